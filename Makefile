@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The build of xsprof: libraries, tools, tests, installation.
+#
+# One non-recursive makefile; every source list is a wildcard, so a new .c file
+# needs no edit here. It writes nothing outside $(BUILD), except `install` into
+# $(DESTDIR) and `demo` into demo/. It never installs packages by itself: that is
+# tests/install-deps.sh, called by `demo` and `check`. `make help` lists targets
+# and variables.
+
+VERSION		:= 0.1.0
+SOMAJOR		:= $(firstword $(subst ., ,$(VERSION)))
+comma		:= ,
+
+# Where the output goes: `make O=build/asan` and `make BUILD=build/asan` are the same.
+O		?= build
+BUILD		?= $(O)
+V		?= 0
+
+CROSS_COMPILE	?=
+ifneq ($(filter default undefined,$(origin CC)),)
+CC		:= $(CROSS_COMPILE)gcc
+endif
+ifneq ($(filter default undefined,$(origin CXX)),)
+CXX		:= $(if $(findstring clang,$(CC)),$(subst clang,clang++,$(CC)),$(CROSS_COMPILE)g++)
+endif
+ifneq ($(filter default undefined,$(origin AR)),)
+AR		:= $(CROSS_COMPILE)ar
+endif
+INSTALL		?= install
+
+CFLAGS		?= -O2 -g
+CXXFLAGS	?= $(CFLAGS)
+CPPFLAGS	?=
+LDFLAGS		?=
+# Sanitizers, as the compiler names them: SAN=address,undefined or SAN=thread.
+SAN		?=
+ZSTD_CFLAGS	?=
+ZSTD_LIBS	?= -lzstd
+
+PREFIX		?= /usr/local
+BINDIR		?= $(PREFIX)/bin
+LIBDIR		?= $(PREFIX)/lib
+INCLUDEDIR	?= $(PREFIX)/include
+MANDIR		?= $(PREFIX)/share/man
+BASHCOMPDIR	?= $(PREFIX)/share/bash-completion/completions
+PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
+
+san_flags	:= $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+warn_flags	:= -Wall -Wextra -Wno-unused-parameter -Wshadow -Wpointer-arith -Wundef
+c_warn_flags	:= $(warn_flags) -Wstrict-prototypes -Wmissing-prototypes
+include_flags	:= -Ikmod/uapi -Ilib/include -Ilib
+base_cflags	:= -std=gnu11 $(c_warn_flags) -pthread -fno-strict-aliasing $(san_flags)
+base_cppflags	:= -D_GNU_SOURCE -DXSPROF_VERSION='"$(VERSION)"' $(include_flags)
+base_cxxflags	:= -std=gnu++17 $(warn_flags) -pthread $(san_flags)
+base_ldflags	:= -pthread $(san_flags)
+# A sanitized shared library leaves the runtime to the executable: no -z defs then.
+so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
+
+# Programs that load libxsprof-user.so hold rseq areas and TLS that point into its code:
+# it is never unmapped (nodelete), and its few TLS words are reached without a call
+# (initial-exec), which is what keeps a marker at the price of the clock read.
+user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
+trace_cflags	:= -fPIC -fvisibility=hidden $(ZSTD_CFLAGS)
+tools_cflags	:= -fPIE -Itools $(ZSTD_CFLAGS)
+itt_cflags	:= -fPIC -fvisibility=hidden -Itools
+
+# Sources ----------------------------------------------------------------------------
+# The producer's library also carries the ring reader and the capture writer, so that a
+# program can record itself; by name they are lib/trace/ring-*.c and lib/trace/cap-*.c.
+user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c))
+trace_srcs	:= $(sort $(wildcard lib/trace/*.c))
+tools_srcs	:= $(sort $(wildcard tools/*.c tools/out/*.c))
+itt_srcs	:= $(sort $(wildcard tools/collect/itt*.c))
+
+user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
+trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
+tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
+itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
+
+user_map	:= $(wildcard lib/libxsprof-user.map)
+trace_map	:= $(wildcard lib/trace/libxsprof-trace.map)
+
+# Products; a library or a tool without any source yet is no product.
+USER_A		:= $(if $(user_srcs),$(BUILD)/lib/libxsprof-user.a)
+USER_SO		:= $(if $(user_srcs),$(BUILD)/lib/libxsprof-user.so)
+TRACE_A		:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.a)
+TRACE_SO	:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.so)
+ITT_SO		:= $(if $(itt_srcs),$(BUILD)/lib/libxsprof-itt.so)
+XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
+XSPROF_DUMP	:= $(if $(tools_srcs),$(BUILD)/bin/xsprof-dump)
+PC_FILES	:= $(if $(USER_A),$(BUILD)/lib/pkgconfig/xsprof-user.pc) \
+		   $(if $(TRACE_A),$(BUILD)/lib/pkgconfig/xsprof-trace.pc)
+
+ifeq ($(V),0)
+Q		:= @
+say		= @printf '  %-8s%s\n' $(1) $(patsubst $(BUILD)/%,%,$@)
+else
+Q		:=
+say		= @:
+endif
+
+.PHONY: all user trace tools tests demo check check-full check-fresh bench install uninstall \
+	clean help FORCE
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+
+all: user trace tools
+
+user: $(USER_A) $(USER_SO)
+trace: $(TRACE_A) $(TRACE_SO)
+tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO)
+
+# Compiling --------------------------------------------------------------------------
+# Objects depend on a file that changes when the compiler or its flags do, so that
+# `make CFLAGS=-O0` after `make` rebuilds instead of mixing.
+flags_line	:= $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(base_cflags) \
+		   $(base_cppflags) $(user_cflags) $(ZSTD_CFLAGS)
+FLAGS_FILE	:= $(BUILD)/obj/.flags
+
+$(FLAGS_FILE): FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call shquote,$(flags_line)) | cmp -s - $@ || \
+		printf '%s\n' $(call shquote,$(flags_line)) > $@
+
+shquote		= '$(subst ','\'',$(1))'
+
+# $(call compile,FLAGS): one C file to one object, dependencies beside it.
+define compile
+$(call say,CC)
+@mkdir -p $(@D)
+$(Q)$(CC) $(base_cppflags) $(CPPFLAGS) $(base_cflags) $(1) $(CFLAGS) -MMD -MP -c -o $@ $<
+endef
+
+$(BUILD)/obj/user/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(user_cflags))
+$(BUILD)/obj/trace/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(trace_cflags))
+$(BUILD)/obj/tools/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(tools_cflags))
+$(BUILD)/obj/itt/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(itt_cflags))
+
+# Libraries --------------------------------------------------------------------------
+$(BUILD)/lib/libxsprof-user.a: $(user_objs)
+$(BUILD)/lib/libxsprof-trace.a: $(trace_objs)
+$(BUILD)/lib/%.a:
+	$(call say,AR)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $^
+
+# $(call link_so,NAME,MAP,LIBS): the versioned file; the short names are links to it.
+define link_so
+$(call say,LD)
+@mkdir -p $(@D)
+$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(1).so.$(SOMAJOR) \
+	$(if $(2),-Wl$(comma)--version-script=$(2)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(3)
+endef
+
+$(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE)
+	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete)
+$(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_objs) $(trace_map) $(FLAGS_FILE)
+	$(call link_so,libxsprof-trace,$(trace_map),$(ZSTD_LIBS))
+
+$(BUILD)/lib/%.so.$(SOMAJOR): $(BUILD)/lib/%.so.$(VERSION)
+	$(Q)ln -sf $(<F) $@
+$(BUILD)/lib/libxsprof-user.so $(BUILD)/lib/libxsprof-trace.so: %.so: %.so.$(SOMAJOR)
+	$(Q)ln -sf $(<F) $@
+
+# The ITT collector is dlopen()ed by the program's own ittnotify stub, by its path, and
+# finds the producer's library beside itself.
+$(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard tools/collect/itt.map) \
+		$(FLAGS_FILE)
+	$(call say,LD)
+	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
+		$(patsubst %,-Wl$(comma)--version-script=%,$(filter %.map,$^)) \
+		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(itt_objs) $(USER_SO)
+
+# Tools ------------------------------------------------------------------------------
+# The decoder is linked in: a tool copied to another machine needs libc and libzstd only.
+$(BUILD)/bin/xsprof: $(tools_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
+		$(TRACE_A) $(USER_A) $(ZSTD_LIBS)
+$(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
+	$(Q)ln -sf $(<F) $@
+
+# Tests ------------------------------------------------------------------------------
+# A tests/DIR/Makefile.inc names its programs, TEST_PROGS += $(BUILD)/tests/DIR/NAME, and
+# what each is linked with as ordinary prerequisites (.o .a .so), e.g.
+#	$(BUILD)/tests/lib/fork: $(USER_A)
+# tests/DIR/NAME.c (or .cc) is compiled with $(TEST_CFLAGS) and linked with $(TEST_LIBS);
+# both may be set per target. See tests/README.
+TEST_PROGS	:=
+TEST_CFLAGS	:= -Itests
+TEST_LIBS	:=
+-include $(sort $(wildcard tests/*/Makefile.inc))
+
+$(BUILD)/obj/tests/%.o: tests/%.c $(FLAGS_FILE)
+	$(call compile,$(TEST_CFLAGS))
+$(BUILD)/obj/tests/%.o: tests/%.cc $(FLAGS_FILE)
+	$(call say,CXX)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(base_cppflags) $(CPPFLAGS) $(base_cxxflags) $(TEST_CFLAGS) $(CXXFLAGS) \
+		-MMD -MP -c -o $@ $<
+
+# g++ links a C++ test; everything else is linked as C, so that a C test shows that the
+# libraries need nothing of libstdc++.
+$(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(FLAGS_FILE)
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(if $(wildcard tests/$*.cc),$(CXX),$(CC)) $(base_ldflags) $(CFLAGS) $(LDFLAGS) \
+		-Wl,-rpath,'$$ORIGIN/../../lib' -o $@ $(filter %.o %.a %.so,$^) $(TEST_LIBS)
+
+tests: $(TEST_PROGS)
+
+check:
+	tests/install-deps.sh build check
+	$(MAKE) all tests
+	tests/run.sh quick
+
+check-full:
+	tests/install-deps.sh build check full
+	$(MAKE) all tests
+	tests/run.sh quick full
+
+check-fresh:
+	tests/install-deps.sh fresh
+	tests/fresh/run.sh
+
+bench:
+	tests/install-deps.sh build bench
+	$(MAKE) all tests
+	tests/bench/run.sh
+
+demo:
+	tests/demo/demo.sh
+
+# Installation -----------------------------------------------------------------------
+$(BUILD)/lib/pkgconfig/%.pc: lib/%.pc.in Makefile FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@VERSION@|$(VERSION)|g' $< > $@
+
+man_pages	:= $(sort $(wildcard Documentation/man/*.[1-8]))
+public_headers	:= $(wildcard lib/include/xsprof/*.h kmod/uapi/xsprof/*.h)
+so_files	= $(foreach n,user trace,$(if $($(n)_srcs),libxsprof-$(n)))
+
+install: all $(PC_FILES)
+	$(call inst_dir,$(LIBDIR) $(BINDIR) $(INCLUDEDIR)/xsprof $(PKGCONFIGDIR) $(BASHCOMPDIR))
+	@set -e; for l in $(so_files); do \
+		$(INSTALL) -m 755 $(BUILD)/lib/$$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/; \
+		ln -sf $$l.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$$l.so.$(SOMAJOR); \
+		ln -sf $$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/$$l.so; \
+		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
+	done
+	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(DESTDIR)$(LIBDIR)/)
+	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
+	$(if $(XSPROF),ln -sf xsprof $(DESTDIR)$(BINDIR)/xsprof-dump)
+	$(if $(public_headers),$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(INCLUDEDIR)/xsprof/)
+	$(if $(strip $(PC_FILES)),$(INSTALL) -m 644 $(PC_FILES) $(DESTDIR)$(PKGCONFIGDIR)/)
+	@set -e; for m in $(man_pages); do \
+		d=$(DESTDIR)$(MANDIR)/man$${m##*.}; $(INSTALL) -d $$d; \
+		$(INSTALL) -m 644 $$m $$d/; \
+	done
+	$(if $(wildcard tools/completion/xsprof),$(INSTALL) -m 644 tools/completion/xsprof \
+		$(DESTDIR)$(BASHCOMPDIR)/xsprof)
+	$(if $(wildcard tools/completion/xsprof),ln -sf xsprof $(DESTDIR)$(BASHCOMPDIR)/xsprof-dump)
+	@# Only an installation into the running system changes the loader's cache.
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+inst_dir	= $(INSTALL) -d $(addprefix $(DESTDIR),$(1))
+
+uninstall:
+	rm -f $(foreach l,libxsprof-user libxsprof-trace,$(addprefix $(DESTDIR)$(LIBDIR)/$(l), \
+		.a .so .so.$(SOMAJOR) .so.$(VERSION)))
+	rm -f $(DESTDIR)$(LIBDIR)/libxsprof-itt.so
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)
+	rm -f $(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,xsprof-user.pc xsprof-trace.pc)
+	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/xsprof/,$(notdir $(public_headers)))
+	rm -f $(foreach m,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+	rm -f $(addprefix $(DESTDIR)$(BASHCOMPDIR)/,xsprof xsprof-dump)
+	-rmdir $(DESTDIR)$(INCLUDEDIR)/xsprof
+
+clean:
+	rm -rf $(BUILD)
+
+help:
+	@echo 'Targets:'
+	@echo '  all          libraries and tools (default); also one by one: user trace tools'
+	@echo '  tests        the test programs'
+	@echo '  demo         install what is needed, build, record three real programs, write demo/'
+	@echo '  check        install what is needed, build, run the tests (under 15 minutes)'
+	@echo '  check-full   the same with the full figures'
+	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'
+	@echo '  bench        measure, print the table of bars, write build/bench.json'
+	@echo '  install      DESTDIR, PREFIX=$(PREFIX), LIBDIR, INCLUDEDIR, MANDIR'
+	@echo '  uninstall, clean, help'
+	@echo 'Variables:'
+	@echo '  BUILD=dir or O=dir  output directory (default build)'
+	@echo '  V=1                 show the commands'
+	@echo '  CC=clang CFLAGS=... compiler and flags'
+	@echo '  SAN=address,undefined   sanitizers, e.g. with BUILD=build/asan'
+	@echo '  CROSS_COMPILE=aarch64-linux-gnu-'
+
+-include $(shell test -d $(BUILD)/obj && find $(BUILD)/obj -name '*.d')
