@@ -1,0 +1,298 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The test runner: runs what tests/*/tests.list registers and counts the results.
+#
+# Usage: tests/run.sh [-j N] [-k REGEX] [-l] [quick|full]
+#
+# It builds nothing and judges nothing by itself: a test's exit status and its TAP lines
+# do. How to register a test is in tests/README. The last line on stdout is
+# "N passed, N failed, N skipped", alone; the exit status is 0 only when none failed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+usage()
+{
+	sed -n 's/^# Usage: /usage: /p' "$0"
+	cat <<-END
+	  quick     tests of tier quick (default); full: of both tiers, with the full figures
+	  -j N      N tests at once, except those marked alone (default 1)
+	  -k REGEX  only tests whose name, DIR/NAME, matches
+	  -l        list them and run none
+	END
+}
+
+jobs=1
+pattern=
+list=
+while getopts j:k:lh opt; do
+	case $opt in
+	j) jobs=$OPTARG ;;
+	k) pattern=$OPTARG ;;
+	l) list=1 ;;
+	h) usage; exit 0 ;;
+	*) usage >&2; exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+tier=${1:-quick}
+case $tier:$# in
+quick:[01]|full:[01]) ;;
+*) usage >&2; exit 2 ;;
+esac
+case $jobs in
+''|*[!0-9]*|0) echo "run.sh: -j $jobs: not a number of jobs" >&2; exit 2 ;;
+esac
+
+BUILD=${BUILD:-build}
+XSPROF_TIER=$tier
+export BUILD XSPROF_TIER
+out=$BUILD/check
+mkdir -p "$out" || exit 1
+results=$out/results.tsv
+
+# The registered tests, one a line: TIER NAME TIMEOUT ALONE NEEDS COMMAND, tab separated.
+parse_lists()
+{
+	local file dir line n t name w timeout alone needs
+	local -a words
+
+	for file in tests/*/tests.list; do
+		[ -e "$file" ] || continue
+		dir=${file#tests/}
+		dir=${dir%/tests.list}
+		n=0
+		while IFS= read -r line || [ -n "$line" ]; do
+			n=$((n + 1))
+			read -ra words <<<"$line"
+			case ${words[0]:-} in
+			''|'#'*) continue ;;
+			esac
+			if [ ${#words[@]} -lt 3 ]; then
+				echo "run.sh: $file:$n: want: TIER NAME COMMAND [OPTION...]" >&2
+				return 1
+			fi
+			t=${words[0]}
+			name=$dir/${words[1]}
+			timeout=120
+			alone=-
+			needs=-
+			# Options stand last, so that the command may have words of any form.
+			while w=${words[-1]}; do
+				case $w in
+				timeout=*) timeout=${w#*=} ;;
+				needs=*) needs=${w#*=} ;;
+				alone) alone=alone ;;
+				*) break ;;
+				esac
+				unset 'words[-1]'
+			done
+			case $t in
+			quick|full) ;;
+			*)
+				echo "run.sh: $file:$n: $t: no such tier, quick and full are" >&2
+				return 1 ;;
+			esac
+			if [ ${#words[@]} -lt 3 ] || [[ ! $timeout =~ ^[1-9][0-9]*$ ]]; then
+				echo "run.sh: $file:$n: no command, or a timeout that is no number" >&2
+				return 1
+			fi
+			printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$t" "$name" "$timeout" "$alone" "$needs" \
+				"${words[*]:2}"
+		done <"$file"
+	done
+}
+
+# What of a comma list is not there: Debian packages, or commands as @NAME.
+lacking()
+{
+	local w missing=
+
+	for w in ${1//,/ }; do
+		case $w in
+		-) ;;
+		@*) command -v "${w#@}" >/dev/null || missing="$missing ${w#@}" ;;
+		*) [ "$(dpkg-query -W -f='${db:Status-Status}' "$w" 2>/dev/null)" = installed ] ||
+			missing="$missing $w" ;;
+		esac
+	done
+	echo "${missing# }"
+}
+
+# $1 the log, $2 the exit status. Prints PASSED FAILED SKIPPED REASON. A program without
+# TAP lines is one test. Under TAP every result line counts, plans are added up (a script
+# may run several programs), a missing result is a failure, and so is a bad exit status
+# that no result line accounts for, or a good one over a failed line.
+verdict()
+{
+	awk -v rc="$2" -v timeout="$3" '
+	/^1\.\.[0-9]+/ {
+		tap = 1
+		split($1, range, /\.\./)
+		plan += range[2]
+		if (range[2] == 0) {
+			skip++; plan++; results++
+			reason = $0
+			sub(/^1\.\.0[ #]*([Ss][Kk][Ii][Pp])?[: ]*/, "", reason)
+		}
+		next
+	}
+	/^ok [0-9]+/ || /^not ok [0-9]+/ {
+		results++
+		if ($0 ~ /# *[Ss][Kk][Ii][Pp]/) {
+			skip++
+			reason = $0
+			sub(/^.*# *[Ss][Kk][Ii][Pp][: ]*/, "", reason)
+		} else if ($1 == "ok") {
+			pass++
+		} else {
+			fail++
+			if (failed == "")
+				failed = $0
+		}
+		next
+	}
+	/[^ \t]/ { last = $0 }
+	END {
+		skipped = (rc == 77 || rc == 4)
+		if (!tap) {
+			pass = (rc == 0); skip = skipped; fail = !pass && !skip
+			reason = skip ? last : ""
+		} else {
+			if (results < plan) {
+				fail += plan - results
+				failed = (plan - results) " of " plan " results are missing"
+			} else if (results > plan) {
+				fail++
+				failed = "more results than planned"
+			}
+			if (rc != 0 && !skipped && fail == 0)
+				fail++
+		}
+		if (fail) {
+			reason = failed
+			if (rc == 124 || rc == 137)
+				reason = "timed out after " timeout " s"
+			else if (rc != 0)
+				reason = (reason == "" ? "" : reason "; ") "exit status " rc
+		}
+		gsub(/[\t\r]/, " ", reason)
+		printf "%d\t%d\t%d\t%s\n", pass, fail, skip, reason
+	}' "$1"
+}
+
+# Runs one test, shows it, and adds its line to the results.
+run_one()
+{
+	local t=$1 name=$2 timeout=$3 needs=$5 command=$6
+	local log=$out/$name.log missing start pid rc secs pass fail skip reason word extra
+
+	mkdir -p "${log%/*}"
+	missing=$(lacking "$needs")
+	start=${EPOCHREALTIME/./}
+	if [ -n "$missing" ]; then
+		echo "needs $missing, not installed" >"$log"
+		rc=77
+	else
+		# timeout leads a process group of its own and ends all of it when time is up or
+		# when we are interrupted. In the background, so that a trap runs at once; the
+		# shell ignores SIGINT there, which a test must not inherit.
+		timeout -k 10 "$timeout" env --default-signal=INT,QUIT,PIPE bash -c "$command" \
+			>"$log" 2>&1 </dev/null &
+		pid=$!
+		trap 'kill -TERM "$pid" 2>/dev/null; wait "$pid"; exit 130' INT TERM
+		wait "$pid"
+		rc=$?
+	fi
+	secs=$(((${EPOCHREALTIME/./} - start) / 100000))
+	secs=$((secs / 10)).$((secs % 10))
+	IFS=$'\t' read -r pass fail skip reason < <(verdict "$log" "$rc" "$timeout")
+
+	word=ok
+	extra=
+	if [ "$fail" -gt 0 ]; then
+		word=FAIL
+	elif [ "$pass" = 0 ]; then
+		word=SKIP
+	fi
+	if [ $((pass + fail + skip)) -gt 1 ]; then
+		extra=" $pass of $((pass + fail + skip))"
+		if [ "$skip" -gt 0 ]; then
+			extra="$extra, $skip skipped"
+		fi
+	fi
+	# One printf per test: lines of tests that run at once do not mix.
+	printf '%-4s %s (%s s)%s%s\n' "$word" "$name" "$secs" "$extra" "${reason:+: $reason}"
+	if [ "$word" = FAIL ]; then
+		tail -n 25 "$log" | cut -c1-300 | sed 's/^/     | /'
+		echo "     log: $log"
+	fi
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$t" "$pass" "$fail" "$skip" "$secs" "$reason" \
+		>>"$results"
+}
+
+tests=$(parse_lists) || exit 1
+chosen=()
+while IFS= read -r line; do
+	IFS=$'\t' read -r t name _ <<<"$line"
+	[ "$tier" = full ] || [ "$t" = quick ] || continue
+	[ -z "$pattern" ] || [[ $name =~ $pattern ]] || continue
+	chosen+=("$line")
+done <<<"$tests"
+
+if [ ${#chosen[@]} = 0 ] || [ -z "${chosen[0]}" ]; then
+	echo "run.sh: no test is registered${pattern:+ whose name matches $pattern}" >&2
+	exit 1
+fi
+if [ -n "$list" ]; then
+	printf '%s\n' "${chosen[@]}" | column -t -s $'\t' 2>/dev/null || printf '%s\n' "${chosen[@]}"
+	exit 0
+fi
+dup=$(printf '%s\n' "${chosen[@]}" | cut -f2 | sort | uniq -d)
+if [ -n "$dup" ]; then
+	echo "run.sh: registered twice:" $dup >&2
+	exit 1
+fi
+
+: >"$results"
+trap 'echo "run.sh: interrupted" >&2; kill -TERM $(jobs -p) 2>/dev/null; wait; exit 130' INT TERM
+begin=$SECONDS
+
+running=0
+for line in "${chosen[@]}"; do
+	IFS=$'\t' read -r -a f <<<"$line"
+	[ "$jobs" -gt 1 ] && [ "${f[3]}" != alone ] || continue
+	if [ "$running" -ge "$jobs" ]; then
+		wait -n
+		running=$((running - 1))
+	fi
+	run_one "${f[@]}" &
+	running=$((running + 1))
+done
+wait
+for line in "${chosen[@]}"; do
+	IFS=$'\t' read -r -a f <<<"$line"
+	[ "$jobs" = 1 ] || [ "${f[3]}" = alone ] || continue
+	run_one "${f[@]}"
+done
+
+echo
+awk -F '\t' '$5 > 0 { printf "skipped: %s: %s\n", $1, $7 }' "$results" | sort
+awk -F '\t' '$4 > 0 { printf "FAILED:  %s: %s\n", $1, $7 }' "$results" | sort
+awk -F '\t' -v secs=$((SECONDS - begin)) '
+	{ n[$2]++; p[$2] += $3; f[$2] += $4; s[$2] += $5; t[$2] += $6 }
+	END {
+		for (i in n)
+			printf "tier %s: %d programs, %d passed, %d failed, %d skipped (%d s)\n",
+				i, n[i], p[i], f[i], s[i], t[i]
+		printf "%d s in all; logs in '"$out"'/\n", secs
+	}' "$results"
+read -r passed failed skipped < <(awk -F '\t' '{ p += $3; f += $4; s += $5 }
+	END { printf "%d %d %d\n", p, f, s }' "$results")
+# A runner that lost a result must not call that success.
+if [ "$(wc -l <"$results")" != ${#chosen[@]} ]; then
+	echo "run.sh: $(wc -l <"$results") results of ${#chosen[@]} tests" >&2
+	failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
