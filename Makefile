@@ -47,7 +47,7 @@ BASHCOMPDIR	?= $(PREFIX)/share/bash-completion/completions
 PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
 
 san_flags	:= $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-warn_flags	:= -Wall -Wextra -Wno-unused-parameter -Wshadow -Wpointer-arith -Wundef
+warn_flags	:= -Wall -Wextra -Wshadow -Wpointer-arith -Wundef
 c_warn_flags	:= $(warn_flags) -Wstrict-prototypes -Wmissing-prototypes
 include_flags	:= -Ikmod/uapi -Ilib/include -Ilib
 base_cflags	:= -std=gnu11 $(c_warn_flags) -pthread -fno-strict-aliasing $(san_flags)
