@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) */
+/*
+ * The xsprof ABI: what a producer, a reader and the kernel module share.
+ *
+ * This one header is used as it is by the module, the library and the decoder.  It owns the
+ * layout of a producer's memory (control page, metadata arena, rings), the records in a ring
+ * and the ioctls.  It never holds code, and never holds a pointer, a long or an enum-typed
+ * field: everything here crosses a process, a machine or a year.
+ *
+ * All numbers are little-endian.  A producer is one open of the device, or one tmpfs file; its
+ * memory has the same layout in both:
+ *
+ *	offset 0		struct xsprof_ctl, one page
+ *	arena_off		struct xsprof_arena, then entries
+ *	rings_off + k * stride	ring k:	struct xsprof_ring_writer, one page
+ *					struct xsprof_ring_reader, one page
+ *					data, ring_size bytes of slots
+ *
+ * Everything that the producer can write is untrusted to whoever reads it.
+ */
+#ifndef _UAPI_XSPROF_ABI_H
+#define _UAPI_XSPROF_ABI_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+/* Raised when an old reader could misread new data; additions raise the minor number only. */
+#define XSPROF_ABI_MAJOR	1
+#define XSPROF_ABI_MINOR	0
+
+/* "xsprofR1" xor all ones: a scan of a memory dump does not hit code that names the constant. */
+#define XSPROF_MAGIC		(~0x3152666f72707378ULL)
+
+#define XSPROF_SLOT_SIZE	32u
+#define XSPROF_SLOT_SHIFT	5
+#define XSPROF_BLOCK_SIZE	4096u	/* no record crosses such a block, whatever the page size */
+#define XSPROF_BLOCK_SLOTS	128u
+#define XSPROF_RECORD_SLOTS	8u	/* the longest record */
+#define XSPROF_MIN_BLOCKS	4u	/* the smallest ring */
+/*
+ * Slots that a writer may have touched and not yet published: 7 of padding and 8 of record.  A
+ * reader of an OVERWRITE ring trusts only what lies at or above head + 15 - size.
+ */
+#define XSPROF_OVERWRITE_MARGIN	15u
+
+#define XSPROF_MAX_RINGS	8256u	/* 8192 CPUs and 64 lock rings: the ready bitmap's width */
+#define XSPROF_MAX_LOCK_RINGS	64u
+#define XSPROF_MAX_CATEGORIES	64u
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+/**
+ * enum xsprof_clock_kind - what a timestamp counts
+ * @XSPROF_CLOCK_TSC: x86 time stamp counter, invariant
+ * @XSPROF_CLOCK_CNTVCT: arm64 virtual counter
+ * @XSPROF_CLOCK_MONO_RAW: nanoseconds of CLOCK_MONOTONIC_RAW, where no counter can be trusted
+ */
+enum xsprof_clock_kind {
+	XSPROF_CLOCK_NONE	= 0,
+	XSPROF_CLOCK_TSC	= 1,
+	XSPROF_CLOCK_CNTVCT	= 2,
+	XSPROF_CLOCK_MONO_RAW	= 3,
+};
+
+/**
+ * struct xsprof_sync - one instant on every clock
+ * @ticks: the producers' counter, midway between a read before and a read after the others
+ * @mono: CLOCK_MONOTONIC, ns
+ * @mono_raw: CLOCK_MONOTONIC_RAW, ns
+ * @boot: CLOCK_BOOTTIME, ns
+ * @real: CLOCK_REALTIME, ns
+ * @ftrace: ftrace's clock in its own unit, 0 when not taken
+ * @window: ticks between the read before and the read after: the uncertainty of this point
+ * @kind: enum xsprof_clock_kind of @ticks
+ * @reserved: 0
+ */
+struct xsprof_sync {
+	__u64	ticks;
+	__u64	mono;
+	__u64	mono_raw;
+	__u64	boot;
+	__u64	real;
+	__u64	ftrace;
+	__u32	window;
+	__u32	kind;
+	__u64	reserved;
+};
+
+/**
+ * struct xsprof_clock - conversion of ticks to CLOCK_MONOTONIC, good for display while running
+ * @seq: odd while it is being changed; read, copy, read again
+ * @kind: enum xsprof_clock_kind
+ * @mult: ns = base_ns + ((ticks - base_ticks) * mult >> shift)
+ * @shift: see @mult
+ * @base_ticks: see @mult
+ * @base_ns: see @mult
+ * @freq: ticks a second, 0 when not known
+ */
+struct xsprof_clock {
+	__u32	seq;
+	__u32	kind;
+	__u32	mult;
+	__u32	shift;
+	__u64	base_ticks;
+	__u64	base_ns;
+	__u64	freq;
+};
+
+/* ---- the control page ---------------------------------------------------------------------- */
+
+enum xsprof_mode {
+	XSPROF_MODE_DISCARD	= 0,	/* full: the new record is dropped, and counted */
+	XSPROF_MODE_OVERWRITE	= 1,	/* full: the oldest is overwritten */
+};
+
+enum xsprof_state {
+	XSPROF_STATE_INIT	= 0,	/* not to be read yet */
+	XSPROF_STATE_LIVE	= 1,
+	XSPROF_STATE_EXITED	= 2,	/* the producer said goodbye */
+	XSPROF_STATE_KILLED	= 3,	/* the kernel saw it die (module only) */
+};
+
+#define XSPROF_READY_WORDS	129	/* 64 * 129 = XSPROF_MAX_RINGS */
+
+/**
+ * struct xsprof_ctl - the control page, first page of a producer
+ * @enabled: one bit a category: the word that every marker tests
+ * @generation: raised after every change of @enabled and of @clock
+ * @paused: not 0 while the producer has paused itself; @enabled is 0 then
+ * @wanted: what @enabled is when not paused
+ * @magic: XSPROF_MAGIC, stored last: before that nothing here is to be read
+ * @abi_major: XSPROF_ABI_MAJOR of the writer
+ * @abi_minor: XSPROF_ABI_MINOR of the writer
+ * @page_size: the spacing of a ring's writer page, reader page and data, and of the areas
+ * @mode: enum xsprof_mode
+ * @nr_rings: rings written by restartable sequences, one a possible CPU, numbered from 0
+ * @nr_lock_rings: rings written under a lock, numbered from @nr_rings
+ * @ring_size: bytes of data in one ring, a power of two, at least XSPROF_MIN_BLOCKS blocks
+ * @ring_stride: bytes from one ring to the next: 2 * @page_size + @ring_size
+ * @rings_off: where ring 0 starts
+ * @arena_off: where the arena starts
+ * @arena_size: bytes of the arena, its header among them
+ * @total_size: bytes of the whole
+ * @pid: process id in the producer's own pid namespace
+ * @uid: real user id
+ * @pid_ns: inode number of that pid namespace
+ * @state: enum xsprof_state
+ * @start_time: the process' start, field 22 of /proc/PID/stat (clock ticks since boot)
+ * @ppid: parent process id at attach
+ * @seq: how many producers this process has made before this one
+ * @boot_id: the kernel's boot id: a file of another boot is nobody's
+ * @clock: conversion of ticks
+ * @attach: all clocks at attach
+ * @nomem: records lost because ring memory could not be had
+ * @late: records lost in a window where there was no ring to write to (attach, fork)
+ * @exit_ticks: when the producer said goodbye, 0 before
+ * @reserved: 0
+ * @ready: bit k set: ring k has memory behind its pages and may be read
+ *
+ * Written by whoever owns the producer's memory: the kernel, or in a tmpfs file the library.
+ * The producer's view of it at the marker test is read-only.
+ */
+struct xsprof_ctl {
+	/* line 0: the marker test, alone */
+	__u64	enabled;
+	__u32	generation;
+	__u32	paused;
+	__u64	wanted;
+	__u64	reserved0[5];
+
+	/* from +64: fixed at attach */
+	__u64	magic;
+	__u16	abi_major;
+	__u16	abi_minor;
+	__u32	page_size;
+	__u32	mode;
+	__u32	nr_rings;
+	__u32	nr_lock_rings;
+	__u32	reserved1;
+	__u64	ring_size;
+	__u64	ring_stride;
+	__u64	rings_off;
+	__u64	arena_off;
+	__u64	arena_size;
+	__u64	total_size;
+
+	__u32	pid;
+	__u32	uid;
+	__u32	pid_ns;
+	__u32	state;
+	__u64	start_time;
+	__u32	ppid;
+	__u32	seq;
+	__u8	boot_id[16];
+
+	struct xsprof_clock	clock;
+	struct xsprof_sync	attach;
+
+	__u64	nomem;
+	__u64	late;
+	__u64	exit_ticks;
+	__u64	reserved[88];
+
+	/* from +1024 */
+	__u64	ready[XSPROF_READY_WORDS];
+};
+
+/* ---- a ring -------------------------------------------------------------------------------- */
+
+/* A ring is of one kind for ever: two kinds of writer must never meet in one. */
+enum xsprof_ring_kind {
+	XSPROF_RING_NONE	= 0,
+	XSPROF_RING_RSEQ	= 1,	/* one restartable sequence at a time, on CPU @cpu */
+	XSPROF_RING_LOCK	= 2,	/* the owner of @lock */
+	XSPROF_RING_KERNEL	= 3,	/* the kernel; never written by userspace */
+};
+
+/**
+ * struct xsprof_ring_writer - the writer's page of a ring
+ * @head: slots published since the beginning: the one truth; stored last
+ * @mark: head + 1 at the latest drop, 0 when there was none
+ * @drops: records dropped since the beginning
+ * @bound: writer's cache: head may go up to here with no look at tail; lowered at any time
+ * @grown: slots that have memory behind them, up to the ring's size
+ * @kind: enum xsprof_ring_kind
+ * @cpu: the CPU of an RSEQ ring, 0xffffffff otherwise
+ * @reported: LOCK rings: the count in the latest LOST record
+ * @lock: LOCK rings: thread id of the owner, 0 when free
+ * @reserved1: 0
+ * @busy: LOCK rings: records dropped because no lock could be had
+ *
+ * The producer maps it read-write, readers read-only.  The first line is all that a marker
+ * touches besides the slot.
+ */
+struct xsprof_ring_writer {
+	__u64	head;
+	__u64	mark;
+	__u64	drops;
+	__u64	bound;
+	__u64	grown;
+	__u32	kind;
+	__u32	cpu;
+	__u64	reported;
+	__u64	reserved0;
+	/* +64 */
+	__u32	lock;
+	__u32	reserved1;
+	__u64	busy;
+	__u64	reserved2[6];
+};
+
+/**
+ * struct xsprof_ring_reader - the reader's page of a ring
+ * @tail: slots consumed since the beginning; at most head, and in DISCARD mode at least
+ *	head - size
+ * @skipped: OVERWRITE: slots that were overwritten before they were read
+ * @reserved: 0
+ *
+ * The reader maps it read-write.  A tail beyond head, or one that goes back, costs whoever
+ * wrote it his own records and nothing else.
+ */
+struct xsprof_ring_reader {
+	__u64	tail;
+	__u64	skipped;
+	__u64	reserved[6];
+};
+
+/* ---- the metadata arena -------------------------------------------------------------------- */
+
+/**
+ * struct xsprof_arena - header of the arena
+ * @used: bytes of entries that are complete, from the end of this header; stored last
+ * @missed: entries that did not fit
+ * @lock: thread id of who is appending, 0 when nobody
+ * @reserved: 0
+ *
+ * Append-only: what lies below @used never changes.
+ */
+struct xsprof_arena {
+	__u64	used;
+	__u64	missed;
+	__u32	lock;
+	__u32	reserved[11];
+};
+
+/**
+ * enum xsprof_entry_type - kinds of arena entries
+ * @XSPROF_ENTRY_CATEGORY: @id is the category's number, 0 to 63; text is its name
+ * @XSPROF_ENTRY_NAME: @id is a name id; text is the name
+ * @XSPROF_ENTRY_THREAD: @id is a thread id; text its name; the newest entry of an id counts
+ * @XSPROF_ENTRY_FACT: text is "key=value" about the process
+ *
+ * An unknown type is skipped by its size.
+ */
+enum xsprof_entry_type {
+	XSPROF_ENTRY_CATEGORY	= 1,
+	XSPROF_ENTRY_NAME	= 2,
+	XSPROF_ENTRY_THREAD	= 3,
+	XSPROF_ENTRY_FACT	= 4,
+};
+
+#define XSPROF_THREAD_GIVEN	1u	/* aux of a THREAD entry: the program chose the name */
+
+/**
+ * struct xsprof_entry - one entry; its text follows, not terminated, padded with 0 to 8 bytes
+ * @size: bytes of the whole entry, a multiple of 8
+ * @type: enum xsprof_entry_type
+ * @text_len: bytes of text
+ * @id: see enum xsprof_entry_type
+ * @aux: see the flags of the type, else 0
+ */
+struct xsprof_entry {
+	__u32	size;
+	__u16	type;
+	__u16	text_len;
+	__u32	id;
+	__u32	aux;
+};
+
+#define XSPROF_TEXT_MAX		4000u	/* longer texts are cut */
+
+/*
+ * A name id carries its category in the top bits, so that the marker test needs no look-up:
+ * enabled >> (name >> 26) & 1.  Index 0 is "no name"; the last index stands for every name that
+ * found the arena full.
+ */
+#define XSPROF_NAME_SHIFT	26
+#define XSPROF_NAME_MASK	0x03ffffffu
+#define XSPROF_NAME_FULL	0x03ffffffu
+#define XSPROF_NAME_MAX_INDEX	0x000fffffu	/* a million names a process */
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+/**
+ * enum xsprof_rec_type - kinds of records
+ *
+ * The payload of each is the struct named beside it.  An unknown type is skipped by its slot
+ * count.  Types up to 0x7f are the library's, 0x80 to 0xef the kernel's.
+ */
+enum xsprof_rec_type {
+	XSPROF_REC_INVALID	= 0x00,	/* what a page holds that nobody wrote to */
+	XSPROF_REC_BEGIN	= 0x01,	/* name; args may follow */
+	XSPROF_REC_END		= 0x02,	/* name or 0: the innermost open range; args may follow */
+	XSPROF_REC_COMPLETE	= 0x03,	/* name, value = duration in ticks, ended at ts */
+	XSPROF_REC_INSTANT	= 0x04,	/* name, aux = enum xsprof_scope */
+	XSPROF_REC_COUNTER_I64	= 0x05,	/* name, value */
+	XSPROF_REC_COUNTER_F64	= 0x06,	/* name, value = the bits of a double */
+	XSPROF_REC_ASYNC_BEGIN	= 0x07,	/* name, value = id */
+	XSPROF_REC_ASYNC_INSTANT = 0x08,
+	XSPROF_REC_ASYNC_END	= 0x09,
+	XSPROF_REC_FLOW_START	= 0x0a,	/* name, value = id */
+	XSPROF_REC_FLOW_STEP	= 0x0b,
+	XSPROF_REC_FLOW_END	= 0x0c,
+	XSPROF_REC_CORR_PUSH	= 0x0d,	/* aux = kind, value = correlation id */
+	XSPROF_REC_CORR_POP	= 0x0e,	/* aux = kind */
+	XSPROF_REC_ALLOC	= 0x0f,	/* struct xsprof_rec_mem */
+	XSPROF_REC_FREE		= 0x10,	/* struct xsprof_rec_mem */
+	XSPROF_REC_ARGS		= 0x11,	/* more arguments of this thread's record before */
+	XSPROF_REC_STEP		= 0x12,	/* name, value = number of the step that begins */
+	XSPROF_REC_SPAN		= 0x13,	/* struct xsprof_rec_span: a range with times of its own */
+	XSPROF_REC_SYNC		= 0x14,	/* name, aux = enum xsprof_sync_op, value = object */
+	XSPROF_REC_CONTROL	= 0x15,	/* aux = enum xsprof_control_op, value = enabled bits */
+	XSPROF_REC_CLOCK	= 0x16,	/* struct xsprof_rec_clock */
+	XSPROF_REC_GPU		= 0x17,	/* struct xsprof_rec_gpu */
+	XSPROF_REC_STACK	= 0x18,	/* aux = frames, value = kind; then the frames, u64 each */
+	XSPROF_REC_RELATION	= 0x19,	/* aux = kind, value = id, struct xsprof_rec_relation */
+	XSPROF_REC_PAD		= 0xfe,	/* to the end of the block */
+	XSPROF_REC_LOST		= 0xff,	/* value = drops of this ring up to here */
+};
+
+enum xsprof_scope {
+	XSPROF_SCOPE_THREAD	= 0,
+	XSPROF_SCOPE_PROCESS	= 1,
+	XSPROF_SCOPE_GLOBAL	= 2,
+};
+
+enum xsprof_sync_op {
+	XSPROF_SYNC_CREATE	= 1,
+	XSPROF_SYNC_PREPARE	= 2,	/* about to wait */
+	XSPROF_SYNC_CANCEL	= 3,
+	XSPROF_SYNC_ACQUIRED	= 4,
+	XSPROF_SYNC_RELEASING	= 5,
+	XSPROF_SYNC_DESTROY	= 6,
+	XSPROF_SYNC_RENAME	= 7,
+};
+
+enum xsprof_control_op {
+	XSPROF_CONTROL_ENABLE	= 1,	/* the set of enabled categories changed */
+	XSPROF_CONTROL_PAUSE	= 2,
+	XSPROF_CONTROL_RESUME	= 3,
+};
+
+#define XSPROF_RECF_MORE	0x1u	/* an ARGS record of this thread goes on with this one */
+#define XSPROF_RECF_CPU		0x2u	/* @cpu is valid: the ring does not tell the CPU */
+
+/**
+ * struct xsprof_rec - the first slot of every record
+ * @tid: thread id, in the producer's pid namespace
+ * @type: enum xsprof_rec_type
+ * @size: low 4 bits: slots of the record, 1 to 8; high 4 bits: XSPROF_RECF_*
+ * @cpu: CPU number, when XSPROF_RECF_CPU is set, else 0
+ * @ts: clock ticks; never goes back inside a ring
+ * @name: name id
+ * @aux: as the type says, else 0
+ * @value: as the type says, else 0
+ *
+ * A record of one slot ends here.  In a longer one the payload of its type goes on, and the
+ * rest, rounded to 16 bytes, is struct xsprof_arg until one with type 0.
+ */
+struct xsprof_rec {
+	__u32	tid;
+	__u8	type;
+	__u8	size;
+	__u16	cpu;
+	__u64	ts;
+	__u32	name;
+	__u32	aux;
+	__u64	value;
+};
+
+enum xsprof_arg_type {
+	XSPROF_ARG_END		= 0,
+	XSPROF_ARG_I64		= 1,
+	XSPROF_ARG_U64		= 2,
+	XSPROF_ARG_F64		= 3,
+	XSPROF_ARG_BOOL		= 4,
+	XSPROF_ARG_PTR		= 5,
+	XSPROF_ARG_NAME		= 6,	/* value is a name id */
+	XSPROF_ARG_STR		= 7,	/* @len bytes follow, padded with 0 to 16 */
+};
+
+#define XSPROF_ARGF_CONT	0x1u	/* goes on with the string of the arg before */
+
+/**
+ * struct xsprof_arg - a typed argument
+ * @key: name id of the key
+ * @type: enum xsprof_arg_type
+ * @flags: XSPROF_ARGF_*
+ * @len: bytes of a string, else 0
+ * @value: the value; 0 for a string
+ */
+struct xsprof_arg {
+	__u32	key;
+	__u8	type;
+	__u8	flags;
+	__u16	len;
+	__u64	value;
+};
+
+/**
+ * struct xsprof_rec_span - a range whose both ends the caller knows, 2 slots
+ * @rec: name; aux: enum xsprof_scope; value: id, 0 for none
+ * @begin: ticks
+ * @end: ticks
+ * @parent: id of the parent range, 0 for none
+ * @reserved: 0
+ */
+struct xsprof_rec_span {
+	struct xsprof_rec	rec;
+	__u64			begin;
+	__u64			end;
+	__u64			parent;
+	__u64			reserved;
+};
+
+/**
+ * struct xsprof_rec_mem - memory allocated or freed, 2 slots
+ * @rec: name of the allocator or 0; aux: device type << 16 | device index; value: address
+ * @bytes: size of the block
+ * @total_allocated: bytes in use after it on this device, 0 when not known
+ * @total_reserved: bytes the allocator holds after it, 0 when not known
+ * @reserved: 0
+ */
+struct xsprof_rec_mem {
+	struct xsprof_rec	rec;
+	__u64			bytes;
+	__u64			total_allocated;
+	__u64			total_reserved;
+	__u64			reserved;
+};
+
+/**
+ * struct xsprof_rec_relation - a relation between two ids, 2 slots
+ * @rec: aux: kind of the relation, as ITT numbers it; value: id of the head
+ * @tail: id of the tail
+ * @reserved: 0
+ */
+struct xsprof_rec_relation {
+	struct xsprof_rec	rec;
+	__u64			tail;
+	__u64			reserved[3];
+};
+
+/**
+ * struct xsprof_rec_clock - two clocks at one instant, 2 slots
+ * @rec: aux: number of the clock (device + 1 for a GPU's); value: that clock
+ * @ticks: the producers' counter at the same instant
+ * @window: uncertainty in ticks
+ * @reserved: 0
+ */
+struct xsprof_rec_clock {
+	struct xsprof_rec	rec;
+	__u64			ticks;
+	__u64			window;
+	__u64			reserved[2];
+};
+
+enum xsprof_gpu_kind {
+	XSPROF_GPU_KERNEL	= 1,
+	XSPROF_GPU_MEMCPY	= 2,
+	XSPROF_GPU_MEMSET	= 3,
+	XSPROF_GPU_SYNC		= 4,
+	XSPROF_GPU_RUNTIME	= 5,
+	XSPROF_GPU_DRIVER	= 6,
+	XSPROF_GPU_OVERHEAD	= 7,
+};
+
+/**
+ * struct xsprof_rec_gpu - an activity of a GPU or of its runtime, 3 slots; args may follow
+ * @rec: name; aux: enum xsprof_gpu_kind; value: correlation id
+ * @start: start
+ * @end: end
+ * @clock: 0 when @start and @end are the producers' ticks, else the number of their clock
+ * @device: device index
+ * @context: context id
+ * @stream: stream or queue id
+ * @bytes: bytes moved, for copies and sets
+ * @graph: graph id, 0 for none
+ * @graph_node: node id in the graph, 0 for none
+ * @thread: for runtime and driver calls the thread that called, else 0
+ */
+struct xsprof_rec_gpu {
+	struct xsprof_rec	rec;
+	__u64			start;
+	__u64			end;
+	__u32			clock;
+	__u32			device;
+	__u32			context;
+	__u32			stream;
+	__u64			bytes;
+	__u64			graph;
+	__u64			graph_node;
+	__u64			thread;
+};
+
+/* ---- the device ---------------------------------------------------------------------------- */
+
+/**
+ * struct xsprof_attach - XSPROF_IOC_ATTACH: make this open a producer
+ * @size: sizeof(struct xsprof_attach) of the caller; bytes beyond what the kernel knows must be 0
+ * @flags: XSPROF_ATTACH_*
+ * @abi_major: XSPROF_ABI_MAJOR of the caller
+ * @abi_minor: XSPROF_ABI_MINOR of the caller
+ * @mode: enum xsprof_mode
+ * @nr_lock_rings: wanted number of lock rings
+ * @ring_size: wanted bytes of data in one ring
+ * @arena_size: wanted bytes of the arena
+ * @total_size: out: bytes to map
+ * @reserved: must be 0
+ */
+struct xsprof_attach {
+	__u32	size;
+	__u32	flags;
+	__u16	abi_major;
+	__u16	abi_minor;
+	__u32	mode;
+	__u32	nr_lock_rings;
+	__u32	reserved0;
+	__u64	ring_size;
+	__u64	arena_size;
+	__u64	total_size;
+	__u64	reserved[2];
+};
+
+#define XSPROF_ATTACH_PREFAULT	0x1u
+
+/* Numbers are fixed here; what each does belongs to the device's own documentation. */
+#define XSPROF_IOC_MAGIC	0xb7
+#define XSPROF_IOC_ATTACH	_IOWR(XSPROF_IOC_MAGIC, 0x01, struct xsprof_attach)
+#define XSPROF_IOC_KICK		_IO(XSPROF_IOC_MAGIC, 0x02)
+#define XSPROF_IOC_LIST		0x03	/* 0x03 to 0x1f: readers; arguments come with the module */
+#define XSPROF_IOC_OPEN		0x04
+#define XSPROF_IOC_EMIT		0x20	/* 0x20 to 0x2f: markers through the device */
+
+/* ---- offsets that assembly and other languages rely on -------------------------------------- */
+
+#ifdef __cplusplus
+#define XSPROF_ABI_ASSERT(cond)	static_assert(cond, #cond)
+#else
+#define XSPROF_ABI_ASSERT(cond)	_Static_assert(cond, #cond)
+#endif
+#define XSPROF_ABI_AT(type, field, off) \
+	XSPROF_ABI_ASSERT(__builtin_offsetof(struct type, field) == (off))
+
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_sync) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_clock) == 40);
+XSPROF_ABI_AT(xsprof_ctl, enabled, 0);
+XSPROF_ABI_AT(xsprof_ctl, generation, 8);
+XSPROF_ABI_AT(xsprof_ctl, wanted, 16);
+XSPROF_ABI_AT(xsprof_ctl, magic, 64);
+XSPROF_ABI_AT(xsprof_ctl, page_size, 76);
+XSPROF_ABI_AT(xsprof_ctl, ring_size, 96);
+XSPROF_ABI_AT(xsprof_ctl, total_size, 136);
+XSPROF_ABI_AT(xsprof_ctl, pid, 144);
+XSPROF_ABI_AT(xsprof_ctl, start_time, 160);
+XSPROF_ABI_AT(xsprof_ctl, boot_id, 176);
+XSPROF_ABI_AT(xsprof_ctl, clock, 192);
+XSPROF_ABI_AT(xsprof_ctl, attach, 232);
+XSPROF_ABI_AT(xsprof_ctl, nomem, 296);
+XSPROF_ABI_AT(xsprof_ctl, ready, 1024);
+XSPROF_ABI_AT(xsprof_ring_writer, head, 0);
+XSPROF_ABI_AT(xsprof_ring_writer, mark, 8);
+XSPROF_ABI_AT(xsprof_ring_writer, drops, 16);
+XSPROF_ABI_AT(xsprof_ring_writer, bound, 24);
+XSPROF_ABI_AT(xsprof_ring_writer, grown, 32);
+XSPROF_ABI_AT(xsprof_ring_writer, kind, 40);
+XSPROF_ABI_AT(xsprof_ring_writer, lock, 64);
+XSPROF_ABI_AT(xsprof_ring_writer, busy, 72);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_ring_writer) == 128);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_ring_reader) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_arena) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_entry) == 16);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec) == 32);
+XSPROF_ABI_AT(xsprof_rec, ts, 8);
+XSPROF_ABI_AT(xsprof_rec, name, 16);
+XSPROF_ABI_AT(xsprof_rec, value, 24);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_arg) == 16);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_span) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_mem) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_relation) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_clock) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_gpu) == 96);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_attach) == 64);
+
+#endif /* _UAPI_XSPROF_ABI_H */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The capture file: a header, then chunks.  This header owns the layout of both, for the writer
+ * (recorder, self-recording program) and the decoder; Documentation/format.rst says the same in
+ * words.  It never holds code.
+ *
+ * Appended only: a file cut off anywhere is good to its last whole chunk.  An index may stand at
+ * the end; it is a convenience.  All numbers are little-endian; every chunk starts on 8 bytes.
+ */
+#ifndef XSPROF_CAPTURE_H
+#define XSPROF_CAPTURE_H
+
+#include <stdint.h>
+
+#include <xsprof/abi.h>
+
+#define XSPROF_CAP_MAGIC	0x0a31706143707358ULL	/* "XspCap1\n" */
+#define XSPROF_CAP_MAJOR	1	/* another one: refuse */
+#define XSPROF_CAP_MINOR	0	/* a higher one: chunks or fields to skip */
+#define XSPROF_CHUNK_MAGIC	0x4b6e6843u		/* "ChnK" */
+
+#define XSPROF_CHUNK_MAX	(4u << 20)	/* bytes of payload, stored or raw */
+#define XSPROF_CAP_MAX_PRODUCERS 65536u		/* producers in one capture */
+
+/**
+ * struct xsprof_cap_header - the first 64 bytes
+ * @magic: XSPROF_CAP_MAGIC
+ * @major: XSPROF_CAP_MAJOR
+ * @minor: XSPROF_CAP_MINOR
+ * @header_size: bytes to the first chunk, at least 64, a multiple of 8
+ * @flags: 0
+ * @created: CLOCK_REALTIME in ns
+ * @uuid: random
+ * @reserved: 0
+ * @crc: CRC-32C of the bytes before it
+ */
+struct xsprof_cap_header {
+	uint64_t	magic;
+	uint16_t	major;
+	uint16_t	minor;
+	uint32_t	header_size;
+	uint64_t	flags;
+	uint64_t	created;
+	uint8_t		uuid[16];
+	uint32_t	reserved[3];
+	uint32_t	crc;
+};
+
+/**
+ * enum xsprof_chunk_type - what a chunk's payload is
+ * @XSPROF_CHUNK_HOST: text, "key=value\n" lines about the machine and the recorder
+ * @XSPROF_CHUNK_CLOCK: struct xsprof_sync, any number
+ * @XSPROF_CHUNK_PRODUCER: struct xsprof_cap_producer: a producer was found
+ * @XSPROF_CHUNK_ARENA: bytes of @producer's arena entries, from byte @pos after its header
+ * @XSPROF_CHUNK_RING: slots of ring @ring of @producer, from slot @pos on
+ * @XSPROF_CHUNK_LEDGER: struct xsprof_cap_ledger, one for each ready ring of @producer; the
+ *	newest counts
+ * @XSPROF_CHUNK_EXIT: struct xsprof_cap_exit: @producer has ended
+ * @XSPROF_CHUNK_THREADS: struct xsprof_cap_thread of @producer, any number
+ * @XSPROF_CHUNK_NOTE: text for people: what happened to the recording itself
+ * @XSPROF_CHUNK_END: struct xsprof_cap_end: the recorder ended in order
+ * @XSPROF_CHUNK_INDEX: struct xsprof_cap_index_entry for every chunk before, then nothing
+ *
+ * An unknown type is skipped by its size.
+ */
+enum xsprof_chunk_type {
+	XSPROF_CHUNK_HOST	= 1,
+	XSPROF_CHUNK_CLOCK	= 2,
+	XSPROF_CHUNK_PRODUCER	= 3,
+	XSPROF_CHUNK_ARENA	= 4,
+	XSPROF_CHUNK_RING	= 5,
+	XSPROF_CHUNK_LEDGER	= 6,
+	XSPROF_CHUNK_EXIT	= 7,
+	XSPROF_CHUNK_THREADS	= 8,
+	XSPROF_CHUNK_NOTE	= 9,
+	XSPROF_CHUNK_END	= 10,
+	XSPROF_CHUNK_INDEX	= 11,
+};
+
+/*
+ * What was done to the payload, undone in the reverse order.  COLUMNS is for slots: a slot is
+ * four 64-bit columns; the second is replaced by its difference to the one of the slot before
+ * (the first slot's to 0), then byte k of column c of all slots stand together, c * 8 + k
+ * ascending.  ZSTD is one zstd frame.
+ */
+#define XSPROF_CHUNKF_ZSTD	0x1u
+#define XSPROF_CHUNKF_COLUMNS	0x2u
+
+/**
+ * struct xsprof_chunk - header of a chunk; @stored bytes follow, padded with 0 to 8
+ * @magic: XSPROF_CHUNK_MAGIC
+ * @type: enum xsprof_chunk_type
+ * @flags: XSPROF_CHUNKF_*
+ * @stored: bytes that follow, without the padding
+ * @raw: bytes after @flags are undone; equal to @stored when there are none
+ * @producer: number of the producer in this capture, from 0; 0xffffffff for none
+ * @ring: ring number, for RING
+ * @pos: first slot (RING), first byte (ARENA), else 0
+ * @first: ticks of the first record, 0 when not known; a hint
+ * @last: ticks of the last record, 0 when not known; a hint
+ * @crc: CRC-32C of the stored bytes
+ * @header_crc: CRC-32C of this header up to here
+ */
+struct xsprof_chunk {
+	uint32_t	magic;
+	uint16_t	type;
+	uint16_t	flags;
+	uint32_t	stored;
+	uint32_t	raw;
+	uint32_t	producer;
+	uint32_t	ring;
+	uint64_t	pos;
+	uint64_t	first;
+	uint64_t	last;
+	uint32_t	crc;
+	uint32_t	header_crc;
+	uint64_t	reserved;
+};
+
+#define XSPROF_NO_PRODUCER	0xffffffffu
+
+/**
+ * struct xsprof_cap_producer - a producer as the recorder found it
+ * @pid: process id as the recorder sees it, 0 when it cannot
+ * @reserved: 0
+ * @found: ticks at which it was found
+ * @ctl: the control page's fields as they were then
+ */
+struct xsprof_cap_producer {
+	uint32_t		pid;
+	uint32_t		reserved;
+	uint64_t		found;
+	struct xsprof_ctl	ctl;
+};
+
+/**
+ * struct xsprof_cap_ledger - the account of one ring
+ * @ring: ring number
+ * @kind: enum xsprof_ring_kind
+ * @head: slots published
+ * @read: slots read and stored in this file
+ * @skipped: slots that the writer overwrote before they were read (OVERWRITE)
+ * @bad: slots the recorder refused: the ring did not hold together
+ * @drops: records the writer dropped (DISCARD)
+ * @busy: records dropped because no lock was to be had
+ *
+ * head == read + skipped + bad, when the producer has ended and been read to its end.
+ */
+struct xsprof_cap_ledger {
+	uint32_t	ring;
+	uint32_t	kind;
+	uint64_t	head;
+	uint64_t	read;
+	uint64_t	skipped;
+	uint64_t	bad;
+	uint64_t	drops;
+	uint64_t	busy;
+	uint64_t	reserved;
+};
+
+enum xsprof_cap_how {
+	XSPROF_HOW_UNKNOWN	= 0,
+	XSPROF_HOW_EXITED	= 1,	/* the producer said goodbye, or its exit status says so */
+	XSPROF_HOW_KILLED	= 2,	/* by the signal in status */
+	XSPROF_HOW_EXEC		= 3,	/* replaced by another program */
+	XSPROF_HOW_VANISHED	= 4,	/* gone with no goodbye; how is not known */
+	XSPROF_HOW_RUNNING	= 5,	/* the recording ended first */
+};
+
+/**
+ * struct xsprof_cap_exit - the end of a producer
+ * @how: enum xsprof_cap_how
+ * @status: exit status or signal
+ * @ticks: when the recorder saw it
+ * @nomem: records lost for want of ring memory
+ * @late: records lost with no ring to write to
+ * @arena_missed: names, threads and facts that did not fit the arena
+ */
+struct xsprof_cap_exit {
+	uint32_t	how;
+	int32_t		status;
+	uint64_t	ticks;
+	uint64_t	nomem;
+	uint64_t	late;
+	uint64_t	arena_missed;
+	uint64_t	reserved;
+};
+
+/**
+ * struct xsprof_cap_thread - a thread's name as the kernel gave it
+ * @tid: thread id as it stands in the records
+ * @comm: the name, not always terminated
+ */
+struct xsprof_cap_thread {
+	uint32_t	tid;
+	char		comm[20];
+};
+
+/**
+ * struct xsprof_cap_end - totals of the recording
+ * @ticks: when it ended
+ * @slots: slots stored
+ * @lost_records: records lost, as far as records can be counted
+ * @lost_slots: slots lost in OVERWRITE rings
+ * @producers: producers seen
+ * @why: 0 the command ended, 1 stopped by a signal, 2 duration over, 3 error
+ */
+struct xsprof_cap_end {
+	uint64_t	ticks;
+	uint64_t	slots;
+	uint64_t	lost_records;
+	uint64_t	lost_slots;
+	uint32_t	producers;
+	uint32_t	why;
+	uint64_t	reserved[3];
+};
+
+/**
+ * struct xsprof_cap_index_entry - where a chunk is
+ * @offset: of its header in the file
+ * @first: as in the chunk
+ * @last: as in the chunk
+ * @type: as in the chunk
+ * @reserved: 0
+ * @producer: as in the chunk
+ * @ring: as in the chunk
+ */
+struct xsprof_cap_index_entry {
+	uint64_t	offset;
+	uint64_t	first;
+	uint64_t	last;
+	uint16_t	type;
+	uint16_t	reserved;
+	uint32_t	producer;
+	uint32_t	ring;
+	uint32_t	reserved1;
+};
+
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_header) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_chunk) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_producer) == 16 + sizeof(struct xsprof_ctl));
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_ledger) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 48);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_thread) == 24);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_end) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_index_entry) == 40);
+
+#endif /* XSPROF_CAPTURE_H */

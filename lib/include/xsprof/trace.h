@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Reading traces: opens a capture file, or a producer's ring file, and yields its records in
+ * time order.  The library (libxsprof-trace) treats everything it reads as hostile: it ends,
+ * stays in bounds, uses bounded memory, and never yields a record that was not written.
+ *
+ * A handle belongs to one thread at a time.  Nothing here is async-signal-safe.  All functions
+ * return 0 or a negative errno unless they say otherwise.
+ */
+#ifndef XSPROF_TRACE_H
+#define XSPROF_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/abi.h>
+#include <xsprof/capture.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct xsprof_trace;
+
+/**
+ * struct xsprof_trace_options - how to open; all zeros is a good default
+ * @size: sizeof(struct xsprof_trace_options)
+ * @flags: XSPROF_TRACE_*
+ * @memory: bytes the handle may use for chunks being decoded, 0 for 32 MiB
+ * @warn: called with a text for each thing wrong that does not stop the reading: a cut file, a
+ *	damaged chunk, a bad record; may be NULL.  Rate-limited by kind, with counts at the end
+ * @warn_data: passed to @warn
+ */
+struct xsprof_trace_options {
+	size_t		size;
+	uint32_t	flags;
+	uint32_t	reserved;
+	uint64_t	memory;
+	void		(*warn)(void *data, const char *text);
+	void		*warn_data;
+};
+
+#define XSPROF_TRACE_FOLLOW	0x1u	/* the file may still grow: at its end give -EAGAIN */
+
+/*
+ * Events are records plus what the decoder makes: every other type of an event is its record's.
+ */
+#define XSPROF_EV_LOST		0x100	/* value = records lost (or slots: XSPROF_EVF_SLOTS) here */
+#define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
+#define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
+
+#define XSPROF_EVF_SLOTS	0x1u	/* value of a LOST event counts slots of 32 bytes */
+#define XSPROF_EVF_BACK		0x2u	/* the record's time was before its predecessor's: moved up */
+
+/**
+ * struct xsprof_event - one event; valid until the next call on the handle
+ * @ns: time in ns of CLOCK_MONOTONIC of the recorded machine; begin of a COMPLETE or SPAN is
+ *	@begin_ns, and @ns is its end (COMPLETE) or when it was written (SPAN)
+ * @begin_ns: COMPLETE, SPAN, GPU: when it began
+ * @end_ns: COMPLETE, SPAN, GPU: when it ended
+ * @ticks: the record's own timestamp
+ * @type: enum xsprof_rec_type or XSPROF_EV_*
+ * @flags: XSPROF_EVF_*
+ * @producer: the producer's number in this trace
+ * @pid: process id as the recorder saw it (else the producer's own)
+ * @tid: thread id as in the record
+ * @cpu: CPU, -1 when not known
+ * @name: name id, 0 for none
+ * @aux: as in the record
+ * @value: as in the record; of LOST the number lost here
+ * @rec: the whole record, or NULL for what the decoder made
+ * @rec_size: bytes of it
+ */
+struct xsprof_event {
+	uint64_t	ns;
+	uint64_t	begin_ns;
+	uint64_t	end_ns;
+	uint64_t	ticks;
+	uint16_t	type;
+	uint16_t	flags;
+	uint32_t	producer;
+	uint32_t	pid;
+	uint32_t	tid;
+	int32_t		cpu;
+	uint32_t	name;
+	uint32_t	aux;
+	uint32_t	reserved;
+	uint64_t	value;
+	const struct xsprof_rec *rec;
+	size_t		rec_size;
+};
+
+int xsprof_trace_open(const char *path, const struct xsprof_trace_options *opts,
+		      struct xsprof_trace **trace);
+void xsprof_trace_close(struct xsprof_trace *trace);
+
+/**
+ * xsprof_trace_error() - why the last call failed, for people
+ * @trace: handle, or NULL for the last xsprof_trace_open() of this thread
+ *
+ * Return: a text that names the object and what to do; "" when nothing failed.
+ */
+const char *xsprof_trace_error(const struct xsprof_trace *trace);
+
+/**
+ * xsprof_trace_next() - the next event in time order
+ * @trace: handle
+ * @ev: set to the event, owned by the handle, valid until the next call
+ *
+ * Return: 1 an event; 0 the end; -EAGAIN with XSPROF_TRACE_FOLLOW: nothing yet; else an error.
+ */
+int xsprof_trace_next(struct xsprof_trace *trace, const struct xsprof_event **ev);
+
+/**
+ * xsprof_trace_next_batch() - up to @n events in time order, for consumers in a hurry
+ * @trace: handle
+ * @evs: filled with events; valid until the next call
+ * @n: room in @evs
+ *
+ * Return: the number of events, 0 at the end, or a negative errno as xsprof_trace_next().
+ */
+int xsprof_trace_next_batch(struct xsprof_trace *trace, struct xsprof_event *evs, size_t n);
+
+/* Start again from the beginning, with the same handle and filter. */
+int xsprof_trace_rewind(struct xsprof_trace *trace);
+
+/**
+ * struct xsprof_trace_filter - what to leave out before it is yielded; 0 fields filter nothing
+ * @size: sizeof(struct xsprof_trace_filter)
+ * @from_ns: earliest time
+ * @to_ns: latest time, 0 for none
+ */
+struct xsprof_trace_filter {
+	size_t		size;
+	uint64_t	from_ns;
+	uint64_t	to_ns;
+};
+
+int xsprof_trace_set_filter(struct xsprof_trace *trace, const struct xsprof_trace_filter *filter);
+
+/* ---- names: pointers stay valid until close ------------------------------------------------- */
+
+/* The text of a name id of @producer; never NULL ("?" when the capture does not hold it). */
+const char *xsprof_trace_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t name);
+/* The same with its length: a name may hold any byte but 0, and need not be UTF-8. */
+const char *xsprof_trace_name_len(const struct xsprof_trace *trace, uint32_t producer,
+				  uint32_t name, size_t *len);
+/* The category of a name id; "default" for category 0 where the program did not name it. */
+const char *xsprof_trace_category(const struct xsprof_trace *trace, uint32_t producer,
+				  uint32_t name);
+/* The thread's name: as the program gave it, else the kernel's, else "". */
+const char *xsprof_trace_thread(const struct xsprof_trace *trace, uint32_t producer, uint32_t tid);
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/**
+ * struct xsprof_trace_arg - one argument of a record
+ * @key: name id of the key
+ * @type: enum xsprof_arg_type
+ * @flags: XSPROF_ARGF_*
+ * @len: bytes of @str
+ * @u: the value
+ * @str: a STR's bytes, inside the record, not terminated
+ */
+struct xsprof_trace_arg {
+	uint32_t	key;
+	uint8_t		type;
+	uint8_t		flags;
+	uint16_t	len;
+	union {
+		int64_t		i64;
+		uint64_t	u64;
+		double		f64;
+	} u;
+	const char	*str;
+};
+
+/**
+ * xsprof_trace_args() - walk a record's arguments
+ * @ev: event
+ * @pos: where to go on; 0 to start
+ * @arg: filled
+ *
+ * Return: true and the next argument, false at the end.
+ */
+bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg);
+
+/* ---- what the capture says of itself -------------------------------------------------------- */
+
+/**
+ * struct xsprof_trace_producer - a producer
+ * @number: its number in this trace
+ * @pid: process id as the recorder saw it, else the producer's own
+ * @ctl: its control page when it was found
+ * @how: enum xsprof_cap_how, 0 while not known
+ * @status: exit status or signal
+ * @exit_ns: when the recorder saw it end, 0 when it did not
+ * @records: records yielded so far, without padding and LOST
+ * @lost_records: records dropped (drops + busy + nomem + late)
+ * @lost_slots: slots overwritten unread
+ * @bad_slots: slots refused by recorder or decoder
+ * @rings: rings with data
+ */
+struct xsprof_trace_producer {
+	uint32_t	number;
+	uint32_t	pid;
+	const struct xsprof_ctl *ctl;
+	uint32_t	how;
+	int32_t		status;
+	uint64_t	exit_ns;
+	uint64_t	records;
+	uint64_t	lost_records;
+	uint64_t	lost_slots;
+	uint64_t	bad_slots;
+	uint32_t	rings;
+	uint32_t	reserved;
+};
+
+/**
+ * struct xsprof_trace_info - the whole
+ * @producers: how many
+ * @chunks: whole chunks in the file
+ * @size: bytes of the file
+ * @truncated: the file ends inside a chunk, or has no END chunk
+ * @bad_chunks: chunks with a wrong checksum or content, skipped
+ * @records: records yielded so far
+ * @lost_records: see struct xsprof_trace_producer, the sum
+ * @lost_slots: the sum
+ * @bad_slots: the sum
+ * @first_ns: earliest time seen in the file's hints, 0 when none
+ * @last_ns: latest
+ * @clock_kind: enum xsprof_clock_kind
+ * @clock_freq: ticks a second as fitted
+ * @clock_error_ns: bound of the conversion's error: residual of the fit plus the sync windows
+ * @clock_points: sync points
+ * @real_offset_ns: CLOCK_REALTIME - CLOCK_MONOTONIC at the first sync point
+ * @end: the END chunk, NULL when there is none
+ */
+struct xsprof_trace_info {
+	size_t		size_of;
+	uint32_t	producers;
+	uint32_t	truncated;
+	uint64_t	chunks;
+	uint64_t	size;
+	uint64_t	bad_chunks;
+	uint64_t	records;
+	uint64_t	lost_records;
+	uint64_t	lost_slots;
+	uint64_t	bad_slots;
+	uint64_t	first_ns;
+	uint64_t	last_ns;
+	uint32_t	clock_kind;
+	uint32_t	clock_points;
+	double		clock_freq;
+	uint64_t	clock_error_ns;
+	int64_t		real_offset_ns;
+	const struct xsprof_cap_end *end;
+};
+
+int xsprof_trace_get_info(struct xsprof_trace *trace, struct xsprof_trace_info *info);
+int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
+			      struct xsprof_trace_producer *producer);
+/* The ledger of ring @index (0, 1, ...) of a producer: -ENOENT past the last. */
+int xsprof_trace_get_ledger(struct xsprof_trace *trace, uint32_t producer, uint32_t index,
+			    struct xsprof_cap_ledger *ledger);
+/* A fact about the host ("hostname") or a process ("exe", "cmdline", "env.RANK"): NULL if none. */
+const char *xsprof_trace_host_fact(const struct xsprof_trace *trace, const char *key);
+const char *xsprof_trace_fact(const struct xsprof_trace *trace, uint32_t producer,
+			      const char *key);
+/* Fact number @index: 0 and the two pointers, or -ENOENT past the last. */
+int xsprof_trace_fact_at(const struct xsprof_trace *trace, uint32_t producer, uint32_t index,
+			 const char **key, const char **value);
+int xsprof_trace_host_fact_at(const struct xsprof_trace *trace, uint32_t index,
+			      const char **key, const char **value);
+/* Note number @index: what happened to the recording itself, or NULL past the last. */
+const char *xsprof_trace_note(const struct xsprof_trace *trace, uint32_t index);
+
+/* Ticks of this trace's clock as ns of CLOCK_MONOTONIC. */
+uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t ticks);
+
+/* ---- pairing: ranges out of begins and ends ------------------------------------------------- */
+
+struct xsprof_pairer;
+
+/* How a range came to its end. */
+enum xsprof_range_end {
+	XSPROF_RANGE_ENDED	= 0,
+	XSPROF_RANGE_OPEN	= 1,	/* the trace or the producer ended inside it */
+	XSPROF_RANGE_CUT	= 2,	/* its end is missing: closed by an outer end, or by a pause */
+};
+
+/**
+ * struct xsprof_range - a range of a thread, or an async range
+ * @begin_ns: begin
+ * @end_ns: end
+ * @self_ns: its time less that of its children; equal to the whole for async ranges
+ * @producer: producer number
+ * @pid: process id
+ * @tid: thread id (of the begin)
+ * @name: name id
+ * @depth: open ranges around it
+ * @kind: the type of the record that began it (BEGIN, COMPLETE, SPAN, ASYNC_BEGIN, GPU)
+ * @how: enum xsprof_range_end
+ * @id: async id, correlation or span id
+ */
+struct xsprof_range {
+	uint64_t	begin_ns;
+	uint64_t	end_ns;
+	uint64_t	self_ns;
+	uint32_t	producer;
+	uint32_t	pid;
+	uint32_t	tid;
+	uint32_t	name;
+	uint32_t	depth;
+	uint16_t	kind;
+	uint16_t	how;
+	uint64_t	id;
+};
+
+/**
+ * xsprof_pairer_new() - a pairer for one trace
+ * @trace: the trace whose events it will be given
+ * @emit: called with every range when it ends
+ * @data: passed to @emit
+ * @pairer: set to the new handle
+ *
+ * It keeps a stack a thread, bounded in depth (deeper begins are counted and left out) and in
+ * threads, and drops a producer's stacks when that ends.
+ */
+int xsprof_pairer_new(struct xsprof_trace *trace,
+		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
+		      struct xsprof_pairer **pairer);
+int xsprof_pairer_event(struct xsprof_pairer *pairer, const struct xsprof_event *ev);
+/* Ends what is open (how = OPEN); after it the pairer may only be freed. */
+int xsprof_pairer_finish(struct xsprof_pairer *pairer);
+void xsprof_pairer_free(struct xsprof_pairer *pairer);
+
+/**
+ * struct xsprof_pairer_stats - what did not pair
+ * @unmatched_ends: ends with nothing open (or with another name open)
+ * @cut: ranges with how = CUT
+ * @open: ranges with how = OPEN
+ * @too_deep: begins beyond the depth limit
+ */
+struct xsprof_pairer_stats {
+	uint64_t	unmatched_ends;
+	uint64_t	cut;
+	uint64_t	open;
+	uint64_t	too_deep;
+};
+
+void xsprof_pairer_get_stats(const struct xsprof_pairer *pairer,
+			     struct xsprof_pairer_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* XSPROF_TRACE_H */
