@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every file under version control names the license its folder calls for, and the full
+# text of every license named is in LICENSES/. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+	echo "1..0 # SKIP not a git work tree: no list of files"
+	exit 77
+fi
+
+# The license a file must name; nothing for those that cannot carry a comment.
+wanted()
+{
+	case $1 in
+	LICENSES/*) ;;
+	*/corpus/*|*/golden/*|*.bin|*.data|*.png|*.json|*.xsprof|*.gz|*.zst) ;;
+	kmod/uapi/*) echo "(GPL-2.0-only WITH Linux-syscall-note)" ;;
+	lib/*) echo "LGPL-2.1-only" ;;
+	*) echo "GPL-2.0-only" ;;
+	esac
+}
+
+bad=
+checked=0
+while IFS= read -r f; do
+	[ -f "$f" ] && [ ! -L "$f" ] || continue
+	want=$(wanted "$f")
+	[ -n "$want" ] || continue
+	checked=$((checked + 1))
+	# Line 1; or further down where a file's format wants its own first line.
+	got=$(head -n 3 "$f" | sed -n 's/.*SPDX-License-Identifier: *//p' | head -n 1 |
+		sed -e 's/ *\(\*\/\|-->\)[[:space:]]*$//' -e 's/[[:space:]]*$//')
+	if [ "$got" != "$want" ]; then
+		bad="$bad
+# $f: names '${got:-no license}', want '$want'"
+	fi
+done < <(git ls-files)
+
+missing=
+for id in GPL-2.0-only LGPL-2.1-only Linux-syscall-note; do
+	[ -s "LICENSES/$id.txt" ] || missing="$missing LICENSES/$id.txt"
+done
+
+echo "1..2"
+if [ -z "$bad" ] && [ "$checked" -gt 0 ]; then
+	echo "ok 1 SPDX lines of $checked files"
+else
+	echo "# $checked files looked at$bad"
+	echo "not ok 1 SPDX lines"
+fi
+if [ -z "$missing" ]; then
+	echo "ok 2 license texts"
+else
+	echo "not ok 2 license texts: missing$missing"
+fi
+[ -z "$bad$missing" ] && [ "$checked" -gt 0 ]
