@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The xsprof tool: one table of verbs, and which of them is meant.  It never does a verb's work.
+ */
+#include <string.h>
+
+#include "tool.h"
+
+/* Weak: a build with only a part of the tools says what it lacks instead of not linking. */
+#pragma weak cmd_record
+#pragma weak cmd_recover
+#pragma weak cmd_list
+#pragma weak cmd_dump
+#pragma weak cmd_report
+#pragma weak cmd_info
+
+static const struct verb {
+	const char	*name;
+	int		(*run)(int argc, char **argv);
+	const char	*what;
+} verbs[] = {
+	{ "record", cmd_record, "run a command and record it into a capture file" },
+	{ "report", cmd_report, "where the time went: per name, thread, process, category" },
+	{ "dump", cmd_dump, "print a capture as text, Chrome JSON or NDJSON" },
+	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
+	{ "list", cmd_list, "recordings that are running, and what dead ones left" },
+	{ "recover", cmd_recover, "save what a killed recorder left in memory" },
+};
+
+#define NR_VERBS	(sizeof(verbs) / sizeof(verbs[0]))
+
+static void help(FILE *out)
+{
+	size_t i;
+
+	fputs("usage: xsprof VERB [options]\n\n"
+	      "Records markers of programs with next to no cost, and shows them.\n\n", out);
+	for (i = 0; i < NR_VERBS; i++)
+		fprintf(out, "  %-9s %s\n", verbs[i].name, verbs[i].what);
+	fputs("\n"
+	      "  xsprof record -- ./program args     writes xsprof.data\n"
+	      "  xsprof report                       reads it\n"
+	      "  xsprof dump -f chrome -o t.json     for Perfetto, chrome://tracing, speedscope\n"
+	      "\n"
+	      "'xsprof VERB --help' tells a verb's options, 'man xsprof' more.\n", out);
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+	if (!verb->run)
+		return tool_error("%s: not part of this build", verb->name);
+	opterr = 0;
+	return tool_finish(verb->run(argc, argv));
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_VERBS; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int unknown_verb(const char *name)
+{
+	const char *names[NR_VERBS + 1];
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < NR_VERBS; i++)
+		names[i] = verbs[i].name;
+	names[i] = NULL;
+	near = tool_closest(name, names);
+	if (near)
+		return tool_usage(NULL, "%s: %s, did you mean '%s'?", name,
+				  name[0] == '-' ? "unknown option" : "no such verb", near);
+	return tool_usage(NULL, "%s: %s", name,
+			  name[0] == '-' ? "unknown option" : "no such verb");
+}
+
+int main(int argc, char **argv)
+{
+	const char *base = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	const struct verb *verb;
+
+	base = base ? base + 1 : argc > 0 ? argv[0] : "xsprof";
+	if (!strcmp(base, "xsprof-dump")) {
+		tool_name = "xsprof-dump";
+		return run_verb(find_verb("dump"), argc, argv);
+	}
+	if (argc < 2) {
+		help(stderr);
+		return TOOL_USAGE;
+	}
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		verb = argc > 2 ? find_verb(argv[2]) : NULL;
+		if (verb) {
+			char *args[] = { argv[2], (char *)"--help", NULL };
+
+			return run_verb(verb, 2, args);
+		}
+		if (argc > 2)
+			return unknown_verb(argv[2]);
+		help(stdout);
+		return tool_finish(0);
+	}
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		puts("xsprof " XSPROF_VERSION);
+		return tool_finish(0);
+	}
+	verb = find_verb(argv[1]);
+	if (!verb)
+		return unknown_verb(argv[1]);
+	return run_verb(verb, argc - 1, argv + 1);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the verbs of the xsprof tool share: their entry points, how they report errors and how
+ * they read options.  It never holds anything of one verb alone.
+ *
+ * Exit status of every verb: 0 done, 1 it failed, 2 it was not started (wrong arguments, or
+ * something that must be put right first).  `record` returns the command's own.
+ */
+#ifndef XSPROF_TOOL_H
+#define XSPROF_TOOL_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TOOL_FAILED	1
+#define TOOL_USAGE	2
+
+int cmd_record(int argc, char **argv);
+int cmd_recover(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+
+/*
+ * The name in messages, "xsprof" or "xsprof-dump": set once by main().  After it options are
+ * read by getopt_long() with opterr = 0 and a short string that starts with "+:" or ":", so
+ * that tool_bad_option() words the errors of all verbs alike.
+ */
+extern const char *tool_name;
+
+/* "xsprof: " and the text on stderr.  Return: TOOL_FAILED, for `return tool_error(...)`. */
+int tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, and where help is to be had.  Return: TOOL_USAGE. */
+int tool_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "xsprof: " and the text, for what is worth knowing and no error. */
+void tool_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * What getopt_long() said no to: @c is its '?' or ':'.  An option close to a long one in @opts
+ * is suggested.  Return: TOOL_USAGE.
+ */
+int tool_bad_option(const char *verb, int c, char **argv, const struct option *opts);
+
+/*
+ * Writes out what is buffered for stdout and reports what could not be written (a full disk, a
+ * closed pipe).  Return: @status, or TOOL_FAILED where that was 0 and the output is not whole.
+ */
+int tool_finish(int status);
+
+/* Numbers in options.  Return: 0, or -EINVAL (-ERANGE) where the whole text is none. */
+int tool_parse_u64(const char *text, uint64_t *value);
+/* With suffix k, M, G or T (powers of 1024), an optional B or iB after it. */
+int tool_parse_size(const char *text, uint64_t *bytes);
+/* Decimal seconds, or with suffix ns, us, ms, s, m (minutes), h.  In nanoseconds. */
+int tool_parse_time(const char *text, uint64_t *ns);
+
+/* "39.5 MB" and the like: @buf holds 16 bytes at least. */
+const char *tool_format_bytes(char *buf, size_t size, uint64_t bytes);
+
+/* The word of @words (ends with NULL) that @word may have been meant for, or NULL. */
+const char *tool_closest(const char *word, const char *const *words);
+
+#endif /* XSPROF_TOOL_H */
