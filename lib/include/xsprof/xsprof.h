@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * libxsprof-user: markers, written straight into per-CPU rings that a recorder drains.
+ *
+ * With nobody recording, a marker is one load and one branch in the caller; the library records
+ * nothing, creates nothing and prints nothing.  With a recorder (`xsprof record -- program`, or
+ * XSPROF_RECORD=FILE in the environment) a marker costs little more than reading the clock: no
+ * lock, no system call, no allocation.
+ *
+ * Unless it is said otherwise, functions may be called from any thread, before main, in
+ * destructors and in the child of a fork, and never change errno.  "Signal-safe" means
+ * async-signal-safe: a handler may call it although it interrupted any function of this library.
+ */
+#ifndef XSPROF_H
+#define XSPROF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define XSPROF_API	__attribute__((visibility("default")))
+#else
+#error "xsprof needs a compiler with GNU extensions (gcc, clang)"
+#endif
+
+#define XSPROF_VERSION_MAJOR	0
+#define XSPROF_VERSION_MINOR	1
+#define XSPROF_VERSION_PATCH	0
+
+/*
+ * The control page.  It is all zeros until a producer is attached; then the producer's control
+ * page is mapped over it, so that the test is one load from an address the linker knows.  Never
+ * write to it.
+ */
+#if defined(__x86_64__) || defined(__i386__)
+#define XSPROF_CTL_SPAN		4096
+#else
+#define XSPROF_CTL_SPAN		65536	/* arm64 kernels use pages of up to 64 KiB */
+#endif
+
+union xsprof_ctl_page {
+	struct xsprof_ctl	ctl;
+	unsigned char		span[XSPROF_CTL_SPAN];
+} __attribute__((aligned(XSPROF_CTL_SPAN)));
+
+extern XSPROF_API union xsprof_ctl_page xsprof_ctl_page;
+
+/** typedef xsprof_name_t - an interned name; its category is in the top bits; 0 is none */
+typedef uint32_t xsprof_name_t;
+
+/**
+ * xsprof_enabled() - the enabled categories, one bit each
+ *
+ * Signal-safe.
+ *
+ * Return: 0 when nobody records: the test that every marker makes first.
+ */
+static inline uint64_t xsprof_enabled(void)
+{
+	return __atomic_load_n(&xsprof_ctl_page.ctl.enabled, __ATOMIC_RELAXED);
+}
+
+/**
+ * xsprof_wants() - is this name's category recorded?
+ * @name: name
+ *
+ * Signal-safe.
+ */
+static inline int xsprof_wants(xsprof_name_t name)
+{
+	return (int)(xsprof_enabled() >> (name >> XSPROF_NAME_SHIFT) & 1);
+}
+
+/* ---- names and categories ------------------------------------------------------------------- */
+
+/**
+ * xsprof_name() - intern a name in category 0, "default"
+ * @text: the name, UTF-8 by custom; copied; cut after XSPROF_TEXT_MAX bytes
+ *
+ * The same text gives the same id, for the life of the process and in its forked children.
+ * Takes a lock: not signal-safe.  A marker should keep the id (XSPROF_NAME() does).
+ *
+ * Return: the id; the reserved id XSPROF_NAME_FULL of the category when names have used up
+ * their memory (counted, shown in the trace as "(names full)"); 0 for NULL.
+ */
+XSPROF_API xsprof_name_t xsprof_name(const char *text);
+
+/**
+ * xsprof_name_in() - intern a name in a category
+ * @category: from xsprof_category()
+ * @text: as in xsprof_name()
+ *
+ * Return: as xsprof_name(); 0 also for a category that does not exist.
+ */
+XSPROF_API xsprof_name_t xsprof_name_in(int category, const char *text);
+
+/**
+ * xsprof_category() - find or make a category
+ * @name: its name
+ *
+ * A category (a domain, in the words of ITT and NVTX) is what can be enabled by itself.  There
+ * are 64; later ones share the last, "other".  Not signal-safe.
+ *
+ * Return: the category, 0 to 63; -EINVAL for NULL or an empty name.
+ */
+XSPROF_API int xsprof_category(const char *name);
+
+/**
+ * xsprof_category_enable() - switch a category on or off in this process
+ * @category: from xsprof_category()
+ * @on: 0 or 1
+ *
+ * Return: 0, -EINVAL, or -ENOTCONN when nobody records.
+ */
+XSPROF_API int xsprof_category_enable(int category, int on);
+
+/* The id of a literal, interned at its first use and kept at the call site. */
+#define XSPROF_NAME(text) XSPROF_NAME_IN_(xsprof_name(text))
+#define XSPROF_NAME_IN(category, text) XSPROF_NAME_IN_(xsprof_name_in(category, text))
+#define XSPROF_NAME_IN_(make) __extension__({ \
+	static xsprof_name_t xsp_id_; \
+	xsprof_name_t xsp_v_ = __atomic_load_n(&xsp_id_, __ATOMIC_RELAXED); \
+	if (__builtin_expect(!xsp_v_, 0)) { \
+		xsp_v_ = (make); \
+		__atomic_store_n(&xsp_id_, xsp_v_, __ATOMIC_RELAXED); \
+	} \
+	xsp_v_; })
+
+/* ---- the out-of-line halves: what a marker calls when it is enabled ------------------------- */
+
+XSPROF_API void xsprof_emit_begin(xsprof_name_t name);
+XSPROF_API void xsprof_emit_end(void);
+XSPROF_API void xsprof_emit_end_of(xsprof_name_t name);
+XSPROF_API void xsprof_emit_skip(void);
+XSPROF_API void xsprof_emit_instant(xsprof_name_t name, uint32_t scope);
+XSPROF_API void xsprof_emit_counter(xsprof_name_t name, int64_t value);
+XSPROF_API void xsprof_emit_counter_f64(xsprof_name_t name, double value);
+XSPROF_API void xsprof_emit_complete(xsprof_name_t name, uint64_t begin);
+XSPROF_API void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value);
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+/**
+ * xsprof_begin() - a range of this thread begins
+ * @name: what begins
+ *
+ * Ranges of a thread nest; each needs its xsprof_end() in the same thread.  When the category is
+ * off the matching end is left out too, also when others are on.  Signal-safe.
+ */
+static inline void xsprof_begin(xsprof_name_t name)
+{
+	uint64_t on = xsprof_enabled();
+
+	if (__builtin_expect(on != 0, 0)) {
+		if (on >> (name >> XSPROF_NAME_SHIFT) & 1)
+			xsprof_emit_begin(name);
+		else
+			xsprof_emit_skip();
+	}
+}
+
+/**
+ * xsprof_end() - the innermost range of this thread ends
+ *
+ * Signal-safe.
+ */
+static inline void xsprof_end(void)
+{
+	if (__builtin_expect(xsprof_enabled() != 0, 0))
+		xsprof_emit_end();
+}
+
+#define XSPROF_BEGIN(text) do { \
+	if (__builtin_expect(xsprof_enabled() != 0, 0)) \
+		xsprof_begin(XSPROF_NAME(text)); \
+} while (0)
+#define XSPROF_END() xsprof_end()
+
+struct xsprof_scope_ {
+	xsprof_name_t name;
+};
+
+static inline struct xsprof_scope_ xsprof_scope_open_(xsprof_name_t name)
+{
+	struct xsprof_scope_ s = { 0 };
+
+	if (xsprof_wants(name)) {
+		xsprof_emit_begin(name);
+		s.name = name;
+	}
+	return s;
+}
+
+static inline void xsprof_scope_close_(struct xsprof_scope_ *s)
+{
+	if (__builtin_expect(s->name != 0, 0))
+		xsprof_emit_end_of(s->name);
+}
+
+/*
+ * XSPROF_SCOPE("name") - a range from here to the end of the block, however that is left
+ * (return, break, goto, a C++ exception; not longjmp).
+ */
+#define XSPROF_SCOPE(text) XSPROF_SCOPE_1_(text, __COUNTER__)
+#define XSPROF_SCOPE_1_(text, n) XSPROF_SCOPE_2_(text, n)
+#define XSPROF_SCOPE_2_(text, n) \
+	__attribute__((cleanup(xsprof_scope_close_), unused)) \
+	struct xsprof_scope_ xsp_scope_##n = \
+		__builtin_expect(xsprof_enabled() != 0, 0) ? \
+		xsprof_scope_open_(XSPROF_NAME(text)) : xsprof_scope_open_none_()
+
+static inline struct xsprof_scope_ xsprof_scope_open_none_(void)
+{
+	struct xsprof_scope_ s = { 0 };
+
+	return s;
+}
+
+/**
+ * xsprof_now() - the clock of the markers
+ *
+ * Signal-safe.
+ *
+ * Return: ticks; only differences and the functions of this library give them a meaning.
+ */
+XSPROF_API uint64_t xsprof_now(void);
+
+/**
+ * xsprof_complete() - a range that ends now, as one record
+ * @name: what ended
+ * @begin: xsprof_now() at its begin
+ *
+ * Half the memory of a begin and an end; what is open when the program dies is not known.
+ * Signal-safe.
+ */
+static inline void xsprof_complete(xsprof_name_t name, uint64_t begin)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit_complete(name, begin);
+}
+
+/**
+ * xsprof_span() - a range whose begin and end are both given
+ * @name: what it was
+ * @begin: ticks of xsprof_now()
+ * @end: ticks of xsprof_now()
+ * @id: an id of it, 0 for none
+ * @parent: the id of the range around it, 0 for none
+ *
+ * Spans need not nest.  Signal-safe.
+ */
+XSPROF_API void xsprof_span(xsprof_name_t name, uint64_t begin, uint64_t end, uint64_t id,
+			    uint64_t parent);
+
+/* ---- instants, counters, steps -------------------------------------------------------------- */
+
+/**
+ * xsprof_instant() - something happened
+ * @name: what
+ *
+ * Signal-safe.
+ */
+static inline void xsprof_instant(xsprof_name_t name)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit_instant(name, XSPROF_SCOPE_THREAD);
+}
+
+#define XSPROF_INSTANT(text) do { \
+	if (__builtin_expect(xsprof_enabled() != 0, 0)) \
+		xsprof_instant(XSPROF_NAME(text)); \
+} while (0)
+
+/**
+ * xsprof_mark() - something happened to a thread, the process, or everything
+ * @name: what
+ * @scope: enum xsprof_scope
+ *
+ * Signal-safe.
+ */
+static inline void xsprof_mark(xsprof_name_t name, uint32_t scope)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit_instant(name, scope);
+}
+
+/**
+ * xsprof_counter() - a counter has this value from now on
+ * @name: the counter
+ * @value: its value
+ *
+ * Signal-safe.
+ */
+static inline void xsprof_counter(xsprof_name_t name, int64_t value)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit_counter(name, value);
+}
+
+/* As xsprof_counter(), for a double. */
+static inline void xsprof_counter_f64(xsprof_name_t name, double value)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit_counter_f64(name, value);
+}
+
+/**
+ * xsprof_step() - step (iteration) @number of the program's main loop begins
+ * @name: what steps, for instance "ProfilerStep"
+ * @number: its number
+ *
+ * Signal-safe.
+ */
+static inline void xsprof_step(xsprof_name_t name, uint64_t number)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_STEP, name, 0, number);
+}
+
+/* ---- async ranges, flows, correlation ------------------------------------------------------- */
+
+/**
+ * xsprof_async_begin() - a range begins that no thread's nesting holds
+ * @name: what begins
+ * @id: tells it from others of the same name; its instants and its end carry the same, from any
+ *	thread of the process
+ *
+ * Signal-safe, as are the other two.
+ */
+static inline void xsprof_async_begin(xsprof_name_t name, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_ASYNC_BEGIN, name, 0, id);
+}
+
+static inline void xsprof_async_instant(xsprof_name_t name, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_ASYNC_INSTANT, name, 0, id);
+}
+
+static inline void xsprof_async_end(xsprof_name_t name, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_ASYNC_END, name, 0, id);
+}
+
+/**
+ * xsprof_flow_start() - an arrow starts in the range that is open here
+ * @name: what flows
+ * @id: the same for the start, the steps and the end
+ *
+ * Signal-safe, as are the other two.
+ */
+static inline void xsprof_flow_start(xsprof_name_t name, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_FLOW_START, name, 0, id);
+}
+
+static inline void xsprof_flow_step(xsprof_name_t name, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_FLOW_STEP, name, 0, id);
+}
+
+static inline void xsprof_flow_end(xsprof_name_t name, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_FLOW_END, name, 0, id);
+}
+
+/**
+ * xsprof_correlation_push() - what this thread launches from here on belongs to @id
+ * @kind: which stack of ids, for instance 0 for ops and 1 for user ranges
+ * @id: correlation id
+ *
+ * Belongs to category 0.  Signal-safe, as is the pop.
+ */
+static inline void xsprof_correlation_push(uint32_t kind, uint64_t id)
+{
+	if (__builtin_expect(xsprof_wants(0), 0))
+		xsprof_emit(XSPROF_REC_CORR_PUSH, 0, kind, id);
+}
+
+static inline void xsprof_correlation_pop(uint32_t kind)
+{
+	if (__builtin_expect(xsprof_wants(0), 0))
+		xsprof_emit(XSPROF_REC_CORR_POP, 0, kind, 0);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Devices of allocations: type in the high half, index in the low. */
+#define XSPROF_DEVICE(type, index) ((uint32_t)(type) << 16 | (uint16_t)(index))
+#define XSPROF_DEVICE_CPU	0u
+#define XSPROF_DEVICE_CUDA	1u
+
+/**
+ * xsprof_alloc() - memory was allocated
+ * @name: the allocator, or 0
+ * @ptr: its address on its device
+ * @bytes: its size
+ * @device: XSPROF_DEVICE(type, index)
+ * @total_allocated: bytes in use after it, 0 when not known
+ * @total_reserved: bytes the allocator holds after it, 0 when not known
+ *
+ * Signal-safe, as is xsprof_free().
+ */
+XSPROF_API void xsprof_alloc(xsprof_name_t name, const void *ptr, uint64_t bytes, uint32_t device,
+			     uint64_t total_allocated, uint64_t total_reserved);
+XSPROF_API void xsprof_free(xsprof_name_t name, const void *ptr, uint64_t bytes, uint32_t device,
+			    uint64_t total_allocated, uint64_t total_reserved);
+
+/* ---- sync objects and relations ------------------------------------------------------------- */
+
+/**
+ * xsprof_sync() - what a thread does with a lock, a barrier, a condition
+ * @name: the object's name
+ * @op: enum xsprof_sync_op
+ * @object: its address
+ *
+ * Signal-safe.
+ */
+static inline void xsprof_sync(xsprof_name_t name, uint32_t op, const void *object)
+{
+	if (__builtin_expect(xsprof_wants(name), 0))
+		xsprof_emit(XSPROF_REC_SYNC, name, op, (uint64_t)(uintptr_t)object);
+}
+
+/**
+ * xsprof_relation() - two ids are related
+ * @kind: how, as ITT numbers relations (1 dependent on, 2 sibling of, 3 parent of, ...)
+ * @head: an id of an async range or span
+ * @tail: another
+ *
+ * Belongs to category 0.  Signal-safe.
+ */
+XSPROF_API void xsprof_relation(uint32_t kind, uint64_t head, uint64_t tail);
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/**
+ * struct xsprof_kv - a typed key and value
+ * @key: name id of the key
+ * @type: enum xsprof_arg_type
+ * @len: bytes of @u.str
+ * @u: the value
+ */
+struct xsprof_kv {
+	xsprof_name_t	key;
+	uint32_t	type;
+	size_t		len;
+	union {
+		int64_t		i64;
+		uint64_t	u64;
+		double		f64;
+		const char	*str;
+		const void	*ptr;
+	} u;
+};
+
+static inline struct xsprof_kv xsprof_i64(xsprof_name_t key, int64_t v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_I64, 0, { 0 } };
+
+	kv.u.i64 = v;
+	return kv;
+}
+
+static inline struct xsprof_kv xsprof_u64(xsprof_name_t key, uint64_t v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_U64, 0, { 0 } };
+
+	kv.u.u64 = v;
+	return kv;
+}
+
+static inline struct xsprof_kv xsprof_f64(xsprof_name_t key, double v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_F64, 0, { 0 } };
+
+	kv.u.f64 = v;
+	return kv;
+}
+
+static inline struct xsprof_kv xsprof_bool(xsprof_name_t key, int v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_BOOL, 0, { 0 } };
+
+	kv.u.u64 = v != 0;
+	return kv;
+}
+
+static inline struct xsprof_kv xsprof_ptr(xsprof_name_t key, const void *v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_PTR, 0, { 0 } };
+
+	kv.u.u64 = (uint64_t)(uintptr_t)v;
+	return kv;
+}
+
+static inline struct xsprof_kv xsprof_namev(xsprof_name_t key, xsprof_name_t v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_NAME, 0, { 0 } };
+
+	kv.u.u64 = v;
+	return kv;
+}
+
+/* A string of the caller's; copied into the record, cut after XSPROF_TEXT_MAX bytes. */
+static inline struct xsprof_kv xsprof_str(xsprof_name_t key, const char *v)
+{
+	struct xsprof_kv kv = { key, XSPROF_ARG_STR, 0, { 0 } };
+
+	kv.u.str = v ? v : "";
+	kv.len = __builtin_strlen(kv.u.str);
+	return kv;
+}
+
+/**
+ * xsprof_begin_args() - xsprof_begin() with arguments
+ * @name: what begins
+ * @kv: arguments; strings are copied before it returns
+ * @n: how many
+ *
+ * What does not fit one record (224 bytes) goes on in further ones of the same thread, together
+ * at most 64 records.  Signal-safe, as are the three below.
+ */
+XSPROF_API void xsprof_begin_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
+XSPROF_API void xsprof_end_args(const struct xsprof_kv *kv, size_t n);
+XSPROF_API void xsprof_instant_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
+
+/**
+ * xsprof_args() - arguments for the innermost open range of this thread
+ * @kv: arguments
+ * @n: how many
+ */
+XSPROF_API void xsprof_args(const struct xsprof_kv *kv, size_t n);
+
+#define XSPROF_BEGIN_ARGS(text, ...) do { \
+	if (__builtin_expect(xsprof_enabled() != 0, 0)) { \
+		const struct xsprof_kv xsp_kv_[] = { __VA_ARGS__ }; \
+		xsprof_begin_args(XSPROF_NAME(text), xsp_kv_, \
+				  sizeof(xsp_kv_) / sizeof(xsp_kv_[0])); \
+	} \
+} while (0)
+#define XSPROF_INSTANT_ARGS(text, ...) do { \
+	if (__builtin_expect(xsprof_enabled() != 0, 0)) { \
+		const struct xsprof_kv xsp_kv_[] = { __VA_ARGS__ }; \
+		xsprof_instant_args(XSPROF_NAME(text), xsp_kv_, \
+				    sizeof(xsp_kv_) / sizeof(xsp_kv_[0])); \
+	} \
+} while (0)
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+/**
+ * xsprof_thread_name() - name this thread in traces
+ * @name: the name; NULL takes the kernel's again
+ *
+ * Threads that never call it bear the name the kernel knows (pthread_setname_np(), prctl()).
+ * Not signal-safe.
+ *
+ * Return: 0, -ENOTCONN when nobody records, -ENOSPC when the arena is full.
+ */
+XSPROF_API int xsprof_thread_name(const char *name);
+
+/* ---- the producer as a whole ---------------------------------------------------------------- */
+
+#define XSPROF_INIT_PREFAULT	0x1u	/* touch all ring memory now, not at its first use */
+
+/**
+ * struct xsprof_options - for xsprof_init(); zeros take the environment's or the default
+ * @size: sizeof(struct xsprof_options)
+ * @flags: XSPROF_INIT_*
+ * @mode: 0 the environment's; else enum xsprof_mode + 1
+ * @ring_size: bytes of one CPU's ring; rounded up to a power of two
+ * @arena_size: bytes for names, threads and facts
+ * @categories: "a,b,-c": only a and b; all but c
+ */
+struct xsprof_options {
+	size_t		size;
+	uint32_t	flags;
+	uint32_t	mode;
+	uint64_t	ring_size;
+	uint64_t	arena_size;
+	const char	*categories;
+};
+
+/**
+ * xsprof_init() - attach now, with these options
+ * @opts: options, or NULL
+ *
+ * Not needed: a process attaches by itself when it starts under a recorder.  For a program that
+ * wants other sizes than the environment's, as its first call.  Not signal-safe.
+ *
+ * Return: 0; -ENOTCONN nobody records; -EALREADY attached before with memory already laid out;
+ * -EINVAL, -E2BIG (unknown options not 0), -ENOMEM, -ENOSPC (tmpfs is full), -EACCES.
+ */
+XSPROF_API int xsprof_init(const struct xsprof_options *opts);
+
+/**
+ * xsprof_pause() - stop recording in this process until xsprof_resume()
+ *
+ * Ranges open now end in the trace here.  Calls do not nest.  Signal-safe, as is the other.
+ *
+ * Return: 0, or -ENOTCONN.
+ */
+XSPROF_API int xsprof_pause(void);
+XSPROF_API int xsprof_resume(void);
+
+/**
+ * xsprof_flush() - wait until the recorder has read what was recorded before the call
+ * @timeout_ms: at most this long, -1 for ever
+ *
+ * Not signal-safe.
+ *
+ * Return: 0; -ETIMEDOUT; -ENOTCONN nobody records.
+ */
+XSPROF_API int xsprof_flush(int timeout_ms);
+
+/**
+ * struct xsprof_stats - the producer's account
+ * @size: sizeof(struct xsprof_stats) of the caller
+ * @attached: 1 while attached
+ * @clock: enum xsprof_clock_kind
+ * @slots: slots of 32 bytes published (padding and LOST records among them)
+ * @lost: records lost, for whatever reason
+ * @memory: bytes of memory that rings and arena hold
+ * @names_missed: names, threads and facts that did not fit the arena
+ * @lock_slots: of @slots, those that went through lock rings
+ */
+struct xsprof_stats {
+	size_t		size;
+	uint32_t	attached;
+	uint32_t	clock;
+	uint64_t	slots;
+	uint64_t	lost;
+	uint64_t	memory;
+	uint64_t	names_missed;
+	uint64_t	lock_slots;
+};
+
+/**
+ * xsprof_get_stats() - read the account
+ * @stats: filled; set @stats->size before the call
+ *
+ * Return: 0; -EINVAL; all numbers are 0 when nobody records.
+ */
+XSPROF_API int xsprof_get_stats(struct xsprof_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* XSPROF_H */
