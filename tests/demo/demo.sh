@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The demo: records three real programs under one recorder and writes what every viewer
+# opens into demo/. `make demo` installs and builds first; nothing shown here is canned.
+set -eu -o pipefail
+cd "$(dirname "$0")/../.."
+
+BUILD=${BUILD:-build}
+out=demo
+work=$BUILD/demo
+xsprof=$BUILD/bin/xsprof
+dump=$BUILD/bin/xsprof-dump
+
+die() { echo "demo: $*" >&2; exit 1; }
+
+[ -x "$xsprof" ] || die "$xsprof: not built: run 'make demo', or 'make' first"
+mkdir -p "$out" "$work"
+
+clang -O2 -fopenmp -o "$work/heat" tests/demo/heat.c -lm ||
+	die "heat.c: clang -fopenmp failed: clang and libomp-14-dev are needed"
+cat >"$work/hello.c" <<-END
+	#include <stdio.h>
+
+	int main(void)
+	{
+		puts("hello: linked by mold while it was recorded");
+		return 0;
+	}
+END
+gcc -c -o "$work/hello.o" "$work/hello.c"
+
+echo "== recording: a PyTorch training, an OpenMP program and a mold link, side by side"
+"$xsprof" record -o "$out/xsprof.data" -- tests/demo/work.sh "$work" ||
+	die "record: exit status $?: see its messages above"
+
+# Written aside and renamed: a failure leaves no half file that looks like a result.
+make_file()
+{
+	local file=$1
+
+	shift
+	"$@" >"$out/.$file.new" || die "$file: '$*' failed with status $?"
+	[ -s "$out/.$file.new" ] || die "$file: '$*' wrote nothing"
+	mv "$out/.$file.new" "$out/$file"
+}
+
+make_file trace.json "$dump" -i "$out/xsprof.data" -f chrome -o -
+make_file trace.txt "$dump" -i "$out/xsprof.data" -f text -o -
+make_file report.txt "$xsprof" report -i "$out/xsprof.data"
+make_file info.txt "$xsprof" info -i "$out/xsprof.data"
+
+echo
+echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
+sed -n 1,20p "$out/report.txt" | cut -c1-"${COLUMNS:-120}"
+
+here=$(pwd)
+cat <<END
+
+== where it is and how to open it
+  $here/$out/trace.json
+        drag it into https://ui.perfetto.dev, or load it in chrome://tracing or
+        https://www.speedscope.app; the file stays on this machine
+  less -S $out/trace.txt        every event, a line each, in time order
+  less -S $out/report.txt       count, total, self, percentiles per name
+  less $out/info.txt            host, clocks, processes, losses, error bound
+  $out/xsprof.data              the capture itself:
+        $xsprof report -i $out/xsprof.data --help
+END
