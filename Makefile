@@ -15,7 +15,10 @@ comma		:= ,
 # Where the output goes: `make O=build/asan` and `make BUILD=build/asan` are the same.
 O		?= build
 BUILD		?= $(O)
+export BUILD
 V		?= 0
+# Tests at once in check and check-full; those marked alone never run beside another.
+JOBS		?= 1
 
 CROSS_COMPILE	?=
 ifneq ($(filter default undefined,$(origin CC)),)
@@ -216,15 +219,18 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(FLAGS_FILE)
 
 tests: $(TEST_PROGS)
 
+# These install first and only then build, with a fresh look at what there is.
+build_all	= $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) all
+
 check:
 	tests/install-deps.sh build check
-	$(MAKE) all tests
-	tests/run.sh quick
+	$(build_all) tests
+	tests/run.sh -j $(JOBS) quick
 
 check-full:
 	tests/install-deps.sh build check full
-	$(MAKE) all tests
-	tests/run.sh quick full
+	$(build_all) tests
+	tests/run.sh -j $(JOBS) full
 
 check-fresh:
 	tests/install-deps.sh fresh
@@ -232,10 +238,12 @@ check-fresh:
 
 bench:
 	tests/install-deps.sh build bench
-	$(MAKE) all tests
+	$(build_all) tests
 	tests/bench/run.sh
 
 demo:
+	tests/install-deps.sh build demo
+	$(build_all)
 	tests/demo/demo.sh
 
 # Installation -----------------------------------------------------------------------
@@ -300,6 +308,7 @@ help:
 	@echo '  uninstall, clean, help'
 	@echo 'Variables:'
 	@echo '  BUILD=dir or O=dir  output directory (default build)'
+	@echo '  JOBS=2              tests at once in check and check-full'
 	@echo '  V=1                 show the commands'
 	@echo '  CC=clang CFLAGS=... compiler and flags'
 	@echo '  SAN=address,undefined   sanitizers, e.g. with BUILD=build/asan'
