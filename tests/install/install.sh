@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What `make install` puts under a prefix is enough to build and run programs with: C11, C++17,
+# shared and static, by pkg-config alone; and `make uninstall` leaves nothing of it. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BUILD=${BUILD:-build}
+if [ "$BUILD" != build ]; then
+	# make install would build it again, without the flags of that build.
+	echo "1..0 # SKIP installs build/ only, not $BUILD"
+	exit 77
+fi
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-install.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+prefix=$dir/usr
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
+n=0
+failed=0
+
+# $1 the result's name; the rest is run.
+check()
+{
+	local what=$1
+
+	shift
+	n=$((n + 1))
+	if "$@" >"$dir/log" 2>&1; then
+		echo "ok $n $what"
+	else
+		sed 's/^/# /' "$dir/log"
+		echo "not ok $n $what"
+		failed=1
+	fi
+}
+
+cat >"$dir/app.c" <<-END
+	#include <xsprof/xsprof.h>
+
+	int main(void)
+	{
+		XSPROF_SCOPE("main");
+		XSPROF_INSTANT("here");
+		return 0;
+	}
+END
+cp "$dir/app.c" "$dir/app.cc"
+cat >"$dir/reader.c" <<-END
+	#include <xsprof/trace.h>
+	#include <xsprof/xsprof.h>
+
+	int main(void)
+	{
+		return 0;
+	}
+END
+
+flags() { pkg-config --cflags --libs "$@"; }
+strict=(-Wall -Wextra -Werror -pedantic)
+
+built() { # $1 output, then the compiler's words; built, and it runs without a recorder
+	local out=$dir/$1
+
+	shift
+	"$@" -o "$out" && LD_LIBRARY_PATH=$prefix/lib "$out"
+}
+
+quiet() # a program of which nobody records says nothing and leaves nothing
+{
+	[ -z "$(LD_LIBRARY_PATH=$prefix/lib HOME=$dir "$dir/c" 2>&1)" ] || return 1
+	[ -z "$(find "$dir" -name '*xsprof.data*')" ]
+}
+
+tool()
+{
+	"$prefix/bin/xsprof" --version && "$prefix/bin/xsprof" --help >/dev/null &&
+		[ -L "$prefix/bin/xsprof-dump" ] && "$prefix/bin/xsprof-dump" --help >/dev/null
+}
+
+gone() { [ -z "$(find "$prefix" ! -type d)" ] || { find "$prefix" ! -type d; false; }; }
+
+manual()
+{
+	local page pages
+
+	pages=$(find "$prefix/share/man" -type f) || return 1
+	[ -n "$pages" ] || { echo "no man page is installed"; return 1; }
+	for page in $pages; do
+		if ! man -l --warnings=w "$page" 2>&1 >/dev/null | grep .; then
+			continue
+		fi
+		echo "$page"
+		return 1
+	done
+}
+
+echo "1..11"
+check "install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix"
+check "C11, shared" built c gcc -std=c11 "${strict[@]}" "$dir/app.c" $(flags xsprof-user)
+check "C17 with clang, shared" built c17 clang -std=c17 "${strict[@]}" -Wno-gnu "$dir/app.c" \
+	$(flags xsprof-user)
+check "C++17, shared" built cc g++ -std=c++17 "${strict[@]}" "$dir/app.cc" $(flags xsprof-user)
+check "C++17 with clang, shared" built cc17 clang++ -std=c++17 "${strict[@]}" -Wno-gnu \
+	"$dir/app.cc" $(flags xsprof-user)
+check "C11, static" built s gcc -std=c11 -static "$dir/app.c" $(flags --static xsprof-user)
+check "the decoder's header and library" built r gcc -std=c11 "${strict[@]}" "$dir/reader.c" \
+	$(flags xsprof-trace xsprof-user)
+check "unrecorded: no output, no file" quiet
+check "xsprof and xsprof-dump run where they are installed" tool
+check "man pages format without a warning" manual
+make --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" >/dev/null 2>&1
+check "uninstall leaves nothing" gone
+exit $failed

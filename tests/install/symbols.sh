@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The public headers and the shared libraries tell the same: each function and object that a
+# header declares is exported, nothing else is, and a man page names each. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BUILD=${BUILD:-build}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-symbols.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+n=0
+failed=0
+
+result() # $1 name, $2 what is wrong
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n $1"
+	else
+		sed 's/^/# /' <<<"$2"
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+# Names declared extern by a header: compiled alone, everything it declares is taken the address
+# of, and what stays undefined is what the library has to give. Inline functions drop out.
+declared() # $1 header
+{
+	{
+		echo "#include <$1>"
+		echo 'const void *const xsp_all[] = {'
+		gcc -std=gnu11 -E -P -Ikmod/uapi -Ilib/include "lib/include/$1" |
+			grep -oE '\bxsprof_[a-z0-9_]+ *[(;]' | grep -oE 'xsprof_[a-z0-9_]+' | sort -u |
+			while read -r name; do
+				echo "#ifndef $name"
+				echo "XSP_ADDR($name)"
+				echo "#endif"
+			done
+		echo '};'
+	} >"$dir/all.c"
+	# A word that is a type, a field or a parameter has no address: leave out, one by one,
+	# what the compiler says no to, until it says nothing.
+	while :; do
+		if gcc -std=gnu11 -O0 -w -fmax-errors=0 -D'XSP_ADDR(x)=(const void *)&x,' -Ikmod/uapi \
+				-Ilib/include -c -o "$dir/all.o" "$dir/all.c" 2>"$dir/err"; then
+			break
+		fi
+		sed -n 's/^[^:]*all\.c:\([0-9]*\):.*error:.*/\1d/p' "$dir/err" | sort -u >"$dir/del"
+		[ -s "$dir/del" ] || { cat "$dir/err" >&2; return 1; }
+		sed -i -f "$dir/del" "$dir/all.c"
+	done
+	nm -u "$dir/all.o" | awk '{ print $2 }' | grep '^xsprof_' | sort -u
+}
+
+exported() # $1 shared library
+{
+	nm -D --defined-only "$1" | awk '$2 ~ /[TDBRVWi]/ { sub(/@.*/, "", $3); print $3 }' |
+		grep -v '^XSPROF_[0-9]' | sort -u
+}
+
+compare() # $1 library, the rest headers
+{
+	local lib=$1 h
+
+	shift
+	if [ ! -e "$BUILD/lib/$lib.so" ]; then
+		result "$lib: built" "$BUILD/lib/$lib.so: not there"
+		result "$lib: exports" "nothing to compare"
+		return
+	fi
+	for h in "$@"; do
+		declared "$h" || { echo "Bail out! $h does not compile alone"; exit 1; }
+	done | sort -u >"$dir/$lib.want"
+	exported "$BUILD/lib/$lib.so" >"$dir/$lib.have"
+	result "$lib exports all that its headers declare ($(wc -l <"$dir/$lib.want"))" \
+		"$(comm -23 "$dir/$lib.want" "$dir/$lib.have")"
+	result "$lib exports nothing else" "$(comm -13 "$dir/$lib.want" "$dir/$lib.have")"
+}
+
+# Which header belongs to which library: trace.h and capture.h to the decoder, the rest to the
+# producer's.
+trace_headers=()
+user_headers=()
+for h in lib/include/xsprof/*.h; do
+	case ${h##*/} in
+	trace.h|capture.h) trace_headers+=("${h#lib/include/}") ;;
+	*) user_headers+=("${h#lib/include/}") ;;
+	esac
+done
+
+echo "1..5"
+compare libxsprof-user "${user_headers[@]}"
+compare libxsprof-trace "${trace_headers[@]}"
+undocumented=$(cat "$dir"/*.want 2>/dev/null | sort -u | grep -v '^xsprof_emit' |
+	while read -r name; do
+		grep -qw -e "$name" Documentation/man/*.3 2>/dev/null || echo "$name"
+	done)
+result "man pages name every public function" "$undocumented"
+exit $failed

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What .editorconfig asks for and a compiler does not see: at most 100 columns in code, no
+# blanks at line ends, a newline at the end of a file, tabs for indentation in C. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+	echo "1..0 # SKIP not a git work tree: no list of files"
+	exit 77
+fi
+
+mapfile -t code < <(git ls-files -- '*.[ch]' '*.cc' '*.sh' '*.py' '*.inc' Makefile Kbuild .ci/run)
+mapfile -t text < <(git ls-files -- '*.[ch]' '*.cc' '*.sh' '*.py' '*.inc' '*.md' '*.rst' '*.[1-8]' \
+	Makefile Kbuild .ci/run '*tests.list' '*README')
+present=()
+for f in "${code[@]}"; do [ -f "$f" ] && present+=("$f"); done
+code=("${present[@]}")
+present=()
+for f in "${text[@]}"; do [ -f "$f" ] && present+=("$f"); done
+text=("${present[@]}")
+failed=0
+n=0
+
+# $1 what is checked; the offending lines are on stdin.
+check()
+{
+	local lines
+
+	n=$((n + 1))
+	lines=$(cat)
+	if [ -z "$lines" ]; then
+		echo "ok $n $1"
+	else
+		head -n 20 <<<"$lines" | sed 's/^/# /'
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+echo "1..4"
+check "no line of ${#code[@]} source files is wider than 100 columns" < <(
+	for f in "${code[@]}"; do
+		# expand(1) knows bytes only: what is wide in bytes is counted in characters.
+		expand "$f" | LC_ALL=C.UTF-8 sed -n '/^.\{101\}/=' | sed "s|^|$f:|"
+	done)
+check "no blanks at line ends in ${#text[@]} files" < <(grep -nE '[[:blank:]]+$' "${text[@]}")
+check "files end with a newline" < <(
+	for f in "${text[@]}"; do
+		[ -z "$(tail -c 1 "$f")" ] || echo "$f"
+	done)
+mapfile -t c < <(printf '%s\n' "${code[@]}" | grep -E '\.[ch]$|\.cc$')
+check "C is indented by tabs" < <(grep -nE '^ {8}' "${c[@]}" /dev/null)
+exit $failed
