@@ -288,7 +288,8 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)
 	rm -f $(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,xsprof-user.pc xsprof-trace.pc)
 	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/xsprof/,$(notdir $(public_headers)))
-	rm -f $(foreach m,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+	rm -f $(foreach m,$(man_pages), \
+		$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
 	rm -f $(addprefix $(DESTDIR)$(BASHCOMPDIR)/,xsprof xsprof-dump)
 	-rmdir $(DESTDIR)$(INCLUDEDIR)/xsprof
 
@@ -299,7 +300,7 @@ help:
 	@echo 'Targets:'
 	@echo '  all          libraries and tools (default); also one by one: user trace tools'
 	@echo '  tests        the test programs'
-	@echo '  demo         install what is needed, build, record three real programs, write demo/'
+	@echo '  demo         install what is needed, build, record real programs, write demo/'
 	@echo '  check        install what is needed, build, run the tests (under 15 minutes)'
 	@echo '  check-full   the same with the full figures'
 	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'

@@ -51,6 +51,14 @@ out=$BUILD/check
 mkdir -p "$out" || exit 1
 results=$out/results.tsv
 
+# Its arguments as one line of a table.
+row()
+{
+	local IFS=$'\t'
+
+	echo "$*"
+}
+
 # The registered tests, one a line: TIER NAME TIMEOUT ALONE NEEDS COMMAND, tab separated.
 parse_lists()
 {
@@ -94,11 +102,10 @@ parse_lists()
 				return 1 ;;
 			esac
 			if [ ${#words[@]} -lt 3 ] || [[ ! $timeout =~ ^[1-9][0-9]*$ ]]; then
-				echo "run.sh: $file:$n: no command, or a timeout that is no number" >&2
+				echo "run.sh: $file:$n: no command, or a bad timeout" >&2
 				return 1
 			fi
-			printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$t" "$name" "$timeout" "$alone" "$needs" \
-				"${words[*]:2}"
+			row "$t" "$name" "$timeout" "$alone" "$needs" "${words[*]:2}"
 		done <"$file"
 	done
 }
@@ -227,8 +234,7 @@ run_one()
 		tail -n 25 "$log" | cut -c1-300 | sed 's/^/     | /'
 		echo "     log: $log"
 	fi
-	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$t" "$pass" "$fail" "$skip" "$secs" "$reason" \
-		>>"$results"
+	row "$name" "$t" "$pass" "$fail" "$skip" "$secs" "$reason" >>"$results"
 }
 
 tests=$(parse_lists) || exit 1
@@ -245,7 +251,7 @@ if [ ${#chosen[@]} = 0 ] || [ -z "${chosen[0]}" ]; then
 	exit 1
 fi
 if [ -n "$list" ]; then
-	printf '%s\n' "${chosen[@]}" | column -t -s $'\t' 2>/dev/null || printf '%s\n' "${chosen[@]}"
+	printf '%s\n' "${chosen[@]}"
 	exit 0
 fi
 dup=$(printf '%s\n' "${chosen[@]}" | cut -f2 | sort | uniq -d)
