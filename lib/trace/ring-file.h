@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * A producer's memory in a tmpfs file, as a reader sees it: validated once, then read with every
+ * number checked.  It never trusts what the producer can write, and never writes anything but a
+ * ring's reader page and, to switch a producer off, the enabled bits.
+ */
+#ifndef XSP_RING_FILE_H
+#define XSP_RING_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/abi.h>
+
+/**
+ * struct xsp_ring_file - an open producer
+ * @fd: the file
+ * @map: all of it, read-write, shared
+ * @size: bytes of @map, the producer's total_size
+ * @ctl: the control page as it was validated: geometry and identity are only read from here
+ * @rings: nr_rings + nr_lock_rings
+ * @broken: the file shrank under the mapping, which is zeros now (see ring-guard.h)
+ * @next: all mappings the guard knows
+ */
+struct xsp_ring_file {
+	int			fd;
+	uint8_t			*map;
+	size_t			size;
+	struct xsprof_ctl	ctl;
+	uint32_t		rings;
+	volatile bool		broken;
+	struct xsp_ring_file	*next;
+};
+
+/**
+ * xsp_ctl_check - is this a control page that can be worked with?
+ * @ctl: a private copy: one that the producer could still change proves nothing
+ * @size: bytes of the file
+ *
+ * Return: 0; -EAGAIN not complete yet; -ENOEXEC no producer at all; -EPROTONOSUPPORT another
+ * ABI; -EINVAL numbers that do not fit each other; -ERANGE the file is shorter than it says.
+ */
+int xsp_ctl_check(const struct xsprof_ctl *ctl, uint64_t size);
+
+/* What such an error says of the file, for people; the text is constant. */
+const char *xsp_ctl_strerror(int err);
+
+/**
+ * xsp_ring_file_open - open a producer's file
+ * @rf: filled in
+ * @dirfd: folder
+ * @name: in it; symbolic links, other people's files and what is no regular file are refused
+ *
+ * Return: 0 or -errno, those of xsp_ctl_check() among them.
+ */
+int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name);
+void xsp_ring_file_close(struct xsp_ring_file *rf);
+
+/* Is there memory behind ring @k, so that it may be touched? */
+bool xsp_ring_ready(const struct xsp_ring_file *rf, uint32_t k);
+
+/* Ring @k's two pages.  Only for rings below @rings that are ready. */
+struct xsprof_ring_writer *xsp_ring_writer(const struct xsp_ring_file *rf, uint32_t k);
+struct xsprof_ring_reader *xsp_ring_reader(const struct xsp_ring_file *rf, uint32_t k);
+
+static inline struct xsprof_ctl *xsp_ring_ctl(const struct xsp_ring_file *rf)
+{
+	return (struct xsprof_ctl *)rf->map;
+}
+
+static inline struct xsprof_arena *xsp_ring_arena(const struct xsp_ring_file *rf)
+{
+	return (struct xsprof_arena *)(rf->map + rf->ctl.arena_off);
+}
+
+static inline uint64_t xsp_ring_slots(const struct xsp_ring_file *rf)
+{
+	return rf->ctl.ring_size >> XSPROF_SLOT_SHIFT;
+}
+
+/* Slots published.  Pairs with the writer's last store: what lies below may be read. */
+static inline uint64_t xsp_ring_head(const struct xsp_ring_file *rf, uint32_t k)
+{
+	return __atomic_load_n(&xsp_ring_writer(rf, k)->head, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * xsp_ring_copy - copy slots out of a ring
+ * @rf: file
+ * @k: ring
+ * @pos: first slot
+ * @buf: room for @slots slots
+ * @slots: how many, at most the ring's
+ *
+ * By pread: a copy is needed anyway, and a file that shrank is an error there, no SIGBUS.
+ *
+ * Return: 0, or -errno; -ENODATA when the file is shorter than it was.
+ */
+int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void *buf,
+		  size_t slots);
+
+/* The same for the arena's entries: @pos counts from the end of its header. */
+int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf, size_t len);
+
+/**
+ * xsp_ring_release - hand slots back to the writer
+ * @rf: file
+ * @k: ring
+ * @tail: everything below has been copied
+ * @skipped: slots that were overwritten before they could be
+ */
+void xsp_ring_release(const struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64_t skipped);
+
+/* Ends recording in the producer: its markers are disabled from now on. */
+void xsp_ring_switch_off(const struct xsp_ring_file *rf);
+
+#endif /* XSP_RING_FILE_H */
