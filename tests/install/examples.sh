@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The examples of the manual's section 3 are whole programs: they compile without a warning,
+# the one with markers is recorded, and the one that reads finds what it recorded. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BUILD=${BUILD:-build}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-examples.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+n=0
+failed=0
+
+result() # $1 name, $2 0 when it holds
+{
+	n=$((n + 1))
+	if [ "$2" = 0 ]; then
+		echo "ok $n $1"
+	else
+		sed 's/^/# /' "$dir/log"
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+# $1 page, $2 library: its example as C, built.
+build()
+{
+	sed -n '/^\.EX/,/^\.EE/{/^\.E[XE]/!p}' "Documentation/man/$1.3" |
+		sed -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$dir/$1.c"
+	grep -q 'int main' "$dir/$1.c" || { echo "no example in $1.3" >"$dir/log"; return 1; }
+	gcc -std=gnu11 -Wall -Wextra -Werror -Ikmod/uapi -Ilib/include -o "$dir/$1" "$dir/$1.c" \
+		"$BUILD/lib/$2.so" -Wl,-rpath,"$PWD/$BUILD/lib" >"$dir/log" 2>&1
+}
+
+echo "1..5"
+build libxsprof-user libxsprof-user
+result "the example of libxsprof-user.3 compiles" $?
+build libxsprof-trace libxsprof-trace
+result "the example of libxsprof-trace.3 compiles" $?
+[ "$failed" = 0 ] || exit 1
+
+"$dir/libxsprof-user" >"$dir/alone" 2>"$dir/log" && [ ! -s "$dir/log" ]
+result "it runs unrecorded and says nothing of it" $?
+"$BUILD/bin/xsprof" record -o "$dir/x.data" -- "$dir/libxsprof-user" >"$dir/recorded" 2>"$dir/log" &&
+	cmp -s "$dir/alone" "$dir/recorded"
+result "its output is the same when it is recorded" $?
+# Ten steps of two ranges each; no instants.
+{
+	"$dir/libxsprof-trace" "$dir/x.data"
+	"$BUILD/bin/xsprof-dump" -i "$dir/x.data" -f ndjson
+} >"$dir/log" 2>&1
+grep -qx '0 instants' "$dir/log" && [ "$(grep -c '"iteration"' "$dir/log")" -ge 10 ]
+result "the reader finds what was recorded" $?
+exit $failed
