@@ -64,7 +64,8 @@ so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 # it is never unmapped (nodelete), and its few TLS words are reached without a call
 # (initial-exec), which is what keeps a marker at the price of the clock read.
 user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
-trace_cflags	:= -fPIC -fvisibility=hidden $(ZSTD_CFLAGS)
+# Of the decoder the version map alone says what is public; its calls of itself stay direct.
+trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS)
 tools_cflags	:= -fPIE -Itools $(ZSTD_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 
@@ -119,7 +120,7 @@ tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO)
 # Objects depend on a file that changes when the compiler or its flags do, so that
 # `make CFLAGS=-O0` after `make` rebuilds instead of mixing.
 flags_line	:= $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(base_cflags) \
-		   $(base_cppflags) $(user_cflags) $(ZSTD_CFLAGS)
+		   $(base_cppflags) $(user_cflags) $(trace_cflags)
 FLAGS_FILE	:= $(BUILD)/obj/.flags
 
 $(FLAGS_FILE): FORCE
@@ -164,7 +165,7 @@ endef
 $(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE)
 	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete)
 $(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_objs) $(trace_map) $(FLAGS_FILE)
-	$(call link_so,libxsprof-trace,$(trace_map),$(ZSTD_LIBS))
+	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic-functions $(ZSTD_LIBS))
 
 $(BUILD)/lib/%.so.$(SOMAJOR): $(BUILD)/lib/%.so.$(VERSION)
 	$(Q)ln -sf $(<F) $@
