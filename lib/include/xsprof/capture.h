@@ -143,8 +143,9 @@ struct xsprof_cap_producer {
  * @bad: slots the recorder refused: the ring did not hold together
  * @drops: records the writer dropped (DISCARD)
  * @busy: records dropped because no lock was to be had
+ * @unsaved: slots read in order that found no room in this file (a full disk)
  *
- * head == read + skipped + bad, when the producer has ended and been read to its end.
+ * head == read + skipped + bad + unsaved, when the producer has ended and been read to its end.
  */
 struct xsprof_cap_ledger {
 	uint32_t	ring;
@@ -155,7 +156,7 @@ struct xsprof_cap_ledger {
 	uint64_t	bad;
 	uint64_t	drops;
 	uint64_t	busy;
-	uint64_t	reserved;
+	uint64_t	unsaved;
 };
 
 enum xsprof_cap_how {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What the environment asks for (XSPROF_*), read once.  Never acts on it.
+ *
+ * secure_getenv(): a program with more rights than its caller takes no orders from him.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define XSP_RING_SIZE	(4ull << 20)
+#define XSP_RING_MAX	(1ull << 40)
+#define XSP_ARENA_SIZE	(1ull << 20)
+#define XSP_ARENA_MAX	(256ull << 20)
+
+struct xsp_config xsp_config = {
+	.clock = "auto",
+	.ring_size = XSP_RING_SIZE,
+	.arena_size = XSP_ARENA_SIZE,
+};
+
+/**
+ * xsp_parse_size() - read "4096", "64k", "4M", "1G"
+ * @text: text
+ * @bytes: set on success
+ *
+ * Return: 0 or -EINVAL.
+ */
+int xsp_parse_size(const char *text, uint64_t *bytes)
+{
+	unsigned long long v;
+	int shift = 0, err = errno;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (errno) {
+		errno = err;
+		return -EINVAL;
+	}
+	errno = err;
+	switch (*end) {
+	case 'k': case 'K': shift = 10; end++; break;
+	case 'm': case 'M': shift = 20; end++; break;
+	case 'g': case 'G': shift = 30; end++; break;
+	}
+	if (*end == 'B' || *end == 'b')
+		end++;
+	if (*end || v > UINT64_MAX >> shift)
+		return -EINVAL;
+	*bytes = v << shift;
+	return 0;
+}
+
+static bool is_yes(const char *s)
+{
+	return s && *s && strcmp(s, "0") && strcmp(s, "no") && strcmp(s, "false");
+}
+
+/* A value that makes no sense keeps the default: a traced program must not fail for it. */
+static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max)
+{
+	const char *s = secure_getenv(name);
+	uint64_t v;
+
+	if (s && !xsp_parse_size(s, &v) && v >= min && v <= max)
+		*to = v;
+}
+
+void xsp_config_read(void)
+{
+	struct xsp_config *c = &xsp_config;
+	uint64_t locks = 0;
+	const char *s;
+
+	c->session = secure_getenv("XSPROF_SESSION");
+	if (c->session && *c->session != '/')
+		c->session = NULL;
+	c->record = secure_getenv("XSPROF_RECORD");
+	if (c->record && !*c->record)
+		c->record = NULL;
+	c->categories = secure_getenv("XSPROF_CATEGORIES");
+	s = secure_getenv("XSPROF_CLOCK");
+	if (s)
+		c->clock = s;
+	s = secure_getenv("XSPROF_MODE");
+	if (s)
+		c->mode = strcmp(s, "overwrite") ? XSPROF_MODE_DISCARD : XSPROF_MODE_OVERWRITE;
+	c->prefault = is_yes(secure_getenv("XSPROF_PREFAULT"));
+	size_from("XSPROF_BUFFER_SIZE", &c->ring_size, 1, XSP_RING_MAX);
+	size_from("XSPROF_ARENA_SIZE", &c->arena_size, 4096, XSP_ARENA_MAX);
+	size_from("XSPROF_LOCK_RINGS", &locks, 1, XSPROF_MAX_LOCK_RINGS);
+	c->lock_rings = locks;
+}
+
+/**
+ * xsp_category_wanted() - does the list of categories want this one?
+ * @name: the category's name
+ * @len: its bytes
+ *
+ * "a,b": these alone.  "-c": all but this.  "a,-c": a.  The later entry wins.
+ */
+bool xsp_category_wanted(const char *name, size_t len)
+{
+	const char *p = xsp_config.categories;
+	bool wanted = true;
+
+	if (!p || !*p)
+		return true;
+	for (const char *q = p; *q; q += strcspn(q, ",")) {
+		q += *q == ',';
+		if (*q && *q != '-' && *q != ',')
+			wanted = false;		/* there is a positive entry */
+	}
+	while (*p) {
+		size_t n = strcspn(p, ",");
+		bool off = *p == '-';
+
+		if (n - off == len && !memcmp(p + off, name, len))
+			wanted = !off;
+		else if (!off && n == 3 && !memcmp(p, "all", 3))
+			wanted = true;
+		p += n + (p[n] == ',');
+	}
+	return wanted;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The three restartable sequences of rseq-x86.h and rseq-arm64.h as pseudo-code.  This file is
+ * documentation; nothing includes it.
+ *
+ * A sequence runs on one CPU with no other of these sequences in between on that CPU, or it is
+ * restarted: the kernel aborts it on preemption, migration and signal delivery.  It is NOT
+ * aborted by an interrupt that returns to the same task, which is why nothing in the kernel
+ * writes into these rings.  All stores before the last one are to memory that no reader trusts
+ * yet, or are harmless when they stay without the last one.
+ *
+ * publish one slot (inline in each marker):
+ *
+ *	r = set.ring[this cpu]			no such ring: slow path
+ *	next = r->head + 1
+ *	if next > r->bound: slow path		full, a drop is pending, memory to be had, ...
+ *	ts = clock				inside, so that time never goes back in a ring
+ *	slot(r, head) = header, ts, payload
+ *	r->head = next				COMMIT
+ *
+ * the general sequence (out of line), 1 to 8 slots:
+ *
+ *	r = set.ring[this cpu]
+ *	if r is not open: make room, try again
+ *	h = e = r->head
+ *	if r->mark == h + 1: e++		a drop since the last publish: LOST goes first
+ *	if the record would cross a block: e = start of the next block
+ *	if DISCARD and e + n - r->tail > size:
+ *		r->mark = h + 1			without the commit: one LOST that adds nothing
+ *		r->bound = h			without the commit: one needless slow path
+ *		r->drops = r->drops + 1		COMMIT
+ *	if e + n > r->grown: make room, try again
+ *	ts = clock
+ *	LOST at h, when due; PAD up to e, when due; the record at e
+ *	r->head = e + n				COMMIT
+ *
+ * Publishing and dropping end in the same store instruction, whose address is &head or &drops:
+ * a sequence can have but one commit.  So drops and records of a ring are one order, and all
+ * drops that a LOST adds lie between it and the record before it.
+ *
+ * raise the bound (out of line, after a publish that found it too low):
+ *
+ *	r = set.ring[this cpu]
+ *	if r->mark == r->head + 1: leave it	the next marker must see the pending drop
+ *	r->bound = min(OVERWRITE ? ~0 : r->tail + size, r->grown)	COMMIT
+ *
+ * Why @bound is safe although another thread may have set it long ago: tail and grown only
+ * rise, so an old bound is at most too low.  A drop lowers it in its own sequence, before the
+ * commit that makes the drop true; head + 1 > bound then holds until a publish wrote LOST and
+ * this sequence raised it again.
+ */

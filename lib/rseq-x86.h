@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The restartable sequences for x86-64; rseq-pseudocode.h explains them.
+ *
+ * Traps that shaped this: gcc 12 miscompiles asm goto with outputs, so every way out of a
+ * sequence falls through with a value; the abort handler lies in a section of its own behind
+ * the signature that the kernel looks for; the checks come before the clock, so that a drop
+ * does not pay for rdtsc.
+ *
+ * Ordering: x86 keeps stores in order and loads in order (TSO), so the commit, a plain mov, is
+ * a release store, and needs no fence; the compiler is held by the "memory" clobber.
+ */
+#ifndef XSP_RSEQ_X86_H
+#define XSP_RSEQ_X86_H
+
+#define XSP_RSEQ_SIG	0x53053053
+
+/* struct rseq_cs: version and flags 0, start, length, abort handler; and the arming store. */
+#ifdef XSP_TEST_NO_ARM		/* negative control: an unarmed sequence must fail the tests */
+#define XSP_ARM_STORE
+#else
+#define XSP_ARM_STORE	"movq %%rax, %%fs:8(%[rs])\n\t"
+#endif
+#define XSP_ARM \
+	".pushsection __rseq_cs, \"aw\"\n\t" \
+	".balign 32\n" \
+	".Lxsp_cs%=:\n\t" \
+	".long 0, 0\n\t" \
+	".quad .Lxsp_start%=, (.Lxsp_commit%= - .Lxsp_start%=), .Lxsp_abort%=\n\t" \
+	".popsection\n\t" \
+	"leaq .Lxsp_cs%=(%%rip), %%rax\n\t" \
+	XSP_ARM_STORE \
+	".Lxsp_start%=:\n\t"
+
+#define XSP_ABORT(what) \
+	".pushsection .text.xsp_abort, \"ax\"\n\t" \
+	".byte 0x0f, 0xb9, 0x3d\n\t" \
+	".long %c[sig]\n" \
+	".Lxsp_abort%=:\n\t" \
+	what \
+	"jmp .Lxsp_out%=\n\t" \
+	".popsection\n\t"
+
+#ifdef XSP_TEST_NO_CLOCK	/* for measuring what the clock hides */
+#define XSP_CLOCK	"xorl %%eax, %%eax\n\t"
+#else
+#define XSP_CLOCK	"rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\t"
+#endif
+
+#ifdef XSP_TEST_EARLY_COMMIT	/* negative control: publish before the last payload store */
+#define XSP_SEQ1_STORES(last) \
+	"movq %[a], 8192+16(%%rdx)\n\t" \
+	"movq %[d], 0(%[r])\n" \
+	".Lxsp_commit%=:\n\t" \
+	last
+#else
+#define XSP_SEQ1_STORES(last) \
+	"movq %[a], 8192+16(%%rdx)\n\t" \
+	last \
+	"movq %[d], 0(%[r])\n"			/* commit: head */ \
+	".Lxsp_commit%=:\n\t"
+#endif
+
+#define XSP_SEQ1(last) \
+	XSP_ARM \
+	"movl %%fs:4(%[rs]), %k[r]\n\t"		/* cpu_id; huge where rseq is not registered */ \
+	"cmpq %[nr], %[r]\n\t" \
+	"jae .Lxsp_abort%=\n\t" \
+	"movq (%[ring], %[r], 8), %[r]\n\t" \
+	"movq 0(%[r]), %[d]\n\t" \
+	"incq %[d]\n\t" \
+	"cmpq 24(%[r]), %[d]\n\t"		/* bound */ \
+	"ja .Lxsp_abort%=\n\t" \
+	XSP_CLOCK \
+	"leaq -1(%[d]), %%rdx\n\t" \
+	"andq %[mask], %%rdx\n\t" \
+	"shlq $5, %%rdx\n\t" \
+	"addq %[r], %%rdx\n\t" \
+	"movq %[hdr], 8192+0(%%rdx)\n\t" \
+	"movq %%rax, 8192+8(%%rdx)\n\t" \
+	XSP_SEQ1_STORES(last) \
+	".Lxsp_out%=:\n\t" \
+	XSP_ABORT("xorl %k[d], %k[d]\n\t")
+
+/**
+ * xsp_seq1() - publish a record of one slot, or do nothing
+ * @hdr: first word of the record
+ * @a: third word
+ * @b: fourth word
+ *
+ * Return: false when it did nothing: the caller takes the slow path.
+ */
+static inline __attribute__((always_inline)) bool xsp_seq1(uint64_t hdr, uint64_t a, uint64_t b)
+{
+	uint64_t r, d;
+
+	__asm__ __volatile__(XSP_SEQ1("movq %[b], 8192+24(%%rdx)\n\t")
+		: [r] "=&r" (r), [d] "=&r" (d)
+		: [rs] "r" (xsp_set.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
+		  [mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "r" (a), [b] "r" (b),
+		  [sig] "i" (XSP_RSEQ_SIG)
+		: "rax", "rdx", "cc", "memory");
+	return likely(d != 0);
+}
+
+/* The same, with the fourth word = the record's time less @begin: a COMPLETE record. */
+static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, uint64_t a,
+								 uint64_t begin)
+{
+	uint64_t r, d;
+
+	__asm__ __volatile__(XSP_SEQ1("subq %[b], %%rax\n\tmovq %%rax, 8192+24(%%rdx)\n\t")
+		: [r] "=&r" (r), [d] "=&r" (d)
+		: [rs] "r" (xsp_set.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
+		  [mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "r" (a), [b] "r" (begin),
+		  [sig] "i" (XSP_RSEQ_SIG)
+		: "rax", "rdx", "cc", "memory");
+	return likely(d != 0);
+}
+
+/* d = slot at position p; clobbers nothing else */
+#define XSP_SLOT_OF(p) \
+	"movq 16(%[set]), %[d]\n\t" \
+	"andq " p ", %[d]\n\t" \
+	"shlq $5, %[d]\n\t" \
+	"leaq 8192(%[r], %[d]), %[d]\n\t"
+
+static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
+{
+	uint64_t r, d, h, e;
+	unsigned int st;
+
+	__asm__ __volatile__(
+		XSP_ARM
+		"movl %%fs:4(%[rs]), %k[r]\n\t"
+		"movl $3, %[st]\n\t"
+		"cmpq 0(%[set]), %[r]\n\t"
+		"jae .Lxsp_out%=\n\t"
+		"movq 8(%[set]), %[d]\n\t"
+		"movq (%[d], %[r], 8), %[r]\n\t"
+		"movl $4, %[st]\n\t"
+		"cmpl $1, 40(%[r])\n\t"			/* kind: the closed ring has none */
+		"jne .Lxsp_out%=\n\t"
+		"movl $1, %[st]\n\t"
+		"movq 0(%[r]), %[h]\n\t"
+		"movq %[h], %[e]\n\t"
+		"leaq 1(%[h]), %%rcx\n\t"
+		"cmpq 8(%[r]), %%rcx\n\t"		/* mark == head + 1: room for LOST */
+		"jne 1f\n\t"
+		"incq %[e]\n"
+		"1:\n\t"
+		"movl %k[e], %%ecx\n\t"
+		"andl $127, %%ecx\n\t"
+		"addq 16(%[in]), %%rcx\n\t"
+		"cmpq $128, %%rcx\n\t"
+		"jbe 2f\n\t"
+		"orq $127, %[e]\n\t"			/* room for PAD: to the next block */
+		"incq %[e]\n"
+		"2:\n\t"
+		"movq %[e], %%rcx\n\t"
+		"addq 16(%[in]), %%rcx\n\t"		/* rcx: the new head */
+		"cmpq $0, 48(%[in])\n\t"
+		"jne 3f\n\t"
+		"cmpl $0, 40(%[set])\n\t"		/* OVERWRITE is never full */
+		"jne 4f\n\t"
+		"movq %%rcx, %%rdx\n\t"
+		"subq 4096(%[r]), %%rdx\n\t"		/* tail */
+		"cmpq 24(%[set]), %%rdx\n\t"
+		"jbe 4f\n"
+		"3:\n\t"				/* drop */
+		"leaq 1(%[h]), %%rcx\n\t"
+		"movq %%rcx, 8(%[r])\n\t"		/* mark */
+		"movq %[h], 24(%[r])\n\t"		/* bound */
+		"movq 16(%[r]), %%rcx\n\t"
+		"incq %%rcx\n\t"
+		"leaq 16(%[r]), %[d]\n\t"		/* commit to drops */
+		"xorl %[st], %[st]\n\t"
+		"jmp .Lxsp_store%=\n"
+		"4:\n\t"
+		"cmpq 32(%[r]), %%rcx\n\t"		/* grown */
+		"jbe 5f\n\t"
+		"movl $4, %[st]\n\t"
+		"jmp .Lxsp_out%=\n"
+		"5:\n\t"
+		XSP_CLOCK				/* rax: the time */
+		"leaq 1(%[h]), %%rdx\n\t"
+		"cmpq 8(%[r]), %%rdx\n\t"
+		"jne 6f\n\t"
+		XSP_SLOT_OF("%[h]")			/* LOST */
+		"movq 32(%[in]), %%rdx\n\t"
+		"movq %%rdx, 0(%[d])\n\t"
+		"movq %%rax, 8(%[d])\n\t"
+		"movq $0, 16(%[d])\n\t"
+		"movq 16(%[r]), %%rdx\n\t"
+		"movq %%rdx, 24(%[d])\n\t"
+		"incq %[h]\n"
+		"6:\n\t"
+		"cmpq %[h], %[e]\n\t"
+		"je 7f\n\t"
+		XSP_SLOT_OF("%[h]")			/* PAD fills [h, e) */
+		"movq %[e], %%rdx\n\t"
+		"subq %[h], %%rdx\n\t"
+		"shlq $40, %%rdx\n\t"
+		"orq 40(%[in]), %%rdx\n\t"
+		"movq %%rdx, 0(%[d])\n\t"
+		"movq %%rax, 8(%[d])\n\t"
+		"movq $0, 16(%[d])\n\t"
+		"movq $0, 24(%[d])\n"
+		"7:\n\t"
+		XSP_SLOT_OF("%[e]")			/* the record */
+		"movq 0(%[in]), %%rdx\n\t"
+		"movq %%rdx, 0(%[d])\n\t"
+		"movq %%rax, 8(%[d])\n\t"
+		"movq 8(%[in]), %[h]\n\t"		/* payload; h is done with */
+		"movq 24(%[in]), %%rdx\n\t"
+		"andq %%rax, %%rdx\n\t"
+		"addq 8(%[h]), %%rdx\n\t"
+		"movq %%rdx, 24(%[d])\n\t"
+		"movq 0(%[h]), %%rdx\n\t"
+		"movq %%rdx, 16(%[d])\n\t"
+		"movq 16(%[in]), %%rdx\n\t"
+		"decq %%rdx\n\t"
+		"jz 9f\n"
+		"8:\n\t"
+		"movups 16(%[h]), %%xmm0\n\t"
+		"movups 32(%[h]), %%xmm1\n\t"
+		"movaps %%xmm0, 32(%[d])\n\t"
+		"movaps %%xmm1, 48(%[d])\n\t"
+		"addq $32, %[h]\n\t"
+		"addq $32, %[d]\n\t"
+		"decq %%rdx\n\t"
+		"jnz 8b\n"
+		"9:\n\t"
+		"movq %[r], %[d]\n"			/* commit to head, at +0 */
+		".Lxsp_store%=:\n\t"
+		"movq %%rcx, 0(%[d])\n"			/* the one commit */
+		".Lxsp_commit%=:\n"
+		".Lxsp_out%=:\n\t"
+		XSP_ABORT("movl $2, %[st]\n\t")
+		: [r] "=&r" (r), [d] "=&r" (d), [h] "=&r" (h), [e] "=&r" (e), [st] "=&r" (st)
+		: [rs] "r" (xsp_set.rs), [set] "r" (&xsp_set), [in] "r" (in),
+		  [sig] "i" (XSP_RSEQ_SIG)
+		: "rax", "rcx", "rdx", "xmm0", "xmm1", "cc", "memory");
+	return st;
+}
+
+/* Raise the bound of this CPU's ring; doing nothing is always right. */
+static inline void xsp_seq_raise(void)
+{
+	uint64_t r, d;
+
+	__asm__ __volatile__(
+		XSP_ARM
+		"movl %%fs:4(%[rs]), %k[r]\n\t"
+		"cmpq 0(%[set]), %[r]\n\t"
+		"jae .Lxsp_out%=\n\t"
+		"movq 8(%[set]), %[d]\n\t"
+		"movq (%[d], %[r], 8), %[r]\n\t"
+		"cmpl $1, 40(%[r])\n\t"
+		"jne .Lxsp_out%=\n\t"
+		"movq 0(%[r]), %[d]\n\t"
+		"incq %[d]\n\t"
+		"cmpq 8(%[r]), %[d]\n\t"		/* a drop is pending */
+		"je .Lxsp_out%=\n\t"
+		"movq $-1, %%rdx\n\t"
+		"cmpl $0, 40(%[set])\n\t"
+		"jne 1f\n\t"
+		"movq 4096(%[r]), %%rdx\n\t"
+		"addq 24(%[set]), %%rdx\n"
+		"1:\n\t"
+		"cmpq 32(%[r]), %%rdx\n\t"
+		"cmovaq 32(%[r]), %%rdx\n\t"
+		"movq %%rdx, 24(%[r])\n"		/* commit: bound */
+		".Lxsp_commit%=:\n"
+		".Lxsp_out%=:\n\t"
+		XSP_ABORT("")
+		: [r] "=&r" (r), [d] "=&r" (d)
+		: [rs] "r" (xsp_set.rs), [set] "r" (&xsp_set), [sig] "i" (XSP_RSEQ_SIG)
+		: "rax", "rdx", "cc", "memory");
+}
+
+#endif /* XSP_RSEQ_X86_H */

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The slow path of a marker: what the inline sequence would not do.  Owns the retries of the
+ * general sequence, the making of room, and the way to the lock rings.  Never waits, never
+ * allocates from the heap, and keeps errno: it runs in signal handlers.
+ */
+#include <errno.h>
+
+#include "rseq.h"
+
+/*
+ * An aborted sequence is tried this often.  Under a debugger's single step each step is a
+ * preemption: with no bound it would never end.
+ */
+#define XSP_TRIES	32
+
+static inline void raise_if_due(void)
+{
+	int cpu = xsp_current_cpu();
+	struct xsprof_ring_writer *w;
+
+	if (cpu < 0 || (uint64_t)cpu >= xsp_set.nr)
+		return;
+	w = xsp_set.ring[cpu];
+	/* A glance, perhaps at a CPU we have left: the sequence itself decides. */
+	if (__atomic_load_n(&w->head, __ATOMIC_RELAXED) + 1 >
+	    __atomic_load_n(&w->bound, __ATOMIC_RELAXED))
+		xsp_seq_raise();
+}
+
+/* The general sequence until it says something final; NO_RING when it has to be a lock ring. */
+static unsigned int put_by_sequence(struct xsp_seq_in *in)
+{
+	unsigned int i, st;
+
+	for (i = 0; i < XSP_TRIES; i++) {
+		XSP_INJECT(1);
+		st = xsp_seq_general(in);
+		XSP_INJECT(2);
+		switch (st) {
+		case XSP_SEQ_WRITTEN:
+			raise_if_due();
+			return st;
+		case XSP_SEQ_DROPPED:
+		case XSP_SEQ_NO_RING:
+			return st;
+		case XSP_SEQ_ROOM:
+			/*
+			 * No memory for a ring that has some already: a drop in it, so that
+			 * the hole has a place.  For one that has none: the lock rings.
+			 */
+			switch (xsp_ring_make_room(xsp_current_cpu(), in->slots)) {
+			case 0:
+				break;
+			case -ENOSPC:
+				in->drop = 1;
+				break;
+			default:
+				return XSP_SEQ_NO_RING;
+			}
+			break;
+		default:	/* aborted */
+			break;
+		}
+	}
+	return XSP_SEQ_NO_RING;
+}
+
+/**
+ * xsp_put_slow() - write a record of 1 to 8 slots, or count it as lost
+ * @hdr: its first word, with the thread id
+ * @payload: what follows its timestamp, 32 * @slots - 16 bytes
+ * @slots: 1 to 8
+ * @add_ticks: all ones for a COMPLETE record, whose value then is the record's time plus
+ *	payload[1]; else 0
+ *
+ * Signal-safe; errno is kept.
+ */
+XSP_COLD void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots,
+			   uint64_t add_ticks)
+{
+	int err = errno;
+	struct xsp_seq_in in = {
+		.hdr = hdr,
+		.payload = payload,
+		.slots = slots,
+		.add_ticks = add_ticks,
+		.lost_hdr = xsp_hdr(0, XSPROF_REC_LOST, 1),
+		.pad_hdr = xsp_hdr(0, XSPROF_REC_PAD, 0),
+	};
+
+	if (unlikely(!xsp_attached()) && xsp_attach() < 0) {
+		xsp_count_late();
+		errno = err;
+		return;
+	}
+	if (put_by_sequence(&in) == XSP_SEQ_NO_RING)
+		xsp_lock_put(hdr, payload, slots, add_ticks);
+	errno = err;
+}
