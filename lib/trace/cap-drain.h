@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The drain: finds the producers of a session, reads all their rings while they run, and stores
+ * what they hold in a capture, each producer's end and account with it.  Used by `xsprof
+ * record`, `xsprof recover` and by programs that record themselves.
+ *
+ * It never blocks a producer, never prints, and waits only where its owner does: call
+ * xsp_drain_step(), sleep for as long as it says or until xsp_drain_fd() is readable, repeat.
+ * One thread.
+ */
+#ifndef XSP_CAP_DRAIN_H
+#define XSP_CAP_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/cap-producer.h"
+#include "trace/cap-store.h"
+
+struct xsp_drain;
+
+/**
+ * struct xsp_drain_stats - the recording so far
+ * @records: events stored
+ * @slots: slots stored
+ * @lost_records: records lost: dropped by producers, or read with no room in the file
+ * @lost_slots: slots overwritten before they were read, in OVERWRITE mode
+ * @bad_slots: slots refused
+ * @bytes: of the file
+ * @producers: seen
+ * @live: not ended
+ * @refused: files that are no producers
+ * @error: the first error of the file
+ */
+struct xsp_drain_stats {
+	uint64_t	records;
+	uint64_t	slots;
+	uint64_t	lost_records;
+	uint64_t	lost_slots;
+	uint64_t	bad_slots;
+	uint64_t	bytes;
+	uint32_t	producers;
+	uint32_t	live;
+	uint32_t	refused;
+	int		error;
+};
+
+/**
+ * xsp_drain_open - begin to drain a session into a capture
+ * @dirfd: the session; the caller keeps it open
+ * @cap: where to; the caller ends and frees it
+ * @ops: questions to the caller, NULL for none
+ * @data: passed to them
+ * @first: number of the first new producer: 0, or more where @cap goes on with a capture
+ * @out: the drain
+ */
+int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *ops, void *data,
+		   uint32_t first, struct xsp_drain **out);
+void xsp_drain_close(struct xsp_drain *d);
+
+/* Readable when a producer has appeared; -1 where there is no inotify. */
+int xsp_drain_fd(const struct xsp_drain *d);
+
+/* A process has ended: look at all producers in the next step. */
+void xsp_drain_look(struct xsp_drain *d);
+
+/**
+ * xsp_drain_step - find, read, store, once
+ * @d: drain
+ *
+ * Return: ns to sleep before the next step, 0 for none.
+ */
+uint64_t xsp_drain_step(struct xsp_drain *d);
+
+/**
+ * xsp_drain_finish - the end: switch off who still runs, read all that is left, write totals
+ * @d: drain
+ * @why: as in struct xsprof_cap_end
+ *
+ * Return: 0, or the first error of the file.
+ */
+int xsp_drain_finish(struct xsp_drain *d, uint32_t why);
+
+void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats);
+
+/* The first producer that has not ended; go on with ->next. */
+const struct xsp_producer *xsp_drain_producers(const struct xsp_drain *d);
+
+#endif /* XSP_CAP_DRAIN_H */

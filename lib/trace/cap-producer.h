@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * One producer being recorded: its rings' cursors, its arena, its threads, its account, and how
+ * it ended.  It never decides when: that is the drain's (cap-drain.h).
+ */
+#ifndef XSP_CAP_PRODUCER_H
+#define XSP_CAP_PRODUCER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/cap-store.h"
+#include "trace/cap-walk.h"
+#include "trace/ring-file.h"
+
+/**
+ * struct xsp_producer_ring - how far one ring has been read; all counts are slots
+ * @tail: everything below has been dealt with
+ * @read: stored in this file
+ * @skipped: overwritten before they could be read
+ * @bad: refused, because they did not hold together
+ * @unsaved: read, but the file had no room
+ * @seen: head at the pass before
+ * @since: when the oldest slot not yet read was first seen, ns; 0 for none
+ * @broken: nothing is read any more: the counters contradict each other
+ */
+struct xsp_producer_ring {
+	uint64_t	tail;
+	uint64_t	read;
+	uint64_t	skipped;
+	uint64_t	bad;
+	uint64_t	unsaved;
+	uint64_t	seen;
+	uint64_t	since;
+	bool		broken;
+};
+
+/**
+ * struct xsp_producer - a producer
+ * @next: of the drain's list
+ * @name: its file in the session
+ * @hash: of @name
+ * @number: its number in the capture
+ * @pid: as we see it, 0 when we cannot
+ * @dev: of the file
+ * @ino: of the file
+ * @rf: the file
+ * @arena_pos: bytes of entries stored
+ * @arena_broken: its entries do not hold together: no more is stored
+ * @tids: threads
+ * @check_at: when to ask next whether it lives, ns
+ * @dead_since: since when nothing says that it lives, ns; 0 for never
+ * @ledger_slots: slots read when the ledger was written last
+ * @rings: one a ring
+ */
+struct xsp_producer {
+	struct xsp_producer	*next;
+	char			name[64];
+	uint32_t		hash;
+	uint32_t		number;
+	pid_t			pid;
+	dev_t			dev;
+	ino_t			ino;
+	struct xsp_ring_file	rf;
+	uint64_t		arena_pos;
+	bool			arena_broken;
+	struct xsp_tids		tids;
+	uint64_t		check_at;
+	uint64_t		dead_since;
+	uint64_t		ledger_slots;
+	struct xsp_producer_ring *rings;
+};
+
+/**
+ * struct xsp_pass - what one pass over the rings found
+ * @now: CLOCK_MONOTONIC, ns
+ * @all: read to the end now, however little there is
+ * @new_slots: slots published since the pass before, of all rings
+ * @fill: the most that any ring gained since the pass before, in 1/1024 of its size
+ * @pending: slots left for later
+ * @ready: rings with memory
+ * @min_slots: size of the smallest ring
+ */
+struct xsp_pass {
+	uint64_t	now;
+	bool		all;
+	uint64_t	new_slots;
+	uint64_t	fill;
+	uint64_t	pending;
+	uint32_t	ready;
+	uint64_t	min_slots;
+};
+
+/**
+ * xsp_producer_open - take up a producer and store its PRODUCER chunk
+ * @st: store
+ * @dirfd: the session
+ * @name: its file
+ * @number: set to the one after it when it is used
+ * @out: the producer
+ */
+int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
+		      struct xsp_producer **out);
+void xsp_producer_free(struct xsp_producer *p);
+
+/* One pass: names first, then slots, so that a file cut anywhere has the names of its records. */
+void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_pass *pass);
+
+/* Names of threads that are new, or with @again of all that have written since the last time. */
+void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool again);
+
+void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p);
+
+/* Records lost so far: dropped, for want of memory, of a lock or of a ring. */
+uint64_t xsp_producer_lost(const struct xsp_producer *p);
+
+/* Slots lost so far to being overwritten, and slots refused. */
+void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad);
+
+/**
+ * xsp_producer_ended - has it ended?
+ * @st: store
+ * @p: producer
+ * @now: CLOCK_MONOTONIC, ns
+ * @exit: how and status are filled in
+ *
+ * Return: true when it certainly has.
+ */
+bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t now,
+			struct xsprof_cap_exit *exit);
+
+/* Stores the last ledger and the EXIT chunk; @exit comes with how and status. */
+void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p,
+		       struct xsprof_cap_exit *exit);
+
+#endif /* XSP_CAP_PRODUCER_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * A session: the folder on tmpfs where the producers of one recording put their ring files.  It
+ * owns the folder's name, permission, lock and removal; it never looks into ring files.
+ *
+ *	<base>/xsprof-<euid>/			0700, verified
+ *		s.<pid>.<starttime>.<random>/	0700, one session
+ *			lock			flocked as long as its recorder lives
+ *			p.<pid>.<starttime>.<seq>	a producer
+ *			t.<pid>.<starttime>.<seq>	one in the making
+ *
+ * <base> is $XSPROF_SHM_DIR or /dev/shm.
+ */
+#ifndef XSP_CAP_SESSION_H
+#define XSP_CAP_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XSP_SESSION_PATH	3072	/* longer base folders are refused */
+
+/**
+ * struct xsp_session - a session of ours, or one being looked at
+ * @path: absolute
+ * @dirfd: open folder
+ * @lockfd: its lock; held when it is ours
+ */
+struct xsp_session {
+	char	path[XSP_SESSION_PATH + 256];
+	int	dirfd;
+	int	lockfd;
+};
+
+/**
+ * xsp_session_user_dir - the folder of this user's sessions
+ * @path: gets its name, XSP_SESSION_PATH bytes
+ * @create: make it where it is missing
+ * @object: set to what an error is about: @path, or the base folder
+ *
+ * Return: 0; -ENOENT it is missing, or the base is; -ENOTDIR, -EPERM (another owner), -EACCES
+ * (open to others): not to be trusted; -EINVAL the base is no absolute path; -errno.
+ */
+int xsp_session_user_dir(char *path, bool create, const char **object);
+
+/* What such an error says, for people: constant text. */
+const char *xsp_session_strerror(int err);
+
+/**
+ * xsp_session_create - make a session and take its lock
+ * @s: filled in
+ * @facts: text for the lock file, lines "key value"
+ * @object: set to what an error is about
+ */
+int xsp_session_create(struct xsp_session *s, const char *facts, const char **object);
+
+/**
+ * xsp_session_open - open somebody's session
+ * @s: filled in; @s->lockfd is -1 where there is no lock file
+ * @path: its folder
+ *
+ * Return: 0 or -errno, those of xsp_session_user_dir() among them.
+ */
+int xsp_session_open(struct xsp_session *s, const char *path);
+
+/* Has this session a living recorder?  Return: 1 yes, 0 no, -errno. */
+int xsp_session_alive(const struct xsp_session *s);
+
+/* Takes the lock of a dead recorder.  Return: 0; -EWOULDBLOCK it lives; -errno. */
+int xsp_session_adopt(struct xsp_session *s);
+
+/* The value of a line of the lock file.  Return: its length, or -ENOENT. */
+int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, size_t size);
+
+/* Removes the folder with all that is in it.  Return: 0 or -errno. */
+int xsp_session_remove(struct xsp_session *s);
+
+/* Closes it; a session of ours loses its lock. */
+void xsp_session_close(struct xsp_session *s);
+
+#endif /* XSP_CAP_SESSION_H */
