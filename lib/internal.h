@@ -14,6 +14,8 @@
 
 #define XSP_HIDDEN	__attribute__((visibility("hidden")))
 #define XSP_COLD	__attribute__((cold, noinline))
+/* Out of the way, but not slow: a dropped marker comes through here. */
+#define XSP_ASIDE	__attribute__((noinline))
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
@@ -168,7 +170,13 @@ enum xsp_state {
 };
 
 extern uint32_t xsp_state XSP_HIDDEN;
-bool xsp_attached(void) XSP_HIDDEN;
+
+static inline bool xsp_attached(void)
+{
+	/* Acquire: pairs with the release in xsp_attach(); whoever sees it sees xsp_set. */
+	return __atomic_load_n(&xsp_state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
+}
+
 int xsp_attach(void) XSP_HIDDEN;
 void xsp_count_late(void) XSP_HIDDEN;
 void xsp_category_known(uint32_t category, bool on) XSP_HIDDEN;

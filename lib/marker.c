@@ -13,10 +13,12 @@
 #define WORD(name, aux)	((uint64_t)(name) | (uint64_t)(aux) << 32)
 
 /* The sequence would not: full, a drop pending, preempted, no rseq, ... */
-static XSP_COLD void put_slowly(uint64_t hdr, uint64_t a, uint64_t b)
+static XSP_ASIDE void put_slowly(uint64_t hdr, uint64_t a, uint64_t b)
 {
 	const uint64_t payload[2] = { a, b };
 
+	if (!xsp_set.overwrite && xsp_seq_drop())
+		return;
 	xsp_put_slow(hdr, payload, 1, 0);
 }
 

@@ -28,12 +28,6 @@ static bool self_recording;
 #define PAUSED_BY_PROGRAM	1u
 #define PAUSED_BY_RECORDER	2u
 
-bool xsp_attached(void)
-{
-	/* Acquire: pairs with the release in xsp_attach(); whoever sees it sees xsp_set. */
-	return __atomic_load_n(&xsp_state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
-}
-
 void xsp_count_late(void)
 {
 	if (xsp_attached())

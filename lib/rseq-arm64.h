@@ -256,6 +256,52 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 	return st;
 }
 
+/**
+ * xsp_seq_drop() - drop a record of one slot, if this CPU's ring is full
+ *
+ * What the general sequence would do, in fewer steps: an overloaded ring comes here for every
+ * marker.
+ *
+ * Return: false when it did nothing: not full, OVERWRITE, aborted, no ring.
+ */
+static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
+{
+	uint64_t r, d;
+
+	__asm__ __volatile__(
+		XSP_ARM
+		"ldr w9, [%[rs], #4]\n\t"
+		"ldp x11, x10, [%[set]]\n\t"
+		"cmp x9, x11\n\t"
+		"b.hs .Lxsp_abort%=\n\t"
+		"ldr %[r], [x10, x9, lsl #3]\n\t"
+		"ldr w9, [%[r], #40]\n\t"
+		"cmp w9, #1\n\t"
+		"b.ne .Lxsp_abort%=\n\t"
+		"ldp x9, x10, [%[r]]\n\t"		/* head, mark */
+		"add %[d], x9, #1\n\t"
+		"cmp x10, %[d]\n\t"
+		"cinc x10, %[d], eq\n\t"		/* LOST needs a slot too */
+		"ldr x11, [%[set], #56]\n\t"
+		"ldr x11, [x11, %[r]]\n\t"		/* tail */
+		"sub x10, x10, x11\n\t"
+		"ldr x11, [%[set], #24]\n\t"
+		"cmp x10, x11\n\t"
+		"b.ls .Lxsp_abort%=\n\t"
+		"str %[d], [%[r], #8]\n\t"		/* mark */
+		"str x9, [%[r], #24]\n\t"		/* bound */
+		"ldr x9, [%[r], #16]\n\t"
+		"add x9, x9, #1\n\t"
+		"add x10, %[r], #16\n\t"
+		"stlr x9, [x10]\n"			/* commit: drops */
+		".Lxsp_commit%=:\n\t"
+		XSP_ABORT("mov %[d], #0\n")
+		: [r] "=&r" (r), [d] "=&r" (d)
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set)
+		: "x9", "x10", "x11", "cc", "memory");
+	return d != 0;
+}
+
 /* Raise the bound of this CPU's ring; doing nothing is always right. */
 static inline void xsp_seq_raise(void)
 {

@@ -38,6 +38,8 @@
  * a sequence can have but one commit.  So drops and records of a ring are one order, and all
  * drops that a LOST adds lie between it and the record before it.
  *
+ * drop one slot (out of line): the general sequence as far as its drop, for a record of one slot.
+ *
  * raise the bound (out of line, after a publish that found it too low):
  *
  *	r = set.ring[this cpu]

@@ -244,6 +244,50 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 	return st;
 }
 
+/**
+ * xsp_seq_drop() - drop a record of one slot, if this CPU's ring is full
+ *
+ * What the general sequence would do, in fewer steps: an overloaded ring comes here for every
+ * marker.
+ *
+ * Return: false when it did nothing: not full, OVERWRITE, aborted, no ring.
+ */
+static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
+{
+	uint64_t r, d, h;
+
+	__asm__ __volatile__(
+		XSP_ARM
+		"movl %%fs:4(%[rs]), %k[r]\n\t"
+		"cmpq 0(%[set]), %[r]\n\t"
+		"jae .Lxsp_abort%=\n\t"
+		"movq 8(%[set]), %[d]\n\t"
+		"movq (%[d], %[r], 8), %[r]\n\t"
+		"cmpl $1, 40(%[r])\n\t"
+		"jne .Lxsp_abort%=\n\t"
+		"movq 0(%[r]), %[h]\n\t"
+		"leaq 1(%[h]), %[d]\n\t"
+		"xorl %%eax, %%eax\n\t"
+		"cmpq 8(%[r]), %[d]\n\t"		/* mark: LOST needs a slot too */
+		"sete %%al\n\t"
+		"addq %[d], %%rax\n\t"
+		"subq 4096(%[r]), %%rax\n\t"		/* tail */
+		"cmpq 24(%[set]), %%rax\n\t"
+		"jbe .Lxsp_abort%=\n\t"
+		"movq %[d], 8(%[r])\n\t"		/* mark */
+		"movq %[h], 24(%[r])\n\t"		/* bound */
+		"movq 16(%[r]), %%rax\n\t"
+		"incq %%rax\n\t"
+		"movq %%rax, 16(%[r])\n"		/* commit: drops */
+		".Lxsp_commit%=:\n"
+		".Lxsp_out%=:\n\t"
+		XSP_ABORT("xorl %k[d], %k[d]\n\t")
+		: [r] "=&r" (r), [d] "=&r" (d), [h] "=&r" (h)
+		: [rs] "r" (xsp_set.rs), [set] "r" (&xsp_set), [sig] "i" (XSP_RSEQ_SIG)
+		: "rax", "cc", "memory");
+	return d != 0;
+}
+
 /* Raise the bound of this CPU's ring; doing nothing is always right. */
 static inline void xsp_seq_raise(void)
 {

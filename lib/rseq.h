@@ -6,6 +6,7 @@
  *	xsp_seq1()		publish one slot, inline in a marker
  *	xsp_seq1_since()	the same for a COMPLETE record
  *	xsp_seq_general()	1 to 8 slots, LOST, padding, drops
+ *	xsp_seq_drop()		drop one slot where there is no room, quickly
  *	xsp_seq_raise()		raise the writer's bound
  */
 #ifndef XSP_RSEQ_H
@@ -91,6 +92,11 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 {
 	(void)in;
 	return XSP_SEQ_NO_RING;
+}
+
+static inline bool xsp_seq_drop(void)
+{
+	return false;
 }
 
 static inline void xsp_seq_raise(void)

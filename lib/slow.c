@@ -28,15 +28,15 @@ static inline void raise_if_due(void)
 		xsp_seq_raise();
 }
 
-/* The general sequence until it says something final; NO_RING when it has to be a lock ring. */
-static unsigned int put_by_sequence(struct xsp_seq_in *in)
+/*
+ * What is neither written nor dropped at once: memory for the ring, aborts, no ring.  Return:
+ * NO_RING when it has to be a lock ring.
+ */
+static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
 {
-	unsigned int i, st;
+	unsigned int i;
 
 	for (i = 0; i < XSP_TRIES; i++) {
-		XSP_INJECT(1);
-		st = xsp_seq_general(in);
-		XSP_INJECT(2);
 		switch (st) {
 		case XSP_SEQ_WRITTEN:
 			raise_if_due();
@@ -62,8 +62,31 @@ static unsigned int put_by_sequence(struct xsp_seq_in *in)
 		default:	/* aborted */
 			break;
 		}
+		XSP_INJECT(1);
+		st = xsp_seq_general(in);
+		XSP_INJECT(2);
 	}
 	return XSP_SEQ_NO_RING;
+}
+
+static XSP_COLD void put_with_trouble(struct xsp_seq_in *in, unsigned int st)
+{
+	int err = errno;
+
+	if (put_again(in, st) == XSP_SEQ_NO_RING)
+		xsp_lock_put(in->hdr, in->payload, in->slots, in->add_ticks);
+	errno = err;
+}
+
+static XSP_COLD bool attach_late(void)
+{
+	int err = errno;
+	bool ok = !xsp_attach();
+
+	if (!ok)
+		xsp_count_late();
+	errno = err;
+	return ok;
 }
 
 /**
@@ -76,10 +99,9 @@ static unsigned int put_by_sequence(struct xsp_seq_in *in)
  *
  * Signal-safe; errno is kept.
  */
-XSP_COLD void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots,
-			   uint64_t add_ticks)
+XSP_ASIDE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots,
+			    uint64_t add_ticks)
 {
-	int err = errno;
 	struct xsp_seq_in in = {
 		.hdr = hdr,
 		.payload = payload,
@@ -88,13 +110,15 @@ XSP_COLD void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int s
 		.lost_hdr = xsp_hdr(0, XSPROF_REC_LOST, 1),
 		.pad_hdr = xsp_hdr(0, XSPROF_REC_PAD, 0),
 	};
+	unsigned int st;
 
-	if (unlikely(!xsp_attached()) && xsp_attach() < 0) {
-		xsp_count_late();
-		errno = err;
+	if (unlikely(!xsp_attached()) && !attach_late())
 		return;
-	}
-	if (put_by_sequence(&in) == XSP_SEQ_NO_RING)
-		xsp_lock_put(hdr, payload, slots, add_ticks);
-	errno = err;
+	st = xsp_seq_general(&in);
+	if (likely(st == XSP_SEQ_DROPPED))
+		return;
+	if (likely(st == XSP_SEQ_WRITTEN))
+		raise_if_due();
+	else
+		put_with_trouble(&in, st);
 }
