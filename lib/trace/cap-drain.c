@@ -33,6 +33,9 @@
 /* Files that were refused, so that each is told of once. */
 #define REFUSED_MAX	256u
 
+/* Messages of processes that are passed on; more are only counted. */
+#define MESSAGES_MAX	256u
+
 struct refused {
 	ino_t	ino;
 	int	err;
@@ -61,6 +64,7 @@ struct refused {
  * @gone_bad: slots refused, of ended producers
  * @refused: files refused
  * @nr_refused: how many
+ * @messages: processes that said why they take no part
  */
 struct xsp_drain {
 	struct xsp_store	st;
@@ -84,6 +88,7 @@ struct xsp_drain {
 	uint64_t		gone_bad;
 	struct refused		refused[REFUSED_MAX];
 	uint32_t		nr_refused;
+	uint32_t		messages;
 };
 
 static uint64_t now_ns(void)
@@ -182,11 +187,12 @@ const struct xsp_producer *xsp_drain_producers(const struct xsp_drain *d)
 /* ---- finding producers --------------------------------------------------------------------- */
 
 /* p.PID.START.SEQ and nothing else: names go into messages. */
-static bool is_producer_name(const char *name)
+static bool is_name(const char *name, char kind)
 {
 	size_t len = strlen(name);
 
-	return !strncmp(name, "p.", 2) && len > 2 && len < sizeof(((struct xsp_producer *)0)->name) &&
+	return name[0] == kind && name[1] == '.' && len > 2 &&
+	       len < sizeof(((struct xsp_producer *)0)->name) &&
 	       strspn(name + 2, "0123456789.") == len - 2;
 }
 
@@ -252,6 +258,34 @@ static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
 		      p->number);
 }
 
+/* e.PID.START.0: a process says in a line why it does not take part. */
+static void take_message(struct xsp_drain *d, const char *name)
+{
+	char text[257];
+	size_t i;
+	ssize_t n;
+	int fd;
+
+	fd = openat(d->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	/* Made and not yet written: the next scan reads it. */
+	if (n <= 0)
+		return;
+	unlinkat(d->dirfd, name, 0);
+	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
+		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	text[i] = '\0';
+	d->messages++;
+	if (d->messages > MESSAGES_MAX)
+		return;
+	xsp_store_note(&d->st, "process %.*s is not recorded: %s",
+		       (int)strspn(name + 2, "0123456789"), name + 2, text);
+}
+
 static void scan(struct xsp_drain *d)
 {
 	struct dirent *entry;
@@ -267,9 +301,12 @@ static void scan(struct xsp_drain *d)
 		close(fd);
 		return;
 	}
-	while ((entry = readdir(dir)))
-		if (is_producer_name(entry->d_name))
+	while ((entry = readdir(dir))) {
+		if (is_name(entry->d_name, 'p'))
 			take_up(d, entry->d_name, entry->d_ino);
+		else if (is_name(entry->d_name, 'e'))
+			take_message(d, entry->d_name);
+	}
 	closedir(dir);
 }
 
@@ -485,7 +522,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.bytes = d->st.cap->size,
 		.producers = d->next_number - d->first_number,
 		.live = d->nr_live,
-		.refused = d->nr_refused,
+		.refused = d->nr_refused + d->messages,
 		.error = d->st.error,
 	};
 	for (p = d->live; p; p = p->next) {

@@ -29,7 +29,7 @@ struct xsp_drain;
  * @bytes: of the file
  * @producers: seen
  * @live: not ended
- * @refused: files that are no producers
+ * @refused: files that are no producers, and processes that could not become one
  * @error: the first error of the file
  */
 struct xsp_drain_stats {

@@ -30,10 +30,10 @@ int xsp_store_chunk(struct xsp_store *st, struct xsprof_chunk *chunk, const void
 	return err;
 }
 
-static void say(struct xsp_store *st, const char *text)
+static void say(struct xsp_store *st, bool note, const char *text)
 {
 	if (st->ops && st->ops->say)
-		st->ops->say(st->data, text);
+		st->ops->say(st->data, note, text);
 }
 
 void xsp_store_note(struct xsp_store *st, const char *fmt, ...)
@@ -45,7 +45,7 @@ void xsp_store_note(struct xsp_store *st, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	xsp_cap_note(st->cap, text);
-	say(st, text);
+	say(st, true, text);
 }
 
 void xsp_store_say(struct xsp_store *st, const char *fmt, ...)
@@ -56,5 +56,5 @@ void xsp_store_say(struct xsp_store *st, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say(st, text);
+	say(st, false, text);
 }

@@ -21,14 +21,14 @@ struct xsp_producer_ring;
 /**
  * struct xsp_drain_ops - what a drain asks its owner; each may be NULL
  * @wait_status: has this process been waited for?  Return: true and the status as wait() gave it
- * @say: a text for people who want to know more; once an event
+ * @say: a text for people: with @note what went wrong, without it what just happened
  * @resume: recovery: is this producer one that @cap already holds a part of?  Return: true, with
  *	its number and the arena bytes stored
  * @resume_ring: recovery: what is stored of a ring; @ring comes with its tail set
  */
 struct xsp_drain_ops {
 	bool	(*wait_status)(void *data, pid_t pid, uint64_t start_time, int *status);
-	void	(*say)(void *data, const char *text);
+	void	(*say)(void *data, bool note, const char *text);
 	bool	(*resume)(void *data, const struct xsprof_ctl *ctl, uint32_t *number,
 			  uint64_t *arena_pos);
 	void	(*resume_ring)(void *data, uint32_t number, uint32_t k,

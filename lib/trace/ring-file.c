@@ -218,11 +218,15 @@ void xsp_ring_release(const struct xsp_ring_file *rf, uint32_t k, uint64_t tail,
 	__atomic_store_n(&reader->tail, tail, __ATOMIC_RELEASE);
 }
 
+/*
+ * The producer stores enabled and then looks at paused again; we store paused and then enabled:
+ * in every order the last store of enabled is 0.
+ */
 void xsp_ring_switch_off(const struct xsp_ring_file *rf)
 {
 	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
 
-	__atomic_store_n(&ctl->wanted, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_RELAXED);
+	__atomic_or_fetch(&ctl->paused, XSP_PAUSED_BY_RECORDER, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);
 }
