@@ -66,6 +66,22 @@ static int map_ctl_page(void)
 	return 0;
 }
 
+/*
+ * Nobody to record for, and nobody will be: the child of a fork still has its parent's page,
+ * whose bits would send every marker the long way to find that out again.
+ */
+static void map_dormant_page(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (!xsprof_enabled() || (uintptr_t)&xsprof_ctl_page % page ||
+	    page > sizeof(xsprof_ctl_page))
+		return;
+	/* Where even this fails the markers stay slow, and right. */
+	(void)mmap(&xsprof_ctl_page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		   -1, 0);
+}
+
 static uint32_t clock_kind(void)
 {
 	return strcmp(xsp_config.clock, "mono") ? xsp_clock_kind() : XSPROF_CLOCK_MONO_RAW;
@@ -167,6 +183,8 @@ XSP_COLD int xsp_attach(void)
 		state = XSP_ATTACHED;
 	else
 		state = err == -EBUSY ? XSP_DETACHED : XSP_FAILED;
+	if (state == XSP_FAILED)
+		map_dormant_page();
 	/* Release: whoever sees ATTACHED sees all of xsp_set. */
 	__atomic_store_n(&xsp_state, state, __ATOMIC_RELEASE);
 	if (!err && xsp_config.prefault)
