@@ -24,7 +24,8 @@ variant()
 	fi
 	# Not the flags of an outer make: they would be those of its own build.
 	if env -u MAKEFLAGS -u MAKEOVERRIDES make -j2 --no-print-directory \
-			BUILD="$BUILD/warn-$name" "$@" >"$log" 2>&1 && ! grep -q 'warning:' "$log"; then
+			BUILD="$BUILD/warn-$name" "$@" >"$log" 2>&1 &&
+			! grep -q 'warning:' "$log"; then
 		echo "ok $n $name"
 	else
 		grep -E 'warning:|error:|Error' "$log" | head -n 20 | sed 's/^/# /'

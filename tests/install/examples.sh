@@ -43,8 +43,8 @@ result "the example of libxsprof-trace.3 compiles" $?
 
 "$dir/libxsprof-user" >"$dir/alone" 2>"$dir/log" && [ ! -s "$dir/log" ]
 result "it runs unrecorded and says nothing of it" $?
-"$BUILD/bin/xsprof" record -o "$dir/x.data" -- "$dir/libxsprof-user" >"$dir/recorded" 2>"$dir/log" &&
-	cmp -s "$dir/alone" "$dir/recorded"
+"$BUILD/bin/xsprof" record -o "$dir/x.data" -- "$dir/libxsprof-user" \
+	>"$dir/recorded" 2>"$dir/log" && cmp -s "$dir/alone" "$dir/recorded"
 result "its output is the same when it is recorded" $?
 # Ten steps of two ranges each; no instants.
 {

@@ -32,7 +32,8 @@ declared() # $1 header
 		echo "#include <$1>"
 		echo 'const void *const xsp_all[] = {'
 		gcc -std=gnu11 -E -P -Ikmod/uapi -Ilib/include "lib/include/$1" |
-			grep -oE '\bxsprof_[a-z0-9_]+ *[(;]' | grep -oE 'xsprof_[a-z0-9_]+' | sort -u |
+			grep -oE '\bxsprof_[a-z0-9_]+ *[(;]' | grep -oE 'xsprof_[a-z0-9_]+' |
+			sort -u |
 			while read -r name; do
 				echo "#ifndef $name"
 				echo "XSP_ADDR($name)"
@@ -43,8 +44,8 @@ declared() # $1 header
 	# A word that is a type, a field or a parameter has no address: leave out, one by one,
 	# what the compiler says no to, until it says nothing.
 	while :; do
-		if gcc -std=gnu11 -O0 -w -fmax-errors=0 -D'XSP_ADDR(x)=(const void *)&x,' -Ikmod/uapi \
-				-Ilib/include -c -o "$dir/all.o" "$dir/all.c" 2>"$dir/err"; then
+		if gcc -std=gnu11 -O0 -w -fmax-errors=0 -D'XSP_ADDR(x)=(const void *)&x,' \
+				-Ikmod/uapi -Ilib/include -c -o "$dir/all.o" "$dir/all.c" 2>"$dir/err"; then
 			break
 		fi
 		sed -n 's/^[^:]*all\.c:\([0-9]*\):.*error:.*/\1d/p' "$dir/err" | sort -u >"$dir/del"
