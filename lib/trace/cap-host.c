@@ -17,14 +17,12 @@
 /* "key=value\n"; what would break the line out of a value is a blank in it. */
 static size_t add(char *text, size_t at, const char *key, const char *value)
 {
-	size_t from;
+	size_t from = at + strlen(key) + 1;
 	int n;
 
 	if (at >= HOST_ROOM)
 		return at;
-	n = snprintf(text + at, HOST_ROOM - at, "%s=", key);
-	from = at + n;
-	n += snprintf(text + at, HOST_ROOM - at, "%s=%s\n", key, value) - n;
+	n = snprintf(text + at, HOST_ROOM - at, "%s=%s\n", key, value);
 	if (at + n >= HOST_ROOM)
 		return at;
 	for (; from < at + n - 1; from++)

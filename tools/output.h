@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file a capture is written to: made anew, with the one that had its name kept beside it.
+ */
+#ifndef XSPROF_OUTPUT_H
+#define XSPROF_OUTPUT_H
+
+/**
+ * output_open - the file for a new capture
+ * @path: its name; a regular file of that name is renamed to "@path.old"
+ *
+ * Errors are reported.
+ *
+ * Return: a descriptor, or a negative errno.
+ */
+int output_open(const char *path);
+
+/* Takes back output_open(): nothing has been recorded. */
+void output_drop(const char *path, int fd);
+
+#endif /* XSPROF_OUTPUT_H */
