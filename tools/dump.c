@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof dump, xsprof-dump: a capture as text, Chrome's JSON or NDJSON.  It reads the events
+ * once, in time order, and hands those that are wanted to a format; it formats nothing itself.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "filter.h"
+#include "out/out.h"
+#include "source.h"
+#include "tool.h"
+
+#define BATCH		256u
+#define NAMES_MEMORY	(4u << 20)
+#define KEYS_MEMORY	(1u << 20)
+#define FOLLOW_MIN_MS	10		/* pause at the end of a growing file */
+#define FOLLOW_MAX_MS	200
+
+struct dump {
+	struct xsp_out			out;
+	struct xsp_filter		filter;
+	struct xsp_source		source;
+	const struct xsp_format		*format;
+	const char			*input;
+	const char			*output;
+	uint64_t			limit;
+	bool				follow;
+	bool				quiet;
+	bool				past_end;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+static void help(void)
+{
+	fputs("usage: xsprof dump [options] [FILE]\n"
+	      "       xsprof-dump [options] [FILE]\n\n"
+	      "Prints a capture's events in time order.\n\n"
+	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
+	      "  -o, --output FILE     where to (default -, stdout); written as FILE.tmp first\n"
+	      "  -f, --format FORMAT   text (default), chrome, ndjson\n"
+	      "  -r, --reltime         text: times since the start of the trace\n"
+	      "  -n, --limit N         the first N events only\n"
+	      "  -F, --follow          go on while the file grows, until the recording ends\n"
+	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      XSP_FILTER_HELP
+	      "  -h, --help            this text\n"
+	      "  -V, --version         the version\n\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or damaged.\n",
+	      stdout);
+}
+
+static const struct xsp_format *find_format(const char *name)
+{
+	static const struct xsp_format *const formats[] = {
+		&xsp_format_text, &xsp_format_chrome, &xsp_format_ndjson,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
+	return NULL;
+}
+
+/* Return: -1 go on, else the exit status. */
+static int parse(struct dump *dump, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "input",	required_argument, NULL, 'i' },
+		{ "output",	required_argument, NULL, 'o' },
+		{ "format",	required_argument, NULL, 'f' },
+		{ "reltime",	no_argument,	   NULL, 'r' },
+		{ "limit",	required_argument, NULL, 'n' },
+		{ "follow",	no_argument,	   NULL, 'F' },
+		{ "quiet",	no_argument,	   NULL, 'q' },
+		{ "help",	no_argument,	   NULL, 'h' },
+		{ "version",	no_argument,	   NULL, 'V' },
+		XSP_FILTER_OPTIONS,
+		{ 0 },
+	};
+	int c, ret;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, ":i:o:f:rn:FqhV", options, NULL)) != -1) {
+		ret = xsp_filter_option(&dump->filter, "dump", c, optarg);
+		if (ret > 0)
+			return ret;
+		if (ret == 0)
+			continue;
+		switch (c) {
+		case 'i':
+			dump->input = optarg;
+			break;
+		case 'o':
+			dump->output = optarg;
+			break;
+		case 'f':
+			dump->format = find_format(optarg);
+			if (!dump->format)
+				return tool_usage("dump", "-f %s: no such format; "
+						  "text, chrome or ndjson", optarg);
+			break;
+		case 'r':
+			dump->out.relative = true;
+			break;
+		case 'n':
+			if (tool_parse_u64(optarg, &dump->limit))
+				return tool_usage("dump", "--limit %s: not a number", optarg);
+			break;
+		case 'F':
+			dump->follow = true;
+			break;
+		case 'q':
+			dump->quiet = true;
+			break;
+		case 'h':
+			help();
+			return 0;
+		case 'V':
+			puts("xsprof " XSPROF_VERSION);
+			return 0;
+		default:
+			return tool_bad_option("dump", c, argv, options);
+		}
+	}
+	if (optind < argc && !dump->input)
+		dump->input = argv[optind++];
+	if (optind < argc)
+		return tool_usage("dump", "%s: one capture at a time", argv[optind]);
+	if (!dump->input)
+		dump->input = XSP_INPUT;
+	return -1;
+}
+
+static bool wanted(struct dump *dump, const struct xsprof_event *ev, uint32_t name)
+{
+	const struct xsp_filter *filter = &dump->filter;
+	struct xsp_name *entry;
+
+	if (!filter->any)
+		return true;
+	if (xsp_event_nameless(ev))
+		return xsp_filter_pid(filter, ev->pid) &&
+		       (ev->cpu < 0 || xsp_filter_cpu(filter, ev->cpu));
+	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
+		return false;
+	if (!xsp_filter_names(filter))
+		return true;
+	entry = xsp_names_get(dump->out.names, ev->producer, name);
+	return xsp_filter_name(filter, dump->source.trace, ev->producer, name, &entry->match);
+}
+
+/* An end goes with its begin; arguments and stacks with the record they follow. */
+static bool matches(struct dump *dump, const struct xsp_view *view)
+{
+	switch (view->ev->type) {
+	case XSPROF_REC_END:
+		if (view->range)
+			return view->range->match;
+		break;
+	case XSPROF_REC_ARGS:
+	case XSPROF_REC_STACK:
+		if (xsp_filter_names(&dump->filter) && !view->ev->name)
+			return view->thread->last_shown;
+		break;
+	}
+	return wanted(dump, view->ev, view->name);
+}
+
+static void one_event(struct dump *dump, const struct xsprof_event *ev)
+{
+	struct xsp_out *out = &dump->out;
+	struct xsp_thread *thread;
+	struct xsp_view view;
+	bool match, shown;
+
+	xsp_tracks_event(out->tracks, ev, &view);
+	thread = view.thread;
+	match = matches(dump, &view);
+	shown = match && xsp_filter_time(&dump->filter, ev->ns);
+	if (ev->type == XSPROF_REC_BEGIN &&
+	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
+		view.range = xsp_stack_top(&thread->stack);
+	out->last_ns = ev->ns;
+	if (shown) {
+		out->shown++;
+		thread->shown++;
+		dump->format->event(out, &view);
+	}
+	thread->last_shown = shown;
+	if (ev->type == XSPROF_REC_END)
+		xsp_tracks_end(out->tracks, &view);
+	if (ev->type != XSPROF_REC_ARGS)
+		thread->note_to_top = ev->type == XSPROF_REC_BEGIN && view.range;
+}
+
+/* The start of the trace: of the file's hints, or the first event where it has none. */
+static int find_base(struct dump *dump, const struct xsprof_event *ev)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint64_t base = ev->ns;
+	int ret;
+
+	ret = xsprof_trace_get_info(dump->source.trace, &info);
+	if (ret < 0)
+		return xsp_source_error(&dump->source, ret);
+	if (info.first_ns && info.first_ns < base)
+		base = info.first_ns;
+	dump->out.base_ns = base;
+	return xsp_filter_base(&dump->filter, "dump", base);
+}
+
+static void wait_for_more(struct dump *dump, int *ms)
+{
+	struct timespec ts = { .tv_nsec = *ms * 1000000L };
+
+	xsp_buf_flush(&dump->out.buf);
+	nanosleep(&ts, NULL);
+	*ms = *ms * 2 < FOLLOW_MAX_MS ? *ms * 2 : FOLLOW_MAX_MS;
+}
+
+/* Return: 0, or an exit status after a message. */
+static int all_events(struct dump *dump)
+{
+	static struct xsprof_event evs[BATCH];
+	int n, i, ret, ms = FOLLOW_MIN_MS;
+	bool first = true;
+
+	while (!stopped && !dump->out.buf.err && !dump->past_end) {
+		n = xsprof_trace_next_batch(dump->source.trace, evs, BATCH);
+		if (n == -EAGAIN) {
+			wait_for_more(dump, &ms);
+			continue;
+		}
+		if (n < 0)
+			return xsp_source_error(&dump->source, n);
+		if (n == 0)
+			break;
+		ms = FOLLOW_MIN_MS;
+		if (first) {
+			ret = find_base(dump, &evs[0]);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (i = 0; i < n && !dump->past_end; i++) {
+			if (evs[i].ns > dump->filter.to_ns || dump->out.shown == dump->limit)
+				dump->past_end = true;
+			else
+				one_event(dump, &evs[i]);
+			if (dump->out.shown == dump->limit)
+				dump->past_end = true;
+		}
+	}
+	return 0;
+}
+
+static int start(struct dump *dump)
+{
+	struct xsp_out *out = &dump->out;
+	int ret;
+
+	out->trace = dump->source.trace;
+	out->scratch = malloc(XSP_SCRATCH);
+	ret = out->scratch ? 0 : -ENOMEM;
+	if (!ret)
+		ret = xsp_names_new(out->trace, dump->format->name_text, NAMES_MEMORY, &out->names);
+	if (!ret)
+		ret = xsp_names_new(out->trace, dump->format->key_text, KEYS_MEMORY, &out->keys);
+	if (!ret)
+		ret = xsp_tracks_new(&dump->format->ops, out, &out->tracks);
+	if (!ret && dump->format->start)
+		ret = dump->format->start(out);
+	return ret ? tool_error("%s", strerror(-ret)) : 0;
+}
+
+static void finish(struct dump *dump)
+{
+	struct xsp_out *out = &dump->out;
+
+	xsp_tracks_finish(out->tracks, out->last_ns);
+	if (dump->format->finish)
+		dump->format->finish(out);
+}
+
+static void release(struct dump *dump)
+{
+	xsp_tracks_free(dump->out.tracks);
+	xsp_names_free(dump->out.names);
+	xsp_names_free(dump->out.keys);
+	free(dump->out.scratch);
+}
+
+/* A reader that has seen enough, as a pager, is no failure. */
+static int close_output(struct dump *dump, int status)
+{
+	const char *path = dump->output;
+	int ret = xsp_buf_close(&dump->out.buf, status == 0);
+
+	if (status || !ret)
+		return status;
+	if (ret == -EPIPE)
+		return 0;
+	return tool_error("%s: %s%s", strcmp(path, "-") ? path : "stdout", strerror(-ret),
+			  ret == -ENOSPC ? ": make room, or give another place with -o" : "");
+}
+
+/* The default action of the signal, once what was written is in order. */
+static void die_of(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static int run(struct dump *dump)
+{
+	int status, ret;
+
+	ret = xsp_buf_open(&dump->out.buf, dump->output);
+	if (ret < 0)
+		return tool_error("%s: %s", dump->output, strerror(-ret));
+	status = start(dump);
+	if (!status) {
+		status = all_events(dump);
+		finish(dump);
+	}
+	if (!status && stopped && !dump->follow)
+		status = TOOL_FAILED;
+	status = close_output(dump, status);
+	release(dump);
+	if (stopped && !dump->follow)
+		die_of(stopped);
+	if (!status)
+		status = xsp_source_losses(&dump->source);
+	return status;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct dump *dump = calloc(1, sizeof(*dump));
+	struct sigaction sa = { .sa_handler = stop };
+	int status;
+
+	if (!dump)
+		return tool_error("out of memory");
+	dump->format = &xsp_format_text;
+	dump->output = "-";
+	dump->limit = UINT64_MAX;
+	dump->filter.to_ns = UINT64_MAX;
+	status = parse(dump, argc, argv);
+	if (status >= 0)
+		goto out;
+	/* A second one ends the program where it stands, on a read that does not return too. */
+	sa.sa_flags = SA_RESETHAND;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	status = xsp_source_open(&dump->source, dump->input,
+				 dump->follow ? XSPROF_TRACE_FOLLOW : 0, dump->quiet);
+	if (!status) {
+		status = run(dump);
+		xsp_source_close(&dump->source);
+	}
+out:
+	xsp_filter_free(&dump->filter);
+	free(dump);
+	return status;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which events the user wants: the filter options of dump and report, alike in both.  It never
+ * prints an event.
+ */
+#ifndef XSPROF_FILTER_H
+#define XSPROF_FILTER_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/trace.h>
+
+/* Values of the long options: outside of what a character can be. */
+enum xsp_filter_option {
+	XSP_FILTER_FROM = 0x200,
+	XSP_FILTER_TO,
+	XSP_FILTER_PID,
+	XSP_FILTER_TID,
+	XSP_FILTER_CPU,
+	XSP_FILTER_NAME,
+	XSP_FILTER_CATEGORY,
+	XSP_FILTER_END,
+};
+
+#define XSP_FILTER_OPTIONS						\
+	{ "from",	required_argument, NULL, XSP_FILTER_FROM },	\
+	{ "to",		required_argument, NULL, XSP_FILTER_TO },	\
+	{ "pid",	required_argument, NULL, XSP_FILTER_PID },	\
+	{ "tid",	required_argument, NULL, XSP_FILTER_TID },	\
+	{ "cpu",	required_argument, NULL, XSP_FILTER_CPU },	\
+	{ "name",	required_argument, NULL, XSP_FILTER_NAME },	\
+	{ "category",	required_argument, NULL, XSP_FILTER_CATEGORY }
+
+#define XSP_FILTER_HELP							\
+	"      --from TIME       from this time on: seconds since the start of the trace,\n" \
+	"                        or @SECONDS of the recorded machine's CLOCK_MONOTONIC\n" \
+	"      --to TIME         up to this time\n"			\
+	"      --pid LIST        these processes: 12,40-50\n"		\
+	"      --tid LIST        these threads\n"			\
+	"      --cpu LIST        these CPUs\n"				\
+	"      --name GLOB       these names: 'aten::*'; may be repeated\n" \
+	"      --category GLOB   these categories; may be repeated\n"
+
+struct xsp_span {
+	uint64_t	lo;
+	uint64_t	hi;
+};
+
+struct xsp_list {
+	struct xsp_span	*v;
+	size_t		n;
+};
+
+struct xsp_globs {
+	const char	**v;
+	size_t		n;
+};
+
+struct xsp_time {
+	uint64_t	ns;
+	bool		given;
+	bool		absolute;
+};
+
+/**
+ * struct xsp_filter - what is wanted; all zeros is everything
+ * @from_ns: earliest time, 0 for none; known after xsp_filter_base()
+ * @to_ns: latest time, UINT64_MAX for none
+ * @any: something but time is given: without it xsp_filter_event() need not be called
+ */
+struct xsp_filter {
+	uint64_t		from_ns;
+	uint64_t		to_ns;
+	bool			any;
+	struct xsp_time		from;
+	struct xsp_time		to;
+	struct xsp_list		pid;
+	struct xsp_list		tid;
+	struct xsp_list		cpu;
+	struct xsp_globs	name;
+	struct xsp_globs	category;
+};
+
+/* Takes option @c of getopt_long().  Return: 0, TOOL_USAGE after a message, -1: not one of ours. */
+int xsp_filter_option(struct xsp_filter *filter, const char *verb, int c, const char *arg);
+/* Both ends are known and in order?  Return: 0, or TOOL_USAGE after a message. */
+int xsp_filter_base(struct xsp_filter *filter, const char *verb, uint64_t base_ns);
+void xsp_filter_free(struct xsp_filter *filter);
+
+static inline bool xsp_filter_time(const struct xsp_filter *filter, uint64_t ns)
+{
+	return ns >= filter->from_ns && ns <= filter->to_ns;
+}
+
+bool xsp_filter_pid(const struct xsp_filter *filter, uint32_t pid);
+bool xsp_filter_thread(const struct xsp_filter *filter, uint32_t pid, uint32_t tid);
+bool xsp_filter_cpu(const struct xsp_filter *filter, int32_t cpu);
+/* @match keeps the answer for a name: 0 at first, then the same for the same name. */
+bool xsp_filter_name(const struct xsp_filter *filter, const struct xsprof_trace *trace,
+		     uint32_t producer, uint32_t name, uint8_t *match);
+
+static inline bool xsp_filter_names(const struct xsp_filter *filter)
+{
+	return filter->name.n || filter->category.n;
+}
+
+/* Losses, and processes that come and go, have no name and no thread. */
+static inline bool xsp_event_nameless(const struct xsprof_event *ev)
+{
+	return ev->type >= XSPROF_EV_LOST && ev->type <= XSPROF_EV_EXIT;
+}
+
+#endif /* XSPROF_FILTER_H */

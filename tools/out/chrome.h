@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the Chrome format share: chrome.c turns events into JSON, chrome-track.c
+ * owns the processes and tracks they are drawn on, chrome-args.c their arguments.
+ */
+#ifndef XSPROF_OUT_CHROME_H
+#define XSPROF_OUT_CHROME_H
+
+#include "out/json.h"
+
+/* Kinds of tracks that are no threads; struct xsp_thread's kind. */
+enum chrome_lane {
+	CHROME_THREAD	= 0,
+	CHROME_SPANS	= 1,	/* ranges with times of their own: frames */
+	CHROME_OVERLAP	= 2,	/* ranges of a thread that do not nest in it */
+	CHROME_CALLS	= 3,	/* runtime and driver calls of a thread */
+	CHROME_GPU	= 4,	/* a stream of a device */
+};
+
+struct chrome_process {
+	uint32_t	pid;	/* as the viewer sees it; 0 not seen yet */
+	uint32_t	real;
+};
+
+/**
+ * struct chrome - what the Chrome format keeps
+ * @sep: what stands before the next event
+ * @processes: by producer number
+ * @used: bits of viewer pids up to 2^22, and how many beyond were given
+ * @next_tid: the next number for a track that is no thread
+ * @next_id: the next id of an async range that the format makes
+ * @to_async: ranges drawn as async ones because no track had room
+ */
+struct chrome {
+	char			sep;
+	uint32_t		nr_processes;
+	struct chrome_process	*processes;
+	uint8_t			*used;
+	uint32_t		given;
+	uint32_t		next_tid;
+	uint64_t		next_id;
+	uint64_t		to_async;
+};
+
+static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
+{
+	return ns > out->base_ns ? ns - out->base_ns : 0;
+}
+
+#define CHROME_ROOM	XSP_BUF_ROOM
+
+/* chrome-track.c */
+uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid);
+/* "pid":1,"tid":2,"ts": of the thread. */
+char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p);
+/*
+ * The track on which the range is to be drawn, the thread itself or one of its kind's.  NULL:
+ * on none, it would not nest.
+ */
+struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
+			       uint64_t key, uint64_t begin, uint64_t end);
+void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread);
+void chrome_process_names(struct xsp_out *out);
+void chrome_start(struct xsp_out *out);
+void chrome_end(struct xsp_out *out);
+
+/* chrome-args.c: the arguments of a record, separated by commas, the first without. */
+char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
+/* The same into the note of @range, which is written with its end. */
+bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
+		      struct xsp_range *range);
+/* What the type's own fields say, likewise. */
+char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
+
+#endif /* XSPROF_OUT_CHROME_H */

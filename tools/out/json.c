@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pieces of JSON: see json.h.
+ */
+#include <math.h>
+
+#include "out/json.h"
+
+#define SAFE	9007199254740992u	/* 2^53 */
+
+char *json_double(char *p, double v)
+{
+	if (isfinite(v))
+		return put_double(p, v);
+	*p++ = '"';
+	p = put_double(p, v);
+	*p++ = '"';
+	return p;
+}
+
+char *json_safe_u64(char *p, uint64_t v)
+{
+	if (v <= SAFE)
+		return put_u64(p, v);
+	*p++ = '"';
+	p = put_u64(p, v);
+	*p++ = '"';
+	return p;
+}
+
+char *json_safe_i64(char *p, int64_t v)
+{
+	if (v >= -(int64_t)SAFE && v <= (int64_t)SAFE)
+		return put_i64(p, v);
+	*p++ = '"';
+	p = put_i64(p, v);
+	*p++ = '"';
+	return p;
+}
+
+char *json_hex(char *p, const void *bytes, size_t len)
+{
+	const unsigned char *s = bytes;
+	size_t i;
+
+	*p++ = '"';
+	for (i = 0; i < len; i++) {
+		*p++ = "0123456789abcdef"[s[i] >> 4];
+		*p++ = "0123456789abcdef"[s[i] & 15];
+	}
+	*p++ = '"';
+	return p;
+}
+
+void json_print(FILE *file, const char *s, size_t len)
+{
+	char piece[XSP_ESCAPE_MAX * 512];
+	unsigned int cp;
+	size_t n, next;
+
+	fputc('"', file);
+	while (len) {
+		/* A piece ends between two characters. */
+		for (n = 0; n < len && n < 508; n += next) {
+			next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
+			if (!next)
+				next = 1;
+		}
+		fwrite(piece, 1, (size_t)(xsp_escape_json(piece, s, n, NULL) - piece), file);
+		s += n;
+		len -= n;
+	}
+	fputc('"', file);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pieces of JSON that more than one output writes.  What comes out is valid JSON whatever the
+ * trace holds.
+ */
+#ifndef XSPROF_OUT_JSON_H
+#define XSPROF_OUT_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "out/out.h"
+#include "out/put.h"
+
+/* A string with its quotes; needs XSP_ESCAPE_MAX * @len + 2 bytes. */
+static inline char *json_string(char *p, const char *s, size_t len, bool *altered)
+{
+	*p++ = '"';
+	p = xsp_escape_json(p, s, len, altered);
+	*p++ = '"';
+	return p;
+}
+
+/* JSON has no NaN and no infinity: they are the strings "NaN", "Infinity", "-Infinity". */
+char *json_double(char *p, double v);
+/* As a number where a viewer's double holds it exactly, else as a string of digits. */
+char *json_safe_u64(char *p, uint64_t v);
+char *json_safe_i64(char *p, int64_t v);
+/* Bytes as a string of hex digits, for what is no text. */
+char *json_hex(char *p, const void *bytes, size_t len);
+/* The same through stdio, for what is no event. */
+void json_print(FILE *file, const char *s, size_t len);
+
+#endif /* XSPROF_OUT_JSON_H */

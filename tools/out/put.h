@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Numbers as text, written into memory that has room for them: a printf() an event would cost
+ * more than all the rest of a dump.  It never checks for room.
+ */
+#ifndef XSPROF_OUT_PUT_H
+#define XSPROF_OUT_PUT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define XSP_PUT_MAX	40	/* bytes that one number may take */
+
+extern const char xsp_digits[201];	/* "00" to "99" */
+
+static inline char *put_2(char *p, uint32_t v)
+{
+	memcpy(p, xsp_digits + 2 * v, 2);
+	return p + 2;
+}
+
+/* Exactly 3, 6, 9 digits, zeros first. */
+static inline char *put_d3(char *p, uint32_t v)
+{
+	*p++ = (char)('0' + v / 100);
+	return put_2(p, v % 100);
+}
+
+static inline char *put_d9(char *p, uint32_t v)
+{
+	uint32_t hi = v / 10000, lo = v % 10000;
+
+	p = put_d3(p, hi / 100);
+	p = put_2(p, hi % 100);
+	p = put_2(p, lo / 100);
+	return put_2(p, lo % 100);
+}
+
+static inline char *put_u32(char *p, uint32_t v)
+{
+	char tmp[10], *t = tmp + 10;
+	size_t n;
+
+	while (v >= 100) {
+		t -= 2;
+		memcpy(t, xsp_digits + 2 * (v % 100), 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		t -= 2;
+		memcpy(t, xsp_digits + 2 * v, 2);
+	} else {
+		*--t = (char)('0' + v);
+	}
+	n = (size_t)(tmp + 10 - t);
+	memcpy(p, t, n);
+	return p + n;
+}
+
+static inline char *put_u64(char *p, uint64_t v)
+{
+	if (v <= UINT32_MAX)
+		return put_u32(p, (uint32_t)v);
+	if (v >= 1000000000000000000u) {
+		p = put_u32(p, (uint32_t)(v / 1000000000000000000u));
+		v %= 1000000000000000000u;
+		p = put_d9(p, (uint32_t)(v / 1000000000u));
+	} else {
+		p = put_u32(p, (uint32_t)(v / 1000000000u));
+	}
+	return put_d9(p, (uint32_t)(v % 1000000000u));
+}
+
+static inline char *put_i64(char *p, int64_t v)
+{
+	if (v < 0) {
+		*p++ = '-';
+		return put_u64(p, 0 - (uint64_t)v);
+	}
+	return put_u64(p, (uint64_t)v);
+}
+
+static inline char *put_hex(char *p, uint64_t v)
+{
+	int shift = v ? (63 - __builtin_clzll(v)) & ~3 : 0;
+
+	*p++ = '0';
+	*p++ = 'x';
+	for (; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[(v >> shift) & 15];
+	return p;
+}
+
+/* Nanoseconds as seconds with 9 decimals; microseconds with 3. */
+static inline char *put_seconds(char *p, uint64_t ns)
+{
+	p = put_u64(p, ns / 1000000000u);
+	*p++ = '.';
+	return put_d9(p, (uint32_t)(ns % 1000000000u));
+}
+
+static inline char *put_micros(char *p, uint64_t ns)
+{
+	p = put_u64(p, ns / 1000);
+	*p++ = '.';
+	return put_d3(p, (uint32_t)(ns % 1000));
+}
+
+/* Constant text: the length is known when compiling. */
+#define put_lit(p, lit)	((char *)memcpy((p), (lit), sizeof(lit) - 1) + sizeof(lit) - 1)
+
+/* As short as gives the same double again.  NaN, Infinity, -Infinity as these words. */
+char *put_double(char *p, double v);
+
+static inline double xsp_bits_double(uint64_t bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+#endif /* XSPROF_OUT_PUT_H */

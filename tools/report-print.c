@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a report looks: tables for people, JSON for programs.  It never counts anything.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "out/json.h"
+#include "report.h"
+
+#define NUMBERS	8	/* columns of numbers, before the words */
+
+static const struct report *sorted;	/* qsort() passes nothing to its function */
+
+static uint64_t sort_value(const struct xsp_group *group)
+{
+	switch (sorted->sort) {
+	case REPORT_SORT_SELF:
+		return group->self;
+	case REPORT_SORT_COUNT:
+		return group->count;
+	case REPORT_SORT_MEAN:
+		return group->total / group->count;
+	case REPORT_SORT_MIN:
+		return group->min;
+	case REPORT_SORT_P50:
+		return xsp_group_quantile(group, 0.5);
+	case REPORT_SORT_P99:
+		return xsp_group_quantile(group, 0.99);
+	case REPORT_SORT_MAX:
+		return group->max;
+	default:
+		return group->total;
+	}
+}
+
+static int by_word(uint32_t a, uint32_t b)
+{
+	size_t la, lb, n;
+	const char *ta = xsp_groups_word(sorted->groups, a, &la);
+	const char *tb = xsp_groups_word(sorted->groups, b, &lb);
+	int ret;
+
+	n = la < lb ? la : lb;
+	ret = memcmp(ta, tb, n);
+	return ret ? ret : (la > lb) - (la < lb);
+}
+
+/* The order is the same on every run: what is equal goes by name, process, thread. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct xsp_group *a = *(struct xsp_group *const *)pa;
+	const struct xsp_group *b = *(struct xsp_group *const *)pb;
+	uint64_t va, vb;
+	int ret;
+
+	if (a->key.type != b->key.type)
+		return a->key.type < b->key.type ? -1 : 1;
+	if (!a->key.type && sorted->sort != REPORT_SORT_NAME) {
+		va = sort_value(a);
+		vb = sort_value(b);
+		if (va != vb)
+			return va > vb ? -1 : 1;
+	}
+	ret = by_word(a->key.name, b->key.name);
+	if (!ret)
+		ret = by_word(a->key.category, b->key.category);
+	if (ret)
+		return ret;
+	if (a->key.producer != b->key.producer)
+		return a->key.producer < b->key.producer ? -1 : 1;
+	return (a->key.tid > b->key.tid) - (a->key.tid < b->key.tid);
+}
+
+static const char *format_time(char *buf, size_t size, uint64_t ns)
+{
+	static const struct {
+		uint64_t	ns;
+		const char	*unit;
+	} units[] = { { 1000000000u, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, size, "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].ns,
+			 ns % units[i].ns * 1000 / units[i].ns, units[i].unit);
+		return buf;
+	}
+	snprintf(buf, size, "%" PRIu64 " ns", ns);
+	return buf;
+}
+
+/* A text in a terminal: @width columns at least. */
+static void print_text(const char *s, size_t len, size_t width)
+{
+	char piece[8 * 256], *end;
+	size_t shown = 0, n;
+	unsigned int cp;
+
+	while (len) {
+		for (n = 0; n < len && n < 250; ) {
+			size_t next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
+
+			n += next ? next : 1;
+		}
+		end = xsp_escape_text(piece, s, n);
+		fwrite(piece, 1, (size_t)(end - piece), stdout);
+		for (const char *p = piece; p < end; p++)
+			shown += ((unsigned char)*p & 0xc0) != 0x80;
+		s += n;
+		len -= n;
+	}
+	for (; shown < width; shown++)
+		putchar(' ');
+}
+
+static const char *process_text(const struct report *report, const struct xsp_group *group,
+				char *buf, size_t size)
+{
+	const char *exe, *base;
+
+	if (!group->key.producer)
+		return "(other)";
+	exe = xsprof_trace_fact(report->source.trace, group->key.producer - 1, "exe");
+	base = exe ? strrchr(exe, '/') : NULL;
+	snprintf(buf, size, "%.64s-%u", base ? base + 1 : exe ? exe : "?", group->pid);
+	return buf;
+}
+
+static const char *thread_text(const struct report *report, const struct xsp_group *group,
+			       char *buf, size_t size)
+{
+	const char *comm;
+
+	if (!group->key.tid)
+		return "(other)";
+	comm = xsprof_trace_thread(report->source.trace, group->key.producer - 1,
+				   (uint32_t)(group->key.tid - 1));
+	snprintf(buf, size, "%.64s-%" PRIu64, *comm ? comm : "?", group->key.tid - 1);
+	return buf;
+}
+
+static bool colours(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb");
+}
+
+static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
+{
+	snprintf(cell[0], 32, "%" PRIu64, group->count);
+	format_time(cell[1], 32, group->total);
+	format_time(cell[2], 32, group->self);
+	format_time(cell[3], 32, group->total / group->count);
+	format_time(cell[4], 32, group->min);
+	if (group->no_hist) {
+		strcpy(cell[5], "-");
+		strcpy(cell[6], "-");
+	} else {
+		format_time(cell[5], 32, xsp_group_quantile(group, 0.5));
+		format_time(cell[6], 32, xsp_group_quantile(group, 0.99));
+	}
+	format_time(cell[7], 32, group->max);
+}
+
+/* The words of a row: process, thread, category, name, as far as the rows are split by them. */
+static void print_words(const struct report *report, const struct xsp_group *group,
+			const size_t width[2], size_t category_width)
+{
+	bool other = xsp_groups_is_other(report->groups, group);
+	char buf[160];
+	const char *s;
+	size_t len;
+
+	if (report->by & REPORT_BY_PROCESS) {
+		s = process_text(report, group, buf, sizeof(buf));
+		print_text(s, strlen(s), width[0]);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_THREAD) {
+		s = thread_text(report, group, buf, sizeof(buf));
+		print_text(s, strlen(s), width[1]);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_CATEGORY) {
+		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
+		print_text(s, len, category_width);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_NAME) {
+		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
+		print_text(s, len, 0);
+	}
+	putchar('\n');
+}
+
+static size_t at_least(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static void print_ranges(const struct report *report, struct xsp_group **rows, size_t n)
+{
+	static const char *const heads[NUMBERS] = {
+		"Count", "Total", "Self", "Mean", "Min", "P50", "P99", "Max",
+	};
+	size_t wide[NUMBERS], words[2] = { 7, 6 }, category = 8, i, c, len;
+	char cell[NUMBERS][32], buf[160];
+	bool bold = colours();
+
+	for (c = 0; c < NUMBERS; c++)
+		wide[c] = strlen(heads[c]);
+	for (i = 0; i < n; i++) {
+		numbers(rows[i], cell);
+		for (c = 0; c < NUMBERS; c++)
+			wide[c] = at_least(wide[c], strlen(cell[c]));
+		if (report->by & REPORT_BY_PROCESS)
+			words[0] = at_least(words[0], strlen(process_text(report, rows[i], buf,
+									   sizeof(buf))));
+		if (report->by & REPORT_BY_THREAD)
+			words[1] = at_least(words[1], strlen(thread_text(report, rows[i], buf,
+									  sizeof(buf))));
+		xsp_groups_word(report->groups, rows[i]->key.category, &len);
+		category = at_least(category, len < 40 ? len : 40);
+	}
+	if (bold)
+		fputs("\033[1m", stdout);
+	for (c = 0; c < NUMBERS; c++)
+		printf("%*s  ", (int)wide[c], heads[c]);
+	if (report->by & REPORT_BY_PROCESS)
+		printf("%-*s  ", (int)words[0], "Process");
+	if (report->by & REPORT_BY_THREAD)
+		printf("%-*s  ", (int)words[1], "Thread");
+	if (report->by & REPORT_BY_CATEGORY)
+		printf("%-*s  ", (int)category, "Category");
+	if (report->by & REPORT_BY_NAME)
+		fputs("Name", stdout);
+	puts(bold ? "\033[0m" : "");
+	for (i = 0; i < n && i < report->limit; i++) {
+		numbers(rows[i], cell);
+		for (c = 0; c < NUMBERS; c++)
+			printf("%*s  ", (int)wide[c], cell[c]);
+		print_words(report, rows[i], words, category);
+	}
+	if (n > report->limit)
+		printf("... and %zu more rows\n", n - (size_t)report->limit);
+}
+
+static bool is_counter(uint32_t type)
+{
+	return type == XSPROF_REC_COUNTER_I64 || type == XSPROF_REC_COUNTER_F64;
+}
+
+static void print_others(const struct report *report, struct xsp_group **rows, size_t n)
+{
+	size_t words[2] = { 7, 6 }, i;
+	bool bold = colours();
+
+	if (!n)
+		return;
+	printf("\n%s%10s  %-14s  %12s  %12s  %12s  Name%s\n", bold ? "\033[1m" : "", "Count", "Type",
+	       "Min", "Max", "Last", bold ? "\033[0m" : "");
+	for (i = 0; i < n && i < report->limit; i++) {
+		const struct xsp_group *row = rows[i];
+		struct report by_name = *report;
+
+		printf("%10" PRIu64 "  %-14s  ", row->count,
+		       xsp_word_type((uint16_t)row->key.type));
+		if (is_counter(row->key.type))
+			printf("%12.6g  %12.6g  %12.6g  ", row->low, row->high, row->last);
+		else
+			printf("%12s  %12s  %12s  ", "", "", "");
+		by_name.by |= REPORT_BY_NAME;
+		print_words(&by_name, row, words, 8);
+	}
+	if (n > report->limit)
+		printf("... and %zu more rows\n", n - (size_t)report->limit);
+}
+
+/* Ranges come first: their type is 0. */
+static size_t split(struct xsp_group **rows, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !rows[i]->key.type)
+		i++;
+	return i;
+}
+
+void report_print(struct report *report)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsp_group **rows;
+	size_t n, ranges;
+	char span[32];
+
+	rows = xsp_groups_all(report->groups, &n);
+	sorted = report;
+	qsort(rows, n, sizeof(rows[0]), compare);
+	ranges = split(rows, n);
+	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	printf("# %s: %" PRIu64 " events in %s, %u processes\n", report->source.path,
+	       report->events, format_time(span, sizeof(span), report->last_ns - report->first_ns),
+	       info.producers);
+	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
+	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
+	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
+	printf("# ranges: %" PRIu64 " ended, %" PRIu64 " cut, %" PRIu64 " open; %" PRIu64
+	       " ends without a begin, %" PRIu64 " begins too deep; clock error at most %" PRIu64
+	       " ns\n\n", report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
+	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
+	       report->pairs.too_deep, info.clock_error_ns);
+	print_ranges(report, rows, ranges);
+	print_others(report, rows + ranges, n - ranges);
+	if (report->unlisted)
+		printf("... and %" PRIu64 " events that found no row\n", report->unlisted);
+}
+
+static void json_word(const char *key, const struct report *report, uint32_t word)
+{
+	size_t len;
+	const char *s = xsp_groups_word(report->groups, word, &len);
+
+	printf(",\"%s\":", key);
+	json_print(stdout, s, len);
+}
+
+static void json_words(const struct report *report, const struct xsp_group *row)
+{
+	bool other = xsp_groups_is_other(report->groups, row);
+	char buf[160];
+	const char *s;
+
+	if (report->by & REPORT_BY_NAME || row->key.type)
+		json_word("name", report, other ? 0 : row->key.name);
+	if (report->by & REPORT_BY_CATEGORY)
+		json_word("category", report, other ? 0 : row->key.category);
+	if (row->key.producer) {
+		s = process_text(report, row, buf, sizeof(buf));
+		fputs(",\"process\":", stdout);
+		json_print(stdout, s, strlen(s));
+		printf(",\"producer\":%u,\"pid\":%u", row->key.producer - 1, row->pid);
+	}
+	if (row->key.tid) {
+		s = xsprof_trace_thread(report->source.trace, row->key.producer - 1,
+					(uint32_t)(row->key.tid - 1));
+		fputs(",\"thread\":", stdout);
+		json_print(stdout, s, strlen(s));
+		printf(",\"tid\":%" PRIu64, row->key.tid - 1);
+	}
+	putchar('}');
+}
+
+static void json_range(const struct report *report, const struct xsp_group *row)
+{
+	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64
+	       ",\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64, row->count, row->total, row->self,
+	       row->total / row->count, row->min);
+	if (row->no_hist)
+		fputs(",\"p50_ns\":null,\"p99_ns\":null", stdout);
+	else
+		printf(",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64,
+		       xsp_group_quantile(row, 0.5), xsp_group_quantile(row, 0.99));
+	printf(",\"max_ns\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64, row->max,
+	       row->how[XSPROF_RANGE_CUT], row->how[XSPROF_RANGE_OPEN]);
+	json_words(report, row);
+}
+
+static void json_other(const struct report *report, const struct xsp_group *row)
+{
+	char low[XSP_PUT_MAX + 2], high[XSP_PUT_MAX + 2], last[XSP_PUT_MAX + 2];
+
+	printf("{\"type\":\"%s\",\"count\":%" PRIu64, xsp_word_type((uint16_t)row->key.type),
+	       row->count);
+	if (is_counter(row->key.type)) {
+		*json_double(low, row->low) = '\0';
+		*json_double(high, row->high) = '\0';
+		*json_double(last, row->last) = '\0';
+		printf(",\"min\":%s,\"max\":%s,\"last\":%s", low, high, last);
+	}
+	json_words(report, row);
+}
+
+void report_print_json(struct report *report)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsp_group **rows;
+	size_t n, ranges, i;
+
+	rows = xsp_groups_all(report->groups, &n);
+	sorted = report;
+	qsort(rows, n, sizeof(rows[0]), compare);
+	ranges = split(rows, n);
+	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	printf("{\"events\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"ended\":%" PRIu64 ",\"cut\":%" PRIu64
+	       ",\"open\":%" PRIu64 ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
+	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
+	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
+	       report->events, report->last_ns - report->first_ns,
+	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
+	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
+	       report->pairs.too_deep, info.lost_records, info.lost_slots, info.bad_slots,
+	       info.bad_chunks, info.truncated ? "true" : "false", info.clock_error_ns);
+	fputs(",\n\"ranges\":[", stdout);
+	for (i = 0; i < ranges && i < report->limit; i++) {
+		fputs(i ? ",\n" : "\n", stdout);
+		json_range(report, rows[i]);
+	}
+	fputs("],\n\"others\":[", stdout);
+	for (i = ranges; i < n && i - ranges < report->limit; i++) {
+		fputs(i > ranges ? ",\n" : "\n", stdout);
+		json_other(report, rows[i]);
+	}
+	fputs("]}\n", stdout);
+}
