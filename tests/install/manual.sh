@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The manual and the tool tell the same: each long option in a verb's --help has its paragraph
+# in the verb's page, and no page tells of an option that the verb does not know; bash
+# completion offers the verbs and each verb's options. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BUILD=${BUILD:-build}
+xsprof=$BUILD/bin/xsprof
+verbs="record report dump info"
+n=0
+failed=0
+
+result() # $1 name, $2 what is wrong
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n $1"
+	else
+		sed 's/^/# /' <<<"$2"
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+# Options are where they are told, not where a sentence mentions them.
+told_by_help() { "$xsprof" "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE '\--[a-z-]+'; }
+told_by_page()
+{
+	sed 's/\\-/-/g' "Documentation/man/xsprof-$1.1" | grep -A 1 '^\.TP' | grep -oE '\--[a-z-]+'
+}
+
+complete_words()
+{
+	bash -c '
+		. tools/completion/xsprof
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		_xsprof
+		printf "%s\n" "${COMPREPLY[@]}"' complete "$@" 2>/dev/null
+}
+
+echo "1..9"
+for verb in $verbs; do
+	help=$(told_by_help "$verb" | sort -u)
+	page=$(told_by_page "$verb" | sort -u)
+	if [ -z "$help" ]; then
+		result "xsprof-$verb.1 and --help" "$xsprof $verb --help tells no option"
+	else
+		# --help itself need not be told, neither in its own list nor in the page.
+		result "xsprof-$verb.1 and --help have the same $(wc -l <<<"$help") options" \
+			"$(diff <(echo "$help") <(echo "$page") | grep -E '^[<>]' | grep -vx '. --help')"
+	fi
+	result "completion offers the options of $verb" \
+		"$(comm -23 <(echo "$help") <(complete_words "$xsprof" "$verb" -- | sort -u))"
+done
+result "completion offers the verbs" "$(
+	offered=$(complete_words "$xsprof" "")
+	for verb in $verbs list recover; do
+		grep -qx -e "$verb" <<<"$offered" || echo "$verb is not offered"
+	done)"
+exit $failed
