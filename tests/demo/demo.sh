@@ -7,7 +7,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 
 BUILD=${BUILD:-build}
-out=demo
+out=${OUT:-demo}
 work=$BUILD/demo
 xsprof=$BUILD/bin/xsprof
 dump=$BUILD/bin/xsprof-dump
@@ -17,7 +17,8 @@ die() { echo "demo: $*" >&2; exit 1; }
 [ -x "$xsprof" ] || die "$xsprof: not built: run 'make demo', or 'make' first"
 mkdir -p "$out" "$work"
 
-clang -O2 -fopenmp -o "$work/heat" tests/demo/heat.c -lm ||
+# With -g the runtime names a parallel region by its function and line.
+clang -O2 -g -fopenmp -o "$work/heat" tests/demo/heat.c -lm ||
 	die "heat.c: clang -fopenmp failed: clang and libomp-14-dev are needed"
 cat >"$work/hello.c" <<-END
 	#include <stdio.h>
@@ -54,11 +55,11 @@ echo
 echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
 sed -n 1,20p "$out/report.txt" | cut -c1-"${COLUMNS:-120}"
 
-here=$(pwd)
+here=$(cd "$out" && pwd)
 cat <<END
 
 == where it is and how to open it
-  $here/$out/trace.json
+  $here/trace.json
         drag it into https://ui.perfetto.dev, or load it in chrome://tracing or
         https://www.speedscope.app; the file stays on this machine
   less -S $out/trace.txt        every event, a line each, in time order

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The demo does what it says: oneDNN's tasks are there to the last one, OpenMP's and mold's
+# beside them, of one recording, equal in every output, and the programs' own output is as
+# without a recorder. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BUILD=${BUILD:-build}
+export BUILD
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-demo.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+n=0
+failed=0
+
+result() # $1 name, $2 what was found, $3 what should be
+{
+	n=$((n + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $n $1"
+	else
+		printf '%s\n' "found: $2" "want: $3" | head -n 40 | sed 's/^/# /'
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+lines() { grep -cE "$1" "$dir/trace.txt"; }
+
+echo "1..10"
+if ! OUT=$dir tests/demo/demo.sh >"$dir/log" 2>&1; then
+	tail -n 20 "$dir/log" | sed 's/^/# /'
+	echo "not ok 1 the demo runs"
+	exit 1
+fi
+result "the demo runs" 0 0
+tests/demo/work.sh "$BUILD/demo" 2>&1 | sort >"$dir/alone"
+result "the programs print what they print unrecorded" \
+	"$(grep -E '^(train|heat|hello): ' "$dir/log" | sort)" "$(cat "$dir/alone")"
+
+# 20 steps of 2 convolutions forward and 3 backward, and the layouts they want.
+result "text: 100 convolutions begin and end" \
+	"$(lines ' begin: +convolution') $(lines ' end: +convolution')" "100 100"
+result "text: 300 reorders begin and end" \
+	"$(lines ' begin: +reorder') $(lines ' end: +reorder')" "300 300"
+# 100 parallel regions; the barriers within and at the end of them.
+result "text: 100 parallel regions and 150 barriers of OpenMP" \
+	"$(lines 'omp\$parallel') $(lines 'omp\$barrier')" "100 150"
+result "text: mold's tasks are there" "$([ "$(lines 'tbb_parallel_for')" -gt 20 ] && echo yes)" yes
+
+counts()
+{
+	/usr/bin/python3 - "$@" <<-END
+		import collections
+		import json
+		import sys
+
+		with open(sys.argv[1], "rb") as f:
+		    trace = json.load(f)
+		events = trace["traceEvents"] if isinstance(trace, dict) else trace
+		seen = collections.Counter(
+		    e["name"] for e in events if e["ph"] in "BX" and "name" in e)
+		bad = [e for e in events if type(e.get("pid")) is not int or type(e.get("tid")) is not int]
+		print(seen["convolution"], seen["reorder"], len(bad))
+	END
+}
+result "JSON: the same counts, numbers as pid and tid everywhere" "$(counts "$dir/trace.json")" \
+	"100 300 0"
+
+row() { awk -v name="$1" '$NF == name { print $1; exit }' "$dir/report.txt"; }
+result "report: the same counts" "$(row convolution) $(row reorder)" "100 300"
+result "nothing lost" "$(grep -oE '[0-9]+ lost' "$dir/log" | head -n 1)" "0 lost"
+result "four processes, one recording" \
+	"$(grep -oE 'from [0-9]+ processes' "$dir/log" | head -n 1)" "from 4 processes"
+exit $failed
