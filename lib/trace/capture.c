@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The first pass over a capture: from header to header, loading what is small (producers, names,
+ * clocks, ledgers) and noting where the chunks of rings are.  It goes past whatever is damaged;
+ * it never looks at records.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cap-crc32c.h"
+#include "trace-local.h"
+
+#define POS_MAX	(1ull << 58)	/* slots of a ring: no arithmetic on less overflows */
+
+static int refuse(struct xsprof_trace *t, uint64_t off, const char *why)
+{
+	t->bad_index++;
+	xst_warn(t, XST_WARN_CHUNK, "chunk at offset %llu left out: %s", (unsigned long long)off,
+		 why);
+	return 0;
+}
+
+/* ---- what each type of chunk means ---------------------------------------------------------- */
+
+static int add_host(struct xsprof_trace *t, const char *s, size_t len)
+{
+	while (len) {
+		const char *nl = memchr(s, '\n', len);
+		size_t n = nl ? (size_t)(nl - s) : len;
+		int err = n ? xst_facts_add(&t->host, &t->pool, s, n) : 0;
+
+		if (err == -ENOMEM)
+			return err;
+		s += nl ? n + 1 : n;
+		len -= nl ? n + 1 : n;
+	}
+	return 0;
+}
+
+static int add_note(struct xsprof_trace *t, const char *s, size_t len)
+{
+	const struct xst_text *text;
+
+	if (t->nr_notes >= XST_MAX_NOTES)
+		return 0;
+	if (t->nr_notes == t->room_notes) {
+		uint32_t room = t->room_notes ? t->room_notes * 2 : 16;
+		void *list = realloc(t->notes, room * sizeof(*t->notes));
+
+		if (!list)
+			return -ENOMEM;
+		t->notes = list;
+		t->room_notes = room;
+	}
+	text = xst_pool_text(&t->pool, s, len);
+	if (!text)
+		return -ENOMEM;
+	t->notes[t->nr_notes++] = text;
+	return 0;
+}
+
+static int add_clock(struct xsprof_trace *t, const uint8_t *raw, size_t len)
+{
+	size_t nr = len / sizeof(*t->syncs);
+
+	if (nr > XST_MAX_SYNCS - t->nr_syncs) {
+		xst_warn(t, XST_WARN_CLOCK, "more than %u sync points: the others are left out",
+			 XST_MAX_SYNCS);
+		nr = XST_MAX_SYNCS - t->nr_syncs;
+	}
+	if (t->nr_syncs + nr > t->room_syncs) {
+		uint32_t room = (t->nr_syncs + nr) * 2;
+		struct xsprof_sync *list = realloc(t->syncs, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		t->syncs = list;
+		t->room_syncs = room;
+	}
+	memcpy(t->syncs + t->nr_syncs, raw, nr * sizeof(*t->syncs));
+	t->nr_syncs += nr;
+	return 0;
+}
+
+static int add_producer(struct xsprof_trace *t, uint64_t off, struct xst_producer *p,
+			const uint8_t *raw)
+{
+	struct xsprof_cap_producer found;
+
+	if (p->known)
+		return refuse(t, off, "a second producer of one number");
+	memcpy(&found, raw, sizeof(found));
+	p->pid = found.pid;
+	p->found = found.found;
+	p->ctl_at = off;
+	xst_producer_set_ctl(p, &found.ctl);
+	return 0;
+}
+
+static int add_ledger(struct xsprof_trace *t, uint64_t off, struct xst_producer *p,
+		      const uint8_t *raw, size_t len)
+{
+	for (; len >= sizeof(struct xsprof_cap_ledger); raw += sizeof(struct xsprof_cap_ledger),
+	     len -= sizeof(struct xsprof_cap_ledger)) {
+		struct xsprof_cap_ledger ledger;
+		struct xst_stream *s;
+
+		memcpy(&ledger, raw, sizeof(ledger));
+		if (ledger.ring >= p->all_rings || ledger.head > POS_MAX ||
+		    ledger.read > POS_MAX || ledger.skipped > POS_MAX || ledger.bad > POS_MAX)
+			return refuse(t, off, "a ledger of a ring that cannot be");
+		s = xst_stream_get(t, p->number, ledger.ring);
+		if (!s)
+			return -ENOMEM;
+		s->ledger = ledger;
+		s->has_ledger = true;
+	}
+	return 0;
+}
+
+static int add_exit(struct xst_producer *p, const uint8_t *raw)
+{
+	struct xsprof_cap_exit exit;
+
+	memcpy(&exit, raw, sizeof(exit));
+	p->has_exit = true;
+	p->how = exit.how;
+	p->status = exit.status;
+	p->end_ticks = exit.ticks;
+	p->nomem = exit.nomem;
+	p->late = exit.late;
+	return 0;
+}
+
+static int add_threads(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw,
+		       size_t len)
+{
+	for (; len >= sizeof(struct xsprof_cap_thread); raw += sizeof(struct xsprof_cap_thread),
+	     len -= sizeof(struct xsprof_cap_thread)) {
+		struct xsprof_cap_thread thread;
+		const struct xst_text *text;
+		size_t n;
+
+		memcpy(&thread, raw, sizeof(thread));
+		n = strnlen(thread.comm, sizeof(thread.comm));
+		text = xst_map_get(&t->comms, p->number, thread.tid);
+		if (text && text->len == n && !memcmp(text->s, thread.comm, n))
+			continue;
+		text = xst_pool_text(&t->pool, thread.comm, n);
+		if (!text || xst_map_set(&t->comms, p->number, thread.tid, text))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void hint(struct xsprof_trace *t, const struct xsprof_chunk *chunk)
+{
+	if (chunk->first && (!t->first_hint || chunk->first < t->first_hint))
+		t->first_hint = chunk->first;
+	if (chunk->last > t->last_hint)
+		t->last_hint = chunk->last;
+}
+
+static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
+{
+	uint64_t slots = chunk->raw >> XSPROF_SLOT_SHIFT;
+	struct xst_producer *p = xst_producer_get(t, chunk->producer);
+	struct xst_stream *s;
+
+	if (!p)
+		return chunk->producer < XSPROF_CAP_MAX_PRODUCERS ? -ENOMEM :
+			refuse(t, off, "a producer number that cannot be");
+	if (chunk->ring >= p->all_rings || chunk->pos > POS_MAX || chunk->raw % XSPROF_SLOT_SIZE)
+		return refuse(t, off, "a ring or position that cannot be");
+	if (!slots)
+		return 0;
+	s = xst_stream_get(t, chunk->producer, chunk->ring);
+	if (!s)
+		return -ENOMEM;
+	if (chunk->pos < s->index_pos)
+		return refuse(t, off, "slots that were there before");
+	if (t->ring_chunks >= XST_MAX_CHUNKS)
+		return xst_fail(t, -EFBIG, "has more than %u chunks: split it", XST_MAX_CHUNKS);
+	if (s->nr_chunks == s->room_chunks) {
+		uint32_t room = s->room_chunks ? s->room_chunks + s->room_chunks / 2 + 4 : 4;
+		uint64_t *list = realloc(s->chunks, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		s->chunks = list;
+		s->room_chunks = room;
+	}
+	p->rings += !s->nr_chunks;
+	s->chunks[s->nr_chunks++] = off;
+	s->index_pos = chunk->pos + slots;
+	t->ring_chunks++;
+	hint(t, chunk);
+	return 0;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------ */
+
+/* The least a payload must have; what it has beyond was added by a later minor version. */
+static size_t least(uint32_t type)
+{
+	switch (type) {
+	case XSPROF_CHUNK_PRODUCER:	return sizeof(struct xsprof_cap_producer);
+	case XSPROF_CHUNK_EXIT:		return sizeof(struct xsprof_cap_exit);
+	case XSPROF_CHUNK_END:		return sizeof(struct xsprof_cap_end);
+	default:			return 0;
+	}
+}
+
+static bool of_producer(uint32_t type)
+{
+	return type == XSPROF_CHUNK_PRODUCER || type == XSPROF_CHUNK_ARENA ||
+	       type == XSPROF_CHUNK_LEDGER || type == XSPROF_CHUNK_EXIT ||
+	       type == XSPROF_CHUNK_THREADS;
+}
+
+static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+		const uint8_t *raw)
+{
+	struct xst_producer *p = NULL;
+
+	if (of_producer(chunk->type)) {
+		if (chunk->producer >= XSPROF_CAP_MAX_PRODUCERS)
+			return refuse(t, off, "a producer number that cannot be");
+		p = xst_producer_get(t, chunk->producer);
+		if (!p)
+			return -ENOMEM;
+	}
+	switch (chunk->type) {
+	case XSPROF_CHUNK_HOST:
+		return add_host(t, (const char *)raw, chunk->raw);
+	case XSPROF_CHUNK_CLOCK:
+		return add_clock(t, raw, chunk->raw);
+	case XSPROF_CHUNK_PRODUCER:
+		return add_producer(t, off, p, raw);
+	case XSPROF_CHUNK_ARENA:
+		if (chunk->pos > POS_MAX)
+			return refuse(t, off, "a position that cannot be");
+		return xst_arena_parse(t, p, chunk->pos, raw, chunk->raw);
+	case XSPROF_CHUNK_LEDGER:
+		return add_ledger(t, off, p, raw, chunk->raw);
+	case XSPROF_CHUNK_EXIT:
+		return add_exit(p, raw);
+	case XSPROF_CHUNK_THREADS:
+		return add_threads(t, p, raw, chunk->raw);
+	case XSPROF_CHUNK_NOTE:
+		return add_note(t, (const char *)raw, chunk->raw);
+	case XSPROF_CHUNK_END:
+		memcpy(&t->end, raw, sizeof(t->end));
+		t->has_end = true;
+		return 0;
+	}
+	return 0;
+}
+
+static int add_chunk(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
+{
+	const uint8_t *raw;
+	int err;
+
+	t->chunks++;
+	if (chunk->type == XSPROF_CHUNK_RING)
+		return add_ring(t, off, chunk);
+	if (chunk->type == XSPROF_CHUNK_INDEX)
+		return 0;
+	if (!chunk->type || chunk->type > XSPROF_CHUNK_INDEX) {
+		t->unknown++;
+		xst_warn(t, XST_WARN_UNKNOWN, "chunk of type %u at offset %llu is not known here",
+			 chunk->type, (unsigned long long)off);
+		return 0;
+	}
+	if (chunk->raw < least(chunk->type))
+		return refuse(t, off, "it is too short");
+	err = xst_chunk_load(t, off, chunk, &raw);
+	if (err == -EBADMSG)
+		return refuse(t, off, "its checksum or its content is wrong");
+	return err ? err : take(t, off, chunk, raw);
+}
+
+static void cut_off(struct xsprof_trace *t, uint64_t off)
+{
+	t->truncated = true;
+	if (!(t->flags & XSPROF_TRACE_FOLLOW))
+		xst_warn(t, XST_WARN_TRUNCATED,
+			 "ends inside a chunk: read up to offset %llu, %llu bytes left out",
+			 (unsigned long long)off, (unsigned long long)(t->src.size - off));
+}
+
+/* Return: 1 one chunk is done, 0 the end, or -errno. */
+static int step(struct xsprof_trace *t)
+{
+	struct xsprof_chunk chunk;
+	uint64_t next;
+	int r;
+
+	if (t->scanned >= t->src.size)
+		return 0;
+	r = xst_chunk_header(t, t->scanned, &chunk);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	if (r == -ENODATA || (r == 1 && t->src.size - t->scanned - sizeof(chunk) < chunk.stored)) {
+		cut_off(t, t->scanned);
+		return 0;
+	}
+	if (r == 1) {
+		r = add_chunk(t, t->scanned, &chunk);
+		t->scanned = xst_chunk_next(t->scanned, &chunk);
+		return r ? r : 1;
+	}
+	next = xst_chunk_search(t, t->scanned + 8);
+	if (!next) {
+		cut_off(t, t->scanned);
+		return 0;
+	}
+	t->bad_index++;
+	xst_warn(t, XST_WARN_CHUNK,
+		 "damaged at offset %llu: going on with the next chunk, %llu bytes further",
+		 (unsigned long long)t->scanned, (unsigned long long)(next - t->scanned));
+	t->scanned = next;
+	return 1;
+}
+
+/*
+ * While the recorder runs it may still find records older than what it has written; but not
+ * older than its last sync point but one, as it drains all rings many times between two.
+ */
+static void set_horizon(struct xsprof_trace *t)
+{
+	t->horizon = UINT64_MAX;
+	if (!(t->flags & XSPROF_TRACE_FOLLOW) || t->has_end)
+		return;
+	t->horizon = t->nr_syncs < 2 ? 0 : t->syncs[t->nr_syncs - 2].mono;
+}
+
+int xst_capture_scan(struct xsprof_trace *t)
+{
+	int r;
+
+	t->truncated = false;
+	do {
+		r = step(t);
+	} while (r > 0);
+	if (r < 0)
+		return t->error[0] ? r : xst_fail(t, r, "%s", strerror(-r));
+	t->truncated |= !t->has_end;
+	set_horizon(t);
+	return xst_clocks_fit(t);
+}
+
+/* ---- the header ---------------------------------------------------------------------------- */
+
+int xst_capture_open(struct xsprof_trace *t)
+{
+	struct xsprof_cap_header header;
+	int err;
+
+	err = xst_source_read(&t->src, 0, &header, sizeof(header));
+	if (err)
+		return xst_fail(t, -EINVAL, "is cut off in its first %zu bytes: nothing to read",
+				sizeof(header));
+	t->scanned = sizeof(header);
+	if (header.magic != XSPROF_CAP_MAGIC ||
+	    xsp_crc32c(0, &header, offsetof(struct xsprof_cap_header, crc)) != header.crc) {
+		t->bad_index++;
+		xst_warn(t, XST_WARN_CHUNK, "the file's header is damaged: reading on without it");
+	} else if (header.major != XSPROF_CAP_MAJOR) {
+		return xst_fail(t, -EPROTONOSUPPORT,
+				"is of format %u.%u and this is a reader of %u.x: use the xsprof "
+				"that wrote it, or one of its age", header.major, header.minor,
+				XSPROF_CAP_MAJOR);
+	} else if (header.header_size < sizeof(header) || header.header_size % 8) {
+		return xst_fail(t, -EINVAL, "has a header of %u bytes, which cannot be",
+				header.header_size);
+	} else {
+		t->scanned = header.header_size;
+	}
+	err = xst_capture_scan(t);
+	if (err)
+		return err;
+	if (!t->has_end && !(t->flags & XSPROF_TRACE_FOLLOW))
+		xst_warn(t, XST_WARN_TRUNCATED,
+			 "has no END chunk: the recorder did not end in order, or still runs");
+	return 0;
+}

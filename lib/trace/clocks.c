@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Which clock each producer's records are stamped with, and the fit for it.  The sync points of
+ * the recorder count; those that producers wrote at attach count only where the recorder left
+ * fewer than two, because a producer must not bend the time of others.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace-local.h"
+
+static struct xst_point point_of(const struct xsprof_sync *sync, bool raw)
+{
+	return (struct xst_point){
+		.ticks = raw ? sync->mono_raw : sync->ticks,
+		.mono = sync->mono,
+		.boot = sync->boot,
+		.window = sync->window,
+	};
+}
+
+/* Ticks a second by what a producer was told at attach; 0 when that is nothing. */
+static double freq_of(const struct xsprof_clock *clock)
+{
+	if (clock->kind == XSPROF_CLOCK_MONO_RAW)
+		return 1e9;
+	if (clock->freq)
+		return (double)clock->freq;
+	if (clock->mult && clock->shift < 64)
+		return 1e9 * (double)(1ull << clock->shift) / clock->mult;
+	return 0;
+}
+
+static double common_freq(const struct xsprof_trace *t, uint32_t kind)
+{
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		const struct xst_producer *p = t->producers[i];
+
+		if (p && p->known && p->clock_kind == kind && freq_of(&p->clock) > 0)
+			return freq_of(&p->clock);
+	}
+	return kind == XSPROF_CLOCK_MONO_RAW ? 1e9 : 0;
+}
+
+static bool usable(const struct xsprof_sync *sync)
+{
+	return sync->ticks && sync->mono && sync->kind > XSPROF_CLOCK_NONE &&
+	       sync->kind <= XSPROF_CLOCK_MONO_RAW;
+}
+
+/* Points of one kind of counter; of @raw those of CLOCK_MONOTONIC_RAW, which all points have. */
+static size_t collect(const struct xsprof_trace *t, struct xst_point *points, uint32_t kind,
+		      bool raw)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]) && (raw || t->syncs[i].kind == kind))
+			points[nr++] = point_of(&t->syncs[i], raw);
+	if (nr >= 2)
+		return nr;
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		const struct xst_producer *p = t->producers[i];
+
+		if (p && p->known && usable(&p->attach) && (raw || p->attach.kind == kind))
+			points[nr++] = point_of(&p->attach, raw);
+	}
+	return nr;
+}
+
+static uint32_t main_kind(const struct xsprof_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]))
+			return t->syncs[i].kind;
+	for (uint32_t i = 0; i < t->nr_producers; i++)
+		if (t->producers[i] && t->producers[i]->known && t->producers[i]->clock_kind)
+			return t->producers[i]->clock_kind;
+	return XSPROF_CLOCK_NONE;
+}
+
+static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind, bool raw)
+{
+	size_t room = (size_t)t->nr_syncs + t->nr_producers + 1;
+	struct xst_point *points = calloc(room, sizeof(*points));
+	size_t nr;
+	int err;
+
+	if (!points)
+		return -ENOMEM;
+	nr = collect(t, points, kind, raw);
+	xst_fit_free(fit);
+	err = xst_fit_build(fit, points, nr, common_freq(t, kind));
+	free(points);
+	if (!err && fit->refused)
+		xst_warn(t, XST_WARN_CLOCK, "%u of %zu sync points contradict the others: left out",
+			 fit->refused, nr);
+	return err;
+}
+
+/* A producer with a clock that nobody else took points of has its attach alone. */
+static int fit_alone(struct xst_producer *p)
+{
+	struct xst_point point = point_of(&p->attach, p->clock_kind == XSPROF_CLOCK_MONO_RAW);
+	struct xst_fit *fit;
+	int err;
+
+	if (p->own_fit)
+		return 0;
+	fit = calloc(1, sizeof(*fit));
+	if (!fit)
+		return -ENOMEM;
+	err = xst_fit_build(fit, &point, usable(&p->attach), freq_of(&p->clock));
+	if (err) {
+		free(fit);
+		return err;
+	}
+	p->fit = fit;
+	p->own_fit = true;
+	return 0;
+}
+
+int xst_clocks_fit(struct xsprof_trace *t)
+{
+	uint32_t kind = main_kind(t);
+	int err;
+
+	err = build(t, &t->fit, kind, false);
+	for (uint32_t i = 0; i < t->nr_producers && !err; i++) {
+		struct xst_producer *p = t->producers[i];
+
+		if (!p || !p->known || !p->clock_kind || p->clock_kind == kind)
+			continue;
+		if (p->clock_kind == XSPROF_CLOCK_MONO_RAW && t->nr_syncs) {
+			if (!t->raw_fit.nr)
+				err = build(t, &t->raw_fit, XSPROF_CLOCK_MONO_RAW, true);
+			p->fit = &t->raw_fit;
+		} else {
+			err = fit_alone(p);
+		}
+	}
+	return err ? xst_fail(t, err, "no memory for %u sync points", t->nr_syncs) : 0;
+}
+
+void xst_clocks_free(struct xsprof_trace *t)
+{
+	xst_fit_free(&t->fit);
+	xst_fit_free(&t->raw_fit);
+	free(t->syncs);
+}
+
+uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *t, uint64_t ticks)
+{
+	return xst_fit_ns(&t->fit, ticks);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Texts and how they are found: a pool of texts, a map from (producer, id), lists of facts, and
+ * the public functions that look names up.  Memory is in proportion to the text that a capture
+ * really holds: an id as large as it likes costs no more than a small one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "trace-local.h"
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+#define POOL_BLOCK	(64u << 10)
+
+struct xst_block {
+	struct xst_block	*next;
+	char			data[];
+};
+
+const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len)
+{
+	size_t need = (sizeof(struct xst_text) + len + 1 + 7) & ~(size_t)7;
+	struct xst_text *text;
+
+	if (pool->room < need) {
+		size_t size = need > POOL_BLOCK ? need : POOL_BLOCK;
+		struct xst_block *block = malloc(sizeof(*block) + size);
+
+		if (!block)
+			return NULL;
+		block->next = pool->blocks;
+		pool->blocks = block;
+		pool->at = block->data;
+		pool->room = size;
+	}
+	text = (struct xst_text *)pool->at;
+	pool->at += need;
+	pool->room -= need;
+	text->len = len;
+	memcpy(text->s, s, len);
+	text->s[len] = 0;
+	return text;
+}
+
+void xst_pool_free(struct xst_pool *pool)
+{
+	while (pool->blocks) {
+		struct xst_block *block = pool->blocks;
+
+		pool->blocks = block->next;
+		free(block);
+	}
+	*pool = (struct xst_pool){ 0 };
+}
+
+/* ---- the map ------------------------------------------------------------------------------- */
+
+#define KEY_USED	(1ull << 63)
+#define MAP_MIN		64u
+
+/* Producer numbers end far below 2^31, so the top bit is free to say that a place is taken. */
+static uint64_t make_key(uint32_t producer, uint32_t id)
+{
+	return KEY_USED | (uint64_t)producer << 32 | id;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+static size_t find(const struct xst_map *map, uint64_t key)
+{
+	size_t at = mix(key ^ map->seed) & (map->room - 1);
+
+	while (map->keys[at] && map->keys[at] != key)
+		at = (at + 1) & (map->room - 1);
+	return at;
+}
+
+const void *xst_map_get(const struct xst_map *map, uint32_t producer, uint32_t id)
+{
+	size_t at;
+
+	if (!map->used)
+		return NULL;
+	at = find(map, make_key(producer, id));
+	return map->keys[at] ? map->values[at] : NULL;
+}
+
+static int map_grow(struct xst_map *map)
+{
+	struct xst_map more = { .seed = map->seed, .used = map->used };
+
+	more.room = map->room ? map->room * 2 : MAP_MIN;
+	if (!map->room && getrandom(&more.seed, sizeof(more.seed), GRND_NONBLOCK) < 0)
+		more.seed = (uintptr_t)map ^ (uint64_t)clock();
+	more.keys = calloc(more.room, sizeof(*more.keys));
+	more.values = calloc(more.room, sizeof(*more.values));
+	if (!more.keys || !more.values) {
+		free(more.keys);
+		free(more.values);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < map->room; i++) {
+		if (map->keys[i]) {
+			size_t at = find(&more, map->keys[i]);
+
+			more.keys[at] = map->keys[i];
+			more.values[at] = map->values[i];
+		}
+	}
+	free(map->keys);
+	free(map->values);
+	*map = more;
+	return 0;
+}
+
+int xst_map_set(struct xst_map *map, uint32_t producer, uint32_t id, const void *value)
+{
+	uint64_t key = make_key(producer, id);
+	size_t at;
+
+	if (map->used * 3 >= map->room * 2) {
+		int err = map_grow(map);
+
+		if (err)
+			return err;
+	}
+	at = find(map, key);
+	if (!map->keys[at])
+		map->used++;
+	map->keys[at] = key;
+	map->values[at] = value;
+	return 0;
+}
+
+void xst_map_free(struct xst_map *map)
+{
+	free(map->keys);
+	free(map->values);
+	*map = (struct xst_map){ 0 };
+}
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len)
+{
+	const char *is = memchr(s, '=', len);
+	struct xst_fact fact;
+
+	if (!is || is == s)
+		return -EINVAL;
+	if (facts->nr >= XST_MAX_FACTS)
+		return -E2BIG;
+	if (facts->nr == facts->room) {
+		uint32_t room = facts->room ? facts->room * 2 : 16;
+		struct xst_fact *list = realloc(facts->list, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		facts->list = list;
+		facts->room = room;
+	}
+	fact.key = xst_pool_text(pool, s, is - s);
+	fact.value = xst_pool_text(pool, is + 1, len - (is + 1 - s));
+	if (!fact.key || !fact.value)
+		return -ENOMEM;
+	facts->list[facts->nr++] = fact;
+	return 0;
+}
+
+/* From the end: what a process says later of itself counts. */
+static const char *fact_get(const struct xst_facts *facts, const char *key)
+{
+	for (uint32_t i = facts->nr; i; i--)
+		if (!strcmp(facts->list[i - 1].key->s, key))
+			return facts->list[i - 1].value->s;
+	return NULL;
+}
+
+static int fact_at(const struct xst_facts *facts, uint32_t index, const char **key,
+		   const char **value)
+{
+	if (index >= facts->nr)
+		return -ENOENT;
+	*key = facts->list[index].key->s;
+	*value = facts->list[index].value->s;
+	return 0;
+}
+
+const char *xsprof_trace_host_fact(const struct xsprof_trace *t, const char *key)
+{
+	return fact_get(&t->host, key);
+}
+
+int xsprof_trace_host_fact_at(const struct xsprof_trace *t, uint32_t index, const char **key,
+			      const char **value)
+{
+	return fact_at(&t->host, index, key, value);
+}
+
+const char *xsprof_trace_fact(const struct xsprof_trace *t, uint32_t producer, const char *key)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p ? fact_get(&p->facts, key) : NULL;
+}
+
+int xsprof_trace_fact_at(const struct xsprof_trace *t, uint32_t producer, uint32_t index,
+			 const char **key, const char **value)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p ? fact_at(&p->facts, index, key, value) : -ENOENT;
+}
+
+const char *xsprof_trace_note(const struct xsprof_trace *t, uint32_t index)
+{
+	return index < t->nr_notes ? t->notes[index]->s : NULL;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t producer, uint32_t name,
+				  size_t *len)
+{
+	const struct xst_text *text = NULL;
+	uint32_t index = name & XSPROF_NAME_MASK;
+
+	if (index && index != XSPROF_NAME_FULL)
+		text = xst_map_get(&t->names, producer, index);
+	if (!text) {
+		*len = 1;
+		return "?";
+	}
+	*len = text->len;
+	return text->s;
+}
+
+const char *xsprof_trace_name(const struct xsprof_trace *t, uint32_t producer, uint32_t name)
+{
+	size_t len;
+
+	return xsprof_trace_name_len(t, producer, name, &len);
+}
+
+const char *xsprof_trace_category(const struct xsprof_trace *t, uint32_t producer, uint32_t name)
+{
+	uint32_t category = name >> XSPROF_NAME_SHIFT;
+	const struct xst_text *text = xst_map_get(&t->categories, producer, category);
+
+	if (text)
+		return text->s;
+	return category ? "?" : "default";
+}
+
+const char *xsprof_trace_thread(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
+{
+	const struct xst_text *text = xst_map_get(&t->threads, producer, tid);
+
+	if (!text)
+		text = xst_map_get(&t->comms, producer, tid);
+	return text ? text->s : "";
+}
