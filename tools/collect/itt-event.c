@@ -51,11 +51,13 @@ static xsprof_name_t name_of(struct numbers *list, int number)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* A length of 0 or less is none: to the end of the text. */
 static int event_create(const char *name, int len)
 {
-	if (!name || len < 0)
+	if (!name)
 		return 0;
-	return number_of(&events, itt_intern_len(ITT_CAT_ITT, name, (size_t)len));
+	return number_of(&events, itt_intern_len(ITT_CAT_ITT, name,
+						 len > 0 ? (size_t)len : XSPROF_TEXT_MAX));
 }
 ITT_EXPORT(event_create, event_create);
 ITT_EXPORT(event_createA, event_create);

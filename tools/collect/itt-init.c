@@ -7,6 +7,7 @@
  * bounded and checked; nothing of it is remembered.  Where nobody records, every function gets
  * the static part's own null and costs what it costs without a collector.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "collect/itt.h"
@@ -120,11 +121,12 @@ static bool is_global(const struct itt_global *global)
 	       global->api_list;
 }
 
+/* Attaches if need be: in the child of a fork that is what the first marker would do. */
 static bool is_recording(void)
 {
-	struct xsprof_stats stats = { .size = sizeof(stats) };
+	int err = xsprof_init(NULL);
 
-	return !xsprof_get_stats(&stats) && stats.attached;
+	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
 }
 
 /* Entry points, called by the static part; their names are the interface. */

@@ -6,6 +6,8 @@
  * asked for its time when it is made and when the program says that it changed; that instant on
  * both clocks is what its times are converted with.
  */
+#include <time.h>
+
 #include "collect/itt.h"
 
 #define MAX_CLOCKS	1024u
@@ -76,21 +78,26 @@ static void clock_domain_reset(void)
 }
 ITT_EXPORT(clock_domain_reset, clock_domain_reset);
 
+/* Our clock's rate: what it ran since the attachment, against CLOCK_MONOTONIC. */
 static double ticks_per_second(void)
 {
-	const struct xsprof_clock *k = &xsprof_ctl_page.ctl.clock;
+	const struct xsprof_ctl *ctl = &xsprof_ctl_page.ctl;
+	struct timespec t;
+	double ns;
 
-	if (k->freq)
-		return (double)k->freq;
-	if (k->mult && k->shift < 64)
-		return 1e9 / k->mult * (double)(1ull << k->shift);
-	return 0;
+	if (ctl->clock.freq)
+		return (double)ctl->clock.freq;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec - (double)ctl->attach.mono;
+	if (!ctl->attach.ticks || ns <= 0)
+		return 0;
+	return (double)(xsprof_now() - ctl->attach.ticks) / ns * 1e9;
 }
 
 uint64_t itt_ticks(const struct itt_clock *clock, unsigned long long timestamp)
 {
 	const struct made_clock *c = (const struct made_clock *)clock;
-	double ticks;
+	double ticks, rate;
 	uint64_t freq;
 
 	if (!timestamp || timestamp == ITT_TIMESTAMP_NONE)
@@ -98,12 +105,12 @@ uint64_t itt_ticks(const struct itt_clock *clock, unsigned long long timestamp)
 	if (!c)
 		return timestamp;	/* from our __itt_get_timestamp() */
 	freq = __atomic_load_n(&c->clock.info.freq, __ATOMIC_ACQUIRE);
-	if (!freq || !ticks_per_second()) {
+	rate = freq ? ticks_per_second() : 0;
+	if (!(rate > 0)) {
 		itt_miss(ITT_MISS_TIMESTAMP);
 		return 0;
 	}
-	ticks = (double)(int64_t)(timestamp - c->clock.info.base) / (double)freq *
-		ticks_per_second();
+	ticks = (double)(int64_t)(timestamp - c->clock.info.base) / (double)freq * rate;
 	/* A time outside of what fits is no time. */
 	if (!(ticks > -9e18 && ticks < 9e18) || (ticks < 0 && -ticks >= (double)c->base)) {
 		itt_miss(ITT_MISS_TIMESTAMP);

@@ -76,6 +76,9 @@ void itt_miss_reset(void)
 	ITT_EXPORT(api, miss_##api);
 ITT_MISSED_APIS(API_FUNC)
 
+ITT_EXPORT(av_saveA, miss_av_save);
+ITT_EXPORT(pt_region_createA, miss_pt_region_create);
+
 #define API_ENTRY(api)		ITT_ENTRY(api, miss_##api),
 
 const struct itt_entry itt_miss_entries[] = {
