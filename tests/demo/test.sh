@@ -61,7 +61,8 @@ counts()
 		events = trace["traceEvents"] if isinstance(trace, dict) else trace
 		seen = collections.Counter(
 		    e["name"] for e in events if e["ph"] in "BX" and "name" in e)
-		bad = [e for e in events if type(e.get("pid")) is not int or type(e.get("tid")) is not int]
+		bad = [e for e in events
+		       if type(e.get("pid")) is not int or type(e.get("tid")) is not int]
 		print(seen["convolution"], seen["reorder"], len(bad))
 	END
 }

@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-BUILD=${BUILD:-build}
+BUILD=$(realpath "${BUILD:-build}") || exit 1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-examples.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 n=0
@@ -31,7 +31,7 @@ build()
 		sed -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$dir/$1.c"
 	grep -q 'int main' "$dir/$1.c" || { echo "no example in $1.3" >"$dir/log"; return 1; }
 	gcc -std=gnu11 -Wall -Wextra -Werror -Ikmod/uapi -Ilib/include -o "$dir/$1" "$dir/$1.c" \
-		"$BUILD/lib/$2.so" -Wl,-rpath,"$PWD/$BUILD/lib" >"$dir/log" 2>&1
+		"$BUILD/lib/$2.so" -Wl,-rpath,"$BUILD/lib" >"$dir/log" 2>&1
 }
 
 echo "1..5"

@@ -51,7 +51,8 @@ for verb in $verbs; do
 	else
 		# --help itself need not be told, neither in its own list nor in the page.
 		result "xsprof-$verb.1 and --help have the same $(wc -l <<<"$help") options" \
-			"$(diff <(echo "$help") <(echo "$page") | grep -E '^[<>]' | grep -vx '. --help')"
+			"$(diff <(echo "$help") <(echo "$page") | grep -E '^[<>]' |
+				grep -vx '. --help')"
 	fi
 	result "completion offers the options of $verb" \
 		"$(comm -23 <(echo "$help") <(complete_words "$xsprof" "$verb" -- | sort -u))"

@@ -45,7 +45,8 @@ declared() # $1 header
 	# what the compiler says no to, until it says nothing.
 	while :; do
 		if gcc -std=gnu11 -O0 -w -fmax-errors=0 -D'XSP_ADDR(x)=(const void *)&x,' \
-				-Ikmod/uapi -Ilib/include -c -o "$dir/all.o" "$dir/all.c" 2>"$dir/err"; then
+				-Ikmod/uapi -Ilib/include -c -o "$dir/all.o" "$dir/all.c" \
+				2>"$dir/err"; then
 			break
 		fi
 		sed -n 's/^[^:]*all\.c:\([0-9]*\):.*error:.*/\1d/p' "$dir/err" | sort -u >"$dir/del"
