@@ -1,15 +1,284 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A process that records itself: not in this build. */
+/*
+ * XSPROF_RECORD=FILE: a program that records itself, with no recorder beside it.  A thread of
+ * the library's own drains the rings of this process, and of the children that join it, into
+ * FILE.  It never prints, never takes a signal, and costs the program nothing but that thread.
+ *
+ * A killed program leaves its file good to the last whole chunk and the rest in its session on
+ * tmpfs, where `xsprof recover` finds it.
+ */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "internal.h"
+#include "trace/cap-drain.h"
+#include "trace/cap-host.h"
+#include "trace/cap-proc.h"
+#include "trace/cap-session.h"
+#include "trace/cap-writer.h"
 
-int xsp_self_record_start(const char *file)
+#define STACK_SIZE	(256u << 10)
+#define FD_MIN		512	/* out of the way of programs that count on low numbers */
+
+static struct {
+	struct xsp_session	session;
+	struct xsp_cap		cap;
+	struct xsp_drain	*drain;
+	struct stat		file;	/* what @fd is, so that we never write to anything else */
+	char			path[PATH_MAX];
+	pthread_t		thread;
+	int			fd;
+	int			wake;
+	bool			stop;
+	bool			running;
+} self = { .fd = -1, .wake = -1, .session = { .dirfd = -1, .lockfd = -1 } };
+
+static int move_high(int fd)
 {
-	(void)file;
-	return -ENOSYS;
+	int high;
+
+	if (fd < 0)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
 }
 
+/* FILE with "%p" replaced by the process id, "%%" by "%"; absolute, for who looks later. */
+static int expand(const char *file, char *path, size_t size)
+{
+	size_t at = 0;
+	int n;
+
+	if (!*file)
+		return -EINVAL;
+	if (*file != '/') {
+		if (!getcwd(path, size))
+			return -errno;
+		at = strlen(path);
+		if (at >= size - 2)
+			return -ENAMETOOLONG;
+		path[at++] = '/';
+	}
+	for (; *file; file++) {
+		if (file[0] == '%' && file[1] == 'p') {
+			n = snprintf(path + at, size - at, "%d", (int)getpid());
+			file++;
+		} else {
+			file += file[0] == '%' && file[1] == '%';
+			n = snprintf(path + at, size - at, "%c", *file);
+		}
+		at += n;
+		if (at >= size - 1)
+			return -ENAMETOOLONG;
+	}
+	path[at] = '\0';
+	return 0;
+}
+
+/* As the recorder does: what is there is kept once, as FILE.old. */
+static int open_file(void)
+{
+	char old[PATH_MAX + 8];
+	struct stat st;
+
+	if (!stat(self.path, &st) && S_ISREG(st.st_mode) && st.st_size) {
+		snprintf(old, sizeof(old), "%s.old", self.path);
+		if (rename(self.path, old))
+			return -errno;
+	}
+	self.fd = move_high(open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+	if (self.fd < 0 || fstat(self.fd, &self.file))
+		return -errno;
+	return 0;
+}
+
+static int make_session(void)
+{
+	char facts[PATH_MAX + 256], boot[64] = "";
+	const char *object;
+	int err;
+
+	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	snprintf(facts, sizeof(facts), "pid %d\noutput %s\nboot %s\ncommand (records itself)\n",
+		 (int)getpid(), self.path, boot);
+	err = xsp_session_create(&self.session, facts, &object);
+	if (err)
+		return err;
+	self.session.dirfd = move_high(self.session.dirfd);
+	/* A lock belongs to what is open, not to the descriptor: it moves along. */
+	self.session.lockfd = move_high(self.session.lockfd);
+	return 0;
+}
+
+static int make_capture(void)
+{
+	int err = xsp_cap_create(&self.cap, self.fd, NULL);
+
+	if (err)
+		return err;
+	err = xsp_session_add_capture(&self.session, self.cap.uuid);
+	if (!err)
+		err = xsp_host_store(&self.cap, "command=(records itself)\n");
+	if (!err)
+		err = xsp_drain_open(self.session.dirfd, &self.cap, NULL, NULL, 0, &self.drain);
+	if (err)
+		xsp_cap_free(&self.cap);
+	return err;
+}
+
+/* A program that closed all descriptors may have given our number to a file of its own. */
+static bool file_is_ours(void)
+{
+	struct stat st;
+
+	return !fstat(self.fd, &st) && st.st_dev == self.file.st_dev &&
+	       st.st_ino == self.file.st_ino;
+}
+
+static void *drain(void *unused)
+{
+	struct pollfd fds[2] = {
+		{ .fd = self.wake, .events = POLLIN },
+		{ .fd = xsp_drain_fd(self.drain), .events = POLLIN },
+	};
+
+	(void)unused;
+	while (!__atomic_load_n(&self.stop, __ATOMIC_ACQUIRE)) {
+		struct timespec ts = { 0, 0 };
+
+		if (!file_is_ours())
+			return NULL;
+		ts.tv_nsec = xsp_drain_step(self.drain) % 1000000000u;
+		if (ts.tv_nsec)
+			ppoll(fds, 2, &ts, NULL);
+	}
+	if (file_is_ours())
+		xsp_drain_finish(self.drain, 0);
+	return NULL;
+}
+
+static int start_thread(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err;
+
+	err = -pthread_attr_init(&attr);
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	/* The program's signals are its own threads'. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = -pthread_create(&self.thread, &attr, drain, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (!err)
+		pthread_setname_np(self.thread, "xsprof-drain");
+	return err;
+}
+
+static void close_all(void)
+{
+	if (self.fd >= 0)
+		close(self.fd);
+	if (self.wake >= 0)
+		close(self.wake);
+	self.fd = -1;
+	self.wake = -1;
+	xsp_session_close(&self.session);
+}
+
+/*
+ * The child has no drain thread; its producer is the parent's to drain.  The lock must go with
+ * the parent: a descriptor left open here would keep the session alive after it.
+ */
+static void after_fork_child(void)
+{
+	if (!self.running)
+		return;
+	if (xsp_drain_fd(self.drain) >= 0)
+		close(xsp_drain_fd(self.drain));
+	close_all();
+	self.running = false;
+}
+
+/**
+ * xsp_self_record_start() - record this process and its children into a file
+ * @file: its name; "%p" in it becomes the process id
+ *
+ * On success XSPROF_SESSION in the environment names the session to join.
+ *
+ * Return: 0 or a negative errno.
+ */
+int xsp_self_record_start(const char *file)
+{
+	int err;
+
+	err = expand(file, self.path, sizeof(self.path));
+	if (err)
+		return err;
+	err = make_session();
+	if (err)
+		return err;
+	err = open_file();
+	if (err)
+		goto err_session;
+	self.wake = move_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (self.wake < 0) {
+		err = -errno;
+		goto err_session;
+	}
+	err = make_capture();
+	if (err)
+		goto err_session;
+	err = setenv("XSPROF_SESSION", self.session.path, 1) ? -errno : 0;
+	if (!err)
+		err = start_thread();
+	if (err)
+		goto err_capture;
+	self.running = true;
+	pthread_atfork(NULL, NULL, after_fork_child);
+	return 0;
+
+err_capture:
+	unsetenv("XSPROF_SESSION");
+	xsp_drain_close(self.drain);
+	xsp_cap_free(&self.cap);
+err_session:
+	xsp_session_remove(&self.session);
+	close_all();
+	return err;
+}
+
+/* The end of the program: waits until everything in the rings is in the file. */
 void xsp_self_record_stop(void)
 {
+	const uint64_t one = 1;
+
+	if (!self.running)
+		return;
+	__atomic_store_n(&self.stop, true, __ATOMIC_RELEASE);
+	/* Where it cannot be woken it wakes by itself, 50 ms later. */
+	if (write(self.wake, &one, sizeof(one)) != sizeof(one))
+		usleep(1000);
+	pthread_join(self.thread, NULL);
+	self.running = false;
+	xsp_drain_close(self.drain);
+	xsp_cap_free(&self.cap);
+	xsp_session_remove(&self.session);
+	close_all();
 }

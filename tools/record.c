@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "compress.h"
+#include "flush.h"
 #include "launch.h"
 #include "output.h"
 #include "progress.h"
@@ -50,6 +51,7 @@ enum {
  * @cap: the capture
  * @zstd: its compressor
  * @drain: reads into it; NULL once the recording has ended
+ * @flush: sends the file to the disk
  * @progress: what is shown of it
  * @stats: how it ended
  * @file_error: the capture could not be written as it should
@@ -62,6 +64,7 @@ struct recording {
 	struct xsp_cap			cap;
 	struct xsp_cap_compressor	zstd;
 	struct xsp_drain		*drain;
+	struct flush			flush;
 	struct progress			progress;
 	struct xsp_drain_stats		stats;
 	int				file_error;
@@ -217,6 +220,8 @@ static int make_capture(struct recording *r)
 	if (!err)
 		err = xsp_cap_create(&r->cap, r->fd, r->opts.level ? &r->zstd : NULL);
 	if (!err)
+		err = xsp_session_add_capture(&r->session, r->cap.uuid);
+	if (!err)
 		err = write_host(r);
 	if (!err)
 		err = xsp_drain_open(r->session.dirfd, &r->cap, &ops, r, 0, &r->drain);
@@ -311,6 +316,7 @@ static void finish(struct recording *r, uint32_t why)
 	xsp_drain_close(r->drain);
 	r->drain = NULL;
 	xsp_cap_free(&r->cap);
+	flush_stop(&r->flush);
 	/* Errors that a file system keeps until now, NFS and quotas among them. */
 	if (close(r->fd) && !r->file_error)
 		r->file_error = -errno;
@@ -410,6 +416,8 @@ int cmd_record(int argc, char **argv)
 		output_drop(r.opts.output, r.fd);
 		goto err_session;
 	}
+	/* A thread only now: what forks is better alone. */
+	flush_start(&r.flush, r.fd, &r.cap.size);
 	why = run(&r);
 	finish(&r, why);
 	sum_up(&r, why);

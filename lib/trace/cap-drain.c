@@ -49,7 +49,7 @@ struct refused {
  * @live: producers that have not ended
  * @nr_live: how many
  * @next_number: of the next producer
- * @first_number: of the first
+ * @seen: producers taken up
  * @scan: look through the session in the next step
  * @look: ask after all producers in the next step
  * @scan_at: when to look through it anyhow, ns
@@ -73,7 +73,7 @@ struct xsp_drain {
 	struct xsp_producer	*live;
 	uint32_t		nr_live;
 	uint32_t		next_number;
-	uint32_t		first_number;
+	uint32_t		seen;
 	bool			scan;
 	bool			look;
 	uint64_t		scan_at;
@@ -134,10 +134,10 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->st.chunk_slots = XSP_CAP_RAW_MAX >> XSPROF_SLOT_SHIFT;
 	d->st.pid_ns = xsp_proc_pid_ns();
 	d->st.ops = ops;
+	d->st.keep = ops && ops->resume;
 	d->st.data = data;
 	d->dirfd = dirfd;
 	d->next_number = first;
-	d->first_number = first;
 	d->scan = true;
 	d->sleep = SLEEP_MIN;
 	/* Where inotify cannot be had, the regular scan finds producers later. */
@@ -249,6 +249,7 @@ static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
 	p->next = d->live;
 	d->live = p;
 	d->nr_live++;
+	d->seen++;
 	/* Who begins may begin with a burst. */
 	d->sleep = SLEEP_MIN;
 	d->idle_since = now_ns();
@@ -336,7 +337,8 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	xsp_producer_lost_slots(p, &skipped, &bad);
 	d->gone_skipped += skipped;
 	d->gone_bad += bad;
-	unlinkat(d->dirfd, p->name, 0);
+	if (!d->st.keep || !d->st.error)
+		unlinkat(d->dirfd, p->name, 0);
 	xsp_producer_free(p);
 }
 
@@ -349,6 +351,9 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 		"still runs",
 	};
 
+	/* A program that records itself said goodbye and still runs: nobody reads it after this. */
+	if (p->pid == getpid())
+		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
 	xsp_producer_exit(&d->st, p, exit);
 	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
@@ -520,7 +525,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.lost_slots = d->gone_skipped,
 		.bad_slots = d->gone_bad,
 		.bytes = d->st.cap->size,
-		.producers = d->next_number - d->first_number,
+		.producers = d->seen,
 		.live = d->nr_live,
 		.refused = d->nr_refused + d->messages,
 		.error = d->st.error,

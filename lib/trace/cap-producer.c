@@ -89,7 +89,6 @@ int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_
 		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos);
 	if (!resumed)
 		p->number = (*number)++;
-	/* Where it is found in a file that holds a part of it, the rest is joined to that. */
 	if (st->ops && st->ops->resume_ring)
 		resume_rings(st, p);
 	if (!resumed)
@@ -283,6 +282,8 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 				n << XSPROF_SLOT_SHIFT);
 		}
 		store_slots(st, p, k, r->tail, n);
+		if (st->keep && st->error)
+			return st->error;
 		r->tail += n;
 	}
 	xsp_ring_release(&p->rf, k, r->tail, r->skipped);
@@ -300,6 +301,8 @@ static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 		if (err)
 			return err;
 		store_slots(st, p, k, r->tail, n);
+		if (st->keep && st->error)
+			return st->error;
 		r->tail += n;
 		/*
 		 * Only now, with the chunk in the kernel's hands: a recorder killed before this

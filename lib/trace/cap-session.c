@@ -197,6 +197,29 @@ int xsp_session_adopt(struct xsp_session *s)
 	return 0;
 }
 
+int xsp_session_add_fact(struct xsp_session *s, const char *key, const char *value)
+{
+	char line[512];
+	struct stat st;
+	int len = snprintf(line, sizeof(line), "%s %s\n", key, value);
+
+	if (len >= (int)sizeof(line))
+		return -ENAMETOOLONG;
+	if (fstat(s->lockfd, &st) || pwrite(s->lockfd, line, len, st.st_size) != len)
+		return -errno;
+	return 0;
+}
+
+int xsp_session_add_capture(struct xsp_session *s, const uint8_t uuid[16])
+{
+	char text[33];
+	int i;
+
+	for (i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	return xsp_session_add_fact(s, "capture", text);
+}
+
 int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, size_t size)
 {
 	char text[8192];

@@ -69,6 +69,12 @@ int xsp_session_alive(const struct xsp_session *s);
 /* Takes the lock of a dead recorder.  Return: 0; -EWOULDBLOCK it lives; -errno. */
 int xsp_session_adopt(struct xsp_session *s);
 
+/* Adds a line "key value" to the lock file of a session of ours. */
+int xsp_session_add_fact(struct xsp_session *s, const char *key, const char *value);
+
+/* Names the capture that the session is drained into: what tells it from another later. */
+int xsp_session_add_capture(struct xsp_session *s, const uint8_t uuid[16]);
+
 /* The value of a line of the lock file.  Return: its length, or -ENOENT. */
 int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, size_t size);
 

@@ -48,6 +48,7 @@ struct xsp_drain_ops {
  * @unsaved_records: events read that the file had no room for
  * @unsaved_slots: slots
  * @error: the first error of the file, 0 while all is well
+ * @keep: recovery: what finds no room in the file stays where it is, for another try
  * @ops: questions to the owner
  * @data: passed to them
  */
@@ -62,6 +63,7 @@ struct xsp_store {
 	uint64_t			unsaved_records;
 	uint64_t			unsaved_slots;
 	int				error;
+	bool				keep;
 	const struct xsp_drain_ops	*ops;
 	void				*data;
 };

@@ -102,6 +102,7 @@ int xsp_cap_create(struct xsp_cap *cap, int fd, const struct xsp_cap_compressor 
 		return err;
 	}
 	cap->size = sizeof(header);
+	memcpy(cap->uuid, header.uuid, sizeof(cap->uuid));
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct xsp_cap_compressor {
  * @nr_index: how many
  * @room_index: room in @index
  * @chunks: chunks in the file
+ * @uuid: of the capture
  */
 struct xsp_cap {
 	int				fd;
@@ -49,6 +50,7 @@ struct xsp_cap {
 	uint32_t			nr_index;
 	uint32_t			room_index;
 	uint64_t			chunks;
+	uint8_t				uuid[16];
 };
 
 /* The most bytes one chunk of a writer carries: its scratch memory. */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof list`: the sessions of this user and who takes part in them.  It only looks.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "list.h"
+#include "session.h"
+#include "tool.h"
+#include "trace/cap-proc.h"
+#include "trace/ring-file.h"
+#include "trace/ring-guard.h"
+
+/**
+ * struct account - what the rings of a producer say
+ * @written: slots published
+ * @unread: of these not yet taken by a recorder
+ * @lost: records dropped
+ */
+struct account {
+	uint64_t	written;
+	uint64_t	unread;
+	uint64_t	lost;
+};
+
+static void take_account(const struct xsp_ring_file *rf, struct account *a)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
+	uint32_t k;
+
+	memset(a, 0, sizeof(*a));
+	a->lost = __atomic_load_n(&ctl->nomem, __ATOMIC_RELAXED) +
+		  __atomic_load_n(&ctl->late, __ATOMIC_RELAXED);
+	for (k = 0; k < rf->rings; k++) {
+		const struct xsprof_ring_writer *writer = xsp_ring_writer(rf, k);
+		uint64_t head, tail;
+
+		if (!xsp_ring_ready(rf, k))
+			continue;
+		head = xsp_ring_head(rf, k);
+		tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_RELAXED);
+		a->written += head;
+		if (head > tail)
+			a->unread += head - tail < xsp_ring_slots(rf) ? head - tail :
+				     xsp_ring_slots(rf);
+		a->lost += __atomic_load_n(&writer->drops, __ATOMIC_RELAXED) +
+			   __atomic_load_n(&writer->busy, __ATOMIC_RELAXED);
+	}
+}
+
+static const char *state_of(const struct xsp_ring_file *rf)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	if (!fcntl(rf->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK)
+		return "running";
+	return __atomic_load_n(&xsp_ring_ctl(rf)->state, __ATOMIC_RELAXED) ==
+	       XSPROF_STATE_EXITED ? "exited" : "ended";
+}
+
+static void print_producer(int dirfd, const char *name)
+{
+	char comm[16] = "-", exe[PATH_MAX] = "-", memory[32];
+	struct xsp_ring_file rf;
+	struct account account;
+	struct stat st;
+	const char *state;
+	int err;
+
+	err = xsp_ring_file_open(&rf, dirfd, name);
+	if (err) {
+		printf("  %s: %s\n", name, xsp_ctl_strerror(err));
+		return;
+	}
+	state = state_of(&rf);
+	if (!strcmp(state, "running") && rf.ctl.pid_ns == xsp_proc_pid_ns()) {
+		xsp_proc_comm(rf.ctl.pid, rf.ctl.pid, comm);
+		xsp_proc_exe(rf.ctl.pid, exe, sizeof(exe));
+	}
+	take_account(&rf, &account);
+	tool_format_bytes(memory, sizeof(memory),
+			  fstat(rf.fd, &st) ? 0 : (uint64_t)st.st_blocks * 512);
+	printf("  %-8u %-16s %-8s %-10s %9s %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n",
+	       rf.ctl.pid, comm, state,
+	       rf.ctl.mode == XSPROF_MODE_OVERWRITE ? "overwrite" : "discard", memory,
+	       account.written, account.unread, account.lost, exe);
+	xsp_ring_file_close(&rf);
+}
+
+static void print_producers(const struct session_seen *seen)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	printf("  %-8s %-16s %-8s %-10s %9s %12s %10s %10s  %s\n", "PID", "COMM", "STATE", "MODE",
+	       "MEMORY", "SLOTS", "UNREAD", "LOST", "EXE");
+	fd = openat(seen->s.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "p.", 2))
+			print_producer(seen->s.dirfd, entry->d_name);
+	closedir(dir);
+}
+
+static int print_session(void *data, struct session_seen *seen)
+{
+	struct list_options *opts = data;
+	char pid[32] = "?", output[PATH_MAX] = "?", command[2048] = "?";
+
+	if (seen->name[0] != 's' || (opts->dead_only && seen->alive))
+		return 0;
+	opts->shown++;
+	xsp_session_fact(&seen->s, "pid", pid, sizeof(pid));
+	xsp_session_fact(&seen->s, "output", output, sizeof(output));
+	xsp_session_fact(&seen->s, "command", command, sizeof(command));
+	printf("%s: %s, recorder %s, into %s, %s\n", seen->s.path,
+	       seen->alive ? "recording" : "recorder is dead", pid, output, command);
+	if (seen->producers)
+		print_producers(seen);
+	return 0;
+}
+
+int list_sessions(struct list_options *opts)
+{
+	char user[XSP_SESSION_PATH];
+	const char *object;
+	int err;
+
+	opts->shown = 0;
+	xsp_guard_install();
+	err = xsp_session_user_dir(user, false, &object);
+	/* The folder is made by the first recording: before it there are no sessions. */
+	if (err && !(err == -ENOENT && object == user))
+		return session_error(object, err);
+	if (!err)
+		err = session_each(print_session, opts);
+	else
+		err = 0;
+	if (err)
+		return tool_error("%s: %s", user, strerror(-err));
+	return 0;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct list_options opts = { 0 };
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+		if (c != 'h')
+			return tool_bad_option("list", c, argv, options);
+		puts("usage: xsprof list\n"
+		     "\n"
+		     "Lists your recordings that are running and those that a killed recorder\n"
+		     "left in memory, with their processes: slots written (32 bytes each), not yet\n"
+		     "read, and records lost.");
+		return 0;
+	}
+	if (optind < argc)
+		return tool_usage("list", "%s: takes no arguments", argv[optind]);
+	status = list_sessions(&opts);
+	if (!status && !opts.shown)
+		puts("no recording is running, and none was left by a killed recorder");
+	return status;
+}
