@@ -15,7 +15,7 @@ fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-install.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 prefix=$dir/usr
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 n=0
 failed=0
 
