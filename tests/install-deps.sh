@@ -22,7 +22,7 @@ usage()
 group_build="gcc make libc6-dev libzstd-dev pkg-config"
 # The demo's programs: PyTorch on oneDNN, OpenMP on LLVM's runtime, mold on TBB.
 group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold"
-group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm valgrind spin
+group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
 	cpio xz-utils man-db groff-base file procps chromium nodejs npm|@npm"
 group_full="$group_check"
