@@ -202,8 +202,9 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	thread->last_shown = shown;
 	if (ev->type == XSPROF_REC_END)
 		xsp_tracks_end(out->tracks, &view);
-	if (ev->type != XSPROF_REC_ARGS)
-		thread->note_to_top = ev->type == XSPROF_REC_BEGIN && view.range;
+	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;
+	if (ev->type != XSPROF_REC_ARGS || !thread->more)
+		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
 }
 
 /* The start of the trace: of the file's hints, or the first event where it has none. */

@@ -16,7 +16,7 @@ static void warn(void *data, const char *text)
 	const struct xsp_source *source = data;
 
 	if (!source->quiet)
-		tool_note("%s: %s", source->path, text);
+		tool_note("%s", text);
 }
 
 int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags, bool quiet)

@@ -9,6 +9,7 @@
  * It never keeps an event: memory is that of what is open.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "out/chrome.h"
@@ -246,16 +247,20 @@ static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 	put_tail(out, ev, NULL, NULL, put_name(out, ev, view->name, p));
 }
 
+/* Viewers take numbers only for counters: what is none is shown as an instant. */
 static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	char *p = put_name(out, ev, view->name, put_head(out, view->thread, 'C', ev->ns));
+	bool f64 = ev->type == XSPROF_REC_COUNTER_F64;
+	double value = f64 ? xsp_bits_double(ev->value) : 0;
+	char *p;
 
+	p = put_head(out, view->thread, isfinite(value) ? 'C' : 'i', ev->ns);
+	if (!isfinite(value))
+		p = put_lit(p, "\"s\":\"t\",");
+	p = put_name(out, ev, view->name, p);
 	p = put_lit(p, ",\"args\":{\"value\":");
-	if (ev->type == XSPROF_REC_COUNTER_F64)
-		p = json_double(p, xsp_bits_double(ev->value));
-	else
-		p = put_i64(p, (int64_t)ev->value);
+	p = f64 ? json_double(p, value) : put_i64(p, (int64_t)ev->value);
 	out->buf.p = put_lit(p, "}}");
 }
 

@@ -23,7 +23,8 @@
  * @prefix: what the output puts in front of every event, @prefix_len bytes, or NULL
  * @comm: the name that @prefix was made with
  * @refresh: count of events at which the name is to be asked for again
- * @note_to_top: the last record began the innermost range: what follows may belong to it
+ * @note_to_top: arguments that come as the next record belong to the innermost open range
+ * @more: the last record goes on with the next
  * @last_shown: the last record was shown
  */
 struct xsp_thread {
@@ -42,6 +43,7 @@ struct xsp_thread {
 	char			*prefix;
 	const char		*comm;
 	bool			note_to_top;
+	bool			more;
 	bool			last_shown;
 };
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writes captures for the tests of the tools, byte by byte from the headers: no line of it is
+ * shared with the recorder or the decoder.  Ticks are nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef XSPROF_TESTS_TOOLS_CAPTURE_H
+#define XSPROF_TESTS_TOOLS_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/capture.h>
+
+#define CAP_START	1000000000000u	/* first tick: 1000 s */
+
+/* Slots of one ring that are not written yet. */
+struct cap_ring {
+	uint32_t	producer;
+	uint32_t	ring;
+	uint64_t	pos;		/* slots before @slots */
+	uint32_t	n;
+	uint32_t	max;		/* slots in one chunk */
+	uint8_t		*slots;
+};
+
+void cap_open(const char *path);
+void cap_flush(void);
+void cap_close(void);
+
+void cap_chunk(uint16_t type, uint32_t producer, uint32_t ring, uint64_t pos, const void *data,
+	       size_t len);
+void cap_host(const char *lines);
+void cap_clock(uint64_t from, uint64_t to);
+void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks);
+void cap_thread(uint32_t producer, uint32_t tid, const char *comm);
+void cap_exit(uint32_t producer, uint32_t how, int32_t status, uint64_t ticks);
+void cap_end(uint64_t ticks);
+
+/* Arena entries collect until cap_arena(). */
+void cap_entry(uint16_t type, uint32_t id, uint32_t aux, const void *text, size_t len);
+void cap_arena(uint32_t producer);
+uint32_t cap_name(uint32_t category, uint32_t index, const char *text);
+
+void cap_ring_open(struct cap_ring *ring, uint32_t producer, uint32_t number, uint32_t max);
+/* @slots slots are copied; padding comes by itself. */
+void cap_record(struct cap_ring *ring, const void *rec, uint32_t slots);
+void cap_ring_flush(struct cap_ring *ring);
+void cap_ring_close(struct cap_ring *ring, uint64_t drops);
+
+/* A record of one slot. */
+void cap_event(struct cap_ring *ring, uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name,
+	       uint32_t aux, uint64_t value);
+
+#endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */
