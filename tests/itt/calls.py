@@ -161,7 +161,7 @@ def main():
            "with no recorder every function is the part's own null", out)
     show = ["sh", "-c", "echo ${INTEL_LIBITTNOTIFY64-none}"]
     out, _ = record(show)
-    tap.ok(out.endswith("/libxsprof-itt.so\n"), "the recorder names the collector to the command", out)
+    tap.ok(out.endswith("/libxsprof-itt.so\n"), "the command is told of the collector", out)
     out, _ = record(show, options=["--no-itt"])
     tap.equal(out, "none\n", "--no-itt names none")
     tap.exit()

@@ -87,7 +87,7 @@ __attribute__((constructor)) static void start(void)
 		lines = p;
 }
 
-/* ---- functions whose arguments matter --------------------------------------------------------- */
+/* ---- functions whose arguments matter -------------------------------------------------------- */
 
 static const char *domain_text(const struct itt_domain *domain)
 {
@@ -219,7 +219,7 @@ static const struct {
 	{ "__itt_stack_caller_create", (void *)stack_caller_create },
 };
 
-/* ---- the others: a function of its own for each, which counts and returns 0 -------------------- */
+/* ---- the others: a function of its own for each, which counts and returns 0 ------------------ */
 
 static const char *stub_names[MAX_APIS];
 static uint32_t nr_stubs;

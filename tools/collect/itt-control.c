@@ -121,7 +121,7 @@ static void module_unload_with_sections(const struct itt_module *module)
 }
 ITT_EXPORT(module_unload_with_sections, module_unload_with_sections);
 
-/* ---- tracks and histograms: handles that live for ever, of bounded number ---------------------- */
+/* ---- tracks and histograms: handles that live for ever, of bounded number -------------------- */
 
 static void *make(size_t size)
 {

@@ -238,7 +238,7 @@ static void counter_destroy(const struct itt_counter *counter)
 }
 ITT_EXPORT(counter_destroy, counter_destroy);
 
-/* ---- what a counter means: an instant that tells it ------------------------------------------- */
+/* ---- what a counter means: an instant that tells it ------------------------------------------ */
 
 static const char *const context_texts[ITT_CONTEXT_LAST + 1] = {
 	[ITT_CONTEXT_NAME] = "name", [ITT_CONTEXT_DEVICE] = "device",

@@ -19,7 +19,7 @@ static void given_time_lost(unsigned long long timestamp)
 		itt_miss(ITT_MISS_TIMESTAMP);
 }
 
-/* ---- clock domains -------------------------------------------------------------------------- */
+/* ---- clock domains --------------------------------------------------------------------------- */
 
 struct made_clock {
 	struct itt_clock	clock;
@@ -119,7 +119,7 @@ uint64_t itt_ticks(const struct itt_clock *clock, unsigned long long timestamp)
 	return c->base + (uint64_t)(int64_t)ticks;
 }
 
-/* ---- tasks ---------------------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 static bool begin_late(xsprof_name_t name, uint64_t begin, uint64_t id, uint64_t parent)
 {

@@ -161,7 +161,7 @@ static void metadata_str_add_with_scope(const struct itt_domain *domain, int sco
 ITT_EXPORT(metadata_str_add_with_scope, metadata_str_add_with_scope);
 ITT_EXPORT(metadata_str_add_with_scopeA, metadata_str_add_with_scope);
 
-/* ---- printf formats: the program's own, with its own arguments -------------------------------- */
+/* ---- printf formats: the program's own, with its own arguments ------------------------------- */
 
 static void add_formatted(const struct itt_domain *domain, const struct itt_id *id,
 			  const struct itt_string *format, va_list args)

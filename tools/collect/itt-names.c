@@ -49,12 +49,22 @@ static const char *const category_texts[ITT_NR_CATS] = {
 };
 static int categories[ITT_NR_CATS];	/* the category + 1 */
 
+/*
+ * In the child of a fork that has recorded nothing yet, the enabled bits are still the parent's
+ * and know no category that is new: attach first, as its first marker would.
+ */
+static int new_category(const char *name)
+{
+	xsprof_init(NULL);
+	return xsprof_category(name);
+}
+
 static int category_of(enum itt_category cat)
 {
 	int c = __atomic_load_n(&categories[cat], __ATOMIC_RELAXED);
 
 	if (unlikely(!c)) {
-		c = xsprof_category(category_texts[cat]);
+		c = new_category(category_texts[cat]);
 		c = c < 0 ? 1 : c + 1;
 		__atomic_store_n(&categories[cat], c, __ATOMIC_RELAXED);
 	}
@@ -63,7 +73,7 @@ static int category_of(enum itt_category cat)
 
 static int category_named(const char *name)
 {
-	int c = name && *name ? xsprof_category(name) : -1;
+	int c = name && *name ? new_category(name) : -1;
 
 	return c < 0 ? category_of(ITT_CAT_ITT) : c;
 }
@@ -95,7 +105,7 @@ const char *itt_text(const struct itt_string *string)
 	return string && string->text ? string->text : "(no name)";
 }
 
-/* ---- domains -------------------------------------------------------------------------------- */
+/* ---- domains --------------------------------------------------------------------------------- */
 
 xsprof_name_t itt_adopt_domain(struct itt_domain *domain)
 {
@@ -147,7 +157,7 @@ static struct itt_domain *domain_create(const char *name)
 ITT_EXPORT(domain_create, domain_create);
 ITT_EXPORT(domain_createA, domain_create);
 
-/* ---- strings -------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* A number of its own for a handle that has none.  Two threads may both try: the first wins. */
 void itt_adopt_string(struct itt_string *string)

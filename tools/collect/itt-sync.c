@@ -105,7 +105,7 @@ static int notify_sync_name(void *addr, const char *type, int type_len, const ch
 ITT_EXPORT(notify_sync_name, notify_sync_name);
 ITT_EXPORT(notify_sync_nameA, notify_sync_name);
 
-/* ---- stacks: where work is handed out, and which threads take it up --------------------------- */
+/* ---- stacks: where work is handed out, and which threads take it up -------------------------- */
 
 static xsprof_name_t stitch_name(void)
 {

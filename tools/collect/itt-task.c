@@ -33,7 +33,7 @@ size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
 	return n;
 }
 
-/* ---- tasks that nest ------------------------------------------------------------------------ */
+/* ---- tasks that nest ------------------------------------------------------------------------- */
 
 void itt_task_push(uint64_t id)
 {
@@ -130,7 +130,7 @@ static void task_group(const struct itt_domain *domain, struct itt_id group, str
 }
 ITT_EXPORT(task_group, task_group);
 
-/* ---- tasks that do not nest ----------------------------------------------------------------- */
+/* ---- tasks that do not nest ------------------------------------------------------------------ */
 
 void itt_open_begin(xsprof_name_t domain, xsprof_name_t name, uint64_t begin, uint64_t id,
 		    uint64_t parent)
@@ -190,7 +190,7 @@ static void task_end_overlapped(const struct itt_domain *domain, struct itt_id t
 ITT_EXPORT(task_end_overlapped, task_end_overlapped);
 ITT_EXPORT(region_end, task_end_overlapped);
 
-/* ---- markers, ids, relations ---------------------------------------------------------------- */
+/* ---- markers, ids, relations ----------------------------------------------------------------- */
 
 static uint32_t scope_of(int scope)
 {

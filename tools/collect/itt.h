@@ -22,7 +22,7 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* ---- the functions that the program may call ------------------------------------------------ */
+/* ---- the functions that the program may call ------------------------------------------------- */
 
 struct itt_entry {
 	const char	*name;
@@ -45,7 +45,7 @@ extern const struct itt_entry itt_task_entries[], itt_frame_entries[], itt_late_
 	extern __typeof__(func) __itt_##api \
 		__attribute__((alias(#func), visibility("default")))
 
-/* ---- names (itt-names.c) -------------------------------------------------------------------- */
+/* ---- names (itt-names.c) --------------------------------------------------------------------- */
 
 /* Categories for calls that name no domain; made at their first use. */
 enum itt_category {
@@ -98,7 +98,7 @@ static inline xsprof_name_t itt_string_name(xsprof_name_t domain, struct itt_str
 	return itt_resolve(domain, string);
 }
 
-/* ---- ids ------------------------------------------------------------------------------------ */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 static inline uint64_t itt_mix(uint64_t x)
 {
@@ -121,7 +121,7 @@ static inline uint64_t itt_id(xsprof_name_t domain, const struct itt_id *id)
 	return h ? h : 1;
 }
 
-/* ---- maps (itt-map.c): lock-free, of fixed size --------------------------------------------- */
+/* ---- maps (itt-map.c): lock-free, of fixed size ---------------------------------------------- */
 
 struct itt_slot {
 	uint64_t	key;		/* 0 free, 1 being filled */
@@ -150,11 +150,11 @@ void itt_adopt_counter(struct itt_counter *counter);
 /* Zeroed memory for good, or NULL; under itt_lock(). */
 void *itt_alloc(size_t size);
 char *itt_strdup(const char *text);
-/* Around whatever creates something that lives on; held across fork() so that the child's is free. */
+/* Around whatever creates what lives on; held across fork(), so that the child's is free. */
 void itt_lock(void);
 void itt_unlock(void);
 
-/* ---- the thread's open tasks ---------------------------------------------------------------- */
+/* ---- the thread's open tasks ----------------------------------------------------------------- */
 
 #define ITT_DEPTH	16u	/* tasks whose ids are known */
 #define ITT_LATE	4u	/* open tasks whose begin the program told */
@@ -212,7 +212,7 @@ size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);
 /* An instant with up to four arguments of the collector's own. */
 void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 
-/* ---- calls that leave no record (itt-miss.c) ------------------------------------------------ */
+/* ---- calls that leave no record (itt-miss.c) ------------------------------------------------- */
 
 /* ITT functions that have no counterpart among the records: counted by name. */
 #define ITT_MISSED_APIS(X) \
