@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the marker's sequence costs without the clock and without a call: the library's own
+ * rseq.h in the caller's loop, the rest of the library linked in statically (a build in which
+ * the sequence does not read the clock).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rseq.h"
+
+#include "bench.h"
+
+#define EVENTS	60000
+
+static xsprof_name_t name;
+
+static void counter(long n)
+{
+	for (long i = 0; i < n; i++) {
+		uint64_t v = bench_counter();
+
+		__asm__ __volatile__("" : : "r" (v));
+	}
+}
+
+static inline __attribute__((always_inline)) void marker(uint32_t type, xsprof_name_t what)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (unlikely(!xsprof_enabled()))
+		return;
+	if (unlikely(!tid || !xsp_seq1(xsp_hdr(tid, type, 1), what, 0)))
+		xsprof_emit(type, what, 0, 0);
+}
+
+static void markers(long n)
+{
+	for (long i = 0; i < n; i += 2) {
+		marker(XSPROF_REC_BEGIN, name);
+		marker(XSPROF_REC_END, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_side sides[] = {
+		{ .fn = counter, .n = EVENTS },
+		{ .fn = markers, .n = EVENTS, .after = session_drain },
+	};
+	struct bench_series scaled = { 0 };
+
+	(void)argc;
+	session_enter(argv, "2M");
+	session_open();
+	name = xsprof_name("bench");
+	bench_pin(bench_cpu(0));
+	bench_hush_start();
+	bench_realtime(true);
+	bench_run(sides, 2);
+	for (int r = 0; r < BENCH_RUNS; r++) {
+		bench_run(sides, 2);
+		bench_add(&scaled, sides[1].ns * 9 / sides[0].ns);
+	}
+	if (session_dropped()) {
+		fprintf(stderr, "bench: inline markers: some were dropped\n");
+		return 1;
+	}
+	bench_print("noclock_inline", "ns at 9", &scaled);
+	return 0;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds the bars. Reads what the benchmarks measured (lines of id, unit, min, median, max; or
+# id, "skip", why), prints the table and writes the JSON. Knows nothing of how to measure.
+# Usage: table.py RAW.tsv OUT.json
+
+import json
+import sys
+
+# id, name, unit, how the bar is meant, bar
+ROWS = [
+    ("marker_ratio", "marker, enabled, shared library, discard / bare counter",
+     "ratio", "max", 1.05),
+    ("noclock_so", "the same without the clock (where the counter is 9 ns)", "ns", "max", 2.7),
+    ("noclock_inline", "the same without the clock, inline (where the counter is 9 ns)",
+     "ns", "max", 1.6),
+    ("threads_two_ratio", "2 threads on 2 CPUs / 1 thread", "ratio", "max", 1.03),
+    ("crowd_ratio", "64 threads on 2 CPUs / 1 thread, CPU time per event", "ratio", "max", 1.10),
+    ("miss_ratio", "4 missing stores between markers: marginal / thread-local ring",
+     "ratio", "max", 1.4),
+    ("disabled", "disabled, inline, more than an empty loop", "ns", "max", 0.3),
+    ("drop", "dropped marker (where the counter is 9 ns)", "ns", "max", 5.0),
+    ("lttng_ratio", "LTTng-UST, snapshot mode, same payload / ours", "ratio", "min", 6.0),
+    ("bytes_pair", "memory of a begin/end pair", "B", "is", 64.0),
+    ("bytes_complete", "memory of a complete range", "B", "is", 32.0),
+    ("disk_pair", "disk per pair, --compress, the demo's programs", "B", "max", 10.0),
+    ("record_plain", "recorder, 1 producer, 1 core, nothing lost, plain", "M/s", "min", 20.0),
+    ("record_zstd", "recorder, 1 producer, 1 core, nothing lost, --compress",
+     "M/s", "min", 5.0),
+    ("text_rate", "xsprof-dump -f text", "M/s", "min", 8.0),
+    ("bt2_ratio", "babeltrace2 / xsprof-dump -f text, same events", "ratio", "min", 5.0),
+    ("decode_rate", "decoding alone", "M/s", "min", 25.0),
+    ("chrome_rate", "xsprof-dump -f chrome", "MB/s", "min", 300.0),
+    ("tool_memory", "most memory of any tool, 50 M events", "MiB", "below", 64.0),
+]
+SIGN = {"max": "<=", "min": ">=", "is": "=", "below": "<"}
+
+
+def holds(how, value, bar):
+    return {"max": value <= bar, "min": value >= bar, "is": value == bar,
+            "below": value < bar}[how]
+
+
+def read(path):
+    got = {}
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            words = line.rstrip("\n").split("\t")
+            if len(words) >= 3:
+                got[words[0]] = words[1:]
+    return got
+
+
+def main():
+    got = read(sys.argv[1])
+    out, known = [], {row[0] for row in ROWS}
+    good = failed = skipped = 0
+    print(f"{'what':<68} {'value':>9} {'unit':<6} {'bar':>8}  {'holds':<5}  min..max of the runs")
+    for key, name, unit, how, bar in ROWS:
+        sign = f"{SIGN[how]} {bar:g}"
+        row = {"name": name, "value": None, "unit": unit, "bar": sign, "holds": None}
+        words = got.get(key)
+        if words is None:
+            row["why"] = "not measured: its benchmark failed, see above"
+            row["holds"] = False
+        elif words[0] == "skip":
+            row["why"] = words[1]
+        else:
+            low, value, high = (float(w) for w in words[1:4])
+            row.update(value=round(value, 4), min=low, max=high, holds=holds(how, value, bar))
+        out.append(row)
+        if row["value"] is not None:
+            text = f"{row['value']:9.3f} {unit:<6} {sign:>8}"
+            tail = f"{row['min']:.3f}..{row['max']:.3f}"
+        else:
+            text, tail = f"{'-':>9} {unit:<6} {sign:>8}", row["why"]
+        word = {True: "yes", False: "NO", None: "skip"}[row["holds"]]
+        good += row["holds"] is True
+        failed += row["holds"] is False
+        skipped += row["holds"] is None
+        print(f"{name:<68} {text}  {word:<5}  {tail}")
+    print("\nbeside them (no bar):")
+    for key, words in got.items():
+        if key not in known and words[0] != "skip":
+            low, value, high = (float(w) for w in words[1:4])
+            print(f"  {key:<28} {value:10.3f} {words[0]:<8} {low:.3f}..{high:.3f}")
+    print(f"\n{good} bars hold, {failed} do not, {skipped} skipped")
+    with open(sys.argv[2], "w", encoding="utf-8") as f:
+        json.dump(out, f, indent=1)
+        f.write("\n")
+    return 1 if any(key not in got for key in known) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

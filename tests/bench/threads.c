@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What markers cost when threads run at once: 2 threads on 2 CPUs beside 1 (real-time, in
+ * slices, the slower of the two counts), and 64 threads on 2 CPUs beside 1 (ordinary threads
+ * that the kernel preempts, CPU time).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "bench.h"
+
+#define EVENTS		60000
+#define CROWD		64
+#define CROWD_EVENTS	500000	/* a thread's: some milliseconds, so that it is preempted */
+
+static xsprof_name_t name;
+
+static void markers(long n)
+{
+	for (long i = 0; i < n; i += 2) {
+		xsprof_begin(name);
+		xsprof_end();
+	}
+}
+
+static void start(pthread_t *t, void *(*fn)(void *), void *arg)
+{
+	int err = pthread_create(t, NULL, fn, arg);
+
+	if (err)
+		bench_die("pthread_create", err);
+}
+
+/* ---- two threads on two CPUs ---------------------------------------------------------------- */
+
+/**
+ * struct pair - two threads that go through a run in step
+ * @there: the second is on its CPU; until then the first sleeps, as it could be in its way
+ * @met: times that either came to the meeting point
+ * @alone: the second only waits on its CPU, so that nobody else runs there
+ * @ns: of each thread, slice by slice
+ */
+struct pair {
+	bool	there;
+	int	met;
+	bool	alone;
+	double	ns[2][BENCH_SLICES];
+};
+
+/* Not on a stack: the second would look at a line that the first's calls write to. */
+static struct pair pair __attribute__((aligned(128)));
+
+static void meet(struct pair *p)
+{
+	int until = (__atomic_fetch_add(&p->met, 1, __ATOMIC_ACQ_REL) / 2 + 1) * 2;
+
+	while (__atomic_load_n(&p->met, __ATOMIC_ACQUIRE) < until)
+		bench_relax();
+}
+
+static double timed_slice(void)
+{
+	uint64_t t;
+
+	markers(EVENTS / 16);
+	t = bench_ns();
+	markers(EVENTS);
+	return (double)(bench_ns() - t) / EVENTS;
+}
+
+static void *second(void *arg)
+{
+	struct pair *p = arg;
+
+	bench_pin(bench_cpu(1));
+	bench_realtime(true);
+	__atomic_store_n(&p->there, true, __ATOMIC_RELEASE);
+	for (int i = 0; i < BENCH_SLICES; i++) {
+		meet(p);
+		if (!p->alone)
+			p->ns[1][i] = timed_slice();
+		meet(p);
+	}
+	return NULL;
+}
+
+/* Return: ns per event of the slower thread. */
+static double pair_run(bool alone)
+{
+	struct pair *p = &pair;
+	double a, b;
+	pthread_t t;
+
+	*p = (struct pair){ .alone = alone };
+	start(&t, second, p);
+	while (!__atomic_load_n(&p->there, __ATOMIC_ACQUIRE))
+		bench_pause_us(100);
+	for (int i = 0; i < BENCH_SLICES; i++) {
+		meet(p);
+		p->ns[0][i] = timed_slice();
+		meet(p);
+		session_drain();
+	}
+	pthread_join(t, NULL);
+	bench_pause_us(5000);
+	a = bench_median(p->ns[0], BENCH_SLICES);
+	b = bench_median(p->ns[1], BENCH_SLICES);
+	return !alone && b > a ? b : a;
+}
+
+static void two(void)
+{
+	struct bench_series one = { 0 }, both = { 0 }, ratio = { 0 };
+
+	bench_pin(bench_cpu(0));
+	bench_realtime(true);
+	pair_run(true);
+	pair_run(false);
+	for (int r = 0; r < BENCH_RUNS; r++) {
+		double a = pair_run(true), b = pair_run(false);
+
+		bench_add(&one, a);
+		bench_add(&both, b);
+		bench_add(&ratio, b / a);
+	}
+	bench_realtime(false);
+	bench_print("threads_one", "ns", &one);
+	bench_print("threads_two", "ns", &both);
+	bench_print("threads_two_ratio", "ratio", &ratio);
+}
+
+/* ---- a crowd on two CPUs -------------------------------------------------------------------- */
+
+static bool reading;
+
+/* Empties the rings; of higher priority than the crowd, and asleep most of the time. */
+static void *reader(void *arg)
+{
+	(void)arg;
+	bench_realtime(true);
+	while (__atomic_load_n(&reading, __ATOMIC_RELAXED)) {
+		session_drain();
+		bench_pause_us(500);
+	}
+	return NULL;
+}
+
+static void *member(void *arg)
+{
+	struct timespec a, b;
+
+	markers(100);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	markers(CROWD_EVENTS);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	*(double *)arg = (b.tv_sec - a.tv_sec) * 1e9 + (b.tv_nsec - a.tv_nsec);
+	return NULL;
+}
+
+/* Return: CPU time per event of so many threads. */
+static double crowd_run(int n)
+{
+	double ns[CROWD], sum = 0;
+	pthread_t t[CROWD];
+
+	for (int i = 0; i < n; i++)
+		start(&t[i], member, &ns[i]);
+	for (int i = 0; i < n; i++) {
+		pthread_join(t[i], NULL);
+		sum += ns[i];
+	}
+	return sum / n / CROWD_EVENTS;
+}
+
+/* A run in which the reader came too late is no run. */
+static double crowd_run_whole(int n)
+{
+	for (int tries = 0; tries < 10; tries++) {
+		uint64_t before = session_dropped();
+		double ns = crowd_run(n);
+
+		if (session_dropped() == before)
+			return ns;
+	}
+	fprintf(stderr, "bench: threads: the reader does not get the CPU in time\n");
+	exit(1);
+}
+
+static void crowd(void)
+{
+	struct bench_series one = { 0 }, many = { 0 }, ratio = { 0 };
+	cpu_set_t cpus;
+	pthread_t t;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(bench_cpu(0), &cpus);
+	CPU_SET(bench_cpu(1), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		bench_die("sched_setaffinity", errno);
+	reading = true;
+	start(&t, reader, NULL);
+	crowd_run(CROWD);
+	for (int r = 0; r < BENCH_RUNS; r++) {
+		double few[BENCH_SLICES], a, b;
+
+		/* One thread is done in milliseconds: several times, for a steady figure. */
+		for (int i = 0; i < BENCH_SLICES; i++)
+			few[i] = crowd_run_whole(1);
+		a = bench_median(few, BENCH_SLICES);
+		b = crowd_run_whole(CROWD);
+		bench_add(&one, a);
+		bench_add(&many, b);
+		bench_add(&ratio, b / a);
+	}
+	__atomic_store_n(&reading, false, __ATOMIC_RELAXED);
+	pthread_join(t, NULL);
+	bench_print("crowd_one", "ns", &one);
+	bench_print("crowd_many", "ns", &many);
+	bench_print("crowd_ratio", "ratio", &ratio);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	if (bench_cpu(1) < 0) {
+		bench_skip("threads_two_ratio", "one CPU");
+		bench_skip("crowd_ratio", "one CPU");
+		return 0;
+	}
+	session_enter(argv, "16M");
+	session_open();
+	name = xsprof_name("bench");
+	two();
+	if (session_dropped()) {
+		fprintf(stderr, "bench: two threads: some markers were dropped\n");
+		return 1;
+	}
+	crowd();
+	return 0;
+}
