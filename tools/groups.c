@@ -127,11 +127,11 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 
 	if (memo->key != key) {
 		s = xsprof_trace_name_len(groups->trace, producer, name, &len);
-		memo->text = intern(groups, s, len);
+		memo->text = name ? intern(groups, s, len) : intern(groups, "-", 1);
 		s = xsprof_trace_category(groups->trace, producer, name);
 		memo->category = intern(groups, s, strlen(s));
 		/* What the capture does not hold yet may come with a later chunk. */
-		memo->key = len == 1 && *xsprof_trace_name(groups->trace, producer, name) == '?' ?
+		memo->key = name && !strcmp(xsprof_trace_name(groups->trace, producer, name), "?") ?
 			    0 : key;
 	}
 	*text = memo->text;

@@ -6,6 +6,7 @@
  *	make-capture hostile FILE	names and strings that nobody would give
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture grow FILE MS	written in three parts with pauses
+ *	make-capture mess FILE SEED	ranges at random: ends missing, too many, by name, in overlap
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,8 +266,8 @@ static void make_hostile(void)
 		w.rec = head(T(i * 10), XSPROF_REC_BEGIN, 7, i + 1, 0, 0);
 		if (i < n)
 			wide_str(&w, i + 1, 0, texts[i], (uint16_t)strlen(texts[i]));
-		wide_arg(&w, n + 1, XSPROF_ARG_F64, bits(0.0 / 0.0));
-		wide_arg(&w, 999, XSPROF_ARG_NAME, n + 1);
+		wide_arg(&w, i < n ? 2 : n + 1, XSPROF_ARG_F64, bits(0.0 / 0.0));
+		wide_arg(&w, 999, XSPROF_ARG_NAME, i < n ? 4 : n + 1);
 		wide_put(&r, &w);
 		cap_event(&r, T(i * 10 + 1), XSPROF_REC_COUNTER_F64, 7, i + 1, 0, bits(1e300 * 1e300));
 		cap_event(&r, T(i * 10 + 5), XSPROF_REC_END, 7, 0, 0, 0);
@@ -346,6 +347,78 @@ static void make_grow(unsigned int ms)
 	cap_end(T(4001));
 }
 
+static uint64_t state;
+
+static uint32_t draw(uint32_t n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((state >> 33) % n);
+}
+
+/* Each in a category of its own, so that some can be off while others are on. */
+#define MESS_NAME(i)	((i) << XSPROF_NAME_SHIFT | ((i) + 1))
+
+static void mess_event(struct cap_ring *r, uint64_t t, uint32_t tid)
+{
+	struct xsprof_rec_span span = { 0 };
+	uint32_t name = MESS_NAME(draw(5));
+
+	switch (draw(12)) {
+	case 0 ... 3:
+		cap_event(r, t, XSPROF_REC_BEGIN, tid, name, 0, 0);
+		break;
+	case 4 ... 5:
+		cap_event(r, t, XSPROF_REC_END, tid, 0, 0, 0);
+		break;
+	case 6:
+		cap_event(r, t, XSPROF_REC_END, tid, name, 0, 0);
+		break;
+	case 7 ... 8:
+		cap_event(r, t, XSPROF_REC_COMPLETE, tid, name, 0, draw(3000));
+		break;
+	case 9:
+		span.begin = t - draw(draw(8) ? 5000 : 900000);
+		span.end = t - 1000 + draw(3000);
+		span.rec = head(t, XSPROF_REC_SPAN, tid, name, draw(3), draw(4));
+		cap_record(r, &span, 2);
+		break;
+	case 10:
+		cap_event(r, t, XSPROF_REC_INSTANT, tid, name, draw(4), 0);
+		break;
+	default:
+		if (!draw(40))
+			cap_event(r, t, XSPROF_REC_CONTROL, tid, 0, draw(5), draw(32));
+	}
+}
+
+static void make_mess(uint64_t seed)
+{
+	static const char *const texts[] = { "a", "b", "c", "d", "e" };
+	struct cap_ring r[2];
+	uint64_t t = T(1000);
+	uint32_t i, k;
+
+	state = seed;
+	cap_host("hostname=mess\n");
+	cap_clock(T(0), T(10000000));
+	for (k = 0; k < 2; k++) {
+		cap_producer(k, 500, T(0));
+		for (i = 0; i < 5; i++)
+			cap_name(i, i + 1, texts[i]);
+		cap_arena(k);
+		cap_ring_open(&r[k], k, k, 1024);
+	}
+	for (i = 0; i < 20000; i++) {
+		t += draw(400);
+		k = draw(2);
+		mess_event(&r[k], t, 500 + draw(3));
+	}
+	for (k = 0; k < 2; k++)
+		cap_ring_close(&r[k], 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, t + 100);
+	cap_end(t + 200);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -360,8 +433,10 @@ int main(int argc, char **argv)
 		make_big(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "grow") && argc == 4)
 		make_grow((unsigned int)atoi(argv[3]));
+	else if (!strcmp(what, "mess") && argc == 4)
+		make_mess(strtoull(argv[3], NULL, 10));
 	else
-		return fprintf(stderr, "usage: make-capture all|hostile|big|grow FILE [N]\n"), 2;
+		return fprintf(stderr, "usage: make-capture all|hostile|big|grow|mess FILE [N]\n"), 2;
 	cap_close();
 	return 0;
 }

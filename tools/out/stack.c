@@ -36,8 +36,10 @@ bool xsp_stack_begin(struct xsp_stack *stack, struct xsp_budget *budget, uint64_
 		return false;
 	if (stack->n == stack->room && !grow(stack, budget))
 		return false;
-	stack->v[stack->n++] = (struct xsp_range){ ns, XSP_OPEN, NULL, name, match, shown,
-						   (uint8_t)stack->run };
+	stack->v[stack->n++] = (struct xsp_range){
+		.begin = ns, .end = XSP_OPEN, .name = name, .match = match, .shown = shown,
+		.run = (uint8_t)stack->run,
+	};
 	stack->open++;
 	stack->run = 0;
 	return true;

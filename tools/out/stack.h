@@ -22,6 +22,7 @@
  * @name: name id
  * @match: the user wants it
  * @shown: its begin was shown
+ * @cut: no end of its own will come: it closes when it is the innermost
  * @run: closed ranges right before it, while it is open
  */
 struct xsp_range {
@@ -31,6 +32,7 @@ struct xsp_range {
 	uint32_t	name;
 	bool		match;
 	bool		shown;
+	bool		cut;
 	uint8_t		run;
 };
 

@@ -80,7 +80,8 @@ static int text_start(struct xsp_out *out)
 		p = i < 1000 ? put_d3(p, i) : put_u32(p, i);
 		*p = ']';
 	}
-	text->second_ns = UINT64_MAX;
+	memcpy(text->second, "     0.", 7);
+	text->second_len = 7;
 	out->priv = text;
 	return 0;
 }

@@ -88,23 +88,53 @@ static void drop_note(struct xsp_tracks *tracks, struct xsp_range *range)
 	range->note = NULL;
 }
 
-/* Ends what is open on one thread, innermost first. */
-static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+/* Ends the innermost range, for which there is no event. */
+static void close_top(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
 		      enum xsp_why why)
 {
-	struct xsp_range *range;
+	struct xsp_range *range = xsp_stack_top(&thread->stack);
 
-	while ((range = xsp_stack_top(&thread->stack))) {
-		if (why == XSP_WHY_CUT)
-			tracks->stats.cut++;
-		else
-			tracks->stats.open++;
-		if (tracks->ops->closed)
-			tracks->ops->closed(tracks->data, thread, range, ns, why);
-		drop_note(tracks, range);
-		xsp_stack_end(&thread->stack, ns);
-	}
+	if (range->cut)
+		why = XSP_WHY_CUT;
+	if (why == XSP_WHY_CUT)
+		tracks->stats.cut++;
+	else
+		tracks->stats.open++;
+	if (tracks->ops->closed)
+		tracks->ops->closed(tracks->data, thread, range, ns, why);
+	drop_note(tracks, range);
+	xsp_stack_end(&thread->stack, ns);
+}
+
+static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns)
+{
+	while (thread->stack.open)
+		close_top(tracks, thread, ns, XSP_WHY_OPEN);
 	thread->stack.deep = 0;
+}
+
+/* Closes ranges at the top that were only held open by those inside them. */
+static void close_cut(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns)
+{
+	const struct xsp_range *range;
+
+	while ((range = xsp_stack_top(&thread->stack)) && range->cut)
+		close_top(tracks, thread, ns, XSP_WHY_CUT);
+}
+
+/* Of the categories that are not in @enabled no ends will come: what is open of them is cut. */
+static void cut_thread(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t enabled,
+		       uint64_t ns)
+{
+	struct xsp_stack *stack = &thread->stack;
+	uint32_t i;
+
+	for (i = 0; i < stack->n; i++)
+		if (stack->v[i].end == XSP_OPEN &&
+		    !(enabled >> (stack->v[i].name >> XSPROF_NAME_SHIFT) & 1))
+			stack->v[i].cut = true;
+	close_cut(tracks, thread, ns);
+	stack->deep = 0;
 }
 
 static void forget(struct xsp_tracks *tracks, struct xsp_thread **link)
@@ -208,7 +238,6 @@ static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *
 				  uint32_t name, uint64_t ns)
 {
 	struct xsp_stack *stack = &thread->stack;
-	struct xsp_range *range;
 	uint32_t i = stack->n;
 
 	if (stack->deep) {
@@ -220,32 +249,39 @@ static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *
 		return NULL;
 	}
 	if (name) {
-		while (i && !(stack->v[i - 1].end == XSP_OPEN && stack->v[i - 1].name == name))
+		while (i && (stack->v[i - 1].end != XSP_OPEN || stack->v[i - 1].cut ||
+			     stack->v[i - 1].name != name))
 			i--;
 		if (!i) {
 			tracks->stats.unmatched++;
 			return NULL;
 		}
-		while ((range = xsp_stack_top(stack)) != &stack->v[i - 1]) {
-			tracks->stats.cut++;
-			if (tracks->ops->closed)
-				tracks->ops->closed(tracks->data, thread, range, ns, XSP_WHY_CUT);
-			drop_note(tracks, range);
-			xsp_stack_end(stack, ns);
-		}
+		while (xsp_stack_top(stack) != &stack->v[i - 1])
+			close_top(tracks, thread, ns, XSP_WHY_CUT);
 	}
 	return xsp_stack_top(stack);
 }
 
-static void close_producer(struct xsp_tracks *tracks, const struct xsprof_event *ev,
-			   enum xsp_why why)
+static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
 	struct xsp_thread *thread;
 
 	if (ev->producer >= tracks->nr_producers)
 		return;
 	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
-		close_all(tracks, thread, ev->ns, why);
+		close_all(tracks, thread, ev->ns);
+}
+
+static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	uint64_t enabled = ev->aux == XSPROF_CONTROL_PAUSE ? 0 : ev->value;
+	struct xsp_thread *thread;
+
+	if (ev->producer >= tracks->nr_producers || ev->aux < XSPROF_CONTROL_ENABLE ||
+	    ev->aux > XSPROF_CONTROL_RESUME)
+		return;
+	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
+		cut_thread(tracks, thread, enabled, ev->ns);
 }
 
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
@@ -267,9 +303,9 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		if (view->range)
 			view->name = view->range->name;
 	} else if (ev->type == XSPROF_EV_EXIT) {
-		close_producer(tracks, ev, XSP_WHY_OPEN);
-	} else if (ev->type == XSPROF_REC_CONTROL && ev->aux == XSPROF_CONTROL_PAUSE) {
-		close_producer(tracks, ev, XSP_WHY_CUT);
+		exit_event(tracks, ev);
+	} else if (ev->type == XSPROF_REC_CONTROL) {
+		control_event(tracks, ev);
 	}
 }
 
@@ -279,6 +315,7 @@ void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view)
 		return;
 	drop_note(tracks, view->range);
 	xsp_stack_end(&view->thread->stack, view->ev->ns);
+	close_cut(tracks, view->thread, view->ev->ns);
 }
 
 bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
@@ -348,7 +385,7 @@ void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 
 	for (i = 0; i < BUCKETS; i++) {
 		while (tracks->buckets[i]) {
-			close_all(tracks, tracks->buckets[i], ns, XSP_WHY_OPEN);
+			close_all(tracks, tracks->buckets[i], ns);
 			forget(tracks, &tracks->buckets[i]);
 		}
 	}

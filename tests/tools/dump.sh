@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What xsprof-dump prints: every type of record in every format against what is kept in
+# golden/, names that nobody would give, as many events in each format, filters. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+
+for kind in all hostile; do
+	"$make_capture" $kind "$dir/$kind.data" || exit 1
+done
+
+# Where the decoder's fit may be better or worse, the figure is left out.
+golden() # $1 name in golden/, then a command
+{
+	local name=$1
+
+	shift
+	"$@" 2>"$dir/log" | sed -e 's/"clock_error_ns":[0-9]*/"clock_error_ns":0/' \
+		-e 's/error at most [0-9]* ns/error at most 0 ns/' -e "s|$dir/||g" >"$dir/$name"
+	if [ "${XSPROF_GOLDEN:-}" = update ]; then
+		cp "$dir/$name" "$here/golden/$name"
+	fi
+	diff -u "$here/golden/$name" "$dir/$name" >>"$dir/log"
+}
+
+golden all.txt "$dump" -i "$dir/all.data"
+result "text" $?
+golden all.ndjson "$dump" -f ndjson -i "$dir/all.data"
+result "ndjson" $?
+golden all.json "$dump" -f chrome -i "$dir/all.data"
+result "chrome" $?
+golden all.report "$xsprof" report -i "$dir/all.data"
+result "report" $?
+golden all.info "$xsprof" info -i "$dir/all.data"
+result "info" $?
+golden hostile.txt "$dump" -i "$dir/hostile.data"
+result "text of hostile names" $?
+
+! LC_ALL=C grep -q '[^[:print:]]' <(LC_ALL=C tr -d '\n\200-\377' <"$dir/hostile.txt") &&
+	! grep -qP '\x{9b}|\x{202e}' "$dir/hostile.txt"
+result "nothing in it drives a terminal" $?
+iconv -f UTF-8 -t UTF-8 "$dir/hostile.txt" >"$dir/out" 2>"$dir/log"
+result "all of it is UTF-8" $?
+
+# JSON, by somebody else's parser.
+for kind in all hostile; do
+	"$dump" -q -f chrome -o "$dir/$kind.json" -i "$dir/$kind.data" 2>"$dir/log" &&
+		python3 -m json.tool "$dir/$kind.json" >"$dir/out" 2>>"$dir/log"
+	result "chrome of $kind is JSON" $?
+	lines=$("$dump" -q -i "$dir/$kind.data" 2>/dev/null | wc -l)
+	python3 "$here/check-chrome.py" "$dir/$kind.json" "$lines" >"$dir/log"
+	result "chrome of $kind keeps the rules of the viewers, $lines events" $?
+	"$dump" -q -f ndjson -o "$dir/$kind.ndjson" -i "$dir/$kind.data" 2>"$dir/log"
+	python3 - "$dir/$kind.ndjson" "$lines" >"$dir/log" 2>&1 <<-'END'
+		import json, sys
+		def no(text): raise ValueError(text)
+		lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+		events = [json.loads(l, parse_constant=no) for l in lines]
+		assert len(events) == int(sys.argv[2]), (len(events), sys.argv[2])
+		# What is no UTF-8 can be had back from its hex form.
+		for e in events:
+		    for v in [e] + e.get("args", []):
+		        for key in [k for k in v if k.endswith("_hex") and k[:-4] in v]:
+		            raw = bytes.fromhex(v[key])
+		            assert "\ufffd" in v[key[:-4]], v
+		            assert raw.decode("utf-8", "ignore") != raw.decode("latin1"), v
+	END
+	result "ndjson of $kind is JSON on every line" $?
+done
+
+# Ranges at random: strictly nested on every track, and what did not pair is what the
+# decoder's own pairing says, which is another program.
+for seed in 1 2 3 4 5 6; do
+	"$make_capture" mess "$dir/mess.data" $seed
+	lines=$("$dump" -i "$dir/mess.data" | wc -l)
+	"$dump" -f chrome -o "$dir/mess.json" "$dir/mess.data" 2>"$dir/log" &&
+		python3 "$here/check-chrome.py" "$dir/mess.json" "$lines" >>"$dir/log" &&
+		"$xsprof" report --json "$dir/mess.data" >"$dir/mess.report" 2>>"$dir/log" &&
+		python3 - "$dir/mess.json" "$dir/mess.report" >>"$dir/log" 2>&1 <<-'END'
+			import json, sys
+			a = json.load(open(sys.argv[1]))["otherData"]
+			b = json.load(open(sys.argv[2]))
+			assert a["ranges_drawn_async"] > 0 and b["cut"] > 1000, (a, b)
+			assert a["ranges_cut"] == b["cut"], (a, b)
+			assert a["ranges_unfinished"] == b["open"], (a, b)
+			assert a["ends_unmatched"] == b["unmatched_ends"], (a, b)
+		END
+	result "ranges at random nest and pair, seed $seed" $?
+done
+# The check itself: one range moved must be noticed.
+python3 - "$dir/mess.json" >"$dir/moved.json" <<'END'
+import json, sys
+trace = json.load(open(sys.argv[1]))
+b = next(e for e in trace["traceEvents"] if e["ph"] == "X" and e["dur"] > 0.1)
+c = dict(b, ts=b["ts"] + b["dur"] / 2)
+trace["traceEvents"].append(c)
+json.dump(trace, sys.stdout)
+END
+! python3 "$here/check-chrome.py" "$dir/moved.json" >"$dir/log" && grep -q 'does not nest' "$dir/log"
+result "a range that does not nest is noticed by the check" $?
+
+# Filters: the same as choosing from everything.
+cat >"$dir/choose.py" <<'END'
+import json, sys
+whole, part, rule = sys.argv[1:4]
+nameless = ("lost", "producer", "exit")
+def same_record(e):      # what a name filter keeps: arguments go with the record before them
+    global last
+    if e["type"] in ("args", "stack"):
+        return last
+    last = eval(rule)
+    return last
+last = False
+want = []
+for line in open(whole, encoding="utf-8"):
+    e = json.loads(line)
+    name, cat = e.get("name", ""), e.get("cat", "default")
+    if same_record(e):
+        want.append(line)
+got = list(open(part, encoding="utf-8"))
+if want != got:
+    print("want %d lines, got %d" % (len(want), len(got)))
+    print("".join(set(want) ^ set(got)))
+    sys.exit(1)
+if not got:
+    sys.exit("nothing was chosen: the test tests nothing")
+END
+filter() # $1 rule, then options
+{
+	local rule=$1
+
+	shift
+	"$dump" -q -f ndjson "$@" "$dir/all.data" >"$dir/part" 2>"$dir/log" &&
+		python3 "$dir/choose.py" "$dir/all.ndjson" "$dir/part" "$rule" >>"$dir/log" 2>&1
+	result "filter $*" $?
+}
+filter 'e["tid"] == 101 or e["type"] in nameless' --tid 101
+filter 'e["type"] in nameless or e["tid"] in (100,)' --tid 7,99-100
+filter 'e["cpu"] == 1 or e["type"] in ("producer", "exit")' --cpu 1
+filter 'e["ns"] >= 1000000020000' --from 20us
+filter 'e["ns"] >= 1000000020000 and e["ns"] <= 1000000030000' --from @1000.000020 --to 0.00003
+filter 'name == "loss" or e["type"] in nameless' --name loss
+filter 'cat == "math" and "name" in e or e["type"] in nameless' --category 'm*h'
+filter 'name in ("load", "frame") or e["type"] in nameless' --name 'fra?e' --name load
+filter 'e["pid"] == 100' --pid 100
+"$dump" -n 7 "$dir/all.data" 2>/dev/null | cmp -s - <(head -n 7 "$dir/all.txt")
+result "limit" $?
+"$dump" -f chrome -n 12 "$dir/all.data" -o "$dir/part.json" 2>/dev/null &&
+	python3 "$here/check-chrome.py" "$dir/part.json" 12 >"$dir/log"
+result "chrome is whole with a limit" $?
+"$dump" -f chrome --from 5.5us --to 14.5us "$dir/all.data" -o "$dir/part.json" 2>/dev/null &&
+	python3 "$here/check-chrome.py" "$dir/part.json" 8 >"$dir/log"
+result "chrome is whole in a window" $?
+"$dump" -r -n 2 "$dir/all.data" 2>/dev/null | tail -n 1 | grep -q ' 0\.000001000: step: '
+result "relative times" $?
+cat "$dir/all.data" | "$dump" -i - 2>/dev/null | cmp -s - "$dir/all.txt"
+result "from a pipe" $?
+finish

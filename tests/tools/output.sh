@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# How dump, report and info behave around what they print: exit status, messages, a full disk,
+# a reader that goes away, a file that grows, a file that is cut or damaged. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+
+all=$dir/all.data
+"$make_capture" all "$all" && "$make_capture" big "$dir/big.data" 300000 || exit 1
+
+says() # $1 text that the messages of the last command must hold
+{
+	grep -qF -- "$1" "$dir/log" && return
+	echo "not said: $1" >>"$dir/log"
+	return 1
+}
+
+for verb in dump report info; do
+	status 0 "$xsprof" $verb "$all" && says "lost 3 records"
+	result "$verb: losses are told, and are no fault of the file" $?
+	status 0 "$xsprof" $verb --help && grep -q "^usage: xsprof $verb" "$dir/out"
+	result "$verb: --help" $?
+	status 0 "$xsprof" $verb --version && grep -q '^xsprof [0-9]' "$dir/out"
+	result "$verb: --version" $?
+	status 2 "$xsprof" $verb --inptu x && says "did you mean --input"
+	result "$verb: an option that there is not" $?
+	status 2 "$xsprof" $verb "$all" "$all" && says "one capture at a time"
+	result "$verb: two files" $?
+	status 1 "$xsprof" $verb "$dir/none.data" && says "$dir/none.data" && says "No such file"
+	result "$verb: no such file" $?
+	status 1 "$xsprof" $verb /bin/sh && says "/bin/sh"
+	result "$verb: not a capture" $?
+	: >"$dir/empty.data"
+	status 1 "$xsprof" $verb "$dir/empty.data" && says "empty"
+	result "$verb: an empty file" $?
+	head -c 5000 "$all" >"$dir/cut.data"
+	status 3 "$xsprof" $verb "$dir/cut.data" && says "cut off"
+	result "$verb: a cut file" $?
+	status 1 "$xsprof" $verb -i "$dir"
+	result "$verb: a directory" $?
+	"$xsprof" $verb "$all" >/dev/full 2>"$dir/log"
+	[ $? = 1 ] && says "No space left on device"
+	result "$verb: a full disk" $?
+	(cd "$dir" && cp all.data xsprof.data && "$xsprof" $verb) >"$dir/out" 2>"$dir/log"
+	result "$verb: xsprof.data when no file is named" $?
+done
+
+# A byte in the middle of the records is changed: the checksum tells.
+cp "$all" "$dir/bad.data"
+offset=$(LC_ALL=C grep -abo 'second' "$all" | tail -n 1 | cut -d: -f1)
+printf 'X' | dd of="$dir/bad.data" bs=1 seek="$offset" conv=notrunc 2>/dev/null
+status 3 "$dump" "$dir/bad.data" && says "1 damaged chunks"
+result "a damaged chunk" $?
+status 3 "$dump" -q "$dir/bad.data" && [ "$(wc -l <"$dir/log")" = 1 ] && says "1 damaged chunks"
+result "a damaged chunk, quiet: only the losses" $?
+
+for bad in '-f xml' '-n x' '--from x' '--to -1' '--pid 1,,2' '--tid 5-3' '--cpu a' '--from 2 --to 1' \
+	'-f' '--frobnicate'; do
+	# shellcheck disable=SC2086
+	status 2 "$dump" "$all" $bad && says "xsprof-dump: " && says "--help"
+	result "wrong usage: $bad" $?
+done
+status 2 "$xsprof" report --by colour "$all" && says "colour"
+result "report --by colour" $?
+status 2 "$xsprof" report --sort length "$all" && says "length"
+result "report --sort length" $?
+status 2 "$xsprof" report --cpu 1 "$all" && says "xsprof dump --cpu"
+result "report --cpu says what to use" $?
+
+# A pager that is left.
+"$dump" "$dir/big.data" 2>"$dir/log" | head -n 1 >"$dir/out"
+[ "${PIPESTATUS[0]}" = 0 ] && [ ! -s "$dir/log" ] && [ "$(wc -l <"$dir/out")" = 1 ]
+result "a reader that goes away" $?
+
+# A file gets its name when it is whole.
+"$dump" -f ndjson -o "$dir/x.ndjson" "$all" 2>"$dir/log" && [ -s "$dir/x.ndjson" ] &&
+	[ ! -e "$dir/x.ndjson.tmp" ]
+result "-o: no .tmp stays" $?
+echo before >"$dir/kept.txt"
+status 1 "$dump" -o "$dir/kept.txt" /bin/sh
+[ "$(cat "$dir/kept.txt")" = before ]
+result "-o: what was there stays when the capture cannot be read" $?
+status 1 "$dump" -o "$dir/no/such/folder" "$all" && says "No such file"
+result "-o: no such folder" $?
+status 1 "$dump" -o /dev/full "$all" && says "/dev/full: No space left"
+result "-o /dev/full" $?
+"$dump" -o "$dir/lim.txt" "$dir/big.data" 2>"$dir/log" & pid=$!
+wait $pid && [ "$(wc -l <"$dir/lim.txt")" = 300002 ]
+result "-o: all of it is there" $?
+( ulimit -f 64; trap '' XFSZ; exec "$dump" -o "$dir/small.txt" "$dir/big.data" ) 2>"$dir/log"
+[ $? = 1 ] && says "File too large" && [ ! -e "$dir/small.txt" ] && [ ! -e "$dir/small.txt.tmp" ]
+result "-o: nothing stays of a file that could not be written" $?
+
+# A growing file, watched while it is written.
+"$make_capture" grow "$dir/grow.data" 400 & maker=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	[ -s "$dir/grow.data" ] && break
+	sleep 0.05
+done
+timeout 60 "$dump" --follow -i "$dir/grow.data" >"$dir/followed" 2>"$dir/log" & follower=$!
+sleep 0.3
+early=$(wc -l <"$dir/followed")
+wait $maker
+wait $follower
+rc=$?
+"$dump" -i "$dir/grow.data" >"$dir/whole" 2>>"$dir/log"
+echo "exit status $rc, $early lines while it grew, $(wc -l <"$dir/whole") in all" >>"$dir/log"
+[ $rc = 0 ] && cmp "$dir/followed" "$dir/whole" >>"$dir/log" && [ "$early" -lt "$(wc -l <"$dir/whole")" ]
+result "--follow gives the same and ends with the recording" $?
+
+# One that never ends is left with Ctrl-C: what was printed is whole.
+head -c 5000 "$all" >"$dir/open.data"
+"$dump" --follow -f chrome -i "$dir/open.data" >"$dir/open.json" 2>"$dir/log" & follower=$!
+sleep 0.5
+kill -INT $follower 2>/dev/null || kill -TERM $follower
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	kill -0 $follower 2>/dev/null || break
+	sleep 0.1
+	kill -TERM $follower 2>/dev/null
+done
+wait $follower
+python3 "$here/check-chrome.py" "$dir/open.json" >>"$dir/log" 2>&1
+result "--follow, interrupted: the JSON is whole" $?
+finish
