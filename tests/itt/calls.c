@@ -322,11 +322,18 @@ static void process(void)
 		(d, "histogram", ITT_TYPE_U64, ITT_TYPE_U64);
 	F(void (*)(void *, size_t, void *, void *), histogram_submit)(histogram, 3, NULL, values);
 	F(void (*)(void *, size_t, void *, void *), histogram_submit)(histogram, 40, NULL, values);
+	begin(d, NO_ID, NO_ID, name("around a resume"));
+	F(v_v, resume)();	/* of what is not paused */
+	end(d);
+	begin(d, NO_ID, NO_ID, name("before the pause"));
 	F(v_v, pause)();
 	begin(d, NO_ID, NO_ID, name("while paused"));
 	end(d);
+	begin(d, NO_ID, NO_ID, name("while paused"));
 	F(v_v, resume)();
 	begin(d, NO_ID, NO_ID, name("after resume"));
+	end(d);
+	end(d);
 	end(d);
 }
 

@@ -30,8 +30,10 @@ def check_tasks(tap, events):
     ids = dict(all_args(events, "begin", "with ids")[0])
     tap.ok(set(ids) == {"id", "parent"} and ids["id"] and ids["id"] != ids["parent"],
            "ids of a task are its arguments", ids)
-    tap.equal(sum(begins.values()), sum(tally(events, "end").values()),
+    # What is open when the program pauses is ended by that.
+    tap.equal(sum(begins.values()), sum(tally(events, "end").values()) + 1,
               "an end too many ends nothing")
+    tap.equal([e for e in events if e.get("unmatched")], [], "no end without its begin")
     relations = [(e["aux"], e["value"], e["tail"]) for e in events if e["type"] == "relation"]
     tap.equal(len(relations), 4, "relations: added, to the current task, of a region")
     tap.ok((1, ids["id"]) in [(k, head) for k, head, _ in relations],
@@ -131,8 +133,9 @@ def check_rest(tap, events):
               "a track")
     bars = all_args(events, "instant", "histogram")
     tap.equal(bars[0], [("y", 1), ("y", 2), ("y", 3)], "a histogram")
-    tap.equal((len(named(events, "begin", "while paused")), len(named(events, "begin",
-              "after resume"))), (0, 1), "pause and resume")
+    tap.equal([len(named(events, "begin", n)) for n in ("before the pause", "while paused",
+                                                        "after resume")], [1, 0, 1],
+              "pause and resume")
 
 
 def main():

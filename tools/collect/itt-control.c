@@ -10,15 +10,28 @@
 
 /* ---- pause and resume ------------------------------------------------------------------------ */
 
+/* Odd while paused; programs also resume what is not paused. */
+static void change_pauses(uint32_t paused)
+{
+	uint32_t old = __atomic_load_n(&itt_pauses, __ATOMIC_RELAXED);
+
+	while ((old & 1) != paused &&
+	       !__atomic_compare_exchange_n(&itt_pauses, &old, old + 1, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+}
+
 static void pause_(void)
 {
 	xsprof_pause();
+	change_pauses(1);
 }
 ITT_EXPORT(pause, pause_);
 ITT_EXPORT(detach, pause_);
 
 static void resume(void)
 {
+	change_pauses(0);
 	xsprof_resume();
 }
 ITT_EXPORT(resume, resume);
@@ -28,7 +41,7 @@ static void pause_scoped(int scope)
 	if (scope == ITT_COLLECTION_OFFLOAD)
 		itt_miss(ITT_MISS_PAUSE);
 	else
-		xsprof_pause();
+		pause_();
 }
 ITT_EXPORT(pause_scoped, pause_scoped);
 
@@ -37,7 +50,7 @@ static void resume_scoped(int scope)
 	if (scope == ITT_COLLECTION_OFFLOAD)
 		itt_miss(ITT_MISS_PAUSE);
 	else
-		xsprof_resume();
+		resume();
 }
 ITT_EXPORT(resume_scoped, resume_scoped);
 

@@ -11,6 +11,7 @@
 
 __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
 struct itt_map itt_open;
+uint32_t itt_pauses;
 
 void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 {
@@ -35,10 +36,25 @@ size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
 
 /* ---- tasks that nest ------------------------------------------------------------------------- */
 
+/*
+ * A pause ends in the trace what is open, and what begins during it is not there: the ends of
+ * all these must stay out too.
+ */
+static inline void look_for_pause(struct itt_thread *t)
+{
+	uint32_t pauses = __atomic_load_n(&itt_pauses, __ATOMIC_RELAXED);
+
+	if (unlikely(t->pauses != pauses)) {
+		t->pauses = pauses;
+		t->dead = t->depth;
+	}
+}
+
 void itt_task_push(uint64_t id)
 {
 	struct itt_thread *t = &itt_thread;
 
+	look_for_pause(t);
 	if (likely(t->depth < ITT_DEPTH))
 		t->ids[t->depth] = id;
 	t->depth++;
@@ -96,6 +112,7 @@ void itt_task_end(uint64_t end)
 		itt_miss(ITT_MISS_END);
 		return;
 	}
+	look_for_pause(t);
 	if (unlikely(t->nr_late && t->late[t->nr_late - 1].depth == t->depth)) {
 		const struct itt_late *late = &t->late[--t->nr_late];
 
@@ -104,12 +121,14 @@ void itt_task_end(uint64_t end)
 		if (xsprof_wants(late->name))
 			xsprof_span(late->name, late->begin, end > late->begin ? end : late->begin,
 				    late->id, late->parent);
-	} else {
+	} else if (likely(t->depth > t->dead)) {
 		if (unlikely(end))
 			itt_miss(ITT_MISS_TIMESTAMP);
 		xsprof_end();
 	}
 	t->depth--;
+	if (unlikely(t->dead > t->depth))
+		t->dead = t->depth;
 }
 
 static void task_end(const struct itt_domain *domain)

@@ -173,7 +173,8 @@ struct itt_thread {
 	uint32_t	depth;
 	uint32_t	nr_late;
 	uint32_t	nr_events;
-	uint32_t	reserved;
+	uint32_t	dead;		/* of depth: tasks that a pause has ended */
+	uint32_t	pauses;		/* itt_pauses when that was found out */
 	uint64_t	ids[ITT_DEPTH];
 	struct itt_late	late[ITT_LATE];
 	struct {
@@ -183,6 +184,9 @@ struct itt_thread {
 };
 
 extern __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
+
+/* Raised when the program pauses, and when it goes on: odd while it is paused. */
+extern uint32_t itt_pauses;
 
 /* What other files need of itt-task.c; @end is 0 or ticks that the program gave. */
 void itt_task_push(uint64_t id);
