@@ -13,6 +13,9 @@
 #include "trace/cap-producer.h"
 #include "trace/ring-clock.h"
 
+/* Slots that no writer publishes in a lifetime: sums of counters below it do not overflow. */
+#define HEAD_MAX	(1ull << 60)
+
 /* A ring with less than a chunk and less than a quarter of it in use may wait this long. */
 #define LINGER_NS	1000000000u
 
@@ -231,63 +234,80 @@ static uint64_t block_up(uint64_t pos)
  */
 static uint64_t trusted(uint64_t head, uint64_t size)
 {
-	return head + XSPROF_OVERWRITE_MARGIN > size ? head + XSPROF_OVERWRITE_MARGIN - size : 0;
+	size -= XSPROF_OVERWRITE_MARGIN;
+	return head > size ? head - size : 0;
 }
 
-/* Moves the cursor of an OVERWRITE ring to where a record surely begins. */
-static void skip_to(struct xsp_producer_ring *r, uint64_t pos)
+/*
+ * Slots from the cursor on for one chunk: whole blocks, so that it ends with a record, and never
+ * more than the ring has.
+ */
+static size_t cut(const struct xsp_store *st, uint64_t tail, uint64_t limit, uint64_t size)
 {
-	r->skipped += pos - r->tail;
-	r->tail = pos;
-}
+	uint64_t most = st->chunk_slots < size ? st->chunk_slots : size;
 
-/* Slots from the cursor on for one chunk: whole blocks, so that it ends with a record. */
-static size_t cut(const struct xsp_store *st, uint64_t tail, uint64_t limit)
-{
-	if (limit - tail <= st->chunk_slots)
+	if (limit - tail <= most)
 		return limit - tail;
-	return ((tail + st->chunk_slots) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - tail;
+	return ((tail + most) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - tail;
+}
+
+/*
+ * Moves the cursor beyond what may be overwritten by now.
+ *
+ * Return: slots it moved; -EINVAL: head went back, which it never does.
+ */
+static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit)
+{
+	struct xsp_producer_ring *r = &p->rings[k];
+	uint64_t head = xsp_ring_head(&p->rf, k);
+	uint64_t from = trusted(head, xsp_ring_slots(&p->rf));
+	uint64_t before = r->tail;
+
+	if (head < limit || head >= HEAD_MAX)
+		return -EINVAL;
+	/* Where a record surely begins. */
+	if (from > r->tail) {
+		r->tail = block_up(from);
+		r->skipped += r->tail - before;
+	}
+	return r->tail - before;
 }
 
 static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
 {
 	struct xsp_producer_ring *r = &p->rings[k];
 	uint64_t size = xsp_ring_slots(&p->rf);
+	uint64_t copied = 0;
+	int64_t skip;
+	size_t n;
+	int err;
 
-	while (r->tail < limit) {
-		uint64_t from = block_up(trusted(xsp_ring_head(&p->rf, k), size));
-		uint64_t pos, skip = 0;
-		size_t n;
-		int err;
+	skip = skip_overtaken(p, k, limit);
+	/* A writer as fast as we are is left for the next pass, after all others. */
+	while (skip >= 0 && r->tail < limit && copied < 2 * size) {
+		uint64_t from = r->tail;
 
-		if (from > r->tail && trusted(xsp_ring_head(&p->rf, k), size) > r->tail)
-			skip_to(r, from);
-		if (r->tail >= limit)
-			break;
-		n = cut(st, r->tail, limit);
-		err = xsp_ring_copy(&p->rf, k, r->tail, st->buf, n);
+		n = cut(st, from, limit, size);
+		copied += n;
+		err = xsp_ring_copy(&p->rf, k, from, st->buf, n);
 		if (err)
 			return err;
 		/* The copy is done before head is looked at again. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		from = trusted(xsp_ring_head(&p->rf, k), size);
-		if (from > r->tail) {
-			pos = block_up(from);
-			skip = pos - r->tail;
-			skip_to(r, pos);
-			if (skip >= n)
-				continue;
-			n -= skip;
+		skip = skip_overtaken(p, k, limit);
+		if (skip < 0 || (uint64_t)skip >= n)
+			continue;
+		n -= skip;
+		if (skip)
 			memmove(st->buf, (struct xsprof_rec *)st->buf + skip,
 				n << XSPROF_SLOT_SHIFT);
-		}
 		store_slots(st, p, k, r->tail, n);
 		if (st->keep && st->error)
 			return st->error;
 		r->tail += n;
 	}
 	xsp_ring_release(&p->rf, k, r->tail, r->skipped);
-	return 0;
+	return skip < 0 ? skip : 0;
 }
 
 static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
@@ -295,7 +315,7 @@ static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 	struct xsp_producer_ring *r = &p->rings[k];
 
 	while (r->tail < limit) {
-		size_t n = cut(st, r->tail, limit);
+		size_t n = cut(st, r->tail, limit, xsp_ring_slots(&p->rf));
 		int err = xsp_ring_copy(&p->rf, k, r->tail, st->buf, n);
 
 		if (err)
@@ -339,7 +359,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 
 	if (r->broken || p->rf.broken)
 		return;
-	if (head < r->seen || (discard && pending > size)) {
+	if (head < r->seen || head >= HEAD_MAX || (discard && pending > size)) {
 		give_up(st, p, k, "counts what cannot be");
 		return;
 	}

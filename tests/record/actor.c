@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program to be recorded that behaves as it is told: regular, lossy, overwriting, dying in
+ * several ways, and hostile.  What it wrote goes to stdout in the words of a ledger.
+ *
+ *	actor count N		N records over 3 rings, waiting for the reader
+ *	actor lose N		N records into a small ring, not waiting
+ *	actor overwrite N	N records of 1 to 8 slots into a small OVERWRITE ring
+ *	actor end HOW		100 records, then: exit, _exit, kill, exec, abort
+ *	actor scribble SEED MS	writes rubbish all over its own file
+ *	actor truncate		cuts its own file to nothing, under the recorder's eyes
+ *	actor heads		heads that jump, go back and lie
+ *	actor shapes		files that are no producers
+ *	actor hold MS FILE	100 records, then waits; FILE is made when they are there
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+static void sleep_ms(unsigned int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000l };
+
+	nanosleep(&ts, NULL);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+static uint32_t random32(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return *state >> 33;
+}
+
+static void print_ledger(const struct sim *s)
+{
+	uint32_t k;
+
+	for (k = 0; k < s->rings; k++)
+		printf("wrote pid %d ring %u head %llu drops %llu\n", (int)getpid(), k,
+		       (unsigned long long)sim_writer(s, k)->head,
+		       (unsigned long long)sim_writer(s, k)->drops);
+	fflush(stdout);
+}
+
+static int count(uint64_t n, uint32_t rings, uint64_t ring_size, bool wait, uint32_t mode)
+{
+	uint64_t i, state = 1;
+	struct sim s;
+	uint32_t name;
+
+	sim_open(&s, rings, ring_size, mode, 0);
+	name = sim_name(&s, "record");
+	for (i = 0; i < n; i++) {
+		uint32_t size = 1 + random32(&state) % XSPROF_RECORD_SLOTS;
+
+		sim_put(&s, i % rings, name, size, i, wait);
+	}
+	print_ledger(&s);
+	sim_goodbye(&s);
+	return 0;
+}
+
+static int end(const char *how)
+{
+	struct sim s;
+	uint32_t name;
+	int i;
+
+	sim_open(&s, 2, 16384, XSPROF_MODE_DISCARD, 0);
+	name = sim_name(&s, how);
+	for (i = 0; i < 100; i++)
+		sim_put(&s, i % 2, name, 1, i, true);
+	print_ledger(&s);
+	if (!strcmp(how, "exit")) {
+		sim_goodbye(&s);
+		return 7;
+	}
+	if (!strcmp(how, "_exit"))
+		_exit(8);
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+	if (!strcmp(how, "abort"))
+		kill(getpid(), SIGABRT);
+	if (!strcmp(how, "exec"))
+		execlp("sleep", "sleep", "0.3", NULL);
+	return 91;
+}
+
+/* Everything a process can do to its own file short of cutting it, for a while. */
+static int scribble(uint64_t seed, unsigned int ms)
+{
+	uint64_t until = now_ms() + ms, state = seed;
+	struct sim s;
+	struct xsprof_ctl geo;
+	uint32_t name, i;
+
+	sim_open(&s, 4, 65536, seed % 2 ? XSPROF_MODE_OVERWRITE : XSPROF_MODE_DISCARD, 0);
+	name = sim_name(&s, "scribble");
+	geo = *s.ctl;
+	while (now_ms() < until) {
+		/* Mostly whole records, so that the reader stays busy. */
+		*s.ctl = geo;
+		for (i = 0; i < 200; i++)
+			sim_put(&s, random32(&state) % 4, name, 1 + i % 8, i, false);
+		for (i = 0; i < 64; i++) {
+			uint64_t area = random32(&state) % 4, off;
+			uint32_t k = random32(&state) % 4;
+			uint64_t word = random32(&state) % 3 ? random32(&state) :
+					~0ull << random32(&state) % 64;
+
+			if (area == 0)
+				off = random32(&state) % 4096;
+			else if (area == 1)
+				off = 4096 + random32(&state) % 256;
+			else if (area == 2)
+				off = (uint8_t *)sim_writer(&s, k) - s.base +
+				      random32(&state) % 128;
+			else
+				off = (uint8_t *)sim_writer(&s, k) - s.base + 8192 +
+				      random32(&state) % 65536;
+			/* Our own pointers into it depend on these. */
+			memcpy(s.base + (off & ~7ull), &word, 8);
+			s.ctl->rings_off = geo.rings_off;
+			s.ctl->ring_stride = geo.ring_stride;
+			s.ctl->mode = geo.mode;
+		}
+		if (random32(&state) % 8 == 0)
+			sleep_ms(1);
+	}
+	return 0;
+}
+
+static int cut(void)
+{
+	struct sim s;
+	uint32_t name;
+	int i;
+
+	sim_open(&s, 2, 65536, XSPROF_MODE_DISCARD, 0);
+	name = sim_name(&s, "cut");
+	for (i = 0; i < 5000; i++)
+		sim_put(&s, i % 2, name, 1, i, true);
+	if (ftruncate(s.fd, 0))
+		return 92;
+	sleep_ms(400);
+	return 0;
+}
+
+static int heads(void)
+{
+	static const uint64_t lies[] = { 1ull << 63, ~0ull, 0, 1, 1ull << 32, 77777 };
+	struct sim s;
+	size_t i;
+
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		sim_open(&s, 2, 16384, i % 2, i);
+		sim_put(&s, 0, sim_name(&s, "heads"), 1, i, true);
+		__atomic_store_n(&sim_writer(&s, 0)->head, lies[i], __ATOMIC_RELEASE);
+		sleep_ms(20);
+		__atomic_store_n(&sim_writer(&s, 0)->head, lies[i] / 2, __ATOMIC_RELEASE);
+		sleep_ms(20);
+	}
+	return 0;
+}
+
+static void put_file(int dir, const char *name, const void *data, size_t len, off_t size)
+{
+	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0 || pwrite(fd, data, len, 0) != (ssize_t)len || (size && ftruncate(fd, size)))
+		exit(93);
+	close(fd);
+}
+
+static int shapes(void)
+{
+	int dir = open(getenv("XSPROF_SESSION"), O_RDONLY | O_DIRECTORY);
+	struct xsprof_ctl ctl;
+	struct sim s;
+	int i;
+
+	sim_open(&s, 2, 16384, 0, 0);
+	sim_put(&s, 0, sim_name(&s, "shapes"), 1, 1, true);
+	ctl = *s.ctl;
+	put_file(dir, "p.1.1.1", "", 0, 0);
+	put_file(dir, "p.1.1.2", "not a ring file", 15, 8192);
+	ctl.abi_major = 99;
+	put_file(dir, "p.1.1.3", &ctl, sizeof(ctl), 1 << 20);
+	ctl = *s.ctl;
+	ctl.ring_stride = ~0ull;
+	put_file(dir, "p.1.1.4", &ctl, sizeof(ctl), 1 << 20);
+	ctl = *s.ctl;
+	put_file(dir, "p.1.1.5", &ctl, sizeof(ctl), 0);
+	ctl.nr_rings = ~0u;
+	put_file(dir, "p.1.1.6", &ctl, sizeof(ctl), 1 << 20);
+	if (symlinkat("/etc/passwd", dir, "p.1.1.7") || mkfifoat(dir, "p.1.1.8", 0600) ||
+	    mkdirat(dir, "p.1.1.9", 0700))
+		return 94;
+	put_file(dir, "p.\033[31m", &ctl, sizeof(ctl), 0);
+	put_file(dir, "e.4711.1.0", "no room\nsecond line", 19, 0);
+	for (i = 0; i < 30; i++)
+		sleep_ms(10);
+	unlinkat(dir, "p.1.1.9", AT_REMOVEDIR);
+	sim_goodbye(&s);
+	return 0;
+}
+
+static int hold(unsigned int ms, const char *file)
+{
+	struct sim s;
+	uint32_t name;
+	int i;
+
+	sim_open(&s, 2, 65536, XSPROF_MODE_DISCARD, 0);
+	name = sim_name(&s, "hold");
+	for (i = 0; i < 100; i++)
+		sim_put(&s, i % 2, name, 1, i, true);
+	close(open(file, O_WRONLY | O_CREAT, 0600));
+	sleep_ms(ms);
+	for (i = 0; i < 100; i++)
+		sim_put(&s, i % 2, name, 1, 100 + i, false);
+	print_ledger(&s);
+	sim_goodbye(&s);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+
+	if (!strcmp(what, "count"))
+		return count(n, 3, 1 << 20, true, XSPROF_MODE_DISCARD);
+	if (!strcmp(what, "lose"))
+		return count(n, 2, 16384, false, XSPROF_MODE_DISCARD);
+	if (!strcmp(what, "overwrite"))
+		return count(n, 2, 65536, false, XSPROF_MODE_OVERWRITE);
+	if (!strcmp(what, "end") && argc > 2)
+		return end(argv[2]);
+	if (!strcmp(what, "scribble") && argc > 3)
+		return scribble(n, atoi(argv[3]));
+	if (!strcmp(what, "truncate"))
+		return cut();
+	if (!strcmp(what, "heads"))
+		return heads();
+	if (!strcmp(what, "shapes"))
+		return shapes();
+	if (!strcmp(what, "hold") && argc > 3)
+		return hold(n, argv[3]);
+	fprintf(stderr, "actor: what?\n");
+	return 95;
+}

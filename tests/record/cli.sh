@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# `xsprof record` as a command: options, exit statuses, signals, what it says and where.
+. "$(dirname "$0")/tap.sh"
+
+# The command's own status, input and output
+run "$xsprof" record -- sh -c 'cat; echo to-out; echo to-err >&2; exit 3'
+is "exit status of the command" $rc 3
+is "stdout is the command's alone" "$(cat out)" to-out
+has "stderr passes through" err '^to-err$'
+has "a summary line" err '^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
+has "nothing recorded, and why" err 'nothing was recorded: no process of the command loaded libxsprof-user'
+ok "the capture is there" test -s xsprof.data
+ok "no session stays behind" clean
+echo input | "$xsprof" record -q -- cat >out 2>err
+is "stdin passes through" "$(cat out)" input
+is "--quiet is quiet" "$(cat err)" ""
+ok "an old capture is kept" test -s xsprof.data.old
+run "$xsprof" record -o quiet.data true
+is "no -- needed" $rc 0
+ok "-o" test -s quiet.data
+
+# Ends
+run "$xsprof" record -- sh -c 'kill -TERM $$'
+is "killed by SIGTERM: 143" $rc 143
+has "and said so" err 'sh: killed by signal 15 \(Terminated\)'
+run "$xsprof" record -- sh -c 'kill -KILL $$'
+is "killed by SIGKILL: 137" $rc 137
+rm -f xsprof.data*
+run "$xsprof" record -- ./no-such-command
+is "not found: 127" $rc 127
+has "not found, said" err '^xsprof: \./no-such-command: command not found'
+run "$xsprof" record -- no-such-command
+is "not found in PATH: 127" $rc 127
+echo text >plain
+run "$xsprof" record -- ./plain
+is "not executable: 126" $rc 126
+has "not executable, said" err '^xsprof: \./plain: cannot be executed: Permission denied'
+run "$xsprof" record -- /
+is "a directory: 126" $rc 126
+ok "no file is made for a command that never ran" test ! -e xsprof.data
+ok "and no session" clean
+
+# Signals
+for sig in INT TERM HUP QUIT USR1; do
+	cat >trap.sh <<-END
+	trap 'echo got-$sig; exit 5' $sig
+	echo ready; i=0
+	while [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done
+	END
+	# A background job of a shell ignores INT and QUIT: give them back.
+	env --default-signal=INT,QUIT "$xsprof" record -q -- sh trap.sh >out 2>err &
+	pid=$!
+	wait_for grep -q ready out
+	kill -$sig $pid
+	wait $pid
+	is "SIG$sig reaches the command" "$?:$(tail -n 1 out)" "5:got-$sig"
+done
+cat >count.sh <<'END'
+n=0
+trap 'n=$((n + 1))' INT
+echo ready; i=0
+while [ $i -lt 10 ]; do sleep 0.05; i=$((i + 1)); done
+echo "n=$n"
+END
+if command -v script >/dev/null; then
+	# On a terminal Ctrl-C comes to the whole group: once, not twice.
+	(wait_for grep -qs ready typed; printf '\003'; sleep 1) |
+		script -qefc "$xsprof record -q -- sh count.sh" typed >/dev/null
+	has "Ctrl-C of a terminal arrives once" typed 'n=1'
+else
+	skip "Ctrl-C of a terminal arrives once" "script is not installed"
+fi
+cat >deaf.sh <<'END'
+trap '' INT TERM
+echo ready; i=0
+while [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+END
+env --default-signal=INT,QUIT "$xsprof" record -- sh deaf.sh >out 2>err &
+pid=$!
+wait_for grep -q ready out
+kill -TERM $pid; sleep 0.2; kill -TERM $pid; sleep 0.2; kill -TERM $pid
+wait $pid
+is "asked three times it ends whatever the command does" $? 143
+has "and says who still runs" err 'sh: still runs as process'
+pkill -KILL -P 1 -f deaf.sh 2>/dev/null
+
+# Arguments
+for bad in --no-such-option --mode=sideways '-b 0' '-b lots' -b1k '-d soon' -d0 -z0 -z99 \
+	--clock=sundial '-o -' --quiet=yes; do
+	# shellcheck disable=SC2086
+	run "$xsprof" record $bad -- true
+	is "refused: $bad" $rc 2
+	has "told where help is: $bad" err "see 'xsprof record --help'"
+done
+run "$xsprof" record --compres=3 -- true
+is "an option may be abbreviated" $rc 0
+run "$xsprof" record --comprss -- true
+has "an option is suggested" err 'did you mean --compress'
+run "$xsprof" record
+is "no command" $rc 2
+has "no command, said" err 'no command'
+run "$xsprof" record --help
+is "--help" $rc 0
+has "--help says the options" out '--buffer-size'
+run "$xsprof" recrod
+has "a verb is suggested" err "did you mean 'record'"
+run "$xsprof" --version
+has "--version" out '^xsprof [0-9]'
+run sh -c "$xsprof --help >/dev/full"
+is "help to a full device fails" $rc 1
+
+# Places
+run "$xsprof" record -o /no/such/dir/x.data -- sh -c 'echo ran'
+is "no such folder" $rc 2
+has "no such folder, said" err '/no/such/dir/x.data: cannot be written: No such file'
+is "the command was not started" "$(cat out)" ""
+mkdir isdir
+run "$xsprof" record -o isdir -- true
+is "a folder as output" $rc 2
+XSPROF_SHM_DIR=/no/such/dir run "$xsprof" record -- true
+is "no tmpfs" $rc 2
+has "no tmpfs, said" err '/no/such/dir: does not exist: mount a tmpfs'
+XSPROF_SHM_DIR=shm run "$xsprof" record -- true
+is "a relative base" $rc 2
+mkdir open; mkdir -m 777 open/xsprof-$(id -u)
+XSPROF_SHM_DIR=$dir/open run "$xsprof" record -- true
+is "a folder others can enter" $rc 2
+has "said" err 'open to other users'
+mkdir link elsewhere; ln -s "$dir/elsewhere" link/xsprof-$(id -u)
+XSPROF_SHM_DIR=$dir/link run "$xsprof" record -- true
+is "a symbolic link in its place" $rc 2
+has "said" err 'is not a directory'
+if [ "$(id -u)" = 0 ]; then
+	mkdir other; mkdir -m 700 other/xsprof-0; chown 65534 other/xsprof-0
+	XSPROF_SHM_DIR=$dir/other run "$xsprof" record -- true
+	is "somebody else's folder" $rc 2
+	has "said" err 'belongs to another user'
+else
+	skip "somebody else's folder" "needs root"
+	skip "said" "needs root"
+fi
+
+# Two recorders
+run "$xsprof" record -o outer.data -- "$xsprof" record -o inner.data -- true
+is "a second recorder is refused" $rc 2
+has "and told who records" err "already being recorded by process [0-9]+ into $dir/outer.data"
+ok "it wrote nothing" test ! -e inner.data
+XSPROF_SESSION=$shm/gone run "$xsprof" record -- true
+is "a session that is gone does not matter" $rc 0
+
+# Duration
+run "$xsprof" record --duration 300ms -- "$actor" hold 1200 held
+is "after --duration the command goes on" $rc 0
+has "said" err 'the recording is over, the command goes on'
+"$inspect" xsprof.data >seen
+has "what came before is there, what came after is not" seen '^total records 100 .* end 1 why 2 '
+has "a process that ran on is marked so" seen 'how 5'
+ok "no session stays behind" clean
+finish

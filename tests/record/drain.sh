@@ -1,0 +1,137 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The drain against producers made by hand: every record and every loss is accounted for, how
+# each process ended is known, and nothing a hostile one does reaches the others.
+. "$(dirname "$0")/tap.sh"
+
+[ "${XSPROF_TIER:-quick}" = full ] && scale=10 || scale=1
+
+# What actors printed (wrote ring K head H drops D) against what the ledgers say.
+same_ledgers()
+{
+	[ "$(sed -n 's/^wrote pid .* ring \(.*\) head \(.*\) drops \(.*\)/\1 \2 \3/p' out | sort)" = \
+	  "$(awk '$1 == "ring" { print $3, $5, $13 }' seen | sort)" ]
+}
+
+# Every slot is read, skipped, refused or unsaved.
+adds_up()
+{
+	awk '$1 == "ring" && $5 != $7 + $9 + $11 + $15 { bad = 1 }
+		$1 == "ring" { n++ } END { exit bad || !n }' seen
+}
+
+look()
+{
+	"$inspect" "$@" >seen
+	ok "$name: every chunk is sound" test $? = 0
+	ok "$name: ledgers add up" adds_up
+}
+
+name="three rings, 1 to 8 slots"
+n=$((200000 * scale))
+run "$xsprof" record -o a.data -- "$actor" count $n
+is "$name: status" $rc 0
+look a.data
+has "$name: all there" seen "^total records $n producers 1 end 1 why 0 notes 0"
+ok "$name: ledgers as written" same_ledgers
+has "$name: it said goodbye" seen 'how 1 status 0'
+has "$name: summary" err "\[ xsprof record: $n events from 1 process, .* 0 lost"
+
+name="compressed"
+run "$xsprof" record -z -o z.data -- "$actor" count $n
+is "$name: status" $rc 0
+ok "$name: smaller" test "$(stat -c %s z.data)" -lt "$(($(stat -c %s a.data) / 4))"
+run "$xsprof" dump -f text -i z.data -o z.txt
+is "$name: all there" "$(grep -c 'instant' z.txt)" $n
+
+name="small ring, not waiting"
+run "$xsprof" record -o l.data -- "$actor" lose $((300000 * scale))
+look l.data
+ok "$name: ledgers as written" same_ledgers
+is "$name: every record is stored or a drop" $(($(field drops seen) +
+	$(sed -n 's/^total records \([0-9]*\) .*/\1/p' seen))) $((300000 * scale))
+ok "$name: there were drops" test "$(field drops seen)" -gt 0
+has "$name: summary counts them" err " $(field drops seen) lost"
+
+name="OVERWRITE"
+run "$xsprof" record -m overwrite -o o.data -- "$actor" overwrite $((300000 * scale))
+look o.data
+ok "$name: ledgers as written" same_ledgers
+ok "$name: something was read" test "$(field read seen)" -gt 1000
+
+name="ends"
+for how in exit:1:7 _exit:1:8 kill:2:9 abort:2:6; do
+	run "$xsprof" record -o e.data -- "$actor" end "${how%%:*}"
+	look e.data
+	has "$name ${how%%:*}" seen "how $(echo "${how#*:}" | sed 's/:/ status /')\$"
+	has "$name ${how%%:*}: all there" seen '^total records 100 '
+	# The same as somebody else's child, which only its parent can wait for.
+	run "$xsprof" record -o e.data -- sh -c "$actor end ${how%%:*}; sleep 0.2"
+	"$inspect" e.data >seen
+	has "$name ${how%%:*} of a grandchild: all there" seen '^total records 100 '
+done
+run "$xsprof" record -o e.data -- "$actor" end exec
+look e.data
+has "$name exec" seen 'how 3'
+
+name="many processes"
+run "$xsprof" record -o m.data -- sh -c "for i in \$(seq 40); do $actor end exit & done; wait"
+look m.data
+has "$name: all there" seen '^total records 4000 producers 40 end 1'
+ok "$name: ledgers as written" same_ledgers
+
+name="a child that outlives the command"
+run "$xsprof" record -o c.data -- sh -c "$actor hold 400 held & sleep 0.1; exit 4"
+is "$name: status" $rc 4
+look c.data
+has "$name: waited for" seen '^total records 200 '
+run "$xsprof" record -o c.data -- sh -c "$actor hold 4000 held2 & sleep 0.1; exit 4"
+look c.data
+has "$name: but not for ever" seen '^total records 100 '
+has "$name: marked as running" seen 'how 5'
+run "$xsprof" record --wait-all -o c.data -- sh -c "$actor hold 2000 held3 & exit 4"
+look c.data
+has "$name: --wait-all" seen '^total records 200 '
+
+name="hostile"
+rm -f out err
+"$xsprof" record -o h.data -- sh -c "
+	for i in 1 2 3 4; do $actor scribble \$i $((700 * scale)) & done
+	$actor truncate & $actor heads &
+	for i in 1 2 3; do $actor count 50000; done
+	wait" >out 2>err
+is "$name: the recorder survives" $? 0
+pids=$(sed -n 's/^wrote pid \([0-9]*\) .*/\1/p' out | sort -u)
+# shellcheck disable=SC2086
+"$inspect" h.data $pids >seen
+ok "$name: every chunk is sound" test $? = 0
+for pid in $pids; do
+	awk -v pid="$pid" '$1 == "producer" { on = $4 == pid } on && $1 == "ring"' seen |
+		awk '{ print $3, $5, $13 }' | sort >theirs
+	sed -n "s/^wrote pid $pid ring \(.*\) head \(.*\) drops \(.*\)/\1 \2 \3/p" out | sort >ours
+	ok "$name: the ledger of $pid is exact" cmp -s ours theirs
+	awk -v pid="$pid" '$1 == "producer" { on = $4 == pid } on && $1 == "ring"' seen >one
+	is "$name: all of $pid is stored" "$(field read one)" "$(field head one)"
+done
+ok "$name: no session stays behind" clean
+
+name="what is no producer"
+run "$xsprof" record -o s.data -- "$actor" shapes
+is "$name: status" $rc 0
+"$inspect" s.data >seen
+has "$name: each is named once" seen '^note p.1.1.3: not recorded: was made by another major'
+has "$name: a link" seen '^note p.1.1.7: not recorded: is a symbolic link'
+has "$name: a cut one" seen '^note p.1.1.5: not recorded: is shorter than it says'
+has "$name: nonsense" seen '^note p.1.1.6: not recorded: holds numbers that do not fit'
+has "$name: a message is passed on" err 'process 4711 is not recorded: no room$'
+has "$name: the real one is recorded" seen '^total records 1 producers 1'
+
+name="the library"
+run "$xsprof" record -b 16M -o r.data -- "$marker" $((20000 * scale)) 4 3
+is "$name: status" $rc 0
+is "$name: four processes" "$(grep -c attached.1 out)" 4
+is "$name: what was passed is stored or lost" \
+	"$(($(sed -n 's/^\[ xsprof record: \([0-9]*\) events .*/\1/p' err) + $(field lost out)))" \
+	"$(field events out)"
+finish

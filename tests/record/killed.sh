@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What stays when the recorder, the disk or the program dies: a capture that is good to its last
+# whole chunk, and the rest where `xsprof recover` finds it.
+. "$(dirname "$0")/tap.sh"
+
+name="recorder killed"
+"$xsprof" record -o k.data -- "$actor" hold 3000 held >out 2>err &
+pid=$!
+wait_for test -e held
+sleep 1.5
+kill -KILL $pid
+wait $pid 2>/dev/null
+"$inspect" k.data >seen
+ok "$name: the file is sound" test $? = 0
+has "$name: it holds what was read" seen '^total records 100 .* end 0'
+run "$xsprof" list
+has "$name: list shows it" out 'recorder is dead'
+run "$xsprof" record -o other.data -- true
+has "$name: the next recorder tells of it" err "'xsprof recover' saves"
+wait_for sh -c "! pgrep -f '[h]old 3000 held' >/dev/null"
+cp k.data cut.data
+run "$xsprof" recover
+is "$name: recover" $rc 0
+"$inspect" k.data >seen
+ok "$name: the file is sound after it" test $? = 0
+has "$name: and whole" seen '^total records 200 producers 1 end 1 why 3'
+ok "$name: the session is gone" clean
+run "$xsprof" recover
+is "$name: nothing more to recover" $rc 0
+has "$name: said" err 'nothing to recover'
+
+name="killed, cut, recovered elsewhere"
+"$xsprof" record -o k2.data -- "$actor" hold 2500 held4 >out 2>err &
+pid=$!
+wait_for test -e held4
+sleep 1.5
+kill -KILL $pid
+wait $pid 2>/dev/null
+wait_for sh -c "! pgrep -f '[h]old 2500 held' >/dev/null"
+printf 'half a chunk' >>k2.data
+size=$(stat -c %s k2.data)
+session=$(basename "$(find "$shm" -mindepth 2 -maxdepth 2 -name 's.*')")
+run "$xsprof" recover -o saved.data
+is "$name: -o wants a session" $rc 2
+run "$xsprof" recover s.1.2.3
+is "$name: an unknown session" $rc 1
+run sh -c "ulimit -f 2; exec $xsprof recover -o full.data $session"
+ok "$name: no room is an error" test $rc != 0
+run "$xsprof" recover --list
+has "$name: and the session stays" out "$session: recorder is dead"
+run "$xsprof" recover -o saved.data "$session"
+is "$name: status" $rc 0
+"$inspect" saved.data >seen
+ok "$name: the file is sound" test $? = 0
+has "$name: and whole" seen '^total records 200 producers 1 end 1'
+is "$name: the cut capture is as it was" "$(stat -c %s k2.data)" "$size"
+ok "$name: the session is gone" clean
+
+name="capture gone"
+"$xsprof" record -o k3.data -- "$actor" hold 800 held5 >out 2>err &
+pid=$!
+wait_for test -e held5
+kill -KILL $pid
+wait $pid 2>/dev/null
+rm k3.data
+sleep 1
+run "$xsprof" recover
+is "$name: status" $rc 0
+"$inspect" k3.data.recovered >seen
+has "$name: into a new file" seen '^total records 200 producers 1 end 1'
+
+name="deleted"
+"$xsprof" record -o k4.data -- "$actor" hold 400 held6 >out 2>err &
+pid=$!
+wait_for test -e held6
+kill -KILL $pid
+wait $pid 2>/dev/null
+run "$xsprof" recover --delete
+is "$name: status" $rc 0
+ok "$name: the session is gone" clean
+
+name="full disk"
+# The limit is the recorder's alone: the rings are files too.
+limited="ulimit -S -f 2000; exec $xsprof record -o f.data -- sh -c"
+run sh -c "$limited 'ulimit -S -f unlimited; exec $actor count 200000'"
+is "$name: the command ended well, the capture did not: 1" $rc 1
+has "$name: said at once" err 'the file could not be written: File too large; nothing is stored'
+has "$name: said at the end" err 'f.data: File too large: .* events are not in it'
+"$inspect" f.data >seen
+ok "$name: the file is sound" test $? = 0
+stored=$(sed -n 's/^total records \([0-9]*\) .*/\1/p' seen)
+ok "$name: it holds what found room" test "$stored" -gt 1000
+is "$name: what did not is counted" "$stored $(sed -n \
+	's/^\[ xsprof record: \([0-9]*\) events .*, \([0-9]*\) lost.*/\1 \2/p' err)" \
+	"$stored $stored $((200000 - stored))"
+run sh -c "$limited 'ulimit -S -f unlimited; $actor count 200000; exit 9'"
+is "$name: the command's own status counts" $rc 9
+if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
+	run "$xsprof" record -o small/f.data -- "$actor" count 200000
+	"$inspect" small/f.data >seen
+	ok "$name: ENOSPC: the file is sound" test $? = 0
+	has "$name: ENOSPC: said" err 'No space left on device'
+	has "$name: ENOSPC: the end found room" seen 'end 1 why 3'
+	XSPROF_SHM_DIR=$dir/small run "$xsprof" record -o g.data -- "$marker" 100 1 0
+	is "$name: no room for rings: the program does not mind" $rc 0
+	umount small
+else
+	for i in 1 2 3 4; do
+		skip "$name: ENOSPC" "needs root and mount"
+	done
+fi
+run "$xsprof" record -o /dev/full -- true
+is "$name: from the first byte" $rc 2
+
+name="program killed"
+run "$xsprof" record -b 16M -o p.data -- "$marker" 20000 2 0 kill
+is "$name: status" $rc 137
+is "$name: every record is there" \
+	"$(sed -n 's/^\[ xsprof record: \([0-9]*\) events .* 0 lost.*/\1/p' err)" 80000
+
+name="cut anywhere"
+run "$xsprof" record -o cut.data -- "$actor" count 20000
+size=$(stat -c %s cut.data)
+bad=0
+for at in 64 65 127 500 $((size / 3)) $((size / 2)) $((size - 1)); do
+	head -c "$at" cut.data >part.data
+	"$xsprof" info -i part.data >out 2>err
+	[ $? -lt 126 ] && grep -qE 'part.data: .*(cut off|ends inside|no END)' err ||
+		bad=$((bad + 1))
+done
+is "$name: read to the last whole chunk, with a warning" $bad 0
+
+name="records itself"
+XSPROF_RECORD=self.%p.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 2
+is "$name: status" $rc 0
+is "$name: nothing on stderr" "$(cat err)" ""
+is "$name: one file" "$(ls self.*.data | wc -l)" 1
+"$inspect" self.*.data >seen
+ok "$name: the file is sound" test $? = 0
+is "$name: it and its children" "$(grep -c '^producer' seen)" 3
+is "$name: every record" "$(($(field read seen) - 0))" "$(field head seen)"
+is "$name: all accounted for" "$(($(field head seen) + $(field lost out)))" "$(field events out)"
+ok "$name: the session is gone" clean
+rm -f self.*
+XSPROF_RECORD=$dir/self.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 0 kill
+is "$name, killed: status" $rc 137
+"$inspect" self.data >seen
+ok "$name, killed: the file is sound" test $? = 0
+run "$xsprof" recover
+is "$name, killed: recover" $rc 0
+"$inspect" self.data >seen
+is "$name, killed: every record" "$(field head seen)" 80000
+XSPROF_RECORD=/no/such/dir/x run "$marker" 10 1 0
+is "$name: a bad file name harms nobody" "$rc $(cat err)" "0 "
+ok "$name: and leaves nothing" clean
+XSPROF_RECORD=$dir/inner.data run "$xsprof" record -o outer.data -- "$marker" 100 1 0
+ok "$name: not under a recorder" test ! -e inner.data
+has "$name: which has it all" err ' 200 events from 1 process'
+finish
