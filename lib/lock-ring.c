@@ -15,8 +15,23 @@
 #include "internal.h"
 #include "trace/ring-clock.h"
 
+#ifdef XSP_TEST_NEST_WAIT	/* negative control: a handler that waits for its own thread */
+#define XSP_LOCK_ROUNDS		UINT32_MAX
+#define XSP_OWN(owner, tid)	((void)(owner), (void)(tid), false)
+#else
 #define XSP_LOCK_ROUNDS		64
+#define XSP_OWN(owner, tid)	((owner) == (tid))
+#endif
 #define XSP_LOCK_SPIN_ROUNDS	4	/* rounds before the first sched_yield() */
+
+static uint64_t xsp_locked_ticks(void)
+{
+#if defined(XSP_TEST_NO_ORDER) && defined(__x86_64__)	/* negative control: time must go back */
+	return __builtin_ia32_rdtsc();
+#else
+	return xsp_ticks(xsp_set.clock);
+#endif
+}
 
 /* The lock of @w is ours.  Return: false when there was no room: dropped and counted. */
 static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
@@ -30,7 +45,7 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 	 * Ordered after the lock was taken (lfence, isb inside): else the counter may be read
 	 * early, and time would go back in this ring.
 	 */
-	ts = xsp_ticks(xsp_set.clock);
+	ts = xsp_locked_ticks();
 	total = w->drops + __atomic_load_n(&w->busy, __ATOMIC_RELAXED);
 	lost = total != w->reported;
 	at += lost;
@@ -56,6 +71,15 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 		uint64_t word[4] = { xsp_hdr(0, XSPROF_REC_LOST, 1), ts, 0, total };
 
 		memcpy(xsp_ring_slot(w, head++), word, sizeof(word));
+		/*
+		 * OVERWRITE: on its own, or LOST, padding and record would be one slot more
+		 * than the margin that readers keep.
+		 */
+		if (xsp_set.overwrite) {
+			__atomic_store_n(&w->head, head, __ATOMIC_RELEASE);
+			w->reported = total;
+			__atomic_thread_fence(__ATOMIC_RELEASE);
+		}
 	}
 	if (head != at) {
 		uint64_t word[4] = { xsp_hdr(0, XSPROF_REC_PAD, at - head), ts, 0, 0 };
@@ -84,7 +108,7 @@ static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
 	if (!owner && __atomic_compare_exchange_n(&w->lock, &owner, tid, false, __ATOMIC_ACQUIRE,
 						  __ATOMIC_RELAXED))
 		return true;
-	*nested |= owner == tid;
+	*nested |= XSP_OWN(owner, tid);
 	return false;
 }
 
