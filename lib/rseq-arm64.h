@@ -67,6 +67,18 @@
 	".Lxsp_commit%=:\n\t"
 #endif
 
+#ifdef XSP_TEST_EARLY_GENERAL	/* negative control: the same in the general sequence */
+#define XSP_EARLY_HEAD	"stlr %[n], [%[r]]\n\t"
+#else
+#define XSP_EARLY_HEAD
+#endif
+
+#ifdef XSP_TEST_NO_BOUND	/* negative control: a drop leaves the short way open */
+#define XSP_LOWER_BOUND(head)
+#else
+#define XSP_LOWER_BOUND(head)	"str " head ", [%[r], #24]\n\t"	/* bound */
+#endif
+
 #define XSP_SEQ1(last) \
 	XSP_ARM \
 	"ldr w9, [%[rs], #4]\n\t"		/* cpu_id; huge where rseq is not registered */ \
@@ -187,7 +199,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		"3:\n\t"				/* drop */
 		"add x9, %[h], #1\n\t"
 		"str x9, [%[r], #8]\n\t"		/* mark */
-		"str %[h], [%[r], #24]\n\t"		/* bound */
+		XSP_LOWER_BOUND("%[h]")
 		"ldr %[n], [%[r], #16]\n\t"
 		"add %[n], %[n], #1\n\t"
 		"add %[d], %[r], #16\n\t"		/* commit to drops */
@@ -233,6 +245,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		"stp x9, x10, [%[d], #16]\n\t"
 		"ldr x11, [%[in], #16]\n\t"
 		"subs x11, x11, #1\n\t"
+		XSP_EARLY_HEAD
 		"b.eq 9f\n"
 		"8:\n\t"
 		"ldp x9, x10, [%[h], #16]\n\t"
@@ -289,7 +302,7 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 		"cmp x10, x11\n\t"
 		"b.ls .Lxsp_abort%=\n\t"
 		"str %[d], [%[r], #8]\n\t"		/* mark */
-		"str x9, [%[r], #24]\n\t"		/* bound */
+		XSP_LOWER_BOUND("x9")
 		"ldr x9, [%[r], #16]\n\t"
 		"add x9, x9, #1\n\t"
 		"add x10, %[r], #16\n\t"

@@ -61,6 +61,18 @@
 	".Lxsp_commit%=:\n\t"
 #endif
 
+#ifdef XSP_TEST_EARLY_GENERAL	/* negative control: the same in the general sequence */
+#define XSP_EARLY_HEAD	"movq %%rcx, 0(%[r])\n\t"
+#else
+#define XSP_EARLY_HEAD
+#endif
+
+#ifdef XSP_TEST_NO_BOUND	/* negative control: a drop leaves the short way open */
+#define XSP_LOWER_BOUND
+#else
+#define XSP_LOWER_BOUND	"movq %[h], 24(%[r])\n\t"	/* bound */
+#endif
+
 #define XSP_SEQ1(last) \
 	XSP_ARM \
 	"movl %%fs:4(%[rs]), %k[r]\n\t"		/* cpu_id; huge where rseq is not registered */ \
@@ -170,7 +182,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		"3:\n\t"				/* drop */
 		"leaq 1(%[h]), %%rcx\n\t"
 		"movq %%rcx, 8(%[r])\n\t"		/* mark */
-		"movq %[h], 24(%[r])\n\t"		/* bound */
+		XSP_LOWER_BOUND
 		"movq 16(%[r]), %%rcx\n\t"
 		"incq %%rcx\n\t"
 		"leaq 16(%[r]), %[d]\n\t"		/* commit to drops */
@@ -220,6 +232,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		"movq %%rdx, 16(%[d])\n\t"
 		"movq 16(%[in]), %%rdx\n\t"
 		"decq %%rdx\n\t"
+		XSP_EARLY_HEAD
 		"jz 9f\n"
 		"8:\n\t"
 		"movups 16(%[h]), %%xmm0\n\t"
@@ -275,7 +288,7 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 		"cmpq 24(%[set]), %%rax\n\t"
 		"jbe .Lxsp_abort%=\n\t"
 		"movq %[d], 8(%[r])\n\t"		/* mark */
-		"movq %[h], 24(%[r])\n\t"		/* bound */
+		XSP_LOWER_BOUND
 		"movq 16(%[r]), %%rax\n\t"
 		"incq %%rax\n\t"
 		"movq %%rax, 16(%[r])\n"		/* commit: drops */
