@@ -170,7 +170,7 @@ def test_tbb(tap, tmp):
 def main():
     if len(sys.argv) != 2 or "test_" + sys.argv[1] not in globals():
         sys.exit("usage: real.py omp|torch|mold|tbb")
-    need_tools()
+    need_tools(foreign=True)
     tap = Tap()
     with tempfile.TemporaryDirectory() as tmp:
         globals()["test_" + sys.argv[1]](tap, tmp)
