@@ -3,7 +3,7 @@
 #
 # The test runner: runs what tests/*/tests.list registers and counts the results.
 #
-# Usage: tests/run.sh [-j N] [-k REGEX] [-l] [quick|full]
+# Usage: tests/run.sh [-j N] [-k REGEX] [-b BUILD] [-x N] [-l] [quick|full]
 #
 # It builds nothing and judges nothing by itself: a test's exit status and its TAP lines
 # do. How to register a test is in tests/README. The last line on stdout is
@@ -18,17 +18,23 @@ usage()
 	  quick     tests of tier quick (default); full: of both tiers, with the full figures
 	  -j N      N tests at once, except those marked alone (default 1)
 	  -k REGEX  only tests whose name, DIR/NAME, matches
+	  -b BUILD  only tests that name this build by builds=
+	  -x N      N times the timeouts
 	  -l        list them and run none
 	END
 }
 
 jobs=1
 pattern=
+wanted=
+slower=1
 list=
-while getopts j:k:lh opt; do
+while getopts j:k:b:x:lh opt; do
 	case $opt in
 	j) jobs=$OPTARG ;;
 	k) pattern=$OPTARG ;;
+	b) wanted=$OPTARG ;;
+	x) slower=$OPTARG ;;
 	l) list=1 ;;
 	h) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
@@ -40,6 +46,9 @@ case $tier:$# in
 quick:[01]|full:[01]) ;;
 *) usage >&2; exit 2 ;;
 esac
+case $slower in
+''|*[!0-9]*|0) echo "run.sh: -x $slower: not a number" >&2; exit 2 ;;
+esac
 case $jobs in
 ''|*[!0-9]*|0) echo "run.sh: -j $jobs: not a number of jobs" >&2; exit 2 ;;
 esac
@@ -47,7 +56,8 @@ esac
 BUILD=${BUILD:-build}
 XSPROF_TIER=$tier
 export BUILD XSPROF_TIER
-out=$BUILD/check
+# Elsewhere for a run within a run, which would else overwrite the outer one's results.
+out=${XSPROF_CHECK_DIR:-$BUILD/check}
 mkdir -p "$out" || exit 1
 results=$out/results.tsv
 
@@ -59,10 +69,11 @@ row()
 	echo "$*"
 }
 
-# The registered tests, one a line: TIER NAME TIMEOUT ALONE NEEDS COMMAND, tab separated.
+# The registered tests, one a line, tab separated:
+# TIER NAME TIMEOUT ALONE NEEDS BUILDS COMMAND
 parse_lists()
 {
-	local file dir line n t name w timeout alone needs
+	local file dir line n t name w timeout alone needs builds
 	local -a words
 
 	for file in tests/*/tests.list; do
@@ -85,11 +96,13 @@ parse_lists()
 			timeout=120
 			alone=-
 			needs=-
+			builds=-
 			# Options stand last, so that the command may have words of any form.
 			while w=${words[-1]}; do
 				case $w in
 				timeout=*) timeout=${w#*=} ;;
 				needs=*) needs=${w#*=} ;;
+				builds=*) builds=${w#*=} ;;
 				alone) alone=alone ;;
 				*) break ;;
 				esac
@@ -105,7 +118,7 @@ parse_lists()
 				echo "run.sh: $file:$n: no command, or a bad timeout" >&2
 				return 1
 			fi
-			row "$t" "$name" "$timeout" "$alone" "$needs" "${words[*]:2}"
+			row "$t" "$name" "$timeout" "$alone" "$needs" "$builds" "${words[*]:2}"
 		done <"$file"
 	done
 }
@@ -191,7 +204,7 @@ verdict()
 # Runs one test, shows it, and adds its line to the results.
 run_one()
 {
-	local t=$1 name=$2 timeout=$3 needs=$5 command=$6
+	local t=$1 name=$2 timeout=$(($3 * slower)) needs=$5 command=$7
 	local log=$out/$name.log missing start pid rc secs pass fail skip reason word extra
 
 	mkdir -p "${log%/*}"
@@ -240,8 +253,9 @@ run_one()
 tests=$(parse_lists) || exit 1
 chosen=()
 while IFS= read -r line; do
-	IFS=$'\t' read -r t name _ <<<"$line"
+	IFS=$'\t' read -r t name _ _ _ builds _ <<<"$line"
 	[ "$tier" = full ] || [ "$t" = quick ] || continue
+	[ -z "$wanted" ] || [[ ,$builds, = *,$wanted,* ]] || continue
 	[ -z "$pattern" ] || [[ $name =~ $pattern ]] || continue
 	chosen+=("$line")
 done <<<"$tests"

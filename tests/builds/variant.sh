@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds everything once more, by another compiler or with sanitizers, and runs those tests
+# there that name the build (builds= in tests.list). Builds and logs stay in $BUILD/NAME. TAP:
+# one result a test.
+#
+# Usage: tests/builds/variant.sh clang|asan|tsan|valgrind|arm64
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+variant=${1:-}
+base=${BUILD:-build}
+tier=${XSPROF_TIER:-quick}
+need=
+flags=()
+targets=(all)
+dir=$base/$variant
+slower=1
+RUN=
+case $variant in
+clang)
+	need=clang
+	flags=(CC=clang) ;;
+asan)
+	need=clang
+	flags=(CC=clang SAN=address,undefined CFLAGS="-O1 -g")
+	slower=4
+	# An error ends the program, whatever the program makes of its exit status.
+	export ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1
+	export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 ;;
+tsan)
+	need=clang
+	flags=(CC=clang SAN=thread CFLAGS="-O1 -g")
+	slower=6
+	export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:second_deadlock_stack=1 ;;
+valgrind)
+	need=valgrind
+	slower=20
+	# The programs as they are: nothing is built again.
+	dir=$base
+	RUN="valgrind -q --error-exitcode=99 --fair-sched=yes" ;;
+arm64)
+	need=aarch64-linux-gnu-gcc
+	flags=(CROSS_COMPILE=aarch64-linux-gnu-)
+	# Debian has no libzstd for the cross compiler: the producer's library alone.
+	targets=(user)
+	slower=10
+	RUN="qemu-aarch64 -L /usr/aarch64-linux-gnu" ;;
+*)
+	sed -n 's/^# Usage: /usage: /p' "$0" >&2
+	exit 2 ;;
+esac
+for c in $need ${RUN%% *}; do
+	if ! command -v "$c" >/dev/null; then
+		echo "1..0 # SKIP $c is not installed"
+		exit 77
+	fi
+done
+
+BUILD=$dir
+check=$base/$variant/check
+export BUILD RUN XSPROF_VARIANT=$variant XSPROF_CHECK_DIR=$check
+mkdir -p "$check"
+if ! list=$(tests/run.sh -l -b "$variant" "$tier"); then
+	echo "1..0 # SKIP no test names the build $variant"
+	exit 77
+fi
+# The programs that the tests name, not all: some cannot be built for every machine.
+mapfile -t programs < <(grep -oE '\$\{?BUILD\}?/tests/[A-Za-z0-9_./-]+' <<<"$list" |
+	sed -E "s|^\\$\{?BUILD\}?|$BUILD|" | sort -u)
+
+# Not the flags of an outer make: they would be those of its own build.
+if ! env -u MAKEFLAGS -u MAKEOVERRIDES make -j2 --no-print-directory BUILD="$BUILD" "${flags[@]}" \
+		"${targets[@]}" "${programs[@]}" >"$check/make.log" 2>&1; then
+	grep -E 'error:|Error|undefined' "$check/make.log" | head -n 20 | sed 's/^/# /'
+	echo "1..1"
+	echo "not ok 1 the build, see $check/make.log"
+	exit 1
+fi
+
+tests/run.sh -b "$variant" -x "$slower" "$tier" 2>&1 | sed 's/^/# /'
+awk -F '\t' -v variant="$variant" '
+	{
+		n++
+		what = n " " variant ": " $1 " (" $3 " of " $3 + $4 + $5 ")"
+		if ($4 > 0) {
+			print "not ok " what
+			bad = 1
+		} else if ($3 == 0)
+			print "ok " n " " variant ": " $1 " # SKIP " $7
+		else
+			print "ok " what
+	}
+	END { print "1.." n + 0; exit bad || !n }' "$check/results.tsv"
