@@ -24,8 +24,9 @@ group_build="gcc make libc6-dev libzstd-dev pkg-config"
 group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold"
 group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
-	cpio xz-utils man-db groff-base file procps chromium nodejs npm|@npm"
-group_full="$group_check"
+	cpio xz-utils man-db groff-base file procps"
+# A real viewer for the JSON.
+group_full="$group_check chromium nodejs npm|@npm"
 group_bench="$group_build g++ python3 liblttng-ust-dev lttng-tools babeltrace2"
 group_fresh="git debootstrap util-linux mount"
 
