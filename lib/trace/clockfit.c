@@ -22,6 +22,7 @@ typedef unsigned __int128 u128;
 #define MONO_MAX	(1ull << 62)
 #define NS_MAX		(1ull << 63)
 #define SUSPEND_MIN	1000000u		/* ns: less is the clocks' own spread */
+#define SHORT		50000000u		/* ns: a slope of less is worse than what was told */
 #define SLEW_MAX	500e-6			/* how far the kernel lets a clock be steered */
 
 /* Slope of @ns in @ticks; -1 where no clock is like that. */
@@ -66,16 +67,25 @@ static bool follows(const struct xst_point *a, const struct xst_point *b)
 	       (suspended(a, b) && slope(b->boot - a->boot, b->ticks - a->ticks) > 0);
 }
 
+/* Taken at the same instant, as far as either can tell: it says nothing new. */
+static bool repeats(const struct xst_point *a, const struct xst_point *b)
+{
+	return b->ticks - a->ticks <= a->window / 2 + b->window / 2;
+}
+
 static size_t sieve(struct xst_fit *fit, struct xst_point *points, size_t nr)
 {
 	size_t kept = 0;
 
 	qsort(points, nr, sizeof(*points), by_ticks);
 	for (size_t i = 0; i < nr; i++) {
-		if (points[i].mono < MONO_MAX && points[i].boot < MONO_MAX &&
-		    (!kept || follows(&points[kept - 1], &points[i])))
+		const struct xst_point *last = kept ? &points[kept - 1] : NULL;
+
+		if (points[i].mono >= MONO_MAX || points[i].boot >= MONO_MAX)
+			fit->refused++;
+		else if (!last || follows(last, &points[i]))
 			points[kept++] = points[i];
-		else
+		else if (!repeats(last, &points[i]))
 			fit->refused++;
 	}
 	fit->points = kept;
@@ -139,19 +149,29 @@ static bool is_plain(const struct xst_point *a, const struct xst_point *b, int64
 {
 	int64_t mult = slope(b->mono - a->mono, b->ticks - a->ticks);
 
-	if (!suspended(a, b))
+	if (!suspended(a, b) || slope(b->boot - a->boot, b->ticks - a->ticks) < 0)
 		return true;
 	return nominal > 0 && mult > 0 && llabs(mult - nominal) < nominal / 100;
 }
 
+/*
+ * The slope beyond the points, and where none is known: that of all points together, unless they
+ * are so close that their windows would show in it.
+ */
 static int64_t nominal_slope(const struct xst_point *p, size_t nr, double freq)
 {
-	for (size_t i = 0; i + 1 < nr; i++)
-		if (!suspended(&p[i], &p[i + 1]))
-			return slope(p[i + 1].mono - p[i].mono, p[i + 1].ticks - p[i].ticks);
-	if (freq < 1)
-		return -1;
-	return slope(1000000000u, (uint64_t)freq);
+	int64_t told = freq >= 1 ? slope(1000000000u, (uint64_t)freq) : -1;
+	uint64_t ns = 0, ticks = 0;
+
+	for (size_t i = 0; i + 1 < nr; i++) {
+		if (!suspended(&p[i], &p[i + 1])) {
+			ns += p[i + 1].mono - p[i].mono;
+			ticks += p[i + 1].ticks - p[i].ticks;
+		}
+	}
+	if (!ticks || (told > 0 && ns < SHORT))
+		return told;
+	return slope(ns, ticks);
 }
 
 /* How far point @p lies from the line between its neighbours. */
@@ -200,25 +220,21 @@ static void measure(struct xst_fit *fit, const struct xst_point *p, size_t nr, i
 static void build_chain(struct xst_fit *fit, const struct xst_point *p, size_t nr,
 			int64_t nominal)
 {
-	uint64_t first = nominal, last = nominal;
-
-	if (nr > 1 && is_plain(&p[0], &p[1], nominal))
-		first = slope(p[1].mono - p[0].mono, p[1].ticks - p[0].ticks);
-	add_before(fit, &p[0], first);
+	add_before(fit, &p[0], nominal);
 	for (size_t i = 0; i + 1 < nr; i++) {
 		const struct xst_point *a = &p[i], *b = &p[i + 1];
 		uint64_t error;
 
 		if (is_plain(a, b, nominal)) {
-			last = slope(b->mono - a->mono, b->ticks - a->ticks);
-			add(fit, a->ticks, a->mono, last);
+			add(fit, a->ticks, a->mono,
+			    slope(b->mono - a->mono, b->ticks - a->ticks));
 			continue;
 		}
 		error = add_suspended(fit, a, b);
 		if (error > fit->error_ns)
 			fit->error_ns = error;
 	}
-	add_after(fit, &p[nr - 1], last);
+	add_after(fit, &p[nr - 1], nominal);
 }
 
 int xst_fit_build(struct xst_fit *fit, struct xst_point *points, size_t nr, double freq)

@@ -130,32 +130,56 @@ void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	take_out(p, a);
 }
 
-/* Ends those of @producer (~0: all) whose categories are not in @enabled. */
-static void end_all(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns,
-		    uint16_t how)
+static int by_begin(const void *x, const void *y)
 {
-	uint32_t at = 0;
+	const struct xst_async *a = x, *b = y;
 
-	while (p->nr_async && at < p->room_async) {
-		struct xst_async *a = &p->async[at];
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
 
-		if (!a->producer || (producer != ~0u && a->producer != producer + 1) ||
-		    enabled >> (a->name >> XSPROF_NAME_SHIFT) & 1) {
-			at++;
-			continue;
-		}
-		emit(p, a, ns, how);
-		/* Another may have moved here: look again. */
-		take_out(p, a);
+/*
+ * Ends those of @producer (~0: all) whose categories are not in @enabled; in the order in which
+ * they began, not in that of the table, which differs from run to run.
+ */
+static int end_all(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns,
+		   uint16_t how)
+{
+	struct xst_async *ended;
+	uint32_t nr = 0;
+
+	if (!p->nr_async)
+		return 0;
+	ended = calloc(p->nr_async, sizeof(*ended));
+	if (!ended)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->room_async; i++) {
+		const struct xst_async *a = &p->async[i];
+
+		if (a->producer && (producer == ~0u || a->producer == producer + 1) &&
+		    !(enabled >> (a->name >> XSPROF_NAME_SHIFT) & 1))
+			ended[nr++] = *a;
 	}
+	qsort(ended, nr, sizeof(*ended), by_begin);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct xst_async *a = &ended[i];
+
+		emit(p, a, ns, how);
+		take_out(p, find(p, a->producer - 1, a->name, a->id));
+	}
+	free(ended);
+	return 0;
 }
 
-void xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns)
+int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns)
 {
-	end_all(p, producer, enabled, ns, XSPROF_RANGE_CUT);
+	return end_all(p, producer, enabled, ns, XSPROF_RANGE_CUT);
 }
 
-void xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)
+int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)
 {
-	end_all(p, producer, 0, ns, XSPROF_RANGE_OPEN);
+	return end_all(p, producer, 0, ns, XSPROF_RANGE_OPEN);
 }

@@ -4,9 +4,9 @@
  *
  * A COMPLETE record arrives at its end, after all that happened inside it.  So a thread keeps the
  * finished ranges that no parent has claimed; who turns out to be their parent, by time, takes
- * their time off its own.  The list is bounded: when it is full the older half of it is thinned,
- * two entries becoming one, so that only a COMPLETE with thousands of children gets a self time
- * that is off, and by the little that was merged across its own beginning.
+ * their time off its own.  The list is bounded: when it is full, neighbours become one entry, the
+ * small ones first, so that only a COMPLETE with thousands of children gets a self time that is
+ * off, and by the little that was merged across its own beginning.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +16,12 @@
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-static void free_thread(struct xst_thread *th)
+/* Takes it out of the list of all; its bucket is the caller's. */
+static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
 {
+	*(th->older ? &th->older->newer : &p->oldest) = th->newer;
+	*(th->newer ? &th->newer->older : &p->newest) = th->older;
+	p->nr_threads--;
 	free(th->open);
 	free(th->done);
 	free(th);
@@ -47,24 +51,27 @@ static int grow_buckets(struct xsprof_pairer *p)
 	return 0;
 }
 
+static void forget(struct xsprof_pairer *p, struct xst_thread *th)
+{
+	struct xst_thread **at;
+
+	at = &p->buckets[xst_hash(p, th->producer, th->tid) & (p->nr_buckets - 1)];
+	while (*at != th)
+		at = &(*at)->next;
+	*at = th->next;
+	free_thread(p, th);
+}
+
 /* Forgets threads with nothing open: they are as good as new ones. */
 static void sweep(struct xsprof_pairer *p)
 {
+	struct xst_thread *newer;
+
 	memset(p->cache, 0, sizeof(p->cache));
-	for (uint32_t i = 0; i < p->nr_buckets; i++) {
-		struct xst_thread **at = &p->buckets[i];
-
-		while (*at) {
-			struct xst_thread *th = *at;
-
-			if (th->depth || th->too_deep) {
-				at = &th->next;
-				continue;
-			}
-			*at = th->next;
-			free_thread(th);
-			p->nr_threads--;
-		}
+	for (struct xst_thread *th = p->oldest; th; th = newer) {
+		newer = th->newer;
+		if (!th->depth && !th->too_deep)
+			forget(p, th);
 	}
 }
 
@@ -75,6 +82,8 @@ static bool room_for_thread(struct xsprof_pairer *p)
 	/* Not for every event in vain. */
 	if (p->refused++ % (XST_MAX_THREADS / 4) == 0)
 		sweep(p);
+	if (p->nr_threads < XST_MAX_THREADS / 4 * 3)
+		p->refused = 0;
 	return p->nr_threads < XST_MAX_THREADS;
 }
 
@@ -99,6 +108,9 @@ static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer
 	th->tid = tid;
 	th->next = p->buckets[hash & (p->nr_buckets - 1)];
 	p->buckets[hash & (p->nr_buckets - 1)] = th;
+	th->older = p->newest;
+	*(p->newest ? &p->newest->newer : &p->oldest) = th;
+	p->newest = th;
 	p->nr_threads++;
 	return th;
 }
@@ -114,17 +126,11 @@ struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, ui
 
 void xst_threads_free(struct xsprof_pairer *p)
 {
-	for (uint32_t i = 0; i < p->nr_buckets; i++) {
-		while (p->buckets[i]) {
-			struct xst_thread *th = p->buckets[i];
-
-			p->buckets[i] = th->next;
-			free_thread(th);
-		}
-	}
+	while (p->oldest)
+		free_thread(p, p->oldest);
 	free(p->buckets);
 	p->buckets = NULL;
-	p->nr_buckets = p->nr_threads = 0;
+	p->nr_buckets = 0;
 	memset(p->cache, 0, sizeof(p->cache));
 }
 
@@ -139,21 +145,33 @@ static uint32_t done_limit(const struct xsprof_pairer *p)
 	return limit < XST_MIN_DONE ? XST_MIN_DONE : limit;
 }
 
-/* Two become one in the older half of the entries above @base, those of the innermost range. */
+static void merge_done(struct xst_done *to, const struct xst_done *from)
+{
+	to->end = from->end;
+	to->time += from->time;
+	to->count += from->count;
+}
+
+/* Makes neighbours above @base one, as long as they are of few ranges, until there is room. */
 static void thin(struct xst_thread *th, uint32_t base)
 {
-	uint32_t half = (th->nr_done - base) / 4 * 2;
+	uint32_t nr = th->nr_done - base;
+	struct xst_done *list = th->done + base;
 
-	for (uint32_t i = 0; i < half; i += 2) {
-		struct xst_done *from = &th->done[base + i];
+	for (uint64_t most = 2; th->nr_done - base > nr / 4 * 3; most *= 2) {
+		uint32_t kept = 0, n = th->nr_done - base;
 
-		th->done[base + i / 2] = (struct xst_done){
-			from[0].begin, from[0].time + from[1].time,
-		};
+		for (uint32_t i = 0; i < n; i++) {
+			if (i + 1 < n && list[i].count + list[i + 1].count <= most) {
+				list[kept] = list[i];
+				merge_done(&list[kept++], &list[i + 1]);
+				i++;
+			} else {
+				list[kept++] = list[i];
+			}
+		}
+		th->nr_done = base + kept;
 	}
-	memmove(&th->done[base + half / 2], &th->done[base + half],
-		(th->nr_done - base - half) * sizeof(*th->done));
-	th->nr_done -= half / 2;
 }
 
 /* Entries right inside the innermost open range begin here. */
@@ -166,8 +184,7 @@ static uint32_t base_of(const struct xst_thread *th)
  * Finished ranges are only of use while something can claim them; with no memory for them the
  * parent's self time is too long, and nothing else is wrong.
  */
-static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
-		      uint64_t time)
+static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin, uint64_t end)
 {
 	uint32_t base = base_of(th);
 
@@ -182,7 +199,12 @@ static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint64_t b
 		th->done = done;
 		th->room_done = room;
 	}
-	th->done[th->nr_done++] = (struct xst_done){ begin, time };
+	th->done[th->nr_done++] = (struct xst_done){
+		.begin = begin,
+		.end = end > begin ? end : begin,
+		.time = end > begin ? end - begin : 0,
+		.count = 1,
+	};
 }
 
 /* Takes the entries from @from on; Return: their time. */
@@ -195,6 +217,25 @@ static uint64_t claim(struct xst_thread *th, uint32_t from)
 	return sum;
 }
 
+/*
+ * Entries that were made one across the beginning of their parent: how much of their time is
+ * inside is not known any more, so it is taken to be spread evenly.
+ */
+static uint64_t claim_part(struct xst_done *done, uint64_t begin)
+{
+	uint64_t inside, part;
+
+	if (done->count == 1 || done->end <= begin)
+		return 0;
+	inside = done->end - begin;
+	part = (uint64_t)((unsigned __int128)done->time * inside / (done->end - done->begin));
+	if (part > inside)
+		part = inside;
+	done->time -= part;
+	done->end = begin;
+	return part;
+}
+
 uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
 			     uint64_t end)
 {
@@ -204,10 +245,12 @@ uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uin
 	while (from > base && th->done[from - 1].begin >= begin)
 		from--;
 	children = claim(th, from);
+	if (from > base)
+		children += claim_part(&th->done[from - 1], begin);
 	/* Only what lies inside the open range can be taken off that. */
 	if (th->depth && begin < th->open[th->depth - 1].begin)
 		begin = th->open[th->depth - 1].begin;
-	push_done(p, th, begin, end > begin ? end - begin : 0);
+	push_done(p, th, begin, end);
 	return children;
 }
 
@@ -242,7 +285,7 @@ static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t n
 
 	emit_open(p, th, at, ns, claim(th, th->open[at].base), how);
 	th->depth = at;
-	push_done(p, th, begin, ns > begin ? ns - begin : 0);
+	push_done(p, th, begin, ns);
 }
 
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
@@ -321,7 +364,8 @@ static void cut_middle(struct xsprof_pairer *p, struct xst_thread *th, uint32_t 
 	for (uint32_t i = open->base; i < above->base; i++)
 		children += th->done[i].time;
 	emit_open(p, th, at, ns, children, XSPROF_RANGE_CUT);
-	replace_done(th, at + 1, open->base, above->base, (struct xst_done){ open->begin, time });
+	replace_done(th, at + 1, open->base, above->base, (struct xst_done){
+		     open->begin, open->begin + time, time, 1 });
 	memmove(open, above, (th->depth - at - 1) * sizeof(*open));
 	th->depth--;
 }
@@ -343,30 +387,22 @@ static void cut_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t 
 
 void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns)
 {
-	for (uint32_t i = 0; i < p->nr_buckets; i++)
-		for (struct xst_thread *th = p->buckets[i]; th; th = th->next)
-			if (th->producer == producer)
-				cut_thread(p, th, enabled, ns);
+	for (struct xst_thread *th = p->oldest; th; th = th->newer)
+		if (th->producer == producer)
+			cut_thread(p, th, enabled, ns);
 }
 
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)
 {
+	struct xst_thread *newer;
+
 	memset(p->cache, 0, sizeof(p->cache));
-	for (uint32_t i = 0; i < p->nr_buckets; i++) {
-		struct xst_thread **at = &p->buckets[i];
-
-		while (*at) {
-			struct xst_thread *th = *at;
-
-			if (producer != ~0u && th->producer != producer) {
-				at = &th->next;
-				continue;
-			}
-			while (th->depth)
-				close_top(p, th, ns, XSPROF_RANGE_OPEN);
-			*at = th->next;
-			free_thread(th);
-			p->nr_threads--;
-		}
+	for (struct xst_thread *th = p->oldest; th; th = newer) {
+		newer = th->newer;
+		if (producer != ~0u && th->producer != producer)
+			continue;
+		while (th->depth)
+			close_top(p, th, ns, XSPROF_RANGE_OPEN);
+		forget(p, th);
 	}
 }

@@ -54,14 +54,14 @@ static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev, u
 	xst_pair_emit(p, &range);
 }
 
-static void control(struct xsprof_pairer *p, const struct xsprof_event *ev)
+static int control(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
 	uint64_t enabled = ev->aux == XSPROF_CONTROL_PAUSE ? 0 : ev->value;
 
 	if (ev->aux < XSPROF_CONTROL_ENABLE || ev->aux > XSPROF_CONTROL_RESUME)
-		return;
+		return 0;
 	xst_threads_cut(p, ev->producer, enabled, ev->ns);
-	xst_async_cut(p, ev->producer, enabled, ev->ns);
+	return xst_async_cut(p, ev->producer, enabled, ev->ns);
 }
 
 static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
@@ -105,12 +105,10 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 		xst_async_end(p, ev);
 		return 0;
 	case XSPROF_REC_CONTROL:
-		control(p, ev);
-		return 0;
+		return control(p, ev);
 	case XSPROF_EV_EXIT:
 		xst_threads_end(p, ev->producer, ev->ns);
-		xst_async_finish(p, ev->producer, ev->ns);
-		return 0;
+		return xst_async_finish(p, ev->producer, ev->ns);
 	default:
 		return 0;
 	}
@@ -119,8 +117,7 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 int xsprof_pairer_finish(struct xsprof_pairer *p)
 {
 	xst_threads_end(p, ~0u, p->now);
-	xst_async_finish(p, ~0u, p->now);
-	return 0;
+	return xst_async_finish(p, ~0u, p->now);
 }
 
 void xsprof_pairer_free(struct xsprof_pairer *p)

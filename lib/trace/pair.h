@@ -11,9 +11,9 @@
 #define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
 #define XST_MAX_THREADS	(1u << 18)	/* threads under way at once */
 #define XST_MAX_ASYNC	(1u << 20)	/* open async ranges */
-#define XST_MIN_DONE	256u		/* finished ranges that a thread keeps, at least */
-#define XST_MAX_DONE	16384u		/* ... and at most */
-#define XST_ALL_DONE	(1u << 20)	/* ... and all threads together, about */
+#define XST_MIN_DONE	128u		/* finished ranges that a thread keeps, at least */
+#define XST_MAX_DONE	4096u		/* ... and at most */
+#define XST_ALL_DONE	(1u << 18)	/* ... and all threads together, about */
 #define XST_CACHE	256u
 
 /* An open BEGIN. */
@@ -23,10 +23,12 @@ struct xst_open {
 	uint32_t	base;		/* finished ranges of the thread when it began */
 };
 
-/* A finished range, or several, that no parent has claimed. */
+/* A finished range, or @count of them in a row, that no parent has claimed. */
 struct xst_done {
 	uint64_t	begin;
+	uint64_t	end;
 	uint64_t	time;
+	uint64_t	count;
 };
 
 struct xst_thread {
@@ -40,6 +42,8 @@ struct xst_thread {
 	struct xst_open		*open;
 	struct xst_done		*done;
 	struct xst_thread	*next;		/* in its bucket */
+	struct xst_thread	*older;		/* in the order in which they appeared */
+	struct xst_thread	*newer;
 };
 
 struct xst_async {
@@ -56,6 +60,8 @@ struct xsprof_pairer {
 	void				(*emit)(void *data, const struct xsprof_range *range);
 	void				*data;
 	struct xst_thread		*cache[XST_CACHE];
+	struct xst_thread		*oldest;
+	struct xst_thread		*newest;
 	struct xst_thread		**buckets;
 	uint32_t			nr_buckets;
 	uint32_t			nr_threads;
@@ -95,8 +101,8 @@ void xst_threads_free(struct xsprof_pairer *p);
 
 int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev);
 void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev);
-void xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
-void xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
+int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
+int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
 
 /* ---- pair.c --------------------------------------------------------------------------------- */
 

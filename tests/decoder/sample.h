@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A capture with one of everything, for tests that damage it, and the question whether what is
+ * read from the damaged one was ever written.
+ */
+#ifndef TESTS_DECODER_SAMPLE_H
+#define TESTS_DECODER_SAMPLE_H
+
+#include "decoder/builder.h"
+#include "decoder/drain.h"
+
+/* Every record's value is its own: @records of them, in chunks of @chunk bytes. */
+void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size_t chunk);
+
+/* Every record of @d must be one of @full, byte by byte, and come once. */
+void sample_subset(const struct drained *d, const struct drained *full, const char *what);
+
+/* A ring file: @used bytes of it in @data (to be freed), with records in two rings. */
+uint8_t *sample_ring_file(uint32_t mode, uint64_t head, size_t *len);
+
+#endif /* TESTS_DECODER_SAMPLE_H */
