@@ -6,7 +6,9 @@
 
 import collections
 import os
+import sys
 
+sys.dont_write_bytecode = True
 from ittlib import BUILD, ITT_SO, Tap, args_of, clean_env, lost, need_tools, record, run, tally
 
 CALLS = os.path.join(BUILD, "tests", "itt", "calls")

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 from ittlib import (TESTS, Tap, clean_env, count, lost, need_tools, record, run, skip_all, tally)
 
 SYNC = ("create", "prepare", "cancel", "acquired", "releasing", "destroy")

@@ -6,7 +6,9 @@
 
 import collections
 import os
+import sys
 
+sys.dont_write_bytecode = True
 from ittlib import BUILD, Tap, lost, need_tools, record, tally
 
 THREADS, ROUNDS, FORKS = 4, 2000, 8
