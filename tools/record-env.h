@@ -13,7 +13,7 @@
  * record_env - the variables of a recording
  * @opts: what the user wants
  * @session: path of the session
- * @env: gets up to RECORD_ENV_MAX strings and NULL; the strings live as long as the process
+ * @env: gets up to RECORD_ENV_MAX strings and NULL; the caller frees each
  *
  * Return: 0 or -ENOMEM.
  */

@@ -239,13 +239,13 @@ static int make_capture(struct recording *r)
 static int start_command(struct recording *r)
 {
 	char *env[RECORD_ENV_MAX + 1];
-	int err;
+	int i, err;
 
-	if (record_env(&r->opts, r->session.path, env)) {
-		tool_error("out of memory");
-		return TOOL_USAGE;
-	}
-	err = launch_start(&r->launch, r->opts.argv, env);
+	err = record_env(&r->opts, r->session.path, env);
+	if (!err)
+		err = launch_start(&r->launch, r->opts.argv, env);
+	for (i = 0; env[i]; i++)
+		free(env[i]);
 	if (!err)
 		return 0;
 	tool_error("%s: cannot be executed: %s", r->opts.argv[0], strerror(-err));

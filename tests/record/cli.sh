@@ -49,10 +49,11 @@ for sig in INT TERM HUP QUIT USR1; do
 	echo ready; i=0
 	while [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done
 	END
+	rm -f out err
 	# A background job of a shell ignores INT and QUIT: give them back.
 	env --default-signal=INT,QUIT "$xsprof" record -q -- sh trap.sh >out 2>err &
 	pid=$!
-	wait_for grep -q ready out
+	wait_for grep -qs ready out
 	kill -$sig $pid
 	wait $pid
 	is "SIG$sig reaches the command" "$?:$(tail -n 1 out)" "5:got-$sig"
@@ -77,9 +78,10 @@ trap '' INT TERM
 echo ready; i=0
 while [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
 END
+rm -f out err
 env --default-signal=INT,QUIT "$xsprof" record -- sh deaf.sh >out 2>err &
 pid=$!
-wait_for grep -q ready out
+wait_for grep -qs ready out
 kill -TERM $pid; sleep 0.2; kill -TERM $pid; sleep 0.2; kill -TERM $pid
 wait $pid
 is "asked three times it ends whatever the command does" $? 143

@@ -12,7 +12,8 @@ inspect=$BUILD/tests/record/inspect
 # A tmpfs folder of our own: sessions of this test are nobody else's, and the reverse.
 dir=$(mktemp -d /tmp/xsprof-test.XXXXXX) || exit 1
 shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
-trap 'rm -rf "$dir" "$shm"' EXIT
+# A background job killed before it became its command must not tidy up for us.
+trap '[ $BASHPID != $$ ] || rm -rf "$dir" "$shm"' EXIT
 export XSPROF_SHM_DIR=$shm
 unset XSPROF_SESSION XSPROF_RECORD INTEL_LIBITTNOTIFY64
 cd "$dir" || exit 1
