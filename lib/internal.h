@@ -164,7 +164,6 @@ void xsp_shm_note(const char *session, const char *text) XSP_HIDDEN;
 /* ---- producer.c ---- */
 enum xsp_state {
 	XSP_DETACHED = 0,
-	XSP_ATTACHING,
 	XSP_ATTACHED,
 	XSP_FAILED,	/* tried, could not: nothing more is tried in this process */
 };

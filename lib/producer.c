@@ -20,7 +20,7 @@ struct xsprof_ring_writer xsp_closed_ring __attribute__((aligned(64)));
 union xsprof_ctl_page xsprof_ctl_page;
 uint32_t xsp_state;
 
-static uint32_t attaching_tid;
+static uint32_t attaching_tid;	/* who attaches; a lock */
 static uint64_t late;		/* records lost with no producer to count them */
 static bool self_recording;
 
@@ -127,15 +127,17 @@ static int attach(void)
 	xsp_names_publish();
 	xsp_facts_add();
 	xsp_set.ctl->wanted = xsp_categories_wanted();
-	xsp_set.ctl->late = __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED);
 	xsp_set.nr = xsp_set.nr_rings;
+	/*
+	 * Before the page is mapped: other threads of a forked child look at it already, and a
+	 * marker that finds it empty would be left out and not be counted.
+	 */
+	update_enabled();
 	err = map_ctl_page();
 	if (err < 0) {
 		xsp_set.nr = 0;
 		xsp_shm_detach();
-		goto out;
 	}
-	update_enabled();
 out:
 	xsp_names_unlock();
 	return err;
@@ -160,25 +162,25 @@ static void prefault(void)
  */
 XSP_COLD int xsp_attach(void)
 {
-	uint32_t state = XSP_DETACHED, tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), state, owner = 0;
 	int err;
 
 	if (!xsp_config.session)
 		return -ENOTCONN;
-	while (!__atomic_compare_exchange_n(&xsp_state, &state, XSP_ATTACHING, false,
-					    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-		if (state == XSP_ATTACHED)
-			return 0;
-		if (state == XSP_FAILED)
-			return -ENOTCONN;
-		if (__atomic_load_n(&attaching_tid, __ATOMIC_RELAXED) == tid)
+	/* The lock is its owner's thread id: a handler over it knows at every instruction. */
+	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if (owner == tid)
 			return -EAGAIN;
 		sched_yield();
-		state = XSP_DETACHED;
+		owner = 0;
 	}
-	__atomic_store_n(&attaching_tid, tid, __ATOMIC_RELAXED);
+	state = __atomic_load_n(&xsp_state, __ATOMIC_ACQUIRE);
+	if (state != XSP_DETACHED) {
+		__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+		return state == XSP_ATTACHED ? 0 : -ENOTCONN;
+	}
 	err = attach();
-	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELAXED);
 	if (!err)
 		state = XSP_ATTACHED;
 	else
@@ -187,6 +189,12 @@ XSP_COLD int xsp_attach(void)
 		map_dormant_page();
 	/* Release: whoever sees ATTACHED sees all of xsp_set. */
 	__atomic_store_n(&xsp_state, state, __ATOMIC_RELEASE);
+	/* From here on handlers count in the producer; what they lost until now is added to it. */
+	if (!err)
+		__atomic_add_fetch(&xsp_set.ctl->late,
+				   __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED),
+				   __ATOMIC_RELAXED);
+	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
 	if (!err && xsp_config.prefault)
 		prefault();
 	if (err && err != -EBUSY && err != -ENOTCONN && err != -EACCES)
@@ -221,6 +229,7 @@ static void after_fork_child(void)
 	xsp_thread_forget();
 	xsp_shm_detach();
 	late = 0;
+	attaching_tid = 0;
 	self_recording = false;
 	if (xsp_state != XSP_FAILED)
 		xsp_state = XSP_DETACHED;
