@@ -169,7 +169,7 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 		len = XSPROF_TEXT_MAX;
 	size = entry_size(len);
 	used = arena->used;
-	room = xsp_set.ctl->arena_size - sizeof(*arena);
+	room = xsp_set.arena_room;
 	if (used > room || size > room - used)
 		goto full;
 	while (used + size > reg.arena_backed) {
@@ -277,6 +277,12 @@ int xsprof_category(const char *name)
 
 	if (!name || !*name)
 		return -EINVAL;
+	/*
+	 * The child of a fork looks at its parent's page until it attaches, and a bit that is
+	 * new there would stay 0 for ever.
+	 */
+	if (!xsp_attached() && xsprof_enabled())
+		xsp_attach();
 	if (xsp_names_lock(true) < 0)
 		return XSP_OTHER;
 	category = category_locked(name, text_len(name));

@@ -40,7 +40,8 @@ static int open_ring(uint32_t k)
 	struct xsprof_ring_writer *w = xsp_ring(k);
 	uint64_t first = XSP_GROW_FIRST < xsp_set.size << XSPROF_SLOT_SHIFT ?
 			 XSP_GROW_FIRST : xsp_set.size << XSPROF_SLOT_SHIFT;
-	uint64_t slots = first >> XSPROF_SLOT_SHIFT, zero = 0;
+	uint64_t slots = first >> XSPROF_SLOT_SHIFT;
+	__u64 zero = 0;
 	bool lock = k >= xsp_set.nr_rings;
 	int err;
 
@@ -78,8 +79,9 @@ static int open_ring(uint32_t k)
  */
 int xsp_ring_make_room(uint32_t k, uint64_t slots)
 {
-	uint64_t grown, want, from, to, bytes = xsp_set.size << XSPROF_SLOT_SHIFT;
+	uint64_t want, from, to, bytes = xsp_set.size << XSPROF_SLOT_SHIFT;
 	struct xsprof_ring_writer *w;
+	__u64 grown;
 	int err;
 
 	if (k >= xsp_set.nr_rings + xsp_set.nl ||
