@@ -27,7 +27,12 @@
 
 #define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23	/* Linux 5.14 */
+#endif
+
 static char file_name[96];
+static struct stat file_stat;	/* of the producer's file: what its descriptor must still name */
 
 /* Append a number: no stdio in a signal handler. */
 static char *put_number(char *p, uint64_t v)
@@ -107,12 +112,18 @@ static int lock_file(int fd)
  */
 void xsp_shm_note(const char *session, const char *text)
 {
+	struct rlimit rl;
 	char name[96];
 	int dir, fd;
 
 	dir = open_session(session);
 	if (dir < 0)
 		return;
+	/* Beyond its limit of file size a write is a signal that ends the program. */
+	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < strlen(text)) {
+		close(dir);
+		return;
+	}
 	make_name(name, 'e', getpid(), xsp_start_time(), 0);
 	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0) {
@@ -346,6 +357,9 @@ int xsp_shm_attach(const struct xsp_config *cfg, uint32_t clock, bool rseq)
 	xsp_set.ctl = ctl;
 	xsp_set.arena = (struct xsprof_arena *)(base + geo.arena_off);
 	xsp_set.len = geo.total_size;
+	xsp_set.rings_off = geo.rings_off;
+	xsp_set.stride = geo.ring_stride;
+	xsp_set.arena_room = geo.arena_size - sizeof(*xsp_set.arena);
 	xsp_set.fd = fd;
 	xsp_set.ring = table;
 	xsp_set.nr_rings = nr;
@@ -356,6 +370,10 @@ int xsp_shm_attach(const struct xsp_config *cfg, uint32_t clock, bool rseq)
 	xsp_set.data_off = 2 * geo.page_size;
 	xsp_set.tail_off = geo.page_size;
 	xsp_set.clock = clock;
+	if (fstat(fd, &file_stat)) {
+		err = -errno;
+		goto err_set;
+	}
 	/* Locked before it can be found: a file nobody has locked is a dead process'. */
 	err = lock_file(fd);
 	if (err < 0)
@@ -384,6 +402,18 @@ err_dir:
 	return err;
 }
 
+/*
+ * Programs close descriptors that they do not know, and the number then is of another file: one
+ * that must not be grown, nor closed.
+ */
+static bool fd_is_ours(void)
+{
+	struct stat st;
+
+	return !fstat(xsp_set.fd, &st) && st.st_dev == file_stat.st_dev &&
+	       st.st_ino == file_stat.st_ino;
+}
+
 /**
  * xsp_shm_grow() - put memory behind a part of the file
  * @offset: first byte
@@ -395,7 +425,15 @@ err_dir:
  */
 int xsp_shm_grow(uint64_t offset, uint64_t bytes)
 {
-	return fallocate(xsp_set.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
+	uint64_t page = sysconf(_SC_PAGESIZE), from = offset / page * page;
+
+	if (fd_is_ours())
+		return fallocate(xsp_set.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
+	/* Through the mapping; a full tmpfs is EFAULT here, and not yet SIGBUS. */
+	if (!madvise(xsp_set.base + from, round_up(offset + bytes, page) - from,
+		     MADV_POPULATE_WRITE))
+		return 0;
+	return errno == EFAULT ? -ENOSPC : -errno;
 }
 
 /* The child of a fork lets go of its parent's producer. */
@@ -405,7 +443,8 @@ void xsp_shm_detach(void)
 		return;
 	ring_table_free(xsp_set.ring, xsp_set.nr_rings);
 	munmap(xsp_set.base, xsp_set.len);
-	close(xsp_set.fd);
+	if (fd_is_ours())
+		close(xsp_set.fd);
 	xsp_set.base = NULL;
 	xsp_set.ctl = NULL;
 	xsp_set.arena = NULL;

@@ -12,9 +12,7 @@
 #include "internal.h"
 
 #define XSP_RING_SIZE	(4ull << 20)
-#define XSP_RING_MAX	(1ull << 40)
 #define XSP_ARENA_SIZE	(1ull << 20)
-#define XSP_ARENA_MAX	(256ull << 20)
 
 struct xsp_config xsp_config = {
 	.clock = "auto",
@@ -72,20 +70,29 @@ static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max
 		*to = v;
 }
 
+/*
+ * A copy: programs write over their environment (setproctitle() of servers and of Python), and
+ * their forked children attach long after.  Only one that is recorded pays for it.
+ */
+static const char *text_from(const char *name)
+{
+	const char *s = secure_getenv(name);
+
+	return s && *s ? strdup(s) : NULL;
+}
+
 void xsp_config_read(void)
 {
 	struct xsp_config *c = &xsp_config;
 	uint64_t locks = 0;
 	const char *s;
 
-	c->session = secure_getenv("XSPROF_SESSION");
+	c->session = text_from("XSPROF_SESSION");
 	if (c->session && *c->session != '/')
 		c->session = NULL;
-	c->record = secure_getenv("XSPROF_RECORD");
-	if (c->record && !*c->record)
-		c->record = NULL;
-	c->categories = secure_getenv("XSPROF_CATEGORIES");
-	s = secure_getenv("XSPROF_CLOCK");
+	c->record = text_from("XSPROF_RECORD");
+	c->categories = text_from("XSPROF_CATEGORIES");
+	s = text_from("XSPROF_CLOCK");
 	if (s)
 		c->clock = s;
 	s = secure_getenv("XSPROF_MODE");
@@ -93,7 +100,7 @@ void xsp_config_read(void)
 		c->mode = strcmp(s, "overwrite") ? XSPROF_MODE_DISCARD : XSPROF_MODE_OVERWRITE;
 	c->prefault = is_yes(secure_getenv("XSPROF_PREFAULT"));
 	size_from("XSPROF_BUFFER_SIZE", &c->ring_size, 1, XSP_RING_MAX);
-	size_from("XSPROF_ARENA_SIZE", &c->arena_size, 4096, XSP_ARENA_MAX);
+	size_from("XSPROF_ARENA_SIZE", &c->arena_size, XSP_ARENA_MIN, XSP_ARENA_MAX);
 	size_from("XSPROF_LOCK_RINGS", &locks, 1, XSPROF_MAX_LOCK_RINGS);
 	c->lock_rings = locks;
 }

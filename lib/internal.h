@@ -42,7 +42,13 @@
  * @ctl: its control page, writable (the one markers test is a read-only view)
  * @arena: its arena
  * @len: bytes mapped
+ * @rings_off: where ring 0 starts
+ * @stride: bytes from one ring to the next
+ * @arena_room: bytes of the arena's entries
  * @fd: its file; also holds the lock that says it is alive
+ *
+ * The geometry is here and not read from the control page: that page is the reader's to map, and
+ * whoever may write to it must not be able to lead a store astray.
  *
  * Written while no marker can use it (nr = 0, state not ATTACHED), constant afterwards but for
  * entries of @ring, which change once, from the closed ring to the open one.
@@ -62,6 +68,9 @@ struct xsp_set {
 	struct xsprof_ctl		*ctl;
 	struct xsprof_arena		*arena;
 	uint64_t			len;
+	uint64_t			rings_off;
+	uint64_t			stride;
+	uint64_t			arena_room;
 	uint32_t			clock;
 	uint32_t			nr_rings;
 	int				fd;
@@ -125,6 +134,11 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
 
 /* ---- env.c ---- */
+
+/* What sizes may be asked for, whoever asks. */
+#define XSP_RING_MAX	(1ull << 40)
+#define XSP_ARENA_MIN	4096
+#define XSP_ARENA_MAX	(256ull << 20)
 
 /**
  * struct xsp_config - what the environment and xsprof_init() ask for
@@ -196,8 +210,8 @@ void xsp_self_record_stop(void) XSP_HIDDEN;
 
 static inline struct xsprof_ring_writer *xsp_ring(uint32_t k)
 {
-	return (struct xsprof_ring_writer *)(xsp_set.base + xsp_set.ctl->rings_off +
-					     (uint64_t)k * xsp_set.ctl->ring_stride);
+	return (struct xsprof_ring_writer *)(xsp_set.base + xsp_set.rings_off +
+					     (uint64_t)k * xsp_set.stride);
 }
 
 static inline uint64_t *xsp_ring_tail(struct xsprof_ring_writer *w)

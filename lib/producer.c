@@ -40,15 +40,16 @@ void xsp_count_late(void)
 static void update_enabled(void)
 {
 	struct xsprof_ctl *ctl = xsp_set.ctl;
+	uint64_t wanted;
 	uint32_t paused;
 
-	/* The recorder may pause us at any time: look again after the store. */
+	/* The recorder, or another thread, may change them at any time: look again after. */
 	do {
 		paused = __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&ctl->enabled,
-				 paused ? 0 : __atomic_load_n(&ctl->wanted, __ATOMIC_RELAXED),
-				 __ATOMIC_SEQ_CST);
-	} while (paused != __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST));
+		wanted = __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&ctl->enabled, paused ? 0 : wanted, __ATOMIC_SEQ_CST);
+	} while (paused != __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST) ||
+		 wanted != __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST));
 	__atomic_add_fetch(&ctl->generation, 1, __ATOMIC_RELEASE);
 }
 
@@ -283,7 +284,9 @@ int xsprof_init(const struct xsprof_options *opts)
 			return -E2BIG;
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	}
-	if (o.flags & ~XSPROF_INIT_PREFAULT || o.mode > XSPROF_MODE_OVERWRITE + 1)
+	if (o.flags & ~XSPROF_INIT_PREFAULT || o.mode > XSPROF_MODE_OVERWRITE + 1 ||
+	    o.ring_size > XSP_RING_MAX ||
+	    (o.arena_size && (o.arena_size < XSP_ARENA_MIN || o.arena_size > XSP_ARENA_MAX)))
 		return -EINVAL;
 	if (xsp_attached() && (o.ring_size || o.arena_size || o.mode)) {
 		if (xsp_names_lock(true) < 0)
@@ -338,7 +341,7 @@ void xsp_category_known(uint32_t category, bool on)
 {
 	if (!on || !xsp_set.ctl)
 		return;
-	__atomic_or_fetch(&xsp_set.ctl->wanted, 1ull << category, __ATOMIC_RELAXED);
+	__atomic_or_fetch(&xsp_set.ctl->wanted, 1ull << category, __ATOMIC_SEQ_CST);
 	if (xsp_attached())
 		update_enabled();
 }
@@ -352,9 +355,9 @@ int xsprof_category_enable(int category, int on)
 	if (!xsp_attached())
 		return -ENOTCONN;
 	if (on)
-		__atomic_or_fetch(&xsp_set.ctl->wanted, bit, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&xsp_set.ctl->wanted, bit, __ATOMIC_SEQ_CST);
 	else
-		__atomic_and_fetch(&xsp_set.ctl->wanted, ~bit, __ATOMIC_RELAXED);
+		__atomic_and_fetch(&xsp_set.ctl->wanted, ~bit, __ATOMIC_SEQ_CST);
 	update_enabled();
 	control_record(XSPROF_CONTROL_ENABLE, xsp_set.ctl->enabled);
 	return 0;
