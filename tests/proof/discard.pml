@@ -2,7 +2,7 @@
 /*
  * The rseq ring in DISCARD mode: two threads of one CPU, a signal handler that
  * interrupts the first of them and emits too, a reader that consumes, and a kill at
- * any moment. Checked on every interleaving over a small ring:
+ * any moment, as lib/rseq-pseudocode.h has it. Checked on every interleaving:
  *
  *  - every record is received once or counted as dropped once, never both; one whose
  *    emit a kill cuts short may be either or neither;
@@ -54,13 +54,18 @@
 #define PAGE	2	/* slots of a page: no record crosses one */
 /* records of thread 0, of thread 1, of the handler */
 #ifndef EMITS0
-#define EMITS0	2
+#define EMITS0	1
 #endif
 #ifndef EMITS1
 #define EMITS1	1
 #endif
 #ifndef EMITS2
 #define EMITS2	1
+#endif
+/* who emits records of two slots: one of them always, or each now and then */
+#define ANY	3
+#ifndef LONG
+#define LONG	ANY
 #endif
 #define IDS	(EMITS0 + EMITS1 + EMITS2)
 #define LOST	100
@@ -178,7 +183,9 @@ next:	atomic {
 		fi;
 		id = RECORD(t);
 		if
-		:: stage[t] == NEW -> stage[t] = FAST; if :: N = 1 :: N = 2 fi; goto next
+		:: stage[t] == NEW && t != LONG -> stage[t] = FAST; N = 1; goto next
+		:: stage[t] == NEW && (t == LONG || LONG == ANY) ->
+			stage[t] = FAST; N = 2; goto next
 		:: stage[t] == FAST -> goto fast
 		:: stage[t] == SLOW -> goto slow
 		:: stage[t] == RAISE -> goto raise
@@ -242,14 +249,21 @@ record:
 #endif
 	goto next;
 
-drop:
+drop:	/* mark and bound may stand in either order: both stand before the commit */
+#ifdef BOUND_FIRST
+	STEP(bound = h);
+	STEP(mark = h + 1);
+#else
+#ifndef MARK_AFTER
+	STEP(mark = h + 1);
+#endif
 #ifndef NO_LOWER
 	STEP(bound = h);
+#endif
 #endif
 #ifdef MARK_AFTER
 	STEP(COMMIT_DROP; DO_LATER(h + 1));
 #else
-	STEP(mark = h + 1);
 #ifdef DROP_OUTSIDE
 	DO_LATER(0);
 #else

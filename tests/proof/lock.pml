@@ -17,7 +17,7 @@
  *  - Every load and store of shared words is a step, but those of a ring's words under
  *    its lock that no other writer changes. busy is changed by an atomic add.
  *  - A waiting thread yields between its rounds: a bounded number of them (one more
- *    here, 64 in the ring) for a thread that found no lock of its own.
+ *    here, 64 in lib/lock-ring.c) for a thread that found no lock of its own.
  *  - Instead of killing the process, audit() asks in every state whether the rings as
  *    they are account for all that was committed.
  *  - Memory is sequentially consistent: the lock's acquire and release order the rest.

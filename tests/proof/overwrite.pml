@@ -13,7 +13,10 @@
  *
  *  - One sequence may touch slots that it has not published: padding to the end of the
  *    page, at most one slot less than the longest record, and the record. In the ring
- *    that is 7 + 8 = 15, here, with records of one and two slots, 1 + 2 = 3.
+ *    that is 7 + 8 = 15, here, with records of one and two slots, 1 + 2 = 3. A LOST
+ *    record would be one more, but in this mode a drop only happens where memory could
+ *    not be had: before the ring is whole, when nothing is overwritten yet. (The lock
+ *    rings, which can drop at any time, publish LOST by itself.)
  *  - A sequence may be aborted before any step (preemption, signal, migration, kill) and
  *    what it touched stays; another record, of another size, then begins at the same
  *    head. A touched slot is worth nothing (0) until the commit of the sequence that
