@@ -30,8 +30,8 @@ while IFS= read -r f; do
 	want=$(wanted "$f")
 	[ -n "$want" ] || continue
 	checked=$((checked + 1))
-	# Line 1; or further down where a file's format wants its own first line.
-	got=$(head -n 3 "$f" | sed -n 's/.*SPDX-License-Identifier: *//p' | head -n 1 |
+	# Line 1; or further down where the format wants lines of its own before a comment.
+	got=$(head -n 5 "$f" | sed -n 's/.*SPDX-License-Identifier: *//p' | head -n 1 |
 		sed -e 's/ *\(\*\/\|-->\)[[:space:]]*$//' -e 's/[[:space:]]*$//')
 	if [ "$got" != "$want" ]; then
 		bad="$bad
