@@ -69,6 +69,8 @@ static int add_clock(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 			 XST_MAX_SYNCS);
 		nr = XST_MAX_SYNCS - t->nr_syncs;
 	}
+	if (!nr)
+		return 0;
 	if (t->nr_syncs + nr > t->room_syncs) {
 		uint32_t room = (t->nr_syncs + nr) * 2;
 		struct xsprof_sync *list = realloc(t->syncs, room * sizeof(*list));

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Fuzzes the decoder by libFuzzer with AddressSanitizer and UBSan: each target over its own seeds
+# and the corpus of the runs before, for a while. Prints TAP; a crash is left in the corpus folder.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+BUILD=${BUILD:-build}
+targets='capture ring arena records'
+seconds=${FUZZ_SECONDS:-7}
+out=$BUILD/fuzz
+
+if ! make -s BUILD="$out" CC=clang SAN=address,undefined FUZZER=1 \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' decoder-fuzz >"$out.log" 2>&1; then
+	tail -n 20 "$out.log" | sed 's/^/# /'
+	echo "1..1"
+	echo "not ok 1 building the targets"
+	exit 1
+fi
+
+n=0
+failed=0
+echo "1..$(wc -w <<<"$targets")"
+for t in $targets; do
+	n=$((n + 1))
+	dir=$out/corpus/$t
+	mkdir -p "$dir" "$dir.seeds"
+	log=$dir.log
+	# The driver without libFuzzer writes the seeds.
+	"$BUILD/tests/decoder/fuzz-$t" seeds="$dir.seeds" >"$log" 2>&1 &&
+	"$out/tests/decoder/fuzz-$t" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 \
+		-artifact_prefix="$dir.crash-" -print_final_stats=1 "$dir" "$dir.seeds" \
+		>>"$log" 2>&1
+	if [ $? -eq 0 ]; then
+		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+		echo "ok $n $t: ${runs:-?} runs, $(find "$dir" -type f | wc -l) in the corpus"
+	else
+		tail -n 15 "$log" | sed 's/^/# /'
+		echo "not ok $n $t"
+		failed=1
+	fi
+done
+exit $failed
