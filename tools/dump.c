@@ -172,8 +172,8 @@ static bool matches(struct dump *dump, const struct xsp_view *view)
 		break;
 	case XSPROF_REC_ARGS:
 	case XSPROF_REC_STACK:
-		if (xsp_filter_names(&dump->filter) && !view->ev->name)
-			return view->thread->last_shown;
+		if (dump->filter.any && !view->ev->name)
+			return view->thread->last_match;
 		break;
 	}
 	return wanted(dump, view->ev, view->name);
@@ -199,7 +199,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 		thread->shown++;
 		dump->format->event(out, &view);
 	}
-	thread->last_shown = shown;
+	thread->last_match = match;
 	if (ev->type == XSPROF_REC_END)
 		xsp_tracks_end(out->tracks, &view);
 	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;

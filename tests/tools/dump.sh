@@ -101,6 +101,16 @@ END
 ! python3 "$here/check-chrome.py" "$dir/moved.json" >"$dir/log" && grep -q 'does not nest' "$dir/log"
 result "a range that does not nest is noticed by the check" $?
 
+# More threads and names than are remembered, most of them with a range open.
+"$make_capture" many "$dir/many.data" 120000
+for format in text chrome ndjson; do
+	small "$format of 120000 threads" "$dump" -f $format "$dir/many.data"
+done
+lines=$("$dump" "$dir/many.data" 2>"$dir/log" | wc -l)
+"$dump" -f chrome -o "$dir/many.json" "$dir/many.data" 2>>"$dir/log" &&
+	python3 "$here/check-chrome.py" "$dir/many.json" "$lines" >>"$dir/log"
+result "chrome of 120000 threads keeps the rules, $lines events" $?
+
 # Filters: the same as choosing from everything.
 cat >"$dir/choose.py" <<'END'
 import json, sys

@@ -5,9 +5,11 @@
  *	make-capture all FILE		every type of record, two processes of one pid
  *	make-capture hostile FILE	names and strings that nobody would give
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
+ *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture mess FILE SEED	ranges at random: ends missing, too many, by name, in overlap
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
 #include "tools/capture.h"
 
 #define US	1000u
+#define NOT_A_NUMBER	0x7ff8000000000001u	/* a compiler chooses the sign of 0.0 / 0.0 */
 #define T(us)	(CAP_START + (us) * (uint64_t)US)
 
 static uint64_t bits(double v)
@@ -141,8 +144,8 @@ static void all_points(struct cap_ring *r)
 	cap_event(r, T(21), XSPROF_REC_INSTANT, 100, N(LOSS), XSPROF_SCOPE_GLOBAL, 0);
 	cap_event(r, T(22), XSPROF_REC_COUNTER_I64, 100, N(BYTES), 0, (uint64_t)-42);
 	cap_event(r, T(23), XSPROF_REC_COUNTER_F64, 100, N(RATIO), 0, bits(2.5));
-	cap_event(r, T(24), XSPROF_REC_COUNTER_F64, 100, N(RATIO), 0, bits(0.0 / 0.0));
-	cap_event(r, T(25), XSPROF_REC_COUNTER_F64, 100, N(RATIO), 0, bits(1e300 * 1e300));
+	cap_event(r, T(24), XSPROF_REC_COUNTER_F64, 100, N(RATIO), 0, NOT_A_NUMBER);
+	cap_event(r, T(25), XSPROF_REC_COUNTER_F64, 100, N(RATIO), 0, bits(HUGE_VAL));
 	cap_event(r, T(26), XSPROF_REC_ASYNC_BEGIN, 100, N(REQ), 0, 0xabc);
 	cap_event(r, T(27), XSPROF_REC_ASYNC_INSTANT, 100, N(REQ), 0, 0xabc);
 	cap_event(r, T(28), XSPROF_REC_ASYNC_END, 100, N(REQ), 0, 0xabc);
@@ -266,10 +269,10 @@ static void make_hostile(void)
 		w.rec = head(T(i * 10), XSPROF_REC_BEGIN, 7, i + 1, 0, 0);
 		if (i < n)
 			wide_str(&w, i + 1, 0, texts[i], (uint16_t)strlen(texts[i]));
-		wide_arg(&w, i < n ? 2 : n + 1, XSPROF_ARG_F64, bits(0.0 / 0.0));
+		wide_arg(&w, i < n ? 2 : n + 1, XSPROF_ARG_F64, NOT_A_NUMBER);
 		wide_arg(&w, 999, XSPROF_ARG_NAME, i < n ? 4 : n + 1);
 		wide_put(&r, &w);
-		cap_event(&r, T(i * 10 + 1), XSPROF_REC_COUNTER_F64, 7, i + 1, 0, bits(1e300 * 1e300));
+		cap_event(&r, T(i * 10 + 1), XSPROF_REC_COUNTER_F64, 7, i + 1, 0, bits(HUGE_VAL));
 		cap_event(&r, T(i * 10 + 5), XSPROF_REC_END, 7, 0, 0, 0);
 		cap_event(&r, T(i * 10 + 6), XSPROF_REC_END, 7, 0, 0, 0);
 	}
@@ -318,6 +321,35 @@ static void make_big(uint64_t events)
 		cap_ring_close(&r[k], 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, t + 1);
 	cap_end(t + 2);
+}
+
+static void make_many(uint32_t threads)
+{
+	struct cap_ring r;
+	uint64_t t = T(0);
+	char text[64];
+	uint32_t i;
+
+	cap_host("hostname=many\n");
+	cap_clock(T(0), T(10000000));
+	cap_producer(0, 9, T(0));
+	for (i = 0; i < threads; i++) {
+		snprintf(text, sizeof(text), "range number %u", i);
+		cap_name(0, i % 0xfffff + 1, text);
+		if (i % 10000 == 9999)
+			cap_arena(0);
+	}
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 16384);
+	for (i = 0; i < threads; i++) {
+		cap_event(&r, t++, XSPROF_REC_BEGIN, i + 1, i % 0xfffff + 1, 0, 0);
+		if (i & 1)
+			cap_event(&r, t++, XSPROF_REC_END, i + 1, 0, 0, 0);
+		cap_event(&r, t++, XSPROF_REC_COMPLETE, i / 2 + 1, 1, 0, 3);
+		cap_event(&r, t++, XSPROF_REC_END, i / 3 + 1, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
 }
 
 static void make_grow(unsigned int ms)
@@ -433,10 +465,12 @@ int main(int argc, char **argv)
 		make_big(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "grow") && argc == 4)
 		make_grow((unsigned int)atoi(argv[3]));
+	else if (!strcmp(what, "many") && argc == 4)
+		make_many((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "mess") && argc == 4)
 		make_mess(strtoull(argv[3], NULL, 10));
 	else
-		return fprintf(stderr, "usage: make-capture all|hostile|big|grow|mess FILE [N]\n"), 2;
+		return fprintf(stderr, "usage: make-capture all|hostile|big|many|grow|mess FILE [N]\n"), 2;
 	cap_close();
 	return 0;
 }

@@ -37,6 +37,23 @@ status() # $1 expected exit status, then a command; its output goes to $dir/out 
 	return 1
 }
 
+# A result: the command succeeds and takes less than 64 MiB. The figure is the kernel's, the
+# largest resident size of the child; a sanitizer's own memory says nothing about that.
+small() # $1 name, then a command whose output goes nowhere
+{
+	local name=$1 kib
+
+	shift
+	kib=$(python3 - "$@" 2>"$dir/log" <<-'END'
+		import resource, subprocess, sys
+		subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+		print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+	END
+	)
+	[ -n "$kib" ] && { [ "$kib" -lt 65536 ] || nm "$dump" 2>/dev/null | grep -q '__[at]san_init'; }
+	result "$name: ${kib:-no} KiB" $?
+}
+
 finish()
 {
 	echo "1..$n"

@@ -11,6 +11,7 @@
 #define BUCKET_BITS	13
 #define BUCKETS		(1u << BUCKET_BITS)
 #define MEMORY		(20u << 20)
+#define RETRY		100000u		/* events until room is looked for again in vain */
 #define NOTE_MAX	(16u << 10)	/* of one range */
 #define NOTE_MEMORY	(4u << 20)
 
@@ -26,6 +27,9 @@ struct xsp_tracks {
 	struct producer			*producers;
 	uint32_t			nr_producers;
 	unsigned int			hand;
+	const struct xsp_thread		*pinned;	/* the event's: it stays */
+	uint64_t			now;		/* events */
+	uint64_t			retry;		/* no room before this event */
 	struct xsp_tracks_stats		stats;
 	struct xsp_thread		spare;
 	struct xsp_thread		*buckets[BUCKETS];
@@ -153,21 +157,28 @@ static void forget(struct xsp_tracks *tracks, struct xsp_thread **link)
 	free(thread);
 }
 
-/* One turn of the hand over the table frees the threads that have nothing open. */
+/*
+ * One turn of the hand over the table frees the threads that have nothing open.  When most have,
+ * that finds little, and is not tried again soon.
+ */
 static void make_room(struct xsp_tracks *tracks, size_t wanted)
 {
 	unsigned int i;
 
+	if (tracks->now < tracks->retry)
+		return;
 	for (i = 0; i < BUCKETS && tracks->budget.used + wanted > tracks->budget.limit; i++) {
 		struct xsp_thread **link = &tracks->buckets[tracks->hand++ % BUCKETS];
 
 		while (*link) {
-			if ((*link)->stack.open)
+			if ((*link)->stack.open || *link == tracks->pinned)
 				link = &(*link)->next;
 			else
 				forget(tracks, link);
 		}
 	}
+	if (i == BUCKETS)
+		tracks->retry = tracks->now + RETRY;
 }
 
 static struct xsp_thread *make_thread(struct xsp_tracks *tracks, struct xsp_thread **link,
@@ -289,10 +300,13 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 {
 	struct xsp_thread *thread;
 
+	tracks->now++;
+	tracks->pinned = NULL;
 	thread = xsp_tracks_get(tracks, ev->producer, ev->pid, 0, ev->tid ? ev->tid : ev->pid,
 				ev->ns);
 	if (!thread)
 		thread = spare_thread(tracks, ev);
+	tracks->pinned = thread;
 	thread->events++;
 	view->ev = ev;
 	view->thread = thread;

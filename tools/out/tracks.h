@@ -25,7 +25,7 @@
  * @refresh: count of events at which the name is to be asked for again
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
- * @last_shown: the last record was shown
+ * @last_match: the last record was wanted
  */
 struct xsp_thread {
 	struct xsp_thread	*next;
@@ -44,7 +44,7 @@ struct xsp_thread {
 	const char		*comm;
 	bool			note_to_top;
 	bool			more;
-	bool			last_shown;
+	bool			last_match;
 };
 
 /**
