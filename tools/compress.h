@@ -7,7 +7,7 @@
 
 #include "trace/cap-writer.h"
 
-#define COMPRESS_LEVEL_DEFAULT	1
+#define COMPRESS_LEVEL_DEFAULT	3
 #define COMPRESS_LEVEL_MAX	19
 
 /**

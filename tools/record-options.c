@@ -52,7 +52,7 @@ static void help(void)
 	     "  -m, --mode MODE         discard: a full ring drops new records (default);\n"
 	     "                          overwrite: it drops the oldest\n"
 	     "  -d, --duration SEC      record this long; the command goes on (also 500ms, 2m)\n"
-	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 1)\n"
+	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --prefault          give all rings their memory at the start\n"

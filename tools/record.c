@@ -287,9 +287,11 @@ static uint32_t run(struct recording *r)
 		uint64_t shown = progress_show(&r->progress, r->drain);
 		uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 
-		if (launch_serve(&r->launch))
+		if (launch_serve(&r->launch)) {
 			xsp_drain_look(r->drain);
-		else if (over(r, now, &grace))
+			continue;
+		}
+		if (over(r, now, &grace))
 			return r->launch.asked ? WHY_SIGNAL : WHY_ENDED;
 		if (now >= end)
 			return WHY_DURATION;

@@ -213,7 +213,9 @@ static void tick(struct xsp_drain *d, uint64_t now)
 	if (now < d->tick_at)
 		return;
 	d->tick_at = now + SECOND;
-	xsp_drain_clocks(d, d->st.kinds);
+	/* With no producer there is nothing to convert; the first and the last point stand. */
+	if (d->live)
+		xsp_drain_clocks(d, d->st.kinds);
 	for (p = d->live; p; p = p->next) {
 		uint64_t slots = 0;
 		uint32_t k;

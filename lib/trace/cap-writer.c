@@ -21,6 +21,7 @@
 #define COMPRESS_MIN	256u
 
 /* An index is one chunk; a longer one is left out, as it is only a convenience. */
+#define INDEX_MIN_SIZE	(1u << 20)	/* a smaller file is read as fast without one */
 #define INDEX_MAX	(XSPROF_CHUNK_MAX / sizeof(struct xsprof_cap_index_entry))
 
 /* All of it, whatever the kernel takes at once.  @iov is used up. */
@@ -253,13 +254,15 @@ int xsp_cap_end(struct xsp_cap *cap, const struct xsprof_cap_end *end)
 
 	err = xsp_cap_chunk(cap, &chunk, end, sizeof(*end));
 	nr = cap->nr_index;
-	if (err || !nr || nr > INDEX_MAX)
+	if (err || !nr || nr > INDEX_MAX || cap->size < INDEX_MIN_SIZE)
 		return err;
 	memset(&chunk, 0, sizeof(chunk));
 	chunk.type = XSPROF_CHUNK_INDEX;
 	chunk.producer = XSPROF_NO_PRODUCER;
+	if (nr * sizeof(*cap->index) <= XSP_CAP_RAW_MAX)
+		return xsp_cap_chunk(cap, &chunk, cap->index, nr * sizeof(*cap->index));
+	/* A long one is beyond the scratch memory: as it is. */
 	chunk.raw = nr * sizeof(*cap->index);
 	chunk.stored = chunk.raw;
-	/* An index is not compressed, nor bound to the scratch memory's size. */
 	return put(cap, &chunk, cap->index);
 }
