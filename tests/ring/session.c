@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * session [NAME=VALUE]... COMMAND [ARG...]: run a command in a session of its own, as a recorder
+ * would, but read nothing: the command under test reads its rings itself.  Owns the session's
+ * directory and removes it; the exit status is the command's.
+ *
+ * The directory is made in $XSPROF_TEST_SHM, or /dev/shm.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[256];
+
+static void die(const char *what)
+{
+	fprintf(stderr, "session: %s: %s\n", what, strerror(errno));
+	exit(125);
+}
+
+static void make(void)
+{
+	const char *base = getenv("XSPROF_TEST_SHM");
+	char lock[300], text[32];
+	int fd;
+
+	snprintf(dir, sizeof(dir), "%s/xsprof-test.XXXXXX", base ? base : "/dev/shm");
+	if (!mkdtemp(dir))
+		die(dir);
+	snprintf(lock, sizeof(lock), "%s/lock", dir);
+	fd = open(lock, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX))
+		die(lock);
+	snprintf(text, sizeof(text), "pid %d\n", (int)getpid());
+	if (write(fd, text, strlen(text)) < 0)
+		die(lock);
+	if (setenv("XSPROF_SESSION", dir, 1))
+		die("setenv");
+}
+
+static void sweep(void)
+{
+	struct dirent *e;
+	DIR *d = opendir(dir);
+
+	while (d && (e = readdir(d)))
+		unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	rmdir(dir);
+}
+
+static volatile sig_atomic_t child;
+
+/* Whoever stops us stops the command; the directory goes either way. */
+static void pass_on(int sig)
+{
+	if (child > 0)
+		kill(child, sig);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = pass_on };
+	int i, status;
+
+	for (i = 1; i < argc && strchr(argv[i], '='); i++)
+		if (putenv(argv[i]))
+			die(argv[i]);
+	if (i >= argc) {
+		fprintf(stderr, "usage: session [NAME=VALUE]... COMMAND [ARG...]\n");
+		return 125;
+	}
+	make();
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	child = fork();
+	if (child < 0)
+		die("fork");
+	if (!child) {
+		execvp(argv[i], argv + i);
+		die(argv[i]);
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			die("waitpid");
+	sweep();
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
