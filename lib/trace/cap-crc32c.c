@@ -33,7 +33,7 @@ static inline uint64_t load64(const uint8_t *p)
 	return v;
 }
 
-/* ---- by tables ----------------------------------------------------------------------------- */
+/* ---- by tables --------------------------------------------------------------------------- */
 
 static uint32_t crc_table[8][256];
 static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
@@ -72,7 +72,7 @@ uint32_t xsp_crc32c_portable(uint32_t crc, const void *data, size_t len)
 	return ~crc;
 }
 
-/* ---- by the CPU ---------------------------------------------------------------------------- */
+/* ---- by the CPU -------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define CRC_HW		__attribute__((target("sse4.2")))

@@ -21,7 +21,7 @@ static int refuse(struct xsprof_trace *t, uint64_t off, const char *why)
 	return 0;
 }
 
-/* ---- what each type of chunk means ---------------------------------------------------------- */
+/* ---- what each type of chunk means ------------------------------------------------------- */
 
 static int add_host(struct xsprof_trace *t, const char *s, size_t len)
 {
@@ -201,7 +201,7 @@ static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_ch
 	return 0;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------ */
+/* ---- the walk ---------------------------------------------------------------------------- */
 
 /* The least a payload must have; what it has beyond was added by a later minor version. */
 static size_t least(uint32_t type)
@@ -354,7 +354,7 @@ int xst_capture_scan(struct xsprof_trace *t)
 	return xst_clocks_fit(t);
 }
 
-/* ---- the header ---------------------------------------------------------------------------- */
+/* ---- the header -------------------------------------------------------------------------- */
 
 int xst_capture_open(struct xsprof_trace *t)
 {

@@ -56,7 +56,8 @@ uint64_t xst_chunk_search(const struct xsprof_trace *t, uint64_t off)
 			uint32_t magic;
 
 			memcpy(&magic, piece + i, sizeof(magic));
-			if (magic == XSPROF_CHUNK_MAGIC && xst_chunk_header(t, off + i, &chunk) == 1)
+			if (magic == XSPROF_CHUNK_MAGIC &&
+			    xst_chunk_header(t, off + i, &chunk) == 1)
 				found = off + i;
 		}
 		off += (len + 7) & ~(size_t)7;

@@ -22,7 +22,7 @@ typedef unsigned __int128 u128;
 #define MONO_MAX	(1ull << 62)
 #define NS_MAX		(1ull << 63)
 #define SUSPEND_MIN	1000000u		/* ns: less is the clocks' own spread */
-#define SHORT		50000000u		/* ns: a slope of less is worse than what was told */
+#define SHORT		50000000u	/* ns: a slope of less is worse than what was told */
 #define SLEW_MAX	500e-6			/* how far the kernel lets a clock be steered */
 
 /* Slope of @ns in @ticks; -1 where no clock is like that. */

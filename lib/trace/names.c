@@ -12,7 +12,7 @@
 
 #include "trace-local.h"
 
-/* ---- texts --------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------- */
 
 #define POOL_BLOCK	(64u << 10)
 
@@ -57,7 +57,7 @@ void xst_pool_free(struct xst_pool *pool)
 	*pool = (struct xst_pool){ 0 };
 }
 
-/* ---- the map ------------------------------------------------------------------------------- */
+/* ---- the map ----------------------------------------------------------------------------- */
 
 #define KEY_USED	(1ull << 63)
 #define MAP_MIN		64u
@@ -150,7 +150,7 @@ void xst_map_free(struct xst_map *map)
 	*map = (struct xst_map){ 0 };
 }
 
-/* ---- facts --------------------------------------------------------------------------------- */
+/* ---- facts ------------------------------------------------------------------------------- */
 
 int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len)
 {
@@ -228,7 +228,7 @@ const char *xsprof_trace_note(const struct xsprof_trace *t, uint32_t index)
 	return index < t->nr_notes ? t->notes[index]->s : NULL;
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------- */
 
 const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t producer, uint32_t name,
 				  size_t *len)

@@ -14,7 +14,7 @@
 
 #include "pair.h"
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads ----------------------------------------------------------------------------- */
 
 /* Takes it out of the list of all; its bucket is the caller's. */
 static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
@@ -134,7 +134,7 @@ void xst_threads_free(struct xsprof_pairer *p)
 	memset(p->cache, 0, sizeof(p->cache));
 }
 
-/* ---- finished ranges ------------------------------------------------------------------------ */
+/* ---- finished ranges --------------------------------------------------------------------- */
 
 static uint32_t done_limit(const struct xsprof_pairer *p)
 {
@@ -254,7 +254,7 @@ uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uin
 	return children;
 }
 
-/* ---- open ranges ---------------------------------------------------------------------------- */
+/* ---- open ranges ------------------------------------------------------------------------- */
 
 static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
 		      uint64_t ns, uint64_t children, uint16_t how)
@@ -329,7 +329,7 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns,
 	close_top(p, th, ns, XSPROF_RANGE_ENDED);
 }
 
-/* ---- pauses and ends ------------------------------------------------------------------------ */
+/* ---- pauses and ends --------------------------------------------------------------------- */
 
 /* One entry in place of those in [@from, @to), which may be none. */
 static void replace_done(struct xst_thread *th, uint32_t above, uint32_t from, uint32_t to,

@@ -82,7 +82,7 @@ static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint6
 	return x ^ x >> 32;
 }
 
-/* ---- pair-thread.c -------------------------------------------------------------------------- */
+/* ---- pair-thread.c ----------------------------------------------------------------------- */
 
 /* The thread of an event, made when it is new.  NULL: no memory, or too many. */
 struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
@@ -97,14 +97,14 @@ void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enable
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
 void xst_threads_free(struct xsprof_pairer *p);
 
-/* ---- pair-async.c --------------------------------------------------------------------------- */
+/* ---- pair-async.c ------------------------------------------------------------------------ */
 
 int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev);
 void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev);
 int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
 int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
 
-/* ---- pair.c --------------------------------------------------------------------------------- */
+/* ---- pair.c ------------------------------------------------------------------------------ */
 
 void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range);
 

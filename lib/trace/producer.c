@@ -90,7 +90,7 @@ void xst_producers_free(struct xsprof_trace *t)
 	free(t->producers);
 }
 
-/* ---- the account --------------------------------------------------------------------------- */
+/* ---- the account ------------------------------------------------------------------------- */
 
 struct account {
 	uint64_t	lost_records;

@@ -5,11 +5,11 @@
  *
  * What can still be written to while it is copied is found out afterwards:
  *
- *	reader						writer (DISCARD)	(OVERWRITE)
- *	A  copies slots [p, q)				reads tail		-
- *	B  reads tail, or head, again			writes slots below	writes up to 15 slots
- *	   and trusts only p >= tail, or		tail + size		beyond head, then head
- *	   p + size >= head + 15
+ *	reader				writer (DISCARD)	writer (OVERWRITE)
+ *	A  copies slots [p, q)		reads tail		-
+ *	B  reads tail, or head, again	writes slots below	writes up to 15 slots
+ *	   and trusts only p >= tail,	tail + size		beyond head, then head
+ *	   or p + size >= head + 15
  *
  * B after A: a slot that passes B was not being written during A.
  */
@@ -194,7 +194,7 @@ int xst_snapshot_open(struct xsprof_trace *t)
 	return err;
 }
 
-/* ---- reading a ring ------------------------------------------------------------------------- */
+/* ---- reading a ring ---------------------------------------------------------------------- */
 
 static int copy(struct xsprof_trace *t, struct xst_stream *s, uint8_t *dst, uint64_t slots)
 {

@@ -81,7 +81,8 @@ static int spool(struct xsprof_trace *t, int from)
 	int err;
 
 	if (fd < 0)
-		return xst_fail(t, fd, "cannot make a temporary file to hold the pipe (%s): set TMPDIR",
+		return xst_fail(t, fd,
+				"cannot make a temporary file to hold the pipe (%s): set TMPDIR",
 				strerror(-fd));
 	err = copy(from, fd);
 	if (err) {

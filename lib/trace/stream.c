@@ -79,7 +79,7 @@ void xst_stream_evict(struct xsprof_trace *t, struct xst_stream *s)
 	xst_buffer_put(t, s);
 }
 
-/* ---- what comes next ----------------------------------------------------------------------- */
+/* ---- what comes next --------------------------------------------------------------------- */
 
 static uint64_t time_of(const struct xst_stream *s, uint64_t ticks)
 {
@@ -150,7 +150,7 @@ bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 	return s->gap || s->drops;
 }
 
-/* ---- loading ------------------------------------------------------------------------------- */
+/* ---- loading ----------------------------------------------------------------------------- */
 
 /* The checksum of a chunk that is larger than the window, piece by piece. */
 static int check_pieces(struct xsprof_trace *t, struct xst_stream *s,

@@ -8,7 +8,9 @@
  *	chunk.c		one chunk: header, payload, checksum, decompression
  *	capture.c	the first pass over a capture: producers, names, clocks, chunks of rings
  *	snapshot.c	the same for a producer's ring file
- *	stream.c	the records of one ring, a window of them in memory
+ *	stream.c	one ring: its chunks, a window of it in memory (buffers.c)
+ *	run.c		the records of a window as events
+ *	marks.c		events that no ring holds
  *	merge.c		all streams as one, in time order
  *	clockfit.c	ticks to nanoseconds
  *	names.c arena.c producer.c args.c pair.c	what their names say
@@ -36,7 +38,7 @@
 #define xst_likely(x)		__builtin_expect(!!(x), 1)
 #define xst_unlikely(x)		__builtin_expect(!!(x), 0)
 
-/* ---- source.c ------------------------------------------------------------------------------ */
+/* ---- source.c ---------------------------------------------------------------------------- */
 
 /**
  * struct xst_source - the file
@@ -57,7 +59,7 @@ int xst_source_read(const struct xst_source *src, uint64_t off, void *buf, size_
 /* Looks at the size again; true when it has grown. */
 bool xst_source_grown(struct xst_source *src);
 
-/* ---- names.c ------------------------------------------------------------------------------- */
+/* ---- names.c ----------------------------------------------------------------------------- */
 
 struct xst_text {
 	uint32_t	len;
@@ -101,7 +103,7 @@ struct xst_facts {
 /* @s is "key=value".  Return: 0, -EINVAL when it is not, -E2BIG, -ENOMEM. */
 int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len);
 
-/* ---- producers ----------------------------------------------------------------------------- */
+/* ---- producers --------------------------------------------------------------------------- */
 
 struct xst_producer {
 	uint32_t	number;
@@ -141,7 +143,7 @@ struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t nu
 void xst_producers_free(struct xsprof_trace *t);
 void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl);
 
-/* ---- streams ------------------------------------------------------------------------------- */
+/* ---- streams ----------------------------------------------------------------------------- */
 
 /**
  * struct xst_stream - one ring of one producer
@@ -224,7 +226,7 @@ static inline bool xst_stream_empty(const struct xst_stream *s)
 	return s->p == s->end && !s->drops && !(s->trailed && s->gap);
 }
 
-/* ---- buffers.c ----------------------------------------------------------------------------- */
+/* ---- buffers.c --------------------------------------------------------------------------- */
 
 #define XST_FREE_BUFFERS	32u
 
@@ -245,7 +247,7 @@ int xst_buffer_get(struct xsprof_trace *t, struct xst_stream *s, size_t want);
 void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s);
 void xst_buffers_free(struct xst_buffers *b);
 
-/* ---- the handle ---------------------------------------------------------------------------- */
+/* ---- the handle -------------------------------------------------------------------------- */
 
 enum xst_warning {
 	XST_WARN_TRUNCATED,
@@ -356,7 +358,7 @@ struct xsprof_trace {
 	size_t			ev_nr;
 };
 
-/* ---- warn.c -------------------------------------------------------------------------------- */
+/* ---- warn.c ------------------------------------------------------------------------------ */
 
 int xst_fail(struct xsprof_trace *t, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -365,7 +367,7 @@ void xst_warn(struct xsprof_trace *t, enum xst_warning kind, const char *fmt, ..
 /* At the end: how many warnings of each kind were not given. */
 void xst_warn_totals(struct xsprof_trace *t);
 
-/* ---- chunk.c ------------------------------------------------------------------------------- */
+/* ---- chunk.c ----------------------------------------------------------------------------- */
 
 /*
  * Return: 1 a sound header, whose payload may still lie beyond the end of the file; 0 none;
@@ -389,7 +391,7 @@ static inline uint64_t xst_chunk_next(uint64_t off, const struct xsprof_chunk *c
 	return off + sizeof(*chunk) + (((uint64_t)chunk->stored + 7) & ~7ull);
 }
 
-/* ---- capture.c, snapshot.c, arena.c, clockfit ----------------------------------------------- */
+/* ---- capture.c, snapshot.c, arena.c, clockfit -------------------------------------------- */
 
 int xst_capture_open(struct xsprof_trace *t);
 /* Chunks that came since the last look; sets @horizon.  Return: 0 or -errno. */
@@ -402,7 +404,34 @@ int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos
 int xst_clocks_fit(struct xsprof_trace *t);
 void xst_clocks_free(struct xsprof_trace *t);
 
-/* ---- merge.c ------------------------------------------------------------------------------- */
+/* ---- run.c, marks.c ---------------------------------------------------------------------- */
+
+static inline void xst_event_init(struct xsprof_event *ev, const struct xst_producer *p,
+				  uint16_t type, uint64_t ns)
+{
+	*ev = (struct xsprof_event){
+		.ns = ns,
+		.type = type,
+		.producer = p->number,
+		.pid = p->pid,
+		.cpu = -1,
+	};
+}
+
+static inline bool xst_event_wanted(const struct xsprof_trace *t, uint64_t ns)
+{
+	return ns >= t->from_ns;
+}
+
+/* Events that are in memory, while they are not later than @limit.  Return: how many. */
+size_t xst_stream_run(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
+		      size_t max, uint64_t limit);
+size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsprof_event *evs,
+		     size_t max, uint64_t limit);
+/* The marks of producers that have not been yielded.  Return: 0 or -errno. */
+int xst_marks_make(struct xsprof_trace *t);
+
+/* ---- merge.c ----------------------------------------------------------------------------- */
 
 int xst_merge_start(struct xsprof_trace *t);
 /* Puts streams that got new chunks back into the heap. */

@@ -130,7 +130,7 @@ const char *xsprof_trace_error(const struct xsprof_trace *t)
 	return t ? t->error : open_error;
 }
 
-/* ---- events ---------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------ */
 
 /* The end of what there is now.  Return: 1 there is more, 0 the end, or -errno. */
 static int at_end(struct xsprof_trace *t)

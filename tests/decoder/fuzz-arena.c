@@ -36,7 +36,8 @@ void fuzz_seeds(void (*give)(const void *data, size_t size))
 		cap_entry(&arena, XSPROF_ENTRY_FACT, 0, 0, "seven=7");
 		cap_entry(&arena, XSPROF_ENTRY_CATEGORY, 63, 0, "last");
 		for (int i = 1; i < 30; i++)
-			cap_entry(&arena, XSPROF_ENTRY_NAME, i, 0, &"a name of some length"[i % 20]);
+			cap_entry(&arena, XSPROF_ENTRY_NAME, i, 0,
+				  &"a name of some length"[i % 20]);
 		cap_entry(&arena, XSPROF_ENTRY_THREAD, 1000, 1, "thread");
 		/* The first entry's size is 24 or so: its first byte becomes the piece's. */
 		first[0] = piece * 29;

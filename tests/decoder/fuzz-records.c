@@ -52,9 +52,9 @@ void fuzz_seeds(void (*give)(const void *data, size_t size))
 		memcpy(extra + 64, &arg, sizeof(arg));
 		memcpy(extra, (uint64_t[]){ 2100, 2300 }, 16);
 		for (unsigned int n = 0; n < 60; n++)
-			ring_put(&r, (struct xsprof_rec){ .tid = 1 + n % 2, .type = n * (i + 1) % 0x1b,
-				 .ts = 2000 + n * 20, .name = n % 5, .aux = 1 + n % 3,
-				 .value = n * 10 }, extra, n % 4 * 32);
+			ring_put(&r, (struct xsprof_rec){ .tid = 1 + n % 2,
+				 .type = n * (i + 1) % 0x1b, .ts = 2000 + n * 20, .name = n % 5,
+				 .aux = 1 + n % 3, .value = n * 10 }, extra, n % 4 * 32);
 		seed[0] = i * 5;
 		memcpy(seed + 1, r.data, r.len < sizeof(seed) - 1 ? r.len : sizeof(seed) - 1);
 		give(seed, r.len < sizeof(seed) - 1 ? r.len + 1 : sizeof(seed));

@@ -122,7 +122,7 @@ static void test_flip(unsigned int flags, unsigned int records, size_t bytes)
 	cap_free(&cap);
 }
 
-/* ---- lies with the right checksum ----------------------------------------------------------- */
+/* ---- lies with the right checksum -------------------------------------------------------- */
 
 static const uint64_t lies[] = { 0, 1, 3, 0x7f, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
 	0xffffffffffull, 0x7fffffffffffffffull, 0x8000000000000000ull, ~0ull };
@@ -176,7 +176,7 @@ static void test_lies(unsigned int flags)
 	cap_free(&cap);
 }
 
-/* ---- what is no capture, or not one of ours --------------------------------------------------- */
+/* ---- what is no capture, or not one of ours ---------------------------------------------- */
 
 static void test_headers(void)
 {
@@ -246,7 +246,7 @@ static void test_options(void)
 	cap_free(&cap);
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------ */
+/* ---- chunks ------------------------------------------------------------------------------ */
 
 /* A frame that is larger or smaller than the chunk says, or none at all. */
 static void test_zstd(void)

@@ -81,7 +81,7 @@ static struct xsprof_pairer_stats finish(struct xsprof_pairer *p)
 	return stats;
 }
 
-/* ---- random trees ----------------------------------------------------------------------------- */
+/* ---- random trees ------------------------------------------------------------------------ */
 
 struct node {
 	uint64_t	begin;
@@ -176,7 +176,7 @@ static void test_many_children(void)
 	tap_result("%d children", n);
 }
 
-/* ---- what does not fit ------------------------------------------------------------------------- */
+/* ---- what does not fit ------------------------------------------------------------------- */
 
 static void test_cut(void)
 {

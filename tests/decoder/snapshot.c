@@ -167,7 +167,7 @@ static void test_short(void)
 	free(data);
 }
 
-/* ---- a living ring -------------------------------------------------------------------------------- */
+/* ---- a living ring ----------------------------------------------------------------------- */
 
 static uint8_t *live;
 static volatile bool stop;

@@ -45,7 +45,8 @@ static void test_crc(void)
 
 static void test_columns(void)
 {
-	uint8_t *in = noise(300 * 32 + 8), *out = malloc(300 * 32 + 8), *back = malloc(300 * 32 + 8);
+	uint8_t *in = noise(300 * 32 + 8), *out = malloc(300 * 32 + 8);
+	uint8_t *back = malloc(300 * 32 + 8);
 
 	for (size_t slots = 0; slots < 300; slots++) {
 		const uint8_t *src = in + slots % 8;
@@ -64,7 +65,8 @@ static void test_columns(void)
 			column[1] -= before;
 			before = time;
 			for (int b = 0; b < 32; b++)
-				CHECK_EQ(out[1 + b * slots + i], (uint8_t)(column[b / 8] >> b % 8 * 8));
+				CHECK_EQ(out[1 + b * slots + i],
+					 (uint8_t)(column[b / 8] >> b % 8 * 8));
 		}
 	}
 	tap_result("columns");
@@ -73,7 +75,7 @@ static void test_columns(void)
 	free(back);
 }
 
-/* ---- the clock ----------------------------------------------------------------------------------- */
+/* ---- the clock --------------------------------------------------------------------------- */
 
 static void never_back(const struct xst_fit *fit, uint64_t from, uint64_t to, uint64_t step)
 {

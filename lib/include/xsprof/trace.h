@@ -51,7 +51,7 @@ struct xsprof_trace_options {
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 
 #define XSPROF_EVF_SLOTS	0x1u	/* value of a LOST event counts slots of 32 bytes */
-#define XSPROF_EVF_BACK		0x2u	/* the record's time was before its predecessor's: moved up */
+#define XSPROF_EVF_BACK		0x2u	/* its time was before its predecessor's: moved up */
 
 /**
  * struct xsprof_event - one event; valid until the next call on the handle
@@ -287,7 +287,7 @@ struct xsprof_pairer;
 enum xsprof_range_end {
 	XSPROF_RANGE_ENDED	= 0,
 	XSPROF_RANGE_OPEN	= 1,	/* the trace or the producer ended inside it */
-	XSPROF_RANGE_CUT	= 2,	/* its end is missing: closed by an outer end, or by a pause */
+	XSPROF_RANGE_CUT	= 2,	/* no end of its own: closed by an outer one, or a pause */
 };
 
 /**
