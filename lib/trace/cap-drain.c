@@ -22,6 +22,7 @@
 /* Slots a second that a burst may bring while we sleep. */
 #define BURST		40000000u
 #define CHECK_NS	(100 * MS)
+#define IDLE_NS		(200 * MS)
 
 void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
 {
@@ -184,7 +185,7 @@ static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 	if (!d->nr_live)
 		return d->sleep = SLEEP_MAX;
 	/* Until all have been silent for a while: half the smallest ring at a burst's rate. */
-	if (pass->now - d->idle_since < SECOND) {
+	if (pass->now - d->idle_since < IDLE_NS) {
 		most = pass->min_slots / 2 * SECOND / BURST;
 		if (most > 10 * MS)
 			most = 10 * MS;

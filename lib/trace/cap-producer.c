@@ -391,10 +391,14 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 
 void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_pass *pass)
 {
+	uint64_t flush = __atomic_load_n(&xsp_ring_ctl(&p->rf)->flush, __ATOMIC_ACQUIRE);
 	uint64_t heads[BATCH];
+	bool all = pass->all;
 	uint64_t ready;
 	uint32_t k, i;
 
+	pass->all |= flush != p->flush;
+	p->flush = flush;
 	if (xsp_ring_slots(&p->rf) < pass->min_slots)
 		pass->min_slots = xsp_ring_slots(&p->rf);
 	for (k = 0; k < p->rf.rings && !p->rf.broken; k += BATCH) {
@@ -415,6 +419,7 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 			pass_ring(st, p, k + i, heads[i], pass);
 		}
 	}
+	pass->all = all;
 	if (p->tids.fresh)
 		xsp_producer_threads(st, p, false);
 }

@@ -51,6 +51,7 @@ struct xsp_producer_ring {
  * @tids: threads
  * @check_at: when to ask next whether it lives, ns
  * @dead_since: since when nothing says that it lives, ns; 0 for never
+ * @flush: what it asked for last
  * @ledger_slots: slots read when the ledger was written last
  * @rings: one a ring
  */
@@ -68,6 +69,7 @@ struct xsp_producer {
 	struct xsp_tids		tids;
 	uint64_t		check_at;
 	uint64_t		dead_since;
+	uint64_t		flush;
 	uint64_t		ledger_slots;
 	struct xsp_producer_ring *rings;
 };

@@ -154,6 +154,7 @@ enum xsprof_state {
  * @nomem: records lost because ring memory could not be had
  * @late: records lost in a window where there was no ring to write to (attach, fork)
  * @exit_ticks: when the producer said goodbye, 0 before
+ * @flush: raised by a producer that wants to be read soon, however little there is to read
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
@@ -199,7 +200,8 @@ struct xsprof_ctl {
 	__u64	nomem;
 	__u64	late;
 	__u64	exit_ticks;
-	__u64	reserved[88];
+	__u64	flush;
+	__u64	reserved[87];
 
 	/* from +1024 */
 	__u64	ready[XSPROF_READY_WORDS];
