@@ -11,11 +11,13 @@
 #include "info.h"
 #include "out/json.h"
 
-static void print_text(const char *s)
+/* At most @max bytes of it. */
+static void print_text(const char *s, size_t max)
 {
 	char piece[8 * 256];
 	unsigned int cp;
-	size_t len = strlen(s), n, next;
+	size_t len = strnlen(s, max), n, next;
+	bool cut = s[len] != '\0';
 
 	while (len) {
 		for (n = 0; n < len && n < 250; n += next) {
@@ -27,12 +29,14 @@ static void print_text(const char *s)
 		s += n;
 		len -= n;
 	}
+	if (cut)
+		fputs("...", stdout);
 }
 
 static void print_line(const char *key, const char *value)
 {
-	printf("%-12s", key);
-	print_text(value);
+	printf("%-16s", key);
+	print_text(value, 4096);
 	putchar('\n');
 }
 
@@ -65,11 +69,12 @@ static void print_file(const struct info *info)
 	const struct xsprof_trace_info *all = &info->all;
 	uint64_t raw = info->read_slots * XSPROF_SLOT_SIZE;
 
-	printf("%-12s", "file");
-	print_text(info->source.path);
+	printf("%-16s", "file");
+	print_text(info->source.path, 4096);
 	printf(": %" PRIu64 " bytes, %" PRIu64 " chunks, ", all->size, all->chunks);
 	if (all->size && raw)
-		printf("%.2f bytes of records a byte of file, ", (double)raw / (double)all->size);
+		printf("%" PRIu64 " bytes of records (%.2f : 1), ", raw,
+		       (double)raw / (double)all->size);
 	if (all->truncated)
 		fputs("CUT OFF", stdout);
 	else
@@ -84,10 +89,14 @@ static void print_clock(const struct info *info)
 	const struct xsprof_trace_info *all = &info->all;
 	char from[64], to[64];
 
-	printf("%-12s%s, %.6f MHz, %u sync points, error at most %" PRIu64 " ns\n", "clock",
+	printf("%-16s%s, %.6f MHz, %u sync points, error at most %" PRIu64 " ns\n", "clock",
 	       xsp_word_clock(all->clock_kind), all->clock_freq / 1e6, all->clock_points,
 	       all->clock_error_ns);
-	printf("%-12s%" PRIu64 ".%09" PRIu64 " s, %" PRIu64 " events, from %s to %s\n", "span",
+	if (!info->first_ns) {
+		print_line("span", "no events");
+		return;
+	}
+	printf("%-16s%" PRIu64 ".%09" PRIu64 " s, %" PRIu64 " events, from %s to %s\n", "span",
 	       (info->last_ns - info->first_ns) / 1000000000u,
 	       (info->last_ns - info->first_ns) % 1000000000u, all->records,
 	       wall(info, info->first_ns, from, sizeof(from)),
@@ -122,7 +131,8 @@ static void print_producer(const struct info *info, uint32_t number)
 	       ending(&p, buf, sizeof(buf)), p.ctl ? xsp_word_mode(p.ctl->mode) : "?",
 	       number < info->nr_threads ? info->threads[number] : 0, p.records, p.lost_records,
 	       p.lost_slots);
-	print_text(cmdline ? cmdline : exe ? exe : "?");
+	/* --json has all of it. */
+	print_text(cmdline ? cmdline : exe ? exe : "?", 160);
 	putchar('\n');
 }
 
@@ -167,7 +177,7 @@ void info_print(const struct info *info)
 	print_host(info);
 	print_clock(info);
 	print_line("ended", why_ended(all->end));
-	printf("%-12s%" PRIu64 " records, %" PRIu64 " slots overwritten unread, %" PRIu64
+	printf("%-16s%" PRIu64 " records, %" PRIu64 " slots overwritten unread, %" PRIu64
 	       " bad slots\n", "lost", all->lost_records, all->lost_slots, all->bad_slots);
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++)
 		print_line("note", note);
