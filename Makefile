@@ -238,7 +238,7 @@ check-fresh:
 	tests/fresh/run.sh
 
 bench:
-	tests/install-deps.sh build bench
+	tests/install-deps.sh build demo bench
 	$(build_all) tests
 	tests/bench/run.sh
 
