@@ -126,7 +126,7 @@ static void put_args(uint64_t tid, uint32_t type, uint64_t a, uint64_t b,
 		arg.value = kv[i].u.u64;
 		if (packer_room(&p) < sizeof(arg) && !packer_next(&p))
 			break;
-		packer_arg(&p, &arg, NULL);
+		packer_arg(&p, &arg, "");
 	}
 	packer_write(&p, false);
 }
