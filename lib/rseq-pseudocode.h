@@ -50,4 +50,10 @@
  * rise, so an old bound is at most too low.  A drop lowers it in its own sequence, before the
  * commit that makes the drop true; head + 1 > bound then holds until a publish wrote LOST and
  * this sequence raised it again.
+ *
+ * Why 15 slots of margin are enough in OVERWRITE mode, although LOST, 7 of padding and a record
+ * of 8 make 16: a sequence drops there only while the ring is not whole (no memory for it), that
+ * is with head in the lower half of the first lap, and its LOST is the next thing published.
+ * Slots that a reader trusts do not exist above it yet.  A lock ring, which may lose a record to
+ * a busy lock in any lap, publishes its LOST by itself in that mode.
  */
