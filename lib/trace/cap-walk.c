@@ -70,11 +70,26 @@ static int is_event(const struct xsprof_rec *rec)
 	return rec->type < XSPROF_REC_PAD && rec->type != XSPROF_REC_ARGS;
 }
 
+/*
+ * A run of records of one slot and one thread, which most of a ring is: nothing in this loop
+ * waits for what was loaded before, and a record of one slot fits its block.
+ */
+static size_t walk_run(const struct xsprof_rec *slots, size_t i, size_t n, uint32_t tid,
+		       uint64_t *records)
+{
+	size_t from = i, others = 0;
+
+	for (; i < n && (slots[i].size & 0x0f) == 1 && slots[i].tid == tid; i++)
+		others += !is_event(&slots[i]);
+	*records += i - from - others;
+	return i;
+}
+
 size_t xsp_walk(const struct xsprof_rec *slots, uint64_t pos, size_t n, struct xsp_walk *walk,
 		struct xsp_tids *tids)
 {
 	uint64_t records = 0;
-	size_t i = 0;
+	size_t i = 0, run;
 
 	walk->first = n ? slots[0].ts : 0;
 	walk->last = 0;
@@ -91,6 +106,10 @@ size_t xsp_walk(const struct xsprof_rec *slots, uint64_t pos, size_t n, struct x
 		records += is_event(rec);
 		walk->last = rec->ts;
 		i += size;
+		run = walk_run(slots, i, n, tids->last, &records);
+		if (run != i)
+			walk->last = slots[run - 1].ts;
+		i = run;
 	}
 	walk->records = records;
 	return i;
