@@ -57,7 +57,8 @@ static void help(void)
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or damaged.\n",
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
+	      "damaged.\n",
 	      stdout);
 }
 

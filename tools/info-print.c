@@ -262,8 +262,8 @@ void info_print_json(const struct info *info)
 	putchar('{');
 	json_text("file", info->source.path);
 	printf(",\"size\":%" PRIu64 ",\"chunks\":%" PRIu64 ",\"record_bytes\":%" PRIu64
-	       ",\"truncated\":%s,\"damaged_chunks\":%" PRIu64 ",\n\"host\":{", all->size, all->chunks,
-	       info->read_slots * XSPROF_SLOT_SIZE, all->truncated ? "true" : "false",
+	       ",\"truncated\":%s,\"damaged_chunks\":%" PRIu64 ",\n\"host\":{", all->size,
+	       all->chunks, info->read_slots * XSPROF_SLOT_SIZE, all->truncated ? "true" : "false",
 	       all->bad_chunks);
 	json_facts(info, 0, true);
 	*json_double(freq, all->clock_freq) = '\0';
@@ -272,7 +272,8 @@ void info_print_json(const struct info *info)
 	       xsp_word_clock(all->clock_kind), freq, all->clock_points, all->clock_error_ns,
 	       all->real_offset_ns);
 	printf("\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"records\":%" PRIu64
-	       ",\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64 ",\n",
+	       ",\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64
+	       ",\"bad_slots\":%" PRIu64 ",\n",
 	       info->first_ns, info->last_ns, all->records, all->lost_records, all->lost_slots,
 	       all->bad_slots);
 	json_text("ended", why_ended(all->end));

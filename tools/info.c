@@ -30,7 +30,8 @@ static void help(void)
 	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or damaged.\n",
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
+	      "damaged.\n",
 	      stdout);
 }
 

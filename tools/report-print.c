@@ -263,8 +263,8 @@ static void print_others(const struct report *report, struct xsp_group **rows, s
 
 	if (!n)
 		return;
-	printf("\n%s%10s  %-14s  %12s  %12s  %12s  Name%s\n", bold ? "\033[1m" : "", "Count", "Type",
-	       "Min", "Max", "Last", bold ? "\033[0m" : "");
+	printf("\n%s%10s  %-14s  %12s  %12s  %12s  Name%s\n", bold ? "\033[1m" : "", "Count",
+	       "Type", "Min", "Max", "Last", bold ? "\033[0m" : "");
 	for (i = 0; i < n && i < report->limit; i++) {
 		const struct xsp_group *row = rows[i];
 		struct report by_name = *report;
@@ -399,8 +399,9 @@ void report_print_json(struct report *report)
 	ranges = split(rows, n);
 	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
-	printf("{\"events\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"ended\":%" PRIu64 ",\"cut\":%" PRIu64
-	       ",\"open\":%" PRIu64 ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
+	printf("{\"events\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"ended\":%" PRIu64
+	       ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64
+	       ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
 	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
 	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
 	       report->events, report->last_ns - report->first_ns,

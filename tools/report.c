@@ -19,14 +19,16 @@ static void help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --by LIST         rows by name (default), thread, process, category,\n"
 	      "                        or several: name,thread\n"
-	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max, name\n"
+	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
+	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
 	      "      --json            as JSON, times in nanoseconds\n"
 	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or damaged.\n",
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
+	      "damaged.\n",
 	      stdout);
 }
 
@@ -67,8 +69,8 @@ static int parse_sort(struct report *report, const char *text)
 		report->sort = (enum report_sort)i;
 		return -1;
 	}
-	return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, p50, p99, "
-			  "max, name", text);
+	return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, p50, "
+			  "p99, max, name", text);
 }
 
 /* Return: -1 go on, else the exit status. */

@@ -170,7 +170,9 @@ void cap_exit(uint32_t producer, uint32_t how, int32_t status, uint64_t ticks)
 
 void cap_end(uint64_t ticks)
 {
-	struct xsprof_cap_end end = { .ticks = ticks, .slots = slots_total, .producers = producers };
+	struct xsprof_cap_end end = {
+		.ticks = ticks, .slots = slots_total, .producers = producers,
+	};
 
 	cap_chunk(XSPROF_CHUNK_END, XSPROF_NO_PRODUCER, 0, 0, &end, sizeof(end));
 }
@@ -259,12 +261,18 @@ void cap_ring_close(struct cap_ring *ring, uint64_t drops)
 	free(ring->slots);
 }
 
+struct xsprof_rec cap_head(uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name, uint32_t aux,
+			   uint64_t value)
+{
+	return (struct xsprof_rec){
+		.tid = tid, .type = type, .ts = ticks, .name = name, .aux = aux, .value = value,
+	};
+}
+
 void cap_event(struct cap_ring *ring, uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name,
 	       uint32_t aux, uint64_t value)
 {
-	struct xsprof_rec rec = {
-		.tid = tid, .type = type, .ts = ticks, .name = name, .aux = aux, .value = value,
-	};
+	struct xsprof_rec rec = cap_head(ticks, type, tid, name, aux, value);
 
 	cap_record(ring, &rec, 1);
 }

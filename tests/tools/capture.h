@@ -12,6 +12,8 @@
 #include <xsprof/capture.h>
 
 #define CAP_START	1000000000000u	/* first tick: 1000 s */
+#define US		1000u
+#define T(us)		(CAP_START + (us) * (uint64_t)US)
 
 /* Slots of one ring that are not written yet. */
 struct cap_ring {
@@ -47,8 +49,14 @@ void cap_record(struct cap_ring *ring, const void *rec, uint32_t slots);
 void cap_ring_flush(struct cap_ring *ring);
 void cap_ring_close(struct cap_ring *ring, uint64_t drops);
 
+struct xsprof_rec cap_head(uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name, uint32_t aux,
+			   uint64_t value);
 /* A record of one slot. */
 void cap_event(struct cap_ring *ring, uint64_t ticks, uint8_t type, uint32_t tid, uint32_t name,
 	       uint32_t aux, uint64_t value);
+
+/* capture-all.c */
+void cap_make_all(void);
+void cap_make_hostile(void);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

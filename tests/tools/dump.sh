@@ -98,7 +98,8 @@ c = dict(b, ts=b["ts"] + b["dur"] / 2)
 trace["traceEvents"].append(c)
 json.dump(trace, sys.stdout)
 END
-! python3 "$here/check-chrome.py" "$dir/moved.json" >"$dir/log" && grep -q 'does not nest' "$dir/log"
+! python3 "$here/check-chrome.py" "$dir/moved.json" >"$dir/log" &&
+	grep -q 'does not nest' "$dir/log"
 result "a range that does not nest is noticed by the check" $?
 
 # More threads and names than are remembered, most of them with a range open.

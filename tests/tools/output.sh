@@ -56,8 +56,8 @@ result "a damaged chunk" $?
 status 3 "$dump" -q "$dir/bad.data" && [ "$(wc -l <"$dir/log")" = 1 ] && says "1 damaged chunks"
 result "a damaged chunk, quiet: only the losses" $?
 
-for bad in '-f xml' '-n x' '--from x' '--to -1' '--pid 1,,2' '--tid 5-3' '--cpu a' '--from 2 --to 1' \
-	'-f' '--frobnicate'; do
+for bad in '-f xml' '-n x' '--from x' '--to -1' '--pid 1,,2' '--tid 5-3' '--cpu a' \
+	'--from 2 --to 1' '-f' '--frobnicate'; do
 	# shellcheck disable=SC2086
 	status 2 "$dump" "$all" $bad && says "xsprof-dump: " && says "--help"
 	result "wrong usage: $bad" $?
@@ -107,7 +107,8 @@ wait $follower
 rc=$?
 "$dump" -i "$dir/grow.data" >"$dir/whole" 2>>"$dir/log"
 echo "exit status $rc, $early lines while it grew, $(wc -l <"$dir/whole") in all" >>"$dir/log"
-[ $rc = 0 ] && cmp "$dir/followed" "$dir/whole" >>"$dir/log" && [ "$early" -lt "$(wc -l <"$dir/whole")" ]
+[ $rc = 0 ] && cmp "$dir/followed" "$dir/whole" >>"$dir/log" &&
+	[ "$early" -lt "$(wc -l <"$dir/whole")" ]
 result "--follow gives the same and ends with the recording" $?
 
 # One that never ends is left with Ctrl-C: what was printed is whole.

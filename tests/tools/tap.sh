@@ -50,7 +50,8 @@ small() # $1 name, then a command whose output goes nowhere
 		print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 	END
 	)
-	[ -n "$kib" ] && { [ "$kib" -lt 65536 ] || nm "$dump" 2>/dev/null | grep -q '__[at]san_init'; }
+	[ -n "$kib" ] &&
+		{ [ "$kib" -lt 65536 ] || nm "$dump" 2>/dev/null | grep -q '__[at]san_init'; }
 	result "$name: ${kib:-no} KiB" $?
 }
 

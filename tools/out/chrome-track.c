@@ -49,7 +49,8 @@ uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid)
 	return v->pid;
 }
 
-static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, uint32_t tid, char *p)
+static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, uint32_t tid,
+			 char *p)
 {
 	p = put_u32(put_lit(p, "\"pid\":"), chrome_pid(out, thread->producer, thread->pid));
 	p = put_u32(put_lit(p, ",\"tid\":"), tid);
