@@ -41,13 +41,11 @@ static void start(pthread_t *t, void *(*fn)(void *), void *arg)
  * struct pair - two threads that go through a run in step
  * @there: the second is on its CPU; until then the first sleeps, as it could be in its way
  * @met: times that either came to the meeting point
- * @alone: the second only waits on its CPU, so that nobody else runs there
  * @ns: of each thread, slice by slice
  */
 struct pair {
 	bool	there;
 	int	met;
-	bool	alone;
 	double	ns[2][BENCH_SLICES];
 };
 
@@ -81,25 +79,29 @@ static void *second(void *arg)
 	__atomic_store_n(&p->there, true, __ATOMIC_RELEASE);
 	for (int i = 0; i < BENCH_SLICES; i++) {
 		meet(p);
-		if (!p->alone)
-			p->ns[1][i] = timed_slice();
+		/* The first is alone, though nobody else is on this CPU. */
+		meet(p);
+		p->ns[1][i] = timed_slice();
 		meet(p);
 	}
 	return NULL;
 }
 
-/* Return: ns per event of the slower thread. */
-static double pair_run(bool alone)
+/* One thread, both, one, both, ... by slices; of both the slower one counts. */
+static void pair_run(double *one, double *both)
 {
+	double alone[BENCH_SLICES], a, b;
 	struct pair *p = &pair;
-	double a, b;
 	pthread_t t;
 
-	*p = (struct pair){ .alone = alone };
+	*p = (struct pair){ .there = false };
 	start(&t, second, p);
 	while (!__atomic_load_n(&p->there, __ATOMIC_ACQUIRE))
 		bench_pause_us(100);
 	for (int i = 0; i < BENCH_SLICES; i++) {
+		meet(p);
+		alone[i] = timed_slice();
+		session_drain();
 		meet(p);
 		p->ns[0][i] = timed_slice();
 		meet(p);
@@ -109,20 +111,20 @@ static double pair_run(bool alone)
 	bench_pause_us(5000);
 	a = bench_median(p->ns[0], BENCH_SLICES);
 	b = bench_median(p->ns[1], BENCH_SLICES);
-	return !alone && b > a ? b : a;
+	*one = bench_median(alone, BENCH_SLICES);
+	*both = a > b ? a : b;
 }
 
 static void two(void)
 {
 	struct bench_series one = { 0 }, both = { 0 }, ratio = { 0 };
+	double a, b;
 
 	bench_pin(bench_cpu(0));
 	bench_realtime(true);
-	pair_run(true);
-	pair_run(false);
+	pair_run(&a, &b);
 	for (int r = 0; r < BENCH_RUNS; r++) {
-		double a = pair_run(true), b = pair_run(false);
-
+		pair_run(&a, &b);
 		bench_add(&one, a);
 		bench_add(&both, b);
 		bench_add(&ratio, b / a);
