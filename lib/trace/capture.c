@@ -81,6 +81,8 @@ static int add_clock(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 		t->room_syncs = room;
 	}
 	memcpy(t->syncs + t->nr_syncs, raw, nr * sizeof(*t->syncs));
+	t->sync_before = t->sync_last;
+	t->sync_last = t->syncs[t->nr_syncs].mono;
 	t->nr_syncs += nr;
 	return 0;
 }
@@ -156,12 +158,13 @@ static int add_threads(struct xsprof_trace *t, struct xst_producer *p, const uin
 	return 0;
 }
 
-static void hint(struct xsprof_trace *t, const struct xsprof_chunk *chunk)
+/* Of each clock apart: only a fit, which is made later, can compare them. */
+static void hint(struct xst_hints *hints, const struct xsprof_chunk *chunk)
 {
-	if (chunk->first && (!t->first_hint || chunk->first < t->first_hint))
-		t->first_hint = chunk->first;
-	if (chunk->last > t->last_hint)
-		t->last_hint = chunk->last;
+	if (chunk->first && (!hints->first || chunk->first < hints->first))
+		hints->first = chunk->first;
+	if (chunk->last > hints->last)
+		hints->last = chunk->last;
 }
 
 static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
@@ -197,7 +200,7 @@ static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_ch
 	s->chunks[s->nr_chunks++] = off;
 	s->index_pos = chunk->pos + slots;
 	t->ring_chunks++;
-	hint(t, chunk);
+	hint(&t->hints[p->clock_kind], chunk);
 	return 0;
 }
 
@@ -336,7 +339,7 @@ static void set_horizon(struct xsprof_trace *t)
 	t->horizon = UINT64_MAX;
 	if (!(t->flags & XSPROF_TRACE_FOLLOW) || t->has_end)
 		return;
-	t->horizon = t->nr_syncs < 2 ? 0 : t->syncs[t->nr_syncs - 2].mono;
+	t->horizon = t->sync_before;
 }
 
 int xst_capture_scan(struct xsprof_trace *t)

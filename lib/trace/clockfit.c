@@ -25,6 +25,13 @@ typedef unsigned __int128 u128;
 #define SHORT		50000000u	/* ns: a slope of less is worse than what was told */
 #define SLEW_MAX	500e-6			/* how far the kernel lets a clock be steered */
 
+static uint64_t whole(double x)
+{
+	if (!(x > 0))
+		return 0;
+	return x < 1e19 ? (uint64_t)x : UINT64_MAX;
+}
+
 /* Slope of @ns in @ticks; -1 where no clock is like that. */
 static int64_t slope(uint64_t ns, uint64_t ticks)
 {
@@ -77,7 +84,8 @@ static size_t sieve(struct xst_fit *fit, struct xst_point *points, size_t nr)
 {
 	size_t kept = 0;
 
-	qsort(points, nr, sizeof(*points), by_ticks);
+	if (nr)
+		qsort(points, nr, sizeof(*points), by_ticks);
 	for (size_t i = 0; i < nr; i++) {
 		const struct xst_point *last = kept ? &points[kept - 1] : NULL;
 
@@ -160,7 +168,7 @@ static bool is_plain(const struct xst_point *a, const struct xst_point *b, int64
  */
 static int64_t nominal_slope(const struct xst_point *p, size_t nr, double freq)
 {
-	int64_t told = freq >= 1 ? slope(1000000000u, (uint64_t)freq) : -1;
+	int64_t told = freq >= 1 ? slope(1000000000u, whole(freq)) : -1;
 	uint64_t ns = 0, ticks = 0;
 
 	for (size_t i = 0; i + 1 < nr; i++) {
@@ -211,9 +219,9 @@ static void measure(struct xst_fit *fit, const struct xst_point *p, size_t nr, i
 		fit->freq = (double)ticks * 1e9 / (double)ns;
 	/* No third point contradicts two: then only the kernel's own limit is known. */
 	if (nr == 2)
-		worst += (uint64_t)((double)ns * SLEW_MAX / 2);
+		worst += whole((double)ns * SLEW_MAX / 2);
 	if (fit->freq > 0)
-		window = (uint64_t)((double)window / 2 * 1e9 / fit->freq) + 1;
+		window = saturate_add(whole((double)window / 2 * 1e9 / fit->freq), 1);
 	fit->error_ns = saturate_add(fit->error_ns, saturate_add(worst, window));
 }
 
@@ -307,5 +315,5 @@ uint64_t xst_fit_error(const struct xst_fit *fit, uint64_t ticks)
 	if (!away || fit->freq <= 0 || fit->error_ns == UINT64_MAX)
 		return fit->error_ns;
 	return saturate_add(fit->error_ns,
-			    (uint64_t)((double)away * 1e9 / fit->freq * SLEW_MAX) + 1);
+			    saturate_add(whole((double)away * 1e9 / fit->freq * SLEW_MAX), 1));
 }

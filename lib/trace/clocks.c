@@ -49,15 +49,28 @@ static bool usable(const struct xsprof_sync *sync)
 	       sync->kind <= XSPROF_CLOCK_MONO_RAW;
 }
 
-/* Points of one kind of counter; of @raw those of CLOCK_MONOTONIC_RAW, which all points have. */
-static size_t collect(const struct xsprof_trace *t, struct xst_point *points, uint32_t kind,
-		      bool raw)
+static size_t collect_syncs(const struct xsprof_trace *t, struct xst_point *points, uint32_t kind)
 {
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < t->nr_syncs; i++)
-		if (usable(&t->syncs[i]) && (raw || t->syncs[i].kind == kind))
-			points[nr++] = point_of(&t->syncs[i], raw);
+		if (usable(&t->syncs[i]) && t->syncs[i].kind == kind)
+			points[nr++] = point_of(&t->syncs[i], false);
+	/* CLOCK_MONOTONIC_RAW stands in every point, whatever counter that was taken with. */
+	if (nr >= 2 || kind != XSPROF_CLOCK_MONO_RAW)
+		return nr;
+	nr = 0;
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]))
+			points[nr++] = point_of(&t->syncs[i], true);
+	return nr;
+}
+
+static size_t collect(const struct xsprof_trace *t, struct xst_point *points, uint32_t kind)
+{
+	bool raw = kind == XSPROF_CLOCK_MONO_RAW;
+	size_t nr = collect_syncs(t, points, kind);
+
 	if (nr >= 2)
 		return nr;
 	for (uint32_t i = 0; i < t->nr_producers; i++) {
@@ -80,7 +93,7 @@ static uint32_t main_kind(const struct xsprof_trace *t)
 	return XSPROF_CLOCK_NONE;
 }
 
-static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind, bool raw)
+static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind)
 {
 	size_t room = (size_t)t->nr_syncs + t->nr_producers + 1;
 	struct xst_point *points = calloc(room, sizeof(*points));
@@ -89,7 +102,7 @@ static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind, boo
 
 	if (!points)
 		return -ENOMEM;
-	nr = collect(t, points, kind, raw);
+	nr = collect(t, points, kind);
 	xst_fit_free(fit);
 	err = xst_fit_build(fit, points, nr, common_freq(t, kind));
 	free(points);
@@ -99,46 +112,25 @@ static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind, boo
 	return err;
 }
 
-/* A producer with a clock that nobody else took points of has its attach alone. */
-static int fit_alone(struct xst_producer *p)
-{
-	struct xst_point point = point_of(&p->attach, p->clock_kind == XSPROF_CLOCK_MONO_RAW);
-	struct xst_fit *fit;
-	int err;
-
-	if (p->own_fit)
-		return 0;
-	fit = calloc(1, sizeof(*fit));
-	if (!fit)
-		return -ENOMEM;
-	err = xst_fit_build(fit, &point, usable(&p->attach), freq_of(&p->clock));
-	if (err) {
-		free(fit);
-		return err;
-	}
-	p->fit = fit;
-	p->own_fit = true;
-	return 0;
-}
-
 int xst_clocks_fit(struct xsprof_trace *t)
 {
 	uint32_t kind = main_kind(t);
 	int err;
 
-	err = build(t, &t->fit, kind, false);
+	t->main_kind = kind;
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++)
+		xst_fit_free(&t->other_fits[k]);
+	err = build(t, &t->fit, kind);
 	for (uint32_t i = 0; i < t->nr_producers && !err; i++) {
 		struct xst_producer *p = t->producers[i];
+		struct xst_fit *fit;
 
 		if (!p || !p->known || !p->clock_kind || p->clock_kind == kind)
 			continue;
-		if (p->clock_kind == XSPROF_CLOCK_MONO_RAW && t->nr_syncs) {
-			if (!t->raw_fit.nr)
-				err = build(t, &t->raw_fit, XSPROF_CLOCK_MONO_RAW, true);
-			p->fit = &t->raw_fit;
-		} else {
-			err = fit_alone(p);
-		}
+		fit = &t->other_fits[p->clock_kind];
+		if (!fit->nr)
+			err = build(t, fit, p->clock_kind);
+		p->fit = fit;
 	}
 	return err ? xst_fail(t, err, "no memory for %u sync points", t->nr_syncs) : 0;
 }
@@ -146,8 +138,58 @@ int xst_clocks_fit(struct xsprof_trace *t)
 void xst_clocks_free(struct xsprof_trace *t)
 {
 	xst_fit_free(&t->fit);
-	xst_fit_free(&t->raw_fit);
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++)
+		xst_fit_free(&t->other_fits[k]);
 	free(t->syncs);
+}
+
+/* Producers that nothing is known of get the main clock. */
+static const struct xst_fit *fit_of(const struct xsprof_trace *t, uint32_t kind)
+{
+	return kind == t->main_kind || !t->other_fits[kind].nr ? &t->fit : &t->other_fits[kind];
+}
+
+uint64_t xst_first_ns(const struct xsprof_trace *t)
+{
+	uint64_t first = 0;
+
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
+		uint64_t ns = t->hints[k].first ? xst_fit_ns(fit_of(t, k), t->hints[k].first) : 0;
+
+		if (ns && (!first || ns < first))
+			first = ns;
+	}
+	return first;
+}
+
+uint64_t xst_last_ns(const struct xsprof_trace *t)
+{
+	uint64_t last = 0;
+
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
+		uint64_t ns = t->hints[k].last ? xst_fit_ns(fit_of(t, k), t->hints[k].last) : 0;
+
+		if (ns > last)
+			last = ns;
+	}
+	return last;
+}
+
+uint64_t xst_clocks_error(const struct xsprof_trace *t)
+{
+	uint64_t worst = t->fit.error_ns;
+
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
+		const uint64_t ends[] = { t->hints[k].first, t->hints[k].last };
+
+		for (int i = 0; i < 2; i++) {
+			uint64_t error = ends[i] ? xst_fit_error(fit_of(t, k), ends[i]) : 0;
+
+			if (error > worst)
+				worst = error;
+		}
+	}
+	return worst;
 }
 
 uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *t, uint64_t ticks)

@@ -53,18 +53,17 @@ static void add_mark(struct xst_marks *marks, const struct xst_producer *p, uint
 }
 
 /* Its attach is before all its records; the recorder may have found it after some. */
-static uint64_t begin_time(const struct xsprof_trace *t, const struct xst_producer *p)
+static uint64_t begin_time(const struct xst_producer *p)
 {
 	if (p->known && p->attach.ticks)
 		return xst_fit_ns(p->fit, p->attach.ticks);
-	return p->found ? xst_fit_ns(&t->fit, p->found) : 0;
+	return p->found ? xst_fit_ns(p->fit, p->found) : 0;
 }
 
 static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
 {
-	uint64_t begin = begin_time(t, p);
-	uint64_t last = t->last_hint ? xst_fit_ns(&t->fit, t->last_hint) : begin;
-	uint64_t ns = p->end_ticks ? xst_fit_ns(&t->fit, p->end_ticks) : last;
+	uint64_t begin = begin_time(p);
+	uint64_t ns = p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : xst_last_ns(t);
 
 	if (ns < begin)
 		ns = begin;
@@ -101,7 +100,7 @@ int xst_marks_make(struct xsprof_trace *t)
 		if (!p)
 			continue;
 		if (!p->began)
-			add_mark(&t->begins, p, XSPROF_EV_PRODUCER, begin_time(t, p), 0);
+			add_mark(&t->begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
 		if (!p->exited && (p->has_exit || complete(t)))
 			add_ends(t, p);
 	}

@@ -78,10 +78,6 @@ void xst_producers_free(struct xsprof_trace *t)
 
 		if (!p)
 			continue;
-		if (p->own_fit) {
-			xst_fit_free((struct xst_fit *)p->fit);
-			free((struct xst_fit *)p->fit);
-		}
 		free(p->facts.list);
 		free(p->carry);
 		free(p->ctl);
@@ -211,21 +207,14 @@ static void sum_up(struct xsprof_trace *t, struct xsprof_trace_info *info)
 
 static void describe_clock(const struct xsprof_trace *t, struct xsprof_trace_info *info)
 {
-	uint64_t before, after;
-
+	info->clock_kind = t->main_kind;
 	info->clock_points = t->fit.points;
 	info->clock_freq = t->fit.freq;
-	before = t->first_hint ? xst_fit_error(&t->fit, t->first_hint) : t->fit.error_ns;
-	after = t->last_hint ? xst_fit_error(&t->fit, t->last_hint) : t->fit.error_ns;
-	info->clock_error_ns = before > after ? before : after;
-	if (t->nr_syncs) {
-		info->clock_kind = t->syncs[0].kind;
+	info->clock_error_ns = xst_clocks_error(t);
+	if (t->nr_syncs)
 		info->real_offset_ns = (int64_t)(t->syncs[0].real - t->syncs[0].mono);
-	}
-	if (t->first_hint)
-		info->first_ns = xst_fit_ns(&t->fit, t->first_hint);
-	if (t->last_hint)
-		info->last_ns = xst_fit_ns(&t->fit, t->last_hint);
+	info->first_ns = xst_first_ns(t);
+	info->last_ns = xst_last_ns(t);
 }
 
 int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info)

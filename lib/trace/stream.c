@@ -113,8 +113,8 @@ static uint64_t end_time(const struct xsprof_trace *t, const struct xst_stream *
 	if (s->any)
 		return time_of(s, s->ticks);
 	if (s->producer->end_ticks)
-		return xst_fit_ns(&t->fit, s->producer->end_ticks);
-	return t->last_hint ? xst_fit_ns(&t->fit, t->last_hint) : 0;
+		return time_of(s, s->producer->end_ticks);
+	return xst_last_ns(t);
 }
 
 /* The next chunk's own word on its time; a lower bound where it has none. */

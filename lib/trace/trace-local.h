@@ -110,7 +110,6 @@ struct xst_producer {
 	uint32_t	pid;
 	bool		known;		/* its PRODUCER chunk was there */
 	bool		has_exit;
-	bool		own_fit;	/* @fit is to be freed with it */
 	uint8_t		clock_kind;
 	uint32_t	mode;
 	uint32_t	nr_rings;	/* those bound to a CPU */
@@ -269,6 +268,12 @@ struct xst_mark {
 	uint16_t	reserved;
 };
 
+/* Ticks of one kind of clock: the earliest and the latest that headers of chunks name. */
+struct xst_hints {
+	uint64_t	first;
+	uint64_t	last;
+};
+
 struct xst_marks {
 	struct xst_mark	*list;
 	size_t		nr;
@@ -285,6 +290,7 @@ struct xst_head {
 enum xst_head_kind { XST_HEAD_RING, XST_HEAD_MARKS };
 
 #define XST_NEXT_EVENTS		256u
+#define XST_CLOCK_KINDS		(XSPROF_CLOCK_MONO_RAW + 1)
 
 struct xsprof_trace {
 	struct xst_source	src;
@@ -319,15 +325,17 @@ struct xsprof_trace {
 	uint32_t		nr_syncs;
 	uint32_t		room_syncs;
 	struct xst_fit		fit;
-	struct xst_fit		raw_fit;	/* for producers stamped with MONOTONIC_RAW */
+	uint32_t		main_kind;	/* of @fit */
+	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of producers with another clock */
+	uint64_t		sync_before;	/* mono of the CLOCK chunk before the last */
+	uint64_t		sync_last;
 	struct xsprof_cap_end	end;
 	bool			has_end;
 	bool			truncated;
 	uint64_t		scanned;	/* offset up to which chunks were indexed */
 	uint64_t		chunks;
 	uint64_t		ring_chunks;
-	uint64_t		first_hint;
-	uint64_t		last_hint;
+	struct xst_hints	hints[XST_CLOCK_KINDS];
 	uint64_t		bad_index;	/* chunks refused by the first pass */
 	uint64_t		bad_read;	/* ... and while reading */
 	uint64_t		bad_entries;
@@ -403,6 +411,11 @@ int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos
 		    const uint8_t *data, size_t len);
 int xst_clocks_fit(struct xsprof_trace *t);
 void xst_clocks_free(struct xsprof_trace *t);
+/* The earliest and the latest time that headers of chunks name, 0 when none does. */
+uint64_t xst_first_ns(const struct xsprof_trace *t);
+uint64_t xst_last_ns(const struct xsprof_trace *t);
+/* Bound of the clocks' error over all that. */
+uint64_t xst_clocks_error(const struct xsprof_trace *t);
 
 /* ---- run.c, marks.c ---------------------------------------------------------------------- */
 

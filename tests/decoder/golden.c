@@ -517,6 +517,28 @@ static void test_unknown(void)
 	cap_free(&cap);
 }
 
+/* As a recorder writes: all rings are drained, then the clocks are read. */
+static void rounds(struct cap *cap)
+{
+	struct ring r[2] = { 0 };
+
+	head(cap, 2);
+	for (unsigned int i = 0; i < RECORDS; i++) {
+		ring_rec(&r[i / 3 % 2], XSPROF_REC_INSTANT, 1, 3000000 + i * 1000, 1, i);
+		if (i % 100 == 99) {
+			struct xsprof_sync sync = sync_at(3000000 + i * 1000 + 500, 0);
+
+			/* The later half first: what is older comes later in the file. */
+			cap_ring(cap, 0, 1, 0, &r[1]);
+			cap_ring(cap, 0, 0, 0, &r[0]);
+			cap_clock(cap, &sync, 1);
+		}
+	}
+	ring_free(&r[0]);
+	ring_free(&r[1]);
+	cap_end(cap, 10000000);
+}
+
 /* A file that grows while it is followed. */
 static void test_follow(void)
 {
@@ -525,19 +547,19 @@ static void test_follow(void)
 	struct drained d = { 0 };
 	struct xsprof_trace *t;
 	int fd = mkstemp(path);
-	struct cap cap;
 	uint64_t next = 0;
+	struct cap cap;
 
-	dealt(&cap, 0, 3000, RINGS);
-	if (fd < 0)
-		tap_bail("mkstemp");
-	if (write(fd, cap.data, 10000) != 10000 || xsprof_trace_open(path, &opts, &t))
+	rounds(&cap);
+	if (fd < 0 || write(fd, cap.data, 1000) != 1000 || xsprof_trace_open(path, &opts, &t))
 		tap_bail("follow: %s", xsprof_trace_error(NULL));
-	for (size_t at = 10000; at < cap.len;) {
-		size_t n = cap.len - at < 7777 ? cap.len - at : 7777;
+	for (size_t at = 1000; at < cap.len;) {
+		size_t n = cap.len - at < 777 ? cap.len - at : 777;
 
 		drain_open(&d, t, 50);
 		CHECK_EQ(d.end, -EAGAIN);
+		/* Not more than two rounds behind what the file holds. */
+		CHECK(d.nr + 400 > at / 40);
 		if (write(fd, cap.data + at, n) != (ssize_t)n)
 			tap_bail("write");
 		at += n;
@@ -545,15 +567,64 @@ static void test_follow(void)
 	drain_open(&d, t, 50);
 	CHECK_EQ(d.end, 0);
 	CHECK_EQ(d.nr, RECORDS + 1);
-	for (size_t i = 0; i < d.nr; i++)
-		if (d.list[i].ev.rec)
-			next++;
+	for (size_t i = 0; i < d.nr; i++) {
+		if (!d.list[i].ev.rec)
+			continue;
+		CHECK_EQ(d.list[i].ev.value, next);
+		CHECK(!d.list[i].ev.flags);
+		next++;
+	}
 	CHECK_EQ(next, RECORDS);
 	tap_result("a file that grows");
 	drained_free(&d);
 	xsprof_trace_close(t);
 	unlink(path);
 	close(fd);
+	cap_free(&cap);
+}
+
+/* Producers with different counters stand on one time. */
+static void test_two_clocks(void)
+{
+	struct xsprof_ctl tsc = ctl_make(1, 0, 1 << 20, XSPROF_MODE_DISCARD);
+	struct xsprof_ctl raw = tsc;
+	struct xsprof_sync syncs[] = { sync_at(1000, 500000), sync_at(900000000, 500000) };
+	struct ring r = { 0 };
+	struct drained d;
+	struct cap cap;
+
+	raw.clock.kind = raw.attach.kind = XSPROF_CLOCK_MONO_RAW;
+	raw.attach.ticks = raw.attach.mono_raw;
+	tsc.attach.ticks += 500000;
+	cap_begin(&cap);
+	cap_clock(&cap, syncs, 2);
+	cap_producer(&cap, 0, 1, &tsc);
+	cap_producer(&cap, 1, 2, &raw);
+	for (int i = 0; i < 100; i += 2)
+		ring_rec(&r, XSPROF_REC_INSTANT, 1, 500000 + 3000 + i * 10, 1, i);
+	cap_ring(&cap, 0, 0, 0, &r);
+	r.pos = 0;
+	for (int i = 1; i < 100; i += 2)
+		ring_rec(&r, XSPROF_REC_INSTANT, 1, 7 + 3000 + i * 10, 1, i);
+	cap_ring(&cap, 1, 0, 0, &r);
+	cap_exit(&cap, 1, (struct xsprof_cap_exit){ .how = XSPROF_HOW_EXITED, .ticks = 5007 });
+	cap_end(&cap, 10000);
+	drain(&d, cap_path(cap.data, cap.len), NULL, 50);
+	CHECK_EQ(d.nr, 103);
+	for (size_t i = 0, next = 0; i < d.nr; i++) {
+		if (!d.list[i].ev.rec)
+			continue;
+		CHECK_EQ(d.list[i].ev.value, next);
+		CHECK(llabs((long long)d.list[i].ev.ns - (long long)(3000 + next * 10)) < 2);
+		next++;
+	}
+	CHECK(llabs((long long)d.list[102].ev.ns - 5000) < 2);
+	CHECK_EQ(d.info.clock_kind, XSPROF_CLOCK_TSC);
+	CHECK(llabs((long long)d.info.first_ns - 3000) < 2);
+	CHECK(llabs((long long)d.info.last_ns - 3990) < 2);
+	tap_result("two kinds of clocks");
+	drained_free(&d);
+	ring_free(&r);
 	cap_free(&cap);
 }
 
@@ -571,5 +642,6 @@ int main(void)
 	test_bad_records();
 	test_unknown();
 	test_follow();
+	test_two_clocks();
 	return tap_done();
 }
