@@ -27,7 +27,8 @@ struct xsprof_trace;
  * struct xsprof_trace_options - how to open; all zeros is a good default
  * @size: sizeof(struct xsprof_trace_options)
  * @flags: XSPROF_TRACE_*
- * @memory: bytes the handle may use for chunks being decoded, 0 for 32 MiB
+ * @memory: bytes the handle may use for chunks being decoded, 0 for 32 MiB, never less than
+ *	16 MiB; beside it 8 bytes for each chunk of a ring, and the texts that the trace holds
  * @warn: called with a text for each thing wrong that does not stop the reading: a cut file, a
  *	damaged chunk, a bad record; may be NULL.  Rate-limited by kind, with counts at the end
  * @warn_data: passed to @warn
@@ -41,10 +42,17 @@ struct xsprof_trace_options {
 	void		*warn_data;
 };
 
-#define XSPROF_TRACE_FOLLOW	0x1u	/* the file may still grow: at its end give -EAGAIN */
+/*
+ * The file may still grow: at its end give -EAGAIN.  Events come when nothing older can come any
+ * more, which is known from the recorder's sync points: one to two seconds late.  A ring file and
+ * a pipe do not grow, and end.
+ */
+#define XSPROF_TRACE_FOLLOW	0x1u
 
 /*
  * Events are records plus what the decoder makes: every other type of an event is its record's.
+ * An ARGS record is an event as well; its arguments belong to the event of the same producer and
+ * tid before it.  Padding, LOST records and records of unknown types are none.
  */
 #define XSPROF_EV_LOST		0x100	/* value = records lost (or slots: XSPROF_EVF_SLOTS) here */
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
@@ -91,6 +99,17 @@ struct xsprof_event {
 	size_t		rec_size;
 };
 
+/**
+ * xsprof_trace_open() - open a capture file or a producer's ring file
+ * @path: file, or "-" for standard input; a pipe is copied to a file without a name first
+ * @opts: NULL for the defaults
+ * @trace: set to the handle, NULL on error
+ *
+ * A ring file is read as it stands, from the oldest record that can be trusted to its head at
+ * this moment; nothing of it is consumed or changed.
+ *
+ * Return: 0, or -errno; xsprof_trace_error(NULL) says why.
+ */
 int xsprof_trace_open(const char *path, const struct xsprof_trace_options *opts,
 		      struct xsprof_trace **trace);
 void xsprof_trace_close(struct xsprof_trace *trace);
@@ -299,7 +318,7 @@ enum xsprof_range_end {
  * @pid: process id
  * @tid: thread id (of the begin)
  * @name: name id
- * @depth: open ranges around it
+ * @depth: open BEGINs around it; a COMPLETE around it is not known yet when it ends
  * @kind: the type of the record that began it (BEGIN, COMPLETE, SPAN, ASYNC_BEGIN, GPU)
  * @how: enum xsprof_range_end
  * @id: async id, correlation or span id
@@ -326,7 +345,8 @@ struct xsprof_range {
  * @pairer: set to the new handle
  *
  * It keeps a stack a thread, bounded in depth (deeper begins are counted and left out) and in
- * threads, and drops a producer's stacks when that ends.
+ * threads, and drops a producer's stacks when that ends.  Self times are exact, except of a
+ * COMPLETE with more than a few thousand children: off by those that ended around its begin.
  */
 int xsprof_pairer_new(struct xsprof_trace *trace,
 		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
