@@ -89,6 +89,15 @@ static char *put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32
 	return xsp_buf_room(&out->buf, CHROME_ROOM);
 }
 
+/* A begin and its end have the same name, also where they have none. */
+static char *put_range_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,
+			    char *p)
+{
+	if (!name)
+		return put_lit(p, "\"name\":\"range\",\"cat\":\"xsprof\"");
+	return put_name(out, ev, name, p);
+}
+
 /* The arguments, when there are any, and the end of the event. */
 static void put_tail(struct xsp_out *out, const struct xsprof_event *ev, const char *note,
 		     const char *more, char *p)
@@ -141,7 +150,7 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 		put_instant(out, view, 't', "\"begin\":\"left out: too many ranges are open\"");
 		return;
 	}
-	p = put_name(out, ev, view->name, put_head(out, view->thread, 'B', ev->ns));
+	p = put_range_name(out, ev, view->name, put_head(out, view->thread, 'B', ev->ns));
 	if (ev->rec_size <= sizeof(struct xsprof_rec)) {
 		put_plain(out, p);
 		return;
@@ -161,7 +170,7 @@ static void put_complete(struct xsp_out *out, const struct xsp_view *view,
 
 	p = put_micros(put_lit(p, "\"dur\":"), chrome_rel(out, end) - chrome_rel(out, begin));
 	*p++ = ',';
-	p = put_name(out, view->ev, view->name, p);
+	p = put_range_name(out, view->ev, view->name, p);
 	put_tail(out, view->ev, note, NULL, p);
 }
 
@@ -180,7 +189,7 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 			     view->range->note);
 		return;
 	}
-	p = put_name(out, ev, view->name, put_head(out, view->thread, 'E', ev->ns));
+	p = put_range_name(out, ev, view->name, put_head(out, view->thread, 'E', ev->ns));
 	if (!view->range->note && ev->rec_size <= sizeof(struct xsprof_rec))
 		put_plain(out, p);
 	else
@@ -387,7 +396,7 @@ static void chrome_closed(void *data, struct xsp_thread *thread, struct xsp_rang
 
 	if (!range->shown)
 		return;
-	p = put_name(out, &ev, range->name, put_head(out, thread, 'E', ns));
+	p = put_range_name(out, &ev, range->name, put_head(out, thread, 'E', ns));
 	put_tail(out, NULL, range->note,
 		 why == XSP_WHY_CUT ? "\"cut\":true" : "\"unfinished\":true", p);
 }

@@ -42,9 +42,17 @@ struct chrome {
 	uint64_t		to_async;
 };
 
+/*
+ * Viewers keep microseconds in a double, which holds single nanoseconds up to here: 26 days.
+ * What is said to be later stays there; the order of times is kept, so ranges still nest.
+ */
+#define CHROME_LAST	(1ull << 51)
+
 static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
 {
-	return ns > out->base_ns ? ns - out->base_ns : 0;
+	if (ns <= out->base_ns)
+		return 0;
+	return ns - out->base_ns < CHROME_LAST ? ns - out->base_ns : CHROME_LAST;
 }
 
 #define CHROME_ROOM	XSP_BUF_ROOM

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Changes bytes inside the chunks of a capture, makes the checksums right again, and lets every
+tool read the result: none may crash or hang, and JSON must stay JSON that viewers take.
+
+usage: fuzz.py FILE.data XSPROF CHECK_CHROME ROUNDS [SEED]
+
+The first round whose outcome is wrong is left in fuzz-failed.data. Prints TAP.
+"""
+import json
+import random
+import struct
+import subprocess
+import sys
+
+TABLE = []
+for n in range(256):
+    for _ in range(8):
+        n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+    TABLE.append(n)
+
+RING, HEADER, CHUNK = 5, 64, 64
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+def chunks(data):
+    at = HEADER
+    while at + CHUNK <= len(data):
+        kind, = struct.unpack_from("<H", data, at + 4)
+        stored, = struct.unpack_from("<I", data, at + 8)
+        yield at, kind, stored
+        at += CHUNK + (stored + 7 & ~7)
+
+
+def damage(data, rng):
+    for at, kind, stored in list(chunks(data)):
+        # Records most of all; now and then a clock, a name, a process.
+        if not stored or rng.random() > (0.9 if kind == RING else 0.1):
+            continue
+        for _ in range(rng.randint(1, 12)):
+            where = at + CHUNK + rng.randrange(stored)
+            data[where] = rng.choice((0, 1, 2, 3, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+        struct.pack_into("<I", data, at + 48, crc32c(data[at + CHUNK:at + CHUNK + stored]))
+        struct.pack_into("<I", data, at + 52, crc32c(data[at:at + 52]))
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    if done.returncode not in (0, 1, 3) or b"Sanitizer" in done.stderr:
+        raise AssertionError("%s: exit status %d: %s" % (
+            command, done.returncode, done.stderr[-2000:].decode("utf-8", "replace")))
+    return done
+
+
+def no_constant(text):
+    raise AssertionError("not JSON: " + text)
+
+
+def try_all(path, xsprof, check):
+    text = run(xsprof, "dump", path)
+    if text.returncode == 1:
+        return 0
+    lines = text.stdout.count(b"\n")
+    text.stdout.decode("utf-8")
+    for byte in text.stdout:
+        if byte < 32 and byte != 10 or byte == 127:
+            raise AssertionError("a control character in the text")
+    nd = run(xsprof, "dump", "-f", "ndjson", path).stdout.decode("utf-8").splitlines()
+    for line in nd:
+        json.loads(line, parse_constant=no_constant)
+    if len(nd) != lines:
+        raise AssertionError("%d lines of text, %d of ndjson" % (lines, len(nd)))
+    run(xsprof, "dump", "-f", "chrome", "-o", path + ".json", path)
+    run(sys.executable, check, path + ".json", str(lines))
+    done = subprocess.run([sys.executable, check, path + ".json", str(lines)],
+                          capture_output=True)
+    if done.returncode:
+        raise AssertionError(done.stdout.decode())
+    for verb in "report", "info":
+        run(xsprof, verb, path)
+        out = run(xsprof, verb, "--json", path).stdout
+        json.loads(out.decode("utf-8"), parse_constant=no_constant)
+    run(xsprof, "report", "--by", "name,thread,process,category", path)
+    return lines
+
+
+source, xsprof, check, rounds = sys.argv[1:5]
+seed = int(sys.argv[5]) if len(sys.argv) > 5 else random.randrange(1 << 32)
+rng = random.Random(seed)
+whole = open(source, "rb").read()
+good = lines = 0
+for n in range(int(rounds)):
+    data = bytearray(whole)
+    damage(data, rng)
+    path = source + ".fuzz"
+    with open(path, "wb") as f:
+        f.write(data)
+    try:
+        shown = try_all(path, xsprof, check)
+    except (AssertionError, subprocess.TimeoutExpired, UnicodeDecodeError, ValueError) as why:
+        with open("fuzz-failed.data", "wb") as f:
+            f.write(data)
+        print("1..1\n# round %d of seed %d: %s" % (n, seed, str(why).replace("\n", "\n# ")))
+        print("not ok 1 damaged captures")
+        sys.exit(1)
+    good += shown > 0
+    lines += shown
+# A fuzzer whose files are all refused tests nothing.
+print("1..1\n%s 1 %d damaged captures, seed %d: %d were read, %d events" % (
+    "ok" if good > int(rounds) // 2 else "not ok", int(rounds), seed, good, lines))
+sys.exit(good <= int(rounds) // 2)

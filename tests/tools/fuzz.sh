@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Damaged captures with right checksums through every tool: fuzz.py. The seed is new every
+# time and is printed; XSPROF_SEED=N repeats one. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+
+rounds=15
+[ "${XSPROF_TIER:-quick}" = full ] && rounds=300
+cd "$dir" || exit 1
+for kind in all hostile mess; do
+	"$make_capture" $kind "$kind.data" $([ $kind = mess ] && echo 7) || exit 1
+	count=$rounds
+	# It is large: a round takes ten times as long.
+	[ $kind = mess ] && count=$((rounds / 5))
+	python3 "$here/fuzz.py" "$kind.data" "$xsprof" "$here/check-chrome.py" $count \
+		${XSPROF_SEED:-} >"$dir/fuzz.log" 2>&1
+	rc=$?
+	sed -n 's/^ok 1 /# /p' "$dir/fuzz.log"
+	cp "$dir/fuzz.log" "$dir/log"
+	if [ $rc != 0 ] && [ -f fuzz-failed.data ]; then
+		mkdir -p "$BUILD/check"
+		cp fuzz-failed.data "$BUILD/check/fuzz-failed-$kind.data"
+		echo "kept as $BUILD/check/fuzz-failed-$kind.data" >>"$dir/log"
+	fi
+	result "damaged captures: $kind" $rc
+done
+finish
