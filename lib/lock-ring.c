@@ -101,6 +101,15 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 	return true;
 }
 
+/*
+ * Not by a look at the ring itself: where a ring has no memory, and tmpfs has none to give, even
+ * a read of it is SIGBUS.
+ */
+static bool is_open(uint32_t k)
+{
+	return __atomic_load_n(&xsp_set.ctl->ready[k / 64], __ATOMIC_ACQUIRE) >> (k % 64) & 1;
+}
+
 static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
 {
 	uint32_t owner = __atomic_load_n(&w->lock, __ATOMIC_RELAXED);
@@ -123,7 +132,7 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 	uint32_t tid = xsp_thread.tid, i, k;
 	struct xsprof_ring_writer *w;
 	unsigned int round;
-	bool nested = false;
+	bool nested = false, any = false;
 	int cpu;
 
 	/* To the stack first: a bad pointer of the caller's faults here, not under the lock. */
@@ -138,9 +147,10 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 		for (i = 0; i < xsp_set.nl; i++) {
 			k = (xsp_thread.lock_ring + i) % xsp_set.nl;
 			w = xsp_ring(xsp_set.nr_rings + k);
-			if (__atomic_load_n(&w->kind, __ATOMIC_ACQUIRE) != XSPROF_RING_LOCK &&
+			if (!is_open(xsp_set.nr_rings + k) &&
 			    xsp_ring_make_room(xsp_set.nr_rings + k, 1) < 0)
 				continue;
+			any = true;
 			if (!try_lock(w, tid, &nested))
 				continue;
 			put_locked(w, xsp_set.nr_rings + k, hdr, payload, slots, add_ticks);
@@ -148,13 +158,15 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 			xsp_thread.lock_ring = k;
 			return;
 		}
+		if (!any)	/* no memory for one: to wait would only slow the program down */
+			break;
 		if (round >= XSP_LOCK_SPIN_ROUNDS && !nested)
 			sched_yield();
 	}
 	/* Counted without the lock, in the ring it would have gone to, or in none at all. */
 	k = xsp_set.nl ? xsp_set.nr_rings + xsp_thread.lock_ring % xsp_set.nl : 0;
 	w = xsp_ring(k);
-	if (xsp_set.nl && __atomic_load_n(&w->kind, __ATOMIC_ACQUIRE) == XSPROF_RING_LOCK)
+	if (xsp_set.nl && is_open(k))
 		__atomic_add_fetch(&w->busy, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_add_fetch(&xsp_set.ctl->nomem, 1, __ATOMIC_RELAXED);
