@@ -91,7 +91,7 @@ step)
 	[ $full ] && step_from=100
 	for mode in discard overwrite; do
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k step-noarm from=$((step_from - 5))
-		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k $no_rseq step from=$((step_from - 5))
+		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k $no_rseq step from=$step_from
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k step-noarm from=127 kill=1
 	done
 	if [ $full ]; then

@@ -18,7 +18,7 @@ static struct rd rd;
 static struct rd_ring *ring;
 static uint64_t *before;
 static uint64_t states, cases, touched_most, kills;
-static bool overwrite;
+static bool overwrite, lock_ring;
 static bool kill_each, whole;
 static uint64_t margin;
 
@@ -208,7 +208,7 @@ static void each_case(unsigned int from, void (*fn)(const struct tracee_case *c)
 
 			fn(&c);
 			c.pending = true;
-			if (overwrite && ring->w->kind == XSPROF_RING_LOCK)
+			if (overwrite && lock_ring)
 				fn(&c);
 			c.full = true;
 			for (unsigned int i = 0; !overwrite && i < most; i++) {
@@ -244,16 +244,12 @@ int main(int argc, char **argv)
 	child = tracee_start(&rd);
 	ring = &rd.ring[tracee->ring];
 	overwrite = rd.ctl->mode == XSPROF_MODE_OVERWRITE;
-	kind = ring->w->kind == XSPROF_RING_LOCK ? "lock ring" : "sequences";
+	lock_ring = ring->w->kind == XSPROF_RING_LOCK;
+	kind = lock_ring ? "lock ring" : "sequences";
 	mode = overwrite ? "OVERWRITE" : "DISCARD";
 	before = malloc(rd.ctl->ring_size);
 	if (kill_each) {
-		/* The ring's kind is all that each_case() needs of this child. */
-		struct xsprof_ring_writer w = *ring->w;
-		struct rd_ring stand_in = { .w = &w };
-
 		tracee_end(child, &rd);
-		ring = &stand_in;
 		each_case(from, kill_case);
 		tap_note("%llu kills", (unsigned long long)kills);
 		tap_result("%s, %s: killed at every instruction", mode, kind);

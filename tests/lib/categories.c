@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Categories, and what they leave out: 64 of them, on and off while ranges are open, pauses, and
+ * names when their memory is used up.
+ *
+ *	session XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted categories
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include <xsprof/xsprof.h>
+
+#include "ring/collect.h"
+
+static xsprof_name_t a, b, c;
+static int cat_b, cat_c;
+
+/* The types of what was recorded since the last call, a letter each. */
+static const char *types(void)
+{
+	static char text[1000];
+	unsigned int i;
+
+	collect(getpid());
+	for (i = 0; i < got.n && i < sizeof(text) - 1; i++) {
+		const struct collected *r = &got.rec[i];
+
+		text[i] = r->type == XSPROF_REC_BEGIN ? (r->name == a ? 'A' : r->name == b ? 'B' :
+							 r->name == c ? 'C' : '?') :
+			  r->type == XSPROF_REC_END ? 'e' : r->type == XSPROF_REC_INSTANT ? 'i' :
+			  r->type == XSPROF_REC_ARGS ? 'g' : r->type == XSPROF_REC_CONTROL ?
+			  (char)('0' + r->aux) : '?';
+	}
+	text[i] = 0;
+	return text;
+}
+
+#define SAME(want) do { \
+	const char *same_ = types(); \
+	if (strcmp(same_, want)) \
+		tap_wrong("%s:%d: recorded %s, not %s", __FILE__, __LINE__, same_, want); \
+} while (0)
+
+static void test_nesting(void)
+{
+	struct xsprof_kv kv = xsprof_i64(xsprof_name("key"), 1);
+
+	types();
+	CHECK_EQ(xsprof_category_enable(cat_b, 0), 0);
+	SAME("1");
+	xsprof_begin(a);
+	xsprof_begin(b);
+	xsprof_begin(a);
+	xsprof_end();
+	xsprof_end();
+	xsprof_end();
+	SAME("AAee");
+	xsprof_begin(b);
+	xsprof_begin(b);
+	xsprof_instant(a);
+	xsprof_end();
+	xsprof_end();
+	SAME("i");
+	/* Arguments go with their range. */
+	xsprof_begin_args(b, &kv, 1);
+	xsprof_args(&kv, 1);
+	xsprof_begin_args(a, &kv, 1);
+	xsprof_end_args(&kv, 1);
+	xsprof_end_args(&kv, 1);
+	SAME("Agge");
+	{
+		XSPROF_SCOPE("a");
+		xsprof_begin(b);
+		{
+			XSPROF_SCOPE("a");
+		}
+		xsprof_end();
+	}
+	SAME("AAee");
+	/* On again while a range that was left out is open: its end stays out. */
+	xsprof_begin(b);
+	CHECK_EQ(xsprof_category_enable(cat_b, 1), 0);
+	xsprof_begin(b);
+	xsprof_end();
+	xsprof_end();
+	xsprof_begin(b);
+	/* Off while one that was recorded is open: its end goes in. */
+	CHECK_EQ(xsprof_category_enable(cat_b, 0), 0);
+	xsprof_end();
+	SAME("1BeB1e");
+	CHECK_EQ(xsprof_category_enable(cat_b, 1), 0);
+	types();
+	tap_result("ranges of categories that go off and on keep their ends");
+}
+
+/* Deeper than the bits reach: what is left out is begins with their ends, and it is counted. */
+static void test_depth(void)
+{
+	unsigned int begins, ends;
+
+	types();
+	CHECK_EQ(xsprof_category_enable(cat_b, 0), 0);
+	xsprof_begin(b);
+	for (unsigned int i = 0; i < 200; i++)
+		xsprof_begin(a);
+	for (unsigned int i = 0; i < 200; i++)
+		xsprof_end();
+	xsprof_end();
+	CHECK_EQ(xsprof_category_enable(cat_b, 1), 0);
+	collect(getpid());
+	begins = collect_count(XSPROF_REC_BEGIN, 0);
+	ends = collect_count(XSPROF_REC_END, 0);
+	CHECK_EQ(begins, ends);
+	CHECK(begins >= 60);
+	CHECK_EQ(begins + got.late, 200);
+	xsprof_begin(a);
+	xsprof_end();
+	SAME("Ae");
+	tap_result("200 ranges inside one that is left out");
+}
+
+static void test_pause(void)
+{
+	types();
+	xsprof_begin(a);
+	CHECK_EQ(xsprof_pause(), 0);
+	CHECK_EQ(xsprof_pause(), 0);
+	CHECK_EQ(xsprof_enabled(), 0);
+	xsprof_instant(a);
+	xsprof_end();
+	xsprof_begin(a);
+	CHECK_EQ(xsprof_resume(), 0);
+	CHECK_EQ(xsprof_resume(), 0);
+	xsprof_instant(a);
+	SAME("A23i");
+	/* A category switched in a pause is so after it. */
+	CHECK_EQ(xsprof_pause(), 0);
+	CHECK_EQ(xsprof_category_enable(cat_c, 0), 0);
+	CHECK_EQ(xsprof_enabled(), 0);
+	CHECK_EQ(xsprof_resume(), 0);
+	CHECK(xsprof_wants(a) && !xsprof_wants(c));
+	CHECK_EQ(xsprof_category_enable(cat_c, 1), 0);
+	CHECK(xsprof_wants(c));
+	CHECK_EQ(xsprof_category_enable(-1, 1), -EINVAL);
+	CHECK_EQ(xsprof_category_enable(64, 1), -EINVAL);
+	types();
+	tap_result("pause and resume");
+}
+
+static void *toggle(void *arg)
+{
+	int category = *(int *)arg;
+
+	for (int i = 0; i < 20000; i++)
+		xsprof_category_enable(category, i & 1);
+	return NULL;
+}
+
+static void test_race(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 5; i++) {
+		pthread_create(&thread, NULL, toggle, &cat_b);
+		toggle(&cat_c);
+		pthread_join(thread, NULL);
+		/* Each ended with its own on: neither change may be lost. */
+		CHECK(xsprof_wants(b));
+		CHECK(xsprof_wants(c));
+	}
+	collect(getpid());
+	tap_result("two threads switch two categories");
+}
+
+static void test_count(void)
+{
+	char name[16];
+	int last = -1, other = -1;
+
+	CHECK_EQ(xsprof_category(NULL), -EINVAL);
+	CHECK_EQ(xsprof_category(""), -EINVAL);
+	CHECK_EQ(xsprof_category("default"), 0);
+	CHECK_EQ(xsprof_category("b"), cat_b);
+	CHECK(!xsprof_wants(xsprof_name_in(xsprof_category("unwanted"), "x")));
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "cat%d", i);
+		last = xsprof_category(name);
+		CHECK(last >= 0 && last < 64);
+		if (i == 80)
+			other = last;
+	}
+	CHECK_EQ(last, 63);
+	CHECK_EQ(other, 63);
+	CHECK_EQ(xsprof_category("cat3"), xsprof_category("cat3"));
+	collect(getpid());
+	CHECK(collect_entry(XSPROF_ENTRY_CATEGORY, 63, NULL) &&
+	      !strcmp(collect_entry(XSPROF_ENTRY_CATEGORY, 63, NULL), "other"));
+	CHECK(xsprof_wants(xsprof_name_in(63, "x")));
+	tap_result("64 categories; later ones share the last");
+}
+
+static void test_full(void)
+{
+	struct xsprof_stats stats = { .size = sizeof(stats) };
+	xsprof_name_t id = 0, first;
+	char name[32];
+
+	first = xsprof_name("before it is full");
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "a name that takes room %d", i);
+		id = xsprof_name(name);
+		CHECK(id);
+	}
+	CHECK_EQ(id, XSPROF_NAME_FULL);
+	CHECK_EQ(xsprof_name_in(cat_b, name), (uint32_t)cat_b << XSPROF_NAME_SHIFT |
+					      XSPROF_NAME_FULL);
+	CHECK_EQ(xsprof_name("before it is full"), first);
+	CHECK_EQ(xsprof_get_stats(&stats), 0);
+	CHECK(stats.names_missed > 1000);
+	types();
+	xsprof_instant(id);
+	SAME("i");
+	CHECK_EQ(got.rec[0].name, XSPROF_NAME_FULL);
+	CHECK(got.missed > 1000);
+	tap_result("names that find the arena full share an id, and are counted");
+}
+
+int main(void)
+{
+	a = xsprof_name("a");
+	cat_b = xsprof_category("b");
+	cat_c = xsprof_category("c");
+	b = xsprof_name_in(cat_b, "b");
+	c = xsprof_name_in(cat_c, "c");
+	CHECK(b >> XSPROF_NAME_SHIFT == (unsigned int)cat_b);
+	test_nesting();
+	test_depth();
+	test_pause();
+	test_race();
+	test_count();
+	test_full();
+	return tap_done();
+}

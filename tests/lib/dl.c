@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The library, and a plugin that uses it, loaded and unloaded at run time, in threads that live
+ * through it.  What was loaded late attaches late, and nothing is left pointing into memory that
+ * is gone.
+ *
+ *	session XSPROF_BUFFER_SIZE=256k dl LIBRARY PLUGIN
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "ring/collect.h"
+
+static void (*emit)(void);
+static pthread_barrier_t barrier;
+
+static void *thread_main(void *arg)
+{
+	for (int i = 0; i < 50; i++) {
+		pthread_barrier_wait(&barrier);
+		emit();
+		pthread_barrier_wait(&barrier);
+		/* Unloaded while this thread has run its code, and is made to yield a lot. */
+		for (int k = 0; k < 20; k++)
+			sched_yield();
+	}
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t (*name)(const char *);
+	void (*instant)(uint32_t, uint32_t);
+	pthread_t thread;
+	void *so;
+
+	if (argc < 3)
+		tap_bail("usage: dl LIBRARY PLUGIN");
+	CHECK_EQ(collect(getpid()), 0);
+	CHECK_EQ(got.files, 0);
+	for (int i = 0; i < 20; i++) {
+		so = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+		if (!so)
+			tap_bail("%s", dlerror());
+		name = (uint32_t (*)(const char *))dlsym(so, "xsprof_name");
+		instant = (void (*)(uint32_t, uint32_t))dlsym(so, "xsprof_emit_instant");
+		if (!name || !instant)
+			tap_bail("%s", dlerror());
+		instant(name("library"), 0);
+		dlclose(so);
+	}
+	/* It stays: there is one producer, and every record is in it. */
+	CHECK_EQ(collect(getpid()), 20);
+	CHECK_EQ(got.files, 1);
+	tap_result("the library loaded and unloaded 20 times");
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, thread_main, NULL);
+	for (int i = 0; i < 50; i++) {
+		so = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+		if (!so)
+			tap_bail("%s", dlerror());
+		emit = (void (*)(void))dlsym(so, "plugin_emit");
+		emit();
+		pthread_barrier_wait(&barrier);
+		pthread_barrier_wait(&barrier);
+		dlclose(so);
+	}
+	pthread_join(thread, NULL);
+	CHECK_EQ(collect(getpid()), 200);
+	CHECK_EQ(got.files, 1);
+	tap_result("a plugin loaded and unloaded 50 times beside a thread that used it");
+	return tap_done();
+}

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# <xsprof/xsprof.h> in strict C11 and C++17, and newer, by each compiler that is here: no warning
+# with -pedantic and -Wshadow. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+n=0
+failed=0
+
+cat >"$dir/user.c" <<-'END'
+	#include <xsprof/xsprof.h>
+
+	int user(int x);
+	int user(int x)
+	{
+		xsprof_name_t name = XSPROF_NAME("user");
+		XSPROF_SCOPE("scope");
+
+		xsprof_begin(name);
+		XSPROF_BEGIN("x");
+		XSPROF_END();
+		XSPROF_INSTANT("y");
+		XSPROF_BEGIN_ARGS("z", xsprof_i64(name, x), xsprof_str(name, "text"));
+		xsprof_end();
+		XSPROF_INSTANT_ARGS("z", xsprof_f64(name, 1.0));
+		xsprof_counter(name, x);
+		xsprof_complete(name, xsprof_now());
+		return XSPROF_NAME_IN(0, "in") != 0;
+	}
+END
+cp "$dir/user.c" "$dir/user.cc"
+
+try() # COMPILER FILE FLAGS...
+{
+	local cc=$1 file=$2
+
+	shift 2
+	n=$((n + 1))
+	if ! command -v "$cc" >/dev/null; then
+		echo "ok $n $cc $* # SKIP no $cc"
+	elif "$cc" "$@" -Wall -Wextra -Wshadow -pedantic -Werror -O2 -Ikmod/uapi -Ilib/include -c \
+			-o "$dir/user.o" "$dir/$file" 2>"$dir/err"; then
+		echo "ok $n $cc $*"
+	else
+		sed 's/^/# /' "$dir/err" | head -n 20
+		echo "not ok $n $cc $*"
+		failed=1
+	fi
+}
+
+for std in c11 gnu11 c17 c2x; do
+	try gcc user.c -std=$std
+	try clang user.c -std=$std
+done
+for std in c++17 gnu++17 c++20; do
+	try g++ user.cc -std=$std
+	try clang++ user.cc -std=$std
+done
+echo "1..$n"
+exit $failed

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program that has little: descriptors closed behind the library's back, file size, memory and
+ * descriptor limits, a full tmpfs.  The program goes on as if nothing were, and what was lost is
+ * counted where there is anything to count it in.
+ *
+ *	session XSPROF_BUFFER_SIZE=1M limits [tmpfs=1]
+ *
+ * tmpfs: the session is on a tmpfs of 2 MiB of its own.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <xsprof/xsprof.h>
+
+#include "ring/collect.h"
+
+#define RECORDS	20000
+
+static xsprof_name_t name;
+
+static void numbers(unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		xsprof_counter(name, i);
+}
+
+/* The child's status, and that all its records are there or counted. */
+static void check(pid_t pid, bool attached)
+{
+	int status;
+
+	waitpid(pid, &status, 0);
+	CHECK_EQ(status, 0);
+	collect(pid);
+	CHECK_EQ(got.files > 0, attached);
+	if (attached)
+		CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name) + got.drops, RECORDS);
+}
+
+static void limit(int resource, rlim_t value)
+{
+	struct rlimit rl = { .rlim_cur = value, .rlim_max = value };
+
+	if (setrlimit(resource, &rl))
+		_exit(90);
+}
+
+static void test_closed(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		numbers(1);
+		syscall(SYS_close_range, 3, ~0u, 0);
+		numbers(RECORDS - 1);
+		_exit(0);
+	}
+	check(pid, true);
+	CHECK_EQ(got.drops, 0);
+	tap_result("all descriptors closed");
+}
+
+/* The number of our descriptor now names a file of the program: it is left alone. */
+static void test_reused(void)
+{
+	char path[] = "/tmp/xsprof-limits.XXXXXX";
+	int theirs = mkstemp(path), status;
+	struct stat st;
+	pid_t pid;
+
+	CHECK(theirs >= 0 && write(theirs, "theirs", 6) == 6);
+	pid = fork();
+	if (!pid) {
+		numbers(1);
+		for (int fd = 3; fd < 1024; fd++)
+			if (fd != theirs)
+				dup2(theirs, fd);
+		numbers(RECORDS - 1);
+		/* Nor closed, in a child of it. */
+		if (!fork()) {
+			numbers(10);
+			for (int fd = 3; fd < 1024; fd++)
+				if (fcntl(fd, F_GETFD) < 0)
+					_exit(91);
+			_exit(0);
+		}
+		wait(&status);
+		_exit(status ? 92 : 0);
+	}
+	check(pid, true);
+	CHECK(!fstat(theirs, &st) && st.st_size == 6);
+	close(theirs);
+	unlink(path);
+	tap_result("its descriptor's number taken for another file");
+}
+
+static void test_file_size(void)
+{
+	static const rlim_t size[] = { 0, 1, 4096, 1 << 20 };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			limit(RLIMIT_FSIZE, size[i]);
+			numbers(RECORDS);
+			_exit(0);
+		}
+		check(pid, false);
+		/* Lowered later: what is there stays good. */
+		pid = fork();
+		if (!pid) {
+			numbers(1);
+			limit(RLIMIT_FSIZE, size[i]);
+			numbers(RECORDS - 1);
+			_exit(0);
+		}
+		check(pid, true);
+	}
+	tap_result("RLIMIT_FSIZE before and after attach");
+}
+
+static void test_descriptors(void)
+{
+	for (rlim_t most = 0; most < 12; most++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			limit(RLIMIT_NOFILE, most);
+			numbers(RECORDS);
+			_exit(0);
+		}
+		/* With some of them it has a ring, with fewer it has not. */
+		waitpid(pid, &status, 0);
+		CHECK_EQ(status, 0);
+		collect(pid);
+		CHECK(most > 3 || !got.files);
+		CHECK(most < 11 || got.files);
+		if (got.files)
+			CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name) + got.drops, RECORDS);
+	}
+	tap_result("RLIMIT_NOFILE");
+}
+
+static void test_address_space(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		limit(RLIMIT_AS, 1 << 20);
+		numbers(RECORDS);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	CHECK_EQ(status, 0);
+	tap_result("RLIMIT_AS");
+}
+
+static void test_tmpfs(void)
+{
+	pid_t pid[12];
+
+	collect(getpid());
+	/* Each wants more than there is, and they share it. */
+	for (unsigned int i = 0; i < 12; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			numbers(RECORDS);
+			_exit(0);
+		}
+	}
+	for (unsigned int i = 0; i < 12; i++) {
+		int status;
+
+		waitpid(pid[i], &status, 0);
+		CHECK_EQ(status, 0);
+		collect(pid[i]);
+		if (got.files)
+			CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name) + got.drops, RECORDS);
+	}
+	tap_result("12 processes on a tmpfs that is full");
+}
+
+int main(int argc, char **argv)
+{
+	name = xsprof_name("number");
+	if (arg_number(argc, argv, "tmpfs", 0)) {
+		test_tmpfs();
+		return tap_done();
+	}
+	test_closed();
+	test_reused();
+	test_file_size();
+	test_descriptors();
+	test_address_space();
+	return tap_done();
+}

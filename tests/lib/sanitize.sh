@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The ring and library tests, and the library in them, built with ASan and UBSan, and with TSan.
+# TAP.
+#
+# What TSan cannot see: the restartable sequences are assembly, so it knows nothing of the order
+# that they keep. It is run on the lock rings and on the calls around them. The test's own reader
+# shares rings with them by plain loads behind an acquire of head, which it does see. A fork from
+# several threads is not TSan's to follow: fork and moments are left out.
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+failed=0
+no_rseq=GLIBC_TUNABLES=glibc.pthread.rseq=0
+
+make_for() # NAME SAN PROGRAM...
+{
+	name=$1 san=$2
+	shift 2
+	set -- $(printf "$build/san-$name/tests/%s " "$@")
+	if ! make -s BUILD="$build/san-$name" SAN="$san" CC=gcc "$@" >"$build/san-$name.log" 2>&1; then
+		sed 's/^/# /' "$build/san-$name.log"
+		echo "Bail out! the $san build"
+		exit 1
+	fi
+	progs=$build/san-$name/tests
+}
+
+t()
+{
+	env=''
+	while case $1 in *=*) true ;; *) false ;; esac; do
+		env="$env $1"
+		shift
+	done
+	prog=$1
+	shift
+	# shellcheck disable=SC2086 # words on purpose
+	"$build/tests/ring/session" $env "$progs/$prog" "$@" || failed=1
+}
+
+mkdir -p "$build"
+make_for address address,undefined ring/ledger ring/snapshot ring/leak ring/locks ring/hostile \
+	lib/api lib/args lib/categories lib/fork lib/moments lib/limits
+for how in XSPROF_PREFAULT=0 $no_rseq; do
+	t $how XSPROF_BUFFER_SIZE=64k ring/ledger threads=4 records=50000 place=0
+	t $how XSPROF_BUFFER_SIZE=16k XSPROF_MODE=overwrite ring/snapshot threads=4 records=50000
+	t $how XSPROF_BUFFER_SIZE=16k ring/leak records=50000
+	t $how XSPROF_BUFFER_SIZE=16k ring/hostile writes=2000000 records=50000
+	t $how XSPROF_BUFFER_SIZE=256k LOCAL_RANK=3 lib/api
+	t $how XSPROF_BUFFER_SIZE=1M lib/args
+	t $how XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted \
+		lib/categories
+	t $how XSPROF_BUFFER_SIZE=256k lib/fork
+	t $how XSPROF_BUFFER_SIZE=1M lib/moments
+done
+t $no_rseq XSPROF_BUFFER_SIZE=16k ring/locks
+
+make_for thread thread ring/ledger lib/args lib/categories
+t $no_rseq XSPROF_BUFFER_SIZE=64k ring/ledger threads=4 records=20000 timer=500
+t $no_rseq XSPROF_BUFFER_SIZE=16k ring/ledger threads=4 records=20000 timer=500 reader=slow
+t XSPROF_BUFFER_SIZE=1M lib/args
+t XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted lib/categories
+exit $failed
