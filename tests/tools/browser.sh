@@ -59,14 +59,17 @@ browse()
 browse --dump-dom >"$dir/dom"
 grep -q 'GET /trace.json HTTP/1.1" 200' "$dir/served"
 result "the browser fetches the trace" $?
-# Its title bar says "(1/9)": as many profiles as there are tracks with ranges.
+# Its title bar says "(1/9)": as many profiles as there are tracks with ranges. Of a single
+# one it says the process only.
 tracks=$(python3 - "$dir/www/trace.json" <<'END'
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
 print(len({(e["pid"], e["tid"]) for e in events if e["ph"] in "BX"}))
 END
 )
-grep -qE "\([0-9]+/$tracks\)" "$dir/dom"
+title="\([0-9]+/$tracks\)"
+[ "$tracks" = 1 ] && title='\(pid [0-9]+\)'
+grep -qE "$title" "$dir/dom"
 rc=$?
 [ $rc = 0 ] || sed 's/<[^>]*>/ /g' "$dir/dom" | tail -c 2000 >>"$dir/log"
 result "speedscope shows all $tracks tracks" $rc
