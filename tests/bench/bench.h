@@ -50,10 +50,12 @@ void bench_die(const char *what, int err) __attribute__((noreturn));
 /**
  * struct bench_series - a figure, run by run
  * @n: runs so far
+ * @tried: runs that it took to get quiet ones
  * @v: their values
  */
 struct bench_series {
 	int	n;
+	int	tried;
 	double	v[BENCH_RUNS];
 };
 
@@ -77,6 +79,8 @@ struct bench_side {
 };
 
 void bench_run(struct bench_side *sides, int n);
+void bench_quiet_runs(struct bench_side *sides, int n,
+		      double (*figure)(const struct bench_side *sides), struct bench_series *s);
 
 /* Keeps the other CPU quiet while a run goes on. */
 void bench_hush_start(void);

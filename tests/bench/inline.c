@@ -42,6 +42,11 @@ static void markers(long n)
 	}
 }
 
+static double scale(const struct bench_side *sides)
+{
+	return sides[1].ns * 9 / sides[0].ns;
+}
+
 int main(int argc, char **argv)
 {
 	struct bench_side sides[] = {
@@ -57,11 +62,7 @@ int main(int argc, char **argv)
 	bench_pin(bench_cpu(0));
 	bench_hush_start();
 	bench_realtime(true);
-	bench_run(sides, 2);
-	for (int r = 0; r < BENCH_RUNS; r++) {
-		bench_run(sides, 2);
-		bench_add(&scaled, sides[1].ns * 9 / sides[0].ns);
-	}
+	bench_quiet_runs(sides, 2, scale, &scaled);
 	if (session_dropped()) {
 		fprintf(stderr, "bench: inline markers: some were dropped\n");
 		return 1;

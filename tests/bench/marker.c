@@ -70,13 +70,18 @@ static void bytes(void)
 	bench_print("bytes_complete", "B", &complete);
 }
 
-static void enabled(bool clock)
+static double scale(const struct bench_side *sides)
+{
+	return sides[1].ns * 9 / sides[0].ns;
+}
+
+static void enabled(void)
 {
 	struct bench_side sides[] = {
 		{ .fn = counter, .n = EVENTS },
 		{ .fn = markers, .n = EVENTS, .after = session_drain },
 	};
-	struct bench_series bare = { 0 }, cost = { 0 }, ratio = { 0 }, scaled = { 0 };
+	struct bench_series bare = { 0 }, cost = { 0 }, ratio = { 0 };
 
 	bench_run(sides, 2);
 	for (int r = 0; r < BENCH_RUNS; r++) {
@@ -84,16 +89,24 @@ static void enabled(bool clock)
 		bench_add(&bare, sides[0].ns);
 		bench_add(&cost, sides[1].ns);
 		bench_add(&ratio, sides[1].ns / sides[0].ns);
-		bench_add(&scaled, sides[1].ns * 9 / sides[0].ns);
 	}
 	must_have_lost(false);
-	if (clock) {
-		bench_print("counter", "ns", &bare);
-		bench_print("marker", "ns", &cost);
-		bench_print("marker_ratio", "ratio", &ratio);
-	} else {
-		bench_print("noclock_so", "ns at 9", &scaled);
-	}
+	bench_print("counter", "ns", &bare);
+	bench_print("marker", "ns", &cost);
+	bench_print("marker_ratio", "ratio", &ratio);
+}
+
+static void without_clock(void)
+{
+	struct bench_side sides[] = {
+		{ .fn = counter, .n = EVENTS },
+		{ .fn = markers, .n = EVENTS, .after = session_drain },
+	};
+	struct bench_series scaled = { 0 };
+
+	bench_quiet_runs(sides, 2, scale, &scaled);
+	must_have_lost(false);
+	bench_print("noclock_so", "ns at 9", &scaled);
 }
 
 static void dropped(void)
@@ -105,11 +118,7 @@ static void dropped(void)
 	struct bench_series scaled = { 0 };
 
 	bench_run(sides, 2);
-	bench_run(sides, 2);
-	for (int r = 0; r < BENCH_RUNS; r++) {
-		bench_run(sides, 2);
-		bench_add(&scaled, sides[1].ns * 9 / sides[0].ns);
-	}
+	bench_quiet_runs(sides, 2, scale, &scaled);
 	must_have_lost(true);
 	bench_print("drop", "ns at 9", &scaled);
 }
@@ -123,13 +132,14 @@ int main(int argc, char **argv)
 	bench_hush_start();
 	if (!bench_realtime(true))
 		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
-#ifdef BENCH_NO_CLOCK
-	(void)argc, (void)bytes, (void)dropped;
-	enabled(false);
-#else
 	(void)argc;
+#ifdef BENCH_NO_CLOCK
+	(void)bytes, (void)enabled, (void)dropped;
+	without_clock();
+#else
+	(void)without_clock;
 	bytes();
-	enabled(true);
+	enabled();
 	dropped();
 #endif
 	return 0;
