@@ -186,7 +186,9 @@ static int put(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *stor
 		return err;
 	}
 	index_add(cap, chunk);
-	cap->size += sizeof(*chunk) + chunk->stored + pad;
+	/* One writer; a thread that follows the file may look at it at any time. */
+	__atomic_store_n(&cap->size, cap->size + sizeof(*chunk) + chunk->stored + pad,
+			 __ATOMIC_RELAXED);
 	cap->chunks++;
 	return 0;
 }

@@ -138,6 +138,7 @@ is "$name: read to the last whole chunk, with a warning" $bad 0
 
 name="records itself"
 # A leak check in a forked child cannot stop its parent's threads, and says so on stderr.
+export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}die_after_fork=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 XSPROF_RECORD=self.%p.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 2
 is "$name: status" $rc 0
