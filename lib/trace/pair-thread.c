@@ -70,7 +70,7 @@ static void sweep(struct xsprof_pairer *p)
 	memset(p->cache, 0, sizeof(p->cache));
 	for (struct xst_thread *th = p->oldest; th; th = newer) {
 		newer = th->newer;
-		if (!th->depth && !th->too_deep)
+		if (!th->depth && !th->too_deep && !th->owed)
 			forget(p, th);
 	}
 }
@@ -304,13 +304,23 @@ int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns
 		th->open = open;
 		th->room = room;
 	}
-	th->open[th->depth++] = (struct xst_open){ ns, name, th->nr_done };
+	th->open[th->depth++] = (struct xst_open){ ns, name, th->nr_done, 0 };
 	return 0;
+}
+
+/*
+ * While other categories are on, a range whose own was turned off inside it still gets its end,
+ * which must not end another: those around it owe it.
+ */
+static uint32_t *owed_by_top(struct xst_thread *th)
+{
+	return th->depth ? &th->open[th->depth - 1].owed : &th->owed;
 }
 
 void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
 {
 	uint32_t at = th->depth;
+	uint32_t *owed = owed_by_top(th);
 
 	/* The innermost are those that were left out. */
 	if (th->too_deep) {
@@ -320,6 +330,10 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns,
 	if (name)
 		while (at && th->open[at - 1].name != name)
 			at--;
+	if (*owed && (!name || !at)) {
+		(*owed)--;
+		return;
+	}
 	if (!at) {
 		p->stats.unmatched_ends++;
 		return;
@@ -376,12 +390,15 @@ static void cut_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t 
 	for (uint32_t at = th->depth; at--;) {
 		if (enabled >> (th->open[at].name >> XSPROF_NAME_SHIFT) & 1)
 			continue;
+		*(at ? &th->open[at - 1].owed : &th->owed) += 1 + th->open[at].owed;
 		if (at == th->depth - 1)
 			close_top(p, th, ns, XSPROF_RANGE_CUT);
 		else
 			cut_middle(p, th, at, ns);
 	}
-	/* Whose ends will come is not known any more. */
+	/* In a pause there are no ends; and whose will come is not known any more. */
+	if (!enabled)
+		th->owed = 0;
 	th->too_deep = 0;
 }
 

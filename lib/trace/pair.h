@@ -21,6 +21,7 @@ struct xst_open {
 	uint64_t	begin;
 	uint32_t	name;
 	uint32_t	base;		/* finished ranges of the thread when it began */
+	uint32_t	owed;		/* ends to come of cut ranges right inside it */
 };
 
 /* A finished range, or @count of them in a row, that no parent has claimed. */
@@ -39,6 +40,7 @@ struct xst_thread {
 	uint32_t		too_deep;	/* begins left out, whose ends are to come */
 	uint32_t		nr_done;
 	uint32_t		room_done;
+	uint32_t		owed;		/* as in struct xst_open, outside of all */
 	struct xst_open		*open;
 	struct xst_done		*done;
 	struct xst_thread	*next;		/* in its bucket */

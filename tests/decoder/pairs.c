@@ -225,9 +225,12 @@ static void test_pause(void)
 	expect(4, NET | 4, 35, 40, 5, XSPROF_RANGE_CUT);
 	expect(5, NET | 5, 36, 40, 4, XSPROF_RANGE_CUT);
 	CHECK_EQ(nr_ranges, 6);
-	event(p, XSPROF_REC_END, 1, 50, 2, 0);
+	event(p, XSPROF_REC_END, 1, 45, 0, 0);		/* of NET | 3, and no other's */
+	CHECK_EQ(nr_ranges, 6);
+	event(p, XSPROF_REC_END, 1, 50, 0, 0);
 	expect(6, 2, 20, 50, 20, XSPROF_RANGE_ENDED);
-	event(p, XSPROF_REC_END, 1, 55, NET | 1, 0);	/* a straggler */
+	event(p, XSPROF_REC_END, 1, 55, NET | 1, 0);	/* of NET | 1, by name */
+	event(p, XSPROF_REC_END, 1, 56, 0, 0);		/* nobody's */
 	event(p, XSPROF_REC_BEGIN, 1, 60, 6, 0);
 	event(p, XSPROF_REC_CONTROL, 1, 70, XSPROF_CONTROL_PAUSE, ~0ull);
 	expect(7, 6, 60, 70, 10, XSPROF_RANGE_CUT);
@@ -255,6 +258,7 @@ static void test_cut_middle(void)
 		event(p, XSPROF_REC_BEGIN, 1, 120, 4, 0);
 		event(p, XSPROF_REC_CONTROL, 1, 130, XSPROF_CONTROL_ENABLE, 1);
 		event(p, XSPROF_REC_END, 1, 150, 0, 0);
+		event(p, XSPROF_REC_END, 1, 160, 0, 0);	/* of what was cut */
 		event(p, XSPROF_REC_END, 1, 200, 0, 0);
 		finish(p);
 		expect(with + 0, NET | 2, 110, 130, 10 - 2 * with, XSPROF_RANGE_CUT);

@@ -22,7 +22,9 @@
  * @name: name id
  * @match: the user wants it
  * @shown: its begin was shown
- * @cut: no end of its own will come: it closes when it is the innermost
+ * @owed: ends to come of ranges right inside it that were cut
+ * @cut: its category was turned off: it closes when it is the innermost
+ * @owing: and yet an end of its own will come, which must not end another
  * @run: closed ranges right before it, while it is open
  */
 struct xsp_range {
@@ -30,9 +32,11 @@ struct xsp_range {
 	uint64_t	end;
 	char		*note;
 	uint32_t	name;
+	uint32_t	owed;
 	bool		match;
 	bool		shown;
 	bool		cut;
+	bool		owing;
 	uint8_t		run;
 };
 

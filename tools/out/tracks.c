@@ -117,16 +117,31 @@ static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint
 	thread->stack.deep = 0;
 }
 
+/* Ends to come that belong to no range any more. */
+static uint32_t *owed_by_top(struct xsp_thread *thread)
+{
+	struct xsp_range *top = xsp_stack_top(&thread->stack);
+
+	return top ? &top->owed : &thread->owed;
+}
+
 /* Closes ranges at the top that were only held open by those inside them. */
 static void close_cut(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns)
 {
 	const struct xsp_range *range;
 
-	while ((range = xsp_stack_top(&thread->stack)) && range->cut)
+	while ((range = xsp_stack_top(&thread->stack)) && range->cut) {
+		uint32_t owed = range->owed + range->owing;
+
 		close_top(tracks, thread, ns, XSP_WHY_CUT);
+		*owed_by_top(thread) += owed;
+	}
 }
 
-/* Of the categories that are not in @enabled no ends will come: what is open of them is cut. */
+/*
+ * What is open of the categories that are not in @enabled is cut.  While others are on, ends
+ * have no name and go on to come; in a pause none does.
+ */
 static void cut_thread(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t enabled,
 		       uint64_t ns)
 {
@@ -135,9 +150,13 @@ static void cut_thread(struct xsp_tracks *tracks, struct xsp_thread *thread, uin
 
 	for (i = 0; i < stack->n; i++)
 		if (stack->v[i].end == XSP_OPEN &&
-		    !(enabled >> (stack->v[i].name >> XSPROF_NAME_SHIFT) & 1))
+		    !(enabled >> (stack->v[i].name >> XSPROF_NAME_SHIFT) & 1)) {
+			stack->v[i].owing = enabled && (!stack->v[i].cut || stack->v[i].owing);
 			stack->v[i].cut = true;
+		}
 	close_cut(tracks, thread, ns);
+	if (!enabled)
+		thread->owed = 0;
 	stack->deep = 0;
 }
 
@@ -171,7 +190,7 @@ static void make_room(struct xsp_tracks *tracks, size_t wanted)
 		struct xsp_thread **link = &tracks->buckets[tracks->hand++ % BUCKETS];
 
 		while (*link) {
-			if ((*link)->stack.open || *link == tracks->pinned)
+			if ((*link)->stack.open || (*link)->owed || *link == tracks->pinned)
 				link = &(*link)->next;
 			else
 				forget(tracks, link);
@@ -241,6 +260,15 @@ static struct xsp_thread *spare_thread(struct xsp_tracks *tracks, const struct x
 	return thread;
 }
 
+/* It may be owed by a range that was cut. */
+static void end_of_nothing(struct xsp_tracks *tracks, uint32_t *owed)
+{
+	if (*owed)
+		(*owed)--;
+	else
+		tracks->stats.unmatched++;
+}
+
 /*
  * The range that an end with @name ends: the innermost, or the innermost of that name.  Those
  * inside it never got their own.
@@ -249,14 +277,19 @@ static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *
 				  uint32_t name, uint64_t ns)
 {
 	struct xsp_stack *stack = &thread->stack;
-	uint32_t i = stack->n;
+	uint32_t i = stack->n, *owed;
 
 	if (stack->deep) {
 		stack->deep--;
 		return NULL;
 	}
+	owed = owed_by_top(thread);
+	if (!name && *owed) {
+		(*owed)--;
+		return NULL;
+	}
 	if (!stack->open) {
-		tracks->stats.unmatched++;
+		end_of_nothing(tracks, owed);
 		return NULL;
 	}
 	if (name) {
@@ -264,7 +297,7 @@ static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *
 			     stack->v[i - 1].name != name))
 			i--;
 		if (!i) {
-			tracks->stats.unmatched++;
+			end_of_nothing(tracks, owed);
 			return NULL;
 		}
 		while (xsp_stack_top(stack) != &stack->v[i - 1])

@@ -23,6 +23,7 @@
  * @prefix: what the output puts in front of every event, @prefix_len bytes, or NULL
  * @comm: the name that @prefix was made with
  * @refresh: count of events at which the name is to be asked for again
+ * @owed: as in struct xsp_range, outside of all
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
  * @last_match: the last record was wanted
@@ -42,6 +43,7 @@ struct xsp_thread {
 	uint64_t		refresh;
 	char			*prefix;
 	const char		*comm;
+	uint32_t		owed;
 	bool			note_to_top;
 	bool			more;
 	bool			last_match;
