@@ -11,7 +11,8 @@
  *	actor truncate		cuts its own file to nothing, under the recorder's eyes
  *	actor heads		heads that jump, go back and lie
  *	actor shapes		files that are no producers
- *	actor hold MS FILE	100 records, then waits; FILE is made when they are there
+ *	actor hold MS FILE	100 records, then waits, then 100 more; FILE gets its process id
+ *				when the first are there
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -224,13 +225,16 @@ static int hold(unsigned int ms, const char *file)
 {
 	struct sim s;
 	uint32_t name;
-	int i;
+	int i, fd;
 
 	sim_open(&s, 2, 65536, XSPROF_MODE_DISCARD, 0);
 	name = sim_name(&s, "hold");
 	for (i = 0; i < 100; i++)
 		sim_put(&s, i % 2, name, 1, i, true);
-	close(open(file, O_WRONLY | O_CREAT, 0600));
+	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
+		return 96;
+	close(fd);
 	sleep_ms(ms);
 	for (i = 0; i < 100; i++)
 		sim_put(&s, i % 2, name, 1, 100 + i, false);

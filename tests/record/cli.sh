@@ -75,6 +75,7 @@ else
 fi
 cat >deaf.sh <<'END'
 trap '' INT TERM
+echo $$ >deaf.pid
 echo ready; i=0
 while [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
 END
@@ -86,7 +87,7 @@ kill -TERM $pid; sleep 0.2; kill -TERM $pid; sleep 0.2; kill -TERM $pid
 wait $pid
 is "asked three times it ends whatever the command does" $? 143
 has "and says who still runs" err 'sh: still runs as process'
-pkill -KILL -P 1 -f deaf.sh 2>/dev/null
+kill -KILL "$(cat deaf.pid)"
 
 # Arguments
 for bad in --no-such-option --mode=sideways '-b 0' '-b lots' -b1k '-d soon' -d0 -z0 -z99 \

@@ -5,11 +5,17 @@
 # whole chunk, and the rest where `xsprof recover` finds it.
 . "$(dirname "$0")/tap.sh"
 
+# The process whose id is in that file has ended.
+ended()
+{
+	! kill -0 "$(cat "$1")" 2>/dev/null
+}
+
 name="recorder killed"
 rm -f out err
 "$xsprof" record -o k.data -- "$actor" hold 3000 held >out 2>err &
 pid=$!
-wait_for test -e held
+wait_for test -s held
 sleep 1.5
 kill -KILL $pid
 wait $pid 2>/dev/null
@@ -20,7 +26,7 @@ run "$xsprof" list
 has "$name: list shows it" out 'recorder is dead'
 run "$xsprof" record -o other.data -- true
 has "$name: the next recorder tells of it" err "'xsprof recover' saves"
-wait_for sh -c "! pgrep -f '[h]old 3000 held' >/dev/null"
+wait_for ended held
 cp k.data cut.data
 run "$xsprof" recover
 is "$name: recover" $rc 0
@@ -36,11 +42,11 @@ name="killed, cut, recovered elsewhere"
 rm -f out err
 "$xsprof" record -o k2.data -- "$actor" hold 2500 held4 >out 2>err &
 pid=$!
-wait_for test -e held4
+wait_for test -s held4
 sleep 1.5
 kill -KILL $pid
 wait $pid 2>/dev/null
-wait_for sh -c "! pgrep -f '[h]old 2500 held' >/dev/null"
+wait_for ended held4
 printf 'half a chunk' >>k2.data
 size=$(stat -c %s k2.data)
 session=$(basename "$(find "$shm" -mindepth 2 -maxdepth 2 -name 's.*')")
@@ -64,7 +70,7 @@ name="capture gone"
 rm -f out err
 "$xsprof" record -o k3.data -- "$actor" hold 800 held5 >out 2>err &
 pid=$!
-wait_for test -e held5
+wait_for test -s held5
 kill -KILL $pid
 wait $pid 2>/dev/null
 rm k3.data
@@ -78,7 +84,7 @@ name="deleted"
 rm -f out err
 "$xsprof" record -o k4.data -- "$actor" hold 400 held6 >out 2>err &
 pid=$!
-wait_for test -e held6
+wait_for test -s held6
 kill -KILL $pid
 wait $pid 2>/dev/null
 run "$xsprof" recover --delete
