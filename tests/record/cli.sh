@@ -9,8 +9,10 @@ run "$xsprof" record -- sh -c 'cat; echo to-out; echo to-err >&2; exit 3'
 is "exit status of the command" $rc 3
 is "stdout is the command's alone" "$(cat out)" to-out
 has "stderr passes through" err '^to-err$'
-has "a summary line" err '^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
-has "nothing recorded, and why" err 'nothing was recorded: no process of the command loaded libxsprof-user'
+has "a summary line" err \
+	'^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
+has "nothing recorded, and why" err \
+	'nothing was recorded: no process of the command loaded libxsprof-user'
 ok "the capture is there" test -s xsprof.data
 ok "no session stays behind" clean
 echo input | "$xsprof" record -q -- cat >out 2>err
