@@ -122,7 +122,7 @@ static void test_points(void)
 	xsprof_flow_end(a, 5);
 	xsprof_correlation_push(1, 77);
 	xsprof_correlation_pop(1);
-	xsprof_sync(a, XSPROF_SYNC_ACQUIRED, &object);
+	xsprof_sync_op(a, XSPROF_SYNC_ACQUIRED, &object);
 	xsprof_alloc(a, &object, 100, XSPROF_DEVICE(1, 3), 200, 300);
 	xsprof_free(a, &object, 100, 0, 0, 0);
 	xsprof_relation(2, 3, 4);

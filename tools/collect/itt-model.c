@@ -54,14 +54,14 @@ ITT_EXPORT(model_task_end_2, end);
 
 static void model_lock_acquire(void *lock)
 {
-	xsprof_sync(itt_intern(ITT_CAT_MODEL, "lock"), XSPROF_SYNC_ACQUIRED, lock);
+	xsprof_sync_op(itt_intern(ITT_CAT_MODEL, "lock"), XSPROF_SYNC_ACQUIRED, lock);
 }
 ITT_EXPORT(model_lock_acquire, model_lock_acquire);
 ITT_EXPORT(model_lock_acquire_2, model_lock_acquire);
 
 static void model_lock_release(void *lock)
 {
-	xsprof_sync(itt_intern(ITT_CAT_MODEL, "lock"), XSPROF_SYNC_RELEASING, lock);
+	xsprof_sync_op(itt_intern(ITT_CAT_MODEL, "lock"), XSPROF_SYNC_RELEASING, lock);
 }
 ITT_EXPORT(model_lock_release, model_lock_release);
 ITT_EXPORT(model_lock_release_2, model_lock_release);

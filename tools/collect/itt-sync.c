@@ -52,7 +52,7 @@ static xsprof_name_t give_name(const void *addr, const char *type, const char *n
 static void sync_create(void *addr, const char *type, const char *name, int attribute)
 {
 	(void)attribute;	/* barrier or mutex: the type's text says it too */
-	xsprof_sync(give_name(addr, type, name), XSPROF_SYNC_CREATE, addr);
+	xsprof_sync_op(give_name(addr, type, name), XSPROF_SYNC_CREATE, addr);
 }
 ITT_EXPORT(sync_create, sync_create);
 ITT_EXPORT(sync_createA, sync_create);
@@ -61,7 +61,7 @@ ITT_EXPORT(sync_set_nameA, sync_create);
 
 static void sync_rename(void *addr, const char *name)
 {
-	xsprof_sync(give_name(addr, NULL, name), XSPROF_SYNC_RENAME, addr);
+	xsprof_sync_op(give_name(addr, NULL, name), XSPROF_SYNC_RENAME, addr);
 }
 ITT_EXPORT(sync_rename, sync_rename);
 ITT_EXPORT(sync_renameA, sync_rename);
@@ -71,7 +71,7 @@ static void sync_destroy(void *addr)
 	uint64_t v[3] = { unnamed() };
 
 	itt_map_take(&objects, (uintptr_t)addr, v);
-	xsprof_sync((xsprof_name_t)v[0], XSPROF_SYNC_DESTROY, addr);
+	xsprof_sync_op((xsprof_name_t)v[0], XSPROF_SYNC_DESTROY, addr);
 }
 ITT_EXPORT(sync_destroy, sync_destroy);
 
@@ -79,7 +79,7 @@ ITT_EXPORT(sync_destroy, sync_destroy);
 	static void sync_##op(void *addr) \
 	{ \
 		if (xsprof_enabled()) \
-			xsprof_sync(name_of(addr), code, addr); \
+			xsprof_sync_op(name_of(addr), code, addr); \
 	} \
 	ITT_EXPORT(sync_##op, sync_##op); \
 	ITT_EXPORT(fsync_##op, sync_##op); \
@@ -99,7 +99,7 @@ static int notify_sync_name(void *addr, const char *type, int type_len, const ch
 	(void)attribute;
 	snprintf(t, sizeof(t), "%.*s", type && type_len > 0 ? type_len : 0, type ? type : "");
 	snprintf(n, sizeof(n), "%.*s", name && name_len > 0 ? name_len : 0, name ? name : "");
-	xsprof_sync(give_name(addr, *t ? t : NULL, n), XSPROF_SYNC_CREATE, addr);
+	xsprof_sync_op(give_name(addr, *t ? t : NULL, n), XSPROF_SYNC_CREATE, addr);
 	return 0;
 }
 ITT_EXPORT(notify_sync_name, notify_sync_name);

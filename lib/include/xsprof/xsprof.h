@@ -421,25 +421,18 @@ XSPROF_API void xsprof_free(xsprof_name_t name, const void *ptr, uint64_t bytes,
 /* ---- sync objects and relations ------------------------------------------------------------- */
 
 /**
- * xsprof_sync() - what a thread does with a lock, a barrier, a condition
+ * xsprof_sync_op() - what a thread does with a lock, a barrier, a condition
  * @name: the object's name
  * @op: enum xsprof_sync_op
  * @object: its address
  *
  * Signal-safe.
  */
-#ifdef __cplusplus	/* a struct of abi.h has the same name, as C allows */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#endif
-static inline void xsprof_sync(xsprof_name_t name, uint32_t op, const void *object)
+static inline void xsprof_sync_op(xsprof_name_t name, uint32_t op, const void *object)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
 		xsprof_emit(XSPROF_REC_SYNC, name, op, (uint64_t)(uintptr_t)object);
 }
-#ifdef __cplusplus
-#pragma GCC diagnostic pop
-#endif
 
 /**
  * xsprof_relation() - two ids are related
