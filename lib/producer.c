@@ -404,6 +404,8 @@ int xsprof_flush(int timeout_ms)
 
 	if (!xsp_attached())
 		return -ENOTCONN;
+	/* A recorder lets a ring with little in it wait for more; not this one. */
+	__atomic_add_fetch(&xsp_set.ctl->flush, 1, __ATOMIC_RELEASE);
 	for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++) {
 		uint64_t head;
 

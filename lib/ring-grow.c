@@ -56,7 +56,7 @@ static int open_ring(uint32_t k)
 	 */
 	__atomic_compare_exchange_n(&w->grown, &zero, slots, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
-	w->cpu = lock ? UINT32_MAX : k;
+	__atomic_store_n(&w->cpu, lock ? UINT32_MAX : k, __ATOMIC_RELAXED);
 	__atomic_store_n(&w->kind, lock ? XSPROF_RING_LOCK : XSPROF_RING_RSEQ, __ATOMIC_RELEASE);
 	/* The reader may look from here on: it acquires the bit. */
 	__atomic_or_fetch(&xsp_set.ctl->ready[k / 64], 1ull << (k % 64), __ATOMIC_RELEASE);
