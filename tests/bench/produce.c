@@ -14,7 +14,8 @@
 
 #include "bench.h"
 
-#define BURST_NS	500000	/* a burst, then sleep: real-time priority must leave the CPU free */
+/* A burst, then sleep: real-time priority must leave the CPU free. */
+#define BURST_NS	500000
 
 static const char *const texts[] = {
 	"forward", "backward", "conv2d", "matmul", "batch_norm", "relu", "softmax", "copy",

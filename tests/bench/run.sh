@@ -89,8 +89,10 @@ figure()
 	shift 2
 	printf '%s\n' "$@" | sort -g | awk -v id="$id" -v unit="$unit" '
 		{ v[NR] = $1 }
-		END { printf "%s\t%s\t%.4f\t%.4f\t%.4f\n", id, unit, v[1], v[int((NR + 1) / 2)], v[NR] }
-	' >>"$raw"
+		END {
+			printf "%s\t%s\t%.4f\t%.4f\t%.4f\n", id, unit, v[1],
+				v[int((NR + 1) / 2)], v[NR]
+		}' >>"$raw"
 }
 skip() { printf '%s\tskip\t%s\n' "$1" "$2" >>"$raw"; say "$1: skipped: $2"; }
 calc() { awk "BEGIN { printf \"%.6f\", $* }"; }
@@ -241,7 +243,8 @@ sustain()
 	shift 3
 	while [ "$rate" -gt 500000 ] && [ "$rate" -lt 90000000 ]; do
 		warm $((rate * 2 * bytes))
-		record "$rate" $((rate * 2)) "$caps/$id" "$@" || { fail "$id: record failed"; return; }
+		record "$rate" $((rate * 2)) "$caps/$id" "$@" ||
+			{ fail "$id: record failed"; return; }
 		rm -f "$caps/$id"
 		made=$(calc "$sent / $secs / 1e6")
 		printf '%s\t%s\t%s\t%s\n' "$id" "$rate" "$made" "$lost" >>"$work/steps.tsv"
