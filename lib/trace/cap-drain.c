@@ -22,6 +22,7 @@
 /* Slots a second that a burst may bring while we sleep. */
 #define BURST		40000000u
 #define CHECK_NS	(100 * MS)
+#define CLOCK_GAP	(5 * MS)
 #define IDLE_NS		(200 * MS)
 
 void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
@@ -71,6 +72,7 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->st.kinds = 1u << xsp_clock_kind();
 	xsp_drain_clocks(d, d->st.kinds);
 	d->tick_at = xsp_now() + SECOND;
+	d->clock_gap = CLOCK_GAP;
 	d->idle_since = xsp_now();
 	*out = d;
 	return 0;
@@ -207,6 +209,21 @@ static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 	return d->sleep = next;
 }
 
+/*
+ * How far the conversion can be wrong is known where three points or more stand: the first ones
+ * come quickly, then one a second.  With no producer there is nothing to convert.
+ */
+static void tick_clocks(struct xsp_drain *d, uint64_t now)
+{
+	if (!d->live || now < d->clock_at)
+		return;
+	xsp_drain_clocks(d, d->st.kinds);
+	d->clock_at = now + d->clock_gap;
+	d->clock_gap *= 2;
+	if (d->clock_gap > SECOND)
+		d->clock_gap = SECOND;
+}
+
 static void tick(struct xsp_drain *d, uint64_t now)
 {
 	struct xsp_producer *p;
@@ -214,9 +231,6 @@ static void tick(struct xsp_drain *d, uint64_t now)
 	if (now < d->tick_at)
 		return;
 	d->tick_at = now + SECOND;
-	/* With no producer there is nothing to convert; the first and the last point stand. */
-	if (d->live)
-		xsp_drain_clocks(d, d->st.kinds);
 	for (p = d->live; p; p = p->next) {
 		uint64_t slots = 0;
 		uint32_t k;
@@ -246,6 +260,7 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	d->ready = pass.ready;
 	size_chunks(d);
 	look_after(d, pass.now);
+	tick_clocks(d, pass.now);
 	tick(d, pass.now);
 	return pace(d, &pass);
 }

@@ -31,7 +31,9 @@ struct xsp_refused {
  * @scan: look through the session in the next step
  * @look: ask after all producers in the next step
  * @scan_at: when to look through it anyhow, ns
- * @tick_at: when the next clocks, ledgers and names are due, ns
+ * @tick_at: when the next ledgers and names are due, ns
+ * @clock_at: when the next clocks are due, ns
+ * @clock_gap: ns from one to the next: short at first, so that a short recording has several
  * @synced: bit k: clock kind k has a first sync point
  * @last_pass: when the last pass was, ns
  * @sleep: what was slept last, ns
@@ -56,6 +58,8 @@ struct xsp_drain {
 	bool			look;
 	uint64_t		scan_at;
 	uint64_t		tick_at;
+	uint64_t		clock_at;
+	uint64_t		clock_gap;
 	uint32_t		synced;
 	uint64_t		last_pass;
 	uint64_t		sleep;

@@ -81,7 +81,6 @@ static int add_clock(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 		t->room_syncs = room;
 	}
 	memcpy(t->syncs + t->nr_syncs, raw, nr * sizeof(*t->syncs));
-	t->sync_before = t->sync_last;
 	t->sync_last = t->syncs[t->nr_syncs].mono;
 	t->nr_syncs += nr;
 	return 0;
@@ -331,15 +330,17 @@ static int step(struct xsprof_trace *t)
 }
 
 /*
- * While the recorder runs it may still find records older than what it has written; but not
- * older than its last sync point but one, as it drains all rings many times between two.
+ * While the recorder runs it may still find records older than what it has written: a ring with
+ * little in it is let wait for a second.  Not so what is older than this before a sync point.
  */
+#define FOLLOW_NS	2000000000u
+
 static void set_horizon(struct xsprof_trace *t)
 {
 	t->horizon = UINT64_MAX;
 	if (!(t->flags & XSPROF_TRACE_FOLLOW) || t->has_end)
 		return;
-	t->horizon = t->sync_before;
+	t->horizon = t->sync_last > FOLLOW_NS ? t->sync_last - FOLLOW_NS : 0;
 }
 
 int xst_capture_scan(struct xsprof_trace *t)

@@ -327,8 +327,7 @@ struct xsprof_trace {
 	struct xst_fit		fit;
 	uint32_t		main_kind;	/* of @fit */
 	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of producers with another clock */
-	uint64_t		sync_before;	/* mono of the CLOCK chunk before the last */
-	uint64_t		sync_last;
+	uint64_t		sync_last;	/* mono of the last CLOCK chunk */
 	struct xsprof_cap_end	end;
 	bool			has_end;
 	bool			truncated;

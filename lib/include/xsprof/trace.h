@@ -44,7 +44,7 @@ struct xsprof_trace_options {
 
 /*
  * The file may still grow: at its end give -EAGAIN.  Events come when nothing older can come any
- * more, which is known from the recorder's sync points: one to two seconds late.  A ring file and
+ * more, which is known from the recorder's sync points: two to three seconds late.  A ring file and
  * a pipe do not grow, and end.
  */
 #define XSPROF_TRACE_FOLLOW	0x1u
