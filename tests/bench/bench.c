@@ -6,7 +6,6 @@
  * timed in turn, slice by slice, so that a change of the machine's speed meets both.
  */
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -190,6 +189,7 @@ void bench_run(struct bench_side *sides, int n)
 /* ---- runs in which the core was ours -------------------------------------------------------- */
 
 #define QUIET_TRIES	150
+#define QUIET_SPAN_NS	1500000000ull	/* long enough to see the core without a neighbour */
 #define QUIET_MARGIN	1.10
 #define CONTROL_SLOTS	65536ul
 
@@ -221,26 +221,57 @@ static void control(long n)
 	}
 }
 
+/*
+ * The best that any program of this benchmark saw, in a file that run.sh names: a neighbour may
+ * be there for all of a program's life.
+ */
+static double best_control(double ns)
+{
+	const char *path = getenv("BENCH_CONTROL");
+	double best = ns, known;
+	FILE *f;
+
+	if (!path)
+		return ns;
+	f = fopen(path, "re");
+	if (f) {
+		if (fscanf(f, "%lf", &known) == 1 && known > 0 && (!ns || known < ns))
+			best = known;
+		fclose(f);
+	}
+	if (!ns || best < ns)
+		return best;
+	f = fopen(path, "we");
+	if (!f)
+		bench_die(path, errno);
+	fprintf(f, "%.6f\n", best);
+	fclose(f);
+	return best;
+}
+
 /**
  * bench_quiet_runs() - runs in which a control loop was as fast as at its best
  * @sides: what to time
  * @n: how many, at most 7
  * @figure: makes a run's figure of the sides' ns
  * @s: filled with BENCH_RUNS figures; where so many quiet runs cannot be had, with the ones
- *	that came next
+ *	that were least disturbed
  */
 void bench_quiet_runs(struct bench_side *sides, int n,
 		      double (*figure)(const struct bench_side *sides), struct bench_series *s)
 {
 	static double value[QUIET_TRIES], control_ns[QUIET_TRIES];
-	double best = 0, limit;
+	double best = best_control(0), limit, sorted[QUIET_TRIES];
+	uint64_t start = bench_ns();
 	int tries, quiet = 0;
 	struct bench_side all[8];
 
 	memcpy(all, sides, n * sizeof(*sides));
 	all[n] = (struct bench_side){ .fn = control, .n = sides[0].n };
 	bench_run(all, n + 1);
-	for (tries = 0; tries < QUIET_TRIES && quiet < BENCH_RUNS; tries++) {
+	for (tries = 0; tries < QUIET_TRIES; tries++) {
+		if (quiet >= BENCH_RUNS && bench_ns() - start >= QUIET_SPAN_NS)
+			break;
 		bench_run(all, n + 1);
 		value[tries] = figure(all);
 		control_ns[tries] = all[n].ns;
@@ -249,11 +280,16 @@ void bench_quiet_runs(struct bench_side *sides, int n,
 		for (int i = 0; i <= tries; i++)
 			quiet += control_ns[i] <= best * QUIET_MARGIN;
 		/* Neighbours come and go in fractions of a second. */
-		if (control_ns[tries] > best * QUIET_MARGIN)
-			bench_pause_us(50000);
+		bench_pause_us(50000);
 	}
+	best_control(best);
 	s->tried = tries;
-	limit = quiet < BENCH_RUNS ? INFINITY : best * QUIET_MARGIN;
+	limit = best * QUIET_MARGIN;
+	if (quiet < BENCH_RUNS) {
+		memcpy(sorted, control_ns, tries * sizeof(*sorted));
+		qsort(sorted, tries, sizeof(*sorted), compare);
+		limit = sorted[BENCH_RUNS - 1];
+	}
 	for (int i = 0; i < tries && s->n < BENCH_RUNS; i++)
 		if (control_ns[i] <= limit)
 			bench_add(s, value[i]);

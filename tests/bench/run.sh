@@ -33,7 +33,9 @@ rm -f "$raw"
 : >"$raw"
 
 BENCH_SHM=$(mktemp -d /dev/shm/xsprof-bench.XXXXXX) || exit 1
-export BENCH_SHM
+BENCH_CONTROL=$PWD/$work/control
+rm -f "$BENCH_CONTROL"
+export BENCH_SHM BENCH_CONTROL
 cleanup()
 {
 	[ -z "$lttng_pid" ] || kill "$lttng_pid" 2>/dev/null
