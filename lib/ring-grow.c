@@ -14,9 +14,37 @@
 #include "trace/ring-clock.h"
 
 #define XSP_GROW_FIRST	(64u << 10)	/* bytes of a ring's first step; then it doubles */
+#define XSP_GROW_PIECE	(64u << 10)	/* bytes asked for at once */
+#define XSP_GROW_EINTR	1000		/* interrupted so often, it is given up for now */
 #define XSP_GROW_PAUSE	(1ull << 28)	/* ticks to wait after tmpfs was full */
 
 static uint64_t full_until;
+
+/*
+ * A signal interrupts an allocation on tmpfs and undoes it, so that under a profiler's timer a
+ * large one never ends.  Small ones do, and what they got stays.
+ */
+static int grow_in_pieces(uint64_t offset, uint64_t bytes)
+{
+	uint64_t page = xsp_set.tail_off, piece = XSP_GROW_PIECE;
+	unsigned int interrupted = 0;
+
+	while (bytes) {
+		uint64_t n = piece < bytes ? piece : bytes;
+		int err = xsp_shm_grow(offset, n);
+
+		if (err == -EINTR && interrupted++ < XSP_GROW_EINTR) {
+			if (piece > page)
+				piece /= 2;
+			continue;
+		}
+		if (err < 0)
+			return err;
+		offset += n;
+		bytes -= n;
+	}
+	return 0;
+}
 
 static int back_with_memory(uint64_t offset, uint64_t bytes)
 {
@@ -26,10 +54,9 @@ static int back_with_memory(uint64_t offset, uint64_t bytes)
 	/* A system call for each dropped marker would be worse than the loss. */
 	if (now < __atomic_load_n(&full_until, __ATOMIC_RELAXED))
 		return -ENOSPC;
-	err = xsp_shm_grow(offset, bytes);
-	if (err == -EINTR)
-		err = xsp_shm_grow(offset, bytes);
-	if (err < 0)
+	err = grow_in_pieces(offset, bytes);
+	/* A signal says nothing of how full tmpfs is: the next marker may try again. */
+	if (err < 0 && err != -EINTR)
 		__atomic_store_n(&full_until, now + XSP_GROW_PAUSE, __ATOMIC_RELAXED);
 	return err;
 }
