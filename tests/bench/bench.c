@@ -119,12 +119,19 @@ void bench_skip(const char *id, const char *why)
 /* ---- quiet on the other CPU ----------------------------------------------------------------- */
 
 static int hush_wanted;
+static int hush_cpu = -1;	/* changed only while none is wanted */
 
 static void *hush(void *arg)
 {
-	bench_pin(*(int *)arg);
+	int cpu = -1;
+
+	(void)arg;
 	bench_realtime(true);
 	for (;;) {
+		if (cpu != __atomic_load_n(&hush_cpu, __ATOMIC_RELAXED)) {
+			cpu = __atomic_load_n(&hush_cpu, __ATOMIC_RELAXED);
+			bench_pin(cpu);
+		}
 		while (__atomic_load_n(&hush_wanted, __ATOMIC_RELAXED))
 			bench_relax();
 		bench_pause_us(200);
@@ -135,14 +142,13 @@ static void *hush(void *arg)
 /* On a machine with many CPUs the neighbours have room elsewhere; with two they do not. */
 void bench_hush_start(void)
 {
-	static int other;
 	pthread_t t;
 	int err;
 
-	other = bench_cpu(1);
-	if (other < 0 || bench_cpu(4) >= 0)
+	if (bench_cpu(1) < 0 || bench_cpu(4) >= 0)
 		return;
-	err = pthread_create(&t, NULL, hush, &other);
+	hush_cpu = bench_cpu(1);
+	err = pthread_create(&t, NULL, hush, NULL);
 	if (err)
 		bench_die("pthread_create", err);
 }
@@ -152,6 +158,18 @@ void bench_hush(bool on)
 	__atomic_store_n(&hush_wanted, on, __ATOMIC_RELAXED);
 	if (on)
 		bench_pause_us(400);
+}
+
+/* Go to the other CPU, and let it be quiet where we were. */
+static void change_cpu(int turn)
+{
+	if (bench_cpu(1) < 0)
+		return;
+	bench_pin(bench_cpu(turn & 1));
+	if (hush_cpu >= 0)
+		__atomic_store_n(&hush_cpu, bench_cpu(~turn & 1), __ATOMIC_RELAXED);
+	/* It looks every 200 microseconds. */
+	bench_pause_us(600);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------- */
@@ -188,8 +206,9 @@ void bench_run(struct bench_side *sides, int n)
 
 /* ---- runs in which the core was ours -------------------------------------------------------- */
 
-#define QUIET_TRIES	150
-#define QUIET_SPAN_NS	1500000000ull	/* long enough to see the core without a neighbour */
+#define QUIET_TRIES	200
+#define QUIET_SPAN_NS	1500000000ull
+#define FIRST_SPAN_NS	5000000000ull	/* where no quiet core was seen before */
 #define QUIET_MARGIN	1.10
 #define CONTROL_SLOTS	65536ul
 
@@ -262,16 +281,21 @@ void bench_quiet_runs(struct bench_side *sides, int n,
 {
 	static double value[QUIET_TRIES], control_ns[QUIET_TRIES];
 	double best = best_control(0), limit, sorted[QUIET_TRIES];
-	uint64_t start = bench_ns();
+	uint64_t end = bench_ns() + (best ? QUIET_SPAN_NS : FIRST_SPAN_NS);
 	int tries, quiet = 0;
 	struct bench_side all[8];
 
 	memcpy(all, sides, n * sizeof(*sides));
 	all[n] = (struct bench_side){ .fn = control, .n = sides[0].n };
-	bench_run(all, n + 1);
+	for (int turn = 0; turn < 2; turn++) {
+		change_cpu(turn);
+		bench_run(all, n + 1);
+	}
 	for (tries = 0; tries < QUIET_TRIES; tries++) {
-		if (quiet >= BENCH_RUNS && bench_ns() - start >= QUIET_SPAN_NS)
+		if (quiet >= BENCH_RUNS && bench_ns() >= end)
 			break;
+		/* Of two cores one may be free of neighbours. */
+		change_cpu(tries);
 		bench_run(all, n + 1);
 		value[tries] = figure(all);
 		control_ns[tries] = all[n].ns;
@@ -280,8 +304,9 @@ void bench_quiet_runs(struct bench_side *sides, int n,
 		for (int i = 0; i <= tries; i++)
 			quiet += control_ns[i] <= best * QUIET_MARGIN;
 		/* Neighbours come and go in fractions of a second. */
-		bench_pause_us(50000);
+		bench_pause_us(30000);
 	}
+	change_cpu(0);
 	best_control(best);
 	s->tried = tries;
 	limit = best * QUIET_MARGIN;

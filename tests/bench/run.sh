@@ -148,7 +148,7 @@ part_marker()
 {
 	local p
 
-	for p in marker marker-noclock inline disabled misses threads; do
+	for p in marker-noclock inline marker disabled misses threads; do
 		"$here/$p" >>"$raw" || fail "$p: failed"
 	done
 }
