@@ -24,5 +24,5 @@ run XSPROF_BUFFER_SIZE=64k "$progs/ring/ledger" threads=4 records=5000 timer=500
 run XSPROF_BUFFER_SIZE=16k "$progs/ring/ledger" threads=4 records=5000 timer=500 reader=slow
 run XSPROF_MODE=overwrite XSPROF_BUFFER_SIZE=16k "$progs/ring/snapshot" threads=3 records=5000 \
 	timer=500 cursor=1
-run XSPROF_BUFFER_SIZE=64k "$progs/ring/leak" records=5000
+run XSPROF_BUFFER_SIZE=16k "$progs/ring/leak" records=5000
 exit $failed
