@@ -25,23 +25,32 @@
 #define CLOCK_GAP	(5 * MS)
 #define IDLE_NS		(200 * MS)
 
-void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
+static void store_clocks(struct xsp_drain *d)
 {
 	struct xsprof_chunk chunk = {
 		.type = XSPROF_CHUNK_CLOCK,
 		.producer = XSPROF_NO_PRODUCER,
 	};
-	struct xsprof_sync sync[4];
-	uint32_t kind, n = 0;
 
-	for (kind = XSPROF_CLOCK_TSC; kind <= XSPROF_CLOCK_MONO_RAW; kind++)
-		if (kinds >> kind & 1)
-			xsp_sync_read(&sync[n++], kind);
-	if (!n)
+	if (!d->nr_syncs)
 		return;
-	chunk.first = sync[0].ticks;
-	chunk.last = sync[0].ticks;
-	xsp_store_chunk(&d->st, &chunk, sync, n * sizeof(sync[0]));
+	chunk.first = d->syncs[0].ticks;
+	chunk.last = d->syncs[d->nr_syncs - 1].ticks;
+	xsp_store_chunk(&d->st, &chunk, d->syncs, d->nr_syncs * sizeof(d->syncs[0]));
+	d->nr_syncs = 0;
+}
+
+void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
+{
+	uint32_t kind;
+
+	for (kind = XSPROF_CLOCK_TSC; kind <= XSPROF_CLOCK_MONO_RAW; kind++) {
+		if (!(kinds >> kind & 1))
+			continue;
+		if (d->nr_syncs == sizeof(d->syncs) / sizeof(d->syncs[0]))
+			store_clocks(d);
+		xsp_sync_read(&d->syncs[d->nr_syncs++], kind);
+	}
 	d->synced |= kinds;
 }
 
@@ -71,6 +80,7 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->inotify = xsp_drain_watch(dirfd);
 	d->st.kinds = 1u << xsp_clock_kind();
 	xsp_drain_clocks(d, d->st.kinds);
+	store_clocks(d);
 	d->tick_at = xsp_now() + SECOND;
 	d->clock_gap = CLOCK_GAP;
 	d->idle_since = xsp_now();
@@ -231,6 +241,7 @@ static void tick(struct xsp_drain *d, uint64_t now)
 	if (now < d->tick_at)
 		return;
 	d->tick_at = now + SECOND;
+	store_clocks(d);
 	for (p = d->live; p; p = p->next) {
 		uint64_t slots = 0;
 		uint32_t k;
@@ -298,6 +309,7 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 	look_after(d, xsp_now());
 	finish_live(d);
 	xsp_drain_clocks(d, d->st.kinds);
+	store_clocks(d);
 	xsp_drain_get_stats(d, &stats);
 	if (d->st.error) {
 		end.why = 3;

@@ -32,6 +32,8 @@ struct xsp_refused {
  * @look: ask after all producers in the next step
  * @scan_at: when to look through it anyhow, ns
  * @tick_at: when the next ledgers and names are due, ns
+ * @syncs: clocks taken and not stored yet
+ * @nr_syncs: how many
  * @clock_at: when the next clocks are due, ns
  * @clock_gap: ns from one to the next: short at first, so that a short recording has several
  * @synced: bit k: clock kind k has a first sync point
@@ -58,6 +60,8 @@ struct xsp_drain {
 	bool			look;
 	uint64_t		scan_at;
 	uint64_t		tick_at;
+	struct xsprof_sync	syncs[16];
+	uint32_t		nr_syncs;
 	uint64_t		clock_at;
 	uint64_t		clock_gap;
 	uint32_t		synced;

@@ -221,8 +221,8 @@ part_disk()
 		pairs+=("$pair")
 		wholes+=("$whole")
 	done
-	figure disk_pair B "${pairs[@]}"
-	figure disk_pair_whole_file B "${wholes[@]}"
+	figure disk_pair B "${wholes[@]}"
+	figure disk_pair_ring_chunks B "${pairs[@]}"
 }
 
 # ---- the recorder ----
