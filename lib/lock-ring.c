@@ -57,7 +57,8 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 	 */
 	if ((!xsp_set.overwrite &&
 	     at + slots - __atomic_load_n(xsp_ring_tail(w), __ATOMIC_ACQUIRE) > xsp_set.size) ||
-	    (at + slots > w->grown && xsp_ring_make_room(k, at + slots - head) < 0)) {
+	    (at + slots > __atomic_load_n(&w->grown, __ATOMIC_RELAXED) &&
+	     xsp_ring_make_room(k, at + slots - head) < 0)) {
 		__atomic_store_n(&w->drops, w->drops + 1, __ATOMIC_RELEASE);
 		return false;
 	}

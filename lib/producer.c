@@ -359,7 +359,7 @@ int xsprof_category_enable(int category, int on)
 	else
 		__atomic_and_fetch(&xsp_set.ctl->wanted, ~bit, __ATOMIC_SEQ_CST);
 	update_enabled();
-	control_record(XSPROF_CONTROL_ENABLE, xsp_set.ctl->enabled);
+	control_record(XSPROF_CONTROL_ENABLE, xsprof_enabled());
 	return 0;
 }
 

@@ -228,7 +228,7 @@ static void test_stats(void)
 	XSPROF_INSTANT("one slot");
 	CHECK_EQ(xsprof_get_stats(s), 0);
 	CHECK_EQ(s->slots, slots + 1);
-	/* A program of tomorrow: what is not known yet is 0.  One of yesterday: no more than it has. */
+	/* Of tomorrow's program: what is not known yet is 0. */
 	s->size = sizeof(room);
 	CHECK_EQ(xsprof_get_stats(s), 0);
 	for (unsigned int i = 0; i < 16; i++)

@@ -18,7 +18,8 @@ make_for() # NAME SAN PROGRAM...
 	name=$1 san=$2
 	shift 2
 	set -- $(printf "$build/san-$name/tests/%s " "$@")
-	if ! make -s BUILD="$build/san-$name" SAN="$san" CC=gcc "$@" >"$build/san-$name.log" 2>&1; then
+	if ! make -s BUILD="$build/san-$name" SAN="$san" CC=gcc "$@" \
+			>"$build/san-$name.log" 2>&1; then
 		sed 's/^/# /' "$build/san-$name.log"
 		echo "Bail out! the $san build"
 		exit 1

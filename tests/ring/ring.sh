@@ -62,7 +62,8 @@ ledger)
 		t XSPROF_BUFFER_SIZE=64k ledger threads=16 records=50000 reader=slow place=1
 	fi
 	# On one CPU each: the place of a drop is known to the record.
-	t XSPROF_BUFFER_SIZE=16k ledger threads=2 records=300000 pinned=1 timer=0 reader=slow place=1
+	t XSPROF_BUFFER_SIZE=16k ledger threads=2 records=300000 pinned=1 timer=0 reader=slow \
+		place=1
 	t XSPROF_BUFFER_SIZE=16k XSPROF_PREFAULT=1 ledger threads=4 place=1
 	;;
 room)

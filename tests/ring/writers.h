@@ -110,7 +110,8 @@ static bool writers_timer(timer_t *timer)
 	if (!writers.timer_us)
 		return false;
 	ev._sigev_un._tid = syscall(SYS_gettid);
-	return !timer_create(CLOCK_MONOTONIC, &ev, timer) && !timer_settime(*timer, 0, &every, NULL);
+	return !timer_create(CLOCK_MONOTONIC, &ev, timer) &&
+	       !timer_settime(*timer, 0, &every, NULL);
 }
 
 static void *writers_main(void *arg)
