@@ -185,6 +185,19 @@ struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *e
 }
 
 /* "train.py" of "/usr/bin/train.py", and what sets it apart from another of the same pid. */
+/* A label is drawn on every line of its process: as much of the command as a line holds. */
+#define LABEL_MAX	120u
+
+static size_t label_len(const char *text)
+{
+	size_t len = strnlen(text, LABEL_MAX + 1);
+
+	if (len > LABEL_MAX)
+		for (len = LABEL_MAX; len && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+			;
+	return len;
+}
+
 static void process_name(struct xsp_out *out, uint32_t producer, const struct chrome_process *proc)
 {
 	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
@@ -208,7 +221,7 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 	if (!cmdline)
 		return;
 	p = put_lit(put_metadata(out, "process_labels", proc->pid, proc->real), "\"labels\":");
-	p = json_string(p, cmdline, strnlen(cmdline, XSPROF_TEXT_MAX), NULL);
+	p = json_string(p, cmdline, label_len(cmdline), NULL);
 	out->buf.p = put_lit(p, "}}");
 }
 
