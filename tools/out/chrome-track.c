@@ -184,7 +184,6 @@ struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *e
 	return NULL;
 }
 
-/* "train.py" of "/usr/bin/train.py", and what sets it apart from another of the same pid. */
 /* A label is drawn on every line of its process: as much of the command as a line holds. */
 #define LABEL_MAX	120u
 
@@ -198,6 +197,7 @@ static size_t label_len(const char *text)
 	return len;
 }
 
+/* "train.py" of "/usr/bin/train.py", and what sets it apart from another of the same pid. */
 static void process_name(struct xsp_out *out, uint32_t producer, const struct chrome_process *proc)
 {
 	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
