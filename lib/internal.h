@@ -87,6 +87,8 @@ extern struct xsprof_ring_writer xsp_closed_ring XSP_HIDDEN;
  * @tid: its thread id, 0 before its first marker
  * @lock_ring: the lock ring it used last
  * @named: its name is in the arena
+ * @deep: begins left out beyond what @skips can hold
+ * @resumed: xsp_resumed as it was when @skips was last looked at
  */
 struct xsp_thread {
 	uint64_t	hdr;
@@ -95,6 +97,7 @@ struct xsp_thread {
 	uint32_t	lock_ring;
 	uint32_t	named;
 	uint32_t	deep;
+	uint32_t	resumed;
 };
 
 /*
@@ -183,6 +186,7 @@ enum xsp_state {
 };
 
 extern uint32_t xsp_state XSP_HIDDEN;
+extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
 
 static inline bool xsp_attached(void)
 {

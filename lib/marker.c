@@ -47,6 +47,21 @@ static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a,
  */
 #define SKIPS_FULL	(1ull << 63)
 
+/*
+ * A pause ends all open ranges in the trace, and the ends in it are not seen: what was left out
+ * before it is not to be remembered, or the thread would never take the short way again.
+ */
+static void forget_stale_skips(struct xsp_thread *t)
+{
+	uint32_t resumed = __atomic_load_n(&xsp_resumed, __ATOMIC_RELAXED);
+
+	if (likely(t->resumed == resumed))
+		return;
+	t->resumed = resumed;
+	t->skips = 0;
+	t->deep = 0;
+}
+
 /* Return: the range is deeper than the bits reach, and is left out with its end. */
 static bool skips_push(struct xsp_thread *t, uint64_t bit)
 {
@@ -76,6 +91,7 @@ static bool skips_pop(struct xsp_thread *t)
 
 static XSP_COLD void begin_entering(xsprof_name_t name)
 {
+	forget_stale_skips(&xsp_thread);
 	if (unlikely(xsp_thread.skips) && skips_push(&xsp_thread, 0)) {
 		xsp_count_late();
 		return;
@@ -85,6 +101,7 @@ static XSP_COLD void begin_entering(xsprof_name_t name)
 
 static XSP_COLD void end_entering(void)
 {
+	forget_stale_skips(&xsp_thread);
 	if (unlikely(xsp_thread.skips) && skips_pop(&xsp_thread))
 		return;
 	put_entering(XSPROF_REC_END, 0, 0);
@@ -131,6 +148,7 @@ XSP_COLD void xsprof_emit_skip(void)
 {
 	struct xsp_thread *t = &xsp_thread;
 
+	forget_stale_skips(t);
 	t->hdr = 0;
 	if (!t->skips)
 		t->skips = 1;

@@ -19,6 +19,7 @@ struct xsp_set xsp_set __attribute__((aligned(64)));
 struct xsprof_ring_writer xsp_closed_ring __attribute__((aligned(64)));
 union xsprof_ctl_page xsprof_ctl_page;
 uint32_t xsp_state;
+uint32_t xsp_resumed;
 
 static uint32_t attaching_tid;	/* who attaches; a lock */
 static uint64_t late;		/* records lost with no producer to count them */
@@ -272,6 +273,7 @@ __attribute__((destructor(101))) static void library_exit(void)
 
 int xsprof_init(const struct xsprof_options *opts)
 {
+	static char categories[4096];	/* categories are looked up in it for as long as we live */
 	static const char zeros[256];
 	struct xsprof_options o = { 0 };
 	int err;
@@ -284,6 +286,8 @@ int xsprof_init(const struct xsprof_options *opts)
 			return -E2BIG;
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	}
+	if (o.categories && strlen(o.categories) >= sizeof(categories))
+		return -EINVAL;
 	if (o.flags & ~XSPROF_INIT_PREFAULT || o.mode > XSPROF_MODE_OVERWRITE + 1 ||
 	    o.ring_size > XSP_RING_MAX ||
 	    (o.arena_size && (o.arena_size < XSP_ARENA_MIN || o.arena_size > XSP_ARENA_MAX)))
@@ -308,7 +312,7 @@ int xsprof_init(const struct xsprof_options *opts)
 	if (o.mode)
 		xsp_config.mode = o.mode - 1;
 	if (o.categories)
-		xsp_config.categories = o.categories;
+		xsp_config.categories = strcpy(categories, o.categories);
 	if (o.flags & XSPROF_INIT_PREFAULT)
 		xsp_config.prefault = true;
 	err = xsp_attach();
@@ -384,6 +388,7 @@ int xsprof_resume(void)
 	/* Before the markers go on: what was open is closed by the pause, not by this. */
 	if (!(xsp_set.ctl->paused & PAUSED_BY_RECORDER))
 		control_record(XSPROF_CONTROL_RESUME, xsp_set.ctl->wanted);
+	__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
 	__atomic_and_fetch(&xsp_set.ctl->paused, ~PAUSED_BY_PROGRAM, __ATOMIC_SEQ_CST);
 	update_enabled();
 	return 0;
