@@ -220,6 +220,11 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(FLAGS_FILE)
 
 tests: $(TEST_PROGS)
 
+# tests-DIR: the programs of one folder, for who runs its scripts in a build of their own
+TEST_DIRS	:= $(sort $(patsubst $(BUILD)/tests/%/,%,$(dir $(TEST_PROGS))))
+.PHONY: $(TEST_DIRS:%=tests-%)
+$(foreach d,$(TEST_DIRS),$(eval tests-$(d): $(filter $(BUILD)/tests/$(d)/%,$(TEST_PROGS))))
+
 # These install first and only then build, with a fresh look at what there is.
 build_all	= $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 

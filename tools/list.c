@@ -170,8 +170,8 @@ int cmd_list(int argc, char **argv)
 		puts("usage: xsprof list\n"
 		     "\n"
 		     "Lists your recordings that are running and those that a killed recorder\n"
-		     "left in memory, with their processes: slots written (32 bytes each), not yet\n"
-		     "read, and records lost.");
+		     "left in memory, with their processes: slots written (32 bytes each), not\n"
+		     "yet read, and records lost.");
 		return 0;
 	}
 	if (optind < argc)

@@ -106,7 +106,8 @@ int main(int argc, char **argv)
 		help(stdout);
 		return tool_finish(0);
 	}
-	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version") ||
+	    !strcmp(argv[1], "version")) {
 		puts("xsprof " XSPROF_VERSION);
 		return tool_finish(0);
 	}

@@ -333,7 +333,8 @@ static void explain_nothing(const struct recording *r)
 	if (r->stats.refused)
 		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else if (r->stats.producers)
-		tool_note("nothing was recorded: the command is ready for it but passed no marker%s",
+		tool_note("nothing was recorded: the command is ready for it but passed no "
+			  "marker%s",
 			  r->opts.categories ? " of these categories" : "");
 	else
 		tool_note("nothing was recorded: no process of the command loaded libxsprof-user%s",

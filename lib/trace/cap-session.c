@@ -37,11 +37,11 @@ const char *xsp_session_strerror(int err)
 	switch (err) {
 	case -ENOTDIR:		return "is not a directory";
 	case -EPERM:		return "belongs to another user";
-	case -EACCES:		return "is open to other users, or closed to us: it must be ours, mode 0700";
+	case -EACCES:		return "is open to others, or closed to us: it must be ours, 0700";
 	case -ENOENT:		return "does not exist";
 	case -EINVAL:		return "is not an absolute path";
 	case -ENAMETOOLONG:	return "is too long a path";
-	case -ENOSPC:		return "is full: free some memory there, or name another tmpfs in XSPROF_SHM_DIR";
+	case -ENOSPC:		return "is full: free some, or name a tmpfs in XSPROF_SHM_DIR";
 	case -EROFS:		return "is read-only: name a tmpfs in XSPROF_SHM_DIR";
 	case -EWOULDBLOCK:	return "has a living recorder";
 	default:		return strerror(-err);

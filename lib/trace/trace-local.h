@@ -326,7 +326,7 @@ struct xsprof_trace {
 	uint32_t		room_syncs;
 	struct xst_fit		fit;
 	uint32_t		main_kind;	/* of @fit */
-	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of producers with another clock */
+	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of other clocks */
 	uint64_t		sync_last;	/* mono of the last CLOCK chunk */
 	struct xsprof_cap_end	end;
 	bool			has_end;

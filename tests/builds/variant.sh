@@ -5,7 +5,7 @@
 # there that name the build (builds= in tests.list). Builds and logs stay in $BUILD/NAME. TAP:
 # one result a test.
 #
-# Usage: tests/builds/variant.sh clang|asan|tsan|valgrind|arm64
+# Usage: tests/builds/variant.sh clang|asan|valgrind
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -29,24 +29,12 @@ asan)
 	# An error ends the program, whatever the program makes of its exit status.
 	export ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1
 	export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1 ;;
-tsan)
-	need=clang
-	flags=(CC=clang SAN=thread CFLAGS="-O1 -g")
-	slower=6
-	export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:second_deadlock_stack=1 ;;
 valgrind)
 	need=valgrind
 	slower=20
 	# The programs as they are: nothing is built again.
 	dir=$base
 	RUN="valgrind -q --error-exitcode=99 --fair-sched=yes" ;;
-arm64)
-	need=aarch64-linux-gnu-gcc
-	flags=(CROSS_COMPILE=aarch64-linux-gnu-)
-	# Debian has no libzstd for the cross compiler: the producer's library alone.
-	targets=(user)
-	slower=10
-	RUN="qemu-aarch64 -L /usr/aarch64-linux-gnu" ;;
 *)
 	sed -n 's/^# Usage: /usage: /p' "$0" >&2
 	exit 2 ;;
@@ -68,9 +56,13 @@ if ! list=$(tests/run.sh -l -b "$variant" "$tier"); then
 	echo "not ok 1 no test names the build $variant by builds="
 	exit 1
 fi
-# The programs that the tests name, not all: some cannot be built for every machine.
-mapfile -t programs < <(grep -oE '\$\{?BUILD\}?/tests/[A-Za-z0-9_./-]+' <<<"$list" |
-	sed -E "s|^\\$\{?BUILD\}?|$BUILD|" | sort -u)
+# The programs that the tests name. A script names none: it gets those of its folder.
+mapfile -t programs < <({
+	grep -oE '\$\{?BUILD\}?/tests/[A-Za-z0-9_./-]+' <<<"$list" |
+		sed -E "s|^\\$\{?BUILD\}?|$BUILD|"
+	grep -oE '(^|[[:space:]])tests/[a-z0-9]+/[A-Za-z0-9_-]+\.(sh|py)' <<<"$list" |
+		sed -E 's|^[[:space:]]*tests/([a-z0-9]+)/.*|tests-\1|'
+} | sort -u)
 
 # Not the flags of an outer make: they would be those of its own build.
 if ! env -u MAKEFLAGS -u MAKEOVERRIDES make -j2 --no-print-directory BUILD="$BUILD" "${flags[@]}" \

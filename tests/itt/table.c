@@ -114,7 +114,8 @@ static void test_malformed(void)
 	part.list[6].null = NULL;
 	init(&part.global, -1);
 	ok(part.func[5] == (void *)part_init_func && in_collector(part.func[7]) == recording &&
-	   (recording || !part.func[6]), "an entry with no place for the function; one with no null");
+	   (recording || !part.func[6]),
+	   "an entry with no place for the function; one with no null");
 
 	part_reset(&part);
 	for (size_t i = 0; i < PART_MAX; i++)

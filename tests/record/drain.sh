@@ -10,7 +10,8 @@
 # What actors printed (wrote ring K head H drops D) against what the ledgers say.
 same_ledgers()
 {
-	[ "$(sed -n 's/^wrote pid .* ring \(.*\) head \(.*\) drops \(.*\)/\1 \2 \3/p' out | sort)" = \
+	[ "$(sed -n 's/^wrote pid .* ring \(.*\) head \(.*\) drops \(.*\)/\1 \2 \3/p' out |
+		sort)" = \
 	  "$(awk '$1 == "ring" { print $3, $5, $13 }' seen | sort)" ]
 }
 

@@ -96,8 +96,10 @@ vm_boot()
 	timeout --foreground -k 5 "$limit" "$@" \
 		-kernel "$kernel" -initrd "$run/initrd" -append "$cmdline" \
 		-nographic -nodefaults -no-reboot -serial "file:$run/console" \
-		-chardev file,id=stdout,path=/dev/fd/3 -device virtserialport,chardev=stdout,name=stdout \
-		-chardev file,id=stderr,path=/dev/fd/4 -device virtserialport,chardev=stderr,name=stderr \
+		-chardev file,id=stdout,path=/dev/fd/3 \
+		-device virtserialport,chardev=stdout,name=stdout \
+		-chardev file,id=stderr,path=/dev/fd/4 \
+		-device virtserialport,chardev=stderr,name=stderr \
 		-chardev "file,id=verdict,path=$run/verdict" \
 		-device virtserialport,chardev=verdict,name=verdict \
 		< /dev/null > "$run/qemu" 2>&1 &

@@ -95,7 +95,8 @@ check "rseq programs build" 0 $?
 arm64 "$work/rseq-count" -- ./rseq-count 16 1000000
 check "glibc registers rseq, and sequences restart: exact" 0 $?
 arm64 --one-insn "$work/rseq-count" "$work/rseq-broken" -- sh -c \
-	'./rseq-count 16 1000000; echo "exact: $?" >&2; ./rseq-broken 16 2000000; echo "broken: $?" >&2' \
+	'./rseq-count 16 1000000; echo "exact: $?" >&2
+	 ./rseq-broken 16 2000000; echo "broken: $?" >&2' \
 	2> "$work/err"
 check "with one instruction per block: exact, and a sequence one store short is caught" \
 	$'exact: 0\nbroken: 1' "$(cat "$work/err")"
