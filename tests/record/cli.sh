@@ -132,7 +132,7 @@ is "a relative base" $rc 2
 mkdir open; mkdir -m 777 open/xsprof-$(id -u)
 XSPROF_SHM_DIR=$dir/open run "$xsprof" record -- true
 is "a folder others can enter" $rc 2
-has "said" err 'open to other users'
+has "said" err 'open to others'
 mkdir link elsewhere; ln -s "$dir/elsewhere" link/xsprof-$(id -u)
 XSPROF_SHM_DIR=$dir/link run "$xsprof" record -- true
 is "a symbolic link in its place" $rc 2
