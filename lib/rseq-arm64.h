@@ -296,7 +296,8 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 		"cmp x10, %[d]\n\t"
 		"cinc x10, %[d], eq\n\t"		/* LOST needs a slot too */
 		"ldr x11, [%[set], #56]\n\t"
-		"ldr x11, [x11, %[r]]\n\t"		/* tail */
+		/* tail; no acquire: no slot is stored to here, and an old one only drops more */
+		"ldr x11, [x11, %[r]]\n\t"
 		"sub x10, x10, x11\n\t"
 		"ldr x11, [%[set], #24]\n\t"
 		"cmp x10, x11\n\t"

@@ -126,7 +126,8 @@ enum xsprof_state {
  * struct xsprof_ctl - the control page, first page of a producer
  * @enabled: one bit a category: the word that every marker tests
  * @generation: raised after every change of @enabled and of @clock
- * @paused: not 0 while the producer has paused itself; @enabled is 0 then
+ * @paused: bit 0: the program paused itself; bit 1: the recorder did, for good; @enabled is 0
+ *	while any is set
  * @wanted: what @enabled is when not paused
  * @magic: XSPROF_MAGIC, stored last: before that nothing here is to be read
  * @abi_major: XSPROF_ABI_MAJOR of the writer
@@ -223,7 +224,7 @@ enum xsprof_ring_kind {
  * @mark: head + 1 at the latest drop, 0 when there was none
  * @drops: records dropped since the beginning
  * @bound: writer's cache: head may go up to here with no look at tail; lowered at any time
- * @grown: slots that have memory behind them, up to the ring's size
+ * @grown: slots that have memory behind them; all ones: the whole ring has
  * @kind: enum xsprof_ring_kind
  * @cpu: the CPU of an RSEQ ring, 0xffffffff otherwise
  * @reported: LOCK rings: the count in the latest LOST record
