@@ -170,5 +170,5 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 	if (xsp_set.nl && is_open(k))
 		__atomic_add_fetch(&w->busy, 1, __ATOMIC_RELAXED);
 	else
-		__atomic_add_fetch(&xsp_set.ctl->nomem, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&xsp_set.arena->nomem, 1, __ATOMIC_RELAXED);
 }

@@ -25,14 +25,10 @@ static uint32_t attaching_tid;	/* who attaches; a lock */
 static uint64_t late;		/* records lost with no producer to count them */
 static bool self_recording;
 
-/* Bits of xsprof_ctl.paused: who wants quiet. */
-#define PAUSED_BY_PROGRAM	1u
-#define PAUSED_BY_RECORDER	2u
-
 void xsp_count_late(void)
 {
 	if (xsp_attached())
-		__atomic_add_fetch(&xsp_set.ctl->late, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&xsp_set.arena->late, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_add_fetch(&late, 1, __ATOMIC_RELAXED);
 }
@@ -193,7 +189,7 @@ XSP_COLD int xsp_attach(void)
 	__atomic_store_n(&xsp_state, state, __ATOMIC_RELEASE);
 	/* From here on handlers count in the producer; what they lost until now is added to it. */
 	if (!err)
-		__atomic_add_fetch(&xsp_set.ctl->late,
+		__atomic_add_fetch(&xsp_set.arena->late,
 				   __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED),
 				   __ATOMIC_RELAXED);
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
@@ -371,8 +367,8 @@ int xsprof_pause(void)
 {
 	if (!xsp_attached())
 		return -ENOTCONN;
-	if (__atomic_fetch_or(&xsp_set.ctl->paused, PAUSED_BY_PROGRAM, __ATOMIC_SEQ_CST) &
-	    PAUSED_BY_PROGRAM)
+	if (__atomic_fetch_or(&xsp_set.ctl->paused, XSPROF_PAUSED_PROGRAM, __ATOMIC_SEQ_CST) &
+	    XSPROF_PAUSED_PROGRAM)
 		return 0;
 	update_enabled();
 	control_record(XSPROF_CONTROL_PAUSE, 0);
@@ -383,13 +379,13 @@ int xsprof_resume(void)
 {
 	if (!xsp_attached())
 		return -ENOTCONN;
-	if (!(__atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST) & PAUSED_BY_PROGRAM))
+	if (!(__atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST) & XSPROF_PAUSED_PROGRAM))
 		return 0;
 	/* Before the markers go on: what was open is closed by the pause, not by this. */
-	if (!(xsp_set.ctl->paused & PAUSED_BY_RECORDER))
+	if (!(xsp_set.ctl->paused & XSPROF_PAUSED_RECORDER))
 		control_record(XSPROF_CONTROL_RESUME, xsp_set.ctl->wanted);
 	__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
-	__atomic_and_fetch(&xsp_set.ctl->paused, ~PAUSED_BY_PROGRAM, __ATOMIC_SEQ_CST);
+	__atomic_and_fetch(&xsp_set.ctl->paused, ~XSPROF_PAUSED_PROGRAM, __ATOMIC_SEQ_CST);
 	update_enabled();
 	return 0;
 }
@@ -444,7 +440,7 @@ int xsprof_get_stats(struct xsprof_stats *stats)
 
 		s.attached = 1;
 		s.clock = xsp_set.clock;
-		s.lost = ctl->nomem + ctl->late;
+		s.lost = xsp_set.arena->nomem + xsp_set.arena->late;
 		s.names_missed = xsp_set.arena->missed;
 		s.memory = ctl->arena_off + xsp_set.arena->used;
 		for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++) {

@@ -33,12 +33,12 @@ struct account {
 
 static void take_account(const struct xsp_ring_file *rf, struct account *a)
 {
-	const struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
+	const struct xsprof_arena *arena = xsp_ring_arena(rf);
 	uint32_t k;
 
 	memset(a, 0, sizeof(*a));
-	a->lost = __atomic_load_n(&ctl->nomem, __ATOMIC_RELAXED) +
-		  __atomic_load_n(&ctl->late, __ATOMIC_RELAXED);
+	a->lost = __atomic_load_n(&arena->nomem, __ATOMIC_RELAXED) +
+		  __atomic_load_n(&arena->late, __ATOMIC_RELAXED);
 	for (k = 0; k < rf->rings; k++) {
 		const struct xsprof_ring_writer *writer = xsp_ring_writer(rf, k);
 		uint64_t head, tail;

@@ -100,13 +100,13 @@ void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p)
 
 uint64_t xsp_producer_lost(const struct xsp_producer *p)
 {
-	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	const struct xsprof_arena *arena = xsp_ring_arena(&p->rf);
 	struct xsprof_cap_ledger ledger;
 	uint64_t lost;
 	uint32_t k;
 
-	lost = __atomic_load_n(&ctl->nomem, __ATOMIC_RELAXED) +
-	       __atomic_load_n(&ctl->late, __ATOMIC_RELAXED);
+	lost = __atomic_load_n(&arena->nomem, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&arena->late, __ATOMIC_RELAXED);
 	for (k = 0; k < p->rf.rings; k++) {
 		if (!xsp_ring_ready(&p->rf, k))
 			continue;
@@ -130,16 +130,16 @@ void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, ui
 
 void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p, struct xsprof_cap_exit *exit)
 {
-	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	const struct xsprof_arena *arena = xsp_ring_arena(&p->rf);
 	struct xsprof_chunk chunk = {
 		.type = XSPROF_CHUNK_EXIT,
 		.producer = p->number,
 	};
 
 	xsp_producer_ledger(st, p);
-	exit->nomem = __atomic_load_n(&ctl->nomem, __ATOMIC_RELAXED);
-	exit->late = __atomic_load_n(&ctl->late, __ATOMIC_RELAXED);
-	exit->arena_missed = __atomic_load_n(&xsp_ring_arena(&p->rf)->missed, __ATOMIC_RELAXED);
+	exit->nomem = __atomic_load_n(&arena->nomem, __ATOMIC_RELAXED);
+	exit->late = __atomic_load_n(&arena->late, __ATOMIC_RELAXED);
+	exit->arena_missed = __atomic_load_n(&arena->missed, __ATOMIC_RELAXED);
 	chunk.first = exit->ticks;
 	chunk.last = exit->ticks;
 	xsp_store_chunk(st, &chunk, exit, sizeof(*exit));

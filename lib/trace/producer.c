@@ -64,9 +64,6 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 		p->all_rings = ctl->nr_rings + ctl->nr_lock_rings;
 	p->attach = ctl->attach;
 	p->clock = ctl->clock;
-	/* Until its EXIT says more. */
-	p->nomem = ctl->nomem;
-	p->late = ctl->late;
 	if (!p->pid)
 		p->pid = ctl->pid;
 }

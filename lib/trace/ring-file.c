@@ -226,7 +226,7 @@ void xsp_ring_switch_off(const struct xsp_ring_file *rf)
 {
 	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
 
-	__atomic_or_fetch(&ctl->paused, XSP_PAUSED_BY_RECORDER, __ATOMIC_SEQ_CST);
+	__atomic_or_fetch(&ctl->paused, XSPROF_PAUSED_RECORDER, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);
 }

@@ -13,9 +13,6 @@
 
 #include <xsprof/abi.h>
 
-/* A bit of xsprof_ctl.paused: the recording has ended, and the program cannot resume it. */
-#define XSP_PAUSED_BY_RECORDER	2u
-
 /**
  * struct xsp_ring_file - an open producer
  * @fd: the file

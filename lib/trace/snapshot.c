@@ -110,6 +110,8 @@ static int add_arena(struct xsprof_trace *t)
 	err = xst_source_read(&t->src, ctl->arena_off, &arena, sizeof(arena));
 	if (err)
 		return xst_fail(t, err, "its arena cannot be read");
+	t->producers[0]->nomem = arena.nomem;
+	t->producers[0]->late = arena.late;
 	used = arena.used;
 	if (used > ctl->arena_size - sizeof(arena)) {
 		t->bad_entries++;

@@ -95,7 +95,7 @@ void bench_add(struct bench_series *s, double v)
 	s->v[s->n++] = v;
 }
 
-/* A line for run.sh: id, unit, min, median, max; and one of how many runs it took. */
+/* A line for run.sh: id, unit, min, median, max. */
 void bench_print(const char *id, const char *unit, const struct bench_series *s)
 {
 	double min = s->v[0], max = s->v[0];
@@ -105,8 +105,6 @@ void bench_print(const char *id, const char *unit, const struct bench_series *s)
 		max = s->v[i] > max ? s->v[i] : max;
 	}
 	printf("%s\t%s\t%.4f\t%.4f\t%.4f\n", id, unit, min, bench_median(s->v, s->n), max);
-	if (s->tried)
-		printf("%s_tried\truns\t%d\t%d\t%d\n", id, s->tried, s->tried, s->tried);
 	fflush(stdout);
 }
 
@@ -160,8 +158,13 @@ void bench_hush(bool on)
 		bench_pause_us(400);
 }
 
-/* Go to the other CPU, and let it be quiet where we were. */
-static void change_cpu(int turn)
+/**
+ * bench_change_cpu() - go to the first CPU or the second, and let it be quiet on the other
+ * @turn: even or odd
+ *
+ * Nobody may be keeping the other CPU quiet just now.
+ */
+void bench_change_cpu(int turn)
 {
 	if (bench_cpu(1) < 0)
 		return;
@@ -173,6 +176,27 @@ static void change_cpu(int turn)
 }
 
 /* ---- a run ---------------------------------------------------------------------------------- */
+
+/* Return: ns of each of @n events, after a sixteenth as many to warm caches and predictors. */
+double bench_time(void (*fn)(long n), long n)
+{
+	uint64_t t;
+
+	fn(n / 16);
+	t = bench_ns();
+	fn(n);
+	return (double)(bench_ns() - t) / n;
+}
+
+/* What markers are compared with: the counter that they read, and nothing else. */
+void bench_counters(long n)
+{
+	for (long i = 0; i < n; i++) {
+		uint64_t v = bench_counter();
+
+		__asm__ __volatile__("" : : "r" (v));
+	}
+}
 
 /**
  * bench_run() - time several things in turn, slice by slice
@@ -186,14 +210,7 @@ void bench_run(struct bench_side *sides, int n)
 	bench_hush(true);
 	for (int i = 0; i < BENCH_SLICES; i++) {
 		for (int s = 0; s < n; s++) {
-			uint64_t t;
-
-			sides[s].fn(sides[s].n / 16);	/* caches, predictors */
-			if (sides[s].after)
-				sides[s].after();
-			t = bench_ns();
-			sides[s].fn(sides[s].n);
-			slice[s][i] = (double)(bench_ns() - t) / sides[s].n;
+			slice[s][i] = bench_time(sides[s].fn, sides[s].n);
 			if (sides[s].after)
 				sides[s].after();
 		}
@@ -202,120 +219,4 @@ void bench_run(struct bench_side *sides, int n)
 	for (int s = 0; s < n; s++)
 		sides[s].ns = bench_median(slice[s], BENCH_SLICES);
 	bench_pause_us(5000);
-}
-
-/* ---- runs in which the core was ours -------------------------------------------------------- */
-
-#define QUIET_TRIES	200
-#define QUIET_SPAN_NS	1500000000ull
-#define FIRST_SPAN_NS	5000000000ull	/* where no quiet core was seen before */
-#define QUIET_MARGIN	1.10
-#define CONTROL_SLOTS	65536ul
-
-/*
- * What a thread's own ring does, less the clock: a word read, raised and stored back, four stores
- * beside it. Nothing of the library is in it; a neighbour of the core's other hardware thread,
- * whom a virtual machine cannot see, makes it slow as he makes a marker slow. The clock's own
- * time does not show him.
- */
-static void control(long n)
-{
-	static uint64_t (*ring)[4], head;
-
-	if (!ring) {
-		ring = calloc(CONTROL_SLOTS, sizeof(*ring));
-		if (!ring)
-			bench_die("calloc", ENOMEM);
-		memset(ring, 1, CONTROL_SLOTS * sizeof(*ring));
-	}
-	for (long i = 0; i < n; i++) {
-		volatile uint64_t *s = ring[head & (CONTROL_SLOTS - 1)];
-
-		s[0] = i;
-		s[1] = 0;
-		s[2] = n;
-		s[3] = 0;
-		__atomic_store_n(&head, head + 1, __ATOMIC_RELEASE);
-		__asm__ __volatile__("" : : : "memory");
-	}
-}
-
-/*
- * The best that any program of this benchmark saw, in a file that run.sh names: a neighbour may
- * be there for all of a program's life.
- */
-static double best_control(double ns)
-{
-	const char *path = getenv("BENCH_CONTROL");
-	double best = ns, known;
-	FILE *f;
-
-	if (!path)
-		return ns;
-	f = fopen(path, "re");
-	if (f) {
-		if (fscanf(f, "%lf", &known) == 1 && known > 0 && (!ns || known < ns))
-			best = known;
-		fclose(f);
-	}
-	if (!ns || best < ns)
-		return best;
-	f = fopen(path, "we");
-	if (!f)
-		bench_die(path, errno);
-	fprintf(f, "%.6f\n", best);
-	fclose(f);
-	return best;
-}
-
-/**
- * bench_quiet_runs() - runs in which a control loop was as fast as at its best
- * @sides: what to time
- * @n: how many, at most 7
- * @figure: makes a run's figure of the sides' ns
- * @s: filled with BENCH_RUNS figures; where so many quiet runs cannot be had, with the ones
- *	that were least disturbed
- */
-void bench_quiet_runs(struct bench_side *sides, int n,
-		      double (*figure)(const struct bench_side *sides), struct bench_series *s)
-{
-	static double value[QUIET_TRIES], control_ns[QUIET_TRIES];
-	double best = best_control(0), limit, sorted[QUIET_TRIES];
-	uint64_t end = bench_ns() + (best ? QUIET_SPAN_NS : FIRST_SPAN_NS);
-	int tries, quiet = 0;
-	struct bench_side all[8];
-
-	memcpy(all, sides, n * sizeof(*sides));
-	all[n] = (struct bench_side){ .fn = control, .n = sides[0].n };
-	for (int turn = 0; turn < 2; turn++) {
-		change_cpu(turn);
-		bench_run(all, n + 1);
-	}
-	for (tries = 0; tries < QUIET_TRIES; tries++) {
-		if (quiet >= BENCH_RUNS && bench_ns() >= end)
-			break;
-		/* Of two cores one may be free of neighbours. */
-		change_cpu(tries);
-		bench_run(all, n + 1);
-		value[tries] = figure(all);
-		control_ns[tries] = all[n].ns;
-		best = !best || all[n].ns < best ? all[n].ns : best;
-		quiet = 0;
-		for (int i = 0; i <= tries; i++)
-			quiet += control_ns[i] <= best * QUIET_MARGIN;
-		/* Neighbours come and go in fractions of a second. */
-		bench_pause_us(30000);
-	}
-	change_cpu(0);
-	best_control(best);
-	s->tried = tries;
-	limit = best * QUIET_MARGIN;
-	if (quiet < BENCH_RUNS) {
-		memcpy(sorted, control_ns, tries * sizeof(*sorted));
-		qsort(sorted, tries, sizeof(*sorted), compare);
-		limit = sorted[BENCH_RUNS - 1];
-	}
-	for (int i = 0; i < tries && s->n < BENCH_RUNS; i++)
-		if (control_ns[i] <= limit)
-			bench_add(s, value[i]);
 }

@@ -50,12 +50,10 @@ void bench_die(const char *what, int err) __attribute__((noreturn));
 /**
  * struct bench_series - a figure, run by run
  * @n: runs so far
- * @tried: runs that it took to get quiet ones
  * @v: their values
  */
 struct bench_series {
 	int	n;
-	int	tried;
 	double	v[BENCH_RUNS];
 };
 
@@ -67,7 +65,7 @@ void bench_skip(const char *id, const char *why);
 /**
  * struct bench_side - one of the things that are timed in turn
  * @fn: does @n events
- * @n: events in a slice
+ * @n: events in a slice; a sixteenth as many go before them
  * @after: called after each slice, not timed; may be NULL
  * @ns: set to the run's ns per event
  */
@@ -78,13 +76,24 @@ struct bench_side {
 	double	ns;
 };
 
+double bench_time(void (*fn)(long n), long n);
+void bench_counters(long n);
 void bench_run(struct bench_side *sides, int n);
-void bench_quiet_runs(struct bench_side *sides, int n,
-		      double (*figure)(const struct bench_side *sides), struct bench_series *s);
 
 /* Keeps the other CPU quiet while a run goes on. */
 void bench_hush_start(void);
 void bench_hush(bool on);
+void bench_change_cpu(int turn);
+
+/* ---- quiet.c ---- */
+/* The sides of a figure "where the counter is 9": counters, and what is scaled by them. */
+enum { BENCH_COUNTER, BENCH_SCALED, BENCH_SCALED_SIDES };
+
+/* Events of their slices: about forty microseconds each. */
+#define BENCH_COUNTERS	4000
+#define BENCH_MARKERS	20000
+
+void bench_quiet(const char *id, struct bench_side *sides);
 
 /* ---- session.c ---- */
 void session_enter(char **argv, const char *ring_size);

@@ -5,24 +5,12 @@
  * the sequence does not read the clock).
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "rseq.h"
 
 #include "bench.h"
 
-#define EVENTS	60000
-
 static xsprof_name_t name;
-
-static void counter(long n)
-{
-	for (long i = 0; i < n; i++) {
-		uint64_t v = bench_counter();
-
-		__asm__ __volatile__("" : : "r" (v));
-	}
-}
 
 static inline __attribute__((always_inline)) void marker(uint32_t type, xsprof_name_t what)
 {
@@ -42,18 +30,12 @@ static void markers(long n)
 	}
 }
 
-static double scale(const struct bench_side *sides)
-{
-	return sides[1].ns * 9 / sides[0].ns;
-}
-
 int main(int argc, char **argv)
 {
 	struct bench_side sides[] = {
-		{ .fn = counter, .n = EVENTS },
-		{ .fn = markers, .n = EVENTS, .after = session_drain },
+		[BENCH_COUNTER] = { .fn = bench_counters, .n = BENCH_COUNTERS },
+		[BENCH_SCALED] = { .fn = markers, .n = BENCH_MARKERS, .after = session_drain },
 	};
-	struct bench_series scaled = { 0 };
 
 	(void)argc;
 	session_enter(argv, "2M");
@@ -62,11 +44,10 @@ int main(int argc, char **argv)
 	bench_pin(bench_cpu(0));
 	bench_hush_start();
 	bench_realtime(true);
-	bench_quiet_runs(sides, 2, scale, &scaled);
+	bench_quiet("noclock_inline", sides);
 	if (session_dropped()) {
 		fprintf(stderr, "bench: inline markers: some were dropped\n");
 		return 1;
 	}
-	bench_print("noclock_inline", "ns at 9", &scaled);
 	return 0;
 }

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs one thread: through the shared library beside the bare counter, and when
- * the ring is full. Built twice: against the library, and as marker-noclock against a build of
- * it in which the sequence does not read the clock, which otherwise hides all the rest.
+ * What a marker costs one thread, through the shared library beside the bare counter; and what
+ * memory markers take.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
 
-#define EVENTS	60000	/* fewer than a ring of 2 MiB has slots */
+#define EVENTS	60000	/* with the warm-up fewer than a ring of 2 MiB has slots */
 
 static xsprof_name_t name;
-
-static void counter(long n)
-{
-	for (long i = 0; i < n; i++) {
-		uint64_t v = bench_counter();
-
-		__asm__ __volatile__("" : : "r" (v));
-	}
-}
 
 static void markers(long n)
 {
@@ -36,15 +26,6 @@ static uint64_t slots(void)
 
 	xsprof_get_stats(&st);
 	return st.slots;
-}
-
-static void must_have_lost(bool some)
-{
-	if ((session_dropped() > 0) == some)
-		return;
-	fprintf(stderr, "bench: markers: %s\n",
-		some ? "none was dropped by a full ring" : "some were dropped");
-	exit(1);
 }
 
 /* Bytes of ring memory, by what was published. */
@@ -70,15 +51,10 @@ static void bytes(void)
 	bench_print("bytes_complete", "B", &complete);
 }
 
-static double scale(const struct bench_side *sides)
-{
-	return sides[1].ns * 9 / sides[0].ns;
-}
-
 static void enabled(void)
 {
 	struct bench_side sides[] = {
-		{ .fn = counter, .n = EVENTS },
+		{ .fn = bench_counters, .n = EVENTS },
 		{ .fn = markers, .n = EVENTS, .after = session_drain },
 	};
 	struct bench_series bare = { 0 }, cost = { 0 }, ratio = { 0 };
@@ -90,37 +66,13 @@ static void enabled(void)
 		bench_add(&cost, sides[1].ns);
 		bench_add(&ratio, sides[1].ns / sides[0].ns);
 	}
-	must_have_lost(false);
+	if (session_dropped()) {
+		fprintf(stderr, "bench: markers: some were dropped\n");
+		exit(1);
+	}
 	bench_print("counter", "ns", &bare);
 	bench_print("marker", "ns", &cost);
 	bench_print("marker_ratio", "ratio", &ratio);
-}
-
-static void without_clock(void)
-{
-	struct bench_side sides[] = {
-		{ .fn = counter, .n = EVENTS },
-		{ .fn = markers, .n = EVENTS, .after = session_drain },
-	};
-	struct bench_series scaled = { 0 };
-
-	bench_quiet_runs(sides, 2, scale, &scaled);
-	must_have_lost(false);
-	bench_print("noclock_so", "ns at 9", &scaled);
-}
-
-static void dropped(void)
-{
-	struct bench_side sides[] = {
-		{ .fn = counter, .n = EVENTS },
-		{ .fn = markers, .n = EVENTS },	/* nobody reads */
-	};
-	struct bench_series scaled = { 0 };
-
-	bench_run(sides, 2);
-	bench_quiet_runs(sides, 2, scale, &scaled);
-	must_have_lost(true);
-	bench_print("drop", "ns at 9", &scaled);
 }
 
 int main(int argc, char **argv)
@@ -133,14 +85,7 @@ int main(int argc, char **argv)
 	if (!bench_realtime(true))
 		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
 	(void)argc;
-#ifdef BENCH_NO_CLOCK
-	(void)bytes, (void)enabled, (void)dropped;
-	without_clock();
-#else
-	(void)without_clock;
 	bytes();
 	enabled();
-	dropped();
-#endif
 	return 0;
 }

@@ -8,7 +8,7 @@
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
-BUILD=${BUILD:-build}
+BUILD=$(realpath -m "${BUILD:-build}")
 bin=$BUILD/bin
 here=$BUILD/tests/bench
 work=$BUILD/bench
@@ -33,9 +33,9 @@ rm -f "$raw"
 : >"$raw"
 
 BENCH_SHM=$(mktemp -d /dev/shm/xsprof-bench.XXXXXX) || exit 1
-BENCH_CONTROL=$PWD/$work/control
-rm -f "$BENCH_CONTROL"
-export BENCH_SHM BENCH_CONTROL
+# The programs of figures that a neighbour on the same core would spoil note their slices here.
+BENCH_SLICES=$work/slices
+export BENCH_SHM BENCH_SLICES
 cleanup()
 {
 	[ -z "$lttng_pid" ] || kill "$lttng_pid" 2>/dev/null
@@ -144,20 +144,45 @@ record_four()
 
 # ---- markers ----
 
+# The programs of those figures, by the figures' ids.
+declare -A quiet=([noclock_so]=noclock [noclock_inline]=inline [drop]=drop)
+rounds=20
+
+# Neighbours may stay for seconds: again what has too few slices yet, of each in turn. What is
+# enough is known from the controls alone, by those of all programs.
+quiet_rounds()
+{
+	local round id wanting
+
+	for round in $(seq 2 $rounds); do
+		wanting=$(tests/bench/quiet.py "$BENCH_SLICES" --wanting) || return 1
+		[ -n "$wanting" ] || return 0
+		say "round $round of $rounds for" $wanting "($((SECONDS - began)) s)"
+		sleep 0.5
+		for id in $wanting; do
+			"$here/${quiet[$id]}" || { fail "${quiet[$id]}: failed"; return 1; }
+		done
+	done
+}
+
 part_marker()
 {
 	local p
 
-	for p in marker-noclock inline marker disabled misses threads; do
+	rm -rf "$BENCH_SLICES"
+	mkdir "$BENCH_SLICES" || exit 1
+	for p in "${quiet[@]}" marker disabled misses threads; do
 		"$here/$p" >>"$raw" || fail "$p: failed"
 	done
+	quiet_rounds
+	tests/bench/quiet.py "$BENCH_SLICES" >>"$raw" || fail "quiet.py: failed"
 }
 
 # ---- LTTng-UST, in a session of our own ----
 
 lttng_start()
 {
-	export LTTNG_HOME=$PWD/$work/lttng LTTNG_UST_REGISTER_TIMEOUT=3000
+	export LTTNG_HOME=$work/lttng LTTNG_UST_REGISTER_TIMEOUT=3000
 
 	rm -rf "$LTTNG_HOME"
 	mkdir -p "$LTTNG_HOME"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Holds the bars. Reads what the benchmarks measured (lines of id, unit, min, median, max; or
-# id, "skip", why), prints the table and writes the JSON. Knows nothing of how to measure.
-# Usage: table.py RAW.tsv OUT.json PART...   (the parts that were measured)
+# id, "skip", why; and beside the first kind perhaps id, "doubt", why), prints the table and
+# writes the JSON. Knows nothing of how to measure. Exits 0 if every bar holds that was not
+# skipped. Usage: table.py RAW.tsv OUT.json PART...   (the parts that were measured)
 
 import json
 import sys
@@ -48,55 +49,62 @@ def holds(how, value, bar):
 
 
 def read(path):
-    got = {}
+    """What was measured, by id; and why of some of it no bar can be said to hold or not."""
+    got, doubts = {}, {}
     with open(path, encoding="utf-8") as f:
         for line in f:
             words = line.rstrip("\n").split("\t")
-            if len(words) >= 3:
+            if len(words) == 3 and words[1] == "doubt":
+                doubts[words[0]] = words[2]
+            elif len(words) >= 3:
                 got[words[0]] = words[1:]
-    return got
+    return got, doubts
+
+
+def judge(words, doubt, how, bar):
+    """The row's state, and what goes into its JSON. None of them is a bar that holds but "yes"."""
+    if words is None:
+        return "NO", {"why": "not measured: its benchmark failed, see above", "holds": False}
+    if words[0] == "skip":
+        return "skip", {"why": words[1]}
+    low, value, high = (float(w) for w in words[1:4])
+    row = {"value": round(value, 4), "min": low, "max": high}
+    if doubt:
+        return "?", {**row, "why": doubt}
+    good = holds(how, value, bar)
+    return "yes" if good else "NO", {**row, "holds": good}
 
 
 def main():
-    got, asked = read(sys.argv[1]), sys.argv[3:]
+    (got, doubts), asked = read(sys.argv[1]), sys.argv[3:]
     out, known = [], {row[1] for row in ROWS}
-    good = failed = skipped = 0
+    count = {"yes": 0, "NO": 0, "?": 0, "skip": 0}
     print(f"{'what':<68} {'value':>9} {'unit':<6} {'bar':>8}  {'holds':<5}  min..max of the runs")
     for part, key, name, unit, how, bar in ROWS:
         sign = f"{SIGN[how]} {bar:g}"
         row = {"name": name, "value": None, "unit": unit, "bar": sign, "holds": None}
-        words = got.get(key)
-        if part not in asked:
-            row["why"] = f"part {part} was not asked for"
-        elif words is None:
-            row["why"] = "not measured: its benchmark failed, see above"
-            row["holds"] = False
-        elif words[0] == "skip":
-            row["why"] = words[1]
-        else:
-            low, value, high = (float(w) for w in words[1:4])
-            row.update(value=round(value, 4), min=low, max=high, holds=holds(how, value, bar))
+        state, more = "skip", {"why": f"part {part} was not asked for"}
+        if part in asked:
+            state, more = judge(got.get(key), doubts.get(key), how, bar)
+            count[state] += 1
+        row.update(more)
         out.append(row)
+        text, tail = f"{'-':>9}", row.get("why", "")
         if row["value"] is not None:
-            text = f"{row['value']:9.3f} {unit:<6} {sign:>8}"
-            tail = f"{row['min']:.3f}..{row['max']:.3f}"
-        else:
-            text, tail = f"{'-':>9} {unit:<6} {sign:>8}", row["why"]
-        word = {True: "yes", False: "NO", None: "skip"}[row["holds"]]
-        good += row["holds"] is True
-        failed += row["holds"] is False
-        skipped += row["holds"] is None
-        print(f"{name:<68} {text}  {word:<5}  {tail}")
+            text = f"{row['value']:9.3f}"
+            tail = f"{row['min']:.3f}..{row['max']:.3f}" + (f"; {tail}" if tail else "")
+        print(f"{name:<68} {text} {unit:<6} {sign:>8}  {state:<5}  {tail}")
     print("\nbeside them (no bar):")
     for key, words in got.items():
         if key not in known and words[0] != "skip":
             low, value, high = (float(w) for w in words[1:4])
             print(f"  {key:<28} {value:10.3f} {words[0]:<8} {low:.3f}..{high:.3f}")
-    print(f"\n{good} bars hold, {failed} do not, {skipped} skipped")
+    print(f"\n{count['yes']} of {sum(count.values())} bars hold; {count['NO']} do not, "
+          f"{count['?']} in doubt, {count['skip']} skipped")
     with open(sys.argv[2], "w", encoding="utf-8") as f:
         json.dump(out, f, indent=1)
         f.write("\n")
-    return 1 if any(row[1] not in got for row in ROWS if row[0] in asked) else 0
+    return 1 if count["NO"] or count["?"] else 0
 
 
 if __name__ == "__main__":

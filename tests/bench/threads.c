@@ -62,16 +62,6 @@ static void meet(struct pair *p)
 		bench_relax();
 }
 
-static double timed_slice(void)
-{
-	uint64_t t;
-
-	markers(EVENTS / 16);
-	t = bench_ns();
-	markers(EVENTS);
-	return (double)(bench_ns() - t) / EVENTS;
-}
-
 /* The first, the second, both, the first, ... */
 static void slices(struct pair *p, int me)
 {
@@ -79,14 +69,14 @@ static void slices(struct pair *p, int me)
 		for (int turn = 0; turn < 2; turn++) {
 			meet(p);
 			if (turn == me)
-				p->alone[me][i] = timed_slice();
+				p->alone[me][i] = bench_time(markers, EVENTS);
 		}
 		meet(p);
 		/* Each has had a slice: room for another in its ring. */
 		if (!me)
 			session_drain();
 		meet(p);
-		p->both[me][i] = timed_slice();
+		p->both[me][i] = bench_time(markers, EVENTS);
 		meet(p);
 		if (!me)
 			session_drain();

@@ -81,8 +81,8 @@ static void collect_file(const char *path)
 			rd.ring[k].at = rd.ring[k].r->tail;
 	rd_drain_all(&rd, collect_take, NULL);
 	got.drops += rd_all_drops(&rd);
-	got.late += rd.ctl->late;
-	got.nomem += rd.ctl->nomem;
+	got.late += rd.arena->late;
+	got.nomem += rd.arena->nomem;
 	got.missed += rd.arena->missed;
 	got.state = rd.ctl->state;
 	got.ctl = *rd.ctl;

@@ -281,8 +281,8 @@ __attribute__((unused)) static void rd_drain_all(struct rd *rd, rd_record_fn fn,
 /* Records lost with no record of it, all of the producer. */
 __attribute__((unused)) static uint64_t rd_all_drops(struct rd *rd)
 {
-	uint64_t n = __atomic_load_n(&rd->ctl->nomem, __ATOMIC_ACQUIRE) +
-		     __atomic_load_n(&rd->ctl->late, __ATOMIC_ACQUIRE);
+	uint64_t n = __atomic_load_n(&rd->arena->nomem, __ATOMIC_ACQUIRE) +
+		     __atomic_load_n(&rd->arena->late, __ATOMIC_ACQUIRE);
 
 	for (uint32_t k = 0; k < rd->nr; k++)
 		if (rd_ready(rd, k))

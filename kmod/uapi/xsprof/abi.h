@@ -3,8 +3,8 @@
  * The xsprof ABI: what a producer, a reader and the kernel module share.
  *
  * This one header is used as it is by the module, the library and the decoder.  It owns the
- * layout of a producer's memory (control page, metadata arena, rings), the records in a ring
- * and the ioctls.  It never holds code, and never holds a pointer, a long or an enum-typed
+ * layout of a producer's memory (control page, metadata arena, rings) and the records in a
+ * ring; the device's calls are in ioctl.h.  It never holds code, and never holds a pointer, a long or an enum-typed
  * field: everything here crosses a process, a machine or a year.
  *
  * All numbers are little-endian.  A producer is one open of the device, or one tmpfs file; its
@@ -22,7 +22,6 @@
 #define _UAPI_XSPROF_ABI_H
 
 #include <linux/types.h>
-#include <linux/ioctl.h>
 
 /* Raised when an old reader could misread new data; additions raise the minor number only. */
 #define XSPROF_ABI_MAJOR	1
@@ -116,9 +115,13 @@ enum xsprof_mode {
 enum xsprof_state {
 	XSPROF_STATE_INIT	= 0,	/* not to be read yet */
 	XSPROF_STATE_LIVE	= 1,
-	XSPROF_STATE_EXITED	= 2,	/* the producer said goodbye */
-	XSPROF_STATE_KILLED	= 3,	/* the kernel saw it die (module only) */
+	XSPROF_STATE_EXITED	= 2,	/* the producer said goodbye, or the kernel saw it exit */
+	XSPROF_STATE_KILLED	= 3,	/* the kernel saw it die of a signal (device only) */
+	XSPROF_STATE_DETACHED	= 4,	/* the process goes on without it: exec (device only) */
 };
+
+#define XSPROF_PAUSED_PROGRAM	0x1u	/* the program paused itself */
+#define XSPROF_PAUSED_RECORDER	0x2u	/* the recorder did; the program cannot undo it */
 
 #define XSPROF_READY_WORDS	129	/* 64 * 129 = XSPROF_MAX_RINGS */
 
@@ -126,8 +129,7 @@ enum xsprof_state {
  * struct xsprof_ctl - the control page, first page of a producer
  * @enabled: one bit a category: the word that every marker tests
  * @generation: raised after every change of @enabled and of @clock
- * @paused: bit 0: the program paused itself; bit 1: the recorder did, for good; @enabled is 0
- *	while any is set
+ * @paused: XSPROF_PAUSED_*: who wants quiet; @enabled is 0 while any is set
  * @wanted: what @enabled is when not paused
  * @magic: XSPROF_MAGIC, stored last: before that nothing here is to be read
  * @abi_major: XSPROF_ABI_MAJOR of the writer
@@ -152,10 +154,11 @@ enum xsprof_state {
  * @boot_id: the kernel's boot id: a file of another boot is nobody's
  * @clock: conversion of ticks
  * @attach: all clocks at attach
- * @nomem: records lost because ring memory could not be had
- * @late: records lost in a window where there was no ring to write to (attach, fork)
- * @exit_ticks: when the producer said goodbye, 0 before
+ * @id: number of the producer, 0 in a tmpfs file
+ * @session: which recording the process belongs to, 0 when the device is not asked for one
+ * @exit_ticks: when the producer ended or said goodbye, 0 before
  * @flush: raised by a producer that wants to be read soon, however little there is to read
+ * @watermark: slots of a ring between two kicks that its reader asks for, 0 for none
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
@@ -198,11 +201,12 @@ struct xsprof_ctl {
 	struct xsprof_clock	clock;
 	struct xsprof_sync	attach;
 
-	__u64	nomem;
-	__u64	late;
+	__u64	id;
+	__u64	session;
 	__u64	exit_ticks;
 	__u64	flush;
-	__u64	reserved[87];
+	__u64	watermark;
+	__u64	reserved[86];
 
 	/* from +1024 */
 	__u64	ready[XSPROF_READY_WORDS];
@@ -275,15 +279,22 @@ struct xsprof_ring_reader {
  * @used: bytes of entries that are complete, from the end of this header; stored last
  * @missed: entries that did not fit
  * @lock: thread id of who is appending, 0 when nobody
+ * @reserved0: 0
+ * @nomem: records lost because ring memory could not be had
+ * @late: records lost in a window where there was no ring to write to (attach, fork)
  * @reserved: 0
  *
- * Append-only: what lies below @used never changes.
+ * Append-only: what lies below @used never changes.  The page is the producer's own, so that
+ * the losses which belong to no ring are counted here.
  */
 struct xsprof_arena {
 	__u64	used;
 	__u64	missed;
 	__u32	lock;
-	__u32	reserved[11];
+	__u32	reserved0;
+	__u64	nomem;
+	__u64	late;
+	__u64	reserved[3];
 };
 
 /**
@@ -546,45 +557,6 @@ struct xsprof_rec_gpu {
 	__u64			thread;
 };
 
-/* ---- the device ---------------------------------------------------------------------------- */
-
-/**
- * struct xsprof_attach - XSPROF_IOC_ATTACH: make this open a producer
- * @size: sizeof(struct xsprof_attach) of the caller; bytes beyond what the kernel knows must be 0
- * @flags: XSPROF_ATTACH_*
- * @abi_major: XSPROF_ABI_MAJOR of the caller
- * @abi_minor: XSPROF_ABI_MINOR of the caller
- * @mode: enum xsprof_mode
- * @nr_lock_rings: wanted number of lock rings
- * @ring_size: wanted bytes of data in one ring
- * @arena_size: wanted bytes of the arena
- * @total_size: out: bytes to map
- * @reserved: must be 0
- */
-struct xsprof_attach {
-	__u32	size;
-	__u32	flags;
-	__u16	abi_major;
-	__u16	abi_minor;
-	__u32	mode;
-	__u32	nr_lock_rings;
-	__u32	reserved0;
-	__u64	ring_size;
-	__u64	arena_size;
-	__u64	total_size;
-	__u64	reserved[2];
-};
-
-#define XSPROF_ATTACH_PREFAULT	0x1u
-
-/* Numbers are fixed here; what each does belongs to the device's own documentation. */
-#define XSPROF_IOC_MAGIC	0xb7
-#define XSPROF_IOC_ATTACH	_IOWR(XSPROF_IOC_MAGIC, 0x01, struct xsprof_attach)
-#define XSPROF_IOC_KICK		_IO(XSPROF_IOC_MAGIC, 0x02)
-#define XSPROF_IOC_LIST		0x03	/* 0x03 to 0x1f: readers; arguments come with the module */
-#define XSPROF_IOC_OPEN		0x04
-#define XSPROF_IOC_EMIT		0x20	/* 0x20 to 0x2f: markers through the device */
-
 /* ---- offsets that assembly and other languages rely on -------------------------------------- */
 
 #ifdef __cplusplus
@@ -609,7 +581,8 @@ XSPROF_ABI_AT(xsprof_ctl, start_time, 160);
 XSPROF_ABI_AT(xsprof_ctl, boot_id, 176);
 XSPROF_ABI_AT(xsprof_ctl, clock, 192);
 XSPROF_ABI_AT(xsprof_ctl, attach, 232);
-XSPROF_ABI_AT(xsprof_ctl, nomem, 296);
+XSPROF_ABI_AT(xsprof_ctl, id, 296);
+XSPROF_ABI_AT(xsprof_ctl, watermark, 328);
 XSPROF_ABI_AT(xsprof_ctl, ready, 1024);
 XSPROF_ABI_AT(xsprof_ring_writer, head, 0);
 XSPROF_ABI_AT(xsprof_ring_writer, mark, 8);
@@ -622,6 +595,7 @@ XSPROF_ABI_AT(xsprof_ring_writer, busy, 72);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_ring_writer) == 128);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_ring_reader) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_arena) == 64);
+XSPROF_ABI_AT(xsprof_arena, nomem, 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_entry) == 16);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec) == 32);
 XSPROF_ABI_AT(xsprof_rec, ts, 8);
@@ -633,6 +607,5 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_mem) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_relation) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_clock) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_gpu) == 96);
-XSPROF_ABI_ASSERT(sizeof(struct xsprof_attach) == 64);
 
 #endif /* _UAPI_XSPROF_ABI_H */
