@@ -13,7 +13,7 @@
 
 #define CONTROL_EVENTS	20000L
 #define CONTROL_SLOTS	65536ul
-#define TURNS		24	/* on this CPU or on that one */
+#define TURNS		12	/* on this CPU or on that one */
 #define TURN_SLICES	48
 #define SLICES		(TURNS * TURN_SLICES)
 
