@@ -188,6 +188,7 @@ void info_print(const struct info *info)
 	for (i = 0; i < all->producers; i++)
 		print_producer(info, i);
 	print_streams(info);
+	open_ranges_print(&info->open, &(struct open_show){ 0 });
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -288,5 +289,7 @@ void info_print_json(const struct info *info)
 		fputs(i ? ",\n" : "\n", stdout);
 		json_producer(info, i);
 	}
-	fputs("]}\n", stdout);
+	fputs("],\n\"open_at_end\":", stdout);
+	open_ranges_json(&info->open, &(struct open_show){ .all = true });
+	fputs("}\n", stdout);
 }

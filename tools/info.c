@@ -73,7 +73,14 @@ static int count_thread(struct info *info, struct set *set, const struct xsprof_
 	return count_producer(info, ev->producer);
 }
 
-static int read_all(struct info *info, struct set *set)
+static void add_range(void *data, const struct xsprof_range *range)
+{
+	struct info *info = data;
+
+	open_ranges_add(&info->open, range);
+}
+
+static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pairer)
 {
 	static struct xsprof_event evs[BATCH];
 	int n, i, ret;
@@ -83,6 +90,8 @@ static int read_all(struct info *info, struct set *set)
 			info->first_ns = evs[0].ns;
 		for (i = 0; i < n; i++) {
 			ret = count_thread(info, set, &evs[i]);
+			if (!ret)
+				ret = open_ranges_event(&info->open, pairer, &evs[i]);
 			if (ret < 0)
 				return tool_error("%s", strerror(-ret));
 		}
@@ -102,15 +111,37 @@ static int sum_ledgers(struct info *info)
 	return 0;
 }
 
-static int run(struct info *info, bool json)
+/* Every event, and what was open at the end.  Return: 0, or an exit status. */
+static int read_whole(struct info *info)
 {
 	struct set *set = calloc(1, sizeof(*set));
+	struct xsprof_pairer *pairer;
 	int status, ret;
 
-	if (!set)
-		return tool_error("%s", strerror(ENOMEM));
-	status = read_all(info, set);
+	ret = set ? xsprof_pairer_new(info->source.trace, add_range, info, &pairer) : -ENOMEM;
+	if (ret < 0) {
+		free(set);
+		return tool_error("%s", strerror(-ret));
+	}
+	status = read_all(info, set, pairer);
+	if (!status) {
+		ret = xsprof_pairer_finish(pairer);
+		if (!ret)
+			ret = open_ranges_finish(&info->open);
+		if (ret < 0)
+			status = tool_error("%s: %s", info->source.path, strerror(-ret));
+	}
+	xsprof_pairer_free(pairer);
 	free(set);
+	return status;
+}
+
+static int run(struct info *info, bool json)
+{
+	int status, ret;
+
+	info->open.trace = info->source.trace;
+	status = read_whole(info);
 	if (status)
 		return status;
 	info->all.size_of = sizeof(info->all);
@@ -172,6 +203,7 @@ int cmd_info(int argc, char **argv)
 	if (status)
 		return status;
 	status = run(&info, json);
+	open_ranges_free(&info.open);
 	xsp_source_close(&info.source);
 	free(info.threads);
 	return status;

@@ -5,6 +5,7 @@
 #ifndef XSPROF_INFO_H
 #define XSPROF_INFO_H
 
+#include "report-open.h"
 #include "source.h"
 
 /**
@@ -13,6 +14,7 @@
  * @threads: threads seen, by producer number
  * @threads_full: there were more threads than could be told apart
  * @read_slots: slots stored in the file, by the rings' ledgers
+ * @open: what was open at the ends of processes
  */
 struct info {
 	struct xsp_source		source;
@@ -23,6 +25,7 @@ struct info {
 	uint64_t			read_slots;
 	uint64_t			first_ns;
 	uint64_t			last_ns;
+	struct open_ranges		open;
 };
 
 void info_print(const struct info *info);

@@ -75,7 +75,7 @@ static int compare(const void *pa, const void *pb)
 	return (a->key.tid > b->key.tid) - (a->key.tid < b->key.tid);
 }
 
-static const char *format_time(char *buf, size_t size, uint64_t ns)
+const char *report_format_time(char *buf, size_t size, uint64_t ns)
 {
 	static const struct {
 		uint64_t	ns;
@@ -94,8 +94,7 @@ static const char *format_time(char *buf, size_t size, uint64_t ns)
 	return buf;
 }
 
-/* A text in a terminal: @width columns at least. */
-static void print_text(const char *s, size_t len, size_t width)
+void report_print_text(const char *s, size_t len, size_t width)
 {
 	char piece[8 * 256], *end;
 	size_t shown = 0, n;
@@ -154,18 +153,18 @@ static bool colours(void)
 static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 {
 	snprintf(cell[0], 32, "%" PRIu64, group->count);
-	format_time(cell[1], 32, group->total);
-	format_time(cell[2], 32, group->self);
-	format_time(cell[3], 32, group->total / group->count);
-	format_time(cell[4], 32, group->min);
+	report_format_time(cell[1], 32, group->total);
+	report_format_time(cell[2], 32, group->self);
+	report_format_time(cell[3], 32, group->total / group->count);
+	report_format_time(cell[4], 32, group->min);
 	if (group->no_hist) {
 		strcpy(cell[5], "-");
 		strcpy(cell[6], "-");
 	} else {
-		format_time(cell[5], 32, xsp_group_quantile(group, 0.5));
-		format_time(cell[6], 32, xsp_group_quantile(group, 0.99));
+		report_format_time(cell[5], 32, xsp_group_quantile(group, 0.5));
+		report_format_time(cell[6], 32, xsp_group_quantile(group, 0.99));
 	}
-	format_time(cell[7], 32, group->max);
+	report_format_time(cell[7], 32, group->max);
 }
 
 /* The words of a row: process, thread, category, name, as far as the rows are split by them. */
@@ -179,22 +178,22 @@ static void print_words(const struct report *report, const struct xsp_group *gro
 
 	if (report->by & REPORT_BY_PROCESS) {
 		s = process_text(report, group, buf, sizeof(buf));
-		print_text(s, strlen(s), width[0]);
+		report_print_text(s, strlen(s), width[0]);
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_THREAD) {
 		s = thread_text(report, group, buf, sizeof(buf));
-		print_text(s, strlen(s), width[1]);
+		report_print_text(s, strlen(s), width[1]);
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_CATEGORY) {
 		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
-		print_text(s, len, category_width);
+		report_print_text(s, len, category_width);
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_NAME) {
 		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
-		print_text(s, len, 0);
+		report_print_text(s, len, 0);
 	}
 	putchar('\n');
 }
@@ -306,7 +305,8 @@ void report_print(struct report *report)
 	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
 	printf("# %s: %" PRIu64 " events in %s, %u processes\n", report->source.path,
-	       report->events, format_time(span, sizeof(span), report->last_ns - report->first_ns),
+	       report->events,
+	       report_format_time(span, sizeof(span), report->last_ns - report->first_ns),
 	       info.producers);
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
@@ -320,6 +320,8 @@ void report_print(struct report *report)
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)
 		printf("... and %" PRIu64 " events that found no row\n", report->unlisted);
+	if (!report->no_open)
+		open_ranges_print(&report->open, &report->show);
 }
 
 static void json_word(const char *key, const struct report *report, uint32_t word)
@@ -419,5 +421,7 @@ void report_print_json(struct report *report)
 		fputs(i > ranges ? ",\n" : "\n", stdout);
 		json_other(report, rows[i]);
 	}
-	fputs("]}\n", stdout);
+	fputs("],\n\"open_at_end\":", stdout);
+	open_ranges_json(&report->open, &report->show);
+	fputs("}\n", stdout);
 }

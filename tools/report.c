@@ -22,6 +22,9 @@ static void help(void)
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
+	      "      --open            what was open at the end, of all processes and threads;\n"
+	      "                        else of those that did not end by themselves\n"
+	      "      --no-open         nothing of it\n"
 	      "      --json            as JSON, times in nanoseconds\n"
 	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
 	      XSP_FILTER_HELP
@@ -76,12 +79,14 @@ static int parse_sort(struct report *report, const char *text)
 /* Return: -1 go on, else the exit status. */
 static int parse(struct report *report, int argc, char **argv)
 {
-	enum { OPT_BY = 0x100, OPT_JSON };
+	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN };
 	static const struct option options[] = {
 		{ "input",	required_argument, NULL, 'i' },
 		{ "by",		required_argument, NULL, OPT_BY },
 		{ "sort",	required_argument, NULL, 's' },
 		{ "limit",	required_argument, NULL, 'n' },
+		{ "open",	no_argument,	   NULL, OPT_OPEN },
+		{ "no-open",	no_argument,	   NULL, OPT_NO_OPEN },
 		{ "json",	no_argument,	   NULL, OPT_JSON },
 		{ "quiet",	no_argument,	   NULL, 'q' },
 		{ "help",	no_argument,	   NULL, 'h' },
@@ -112,6 +117,13 @@ static int parse(struct report *report, int argc, char **argv)
 		case 'n':
 			if (tool_parse_u64(optarg, &report->limit))
 				return tool_usage("report", "--limit %s: not a number", optarg);
+			break;
+		case OPT_OPEN:
+			report->show.all = true;
+			report->no_open = false;
+			break;
+		case OPT_NO_OPEN:
+			report->no_open = true;
 			break;
 		case OPT_JSON:
 			report->json = true;
@@ -177,6 +189,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 	uint64_t ns = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
 	struct xsp_group *group;
 
+	open_ranges_add(&report->open, range);
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
 	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name);
@@ -270,11 +283,13 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			first = false;
 		}
 		for (i = 0; i < n; i++) {
-			if (evs[i].ns > report->filter.to_ns)
+			if (evs[i].ns > report->filter.to_ns) {
+				report->show.window = true;
 				return 0;
+			}
 			report->last_ns = evs[i].ns;
 			add_event(report, &evs[i]);
-			ret = xsprof_pairer_event(pairer, &evs[i]);
+			ret = open_ranges_event(&report->open, pairer, &evs[i]);
 			if (ret < 0)
 				return tool_error("%s: %s", report->source.path, strerror(-ret));
 		}
@@ -282,11 +297,19 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
 }
 
+static bool wants_thread(const void *data, uint32_t pid, uint32_t tid)
+{
+	return xsp_filter_thread(data, pid, tid);
+}
+
 static int run(struct report *report)
 {
 	struct xsprof_pairer *pairer;
 	int status, ret;
 
+	report->open.trace = report->source.trace;
+	report->show.wanted = wants_thread;
+	report->show.data = &report->filter;
 	ret = xsp_groups_new(report->source.trace, &report->groups);
 	if (!ret)
 		ret = xsprof_pairer_new(report->source.trace, add_range, report, &pairer);
@@ -297,6 +320,8 @@ static int run(struct report *report)
 	status = read_all(report, pairer);
 	if (!status) {
 		ret = xsprof_pairer_finish(pairer);
+		if (!ret)
+			ret = open_ranges_finish(&report->open);
 		if (ret < 0)
 			status = tool_error("%s: %s", report->source.path, strerror(-ret));
 	}
@@ -310,6 +335,7 @@ static int run(struct report *report)
 	}
 	xsprof_pairer_free(pairer);
 	xsp_groups_free(report->groups);
+	open_ranges_free(&report->open);
 	if (!status)
 		status = xsp_source_losses(&report->source);
 	return status;

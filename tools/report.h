@@ -7,6 +7,7 @@
 
 #include "filter.h"
 #include "groups.h"
+#include "report-open.h"
 #include "source.h"
 
 enum report_by {
@@ -37,6 +38,9 @@ enum report_sort {
  * @first_ns: time of the first event read
  * @last_ns: of the last
  * @unlisted: events that are no ranges and found no row
+ * @open: what was open at the ends of processes
+ * @show: what of it is wanted
+ * @no_open: nothing of it
  */
 struct report {
 	struct xsp_source		source;
@@ -54,9 +58,17 @@ struct report {
 	uint64_t			first_ns;
 	uint64_t			last_ns;
 	uint64_t			unlisted;
+	struct open_ranges		open;
+	struct open_show		show;
+	bool				no_open;
 };
 
 void report_print(struct report *report);
 void report_print_json(struct report *report);
+
+/* "3.200 s" */
+const char *report_format_time(char *buf, size_t size, uint64_t ns);
+/* A text in a terminal: @width columns at least. */
+void report_print_text(const char *s, size_t len, size_t width);
 
 #endif /* XSPROF_REPORT_H */

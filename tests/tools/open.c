@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program whose threads stand in known ranges when it is killed, or ends:
+ *
+ *	open FILE kill|exit|exec|pause|wait|lose
+ *
+ * FILE gets "TID THREAD-NAME" lines once every thread is where it stays.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <xsprof/xsprof.h>
+
+#define THREADS	3
+
+static pthread_barrier_t there;
+static pid_t tids[THREADS];
+
+static void begin(const char *text)
+{
+	xsprof_begin(xsprof_name(text));
+}
+
+/* Thread 0: step > forward > conv; 1: all its ranges have ended; 2: one, and an async one. */
+static void *stand(void *arg)
+{
+	long i = (long)arg;
+	char name[16];
+
+	tids[i] = syscall(SYS_gettid);
+	snprintf(name, sizeof(name), "stand-%ld", i);
+	prctl(PR_SET_NAME, name);
+	if (i == 0) {
+		begin("step");
+		begin("forward");
+		begin("data");
+		xsprof_end();
+		begin("conv \"2d\"");
+	} else if (i == 1) {
+		begin("step");
+		begin("backward");
+		xsprof_end();
+		xsprof_end();
+	} else {
+		begin("all_reduce");
+		xsprof_async_begin(xsprof_name("request"), 0x77);
+		xsprof_async_begin(xsprof_name("request"), 0x78);
+		xsprof_async_end(xsprof_name("request"), 0x78);
+	}
+	pthread_barrier_wait(&there);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void tell(const char *path)
+{
+	char tmp[4096];
+	FILE *file;
+	int i;
+
+	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+	file = fopen(tmp, "w");
+	if (!file)
+		exit(90);
+	fprintf(file, "%d main\n", (int)getpid());
+	for (i = 0; i < THREADS; i++)
+		fprintf(file, "%d stand-%d\n", (int)tids[i], i);
+	if (fclose(file) || rename(tmp, path))
+		exit(91);
+}
+
+/* More records than any ring holds, in one go. */
+static void lose(void)
+{
+	uint32_t name = xsprof_name("burst");
+	long i;
+
+	for (i = 0; i < 2000000; i++)
+		xsprof_instant(name);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	long i;
+
+	if (argc < 3)
+		return 92;
+	begin("main");
+	pthread_barrier_init(&there, NULL, THREADS + 1);
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&t, NULL, stand, (void *)i))
+			return 93;
+	pthread_barrier_wait(&there);
+	usleep(200000);
+	if (!strcmp(argv[2], "pause")) {
+		xsprof_pause();
+		usleep(50000);
+		xsprof_resume();
+		/* What was hidden ends: the main thread's only. */
+		xsprof_end();
+		begin("after");
+	}
+	if (!strcmp(argv[2], "lose"))
+		lose();
+	tell(argv[1]);
+	if (!strcmp(argv[2], "exit"))
+		exit(3);
+	if (!strcmp(argv[2], "exec"))
+		execlp("sleep", "sleep", "0.5", NULL);
+	if (!strcmp(argv[2], "wait"))
+		for (;;)
+			pause();
+	kill(getpid(), SIGKILL);
+	return 94;
+}

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What report and info say of ranges that were open when their process ended: exact names of
+# known threads, and doubt where records were lost or markers paused. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+prog=$BUILD/tests/tools/open
+cap=$dir/t.data
+export XSPROF_SHM_DIR=$dir/shm
+mkdir -p "$XSPROF_SHM_DIR"
+
+record() # $1 what the program does
+{
+	rm -f "$dir/tids"
+	"$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" "$1" >"$dir/log" 2>&1
+	"$xsprof" report "$cap" >"$dir/report" 2>>"$dir/log"
+	cat "$dir/tids" "$dir/report" >>"$dir/log"
+}
+
+tid() # $1 thread name
+{
+	sed -n "s/ $1\$//p" "$dir/tids"
+}
+
+# The lines about open ranges, without times: "stand-0 was in ... when ..."
+lines()
+{
+	sed -n 's/^  thread [0-9]* (\([^)]*\)) \(.*\)/\1 \2/p' "$dir/report" |
+		sed 's/ for [0-9.]* [a-z]*/ for T/'
+}
+
+record kill
+[ "$(lines)" = "open was in main for T when killed by SIGKILL
+stand-0 was in conv \"2d\" for T (in step > forward) when killed by SIGKILL
+stand-2 was in all_reduce for T when killed by SIGKILL
+stand-2 began request with id 0x77, open for T when killed by SIGKILL" ]
+result "killed: the ranges of each thread, and no thread that was in none" $?
+for i in 0 2; do
+	grep -q "^  thread $(tid stand-$i) (stand-$i) " "$dir/report"
+	result "killed: thread $i by its id" $?
+done
+grep -q "^Open at the end of process $(tid main) (open):" "$dir/report"
+result "killed: the process" $?
+"$xsprof" report --json "$cap" >"$dir/json" 2>"$dir/log" &&
+	python3 - "$dir/json" "$(tid stand-0)" >>"$dir/log" 2>&1 <<-'END'
+		import json, sys
+		r = json.load(open(sys.argv[1]))
+		threads = {t["thread"] + t["ranges"][0]["name"]: t for t in r["open_at_end"]}
+		assert len(threads) == 4, threads
+		t = threads["stand-0step"]
+		assert (t["how"], t["status"], t["tid"]) == ("killed", 9, int(sys.argv[2])), t
+		names = [x["name"] for x in t["ranges"]]
+		assert names == ["step", "forward", 'conv "2d"'], names
+		assert all(x["uncertain"] is None for x in t["ranges"]), t
+		assert all(x["open_ns"] >= 200_000_000 for x in t["ranges"]), t
+		# All run to the same moment, the end of the process.
+		ends = {x["begin_ns"] + x["open_ns"] for t in threads.values() for x in t["ranges"]}
+		assert len(ends) == 1, ends
+		assert threads["stand-2request"]["ranges"][0]["id"] == 0x77, threads
+	END
+result "killed: --json, with durations to the process' end" $?
+"$xsprof" info "$cap" 2>"$dir/log" | grep -q \
+	"^  thread $(tid stand-0) (stand-0) was in conv \"2d\" for .* (in step > forward) when killed"
+result "killed: info says it too" $?
+"$xsprof" info --json "$cap" 2>"$dir/log" | python3 -c \
+	'import json, sys; assert len(json.load(sys.stdin)["open_at_end"]) == 4' 2>>"$dir/log"
+result "killed: info --json" $?
+"$xsprof" report --no-open "$cap" >"$dir/report" && [ -z "$(lines)" ]
+result "killed: --no-open" $?
+"$xsprof" report --tid "$(tid stand-2)" "$cap" >"$dir/report"
+[ "$(lines | cut -d' ' -f1 | sort -u)" = stand-2 ]
+result "killed: --tid" $?
+"$xsprof" report --to 0.1 "$cap" >"$dir/report" && [ -z "$(lines)" ] &&
+	"$xsprof" report --to 0.1 --open "$cap" >"$dir/report" &&
+	lines | grep -q '^stand-0 was in .* when the time shown was over$'
+result "killed: a window of time that ends before" $?
+
+for how in "exit:when it exited with status 3" "exec:when another program replaced it"; do
+	record "${how%%:*}"
+	[ -z "$(lines)" ] && "$xsprof" report --open "$cap" >"$dir/report" &&
+		[ "$(lines | grep -c "${how#*:}\$")" = 4 ]
+	result "${how%%:*}: told with --open only" $?
+done
+
+record pause
+off="uncertain: its markers were switched off before"
+[ "$(lines | sed 's/ when killed by SIGKILL//')" = "open was in after for T
+stand-0 was in conv \"2d\" for T (in step? > forward?); $off
+stand-2 was in all_reduce for T; $off
+stand-2 began request with id 0x77, open for T; $off" ]
+result "paused: what it hid is uncertain, and what ended after it is not open" $?
+
+record lose
+[ "$(lines | grep -c 'uncertain: records were lost after it began$')" = 4 ] &&
+	lines | grep -q '(in step? > forward?)'
+result "lost: uncertain from there on" $?
+
+"$xsprof" record -q -d 0.3 -o "$cap" -- sh -c \
+	"$prog $dir/tids wait & sleep 2; kill -9 \$!" >"$dir/log" 2>&1
+"$xsprof" report "$cap" >"$dir/report" 2>>"$dir/log"
+lines | grep -q '^stand-0 was in conv "2d" for T (in step > forward) when the recording ended$'
+result "running: open when the recording ended" $?
+
+# The file of a recorder that was killed: the end of the process is in none of its chunks.
+"$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" kill >"$dir/log" 2>&1
+python3 - "$cap" "$dir/cut.data" <<-'END'
+	import struct, sys
+	data = open(sys.argv[1], "rb").read()
+	EXIT = struct.pack("<4sH", b"ChnK", 7)
+	open(sys.argv[2], "wb").write(data[:data.index(EXIT)])
+END
+"$xsprof" report "$dir/cut.data" >"$dir/report" 2>"$dir/log"
+lines | grep '^stand-0 was in conv "2d" for T (in step > forward) ' |
+	grep -q ' at the end of what was recorded$'
+result "a cut file: open at its end" $?
+finish

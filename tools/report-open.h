@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ranges that were open when their processes ended: what each thread was in, and for how
+ * long.  Used by report and info; it never reads a trace by itself.
+ */
+#ifndef XSPROF_REPORT_OPEN_H
+#define XSPROF_REPORT_OPEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/trace.h>
+
+#define OPEN_RANGES_MAX	65536u	/* ranges kept; more are counted */
+#define OPEN_HIDDEN_MAX	4096u	/* ranges kept that a pause hid */
+
+/* Why it is not known that a range was open until the end. */
+enum open_doubt {
+	OPEN_CERTAIN,
+	OPEN_LOST,	/* records of its process were lost after it began */
+	OPEN_PAUSED,	/* its markers were off from some moment on */
+};
+
+struct open_range {
+	uint64_t	begin_ns;
+	uint64_t	end_ns;
+	uint64_t	id;
+	uint32_t	producer;
+	uint32_t	pid;
+	uint32_t	tid;
+	uint32_t	name;
+	uint32_t	depth;
+	uint16_t	kind;
+	uint16_t	doubt;
+};
+
+/**
+ * struct open_ranges - collected while a trace is read
+ * @trace: the trace
+ * @list: what was open at the end of its process
+ * @nr: how many
+ * @room: room in @list
+ * @dropped: more that were not kept
+ * @hidden: what was open when its markers went off, with no end since
+ * @nr_hidden: how many
+ * @lost_ns: when each producer lost records last, 0 for never
+ * @nr_lost: producers in @lost_ns
+ * @type: of the event that the pairer is at
+ * @emitted: ranges that it ended
+ * @failed: no memory
+ */
+struct open_ranges {
+	struct xsprof_trace	*trace;
+	struct open_range	*list;
+	size_t			nr;
+	size_t			room;
+	uint64_t		dropped;
+	struct open_range	*hidden;
+	size_t			nr_hidden;
+	uint64_t		*lost_ns;
+	uint32_t		nr_lost;
+	uint16_t		type;
+	uint64_t		emitted;
+	bool			failed;
+};
+
+/**
+ * open_ranges_event - hand an event to a pairer whose ranges come to open_ranges_add()
+ * @open: what is collected
+ * @pairer: the pairer
+ * @ev: the event
+ *
+ * Return: 0 or -errno.
+ */
+int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
+		      const struct xsprof_event *ev);
+/* Every range that the pairer ends. */
+void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range);
+/* Once the pairer has finished: in order, by process, thread and begin. */
+int open_ranges_finish(struct open_ranges *open);
+void open_ranges_free(struct open_ranges *open);
+
+/**
+ * struct open_show - which of them are printed
+ * @all: of all processes and threads: not only of those that did not end by themselves, and not
+ *	only the first threads of each
+ * @window: reading stopped before the processes ended
+ * @wanted: is this thread wanted?  NULL: all are
+ * @data: passed to it
+ */
+struct open_show {
+	bool	all;
+	bool	window;
+	bool	(*wanted)(const void *data, uint32_t pid, uint32_t tid);
+	const void *data;
+};
+
+/* A line a thread on stdout, and one a process above them. */
+void open_ranges_print(const struct open_ranges *open, const struct open_show *show);
+/* A JSON array of threads. */
+void open_ranges_json(const struct open_ranges *open, const struct open_show *show);
+
+#endif /* XSPROF_REPORT_OPEN_H */
