@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arguments of ioctls: read once, checked for size, written back.  It knows no command.
+ */
+#include <linux/errno.h>
+#include <linux/uaccess.h>
+
+#include "call.h"
+
+static long get_argument(union xsp_argument *a, size_t size, const void __user *from)
+{
+	u32 given;
+
+	memset(a, 0, sizeof(*a));
+	if (get_user(given, (const u32 __user *)from))
+		return -EFAULT;
+	if (given < sizeof(given) || given > PAGE_SIZE)
+		return -EINVAL;
+	/* -E2BIG where a caller newer than this wants what it does not know. */
+	return copy_struct_from_user(a, size, from, given);
+}
+
+static long put_argument(const union xsp_argument *a, size_t size, size_t given, void __user *to)
+{
+	return copy_to_user(to, a, min(size, given)) ? -EFAULT : 0;
+}
+
+static long call(const struct xsp_command *c, void *self, void __user *arg)
+{
+	union xsp_argument a;
+	size_t given;
+	long ret;
+
+	ret = get_argument(&a, c->size, arg);
+	if (ret)
+		return ret;
+	given = a.size;
+	ret = c->call(self, &a);
+	if (ret < 0 || !c->out)
+		return ret;
+	/* What went back is what the caller can hold; its own word for the size stays. */
+	a.size = given;
+	return put_argument(&a, c->size, given, arg) ?: ret;
+}
+
+/**
+ * xsp_call() - an ioctl
+ * @commands: those this descriptor knows
+ * @nr: how many
+ * @self: what the descriptor is of
+ * @cmd: as ioctl() gave it; its size is not looked at
+ * @arg: as ioctl() gave it
+ */
+long xsp_call(const struct xsp_command *commands, size_t nr, void *self, unsigned int cmd,
+	      unsigned long arg)
+{
+	union xsp_argument a;
+	size_t i;
+
+	if (_IOC_TYPE(cmd) != XSPROF_IOC_MAGIC)
+		return -ENOTTY;
+	for (i = 0; i < nr; i++) {
+		if (commands[i].number != _IOC_NR(cmd))
+			continue;
+		if (commands[i].size)
+			return call(&commands[i], self, (void __user *)arg);
+		a.value = arg;
+		return commands[i].call(self, &a);
+	}
+	return -ENOTTY;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The calling convention of the device's ioctls, in one place: sized arguments in, sized
+ * arguments out.
+ */
+#ifndef XSP_CALL_H
+#define XSP_CALL_H
+
+#include <xsprof/ioctl.h>
+
+/**
+ * union xsp_argument - any argument, as the kernel knows it
+ * @size: the first word of all but @value
+ * @value: of a command that has no structure
+ */
+union xsp_argument {
+	__u32			size;
+	unsigned long		value;
+	struct xsprof_attach	attach;
+	struct xsprof_populate	populate;
+	struct xsprof_control	control;
+	struct xsprof_list	list;
+	struct xsprof_open	open;
+	struct xsprof_watch	watch;
+	struct xsprof_events	events;
+	struct xsprof_syncs	syncs;
+};
+
+/**
+ * struct xsp_command - one command
+ * @number: low byte of the ioctl's number
+ * @size: bytes of its structure, 0 for none
+ * @out: the structure goes back to the caller when the call succeeds
+ * @call: does it; @self is what the descriptor is of
+ */
+struct xsp_command {
+	unsigned int	number;
+	size_t		size;
+	bool		out;
+	long		(*call)(void *self, union xsp_argument *arg);
+};
+
+long xsp_call(const struct xsp_command *commands, size_t nr, void *self, unsigned int cmd,
+	      unsigned long arg);
+
+#endif /* XSP_CALL_H */

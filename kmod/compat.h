@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Differences between kernels, 6.1 to the newest: all of them, and nothing else.
+ */
+#ifndef XSP_COMPAT_H
+#define XSP_COMPAT_H
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+
+/* Plain words until 6.3; from then on every change goes through the memory manager. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void xsp_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags |= set;
+	vma->vm_flags &= ~clear;
+}
+#else
+static inline void xsp_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vm_flags_mod(vma, set, clear);
+}
+#endif
+
+/* The program of an address space that is in use, with a reference, or NULL. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+static inline struct file *xsp_exe_file(struct mm_struct *mm)
+{
+	struct file *file;
+
+	rcu_read_lock();
+	file = rcu_dereference(mm->exe_file);
+	if (file && !get_file_rcu(file))
+		file = NULL;
+	rcu_read_unlock();
+	return file;
+}
+#else
+static inline struct file *xsp_exe_file(struct mm_struct *mm)
+{
+	return get_file_active(&mm->exe_file);
+}
+#endif
+
+#endif /* XSP_COMPAT_H */

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A producer's pages: which there are, how they come to be, and who may map them how.
+ *
+ * One function, find_area(), says what a page of the layout is; nothing else computes with page
+ * numbers that a process gave.  Geometry is fixed at attach and is the kernel's own copy.  What
+ * a process can write is never read here, but for xsp_memory_heads(), whose sum decides about a
+ * wake-up and nothing else.
+ *
+ * Pages are only ever added, and are freed with the producer, when its file, its readers and
+ * all their mappings are gone: a mapping holds its file.  There is no state in a mapping, so
+ * splitting, moving and partly unmapping it have nothing to get wrong.
+ */
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched/signal.h>
+#include <linux/topology.h>
+#include <linux/uio.h>
+
+#include "xsprof.h"
+
+/* No OOM killer, and no warning, for want of a tracing buffer: the caller counts a loss. */
+#define XSP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
+
+#define XSP_MAX_RING_BYTES	(1ull << 40)
+#define XSP_MAX_ARENA_BYTES	(1ull << 32)
+
+enum xsp_area_kind {
+	XSP_AREA_CTL,
+	XSP_AREA_ARENA,
+	XSP_AREA_WRITER,
+	XSP_AREA_READER,
+	XSP_AREA_DATA,
+};
+
+/**
+ * struct xsp_area - the area that a page lies in
+ * @kind: what it is
+ * @ring: of which ring, for the last three
+ * @first: its first page
+ * @pages: how many
+ */
+struct xsp_area {
+	enum xsp_area_kind	kind;
+	u32			ring;
+	unsigned long		first;
+	unsigned long		pages;
+};
+
+/* Return: false where @index is beyond the layout. */
+static bool find_area(const struct xsp_geometry *geo, unsigned long index, struct xsp_area *area)
+{
+	unsigned long in;
+
+	if (index >= geo->pages)
+		return false;
+	area->ring = 0;
+	if (index < geo->arena) {
+		*area = (struct xsp_area){ XSP_AREA_CTL, 0, 0, 1 };
+		return true;
+	}
+	if (index < geo->first_ring) {
+		*area = (struct xsp_area){ XSP_AREA_ARENA, 0, geo->arena, geo->arena_pages };
+		return true;
+	}
+	in = index - geo->first_ring;
+	area->ring = in / geo->stride;
+	area->first = index - in % geo->stride;
+	area->pages = 1;
+	switch (in % geo->stride) {
+	case 0:
+		area->kind = XSP_AREA_WRITER;
+		break;
+	case 1:
+		area->kind = XSP_AREA_READER;
+		area->first += 1;
+		break;
+	default:
+		area->kind = XSP_AREA_DATA;
+		area->first += 2;
+		area->pages = geo->ring_pages;
+	}
+	return true;
+}
+
+/**
+ * xsp_memory_layout() - lay a producer out as it asked
+ * @geo: filled in
+ * @arg: what it asked for; ring_size, arena_size, total_size and nr_rings are set to what it gets
+ * @nr_rings: rings by CPU
+ *
+ * Return: 0, -EINVAL: no such sizes, -EFBIG: more than can be mapped.
+ */
+int xsp_memory_layout(struct xsp_geometry *geo, struct xsprof_attach *arg, u32 nr_rings)
+{
+	unsigned long rings_pages;
+	u64 ring = arg->ring_size;
+
+	if (ring > XSP_MAX_RING_BYTES || arg->arena_size > XSP_MAX_ARENA_BYTES)
+		return -EINVAL;
+	if (!arg->nr_lock_rings || arg->nr_lock_rings > XSPROF_MAX_LOCK_RINGS)
+		return -EINVAL;
+	ring = max_t(u64, ring, XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE);
+	ring = roundup_pow_of_two(max_t(u64, ring, PAGE_SIZE));
+	geo->nr_rings = min_t(u32, nr_rings, XSPROF_MAX_RINGS - XSPROF_MAX_LOCK_RINGS);
+	geo->rings = geo->nr_rings + arg->nr_lock_rings;
+	geo->ring_pages = ring >> PAGE_SHIFT;
+	geo->stride = geo->ring_pages + 2;
+	geo->arena = 1;
+	geo->arena_pages = DIV_ROUND_UP(arg->arena_size + sizeof(struct xsprof_arena), PAGE_SIZE);
+	geo->first_ring = geo->arena + geo->arena_pages;
+	if (check_mul_overflow((unsigned long)geo->rings, geo->stride, &rings_pages) ||
+	    check_add_overflow(rings_pages, geo->first_ring, &geo->pages) ||
+	    geo->pages > TASK_SIZE >> PAGE_SHIFT)
+		return -EFBIG;
+	arg->nr_rings = geo->nr_rings;
+	arg->ring_size = ring;
+	arg->arena_size = (u64)geo->arena_pages << PAGE_SHIFT;
+	arg->total_size = (u64)geo->pages << PAGE_SHIFT;
+	return 0;
+}
+
+/* ---- allocation ---------------------------------------------------------------------------- */
+
+static struct page *new_page(struct xsp_producer *p, int node)
+{
+	struct page *page;
+	int err;
+
+	err = xsp_charge_page(p);
+	if (err)
+		return ERR_PTR(err);
+	page = alloc_pages_node(node, XSP_GFP, 0);
+	if (page)
+		return page;
+	xsp_charge_undo(p);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* Return: the page at @index from now on, @page or one that was quicker; or an error. */
+static struct page *store_page(struct xsp_producer *p, unsigned long index, struct page *page)
+{
+	struct page *old;
+
+	if (IS_ERR(page))
+		return page;
+	old = xa_cmpxchg(&p->pages, index, NULL, page, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!old)
+		return page;
+	put_page(page);
+	xsp_charge_undo(p);
+	return xa_is_err(old) ? ERR_PTR(xa_err(old)) : old;
+}
+
+/*
+ * The two pages at the head of a ring come together, the writer's filled in before anybody can
+ * see it; then the ring is ready.
+ */
+static int open_ring(struct xsp_producer *p, u32 k, int node)
+{
+	unsigned long first = p->geo.first_ring + k * p->geo.stride;
+	bool by_cpu = k < p->geo.nr_rings;
+	struct xsprof_ring_writer *writer;
+	struct page *page;
+	int err = 0;
+
+	mutex_lock(&p->lock);
+	if (!xa_load(&p->pages, first)) {
+		page = new_page(p, node);
+		if (!IS_ERR(page)) {
+			writer = page_address(page);
+			writer->kind = by_cpu ? XSPROF_RING_RSEQ : XSPROF_RING_LOCK;
+			writer->cpu = by_cpu ? k : U32_MAX;
+		}
+		err = PTR_ERR_OR_ZERO(store_page(p, first, page));
+	}
+	if (!err && !xa_load(&p->pages, first + 1))
+		err = PTR_ERR_OR_ZERO(store_page(p, first + 1, new_page(p, node)));
+	if (!err) {
+		/* Both pages are in place for whoever sees the bit; readers acquire it. */
+		smp_mb__before_atomic();
+		set_bit(k, (unsigned long *)p->ctl->ready);
+	}
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/**
+ * xsp_memory_page() - a page of the layout, made if it is not there
+ * @p: producer
+ * @index: page of the layout
+ *
+ * For the producer's own process: it pays.
+ *
+ * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
+ * -EPERM as xsp_charge_page().
+ */
+struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
+{
+	struct page *page = xa_load(&p->pages, index);
+	int node = NUMA_NO_NODE, err;
+	struct xsp_area area;
+
+	if (page)
+		return page;
+	if (!find_area(&p->geo, index, &area))
+		return ERR_PTR(-EINVAL);
+	if (area.kind >= XSP_AREA_WRITER && area.ring < p->geo.nr_rings)
+		node = cpu_to_node(area.ring);
+	if (area.kind == XSP_AREA_WRITER || area.kind == XSP_AREA_READER) {
+		err = open_ring(p, area.ring, node);
+		return err ? ERR_PTR(err) : xa_load(&p->pages, index);
+	}
+	return store_page(p, index, new_page(p, node));
+}
+
+/**
+ * xsp_memory_populate() - memory behind a part of the arena or of one ring
+ * @p: producer
+ * @offset: first byte
+ * @bytes: how many
+ *
+ * Return: 0; -EINVAL: not inside one of them; else why not all of it could be had.  What could
+ * stays.
+ */
+int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes)
+{
+	unsigned long index, last, end;
+	struct xsp_area area;
+	struct page *page;
+	u64 sum;
+
+	if (!bytes || check_add_overflow(offset, bytes - 1, &sum))
+		return -EINVAL;
+	index = offset >> PAGE_SHIFT;
+	last = sum >> PAGE_SHIFT;
+	if (!find_area(&p->geo, index, &area) || area.kind == XSP_AREA_CTL)
+		return -EINVAL;
+	end = area.kind == XSP_AREA_ARENA ? area.first + area.pages :
+	      p->geo.first_ring + (area.ring + 1) * p->geo.stride;
+	if (last >= end)
+		return -EINVAL;
+	for (; index <= last; index++) {
+		page = xsp_memory_page(p, index);
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+		/* Others may wait: what is there counts, and the rest can be asked for again. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* ---- mappings ------------------------------------------------------------------------------ */
+
+static vm_fault_t give_page(struct vm_fault *vmf, struct page *page)
+{
+	if (IS_ERR_OR_NULL(page))
+		return VM_FAULT_SIGBUS;
+	get_page(page);
+	vmf->page = page;
+	return 0;
+}
+
+/* A mapping that may only read, or write a reader page, finds what is there. */
+static vm_fault_t xsp_fault(struct vm_fault *vmf)
+{
+	struct xsp_producer *p = vmf->vma->vm_private_data;
+
+	return give_page(vmf, xa_load(&p->pages, vmf->pgoff));
+}
+
+/* The producer's own, of what it writes: a hole is filled. */
+static vm_fault_t xsp_fault_owner(struct vm_fault *vmf)
+{
+	struct xsp_producer *p = vmf->vma->vm_private_data;
+
+	return give_page(vmf, xsp_memory_page(p, vmf->pgoff));
+}
+
+static const struct vm_operations_struct xsp_vm_ops = {
+	.fault = xsp_fault,
+};
+
+static const struct vm_operations_struct xsp_vm_owner_ops = {
+	.fault = xsp_fault_owner,
+};
+
+/* May these pages be mapped for writing: inside one area, of a kind that is this side's? */
+static bool may_write(const struct xsp_geometry *geo, unsigned long index, unsigned long pages,
+		      bool producer, bool consumer)
+{
+	struct xsp_area area;
+
+	if (!find_area(geo, index, &area) || pages > area.first + area.pages - index)
+		return false;
+	switch (area.kind) {
+	case XSP_AREA_ARENA:
+	case XSP_AREA_WRITER:
+	case XSP_AREA_DATA:
+		return producer;
+	case XSP_AREA_READER:
+		return consumer;
+	default:
+		return false;
+	}
+}
+
+/**
+ * xsp_memory_mmap() - map a part of the layout
+ * @p: producer
+ * @vma: as mmap() prepared it; its file holds a reference to @p
+ * @producer: the file is the producer's own
+ * @consumer: the file is a reader's that moves the tails
+ *
+ * Return: 0; -EINVAL: private, or beyond the layout; -EPERM: executable, or a producer's file
+ * in the hands of another process that wants to write; -EACCES: more than this side may write.
+ */
+int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer,
+		    bool consumer)
+{
+	vm_flags_t set = VM_IO | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
+	unsigned long pages = vma_pages(vma), index = vma->vm_pgoff, end;
+	vm_flags_t clear = VM_MAYEXEC;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	if (check_add_overflow(index, pages, &end) || end > p->geo.pages)
+		return -EINVAL;
+	if (vma->vm_flags & VM_WRITE) {
+		if (!may_write(&p->geo, index, pages, producer, consumer))
+			return -EACCES;
+		if (producer && !xsp_producer_is_mine(p))
+			return -EPERM;
+	} else {
+		/* For good: neither mprotect() nor a debugger makes it writable later. */
+		clear |= VM_MAYWRITE;
+		/*
+		 * The control page alone goes with a fork: the child's markers test it before
+		 * anybody can tell them that they are somebody else's now.
+		 */
+		if (!index && pages == 1)
+			set &= ~VM_DONTCOPY;
+	}
+	/*
+	 * VM_IO is what keeps MADV_DOFORK from giving a child the parent's rings, and ptrace()
+	 * and /proc/PID/mem from writing to what is mapped read-only.
+	 */
+	xsp_vm_flags(vma, set, clear);
+	vma->vm_private_data = p;
+	vma->vm_ops = producer && (vma->vm_flags & VM_WRITE) ? &xsp_vm_owner_ops : &xsp_vm_ops;
+	return 0;
+}
+
+/* ---- copies -------------------------------------------------------------------------------- */
+
+/* pread() of the layout; what nobody has touched reads as zeros. */
+ssize_t xsp_memory_read(struct xsp_producer *p, struct kiocb *iocb, struct iov_iter *to)
+{
+	u64 size = (u64)p->geo.pages << PAGE_SHIFT, pos = iocb->ki_pos;
+	size_t done = 0;
+
+	while (iov_iter_count(to) && pos < size) {
+		struct page *page = xa_load(&p->pages, pos >> PAGE_SHIFT);
+		size_t off = offset_in_page(pos);
+		size_t n = min_t(u64, PAGE_SIZE - off, iov_iter_count(to));
+		size_t copied;
+
+		copied = page ? copy_page_to_iter(page, off, n, to) : iov_iter_zero(n, to);
+		done += copied;
+		pos += copied;
+		if (copied < n)
+			break;
+		if (fatal_signal_pending(current))
+			break;
+		cond_resched();
+	}
+	iocb->ki_pos = pos;
+	return done || !iov_iter_count(to) || pos >= size ? done : -EFAULT;
+}
+
+/* A number that changes whenever a head does.  A lie in it is worth a wake-up and no more. */
+u64 xsp_memory_heads(struct xsp_producer *p)
+{
+	u64 sum = 0;
+	u32 k;
+
+	for_each_set_bit(k, (unsigned long *)p->ctl->ready, p->geo.rings) {
+		struct page *page = xa_load(&p->pages, p->geo.first_ring + k * p->geo.stride);
+		const struct xsprof_ring_writer *writer;
+
+		if (!page)
+			continue;
+		writer = page_address(page);
+		sum += READ_ONCE(writer->head) + READ_ONCE(writer->drops);
+	}
+	return sum;
+}
+
+/* Nobody is left who could look one up. */
+void xsp_memory_free(struct xsp_producer *p)
+{
+	unsigned long index;
+	struct page *page;
+
+	xa_for_each(&p->pages, index, page) {
+		put_page(page);
+		cond_resched();
+	}
+	xa_destroy(&p->pages);
+	xsp_charge_free(p);
+}

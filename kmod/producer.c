@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One producer: attach, control, and the end of its process, which it outlives.  Owns the
+ * control page, which nobody but the kernel writes.
+ *
+ * The end is learnt from the process itself: its struct pid wakes whoever waits for a pidfd when
+ * the last thread is gone and the status is known, which is also when no store of its can come
+ * any more.  The release of the file would not do: a forked child inherits the descriptor.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/nsproxy.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/user_namespace.h>
+#include <linux/wait.h>
+
+#include "xsprof.h"
+
+static void free_producer(struct kref *ref)
+{
+	struct xsp_producer *p = container_of(ref, struct xsp_producer, ref);
+
+	xsp_memory_free(p);
+	xsp_registry_remove(p);
+	put_cred(p->cred);
+	put_pid(p->pid);
+	put_pid(p->parent);
+	kfree(p);
+}
+
+void xsp_producer_put(struct xsp_producer *p)
+{
+	kref_put(&p->ref, free_producer);
+}
+
+/* Is the caller a thread of the process that attached? */
+bool xsp_producer_is_mine(const struct xsp_producer *p)
+{
+	return task_tgid(current) == p->pid;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static void exit_worker(struct work_struct *work)
+{
+	struct xsp_producer *p = container_of(work, struct xsp_producer, exit_work);
+	int code = READ_ONCE(p->exit_code);
+
+	xsp_producer_end(p, code & 0x7f ? XSPROF_STATE_KILLED : XSPROF_STATE_EXITED, code);
+	xsp_producer_put(p);
+}
+
+/*
+ * Called under the lock of the pid's wait queue, and mostly under tasklist_lock: nothing here
+ * may sleep or take a lock of ours.  Also called when one thread of many ends.
+ */
+static int on_exit(wait_queue_entry_t *wait, unsigned int mode, int flags, void *key)
+{
+	struct xsp_producer *p = container_of(wait, struct xsp_producer, exit_wait);
+	struct task_struct *task;
+	bool gone = false;
+
+	rcu_read_lock();
+	task = pid_task(p->pid, PIDTYPE_TGID);
+	if (task && READ_ONCE(task->exit_state) && thread_group_empty(task)) {
+		/* As wait() will tell the parent. */
+		WRITE_ONCE(p->exit_code, task->signal->flags & SIGNAL_GROUP_EXIT ?
+			   task->signal->group_exit_code : task->exit_code);
+		gone = true;
+	}
+	rcu_read_unlock();
+	if (gone) {
+		xsp_producer_get(p);
+		if (!queue_work(xsp_wq, &p->exit_work))
+			xsp_producer_put(p);	/* queued before: never the last reference */
+	}
+	return 0;
+}
+
+/* No call of on_exit() from here on.  May be called more than once. */
+void xsp_producer_forget_process(struct xsp_producer *p)
+{
+	/* Deletes, reinitialises, and waits for one that runs: it runs under that lock. */
+	remove_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
+	INIT_LIST_HEAD(&p->exit_wait.entry);
+}
+
+/**
+ * xsp_producer_end() - nothing more will be written
+ * @p: producer
+ * @state: how it ended
+ * @status: wait status, or -1
+ *
+ * The first end counts.
+ */
+void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+
+	mutex_lock(&p->lock);
+	if (p->state != XSPROF_STATE_LIVE) {
+		mutex_unlock(&p->lock);
+		return;
+	}
+	xsp_producer_forget_process(p);
+	p->state = state;
+	p->status = status;
+	p->ended = ktime_get_ns();
+	WRITE_ONCE(ctl->exit_ticks, xsp_clock_ticks(p->clock));
+	WRITE_ONCE(ctl->enabled, 0);
+	/* A reader that sees the state sees all of the above. */
+	smp_store_release(&ctl->state, state);
+	mutex_unlock(&p->lock);
+	xsp_registry_ended(p);
+	atomic64_inc(&p->kicks);
+	wake_up_interruptible_all(&p->wait);
+}
+
+/**
+ * xsp_producer_let_go() - the producer's file and its last mapping are gone
+ * @p: producer
+ *
+ * Of a process that is on its way out the end follows, with its status.  One that goes on has
+ * executed another program, or has done with this producer.
+ */
+void xsp_producer_let_go(struct xsp_producer *p)
+{
+	struct task_struct *task;
+	bool goes_on = false;
+
+	rcu_read_lock();
+	task = pid_task(p->pid, PIDTYPE_TGID);
+	if (task)
+		goes_on = !READ_ONCE(task->exit_state) &&
+			  !(task->signal->flags & SIGNAL_GROUP_EXIT) &&
+			  !(READ_ONCE(task->flags) & PF_EXITING);
+	rcu_read_unlock();
+	if (goes_on)
+		xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);
+	xsp_producer_put(p);
+}
+
+/* ---- control ------------------------------------------------------------------------------- */
+
+/* Under p->lock, or before anybody else knows @p. */
+static void set_enabled(struct xsp_producer *p, u64 wanted, u32 paused)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+
+	WRITE_ONCE(ctl->wanted, wanted);
+	WRITE_ONCE(ctl->paused, paused);
+	WRITE_ONCE(ctl->enabled, paused || p->state != XSPROF_STATE_LIVE ? 0 : wanted);
+	/* Whoever sees the generation sees what it is of. */
+	smp_store_release(&ctl->generation, ctl->generation + 1);
+}
+
+/**
+ * xsp_producer_control() - change what is enabled
+ * @p: producer
+ * @arg: as the caller gave it; enabled is set
+ * @may_pause: bits of pause and resume that are this caller's
+ *
+ * Return: 0; -EPERM: a bit that is not; -EINVAL: a bit that is nobody's.
+ */
+int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+	u32 bits = arg->pause | arg->resume;
+
+	if (arg->flags || bits & ~(XSPROF_PAUSED_PROGRAM | XSPROF_PAUSED_RECORDER))
+		return -EINVAL;
+	if (bits & ~may_pause)
+		return -EPERM;
+	mutex_lock(&p->lock);
+	if (arg->set || arg->clear || bits)
+		set_enabled(p, (ctl->wanted & ~arg->clear) | arg->set,
+			    (ctl->paused & ~arg->resume) | arg->pause);
+	arg->enabled = ctl->enabled;
+	mutex_unlock(&p->lock);
+	return 0;
+}
+
+/* The producer has something for its reader; @flush: and wants all of it read. */
+void xsp_producer_kick(struct xsp_producer *p, bool flush)
+{
+	if (flush) {
+		mutex_lock(&p->lock);
+		smp_store_release(&p->ctl->flush, p->ctl->flush + 1);
+		mutex_unlock(&p->lock);
+	}
+	atomic64_inc(&p->kicks);
+	wake_up_interruptible_all(&p->wait);
+}
+
+/* What the kernel knows of it, as the caller's namespaces name things.  May not be faulted on. */
+void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info)
+{
+	struct pid_namespace *ns = task_active_pid_ns(current);
+
+	memset(info, 0, sizeof(*info));
+	info->id = p->id;
+	info->session = p->session;
+	info->pid = pid_nr_ns(p->pid, ns);
+	info->own_pid = pid_nr_ns(p->pid, ns_of_pid(p->pid));
+	info->pid_ns = p->ctl->pid_ns;
+	info->uid = from_kuid_munged(current_user_ns(), p->cred->uid);
+	info->ppid = pid_nr_ns(p->parent, ns);
+	info->mode = p->mode;
+	info->clock = p->clock;
+	info->start_time = p->start_time;
+	info->attached = p->attached;
+	info->bytes = (u64)atomic_long_read(&p->nr_pages) << PAGE_SHIFT;
+	info->total_size = (u64)p->geo.pages << PAGE_SHIFT;
+	memcpy(info->comm, p->comm, sizeof(info->comm));
+	memcpy(info->exe, p->exe, sizeof(info->exe));
+	mutex_lock(&p->lock);
+	info->state = p->state;
+	info->status = p->status;
+	info->ended = p->ended;
+	if (p->consumer)
+		info->flags |= XSPROF_INFO_CONSUMED;
+	mutex_unlock(&p->lock);
+}
+
+/* ---- attach -------------------------------------------------------------------------------- */
+
+static void note_program(struct xsp_producer *p)
+{
+	struct file *exe = current->mm ? xsp_exe_file(current->mm) : NULL;
+	char *buf, *path;
+
+	get_task_comm(p->comm, current->group_leader);
+	if (!exe)
+		return;
+	buf = kmalloc(PATH_MAX, GFP_KERNEL);
+	if (buf) {
+		path = file_path(exe, buf, PATH_MAX);
+		if (!IS_ERR(path))
+			strscpy(p->exe, path, sizeof(p->exe));
+		kfree(buf);
+	}
+	fput(exe);
+}
+
+static void note_process(struct xsp_producer *p)
+{
+	p->cred = get_current_cred();
+	p->pid = get_pid(task_tgid(current));
+	rcu_read_lock();
+	p->parent = get_pid(task_tgid(rcu_dereference(current->real_parent)));
+	rcu_read_unlock();
+	/* Field 22 of /proc/PID/stat, so that the two can be compared. */
+	p->start_time = div_u64(current->group_leader->start_boottime, NSEC_PER_SEC / USER_HZ);
+	note_program(p);
+}
+
+static void fill_ctl(struct xsp_producer *p, const struct xsprof_attach *arg)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+
+	ctl->abi_major = XSPROF_ABI_MAJOR;
+	ctl->abi_minor = XSPROF_ABI_MINOR;
+	ctl->page_size = PAGE_SIZE;
+	ctl->mode = p->mode;
+	ctl->nr_rings = p->geo.nr_rings;
+	ctl->nr_lock_rings = p->geo.rings - p->geo.nr_rings;
+	ctl->ring_size = arg->ring_size;
+	ctl->ring_stride = (u64)p->geo.stride << PAGE_SHIFT;
+	ctl->rings_off = (u64)p->geo.first_ring << PAGE_SHIFT;
+	ctl->arena_off = (u64)p->geo.arena << PAGE_SHIFT;
+	ctl->arena_size = arg->arena_size;
+	ctl->total_size = arg->total_size;
+	ctl->pid = pid_nr_ns(p->pid, ns_of_pid(p->pid));
+	ctl->uid = from_kuid_munged(current_user_ns(), p->cred->uid);
+	ctl->pid_ns = ns_of_pid(p->pid)->ns.inum;
+	ctl->start_time = p->start_time;
+	ctl->ppid = pid_nr_ns(p->parent, ns_of_pid(p->pid));
+	ctl->id = p->id;
+	ctl->session = p->session;
+	ctl->state = XSPROF_STATE_LIVE;
+}
+
+static int check_attach(const struct xsprof_attach *arg)
+{
+	int i;
+
+	if (arg->abi_major != XSPROF_ABI_MAJOR)
+		return -EPROTONOSUPPORT;
+	if (arg->flags & ~(XSPROF_ATTACH_MONO | XSPROF_ATTACH_NO_RSEQ))
+		return -EINVAL;
+	if (arg->mode > XSPROF_MODE_OVERWRITE)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(arg->reserved); i++)
+		if (arg->reserved[i])
+			return -EINVAL;
+	return 0;
+}
+
+/* The control page and the arena's first: what there is before any ring. */
+static int first_pages(struct xsp_producer *p)
+{
+	struct page *page = xsp_memory_page(p, 0);
+
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	p->ctl = page_address(page);
+	return PTR_ERR_OR_ZERO(xsp_memory_page(p, p->geo.arena));
+}
+
+/**
+ * xsp_producer_attach() - make the calling process a producer
+ * @arg: as the caller gave it; what it gets is filled in
+ * @out: the producer, with a reference
+ *
+ * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: what it asks for; -EUSERS: too
+ * many of this user; -ENOMEM, -EPERM: its first pages cannot be had.
+ */
+int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
+{
+	struct xsp_producer *p;
+	u32 nr_rings;
+	int err;
+
+	err = check_attach(arg);
+	if (err)
+		return err;
+	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	if (!p)
+		return -ENOMEM;
+	p->clock = arg->flags & XSPROF_ATTACH_MONO ? XSPROF_CLOCK_MONO_RAW : xsp_clock_kind();
+	/* A clock that is a call cannot be read inside a restartable sequence. */
+	nr_rings = arg->flags & XSPROF_ATTACH_NO_RSEQ || p->clock == XSPROF_CLOCK_MONO_RAW ?
+		   0 : nr_cpu_ids;
+	err = xsp_memory_layout(&p->geo, arg, nr_rings);
+	if (err) {
+		kfree(p);
+		return err;
+	}
+	kref_init(&p->ref);
+	mutex_init(&p->lock);
+	init_waitqueue_head(&p->wait);
+	xa_init_flags(&p->pages, XA_FLAGS_ACCOUNT);
+	INIT_LIST_HEAD(&p->node);
+	INIT_WORK(&p->exit_work, exit_worker);
+	init_waitqueue_func_entry(&p->exit_wait, on_exit);
+	INIT_LIST_HEAD(&p->exit_wait.entry);
+	p->state = XSPROF_STATE_LIVE;
+	p->status = -1;
+	p->mode = arg->mode;
+	p->session = arg->session;
+	p->attached = ktime_get_ns();
+	note_process(p);
+	/* Gives it its number and who pays; nobody can look it up before it is published. */
+	err = xsp_registry_add(p);
+	if (err)
+		goto err_cred;
+	err = first_pages(p);
+	if (err) {
+		xsp_producer_put(p);
+		return err;
+	}
+	fill_ctl(p, arg);
+	set_enabled(p, arg->wanted,
+		    xsp_always_on || p->session ? 0 : XSPROF_PAUSED_RECORDER);
+	xsp_clock_start(p);
+	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
+	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
+	xsp_registry_publish(p);
+	arg->id = p->id;
+	*out = p;
+	return 0;
+
+err_cred:
+	put_cred(p->cred);
+	put_pid(p->pid);
+	put_pid(p->parent);
+	kfree(p);
+	return err;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Descriptors that read one producer: what they may map, when they wake, who moves the tails.
+ *
+ * A reader is woken by the producer's kicks and its end.  The looks of watch_worker() cover what
+ * no kick told of: they compare a sum of heads with the one before, so that a producer with
+ * nothing to say wakes nobody.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "call.h"
+#include "xsprof.h"
+
+#define WATCH_MIN_NS	NSEC_PER_MSEC
+#define WATCH_MAX_NS	(3600ull * NSEC_PER_SEC)
+
+/**
+ * struct xsp_reader - an open reader
+ * @p: whom it reads
+ * @consumer: it moves the tails
+ * @seen: kicks acknowledged
+ * @node: of the list of those that are watched for; under watch_lock
+ */
+struct xsp_reader {
+	struct xsp_producer	*p;
+	bool			consumer;
+	u64			seen;
+	struct list_head	node;
+};
+
+static DEFINE_MUTEX(watch_lock);	/* never with another */
+static LIST_HEAD(watched);
+
+static void watch_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(watch_work, watch_worker);
+
+/* ---- watching ------------------------------------------------------------------------------ */
+
+/* Return: when to look next, ns from now. */
+static u64 look(struct xsp_producer *p, u64 now)
+{
+	u64 period = READ_ONCE(p->watch_ns), heads;
+
+	/* Its end was told; there is nothing left to see. */
+	if (READ_ONCE(p->state) != XSPROF_STATE_LIVE)
+		return U64_MAX;
+	if (now < p->watch_at)
+		return p->watch_at - now;
+	p->watch_at = now + period;
+	heads = xsp_memory_heads(p);
+	if (heads != p->heads) {
+		p->heads = heads;
+		xsp_producer_kick(p, false);
+	}
+	return period;
+}
+
+static void watch_worker(struct work_struct *work)
+{
+	u64 now = ktime_get_ns(), next = U64_MAX;
+	struct xsp_reader *r;
+
+	mutex_lock(&watch_lock);
+	list_for_each_entry(r, &watched, node)
+		next = min(next, look(r->p, now));
+	if (next != U64_MAX)
+		queue_delayed_work(xsp_wq, &watch_work, max(nsecs_to_jiffies(next), 1ul));
+	mutex_unlock(&watch_lock);
+}
+
+static void unwatch(struct xsp_reader *r)
+{
+	mutex_lock(&watch_lock);
+	list_del_init(&r->node);
+	mutex_unlock(&watch_lock);
+}
+
+static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
+{
+	struct xsp_producer *p = r->p;
+
+	if (arg->flags)
+		return -EINVAL;
+	if (arg->period && (arg->period < WATCH_MIN_NS || arg->period > WATCH_MAX_NS))
+		return -EINVAL;
+	if (!r->consumer)
+		return -EPERM;
+	unwatch(r);
+	mutex_lock(&p->lock);
+	WRITE_ONCE(p->ctl->watermark, arg->slots);
+	WRITE_ONCE(p->watch_ns, arg->period);
+	mutex_unlock(&p->lock);
+	if (!arg->period)
+		return 0;
+	mutex_lock(&watch_lock);
+	p->watch_at = 0;
+	p->heads = 0;
+	list_add(&r->node, &watched);
+	mod_delayed_work(xsp_wq, &watch_work, 0);
+	mutex_unlock(&watch_lock);
+	return 0;
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+static long call_control(void *self, union xsp_argument *a)
+{
+	struct xsp_reader *r = self;
+
+	return xsp_producer_control(r->p, &a->control,
+				    r->consumer ? XSPROF_PAUSED_RECORDER : 0);
+}
+
+static long call_watch(void *self, union xsp_argument *a)
+{
+	return watch(self, &a->watch);
+}
+
+static long call_events(void *self, union xsp_argument *a)
+{
+	struct xsp_reader *r = self;
+
+	if (a->events.flags)
+		return -EINVAL;
+	a->events.kicks = atomic64_read(&r->p->kicks);
+	WRITE_ONCE(r->seen, a->events.kicks);
+	/* Then the look at the producer: whatever happens after it is another kick. */
+	smp_mb();
+	xsp_producer_info(r->p, &a->events.info);
+	return 0;
+}
+
+static long call_syncs(void *self, union xsp_argument *a)
+{
+	return xsp_clock_copy(&a->syncs);
+}
+
+static long call_drop(void *self, union xsp_argument *a)
+{
+	struct xsp_reader *r = self;
+
+	return a->value ? -EINVAL : xsp_registry_drop(r->p);
+}
+
+static const struct xsp_command commands[] = {
+	{ _IOC_NR(XSPROF_IOC_CONTROL), sizeof(struct xsprof_control), true, call_control },
+	{ _IOC_NR(XSPROF_IOC_WATCH), sizeof(struct xsprof_watch), false, call_watch },
+	{ _IOC_NR(XSPROF_IOC_EVENTS), sizeof(struct xsprof_events), true, call_events },
+	{ _IOC_NR(XSPROF_IOC_SYNCS), sizeof(struct xsprof_syncs), true, call_syncs },
+	{ _IOC_NR(XSPROF_IOC_DROP), 0, false, call_drop },
+};
+
+/* ---- the descriptor ------------------------------------------------------------------------ */
+
+static long reader_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return xsp_call(commands, ARRAY_SIZE(commands), file->private_data, cmd, arg);
+}
+
+static ssize_t reader_read(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct xsp_reader *r = iocb->ki_filp->private_data;
+
+	return xsp_memory_read(r->p, iocb, to);
+}
+
+static int reader_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct xsp_reader *r = file->private_data;
+
+	return xsp_memory_mmap(r->p, vma, false, r->consumer);
+}
+
+static __poll_t reader_poll(struct file *file, poll_table *wait)
+{
+	struct xsp_reader *r = file->private_data;
+	__poll_t events = 0;
+
+	poll_wait(file, &r->p->wait, wait);
+	if (atomic64_read(&r->p->kicks) != READ_ONCE(r->seen))
+		events |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
+		events |= EPOLLHUP;
+	return events;
+}
+
+static int reader_release(struct inode *inode, struct file *file)
+{
+	struct xsp_reader *r = file->private_data;
+	struct xsp_producer *p = r->p;
+
+	unwatch(r);
+	mutex_lock(&p->lock);
+	if (p->consumer == r) {
+		p->consumer = NULL;
+		p->watch_ns = 0;
+		WRITE_ONCE(p->ctl->watermark, 0);
+	}
+	mutex_unlock(&p->lock);
+	xsp_producer_put(p);
+	kfree(r);
+	return 0;
+}
+
+static const struct file_operations reader_fops = {
+	.owner		= THIS_MODULE,
+	.release	= reader_release,
+	.unlocked_ioctl	= reader_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.read_iter	= reader_read,
+	.mmap		= reader_mmap,
+	.poll		= reader_poll,
+	.llseek		= noop_llseek,
+};
+
+static int claim(struct xsp_reader *r)
+{
+	int err = 0;
+
+	mutex_lock(&r->p->lock);
+	if (r->p->consumer)
+		err = -EBUSY;
+	else
+		r->p->consumer = r;
+	mutex_unlock(&r->p->lock);
+	return err;
+}
+
+static int install(struct xsp_reader *r)
+{
+	struct file *file;
+	int fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = anon_inode_getfile("[xsprof]", &reader_fops, r, O_RDWR);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+	/* It has no position of its own that would make sense: pread() only. */
+	file->f_mode |= FMODE_PREAD;
+	fd_install(fd, file);
+	return fd;
+}
+
+/**
+ * xsp_reader_open() - a descriptor that reads one producer
+ * @arg: as the caller gave it
+ *
+ * Return: the descriptor; -EINVAL; -ENOENT: no such producer, or not the caller's to read;
+ * -EBUSY: another one moves the tails; -ENOMEM, -EMFILE.
+ */
+int xsp_reader_open(const struct xsprof_open *arg)
+{
+	struct xsp_reader *r;
+	int ret;
+
+	if (arg->flags & ~XSPROF_OPEN_CONSUME)
+		return -EINVAL;
+	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	if (!r)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&r->node);
+	r->p = xsp_registry_find(arg->id);
+	ret = -ENOENT;
+	if (!r->p)
+		goto err_free;
+	/* The first poll() finds it ready: what came before is there to be read. */
+	r->seen = atomic64_read(&r->p->kicks) - 1;
+	r->consumer = arg->flags & XSPROF_OPEN_CONSUME;
+	ret = r->consumer ? claim(r) : 0;
+	if (ret)
+		goto err_put;
+	ret = install(r);
+	if (ret >= 0)
+		return ret;
+	if (r->consumer) {
+		mutex_lock(&r->p->lock);
+		r->p->consumer = NULL;
+		mutex_unlock(&r->p->lock);
+	}
+err_put:
+	xsp_producer_put(r->p);
+err_free:
+	kfree(r);
+	return ret;
+}
+
+/* No reader is open any more. */
+void xsp_reader_exit(void)
+{
+	cancel_delayed_work_sync(&watch_work);
+}

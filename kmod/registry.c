@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All producers: numbers, who may read which, and how long those that have ended are kept.
+ * Owns the references that keep an ended producer; never touches its memory.
+ */
+#include <linux/capability.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uidgid.h>
+
+#include "xsprof.h"
+
+DEFINE_MUTEX(xsp_registry_lock);
+DECLARE_WAIT_QUEUE_HEAD(xsp_registry_wait);
+
+static DEFINE_XARRAY(producers);	/* by number; the entry holds a reference */
+static LIST_HEAD(ended);		/* those kept, oldest first */
+static LIST_HEAD(uids);
+static u64 last_id;
+static u64 nr_live;
+static u64 nr_kept;
+static u64 kept_bytes;
+static u64 nr_dropped;
+static u64 dropped_bytes;
+static atomic64_t events;		/* arrivals and ends */
+
+static void trim_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(trim_work, trim_worker);
+
+static void tell(void)
+{
+	atomic64_inc(&events);
+	wake_up_interruptible_all(&xsp_registry_wait);
+}
+
+u64 xsp_registry_events(void)
+{
+	return atomic64_read(&events);
+}
+
+/* ---- users --------------------------------------------------------------------------------- */
+
+static struct xsp_uid *get_uid_locked(kuid_t uid)
+{
+	struct xsp_uid *u;
+
+	list_for_each_entry(u, &uids, node)
+		if (uid_eq(u->uid, uid))
+			goto found;
+	u = kzalloc(sizeof(*u), GFP_KERNEL);
+	if (!u)
+		return ERR_PTR(-ENOMEM);
+	u->uid = uid;
+	list_add(&u->node, &uids);
+found:
+	if (u->refs >= READ_ONCE(xsp_uid_max_producers))
+		return ERR_PTR(-EUSERS);
+	u->refs++;
+	return u;
+}
+
+static void put_uid_locked(struct xsp_uid *u)
+{
+	if (--u->refs)
+		return;
+	list_del(&u->node);
+	kfree(u);
+}
+
+/* ---- coming and going ---------------------------------------------------------------------- */
+
+/**
+ * xsp_registry_add() - give a producer its number and its user's account
+ * @p: producer; nobody can find it yet
+ *
+ * Return: 0, -ENOMEM, -EUSERS: uid_max_producers.
+ */
+int xsp_registry_add(struct xsp_producer *p)
+{
+	int err = 0;
+
+	mutex_lock(&xsp_registry_lock);
+	p->uid = get_uid_locked(p->cred->uid);
+	if (IS_ERR(p->uid)) {
+		err = PTR_ERR(p->uid);
+		p->uid = NULL;
+	} else {
+		p->id = ++last_id;
+		/* The place is made now, so that xsp_registry_publish() cannot fail. */
+		err = xa_reserve(&producers, p->id, GFP_KERNEL);
+		if (err)
+			put_uid_locked(p->uid);
+	}
+	mutex_unlock(&xsp_registry_lock);
+	return err;
+}
+
+/* From here on it can be listed and opened. */
+void xsp_registry_publish(struct xsp_producer *p)
+{
+	mutex_lock(&xsp_registry_lock);
+	xa_store(&producers, p->id, xsp_producer_get(p), GFP_KERNEL);
+	p->listed = true;
+	nr_live++;
+	mutex_unlock(&xsp_registry_lock);
+	tell();
+}
+
+/* The end of the producer's memory: its number and its user's account go. */
+void xsp_registry_remove(struct xsp_producer *p)
+{
+	mutex_lock(&xsp_registry_lock);
+	if (!p->listed)
+		xa_release(&producers, p->id);
+	put_uid_locked(p->uid);
+	mutex_unlock(&xsp_registry_lock);
+}
+
+/*
+ * Takes an ended producer out of the list.  Return: the reference that the registry had, to be
+ * put without the lock; NULL when it is out already.
+ */
+static struct xsp_producer *forget_locked(struct xsp_producer *p)
+{
+	if (xa_load(&producers, p->id) != p)
+		return NULL;
+	xa_erase(&producers, p->id);
+	if (!list_empty(&p->node)) {
+		list_del_init(&p->node);
+		nr_kept--;
+		kept_bytes -= p->kept;
+		p->uid->kept -= p->kept;
+	}
+	return p;
+}
+
+/* One that never opened a ring has nothing to say after its end. */
+static bool worth_keeping(const struct xsp_producer *p)
+{
+	return !bitmap_empty((const unsigned long *)p->ctl->ready, p->geo.rings);
+}
+
+/* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */
+void xsp_registry_ended(struct xsp_producer *p)
+{
+	struct xsp_producer *gone = NULL;
+
+	mutex_lock(&xsp_registry_lock);
+	nr_live--;
+	if (worth_keeping(p)) {
+		p->kept = (u64)atomic_long_read(&p->nr_pages) << PAGE_SHIFT;
+		list_add_tail(&p->node, &ended);
+		nr_kept++;
+		kept_bytes += p->kept;
+		p->uid->kept += p->kept;
+	} else {
+		gone = forget_locked(p);
+	}
+	mutex_unlock(&xsp_registry_lock);
+	tell();
+	if (gone)
+		xsp_producer_put(gone);
+	mod_delayed_work(xsp_wq, &trim_work, 0);
+}
+
+/**
+ * xsp_registry_drop() - an ended producer need not be kept any longer
+ * @p: producer
+ *
+ * Return: 0; -EBUSY: it has not ended.
+ */
+int xsp_registry_drop(struct xsp_producer *p)
+{
+	struct xsp_producer *gone;
+	bool live;
+
+	mutex_lock(&p->lock);
+	live = p->state == XSPROF_STATE_LIVE;
+	mutex_unlock(&p->lock);
+	if (live)
+		return -EBUSY;
+	mutex_lock(&xsp_registry_lock);
+	gone = forget_locked(p);
+	mutex_unlock(&xsp_registry_lock);
+	if (gone)
+		xsp_producer_put(gone);
+	return 0;
+}
+
+/* ---- keeping ------------------------------------------------------------------------------- */
+
+static bool too_much(const struct xsp_producer *p, u64 now)
+{
+	u64 keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
+
+	return now - p->ended >= keep || kept_bytes > READ_ONCE(xsp_retain_bytes) ||
+	       p->uid->kept > READ_ONCE(xsp_retain_uid_bytes);
+}
+
+/* Oldest first; one user's excess does not cost another's. */
+static struct xsp_producer *next_to_drop(u64 now)
+{
+	struct xsp_producer *p;
+
+	list_for_each_entry(p, &ended, node)
+		if (too_much(p, now))
+			return p;
+	return NULL;
+}
+
+/* Drops what is beyond the limits, and comes back when the next one is too old. */
+static void trim_worker(struct work_struct *work)
+{
+	struct xsp_producer *p;
+	u64 now = ktime_get_ns(), age, keep;
+
+	for (;;) {
+		mutex_lock(&xsp_registry_lock);
+		p = next_to_drop(now);
+		if (!p)
+			break;
+		nr_dropped++;
+		dropped_bytes += p->kept;
+		forget_locked(p);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(p);
+		cond_resched();
+	}
+	p = list_first_entry_or_null(&ended, struct xsp_producer, node);
+	if (p) {
+		keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
+		age = now - p->ended;
+		/* Not all at once for a limit of years. */
+		queue_delayed_work(xsp_wq, &trim_work, 1 +
+				   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));
+	}
+	mutex_unlock(&xsp_registry_lock);
+}
+
+/* A limit was changed. */
+void xsp_registry_trim(void)
+{
+	mod_delayed_work(xsp_wq, &trim_work, 0);
+}
+
+/* ---- looking ------------------------------------------------------------------------------- */
+
+/**
+ * xsp_registry_may_read() - may the caller read this producer?
+ * @p: producer
+ *
+ * Your own processes, or CAP_PERFMON for all.  "Own" as ptrace has it: all ids of the process
+ * at attach are the caller's, so what a set-user-id program records is not its caller's to read.
+ * perf_event_paranoid has no say: it is about what unprivileged users may learn of the kernel
+ * and of the hardware, and there is neither in here, only what a program of theirs wrote.
+ */
+bool xsp_registry_may_read(const struct xsp_producer *p)
+{
+	const struct cred *me = current_cred(), *it = p->cred;
+
+	if (uid_eq(me->fsuid, it->uid) && uid_eq(me->fsuid, it->euid) &&
+	    uid_eq(me->fsuid, it->suid) && gid_eq(me->fsgid, it->gid) &&
+	    gid_eq(me->fsgid, it->egid) && gid_eq(me->fsgid, it->sgid))
+		return true;
+	return perfmon_capable();
+}
+
+/* The first producer with a number above @after that the caller may read, or NULL. */
+struct xsp_producer *xsp_registry_next(u64 after)
+{
+	struct xsp_producer *p;
+	unsigned long id;
+
+	if (after >= ULONG_MAX)
+		return NULL;
+	mutex_lock(&xsp_registry_lock);
+	xa_for_each_start(&producers, id, p, after + 1) {
+		if (!xsp_registry_may_read(p))
+			continue;
+		xsp_producer_get(p);
+		mutex_unlock(&xsp_registry_lock);
+		return p;
+	}
+	mutex_unlock(&xsp_registry_lock);
+	return NULL;
+}
+
+/* One that the caller may read, by number, or NULL: what may not be read is not there. */
+struct xsp_producer *xsp_registry_find(u64 id)
+{
+	struct xsp_producer *p = NULL;
+
+	if (!id)
+		return NULL;
+	mutex_lock(&xsp_registry_lock);
+	p = xa_load(&producers, id);
+	if (p && xsp_registry_may_read(p))
+		xsp_producer_get(p);
+	else
+		p = NULL;
+	mutex_unlock(&xsp_registry_lock);
+	return p;
+}
+
+/* Calls @fn for every producer whose process lives, under the registry's lock. */
+void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
+			   const void *data)
+{
+	struct xsp_producer *p;
+	unsigned long id;
+
+	mutex_lock(&xsp_registry_lock);
+	xa_for_each(&producers, id, p)
+		if (READ_ONCE(p->state) == XSPROF_STATE_LIVE)
+			fn(p, data);
+	mutex_unlock(&xsp_registry_lock);
+}
+
+u64 xsp_registry_live(void)
+{
+	return READ_ONCE(nr_live);
+}
+
+void xsp_registry_counters(struct xsp_counters *c)
+{
+	mutex_lock(&xsp_registry_lock);
+	c->live = nr_live;
+	c->kept = nr_kept;
+	c->kept_bytes = kept_bytes;
+	c->dropped = nr_dropped;
+	c->dropped_bytes = dropped_bytes;
+	mutex_unlock(&xsp_registry_lock);
+}
+
+/* The module goes: no file is open, so nobody else has a reference but queued ends. */
+void xsp_registry_exit(void)
+{
+	struct xsp_producer *p;
+	unsigned long id;
+
+	cancel_delayed_work_sync(&trim_work);
+	/* First nobody can queue another end, then those queued are waited for. */
+	xa_for_each(&producers, id, p)
+		xsp_producer_forget_process(p);
+	flush_workqueue(xsp_wq);
+	cancel_delayed_work_sync(&trim_work);
+	xa_for_each(&producers, id, p) {
+		mutex_lock(&xsp_registry_lock);
+		forget_locked(p);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(p);
+	}
+	xa_destroy(&producers);
+}
