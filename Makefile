@@ -8,7 +8,8 @@
 # tests/install-deps.sh, called by `demo` and `check`. `make help` lists targets
 # and variables.
 
-VERSION		:= 0.1.0
+# One home for it: the module says it too, and is also built without this file.
+VERSION		:= $(shell sed -n 's/^MODULE_VERSION("\(.*\)");$$/\1/p' kmod/main.c)
 SOMAJOR		:= $(firstword $(subst ., ,$(VERSION)))
 comma		:= ,
 
@@ -48,6 +49,11 @@ INCLUDEDIR	?= $(PREFIX)/include
 MANDIR		?= $(PREFIX)/share/man
 BASHCOMPDIR	?= $(PREFIX)/share/bash-completion/completions
 PKGCONFIGDIR	?= $(LIBDIR)/pkgconfig
+UDEVRULESDIR	?= /usr/lib/udev/rules.d
+DKMSDIR		?= /usr/src/xsprof-$(VERSION)
+
+# The kernel to build the module for.
+KDIR		?= /lib/modules/$(shell uname -r)/build
 
 san_flags	:= $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 warn_flags	:= -Wall -Wextra -Wshadow -Wpointer-arith -Wundef
@@ -104,8 +110,8 @@ Q		:=
 say		= @:
 endif
 
-.PHONY: all user trace tools tests demo check check-full check-fresh bench install uninstall \
-	clean help FORCE
+.PHONY: all user trace tools kmod tests demo demo-kmod check check-full check-fresh bench \
+	install uninstall modules_install dkms_install clean help FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -191,6 +197,36 @@ $(BUILD)/bin/xsprof: $(tools_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 
+# The kernel module ------------------------------------------------------------------
+# Kbuild writes beside its sources: it gets links to them, below $(BUILD). What was given on
+# this command line (O=, V=, CFLAGS=) is not meant for the kernel's makefiles.
+kmod_files	:= Kbuild $(wildcard kmod/*.c kmod/*.h) kmod/uapi
+kmod_links	= $(kmod_files:%=$(BUILD)/kmod/%)
+kbuild		= $(MAKE) MAKEOVERRIDES= -C $(KDIR) M=$(abspath $(BUILD)/kmod)
+
+$(kmod_links): $(BUILD)/kmod/%: %
+	@mkdir -p $(@D)
+	@ln -sfn $(abspath $<) $@
+
+kmod: $(kmod_links)
+	@test -e $(KDIR)/Makefile || { echo "kmod: $(KDIR): no kernel headers: install" \
+		"linux-headers-$$(uname -r), or name others with KDIR=" >&2; exit 1; }
+	+$(kbuild) W=1 modules
+
+modules_install: kmod
+	+$(kbuild) $(if $(DESTDIR),INSTALL_MOD_PATH=$(abspath $(DESTDIR))) modules_install
+	@set -e; $(INSTALL) -d $(DESTDIR)$(UDEVRULESDIR); \
+		$(INSTALL) -m 644 kmod/60-xsprof.rules $(DESTDIR)$(UDEVRULESDIR)/
+
+# The sources where dkms looks for them; then `dkms install xsprof/VERSION`.
+dkms_install:
+	$(call inst_dir,$(DKMSDIR)/kmod/uapi/xsprof $(UDEVRULESDIR))
+	$(INSTALL) -m 644 Kbuild $(DESTDIR)$(DKMSDIR)/
+	$(INSTALL) -m 644 $(wildcard kmod/*.c kmod/*.h) $(DESTDIR)$(DKMSDIR)/kmod/
+	$(INSTALL) -m 644 kmod/uapi/xsprof/*.h $(DESTDIR)$(DKMSDIR)/kmod/uapi/xsprof/
+	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in > $(DESTDIR)$(DKMSDIR)/dkms.conf
+	$(INSTALL) -m 644 kmod/60-xsprof.rules $(DESTDIR)$(UDEVRULESDIR)/
+
 # Tests ------------------------------------------------------------------------------
 # A tests/DIR/Makefile.inc names its programs, TEST_PROGS += $(BUILD)/tests/DIR/NAME, and
 # what each is linked with as ordinary prerequisites (.o .a .so), e.g.
@@ -252,6 +288,11 @@ demo:
 	$(build_all)
 	tests/demo/demo.sh
 
+demo-kmod:
+	tests/install-deps.sh build demo vm
+	$(build_all)
+	tests/demo/kmod.sh
+
 # Installation -----------------------------------------------------------------------
 $(BUILD)/lib/pkgconfig/%.pc: lib/%.pc.in Makefile FORCE
 	@mkdir -p $(@D)
@@ -305,8 +346,11 @@ clean:
 help:
 	@echo 'Targets:'
 	@echo '  all          libraries and tools (default); also one by one: user trace tools'
+	@echo '  kmod         the kernel module, for the running kernel or KDIR=; modules_install'
+	@echo '  dkms_install the sources of the module where dkms looks for them'
 	@echo '  tests        the test programs'
 	@echo '  demo         install what is needed, build, record real programs, write demo/'
+	@echo '  demo-kmod    in a virtual machine: what a killed program was doing'
 	@echo '  check        install what is needed, build, run the tests (under 15 minutes)'
 	@echo '  check-full   the same with the full figures'
 	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'
@@ -316,6 +360,7 @@ help:
 	@echo 'Variables:'
 	@echo '  BUILD=dir or O=dir  output directory (default build)'
 	@echo '  JOBS=2              tests at once in check and check-full'
+	@echo '  KDIR=dir            kernel headers to build the module with'
 	@echo '  V=1                 show the commands'
 	@echo '  CC=clang CFLAGS=... compiler and flags'
 	@echo '  SAN=address,undefined   sanitizers, e.g. with BUILD=build/asan'

@@ -58,14 +58,17 @@ MODULE_PARM_DESC(always_on, "producers that no recorder started record too (defa
 
 unsigned int xsp_retain_seconds = 600;
 module_param_cb(retain_seconds, &uint_limit, &xsp_retain_seconds, 0644);
+__MODULE_PARM_TYPE(retain_seconds, "uint");
 MODULE_PARM_DESC(retain_seconds, "how long the rings of an ended process are kept, in seconds (default 600)");
 
 unsigned long xsp_retain_bytes = SZ_256M;
 module_param_cb(retain_bytes, &ulong_limit, &xsp_retain_bytes, 0644);
+__MODULE_PARM_TYPE(retain_bytes, "ulong");
 MODULE_PARM_DESC(retain_bytes, "memory of all ended processes that are kept, oldest dropped first (default 256 MiB)");
 
 unsigned long xsp_retain_uid_bytes = SZ_128M;
 module_param_cb(retain_uid_bytes, &ulong_limit, &xsp_retain_uid_bytes, 0644);
+__MODULE_PARM_TYPE(retain_uid_bytes, "ulong");
 MODULE_PARM_DESC(retain_uid_bytes, "the same for the processes of one user (default 128 MiB)");
 
 unsigned long xsp_max_bytes;
