@@ -150,7 +150,8 @@ static long call_attach(void *self, union xsp_argument *a)
 
 	mutex_lock(&f->attaching);
 	if (!f->p)
-		err = xsp_producer_attach(&a->attach, &p);
+		err = a->attach.flags & XSPROF_ATTACH_REJOIN ?
+		      xsp_producer_rejoin(&a->attach, &p) : xsp_producer_attach(&a->attach, &p);
 	if (!err)
 		smp_store_release(&f->p, p);	/* complete for whoever sees it */
 	mutex_unlock(&f->attaching);
@@ -192,8 +193,7 @@ static long call_kick(void *self, union xsp_argument *a)
 		return -EINVAL;
 	if (!xsp_producer_is_mine(p))
 		return -EPERM;
-	xsp_producer_kick(p, a->value & XSPROF_KICK_FLUSH);
-	return 0;
+	return xsp_producer_kick(p, a->value & XSPROF_KICK_FLUSH);
 }
 
 static long call_list(void *self, union xsp_argument *a)

@@ -112,8 +112,11 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	p->status = status;
 	p->ended = ktime_get_ns();
 	WRITE_ONCE(ctl->exit_ticks, xsp_clock_ticks(p->clock));
-	WRITE_ONCE(ctl->enabled, 0);
-	/* A reader that sees the state sees all of the above. */
+	/*
+	 * enabled stays: children that it left behind look at this page until their first
+	 * marker makes them producers of their own.  A reader that sees the state sees all of
+	 * the above.
+	 */
 	smp_store_release(&ctl->state, state);
 	mutex_unlock(&p->lock);
 	xsp_registry_ended(p);
@@ -122,8 +125,8 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 }
 
 /**
- * xsp_producer_let_go() - the producer's file and its last mapping are gone
- * @p: producer
+ * xsp_producer_let_go() - a file of the producer and its last mapping are gone
+ * @p: producer; the file's reference to it is put
  *
  * Of a process that is on its way out the end follows, with its status.  One that goes on has
  * executed another program, or has done with this producer.
@@ -133,6 +136,8 @@ void xsp_producer_let_go(struct xsp_producer *p)
 	struct task_struct *task;
 	bool goes_on = false;
 
+	if (!atomic_dec_and_test(&p->files))
+		goto out;
 	rcu_read_lock();
 	task = pid_task(p->pid, PIDTYPE_TGID);
 	if (task)
@@ -142,7 +147,45 @@ void xsp_producer_let_go(struct xsp_producer *p)
 	rcu_read_unlock();
 	if (goes_on)
 		xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);
+out:
 	xsp_producer_put(p);
+}
+
+/**
+ * xsp_producer_rejoin() - another file for a producer whose process lost its descriptor
+ * @arg: as the caller gave it; what it got at attach is filled in again
+ * @out: the producer, with a reference
+ *
+ * Return: 0; -EPROTONOSUPPORT; -EINVAL; -ESRCH: no live producer of the calling process.
+ */
+int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
+{
+	const struct xsprof_ctl *ctl;
+	struct xsp_producer *p;
+
+	if (arg->abi_major != XSPROF_ABI_MAJOR)
+		return -EPROTONOSUPPORT;
+	if (arg->flags != XSPROF_ATTACH_REJOIN)
+		return -EINVAL;
+	p = xsp_registry_mine(arg->id);
+	if (!p)
+		return -ESRCH;
+	/* Its mappings hold the first file as long as it is live: the count is not 0, or too late. */
+	if (!atomic_inc_not_zero(&p->files)) {
+		xsp_producer_put(p);
+		return -ESRCH;
+	}
+	ctl = p->ctl;
+	arg->mode = p->mode;
+	arg->nr_rings = p->geo.nr_rings;
+	arg->nr_lock_rings = p->geo.rings - p->geo.nr_rings;
+	arg->ring_size = ctl->ring_size;
+	arg->arena_size = ctl->arena_size;
+	arg->total_size = ctl->total_size;
+	arg->session = p->session;
+	arg->wanted = READ_ONCE(ctl->wanted);
+	*out = p;
+	return 0;
 }
 
 /* ---- control ------------------------------------------------------------------------------- */
@@ -154,7 +197,7 @@ static void set_enabled(struct xsp_producer *p, u64 wanted, u32 paused)
 
 	WRITE_ONCE(ctl->wanted, wanted);
 	WRITE_ONCE(ctl->paused, paused);
-	WRITE_ONCE(ctl->enabled, paused || p->state != XSPROF_STATE_LIVE ? 0 : wanted);
+	WRITE_ONCE(ctl->enabled, paused ? 0 : wanted);
 	/* Whoever sees the generation sees what it is of. */
 	smp_store_release(&ctl->generation, ctl->generation + 1);
 }
@@ -165,28 +208,38 @@ static void set_enabled(struct xsp_producer *p, u64 wanted, u32 paused)
  * @arg: as the caller gave it; enabled is set
  * @may_pause: bits of pause and resume that are this caller's
  *
- * Return: 0; -EPERM: a bit that is not; -EINVAL: a bit that is nobody's.
+ * Return: 0; -EPERM: a bit that is not; -EINVAL: a bit that is nobody's; -ESHUTDOWN: it has
+ * ended.
  */
 int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause)
 {
 	struct xsprof_ctl *ctl = p->ctl;
 	u32 bits = arg->pause | arg->resume;
+	int err = 0;
 
 	if (arg->flags || bits & ~(XSPROF_PAUSED_PROGRAM | XSPROF_PAUSED_RECORDER))
 		return -EINVAL;
 	if (bits & ~may_pause)
 		return -EPERM;
 	mutex_lock(&p->lock);
-	if (arg->set || arg->clear || bits)
+	if (p->state != XSPROF_STATE_LIVE)
+		err = -ESHUTDOWN;
+	else if (arg->set || arg->clear || bits)
 		set_enabled(p, (ctl->wanted & ~arg->clear) | arg->set,
 			    (ctl->paused & ~arg->resume) | arg->pause);
 	arg->enabled = ctl->enabled;
 	mutex_unlock(&p->lock);
-	return 0;
+	return err;
 }
 
-/* The producer has something for its reader; @flush: and wants all of it read. */
-void xsp_producer_kick(struct xsp_producer *p, bool flush)
+/**
+ * xsp_producer_kick() - the producer has something for its reader
+ * @p: producer
+ * @flush: and wants all of it read
+ *
+ * Return: does anybody consume it?
+ */
+bool xsp_producer_kick(struct xsp_producer *p, bool flush)
 {
 	if (flush) {
 		mutex_lock(&p->lock);
@@ -195,6 +248,7 @@ void xsp_producer_kick(struct xsp_producer *p, bool flush)
 	}
 	atomic64_inc(&p->kicks);
 	wake_up_interruptible_all(&p->wait);
+	return READ_ONCE(p->consumer);
 }
 
 /* What the kernel knows of it, as the caller's namespaces name things.  May not be faulted on. */
@@ -342,6 +396,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 		return err;
 	}
 	kref_init(&p->ref);
+	atomic_set(&p->files, 1);
 	mutex_init(&p->lock);
 	init_waitqueue_head(&p->wait);
 	xa_init_flags(&p->pages, XA_FLAGS_ACCOUNT);

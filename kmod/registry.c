@@ -286,6 +286,21 @@ struct xsp_producer *xsp_registry_next(u64 after)
 	return NULL;
 }
 
+/* The caller's own, by number, or NULL; also when its user ids have changed since. */
+struct xsp_producer *xsp_registry_mine(u64 id)
+{
+	struct xsp_producer *p;
+
+	mutex_lock(&xsp_registry_lock);
+	p = xa_load(&producers, id);
+	if (p && xsp_producer_is_mine(p) && READ_ONCE(p->state) == XSPROF_STATE_LIVE)
+		xsp_producer_get(p);
+	else
+		p = NULL;
+	mutex_unlock(&xsp_registry_lock);
+	return p;
+}
+
 /* One that the caller may read, by number, or NULL: what may not be read is not there. */
 struct xsp_producer *xsp_registry_find(u64 id)
 {

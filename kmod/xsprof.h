@@ -81,6 +81,7 @@ struct xsp_geometry {
 /**
  * struct xsp_producer - one producer
  * @ref: references: its file, the registry, each reader, a queued end
+ * @files: open files that are this producer
  * @lock: what follows, up to @wait
  * @state: enum xsprof_state
  * @status: wait status of its process, -1 while there is none
@@ -117,6 +118,7 @@ struct xsp_geometry {
  */
 struct xsp_producer {
 	struct kref		ref;
+	atomic_t		files;
 	struct mutex		lock;
 	u32			state;
 	s32			status;
@@ -170,13 +172,14 @@ extern unsigned int xsp_uid_max_producers;
 
 /* ---- producer.c ---- */
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out);
+int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out);
 void xsp_producer_let_go(struct xsp_producer *p);
 void xsp_producer_end(struct xsp_producer *p, u32 state, int status);
 void xsp_producer_forget_process(struct xsp_producer *p);
 void xsp_producer_put(struct xsp_producer *p);
 bool xsp_producer_is_mine(const struct xsp_producer *p);
 int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause);
-void xsp_producer_kick(struct xsp_producer *p, bool flush);
+bool xsp_producer_kick(struct xsp_producer *p, bool flush);
 void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info);
 
 static inline struct xsp_producer *xsp_producer_get(struct xsp_producer *p)
@@ -200,6 +203,7 @@ void xsp_registry_trim(void);
 u64 xsp_registry_events(void);
 struct xsp_producer *xsp_registry_next(u64 after);
 struct xsp_producer *xsp_registry_find(u64 id);
+struct xsp_producer *xsp_registry_mine(u64 id);
 bool xsp_registry_may_read(const struct xsp_producer *p);
 void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
 			   const void *data);

@@ -23,6 +23,7 @@
 
 #define XSPROF_ATTACH_MONO	0x1u	/* timestamps are CLOCK_MONOTONIC_RAW, whatever else there is */
 #define XSPROF_ATTACH_NO_RSEQ	0x2u	/* lock rings only */
+#define XSPROF_ATTACH_REJOIN	0x4u	/* this open too is the producer @id of the calling process */
 
 /**
  * struct xsprof_attach - XSPROF_IOC_ATTACH: make this open a producer
@@ -38,7 +39,9 @@
  * @total_size: out: bytes to map
  * @session: which recording this process belongs to, 0 for none
  * @wanted: categories enabled from the start
- * @id: out: the producer's number, never used again before the module is unloaded
+ * @id: out: the producer's number, never used again before the module is unloaded; in: with
+ *	XSPROF_ATTACH_REJOIN, of a producer whose descriptor was lost (-ESRCH: not the caller's,
+ *	or ended); all but @size and the ABI is then output
  * @reserved: must be 0
  *
  * The geometry is fixed here, for ever.  No ring memory is taken yet.
@@ -93,6 +96,7 @@ struct xsprof_populate {
  * @enabled: out: the enabled categories after it
  *
  * By the producer, or by a reader of it.  xsprof_ctl.enabled and .generation follow at once.
+ * -ESHUTDOWN for a producer that has ended.
  */
 struct xsprof_control {
 	__u32	size;
@@ -104,7 +108,8 @@ struct xsprof_control {
 	__u64	enabled;
 };
 
-#define XSPROF_KICK_FLUSH	0x1u	/* argument of XSPROF_IOC_KICK: raise xsprof_ctl.flush too */
+/* Argument of XSPROF_IOC_KICK: raise xsprof_ctl.flush too.  It returns 1 when somebody reads. */
+#define XSPROF_KICK_FLUSH	0x1u
 
 #define XSPROF_COMM_SIZE	16
 #define XSPROF_EXE_SIZE		256
