@@ -19,7 +19,7 @@
 
 #include <xsprof/abi.h>
 
-#define XSPROF_DEVICE		"/dev/xsprof"
+#define XSPROF_DEVICE_PATH	"/dev/xsprof"
 
 #define XSPROF_ATTACH_MONO	0x1u	/* timestamps are CLOCK_MONOTONIC_RAW, whatever else there is */
 #define XSPROF_ATTACH_NO_RSEQ	0x2u	/* lock rings only */
