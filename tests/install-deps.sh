@@ -14,7 +14,7 @@ set -eu
 usage()
 {
 	sed -n 's/^# Usage: /usage: /p' "$0"
-	echo "groups: build demo check full bench fresh"
+	echo "groups: build demo check full bench fresh kernel"
 }
 
 # One package a word. A|B: either will do, A is installed when neither is there. @CMD: the
@@ -22,9 +22,13 @@ usage()
 group_build="gcc make libc6-dev libzstd-dev pkg-config"
 # The demo's programs: PyTorch on oneDNN, OpenMP on LLVM's runtime, mold on TBB.
 group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold"
+# The module, the debug kernel, what checks them. Kernels and QEMU 10 are unpacked into a
+# cache, see tests/vm/packages.sh, and never installed.
+group_kernel="gcc make libc6-dev bc bison flex libelf-dev libssl-dev pahole kmod sparse
+	busybox-static cpio xz-utils perl rsync util-linux"
 group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
-	cpio xz-utils man-db groff-base file procps"
+	cpio xz-utils man-db groff-base file procps $group_kernel"
 # A real viewer for the JSON.
 group_full="$group_check chromium nodejs npm|@npm"
 group_bench="$group_build g++ python3 liblttng-ust-dev lttng-tools babeltrace2"
@@ -50,7 +54,7 @@ shift $((OPTIND - 1))
 wanted=
 for g in "$@"; do
 	case $g in
-	build|demo|check|full|bench|fresh) v=group_$g; wanted="$wanted ${!v}" ;;
+	build|demo|check|full|bench|fresh|kernel) v=group_$g; wanted="$wanted ${!v}" ;;
 	*) usage >&2; die "$g: no such group" ;;
 	esac
 done

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # One guest: its initramfs, its run under QEMU, its verdict. Knows nothing of an
-# architecture: the front script (arm64.sh) gives the QEMU command, the kernel
+# architecture: the front script (boot.sh) gives the QEMU command, the kernel
 # and the modules. Never trusts QEMU's exit status alone, because a guest that
 # panics or powers off makes QEMU leave with 0.
 #
@@ -30,19 +30,22 @@ verdict_code()
 	echo $(($1 % 61 * 2 + 3))
 }
 
-# vm_base OUT BUSYBOX LEAVE MODULE...: the part of the initramfs that all runs
-# share. LEAVE is the program that ends QEMU; modules are loaded in this order.
+# vm_base OUT BUSYBOX LEAVE KLOG MODULE...: the part of the initramfs that all runs
+# share. LEAVE is the program that ends QEMU, KLOG the one that passes on the kernel's
+# log; modules are loaded in this order.
 vm_base()
 {
-	local out=$1 busybox=$2 leave=$3 tree=$1.tree module
+	local out=$1 busybox=$2 leave=$3 klog=$4 tree=$1.tree module
 
-	shift 3
+	shift 4
 	rm -rf "$tree"
 	mkdir -p "$tree"/{bin,dev,proc,sys,tmp,run,root,etc,mod,t} &&
 	cp "$busybox" "$tree/bin/busybox" &&
 	cp "$leave" "$tree/bin/leave" &&
+	cp "$klog" "$tree/bin/klog" &&
 	cp "$vm_src/init" "$tree/init" &&
-	chmod 755 "$tree/init" "$tree/bin/busybox" "$tree/bin/leave" || return
+	chmod 755 "$tree/init" "$tree/bin/busybox" "$tree/bin/leave" \
+		"$tree/bin/klog" || return
 	echo 'root:x:0:0:root:/root:/bin/sh' > "$tree/etc/passwd"
 	echo 'root:x:0:' > "$tree/etc/group"
 	: > "$tree/mod/order"
@@ -62,24 +65,53 @@ quote()		# one word for a shell
 	printf " '%s'" "${1//\'/$q}"
 }
 
-# vm_pack RUN BASE NONCE: the initramfs of this run, from the arrays vm_files
-# and vm_command. The archive without compression comes first: the kernel looks
-# for the next one only at a multiple of four bytes.
+# vm_pack RUN BASE NONCE LIBS: the initramfs of this run, from the arrays vm_files,
+# vm_modules and vm_command. The archive without compression comes first: the
+# kernel looks for the next one only at a multiple of four bytes.
 vm_pack()
 {
 	local run=$1 base=$2 file word
 
 	mkdir -p "$run/tree/t" && echo "$3" > "$run/tree/nonce" || return
+	for file in "${vm_modules[@]}"; do
+		mkdir -p "$run/tree/load" && cp -L "$file" "$run/tree/load/" || return
+		echo "insmod /load/${file##*/} || exit" >> "$run/tree/command"
+	done
 	for word in "${vm_command[@]}"; do
 		quote "$word"
-	done > "$run/tree/command"
+	done >> "$run/tree/command"
 	echo >> "$run/tree/command"
 	for file in "${vm_files[@]}"; do
 		[ -e "$run/tree/t/${file##*/}" ] && vm_die "$file: a second file of that name"
 		cp -aL "$file" "$run/tree/t/" || return
 	done
+	[ -z "$4" ] || vm_libs "$run/tree" || return
 	(cd "$run/tree" && find . | cpio --quiet -o -H newc -R 0:0) > "$run/initrd" &&
 	cat "$base" >> "$run/initrd" && rm -rf "$run/tree"
+}
+
+# vm_libs TREE: the libraries of the programs in TREE/t, as this machine's loader finds
+# them, all in /lib, where every loader looks; libgcc_s as well, which libc loads by
+# itself when a thread is cancelled.
+vm_libs()
+{
+	local tree=$1 name path
+
+	mkdir -p "$tree/lib"
+	find "$tree/t" -type f \( -perm -100 -o -name '*.so*' \) -print0 |
+		LD_LIBRARY_PATH=${LD_LIBRARY_PATH-} xargs -0 -r -n 1 ldd 2> /dev/null > "$tree.ldd"
+	for path in $(awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' \
+			"$tree.ldd" | sort -u) $(ldconfig -p | awk '$1 == "libgcc_s.so.1" \
+			{ print $NF; exit }'); do
+		name=$path
+		[[ $path == /lib*/ld-* ]] || name=/lib/${path##*/}
+		[ -e "$tree$name" ] && continue
+		mkdir -p "$tree${name%/*}" && cp -L "$path" "$tree$name" || return
+	done
+	# A library that lies beside the build, which the copy in /t cannot find again
+	name=$(awk '/not found/ { print $1; exit }' "$tree.ldd")
+	rm -f "$tree.ldd"
+	[ -z "$name" ] || vm_die "--with-libs: $name is not found: set LD_LIBRARY_PATH"
 }
 
 # vm_boot RUN KERNEL CMDLINE LIMIT QEMU...: the guest's streams become ours, byte
@@ -100,6 +132,8 @@ vm_boot()
 		-device virtserialport,chardev=stdout,name=stdout \
 		-chardev file,id=stderr,path=/dev/fd/4 \
 		-device virtserialport,chardev=stderr,name=stderr \
+		-chardev "file,id=kmsg,path=$run/kmsg" \
+		-device virtserialport,chardev=kmsg,name=kmsg \
 		-chardev "file,id=verdict,path=$run/verdict" \
 		-device virtserialport,chardev=verdict,name=verdict \
 		< /dev/null > "$run/qemu" 2>&1 &
@@ -133,4 +167,22 @@ vm_verdict()
 	tail -n 5 "$run/qemu" >&2 2> /dev/null
 	tail -n 40 "$run/console" >&2 2> /dev/null
 	return 125
+}
+
+# vm_log RUN NONCE: the kernel's log on standard output, as dmesg has it, and after it
+# what a dying kernel printed on its console. False when it does not reach the end of
+# the run.
+vm_log()
+{
+	local run=$1
+
+	[ -f "$run/kmsg" ] && awk -F '[,;]' '
+		/^[0-9]+,[0-9]+,[0-9]+,/ {
+			text = $0
+			sub(/^[^;]*;/, "", text)
+			printf "[%5d.%06d] %s\n", int($3 / 1000000), $3 % 1000000, text
+		}' "$run/kmsg"
+	grep -q "xsprof-vm: end $2\$" "$run/kmsg" 2> /dev/null && return 0
+	cat "$run/console" 2> /dev/null
+	return 1
 }

@@ -1,82 +1,143 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Debian packages of another architecture, unpacked for a guest and never
-# installed. Owns the private apt state under $vm_dir/apt-ARCH and the unpacked
-# trees; never touches dpkg's or apt's own state, so `dpkg --add-architecture`
-# is not needed and a broken download leaves the machine as it was. Sources,
-# keys, proxies: whatever this machine's apt is configured with.
+# Debian packages of other releases and other architectures, unpacked for a guest and
+# never installed. Owns a private apt state per pool under $vm_dir/apt and the unpacked
+# trees; never touches dpkg's or apt's own state, so neither a line in sources.list nor
+# `dpkg --add-architecture` is needed, and a broken download leaves the machine as it was.
+# Keys and proxies are this machine's; where the archive is, its apt has been told too.
+#
+# A pool is a set of suites of one architecture:
+#
+#	bookworm	Debian 12 with its security updates	backports	and its backports
+#	arm64		backports, for arm64			trixie		Debian 13 with backports
 
-# deb_apt ARCH TOOL ARG...: apt-get or apt-cache over the private state of ARCH
+# deb_sources POOL: the pool's sources.list on standard output
+deb_sources()
+{
+	local main security release suites key=/usr/share/keyrings/debian-archive-keyring.gpg
+	local opts=''
+
+	[ -r "$key" ] && opts="[signed-by=$key] "
+	# The one archive holds every release: what is asked for is where it is.
+	main=$(deb_site '^(bookworm|trixie|forky|stable|testing|unstable|sid)$')
+	security=$(deb_site '-security$')
+	[ -n "$main" ] || return 1
+	release=bookworm
+	suites='bookworm bookworm-updates bookworm-backports'
+	case $1 in
+	bookworm) suites='bookworm bookworm-updates' ;;
+	trixie) release=trixie suites='trixie trixie-updates trixie-backports' ;;
+	esac
+	for suite in $suites; do
+		echo "deb $opts$main $suite main"
+	done
+	[ -z "$security" ] || echo "deb $opts$security $release-security main"
+}
+
+# deb_site REGEX: the address from which this machine's apt has a suite of that name
+deb_site()
+{
+	apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' \
+		2> /dev/null | awk -v re="$1" '$1 ~ re { print $2; exit }'
+}
+
+# deb_apt POOL TOOL ARG...: apt-get or apt-cache over the pool's state
 deb_apt()
 {
-	local state=$vm_dir/apt-$1 tool=$2
-	local opts=(-q
+	local state=$vm_dir/apt/$1 tool=$2 arch=amd64 default=
+	local opts
+
+	case $1 in
+	backports) default=bookworm-backports ;;
+	arm64) default=bookworm-backports arch=arm64 ;;
+	trixie) default=trixie-backports ;;
+	esac
+	opts=(-q
 		-o "Dir::State=$state/state" -o "Dir::State::status=$state/status"
-		-o "Dir::Cache=$state/cache" -o "APT::Architecture=$1"
-		-o "APT::Architectures::=$1" -o "Acquire::Languages=none"
+		-o "Dir::Cache=$state/cache" -o "Dir::Etc::sourcelist=$state/sources.list"
+		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferencesparts=/dev/null
+		-o Dir::Etc::preferences=/dev/null
+		-o "APT::Architecture=$arch" -o "APT::Architectures::=$arch"
+		${default:+-o "APT::Default-Release=$default"} -o APT::Install-Recommends=0
+		-o Acquire::Languages=none -o Acquire::Retries=3
 		-o "APT::Sandbox::User=$(id -un)")
 	shift 2
 	"$tool" "${opts[@]}" "$@"
 }
 
-# deb_lists ARCH LOG: package lists of ARCH, fetched
+# deb_lists POOL LOG: the package lists, fetched unless they are of the last hour
 deb_lists()
 {
-	local state=$vm_dir/apt-$1
+	local state=$vm_dir/apt/$1
 
 	mkdir -p "$state/state/lists/partial" "$state/cache/archives/partial" &&
-	: > "$state/status" || return
-	# A source that has nothing for ARCH makes the whole update fail, though the
-	# others came: what counts is whether the packages are found afterwards.
-	deb_apt "$1" apt-get update >> "$2" 2>&1
+	: > "$state/status" || { deb_error="cannot write $vm_dir"; return 1; }
+	if ! deb_sources "$1" > "$state/sources.list.new"; then
+		deb_error="apt's sources name no Debian archive, so there is no package $3"
+		return 1
+	fi
+	if cmp -s "$state/sources.list.new" "$state/sources.list" &&
+	   [ -n "$(find "$state/updated" -mmin -60 2> /dev/null)" ]; then
+		return 0
+	fi
+	mv "$state/sources.list.new" "$state/sources.list"
+	# A suite that a mirror lacks makes the whole update fail, though the others came:
+	# what counts is whether the packages are found afterwards.
+	if deb_apt "$1" apt-get update >> "$2" 2>&1; then
+		touch "$state/updated"
+	fi
 	return 0
 }
 
-# deb_resolve ARCH META: the package that META (linux-image-...) stands for,
-# that is its first dependency, or META where it has none
-deb_resolve()
+# deb_closure POOL FILTER PACKAGE...: the files that an empty machine would need for the
+# packages, those whose name matches FILTER: NAME=VERSION, one a line
+deb_closure()
 {
-	deb_apt "$1" apt-cache depends "$2" 2> /dev/null |
-		awk -v meta="$2" '$1 == "Depends:" { print $2; found = 1; exit }
-				  $1 == meta { seen = 1 }
-				  END { if (!found && seen) print meta }'
-}
-
-# deb_tree ARCH TREE PACKAGE...: the packages' files, unpacked together into the
-# directory TREE; nothing to do when TREE is there. A first package that is a
-# meta package is followed. Sets $deb_error on failure.
-deb_tree()
-{
-	local arch=$1 tree=$2 first log=$vm_dir/apt-$1.log new=$2.new.$$ deb
+	local pool=$1 filter=$2
 
 	shift 2
+	deb_apt "$pool" apt-get install --print-uris -y --no-install-recommends "$@" |
+		sed -n "s/^'[^']*' \([^_ ]*\)_\([^_ ]*\)_[a-z0-9]*\.deb .*/\1=\2/p" |
+		sed 's/%3a/:/' | grep -E "^($filter)=" | sort -u
+}
+
+# deb_tree POOL TREE FILTER PACKAGE...: the packages and what they depend on, as far as
+# FILTER lets it through, unpacked together into the directory TREE, which has a file
+# .packages that lists them; nothing to do when TREE is there. Sets $deb_error on failure.
+deb_tree()
+{
+	local pool=$1 tree=$2 filter=$3 log=$vm_dir/apt-$1.log new=$2.new deb tool
+	local -a list
+
+	shift 3
 	[ -d "$tree" ] && return 0
 	for tool in apt-get apt-cache dpkg-deb; do
 		command -v "$tool" > /dev/null || { deb_error="$tool is not there"; return 1; }
 	done
 	: > "$log"
-	deb_lists "$arch" "$log" || { deb_error="cannot write $vm_dir"; return 1; }
-	first=$(deb_resolve "$arch" "$1")
-	if [ -z "$first" ]; then
-		deb_error="apt's sources have no $arch package $1 (see $log)"
+	deb_lists "$pool" "$log" "$1" || return 1
+	mapfile -t list < <(deb_closure "$pool" "$filter" "$@" 2>> "$log")
+	if [ ${#list[@]} -eq 0 ]; then
+		deb_error="apt's sources have no package $1 for the pool $pool (see $log)"
 		return 1
 	fi
-	shift
-	rm -rf "$new"
+	rm -rf "$new" "$new.debs"
 	mkdir -p "$new.debs" "$new" || { deb_error="cannot write $vm_dir"; return 1; }
-	if ! (cd "$new.debs" && deb_apt "$arch" apt-get download "$first" "$@") >> "$log" 2>&1; then
-		deb_error="cannot download $first $* for $arch (see $log)"
+	if ! (cd "$new.debs" && deb_apt "$pool" apt-get download "${list[@]}") >> "$log" 2>&1; then
+		deb_error="cannot download ${list[*]} (see $log)"
 		rm -rf "$new" "$new.debs"
 		return 1
 	fi
 	for deb in "$new.debs"/*.deb; do
-		if ! dpkg-deb -x "$deb" "$new" >> "$log" 2>&1; then
+		if ! dpkg-deb --fsys-tarfile "$deb" |
+		     tar -x -C "$new" --no-same-owner --keep-directory-symlink 2>> "$log"; then
 			deb_error="cannot unpack ${deb##*/} (see $log)"
 			rm -rf "$new" "$new.debs"
 			return 1
 		fi
 	done
+	printf '%s\n' "${list[@]}" > "$new/.packages"
 	rm -rf "$new.debs"
 	mv "$new" "$tree"	# last, so that a tree that is there is whole
 }

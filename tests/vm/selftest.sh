@@ -7,7 +7,7 @@
 
 set -u
 here=$(dirname "$(readlink -f "$0")")
-vm_dir=${XSPROF_VM_DIR:-$(dirname "$(dirname "$here")")/build/vm}
+. "$here/kernels.sh"
 cross=${CROSS_COMPILE:-aarch64-linux-gnu-}
 number=0 failed=0
 
@@ -78,14 +78,14 @@ arm64 "$work/absent" -- true 2> /dev/null
 check "a file that is not there: 2" 2 $?
 XSPROF_VM_DIR=$work/empty CROSS_COMPILE=no-such- "$here/arm64.sh" -- true > "$work/out" 2>&1
 check "no cross compiler: 77" 77 $?
-check "and the reason" "1..0 # SKIP arm64.sh: no-such-gcc is not installed" "$(cat "$work/out")"
+check "and the reason" "1..0 # SKIP boot.sh: no-such-gcc is not installed" "$(cat "$work/out")"
 
 # A machine whose apt has no sources: nothing is downloaded, nothing is half made.
 printf 'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "/dev/null";\n' > "$work/apt.conf"
 XSPROF_VM_DIR=$work/empty APT_CONFIG=$work/apt.conf "$here/arm64.sh" -- true > "$work/out" 2>&1
 check "no packages to be had: 77" 77 $?
-check "and the reason, as TAP" 1 "$(grep -c '^1\.\.0 # SKIP arm64.sh: .*linux-image' "$work/out")"
-check "and no tree" "" "$(ls -d "$work/empty/arm64" 2> /dev/null)"
+check "and the reason, as TAP" 1 "$(grep -c '^1\.\.0 # SKIP boot.sh: .*linux-image' "$work/out")"
+check "and no tree" "" "$(ls -d "$work/empty/trees/arm64" 2> /dev/null)"
 
 # rseq in the guest. The broken sequence leaves one instruction for an interrupt to
 # fall on: with one instruction per block about ten do in this many rounds.

@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# boot.sh [--kernel K] [options] [FILE...] -- COMMAND [ARG...]
+#
+# Boots the kernel K in QEMU (emulated, no KVM needed), with FILEs (or folders) in the
+# guest's working directory /t, busybox, and nothing else. Runs COMMAND as root and passes
+# on its two output streams and its exit status as they are. Own exit statuses:
+#
+#	77	not possible here: the reason is printed as TAP's SKIP
+#	124	the guest ran past its limit
+#	125	the guest ended without a verdict (panic, oops, power off)
+#	126	COMMAND passed, and the kernel's log has a complaint: dmesg-gate.sh
+#	2	wrong use
+#
+#  --kernel K	6.1 (default), 6.12, 6.12-rt, 7.2, new, debug, arm64: see kernels.sh
+#  --smp N	virtual CPUs (2)
+#  --mem SIZE	memory (1G)
+#  --limit S	seconds (120; debug 300; with --one-insn 600)
+#  --clock C	tsc: it is taken for reliable. hpet: the clock is not in the CPU
+#  --append W	more words on the kernel's command line
+#  --module M	a module, loaded before COMMAND; may be given again
+#  --with-libs	FILEs may be linked dynamically: their libraries go along, in /lib
+#  --dmesg F	the kernel's log goes to the file F as well
+#  --no-gate	complaints in the log are not looked for
+#  --one-insn	one instruction per translation block. TCG takes interrupts only
+#		between blocks, so without this an rseq section within one block is
+#		never preempted, and a broken one passes. About 5 times slower.
+#
+# XSPROF_VM_ACCEL=kvm: with KVM, where it is to be had. XSPROF_VM_DIR: what is downloaded
+# and built once is kept there (~/.cache/xsprof/vm).
+
+set -u
+. "$(dirname "$(readlink -f "$0")")/kernels.sh"
+. "$vm_src/qemu.sh"
+. "$vm_src/guest.sh"
+
+kernel=6.1 one_insn='' smp=2 mem=1G vm_limit='' clock='' append='' libs='' dmesg='' gate=y
+vm_modules=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--one-insn) one_insn=y ;;
+	--with-libs) libs=y ;;
+	--no-gate) gate= ;;
+	--kernel|--smp|--mem|--limit|--clock|--append|--module|--dmesg)
+		[ $# -gt 1 ] || vm_die "$1 needs a value"
+		case $1 in
+		--kernel) kernel=$2 ;;
+		--smp) smp=$2 ;;
+		--mem) mem=$2 ;;
+		--limit) vm_limit=$2 ;;
+		--clock) clock=$2 ;;
+		--append) append+=" $2" ;;
+		--module) vm_modules+=("$2") ;;
+		--dmesg) dmesg=$2 ;;
+		esac
+		shift ;;
+	--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	--) break ;;
+	-*) vm_die "unknown option $1 (--help lists them)" ;;
+	*) break ;;
+	esac
+	shift
+done
+kernel_setup "$kernel" || vm_die "$deb_error"
+if [ -z "$vm_limit" ]; then
+	case $kernel:$one_insn in
+	*:y) vm_limit=600 ;;
+	debug:) vm_limit=300 ;;
+	*) vm_limit=120 ;;
+	esac
+fi
+[[ $smp =~ ^[1-9][0-9]*$ ]] || vm_die "--smp $smp: not a number of CPUs"
+[[ $vm_limit =~ ^[1-9][0-9]*$ ]] || vm_die "--limit $vm_limit: not a number of seconds"
+case $kernel:$clock in
+*:) ;;
+arm64:*) vm_die "--clock $clock: arm64 has one clock" ;;
+*:tsc) append+=' tsc=reliable' ;;
+debug:hpet) vm_die "--clock hpet: the debug kernel's machine has none" ;;
+*:hpet) append+=' clocksource=hpet' ;;
+*) vm_die "--clock $clock: it is tsc or hpet" ;;
+esac
+
+vm_files=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+	[ -r "$1" ] || vm_die "$1: cannot be read"
+	vm_files+=("$1")
+	shift
+done
+[ $# -ge 2 ] || vm_die "no command: boot.sh [options] FILE... -- COMMAND [ARG...]"
+shift
+vm_command=("$@")
+for module in "${vm_modules[@]}"; do
+	[ -r "$module" ] || vm_die "$module: cannot be read"
+done
+
+for tool in cpio gzip flock timeout xz; do
+	command -v "$tool" > /dev/null || vm_skip "$tool is not installed"
+done
+
+# What depends on the architecture: the compiler, busybox and QEMU with its machine.
+accel=${XSPROF_VM_ACCEL:-tcg}
+cpu=max
+case $k_arch in
+aarch64)
+	cc=${CROSS_COMPILE:-aarch64-linux-gnu-}gcc
+	[ -z "$libs" ] || vm_die "--with-libs: for programs of this machine only"
+	busybox=$vm_dir/trees/arm64-busybox/bin/busybox
+	qemu=(qemu-system-aarch64) console=ttyAMA0
+	# Without pauth-impdef pointer authentication is emulated as the architecture has
+	# it, and system calls cost four times as much.
+	[ "$accel" = kvm ] || cpu=max,pauth-impdef=on
+	machine=(-M virt -semihosting-config "enable=on,userspace=on,target=native"
+		-device virtio-serial-device)
+	drivers=(virtio/virtio_ring virtio/virtio virtio/virtio_mmio char/virtio_console) ;;
+*)
+	cc=${CC:-gcc}
+	busybox=$(command -v busybox) || vm_skip "busybox-static is not installed"
+	qemu=()
+	console=ttyS0
+	machine=(-M q35 -device virtio-serial-pci)
+	[ "$kernel" = debug ] && machine=(-M "microvm,acpi=on" -device virtio-serial-device)
+	machine+=(-device "isa-debug-exit,iobase=0xf4,iosize=0x04")
+	drivers=(virtio/virtio_ring virtio/virtio virtio/virtio_pci_legacy_dev
+		virtio/virtio_pci_modern_dev virtio/virtio_pci char/virtio_console) ;;
+esac
+for tool in "${cc%% *}" "${qemu[@]}"; do
+	command -v "$tool" > /dev/null || vm_skip "$tool is not installed"
+done
+kernel_fetch "$kernel" || vm_skip "$deb_error"
+case $k_arch in
+aarch64) deb_tree arm64 "$vm_dir/trees/arm64-busybox" busybox-static busybox-static ;;
+*) qemu_x86 ;;
+esac || vm_skip "$deb_error"
+
+# stale: the base initramfs is not there, or older than what goes into it
+stale()
+{
+	local part
+
+	for part in "$vm_src"/{init,klog.c,leave-*.c,guest.sh,boot.sh} "$k_image"; do
+		[ "$base" -nt "$part" ] || return 0
+	done
+	return 1
+}
+
+# The base initramfs: made once per kernel, by one run at a time
+prepare()
+{
+	local driver leave=$vm_dir/leave-$k_arch klog=$vm_dir/klog-$k_arch paths=()
+
+	stale || return 0
+	if ! $cc -O2 -static -o "$leave" "$vm_src/leave-$k_arch.c" \
+			2> "$leave.log" ||
+	   ! $cc -O2 -static -o "$klog" "$vm_src/klog.c" 2>> "$leave.log"; then
+		vm_skip "$cc links no static program: is its libc6-dev installed?" \
+			"(see $leave.log)"
+	fi
+	for driver in "${drivers[@]}"; do	# one that is built in is no file
+		driver=$k_modules/kernel/drivers/$driver.ko
+		[ -f "$driver" ] && paths+=("$driver")
+	done
+	vm_base "$base" "$busybox" "$leave" "$klog" "${paths[@]}" || vm_die "cannot make $base"
+}
+
+base=$vm_dir/base-$kernel.cpio.gz
+exec 9> "$vm_dir/lock-base"
+flock 9
+prepare
+exec 9>&-
+
+vm_pid=
+runs=${BUILD:-$vm_top/build}/vm
+mkdir -p "$runs" && runs=$(readlink -f "$runs") && run=$(mktemp -d "$runs/run.XXXXXX") ||
+	vm_die "cannot write $runs"
+trap 'rm -rf "$run"' EXIT
+trap '[ -n "$vm_pid" ] && kill "$vm_pid"; exit 143' TERM INT HUP
+
+nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
+vm_pack "$run" "$base" "$nonce" "$libs" || vm_die "cannot make the initramfs in $run"
+
+case $accel in
+kvm) cpu=host ;;
+tcg)
+	accel=tcg,thread=multi
+	# One instruction per block: an option of its own until 8.0, then a property.
+	if [ -n "$one_insn" ] && { [ "$k_arch" = x86_64 ] || qemu_recent "${qemu[0]}"; }; then
+		accel+=,one-insn-per-tb=on
+	elif [ -n "$one_insn" ]; then
+		machine+=(-singlestep)
+	fi ;;
+*) vm_die "XSPROF_VM_ACCEL=$accel: it is tcg or kvm" ;;
+esac
+
+# An oops is a panic and a panic is a reset: no test passes over a broken kernel.
+vm_boot "$run" "$k_image" "console=$console quiet oops=panic panic=-1 $append" "$vm_limit" \
+	"${qemu[@]}" "${machine[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" -accel "$accel"
+vm_verdict "$run" "$nonce"
+status=$?
+vm_log "$run" "$nonce" > "$run/dmesg"
+complete=$?
+[ -z "$dmesg" ] || cp "$run/dmesg" "$dmesg" || vm_die "cannot write $dmesg"
+# A guest that died has said why, above.
+[ -n "$gate" ] && [ $status -ne 125 ] || exit $status
+if ! "$vm_src/dmesg-gate.sh" "$run/dmesg" >&2; then
+	[ $status -ne 0 ] || status=126
+elif [ $status -eq 0 ] && [ $complete -ne 0 ]; then
+	echo "boot.sh: the kernel's log did not come to its end: no verdict" >&2
+	status=125
+fi
+exit $status

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dmesg-gate.sh FILE...: is there a complaint in these kernel logs? Prints each with what
+# stands around it, and exits with 1 when there is one, else with 0; with 2 when a log
+# cannot be read or is empty, because then nothing is known.
+#
+# What counts is what the kernel prints when it has found itself wrong: WARN, BUG, Oops,
+# and the reports of KASAN, KCSAN, lockdep, RCU, kmemleak, UBSAN, debug objects, the
+# allocators, the watchdogs. The list is of their own words, at the place where they stand.
+set -u
+[ $# -ge 1 ] || { echo "usage: dmesg-gate.sh FILE..." >&2; exit 2; }
+
+words=(
+	'WARNING: CPU:'			# WARN()
+	'WARNING: [a-z]'		# WARN() since 6.19, and lockdep's headings
+	'BUG: '				# BUG, KASAN, KCSAN, sleeping in atomic, soft lockup
+	'kernel BUG at'
+	'Oops: '
+	'Internal error: '
+	'general protection fault'
+	'Unable to handle kernel'
+	'Kernel panic'
+	'Call Trace:'
+	'-+\[ cut here \]-+'
+	'UBSAN: '
+	'INFO: possible '		# lockdep before 4.17 said INFO; possible recursive locking
+	'INFO: task .* blocked for'
+	'INFO: rcu_'
+	'rcu: INFO:'
+	'INFO: trying to register non-static key'
+	'possible circular locking dependency'
+	'possible recursive locking'
+	'inconsistent lock state'
+	'possible irq lock inversion'
+	'suspicious RCU usage'
+	'bad unlock balance'
+	'lock held when returning to user space'
+	'held lock freed'
+	'kmemleak: [0-9]+ new suspected memory leak'
+	'ODEBUG: '
+	'DEBUG_LOCKS_WARN_ON'
+	'list_(add|del) corruption'
+	'refcount_t: '
+	'Bad page (state|map)'
+	'Bad rss-counter'
+	'pagealloc: (memory|single bit) corruption'
+	'page allocation failure'
+	'usercopy: Kernel memory (exposure|overwrite) attempt'
+	'detected buffer overflow'
+	'stack-protector: '
+	'Padding overwritten|Redzone overwritten|Poison overwritten|Object already free'
+	'watchdog: BUG'
+	'workqueue lockup'
+	'segfault at .* in xsprof'
+)
+# A fault that was asked for is no complaint, though it prints a stack trace; nor is what
+# the emulated machine lacks.
+known=(
+	'FAULT_INJECTION: forcing a failure'
+)
+pattern=$(printf '|%s' "${words[@]}")
+fine=$(printf '|%s' "${known[@]}")
+found=0
+for log; do
+	if ! [ -s "$log" ]; then
+		echo "dmesg-gate.sh: $log: no kernel log there" >&2
+		exit 2
+	fi
+	awk -v log_name="${log##*/}" -v pattern="(${pattern:1})" -v fine="(${fine:1})" '
+		# The stack trace that belongs to a failure asked for is passed over.
+		$0 ~ fine { asked = 60 }
+		asked > 0 { asked--; if ($0 ~ /<\/TASK>/) asked = 0 }
+		{ line[NR] = $0 }
+		$0 ~ pattern && !(asked && $0 ~ /Call Trace:/) {
+			if (!bad)
+				print "the kernel complains (" log_name "):"
+			bad++
+			for (i = NR - 2; i < NR; i++)
+				if (i > shown && i > 0)
+					print "    " line[i]
+			shown = NR + 25
+		}
+		NR <= shown && total < 400 { print "    " $0; total++ }
+		END { exit bad > 0 }' "$log" || found=1
+done
+exit $found

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The kernels that guests run: where each comes from, and its parts in the cache. Image,
+# headers and the few modules that bring up virtio are one unpacked tree per kernel, so
+# that they are always of one version. Knows packages, not QEMU (boot.sh) and not how a
+# module is built (module.sh).
+#
+#	6.1	Debian 12				6.12	its backports
+#	6.12-rt	the same with PREEMPT_RT		arm64	6.12 for arm64, cloud flavour
+#	7.2	Debian 13's backports, that series	new	and the newest there is
+#	debug	Debian 12's source, tests/vm/debug.config
+
+vm_src=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+vm_top=$(dirname "$(dirname "$vm_src")")
+vm_dir=${XSPROF_VM_DIR:-${XDG_CACHE_HOME:-${HOME:-$vm_top/build}/.cache}/xsprof/vm}
+. "$vm_src/packages.sh"
+
+kernel_names='6.1 6.12 6.12-rt 7.2 new debug arm64'
+kernel_filter='linux-(image|headers|kbuild|binary|modules|base-[0-9])[^=]*'
+
+# kernel_setup K: $k_pool, $k_packages, $k_arch of the kernel K and its $k_tree
+kernel_setup()
+{
+	k_arch=x86_64 k_tree=$vm_dir/trees/$1
+	case $1 in
+	6.1) k_pool=bookworm k_packages='linux-image-amd64 linux-headers-amd64' ;;
+	6.12) k_pool=backports k_packages='linux-image-amd64 linux-headers-amd64' ;;
+	6.12-rt) k_pool=backports k_packages='linux-image-rt-amd64 linux-headers-rt-amd64' ;;
+	7.2) k_pool=trixie k_packages='linux-image-7.2 linux-headers-7.2' ;;
+	new) k_pool=trixie k_packages='linux-image-amd64 linux-headers-amd64' ;;
+	arm64) k_pool=arm64 k_arch=aarch64
+		k_packages='linux-image-cloud-arm64 linux-headers-cloud-arm64' ;;
+	debug) k_pool='' k_packages='' ;;
+	*) deb_error="no kernel $1: there are $kernel_names"; return 1 ;;
+	esac
+}
+
+# kernel_series POOL NAME...: NAME-7.2 as the newest package of that series
+kernel_series()
+{
+	local pool=$1 name
+
+	shift
+	for name; do
+		case $name in
+		*-[0-9].[0-9]*)
+			deb_apt "$pool" apt-cache search -n "^${name//./\\.}\\..*deb[0-9.]+-amd64\$" |
+				awk '{ print $1 }' | sort -V | tail -n 1 ;;
+		*) echo "$name" ;;
+		esac
+	done
+}
+
+# kernel_fetch K: its tree in the cache. Sets $k_tree, $k_release, $k_image (the kernel),
+# $k_modules (its lib/modules/RELEASE), $k_kdir (where to build a module); $deb_error
+# when it cannot.
+kernel_fetch()
+{
+	local lock
+
+	kernel_setup "$1" || return 1
+	mkdir -p "$vm_dir/trees" || { deb_error="cannot write $vm_dir"; return 1; }
+	exec {lock}> "$vm_dir/lock-$1"
+	flock "$lock"
+	if [ "$1" = debug ]; then
+		kernel_debug
+	else
+		kernel_tree
+	fi || { exec {lock}>&-; return 1; }
+	exec {lock}>&-
+	kernel_parts
+}
+
+# kernel_tree: the tree of a Debian kernel
+kernel_tree()
+{
+	local -a packages
+
+	[ -d "$k_tree" ] && return 0
+	deb_lists "$k_pool" "$vm_dir/apt-$k_pool.log" "${k_packages%% *}" || return 1
+	mapfile -t packages < <(kernel_series "$k_pool" $k_packages)
+	if [ ${#packages[@]} -ne 2 ]; then
+		deb_error="apt's sources have no $k_packages"
+		return 1
+	fi
+	deb_tree "$k_pool" "$k_tree.part" "$kernel_filter" "${packages[@]}" || return 1
+	if [ "$k_arch" = aarch64 ]; then	# what builds for it runs here
+		deb_tree backports "$k_tree.kbuild" 'linux-kbuild[^=]*' \
+			"$(sed -n 's/^\(linux-kbuild-[^=]*\)=.*/\1/p' "$k_tree.part/.packages")" &&
+		rm -rf "$k_tree.part/usr/lib"/linux-kbuild* &&
+		cp -a "$k_tree.kbuild/usr/." "$k_tree.part/usr/" && rm -rf "$k_tree.kbuild" ||
+			return 1
+	fi
+	kernel_trim "$k_tree.part" && mv "$k_tree.part" "$k_tree"
+}
+
+# kernel_trim TREE: only the drivers that a guest has a use for (a twentieth of the tree),
+# unpacked; and the headers' one absolute path as a path from where it stands
+kernel_trim()
+{
+	local modules file
+
+	modules=$(echo "$1"/lib/modules/* "$1"/usr/lib/modules/*)
+	modules=${modules#"$1/lib/modules/* "} modules=${modules%" $1/usr/lib/modules/*"}
+	find "$modules/kernel" -type f ! -path '*/virtio*' ! -path '*/9p*' ! -path '*/netfs/*' \
+		! -path '*/failover.ko*' -delete &&
+	find "$modules/kernel" -name '*.ko.xz' -exec xz -d {} + &&
+	find "$modules/kernel" -type d -empty -delete || return
+	for file in "$1"/usr/src/linux-headers-*/Makefile; do
+		sed -i 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
+			"$file" || return
+	done
+}
+
+# kernel_parts: what kernel_fetch sets, from the tree
+kernel_parts()
+{
+	local dir
+
+	for dir in "$k_tree"/lib/modules/* "$k_tree"/usr/lib/modules/*; do
+		[ -d "$dir" ] && k_modules=$dir
+	done
+	k_release=${k_modules##*/}
+	k_image=$k_tree/boot/vmlinuz-$k_release
+	[ -f "$k_image" ] || k_image=$k_modules/vmlinuz
+	k_kdir=$k_tree/usr/src/linux-headers-$k_release
+	[ -f "$k_image" ] && [ -f "$k_kdir/Module.symvers" ] && return 0
+	deb_error="$k_tree has no kernel or no headers of $k_release; remove it to fetch it anew"
+	return 1
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The guest's log writer: /dev/kmsg, record by record as it is, to standard output, up to
+ * the record that ends with the given mark. A record is written before the next is read,
+ * so what a crash can take away is the last one. What the kernel overwrote before it was
+ * read is said in a record of the same form.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void put(const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(STDOUT_FILENO, data, size);
+
+		if (n < 0 && errno != EINTR)
+			exit(1);
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const char lost[] = "4,0,0,-;klog: the kernel overwrote messages before they were read\n";
+	static char record[16384];
+	int fd = open("/dev/kmsg", O_RDONLY);
+	ssize_t n;
+
+	if (argc != 2 || fd < 0)
+		return 2;
+	for (;;) {
+		n = read(fd, record, sizeof(record) - 1);
+		if (n < 0 && errno == EPIPE) {
+			put(lost, sizeof(lost) - 1);
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return 1;
+		put(record, (size_t)n);
+		record[n] = 0;
+		record[strcspn(record, "\n")] = 0;
+		if (strlen(record) >= strlen(argv[1]) &&
+		    !strcmp(record + strlen(record) - strlen(argv[1]), argv[1]))
+			return 0;
+	}
+}

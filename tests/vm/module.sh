@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# module.sh [--source DIR] KERNEL [OUTDIR] [MAKE-ARG...]
+#
+# Builds xsprof.ko for a kernel of kernels.sh from this source tree, with W=1 and no
+# warning let pass, into OUTDIR (build/kmod/KERNEL); its path is the last line of output.
+# The sources are copied there first, so that kernels do not overwrite one another's
+# objects and the tree stays clean. --source: another folder with a Kbuild of its own.
+# Exit status 77 when this machine cannot build for that kernel: the reason as TAP's SKIP.
+
+set -u
+. "$(dirname "$(readlink -f "$0")")/kernels.sh"
+. "$vm_src/guest.sh"
+
+source=$vm_top
+if [ "${1:-}" = --source ] && [ $# -gt 1 ]; then
+	source=$(readlink -f "$2")
+	shift 2
+fi
+kernel=${1:-}
+[ -n "$kernel" ] || vm_die "usage: module.sh [--source DIR] KERNEL [OUTDIR] [MAKE-ARG...]"
+kernel_setup "$kernel" || vm_die "$deb_error"
+out=${2:-${BUILD:-$vm_top/build}/kmod/$kernel}
+shift; [ $# -eq 0 ] || shift
+[ -f "$source/Kbuild" ] || vm_die "$source/Kbuild: no such file, nothing to build"
+mkdir -p "$out" && out=$(readlink -f "$out") || vm_die "cannot write $out"
+for tool in rsync make pahole; do
+	command -v "$tool" > /dev/null || vm_skip "$tool is not installed"
+done
+kernel_fetch "$kernel" || vm_skip "$deb_error"
+
+# The files of the module, and of a test module all that stands beside its Kbuild
+if [ "$source" = "$vm_top" ]; then
+	rsync -rlt --delete --include='*.[ch]' --include='*/' --exclude='*' \
+		"$source/kmod/" "$out/src/kmod/" && rsync -lt "$source/Kbuild" "$out/src/"
+else
+	rsync -rlt "$source/" "$out/src/"
+fi || vm_die "cannot copy the sources to $out/src"
+
+set -- W=1 "$@"
+case $kernel in
+arm64) set -- ARCH=arm64 CROSS_COMPILE="${CROSS_COMPILE:-aarch64-linux-gnu-}" "$@" ;;
+esac
+case $k_pool in
+trixie) kernel_chroot make -C "/k/usr/src/linux-headers-$k_release" M=/m "$@" modules ;;
+*) make -C "$k_kdir" M="$out/src" "$@" modules ;;
+esac > "$out/log" 2>&1 < /dev/null
+status=$?
+if [ $status -ne 0 ] || grep -qiE '(^|[ :])warning[: ]' "$out/log"; then
+	cat "$out/log" >&2
+	echo "module.sh: the module does not build without a warning for $kernel" >&2
+	exit 1
+fi
+ls "$out"/src/*.ko
