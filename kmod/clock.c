@@ -202,7 +202,7 @@ static void thin_out(void)
 	gap_ns *= 2;
 }
 
-/* The last one may be replaced by a newer as long as it is nearer than the gap to the one before. */
+/* A newer one replaces the last as long as that is nearer than the gap to the one before it. */
 static void add_sync(const struct xsprof_sync *s, bool keep)
 {
 	if (!keep && nr_syncs > 1 && syncs[nr_syncs - 1].mono - syncs[nr_syncs - 2].mono < gap_ns) {

@@ -93,13 +93,14 @@ MODULE_PARM_DESC(uid_max_producers, "producers of one user, live and kept (defau
  */
 struct xsp_file {
 	struct xsp_producer	*p;
-	struct mutex		attaching;
+	struct mutex		attaching;	/* two threads, one open */
 	u64			seen;
 };
 
-/* Return: its producer, or NULL.  Pairs with the release in call_attach(). */
+/* Return: its producer, or NULL. */
 static struct xsp_producer *producer_of(struct xsp_file *f)
 {
+	/* Pairs with the release in call_attach(): what is seen is complete. */
 	return smp_load_acquire(&f->p);
 }
 

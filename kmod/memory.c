@@ -23,8 +23,8 @@
 /* No OOM killer, and no warning, for want of a tracing buffer: the caller counts a loss. */
 #define XSP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
 
-#define XSP_MAX_RING_BYTES	(1ull << 40)
-#define XSP_MAX_ARENA_BYTES	(1ull << 32)
+#define XSP_MAX_RING_BYTES	BIT_ULL(40)
+#define XSP_MAX_ARENA_BYTES	BIT_ULL(32)
 
 enum xsp_area_kind {
 	XSP_AREA_CTL,

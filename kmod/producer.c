@@ -170,7 +170,7 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
 	p = xsp_registry_mine(arg->id);
 	if (!p)
 		return -ESRCH;
-	/* Its mappings hold the first file as long as it is live: the count is not 0, or too late. */
+	/* Mappings hold the first file: only of one that is about to end is the count 0. */
 	if (!atomic_inc_not_zero(&p->files)) {
 		xsp_producer_put(p);
 		return -ESRCH;
@@ -243,6 +243,7 @@ bool xsp_producer_kick(struct xsp_producer *p, bool flush)
 {
 	if (flush) {
 		mutex_lock(&p->lock);
+		/* The reader that sees it reads heads after it, and so all that led to it. */
 		smp_store_release(&p->ctl->flush, p->ctl->flush + 1);
 		mutex_unlock(&p->lock);
 	}
@@ -423,6 +424,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	set_enabled(p, arg->wanted,
 		    xsp_always_on || p->session ? 0 : XSPROF_PAUSED_RECORDER);
 	xsp_clock_start(p);
+	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
 	xsp_registry_publish(p);

@@ -11,6 +11,7 @@
 
 #include "xsprof.h"
 
+/* The table, the list of ended producers, users and the counts. */
 DEFINE_MUTEX(xsp_registry_lock);
 DECLARE_WAIT_QUEUE_HEAD(xsp_registry_wait);
 
