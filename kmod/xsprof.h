@@ -119,7 +119,7 @@ struct xsp_geometry {
 struct xsp_producer {
 	struct kref		ref;
 	atomic_t		files;
-	struct mutex		lock;
+	struct mutex		lock;		/* as the comment above says */
 	u32			state;
 	s32			status;
 	u64			ended;

@@ -4,8 +4,8 @@
  *
  * This one header is used as it is by the module, the library and the decoder.  It owns the
  * layout of a producer's memory (control page, metadata arena, rings) and the records in a
- * ring; the device's calls are in ioctl.h.  It never holds code, and never holds a pointer, a long or an enum-typed
- * field: everything here crosses a process, a machine or a year.
+ * ring; the device's calls are in ioctl.h.  It never holds code, and never holds a pointer, a
+ * long or an enum-typed field: everything here crosses a process, a machine or a year.
  *
  * All numbers are little-endian.  A producer is one open of the device, or one tmpfs file; its
  * memory has the same layout in both:

@@ -21,9 +21,9 @@
 
 #define XSPROF_DEVICE_PATH	"/dev/xsprof"
 
-#define XSPROF_ATTACH_MONO	0x1u	/* timestamps are CLOCK_MONOTONIC_RAW, whatever else there is */
+#define XSPROF_ATTACH_MONO	0x1u	/* timestamps are CLOCK_MONOTONIC_RAW */
 #define XSPROF_ATTACH_NO_RSEQ	0x2u	/* lock rings only */
-#define XSPROF_ATTACH_REJOIN	0x4u	/* this open too is the producer @id of the calling process */
+#define XSPROF_ATTACH_REJOIN	0x4u	/* this open too is producer @id of the process */
 
 /**
  * struct xsprof_attach - XSPROF_IOC_ATTACH: make this open a producer
@@ -185,7 +185,7 @@ struct xsprof_list {
 	__u64	events;
 };
 
-#define XSPROF_OPEN_CONSUME	0x1u	/* this reader moves the tails: one at a time, else -EBUSY */
+#define XSPROF_OPEN_CONSUME	0x1u	/* this reader moves the tails: one at a time */
 
 /**
  * struct xsprof_open - XSPROF_IOC_OPEN: read one producer
@@ -197,8 +197,8 @@ struct xsprof_list {
  * XSPROF_OPEN_CONSUME each reader page may be mapped alone, read-write; pread() copies from the
  * same offsets, and reads memory that nobody has touched as zeros.  poll() says POLLIN after a
  * kick, after the watermark timer saw a head move, and at the end; POLLHUP from the end on.
- * XSPROF_IOC_EVENTS acknowledges.  The producer's memory stays until the last such descriptor and mapping
- * are gone.
+ * XSPROF_IOC_EVENTS acknowledges.  The producer's memory stays until the last such descriptor
+ * and mapping are gone.
  */
 struct xsprof_open {
 	__u32	size;
@@ -263,7 +263,7 @@ struct xsprof_syncs {
 #define XSPROF_IOC_CONTROL	_IOWR(XSPROF_IOC_MAGIC, 0x06, struct xsprof_control)
 #define XSPROF_IOC_WATCH	_IOW(XSPROF_IOC_MAGIC, 0x07, struct xsprof_watch)
 #define XSPROF_IOC_EVENTS	_IOWR(XSPROF_IOC_MAGIC, 0x08, struct xsprof_events)
-#define XSPROF_IOC_DROP		_IO(XSPROF_IOC_MAGIC, 0x09)	/* reader: an ended one is not kept */
+#define XSPROF_IOC_DROP		_IO(XSPROF_IOC_MAGIC, 0x09)	/* do not keep an ended one */
 #define XSPROF_IOC_SYNCS	_IOWR(XSPROF_IOC_MAGIC, 0x0a, struct xsprof_syncs)
 /* 0x20 to 0x2f: reserved for markers sent through the device */
 
