@@ -24,7 +24,7 @@ kernel_setup "$kernel" || vm_die "$deb_error"
 out=${2:-${BUILD:-$vm_top/build}/kmod/$kernel}
 shift; [ $# -eq 0 ] || shift
 [ -f "$source/Kbuild" ] || vm_die "$source/Kbuild: no such file, nothing to build"
-mkdir -p "$out" && out=$(readlink -f "$out") || vm_die "cannot write $out"
+mkdir -p "$out/src" && out=$(readlink -f "$out") || vm_die "cannot write $out"
 for tool in rsync make pahole; do
 	command -v "$tool" > /dev/null || vm_skip "$tool is not installed"
 done
