@@ -159,12 +159,12 @@ static const char *why_ended(const struct xsprof_cap_end *end)
 {
 	static const char *const words[] = {
 		"the command ended", "stopped by a signal", "the duration was over",
-		"the recorder met an error",
+		"the recorder met an error", "a snapshot of what was in memory",
 	};
 
 	if (!end)
 		return "not in order: the recorder was killed, or the file is cut off";
-	return end->why < 4 ? words[end->why] : "?";
+	return end->why < sizeof(words) / sizeof(words[0]) ? words[end->why] : "?";
 }
 
 void info_print(const struct info *info)

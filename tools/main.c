@@ -13,6 +13,7 @@
 #pragma weak cmd_dump
 #pragma weak cmd_report
 #pragma weak cmd_info
+#pragma weak cmd_snapshot
 
 static const struct verb {
 	const char	*name;
@@ -23,6 +24,7 @@ static const struct verb {
 	{ "report", cmd_report, "where the time went: per name, thread, process, category" },
 	{ "dump", cmd_dump, "print a capture as text, Chrome JSON or NDJSON" },
 	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
+	{ "snapshot", cmd_snapshot, "what rings hold now, into a capture; nothing is stopped" },
 	{ "list", cmd_list, "recordings that are running, and what dead ones left" },
 	{ "recover", cmd_recover, "save what a killed recorder left in memory" },
 };

@@ -37,6 +37,7 @@ static const struct option options[] = {
 	{ "clock",	 required_argument, NULL, OPT_CLOCK },
 	{ "wait-all",	 no_argument,	    NULL, OPT_WAIT_ALL },
 	{ "help",	 no_argument,	    NULL, 'h' },
+	FLIGHT_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -60,6 +61,7 @@ static void help(void)
 	     "      --wait-all          record until all processes of the command have ended\n"
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -v, --verbose           say what happens\n"
+	     FLIGHT_HELP
 	     "\n"
 	     "The exit status is the command's; 128+N when signal N killed it, 127 when it was\n"
 	     "not found, 126 when it cannot be run, 2 when nothing was started, and 1 when it\n"
@@ -164,12 +166,14 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	opts->output = "xsprof.data";
 	opts->itt = true;
 	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::qvh", options, NULL)) != -1) {
-		status = take(opts, c, argv);
+		status = flight_option(&opts->flight, c, optarg);
+		if (!status)
+			status = take(opts, c, argv);
 		if (status >= 0)
 			return status;
 	}
 	if (optind == argc)
 		return tool_usage("record", "no command: what is to be recorded?");
 	opts->argv = argv + optind;
-	return -1;
+	return flight_check(opts);
 }

@@ -400,6 +400,8 @@ int cmd_record(int argc, char **argv)
 		status = check_command(&r.opts);
 	if (status)
 		return status;
+	if (r.opts.flight.on)
+		return flight_record(&r.opts);
 	session_clean();
 	status = make_session(&r);
 	if (status)

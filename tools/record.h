@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flight.h"
+
 /**
  * struct record_options - the options of a recording
  * @output: file
@@ -22,6 +24,7 @@
  * @wait_all: until all descendants have ended
  * @quiet: errors only
  * @verbose: say what happens
+ * @flight: keep the last part only
  * @argv: the command
  */
 struct record_options {
@@ -37,6 +40,7 @@ struct record_options {
 	bool		wait_all;
 	bool		quiet;
 	bool		verbose;
+	struct flight_options flight;
 	char		**argv;
 };
 

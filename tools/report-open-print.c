@@ -9,6 +9,7 @@
 #include "out/json.h"
 #include "report-open.h"
 #include "report.h"
+#include "snapshot.h"
 
 #define THREADS_SHOWN	16u	/* of a process, unless all are asked for */
 
@@ -62,8 +63,11 @@ static void put_signal(int signal)
 }
 
 /* "... when killed by SIGKILL" */
-static void put_end(const struct open_show *show, const struct xsprof_trace_producer *p)
+static void put_end(const struct open_ranges *open, const struct open_show *show,
+		    const struct xsprof_trace_producer *p)
 {
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+
 	if (show->window) {
 		fputs("when the time shown was over", stdout);
 		return;
@@ -87,7 +91,11 @@ static void put_end(const struct open_show *show, const struct xsprof_trace_prod
 		fputs("when its process vanished", stdout);
 		break;
 	case XSPROF_HOW_RUNNING:
-		fputs("when the recording ended", stdout);
+		if (!xsprof_trace_get_info(open->trace, &info) && info.end &&
+		    info.end->why == SNAPSHOT_WHY)
+			fputs("when the snapshot was taken", stdout);
+		else
+			fputs("when the recording ended", stdout);
 		break;
 	default:
 		fputs("at the end of what was recorded", stdout);
@@ -137,7 +145,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 			putchar('?');
 	}
 	fputs(i ? ") " : " ", stdout);
-	put_end(show, p);
+	put_end(open, show, p);
 	put_doubt(inner->doubt);
 	putchar('\n');
 }

@@ -23,6 +23,7 @@ int cmd_list(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
+int cmd_snapshot(int argc, char **argv);
 
 /*
  * The name in messages, "xsprof" or "xsprof-dump": set once by main().  After it options are

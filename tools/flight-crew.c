@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The processes of a flight recording: who has come, who has ended and how, who is stuck.  It
+ * reads no records but those of what is watched.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flight-local.h"
+#include "report.h"
+#include "tool.h"
+#include "trace/cap-proc.h"
+#include "trace/ring-clock.h"
+
+/* ---- who has come -------------------------------------------------------------------------- */
+
+/* p.PID.START.SEQ and nothing else: names go into messages. */
+static bool is_name(const char *name, char kind)
+{
+	size_t len = strlen(name);
+
+	return name[0] == kind && name[1] == '.' && len > 2 &&
+	       len < sizeof(((struct xsp_producer *)0)->name) &&
+	       strspn(name + 2, "0123456789.") == len - 2;
+}
+
+static struct flight_member *find(const struct flight *f, const char *name)
+{
+	struct flight_member *m;
+
+	for (m = f->first; m; m = m->next)
+		if (!strcmp(m->p.name, name))
+			return m;
+	return NULL;
+}
+
+/* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
+static pid_t find_pid(const struct flight *f, const struct xsp_producer *p)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	if (!fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0)
+		return lock.l_pid;
+	return p->rf.ctl.pid_ns == f->st.pid_ns ? (pid_t)p->rf.ctl.pid : 0;
+}
+
+static void take_up(struct flight *f, const char *name)
+{
+	struct flight_member *m, **at;
+	struct stat st;
+	int err;
+
+	if (find(f, name))
+		return;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return;
+	err = xsp_ring_file_open(&m->p.rf, f->session.dirfd, name);
+	if (err) {
+		/* Gone again, or not complete: the next scan tries again. */
+		if (err != -ENOENT && err != -EAGAIN && f->opts->verbose)
+			tool_note("%s: %s", name, xsp_ctl_strerror(err));
+		free(m);
+		return;
+	}
+	strcpy(m->p.name, name);
+	m->p.pid = find_pid(f, &m->p);
+	if (!fstat(m->p.rf.fd, &st)) {
+		m->p.dev = st.st_dev;
+		m->p.ino = st.st_ino;
+	}
+	if (f->watch.nr)
+		m->watched = watched_new(&f->watch, &m->p.rf);
+	for (at = &f->first; *at; at = &(*at)->next)
+		;
+	*at = m;
+	f->live++;
+	if (f->opts->verbose)
+		tool_note("%s: process %d joined", name, (int)m->p.pid);
+}
+
+/* e.PID.START.0: a process says in a line why it does not take part. */
+static void take_message(struct flight *f, const char *name)
+{
+	char text[257];
+	size_t i;
+	ssize_t n;
+	int fd;
+
+	fd = openat(f->session.dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	/* Made and not yet written: the next scan reads it. */
+	if (n <= 0)
+		return;
+	unlinkat(f->session.dirfd, name, 0);
+	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
+		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	text[i] = '\0';
+	if (!f->opts->quiet)
+		tool_note("process %.*s is not recorded: %s",
+			  (int)strspn(name + 2, "0123456789"), name + 2, text);
+}
+
+void flight_crew_scan(struct flight *f)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	fd = openat(f->session.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (is_name(entry->d_name, 'p'))
+			take_up(f, entry->d_name);
+		else if (is_name(entry->d_name, 'e'))
+			take_message(f, entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* ---- who has ended ------------------------------------------------------------------------- */
+
+static void free_member(struct flight_member *m)
+{
+	watched_free(m->watched);
+	xsp_ring_file_close(&m->p.rf);
+	free(m);
+}
+
+static void forget(struct flight *f, struct flight_member *m)
+{
+	struct flight_member **at;
+
+	for (at = &f->first; *at != m; at = &(*at)->next)
+		;
+	*at = m->next;
+	unlinkat(f->session.dirfd, m->p.name, 0);
+	free_member(m);
+	f->forgotten++;
+}
+
+/* Rings of the ended cost memory: the first that ended go first. */
+static void bound_ended(struct flight *f, uint64_t now)
+{
+	for (;;) {
+		struct flight_member *m, *oldest = NULL;
+		uint64_t bytes = 0;
+		uint32_t nr = 0;
+
+		for (m = f->first; m; m = m->next) {
+			if (!m->ended_ns)
+				continue;
+			nr++;
+			bytes += m->bytes;
+			if (!oldest || m->ended_ns < oldest->ended_ns)
+				oldest = m;
+		}
+		if (!oldest)
+			return;
+		if (nr <= FLIGHT_ENDED_MAX && bytes <= FLIGHT_ENDED_BYTES &&
+		    (!f->opts->flight.last_ns || now - oldest->ended_ns < f->opts->flight.last_ns))
+			return;
+		forget(f, oldest);
+	}
+}
+
+static const char *name_of(const struct flight_member *m, char *buf, size_t size)
+{
+	char text[32] = "";
+	int signal = m->exit.status;
+
+	if (sigabbrev_np(signal))
+		snprintf(text, sizeof(text), "SIG%s", sigabbrev_np(signal));
+	else
+		snprintf(text, sizeof(text), "signal %d", signal);
+	snprintf(buf, size, "process %d was killed by %s", (int)m->p.pid, text);
+	return buf;
+}
+
+static void has_ended(struct flight *f, struct flight_member *m, uint64_t now)
+{
+	struct stat st;
+	char reason[128];
+
+	f->live--;
+	m->ended_ns = now;
+	if (!m->exit.ticks)
+		m->exit.ticks = 1;
+	if (!fstat(m->p.rf.fd, &st))
+		m->bytes = (uint64_t)st.st_blocks * 512;
+	if (m->exit.how == XSPROF_HOW_KILLED)
+		flight_save_ask(f, "killed", m->p.pid, name_of(m, reason, sizeof(reason)));
+}
+
+void flight_crew_look(struct flight *f)
+{
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
+	struct flight_member *m;
+
+	for (m = f->first; m; m = m->next) {
+		if (m->ended_ns)
+			continue;
+		if (xsp_producer_ended(&f->st, &m->p, now, &m->exit))
+			has_ended(f, m, now);
+		else
+			m->exit.ticks = 0;
+	}
+	bound_ended(f, now);
+}
+
+void flight_crew_switch_off(struct flight *f)
+{
+	struct flight_member *m;
+	bool any = false;
+
+	for (m = f->first; m; m = m->next) {
+		if (m->ended_ns || m->p.rf.broken)
+			continue;
+		xsp_ring_switch_off(&m->p.rf);
+		any = true;
+	}
+	/* A marker that saw its bit set before is published in a moment. */
+	if (any)
+		usleep(2000);
+}
+
+void flight_crew_free(struct flight *f)
+{
+	struct flight_member *m;
+
+	while ((m = f->first)) {
+		f->first = m->next;
+		free_member(m);
+	}
+}
+
+/* ---- who is stuck -------------------------------------------------------------------------- */
+
+static void stalled(void *data, const struct watch_stall *stall)
+{
+	struct flight *f = data;
+	char reason[192], time[32], thread[48] = "";
+
+	if (stall->tid)
+		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);
+	snprintf(reason, sizeof(reason), "%sprocess %d is in %.64s for %s%s", thread,
+		 (int)f->looking->p.pid, stall->name,
+		 report_format_time(time, sizeof(time), stall->open_ns),
+		 stall->unsure ? " (uncertain: some records were overwritten unseen)" : "");
+	/* Names are the program's: nothing in them must drive a terminal. */
+	for (char *p = reason; *p; p++)
+		if ((uint8_t)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	flight_save_ask(f, "stall", f->looking->p.pid, reason);
+}
+
+void flight_crew_watch(struct flight *f)
+{
+	struct flight_member *m;
+
+	f->watch.stalled = stalled;
+	f->watch.data = f;
+	for (m = f->first; m; m = m->next) {
+		if (m->ended_ns || !m->watched)
+			continue;
+		f->looking = m;
+		watched_look(m->watched);
+	}
+}

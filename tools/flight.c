@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof record --flight`: starts the command with rings that overwrite the oldest, and sleeps
+ * until something happens.  It costs the command nothing beyond its markers.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "flight-local.h"
+#include "record-env.h"
+#include "session.h"
+#include "tool.h"
+#include "trace/cap-proc.h"
+#include "trace/ring-clock.h"
+#include "trace/ring-guard.h"
+
+#define MS		1000000u
+/* How long processes that outlive the command may take to end before they are let go. */
+#define GRACE_NS	1000000000u
+#define GRACE_STEP_NS	(5 * MS)
+/* Asked this often to end, we end, whatever the command does. */
+#define ASKED_MAX	3
+#define WATCH_MIN_NS	(10 * MS)
+#define WATCH_MAX_NS	(500 * MS)
+
+static bool wait_status(void *data, pid_t pid, uint64_t start_time, int *status)
+{
+	struct flight *f = data;
+
+	return launch_status(&f->launch, pid, start_time, status);
+}
+
+static const struct xsp_drain_ops ops = {
+	.wait_status = wait_status,
+};
+
+/* ---- setting up ---------------------------------------------------------------------------- */
+
+static int make_session(struct flight *f)
+{
+	char output[PATH_MAX], cwd[PATH_MAX], boot[64] = "";
+	const char *object;
+	char *facts;
+	int err;
+
+	/* Others see it from other folders. */
+	if (f->opts->output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+		snprintf(output, sizeof(output), "%s", f->opts->output);
+	else if (snprintf(output, sizeof(output), "%s/%s", cwd, f->opts->output) >=
+		 (int)sizeof(output))
+		return tool_error("%s: the path is too long", f->opts->output);
+	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\ncommand %.1024s (flight recorder)\n",
+		     (int)getpid(), output, boot, f->opts->argv[0]) < 0)
+		return tool_error("out of memory");
+	for (char *p = strstr(facts, "command "); p && p[1]; p++)
+		if (*p == '\n')
+			*p = ' ';
+	err = xsp_session_create(&f->session, facts, &object);
+	free(facts);
+	if (!err)
+		return 0;
+	session_error(object, err);
+	return TOOL_USAGE;
+}
+
+static int start_command(struct flight *f, struct record_options *opts)
+{
+	char *env[RECORD_ENV_MAX + 1];
+	int i, err;
+
+	opts->mode = "overwrite";
+	if (opts->flight.size)
+		opts->buffer = opts->flight.size;
+	err = record_env(opts, f->session.path, env);
+	if (!err)
+		err = launch_start(&f->launch, opts->argv, env);
+	for (i = 0; env[i]; i++)
+		free(env[i]);
+	if (!err)
+		return 0;
+	tool_error("%s: cannot be executed: %s", opts->argv[0], strerror(-err));
+	return err == -ENOENT ? 127 : 126;
+}
+
+static void watch_session(struct flight *f)
+{
+	char path[64];
+
+	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->session.dirfd);
+	if (f->inotify >= 0 && inotify_add_watch(f->inotify, path, IN_MOVED_TO | IN_CREATE) < 0) {
+		close(f->inotify);
+		f->inotify = -1;
+	}
+}
+
+static void set_watch(struct flight *f)
+{
+	f->watch.globs = f->opts->flight.watch;
+	f->watch.nr = f->opts->flight.nr_watch;
+	f->watch.stall_ns = f->opts->flight.stall_ns ? f->opts->flight.stall_ns : FLIGHT_STALL_NS;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+/* Four looks in the time that is too long: it is noticed a quarter too late at most. */
+static uint64_t watch_period(const struct flight *f)
+{
+	uint64_t ns = f->watch.stall_ns / 4;
+
+	if (!f->watch.nr || !f->live)
+		return UINT64_MAX;
+	return ns < WATCH_MIN_NS ? WATCH_MIN_NS : ns > WATCH_MAX_NS ? WATCH_MAX_NS : ns;
+}
+
+static void sleep_for(struct flight *f, uint64_t ns)
+{
+	struct pollfd fds[2] = {
+		{ .fd = f->launch.sigfd, .events = POLLIN },
+		{ .fd = f->inotify, .events = POLLIN },
+	};
+	struct timespec ts = { ns / 1000000000u, ns % 1000000000u };
+
+	ppoll(fds, 2, ns == UINT64_MAX ? NULL : &ts, NULL);
+}
+
+/* What the events say does not matter: that there is one does. */
+static bool appeared(const struct flight *f)
+{
+	char buf[4096] __attribute__((aligned(8)));
+	bool any = f->inotify < 0;
+
+	while (f->inotify >= 0 && read(f->inotify, buf, sizeof(buf)) > 0)
+		any = true;
+	return any;
+}
+
+/* The command has ended: how long is it worth to wait for what it left running? */
+static bool over(const struct flight *f, uint64_t now, uint64_t *grace)
+{
+	if (f->launch.asked >= ASKED_MAX)
+		return true;
+	if (!f->launch.ended)
+		return false;
+	if (f->opts->wait_all)
+		return !f->launch.children && !f->live;
+	if (!*grace)
+		*grace = now + GRACE_NS;
+	return now >= *grace || !f->live;
+}
+
+static void run(struct flight *f)
+{
+	uint64_t grace = 0, watch_at = 0;
+
+	for (;;) {
+		uint64_t now, sleep = UINT64_MAX, period;
+
+		flight_save_clocks(f);
+		if (appeared(f))
+			flight_crew_scan(f);
+		launch_serve(&f->launch);
+		flight_crew_look(f);
+		now = xsp_clock_ns(CLOCK_MONOTONIC);
+		period = watch_period(f);
+		if (period != UINT64_MAX && now >= watch_at) {
+			flight_crew_watch(f);
+			watch_at = now + period;
+		}
+		if (over(f, now, &grace))
+			return;
+		flight_save_due(f, now);
+		if (period != UINT64_MAX)
+			sleep = watch_at > now ? watch_at - now : 0;
+		if (*f->reason && f->due_ns - now < sleep)
+			sleep = f->due_ns > now ? f->due_ns - now : 0;
+		/* Processes on their way out are asked after soon. */
+		if (grace && sleep > GRACE_STEP_NS)
+			sleep = GRACE_STEP_NS;
+		/* Without inotify, who comes is found by looking. */
+		if (f->inotify < 0 && sleep > 100 * MS)
+			sleep = 100 * MS;
+		sleep_for(f, sleep);
+	}
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static int exit_status(const struct flight *f)
+{
+	int status = f->launch.status;
+
+	if (!f->launch.ended) {
+		tool_error("%s: still runs as process %d: not waited for any longer",
+			   f->opts->argv[0], (int)f->launch.pid);
+		return 128 + f->launch.last_signal;
+	}
+	if (WIFSIGNALED(status)) {
+		tool_note("%s: killed by signal %d (%s)%s", f->opts->argv[0], WTERMSIG(status),
+			  strsignal(WTERMSIG(status)),
+			  WCOREDUMP(status) ? ", core dumped" : "");
+		return 128 + WTERMSIG(status);
+	}
+	if (!WEXITSTATUS(status) && f->failed)
+		return TOOL_FAILED;
+	return WEXITSTATUS(status);
+}
+
+int flight_record(struct record_options *opts)
+{
+	static struct flight f;
+	int status;
+
+	f.opts = opts;
+	f.st.ops = &ops;
+	f.st.data = &f;
+	f.st.pid_ns = xsp_proc_pid_ns();
+	set_watch(&f);
+	session_clean();
+	status = make_session(&f);
+	if (status)
+		return status;
+	watch_session(&f);
+	if (launch_prepare(&f.launch) || xsp_guard_install())
+		status = tool_error("signals: %s", strerror(errno));
+	if (!status)
+		status = start_command(&f, opts);
+	if (!status) {
+		run(&f);
+		flight_crew_scan(&f);
+		flight_crew_look(&f);
+		flight_crew_switch_off(&f);
+		f.failed |= flight_save_last(&f) != 0;
+		if (!f.first && !opts->quiet)
+			tool_note("nothing was recorded: no process of the command loaded "
+				  "libxsprof-user");
+		status = exit_status(&f);
+	}
+	flight_crew_free(&f);
+	xsp_session_remove(&f.session);
+	xsp_session_close(&f.session);
+	return status;
+}
