@@ -7,29 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "scan.h"
 #include "trace/cap-crc32c.h"
-
-static int read_at(int fd, void *buf, size_t len, uint64_t off)
-{
-	while (len) {
-		ssize_t n = pread(fd, buf, len, off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -ENODATA;
-		buf = (char *)buf + n;
-		len -= n;
-		off += n;
-	}
-	return 0;
-}
+#include "trace/pread.h"
 
 static struct scan_producer *producer(struct scan *scan, uint32_t number)
 {
@@ -139,7 +121,7 @@ static int next(int fd, uint64_t file_size, struct scan *scan, uint8_t *buf)
 
 	if (file_size - scan->size < sizeof(chunk))
 		return 0;
-	err = read_at(fd, &chunk, sizeof(chunk), scan->size);
+	err = xsp_pread(fd, &chunk, sizeof(chunk), scan->size);
 	if (err)
 		return err;
 	if (chunk.magic != XSPROF_CHUNK_MAGIC || chunk.stored > XSPROF_CHUNK_MAX ||
@@ -149,7 +131,7 @@ static int next(int fd, uint64_t file_size, struct scan *scan, uint8_t *buf)
 	whole = sizeof(chunk) + ((chunk.stored + 7ull) & ~7ull);
 	if (file_size - scan->size < whole)
 		return 0;
-	err = read_at(fd, buf, chunk.stored, scan->size + sizeof(chunk));
+	err = xsp_pread(fd, buf, chunk.stored, scan->size + sizeof(chunk));
 	if (err)
 		return err;
 	if (chunk.crc != xsp_crc32c(0, buf, chunk.stored))
@@ -170,7 +152,7 @@ int scan_capture(int fd, struct scan *scan)
 	memset(scan, 0, sizeof(*scan));
 	if (fstat(fd, &st))
 		return -errno;
-	err = read_at(fd, &header, sizeof(header), 0);
+	err = xsp_pread(fd, &header, sizeof(header), 0);
 	if (err == -ENODATA || (!err && header.magic != XSPROF_CAP_MAGIC))
 		return -ENOEXEC;
 	if (err)

@@ -123,7 +123,7 @@ void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, ui
 	*skipped = 0;
 	*bad = 0;
 	for (k = 0; k < p->rf.rings; k++) {
-		*skipped += p->rings[k].skipped;
+		*skipped += p->rings[k].skipped - p->rings[k].before;
 		*bad += p->rings[k].bad;
 	}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The drain's producers and its pace.  What is read from each is cap-producer.c's.
+ * The drain's producers and its pace.  What is read from each is cap-producer.c's, and how it
+ * is let go of is cap-finish.c's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +22,14 @@
 #define SLEEP_MAX	(50 * MS)
 /* Slots a second that a burst may bring while we sleep. */
 #define BURST		40000000u
-#define CHECK_NS	(100 * MS)
 #define CLOCK_GAP	(5 * MS)
 #define IDLE_NS		(200 * MS)
+/* A file that is being followed is shown up to two seconds before its last sync point. */
+#define LAST_TICKS_NS	(4ull * SECOND)
+/* A longer gap between our own sync points is filled with the kernel's. */
+#define CLOCK_GAP_MAX	(3ull * SECOND)
 
-static void store_clocks(struct xsp_drain *d)
+void xsp_drain_store_clocks(struct xsp_drain *d)
 {
 	struct xsprof_chunk chunk = {
 		.type = XSPROF_CHUNK_CLOCK,
@@ -48,8 +52,11 @@ void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
 		if (!(kinds >> kind & 1))
 			continue;
 		if (d->nr_syncs == sizeof(d->syncs) / sizeof(d->syncs[0]))
-			store_clocks(d);
-		xsp_sync_read(&d->syncs[d->nr_syncs++], kind);
+			xsp_drain_store_clocks(d);
+		xsp_sync_read(&d->syncs[d->nr_syncs], kind);
+		d->last_mono = d->syncs[d->nr_syncs++].mono;
+		if (!d->first_mono)
+			d->first_mono = d->last_mono;
 	}
 	d->synced |= kinds;
 }
@@ -77,10 +84,12 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->next_number = first;
 	d->scan = true;
 	d->sleep = XSP_SLEEP_MIN;
-	d->inotify = xsp_drain_watch(dirfd);
+	d->device = -1;
+	d->epoll = -1;
+	d->inotify = dirfd < 0 ? -1 : xsp_drain_watch(dirfd);
 	d->st.kinds = 1u << xsp_clock_kind();
 	xsp_drain_clocks(d, d->st.kinds);
-	store_clocks(d);
+	xsp_drain_store_clocks(d);
 	d->tick_at = xsp_now() + SECOND;
 	d->clock_gap = CLOCK_GAP;
 	d->idle_since = xsp_now();
@@ -98,13 +107,17 @@ void xsp_drain_close(struct xsp_drain *d)
 	}
 	if (d->inotify >= 0)
 		close(d->inotify);
+	if (d->device >= 0)
+		close(d->device);
+	if (d->epoll >= 0)
+		close(d->epoll);
 	free(d->st.buf);
 	free(d);
 }
 
 int xsp_drain_fd(const struct xsp_drain *d)
 {
-	return d->inotify;
+	return d->epoll >= 0 ? d->epoll : d->inotify;
 }
 
 void xsp_drain_look(struct xsp_drain *d)
@@ -115,60 +128,6 @@ void xsp_drain_look(struct xsp_drain *d)
 const struct xsp_producer *xsp_drain_producers(const struct xsp_drain *d)
 {
 	return d->live;
-}
-
-/* ---- ending them --------------------------------------------------------------------------- */
-
-static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
-{
-	struct xsp_producer **at;
-	uint64_t skipped, bad;
-
-	for (at = &d->live; *at != p; at = &(*at)->next)
-		;
-	*at = p->next;
-	d->nr_live--;
-	d->gone_lost += xsp_producer_lost(p);
-	xsp_producer_lost_slots(p, &skipped, &bad);
-	d->gone_skipped += skipped;
-	d->gone_bad += bad;
-	if (!d->st.keep || !d->st.error)
-		unlinkat(d->dirfd, p->name, 0);
-	xsp_producer_free(p);
-}
-
-static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
-			 struct xsprof_cap_exit *exit)
-{
-	struct xsp_pass pass = { .now = xsp_now(), .all = true, .min_slots = UINT64_MAX };
-	static const char *const how[] = {
-		"ended", "exited", "was killed", "runs another program", "vanished",
-		"still runs",
-	};
-
-	/* A program that records itself said goodbye and still runs: nobody reads it after this. */
-	if (p->pid == getpid())
-		xsp_ring_switch_off(&p->rf);
-	xsp_producer_pass(&d->st, p, &pass);
-	xsp_producer_exit(&d->st, p, exit);
-	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
-	unlink_producer(d, p);
-}
-
-static void look_after(struct xsp_drain *d, uint64_t now)
-{
-	struct xsp_producer *p, *next;
-	struct xsprof_cap_exit exit;
-
-	for (p = d->live; p; p = next) {
-		next = p->next;
-		if (!d->look && now < p->check_at)
-			continue;
-		p->check_at = now + CHECK_NS;
-		if (xsp_producer_ended(&d->st, p, now, &exit))
-			end_producer(d, p, &exit);
-	}
-	d->look = false;
 }
 
 /* ---- pace ---------------------------------------------------------------------------------- */
@@ -227,6 +186,8 @@ static void tick_clocks(struct xsp_drain *d, uint64_t now)
 {
 	if (!d->live || now < d->clock_at)
 		return;
+	if (now - d->last_mono > CLOCK_GAP_MAX)
+		xsp_drain_kernel_clocks(d, d->last_mono + SECOND, now - SECOND);
 	xsp_drain_clocks(d, d->st.kinds);
 	d->clock_at = now + d->clock_gap;
 	d->clock_gap *= 2;
@@ -241,7 +202,7 @@ static void tick(struct xsp_drain *d, uint64_t now)
 	if (now < d->tick_at)
 		return;
 	d->tick_at = now + SECOND;
-	store_clocks(d);
+	xsp_drain_store_clocks(d);
 	for (p = d->live; p; p = p->next) {
 		uint64_t slots = 0;
 		uint32_t k;
@@ -256,74 +217,44 @@ static void tick(struct xsp_drain *d, uint64_t now)
 	}
 }
 
+/* Has nothing come for so long, and does everything wake us, that there is nothing to do? */
+static bool asleep(struct xsp_drain *d, uint64_t now)
+{
+	if (now - d->idle_since < LAST_TICKS_NS && d->live)
+		return false;
+	if (!xsp_drain_all_quiet(d))
+		return false;
+	xsp_drain_store_clocks(d);
+	return true;
+}
+
 uint64_t xsp_drain_step(struct xsp_drain *d)
 {
 	struct xsp_pass pass = { .now = xsp_now(), .min_slots = UINT64_MAX };
 	struct xsp_producer *p;
+	uint64_t sleep;
 
+	xsp_drain_listen(d);
 	if (xsp_drain_appeared(d) || d->scan || pass.now >= d->scan_at) {
 		d->scan = false;
 		d->scan_at = pass.now + SECOND;
+		d->list_all = true;
 		xsp_drain_scan(d);
 	}
-	for (p = d->live; p; p = p->next)
-		xsp_producer_pass(&d->st, p, &pass);
+	xsp_drain_list(d);
+	for (p = d->live; p; p = p->next) {
+		if (p->quiet)
+			pass.ready += p->ready;
+		else
+			xsp_producer_pass(&d->st, p, &pass);
+	}
 	d->ready = pass.ready;
 	size_chunks(d);
-	look_after(d, pass.now);
+	xsp_drain_look_after(d, pass.now);
 	tick_clocks(d, pass.now);
 	tick(d, pass.now);
-	return pace(d, &pass);
-}
-
-/* ---- the end ------------------------------------------------------------------------------- */
-
-static void finish_live(struct xsp_drain *d)
-{
-	struct xsp_producer *p;
-
-	for (p = d->live; p; p = p->next)
-		if (!p->rf.broken)
-			xsp_ring_switch_off(&p->rf);
-	/* A marker that saw its bit set before is published in a moment. */
-	if (d->live)
-		usleep(2000);
-	while ((p = d->live)) {
-		struct xsprof_cap_exit exit = {
-			.how = XSPROF_HOW_RUNNING,
-			.ticks = xsp_ticks(p->rf.ctl.clock.kind),
-		};
-
-		end_producer(d, p, &exit);
-	}
-}
-
-int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
-{
-	struct xsprof_cap_end end = { .why = why };
-	struct xsp_drain_stats stats;
-
-	xsp_drain_appeared(d);
-	xsp_drain_scan(d);
-	d->look = true;
-	look_after(d, xsp_now());
-	finish_live(d);
-	xsp_drain_clocks(d, d->st.kinds);
-	store_clocks(d);
-	xsp_drain_get_stats(d, &stats);
-	if (d->st.error) {
-		end.why = 3;
-		xsp_cap_retry(d->st.cap);
-	}
-	end.ticks = xsp_ticks(xsp_clock_kind());
-	end.slots = stats.slots;
-	end.lost_records = stats.lost_records;
-	end.lost_slots = stats.lost_slots;
-	end.producers = stats.producers;
-	xsp_cap_end(d->st.cap, &end);
-	if (!d->st.error && d->st.cap->error)
-		d->st.error = d->st.cap->error;
-	return d->st.error;
+	sleep = pace(d, &pass);
+	return asleep(d, pass.now) ? UINT64_MAX : sleep;
 }
 
 void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats)
@@ -339,6 +270,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.bytes = d->st.cap->size,
 		.producers = d->seen,
 		.live = d->nr_live,
+		.on_device = d->on_device,
 		.refused = d->nr_refused + d->messages,
 		.error = d->st.error,
 	};

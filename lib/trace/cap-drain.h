@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The drain: finds the producers of a session, reads all their rings while they run, and stores
- * what they hold in a capture, each producer's end and account with it.  Used by `xsprof
- * record`, `xsprof recover` and by programs that record themselves.
+ * The drain: finds the producers of a session and of the device, reads all their rings while
+ * they run, and stores what they hold in a capture, each producer's end and account with it.
+ * Used by `xsprof record`, `xsprof recover` and by programs that record themselves.
  *
  * It never blocks a producer, never prints, and waits only where its owner does: call
  * xsp_drain_step(), sleep for as long as it says or until xsp_drain_fd() is readable, repeat.
@@ -29,6 +29,7 @@ struct xsp_drain;
  * @bytes: of the file
  * @producers: seen
  * @live: not ended
+ * @on_device: of those seen, the device's
  * @refused: files that are no producers, and processes that could not become one
  * @error: the first error of the file
  */
@@ -41,13 +42,14 @@ struct xsp_drain_stats {
 	uint64_t	bytes;
 	uint32_t	producers;
 	uint32_t	live;
+	uint32_t	on_device;
 	uint32_t	refused;
 	int		error;
 };
 
 /**
  * xsp_drain_open - begin to drain a session into a capture
- * @dirfd: the session; the caller keeps it open
+ * @dirfd: the session; the caller keeps it open.  -1 for none
  * @cap: where to; the caller ends and frees it
  * @ops: questions to the caller, NULL for none
  * @data: passed to them
@@ -58,7 +60,43 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 		   uint32_t first, struct xsp_drain **out);
 void xsp_drain_close(struct xsp_drain *d);
 
-/* Readable when a producer has appeared; -1 where there is no inotify. */
+/**
+ * struct xsp_device_filter - whom to read of the device's producers
+ * @session: those of this session, 0 for none
+ * @pids: those of these processes, as we see them
+ * @nr_pids: how many
+ * @ids: those of these numbers
+ * @nr_ids: how many
+ * @all: all that live, or come later, whosever they are
+ * @go_on: they record on when we are done, and before us nobody has lost anything
+ * @peek: they are only looked at: no tail is moved, nothing ends, nothing is switched off
+ */
+struct xsp_device_filter {
+	uint64_t	session;
+	const pid_t	*pids;
+	uint32_t	nr_pids;
+	const uint64_t	*ids;
+	uint32_t	nr_ids;
+	bool		all;
+	bool		go_on;
+	bool		peek;
+};
+
+/* Is this one of them?  @began: those that ended before are none, unless they are named. */
+bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xsprof_info *info,
+		      uint64_t began);
+
+/**
+ * xsp_drain_add_device - drain producers of the device too
+ * @d: drain
+ * @fd: of xsp_device_open(); closed with the drain, and where this fails
+ * @filter: which; its arrays stay the caller's
+ *
+ * Return: 0 or -errno.
+ */
+int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter);
+
+/* Readable when there is something to do; -1 where nothing tells. */
 int xsp_drain_fd(const struct xsp_drain *d);
 
 /* A process has ended: look at all producers in the next step. */
@@ -68,7 +106,8 @@ void xsp_drain_look(struct xsp_drain *d);
  * xsp_drain_step - find, read, store, once
  * @d: drain
  *
- * Return: ns to sleep before the next step, 0 for none.
+ * Return: ns to sleep before the next step, 0 for none; UINT64_MAX until xsp_drain_fd() is
+ * readable, which happens only with a device.
  */
 uint64_t xsp_drain_step(struct xsp_drain *d);
 

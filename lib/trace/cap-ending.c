@@ -74,6 +74,29 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 	return goodbye || now - p->dead_since > SILENCE_NS ? GONE : UNSURE;
 }
 
+/* The kernel saw it: how, and when. */
+static bool device_ended(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	int status = p->info.status;
+	uint64_t ticks;
+
+	switch (p->info.state) {
+	case XSPROF_STATE_LIVE:
+		return false;
+	case XSPROF_STATE_DETACHED:
+		exit->how = XSPROF_HOW_EXEC;
+		break;
+	default:
+		exit->how = WIFSIGNALED(status) ? XSPROF_HOW_KILLED : XSPROF_HOW_EXITED;
+		exit->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	}
+	ticks = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
+	if (ticks)
+		exit->ticks = ticks;
+	return true;
+}
+
 bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t now,
 			struct xsprof_cap_exit *exit)
 {
@@ -82,6 +105,8 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	int status = -1;
 
 	*exit = (struct xsprof_cap_exit){ .ticks = xsp_ticks(p->rf.ctl.clock.kind) };
+	if (p->rf.device)
+		return device_ended(p, exit);
 	switch (life(st, p, goodbye, now, &status)) {
 	case GONE:
 		break;

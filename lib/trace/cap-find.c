@@ -24,7 +24,8 @@ int xsp_drain_watch(int dirfd)
 
 	fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dirfd);
-	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CREATE) < 0) {
+	/* A message is made before it is written: its end counts. */
+	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE) < 0) {
 		close(fd);
 		fd = -1;
 	}
@@ -60,17 +61,33 @@ static struct xsp_producer *find_live(const struct xsp_drain *d, const char *nam
 	return NULL;
 }
 
-static void refuse(struct xsp_drain *d, const char *name, ino_t ino, int err)
+void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,
+		      const char *why)
 {
 	uint32_t i;
 
 	for (i = 0; i < d->nr_refused; i++)
-		if (d->refused[i].ino == ino && d->refused[i].err == err)
+		if (d->refused[i].key == key && d->refused[i].err == err)
 			return;
 	if (d->nr_refused < XSP_REFUSED_MAX) {
-		d->refused[d->nr_refused++] = (struct xsp_refused){ ino, err };
-		xsp_store_note(&d->st, "%s: not recorded: %s", name, xsp_ctl_strerror(err));
+		d->refused[d->nr_refused++] = (struct xsp_refused){ key, err };
+		xsp_store_note(&d->st, "%s: not recorded: %s", name, why);
 	}
+}
+
+void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
+{
+	p->next = d->live;
+	d->live = p;
+	d->nr_live++;
+	d->seen++;
+	/* Who begins may begin with a burst. */
+	d->sleep = XSP_SLEEP_MIN;
+	d->idle_since = xsp_now();
+	if (d->st.kinds & ~d->synced)
+		xsp_drain_clocks(d, d->st.kinds & ~d->synced);
+	xsp_store_say(&d->st, "%s: process %d joined as producer %u", p->name, (int)p->pid,
+		      p->number);
 }
 
 static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
@@ -87,21 +104,11 @@ static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
 		/* Not complete, gone again, or no descriptor free: the next scan tries again. */
 		if (err == -ENOENT)
 			return;
-		refuse(d, name, ino, err);
+		xsp_drain_refuse(d, name, ino, err, xsp_ctl_strerror(err));
 		return;
 	}
 	p->hash = hash;
-	p->next = d->live;
-	d->live = p;
-	d->nr_live++;
-	d->seen++;
-	/* Who begins may begin with a burst. */
-	d->sleep = XSP_SLEEP_MIN;
-	d->idle_since = xsp_now();
-	if (d->st.kinds & ~d->synced)
-		xsp_drain_clocks(d, d->st.kinds & ~d->synced);
-	xsp_store_say(&d->st, "%s: process %d joined as producer %u", name, (int)p->pid,
-		      p->number);
+	xsp_drain_join(d, p);
 }
 
 /* e.PID.START.0: a process says in a line why it does not take part. */
@@ -138,6 +145,8 @@ void xsp_drain_scan(struct xsp_drain *d)
 	DIR *dir;
 	int fd;
 
+	if (d->dirfd < 0)
+		return;
 	/* A descriptor of its own: the position in the folder is one per open. */
 	fd = openat(d->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

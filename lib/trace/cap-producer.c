@@ -4,117 +4,16 @@
  * believes it: what does not hold together is counted and left out.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include "trace/cap-producer.h"
-#include "trace/ring-clock.h"
 
 /* Slots that no writer publishes in a lifetime: sums of counters below it do not overflow. */
 #define HEAD_MAX	(1ull << 60)
 
 /* A ring with less than a chunk and less than a quarter of it in use may wait this long. */
 #define LINGER_NS	1000000000u
-
-static int store_found(struct xsp_store *st, struct xsp_producer *p)
-{
-	struct xsprof_chunk chunk = {
-		.type = XSPROF_CHUNK_PRODUCER,
-		.producer = p->number,
-	};
-	struct xsprof_cap_producer *found = st->buf;
-
-	memset(found, 0, sizeof(*found));
-	found->pid = p->pid;
-	found->found = xsp_ticks(p->rf.ctl.clock.kind);
-	found->ctl = p->rf.ctl;
-	chunk.first = found->found;
-	chunk.last = found->found;
-	return xsp_store_chunk(st, &chunk, found, sizeof(*found));
-}
-
-/* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
-static pid_t find_pid(const struct xsp_store *st, const struct xsp_producer *p)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-
-	if (!fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0)
-		return lock.l_pid;
-	return p->rf.ctl.pid_ns == st->pid_ns ? (pid_t)p->rf.ctl.pid : 0;
-}
-
-static void resume_rings(struct xsp_store *st, struct xsp_producer *p)
-{
-	uint32_t k;
-
-	for (k = 0; k < p->rf.rings; k++) {
-		struct xsprof_ring_reader *reader;
-
-		if (!xsp_ring_ready(&p->rf, k))
-			continue;
-		reader = xsp_ring_reader(&p->rf, k);
-		p->rings[k].tail = __atomic_load_n(&reader->tail, __ATOMIC_RELAXED);
-		p->rings[k].skipped = __atomic_load_n(&reader->skipped, __ATOMIC_RELAXED);
-		st->ops->resume_ring(st->data, p->number, k, &p->rings[k]);
-	}
-}
-
-int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
-		      struct xsp_producer **out)
-{
-	struct xsp_producer *p;
-	bool resumed = false;
-	struct stat sb;
-	int err;
-
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	err = xsp_ring_file_open(&p->rf, dirfd, name);
-	if (err)
-		goto err_free;
-	err = -ENOMEM;
-	p->rings = calloc(p->rf.rings, sizeof(*p->rings));
-	if (!p->rings)
-		goto err_close;
-	if (fstat(p->rf.fd, &sb)) {
-		err = -errno;
-		goto err_close;
-	}
-	p->dev = sb.st_dev;
-	p->ino = sb.st_ino;
-	strncpy(p->name, name, sizeof(p->name) - 1);
-	p->pid = find_pid(st, p);
-	if (st->ops && st->ops->resume)
-		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos);
-	if (!resumed)
-		p->number = (*number)++;
-	if (st->ops && st->ops->resume_ring)
-		resume_rings(st, p);
-	if (!resumed)
-		store_found(st, p);
-	st->kinds |= 1u << (p->rf.ctl.clock.kind & 31);
-	*out = p;
-	return 0;
-
-err_close:
-	xsp_ring_file_close(&p->rf);
-err_free:
-	free(p->rings);
-	free(p);
-	return err;
-}
-
-void xsp_producer_free(struct xsp_producer *p)
-{
-	xsp_ring_file_close(&p->rf);
-	xsp_tids_free(&p->tids);
-	free(p->rings);
-	free(p);
-}
 
 /* ---- the arena ----------------------------------------------------------------------------- */
 
@@ -223,21 +122,6 @@ static void store_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 	}
 }
 
-static uint64_t block_up(uint64_t pos)
-{
-	return (pos + XSPROF_BLOCK_SLOTS - 1) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1);
-}
-
-/*
- * The first slot of an OVERWRITE ring that no writer may have touched since it was copied, when
- * head was read after the copy.
- */
-static uint64_t trusted(uint64_t head, uint64_t size)
-{
-	size -= XSPROF_OVERWRITE_MARGIN;
-	return head > size ? head - size : 0;
-}
-
 /*
  * Slots from the cursor on for one chunk: whole blocks, so that it ends with a record, and never
  * more than the ring has.
@@ -260,19 +144,16 @@ static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit
 {
 	struct xsp_producer_ring *r = &p->rings[k];
 	uint64_t head = xsp_ring_head(&p->rf, k);
-	uint64_t from = trusted(head, xsp_ring_slots(&p->rf));
 	uint64_t before = r->tail;
 
 	if (head < limit || head >= HEAD_MAX)
 		return -EINVAL;
-	/* Where a record surely begins. */
-	if (from > r->tail) {
-		r->tail = block_up(from);
-		r->skipped += r->tail - before;
-	}
+	r->tail = xsp_ring_trust(&p->rf, k, head, before);
+	r->skipped += r->tail - before;
 	return r->tail - before;
 }
 
+/* Slots that may be overwritten under our hands. */
 static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
 {
 	struct xsp_producer_ring *r = &p->rings[k];
@@ -306,8 +187,8 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 			return st->error;
 		r->tail += n;
 	}
-	xsp_ring_release(&p->rf, k, r->tail, r->skipped);
-	return skip < 0 ? skip : 0;
+	err = xsp_ring_release(&p->rf, k, r->tail, r->skipped);
+	return skip < 0 ? skip : err;
 }
 
 static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
@@ -328,7 +209,9 @@ static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 		 * Only now, with the chunk in the kernel's hands: a recorder killed before this
 		 * leaves the slots in the ring for the next one.
 		 */
-		xsp_ring_release(&p->rf, k, r->tail, 0);
+		err = xsp_ring_release(&p->rf, k, r->tail, 0);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -351,7 +234,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 		      struct xsp_pass *pass)
 {
 	struct xsp_producer_ring *r = &p->rings[k];
-	bool discard = p->rf.ctl.mode == XSPROF_MODE_DISCARD;
+	bool discard = p->rf.ctl.mode == XSPROF_MODE_DISCARD && !p->rf.peek;
 	uint64_t size = xsp_ring_slots(&p->rf);
 	uint64_t pending = head - r->tail;
 	uint64_t gained = head - r->seen;
@@ -365,6 +248,8 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 	}
 	r->seen = head;
 	pass->new_slots += gained;
+	if (gained)
+		p->gained_at = pass->now;
 	gained = gained > size ? 1024 : (gained << 10) / size;
 	if (gained > pass->fill)
 		pass->fill = gained;
@@ -392,13 +277,18 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_pass *pass)
 {
 	uint64_t flush = __atomic_load_n(&xsp_ring_ctl(&p->rf)->flush, __ATOMIC_ACQUIRE);
+	uint64_t pending = pass->pending;
 	uint64_t heads[BATCH];
 	bool all = pass->all;
 	uint64_t ready;
 	uint32_t k, i;
 
-	pass->all |= flush != p->flush;
+	/* What a producer held before we came is older than all others have to say: at once. */
+	pass->all |= flush != p->flush || !p->gained_at;
 	p->flush = flush;
+	if (!p->gained_at)
+		p->gained_at = pass->now;
+	p->ready = 0;
 	if (xsp_ring_slots(&p->rf) < pass->min_slots)
 		pass->min_slots = xsp_ring_slots(&p->rf);
 	for (k = 0; k < p->rf.rings && !p->rf.broken; k += BATCH) {
@@ -415,11 +305,15 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 		for (i = 0; i < BATCH; i++) {
 			if (!(ready >> i & 1))
 				continue;
-			pass->ready++;
+			p->ready++;
 			pass_ring(st, p, k + i, heads[i], pass);
 		}
 	}
 	pass->all = all;
+	pass->ready += p->ready;
+	/* Whoever is told of by the kernel need not be looked at until it is. */
+	p->quiet = p->rf.device && !p->rf.peek && pass->pending == pending &&
+		   pass->now - p->gained_at >= XSP_QUIET_NS;
 	if (p->tids.fresh)
 		xsp_producer_threads(st, p, false);
 }

@@ -12,6 +12,7 @@
 
 #include "trace/cap-store.h"
 #include "trace/cap-walk.h"
+#include "trace/ring-device.h"
 #include "trace/ring-file.h"
 
 /**
@@ -19,6 +20,7 @@
  * @tail: everything below has been dealt with
  * @read: stored in this file
  * @skipped: overwritten before they could be read
+ * @before: of these, overwritten before anybody here came to read: no loss of this recording
  * @bad: refused, because they did not hold together
  * @unsaved: read, but the file had no room
  * @seen: head at the pass before
@@ -29,6 +31,7 @@ struct xsp_producer_ring {
 	uint64_t	tail;
 	uint64_t	read;
 	uint64_t	skipped;
+	uint64_t	before;
 	uint64_t	bad;
 	uint64_t	unsaved;
 	uint64_t	seen;
@@ -39,8 +42,15 @@ struct xsp_producer_ring {
 /**
  * struct xsp_producer - a producer
  * @next: of the drain's list
- * @name: its file in the session
+ * @name: its file in the session, or what stands for it in messages
  * @hash: of @name
+ * @id: its number in the device, 0 in a session
+ * @info: device: what the kernel knew of it when it was asked last
+ * @resumed: device: it was paused, and is to be again when we are done
+ * @told: device: its descriptor is readable: the kernel is to be asked
+ * @quiet: device: nothing has come for a while, and its descriptor says when something does
+ * @gained_at: when slots came last, ns
+ * @ready: rings with memory, at the last pass
  * @number: its number in the capture
  * @pid: as we see it, 0 when we cannot
  * @dev: of the file
@@ -59,6 +69,13 @@ struct xsp_producer {
 	struct xsp_producer	*next;
 	char			name[64];
 	uint32_t		hash;
+	uint64_t		id;
+	struct xsprof_info	info;
+	bool			resumed;
+	bool			told;
+	bool			quiet;
+	uint64_t		gained_at;
+	uint32_t		ready;
 	uint32_t		number;
 	pid_t			pid;
 	dev_t			dev;
@@ -73,6 +90,9 @@ struct xsp_producer {
 	uint64_t		ledger_slots;
 	struct xsp_producer_ring *rings;
 };
+
+/* So long nothing must have come from a producer of the device before it is left alone. */
+#define XSP_QUIET_NS	300000000u
 
 /**
  * struct xsp_pass - what one pass over the rings found
@@ -104,7 +124,24 @@ struct xsp_pass {
  */
 int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
 		      struct xsp_producer **out);
+
+/**
+ * xsp_producer_open_device - the same for a producer of the device
+ * @st: store
+ * @fd: the device
+ * @id: its number there
+ * @consume: to move its tails; else it is only looked at
+ * @number: as above
+ * @out: the producer
+ *
+ * Return: 0 or -errno, those of xsp_device_open_ring() among them.
+ */
+int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool consume,
+			     uint32_t *number, struct xsp_producer **out);
 void xsp_producer_free(struct xsp_producer *p);
+
+/* Asks the kernel what became of it, which acknowledges what it told; then the rings are read. */
+void xsp_producer_ask(struct xsp_producer *p);
 
 /* One pass: names first, then slots, so that a file cut anywhere has the names of its records. */
 void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_pass *pass);

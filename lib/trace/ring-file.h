@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A producer's memory in a tmpfs file, as a reader sees it: validated once, then read with every
- * number checked.  It never trusts what the producer can write, and never writes anything but a
- * ring's reader page and, to switch a producer off, the enabled bits.
+ * A producer's memory, in a tmpfs file or the device's, as a reader sees it: validated once,
+ * then read with every number checked.  It never trusts what the producer can write, and never
+ * writes anything but a ring's reader page and, to switch a producer off, the enabled bits.
+ *
+ * Two kinds differ here and nowhere else.  A tmpfs file is mapped read-write as a whole, and its
+ * control page is the producer's own word.  A producer of the device is mapped read-only, its
+ * reader pages once more read-write when it is consumed, and its control page is the kernel's.
  */
 #ifndef XSP_RING_FILE_H
 #define XSP_RING_FILE_H
@@ -15,9 +19,12 @@
 
 /**
  * struct xsp_ring_file - an open producer
- * @fd: the file
- * @map: all of it, read-write, shared
+ * @fd: the file, or the descriptor that the device gave for it
+ * @map: all of it, shared
  * @size: bytes of @map, the producer's total_size
+ * @device: it is the device's
+ * @peek: it is only looked at: its tails are somebody else's
+ * @own_tails: device: bit k: ring k's reader page is mapped read-write
  * @ctl: the control page as it was validated: geometry and identity are only read from here
  * @rings: nr_rings + nr_lock_rings
  * @broken: the file shrank under the mapping, which is zeros now (see ring-guard.h)
@@ -27,6 +34,9 @@ struct xsp_ring_file {
 	int			fd;
 	uint8_t			*map;
 	size_t			size;
+	bool			device;
+	bool			peek;
+	uint64_t		own_tails[XSPROF_READY_WORDS];
 	struct xsprof_ctl	ctl;
 	uint32_t		rings;
 	volatile bool		broken;
@@ -55,6 +65,17 @@ const char *xsp_ctl_strerror(int err);
  * Return: 0 or -errno, those of xsp_ctl_check() among them.
  */
 int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name);
+
+/**
+ * xsp_ring_device_map - the same for a descriptor that the device gave
+ * @rf: filled in
+ * @fd: taken over, and closed where this fails
+ * @consume: it moves the tails
+ *
+ * Return: 0 or -errno, those of xsp_ctl_check() among them.
+ */
+int xsp_ring_device_map(struct xsp_ring_file *rf, int fd, bool consume);
+
 void xsp_ring_file_close(struct xsp_ring_file *rf);
 
 /* Is there memory behind ring @k, so that it may be touched? */
@@ -86,6 +107,21 @@ static inline uint64_t xsp_ring_head(const struct xsp_ring_file *rf, uint32_t k)
 }
 
 /**
+ * xsp_ring_trust - what a copy made before this may be trusted from
+ * @rf: file
+ * @k: ring
+ * @head: read after the copy
+ * @pos: the copy's first slot
+ *
+ * Who consumes a DISCARD ring is not overtaken; who only looks is, once its consumer has let
+ * slots go.
+ *
+ * Return: @pos, or the first slot after it that the writer cannot have touched, where a record
+ * begins.
+ */
+uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t head, uint64_t pos);
+
+/**
  * xsp_ring_copy - copy slots out of a ring
  * @rf: file
  * @k: ring
@@ -109,10 +145,13 @@ int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf,
  * @k: ring
  * @tail: everything below has been copied
  * @skipped: slots that were overwritten before they could be
+ *
+ * Return: 0, or -errno where the reader page cannot be mapped for it.  Nothing happens where we
+ * only peek.
  */
-void xsp_ring_release(const struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64_t skipped);
+int xsp_ring_release(struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64_t skipped);
 
-/* Ends recording in the producer: its markers are disabled from now on. */
-void xsp_ring_switch_off(const struct xsp_ring_file *rf);
+/* Ends recording in the producer: its markers are disabled from now on.  Return: 0 or -errno. */
+int xsp_ring_switch_off(const struct xsp_ring_file *rf);
 
 #endif /* XSP_RING_FILE_H */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pread.h"
 #include "trace-local.h"
 
 #define SPOOL_PIECE	(256u << 10)
@@ -157,20 +158,7 @@ void xst_source_close(struct xst_source *src)
 
 int xst_source_read(const struct xst_source *src, uint64_t off, void *buf, size_t len)
 {
-	char *p = buf;
-
-	while (len) {
-		ssize_t n = pread(src->fd, p, len, off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENODATA;
-		p += n;
-		off += n;
-		len -= n;
-	}
-	return 0;
+	return xsp_pread(src->fd, buf, len, off);
 }
 
 bool xst_source_grown(struct xst_source *src)
