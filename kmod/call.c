@@ -7,39 +7,40 @@
 
 #include "call.h"
 
-static long get_argument(union xsp_argument *a, size_t size, const void __user *from)
+static long get_argument(union xsp_argument *a, size_t size, u32 *given, const void __user *from)
 {
-	u32 given;
+	long err;
 
 	memset(a, 0, sizeof(*a));
-	if (get_user(given, (const u32 __user *)from))
+	if (get_user(*given, (const u32 __user *)from))
 		return -EFAULT;
-	if (given < sizeof(given) || given > PAGE_SIZE)
+	if (*given < sizeof(*given) || *given > PAGE_SIZE)
 		return -EINVAL;
 	/* -E2BIG where a caller newer than this wants what it does not know. */
-	return copy_struct_from_user(a, size, from, given);
+	err = copy_struct_from_user(a, size, from, *given);
+	/* It may have been changed between the two reads: the first one counts. */
+	a->size = *given;
+	return err;
 }
 
-static long put_argument(const union xsp_argument *a, size_t size, size_t given, void __user *to)
+static long put_argument(const union xsp_argument *a, size_t size, u32 given, void __user *to)
 {
-	return copy_to_user(to, a, min(size, given)) ? -EFAULT : 0;
+	return copy_to_user(to, a, min_t(size_t, size, given)) ? -EFAULT : 0;
 }
 
 static long call(const struct xsp_command *c, void *self, void __user *arg)
 {
 	union xsp_argument a;
-	size_t given;
+	u32 given;
 	long ret;
 
-	ret = get_argument(&a, c->size, arg);
+	ret = get_argument(&a, c->size, &given, arg);
 	if (ret)
 		return ret;
-	given = a.size;
 	ret = c->call(self, &a);
 	if (ret < 0 || !c->out)
 		return ret;
-	/* What went back is what the caller can hold; its own word for the size stays. */
-	a.size = given;
+	/* What the caller can hold; its own word for the size stays. */
 	return put_argument(&a, c->size, given, arg) ?: ret;
 }
 

@@ -149,7 +149,9 @@ void xsp_registry_ended(struct xsp_producer *p)
 
 	mutex_lock(&xsp_registry_lock);
 	nr_live--;
-	if (worth_keeping(p)) {
+	if (xa_load(&producers, p->id) != p) {
+		/* A reader saw the end, and dropped it, before we came here. */
+	} else if (worth_keeping(p)) {
 		p->kept = (u64)atomic_long_read(&p->nr_pages) << PAGE_SHIFT;
 		list_add_tail(&p->node, &ended);
 		nr_kept++;

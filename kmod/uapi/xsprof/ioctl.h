@@ -166,7 +166,7 @@ struct xsprof_info {
  * struct xsprof_list - XSPROF_IOC_LIST: the producers that the caller may read
  * @size: sizeof(struct xsprof_list) of the caller
  * @flags: must be 0
- * @after: producers with numbers above it, in rising order
+ * @after: producers with numbers above it, in rising order; out: the last one given
  * @infos: address of an array of struct xsprof_info
  * @info_size: bytes of one of its elements; what the kernel knows beyond is left out, what it
  *	does not know is filled with 0
