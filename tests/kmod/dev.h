@@ -50,7 +50,7 @@ struct dev {
 
 static inline int dev_open(void)
 {
-	int fd = open(XSPROF_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd = open(XSPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }

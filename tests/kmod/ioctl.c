@@ -82,11 +82,12 @@ FIXTURE_SETUP(ioctl)
 	self->fd[CONSUMER_FD] = dev_call(self->d.fd, XSPROF_IOC_OPEN, &o);
 	for (unsigned int i = 0; i < SIDES; i++)
 		ASSERT_GE(self->fd[i], 0);
+	/* Before the hole behind buf is made, or it would lie there. */
+	self->readonly = mmap(NULL, MOST, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->readonly);
 	self->buf = mmap(NULL, 3 * MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->buf);
 	ASSERT_EQ(0, munmap(self->buf + 2 * MOST, MOST));
-	self->readonly = mmap(NULL, MOST, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, self->readonly);
 }
 
 FIXTURE_TEARDOWN(ioctl)
@@ -416,9 +417,9 @@ TEST_F(ioctl, wrong_side)
 			int want, got;
 
 			/* LIST and OPEN go with any open of the device, SYNCS with all. */
-			if (c->side == CONTROL_FD && c->cmd != XSPROF_IOC_ATTACH &&
-			    (side <= PRODUCER_FD || c->cmd == XSPROF_IOC_SYNCS))
-				want = 0;
+			if (c->side == CONTROL_FD && c->cmd != XSPROF_IOC_ATTACH)
+				want = side <= PRODUCER_FD || c->cmd == XSPROF_IOC_SYNCS ? 0 :
+				       -ENOTTY;
 			else if (c->cmd == XSPROF_IOC_ATTACH)
 				want = side == PRODUCER_FD ? -EBUSY : side == CONTROL_FD ? 0 :
 				       -ENOTTY;

@@ -24,6 +24,8 @@ static const unsigned int sizes[] = { 1, 2, 5, 8 };	/* slots */
  * @lost_seen: what LOST records said at the record before
  * @misplaced: jumps that no LOST accounts for, or the reverse
  * @wrong_place: OVERWRITE: records that lie where their number does not put them
+ * @rounds: of readers
+ * @reading: a reader is there
  * @stop: the writer is done
  * @err: what stopped a reader
  */
@@ -36,12 +38,14 @@ struct check {
 	uint64_t		lost_seen;
 	uint64_t		misplaced;
 	uint64_t		wrong_place;
+	uint64_t		rounds;
+	uint32_t		reading;
 	uint32_t		stop;
 	int			err;
 };
 
 static struct check *ck;
-static uint64_t losses;
+static uint64_t losses, taken[PACES];
 
 /* The slot of record @seq where none was dropped. */
 static uint64_t place(uint64_t seq, unsigned int n)
@@ -98,11 +102,13 @@ static int reader(uint64_t id, enum pace pace, uint64_t seed)
 		ck->c.last = 0;
 		ck->again = true;
 	}
+	__atomic_store_n(&ck->reading, 1, __ATOMIC_RELEASE);
 	do {
 		last = __atomic_load_n(&ck->stop, __ATOMIC_ACQUIRE);
 		if (pace != STOPPED || last)
 			read_some(&d, last || pace == FAST ? UINT64_MAX :
 				  1 + env_random(&seed) % 100);
+		__atomic_add_fetch(&ck->rounds, 1, __ATOMIC_RELAXED);
 		if (pace != FAST)
 			env_nap(20);
 		else
@@ -113,12 +119,17 @@ static int reader(uint64_t id, enum pace pace, uint64_t seed)
 
 static pid_t reader_start(uint64_t id, enum pace pace, uint64_t seed)
 {
-	pid_t pid = fork();
+	pid_t pid;
 
+	ck->reading = 0;
+	pid = fork();
 	if (!pid) {
 		ck->err = reader(id, pace, seed);
+		__atomic_store_n(&ck->reading, 1, __ATOMIC_RELEASE);
 		_exit(ck->err ? 1 : 0);
 	}
+	while (pid > 0 && !__atomic_load_n(&ck->reading, __ATOMIC_ACQUIRE))
+		sched_yield();
 	return pid;
 }
 
@@ -127,6 +138,15 @@ static pid_t reader_replace(pid_t pid, uint64_t id, uint64_t seed)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return reader_start(id, KILLED, seed);
+}
+
+/* Until the reader has been round once more: some of all is read, whatever the scheduler does. */
+static void let_read(void)
+{
+	uint64_t round = __atomic_load_n(&ck->rounds, __ATOMIC_RELAXED);
+
+	while (__atomic_load_n(&ck->rounds, __ATOMIC_RELAXED) == round && !ck->err)
+		sched_yield();
 }
 
 static void one(struct __test_metadata *_metadata, uint32_t mode, uint64_t ring_size,
@@ -146,8 +166,8 @@ static void one(struct __test_metadata *_metadata, uint32_t mode, uint64_t ring_
 	ASSERT_GE(pid, 0);
 	for (uint64_t i = 0; i < records; i++) {
 		ring_put(&d, d.nr, 0, i, slots);
-		if (i % 5000 == 4999)
-			sched_yield();
+		if (i % 1000 == 999 && pace != STOPPED)
+			let_read();
 		if (pace == KILLED && i % (records / 4) == records / 8)
 			pid = reader_replace(pid, d.id, seed + i);
 	}
@@ -177,6 +197,7 @@ static void one(struct __test_metadata *_metadata, uint32_t mode, uint64_t ring_
 		}
 		losses += drops;
 	}
+	taken[pace] += ck->c.records;
 	if (pace == STOPPED) {
 		EXPECT_LT(0, ck->overwrite ? skipped : drops);
 	}
@@ -199,7 +220,13 @@ static void all(struct __test_metadata *_metadata, uint32_t mode)
 			for (unsigned int pace = 0; pace < PACES; pace++)
 				one(_metadata, mode, blocks * XSPROF_BLOCK_SIZE, sizes[i], pace,
 				    records, seed + 100 * i + pace);
-	TH_LOG("%llu losses counted", (unsigned long long)losses);
+	TH_LOG("%llu losses counted; read %llu slowly, %llu by killed readers, %llu fast",
+	       (unsigned long long)losses, (unsigned long long)taken[SLOW],
+	       (unsigned long long)taken[KILLED], (unsigned long long)taken[FAST]);
+	/* Eight combinations each, and a round of the reader for every thousand records. */
+	EXPECT_LT(8 * records / 1000, taken[SLOW]);
+	EXPECT_LT(8 * records / 1000, taken[KILLED]);
+	EXPECT_LT(8 * 10 * records / 1000, taken[FAST]);
 	EXPECT_GE(losses, env_figure(10000000, 500000) / 2);
 }
 
