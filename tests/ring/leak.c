@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 	CHECK(losts > 0);
 	tap_result("no byte of a record holds what was there before");
 	/* The arena: entries with their padding, and nothing else in the header. */
-	for (i = 0; i < sizeof(rd.arena->reserved) / 4; i++)
+	for (i = 0; i < sizeof(rd.arena->reserved) / 8; i++)
 		CHECK_EQ(rd.arena->reserved[i], 0);
 	for (i = 0; i < rd.arena->used;) {
 		const char *at = (const char *)(rd.arena + 1) + i;
