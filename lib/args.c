@@ -131,10 +131,13 @@ static void put_args(uint64_t tid, uint32_t type, uint64_t a, uint64_t b,
 	packer_write(&p, false);
 }
 
-/* The thread's id, whether or not this is its first marker. */
+/*
+ * The thread's id, whether or not this is its first marker; that of a forked child's thread may
+ * still be its parent's, and goes into several records here.
+ */
 static uint64_t this_tid(void)
 {
-	return likely(xsp_thread.hdr) ? xsp_thread.hdr : xsp_thread_enter();
+	return likely(xsp_thread.hdr && xsp_attached()) ? xsp_thread.hdr : xsp_thread_enter();
 }
 
 void xsprof_begin_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)

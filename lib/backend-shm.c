@@ -22,17 +22,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "backend.h"
 #include "trace/ring-clock.h"
-
-#define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23	/* Linux 5.14 */
 #endif
 
+static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
 static char file_name[96];
-static struct stat file_stat;	/* of the producer's file: what its descriptor must still name */
+static struct xsp_fd_id file_id;	/* of the producer's file: what its descriptor must still name */
 
 /* Append a number: no stdio in a signal handler. */
 static char *put_number(char *p, uint64_t v)
@@ -93,6 +92,22 @@ static int open_session(const char *path)
 		return -ENOTCONN;
 	}
 	return dir;
+}
+
+/**
+ * xsp_shm_session() - is there somebody who records in this session?
+ * @session: the session's directory
+ *
+ * Return: 0; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
+ */
+int xsp_shm_session(const char *session)
+{
+	int dir = open_session(session);
+
+	if (dir < 0)
+		return dir;
+	close(dir);
+	return 0;
 }
 
 /* A lock of this process, not of the descriptor: a forked child does not inherit it. */
@@ -181,15 +196,20 @@ static uint32_t possible_cpus(void)
 	return last + 1;
 }
 
-static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_config *cfg, uint32_t clock,
-		     uint32_t nr, uint32_t nl, uint64_t start)
+static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_want *want, uint64_t start)
 {
+	uint32_t clock = want->mono ? XSPROF_CLOCK_MONO_RAW : xsp_clock_kind();
+	uint32_t nr = want->rseq ? possible_cpus() : 0, nl = want->lock_rings;
+	const struct xsp_config *cfg = want->cfg;
 	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (nr + nl > XSPROF_MAX_RINGS)
+		nr = XSPROF_MAX_RINGS - nl;
 
 	ctl->abi_major = XSPROF_ABI_MAJOR;
 	ctl->abi_minor = XSPROF_ABI_MINOR;
 	ctl->page_size = page;
-	ctl->mode = cfg->mode;
+	ctl->mode = want->mode;
 	ctl->nr_rings = nr;
 	ctl->nr_lock_rings = nl;
 	ctl->ring_size = pow2_up(cfg->ring_size < XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE ?
@@ -208,6 +228,9 @@ static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_config *cfg, uint3
 	ctl->start_time = start;
 	xsp_boot_id(ctl->boot_id);
 	ctl->state = XSPROF_STATE_LIVE;
+	ctl->wanted = want->wanted;
+	ctl->enabled = want->wanted;
+	ctl->generation = 1;
 	xsp_sync_read(&ctl->attach, clock);
 	ctl->clock.kind = clock;
 	ctl->clock.base_ticks = ctl->attach.ticks;
@@ -216,17 +239,6 @@ static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_config *cfg, uint3
 		ctl->clock.mult = 1;
 		ctl->clock.freq = 1000000000;
 	}
-}
-
-/* A descriptor well above the program's own. */
-static int move_high(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, XSP_FD_MIN);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
 }
 
 static int create_file(int dir, uint32_t pid, uint64_t start, uint32_t *seq)
@@ -258,38 +270,6 @@ static int set_size(int fd, uint64_t size)
 	return ftruncate(fd, (off_t)size) ? -errno : 0;
 }
 
-/*
- * The table of rings does not start its page: every head does, and a processor takes a load for
- * one of the store before it whose address has the same low 12 bits, and waits.  CPU 0's markers
- * would pay half a nanosecond for that.
- */
-#define TABLE_SKIP	8	/* pointers: a cache line */
-
-static size_t table_bytes(uint32_t nr)
-{
-	return ((size_t)nr + TABLE_SKIP) * sizeof(struct xsprof_ring_writer *);
-}
-
-static struct xsprof_ring_writer **ring_table(uint32_t nr)
-{
-	struct xsprof_ring_writer **t;
-
-	t = mmap(NULL, table_bytes(nr), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		 -1, 0);
-	if (t == MAP_FAILED)
-		return NULL;
-	t += TABLE_SKIP;
-	for (uint32_t i = 0; i < nr; i++)
-		t[i] = &xsp_closed_ring;
-	return t;
-}
-
-static void ring_table_free(struct xsprof_ring_writer **t, uint32_t nr)
-{
-	if (t)
-		munmap(t - TABLE_SKIP, table_bytes(nr));
-}
-
 /* What of the file must have memory before the producer is of any use. */
 static int back_start(int fd, const struct xsprof_ctl *geo)
 {
@@ -297,33 +277,136 @@ static int back_start(int fd, const struct xsprof_ctl *geo)
 	       -errno : 0;
 }
 
+/* ---- what a backend does ------------------------------------------------------------------- */
+
+static int shm_grow(uint64_t offset, uint64_t bytes)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), from = offset / page * page;
+
+	if (xsp_fd_is(&file_id, xsp_kept.fd))
+		return fallocate(xsp_kept.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
+	/* Through the mapping; a full tmpfs is EFAULT here, and not yet SIGBUS. */
+	if (!madvise(xsp_set.base + from, round_up(offset + bytes, page) - from,
+		     MADV_POPULATE_WRITE))
+		return 0;
+	return errno == EFAULT ? -ENOSPC : -errno;
+}
+
+/* All of the file is mapped read-write. */
+static int shm_ring_map(struct xsprof_ring_writer *w)
+{
+	(void)w;
+	return 0;
+}
+
+static void shm_ring_ready(struct xsprof_ring_writer *w, uint32_t k)
+{
+	bool lock = k >= xsp_set.nr_rings;
+
+	__atomic_store_n(&w->cpu, lock ? UINT32_MAX : k, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->kind, lock ? XSPROF_RING_LOCK : XSPROF_RING_RSEQ, __ATOMIC_RELEASE);
+	/* The reader may look from here on: it acquires the bit. */
+	__atomic_or_fetch(&ctl_page->ready[k / 64], 1ull << (k % 64), __ATOMIC_RELEASE);
+}
+
+/* The word that markers test, from what is wanted and who paused. */
+static void update_enabled(struct xsprof_ctl *ctl)
+{
+	uint64_t wanted;
+	uint32_t paused;
+
+	/* The recorder, or another thread, may change them at any time: look again after. */
+	do {
+		paused = __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST);
+		wanted = __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&ctl->enabled, paused ? 0 : wanted, __ATOMIC_SEQ_CST);
+	} while (paused != __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST) ||
+		 wanted != __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST));
+	__atomic_add_fetch(&ctl->generation, 1, __ATOMIC_RELEASE);
+}
+
+static int shm_control(uint64_t set, uint64_t clear, uint32_t pause, uint32_t resume)
+{
+	struct xsprof_ctl *ctl = ctl_page;
+
+	if (clear)
+		__atomic_and_fetch(&ctl->wanted, ~clear, __ATOMIC_SEQ_CST);
+	if (set)
+		__atomic_or_fetch(&ctl->wanted, set, __ATOMIC_SEQ_CST);
+	if (resume)
+		__atomic_and_fetch(&ctl->paused, ~resume, __ATOMIC_SEQ_CST);
+	if (pause)
+		__atomic_or_fetch(&ctl->paused, pause, __ATOMIC_SEQ_CST);
+	update_enabled(ctl);
+	return 0;
+}
+
+/* The recorder looks by itself, and sooner where this has been raised. */
+static int shm_kick(bool flush)
+{
+	if (flush)
+		__atomic_add_fetch(&ctl_page->flush, 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
+static void shm_goodbye(void)
+{
+	ctl_page->exit_ticks = xsp_ticks(xsp_set.clock);
+	__atomic_store_n(&ctl_page->state, XSPROF_STATE_EXITED, __ATOMIC_RELEASE);
+}
+
+/* A child has inherited both. */
+static void shm_let_go(bool own)
+{
+	(void)own;
+	munmap(xsp_kept.base, xsp_kept.len);
+	if (xsp_fd_is(&file_id, xsp_kept.fd))
+		close(xsp_kept.fd);
+}
+
+static const struct xsp_backend shm = {
+	.kind = XSPROF_BACKEND_TMPFS,
+	.grow = shm_grow,
+	.ring_map = shm_ring_map,
+	.ring_ready = shm_ring_ready,
+	.control = shm_control,
+	.kick = shm_kick,
+	.goodbye = shm_goodbye,
+	.let_go = shm_let_go,
+};
+
+/* ---- attach -------------------------------------------------------------------------------- */
+
+/* The name by which it is found comes last, after the lock: an unlocked file is a dead process'. */
+static int publish(int dir, int fd, struct xsprof_ctl *ctl, const char *name)
+{
+	int err = lock_file(fd);
+
+	if (err < 0)
+		return err;
+	__atomic_store_n(&ctl->magic, XSPROF_MAGIC, __ATOMIC_RELEASE);
+	return renameat(dir, file_name, dir, name) ? -errno : 0;
+}
+
 /**
  * xsp_shm_attach() - make the producer's file and lay it out
- * @cfg: what is wanted
- * @clock: enum xsprof_clock_kind
- * @rseq: rings by CPU are of use; else all but the lock rings are left out
+ * @want: what is wanted
  *
  * Fills xsp_set, with nr = 0 still: markers do not come in before the caller says so.
  *
  * Return: 0; -ENOTCONN nobody records; -EACCES, -ENOSPC, -ENOMEM, -EFBIG, ...
  */
-int xsp_shm_attach(const struct xsp_config *cfg, uint32_t clock, bool rseq)
+int xsp_shm_attach(const struct xsp_want *want)
 {
-	uint32_t pid = getpid(), seq, nr, nl = cfg->lock_rings;
-	struct xsprof_ring_writer **table = NULL;
-	struct xsprof_ctl geo = { 0 }, *ctl;
 	uint64_t start = xsp_start_time();
+	struct xsprof_ctl geo = { 0 };
+	uint32_t pid = getpid(), seq;
 	int dir, fd, err;
 	char name[96];
 	char *base;
 
-	if (!nl)
-		nl = rseq ? 1 : 4;
-	nr = rseq ? possible_cpus() : 0;
-	if (nr + nl > XSPROF_MAX_RINGS)
-		nr = XSPROF_MAX_RINGS - nl;
-	fill_ctl(&geo, cfg, clock, nr, nl, start);
-	dir = open_session(cfg->session);
+	fill_ctl(&geo, want, start);
+	dir = open_session(want->cfg->session);
 	if (dir < 0)
 		return dir;
 	fd = create_file(dir, pid, start, &seq);
@@ -331,11 +414,13 @@ int xsp_shm_attach(const struct xsp_config *cfg, uint32_t clock, bool rseq)
 		err = fd;
 		goto err_dir;
 	}
-	fd = move_high(fd);
+	fd = xsp_fd_high(fd);
 	geo.seq = seq;
 	err = set_size(fd, geo.total_size);
 	if (!err)
 		err = back_start(fd, &geo);
+	if (!err)
+		err = xsp_fd_note(&file_id, fd);
 	if (err < 0)
 		goto err_file;
 	base = mmap(NULL, geo.total_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -344,54 +429,20 @@ int xsp_shm_attach(const struct xsp_config *cfg, uint32_t clock, bool rseq)
 		err = -errno;
 		goto err_file;
 	}
-	if (nr) {
-		table = ring_table(nr);
-		if (!table) {
-			err = -ENOMEM;
-			goto err_map;
-		}
-	}
-	ctl = (struct xsprof_ctl *)base;
-	*ctl = geo;
-	xsp_set.base = base;
-	xsp_set.ctl = ctl;
-	xsp_set.arena = (struct xsprof_arena *)(base + geo.arena_off);
-	xsp_set.len = geo.total_size;
-	xsp_set.rings_off = geo.rings_off;
-	xsp_set.stride = geo.ring_stride;
-	xsp_set.arena_room = geo.arena_size - sizeof(*xsp_set.arena);
-	xsp_set.fd = fd;
-	xsp_set.ring = table;
-	xsp_set.nr_rings = nr;
-	xsp_set.nl = nl;
-	xsp_set.size = geo.ring_size >> XSPROF_SLOT_SHIFT;
-	xsp_set.mask = xsp_set.size - 1;
-	xsp_set.overwrite = geo.mode == XSPROF_MODE_OVERWRITE;
-	xsp_set.data_off = 2 * geo.page_size;
-	xsp_set.tail_off = geo.page_size;
-	xsp_set.clock = clock;
-	if (fstat(fd, &file_stat)) {
-		err = -errno;
-		goto err_set;
-	}
-	/* Locked before it can be found: a file nobody has locked is a dead process'. */
-	err = lock_file(fd);
+	ctl_page = (struct xsprof_ctl *)base;
+	*ctl_page = geo;
+	err = xsp_layout_set(&geo, base, fd, &shm);
 	if (err < 0)
-		goto err_set;
-	__atomic_store_n(&ctl->magic, XSPROF_MAGIC, __ATOMIC_RELEASE);
+		goto err_map;
 	make_name(name, 'p', pid, start, seq);
-	if (renameat(dir, file_name, dir, name)) {
-		err = -errno;
-		goto err_set;
-	}
+	err = publish(dir, fd, ctl_page, name);
+	if (err < 0)
+		goto err_layout;
 	close(dir);
 	return 0;
 
-err_set:
-	xsp_set.base = NULL;
-	xsp_set.ctl = NULL;
-	xsp_set.arena = NULL;
-	ring_table_free(table, nr);
+err_layout:
+	xsp_layout_clear();
 err_map:
 	munmap(base, geo.total_size);
 err_file:
@@ -400,53 +451,4 @@ err_file:
 err_dir:
 	close(dir);
 	return err;
-}
-
-/*
- * Programs close descriptors that they do not know, and the number then is of another file: one
- * that must not be grown, nor closed.
- */
-static bool fd_is_ours(void)
-{
-	struct stat st;
-
-	return !fstat(xsp_set.fd, &st) && st.st_dev == file_stat.st_dev &&
-	       st.st_ino == file_stat.st_ino;
-}
-
-/**
- * xsp_shm_grow() - put memory behind a part of the file
- * @offset: first byte
- * @bytes: how many
- *
- * Signal-safe.
- *
- * Return: 0, -ENOSPC and the like.
- */
-int xsp_shm_grow(uint64_t offset, uint64_t bytes)
-{
-	uint64_t page = sysconf(_SC_PAGESIZE), from = offset / page * page;
-
-	if (fd_is_ours())
-		return fallocate(xsp_set.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
-	/* Through the mapping; a full tmpfs is EFAULT here, and not yet SIGBUS. */
-	if (!madvise(xsp_set.base + from, round_up(offset + bytes, page) - from,
-		     MADV_POPULATE_WRITE))
-		return 0;
-	return errno == EFAULT ? -ENOSPC : -errno;
-}
-
-/* The child of a fork lets go of its parent's producer. */
-void xsp_shm_detach(void)
-{
-	if (!xsp_set.base)
-		return;
-	ring_table_free(xsp_set.ring, xsp_set.nr_rings);
-	munmap(xsp_set.base, xsp_set.len);
-	if (fd_is_ours())
-		close(xsp_set.fd);
-	xsp_set.base = NULL;
-	xsp_set.ctl = NULL;
-	xsp_set.arena = NULL;
-	xsp_set.ring = NULL;
 }

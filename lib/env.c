@@ -81,6 +81,22 @@ static const char *text_from(const char *name)
 	return s && *s ? strdup(s) : NULL;
 }
 
+static uint32_t choice_from(const char *name)
+{
+	static const char *const word[] = {
+		[XSP_CHOICE_AUTO] = "auto",
+		[XSP_CHOICE_DEVICE] = "device",
+		[XSP_CHOICE_TMPFS] = "tmpfs",
+		[XSP_CHOICE_NONE] = "none",
+	};
+	const char *s = secure_getenv(name);
+
+	for (uint32_t i = 0; s && i < sizeof(word) / sizeof(word[0]); i++)
+		if (!strcmp(s, word[i]))
+			return i;
+	return XSP_CHOICE_AUTO;
+}
+
 void xsp_config_read(void)
 {
 	struct xsp_config *c = &xsp_config;
@@ -96,8 +112,10 @@ void xsp_config_read(void)
 	if (s)
 		c->clock = s;
 	s = secure_getenv("XSPROF_MODE");
-	if (s)
-		c->mode = strcmp(s, "overwrite") ? XSPROF_MODE_DISCARD : XSPROF_MODE_OVERWRITE;
+	c->has_mode = s && (!strcmp(s, "overwrite") || !strcmp(s, "discard"));
+	if (c->has_mode)
+		c->mode = *s == 'o' ? XSPROF_MODE_OVERWRITE : XSPROF_MODE_DISCARD;
+	c->backend = choice_from("XSPROF_BACKEND");
 	c->prefault = is_yes(secure_getenv("XSPROF_PREFAULT"));
 	size_from("XSPROF_BUFFER_SIZE", &c->ring_size, 1, XSP_RING_MAX);
 	size_from("XSPROF_ARENA_SIZE", &c->arena_size, XSP_ARENA_MIN, XSP_ARENA_MAX);

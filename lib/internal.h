@@ -29,54 +29,86 @@
 
 /**
  * struct xsp_set - where markers go; what the sequences read
+ * @skip: nothing.  The heads of all rings start their pages, and a processor takes a load for
+ *	one of the store before it whose address has the same low 12 bits, and waits: what
+ *	markers read must not start a page
  * @nr: rings by CPU; 0 sends every marker to the slow path: not attached, or no rseq
- * @ring: a pointer a CPU; a ring with no memory yet is xsp_closed_ring
+ * @ring: a pointer a ring, those by CPU first; one with no memory yet is xsp_closed_ring
  * @mask: slots of a ring less one
  * @size: slots of a ring
- * @rs: offset of the thread's struct rseq from the thread pointer
+ * @base: the producer's memory
  * @overwrite: 1 in OVERWRITE mode
  * @nl: lock rings
  * @data_off: from a ring to its data
  * @tail_off: from a ring to its reader page
- * @base: the producer's memory
- * @ctl: its control page, writable (the one markers test is a read-only view)
+ * @ctl: its control page; its backend alone may write to it, if anybody here may
  * @arena: its arena
- * @len: bytes mapped
  * @rings_off: where ring 0 starts
  * @stride: bytes from one ring to the next
  * @arena_room: bytes of the arena's entries
- * @fd: its file; also holds the lock that says it is alive
+ * @clock: enum xsprof_clock_kind
+ * @nr_rings: what @nr is, or was before it was made 0
+ * @state: enum xsp_state
+ * @settled: XSP_SETTLED once this process knows that the producer is its own; 0 in a child that
+ *	has not looked; a thread id while one sees to it
  *
- * The geometry is here and not read from the control page: that page is the reader's to map, and
- * whoever may write to it must not be able to lead a store astray.
+ * The geometry is here and not read from the control page: that of a tmpfs file is the reader's
+ * to map, and whoever may write to it must not be able to lead a store astray.
  *
  * Written while no marker can use it (nr = 0, state not ATTACHED), constant afterwards but for
  * entries of @ring, which change once, from the closed ring to the open one.
+ *
+ * It has pages of its own, which the kernel wipes in the child of any fork (fork.c): nr is 0
+ * there, and the state DETACHED.
  */
 struct xsp_set {
+	uint64_t			skip[16];
 	uint64_t			nr;
 	struct xsprof_ring_writer	**ring;
 	uint64_t			mask;
 	uint64_t			size;
-	int64_t				rs;
+	char				*base;
 	uint32_t			overwrite;
 	uint32_t			nl;
 	uint64_t			data_off;
 	uint64_t			tail_off;
 	/* not in the first line: the slow path's */
-	char				*base;
-	struct xsprof_ctl		*ctl;
+	const struct xsprof_ctl		*ctl;
 	struct xsprof_arena		*arena;
-	uint64_t			len;
 	uint64_t			rings_off;
 	uint64_t			stride;
 	uint64_t			arena_room;
 	uint32_t			clock;
 	uint32_t			nr_rings;
-	int				fd;
-};
+	uint32_t			state;
+	uint32_t			settled;
+} __attribute__((aligned(XSPROF_CTL_SPAN)));
 
 extern struct xsp_set xsp_set XSP_HIDDEN;
+/**
+ * struct xsp_kept - what must survive the wiping of xsp_set
+ * @rs: offset of the thread's struct rseq from the thread pointer.  A sequence stores there
+ *	before it looks at anything, so it is never to be 0
+ * @backend: whose memory the producer's is, NULL when there is none
+ * @base: that memory, in the process that attached
+ * @len: bytes mapped there
+ * @ring: xsp_set.ring
+ * @rings: pointers in it
+ * @fd: the descriptor of that memory
+ * @wiped: the kernel does wipe xsp_set
+ */
+struct xsp_kept {
+	int64_t				rs;
+	const struct xsp_backend	*backend;
+	char				*base;
+	uint64_t			len;
+	struct xsprof_ring_writer	**ring;
+	uint32_t			rings;
+	int				fd;
+	bool				wiped;
+};
+
+extern struct xsp_kept xsp_kept XSP_HIDDEN;
 extern struct xsprof_ring_writer xsp_closed_ring XSP_HIDDEN;
 
 /**
@@ -112,9 +144,17 @@ static inline uint64_t xsp_hdr(uint64_t tid, unsigned int type, unsigned int slo
 	return tid | (uint64_t)type << 32 | (uint64_t)slots << 40;
 }
 
+/* Tells a file of the library's own from another that the program opened at its number. */
+struct xsp_fd_id {
+	uint64_t	dev;
+	uint64_t	ino;
+};
+
 /* ---- slow.c ---- */
 void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
 	XSP_HIDDEN;
+
+void xsp_kick(void) XSP_HIDDEN;
 
 /* ---- lock-ring.c ---- */
 void xsp_lock_put(uint64_t hdr, const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
@@ -130,7 +170,7 @@ int xsp_current_cpu(void) XSP_HIDDEN;
 /* ---- name.c ---- */
 int xsp_names_lock(bool wait) XSP_HIDDEN;
 void xsp_names_unlock(void) XSP_HIDDEN;
-void xsp_names_reset_lock(void) XSP_HIDDEN;
+void xsp_names_inherit(bool locked) XSP_HIDDEN;
 void xsp_names_publish(void) XSP_HIDDEN;
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 	XSP_HIDDEN;
@@ -143,6 +183,13 @@ uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
 #define XSP_ARENA_MIN	4096
 #define XSP_ARENA_MAX	(256ull << 20)
 
+enum xsp_choice {
+	XSP_CHOICE_AUTO = 0,	/* the device where there is one, else tmpfs */
+	XSP_CHOICE_DEVICE,
+	XSP_CHOICE_TMPFS,
+	XSP_CHOICE_NONE,	/* no recording at all */
+};
+
 /**
  * struct xsp_config - what the environment and xsprof_init() ask for
  * @session: directory of the recorder's session, NULL for none
@@ -151,7 +198,9 @@ uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
  * @categories: list of categories, NULL for all
  * @ring_size: bytes
  * @arena_size: bytes
- * @mode: enum xsprof_mode
+ * @mode: enum xsprof_mode, when it is given
+ * @has_mode: it is
+ * @backend: enum xsp_choice
  * @lock_rings: how many, 0 for the default
  * @prefault: touch all ring memory at attach
  */
@@ -163,7 +212,9 @@ struct xsp_config {
 	uint64_t	ring_size;
 	uint64_t	arena_size;
 	uint32_t	mode;
+	uint32_t	backend;
 	uint32_t	lock_rings;
+	bool		has_mode;
 	bool		prefault;
 };
 
@@ -172,31 +223,46 @@ void xsp_config_read(void) XSP_HIDDEN;
 int xsp_parse_size(const char *text, uint64_t *bytes) XSP_HIDDEN;
 bool xsp_category_wanted(const char *name, size_t len) XSP_HIDDEN;
 
-/* ---- backend-shm.c ---- */
-int xsp_shm_attach(const struct xsp_config *cfg, uint32_t clock, bool rseq) XSP_HIDDEN;
-int xsp_shm_grow(uint64_t offset, uint64_t bytes) XSP_HIDDEN;
-void xsp_shm_detach(void) XSP_HIDDEN;
-void xsp_shm_note(const char *session, const char *text) XSP_HIDDEN;
-
 /* ---- producer.c ---- */
 enum xsp_state {
-	XSP_DETACHED = 0,
+	XSP_DETACHED = 0,	/* also what a wiped xsp_set says */
 	XSP_ATTACHED,
 	XSP_FAILED,	/* tried, could not: nothing more is tried in this process */
 };
 
-extern uint32_t xsp_state XSP_HIDDEN;
-extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
-
 static inline bool xsp_attached(void)
 {
 	/* Acquire: pairs with the release in xsp_attach(); whoever sees it sees xsp_set. */
-	return __atomic_load_n(&xsp_state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
+	return __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
 }
 
 int xsp_attach(void) XSP_HIDDEN;
 void xsp_count_late(void) XSP_HIDDEN;
+void xsp_producer_forget(void) XSP_HIDDEN;
+
+/* ---- control.c ---- */
+extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
 void xsp_category_known(uint32_t category, bool on) XSP_HIDDEN;
+
+/* ---- fork.c ---- */
+#define XSP_SETTLED	UINT32_MAX
+
+void xsp_fork_init(void) XSP_HIDDEN;
+void xsp_fork_arm(void) XSP_HIDDEN;
+int xsp_fork_settle(void) XSP_HIDDEN;
+
+/**
+ * xsp_fork_check() - whatever is about to use this process' state comes by here first
+ *
+ * Return: 0; -EAGAIN in a handler over the one that sees to it.
+ */
+static inline int xsp_fork_check(void)
+{
+	if (likely(!xsp_kept.wiped ||
+		   __atomic_load_n(&xsp_set.settled, __ATOMIC_ACQUIRE) == XSP_SETTLED))
+		return 0;
+	return xsp_fork_settle();
+}
 
 /* ---- ring-grow.c ---- */
 int xsp_ring_make_room(uint32_t ring, uint64_t slots) XSP_HIDDEN;
@@ -211,11 +277,26 @@ long xsp_read_file(const char *path, char *buf, size_t size) XSP_HIDDEN;
 /* ---- self-record.c ---- */
 int xsp_self_record_start(const char *file) XSP_HIDDEN;
 void xsp_self_record_stop(void) XSP_HIDDEN;
+void xsp_self_record_forget(void) XSP_HIDDEN;
+
+/* ---- own-fd.c ---- */
+int xsp_fd_high(int fd) XSP_HIDDEN;
+int xsp_fd_note(struct xsp_fd_id *id, int fd) XSP_HIDDEN;
+bool xsp_fd_is(const struct xsp_fd_id *id, int fd) XSP_HIDDEN;
 
 static inline struct xsprof_ring_writer *xsp_ring(uint32_t k)
 {
 	return (struct xsprof_ring_writer *)(xsp_set.base + xsp_set.rings_off +
 					     (uint64_t)k * xsp_set.stride);
+}
+
+/*
+ * Known by the library's own table and by nothing in the ring: where a ring has no memory even a
+ * read of it is SIGBUS, and before this thread has mapped it a store is SIGSEGV.
+ */
+static inline bool xsp_ring_is_open(uint32_t k)
+{
+	return __atomic_load_n(&xsp_set.ring[k], __ATOMIC_ACQUIRE) != &xsp_closed_ring;
 }
 
 static inline uint64_t *xsp_ring_tail(struct xsprof_ring_writer *w)

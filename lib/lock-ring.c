@@ -102,15 +102,6 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 	return true;
 }
 
-/*
- * Not by a look at the ring itself: where a ring has no memory, and tmpfs has none to give, even
- * a read of it is SIGBUS.
- */
-static bool is_open(uint32_t k)
-{
-	return __atomic_load_n(&xsp_set.ctl->ready[k / 64], __ATOMIC_ACQUIRE) >> (k % 64) & 1;
-}
-
 static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
 {
 	uint32_t owner = __atomic_load_n(&w->lock, __ATOMIC_RELAXED);
@@ -120,6 +111,15 @@ static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
 		return true;
 	*nested |= XSP_OWN(owner, tid);
 	return false;
+}
+
+/* The head went past a multiple of the watermark. */
+static void kick_if_due(uint64_t from, uint64_t to)
+{
+	uint64_t mark = __atomic_load_n(&xsp_set.ctl->watermark, __ATOMIC_RELAXED);
+
+	if (unlikely(mark) && from / mark != to / mark)
+		xsp_kick();
 }
 
 /**
@@ -133,6 +133,7 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 	uint32_t tid = xsp_thread.tid, i, k;
 	struct xsprof_ring_writer *w;
 	unsigned int round;
+	uint64_t head;
 	bool nested = false, any = false;
 	int cpu;
 
@@ -148,15 +149,19 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 		for (i = 0; i < xsp_set.nl; i++) {
 			k = (xsp_thread.lock_ring + i) % xsp_set.nl;
 			w = xsp_ring(xsp_set.nr_rings + k);
-			if (!is_open(xsp_set.nr_rings + k) &&
+			if (!xsp_ring_is_open(xsp_set.nr_rings + k) &&
 			    xsp_ring_make_room(xsp_set.nr_rings + k, 1) < 0)
 				continue;
 			any = true;
 			if (!try_lock(w, tid, &nested))
 				continue;
+			head = w->head;
 			put_locked(w, xsp_set.nr_rings + k, hdr, payload, slots, add_ticks);
+			slots = w->head - head;
 			__atomic_store_n(&w->lock, 0, __ATOMIC_RELEASE);
 			xsp_thread.lock_ring = k;
+			/* Not under the lock: it is a system call. */
+			kick_if_due(head, head + slots);
 			return;
 		}
 		if (!any)	/* no memory for one: to wait would only slow the program down */
@@ -167,7 +172,7 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 	/* Counted without the lock, in the ring it would have gone to, or in none at all. */
 	k = xsp_set.nl ? xsp_set.nr_rings + xsp_thread.lock_ring % xsp_set.nl : 0;
 	w = xsp_ring(k);
-	if (xsp_set.nl && is_open(k))
+	if (xsp_set.nl && xsp_ring_is_open(k))
 		__atomic_add_fetch(&w->busy, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_add_fetch(&xsp_set.arena->nomem, 1, __ATOMIC_RELAXED);

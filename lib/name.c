@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "backend.h"
 
 #define XSP_OTHER		(XSPROF_MAX_CATEGORIES - 1)
 #define XSP_ARENA_STEP		(64u << 10)
@@ -41,8 +41,11 @@ static struct {
  */
 int xsp_names_lock(bool wait)
 {
-	uint32_t tid = xsp_thread.tid, owner;
+	uint32_t tid, owner;
 
+	if (xsp_fork_check() < 0)
+		return -EBUSY;
+	tid = xsp_thread.tid;
 	if (!tid)
 		tid = xsp_thread.tid = (uint32_t)syscall(SYS_gettid);
 	for (;;) {
@@ -71,12 +74,6 @@ int xsp_names_lock(bool wait)
 void xsp_names_unlock(void)
 {
 	__atomic_store_n(&reg.lock, 0, __ATOMIC_RELEASE);
-}
-
-/* In the child of a fork: whoever held it is not here. */
-void xsp_names_reset_lock(void)
-{
-	reg.lock = 0;
 }
 
 static uint32_t hash_of(uint32_t category, const char *text, size_t len)
@@ -141,7 +138,7 @@ static int reg_open(void)
 	reg.hash_mask = (uint32_t)buckets - 1;
 	reg.next_index = 1;
 	reg.size = size - sizeof(struct xsprof_arena);
-	reg.image = image;
+	__atomic_store_n(&reg.image, image, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -177,7 +174,8 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 
 		if (step > room - reg.arena_backed)
 			step = room - reg.arena_backed;
-		if (xsp_shm_grow((char *)(arena + 1) - xsp_set.base + reg.arena_backed, step) < 0)
+		if (xsp_kept.backend->grow((char *)(arena + 1) - xsp_set.base + reg.arena_backed,
+					    step) < 0)
 			goto full;
 		reg.arena_backed += step;
 	}
@@ -222,9 +220,53 @@ static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len)
 		return -ENOSPC;
 	}
 	entry_write(reg.image + at, type, id, 0, text, len, size);
-	reg.used = at + size;
+	/* Last: a child that is forked here by another thread finds whole entries or none. */
+	__atomic_store_n(&reg.used, at + size, __ATOMIC_RELEASE);
 	xsp_arena_add(type, id, 0, text, len);
 	return (int64_t)at;
+}
+
+/*
+ * What the image says and the rest may not yet: its parent's thread, perhaps, had just added an
+ * entry.  A name that is missing in the hash is added again, under another id.
+ */
+static void reg_reread(void)
+{
+	const struct xsprof_entry *e;
+
+	reg.nr_categories = 0;
+	for (uint64_t at = 0; at < reg.used; at += e->size) {
+		e = entry_at(at);
+		if (e->type == XSPROF_ENTRY_CATEGORY && e->id < XSPROF_MAX_CATEGORIES) {
+			reg.category[e->id] = at;
+			if (reg.nr_categories <= e->id)
+				reg.nr_categories = e->id + 1;
+		} else if (e->type == XSPROF_ENTRY_NAME &&
+			   (e->id & XSPROF_NAME_MAX_INDEX) >= reg.next_index) {
+			reg.next_index = (e->id & XSPROF_NAME_MAX_INDEX) + 1;
+		}
+	}
+}
+
+/**
+ * xsp_names_inherit() - the child of a fork takes the registry over from its parent
+ * @locked: the lock was taken for the fork, and nothing is amiss
+ *
+ * Else it may be held by a thread that is not here, in the middle of something; or by a function
+ * of this thread's that a signal handler interrupted before it forked, which goes on when the
+ * handler returns, and keeps it until then.
+ */
+void xsp_names_inherit(bool locked)
+{
+	uint32_t owner = reg.lock;
+
+	if (owner && !locked && owner == xsp_thread.tid) {
+		reg.lock = (uint32_t)syscall(SYS_gettid);
+		return;
+	}
+	reg.lock = 0;
+	if (owner && !locked && reg.image)
+		reg_reread();
 }
 
 /* Cut a text where its bytes run out, not inside a character of UTF-8. */

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory behind rings.  A ring file is sparse; a ring gets its header pages when its CPU first
- * writes, and data step by step until the whole ring stands: an idle CPU costs nothing, and a
- * short-lived process little.  Memory is allocated in the file before any store to it, because
- * a first touch that finds tmpfs full is SIGBUS in the traced program.
+ * Memory behind rings.  A producer's memory is sparse; a ring gets its header pages when its CPU
+ * first writes, and data step by step until the whole ring stands: an idle CPU costs nothing, and
+ * a short-lived process little.  Memory is allocated before any store to it, because a first
+ * touch that finds none to be had (tmpfs full, RLIMIT_MEMLOCK reached) is SIGBUS in the traced
+ * program.
  *
  * Runs in signal handlers and on several threads at once: all steps may be done twice.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "internal.h"
+#include "backend.h"
 #include "trace/ring-clock.h"
 
 #define XSP_GROW_FIRST	(64u << 10)	/* bytes of a ring's first step; then it doubles */
 #define XSP_GROW_PIECE	(64u << 10)	/* bytes asked for at once */
 #define XSP_GROW_EINTR	1000		/* interrupted so often, it is given up for now */
-#define XSP_GROW_PAUSE	(1ull << 28)	/* ticks to wait after tmpfs was full */
+#define XSP_GROW_PAUSE	(1ull << 28)	/* ticks to wait after there was no memory */
 
 static uint64_t full_until;
 
@@ -31,7 +32,7 @@ static int grow_in_pieces(uint64_t offset, uint64_t bytes)
 
 	while (bytes) {
 		uint64_t n = piece < bytes ? piece : bytes;
-		int err = xsp_shm_grow(offset, n);
+		int err = xsp_kept.backend->grow(offset, n);
 
 		if (err == -EINTR && interrupted++ < XSP_GROW_EINTR) {
 			if (piece > page)
@@ -46,7 +47,8 @@ static int grow_in_pieces(uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-static int back_with_memory(uint64_t offset, uint64_t bytes)
+/* Also lets this process write to ring @opened, if there is one. */
+static int back_with_memory(uint64_t offset, uint64_t bytes, struct xsprof_ring_writer *opened)
 {
 	uint64_t now = xsp_ticks(xsp_set.clock);
 	int err;
@@ -55,7 +57,9 @@ static int back_with_memory(uint64_t offset, uint64_t bytes)
 	if (now < __atomic_load_n(&full_until, __ATOMIC_RELAXED))
 		return -ENOSPC;
 	err = grow_in_pieces(offset, bytes);
-	/* A signal says nothing of how full tmpfs is: the next marker may try again. */
+	if (!err && opened)
+		err = xsp_kept.backend->ring_map(opened);
+	/* A signal says nothing of how much there is: the next marker may try again. */
 	if (err < 0 && err != -EINTR)
 		__atomic_store_n(&full_until, now + XSP_GROW_PAUSE, __ATOMIC_RELAXED);
 	return err;
@@ -69,10 +73,9 @@ static int open_ring(uint32_t k)
 			 XSP_GROW_FIRST : xsp_set.size << XSPROF_SLOT_SHIFT;
 	uint64_t slots = first >> XSPROF_SLOT_SHIFT;
 	__u64 zero = 0;
-	bool lock = k >= xsp_set.nr_rings;
 	int err;
 
-	err = back_with_memory((char *)w - xsp_set.base, xsp_set.data_off + first);
+	err = back_with_memory((char *)w - xsp_set.base, xsp_set.data_off + first, w);
 	if (err < 0)
 		return -ENOMEM;
 	if (slots == xsp_set.size)
@@ -83,16 +86,12 @@ static int open_ring(uint32_t k)
 	 */
 	__atomic_compare_exchange_n(&w->grown, &zero, slots, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
-	__atomic_store_n(&w->cpu, lock ? UINT32_MAX : k, __ATOMIC_RELAXED);
-	__atomic_store_n(&w->kind, lock ? XSPROF_RING_LOCK : XSPROF_RING_RSEQ, __ATOMIC_RELEASE);
-	/* The reader may look from here on: it acquires the bit. */
-	__atomic_or_fetch(&xsp_set.ctl->ready[k / 64], 1ull << (k % 64), __ATOMIC_RELEASE);
+	xsp_kept.backend->ring_ready(w, k);
 	/*
 	 * Release: a sequence on this CPU loads the pointer and then the fields above through
 	 * it, an address dependency.
 	 */
-	if (!lock)
-		__atomic_store_n(&xsp_set.ring[k], w, __ATOMIC_RELEASE);
+	__atomic_store_n(&xsp_set.ring[k], w, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -116,9 +115,7 @@ int xsp_ring_make_room(uint32_t k, uint64_t slots)
 		return -EINVAL;
 	w = xsp_ring(k);
 	/* Also when another thread is just opening it: the last step may be all that is missing. */
-	if (!(__atomic_load_n(&xsp_set.ctl->ready[k / 64], __ATOMIC_ACQUIRE) >> (k % 64) & 1) ||
-	    (k < xsp_set.nr &&
-	     __atomic_load_n(&xsp_set.ring[k], __ATOMIC_ACQUIRE) == &xsp_closed_ring))
+	if (!xsp_ring_is_open(k))
 		return open_ring(k);
 
 	grown = __atomic_load_n(&w->grown, __ATOMIC_RELAXED);
@@ -129,7 +126,8 @@ int xsp_ring_make_room(uint32_t k, uint64_t slots)
 	if (from >= bytes)	/* a value nobody here stores: the ring was scribbled over */
 		return -ENOSPC;
 	to = 2 * from < bytes ? 2 * from : bytes;
-	err = back_with_memory((char *)w - xsp_set.base + xsp_set.data_off + from, to - from);
+	err = back_with_memory((char *)w - xsp_set.base + xsp_set.data_off + from, to - from,
+			       NULL);
 	if (err < 0)
 		return -ENOSPC;
 	to = to == bytes ? UINT64_MAX : to >> XSPROF_SLOT_SHIFT;

@@ -108,7 +108,7 @@
 
 static inline __attribute__((always_inline)) char *xsp_rseq_area(void)
 {
-	return (char *)__builtin_thread_pointer() + xsp_set.rs;
+	return (char *)__builtin_thread_pointer() + xsp_kept.rs;
 }
 
 /**
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1(uint64_t hdr, uint64_
 
 	__asm__ __volatile__(XSP_SEQ1("str %[b], [x11, #24]\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set), [hdr] "r" (hdr),
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr), [hdr] "r" (hdr),
 		  [a] "r" (a), [b] "r" (b)
 		: "x9", "x10", "x11", "cc", "memory");
 	return likely(d != 0);
@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, u
 
 	__asm__ __volatile__(XSP_SEQ1("sub x10, x10, %[b]\n\tstr x10, [x11, #24]\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set), [hdr] "r" (hdr),
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr), [hdr] "r" (hdr),
 		  [a] "r" (a), [b] "r" (begin)
 		: "x9", "x10", "x11", "cc", "memory");
 	return likely(d != 0);
@@ -264,7 +264,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		XSP_ABORT("mov %w[st], #2\n")
 		: [r] "=&r" (r), [d] "=&r" (d), [h] "=&r" (h), [e] "=&r" (e), [n] "=&r" (n),
 		  [st] "=&r" (st)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set), [in] "r" (in)
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr), [in] "r" (in)
 		: "x9", "x10", "x11", "cc", "memory");
 	return st;
 }
@@ -311,13 +311,18 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 		".Lxsp_commit%=:\n\t"
 		XSP_ABORT("mov %[d], #0\n")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set)
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr)
 		: "x9", "x10", "x11", "cc", "memory");
 	return d != 0;
 }
 
-/* Raise the bound of this CPU's ring; doing nothing is always right. */
-static inline void xsp_seq_raise(void)
+/**
+ * xsp_seq_raise() - raise the bound of this CPU's ring
+ * @limit: not beyond this
+ *
+ * Doing nothing is always right.
+ */
+static inline void xsp_seq_raise(uint64_t limit)
 {
 	uint64_t r, d;
 
@@ -347,11 +352,14 @@ static inline void xsp_seq_raise(void)
 		"ldr x9, [%[r], #32]\n\t"		/* grown */
 		"cmp %[d], x9\n\t"
 		"csel %[d], x9, %[d], hi\n\t"
+		"cmp %[d], %[limit]\n\t"
+		"csel %[d], %[limit], %[d], hi\n\t"
 		"str %[d], [%[r], #24]\n"		/* commit: bound */
 		".Lxsp_commit%=:\n\t"
 		XSP_ABORT("")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set)
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr),
+		  [limit] "r" (limit)
 		: "x9", "x10", "x11", "cc", "memory");
 }
 

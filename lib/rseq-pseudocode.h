@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The three restartable sequences of rseq-x86.h and rseq-arm64.h as pseudo-code.  This file is
+ * The restartable sequences of rseq-x86.h and rseq-arm64.h as pseudo-code.  This file is
  * documentation; nothing includes it.
  *
  * A sequence runs on one CPU with no other of these sequences in between on that CPU, or it is
@@ -44,7 +44,13 @@
  *
  *	r = set.ring[this cpu]
  *	if r->mark == r->head + 1: leave it	the next marker must see the pending drop
- *	r->bound = min(OVERWRITE ? ~0 : r->tail + size, r->grown)	COMMIT
+ *	r->bound = min(OVERWRITE ? ~0 : r->tail + size, r->grown, limit)	COMMIT
+ *
+ * @limit is where the next kick is due: the next multiple above head of the watermark in the
+ * control page, or ~0 where there is none.  It was worked out before the sequence, perhaps for
+ * another CPU's ring, and is then too low (a needless slow path) or too high (a late kick: the
+ * module's timer looks as well).  The same goes for a watermark that appears while the bound is
+ * ~0: the writer learns of it at its next slow path and not before.
  *
  * Why @bound is safe although another thread may have set it long ago: tail and grown only
  * rise, so an old bound is at most too low.  A drop lowers it in its own sequence, before the

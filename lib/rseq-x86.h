@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1(uint64_t hdr, uint64_
 
 	__asm__ __volatile__(XSP_SEQ1("movq %[b], 8192+24(%%rdx)\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_set.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
+		: [rs] "r" (xsp_kept.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
 		  [mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "r" (a), [b] "r" (b),
 		  [sig] "i" (XSP_RSEQ_SIG)
 		: "rax", "rdx", "cc", "memory");
@@ -123,7 +123,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, u
 
 	__asm__ __volatile__(XSP_SEQ1("subq %[b], %%rax\n\tmovq %%rax, 8192+24(%%rdx)\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_set.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
+		: [rs] "r" (xsp_kept.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
 		  [mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "r" (a), [b] "r" (begin),
 		  [sig] "i" (XSP_RSEQ_SIG)
 		: "rax", "rdx", "cc", "memory");
@@ -251,7 +251,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		".Lxsp_out%=:\n\t"
 		XSP_ABORT("movl $2, %[st]\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d), [h] "=&r" (h), [e] "=&r" (e), [st] "=&r" (st)
-		: [rs] "r" (xsp_set.rs), [set] "r" (&xsp_set), [in] "r" (in),
+		: [rs] "r" (xsp_kept.rs), [set] "r" (&xsp_set.nr), [in] "r" (in),
 		  [sig] "i" (XSP_RSEQ_SIG)
 		: "rax", "rcx", "rdx", "xmm0", "xmm1", "cc", "memory");
 	return st;
@@ -296,13 +296,18 @@ static inline __attribute__((always_inline)) bool xsp_seq_drop(void)
 		".Lxsp_out%=:\n\t"
 		XSP_ABORT("xorl %k[d], %k[d]\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d), [h] "=&r" (h)
-		: [rs] "r" (xsp_set.rs), [set] "r" (&xsp_set), [sig] "i" (XSP_RSEQ_SIG)
+		: [rs] "r" (xsp_kept.rs), [set] "r" (&xsp_set.nr), [sig] "i" (XSP_RSEQ_SIG)
 		: "rax", "cc", "memory");
 	return d != 0;
 }
 
-/* Raise the bound of this CPU's ring; doing nothing is always right. */
-static inline void xsp_seq_raise(void)
+/**
+ * xsp_seq_raise() - raise the bound of this CPU's ring
+ * @limit: not beyond this
+ *
+ * Doing nothing is always right.
+ */
+static inline void xsp_seq_raise(uint64_t limit)
 {
 	uint64_t r, d;
 
@@ -327,12 +332,15 @@ static inline void xsp_seq_raise(void)
 		"1:\n\t"
 		"cmpq 32(%[r]), %%rdx\n\t"
 		"cmovaq 32(%[r]), %%rdx\n\t"
+		"cmpq %[limit], %%rdx\n\t"
+		"cmovaq %[limit], %%rdx\n\t"
 		"movq %%rdx, 24(%[r])\n"		/* commit: bound */
 		".Lxsp_commit%=:\n"
 		".Lxsp_out%=:\n\t"
 		XSP_ABORT("")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_set.rs), [set] "r" (&xsp_set), [sig] "i" (XSP_RSEQ_SIG)
+		: [rs] "r" (xsp_kept.rs), [set] "r" (&xsp_set.nr),
+		  [limit] "r" (limit), [sig] "i" (XSP_RSEQ_SIG)
 		: "rax", "rdx", "cc", "memory");
 }
 

@@ -51,14 +51,16 @@ XSPROF_ABI_AT(xsp_seq_in, add_ticks, 24);
 XSPROF_ABI_AT(xsp_seq_in, lost_hdr, 32);
 XSPROF_ABI_AT(xsp_seq_in, pad_hdr, 40);
 XSPROF_ABI_AT(xsp_seq_in, drop, 48);
-XSPROF_ABI_AT(xsp_set, nr, 0);
-XSPROF_ABI_AT(xsp_set, ring, 8);
-XSPROF_ABI_AT(xsp_set, mask, 16);
-XSPROF_ABI_AT(xsp_set, size, 24);
-XSPROF_ABI_AT(xsp_set, rs, 32);
-XSPROF_ABI_AT(xsp_set, overwrite, 40);
-XSPROF_ABI_AT(xsp_set, data_off, 48);
-XSPROF_ABI_AT(xsp_set, tail_off, 56);
+/* Of xsp_set, from @nr on. */
+#define XSP_SET_AT(field, off) \
+	XSPROF_ABI_ASSERT(offsetof(struct xsp_set, field) - offsetof(struct xsp_set, nr) == (off))
+XSP_SET_AT(ring, 8);
+XSP_SET_AT(mask, 16);
+XSP_SET_AT(size, 24);
+XSP_SET_AT(overwrite, 40);
+XSP_SET_AT(data_off, 48);
+XSP_SET_AT(tail_off, 56);
+XSPROF_ABI_ASSERT(offsetof(struct xsp_set, nr) % 64 == 0);
 XSPROF_ABI_AT(xsprof_ring_writer, head, 0);
 XSPROF_ABI_AT(xsprof_ring_writer, mark, 8);
 XSPROF_ABI_AT(xsprof_ring_writer, drops, 16);
@@ -99,8 +101,9 @@ static inline bool xsp_seq_drop(void)
 	return false;
 }
 
-static inline void xsp_seq_raise(void)
+static inline void xsp_seq_raise(uint64_t limit)
 {
+	(void)limit;
 }
 #endif
 

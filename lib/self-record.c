@@ -28,13 +28,12 @@
 #include "trace/cap-writer.h"
 
 #define STACK_SIZE	(256u << 10)
-#define FD_MIN		512	/* out of the way of programs that count on low numbers */
 
 static struct {
 	struct xsp_session	session;
 	struct xsp_cap		cap;
 	struct xsp_drain	*drain;
-	struct stat		file;	/* what @fd is, so that we never write to anything else */
+	struct xsp_fd_id	file;	/* what @fd is, so that we never write to anything else */
 	char			path[PATH_MAX];
 	pthread_t		thread;
 	int			fd;
@@ -42,19 +41,6 @@ static struct {
 	bool			stop;
 	bool			running;
 } self = { .fd = -1, .wake = -1, .session = { .dirfd = -1, .lockfd = -1 } };
-
-static int move_high(int fd)
-{
-	int high;
-
-	if (fd < 0)
-		return fd;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
 
 /* FILE with "%p" replaced by the process id, "%%" by "%"; absolute, for who looks later. */
 static int expand(const char *file, char *path, size_t size)
@@ -99,10 +85,8 @@ static int open_file(void)
 		if (rename(self.path, old))
 			return -errno;
 	}
-	self.fd = move_high(open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-	if (self.fd < 0 || fstat(self.fd, &self.file))
-		return -errno;
-	return 0;
+	self.fd = xsp_fd_high(open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+	return self.fd < 0 ? -errno : xsp_fd_note(&self.file, self.fd);
 }
 
 static int make_session(void)
@@ -117,9 +101,9 @@ static int make_session(void)
 	err = xsp_session_create(&self.session, facts, &object);
 	if (err)
 		return err;
-	self.session.dirfd = move_high(self.session.dirfd);
+	self.session.dirfd = xsp_fd_high(self.session.dirfd);
 	/* A lock belongs to what is open, not to the descriptor: it moves along. */
-	self.session.lockfd = move_high(self.session.lockfd);
+	self.session.lockfd = xsp_fd_high(self.session.lockfd);
 	return 0;
 }
 
@@ -139,15 +123,6 @@ static int make_capture(void)
 	return err;
 }
 
-/* A program that closed all descriptors may have given our number to a file of its own. */
-static bool file_is_ours(void)
-{
-	struct stat st;
-
-	return !fstat(self.fd, &st) && st.st_dev == self.file.st_dev &&
-	       st.st_ino == self.file.st_ino;
-}
-
 static void *drain(void *unused)
 {
 	struct pollfd fds[2] = {
@@ -159,13 +134,13 @@ static void *drain(void *unused)
 	while (!__atomic_load_n(&self.stop, __ATOMIC_ACQUIRE)) {
 		struct timespec ts = { 0, 0 };
 
-		if (!file_is_ours())
+		if (!xsp_fd_is(&self.file, self.fd))
 			return NULL;
 		ts.tv_nsec = xsp_drain_step(self.drain) % 1000000000u;
 		if (ts.tv_nsec)
 			ppoll(fds, 2, &ts, NULL);
 	}
-	if (file_is_ours())
+	if (xsp_fd_is(&self.file, self.fd))
 		xsp_drain_finish(self.drain, 0);
 	return NULL;
 }
@@ -203,10 +178,10 @@ static void close_all(void)
 }
 
 /*
- * The child has no drain thread; its producer is the parent's to drain.  The lock must go with
- * the parent: a descriptor left open here would keep the session alive after it.
+ * The child of a fork has no drain thread; its producer is the parent's to drain.  The lock must
+ * go with the parent: a descriptor left open here would keep the session alive after it.
  */
-static void after_fork_child(void)
+void xsp_self_record_forget(void)
 {
 	if (!self.running)
 		return;
@@ -220,7 +195,7 @@ static void after_fork_child(void)
  * xsp_self_record_start() - record this process and its children into a file
  * @file: its name; "%p" in it becomes the process id
  *
- * On success XSPROF_SESSION in the environment names the session to join.
+ * On success XSPROF_SESSION in the environment names the session to join, by tmpfs.
  *
  * Return: 0 or a negative errno.
  */
@@ -237,7 +212,7 @@ int xsp_self_record_start(const char *file)
 	err = open_file();
 	if (err)
 		goto err_session;
-	self.wake = move_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	self.wake = xsp_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (self.wake < 0) {
 		err = -errno;
 		goto err_session;
@@ -245,17 +220,19 @@ int xsp_self_record_start(const char *file)
 	err = make_capture();
 	if (err)
 		goto err_session;
-	err = setenv("XSPROF_SESSION", self.session.path, 1) ? -errno : 0;
+	/* The device's producers are not drained here: this process and its children want files. */
+	err = setenv("XSPROF_SESSION", self.session.path, 1) ||
+	      setenv("XSPROF_BACKEND", "tmpfs", 1) ? -errno : 0;
 	if (!err)
 		err = start_thread();
 	if (err)
 		goto err_capture;
 	self.running = true;
-	pthread_atfork(NULL, NULL, after_fork_child);
 	return 0;
 
 err_capture:
 	unsetenv("XSPROF_SESSION");
+	unsetenv("XSPROF_BACKEND");
 	xsp_drain_close(self.drain);
 	xsp_cap_free(&self.cap);
 err_session:

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "backend.h"
 #include "rseq.h"
 
 /*
@@ -18,8 +19,32 @@
 #define XSP_TRIES	32
 #endif
 
+/* Tell the reader that there is enough.  Signal-safe; keeps errno. */
+XSP_COLD void xsp_kick(void)
+{
+	int err = errno;
+
+	(void)xsp_kept.backend->kick(false);
+	errno = err;
+}
+
+/*
+ * The head of a ring has met its bound.  Return: where the next kick is due: no bound beyond it.
+ * The bound never was beyond the multiple that was due next when it was raised, so one at or
+ * below the last multiple means that this one has just been passed.
+ */
+static XSP_ASIDE uint64_t kick_limit(uint64_t mark, uint64_t head, uint64_t bound)
+{
+	uint64_t last = head / mark * mark;
+
+	if (last && bound <= last)
+		xsp_kick();
+	return last + mark;
+}
+
 static inline void raise_if_due(void)
 {
+	uint64_t head, bound, mark, limit = UINT64_MAX;
 	int cpu = xsp_current_cpu();
 	struct xsprof_ring_writer *w;
 
@@ -27,9 +52,14 @@ static inline void raise_if_due(void)
 		return;
 	w = xsp_set.ring[cpu];
 	/* A glance, perhaps at a CPU we have left: the sequence itself decides. */
-	if (__atomic_load_n(&w->head, __ATOMIC_RELAXED) + 1 >
-	    __atomic_load_n(&w->bound, __ATOMIC_RELAXED))
-		xsp_seq_raise();
+	head = __atomic_load_n(&w->head, __ATOMIC_RELAXED);
+	bound = __atomic_load_n(&w->bound, __ATOMIC_RELAXED);
+	if (head + 1 <= bound)
+		return;
+	mark = __atomic_load_n(&xsp_set.ctl->watermark, __ATOMIC_RELAXED);
+	if (unlikely(mark))
+		limit = kick_limit(mark, head, bound);
+	xsp_seq_raise(limit);
 }
 
 /*
@@ -84,12 +114,15 @@ static XSP_COLD void put_with_trouble(struct xsp_seq_in *in, unsigned int st)
 	errno = err;
 }
 
-static XSP_COLD bool attach_late(void)
+/* The thread id in @hdr is its parent's when this is the first marker of a forked child. */
+static XSP_COLD bool attach_late(uint64_t *hdr)
 {
 	int err = errno;
 	bool ok = !xsp_attach();
 
-	if (!ok)
+	if (ok)
+		*hdr = (*hdr & ~(uint64_t)UINT32_MAX) | xsp_thread_enter();
+	else
 		xsp_count_late();
 	errno = err;
 	return ok;
@@ -118,7 +151,7 @@ XSP_ASIDE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int 
 	};
 	unsigned int st;
 
-	if (unlikely(!xsp_attached()) && !attach_late())
+	if (unlikely(!xsp_attached()) && !attach_late(&in.hdr))
 		return;
 	st = xsp_seq_general(&in);
 	if (likely(st == XSP_SEQ_DROPPED))

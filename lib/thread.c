@@ -98,7 +98,7 @@ bool xsp_rseq_usable(int64_t *offset)
 int xsp_current_cpu(void)
 {
 #if XSP_HAVE_RSEQ
-	const char *area = (const char *)__builtin_thread_pointer() + xsp_set.rs;
+	const char *area = (const char *)__builtin_thread_pointer() + xsp_kept.rs;
 
 	if (!xsp_set.nr)
 		return -1;
@@ -122,6 +122,9 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 	struct xsp_thread *t = &xsp_thread;
 	int err = errno;
 
+	/* Not to be kept in a handler over the one who makes us forget our parent. */
+	if (xsp_fork_check() < 0)
+		return (uint32_t)syscall(SYS_gettid);
 	if (!t->tid)
 		t->tid = (uint32_t)syscall(SYS_gettid);
 	if (!xsp_attached() && xsp_attach() < 0) {

@@ -1,60 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes that come and go: fork with and without exec, from several threads, vfork, raw
- * clone, exec, exit and _exit.  Each has a producer of its own, what was written is there to the
+ * Processes that come and go: fork with and without exec, from several threads, vfork, exec, exit
+ * and _exit; clone.c has those that the C library does not see.  Each has a producer of its own, what was written is there to the
  * record, and nobody's records are in another's ring.
  *
  *	session XSPROF_BUFFER_SIZE=256k fork
  */
-#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
-#include <xsprof/xsprof.h>
-
-#include "ring/collect.h"
+#include "lib/numbers.h"
 
 extern char **environ;
-
-static xsprof_name_t name;
-
-static int wait_for(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-/* @n records, numbered from 0, are what @pid has left; each of its own threads. */
-static void check_numbers(pid_t pid, unsigned int n)
-{
-	uint8_t *seen = calloc(1, n + 1);
-
-	collect(pid);
-	CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name), n);
-	for (unsigned int i = 0; i < got.n; i++) {
-		const struct collected *c = &got.rec[i];
-
-		if (c->type != XSPROF_REC_COUNTER_I64 || c->name != name)
-			continue;
-		if (c->value >= n || seen[c->value]++)
-			tap_wrong("record %llu of process %d", (unsigned long long)c->value, pid);
-	}
-	CHECK_EQ(got.drops, 0);
-	CHECK(n == 0 || (collect_name(name) && !strcmp(collect_name(name), "number")));
-	free(seen);
-}
-
-static void numbers(unsigned int from, unsigned int to)
-{
-	for (unsigned int i = from; i < to; i++)
-		xsprof_counter(name, i);
-}
 
 static void test_fork(void)
 {
@@ -71,7 +28,7 @@ static void test_fork(void)
 	}
 	for (unsigned int i = 0; i < 4; i++) {
 		CHECK_EQ(wait_for(pid[i]), 0);
-		check_numbers(pid[i], 1000 + i);
+		check_numbers_of(pid[i], 1000 + i, pid[i]);
 		CHECK_EQ(got.ctl.ppid, getpid());
 		CHECK_EQ(got.state, XSPROF_STATE_LIVE);
 	}
@@ -242,27 +199,6 @@ static void test_vfork(void)
 	tap_result("vfork and exec: the parent goes on as before");
 }
 
-/*
- * With no handler of fork run, the child writes into its parent's rings, under the name of the
- * thread that it was: shared memory, and one order on each CPU all the same.
- */
-static void test_clone(void)
-{
-	pid_t pid;
-
-	collect(getpid());
-	numbers(0, 500);
-	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-	if (!pid) {
-		numbers(500, 1000);
-		syscall(SYS_exit_group, 0);
-	}
-	numbers(1000, 1500);
-	CHECK_EQ(wait_for(pid), 0);
-	check_numbers(getpid(), 1500);
-	tap_result("raw clone: the child's records are its parent's");
-}
-
 /* As setproctitle() does it: the words of the environment are overwritten where they are. */
 static void test_environment(void)
 {
@@ -319,7 +255,6 @@ int main(int argc, char **argv)
 	test_alive();
 	test_exec();
 	test_vfork();
-	test_clone();
 	test_environment();
 	return tap_done();
 }

@@ -72,6 +72,9 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = pass_on };
 	int i, status;
 
+	/* Files that the command can read by itself, also where the device is loaded. */
+	if (setenv("XSPROF_BACKEND", "tmpfs", 1))
+		die("setenv");
 	for (i = 1; i < argc && strchr(argv[i], '='); i++)
 		if (putenv(argv[i]))
 			die(argv[i]);

@@ -7,6 +7,10 @@
  * XSPROF_RECORD=FILE in the environment) a marker costs little more than reading the clock: no
  * lock, no system call, no allocation.
  *
+ * The rings are files on tmpfs, or memory of the kernel module where that is loaded: then they
+ * outlive whatever happens to the program, and one that no recorder started keeps its latest
+ * records there, for who asks later.  XSPROF_BACKEND in the environment chooses.
+ *
  * Unless it is said otherwise, functions may be called from any thread, before main, in
  * destructors and in the child of a fork, and never change errno.  "Signal-safe" means
  * async-signal-safe: a handler may call it although it interrupted any function of this library.
@@ -116,7 +120,8 @@ XSPROF_API int xsprof_category(const char *name);
  * @category: from xsprof_category()
  * @on: 0 or 1
  *
- * Return: 0, -EINVAL, or -ENOTCONN when nobody records.
+ * Return: 0; -EINVAL; -ENOTCONN when nobody records; another negative errno when the device
+ * cannot be told (no descriptor left).
  */
 XSPROF_API int xsprof_category_enable(int category, int on);
 
@@ -598,7 +603,7 @@ struct xsprof_options {
  * xsprof_init() - attach now, with these options
  * @opts: options, or NULL
  *
- * Not needed: a process attaches by itself when it starts under a recorder.  For a program that
+ * Not needed: a process attaches by itself when it starts, under a recorder or with the module.  For a program that
  * wants other sizes than the environment's, as its first call.  Not signal-safe.
  *
  * Return: 0; -ENOTCONN nobody records; -EALREADY attached before with memory already laid out;
@@ -611,7 +616,7 @@ XSPROF_API int xsprof_init(const struct xsprof_options *opts);
  *
  * Ranges open now end in the trace here.  Calls do not nest.  Signal-safe, as is the other.
  *
- * Return: 0, or -ENOTCONN.
+ * Return: 0, or a negative errno as xsprof_category_enable().
  */
 XSPROF_API int xsprof_pause(void);
 XSPROF_API int xsprof_resume(void);
@@ -622,9 +627,22 @@ XSPROF_API int xsprof_resume(void);
  *
  * Not signal-safe.
  *
- * Return: 0; -ETIMEDOUT; -ENOTCONN nobody records.
+ * Return: 0; -ETIMEDOUT; -ENOTCONN nobody records, or nobody reads; another negative
+ * errno as xsprof_category_enable().
  */
 XSPROF_API int xsprof_flush(int timeout_ms);
+
+/**
+ * enum xsprof_backend - where a producer's memory is
+ * @XSPROF_BACKEND_NONE: there is none: nobody records
+ * @XSPROF_BACKEND_TMPFS: a file in the recorder's session directory
+ * @XSPROF_BACKEND_DEVICE: the module's, behind /dev/xsprof
+ */
+enum xsprof_backend {
+	XSPROF_BACKEND_NONE	= 0,
+	XSPROF_BACKEND_TMPFS	= 1,
+	XSPROF_BACKEND_DEVICE	= 2,
+};
 
 /**
  * struct xsprof_stats - the producer's account
@@ -636,6 +654,8 @@ XSPROF_API int xsprof_flush(int timeout_ms);
  * @memory: bytes of memory that rings and arena hold
  * @names_missed: names, threads and facts that did not fit the arena
  * @lock_slots: of @slots, those that went through lock rings
+ * @backend: enum xsprof_backend
+ * @reserved: 0
  */
 struct xsprof_stats {
 	size_t		size;
@@ -646,6 +666,8 @@ struct xsprof_stats {
 	uint64_t	memory;
 	uint64_t	names_missed;
 	uint64_t	lock_slots;
+	uint32_t	backend;
+	uint32_t	reserved;
 };
 
 /**
