@@ -76,7 +76,6 @@ case $kernel:$clock in
 *:) ;;
 arm64:*) vm_die "--clock $clock: arm64 has one clock" ;;
 *:tsc) append+=' tsc=reliable' ;;
-debug:hpet) vm_die "--clock hpet: the debug kernel's machine has none" ;;
 *:hpet) append+=' clocksource=hpet' ;;
 *) vm_die "--clock $clock: it is tsc or hpet" ;;
 esac
@@ -100,7 +99,7 @@ done
 
 # What depends on the architecture: the compiler, busybox and QEMU with its machine.
 accel=${XSPROF_VM_ACCEL:-tcg}
-cpu=max
+cpu=max bus=virtio
 case $k_arch in
 aarch64)
 	cc=${CROSS_COMPILE:-aarch64-linux-gnu-}gcc
@@ -118,9 +117,11 @@ aarch64)
 	busybox=$(command -v busybox) || vm_skip "busybox-static is not installed"
 	qemu=()
 	console=ttyS0
-	machine=(-M q35 -device virtio-serial-pci)
-	[ "$kernel" = debug ] && machine=(-M "microvm,acpi=on" -device virtio-serial-device)
-	machine+=(-device "isa-debug-exit,iobase=0xf4,iosize=0x04")
+	machine=(-M q35 -device "isa-debug-exit,iobase=0xf4,iosize=0x04")
+	case $kernel in
+	debug) bus=isa ;;	# it has no PCI: kernels.sh
+	*) machine+=(-device virtio-serial-pci) ;;
+	esac
 	drivers=(virtio/virtio_ring virtio/virtio virtio/virtio_pci_legacy_dev
 		virtio/virtio_pci_modern_dev virtio/virtio_pci char/virtio_console) ;;
 esac
@@ -138,7 +139,7 @@ stale()
 {
 	local part
 
-	for part in "$vm_src"/{init,klog.c,leave-*.c,guest.sh,boot.sh} "$k_image"; do
+	for part in "$vm_src"/{init,klog.c,port.c,leave-*.c,guest.sh,boot.sh} "$k_image"; do
 		[ "$base" -nt "$part" ] || return 0
 	done
 	return 1
@@ -147,20 +148,23 @@ stale()
 # The base initramfs: made once per kernel, by one run at a time
 prepare()
 {
-	local driver leave=$vm_dir/leave-$k_arch klog=$vm_dir/klog-$k_arch paths=()
+	local driver name paths=() programs=$vm_dir/programs-$k_arch
 
 	stale || return 0
-	if ! $cc -O2 -static -o "$leave" "$vm_src/leave-$k_arch.c" \
-			2> "$leave.log" ||
-	   ! $cc -O2 -static -o "$klog" "$vm_src/klog.c" 2>> "$leave.log"; then
+	rm -rf "$programs"
+	mkdir -p "$programs" && cp "$busybox" "$programs/busybox" || vm_die "cannot write $vm_dir"
+	for name in leave-$k_arch klog port; do
+		[ "$k_arch.$name" = aarch64.port ] && continue
+		$cc -O2 -static -o "$programs/${name%-*}" "$vm_src/$name.c" \
+			2> "$vm_dir/programs.log" && continue
 		vm_skip "$cc links no static program: is its libc6-dev installed?" \
-			"(see $leave.log)"
-	fi
+			"(see $vm_dir/programs.log)"
+	done
 	for driver in "${drivers[@]}"; do	# one that is built in is no file
 		driver=$k_modules/kernel/drivers/$driver.ko
 		[ -f "$driver" ] && paths+=("$driver")
 	done
-	vm_base "$base" "$busybox" "$leave" "$klog" "${paths[@]}" || vm_die "cannot make $base"
+	vm_base "$base" "$programs" "${paths[@]}" || vm_die "cannot make $base"
 }
 
 base=$vm_dir/base-$kernel.cpio.gz
@@ -193,7 +197,8 @@ tcg)
 esac
 
 # An oops is a panic and a panic is a reset: no test passes over a broken kernel.
-vm_boot "$run" "$k_image" "console=$console quiet oops=panic panic=-1 $append" "$vm_limit" \
+vm_boot "$run" "$bus" "$k_image" \
+	"console=$console quiet oops=panic panic=-1 ports=$bus$append" "$vm_limit" \
 	"${qemu[@]}" "${machine[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" -accel "$accel"
 vm_verdict "$run" "$nonce"
 status=$?

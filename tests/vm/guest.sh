@@ -30,22 +30,18 @@ verdict_code()
 	echo $(($1 % 61 * 2 + 3))
 }
 
-# vm_base OUT BUSYBOX LEAVE KLOG MODULE...: the part of the initramfs that all runs
-# share. LEAVE is the program that ends QEMU, KLOG the one that passes on the kernel's
-# log; modules are loaded in this order.
+# vm_base OUT PROGRAMS MODULE...: the part of the initramfs that all runs share. The
+# folder PROGRAMS has busybox, leave (which ends QEMU), klog (which passes on the
+# kernel's log) and, for x86, port; modules are loaded in this order.
 vm_base()
 {
-	local out=$1 busybox=$2 leave=$3 klog=$4 tree=$1.tree module
+	local out=$1 programs=$2 tree=$1.tree module
 
-	shift 4
+	shift 2
 	rm -rf "$tree"
 	mkdir -p "$tree"/{bin,dev,proc,sys,tmp,run,root,etc,mod,t} &&
-	cp "$busybox" "$tree/bin/busybox" &&
-	cp "$leave" "$tree/bin/leave" &&
-	cp "$klog" "$tree/bin/klog" &&
-	cp "$vm_src/init" "$tree/init" &&
-	chmod 755 "$tree/init" "$tree/bin/busybox" "$tree/bin/leave" \
-		"$tree/bin/klog" || return
+	cp "$programs"/* "$tree/bin/" && cp "$vm_src/init" "$tree/init" &&
+	chmod 755 "$tree/init" "$tree/bin"/* || return
 	echo 'root:x:0:0:root:/root:/bin/sh' > "$tree/etc/passwd"
 	echo 'root:x:0:' > "$tree/etc/group"
 	: > "$tree/mod/order"
@@ -114,29 +110,32 @@ vm_libs()
 	[ -z "$name" ] || vm_die "--with-libs: $name is not found: set LD_LIBRARY_PATH"
 }
 
-# vm_boot RUN KERNEL CMDLINE LIMIT QEMU...: the guest's streams become ours, byte
-# for byte, while it runs. Sets $raw, QEMU's (or timeout's) exit status.
+# vm_boot RUN BUS KERNEL CMDLINE LIMIT QEMU...: the guest's streams become ours, byte
+# for byte, while it runs. They leave it through ports of a virtio-serial bus, or, where
+# BUS is isa, through I/O ports of the numbers that init has too. Sets $raw, QEMU's (or
+# timeout's) exit status.
 vm_boot()
 {
-	local run=$1 kernel=$2 cmdline=$3 limit=$4 out err
+	local run=$1 bus=$2 kernel=$3 cmdline=$4 limit=$5 out err name path number=0x500
+	local -a ports=()
 
-	shift 4
+	shift 5
 	# Through a cat each: QEMU reopens what it is given, which would truncate a
 	# file, and is not possible for a socket.
 	exec 3> >(exec cat); out=$!
 	exec 4> >(exec cat >&2); err=$!
+	for name in stdout=/dev/fd/3 stderr=/dev/fd/4 "kmsg=$run/kmsg" "verdict=$run/verdict"; do
+		path=${name#*=} name=${name%%=*}
+		ports+=(-chardev "file,id=$name,path=$path" -device)
+		case $bus in
+		isa) ports+=("isa-debugcon,iobase=$((number++)),chardev=$name") ;;
+		*) ports+=("virtserialport,chardev=$name,name=$name") ;;
+		esac
+	done
 	timeout --foreground -k 5 "$limit" "$@" \
 		-kernel "$kernel" -initrd "$run/initrd" -append "$cmdline" \
 		-nographic -nodefaults -no-reboot -serial "file:$run/console" \
-		-chardev file,id=stdout,path=/dev/fd/3 \
-		-device virtserialport,chardev=stdout,name=stdout \
-		-chardev file,id=stderr,path=/dev/fd/4 \
-		-device virtserialport,chardev=stderr,name=stderr \
-		-chardev "file,id=kmsg,path=$run/kmsg" \
-		-device virtserialport,chardev=kmsg,name=kmsg \
-		-chardev "file,id=verdict,path=$run/verdict" \
-		-device virtserialport,chardev=verdict,name=verdict \
-		< /dev/null > "$run/qemu" 2>&1 &
+		"${ports[@]}" < /dev/null > "$run/qemu" 2>&1 &
 	vm_pid=$!
 	exec 3>&- 4>&-
 	wait "$vm_pid"

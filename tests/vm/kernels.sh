@@ -15,6 +15,7 @@ vm_src=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 vm_top=$(dirname "$(dirname "$vm_src")")
 vm_dir=${XSPROF_VM_DIR:-${XDG_CACHE_HOME:-${HOME:-$vm_top/build}/.cache}/xsprof/vm}
 . "$vm_src/packages.sh"
+. "$vm_src/debug-kernel.sh"
 
 kernel_names='6.1 6.12 6.12-rt 7.2 new debug arm64'
 kernel_filter='linux-(image|headers|kbuild|binary|modules|base-[0-9])[^=]*'
@@ -96,7 +97,7 @@ kernel_tree()
 }
 
 # kernel_trim TREE: only the drivers that a guest has a use for (a twentieth of the tree),
-# unpacked; and the headers' one absolute path as a path from where it stands
+# unpacked; and the headers' absolute paths as paths from where they stand
 kernel_trim()
 {
 	local modules file
@@ -108,7 +109,8 @@ kernel_trim()
 	find "$modules/kernel" -name '*.ko.xz' -exec xz -d {} + &&
 	find "$modules/kernel" -type d -empty -delete || return
 	for file in "$1"/usr/src/linux-headers-*/Makefile; do
-		sed -i 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
+		sed -i -e 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
+		       -e 's|^KBUILD_OUTPUT=/usr/src/.*|KBUILD_OUTPUT:=$(realpath $(dir $(lastword $(MAKEFILE_LIST))))|' \
 			"$file" || return
 	done
 }
@@ -118,6 +120,11 @@ kernel_parts()
 {
 	local dir
 
+	if [ -f "$k_tree/bzImage" ]; then	# one that was built here has no modules
+		k_image=$k_tree/bzImage k_kdir=$k_tree k_modules=$k_tree/modules
+		k_release=$(< "$k_tree/include/config/kernel.release")
+		return 0
+	fi
 	for dir in "$k_tree"/lib/modules/* "$k_tree"/usr/lib/modules/*; do
 		[ -d "$dir" ] && k_modules=$dir
 	done

@@ -6,12 +6,14 @@
 # Builds xsprof.ko for a kernel of kernels.sh from this source tree, with W=1 and no
 # warning let pass, into OUTDIR (build/kmod/KERNEL); its path is the last line of output.
 # The sources are copied there first, so that kernels do not overwrite one another's
-# objects and the tree stays clean. --source: another folder with a Kbuild of its own.
+# objects and the tree stays clean. --source: another folder with a Kbuild of its own,
+# whose module goes into build/kmod/FOLDER-KERNEL.
 # Exit status 77 when this machine cannot build for that kernel: the reason as TAP's SKIP.
 
 set -u
 . "$(dirname "$(readlink -f "$0")")/kernels.sh"
 . "$vm_src/guest.sh"
+. "$vm_src/toolchain.sh"
 
 source=$vm_top
 if [ "${1:-}" = --source ] && [ $# -gt 1 ]; then
@@ -21,7 +23,9 @@ fi
 kernel=${1:-}
 [ -n "$kernel" ] || vm_die "usage: module.sh [--source DIR] KERNEL [OUTDIR] [MAKE-ARG...]"
 kernel_setup "$kernel" || vm_die "$deb_error"
-out=${2:-${BUILD:-$vm_top/build}/kmod/$kernel}
+own=
+[ "$source" = "$vm_top" ] || own=${source##*/}-
+out=${2:-${BUILD:-$vm_top/build}/kmod/$own$kernel}
 shift; [ $# -eq 0 ] || shift
 [ -f "$source/Kbuild" ] || vm_die "$source/Kbuild: no such file, nothing to build"
 mkdir -p "$out/src" && out=$(readlink -f "$out") || vm_die "cannot write $out"
@@ -29,6 +33,11 @@ for tool in rsync make pahole; do
 	command -v "$tool" > /dev/null || vm_skip "$tool is not installed"
 done
 kernel_fetch "$kernel" || vm_skip "$deb_error"
+if [ "$k_pool" = trixie ]; then
+	toolchain_fetch || vm_skip "$deb_error"
+	toolchain_run "$k_tree" "$out" true 2> "$out/log" ||
+		vm_skip "no root and no namespaces, so no chroot: $(tail -n 1 "$out/log")"
+fi
 
 # The files of the module, and of a test module all that stands beside its Kbuild
 if [ "$source" = "$vm_top" ]; then
@@ -43,7 +52,7 @@ case $kernel in
 arm64) set -- ARCH=arm64 CROSS_COMPILE="${CROSS_COMPILE:-aarch64-linux-gnu-}" "$@" ;;
 esac
 case $k_pool in
-trixie) kernel_chroot make -C "/k/usr/src/linux-headers-$k_release" M=/m "$@" modules ;;
+trixie) toolchain_run "$k_tree" "$out/src" make -C "/k/usr/src/linux-headers-$k_release" M=/m "$@" modules ;;
 *) make -C "$k_kdir" M="$out/src" "$@" modules ;;
 esac > "$out/log" 2>&1 < /dev/null
 status=$?
