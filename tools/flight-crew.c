@@ -7,9 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "flight-local.h"
@@ -50,6 +54,23 @@ static pid_t find_pid(const struct flight *f, const struct xsp_producer *p)
 	return p->rf.ctl.pid_ns == f->st.pid_ns ? (pid_t)p->rf.ctl.pid : 0;
 }
 
+/* We are not the parent of them all: so are we told at once when they end. */
+static int open_pidfd(struct flight *f, const struct flight_member *m)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
+	int fd = -1;
+
+	if (m->p.pid > 0)
+		fd = syscall(SYS_pidfd_open, m->p.pid, 0);
+	if (fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &ev)) {
+		close(fd);
+		fd = -1;
+	}
+	/* Without it, somebody has to ask. */
+	f->asking |= fd < 0;
+	return fd;
+}
+
 static void take_up(struct flight *f, const char *name)
 {
 	struct flight_member *m, **at;
@@ -75,6 +96,7 @@ static void take_up(struct flight *f, const char *name)
 		m->p.dev = st.st_dev;
 		m->p.ino = st.st_ino;
 	}
+	m->pidfd = open_pidfd(f, m);
 	if (f->watch.nr)
 		m->watched = watched_new(&f->watch, &m->p.rf);
 	for (at = &f->first; *at; at = &(*at)->next)
@@ -138,6 +160,8 @@ void flight_crew_scan(struct flight *f)
 static void free_member(struct flight_member *m)
 {
 	watched_free(m->watched);
+	if (m->pidfd >= 0)
+		close(m->pidfd);
 	xsp_ring_file_close(&m->p.rf);
 	free(m);
 }
@@ -179,16 +203,46 @@ static void bound_ended(struct flight *f, uint64_t now)
 	}
 }
 
-static const char *name_of(const struct flight_member *m, char *buf, size_t size)
-{
-	char text[32] = "";
-	int signal = m->exit.status;
+/* What PIDFD_GET_INFO of Linux 6.15 and newer fills in, up to what we ask for. */
+struct pidfd_exit {
+	uint64_t	mask;
+	uint64_t	cgroup;
+	uint32_t	ids[11];
+	int32_t		status;
+	uint64_t	reserved[4];
+};
 
-	if (sigabbrev_np(signal))
-		snprintf(text, sizeof(text), "SIG%s", sigabbrev_np(signal));
+#define PIDFD_GET_EXIT		_IOWR(0xff, 11, struct pidfd_exit)
+#define PIDFD_HAS_EXIT		(1ull << 3)
+
+bool flight_crew_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status)
+{
+	struct pidfd_exit info = { .mask = PIDFD_HAS_EXIT };
+	const struct flight_member *m;
+
+	for (m = f->first; m; m = m->next) {
+		if (m->pidfd < 0 || m->p.pid != pid || m->p.rf.ctl.start_time != start_time)
+			continue;
+		/* Older kernels say ENOTTY, or leave the bit out. */
+		if (ioctl(m->pidfd, PIDFD_GET_EXIT, &info) || !(info.mask & PIDFD_HAS_EXIT))
+			return false;
+		*status = info.status;
+		return true;
+	}
+	return false;
+}
+
+static const char *reason_of(const struct flight_member *m, char *buf, size_t size)
+{
+	const char *name = sigabbrev_np(m->exit.status);
+
+	if (m->exit.how == XSPROF_HOW_VANISHED)
+		snprintf(buf, size, "process %d ended with no goodbye", (int)m->p.pid);
+	else if (name)
+		snprintf(buf, size, "process %d was killed by SIG%s", (int)m->p.pid, name);
 	else
-		snprintf(text, sizeof(text), "signal %d", signal);
-	snprintf(buf, size, "process %d was killed by %s", (int)m->p.pid, text);
+		snprintf(buf, size, "process %d was killed by signal %d", (int)m->p.pid,
+			 m->exit.status);
 	return buf;
 }
 
@@ -204,7 +258,17 @@ static void has_ended(struct flight *f, struct flight_member *m, uint64_t now)
 	if (!fstat(m->p.rf.fd, &st))
 		m->bytes = (uint64_t)st.st_blocks * 512;
 	if (m->exit.how == XSPROF_HOW_KILLED)
-		flight_save_ask(f, "killed", m->p.pid, name_of(m, reason, sizeof(reason)));
+		flight_save_ask(f, "killed", m->p.pid, reason_of(m, reason, sizeof(reason)));
+	else if (m->exit.how == XSPROF_HOW_VANISHED)
+		flight_save_ask(f, "vanished", m->p.pid, reason_of(m, reason, sizeof(reason)));
+}
+
+/* Its descriptor says that it has ended; that its memory is gone may take a moment more. */
+static bool is_ending(struct flight_member *m)
+{
+	struct pollfd fd = { .fd = m->pidfd, .events = POLLIN };
+
+	return m->pidfd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
 void flight_crew_look(struct flight *f)
@@ -212,13 +276,16 @@ void flight_crew_look(struct flight *f)
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	struct flight_member *m;
 
+	f->asking = false;
 	for (m = f->first; m; m = m->next) {
 		if (m->ended_ns)
 			continue;
-		if (xsp_producer_ended(&f->st, &m->p, now, &m->exit))
+		if (xsp_producer_ended(&f->st, &m->p, now, &m->exit)) {
 			has_ended(f, m, now);
-		else
-			m->exit.ticks = 0;
+			continue;
+		}
+		m->exit.ticks = 0;
+		f->asking |= m->pidfd < 0 || is_ending(m);
 	}
 	bound_ended(f, now);
 }

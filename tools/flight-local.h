@@ -32,6 +32,7 @@
  * @ended_ns: when, CLOCK_MONOTONIC
  * @bytes: memory of its rings, once it has ended
  * @watched: the ranges watched, NULL for none
+ * @pidfd: tells of its end, whoever its parent is; -1 for none
  */
 struct flight_member {
 	struct flight_member	*next;
@@ -40,6 +41,7 @@ struct flight_member {
 	uint64_t		ended_ns;
 	uint64_t		bytes;
 	struct watched		*watched;
+	int			pidfd;
 };
 
 /**
@@ -49,6 +51,8 @@ struct flight_member {
  * @launch: the command
  * @st: what producers are asked with; nothing is stored through it
  * @inotify: of the session, -1 for none
+ * @epoll: whatever there is to wait for
+ * @asking: some member's end has to be asked after
  * @first: the members, in the order in which they came
  * @live: of them, not ended
  * @forgotten: ended ones that were not kept
@@ -70,6 +74,8 @@ struct flight {
 	struct launch			launch;
 	struct xsp_store		st;
 	int				inotify;
+	int				epoll;
+	bool				asking;
 	struct flight_member		*first;
 	uint32_t			live;
 	uint32_t			forgotten;
@@ -91,10 +97,12 @@ struct flight {
 
 /* Takes up who has come. */
 void flight_crew_scan(struct flight *f);
-/* Who has ended, and how; a death by a signal asks for a snapshot. */
+/* Who has ended, and how; one with no goodbye asks for a snapshot. */
 void flight_crew_look(struct flight *f);
 /* Looks at what is watched; a stall asks for a snapshot. */
 void flight_crew_watch(struct flight *f);
+/* How a member ended, as the kernel tells whoever holds its descriptor.  Return: it did tell. */
+bool flight_crew_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status);
 /* Their markers are off from now on. */
 void flight_crew_switch_off(struct flight *f);
 void flight_crew_free(struct flight *f);

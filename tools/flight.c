@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 #define GRACE_STEP_NS	(5 * MS)
 /* Asked this often to end, we end, whatever the command does. */
 #define ASKED_MAX	3
+#define ASK_NS		(100 * MS)
 #define WATCH_MIN_NS	(10 * MS)
 #define WATCH_MAX_NS	(500 * MS)
 
@@ -34,7 +36,8 @@ static bool wait_status(void *data, pid_t pid, uint64_t start_time, int *status)
 {
 	struct flight *f = data;
 
-	return launch_status(&f->launch, pid, start_time, status);
+	return launch_status(&f->launch, pid, start_time, status) ||
+	       flight_crew_status(f, pid, start_time, status);
 }
 
 static const struct xsp_drain_ops ops = {
@@ -90,16 +93,31 @@ static int start_command(struct flight *f, struct record_options *opts)
 	return err == -ENOENT ? 127 : 126;
 }
 
-static void watch_session(struct flight *f)
+static int add_fd(const struct flight *f, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	return epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* All that can happen, in one descriptor. */
+static int set_wait(struct flight *f)
 {
 	char path[64];
 
+	f->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (f->epoll < 0 || add_fd(f, f->launch.sigfd))
+		return tool_error("epoll: %s", strerror(errno));
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->session.dirfd);
-	if (f->inotify >= 0 && inotify_add_watch(f->inotify, path, IN_MOVED_TO | IN_CREATE) < 0) {
+	/* A message is made before it is written: its end counts. */
+	if (f->inotify >= 0 &&
+	    (inotify_add_watch(f->inotify, path, IN_MOVED_TO | IN_CLOSE_WRITE) < 0 ||
+	     add_fd(f, f->inotify))) {
 		close(f->inotify);
 		f->inotify = -1;
 	}
+	return 0;
 }
 
 static void set_watch(struct flight *f)
@@ -123,13 +141,13 @@ static uint64_t watch_period(const struct flight *f)
 
 static void sleep_for(struct flight *f, uint64_t ns)
 {
-	struct pollfd fds[2] = {
-		{ .fd = f->launch.sigfd, .events = POLLIN },
-		{ .fd = f->inotify, .events = POLLIN },
-	};
+	struct pollfd fd = { .fd = f->epoll, .events = POLLIN };
 	struct timespec ts = { ns / 1000000000u, ns % 1000000000u };
+	struct epoll_event events[16];
 
-	ppoll(fds, 2, ns == UINT64_MAX ? NULL : &ts, NULL);
+	if (ppoll(&fd, 1, ns == UINT64_MAX ? NULL : &ts, NULL) > 0)
+		/* Takes the ends of processes out, which are told once; who asks sees them. */
+		epoll_wait(f->epoll, events, 16, 0);
 }
 
 /* What the events say does not matter: that there is one does. */
@@ -185,9 +203,9 @@ static void run(struct flight *f)
 		/* Processes on their way out are asked after soon. */
 		if (grace && sleep > GRACE_STEP_NS)
 			sleep = GRACE_STEP_NS;
-		/* Without inotify, who comes is found by looking. */
-		if (f->inotify < 0 && sleep > 100 * MS)
-			sleep = 100 * MS;
+		/* Who comes, or ends, with nobody to tell us is found by looking. */
+		if ((f->inotify < 0 || f->asking) && sleep > ASK_NS)
+			sleep = ASK_NS;
 		sleep_for(f, sleep);
 	}
 }
@@ -228,9 +246,10 @@ int flight_record(struct record_options *opts)
 	status = make_session(&f);
 	if (status)
 		return status;
-	watch_session(&f);
 	if (launch_prepare(&f.launch) || xsp_guard_install())
 		status = tool_error("signals: %s", strerror(errno));
+	if (!status)
+		status = set_wait(&f);
 	if (!status)
 		status = start_command(&f, opts);
 	if (!status) {

@@ -20,6 +20,8 @@
 
 /* Slots of a chunk: whole blocks, and small enough for a decoder that holds one of each ring. */
 #define RATE_NS		5000000u	/* what the counter's rate is measured over */
+#define BULK_SLOTS	((32u << 20) >> XSPROF_SLOT_SHIFT)	/* copied in one go at most */
+#define TRIES		8		/* to catch a ring before it is overwritten whole */
 #define CHUNK_SLOTS	((XSP_CAP_RAW_MAX / 4) >> XSPROF_SLOT_SHIFT)
 
 void snapshot_add_syncs(struct snapshot *s, const struct xsprof_sync *syncs, uint32_t nr)
@@ -188,50 +190,69 @@ static void store_slots(struct reading *r, const struct xsprof_rec *slots, size_
 	}
 }
 
-/* Slots for one chunk: it ends with a block, and so with a record. */
-static size_t piece(const struct reading *r)
+/* Slots of one piece: it ends with a block, and so with a record. */
+static size_t cut(uint64_t pos, uint64_t end, uint64_t most)
 {
-	uint64_t size = xsp_ring_slots(&r->p->rf);
-	uint64_t most = CHUNK_SLOTS < size ? CHUNK_SLOTS : size;
-
-	if (r->head - r->pos <= most)
-		return r->head - r->pos;
-	return ((r->pos + most) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - r->pos;
+	if (end - pos <= most)
+		return end - pos;
+	return ((pos + most) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - pos;
 }
 
-static void read_ring(struct reading *r, uint64_t since)
+static void store_piece(struct reading *r, size_t n)
+{
+	uint64_t end = r->pos + n;
+	const struct xsprof_rec *slots = r->s->slots;
+
+	while (r->pos < end) {
+		n = cut(r->pos, end, CHUNK_SLOTS);
+		store_slots(r, slots, n);
+		slots += n;
+		r->pos += n;
+	}
+}
+
+/*
+ * Copied in one go as far as there is room, and stored afterwards: the longer that takes, the
+ * more a writer overtakes.
+ *
+ * Return: 0, or -errno.
+ */
+static int read_ring(struct reading *r, uint64_t since)
 {
 	struct xsp_producer_ring *ring = &r->p->rings[r->k];
 	bool discard = r->p->rf.ctl.mode == XSPROF_MODE_DISCARD;
-	uint64_t low, now, before = 0;
-	long n = 0;
+	uint64_t low, now, before = r->pos;
+	long n;
+	int err;
 
 	ring->seen = r->head;
-	if (peek_low(&r->p->rf, r->k, &low, &now))
-		n = -EPROTO;
-	else if (since && r->head > low)
+	err = peek_low(&r->p->rf, r->k, &low, &now);
+	if (err)
+		return err;
+	if (since && r->head > low)
 		low = peek_since(&r->p->rf, r->k, low, r->head, since);
-	r->pos = low < r->head ? low : r->head;
+	if (low > r->head)
+		low = r->head;
+	if (low > r->pos)
+		r->pos = low;
 	/* Of a DISCARD ring a recorder has what lies before, or a writer has counted it. */
-	if (!discard)
-		ring->skipped = r->pos;
-	while (n >= 0 && r->pos < r->head && !r->s->st.error) {
+	if (!discard) {
+		ring->skipped += r->pos - before;
+		ring->before = ring->skipped;
+	}
+	while (r->pos < r->head && !r->s->st.error) {
 		before = r->pos;
-		n = peek_copy(&r->p->rf, r->k, &r->pos, r->s->st.buf, piece(r));
+		n = peek_copy(&r->p->rf, r->k, &r->pos, r->s->slots,
+			      cut(r->pos, r->head, r->s->nr_slots));
+		if (n < 0)
+			return n;
 		if (r->pos > r->head)
 			r->pos = r->head;
 		if (!discard)
 			ring->skipped += r->pos - before;
-		if (n <= 0)
-			continue;
-		store_slots(r, r->s->st.buf, n);
-		r->pos += n;
+		store_piece(r, n);
 	}
-	if (n < 0)
-		xsp_store_note(&r->s->st, "%s: ring %u: %s: left out from slot %llu on",
-			       r->p->name, r->k,
-			       n == -EPROTO ? "counts what cannot be" : xsp_ctl_strerror(n),
-			       (unsigned long long)r->pos);
+	return 0;
 }
 
 /* ---- a producer ---------------------------------------------------------------------------- */
@@ -252,38 +273,83 @@ static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
 	return now.ticks - (uint64_t)((double)(now.mono - ns) * rate);
 }
 
+/* Names are stored by a pass that reads no ring. */
+static void read_names(struct snapshot *s, struct xsp_producer *p)
+{
+	struct xsp_pass names = { .all = true, .min_slots = UINT64_MAX };
+	uint32_t k;
+
+	for (k = 0; k < p->rf.rings; k++)
+		p->rings[k].broken = true;
+	xsp_producer_pass(&s->st, p, &names);
+}
+
+static void read_one(struct reading *r, uint64_t since)
+{
+	struct xsp_producer_ring *ring = &r->p->rings[r->k];
+	int tries, err = 0;
+
+	for (tries = 0; !err && tries < TRIES; tries++) {
+		err = read_ring(r, since);
+		/* A writer as fast as this went once around meanwhile: what it has now, then. */
+		if (err || ring->read || r->s->st.error)
+			break;
+		r->head = xsp_ring_head(&r->p->rf, r->k);
+		if (r->head >= PEEK_HEAD_MAX || r->head <= r->pos)
+			break;
+		read_names(r->s, r->p);
+	}
+	if (err)
+		xsp_store_note(&r->s->st, "%s: ring %u: %s: left out from slot %llu on",
+			       r->p->name, r->k,
+			       err == -EPROTO ? "counts what cannot be" : xsp_ctl_strerror(err),
+			       (unsigned long long)r->pos);
+}
+
 /*
  * Names are in the arena before the first record that bears them is published: heads first, then
  * names, then slots up to those heads.
  */
 static void read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *last)
 {
-	struct xsp_pass names = { .all = true, .min_slots = UINT64_MAX };
 	uint64_t since = s->since_ns ? ticks_at(p, s->since_ns) : 0;
 	uint64_t *heads = calloc(p->rf.rings, sizeof(*heads));
-	struct reading r = { .s = s, .p = p, .last = last };
 	uint32_t k;
 
 	if (!heads) {
 		s->st.error = s->st.error ? s->st.error : -ENOMEM;
 		return;
 	}
-	for (k = 0; k < p->rf.rings; k++) {
+	for (k = 0; k < p->rf.rings; k++)
 		if (xsp_ring_ready(&p->rf, k))
 			heads[k] = xsp_ring_head(&p->rf, k);
-		/* The pass is for names only. */
-		p->rings[k].broken = true;
-	}
-	xsp_producer_pass(&s->st, p, &names);
+	read_names(s, p);
 	for (k = 0; k < p->rf.rings && !p->rf.broken; k++) {
-		if (!heads[k])
-			continue;
-		r.k = k;
-		r.head = heads[k];
-		read_ring(&r, since);
+		struct reading r = { .s = s, .p = p, .last = last, .k = k, .head = heads[k] };
+
+		if (heads[k])
+			read_one(&r, since);
 	}
 	xsp_producer_threads(&s->st, p, false);
 	free(heads);
+}
+
+/* A ring's worth of slots, within reason. */
+static int make_room(struct snapshot *s, uint64_t slots)
+{
+	struct xsprof_rec *more;
+
+	if (slots > BULK_SLOTS)
+		slots = BULK_SLOTS;
+	if (slots <= s->nr_slots)
+		return 0;
+	more = malloc(slots << XSPROF_SLOT_SHIFT);
+	if (!more)
+		return -ENOMEM;
+	free(s->slots);
+	s->slots = more;
+	s->nr_slots = slots;
+	return 0;
 }
 
 /* Nobody saw it end: it lived when it wrote its last record. */
@@ -310,6 +376,11 @@ void snapshot_add(struct snapshot *s, struct xsp_producer *p,
 	struct xsprof_cap_exit exit = { 0 };
 	uint64_t last = 0, skipped, bad;
 
+	if (make_room(s, xsp_ring_slots(&p->rf))) {
+		xsp_store_note(&s->st, "%s: no memory for its rings: left out", p->name);
+		xsp_producer_free(p);
+		return;
+	}
 	if (s->nr_points < SNAPSHOT_POINTS)
 		s->points[s->nr_points++] = p->rf.ctl.attach;
 	read_rings(s, p, &last);
@@ -339,6 +410,30 @@ int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,
 	return err;
 }
 
+int snapshot_add_device(struct snapshot *s, int fd, uint64_t id)
+{
+	struct xsp_producer *p;
+	int err, n;
+
+	if (s->number >= XSPROF_CAP_MAX_PRODUCERS)
+		return -EMFILE;
+	err = xsp_producer_open_device(&s->st, fd, id, false, &s->number, &p);
+	if (err)
+		return err;
+	/* The kernel's own points, of all the time since somebody recorded: once. */
+	if (!s->kernel_syncs) {
+		struct xsprof_sync *syncs = malloc(XSP_DEVICE_SYNCS * sizeof(*syncs));
+
+		n = syncs ? xsp_device_syncs(fd, syncs) : 0;
+		if (n > 0)
+			snapshot_add_syncs(s, syncs, n);
+		free(syncs);
+		s->kernel_syncs = true;
+	}
+	snapshot_add(s, p, NULL);
+	return 0;
+}
+
 /* ---- the end ------------------------------------------------------------------------------- */
 
 static void free_all(struct snapshot *s)
@@ -347,6 +442,7 @@ static void free_all(struct snapshot *s)
 	if (s->zstd.data)
 		compress_close(&s->zstd);
 	free(s->st.buf);
+	free(s->slots);
 }
 
 void snapshot_drop(struct snapshot *s)

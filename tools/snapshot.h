@@ -24,6 +24,9 @@
  * @began: all clocks, when it began
  * @points: what producers were told at attach
  * @nr_points: how many
+ * @slots: what a ring is copied to
+ * @nr_slots: room in it
+ * @kernel_syncs: those of the device are in it
  * @path: of the file, for messages
  * @fd: the file
  * @lost_records: of the producers in it
@@ -39,6 +42,9 @@ struct snapshot {
 	struct xsprof_sync		began;
 	struct xsprof_sync		points[SNAPSHOT_POINTS];
 	uint32_t			nr_points;
+	struct xsprof_rec		*slots;
+	uint64_t			nr_slots;
+	bool				kernel_syncs;
 	const char			*path;
 	int				fd;
 	uint64_t			lost_records;
@@ -79,6 +85,9 @@ void snapshot_add(struct snapshot *s, struct xsp_producer *p,
 /* A producer of a session.  Return: 0, or -errno: it is not there, or no producer. */
 int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,
 		      const struct xsprof_cap_exit *ended);
+
+/* A producer of the device, number @id there; @fd is xsp_device_open()'s. */
+int snapshot_add_device(struct snapshot *s, int fd, uint64_t id);
 
 /* Sync points that somebody took before. */
 void snapshot_add_syncs(struct snapshot *s, const struct xsprof_sync *syncs, uint32_t nr);

@@ -24,6 +24,8 @@ int cmd_dump(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
+int cmd_enable(int argc, char **argv);
+int cmd_disable(int argc, char **argv);
 
 /*
  * The name in messages, "xsprof" or "xsprof-dump": set once by main().  After it options are

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "snapshot-arena.h"
 #include "trace/ring-clock.h"
 #include "watch-local.h"
-
-#define PIECE	(64u << 10)
 
 struct watched *watched_new(const struct watch *watch, const struct xsp_ring_file *rf)
 {
@@ -90,67 +89,6 @@ static bool is_meant(const struct watched *w, const char *text)
 	return false;
 }
 
-/*
- * Walks the entries from @pos on.  Return: bytes of whole ones, -EBADMSG when one makes no sense,
- * what @visit returned when that is not 0.
- */
-static long walk(const uint8_t *buf, size_t len, void *data,
-		 int (*visit)(void *data, const struct xsprof_entry *entry, const char *text))
-{
-	char text[XSPROF_TEXT_MAX + 1];
-	struct xsprof_entry entry;
-	size_t at = 0, n;
-	int ret;
-
-	while (len - at >= sizeof(entry)) {
-		memcpy(&entry, buf + at, sizeof(entry));
-		if (entry.size < sizeof(entry) || entry.size % 8 || entry.size > PIECE ||
-		    entry.text_len > entry.size - sizeof(entry))
-			return at ? (long)at : -EBADMSG;
-		if (entry.size > len - at)
-			break;
-		n = entry.text_len < XSPROF_TEXT_MAX ? entry.text_len : XSPROF_TEXT_MAX;
-		memcpy(text, buf + at + sizeof(entry), n);
-		text[n] = '\0';
-		ret = visit(data, &entry, text);
-		if (ret)
-			return ret;
-		at += entry.size;
-	}
-	return at;
-}
-
-/* All entries from @pos on.  Return: where they end, or what walk() says. */
-static long walk_arena(const struct xsp_ring_file *rf, uint64_t pos, void *data,
-		       int (*visit)(void *data, const struct xsprof_entry *entry,
-				    const char *text))
-{
-	uint64_t used = __atomic_load_n(&xsp_ring_arena(rf)->used, __ATOMIC_ACQUIRE);
-	uint64_t room = rf->ctl.arena_size - sizeof(struct xsprof_arena);
-	uint8_t *buf;
-	long n = 0;
-
-	if (used > room)
-		used = room;
-	if (pos >= used)
-		return pos;
-	buf = malloc(PIECE);
-	if (!buf)
-		return -ENOMEM;
-	while (pos < used) {
-		size_t len = used - pos < PIECE ? used - pos : PIECE;
-
-		n = xsp_ring_copy_arena(rf, pos, buf, len);
-		if (!n)
-			n = walk(buf, len, data, visit);
-		if (n <= 0)
-			break;
-		pos += n;
-	}
-	free(buf);
-	return n < 0 ? n : (long)pos;
-}
-
 static int take_entry(void *data, const struct xsprof_entry *entry, const char *text)
 {
 	struct watched *w = data;
@@ -180,7 +118,7 @@ static const char *text_of(struct watched *w, uint32_t name, char *buf)
 	struct wanted wanted = { name, buf };
 
 	strcpy(buf, "?");
-	walk_arena(w->rf, 0, &wanted, find_entry);
+	peek_arena(w->rf, 0, &wanted, find_entry);
 	return buf;
 }
 
@@ -209,7 +147,7 @@ int watched_look(struct watched *w)
 
 	/* Names first: one is in the arena before the first record that bears it is published. */
 	if (!w->arena_broken) {
-		pos = walk_arena(w->rf, w->arena_pos, w, take_entry);
+		pos = peek_arena(w->rf, w->arena_pos, w, take_entry);
 		if (pos == -ENOMEM)
 			return pos;
 		w->arena_broken = pos < 0;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program that writes markers until it is killed, and does what signals say:
+ *
+ *	beat FILE [count N | noise]
+ *
+ * FILE gets its process id once it beats.  Each beat is a range "step" with "read" (category io)
+ * and "send" (category net) in it.  SIGUSR1: it stays in step > collective "nccl:all_reduce" for
+ * ever.  SIGUSR2: it was in there for a moment only.  "count N": N counters "n" in one go, from 0
+ * up, before the beats.  "noise": another thread writes counters "n" as fast as it can, on the
+ * first CPU that we may use; the beats are on the last.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xsprof/xsprof.h>
+
+static volatile sig_atomic_t asked;
+
+static void on_signal(int sig)
+{
+	asked = sig;
+}
+
+static void stay_on(bool last)
+{
+	cpu_set_t all, one;
+	int cpu, found = -1;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		exit(94);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all) && (last || found < 0))
+			found = cpu;
+	CPU_ZERO(&one);
+	CPU_SET(found, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		exit(95);
+}
+
+static void *noise(void *unused)
+{
+	uint32_t name = xsprof_name("n");
+	int64_t i;
+
+	(void)unused;
+	stay_on(false);
+	for (i = 0; ; i++)
+		xsprof_counter(name, i);
+	return NULL;
+}
+
+static void tell(const char *path)
+{
+	char tmp[4096];
+	FILE *file;
+
+	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
+	file = fopen(tmp, "w");
+	if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) ||
+	    rename(tmp, path))
+		exit(90);
+}
+
+int main(int argc, char **argv)
+{
+	int io = xsprof_category("io"), net = xsprof_category("net");
+	uint32_t step = xsprof_name("step"), n = xsprof_name("n");
+	uint32_t hang = xsprof_name("nccl:all_reduce");
+	uint32_t read = xsprof_name_in(io, "read"), send = xsprof_name_in(net, "send");
+	pthread_t t;
+	int64_t i;
+
+	if (argc < 2)
+		return 92;
+	signal(SIGUSR1, on_signal);
+	signal(SIGUSR2, on_signal);
+	if (argc > 3 && !strcmp(argv[2], "count"))
+		for (i = 0; i < atol(argv[3]); i++)
+			xsprof_counter(n, i);
+	if (argc > 2 && !strcmp(argv[2], "noise")) {
+		if (pthread_create(&t, NULL, noise, NULL))
+			return 93;
+		/* Its own affinity is that of this thread: not before it has taken its own. */
+		usleep(100000);
+		stay_on(true);
+	}
+	for (i = 0; ; i++) {
+		xsprof_begin(step);
+		xsprof_begin(read);
+		xsprof_end();
+		xsprof_begin(send);
+		xsprof_end();
+		if (asked) {
+			xsprof_begin(hang);
+			while (asked == SIGUSR1)
+				pause();
+			asked = 0;
+			xsprof_end();
+		}
+		xsprof_end();
+		usleep(1000);
+		if (i == 10)
+			tell(argv[1]);
+	}
+}
