@@ -204,7 +204,7 @@ struct xsprof_cap_thread {
  * @lost_records: records lost, as far as records can be counted
  * @lost_slots: slots lost in OVERWRITE rings
  * @producers: producers seen
- * @why: 0 the command ended, 1 stopped by a signal, 2 duration over, 3 error
+ * @why: 0 the command ended, 1 stopped by a signal, 2 duration over, 3 error, 4 a snapshot
  */
 struct xsprof_cap_end {
 	uint64_t	ticks;
