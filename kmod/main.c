@@ -106,7 +106,7 @@ static struct xsp_producer *producer_of(struct xsp_file *f)
 
 static int device_open(struct inode *inode, struct file *file)
 {
-	struct xsp_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	struct xsp_file *f = kzalloc(sizeof(*f), XSP_GFP);
 
 	if (!f)
 		return -ENOMEM;

@@ -20,9 +20,6 @@
 
 #include "xsprof.h"
 
-/* No OOM killer, and no warning, for want of a tracing buffer: the caller counts a loss. */
-#define XSP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN)
-
 #define XSP_MAX_RING_BYTES	BIT_ULL(40)
 #define XSP_MAX_ARENA_BYTES	BIT_ULL(32)
 
@@ -131,7 +128,7 @@ static struct page *new_page(struct xsp_producer *p, int node)
 	err = xsp_charge_page(p);
 	if (err)
 		return ERR_PTR(err);
-	page = alloc_pages_node(node, XSP_GFP, 0);
+	page = alloc_pages_node(node, XSP_GFP | __GFP_ZERO, 0);
 	if (page)
 		return page;
 	xsp_charge_undo(p);
@@ -145,7 +142,7 @@ static struct page *store_page(struct xsp_producer *p, unsigned long index, stru
 
 	if (IS_ERR(page))
 		return page;
-	old = xa_cmpxchg(&p->pages, index, NULL, page, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	old = xa_cmpxchg(&p->pages, index, NULL, page, XSP_GFP);
 	if (!old)
 		return page;
 	put_page(page);

@@ -384,7 +384,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	err = check_attach(arg);
 	if (err)
 		return err;
-	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	p = kzalloc(sizeof(*p), XSP_GFP);
 	if (!p)
 		return -ENOMEM;
 	p->clock = arg->flags & XSPROF_ATTACH_MONO ? XSPROF_CLOCK_MONO_RAW : xsp_clock_kind();

@@ -264,7 +264,7 @@ int xsp_reader_open(const struct xsprof_open *arg)
 
 	if (arg->flags & ~XSPROF_OPEN_CONSUME)
 		return -EINVAL;
-	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	r = kzalloc(sizeof(*r), XSP_GFP);
 	if (!r)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&r->node);

@@ -159,6 +159,12 @@ struct xsp_producer {
 	char			exe[XSPROF_EXE_SIZE];
 };
 
+/*
+ * What a process asks for is its memory cgroup's.  No OOM killer, and no warning, for want of
+ * something to trace with: the caller counts a loss.
+ */
+#define XSP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
 extern struct workqueue_struct *xsp_wq;
 
 /* ---- main.c: parameters ---- */
