@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof list`: the sessions of this user and who takes part in them.  It only looks.
+ * `xsprof list`: the sessions of this user and who takes part in them, and the producers of the
+ * device.  It only looks.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include "session.h"
 #include "tool.h"
 #include "trace/cap-proc.h"
+#include "trace/ring-device.h"
 #include "trace/ring-file.h"
 #include "trace/ring-guard.h"
 
@@ -116,20 +118,39 @@ static void print_producers(const struct session_seen *seen)
 	closedir(dir);
 }
 
+/* So that a producer of the device can be told whose it is. */
+static void remember(struct list_options *opts, const struct session_seen *seen, const char *pid)
+{
+	struct list_session *more;
+
+	more = realloc(opts->sessions, (opts->nr_sessions + 1) * sizeof(*more));
+	if (!more)
+		return;
+	opts->sessions = more;
+	more[opts->nr_sessions++] = (struct list_session){
+		.cookie = xsp_session_cookie(seen->name),
+		.recorder = atoi(pid),
+		.alive = seen->alive,
+	};
+}
+
 static int print_session(void *data, struct session_seen *seen)
 {
 	struct list_options *opts = data;
 	char pid[32] = "?", output[PATH_MAX] = "?", command[2048] = "?";
 
-	if (seen->name[0] != 's' || (opts->dead_only && seen->alive))
+	if (seen->name[0] != 's')
+		return 0;
+	xsp_session_fact(&seen->s, "pid", pid, sizeof(pid));
+	remember(opts, seen, pid);
+	if (opts->dead_only && seen->alive)
 		return 0;
 	opts->shown++;
-	xsp_session_fact(&seen->s, "pid", pid, sizeof(pid));
 	xsp_session_fact(&seen->s, "output", output, sizeof(output));
 	xsp_session_fact(&seen->s, "command", command, sizeof(command));
 	printf("%s: %s, recorder %s, into %s, %s\n", seen->s.path,
 	       seen->alive ? "recording" : "recorder is dead", pid, output, command);
-	if (seen->producers)
+	if (seen->files)
 		print_producers(seen);
 	return 0;
 }
@@ -151,8 +172,8 @@ int list_sessions(struct list_options *opts)
 	else
 		err = 0;
 	if (err)
-		return tool_error("%s: %s", user, strerror(-err));
-	return 0;
+		tool_error("%s: %s", user, strerror(-err));
+	return list_device(opts) || err ? TOOL_FAILED : 0;
 }
 
 int cmd_list(int argc, char **argv)
@@ -171,13 +192,16 @@ int cmd_list(int argc, char **argv)
 		     "\n"
 		     "Lists your recordings that are running and those that a killed recorder\n"
 		     "left in memory, with their processes: slots written (32 bytes each), not\n"
-		     "yet read, and records lost.");
+		     "yet read, and records lost. With the kernel module also the processes that\n"
+		     "have rings there: what 'xsprof record -p' can read, how they ended, and who\n"
+		     "records them.");
 		return 0;
 	}
 	if (optind < argc)
 		return tool_usage("list", "%s: takes no arguments", argv[optind]);
 	status = list_sessions(&opts);
 	if (!status && !opts.shown)
-		puts("no recording is running, and none was left by a killed recorder");
+		puts("no recording is running, none was left by a killed recorder, and no process "
+		     "has rings in the kernel");
 	return status;
 }

@@ -103,6 +103,8 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add(env, &n, "XSPROF_PREFAULT=1");
 	if (!err && opts->clock)
 		err = add(env, &n, "XSPROF_CLOCK=%s", opts->clock);
+	if (!err && opts->backend)
+		err = add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
 	if (!err)
 		err = add_itt(opts, env, &n);
 	return err;

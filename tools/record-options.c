@@ -21,6 +21,7 @@ enum {
 	OPT_PREFAULT,
 	OPT_CLOCK,
 	OPT_WAIT_ALL,
+	OPT_BACKEND,
 };
 
 static const struct option options[] = {
@@ -36,6 +37,9 @@ static const struct option options[] = {
 	{ "prefault",	 no_argument,	    NULL, OPT_PREFAULT },
 	{ "clock",	 required_argument, NULL, OPT_CLOCK },
 	{ "wait-all",	 no_argument,	    NULL, OPT_WAIT_ALL },
+	{ "backend",	 required_argument, NULL, OPT_BACKEND },
+	{ "pid",	 required_argument, NULL, 'p' },
+	{ "all",	 no_argument,	    NULL, 'a' },
 	{ "help",	 no_argument,	    NULL, 'h' },
 	FLIGHT_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -44,9 +48,14 @@ static const struct option options[] = {
 static void help(void)
 {
 	puts("usage: xsprof record [options] [--] COMMAND [ARG...]\n"
+	     "       xsprof record [options] -p PID[,PID...] | -a\n"
 	     "\n"
-	     "Runs COMMAND and records the markers of every process it starts.\n"
+	     "Runs COMMAND and records the markers of every process it starts, or records\n"
+	     "processes that run already (which needs the kernel module).\n"
 	     "\n"
+	     "  -p, --pid PID[,PID...]  these processes, what their rings hold and what comes,\n"
+	     "                          until they end, or Ctrl-C\n"
+	     "  -a, --all               all processes that you may read, those that come too\n"
 	     "  -o, --output FILE       write FILE (default xsprof.data; one that is there\n"
 	     "                          becomes FILE.old)\n"
 	     "  -b, --buffer-size SIZE  memory of each CPU's ring, e.g. 16M (default 4M)\n"
@@ -57,6 +66,8 @@ static void help(void)
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --prefault          give all rings their memory at the start\n"
+	     "      --backend KIND      where rings are: device (/dev/xsprof), tmpfs, or auto:\n"
+	     "                          the device where the module is loaded (default)\n"
 	     "      --clock KIND        auto, or mono where the CPU's counter is not trusted\n"
 	     "      --wait-all          record until all processes of the command have ended\n"
 	     "  -q, --quiet             say nothing but errors\n"
@@ -65,7 +76,7 @@ static void help(void)
 	     "\n"
 	     "The exit status is the command's; 128+N when signal N killed it, 127 when it was\n"
 	     "not found, 126 when it cannot be run, 2 when nothing was started, and 1 when it\n"
-	     "ended well but the capture could not be written.");
+	     "ended well but the capture could not be written. That of -p and -a is 0, 1 or 2.");
 }
 
 static int take_level(const char *text, int *level)
@@ -93,21 +104,25 @@ static int take_buffer(const char *text, uint64_t *bytes)
 static int take_word(const char *option, const char *text, const char *const *words,
 		     const char **word)
 {
-	size_t i;
+	char all[64] = "";
+	size_t i, at = 0;
 
 	for (i = 0; words[i]; i++) {
-		if (strcmp(text, words[i]))
-			continue;
-		*word = words[i];
-		return -1;
+		if (!strcmp(text, words[i])) {
+			*word = words[i];
+			return -1;
+		}
+		at += snprintf(all + at, sizeof(all) - at, "%s%s",
+			       !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
 	}
-	return tool_usage("record", "--%s: '%s': %s or %s", option, text, words[0], words[1]);
+	return tool_usage("record", "--%s: '%s': %s", option, text, all);
 }
 
 static int take(struct record_options *opts, int c, char **argv)
 {
 	static const char *const modes[] = { "discard", "overwrite", NULL };
 	static const char *const clocks[] = { "auto", "mono", NULL };
+	static const char *const backends[] = { "auto", "device", "tmpfs", NULL };
 
 	switch (c) {
 	case 'o':
@@ -146,6 +161,13 @@ static int take(struct record_options *opts, int c, char **argv)
 		break;
 	case OPT_CLOCK:
 		return take_word("clock", optarg, clocks, &opts->clock);
+	case OPT_BACKEND:
+		return take_word("backend", optarg, backends, &opts->backend);
+	case 'p':
+		return attach_take(&opts->attach, "record", optarg);
+	case 'a':
+		opts->attach.all = true;
+		break;
 	case OPT_WAIT_ALL:
 		opts->wait_all = true;
 		break;
@@ -158,6 +180,29 @@ static int take(struct record_options *opts, int c, char **argv)
 	return -1;
 }
 
+/* What says how rings are to be made has no meaning for rings that are there. */
+static int check_attach(const struct record_options *opts, int argc, char **argv)
+{
+	const char *nonsense = opts->mode ? "mode" : opts->buffer ? "buffer-size" :
+		opts->categories ? "categories" : opts->clock ? "clock" :
+		opts->prefault ? "prefault" : opts->wait_all ? "wait-all" :
+		opts->flight.on ? "flight" : NULL;
+	const char *which = opts->attach.all ? "all" : "pid";
+
+	if (opts->attach.all && opts->attach.nr)
+		return tool_usage("record", "--pid, --all: either some or all");
+	if (optind < argc)
+		return tool_usage("record", "%s: a command beside --%s: start it on its own, then "
+				  "record it", argv[optind], which);
+	if (nonsense)
+		return tool_usage("record", "--%s: the rings of processes that run are as they "
+				  "are; not with --%s", nonsense, which);
+	if (opts->backend && !strcmp(opts->backend, "tmpfs"))
+		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
+				  "device shows rings of processes that run", which);
+	return -1;
+}
+
 int record_parse(int argc, char **argv, struct record_options *opts)
 {
 	int c, status;
@@ -165,15 +210,24 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	memset(opts, 0, sizeof(*opts));
 	opts->output = "xsprof.data";
 	opts->itt = true;
-	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::qvh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:aqvh", options, NULL)) != -1) {
 		status = flight_option(&opts->flight, c, optarg);
 		if (!status)
 			status = take(opts, c, argv);
 		if (status >= 0)
 			return status;
 	}
+	opts->argv = argv + optind;
+	if (attach_on(&opts->attach))
+		return check_attach(opts, argc, argv);
 	if (optind == argc)
 		return tool_usage("record", "no command: what is to be recorded?");
-	opts->argv = argv + optind;
+	/* Who keeps the last part only looks for it on tmpfs. */
+	if (opts->flight.on && opts->backend && strcmp(opts->backend, "tmpfs"))
+		return tool_usage("record", "--backend %s: --flight has its rings on tmpfs; with "
+				  "the module every program has such rings by itself: see 'xsprof "
+				  "snapshot'", opts->backend);
+	if (opts->flight.on)
+		opts->backend = "tmpfs";
 	return flight_check(opts);
 }

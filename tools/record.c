@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * `xsprof record`: starts the command, drains what it writes while it runs, ends with its exit
- * status.  It never stops the command, and never stands in its way.
+ * status; or drains processes that run already.  It never stops a process, and never stands in
+ * its way.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "compress.h"
-#include "flush.h"
-#include "launch.h"
 #include "output.h"
-#include "progress.h"
+#include "record-device.h"
 #include "record-env.h"
-#include "record.h"
+#include "record-local.h"
 #include "session.h"
 #include "tool.h"
-#include "trace/cap-drain.h"
-#include "trace/cap-host.h"
-#include "trace/cap-proc.h"
-#include "trace/cap-session.h"
 #include "trace/ring-clock.h"
 #include "trace/ring-guard.h"
 
@@ -40,34 +32,6 @@ enum {
 	WHY_ENDED,
 	WHY_SIGNAL,
 	WHY_DURATION,
-};
-
-/**
- * struct recording - everything of one run
- * @opts: what was asked for
- * @session: where producers put their rings
- * @launch: the command
- * @fd: the capture's file
- * @cap: the capture
- * @zstd: its compressor
- * @drain: reads into it; NULL once the recording has ended
- * @flush: sends the file to the disk
- * @progress: what is shown of it
- * @stats: how it ended
- * @file_error: the capture could not be written as it should
- */
-struct recording {
-	struct record_options		opts;
-	struct xsp_session		session;
-	struct launch			launch;
-	int				fd;
-	struct xsp_cap			cap;
-	struct xsp_cap_compressor	zstd;
-	struct xsp_drain		*drain;
-	struct flush			flush;
-	struct progress			progress;
-	struct xsp_drain_stats		stats;
-	int				file_error;
 };
 
 /* ---- questions of the drain ---------------------------------------------------------------- */
@@ -94,153 +58,17 @@ static const struct xsp_drain_ops ops = {
 	.say = say,
 };
 
-/* ---- setting up ---------------------------------------------------------------------------- */
-
-static int check_command(const struct record_options *opts)
-{
-	char path[PATH_MAX];
-	int err;
-
-	err = launch_find(opts->argv[0], path, sizeof(path));
-	if (!err)
-		return 0;
-	if (err == -ENOENT) {
-		tool_error("%s: command not found", opts->argv[0]);
-		return 127;
-	}
-	tool_error("%s: cannot be executed: %s", path, strerror(-err));
-	return 126;
-}
-
-/* Is somebody recording us already? */
-static int check_not_recorded(void)
-{
-	const char *path = getenv("XSPROF_SESSION");
-	char pid[32] = "?", output[PATH_MAX] = "?";
-	struct xsp_session s;
-	int alive;
-
-	if (!path || !*path || xsp_session_open(&s, path))
-		return 0;
-	alive = xsp_session_alive(&s);
-	if (alive == 1) {
-		xsp_session_fact(&s, "pid", pid, sizeof(pid));
-		xsp_session_fact(&s, "output", output, sizeof(output));
-	}
-	xsp_session_close(&s);
-	if (alive != 1)
-		return 0;
-	tool_error("already being recorded by process %s into %s: a command has one recorder; "
-		   "leave out the inner 'xsprof record', or unset XSPROF_SESSION", pid, output);
-	return TOOL_USAGE;
-}
-
-static void join_command(char **argv, char *buf, size_t size)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (; *argv && at < size - 1; argv++)
-		at += snprintf(buf + at, size - at, "%s%s", at ? " " : "", *argv);
-	for (; *buf; buf++)
-		if (*buf == '\n')
-			*buf = ' ';
-}
-
-static int make_session(struct recording *r)
-{
-	char command[2048], output[PATH_MAX], cwd[PATH_MAX], boot[64] = "";
-	const char *object;
-	char *facts;
-	int err;
-
-	join_command(r->opts.argv, command, sizeof(command));
-	/* Others see it from other folders. */
-	if (r->opts.output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
-		snprintf(output, sizeof(output), "%s", r->opts.output);
-	else if (snprintf(output, sizeof(output), "%s/%s", cwd, r->opts.output) >=
-		 (int)sizeof(output))
-		return tool_error("%s: the path is too long", r->opts.output);
-	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\ncommand %s\n", (int)getpid(), output,
-		     boot, command) < 0)
-		return tool_error("out of memory");
-	err = xsp_session_create(&r->session, facts, &object);
-	free(facts);
-	if (!err)
-		return 0;
-	session_error(object, err);
-	return TOOL_USAGE;
-}
-
-/* Rings take memory as they fill: say beforehand what there will not be enough of. */
-static void check_room(const struct recording *r)
-{
-	uint64_t want, cpus = sysconf(_SC_NPROCESSORS_CONF);
-	char need[32], have[32];
-	struct statvfs vfs;
-
-	if (!r->opts.buffer || fstatvfs(r->session.dirfd, &vfs))
-		return;
-	want = r->opts.buffer * (cpus + 1);
-	if (want <= (uint64_t)vfs.f_bavail * vfs.f_frsize)
-		return;
-	tool_format_bytes(need, sizeof(need), want);
-	tool_format_bytes(have, sizeof(have), (uint64_t)vfs.f_bavail * vfs.f_frsize);
-	tool_note("--buffer-size: full rings of one process may take %s, %s are free in the tmpfs "
-		  "of %s: what finds no room there is lost and counted", need, have,
-		  r->session.path);
-}
-
-static int write_host(struct recording *r)
-{
-	const struct passwd *pw = getpwuid(getuid());
-	char command[4096], cwd[PATH_MAX];
-	char *more;
-	int err;
-
-	join_command(r->opts.argv, command, sizeof(command));
-	if (asprintf(&more, "user=%s\ncommand=%s\ncwd=%s\nmode=%s\n", pw ? pw->pw_name : "",
-		     command, getcwd(cwd, sizeof(cwd)) ? cwd : "",
-		     r->opts.mode ? r->opts.mode : "discard") < 0)
-		return -ENOMEM;
-	err = xsp_host_store(&r->cap, more);
-	free(more);
-	return err;
-}
-
-static int make_capture(struct recording *r)
-{
-	int err;
-
-	r->fd = output_open(r->opts.output);
-	if (r->fd < 0)
-		return TOOL_USAGE;
-	err = r->opts.level ? compress_open(&r->zstd, r->opts.level) : 0;
-	if (!err)
-		err = xsp_cap_create(&r->cap, r->fd, r->opts.level ? &r->zstd : NULL);
-	if (!err)
-		err = xsp_session_add_capture(&r->session, r->cap.uuid);
-	if (!err)
-		err = write_host(r);
-	if (!err)
-		err = xsp_drain_open(r->session.dirfd, &r->cap, &ops, r, 0, &r->drain);
-	if (!err && r->cap.error)
-		err = r->cap.error;
-	if (err) {
-		tool_error("%s: cannot be written: %s: name another file with -o", r->opts.output,
-			   strerror(-err));
-		output_drop(r->opts.output, r->fd);
-		return TOOL_USAGE;
-	}
-	return 0;
-}
+/* ---- running -------------------------------------------------------------------------------- */
 
 static int start_command(struct recording *r)
 {
 	char *env[RECORD_ENV_MAX + 1];
 	int i, err;
 
+	if (attach_on(&r->opts.attach)) {
+		r->launch.ended = true;
+		return 0;
+	}
 	err = record_env(&r->opts, r->session.path, env);
 	if (!err)
 		err = launch_start(&r->launch, r->opts.argv, env);
@@ -251,8 +79,6 @@ static int start_command(struct recording *r)
 	tool_error("%s: cannot be executed: %s", r->opts.argv[0], strerror(-err));
 	return err == -ENOENT ? 127 : 126;
 }
-
-/* ---- running ------------------------------------------------------------------------------- */
 
 static void sleep_until(struct recording *r, uint64_t ns)
 {
@@ -265,16 +91,40 @@ static void sleep_until(struct recording *r, uint64_t ns)
 	ppoll(fds, 2, ns == UINT64_MAX ? NULL : &ts, NULL);
 }
 
+/* The time to look again where nothing tells: a process without a producer may end. */
+#define ATTACH_NS	200000000u
+
+static bool attach_over(struct recording *r, uint64_t *sleep)
+{
+	if (!r->opts.attach.all && !xsp_drain_producers(r->drain) && *sleep > ATTACH_NS)
+		*sleep = ATTACH_NS;
+	return r->launch.asked || attach_ended(&r->opts.attach, r->drain);
+}
+
 /* The command has ended: how long is it worth to wait for what it left running? */
 static bool over(struct recording *r, uint64_t now, uint64_t *grace)
 {
 	if (!r->launch.ended)
+		return false;
+	if (attach_on(&r->opts.attach))
 		return false;
 	if (r->opts.wait_all)
 		return !r->launch.children && !xsp_drain_producers(r->drain);
 	if (!*grace)
 		*grace = now + GRACE_NS;
 	return now >= *grace || !xsp_drain_producers(r->drain);
+}
+
+/* Where the rings are is known when the first are. */
+static void say_where(struct recording *r, bool ended)
+{
+	struct xsp_drain_stats stats;
+
+	if (r->opts.quiet)
+		return;
+	if (!ended)
+		xsp_drain_get_stats(r->drain, &stats);
+	record_device_say(ended ? &r->stats : &stats, &r->said);
 }
 
 static uint32_t run(struct recording *r)
@@ -287,11 +137,14 @@ static uint32_t run(struct recording *r)
 		uint64_t shown = progress_show(&r->progress, r->drain);
 		uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 
+		say_where(r, false);
 		if (launch_serve(&r->launch)) {
 			xsp_drain_look(r->drain);
 			continue;
 		}
 		if (over(r, now, &grace))
+			return r->launch.asked ? WHY_SIGNAL : WHY_ENDED;
+		if (attach_on(&r->opts.attach) && attach_over(r, &sleep))
 			return r->launch.asked ? WHY_SIGNAL : WHY_ENDED;
 		if (now >= end)
 			return WHY_DURATION;
@@ -330,7 +183,9 @@ static void finish(struct recording *r, uint32_t why)
 
 static void explain_nothing(const struct recording *r)
 {
-	if (r->stats.refused)
+	if (attach_on(&r->opts.attach))
+		tool_note("nothing was recorded: no process passed a marker");
+	else if (r->stats.refused)
 		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else if (r->stats.producers)
 		tool_note("nothing was recorded: the command is ready for it but passed no "
@@ -350,6 +205,7 @@ static void sum_up(struct recording *r, uint32_t why)
 			   r->stats.lost_records);
 	if (r->opts.quiet)
 		return;
+	say_where(r, true);
 	if (!r->stats.records)
 		explain_nothing(r);
 	if (why == WHY_DURATION && !r->launch.ended)
@@ -370,6 +226,8 @@ static int exit_status(const struct recording *r)
 {
 	int status = r->launch.status;
 
+	if (attach_on(&r->opts.attach))
+		return r->file_error ? TOOL_FAILED : 0;
 	if (!r->launch.ended) {
 		tool_error("%s: still runs as process %d: not waited for any longer",
 			   r->opts.argv[0], (int)r->launch.pid);
@@ -395,23 +253,25 @@ int cmd_record(int argc, char **argv)
 	status = record_parse(argc, argv, &r.opts);
 	if (status >= 0)
 		return status;
-	status = check_not_recorded();
+	status = record_check_not_recorded(&r.opts);
 	if (!status)
-		status = check_command(&r.opts);
+		status = record_check_command(&r.opts);
 	if (status)
 		return status;
 	if (r.opts.flight.on)
 		return flight_record(&r.opts);
 	session_clean();
-	status = make_session(&r);
+	status = record_device_open(&r.opts, &r.device);
+	if (!status)
+		status = record_make_session(&r);
 	if (status)
 		return status;
-	check_room(&r);
+	record_check_room(&r);
 	if (launch_prepare(&r.launch) || xsp_guard_install()) {
 		status = tool_error("signals: %s", strerror(errno));
 		goto err_session;
 	}
-	status = make_capture(&r);
+	status = record_make_capture(&r, &ops);
 	if (status)
 		goto err_session;
 	progress_begin(&r.progress, r.opts.quiet);

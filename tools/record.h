@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach.h"
 #include "flight.h"
 
 /**
@@ -16,6 +17,7 @@
  * @mode: "discard" or "overwrite", NULL for the library's default
  * @categories: list, NULL for all
  * @clock: "auto" or "mono", NULL for the default
+ * @backend: "auto", "device" or "tmpfs", NULL where the environment decides
  * @buffer: bytes of a ring, 0 for the library's default
  * @duration: ns to record, 0 for all
  * @level: zstd's, 0 for none
@@ -25,13 +27,15 @@
  * @quiet: errors only
  * @verbose: say what happens
  * @flight: keep the last part only
- * @argv: the command
+ * @attach: running processes instead of a command
+ * @argv: the command; empty with @attach
  */
 struct record_options {
 	const char	*output;
 	const char	*mode;
 	const char	*categories;
 	const char	*clock;
+	const char	*backend;
 	uint64_t	buffer;
 	uint64_t	duration;
 	int		level;
@@ -41,6 +45,7 @@ struct record_options {
 	bool		quiet;
 	bool		verbose;
 	struct flight_options flight;
+	struct attach	attach;
 	char		**argv;
 };
 

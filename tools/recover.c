@@ -16,6 +16,7 @@
 #include "list.h"
 #include "output.h"
 #include "progress.h"
+#include "recover.h"
 #include "scan.h"
 #include "session.h"
 #include "tool.h"
@@ -51,8 +52,9 @@ static bool resume(void *data, const struct xsprof_ctl *ctl, uint32_t *number, u
 	for (i = 0; i < r->scan.nr; i++) {
 		const struct scan_producer *p = &r->scan.producers[i];
 
-		if (!p->known || p->ended || p->ctl.pid != ctl->pid || p->ctl.seq != ctl->seq ||
-		    p->ctl.start_time != ctl->start_time || p->ctl.pid_ns != ctl->pid_ns ||
+		if (!p->known || p->ended || p->ctl.id != ctl->id || p->ctl.pid != ctl->pid ||
+		    p->ctl.seq != ctl->seq || p->ctl.start_time != ctl->start_time ||
+		    p->ctl.pid_ns != ctl->pid_ns ||
 		    memcmp(&p->ctl.attach, &ctl->attach, sizeof(ctl->attach)))
 			continue;
 		*number = p->number;
@@ -199,6 +201,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 	struct xsp_drain_stats stats;
 	struct xsp_drain *drain;
 	char path[PATH_MAX];
+	uint64_t *ids = NULL;
 	struct xsp_cap cap;
 	int fd = -1, err;
 
@@ -215,7 +218,9 @@ static int save(struct recovery *r, struct session_seen *seen)
 		tool_error("%s: %s", seen->s.path, strerror(-err));
 		goto done;
 	}
-	err = xsp_drain_finish(drain, 3);
+	err = recover_add_device(seen, &r->scan, drain, &ids);
+	if (!err)
+		err = xsp_drain_finish(drain, 3);
 	xsp_drain_get_stats(drain, &stats);
 	xsp_drain_close(drain);
 	if (err)
@@ -224,6 +229,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 	else
 		progress_summary("recover", &stats, path);
 done:
+	free(ids);
 	xsp_cap_free(&cap);
 	scan_free(&r->scan);
 	if (close(fd) && !err)
@@ -257,7 +263,11 @@ static int visit(void *data, struct session_seen *seen)
 		r->failed++;
 		return 0;
 	}
-	err = xsp_session_remove(&seen->s);
+	err = r->delete ? recover_remove_device(seen) : 0;
+	if (err)
+		tool_error(XSPROF_DEVICE_PATH ": %s", strerror(-err));
+	else
+		err = xsp_session_remove(&seen->s);
 	if (err) {
 		r->failed++;
 		tool_error("%s: cannot be removed: %s", seen->s.path, strerror(-err));
@@ -270,6 +280,7 @@ static int visit(void *data, struct session_seen *seen)
 static void help(void)
 {
 	puts("usage: xsprof recover [options] [SESSION]\n"
+	     "       xsprof recover -p PID[,PID...] [-o FILE]\n"
 	     "\n"
 	     "Completes captures whose recorder was killed: what it had not read yet is still in\n"
 	     "memory, and is appended to the file. Without SESSION, all that there are.\n"
@@ -277,6 +288,8 @@ static void help(void)
 	     "  -o, --output FILE  write FILE, and leave the cut capture as it is\n"
 	     "  -l, --list         only list them\n"
 	     "      --delete       remove them; their records are lost\n"
+	     "  -p, --pid PID      what the kernel module keeps of these processes, ended or\n"
+	     "                     running, that nobody reads; into FILE (default xsprof.data)\n"
 	     "\n"
 	     "A program that still runs is recovered up to now, and no longer recorded.");
 }
@@ -309,21 +322,28 @@ int cmd_recover(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "delete", no_argument, NULL, OPT_DELETE },
+		{ "pid", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct recovery r;
 	struct list_options list = { .dead_only = true };
+	struct attach pids = { 0 };
 	bool only_list = false;
-	int c;
+	int c, status;
 
-	while ((c = getopt_long(argc, argv, "+:o:lh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:lp:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			r.output = optarg;
 			break;
 		case 'l':
 			only_list = true;
+			break;
+		case 'p':
+			status = attach_take(&pids, "recover", optarg);
+			if (status >= 0)
+				return status;
 			break;
 		case OPT_DELETE:
 			r.delete = true;
@@ -337,6 +357,14 @@ int cmd_recover(int argc, char **argv)
 	}
 	if (optind + 1 < argc)
 		return tool_usage("recover", "%s: one session at a time", argv[optind + 1]);
+	if (attach_on(&pids)) {
+		if (optind < argc || only_list || r.delete)
+			return tool_usage("recover", "--pid: stands for a session, and goes with "
+					  "--output only");
+		status = recover_pids(&pids, r.output ? r.output : "xsprof.data");
+		attach_free(&pids);
+		return status;
+	}
 	if (optind < argc) {
 		/* As `xsprof list` prints it, or its last part. */
 		r.only = strrchr(argv[optind], '/') ? strrchr(argv[optind], '/') + 1 :

@@ -16,6 +16,7 @@
 #include "session.h"
 #include "tool.h"
 #include "trace/cap-proc.h"
+#include "trace/ring-device.h"
 
 #define KEEP_SECONDS	(24 * 3600)
 /* One that is being made has no lock yet. */
@@ -62,10 +63,47 @@ static void count_files(struct session_seen *seen)
 	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "p.", 2))
 			continue;
-		seen->producers++;
+		seen->files++;
 		seen->living += lives(seen->s.dirfd, entry->d_name);
 	}
 	closedir(dir);
+}
+
+/**
+ * struct membership - counting a session's producers in the device
+ * @cookie: the session
+ * @seen: where to
+ */
+struct membership {
+	uint64_t		cookie;
+	struct session_seen	*seen;
+};
+
+static int count_one(void *data, const struct xsprof_info *info)
+{
+	struct membership *m = data;
+
+	if (info->session != m->cookie)
+		return 0;
+	m->seen->producers++;
+	m->seen->living += info->state == XSPROF_STATE_LIVE;
+	return 0;
+}
+
+/* What one that was attached to running processes had not read is found by its capture. */
+static void count_device(struct session_seen *seen)
+{
+	struct membership m = { xsp_session_cookie(seen->name), seen };
+	char text[8];
+	int fd;
+
+	fd = xsp_device_open();
+	if (fd < 0)
+		return;
+	xsp_device_each(fd, 0, count_one, &m);
+	close(fd);
+	if (xsp_session_fact(&seen->s, "attached", text, sizeof(text)) > 0)
+		seen->producers++;
 }
 
 static int look(struct session_seen *seen, const char *user, const char *name)
@@ -89,6 +127,9 @@ static int look(struct session_seen *seen, const char *user, const char *name)
 	if (!fstat(seen->s.dirfd, &st))
 		seen->age = time(NULL) - st.st_mtime;
 	count_files(seen);
+	seen->producers = seen->files;
+	if (seen->same_boot)
+		count_device(seen);
 	return 0;
 }
 

@@ -15,7 +15,8 @@
  * @s: open
  * @name: its folder's name
  * @alive: its recorder lives
- * @producers: ring files in it
+ * @files: ring files in it
+ * @producers: these, and the device's that belong to it
  * @living: of these, held by a process that lives
  * @same_boot: made since this boot
  * @age: seconds since anything was made in it
@@ -24,6 +25,7 @@ struct session_seen {
 	struct xsp_session	s;
 	const char		*name;
 	bool			alive;
+	uint32_t		files;
 	uint32_t		producers;
 	uint32_t		living;
 	bool			same_boot;

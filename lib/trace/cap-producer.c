@@ -283,8 +283,8 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 	uint64_t ready;
 	uint32_t k, i;
 
-	/* What a producer held before we came is older than all others have to say: at once. */
-	pass->all |= flush != p->flush || !p->gained_at;
+	/* What one of the device held before we came is older than all others have to say. */
+	pass->all |= flush != p->flush || (p->rf.device && !p->gained_at);
 	p->flush = flush;
 	if (!p->gained_at)
 		p->gained_at = pass->now;

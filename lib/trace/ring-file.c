@@ -265,8 +265,8 @@ int xsp_ring_release(struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64
 }
 
 /*
- * In a tmpfs file: the producer stores enabled and then looks at paused again; we store paused and then enabled:
- * in every order the last store of enabled is 0.
+ * In a tmpfs file: the producer stores enabled and then looks at paused again; we store paused
+ * and then enabled: in every order the last store of enabled is 0.
  */
 int xsp_ring_switch_off(const struct xsp_ring_file *rf)
 {
