@@ -18,14 +18,7 @@ static bool over(unsigned long pages, unsigned long bytes)
 	return bytes && pages > bytes >> PAGE_SHIFT;
 }
 
-/**
- * xsp_charge_page() - charge one page, about to be allocated by the producer's own process
- * @p: producer
- *
- * Return: 0; -ENOMEM: the module's limit (max_bytes); -EPERM: the user's free allowance
- * (uid_free_bytes) is used up and RLIMIT_MEMLOCK too.
- */
-int xsp_charge_page(struct xsp_producer *p)
+static int charge(struct xsp_producer *p)
 {
 	struct user_struct *user = p->cred->user;
 	unsigned long pages;
@@ -49,6 +42,25 @@ int xsp_charge_page(struct xsp_producer *p)
 	atomic_long_dec(&p->uid->pages);
 	atomic_long_dec(&total);
 	return -EPERM;
+}
+
+/**
+ * xsp_charge_page() - charge one page, about to be allocated by the producer's own process
+ * @p: producer
+ *
+ * What is kept of ended processes makes room for those that live.
+ *
+ * Return: 0; -ENOMEM: the module's limit (max_bytes); -EPERM: the user's free allowance
+ * (uid_free_bytes) is used up and RLIMIT_MEMLOCK too.
+ */
+int xsp_charge_page(struct xsp_producer *p)
+{
+	int err;
+
+	do {
+		err = charge(p);
+	} while (err && xsp_registry_make_room(err == -ENOMEM ? NULL : p->uid));
+	return err;
 }
 
 /**

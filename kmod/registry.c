@@ -42,58 +42,66 @@ u64 xsp_registry_events(void)
 
 /* ---- users --------------------------------------------------------------------------------- */
 
-static struct xsp_uid *get_uid_locked(kuid_t uid)
+static struct xsp_uid *find_uid_locked(kuid_t uid)
 {
 	struct xsp_uid *u;
 
 	list_for_each_entry(u, &uids, node)
 		if (uid_eq(u->uid, uid))
-			goto found;
+			return u;
 	u = kzalloc(sizeof(*u), GFP_KERNEL);
 	if (!u)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	u->uid = uid;
 	list_add(&u->node, &uids);
-found:
-	if (u->refs >= READ_ONCE(xsp_uid_max_producers))
-		return ERR_PTR(-EUSERS);
-	u->refs++;
 	return u;
 }
 
-static void put_uid_locked(struct xsp_uid *u)
+static void free_uid_locked(struct xsp_uid *u)
 {
-	if (--u->refs)
-		return;
 	list_del(&u->node);
 	kfree(u);
 }
 
 /* ---- coming and going ---------------------------------------------------------------------- */
 
+static int add_locked(struct xsp_producer *p)
+{
+	struct xsp_uid *u = find_uid_locked(p->cred->uid);
+	int err;
+
+	p->uid = u;
+	if (!u)
+		return -ENOMEM;
+	if (u->refs >= READ_ONCE(xsp_uid_max_producers))
+		return -EUSERS;
+	/* The place is made now, so that xsp_registry_publish() cannot fail. */
+	err = xa_reserve(&producers, last_id + 1, GFP_KERNEL);
+	if (err)
+		return err;
+	p->id = ++last_id;
+	u->refs++;
+	return 0;
+}
+
 /**
  * xsp_registry_add() - give a producer its number and its user's account
  * @p: producer; nobody can find it yet
  *
- * Return: 0, -ENOMEM, -EUSERS: uid_max_producers.
+ * Return: 0, -ENOMEM, -EUSERS: uid_max_producers, all of them live or being read.
  */
 int xsp_registry_add(struct xsp_producer *p)
 {
-	int err = 0;
+	int err;
 
-	mutex_lock(&xsp_registry_lock);
-	p->uid = get_uid_locked(p->cred->uid);
-	if (IS_ERR(p->uid)) {
-		err = PTR_ERR(p->uid);
-		p->uid = NULL;
-	} else {
-		p->id = ++last_id;
-		/* The place is made now, so that xsp_registry_publish() cannot fail. */
-		err = xa_reserve(&producers, p->id, GFP_KERNEL);
-		if (err)
-			put_uid_locked(p->uid);
-	}
-	mutex_unlock(&xsp_registry_lock);
+	do {
+		mutex_lock(&xsp_registry_lock);
+		err = add_locked(p);
+		/* A user is known as long as there is a producer of his. */
+		if (err && p->uid && !p->uid->refs)
+			free_uid_locked(p->uid);
+		mutex_unlock(&xsp_registry_lock);
+	} while (err == -EUSERS && xsp_registry_make_room(p->uid));
 	return err;
 }
 
@@ -114,7 +122,8 @@ void xsp_registry_remove(struct xsp_producer *p)
 	mutex_lock(&xsp_registry_lock);
 	if (!p->listed)
 		xa_release(&producers, p->id);
-	put_uid_locked(p->uid);
+	if (!--p->uid->refs)
+		free_uid_locked(p->uid);
 	mutex_unlock(&xsp_registry_lock);
 }
 
@@ -212,6 +221,14 @@ static struct xsp_producer *next_to_drop(u64 now)
 	return NULL;
 }
 
+/* Its memory is wanted for something else; the caller puts the reference. */
+static void drop_locked(struct xsp_producer *p)
+{
+	nr_dropped++;
+	dropped_bytes += p->kept;
+	forget_locked(p);
+}
+
 /* Drops what is beyond the limits, and comes back when the next one is too old. */
 static void trim_worker(struct work_struct *work)
 {
@@ -223,9 +240,7 @@ static void trim_worker(struct work_struct *work)
 		p = next_to_drop(now);
 		if (!p)
 			break;
-		nr_dropped++;
-		dropped_bytes += p->kept;
-		forget_locked(p);
+		drop_locked(p);
 		mutex_unlock(&xsp_registry_lock);
 		xsp_producer_put(p);
 		cond_resched();
@@ -239,6 +254,30 @@ static void trim_worker(struct work_struct *work)
 				   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));
 	}
 	mutex_unlock(&xsp_registry_lock);
+}
+
+/**
+ * xsp_registry_make_room() - drop the oldest ended producer for the sake of a living one
+ * @uid: of this user, NULL for any
+ *
+ * Return: true when its memory was freed: one that somebody reads is left alone.
+ */
+bool xsp_registry_make_room(const struct xsp_uid *uid)
+{
+	struct xsp_producer *p;
+
+	mutex_lock(&xsp_registry_lock);
+	list_for_each_entry(p, &ended, node) {
+		/* References come from here, under the lock, or from one that is there. */
+		if ((uid && p->uid != uid) || kref_read(&p->ref) > 1)
+			continue;
+		drop_locked(p);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(p);
+		return true;
+	}
+	mutex_unlock(&xsp_registry_lock);
+	return false;
 }
 
 /* A limit was changed. */

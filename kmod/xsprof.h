@@ -206,6 +206,7 @@ u64 xsp_registry_live(void);
 void xsp_registry_ended(struct xsp_producer *p);
 void xsp_registry_remove(struct xsp_producer *p);
 void xsp_registry_trim(void);
+bool xsp_registry_make_room(const struct xsp_uid *uid);
 u64 xsp_registry_events(void);
 struct xsp_producer *xsp_registry_next(u64 after);
 struct xsp_producer *xsp_registry_find(u64 id);
