@@ -42,7 +42,7 @@ t()
 
 mkdir -p "$build"
 make_for address address,undefined ring/ledger ring/snapshot ring/leak ring/locks ring/hostile \
-	lib/api lib/args lib/categories lib/fork lib/moments lib/limits
+	lib/api lib/args lib/categories lib/clone lib/fork lib/moments lib/limits
 for how in XSPROF_PREFAULT=0 $no_rseq; do
 	t $how XSPROF_BUFFER_SIZE=64k ring/ledger threads=4 records=50000 place=0
 	t $how XSPROF_BUFFER_SIZE=16k XSPROF_MODE=overwrite ring/snapshot threads=4 records=50000
@@ -53,6 +53,7 @@ for how in XSPROF_PREFAULT=0 $no_rseq; do
 	t $how XSPROF_BUFFER_SIZE=256k XSPROF_ARENA_SIZE=16k XSPROF_CATEGORIES=-unwanted \
 		lib/categories
 	t $how XSPROF_BUFFER_SIZE=256k lib/fork
+	t $how XSPROF_BUFFER_SIZE=256k lib/clone
 	t $how XSPROF_BUFFER_SIZE=1M lib/moments
 done
 t $no_rseq XSPROF_BUFFER_SIZE=16k ring/locks

@@ -98,6 +98,8 @@ step)
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k $no_rseq step from=$from
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k step-noarm from=127 kill=1
 	done
+	t XSPROF_BUFFER_SIZE=16k step-noarm from=125 watermark=3
+	t XSPROF_BUFFER_SIZE=16k $no_rseq step from=127 watermark=8
 	if [ $full ]; then
 		t XSPROF_BUFFER_SIZE=16k step-noarm from=118 whole=1
 		t XSPROF_BUFFER_SIZE=16k step-noarm from=120 kill=1

@@ -6,7 +6,7 @@
  * LOST record, and what is not yet published lies in the margin.
  *
  *	session XSPROF_BUFFER_SIZE=16k [XSPROF_MODE=overwrite] step-noarm [kill=1] [whole=1]
- *		[from=OFFSET] [margin=SLOTS] [margin=SLOTS]
+ *		[from=OFFSET] [margin=SLOTS] [watermark=SLOTS]
  *
  * Built with a library whose sequences are not armed: an armed one is aborted by each stop and
  * would never be seen from inside.  Run with GLIBC_TUNABLES=glibc.pthread.rseq=0 it steps
@@ -20,7 +20,7 @@ static uint64_t *before;
 static uint64_t states, cases, touched_most, kills;
 static bool overwrite, lock_ring;
 static bool kill_each, whole;
-static uint64_t margin;
+static uint64_t margin, watermark;
 
 /* The state that the case began in. */
 static struct {
@@ -117,6 +117,9 @@ static void look(void)
 		wrong("the bound is beyond the reader's tail");
 	if (rseq && ring->w->bound > ring->w->grown)
 		wrong("the bound is beyond the ring's memory");
+	/* Set before the first case, whose preparation is a lap and more. */
+	if (rseq && watermark && ring->w->bound > (head / watermark + 1) * watermark)
+		wrong("the bound is beyond the next watermark");
 }
 
 static void begin_case(void)
@@ -240,6 +243,7 @@ int main(int argc, char **argv)
 	kill_each = arg_number(argc, argv, "kill", 0);
 	whole = arg_number(argc, argv, "whole", 0);
 	margin = arg_number(argc, argv, "margin", XSPROF_OVERWRITE_MARGIN);
+	watermark = arg_number(argc, argv, "watermark", 0);
 	stream_init();
 	child = tracee_start(&rd);
 	ring = &rd.ring[tracee->ring];
@@ -248,6 +252,7 @@ int main(int argc, char **argv)
 	kind = lock_ring ? "lock ring" : "sequences";
 	mode = overwrite ? "OVERWRITE" : "DISCARD";
 	before = malloc(rd.ctl->ring_size);
+	rd.ctl->watermark = watermark;
 	if (kill_each) {
 		tracee_end(child, &rd);
 		each_case(from, kill_case);

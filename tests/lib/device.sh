@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# device.sh [KERNEL]...: the library on the device, in guests whose kernels have the module. By
+# default in one kernel, in tier full in three.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+
+build=${BUILD:-build}
+tests=$build/tests
+out=$build/device-tests
+if [ $# -eq 0 ]; then
+	set -- 6.12
+	[ "${XSPROF_TIER:-quick}" = full ] && set -- 6.1 6.12 6.12-rt
+fi
+mkdir -p "$out"
+
+# Where the device is, sessions without XSPROF_BACKEND are those of the other tests: on tmpfs.
+cat > "$out/guest.sh" <<'END'
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+failed=0
+t()
+{
+	echo "# $*"
+	./session XSPROF_BUFFER_SIZE=256k "$@" || failed=1
+}
+t XSPROF_BACKEND=device ./device
+t XSPROF_BACKEND=device GLIBC_TUNABLES=glibc.pthread.rseq=0 ./device
+t XSPROF_BACKEND=device XSPROF_CLOCK=mono ./device
+t ./fork
+t ./clone
+./quiet || failed=1
+exit $failed
+END
+chmod +x "$out/guest.sh"
+
+failed=0
+for kernel; do
+	ko=$(tests/vm/module.sh "$kernel")
+	status=$?
+	[ $status = 77 ] && { echo "$ko"; exit 77; }
+	[ $status = 0 ] || { echo "$ko"; exit 1; }
+	LD_LIBRARY_PATH=$build/lib tests/vm/boot.sh --kernel "$kernel" --smp 2 --limit 300 \
+		--with-libs --module "${ko##*$'\n'}" "$tests/ring/session" "$tests/lib/device" \
+		"$tests/lib/fork" "$tests/lib/clone" "$tests/lib/quiet" "$out/guest.sh" \
+		-- ./guest.sh
+	status=$?
+	[ $status = 77 ] && exit 77
+	[ $status = 0 ] || failed=1
+done
+exit $failed
