@@ -196,9 +196,14 @@ tcg)
 *) vm_die "XSPROF_VM_ACCEL=$accel: it is tcg or kvm" ;;
 esac
 
+# The host may stop a guest for a minute: its watchdogs take that for a fault of its own.
+patience='rcupdate.rcu_cpu_stall_timeout=300 workqueue.watchdog_thresh=300'
+patience+=' sysctl.kernel.watchdog_thresh=60'
+# KASAN's first report is not to hide the others; freed pages are filled with 0xaa.
+[ "$kernel" = debug ] && append+=' kasan_multi_shot page_poison=1'
 # An oops is a panic and a panic is a reset: no test passes over a broken kernel.
 vm_boot "$run" "$bus" "$k_image" \
-	"console=$console quiet oops=panic panic=-1 ports=$bus$append" "$vm_limit" \
+	"console=$console quiet oops=panic panic=-1 ports=$bus $patience$append" "$vm_limit" \
 	"${qemu[@]}" "${machine[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" -accel "$accel"
 vm_verdict "$run" "$nonce"
 status=$?

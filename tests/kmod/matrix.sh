@@ -1,0 +1,214 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# matrix.sh KERNEL [PROGRAM...]: the module and its test programs on one kernel. TAP.
+#
+# Builds the module and the programs, boots the kernel as seldom as can be, and there loads
+# the module and runs what programs.list has for it, or the PROGRAMs named. Each program's
+# TAP comes out as it is; to it come a line for its exit status and, at the end of a boot,
+# lines for the unloading and for the kernel's log. On the debug kernel the boot ends with
+# the canary: if one of its planted bugs is not seen, a clean log means nothing.
+#
+# A line of programs.list is NAME [ARG...] [@WORD...]. The @WORDs choose the boot:
+#
+#	@kernels=A,B	on these only		@not=A,B	not on these
+#	@clock=C,D	tsc, hpet, default (tsc): a boot of each
+#	@smp=N @mem=S @one-insn		a boot with other than 2 CPUs, 1G
+#	@full		in tier full only
+
+set -u
+here=$(dirname "$(readlink -f "$0")")
+cd "$here/../.." || exit 1
+vm=tests/vm
+kernel=${1:-}
+[ $# -ge 1 ] || { echo "usage: matrix.sh KERNEL [PROGRAM...]" >&2; exit 2; }
+shift
+only=" $* "
+build=${BUILD:-build}
+tier=${XSPROF_TIER:-quick}
+number=0 failed=0
+
+result()	# STATUS NAME
+{
+	number=$((number + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $number $2"
+	else
+		echo "not ok $number $2"
+		failed=1
+	fi
+}
+
+bail()
+{
+	sed 's/^/# /' "$1"
+	echo "not ok 1 $2"
+	echo "1..1"
+	exit 1
+}
+
+# chosen OPTION VALUE: what one @WORD says of this kernel and tier
+chosen()
+{
+	case $1 in
+	@kernels) [[ ,$2, == *,$kernel,* ]] ;;
+	@not) [[ ,$2, != *,$kernel,* ]] ;;
+	@full) [ "$tier" = full ] ;;
+	esac
+}
+
+# plan: per line "CLOCK SMP MEM ONE-INSN COMMAND", the programs for this kernel
+plan()
+{
+	local -a words command
+	local line word clocks smp mem one clock
+
+	while read -r line; do
+		read -ra words <<< "${line%%#*}"
+		[ ${#words[@]} -gt 0 ] || continue
+		[ "$only" = '  ' ] || [[ $only == *" ${words[0]} "* ]] || continue
+		clocks=tsc smp=2 mem=1G one=- command=()
+		for word in "${words[@]}"; do
+			case $word in
+			@kernels=*|@not=*) chosen "${word%%=*}" "${word#*=}" || continue 2 ;;
+			@full) chosen @full y || [ "$only" != '  ' ] || continue 2 ;;
+			@clock=*) clocks=${word#*=} ;;
+			@smp=*) smp=${word#*=} ;;
+			@mem=*) mem=${word#*=} ;;
+			@one-insn) one=one ;;
+			@*) echo "matrix.sh: programs.list: $word: no such word" >&2; return 1 ;;
+			*) command+=("$word") ;;
+			esac
+		done
+		[ "$kernel" = arm64 ] && clocks=default
+		for clock in ${clocks//,/ }; do
+			echo "$clock $smp $mem $one ${command[*]}"
+		done
+	done < "$here/programs.list"
+}
+
+# build_programs: for the guest's architecture, one run at a time in a build folder
+build_programs()
+{
+	local source name
+
+	source=$($vm/fetch.sh source) || { echo "$source"; return 77; }
+	source=${source#source }
+	set -- KSELFTEST_DIR="$source/tools/testing/selftests" SAN=
+	programs=$build
+	if [ "$kernel" = arm64 ]; then
+		programs=$build/arm64-tests
+		set -- "$@" CC="${ARM64_CROSS:-aarch64-linux-gnu-}gcc" LDFLAGS=-static
+	fi
+	while read -r _ _ _ _ name _; do
+		set -- "$@" "$programs/tests/kmod/$name"
+	done < "$work/plan"
+	mkdir -p "$programs" &&
+	flock "$programs/.kmod-lock" env -u MAKEFLAGS -u MFLAGS \
+		make -s BUILD="$programs" "$@" > "$log.build" 2>&1
+}
+
+# judge_log FILE CANARY: the log of a boot, without what the canary did, and then that
+judge_log()
+{
+	local dir=$log.parts bug
+
+	rm -rf "$dir"; mkdir -p "$dir"
+	awk -v dir="$dir" '
+		/xsprof-canary: begin / { part = $NF }
+		{ print > (dir "/" (part == "" ? "log" : "canary-" part)) }
+		/xsprof-canary: end/ { part = "" }' "$1"
+	$vm/dmesg-gate.sh "$dir/log" > "$dir/complaints"
+	result $? "$kernel: the kernel does not complain"
+	sed 's/^/# /' "$dir/complaints"
+	[ -n "$2" ] || return
+	while IFS=$'\t' read -r bug words; do
+		grep -qE "$words" "$dir/canary-$bug" 2> /dev/null &&
+			! $vm/dmesg-gate.sh "$dir/canary-$bug" > /dev/null
+		result $? "$kernel: a planted bug is seen: $bug"
+	done < <(grep -v "^#" "$vm/canary.list")
+}
+
+# boot CLOCK SMP MEM ONE-INSN COMMAND...: one boot for these commands
+boot()
+{
+	local clock=$1 smp=$2 mem=$3 one=$4 command script=$log.run canary='' status limit=1500
+	local -a files=() options=(--kernel "$kernel" --smp "$smp" --mem "$mem")
+
+	shift 4
+	case $clock in tsc|hpet) options+=(--clock "$clock") ;; esac
+	[ "$one" = one ] && options+=(--one-insn)
+	[ "$tier" = full ] && limit=8400
+	echo "# $kernel, clock $clock, $smp CPUs, $mem"
+	{
+		echo "export XSPROF_TIER=$tier XSPROF_SEED=${XSPROF_SEED:-} XSPROF_MODULE=/t/xsprof.ko"
+		[ -n "${XSPROF_SEED:-}" ] || echo "unset XSPROF_SEED"
+		[ "$kernel" = debug ] && echo "export XSPROF_KERNEL=debug"
+		cat "$here/guest-run"
+		for command; do
+			echo "run $command"
+			files+=("$programs/tests/kmod/${command%% *}")
+		done
+		echo "finish"
+		if [ "$kernel" = debug ] && [ "$clock" != hpet ]; then
+			canary=y
+			awk -F "\t" '!/^#/ { print "plant " $1 }' "$vm/canary.list"
+		fi
+		echo "exit 0"
+	} > "$script"
+	[ -n "$canary" ] && files+=("$canary_module")
+	mapfile -t files < <(printf '%s\n' "${files[@]}" | sort -u)
+	$vm/boot.sh "${options[@]}" --limit "$limit" --no-gate --dmesg "$log.dmesg" \
+		"$module" "${files[@]}" "$script" -- sh "./${script##*/}" > "$log.out" 2> "$log.err"
+	status=$?
+	# The guest marks what a program left behind with lines of its own; see guest-run.
+	grep -v '^# xsprof: ' "$log.out"
+	sed 's/^/# /' "$log.err"
+	for command; do
+		grep -qxF "# xsprof: passed: $command" "$log.out"
+		result $? "$kernel: $command: exit status"
+	done
+	grep -qxF "# xsprof: unloaded" "$log.out"
+	result $? "$kernel: the module can be removed afterwards"
+	result $status "$kernel: the guest came to its end"
+	if [ $status -ne 125 ] && [ $status -ne 124 ]; then
+		judge_log "$log.dmesg" "$canary"
+	else
+		result 1 "$kernel: the kernel does not complain"
+		$vm/dmesg-gate.sh "$log.dmesg" | sed 's/^/# /'
+	fi
+}
+
+mkdir -p "$build/kmod" || exit 1
+work=$(mktemp -d "$build/kmod/matrix.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+log=$work/log
+
+plan > "$work/plan" || exit 1
+[ -s "$work/plan" ] || { echo "1..0 # SKIP no program for $kernel"; exit 77; }
+module=$($vm/module.sh "$kernel" 2> "$work/module")
+case $? in
+0) module=$(tail -n 1 <<< "$module") ;;
+77) echo "$module"; exit 77 ;;
+*) bail "$work/module" "$kernel: the module builds" ;;
+esac
+if [ "$kernel" = debug ]; then
+	mkdir -p "$work/canary" && cp $vm/canary.c "$work/canary/" &&
+		echo 'obj-m := canary.o' > "$work/canary/Kbuild"
+	canary_module=$($vm/module.sh --source "$work/canary" debug "$work/canary-out" \
+		2> "$work/module" | tail -n 1)
+	[ -f "$canary_module" ] || bail "$work/module" "debug: the canary builds"
+fi
+build_programs
+case $? in
+0) ;;
+77) exit 77 ;;
+*) bail "$log.build" "$kernel: the programs build" ;;
+esac
+
+while read -r clock smp mem one; do
+	mapfile -t commands < <(sed -n "s/^$clock $smp $mem $one //p" "$work/plan")
+	boot "$clock" "$smp" "$mem" "$one" "${commands[@]}"
+done < <(cut -d' ' -f1-4 "$work/plan" | sort -u -t' ' -k1,4)
+echo "1..$number"
+exit $failed

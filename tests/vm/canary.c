@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * canary: one planted bug per loading, chosen by the parameter @bug, so that a debug kernel
+ * shows that it sees each class of mistake. A log without complaints is worth something only
+ * where all of these have been seen. Never load it on a machine that is to live on.
+ */
+#include <linux/debugobjects.h>
+#include <linux/delay.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/timer.h>
+#include <linux/vmalloc.h>
+
+#define OBJECT_SIZE	72
+
+static char *bug = "none";
+module_param(bug, charp, 0444);
+MODULE_PARM_DESC(bug, "which mistake to make: the names in the table at the end");
+
+struct canary {
+	struct list_head node;
+	struct timer_list timer;
+	char bytes[OBJECT_SIZE];
+};
+
+static int __rcu *watched;
+static DEFINE_MUTEX(first);
+static DEFINE_MUTEX(second);
+static DEFINE_SPINLOCK(atomic);
+/* What the compiler must not know: an index or a distance one too large. */
+static volatile unsigned int beyond;
+
+/* A pointer that RCU protects, read by nobody's leave. */
+static void bug_rcu(void)
+{
+	if (rcu_dereference(watched))
+		pr_info("canary: there is something\n");
+}
+
+static void bug_sleep(void)
+{
+	spin_lock(&atomic);
+	might_sleep();
+	spin_unlock(&atomic);
+}
+
+/* The only pointer goes away; every byte of the stack that had it is used again. */
+static noinline void bug_leak(void)
+{
+	char *lost = kmalloc(1500, GFP_KERNEL);
+
+	if (lost)
+		memset(lost, 0x5c, 16);
+	OPTIMIZER_HIDE_VAR(lost);
+}
+
+/* First one order, then the other: no deadlock, and the promise of one. */
+static void bug_lockdep(void)
+{
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+}
+
+static void bug_refcount(void)
+{
+	refcount_t count = REFCOUNT_INIT(1);
+
+	if (refcount_dec_and_test(&count))
+		refcount_inc(&count);
+}
+
+static void nothing(struct timer_list *timer)
+{
+}
+
+/* Freed with its timer running; which then is stopped in what is free, where nobody else is yet. */
+static void bug_object(void)
+{
+	struct canary *object = kzalloc(sizeof(*object), GFP_KERNEL);
+
+	if (!object)
+		return;
+	timer_setup(&object->timer, nothing, 0);
+	mod_timer(&object->timer, jiffies + 3600 * HZ);
+	kfree(object);
+}
+
+static void bug_bounds(void)
+{
+	static int table[4];
+
+	table[beyond & 7]++;
+	pr_info("canary: %d\n", table[0]);
+}
+
+static void bug_shift(void)
+{
+	pr_info("canary: %d\n", 1 << beyond);
+}
+
+static void bug_overrun(void)
+{
+	char *object = kmalloc(OBJECT_SIZE, GFP_KERNEL);
+
+	if (!object)
+		return;
+	object[beyond] = 1;
+	kfree(object);
+}
+
+static void bug_freed(void)
+{
+	char *object = kmalloc(OBJECT_SIZE, GFP_KERNEL);
+
+	if (!object)
+		return;
+	kfree(object);
+	OPTIMIZER_HIDE_VAR(object);
+	object[beyond] = 1;
+}
+
+/* Into the guard page behind it: an oops as well, so the last of all. */
+static void bug_vmalloc(void)
+{
+	char *area = vmalloc(PAGE_SIZE);
+
+	if (!area)
+		return;
+	OPTIMIZER_HIDE_VAR(area);
+	area[PAGE_SIZE + beyond] = 1;
+	vfree(area);
+}
+
+static const struct {
+	const char	*name;
+	void		(*make)(void);
+	unsigned int	beyond;
+} bugs[] = {
+	{ "rcu",	bug_rcu },
+	{ "sleep",	bug_sleep },
+	{ "leak",	bug_leak },
+	{ "lockdep",	bug_lockdep },
+	{ "refcount",	bug_refcount },
+	{ "object",	bug_object },
+	{ "bounds",	bug_bounds, 5 },
+	{ "shift",	bug_shift, 40 },
+	{ "overrun",	bug_overrun, OBJECT_SIZE + 1 },
+	{ "freed",	bug_freed, 3 },
+	{ "vmalloc",	bug_vmalloc, 8 },
+};
+
+static int __init canary_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bugs); i++) {
+		if (strcmp(bugs[i].name, bug))
+			continue;
+		beyond = bugs[i].beyond;
+		bugs[i].make();
+		return 0;
+	}
+	pr_err("canary: %s: no such bug\n", bug);
+	return -EINVAL;
+}
+
+static void __exit canary_exit(void)
+{
+}
+
+module_init(canary_init);
+module_exit(canary_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Planted bugs that show whether a debug kernel sees them");

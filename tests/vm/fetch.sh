@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# fetch.sh KERNEL...|source|all: fills the cache and prints, per word, NAME and its folder.
+#
+# For a KERNEL of kernels.sh that is where a module is built for it (KDIR); for "source"
+# the files that Debian's kernel source lends: scripts/, tools/testing/selftests/. Needed
+# by nobody: each script fetches what it uses. Exit status 77 when something cannot be had.
+
+set -u
+. "$(dirname "$(readlink -f "$0")")/kernels.sh"
+. "$vm_src/guest.sh"
+
+[ $# -gt 0 ] || vm_die "usage: fetch.sh KERNEL...|source|all"
+[ "$1" != all ] || set -- source $kernel_names
+for word; do
+	if [ "$word" = source ]; then
+		source_fetch || vm_skip "$deb_error"
+		echo "source $k_source/lent"
+	else
+		kernel_fetch "$word" || vm_skip "$deb_error"
+		echo "$word $k_kdir"
+	fi
+done
