@@ -102,6 +102,15 @@ static int forked(const struct dev *d, const volatile struct xsprof_ctl *alone)
 	return stranger(d, d->fd);
 }
 
+/* The line of what is wrong is said by the child; 0 for nothing. */
+static void leave(int line)
+{
+	if (line)
+		printf("# %s:%d: not so in the child\n", __FILE__, line);
+	fflush(stdout);
+	_exit(line != 0);
+}
+
 static int status_of(pid_t pid)
 {
 	int status;
@@ -139,7 +148,7 @@ TEST_F(life, fork)
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid)
-		_exit(forked(&self->d, alone) & 0xff);
+		leave(forked(&self->d, alone));
 	EXPECT_EQ(0, status_of(pid));
 	still_exact(_metadata, &self->d);
 }
@@ -158,7 +167,7 @@ TEST_F(life, dofork)
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid)
-		_exit(forked(&self->d, alone) & 0xff);
+		leave(forked(&self->d, alone));
 	EXPECT_EQ(0, status_of(pid));
 	still_exact(_metadata, &self->d);
 }
@@ -167,11 +176,13 @@ TEST_F(life, dofork)
 TEST_F(life, fork_exec)
 {
 	struct xsprof_info info;
+	char number[16];
 	pid_t pid = fork();
 
 	ASSERT_GE(pid, 0);
 	if (!pid) {
-		execl("/bin/busybox", "sh", "-c", "test ! -e /proc/self/fd/$0", "99", NULL);
+		snprintf(number, sizeof(number), "%d", self->d.fd);
+		execl("/bin/busybox", "sh", "-c", "test ! -e /proc/self/fd/$0", number, NULL);
 		_exit(99);
 	}
 	EXPECT_EQ(0, status_of(pid));
@@ -270,7 +281,7 @@ TEST_F(life, passed_descriptor)
 	ASSERT_GE(pid, 0);
 	if (!pid) {
 		close(self->d.fd);
-		_exit(stranger(&self->d, receive_fd(s[1])) & 0xff);
+		leave(stranger(&self->d, receive_fd(s[1])));
 	}
 	ASSERT_EQ(0, send_fd(s[0], self->d.fd));
 	EXPECT_EQ(0, status_of(pid));

@@ -136,8 +136,8 @@ static int honest(struct other *o)
 	if (err)
 		return err;
 	while (!__atomic_load_n(&o->stop, __ATOMIC_ACQUIRE)) {
-		for (int n = 0; n < 300; n++)
-			ring_put(&d, d.nr, 1, i++, 1 + i % 8);
+		for (int n = 0; n < 300; n++, i++)
+			ring_put(&d, d.nr, 1, i, 1 + i % 8);
 		ring_take(&r, r.nr, &c, UINT64_MAX, NULL, NULL);
 		ring_tail_set(&r, r.nr, c.at);
 		sched_yield();

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every allocation may fail: each path is taken with its first, second, ... allocation failing,
+ * until it is taken with none.  It answers with an error or does without; nothing is leaked, and
+ * the device is usable after.  For kernels with fault injection.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+
+#include "ring.h"
+
+#define TRIES	400	/* far more than any path allocates */
+
+FIXTURE(failnth)
+{
+	struct dev	d;
+	int		fd;
+	int		nth;
+};
+
+static const char *const settings[][2] = {
+	{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
+	{ "/sys/kernel/debug/failslab/verbose", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
+	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
+	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
+};
+
+static long long counter(const char *name)
+{
+	char path[128], text[64];
+
+	snprintf(path, sizeof(path), "/sys/class/misc/xsprof/%s", name);
+	return env_file_get(path, text, sizeof(text)) ? -1 : strtoll(text, NULL, 0);
+}
+
+FIXTURE_SETUP(failnth)
+{
+	self->fd = -1;
+	self->nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (self->nth < 0)
+		SKIP(return, "this kernel injects no faults (FAULT_INJECTION)");
+	for (unsigned int i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (env_file_put(settings[i][0], settings[i][1]))
+			SKIP(return, "%s cannot be set", settings[i][0]);
+	ASSERT_EQ(0, dev_attach(&self->d, XSPROF_MODE_DISCARD, 64 << 10, 8));
+	self->fd = dev_open();
+	ASSERT_GE(self->fd, 0);
+}
+
+FIXTURE_TEARDOWN(failnth)
+{
+	struct dev again;
+
+	if (self->fd < 0)
+		return;
+	EXPECT_EQ(0, dev_attach(&again, XSPROF_MODE_DISCARD, 64 << 10, 1));
+	EXPECT_EQ(0, dev_ring_open(&again, again.nr));
+	EXPECT_TRUE(ring_put(&again, again.nr, 0, 0, 1));
+	dev_close(&again);
+	dev_close(&self->d);
+	dev_drop_ended(self->fd);
+	/* Nothing that failed half way holds on to memory. */
+	while (counter("live"))
+		sched_yield();
+	dev_drop_ended(self->fd);
+	while (counter("bytes"))
+		sched_yield();
+	EXPECT_EQ(0, counter("bytes"));
+	EXPECT_EQ(0, counter("kept"));
+	close(self->fd);
+	close(self->nth);
+}
+
+static sigjmp_buf env;
+
+static void on_bus(int sig)
+{
+	siglongjmp(env, sig);
+}
+
+/* The ring that an attempt is about: another each time, so that there is something to allocate. */
+static uint32_t fresh_ring;
+static struct dev fresh;
+
+static int do_open(struct dev *d, int fd)
+{
+	int ret = dev_open();
+
+	(void)d, (void)fd;
+	if (ret >= 0)
+		close(ret);
+	return ret < 0 ? ret : 0;
+}
+
+static int do_attach(struct dev *d, int fd)
+{
+	struct xsprof_attach a = dev_attach_defaults();
+	int ret;
+
+	(void)d;
+	(void)fd;
+	ret = dev_call(fresh.fd, XSPROF_IOC_ATTACH, &a);
+	return ret;
+}
+
+static int do_populate(struct dev *d, int fd)
+{
+	(void)d, (void)fd;
+	return dev_populate(fresh.fd, dev_ring_off(&fresh, fresh_ring), fresh.stride);
+}
+
+static int do_map(struct dev *d, int fd)
+{
+	void *at = mmap(NULL, d->len, PROT_READ, MAP_SHARED, d->fd, 0);
+	int err = at == MAP_FAILED ? -errno : 0;
+
+	(void)fd;
+	if (!err && !((volatile struct xsprof_ctl *)at)->magic)
+		err = -EBADMSG;
+	if (at != MAP_FAILED)
+		munmap(at, d->len);
+	return err;
+}
+
+/* A store to a hole: it may be SIGBUS, and must not be anything else. */
+static int do_fault(struct dev *d, int fd)
+{
+	int sig = sigsetjmp(env, 1);
+
+	(void)d, (void)fd;
+	if (sig)
+		return -ENOMEM;
+	*(volatile uint64_t *)(fresh.base + dev_ring_off(&fresh, fresh_ring) + 2 * fresh.page) = 1;
+	*(volatile uint64_t *)(fresh.base + dev_ring_off(&fresh, fresh_ring)) = 0;
+	return 0;
+}
+
+static int do_list(struct dev *d, int fd)
+{
+	struct xsprof_info info;
+
+	(void)d;
+	return dev_list(fd, &info, 1, 0, NULL) < 0 ? -ENOMEM : 0;
+}
+
+static int do_read(struct dev *d, int fd)
+{
+	struct xsprof_open o = { .size = sizeof(o), .id = d->id, .flags = XSPROF_OPEN_CONSUME };
+	int reader = dev_call(fd, XSPROF_IOC_OPEN, &o), ret;
+	struct xsprof_watch w = { .size = sizeof(w), .slots = 1, .period = 1000000 };
+	struct pollfd p = { .fd = reader, .events = POLLIN };
+	char buf[4096];
+
+	if (reader < 0)
+		return reader;
+	ret = dev_call(reader, XSPROF_IOC_WATCH, &w);
+	if (!ret && poll(&p, 1, 0) < 0)
+		ret = -errno;
+	if (!ret && pread(reader, buf, sizeof(buf), 0) != sizeof(buf))
+		ret = -errno;
+	if (!ret)
+		ret = dev_call(d->fd, XSPROF_IOC_KICK, NULL) < 0 ? -errno : 0;
+	close(reader);
+	return ret;
+}
+
+static int do_syncs(struct dev *d, int fd)
+{
+	struct xsprof_sync some[8];
+	struct xsprof_syncs s = { .size = sizeof(s), .syncs = (uintptr_t)some, .count = 8 };
+
+	(void)d;
+	return dev_call(fd, XSPROF_IOC_SYNCS, &s);
+}
+
+static int do_poll(struct dev *d, int fd)
+{
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = d->fd, .events = POLLIN } };
+
+	return poll(p, 2, 0) < 0 ? -errno : 0;
+}
+
+static const struct path {
+	const char	*name;
+	int		(*take)(struct dev *d, int fd);
+	bool		attached;	/* wants a producer of its own, with its rings mapped */
+	bool		allocates;
+} paths[] = {
+	{ "open", do_open, false, true },
+	{ "ATTACH", do_attach, false, true },
+	{ "POPULATE", do_populate, true, true },
+	{ "mmap", do_map, false, true },
+	{ "a store to a hole", do_fault, true, true },
+	{ "LIST", do_list, false, false },
+	{ "OPEN, WATCH, poll, pread, KICK", do_read, false, true },
+	{ "SYNCS", do_syncs, false, true },
+	{ "poll", do_poll, false, false },
+};
+
+/* Return: an error that the path may answer with. */
+static bool excused(int err)
+{
+	return err == -ENOMEM || err == -EFAULT || err == -ENFILE || err == -EINTR;
+}
+
+/* Return: how many allocations were made to fail; -1 when there was no end to it. */
+static int one_path(struct __test_metadata *_metadata, FIXTURE_DATA(failnth) *self,
+		    const struct path *p)
+{
+	char text[16];
+	int fired = 0;
+
+	for (int n = 1; n < TRIES; n++) {
+		ssize_t len;
+		int ret;
+
+		if (p->attached) {
+			fresh_ring = 0;
+			ret = dev_attach(&fresh, XSPROF_MODE_DISCARD, 64 << 10, 1);
+			fresh_ring = fresh.nr;
+			if (!ret)
+				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring), fresh.page);
+			if (!ret)
+				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring) +
+						  2 * fresh.page, fresh.ring_size);
+		} else {
+			memset(&fresh, 0, sizeof(fresh));
+			ret = fresh.fd = dev_open();
+		}
+		ASSERT_GE(ret, 0);
+		len = snprintf(text, sizeof(text), "%d", n);
+		ASSERT_EQ(len, pwrite(self->nth, text, len, 0));
+		ret = p->take(&self->d, self->fd);
+		memset(text, 0, sizeof(text));
+		ASSERT_LT(0, pread(self->nth, text, sizeof(text) - 1, 0));
+		ASSERT_EQ(1, pwrite(self->nth, "0", 1, 0));
+		dev_close(&fresh);
+		if (atoi(text)) {	/* not used up: nothing failed */
+			EXPECT_EQ(0, ret) {
+				TH_LOG("%s, with nothing failing", p->name);
+			}
+			return fired;
+		}
+		fired++;
+		EXPECT_TRUE(!ret || excused(ret)) {
+			TH_LOG("%s, allocation %d failing: %d", p->name, n, ret);
+		}
+	}
+	return -1;
+}
+
+TEST_F(failnth, paths)
+{
+	struct sigaction sa = { .sa_handler = on_bus, .sa_flags = SA_NODEFER };
+
+	if (self->fd < 0)
+		return;
+	sigaction(SIGBUS, &sa, NULL);
+	for (unsigned int i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int fired = one_path(_metadata, self, &paths[i]);
+
+		TH_LOG("%s: %d allocations failed", paths[i].name, fired);
+		EXPECT_LE(0, fired);
+		if (paths[i].allocates) {
+			EXPECT_LT(0, fired);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

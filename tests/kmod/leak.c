@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nothing of what memory held before reaches a mapping or an answer: pages fresh from the kernel
+ * are zero but for the few words that abi.h gives a meaning, and answers have no byte that was
+ * not set.  Memory is first filled with a pattern and freed, so that what leaks can be known.
+ */
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+
+#include "ring.h"
+
+#define PATTERN	0xa7
+
+/* A descriptor to drop with what a test is done with. */
+static int control_fd(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = dev_open();
+	return fd;
+}
+
+/* A child fills a good part of what is free, with its stack and the page tables it takes. */
+static void dirty_memory(void)
+{
+	struct sysinfo si;
+	size_t size;
+	char *at;
+	pid_t pid;
+
+	sysinfo(&si);
+	size = (si.freeram * si.mem_unit / 2) & ~0xffful;
+	pid = fork();
+	if (!pid) {
+		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (at != MAP_FAILED)
+			memset(at, PATTERN, size);
+		_exit(at == MAP_FAILED);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* Return: the first byte of [@from, @to) that is not zero, or -1. */
+static long first_dirty(const void *base, size_t from, size_t to)
+{
+	const unsigned char *at = base;
+
+	for (size_t i = from; i < to; i++)
+		if (at[i])
+			return (long)i;
+	return -1;
+}
+
+TEST(fresh_pages)
+{
+	uint64_t pages = env_figure(200000, 10000), seen = 0;
+	struct dev d, r;
+
+	dirty_memory();
+	while (seen < pages) {
+		ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 1 << 20, 8));
+		ASSERT_EQ(0, dev_arena_open(&d));
+		ASSERT_EQ(0, dev_read_id(&r, d.fd, d.id, 0));
+		EXPECT_EQ(-1, first_dirty((void *)d.ctl->reserved0, 0, sizeof(d.ctl->reserved0)));
+		EXPECT_EQ(0, d.ctl->reserved1);
+		EXPECT_EQ(-1, first_dirty((void *)d.ctl->reserved, 0, sizeof(d.ctl->reserved)));
+		EXPECT_EQ(-1, first_dirty(d.base, sizeof(struct xsprof_ctl), d.page));
+		/* By a store, page after page, and by POPULATE. */
+		for (uint64_t off = 0; off < d.arena_size; off += d.page)
+			EXPECT_EQ(-1, first_dirty(d.base + d.arena_off, off, off + d.page));
+		for (uint32_t k = d.nr; k < d.nr + d.nl; k++) {
+			struct xsprof_ring_writer want = { .kind = XSPROF_RING_LOCK,
+							   .cpu = UINT32_MAX };
+			uint64_t off = dev_ring_off(&d, k);
+
+			if (k & 1) {
+				ASSERT_EQ(0, dev_ring_open(&d, k));
+			} else {
+				ASSERT_EQ(0, dev_overlay(&d, off, d.page));
+				ASSERT_EQ(0, dev_overlay(&d, off + 2 * d.page, d.ring_size));
+			}
+			/* Touch, so that the page is there, with nothing. */
+			*(volatile uint64_t *)&dev_writer(&d, k)->head = 0;
+			EXPECT_EQ(0, memcmp(dev_writer(&d, k), &want, sizeof(want)));
+			EXPECT_EQ(-1, first_dirty(dev_writer(&d, k), sizeof(want), d.page));
+			EXPECT_EQ(-1, first_dirty(dev_reader(&r, k), 0, d.page));
+			EXPECT_EQ(-1, first_dirty(dev_data(&d, k), 0, d.ring_size));
+			memset(dev_data(&d, k), PATTERN, d.ring_size);
+			seen += 2 + d.ring_size / d.page;
+		}
+		dev_close(&r);
+		dev_close(&d);
+		ASSERT_GE(dev_drop_ended(control_fd()), 0);
+	}
+	TH_LOG("%llu pages looked at", (unsigned long long)seen);
+}
+
+/* Records that were written leave all that is unused at zero. */
+TEST(unused_bytes)
+{
+	uint64_t records = env_figure(1000000, 50000), n = 0;
+	uint64_t size, slot;
+	struct dev d;
+
+	dirty_memory();
+	while (n < records) {
+		ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 256 << 10, 1));
+		ASSERT_EQ(0, dev_ring_open(&d, d.nr));
+		for (size = 0; ring_put(&d, d.nr, 0, size, 3); size++)
+			;
+		n += size;
+		/* 42 records a block, then two slots of padding of which one is written. */
+		for (slot = 127; slot < dev_writer(&d, d.nr)->head; slot += 128)
+			EXPECT_EQ(-1, first_dirty(ring_slot(&d, d.nr, slot), 0,
+						  XSPROF_SLOT_SIZE));
+		dev_close(&d);
+		ASSERT_GE(dev_drop_ended(control_fd()), 0);
+	}
+}
+
+static bool text_is_clean(const char *text, size_t size)
+{
+	size_t n = strnlen(text, size);
+
+	return n < size && first_dirty(text, n, size) == -1;
+}
+
+/* LIST and EVENTS: every byte is one that was set. */
+TEST(answers)
+{
+	struct xsprof_events e;
+	struct xsprof_info info;
+	struct dev d, r;
+
+	dirty_memory();
+	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 64 << 10, 1));
+	ASSERT_EQ(0, dev_ring_open(&d, d.nr));
+	ASSERT_EQ(0, dev_read_id(&r, d.fd, d.id, 0));
+	memset(&info, PATTERN, sizeof(info));
+	ASSERT_EQ(0, dev_info(d.fd, d.id, &info));
+	memset(&e, PATTERN, sizeof(e));
+	e.size = sizeof(e);
+	e.flags = 0;
+	ASSERT_EQ(0, dev_call(r.fd, XSPROF_IOC_EVENTS, &e));
+	EXPECT_EQ(0, memcmp(&e.info, &info, sizeof(info)));
+	EXPECT_TRUE(text_is_clean(info.comm, sizeof(info.comm)));
+	EXPECT_TRUE(text_is_clean(info.exe, sizeof(info.exe)));
+	EXPECT_EQ(0, strcmp(info.comm, "leak"));
+	EXPECT_EQ('/', info.exe[0]);
+	EXPECT_EQ((uint32_t)getpid(), info.pid);
+	EXPECT_EQ((uint32_t)getpid(), info.own_pid);
+	EXPECT_EQ((uint32_t)getppid(), info.ppid);
+	EXPECT_EQ(0, info.uid);
+	EXPECT_EQ(0, info.ended);
+	EXPECT_EQ(0, info.flags);
+	EXPECT_EQ(-1, info.status);
+	EXPECT_EQ(d.len, info.total_size);
+	EXPECT_EQ(d.clock, info.clock);
+	/* Nothing looks like an address of the kernel. */
+	info.status = 0;
+	for (size_t i = 0; i + 8 <= sizeof(info); i += 8)
+		EXPECT_NE(0xffff, *(uint64_t *)((char *)&info + i) >> 48);
+	for (size_t i = 0; i + 8 <= 1024; i += 8)
+		if (i != 0 && i != 16 && i != 64) {	/* enabled, wanted, magic */
+			EXPECT_NE(0xffff, *(uint64_t *)(d.base + i) >> 48);
+		}
+	dev_close(&r);
+	dev_close(&d);
+}
+
+/* What was never touched reads as zeros, as far as the producer goes and no byte beyond. */
+TEST(reads)
+{
+	unsigned char *buf = malloc(8 << 20);
+	struct dev d, r;
+	void *hole;
+	ssize_t n;
+
+	dirty_memory();
+	ASSERT_NE(NULL, buf);
+	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 256 << 10, 4));
+	ASSERT_EQ(0, dev_read_id(&r, d.fd, d.id, 0));
+	memset(buf, PATTERN, 8 << 20);
+	hole = mmap(NULL, d.page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	n = pread(r.fd, buf, 8 << 20, 0);
+	EXPECT_EQ((ssize_t)d.len, n);
+	EXPECT_EQ(-1, first_dirty(buf, d.arena_off, d.len));
+	EXPECT_EQ(PATTERN, buf[d.len]);
+	EXPECT_EQ(0, memcmp(buf + 64, d.base + 64, 128));
+	EXPECT_EQ(0, pread(r.fd, buf, 8, d.len));
+	EXPECT_EQ(0, pread(r.fd, buf, 8, d.len + 4096));
+	EXPECT_EQ(3, pread(r.fd, buf, 8, d.len - 3));
+	EXPECT_EQ(-1, pread(r.fd, buf, 8, -1));
+	munmap(hole, d.page);
+	EXPECT_EQ(-1, pread(r.fd, hole, 8, 0));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(-1, pread(d.fd, buf, 8, 0));
+	EXPECT_EQ(-1, pwrite(r.fd, buf, 8, 0));
+	dev_close(&r);
+	dev_close(&d);
+	free(buf);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module comes and goes: refused while anything of it is open or mapped, allowed when only
+ * ended producers are left, and each time it starts from nothing.  XSPROF_MODULE names the file.
+ */
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "ring.h"
+
+static long long counter(const char *name)
+{
+	char path[128], text[64];
+
+	snprintf(path, sizeof(path), "/sys/class/misc/xsprof/%s", name);
+	return env_file_get(path, text, sizeof(text)) ? -1 : strtoll(text, NULL, 0);
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "xsprof", O_NONBLOCK) ? -errno : 0;
+}
+
+static int load(const char *path, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_finit_module, fd, parameters, 0))
+		err = -errno;
+	close(fd);
+	/* The node is made by the kernel itself, in devtmpfs. */
+	while (!err && access(XSPROF_DEVICE_PATH, F_OK))
+		sched_yield();
+	return err;
+}
+
+FIXTURE(unload)
+{
+	const char	*path;
+};
+
+FIXTURE_SETUP(unload)
+{
+	self->path = getenv("XSPROF_MODULE");
+	if (self->path && access(self->path, R_OK))
+		self->path = NULL;
+	if (!self->path)
+		SKIP(return, "XSPROF_MODULE names no module that can be read");
+}
+
+FIXTURE_TEARDOWN(unload)
+{
+	/* Later programs find it as it was. */
+	if (self->path && access(XSPROF_DEVICE_PATH, F_OK)) {
+		EXPECT_EQ(0, load(self->path, ""));
+	}
+}
+
+/* Use it: threads of a process that ends, with records; a reader that has closed. */
+static int use(void)
+{
+	struct dev d, r;
+
+	if (dev_attach(&d, XSPROF_MODE_DISCARD, 64 << 10, 2) || dev_ring_open(&d, d.nr) ||
+	    dev_arena_open(&d))
+		return 1;
+	for (uint64_t i = 0; i < 100; i++)
+		if (!ring_put(&d, d.nr, 0, i, 2))
+			return 2;
+	if (dev_read_id(&r, d.fd, d.id, XSPROF_OPEN_CONSUME) || dev_tail_open(&r, r.nr))
+		return 3;
+	return 0;
+}
+
+static int use_in_child(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(use());
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+TEST_F(unload, busy)
+{
+	struct dev d, r;
+	void *at;
+	int fd;
+
+	if (!self->path)	/* skipped: some harnesses come here all the same */
+		return;
+	fd = dev_open();
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(-EWOULDBLOCK, unload());
+	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 64 << 10, 1));
+	ASSERT_EQ(0, dev_ring_open(&d, d.nr));
+	close(fd);
+	EXPECT_EQ(-EWOULDBLOCK, unload());
+	/* A mapping alone. */
+	close(d.fd);
+	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_TRUE(ring_put(&d, d.nr, 0, 0, 1));
+	/* A reader alone, and a reader's mapping. */
+	fd = dev_open();
+	ASSERT_EQ(0, dev_read_id(&r, fd, d.id, 0));
+	close(fd);
+	munmap(d.base, d.len);
+	EXPECT_EQ(-EWOULDBLOCK, unload());
+	at = r.base;
+	close(r.fd);
+	EXPECT_EQ(-EWOULDBLOCK, unload());
+	EXPECT_EQ(1, ((struct xsprof_ring_writer *)((char *)at + dev_ring_off(&r, r.nr)))->head);
+	munmap(at, r.len);
+	/* What is kept of an ended producer holds nothing. */
+	EXPECT_EQ(1, counter("kept"));
+	EXPECT_EQ(0, unload());
+	EXPECT_EQ(-1, access(XSPROF_DEVICE_PATH, F_OK));
+	EXPECT_EQ(0, load(self->path, ""));
+	EXPECT_EQ(0, counter("kept"));
+	EXPECT_EQ(0, counter("bytes"));
+}
+
+TEST_F(unload, cycles)
+{
+	uint64_t cycles = env_figure(200, 50);
+
+	for (uint64_t i = 0; self->path && i < cycles; i++) {
+		int err;
+
+		ASSERT_EQ(0, use_in_child());
+		/* The end of the process may still be on its way: the module waits for it. */
+		while ((err = unload()) == -EWOULDBLOCK)
+			sched_yield();
+		ASSERT_EQ(0, err);
+		ASSERT_EQ(0, load(self->path, ""));
+		ASSERT_EQ(0, counter("live"));
+		ASSERT_EQ(0, counter("kept"));
+		ASSERT_EQ(0, counter("bytes"));
+	}
+}
+
+/* A process that lives on with nothing of it open: it may end before or after the unload. */
+TEST_F(unload, process_outlives)
+{
+	for (int i = 0; self->path && i < 10; i++) {
+		int p[2], status, err;
+		char c = 0;
+		pid_t pid;
+
+		ASSERT_EQ(0, pipe(p));
+		pid = fork();
+		ASSERT_GE(pid, 0);
+		if (!pid) {
+			struct dev d;
+
+			if (dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1) ||
+			    dev_ring_open(&d, d.nr))
+				_exit(1);
+			dev_close(&d);
+			if (write(p[1], "x", 1) != 1)
+				_exit(2);
+			if (i & 1)
+				env_nap(20000);
+			_exit(0);
+		}
+		ASSERT_EQ(1, read(p[0], &c, 1));
+		while ((err = unload()) == -EWOULDBLOCK)
+			sched_yield();
+		EXPECT_EQ(0, err);
+		EXPECT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status);
+		ASSERT_EQ(0, load(self->path, ""));
+		close(p[0]);
+		close(p[1]);
+	}
+}
+
+TEST_F(unload, parameters)
+{
+	if (!self->path)
+		return;
+	ASSERT_EQ(0, unload());
+	EXPECT_EQ(-EINVAL, load(self->path, "mode=07777"));
+	ASSERT_EQ(0, load(self->path, "retain_seconds=7 mode=0600"));
+	EXPECT_EQ(7, env_parameter("retain_seconds"));
+	EXPECT_EQ(0, unload());
+}
+
+TEST_HARNESS_MAIN
