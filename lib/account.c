@@ -69,7 +69,7 @@ int xsprof_get_stats(struct xsprof_stats *stats)
 	if (xsp_attached()) {
 		s.attached = 1;
 		s.backend = xsp_kept.backend->kind;
-		s.clock = xsp_set.clock;
+		s.clock = xsp_kept.clock;
 		s.lost = xsp_set.arena->nomem + xsp_set.arena->late;
 		s.names_missed = xsp_set.arena->missed;
 		s.memory = xsp_set.ctl->arena_off + xsp_set.arena->used;

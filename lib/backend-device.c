@@ -55,6 +55,11 @@ static int rejoin(void)
 	fd = open_device(&arg);
 	if (fd < 0)
 		return fd;
+	/* Not by another node, elsewhere (chroot): it would not be known again. */
+	if (!xsp_fd_is(&device_id, fd)) {
+		close(fd);
+		return -EBADF;
+	}
 	/* Another thread, or a handler, may have been quicker. */
 	if (!__atomic_compare_exchange_n(&xsp_kept.fd, &lost, fd, false, __ATOMIC_RELEASE,
 					 __ATOMIC_RELAXED))

@@ -351,7 +351,7 @@ static int shm_kick(bool flush)
 
 static void shm_goodbye(void)
 {
-	ctl_page->exit_ticks = xsp_ticks(xsp_set.clock);
+	ctl_page->exit_ticks = xsp_ticks(xsp_kept.clock);
 	__atomic_store_n(&ctl_page->state, XSPROF_STATE_EXITED, __ATOMIC_RELEASE);
 }
 

@@ -46,7 +46,6 @@
  * @rings_off: where ring 0 starts
  * @stride: bytes from one ring to the next
  * @arena_room: bytes of the arena's entries
- * @clock: enum xsprof_clock_kind
  * @nr_rings: what @nr is, or was before it was made 0
  * @state: enum xsp_state
  * @settled: XSP_SETTLED once this process knows that the producer is its own; 0 in a child that
@@ -78,7 +77,6 @@ struct xsp_set {
 	uint64_t			rings_off;
 	uint64_t			stride;
 	uint64_t			arena_room;
-	uint32_t			clock;
 	uint32_t			nr_rings;
 	uint32_t			state;
 	uint32_t			settled;
@@ -89,6 +87,8 @@ extern struct xsp_set xsp_set XSP_HIDDEN;
  * struct xsp_kept - what must survive the wiping of xsp_set
  * @rs: offset of the thread's struct rseq from the thread pointer.  A sequence stores there
  *	before it looks at anything, so it is never to be 0
+ * @clock: enum xsprof_clock_kind: a child that takes the time before its first marker means the
+ *	clock that this one will have
  * @backend: whose memory the producer's is, NULL when there is none
  * @base: that memory, in the process that attached
  * @len: bytes mapped there
@@ -99,6 +99,7 @@ extern struct xsp_set xsp_set XSP_HIDDEN;
  */
 struct xsp_kept {
 	int64_t				rs;
+	uint32_t			clock;
 	const struct xsp_backend	*backend;
 	char				*base;
 	uint64_t			len;

@@ -70,7 +70,7 @@ int xsp_layout_set(const struct xsprof_ctl *geo, char *base, int fd,
 	xsp_set.rings_off = geo->rings_off;
 	xsp_set.stride = geo->ring_stride;
 	xsp_set.arena_room = geo->arena_size - sizeof(*xsp_set.arena);
-	xsp_set.clock = geo->clock.kind;
+	xsp_kept.clock = geo->clock.kind;
 	xsp_kept.base = base;
 	xsp_kept.len = geo->total_size;
 	xsp_kept.ring = table;

@@ -29,7 +29,7 @@ static uint64_t xsp_locked_ticks(void)
 #if defined(XSP_TEST_NO_ORDER) && defined(__x86_64__)	/* negative control: time must go back */
 	return __builtin_ia32_rdtsc();
 #else
-	return xsp_ticks(xsp_set.clock);
+	return xsp_ticks(xsp_kept.clock);
 #endif
 }
 

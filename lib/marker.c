@@ -196,8 +196,8 @@ void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value
 uint64_t xsprof_now(void)
 {
 #if defined(__x86_64__)
-	if (likely(xsp_set.clock == XSPROF_CLOCK_TSC))
+	if (likely(xsp_kept.clock == XSPROF_CLOCK_TSC))
 		return __builtin_ia32_rdtsc();
 #endif
-	return xsp_ticks(xsp_set.clock ? xsp_set.clock : xsp_clock_kind());
+	return xsp_ticks(xsp_kept.clock ? xsp_kept.clock : xsp_clock_kind());
 }

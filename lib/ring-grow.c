@@ -50,7 +50,7 @@ static int grow_in_pieces(uint64_t offset, uint64_t bytes)
 /* Also lets this process write to ring @opened, if there is one. */
 static int back_with_memory(uint64_t offset, uint64_t bytes, struct xsprof_ring_writer *opened)
 {
-	uint64_t now = xsp_ticks(xsp_set.clock);
+	uint64_t now = xsp_ticks(xsp_kept.clock);
 	int err;
 
 	/* A system call for each dropped marker would be worse than the loss. */

@@ -84,8 +84,12 @@ static void test_first(void)
 		CHECK_EQ(wait_for(pid), 0);
 		CHECK(collect(pid) >= 1);
 		CHECK_EQ(got.files, 1);
-		for (unsigned int r = 0; r < got.n; r++)
+		for (unsigned int r = 0; r < got.n; r++) {
 			CHECK_EQ(got.rec[r].tid, pid);
+			/* On the clock that it has, before it has one: not as old as the machine. */
+			if (got.rec[r].type == XSPROF_REC_COMPLETE)
+				CHECK(got.rec[r].value < got.rec[r].ts / 2);
+		}
 		CHECK_EQ(got.drops, 0);
 	}
 	CHECK_EQ(collect(getpid()), 0);

@@ -504,6 +504,32 @@ static void test_choice(void)
 	tap_result("XSPROF_BACKEND chooses");
 }
 
+/* Other sizes than the environment's: the producer that was there for a moment is gone. */
+static int init(void)
+{
+	struct xsprof_options opts = {
+		.size = sizeof(opts), .ring_size = 32 << 10, .mode = XSPROF_MODE_OVERWRITE + 1,
+		.flags = XSPROF_INIT_PREFAULT,
+	};
+
+	if (xsprof_init(&opts))
+		return 1;
+	numbers(0, 100);
+	return xsprof_init(&opts) == -EALREADY ? 0 : 2;
+}
+
+static void test_init(void)
+{
+	pid_t pid = start("init", true, NULL);
+
+	CHECK_EQ(wait_for(pid), 0);
+	CHECK_EQ(fetch(pid), 1);
+	CHECK_EQ(infos[0].mode, XSPROF_MODE_OVERWRITE);
+	check_numbers_of(pid, 100, pid);
+	CHECK_EQ(got.ctl.ring_size, 32 << 10);
+	tap_result("xsprof_init: with other sizes");
+}
+
 /* ---- kicks ---- */
 
 #define MARK	64
@@ -556,7 +582,8 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return !strcmp(argv[1], "many") ? many() : !strcmp(argv[1], "who") ? who() :
 		       !strcmp(argv[1], "flight") ? flight() :
-		       !strcmp(argv[1], "marked") ? marked() : limited();
+		       !strcmp(argv[1], "marked") ? marked() :
+		       !strcmp(argv[1], "init") ? init() : limited();
 	dev = open(XSPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	if (dev < 0) {
 		tap_skip("the device", "there is no " XSPROF_DEVICE_PATH);
@@ -571,6 +598,7 @@ int main(int argc, char **argv)
 	test_threads();
 	test_flight();
 	test_choice();
+	test_init();
 	test_watermark();
 	return tap_done();
 }
