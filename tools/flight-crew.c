@@ -71,9 +71,23 @@ static int open_pidfd(struct flight *f, const struct flight_member *m)
 	return fd;
 }
 
+static void join(struct flight *f, struct flight_member *m)
+{
+	struct flight_member **at;
+
+	if (f->watch.nr)
+		m->watched = watched_new(&f->watch, &m->p.rf);
+	for (at = &f->first; *at; at = &(*at)->next)
+		;
+	*at = m;
+	f->live++;
+	if (f->opts->verbose)
+		tool_note("%s: process %d joined", m->p.name, (int)m->p.pid);
+}
+
 static void take_up(struct flight *f, const char *name)
 {
-	struct flight_member *m, **at;
+	struct flight_member *m;
 	struct stat st;
 	int err;
 
@@ -97,14 +111,39 @@ static void take_up(struct flight *f, const char *name)
 		m->p.ino = st.st_ino;
 	}
 	m->pidfd = open_pidfd(f, m);
-	if (f->watch.nr)
-		m->watched = watched_new(&f->watch, &m->p.rf);
-	for (at = &f->first; *at; at = &(*at)->next)
-		;
-	*at = m;
-	f->live++;
-	if (f->opts->verbose)
-		tool_note("%s: process %d joined", name, (int)m->p.pid);
+	join(f, m);
+}
+
+/* One of the device: it tells of all ends by itself, so nothing else has to. */
+static int take_up_device(void *data, const struct xsprof_info *info)
+{
+	struct flight *f = data;
+	struct flight_member *m;
+	int err;
+
+	if (!xsp_device_wants(&f->filter, info, f->began))
+		return 0;
+	for (m = f->first; m; m = m->next)
+		if (m->p.id == info->id)
+			return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	err = xsp_device_open_ring(&m->p.rf, f->device, info->id, false);
+	if (err) {
+		/* Dropped meanwhile. */
+		if (err != -ENOENT && f->opts->verbose)
+			tool_note("process %u (%s): %s", info->pid, info->comm, strerror(-err));
+		free(m);
+		return 0;
+	}
+	m->p.id = info->id;
+	m->p.pid = info->pid;
+	m->p.info = *info;
+	m->pidfd = -1;
+	snprintf(m->p.name, sizeof(m->p.name), "device producer %" PRIu64, (uint64_t)info->id);
+	join(f, m);
+	return 0;
 }
 
 /* e.PID.START.0: a process says in a line why it does not take part. */
@@ -139,6 +178,11 @@ void flight_crew_scan(struct flight *f)
 	DIR *dir;
 	int fd;
 
+	/* Asking acknowledges: it wakes us when another comes, or ends. */
+	if (f->device >= 0)
+		xsp_device_each(f->device, 0, take_up_device, f);
+	if (f->session.dirfd < 0)
+		return;
 	fd = openat(f->session.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
@@ -173,7 +217,9 @@ static void forget(struct flight *f, struct flight_member *m)
 	for (at = &f->first; *at != m; at = &(*at)->next)
 		;
 	*at = m->next;
-	unlinkat(f->session.dirfd, m->p.name, 0);
+	/* The kernel has limits of its own, once we let go of it. */
+	if (!m->p.id)
+		unlinkat(f->session.dirfd, m->p.name, 0);
 	free_member(m);
 	f->forgotten++;
 }
@@ -255,7 +301,9 @@ static void has_ended(struct flight *f, struct flight_member *m, uint64_t now)
 	m->ended_ns = now;
 	if (!m->exit.ticks)
 		m->exit.ticks = 1;
-	if (!fstat(m->p.rf.fd, &st))
+	if (m->p.id)
+		m->bytes = m->p.info.bytes;
+	else if (!fstat(m->p.rf.fd, &st))
 		m->bytes = (uint64_t)st.st_blocks * 512;
 	if (m->exit.how == XSPROF_HOW_KILLED)
 		flight_save_ask(f, "killed", m->p.pid, reason_of(m, reason, sizeof(reason)));
@@ -280,12 +328,14 @@ void flight_crew_look(struct flight *f)
 	for (m = f->first; m; m = m->next) {
 		if (m->ended_ns)
 			continue;
+		if (m->p.id)
+			xsp_producer_ask(&m->p);
 		if (xsp_producer_ended(&f->st, &m->p, now, &m->exit)) {
 			has_ended(f, m, now);
 			continue;
 		}
 		m->exit.ticks = 0;
-		f->asking |= m->pidfd < 0 || is_ending(m);
+		f->asking |= !m->p.id && (m->pidfd < 0 || is_ending(m));
 	}
 	bound_ended(f, now);
 }
@@ -296,7 +346,8 @@ void flight_crew_switch_off(struct flight *f)
 	bool any = false;
 
 	for (m = f->first; m; m = m->next) {
-		if (m->ended_ns || m->p.rf.broken)
+		/* Those of the device are flight recorders by themselves, and go on. */
+		if (m->ended_ns || m->p.id || m->p.rf.broken)
 			continue;
 		xsp_ring_switch_off(&m->p.rf);
 		any = true;
@@ -304,6 +355,15 @@ void flight_crew_switch_off(struct flight *f)
 	/* A marker that saw its bit set before is published in a moment. */
 	if (any)
 		usleep(2000);
+}
+
+void flight_crew_drop(struct flight *f)
+{
+	struct flight_member *m;
+
+	for (m = f->first; m; m = m->next)
+		if (m->p.id && m->ended_ns && f->filter.session)
+			xsp_device_drop(&m->p.rf);
 }
 
 void flight_crew_free(struct flight *f)

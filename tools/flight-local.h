@@ -47,7 +47,10 @@ struct flight_member {
 /**
  * struct flight - one run
  * @opts: what was asked for
- * @session: where the processes put their rings
+ * @session: where the processes put their rings; not there with -p and -a
+ * @device: the kernel's, -1 for none
+ * @filter: whose of them are meant
+ * @began: when we did, CLOCK_MONOTONIC
  * @launch: the command
  * @st: what producers are asked with; nothing is stored through it
  * @inotify: of the session, -1 for none
@@ -71,6 +74,9 @@ struct flight_member {
 struct flight {
 	const struct record_options	*opts;
 	struct xsp_session		session;
+	int				device;
+	struct xsp_device_filter	filter;
+	uint64_t			began;
 	struct launch			launch;
 	struct xsp_store		st;
 	int				inotify;
@@ -103,8 +109,10 @@ void flight_crew_look(struct flight *f);
 void flight_crew_watch(struct flight *f);
 /* How a member ended, as the kernel tells whoever holds its descriptor.  Return: it did tell. */
 bool flight_crew_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status);
-/* Their markers are off from now on. */
+/* Markers of those that our session records are off from now on. */
 void flight_crew_switch_off(struct flight *f);
+/* All is in a file: what the kernel keeps of the ended ones of our session it need not keep. */
+void flight_crew_drop(struct flight *f);
 void flight_crew_free(struct flight *f);
 
 /* ---- flight-save.c ------------------------------------------------------------------------- */

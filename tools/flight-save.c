@@ -46,7 +46,7 @@ static int take(struct flight *f, const char *path, const char *reason)
 {
 	struct snapshot_options opts = {
 		.path = path,
-		.command = f->opts->argv ? f->opts->argv[0] : "",
+		.command = f->opts->argv[0] ? f->opts->argv[0] : "",
 		.level = f->opts->level,
 		.last_ns = f->opts->flight.last_ns,
 		.ops = f->st.ops,
@@ -66,9 +66,13 @@ static int take(struct flight *f, const char *path, const char *reason)
 	if (f->forgotten)
 		xsp_store_note(&snap.st, "%u processes had ended and are not in it", f->forgotten);
 	for (m = f->first; m; m = m->next) {
-		int err = snapshot_add_file(&snap, f->session.dirfd, m->p.name,
-					    m->exit.ticks ? &m->exit : NULL);
+		int err;
 
+		if (m->p.id)
+			err = snapshot_add_device(&snap, f->device, m->p.id);
+		else
+			err = snapshot_add_file(&snap, f->session.dirfd, m->p.name,
+						m->exit.ticks ? &m->exit : NULL);
 		if (err)
 			xsp_store_note(&snap.st, "%s: left out: %s", m->p.name,
 				       xsp_ctl_strerror(err));

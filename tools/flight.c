@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `xsprof record --flight`: starts the command with rings that overwrite the oldest, and sleeps
- * until something happens.  It costs the command nothing beyond its markers.
+ * `xsprof record --flight`: starts the command with rings that overwrite the oldest, or looks at
+ * processes that run already, and sleeps until something happens.  It costs them nothing beyond
+ * their markers.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "flight-local.h"
+#include "record-device.h"
 #include "record-env.h"
 #include "session.h"
 #include "tool.h"
@@ -79,6 +81,10 @@ static int start_command(struct flight *f, struct record_options *opts)
 	char *env[RECORD_ENV_MAX + 1];
 	int i, err;
 
+	if (attach_on(&opts->attach)) {
+		f->launch.ended = true;
+		return 0;
+	}
 	opts->mode = "overwrite";
 	if (opts->flight.size)
 		opts->buffer = opts->flight.size;
@@ -108,6 +114,11 @@ static int set_wait(struct flight *f)
 	f->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (f->epoll < 0 || add_fd(f, f->launch.sigfd))
 		return tool_error("epoll: %s", strerror(errno));
+	if (f->device >= 0 && add_fd(f, f->device))
+		return tool_error(XSPROF_DEVICE_PATH ": %s", strerror(errno));
+	f->inotify = -1;
+	if (f->session.dirfd < 0)
+		return 0;
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->session.dirfd);
 	/* A message is made before it is written: its end counts. */
@@ -154,7 +165,7 @@ static void sleep_for(struct flight *f, uint64_t ns)
 static bool appeared(const struct flight *f)
 {
 	char buf[4096] __attribute__((aligned(8)));
-	bool any = f->inotify < 0;
+	bool any = f->inotify < 0 || f->device >= 0;
 
 	while (f->inotify >= 0 && read(f->inotify, buf, sizeof(buf)) > 0)
 		any = true;
@@ -164,6 +175,8 @@ static bool appeared(const struct flight *f)
 /* The command has ended: how long is it worth to wait for what it left running? */
 static bool over(const struct flight *f, uint64_t now, uint64_t *grace)
 {
+	if (attach_on(&f->opts->attach))
+		return f->launch.asked || (!f->opts->attach.all && !f->live && f->first);
 	if (f->launch.asked >= ASKED_MAX)
 		return true;
 	if (!f->launch.ended)
@@ -204,7 +217,7 @@ static void run(struct flight *f)
 		if (grace && sleep > GRACE_STEP_NS)
 			sleep = GRACE_STEP_NS;
 		/* Who comes, or ends, with nobody to tell us is found by looking. */
-		if ((f->inotify < 0 || f->asking) && sleep > ASK_NS)
+		if (((f->inotify < 0 && f->session.dirfd >= 0) || f->asking) && sleep > ASK_NS)
 			sleep = ASK_NS;
 		sleep_for(f, sleep);
 	}
@@ -216,6 +229,8 @@ static int exit_status(const struct flight *f)
 {
 	int status = f->launch.status;
 
+	if (attach_on(&f->opts->attach))
+		return f->failed ? TOOL_FAILED : 0;
 	if (!f->launch.ended) {
 		tool_error("%s: still runs as process %d: not waited for any longer",
 			   f->opts->argv[0], (int)f->launch.pid);
@@ -232,6 +247,40 @@ static int exit_status(const struct flight *f)
 	return WEXITSTATUS(status);
 }
 
+/* Where the rings will be: in a session of ours, in the device, or in either. */
+static int set_place(struct flight *f, struct record_options *opts)
+{
+	int status;
+
+	f->session.dirfd = -1;
+	f->session.lockfd = -1;
+	f->began = xsp_clock_ns(CLOCK_MONOTONIC);
+	/* Only looked at: somebody else may consume them. */
+	if (attach_on(&opts->attach)) {
+		status = attach_device(&opts->attach, &f->device, false);
+		f->filter = attach_filter(&opts->attach);
+		return status;
+	}
+	status = record_device_open(opts, &f->device);
+	if (status)
+		return status;
+	session_clean();
+	status = make_session(f);
+	if (!status)
+		f->filter.session = xsp_session_cookie(f->session.path);
+	return status;
+}
+
+static void explain_nothing(const struct flight *f)
+{
+	if (f->first || f->opts->quiet)
+		return;
+	if (attach_on(&f->opts->attach))
+		tool_note("nothing was recorded: no process came that loads libxsprof-user");
+	else
+		tool_note("nothing was recorded: no process of the command loaded libxsprof-user");
+}
+
 int flight_record(struct record_options *opts)
 {
 	static struct flight f;
@@ -242,8 +291,7 @@ int flight_record(struct record_options *opts)
 	f.st.data = &f;
 	f.st.pid_ns = xsp_proc_pid_ns();
 	set_watch(&f);
-	session_clean();
-	status = make_session(&f);
+	status = set_place(&f, opts);
 	if (status)
 		return status;
 	if (launch_prepare(&f.launch) || xsp_guard_install())
@@ -257,14 +305,17 @@ int flight_record(struct record_options *opts)
 		flight_crew_scan(&f);
 		flight_crew_look(&f);
 		flight_crew_switch_off(&f);
-		f.failed |= flight_save_last(&f) != 0;
-		if (!f.first && !opts->quiet)
-			tool_note("nothing was recorded: no process of the command loaded "
-				  "libxsprof-user");
+		if (flight_save_last(&f))
+			f.failed = true;
+		else
+			flight_crew_drop(&f);
+		explain_nothing(&f);
 		status = exit_status(&f);
 	}
 	flight_crew_free(&f);
-	xsp_session_remove(&f.session);
-	xsp_session_close(&f.session);
+	if (f.session.dirfd >= 0) {
+		xsp_session_remove(&f.session);
+		xsp_session_close(&f.session);
+	}
 	return status;
 }

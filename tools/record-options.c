@@ -186,7 +186,7 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 	const char *nonsense = opts->mode ? "mode" : opts->buffer ? "buffer-size" :
 		opts->categories ? "categories" : opts->clock ? "clock" :
 		opts->prefault ? "prefault" : opts->wait_all ? "wait-all" :
-		opts->flight.on ? "flight" : NULL;
+		opts->flight.size ? "flight=SIZE" : NULL;
 	const char *which = opts->attach.all ? "all" : "pid";
 
 	if (opts->attach.all && opts->attach.nr)
@@ -218,16 +218,11 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 			return status;
 	}
 	opts->argv = argv + optind;
-	if (attach_on(&opts->attach))
-		return check_attach(opts, argc, argv);
+	if (attach_on(&opts->attach)) {
+		status = check_attach(opts, argc, argv);
+		return status < 0 ? flight_check(opts) : status;
+	}
 	if (optind == argc)
 		return tool_usage("record", "no command: what is to be recorded?");
-	/* Who keeps the last part only looks for it on tmpfs. */
-	if (opts->flight.on && opts->backend && strcmp(opts->backend, "tmpfs"))
-		return tool_usage("record", "--backend %s: --flight has its rings on tmpfs; with "
-				  "the module every program has such rings by itself: see 'xsprof "
-				  "snapshot'", opts->backend);
-	if (opts->flight.on)
-		opts->backend = "tmpfs";
 	return flight_check(opts);
 }
