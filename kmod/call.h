@@ -8,10 +8,9 @@
 
 #include <xsprof/ioctl.h>
 
-/**
- * union xsp_argument - any argument, as the kernel knows it
- * @size: the first word of all but @value
- * @value: of a command that has no structure
+/*
+ * Any argument, as the kernel knows it: size is the first word of every structure, value what a
+ * command without one was given.
  */
 union xsp_argument {
 	__u32			size;

@@ -132,15 +132,14 @@ u64 xsp_clock_ticks(u32 kind)
  */
 static bool counter_is_clocksource(void)
 {
-	struct system_time_snapshot snap;
-	u64 before, after;
+	u64 before, cycles, after;
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
 		before = counter();
-		ktime_get_snapshot(&snap);
+		cycles = xsp_clocksource_cycles();
 		after = counter();
-		if (snap.cycles < before || snap.cycles > after)
+		if (cycles < before || cycles > after)
 			return false;
 	}
 	return true;
@@ -151,10 +150,12 @@ static bool counter_can_be_trusted(void)
 	return !counter_marked_unstable() && (counter_invariant() || counter_is_clocksource());
 }
 
-/* What new producers count: it may have become less than what the machine's sync points do. */
+/* What new producers count: the counter may have been found wanting since. */
 u32 xsp_clock_kind(void)
 {
-	return READ_ONCE(trusted) ? counter_kind : XSPROF_CLOCK_MONO_RAW;
+	if (!READ_ONCE(trusted) || counter_marked_unstable())
+		return XSPROF_CLOCK_MONO_RAW;
+	return counter_kind;
 }
 
 /* ---- sync points --------------------------------------------------------------------------- */

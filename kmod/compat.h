@@ -7,6 +7,7 @@
 
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/timekeeping.h>
 #include <linux/version.h>
 
 /* Plain words until 6.3; from then on every change goes through the memory manager. */
@@ -39,7 +40,31 @@ static inline struct file *xsp_exe_file(struct mm_struct *mm)
 #else
 static inline struct file *xsp_exe_file(struct mm_struct *mm)
 {
-	return get_file_active(&mm->exe_file);
+	struct file *file;
+
+	rcu_read_lock();
+	file = get_file_rcu(&mm->exe_file);
+	rcu_read_unlock();
+	return file;
+}
+#endif
+
+/* What the kernel's clocksource counts, read with the time it gives. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+static inline u64 xsp_clocksource_cycles(void)
+{
+	struct system_time_snapshot snap;
+
+	ktime_get_snapshot(&snap);
+	return snap.cycles;
+}
+#else
+static inline u64 xsp_clocksource_cycles(void)
+{
+	struct system_time_snapshot snap;
+
+	ktime_get_snapshot_id(CLOCK_MONOTONIC, &snap);
+	return snap.cycles;
 }
 #endif
 
