@@ -289,7 +289,7 @@ demo:
 	tests/demo/demo.sh
 
 demo-kmod:
-	tests/install-deps.sh build demo vm
+	tests/install-deps.sh build demo kernel
 	$(build_all)
 	tests/demo/kmod.sh
 

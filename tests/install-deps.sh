@@ -24,7 +24,7 @@ group_build="gcc make libc6-dev libzstd-dev pkg-config"
 group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold"
 # The module, the debug kernel, what checks them. Kernels and QEMU 10 are unpacked into a
 # cache, see tests/vm/packages.sh, and never installed.
-group_kernel="gcc make libc6-dev bc bison flex libelf-dev libssl-dev pahole kmod sparse
+group_kernel="gcc make libc6-dev dkms bc bison flex libelf-dev libssl-dev pahole kmod sparse
 	busybox-static cpio xz-utils perl rsync util-linux"
 group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
