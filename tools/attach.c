@@ -129,9 +129,9 @@ int attach_device(struct attach *a, int *fd, bool consume)
 
 	*fd = xsp_device_open();
 	if (*fd < 0) {
-		tool_error("%s: " XSPROF_DEVICE_PATH " %s; only the module can show rings of "
-			   "processes that run already, without it name a command to record",
-			   a->all ? "--all" : "--pid", xsp_device_strerror(*fd));
+		tool_error("%s: " XSPROF_DEVICE_PATH " %s; without the module only a command that "
+			   "'xsprof record' starts has rings that can be read",
+			   a->all ? "-a" : "-p", xsp_device_strerror(*fd));
 		return TOOL_USAGE;
 	}
 	for (i = 0; i < a->nr && !status; i++)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "filter.h"
+#include "live.h"
 #include "out/out.h"
 #include "source.h"
 #include "tool.h"
@@ -31,6 +32,8 @@ struct dump {
 	const char			*output;
 	uint64_t			limit;
 	bool				follow;
+	bool				look_on;
+	struct live			live;
 	bool				quiet;
 	bool				past_end;
 };
@@ -45,14 +48,20 @@ static void stop(int sig)
 static void help(void)
 {
 	fputs("usage: xsprof dump [options] [FILE]\n"
-	      "       xsprof-dump [options] [FILE]\n\n"
-	      "Prints a capture's events in time order.\n\n"
+	      "       xsprof-dump [options] [FILE]\n"
+	      "       xsprof dump --live [-p PID[,PID...] | -a] [options]\n\n"
+	      "Prints events in time order: a capture's, or what processes' rings hold and what\n"
+	      "comes.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "  -o, --output FILE     where to (default -, stdout); written as FILE.tmp first\n"
 	      "  -f, --format FORMAT   text (default), chrome, ndjson\n"
 	      "  -r, --reltime         text: times since the start of the trace\n"
 	      "  -n, --limit N         the first N events only\n"
 	      "  -F, --follow          go on while the file grows, until the recording ends\n"
+	      "      --live            look into the rings of processes that run, until Ctrl-C, and\n"
+	      "                        take nothing out: of all your own,\n"
+	      "  -p PID[,PID...]       ... of these, until they end,\n"
+	      "  -a                    ... or of all that you may see (needs the module)\n"
 	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
@@ -75,6 +84,28 @@ static const struct xsp_format *find_format(const char *name)
 	return NULL;
 }
 
+/* Outside of what a character and the filter's options can be. */
+#define OPT_LIVE	0x400
+
+static int check_live(const struct dump *dump, int argc, char **argv)
+{
+	const struct attach *a = &dump->live.attach;
+
+	if (!dump->look_on && attach_on(a))
+		return tool_usage("dump", "-%c: only with --live; of a capture --pid LIST says "
+				  "which processes", a->all ? 'a' : 'p');
+	if (!dump->look_on)
+		return -1;
+	if (a->all && a->nr)
+		return tool_usage("dump", "-p, -a: either some or all");
+	if (dump->input || optind < argc)
+		return tool_usage("dump", "%s: --live looks into rings, not into a file",
+				  dump->input ? dump->input : argv[optind]);
+	if (dump->follow)
+		return tool_usage("dump", "--follow: is for a file; --live follows by itself");
+	return -1;
+}
+
 /* Return: -1 go on, else the exit status. */
 static int parse(struct dump *dump, int argc, char **argv)
 {
@@ -85,6 +116,7 @@ static int parse(struct dump *dump, int argc, char **argv)
 		{ "reltime",	no_argument,	   NULL, 'r' },
 		{ "limit",	required_argument, NULL, 'n' },
 		{ "follow",	no_argument,	   NULL, 'F' },
+		{ "live",	no_argument,	   NULL, OPT_LIVE },
 		{ "quiet",	no_argument,	   NULL, 'q' },
 		{ "help",	no_argument,	   NULL, 'h' },
 		{ "version",	no_argument,	   NULL, 'V' },
@@ -94,7 +126,7 @@ static int parse(struct dump *dump, int argc, char **argv)
 	int c, ret;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, ":i:o:f:rn:FqhV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":i:o:f:rn:Fp:aqhV", options, NULL)) != -1) {
 		ret = xsp_filter_option(&dump->filter, "dump", c, optarg);
 		if (ret > 0)
 			return ret;
@@ -123,6 +155,17 @@ static int parse(struct dump *dump, int argc, char **argv)
 		case 'F':
 			dump->follow = true;
 			break;
+		case OPT_LIVE:
+			dump->look_on = true;
+			break;
+		case 'p':
+			ret = attach_take(&dump->live.attach, "dump", optarg);
+			if (ret >= 0)
+				return ret;
+			break;
+		case 'a':
+			dump->live.attach.all = true;
+			break;
 		case 'q':
 			dump->quiet = true;
 			break;
@@ -136,6 +179,9 @@ static int parse(struct dump *dump, int argc, char **argv)
 			return tool_bad_option("dump", c, argv, options);
 		}
 	}
+	ret = check_live(dump, argc, argv);
+	if (ret >= 0)
+		return ret;
 	if (optind < argc && !dump->input)
 		dump->input = argv[optind++];
 	if (optind < argc)
@@ -233,6 +279,25 @@ static void wait_for_more(struct dump *dump, int *ms)
 	*ms = *ms * 2 < FOLLOW_MAX_MS ? *ms * 2 : FOLLOW_MAX_MS;
 }
 
+/* Nothing to show now.  Return: false when nothing more will come. */
+static bool more(struct dump *dump, int *ms)
+{
+	if (!dump->look_on) {
+		wait_for_more(dump, ms);
+		return true;
+	}
+	xsp_buf_flush(&dump->out.buf);
+	return live_wait(&dump->live, dump->source.trace, true);
+}
+
+/* Asked to stop: a file is left where it stands, of rings the last is shown. */
+static bool stop_now(struct dump *dump)
+{
+	if (stopped && dump->look_on)
+		live_finish(&dump->live);
+	return stopped && !dump->look_on;
+}
+
 /* Return: 0, or an exit status after a message. */
 static int all_events(struct dump *dump)
 {
@@ -240,10 +305,11 @@ static int all_events(struct dump *dump)
 	int n, i, ret, ms = FOLLOW_MIN_MS;
 	bool first = true;
 
-	while (!stopped && !dump->out.buf.err && !dump->past_end) {
+	while (!stop_now(dump) && !dump->out.buf.err && !dump->past_end) {
 		n = xsprof_trace_next_batch(dump->source.trace, evs, BATCH);
 		if (n == -EAGAIN) {
-			wait_for_more(dump, &ms);
+			if (!more(dump, &ms))
+				break;
 			continue;
 		}
 		if (n < 0)
@@ -251,6 +317,8 @@ static int all_events(struct dump *dump)
 		if (n == 0)
 			break;
 		ms = FOLLOW_MIN_MS;
+		if (dump->look_on)
+			live_wait(&dump->live, dump->source.trace, false);
 		if (first) {
 			ret = find_base(dump, &evs[0]);
 			if (ret)
@@ -338,14 +406,28 @@ static int run(struct dump *dump)
 		status = all_events(dump);
 		finish(dump);
 	}
-	if (!status && stopped && !dump->follow)
+	if (!status && stopped && !dump->follow && !dump->look_on)
 		status = TOOL_FAILED;
 	status = close_output(dump, status);
 	release(dump);
-	if (stopped && !dump->follow)
+	if (stopped && !dump->follow && !dump->look_on)
 		die_of(stopped);
-	if (!status)
+	/* Of rings that were left before their end nothing is known but what was seen. */
+	if (!status && !(dump->look_on && dump->past_end))
 		status = xsp_source_losses(&dump->source);
+	return status;
+}
+
+static int open_source(struct dump *dump)
+{
+	const char *path = dump->look_on ? dump->live.path : dump->input;
+	int status;
+
+	status = xsp_source_open(&dump->source, path,
+				 dump->follow || dump->look_on ? XSPROF_TRACE_FOLLOW : 0,
+				 dump->quiet);
+	if (dump->look_on)
+		dump->source.path = "rings";
 	return status;
 }
 
@@ -369,13 +451,15 @@ int cmd_dump(int argc, char **argv)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = xsp_source_open(&dump->source, dump->input,
-				 dump->follow ? XSPROF_TRACE_FOLLOW : 0, dump->quiet);
+	status = dump->look_on ? live_open(&dump->live) : 0;
+	if (!status)
+		status = open_source(dump);
 	if (!status) {
 		status = run(dump);
 		xsp_source_close(&dump->source);
 	}
 out:
+	live_close(&dump->live);
 	xsp_filter_free(&dump->filter);
 	free(dump);
 	return status;

@@ -29,6 +29,8 @@ bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xspro
 	for (i = 0; i < filter->nr_pids; i++)
 		if (info->pid && filter->pids[i] == (pid_t)info->pid)
 			return true;
+	if (filter->own && info->uid != geteuid())
+		return false;
 	/* Our own markers, where we have any, are nobody's business. */
 	return filter->all && info->pid != (uint32_t)getpid() &&
 	       (info->state == XSPROF_STATE_LIVE || info->attached >= began);
@@ -95,11 +97,10 @@ static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 	if (err)
 		return err;
 	/* Those that we only look at are read at a pace. */
-	if (!d->filter.peek) {
+	if (!d->filter.peek)
 		err = xsp_device_watch(&p->rf, xsp_ring_slots(&p->rf) / 4, WATCH_NS);
-		if (!err)
-			err = join(d, p->rf.fd, p);
-	}
+	if (!err)
+		err = join(d, p->rf.fd, p);
 	if (!err && d->filter.go_on && p->info.state == XSPROF_STATE_LIVE &&
 	    __atomic_load_n(&xsp_ring_ctl(&p->rf)->paused, __ATOMIC_RELAXED) &
 	    XSPROF_PAUSED_RECORDER)

@@ -23,6 +23,10 @@
 /* Slots a second that a burst may bring while we sleep. */
 #define BURST		40000000u
 #define CLOCK_GAP	(5 * MS)
+/* Who looks on sees what was written so long before. */
+#define PEEK_GAP	(100 * MS)
+/* What was stamped may still be published so much later by a writer that was interrupted. */
+#define PEEK_MARGIN	(20 * MS)
 #define IDLE_NS		(200 * MS)
 /* A file that is being followed is shown up to two seconds before its last sync point. */
 #define LAST_TICKS_NS	(4ull * SECOND)
@@ -34,6 +38,7 @@ void xsp_drain_store_clocks(struct xsp_drain *d)
 	struct xsprof_chunk chunk = {
 		.type = XSPROF_CHUNK_CLOCK,
 		.producer = XSPROF_NO_PRODUCER,
+		.pos = d->filter.peek ? PEEK_MARGIN : 0,
 	};
 
 	if (!d->nr_syncs)
@@ -184,7 +189,7 @@ static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
  */
 static void tick_clocks(struct xsp_drain *d, uint64_t now)
 {
-	if (!d->live || now < d->clock_at)
+	if (!d->live || now < d->clock_at || d->filter.peek)
 		return;
 	if (now - d->last_mono > CLOCK_GAP_MAX)
 		xsp_drain_kernel_clocks(d, d->last_mono + SECOND, now - SECOND);
@@ -202,7 +207,8 @@ static void tick(struct xsp_drain *d, uint64_t now)
 	if (now < d->tick_at)
 		return;
 	d->tick_at = now + SECOND;
-	xsp_drain_store_clocks(d);
+	if (!d->filter.peek)
+		xsp_drain_store_clocks(d);
 	for (p = d->live; p; p = p->next) {
 		uint64_t slots = 0;
 		uint32_t k;
@@ -215,6 +221,25 @@ static void tick(struct xsp_drain *d, uint64_t now)
 			xsp_producer_ledger(&d->st, p);
 		p->ledger_slots = slots;
 	}
+}
+
+/*
+ * For somebody who looks on: a sync point, and then all that was published before it.  Without
+ * anything new there is nothing that waits for one.
+ */
+static bool peek_clocks(struct xsp_drain *d, uint64_t now)
+{
+	if (!d->filter.peek || (!d->nr_syncs && (now < d->clock_at ||
+						 now - d->idle_since > 5 * PEEK_GAP)))
+		return false;
+	xsp_drain_clocks(d, d->st.kinds);
+	d->clock_at = now + PEEK_GAP;
+	return true;
+}
+
+void xsp_drain_set_peek(struct xsp_drain *d)
+{
+	d->filter.peek = true;
 }
 
 /* Has nothing come for so long, and does everything wake us, that there is nothing to do? */
@@ -242,6 +267,7 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 		xsp_drain_scan(d);
 	}
 	xsp_drain_list(d);
+	pass.all = peek_clocks(d, pass.now);
 	for (p = d->live; p; p = p->next) {
 		if (p->quiet)
 			pass.ready += p->ready;
@@ -250,6 +276,8 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	}
 	d->ready = pass.ready;
 	size_chunks(d);
+	if (pass.all)
+		xsp_drain_store_clocks(d);
 	xsp_drain_look_after(d, pass.now);
 	tick_clocks(d, pass.now);
 	tick(d, pass.now);

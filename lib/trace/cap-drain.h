@@ -68,6 +68,7 @@ void xsp_drain_close(struct xsp_drain *d);
  * @ids: those of these numbers
  * @nr_ids: how many
  * @all: all that live, or come later, whosever they are
+ * @own: of all only those of our own user
  * @go_on: they record on when we are done, and before us nobody has lost anything
  * @peek: they are only looked at: no tail is moved, nothing ends, nothing is switched off
  */
@@ -78,6 +79,7 @@ struct xsp_device_filter {
 	const uint64_t	*ids;
 	uint32_t	nr_ids;
 	bool		all;
+	bool		own;
 	bool		go_on;
 	bool		peek;
 };
@@ -95,6 +97,19 @@ bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xspro
  * Return: 0 or -errno.
  */
 int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter);
+
+/**
+ * xsp_drain_peek - look at a producer of somebody's session
+ * @d: drain of no session, whose filter says peek
+ * @dirfd: the session
+ * @name: its file
+ *
+ * Return: 0, also when it is looked at already; -ESRCH: it has ended; -errno.
+ */
+int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name);
+
+/* A drain without a device that only looks, at what xsp_drain_peek() names. */
+void xsp_drain_set_peek(struct xsp_drain *d);
 
 /* Readable when there is something to do; -1 where nothing tells. */
 int xsp_drain_fd(const struct xsp_drain *d);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/cap-local.h"
@@ -109,6 +110,32 @@ static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
 	}
 	p->hash = hash;
 	xsp_drain_join(d, p);
+}
+
+int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
+{
+	struct xsprof_cap_exit exit;
+	struct xsp_producer *p;
+	struct stat st;
+	int err = -EMFILE;
+
+	if (!is_name(name, 'p') || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -ENOENT;
+	for (p = d->live; p; p = p->next)
+		if (p->ino == st.st_ino && p->dev == st.st_dev)
+			return 0;
+	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
+		err = xsp_producer_peek(&d->st, dirfd, name, &d->next_number, &p);
+	if (err)
+		return err;
+	/* What its session's recorder has still to do with it is not seen here. */
+	if (xsp_producer_ended(&d->st, p, xsp_now(), &exit)) {
+		xsp_producer_exit(&d->st, p, &exit);
+		xsp_producer_free(p);
+		return -ESRCH;
+	}
+	xsp_drain_join(d, p);
+	return 0;
 }
 
 /* e.PID.START.0: a process says in a line why it does not take part. */

@@ -41,7 +41,7 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	d->gone_bad += bad;
 	if (p->rf.device)
 		leave_device(d, p);
-	else if (!d->st.keep || !d->st.error)
+	else if (!p->rf.peek && (!d->st.keep || !d->st.error))
 		unlinkat(d->dirfd, p->name, 0);
 	xsp_producer_free(p);
 }

@@ -41,8 +41,8 @@ static pid_t find_pid(const struct xsp_store *st, const struct xsp_producer *p)
 }
 
 /*
- * A producer of the device may have run long before we came, and others may have read it: what
- * they took, and what was overwritten by then, is no loss of this recording.
+ * A producer may have run long before we came, and others may have read it: what they took, and
+ * what was overwritten by then, is no loss of this recording.  Who only looks sees all there is.
  */
 static void adopt_rings(struct xsp_producer *p)
 {
@@ -56,8 +56,10 @@ static void adopt_rings(struct xsp_producer *p)
 		if (!xsp_ring_ready(&p->rf, k))
 			continue;
 		reader = xsp_ring_reader(&p->rf, k);
-		r->tail = __atomic_load_n(&reader->tail, __ATOMIC_RELAXED);
-		r->skipped = __atomic_load_n(&reader->skipped, __ATOMIC_RELAXED);
+		if (!p->rf.peek) {
+			r->tail = __atomic_load_n(&reader->tail, __ATOMIC_RELAXED);
+			r->skipped = __atomic_load_n(&reader->skipped, __ATOMIC_RELAXED);
+		}
 		if (r->skipped > r->tail)
 			r->skipped = r->tail;
 		r->unsaved = r->tail - r->skipped;
@@ -94,7 +96,7 @@ static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *numbe
 	p->rings = calloc(p->rf.rings, sizeof(*p->rings));
 	if (!p->rings)
 		return -ENOMEM;
-	if (p->rf.device)
+	if (p->rf.device || p->rf.peek)
 		adopt_rings(p);
 	if (st->ops && st->ops->resume)
 		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos);
@@ -108,8 +110,8 @@ static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *numbe
 	return 0;
 }
 
-int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
-		      struct xsp_producer **out)
+static int open_file(struct xsp_store *st, int dirfd, const char *name, bool peek,
+		     uint32_t *number, struct xsp_producer **out)
 {
 	struct xsp_producer *p;
 	struct stat sb;
@@ -121,6 +123,7 @@ int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_
 	err = xsp_ring_file_open(&p->rf, dirfd, name);
 	if (err)
 		goto err_free;
+	p->rf.peek = peek;
 	if (fstat(p->rf.fd, &sb)) {
 		err = -errno;
 		goto err_close;
@@ -141,6 +144,18 @@ err_free:
 	free(p->rings);
 	free(p);
 	return err;
+}
+
+int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
+		      struct xsp_producer **out)
+{
+	return open_file(st, dirfd, name, false, number, out);
+}
+
+int xsp_producer_peek(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
+		      struct xsp_producer **out)
+{
+	return open_file(st, dirfd, name, true, number, out);
 }
 
 /* Of one that has ended the kernel alone knows the name still. */

@@ -14,6 +14,8 @@
 
 /* A ring with less than a chunk and less than a quarter of it in use may wait this long. */
 #define LINGER_NS	1000000000u
+/* And who only looks, for somebody who waits to see it, so long. */
+#define PEEK_LINGER_NS	50000000u
 
 /* ---- the arena ----------------------------------------------------------------------------- */
 
@@ -224,10 +226,10 @@ static void give_up(struct xsp_store *st, struct xsp_producer *p, uint32_t k, co
 
 /* Is it time to read this ring? */
 static bool due(const struct xsp_store *st, const struct xsp_producer_ring *r, uint64_t pending,
-		uint64_t size, const struct xsp_pass *pass)
+		uint64_t size, const struct xsp_pass *pass, uint64_t linger)
 {
 	return pass->all || pending >= st->chunk_slots || pending >= size / 4 ||
-	       pass->now - r->since >= LINGER_NS;
+	       pass->now - r->since >= linger;
 }
 
 static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t head,
@@ -258,7 +260,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 		return;
 	if (!r->since)
 		r->since = pass->now;
-	if (!due(st, r, pending, size, pass)) {
+	if (!due(st, r, pending, size, pass, p->rf.peek ? PEEK_LINGER_NS : LINGER_NS)) {
 		pass->pending += pending;
 		return;
 	}

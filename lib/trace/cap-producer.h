@@ -125,6 +125,10 @@ struct xsp_pass {
 int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
 		      struct xsp_producer **out);
 
+/* The same, only to look at it: its tails are somebody else's. */
+int xsp_producer_peek(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
+		      struct xsp_producer **out);
+
 /**
  * xsp_producer_open_device - the same for a producer of the device
  * @st: store

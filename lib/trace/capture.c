@@ -60,10 +60,49 @@ static int add_note(struct xsprof_trace *t, const char *s, size_t len)
 	return 0;
 }
 
-static int add_clock(struct xsprof_trace *t, const uint8_t *raw, size_t len)
-{
-	size_t nr = len / sizeof(*t->syncs);
+/*
+ * While the recorder runs it may still find records older than what it has written: a ring with
+ * little in it is let wait for a second.  Not so what is older than this before a sync point.
+ */
+#define FOLLOW_NS	2000000000u
 
+/* Before that point all records are in the file; a writer that is quicker says so. */
+static void note_settled(struct xsprof_trace *t, const struct xsprof_chunk *chunk,
+			 const struct xsprof_sync *last)
+{
+	uint64_t margin = chunk->pos ? chunk->pos : FOLLOW_NS;
+	uint64_t settled = last->mono > margin ? last->mono - margin : 0;
+
+	if (settled > t->settled)
+		t->settled = settled;
+}
+
+/*
+ * Of a file that is followed for days the points of long ago are not needed as closely: every
+ * other one goes.
+ */
+#define FOLLOW_SYNCS	4096u
+
+static void thin_out(struct xsprof_trace *t)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < t->nr_syncs; i += 2)
+		t->syncs[kept++] = t->syncs[i];
+	t->nr_syncs = kept;
+}
+
+static int add_clock(struct xsprof_trace *t, const struct xsprof_chunk *chunk, const uint8_t *raw)
+{
+	size_t nr = chunk->raw / sizeof(*t->syncs);
+	struct xsprof_sync last;
+
+	if (nr) {
+		memcpy(&last, raw + (nr - 1) * sizeof(last), sizeof(last));
+		note_settled(t, chunk, &last);
+	}
+	if (t->started && t->nr_syncs > FOLLOW_SYNCS)
+		thin_out(t);
 	if (nr > XST_MAX_SYNCS - t->nr_syncs) {
 		xst_warn(t, XST_WARN_CLOCK, "more than %u sync points: the others are left out",
 			 XST_MAX_SYNCS);
@@ -81,7 +120,6 @@ static int add_clock(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 		t->room_syncs = room;
 	}
 	memcpy(t->syncs + t->nr_syncs, raw, nr * sizeof(*t->syncs));
-	t->sync_last = t->syncs[t->nr_syncs].mono;
 	t->nr_syncs += nr;
 	return 0;
 }
@@ -239,7 +277,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_HOST:
 		return add_host(t, (const char *)raw, chunk->raw);
 	case XSPROF_CHUNK_CLOCK:
-		return add_clock(t, raw, chunk->raw);
+		return add_clock(t, chunk, raw);
 	case XSPROF_CHUNK_PRODUCER:
 		return add_producer(t, off, p, raw);
 	case XSPROF_CHUNK_ARENA:
@@ -329,18 +367,12 @@ static int step(struct xsprof_trace *t)
 	return 1;
 }
 
-/*
- * While the recorder runs it may still find records older than what it has written: a ring with
- * little in it is let wait for a second.  Not so what is older than this before a sync point.
- */
-#define FOLLOW_NS	2000000000u
-
 static void set_horizon(struct xsprof_trace *t)
 {
 	t->horizon = UINT64_MAX;
 	if (!(t->flags & XSPROF_TRACE_FOLLOW) || t->has_end)
 		return;
-	t->horizon = t->sync_last > FOLLOW_NS ? t->sync_last - FOLLOW_NS : 0;
+	t->horizon = t->settled;
 }
 
 int xst_capture_scan(struct xsprof_trace *t)

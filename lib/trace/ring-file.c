@@ -197,15 +197,18 @@ static uint64_t block_up(uint64_t pos)
 uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t head, uint64_t pos)
 {
 	uint64_t size = xsp_ring_slots(rf) - XSPROF_OVERWRITE_MARGIN;
-	uint64_t from = head > size ? head - size : 0;
+	uint64_t from = head > size ? head - size : 0, tail;
 
+	if (from <= pos)
+		return pos;
+	from = block_up(from);
 	if (rf->ctl.mode == XSPROF_MODE_OVERWRITE)
-		return from > pos ? block_up(from) : pos;
-	from = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_RELAXED);
-	/* The consumer may have gone on since head was read. */
-	if (from > head)
-		from = head;
-	return from > pos ? from : pos;
+		return from;
+	/* Not even what was let go of is written to before the ring is full again. */
+	tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_RELAXED);
+	if (tail <= pos)
+		return pos;
+	return tail < from ? tail : from;
 }
 
 int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void *buf,

@@ -113,8 +113,8 @@ static inline uint64_t xsp_ring_head(const struct xsp_ring_file *rf, uint32_t k)
  * @head: read after the copy
  * @pos: the copy's first slot
  *
- * Who consumes a DISCARD ring is not overtaken; who only looks is, once its consumer has let
- * slots go.
+ * Who consumes a DISCARD ring is not overtaken; who only looks is, where its consumer has let
+ * slots go and the writer has come around.
  *
  * Return: @pos, or the first slot after it that the writer cannot have touched, where a record
  * begins.

@@ -315,3 +315,19 @@ int xst_stream_load(struct xsprof_trace *t, struct xst_stream *s)
 		xst_buffer_put(t, s);
 	return r;
 }
+
+uint64_t xst_needed_from(const struct xsprof_trace *t)
+{
+	uint64_t from = t->scanned;
+
+	for (uint32_t i = 0; i < t->nr_streams; i++) {
+		const struct xst_stream *s = t->streams[i];
+
+		/* A window that is not used up may be taken away, and be read again. */
+		if ((s->chunk_left || !xst_stream_empty(s)) && s->chunk_at < from)
+			from = s->chunk_at;
+		if (s->chunk < s->nr_chunks && s->chunks[s->chunk] < from)
+			from = s->chunks[s->chunk];
+	}
+	return from;
+}

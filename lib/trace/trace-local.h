@@ -199,6 +199,8 @@ void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s);
 void xst_stream_free(struct xst_stream *s);
 /* Brings the next records into memory.  Return: 1, 0 at the end, or -errno. */
 int xst_stream_load(struct xsprof_trace *t, struct xst_stream *s);
+/* The offset in the file below which no slot is read again. */
+uint64_t xst_needed_from(const struct xsprof_trace *t);
 /* When its window is used up: sets the time of what comes next; false when nothing does. */
 bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s);
 /* Lets go of the window; what was not yet read of it is loaded again later. */
@@ -327,7 +329,7 @@ struct xsprof_trace {
 	struct xst_fit		fit;
 	uint32_t		main_kind;	/* of @fit */
 	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of other clocks */
-	uint64_t		sync_last;	/* mono of the last CLOCK chunk */
+	uint64_t		settled;	/* mono: records before it are all in the file */
 	struct xsprof_cap_end	end;
 	bool			has_end;
 	bool			truncated;
