@@ -181,7 +181,7 @@ boot()
 
 mkdir -p "$build/kmod" || exit 1
 work=$(mktemp -d "$build/kmod/matrix.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+[ -n "${XSPROF_KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
 log=$work/log
 
 plan > "$work/plan" || exit 1

@@ -201,7 +201,7 @@ static void one(struct __test_metadata *_metadata, uint32_t mode, uint64_t ring_
 	if (pace == STOPPED) {
 		EXPECT_LT(0, ck->overwrite ? skipped : drops);
 	}
-	if (_metadata->exit_code == KSFT_FAIL)
+	if (ck->c.torn || ck->c.back || ck->misplaced || ck->wrong_place || head != ck->c.at)
 		TH_LOG("mode %u, ring of %llu, %u slots, reader %s", mode,
 		       (unsigned long long)ring_size, slots, pace_name[pace]);
 	dev_close(&d);
