@@ -336,9 +336,30 @@ static void ndjson_event(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = p;
 }
 
+/* What its process was in when that ended: an object before the one of the end. */
+static void ndjson_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+			  uint64_t ns, enum xsp_why why)
+{
+	struct xsp_out *out = data;
+	char *p;
+
+	if (why != XSP_WHY_EXIT || !range->shown)
+		return;
+	p = put_u64(put_lit(xsp_buf_room(&out->buf, XSP_BUF_ROOM), "{\"ns\":"), ns);
+	p = put_thread(out, thread, put_lit(p, ",\"type\":\"open\""));
+	p = put_lit(p, ",\"cpu\":-1");
+	if (range->name)
+		p = put_entry(out, xsp_names_get(out->names, thread->producer, range->name), p);
+	p = FIELD(p, "begin_ns", put_u64, range->begin);
+	p = FIELD(p, "end_ns", put_u64, ns);
+	p = put_lit(p, "}\n");
+	out->buf.p = p;
+}
+
 const struct xsp_format xsp_format_ndjson = {
 	.name		= "ndjson",
 	.name_text	= name_text,
 	.key_text	= key_text,
 	.event		= ndjson_event,
+	.ops		= { .closed = ndjson_closed },
 };

@@ -263,6 +263,24 @@ static void text_event(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = p;
 }
 
+/* What its process was in when that ended: a line before the one of the end. */
+static void text_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+			uint64_t ns, enum xsp_why why)
+{
+	struct xsp_out *out = data;
+	char *p;
+
+	if (why != XSP_WHY_EXIT || !range->shown)
+		return;
+	p = put_thread(out, thread, xsp_buf_room(&out->buf, XSP_BUF_ROOM));
+	p = put_time(out, out->priv, ns, put_cpu(out->priv, -1, p));
+	p = put_name(out, thread->producer, range->name, put_lit(p, "open:     "));
+	p = put_seconds(put_lit(p, " begin="), range->begin);
+	p = put_u64(put_lit(p, " dur="), ns > range->begin ? ns - range->begin : 0);
+	*p++ = '\n';
+	out->buf.p = p;
+}
+
 static void text_finish(struct xsp_out *out)
 {
 	free(out->priv);
@@ -275,5 +293,6 @@ const struct xsp_format xsp_format_text = {
 	.key_text	= key_text,
 	.start		= text_start,
 	.event		= text_event,
+	.ops		= { .closed = text_closed },
 	.finish		= text_finish,
 };

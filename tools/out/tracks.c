@@ -110,10 +110,11 @@ static void close_top(struct xsp_tracks *tracks, struct xsp_thread *thread, uint
 	xsp_stack_end(&thread->stack, ns);
 }
 
-static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns)
+static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+		      enum xsp_why why)
 {
 	while (thread->stack.open)
-		close_top(tracks, thread, ns, XSP_WHY_OPEN);
+		close_top(tracks, thread, ns, why);
 	thread->stack.deep = 0;
 }
 
@@ -313,7 +314,7 @@ static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 	if (ev->producer >= tracks->nr_producers)
 		return;
 	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
-		close_all(tracks, thread, ev->ns);
+		close_all(tracks, thread, ev->ns, XSP_WHY_EXIT);
 }
 
 static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
@@ -432,7 +433,7 @@ void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 
 	for (i = 0; i < BUCKETS; i++) {
 		while (tracks->buckets[i]) {
-			close_all(tracks, tracks->buckets[i], ns);
+			close_all(tracks, tracks->buckets[i], ns, XSP_WHY_OPEN);
 			forget(tracks, &tracks->buckets[i]);
 		}
 	}

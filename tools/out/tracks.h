@@ -66,7 +66,8 @@ struct xsp_view {
 
 enum xsp_why {
 	XSP_WHY_CUT,	/* an end around it came, or its process paused */
-	XSP_WHY_OPEN,	/* its process or the trace ended */
+	XSP_WHY_OPEN,	/* the trace ended */
+	XSP_WHY_EXIT,	/* its process ended */
 };
 
 /**
