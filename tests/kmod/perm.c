@@ -372,12 +372,14 @@ static int cgroup_start(void)
 	return env_file_put(CGROUP "/memory.max", "8388608\n");
 }
 
-static int in_cgroup(void)
+/* @turn: the parent gives room when it is 1, and says 2. */
+static int in_cgroup(uint32_t *turn)
 {
 	struct dev d;
 	uint32_t k;
 	int err = 0;
 
+	*turn = 0;	/* in the page tables from here on */
 	if (env_file_put(CGROUP "/cgroup.procs", "0"))
 		return 50;
 	if (dev_attach(&d, XSPROF_MODE_DISCARD, 4 << 20, 8))
@@ -387,11 +389,13 @@ static int in_cgroup(void)
 	if (err != -ENOMEM)
 		return 52;
 	/*
-	 * What was populated can be written to the last byte, with no SIGBUS; page tables are
-	 * the process' own affair, and get some room.
+	 * What was populated can be written to the last byte, with no SIGBUS.  Page tables and
+	 * all else that a full group is short of are the process' own affair: it gets some room,
+	 * and from outside, for even to ask for it takes memory.
 	 */
-	if (env_file_put(CGROUP "/memory.max", "16777216\n"))
-		return 54;
+	__atomic_store_n(turn, 1, __ATOMIC_RELEASE);
+	while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != 2)
+		;
 	for (uint32_t i = d.nr; i + 1 < k; i++)
 		memset(dev_data(&d, i), 0x5a, d.ring_size);
 	return k > d.nr + 1 ? 0 : 53;
@@ -399,19 +403,26 @@ static int in_cgroup(void)
 
 TEST_F(perm, memory_cgroup)
 {
+	uint32_t *turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int err = cgroup_start(), status;
 	long long before;
 	pid_t pid;
 
 	if (err)
 		SKIP(return, "no memory controller of cgroup v2 here: %s", strerror(-err));
+	ASSERT_NE(MAP_FAILED, turn);
+	*turn = 0;
 	drop_all(self);
 	before = counter("bytes");
 	fflush(stdout);
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid)
-		_exit(in_cgroup());
+		_exit(in_cgroup(turn));
+	while (__atomic_load_n(turn, __ATOMIC_ACQUIRE) != 1 && !waitpid(pid, &status, WNOHANG))
+		sched_yield();
+	EXPECT_EQ(0, env_file_put(CGROUP "/memory.max", "16777216\n"));
+	__atomic_store_n(turn, 2, __ATOMIC_RELEASE);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_GT(counter("bytes"), before + (3 << 20));
