@@ -58,7 +58,7 @@ static void help(void)
 	      "  -r, --reltime         text: times since the start of the trace\n"
 	      "  -n, --limit N         the first N events only\n"
 	      "  -F, --follow          go on while the file grows, until the recording ends\n"
-	      "      --live            look into the rings of processes that run, until Ctrl-C, and\n"
+	      "      --live            look into rings of processes that run, until Ctrl-C, and\n"
 	      "                        take nothing out: of all your own,\n"
 	      "  -p PID[,PID...]       ... of these, until they end,\n"
 	      "  -a                    ... or of all that you may see (needs the module)\n"

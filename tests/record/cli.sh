@@ -93,7 +93,7 @@ kill -KILL "$(cat deaf.pid)"
 
 # Arguments
 for bad in --no-such-option --mode=sideways '-b 0' '-b lots' -b1k '-d soon' -d0 -z0 -z99 \
-	--clock=sundial '-o -' --quiet=yes; do
+	--clock=sundial '-o -' --quiet=yes --backend=paper -p0 '-p 12,x' -p1; do
 	# shellcheck disable=SC2086
 	run "$xsprof" record $bad -- true
 	is "refused: $bad" $rc 2
@@ -115,6 +115,31 @@ run "$xsprof" --version
 has "--version" out '^xsprof [0-9]'
 run sh -c "$xsprof --help >/dev/full"
 is "help to a full device fails" $rc 1
+
+# Running processes, and the module
+run "$xsprof" record -p 1 -a
+has "some or all" err '--pid, --all: either some or all'
+run "$xsprof" record -a -m discard
+has "rings are as they are" err '--mode: the rings of processes that run are as they are'
+run "$xsprof" record -p 1 --backend tmpfs
+has "tmpfs shows no running process" err '--pid needs the module'
+if [ -c /dev/xsprof ]; then
+	skip "no module" "there is one"
+	skip "no module, said" "there is one"
+else
+	for need in '-p 1' -a '--backend=device true'; do
+		# shellcheck disable=SC2086
+		run "$xsprof" record $need
+		is "no module: $need" $rc 2
+		has "no module, said: $need" err '/dev/xsprof is not there: load the module'
+	done
+	run "$xsprof" recover -p 1
+	is "no module: recover" $rc 2
+fi
+run "$xsprof" record --no-itt -o b.data --backend=tmpfs -- sh -c 'echo $XSPROF_BACKEND'
+is "the command is told of --backend" "$(cat out)" tmpfs
+run "$xsprof" record --no-itt -o b.data -- "$actor" count 10
+has "told where the rings are" err '^xsprof: rings: tmpfs$'
 
 # Places
 run "$xsprof" record -o /no/such/dir/x.data -- sh -c 'echo ran'

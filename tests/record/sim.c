@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <xsprof/ioctl.h>
 
 #include "sim.h"
 
@@ -87,6 +90,66 @@ static void fill(struct sim *s, uint32_t rings, uint64_t ring_size, uint32_t mod
 	ctl->attach.mono_raw = ctl->attach.ticks;
 }
 
+static uint64_t cookie(const char *session)
+{
+	const char *name = strrchr(session, '/') + 1;
+	uint64_t h = 0xcbf29ce484222325u;
+
+	while (*name)
+		h = (h ^ (uint8_t)*name++) * 0x100000001b3u;
+	return h;
+}
+
+static void map_over(struct sim *s, uint64_t off, uint64_t len)
+{
+	if (mmap(s->base + off, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, s->fd,
+		 off) == MAP_FAILED)
+		die("mmap over");
+}
+
+/* All rings of one kind, so that there are as many as were asked for. */
+static void open_device(struct sim *s, uint32_t rings, uint64_t ring_size, uint32_t mode)
+{
+	const char *session = getenv("XSPROF_SESSION");
+	struct xsprof_attach attach = {
+		.size = sizeof(attach),
+		.flags = XSPROF_ATTACH_MONO | XSPROF_ATTACH_NO_RSEQ,
+		.abi_major = XSPROF_ABI_MAJOR,
+		.abi_minor = XSPROF_ABI_MINOR,
+		.mode = mode,
+		.nr_lock_rings = rings,
+		.ring_size = ring_size,
+		.arena_size = ARENA_SIZE,
+		.session = session ? cookie(session) : 0,
+		.wanted = ~0ull,
+	};
+	uint32_t k;
+
+	s->device = true;
+	s->fd = open(XSPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	if (s->fd < 0 || ioctl(s->fd, XSPROF_IOC_ATTACH, &attach))
+		die(XSPROF_DEVICE_PATH);
+	s->base = mmap(NULL, attach.total_size, PROT_READ, MAP_SHARED, s->fd, 0);
+	if (s->base == MAP_FAILED)
+		die("mmap");
+	s->ctl = (struct xsprof_ctl *)s->base;
+	s->rings = rings;
+	s->slots = attach.ring_size / XSPROF_SLOT_SIZE;
+	map_over(s, s->ctl->arena_off, s->ctl->arena_size);
+	for (k = 0; k < rings; k++) {
+		struct xsprof_populate populate = {
+			.size = sizeof(populate),
+			.offset = s->ctl->rings_off + k * s->ctl->ring_stride,
+			.bytes = s->ctl->ring_stride,
+		};
+
+		if (ioctl(s->fd, XSPROF_IOC_POPULATE, &populate))
+			die("populate");
+		map_over(s, populate.offset, s->ctl->page_size);
+		map_over(s, populate.offset + 2 * s->ctl->page_size, s->ctl->ring_size);
+	}
+}
+
 void sim_open(struct sim *s, uint32_t rings, uint64_t ring_size, uint32_t mode, uint32_t seq)
 {
 	uint64_t size = PAGE + ARENA_SIZE + rings * (2 * PAGE + ring_size);
@@ -96,6 +159,11 @@ void sim_open(struct sim *s, uint32_t rings, uint64_t ring_size, uint32_t mode, 
 	uint32_t k;
 	int dir;
 
+	memset(s, 0, sizeof(*s));
+	if (getenv("SIM_DEVICE")) {
+		open_device(s, rings, ring_size, mode);
+		return;
+	}
 	if (!session)
 		die("XSPROF_SESSION");
 	dir = open(session, O_RDONLY | O_DIRECTORY);
@@ -134,18 +202,18 @@ struct xsprof_ring_writer *sim_writer(const struct sim *s, uint32_t k)
 
 struct xsprof_ring_reader *sim_reader(const struct sim *s, uint32_t k)
 {
-	return (void *)((uint8_t *)sim_writer(s, k) + PAGE);
+	return (void *)((uint8_t *)sim_writer(s, k) + s->ctl->page_size);
 }
 
 struct xsprof_rec *sim_slot(const struct sim *s, uint32_t k, uint64_t pos)
 {
-	return (struct xsprof_rec *)((uint8_t *)sim_writer(s, k) + 2 * PAGE) +
+	return (struct xsprof_rec *)((uint8_t *)sim_writer(s, k) + 2 * s->ctl->page_size) +
 	       (pos & (s->slots - 1));
 }
 
 uint32_t sim_name(struct sim *s, const char *text)
 {
-	struct xsprof_arena *arena = (void *)(s->base + PAGE);
+	struct xsprof_arena *arena = (void *)(s->base + s->ctl->arena_off);
 	static uint32_t last;
 	uint32_t len = strlen(text), size = (sizeof(struct xsprof_entry) + len + 7) & ~7u;
 	struct xsprof_entry *entry = (void *)((uint8_t *)(arena + 1) + arena->used);
@@ -208,6 +276,9 @@ bool sim_put(struct sim *s, uint32_t k, uint32_t name, uint32_t size, uint64_t v
 
 void sim_goodbye(struct sim *s)
 {
+	/* The kernel sees for itself. */
+	if (s->device)
+		return;
 	s->ctl->exit_ticks = ticks();
 	__atomic_store_n(&s->ctl->state, XSPROF_STATE_EXITED, __ATOMIC_RELEASE);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A producer made by hand from the ABI header alone: it shares no code with the library, so that
+ * A producer made by hand from the ABI headers alone: it shares no code with the library, so that
  * a recorder tested with it is tested against the layout and not against itself.  It can do what
- * the library never would.
+ * the library never would.  With SIM_DEVICE in the environment it is one of the device's.
  */
 #ifndef TESTS_RECORD_SIM_H
 #define TESTS_RECORD_SIM_H
@@ -19,6 +19,7 @@
  * @ctl: its first page
  * @rings: rings in it
  * @slots: of a ring
+ * @device: its control page is the kernel's
  * @name: in the session
  */
 struct sim {
@@ -27,6 +28,7 @@ struct sim {
 	struct xsprof_ctl	*ctl;
 	uint32_t		rings;
 	uint64_t		slots;
+	bool			device;
 	char			name[64];
 };
 

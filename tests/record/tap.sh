@@ -7,6 +7,7 @@ case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 xsprof=$BUILD/bin/xsprof
 actor=$BUILD/tests/record/actor
 marker=$BUILD/tests/record/marker
+steady=$BUILD/tests/record/steady
 inspect=$BUILD/tests/record/inspect
 
 # A tmpfs folder of our own: sessions of this test are nobody else's, and the reverse.
@@ -79,6 +80,21 @@ run()
 	# New files: a process of an earlier test may still hold the old ones.
 	rm -f out err
 	"$@" >out 2>err </dev/null
+	rc=$?
+}
+
+# for_seconds N FILE COMMAND...: asked to end after so long; its output in FILE, status in $rc.
+for_seconds()
+{
+	local n=$1 to=$2 asked
+
+	shift 2
+	rm -f "$to" err
+	"$@" >"$to" 2>err </dev/null &
+	asked=$!
+	sleep "$n"
+	kill -TERM $asked
+	wait $asked
 	rc=$?
 }
 

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# `xsprof dump --live` on rings of a session: what is seen, and that its recorder does not
+# notice.  With the module device.sh asks the same of the device.
+. "$(dirname "$0")/tap.sh"
+export XSPROF_BACKEND=tmpfs
+
+ticks()
+{
+	grep -c ' instant: *tick$' "$1"
+}
+
+in_order()
+{
+	awk -F'[]:[]' '$3 + 0 < last { bad = 1 } { last = $3 + 0 } END { exit bad || !NR }' "$1"
+}
+
+for_seconds 1 out "$xsprof" dump --live
+is "nobody there: ends well" $rc 0
+is "nobody there: nothing to see" "$(cat out)" ""
+
+rm -f f
+"$xsprof" record -q --no-itt -o r.data -- "$steady" f 1500 2000 5 &
+recorder=$!
+wait_for test -s f
+pid=$(cat f)
+run "$xsprof" dump --live -n 20
+is "the first few" "$rc $(wc -l <out)" "0 20"
+for_seconds 1 all "$xsprof" dump --live
+is "SIGTERM ends it well" $rc 0
+ok "records of the process" test "$(ticks all)" -gt 10
+ok "in order of time" in_order all
+has "and what was known at the end" all "exit: .* pid=$pid how=running"
+for_seconds 1 json "$xsprof" dump --live -f ndjson -p "$pid"
+ok "in other formats" grep -q '"name":"tick"' json
+run timeout -k 1 60 "$xsprof" dump --live -p "$pid"
+is "until it ends" $rc 0
+ok "with its last record" test "$(ticks out)" -gt 10
+has "and its end" out "exit: .* pid=$pid"
+wait $recorder
+is "the recorder did not notice" $? 5
+"$inspect" r.data >seen
+has "and has every record" seen '^total records 1500 '
+
+# A writer as fast as it can be is not slowed down; what was missed is told.
+rm -f f
+"$xsprof" record -q --no-itt -m overwrite -b 64k -o o.data -- "$steady" f 0 0 &
+recorder=$!
+wait_for test -s f
+for_seconds 2 fast "$xsprof" dump --live
+is "a fast writer" $rc 0
+ok "is seen" test "$(ticks fast)" -gt 100
+ok "never out of order" in_order fast
+kill -KILL "$(cat f)"
+wait $recorder 2>/dev/null
+
+# Arguments
+for bad in '-p 1' -a '--live file' '--live -F' '--live -p 1 -a' '--live -p none' '--live -i x'; do
+	# shellcheck disable=SC2086
+	run "$xsprof" dump $bad
+	is "refused: $bad" $rc 2
+	has "told where help is: $bad" err "see 'xsprof dump --help'"
+done
+if [ -c /dev/xsprof ]; then
+	skip "somebody who has no rings" "the device knows more processes"
+	skip "all: needs the module" "there is one"
+else
+	run "$xsprof" dump --live -p $$
+	is "somebody who has no rings" $rc 2
+	run "$xsprof" dump --live -a
+	has "all: needs the module" err '-a: /dev/xsprof is not there: load the module'
+fi
+ok "no session stays behind" clean
+finish
