@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "out/escape.h"
 #include "snapshot-arena.h"
 #include "snapshot-find.h"
 #include "tool.h"
@@ -216,16 +217,16 @@ static int visit(void *data, const struct found *found)
 
 static void list_known(const struct change *c)
 {
+	static char text[8 * (XSPROF_TEXT_MAX + 1)];
 	uint32_t i;
 
 	if (!c->nr_known)
 		return;
 	fprintf(stderr, "known:");
 	for (i = 0; i < c->nr_known; i++) {
-		fputs(i ? ", " : " ", stderr);
 		/* Names are programs': nothing in them must drive a terminal. */
-		for (const char *p = c->known[i]; *p; p++)
-			fputc((uint8_t)*p < ' ' || *p == 0x7f ? '?' : *p, stderr);
+		*xsp_escape_text(text, c->known[i], strlen(c->known[i])) = '\0';
+		fprintf(stderr, "%s%s", i ? ", " : " ", text);
 	}
 	fputc('\n', stderr);
 }

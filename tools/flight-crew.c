@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "flight-local.h"
+#include "out/escape.h"
 #include "report.h"
 #include "tool.h"
 #include "trace/cap-proc.h"
@@ -381,18 +382,16 @@ void flight_crew_free(struct flight *f)
 static void stalled(void *data, const struct watch_stall *stall)
 {
 	struct flight *f = data;
-	char reason[192], time[32], thread[48] = "";
+	char reason[192], time[32], thread[48] = "", name[8 * 65];
 
+	/* Names are the program's: nothing in them must drive a terminal. */
+	*xsp_escape_text(name, stall->name, strnlen(stall->name, 64)) = '\0';
 	if (stall->tid)
 		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);
-	snprintf(reason, sizeof(reason), "%sprocess %d is in %.64s for %s%s", thread,
-		 (int)f->looking->p.pid, stall->name,
+	snprintf(reason, sizeof(reason), "%sprocess %d is in %.100s for %s%s", thread,
+		 (int)f->looking->p.pid, name,
 		 report_format_time(time, sizeof(time), stall->open_ns),
 		 stall->unsure ? " (uncertain: some records were overwritten unseen)" : "");
-	/* Names are the program's: nothing in them must drive a terminal. */
-	for (char *p = reason; *p; p++)
-		if ((uint8_t)*p < ' ' || *p == 0x7f)
-			*p = '?';
 	flight_save_ask(f, "stall", f->looking->p.pid, reason);
 }
 

@@ -221,7 +221,7 @@ static int read_ring(struct reading *r, uint64_t since)
 {
 	struct xsp_producer_ring *ring = &r->p->rings[r->k];
 	bool discard = r->p->rf.ctl.mode == XSPROF_MODE_DISCARD;
-	uint64_t low, now, before = r->pos;
+	uint64_t low, now, copied = 0, before = r->pos;
 	long n;
 	int err;
 
@@ -240,12 +240,14 @@ static int read_ring(struct reading *r, uint64_t since)
 		ring->skipped += r->pos - before;
 		ring->before = ring->skipped;
 	}
-	while (r->pos < r->head && !r->s->st.error) {
+	/* More than twice around it goes for a writer that plays with its counters only. */
+	while (r->pos < r->head && !r->s->st.error && copied < 2 * xsp_ring_slots(&r->p->rf)) {
 		before = r->pos;
 		n = peek_copy(&r->p->rf, r->k, &r->pos, r->s->slots,
 			      cut(r->pos, r->head, r->s->nr_slots));
 		if (n < 0)
 			return n;
+		copied += cut(before, r->head, r->s->nr_slots);
 		if (r->pos > r->head)
 			r->pos = r->head;
 		if (!discard)
@@ -320,9 +322,12 @@ static void read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *las
 		s->st.error = s->st.error ? s->st.error : -ENOMEM;
 		return;
 	}
-	for (k = 0; k < p->rf.rings; k++)
+	for (k = 0; k < p->rf.rings; k++) {
+		/* What others have read is in other files. */
+		memset(&p->rings[k], 0, sizeof(p->rings[k]));
 		if (xsp_ring_ready(&p->rf, k))
 			heads[k] = xsp_ring_head(&p->rf, k);
+	}
 	read_names(s, p);
 	for (k = 0; k < p->rf.rings && !p->rf.broken; k++) {
 		struct reading r = { .s = s, .p = p, .last = last, .k = k, .head = heads[k] };

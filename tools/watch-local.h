@@ -52,6 +52,7 @@ struct watch_thread {
  * @buf: slots from there on, @at of them used; NULL while nothing is to be read
  * @n: how many
  * @head: where to stop
+ * @copied: slots at this look: a writer that plays with its counters ends it
  * @done: nothing more at this look
  * @broken: not looked at any more
  */
@@ -61,6 +62,7 @@ struct watch_cursor {
 	uint32_t		at;
 	uint32_t		n;
 	uint64_t		head;
+	uint64_t		copied;
 	bool			done;
 	bool			broken;
 };

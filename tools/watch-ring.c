@@ -15,29 +15,33 @@
 static bool fill(struct watched *w, uint32_t k)
 {
 	struct watch_cursor *c = &w->rings[k];
-	uint64_t size = xsp_ring_slots(w->rf), pos = c->pos, want;
+	uint64_t size = xsp_ring_slots(w->rf), pos, want;
 	long n;
 
 	c->at = c->n = 0;
-	if (c->done || pos >= c->head)
-		return false;
-	want = c->head - pos < WINDOW ? c->head - pos : WINDOW;
-	if (want > size)
-		want = size;
-	/* A window ends with a block, and so with a record. */
-	if (want < c->head - pos)
-		want = ((pos + want) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - pos;
-	n = peek_copy(w->rf, k, &pos, c->buf, want);
-	if (n < 0) {
-		c->broken = c->done = true;
-		watch_lost(w);
-		return false;
+	while (!c->done && c->pos < c->head && c->copied < 2 * size) {
+		pos = c->pos;
+		want = c->head - pos < WINDOW ? c->head - pos : WINDOW;
+		if (want > size)
+			want = size;
+		/* A window ends with a block, and so with a record. */
+		if (want < c->head - pos)
+			want = ((pos + want) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - pos;
+		n = peek_copy(w->rf, k, &pos, c->buf, want);
+		if (n < 0) {
+			c->broken = true;
+			watch_lost(w);
+			return false;
+		}
+		c->copied += want;
+		if (pos != c->pos)
+			watch_lost(w);
+		c->pos = pos;
+		c->n = n;
+		if (n)
+			return true;
 	}
-	if (pos != c->pos)
-		watch_lost(w);
-	c->pos = pos;
-	c->n = n;
-	return n || fill(w, k);
+	return false;
 }
 
 /* The record that comes next, or NULL; one that makes no sense ends its block. */
@@ -103,6 +107,7 @@ static int begin(struct watched *w)
 			c->pos = low;
 		}
 		c->head = head;
+		c->copied = 0;
 		c->done = head == c->pos;
 		if (c->done || c->buf)
 			continue;

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 beat=$BUILD/tests/tools/beat
 open=$BUILD/tests/tools/open
-export XSPROF_SHM_DIR=$dir/shm
+export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir -p "$XSPROF_SHM_DIR"
 cd "$dir" || exit 1
 pids=()

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 prog=$BUILD/tests/tools/open
 cap=$dir/t.data
-export XSPROF_SHM_DIR=$dir/shm
+export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir -p "$XSPROF_SHM_DIR"
 
 record() # $1 what the program does
