@@ -144,7 +144,16 @@ static long call_drop(void *self, union xsp_argument *a)
 {
 	struct xsp_reader *r = self;
 
-	return a->value ? -EINVAL : xsp_registry_drop(r->p);
+	if (!a->value)
+		return xsp_registry_drop(r->p);
+	if (a->value != XSPROF_DROP_AT_END)
+		return -EINVAL;
+	if (!r->consumer)
+		return -EPERM;
+	WRITE_ONCE(r->p->unwanted, true);
+	/* When it has ended meanwhile, at once; while it lives that is for its end to do. */
+	xsp_registry_drop(r->p);
+	return 0;
 }
 
 static const struct xsp_command commands[] = {

@@ -145,10 +145,11 @@ static struct xsp_producer *forget_locked(struct xsp_producer *p)
 	return p;
 }
 
-/* One that never opened a ring has nothing to say after its end. */
+/* One that never opened a ring has nothing to say; another may have been read for good. */
 static bool worth_keeping(const struct xsp_producer *p)
 {
-	return !bitmap_empty((const unsigned long *)p->ctl->ready, p->geo.rings);
+	return !READ_ONCE(p->unwanted) &&
+	       !bitmap_empty((const unsigned long *)p->ctl->ready, p->geo.rings);
 }
 
 /* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */

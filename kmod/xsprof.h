@@ -107,6 +107,7 @@ struct xsp_geometry {
  * @attached: CLOCK_MONOTONIC at attach, ns
  * @mode: enum xsprof_mode
  * @clock: enum xsprof_clock_kind
+ * @unwanted: not to be kept: whoever read it has done with it
  * @exit_wait: on @pid: calls when the process ends
  * @exit_code: of the process, stored by @exit_wait
  * @exit_work: the end, where one may sleep
@@ -146,6 +147,7 @@ struct xsp_producer {
 	u64			attached;
 	u32			mode;
 	u32			clock;
+	bool			unwanted;
 
 	wait_queue_entry_t	exit_wait;
 	int			exit_code;

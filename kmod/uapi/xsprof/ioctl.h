@@ -235,6 +235,12 @@ struct xsprof_events {
 	struct xsprof_info	info;
 };
 
+/*
+ * Argument of XSPROF_IOC_DROP: drop it when it ends, by the reader that consumes.  With 0 the
+ * producer must have ended.
+ */
+#define XSPROF_DROP_AT_END	0x1u
+
 /**
  * struct xsprof_syncs - XSPROF_IOC_SYNCS: the clocks, since the first producer attached
  * @size: sizeof(struct xsprof_syncs) of the caller
@@ -263,7 +269,7 @@ struct xsprof_syncs {
 #define XSPROF_IOC_CONTROL	_IOWR(XSPROF_IOC_MAGIC, 0x06, struct xsprof_control)
 #define XSPROF_IOC_WATCH	_IOW(XSPROF_IOC_MAGIC, 0x07, struct xsprof_watch)
 #define XSPROF_IOC_EVENTS	_IOWR(XSPROF_IOC_MAGIC, 0x08, struct xsprof_events)
-#define XSPROF_IOC_DROP		_IO(XSPROF_IOC_MAGIC, 0x09)	/* do not keep an ended one */
+#define XSPROF_IOC_DROP		_IO(XSPROF_IOC_MAGIC, 0x09)	/* do not keep it */
 #define XSPROF_IOC_SYNCS	_IOWR(XSPROF_IOC_MAGIC, 0x0a, struct xsprof_syncs)
 /* 0x20 to 0x2f: reserved for markers sent through the device */
 
