@@ -14,6 +14,7 @@
 #include "filter.h"
 #include "live.h"
 #include "out/out.h"
+#include "reading.h"
 #include "source.h"
 #include "tool.h"
 
@@ -28,13 +29,11 @@ struct dump {
 	struct xsp_filter		filter;
 	struct xsp_source		source;
 	const struct xsp_format		*format;
-	const char			*input;
+	struct reading			reading;
 	const char			*output;
-	uint64_t			limit;
 	bool				follow;
 	bool				look_on;
 	struct live			live;
-	bool				quiet;
 	bool				past_end;
 };
 
@@ -98,9 +97,9 @@ static int check_live(const struct dump *dump, int argc, char **argv)
 		return -1;
 	if (a->all && a->nr)
 		return tool_usage("dump", "-p, -a: either some or all");
-	if (dump->input || optind < argc)
+	if (dump->reading.input || optind < argc)
 		return tool_usage("dump", "%s: --live looks into rings, not into a file",
-				  dump->input ? dump->input : argv[optind]);
+				  dump->reading.input ? dump->reading.input : argv[optind]);
 	if (dump->follow)
 		return tool_usage("dump", "--follow: is for a file; --live follows by itself");
 	return -1;
@@ -110,32 +109,21 @@ static int check_live(const struct dump *dump, int argc, char **argv)
 static int parse(struct dump *dump, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "input",	required_argument, NULL, 'i' },
+		READING_OPTIONS,
+		READING_LIMIT,
 		{ "output",	required_argument, NULL, 'o' },
 		{ "format",	required_argument, NULL, 'f' },
 		{ "reltime",	no_argument,	   NULL, 'r' },
-		{ "limit",	required_argument, NULL, 'n' },
 		{ "follow",	no_argument,	   NULL, 'F' },
 		{ "live",	no_argument,	   NULL, OPT_LIVE },
-		{ "quiet",	no_argument,	   NULL, 'q' },
-		{ "help",	no_argument,	   NULL, 'h' },
-		{ "version",	no_argument,	   NULL, 'V' },
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
 	int c, ret;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, ":i:o:f:rn:Fp:aqhV", options, NULL)) != -1) {
-		ret = xsp_filter_option(&dump->filter, "dump", c, optarg);
-		if (ret > 0)
-			return ret;
-		if (ret == 0)
-			continue;
+	while ((c = getopt_long(argc, argv, ":" READING_SHORT "n:o:f:rFp:a", options, NULL)) != -1) {
 		switch (c) {
-		case 'i':
-			dump->input = optarg;
-			break;
 		case 'o':
 			dump->output = optarg;
 			break;
@@ -147,10 +135,6 @@ static int parse(struct dump *dump, int argc, char **argv)
 			break;
 		case 'r':
 			dump->out.relative = true;
-			break;
-		case 'n':
-			if (tool_parse_u64(optarg, &dump->limit))
-				return tool_usage("dump", "--limit %s: not a number", optarg);
 			break;
 		case 'F':
 			dump->follow = true;
@@ -166,29 +150,14 @@ static int parse(struct dump *dump, int argc, char **argv)
 		case 'a':
 			dump->live.attach.all = true;
 			break;
-		case 'q':
-			dump->quiet = true;
-			break;
-		case 'h':
-			help();
-			return 0;
-		case 'V':
-			puts("xsprof " XSPROF_VERSION);
-			return 0;
 		default:
-			return tool_bad_option("dump", c, argv, options);
+			ret = reading_option(&dump->reading, c, argv, options);
+			if (ret >= 0)
+				return ret;
 		}
 	}
 	ret = check_live(dump, argc, argv);
-	if (ret >= 0)
-		return ret;
-	if (optind < argc && !dump->input)
-		dump->input = argv[optind++];
-	if (optind < argc)
-		return tool_usage("dump", "%s: one capture at a time", argv[optind]);
-	if (!dump->input)
-		dump->input = XSP_INPUT;
-	return -1;
+	return ret >= 0 ? ret : reading_file(&dump->reading, argc, argv);
 }
 
 static bool wanted(struct dump *dump, const struct xsprof_event *ev, uint32_t name)
@@ -326,11 +295,11 @@ static int all_events(struct dump *dump)
 			first = false;
 		}
 		for (i = 0; i < n && !dump->past_end; i++) {
-			if (evs[i].ns > dump->filter.to_ns || dump->out.shown == dump->limit)
+			if (evs[i].ns > dump->filter.to_ns || dump->out.shown == dump->reading.limit)
 				dump->past_end = true;
 			else
 				one_event(dump, &evs[i]);
-			if (dump->out.shown == dump->limit)
+			if (dump->out.shown == dump->reading.limit)
 				dump->past_end = true;
 		}
 	}
@@ -420,12 +389,12 @@ static int run(struct dump *dump)
 
 static int open_source(struct dump *dump)
 {
-	const char *path = dump->look_on ? dump->live.path : dump->input;
+	const char *path = dump->look_on ? dump->live.path : dump->reading.input;
 	int status;
 
 	status = xsp_source_open(&dump->source, path,
 				 dump->follow || dump->look_on ? XSPROF_TRACE_FOLLOW : 0,
-				 dump->quiet);
+				 dump->reading.quiet);
 	if (dump->look_on)
 		dump->source.path = "rings";
 	return status;
@@ -441,7 +410,12 @@ int cmd_dump(int argc, char **argv)
 		return tool_error("out of memory");
 	dump->format = &xsp_format_text;
 	dump->output = "-";
-	dump->limit = UINT64_MAX;
+	dump->reading = (struct reading){
+		.verb = "dump",
+		.help = help,
+		.filter = &dump->filter,
+		.limit = UINT64_MAX,
+	};
 	dump->filter.to_ns = UINT64_MAX;
 	status = parse(dump, argc, argv);
 	if (status >= 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "reading.h"
 #include "tool.h"
 
 #define BATCH		256u
@@ -161,45 +162,28 @@ int cmd_info(int argc, char **argv)
 {
 	enum { OPT_JSON = 0x100 };
 	static const struct option options[] = {
-		{ "input",	required_argument, NULL, 'i' },
+		READING_OPTIONS,
 		{ "json",	no_argument,	   NULL, OPT_JSON },
-		{ "quiet",	no_argument,	   NULL, 'q' },
-		{ "help",	no_argument,	   NULL, 'h' },
-		{ "version",	no_argument,	   NULL, 'V' },
 		{ 0 },
 	};
-	bool json = false, quiet = false;
-	const char *input = NULL;
+	struct reading reading = { .verb = "info", .help = help };
+	bool json = false;
 	struct info info = { 0 };
 	int c, status;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, ":i:qhV", options, NULL)) != -1) {
-		switch (c) {
-		case 'i':
-			input = optarg;
-			break;
-		case OPT_JSON:
+	while ((c = getopt_long(argc, argv, ":" READING_SHORT, options, NULL)) != -1) {
+		if (c == OPT_JSON) {
 			json = true;
-			break;
-		case 'q':
-			quiet = true;
-			break;
-		case 'h':
-			help();
-			return 0;
-		case 'V':
-			puts("xsprof " XSPROF_VERSION);
-			return 0;
-		default:
-			return tool_bad_option("info", c, argv, options);
+			continue;
 		}
+		status = reading_option(&reading, c, argv, options);
+		if (status >= 0)
+			return status;
 	}
-	if (optind < argc && !input)
-		input = argv[optind++];
-	if (optind < argc)
-		return tool_usage("info", "%s: one capture at a time", argv[optind]);
-	status = xsp_source_open(&info.source, input ? input : XSP_INPUT, 0, quiet);
+	status = reading_file(&reading, argc, argv);
+	if (status < 0)
+		status = xsp_source_open(&info.source, reading.input, 0, reading.quiet);
 	if (status)
 		return status;
 	status = run(&info, json);
