@@ -80,7 +80,10 @@ plan()
 			*) command+=("$word") ;;
 			esac
 		done
-		[ "$kernel" = arm64 ] && clocks=default
+		case $kernel in
+		arm64) clocks=default ;;	# it has one
+		debug) clocks=tsc smp=2 mem=1G ;;	# one boot, which ends with the canary
+		esac
 		for clock in ${clocks//,/ }; do
 			echo "$clock $smp $mem $one ${command[*]}"
 		done
@@ -115,6 +118,8 @@ judge_log()
 
 	rm -rf "$dir"; mkdir -p "$dir"
 	awk -v dir="$dir" '
+		/xsprof-test: start/ { started = 1 }
+		!started && /kmemleak: [0-9]+ new/ { next }	# of the boot itself
 		/xsprof-canary: begin / { part = $NF }
 		{ print > (dir "/" (part == "" ? "log" : "canary-" part)) }
 		/xsprof-canary: end/ { part = "" }' "$1"
@@ -150,7 +155,7 @@ boot()
 			files+=("$programs/tests/kmod/${command%% *}")
 		done
 		echo "finish"
-		if [ "$kernel" = debug ] && [ "$clock" != hpet ]; then
+		if [ "$kernel" = debug ]; then
 			canary=y
 			awk -F "\t" '!/^#/ { print "plant " $1 }' "$vm/canary.list"
 		fi

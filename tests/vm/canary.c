@@ -11,6 +11,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -132,15 +133,18 @@ static void bug_freed(void)
 	object[beyond] = 1;
 }
 
-/* Into the guard page behind it: an oops as well, so the last of all. */
+/*
+ * Into the guard page behind it: an oops as well, so the last of all.  Large, so that it does
+ * not lie where the boot had something mapped whose shadow stayed behind.
+ */
 static void bug_vmalloc(void)
 {
-	char *area = vmalloc(PAGE_SIZE);
+	char *area = vmalloc(SZ_1M);
 
 	if (!area)
 		return;
 	OPTIMIZER_HIDE_VAR(area);
-	area[PAGE_SIZE + beyond] = 1;
+	area[SZ_1M + beyond] = 1;
 	vfree(area);
 }
 

@@ -24,7 +24,6 @@ words=(
 	'Call Trace:'
 	'-+\[ cut here \]-+'
 	'UBSAN: '
-	'INFO: possible '		# lockdep before 4.17 said INFO; possible recursive locking
 	'INFO: task .* blocked for'
 	'INFO: rcu_'
 	'rcu: INFO:'
@@ -46,6 +45,7 @@ words=(
 	'Bad rss-counter'
 	'pagealloc: (memory|single bit) corruption'
 	'page allocation failure'
+	'\] Out of memory: Killed'
 	'usercopy: Kernel memory (exposure|overwrite) attempt'
 	'detected buffer overflow'
 	'stack-protector: '
@@ -53,11 +53,13 @@ words=(
 	'watchdog: BUG'
 	'workqueue lockup'
 	'segfault at .* in xsprof'
+	'klog: the kernel overwrote messages'	# what they said is not known: klog.c
 )
-# A fault that was asked for is no complaint, though it prints a stack trace; nor is what
-# the emulated machine lacks.
+# What was asked for is no complaint, though it prints a stack trace: a failure that was
+# injected, a process that its cgroup's limit has killed.
 known=(
 	'FAULT_INJECTION: forcing a failure'
+	'invoked oom-killer'
 )
 pattern=$(printf '|%s' "${words[@]}")
 fine=$(printf '|%s' "${known[@]}")

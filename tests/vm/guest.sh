@@ -164,7 +164,12 @@ vm_verdict()
 	echo "${0##*/}: no verdict from the guest (QEMU left with $raw," \
 	     "verdict '$nonce $status'); QEMU said, and last of the guest's console:" >&2
 	tail -n 5 "$run/qemu" >&2 2> /dev/null
-	tail -n 40 "$run/console" >&2 2> /dev/null
+	# From where the kernel began to say so, or the last it said
+	awk '/Kernel panic|BUG:|Oops:|Internal error:/ { seen = 1 }
+	     { last[NR % 40] = $0 }
+	     seen && shown++ < 60
+	     END { if (!seen) for (i = NR + 1; i <= NR + 40; i++) if (i % 40 in last) print last[i % 40] }' \
+		"$run/console" >&2 2> /dev/null
 	return 125
 }
 

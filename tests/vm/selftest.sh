@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest runner under test: what it must pass on, and each way in which a guest
-# can end that must never look like a pass. TAP; exit status 0, 1, or 77 where no
-# guest can be had.
+# selftest.sh [KERNEL]: the guest runner under test, with the kernel arm64 (default) or one
+# of kernels.sh: what it must pass on, and each way in which a guest can end that must never
+# look like a pass. TAP; exit status 0, 1, or 77 where no guest can be had.
 
 set -u
 here=$(dirname "$(readlink -f "$0")")
 . "$here/kernels.sh"
 cross=${CROSS_COMPILE:-aarch64-linux-gnu-}
+kernel=${1:-arm64}
 number=0 failed=0
 
 # check NAME WANTED GOT
@@ -24,13 +25,13 @@ check()
 	fi
 }
 
-arm64()
+guest()
 {
-	"$here/arm64.sh" "$@"
+	"$here/boot.sh" --kernel "$kernel" "$@"
 }
 
 # The first boot shows whether a guest can be had here at all.
-out=$(arm64 -- true 2>&1)
+out=$(guest -- true 2>&1)
 status=$?
 if [ $status -eq 77 ]; then
 	echo "$out"
@@ -38,68 +39,155 @@ if [ $status -eq 77 ]; then
 fi
 check "exit status 0" "0 " "$status $out"
 
-work=$(mktemp -d "$vm_dir/selftest.XXXXXX") || exit 1
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # One boot for both streams, their bytes, the arguments and the files.
 printf 'a\r\nb\0c\377' > "$work/bytes"
 printf '#!/bin/sh\ncat bytes; for i; do echo "[$i]" >&2; done; exit 3\n' > "$work/script"
 chmod +x "$work/script"
-arm64 "$work/bytes" "$work/script" -- ./script "it's" 'two  words' '' \
+guest "$work/bytes" "$work/script" -- ./script "it's" 'two  words' '' \
 	> "$work/out" 2> "$work/err"
 check "exit status 3" 3 $?
 check "standard output to the byte" "" "$(cmp "$work/out" "$work/bytes" 2>&1)"
 check "arguments, and standard error apart" $'[it\'s]\n[two  words]\n[]' "$(cat "$work/err")"
 
-arm64 -- sh -c 'exit 6'
+guest -- sh -c 'exit 6'
 check "exit status 6" 6 $?
-arm64 -- sh -c 'head -c 3000000 /dev/zero; kill -SEGV $$' 2> /dev/null | cksum > "$work/sum"
+guest -- sh -c 'head -c 3000000 /dev/zero; kill -SEGV $$' 2> /dev/null | cksum > "$work/sum"
 check "a command killed by a signal: 128 and its number" 139 "${PIPESTATUS[0]}"
 check "3 MB of output" "$(head -c 3000000 /dev/zero | cksum)" "$(cat "$work/sum")"
 
-arm64 -- sh -c 'echo c > /proc/sysrq-trigger; sleep 60' 2> "$work/err"
+guest -- sh -c 'echo c > /proc/sysrq-trigger; sleep 60' 2> "$work/err"
 check "panic: 125" 125 $?
 check "panic: the console is shown" 1 "$(grep -c 'Kernel panic - not syncing' "$work/err")"
-arm64 -- poweroff -f 2> /dev/null
+guest -- poweroff -f 2> /dev/null
 check "power off: 125" 125 $?
-arm64 --limit 6 -- sleep 100 2> /dev/null
+guest --limit 6 -- sleep 100 2> /dev/null
 check "past its limit: 124" 124 $?
 
 # Half a verdict is none: the leaving code alone (3 says status 0) ...
-arm64 -- leave 3 2> /dev/null
+guest -- leave 3 2> /dev/null
 check "leaving code without a written verdict: 125" 125 $?
 # ... one that is written but contradicts the code, one with another run's nonce.
-arm64 -- sh -c 'echo "$(cat /nonce) 0" > /dev/ports/verdict; leave 5' 2> /dev/null
+guest -- sh -c 'echo "$(cat /nonce) 0" > /dev/ports/verdict; leave 5' 2> /dev/null
 check "written verdict and leaving code disagree: 125" 125 $?
-arm64 -- sh -c 'echo "0123456789abcdef 0" > /dev/ports/verdict; leave 3' 2> /dev/null
+guest -- sh -c 'echo "0123456789abcdef 0" > /dev/ports/verdict; leave 3' 2> /dev/null
 check "verdict of another run: 125" 125 $?
 
-arm64 "$work/absent" -- true 2> /dev/null
+guest "$work/absent" -- true 2> /dev/null
 check "a file that is not there: 2" 2 $?
-XSPROF_VM_DIR=$work/empty CROSS_COMPILE=no-such- "$here/arm64.sh" -- true > "$work/out" 2>&1
-check "no cross compiler: 77" 77 $?
+XSPROF_VM_DIR=$work/empty CROSS_COMPILE=no-such- CC=no-such-gcc \
+	"$here/boot.sh" --kernel "$kernel" -- true > "$work/out" 2>&1
+check "no compiler: 77" 77 $?
 check "and the reason" "1..0 # SKIP boot.sh: no-such-gcc is not installed" "$(cat "$work/out")"
 
 # A machine whose apt has no sources: nothing is downloaded, nothing is half made.
 printf 'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "/dev/null";\n' > "$work/apt.conf"
-XSPROF_VM_DIR=$work/empty APT_CONFIG=$work/apt.conf "$here/arm64.sh" -- true > "$work/out" 2>&1
+XSPROF_VM_DIR=$work/empty APT_CONFIG=$work/apt.conf \
+	"$here/boot.sh" --kernel "$kernel" -- true > "$work/out" 2>&1
 check "no packages to be had: 77" 77 $?
 check "and the reason, as TAP" 1 "$(grep -c '^1\.\.0 # SKIP boot.sh: .*linux-image' "$work/out")"
-check "and no tree" "" "$(ls -d "$work/empty/trees/arm64" 2> /dev/null)"
+check "and no tree" "" "$(ls -d "$work/empty/trees/$kernel" 2> /dev/null)"
 
-# rseq in the guest. The broken sequence leaves one instruction for an interrupt to
-# fall on: with one instruction per block about ten do in this many rounds.
-"${cross}gcc" -O2 -static -pthread -o "$work/rseq-count" "$here/rseq-count.c" &&
-"${cross}gcc" -O2 -static -pthread -DBROKEN -o "$work/rseq-broken" "$here/rseq-count.c"
-check "rseq programs build" 0 $?
-arm64 "$work/rseq-count" -- ./rseq-count 16 1000000
-check "glibc registers rseq, and sequences restart: exact" 0 $?
-arm64 --one-insn "$work/rseq-count" "$work/rseq-broken" -- sh -c \
-	'./rseq-count 16 1000000; echo "exact: $?" >&2
-	 ./rseq-broken 16 2000000; echo "broken: $?" >&2' \
-	2> "$work/err"
-check "with one instruction per block: exact, and a sequence one store short is caught" \
-	$'exact: 0\nbroken: 1' "$(cat "$work/err")"
+# What a guest's kernel can say against itself, without a guest.
+gate()
+{
+	printf '[    1.000000] %s\n' 'Linux version 6.1' "$@" '[ end' > "$work/log"
+	"$here/dmesg-gate.sh" "$work/log" > /dev/null 2>&1
+	echo $?
+}
+
+check "gate: an ordinary log" 0 "$(gate 'BUGS: none' 'Warning: unsafe' 'refcount is 1')"
+while read -r line; do
+	check "gate: $line" 1 "$(gate "$line")"
+done << 'END'
+WARNING: CPU: 0 PID: 1 at kernel/x.c:1 f+0x1/0x2
+WARNING: possible circular locking dependency detected
+WARNING: suspicious RCU usage
+BUG: KASAN: slab-out-of-bounds in f+0x1/0x2 [xsprof]
+BUG: sleeping function called from invalid context at x.c:1
+BUG: unable to handle page fault for address: ffffc90000000000
+UBSAN: shift-out-of-bounds in x.c:1:1
+kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)
+ODEBUG: free active (active state 0) object type: timer_list
+refcount_t: addition on 0; use-after-free.
+list_add corruption. prev->next should be next
+INFO: task x:1 blocked for more than 120 seconds.
+Internal error: Oops: 0000000096000004 [#1] SMP
+klog: the kernel overwrote messages before they were read
+END
+: > "$work/log"
+"$here/dmesg-gate.sh" "$work/log" 2> /dev/null
+check "gate: no log is no pass" 2 $?
+check "gate: a failure that was asked for has a trace" 0 "$(gate \
+	'FAULT_INJECTION: forcing a failure.' 'CPU: 0 PID: 1' 'Call Trace:' ' <TASK>' \
+	' f+0x1/0x2' ' </TASK>')"
+check "gate: a process killed for its cgroup's limit has a trace" 0 "$(gate \
+	'x invoked oom-killer: gfp_mask=0x1' 'Call Trace:' ' <TASK>' ' </TASK>' \
+	'Memory cgroup out of memory: Killed process 1 (x)')"
+check "gate: one killed for want of memory" 1 "$(gate 'Out of memory: Killed process 1 (x)')"
+check "gate: and hides nothing after it" 1 "$(gate \
+	'FAULT_INJECTION: forcing a failure.' 'Call Trace:' ' </TASK>' 'BUG: KASAN: x')"
+
+# arm64: is rseq there, and would a broken sequence be seen?
+restartable()
+{
+	# rseq in the guest. The broken sequence leaves one instruction for an interrupt to
+	# fall on: with one instruction per block about ten do in this many rounds.
+	"${cross}gcc" -O2 -static -pthread -o "$work/rseq-count" "$here/rseq-count.c" &&
+	"${cross}gcc" -O2 -static -pthread -DBROKEN -o "$work/rseq-broken" "$here/rseq-count.c"
+	check "rseq programs build" 0 $?
+	guest "$work/rseq-count" -- ./rseq-count 16 1000000
+	check "glibc registers rseq, and sequences restart: exact" 0 $?
+	guest --one-insn "$work/rseq-count" "$work/rseq-broken" -- sh -c \
+		'./rseq-count 16 1000000; echo "exact: $?" >&2
+		 ./rseq-broken 16 2000000; echo "broken: $?" >&2' \
+		2> "$work/err"
+	check "with one instruction per block: exact, and a sequence one store short is caught" \
+		$'exact: 0\nbroken: 1' "$(cat "$work/err")"
+}
+
+# x86: modules, libraries, clocks, kernel text that is patched under two CPUs, and bugs of a
+# module that must not pass.
+modules()
+{
+	local canary toggle clocks
+
+	mkdir -p "$work/canary" && cp "$here/canary.c" "$work/canary/" &&
+	echo 'obj-m := canary.o' > "$work/canary/Kbuild"
+	canary=$("$here/module.sh" --source "$work/canary" "$kernel" "$work/built" | tail -n 1)
+	check "a module builds" canary.ko "${canary##*/}"
+	guest --module "$canary" -- sh -c 'lsmod | grep -q ^canary' 2> /dev/null
+	check "a module that cannot be loaded: insmod's status" 22 $?
+	guest "$canary" -- insmod ./canary.ko bug=refcount 2> "$work/err"
+	check "the command passes and the kernel warns: 126" 126 $?
+	check "and the warning is shown" 1 "$(grep -c 'refcount_t: addition on 0' "$work/err")"
+	guest --no-gate --dmesg "$work/dmesg" "$canary" -- insmod ./canary.ko bug=refcount
+	check "without the gate: 0" 0 $?
+	check "and the warning is in the log" 1 \
+		"$(grep -c 'refcount_t: addition on 0' "$work/dmesg")"
+	guest "$canary" -- insmod ./canary.ko bug=vmalloc 2> /dev/null
+	check "an oops: 125" 125 $?
+	# What would be there without --with-libs: no loader, so "not found".
+	guest /usr/bin/cut -- ./cut --version > /dev/null 2>&1
+	check "a dynamic program alone" 127 $?
+	toggle='cd /sys/kernel/tracing/events; for i in 1 2 3 4 5 6 7 8 9 10; do
+		echo 1 > sched/enable; echo 1 > syscalls/enable
+		echo 0 > syscalls/enable; echo 0 > sched/enable; done
+		cd /t; ./cut --version | head -n 1'
+	check "tracepoints on and off with 2 CPUs, a dynamic program with its libraries" \
+		"$(cut --version | head -n 1)" \
+		"$(guest --with-libs /usr/bin/cut -- sh -c "$toggle" 2>&1)"
+	clocks='cat /sys/devices/system/clocksource/clocksource0/current_clocksource'
+	check "clock tsc" tsc "$(guest --clock tsc -- sh -c "sleep 3; $clocks" 2>&1)"
+	check "clock hpet" hpet "$(guest --clock hpet -- sh -c "$clocks" 2>&1)"
+}
+
+case $kernel in
+arm64) restartable ;;
+*) modules ;;
+esac
 
 echo "1..$number"
 exit $failed
