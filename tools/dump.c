@@ -122,7 +122,8 @@ static int parse(struct dump *dump, int argc, char **argv)
 	int c, ret;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, ":" READING_SHORT "n:o:f:rFp:a", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":" READING_SHORT "n:o:f:rFp:a", options,
+				NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			dump->output = optarg;
@@ -295,7 +296,8 @@ static int all_events(struct dump *dump)
 			first = false;
 		}
 		for (i = 0; i < n && !dump->past_end; i++) {
-			if (evs[i].ns > dump->filter.to_ns || dump->out.shown == dump->reading.limit)
+			if (evs[i].ns > dump->filter.to_ns ||
+			    dump->out.shown == dump->reading.limit)
 				dump->past_end = true;
 			else
 				one_event(dump, &evs[i]);

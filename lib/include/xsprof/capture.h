@@ -95,7 +95,8 @@ enum xsprof_chunk_type {
  * @raw: bytes after @flags are undone; equal to @stored when there are none
  * @producer: number of the producer in this capture, from 0; 0xffffffff for none
  * @ring: ring number, for RING
- * @pos: first slot (RING), first byte (ARENA), else 0
+ * @pos: first slot (RING); first byte (ARENA); CLOCK: all records that are older than so many ns
+ *	before its last point are in the file before it, 0 for two seconds; else 0
  * @first: ticks of the first record, 0 when not known; a hint
  * @last: ticks of the last record, 0 when not known; a hint
  * @crc: CRC-32C of the stored bytes
