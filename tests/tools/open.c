@@ -2,9 +2,10 @@
 /*
  * A program whose threads stand in known ranges when it is killed, or ends:
  *
- *	open FILE kill|exit|exec|pause|wait|lose
+ *	open FILE kill|exit|exec|pause|wait|lose|many
  *
- * FILE gets "TID THREAD-NAME" lines once every thread is where it stays.
+ * FILE gets "TID THREAD-NAME" lines once every thread is where it stays.  "many": there are more
+ * threads, which all stand in "step".
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,9 +19,10 @@
 #include <xsprof/xsprof.h>
 
 #define THREADS	3
+#define MANY	40
 
 static pthread_barrier_t there;
-static pid_t tids[THREADS];
+static pid_t tids[MANY];
 
 static void begin(const char *text)
 {
@@ -47,6 +49,8 @@ static void *stand(void *arg)
 		begin("backward");
 		xsprof_end();
 		xsprof_end();
+	} else if (i >= THREADS) {
+		begin("step");
 	} else {
 		begin("all_reduce");
 		xsprof_async_begin(xsprof_name("request"), 0x77);
@@ -59,7 +63,7 @@ static void *stand(void *arg)
 	return NULL;
 }
 
-static void tell(const char *path)
+static void tell(const char *path, int threads)
 {
 	char tmp[4096];
 	FILE *file;
@@ -70,7 +74,7 @@ static void tell(const char *path)
 	if (!file)
 		exit(90);
 	fprintf(file, "%d main\n", (int)getpid());
-	for (i = 0; i < THREADS; i++)
+	for (i = 0; i < threads; i++)
 		fprintf(file, "%d stand-%d\n", (int)tids[i], i);
 	if (fclose(file) || rename(tmp, path))
 		exit(91);
@@ -88,14 +92,17 @@ static void lose(void)
 
 int main(int argc, char **argv)
 {
+	int threads = THREADS;
 	pthread_t t;
 	long i;
 
 	if (argc < 3)
 		return 92;
+	if (!strcmp(argv[2], "many"))
+		threads = MANY;
 	begin("main");
-	pthread_barrier_init(&there, NULL, THREADS + 1);
-	for (i = 0; i < THREADS; i++)
+	pthread_barrier_init(&there, NULL, threads + 1);
+	for (i = 0; i < threads; i++)
 		if (pthread_create(&t, NULL, stand, (void *)i))
 			return 93;
 	pthread_barrier_wait(&there);
@@ -110,7 +117,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "lose"))
 		lose();
-	tell(argv[1]);
+	tell(argv[1], threads);
 	if (!strcmp(argv[2], "exit"))
 		exit(3);
 	if (!strcmp(argv[2], "exec"))

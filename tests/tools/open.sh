@@ -84,6 +84,11 @@ for how in "exit:when it exited with status 3" "exec:when another program replac
 	result "${how%%:*}: told with --open only" $?
 done
 
+record many
+[ "$(lines | wc -l)" = 16 ] && grep -q '^  \.\.\. and 25 more: --open shows all$' "$dir/report" &&
+	"$xsprof" report --open "$cap" >"$dir/report" && [ "$(lines | wc -l)" = 41 ]
+result "many threads: the first ones, and all on demand" $?
+
 record pause
 off="uncertain: its markers were switched off before"
 [ "$(lines | sed 's/ when killed by SIGKILL//')" = "open was in after for T
