@@ -351,7 +351,7 @@ help:
 	@echo '  tests        the test programs'
 	@echo '  demo         install what is needed, build, record real programs, write demo/'
 	@echo '  demo-kmod    in a virtual machine: what a killed program was doing'
-	@echo '  check        install what is needed, build, run the tests (under 15 minutes)'
+	@echo '  check        install what is needed, build, run the tests (under an hour)'
 	@echo '  check-full   the same with the full figures'
 	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'
 	@echo '  bench        measure, print the table of bars, write build/bench.json'
