@@ -65,8 +65,11 @@ static void fill_ledger(const struct xsp_producer *p, uint32_t k, struct xsprof_
 	out->kind = __atomic_load_n(&writer->kind, __ATOMIC_RELAXED);
 	out->head = __atomic_load_n(&writer->head, __ATOMIC_RELAXED);
 	/* Of a file that was cut off under us this is what is left to tell. */
-	if (out->head < r->seen)
+	if (out->head < r->seen || p->goes_on)
 		out->head = r->seen;
+	/* The cursor of an OVERWRITE ring may have been moved by a newer head. */
+	if (p->goes_on && out->head < r->tail)
+		out->head = r->tail;
 	out->read = r->read;
 	out->skipped = r->skipped;
 	out->bad = r->bad;

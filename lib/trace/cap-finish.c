@@ -85,9 +85,11 @@ static void finish_live(struct xsp_drain *d)
 {
 	struct xsp_producer *p;
 
-	for (p = d->live; p; p = p->next)
-		if (!p->rf.broken && !p->rf.peek && !(p->rf.device && d->filter.go_on))
+	for (p = d->live; p; p = p->next) {
+		p->goes_on = p->rf.peek || (p->rf.device && d->filter.go_on);
+		if (!p->rf.broken && !p->goes_on)
 			xsp_ring_switch_off(&p->rf);
+	}
 	/* A marker that saw its bit set before is published in a moment. */
 	if (d->live)
 		usleep(2000);

@@ -144,6 +144,62 @@ kill -KILL $one
 wait $one 2>/dev/null
 "$xsprof" recover -p $one -o left.data 2>/dev/null
 
+name="all, and one of them is taken"
+start f 0 2000
+rm -f err
+"$xsprof" record -p $pid -o b1.data >out1 2>err &
+recorder=$!
+wait_for grep -q rings: err
+"$xsprof" record -a -o b2.data >out2 2>err2 &
+second=$!
+ok "$name: said" wait_for grep -q "process $pid (steady): not recorded: is being read by" err2
+kill -TERM $recorder
+wait $recorder
+# Tried again every second.
+ok "$name: and taken up once it is free" wait_for grep -q rings: err2
+kill -TERM $second
+wait $second
+is "$name: status" $? 0
+kill -KILL $pid
+wait $pid 2>/dev/null
+"$xsprof" recover -p $pid -o left.data 2>/dev/null
+
+name="a pid namespace"
+rm -f f
+unshare -pf "$steady" f 0 2000 &
+wait_for test -s f
+is "$name: it is the first there" "$(cat f)" 1
+pid=$(pidof steady)
+run "$xsprof" list
+has "$name: listed with both numbers" out "^  $pid \(there 1\) +steady +live"
+run "$xsprof" record -p $pid -d 300ms -o ns.data
+ok "$name: recorded by ours" test "$(ticks ns.data)" -gt 10
+kill -KILL $pid
+wait 2>/dev/null
+"$xsprof" recover -p $pid -o left.data 2>/dev/null
+
+name="many short ones"
+cat >storm.sh <<END
+for i in $(seq 80 | tr '\n' ' '); do
+	$steady s.\$i 20 0 &
+	[ \$((i % 20)) != 0 ] || wait
+done
+wait
+END
+run "$xsprof" record --no-itt -o storm.data -- bash storm.sh
+is "$name: status" $rc 0
+ok "$name: accounted for" whole storm.data
+is "$name: all ends" "$(grep -c 'how 1 status 0' seen)" 80
+is "$name: every record" "$(ticks storm.data)" 1600
+rm -f err
+"$xsprof" record -a -o storm2.data >out 2>err &
+recorder=$!
+wait_for test -s storm2.data
+bash storm.sh
+kill -TERM $recorder
+wait $recorder
+is "$name: by -a" "$(ticks storm2.data)" 1600
+
 name="idle"
 rm -f g
 "$steady" g 0 100000000 &
@@ -224,11 +280,21 @@ run "$xsprof" dump --live -p 1
 is "$name: nobody to see" $rc 2
 "$xsprof" recover -p $pid -o left.data 2>/dev/null
 
-name="no device"
+name="another user"
 chmod 600 /dev/xsprof
 if command -v setpriv >/dev/null; then
 	chmod 777 . && mkdir -m 1777 nobody
 	as="setpriv --reuid 65534 --regid 65534 --clear-groups env XSPROF_SHM_DIR=$PWD/nobody"
+	start f 0 2000
+	chmod 666 /dev/xsprof
+	# shellcheck disable=SC2086
+	run $as "$xsprof" list
+	hasnt "$name: of others nothing is seen" out steady
+	# shellcheck disable=SC2086
+	run $as "$xsprof" record -p $pid -o n.data
+	is "$name: nor recorded" $rc 2
+	chmod 600 /dev/xsprof
+	kill -KILL $pid
 	# shellcheck disable=SC2086
 	run $as "$xsprof" record --backend=device -o n.data -- true
 	is "$name: not to be opened" $rc 2
@@ -237,6 +303,8 @@ if command -v setpriv >/dev/null; then
 	run $as "$xsprof" record --no-itt -q -o n.data -- "$steady" nobody/f 50 0
 	is "$name: auto takes tmpfs" "$rc $(ticks n.data)" "0 50"
 else
+	skip "$name: of others nothing is seen" "no setpriv"
+	skip "$name: nor recorded" "no setpriv"
 	skip "$name: not to be opened" "no setpriv"
 	skip "$name: said, with what to do" "no setpriv"
 	skip "$name: auto takes tmpfs" "no setpriv"
