@@ -22,7 +22,7 @@ static const struct verb {
 	int		(*run)(int argc, char **argv);
 	const char	*what;
 } verbs[] = {
-	{ "record", cmd_record, "run a command and record it into a capture file" },
+	{ "record", cmd_record, "record a command, or processes that run, into a capture" },
 	{ "report", cmd_report, "where the time went: per name, thread, process, category" },
 	{ "dump", cmd_dump, "print a capture as text, Chrome JSON or NDJSON" },
 	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
