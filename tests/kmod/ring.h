@@ -149,7 +149,7 @@ __attribute__((unused)) static int ring_put_locked(struct dev *d, uint32_t hint,
 /**
  * struct ring_cursor - how far one ring has been read
  * @at: the next slot
- * @records: whole records of ours that were taken
+ * @records: whole records that were taken, LOST and PAD left out
  * @lost: what LOST records told of
  * @skipped: slots that were overwritten before they were read
  * @torn: records that are not whole
@@ -179,6 +179,9 @@ static inline bool ring_whole(const uint64_t *s, unsigned int n)
 			return false;
 	return true;
 }
+
+/* What a record must be to be whole: ours here, another writer's in a program that says so. */
+static bool (*ring_check)(const uint64_t *s, unsigned int n) = ring_whole;
 
 /* To the first block that an OVERWRITE ring's writer leaves alone; @floor: trusted from there. */
 static inline void ring_skip(struct ring_cursor *c, uint64_t floor)
@@ -221,7 +224,7 @@ __attribute__((unused)) static void ring_take(struct dev *d, uint32_t k, struct 
 		n = ring_rec_slots(copy);
 		if (!n || n > room || (ring_rec_type(copy) != XSPROF_REC_PAD &&
 				       ring_rec_type(copy) != XSPROF_REC_LOST &&
-				       !ring_whole(copy, n))) {
+				       !ring_check(copy, n))) {
 			c->torn++;
 			c->at = (c->at | (XSPROF_BLOCK_SLOTS - 1)) + 1;
 			continue;
@@ -230,7 +233,7 @@ __attribute__((unused)) static void ring_take(struct dev *d, uint32_t k, struct 
 		c->last = copy[1];
 		if (ring_rec_type(copy) == XSPROF_REC_LOST)
 			c->lost = copy[3];
-		else if (ring_rec_type(copy) == XSPROF_REC_INSTANT)
+		else if (ring_rec_type(copy) != XSPROF_REC_PAD)
 			c->records++;
 		if (fn)
 			fn(arg, k, c->at, copy, n);
