@@ -176,7 +176,9 @@ TEST_F(ioctl, sizes)
 		const struct command *c = &commands[i];
 		int fd = self->fd[c->side];
 
-		for (unsigned int size = 0; c->size && size <= MOST; size++) {
+		/* With checkers beyond what is known, not each: an attach takes milliseconds there. */
+		for (unsigned int size = 0; c->size && size <= MOST;
+		     size += env_debug() && size > 2 * c->size ? 61 : 1) {
 			int want, got, grown;
 
 			fill(c, &self->d, right);
