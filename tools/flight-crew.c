@@ -364,7 +364,7 @@ void flight_crew_drop(struct flight *f)
 
 	for (m = f->first; m; m = m->next)
 		if (m->p.id && m->ended_ns && f->filter.session)
-			xsp_device_drop(&m->p.rf);
+			xsp_device_drop(&m->p.rf, false);
 }
 
 void flight_crew_free(struct flight *f)

@@ -89,8 +89,10 @@ static int remove_one(void *data, const struct xsprof_info *info)
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	/* One that lives goes with its process; until then nobody wants it to record. */
-	err = info->state == XSPROF_STATE_LIVE ? xsp_ring_switch_off(&rf) :
-	      xsp_device_drop(&rf);
+	if (info->state == XSPROF_STATE_LIVE)
+		err = xsp_ring_switch_off(&rf) ?: xsp_device_drop(&rf, true);
+	else
+		err = xsp_device_drop(&rf, false);
 	xsp_ring_file_close(&rf);
 	return err;
 }

@@ -11,8 +11,9 @@
 #define CHECK_NS	100000000u
 
 /*
- * The kernel keeps one that has ended until it is told that nobody wants it any more; one that
- * lives and was quiet before us is so again.
+ * The kernel keeps one that has ended until it is told that nobody wants it any more, and so it
+ * would one that was switched off and has been read; one that lives and was quiet before us is
+ * so again.
  */
 static void leave_device(struct xsp_drain *d, struct xsp_producer *p)
 {
@@ -20,10 +21,12 @@ static void leave_device(struct xsp_drain *d, struct xsp_producer *p)
 
 	if (p->rf.peek)
 		return;
-	if (ended && !(d->st.keep && d->st.error))
-		xsp_device_drop(&p->rf);
-	else if (!ended && d->filter.go_on && p->resumed)
-		xsp_device_pause(&p->rf, true);
+	if (!ended && p->goes_on) {
+		if (p->resumed)
+			xsp_device_pause(&p->rf, true);
+	} else if (!d->st.keep || !d->st.error) {
+		xsp_device_drop(&p->rf, !ended);
+	}
 }
 
 static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)

@@ -174,9 +174,10 @@ int xsp_device_pause(const struct xsp_ring_file *rf, bool pause)
 	return call(rf->fd, XSPROF_IOC_CONTROL, &arg);
 }
 
-int xsp_device_drop(const struct xsp_ring_file *rf)
+int xsp_device_drop(const struct xsp_ring_file *rf, bool at_end)
 {
-	return call(rf->fd, XSPROF_IOC_DROP, NULL);
+	return call(rf->fd, XSPROF_IOC_DROP,
+		    (void *)(uintptr_t)(at_end ? XSPROF_DROP_AT_END : 0));
 }
 
 int xsp_device_syncs(int fd, struct xsprof_sync *syncs)

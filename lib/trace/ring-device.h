@@ -90,8 +90,8 @@ int xsp_device_watch(const struct xsp_ring_file *rf, uint64_t slots, uint64_t pe
 /* Switches a producer that we consume off, or on again.  Return: 0 or -errno. */
 int xsp_device_pause(const struct xsp_ring_file *rf, bool pause);
 
-/* The producer has ended and all of it was read: it need not be kept. */
-int xsp_device_drop(const struct xsp_ring_file *rf);
+/* All of it was read: it need not be kept, once it has ended or, with @at_end, when it will. */
+int xsp_device_drop(const struct xsp_ring_file *rf, bool at_end);
 
 /**
  * xsp_device_syncs - the sync points that the kernel took
