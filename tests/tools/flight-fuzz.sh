@@ -73,17 +73,18 @@ bad=
 for ((i = 0; i < rounds && ${#bad} == 0; i++)); do
 	python3 fuzz.py sound "$session/p.77.1.0" "$seed.$i" || exit 1
 	rm -f s.data
-	timeout -s KILL 60 "$xsprof" snapshot -q -l 100 -o s.data >>log 2>&1
+	timeout -s KILL 60 "$xsprof" snapshot -q -l 100 -o s.data >log 2>&1
 	rc=$?
-	[ $rc -le 1 ] || bad="$i: snapshot: exit status $rc"
+	[ $rc -le 1 ] || bad="$i: snapshot: exit status $rc: $(tail -n 20 log)"
 	[ $rc = 0 ] || continue
 	for verb in info report; do
-		timeout -s KILL 60 "$xsprof" $verb -q s.data >>log 2>&1
+		timeout -s KILL 60 "$xsprof" $verb -q s.data >log 2>&1
 		rc=$?
-		[ $rc = 0 ] || bad="$i: $verb of the snapshot: exit status $rc"
+		# 3: what the producer wrote makes no sense, and is said not to.
+		[ $rc = 0 ] || [ $rc = 3 ] || bad="$i: $verb of the snapshot: exit status $rc: $(tail -n 20 log)"
 	done
 done
-echo "$bad" >>log
+echo "$bad" >log
 [ -z "$bad" ]
 result "snapshots of $rounds files that lie" $?
 rm -rf "$session"
