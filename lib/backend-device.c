@@ -243,14 +243,15 @@ const char *xsp_device_reason(int err)
 	case -ENOENT:
 	case -ENXIO:
 	case -ENODEV:
-		return "there is no " XSPROF_DEVICE_PATH " (XSPROF_BACKEND=device): load the module "
-		       "xsprof, or leave the choice to it with XSPROF_BACKEND=auto";
+		return "there is no " XSPROF_DEVICE_PATH " (XSPROF_BACKEND=device): load the "
+		       "module xsprof, or leave the choice to it with XSPROF_BACKEND=auto";
 	case -EACCES:
-		return XSPROF_DEVICE_PATH " may not be opened (XSPROF_BACKEND=device): its mode, or "
-		       "this container's device policy";
+		return XSPROF_DEVICE_PATH " may not be opened (XSPROF_BACKEND=device): its mode, "
+		       "or this container's device policy";
 	case -EPERM:
 	case -ENOMEM:
-		return XSPROF_DEVICE_PATH " has no memory for it: ulimit -l, or the module's limits";
+		return XSPROF_DEVICE_PATH " has no memory for it: ulimit -l, or the module's "
+		       "limits";
 	case -EPROTONOSUPPORT:
 		return "the module xsprof is of another version than the library";
 	case -EUSERS:

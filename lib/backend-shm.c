@@ -31,7 +31,7 @@
 
 static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
 static char file_name[96];
-static struct xsp_fd_id file_id;	/* of the producer's file: what its descriptor must still name */
+static struct xsp_fd_id file_id;	/* of the producer's file */
 
 /* Append a number: no stdio in a signal handler. */
 static char *put_number(char *p, uint64_t v)

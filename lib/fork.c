@@ -25,7 +25,8 @@
 #define MADV_WIPEONFORK	18	/* Linux 4.14 */
 #endif
 
-static bool fork_locked;	/* the names' lock is held for a fork; written by its holder alone */
+/* The names' lock is held for a fork; written by its holder alone. */
+static bool fork_locked;
 static pid_t settled_pid;
 
 /*

@@ -86,7 +86,7 @@ static void test_first(void)
 		CHECK_EQ(got.files, 1);
 		for (unsigned int r = 0; r < got.n; r++) {
 			CHECK_EQ(got.rec[r].tid, pid);
-			/* On the clock that it has, before it has one: not as old as the machine. */
+			/* On the clock that it will have: not as old as the machine. */
 			if (got.rec[r].type == XSPROF_REC_COMPLETE)
 				CHECK(got.rec[r].value < got.rec[r].ts / 2);
 		}

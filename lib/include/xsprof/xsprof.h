@@ -603,8 +603,9 @@ struct xsprof_options {
  * xsprof_init() - attach now, with these options
  * @opts: options, or NULL
  *
- * Not needed: a process attaches by itself when it starts, under a recorder or with the module.  For a program that
- * wants other sizes than the environment's, as its first call.  Not signal-safe.
+ * Not needed: a process attaches by itself when it starts, under a recorder or with the
+ * module.  For a program that wants other sizes than the environment's, as its first call.
+ * Not signal-safe.
  *
  * Return: 0; -ENOTCONN nobody records; -EALREADY attached before with memory already laid out;
  * -EINVAL, -E2BIG (unknown options not 0), -ENOMEM, -ENOSPC (tmpfs is full), -EACCES.
