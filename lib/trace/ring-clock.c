@@ -3,7 +3,10 @@
  * The machine's counters and its clocks at one instant.  It never converts one into the other:
  * that is the decoder's, which sees all sync points.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -26,9 +29,64 @@ static int tsc_invariant(void)
 	return edx >> 8 & 1;
 }
 
+/*
+ * Does a file of the kernel's list of clocksources have the word "tsc"?  Return: -1 where there
+ * is no such file.  System calls only: a forked child asks in a signal handler.
+ */
+static int names_tsc(const char *path)
+{
+	char text[256], *word = text;
+	ssize_t n = -1;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (n < 0)
+		return -1;
+	text[n] = '\0';
+	while (*word) {
+		size_t len = strcspn(word, " \n");
+
+		if (len == 3 && !memcmp(word, "tsc", 3))
+			return 1;
+		word += len + strspn(word + len, " \n");
+	}
+	return 0;
+}
+
+#define CLOCKSOURCE	"/sys/devices/system/clocksource/clocksource0/"
+
+/*
+ * The kernel measures what the processor only says: it takes a counter off its list that turns
+ * out to be unstable.  One that its own time runs on is good whatever the processor says, which
+ * in virtual machines is often nothing.
+ */
+static uint32_t find_kind(void)
+{
+	if (names_tsc(CLOCKSOURCE "current_clocksource") == 1)
+		return XSPROF_CLOCK_TSC;
+	if (tsc_invariant() && names_tsc(CLOCKSOURCE "available_clocksource") != 0)
+		return XSPROF_CLOCK_TSC;
+	return XSPROF_CLOCK_MONO_RAW;
+}
+
 uint32_t xsp_clock_kind(void)
 {
-	return tsc_invariant() ? XSPROF_CLOCK_TSC : XSPROF_CLOCK_MONO_RAW;
+	static uint32_t known;
+	uint32_t kind = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	/* Two threads that ask at once find the same. */
+	if (!kind) {
+		int err = errno;
+
+		kind = find_kind();
+		errno = err;
+		__atomic_store_n(&known, kind, __ATOMIC_RELAXED);
+	}
+	return kind;
 }
 
 /* The fences keep the counter from being read early or late: rdtsc alone is not ordered. */

@@ -4,7 +4,7 @@
 # Measures everything that has a bar, prints the table and writes $BUILD/bench.json.
 # `make bench` installs and builds first. Documentation/benchmarks.md says what each row is.
 # Every number is measured in this run. Usage: tests/bench/run.sh [PART...]
-# parts: marker lttng disk record dump memory (default: all)
+# parts: marker lttng disk record dump memory device (default: all)
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -15,7 +15,7 @@ work=$BUILD/bench
 raw=$work/raw.tsv
 runs=9
 
-parts=${*:-marker lttng disk record dump memory}
+parts=${*:-marker lttng disk record dump memory device}
 status=0
 lttng_pid=
 
@@ -428,10 +428,50 @@ part_memory()
 	figure tool_memory MiB "$(calc "$most / 1024")"
 }
 
+# ---- the device: in a virtual machine, whose times are good for ratios only ----
+
+part_device()
+{
+	local ko tmpfs=() device=() first=() where pair ms i
+
+	ko=$(tests/vm/module.sh 6.12 2>"$work/module.log" | tail -n 1)
+	if [ ! -s "$ko" ]; then
+		case $ko in
+		*SKIP*) skip device_ratio "${ko#*SKIP }"; skip device_first "${ko#*SKIP }" ;;
+		*) fail "device: the module is not built, see $work/module.log" ;;
+		esac
+		return
+	fi
+	# In turn, so that a change of the machine's speed meets both.
+	tests/vm/boot.sh --kernel 6.12 --limit 300 --with-libs --module "$ko" \
+		"$BUILD/tests/ring/session" "$here/pair" -- sh -c '
+		export XSPROF_MODE=overwrite
+		for i in $(seq 21); do
+			./session XSPROF_BACKEND=tmpfs ./pair || exit 1
+			./session XSPROF_BACKEND=device ./pair || exit 1
+		done' >"$work/device" 2>"$work/device.log" ||
+		{ fail "device: the guest failed, see $work/device.log"; return; }
+	while read -r where pair ms; do
+		case $where in
+		tmpfs) tmpfs+=("$pair") ;;
+		device) device+=("$pair"); first+=("$ms") ;;
+		esac
+	done <"$work/device"
+	[ ${#tmpfs[@]} = 21 ] && [ ${#device[@]} = 21 ] ||
+		{ fail "device: not both backends were used, see $work/device"; return; }
+	figure device_pair_tmpfs ns "${tmpfs[@]}"
+	figure device_pair ns "${device[@]}"
+	figure device_first ms "${first[@]}"
+	for i in "${!device[@]}"; do
+		device[i]=$(calc "${device[i]} / ${tmpfs[i]}")
+	done
+	figure device_ratio ratio "${device[@]}"
+}
+
 for p in $parts; do
 	case $p in
-	marker|lttng|disk|record|dump|memory) ;;
-	*) say "$p: no such part: marker lttng disk record dump memory"; exit 2 ;;
+	marker|lttng|disk|record|dump|memory|device) ;;
+	*) say "$p: no such part: marker lttng disk record dump memory device"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"
 	"part_$p"

@@ -39,13 +39,16 @@ ROWS = [
     ("dump", "decode_rate", "decoding alone", "M/s", "min", 25.0),
     ("dump", "chrome_rate", "xsprof-dump -f chrome", "MB/s", "min", 300.0),
     ("memory", "tool_memory", "most memory of any tool, 50 M events", "MiB", "below", 64.0),
+    ("device", "device_ratio", "marker pair, device / tmpfs, one boot of a guest",
+     "ratio", "near 1", 0.05),
+    ("device", "device_first", "attach, map, first marker, in that guest", "ms", "below", 1.0),
 ]
-SIGN = {"max": "<=", "min": ">=", "is": "=", "below": "<"}
+SIGN = {"max": "<=", "min": ">=", "is": "=", "below": "<", "near 1": "1 +-"}
 
 
 def holds(how, value, bar):
     return {"max": value <= bar, "min": value >= bar, "is": value == bar,
-            "below": value < bar}[how]
+            "below": value < bar, "near 1": abs(value - 1) <= bar}[how]
 
 
 def read(path):
