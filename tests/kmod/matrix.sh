@@ -100,7 +100,7 @@ build_programs()
 	set -- KSELFTEST_DIR="$source/tools/testing/selftests" SAN=
 	programs=$build
 	if [ "$kernel" = arm64 ]; then
-		programs=$build/arm64-tests
+		programs=$build/arm64-kmod
 		set -- "$@" CC="${ARM64_CROSS:-aarch64-linux-gnu-}gcc" LDFLAGS=-static
 	fi
 	while read -r _ _ _ _ name _; do
