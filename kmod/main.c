@@ -50,38 +50,38 @@ static const struct kernel_param_ops ulong_limit = {
 
 static unsigned int mode = 0666;
 module_param(mode, uint, 0444);
-MODULE_PARM_DESC(mode, "permissions of /dev/xsprof, as open() has them (default 0666: an open sees only its own user's producers)");
+MODULE_PARM_DESC(mode, "permissions of /dev/xsprof, at most 0777 (default 0666)");
 
 bool xsp_always_on = true;
 module_param_named(always_on, xsp_always_on, bool, 0644);
-MODULE_PARM_DESC(always_on, "producers that no recorder started record too (default Y); N: they are paused until one reads them");
+MODULE_PARM_DESC(always_on, "N: what no recorder started is paused until it is read (default Y)");
 
 unsigned int xsp_retain_seconds = 600;
 module_param_cb(retain_seconds, &uint_limit, &xsp_retain_seconds, 0644);
 __MODULE_PARM_TYPE(retain_seconds, "uint");
-MODULE_PARM_DESC(retain_seconds, "how long the rings of an ended process are kept, in seconds (default 600)");
+MODULE_PARM_DESC(retain_seconds, "how long an ended process' rings are kept, in seconds (600)");
 
 unsigned long xsp_retain_bytes = SZ_256M;
 module_param_cb(retain_bytes, &ulong_limit, &xsp_retain_bytes, 0644);
 __MODULE_PARM_TYPE(retain_bytes, "ulong");
-MODULE_PARM_DESC(retain_bytes, "memory of all ended processes that are kept, oldest dropped first (default 256 MiB)");
+MODULE_PARM_DESC(retain_bytes, "memory of all ended processes that are kept (256 MiB)");
 
 unsigned long xsp_retain_uid_bytes = SZ_128M;
 module_param_cb(retain_uid_bytes, &ulong_limit, &xsp_retain_uid_bytes, 0644);
 __MODULE_PARM_TYPE(retain_uid_bytes, "ulong");
-MODULE_PARM_DESC(retain_uid_bytes, "the same for the processes of one user (default 128 MiB)");
+MODULE_PARM_DESC(retain_uid_bytes, "memory of one user's ended processes that are kept (128 MiB)");
 
 unsigned long xsp_max_bytes;
 module_param_named(max_bytes, xsp_max_bytes, ulong, 0644);
-MODULE_PARM_DESC(max_bytes, "memory of all producers, live and ended; 0 for no limit (default: a quarter of the machine's)");
+MODULE_PARM_DESC(max_bytes, "memory of all producers, 0: no limit (a quarter of the RAM)");
 
 unsigned long xsp_uid_free_bytes = SZ_64M;
 module_param_named(uid_free_bytes, xsp_uid_free_bytes, ulong, 0644);
-MODULE_PARM_DESC(uid_free_bytes, "memory of one user's producers that does not count as locked (RLIMIT_MEMLOCK) (default 64 MiB)");
+MODULE_PARM_DESC(uid_free_bytes, "memory of one user that is not counted as locked (64 MiB)");
 
 unsigned int xsp_uid_max_producers = 4096;
 module_param_named(uid_max_producers, xsp_uid_max_producers, uint, 0644);
-MODULE_PARM_DESC(uid_max_producers, "producers of one user, live and kept (default 4096)");
+MODULE_PARM_DESC(uid_max_producers, "producers of one user, live and kept (4096)");
 
 /* ---- an open ------------------------------------------------------------------------------- */
 

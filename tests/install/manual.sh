@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 BUILD=${BUILD:-build}
 xsprof=$BUILD/bin/xsprof
-verbs="record report dump info"
+verbs="record report dump info snapshot"
 n=0
 failed=0
 
@@ -42,7 +42,8 @@ complete_words()
 		printf "%s\n" "${COMPREPLY[@]}"' complete "$@" 2>/dev/null
 }
 
-echo "1..9"
+set -- $verbs
+echo "1..$((2 * $# + 1))"
 for verb in $verbs; do
 	help=$(told_by_help "$verb" | sort -u)
 	page=$(told_by_page "$verb" | sort -u)
@@ -59,7 +60,7 @@ for verb in $verbs; do
 done
 result "completion offers the verbs" "$(
 	offered=$(complete_words "$xsprof" "")
-	for verb in $verbs list recover; do
+	for verb in $verbs list recover enable disable; do
 		grep -qx -e "$verb" <<<"$offered" || echo "$verb is not offered"
 	done)"
 exit $failed
