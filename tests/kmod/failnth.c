@@ -224,7 +224,8 @@ static int one_path(struct __test_metadata *_metadata, FIXTURE_DATA(failnth) *se
 			ret = dev_attach(&fresh, XSPROF_MODE_DISCARD, 64 << 10, 1);
 			fresh_ring = fresh.nr;
 			if (!ret)
-				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring), fresh.page);
+				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring),
+						  fresh.page);
 			if (!ret)
 				ret = dev_overlay(&fresh, dev_ring_off(&fresh, fresh_ring) +
 						  2 * fresh.page, fresh.ring_size);
@@ -237,7 +238,7 @@ static int one_path(struct __test_metadata *_metadata, FIXTURE_DATA(failnth) *se
 		ASSERT_EQ(len, pwrite(self->nth, text, len, 0));
 		ret = p->take(&self->d, self->fd);
 		memset(text, 0, sizeof(text));
-		/* Copies to user space can be made to fail as well, and this is one: then it was it. */
+		/* Copies to user space can be made to fail too, and this is one: it was it. */
 		if (pread(self->nth, text, sizeof(text) - 1, 0) < 0)
 			strcpy(text, "1");
 		/* And so is the copy that switches it off. */

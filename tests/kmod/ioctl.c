@@ -85,7 +85,8 @@ FIXTURE_SETUP(ioctl)
 	/* Before the hole behind buf is made, or it would lie there. */
 	self->readonly = mmap(NULL, MOST, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->readonly);
-	self->buf = mmap(NULL, 3 * MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	self->buf = mmap(NULL, 3 * MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 	ASSERT_NE(MAP_FAILED, self->buf);
 	ASSERT_EQ(0, munmap(self->buf + 2 * MOST, MOST));
 }
@@ -176,7 +177,7 @@ TEST_F(ioctl, sizes)
 		const struct command *c = &commands[i];
 		int fd = self->fd[c->side];
 
-		/* With checkers beyond what is known, not each: an attach takes milliseconds there. */
+		/* With checkers, beyond what is known, not each: an attach takes long there. */
 		for (unsigned int size = 0; c->size && size <= MOST;
 		     size += env_debug() && size > 2 * c->size ? 61 : 1) {
 			int want, got, grown;

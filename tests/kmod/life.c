@@ -162,7 +162,8 @@ TEST_F(life, dofork)
 	EXPECT_EQ(-1, madvise(self->d.base, self->d.len, MADV_DOFORK));
 	EXPECT_EQ(-1, madvise(self->d.base + ring, self->d.page, MADV_DOFORK));
 	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(-1, madvise(self->d.base + ring + 2 * self->d.page, self->d.ring_size, MADV_DOFORK));
+	EXPECT_EQ(-1, madvise(self->d.base + ring + 2 * self->d.page, self->d.ring_size,
+			      MADV_DOFORK));
 	EXPECT_EQ(-1, madvise(self->d.base + self->d.arena_off, self->d.page, MADV_DOFORK));
 	pid = fork();
 	ASSERT_GE(pid, 0);
@@ -228,7 +229,8 @@ static int in_clone(void *arg)
 /* A process that shares memory has the parent's mappings by nature, but may not add to them. */
 TEST_F(life, clone_vm)
 {
-	char *stack = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stack = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct vm_child v = { .d = &self->d };
 	pid_t pid;
 

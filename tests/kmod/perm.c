@@ -403,7 +403,8 @@ static int in_cgroup(uint32_t *turn)
 
 TEST_F(perm, memory_cgroup)
 {
-	uint32_t *turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			      -1, 0);
 	int err = cgroup_start(), status;
 	long long before;
 	pid_t pid;

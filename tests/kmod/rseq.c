@@ -162,7 +162,8 @@ static int read_names(const struct dev *r)
 		const struct xsprof_entry *e = (const struct xsprof_entry *)at;
 
 		for (unsigned int i = 0; i < 4 && e->type == XSPROF_ENTRY_NAME; i++)
-			if (strlen(text[i]) == e->text_len && !memcmp(e + 1, text[i], e->text_len)) {
+			if (strlen(text[i]) == e->text_len &&
+			    !memcmp(e + 1, text[i], e->text_len)) {
 				stream_name[i] = e->id;
 				found |= 1u << i;
 			}
