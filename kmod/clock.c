@@ -10,6 +10,7 @@
  */
 #include <linux/clocksource.h>
 #include <linux/math64.h>
+#include <linux/slab.h>
 #include <linux/suspend.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
@@ -333,7 +334,7 @@ int xsp_clock_copy(struct xsprof_syncs *arg)
 
 	if (arg->flags)
 		return -EINVAL;
-	copy = vmalloc(array_size(NR_SYNCS, sizeof(*copy)));
+	copy = kvmalloc_array(NR_SYNCS, sizeof(*copy), XSP_GFP);
 	if (!copy)
 		return -ENOMEM;
 	mutex_lock(&lock);
@@ -345,7 +346,7 @@ int xsp_clock_copy(struct xsprof_syncs *arg)
 	mutex_unlock(&lock);
 	if (copy_to_user(u64_to_user_ptr(arg->syncs), copy, n * sizeof(*copy)))
 		err = -EFAULT;
-	vfree(copy);
+	kvfree(copy);
 	arg->count = n;
 	return err;
 }
