@@ -199,7 +199,8 @@ static uint32_t possible_cpus(void)
 static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_want *want, uint64_t start)
 {
 	uint32_t clock = want->mono ? XSPROF_CLOCK_MONO_RAW : xsp_clock_kind();
-	uint32_t nr = want->rseq ? possible_cpus() : 0, nl = want->lock_rings;
+	uint32_t nr = want->rseq && clock != XSPROF_CLOCK_MONO_RAW ? possible_cpus() : 0;
+	uint32_t nl = want->lock_rings;
 	const struct xsp_config *cfg = want->cfg;
 	uint64_t page = sysconf(_SC_PAGESIZE);
 

@@ -113,13 +113,13 @@ static int attach(void)
 	xsp_fork_arm();
 	/*
 	 * Without a counter to read inside a sequence, time would go back in its ring: the
-	 * lock rings then, where the clock is read under the lock.
+	 * lock rings then, where the clock is read under the lock.  Which counter there is, is
+	 * the backend's to say.
 	 */
-	want.rseq = xsp_rseq_usable(&xsp_kept.rs) && !mono &&
-		    xsp_clock_kind() != XSPROF_CLOCK_MONO_RAW;
+	want.rseq = xsp_rseq_usable(&xsp_kept.rs) && !mono;
 	want.lock_rings = xsp_config.lock_rings;
 	if (!want.lock_rings)
-		want.lock_rings = want.rseq ? 1 : 4;
+		want.lock_rings = want.rseq && xsp_clock_kind() != XSPROF_CLOCK_MONO_RAW ? 1 : 4;
 	/* A handler over our own lock on the names: the next marker will attach. */
 	err = xsp_names_lock(false);
 	if (err < 0)
@@ -145,8 +145,12 @@ static void prefault(void)
 {
 	for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
 		while (!xsp_ring_make_room(k, xsp_set.size)) {
-			if (__atomic_load_n(&xsp_ring(k)->grown, __ATOMIC_RELAXED) == UINT64_MAX)
-				break;
+			if (__atomic_load_n(&xsp_ring(k)->grown, __ATOMIC_RELAXED) != UINT64_MAX)
+				continue;
+			/* It has its memory; a look at each page puts it into the page table. */
+			for (uint64_t s = 0; s < xsp_set.size; s += XSPROF_BLOCK_SLOTS)
+				(void)*(volatile __u8 *)&xsp_ring_slot(xsp_ring(k), s)->type;
+			break;
 		}
 }
 
