@@ -393,6 +393,7 @@ TEST_F(life, setuid)
 	int p[2];
 	uint64_t id = 0;
 	pid_t pid;
+	int err;
 
 	ASSERT_EQ(0, pipe(p));
 	pid = fork();
@@ -413,7 +414,11 @@ TEST_F(life, setuid)
 	EXPECT_EQ(0, status_of(pid));
 	ASSERT_EQ(0, dev_info(self->fd, id, &info));
 	EXPECT_EQ(0, info.uid);
-	EXPECT_EQ(0, dev_drop_id(self->fd, id) & ~EBUSY);
+	/* Its end may still be on its way: then it is kept, and goes with the module. */
+	err = dev_drop_id(self->fd, id);
+	EXPECT_TRUE(!err || err == -EBUSY) {
+		TH_LOG("drop: %d", err);
+	}
 	close(p[0]);
 	close(p[1]);
 }
