@@ -87,7 +87,9 @@ manual()
 	pages=$(find "$prefix/share/man" -type f) || return 1
 	[ -n "$pages" ] || { echo "no man page is installed"; return 1; }
 	for page in $pages; do
-		if ! man -l --warnings=w "$page" 2>&1 >/dev/null | grep .; then
+		# From where pages of one text name each other: .so man1/...
+		if ! (cd "$prefix/share/man" && man -l --warnings=w "$page" 2>&1 >/dev/null) |
+				grep .; then
 			continue
 		fi
 		echo "$page"
