@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
-build=${BUILD:-build}
+build=$(realpath -m "${BUILD:-build}")
 tests=$build/tests
 out=$build/device-tests
 if [ $# -eq 0 ]; then
