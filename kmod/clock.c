@@ -30,7 +30,8 @@
 static DEFINE_MUTEX(lock);
 static struct xsprof_sync *syncs;	/* oldest first */
 static unsigned int nr_syncs;
-static u64 gap_ns = TICK_NS;		/* between two that are kept */
+static bool last_kept;			/* the last one is not to be replaced */
+static u64 gap_ns = TICK_NS;		/* between two of them */
 static u32 generation;
 static u32 counter_kind;		/* what this machine's sync points count */
 static bool trusted;			/* and whether new producers may count it too */
@@ -204,16 +205,24 @@ static void thin_out(void)
 	gap_ns *= 2;
 }
 
-/* A newer one replaces the last as long as that is nearer than the gap to the one before it. */
+/*
+ * A last point that is nearer than the gap to the one before it is replaced by the next, unless
+ * it is one to keep, or the next is far away: what ends a time of activity stays.  So many
+ * attaches at once cost no density.
+ */
 static void add_sync(const struct xsprof_sync *s, bool keep)
 {
-	if (!keep && nr_syncs > 1 && syncs[nr_syncs - 1].mono - syncs[nr_syncs - 2].mono < gap_ns) {
-		syncs[nr_syncs - 1] = *s;
-		return;
+	struct xsprof_sync *last = nr_syncs ? &syncs[nr_syncs - 1] : NULL;
+
+	if (nr_syncs > 1 && !last_kept && last->mono - last[-1].mono < gap_ns &&
+	    s->mono - last->mono < gap_ns + TICK_NS) {
+		*last = *s;
+	} else {
+		if (nr_syncs == NR_SYNCS)
+			thin_out();
+		syncs[nr_syncs++] = *s;
 	}
-	if (nr_syncs == NR_SYNCS)
-		thin_out();
-	syncs[nr_syncs++] = *s;
+	last_kept = keep;
 }
 
 /* The rate between two points, else the one the kernel measured. */
@@ -313,7 +322,7 @@ void xsp_clock_start(struct xsp_producer *p)
 {
 	struct xsprof_clock now;
 
-	take_sync(true, &now);
+	take_sync(false, &now);
 	read_sync(&p->ctl->attach, p->clock);
 	p->ctl->clock.kind = p->clock;
 	update(p, &now);

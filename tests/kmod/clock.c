@@ -349,6 +349,10 @@ TEST(jumps_and_slewing)
 	step_real(0);
 	n = get_syncs(d.fd, s, 512, &generation);
 	/* A point that is too near to the one before is replaced by the next. */
+	for (int i = 0; i < 64 && n < from + 2; i++) {
+		next_base(&d);
+		n = get_syncs(d.fd, s, 512, &generation);
+	}
 	ASSERT_LT(from + 1, n);
 	freq = d.clock == s[from].kind ? d.ctl->clock.freq : 1000000000;
 	syncs_agree(_metadata, s + from, n - from, freq);
