@@ -146,7 +146,8 @@ boot()
 	[ "$tier" = full ] && limit=8400
 	echo "# $kernel, clock $clock, $smp CPUs, $mem"
 	{
-		echo "export XSPROF_TIER=$tier XSPROF_SEED=${XSPROF_SEED:-} XSPROF_MODULE=/t/xsprof.ko"
+		echo "export XSPROF_TIER=$tier XSPROF_SEED=${XSPROF_SEED:-}"
+		echo "export XSPROF_MODULE=/t/xsprof.ko"
 		[ -n "${XSPROF_SEED:-}" ] || echo "unset XSPROF_SEED"
 		[ "$kernel" = debug ] && echo "export XSPROF_KERNEL=debug"
 		cat "$here/guest-run"

@@ -81,7 +81,8 @@ for ((i = 0; i < rounds && ${#bad} == 0; i++)); do
 		timeout -s KILL 60 "$xsprof" $verb -q s.data >log 2>&1
 		rc=$?
 		# 3: what the producer wrote makes no sense, and is said not to.
-		[ $rc = 0 ] || [ $rc = 3 ] || bad="$i: $verb of the snapshot: exit status $rc: $(tail -n 20 log)"
+		[ $rc = 0 ] || [ $rc = 3 ] ||
+			bad="$i: $verb of the snapshot: exit status $rc: $(tail -n 20 log)"
 	done
 done
 echo "$bad" >log

@@ -46,7 +46,8 @@ stop()
 
 events() # $1 capture, $2 name: how many ranges of that name begin, or counters there are
 {
-	"$dump" -q -f ndjson "$1" 2>/dev/null | grep -cE "\"type\":\"(begin|counter)\".*\"name\":\"$2\""
+	"$dump" -q -f ndjson "$1" 2>/dev/null |
+		grep -cE "\"type\":\"(begin|counter)\".*\"name\":\"$2\""
 }
 
 # Counters "n" with no hole but where the capture says so; their number and the last are printed.

@@ -62,7 +62,7 @@ result "killed: the process" $?
 	END
 result "killed: --json, with durations to the process' end" $?
 "$xsprof" info "$cap" 2>"$dir/log" | grep -q \
-	"^  thread $(tid stand-0) (stand-0) was in conv \"2d\" for .* (in step > forward) when killed"
+	"^  thread $(tid stand-0) (stand-0) was in conv \"2d\" for .* (in step > forward) when kill"
 result "killed: info says it too" $?
 "$xsprof" info --json "$cap" 2>"$dir/log" | python3 -c \
 	'import json, sys; assert len(json.load(sys.stdin)["open_at_end"]) == 4' 2>>"$dir/log"

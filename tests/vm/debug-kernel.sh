@@ -41,7 +41,8 @@ debug_name()
 	local hash
 
 	hash=$({ echo "recipe 1"; grep -v '^#' "$k_source/.packages"
-		grep -v '^# [^C]' "$vm_src/debug.config"; ${CC:-gcc} --version; } | sha256sum) || return 1
+		grep -v '^# [^C]' "$vm_src/debug.config"; ${CC:-gcc} --version; } |
+			sha256sum) || return 1
 	k_tree=$vm_dir/trees/debug-${hash:0:16}
 }
 

@@ -168,7 +168,8 @@ vm_verdict()
 	awk '/Kernel panic|BUG:|Oops:|Internal error:/ { seen = 1 }
 	     { last[NR % 40] = $0 }
 	     seen && shown++ < 60
-	     END { if (!seen) for (i = NR + 1; i <= NR + 40; i++) if (i % 40 in last) print last[i % 40] }' \
+	     END { if (!seen) for (i = NR + 1; i <= NR + 40; i++)
+			if (i % 40 in last) print last[i % 40] }' \
 		"$run/console" >&2 2> /dev/null
 	return 125
 }

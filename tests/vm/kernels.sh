@@ -46,7 +46,8 @@ kernel_series()
 	for name; do
 		case $name in
 		*-[0-9].[0-9]*)
-			deb_apt "$pool" apt-cache search -n "^${name//./\\.}\\..*deb[0-9.]+-amd64\$" |
+			deb_apt "$pool" \
+				apt-cache search -n "^${name//./\\.}\\..*deb[0-9.]+-amd64\$" |
 				awk '{ print $1 }' | sort -V | tail -n 1 ;;
 		*) echo "$name" ;;
 		esac
@@ -100,7 +101,7 @@ kernel_tree()
 # unpacked; and the headers' absolute paths as paths from where they stand
 kernel_trim()
 {
-	local modules file
+	local modules file self
 
 	modules=$(echo "$1"/lib/modules/* "$1"/usr/lib/modules/*)
 	modules=${modules#"$1/lib/modules/* "} modules=${modules%" $1/usr/lib/modules/*"}
@@ -109,8 +110,9 @@ kernel_trim()
 	find "$modules/kernel" -name '*.ko.xz' -exec xz -d {} + &&
 	find "$modules/kernel" -type d -empty -delete || return
 	for file in "$1"/usr/src/linux-headers-*/Makefile; do
+		self='$(dir $(lastword $(MAKEFILE_LIST)))'
 		sed -i -e 's|^include /usr/src/|include $(dir $(lastword $(MAKEFILE_LIST)))../|' \
-		       -e 's|^KBUILD_OUTPUT=/usr/src/.*|KBUILD_OUTPUT:=$(realpath $(dir $(lastword $(MAKEFILE_LIST))))|' \
+		       -e 's|^KBUILD_OUTPUT=/usr/src/.*|KBUILD_OUTPUT:=$(realpath '"$self"')|' \
 			"$file" || return
 	done
 }

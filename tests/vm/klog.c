@@ -27,7 +27,8 @@ static void put(const char *data, size_t size)
 
 int main(int argc, char **argv)
 {
-	static const char lost[] = "4,0,0,-;klog: the kernel overwrote messages before they were read\n";
+	static const char lost[] =
+		"4,0,0,-;klog: the kernel overwrote messages before they were read\n";
 	static char record[16384];
 	int fd = open("/dev/kmsg", O_RDONLY);
 	ssize_t n;

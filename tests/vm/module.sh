@@ -52,7 +52,8 @@ case $kernel in
 arm64) set -- ARCH=arm64 CROSS_COMPILE="${CROSS_COMPILE:-aarch64-linux-gnu-}" "$@" ;;
 esac
 case $k_pool in
-trixie) toolchain_run "$k_tree" "$out/src" make -C "/k/usr/src/linux-headers-$k_release" M=/m "$@" modules ;;
+trixie) toolchain_run "$k_tree" "$out/src" \
+	make -C "/k/usr/src/linux-headers-$k_release" M=/m "$@" modules ;;
 *) make -C "$k_kdir" M="$out/src" "$@" modules ;;
 esac > "$out/log" 2>&1 < /dev/null
 status=$?

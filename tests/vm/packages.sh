@@ -10,7 +10,7 @@
 # A pool is a set of suites of one architecture:
 #
 #	bookworm	Debian 12 with its security updates	backports	and its backports
-#	arm64		backports, for arm64			trixie		Debian 13 with backports
+#	arm64		backports, for arm64		trixie		Debian 13 with backports
 
 # deb_sources POOL: the pool's sources.list on standard output
 deb_sources()
