@@ -399,7 +399,8 @@ TEST(suspend_shows)
 	if (err)
 		SKIP(dev_close(&d); return, "cannot suspend: %s", strerror(-err));
 	m = get_syncs(d.fd, s, 512, &after);
-	EXPECT_LE(n + 2, m);
+	/* One before and one after; the first may take the place of one that was too near. */
+	EXPECT_LE(n + 1, m);
 	EXPECT_NE(before, after);
 	/* Time went by on one clock and not on the other, between two points and nowhere else. */
 	for (int i = 1; i < m; i++) {
