@@ -228,11 +228,12 @@ static void add_sync(const struct xsprof_sync *s, bool keep)
 /* The rate between two points, else the one the kernel measured. */
 static void set_rate(struct xsprof_clock *c, u64 ticks, u64 ns)
 {
+	/* A slow counter's tick is many ns: they must fit the 32 bits of mult. */
+	c->shift = c->freq < 8 * 1000 * 1000 ? 12 : 24;
 	if (ticks && ns && ns < 60 * NSEC_PER_SEC && ticks >> 40 == 0)
-		c->mult = div64_u64((ns << 24) + ticks / 2, ticks);
+		c->mult = div64_u64((ns << c->shift) + ticks / 2, ticks);
 	else if (!c->mult)
-		c->mult = div64_u64(((u64)NSEC_PER_SEC << 24) + c->freq / 2, c->freq);
-	c->shift = 24;
+		c->mult = div64_u64(((u64)NSEC_PER_SEC << c->shift) + c->freq / 2, c->freq);
 }
 
 static void convert_from(const struct xsprof_sync *s)
