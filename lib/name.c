@@ -17,6 +17,8 @@
 #include "backend.h"
 
 #define XSP_OTHER		(XSPROF_MAX_CATEGORIES - 1)
+/* Bytes of the arena's first step; then it doubles, up to steps of so many. */
+#define XSP_ARENA_FIRST		(4u << 10)
 #define XSP_ARENA_STEP		(64u << 10)
 
 static struct {
@@ -170,8 +172,10 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 	if (used > room || size > room - used)
 		goto full;
 	while (used + size > reg.arena_backed) {
-		uint64_t step = XSP_ARENA_STEP;
+		uint64_t step = reg.arena_backed ? reg.arena_backed : XSP_ARENA_FIRST;
 
+		if (step > XSP_ARENA_STEP)
+			step = XSP_ARENA_STEP;
 		if (step > room - reg.arena_backed)
 			step = room - reg.arena_backed;
 		if (xsp_kept.backend->grow((char *)(arena + 1) - xsp_set.base + reg.arena_backed,

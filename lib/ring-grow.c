@@ -14,7 +14,7 @@
 #include "backend.h"
 #include "trace/ring-clock.h"
 
-#define XSP_GROW_FIRST	(64u << 10)	/* bytes of a ring's first step; then it doubles */
+#define XSP_GROW_FIRST	(8u << 10)	/* bytes of a ring's first step; then it doubles */
 #define XSP_GROW_PIECE	(64u << 10)	/* bytes asked for at once */
 #define XSP_GROW_EINTR	1000		/* interrupted so often, it is given up for now */
 #define XSP_GROW_PAUSE	(1ull << 28)	/* ticks to wait after there was no memory */

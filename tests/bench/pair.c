@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pair: what a begin/end pair costs in this process' rings, wherever they are, and what it took
- * to get them: attach, map, first marker.  Prints "BACKEND NS-PER-PAIR FIRST-MS".  For a script
- * that runs it on one backend and on the other in turn.
+ * the library to get them: to let go of those it made at its start, attach, map, tell who it is,
+ * first marker.  Prints "BACKEND NS-PER-PAIR FIRST-MS".  For a script that runs it on one backend
+ * and on the other in turn.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -432,7 +432,7 @@ part_memory()
 
 part_device()
 {
-	local ko tmpfs=() device=() first=() where pair ms i
+	local ko tmpfs=() device=() first=() cold=() library=() where pair ms i
 
 	ko=$(tests/vm/module.sh 6.12 2>"$work/module.log" | tail -n 1)
 	if [ ! -s "$ko" ]; then
@@ -444,24 +444,28 @@ part_device()
 	fi
 	# In turn, so that a change of the machine's speed meets both.
 	tests/vm/boot.sh --kernel 6.12 --limit 300 --with-libs --module "$ko" \
-		"$BUILD/tests/ring/session" "$here/pair" -- sh -c '
+		"$BUILD/tests/ring/session" "$here/pair" "$here/attach" -- sh -c '
 		export XSPROF_MODE=overwrite
 		for i in $(seq 21); do
 			./session XSPROF_BACKEND=tmpfs ./pair || exit 1
 			./session XSPROF_BACKEND=device ./pair || exit 1
+			./attach || exit 1
 		done' >"$work/device" 2>"$work/device.log" ||
 		{ fail "device: the guest failed, see $work/device.log"; return; }
 	while read -r where pair ms; do
 		case $where in
 		tmpfs) tmpfs+=("$pair") ;;
-		device) device+=("$pair"); first+=("$ms") ;;
+		device) device+=("$pair"); library+=("$ms") ;;
+		attach) cold+=("$pair"); first+=("$ms") ;;
 		esac
 	done <"$work/device"
-	[ ${#tmpfs[@]} = 21 ] && [ ${#device[@]} = 21 ] ||
+	[ ${#tmpfs[@]} = 21 ] && [ ${#device[@]} = 21 ] && [ ${#first[@]} = 21 ] ||
 		{ fail "device: not both backends were used, see $work/device"; return; }
 	figure device_pair_tmpfs ns "${tmpfs[@]}"
 	figure device_pair ns "${device[@]}"
 	figure device_first ms "${first[@]}"
+	figure device_first_cold ms "${cold[@]}"
+	figure device_first_library ms "${library[@]}"
 	for i in "${!device[@]}"; do
 		device[i]=$(calc "${device[i]} / ${tmpfs[i]}")
 	done

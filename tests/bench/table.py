@@ -41,7 +41,8 @@ ROWS = [
     ("memory", "tool_memory", "most memory of any tool, 50 M events", "MiB", "below", 64.0),
     ("device", "device_ratio", "marker pair, device / tmpfs, one boot of a guest",
      "ratio", "near 1", 0.05),
-    ("device", "device_first", "attach, map, first marker, in that guest", "ms", "below", 1.0),
+    ("device", "device_first", "device: attach, map, first marker, in that guest",
+     "ms", "below", 1.0),
 ]
 SIGN = {"max": "<=", "min": ">=", "is": "=", "below": "<", "near 1": "1 +-"}
 

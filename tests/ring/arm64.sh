@@ -18,10 +18,12 @@ full=
 command -v "${cross}gcc" >/dev/null || { echo "1..0 # SKIP no ${cross}gcc"; exit 77; }
 progs=(session ledger ledger-noarm snapshot snapshot-noarm step step-noarm step-early \
 	step-earlygeneral step-nobound bounded kills locks leak)
-if ! make -s BUILD="$arm" CC="${cross}gcc" AR="${cross}ar" SAN= LDFLAGS=-static \
+# Both ways may be run at once, and build the same programs.
+if ! flock "$build/arm64-tests.lock" \
+		make -s BUILD="$arm" CC="${cross}gcc" AR="${cross}ar" SAN= LDFLAGS=-static \
 		"${progs[@]/#/$arm/tests/ring/}" "$arm/tests/lib/args" "$arm/tests/lib/categories" \
-		>"$build/arm64-tests.log" 2>&1; then
-	sed 's/^/# /' "$build/arm64-tests.log"
+		>"$build/arm64-tests.$1.log" 2>&1; then
+	sed 's/^/# /' "$build/arm64-tests.$1.log"
 	echo "Bail out! the arm64 build"
 	exit 1
 fi
