@@ -41,6 +41,11 @@ LDFLAGS		?=
 SAN		?=
 ZSTD_CFLAGS	?=
 ZSTD_LIBS	?= -lzstd
+# The tracer of the kernel, and its events as text: pkg-config knows where.
+ifeq ($(origin TRACEFS_CFLAGS),undefined)
+TRACEFS_CFLAGS	:= $(shell pkg-config --cflags libtracefs libtraceevent 2>/dev/null)
+endif
+TRACEFS_LIBS	?= -ltracefs -ltraceevent
 
 PREFIX		?= /usr/local
 BINDIR		?= $(PREFIX)/bin
@@ -72,7 +77,7 @@ so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # Of the decoder the version map alone says what is public; its calls of itself stay direct.
 trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS)
-tools_cflags	:= -fPIE -Itools $(ZSTD_CFLAGS)
+tools_cflags	:= -fPIE -Itools $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 
 # Sources ----------------------------------------------------------------------------
@@ -188,12 +193,13 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard tools/collect/i
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(itt_objs) $(USER_SO)
 
 # Tools ------------------------------------------------------------------------------
-# The decoder is linked in: a tool copied to another machine needs libc and libzstd only.
+# The decoder is linked in: a tool copied to another machine needs libc, libzstd, libtracefs
+# and libtraceevent only.
 $(BUILD)/bin/xsprof: $(tools_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(TRACE_A) $(USER_A) $(ZSTD_LIBS)
+		$(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 

@@ -196,6 +196,39 @@ static bool matches(struct dump *dump, const struct xsp_view *view)
 	return wanted(dump, view->ev, view->name);
 }
 
+static bool kernel_wanted(struct dump *dump, const struct xsprof_event *ev)
+{
+	const struct xsp_filter *filter = &dump->filter;
+	struct xsp_kernel_kind *kind;
+
+	if (!xsp_filter_time(filter, ev->ns))
+		return false;
+	if (!filter->any)
+		return true;
+	if (ev->type != XSPROF_EV_KERNEL)
+		return xsp_filter_cpu(filter, ev->cpu);
+	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
+		return false;
+	kind = xsp_kernel_kind(dump->out.kernel, ev);
+	return xsp_filter_text(filter, kind->kind ? kind->kind->system : "", kind->name,
+			       &kind->match);
+}
+
+/* What the kernel's tracer saw is on no track of a program. */
+static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
+{
+	struct xsp_out *out = &dump->out;
+
+	if (!out->kernel)
+		return;
+	xsp_kernel_seen(out->kernel, ev);
+	out->last_ns = ev->ns;
+	if (!dump->format->kernel_event || !kernel_wanted(dump, ev))
+		return;
+	out->shown++;
+	dump->format->kernel_event(out, ev);
+}
+
 static void one_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
@@ -299,6 +332,8 @@ static int all_events(struct dump *dump)
 			if (evs[i].ns > dump->filter.to_ns ||
 			    dump->out.shown == dump->reading.limit)
 				dump->past_end = true;
+			else if (evs[i].producer == XSPROF_NO_PRODUCER)
+				kernel_event(dump, &evs[i]);
 			else
 				one_event(dump, &evs[i]);
 			if (dump->out.shown == dump->reading.limit)
@@ -310,6 +345,7 @@ static int all_events(struct dump *dump)
 
 static int start(struct dump *dump)
 {
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsp_out *out = &dump->out;
 	int ret;
 
@@ -320,6 +356,8 @@ static int start(struct dump *dump)
 		ret = xsp_names_new(out->trace, dump->format->name_text, NAMES_MEMORY, &out->names);
 	if (!ret)
 		ret = xsp_names_new(out->trace, dump->format->key_text, KEYS_MEMORY, &out->keys);
+	if (!ret && xsprof_trace_get_kernel(out->trace, &kernel) == 0)
+		ret = xsp_kernel_new(out->trace, &out->kernel);
 	if (!ret)
 		ret = xsp_tracks_new(&dump->format->ops, out, &out->tracks);
 	if (!ret && dump->format->start)
@@ -341,6 +379,7 @@ static void release(struct dump *dump)
 	xsp_tracks_free(dump->out.tracks);
 	xsp_names_free(dump->out.names);
 	xsp_names_free(dump->out.keys);
+	xsp_kernel_free(dump->out.kernel);
 	free(dump->out.scratch);
 }
 

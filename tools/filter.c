@@ -177,6 +177,17 @@ bool xsp_filter_cpu(const struct xsp_filter *filter, int32_t cpu)
 	return !filter->cpu.n || (cpu >= 0 && listed(&filter->cpu, (uint64_t)cpu));
 }
 
+bool xsp_filter_text(const struct xsp_filter *filter, const char *category, const char *name,
+		     uint8_t *match)
+{
+	if (!xsp_filter_names(filter))
+		return true;
+	if (!*match)
+		*match = matches(&filter->name, name) && matches(&filter->category, category) ?
+			 1 : 2;
+	return *match == 1;
+}
+
 bool xsp_filter_name(const struct xsp_filter *filter, const struct xsprof_trace *trace,
 		     uint32_t producer, uint32_t name, uint8_t *match)
 {

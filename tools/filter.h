@@ -99,6 +99,8 @@ bool xsp_filter_pid(const struct xsp_filter *filter, uint32_t pid);
 bool xsp_filter_thread(const struct xsp_filter *filter, uint32_t pid, uint32_t tid);
 bool xsp_filter_cpu(const struct xsp_filter *filter, int32_t cpu);
 /* @match keeps the answer for a name: 0 at first, then the same for the same name. */
+bool xsp_filter_text(const struct xsp_filter *filter, const char *category, const char *name,
+		     uint8_t *match);
 bool xsp_filter_name(const struct xsp_filter *filter, const struct xsprof_trace *trace,
 		     uint32_t producer, uint32_t name, uint8_t *match);
 

@@ -90,6 +90,8 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 		if (!info->first_ns)
 			info->first_ns = evs[0].ns;
 		for (i = 0; i < n; i++) {
+			if (evs[i].producer == XSPROF_NO_PRODUCER)
+				continue;
 			ret = count_thread(info, set, &evs[i]);
 			if (!ret)
 				ret = open_ranges_event(&info->open, pairer, &evs[i]);

@@ -111,10 +111,15 @@ int launch_prepare(struct launch *l)
 	return l->sigfd < 0 ? -errno : 0;
 }
 
-static void __attribute__((noreturn)) become(struct launch *l, char **argv, char **env, int pipe)
+/* @go comes to its end when the parent has closed its side. */
+static void __attribute__((noreturn)) become(struct launch *l, char **argv, char **env, int pipe,
+					     int go)
 {
+	char byte;
 	int err;
 
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
 	sigaction(SIGPIPE, &l->old_pipe, NULL);
 	sigaction(SIGXFSZ, &l->old_xfsz, NULL);
 	sigaction(SIGCHLD, &l->old_chld, NULL);
@@ -132,22 +137,32 @@ static void __attribute__((noreturn)) become(struct launch *l, char **argv, char
 
 int launch_start(struct launch *l, char **argv, char **env)
 {
-	int fds[2], err = 0;
+	int fds[2], go[2], err = 0;
 	ssize_t n;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
+	if (pipe2(go, O_CLOEXEC)) {
+		err = -errno;
+		goto err_fds;
+	}
 	fflush(NULL);
 	l->pid = fork();
 	if (l->pid < 0) {
 		err = -errno;
-		close(fds[0]);
-		close(fds[1]);
-		return err;
+		close(go[0]);
+		close(go[1]);
+		goto err_fds;
 	}
-	if (!l->pid)
-		become(l, argv, env, fds[1]);
+	if (!l->pid) {
+		close(go[1]);
+		become(l, argv, env, fds[1], go[0]);
+	}
 	close(fds[1]);
+	close(go[0]);
+	if (l->held)
+		l->held(l->held_data, l->pid);
+	close(go[1]);
 	do {
 		n = read(fds[0], &err, sizeof(err));
 	} while (n < 0 && errno == EINTR);
@@ -159,6 +174,11 @@ int launch_start(struct launch *l, char **argv, char **env)
 	}
 	l->children = true;
 	return 0;
+
+err_fds:
+	close(fds[0]);
+	close(fds[1]);
+	return err;
 }
 
 static void remember(struct launch *l, pid_t pid, uint64_t start_time, int status)

@@ -37,6 +37,9 @@ struct launch_reaped {
  * @asked: how many of them there were
  * @reaped: who was waited for
  * @nr_reaped: how many, ever
+ * @held: called once the process is there and before it is the command, so that it can be
+ *	looked for from its first instruction on; may be NULL
+ * @held_data: passed to it
  * @old_mask: signal mask before
  * @old_pipe: SIGPIPE before
  * @old_xfsz: SIGXFSZ before
@@ -53,6 +56,8 @@ struct launch {
 	unsigned int		asked;
 	struct launch_reaped	reaped[LAUNCH_REAPED];
 	uint64_t		nr_reaped;
+	void			(*held)(void *data, pid_t pid);
+	void			*held_data;
 	sigset_t		old_mask;
 	struct sigaction	old_pipe;
 	struct sigaction	old_xfsz;

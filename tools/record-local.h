@@ -19,6 +19,7 @@
  * @session: where producers put their rings
  * @launch: the command
  * @device: the device, until the drain has it; -1 for none
+ * @ftrace: the tracer of the kernel, NULL for none
  * @said: what was said of where rings are
  * @fd: the capture's file
  * @cap: the capture
@@ -34,6 +35,7 @@ struct recording {
 	struct xsp_session		session;
 	struct launch			launch;
 	int				device;
+	struct ftrace			*ftrace;
 	uint32_t			said;
 	int				fd;
 	struct xsp_cap			cap;

@@ -42,6 +42,7 @@ static const struct option options[] = {
 	{ "all",	 no_argument,	    NULL, 'a' },
 	{ "help",	 no_argument,	    NULL, 'h' },
 	FLIGHT_OPTIONS,
+	FTRACE_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -73,6 +74,7 @@ static void help(void)
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -v, --verbose           say what happens\n"
 	     FLIGHT_HELP
+	     FTRACE_HELP
 	     "\n"
 	     "The exit status is the command's; 128+N when signal N killed it, 127 when it was\n"
 	     "not found, 126 when it cannot be run, 2 when nothing was started, and 1 when it\n"
@@ -210,14 +212,23 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	memset(opts, 0, sizeof(*opts));
 	opts->output = "xsprof.data";
 	opts->itt = true;
-	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:aqvh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvh", options, NULL)) != -1) {
 		status = flight_option(&opts->flight, c, optarg);
-		if (!status)
+		if (!status && ftrace_is_option(c))
+			status = ftrace_option(&opts->kernel, "record", c, optarg);
+		else if (!status)
 			status = take(opts, c, argv);
 		if (status >= 0)
 			return status;
 	}
 	opts->argv = argv + optind;
+	status = ftrace_check(&opts->kernel, "record");
+	if (status >= 0)
+		return status;
+	if (opts->kernel.tree && opts->attach.all)
+		return tool_usage("record", "--filter-tree: of which command? --all is everybody");
+	if (opts->flight.on && ftrace_wanted(&opts->kernel))
+		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
 	if (attach_on(&opts->attach)) {
 		status = check_attach(opts, argc, argv);
 		return status < 0 ? flight_check(opts) : status;

@@ -58,6 +58,55 @@ static const struct xsp_drain_ops ops = {
 	.say = say,
 };
 
+/* ---- the kernel's events ------------------------------------------------------------------- */
+
+static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
+{
+	int err = ftrace_start(r->ftrace, &r->cap, tasks, nr);
+
+	if (!err)
+		return;
+	tool_note("no events of the kernel are recorded: the tracer does not start: %s",
+		  strerror(-err));
+	xsp_cap_note(&r->cap, "no events of the kernel: the tracer did not start");
+	ftrace_drop(r->ftrace);
+	r->ftrace = NULL;
+}
+
+/* The command is there, and has not run an instruction of its own. */
+static void held(void *data, pid_t pid)
+{
+	start_tracing(data, &pid, 1);
+}
+
+static int open_tracing(struct recording *r)
+{
+	if (!ftrace_wanted(&r->opts.kernel))
+		return 0;
+	return ftrace_open(&r->opts.kernel, &r->ftrace);
+}
+
+/* What was said when it could not be had is said to whoever reads the capture too. */
+static void note_no_tracing(struct recording *r)
+{
+	if (ftrace_wanted(&r->opts.kernel) && ftrace_why_not())
+		xsp_cap_note(&r->cap, ftrace_why_not());
+}
+
+static void sum_up_tracing(const struct recording *r)
+{
+	const struct ftrace_stats *stats = ftrace_last_stats();
+	char unsaved[32];
+
+	if (!stats->cpus || r->opts.quiet)
+		return;
+	fprintf(stderr, "[ xsprof record: %" PRIu64 " events of the kernel on %u CPUs, %" PRIu64
+		" lost ]\n", stats->events, stats->cpus, stats->lost);
+	if (stats->unsaved)
+		tool_note("%s of the kernel's events found no room in the file",
+			  tool_format_bytes(unsaved, sizeof(unsaved), stats->unsaved));
+}
+
 /* ---- running -------------------------------------------------------------------------------- */
 
 static int start_command(struct recording *r)
@@ -67,7 +116,13 @@ static int start_command(struct recording *r)
 
 	if (attach_on(&r->opts.attach)) {
 		r->launch.ended = true;
+		if (r->ftrace)
+			start_tracing(r, r->opts.attach.pids, r->opts.attach.nr);
 		return 0;
+	}
+	if (r->ftrace) {
+		r->launch.held = held;
+		r->launch.held_data = r;
 	}
 	err = record_env(&r->opts, r->session.path, env);
 	if (!err)
@@ -135,6 +190,7 @@ static uint32_t run(struct recording *r)
 	for (;;) {
 		uint64_t sleep = xsp_drain_step(r->drain);
 		uint64_t shown = progress_show(&r->progress, r->drain);
+		uint64_t traced = r->ftrace ? ftrace_step(r->ftrace, &r->cap) : UINT64_MAX;
 		uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 
 		say_where(r, false);
@@ -152,6 +208,8 @@ static uint32_t run(struct recording *r)
 			return WHY_SIGNAL;
 		if (sleep > shown)
 			sleep = shown;
+		if (sleep > traced)
+			sleep = traced;
 		if (sleep > end - now)
 			sleep = end - now;
 		/* Processes on their way out are asked after soon. */
@@ -166,6 +224,9 @@ static uint32_t run(struct recording *r)
 
 static void finish(struct recording *r, uint32_t why)
 {
+	if (r->ftrace)
+		ftrace_finish(r->ftrace, &r->cap);
+	r->ftrace = NULL;
 	r->file_error = xsp_drain_finish(r->drain, why);
 	xsp_drain_get_stats(r->drain, &r->stats);
 	xsp_drain_close(r->drain);
@@ -211,6 +272,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording is over, the command goes on");
 	progress_summary("record", &r->stats, r->opts.output);
+	sum_up_tracing(r);
 }
 
 /* After a recording that was shorter than the command. */
@@ -261,11 +323,17 @@ int cmd_record(int argc, char **argv)
 	if (r.opts.flight.on)
 		return flight_record(&r.opts);
 	session_clean();
+	ftrace_clean();
 	status = record_device_open(&r.opts, &r.device);
 	if (!status)
-		status = record_make_session(&r);
+		status = open_tracing(&r);
 	if (status)
 		return status;
+	status = record_make_session(&r);
+	if (status) {
+		ftrace_drop(r.ftrace);
+		return status;
+	}
 	record_check_room(&r);
 	if (launch_prepare(&r.launch) || xsp_guard_install()) {
 		status = tool_error("signals: %s", strerror(errno));
@@ -274,6 +342,7 @@ int cmd_record(int argc, char **argv)
 	status = record_make_capture(&r, &ops);
 	if (status)
 		goto err_session;
+	note_no_tracing(&r);
 	progress_begin(&r.progress, r.opts.quiet);
 	status = start_command(&r);
 	if (status) {
@@ -290,6 +359,7 @@ int cmd_record(int argc, char **argv)
 	return exit_status(&r);
 
 err_session:
+	ftrace_drop(r.ftrace);
 	xsp_session_remove(&r.session);
 	xsp_session_close(&r.session);
 	return status;

@@ -10,6 +10,7 @@
 
 #include "attach.h"
 #include "flight.h"
+#include "ftrace.h"
 
 /**
  * struct record_options - the options of a recording
@@ -27,6 +28,7 @@
  * @quiet: errors only
  * @verbose: say what happens
  * @flight: keep the last part only
+ * @kernel: the events of the kernel
  * @attach: running processes instead of a command
  * @argv: the command; empty with @attach
  */
@@ -45,6 +47,7 @@ struct record_options {
 	bool		quiet;
 	bool		verbose;
 	struct flight_options flight;
+	struct ftrace_options kernel;
 	struct attach	attach;
 	char		**argv;
 };

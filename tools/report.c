@@ -288,6 +288,9 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 				return 0;
 			}
 			report->last_ns = evs[i].ns;
+			/* What the kernel's tracer saw is no range of a program. */
+			if (evs[i].producer == XSPROF_NO_PRODUCER)
+				continue;
 			add_event(report, &evs[i]);
 			ret = open_ranges_event(&report->open, pairer, &evs[i]);
 			if (ret < 0)

@@ -204,12 +204,17 @@ static void hint(struct xst_hints *hints, const struct xsprof_chunk *chunk)
 		hints->last = chunk->last;
 }
 
+/* A ring's chunk, or one of the kernel's tracer. */
 static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
 {
+	bool kernel = chunk->type == XSPROF_CHUNK_FTRACE;
 	uint64_t slots = chunk->raw >> XSPROF_SLOT_SHIFT;
-	struct xst_producer *p = xst_producer_get(t, chunk->producer);
+	struct xst_producer *p;
 	struct xst_stream *s;
 
+	if (kernel && chunk->producer != XSPROF_NO_PRODUCER)
+		return refuse(t, off, "the tracer's, and yet a producer's");
+	p = kernel ? xst_kernel_producer(t) : xst_producer_get(t, chunk->producer);
 	if (!p)
 		return chunk->producer < XSPROF_CAP_MAX_PRODUCERS ? -ENOMEM :
 			refuse(t, off, "a producer number that cannot be");
@@ -237,7 +242,7 @@ static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_ch
 	s->chunks[s->nr_chunks++] = off;
 	s->index_pos = chunk->pos + slots;
 	t->ring_chunks++;
-	hint(&t->hints[p->clock_kind], chunk);
+	hint(kernel ? &t->kernel.hints : &t->hints[p->clock_kind], chunk);
 	return 0;
 }
 
@@ -265,8 +270,11 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		const uint8_t *raw)
 {
 	struct xst_producer *p = NULL;
+	int err;
 
-	if (of_producer(chunk->type)) {
+	if (chunk->type == XSPROF_CHUNK_LEDGER && chunk->producer == XSPROF_NO_PRODUCER) {
+		p = xst_kernel_producer(t);
+	} else if (of_producer(chunk->type)) {
 		if (chunk->producer >= XSPROF_CAP_MAX_PRODUCERS)
 			return refuse(t, off, "a producer number that cannot be");
 		p = xst_producer_get(t, chunk->producer);
@@ -292,6 +300,9 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		return add_threads(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_NOTE:
 		return add_note(t, (const char *)raw, chunk->raw);
+	case XSPROF_CHUNK_KERNEL:
+		err = xst_kernel_add(t, raw, chunk->raw);
+		return err == -EBADMSG ? refuse(t, off, "a part of it cannot be") : err;
 	case XSPROF_CHUNK_END:
 		memcpy(&t->end, raw, sizeof(t->end));
 		t->has_end = true;
@@ -306,11 +317,11 @@ static int add_chunk(struct xsprof_trace *t, uint64_t off, const struct xsprof_c
 	int err;
 
 	t->chunks++;
-	if (chunk->type == XSPROF_CHUNK_RING)
+	if (chunk->type == XSPROF_CHUNK_RING || chunk->type == XSPROF_CHUNK_FTRACE)
 		return add_ring(t, off, chunk);
 	if (chunk->type == XSPROF_CHUNK_INDEX)
 		return 0;
-	if (!chunk->type || chunk->type > XSPROF_CHUNK_INDEX) {
+	if (!chunk->type || chunk->type > XSPROF_CHUNK_FTRACE) {
 		t->unknown++;
 		xst_warn(t, XST_WARN_UNKNOWN, "chunk of type %u at offset %llu is not known here",
 			 chunk->type, (unsigned long long)off);

@@ -112,6 +112,84 @@ static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind)
 	return err;
 }
 
+/* ---- the kernel's tracer ----------------------------------------------------------------- */
+
+/* CLOCK_BOOTTIME as if it were a counter. */
+static int build_boot(struct xsprof_trace *t, struct xst_fit *fit)
+{
+	struct xst_point *points = calloc((size_t)t->nr_syncs + 1, sizeof(*points));
+	size_t nr = 0;
+	int err;
+
+	if (!points)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]) && t->syncs[i].boot)
+			points[nr++] = (struct xst_point){
+				.ticks = t->syncs[i].boot,
+				.mono = t->syncs[i].mono,
+				.boot = t->syncs[i].boot,
+			};
+	xst_fit_free(fit);
+	err = xst_fit_build(fit, points, nr, 1e9);
+	free(points);
+	return err;
+}
+
+/*
+ * The tracer's clock is the markers' counter, or one that every sync point has read; of another
+ * nobody can say what its times are in ours.
+ */
+static int fit_kernel(struct xsprof_trace *t)
+{
+	struct xst_kernel *k = &t->kernel;
+	const char *clock = k->clock ? k->clock->s : "";
+
+	if (!k->any)
+		return 0;
+	k->refused = NULL;
+	if (!strcmp(clock, "x86-tsc")) {
+		if (t->main_kind == XSPROF_CLOCK_TSC || t->main_kind == XSPROF_CLOCK_NONE) {
+			k->producer.fit = &t->fit;
+			return 0;
+		}
+		if (!build(t, &k->fit, XSPROF_CLOCK_TSC) && k->fit.points)
+			return 0;
+	} else if (!strcmp(clock, "mono_raw")) {
+		return build(t, &k->fit, XSPROF_CLOCK_MONO_RAW);
+	} else if (!strcmp(clock, "mono")) {
+		xst_fit_free(&k->fit);
+		return xst_fit_build(&k->fit, NULL, 0, 1e9);
+	} else if (!strcmp(clock, "boot")) {
+		return build_boot(t, &k->fit);
+	}
+	k->refused = "its clock cannot be compared with the markers'";
+	xst_warn(t, XST_WARN_CLOCK,
+		 "the kernel's tracer ran on its clock '%s', which cannot be compared with the "
+		 "markers': its events are left out; record with one of x86-tsc, mono_raw, mono, "
+		 "boot", clock);
+	return 0;
+}
+
+/* The tracer's own clock is read without an error; what remains is that of the conversions. */
+uint64_t xst_kernel_error(const struct xsprof_trace *t)
+{
+	const struct xst_kernel *k = &t->kernel;
+	uint64_t worst = t->fit.error_ns;
+	const uint64_t ends[] = { k->hints.first, k->hints.last };
+
+	if (!k->producer.fit || k->producer.fit == &t->fit || k->refused)
+		return worst;
+	for (int i = 0; i < 2; i++) {
+		uint64_t error = ends[i] ? xst_fit_error(k->producer.fit, ends[i]) : 0;
+
+		if (error > worst)
+			worst = error;
+	}
+	/* Of two clocks with an error each the difference may have both. */
+	return worst + t->fit.error_ns;
+}
+
 int xst_clocks_fit(struct xsprof_trace *t)
 {
 	uint32_t kind = main_kind(t);
@@ -132,6 +210,8 @@ int xst_clocks_fit(struct xsprof_trace *t)
 			err = build(t, fit, p->clock_kind);
 		p->fit = fit;
 	}
+	if (!err)
+		err = fit_kernel(t);
 	return err ? xst_fail(t, err, "no memory for %u sync points", t->nr_syncs) : 0;
 }
 
@@ -159,6 +239,12 @@ uint64_t xst_first_ns(const struct xsprof_trace *t)
 		if (ns && (!first || ns < first))
 			first = ns;
 	}
+	if (t->kernel.hints.first && !t->kernel.refused) {
+		uint64_t ns = xst_fit_ns(t->kernel.producer.fit, t->kernel.hints.first);
+
+		if (ns && (!first || ns < first))
+			first = ns;
+	}
 	return first;
 }
 
@@ -168,6 +254,12 @@ uint64_t xst_last_ns(const struct xsprof_trace *t)
 
 	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
 		uint64_t ns = t->hints[k].last ? xst_fit_ns(fit_of(t, k), t->hints[k].last) : 0;
+
+		if (ns > last)
+			last = ns;
+	}
+	if (t->kernel.hints.last && !t->kernel.refused) {
+		uint64_t ns = xst_fit_ns(t->kernel.producer.fit, t->kernel.hints.last);
 
 		if (ns > last)
 			last = ns;

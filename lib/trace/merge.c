@@ -77,7 +77,7 @@ static int fill(struct xsprof_trace *t)
 	for (uint32_t i = 0; i < t->nr_streams; i++) {
 		struct xst_stream *s = t->streams[i];
 
-		if (s->queued || !xst_stream_settle(t, s))
+		if (s->queued || (s->kernel && t->kernel.refused) || !xst_stream_settle(t, s))
 			continue;
 		s->queued = true;
 		push(t, (struct xst_head){ s->key, s->order, XST_HEAD_RING, s });
@@ -92,6 +92,7 @@ int xst_merge_start(struct xsprof_trace *t)
 	t->records = 0;
 	t->back = 0;
 	t->bad_read = 0;
+	t->kernel.producer.records = 0;
 	for (uint32_t i = 0; i < t->nr_producers; i++) {
 		if (t->producers[i]) {
 			t->producers[i]->records = 0;
@@ -180,6 +181,8 @@ int xst_merge_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max
 				r = xst_stream_load(t, s);
 				if (r < 0)
 					return r;
+			} else if (s->kernel) {
+				n += xst_kernel_run(t, s, evs + n, max - n, limit);
 			} else {
 				n += xst_stream_run(t, s, evs + n, max - n, limit);
 			}

@@ -10,14 +10,19 @@
 #include "cap-crc32c.h"
 #include "trace-local.h"
 
+/* The map's keys are numbers of producers; the tracer's is one that no producer has. */
+#define KERNEL_KEY	XSPROF_CAP_MAX_PRODUCERS
+
 struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uint32_t ring)
 {
-	struct xst_stream *s = (struct xst_stream *)xst_map_get(&t->stream_map, producer, ring);
+	bool kernel = producer == XSPROF_NO_PRODUCER;
+	uint32_t key = kernel ? KERNEL_KEY : producer;
+	struct xst_stream *s = (struct xst_stream *)xst_map_get(&t->stream_map, key, ring);
 	struct xst_producer *p;
 
 	if (s)
 		return s;
-	p = xst_producer_get(t, producer);
+	p = kernel ? xst_kernel_producer(t) : xst_producer_get(t, producer);
 	if (!p)
 		return NULL;
 	if (t->nr_streams == t->room_streams) {
@@ -34,8 +39,9 @@ struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uin
 		return NULL;
 	s->producer = p;
 	s->ring = ring;
-	s->order = 1 + producer * XSPROF_MAX_RINGS + ring;
-	if (xst_map_set(&t->stream_map, producer, ring, s)) {
+	s->kernel = kernel;
+	s->order = 1 + key * XSPROF_MAX_RINGS + ring;
+	if (xst_map_set(&t->stream_map, key, ring, s)) {
 		free(s);
 		return NULL;
 	}
@@ -65,7 +71,8 @@ void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s)
 	s->pos = s->first_pos;
 	s->chunk_left = t->snapshot ? s->index_pos - s->first_pos : 0;
 	s->chunk = 0;
-	s->queued = s->trailed = s->any = false;
+	s->queued = s->trailed = s->any = s->unknown_lost = false;
+	s->page_off = 0;
 	s->lost_value = s->lost_yielded = s->gaps = s->bad_slots = 0;
 }
 
@@ -211,6 +218,12 @@ static int load_window(struct xsprof_trace *t, struct xst_stream *s,
 	}
 	if (slots > (s->buf_size - offset) / XSPROF_SLOT_SIZE)
 		slots = (s->buf_size - offset) / XSPROF_SLOT_SIZE;
+	/* Sub-buffers may be larger than blocks, and are read whole. */
+	if (s->kernel && slots < s->chunk_left) {
+		slots -= slots % (t->kernel.subbuf / XSPROF_SLOT_SIZE);
+		if (!slots)
+			return -ENOMEM;
+	}
 	if (slots * XSPROF_SLOT_SIZE == chunk->raw)
 		err = xst_chunk_load_to(t, s->chunk_at, chunk, s->buf + offset);
 	else
@@ -226,7 +239,8 @@ static bool still_ours(const struct xst_stream *s, const struct xsprof_chunk *ch
 {
 	uint64_t slots = chunk->raw >> XSPROF_SLOT_SHIFT;
 
-	return chunk->type == XSPROF_CHUNK_RING && chunk->producer == s->producer->number &&
+	return chunk->type == (s->kernel ? XSPROF_CHUNK_FTRACE : XSPROF_CHUNK_RING) &&
+	       chunk->producer == s->producer->number &&
 	       chunk->ring == s->ring && chunk->raw % XSPROF_SLOT_SIZE == 0 && slots &&
 	       chunk->pos < 1ull << 58 && chunk->pos + slots > s->pos;
 }

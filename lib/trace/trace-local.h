@@ -13,6 +13,7 @@
  *	marks.c		events that no ring holds
  *	merge.c		all streams as one, in time order
  *	clockfit.c	ticks to nanoseconds
+ *	kernel.c	what is known of the kernel's tracer; kernel-page.c: its events
  *	names.c arena.c producer.c args.c pair.c	what their names say
  */
 #ifndef XST_TRACE_LOCAL_H
@@ -192,8 +193,16 @@ struct xst_stream {
 	uint64_t		gaps;		/* slots yielded as lost */
 	uint64_t		bad_slots;	/* refused here */
 	struct xst_stream	*next;		/* of its producer */
+
+	/* of the kernel's tracer: the sub-buffer at @p */
+	bool			kernel;
+	bool			unknown_lost;	/* events were lost here, nobody knows how many */
+	uint32_t		page_off;	/* of what is next in it, 0 at its beginning */
+	uint32_t		page_end;
+	uint64_t		page_ts;
 };
 
+/* @producer may be XSPROF_NO_PRODUCER: the kernel's tracer on CPU @ring. */
 struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uint32_t ring);
 void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s);
 void xst_stream_free(struct xst_stream *s);
@@ -224,7 +233,7 @@ static inline void xst_stream_window(struct xst_stream *s, uint32_t offset, uint
 /* Nothing of @s is in memory, or to be yielded with no record. */
 static inline bool xst_stream_empty(const struct xst_stream *s)
 {
-	return s->p == s->end && !s->drops && !(s->trailed && s->gap);
+	return s->p == s->end && !s->drops && !(s->trailed && (s->gap || s->unknown_lost));
 }
 
 /* ---- buffers.c --------------------------------------------------------------------------- */
@@ -291,6 +300,52 @@ struct xst_head {
 
 enum xst_head_kind { XST_HEAD_RING, XST_HEAD_MARKS };
 
+#define XST_KERNEL_FIELDS	256u	/* of one kind of event */
+
+/* Texts of lines. */
+struct xst_lines {
+	const struct xst_text	**list;
+	uint32_t		nr;
+};
+
+/**
+ * struct xst_kernel - the kernel's tracer
+ * @any: there is something of it
+ * @producer: what its streams hang on, one a CPU
+ * @fit: its clock, where that is none of the markers' counters
+ * @clock: its name
+ * @release: of the kernel
+ * @refused: why no event of it is yielded, NULL
+ * @subbuf: bytes of a sub-buffer
+ * @data_off: where events begin in it
+ * @commit_off: where the word with its length is
+ * @long_size: bytes of that word
+ * @kinds: kinds of events by id
+ * @tasks: their names, by tid
+ * @tgids: their processes
+ * @hints: times of chunks
+ */
+struct xst_kernel {
+	bool			any;
+	struct xst_producer	producer;
+	struct xst_fit		fit;
+	const struct xst_text	*clock;
+	const struct xst_text	*release;
+	const char		*refused;
+	uint32_t		subbuf;
+	uint32_t		data_off;
+	uint32_t		commit_off;
+	uint32_t		long_size;
+	struct xsprof_kernel_event **kinds;
+	uint32_t		room_kinds;
+	uint32_t		nr_kinds;
+	struct xst_map		tasks;
+	struct xst_map		tgids;
+	struct xst_lines	symbols;
+	struct xst_lines	printk;
+	struct xst_hints	hints;
+};
+
 #define XST_NEXT_EVENTS		256u
 #define XST_CLOCK_KINDS		(XSPROF_CLOCK_MONO_RAW + 1)
 
@@ -330,6 +385,7 @@ struct xsprof_trace {
 	uint32_t		main_kind;	/* of @fit */
 	struct xst_fit		other_fits[XST_CLOCK_KINDS];	/* of other clocks */
 	uint64_t		settled;	/* mono: records before it are all in the file */
+	struct xst_kernel	kernel;
 	struct xsprof_cap_end	end;
 	bool			has_end;
 	bool			truncated;
@@ -417,6 +473,17 @@ uint64_t xst_first_ns(const struct xsprof_trace *t);
 uint64_t xst_last_ns(const struct xsprof_trace *t);
 /* Bound of the clocks' error over all that. */
 uint64_t xst_clocks_error(const struct xsprof_trace *t);
+
+/* ---- kernel.c, kernel-page.c ------------------------------------------------------------- */
+
+int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len);
+struct xst_producer *xst_kernel_producer(struct xsprof_trace *t);
+void xst_kernel_free(struct xsprof_trace *t);
+/* As xst_stream_run(). */
+size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
+		      size_t max, uint64_t limit);
+/* Bound of the error of the tracer's times. */
+uint64_t xst_kernel_error(const struct xsprof_trace *t);
 
 /* ---- run.c, marks.c ---------------------------------------------------------------------- */
 

@@ -102,6 +102,7 @@ void xsprof_trace_close(struct xsprof_trace *t)
 		xst_stream_free(t->streams[i]);
 	free(t->streams);
 	xst_producers_free(t);
+	xst_kernel_free(t);
 	xst_map_free(&t->stream_map);
 	xst_map_free(&t->names);
 	xst_map_free(&t->categories);

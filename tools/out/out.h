@@ -12,6 +12,7 @@
 #include <xsprof/trace.h>
 
 #include "out/buf.h"
+#include "out/kernel.h"
 #include "out/names.h"
 #include "out/tracks.h"
 
@@ -22,6 +23,7 @@
  * @names: names as the format wants them
  * @keys: keys of arguments likewise
  * @tracks: threads and what is open on them
+ * @kernel: events of the kernel's tracer; NULL where the trace has none
  * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
  * @base_ns: the start of the trace, known before the first event is shown
  * @last_ns: time of the latest event shown
@@ -36,6 +38,7 @@ struct xsp_out {
 	struct xsp_names	*names;
 	struct xsp_names	*keys;
 	struct xsp_tracks	*tracks;
+	struct xsp_kernel	*kernel;
 	char			*scratch;
 	uint64_t		base_ns;
 	uint64_t		last_ns;
@@ -52,6 +55,7 @@ struct xsp_out {
  * @key_text: how the key of an argument stands in it
  * @start: before the first event.  Return: 0 or -errno
  * @event: shows an event; a BEGIN is put on its thread's stack before, an END taken off after
+ * @kernel_event: shows an event of the kernel's tracer, or one of its losses (LOST)
  * @ops: what happens without an event
  * @finish: after the last
  */
@@ -61,6 +65,7 @@ struct xsp_format {
 	xsp_name_build		key_text;
 	int			(*start)(struct xsp_out *out);
 	void			(*event)(struct xsp_out *out, const struct xsp_view *view);
+	void			(*kernel_event)(struct xsp_out *out, const struct xsprof_event *ev);
 	struct xsp_tracks_ops	ops;
 	void			(*finish)(struct xsp_out *out);
 };

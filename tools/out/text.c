@@ -238,6 +238,11 @@ static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 	return p;
 }
 
+char *text_put_place(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	return put_time(out, out->priv, ev->ns, put_cpu(out->priv, ev->cpu, p));
+}
+
 static void text_event(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -293,6 +298,7 @@ const struct xsp_format xsp_format_text = {
 	.key_text	= key_text,
 	.start		= text_start,
 	.event		= text_event,
+	.kernel_event	= text_kernel_event,
 	.ops		= { .closed = text_closed },
 	.finish		= text_finish,
 };

@@ -60,6 +60,11 @@ struct xsprof_cap_header {
  * @XSPROF_CHUNK_NOTE: text for people: what happened to the recording itself
  * @XSPROF_CHUNK_END: struct xsprof_cap_end: the recorder ended in order
  * @XSPROF_CHUNK_INDEX: struct xsprof_cap_index_entry for every chunk before, then nothing
+ * @XSPROF_CHUNK_KERNEL: struct xsprof_cap_section, any number: what there is to know of the
+ *	kernel's tracer to decode its events
+ * @XSPROF_CHUNK_FTRACE: whole sub-buffers of the kernel's tracer, as they come out of
+ *	trace_pipe_raw: of CPU @ring, from slot @pos on; @producer is 0xffffffff, and first and
+ *	last are in the tracer's clock.  At most XSPROF_FTRACE_CHUNK_MAX bytes, or one sub-buffer
  *
  * An unknown type is skipped by its size.
  */
@@ -75,7 +80,12 @@ enum xsprof_chunk_type {
 	XSPROF_CHUNK_NOTE	= 9,
 	XSPROF_CHUNK_END	= 10,
 	XSPROF_CHUNK_INDEX	= 11,
+	XSPROF_CHUNK_KERNEL	= 12,
+	XSPROF_CHUNK_FTRACE	= 13,
 };
+
+/* What a reader has to hold of each CPU at a time. */
+#define XSPROF_FTRACE_CHUNK_MAX	(64u << 10)
 
 /*
  * What was done to the payload, undone in the reverse order.  COLUMNS is for slots: a slot is
@@ -121,6 +131,36 @@ struct xsprof_chunk {
 #define XSPROF_NO_PRODUCER	0xffffffffu
 
 /**
+ * enum xsprof_cap_section_kind - what a section of a KERNEL chunk is
+ * @XSPROF_SECTION_INFO: lines "key=value": clock, subbuf_size, data_offset, commit_offset,
+ *	commit_size, long_size, release
+ * @XSPROF_SECTION_FORMAT: the name of a system, a newline, the text of an event's format file
+ * @XSPROF_SECTION_SYMBOLS: lines "address name": what addresses in events mean
+ * @XSPROF_SECTION_TASKS: lines "tid tgid comm"
+ * @XSPROF_SECTION_PRINTK: the text of printk_formats
+ *
+ * A later section of the same meaning replaces what an earlier one said.  Unknown kinds are
+ * skipped by their size.
+ */
+enum xsprof_cap_section_kind {
+	XSPROF_SECTION_INFO	= 1,
+	XSPROF_SECTION_FORMAT	= 2,
+	XSPROF_SECTION_SYMBOLS	= 3,
+	XSPROF_SECTION_TASKS	= 4,
+	XSPROF_SECTION_PRINTK	= 5,
+};
+
+/**
+ * struct xsprof_cap_section - a text, which follows, padded with 0 to 8
+ * @kind: enum xsprof_cap_section_kind
+ * @len: bytes of it
+ */
+struct xsprof_cap_section {
+	uint32_t	kind;
+	uint32_t	len;
+};
+
+/**
  * struct xsprof_cap_producer - a producer as the recorder found it
  * @pid: process id as the recorder sees it, 0 when it cannot
  * @reserved: 0
@@ -136,7 +176,11 @@ struct xsprof_cap_producer {
 
 /**
  * struct xsprof_cap_ledger - the account of one ring
- * @ring: ring number
+ *
+ * With no producer (0xffffffff in its chunk) it is that of the kernel's tracer on one CPU: drops
+ * are events that the tracer overwrote before they were read, busy those it dropped.
+ *
+ * @ring: ring number; CPU
  * @kind: enum xsprof_ring_kind
  * @head: slots published
  * @read: slots read and stored in this file
@@ -240,6 +284,7 @@ struct xsprof_cap_index_entry {
 
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_header) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_chunk) == 64);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_section) == 8);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_producer) == 16 + sizeof(struct xsprof_ctl));
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_ledger) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 48);

@@ -57,9 +57,18 @@ struct xsprof_trace_options {
 #define XSPROF_EV_LOST		0x100	/* value = records lost (or slots: XSPROF_EVF_SLOTS) here */
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
+/*
+ * An event of the kernel's tracer.  producer is XSPROF_NO_PRODUCER, tid the task that was
+ * current, pid its process where that is known, else 0; name is the event's id
+ * (xsprof_trace_kernel_event()), aux its flags and preemption count (irq off and the like:
+ * common_flags | common_preempt_count << 8), rec and rec_size its bytes, which are no record.
+ * A LOST event of no producer is one of the tracer's.
+ */
+#define XSPROF_EV_KERNEL	0x110
 
 #define XSPROF_EVF_SLOTS	0x1u	/* value of a LOST event counts slots of 32 bytes */
 #define XSPROF_EVF_BACK		0x2u	/* its time was before its predecessor's: moved up */
+#define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: nobody knows how many; value is 0 */
 
 /**
  * struct xsprof_event - one event; valid until the next call on the handle
@@ -297,6 +306,121 @@ const char *xsprof_trace_note(const struct xsprof_trace *trace, uint32_t index);
 
 /* Ticks of this trace's clock as ns of CLOCK_MONOTONIC. */
 uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t ticks);
+
+/* ---- the kernel's tracer -------------------------------------------------------------------- */
+
+#define XSPROF_KFIELD_SIGNED	0x1u
+#define XSPROF_KFIELD_ARRAY	0x2u	/* @size bytes of elements */
+#define XSPROF_KFIELD_STRING	0x4u	/* of char */
+#define XSPROF_KFIELD_DYNAMIC	0x8u	/* a __data_loc word: where the data is in the event */
+
+/**
+ * struct xsprof_kernel_field - a field of an event of the kernel
+ * @name: its name
+ * @type: as the kernel writes it
+ * @offset: bytes from the event's start
+ * @size: bytes
+ * @flags: XSPROF_KFIELD_*
+ */
+struct xsprof_kernel_field {
+	const char	*name;
+	const char	*type;
+	uint16_t	offset;
+	uint16_t	size;
+	uint32_t	flags;
+};
+
+/**
+ * struct xsprof_kernel_event - a kind of event
+ * @system: "sched"
+ * @name: "sched_switch"
+ * @id: as in struct xsprof_event.name
+ * @nr_fields: how many
+ * @fields: them, the common ones first
+ * @format: the text that the kernel describes it with
+ * @format_len: bytes of it
+ */
+struct xsprof_kernel_event {
+	const char			*system;
+	const char			*name;
+	uint32_t			id;
+	uint32_t			nr_fields;
+	const struct xsprof_kernel_field *fields;
+	const char			*format;
+	size_t				format_len;
+};
+
+/* A kind by its id, or by its names: NULL where the trace has none.  Stays until close. */
+const struct xsprof_kernel_event *xsprof_trace_kernel_event(const struct xsprof_trace *trace,
+							    uint32_t id);
+const struct xsprof_kernel_event *xsprof_trace_kernel_find(const struct xsprof_trace *trace,
+							   const char *system, const char *name);
+/* The next kind after @id in the order of ids, from UINT32_MAX the first; NULL: no more. */
+const struct xsprof_kernel_event *xsprof_trace_kernel_next(const struct xsprof_trace *trace,
+							   uint32_t id);
+/* A field by its name, NULL where there is none. */
+const struct xsprof_kernel_field *xsprof_kernel_field(const struct xsprof_kernel_event *kind,
+						      const char *name);
+
+/**
+ * xsprof_kernel_value() - a field of an event as a number
+ * @ev: event of type XSPROF_EV_KERNEL
+ * @field: of its kind; NULL is no field
+ * @value: set; a signed one is extended
+ *
+ * Return: false when the event is too short for it, or the field is no number.
+ */
+bool xsprof_kernel_value(const struct xsprof_event *ev, const struct xsprof_kernel_field *field,
+			 uint64_t *value);
+/**
+ * xsprof_kernel_bytes() - the bytes of a field, fixed or dynamic
+ * @ev: event of type XSPROF_EV_KERNEL
+ * @field: of its kind; NULL is no field
+ * @len: set to how many; of a string, those before its end
+ *
+ * Return: inside the event; NULL when it does not hold it.
+ */
+const char *xsprof_kernel_bytes(const struct xsprof_event *ev,
+				const struct xsprof_kernel_field *field, size_t *len);
+
+/* A task's name, "" when not known; and its process, 0 when not known. */
+const char *xsprof_trace_comm(const struct xsprof_trace *trace, uint32_t tid);
+uint32_t xsprof_trace_tgid(const struct xsprof_trace *trace, uint32_t tid);
+/* Text number @index of symbols that were saved, lines "address name"; NULL past the last. */
+const char *xsprof_trace_symbols(const struct xsprof_trace *trace, uint32_t index);
+/* The same of printk_formats. */
+const char *xsprof_trace_printk(const struct xsprof_trace *trace, uint32_t index);
+
+/**
+ * struct xsprof_trace_kernel - what there is of the kernel's tracer
+ * @size: sizeof(struct xsprof_trace_kernel)
+ * @cpus: CPUs with events
+ * @kinds: kinds of events described
+ * @clock: its clock, as tracefs names it; "" where there is none
+ * @release: of the kernel
+ * @refused: why its events are left out, NULL when they are not
+ * @events: yielded so far
+ * @lost: events that the tracer overwrote or dropped, by its own account
+ * @lost_slots: units of 32 bytes of its pages that are missing in the file
+ * @bad_slots: the same, refused
+ * @error_ns: bound of the error of its times against those of the markers
+ */
+struct xsprof_trace_kernel {
+	size_t		size;
+	uint32_t	cpus;
+	uint32_t	kinds;
+	const char	*clock;
+	const char	*release;
+	const char	*refused;
+	uint64_t	events;
+	uint64_t	lost;
+	uint64_t	lost_slots;
+	uint64_t	bad_slots;
+	uint64_t	error_ns;
+};
+
+/* Return: 0; -ENOENT the trace has nothing of the kernel. */
+int xsprof_trace_get_kernel(const struct xsprof_trace *trace, struct xsprof_trace_kernel *kernel);
 
 /* ---- pairing: ranges out of begins and ends ------------------------------------------------- */
 

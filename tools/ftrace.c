@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tracer's instance: made, set up, started, read, taken away.  It owns the instance and
+ * nothing else of tracefs.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "ftrace-local.h"
+#include "tool.h"
+#include "trace/cap-proc.h"
+#include "trace/ring-clock.h"
+
+#define BUFFER_DEFAULT	(4u << 20)
+#define TRACEFS_MAGIC	0x74726163
+
+/* Looks at the buffers: as often as they fill, within these. */
+#define PERIOD_MIN	1000000u
+#define PERIOD_MAX	100000000u
+#define SWEEP_NS	1000000000u
+
+static char why_not[256];
+static struct ftrace_stats last_stats;
+
+const char *ftrace_why_not(void)
+{
+	return *why_not ? why_not : NULL;
+}
+
+const struct ftrace_stats *ftrace_last_stats(void)
+{
+	return &last_stats;
+}
+
+/* ---- instances of the dead ------------------------------------------------------------------ */
+
+static bool is_tracefs(const char *dir)
+{
+	struct statfs fs;
+
+	return !statfs(dir, &fs) && fs.f_type == TRACEFS_MAGIC;
+}
+
+/* Where it is, if it is mounted at all; nothing is mounted here. */
+static const char *mounted(void)
+{
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+	for (int i = 0; i < 2; i++)
+		if (is_tracefs(places[i]))
+			return places[i];
+	return NULL;
+}
+
+void ftrace_clean(void)
+{
+	const char *dir = mounted();
+	struct dirent *entry;
+	char path[512];
+	DIR *d;
+
+	if (!dir)
+		return;
+	snprintf(path, sizeof(path), "%s/instances", dir);
+	d = opendir(path);
+	if (!d)
+		return;
+	while ((entry = readdir(d))) {
+		struct xsp_proc_stat st;
+		uint64_t start;
+		int pid, end = 0;
+
+		if (sscanf(entry->d_name, "xsprof-%d-%" SCNu64 "%n", &pid, &start, &end) != 2 ||
+		    entry->d_name[end])
+			continue;
+		if (!xsp_proc_stat(pid, &st) && st.start_time == start)
+			continue;
+		snprintf(path, sizeof(path), "%s/instances/%s", dir, entry->d_name);
+		if (rmdir(path))
+			tool_note("%s: of a recorder that is gone; cannot be removed: %s", path,
+				  strerror(errno));
+	}
+	closedir(d);
+}
+
+/* ---- making one ---------------------------------------------------------------------------- */
+
+static int not_to_be_had(int err, const char *object)
+{
+	const char *what;
+
+	switch (err < 0 ? -err : err) {
+	case EACCES:
+	case EPERM:
+		what = geteuid() ? "needs root (CAP_DAC_OVERRIDE, or a tracefs whose owner you are)" :
+			"refused to root: a container without CAP_SYS_ADMIN, or a kernel that is "
+			"locked down";
+		break;
+	case ENOENT:
+	case ENODEV:
+		what = "tracefs is not there: mount -t tracefs nodev /sys/kernel/tracing";
+		break;
+	case EROFS:
+		what = "tracefs is mounted read-only";
+		break;
+	case ENOMEM:
+		what = "no memory for its buffers: a smaller --trace-buffer";
+		break;
+	default:
+		what = strerror(err < 0 ? -err : err);
+	}
+	snprintf(why_not, sizeof(why_not), "no events of the kernel are recorded: %s: %s", object,
+		 what);
+	tool_note("%s", why_not);
+	return 0;
+}
+
+static bool has_clock(const char *clocks, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at = clocks;
+
+	while ((at = strstr(at, name)) != NULL) {
+		bool begins = at == clocks || at[-1] == ' ' || at[-1] == '[';
+		char after = at[len];
+
+		if (begins && (after == ' ' || after == ']' || after == '\n' || !after))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* Exactly the markers' counter where the tracer has it, else what is compared most closely. */
+static int set_clock(struct ftrace *ft, const char *wanted)
+{
+	const char *order[] = { "x86-tsc", "mono_raw", "mono", "boot" };
+	char *clocks = tracefs_instance_file_read(ft->instance, "trace_clock", NULL);
+	int err = -ENOENT;
+
+	if (!clocks)
+		return -errno;
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !ft->clock; i++) {
+		if (wanted ? strcmp(order[i], wanted) != 0 :
+		    !i && xsp_clock_kind() != XSPROF_CLOCK_TSC)
+			continue;
+		if (has_clock(clocks, order[i]))
+			ft->clock = order[i];
+	}
+	free(clocks);
+	if (ft->clock)
+		err = tracefs_instance_file_write(ft->instance, "trace_clock", ft->clock) < 0 ?
+		      -errno : 0;
+	if (!ft->clock && wanted)
+		tool_error("--trace-clock %s: this kernel's tracer does not have it", wanted);
+	return err;
+}
+
+static int set_option(struct ftrace *ft, const char *name, const char *value)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "options/%s", name);
+	return tracefs_instance_file_write(ft->instance, file, value) < 0 ? -errno : 0;
+}
+
+static int enable_events(struct ftrace *ft)
+{
+	for (uint32_t i = 0; i < ft->events.nr; i++) {
+		char file[600];
+
+		snprintf(file, sizeof(file), "events/%s/enable", ft->events.names[i]);
+		if (tracefs_instance_file_write(ft->instance, file, "1") < 0)
+			return tool_error("-e %s: the kernel does not enable it: %s",
+					  ft->events.names[i], strerror(errno)), -errno;
+	}
+	return 0;
+}
+
+static int make_instance(struct ftrace *ft)
+{
+	struct xsp_proc_stat st;
+	char name[64];
+
+	if (xsp_proc_stat(getpid(), &st))
+		st.start_time = 0;
+	snprintf(name, sizeof(name), "xsprof-%d-%" PRIu64, (int)getpid(), st.start_time);
+	errno = 0;
+	ft->instance = tracefs_instance_create(name);
+	if (!ft->instance)
+		return errno ? -errno : -EPERM;
+	return 0;
+}
+
+static int set_up(struct ftrace *ft, const struct ftrace_options *opts)
+{
+	int err;
+
+	if (tracefs_trace_off(ft->instance) < 0)
+		return -errno;
+	err = set_clock(ft, opts->clock);
+	if (err)
+		return err;
+	ft->buffer = opts->buffer ? opts->buffer : BUFFER_DEFAULT;
+	if (tracefs_instance_set_buffer_size(ft->instance, ft->buffer >> 10, -1) < 0)
+		return errno ? -errno : -ENOMEM;
+	/* Both are worth having and no more: 6.1 has no record-tgid in an instance. */
+	(void)set_option(ft, "record-tgid", "1");
+	if (ft->tree && set_option(ft, "event-fork", "1"))
+		return -errno;
+	err = ftrace_read_layout(ft);
+	return err ? err : ftrace_open_cpus(ft);
+}
+
+static void destroy(struct ftrace *ft)
+{
+	ftrace_close_cpus(ft);
+	if (ft->instance) {
+		if (tracefs_instance_destroy(ft->instance) < 0)
+			tool_note("%s: cannot be removed: %s",
+				  tracefs_instance_get_name(ft->instance), strerror(errno));
+		tracefs_instance_free(ft->instance);
+	}
+	ftrace_list_free(&ft->events);
+	free(ft);
+}
+
+int ftrace_open(const struct ftrace_options *opts, struct ftrace **out)
+{
+	struct ftrace *ft;
+	int err;
+
+	*out = NULL;
+	why_not[0] = '\0';
+	memset(&last_stats, 0, sizeof(last_stats));
+	tracefs_set_loglevel(TEP_LOG_NONE);
+	ft = calloc(1, sizeof(*ft));
+	if (!ft)
+		return not_to_be_had(-ENOMEM, "tracefs");
+	ft->pipe[0] = ft->pipe[1] = -1;
+	ft->tree = opts->tree;
+	ft->period = PERIOD_MAX / 2;
+	/* It mounts it where it is not, if it may. */
+	ft->dir = tracefs_tracing_dir();
+	if (!ft->dir) {
+		free(ft);
+		return not_to_be_had(-ENOENT, "/sys/kernel/tracing");
+	}
+	if (access(ft->dir, R_OK | X_OK)) {
+		err = -errno;
+		free(ft);
+		return not_to_be_had(err, "/sys/kernel/tracing");
+	}
+	err = ftrace_choose(opts, ft->dir, &ft->events);
+	if (err) {
+		destroy(ft);
+		return err > 0 ? err : not_to_be_had(err, "/sys/kernel/tracing/events");
+	}
+	err = make_instance(ft);
+	if (!err)
+		err = set_up(ft, opts);
+	if (err) {
+		bool usage = err == -ENOENT && opts->clock && !ft->clock;
+
+		destroy(ft);
+		return usage ? TOOL_USAGE :
+			       not_to_be_had(err, "an instance in /sys/kernel/tracing/instances");
+	}
+	*out = ft;
+	return 0;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* The kernel filters by thread; what a thread makes later it follows itself. */
+static int set_process(struct ftrace *ft, pid_t pid)
+{
+	struct dirent *entry;
+	char path[64];
+	int err = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' &&
+		    tracefs_instance_file_append(ft->instance, "set_event_pid",
+						 entry->d_name) < 0 && errno != ESRCH)
+			err = -errno;
+	closedir(dir);
+	return err;
+}
+
+static int set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = set_process(ft, processes[i]);
+	return err;
+}
+
+int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr)
+{
+	int err = 0;
+
+	ftrace_write_meta(ft, cap);
+	if (ft->tree)
+		err = set_tasks(ft, processes, nr);
+	if (!err)
+		err = enable_events(ft);
+	if (!err && tracefs_trace_on(ft->instance) < 0)
+		err = -errno;
+	ft->next = ft->swept = xsp_clock_ns(CLOCK_MONOTONIC);
+	return err;
+}
+
+uint64_t ftrace_step(struct ftrace *ft, struct xsp_cap *cap)
+{
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC), most;
+	bool sweep = now - ft->swept >= SWEEP_NS;
+
+	if (now < ft->next)
+		return ft->next - now;
+	most = ftrace_read_cpus(ft, cap, sweep);
+	if (sweep)
+		ft->swept = now;
+	/* A quarter full is soon enough, and a sixteenth too often. */
+	if (most > ft->buffer / 4 && ft->period > PERIOD_MIN)
+		ft->period /= 2;
+	else if (most < ft->buffer / 16 && ft->period < PERIOD_MAX)
+		ft->period *= 2;
+	now = xsp_clock_ns(CLOCK_MONOTONIC);
+	ft->next = now + ft->period;
+	return ft->period;
+}
+
+void ftrace_drop(struct ftrace *ft)
+{
+	if (ft)
+		destroy(ft);
+}
+
+void ftrace_finish(struct ftrace *ft, struct xsp_cap *cap)
+{
+	tracefs_trace_off(ft->instance);
+	ftrace_read_cpus(ft, cap, true);
+	ftrace_write_tasks(ft, cap);
+	ftrace_write_ledgers(ft, cap, &last_stats);
+	destroy(ft);
+}

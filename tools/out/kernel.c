@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * See kernel.h.  What a capture says of a kind of event is checked before an event is read by
+ * it: every field that is printed lies inside the event, also when libtraceevent prints it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event-parse.h>
+
+#include "out/escape.h"
+#include "out/kernel.h"
+#include "out/put.h"
+
+#define COMM		16
+#define LEARNED		8192u	/* tasks whose names the events themselves have told */
+#define PRINT_MAX	8192u	/* bytes of what libtraceevent prints */
+
+/* How a kind is printed. */
+enum printer {
+	BY_NOBODY,		/* the trace does not say what it is */
+	BY_LIBRARY,
+	SWITCH,
+	WAKEUP,
+	MIGRATE,
+	SYS_ENTER,
+	SYS_EXIT,
+	VECTOR,
+	SOFTIRQ,
+	PRINTERS
+};
+
+struct learned {
+	uint32_t	tid;
+	char		comm[COMM + 1];
+};
+
+struct xsp_kernel {
+	const struct xsprof_trace *trace;
+	struct xsp_kernel_kind	**kinds;	/* by id, made when they are met */
+	struct tep_handle	*tep;
+	struct trace_seq	seq;
+	bool			*parsed;	/* by id: libtraceevent knows it */
+	struct learned		*learned;
+};
+
+/* ---- kinds --------------------------------------------------------------------------------- */
+
+/* What each of our own printers needs, in the order in which it reads it. */
+static const struct recipe {
+	const char	*system;
+	const char	*name;
+	enum printer	printer;
+	const char	*fields[7];
+} recipes[] = {
+	{ "sched", "sched_switch", SWITCH, { "prev_comm", "prev_pid", "prev_prio", "prev_state",
+	  "next_comm", "next_pid", "next_prio" } },
+	{ "sched", "sched_wakeup", WAKEUP, { "comm", "pid", "prio", "target_cpu" } },
+	{ "sched", "sched_wakeup_new", WAKEUP, { "comm", "pid", "prio", "target_cpu" } },
+	{ "sched", "sched_waking", WAKEUP, { "comm", "pid", "prio", "target_cpu" } },
+	{ "sched", "sched_migrate_task", MIGRATE, { "comm", "pid", "prio", "orig_cpu",
+	  "dest_cpu" } },
+	{ "raw_syscalls", "sys_enter", SYS_ENTER, { "id", "args" } },
+	{ "raw_syscalls", "sys_exit", SYS_EXIT, { "id", "ret" } },
+	{ "irq_vectors", NULL, VECTOR, { "vector" } },
+	{ "irq", "softirq_entry", SOFTIRQ, { "vec" } },
+	{ "irq", "softirq_exit", SOFTIRQ, { "vec" } },
+	{ "irq", "softirq_raise", SOFTIRQ, { "vec" } },
+};
+
+/* Bytes that our printers read of a field; a field of another size is not the one they know. */
+static uint16_t size_of(const char *field)
+{
+	if (strstr(field, "comm"))
+		return COMM;
+	if (!strcmp(field, "args"))
+		return 48;
+	if (!strcmp(field, "id") || !strcmp(field, "ret") || !strcmp(field, "prev_state"))
+		return 8;
+	return 4;
+}
+
+static bool take_recipe(struct xsp_kernel_kind *k, const struct recipe *r)
+{
+	uint16_t least = 8;
+
+	for (int i = 0; i < 7 && r->fields[i]; i++) {
+		const struct xsprof_kernel_field *f = xsprof_kernel_field(k->kind, r->fields[i]);
+		uint16_t size = size_of(r->fields[i]);
+
+		if (!f || f->size != size || f->flags & XSPROF_KFIELD_DYNAMIC ||
+		    f->offset > UINT16_MAX - size)
+			return false;
+		k->at[i] = f->offset;
+		if (f->offset + size > least)
+			least = f->offset + size;
+	}
+	k->least = least;
+	k->printer = r->printer;
+	return true;
+}
+
+/* The letters of states are the kernel's own, and have been others: its format says which. */
+static bool known_states(const struct xsprof_kernel_event *kind)
+{
+	return strstr(kind->format, "{ 0x00000080, \"I\" }") &&
+	       strstr(kind->format, "{ 0x00000040, \"P\" }") && strstr(kind->format, "+ 1) << 1)");
+}
+
+static void choose_printer(struct xsp_kernel_kind *k)
+{
+	k->printer = BY_LIBRARY;
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+		const struct recipe *r = &recipes[i];
+
+		if (strcmp(k->kind->system, r->system) ||
+		    (r->name && strcmp(k->kind->name, r->name)))
+			continue;
+		if (r->printer == SWITCH && !known_states(k->kind))
+			continue;
+		if (r->printer == VECTOR && k->kind->nr_fields != 5)
+			continue;
+		if (take_recipe(k, r))
+			return;
+	}
+}
+
+static struct xsp_kernel_kind *make_kind(struct xsp_kernel *kernel, uint32_t id)
+{
+	static struct xsp_kernel_kind none = { .name = "event", .name_len = 5 };
+	struct xsp_kernel_kind *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return &none;
+	k->kind = xsprof_trace_kernel_event(kernel->trace, id);
+	if (k->kind) {
+		char *end = xsp_escape_text(k->text, k->kind->name, strnlen(k->kind->name, 7));
+
+		k->name = k->kind->name;
+		k->name_len = strnlen(k->name, 256);
+		/* As the kernel names events it needs no escape; another's name is cut short. */
+		if (strspn(k->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			   "0123456789_") != k->name_len) {
+			k->name = k->text;
+			k->name_len = end - k->text;
+		}
+		choose_printer(k);
+	} else {
+		k->name = k->text;
+		k->name_len = put_u32(put_lit(k->text, "event-"), id) - k->text;
+	}
+	kernel->kinds[id] = k;
+	return k;
+}
+
+struct xsp_kernel_kind *xsp_kernel_kind(struct xsp_kernel *kernel, const struct xsprof_event *ev)
+{
+	uint32_t id = ev->name & UINT16_MAX;
+
+	return kernel->kinds[id] ? kernel->kinds[id] : make_kind(kernel, id);
+}
+
+int xsp_kernel_new(const struct xsprof_trace *trace, struct xsp_kernel **out)
+{
+	struct xsp_kernel *kernel = calloc(1, sizeof(*kernel));
+
+	*out = kernel;
+	if (!kernel)
+		return -ENOMEM;
+	kernel->trace = trace;
+	kernel->kinds = calloc(UINT16_MAX + 1, sizeof(*kernel->kinds));
+	kernel->parsed = calloc(UINT16_MAX + 1, sizeof(*kernel->parsed));
+	kernel->learned = calloc(LEARNED, sizeof(*kernel->learned));
+	if (kernel->kinds && kernel->parsed && kernel->learned)
+		return 0;
+	xsp_kernel_free(kernel);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void xsp_kernel_free(struct xsp_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	for (uint32_t i = 0; kernel->kinds && i <= UINT16_MAX; i++)
+		free(kernel->kinds[i]);
+	if (kernel->tep) {
+		trace_seq_destroy(&kernel->seq);
+		tep_free(kernel->tep);
+	}
+	free(kernel->kinds);
+	free(kernel->parsed);
+	free(kernel->learned);
+	free(kernel);
+}
+
+/* ---- our own printers ---------------------------------------------------------------------- */
+
+static uint32_t get32(const char *data, uint16_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, data + at, sizeof(v));
+	return v;
+}
+
+static uint64_t get64(const char *data, uint16_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, data + at, sizeof(v));
+	return v;
+}
+
+static char *put_int(char *p, const char *data, uint16_t at)
+{
+	return put_i64(p, (int32_t)get32(data, at));
+}
+
+/* Most names are plain letters: a look at sixteen bytes finds that out. */
+static char *put_comm(char *p, const char *data, uint16_t at)
+{
+	const char *s = data + at;
+	size_t len = 0;
+
+	while (len < COMM && s[len] >= ' ' && s[len] < 127 && s[len] != '\\')
+		len++;
+	if (len == COMM || !s[len]) {
+		memcpy(p, s, COMM);
+		return p + len;
+	}
+	return xsp_escape_text(p, s, strnlen(s, COMM));
+}
+
+static char *put_state(char *p, uint64_t state)
+{
+	static const char letters[] = "SDTtXZPI";
+	bool any = false;
+
+	for (int i = 0; i < 8; i++) {
+		if (!(state >> i & 1))
+			continue;
+		if (any)
+			*p++ = '|';
+		*p++ = letters[i];
+		any = true;
+	}
+	if (!any)
+		*p++ = 'R';
+	if (state & 0x100)
+		*p++ = '+';
+	return p;
+}
+
+static char *put_switch(char *p, const char *d, const uint16_t *at)
+{
+	p = put_comm(put_lit(p, "prev_comm="), d, at[0]);
+	p = put_int(put_lit(p, " prev_pid="), d, at[1]);
+	p = put_int(put_lit(p, " prev_prio="), d, at[2]);
+	p = put_state(put_lit(p, " prev_state="), get64(d, at[3]));
+	p = put_comm(put_lit(p, " ==> next_comm="), d, at[4]);
+	p = put_int(put_lit(p, " next_pid="), d, at[5]);
+	return put_int(put_lit(p, " next_prio="), d, at[6]);
+}
+
+/* Three digits at least. */
+static char *put_cpu(char *p, uint32_t cpu)
+{
+	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);
+}
+
+static char *put_wakeup(char *p, const char *d, const uint16_t *at)
+{
+	p = put_comm(put_lit(p, "comm="), d, at[0]);
+	p = put_int(put_lit(p, " pid="), d, at[1]);
+	p = put_int(put_lit(p, " prio="), d, at[2]);
+	return put_cpu(put_lit(p, " target_cpu="), get32(d, at[3]));
+}
+
+static char *put_migrate(char *p, const char *d, const uint16_t *at)
+{
+	p = put_comm(put_lit(p, "comm="), d, at[0]);
+	p = put_int(put_lit(p, " pid="), d, at[1]);
+	p = put_int(put_lit(p, " prio="), d, at[2]);
+	p = put_int(put_lit(p, " orig_cpu="), d, at[3]);
+	return put_int(put_lit(p, " dest_cpu="), d, at[4]);
+}
+
+static char *put_plain_hex(char *p, uint64_t v)
+{
+	char tmp[XSP_PUT_MAX], *end = put_hex(tmp, v);
+
+	memcpy(p, tmp + 2, end - tmp - 2);
+	return p + (end - tmp - 2);
+}
+
+static char *put_sys_enter(char *p, const char *d, const uint16_t *at)
+{
+	p = put_i64(put_lit(p, "NR "), (int64_t)get64(d, at[0]));
+	p = put_lit(p, " (");
+	for (int i = 0; i < 6; i++) {
+		if (i)
+			p = put_lit(p, ", ");
+		p = put_plain_hex(p, get64(d, at[1] + 8 * i));
+	}
+	*p++ = ')';
+	return p;
+}
+
+static char *put_sys_exit(char *p, const char *d, const uint16_t *at)
+{
+	p = put_i64(put_lit(p, "NR "), (int64_t)get64(d, at[0]));
+	return put_i64(put_lit(p, " = "), (int64_t)get64(d, at[1]));
+}
+
+static char *put_softirq(char *p, const char *d, const uint16_t *at)
+{
+	static const char *const names[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+	uint32_t vec = get32(d, at[0]);
+
+	p = put_u32(put_lit(p, "vec="), vec);
+	p = put_lit(p, " [action=");
+	if (vec < sizeof(names) / sizeof(names[0])) {
+		size_t len = strlen(names[vec]);
+
+		memcpy(p, names[vec], len);
+		p += len;
+	} else {
+		p = put_u32(p, vec);
+	}
+	*p++ = ']';
+	return p;
+}
+
+/* ---- libtraceevent ------------------------------------------------------------------------- */
+
+static void add_symbols(struct xsp_kernel *kernel)
+{
+	const char *text;
+
+	for (uint32_t i = 0; (text = xsprof_trace_symbols(kernel->trace, i)) != NULL; i++) {
+		while (*text) {
+			const char *end = strchr(text, '\n');
+			size_t len = end ? (size_t)(end - text) : strlen(text);
+			char line[256], *name;
+
+			if (len < sizeof(line)) {
+				memcpy(line, text, len);
+				line[len] = '\0';
+				name = strchr(line, ' ');
+				if (name)
+					tep_register_function(kernel->tep, name + 1,
+							      strtoull(line, NULL, 16), NULL);
+			}
+			text += end ? len + 1 : len;
+		}
+	}
+}
+
+static bool make_library(struct xsp_kernel *kernel)
+{
+	if (kernel->tep)
+		return true;
+	kernel->tep = tep_alloc();
+	if (!kernel->tep)
+		return false;
+	tep_set_loglevel(TEP_LOG_NONE);
+	trace_seq_init(&kernel->seq);
+	tep_set_long_size(kernel->tep, 8);
+	tep_set_file_bigendian(kernel->tep, TEP_LITTLE_ENDIAN);
+	tep_set_local_bigendian(kernel->tep, TEP_LITTLE_ENDIAN);
+	add_symbols(kernel);
+	return true;
+}
+
+static bool parse(struct xsp_kernel *kernel, const struct xsprof_kernel_event *kind)
+{
+	if (!make_library(kernel))
+		return false;
+	if (!kernel->parsed[kind->id]) {
+		/* What it cannot parse it keeps, and prints field by field. */
+		(void)tep_parse_event(kernel->tep, kind->format, kind->format_len, kind->system);
+		kernel->parsed[kind->id] = true;
+	}
+	return true;
+}
+
+static bool all_inside(const struct xsprof_event *ev, const struct xsprof_kernel_event *kind)
+{
+	size_t len;
+
+	for (uint32_t i = 0; i < kind->nr_fields; i++) {
+		const struct xsprof_kernel_field *f = &kind->fields[i];
+
+		if (f->size && !xsprof_kernel_bytes(ev, f, &len))
+			return false;
+	}
+	return true;
+}
+
+static char *put_by_library(struct xsp_kernel *kernel, const struct xsp_kernel_kind *k,
+			    const struct xsprof_event *ev, char *p)
+{
+	struct tep_record record = {
+		.ts = ev->ns,
+		.size = ev->rec_size,
+		.record_size = ev->rec_size,
+		.data = (void *)ev->rec,
+		.cpu = ev->cpu,
+		.ref_count = 1,
+	};
+	size_t len;
+
+	if (!all_inside(ev, k->kind))
+		return put_lit(p, "[the event is shorter than its fields]");
+	if (!parse(kernel, k->kind))
+		return put_lit(p, "[no memory]");
+	trace_seq_reset(&kernel->seq);
+	tep_print_event(kernel->tep, &kernel->seq, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&kernel->seq);
+	len = strnlen(kernel->seq.buffer, PRINT_MAX < kernel->seq.buffer_size ?
+		      PRINT_MAX : kernel->seq.buffer_size);
+	while (len && (kernel->seq.buffer[len - 1] == '\n' || kernel->seq.buffer[len - 1] == ' '))
+		len--;
+	/* An escape makes four bytes of one at most. */
+	return xsp_escape_text(p, kernel->seq.buffer, len);
+}
+
+/* The bytes, where nobody says what they are. */
+static char *put_bytes(char *p, const struct xsprof_event *ev)
+{
+	const uint8_t *data = (const uint8_t *)ev->rec;
+	size_t n = ev->rec_size < 64 ? ev->rec_size : 64;
+
+	for (size_t i = 8; i < n; i++) {
+		*p++ = "0123456789abcdef"[data[i] >> 4];
+		*p++ = "0123456789abcdef"[data[i] & 15];
+	}
+	return p;
+}
+
+char *xsp_kernel_info(struct xsp_kernel *kernel, const struct xsprof_event *ev, char *p)
+{
+	const struct xsp_kernel_kind *k = xsp_kernel_kind(kernel, ev);
+	const char *d = (const char *)ev->rec;
+
+	if (k->printer > BY_LIBRARY && ev->rec_size < k->least)
+		return put_lit(p, "[the event is shorter than its fields]");
+	switch (k->printer) {
+	case SWITCH:
+		return put_switch(p, d, k->at);
+	case WAKEUP:
+		return put_wakeup(p, d, k->at);
+	case MIGRATE:
+		return put_migrate(p, d, k->at);
+	case SYS_ENTER:
+		return put_sys_enter(p, d, k->at);
+	case SYS_EXIT:
+		return put_sys_exit(p, d, k->at);
+	case VECTOR:
+		return put_int(put_lit(p, "vector="), d, k->at[0]);
+	case SOFTIRQ:
+		return put_softirq(p, d, k->at);
+	case BY_LIBRARY:
+		return put_by_library(kernel, k, ev, p);
+	default:
+		return put_bytes(p, ev);
+	}
+}
+
+/* ---- names of tasks ------------------------------------------------------------------------ */
+
+static void learn(struct xsp_kernel *kernel, uint32_t tid, const char *comm)
+{
+	struct learned *l = &kernel->learned[tid % LEARNED];
+
+	if (!tid || !*comm)
+		return;
+	l->tid = tid;
+	memcpy(l->comm, comm, COMM);
+	l->comm[strnlen(l->comm, COMM)] = '\0';
+}
+
+void xsp_kernel_seen(struct xsp_kernel *kernel, const struct xsprof_event *ev)
+{
+	const struct xsp_kernel_kind *k;
+	const char *d = (const char *)ev->rec;
+
+	if (ev->type != XSPROF_EV_KERNEL)
+		return;
+	k = xsp_kernel_kind(kernel, ev);
+	if (ev->rec_size < k->least)
+		return;
+	if (k->printer == SWITCH)
+		learn(kernel, get32(d, k->at[5]), d + k->at[4]);
+	else if (k->printer == WAKEUP)
+		learn(kernel, get32(d, k->at[1]), d + k->at[0]);
+}
+
+const char *xsp_kernel_comm(struct xsp_kernel *kernel, uint32_t tid)
+{
+	const struct learned *l = &kernel->learned[tid % LEARNED];
+	const char *comm;
+
+	if (!tid)
+		return "<idle>";
+	/* What an event said is of then; what was saved is of the end. */
+	if (l->tid == tid)
+		return l->comm;
+	comm = xsprof_trace_comm(kernel->trace, tid);
+	return *comm ? comm : "<...>";
+}
