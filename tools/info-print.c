@@ -103,6 +103,27 @@ static void print_clock(const struct info *info)
 	       wall(info, info->last_ns, to, sizeof(to)));
 }
 
+static void print_kernel(const struct info *info)
+{
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+
+	if (xsprof_trace_get_kernel(info->source.trace, &kernel))
+		return;
+	printf("%-16s", "tracer");
+	print_text(kernel.release, 256);
+	printf(": %u kinds of events, %u CPUs, clock ", kernel.kinds, kernel.cpus);
+	print_text(*kernel.clock ? kernel.clock : "unknown", 64);
+	if (kernel.refused)
+		printf(", LEFT OUT: %s\n", kernel.refused);
+	else if (kernel.error_ns == UINT64_MAX)
+		puts(", error unknown");
+	else
+		printf(", at most %" PRIu64 " ns from the markers'\n", kernel.error_ns);
+	printf("%-16s%" PRIu64 ", %" PRIu64 " lost, %" PRIu64 " bytes not saved, %" PRIu64
+	       " bad\n", "tracer events", kernel.events, kernel.lost,
+	       kernel.lost_slots * XSPROF_SLOT_SIZE, kernel.bad_slots * XSPROF_SLOT_SIZE);
+}
+
 static const char *ending(const struct xsprof_trace_producer *p, char *buf, size_t size)
 {
 	switch (p->how) {
@@ -176,6 +197,7 @@ void info_print(const struct info *info)
 	print_file(info);
 	print_host(info);
 	print_clock(info);
+	print_kernel(info);
 	print_line("ended", why_ended(all->end));
 	printf("%-16s%" PRIu64 " records, %" PRIu64 " slots overwritten unread, %" PRIu64
 	       " bad slots\n", "lost", all->lost_records, all->lost_slots, all->bad_slots);
@@ -253,6 +275,27 @@ static void json_producer(const struct info *info, uint32_t number)
 	fputs("]}", stdout);
 }
 
+static void json_kernel(const struct info *info)
+{
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+
+	if (xsprof_trace_get_kernel(info->source.trace, &kernel))
+		return;
+	fputs(",\"kernel\":{\"release\":", stdout);
+	json_print(stdout, kernel.release, strlen(kernel.release));
+	fputs(",\"clock\":", stdout);
+	json_print(stdout, kernel.clock, strlen(kernel.clock));
+	if (kernel.refused) {
+		fputs(",\"refused\":", stdout);
+		json_print(stdout, kernel.refused, strlen(kernel.refused));
+	}
+	if (kernel.error_ns != UINT64_MAX)
+		printf(",\"error_ns\":%" PRIu64, kernel.error_ns);
+	printf(",\"kinds\":%u,\"cpus\":%u,\"events\":%" PRIu64 ",\"lost\":%" PRIu64
+	       ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64 "}", kernel.kinds,
+	       kernel.cpus, kernel.events, kernel.lost, kernel.lost_slots, kernel.bad_slots);
+}
+
 void info_print_json(const struct info *info)
 {
 	const struct xsprof_trace_info *all = &info->all;
@@ -284,7 +327,9 @@ void info_print_json(const struct info *info)
 			putchar(',');
 		json_print(stdout, note, strlen(note));
 	}
-	fputs("],\n\"processes\":[", stdout);
+	putchar(']');
+	json_kernel(info);
+	fputs(",\n\"processes\":[", stdout);
 	for (i = 0; i < all->producers; i++) {
 		fputs(i ? ",\n" : "\n", stdout);
 		json_producer(info, i);

@@ -52,6 +52,7 @@ int xsp_source_error(const struct xsp_source *source, int ret)
 
 int xsp_source_losses(const struct xsp_source *source)
 {
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	bool damaged;
 	int ret;
@@ -60,6 +61,11 @@ int xsp_source_losses(const struct xsp_source *source)
 	if (ret < 0)
 		return xsp_source_error(source, ret);
 	damaged = info.truncated || info.bad_chunks;
+	if (!xsprof_trace_get_kernel(source->trace, &kernel) &&
+	    (kernel.lost || kernel.lost_slots || kernel.bad_slots))
+		tool_note("%s: lost %" PRIu64 " events of the kernel, and %" PRIu64 " bytes of "
+			  "them that found no room or are damaged", source->path, kernel.lost,
+			  (kernel.lost_slots + kernel.bad_slots) * XSPROF_SLOT_SIZE);
 	if (info.lost_records || info.lost_slots || info.bad_slots || damaged)
 		tool_note("%s: lost %" PRIu64 " records, %" PRIu64 " slots overwritten unread, "
 			  "%" PRIu64 " bad slots, %" PRIu64 " damaged chunks%s", source->path,

@@ -171,15 +171,25 @@ static int fit_kernel(struct xsprof_trace *t)
 	return 0;
 }
 
-/* The tracer's own clock is read without an error; what remains is that of the conversions. */
+/*
+ * Markers read the counter with no fence around it: it may be read while the instructions before
+ * it are still under way.  There are some hundreds of them, and they take less than this.
+ */
+#define IN_FLIGHT_NS	100u
+
+/* Of the tracer's times against those of markers, not against CLOCK_MONOTONIC. */
 uint64_t xst_kernel_error(const struct xsprof_trace *t)
 {
 	const struct xst_kernel *k = &t->kernel;
 	uint64_t worst = t->fit.error_ns;
 	const uint64_t ends[] = { k->hints.first, k->hints.last };
 
-	if (!k->producer.fit || k->producer.fit == &t->fit || k->refused)
-		return worst;
+	/* The same counter: whatever the conversion does, it does to both. */
+	if (k->producer.fit == &t->fit)
+		return IN_FLIGHT_NS;
+	/* The clock that we convert to; what remains is the error of the markers' conversion. */
+	if (!k->producer.fit->points)
+		return worst == UINT64_MAX ? worst : worst + IN_FLIGHT_NS;
 	for (int i = 0; i < 2; i++) {
 		uint64_t error = ends[i] ? xst_fit_error(k->producer.fit, ends[i]) : 0;
 
@@ -187,7 +197,7 @@ uint64_t xst_kernel_error(const struct xsprof_trace *t)
 			worst = error;
 	}
 	/* Of two clocks with an error each the difference may have both. */
-	return worst + t->fit.error_ns;
+	return worst > UINT64_MAX / 4 ? UINT64_MAX : worst + t->fit.error_ns + IN_FLIGHT_NS;
 }
 
 int xst_clocks_fit(struct xsprof_trace *t)

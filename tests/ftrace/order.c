@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * order FILE N: are pairs' writes between their markers, and is none missing?  Prints
+ * "WRITES OUT-OF-ORDER WORST-NS BOUND-NS", the second by more than the printed bound, the third
+ * the worst of all.  By the library, and not by a tool, so that it takes a second.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xsprof/trace.h>
+
+struct pair {
+	uint64_t	before;
+	uint64_t	write;
+	uint64_t	after;
+};
+
+static int read_all(struct xsprof_trace *t, struct pair *pairs, uint64_t n)
+{
+	const struct xsprof_kernel_event *print = xsprof_trace_kernel_find(t, "ftrace", "print");
+	const struct xsprof_kernel_field *buf = xsprof_kernel_field(print, "buf");
+	const struct xsprof_event *ev;
+	int r;
+
+	if (!print || !buf) {
+		fprintf(stderr, "order: the trace does not describe ftrace:print\n");
+		return 1;
+	}
+	while ((r = xsprof_trace_next(t, &ev)) == 1) {
+		uint64_t i;
+
+		if (ev->type == XSPROF_REC_COUNTER_I64 && ev->value < n) {
+			bool before = !strcmp(xsprof_trace_name(t, ev->producer, ev->name),
+					      "before");
+
+			*(before ? &pairs[ev->value].before : &pairs[ev->value].after) = ev->ns;
+		} else if (ev->type == XSPROF_EV_KERNEL && ev->name == print->id) {
+			size_t size = ev->rec_size > buf->offset ? ev->rec_size - buf->offset : 0;
+			char text[32] = "";
+
+			memcpy(text, (const char *)ev->rec + buf->offset,
+			       size < sizeof(text) - 1 ? size : sizeof(text) - 1);
+			i = strtoull(text, NULL, 10);
+			if (i < n)
+				pairs[i].write = ev->ns;
+		}
+	}
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, writes = 0, wrong = 0, worst = 0;
+	struct pair *pairs = calloc(n + 1, sizeof(*pairs));
+	struct xsprof_trace *t;
+
+	if (!n || !pairs || xsprof_trace_open(argv[1], NULL, &t)) {
+		fprintf(stderr, "order: %s\n", n ? xsprof_trace_error(NULL) : "FILE N");
+		return 1;
+	}
+	if (read_all(t, pairs, n) || xsprof_trace_get_kernel(t, &kernel)) {
+		fprintf(stderr, "order: %s\n", xsprof_trace_error(t));
+		return 1;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		const struct pair *p = &pairs[i];
+		uint64_t off = 0;
+
+		if (!p->before || !p->write || !p->after)
+			continue;
+		writes++;
+		if (p->write < p->before)
+			off = p->before - p->write;
+		if (p->write > p->after && p->write - p->after > off)
+			off = p->write - p->after;
+		if (off > worst)
+			worst = off;
+		wrong += off > kernel.error_ns;
+	}
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", writes, wrong, worst,
+	       kernel.error_ns);
+	xsprof_trace_close(t);
+	free(pairs);
+	return 0;
+}

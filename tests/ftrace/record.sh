@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# `xsprof record -e` on this machine's own kernel: the events are there, in order, on the markers'
+# clock, each lost one counted; nothing of anybody else's is touched, and nothing stays behind.
+# Where tracefs gives us no instance it says so and is skipped: the guests run it as well.
+top=$PWD
+. "$top/tests/record/tap.sh"
+pairs=$BUILD/tests/ftrace/pairs
+order=$BUILD/tests/ftrace/order
+dump=$BUILD/bin/xsprof-dump
+tracing=/sys/kernel/tracing
+full=
+[ "${XSPROF_TIER:-quick}" = full ] && full=y
+
+why=
+if [ "$(id -u)" != 0 ]; then
+	why="the kernel's tracer is root's"
+elif ! grep -q " tracefs " /proc/mounts && ! mount -t tracefs nodev $tracing 2>err; then
+	why="tracefs cannot be mounted here: $(cat err)"
+elif ! mkdir $tracing/instances/xsprof-test-probe 2>err; then
+	why="no instance of the tracer here: $(cat err)"
+else
+	rmdir $tracing/instances/xsprof-test-probe
+fi
+if [ -n "$why" ]; then
+	echo "1..0 # SKIP $why"
+	exit 77
+fi
+instances() { ls $tracing/instances | grep -c '^xsprof-[0-9]'; }
+
+# What others have set, as far as we may read it.
+others()
+{
+	cat $tracing/trace_clock $tracing/tracing_on $tracing/buffer_size_kb $tracing/set_event \
+		$tracing/set_event_pid $tracing/options/* 2>/dev/null
+}
+
+# The kernel's events, and what they are
+others >before
+run "$xsprof" record -e sched -o s.data -- sh -c 'sleep 0.02; (true); sleep 0.02; exit 3'
+others >after
+is "the command's exit status" $rc 3
+has "a summary of the kernel's events" err \
+	'^\[ xsprof record: [1-9][0-9]* events of the kernel on [0-9]+ CPUs, 0 lost \]$'
+ok "what others set is as it was" cmp before after
+is "the instance is gone" "$(instances)" 0
+run "$dump" -i s.data
+is "it is decoded" $rc 0
+has "switches, as the kernel prints them" out \
+	' sched_switch: prev_comm=.* prev_pid=[0-9]+ prev_prio=[0-9]+ prev_state=[A-Z|+]+ ==> next_comm=.* next_pid=[0-9]+ next_prio=[0-9]+$'
+for e in sched_waking sched_wakeup sched_wakeup_new sched_process_fork sched_process_exec \
+	sched_process_exit; do
+	has "$e" out " $e: "
+done
+hasnt "and no other of sched" out ' sched_stat_'
+awk '{ t = substr($0, match($0, /[0-9]+\.[0-9]+: /)); sub(/:.*/, "", t);
+	if (t + 0 < last) n++; last = t + 0 } END { exit n > 0 }' out
+is "in the order of time" $? 0
+run "$xsprof" info -i s.data
+has "info says which clock, and how exact" out \
+	'^tracer .*: [0-9]+ kinds of events, [0-9]+ CPUs, clock (x86-tsc|mono_raw|mono|boot), at most [0-9]+ ns'
+run "$dump" -i s.data --name 'sched_sw*'
+hasnt "--name leaves out the others" out ' sched_wak'
+has "and keeps its own" out ' sched_switch: '
+run "$dump" -i s.data --category irq
+is "--category of another system: nothing" "$(wc -l <out)" 0
+run "$dump" -i s.data --cpu 0
+hasnt "--cpu" out '\[001\]'
+run "$xsprof" record -q --irq --syscalls --faults -e 'block:block_rq_*' -o i.data -- true
+run "$dump" -i i.data
+for e in sys_enter sys_exit page_fault_user; do
+	# Not every kernel has tracepoints of faults.
+	[ $e != page_fault_user ] || [ -d $tracing/events/exceptions ] ||
+		{ skip "$e" "this kernel has no events of faults"; continue; }
+	has "$e" out " $e: "
+done
+
+# One clock: every write to the tracer lies between the markers around it
+n=20000
+[ -z "$full" ] || n=1000000
+for clock in x86-tsc mono_raw mono boot; do
+	grep -qw -- "$clock" $tracing/trace_clock 2>err || [ ! -r $tracing/trace_clock ] ||
+		{ skip "$clock" "this kernel's tracer has no such clock"; continue; }
+	run "$xsprof" record -q -b 64M -e sched --trace-buffer 64M --trace-clock $clock -o p.data \
+		-- "$pairs" $n
+	is "$clock: recorded" $rc 0
+	run "$order" p.data $n
+	read -r writes wrong worst bound <out
+	echo "# $clock: $writes writes, $wrong out of order, the worst $worst ns, bound $bound ns"
+	is "$clock: all of them are there" "$writes" $n
+	is "$clock: none out of order beyond the bound" "$wrong" 0
+	ok "$clock: the bound is below a microsecond" test "$bound" -lt 1000
+done
+
+# Another reader of the same sub-buffers sees the same events at the same times
+if command -v trace-cmd >trace-cmd.path && command -v python3 >python3.path; then
+	run "$xsprof" record -q -e sched --irq --syscalls --trace-clock mono -o t.data -- \
+		sh -c 'for i in 1 2 3 4 5; do sleep 0.01; ls / >/dev/null; done'
+	run python3 "$top/tests/ftrace/to-tracedat.py" t.data t.dat
+	is "as a file of trace-cmd" $rc 0
+	trace-cmd report -t -i t.dat 2>err |
+		sed -nE 's/^.*-([0-9]+) +\[([0-9]+)\] +([0-9.]+): ([a-z_0-9]+):.*/\3 \2 \1 \4/p' |
+		sort >theirs
+	"$dump" -q -i t.data |
+		sed -nE 's/^.*-([0-9]+) +\[([0-9]+)\] +([0-9.]+): ([a-z_0-9]+):.*/\3 \2 \1 \4/p' |
+		sort >ours
+	ok "there are some" test "$(wc -l <ours)" -gt 100
+	diff ours theirs >err
+	is "the same events, tasks, CPUs and times as trace-cmd has" $? 0
+	trace-cmd report -t -R -i t.dat 2>/dev/null | grep -c ' sched_switch: ' >theirs
+	is "and as many switches" "$("$dump" -q -i t.data | grep -c ' sched_switch: ')" \
+		"$(cat theirs)"
+else
+	skip "the same events as trace-cmd has" "no trace-cmd, or no python3"
+fi
+
+# Losses: a buffer that is far too small, and a recorder that does not read
+cat >storm.sh <<-'END'
+	kill -STOP $PPID
+	i=0
+	while [ $i -lt 400 ]; do /bin/true; i=$((i + 1)); done
+	kill -CONT $PPID
+END
+run "$xsprof" record -e sched --syscalls --trace-buffer 64k -o l.data -- sh storm.sh
+lost=$(sed -nE 's/^.*events of the kernel on [0-9]+ CPUs, ([0-9]+) lost.*$/\1/p' err)
+ok "events were lost, and it says how many" test "${lost:-0}" -gt 0
+run "$dump" -i l.data
+is "each of them is in the stream" \
+	"$(sed -nE 's/^.*lost: +([0-9]+) events of the kernel$/\1/p' out |
+		awk '{ n += $1 } END { print n + 0 }')" "$lost"
+has "and on stderr" err "lost $lost events of the kernel"
+
+# Only the command's
+run "$xsprof" record -q -e sched --syscalls --filter-tree -o f.data -- \
+	sh -c 'sleep 0.02; (sleep 0.02); true'
+run "$dump" -i f.data --name 'sys_*'
+ok "--filter-tree: the command's system calls" test -s out
+sed -nE 's/^ *(.*)-[0-9]+ +\[.*/\1/p' out | sort -u >comms
+hasnt "--filter-tree: nobody else's" comms '^(bash|systemd|kworker.*)$'
+run "$dump" -i f.data --name sched_process_exit
+ok "--filter-tree: of what it forked too" test "$(wc -l <out)" -ge 3
+
+# Errors
+run "$xsprof" record -e sched_swich -o e.data -- true
+is "an unknown event: 2" $rc 2
+has "and which was meant" err "^xsprof: -e sched_swich: .*did you mean sched_switch"
+ok "nothing was made" test ! -e e.data
+run "$xsprof" record -e nosuchsystem:nosuchevent -- true
+is "an unknown system: 2" $rc 2
+run "$xsprof" record -e sched --trace-clock local -- true
+is "a clock that cannot be compared: 2" $rc 2
+has "and why" err "no other can be compared with the markers'"
+run "$xsprof" record --filter-tree -- true
+is "--filter-tree of nothing: 2" $rc 2
+run "$xsprof" record -e '' -- true
+is "an empty event: 2" $rc 2
+is "no instance of all that" "$(instances)" 0
+
+# The recorder dies
+"$xsprof" record -q -e sched -o k.data -- sh -c 'sleep 0.3; exec sleep 31.27' 2>err &
+recorder=$!
+wait_for test "$(instances)" -ge 0
+wait_for sh -c "ls $tracing/instances | grep -q '^xsprof-$recorder-'"
+sleep 0.2
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+pkill -f 'exec sleep 31.27' 2>/dev/null
+pkill -x -f 'sleep 30' 2>/dev/null
+is "its instance is still there" "$(instances)" 1
+run "$xsprof" record -q -o k2.data -- true
+is "and gone after the next recording of any kind" "$(instances)" 0
+run "$dump" -q -i k.data
+is "what it wrote is decoded, with the status of a cut file" $rc 3
+
+# Somebody who may not
+if command -v setpriv >err; then
+	chmod 755 . "$shm"
+	chmod 1777 "$shm"
+	mkdir -m 1777 public
+	cp "$xsprof" public/xsprof
+	run env TMPDIR=/tmp setpriv --reuid 65534 --regid 65534 --clear-groups \
+		public/xsprof record -e sched -o public/n.data -- sh -c 'exit 7'
+	is "not root: the command runs, and its status is returned" $rc 7
+	has "one line says what is missing" err \
+		'^xsprof: no events of the kernel are recorded: .*: needs root'
+	run "$xsprof" info -i public/n.data
+	has "and so does the capture" out '^note .*no events of the kernel are recorded'
+else
+	skip "not root" "no setpriv"
+fi
+finish
