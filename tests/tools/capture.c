@@ -14,6 +14,7 @@ static size_t arena_used;
 static uint64_t arena_pos[16];
 static uint64_t slots_total;
 static uint32_t producers;
+static uint64_t next_first, next_last;
 
 static uint32_t crc32c(const void *data, size_t len)
 {
@@ -73,6 +74,12 @@ void cap_close(void)
 	}
 }
 
+void cap_times(uint64_t first, uint64_t last)
+{
+	next_first = first;
+	next_last = last;
+}
+
 void cap_chunk(uint16_t type, uint32_t producer, uint32_t ring, uint64_t pos, const void *data,
 	       size_t len)
 {
@@ -85,8 +92,11 @@ void cap_chunk(uint16_t type, uint32_t producer, uint32_t ring, uint64_t pos, co
 		.producer = producer,
 		.ring = ring,
 		.pos = pos,
+		.first = next_first,
+		.last = next_last,
 	};
 
+	cap_times(0, 0);
 	if (type == XSPROF_CHUNK_RING) {
 		const struct xsprof_rec *rec = data;
 

@@ -31,6 +31,8 @@ void cap_close(void);
 
 void cap_chunk(uint16_t type, uint32_t producer, uint32_t ring, uint64_t pos, const void *data,
 	       size_t len);
+/* Times of the next chunk; those of a ring's are its records'. */
+void cap_times(uint64_t first, uint64_t last);
 void cap_host(const char *lines);
 void cap_clock(uint64_t from, uint64_t to);
 void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks);
@@ -58,5 +60,8 @@ void cap_event(struct cap_ring *ring, uint64_t ticks, uint8_t type, uint32_t tid
 /* capture-all.c */
 void cap_make_all(void);
 void cap_make_hostile(void);
+/* capture-kernel.c */
+void cap_make_kernel(void);
+void cap_make_busy(uint64_t events);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

@@ -9,6 +9,7 @@ when something is wrong.
 """
 import collections
 import json
+import re
 import sys
 
 
@@ -80,7 +81,31 @@ for key, ranges in tracks.items():
             fail("track %r: %d to %d does not nest" % (key, begin, end))
         inside.append(end)
 
-shown = len(events) - counts["M"] - closed_for_them - other["ranges_drawn_async"]
+# The kernel's events: lines as its own trace file has them, on the time of the others.
+LINE = re.compile(r"^ *(.*\S) *-(\d+) +\( *(\d+|-+)\) \[(\d{3,})\] "
+                  r"([d.][Nnp.][Hhs.][0-9a-f.]) +(\d+)\.(\d{6}): (\S+): (.*)$")
+LOST = re.compile(r"^CPU:\d+ \[LOST (\d+ )?(TIMES 32 BYTES OF )?EVENTS\]$")
+lines = []
+if "systemTraceEvents" in trace:
+    text = trace["systemTraceEvents"]
+    if type(text) is not str or not text.startswith("# tracer: nop\n") or text[-1] != "\n":
+        fail("systemTraceEvents is no text that viewers take: %.80r" % (text,))
+    lines = [line for line in text[:-1].split("\n") if not line.startswith("#")]
+    before = 0
+    for line in lines:
+        if LOST.match(line):
+            continue
+        got = LINE.match(line)
+        if not got:
+            fail("no line of the kernel's: %r" % line)
+        micros = int(got.group(6)) * 1000000 + int(got.group(7))
+        if micros < before:
+            fail("time goes back: %r" % line)
+        before = micros
+if len(lines) != other["events_kernel"]:
+    fail("%d lines of the kernel, says there are %d" % (len(lines), other["events_kernel"]))
+
+shown = len(events) + len(lines) - counts["M"] - closed_for_them - other["ranges_drawn_async"]
 shown += other["events_merged"]
 if shown != other["events"]:
     fail("%d events, says there are %d" % (shown, other["events"]))

@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 
-for kind in all hostile; do
+for kind in all hostile kernel; do
 	"$make_capture" $kind "$dir/$kind.data" || exit 1
 done
 
@@ -35,6 +35,12 @@ golden all.report "$xsprof" report -i "$dir/all.data"
 result "report" $?
 golden all.info "$xsprof" info -i "$dir/all.data"
 result "info" $?
+golden kernel.txt "$dump" -i "$dir/kernel.data"
+result "text, with the kernel's events" $?
+golden kernel.ndjson "$dump" -f ndjson -i "$dir/kernel.data"
+result "ndjson, with the kernel's events" $?
+golden kernel.json "$dump" -f chrome -i "$dir/kernel.data"
+result "chrome, with the kernel's events" $?
 golden hostile.txt "$dump" -i "$dir/hostile.data"
 result "text of hostile names" $?
 
@@ -45,7 +51,7 @@ iconv -f UTF-8 -t UTF-8 "$dir/hostile.txt" >"$dir/out" 2>"$dir/log"
 result "all of it is UTF-8" $?
 
 # JSON, by somebody else's parser.
-for kind in all hostile; do
+for kind in all hostile kernel; do
 	"$dump" -q -f chrome -o "$dir/$kind.json" -i "$dir/$kind.data" 2>"$dir/log" &&
 		python3 -m json.tool "$dir/$kind.json" >"$dir/out" 2>>"$dir/log"
 	result "chrome of $kind is JSON" $?
@@ -62,7 +68,7 @@ for kind in all hostile; do
 		assert nr == int(sys.argv[2]), (nr, sys.argv[2])
 		# What is no UTF-8 can be had back from its hex form.
 		for e in events:
-		    for v in [e] + e.get("args", []):
+		    for v in [e, e.get("fields", {})] + e.get("args", []):
 		        for key in [k for k in v if k.endswith("_hex") and k[:-4] in v]:
 		            raw = bytes.fromhex(v[key])
 		            assert "\ufffd" in v[key[:-4]], v

@@ -19,7 +19,8 @@ for n in range(256):
         n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
     TABLE.append(n)
 
-RING, HEADER, CHUNK = 5, 64, 64
+RING, KERNEL, FTRACE, HEADER, CHUNK = 5, 12, 13, 64, 64
+NEVER = (KERNEL,)       # the descriptions of the kernel's events are read by its own library
 
 
 def crc32c(data):
@@ -41,7 +42,7 @@ def chunks(data):
 def damage(data, rng):
     for at, kind, stored in list(chunks(data)):
         # Records most of all; now and then a clock, a name, a process.
-        if not stored or rng.random() > (0.9 if kind == RING else 0.1):
+        if kind in NEVER or not stored or rng.random() > (0.9 if kind in (RING, FTRACE) else 0.1):
             continue
         for _ in range(rng.randint(1, 12)):
             where = at + CHUNK + rng.randrange(stored)

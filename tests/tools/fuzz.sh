@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 rounds=15
 [ "${XSPROF_TIER:-quick}" = full ] && rounds=300
 cd "$dir" || exit 1
-for kind in all hostile mess; do
+for kind in all hostile kernel mess; do
 	"$make_capture" $kind "$kind.data" $([ $kind = mess ] && echo 7) || exit 1
 	count=$rounds
 	# It is large: a round takes ten times as long.

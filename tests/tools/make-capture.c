@@ -7,6 +7,8 @@
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
+ *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
+ *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture mess FILE SEED	ranges at random, with ends missing and too many
  */
 #include <stdio.h>
@@ -197,6 +199,10 @@ int main(int argc, char **argv)
 		cap_make_all();
 	else if (!strcmp(what, "hostile") && argc == 3)
 		cap_make_hostile();
+	else if (!strcmp(what, "kernel") && argc == 3)
+		cap_make_kernel();
+	else if (!strcmp(what, "busy") && argc == 4)
+		cap_make_busy(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "big") && argc == 4)
 		make_big(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "grow") && argc == 4)
@@ -211,6 +217,6 @@ int main(int argc, char **argv)
 	return 0;
 
 usage:
-	fprintf(stderr, "usage: make-capture all|hostile|big|many|grow|mess FILE [N]\n");
+	fprintf(stderr, "usage: make-capture all|hostile|kernel|busy|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

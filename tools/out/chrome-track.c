@@ -291,6 +291,7 @@ void chrome_end(struct xsp_out *out)
 			  (int64_t)(out->base_ns + (uint64_t)info.real_offset_ns));
 	NUMBER("events", out->shown);
 	NUMBER("events_merged", out->merged);
+	NUMBER("events_kernel", chrome->kernel_lines);
 	NUMBER("ranges_cut", stats->cut);
 	NUMBER("ranges_unfinished", stats->open);
 	NUMBER("ends_unmatched", stats->unmatched);
@@ -302,5 +303,7 @@ void chrome_end(struct xsp_out *out)
 	NUMBER("damaged_chunks", info.bad_chunks);
 	p = put_lit(p, ",\n\"truncated\":");
 	p = info.truncated ? put_lit(p, "true") : put_lit(p, "false");
-	out->buf.p = put_lit(p, "\n}}\n");
+	out->buf.p = put_lit(p, "\n}");
+	chrome_kernel_end(out);
+	xsp_buf_puts(&out->buf, "}\n");
 }

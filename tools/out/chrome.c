@@ -6,7 +6,8 @@
  * tid nest strictly, microseconds with three decimals since the start of the trace.  Ranges of a
  * begin and an end are "B" and "E"; those with both times in one record are "X" where they
  * nest, on a track of their own where they do not, and an async pair where no track has room.
- * It never keeps an event: memory is that of what is open.
+ * It never keeps an event: memory is that of what is open, and events of the kernel's tracer,
+ * which stand behind all others, wait in a file.
  */
 #include <errno.h>
 #include <math.h>
@@ -412,6 +413,7 @@ static void chrome_finish(struct xsp_out *out)
 
 	chrome_process_names(out);
 	chrome_end(out);
+	xsp_spool_free(chrome->spool);
 	free(chrome->processes);
 	free(chrome->used);
 	free(chrome);
@@ -424,6 +426,7 @@ const struct xsp_format xsp_format_chrome = {
 	.key_text	= key_text,
 	.start		= chrome_begin,
 	.event		= chrome_event,
+	.kernel_event	= chrome_kernel_event,
 	.ops		= { .closed = chrome_closed, .gone = chrome_gone },
 	.finish		= chrome_finish,
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Chrome format share: chrome.c turns events into JSON, chrome-track.c
- * owns the processes and tracks they are drawn on, chrome-args.c their arguments.
+ * owns the processes and tracks they are drawn on, chrome-args.c their arguments, and
+ * chrome-kernel.c the lines of the kernel's tracer.
  */
 #ifndef XSPROF_OUT_CHROME_H
 #define XSPROF_OUT_CHROME_H
 
 #include "out/json.h"
+#include "out/spool.h"
 
 /* Kinds of tracks that are no threads; struct xsp_thread's kind. */
 enum chrome_lane {
@@ -30,6 +32,9 @@ struct chrome_process {
  * @next_tid: the next number for a track that is no thread
  * @next_id: the next id of an async range that the format makes
  * @to_async: ranges drawn as async ones because no track had room
+ * @spool: lines of the kernel's tracer, NULL before there is one
+ * @kernel_lines: how many
+ * @spool_failed: and it was told
  */
 struct chrome {
 	char			sep;
@@ -40,6 +45,9 @@ struct chrome {
 	uint32_t		next_tid;
 	uint64_t		next_id;
 	uint64_t		to_async;
+	struct xsp_spool	*spool;
+	uint64_t		kernel_lines;
+	bool			spool_failed;
 };
 
 /*
@@ -79,5 +87,9 @@ bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 		      struct xsp_range *range);
 /* What the type's own fields say, likewise. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
+
+/* chrome-kernel.c: an event, and at the end, behind otherData, what became of all. */
+void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+void chrome_kernel_end(struct xsp_out *out);
 
 #endif /* XSPROF_OUT_CHROME_H */

@@ -52,6 +52,23 @@ char *json_hex(char *p, const void *bytes, size_t len)
 	return p;
 }
 
+char *json_field(char *p, const char *key, const char *s, size_t len)
+{
+	size_t key_len = strlen(key);
+	bool altered = false;
+
+	*p++ = '"';
+	memcpy(p, key, key_len);
+	p = put_lit(p + key_len, "\":");
+	p = json_string(p, s, len, &altered);
+	if (!altered)
+		return p;
+	p = put_lit(p, ",\"");
+	memcpy(p, key, key_len);
+	p = put_lit(p + key_len, "_hex\":");
+	return json_hex(p, s, len);
+}
+
 void json_print(FILE *file, const char *s, size_t len)
 {
 	char piece[XSP_ESCAPE_MAX * 512];

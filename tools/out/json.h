@@ -28,7 +28,12 @@ char *json_safe_u64(char *p, uint64_t v);
 char *json_safe_i64(char *p, int64_t v);
 /* Bytes as a string of hex digits, for what is no text. */
 char *json_hex(char *p, const void *bytes, size_t len);
-/* The same through stdio, for what is no event. */
+/*
+ * "KEY":"text" and, where that cannot be all, "KEY_hex":"...": needs XSP_ESCAPE_MAX + 2 bytes for
+ * each of @s, and room for the keys.
+ */
+char *json_field(char *p, const char *key, const char *s, size_t len);
+/* A string through stdio, for what is no event. */
 void json_print(FILE *file, const char *s, size_t len);
 
 #endif /* XSPROF_OUT_JSON_H */

@@ -8,24 +8,7 @@
 #include <stdlib.h>
 
 #include "out/json.h"
-
-/* "KEY":"text" and, where that cannot be all, "KEY_hex":"...". */
-static char *put_text(char *p, const char *key, const char *s, size_t len)
-{
-	size_t key_len = strlen(key);
-	bool altered = false;
-
-	*p++ = '"';
-	memcpy(p, key, key_len);
-	p = put_lit(p + key_len, "\":");
-	p = json_string(p, s, len, &altered);
-	if (!altered)
-		return p;
-	p = put_lit(p, ",\"");
-	memcpy(p, key, key_len);
-	p = put_lit(p + key_len, "_hex\":");
-	return json_hex(p, s, len);
-}
+#include "out/ndjson.h"
 
 static size_t bounded(size_t len)
 {
@@ -42,9 +25,9 @@ static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint
 		return p;
 	s = xsprof_trace_name_len(trace, producer, name, &len);
 	category = xsprof_trace_category(trace, producer, name);
-	p = put_text(put_lit(p, ","), "name", s, bounded(len));
+	p = json_field(put_lit(p, ","), "name", s, bounded(len));
 	p = put_u32(put_lit(p, ",\"name_id\":"), name);
-	return put_text(put_lit(p, ","), "cat", category, strnlen(category, XSPROF_TEXT_MAX));
+	return json_field(put_lit(p, ","), "cat", category, strnlen(category, XSPROF_TEXT_MAX));
 }
 
 static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
@@ -53,7 +36,7 @@ static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint3
 	size_t len;
 
 	s = xsprof_trace_name_len(trace, producer, name, &len);
-	p = put_text(p, "key", s, bounded(len));
+	p = json_field(p, "key", s, bounded(len));
 	return put_u32(put_lit(p, ",\"key_id\":"), name);
 }
 
@@ -73,7 +56,7 @@ static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, c
 	p = put_u32(put_lit(p, ",\"producer\":"), thread->producer);
 	p = put_u32(put_lit(p, ",\"pid\":"), thread->pid);
 	p = put_u64(put_lit(p, ",\"tid\":"), thread->tid);
-	return put_text(put_lit(p, ","), "thread", comm, bounded(strlen(comm)));
+	return json_field(put_lit(p, ","), "thread", comm, bounded(strlen(comm)));
 }
 
 static char *put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
@@ -121,14 +104,14 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
 	case XSPROF_ARG_NAME:
 		s = xsprof_trace_name_len(out->trace, ev->producer, (uint32_t)arg->u.u64, &len);
-		len = (size_t)(put_text(put_lit(out->scratch, ","), "value", s, bounded(len)) -
+		len = (size_t)(json_field(put_lit(out->scratch, ","), "value", s, bounded(len)) -
 			       out->scratch);
 		out->buf.p = p;
 		xsp_buf_put(&out->buf, out->scratch, len);
 		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 		return FIELD(p, "value_id", put_u64, arg->u.u64);
 	case XSPROF_ARG_STR:
-		p = put_text(put_lit(p, ","), "value", arg->str, arg->len);
+		p = json_field(put_lit(p, ","), "value", arg->str, arg->len);
 		return arg->flags & XSPROF_ARGF_CONT ? put_lit(p, ",\"cont\":true") : p;
 	default:
 		return FIELD(p, "value", put_u64, arg->u.u64);
@@ -240,7 +223,7 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 {
 	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
 
-	return exe ? put_text(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX)) : p;
+	return exe ? json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX)) : p;
 }
 
 /* What a type means by its aux, value and payload, besides the numbers themselves. */
@@ -361,5 +344,6 @@ const struct xsp_format xsp_format_ndjson = {
 	.name_text	= name_text,
 	.key_text	= key_text,
 	.event		= ndjson_event,
+	.kernel_event	= ndjson_kernel_event,
 	.ops		= { .closed = ndjson_closed },
 };
