@@ -84,6 +84,13 @@ static void print_file(const struct info *info)
 	putchar('\n');
 }
 
+static uint64_t tracer_events(const struct info *info)
+{
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+
+	return xsprof_trace_get_kernel(info->source.trace, &kernel) ? 0 : kernel.events;
+}
+
 static void print_clock(const struct info *info)
 {
 	const struct xsprof_trace_info *all = &info->all;
@@ -98,7 +105,7 @@ static void print_clock(const struct info *info)
 	}
 	printf("%-16s%" PRIu64 ".%09" PRIu64 " s, %" PRIu64 " events, from %s to %s\n", "span",
 	       (info->last_ns - info->first_ns) / 1000000000u,
-	       (info->last_ns - info->first_ns) % 1000000000u, all->records,
+	       (info->last_ns - info->first_ns) % 1000000000u, all->records + tracer_events(info),
 	       wall(info, info->first_ns, from, sizeof(from)),
 	       wall(info, info->last_ns, to, sizeof(to)));
 }

@@ -156,7 +156,7 @@ static bool begin_page(struct xsprof_trace *t, struct xst_stream *s)
 		uint32_t at = k->data_off + len;
 
 		if (commit & MISSED_STORED && at + k->long_size <= k->subbuf)
-			s->drops += k->long_size == 8 ? load64(s->p + at) : load32(s->p + at);
+			s->page_lost += k->long_size == 8 ? load64(s->p + at) : load32(s->p + at);
 		else
 			s->unknown_lost = true;
 	}
@@ -222,6 +222,8 @@ static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 		s->gaps += s->gap;
 		s->gap = 0;
 	}
+	s->drops += s->page_lost;
+	s->page_lost = 0;
 	if ((s->drops || s->unknown_lost) && n < max) {
 		init_event(&evs[n], s, XSPROF_EV_LOST, ns);
 		evs[n].value = s->drops;
@@ -281,7 +283,7 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		s->key = ns;
 		if (ns > limit)
 			break;
-		if (s->gap || s->drops || s->unknown_lost) {
+		if (s->gap || s->drops || s->page_lost || s->unknown_lost) {
 			n += put_lost(t, s, evs + n, max - n, ns);
 			continue;
 		}
@@ -301,7 +303,6 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 			continue;
 		put_event(t, s, &evs[n++], &piece, ns, flags);
 		s->producer->records++;
-		t->records++;
 	}
 	return n;
 }

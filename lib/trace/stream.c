@@ -73,6 +73,7 @@ void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s)
 	s->chunk = 0;
 	s->queued = s->trailed = s->any = s->unknown_lost = false;
 	s->page_off = 0;
+	s->page_lost = 0;
 	s->lost_value = s->lost_yielded = s->gaps = s->bad_slots = 0;
 }
 
@@ -109,6 +110,10 @@ static void count_trailing(struct xst_stream *s)
 	}
 	if (lost > s->lost_yielded)
 		s->drops = lost - s->lost_yielded;
+	/* What the last sub-buffers said was lost before an event that did not come. */
+	if (s->page_lost > s->drops)
+		s->drops = s->page_lost;
+	s->page_lost = 0;
 	if (end > s->pos)
 		s->gap += end - s->pos;
 	s->pos = end > s->pos ? end : s->pos;

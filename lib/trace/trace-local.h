@@ -200,6 +200,7 @@ struct xst_stream {
 	uint32_t		page_off;	/* of what is next in it, 0 at its beginning */
 	uint32_t		page_end;
 	uint64_t		page_ts;
+	uint64_t		page_lost;	/* events lost before what is next */
 };
 
 /* @producer may be XSPROF_NO_PRODUCER: the kernel's tracer on CPU @ring. */

@@ -42,11 +42,36 @@ size_t touch_args(const struct xsprof_event *ev)
 	return n + (sum == ~0u);
 }
 
+/* Of every field that its kind has the bytes are inside it, or there are none. */
+static void check_kernel(const struct drained *d, const struct xsprof_event *ev)
+{
+	const struct xsprof_kernel_event *kind = xsprof_trace_kernel_event(d->trace, ev->name);
+	const char *begin = (const char *)ev->rec;
+
+	if (d->nr && ev->ns < d->list[d->nr - 1].ev.ns)
+		tap_wrong("event %zu: time goes back", d->nr);
+	if (!ev->rec || ev->rec_size < 8 || ev->producer != XSPROF_NO_PRODUCER || ev->cpu < 0)
+		tap_wrong("event %zu: of the kernel, with %zu bytes", d->nr, ev->rec_size);
+	for (uint32_t i = 0; kind && i < kind->nr_fields; i++) {
+		uint64_t value;
+		size_t len;
+		const char *s = xsprof_kernel_bytes(ev, &kind->fields[i], &len);
+
+		if (s && (s < begin || s + len > begin + ev->rec_size))
+			tap_wrong("event %zu: %s is outside of it", d->nr, kind->fields[i].name);
+		xsprof_kernel_value(ev, &kind->fields[i], &value);
+	}
+}
+
 static void check_event(const struct drained *d, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec *rec = ev->rec;
 	bool made = ev->type >= 0x100;
 
+	if (ev->type == XSPROF_EV_KERNEL) {
+		check_kernel(d, ev);
+		return;
+	}
 	if (d->nr && ev->ns < d->list[d->nr - 1].ev.ns)
 		tap_wrong("event %zu: time goes back", d->nr);
 	if (made != !rec || (made && ev->rec_size))
@@ -87,6 +112,7 @@ static void keep(struct drained *d, const struct xsprof_event *ev)
 
 void touch(struct xsprof_trace *t)
 {
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	const char *key, *value;
 	uint32_t sum = 0;
@@ -119,6 +145,17 @@ void touch(struct xsprof_trace *t)
 		}
 		sum += strlen(xsprof_trace_name(t, p, ~0u));
 	}
+	for (const struct xsprof_kernel_event *k = xsprof_trace_kernel_next(t, UINT32_MAX); k;
+	     k = xsprof_trace_kernel_next(t, k->id))
+		sum += strlen(k->system) + strlen(k->name) + strlen(k->format) + k->nr_fields;
+	for (uint32_t i = 0; i < 20; i++)
+		sum += strlen(xsprof_trace_comm(t, i)) + xsprof_trace_tgid(t, i);
+	for (uint32_t i = 0; xsprof_trace_symbols(t, i); i++)
+		sum += strlen(xsprof_trace_symbols(t, i));
+	for (uint32_t i = 0; xsprof_trace_printk(t, i); i++)
+		sum += strlen(xsprof_trace_printk(t, i));
+	if (!xsprof_trace_get_kernel(t, &kernel))
+		sum += kernel.cpus + strlen(kernel.clock) + strlen(kernel.release);
 	sum += xsprof_trace_ticks_to_ns(t, 0) + xsprof_trace_ticks_to_ns(t, UINT64_MAX);
 	if (xsprof_trace_ticks_to_ns(t, 5) > xsprof_trace_ticks_to_ns(t, 1ull << 60))
 		tap_wrong("the clock goes back");
@@ -133,7 +170,7 @@ static void check_end(struct drained *d, struct xsprof_trace *t)
 	if (xsprof_trace_get_info(t, &d->info))
 		tap_wrong("no info at the end: %s", xsprof_trace_error(t));
 	for (size_t i = 0; i < d->nr; i++)
-		records += d->list[i].ev.rec != NULL;
+		records += d->list[i].ev.rec && d->list[i].ev.type != XSPROF_EV_KERNEL;
 	for (uint32_t p = 0; p < d->info.producers; p++) {
 		struct xsprof_trace_producer producer;
 
@@ -157,6 +194,7 @@ void drain_open(struct drained *d, struct xsprof_trace *t, size_t batch)
 {
 	struct xsprof_event evs[100];
 
+	d->trace = t;
 	if (batch > 100)
 		batch = 100;
 	for (;;) {

@@ -16,6 +16,7 @@ struct taken {
 
 /**
  * struct drained - what a trace gave
+ * @trace: that trace, while it is open
  * @list: events
  * @nr: how many
  * @open: what xsprof_trace_open() returned; all else is 0 then
@@ -27,6 +28,7 @@ struct taken {
  * @lost_slots: sum of those that count slots
  */
 struct drained {
+	const struct xsprof_trace	*trace;
 	struct taken			*list;
 	size_t				nr;
 	int				open;
