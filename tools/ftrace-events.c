@@ -198,9 +198,11 @@ int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const ch
 	switch (c) {
 	case 'e':
 		if (!*arg || strspn(arg, "/:") == strlen(arg))
-			return tool_usage(verb, "-e '%s': needs an event, e.g. sched, block:*", arg);
+			return tool_usage(verb, "-e '%s': needs an event, e.g. sched, block:*",
+					  arg);
 		if (opts->nr_events == FTRACE_EVENTS_MAX)
-			return tool_usage(verb, "-e: more than %d: use a pattern", FTRACE_EVENTS_MAX);
+			return tool_usage(verb, "-e: more than %d: use a pattern",
+					  FTRACE_EVENTS_MAX);
 		opts->events[opts->nr_events++] = arg;
 		return -1;
 	case OPT_IRQ:

@@ -98,7 +98,8 @@ static int not_to_be_had(int err, const char *object)
 	switch (err < 0 ? -err : err) {
 	case EACCES:
 	case EPERM:
-		what = geteuid() ? "needs root (CAP_DAC_OVERRIDE, or a tracefs whose owner you are)" :
+		what = geteuid() ?
+			"needs root (CAP_DAC_OVERRIDE, or a tracefs that is yours)" :
 			"refused to root: a container without CAP_SYS_ADMIN, or a kernel that is "
 			"locked down";
 		break;

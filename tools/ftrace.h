@@ -67,9 +67,9 @@ enum {
 #define FTRACE_HELP \
 	"\n" \
 	"Events of the kernel on the same timeline (needs root):\n" \
-	"  -e, --event EVENT       SYSTEM, SYSTEM:EVENT, EVENT, or a pattern of one, e.g. sched,\n" \
-	"                          'block:*', 'ext4:ext4_sync*'; may be given again. sched is\n" \
-	"                          what it takes to say where time went\n" \
+	"  -e, --event EVENT       SYSTEM, SYSTEM:EVENT, EVENT, or a pattern of one, as\n" \
+	"                          sched, 'block:*', 'ext4:ext4_sync*'; may be given again.\n" \
+	"                          sched is what it takes to say where time went\n" \
 	"      --irq               interrupts and softirqs\n" \
 	"      --syscalls          system calls\n" \
 	"      --faults            page faults\n" \

@@ -55,7 +55,9 @@ bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof
 	size_t len;
 
 	/* What the kernel's tracer wrote is no record, and has no arguments. */
-	if (!rec || ev->type == XSPROF_EV_KERNEL || at > ev->rec_size || ev->rec_size - at < sizeof(raw))
+	if (!rec || ev->type == XSPROF_EV_KERNEL)
+		return false;
+	if (at > ev->rec_size || ev->rec_size - at < sizeof(raw))
 		return false;
 	memcpy(&raw, rec + at, sizeof(raw));
 	if (raw.type == XSPROF_ARG_END)

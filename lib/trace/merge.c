@@ -110,7 +110,7 @@ int xst_merge_more(struct xsprof_trace *t)
 
 	/* The fit is a new one, and the marks are made anew. */
 	for (uint32_t i = 0; i < t->nr_streams; i++)
-		t->streams[i]->seg = &t->streams[i]->producer->fit->segs[0];
+		t->streams[i]->seg = t->streams[i]->producer->fit->segs;
 	for (uint32_t i = 0; i < t->nr_heap; i++)
 		if (t->heap[i].kind == XST_HEAD_RING)
 			t->heap[kept++] = t->heap[i];

@@ -62,7 +62,7 @@ void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s)
 {
 	xst_buffer_put(t, s);
 	s->p = s->end = NULL;
-	s->seg = &s->producer->fit->segs[0];
+	s->seg = s->producer->fit->segs;
 	s->cpu = s->ring < s->producer->nr_rings ? (int32_t)s->ring : -1;
 	s->ticks = 0;
 	s->key = 0;

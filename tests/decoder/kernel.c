@@ -246,8 +246,8 @@ static void check_event(struct stream *s, const struct xsprof_event *ev, uint64_
 	if (ev->type != XSPROF_EV_KERNEL || ev->ticks != e->ts || ev->ns != e->ts - offset ||
 	    ev->name != e->id || ev->tid != e->pid || ev->rec_size < e->len ||
 	    ev->rec_size > e->len + 3 || sum_of((const void *)ev->rec, e->len) != e->sum)
-		tap_wrong("CPU %d event %u: type %u id %u at %llu ns, %zu bytes; not id %u at %llu, "
-			  "%u bytes", ev->cpu, s[ev->cpu].next - 1, ev->type, ev->name,
+		tap_wrong("CPU %d event %u: type %u id %u at %llu ns, %zu bytes; not id %u at "
+			  "%llu, %u bytes", ev->cpu, s[ev->cpu].next - 1, ev->type, ev->name,
 			  (unsigned long long)ev->ns, ev->rec_size, e->id,
 			  (unsigned long long)(e->ts - offset), e->len);
 }

@@ -47,8 +47,9 @@ ok "what others set is as it was" cmp before after
 is "the instance is gone" "$(instances)" 0
 run "$dump" -i s.data
 is "it is decoded" $rc 0
-has "switches, as the kernel prints them" out \
-	' sched_switch: prev_comm=.* prev_pid=[0-9]+ prev_prio=[0-9]+ prev_state=[A-Z|+]+ ==> next_comm=.* next_pid=[0-9]+ next_prio=[0-9]+$'
+prev='prev_comm=.* prev_pid=[0-9]+ prev_prio=[0-9]+ prev_state=[A-Z|+]+'
+next='next_comm=.* next_pid=[0-9]+ next_prio=[0-9]+'
+has "switches, as the kernel prints them" out " sched_switch: $prev ==> $next\$"
 for e in sched_waking sched_wakeup sched_wakeup_new sched_process_fork sched_process_exec \
 	sched_process_exit; do
 	has "$e" out " $e: "
@@ -58,8 +59,9 @@ awk '{ t = substr($0, match($0, /[0-9]+\.[0-9]+: /)); sub(/:.*/, "", t);
 	if (t + 0 < last) n++; last = t + 0 } END { exit n > 0 }' out
 is "in the order of time" $? 0
 run "$xsprof" info -i s.data
+clocks='x86-tsc|mono_raw|mono|boot'
 has "info says which clock, and how exact" out \
-	'^tracer .*: [0-9]+ kinds of events, [0-9]+ CPUs, clock (x86-tsc|mono_raw|mono|boot), at most [0-9]+ ns'
+	"^tracer .*: [0-9]+ kinds of events, [0-9]+ CPUs, clock ($clocks), at most [0-9]+ ns"
 run "$dump" -i s.data --name 'sched_sw*'
 hasnt "--name leaves out the others" out ' sched_wak'
 has "and keeps its own" out ' sched_switch: '

@@ -217,6 +217,7 @@ int main(int argc, char **argv)
 	return 0;
 
 usage:
-	fprintf(stderr, "usage: make-capture all|hostile|kernel|busy|big|many|grow|mess FILE [N]\n");
+	fprintf(stderr,
+		"usage: make-capture all|hostile|kernel|busy|big|many|grow|mess FILE [N]\n");
 	return 2;
 }
