@@ -154,6 +154,15 @@ $(BUILD)/obj/trace/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(trace_cflags))
 $(BUILD)/obj/tools/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(tools_cflags))
+# Names of system calls: numbers and names are those of the machine that it is built for.
+$(BUILD)/gen/syscalls.inc: $(FLAGS_FILE)
+	@mkdir -p $(@D)
+	$(Q)printf '#include <asm/unistd.h>\n' | $(CC) $(CPPFLAGS) -x c -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z][a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' | \
+		grep -v -e '"syscalls"' -e '"arch_specific_syscall"' | sort -u >$@
+$(BUILD)/obj/tools/tools/syscalls.o: $(BUILD)/gen/syscalls.inc
+$(BUILD)/obj/tools/tools/syscalls.o: tools_cflags += -I$(BUILD)/gen
+
 $(BUILD)/obj/itt/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(itt_cflags))
 

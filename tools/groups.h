@@ -13,6 +13,8 @@
 
 #include <xsprof/trace.h>
 
+#include "cause.h"
+
 /*
  * A histogram's buckets are 1/64 of a power of two wide, so the middle of a bucket is within
  * 0.8 % of everything in it; below 64 ns they are 1 ns.  Only octaves that occur have memory.
@@ -47,6 +49,8 @@ struct xsp_key {
  * @max: longest
  * @octaves: the histogram
  * @no_hist: some found no room in the histogram: percentiles are not known
+ * @wall: sum of durations of those ranges whose time was told apart
+ * @cause: that, by what it was for
  * @low: least value of a counter
  * @high: greatest
  * @last: latest
@@ -62,6 +66,8 @@ struct xsp_group {
 	uint64_t		min;
 	uint64_t		max;
 	struct xsp_octave	*octaves;
+	uint64_t		wall;
+	struct cause_sum	cause;
 	double			low;
 	double			high;
 	double			last;

@@ -143,7 +143,7 @@ static const char *thread_text(const struct report *report, const struct xsp_gro
 	return buf;
 }
 
-static bool colours(void)
+bool report_colours(void)
 {
 	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
 
@@ -167,9 +167,22 @@ static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 	report_format_time(cell[7], 32, group->max);
 }
 
+void report_print_heads(const struct report *report, const struct report_width *width, bool bold)
+{
+	if (report->by & REPORT_BY_PROCESS)
+		printf("%-*s  ", (int)width->process, "Process");
+	if (report->by & REPORT_BY_THREAD)
+		printf("%-*s  ", (int)width->thread, "Thread");
+	if (report->by & REPORT_BY_CATEGORY)
+		printf("%-*s  ", (int)width->category, "Category");
+	if (report->by & REPORT_BY_NAME)
+		fputs("Name", stdout);
+	puts(bold ? "\033[0m" : "");
+}
+
 /* The words of a row: process, thread, category, name, as far as the rows are split by them. */
-static void print_words(const struct report *report, const struct xsp_group *group,
-			const size_t width[2], size_t category_width)
+void report_print_words(const struct report *report, const struct xsp_group *group,
+			const struct report_width *width)
 {
 	bool other = xsp_groups_is_other(report->groups, group);
 	char buf[160];
@@ -178,17 +191,17 @@ static void print_words(const struct report *report, const struct xsp_group *gro
 
 	if (report->by & REPORT_BY_PROCESS) {
 		s = process_text(report, group, buf, sizeof(buf));
-		report_print_text(s, strlen(s), width[0]);
+		report_print_text(s, strlen(s), width->process);
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_THREAD) {
 		s = thread_text(report, group, buf, sizeof(buf));
-		report_print_text(s, strlen(s), width[1]);
+		report_print_text(s, strlen(s), width->thread);
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_CATEGORY) {
 		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
-		report_print_text(s, len, category_width);
+		report_print_text(s, len, width->category);
 		fputs("  ", stdout);
 	}
 	if (report->by & REPORT_BY_NAME) {
@@ -203,14 +216,31 @@ static size_t at_least(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-static void print_ranges(const struct report *report, struct xsp_group **rows, size_t n)
+static void widen(const struct report *report, const struct xsp_group *row,
+		  struct report_width *width)
+{
+	char buf[160];
+	size_t len;
+
+	if (report->by & REPORT_BY_PROCESS)
+		width->process = at_least(width->process,
+					  strlen(process_text(report, row, buf, sizeof(buf))));
+	if (report->by & REPORT_BY_THREAD)
+		width->thread = at_least(width->thread,
+					 strlen(thread_text(report, row, buf, sizeof(buf))));
+	xsp_groups_word(report->groups, row->key.category, &len);
+	width->category = at_least(width->category, len < 40 ? len : 40);
+}
+
+static void print_ranges(const struct report *report, struct xsp_group **rows, size_t n,
+			 struct report_width *width)
 {
 	static const char *const heads[NUMBERS] = {
 		"Count", "Total", "Self", "Mean", "Min", "P50", "P99", "Max",
 	};
-	size_t wide[NUMBERS], words[2] = { 7, 6 }, category = 8, i, c, len;
-	char cell[NUMBERS][32], buf[160];
-	bool bold = colours();
+	size_t wide[NUMBERS], i, c;
+	char cell[NUMBERS][32];
+	bool bold = report_colours();
 
 	for (c = 0; c < NUMBERS; c++)
 		wide[c] = strlen(heads[c]);
@@ -218,36 +248,21 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 		numbers(rows[i], cell);
 		for (c = 0; c < NUMBERS; c++)
 			wide[c] = at_least(wide[c], strlen(cell[c]));
-		if (report->by & REPORT_BY_PROCESS)
-			words[0] = at_least(words[0], strlen(process_text(report, rows[i], buf,
-									   sizeof(buf))));
-		if (report->by & REPORT_BY_THREAD)
-			words[1] = at_least(words[1], strlen(thread_text(report, rows[i], buf,
-									  sizeof(buf))));
-		xsp_groups_word(report->groups, rows[i]->key.category, &len);
-		category = at_least(category, len < 40 ? len : 40);
+		widen(report, rows[i], width);
 	}
 	if (bold)
 		fputs("\033[1m", stdout);
 	for (c = 0; c < NUMBERS; c++)
 		printf("%*s  ", (int)wide[c], heads[c]);
-	if (report->by & REPORT_BY_PROCESS)
-		printf("%-*s  ", (int)words[0], "Process");
-	if (report->by & REPORT_BY_THREAD)
-		printf("%-*s  ", (int)words[1], "Thread");
-	if (report->by & REPORT_BY_CATEGORY)
-		printf("%-*s  ", (int)category, "Category");
-	if (report->by & REPORT_BY_NAME)
-		fputs("Name", stdout);
-	puts(bold ? "\033[0m" : "");
-	for (i = 0; i < n && i < report->limit; i++) {
+	report_print_heads(report, width, bold);
+	for (i = 0; i < n && i < report->reading.limit; i++) {
 		numbers(rows[i], cell);
 		for (c = 0; c < NUMBERS; c++)
 			printf("%*s  ", (int)wide[c], cell[c]);
-		print_words(report, rows[i], words, category);
+		report_print_words(report, rows[i], width);
 	}
-	if (n > report->limit)
-		printf("... and %zu more rows\n", n - (size_t)report->limit);
+	if (n > report->reading.limit)
+		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
 }
 
 static bool is_counter(uint32_t type)
@@ -257,14 +272,15 @@ static bool is_counter(uint32_t type)
 
 static void print_others(const struct report *report, struct xsp_group **rows, size_t n)
 {
-	size_t words[2] = { 7, 6 }, i;
-	bool bold = colours();
+	const struct report_width width = { 7, 6, 8 };
+	bool bold = report_colours();
+	size_t i;
 
 	if (!n)
 		return;
 	printf("\n%s%10s  %-14s  %12s  %12s  %12s  Name%s\n", bold ? "\033[1m" : "", "Count",
 	       "Type", "Min", "Max", "Last", bold ? "\033[0m" : "");
-	for (i = 0; i < n && i < report->limit; i++) {
+	for (i = 0; i < n && i < report->reading.limit; i++) {
 		const struct xsp_group *row = rows[i];
 		struct report by_name = *report;
 
@@ -275,10 +291,10 @@ static void print_others(const struct report *report, struct xsp_group **rows, s
 		else
 			printf("%12s  %12s  %12s  ", "", "", "");
 		by_name.by |= REPORT_BY_NAME;
-		print_words(&by_name, row, words, 8);
+		report_print_words(&by_name, row, &width);
 	}
-	if (n > report->limit)
-		printf("... and %zu more rows\n", n - (size_t)report->limit);
+	if (n > report->reading.limit)
+		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
 }
 
 /* Ranges come first: their type is 0. */
@@ -294,6 +310,7 @@ static size_t split(struct xsp_group **rows, size_t n)
 void report_print(struct report *report)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct report_width width = { 7, 6, 8 };
 	struct xsp_group **rows;
 	size_t n, ranges;
 	char span[32];
@@ -316,7 +333,8 @@ void report_print(struct report *report)
 	       " ns\n\n", report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
 	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
 	       report->pairs.too_deep, info.clock_error_ns);
-	print_ranges(report, rows, ranges);
+	print_ranges(report, rows, ranges, &width);
+	report_print_cause(report, rows, ranges, &width);
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)
 		printf("... and %" PRIu64 " events that found no row\n", report->unlisted);
@@ -371,6 +389,7 @@ static void json_range(const struct report *report, const struct xsp_group *row)
 		       xsp_group_quantile(row, 0.5), xsp_group_quantile(row, 0.99));
 	printf(",\"max_ns\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64, row->max,
 	       row->how[XSPROF_RANGE_CUT], row->how[XSPROF_RANGE_OPEN]);
+	report_json_row_cause(report, row);
 	json_words(report, row);
 }
 
@@ -411,13 +430,14 @@ void report_print_json(struct report *report)
 	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
 	       report->pairs.too_deep, info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "true" : "false", info.clock_error_ns);
+	report_json_cause(report);
 	fputs(",\n\"ranges\":[", stdout);
-	for (i = 0; i < ranges && i < report->limit; i++) {
+	for (i = 0; i < ranges && i < report->reading.limit; i++) {
 		fputs(i ? ",\n" : "\n", stdout);
 		json_range(report, rows[i]);
 	}
 	fputs("],\n\"others\":[", stdout);
-	for (i = ranges; i < n && i - ranges < report->limit; i++) {
+	for (i = ranges; i < n && i - ranges < report->reading.limit; i++) {
 		fputs(i > ranges ? ",\n" : "\n", stdout);
 		json_other(report, rows[i]);
 	}

@@ -9,6 +9,7 @@
 
 #include "report.h"
 #include "tool.h"
+#include "why.h"
 
 #define BATCH	256u
 
@@ -17,11 +18,15 @@ static void help(void)
 	fputs("usage: xsprof report [options] [FILE]\n\n"
 	      "Where the time went: count, total, self, mean, min, p50, p99 and max of ranges.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
-	      "      --by LIST         rows by name (default), thread, process, category,\n"
-	      "                        or several: name,thread\n"
+	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
+	      "                        category, or several: name,thread\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
+	      "      --why NAME        the slowest ranges of that name (or pattern), and what\n"
+	      "                        each of them waited for; -n: how many (5)\n"
+	      "      --gaps            the longest times between the ranges of a thread, or the\n"
+	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
 	      "      --open            what was open at the end, of all processes and threads;\n"
 	      "                        else of those that did not end by themselves\n"
 	      "      --no-open         nothing of it\n"
@@ -43,6 +48,8 @@ static int parse_by(struct report *report, char *text)
 
 	report->by = 0;
 	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		if (!strcmp(word, "op"))
+			word = (char *)words[0];
 		for (i = 0; i < 4 && strcmp(words[i], word); i++)
 			;
 		if (i == 4)
@@ -79,44 +86,31 @@ static int parse_sort(struct report *report, const char *text)
 /* Return: -1 go on, else the exit status. */
 static int parse(struct report *report, int argc, char **argv)
 {
-	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN };
+	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS };
 	static const struct option options[] = {
-		{ "input",	required_argument, NULL, 'i' },
+		READING_OPTIONS,
+		READING_LIMIT,
 		{ "by",		required_argument, NULL, OPT_BY },
 		{ "sort",	required_argument, NULL, 's' },
-		{ "limit",	required_argument, NULL, 'n' },
 		{ "open",	no_argument,	   NULL, OPT_OPEN },
 		{ "no-open",	no_argument,	   NULL, OPT_NO_OPEN },
 		{ "json",	no_argument,	   NULL, OPT_JSON },
-		{ "quiet",	no_argument,	   NULL, 'q' },
-		{ "help",	no_argument,	   NULL, 'h' },
-		{ "version",	no_argument,	   NULL, 'V' },
+		{ "why",	required_argument, NULL, OPT_WHY },
+		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
 	int c, ret;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, ":i:s:n:qhV", options, NULL)) != -1) {
-		ret = xsp_filter_option(&report->filter, "report", c, optarg);
-		if (ret > 0)
-			return ret;
-		if (ret == 0)
-			continue;
+	while ((c = getopt_long(argc, argv, ":s:n:" READING_SHORT, options, NULL)) != -1) {
 		ret = -1;
 		switch (c) {
-		case 'i':
-			report->input = optarg;
-			break;
 		case OPT_BY:
 			ret = parse_by(report, optarg);
 			break;
 		case 's':
 			ret = parse_sort(report, optarg);
-			break;
-		case 'n':
-			if (tool_parse_u64(optarg, &report->limit))
-				return tool_usage("report", "--limit %s: not a number", optarg);
 			break;
 		case OPT_OPEN:
 			report->show.all = true;
@@ -125,33 +119,29 @@ static int parse(struct report *report, int argc, char **argv)
 		case OPT_NO_OPEN:
 			report->no_open = true;
 			break;
+		case OPT_WHY:
+			report->why = optarg;
+			break;
+		case OPT_GAPS:
+			report->gaps = true;
+			break;
 		case OPT_JSON:
 			report->json = true;
 			break;
-		case 'q':
-			report->quiet = true;
-			break;
-		case 'h':
-			help();
-			return 0;
-		case 'V':
-			puts("xsprof " XSPROF_VERSION);
-			return 0;
 		default:
-			return tool_bad_option("report", c, argv, options);
+			ret = reading_option(&report->reading, c, argv, options);
 		}
 		if (ret >= 0)
 			return ret;
 	}
-	if (optind < argc && !report->input)
-		report->input = argv[optind++];
-	if (optind < argc)
-		return tool_usage("report", "%s: one capture at a time", argv[optind]);
+	ret = reading_file(&report->reading, argc, argv);
+	if (ret >= 0)
+		return ret;
+	if (report->why && report->gaps)
+		return tool_usage("report", "--why and --gaps: one at a time");
 	if (report->filter.cpu.n)
 		return tool_usage("report", "--cpu: a range may begin and end on different CPUs; "
 				  "use xsprof dump --cpu to see events by CPU");
-	if (!report->input)
-		report->input = XSP_INPUT;
 	return -1;
 }
 
@@ -183,13 +173,29 @@ static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t
 	return group;
 }
 
+/* What is on no thread has no time there. */
+static void add_cause(struct report *report, struct xsp_group *group,
+		      const struct xsprof_range *range, const struct cause_sum *sum)
+{
+	if (!why_on_thread(range) || !cause_get_stats(report->cause)->switches)
+		return;
+	for (int i = 0; i < CAUSE_SUMS; i++)
+		group->cause.v[i] += sum->v[i];
+	group->wall += range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
+}
+
 static void add_range(void *data, const struct xsprof_range *range)
 {
 	struct report *report = data;
 	uint64_t ns = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
 	struct xsp_group *group;
+	struct cause_sum sum = { 0 };
 
 	open_ranges_add(&report->open, range);
+	if (why_on_thread(range))
+		cause_range(report->cause,
+			    cause_reader_key(report->reader, range->producer, range->tid),
+			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
 	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name);
@@ -200,6 +206,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 	group->how[range->how % 3]++;
 	group->total += ns;
 	group->self += range->self_ns;
+	add_cause(report, group, range, &sum);
 	if (ns < group->min)
 		group->min = ns;
 	if (ns > group->max)
@@ -288,6 +295,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 				return 0;
 			}
 			report->last_ns = evs[i].ns;
+			cause_reader_event(report->reader, &evs[i]);
 			/* What the kernel's tracer saw is no range of a program. */
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
@@ -307,7 +315,7 @@ static bool wants_thread(const void *data, uint32_t pid, uint32_t tid)
 
 static int run(struct report *report)
 {
-	struct xsprof_pairer *pairer;
+	struct xsprof_pairer *pairer = NULL;
 	int status, ret;
 
 	report->open.trace = report->source.trace;
@@ -315,10 +323,14 @@ static int run(struct report *report)
 	report->show.data = &report->filter;
 	ret = xsp_groups_new(report->source.trace, &report->groups);
 	if (!ret)
+		ret = cause_new(&report->cause);
+	if (!ret)
+		ret = cause_reader_new(report->source.trace, report->cause, &report->reader);
+	if (!ret)
 		ret = xsprof_pairer_new(report->source.trace, add_range, report, &pairer);
 	if (ret) {
-		xsp_groups_free(report->groups);
-		return tool_error("%s", strerror(-ret));
+		status = tool_error("%s", strerror(-ret));
+		goto out;
 	}
 	status = read_all(report, pairer);
 	if (!status) {
@@ -337,6 +349,9 @@ static int run(struct report *report)
 		status = tool_finish(0);
 	}
 	xsprof_pairer_free(pairer);
+out:
+	cause_reader_free(report->reader);
+	cause_free(report->cause);
 	xsp_groups_free(report->groups);
 	open_ranges_free(&report->open);
 	if (!status)
@@ -348,16 +363,18 @@ int cmd_report(int argc, char **argv)
 {
 	struct report report = {
 		.by = REPORT_BY_NAME,
-		.limit = UINT64_MAX,
+		.reading = { .verb = "report", .help = help, .limit = UINT64_MAX },
 		.filter.to_ns = UINT64_MAX,
 	};
 	int status;
 
+	report.reading.filter = &report.filter;
 	status = parse(&report, argc, argv);
 	if (status < 0) {
-		status = xsp_source_open(&report.source, report.input, 0, report.quiet);
+		status = xsp_source_open(&report.source, report.reading.input, 0,
+					 report.reading.quiet);
 		if (!status) {
-			status = run(&report);
+			status = report.why || report.gaps ? why_run(&report) : run(&report);
 			xsp_source_close(&report.source);
 		}
 	}

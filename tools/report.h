@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the two files of `xsprof report` share: report.c reads and counts, report-print.c prints.
+ * What the files of `xsprof report` share: report.c reads and counts, report-print.c and
+ * report-cause.c print.
  */
 #ifndef XSPROF_REPORT_H
 #define XSPROF_REPORT_H
 
+#include "cause.h"
 #include "filter.h"
 #include "groups.h"
+#include "reading.h"
 #include "report-open.h"
 #include "source.h"
 
@@ -31,8 +34,12 @@ enum report_sort {
 
 /**
  * struct report - a report under way
+ * @reading: the options that all verbs have; its limit is of rows in each table
+ * @cause: where tasks were
+ * @reader: what feeds it
  * @by: REPORT_BY_*
- * @limit: rows at most in each table
+ * @why: the ranges that are asked for with --why, else NULL
+ * @gaps: --gaps was given
  * @events: events read and wanted, those of ranges among them
  * @ranges: ranges counted, by enum xsprof_range_end
  * @first_ns: time of the first event read
@@ -47,12 +54,14 @@ struct report {
 	struct xsp_filter		filter;
 	struct xsp_groups		*groups;
 	struct xsprof_pairer_stats	pairs;
-	const char			*input;
+	struct reading			reading;
+	struct cause			*cause;
+	struct cause_reader		*reader;
 	unsigned int			by;
 	enum report_sort		sort;
-	uint64_t			limit;
 	bool				json;
-	bool				quiet;
+	const char			*why;
+	bool				gaps;
 	uint64_t			events;
 	uint64_t			ranges[3];
 	uint64_t			first_ns;
@@ -63,6 +72,18 @@ struct report {
 	bool				no_open;
 };
 
+/**
+ * struct report_width - how wide the words of rows are
+ * @process: process
+ * @thread: thread
+ * @category: category
+ */
+struct report_width {
+	size_t	process;
+	size_t	thread;
+	size_t	category;
+};
+
 void report_print(struct report *report);
 void report_print_json(struct report *report);
 
@@ -70,5 +91,24 @@ void report_print_json(struct report *report);
 const char *report_format_time(char *buf, size_t size, uint64_t ns);
 /* A text in a terminal: @width columns at least. */
 void report_print_text(const char *s, size_t len, size_t width);
+/* The heads of the columns of words, and the words of a row: both end the line. */
+void report_print_heads(const struct report *report, const struct report_width *width, bool bold);
+void report_print_words(const struct report *report, const struct xsp_group *group,
+			const struct report_width *width);
+bool report_colours(void);
+
+/* report-cause.c: what the time of @n rows was for; nothing where nobody knows. */
+void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
+			const struct report_width *width);
+void report_json_cause(const struct report *report);
+void report_json_row_cause(const struct report *report, const struct xsp_group *row);
+/* ",\"on_cpu_ns\":1,..." of all classes. */
+void report_json_sum(const struct cause_sum *sum);
+/* Lines "# ...": what there was to tell it from, and what was lost. */
+void report_print_sources(const struct cause_stats *stats);
+/* "\"recorded\":[\"sched\",...]": what there was to tell it from. */
+void report_json_recorded(const struct cause_stats *stats);
+/* "on_cpu" */
+const char *report_class_word(uint32_t class);
 
 #endif /* XSPROF_REPORT_H */

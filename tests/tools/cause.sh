@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Where the time of ranges went, on captures of this machine's own kernel: the sums of report
+# against those made by python3 from the same capture's text, and programs that are late for a
+# reason that is known. Nothing is judged by how long it took, only by what took most of it. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+planted=$BUILD/tests/tools/planted
+
+skip() # $1 name, $2 why
+{
+	n=$((n + 1))
+	echo "ok $n $1 # SKIP $2"
+}
+
+# A capture $dir/$1.data of planted $1 ...; 77: it cannot be had here, and $why says why.
+plant()
+{
+	local what=$1 i
+
+	# What the kernel's tracer loses on a busy machine says nothing: again, with more room.
+	for i in 1 4 16; do
+		timeout -s KILL 100 "$xsprof" record -q -e sched --irq --syscalls --faults \
+			--trace-buffer ${i}0m -o "$dir/$what.data" -- "$planted" "$@" \
+			>"$dir/out" 2>"$dir/log"
+		case $? in
+		0) ;;
+		77) why=$(tail -n 1 "$dir/out"); return 77 ;;
+		*) return 1 ;;
+		esac
+		"$xsprof" report --json "$dir/$what.data" >"$dir/$what.json" 2>>"$dir/log" ||
+			return 1
+		grep -q '"losses":0,' "$dir/$what.json" && return 0
+		echo "events of the kernel were lost with a buffer of ${i}0 MB" >>"$dir/log"
+	done
+	return 1
+}
+
+"$make_capture" all "$dir/plain.data" || exit 1
+status 1 "$xsprof" report --why op "$dir/plain.data" && grep -q 'record with -e sched' "$dir/log"
+result "--why of a capture without the scheduler's events says what to record" $?
+status 1 "$xsprof" report --gaps "$dir/plain.data" && grep -q 'record with -e sched' "$dir/log"
+result "--gaps as well" $?
+status 2 "$xsprof" report --gaps --why op "$dir/plain.data"
+result "--why and --gaps at once are refused" $?
+"$xsprof" report "$dir/plain.data" 2>"$dir/log" | grep -q 'On-CPU'
+[ $? = 1 ] && "$xsprof" report --json "$dir/plain.data" 2>>"$dir/log" | grep -q '"cause"'
+[ $? = 1 ]
+result "report of it has no such columns" $?
+
+if ! "$xsprof" record -q -e sched -o "$dir/try.data" -- true >"$dir/out" 2>"$dir/log"; then
+	skip "the time of ranges" "record -e sched: $(tail -n 1 "$dir/log")"
+	finish
+fi
+
+plant mix
+good=$?
+[ $good = 0 ] && "$dump" -f text -o "$dir/mix.text" "$dir/mix.data" 2>>"$dir/log" &&
+	python3 "$here/check-cause.py" sums "$dir/mix.text" "$dir/mix.json" >>"$dir/log" 2>&1
+result "nested and complete ranges: every class to the nanosecond" $?
+if [ $good = 0 ]; then
+	"$xsprof" report --why '*' -n 1000 --json "$dir/mix.data" >"$dir/why.json" 2>"$dir/log" &&
+		python3 "$here/check-cause.py" why "$dir/why.json" sum >>"$dir/log" 2>&1
+	result "causes of every range add up to it" $?
+	"$xsprof" report --gaps -n 1000 --json "$dir/mix.data" >"$dir/why.json" 2>"$dir/log" &&
+		python3 "$here/check-cause.py" why "$dir/why.json" sum >>"$dir/log" 2>&1
+	result "causes of every gap add up to it" $?
+	for by in op thread process category; do
+		"$xsprof" report --by $by --json "$dir/mix.data" 2>"$dir/log" |
+			python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["ranges"]
+assert rows
+for r in rows:
+    c = r["cause"]
+    assert c["wall_ns"] == r["total_ns"] == sum(
+        v for k, v in c.items() if k not in ("wall_ns", "faults")), r
+assert sum(r["cause"]["unknown_ns"] for r in rows) * 10 < sum(r["total_ns"] for r in rows), rows
+' >>"$dir/log" 2>&1
+		result "report --by $by: the columns add up" $?
+	done
+	status 1 "$xsprof" report --why 'no such' "$dir/mix.data" && grep -q 'no such' "$dir/log"
+	result "--why of a name that there is not" $?
+	"$xsprof" report "$dir/mix.data" 2>"$dir/log" | grep -q 'On-CPU  *Runnable  *Blocked'
+	result "report has the columns" $?
+fi
+
+for what in cpu lock chain fault io softirq gap; do
+	file=
+	[ $what = io ] && file=$dir/io.file
+	plant $what $file
+	case $? in
+	77)
+		skip "--why of $what" "$why"
+		continue ;;
+	0)
+		ask="--why op"
+		[ $what = gap ] && ask=--gaps
+		# shellcheck disable=SC2086
+		"$xsprof" report $ask "$dir/$what.data" >"$dir/log" 2>&1 &&
+			"$xsprof" report $ask --json "$dir/$what.data" >"$dir/why.json" \
+				2>>"$dir/log" &&
+			python3 "$here/check-cause.py" why "$dir/why.json" $what >>"$dir/log" 2>&1
+		good=$?
+		first=$(sed -n '/^1\. /,$s/^        //p' "$dir/log" | head -n 1)
+		result "--why of $what: $first" $good ;;
+	*)
+		result "--why of $what" 1 ;;
+	esac
+done
+finish

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tells what the time of ranges was for from a capture's text, and compares that with
+`xsprof report --json`; or looks whether `--why --json` names a cause.
+
+usage: check-cause.py sums TEXT REPORT
+       check-cause.py why REPORT WHAT
+
+It shares no code with the report, and keeps no sums: every range is added up from the list of
+the changes of its thread. The text must be of a capture that lost nothing.
+"""
+import bisect, collections, json, re, sys
+
+CLASSES = ["on_cpu", "runnable", "blocked", "io", "syscall", "fault", "irq", "softirq", "unknown"]
+
+
+def adds_up(row):
+    return row["wall_ns"] == sum(row[c + "_ns"] for c in CLASSES)
+
+
+class Machine:
+    def __init__(self):
+        self.run = collections.defaultdict(lambda: "unknown")
+        self.cpu_of, self.nr, self.fault = {}, {}, set()
+        self.current, self.tops = {}, collections.defaultdict(list)
+        self.changes = collections.defaultdict(list)
+        self.syscalls = False
+
+    def note(self, tid, ns):
+        run = self.run[tid]
+        if run == "on":
+            top = self.tops[self.cpu_of[tid]]
+            run = top[-1][0] if top else "syscall" if tid in self.nr else "on_cpu"
+        changes = self.changes[tid]
+        if not changes or changes[-1][1] != run:
+            changes.append((ns, run))
+
+    def put(self, tid, cpu, ns, run):
+        if tid:
+            self.run[tid] = run
+            if cpu is not None:
+                self.cpu_of[tid] = cpu
+            self.note(tid, ns)
+
+    def seen(self, tid, cpu, ns, certain):
+        if tid and (self.run[tid] == "unknown" or (certain and self.run[tid] != "on")):
+            self.current.setdefault(cpu, tid)
+            self.put(tid, cpu, ns, "on")
+
+    def kernel(self, tid, cpu, ns, name, text):
+        f = dict(re.findall(r"(\w+)=(\S*)", text))
+        if name == "sched_switch":
+            m = re.search(r"prev_pid=(\d+) .*prev_state=(\S+) ==> .*next_pid=(\d+)", text)
+            prev, state, new = int(m[1]), m[2], int(m[3])
+            letter = state.split("|")[-1].rstrip("+")[:1]
+            run = {"R": "runnable", "D": "io", "X": "unknown", "Z": "unknown"}.get(letter,
+                                                                                   "blocked")
+            if run in ("io", "blocked") and prev in self.fault and prev not in self.nr and \
+                    self.syscalls:
+                run = "fault"
+            self.tops[cpu] = []
+            self.put(prev, cpu, ns, run)
+            self.current[cpu] = new
+            self.put(new, cpu, ns, "on")
+            return
+        if self.current.get(cpu) != tid:
+            self.seen(tid, cpu, ns, False)
+        if name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
+            who = int(re.search(r" pid=(\d+)", text)[1])
+            if self.run[who] not in ("on", "runnable"):
+                self.put(who, int(f["target_cpu"]), ns, "runnable")
+        elif name in ("sys_enter", "sys_exit"):
+            self.seen(tid, cpu, ns, True)
+            self.fault.discard(tid)
+            if name == "sys_enter":
+                self.syscalls = True
+                self.nr[tid] = 1
+            else:
+                self.nr.pop(tid, None)
+            if tid:
+                self.note(tid, ns)
+        elif name == "page_fault_user":
+            self.seen(tid, cpu, ns, True)
+            self.fault.add(tid)
+        else:
+            m = re.fullmatch(r"(softirq|irq_handler|\w+)_(entry|exit)", name)
+            if not m:
+                return
+            kind = "softirq" if m[1] == "softirq" else "irq"
+            which = f.get("vec") or f.get("irq") or f.get("vector")
+            if m[2] == "entry":
+                self.tops[cpu].append((kind, which))
+            elif (kind, which) in self.tops[cpu]:
+                while self.tops[cpu].pop() != (kind, which):
+                    pass
+            if self.run[self.current.get(cpu)] == "on":
+                self.note(self.current[cpu], ns)
+
+    def split(self, tid, begin, end):
+        out = dict.fromkeys(CLASSES, 0)
+        changes = self.changes[tid]
+        i = bisect.bisect_right(changes, begin, key=lambda c: c[0])
+        at, run = begin, changes[i - 1][1] if i else "unknown"
+        while at < end:
+            to = changes[i][0] if i < len(changes) and changes[i][0] < end else end
+            out[run] += to - at
+            at = to
+            if i < len(changes):
+                run = changes[i][1]
+            i += 1
+        return out
+
+
+def ns_of(text):
+    s, frac = text.split(".")
+    return int(s) * 10**9 + int(frac)
+
+
+def sums(text, report):
+    machine, stacks, rows = Machine(), collections.defaultdict(list), {}
+    ranges = []
+    line_re = re.compile(r"^.*?-(\d+)\s+\[(\d+|---)\]\s+(\d+\.\d{9}): (\w+): ?(.*)$")
+    for line in open(text, errors="replace"):
+        m = line_re.match(line)
+        if not m or line.startswith("#"):
+            continue
+        tid, cpu, ns = int(m[1]), None if m[2] == "---" else int(m[2]), ns_of(m[3])
+        name, rest = m[4], m[5]
+        if name in ("begin", "end", "complete"):
+            if cpu is not None and machine.changes:
+                machine.seen(tid, cpu, ns, False)
+                machine.fault.discard(tid)
+            if name == "begin":
+                stacks[tid].append((ns, rest.split()[0]))
+            elif name == "end":
+                begin, what = stacks[tid].pop()
+                ranges.append((tid, begin, ns, what))
+            else:
+                d = re.search(r"begin=(\S+) end=(\S+)", rest)
+                ranges.append((tid, ns_of(d[1]), ns_of(d[2]), rest.split()[0]))
+        else:
+            machine.kernel(tid, cpu, ns, name, rest)
+    for tid, begin, end, what in ranges:
+        row = rows.setdefault(what, collections.Counter())
+        row["wall"] += end - begin
+        row.update(machine.split(tid, begin, end))
+    assert rows, "no ranges"
+    report = json.load(open(report))
+    assert not report["cause"]["losses"] and not report["cause"]["forgotten"], report["cause"]
+    assert len(report["ranges"]) == len(rows), (len(report["ranges"]), len(rows))
+    for r in report["ranges"]:
+        mine, cause = rows[r["name"]], r["cause"]
+        assert cause["wall_ns"] == r["total_ns"] == mine["wall"], (r, mine)
+        assert adds_up(cause), r
+        for c in CLASSES:
+            assert cause[c + "_ns"] == mine[c], (r["name"], c, cause[c + "_ns"], mine[c])
+    print(len(ranges), "ranges,", sum(len(c) for c in machine.changes.values()), "changes")
+
+
+# What must be the largest cause, of those that are no work of the thread's own.
+WHATS = {
+    "cpu": lambda c: c["class"] == "runnable" and c["by"]["comm"] == "hog",
+    "lock": lambda c: c["class"] == "blocked" and c["by"]["comm"] == "holder" and
+            c["syscall"] == "futex",
+    "chain": lambda c: c["class"] == "blocked" and c["by"]["comm"] == "holder" and
+             c["chain"][0]["class"] == "runnable" and c["chain"][0]["by_comm"] == "hog",
+    "fault": lambda c: c["class"] == "fault" and c["by"]["comm"] == "pager",
+    "io": lambda c: c["class"] == "io" and c["syscall"] == "pwrite64",
+    "softirq": lambda c: c["class"] == "softirq" and c["by"]["name"] == "NET_RX",
+    "gap": lambda c: c["class"] == "blocked" and c["syscall"] == "clock_nanosleep" and
+           c["by"]["context"] == "irq",
+}
+
+
+def why(report, what):
+    report = json.load(open(report))
+    if what == "gap":
+        window = report["gaps"][0]
+        assert window["before"] == "before" and window["name"] == "after", window
+    elif what != "sum":
+        window = report["ranges"][0]
+        assert window["name"] == "op", window
+    for w in report.get("ranges") or report["gaps"]:
+        assert adds_up(w["sum"]) and w["wall_ns"] == w["end_ns"] - w["begin_ns"], w
+        assert sum(c["ns"] for c in w["causes"]) == w["wall_ns"], w
+        for c in CLASSES:
+            assert w["sum"][c + "_ns"] == sum(i["ns"] for i in w["causes"] if i["class"] == c), w
+        assert [c["ns"] for c in w["causes"]] == sorted((c["ns"] for c in w["causes"]),
+                                                        reverse=True), w
+    if what == "sum":
+        return
+    waits = [c for c in window["causes"] if c["class"] not in ("on_cpu", "syscall")]
+    assert WHATS[what](waits[0]), waits[:3]
+
+
+if sys.argv[1] == "sums":
+    sums(*sys.argv[2:])
+else:
+    why(*sys.argv[2:])

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program whose range "op" is late for a reason that is known:
+ *
+ *	planted cpu		another process, "hog", has the CPU
+ *	planted lock		a thread, "holder", has the lock, and runs
+ *	planted chain		a thread, "holder", has the lock, and "hog" has its CPU
+ *	planted fault		a page fault waits for a thread, "pager"
+ *	planted io FILE		the disk writes FILE
+ *	planted softirq		packets of the loopback come in
+ *	planted gap		not in a range, but between "before" and "after" it slept
+ *	planted mix		nested ranges of all kinds, with sleeps and system calls in them
+ *
+ * It says so and ends with 77 where that cannot be done here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xsprof/xsprof.h>
+
+static sem_t ready;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t op;
+
+static void skip(const char *what)
+{
+	printf("%s: %s\n", what, strerror(errno));
+	exit(77);
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* On one CPU, the same for all who call it. */
+static void pin(void)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		die("sched_getaffinity");
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+}
+
+/* Uses @us microseconds of a CPU, however long that takes. */
+static void work(long us)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	do {
+		/* The question is a system call, and an event. */
+		for (int i = 0; i < 20000; i++)
+			__asm__ volatile("" ::: "memory");
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while ((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < us);
+}
+
+/* Before all that the machine has to do besides, and behind whom is above. */
+static void be_urgent(int level)
+{
+	struct sched_param param = { .sched_priority = level };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		skip("SCHED_FIFO");
+}
+
+static pid_t start_hog(void)
+{
+	struct timespec pause_ms = { 0, 1000000 };
+	int to[2];
+	pid_t pid;
+	char c;
+
+	be_urgent(1);
+	if (pipe(to))
+		die("pipe");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "hog");
+		pin();
+		be_urgent(2);
+		if (write(to[1], "r", 1) != 1)
+			_exit(1);
+		for (;;) {
+			work(30000);
+			nanosleep(&pause_ms, NULL);
+		}
+	}
+	close(to[1]);
+	if (read(to[0], &c, 1) != 1) {
+		errno = EPERM;
+		skip("SCHED_FIFO");
+	}
+	close(to[0]);
+	return pid;
+}
+
+static void stop_hog(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void plant_cpu(void)
+{
+	pid_t hog = start_hog();
+
+	pin();
+	xsprof_begin(op);
+	work(2000);
+	xsprof_end();
+	stop_hog(hog);
+}
+
+static void *hold(void *pinned)
+{
+	pthread_setname_np(pthread_self(), "holder");
+	pthread_mutex_lock(&lock);
+	if (pinned)
+		pin();
+	sem_post(&ready);
+	work(pinned ? 3000 : 40000);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void plant_lock(bool chain)
+{
+	pid_t hog = chain ? start_hog() : 0;
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, hold, chain ? &lock : NULL))
+		die("pthread_create");
+	sem_wait(&ready);
+	xsprof_begin(op);
+	pthread_mutex_lock(&lock);
+	xsprof_end();
+	pthread_mutex_unlock(&lock);
+	pthread_join(t, NULL);
+	if (hog)
+		stop_hog(hog);
+}
+
+static void *page_in(void *arg)
+{
+	static char page[4096] __attribute__((aligned(4096)));
+	struct uffdio_copy copy = { .src = (uintptr_t)page, .len = 4096 };
+	struct timespec while_ms = { 0, 3000000 };
+	struct uffd_msg msg;
+	int fd = *(int *)arg;
+
+	pthread_setname_np(pthread_self(), "pager");
+	sem_post(&ready);
+	for (int i = 0; i < 8; i++) {
+		if (read(fd, &msg, sizeof(msg)) != sizeof(msg))
+			die("userfaultfd");
+		nanosleep(&while_ms, NULL);
+		copy.dst = msg.arg.pagefault.address & ~4095ull;
+		if (ioctl(fd, UFFDIO_COPY, &copy))
+			die("UFFDIO_COPY");
+	}
+	return NULL;
+}
+
+static void plant_fault(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	volatile char *p;
+	pthread_t t;
+
+	if (fd < 0)
+		skip("userfaultfd");
+	p = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		die("mmap");
+	reg.range.start = (uintptr_t)p;
+	reg.range.len = 8 * 4096;
+	if (ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg))
+		skip("userfaultfd");
+	if (pthread_create(&t, NULL, page_in, &fd))
+		die("pthread_create");
+	sem_wait(&ready);
+	xsprof_begin(op);
+	for (int i = 0; i < 8; i++)
+		p[i * 4096] = 1;
+	xsprof_end();
+	pthread_join(t, NULL);
+}
+
+static void plant_io(const char *path)
+{
+	size_t size = 1 << 20;
+	int fd = open(path, O_CREAT | O_RDWR | O_DIRECT | O_SYNC | O_CLOEXEC, 0600);
+	void *p;
+
+	if (fd < 0)
+		skip(path);
+	if (posix_memalign(&p, 4096, size))
+		die("posix_memalign");
+	be_urgent(1);
+	memset(p, 1, size);
+	if (pwrite(fd, p, size, 0) != (ssize_t)size)
+		skip(path);
+	xsprof_begin(op);
+	for (int i = 0; i < 32; i++)
+		if (pwrite(fd, p, size, (off_t)i << 20) != (ssize_t)size)
+			skip(path);
+	xsprof_end();
+	close(fd);
+	unlink(path);
+}
+
+static void plant_softirq(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(a);
+	int in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int out = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char packet[512] = { 0 };
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (in < 0 || out < 0 || bind(in, (struct sockaddr *)&a, len) ||
+	    getsockname(in, (struct sockaddr *)&a, &len) ||
+	    connect(out, (struct sockaddr *)&a, len))
+		skip("the loopback");
+	be_urgent(1);
+	xsprof_begin(op);
+	for (int i = 0; i < 3000; i++)
+		if (send(out, packet, sizeof(packet), 0) < 0 && errno != ENOBUFS)
+			skip("the loopback");
+	xsprof_end();
+}
+
+static void plant_gap(void)
+{
+	struct timespec while_ms = { 0, 30000000 };
+
+	for (int i = 0; i < 20; i++) {
+		xsprof_begin(op);
+		xsprof_end();
+	}
+	xsprof_begin(xsprof_name("before"));
+	work(100);
+	xsprof_end();
+	nanosleep(&while_ms, NULL);
+	xsprof_begin(xsprof_name("after"));
+	work(100);
+	xsprof_end();
+}
+
+static void mix_step(unsigned int *seed, int deep)
+{
+	struct timespec short_us = { 0, 20000 };
+	uint64_t begin = xsprof_now();
+	uint32_t whole = xsprof_name("whole"), inner = xsprof_name("inner");
+
+	xsprof_begin(deep ? inner : op);
+	switch (rand_r(seed) % 6) {
+	case 0:
+		nanosleep(&short_us, NULL);
+		break;
+	case 1:
+		sched_yield();
+		break;
+	case 2:
+		work(rand_r(seed) % 100);
+		break;
+	case 3:
+		free(memset(malloc(1 << 20), 1, 1 << 20));
+		break;
+	default:
+		if (deep < 5)
+			mix_step(seed, deep + 1);
+	}
+	xsprof_end();
+	xsprof_complete(whole, begin);
+}
+
+static void *mix(void *seed)
+{
+	unsigned int s = (unsigned int)(uintptr_t)seed;
+
+	pin();
+	for (int i = 0; i < 300; i++)
+		mix_step(&s, 0);
+	return NULL;
+}
+
+static void plant_mix(void)
+{
+	pthread_t t[3];
+
+	for (uintptr_t i = 0; i < 3; i++)
+		if (pthread_create(&t[i], NULL, mix, (void *)(i + 1)))
+			die("pthread_create");
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	sem_init(&ready, 0, 0);
+	op = xsprof_name("op");
+	if (!strcmp(what, "cpu"))
+		plant_cpu();
+	else if (!strcmp(what, "lock") || !strcmp(what, "chain"))
+		plant_lock(*what == 'c');
+	else if (!strcmp(what, "fault"))
+		plant_fault();
+	else if (!strcmp(what, "io") && argc > 2)
+		plant_io(argv[2]);
+	else if (!strcmp(what, "softirq"))
+		plant_softirq();
+	else if (!strcmp(what, "gap"))
+		plant_gap();
+	else if (!strcmp(what, "mix"))
+		plant_mix();
+	else
+		return 2;
+	return 0;
+}
