@@ -23,7 +23,7 @@ static const struct verb {
 	const char	*what;
 } verbs[] = {
 	{ "record", cmd_record, "record a command, or processes that run, into a capture" },
-	{ "report", cmd_report, "where the time went: per name, thread, process, category" },
+	{ "report", cmd_report, "where the time went: per name, thread, process, category; why" },
 	{ "dump", cmd_dump, "print a capture as text, Chrome JSON or NDJSON" },
 	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
 	{ "snapshot", cmd_snapshot, "what rings hold now, into a capture; nothing is stopped" },

@@ -100,9 +100,6 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 
 	if (!stats->switches)
 		return;
-	putchar('\n');
-	report_print_sources(stats);
-	putchar('\n');
 	for (int c = 0; c < COLUMNS; c++)
 		wide[c] = c ? strlen(classes[order[c - 1]].head) : strlen("Wall");
 	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
@@ -112,8 +109,11 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 			if (strlen(cell[c]) > wide[c])
 				wide[c] = strlen(cell[c]);
 	}
-	if (bold)
-		fputs("\033[1m", stdout);
+	putchar('\n');
+	report_print_sources(stats);
+	if (!shown)
+		return;
+	printf("\n%s", bold ? "\033[1m" : "");
 	for (int c = 0; c < COLUMNS; c++)
 		printf("%*s  ", (int)wide[c], c ? classes[order[c - 1]].head : "Wall");
 	report_print_heads(report, width, bold);

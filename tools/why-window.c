@@ -128,9 +128,13 @@ static void add(struct why *why, struct why_window *w, const struct cause_segmen
 	if (!item)
 		return;
 	item->ns += s.to - s.from;
-	item->count++;
-	if (s.to - s.from > item->longest) {
-		item->longest = s.to - s.from;
+	/* What is told in pieces is one all the same. */
+	item->piece = item->count && s.from == item->last ? item->piece + s.to - s.from :
+		      s.to - s.from;
+	item->count += !item->count || s.from != item->last;
+	item->last = s.to;
+	if (item->piece > item->longest) {
+		item->longest = item->piece;
 		follow(why, item, &s);
 	}
 }

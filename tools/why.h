@@ -45,6 +45,8 @@ struct why_link {
  * @count: how often
  * @longest: at a time
  * @first: when it was first
+ * @piece: how long it was the last time
+ * @last: when that ended
  * @links: what is known of who ended the longest
  */
 struct why_item {
@@ -58,6 +60,8 @@ struct why_item {
 	uint64_t	count;
 	uint64_t	longest;
 	uint64_t	first;
+	uint64_t	piece;
+	uint64_t	last;
 	uint32_t	nr_links;
 	struct why_link	links[WHY_LINKS];
 };

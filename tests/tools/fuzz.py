@@ -87,8 +87,22 @@ def try_all(path, xsprof, check):
     for verb in "report", "info":
         run(xsprof, verb, path)
         out = run(xsprof, verb, "--json", path).stdout
-        json.loads(out.decode("utf-8"), parse_constant=no_constant)
+        said = json.loads(out.decode("utf-8"), parse_constant=no_constant)
+        for row in said.get("ranges", []):
+            ns = row.get("cause", {"wall_ns": 0})
+            parts = sum(v for k, v in ns.items() if k not in ("wall_ns", "faults"))
+            # Sums of times that no clock has are modulo 2^64.
+            if (parts - ns["wall_ns"]) % (1 << 64):
+                raise AssertionError("the time of a row does not add up: %s" % row)
     run(xsprof, "report", "--by", "name,thread,process,category", path)
+    for what in ["--why", "*"], ["--gaps"]:
+        run(xsprof, "report", *what, path)
+        done = run(xsprof, "report", "--json", "-n", "20", *what, path)
+        if done.returncode != 1:
+            why = json.loads(done.stdout.decode("utf-8"), parse_constant=no_constant)
+            for w in why.get("ranges") or why.get("gaps"):
+                if sum(c["ns"] for c in w["causes"]) != w["wall_ns"]:
+                    raise AssertionError("causes do not add up: %s" % w)
     return lines
 
 
