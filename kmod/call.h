@@ -23,6 +23,7 @@ union xsp_argument {
 	struct xsprof_watch	watch;
 	struct xsprof_events	events;
 	struct xsprof_syncs	syncs;
+	struct xsprof_emit	emit;
 };
 
 /**

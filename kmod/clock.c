@@ -21,6 +21,7 @@
 #include <asm/tsc.h>
 #endif
 
+#include "trace.h"
 #include "xsprof.h"
 
 #define NR_SYNCS	512	/* the time between two of them doubles when so many are reached */
@@ -261,6 +262,7 @@ static void take_sync(bool keep, struct xsprof_clock *now)
 	convert_from(&s);
 	*now = conversion;
 	mutex_unlock(&lock);
+	trace_clock_sync(&s);
 }
 
 /* Readers of the page copy it between two equal, even values of seq. */
@@ -316,6 +318,22 @@ static void tick(struct work_struct *work)
 	/* With nobody left there is nothing to convert, and an idle machine is left alone. */
 	if (xsp_registry_live())
 		queue_delayed_work(xsp_wq, &tick_work, HZ);
+}
+
+/* How long so many ticks of the producer's counter are. */
+u64 xsp_clock_ns(const struct xsp_producer *p, u64 ticks)
+{
+	const struct xsprof_clock *c = &p->ctl->clock;
+	u32 seq, mult, shift;
+
+	do {
+		seq = READ_ONCE(c->seq);
+		smp_rmb();	/* pairs with store_clock() */
+		mult = READ_ONCE(c->mult);
+		shift = READ_ONCE(c->shift);
+		smp_rmb();	/* both of them before the second look */
+	} while (seq & 1 || READ_ONCE(c->seq) != seq);
+	return mul_u64_u32_shr(ticks, mult, shift);
 }
 
 /* A producer attaches: its own first sync point, and the clock ticks from now on. */

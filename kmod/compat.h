@@ -68,4 +68,11 @@ static inline u64 xsp_clocksource_cycles(void)
 }
 #endif
 
+/* An event's string: what it is a copy of was said twice until 6.10. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define xsp_assign_str(dst, src)	__assign_str(dst, src)
+#else
+#define xsp_assign_str(dst, src)	__assign_str(dst)
+#endif
+
 #endif /* XSP_COMPAT_H */

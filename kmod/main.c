@@ -54,7 +54,7 @@ MODULE_PARM_DESC(mode, "permissions of /dev/xsprof, at most 0777 (default 0666)"
 
 bool xsp_always_on = true;
 module_param_named(always_on, xsp_always_on, bool, 0644);
-MODULE_PARM_DESC(always_on, "N: what no recorder started is paused until it is read (default Y)");
+MODULE_PARM_DESC(always_on, "N: what no recorder started is paused until it is read or traced (default Y)");
 
 unsigned int xsp_retain_seconds = 600;
 module_param_cb(retain_seconds, &uint_limit, &xsp_retain_seconds, 0644);
@@ -197,6 +197,17 @@ static long call_kick(void *self, union xsp_argument *a)
 	return xsp_producer_kick(p, a->value & XSPROF_KICK_FLUSH);
 }
 
+static long call_emit(void *self, union xsp_argument *a)
+{
+	struct xsp_producer *p = producer_of(self);
+
+	if (!p)
+		return -ENODEV;
+	if (!xsp_producer_is_mine(p))
+		return -EPERM;
+	return xsp_emit(p, &a->emit);
+}
+
 static long call_list(void *self, union xsp_argument *a)
 {
 	struct xsprof_list *arg = &a->list;
@@ -248,6 +259,7 @@ static const struct xsp_command commands[] = {
 	{ _IOC_NR(XSPROF_IOC_POPULATE), sizeof(struct xsprof_populate), false, call_populate },
 	{ _IOC_NR(XSPROF_IOC_CONTROL), sizeof(struct xsprof_control), true, call_control },
 	{ _IOC_NR(XSPROF_IOC_SYNCS), sizeof(struct xsprof_syncs), true, call_syncs },
+	{ _IOC_NR(XSPROF_IOC_EMIT), sizeof(struct xsprof_emit), false, call_emit },
 };
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -203,6 +203,29 @@ static void set_enabled(struct xsp_producer *p, u64 wanted, u32 paused)
 }
 
 /**
+ * xsp_producer_emit() - tell it which of its markers are traced now
+ * @p: producer
+ *
+ * Reads the set under the lock: whoever comes last has seen the latest.
+ */
+void xsp_producer_emit(struct xsp_producer *p)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+	u32 types, paused;
+
+	mutex_lock(&p->lock);
+	types = xsp_emit_types();
+	WRITE_ONCE(ctl->emit_types, types);
+	WRITE_ONCE(ctl->emit, types ? U32_MAX : 0);
+	paused = ctl->paused & ~XSPROF_PAUSED_RECORDER;
+	if (!types)
+		paused |= XSPROF_PAUSED_RECORDER;
+	if (p->idle && paused != ctl->paused)
+		set_enabled(p, ctl->wanted, paused);
+	mutex_unlock(&p->lock);
+}
+
+/**
  * xsp_producer_control() - change what is enabled
  * @p: producer
  * @arg: as the caller gave it; enabled is set
@@ -222,6 +245,9 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 	if (bits & ~may_pause)
 		return -EPERM;
 	mutex_lock(&p->lock);
+	/* A reader has decided; tracing no longer does. */
+	if (bits & XSPROF_PAUSED_RECORDER)
+		p->idle = false;
 	if (p->state != XSPROF_STATE_LIVE)
 		err = -ESHUTDOWN;
 	else if (arg->set || arg->clear || bits)
@@ -421,13 +447,15 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 		return err;
 	}
 	fill_ctl(p, arg);
-	set_enabled(p, arg->wanted,
-		    xsp_always_on || p->session ? 0 : XSPROF_PAUSED_RECORDER);
+	p->idle = !xsp_always_on && !p->session;
+	set_enabled(p, arg->wanted, p->idle ? XSPROF_PAUSED_RECORDER : 0);
 	xsp_clock_start(p);
 	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
 	xsp_registry_publish(p);
+	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
+	xsp_producer_emit(p);
 	arg->id = p->id;
 	*out = p;
 	return 0;

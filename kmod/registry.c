@@ -329,6 +329,24 @@ struct xsp_producer *xsp_registry_next(u64 after)
 	return NULL;
 }
 
+/* The first whose process lives with a number above @after, whoever may read it, or NULL. */
+struct xsp_producer *xsp_registry_next_live(u64 after)
+{
+	struct xsp_producer *p;
+	unsigned long id;
+
+	mutex_lock(&xsp_registry_lock);
+	xa_for_each_start(&producers, id, p, after + 1) {
+		if (READ_ONCE(p->state) != XSPROF_STATE_LIVE)
+			continue;
+		xsp_producer_get(p);
+		mutex_unlock(&xsp_registry_lock);
+		return p;
+	}
+	mutex_unlock(&xsp_registry_lock);
+	return NULL;
+}
+
 /* The caller's own, by number, or NULL; also when its user ids have changed since. */
 struct xsp_producer *xsp_registry_mine(u64 id)
 {

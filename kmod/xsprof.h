@@ -11,8 +11,11 @@
  *	reader.c	descriptors that read one producer
  *	clock.c		the counter and its sync points
  *	sysfs.c		counters for people
+ *	emit.c		markers as events of the kernel's: trace.h has them
+ *	decimal.c	the text of a double
  *
- * Locks, outermost first: mmap_lock, xsp_producer.lock, xsp_registry_lock.  Nothing is copied
+ * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of emit.c,
+ * xsp_producer.lock, xsp_registry_lock.  Nothing is copied
  * to or from a process with one of the last two held: that could fault, which takes the first.
  * The lock of clock.c is never held with another.
  */
@@ -107,6 +110,7 @@ struct xsp_geometry {
  * @attached: CLOCK_MONOTONIC at attach, ns
  * @mode: enum xsprof_mode
  * @clock: enum xsprof_clock_kind
+ * @idle: under @lock: paused only because nobody reads; what is traced is not
  * @unwanted: not to be kept: whoever read it has done with it
  * @exit_wait: on @pid: calls when the process ends
  * @exit_code: of the process, stored by @exit_wait
@@ -147,6 +151,7 @@ struct xsp_producer {
 	u64			attached;
 	u32			mode;
 	u32			clock;
+	bool			idle;
 	bool			unwanted;
 
 	wait_queue_entry_t	exit_wait;
@@ -188,6 +193,7 @@ void xsp_producer_put(struct xsp_producer *p);
 bool xsp_producer_is_mine(const struct xsp_producer *p);
 int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause);
 bool xsp_producer_kick(struct xsp_producer *p, bool flush);
+void xsp_producer_emit(struct xsp_producer *p);
 void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info);
 
 static inline struct xsp_producer *xsp_producer_get(struct xsp_producer *p)
@@ -212,6 +218,7 @@ bool xsp_registry_make_room(const struct xsp_uid *uid);
 u64 xsp_registry_events(void);
 struct xsp_producer *xsp_registry_next(u64 after);
 struct xsp_producer *xsp_registry_find(u64 id);
+struct xsp_producer *xsp_registry_next_live(u64 after);
 struct xsp_producer *xsp_registry_mine(u64 id);
 bool xsp_registry_may_read(const struct xsp_producer *p);
 void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
@@ -260,8 +267,18 @@ int xsp_clock_init(void);
 void xsp_clock_exit(void);
 u32 xsp_clock_kind(void);
 u64 xsp_clock_ticks(u32 kind);
+u64 xsp_clock_ns(const struct xsp_producer *p, u64 ticks);
 void xsp_clock_start(struct xsp_producer *p);
 int xsp_clock_copy(struct xsprof_syncs *arg);
+
+/* ---- emit.c ---- */
+u32 xsp_emit_types(void);
+long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg);
+
+/* ---- decimal.c ---- */
+#define XSP_DECIMAL_SIZE	32
+
+void xsp_decimal(char text[XSP_DECIMAL_SIZE], u64 bits);
 
 /* ---- sysfs.c ---- */
 extern const struct attribute_group *xsp_sysfs_groups[];

@@ -41,6 +41,7 @@ static const struct command commands[] = {
 	{ "WATCH", XSPROF_IOC_WATCH, sizeof(struct xsprof_watch), CONSUMER_FD, false },
 	{ "EVENTS", XSPROF_IOC_EVENTS, sizeof(struct xsprof_events), CONSUMER_FD, true },
 	{ "DROP", XSPROF_IOC_DROP, 0, CONSUMER_FD, false },
+	{ "EMIT", XSPROF_IOC_EMIT, sizeof(struct xsprof_emit), PRODUCER_FD, false },
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -323,7 +324,8 @@ TEST_F(ioctl, unknown)
 	memset(self->buf, 0, MOST);
 	for (unsigned int side = 0; side < SIDES; side++) {
 		for (unsigned int nr = 0; nr < 256; nr++) {
-			if (nr >= _IOC_NR(XSPROF_IOC_ATTACH) && nr <= _IOC_NR(XSPROF_IOC_SYNCS))
+			if ((nr >= _IOC_NR(XSPROF_IOC_ATTACH) && nr <= _IOC_NR(XSPROF_IOC_SYNCS)) ||
+			    nr == _IOC_NR(XSPROF_IOC_EMIT))
 				continue;
 			for (unsigned int dir = 0; dir < 4; dir++)
 				EXPECT_EQ(-ENOTTY, dev_call(self->fd[side],

@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < sizeof(rd.ctl->reserved) / 8; i++)
 		CHECK_EQ(rd.ctl->reserved[i], 0);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < sizeof(rd.ctl->reserved0) / 8; i++)
 		CHECK_EQ(rd.ctl->reserved0[i], 0);
 	tap_result("nor does the arena, nor the control page");
 	return tap_done();

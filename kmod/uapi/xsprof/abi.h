@@ -25,7 +25,7 @@
 
 /* Raised when an old reader could misread new data; additions raise the minor number only. */
 #define XSPROF_ABI_MAJOR	1
-#define XSPROF_ABI_MINOR	0
+#define XSPROF_ABI_MINOR	1
 
 /* "xsprofR1" xor all ones: a scan of a memory dump does not hit code that names the constant. */
 #define XSPROF_MAGIC		(~0x3152666f72707378ULL)
@@ -123,6 +123,17 @@ enum xsprof_state {
 #define XSPROF_PAUSED_PROGRAM	0x1u	/* the program paused itself */
 #define XSPROF_PAUSED_RECORDER	0x2u	/* the recorder did; the program cannot undo it */
 
+/* Markers that become kernel events as well, while somebody traces them: xsprof:begin and so on. */
+enum xsprof_emit_kind {
+	XSPROF_EMIT_BEGIN	= 0,
+	XSPROF_EMIT_END		= 1,
+	XSPROF_EMIT_INSTANT	= 2,
+	XSPROF_EMIT_COUNTER	= 3,
+	XSPROF_EMIT_COMPLETE	= 4,
+	XSPROF_EMIT_GPU		= 5,
+	XSPROF_EMIT_KINDS	= 6,
+};
+
 #define XSPROF_READY_WORDS	129	/* 64 * 129 = XSPROF_MAX_RINGS */
 
 /**
@@ -131,6 +142,8 @@ enum xsprof_state {
  * @generation: raised after every change of @enabled and of @clock
  * @paused: XSPROF_PAUSED_*: who wants quiet; @enabled is 0 while any is set
  * @wanted: what @enabled is when not paused
+ * @emit: all ones while a tracepoint xsprof:* wants markers of any kind, else 0 (device only)
+ * @emit_types: which: one bit a kind, 1 << enum xsprof_emit_kind
  * @magic: XSPROF_MAGIC, stored last: before that nothing here is to be read
  * @abi_major: XSPROF_ABI_MAJOR of the writer
  * @abi_minor: XSPROF_ABI_MINOR of the writer
@@ -171,7 +184,9 @@ struct xsprof_ctl {
 	__u32	generation;
 	__u32	paused;
 	__u64	wanted;
-	__u64	reserved0[5];
+	__u32	emit;
+	__u32	emit_types;
+	__u64	reserved0[4];
 
 	/* from +64: fixed at attach */
 	__u64	magic;
@@ -572,6 +587,8 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_clock) == 40);
 XSPROF_ABI_AT(xsprof_ctl, enabled, 0);
 XSPROF_ABI_AT(xsprof_ctl, generation, 8);
 XSPROF_ABI_AT(xsprof_ctl, wanted, 16);
+XSPROF_ABI_AT(xsprof_ctl, emit, 24);
+XSPROF_ABI_AT(xsprof_ctl, emit_types, 28);
 XSPROF_ABI_AT(xsprof_ctl, magic, 64);
 XSPROF_ABI_AT(xsprof_ctl, page_size, 76);
 XSPROF_ABI_AT(xsprof_ctl, ring_size, 96);

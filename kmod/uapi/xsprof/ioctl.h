@@ -260,6 +260,53 @@ struct xsprof_syncs {
 	__u32	generation;
 };
 
+#define XSPROF_EMIT_TEXT_MAX	128	/* bytes of a text; longer ones are cut and end in "..." */
+#define XSPROF_EMIT_DOUBLE	0x1u	/* @value of a counter is the bits of a double */
+
+/**
+ * struct xsprof_emit - XSPROF_IOC_EMIT: a marker, as an event of the kernel's
+ * @size: sizeof(struct xsprof_emit) of the caller; up to @begin where the rest is not used
+ * @kind: enum xsprof_emit_kind
+ * @flags: XSPROF_EMIT_DOUBLE, of a counter
+ * @aux: of an instant: enum xsprof_scope; of a GPU's activity: enum xsprof_gpu_kind; else 0
+ * @ticks: time of the marker's record in its ring, 0 where it was lost there
+ * @value: of a counter: its value; of a complete range: how long it took, in ticks; of an
+ *	instant: its number, 0 for none; of a GPU's activity: correlation id; else 0
+ * @name: address of the name's text
+ * @category: address of its category's
+ * @name_len: bytes of it, 0 for none
+ * @category_len: bytes of it, 0 for none
+ * @begin: of a GPU's activity: when it began, on @clock
+ * @end: and when it ended
+ * @device: device index
+ * @stream: stream or queue
+ * @clock: 0 for the producers' ticks, else as in struct xsprof_rec_clock
+ * @reserved: must be 0
+ *
+ * Only the process that attached may call it, and it does where xsprof_ctl.emit_types has the
+ * kind's bit.  Texts end at their first 0.
+ *
+ * Return: 1, or 0 when nobody traces this kind any more: then nothing was done.
+ */
+struct xsprof_emit {
+	__u32	size;
+	__u32	kind;
+	__u32	flags;
+	__u32	aux;
+	__u64	ticks;
+	__u64	value;
+	__u64	name;
+	__u64	category;
+	__u32	name_len;
+	__u32	category_len;
+	__u64	begin;
+	__u64	end;
+	__u32	device;
+	__u32	stream;
+	__u32	clock;
+	__u32	reserved;
+};
+
 #define XSPROF_IOC_MAGIC	0xb7
 #define XSPROF_IOC_ATTACH	_IOWR(XSPROF_IOC_MAGIC, 0x01, struct xsprof_attach)
 #define XSPROF_IOC_KICK		_IO(XSPROF_IOC_MAGIC, 0x02)
@@ -271,7 +318,8 @@ struct xsprof_syncs {
 #define XSPROF_IOC_EVENTS	_IOWR(XSPROF_IOC_MAGIC, 0x08, struct xsprof_events)
 #define XSPROF_IOC_DROP		_IO(XSPROF_IOC_MAGIC, 0x09)	/* do not keep it */
 #define XSPROF_IOC_SYNCS	_IOWR(XSPROF_IOC_MAGIC, 0x0a, struct xsprof_syncs)
-/* 0x20 to 0x2f: reserved for markers sent through the device */
+/* 0x20 to 0x2f: markers sent through the device */
+#define XSPROF_IOC_EMIT		_IOW(XSPROF_IOC_MAGIC, 0x20, struct xsprof_emit)
 
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_attach) == 88);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_populate) == 24);
@@ -282,5 +330,7 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_open) == 16);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_watch) == 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_events) == 384);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_syncs) == 24);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_emit) == 88);
+XSPROF_ABI_AT(xsprof_emit, begin, 56);
 
 #endif /* _UAPI_XSPROF_IOCTL_H */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Markers as events of the kernel's: which kinds somebody traces, how producers learn of it, and
+ * the call by which they send them.  Owns the set of traced kinds; never touches a ring.
+ *
+ * ftrace, perf and BPF come and go by the same two callbacks of a tracepoint, which hold for all
+ * of them together.  ftrace may do so before the module's init and after its exit, when there is
+ * no producer.  A probe runs inside the call of a process that has the device open, or in
+ * clock.c, so none is left when the module goes, and there is nothing to wait for.
+ */
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+#include "xsprof.h"
+
+static DEFINE_MUTEX(lock);
+static u32 types;		/* a bit a kind; changed under @lock */
+
+u32 xsp_emit_types(void)
+{
+	return READ_ONCE(types);
+}
+
+/* ---- who traces what ----------------------------------------------------------------------- */
+
+/*
+ * A producer that attaches meanwhile looks at the set after it can be found here, and so sees
+ * this change or is seen by it.
+ */
+static void set_types(u32 set, u32 clear)
+{
+	struct xsp_producer *p;
+	u64 id = 0;
+
+	mutex_lock(&lock);
+	WRITE_ONCE(types, (types & ~clear) | set);
+	while ((p = xsp_registry_next_live(id))) {
+		id = p->id;
+		xsp_producer_emit(p);
+		xsp_producer_put(p);
+	}
+	mutex_unlock(&lock);
+}
+
+#define SWITCH_ON(name, kind)			\
+	int xsp_emit_##name##_on(void)		\
+	{					\
+		set_types(BIT(kind), 0);	\
+		return 0;			\
+	}
+
+#define SWITCH_OFF(name, kind)			\
+	void xsp_emit_##name##_off(void)	\
+	{					\
+		set_types(0, BIT(kind));	\
+	}
+
+SWITCH_ON(begin, XSPROF_EMIT_BEGIN)
+SWITCH_ON(end, XSPROF_EMIT_END)
+SWITCH_ON(instant, XSPROF_EMIT_INSTANT)
+SWITCH_ON(counter, XSPROF_EMIT_COUNTER)
+SWITCH_ON(complete, XSPROF_EMIT_COMPLETE)
+SWITCH_ON(gpu, XSPROF_EMIT_GPU)
+SWITCH_OFF(begin, XSPROF_EMIT_BEGIN)
+SWITCH_OFF(end, XSPROF_EMIT_END)
+SWITCH_OFF(instant, XSPROF_EMIT_INSTANT)
+SWITCH_OFF(counter, XSPROF_EMIT_COUNTER)
+SWITCH_OFF(complete, XSPROF_EMIT_COMPLETE)
+SWITCH_OFF(gpu, XSPROF_EMIT_GPU)
+
+/* ---- a marker ------------------------------------------------------------------------------ */
+
+/* Room for what is cut, for "..." and for the end. */
+#define TEXT_SIZE	(XSPROF_EMIT_TEXT_MAX + 4)
+
+/*
+ * The text ends up in the lines of a log that somebody else reads: no line of its own making in
+ * it, and nothing that a terminal obeys, in ASCII or (C1) in UTF-8.
+ */
+static void make_harmless(unsigned char *text)
+{
+	for (; *text; text++) {
+		if (*text < ' ' || *text == 0x7f)
+			*text = '?';
+		else if (*text == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0)
+			memset(text, '?', 2);
+	}
+}
+
+/* Cut inside no character of UTF-8, where it is any. */
+static void mark_cut(char *text)
+{
+	int at = XSPROF_EMIT_TEXT_MAX, i;
+
+	for (i = 0; i < 3 && ((unsigned char)text[at] & 0xc0) == 0x80; i++)
+		at--;
+	strscpy(text + at, "...", 4);
+}
+
+/* Return: 0 or -EFAULT. */
+static int get_text(char text[TEXT_SIZE], u64 from, u32 len)
+{
+	/* One more than is shown: what the cut goes through. */
+	long n = min_t(u32, len, XSPROF_EMIT_TEXT_MAX + 1);
+
+	if (n) {
+		n = strncpy_from_user(text, u64_to_user_ptr(from), n);
+		if (n < 0)
+			return n;
+	}
+	text[n] = 0;
+	if (n > XSPROF_EMIT_TEXT_MAX)
+		mark_cut(text);
+	make_harmless(text);
+	return 0;
+}
+
+static bool traced(u32 kind)
+{
+	switch (kind) {
+	case XSPROF_EMIT_BEGIN:
+		return trace_begin_enabled();
+	case XSPROF_EMIT_END:
+		return trace_end_enabled();
+	case XSPROF_EMIT_INSTANT:
+		return trace_instant_enabled();
+	case XSPROF_EMIT_COUNTER:
+		return trace_counter_enabled();
+	case XSPROF_EMIT_COMPLETE:
+		return trace_complete_enabled();
+	case XSPROF_EMIT_GPU:
+		return trace_gpu_activity_enabled();
+	}
+	return false;
+}
+
+static void send_number(struct xsp_marker *m)
+{
+	char text[XSP_DECIMAL_SIZE];
+
+	if (m->arg->flags & XSPROF_EMIT_DOUBLE)
+		xsp_decimal(text, m->arg->value);
+	else
+		snprintf(text, sizeof(text), "%lld", (s64)m->arg->value);
+	m->shown = text;
+	trace_counter(m);
+	m->shown = NULL;
+}
+
+static void send_marker(struct xsp_producer *p, struct xsp_marker *m)
+{
+	switch (m->arg->kind) {
+	case XSPROF_EMIT_BEGIN:
+		trace_begin(m);
+		break;
+	case XSPROF_EMIT_END:
+		trace_end(m);
+		break;
+	case XSPROF_EMIT_INSTANT:
+		trace_instant(m);
+		break;
+	case XSPROF_EMIT_COUNTER:
+		send_number(m);
+		break;
+	case XSPROF_EMIT_COMPLETE:
+		m->ns = xsp_clock_ns(p, m->arg->value);
+		trace_complete(m);
+		break;
+	case XSPROF_EMIT_GPU:
+		trace_gpu_activity(m);
+		break;
+	}
+}
+
+static bool has_gpu_fields(const struct xsprof_emit *arg)
+{
+	return arg->begin || arg->end || arg->device || arg->stream || arg->clock;
+}
+
+static int check_emit(const struct xsprof_emit *arg)
+{
+	static const u32 flags[XSPROF_EMIT_KINDS] = {
+		[XSPROF_EMIT_COUNTER] = XSPROF_EMIT_DOUBLE,
+	};
+	static const u32 aux[XSPROF_EMIT_KINDS] = {
+		[XSPROF_EMIT_INSTANT] = XSPROF_SCOPE_GLOBAL,
+		[XSPROF_EMIT_GPU] = U32_MAX,	/* kinds yet to come are numbers */
+	};
+
+	if (arg->kind >= XSPROF_EMIT_KINDS || arg->reserved)
+		return -EINVAL;
+	if (arg->flags & ~flags[arg->kind] || arg->aux > aux[arg->kind])
+		return -EINVAL;
+	if (arg->kind <= XSPROF_EMIT_END && arg->value)
+		return -EINVAL;
+	return arg->kind != XSPROF_EMIT_GPU && has_gpu_fields(arg) ? -EINVAL : 0;
+}
+
+/**
+ * xsp_emit() - a marker of the calling process
+ * @p: its producer
+ * @arg: as the caller gave it
+ *
+ * Return: 1; 0: nobody traces this kind; -EINVAL; -EFAULT.
+ */
+long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg)
+{
+	char name[TEXT_SIZE], category[TEXT_SIZE];
+	struct xsp_marker m = { .arg = arg, .name = name, .category = category };
+	int err;
+
+	err = check_emit(arg);
+	if (err)
+		return err;
+	if (!traced(arg->kind))
+		return 0;
+	err = get_text(name, arg->name, arg->name_len);
+	if (!err)
+		err = get_text(category, arg->category, arg->category_len);
+	if (err)
+		return err;
+	send_marker(p, &m);
+	return 1;
+}
