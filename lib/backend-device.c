@@ -132,6 +132,11 @@ static int device_kick(bool flush)
 	return ret || !xsp_set.ctl->session ? ret : 1;
 }
 
+static int device_emit(struct xsprof_emit *emit)
+{
+	return call(XSPROF_IOC_EMIT, emit);
+}
+
 static void device_goodbye(void)
 {
 }
@@ -152,6 +157,7 @@ static const struct xsp_backend device = {
 	.ring_ready = device_ring_ready,
 	.control = device_control,
 	.kick = device_kick,
+	.emit = device_emit,
 	.goodbye = device_goodbye,
 	.let_go = device_let_go,
 };

@@ -7,6 +7,8 @@
 #ifndef XSP_BACKEND_H
 #define XSP_BACKEND_H
 
+#include <xsprof/ioctl.h>
+
 #include "internal.h"
 
 /**
@@ -41,6 +43,8 @@ struct xsp_want {
  *	then add @pause; signal-safe; 0 or a negative errno
  * @kick: wake the reader; @flush: it is to read all there is; signal-safe; 1, 0 when nobody
  *	reads, or a negative errno
+ * @emit: send a marker to whoever traces it in the kernel; NULL where there is none; signal-safe;
+ *	1, 0 when nobody does, or a negative errno
  * @goodbye: the program is about to end
  * @let_go: nothing of it is to stay in this process; @own: the process was the producer, else
  *	it is a forked child
@@ -52,6 +56,7 @@ struct xsp_backend {
 	void		(*ring_ready)(struct xsprof_ring_writer *w, uint32_t k);
 	int		(*control)(uint64_t set, uint64_t clear, uint32_t pause, uint32_t resume);
 	int		(*kick)(bool flush);
+	int		(*emit)(struct xsprof_emit *emit);
 	void		(*goodbye)(void);
 	void		(*let_go)(bool own);
 };

@@ -157,9 +157,29 @@ void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uin
 
 void xsp_kick(void) XSP_HIDDEN;
 
-/* ---- lock-ring.c ---- */
-void xsp_lock_put(uint64_t hdr, const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
+/* ---- emit.c ---- */
+void xsp_emit_record(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)
 	XSP_HIDDEN;
+
+/* All ones while somebody traces markers in the kernel, else 0; on the line that markers test. */
+static inline uint32_t xsp_emit_wanted(void)
+{
+	return __atomic_load_n(&xsprof_ctl_page.ctl.emit, __ATOMIC_RELAXED);
+}
+
+/*
+ * Is it the thread's first marker (or one inside a range that was left out), or is it traced in
+ * the kernel?  @tid: xsp_thread.hdr.  One compare for both: an id is 0 or has some of the 32
+ * bits, and the word has all of them or none.
+ */
+static inline __attribute__((always_inline)) bool xsp_not_short(uint64_t tid)
+{
+	return unlikely((uint32_t)tid <= xsp_emit_wanted());
+}
+
+/* ---- lock-ring.c ---- */
+uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *payload, unsigned int slots,
+		      uint64_t add_ticks) XSP_HIDDEN;
 
 /* ---- thread.c ---- */
 uint64_t xsp_thread_enter(void) XSP_HIDDEN;
@@ -173,6 +193,8 @@ int xsp_names_lock(bool wait) XSP_HIDDEN;
 void xsp_names_unlock(void) XSP_HIDDEN;
 void xsp_names_inherit(bool locked) XSP_HIDDEN;
 void xsp_names_publish(void) XSP_HIDDEN;
+const char *xsp_name_text(uint32_t name, uint32_t *len) XSP_HIDDEN;
+const char *xsp_category_text(uint32_t category, uint32_t *len) XSP_HIDDEN;
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 	XSP_HIDDEN;
 uint64_t xsp_categories_wanted(void) XSP_HIDDEN;

@@ -33,9 +33,9 @@ static uint64_t xsp_locked_ticks(void)
 #endif
 }
 
-/* The lock of @w is ours.  Return: false when there was no room: dropped and counted. */
-static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
-		       const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
+/* The lock of @w is ours.  Return: its time, or 0 when there was no room: dropped and counted. */
+static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
+			   const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
 {
 	uint64_t head = w->head, at = head, total, ts;
 	struct xsprof_rec *rec;
@@ -60,7 +60,7 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 	    (at + slots > __atomic_load_n(&w->grown, __ATOMIC_RELAXED) &&
 	     xsp_ring_make_room(k, at + slots - head) < 0)) {
 		__atomic_store_n(&w->drops, w->drops + 1, __ATOMIC_RELEASE);
-		return false;
+		return 0;
 	}
 	/*
 	 * OVERWRITE: the previous head must be seen before this record's first store; see
@@ -99,7 +99,7 @@ static bool put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
 	/* After the commit: a repeated LOST adds nothing, a missing one hides a loss. */
 	if (lost)
 		w->reported = total;
-	return true;
+	return ts;
 }
 
 static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
@@ -126,14 +126,16 @@ static void kick_if_due(uint64_t from, uint64_t to)
  * xsp_lock_put() - write a record into a lock ring, or count it as dropped
  *
  * Parameters as xsp_put_slow().  Signal-safe.
+ *
+ * Return: its time, or 0 when it was dropped.
  */
-void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_t add_ticks)
+uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_t add_ticks)
 {
 	uint64_t payload[XSPROF_RECORD_SLOTS * 4 - 2];
 	uint32_t tid = xsp_thread.tid, i, k;
 	struct xsprof_ring_writer *w;
 	unsigned int round;
-	uint64_t head;
+	uint64_t head, ts;
 	bool nested = false, any = false;
 	int cpu;
 
@@ -156,13 +158,13 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 			if (!try_lock(w, tid, &nested))
 				continue;
 			head = w->head;
-			put_locked(w, xsp_set.nr_rings + k, hdr, payload, slots, add_ticks);
+			ts = put_locked(w, xsp_set.nr_rings + k, hdr, payload, slots, add_ticks);
 			slots = w->head - head;
 			__atomic_store_n(&w->lock, 0, __ATOMIC_RELEASE);
 			xsp_thread.lock_ring = k;
 			/* Not under the lock: it is a system call. */
 			kick_if_due(head, head + slots);
-			return;
+			return ts;
 		}
 		if (!any)	/* no memory for one: to wait would only slow the program down */
 			break;
@@ -176,4 +178,5 @@ void xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_
 		__atomic_add_fetch(&w->busy, 1, __ATOMIC_RELAXED);
 	else
 		__atomic_add_fetch(&xsp_set.arena->nomem, 1, __ATOMIC_RELAXED);
+	return 0;
 }

@@ -22,17 +22,19 @@ static XSP_ASIDE void put_slowly(uint64_t hdr, uint64_t a, uint64_t b)
 	xsp_put_slow(hdr, payload, 1, 0);
 }
 
-/* The thread's first marker, or one inside a range that was left out. */
+/* The thread's first marker, one inside a range that was left out, or one that is traced. */
 static XSP_COLD void put_entering(uint64_t type, uint64_t a, uint64_t b)
 {
-	put_slowly(HDR(xsp_thread_enter(), type), a, b);
+	const uint64_t payload[2] = { a, b };
+
+	xsp_put_slow(HDR(xsp_thread_enter(), type), payload, 1, 0);
 }
 
 static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a, uint64_t b)
 {
 	uint64_t tid = xsp_thread.hdr;
 
-	if (unlikely(!tid)) {
+	if (xsp_not_short(tid)) {
 		put_entering(type, a, b);
 		return;
 	}
@@ -111,7 +113,7 @@ void xsprof_emit_begin(xsprof_name_t name)
 {
 	uint64_t tid = xsp_thread.hdr;
 
-	if (unlikely(!tid)) {
+	if (xsp_not_short(tid)) {
 		begin_entering(name);
 		return;
 	}
@@ -123,7 +125,7 @@ void xsprof_emit_end(void)
 {
 	uint64_t tid = xsp_thread.hdr;
 
-	if (unlikely(!tid)) {
+	if (xsp_not_short(tid)) {
 		end_entering();
 		return;
 	}
@@ -184,7 +186,7 @@ void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
 {
 	uint64_t tid = xsp_thread.hdr;
 
-	if (unlikely(!tid || !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
+	if (unlikely(xsp_not_short(tid) || !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
 		complete_slowly(tid, name, begin);
 }
 

@@ -28,6 +28,7 @@ static struct {
 	uint64_t	used;
 	uint32_t	*hash;		/* offset of a NAME entry / 8 + 1; 0 is free */
 	uint32_t	hash_mask;
+	uint32_t	*where;		/* by index of a name: its offset / 8 + 1; 0: none */
 	uint32_t	next_index;
 	uint64_t	missed;
 	uint32_t	nr_categories;
@@ -130,13 +131,15 @@ static int reg_open(void)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (image == MAP_FAILED)
 		return -ENOMEM;
-	hash = mmap(NULL, buckets * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+	/* And as many places for indices, in the same mapping: no entry takes less than 16. */
+	hash = mmap(NULL, 2 * buckets * sizeof(uint32_t), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (hash == MAP_FAILED) {
 		munmap(image, size);
 		return -ENOMEM;
 	}
 	reg.hash = hash;
+	reg.where = reg.hash + buckets;
 	reg.hash_mask = (uint32_t)buckets - 1;
 	reg.next_index = 1;
 	reg.size = size - sizeof(struct xsprof_arena);
@@ -230,6 +233,13 @@ static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len)
 	return (int64_t)at;
 }
 
+/* For who asks by number, without the lock. */
+static void note_where(uint32_t id, uint64_t at)
+{
+	__atomic_store_n(&reg.where[id & XSPROF_NAME_MAX_INDEX], (uint32_t)(at / 8) + 1,
+			 __ATOMIC_RELEASE);
+}
+
 /*
  * What the image says and the rest may not yet: its parent's thread, perhaps, had just added an
  * entry.  A name that is missing in the hash is added again, under another id.
@@ -245,9 +255,10 @@ static void reg_reread(void)
 			reg.category[e->id] = at;
 			if (reg.nr_categories <= e->id)
 				reg.nr_categories = e->id + 1;
-		} else if (e->type == XSPROF_ENTRY_NAME &&
-			   (e->id & XSPROF_NAME_MAX_INDEX) >= reg.next_index) {
-			reg.next_index = (e->id & XSPROF_NAME_MAX_INDEX) + 1;
+		} else if (e->type == XSPROF_ENTRY_NAME) {
+			note_where(e->id, at);
+			if ((e->id & XSPROF_NAME_MAX_INDEX) >= reg.next_index)
+				reg.next_index = (e->id & XSPROF_NAME_MAX_INDEX) + 1;
 		}
 	}
 }
@@ -312,7 +323,8 @@ static int category_locked(const char *name, size_t len)
 	if (at < 0)
 		return XSP_OTHER;
 	reg.category[i] = at;
-	reg.nr_categories = i + 1;
+	/* After the entry: xsp_category_text() takes no lock. */
+	__atomic_store_n(&reg.nr_categories, i + 1, __ATOMIC_RELEASE);
 	xsp_category_known(i, xsp_category_wanted(name, len));
 	return i;
 }
@@ -380,11 +392,52 @@ static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len
 	at = reg_add(XSPROF_ENTRY_NAME, id, text, len);
 	if (at < 0)
 		goto full;
+	note_where(id, (uint64_t)at);
 	reg.next_index++;
 	reg.hash[bucket] = (uint32_t)(at / 8) + 1;
 	return id;
 full:
 	return category << XSPROF_NAME_SHIFT | XSPROF_NAME_FULL;
+}
+
+/**
+ * xsp_name_text() - the text of a name
+ * @name: its id, of whatever origin
+ * @len: set to its bytes
+ *
+ * Signal-safe: takes no lock.  Return: the text, not terminated; constant.
+ */
+const char *xsp_name_text(uint32_t name, uint32_t *len)
+{
+	uint32_t index = name & XSPROF_NAME_MASK, at;
+	const struct xsprof_entry *e;
+
+	*len = 0;
+	if (index == XSPROF_NAME_FULL) {
+		*len = strlen("(names full)");
+		return "(names full)";
+	}
+	if (!__atomic_load_n(&reg.image, __ATOMIC_ACQUIRE) || index > reg.hash_mask)
+		return "";
+	at = __atomic_load_n(&reg.where[index], __ATOMIC_ACQUIRE);
+	if (!at)
+		return "";
+	e = entry_at((at - 1) * 8ull);
+	*len = e->text_len;
+	return (const char *)(e + 1);
+}
+
+/* The same, of a category. */
+const char *xsp_category_text(uint32_t category, uint32_t *len)
+{
+	const struct xsprof_entry *e;
+
+	*len = 0;
+	if (category >= __atomic_load_n(&reg.nr_categories, __ATOMIC_ACQUIRE))
+		return "";
+	e = entry_at(reg.category[category]);
+	*len = e->text_len;
+	return (const char *)(e + 1);
 }
 
 xsprof_name_t xsprof_name_in(int category, const char *text)

@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, u
 	"add x9, x9, %[r]\n\t" \
 	"add " out ", x9, " out ", lsl #5\n\t"
 
-static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
+static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)
 {
 	uint64_t r, d, h, e, n;
 	unsigned int st;
@@ -213,6 +213,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		"b .Lxsp_out%=\n"
 		"5:\n\t"
 		XSP_CLOCK
+		"str x10, [%[in], #56]\n\t"
 		"ldr w9, [%[set], #40]\n\t"
 		"cbz w9, 1f\n\t"
 		"dmb ishst\n"

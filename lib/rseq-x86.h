@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, u
 	"shlq $5, %[d]\n\t" \
 	"leaq 8192(%[r], %[d]), %[d]\n\t"
 
-static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
+static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)
 {
 	uint64_t r, d, h, e;
 	unsigned int st;
@@ -195,6 +195,7 @@ static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
 		"jmp .Lxsp_out%=\n"
 		"5:\n\t"
 		XSP_CLOCK				/* rax: the time */
+		"movq %%rax, 56(%[in])\n\t"
 		"leaq 1(%[h]), %%rdx\n\t"
 		"cmpq 8(%[r]), %%rdx\n\t"
 		"jne 6f\n\t"

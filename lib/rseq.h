@@ -32,6 +32,7 @@ enum xsp_seq_result {
  * @lost_hdr: first word of a LOST record
  * @pad_hdr: first word of padding, without its size
  * @drop: not 0: drop it (there is no memory to be had)
+ * @ticks: out: the record's time, where it was written
  */
 struct xsp_seq_in {
 	uint64_t	hdr;
@@ -41,6 +42,7 @@ struct xsp_seq_in {
 	uint64_t	lost_hdr;
 	uint64_t	pad_hdr;
 	uint64_t	drop;
+	uint64_t	ticks;
 };
 
 /* What assembly names by number, besides the ring header that abi.h pins. */
@@ -51,6 +53,7 @@ XSPROF_ABI_AT(xsp_seq_in, add_ticks, 24);
 XSPROF_ABI_AT(xsp_seq_in, lost_hdr, 32);
 XSPROF_ABI_AT(xsp_seq_in, pad_hdr, 40);
 XSPROF_ABI_AT(xsp_seq_in, drop, 48);
+XSPROF_ABI_AT(xsp_seq_in, ticks, 56);
 /* Of xsp_set, from @nr on. */
 #define XSP_SET_AT(field, off) \
 	XSPROF_ABI_ASSERT(offsetof(struct xsp_set, field) - offsetof(struct xsp_set, nr) == (off))
@@ -90,7 +93,7 @@ static inline bool xsp_seq1_since(uint64_t hdr, uint64_t a, uint64_t begin)
 	return false;
 }
 
-static inline unsigned int xsp_seq_general(const struct xsp_seq_in *in)
+static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)
 {
 	(void)in;
 	return XSP_SEQ_NO_RING;

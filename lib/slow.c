@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The slow path of a marker: what the inline sequence would not do.  Owns the retries of the
- * general sequence, the making of room, and the way to the lock rings.  Never waits, never
+ * general sequence, the making of room, and the ways to the lock rings and to whoever traces markers
+ * in the kernel.  Never waits, never
  * allocates from the heap, and keeps errno: it runs in signal handlers.
  */
 #include <errno.h>
@@ -105,13 +106,19 @@ static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
 	}
 }
 
-static XSP_COLD void put_with_trouble(struct xsp_seq_in *in, unsigned int st)
+/* Return: its time, or 0 when it was dropped. */
+static XSP_COLD uint64_t put_with_trouble(struct xsp_seq_in *in, unsigned int st)
 {
+	uint64_t ticks = 0;
 	int err = errno;
 
-	if (put_again(in, st) == XSP_SEQ_NO_RING)
-		xsp_lock_put(in->hdr, in->payload, in->slots, in->add_ticks);
+	st = put_again(in, st);
+	if (st == XSP_SEQ_NO_RING)
+		ticks = xsp_lock_put(in->hdr, in->payload, in->slots, in->add_ticks);
+	else if (st == XSP_SEQ_WRITTEN)
+		ticks = in->ticks;
 	errno = err;
+	return ticks;
 }
 
 /* The thread id in @hdr is its parent's when this is the first marker of a forked child. */
@@ -149,15 +156,18 @@ XSP_ASIDE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int 
 		.lost_hdr = xsp_hdr(0, XSPROF_REC_LOST, 1),
 		.pad_hdr = xsp_hdr(0, XSPROF_REC_PAD, 0),
 	};
+	uint64_t ticks = 0;
 	unsigned int st;
 
 	if (unlikely(!xsp_attached()) && !attach_late(&in.hdr))
 		return;
 	st = xsp_seq_general(&in);
-	if (likely(st == XSP_SEQ_DROPPED))
-		return;
-	if (likely(st == XSP_SEQ_WRITTEN))
+	if (likely(st == XSP_SEQ_WRITTEN)) {
 		raise_if_due();
-	else
-		put_with_trouble(&in, st);
+		ticks = in.ticks;
+	} else if (unlikely(st != XSP_SEQ_DROPPED)) {
+		ticks = put_with_trouble(&in, st);
+	}
+	if (unlikely(xsp_emit_wanted()))
+		xsp_emit_record(in.hdr, payload, add_ticks, ticks);
 }
