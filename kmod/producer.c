@@ -119,6 +119,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	 */
 	smp_store_release(&ctl->state, state);
 	mutex_unlock(&p->lock);
+	xsp_producer_emit(p);
 	xsp_registry_ended(p);
 	atomic64_inc(&p->kicks);
 	wake_up_interruptible_all(&p->wait);
@@ -214,13 +215,14 @@ void xsp_producer_emit(struct xsp_producer *p)
 	u32 types, paused;
 
 	mutex_lock(&p->lock);
-	types = xsp_emit_types();
+	/* Of one that has ended nobody sends anything. */
+	types = p->state == XSPROF_STATE_LIVE ? xsp_emit_types() : 0;
 	WRITE_ONCE(ctl->emit_types, types);
 	WRITE_ONCE(ctl->emit, types ? U32_MAX : 0);
 	paused = ctl->paused & ~XSPROF_PAUSED_RECORDER;
 	if (!types)
 		paused |= XSPROF_PAUSED_RECORDER;
-	if (p->idle && paused != ctl->paused)
+	if (p->state == XSPROF_STATE_LIVE && p->idle && paused != ctl->paused)
 		set_enabled(p, ctl->wanted, paused);
 	mutex_unlock(&p->lock);
 }

@@ -5,7 +5,8 @@
  * With nobody recording, a marker is one load and one branch in the caller; the library records
  * nothing, creates nothing and prints nothing.  With a recorder (`xsprof record -- program`, or
  * XSPROF_RECORD=FILE in the environment) a marker costs little more than reading the clock: no
- * lock, no system call, no allocation.
+ * lock, no system call, no allocation.  While somebody traces the kernel's events xsprof:* it makes
+ * one system call more, and is such an event too.
  *
  * The rings are files on tmpfs, or memory of the kernel module where that is loaded: then they
  * outlive whatever happens to the program, and one that no recorder started keeps its latest
