@@ -54,7 +54,8 @@ MODULE_PARM_DESC(mode, "permissions of /dev/xsprof, at most 0777 (default 0666)"
 
 bool xsp_always_on = true;
 module_param_named(always_on, xsp_always_on, bool, 0644);
-MODULE_PARM_DESC(always_on, "N: what no recorder started is paused until it is read or traced (default Y)");
+MODULE_PARM_DESC(always_on,
+		 "N: what no recorder started is paused until it is read or traced (default Y)");
 
 unsigned int xsp_retain_seconds = 600;
 module_param_cb(retain_seconds, &uint_limit, &xsp_retain_seconds, 0644);

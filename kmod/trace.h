@@ -50,6 +50,10 @@ void xsp_emit_counter_off(void);
 void xsp_emit_complete_off(void);
 void xsp_emit_gpu_off(void);
 
+/* One format, of two lines. */
+#define XSP_GPU_WHAT	"%s category=%s kind=%s device=%u stream=%u correlation=%llu"
+#define XSP_GPU_WHEN	" begin=%llu end=%llu clock=%u ticks=%llu"
+
 #endif /* XSP_TRACE_ONCE */
 
 /* The name of an end is empty where the program does not say which range: the innermost. */
@@ -167,7 +171,7 @@ TRACE_EVENT_FN(gpu_activity,
 			      __entry->device = m->arg->device;
 			      __entry->stream = m->arg->stream;
 	       ),
-	       TP_printk("%s category=%s kind=%s device=%u stream=%u correlation=%llu begin=%llu end=%llu clock=%u ticks=%llu",
+	       TP_printk(XSP_GPU_WHAT XSP_GPU_WHEN,
 			 __get_str(name), __get_str(category),
 			 __print_symbolic(__entry->kind, { 1, "kernel" }, { 2, "memcpy" },
 					  { 3, "memset" }, { 4, "sync" }, { 5, "runtime" },

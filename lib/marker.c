@@ -186,7 +186,8 @@ void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
 {
 	uint64_t tid = xsp_thread.hdr;
 
-	if (unlikely(xsp_not_short(tid) || !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
+	if (unlikely(xsp_not_short(tid) ||
+		     !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
 		complete_slowly(tid, name, begin);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The slow path of a marker: what the inline sequence would not do.  Owns the retries of the
- * general sequence, the making of room, and the ways to the lock rings and to whoever traces markers
- * in the kernel.  Never waits, never
- * allocates from the heap, and keeps errno: it runs in signal handlers.
+ * general sequence, the making of room, and the ways to the lock rings and to whoever traces
+ * markers in the kernel.  Never waits, never allocates from the heap, and keeps errno: it runs
+ * in signal handlers.
  */
 #include <errno.h>
 

@@ -84,7 +84,7 @@ TEST_F(emit_args, fields)
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
 	EXPECT_STREQ("gpu_activity: gemm category=gpu kind=memcpy device=1 stream=3 "
 		     "correlation=77 begin=100 end=200 clock=2 ticks=9", line());
-	/* The shortest structure that there is; a second is about as many ticks as the page says. */
+	/* The shortest structure there is; a second has about as many ticks as the page says. */
 	e = marker(XSPROF_EMIT_COMPLETE, 10, "forward", "torch");
 	e.size = __builtin_offsetof(struct xsprof_emit, begin);
 	e.value = self->d.ctl->clock.freq;
@@ -164,7 +164,7 @@ TEST_F(emit_args, texts)
 	ASSERT_EQ(0, tracefs_set("begin", true));
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, 1,
 			  "a\n root-1 [000] 0.1: sched_switch: \r\t\33[2J\177\302\233z", "b\nc"));
-	EXPECT_STREQ("begin: a? root-1 [000] 0.1: sched_switch: ????[2J???z category=b?c ticks=1",
+	EXPECT_STREQ("begin: a? root-1 [000] 0.1: sched_switch: ???[2J???z category=b?c ticks=1",
 		     line());
 	/* UTF-8 is left alone. */
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, 1, "\303\244\342\202\254\302\240", "c"));

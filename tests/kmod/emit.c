@@ -41,7 +41,7 @@ TEST_F(emit, each)
 		EXPECT_EQ(1 << k, page_says(&self->d));
 		for (uint64_t i = 1; i <= n; i++)
 			for (unsigned int j = 0; j < XSPROF_EMIT_KINDS; j++) {
-				ASSERT_EQ(j == k, emit(self->d.fd, j, i, "a name", "some-category"));
+				ASSERT_EQ(j == k, emit(self->d.fd, j, i, "a name", "some-cat"));
 			}
 		ASSERT_EQ(0, tracefs_set(kinds[k], false));
 		EXPECT_EQ(0, page_says(&self->d));

@@ -44,14 +44,12 @@ struct tracefs_event {
 __attribute__((unused)) static int tracefs_open(unsigned int kb)
 {
 	char text[32];
-	int err;
 
 	rmdir(TRACEFS_OWN);
 	if (mkdir(TRACEFS_OWN, 0700))
 		return -errno;
 	snprintf(text, sizeof(text), "%u", kb);
-	err = env_file_put(TRACEFS_OWN "buffer_size_kb", text);
-	return err ? err : env_file_put(TRACEFS_OWN "options/record-cmd", "0");
+	return env_file_put(TRACEFS_OWN "buffer_size_kb", text);
 }
 
 /* Events that are on go off with it.  Return: 0 or -errno. */
@@ -80,6 +78,20 @@ __attribute__((unused)) static int tracefs_clear(void)
 	else
 		fclose(f);
 	return err;
+}
+
+/* Is there any event?  From the head of the text alone. */
+__attribute__((unused)) static bool tracefs_any(void)
+{
+	FILE *f = fopen(TRACEFS_OWN "trace", "re");
+	unsigned long n = 0;
+	char line[512];
+
+	while (f && !n && fgets(line, sizeof(line), f) && *line == '#')
+		sscanf(line, "# entries-in-buffer/entries-written: %lu", &n);
+	if (f)
+		fclose(f);
+	return n;
 }
 
 /* The number by which perf knows it, or -errno. */
