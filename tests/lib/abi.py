@@ -32,7 +32,7 @@ data = open(sys.argv[1], "rb").read()
 page, nr, nl = u32(76), u32(84), u32(88)
 size, stride, rings, arena, arena_size, total = (u64(at) for at in range(96, 144, 8))
 result(u64(64) == MAGIC, "magic at 64")
-result((u16(72), u16(74)) == (1, 0), "version at 72")
+result((u16(72), u16(74)) == (1, 1), "version at 72")
 result(total == len(data) and stride == 2 * page + size and rings == arena + arena_size
        and total == rings + (nr + nl) * stride and size == 65536, "geometry at 76 to 143")
 result(u64(0) & 1 == 1 and u64(16) == u64(0), "enabled at 0, wanted at 16")
