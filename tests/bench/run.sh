@@ -4,7 +4,7 @@
 # Measures everything that has a bar, prints the table and writes $BUILD/bench.json.
 # `make bench` installs and builds first. Documentation/benchmarks.md says what each row is.
 # Every number is measured in this run. Usage: tests/bench/run.sh [PART...]
-# parts: marker lttng disk record dump memory device (default: all)
+# parts: marker lttng disk record dump memory device tracer (default: all)
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -15,7 +15,7 @@ work=$BUILD/bench
 raw=$work/raw.tsv
 runs=9
 
-parts=${*:-marker lttng disk record dump memory device}
+parts=${*:-marker lttng disk record dump memory device tracer}
 status=0
 lttng_pid=
 
@@ -428,6 +428,63 @@ part_memory()
 	figure tool_memory MiB "$(calc "$most / 1024")"
 }
 
+# ---- the kernel's tracer beside a recording ----
+
+part_tracer()
+{
+	local small=$caps/tracer.data big=$caps/tracer-big.data dat=$caps/tracer.dat with= i ns
+	local off=() on=() theirs=() ours=() ratio=() cap=$caps/pair.data most
+
+	if ! "$bin/xsprof" record -q -e sched --trace-buffer 64M --trace-clock mono -o "$small" \
+			-- taskset -c "$cpu0" "$here/pingpong" 200000 2>"$work/tracer.log" ||
+			[ -s "$work/tracer.log" ]; then
+		for i in tracer_marker tracer_text tracer_memory; do
+			skip $i "$(tail -n 1 "$work/tracer.log")"
+		done
+		return
+	fi
+	# In turn, so that a change of the machine's speed meets both.
+	for i in $(seq 11); do
+		ns=$("$bin/xsprof" record -q -m overwrite -b 4M -o "$cap" -- \
+			taskset -c "$cpu0" "$here/pair") || { fail "pair failed"; return; }
+		off+=("$(awk '{ print $2 }' <<<"$ns")")
+		ns=$("$bin/xsprof" record -q -m overwrite -b 4M -e sched -o "$cap" -- \
+			taskset -c "$cpu0" "$here/pair") || { fail "pair failed"; return; }
+		on+=("$(awk '{ print $2 }' <<<"$ns")")
+		ratio+=("$(calc "${on[-1]} / ${off[-1]}")")
+	done
+	figure tracer_marker ratio "${ratio[@]}"
+	figure tracer_marker_off ns "${off[@]}"
+	figure tracer_marker_on ns "${on[@]}"
+
+	ratio=()
+	if command -v trace-cmd >/dev/null &&
+			python3 tests/ftrace/to-tracedat.py "$small" "$dat"; then
+		for i in $(seq 5); do
+			measure trace-cmd report -i "$dat" >/dev/null 2>"$work/tracer.log" ||
+				{ fail "trace-cmd failed"; return; }
+			theirs+=("$(cpu_time)")
+			measure "$bin/xsprof-dump" -q -i "$small" >/dev/null ||
+				{ fail "xsprof-dump failed"; return; }
+			ours+=("$(cpu_time)")
+			ratio+=("$(calc "${theirs[-1]} / ${ours[-1]}")")
+		done
+		figure tracer_text ratio "${ratio[@]}"
+		figure tracer_text_theirs s "${theirs[@]}"
+		figure tracer_text_ours s "${ours[@]}"
+	else
+		skip tracer_text "no trace-cmd, or no python3"
+	fi
+
+	"$here/pages" "$small" "$big" $((4 << 30)) || { fail "pages failed"; return; }
+	measure "$bin/xsprof-dump" -q -i "$big" >/dev/null || { fail "xsprof-dump failed"; return; }
+	most=${cost[3]}
+	measure "$bin/xsprof" report -q -i "$big" >/dev/null || { fail "report failed"; return; }
+	[ "${cost[3]}" -le "$most" ] || most=${cost[3]}
+	figure tracer_memory MiB "$(calc "$most / 1024")"
+	rm -f "$small" "$big" "$dat" "$cap"
+}
+
 # ---- the device: in a virtual machine, whose times are good for ratios only ----
 
 part_device()
@@ -474,8 +531,8 @@ part_device()
 
 for p in $parts; do
 	case $p in
-	marker|lttng|disk|record|dump|memory|device) ;;
-	*) say "$p: no such part: marker lttng disk record dump memory device"; exit 2 ;;
+	marker|lttng|disk|record|dump|memory|device|tracer) ;;
+	*) say "$p: no such part: marker lttng disk record dump memory device tracer"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"
 	"part_$p"

@@ -43,6 +43,11 @@ ROWS = [
      "ratio", "near 1", 0.05),
     ("device", "device_first", "device: attach, map, first marker, in that guest",
      "ms", "below", 1.0),
+    ("tracer", "tracer_marker", "marker pair with -e sched / without", "ratio", "max", 1.05),
+    ("tracer", "tracer_text", "trace-cmd report / xsprof-dump -f text, same sub-buffers",
+     "ratio", "min", 5.0),
+    ("tracer", "tracer_memory", "most memory of text and report, 4 GiB of the kernel's events",
+     "MiB", "below", 64.0),
 ]
 SIGN = {"max": "<=", "min": ">=", "is": "=", "below": "<", "near 1": "1 +-"}
 
