@@ -72,6 +72,7 @@ struct keys {
 struct cause_reader {
 	struct xsprof_trace	*trace;
 	struct cause		*cause;
+	const struct cause_stats *stats;
 	struct kind		*kinds[KINDS];
 	struct keys		*producers;
 	uint32_t		nr_producers;
@@ -84,6 +85,7 @@ int cause_reader_new(struct xsprof_trace *trace, struct cause *cause, struct cau
 		return -ENOMEM;
 	(*out)->trace = trace;
 	(*out)->cause = cause;
+	(*out)->stats = cause_get_stats(cause);
 	return 0;
 }
 
@@ -322,6 +324,9 @@ static void program_event(struct cause_reader *reader, const struct xsprof_event
 {
 	uint64_t key;
 
+	/* Most captures have nothing of the scheduler, and shall not pay for it. */
+	if (!reader->stats->switches)
+		return;
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
 	case XSPROF_REC_END:

@@ -173,26 +173,24 @@ static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t
 	return group;
 }
 
-/* What is on no thread has no time there. */
-static void add_cause(struct report *report, struct xsp_group *group,
-		      const struct xsprof_range *range, const struct cause_sum *sum)
+static void add_cause(struct xsp_group *group, const struct cause_sum *sum, uint64_t ns)
 {
-	if (!why_on_thread(range) || !cause_get_stats(report->cause)->switches)
-		return;
 	for (int i = 0; i < CAUSE_SUMS; i++)
 		group->cause.v[i] += sum->v[i];
-	group->wall += range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
+	group->wall += ns;
 }
 
 static void add_range(void *data, const struct xsprof_range *range)
 {
 	struct report *report = data;
 	uint64_t ns = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
+	bool told = why_on_thread(range) && cause_get_stats(report->cause)->switches;
 	struct xsp_group *group;
-	struct cause_sum sum = { 0 };
+	struct cause_sum sum;
 
 	open_ranges_add(&report->open, range);
-	if (why_on_thread(range))
+	/* What is on no thread has no time there. */
+	if (told)
 		cause_range(report->cause,
 			    cause_reader_key(report->reader, range->producer, range->tid),
 			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
@@ -206,7 +204,8 @@ static void add_range(void *data, const struct xsprof_range *range)
 	group->how[range->how % 3]++;
 	group->total += ns;
 	group->self += range->self_ns;
-	add_cause(report, group, range, &sum);
+	if (told)
+		add_cause(group, &sum, ns);
 	if (ns < group->min)
 		group->min = ns;
 	if (ns > group->max)
