@@ -120,7 +120,7 @@ static void grow_moved(struct cause *cause, struct cause_task *task)
 }
 
 void cause_task_moved(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class,
-		      uint32_t waker)
+		      uint64_t waker)
 {
 	if (!cause->tell)
 		return;
@@ -128,15 +128,15 @@ void cause_task_moved(struct cause *cause, struct cause_task *task, uint64_t ns,
 		grow_moved(cause, task);
 	if (task->room_moved)
 		task->moved[task->head_moved++ % task->room_moved] = (struct cause_moved){
-			ns << PAST_SHIFT | class, task->cpu, waker };
+			ns << PAST_SHIFT | class, waker, task->cpu };
 }
 
-void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint32_t tid)
+void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint64_t key)
 {
-	bool same = cpu->known && cpu->current == tid;
+	bool same = cpu->known && cpu->current == key;
 
-	cpu->current = tid;
-	cpu->known = true;
+	cpu->current = key;
+	cpu->known = key != CAUSE_NOBODY_KNOWS;
 	if (same || !cause->tell)
 		return;
 	if (!cpu->ran && cause->moved_bytes + CAUSE_RAN * sizeof(*cpu->ran) <= MOVED_MEMORY) {
@@ -144,25 +144,25 @@ void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, 
 		cause->moved_bytes += cpu->ran ? CAUSE_RAN * sizeof(*cpu->ran) : 0;
 	}
 	if (cpu->ran)
-		cpu->ran[cpu->head_ran++ % CAUSE_RAN] = (struct cause_ran){ ns, tid };
+		cpu->ran[cpu->head_ran++ % CAUSE_RAN] = (struct cause_ran){ ns, key };
 }
 
 /* Who had the CPU for most of the time between. */
-static uint32_t who_ran(const struct cause *cause, int32_t cpu, uint64_t from, uint64_t to)
+static uint64_t who_ran(const struct cause *cause, int32_t cpu, uint64_t from, uint64_t to)
 {
 	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
-	uint64_t times[RIVALS] = { 0 };
-	uint32_t tids[RIVALS], n = 0, best = 0, i;
+	uint64_t times[RIVALS] = { 0 }, keys[RIVALS];
+	uint32_t n = 0, best = 0, i;
 
 	for (uint64_t k = 0; c && c->ran && k < c->head_ran && k < CAUSE_RAN; k++) {
 		const struct cause_ran *ran = &c->ran[(c->head_ran - 1 - k) % CAUSE_RAN];
 		uint64_t begin = ran->ns > from ? ran->ns : from;
 
 		if (begin < to) {
-			for (i = 0; i < n && tids[i] != ran->tid; i++)
+			for (i = 0; i < n && keys[i] != ran->key; i++)
 				;
 			if (i == n && n < RIVALS)
-				tids[n++] = ran->tid;
+				keys[n++] = ran->key;
 			if (i < n)
 				times[i] += to - begin;
 			to = begin;
@@ -173,13 +173,13 @@ static uint32_t who_ran(const struct cause *cause, int32_t cpu, uint64_t from, u
 	for (i = 1; i < n; i++)
 		if (times[i] > times[best])
 			best = i;
-	return n ? tids[best] : 0;
+	return n && keys[best] != CAUSE_NOBODY_KNOWS ? keys[best] : 0;
 }
 
-bool cause_did(struct cause *cause, uint32_t tid, uint64_t from, uint64_t to,
+bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
 	       struct cause_did *did)
 {
-	const struct cause_task *task = cause_task_find(cause, tid);
+	const struct cause_task *task = cause_task_find(cause, key);
 	struct cause_did of[CAUSE_CLASSES];
 	const struct cause_moved *next = NULL;
 	uint32_t best = CAUSE_UNKNOWN;

@@ -36,19 +36,19 @@ enum cause_run {
 /**
  * struct cause_moved - a task came to another place: kept only for details
  * @at: as above
- * @cpu: where it runs or waits
  * @waker: RUNNABLE: who woke it, 0 for no task
+ * @cpu: where it runs or waits
  */
 struct cause_moved {
 	uint64_t	at;
+	uint64_t	waker;
 	int32_t		cpu;
-	uint32_t	waker;
 };
 
 /* Who had a CPU, and since when: kept only for details. */
 struct cause_ran {
 	uint64_t	ns;
-	uint32_t	tid;
+	uint64_t	key;
 };
 
 #define CAUSE_RAN	512u
@@ -110,7 +110,7 @@ struct cause_task {
 
 /**
  * struct cause_cpu - a CPU
- * @current: thread id of who runs
+ * @current: key of who runs
  * @known: it is known who does
  * @last: when it was last heard of
  * @nested: what runs on top of the task, outermost first
@@ -120,7 +120,7 @@ struct cause_task {
  * @tasks: tasks whose state is known, and that are or were here last
  */
 struct cause_cpu {
-	uint32_t		current;
+	uint64_t		current;
 	bool			known;
 	uint64_t		last;
 	struct cause_who	nested[CAUSE_NESTED];
@@ -169,9 +169,9 @@ struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu);
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns);
 /* Those who wait for @cpu are told whom they waited for so far. */
 void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns);
-void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint32_t tid);
+void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint64_t key);
 /* In another place from @ns on; @class stands for it. */
 void cause_task_moved(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class,
-		      uint32_t waker);
+		      uint64_t waker);
 
 #endif /* XSPROF_CAUSE_LOCAL_H */

@@ -114,7 +114,7 @@ static void update(struct cause *cause, struct cause_task *task, uint64_t ns)
 }
 
 static void set_run(struct cause *cause, struct cause_task *task, uint64_t ns, int32_t cpu,
-		    enum cause_run run, uint32_t waker)
+		    enum cause_run run, uint64_t waker)
 {
 	bool moved = task->run != run;
 
@@ -155,8 +155,8 @@ static uint32_t softirq_of(const struct cause_cpu *cpu)
 	return 0;
 }
 
-void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t prev,
-		 enum cause_state state, uint32_t next)
+void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
+		 enum cause_state state, uint64_t next)
 {
 	struct cause_task *task = prev ? cause_task_get(cause, prev) : NULL;
 	struct cause_cpu *c = get_cpu(cause, cpu);
@@ -178,7 +178,7 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t prev,
 		set_run(cause, task, ns, cpu, run_after(cause, task, state), 0);
 }
 
-void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t next)
+void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
 {
 	struct cause_task *task = next ? cause_task_get(cause, next) : NULL;
 	struct cause_cpu *c = get_cpu(cause, cpu);
@@ -205,25 +205,25 @@ void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t next)
 		set_run(cause, task, ns, cpu, RUN_ON, 0);
 }
 
-void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t prev,
-		  enum cause_state state, uint32_t next)
+void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
+		  enum cause_state state, uint64_t next)
 {
 	cause->stats.switches++;
 	cause_leave(cause, cpu, ns, prev, state, next);
 	cause_enter(cause, cpu, ns, next);
 }
 
-void cause_wakeup(struct cause *cause, uint64_t ns, uint32_t tid, int32_t target,
+void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target,
 		  const struct cause_who *who)
 {
-	struct cause_task *task = tid ? cause_task_get(cause, tid) : NULL;
+	struct cause_task *task = key ? cause_task_get(cause, key) : NULL;
 
 	ns = clock_of(cause, ns);
 	cause->stats.wakeups++;
 	if (!task || task->run == RUN_ON)
 		return;
 	if (task->run == RUN_WAITS) {
-		cause_migrate(cause, ns, tid, target);
+		cause_migrate(cause, ns, key, target);
 		return;
 	}
 	/* Another one of the same id. */
@@ -239,9 +239,9 @@ void cause_wakeup(struct cause *cause, uint64_t ns, uint32_t tid, int32_t target
 	cause->waker = (struct cause_who){ .context = CAUSE_IN_NOTHING, .vec = -1 };
 }
 
-void cause_migrate(struct cause *cause, uint64_t ns, uint32_t tid, int32_t target)
+void cause_migrate(struct cause *cause, uint64_t ns, uint64_t key, int32_t target)
 {
-	struct cause_task *task = tid ? cause_task_find(cause, tid) : NULL;
+	struct cause_task *task = key ? cause_task_find(cause, key) : NULL;
 
 	ns = clock_of(cause, ns);
 	if (!task || task->run != RUN_WAITS || target < 0 || target == task->cpu)
@@ -327,8 +327,8 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 	if (!task)
 		return NULL;
 	if (task->run == RUN_UNKNOWN || (certain && task->run != RUN_ON)) {
-		if (c && (certain || !c->known) && key <= UINT32_MAX)
-			cause_set_current(cause, c, ns, (uint32_t)key);
+		if (c && (certain || !c->known))
+			cause_set_current(cause, c, ns, key);
 		cause_task_infer(cause, task, CAUSE_CPU);
 		set_run(cause, task, ns, cpu, RUN_ON, 0);
 	} else {
@@ -337,17 +337,17 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 	return task;
 }
 
-void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid)
+void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
 	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
 
-	if (!c || !c->known || c->current != tid)
-		running(cause, cpu, clock_of(cause, ns), tid, false);
+	if (!c || !c->known || c->current != key)
+		running(cause, cpu, clock_of(cause, ns), key, false);
 }
 
-void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid, int32_t nr)
+void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr)
 {
-	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), tid, true);
+	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), key, true);
 
 	cause->stats.syscalls += nr >= 0;
 	if (!task)
@@ -357,9 +357,9 @@ void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid, 
 	update(cause, task, cause->now);
 }
 
-void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid)
+void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
-	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), tid, true);
+	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), key, true);
 
 	cause->stats.faults++;
 	if (!task)

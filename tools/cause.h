@@ -64,13 +64,13 @@ enum cause_context {
 
 /**
  * struct cause_who - who did it
- * @tid: the task, 0 for the idle one
+ * @tid: the task's key, 0 for the idle one
  * @context: on top of it; enum cause_context
  * @vec: number of the interrupt or softirq, -1 where it is not known
  * @name: of the interrupt
  */
 struct cause_who {
-	uint32_t	tid;
+	uint64_t	tid;
 	uint32_t	context;
 	int32_t		vec;
 	char		name[28];
@@ -100,17 +100,19 @@ struct cause_segment {
  * struct cause_did - what a task did most in a stretch of time
  * @class: enum cause_class; all that is on a CPU is CAUSE_CPU
  * @ns: how long it did
- * @who: the thread id of who had the CPU (RUNNABLE), or woke it (BLOCKED, IO, FAULT); 0 no task
+ * @who: the key of who had the CPU (RUNNABLE), or woke it (BLOCKED, IO, FAULT); 0 no task
  * @from: begin of the longest piece of it
  * @to: end
  */
 struct cause_did {
+	uint64_t	who;
 	uint32_t	class;
-	uint32_t	who;
 	uint64_t	ns;
 	uint64_t	from;
 	uint64_t	to;
 };
+
+#define CAUSE_NOBODY_KNOWS	UINT64_MAX
 
 struct cause;
 
@@ -121,26 +123,26 @@ void cause_free(struct cause *cause);
  * Tasks are known by a key: a thread id of the kernel, or something above 32 bits for threads
  * whose id there is not known.  Times never go back: an earlier one counts as the last.
  */
-void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t prev,
-		  enum cause_state state, uint32_t next);
-/* The two halves of it, where only one is known; @next and @prev as far as they are. */
-void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t prev,
-		 enum cause_state state, uint32_t next);
-void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t next);
+void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
+		  enum cause_state state, uint64_t next);
+/* The two halves of it, where only one is known; of @next it may be CAUSE_NOBODY_KNOWS. */
+void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
+		 enum cause_state state, uint64_t next);
+void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next);
 /* @target: the CPU to run on, -1 not known. */
-void cause_wakeup(struct cause *cause, uint64_t ns, uint32_t tid, int32_t target,
+void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target,
 		  const struct cause_who *who);
-void cause_migrate(struct cause *cause, uint64_t ns, uint32_t tid, int32_t target);
+void cause_migrate(struct cause *cause, uint64_t ns, uint64_t key, int32_t target);
 void cause_irq_enter(struct cause *cause, int32_t cpu, uint64_t ns, const struct cause_who *who);
 /* @vec -1: whichever. */
 void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_context context,
 		     int32_t vec);
 /* @nr -1: the end of one. */
-void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid, int32_t nr);
-/* @tid has a page fault in user mode. */
-void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid);
-/* @tid was seen to run on @cpu. */
-void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint32_t tid);
+void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr);
+/* The task has a page fault in user mode. */
+void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
+/* The task was seen to run on @cpu. */
+void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
 /* Something was lost on @cpu after the last that was seen there. */
 void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns);
 /* The thread was in user mode, on @cpu where that is known (else -1), and wrote a record. */
@@ -172,8 +174,8 @@ bool cause_watch(struct cause *cause, uint64_t key);
 void cause_unwatch(struct cause *cause, uint64_t key);
 /* Tells what is known up to @ns, as if it ended there. */
 void cause_flush(struct cause *cause, uint64_t key, uint64_t ns);
-/* What @tid did between, as far as is remembered.  false: nothing is. */
-bool cause_did(struct cause *cause, uint32_t tid, uint64_t from, uint64_t to,
+/* What the task did between, as far as is remembered.  false: nothing is. */
+bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
 	       struct cause_did *did);
 
 /**

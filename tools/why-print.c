@@ -64,7 +64,7 @@ static void put_interrupt(const struct cause_who *who)
 static void put_who(const struct why_item *item)
 {
 	if (item->who.context == CAUSE_IN_TASK)
-		put_task(item->comm, item->who.tid);
+		put_task(item->comm, (uint32_t)item->who.tid);
 	else
 		put_interrupt(&item->who);
 }
@@ -91,7 +91,7 @@ static void put_runnable(const struct why_item *item)
 		return;
 	}
 	fputs(" behind ", stdout);
-	put_task(item->comm, item->who.tid);
+	put_task(item->comm, (uint32_t)item->who.tid);
 }
 
 static void put_link(const struct why_link *link)
@@ -287,7 +287,7 @@ static void json_who(const struct why_item *item)
 		return;
 	printf(",\"by\":{\"context\":\"%s\"", contexts[item->who.context]);
 	if (item->who.context == CAUSE_IN_TASK) {
-		printf(",\"tid\":%u", item->who.tid);
+		printf(",\"tid\":%u", (uint32_t)item->who.tid);
 		json_text("comm", item->comm, strlen(item->comm));
 	} else {
 		if (item->who.vec >= 0)

@@ -8,9 +8,9 @@
 
 #include "why.h"
 
-static void copy_comm(const struct why *why, char *to, uint32_t tid)
+static void copy_comm(const struct why *why, char *to, uint64_t key)
 {
-	const char *comm = xsp_kernel_comm(why->names, tid);
+	const char *comm = xsp_kernel_comm(why->names, (uint32_t)key);
 	size_t len = strnlen(comm, WHY_COMM - 1);
 
 	memcpy(to, comm, len);
@@ -90,23 +90,23 @@ static struct why_item *get_item(struct why *why, struct why_window *w,
 static void follow(struct why *why, struct why_item *item, const struct cause_segment *s)
 {
 	uint64_t from = s->from, to = s->to;
-	uint32_t tid = s->who.tid;
+	uint64_t key = s->who.tid;
 	struct cause_did did;
 
 	item->nr_links = 0;
 	if (!sleeps(s->class) || s->who.context != CAUSE_IN_TASK)
 		return;
-	while (tid && tid != s->key && item->nr_links < WHY_LINKS &&
-	       cause_did(why->cause, tid, from, to, &did)) {
+	while (key && key != s->key && item->nr_links < WHY_LINKS &&
+	       cause_did(why->cause, key, from, to, &did)) {
 		struct why_link *link = &item->links[item->nr_links++];
 
-		*link = (struct why_link){ .tid = tid, .class = did.class, .who = did.who,
-					   .ns = did.ns };
-		copy_comm(why, link->comm, tid);
+		*link = (struct why_link){ .tid = (uint32_t)key, .class = did.class,
+					   .who = (uint32_t)did.who, .ns = did.ns };
+		copy_comm(why, link->comm, key);
 		copy_comm(why, link->who_comm, did.who);
 		if (!sleeps(did.class))
 			break;
-		tid = did.who;
+		key = did.who;
 		from = did.from;
 		to = did.to;
 	}

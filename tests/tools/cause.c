@@ -239,7 +239,7 @@ static bool told_is(int i, uint64_t from, uint64_t to, uint32_t class, uint32_t 
 	    s->who.tid == who)
 		return true;
 	printf("# segment %d: %llu to %llu, class %u, who %u\n", i, (unsigned long long)s->from,
-	       (unsigned long long)s->to, s->class, s->who.tid);
+	       (unsigned long long)s->to, s->class, (unsigned int)s->who.tid);
 	return false;
 }
 
