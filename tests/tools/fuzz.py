@@ -20,7 +20,6 @@ for n in range(256):
     TABLE.append(n)
 
 RING, KERNEL, FTRACE, HEADER, CHUNK = 5, 12, 13, 64, 64
-NEVER = (KERNEL,)       # the descriptions of the kernel's events are read by its own library
 
 
 def crc32c(data):
@@ -42,7 +41,7 @@ def chunks(data):
 def damage(data, rng):
     for at, kind, stored in list(chunks(data)):
         # Records most of all; now and then a clock, a name, a process.
-        if kind in NEVER or not stored or rng.random() > (0.9 if kind in (RING, FTRACE) else 0.1):
+        if not stored or rng.random() > (0.9 if kind in (RING, FTRACE) else 0.1):
             continue
         for _ in range(rng.randint(1, 12)):
             where = at + CHUNK + rng.randrange(stored)

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * See kernel.h.  What a capture says of a kind of event is checked before an event is read by
- * it: every field that is printed lies inside the event, also when libtraceevent prints it.
+ * it: every field that is printed lies inside the event, also when library.c prints it.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <event-parse.h>
-
 #include "out/escape.h"
 #include "out/kernel.h"
+#include "out/library.h"
 #include "out/put.h"
 
 #define COMM		16
 #define LEARNED		8192u	/* tasks whose names the events themselves have told */
-#define PRINT_MAX	8192u	/* bytes of what libtraceevent prints */
 
 /* How a kind is printed. */
 enum printer {
@@ -39,9 +37,6 @@ struct learned {
 struct xsp_kernel {
 	const struct xsprof_trace *trace;
 	struct xsp_kernel_kind	**kinds;	/* by id, made when they are met */
-	struct tep_handle	*tep;
-	struct trace_seq	seq;
-	bool			*parsed;	/* by id: libtraceevent knows it */
 	struct learned		*learned;
 };
 
@@ -128,6 +123,8 @@ static void choose_printer(struct xsp_kernel_kind *k)
 
 static struct xsp_kernel_kind *make_kind(struct xsp_kernel *kernel, uint32_t id)
 {
+	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_";
 	static struct xsp_kernel_kind none = { .name = "event", .name_len = 5 };
 	struct xsp_kernel_kind *k = calloc(1, sizeof(*k));
 
@@ -135,15 +132,16 @@ static struct xsp_kernel_kind *make_kind(struct xsp_kernel *kernel, uint32_t id)
 		return &none;
 	k->kind = xsprof_trace_kernel_event(kernel->trace, id);
 	if (k->kind) {
-		char *end = xsp_escape_text(k->text, k->kind->name, strnlen(k->kind->name, 7));
+		size_t len = strnlen(k->kind->name, sizeof(k->text) - 1);
 
 		k->name = k->kind->name;
 		k->name_len = strnlen(k->name, 256);
-		/* As the kernel names events it needs no escape; another's name is cut short. */
-		if (strspn(k->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			   "0123456789_") != k->name_len) {
+		/* As the kernel names events it is one word; of another's name one is made. */
+		if (strspn(k->name, word) != k->name_len) {
+			for (size_t i = 0; i < len; i++)
+				k->text[i] = strchr(word, k->name[i]) ? k->name[i] : '_';
 			k->name = k->text;
-			k->name_len = end - k->text;
+			k->name_len = len;
 		}
 		choose_printer(k);
 	} else {
@@ -170,9 +168,8 @@ int xsp_kernel_new(const struct xsprof_trace *trace, struct xsp_kernel **out)
 		return -ENOMEM;
 	kernel->trace = trace;
 	kernel->kinds = calloc(UINT16_MAX + 1, sizeof(*kernel->kinds));
-	kernel->parsed = calloc(UINT16_MAX + 1, sizeof(*kernel->parsed));
 	kernel->learned = calloc(LEARNED, sizeof(*kernel->learned));
-	if (kernel->kinds && kernel->parsed && kernel->learned)
+	if (kernel->kinds && kernel->learned)
 		return 0;
 	xsp_kernel_free(kernel);
 	*out = NULL;
@@ -183,14 +180,12 @@ void xsp_kernel_free(struct xsp_kernel *kernel)
 {
 	if (!kernel)
 		return;
-	for (uint32_t i = 0; kernel->kinds && i <= UINT16_MAX; i++)
+	for (uint32_t i = 0; kernel->kinds && i <= UINT16_MAX; i++) {
+		if (kernel->kinds[i])
+			xsp_library_close(kernel->kinds[i]->library);
 		free(kernel->kinds[i]);
-	if (kernel->tep) {
-		trace_seq_destroy(&kernel->seq);
-		tep_free(kernel->tep);
 	}
 	free(kernel->kinds);
-	free(kernel->parsed);
 	free(kernel->learned);
 	free(kernel);
 }
@@ -336,57 +331,33 @@ static char *put_softirq(char *p, const char *d, const uint16_t *at)
 	return p;
 }
 
-/* ---- libtraceevent ------------------------------------------------------------------------- */
+/* ---- the others ---------------------------------------------------------------------------- */
 
-static void add_symbols(struct xsp_kernel *kernel)
+/* Field by field, as far as they are there. */
+static char *put_fields(const struct xsprof_kernel_event *kind, const struct xsprof_event *ev,
+			char *p)
 {
-	const char *text;
+	for (uint32_t i = 0; i < kind->nr_fields && i < 64; i++) {
+		const struct xsprof_kernel_field *f = &kind->fields[i];
+		size_t len, name = strnlen(f->name, 64);
+		const char *s;
+		uint64_t v;
 
-	for (uint32_t i = 0; (text = xsprof_trace_symbols(kernel->trace, i)) != NULL; i++) {
-		while (*text) {
-			const char *end = strchr(text, '\n');
-			size_t len = end ? (size_t)(end - text) : strlen(text);
-			char line[256], *name;
-
-			if (len < sizeof(line)) {
-				memcpy(line, text, len);
-				line[len] = '\0';
-				name = strchr(line, ' ');
-				if (name)
-					tep_register_function(kernel->tep, name + 1,
-							      strtoull(line, NULL, 16), NULL);
-			}
-			text += end ? len + 1 : len;
-		}
+		if (!strncmp(f->name, "common_", 7))
+			continue;
+		memcpy(p, f->name, name);
+		p += name;
+		*p++ = '=';
+		if (f->flags & XSPROF_KFIELD_STRING && (s = xsprof_kernel_bytes(ev, f, &len)))
+			p = xsp_escape_text(p, s, len < 128 ? len : 128);
+		else if (xsprof_kernel_value(ev, f, &v))
+			p = f->flags & XSPROF_KFIELD_SIGNED ? put_i64(p, (int64_t)v) :
+							      put_u64(p, v);
+		else
+			*p++ = '?';
+		*p++ = ' ';
 	}
-}
-
-static bool make_library(struct xsp_kernel *kernel)
-{
-	if (kernel->tep)
-		return true;
-	kernel->tep = tep_alloc();
-	if (!kernel->tep)
-		return false;
-	tep_set_loglevel(TEP_LOG_NONE);
-	trace_seq_init(&kernel->seq);
-	tep_set_long_size(kernel->tep, 8);
-	tep_set_file_bigendian(kernel->tep, TEP_LITTLE_ENDIAN);
-	tep_set_local_bigendian(kernel->tep, TEP_LITTLE_ENDIAN);
-	add_symbols(kernel);
-	return true;
-}
-
-static bool parse(struct xsp_kernel *kernel, const struct xsprof_kernel_event *kind)
-{
-	if (!make_library(kernel))
-		return false;
-	if (!kernel->parsed[kind->id]) {
-		/* What it cannot parse it keeps, and prints field by field. */
-		(void)tep_parse_event(kernel->tep, kind->format, kind->format_len, kind->system);
-		kernel->parsed[kind->id] = true;
-	}
-	return true;
+	return p;
 }
 
 static bool all_inside(const struct xsprof_event *ev, const struct xsprof_kernel_event *kind)
@@ -402,32 +373,21 @@ static bool all_inside(const struct xsprof_event *ev, const struct xsprof_kernel
 	return true;
 }
 
-static char *put_by_library(struct xsp_kernel *kernel, const struct xsp_kernel_kind *k,
+static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k,
 			    const struct xsprof_event *ev, char *p)
 {
-	struct tep_record record = {
-		.ts = ev->ns,
-		.size = ev->rec_size,
-		.record_size = ev->rec_size,
-		.data = (void *)ev->rec,
-		.cpu = ev->cpu,
-		.ref_count = 1,
-	};
+	const char *text;
 	size_t len;
 
 	if (!all_inside(ev, k->kind))
 		return put_lit(p, "[the event is shorter than its fields]");
-	if (!parse(kernel, k->kind))
-		return put_lit(p, "[no memory]");
-	trace_seq_reset(&kernel->seq);
-	tep_print_event(kernel->tep, &kernel->seq, &record, "%s", TEP_PRINT_INFO);
-	trace_seq_terminate(&kernel->seq);
-	len = strnlen(kernel->seq.buffer, PRINT_MAX < kernel->seq.buffer_size ?
-		      PRINT_MAX : kernel->seq.buffer_size);
-	while (len && (kernel->seq.buffer[len - 1] == '\n' || kernel->seq.buffer[len - 1] == ' '))
-		len--;
-	/* An escape makes four bytes of one at most. */
-	return xsp_escape_text(p, kernel->seq.buffer, len);
+	if (!k->library && !k->refused)
+		k->refused = xsp_library_open(kernel->trace, k->kind, &k->library) != 0;
+	text = k->library ? xsp_library_print(k->library, ev, &len) : NULL;
+	if (!text)
+		return put_fields(k->kind, ev, p);
+	/* An escape makes a few bytes of one. */
+	return xsp_escape_text(p, text, len);
 }
 
 /* The bytes, where nobody says what they are. */
@@ -445,7 +405,7 @@ static char *put_bytes(char *p, const struct xsprof_event *ev)
 
 char *xsp_kernel_info(struct xsp_kernel *kernel, const struct xsprof_event *ev, char *p)
 {
-	const struct xsp_kernel_kind *k = xsp_kernel_kind(kernel, ev);
+	struct xsp_kernel_kind *k = xsp_kernel_kind(kernel, ev);
 	const char *d = (const char *)ev->rec;
 
 	if (k->printer > BY_LIBRARY && ev->rec_size < k->least)

@@ -6,6 +6,7 @@
 #ifndef XSPROF_OUT_KERNEL_H
 #define XSPROF_OUT_KERNEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <xsprof/trace.h>
@@ -29,6 +30,8 @@ struct xsp_kernel_kind {
 	uint16_t		at[7];		/* offsets of what the printer prints */
 	uint16_t		least;		/* bytes that an event must have for it */
 	char			text[48];
+	struct xsp_library	*library;
+	bool			refused;	/* libtraceevent does not print it */
 };
 
 struct xsp_kernel;
