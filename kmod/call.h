@@ -24,6 +24,7 @@ union xsp_argument {
 	struct xsprof_events	events;
 	struct xsprof_syncs	syncs;
 	struct xsprof_emit	emit;
+	struct xsprof_sched	sched;
 };
 
 /**

@@ -128,6 +128,12 @@ u64 xsp_clock_ticks(u32 kind)
 	return kind == COUNTER_KIND ? counter() : ktime_get_raw_ns();
 }
 
+/* The same in any context; without a counter it may go back a little. */
+u64 xsp_clock_ticks_fast(u32 kind)
+{
+	return kind == XSPROF_CLOCK_MONO_RAW ? ktime_get_raw_fast_ns() : counter();
+}
+
 /*
  * Does the kernel's own time run on it?  Virtual machines often hide that the counter is
  * invariant and use it all the same.  What the clocksource read lies between two reads of ours

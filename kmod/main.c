@@ -84,6 +84,10 @@ unsigned int xsp_uid_max_producers = 4096;
 module_param_named(uid_max_producers, xsp_uid_max_producers, uint, 0644);
 MODULE_PARM_DESC(uid_max_producers, "producers of one user, live and kept (4096)");
 
+bool xsp_sched_comm;
+module_param_named(sched_comm, xsp_sched_comm, bool, 0644);
+MODULE_PARM_DESC(sched_comm, "Y: names of other users' threads in scheduler events (default N)");
+
 /* ---- an open ------------------------------------------------------------------------------- */
 
 /**
@@ -252,6 +256,17 @@ static long call_syncs(void *self, union xsp_argument *a)
 	return xsp_clock_copy(&a->syncs);
 }
 
+static long call_sched(void *self, union xsp_argument *a)
+{
+	struct xsp_producer *p = producer_of(self);
+
+	if (!p)
+		return -ENODEV;
+	if (!xsp_producer_is_mine(p))
+		return -EPERM;
+	return xsp_sched_control(p, &a->sched);
+}
+
 static const struct xsp_command commands[] = {
 	{ _IOC_NR(XSPROF_IOC_ATTACH), sizeof(struct xsprof_attach), true, call_attach },
 	{ _IOC_NR(XSPROF_IOC_KICK), 0, false, call_kick },
@@ -261,6 +276,7 @@ static const struct xsp_command commands[] = {
 	{ _IOC_NR(XSPROF_IOC_CONTROL), sizeof(struct xsprof_control), true, call_control },
 	{ _IOC_NR(XSPROF_IOC_SYNCS), sizeof(struct xsprof_syncs), true, call_syncs },
 	{ _IOC_NR(XSPROF_IOC_EMIT), sizeof(struct xsprof_emit), false, call_emit },
+	{ _IOC_NR(XSPROF_IOC_SCHED), sizeof(struct xsprof_sched), true, call_sched },
 };
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -325,6 +341,7 @@ static void __exit xsprof_exit(void)
 	xsp_reader_exit();
 	xsp_clock_exit();
 	xsp_registry_exit();
+	xsp_sched_exit();
 	destroy_workqueue(xsp_wq);
 }
 

@@ -2,10 +2,9 @@
 /*
  * A producer's pages: which there are, how they come to be, and who may map them how.
  *
- * One function, find_area(), says what a page of the layout is; nothing else computes with page
- * numbers that a process gave.  Geometry is fixed at attach and is the kernel's own copy.  What
- * a process can write is never read here, but for xsp_memory_heads(), whose sum decides about a
- * wake-up and nothing else.
+ * What a page of the layout is says layout.c; nothing here computes with page numbers that a
+ * process gave.  What a process can write is never read here, but for xsp_memory_heads(), whose
+ * sum decides about a wake-up and nothing else.
  *
  * Pages are only ever added, and are freed with the producer, when its file, its readers and
  * all their mappings are gone: a mapping holds its file.  There is no state in a mapping, so
@@ -18,105 +17,7 @@
 #include <linux/topology.h>
 #include <linux/uio.h>
 
-#include "xsprof.h"
-
-#define XSP_MAX_RING_BYTES	BIT_ULL(40)
-#define XSP_MAX_ARENA_BYTES	BIT_ULL(32)
-
-enum xsp_area_kind {
-	XSP_AREA_CTL,
-	XSP_AREA_ARENA,
-	XSP_AREA_WRITER,
-	XSP_AREA_READER,
-	XSP_AREA_DATA,
-};
-
-/**
- * struct xsp_area - the area that a page lies in
- * @kind: what it is
- * @ring: of which ring, for the last three
- * @first: its first page
- * @pages: how many
- */
-struct xsp_area {
-	enum xsp_area_kind	kind;
-	u32			ring;
-	unsigned long		first;
-	unsigned long		pages;
-};
-
-/* Return: false where @index is beyond the layout. */
-static bool find_area(const struct xsp_geometry *geo, unsigned long index, struct xsp_area *area)
-{
-	unsigned long in;
-
-	if (index >= geo->pages)
-		return false;
-	area->ring = 0;
-	if (index < geo->arena) {
-		*area = (struct xsp_area){ XSP_AREA_CTL, 0, 0, 1 };
-		return true;
-	}
-	if (index < geo->first_ring) {
-		*area = (struct xsp_area){ XSP_AREA_ARENA, 0, geo->arena, geo->arena_pages };
-		return true;
-	}
-	in = index - geo->first_ring;
-	area->ring = in / geo->stride;
-	area->first = index - in % geo->stride;
-	area->pages = 1;
-	switch (in % geo->stride) {
-	case 0:
-		area->kind = XSP_AREA_WRITER;
-		break;
-	case 1:
-		area->kind = XSP_AREA_READER;
-		area->first += 1;
-		break;
-	default:
-		area->kind = XSP_AREA_DATA;
-		area->first += 2;
-		area->pages = geo->ring_pages;
-	}
-	return true;
-}
-
-/**
- * xsp_memory_layout() - lay a producer out as it asked
- * @geo: filled in
- * @arg: what it asked for; ring_size, arena_size, total_size and nr_rings are set to what it gets
- * @nr_rings: rings by CPU
- *
- * Return: 0, -EINVAL: no such sizes, -EFBIG: more than can be mapped.
- */
-int xsp_memory_layout(struct xsp_geometry *geo, struct xsprof_attach *arg, u32 nr_rings)
-{
-	unsigned long rings_pages;
-	u64 ring = arg->ring_size;
-
-	if (ring > XSP_MAX_RING_BYTES || arg->arena_size > XSP_MAX_ARENA_BYTES)
-		return -EINVAL;
-	if (!arg->nr_lock_rings || arg->nr_lock_rings > XSPROF_MAX_LOCK_RINGS)
-		return -EINVAL;
-	ring = max_t(u64, ring, XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE);
-	ring = roundup_pow_of_two(max_t(u64, ring, PAGE_SIZE));
-	geo->nr_rings = min_t(u32, nr_rings, XSPROF_MAX_RINGS - XSPROF_MAX_LOCK_RINGS);
-	geo->rings = geo->nr_rings + arg->nr_lock_rings;
-	geo->ring_pages = ring >> PAGE_SHIFT;
-	geo->stride = geo->ring_pages + 2;
-	geo->arena = 1;
-	geo->arena_pages = DIV_ROUND_UP(arg->arena_size + sizeof(struct xsprof_arena), PAGE_SIZE);
-	geo->first_ring = geo->arena + geo->arena_pages;
-	if (check_mul_overflow((unsigned long)geo->rings, geo->stride, &rings_pages) ||
-	    check_add_overflow(rings_pages, geo->first_ring, &geo->pages) ||
-	    geo->pages > TASK_SIZE >> PAGE_SHIFT)
-		return -EFBIG;
-	arg->nr_rings = geo->nr_rings;
-	arg->ring_size = ring;
-	arg->arena_size = (u64)geo->arena_pages << PAGE_SHIFT;
-	arg->total_size = (u64)geo->pages << PAGE_SHIFT;
-	return 0;
-}
+#include "layout.h"
 
 /* ---- allocation ---------------------------------------------------------------------------- */
 
@@ -150,37 +51,45 @@ static struct page *store_page(struct xsp_producer *p, unsigned long index, stru
 	return xa_is_err(old) ? ERR_PTR(xa_err(old)) : old;
 }
 
+static void fill_writer(const struct xsp_geometry *geo, u32 k, struct xsprof_ring_writer *writer)
+{
+	if (k >= geo->rings)
+		writer->kind = XSPROF_RING_KERNEL;
+	else
+		writer->kind = k < geo->nr_rings ? XSPROF_RING_RSEQ : XSPROF_RING_LOCK;
+	writer->cpu = xsp_layout_cpu(geo, k);
+}
+
 /*
  * The two pages at the head of a ring come together, the writer's filled in before anybody can
- * see it; then the ring is ready.
+ * see it; then the ring is ready, unless it is the kernel's, who says so itself.
  */
 static int open_ring(struct xsp_producer *p, u32 k, int node)
 {
-	unsigned long first = p->geo.first_ring + k * p->geo.stride;
-	bool by_cpu = k < p->geo.nr_rings;
-	struct xsprof_ring_writer *writer;
+	unsigned long first = xsp_layout_ring(&p->geo, k);
 	struct page *page;
 	int err = 0;
 
 	mutex_lock(&p->lock);
 	if (!xa_load(&p->pages, first)) {
 		page = new_page(p, node);
-		if (!IS_ERR(page)) {
-			writer = page_address(page);
-			writer->kind = by_cpu ? XSPROF_RING_RSEQ : XSPROF_RING_LOCK;
-			writer->cpu = by_cpu ? k : U32_MAX;
-		}
+		if (!IS_ERR(page))
+			fill_writer(&p->geo, k, page_address(page));
 		err = PTR_ERR_OR_ZERO(store_page(p, first, page));
 	}
 	if (!err && !xa_load(&p->pages, first + 1))
 		err = PTR_ERR_OR_ZERO(store_page(p, first + 1, new_page(p, node)));
-	if (!err) {
-		/* Both pages are in place for whoever sees the bit; readers acquire it. */
-		smp_mb__before_atomic();
-		set_bit(k, (unsigned long *)p->ctl->ready);
-	}
+	if (!err && k < p->geo.rings)
+		xsp_memory_ready(p, k);
 	mutex_unlock(&p->lock);
 	return err;
+}
+
+/* Ring @k may be read from now on: its pages are in place for whoever sees the bit. */
+void xsp_memory_ready(struct xsp_producer *p, u32 k)
+{
+	smp_mb__before_atomic();	/* pairs with the acquire of readers */
+	set_bit(k, (unsigned long *)p->ctl->ready);
 }
 
 /**
@@ -196,20 +105,34 @@ static int open_ring(struct xsp_producer *p, u32 k, int node)
 struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 {
 	struct page *page = xa_load(&p->pages, index);
-	int node = NUMA_NO_NODE, err;
+	int node = NUMA_NO_NODE, cpu, err;
 	struct xsp_area area;
 
 	if (page)
 		return page;
-	if (!find_area(&p->geo, index, &area))
+	if (!xsp_layout_find(&p->geo, index, &area))
 		return ERR_PTR(-EINVAL);
-	if (area.kind >= XSP_AREA_WRITER && area.ring < p->geo.nr_rings)
-		node = cpu_to_node(area.ring);
+	cpu = area.kind >= XSP_AREA_WRITER ? xsp_layout_cpu(&p->geo, area.ring) : -1;
+	if (cpu >= 0)
+		node = cpu_to_node(cpu);
 	if (area.kind == XSP_AREA_WRITER || area.kind == XSP_AREA_READER) {
 		err = open_ring(p, area.ring, node);
 		return err ? ERR_PTR(err) : xa_load(&p->pages, index);
 	}
 	return store_page(p, index, new_page(p, node));
+}
+
+/**
+ * xsp_memory_kernel_page() - a page of a ring that the kernel writes
+ * @p: producer
+ * @cpu: whose ring
+ * @n: 0 its writer's page, 1 its reader's, then its data
+ *
+ * Return: as xsp_memory_page().
+ */
+struct page *xsp_memory_kernel_page(struct xsp_producer *p, u32 cpu, unsigned long n)
+{
+	return xsp_memory_page(p, xsp_layout_ring(&p->geo, p->geo.rings + cpu) + n);
 }
 
 /**
@@ -232,10 +155,11 @@ int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes)
 		return -EINVAL;
 	index = offset >> PAGE_SHIFT;
 	last = sum >> PAGE_SHIFT;
-	if (!find_area(&p->geo, index, &area) || area.kind == XSP_AREA_CTL)
+	if (!xsp_layout_find(&p->geo, index, &area) || area.kind == XSP_AREA_CTL ||
+	    index >= p->geo.first_kernel)
 		return -EINVAL;
 	end = area.kind == XSP_AREA_ARENA ? area.first + area.pages :
-	      p->geo.first_ring + (area.ring + 1) * p->geo.stride;
+	      xsp_layout_ring(&p->geo, area.ring) + p->geo.stride;
 	if (last >= end)
 		return -EINVAL;
 	for (; index <= last; index++) {
@@ -291,13 +215,13 @@ static bool may_write(const struct xsp_geometry *geo, unsigned long index, unsig
 {
 	struct xsp_area area;
 
-	if (!find_area(geo, index, &area) || pages > area.first + area.pages - index)
+	if (!xsp_layout_find(geo, index, &area) || pages > area.first + area.pages - index)
 		return false;
 	switch (area.kind) {
 	case XSP_AREA_ARENA:
 	case XSP_AREA_WRITER:
 	case XSP_AREA_DATA:
-		return producer;
+		return producer && index < geo->first_kernel;
 	case XSP_AREA_READER:
 		return consumer;
 	default:
@@ -386,8 +310,8 @@ u64 xsp_memory_heads(struct xsp_producer *p)
 	u64 sum = 0;
 	u32 k;
 
-	for_each_set_bit(k, (unsigned long *)p->ctl->ready, p->geo.rings) {
-		struct page *page = xa_load(&p->pages, p->geo.first_ring + k * p->geo.stride);
+	for_each_set_bit(k, (unsigned long *)p->ctl->ready, p->geo.rings + p->geo.kernel_rings) {
+		struct page *page = xa_load(&p->pages, xsp_layout_ring(&p->geo, k));
 		const struct xsprof_ring_writer *writer;
 
 		if (!page)

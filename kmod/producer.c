@@ -19,12 +19,13 @@
 #include <linux/user_namespace.h>
 #include <linux/wait.h>
 
-#include "xsprof.h"
+#include "layout.h"
 
 static void free_producer(struct kref *ref)
 {
 	struct xsp_producer *p = container_of(ref, struct xsp_producer, ref);
 
+	xsp_sched_free(p);
 	xsp_memory_free(p);
 	xsp_registry_remove(p);
 	put_cred(p->cred);
@@ -108,6 +109,8 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 		return;
 	}
 	xsp_producer_forget_process(p);
+	/* The kernel's own rings too: whoever sees the end has seen the last record. */
+	xsp_sched_end(p);
 	p->state = state;
 	p->status = status;
 	p->ended = ktime_get_ns();
@@ -182,6 +185,7 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
 	arg->nr_lock_rings = p->geo.rings - p->geo.nr_rings;
 	arg->ring_size = ctl->ring_size;
 	arg->arena_size = ctl->arena_size;
+	arg->kernel_size = ctl->kernel_size;
 	arg->total_size = ctl->total_size;
 	arg->session = p->session;
 	arg->wanted = READ_ONCE(ctl->wanted);
@@ -255,6 +259,8 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 	else if (arg->set || arg->clear || bits)
 		set_enabled(p, (ctl->wanted & ~arg->clear) | arg->set,
 			    (ctl->paused & ~arg->resume) | arg->pause);
+	if (!err && arg->pause)
+		xsp_sched_settle(p);
 	arg->enabled = ctl->enabled;
 	mutex_unlock(&p->lock);
 	return err;
@@ -352,6 +358,9 @@ static void fill_ctl(struct xsp_producer *p, const struct xsprof_attach *arg)
 	ctl->mode = p->mode;
 	ctl->nr_rings = p->geo.nr_rings;
 	ctl->nr_lock_rings = p->geo.rings - p->geo.nr_rings;
+	ctl->nr_kernel_rings = p->geo.kernel_rings;
+	ctl->kernel_off = (u64)p->geo.first_kernel << PAGE_SHIFT;
+	ctl->kernel_size = arg->kernel_size;
 	ctl->ring_size = arg->ring_size;
 	ctl->ring_stride = (u64)p->geo.stride << PAGE_SHIFT;
 	ctl->rings_off = (u64)p->geo.first_ring << PAGE_SHIFT;
@@ -370,17 +379,12 @@ static void fill_ctl(struct xsp_producer *p, const struct xsprof_attach *arg)
 
 static int check_attach(const struct xsprof_attach *arg)
 {
-	int i;
-
 	if (arg->abi_major != XSPROF_ABI_MAJOR)
 		return -EPROTONOSUPPORT;
 	if (arg->flags & ~(XSPROF_ATTACH_MONO | XSPROF_ATTACH_NO_RSEQ))
 		return -EINVAL;
-	if (arg->mode > XSPROF_MODE_OVERWRITE)
+	if (arg->mode > XSPROF_MODE_OVERWRITE || arg->reserved)
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(arg->reserved); i++)
-		if (arg->reserved[i])
-			return -EINVAL;
 	return 0;
 }
 
@@ -419,7 +423,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	/* A clock that is a call cannot be read inside a restartable sequence. */
 	nr_rings = arg->flags & XSPROF_ATTACH_NO_RSEQ || p->clock == XSPROF_CLOCK_MONO_RAW ?
 		   0 : nr_cpu_ids;
-	err = xsp_memory_layout(&p->geo, arg, nr_rings);
+	err = xsp_layout_make(&p->geo, arg, nr_rings);
 	if (err) {
 		kfree(p);
 		return err;

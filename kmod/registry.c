@@ -149,7 +149,8 @@ static struct xsp_producer *forget_locked(struct xsp_producer *p)
 static bool worth_keeping(const struct xsp_producer *p)
 {
 	return !READ_ONCE(p->unwanted) &&
-	       !bitmap_empty((const unsigned long *)p->ctl->ready, p->geo.rings);
+	       !bitmap_empty((const unsigned long *)p->ctl->ready,
+			     p->geo.rings + p->geo.kernel_rings);
 }
 
 /* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */

@@ -6,10 +6,13 @@
  *	call.c		the calling convention of its ioctls
  *	producer.c	one producer, from attach to its process' end
  *	registry.c	all producers: who may see which, how long ended ones are kept
- *	memory.c	a producer's pages: areas, allocation, mmap, faults, copies
+ *	layout.c	the layout of a producer's memory
+ *	memory.c	a producer's pages: allocation, mmap, faults, copies
  *	charge.c	who pays for them
  *	reader.c	descriptors that read one producer
  *	clock.c		the counter and its sync points
+ *	kernel-ring.c	a ring that the kernel writes
+ *	sched.c		what is written there: the scheduler's events
  *	sysfs.c		counters for people
  *	emit.c		markers as events of the kernel's: trace.h has them
  *	decimal.c	the text of a double
@@ -17,7 +20,8 @@
  * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of emit.c,
  * xsp_producer.lock, xsp_registry_lock.  Nothing is copied
  * to or from a process with one of the last two held: that could fault, which takes the first.
- * The lock of clock.c is never held with another.
+ * The lock of clock.c is never held with another.  Those of sched.c and kernel-ring.c are
+ * innermost; the latter are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
 #define XSP_XSPROF_H
@@ -62,22 +66,31 @@ struct xsp_uid {
 /**
  * struct xsp_geometry - where a producer's areas are; the kernel's own copy, constant
  * @nr_rings: rings by CPU
- * @rings: all rings
+ * @rings: these and the lock rings: all that the process writes
+ * @kernel_rings: rings that the kernel writes, one a CPU, numbered from @rings; 0 where there
+ *	are too many CPUs
  * @ring_pages: pages of a ring's data
  * @stride: pages from one ring to the next
  * @arena: first page of the arena
  * @arena_pages: its pages
  * @first_ring: first page of ring 0
+ * @first_kernel: first page of the first of the kernel's rings
+ * @kernel_pages: pages of the data of one of them
+ * @kernel_stride: pages from one of them to the next
  * @pages: of the whole
  */
 struct xsp_geometry {
 	u32		nr_rings;
 	u32		rings;
+	u32		kernel_rings;
 	unsigned long	ring_pages;
 	unsigned long	stride;
 	unsigned long	arena;
 	unsigned long	arena_pages;
 	unsigned long	first_ring;
+	unsigned long	first_kernel;
+	unsigned long	kernel_pages;
+	unsigned long	kernel_stride;
 	unsigned long	pages;
 };
 
@@ -91,6 +104,7 @@ struct xsp_geometry {
  * @ended: CLOCK_MONOTONIC, ns, 0 while it lives
  * @consumer: the reader that moves the tails, NULL for none
  * @watch_ns: a head that has moved for so long wakes the consumer; 0 for never
+ * @sched: its rings that the kernel writes, NULL before they were asked for; set once
  * @wait: readers that sleep
  * @kicks: reasons to wake them so far
  * @heads: sum of the heads when it was looked at last
@@ -130,6 +144,7 @@ struct xsp_producer {
 	u64			ended;
 	struct xsp_reader	*consumer;
 	u64			watch_ns;
+	struct xsp_sched	*sched;
 
 	wait_queue_head_t	wait;
 	atomic64_t		kicks;
@@ -182,6 +197,7 @@ extern unsigned long xsp_retain_uid_bytes;
 extern unsigned long xsp_max_bytes;
 extern unsigned long xsp_uid_free_bytes;
 extern unsigned int xsp_uid_max_producers;
+extern bool xsp_sched_comm;
 
 /* ---- producer.c ---- */
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out);
@@ -243,8 +259,9 @@ struct xsp_counters {
 void xsp_registry_counters(struct xsp_counters *c);
 
 /* ---- memory.c ---- */
-int xsp_memory_layout(struct xsp_geometry *geo, struct xsprof_attach *arg, u32 nr_rings);
 struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index);
+struct page *xsp_memory_kernel_page(struct xsp_producer *p, u32 cpu, unsigned long n);
+void xsp_memory_ready(struct xsp_producer *p, u32 k);
 int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes);
 int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer,
 		    bool consumer);
@@ -267,6 +284,7 @@ int xsp_clock_init(void);
 void xsp_clock_exit(void);
 u32 xsp_clock_kind(void);
 u64 xsp_clock_ticks(u32 kind);
+u64 xsp_clock_ticks_fast(u32 kind);
 u64 xsp_clock_ns(const struct xsp_producer *p, u64 ticks);
 void xsp_clock_start(struct xsp_producer *p);
 int xsp_clock_copy(struct xsprof_syncs *arg);
@@ -279,6 +297,13 @@ long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg);
 #define XSP_DECIMAL_SIZE	32
 
 void xsp_decimal(char text[XSP_DECIMAL_SIZE], u64 bits);
+
+/* ---- sched.c ---- */
+int xsp_sched_control(struct xsp_producer *p, struct xsprof_sched *arg);
+void xsp_sched_settle(struct xsp_producer *p);
+void xsp_sched_end(struct xsp_producer *p);
+void xsp_sched_free(struct xsp_producer *p);
+void xsp_sched_exit(void);
 
 /* ---- sysfs.c ---- */
 extern const struct attribute_group *xsp_sysfs_groups[];

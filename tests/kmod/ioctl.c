@@ -42,6 +42,7 @@ static const struct command commands[] = {
 	{ "EVENTS", XSPROF_IOC_EVENTS, sizeof(struct xsprof_events), CONSUMER_FD, true },
 	{ "DROP", XSPROF_IOC_DROP, 0, CONSUMER_FD, false },
 	{ "EMIT", XSPROF_IOC_EMIT, sizeof(struct xsprof_emit), PRODUCER_FD, false },
+	{ "SCHED", XSPROF_IOC_SCHED, sizeof(struct xsprof_sched), PRODUCER_FD, true },
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -115,6 +116,7 @@ static void fill(const struct command *c, const struct dev *d, void *to)
 		struct xsprof_populate	populate;
 		struct xsprof_control	control;
 		struct xsprof_watch	watch;
+		struct xsprof_sched	sched;
 	} a = { 0 };
 
 	switch (c->cmd) {
@@ -143,6 +145,9 @@ static void fill(const struct command *c, const struct dev *d, void *to)
 	case XSPROF_IOC_WATCH:
 		a.watch.slots = 64;
 		a.watch.period = 1000000000;
+		break;
+	case XSPROF_IOC_SCHED:
+		a.sched.flags = XSPROF_SCHED_ON;
 		break;
 	}
 	*(uint32_t *)&a = c->size;
@@ -324,7 +329,7 @@ TEST_F(ioctl, unknown)
 	memset(self->buf, 0, MOST);
 	for (unsigned int side = 0; side < SIDES; side++) {
 		for (unsigned int nr = 0; nr < 256; nr++) {
-			if ((nr >= _IOC_NR(XSPROF_IOC_ATTACH) && nr <= _IOC_NR(XSPROF_IOC_SYNCS)) ||
+			if ((nr >= _IOC_NR(XSPROF_IOC_ATTACH) && nr <= _IOC_NR(XSPROF_IOC_SCHED)) ||
 			    nr == _IOC_NR(XSPROF_IOC_EMIT))
 				continue;
 			for (unsigned int dir = 0; dir < 4; dir++)
@@ -363,7 +368,7 @@ TEST_F(ioctl, reserved)
 	const struct command *attach = &commands[0], *list = &commands[1], *open = &commands[2];
 	const struct command *syncs_of = &commands[3], *populate = &commands[4];
 	const struct command *control = &commands[5], *watch = &commands[7];
-	const struct command *events = &commands[8];
+	const struct command *events = &commands[8], *sched = &commands[11];
 	uint64_t end = self->d.rings_off + self->d.stride;
 
 	for (unsigned int bit = 0; bit < 32; bit++) {
@@ -385,8 +390,11 @@ TEST_F(ioctl, reserved)
 		}
 		if (bit)
 			REFUSED(attach, mode, xsprof_attach, flag, -EINVAL);
-		REFUSED(attach, reserved[0], xsprof_attach, 1ull << 2 * bit, -EINVAL);
-		REFUSED(attach, reserved[1], xsprof_attach, 1ull << (2 * bit + 1), -EINVAL);
+		REFUSED(attach, reserved, xsprof_attach, 1ull << 2 * bit, -EINVAL);
+		REFUSED(attach, reserved, xsprof_attach, 1ull << (2 * bit + 1), -EINVAL);
+		if (bit)
+			REFUSED(sched, flags, xsprof_sched, flag, -EINVAL);
+		REFUSED(sched, reserved, xsprof_sched, flag, -EINVAL);
 	}
 	REFUSED(attach, abi_major, xsprof_attach, XSPROF_ABI_MAJOR + 1, -EPROTONOSUPPORT);
 	REFUSED(attach, abi_major, xsprof_attach, 0, -EPROTONOSUPPORT);
@@ -396,6 +404,8 @@ TEST_F(ioctl, reserved)
 	REFUSED(attach, ring_size, xsprof_attach, UINT64_MAX, -EINVAL);
 	REFUSED(attach, ring_size, xsprof_attach, (1ull << 40) + 1, -EINVAL);
 	REFUSED(attach, arena_size, xsprof_attach, UINT64_MAX, -EINVAL);
+	REFUSED(attach, kernel_size, xsprof_attach, UINT64_MAX, -EINVAL);
+	REFUSED(attach, kernel_size, xsprof_attach, (1ull << 40) + 1, -EINVAL);
 	REFUSED(open, id, xsprof_open, 0, -ENOENT);
 	REFUSED(open, id, xsprof_open, UINT64_MAX, -ENOENT);
 	REFUSED(open, flags, xsprof_open, XSPROF_OPEN_CONSUME, -EBUSY);
@@ -428,7 +438,7 @@ TEST_F(ioctl, wrong_side)
 			else if (c->cmd == XSPROF_IOC_ATTACH)
 				want = side == PRODUCER_FD ? -EBUSY : side == CONTROL_FD ? 0 :
 				       -ENOTTY;
-			else if (c->cmd == XSPROF_IOC_CONTROL)
+			else if (c->cmd == XSPROF_IOC_CONTROL || c->cmd == XSPROF_IOC_SCHED)
 				want = side == CONTROL_FD ? -ENODEV : 0;
 			else if (c->side == PRODUCER_FD)
 				want = side == CONTROL_FD ? -ENODEV :
@@ -514,7 +524,7 @@ TEST_F(ioctl, random)
 		uint64_t r = env_random(&x);
 		unsigned int side = r & 3;
 		unsigned long cmd = _IOC(r >> 2 & 3, r >> 4 & 15 ? XSPROF_IOC_MAGIC : r >> 8 & 255,
-					 r >> 16 & 15 ? 1 + (r >> 20) % 11 : r >> 24 & 255,
+					 r >> 16 & 15 ? 1 + (r >> 20) % 12 : r >> 24 & 255,
 					 r >> 32 & 0x3fff);
 		const struct command *c = &commands[(r >> 46) % COMMANDS];
 		void *arg = self->buf;

@@ -60,6 +60,11 @@ static bool writable(const struct dev *d, enum side side, uint64_t off, uint64_t
 		return true;
 	if (off < d->rings_off)
 		return false;
+	/* What the kernel writes is for readers' tails alone. */
+	if (off >= d->ctl->kernel_off) {
+		in = (off - d->ctl->kernel_off) % (2 * d->page + d->ctl->kernel_size);
+		return side == CONSUMER_FD && in == d->page && len == d->page;
+	}
 	in = (off - d->rings_off) % d->stride;
 	if (side == CONSUMER_FD)
 		return in == d->page && len == d->page;
@@ -92,11 +97,13 @@ TEST_F(map, matrix)
 				     MAP_SHARED | MAP_POPULATE };
 	const struct dev *d = &self->d;
 	uint64_t ring = dev_ring_off(d, d->nr), last = dev_ring_off(d, d->nr + d->nl - 1);
+	uint64_t kernel = d->ctl->kernel_off, stride = 2 * d->page + d->ctl->kernel_size;
 	uint64_t offs[] = {
 		0, d->page, d->arena_off + d->arena_size - d->page, ring, ring + d->page,
 		ring + 2 * d->page, ring + 3 * d->page, ring + d->stride - d->page, last,
-		last + d->page, last + d->stride - d->page, d->len, d->len + d->page,
-		1ull << 40, 1ull << 62, -(uint64_t)d->page,
+		last + d->page, last + d->stride - d->page, kernel, kernel + d->page,
+		kernel + 2 * d->page, kernel + stride + d->page, d->len - d->page, d->len,
+		d->len + d->page, 1ull << 40, 1ull << 62, -(uint64_t)d->page,
 	};
 	uint64_t lens[] = {
 		0, 1, d->page, 2 * d->page, d->arena_size, d->ring_size, d->ring_size + d->page,

@@ -15,6 +15,7 @@
  *	rings_off + k * stride	ring k:	struct xsprof_ring_writer, one page
  *					struct xsprof_ring_reader, one page
  *					data, ring_size bytes of slots
+ *	kernel_off + c * stride	the kernel's ring of CPU c, the same with kernel_size bytes
  *
  * Everything that the producer can write is untrusted to whoever reads it.
  */
@@ -42,7 +43,7 @@
  */
 #define XSPROF_OVERWRITE_MARGIN	15u
 
-#define XSPROF_MAX_RINGS	8256u	/* 8192 CPUs and 64 lock rings: the ready bitmap's width */
+#define XSPROF_MAX_RINGS	8256u	/* of all kinds: the ready bitmap's width */
 #define XSPROF_MAX_LOCK_RINGS	64u
 #define XSPROF_MAX_CATEGORIES	64u
 
@@ -151,6 +152,8 @@ enum xsprof_emit_kind {
  * @mode: enum xsprof_mode
  * @nr_rings: rings written by restartable sequences, one a possible CPU, numbered from 0
  * @nr_lock_rings: rings written under a lock, numbered from @nr_rings
+ * @nr_kernel_rings: rings that the kernel writes, one a possible CPU, numbered from @nr_rings +
+ *	@nr_lock_rings; 0 in a tmpfs file
  * @ring_size: bytes of data in one ring, a power of two, at least XSPROF_MIN_BLOCKS blocks
  * @ring_stride: bytes from one ring to the next: 2 * @page_size + @ring_size
  * @rings_off: where ring 0 starts
@@ -172,6 +175,9 @@ enum xsprof_emit_kind {
  * @exit_ticks: when the producer ended or said goodbye, 0 before
  * @flush: raised by a producer that wants to be read soon, however little there is to read
  * @watermark: slots of a ring between two kicks that its reader asks for, 0 for none
+ * @kernel_off: where the first of the kernel's rings starts
+ * @kernel_size: bytes of data in one of them, as @ring_size; the next is 2 * @page_size +
+ *	@kernel_size further on
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
@@ -196,7 +202,7 @@ struct xsprof_ctl {
 	__u32	mode;
 	__u32	nr_rings;
 	__u32	nr_lock_rings;
-	__u32	reserved1;
+	__u32	nr_kernel_rings;
 	__u64	ring_size;
 	__u64	ring_stride;
 	__u64	rings_off;
@@ -221,7 +227,9 @@ struct xsprof_ctl {
 	__u64	exit_ticks;
 	__u64	flush;
 	__u64	watermark;
-	__u64	reserved[86];
+	__u64	kernel_off;
+	__u64	kernel_size;
+	__u64	reserved[84];
 
 	/* from +1024 */
 	__u64	ready[XSPROF_READY_WORDS];
@@ -393,6 +401,11 @@ enum xsprof_rec_type {
 	XSPROF_REC_GPU		= 0x17,	/* struct xsprof_rec_gpu */
 	XSPROF_REC_STACK	= 0x18,	/* aux = frames, value = kind; then the frames, u64 each */
 	XSPROF_REC_RELATION	= 0x19,	/* aux = kind, value = id, struct xsprof_rec_relation */
+	/* the kernel's, of thread tid: aux = enum xsprof_sched_who and XSPROF_SCHED_* */
+	XSPROF_REC_SCHED_IN	= 0x80,	/* it runs on this CPU */
+	XSPROF_REC_SCHED_OUT	= 0x81,	/* it does no more; value = thread id of who does */
+	XSPROF_REC_SCHED_WAKE	= 0x82,	/* it was woken, value = thread id of who did */
+	XSPROF_REC_SCHED_MIGRATE = 0x83, /* value = CPU to run on << 32 | CPU before */
 	XSPROF_REC_PAD		= 0xfe,	/* to the end of the block */
 	XSPROF_REC_LOST		= 0xff,	/* value = drops of this ring up to here */
 };
@@ -418,6 +431,34 @@ enum xsprof_control_op {
 	XSPROF_CONTROL_PAUSE	= 2,
 	XSPROF_CONTROL_RESUME	= 3,
 };
+
+/**
+ * enum xsprof_sched_who - the other one in a SCHED_OUT or a SCHED_WAKE
+ * @XSPROF_SCHED_NOBODY: there is none
+ * @XSPROF_SCHED_IDLE: the CPU's idle loop: it has nothing else to do
+ * @XSPROF_SCHED_THREAD: a thread of the same process
+ * @XSPROF_SCHED_PROCESS: a process of the same user, that the producer's pid namespace has
+ * @XSPROF_SCHED_KERNEL: a thread of the kernel
+ * @XSPROF_SCHED_IRQ: an interrupt, whatever it interrupted
+ * @XSPROF_SCHED_OTHER: somebody else, whose thread id and name are not this user's business
+ */
+enum xsprof_sched_who {
+	XSPROF_SCHED_NOBODY	= 0,
+	XSPROF_SCHED_IDLE	= 1,
+	XSPROF_SCHED_THREAD	= 2,
+	XSPROF_SCHED_PROCESS	= 3,
+	XSPROF_SCHED_KERNEL	= 4,
+	XSPROF_SCHED_IRQ	= 5,
+	XSPROF_SCHED_OTHER	= 6,
+};
+
+#define XSPROF_SCHED_WHO	0xffu		/* aux of SCHED_*: enum xsprof_sched_who */
+#define XSPROF_SCHED_STATE	0x7f00u		/* SCHED_OUT: what it is in now, see below */
+#define XSPROF_SCHED_PREEMPTED	0x10000u	/* SCHED_OUT: it had not asked to leave */
+#define XSPROF_SCHED_NEW	0x10000u	/* SCHED_WAKE: it is new, and starts */
+
+/* A letter, as in field 3 of /proc/PID/stat: R (it wants to run), S, D, T, t, X, Z, P, I */
+#define XSPROF_SCHED_STATE_SHIFT	8
 
 #define XSPROF_RECF_MORE	0x1u	/* an ARGS record of this thread goes on with this one */
 #define XSPROF_RECF_CPU		0x2u	/* @cpu is valid: the ring does not tell the CPU */
@@ -572,6 +613,22 @@ struct xsprof_rec_gpu {
 	__u64			thread;
 };
 
+#define XSPROF_SCHED_COMM	16
+
+/**
+ * struct xsprof_rec_sched - a SCHED_OUT or SCHED_WAKE with the name of the other one, 2 slots
+ * @rec: as without it
+ * @comm: its name, ended and filled up with 0
+ * @reserved: 0
+ *
+ * The record has one slot where there is no name to give.
+ */
+struct xsprof_rec_sched {
+	struct xsprof_rec	rec;
+	__u8			comm[XSPROF_SCHED_COMM];
+	__u64			reserved[2];
+};
+
 /* ---- offsets that assembly and other languages rely on -------------------------------------- */
 
 #ifdef __cplusplus
@@ -599,7 +656,10 @@ XSPROF_ABI_AT(xsprof_ctl, boot_id, 176);
 XSPROF_ABI_AT(xsprof_ctl, clock, 192);
 XSPROF_ABI_AT(xsprof_ctl, attach, 232);
 XSPROF_ABI_AT(xsprof_ctl, id, 296);
+XSPROF_ABI_AT(xsprof_ctl, nr_kernel_rings, 92);
 XSPROF_ABI_AT(xsprof_ctl, watermark, 328);
+XSPROF_ABI_AT(xsprof_ctl, kernel_off, 336);
+XSPROF_ABI_AT(xsprof_ctl, kernel_size, 344);
 XSPROF_ABI_AT(xsprof_ctl, ready, 1024);
 XSPROF_ABI_AT(xsprof_ring_writer, head, 0);
 XSPROF_ABI_AT(xsprof_ring_writer, mark, 8);
@@ -624,5 +684,6 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_mem) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_relation) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_clock) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_gpu) == 96);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_rec_sched) == 64);
 
 #endif /* _UAPI_XSPROF_ABI_H */

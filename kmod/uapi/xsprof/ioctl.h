@@ -42,6 +42,8 @@
  * @id: out: the producer's number, never used again before the module is unloaded; in: with
  *	XSPROF_ATTACH_REJOIN, of a producer whose descriptor was lost (-ESRCH: not the caller's,
  *	or ended); all but @size and the ABI is then output
+ * @kernel_size: bytes of data in one of the kernel's rings (XSPROF_IOC_SCHED), 0 for the
+ *	kernel's own choice; out: what they are, a power of two
  * @reserved: must be 0
  *
  * The geometry is fixed here, for ever.  No ring memory is taken yet.
@@ -60,7 +62,8 @@ struct xsprof_attach {
 	__u64	session;
 	__u64	wanted;
 	__u64	id;
-	__u64	reserved[2];
+	__u64	kernel_size;
+	__u64	reserved;
 };
 
 /**
@@ -307,6 +310,30 @@ struct xsprof_emit {
 	__u32	reserved;
 };
 
+#define XSPROF_SCHED_ON		0x1u
+
+/**
+ * struct xsprof_sched - XSPROF_IOC_SCHED: what the scheduler does with the process' threads
+ * @size: sizeof(struct xsprof_sched) of the caller
+ * @flags: XSPROF_SCHED_ON: record it from now on; else no more
+ * @before: out: the flags as they were
+ * @reserved: must be 0
+ *
+ * The kernel writes SCHED_* records to rings of its own, one a CPU, which nobody else can write
+ * to.  Their memory is made here, all of it, and stays.  The producer pays, as for every page;
+ * the memory cgroup is the caller's.
+ *
+ * By the producer, or by a reader of it.  -ESHUTDOWN for a producer that has ended, -EOPNOTSUPP
+ * where the kernel has no such events or more CPUs than there can be rings; -ENOMEM, -EPERM as
+ * XSPROF_IOC_POPULATE.
+ */
+struct xsprof_sched {
+	__u32	size;
+	__u32	flags;
+	__u32	before;
+	__u32	reserved;
+};
+
 #define XSPROF_IOC_MAGIC	0xb7
 #define XSPROF_IOC_ATTACH	_IOWR(XSPROF_IOC_MAGIC, 0x01, struct xsprof_attach)
 #define XSPROF_IOC_KICK		_IO(XSPROF_IOC_MAGIC, 0x02)
@@ -318,6 +345,7 @@ struct xsprof_emit {
 #define XSPROF_IOC_EVENTS	_IOWR(XSPROF_IOC_MAGIC, 0x08, struct xsprof_events)
 #define XSPROF_IOC_DROP		_IO(XSPROF_IOC_MAGIC, 0x09)	/* do not keep it */
 #define XSPROF_IOC_SYNCS	_IOWR(XSPROF_IOC_MAGIC, 0x0a, struct xsprof_syncs)
+#define XSPROF_IOC_SCHED	_IOWR(XSPROF_IOC_MAGIC, 0x0b, struct xsprof_sched)
 /* 0x20 to 0x2f: markers sent through the device */
 #define XSPROF_IOC_EMIT		_IOW(XSPROF_IOC_MAGIC, 0x20, struct xsprof_emit)
 
@@ -332,5 +360,6 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_events) == 384);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_syncs) == 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_emit) == 88);
 XSPROF_ABI_AT(xsprof_emit, begin, 56);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_sched) == 16);
 
 #endif /* _UAPI_XSPROF_IOCTL_H */

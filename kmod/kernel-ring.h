@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A ring that the kernel writes: one CPU's of one producer, in the shape of all rings (abi.h).
+ */
+#ifndef XSP_KERNEL_RING_H
+#define XSP_KERNEL_RING_H
+
+#include <linux/cache.h>
+#include <linux/spinlock.h>
+
+#include "xsprof.h"
+
+/**
+ * struct xsp_kernel_ring - one such ring
+ * @lock: who writes; raw and innermost, since it is taken under the scheduler's locks.  A CPU
+ *	writes to its own ring alone, so nobody waits but for a change of @open
+ * @open: it may be written to; only then is there anything behind the pointers
+ * @overwrite: its producer's mode
+ * @clock: its producer's clock
+ * @head: slots published: this counts, the page's word is a copy
+ * @drops: records dropped, as @head
+ * @told: @drops in the latest LOST record
+ * @last: the latest timestamp
+ * @slots: its size
+ * @writer: its writer's page, which nobody else can write to
+ * @reader: its reader's page, of which the tail is read and compared to @head
+ * @data: pages of its slots
+ * @ctl: the producer's control page
+ */
+struct xsp_kernel_ring {
+	raw_spinlock_t			lock;		/* as the comment above says */
+	bool				open;
+	bool				overwrite;
+	u32				clock;
+	u64				head;
+	u64				drops;
+	u64				told;
+	u64				last;
+	u64				slots;
+	struct xsprof_ring_writer	*writer;
+	const struct xsprof_ring_reader	*reader;
+	void				**data;
+	const struct xsprof_ctl		*ctl;
+} ____cacheline_aligned_in_smp;
+
+int xsp_kernel_ring_init(struct xsp_kernel_ring *ring, struct xsp_producer *p, u32 cpu,
+			 void **data);
+void xsp_kernel_ring_open(struct xsp_kernel_ring *ring, bool open);
+void xsp_kernel_ring_put(struct xsp_kernel_ring *ring, struct xsprof_rec *rec, u32 slots);
+
+#endif /* XSP_KERNEL_RING_H */
