@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose scheduler events a process may learn of, and who may ask for them.  A process has its own
+ * threads; of others it knows that they are there, and who they are if they are its user's.
+ */
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <signal.h>
+
+#include "sched.h"
+
+#define RING	(1 << 20)
+#define SECRET	"secret-of-2000"
+#define FRIEND	"friend-of-1000"
+
+static int become(uid_t uid)
+{
+	return setgroups(0, NULL) || setgid(uid) || setuid(uid) ? -errno : 0;
+}
+
+/* ---- other users ---------------------------------------------------------------------------- */
+
+/**
+ * struct others - what there was of other tasks
+ * @who: how often, by enum xsprof_sched_who
+ * @named: OTHERs that had a name
+ * @numbered: OTHERs that had a thread id
+ * @friends: PROCESS with the friend's id and name
+ * @woken: by OTHERs
+ * @kernel: KERNEL with a name
+ * @nameless: KERNEL or PROCESS without one
+ * @strange: records of a thread that is not ours
+ */
+struct others {
+	uint64_t	who[7];
+	uint64_t	named;
+	uint64_t	numbered;
+	uint64_t	friends;
+	uint64_t	woken;
+	uint64_t	kernel;
+	uint64_t	nameless;
+	uint64_t	strange;
+	uint32_t	friend;
+	uint32_t	self;
+};
+
+static void take_others(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	const struct xsprof_rec *r = &sched_rec(s)->rec;
+	struct others *o = arg;
+	unsigned int who = sched_who(s);
+
+	(void)k, (void)at;
+	if (r->type < XSPROF_REC_SCHED_IN || r->type > XSPROF_REC_SCHED_MIGRATE)
+		return;
+	o->strange += r->tid != o->self;
+	if (r->type != XSPROF_REC_SCHED_OUT && r->type != XSPROF_REC_SCHED_WAKE)
+		return;
+	o->who[who]++;
+	switch (who) {
+	case XSPROF_SCHED_OTHER:
+		o->named += n == 2;
+		o->numbered += r->value != 0;
+		o->woken += r->type == XSPROF_REC_SCHED_WAKE;
+		break;
+	case XSPROF_SCHED_PROCESS:
+		o->nameless += !*sched_name(s, n);
+		o->friends += r->value == o->friend && !strcmp(sched_name(s, n), FRIEND);
+		break;
+	case XSPROF_SCHED_KERNEL:
+		o->nameless += !*sched_name(s, n);
+		o->kernel++;
+		break;
+	}
+}
+
+/* Runs on CPU 0 as @uid, and writes to @fd so often that whoever reads it is woken by it. */
+static pid_t competitor(uid_t uid, const char *name, int fd)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, name);
+	env_on_cpu(0);
+	if (become(uid))
+		_exit(1);
+	for (unsigned int i = 0;; i++) {
+		if (i % 1000 == 0 && write(fd, "x", 1) != 1)
+			_exit(0);
+		sched_yield();
+	}
+}
+
+/* Bytes of @text in all pages that the kernel wrote for @s. */
+static unsigned int hits(struct sched *s, const char *text)
+{
+	unsigned int n = 0;
+
+	for (uint32_t k = 0; k < s->cpus; k++) {
+		if (!dev_ready(&s->d, s->d.nr + s->d.nl + k))
+			continue;
+		for (unsigned int page = 0; page < s->k.stride / s->k.page; page++)
+			n += !!memmem(s->k.base + dev_ring_off(&s->k, k) + page * s->k.page,
+				      s->k.page, text, strlen(text));
+	}
+	return n;
+}
+
+FIXTURE(others)
+{
+	int	pipe[2];
+	pid_t	secret;
+	pid_t	friend;
+};
+
+FIXTURE_VARIANT(others)
+{
+	bool	comm;
+};
+
+FIXTURE_VARIANT_ADD(others, hidden) { false };
+FIXTURE_VARIANT_ADD(others, told) { true };
+
+FIXTURE_SETUP(others)
+{
+	ASSERT_EQ(0, pipe(self->pipe));
+	ASSERT_EQ(0, env_file_put(ENV_PARAMETERS "sched_comm", variant->comm ? "Y" : "N"));
+	self->secret = competitor(2000, SECRET, self->pipe[1]);
+	self->friend = competitor(1000, FRIEND, self->pipe[1]);
+	ASSERT_GT(self->secret, 0);
+	ASSERT_GT(self->friend, 0);
+}
+
+FIXTURE_TEARDOWN(others)
+{
+	kill(self->secret, SIGKILL);
+	kill(self->friend, SIGKILL);
+	waitpid(self->secret, NULL, 0);
+	waitpid(self->friend, NULL, 0);
+	env_file_put(ENV_PARAMETERS "sched_comm", "N");
+}
+
+/* As user 1000, in a child: teardown is root's. */
+static int look_around(struct others *o, int fd, bool told)
+{
+	struct sched s;
+	char c;
+	int err;
+
+	env_on_cpu(0);
+	err = become(1000);
+	if (!err)
+		err = sched_attach(&s, XSPROF_MODE_DISCARD, RING);
+	if (err)
+		return -err;
+	/* Until all that is to be told of has happened; then it is looked at. */
+	do {
+		if (read(fd, &c, 1) != 1)
+			return 101;
+		*o = (struct others){ .friend = o->friend, .self = sched_tid() };
+		if (sched_walk(&s, take_others, o) || sched_drops(&s))
+			return 102;
+	} while (!o->woken || !o->friends || o->who[XSPROF_SCHED_OTHER] < 20);
+	if (o->numbered || o->strange || o->nameless)
+		return 103;
+	if (told)
+		return o->named == o->who[XSPROF_SCHED_OTHER] && hits(&s, SECRET) ? 0 : 104;
+	return o->named || hits(&s, SECRET) ? 105 : 0;
+}
+
+TEST_F(others, only_their_users)
+{
+	struct others o = { .friend = (uint32_t)self->friend };
+	int status;
+	pid_t pid = fork();
+
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(look_around(&o, self->pipe[0], variant->comm));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* ---- a pid namespace ------------------------------------------------------------------------- */
+
+struct in_ns {
+	uint32_t	tids[2];
+	uint64_t	ends;
+	uint64_t	foreign;
+	uint64_t	outside;
+};
+
+static void take_ns(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	const struct xsprof_rec *r = &sched_rec(s)->rec;
+	struct in_ns *o = arg;
+
+	(void)k, (void)at, (void)n;
+	if (r->type < XSPROF_REC_SCHED_IN || r->type > XSPROF_REC_SCHED_MIGRATE)
+		return;
+	if (r->tid != 1 && r->tid != o->tids[0] && r->tid != o->tids[1])
+		o->foreign++;
+	/* Root outside is another: all of one user, but not to be seen from here. */
+	if ((r->type == XSPROF_REC_SCHED_OUT || r->type == XSPROF_REC_SCHED_WAKE) &&
+	    sched_who(s) == XSPROF_SCHED_PROCESS)
+		o->outside++;
+	if (r->type == XSPROF_REC_SCHED_OUT && strchr("XZ", sched_state(s)))
+		o->ends++;
+}
+
+static int in_namespace(void)
+{
+	struct sched_pair pair = { .rounds = 200 };
+	struct in_ns o = { 0 };
+	struct sched s;
+	int err;
+
+	if (getpid() != 1)
+		return 110;
+	err = sched_attach(&s, XSPROF_MODE_DISCARD, RING);
+	if (err)
+		return -err;
+	pair.s = &s;
+	if (sched_run_pair(&pair))
+		return 111;
+	memcpy(o.tids, pair.tid, sizeof(o.tids));
+	/* A thread's last switch comes when it has no number any more; it is known all the same. */
+	do {
+		o.ends = o.foreign = o.outside = 0;
+		if (sched_walk(&s, take_ns, &o) || sched_drops(&s))
+			return 112;
+	} while (o.ends < 2);
+	if (o.foreign || o.outside)
+		return 113;
+	return pair.counted[0] == pair.found[0] && pair.counted[1] == pair.found[1] &&
+	       !pair.torn[0] && !pair.torn[1] ? 0 : 114;
+}
+
+TEST(pid_namespace)
+{
+	int status, inner;
+	pid_t pid = fork();
+
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		if (unshare(CLONE_NEWPID))
+			_exit(77);
+		pid = fork();
+		if (!pid)
+			_exit(in_namespace());
+		_exit(waitpid(pid, &inner, 0) == pid && WIFEXITED(inner) ? WEXITSTATUS(inner) :
+									   120);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	if (WEXITSTATUS(status) == 77)
+		SKIP(return, "no pid namespaces");
+	EXPECT_EQ(0, status);
+}
+
+/* ---- who may ask ---------------------------------------------------------------------------- */
+
+static int call_raw(int fd, uint32_t size, uint32_t flags, uint32_t reserved)
+{
+	struct xsprof_sched s = { .size = size, .flags = flags, .reserved = reserved };
+
+	return dev_call(fd, XSPROF_IOC_SCHED, &s);
+}
+
+static int in_child(int (*fn)(struct dev *d, uint64_t id), struct dev *d, uint64_t id)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(fn(d, id));
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Another process with the producer's descriptor. */
+static int another(struct dev *d, uint64_t id)
+{
+	(void)id;
+	return -sched_switch_to(d->fd, XSPROF_SCHED_ON, NULL);
+}
+
+static int stranger(struct dev *d, uint64_t id)
+{
+	struct dev r;
+	int fd, err = become(2000);
+
+	(void)d;
+	fd = err ? err : dev_open();
+	if (fd < 0)
+		return 99;
+	return -dev_read_id(&r, fd, id, 0);
+}
+
+/* A reader of the same user. */
+static int reader(struct dev *d, uint64_t id)
+{
+	int fd = dev_open(), err;
+	uint32_t before;
+	struct dev r;
+
+	(void)d;
+	err = fd < 0 ? fd : dev_read_id(&r, fd, id, 0);
+	if (!err)
+		err = sched_switch_to(r.fd, XSPROF_SCHED_ON, &before);
+	return err ? -err : (int)before;
+}
+
+TEST(asking)
+{
+	struct xsprof_attach a = dev_attach_defaults();
+	uint32_t before;
+	struct dev d;
+	int fd;
+
+	fd = dev_open();
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(-ENODEV, sched_switch_to(fd, XSPROF_SCHED_ON, NULL));
+	close(fd);
+	ASSERT_EQ(0, dev_attach_as(&d, &a));
+	EXPECT_NE(0, d.ctl->nr_kernel_rings);
+	EXPECT_EQ(a.kernel_size, d.ctl->kernel_size);
+	EXPECT_EQ(-EINVAL, call_raw(d.fd, sizeof(struct xsprof_sched), 2, 0));
+	EXPECT_EQ(-EINVAL, call_raw(d.fd, sizeof(struct xsprof_sched), 1, 1));
+	EXPECT_EQ(-EINVAL, call_raw(d.fd, 3, 1, 0));
+	EXPECT_EQ(EPERM, in_child(another, &d, d.id));
+	EXPECT_EQ(ENOENT, in_child(stranger, &d, d.id));
+	EXPECT_EQ(0, sched_switch_to(d.fd, 0, &before));
+	EXPECT_EQ(0, before);
+	EXPECT_FALSE(dev_ready(&d, d.nr + d.nl));
+	EXPECT_EQ(0, in_child(reader, &d, d.id));
+	EXPECT_TRUE(dev_ready(&d, d.nr + d.nl));
+	EXPECT_EQ(XSPROF_SCHED_ON, in_child(reader, &d, d.id));
+	EXPECT_EQ(0, sched_switch_to(d.fd, XSPROF_SCHED_ON, &before));
+	EXPECT_EQ(XSPROF_SCHED_ON, before);
+	EXPECT_EQ(0, sched_switch_to(d.fd, 0, &before));
+	EXPECT_EQ(XSPROF_SCHED_ON, before);
+	EXPECT_EQ(0, sched_switch_to(d.fd, 0, &before));
+	EXPECT_EQ(0, before);
+	dev_close(&d);
+}
+
+/* Return: bytes of [@from, @to) that are not zero. */
+static uint64_t dirty(const char *base, uint64_t from, uint64_t to)
+{
+	uint64_t n = 0;
+
+	for (; from < to; from++)
+		n += !!base[from];
+	return n;
+}
+
+/* A refused MAP_FIXED would leave a hole: elsewhere. */
+static int try_write(struct dev *d, uint64_t off, uint64_t len)
+{
+	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, off);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	munmap(at, len);
+	return 0;
+}
+
+/* Nobody writes there but the kernel, and it writes records and the counters of a ring. */
+TEST(read_only)
+{
+	struct sched s, r;
+	uint64_t off, used;
+
+	ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, 64 << 10));
+	ASSERT_EQ(0, sched_read(&r, s.d.fd, s.d.id, 0));
+	for (uint32_t k = 0; k < s.cpus; k++) {
+		off = dev_ring_off(&s.k, k);
+		EXPECT_EQ(-EACCES, try_write(&s.k, off, s.k.page));
+		EXPECT_EQ(-EACCES, try_write(&s.k, off + s.k.page, s.k.page));
+		EXPECT_EQ(-EACCES, try_write(&s.k, off + 2 * s.k.page, s.k.page));
+		EXPECT_EQ(-EACCES, try_write(&s.k, off + 2 * s.k.page, s.k.ring_size));
+		EXPECT_EQ(-EINVAL, dev_populate(s.k.fd, off, s.k.page));
+		EXPECT_EQ(-EACCES, try_write(&r.k, off + s.k.page, s.k.page));
+		EXPECT_NE(0, mprotect(s.k.base + off, s.k.page, PROT_READ | PROT_WRITE));
+	}
+	dev_close(&r.d);
+	ASSERT_EQ(0, sched_switch_to(s.d.fd, 0, NULL));
+	for (uint32_t k = 0; k < s.cpus; k++) {
+		struct xsprof_ring_writer want = { .kind = XSPROF_RING_KERNEL, .cpu = k,
+						   .grown = UINT64_MAX };
+
+		want.head = dev_writer(&s.k, k)->head;
+		EXPECT_EQ(0, memcmp(dev_writer(&s.k, k), &want, sizeof(want)));
+		EXPECT_EQ(0, dirty((char *)dev_writer(&s.k, k), sizeof(want), 2 * s.k.page));
+		used = want.head * XSPROF_SLOT_SIZE;
+		EXPECT_EQ(0, dirty((char *)dev_data(&s.k, k), used, s.k.ring_size));
+	}
+	ASSERT_EQ(0, sched_read(&r, s.d.fd, s.d.id, XSPROF_OPEN_CONSUME));
+	for (uint32_t k = 0; k < s.cpus; k++) {
+		EXPECT_EQ(-EACCES, try_write(&r.k, dev_ring_off(&r.k, k), s.k.page));
+		EXPECT_EQ(-EACCES, try_write(&r.k, dev_ring_off(&r.k, k) + 2 * s.k.page,
+					     s.k.page));
+	}
+	dev_close(&r.d);
+	dev_close(&s.d);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduler's events of a process are all there, each once and in its place: they are compared
+ * with the kernel's own trace, event by event; with the switches that the kernel counts; under
+ * overload with another producer of the same process, whose rings hold all.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "sched.h"
+
+#define BIG_RING	(4 << 20)
+
+/* ---- the kernel's own trace ---------------------------------------------------------------- */
+
+#define TRACING		"/sys/kernel/tracing/instances/xsprof-test"
+#define MAX_EVENTS	200000
+
+/**
+ * struct event - one event, as both sources tell of it
+ * @type: of the record
+ * @tid: whose
+ * @x: state and whether it was preempted, whether it is new, or the two CPUs
+ * @other: who came, or woke it, 0 where that is not told
+ */
+struct event {
+	uint32_t	type;
+	uint32_t	tid;
+	uint64_t	x;
+	uint32_t	other;
+};
+
+struct list {
+	uint32_t	tids[2];
+	uint32_t	n[SCHED_CPUS];
+	struct event	*ev[SCHED_CPUS];
+	uint64_t	over;
+};
+
+static bool list_make(struct list *l)
+{
+	for (unsigned int i = 0; i < SCHED_CPUS; i++) {
+		l->n[i] = 0;
+		l->ev[i] = mmap(NULL, MAX_EVENTS * sizeof(*l->ev[i]), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (l->ev[i] == MAP_FAILED)
+			return false;
+	}
+	return true;
+}
+
+static void list_add(struct list *l, uint32_t cpu, uint32_t type, uint32_t tid, uint64_t x,
+		     uint32_t other)
+{
+	if (!tid || (tid != l->tids[0] && tid != l->tids[1]))
+		return;
+	if (cpu >= SCHED_CPUS || l->n[cpu] == MAX_EVENTS)
+		l->over++;
+	else
+		l->ev[cpu][l->n[cpu]++] = (struct event){ type, tid, x, other };
+}
+
+static void list_record(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	const struct xsprof_rec *r = &sched_rec(s)->rec;
+	struct list *l = arg;
+	uint64_t x = r->value;
+	uint32_t other = 0;
+
+	(void)at, (void)n;
+	if (r->type == XSPROF_REC_SCHED_OUT)
+		x = (uint64_t)sched_state(s) << 1 | !!(r->aux & XSPROF_SCHED_PREEMPTED);
+	else if (r->type == XSPROF_REC_SCHED_WAKE)
+		x = !!(r->aux & XSPROF_SCHED_NEW);
+	if (r->type == XSPROF_REC_SCHED_OUT || r->type == XSPROF_REC_SCHED_WAKE)
+		other = (uint32_t)r->value;
+	if (r->type >= XSPROF_REC_SCHED_IN && r->type <= XSPROF_REC_SCHED_MIGRATE)
+		list_add(l, k, r->type, r->tid, x, other);
+}
+
+static unsigned long long number(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* "comm-PID [CPU] flags time: event: key=value ..." */
+static void list_line(struct list *l, const char *line)
+{
+	const char *cpu_at = strchr(line, '['), *state = strstr(line, "prev_state="), *dash;
+	uint32_t cpu, current;
+
+	if (!cpu_at)
+		return;
+	for (dash = cpu_at; dash > line && *dash != '-'; dash--)
+		;
+	current = strtoul(dash + 1, NULL, 10);
+	cpu = strtoul(cpu_at + 1, NULL, 10);
+	if (strstr(line, ": sched_switch: ") && state) {
+		state += strlen("prev_state=");
+		list_add(l, cpu, XSPROF_REC_SCHED_OUT, number(line, " prev_pid="),
+			 (uint64_t)*state << 1 | (state[1] == '+'), number(line, " next_pid="));
+		list_add(l, cpu, XSPROF_REC_SCHED_IN, number(line, " next_pid="), 0, 0);
+	} else if (strstr(line, ": sched_waking: ")) {
+		list_add(l, cpu, XSPROF_REC_SCHED_WAKE, number(line, " pid="), 0, current);
+	} else if (strstr(line, ": sched_wakeup_new: ")) {
+		list_add(l, cpu, XSPROF_REC_SCHED_WAKE, number(line, " pid="), 1, current);
+	} else if (strstr(line, ": sched_migrate_task: ")) {
+		list_add(l, cpu, XSPROF_REC_SCHED_MIGRATE, number(line, " pid="),
+			 number(line, " dest_cpu=") << 32 | number(line, " orig_cpu="), 0);
+	}
+}
+
+static int list_trace(struct list *l)
+{
+	char line[1024];
+	FILE *f = fopen(TRACING "/trace", "re");
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f))
+		list_line(l, line);
+	return fclose(f) ? -errno : 0;
+}
+
+static int tracing(const char *file, const char *text)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), TRACING "/%s", file);
+	return env_file_put(path, text);
+}
+
+static int tracing_begin(void)
+{
+	static const char *const names[] = {
+		"sched_switch", "sched_waking", "sched_wakeup_new", "sched_migrate_task",
+	};
+	char file[80];
+	int err = 0;
+
+	if (mkdir(TRACING, 0700) && errno != EEXIST)
+		return -errno;
+	err = tracing("buffer_size_kb", "8192");
+	for (unsigned int i = 0; !err && i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(file, sizeof(file), "events/sched/%s/enable", names[i]);
+		err = tracing(file, "1");
+	}
+	return err;
+}
+
+/* Have both threads made their last switch? */
+static void count_ends(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	(void)k, (void)at, (void)n;
+	if (ring_rec_type(s) == XSPROF_REC_SCHED_OUT && strchr("XZ", sched_state(s)))
+		++*(uint32_t *)arg;
+}
+
+TEST(truth)
+{
+	struct sched_pair pair = { .rounds = env_figure(20000, 3000) };
+	static struct list ours, theirs;
+	uint64_t events = 0, different = 0;
+	uint32_t ends;
+	struct sched s;
+	int err;
+
+	err = tracing_begin();
+	if (err == -ENOENT || err == -EACCES || err == -EPERM)
+		SKIP(return, "no tracefs to compare with: %s", strerror(-err));
+	ASSERT_EQ(0, err);
+	ASSERT_TRUE(list_make(&ours) && list_make(&theirs));
+	ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, BIG_RING));
+	ASSERT_EQ(0, sched_run_pair(&pair));
+	do {
+		ends = 0;
+		EXPECT_EQ(0, sched_walk(&s, count_ends, &ends));
+	} while (ends < 2);
+	EXPECT_EQ(0, tracing("tracing_on", "0"));
+	memcpy(ours.tids, pair.tid, sizeof(pair.tid));
+	memcpy(theirs.tids, pair.tid, sizeof(pair.tid));
+	EXPECT_EQ(0, sched_walk(&s, list_record, &ours));
+	ASSERT_EQ(0, list_trace(&theirs));
+	EXPECT_EQ(0, rmdir(TRACING));
+	EXPECT_EQ(0, ours.over + theirs.over);
+	EXPECT_EQ(0, sched_drops(&s));
+	for (unsigned int cpu = 0; cpu < SCHED_CPUS; cpu++) {
+		EXPECT_EQ(theirs.n[cpu], ours.n[cpu]);
+		for (uint32_t i = 0; i < ours.n[cpu] && i < theirs.n[cpu]; i++) {
+			struct event *a = &ours.ev[cpu][i], *b = &theirs.ev[cpu][i];
+
+			different += a->type != b->type || a->tid != b->tid || a->x != b->x ||
+				     (a->other && a->other != b->other);
+			events++;
+		}
+	}
+	EXPECT_EQ(0, different);
+	EXPECT_LT(4 * pair.rounds, events);
+	TH_LOG("%llu events, the same as the kernel's own trace has", (unsigned long long)events);
+	dev_close(&s.d);
+}
+
+/* ---- the kernel's own counts ---------------------------------------------------------------- */
+
+FIXTURE(counts)
+{
+};
+
+FIXTURE_VARIANT(counts)
+{
+	uid_t		uid;
+	uint32_t	mode;
+	uint32_t	flags;
+};
+
+/* Nobody in particular, with no privilege. */
+FIXTURE_VARIANT_ADD(counts, user) { 1000, XSPROF_MODE_DISCARD, 0 };
+FIXTURE_VARIANT_ADD(counts, root) { 0, XSPROF_MODE_OVERWRITE, 0 };
+FIXTURE_VARIANT_ADD(counts, mono) { 1000, XSPROF_MODE_DISCARD, XSPROF_ATTACH_MONO };
+
+FIXTURE_SETUP(counts)
+{
+}
+
+FIXTURE_TEARDOWN(counts)
+{
+}
+
+TEST_F(counts, switches)
+{
+	struct sched_pair pair = { .rounds = env_figure(20000, 2000) };
+	struct xsprof_attach a = dev_attach_defaults();
+	struct sched_count all = { 0 };
+	struct sched s;
+
+	if (variant->uid) {
+		ASSERT_EQ(0, setgid(variant->uid));
+		ASSERT_EQ(0, setuid(variant->uid));
+	}
+	a.mode = variant->mode;
+	a.flags = variant->flags;
+	a.kernel_size = BIG_RING;
+	ASSERT_EQ(0, dev_attach_as(&s.d, &a));
+	sched_view(&s);
+	ASSERT_EQ(0, sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL));
+	pair.s = &s;
+	ASSERT_EQ(0, sched_run_pair(&pair));
+	EXPECT_EQ(pair.counted[0], pair.found[0]);
+	EXPECT_EQ(pair.counted[1], pair.found[1]);
+	EXPECT_EQ(0, pair.torn[0] + pair.torn[1]);
+	EXPECT_LT(pair.rounds / 4, pair.found[0]);
+	EXPECT_EQ(0, sched_walk(&s, sched_count_one, &all));
+	EXPECT_EQ(0, all.bad);
+	EXPECT_EQ(0, sched_drops(&s));
+	TH_LOG("%llu and %llu switches", (unsigned long long)pair.found[0],
+	       (unsigned long long)pair.found[1]);
+	dev_close(&s.d);
+}
+
+/* ---- overload ------------------------------------------------------------------------------ */
+
+/* Every event of one CPU, as the rings hold it that are large enough. */
+struct full {
+	uint32_t	n[SCHED_CPUS];
+	uint64_t	*ts[SCHED_CPUS];
+	uint64_t	*hash[SCHED_CPUS];
+};
+
+static uint64_t hash_of(const uint64_t *s, unsigned int n)
+{
+	uint64_t h = s[0];
+
+	for (unsigned int i = 2; i < n * RING_WORDS; i++)
+		h = env_mix(h ^ s[i]);
+	return h;
+}
+
+static void take_full(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	struct full *f = arg;
+
+	(void)at;
+	if (ring_rec_type(s) < XSPROF_REC_SCHED_IN || ring_rec_type(s) > XSPROF_REC_SCHED_MIGRATE)
+		return;
+	f->ts[k][f->n[k]] = s[1];
+	f->hash[k][f->n[k]++] = hash_of(s, n);
+}
+
+/* Noted now, and looked for when all is there. */
+struct kept {
+	uint32_t	n[SCHED_CPUS];
+	uint64_t	(*rec[SCHED_CPUS])[3];	/* time, hash, what LOST had told */
+	struct ring_cursor c[SCHED_CPUS];
+};
+
+static void take_sparse(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	struct kept *o = arg;
+	uint64_t *to = o->rec[k][o->n[k]];
+
+	(void)at;
+	if (ring_rec_type(s) < XSPROF_REC_SCHED_IN || ring_rec_type(s) > XSPROF_REC_SCHED_MIGRATE)
+		return;
+	to[0] = s[1];
+	to[1] = hash_of(s, n);
+	to[2] = o->c[k].lost;
+	o->n[k]++;
+}
+
+/*
+ * Of one event the producer that came last writes first: with a record of @o the event is the
+ * first one of @f that is not older.  Between two records of @o as many are left out as LOST says.
+ */
+static uint64_t misplaced(const struct full *f, const struct kept *o, uint32_t k)
+{
+	uint64_t wrong = 0, lost = 0;
+	uint32_t at = 0, last = 0;
+
+	for (uint32_t i = 0; i < o->n[k]; i++) {
+		const uint64_t *rec = o->rec[k][i];
+
+		while (at < f->n[k] && f->ts[k][at] < rec[0])
+			at++;
+		if (at == f->n[k] || f->hash[k][at] != rec[1])
+			wrong++;
+		else if (i && at - last - 1 != rec[2] - lost)
+			wrong++;
+		last = at;
+		lost = rec[2];
+	}
+	return wrong;
+}
+
+static void *room(size_t n, size_t size)
+{
+	void *at = mmap(NULL, n * size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+struct drain {
+	struct sched	*r;
+	struct kept	*kept;
+	uint32_t	stop;
+};
+
+static void drain_once(struct drain *d)
+{
+	for (uint32_t k = 0; k < d->r->cpus; k++) {
+		if (!dev_ready(&d->r->d, d->r->d.nr + d->r->d.nl + k))
+			continue;
+		ring_take(&d->r->k, k, &d->kept->c[k], UINT64_MAX, take_sparse, d->kept);
+		ring_tail_set(&d->r->k, k, d->kept->c[k].at);
+	}
+}
+
+static void *drain_slowly(void *arg)
+{
+	struct drain *d = arg;
+
+	while (!__atomic_load_n(&d->stop, __ATOMIC_ACQUIRE)) {
+		drain_once(d);
+		env_nap(3000);
+	}
+	return NULL;
+}
+
+TEST(overload)
+{
+	struct sched_pair pair = { .rounds = env_figure(20000, 2000) };
+	uint64_t drops = 0, read = 0, told = 0, wrong = 0;
+	static struct full full;
+	static struct kept kept;
+	struct sched big, tiny, r;
+	struct drain drain = { .r = &r, .kept = &kept };
+	pthread_t thread;
+
+	for (unsigned int k = 0; k < SCHED_CPUS; k++) {
+		full.ts[k] = room(MAX_EVENTS, sizeof(*full.ts[k]));
+		full.hash[k] = room(MAX_EVENTS, sizeof(*full.hash[k]));
+		kept.rec[k] = room(MAX_EVENTS, sizeof(*kept.rec[k]));
+		ASSERT_TRUE(full.ts[k] && full.hash[k] && kept.rec[k]);
+	}
+	ASSERT_EQ(0, sched_attach(&big, XSPROF_MODE_DISCARD, BIG_RING));
+	ASSERT_EQ(0, sched_attach(&tiny, XSPROF_MODE_DISCARD, 1));
+	ASSERT_EQ(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE, tiny.k.ring_size);
+	ASSERT_LE(tiny.cpus, SCHED_CPUS);
+	ASSERT_EQ(0, sched_read(&r, tiny.d.fd, tiny.d.id, XSPROF_OPEN_CONSUME));
+	ring_check = sched_whole;
+	/* First nobody reads at all, then somebody who is too slow. */
+	ASSERT_EQ(0, sched_run_pair(&pair));
+	pair = (struct sched_pair){ .rounds = pair.rounds };
+	ASSERT_EQ(0, pthread_create(&thread, NULL, drain_slowly, &drain));
+	ASSERT_EQ(0, sched_run_pair(&pair));
+	__atomic_store_n(&drain.stop, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	/* Room again: a last event on each CPU, before which the holes are told of. */
+	drain_once(&drain);
+	for (unsigned int cpu = 0; cpu < env_cpus(); cpu++) {
+		env_on_cpu(cpu);
+		env_nap(1000);
+	}
+	ASSERT_EQ(0, sched_switch_to(tiny.d.fd, 0, NULL));
+	drain_once(&drain);
+	ASSERT_EQ(0, sched_switch_to(big.d.fd, 0, NULL));
+
+	EXPECT_EQ(0, sched_walk(&big, take_full, &full));
+	EXPECT_EQ(0, sched_drops(&big));
+	for (uint32_t k = 0; k < tiny.cpus; k++) {
+		volatile struct xsprof_ring_writer *w = dev_writer(&tiny.k, k);
+
+		if (!kept.n[k])
+			continue;
+		wrong += misplaced(&full, &kept, k) + kept.c[k].torn + kept.c[k].back;
+		EXPECT_EQ(w->head, kept.c[k].at);
+		read += kept.n[k];
+		drops += w->drops;
+		told += kept.c[k].lost;
+	}
+	EXPECT_EQ(0, wrong);
+	EXPECT_EQ(drops, told);
+	EXPECT_NE(0, drops);
+	TH_LOG("%llu events: %llu read, %llu lost, each where it is told of",
+	       (unsigned long long)(read + drops), (unsigned long long)read,
+	       (unsigned long long)drops);
+	dev_close(&r.d);
+	dev_close(&tiny.d);
+	dev_close(&big.d);
+}
+
+/* A tail that lies costs events, and they are counted. */
+TEST(tail)
+{
+	struct sched s, r;
+	uint64_t head, drops;
+
+	ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, 1));
+	ASSERT_EQ(0, sched_read(&r, s.d.fd, s.d.id, XSPROF_OPEN_CONSUME));
+	env_on_cpu(0);
+	for (unsigned int i = 0; i < 8; i++) {
+		static const uint64_t lies[] = { UINT64_MAX, 1ull << 63, 1ull << 40 };
+		volatile struct xsprof_ring_writer *w = dev_writer(&s.k, 0);
+
+		ring_tail_set(&r.k, 0, i < 3 ? lies[i] : w->head + i);
+		drops = w->drops;
+		head = w->head;
+		while (w->drops == drops)
+			env_nap(1000);
+		EXPECT_EQ(head, w->head);
+	}
+	ring_tail_set(&r.k, 0, dev_writer(&s.k, 0)->head);
+	head = dev_writer(&s.k, 0)->head;
+	while (dev_writer(&s.k, 0)->head == head)
+		env_nap(1000);
+	dev_close(&r.d);
+	dev_close(&s.d);
+}
+
+/* ---- CPUs that come and go ------------------------------------------------------------------ */
+
+static void *switch_cpus(void *arg)
+{
+	uint32_t *stop = arg;
+
+	for (unsigned int i = 0; !__atomic_load_n(stop, __ATOMIC_RELAXED); i++)
+		env_file_put("/sys/devices/system/cpu/cpu1/online", i & 1 ? "1" : "0");
+	env_file_put("/sys/devices/system/cpu/cpu1/online", "1");
+	return NULL;
+}
+
+TEST(hotplug)
+{
+	struct sched_pair pair = { .rounds = env_figure(10000, 1000) };
+	uint32_t stop = 0;
+	pthread_t thread;
+	struct sched s;
+
+	if (env_file_put("/sys/devices/system/cpu/cpu1/online", "1"))
+		SKIP(return, "no CPU here can be switched off");
+	ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, BIG_RING));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, switch_cpus, &stop));
+	pair.s = &s;
+	ASSERT_EQ(0, sched_run_pair(&pair));
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(pair.counted[0], pair.found[0]);
+	EXPECT_EQ(pair.counted[1], pair.found[1]);
+	EXPECT_EQ(0, pair.torn[0] + pair.torn[1]);
+	EXPECT_EQ(0, sched_drops(&s));
+	dev_close(&s.d);
+}
+
+TEST_HARNESS_MAIN
