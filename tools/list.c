@@ -51,8 +51,8 @@ static void take_account(const struct xsp_ring_file *rf, struct account *a)
 		tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_RELAXED);
 		a->written += head;
 		if (head > tail)
-			a->unread += head - tail < xsp_ring_slots(rf) ? head - tail :
-				     xsp_ring_slots(rf);
+			a->unread += head - tail < xsp_ring_slots(rf, k) ? head - tail :
+				     xsp_ring_slots(rf, k);
 		a->lost += __atomic_load_n(&writer->drops, __ATOMIC_RELAXED) +
 			   __atomic_load_n(&writer->busy, __ATOMIC_RELAXED);
 	}

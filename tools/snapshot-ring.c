@@ -15,7 +15,7 @@ static uint64_t block_up(uint64_t pos)
 
 int peek_low(const struct xsp_ring_file *rf, uint32_t k, uint64_t *low, uint64_t *head)
 {
-	uint64_t size = xsp_ring_slots(rf), tail, from = 0;
+	uint64_t size = xsp_ring_slots(rf, k), tail, from = 0;
 
 	/* Tail first: it only grows, and never beyond a head that is read after it. */
 	tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_ACQUIRE);

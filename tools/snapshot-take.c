@@ -221,7 +221,8 @@ static int read_ring(struct reading *r, uint64_t since)
 {
 	struct xsp_producer_ring *ring = &r->p->rings[r->k];
 	bool discard = r->p->rf.ctl.mode == XSPROF_MODE_DISCARD;
-	uint64_t low, now, copied = 0, before = r->pos;
+	uint64_t most = 2 * xsp_ring_slots(&r->p->rf, r->k), low, now, copied = 0;
+	uint64_t before = r->pos;
 	long n;
 	int err;
 
@@ -241,7 +242,7 @@ static int read_ring(struct reading *r, uint64_t since)
 		ring->before = ring->skipped;
 	}
 	/* More than twice around it goes for a writer that plays with its counters only. */
-	while (r->pos < r->head && !r->s->st.error && copied < 2 * xsp_ring_slots(&r->p->rf)) {
+	while (r->pos < r->head && !r->s->st.error && copied < most) {
 		before = r->pos;
 		n = peek_copy(&r->p->rf, r->k, &r->pos, r->s->slots,
 			      cut(r->pos, r->head, r->s->nr_slots));
@@ -381,7 +382,7 @@ void snapshot_add(struct snapshot *s, struct xsp_producer *p,
 	struct xsprof_cap_exit exit = { 0 };
 	uint64_t last = 0, skipped, bad;
 
-	if (make_room(s, xsp_ring_slots(&p->rf))) {
+	if (make_room(s, xsp_ring_most_slots(&p->rf))) {
 		xsp_store_note(&s->st, "%s: no memory for its rings: left out", p->name);
 		xsp_producer_free(p);
 		return;

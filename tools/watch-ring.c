@@ -15,7 +15,7 @@
 static bool fill(struct watched *w, uint32_t k)
 {
 	struct watch_cursor *c = &w->rings[k];
-	uint64_t size = xsp_ring_slots(w->rf), pos, want;
+	uint64_t size = xsp_ring_slots(w->rf, k), pos, want;
 	long n;
 
 	c->at = c->n = 0;

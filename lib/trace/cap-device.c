@@ -86,6 +86,22 @@ static void early_clocks(struct xsp_drain *d, const struct xsp_producer *p)
 	xsp_drain_kernel_clocks(d, 0, d->first_mono - 1);
 }
 
+/* A process asked for them at its attach where it had been told to; others are asked now. */
+static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
+{
+	int before;
+
+	if (!d->filter.sched || d->filter.peek || p->info.state != XSPROF_STATE_LIVE)
+		return;
+	before = xsp_device_sched(&p->rf, true);
+	p->sched = !before;
+	/* One that ended meanwhile has said all. */
+	if (before < 0 && before != -ESHUTDOWN)
+		xsp_store_note(&d->st, "%s: no scheduler events: %s", p->name,
+			       before == -ENOTTY ? "the module xsprof is older than they are" :
+						   strerror(-before));
+}
+
 static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 {
 	struct xsp_producer *p;
@@ -98,13 +114,15 @@ static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 		return err;
 	/* Those that we only look at are read at a pace. */
 	if (!d->filter.peek)
-		err = xsp_device_watch(&p->rf, xsp_ring_slots(&p->rf) / 4, WATCH_NS);
+		err = xsp_device_watch(&p->rf, xsp_ring_slots(&p->rf, 0) / 4, WATCH_NS);
 	if (!err)
 		err = join(d, p->rf.fd, p);
 	if (!err && d->filter.go_on && p->info.state == XSPROF_STATE_LIVE &&
 	    __atomic_load_n(&xsp_ring_ctl(&p->rf)->paused, __ATOMIC_RELAXED) &
 	    XSPROF_PAUSED_RECORDER)
 		p->resumed = !xsp_device_pause(&p->rf, false);
+	if (!err)
+		begin_sched(d, p);
 	/* Its chunk is written: what cannot wake us is read at a pace all the same. */
 	if (err)
 		xsp_store_note(&d->st, "%s: cannot be waited for: %s", p->name, strerror(-err));

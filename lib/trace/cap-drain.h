@@ -70,6 +70,7 @@ void xsp_drain_close(struct xsp_drain *d);
  * @all: all that live, or come later, whosever they are
  * @own: of all only those of our own user
  * @go_on: they record on when we are done, and before us nobody has lost anything
+ * @sched: what the scheduler does with their threads is wanted
  * @peek: they are only looked at: no tail is moved, nothing ends, nothing is switched off
  */
 struct xsp_device_filter {
@@ -81,6 +82,7 @@ struct xsp_device_filter {
 	bool		all;
 	bool		own;
 	bool		go_on;
+	bool		sched;
 	bool		peek;
 };
 

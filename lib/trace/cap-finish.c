@@ -92,6 +92,8 @@ static void finish_live(struct xsp_drain *d)
 		p->goes_on = p->rf.peek || (p->rf.device && d->filter.go_on);
 		if (!p->rf.broken && !p->goes_on)
 			xsp_ring_switch_off(&p->rf);
+		else if (p->sched)
+			xsp_device_sched(&p->rf, false);
 	}
 	/* A marker that saw its bit set before is published in a moment. */
 	if (d->live)

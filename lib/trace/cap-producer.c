@@ -159,7 +159,7 @@ static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit
 static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
 {
 	struct xsp_producer_ring *r = &p->rings[k];
-	uint64_t size = xsp_ring_slots(&p->rf);
+	uint64_t size = xsp_ring_slots(&p->rf, k);
 	uint64_t copied = 0;
 	int64_t skip;
 	size_t n;
@@ -198,7 +198,7 @@ static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 	struct xsp_producer_ring *r = &p->rings[k];
 
 	while (r->tail < limit) {
-		size_t n = cut(st, r->tail, limit, xsp_ring_slots(&p->rf));
+		size_t n = cut(st, r->tail, limit, xsp_ring_slots(&p->rf, k));
 		int err = xsp_ring_copy(&p->rf, k, r->tail, st->buf, n);
 
 		if (err)
@@ -237,7 +237,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 {
 	struct xsp_producer_ring *r = &p->rings[k];
 	bool discard = p->rf.ctl.mode == XSPROF_MODE_DISCARD && !p->rf.peek;
-	uint64_t size = xsp_ring_slots(&p->rf);
+	uint64_t size = xsp_ring_slots(&p->rf, k);
 	uint64_t pending = head - r->tail;
 	uint64_t gained = head - r->seen;
 	int err;
@@ -291,8 +291,8 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 	if (!p->gained_at)
 		p->gained_at = pass->now;
 	p->ready = 0;
-	if (xsp_ring_slots(&p->rf) < pass->min_slots)
-		pass->min_slots = xsp_ring_slots(&p->rf);
+	if (xsp_ring_slots(&p->rf, 0) < pass->min_slots)
+		pass->min_slots = xsp_ring_slots(&p->rf, 0);
 	for (k = 0; k < p->rf.rings && !p->rf.broken; k += BATCH) {
 		ready = 0;
 		for (i = 0; i < BATCH && k + i < p->rf.rings; i++) {

@@ -47,6 +47,7 @@ struct xsp_producer_ring {
  * @id: its number in the device, 0 in a session
  * @info: device: what the kernel knew of it when it was asked last
  * @resumed: device: it was paused, and is to be again when we are done
+ * @sched: device: its scheduler events were off, and are to be again when we are done
  * @goes_on: it records on when we are done: what it writes then is not ours to account for
  * @told: device: its descriptor is readable: the kernel is to be asked
  * @quiet: device: nothing has come for a while, and its descriptor says when something does
@@ -73,6 +74,7 @@ struct xsp_producer {
 	uint64_t		id;
 	struct xsprof_info	info;
 	bool			resumed;
+	bool			sched;
 	bool			goes_on;
 	bool			told;
 	bool			quiet;

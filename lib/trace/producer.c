@@ -44,6 +44,7 @@ struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number)
 	if (!p)
 		return NULL;
 	p->number = number;
+	p->own_rings = XSPROF_MAX_RINGS;
 	p->all_rings = XSPROF_MAX_RINGS;
 	p->fit = &t->fit;
 	t->producers[number] = p;
@@ -59,9 +60,13 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 	p->mode = ctl->mode;
 	p->nr_rings = ctl->nr_rings;
 	p->all_rings = XSPROF_MAX_RINGS;
+	p->own_rings = XSPROF_MAX_RINGS;
 	if (ctl->nr_rings <= XSPROF_MAX_RINGS && ctl->nr_lock_rings <= XSPROF_MAX_LOCK_RINGS &&
-	    ctl->nr_rings + ctl->nr_lock_rings < XSPROF_MAX_RINGS)
-		p->all_rings = ctl->nr_rings + ctl->nr_lock_rings;
+	    ctl->nr_kernel_rings <= XSPROF_MAX_RINGS &&
+	    ctl->nr_rings + ctl->nr_lock_rings + ctl->nr_kernel_rings < XSPROF_MAX_RINGS) {
+		p->own_rings = ctl->nr_rings + ctl->nr_lock_rings;
+		p->all_rings = p->own_rings + ctl->nr_kernel_rings;
+	}
 	p->attach = ctl->attach;
 	p->clock = ctl->clock;
 	if (!p->pid)

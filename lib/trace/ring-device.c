@@ -174,6 +174,15 @@ int xsp_device_pause(const struct xsp_ring_file *rf, bool pause)
 	return call(rf->fd, XSPROF_IOC_CONTROL, &arg);
 }
 
+int xsp_device_sched(const struct xsp_ring_file *rf, bool on)
+{
+	struct xsprof_sched arg = { .size = sizeof(arg), .flags = on ? XSPROF_SCHED_ON : 0 };
+	int err;
+
+	err = call(rf->fd, XSPROF_IOC_SCHED, &arg);
+	return err < 0 ? err : !!(arg.before & XSPROF_SCHED_ON) == on;
+}
+
 int xsp_device_drop(const struct xsp_ring_file *rf, bool at_end)
 {
 	return call(rf->fd, XSPROF_IOC_DROP,

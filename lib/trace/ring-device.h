@@ -90,6 +90,15 @@ int xsp_device_watch(const struct xsp_ring_file *rf, uint64_t slots, uint64_t pe
 /* Switches a producer that we consume off, or on again.  Return: 0 or -errno. */
 int xsp_device_pause(const struct xsp_ring_file *rf, bool pause);
 
+/**
+ * xsp_device_sched - what the scheduler does with its threads is recorded, or no more
+ * @rf: producer of the device
+ * @on: it is
+ *
+ * Return: 1 when it was so before, 0 when it was not; -ENOTTY: a module that cannot; -errno.
+ */
+int xsp_device_sched(const struct xsp_ring_file *rf, bool on);
+
 /* All of it was read: it need not be kept, once it has ended or, with @at_end, when it will. */
 int xsp_device_drop(const struct xsp_ring_file *rf, bool at_end);
 

@@ -14,6 +14,8 @@
 #include "trace/ring-file.h"
 #include "trace/ring-guard.h"
 
+#define RING_BYTES_MAX	(1ull << 46)
+
 static bool power_of_two(uint64_t x)
 {
 	return x && !(x & (x - 1));
@@ -23,6 +25,29 @@ static bool power_of_two(uint64_t x)
 static bool inside(uint64_t off, uint64_t len, uint64_t total)
 {
 	return off <= total && len <= total - off;
+}
+
+static bool apart(uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
+{
+	return a + a_len <= b || b + b_len <= a;
+}
+
+/* Rings that the kernel writes, behind the others. */
+static int check_kernel_rings(const struct xsprof_ctl *ctl, uint64_t rings_size)
+{
+	uint64_t page = ctl->page_size, size;
+
+	if (!ctl->nr_kernel_rings)
+		return 0;
+	if (!power_of_two(ctl->kernel_size) || ctl->kernel_size > RING_BYTES_MAX ||
+	    ctl->kernel_size < (uint64_t)XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
+		return -EINVAL;
+	if (__builtin_mul_overflow(ctl->nr_kernel_rings, 2 * page + ctl->kernel_size, &size) ||
+	    ctl->kernel_off % page || ctl->kernel_off < page ||
+	    !inside(ctl->kernel_off, size, ctl->total_size))
+		return -EINVAL;
+	return apart(ctl->kernel_off, size, ctl->rings_off, rings_size) &&
+	       apart(ctl->kernel_off, size, ctl->arena_off, ctl->arena_size) ? 0 : -EINVAL;
 }
 
 static int check_areas(const struct xsprof_ctl *ctl)
@@ -42,11 +67,9 @@ static int check_areas(const struct xsprof_ctl *ctl)
 	if (!inside(ctl->rings_off, rings_size, ctl->total_size) ||
 	    !inside(ctl->arena_off, ctl->arena_size, ctl->total_size))
 		return -EINVAL;
-	/* One before the other. */
-	if (ctl->arena_off + ctl->arena_size > ctl->rings_off &&
-	    ctl->rings_off + rings_size > ctl->arena_off)
+	if (!apart(ctl->arena_off, ctl->arena_size, ctl->rings_off, rings_size))
 		return -EINVAL;
-	return 0;
+	return check_kernel_rings(ctl, rings_size);
 }
 
 int xsp_ctl_check(const struct xsprof_ctl *ctl, uint64_t size)
@@ -64,10 +87,11 @@ int xsp_ctl_check(const struct xsprof_ctl *ctl, uint64_t size)
 	if (ctl->mode > XSPROF_MODE_OVERWRITE)
 		return -EINVAL;
 	if (ctl->nr_rings > XSPROF_MAX_RINGS || ctl->nr_lock_rings > XSPROF_MAX_LOCK_RINGS ||
-	    ctl->nr_rings + ctl->nr_lock_rings > XSPROF_MAX_RINGS ||
+	    ctl->nr_kernel_rings > XSPROF_MAX_RINGS ||
+	    ctl->nr_rings + ctl->nr_lock_rings + ctl->nr_kernel_rings > XSPROF_MAX_RINGS ||
 	    !(ctl->nr_rings + ctl->nr_lock_rings))
 		return -EINVAL;
-	if (!power_of_two(ctl->ring_size) || ctl->ring_size > 1ull << 46 ||
+	if (!power_of_two(ctl->ring_size) || ctl->ring_size > RING_BYTES_MAX ||
 	    ctl->ring_size < (uint64_t)XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
 		return -EINVAL;
 	if (ctl->arena_size < sizeof(struct xsprof_arena))
@@ -107,7 +131,8 @@ static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 	if (err)
 		return err;
 	rf->size = rf->ctl.total_size;
-	rf->rings = rf->ctl.nr_rings + rf->ctl.nr_lock_rings;
+	rf->own_rings = rf->ctl.nr_rings + rf->ctl.nr_lock_rings;
+	rf->rings = rf->own_rings + rf->ctl.nr_kernel_rings;
 	rf->map = mmap(NULL, rf->size, prot, MAP_SHARED, rf->fd, 0);
 	if (rf->map == MAP_FAILED)
 		return -errno;
@@ -169,7 +194,10 @@ void xsp_ring_file_close(struct xsp_ring_file *rf)
 
 static uint64_t ring_off(const struct xsp_ring_file *rf, uint32_t k)
 {
-	return rf->ctl.rings_off + k * rf->ctl.ring_stride;
+	if (k < rf->own_rings)
+		return rf->ctl.rings_off + k * rf->ctl.ring_stride;
+	return rf->ctl.kernel_off +
+	       (k - rf->own_rings) * (2 * rf->ctl.page_size + rf->ctl.kernel_size);
 }
 
 bool xsp_ring_ready(const struct xsp_ring_file *rf, uint32_t k)
@@ -196,7 +224,7 @@ static uint64_t block_up(uint64_t pos)
 
 uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t head, uint64_t pos)
 {
-	uint64_t size = xsp_ring_slots(rf) - XSPROF_OVERWRITE_MARGIN;
+	uint64_t size = xsp_ring_slots(rf, k) - XSPROF_OVERWRITE_MARGIN;
 	uint64_t from = head > size ? head - size : 0, tail;
 
 	if (from <= pos)
@@ -215,8 +243,8 @@ int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void
 		  size_t slots)
 {
 	uint64_t data = ring_off(rf, k) + 2ull * rf->ctl.page_size;
-	uint64_t at = pos & (xsp_ring_slots(rf) - 1);
-	uint64_t first = xsp_ring_slots(rf) - at;
+	uint64_t at = pos & (xsp_ring_slots(rf, k) - 1);
+	uint64_t first = xsp_ring_slots(rf, k) - at;
 	int err;
 
 	if (first > slots)

@@ -26,7 +26,8 @@
  * @peek: it is only looked at: its tails are somebody else's
  * @own_tails: device: bit k: ring k's reader page is mapped read-write
  * @ctl: the control page as it was validated: geometry and identity are only read from here
- * @rings: nr_rings + nr_lock_rings
+ * @own_rings: nr_rings + nr_lock_rings: those that the program writes
+ * @rings: these and the kernel's
  * @broken: the file shrank under the mapping, which is zeros now (see ring-guard.h)
  * @next: all mappings the guard knows
  */
@@ -38,6 +39,7 @@ struct xsp_ring_file {
 	bool			peek;
 	uint64_t		own_tails[XSPROF_READY_WORDS];
 	struct xsprof_ctl	ctl;
+	uint32_t		own_rings;
 	uint32_t		rings;
 	volatile bool		broken;
 	struct xsp_ring_file	*next;
@@ -95,9 +97,19 @@ static inline struct xsprof_arena *xsp_ring_arena(const struct xsp_ring_file *rf
 	return (struct xsprof_arena *)(rf->map + rf->ctl.arena_off);
 }
 
-static inline uint64_t xsp_ring_slots(const struct xsp_ring_file *rf)
+static inline uint64_t xsp_ring_slots(const struct xsp_ring_file *rf, uint32_t k)
 {
-	return rf->ctl.ring_size >> XSPROF_SLOT_SHIFT;
+	return (k < rf->own_rings ? rf->ctl.ring_size : rf->ctl.kernel_size) >> XSPROF_SLOT_SHIFT;
+}
+
+/* Of the largest. */
+static inline uint64_t xsp_ring_most_slots(const struct xsp_ring_file *rf)
+{
+	uint64_t own = xsp_ring_slots(rf, 0), kernel = 0;
+
+	if (rf->rings > rf->own_rings)
+		kernel = xsp_ring_slots(rf, rf->own_rings);
+	return own > kernel ? own : kernel;
 }
 
 /* Slots published.  Pairs with the writer's last store: what lies below may be read. */

@@ -37,6 +37,10 @@ static const uint8_t classes[256] = {
 	[XSPROF_REC_GPU]		= 3 | CLASS_TIMES,
 	[XSPROF_REC_STACK]		= 1,
 	[XSPROF_REC_RELATION]		= 2,
+	[XSPROF_REC_SCHED_IN]		= 1,
+	[XSPROF_REC_SCHED_OUT]		= 1,
+	[XSPROF_REC_SCHED_WAKE]		= 1,
+	[XSPROF_REC_SCHED_MIGRATE]	= 1,
 };
 
 /* Slots of the record at @p, 0 when it is none.  @p < @end. */

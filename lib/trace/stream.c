@@ -58,12 +58,20 @@ void xst_stream_free(struct xst_stream *s)
 	free(s);
 }
 
+/* The CPU whose ring it is, -1 for a lock ring. */
+static int32_t cpu_of(const struct xst_stream *s)
+{
+	if (s->ring >= s->producer->own_rings)
+		return s->ring - s->producer->own_rings;
+	return s->ring < s->producer->nr_rings ? (int32_t)s->ring : -1;
+}
+
 void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s)
 {
 	xst_buffer_put(t, s);
 	s->p = s->end = NULL;
 	s->seg = s->producer->fit->segs;
-	s->cpu = s->ring < s->producer->nr_rings ? (int32_t)s->ring : -1;
+	s->cpu = cpu_of(s);
 	s->ticks = 0;
 	s->key = 0;
 	s->gap = s->first_gap;

@@ -114,6 +114,7 @@ struct xst_producer {
 	uint8_t		clock_kind;
 	uint32_t	mode;
 	uint32_t	nr_rings;	/* those bound to a CPU */
+	uint32_t	own_rings;	/* those that the program writes; the kernel's follow */
 	uint32_t	all_rings;
 	uint64_t	ctl_at;		/* where its control page is in the file */
 	struct xsprof_ctl *ctl;		/* read when somebody asks */

@@ -28,18 +28,25 @@ static void put_names(struct cap *cap)
 /* All types in turn, some with arguments. */
 static void put_record(struct ring *r, uint32_t tid, uint64_t ts, unsigned int i)
 {
-	struct xsprof_rec rec = { .tid = tid, .type = 1 + i % XSPROF_REC_RELATION, .ts = ts,
-				  .name = 1 + i % 11, .value = 0x100000 + i };
+	unsigned int kinds = XSPROF_REC_RELATION + 4, kind = i % kinds;
+	struct xsprof_rec rec = { .tid = tid, .type = 1 + kind, .ts = ts, .name = 1 + i % 11,
+				  .value = 0x100000 + i };
 	uint8_t extra[7 * XSPROF_SLOT_SIZE] = { 0 };
 	size_t len = 0;
 
+	if (kind >= XSPROF_REC_RELATION) {
+		rec.type = XSPROF_REC_SCHED_IN + kind - XSPROF_REC_RELATION;
+		rec.aux = i * 0x101;
+		rec.name = 0;
+		memset(extra, 'k', i % 17);
+	}
 	if (rec.type == XSPROF_REC_SPAN || rec.type == XSPROF_REC_GPU)
 		memcpy(extra, (uint64_t[]){ ts - 5, ts + 5 }, 16);
 	if (rec.type == XSPROF_REC_GPU)
 		len = 64;
 	else if (rec.type == XSPROF_REC_SPAN || rec.type == XSPROF_REC_CLOCK ||
 		 rec.type == XSPROF_REC_RELATION || rec.type == XSPROF_REC_ALLOC ||
-		 rec.type == XSPROF_REC_FREE)
+		 rec.type == XSPROF_REC_FREE || rec.type == XSPROF_REC_SCHED_OUT)
 		len = 32;
 	if (i % 5 == 0) {
 		struct xsprof_arg arg = { .key = 3, .type = XSPROF_ARG_STR, .len = 5 + i % 90 };
@@ -57,15 +64,17 @@ void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size
 	struct xsprof_sync syncs[] = { sync_at(1000, 0), sync_at(1000000, 0),
 				       sync_at(2000000, 0) };
 	struct xsprof_cap_thread thread = { .tid = 1001, .comm = "worker" };
-	struct ring r[3] = { 0 };
+	struct ring r[4] = { 0 };
 
+	/* The last ring is the kernel's. */
+	ctl.nr_kernel_rings = 1;
 	cap_begin(cap);
 	cap_text(cap, XSPROF_CHUNK_HOST, "hostname=here\n");
 	cap_clock(cap, syncs, 3);
 	cap_producer(cap, 0, 100, &ctl);
 	put_names(cap);
 	for (unsigned int i = 0; i < records; i++) {
-		unsigned int k = i / 7 % 3;
+		unsigned int k = i / 7 % 4;
 
 		if (i % 400 == 399)
 			ring_rec(&r[k], XSPROF_REC_LOST, 0, 2000 + 10 * i, 0, i);
@@ -73,7 +82,7 @@ void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size
 		if (r[k].len >= chunk)
 			cap_ring(cap, 0, k, flags, &r[k]);
 	}
-	for (unsigned int k = 0; k < 3; k++) {
+	for (unsigned int k = 0; k < 4; k++) {
 		if (r[k].len)
 			cap_ring(cap, 0, k, flags, &r[k]);
 		cap_ledger(cap, 0, (struct xsprof_cap_ledger){ .ring = k, .head = r[k].pos,
