@@ -200,6 +200,33 @@ err_map:
 	return err;
 }
 
+/* Why the scheduler's events are not to be had, in words. */
+static const char *sched_reason(int err)
+{
+	switch (err) {
+	case -ENOTTY:
+		return "the module xsprof is older than scheduler events: they are not recorded";
+	case -EPERM:
+	case -ENOMEM:
+		return XSPROF_DEVICE_PATH " has no memory for scheduler events: ulimit -l, or the "
+		       "module's limits: they are not recorded";
+	case -EOPNOTSUPP:
+		return "this kernel has no scheduler events for the module xsprof: they are not "
+		       "recorded";
+	default:
+		return "scheduler events could not be switched on: they are not recorded";
+	}
+}
+
+/* A wish: without them all the rest is recorded. */
+static void begin_sched(const struct xsp_want *want, int fd)
+{
+	struct xsprof_sched sched = { .size = sizeof(sched), .flags = XSPROF_SCHED_ON };
+
+	if (ioctl(fd, XSPROF_IOC_SCHED, &sched) && want->session)
+		xsp_shm_note(want->session, sched_reason(-errno));
+}
+
 /**
  * xsp_device_attach() - become a producer of the device
  * @want: what is wanted
@@ -234,6 +261,8 @@ int xsp_device_attach(const struct xsp_want *want)
 		err = map_all(fd, &arg);
 	if (err)
 		close(fd);
+	else if (want->cfg->sched)
+		begin_sched(want, fd);
 	return err;
 }
 

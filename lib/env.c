@@ -117,6 +117,7 @@ void xsp_config_read(void)
 		c->mode = *s == 'o' ? XSPROF_MODE_OVERWRITE : XSPROF_MODE_DISCARD;
 	c->backend = choice_from("XSPROF_BACKEND");
 	c->prefault = is_yes(secure_getenv("XSPROF_PREFAULT"));
+	c->sched = is_yes(secure_getenv("XSPROF_SCHED"));
 	size_from("XSPROF_BUFFER_SIZE", &c->ring_size, 1, XSP_RING_MAX);
 	size_from("XSPROF_ARENA_SIZE", &c->arena_size, XSP_ARENA_MIN, XSP_ARENA_MAX);
 	size_from("XSPROF_LOCK_RINGS", &locks, 1, XSPROF_MAX_LOCK_RINGS);

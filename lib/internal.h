@@ -226,6 +226,7 @@ enum xsp_choice {
  * @backend: enum xsp_choice
  * @lock_rings: how many, 0 for the default
  * @prefault: touch all ring memory at attach
+ * @sched: the kernel is to record what the scheduler does with the process' threads
  */
 struct xsp_config {
 	const char	*session;
@@ -239,6 +240,7 @@ struct xsp_config {
 	uint32_t	lock_rings;
 	bool		has_mode;
 	bool		prefault;
+	bool		sched;
 };
 
 extern struct xsp_config xsp_config XSP_HIDDEN;
