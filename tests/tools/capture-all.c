@@ -178,9 +178,33 @@ static void all_wide(struct cap_ring *r)
 	cap_record(r, &relation, 2);
 }
 
+/* What the kernel wrote, on CPU 1: each kind of the other one, with a name and without. */
+static void all_sched(struct cap_ring *r)
+{
+	struct xsprof_rec_sched named = { .comm = "ot\"her" };
+	uint32_t slept = 'S' << XSPROF_SCHED_STATE_SHIFT, runs = 'R' << XSPROF_SCHED_STATE_SHIFT;
+
+	cap_event(r, T(53), XSPROF_REC_SCHED_WAKE, 101, 0, XSPROF_SCHED_NEW | XSPROF_SCHED_THREAD,
+		  100);
+	cap_event(r, T(53), XSPROF_REC_SCHED_MIGRATE, 101, 0, 0, 1ull << 32);
+	cap_event(r, T(54), XSPROF_REC_SCHED_IN, 101, 0, 0, 0);
+	named.rec = cap_head(T(55), XSPROF_REC_SCHED_OUT, 101, 0,
+			     runs | XSPROF_SCHED_PREEMPTED | XSPROF_SCHED_PROCESS, 200);
+	cap_record(r, &named, 2);
+	cap_event(r, T(56), XSPROF_REC_SCHED_IN, 101, 0, 0, 0);
+	cap_event(r, T(56), XSPROF_REC_SCHED_OUT, 101, 0, slept | XSPROF_SCHED_IDLE, 0);
+	cap_event(r, T(57), XSPROF_REC_SCHED_WAKE, 101, 0, XSPROF_SCHED_IRQ, 0);
+	cap_event(r, T(57), XSPROF_REC_SCHED_OUT, 101, 0, slept | XSPROF_SCHED_OTHER, 0);
+	/* What no kernel writes. */
+	memset(named.comm, 0xff, sizeof(named.comm));
+	named.rec = cap_head(T(58), XSPROF_REC_SCHED_WAKE, 101, 0, 0xffffffff, UINT64_MAX);
+	cap_record(r, &named, 2);
+	cap_event(r, T(58), XSPROF_REC_SCHED_OUT, 101, 0, 0xffffff00, 0);
+}
+
 void cap_make_all(void)
 {
-	struct cap_ring cpu0, cpu1, second;
+	struct cap_ring cpu0, cpu1, kernel, second;
 
 	cap_host("hostname=box\nkernel=6.1.0\ncommand=alpha --run\n");
 	cap_clock(T(0), T(10000000));
@@ -205,6 +229,9 @@ void cap_make_all(void)
 	cap_event(&cpu1, T(2), XSPROF_REC_BEGIN, 101, N(LOAD), 0, 0);
 	cap_event(&cpu1, T(18), XSPROF_REC_END, 101, 0, 0, 0);
 	cap_ring_close(&cpu1, 0);
+	cap_ring_open(&kernel, 0, 6, 4096);
+	all_sched(&kernel);
+	cap_ring_close(&kernel, 0);
 	cap_exit(0, XSPROF_HOW_EXEC, 0, T(60));
 	cap_producer(1, 100, T(61));
 	names();

@@ -146,6 +146,7 @@ void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks)
 	p.ctl.page_size = 4096;
 	p.ctl.nr_rings = 4;
 	p.ctl.nr_lock_rings = 1;
+	p.ctl.nr_kernel_rings = 4;
 	p.ctl.ring_size = 1 << 20;
 	p.ctl.ring_stride = (1 << 20) + 8192;
 	p.ctl.rings_off = 1 << 20;

@@ -179,6 +179,32 @@ static char *put_exit(const struct xsprof_event *ev, char *p, bool *any)
 	return ARG(p, any, "status", put_i64, (int32_t)ev->value);
 }
 
+static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
+{
+	char state[2] = { xsp_sched_state(ev->aux) };
+	const char *comm;
+	size_t len;
+
+	if (ev->type == XSPROF_REC_SCHED_IN)
+		return p;
+	if (ev->type == XSPROF_REC_SCHED_MIGRATE) {
+		p = ARG(p, any, "from", put_u32, (uint32_t)ev->value);
+		return ARG(p, any, "to", put_u32, (uint32_t)(ev->value >> 32));
+	}
+	if (ev->type == XSPROF_REC_SCHED_OUT) {
+		p = ARG(p, any, "state", put_word, state);
+		if (ev->aux & XSPROF_SCHED_PREEMPTED)
+			p = put_lit(comma(p, any), "\"preempted\":true");
+	} else if (ev->aux & XSPROF_SCHED_NEW) {
+		p = put_lit(comma(p, any), "\"new\":true");
+	}
+	p = ARG(p, any, "other", put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
+	if ((uint32_t)ev->value)
+		p = ARG(p, any, "other_tid", put_u32, (uint32_t)ev->value);
+	comm = xsp_sched_comm(ev, &len);
+	return comm ? json_string(put_lit(comma(p, any), "\"other_comm\":"), comm, len, NULL) : p;
+}
+
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
@@ -220,6 +246,8 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		p = ARG(p, any, "kind", put_u32, ev->aux);
 		p = ARG(p, any, "head", put_ptr, ev->value);
 		return relation ? ARG(p, any, "tail", put_ptr, relation->tail) : p;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		return put_sched(ev, ARG(p, any, "cpu", put_i64, ev->cpu), any);
 	case XSPROF_EV_LOST:
 		return ev->flags & XSPROF_EVF_SLOTS ?
 		       ARG(p, any, "slots", json_safe_u64, ev->value) :

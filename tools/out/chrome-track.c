@@ -138,6 +138,9 @@ static char *lane_name(const struct xsprof_event *ev, const struct xsp_thread *l
 	case CHROME_CALLS:
 		p = put_u64(put_lit(p, "runtime calls of "), lane->tid / LANES);
 		break;
+	case CHROME_SCHED:
+		p = put_u64(put_lit(p, "scheduling of "), lane->tid / LANES);
+		break;
 	default:
 		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
 		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);

@@ -333,6 +333,18 @@ static void put_mem(struct xsp_out *out, const struct xsp_view *view)
 	put_tail(out, view->ev, NULL, out->scratch, p);
 }
 
+/* On a track beside the thread's own: an instant among its ranges would hide them. */
+static void put_sched(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	struct xsp_view on = *view;
+
+	on.thread = chrome_lane(out, ev, CHROME_SCHED, ev->tid, ev->ns, ev->ns);
+	if (!on.thread)
+		on.thread = view->thread;
+	put_instant(out, &on, 't', NULL);
+}
+
 static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 {
 	static const char scopes[] = { 't', 'p', 'g' };
@@ -372,6 +384,9 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
 		put_mem(out, view);
+		break;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		put_sched(out, view);
 		break;
 	case XSPROF_EV_LOST:
 		put_instant(out, view, 'g', NULL);

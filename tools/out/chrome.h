@@ -17,6 +17,7 @@ enum chrome_lane {
 	CHROME_OVERLAP	= 2,	/* ranges of a thread that do not nest in it */
 	CHROME_CALLS	= 3,	/* runtime and driver calls of a thread */
 	CHROME_GPU	= 4,	/* a stream of a device */
+	CHROME_SCHED	= 5,	/* what the scheduler did with a thread */
 };
 
 struct chrome_process {

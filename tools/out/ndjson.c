@@ -207,6 +207,33 @@ static char *put_span_record(const struct xsprof_event *ev, char *p)
 	return FIELD(p, "scope", put_word, xsp_word_scope(ev->aux));
 }
 
+static char *put_sched(const struct xsprof_event *ev, char *p)
+{
+	const char *comm;
+	size_t len;
+
+	if (ev->type == XSPROF_REC_SCHED_IN)
+		return p;
+	if (ev->type == XSPROF_REC_SCHED_MIGRATE) {
+		p = FIELD(p, "from", put_u32, (uint32_t)ev->value);
+		return FIELD(p, "to", put_u32, (uint32_t)(ev->value >> 32));
+	}
+	if (ev->type == XSPROF_REC_SCHED_OUT) {
+		p = put_lit(p, ",\"state\":\"");
+		*p++ = xsp_sched_state(ev->aux);
+		p = put_lit(p, "\",\"preempted\":");
+		p = ev->aux & XSPROF_SCHED_PREEMPTED ? put_lit(p, "true") : put_lit(p, "false");
+	} else {
+		p = put_lit(p, ",\"new\":");
+		p = ev->aux & XSPROF_SCHED_NEW ? put_lit(p, "true") : put_lit(p, "false");
+	}
+	p = FIELD(p, "other", put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
+	if ((uint32_t)ev->value)
+		p = FIELD(p, "other_tid", put_u32, (uint32_t)ev->value);
+	comm = xsp_sched_comm(ev, &len);
+	return comm ? json_field(put_lit(p, ","), "other_comm", comm, len) : p;
+}
+
 static char *put_lost(const struct xsprof_event *ev, char *p)
 {
 	return ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"unit\":\"slots\"") :
@@ -268,6 +295,8 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_RELATION:
 		relation = xsp_record(ev, struct xsprof_rec_relation);
 		return relation ? FIELD(p, "tail", put_u64, relation->tail) : p;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		return put_sched(ev, p);
 	case XSPROF_EV_LOST:
 		return put_lost(ev, p);
 	case XSPROF_EV_PRODUCER:

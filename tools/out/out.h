@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <xsprof/trace.h>
 
@@ -78,12 +79,30 @@ extern const struct xsp_format xsp_format_ndjson;
 #define xsp_record(ev, type) \
 	((ev)->rec && (ev)->rec_size >= sizeof(type) ? (const type *)(ev)->rec : NULL)
 
+/* The other one's name in a record of the scheduler, @len bytes; NULL where it has none. */
+static inline const char *xsp_sched_comm(const struct xsprof_event *ev, size_t *len)
+{
+	const struct xsprof_rec_sched *sched = xsp_record(ev, struct xsprof_rec_sched);
+
+	*len = sched ? strnlen((const char *)sched->comm, sizeof(sched->comm)) : 0;
+	return sched ? (const char *)sched->comm : NULL;
+}
+
+/* The state that a thread is in: a letter, '?' where it is none. */
+static inline char xsp_sched_state(uint32_t aux)
+{
+	char c = (char)((aux & XSPROF_SCHED_STATE) >> XSPROF_SCHED_STATE_SHIFT);
+
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? c : '?';
+}
+
 /* Words for numbers: "?" for those that are not known here. */
 const char *xsp_word_type(uint16_t type);
 const char *xsp_word_scope(uint32_t scope);
 const char *xsp_word_sync(uint32_t op);
 const char *xsp_word_control(uint32_t op);
 const char *xsp_word_gpu(uint32_t kind);
+const char *xsp_word_sched(uint32_t who);
 const char *xsp_word_how(uint32_t how);
 const char *xsp_word_arg(uint8_t type);
 const char *xsp_word_clock(uint32_t kind);

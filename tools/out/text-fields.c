@@ -132,6 +132,40 @@ static char *put_exit(const struct xsprof_event *ev, char *p)
 	return FIELD(p, "status", put_i64, (int32_t)ev->value);
 }
 
+/* Who it was, as far as the reader may know. */
+static char *put_who(const struct xsprof_event *ev, char *p)
+{
+	const char *comm;
+	size_t len;
+
+	p = put_word(p, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
+	if ((uint32_t)ev->value)
+		p = FIELD(p, "other", put_u32, (uint32_t)ev->value);
+	comm = xsp_sched_comm(ev, &len);
+	return comm ? text_put_quoted(put_lit(p, " comm="), comm, len) : p;
+}
+
+static char *put_sched(const struct xsprof_event *ev, char *p)
+{
+	switch (ev->type) {
+	case XSPROF_REC_SCHED_OUT:
+		p = put_lit(p, " state=");
+		*p++ = xsp_sched_state(ev->aux);
+		if (ev->aux & XSPROF_SCHED_PREEMPTED)
+			p = put_lit(p, " preempted");
+		return put_who(ev, put_lit(p, " next="));
+	case XSPROF_REC_SCHED_WAKE:
+		if (ev->aux & XSPROF_SCHED_NEW)
+			p = put_lit(p, " new");
+		return put_who(ev, put_lit(p, " by="));
+	case XSPROF_REC_SCHED_MIGRATE:
+		p = FIELD(p, "from", put_u32, (uint32_t)ev->value);
+		return FIELD(p, "to", put_u32, (uint32_t)(ev->value >> 32));
+	default:
+		return p;
+	}
+}
+
 char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -186,6 +220,8 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		p = FIELD(p, "kind", put_u32, ev->aux);
 		p = FIELD(p, "head", put_hex, ev->value);
 		return relation ? FIELD(p, "tail", put_hex, relation->tail) : p;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		return put_sched(ev, p);
 	case XSPROF_EV_LOST:
 		if (ev->flags & XSPROF_EVF_SLOTS)
 			return FIELD(p, "slots", put_u64, ev->value);

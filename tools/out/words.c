@@ -38,6 +38,10 @@ const char *xsp_word_type(uint16_t type)
 		[XSPROF_REC_GPU] = "gpu",
 		[XSPROF_REC_STACK] = "stack",
 		[XSPROF_REC_RELATION] = "relation",
+		[XSPROF_REC_SCHED_IN] = "sched-in",
+		[XSPROF_REC_SCHED_OUT] = "sched-out",
+		[XSPROF_REC_SCHED_WAKE] = "sched-wake",
+		[XSPROF_REC_SCHED_MIGRATE] = "sched-migrate",
 		[XSPROF_EV_LOST] = "lost",
 		[XSPROF_EV_PRODUCER] = "producer",
 		[XSPROF_EV_EXIT] = "exit",
@@ -76,6 +80,15 @@ const char *xsp_word_gpu(uint32_t kind)
 	};
 
 	return WORD(words, kind);
+}
+
+const char *xsp_word_sched(uint32_t who)
+{
+	static const char *const words[] = {
+		"nobody", "idle", "thread", "process", "kernel", "irq", "other",
+	};
+
+	return WORD(words, who);
 }
 
 const char *xsp_word_how(uint32_t how)
