@@ -3,6 +3,7 @@
  * --backend: /dev/xsprof or files on tmpfs.  The processes choose by what they find; here is
  * only decided whether the recorder looks into the device.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,13 @@ static const char *backend(const struct record_options *opts)
 	return env && *env ? env : "auto";
 }
 
+static void no_sched(const struct record_options *opts, const char *why)
+{
+	if (opts->sched && !opts->quiet)
+		tool_note("--sched: needs the module xsprof (%s), or root and -e sched; all else "
+			  "is recorded", why);
+}
+
 int record_device_open(struct record_options *opts, int *fd)
 {
 	const char *kind = backend(opts);
@@ -30,11 +38,19 @@ int record_device_open(struct record_options *opts, int *fd)
 	*fd = -1;
 	if (attach_on(&opts->attach))
 		return attach_device(&opts->attach, fd, true);
-	if (!strcmp(kind, "tmpfs") || !strcmp(kind, "none"))
+	if (!strcmp(kind, "tmpfs") || !strcmp(kind, "none")) {
+		no_sched(opts, "and not --backend=tmpfs");
 		return 0;
+	}
 	*fd = xsp_device_open();
-	if (*fd >= 0 || strcmp(kind, "device"))
+	if (*fd >= 0)
 		return 0;
+	if (strcmp(kind, "device")) {
+		no_sched(opts, *fd == -EACCES || *fd == -EPERM ?
+			 XSPROF_DEVICE_PATH " may not be opened" :
+			 "which 'modprobe xsprof' loads");
+		return 0;
+	}
 	tool_error("--backend=device: " XSPROF_DEVICE_PATH " %s; --backend=auto takes tmpfs "
 		   "instead", xsp_device_strerror(*fd));
 	return TOOL_USAGE;
@@ -49,6 +65,7 @@ int record_device_add(const struct record_options *opts, const char *session, in
 		return 0;
 	if (attach_on(&opts->attach))
 		filter = attach_filter(&opts->attach);
+	filter.sched = opts->sched;
 	return xsp_drain_add_device(drain, fd, &filter);
 }
 

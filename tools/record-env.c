@@ -101,6 +101,8 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add(env, &n, "XSPROF_CATEGORIES=%s", opts->categories);
 	if (!err && opts->prefault)
 		err = add(env, &n, "XSPROF_PREFAULT=1");
+	if (!err && opts->sched)
+		err = add(env, &n, "XSPROF_SCHED=1");
 	if (!err && opts->clock)
 		err = add(env, &n, "XSPROF_CLOCK=%s", opts->clock);
 	if (!err && opts->backend)

@@ -7,7 +7,7 @@
 
 #include "record.h"
 
-#define RECORD_ENV_MAX	8
+#define RECORD_ENV_MAX	9
 
 /**
  * record_env - the variables of a recording

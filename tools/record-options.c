@@ -22,6 +22,7 @@ enum {
 	OPT_CLOCK,
 	OPT_WAIT_ALL,
 	OPT_BACKEND,
+	OPT_SCHED,
 };
 
 static const struct option options[] = {
@@ -38,6 +39,7 @@ static const struct option options[] = {
 	{ "clock",	 required_argument, NULL, OPT_CLOCK },
 	{ "wait-all",	 no_argument,	    NULL, OPT_WAIT_ALL },
 	{ "backend",	 required_argument, NULL, OPT_BACKEND },
+	{ "sched",	 no_argument,	    NULL, OPT_SCHED },
 	{ "pid",	 required_argument, NULL, 'p' },
 	{ "all",	 no_argument,	    NULL, 'a' },
 	{ "help",	 no_argument,	    NULL, 'h' },
@@ -66,6 +68,8 @@ static void help(void)
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
+	     "      --sched             when threads run, wait and are woken, too (which needs\n"
+	     "                          the kernel module)\n"
 	     "      --prefault          give all rings their memory at the start\n"
 	     "      --backend KIND      where rings are: device (/dev/xsprof), tmpfs, or auto:\n"
 	     "                          the device where the module is loaded (default)\n"
@@ -160,6 +164,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		break;
 	case OPT_PREFAULT:
 		opts->prefault = true;
+		break;
+	case OPT_SCHED:
+		opts->sched = true;
 		break;
 	case OPT_CLOCK:
 		return take_word("clock", optarg, clocks, &opts->clock);

@@ -23,6 +23,7 @@
  * @duration: ns to record, 0 for all
  * @level: zstd's, 0 for none
  * @prefault: rings get their memory at once
+ * @sched: what the scheduler does with the threads is recorded
  * @itt: programs with ITT calls load our collector
  * @wait_all: until all descendants have ended
  * @quiet: errors only
@@ -42,6 +43,7 @@ struct record_options {
 	uint64_t	duration;
 	int		level;
 	bool		prefault;
+	bool		sched;
 	bool		itt;
 	bool		wait_all;
 	bool		quiet;

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # In the guest of device-kmod.sh: the files lie side by side there, and tests expect a build.
-# The two tests become one. TAP.
+# The tests become one. TAP.
 here=$PWD
 mkdir -p build/bin build/tests/record
 ln -s "$here/xsprof" build/bin/
-for f in actor inspect marker steady; do
+for f in actor inspect marker steady switch; do
 	ln -s "$here/$f" build/tests/record/
 done
 export BUILD=$here/build PATH=$here:$PATH SIM_DEVICE=1
 n=0
 failed=0
-for t in device.sh drain.sh; do
+for t in device.sh drain.sh sched.sh; do
 	echo "# $t"
 	./bash "./$t" >"$t.tap" 2>"$t.err" </dev/null
 	rc=$?

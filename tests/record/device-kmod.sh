@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The recorder's tests in an emulated machine with the module: device.sh, and drain.sh with its
-# hand-made producers in the device. TAP.
+# The recorder's tests in an emulated machine with the module: device.sh, sched.sh, and drain.sh
+# with its hand-made producers in the device. TAP.
 #
 #	device-kmod.sh [KERNEL]
 set -u
@@ -24,6 +24,7 @@ if [ ! -s "$ko" ]; then
 fi
 tests/vm/boot.sh --kernel "$kernel" --limit 600 --with-libs --module "$ko" \
 	"$BUILD/bin/xsprof" "$BUILD/tests/record/actor" "$BUILD/tests/record/inspect" \
-	"$BUILD/tests/record/marker" "$BUILD/tests/record/steady" "$(command -v bash)" \
-	"$(command -v setpriv)" tests/record/tap.sh tests/record/drain.sh tests/record/device.sh \
-	tests/record/device-guest.sh -- ./bash ./device-guest.sh
+	"$BUILD/tests/record/marker" "$BUILD/tests/record/steady" "$BUILD/tests/record/switch" \
+	"$(command -v bash)" "$(command -v setpriv)" tests/record/tap.sh tests/record/drain.sh \
+	tests/record/device.sh tests/record/sched.sh tests/record/device-guest.sh \
+	-- ./bash ./device-guest.sh
