@@ -32,7 +32,8 @@ END
 gcc -c -o "$work/hello.o" "$work/hello.c"
 
 echo "== recording: a PyTorch training, an OpenMP program and a mold link, side by side"
-"$xsprof" record -o "$out/xsprof.data" -- tests/demo/work.sh "$work" ||
+# With the scheduler, where this user may trace the kernel; else it says so and goes on.
+"$xsprof" record -e sched --irq -o "$out/xsprof.data" -- tests/demo/work.sh "$work" ||
 	die "record: exit status $?: see its messages above"
 
 # Written aside and renamed: a failure leaves no half file that looks like a result.
@@ -50,10 +51,23 @@ make_file trace.json "$dump" -i "$out/xsprof.data" -f chrome -o -
 make_file trace.txt "$dump" -i "$out/xsprof.data" -f text -o -
 make_file report.txt "$xsprof" report -i "$out/xsprof.data"
 make_file info.txt "$xsprof" info -i "$out/xsprof.data"
+# Of everything that was traced the slowest of oneDNN's convolutions, and what each waited for.
+rm -f "$out/why.txt"
+if grep -q '^tracer ' "$out/info.txt"; then
+	make_file why.txt "$xsprof" report -i "$out/xsprof.data" --why convolution -n 3
+fi
 
 echo
 echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
-sed -n 1,20p "$out/report.txt" | cut -c1-"${COLUMNS:-120}"
+sed -n 1,14p "$out/report.txt" | cut -c1-"${COLUMNS:-120}"
+if [ -f "$out/why.txt" ]; then
+	# The table of where the time of ranges went stands behind the first.
+	awk '/^# the time of threads/ { on = 1 } on && !$0 && ++blank == 2 { exit } on' \
+		"$out/report.txt" | sed -n 1,10p | cut -c1-"${COLUMNS:-120}"
+	echo
+	echo "== $xsprof report -i $out/xsprof.data --why convolution -n 3"
+	sed -n 1,16p "$out/why.txt" | cut -c1-"${COLUMNS:-120}"
+fi
 
 here=$(cd "$out" && pwd)
 cat <<END
@@ -64,6 +78,8 @@ cat <<END
         https://www.speedscope.app; the file stays on this machine
   less -S $out/trace.txt        every event, a line each, in time order
   less -S $out/report.txt       count, total, self, percentiles per name
+  less $out/why.txt             the slowest convolutions and what each waited for, if the kernel
+                                could be traced: 'xsprof report --why NAME', '--gaps'
   less $out/info.txt            host, clocks, processes, losses, error bound
   $out/xsprof.data              the capture itself:
         $xsprof report -i $out/xsprof.data --help
