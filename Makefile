@@ -46,6 +46,9 @@ ifeq ($(origin TRACEFS_CFLAGS),undefined)
 TRACEFS_CFLAGS	:= $(shell pkg-config --cflags libtracefs libtraceevent 2>/dev/null)
 endif
 TRACEFS_LIBS	?= -ltracefs -ltraceevent
+# Perfetto's traces are protocol buffers; protoc-c makes C of their description.
+PROTOC_C	?= protoc-c
+PROTOBUF_LIBS	?= -lprotobuf-c
 
 PREFIX		?= /usr/local
 BINDIR		?= $(PREFIX)/bin
@@ -77,7 +80,7 @@ so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # Of the decoder the version map alone says what is public; its calls of itself stay direct.
 trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS)
-tools_cflags	:= -fPIE -Itools $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
+tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 
 # Sources ----------------------------------------------------------------------------
@@ -90,6 +93,8 @@ itt_srcs	:= $(sort $(wildcard tools/collect/itt*.c))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
+proto_names	:= $(patsubst tools/out/%.proto,%,$(sort $(wildcard tools/out/*.proto)))
+proto_objs	:= $(proto_names:%=$(BUILD)/obj/gen/%.pb-c.o)
 tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
 itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
 
@@ -166,6 +171,16 @@ $(BUILD)/obj/tools/tools/syscalls.o: tools_cflags += -I$(BUILD)/gen
 $(BUILD)/obj/itt/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(itt_cflags))
 
+# What a generator writes is not held to our warnings.
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: tools/out/%.proto
+	$(call say,PROTOC)
+	@mkdir -p $(@D)
+	$(Q)$(PROTOC_C) --proto_path=tools/out --c_out=$(BUILD)/gen $<
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(FLAGS_FILE)
+	$(call compile,$(tools_cflags) -Wno-undef -Wno-shadow)
+# Their headers are there before anything that may include them is compiled.
+$(tools_objs): | $(proto_names:%=$(BUILD)/gen/%.pb-c.h)
+
 # Libraries --------------------------------------------------------------------------
 $(BUILD)/lib/libxsprof-user.a: $(user_objs)
 $(BUILD)/lib/libxsprof-trace.a: $(trace_objs)
@@ -202,13 +217,13 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard tools/collect/i
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(itt_objs) $(USER_SO)
 
 # Tools ------------------------------------------------------------------------------
-# The decoder is linked in: a tool copied to another machine needs libc, libzstd, libtracefs
-# and libtraceevent only.
-$(BUILD)/bin/xsprof: $(tools_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
+# The decoder is linked in: a tool copied to another machine needs libc, libzstd, libtracefs,
+# libtraceevent and libprotobuf-c only.
+$(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS)
+		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS) $(PROTOBUF_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 

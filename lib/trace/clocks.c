@@ -298,3 +298,11 @@ uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *t, uint64_t ticks)
 {
 	return xst_fit_ns(&t->fit, ticks);
 }
+
+int xsprof_trace_get_sync(const struct xsprof_trace *t, uint32_t index, struct xsprof_sync *sync)
+{
+	if (index >= t->nr_syncs)
+		return -ENOENT;
+	*sync = t->syncs[index];
+	return 0;
+}

@@ -356,7 +356,15 @@ part_dump()
 	rate_of chrome_rate MB/s "$bytes" "$bin/xsprof-dump" -f chrome -i "$cap"
 	bytes=$("$bin/xsprof-dump" -f ndjson -i "$cap" | wc -c)
 	rate_of ndjson_rate MB/s "$bytes" "$bin/xsprof-dump" -f ndjson -i "$cap"
+	bytes=$("$bin/xsprof-dump" -f perfetto -i "$cap" | wc -c)
+	rate_of perfetto_rate MB/s "$bytes" "$bin/xsprof-dump" -f perfetto -i "$cap"
 	rate_of report_rate M/s "$events" "$bin/xsprof" report -i "$cap"
+	rm -f "$cap"
+	# The kernel's events: two CPUs in turn, the same every time.
+	"$BUILD/tests/tools/make-capture" busy "$cap" 3000000 ||
+		{ fail "dump: no capture"; return; }
+	bytes=$("$bin/xsprof-dump" -f perfetto -i "$cap" | wc -c)
+	rate_of perfetto_kernel_rate MB/s "$bytes" "$bin/xsprof-dump" -f perfetto -i "$cap"
 	rm -f "$cap"
 
 	if ! command -v babeltrace2 >/dev/null; then
@@ -411,7 +419,7 @@ part_memory()
 		# The plain capture is what the other tools read; 1.6 GB of mapped file would show.
 		[ -n "$z" ] || mv "$cap" "$cap.plain"
 	done
-	for f in text chrome ndjson; do
+	for f in text chrome ndjson perfetto; do
 		measure "$bin/xsprof-dump" -f $f -i "$cap.plain" >/dev/null ||
 			{ fail "memory: dump -f $f failed"; return; }
 		note_memory "dump_$f" "${cost[3]}" "${cost[5]}"

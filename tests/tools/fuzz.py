@@ -3,7 +3,7 @@
 """Changes bytes inside the chunks of a capture, makes the checksums right again, and lets every
 tool read the result: none may crash or hang, and JSON must stay JSON that viewers take.
 
-usage: fuzz.py FILE.data XSPROF CHECK_CHROME ROUNDS [SEED]
+usage: fuzz.py FILE.data XSPROF CHECK_CHROME CHECK_PERFETTO ROUNDS [SEED]
 
 The first round whose outcome is wrong is left in fuzz-failed.data. Prints TAP.
 """
@@ -62,7 +62,7 @@ def no_constant(text):
     raise AssertionError("not JSON: " + text)
 
 
-def try_all(path, xsprof, check):
+def try_all(path, xsprof, check, check_perfetto):
     text = run(xsprof, "dump", path)
     if text.returncode == 1:
         return 0
@@ -83,6 +83,11 @@ def try_all(path, xsprof, check):
                           capture_output=True)
     if done.returncode:
         raise AssertionError(done.stdout.decode())
+    run(xsprof, "dump", "-f", "perfetto", "-o", path + ".pf", path)
+    done = subprocess.run([sys.executable, check_perfetto, path + ".pf", str(lines)],
+                          capture_output=True)
+    if done.returncode:
+        raise AssertionError((done.stdout + done.stderr).decode())
     for verb in "report", "info":
         run(xsprof, verb, path)
         out = run(xsprof, verb, "--json", path).stdout
@@ -105,8 +110,8 @@ def try_all(path, xsprof, check):
     return lines
 
 
-source, xsprof, check, rounds = sys.argv[1:5]
-seed = int(sys.argv[5]) if len(sys.argv) > 5 else random.randrange(1 << 32)
+source, xsprof, check, check_perfetto, rounds = sys.argv[1:6]
+seed = int(sys.argv[6]) if len(sys.argv) > 6 else random.randrange(1 << 32)
 rng = random.Random(seed)
 whole = open(source, "rb").read()
 good = lines = 0
@@ -117,7 +122,7 @@ for n in range(int(rounds)):
     with open(path, "wb") as f:
         f.write(data)
     try:
-        shown = try_all(path, xsprof, check)
+        shown = try_all(path, xsprof, check, check_perfetto)
     except (AssertionError, subprocess.TimeoutExpired, UnicodeDecodeError, ValueError) as why:
         with open("fuzz-failed.data", "wb") as f:
             f.write(data)

@@ -15,7 +15,8 @@ for kind in all hostile kernel mess; do
 	count=$rounds
 	# It is large: a round takes ten times as long.
 	[ $kind = mess ] && count=$((rounds / 5))
-	python3 "$here/fuzz.py" "$kind.data" "$xsprof" "$here/check-chrome.py" $count \
+	python3 "$here/fuzz.py" "$kind.data" "$xsprof" "$here/check-chrome.py" \
+		"$here/check-perfetto.py" $count \
 		${XSPROF_SEED:-} >"$dir/fuzz.log" 2>&1
 	rc=$?
 	sed -n 's/^ok 1 /# /p' "$dir/fuzz.log"

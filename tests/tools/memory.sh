@@ -14,8 +14,13 @@ if [ "$room" -lt $((events / 1024 * 40)) ]; then
 fi
 "$make_capture" big "$dir/big.data" "$events" || exit 1
 
-for format in text chrome ndjson; do
+for format in text chrome ndjson perfetto; do
 	small "dump -f $format of $events events" "$dump" -f $format "$dir/big.data"
+done
+"$make_capture" busy "$dir/busy.data" $((events / 10)) || exit 1
+for format in chrome perfetto; do
+	small "dump -f $format of $((events / 10)) events of the kernel" "$dump" -f $format \
+		"$dir/busy.data"
 done
 small "report of $events events" "$xsprof" report --by name,thread "$dir/big.data"
 small "info of $events events" "$xsprof" info "$dir/big.data"

@@ -74,6 +74,7 @@ struct xsp_format {
 extern const struct xsp_format xsp_format_text;
 extern const struct xsp_format xsp_format_chrome;
 extern const struct xsp_format xsp_format_ndjson;
+extern const struct xsp_format xsp_format_perfetto;
 
 /* The struct behind a record, or NULL when the record is too short to hold it. */
 #define xsp_record(ev, type) \

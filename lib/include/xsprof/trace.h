@@ -304,6 +304,13 @@ int xsprof_trace_host_fact_at(const struct xsprof_trace *trace, uint32_t index,
 /* Note number @index: what happened to the recording itself, or NULL past the last. */
 const char *xsprof_trace_note(const struct xsprof_trace *trace, uint32_t index);
 
+/*
+ * Sync point number @index of those that are kept, in the file's order, which is not always that
+ * of time: -ENOENT past the last.  What a clock of it does not have is 0.
+ */
+int xsprof_trace_get_sync(const struct xsprof_trace *trace, uint32_t index,
+			  struct xsprof_sync *sync);
+
 /* Ticks of this trace's clock as ns of CLOCK_MONOTONIC. */
 uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t ticks);
 

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Prints the ranges of a trace in Chrome's JSON as check-perfetto.py -r does: begin, end, name.
+
+usage: chrome-ranges.py FILE
+
+A range that never ends, as an async one may, ends with the trace.
+"""
+import json
+import sys
+
+with open(sys.argv[1], encoding="utf-8") as f:
+    trace = json.load(f)
+base = trace["otherData"]["base_monotonic_ns"]
+open_ranges, out, last = {}, [], 0
+
+
+def ns(us):
+    return base + round(us * 1000)
+
+
+for e in trace["traceEvents"]:
+    ph = e["ph"]
+    if ph == "M":
+        continue
+    last = max(last, ns(e["ts"]))
+    if ph in "Bb":
+        key = e["pid"], e["tid"]
+        if ph == "b":
+            key = e["pid"], e["id2"]["local"], e["name"]
+        open_ranges.setdefault(key, []).append((ns(e["ts"]), e["name"]))
+    elif ph in "Ee":
+        key = e["pid"], e["tid"]
+        if ph == "e":
+            key = e["pid"], e["id2"]["local"], e["name"]
+        if open_ranges.get(key):
+            begin, name = open_ranges[key].pop()
+            out.append((begin, ns(e["ts"]), name))
+    elif ph == "X":
+        out.append((ns(e["ts"]), ns(e["ts"]) + round(e["dur"] * 1000), e["name"]))
+for stack in open_ranges.values():
+    out += [(begin, last, name) for begin, name in stack]
+for begin, end, name in sorted(out):
+    print("%d %d %s" % (begin, end, json.dumps(name)))

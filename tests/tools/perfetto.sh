@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# xsprof-dump -f perfetto: every type of record against what is kept in golden/, read back by
+# three others (check-perfetto.py, protobuf-c, protoc-c --decode), the same ranges as in Chrome's
+# JSON, as many events as in text. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+read_back=$BUILD/tests/tools/read-perfetto
+check() { python3 "$here/check-perfetto.py" "$@"; }
+
+# What stands for one capture: $1 its name, its file is $dir/$1.data, more options.
+dump_all()
+{
+	local kind=$1 lines
+
+	shift
+	lines=$("$dump" -q "$@" "$dir/$kind.data" 2>/dev/null | grep -vc ' open: ')
+	"$dump" -q -f perfetto "$@" -o "$dir/$kind.pf" "$dir/$kind.data" 2>"$dir/log" &&
+		check -r "$dir/$kind.pf" "$lines" >"$dir/ranges"
+	result "$kind${*:+, $*}: the rules of a trace, $lines events" $?
+	"$read_back" "$dir/$kind.pf" >"$dir/packets" 2>"$dir/log"
+	result "$kind${*:+, $*}: protobuf-c reads all of $(cat "$dir/packets") packets" $?
+	"$dump" -q -f chrome "$@" -o "$dir/$kind.json" "$dir/$kind.data" 2>"$dir/log" &&
+		python3 "$here/chrome-ranges.py" "$dir/$kind.json" >"$dir/chrome" 2>>"$dir/log" &&
+		diff "$dir/ranges" "$dir/chrome" >>"$dir/log"
+	result "$kind${*:+, $*}: the same $(wc -l <"$dir/ranges") ranges as in Chrome's JSON" $?
+}
+
+for kind in all hostile kernel; do
+	"$make_capture" $kind "$dir/$kind.data" || exit 1
+	dump_all $kind
+	if ! command -v protoc-c >/dev/null; then
+		echo "ok $((n += 1)) $kind: protoc-c --decode # SKIP no protoc-c"
+	else
+		protoc-c --proto_path=tools/out --decode=pf.Trace perfetto.proto \
+			<"$dir/$kind.pf" >"$dir/decoded" 2>"$dir/log" &&
+			! grep -E '^ *[0-9]+[:{ ]' "$dir/decoded" >>"$dir/log" &&
+			[ "$(grep -c '^packet {' "$dir/decoded")" = "$("$read_back" "$dir/$kind.pf")" ]
+		result "$kind: protoc-c --decode knows every field" $?
+	fi
+done
+
+# Where the decoder's fit may be better or worse, the figure is left out; so is the version.
+for kind in all kernel; do
+	check -p "$dir/$kind.pf" | sed -e 's/\(clock_error_ns", "long_value": \)[0-9]*/\10/g' \
+		-e 's/"xsprof [0-9.]*"/"xsprof 0"/' \
+		-e 's/\("xsprof.version", "string_value": "\)[0-9.]*/\10/' >"$dir/golden"
+	[ "${XSPROF_GOLDEN:-}" != update ] || cp "$dir/golden" "$here/golden/$kind.perfetto"
+	diff -u "$here/golden/$kind.perfetto" "$dir/golden" >"$dir/log"
+	result "golden/$kind.perfetto" $?
+done
+
+for seed in 1 2 3; do
+	"$make_capture" mess "$dir/mess.data" $seed || exit 1
+	dump_all mess
+done
+dump_all all -n 12
+dump_all all --from 5.5us --to 14.5us
+dump_all kernel --tid 100
+dump_all kernel --name 'sched_*'
+
+# More names than are remembered: they are forgotten, and readers are told. Memory stays.
+"$make_capture" many "$dir/many.data" 120000 || exit 1
+small "120000 threads" "$dump" -f perfetto "$dir/many.data"
+dump_all many
+check -p "$dir/many.pf" | grep -c '"sequence_flags": 1' >"$dir/cleared"
+[ "$(cat "$dir/cleared")" -gt 6 ]
+result "names were forgotten: $(cat "$dir/cleared") packets say so" $?
+"$make_capture" busy "$dir/busy.data" 100000 || exit 1
+dump_all busy
+small "100000 events of the kernel" "$dump" -f perfetto "$dir/busy.data"
+
+# The check itself: it notices what it is there for.
+cat >"$dir/spoil.py" <<'END'
+import sys
+data, what = open(sys.argv[1], "rb").read(), sys.argv[2]
+
+def packets():
+    at = 0
+    while at < len(data):
+        start, size, shift = at, 0, 0
+        at += 1
+        while True:
+            byte = data[at]
+            size |= (byte & 127) << shift
+            shift += 7
+            at += 1
+            if byte < 128:
+                break
+        at += size
+        yield data[start:at]
+
+out, done = [], False
+for p in packets():
+    hit = {"interned": b"\x68\x02\x62" in p[:16] and b"aten::conv2d" in p,
+           "end": b"\x48\x02\x58" in p, "track": b"thread" in p or b"alpha" in p[30:],
+           "event": b"loss" not in p and b"\x48\x03\x58" in p,
+           "utf8": b"worker" in p}[what]
+    if hit and not done:
+        done = True
+        if what == "utf8":
+            out.append(p.replace(b"worker", b"wor\xff\xfer"))
+        continue
+    out.append(p)
+assert done, what
+sys.stdout.buffer.write(b"".join(out))
+END
+spoilt() # $1 what is spoilt, $2 what is said of it
+{
+	python3 "$dir/spoil.py" "$dir/all.pf" "$1" >"$dir/spoilt.pf" 2>"$dir/log" &&
+		! check "$dir/spoilt.pf" >"$dir/said" 2>>"$dir/log" && grep -q "$2" "$dir/said"
+	result "the check notices: $(cut -c -70 "$dir/said")" $?
+}
+"$dump" -q -f perfetto -o "$dir/all.pf" "$dir/all.data" 2>/dev/null
+spoilt interned 'is not interned'
+spoilt end 'stay open'
+spoilt track 'not described'
+spoilt event 'says there are'
+spoilt utf8 'no UTF-8'
+head -c -3 "$dir/all.pf" >"$dir/spoilt.pf"
+! "$read_back" "$dir/spoilt.pf" >/dev/null 2>"$dir/log"
+result "protobuf-c notices a cut trace" $?
+finish
