@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -136,6 +137,21 @@ __attribute__((unused)) static int env_file_put(const char *path, const char *te
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+/* A memory cgroup of @max bytes.  Return: 0, or -errno where there is no such controller. */
+__attribute__((unused)) static int env_cgroup(const char *dir, const char *max)
+{
+	char file[128];
+
+	mkdir("/sys/fs/cgroup", 0755);
+	mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
+	if (env_file_put("/sys/fs/cgroup/cgroup.subtree_control", "+memory"))
+		return -ENOENT;
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return -errno;
+	snprintf(file, sizeof(file), "%s/memory.max", dir);
+	return env_file_put(file, max);
 }
 
 #define ENV_PARAMETERS	"/sys/module/xsprof/parameters/"

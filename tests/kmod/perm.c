@@ -6,7 +6,6 @@
  */
 #include <linux/capability.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -361,17 +360,6 @@ TEST_F(perm, comes_back)
 
 #define CGROUP	"/sys/fs/cgroup/xsprof-test"
 
-static int cgroup_start(void)
-{
-	mkdir("/sys/fs/cgroup", 0755);
-	mount("cgroup2", "/sys/fs/cgroup", "cgroup2", 0, NULL);
-	if (env_file_put("/sys/fs/cgroup/cgroup.subtree_control", "+memory"))
-		return -ENOENT;
-	if (mkdir(CGROUP, 0755) && errno != EEXIST)
-		return -errno;
-	return env_file_put(CGROUP "/memory.max", "8388608\n");
-}
-
 /* @turn: the parent gives room when it is 1, and says 2. */
 static int in_cgroup(uint32_t *turn)
 {
@@ -405,7 +393,7 @@ TEST_F(perm, memory_cgroup)
 {
 	uint32_t *turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			      -1, 0);
-	int err = cgroup_start(), status;
+	int err = env_cgroup(CGROUP, "8388608\n"), status;
 	long long before;
 	pid_t pid;
 
