@@ -239,6 +239,7 @@ static void plant_io(const char *path)
 		if (pwrite(fd, p, size, (off_t)i << 20) != (ssize_t)size)
 			skip(path);
 	xsprof_end();
+	free(p);
 	close(fd);
 	unlink(path);
 }
