@@ -37,15 +37,20 @@ void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns)
 		segment.who = (struct cause_who){ .tid = cpu->current, .vec = -1 };
 	else if (task->class == CAUSE_IRQ || task->class == CAUSE_SOFTIRQ)
 		cause_context(cause, task->cpu, &segment.who);
+	segment.partial = cause->partial;
 	cause->tell(cause->tell_data, &segment);
 }
 
-/* Those who wait for @cpu are told whom they waited for so far. */
-void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns)
+void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
+	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
+
+	/* Nobody saw how it went from the one to the other. */
+	cause->partial = c && c->known && c->current != key;
 	for (uint32_t i = 0; i < cause->nr_watched; i++)
 		if (cause->watched[i]->run == RUN_WAITS && cause->watched[i]->cpu == cpu)
 			cause_tell(cause, cause->watched[i], ns);
+	cause->partial = false;
 }
 
 void cause_hook(struct cause *cause, void (*tell)(void *data, const struct cause_segment *segment),

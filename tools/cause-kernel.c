@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cause.h"
+#include "cause-sched.h"
 
 #define KINDS	65536u
 #define FIELDS	5
@@ -74,6 +74,8 @@ struct cause_reader {
 	struct cause		*cause;
 	const struct cause_stats *stats;
 	struct kind		*kinds[KINDS];
+	bool			tracer;		/* it tells the scheduler's events */
+	bool			module;		/* the module does */
 	struct keys		*producers;
 	uint32_t		nr_producers;
 };
@@ -254,6 +256,7 @@ static void kernel_event(struct cause_reader *reader, const struct xsprof_event 
 	case NOTHING:
 		break;
 	case SWITCH:
+		reader->tracer = true;
 		if (get(ev, k, 0, &a) && get(ev, k, 1, &b) && get(ev, k, 2, &c))
 			cause_switch(cause, ev->cpu, ev->ns, (uint32_t)a, state_of(b), (uint32_t)c);
 		break;
@@ -320,14 +323,35 @@ uint64_t cause_reader_key(struct cause_reader *reader, uint32_t producer, uint32
 	return (uint64_t)(producer + 1) << 32 | tid;
 }
 
+/* The tracer tells the same, and more. */
+static void sched_event(struct cause_reader *reader, const struct xsprof_event *ev)
+{
+	if (reader->tracer)
+		return;
+	reader->module = true;
+	cause_sched_event(reader->cause, ev, cause_reader_key(reader, ev->producer, ev->tid),
+			  cause_reader_key(reader, ev->producer, (uint32_t)ev->value));
+}
+
 static void program_event(struct cause_reader *reader, const struct xsprof_event *ev)
 {
 	uint64_t key;
 
 	/* Most captures have nothing of the scheduler, and shall not pay for it. */
-	if (!reader->stats->switches)
+	if (!reader->stats->switches && ev->type < XSPROF_REC_SCHED_IN)
 		return;
 	switch (ev->type) {
+	case XSPROF_REC_SCHED_IN:
+	case XSPROF_REC_SCHED_OUT:
+	case XSPROF_REC_SCHED_WAKE:
+	case XSPROF_REC_SCHED_MIGRATE:
+		sched_event(reader, ev);
+		return;
+	case XSPROF_EV_LOST:
+		/* Of which ring is not told, and may be that of the scheduler. */
+		if (reader->module)
+			cause_lost(reader->cause, ev->cpu, ev->ns);
+		return;
 	case XSPROF_REC_BEGIN:
 	case XSPROF_REC_END:
 	case XSPROF_REC_COMPLETE:

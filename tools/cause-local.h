@@ -147,6 +147,7 @@ struct cause {
 	uint32_t		nr_watched;
 	uint32_t		room_watched;
 	struct cause_who	waker;		/* of the segment that is told */
+	bool			partial;
 };
 
 /* cause-task.c */
@@ -167,8 +168,8 @@ struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu);
 
 /* cause-detail.c: segments up to @ns, before a change. */
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns);
-/* Those who wait for @cpu are told whom they waited for so far. */
-void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns);
+/* Those who wait for @cpu are told whom they waited for so far; @key is seen to be there now. */
+void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
 void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint64_t key);
 /* In another place from @ns on; @class stands for it. */
 void cause_task_moved(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class,

@@ -162,7 +162,7 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 	struct cause_cpu *c = get_cpu(cause, cpu);
 
 	ns = clock_of(cause, ns);
-	cause_tell_waiters(cause, cpu, ns);
+	cause_tell_waiters(cause, cpu, ns, prev);
 	if (task) {
 		cause_task_infer(cause, task, CAUSE_CPU);
 		cause_tell(cause, task, ns);
@@ -183,8 +183,9 @@ void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
 	struct cause_task *task = next ? cause_task_get(cause, next) : NULL;
 	struct cause_cpu *c = get_cpu(cause, cpu);
 
+	cause->stats.switches++;
 	ns = clock_of(cause, ns);
-	cause_tell_waiters(cause, cpu, ns);
+	cause_tell_waiters(cause, cpu, ns, next);
 	if (task) {
 		/* Its wake-up would have been seen. */
 		if (cause->stats.wakeups)
@@ -208,7 +209,6 @@ void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
 void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		  enum cause_state state, uint64_t next)
 {
-	cause->stats.switches++;
 	cause_leave(cause, cpu, ns, prev, state, next);
 	cause_enter(cause, cpu, ns, next);
 }
@@ -403,7 +403,7 @@ void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 	if (!c)
 		return;
 	/* Who waited here waited for nobody knows whom. */
-	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns);
+	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current);
 	c->known = false;
 	c->deep = 0;
 	while ((task = c->tasks)) {

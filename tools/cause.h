@@ -84,6 +84,7 @@ struct cause_who {
  * @class: enum cause_class
  * @cpu: where it ran or waited, else where it ran before; -1 not known
  * @nr: number of the system call it was in, -1 for none
+ * @partial: RUNNABLE: @who took the CPU, and was not seen to leave it; others may have had it too
  * @who: RUNNABLE: who had the CPU; BLOCKED, IO, FAULT: who woke it; IRQ, SOFTIRQ: which
  */
 struct cause_segment {
@@ -93,6 +94,7 @@ struct cause_segment {
 	uint32_t	class;
 	int32_t		cpu;
 	int32_t		nr;
+	bool		partial;
 	struct cause_who who;
 };
 

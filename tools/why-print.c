@@ -92,6 +92,8 @@ static void put_runnable(const struct why_item *item)
 	}
 	fputs(" behind ", stdout);
 	put_task(item->comm, (uint32_t)item->who.tid);
+	if (item->partial)
+		fputs(", and whom it left the CPU to", stdout);
 }
 
 static void put_link(const struct why_link *link)
@@ -321,6 +323,8 @@ static void json_item(const struct why_item *item)
 	       item->longest, item->first);
 	if (item->class == CAUSE_RUNNABLE && item->cpu >= 0)
 		printf(",\"cpu\":%d", item->cpu);
+	if (item->partial)
+		fputs(",\"partial\":true", stdout);
 	/* Those of other classes are not told apart by it. */
 	if (item->nr >= 0 && (item->class == CAUSE_SYSCALL || item->class == CAUSE_BLOCKED ||
 			      item->class == CAUSE_IO)) {

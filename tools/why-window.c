@@ -6,13 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cause-sched.h"
 #include "why.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+void why_seen(struct why *why, const struct xsprof_event *ev)
+{
+	struct why_named *named;
+	const char *comm;
+	uint32_t tid;
+	size_t len;
+
+	if (ev->type == XSPROF_EV_KERNEL) {
+		xsp_kernel_seen(why->names, ev);
+		return;
+	}
+	comm = cause_sched_comm(ev, &tid, &len);
+	if (!comm)
+		return;
+	named = &why->named[tid % WHY_NAMED];
+	named->tid = tid;
+	memcpy(named->comm, comm, len);
+	named->comm[len] = '\0';
+}
 
 static void copy_comm(const struct why *why, char *to, uint64_t key)
 {
+	const struct why_named *named = &why->named[(uint32_t)key % WHY_NAMED];
 	const char *comm = xsp_kernel_comm(why->names, (uint32_t)key);
-	size_t len = strnlen(comm, WHY_COMM - 1);
+	size_t len;
 
+	if (key && named->tid == (uint32_t)key)
+		comm = named->comm;
+	len = strnlen(comm, WHY_COMM - 1);
 	memcpy(to, comm, len);
 	to[len] = '\0';
 }
@@ -128,6 +155,7 @@ static void add(struct why *why, struct why_window *w, const struct cause_segmen
 	if (!item)
 		return;
 	item->ns += s.to - s.from;
+	item->partial |= s.partial;
 	/* What is told in pieces is one all the same. */
 	item->piece = item->count && s.from == item->last ? item->piece + s.to - s.from :
 		      s.to - s.from;

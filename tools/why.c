@@ -190,8 +190,7 @@ static int watch_event(void *data, const struct xsprof_event *ev)
 	struct why *why = data;
 
 	why_advance(why, ev->ns);
-	if (ev->type == XSPROF_EV_KERNEL)
-		xsp_kernel_seen(why->names, ev);
+	why_seen(why, ev);
 	cause_reader_event(why->reader, ev);
 	return 0;
 }
@@ -220,7 +219,8 @@ static int watch_all(struct why *why)
 
 	qsort(why->windows, why->nr, sizeof(*why->windows), by_begin);
 	why->active = calloc(why->nr + 1, sizeof(struct why_window *));
-	ret = why->active ? xsp_kernel_new(trace, &why->names) : -ENOMEM;
+	why->named = calloc(WHY_NAMED, sizeof(*why->named));
+	ret = why->active && why->named ? xsp_kernel_new(trace, &why->names) : -ENOMEM;
 	if (!ret)
 		ret = cause_new(&why->cause);
 	if (!ret)
@@ -248,7 +248,7 @@ static int check(const struct why *why)
 	if (!cause_get_stats(why->cause)->switches)
 		return tool_error("%s: holds no events of the scheduler, which would tell why: "
 				  "record with -e sched (as root), and with --irq --syscalls "
-				  "--faults for more", path);
+				  "--faults for more; or with --sched where the module is", path);
 	if (!why->nr && !why->report->gaps)
 		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
 				  "those that there are", path, why->report->why);
@@ -283,6 +283,7 @@ int why_run(struct report *report)
 		free(why.windows[i].items);
 	free(why.windows);
 	free(why.active);
+	free(why.named);
 	cause_reader_free(why.reader);
 	cause_free(why.cause);
 	xsp_kernel_free(why.names);

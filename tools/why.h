@@ -41,6 +41,7 @@ struct why_link {
  * @who: as in a segment
  * @comm: the name of @who
  * @rest: the sum of causes that found no room
+ * @partial: RUNNABLE: @who took the CPU, and others may have had it after
  * @ns: how long, in all
  * @count: how often
  * @longest: at a time
@@ -54,6 +55,7 @@ struct why_item {
 	int32_t		cpu;
 	int32_t		nr;
 	bool		rest;
+	bool		partial;
 	struct cause_who who;
 	char		comm[WHY_COMM];
 	uint64_t	ns;
@@ -107,13 +109,22 @@ struct why_window {
 	uint32_t	nr_items;
 };
 
+/* The name of a task that is not in the trace otherwise. */
+struct why_named {
+	uint32_t	tid;
+	char		comm[WHY_COMM];
+};
+
+#define WHY_NAMED	4096u
+
 /**
  * struct why - a report of reasons under way
  * @windows: those chosen
  * @nr: how many
  * @want: how many at most
  * @found: ranges that were looked at
- * @names: of tasks
+ * @names: of tasks, as the tracer has them
+ * @named: as the module has them, WHY_NAMED of them
  * @active: windows that the time is in
  */
 struct why {
@@ -123,6 +134,7 @@ struct why {
 	uint32_t		want;
 	uint64_t		found;
 	struct xsp_kernel	*names;
+	struct why_named	*named;
 	struct cause		*cause;
 	struct cause_reader	*reader;
 	struct why_window	**active;
@@ -154,6 +166,8 @@ void gaps_range(struct gaps *gaps, const struct xsprof_range *range);
 int gaps_take(struct gaps *gaps, uint32_t n, struct why_window **windows, uint64_t *found);
 
 /* why-window.c */
+/* An event that may tell a name. */
+void why_seen(struct why *why, const struct xsprof_event *ev);
 /* Before an event at @ns: windows that begin or end until then. */
 void why_advance(struct why *why, uint64_t ns);
 void why_segment(void *data, const struct cause_segment *segment);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/cause.h"
+#include "../tools/cause-sched.h"
 
 static int n, failed;
 
@@ -273,6 +273,67 @@ static void details(void)
 	result("what the waker did", cause_did(c, 9, 1100, 2000, &did) &&
 	       did.class == CAUSE_RUNNABLE && did.ns == 700 && did.who == 7 &&
 	       did.from == 1200 && did.to == 1900);
+	cause_free(c);
+}
+
+/* ---- the module's records ------------------------------------------------------------------ */
+
+static void module(struct cause *c, uint16_t type, int32_t cpu, uint64_t ns, uint32_t tid,
+		   uint32_t aux, uint64_t value)
+{
+	struct xsprof_event ev = {
+		.type = type, .cpu = cpu, .ns = ns, .tid = tid, .aux = aux, .value = value,
+	};
+
+	if (!cause_sched_event(c, &ev, tid, (uint32_t)value))
+		exit(1);
+}
+
+#define LETTER(c)	((uint32_t)(c) << XSPROF_SCHED_STATE_SHIFT)
+
+static void of_the_module(void)
+{
+	struct cause *c = fresh();
+
+	nr_told = 0;
+	cause_hook(c, tell, NULL);
+	module(c, XSPROF_REC_SCHED_IN, 0, 1000, 5, 0, 0);
+	cause_watch(c, 5);
+	module(c, XSPROF_REC_SCHED_OUT, 0, 1100, 5, LETTER('R') | XSPROF_SCHED_PREEMPTED |
+	       XSPROF_SCHED_OTHER, 0);
+	module(c, XSPROF_REC_SCHED_IN, 0, 1200, 5, 0, 0);
+	module(c, XSPROF_REC_SCHED_OUT, 0, 1300, 5, LETTER('R') | XSPROF_SCHED_KERNEL, 17);
+	module(c, XSPROF_REC_SCHED_IN, 0, 1340, 6, 0, 0);
+	module(c, XSPROF_REC_SCHED_MIGRATE, 0, 1350, 5, 0, 1ull << 32);
+	module(c, XSPROF_REC_SCHED_IN, 1, 1400, 5, 0, 0);
+	module(c, XSPROF_REC_SCHED_OUT, 1, 1500, 5, LETTER('S') | XSPROF_SCHED_IDLE, 0);
+	module(c, XSPROF_REC_SCHED_WAKE, 0, 1600, 5, XSPROF_SCHED_THREAD, 9);
+	module(c, XSPROF_REC_SCHED_IN, 1, 1650, 5, 0, 0);
+	module(c, XSPROF_REC_SCHED_OUT, 1, 1700, 5, LETTER('D') | XSPROF_SCHED_IDLE, 0);
+	module(c, XSPROF_REC_SCHED_WAKE, 0, 1800, 5, XSPROF_SCHED_IRQ, 0);
+	module(c, XSPROF_REC_SCHED_IN, 1, 1810, 5, 0, 0);
+	cause_flush(c, 5, 1820);
+	result("the module's records", nr_told == 13 &&
+	       told_is(0, 1000, 1100, CAUSE_CPU, 0) &&
+	       told_is(1, 1100, 1200, CAUSE_RUNNABLE, 0) &&
+	       told[1].who.context == CAUSE_IN_NOTHING &&
+	       told_is(3, 1300, 1340, CAUSE_RUNNABLE, 17) && told[3].partial &&
+	       told_is(4, 1340, 1350, CAUSE_RUNNABLE, 6) && !told[4].partial &&
+	       told_is(5, 1350, 1400, CAUSE_RUNNABLE, 0) && told[5].cpu == 1 &&
+	       told_is(7, 1500, 1600, CAUSE_BLOCKED, 9) &&
+	       told_is(8, 1600, 1650, CAUSE_RUNNABLE, 0) &&
+	       told_is(10, 1700, 1800, CAUSE_IO, 0) && told[10].who.context == CAUSE_IN_IRQ &&
+	       told_is(12, 1810, 1820, CAUSE_CPU, 0));
+	cause_free(c);
+
+	c = fresh();
+	module(c, XSPROF_REC_SCHED_IN, 0, 1000, 5, 0, 0);
+	cause_begin(c, 1050, 5);
+	module(c, XSPROF_REC_SCHED_OUT, 0, 1100, 5, LETTER('S') | XSPROF_SCHED_OTHER, 0);
+	module(c, XSPROF_REC_SCHED_WAKE, 1, 1250, 5, XSPROF_SCHED_OTHER, 0);
+	module(c, XSPROF_REC_SCHED_IN, 1, 1300, 5, 0, 0);
+	result("their sums", IS(c, 5, 1050, 1400, true, W { 50 + 100, CAUSE_CPU },
+		{ 150, CAUSE_BLOCKED }, { 50, CAUSE_RUNNABLE },));
 	cause_free(c);
 }
 
@@ -546,6 +607,7 @@ int main(void)
 	losses();
 	long_past();
 	details();
+	of_the_module();
 	at_random(200 / part);
 	nonsense(300000 / part);
 	printf("1..%d\n", n);
