@@ -71,6 +71,9 @@ int flight_check(const struct record_options *opts)
 				  f->nr_watch ? "watch" : f->stall_ns ? "stall" : "flight-files");
 	if (!f->on)
 		return -1;
+	if (opts->sched && attach_on(&opts->attach))
+		return tool_usage("record", "--sched: of processes that run a flight recorder only "
+				  "takes what is there: leave out --flight, or start them by it");
 	if (f->stall_ns && !f->nr_watch)
 		return tool_usage("record", "--stall: which ranges? name them with --watch");
 	if (opts->mode && strcmp(opts->mode, "overwrite"))

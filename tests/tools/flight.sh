@@ -138,7 +138,8 @@ stop
 
 for bad in "--flight=1" "--flight=0 true" "--flight=5x true" "--flight=1k true" \
 	"--watch a true" "--stall 5 true" "--flight --stall 5 true" "--flight -m discard true" \
-	"--flight -d 5 true" "--flight=1M -b 1M true" "--flight --flight-files 0 true"; do
+	"--flight -d 5 true" "--flight=1M -b 1M true" "--flight --flight-files 0 true" \
+	"--flight --sched -a"; do
 	# shellcheck disable=SC2086 # these are words
 	status 2 "$xsprof" record -o f.data $bad || break
 done
