@@ -339,7 +339,7 @@ TEST(emit_unload)
 		env_nap(10000);
 	}
 	close(fd);
-	for (int i = 0; i < 10; i++) {
+	for (uint64_t i = env_figure(100, 30); i; i--) {
 		ASSERT_EQ(0, tracefs_set("", true));
 		ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1));
 		EXPECT_EQ(ALL_KINDS, page_says(&d));

@@ -40,7 +40,10 @@ struct tracefs_event {
 	const char	*line;
 };
 
-/* An instance with room for @kb on each CPU.  Return: 0 or -errno. */
+/*
+ * An instance with room for @kb on each CPU, less where figures are lower and pages are dear.
+ * Return: 0 or -errno.
+ */
 __attribute__((unused)) static int tracefs_open(unsigned int kb)
 {
 	char text[32];
@@ -48,7 +51,7 @@ __attribute__((unused)) static int tracefs_open(unsigned int kb)
 	rmdir(TRACEFS_OWN);
 	if (mkdir(TRACEFS_OWN, 0700))
 		return -errno;
-	snprintf(text, sizeof(text), "%u", kb);
+	snprintf(text, sizeof(text), "%u", env_debug() ? kb / 8 : kb);
 	return env_file_put(TRACEFS_OWN "buffer_size_kb", text);
 }
 
