@@ -27,7 +27,7 @@ static const unsigned int each[XSPROF_EMIT_KINDS] = {
 
 /* ---- the program --------------------------------------------------------------------------- */
 
-static const struct itimerval soon = { .it_value = { 0, 2000 } };
+static struct itimerval soon = { .it_value = { 0, 2000 } };
 static xsprof_name_t in_handler;
 static bool enough;
 
@@ -83,6 +83,8 @@ static void program(const char *turns)
 	int status;
 	pid_t pid;
 
+	if (env_debug())
+		soon.it_value.tv_usec = 50000;
 	in_handler = xsprof_name("in a handler");
 	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
@@ -326,7 +328,7 @@ FIXTURE_TEARDOWN(markers)
 
 TEST_F(markers, each_is_an_event)
 {
-	uint64_t turns = env_figure(3000, 300), lost = 0;
+	uint64_t turns = env_figure(3000, 100), lost = 0;
 	int status;
 	pid_t pid;
 
@@ -369,7 +371,7 @@ TEST_F(markers, none_untraced)
 	int status;
 	pid_t pid;
 
-	pid = start(200, variant->mode, variant->size, variant->clock);
+	pid = start(env_figure(2000, 200), variant->mode, variant->size, variant->clock);
 	ASSERT_GT(pid, 0);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
@@ -387,7 +389,7 @@ TEST_F(markers, switched)
 	int status, switches = 0;
 
 	ASSERT_EQ(0, tracefs_set("begin", true));
-	pid = start(env_figure(60000, 2000), variant->mode, variant->size, variant->clock);
+	pid = start(env_figure(60000, 500), variant->mode, variant->size, variant->clock);
 	ASSERT_GT(pid, 0);
 	/* The first event, or an end with none, which fails below. */
 	while (!tracefs_any() && !(ended = waitpid(pid, &status, WNOHANG)))
