@@ -226,8 +226,10 @@ void xsp_producer_emit(struct xsp_producer *p)
 	paused = ctl->paused & ~XSPROF_PAUSED_RECORDER;
 	if (!types)
 		paused |= XSPROF_PAUSED_RECORDER;
-	if (p->state == XSPROF_STATE_LIVE && p->idle && paused != ctl->paused)
+	if (p->state == XSPROF_STATE_LIVE && p->idle && paused != ctl->paused) {
 		set_enabled(p, ctl->wanted, paused);
+		xsp_sched_settle(p);
+	}
 	mutex_unlock(&p->lock);
 }
 

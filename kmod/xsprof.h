@@ -18,8 +18,8 @@
  *	decimal.c	the text of a double
  *
  * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of emit.c,
- * xsp_producer.lock, xsp_registry_lock.  Nothing is copied
- * to or from a process with one of the last two held: that could fault, which takes the first.
+ * xsp_producer.lock, xsp_registry_lock.  Nothing is copied to or from a process with one of the
+ * last two held: that could fault, which takes the first.
  * The lock of clock.c is never held with another.  Those of sched.c and kernel-ring.c are
  * innermost; the latter are taken under the scheduler's own.
  */
