@@ -86,13 +86,23 @@ static const struct known {
 	{ "ftrace", "print", 3, NULL, { { "ip", 1 }, { "buf", 2 } } },
 };
 
+/* How a field is read: the usual ones need no more than a look. */
+enum how { BY_KIND, S32, U32, W64, COMM };
+
+struct field {
+	const struct xsprof_kernel_field	*field;
+	uint32_t				number;
+	uint16_t				offset;
+	uint16_t				how;
+};
+
 /* A kind of this trace. */
 struct kind {
 	uint32_t				number;	/* E_GENERIC: of no message of its own */
 	uint32_t				n;
+	uint32_t				least;	/* bytes that all of @fields are in */
 	const struct xsprof_kernel_field	*task;
-	const struct xsprof_kernel_field	*fields[FIELDS];
-	uint32_t				numbers[FIELDS];
+	struct field				fields[FIELDS];
 };
 
 struct bundle {
@@ -152,6 +162,19 @@ void pf_kernel_free(struct pf_kernel *k)
 
 /* ---- kinds --------------------------------------------------------------------------------- */
 
+static enum how how_to_read(const struct xsprof_kernel_field *field)
+{
+	if (field->flags & XSPROF_KFIELD_DYNAMIC)
+		return BY_KIND;
+	if (field->flags & XSPROF_KFIELD_ARRAY)
+		return field->flags & XSPROF_KFIELD_STRING && field->size == 16 ? COMM : BY_KIND;
+	if (field->size == 8)
+		return W64;
+	if (field->size != 4)
+		return BY_KIND;
+	return field->flags & XSPROF_KFIELD_SIGNED ? S32 : U32;
+}
+
 static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
 {
 	const struct known *k = known;
@@ -171,8 +194,12 @@ static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
 
 		if (!field)
 			continue;
-		kind->fields[kind->n] = field;
-		kind->numbers[kind->n++] = k->fields[i].number;
+		kind->fields[kind->n++] = (struct field){
+			.field = field, .number = k->fields[i].number, .offset = field->offset,
+			.how = (uint16_t)how_to_read(field),
+		};
+		if (kind->least < (uint32_t)field->offset + field->size)
+			kind->least = (uint32_t)field->offset + field->size;
 	}
 }
 
@@ -216,6 +243,45 @@ static char *put_field(char *p, const struct xsprof_event *ev,
 	for (size_t i = 0; width && i < len / width && i < 64; i++)
 		p = wire_u64(p, number, xsp_field_element(field, bytes, width, i));
 	return p;
+}
+
+/* The name of a task, most often plain letters. */
+static char *put_comm(char *p, uint32_t number, const char *s)
+{
+	char *start = wire_open(p, number);
+	size_t len = 0;
+
+	while (len < 16 && s[len] > 0)
+		len++;
+	if (len < 16 && s[len])
+		return wire_text(p, number, s, strnlen(s, 16));
+	memcpy(start, s, 16);
+	return wire_close(start, start + len);
+}
+
+/* All fields lie inside the event. */
+static char *put_quick(char *p, const struct xsprof_event *ev, const struct field *f)
+{
+	const char *at = (const char *)ev->rec + f->offset;
+	int32_t s32;
+	uint32_t u32;
+	uint64_t v;
+
+	switch (f->how) {
+	case S32:
+		memcpy(&s32, at, sizeof(s32));
+		return wire_i64(p, f->number, s32);
+	case U32:
+		memcpy(&u32, at, sizeof(u32));
+		return wire_u64(p, f->number, u32);
+	case W64:
+		memcpy(&v, at, sizeof(v));
+		return wire_u64(p, f->number, v);
+	case COMM:
+		return put_comm(p, f->number, at);
+	default:
+		return put_field(p, ev, f->field, f->number);
+	}
 }
 
 static char *put_hex(char *p, uint32_t number, const char *bytes, size_t len)
@@ -281,9 +347,12 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	message = p = wire_open(p, kind->number);
 	if (kind->number == E_GENERIC) {
 		p = put_generic(out, ev, p);
+	} else if (ev->rec_size >= kind->least) {
+		for (uint32_t i = 0; i < kind->n; i++)
+			p = put_quick(p, ev, &kind->fields[i]);
 	} else {
 		for (uint32_t i = 0; i < kind->n; i++)
-			p = put_field(p, ev, kind->fields[i], kind->numbers[i]);
+			p = put_field(p, ev, kind->fields[i].field, kind->fields[i].number);
 	}
 	return wire_close(event, wire_close(message, p));
 }
@@ -348,7 +417,8 @@ static void add(struct xsp_out *out, struct bundle *b, uint64_t ns, const char *
 /* ---- tasks --------------------------------------------------------------------------------- */
 
 /* Which process a task is of, once: its name comes with the events. */
-static void tell_task(struct xsp_out *out, struct pf_kernel *k, uint32_t tid, uint64_t ns)
+static void __attribute__((noinline)) tell_new_task(struct xsp_out *out, struct pf_kernel *k,
+						    uint32_t tid, uint64_t ns)
 {
 	Pf__ProcessTree__Process process = PF__PROCESS_TREE__PROCESS__INIT, *processes = &process;
 	Pf__ProcessTree__Thread thread = PF__PROCESS_TREE__THREAD__INIT, *threads = &thread;
@@ -358,8 +428,6 @@ static void tell_task(struct xsp_out *out, struct pf_kernel *k, uint32_t tid, ui
 	const char *comm, *leader;
 	uint32_t tgid;
 
-	if (!tid || tid >= TASKS || k->told[tid / 8] & 1u << tid % 8)
-		return;
 	k->told[tid / 8] |= (uint8_t)(1u << tid % 8);
 	tgid = xsprof_trace_tgid(out->trace, tid);
 	if (!tgid)
@@ -391,6 +459,12 @@ static void tell_task(struct xsp_out *out, struct pf_kernel *k, uint32_t tid, ui
 	packet.trusted_packet_sequence_id = PF_KERNEL;
 	packet.process_tree = &tree;
 	pf_put(out, &packet);
+}
+
+static inline void tell_task(struct xsp_out *out, struct pf_kernel *k, uint32_t tid, uint64_t ns)
+{
+	if (__builtin_expect(tid && tid < TASKS && !(k->told[tid / 8] & 1u << tid % 8), 0))
+		tell_new_task(out, k, tid, ns);
 }
 
 /* ---- the format's --------------------------------------------------------------------------- */
