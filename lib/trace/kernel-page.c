@@ -238,6 +238,17 @@ static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 	return n;
 }
 
+/*
+ * A gap begins with the last event before it: from then on nothing is known of this CPU, and
+ * whoever says where time went must hear of it then, not when it is over.
+ */
+static uint64_t gap_time(const struct xsprof_trace *t, struct xst_stream *s, uint64_t next)
+{
+	uint64_t ns = time_of(s, s->any ? s->ticks : next);
+
+	return ns > t->now ? ns : t->now;
+}
+
 static void put_event(const struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *ev,
 		      const struct piece *piece, uint64_t ns, uint16_t flags)
 {
@@ -275,6 +286,14 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 			flags = XSPROF_EVF_BACK;
 		else
 			ticks = piece.ts;
+		if (s->gap || s->drops || s->page_lost || s->unknown_lost) {
+			ns = gap_time(t, s, piece.ts);
+			s->key = ns;
+			if (ns > limit)
+				break;
+			n += put_lost(t, s, evs + n, max - n, ns);
+			continue;
+		}
 		ns = time_of(s, ticks);
 		if (ns < t->now) {
 			ns = t->now;
@@ -283,10 +302,6 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		s->key = ns;
 		if (ns > limit)
 			break;
-		if (s->gap || s->drops || s->page_lost || s->unknown_lost) {
-			n += put_lost(t, s, evs + n, max - n, ns);
-			continue;
-		}
 		if (piece.ts < s->ticks) {
 			t->back++;
 			xst_warn(t, XST_WARN_TIME,

@@ -160,7 +160,8 @@ bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 		return true;
 	}
 	if (s->chunk < s->nr_chunks) {
-		s->key = hinted_time(t, s);
+		/* Whether events were lost before the next sub-buffer only that itself tells. */
+		s->key = s->kernel && s->any ? time_of(s, s->ticks) : hinted_time(t, s);
 		return true;
 	}
 	if (s->trailed || growing)
