@@ -66,6 +66,7 @@ result "report of a capture made by hand" $?
 # The numbers of system calls are those of the machine that this runs on.
 [ "$(uname -m)" = x86_64 ] || sed -i 's/ in [a-z0-9_]*;/ in futex;/; s/ in [a-z0-9_]*$/ in futex/' \
 	"$dir/why.txt"
+[ "${XSPROF_GOLDEN:-}" != update ] || cp "$dir/why.txt" "$here/golden/why.txt"
 diff -u "$here/golden/why.txt" "$dir/why.txt" >>"$dir/log"
 result "--why of it" $?
 
