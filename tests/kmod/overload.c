@@ -22,6 +22,9 @@ static const unsigned int sizes[] = { 1, 2, 5, 8 };	/* slots */
  * @n: slots of every record
  * @overwrite: the mode
  * @lost_seen: what LOST records said at the record before
+ * @mark: where the tail is and what LOST records had said there, the one before and the latest:
+ *	a reader may be killed between noting it and moving the tail
+ * @marks: how many were noted
  * @misplaced: jumps that no LOST accounts for, or the reverse
  * @wrong_place: OVERWRITE: records that lie where their number does not put them
  * @rounds: of readers
@@ -36,6 +39,8 @@ struct check {
 	bool			overwrite;
 	bool			again;
 	uint64_t		lost_seen;
+	struct { uint64_t tail, lost; } mark[2];
+	uint64_t		marks;
 	uint64_t		misplaced;
 	uint64_t		wrong_place;
 	uint64_t		rounds;
@@ -80,9 +85,29 @@ static void take(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned
 
 static void read_some(struct dev *d, uint64_t most)
 {
+	uint64_t i = (ck->marks + 1) % 2;
+
 	ring_take(d, d->nr, &ck->c, most, take, ck);
-	if (!ck->overwrite)
-		ring_tail_set(d, d->nr, ck->c.at);
+	if (ck->overwrite)
+		return;
+	ck->mark[i].tail = ck->c.at;
+	ck->mark[i].lost = ck->c.lost;
+	__atomic_store_n(&ck->marks, ck->marks + 1, __ATOMIC_RELEASE);
+	ring_tail_set(d, d->nr, ck->c.at);
+}
+
+/* What the killed one had not made known is read again, and what was lost in it counted again. */
+static void go_on_at_tail(struct dev *d)
+{
+	uint64_t tail = dev_reader(d, d->nr)->tail;
+	uint64_t i = ck->mark[ck->marks % 2].tail == tail ? ck->marks % 2 : (ck->marks + 1) % 2;
+
+	if (ck->mark[i].tail != tail)
+		ck->misplaced++;
+	ck->c.at = tail;
+	ck->c.last = 0;
+	ck->c.lost = ck->lost_seen = ck->mark[i].lost;
+	ck->again = true;
 }
 
 /* A reader's process at its pace; a killed one is replaced by one that goes on at the tail. */
@@ -97,11 +122,8 @@ static int reader(uint64_t id, enum pace pace, uint64_t seed)
 		err = dev_tail_open(&d, d.nr);
 	if (err)
 		return err;
-	if (pace == KILLED && !ck->overwrite) {
-		ck->c.at = dev_reader(&d, d.nr)->tail;
-		ck->c.last = 0;
-		ck->again = true;
-	}
+	if (pace == KILLED && !ck->overwrite)
+		go_on_at_tail(&d);
 	__atomic_store_n(&ck->reading, 1, __ATOMIC_RELEASE);
 	do {
 		last = __atomic_load_n(&ck->stop, __ATOMIC_ACQUIRE);
