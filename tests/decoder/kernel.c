@@ -156,7 +156,9 @@ static void fill_page(struct stream *s)
 		uint32_t len = random32() % 8 ? 8 + random32() % 60 : 8 + random32() % 400;
 		uint32_t delta = random32() % 16 ? random32() % 100 : 0;
 
-		if (s->size - HEAD - s->used < len + 24 || random32() % 300 == 0)
+		/* What was lost before it is told with its first event: there is one. */
+		if (s->size - HEAD - s->used < len + 24 ||
+		    (random32() % 300 == 0 && (s->told || !(s->missed || s->unknown))))
 			break;
 		if (random32() % 50 == 0)
 			put_time(s, s->ts + random32());
