@@ -48,6 +48,7 @@ make_file()
 }
 
 make_file trace.json "$dump" -i "$out/xsprof.data" -f chrome -o -
+make_file trace.pftrace "$dump" -i "$out/xsprof.data" -f perfetto -o -
 make_file trace.txt "$dump" -i "$out/xsprof.data" -f text -o -
 make_file report.txt "$xsprof" report -i "$out/xsprof.data"
 make_file info.txt "$xsprof" info -i "$out/xsprof.data"
@@ -76,6 +77,9 @@ cat <<END
   $here/trace.json
         drag it into https://ui.perfetto.dev, or load it in chrome://tracing or
         https://www.speedscope.app; the file stays on this machine
+  $here/trace.pftrace
+        the same in Perfetto's own format, for ui.perfetto.dev: with the kernel's scheduler on
+        tracks of its own
   less -S $out/trace.txt        every event, a line each, in time order
   less -S $out/report.txt       count, total, self, percentiles per name
   less $out/why.txt             the slowest convolutions and what each waited for, if the kernel
