@@ -101,6 +101,17 @@ static inline uint64_t rd_drops(const struct rd_ring *r)
 	       __atomic_load_n(&r->w->busy, __ATOMIC_ACQUIRE);
 }
 
+/* Where the last ring ends; those of the kernel lie behind the others and are not read here. */
+static inline uint64_t rd_end(const struct xsprof_ctl *c)
+{
+	uint64_t end = c->rings_off + (uint64_t)(c->nr_rings + c->nr_lock_rings) * c->ring_stride;
+
+	if (!c->nr_kernel_rings)
+		return end;
+	return c->kernel_off < end ? 0 :
+	       c->kernel_off + c->nr_kernel_rings * (2ull * c->page_size + c->kernel_size);
+}
+
 /* Return: 0, or -errno; -EAGAIN while the producer is not to be read yet. */
 __attribute__((unused)) static int rd_open(struct rd *rd, const char *path)
 {
@@ -130,8 +141,7 @@ __attribute__((unused)) static int rd_open(struct rd *rd, const char *path)
 	    c->rings_off != c->arena_off + c->arena_size ||
 	    c->ring_size & (c->ring_size - 1) ||
 	    c->ring_size < XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE ||
-	    c->total_size != c->rings_off +
-			     (uint64_t)(c->nr_rings + c->nr_lock_rings) * c->ring_stride) {
+	    rd_end(c) != c->total_size) {
 		munmap(rd->base, rd->len);
 		return -EBADMSG;
 	}
