@@ -13,6 +13,10 @@
 
 #define POS_MAX	(1ull << 58)	/* slots of a ring: no arithmetic on less overflows */
 
+/* Memory for texts: so many bytes, and so many times what is stored of them. */
+#define TEXT_FREE	(64ull << 20)
+#define TEXT_RATIO	32u
+
 static int refuse(struct xsprof_trace *t, uint64_t off, const char *why)
 {
 	t->bad_index++;
@@ -311,6 +315,24 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	return 0;
 }
 
+/*
+ * Compressed text may be thousands of times what it takes in the file.  True text is not: memory
+ * for it stays in proportion to what is stored.
+ */
+static bool too_much_text(struct xsprof_trace *t, const struct xsprof_chunk *chunk)
+{
+	switch (chunk->type) {
+	case XSPROF_CHUNK_HOST:
+	case XSPROF_CHUNK_ARENA:
+	case XSPROF_CHUNK_THREADS:
+	case XSPROF_CHUNK_NOTE:
+	case XSPROF_CHUNK_KERNEL:
+		t->text_stored += chunk->stored;
+		return t->pool.used > TEXT_FREE + TEXT_RATIO * t->text_stored;
+	}
+	return false;
+}
+
 static int add_chunk(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
 {
 	const uint8_t *raw;
@@ -329,6 +351,8 @@ static int add_chunk(struct xsprof_trace *t, uint64_t off, const struct xsprof_c
 	}
 	if (chunk->raw < least(chunk->type))
 		return refuse(t, off, "it is too short");
+	if (too_much_text(t, chunk))
+		return refuse(t, off, "far more text than the file has bytes for");
 	err = xst_chunk_load(t, off, chunk, &raw);
 	if (err == -EBADMSG)
 		return refuse(t, off, "its checksum or its content is wrong");

@@ -36,6 +36,7 @@ const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_
 		pool->blocks = block;
 		pool->at = block->data;
 		pool->room = size;
+		pool->used += size;
 	}
 	text = (struct xst_text *)pool->at;
 	pool->at += need;

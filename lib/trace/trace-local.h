@@ -67,11 +67,12 @@ struct xst_text {
 	char		s[];	/* terminated */
 };
 
-/* Memory for texts, freed as a whole. */
+/* Memory for texts, freed as a whole; @used: bytes of all blocks. */
 struct xst_pool {
 	struct xst_block	*blocks;
 	size_t			room;
 	char			*at;
+	uint64_t		used;
 };
 
 const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len);
@@ -379,6 +380,7 @@ struct xsprof_trace {
 	struct xst_facts	host;
 	const struct xst_text	**notes;
 	uint32_t		nr_notes;
+	uint64_t		text_stored;	/* bytes of chunks that hold text */
 	uint32_t		room_notes;
 	struct xsprof_sync	*syncs;
 	uint32_t		nr_syncs;

@@ -295,6 +295,45 @@ static void test_zstd(void)
 	tap_result("zstd frames that are not what the chunk says");
 }
 
+/* Text that unpacks to thousands of times what is stored: some of it is taken, the rest is not. */
+static void test_bombs(void)
+{
+	static const uint16_t types[] = { XSPROF_CHUNK_NOTE, XSPROF_CHUNK_KERNEL,
+					  XSPROF_CHUNK_HOST };
+	const size_t size = 4u << 20;
+	char *text = malloc(size);
+
+	memset(text, 'a', size);
+	memcpy(text, (uint32_t[]){ XSPROF_SECTION_SYMBOLS, size - 8 }, 8);
+	text[8] = '=';
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct xsprof_chunk chunk = { .type = types[i],
+					      .producer = XSPROF_NO_PRODUCER };
+		struct ring r = { 0 };
+		struct drained d;
+		struct cap cap;
+
+		cap_begin(&cap);
+		/* Each is a few hundred bytes here. */
+		for (int n = 0; n < 200; n++)
+			cap_chunk(&cap, chunk, CAP_ZSTD, text, size);
+		CHECK(cap.len < 2 * size);
+		ring_rec(&r, XSPROF_REC_INSTANT, 1, 2000, 1, 1000);
+		cap_ring(&cap, 0, 0, 0, &r);
+		cap_end(&cap, 5000);
+		drain(&d, cap_path(cap.data, cap.len), NULL, 64);
+		CHECK_EQ(d.info.records, 1);
+		if (d.info.bad_chunks < 100 || d.info.bad_chunks >= 200)
+			tap_wrong("type %u: %llu of 200 left out", types[i],
+				  (unsigned long long)d.info.bad_chunks);
+		drained_free(&d);
+		ring_free(&r);
+		cap_free(&cap);
+	}
+	free(text);
+	tap_result("text that takes no room in the file takes little memory");
+}
+
 /* The hole that a damaged chunk leaves is in the stream, and counted. */
 static void test_hole(void)
 {
@@ -414,6 +453,7 @@ int main(void)
 	test_headers();
 	test_options();
 	test_zstd();
+	test_bombs();
 	test_hole();
 	test_large_ids();
 	test_many_streams(0);
