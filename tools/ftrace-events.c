@@ -32,13 +32,12 @@ static const char *const faults[] = {
 /* All events of this kernel.  Return: -errno. */
 static int list_all(const char *dir, struct ftrace_list *all)
 {
-	char **systems = tracefs_event_systems(dir);
+	char **systems = tracefs_event_systems(dir), **events = NULL;
 
 	if (!systems)
 		return errno ? -errno : -ENOENT;
 	for (char **s = systems; *s; s++) {
-		char **events = tracefs_system_events(dir, *s);
-
+		events = tracefs_system_events(dir, *s);
 		for (char **e = events; e && *e; e++) {
 			if (all->nr == all->room) {
 				uint32_t room = all->room ? 2 * all->room : 1024;
@@ -59,6 +58,7 @@ static int list_all(const char *dir, struct ftrace_list *all)
 	return 0;
 
 no_memory:
+	tracefs_list_free(events);
 	tracefs_list_free(systems);
 	return -ENOMEM;
 }

@@ -17,12 +17,14 @@
  * @fd: its trace_pipe_raw
  * @pos: slots read so far
  * @unsaved: of them, how many are not in the file
+ * @err: the first -errno of reading it
  */
 struct ftrace_cpu {
 	uint32_t	cpu;
 	int		fd;
 	uint64_t	pos;
 	uint64_t	unsaved;
+	int		err;
 };
 
 /**
@@ -63,7 +65,7 @@ void ftrace_list_free(struct ftrace_list *list);
 
 /* ftrace-meta.c */
 int ftrace_read_layout(struct ftrace *ft);
-void ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap);
+int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap);
 void ftrace_write_tasks(struct ftrace *ft, struct xsp_cap *cap);
 /* A whole file, terminated; NULL with errno.  free() it. */
 char *ftrace_read_file(const char *dir, const char *name, size_t *len);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ftrace-local.h"
+#include "tool.h"
 #include "trace/cap-proc.h"
 
 char *ftrace_read_file(const char *dir, const char *name, size_t *len)
@@ -171,25 +172,24 @@ static bool wants_symbols(const char *format)
 	return false;
 }
 
-static bool add_format(struct sections *s, const struct ftrace *ft, const char *name)
+/* Return: 0, 1 where symbols are wanted for it, or -errno. */
+static int add_format(struct sections *s, const struct ftrace *ft, const char *name)
 {
 	char file[600], *format, *text;
-	bool symbols = false;
-	int n;
+	int n, r;
 
 	snprintf(file, sizeof(file), "events/%s/format", name);
 	format = ftrace_read_file(ft->dir, file, NULL);
 	if (!format)
-		return false;
+		return -errno;
 	n = asprintf(&text, "%.*s\n%s", (int)(strchr(name, '/') - name), name, format);
-	if (n > 0) {
-		if ((size_t)n <= SECTION_MAX)
-			add(s, XSPROF_SECTION_FORMAT, text, n);
-		symbols = wants_symbols(format);
-		free(text);
-	}
+	r = n < 0 ? -ENOMEM : (size_t)n > SECTION_MAX ? -EFBIG : wants_symbols(format);
 	free(format);
-	return symbols;
+	if (r >= 0)
+		add(s, XSPROF_SECTION_FORMAT, text, n);
+	if (n >= 0)
+		free(text);
+	return r;
 }
 
 /* Functions alone, and no data: that is all that events name. */
@@ -222,7 +222,8 @@ static void add_symbols(struct sections *s)
 	free(text);
 }
 
-void ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
+/* Return: 0 or -ENOMEM. */
+int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
 {
 	static const char *const own[] = { "ftrace/print", "ftrace/bprint", "ftrace/raw_data" };
 	struct sections s = { .cap = cap, .buf = malloc(XSP_CAP_RAW_MAX) };
@@ -231,10 +232,16 @@ void ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
 	char *text;
 
 	if (!s.buf)
-		return;
+		return -ENOMEM;
 	add_info(&s, ft);
-	for (uint32_t i = 0; i < ft->events.nr; i++)
-		symbols |= add_format(&s, ft, ft->events.names[i]);
+	for (uint32_t i = 0; i < ft->events.nr; i++) {
+		int r = add_format(&s, ft, ft->events.names[i]);
+
+		if (r < 0)
+			tool_note("-e %s: its format cannot be read, so that only its bytes can be "
+				  "shown: %s", ft->events.names[i], strerror(-r));
+		symbols |= r > 0;
+	}
 	/* What programs write to trace_marker is there without being asked for. */
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		(void)add_format(&s, ft, own[i]);
@@ -246,6 +253,7 @@ void ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
 		add_symbols(&s);
 	flush(&s);
 	free(s.buf);
+	return 0;
 }
 
 /* ---- tasks --------------------------------------------------------------------------------- */
@@ -273,8 +281,12 @@ static void add_task(struct lines *l, uint32_t tid, uint32_t tgid, const char *c
 		l->text = more;
 		l->room = room;
 	}
-	l->len += snprintf(l->text + l->len, l->room - l->len, "%" PRIu32 " %" PRIu32 " %.63s\n",
-			   tid, tgid, comm);
+	l->len += snprintf(l->text + l->len, l->room - l->len, "%" PRIu32 " %" PRIu32 " ", tid,
+			   tgid);
+	/* A task names itself as it likes: no name must look like a line of its own. */
+	for (int i = 0; i < 63 && comm[i]; i++)
+		l->text[l->len++] = (unsigned char)comm[i] < ' ' ? '?' : comm[i];
+	l->text[l->len++] = '\n';
 }
 
 /* "PID COMM" lines: of tasks that are gone it is all there is. */

@@ -78,10 +78,16 @@ static ssize_t empty_pipe(struct ftrace *ft, size_t want)
 	return have;
 }
 
+static bool is_empty(int err)
+{
+	return err == EAGAIN || err == EWOULDBLOCK;
+}
+
 /* Full sub-buffers, up to a chunk of them.  Return: bytes in @buf, 0 for none, or -errno. */
 static ssize_t take_full(struct ftrace *ft, struct ftrace_cpu *c)
 {
 	size_t have = 0;
+	ssize_t got;
 
 	while (have < ft->buf_size) {
 		ssize_t n = splice(c->fd, NULL, ft->pipe[1], NULL, ft->buf_size - have,
@@ -89,11 +95,19 @@ static ssize_t take_full(struct ftrace *ft, struct ftrace_cpu *c)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && !is_empty(errno) && !have)
+			return -errno;
 		if (n <= 0)
 			break;
 		have += n;
 	}
-	return have ? empty_pipe(ft, have) : 0;
+	got = have ? empty_pipe(ft, have) : 0;
+	/* The tracer has given them away: they are lost, and counted. */
+	if (got < 0) {
+		c->pos += have / SLOT;
+		c->unsaved += have / SLOT;
+	}
+	return got;
 }
 
 /* What there is of one sub-buffer. */
@@ -105,7 +119,7 @@ static ssize_t take_rest(struct ftrace *ft, struct ftrace_cpu *c)
 		n = read(c->fd, ft->buf, ft->subbuf);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
-		return n && errno != EAGAIN && errno != EWOULDBLOCK ? -errno : 0;
+		return n && !is_empty(errno) ? -errno : 0;
 	/* Older kernels give only what is used of it. */
 	if (n < (ssize_t)ft->subbuf)
 		memset(ft->buf + n, 0, ft->subbuf - n);
@@ -135,7 +149,7 @@ static void store(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_cpu *c, 
 static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_cpu *c, bool rest)
 {
 	uint64_t total = 0;
-	ssize_t n;
+	ssize_t n, left = 0;
 
 	do {
 		n = take_full(ft, c);
@@ -145,12 +159,14 @@ static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_c
 		total += n;
 	} while (n == (ssize_t)ft->buf_size && total < 2 * ft->buffer);
 	/* At the end nothing is written any more, and all of it comes. */
-	while (rest && (n = take_rest(ft, c)) > 0) {
-		store(ft, cap, c, n);
-		total += n;
+	while (rest && (left = take_rest(ft, c)) > 0) {
+		store(ft, cap, c, left);
+		total += left;
 		if (total > 2 * ft->buffer)
 			break;
 	}
+	if (!c->err)
+		c->err = n < 0 ? n : left < 0 ? left : 0;
 	return total;
 }
 

@@ -311,10 +311,9 @@ static int set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr)
 
 int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr)
 {
-	int err = 0;
+	int err = ftrace_write_meta(ft, cap);
 
-	ftrace_write_meta(ft, cap);
-	if (ft->tree)
+	if (!err && ft->tree)
 		err = set_tasks(ft, processes, nr);
 	if (!err)
 		err = enable_events(ft);
@@ -350,11 +349,27 @@ void ftrace_drop(struct ftrace *ft)
 		destroy(ft);
 }
 
+/* What is not read is lost as the tracer counts it; why, only we know. */
+static void tell_errors(const struct ftrace *ft, struct xsp_cap *cap)
+{
+	for (uint32_t i = 0; i < ft->nr_cpus; i++) {
+		char text[128];
+
+		if (!ft->cpus[i].err)
+			continue;
+		snprintf(text, sizeof(text), "events of the kernel on CPU %u could not all be read: %s",
+			 ft->cpus[i].cpu, strerror(-ft->cpus[i].err));
+		tool_note("%s", text);
+		xsp_cap_note(cap, text);
+	}
+}
+
 void ftrace_finish(struct ftrace *ft, struct xsp_cap *cap)
 {
 	tracefs_trace_off(ft->instance);
 	ftrace_read_cpus(ft, cap, true);
 	ftrace_write_tasks(ft, cap);
 	ftrace_write_ledgers(ft, cap, &last_stats);
+	tell_errors(ft, cap);
 	destroy(ft);
 }

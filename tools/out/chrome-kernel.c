@@ -137,10 +137,12 @@ static void failed(struct xsp_out *out, int err)
 		out->buf.err = -err;
 }
 
+_Static_assert((2 + 2 * XSP_ESCAPE_MAX) * XSP_KERNEL_ROOM <= XSP_SCRATCH, "a line and its JSON");
+
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct chrome *chrome = out->priv;
-	/* The line takes less than half of it, and what JSON makes of it the other half. */
+	/* The line at first, then what JSON makes of it. */
 	char *line = out->scratch, *json = out->scratch + 2 * XSP_KERNEL_ROOM, *end;
 	int err;
 

@@ -11,8 +11,11 @@
 
 #include <xsprof/trace.h>
 
-/* The most that xsp_kernel_info() or xsp_kernel_task() writes. */
-#define XSP_KERNEL_ROOM	(32u << 10)
+/*
+ * The most that xsp_kernel_info() writes: libtraceevent's 8192 bytes, each of which may become
+ * four, or 64 fields with a name of 64 bytes and 128 bytes that become four each.
+ */
+#define XSP_KERNEL_ROOM	(40u << 10)
 
 /**
  * struct xsp_kernel_kind - a kind of event, as outputs want it

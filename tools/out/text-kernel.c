@@ -40,6 +40,8 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 	return put_lit(p, " events of the kernel");
 }
 
+_Static_assert(XSP_KERNEL_ROOM + 4096 <= XSP_BUF_ROOM, "a line, with its task and place");
+
 void text_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	char *p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
