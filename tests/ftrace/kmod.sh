@@ -5,23 +5,13 @@
 # Of one clock source, tsc or hpet, or what the kernel chooses. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/vm/module-tap.sh
 BUILD=${BUILD:-build}
 kernel=${1:-6.1}
 pairs=3000
 [ "${XSPROF_TIER:-quick}" = full ] && pairs=100000
 
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-ko=$(tests/vm/module.sh "$kernel" 2>"$log" | tail -n 1)
-if [ ! -s "$ko" ]; then
-	tail -n 20 "$log" | sed 's/^/# /'
-	case $ko in
-	*SKIP*) echo "1..0 # SKIP ${ko#*SKIP }"; exit 77 ;;
-	esac
-	echo "1..1"
-	echo "not ok 1 xsprof.ko is built for $kernel"
-	exit 1
-fi
+module_tap "$kernel"
 tests/vm/boot.sh --kernel "$kernel" --limit 900 --with-libs --module "$ko" \
 	${2:+--clock "$2"} "$BUILD/bin/xsprof" "$BUILD/tests/ftrace/pairs" \
 	"$BUILD/tests/ftrace/order" tests/ftrace/guest.sh -- sh ./guest.sh "$pairs"

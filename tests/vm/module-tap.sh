@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Sourced by TAP programs that need the module in a guest.
+
+# module_tap KERNEL: sets ko to the module for it; ends the program, with a plan, where there is
+# none: skipped where this machine cannot build it, failed where it should.
+module_tap()
+{
+	local log
+	log=$(mktemp) || exit 1
+	ko=$(tests/vm/module.sh "$1" 2>"$log" | tail -n 1)
+	if [ ! -s "$ko" ]; then
+		tail -n 20 "$log" | sed 's/^/# /'
+		rm -f "$log"
+		case $ko in
+		*SKIP*) echo "1..0 # SKIP ${ko#*SKIP }"; exit 77 ;;
+		esac
+		echo "1..1"
+		echo "not ok 1 xsprof.ko is built for $1"
+		exit 1
+	fi
+	rm -f "$log"
+}
