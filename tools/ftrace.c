@@ -357,7 +357,7 @@ static void tell_errors(const struct ftrace *ft, struct xsp_cap *cap)
 
 		if (!ft->cpus[i].err)
 			continue;
-		snprintf(text, sizeof(text), "events of the kernel on CPU %u could not all be read: %s",
+		snprintf(text, sizeof(text), "not all of CPU %u's kernel events could be read: %s",
 			 ft->cpus[i].cpu, strerror(-ft->cpus[i].err));
 		tool_note("%s", text);
 		xsp_cap_note(cap, text);
