@@ -63,12 +63,6 @@ struct kind {
 	const struct xsprof_kernel_field *fields[FIELDS];
 };
 
-struct keys {
-	uint32_t	pid;	/* as the recorder saw it */
-	uint32_t	own;	/* as the process did */
-	bool		known;
-};
-
 struct cause_reader {
 	struct xsprof_trace	*trace;
 	struct cause		*cause;
@@ -76,8 +70,6 @@ struct cause_reader {
 	struct kind		*kinds[KINDS];
 	bool			tracer;		/* it tells the scheduler's events */
 	bool			module;		/* the module does */
-	struct keys		*producers;
-	uint32_t		nr_producers;
 };
 
 int cause_reader_new(struct xsprof_trace *trace, struct cause *cause, struct cause_reader **out)
@@ -97,7 +89,6 @@ void cause_reader_free(struct cause_reader *reader)
 		return;
 	for (uint32_t i = 0; i < KINDS; i++)
 		free(reader->kinds[i]);
-	free(reader->producers);
 	free(reader);
 }
 
@@ -285,42 +276,12 @@ static void kernel_event(struct cause_reader *reader, const struct xsprof_event 
 
 /* ---- events of programs --------------------------------------------------------------------- */
 
-static const struct keys *keys_of(struct cause_reader *reader, uint32_t producer)
-{
-	struct xsprof_trace_producer p = { 0 };
-	struct keys *keys;
-
-	if (producer >= XSPROF_CAP_MAX_PRODUCERS)
-		return NULL;
-	if (producer >= reader->nr_producers) {
-		uint32_t n = (producer / 64 + 1) * 64;
-
-		keys = realloc(reader->producers, n * sizeof(*keys));
-		if (!keys)
-			return NULL;
-		memset(keys + reader->nr_producers, 0, (n - reader->nr_producers) * sizeof(*keys));
-		reader->producers = keys;
-		reader->nr_producers = n;
-	}
-	keys = &reader->producers[producer];
-	if (!keys->known && !xsprof_trace_get_producer(reader->trace, producer, &p)) {
-		keys->pid = p.pid;
-		keys->own = p.ctl ? p.ctl->pid : p.pid;
-		keys->known = p.ctl != NULL;
-	}
-	return keys;
-}
-
 /* In a pid namespace of its own a process knows its threads by other numbers than the kernel. */
 uint64_t cause_reader_key(struct cause_reader *reader, uint32_t producer, uint32_t tid)
 {
-	const struct keys *keys = keys_of(reader, producer);
+	uint32_t key = xsprof_trace_kernel_tid(reader->trace, producer, tid);
 
-	if (!keys || keys->pid == keys->own)
-		return tid;
-	if (tid == keys->own && keys->pid)
-		return keys->pid;
-	return (uint64_t)(producer + 1) << 32 | tid;
+	return key ? key : (uint64_t)(producer + 1) << 32 | tid;
 }
 
 /* The tracer tells the same, and more. */

@@ -63,6 +63,8 @@ static int set_info(struct xsprof_trace *t, const char *key, size_t key_len, con
 		if (!text)
 			return -ENOMEM;
 		*(IS("clock") ? &k->clock : &k->release) = text;
+	} else if (IS("pids")) {
+		k->namespaced = len == 9 && !memcmp(s, "namespace", 9);
 	} else if (IS("subbuf_size")) {
 		if (v < XSPROF_BLOCK_SIZE || v > SUBBUF_MAX || v & (v - 1))
 			return -EBADMSG;
@@ -445,6 +447,8 @@ void xst_kernel_free(struct xsprof_trace *t)
 	free(k->printk.list);
 	xst_map_free(&k->tasks);
 	xst_map_free(&k->tgids);
+	xst_map_free(&k->votes);
+	free(k->current);
 	xst_fit_free(&k->fit);
 }
 

@@ -69,6 +69,7 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 	}
 	p->attach = ctl->attach;
 	p->clock = ctl->clock;
+	p->own_pid = ctl->pid;
 	if (!p->pid)
 		p->pid = ctl->pid;
 }

@@ -110,6 +110,7 @@ int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s,
 struct xst_producer {
 	uint32_t	number;
 	uint32_t	pid;
+	uint32_t	own_pid;	/* as it knows itself */
 	bool		known;		/* its PRODUCER chunk was there */
 	bool		has_exit;
 	uint8_t		clock_kind;
@@ -344,6 +345,12 @@ struct xst_kernel {
 	uint32_t		nr_kinds;
 	struct xst_map		tasks;
 	struct xst_map		tgids;
+	bool			namespaced;	/* the recorder's pids are not the kernel's */
+	bool			learned;	/* tids.c has seen all events */
+	struct xst_map		votes;
+	uint32_t		*current;	/* by CPU: who runs, 0 not known */
+	const struct xsprof_kernel_field *next_pid;
+	uint32_t		switch_id;
 	struct xst_lines	symbols;
 	struct xst_lines	printk;
 	struct xst_hints	hints;
@@ -481,6 +488,9 @@ uint64_t xst_clocks_error(const struct xsprof_trace *t);
 /* ---- kernel.c, kernel-page.c ------------------------------------------------------------- */
 
 int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len);
+/* tids.c: are there threads with two numbers?  Then it wants to see all events before anybody. */
+bool xst_tids_wanted(const struct xsprof_trace *t);
+void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
 struct xst_producer *xst_kernel_producer(struct xsprof_trace *t);
 void xst_kernel_free(struct xsprof_trace *t);
 /* As xst_stream_run(). */

@@ -155,6 +155,25 @@ static int at_end(struct xsprof_trace *t)
 	return 0;
 }
 
+/* Goes through all of it once; what is wrong with it is said when it is read in earnest. */
+static void learn_tids(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+{
+	uint64_t from = t->from_ns, to = t->to_ns, warned[XST_WARN_KINDS];
+	void (*warn)(void *data, const char *text) = t->warn;
+	int n;
+
+	memcpy(warned, t->warned, sizeof(warned));
+	t->warn = NULL;
+	t->from_ns = t->to_ns = 0;
+	while ((n = xst_merge_batch(t, evs, max)) > 0)
+		xst_tids_learn(t, evs, n);
+	t->kernel.learned = true;
+	t->from_ns = from;
+	t->to_ns = to;
+	t->warn = warn;
+	memcpy(t->warned, warned, sizeof(warned));
+}
+
 static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 {
 	int n = 0;
@@ -163,6 +182,10 @@ static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 		return t->failed;
 	if (!t->started) {
 		n = xst_merge_start(t);
+		if (!n && xst_tids_wanted(t)) {
+			learn_tids(t, evs, max);
+			n = xst_merge_start(t);
+		}
 		t->started = !n;
 	}
 	while (!n) {

@@ -68,7 +68,7 @@ char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
 			memcpy(p + 32, thread->prefix + 32, 32);
 		return p + thread->prefix_len;
 	}
-	end = make_prefix(out, thread, (uint32_t)thread->tid, p);
+	end = make_prefix(out, thread, xsp_thread_tid(out->trace, thread), p);
 	xsp_tracks_prefix(out->tracks, thread, p, (size_t)(end - p));
 	return end;
 }
@@ -110,16 +110,17 @@ static void sort_metadata(struct xsp_out *out, const char *what, uint32_t pid, u
 void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
 {
 	const char *comm;
-	uint32_t pid;
+	uint32_t pid, tid;
 
 	/* Tracks that are no threads were named when they were made. */
 	if (thread->kind != CHROME_THREAD || !thread->shown)
 		return;
 	pid = chrome_pid(out, thread->producer, thread->pid);
+	tid = xsp_thread_tid(out->trace, thread);
 	comm = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
 	if (*comm)
-		name_metadata(out, "thread_name", pid, (uint32_t)thread->tid, comm, strlen(comm));
-	sort_metadata(out, "thread_sort_index", pid, (uint32_t)thread->tid,
+		name_metadata(out, "thread_name", pid, tid, comm, strlen(comm));
+	sort_metadata(out, "thread_sort_index", pid, tid,
 		      thread->tid == thread->pid ? 0 : 1);
 }
 

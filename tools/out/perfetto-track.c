@@ -155,20 +155,19 @@ void pf_process_names(struct xsp_out *out)
 	}
 }
 
-static void put_thread(struct xsp_out *out, uint32_t producer, uint32_t pid, uint32_t tid,
-		       const char *name, uint64_t ns)
+static void put_thread(struct xsp_out *out, struct xsp_thread *of, const char *name, uint64_t ns)
 {
-	uint64_t parent = pf_process_track(out, producer, pid, ns);
+	uint64_t parent = pf_process_track(out, of->producer, of->pid, ns);
 	Pf__ThreadDescriptor thread = PF__THREAD_DESCRIPTOR__INIT;
 	char *at = out->scratch;
 	struct descriptor d;
 
-	describe(&d, ns, pf_thread_uuid(producer, tid), parent);
+	describe(&d, ns, pf_thread_uuid(of->producer, of->tid), parent);
 	d.track.thread = &thread;
 	thread.has_pid = true;
-	thread.pid = (int32_t)pid;
+	thread.pid = (int32_t)of->pid;
 	thread.has_tid = true;
-	thread.tid = tid;
+	thread.tid = xsp_thread_tid(out->trace, of);
 	if (*name)
 		thread.thread_name = pf_text(&at, name, strnlen(name, XSPROF_TEXT_MAX));
 	pf_put(out, &d.packet);
@@ -186,8 +185,7 @@ static const char *describe_thread(struct xsp_out *out, struct xsp_thread *threa
 	struct perfetto *pf = pf_of(out);
 
 	if (!thread->prefix || !same_name(thread, name))
-		put_thread(out, thread->producer, thread->pid, (uint32_t)thread->tid, name,
-			   out->last_ns);
+		put_thread(out, thread, name, out->last_ns);
 	thread->comm = name;
 	*len = (uint32_t)(wire_u64(pf->track, PF_TRACK,
 				   pf_thread_uuid(thread->producer, thread->tid)) - pf->track);
@@ -213,8 +211,7 @@ void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread)
 		return;
 	name = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
 	if (!same_name(thread, name))
-		put_thread(out, thread->producer, thread->pid, (uint32_t)thread->tid, name,
-			   out->last_ns);
+		put_thread(out, thread, name, out->last_ns);
 }
 
 /* ---- tracks that are no threads ------------------------------------------------------------ */

@@ -108,7 +108,7 @@ static char *put_prefix(struct xsp_out *out, struct xsp_thread *thread, char *p)
 	memcpy(p, text, (size_t)(end - text));
 	p += end - text;
 	*p++ = '-';
-	width = (size_t)(put_u64(p, thread->tid) - p);
+	width = (size_t)(put_u64(p, xsp_thread_tid(out->trace, thread)) - p);
 	memset(p + width, ' ', 8);
 	return p + (width < 8 ? 8 : width) + 1;
 }

@@ -19,6 +19,7 @@
  * struct xsp_thread - one thread of a process, or another track that an output draws
  * @stack: its ranges
  * @kind: 0 a thread; others are the output's
+ * @kernel_tid: what xsp_thread_tid() said, 0 not asked yet
  * @shown: events of it that were shown
  * @prefix: what the output puts in front of every event, @prefix_len bytes, or NULL
  * @comm: the name that @prefix was made with
@@ -47,6 +48,7 @@ struct xsp_thread {
 	bool			note_to_top;
 	bool			more;
 	bool			last_match;
+	uint32_t		kernel_tid;
 };
 
 /**
@@ -128,5 +130,20 @@ struct xsp_tracks_stats {
 };
 
 const struct xsp_tracks_stats *xsp_tracks_stats(const struct xsp_tracks *tracks);
+
+/*
+ * The number of a thread in a trace that may have the kernel's events as well: the kernel's where
+ * that is known when it is first shown, else the program's own.
+ */
+static inline uint32_t xsp_thread_tid(const struct xsprof_trace *trace, struct xsp_thread *thread)
+{
+	uint32_t tid = (uint32_t)thread->tid;
+
+	if (!thread->kernel_tid)
+		thread->kernel_tid = xsprof_trace_kernel_tid(trace, thread->producer, tid);
+	if (!thread->kernel_tid)
+		thread->kernel_tid = tid;
+	return thread->kernel_tid;
+}
 
 #endif /* XSPROF_OUT_TRACKS_H */

@@ -393,6 +393,19 @@ const char *xsprof_kernel_bytes(const struct xsprof_event *ev,
 /* A task's name, "" when not known; and its process, 0 when not known. */
 const char *xsprof_trace_comm(const struct xsprof_trace *trace, uint32_t tid);
 uint32_t xsprof_trace_tgid(const struct xsprof_trace *trace, uint32_t tid);
+/**
+ * xsprof_trace_kernel_tid() - a thread of a program, as the kernel's events know it
+ * @trace: handle
+ * @producer: its producer
+ * @tid: thread id as its records have it
+ *
+ * They are the same, unless the program or the recorder was in a pid namespace of its own: then
+ * the numbers are found out from who ran where, before the first event is yielded.
+ *
+ * Return: the kernel's number; 0 not known, or no event was asked for yet.
+ */
+uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *trace, uint32_t producer,
+				 uint32_t tid);
 /* Text number @index of symbols that were saved, lines "address name"; NULL past the last. */
 const char *xsprof_trace_symbols(const struct xsprof_trace *trace, uint32_t index);
 /* The same of printk_formats. */
