@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -54,6 +55,14 @@ char *ftrace_read_file(const char *dir, const char *name, size_t *len)
 	if (len)
 		*len = have;
 	return buf;
+}
+
+bool ftrace_namespaced(void)
+{
+	struct stat st;
+
+	/* The first namespace's number is part of the kernel's interface, and never another's. */
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino != 0xeffffffcu;
 }
 
 /* ---- the layout ---------------------------------------------------------------------------- */
@@ -154,8 +163,9 @@ static void add_info(struct sections *s, const struct ftrace *ft)
 	int n;
 
 	n = snprintf(text, sizeof(text), "clock=%s\nsubbuf_size=%u\ndata_offset=%u\n"
-		     "commit_offset=%u\nlong_size=%u\nrelease=%s\n", ft->clock, ft->subbuf,
-		     ft->data_off, ft->commit_off, ft->long_size, uname(&u) ? "" : u.release);
+		     "commit_offset=%u\nlong_size=%u\nrelease=%s\npids=%s\n", ft->clock,
+		     ft->subbuf, ft->data_off, ft->commit_off, ft->long_size,
+		     uname(&u) ? "" : u.release, ftrace_namespaced() ? "namespace" : "kernel");
 	add(s, XSPROF_SECTION_INFO, text, n);
 }
 
@@ -351,7 +361,14 @@ void ftrace_write_tasks(struct ftrace *ft, struct xsp_cap *cap)
 	struct dirent *entry;
 
 	add_saved(&l, ft->dir);
-	add_saved_tgids(&l, ft->dir);
+	/* The numbers in our /proc are not the tracer's where we are in a namespace. */
+	if (ftrace_namespaced()) {
+		if (dir)
+			closedir(dir);
+		dir = NULL;
+	} else {
+		add_saved_tgids(&l, ft->dir);
+	}
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			add_process(&l, strtoul(entry->d_name, NULL, 10));

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,10 @@
 #define PERIOD_MIN	1000000u
 #define PERIOD_MAX	100000000u
 #define SWEEP_NS	1000000000u
+
+/* A process that was just forked gets its turn within this. */
+#define MARK_TRIES	2000
+#define MARK_WAIT_US	1000
 
 static char why_not[256];
 static struct ftrace_stats last_stats;
@@ -199,6 +204,17 @@ static int make_instance(struct ftrace *ft)
 	return 0;
 }
 
+/* In a pid namespace nothing tells the kernel's number of the command but its own mark. */
+static int open_mark(struct ftrace *ft)
+{
+	if (!ft->tree || !ftrace_namespaced())
+		return 0;
+	ft->mark = tracefs_instance_file_open(ft->instance, "trace_marker", O_WRONLY | O_CLOEXEC);
+	if (ft->mark < 0 || tracefs_trace_on(ft->instance) < 0)
+		return -errno;
+	return 0;
+}
+
 static int set_up(struct ftrace *ft, const struct ftrace_options *opts)
 {
 	int err;
@@ -216,12 +232,16 @@ static int set_up(struct ftrace *ft, const struct ftrace_options *opts)
 	if (ft->tree && set_option(ft, "event-fork", "1"))
 		return -errno;
 	err = ftrace_read_layout(ft);
+	if (!err)
+		err = open_mark(ft);
 	return err ? err : ftrace_open_cpus(ft);
 }
 
 static void destroy(struct ftrace *ft)
 {
 	ftrace_close_cpus(ft);
+	if (ft->mark >= 0)
+		close(ft->mark);
 	if (ft->instance) {
 		if (tracefs_instance_destroy(ft->instance) < 0)
 			tool_note("%s: cannot be removed: %s",
@@ -244,7 +264,7 @@ int ftrace_open(const struct ftrace_options *opts, struct ftrace **out)
 	ft = calloc(1, sizeof(*ft));
 	if (!ft)
 		return not_to_be_had(-ENOMEM, "tracefs");
-	ft->pipe[0] = ft->pipe[1] = -1;
+	ft->pipe[0] = ft->pipe[1] = ft->mark = -1;
 	ft->tree = opts->tree;
 	ft->period = PERIOD_MAX / 2;
 	/* It mounts it where it is not, if it may. */
@@ -300,10 +320,57 @@ static int set_process(struct ftrace *ft, pid_t pid)
 	return err;
 }
 
+int ftrace_mark(const struct ftrace *ft)
+{
+	return ft->mark;
+}
+
+/* "   xsprof-20011   [001] .....  1234.5: tracing_mark_write: xsprof" */
+static bool find_mark(const char *text, char *tid, size_t size)
+{
+	const char *at = strstr(text, ": xsprof"), *bracket, *dash;
+
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	bracket = at ? strchr(at, '[') : NULL;
+	if (!bracket)
+		return false;
+	/* A task may be called "a-1 [2". */
+	for (dash = bracket; dash > at && *dash != '-'; )
+		dash--;
+	return snprintf(tid, size, "%lu", strtoul(dash + 1, NULL, 10)) > 0 && *tid != '0';
+}
+
+static int set_marked(struct ftrace *ft)
+{
+	char tid[32] = "", *text;
+	int err = -ESRCH;
+
+	for (int i = 0; i < MARK_TRIES && err; i++) {
+		if (i)
+			usleep(MARK_WAIT_US);
+		text = tracefs_instance_file_read(ft->instance, "trace", NULL);
+		if (text && find_mark(text, tid, sizeof(tid)))
+			err = 0;
+		free(text);
+	}
+	if (!err && tracefs_instance_file_append(ft->instance, "set_event_pid", tid) < 0)
+		err = -errno;
+	/* The mark is nobody's event. */
+	if (!err && (tracefs_trace_off(ft->instance) < 0 ||
+		     tracefs_instance_file_write(ft->instance, "trace", "") < 0))
+		err = -errno;
+	close(ft->mark);
+	ft->mark = -1;
+	return err;
+}
+
 static int set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr)
 {
 	int err = 0;
 
+	if (ft->mark >= 0)
+		return set_marked(ft);
 	for (uint32_t i = 0; i < nr && !err; i++)
 		err = set_process(ft, processes[i]);
 	return err;

@@ -108,6 +108,15 @@ int ftrace_open(const struct ftrace_options *opts, struct ftrace **ft);
 /* Why there is none, NULL where nothing went wrong; for a note in the capture. */
 const char *ftrace_why_not(void);
 
+/* Are our process ids others than the kernel's?  Then so are those of what we record. */
+bool ftrace_namespaced(void);
+
+/*
+ * Where the command is to write a mark before it begins, so that the kernel's number of it can be
+ * found out in a pid namespace; -1 where that is not needed.
+ */
+int ftrace_mark(const struct ftrace *ft);
+
 /* Begin; with @tree only these @nr processes and what they fork.  Return: 0 or -errno. */
 int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr);
 

@@ -40,6 +40,7 @@ struct launch_reaped {
  * @held: called once the process is there and before it is the command, so that it can be
  *	looked for from its first instruction on; may be NULL
  * @held_data: passed to it
+ * @mark: -1, or where the process writes "xsprof" before it is the command
  * @old_mask: signal mask before
  * @old_pipe: SIGPIPE before
  * @old_xfsz: SIGXFSZ before
@@ -58,6 +59,7 @@ struct launch {
 	uint64_t		nr_reaped;
 	void			(*held)(void *data, pid_t pid);
 	void			*held_data;
+	int			mark;
 	sigset_t		old_mask;
 	struct sigaction	old_pipe;
 	struct sigaction	old_xfsz;

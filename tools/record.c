@@ -83,6 +83,10 @@ static int open_tracing(struct recording *r)
 {
 	if (!ftrace_wanted(&r->opts.kernel))
 		return 0;
+	if (r->opts.kernel.tree && attach_on(&r->opts.attach) && ftrace_namespaced())
+		return tool_error("--filter-tree: in a pid namespace the kernel's numbers of "
+				  "processes that run already are not known: leave it out, or "
+				  "record from outside"), TOOL_USAGE;
 	return ftrace_open(&r->opts.kernel, &r->ftrace);
 }
 
@@ -123,6 +127,7 @@ static int start_command(struct recording *r)
 	if (r->ftrace) {
 		r->launch.held = held;
 		r->launch.held_data = r;
+		r->launch.mark = ftrace_mark(r->ftrace);
 	}
 	err = record_env(&r->opts, r->session.path, env);
 	if (!err)

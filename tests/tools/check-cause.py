@@ -116,16 +116,40 @@ def ns_of(text):
     return int(s) * 10**9 + int(frac)
 
 
+LINE = re.compile(r"^.*?-(\d+)\s+\[(\d+|---)\]\s+(\d+\.\d{9}): (\w+): ?(.*)$")
+
+
+KERNEL = re.compile(r"sched_|sys_(enter|exit)$|page_fault_|.*_(entry|exit)$")
+
+
+def lines(text):
+    for line in open(text, errors="replace"):
+        m = LINE.match(line)
+        if m and not line.startswith("#") and (m[4] in ("begin", "end", "complete") or
+                                               KERNEL.match(m[4])):
+            yield (int(m[1]), None if m[2] == "---" else int(m[2]), ns_of(m[3]), m[4], m[5])
+
+
+def numbers(text):
+    """In a pid namespace of its own a program's thread ids are not the kernel's: who ran, by the
+    kernel's account, where and when a thread wrote its markers?"""
+    current, votes = {}, collections.defaultdict(collections.Counter)
+    for tid, cpu, ns, name, rest in lines(text):
+        if name in ("begin", "end", "complete"):
+            if current.get(cpu):
+                votes[tid][current[cpu]] += 1
+        elif cpu is not None:
+            new = re.search(r"next_pid=(\d+)", rest) if name == "sched_switch" else None
+            current[cpu] = int(new[1]) if new else tid
+    return {tid: v.most_common(1)[0][0] for tid, v in votes.items()}
+
+
 def sums(text, report):
     machine, stacks, rows = Machine(), collections.defaultdict(list), {}
-    ranges = []
-    line_re = re.compile(r"^.*?-(\d+)\s+\[(\d+|---)\]\s+(\d+\.\d{9}): (\w+): ?(.*)$")
-    for line in open(text, errors="replace"):
-        m = line_re.match(line)
-        if not m or line.startswith("#"):
-            continue
-        tid, cpu, ns = int(m[1]), None if m[2] == "---" else int(m[2]), ns_of(m[3])
-        name, rest = m[4], m[5]
+    ranges, number = [], numbers(text)
+    for tid, cpu, ns, name, rest in lines(text):
+        if name in ("begin", "end", "complete"):
+            tid = number.get(tid, tid)
         if name in ("begin", "end", "complete"):
             if cpu is not None and machine.changes:
                 machine.seen(tid, cpu, ns, False)
