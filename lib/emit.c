@@ -29,6 +29,8 @@ static uint32_t kind_of(uint32_t type)
 		return XSPROF_EMIT_COMPLETE;
 	case XSPROF_REC_GPU:
 		return XSPROF_EMIT_GPU;
+	case XSPROF_REC_OP:
+		return XSPROF_EMIT_BEGIN;
 	default:
 		return NO_EVENT;
 	}

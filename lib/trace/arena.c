@@ -59,6 +59,31 @@ static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *
 	return err;
 }
 
+static int add_map(struct xsprof_trace *t, struct xst_producer *p, const char *s, size_t len)
+{
+	int err = xst_lines_add(&t->pool, &p->maps, s, len);
+
+	return err == -E2BIG ? refuse(t, p, "more mappings than a process can have") : err;
+}
+
+/* Addresses, behind them a word of how many were left out. */
+static int add_stack(struct xsprof_trace *t, struct xst_producer *p,
+		     const struct xsprof_entry *entry, const char *s)
+{
+	const struct xst_text *text;
+	char words[XSPROF_TEXT_MAX + 8];
+
+	if (!entry->id || entry->text_len % 8 || !entry->text_len)
+		return refuse(t, p, "a stack that is no row of addresses");
+	if (xst_map_get(&t->stacks, p->number, entry->id))
+		return 0;
+	/* A text of the pool is aligned to 4: the words are moved up to be aligned to 8. */
+	memcpy(words + 4, s, entry->text_len);
+	memcpy(words, &entry->aux, 4);
+	text = xst_pool_text(&t->pool, words, entry->text_len + 4u);
+	return text ? xst_map_set(&t->stacks, p->number, entry->id, text) : -ENOMEM;
+}
+
 static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 		     const struct xsprof_entry *entry, const char *s)
 {
@@ -66,6 +91,8 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 
 	if (len > XSPROF_TEXT_MAX || sizeof(*entry) + len > entry->size)
 		return refuse(t, p, "a text longer than its entry");
+	if (entry->type == XSPROF_ENTRY_STACK)
+		return add_stack(t, p, entry, s);
 	if (memchr(s, 0, len))
 		return refuse(t, p, "a text with a zero byte");
 	switch (entry->type) {
@@ -80,6 +107,8 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 				p->number, entry->id, s, len);
 	case XSPROF_ENTRY_FACT:
 		return add_fact(t, p, s, len);
+	case XSPROF_ENTRY_MAP:
+		return add_map(t, p, s, len);
 	default:
 		t->unknown++;
 		return 0;

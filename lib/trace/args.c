@@ -11,6 +11,9 @@ static size_t payload(const struct xsprof_event *ev)
 {
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
+		/* An op has one slot or, where there is more to say, two and arguments. */
+		return ev->flags & XSPROF_EVF_OP ? sizeof(struct xsprof_rec_op) :
+						   sizeof(struct xsprof_rec);
 	case XSPROF_REC_END:
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_INSTANT:
@@ -62,7 +65,7 @@ bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof
 	memcpy(&raw, rec + at, sizeof(raw));
 	if (raw.type == XSPROF_ARG_END)
 		return false;
-	len = raw.type == XSPROF_ARG_STR ? raw.len : 0;
+	len = raw.type >= XSPROF_ARG_STR ? raw.len : 0;
 	if (len > ev->rec_size - at - sizeof(raw))
 		return false;
 	*arg = (struct xsprof_trace_arg){
@@ -74,5 +77,82 @@ bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof
 		.str = len ? (const char *)rec + at + sizeof(raw) : "",
 	};
 	*pos = at + sizeof(raw) + ((len + 15) & ~(size_t)15);
+	return true;
+}
+
+bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op)
+{
+	const struct xsprof_rec_op *rec = (const struct xsprof_rec_op *)ev->rec;
+
+	if (!(ev->flags & XSPROF_EVF_OP))
+		return false;
+	*op = (struct xsprof_trace_op){
+		.scope = ev->aux, .record_function_id = ev->value, .sequence = -1,
+	};
+	if (ev->rec_size >= sizeof(*rec)) {
+		op->sequence = rec->sequence;
+		op->forward_thread = rec->forward_thread;
+		op->correlation = rec->correlation;
+		op->stack = rec->stack;
+	}
+	return true;
+}
+
+/* Number @i of those from @at on. */
+static int64_t number_at(const uint8_t *at, uint32_t i, bool wide)
+{
+	uint32_t narrow;
+	int64_t v;
+
+	if (wide) {
+		memcpy(&v, at + 8 * (size_t)i, 8);
+		return v;
+	}
+	memcpy(&narrow, at + 4 * (size_t)i, 4);
+	return narrow;
+}
+
+bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace_tensor *tensor)
+{
+	const uint8_t *at = (const uint8_t *)arg->str, *end = at + arg->len;
+	struct xsprof_tensor_arg raw;
+	size_t width;
+	bool wide;
+
+	if (arg->type != XSPROF_ARG_TENSOR || arg->len < sizeof(raw))
+		return false;
+	memcpy(&raw, at, sizeof(raw));
+	at += sizeof(raw);
+	*tensor = (struct xsprof_trace_tensor){
+		.id = arg->u.u64, .dtype = raw.dtype, .device = raw.device, .ndim = raw.ndim,
+		.itemsize = raw.itemsize, .cut = raw.flags & XSPROF_TENSORF_CUT,
+	};
+	if (raw.flags & XSPROF_TENSORF_STORAGE) {
+		if (end - at < 24)
+			return false;
+		tensor->storage_id = (uint64_t)number_at(at, 0, true);
+		tensor->offset = (uint64_t)number_at(at, 1, true);
+		tensor->numel = (uint64_t)number_at(at, 2, true);
+		at += 24;
+	}
+	wide = raw.flags & XSPROF_TENSORF_WIDE;
+	width = (wide ? 8 : 4) * (size_t)raw.stored;
+	if (raw.stored > raw.ndim || raw.stored > XSPROF_TENSOR_DIMS)
+		return false;
+	if (raw.flags & XSPROF_TENSORF_SIZES) {
+		if ((size_t)(end - at) < width)
+			return false;
+		tensor->nr_sizes = raw.stored;
+		for (uint32_t i = 0; i < raw.stored; i++)
+			tensor->sizes[i] = number_at(at, i, wide);
+		at += width;
+	}
+	if (raw.flags & XSPROF_TENSORF_STRIDES) {
+		if ((size_t)(end - at) < width)
+			return false;
+		tensor->nr_strides = raw.stored;
+		for (uint32_t i = 0; i < raw.stored; i++)
+			tensor->strides[i] = number_at(at, i, wide);
+	}
 	return true;
 }

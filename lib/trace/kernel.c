@@ -12,7 +12,6 @@
 
 #define MAX_KINDS	65536u		/* an id has 16 bits */
 #define MAX_TASKS	(4u << 20)	/* pids end there */
-#define MAX_TEXTS	4096u		/* sections of symbols, or of formats of printk */
 #define SUBBUF_MAX	(1u << 20)
 
 /* The producer that is none: the tracer's streams hang on it. */
@@ -361,23 +360,6 @@ static int add_tasks(struct xsprof_trace *t, const char *s, size_t len)
 	return err;
 }
 
-static int add_text(struct xsprof_trace *t, struct xst_lines *lines, const char *s, size_t len)
-{
-	const struct xst_text **list;
-	const struct xst_text *text;
-
-	if (lines->nr >= MAX_TEXTS)
-		return -E2BIG;
-	text = xst_pool_text(&t->pool, s, len);
-	list = realloc(lines->list, (lines->nr + 1) * sizeof(*list));
-	if (list)
-		lines->list = list;
-	if (!text || !list)
-		return -ENOMEM;
-	list[lines->nr++] = text;
-	return 0;
-}
-
 /* ---- the chunk --------------------------------------------------------------------------- */
 
 static int take(struct xsprof_trace *t, uint32_t kind, const char *s, size_t len)
@@ -388,11 +370,11 @@ static int take(struct xsprof_trace *t, uint32_t kind, const char *s, size_t len
 	case XSPROF_SECTION_FORMAT:
 		return add_format(t, s, len);
 	case XSPROF_SECTION_SYMBOLS:
-		return add_text(t, &t->kernel.symbols, s, len);
+		return xst_lines_add(&t->pool, &t->kernel.symbols, s, len);
 	case XSPROF_SECTION_TASKS:
 		return add_tasks(t, s, len);
 	case XSPROF_SECTION_PRINTK:
-		return add_text(t, &t->kernel.printk, s, len);
+		return xst_lines_add(&t->pool, &t->kernel.printk, s, len);
 	}
 	t->unknown++;
 	return 0;

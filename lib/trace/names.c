@@ -58,6 +58,30 @@ void xst_pool_free(struct xst_pool *pool)
 	*pool = (struct xst_pool){ 0 };
 }
 
+#define MAX_LINES	65536u
+
+int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len)
+{
+	const struct xst_text *text;
+
+	if (lines->nr >= MAX_LINES)
+		return -E2BIG;
+	/* Room for 1, 2, 4, ...: it is full when its number is a power of two. */
+	if (!(lines->nr & (lines->nr - 1))) {
+		void *list = realloc(lines->list, (lines->nr ? 2 * lines->nr : 1) *
+				     sizeof(*lines->list));
+
+		if (!list)
+			return -ENOMEM;
+		lines->list = list;
+	}
+	text = xst_pool_text(pool, s, len);
+	if (!text)
+		return -ENOMEM;
+	lines->list[lines->nr++] = text;
+	return 0;
+}
+
 /* ---- the map ----------------------------------------------------------------------------- */
 
 #define KEY_USED	(1ull << 63)
@@ -231,12 +255,44 @@ const char *xsprof_trace_note(const struct xsprof_trace *t, uint32_t index)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+#define TEN(what, t) what t "0", what t "1", what t "2", what t "3", what t "4", what t "5", \
+	what t "6", what t "7", what t "8", what t "9"
+#define HUNDRED(what, h) TEN(what, h "0"), TEN(what, h "1"), TEN(what, h "2"), \
+	TEN(what, h "3"), TEN(what, h "4"), TEN(what, h "5"), TEN(what, h "6"), \
+	TEN(what, h "7"), TEN(what, h "8"), TEN(what, h "9")
+/* 0 to 255 */
+#define PLACES(what) TEN(what, ""), TEN(what, "1"), TEN(what, "2"), TEN(what, "3"), \
+	TEN(what, "4"), TEN(what, "5"), TEN(what, "6"), TEN(what, "7"), TEN(what, "8"), \
+	TEN(what, "9"), HUNDRED(what, "1"), TEN(what, "20"), TEN(what, "21"), \
+	TEN(what, "22"), TEN(what, "23"), TEN(what, "24"), what "250", what "251", \
+	what "252", what "253", what "254", what "255"
+
+/* Of the names that no program gives. */
+static const char *known_key(uint32_t name)
+{
+	static const char *const inputs[] = { PLACES("input ") };
+	static const char *const items[] = { PLACES("item ") };
+
+	_Static_assert(sizeof(inputs) / sizeof(inputs[0]) == XSPROF_KEY_PLACES, "a text each");
+	if (name == XSPROF_KEY_MODULE)
+		return "module";
+	if (name >= XSPROF_KEY_ITEM)
+		return items[name - XSPROF_KEY_ITEM];
+	return inputs[name - XSPROF_KEY_INPUT];
+}
+
 const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t producer, uint32_t name,
 				  size_t *len)
 {
 	const struct xst_text *text = NULL;
 	uint32_t index = name & XSPROF_NAME_MASK;
 
+	if (name >= XSPROF_KEY_INPUT && name <= XSPROF_KEY_MODULE) {
+		const char *known = known_key(name);
+
+		*len = strlen(known);
+		return known;
+	}
 	if (index && index != XSPROF_NAME_FULL)
 		text = xst_map_get(&t->names, producer, index);
 	if (!text) {
@@ -262,6 +318,29 @@ const char *xsprof_trace_category(const struct xsprof_trace *t, uint32_t produce
 	if (text)
 		return text->s;
 	return category ? "?" : "default";
+}
+
+const uint64_t *xsprof_trace_stack(const struct xsprof_trace *t, uint32_t producer, uint64_t stack,
+				   size_t *nr, uint32_t *left_out)
+{
+	const struct xst_text *text = NULL;
+
+	if (stack <= UINT32_MAX)
+		text = xst_map_get(&t->stacks, producer, (uint32_t)stack);
+	*nr = text ? (text->len - 4) / 8 : 0;
+	if (left_out) {
+		*left_out = 0;
+		if (text)
+			memcpy(left_out, text->s, 4);
+	}
+	return text ? (const uint64_t *)(text->s + 4) : NULL;
+}
+
+const char *xsprof_trace_map(const struct xsprof_trace *t, uint32_t producer, uint32_t index)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p && index < p->maps.nr ? p->maps.list[index]->s : NULL;
 }
 
 const char *xsprof_trace_thread(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)

@@ -82,6 +82,7 @@ void xst_producers_free(struct xsprof_trace *t)
 		if (!p)
 			continue;
 		free(p->facts.list);
+		free(p->maps.list);
 		free(p->carry);
 		free(p->ctl);
 		free(p);

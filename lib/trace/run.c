@@ -10,6 +10,7 @@
 
 #define CLASS_SLOTS	0x0fu	/* the least slots of the type; 0: not an event as it stands */
 #define CLASS_TIMES	0x10u	/* holds a begin and an end */
+#define CLASS_OP	0x20u	/* a BEGIN that says more */
 
 static const uint8_t classes[256] = {
 	[XSPROF_REC_BEGIN]		= 1,
@@ -37,6 +38,7 @@ static const uint8_t classes[256] = {
 	[XSPROF_REC_GPU]		= 3 | CLASS_TIMES,
 	[XSPROF_REC_STACK]		= 1,
 	[XSPROF_REC_RELATION]		= 2,
+	[XSPROF_REC_OP]			= 1 | CLASS_OP,
 	[XSPROF_REC_SCHED_IN]		= 1,
 	[XSPROF_REC_SCHED_OUT]		= 1,
 	[XSPROF_REC_SCHED_WAKE]		= 1,
@@ -285,6 +287,9 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 		if (class & CLASS_TIMES) {
 			s->seg = seg;
 			set_times(s, &evs[n]);
+		} else if (class & CLASS_OP) {
+			evs[n].type = XSPROF_REC_BEGIN;
+			evs[n].flags |= XSPROF_EVF_OP;
 		}
 		n++;
 	}

@@ -78,6 +78,15 @@ struct xst_pool {
 const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len);
 void xst_pool_free(struct xst_pool *pool);
 
+/* Texts by number. */
+struct xst_lines {
+	const struct xst_text	**list;
+	uint32_t		nr;
+};
+
+/* Return: 0, -E2BIG there are too many, -ENOMEM. */
+int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len);
+
 /* From (producer, id) to a pointer; ids of hostile files must not find its worst case. */
 struct xst_map {
 	uint64_t	seed;
@@ -135,6 +144,7 @@ struct xst_producer {
 	uint32_t	rings;		/* with chunks */
 	struct xst_stream *streams;
 	struct xst_facts facts;
+	struct xst_lines maps;
 	struct xsprof_sync attach;
 	struct xsprof_clock clock;
 	const struct xst_fit *fit;
@@ -306,12 +316,6 @@ enum xst_head_kind { XST_HEAD_RING, XST_HEAD_MARKS };
 
 #define XST_KERNEL_FIELDS	256u	/* of one kind of event */
 
-/* Texts of lines. */
-struct xst_lines {
-	const struct xst_text	**list;
-	uint32_t		nr;
-};
-
 /**
  * struct xst_kernel - the kernel's tracer
  * @any: there is something of it
@@ -383,6 +387,7 @@ struct xsprof_trace {
 	struct xst_map		categories;
 	struct xst_map		threads;
 	struct xst_map		comms;
+	struct xst_map		stacks;		/* text: u32 left out, then the addresses */
 	struct xst_pool		pool;
 	struct xst_facts	host;
 	const struct xst_text	**notes;

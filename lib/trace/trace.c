@@ -108,6 +108,7 @@ void xsprof_trace_close(struct xsprof_trace *t)
 	xst_map_free(&t->categories);
 	xst_map_free(&t->threads);
 	xst_map_free(&t->comms);
+	xst_map_free(&t->stacks);
 	xst_pool_free(&t->pool);
 	free(t->host.list);
 	free(t->notes);

@@ -62,6 +62,7 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 
 char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
+	char plain[XSP_ARG_TEXT];
 	struct xsprof_trace_arg arg;
 	const struct xsp_name *key;
 	size_t pos = 0;
@@ -69,6 +70,7 @@ char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 	if (ev->rec_size <= sizeof(struct xsprof_rec))
 		return p;
 	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		out->buf.p = comma(p, any);
 		key = xsp_names_get(out->keys, ev->producer, arg.key);
 		xsp_buf_put(&out->buf, key->text, key->len);
@@ -103,12 +105,15 @@ static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct 
 bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 		      struct xsp_range *range)
 {
+	char plain[XSP_ARG_TEXT];
 	struct xsprof_trace_arg arg;
 	size_t pos = 0;
 
-	while (xsprof_trace_args(ev, &pos, &arg))
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		if (!note_arg(out, ev, range, &arg))
 			return false;
+	}
 	return true;
 }
 
@@ -205,6 +210,23 @@ static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
 	return comm ? json_string(put_lit(comma(p, any), "\"other_comm\":"), comm, len, NULL) : p;
 }
 
+/* Named as PyTorch's profiler names them. */
+static char *put_op(const struct xsprof_event *ev, char *p, bool *any)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = ARG(p, any, "op", put_word, xsp_word_op(op.scope));
+	if (op.record_function_id)
+		p = ARG(p, any, "Record function id", json_safe_u64, op.record_function_id);
+	if (op.sequence >= 0)
+		p = ARG(p, any, "Sequence number", json_safe_i64, op.sequence);
+	if (op.forward_thread)
+		p = ARG(p, any, "Fwd thread id", json_safe_u64, op.forward_thread);
+	return op.correlation ? ARG(p, any, "External id", json_safe_u64, op.correlation) : p;
+}
+
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
@@ -212,6 +234,8 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 	const char *exe;
 
 	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p, any);
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
 		return ARG(p, any, "id", put_ptr, ev->value);
 	case XSPROF_REC_CORR_PUSH:
@@ -258,7 +282,6 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 					 strnlen(exe, XSPROF_TEXT_MAX), NULL) : p;
 	case XSPROF_EV_EXIT:
 		return put_exit(ev, p, any);
-	case XSPROF_REC_BEGIN:
 	case XSPROF_REC_END:
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_INSTANT:

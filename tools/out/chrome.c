@@ -152,7 +152,7 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	p = put_range_name(out, ev, view->name, put_head(out, view->thread, 'B', ev->ns));
-	if (ev->rec_size <= sizeof(struct xsprof_rec)) {
+	if (ev->rec_size <= sizeof(struct xsprof_rec) && !(ev->flags & XSPROF_EVF_OP)) {
 		put_plain(out, p);
 		return;
 	}

@@ -120,6 +120,7 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 
 static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
+	char plain[XSP_ARG_TEXT];
 	struct xsprof_trace_arg arg;
 	size_t pos = 0;
 	bool any = false;
@@ -129,6 +130,7 @@ static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 		any = true;
 		p = put_entry(out, xsp_names_get(out->keys, ev->producer, arg.key), p);
 		p = FIELD(p, "type", put_word, xsp_word_arg(arg.type));
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		p = put_value(out, ev, &arg, p);
 		*p++ = '}';
 	}
@@ -253,6 +255,20 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 	return exe ? json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX)) : p;
 }
 
+static char *put_op(const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = FIELD(p, "op", put_word, xsp_word_op(op.scope));
+	p = FIELD(p, "record_function_id", put_u64, op.record_function_id);
+	p = FIELD(p, "sequence", put_i64, op.sequence);
+	p = FIELD(p, "forward_thread", put_u64, op.forward_thread);
+	p = FIELD(p, "correlation", put_u64, op.correlation);
+	return FIELD(p, "stack", put_u64, op.stack);
+}
+
 /* What a type means by its aux, value and payload, besides the numbers themselves. */
 static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 {
@@ -262,6 +278,8 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	double f64;
 
 	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p);
 	case XSPROF_REC_END:
 		return view->range ? p : put_lit(p, ",\"unmatched\":true");
 	case XSPROF_REC_COMPLETE:

@@ -106,6 +106,8 @@ const char *xsp_word_gpu(uint32_t kind);
 const char *xsp_word_sched(uint32_t who);
 const char *xsp_word_how(uint32_t how);
 const char *xsp_word_arg(uint8_t type);
+/* Of an op, by its scope. */
+const char *xsp_word_op(uint32_t scope);
 const char *xsp_word_clock(uint32_t kind);
 const char *xsp_word_ring(uint32_t kind);
 const char *xsp_word_mode(uint32_t mode);
@@ -120,6 +122,23 @@ static inline bool xsp_thread_stale(struct xsp_thread *thread)
 		return false;
 	thread->refresh = thread->events < 4096 ? thread->events * 2 : thread->events + 4096;
 	return true;
+}
+
+/*
+ * What is neither a number nor a string is shown as text: @arg is made a string in @buf, which has
+ * XSP_ARG_TEXT bytes.
+ */
+#define XSP_ARG_TEXT	2048u
+
+static inline void xsp_arg_plain(const struct xsprof_trace *trace, uint32_t producer,
+				 struct xsprof_trace_arg *arg, char *buf)
+{
+	if (arg->type <= XSPROF_ARG_STR)
+		return;
+	arg->len = (uint16_t)xsprof_trace_arg_text(trace, producer, arg, buf, XSP_ARG_TEXT);
+	arg->str = buf;
+	arg->type = XSPROF_ARG_STR;
+	arg->flags = 0;
 }
 
 #endif /* XSPROF_OUT_OUT_H */

@@ -126,6 +126,7 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 
 char *pf_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
+	char plain[XSP_ARG_TEXT];
 	struct xsprof_trace_arg arg;
 	size_t pos = 0;
 	char *start;
@@ -133,6 +134,7 @@ char *pf_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 	if (ev->rec_size <= sizeof(struct xsprof_rec))
 		return p;
 	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		start = wire_open(p, PF_ANNOTATION);
 		p = put_name(out, PF_IS_KEY, PF_ARG_NAME, ev->producer, arg.key, start);
 		p = wire_close(start, put_value(out, ev, &arg, p));
@@ -200,12 +202,15 @@ static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct 
 
 bool pf_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range)
 {
+	char plain[XSP_ARG_TEXT];
 	struct xsprof_trace_arg arg;
 	size_t pos = 0;
 
-	while (xsprof_trace_args(ev, &pos, &arg))
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		if (!note_arg(out, ev, range, &arg))
 			return false;
+	}
 	return true;
 }
 
@@ -361,13 +366,31 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 	return pf_arg_u64(p, ev->flags & XSPROF_EVF_SLOTS ? "slots" : "records", ev->value);
 }
 
+static char *put_op(const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = arg_word(p, "op", xsp_word_op(op.scope));
+	if (op.record_function_id)
+		p = pf_arg_u64(p, "Record function id", op.record_function_id);
+	if (op.sequence >= 0)
+		p = pf_arg_u64(p, "Sequence number", (uint64_t)op.sequence);
+	if (op.forward_thread)
+		p = pf_arg_u64(p, "Fwd thread id", op.forward_thread);
+	return op.correlation ? pf_arg_u64(p, "External id", op.correlation) : p;
+}
+
 char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
 	const char *exe;
 
 	switch (ev->type) {
-	case XSPROF_REC_BEGIN ... XSPROF_REC_INSTANT:
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p);
+	case XSPROF_REC_END ... XSPROF_REC_INSTANT:
 	case XSPROF_REC_ARGS:
 		return p;
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:

@@ -60,6 +60,24 @@ static char *put_gpu(const struct xsprof_event *ev, char *p)
 	return p;
 }
 
+static char *put_op(const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = FIELD(p, "op", put_word, xsp_word_op(op.scope));
+	if (op.record_function_id)
+		p = FIELD(p, "function", put_u64, op.record_function_id);
+	if (op.sequence >= 0)
+		p = FIELD(p, "sequence", put_i64, op.sequence);
+	if (op.forward_thread)
+		p = FIELD(p, "forward_thread", put_u64, op.forward_thread);
+	if (op.correlation)
+		p = FIELD(p, "correlation", put_u64, op.correlation);
+	return op.stack ? FIELD(p, "stack", put_u64, op.stack) : p;
+}
+
 static char *put_mem(const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
@@ -183,6 +201,8 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		return FIELD(p, "value", put_i64, (int64_t)ev->value);
 	case XSPROF_REC_COUNTER_F64:
 		return FIELD(p, "value", put_double, xsp_bits_double(ev->value));
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p);
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
 		return FIELD(p, "id", put_hex, ev->value);
 	case XSPROF_REC_CORR_PUSH:
@@ -230,7 +250,6 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		return put_producer(out, ev, p);
 	case XSPROF_EV_EXIT:
 		return put_exit(ev, p);
-	case XSPROF_REC_BEGIN:
 	case XSPROF_REC_ARGS:
 		return p;
 	default:

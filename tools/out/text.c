@@ -194,6 +194,7 @@ static char *put_name(struct xsp_out *out, uint32_t producer, uint32_t name, cha
 
 static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
+	char plain[XSP_ARG_TEXT];
 	struct xsprof_trace_arg arg;
 	const struct xsp_name *key;
 	char sep = '{';
@@ -201,6 +202,7 @@ static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 
 	*p++ = ' ';
 	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		*p++ = sep;
 		sep = ' ';
 		out->buf.p = p;
@@ -257,7 +259,7 @@ static void text_event(struct xsp_out *out, const struct xsp_view *view)
 	memcpy(p, label->text, sizeof(label->text));
 	p += label->len;
 	p = put_name(out, ev->producer, view->name, p);
-	if (ev->type != XSPROF_REC_BEGIN)
+	if (ev->type != XSPROF_REC_BEGIN || ev->flags & XSPROF_EVF_OP)
 		p = text_put_fields(out, view, p);
 	if (ev->flags & XSPROF_EVF_BACK)
 		p = put_lit(p, " clock=back");

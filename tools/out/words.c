@@ -103,10 +103,22 @@ const char *xsp_word_how(uint32_t how)
 const char *xsp_word_arg(uint8_t type)
 {
 	static const char *const words[] = {
-		NULL, "i64", "u64", "f64", "bool", "ptr", "name", "str",
+		NULL, "i64", "u64", "f64", "bool", "ptr", "name", "str", "tensor", "i64s", "f64s",
+		"list", "none",
 	};
 
 	return WORD(words, type);
+}
+
+const char *xsp_word_op(uint32_t scope)
+{
+	static const char *const words[] = {
+		"function", "backward-function", "torchscript-function", "kernel-function-dtype",
+		"custom-class", "build-feature", "lite-interpreter", "user-scope",
+		"static-runtime-op", "static-runtime-model",
+	};
+
+	return WORD(words, scope);
 }
 
 const char *xsp_word_clock(uint32_t kind)

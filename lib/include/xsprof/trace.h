@@ -69,6 +69,7 @@ struct xsprof_trace_options {
 #define XSPROF_EVF_SLOTS	0x1u	/* value of a LOST event counts slots of 32 bytes */
 #define XSPROF_EVF_BACK		0x2u	/* its time was before its predecessor's: moved up */
 #define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: nobody knows how many; value is 0 */
+#define XSPROF_EVF_OP		0x8u	/* a BEGIN that is an op's: xsprof_trace_op() */
 
 /**
  * struct xsprof_event - one event; valid until the next call on the handle
@@ -189,7 +190,7 @@ const char *xsprof_trace_thread(const struct xsprof_trace *trace, uint32_t produ
  * @flags: XSPROF_ARGF_*
  * @len: bytes of @str
  * @u: the value
- * @str: a STR's bytes, inside the record, not terminated
+ * @str: the bytes of a STR, TENSOR, I64S or F64S, inside the record, not terminated nor aligned
  */
 struct xsprof_trace_arg {
 	uint32_t	key;
@@ -213,6 +214,91 @@ struct xsprof_trace_arg {
  * Return: true and the next argument, false at the end.
  */
 bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg);
+
+/**
+ * struct xsprof_trace_op - what the begin of an op says
+ * @scope: enum xsprof_op_scope
+ * @record_function_id: as the framework counts ops, 0 for none
+ * @sequence: number that it shares with its backward, -1 for none
+ * @forward_thread: of a backward the thread of its forward, 0 for none
+ * @correlation: what collectors of GPUs know it by, 0 for none
+ * @stack: for xsprof_trace_stack(), 0 for none
+ */
+struct xsprof_trace_op {
+	uint32_t	scope;
+	uint64_t	record_function_id;
+	int64_t		sequence;
+	uint64_t	forward_thread;
+	uint64_t	correlation;
+	uint64_t	stack;
+};
+
+/* Return: false when the event begins no op. */
+bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op);
+
+#define XSPROF_TENSOR_DIMS	24u
+
+/**
+ * struct xsprof_trace_tensor - an argument that is a tensor
+ * @id: of it, 0 for none
+ * @storage_id: of its memory, 0 for none
+ * @offset: elements into that
+ * @numel: elements, 0 not known
+ * @dtype: name id of its type, 0 not known
+ * @device: device type << 16 | device index
+ * @ndim: dimensions
+ * @itemsize: bytes of an element, 0 not known
+ * @nr_sizes: numbers in @sizes; fewer than @ndim where @cut, or where they are not known
+ * @nr_strides: the same
+ * @cut: something had no room in its record
+ */
+struct xsprof_trace_tensor {
+	uint64_t	id;
+	uint64_t	storage_id;
+	uint64_t	offset;
+	uint64_t	numel;
+	uint32_t	dtype;
+	uint32_t	device;
+	uint32_t	ndim;
+	uint32_t	itemsize;
+	uint32_t	nr_sizes;
+	uint32_t	nr_strides;
+	bool		cut;
+	int64_t		sizes[XSPROF_TENSOR_DIMS];
+	int64_t		strides[XSPROF_TENSOR_DIMS];
+};
+
+/* Return: false when the argument is no tensor, or does not hold together. */
+bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace_tensor *tensor);
+
+/**
+ * xsprof_trace_arg_text() - an argument that is neither number nor string, for people
+ * @trace: handle
+ * @producer: whose
+ * @arg: a TENSOR, I64S, F64S, LIST or NONE
+ * @buf: the text, cut and terminated: "float[2, 3]", "[1, 2]", "3 of:", "None"
+ * @size: room in @buf
+ *
+ * Return: bytes of the text.
+ */
+size_t xsprof_trace_arg_text(const struct xsprof_trace *trace, uint32_t producer,
+			     const struct xsprof_trace_arg *arg, char *buf, size_t size);
+
+/**
+ * xsprof_trace_stack() - a stack that ops name
+ * @trace: handle
+ * @producer: whose
+ * @stack: its id
+ * @nr: set to how many
+ * @left_out: set to how many more there were; may be NULL
+ *
+ * Return: addresses, innermost first, until close; NULL there is no such stack.
+ */
+const uint64_t *xsprof_trace_stack(const struct xsprof_trace *trace, uint32_t producer,
+				   uint64_t stack, size_t *nr, uint32_t *left_out);
+
+/* Mapping number @index of a producer, "start-end offset buildid path"; NULL past the last. */
+const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer, uint32_t index);
 
 /* ---- what the capture says of itself -------------------------------------------------------- */
 

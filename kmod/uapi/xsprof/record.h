@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) */
+/*
+ * Records: what stands in the slots of rings.  Part of <xsprof/abi.h>, which includes it.
+ */
+#ifndef _UAPI_XSPROF_RECORD_H
+#define _UAPI_XSPROF_RECORD_H
+
+#ifndef _UAPI_XSPROF_ABI_H
+#error "include <xsprof/abi.h>"
+#endif
+
+/**
+ * enum xsprof_rec_type - kinds of records
+ *
+ * The payload of each is the struct named beside it.  An unknown type is skipped by its slot
+ * count.  Types up to 0x7f are the library's, 0x80 to 0xef the kernel's.
+ */
+enum xsprof_rec_type {
+	XSPROF_REC_INVALID	= 0x00,	/* what a page holds that nobody wrote to */
+	XSPROF_REC_BEGIN	= 0x01,	/* name; args may follow */
+	XSPROF_REC_END		= 0x02,	/* name or 0: the innermost open range; args may follow */
+	XSPROF_REC_COMPLETE	= 0x03,	/* name, value = duration in ticks, ended at ts */
+	XSPROF_REC_INSTANT	= 0x04,	/* name, aux = enum xsprof_scope */
+	XSPROF_REC_COUNTER_I64	= 0x05,	/* name, value */
+	XSPROF_REC_COUNTER_F64	= 0x06,	/* name, value = the bits of a double */
+	XSPROF_REC_ASYNC_BEGIN	= 0x07,	/* name, value = id */
+	XSPROF_REC_ASYNC_INSTANT = 0x08,
+	XSPROF_REC_ASYNC_END	= 0x09,
+	XSPROF_REC_FLOW_START	= 0x0a,	/* name, value = id */
+	XSPROF_REC_FLOW_STEP	= 0x0b,
+	XSPROF_REC_FLOW_END	= 0x0c,
+	XSPROF_REC_CORR_PUSH	= 0x0d,	/* aux = kind, value = correlation id */
+	XSPROF_REC_CORR_POP	= 0x0e,	/* aux = kind */
+	XSPROF_REC_ALLOC	= 0x0f,	/* struct xsprof_rec_mem */
+	XSPROF_REC_FREE		= 0x10,	/* struct xsprof_rec_mem */
+	XSPROF_REC_ARGS		= 0x11,	/* more arguments of this thread's record before */
+	XSPROF_REC_STEP		= 0x12,	/* name, value = number of the step that begins */
+	XSPROF_REC_SPAN		= 0x13,	/* struct xsprof_rec_span: a range with times of its own */
+	XSPROF_REC_SYNC		= 0x14,	/* name, aux = enum xsprof_sync_op, value = object */
+	XSPROF_REC_CONTROL	= 0x15,	/* aux = enum xsprof_control_op, value = enabled bits */
+	XSPROF_REC_CLOCK	= 0x16,	/* struct xsprof_rec_clock */
+	XSPROF_REC_GPU		= 0x17,	/* struct xsprof_rec_gpu */
+	XSPROF_REC_STACK	= 0x18,	/* aux = frames, value = kind; then the frames, u64 each */
+	XSPROF_REC_RELATION	= 0x19,	/* aux = kind, value = id, struct xsprof_rec_relation */
+	XSPROF_REC_OP		= 0x1a,	/* a BEGIN: name, aux = scope, value = record function id;
+					 * with more slots struct xsprof_rec_op, args may follow */
+	/* the kernel's, of thread tid: aux = enum xsprof_sched_who and XSPROF_SCHED_* */
+	XSPROF_REC_SCHED_IN	= 0x80,	/* it runs on this CPU */
+	XSPROF_REC_SCHED_OUT	= 0x81,	/* it does no more; value = thread id of who does */
+	XSPROF_REC_SCHED_WAKE	= 0x82,	/* it was woken, value = thread id of who did */
+	XSPROF_REC_SCHED_MIGRATE = 0x83, /* value = CPU to run on << 32 | CPU before */
+	XSPROF_REC_PAD		= 0xfe,	/* to the end of the block */
+	XSPROF_REC_LOST		= 0xff,	/* value = drops of this ring up to here */
+};
+
+enum xsprof_scope {
+	XSPROF_SCOPE_THREAD	= 0,
+	XSPROF_SCOPE_PROCESS	= 1,
+	XSPROF_SCOPE_GLOBAL	= 2,
+};
+
+enum xsprof_sync_op {
+	XSPROF_SYNC_CREATE	= 1,
+	XSPROF_SYNC_PREPARE	= 2,	/* about to wait */
+	XSPROF_SYNC_CANCEL	= 3,
+	XSPROF_SYNC_ACQUIRED	= 4,
+	XSPROF_SYNC_RELEASING	= 5,
+	XSPROF_SYNC_DESTROY	= 6,
+	XSPROF_SYNC_RENAME	= 7,
+};
+
+enum xsprof_control_op {
+	XSPROF_CONTROL_ENABLE	= 1,	/* the set of enabled categories changed */
+	XSPROF_CONTROL_PAUSE	= 2,
+	XSPROF_CONTROL_RESUME	= 3,
+};
+
+/**
+ * enum xsprof_sched_who - the other one in a SCHED_OUT or a SCHED_WAKE
+ * @XSPROF_SCHED_NOBODY: there is none
+ * @XSPROF_SCHED_IDLE: the CPU's idle loop: it has nothing else to do
+ * @XSPROF_SCHED_THREAD: a thread of the same process
+ * @XSPROF_SCHED_PROCESS: a process of the same user, that the producer's pid namespace has
+ * @XSPROF_SCHED_KERNEL: a thread of the kernel
+ * @XSPROF_SCHED_IRQ: an interrupt, whatever it interrupted
+ * @XSPROF_SCHED_OTHER: somebody else, whose thread id and name are not this user's business
+ */
+enum xsprof_sched_who {
+	XSPROF_SCHED_NOBODY	= 0,
+	XSPROF_SCHED_IDLE	= 1,
+	XSPROF_SCHED_THREAD	= 2,
+	XSPROF_SCHED_PROCESS	= 3,
+	XSPROF_SCHED_KERNEL	= 4,
+	XSPROF_SCHED_IRQ	= 5,
+	XSPROF_SCHED_OTHER	= 6,
+};
+
+#define XSPROF_SCHED_WHO	0xffu		/* aux of SCHED_*: enum xsprof_sched_who */
+#define XSPROF_SCHED_STATE	0x7f00u		/* SCHED_OUT: what it is in now, see below */
+#define XSPROF_SCHED_PREEMPTED	0x10000u	/* SCHED_OUT: it had not asked to leave */
+#define XSPROF_SCHED_NEW	0x10000u	/* SCHED_WAKE: it is new, and starts */
+
+/* A letter, as in field 3 of /proc/PID/stat: R (it wants to run), S, D, T, t, X, Z, P, I */
+#define XSPROF_SCHED_STATE_SHIFT	8
+
+#define XSPROF_RECF_MORE	0x1u	/* an ARGS record of this thread goes on with this one */
+#define XSPROF_RECF_CPU		0x2u	/* @cpu is valid: the ring does not tell the CPU */
+
+/**
+ * struct xsprof_rec - the first slot of every record
+ * @tid: thread id, in the producer's pid namespace
+ * @type: enum xsprof_rec_type
+ * @size: low 4 bits: slots of the record, 1 to 8; high 4 bits: XSPROF_RECF_*
+ * @cpu: CPU number, when XSPROF_RECF_CPU is set, else 0
+ * @ts: clock ticks; never goes back inside a ring
+ * @name: name id
+ * @aux: as the type says, else 0
+ * @value: as the type says, else 0
+ *
+ * A record of one slot ends here.  In a longer one the payload of its type goes on, and the
+ * rest, rounded to 16 bytes, is struct xsprof_arg until one with type 0.
+ */
+struct xsprof_rec {
+	__u32	tid;
+	__u8	type;
+	__u8	size;
+	__u16	cpu;
+	__u64	ts;
+	__u32	name;
+	__u32	aux;
+	__u64	value;
+};
+
+enum xsprof_arg_type {
+	XSPROF_ARG_END		= 0,
+	XSPROF_ARG_I64		= 1,
+	XSPROF_ARG_U64		= 2,
+	XSPROF_ARG_F64		= 3,
+	XSPROF_ARG_BOOL		= 4,
+	XSPROF_ARG_PTR		= 5,
+	XSPROF_ARG_NAME		= 6,	/* value is a name id */
+	/* of these and all above @len bytes follow, padded with 0 to 16 */
+	XSPROF_ARG_STR		= 7,
+	XSPROF_ARG_TENSOR	= 8,	/* value = its id, 0 for none; struct xsprof_tensor_arg */
+	XSPROF_ARG_I64S		= 9,	/* numbers of 8 bytes */
+	XSPROF_ARG_F64S		= 10,	/* the same, doubles */
+	XSPROF_ARG_LIST		= 11,	/* the next @value arguments are one list */
+	XSPROF_ARG_NONE		= 12,	/* something without a value; value = name id of its type, or 0 */
+};
+
+/*
+ * Keys that need no name: what stands at the end of the indexes no program can take.  The input in
+ * place i of an op has the key XSPROF_KEY_INPUT + i, the last one of them all that follow; what a
+ * list holds has XSPROF_KEY_ITEM + i.
+ */
+#define XSPROF_KEY_INPUT	0x03fff000u
+#define XSPROF_KEY_ITEM		0x03fff100u
+#define XSPROF_KEY_MODULE	0x03fff200u
+#define XSPROF_KEY_PLACES	256u
+
+#define XSPROF_TENSORF_WIDE	0x1u	/* numbers of 8 bytes, else of 4, none of them negative */
+#define XSPROF_TENSORF_SIZES	0x2u	/* sizes are there */
+#define XSPROF_TENSORF_STRIDES	0x4u	/* strides are */
+#define XSPROF_TENSORF_STORAGE	0x8u	/* storage id, offset, number of elements: u64 each */
+#define XSPROF_TENSORF_CUT	0x10u	/* not all dimensions are there, or no strides */
+
+/**
+ * struct xsprof_tensor_arg - a tensor; then storage, sizes and strides, as far as @flags say
+ * @dtype: name id of the type of its elements, 0 not known
+ * @device: device type << 16 | device index
+ * @ndim: dimensions
+ * @stored: of them, with sizes and strides here
+ * @flags: XSPROF_TENSORF_*
+ * @reserved: 0
+ * @itemsize: bytes of an element, 0 not known
+ */
+struct xsprof_tensor_arg {
+	__u32	dtype;
+	__u32	device;
+	__u8	ndim;
+	__u8	stored;
+	__u8	flags;
+	__u8	reserved;
+	__u32	itemsize;
+};
+
+#define XSPROF_ARGF_CONT	0x1u	/* goes on with the string of the arg before */
+
+/**
+ * struct xsprof_arg - a typed argument
+ * @key: name id of the key
+ * @type: enum xsprof_arg_type
+ * @flags: XSPROF_ARGF_*
+ * @len: bytes of a string, else 0
+ * @value: the value; 0 for a string
+ */
+struct xsprof_arg {
+	__u32	key;
+	__u8	type;
+	__u8	flags;
+	__u16	len;
+	__u64	value;
+};
+
+/**
+ * struct xsprof_rec_op - an op begins, 2 slots; args may follow
+ * @rec: name; aux: its scope, as profilers number them; value: record function id, 0 for none
+ * @sequence: number that it shares with its backward, -1 for none
+ * @forward_thread: of a backward the thread of its forward, 0 for none
+ * @correlation: what collectors of GPUs know it by, 0 for none
+ * @stack: id of a STACK entry, 0 for none
+ */
+struct xsprof_rec_op {
+	struct xsprof_rec	rec;
+	__s64			sequence;
+	__u64			forward_thread;
+	__u64			correlation;
+	__u64			stack;
+};
+
+/**
+ * struct xsprof_rec_span - a range whose both ends the caller knows, 2 slots
+ * @rec: name; aux: enum xsprof_scope; value: id, 0 for none
+ * @begin: ticks
+ * @end: ticks
+ * @parent: id of the parent range, 0 for none
+ * @reserved: 0
+ */
+struct xsprof_rec_span {
+	struct xsprof_rec	rec;
+	__u64			begin;
+	__u64			end;
+	__u64			parent;
+	__u64			reserved;
+};
+
+/**
+ * struct xsprof_rec_mem - memory allocated or freed, 2 slots
+ * @rec: name of the allocator or 0; aux: device type << 16 | device index; value: address
+ * @bytes: size of the block
+ * @total_allocated: bytes in use after it on this device, 0 when not known
+ * @total_reserved: bytes the allocator holds after it, 0 when not known
+ * @reserved: 0
+ */
+struct xsprof_rec_mem {
+	struct xsprof_rec	rec;
+	__u64			bytes;
+	__u64			total_allocated;
+	__u64			total_reserved;
+	__u64			reserved;
+};
+
+/**
+ * struct xsprof_rec_relation - a relation between two ids, 2 slots
+ * @rec: aux: kind of the relation, as ITT numbers it; value: id of the head
+ * @tail: id of the tail
+ * @reserved: 0
+ */
+struct xsprof_rec_relation {
+	struct xsprof_rec	rec;
+	__u64			tail;
+	__u64			reserved[3];
+};
+
+/**
+ * struct xsprof_rec_clock - two clocks at one instant, 2 slots
+ * @rec: aux: number of the clock (device + 1 for a GPU's); value: that clock
+ * @ticks: the producers' counter at the same instant
+ * @window: uncertainty in ticks
+ * @reserved: 0
+ */
+struct xsprof_rec_clock {
+	struct xsprof_rec	rec;
+	__u64			ticks;
+	__u64			window;
+	__u64			reserved[2];
+};
+
+enum xsprof_gpu_kind {
+	XSPROF_GPU_KERNEL	= 1,
+	XSPROF_GPU_MEMCPY	= 2,
+	XSPROF_GPU_MEMSET	= 3,
+	XSPROF_GPU_SYNC		= 4,
+	XSPROF_GPU_RUNTIME	= 5,
+	XSPROF_GPU_DRIVER	= 6,
+	XSPROF_GPU_OVERHEAD	= 7,
+};
+
+/**
+ * struct xsprof_rec_gpu - an activity of a GPU or of its runtime, 3 slots; args may follow
+ * @rec: name; aux: enum xsprof_gpu_kind; value: correlation id
+ * @start: start
+ * @end: end
+ * @clock: 0 when @start and @end are the producers' ticks, else the number of their clock
+ * @device: device index
+ * @context: context id
+ * @stream: stream or queue id
+ * @bytes: bytes moved, for copies and sets
+ * @graph: graph id, 0 for none
+ * @graph_node: node id in the graph, 0 for none
+ * @thread: for runtime and driver calls the thread that called, else 0
+ */
+struct xsprof_rec_gpu {
+	struct xsprof_rec	rec;
+	__u64			start;
+	__u64			end;
+	__u32			clock;
+	__u32			device;
+	__u32			context;
+	__u32			stream;
+	__u64			bytes;
+	__u64			graph;
+	__u64			graph_node;
+	__u64			thread;
+};
+
+#define XSPROF_SCHED_COMM	16
+
+/**
+ * struct xsprof_rec_sched - a SCHED_OUT or SCHED_WAKE with the name of the other one, 2 slots
+ * @rec: as without it
+ * @comm: its name, ended and filled up with 0
+ * @reserved: 0
+ *
+ * The record has one slot where there is no name to give.
+ */
+struct xsprof_rec_sched {
+	struct xsprof_rec	rec;
+	__u8			comm[XSPROF_SCHED_COMM];
+	__u64			reserved[2];
+};
+
+#endif /* _UAPI_XSPROF_RECORD_H */
