@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of results share: the handle, its events, texts.  Internal names begin with
+ * xsr_.  It owns declarations only; nothing here is seen by users of the library.
+ *
+ *	open.c		the handle: options, the trace under it, errors
+ *	build.c		events out of the records of a trace; threads.c: what is open in each thread
+ *	tree.c		their order, what is inside what, self times
+ *	link.c		what ops launched on devices
+ *	event.c		what an event says of itself
+ *	inputs.c	the inputs of ops, as JSON; flops.c: what they cost
+ *	frames.c	stacks by name; symbols-*.c: names out of files
+ *	table.c table-text.c folded.c	sums over events
+ *	text.c		memory for texts
+ */
+#ifndef XSR_LOCAL_H
+#define XSR_LOCAL_H
+
+#include <stdarg.h>
+
+#include <xsprof/profiler.h>
+#include <xsprof/trace.h>
+
+#define XSR_MAX_EVENTS	0xfffffff0u
+
+/* ---- text.c --------------------------------------------------------------------------------- */
+
+/* Memory that is freed as a whole; what it gave never moves. */
+struct xsr_pool {
+	struct xsr_block	*blocks;
+	char			*at;
+	size_t			room;
+};
+
+/* @size bytes aligned to 8, or NULL. */
+void *xsr_pool_get(struct xsr_pool *pool, size_t size);
+void xsr_pool_free(struct xsr_pool *pool);
+
+/* Texts, each once; by a seed of its own, so that no capture finds its worst case. */
+struct xsr_texts {
+	struct xsr_pool	pool;
+	uint64_t	seed;
+	const char	**list;
+	size_t		room;
+	size_t		used;
+};
+
+/* The one copy of @s, or NULL: no memory. */
+const char *xsr_text(struct xsr_texts *texts, const char *s, size_t len);
+void xsr_texts_free(struct xsr_texts *texts);
+
+/* From a number, not 0, to another; room for @nr more is made beforehand. */
+struct xsr_map {
+	uint64_t	seed;
+	uint64_t	*keys;
+	uint64_t	*values;
+	size_t		room;
+	size_t		used;
+};
+
+/* NULL where there is none; good until the next xsr_map_set(). */
+uint64_t *xsr_map_get(const struct xsr_map *map, uint64_t key);
+/* Return: 0, -EINVAL for key 0, -ENOMEM. */
+int xsr_map_set(struct xsr_map *map, uint64_t key, uint64_t value);
+void xsr_map_free(struct xsr_map *map);
+
+/* A text that grows; without memory @err is -ENOMEM from there on, and it stays as it is. */
+struct xsr_buf {
+	char	*s;		/* terminated, once anything was put */
+	size_t	len;
+	size_t	room;
+	int	err;
+};
+
+void xsr_put(struct xsr_buf *b, const char *s, size_t len);
+void xsr_puts(struct xsr_buf *b, const char *s);
+void xsr_printf(struct xsr_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As a JSON string, quotes and all: whatever the bytes are, what comes out is valid UTF-8. */
+void xsr_put_json(struct xsr_buf *b, const char *s, size_t len);
+void xsr_buf_free(struct xsr_buf *b);
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+/* A piece of the arguments of an event: struct xsprof_arg behind it, as in its record. */
+struct xsr_piece {
+	struct xsr_piece	*next;
+	uint32_t		size;	/* with this header */
+	uint32_t		reserved;
+};
+
+#define XSR_EVF_UNFINISHED	0x01u
+#define XSR_EVF_ASYNC		0x02u	/* no place in the tree: it overlaps, or has no thread */
+#define XSR_EVF_SOFT		0x04u	/* where ranges overlap it is this one that gives way */
+#define XSR_EVF_WHOLE		0x08u	/* of one record that came at its end */
+#define XSR_EVF_DEVICE		0x10u	/* it ran on a device: no thread of the host */
+#define XSR_EVF_INSTANT		0x20u
+#define XSR_EVF_STEP		0x40u
+#define XSR_EVF_DROP		0x80u	/* to be left out, once links are made */
+
+#define XSR_NONE		UINT32_MAX
+
+/**
+ * struct xsprof_profiler_event - an event of a result
+ * @result: whose it is
+ * @name: text of it
+ * @begin: ns of CLOCK_MONOTONIC, as the next
+ * @end: the same as @begin for an instant
+ * @self: ns, without what is inside
+ * @correlation: of an op its own number, of others that of the runtime call
+ * @linked: number of the op that launched it, 0 for none
+ * @args: arguments, NULL for none
+ * @producer: in the trace
+ * @pid: process
+ * @tid: thread that began it
+ * @end_tid: thread that ended it
+ * @kind: enum xsprof_event_kind
+ * @flags: XSR_EVF_*
+ * @device: type << 16 | index
+ * @parent: index of the event around it, XSR_NONE
+ * @child: of the first inside it
+ * @next: of the next beside it
+ * @stack: id of its stack, 0 for none
+ * @u: what depends on @kind; before the tree is made nothing in it is used but by its owner
+ */
+struct xsprof_profiler_event {
+	struct xsprof_result	*result;
+	const char		*name;
+	uint64_t		begin;
+	uint64_t		end;
+	uint64_t		self;
+	uint64_t		correlation;
+	uint64_t		linked;
+	struct xsr_piece	*args;
+	uint32_t		producer;
+	uint32_t		pid;
+	uint32_t		tid;
+	uint32_t		end_tid;
+	uint16_t		kind;
+	uint16_t		flags;
+	uint32_t		device;
+	uint32_t		parent;
+	uint32_t		child;
+	uint32_t		next;
+	uint32_t		stack;
+	union {
+		struct {
+			int64_t		sequence;
+			uint64_t	forward_thread;
+			uint64_t	record_function_id;
+			uint32_t	scope;
+		} op;
+		struct {
+			uint64_t	address;
+			int64_t		bytes;
+			uint64_t	allocated;
+			uint64_t	reserved;
+		} mem;
+		struct {
+			uint64_t	bytes;
+			uint64_t	graph;
+			uint64_t	graph_node;
+			uint32_t	stream;
+			uint32_t	context;
+		} gpu;
+	} u;
+};
+
+_Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millions of events");
+
+/**
+ * struct xsprof_result - a result
+ * @trace: that texts, stacks and mappings come from
+ * @info: of it
+ * @opts: copied with all that it points to
+ * @config: the same; @opts.config points here where one was given
+ * @experimental: the same
+ * @options: memory of all that @opts points to
+ * @texts: of names, and what accessors gave
+ * @pool: of arguments of events
+ * @events: in the order of their begins, once @built
+ * @nr: how many
+ * @room: for so many there is memory
+ * @root: index of the first event of the tree, XSR_NONE
+ * @built: events were made
+ * @failed: why they could not
+ * @saved: it was written
+ * @last_ns: CLOCK_MONOTONIC at its end
+ * @real: to be added for CLOCK_REALTIME
+ * @made: texts that were made for events: index << 3 | what, to the text
+ * @symbols: names of addresses, NULL while nobody asked
+ * @frames: from producer and stack to the names of its frames
+ * @tables: that are there
+ * @error: for people
+ */
+struct xsprof_result {
+	struct xsprof_trace		*trace;
+	struct xsprof_trace_info	info;
+	struct xsprof_result_options	opts;
+	struct xsprof_profiler_config	config;
+	struct xsprof_experimental	experimental;
+	struct xsr_pool			options;
+	struct xsr_texts		texts;
+	struct xsr_pool			pool;
+	struct xsprof_profiler_event	*events;
+	uint32_t			nr;
+	uint32_t			room;
+	uint32_t			root;
+	bool				built;
+	int				failed;
+	bool				saved;
+	uint64_t			last_ns;
+	int64_t				real;
+	struct xsr_map			made;
+	struct xsr_symbols		*symbols;
+	struct xsr_map			frames;
+	struct xsprof_table		*tables;
+	char				error[512];
+};
+
+/* Says why; Return: @err. */
+int xsr_fail(struct xsprof_result *result, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * xsr_open_trace() - the trace under a result, once more
+ * @result: result
+ * @trace: another handle of the same file, to be closed
+ *
+ * For who needs records that are no events.  The file is the one that is open, whatever has
+ * become of its path.
+ *
+ * Return: as xsprof_trace_open().
+ */
+int xsr_open_trace(const struct xsprof_result *result, struct xsprof_trace **trace);
+
+/* Makes the events, when nobody did before.  Return: 0 or -errno. */
+int xsr_build(struct xsprof_result *result);
+
+/* ns of CLOCK_REALTIME. */
+static inline uint64_t xsr_real(const struct xsprof_result *result, uint64_t mono)
+{
+	return mono + (uint64_t)result->real;
+}
+
+static inline uint32_t xsr_index(const struct xsprof_profiler_event *ev)
+{
+	return (uint32_t)(ev - ev->result->events);
+}
+
+static inline struct xsprof_profiler_event *xsr_event(const struct xsprof_result *result,
+						      uint32_t index)
+{
+	return index < result->nr ? &result->events[index] : NULL;
+}
+
+/* What was asked for; everything, where nothing was. */
+#define xsr_wants(result, what)	(!(result)->opts.config || (result)->config.what)
+
+/* ---- arguments of events (event.c) ---------------------------------------------------------- */
+
+/* Where a walk over arguments is; zeros but for @piece, which is the event's @args. */
+struct xsr_args {
+	const struct xsr_piece	*piece;
+	size_t			pos;
+};
+
+/* The next argument, as it stands in its record: strings and arrays may go on in the next. */
+bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg);
+
+#endif /* XSR_LOCAL_H */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The handle of a result: what was asked for, the trace under it, why a call failed.  It makes no
+ * events.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "local.h"
+#include "../trace/trace-local.h"
+
+int xsr_fail(struct xsprof_result *r, int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(r->error, sizeof(r->error), format, ap);
+	va_end(ap);
+	return err;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/*
+ * A struct that begins with its size, as this library knows it.  Size 0 is all zeros' way of
+ * saying nothing.
+ */
+static int copy_sized(void *to, size_t size, const void *from)
+{
+	size_t given;
+
+	memcpy(&given, from, sizeof(given));
+	memset(to, 0, size);
+	memcpy(to, from, given && given < size ? given : size);
+	for (size_t i = size; i < given; i++)
+		if (((const char *)from)[i])
+			return -E2BIG;
+	return 0;
+}
+
+static const void *keep(struct xsprof_result *r, const void *from, size_t size)
+{
+	void *to = xsr_pool_get(&r->options, size);
+
+	return to ? memcpy(to, from, size) : NULL;
+}
+
+static int keep_text(struct xsprof_result *r, const char **text)
+{
+	*text = keep(r, *text, strlen(*text) + 1);
+	return *text ? 0 : -ENOMEM;
+}
+
+static int keep_texts(struct xsprof_result *r, const char *const **list, size_t nr)
+{
+	const char **copy = xsr_pool_get(&r->options, (nr + !nr) * sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		copy[i] = (*list)[i];
+		if (keep_text(r, &copy[i]))
+			return -ENOMEM;
+	}
+	*list = copy;
+	return 0;
+}
+
+static int keep_config(struct xsprof_result *r)
+{
+	struct xsprof_profiler_config *c = &r->config;
+	struct xsprof_experimental *e = &r->experimental;
+	int err = copy_sized(c, sizeof(*c), r->opts.config);
+
+	r->opts.config = c;
+	if (!err && c->trace_id)
+		err = keep_text(r, &c->trace_id);
+	if (err || !c->experimental)
+		return err;
+	err = copy_sized(e, sizeof(*e), c->experimental);
+	c->experimental = e;
+	if (!err && e->nr_metrics)
+		err = keep_texts(r, &e->metrics, e->nr_metrics);
+	if (!err && e->custom)
+		err = keep_text(r, &e->custom);
+	return err;
+}
+
+static int keep_options(struct xsprof_result *r, const struct xsprof_result_options *opts)
+{
+	struct xsprof_result_options *o = &r->opts;
+	int err = copy_sized(o, sizeof(*o), opts);
+
+	if (err)
+		return err;
+	if ((o->to_ns && o->to_ns < o->from_ns) || (o->nr_tids && !o->tids) ||
+	    (o->nr_metadata && (!o->keys || !o->values)))
+		return -EINVAL;
+	if (o->nr_tids) {
+		o->tids = keep(r, o->tids, o->nr_tids * sizeof(*o->tids));
+		if (!o->tids)
+			return -ENOMEM;
+	}
+	if (o->nr_metadata) {
+		err = keep_texts(r, &o->keys, o->nr_metadata);
+		if (!err)
+			err = keep_texts(r, &o->values, o->nr_metadata);
+	}
+	if (!err && o->config)
+		err = keep_config(r);
+	return err;
+}
+
+/* ---- open and free -------------------------------------------------------------------------- */
+
+int xsprof_result_open(const char *path, const struct xsprof_result_options *opts,
+		       struct xsprof_result **result)
+{
+	struct xsprof_result *r = calloc(1, sizeof(*r));
+	int err = 0;
+
+	*result = NULL;
+	if (!r)
+		return -ENOMEM;
+	r->root = XSR_NONE;
+	if (opts)
+		err = keep_options(r, opts);
+	if (!err)
+		err = xsprof_trace_open(path, NULL, &r->trace);
+	if (!err) {
+		r->info.size_of = sizeof(r->info);
+		err = xsprof_trace_get_info(r->trace, &r->info);
+	}
+	if (err) {
+		xsprof_result_free(r);
+		return err;
+	}
+	r->real = r->info.real_offset_ns;
+	*result = r;
+	return 0;
+}
+
+int xsr_open_trace(const struct xsprof_result *r, struct xsprof_trace **trace)
+{
+	char path[64];
+
+	/* What came out of a pipe lies in a file without a name, which this opens as well. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->trace->src.fd);
+	return xsprof_trace_open(path, NULL, trace);
+}
+
+void xsprof_result_free(struct xsprof_result *r)
+{
+	if (!r)
+		return;
+	xsprof_trace_close(r->trace);
+	xsr_pool_free(&r->options);
+	xsr_pool_free(&r->pool);
+	xsr_texts_free(&r->texts);
+	xsr_map_free(&r->made);
+	xsr_map_free(&r->frames);
+	free(r->events);
+	free(r);
+}
+
+uint64_t xsprof_result_start_ns(const struct xsprof_result *r)
+{
+	return xsr_real(r, r->opts.from_ns ? r->opts.from_ns : r->info.first_ns);
+}
+
+const char *xsprof_result_error(const struct xsprof_result *r)
+{
+	return r->error;
+}

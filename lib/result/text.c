@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Memory for texts and small things: pools, texts of which there is one copy each, a map of
+ * numbers, a buffer that grows, strings of JSON.  It knows nothing of events.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "local.h"
+
+#define BLOCK	(256u << 10)
+
+struct xsr_block {
+	struct xsr_block	*next;
+	uint64_t		data[];
+};
+
+void *xsr_pool_get(struct xsr_pool *pool, size_t size)
+{
+	size_t need = (size + 7) & ~(size_t)7;
+	void *got;
+
+	if (need < size || need > PTRDIFF_MAX)
+		return NULL;
+	if (pool->room < need || !pool->at) {
+		/* The first block of a pool is small: most results are. */
+		size_t most = pool->blocks ? BLOCK : BLOCK / 64;
+		size_t room = need > most ? need : most;
+		struct xsr_block *block = malloc(sizeof(*block) + room);
+
+		if (!block)
+			return NULL;
+		block->next = pool->blocks;
+		pool->blocks = block;
+		pool->at = (char *)block->data;
+		pool->room = room;
+	}
+	got = pool->at;
+	pool->at += need;
+	pool->room -= need;
+	return got;
+}
+
+void xsr_pool_free(struct xsr_pool *pool)
+{
+	while (pool->blocks) {
+		struct xsr_block *block = pool->blocks;
+
+		pool->blocks = block->next;
+		free(block);
+	}
+	*pool = (struct xsr_pool){ 0 };
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+static uint64_t seed_for(const void *of)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = mix((uintptr_t)of);
+	return seed;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t seed, const char *s, size_t len)
+{
+	uint64_t h = seed ^ len, word;
+
+	for (; len >= 8; len -= 8, s += 8) {
+		memcpy(&word, s, 8);
+		h = mix(h ^ word);
+	}
+	word = 0;
+	memcpy(&word, s, len);
+	return mix(h ^ word);
+}
+
+static size_t find_text(const struct xsr_texts *t, const char *s, size_t len)
+{
+	size_t at = hash_text(t->seed, s, len) & (t->room - 1);
+
+	while (t->list[at] && (strlen(t->list[at]) != len || memcmp(t->list[at], s, len)))
+		at = (at + 1) & (t->room - 1);
+	return at;
+}
+
+static int grow_texts(struct xsr_texts *t)
+{
+	struct xsr_texts old = *t;
+
+	if (!t->room)
+		t->seed = seed_for(t);
+	t->room = t->room ? t->room * 2 : 64;
+	t->list = calloc(t->room, sizeof(*t->list));
+	if (!t->list) {
+		*t = old;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < old.room; i++)
+		if (old.list[i])
+			t->list[find_text(t, old.list[i], strlen(old.list[i]))] = old.list[i];
+	free(old.list);
+	return 0;
+}
+
+const char *xsr_text(struct xsr_texts *t, const char *s, size_t len)
+{
+	size_t at;
+	char *copy;
+
+	len = strnlen(s, len);
+	if (t->used >= t->room / 4 * 3 && grow_texts(t))
+		return NULL;
+	at = find_text(t, s, len);
+	if (t->list[at])
+		return t->list[at];
+	copy = xsr_pool_get(&t->pool, len + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, s, len);
+	copy[len] = 0;
+	t->list[at] = copy;
+	t->used++;
+	return copy;
+}
+
+void xsr_texts_free(struct xsr_texts *t)
+{
+	xsr_pool_free(&t->pool);
+	free(t->list);
+	*t = (struct xsr_texts){ 0 };
+}
+
+/* ---- a map of numbers ----------------------------------------------------------------------- */
+
+static size_t find_key(const struct xsr_map *map, uint64_t key)
+{
+	size_t at = mix(key ^ map->seed) & (map->room - 1);
+
+	while (map->keys[at] && map->keys[at] != key)
+		at = (at + 1) & (map->room - 1);
+	return at;
+}
+
+uint64_t *xsr_map_get(const struct xsr_map *map, uint64_t key)
+{
+	size_t at;
+
+	if (!map->room || !key)
+		return NULL;
+	at = find_key(map, key);
+	return map->keys[at] ? &map->values[at] : NULL;
+}
+
+static int grow_map(struct xsr_map *map)
+{
+	struct xsr_map new = { .seed = map->seed, .room = map->room ? map->room * 2 : 64,
+			       .used = map->used };
+
+	if (!map->room)
+		new.seed = seed_for(map);
+	new.keys = calloc(new.room, sizeof(*new.keys));
+	new.values = calloc(new.room, sizeof(*new.values));
+	if (!new.keys || !new.values) {
+		free(new.keys);
+		free(new.values);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < map->room; i++) {
+		size_t at;
+
+		if (!map->keys[i])
+			continue;
+		at = find_key(&new, map->keys[i]);
+		new.keys[at] = map->keys[i];
+		new.values[at] = map->values[i];
+	}
+	free(map->keys);
+	free(map->values);
+	*map = new;
+	return 0;
+}
+
+int xsr_map_set(struct xsr_map *map, uint64_t key, uint64_t value)
+{
+	size_t at;
+
+	if (!key)
+		return -EINVAL;
+	if (map->used >= map->room / 4 * 3 && grow_map(map))
+		return -ENOMEM;
+	at = find_key(map, key);
+	map->used += !map->keys[at];
+	map->keys[at] = key;
+	map->values[at] = value;
+	return 0;
+}
+
+void xsr_map_free(struct xsr_map *map)
+{
+	free(map->keys);
+	free(map->values);
+	*map = (struct xsr_map){ 0 };
+}
+
+/* ---- a buffer ------------------------------------------------------------------------------- */
+
+static bool make_room(struct xsr_buf *b, size_t len)
+{
+	size_t room = b->room ? b->room : 64;
+	char *s;
+
+	if (b->err)
+		return false;
+	if (len < b->room - b->len && b->room)
+		return true;
+	while (room - b->len <= len) {
+		if (room > PTRDIFF_MAX / 2)
+			goto err;
+		room *= 2;
+	}
+	s = realloc(b->s, room);
+	if (!s)
+		goto err;
+	b->s = s;
+	b->room = room;
+	return true;
+
+err:
+	b->err = -ENOMEM;
+	return false;
+}
+
+void xsr_put(struct xsr_buf *b, const char *s, size_t len)
+{
+	if (!make_room(b, len))
+		return;
+	memcpy(b->s + b->len, s, len);
+	b->len += len;
+	b->s[b->len] = 0;
+}
+
+void xsr_puts(struct xsr_buf *b, const char *s)
+{
+	xsr_put(b, s, strlen(s));
+}
+
+void xsr_printf(struct xsr_buf *b, const char *format, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, format);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, format, ap);
+	va_end(ap);
+	if (n >= 0 && make_room(b, n)) {
+		vsnprintf(b->s + b->len, (size_t)n + 1, format, again);
+		b->len += n;
+	}
+	va_end(again);
+}
+
+/* Bytes of the character at @s that is sound UTF-8, else 0. */
+static unsigned int utf8(const unsigned char *s, size_t len)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 :
+			 s[0] >> 3 == 30 ? 4 : 0;
+	uint32_t c;
+
+	if (n <= 1 || n > len)
+		return n > len ? 0 : n;
+	c = s[0] & (0xff >> (n + 1));
+	for (unsigned int i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	return c < least[n] || c > 0x10ffff || c >> 11 == 27 ? 0 : n;
+}
+
+void xsr_put_json(struct xsr_buf *b, const char *s, size_t len)
+{
+	xsr_put(b, "\"", 1);
+	while (len) {
+		unsigned int n = utf8((const unsigned char *)s, len);
+
+		if (!n) {
+			/* One byte that is no text: what Unicode has for that. */
+			xsr_puts(b, "\xef\xbf\xbd");
+			n = 1;
+		} else if (*s == '"' || *s == '\\') {
+			xsr_printf(b, "\\%c", *s);
+		} else if (n == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f)) {
+			xsr_printf(b, "\\u%04x", (unsigned char)*s);
+		} else {
+			xsr_put(b, s, n);
+		}
+		s += n;
+		len -= n;
+	}
+	xsr_put(b, "\"", 1);
+}
+
+void xsr_buf_free(struct xsr_buf *b)
+{
+	free(b->s);
+	*b = (struct xsr_buf){ 0 };
+}
