@@ -10,6 +10,7 @@
 
 #include "info.h"
 #include "out/json.h"
+#include "out/out.h"
 
 /* At most @max bytes of it. */
 static void print_text(const char *s, size_t max)
@@ -225,7 +226,7 @@ void info_print(const struct info *info)
 static void json_text(const char *key, const char *value)
 {
 	printf("\"%s\":", key);
-	json_print(stdout, value, strlen(value));
+	xsp_json_print(stdout, value, strlen(value));
 }
 
 static void json_facts(const struct info *info, uint32_t producer, bool host)
@@ -241,9 +242,9 @@ static void json_facts(const struct info *info, uint32_t producer, bool host)
 			break;
 		if (i)
 			putchar(',');
-		json_print(stdout, key, strlen(key));
+		xsp_json_print(stdout, key, strlen(key));
 		putchar(':');
-		json_print(stdout, value, strlen(value));
+		xsp_json_print(stdout, value, strlen(value));
 	}
 }
 
@@ -289,12 +290,12 @@ static void json_kernel(const struct info *info)
 	if (xsprof_trace_get_kernel(info->source.trace, &kernel))
 		return;
 	fputs(",\"kernel\":{\"release\":", stdout);
-	json_print(stdout, kernel.release, strlen(kernel.release));
+	xsp_json_print(stdout, kernel.release, strlen(kernel.release));
 	fputs(",\"clock\":", stdout);
-	json_print(stdout, kernel.clock, strlen(kernel.clock));
+	xsp_json_print(stdout, kernel.clock, strlen(kernel.clock));
 	if (kernel.refused) {
 		fputs(",\"refused\":", stdout);
-		json_print(stdout, kernel.refused, strlen(kernel.refused));
+		xsp_json_print(stdout, kernel.refused, strlen(kernel.refused));
 	}
 	if (kernel.error_ns != UINT64_MAX)
 		printf(",\"error_ns\":%" PRIu64, kernel.error_ns);
@@ -317,7 +318,7 @@ void info_print_json(const struct info *info)
 	       all->chunks, info->read_slots * XSPROF_SLOT_SIZE, all->truncated ? "true" : "false",
 	       all->bad_chunks);
 	json_facts(info, 0, true);
-	*json_double(freq, all->clock_freq) = '\0';
+	*xsp_json_double(freq, all->clock_freq) = '\0';
 	printf("},\n\"clock\":{\"kind\":\"%s\",\"frequency_hz\":%s,\"sync_points\":%u,"
 	       "\"error_ns\":%" PRIu64 ",\"realtime_offset_ns\":%" PRId64 "},\n",
 	       xsp_word_clock(all->clock_kind), freq, all->clock_points, all->clock_error_ns,
@@ -332,7 +333,7 @@ void info_print_json(const struct info *info)
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++) {
 		if (i)
 			putchar(',');
-		json_print(stdout, note, strlen(note));
+		xsp_json_print(stdout, note, strlen(note));
 	}
 	putchar(']');
 	json_kernel(info);

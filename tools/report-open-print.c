@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "out/json.h"
+#include "out/out.h"
 #include "report-open.h"
 #include "report.h"
 #include "snapshot.h"
@@ -207,10 +208,10 @@ static void json_range(const struct open_ranges *open, const struct open_range *
 	const char *s = xsprof_trace_name_len(open->trace, range->producer, range->name, &len);
 
 	fputs("{\"name\":", stdout);
-	json_print(stdout, s, len);
+	xsp_json_print(stdout, s, len);
 	category = xsprof_trace_category(open->trace, range->producer, range->name);
 	fputs(",\"category\":", stdout);
-	json_print(stdout, category, strlen(category));
+	xsp_json_print(stdout, category, strlen(category));
 	if (is_async(range))
 		printf(",\"id\":%" PRIu64, range->id);
 	printf(",\"begin_ns\":%" PRIu64 ",\"open_ns\":%" PRIu64 ",\"uncertain\":%s}",
@@ -243,7 +244,7 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
 		fputs(",\"thread\":", stdout);
-		json_print(stdout, comm, strlen(comm));
+		xsp_json_print(stdout, comm, strlen(comm));
 		fputs(",\"ranges\":[", stdout);
 		for (i = 0; i < s.n; i++) {
 			if (i)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "out/json.h"
+#include "out/out.h"
 #include "report.h"
 
 #define NUMBERS	8	/* columns of numbers, before the words */
@@ -348,7 +349,7 @@ static void json_word(const char *key, const struct report *report, uint32_t wor
 	const char *s = xsp_groups_word(report->groups, word, &len);
 
 	printf(",\"%s\":", key);
-	json_print(stdout, s, len);
+	xsp_json_print(stdout, s, len);
 }
 
 static void json_words(const struct report *report, const struct xsp_group *row)
@@ -364,14 +365,14 @@ static void json_words(const struct report *report, const struct xsp_group *row)
 	if (row->key.producer) {
 		s = process_text(report, row, buf, sizeof(buf));
 		fputs(",\"process\":", stdout);
-		json_print(stdout, s, strlen(s));
+		xsp_json_print(stdout, s, strlen(s));
 		printf(",\"producer\":%u,\"pid\":%u", row->key.producer - 1, row->pid);
 	}
 	if (row->key.tid) {
 		s = xsprof_trace_thread(report->source.trace, row->key.producer - 1,
 					(uint32_t)(row->key.tid - 1));
 		fputs(",\"thread\":", stdout);
-		json_print(stdout, s, strlen(s));
+		xsp_json_print(stdout, s, strlen(s));
 		printf(",\"tid\":%" PRIu64, row->key.tid - 1);
 	}
 	putchar('}');
@@ -400,9 +401,9 @@ static void json_other(const struct report *report, const struct xsp_group *row)
 	printf("{\"type\":\"%s\",\"count\":%" PRIu64, xsp_word_type((uint16_t)row->key.type),
 	       row->count);
 	if (is_counter(row->key.type)) {
-		*json_double(low, row->low) = '\0';
-		*json_double(high, row->high) = '\0';
-		*json_double(last, row->last) = '\0';
+		*xsp_json_double(low, row->low) = '\0';
+		*xsp_json_double(high, row->high) = '\0';
+		*xsp_json_double(last, row->last) = '\0';
 		printf(",\"min\":%s,\"max\":%s,\"last\":%s", low, high, last);
 	}
 	json_words(report, row);

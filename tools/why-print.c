@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "out/json.h"
+#include "out/out.h"
 #include "why.h"
 
 #define SHOWN	12u	/* causes of a window, in text */
@@ -268,7 +269,7 @@ void why_print(const struct why *why)
 static void json_text(const char *key, const char *s, size_t len)
 {
 	printf(",\"%s\":", key);
-	json_print(stdout, s, len);
+	xsp_json_print(stdout, s, len);
 }
 
 static void json_name(const struct why *why, const struct why_window *w, const char *key,

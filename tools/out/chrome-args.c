@@ -44,11 +44,11 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 {
 	switch (arg->type) {
 	case XSPROF_ARG_I64:
-		return json_safe_i64(p, arg->u.i64);
+		return xsp_json_safe_i64(p, arg->u.i64);
 	case XSPROF_ARG_U64:
-		return json_safe_u64(p, arg->u.u64);
+		return xsp_json_safe_u64(p, arg->u.u64);
 	case XSPROF_ARG_F64:
-		return json_double(p, arg->u.f64);
+		return xsp_json_double(p, arg->u.f64);
 	case XSPROF_ARG_BOOL:
 		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
 	case XSPROF_ARG_NAME:
@@ -125,14 +125,14 @@ static char *put_mem(const struct xsprof_event *ev, char *p, bool *any)
 
 	p = ARG(p, any, "Device Type", put_u32, ev->aux >> 16);
 	p = ARG(p, any, "Device Id", put_u32, ev->aux & 0xffff);
-	p = ARG(p, any, "Addr", json_safe_u64, ev->value);
+	p = ARG(p, any, "Addr", xsp_json_safe_u64, ev->value);
 	if (!mem)
 		return p;
 	if (ev->type == XSPROF_REC_FREE && bytes > 0)
 		bytes = -bytes;
-	p = ARG(p, any, "Bytes", json_safe_i64, bytes);
-	p = ARG(p, any, "Total Allocated", json_safe_u64, mem->total_allocated);
-	return ARG(p, any, "Total Reserved", json_safe_u64, mem->total_reserved);
+	p = ARG(p, any, "Bytes", xsp_json_safe_i64, bytes);
+	p = ARG(p, any, "Total Allocated", xsp_json_safe_u64, mem->total_allocated);
+	return ARG(p, any, "Total Reserved", xsp_json_safe_u64, mem->total_reserved);
 }
 
 static char *put_gpu(const struct xsprof_event *ev, char *p, bool *any)
@@ -140,18 +140,18 @@ static char *put_gpu(const struct xsprof_event *ev, char *p, bool *any)
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
 
 	p = ARG(p, any, "kind", put_word, xsp_word_gpu(ev->aux));
-	p = ARG(p, any, "correlation", json_safe_u64, ev->value);
+	p = ARG(p, any, "correlation", xsp_json_safe_u64, ev->value);
 	if (!gpu)
 		return p;
 	p = ARG(p, any, "device", put_u32, gpu->device);
 	p = ARG(p, any, "context", put_u32, gpu->context);
 	p = ARG(p, any, "stream", put_u32, gpu->stream);
 	if (gpu->bytes)
-		p = ARG(p, any, "bytes", json_safe_u64, gpu->bytes);
+		p = ARG(p, any, "bytes", xsp_json_safe_u64, gpu->bytes);
 	if (gpu->graph)
-		p = ARG(p, any, "graph id", json_safe_u64, gpu->graph);
+		p = ARG(p, any, "graph id", xsp_json_safe_u64, gpu->graph);
 	if (gpu->graph_node)
-		p = ARG(p, any, "graph node id", json_safe_u64, gpu->graph_node);
+		p = ARG(p, any, "graph node id", xsp_json_safe_u64, gpu->graph_node);
 	return p;
 }
 
@@ -162,7 +162,7 @@ static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
 		   (ev->rec_size - sizeof(*ev->rec)) / sizeof(uint64_t) : 0, i;
 	uint64_t frame;
 
-	p = ARG(p, any, "kind", json_safe_u64, ev->value);
+	p = ARG(p, any, "kind", xsp_json_safe_u64, ev->value);
 	p = put_lit(comma(p, any), "\"frames\":\"");
 	for (i = 0; i < n && i < ev->aux; i++) {
 		memcpy(&frame, frames + i * sizeof(frame), sizeof(frame));
@@ -219,12 +219,12 @@ static char *put_op(const struct xsprof_event *ev, char *p, bool *any)
 		return p;
 	p = ARG(p, any, "op", put_word, xsp_word_op(op.scope));
 	if (op.record_function_id)
-		p = ARG(p, any, "Record function id", json_safe_u64, op.record_function_id);
+		p = ARG(p, any, "Record function id", xsp_json_safe_u64, op.record_function_id);
 	if (op.sequence >= 0)
-		p = ARG(p, any, "Sequence number", json_safe_i64, op.sequence);
+		p = ARG(p, any, "Sequence number", xsp_json_safe_i64, op.sequence);
 	if (op.forward_thread)
-		p = ARG(p, any, "Fwd thread id", json_safe_u64, op.forward_thread);
-	return op.correlation ? ARG(p, any, "External id", json_safe_u64, op.correlation) : p;
+		p = ARG(p, any, "Fwd thread id", xsp_json_safe_u64, op.forward_thread);
+	return op.correlation ? ARG(p, any, "External id", xsp_json_safe_u64, op.correlation) : p;
 }
 
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
@@ -241,12 +241,12 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 	case XSPROF_REC_CORR_PUSH:
 	case XSPROF_REC_CORR_POP:
 		p = ARG(p, any, "kind", put_u32, ev->aux);
-		return ARG(p, any, "id", json_safe_u64, ev->value);
+		return ARG(p, any, "id", xsp_json_safe_u64, ev->value);
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
 		return put_mem(ev, p, any);
 	case XSPROF_REC_STEP:
-		return ARG(p, any, "step", json_safe_u64, ev->value);
+		return ARG(p, any, "step", xsp_json_safe_u64, ev->value);
 	case XSPROF_REC_SPAN:
 		if (ev->value)
 			p = ARG(p, any, "id", put_ptr, ev->value);
@@ -261,7 +261,7 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		return ARG(p, any, "enabled", put_ptr, ev->value);
 	case XSPROF_REC_CLOCK:
 		p = ARG(p, any, "clock", put_u32, ev->aux);
-		return ARG(p, any, "value", json_safe_u64, ev->value);
+		return ARG(p, any, "value", xsp_json_safe_u64, ev->value);
 	case XSPROF_REC_GPU:
 		return put_gpu(ev, p, any);
 	case XSPROF_REC_STACK:
@@ -274,8 +274,8 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		return put_sched(ev, ARG(p, any, "cpu", put_i64, ev->cpu), any);
 	case XSPROF_EV_LOST:
 		return ev->flags & XSPROF_EVF_SLOTS ?
-		       ARG(p, any, "slots", json_safe_u64, ev->value) :
-		       ARG(p, any, "records", json_safe_u64, ev->value);
+		       ARG(p, any, "slots", xsp_json_safe_u64, ev->value) :
+		       ARG(p, any, "records", xsp_json_safe_u64, ev->value);
 	case XSPROF_EV_PRODUCER:
 		exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
 		return exe ? json_string(put_lit(comma(p, any), "\"exe\":"), exe,
@@ -290,6 +290,6 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 	default:
 		p = ARG(p, any, "type", put_u32, ev->type);
 		p = ARG(p, any, "aux", put_u32, ev->aux);
-		return ARG(p, any, "value", json_safe_u64, ev->value);
+		return ARG(p, any, "value", xsp_json_safe_u64, ev->value);
 	}
 }

@@ -271,7 +271,7 @@ void chrome_start(struct xsp_out *out)
 	xsp_buf_puts(&out->buf, "\"traceEvents\":[");
 }
 
-#define NUMBER(key, value)	(p = json_safe_u64(put_lit(p, ",\n\"" key "\":"), value))
+#define NUMBER(key, value)	(p = xsp_json_safe_u64(put_lit(p, ",\n\"" key "\":"), value))
 
 void chrome_end(struct xsp_out *out)
 {
@@ -288,10 +288,10 @@ void chrome_end(struct xsp_out *out)
 	clock = xsp_word_clock(info.clock_kind);
 	p = put_lit(p, ",\n\"clock\":");
 	p = json_string(p, clock, strlen(clock), NULL);
-	p = json_double(put_lit(p, ",\n\"clock_frequency_hz\":"), info.clock_freq);
+	p = xsp_json_double(put_lit(p, ",\n\"clock_frequency_hz\":"), info.clock_freq);
 	NUMBER("clock_error_ns", info.clock_error_ns);
 	NUMBER("base_monotonic_ns", out->base_ns);
-	p = json_safe_i64(put_lit(p, ",\n\"base_realtime_ns\":"),
+	p = xsp_json_safe_i64(put_lit(p, ",\n\"base_realtime_ns\":"),
 			  (int64_t)(out->base_ns + (uint64_t)info.real_offset_ns));
 	NUMBER("events", out->shown);
 	NUMBER("events_merged", out->merged);

@@ -270,7 +270,7 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 		p = put_lit(p, "\"s\":\"t\",");
 	p = put_name(out, ev, view->name, p);
 	p = put_lit(p, ",\"args\":{\"value\":");
-	p = f64 ? json_double(p, value) : put_i64(p, (int64_t)ev->value);
+	p = f64 ? xsp_json_double(p, value) : put_i64(p, (int64_t)ev->value);
 	out->buf.p = put_lit(p, "}}");
 }
 

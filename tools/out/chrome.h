@@ -8,6 +8,7 @@
 #define XSPROF_OUT_CHROME_H
 
 #include "out/json.h"
+#include "out/out.h"
 #include "out/spool.h"
 
 /* Kinds of tracks that are no threads; struct xsp_thread's kind. */

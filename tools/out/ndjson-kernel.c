@@ -6,6 +6,7 @@
 #include "out/json.h"
 #include "out/kernel-field.h"
 #include "out/ndjson.h"
+#include "out/out.h"
 
 #define PIECE	(8u << 10)	/* bytes of a record that become hex at a time */
 #define STRING	(32u << 10)	/* the longest text of a field: beyond it is cut */
@@ -22,7 +23,7 @@ static char *put_array(char *p, const struct xsprof_kernel_field *field, const c
 	uint32_t width = xsp_field_width(field);
 
 	if (!width || len % width)
-		return json_hex(p, bytes, len);
+		return xsp_json_hex(p, bytes, len);
 	*p++ = '[';
 	for (size_t i = 0; i < len / width; i++) {
 		uint64_t v = xsp_field_element(field, bytes, width, i);
@@ -46,7 +47,7 @@ static char *put_field(char *p, const struct xsprof_event *ev,
 	if (field->flags & XSPROF_KFIELD_STRING) {
 		bytes = xsp_field_bytes(ev, field, &len);
 		if (bytes && key_len < 256)
-			return json_field(p, field->name, bytes, len < STRING ? len : STRING);
+			return xsp_json_field(p, field->name, bytes, len < STRING ? len : STRING);
 	}
 	*p++ = '"';
 	p = xsp_escape_json(p, field->name, key_len, NULL);
@@ -85,7 +86,7 @@ static void put_bytes(struct xsp_out *out, const struct xsprof_event *ev)
 	while (left) {
 		size_t n = left < PIECE ? left : PIECE;
 		/* Without its quotes. */
-		char *end = json_hex(out->scratch, s, n);
+		char *end = xsp_json_hex(out->scratch, s, n);
 
 		xsp_buf_put(&out->buf, out->scratch + 1, (size_t)(end - out->scratch) - 2);
 		s += n;
@@ -123,16 +124,16 @@ void ndjson_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	if (kind->kind) {
 		const char *system = kind->kind->system;
 
-		p = json_field(p, "system", system, strnlen(system, 256));
+		p = xsp_json_field(p, "system", system, strnlen(system, 256));
 		*p++ = ',';
 	}
-	p = json_field(p, "name", kind->name, kind->name_len);
+	p = xsp_json_field(p, "name", kind->name, kind->name_len);
 	p = FIELD(p, "cpu", put_i64, ev->cpu);
 	p = FIELD(p, "tid", put_u32, ev->tid);
 	p = FIELD(p, "pid", put_u32, ev->pid);
 	comm = xsp_kernel_comm(out->kernel, ev->tid);
 	*p++ = ',';
-	p = json_field(p, "comm", comm, strnlen(comm, 64));
+	p = xsp_json_field(p, "comm", comm, strnlen(comm, 64));
 	p = FIELD(p, "ticks", put_u64, ev->ticks);
 	p = FIELD(p, "flags", put_u32, ev->aux & 0xff);
 	p = FIELD(p, "preempt_count", put_u32, ev->aux >> 8 & 0xff);

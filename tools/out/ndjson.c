@@ -25,9 +25,9 @@ static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint
 		return p;
 	s = xsprof_trace_name_len(trace, producer, name, &len);
 	category = xsprof_trace_category(trace, producer, name);
-	p = json_field(put_lit(p, ","), "name", s, bounded(len));
+	p = xsp_json_field(put_lit(p, ","), "name", s, bounded(len));
 	p = put_u32(put_lit(p, ",\"name_id\":"), name);
-	return json_field(put_lit(p, ","), "cat", category, strnlen(category, XSPROF_TEXT_MAX));
+	return xsp_json_field(put_lit(p, ","), "cat", category, strnlen(category, XSPROF_TEXT_MAX));
 }
 
 static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
@@ -36,7 +36,7 @@ static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint3
 	size_t len;
 
 	s = xsprof_trace_name_len(trace, producer, name, &len);
-	p = json_field(p, "key", s, bounded(len));
+	p = xsp_json_field(p, "key", s, bounded(len));
 	return put_u32(put_lit(p, ",\"key_id\":"), name);
 }
 
@@ -56,7 +56,7 @@ static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, c
 	p = put_u32(put_lit(p, ",\"producer\":"), thread->producer);
 	p = put_u32(put_lit(p, ",\"pid\":"), thread->pid);
 	p = put_u64(put_lit(p, ",\"tid\":"), thread->tid);
-	return json_field(put_lit(p, ","), "thread", comm, bounded(strlen(comm)));
+	return xsp_json_field(put_lit(p, ","), "thread", comm, bounded(strlen(comm)));
 }
 
 static char *put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
@@ -96,7 +96,7 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 	case XSPROF_ARG_I64:
 		return FIELD(p, "value", put_i64, arg->u.i64);
 	case XSPROF_ARG_F64:
-		p = FIELD(p, "value", json_double, arg->u.f64);
+		p = FIELD(p, "value", xsp_json_double, arg->u.f64);
 		/* Which NaN it is. */
 		return arg->u.f64 == arg->u.f64 ? p : FIELD(p, "bits", put_u64, arg->u.u64);
 	case XSPROF_ARG_BOOL:
@@ -104,14 +104,14 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
 	case XSPROF_ARG_NAME:
 		s = xsprof_trace_name_len(out->trace, ev->producer, (uint32_t)arg->u.u64, &len);
-		len = (size_t)(json_field(put_lit(out->scratch, ","), "value", s, bounded(len)) -
+		len = (size_t)(xsp_json_field(put_lit(out->scratch, ","), "value", s, bounded(len)) -
 			       out->scratch);
 		out->buf.p = p;
 		xsp_buf_put(&out->buf, out->scratch, len);
 		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 		return FIELD(p, "value_id", put_u64, arg->u.u64);
 	case XSPROF_ARG_STR:
-		p = json_field(put_lit(p, ","), "value", arg->str, arg->len);
+		p = xsp_json_field(put_lit(p, ","), "value", arg->str, arg->len);
 		return arg->flags & XSPROF_ARGF_CONT ? put_lit(p, ",\"cont\":true") : p;
 	default:
 		return FIELD(p, "value", put_u64, arg->u.u64);
@@ -233,7 +233,7 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	if ((uint32_t)ev->value)
 		p = FIELD(p, "other_tid", put_u32, (uint32_t)ev->value);
 	comm = xsp_sched_comm(ev, &len);
-	return comm ? json_field(put_lit(p, ","), "other_comm", comm, len) : p;
+	return comm ? xsp_json_field(put_lit(p, ","), "other_comm", comm, len) : p;
 }
 
 static char *put_lost(const struct xsprof_event *ev, char *p)
@@ -252,7 +252,7 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 {
 	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
 
-	return exe ? json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX)) : p;
+	return exe ? xsp_json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX)) : p;
 }
 
 static char *put_op(const struct xsprof_event *ev, char *p)
@@ -290,7 +290,7 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 		return FIELD(p, "i64", put_i64, (int64_t)ev->value);
 	case XSPROF_REC_COUNTER_F64:
 		f64 = xsp_bits_double(ev->value);
-		return FIELD(p, "f64", json_double, f64);
+		return FIELD(p, "f64", xsp_json_double, f64);
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
 		return put_mem(ev, p);
@@ -358,7 +358,7 @@ static void ndjson_event(struct xsp_out *out, const struct xsp_view *view)
 	if (ev->rec_size > sizeof(struct xsprof_rec)) {
 		p = put_args(out, ev, p);
 		if (!known(ev->type))
-			p = json_hex(put_lit(p, ",\"record_hex\":"), ev->rec, ev->rec_size);
+			p = xsp_json_hex(put_lit(p, ",\"record_hex\":"), ev->rec, ev->rec_size);
 	}
 	if (!known(ev->type))
 		p = FIELD(p, "type_id", put_u32, ev->type);

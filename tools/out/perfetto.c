@@ -296,7 +296,7 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 	char *p;
 
 	if (!isfinite(value)) {
-		*put_double(text, value) = '\0';
+		*xsp_put_double(text, value) = '\0';
 		put_instant(out, view, 0, "value", text);
 		return;
 	}

@@ -200,7 +200,7 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 	case XSPROF_REC_COUNTER_I64:
 		return FIELD(p, "value", put_i64, (int64_t)ev->value);
 	case XSPROF_REC_COUNTER_F64:
-		return FIELD(p, "value", put_double, xsp_bits_double(ev->value));
+		return FIELD(p, "value", xsp_put_double, xsp_bits_double(ev->value));
 	case XSPROF_REC_BEGIN:
 		return put_op(ev, p);
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:

@@ -217,7 +217,7 @@ static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 			p = put_u64(p, arg.u.u64);
 			break;
 		case XSPROF_ARG_F64:
-			p = put_double(p, arg.u.f64);
+			p = xsp_put_double(p, arg.u.f64);
 			break;
 		case XSPROF_ARG_BOOL:
 			p = arg.u.u64 ? put_lit(p, "true") : put_lit(p, "false");

@@ -1,24 +1,25 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Pieces of JSON: see json.h.
  */
 #include <math.h>
+#include <string.h>
 
 #include "out/json.h"
 
 #define SAFE	9007199254740992u	/* 2^53 */
 
-char *json_double(char *p, double v)
+char *xsp_json_double(char *p, double v)
 {
 	if (isfinite(v))
-		return put_double(p, v);
+		return xsp_put_double(p, v);
 	*p++ = '"';
-	p = put_double(p, v);
+	p = xsp_put_double(p, v);
 	*p++ = '"';
 	return p;
 }
 
-char *json_safe_u64(char *p, uint64_t v)
+char *xsp_json_safe_u64(char *p, uint64_t v)
 {
 	if (v <= SAFE)
 		return put_u64(p, v);
@@ -28,7 +29,7 @@ char *json_safe_u64(char *p, uint64_t v)
 	return p;
 }
 
-char *json_safe_i64(char *p, int64_t v)
+char *xsp_json_safe_i64(char *p, int64_t v)
 {
 	if (v >= -(int64_t)SAFE && v <= (int64_t)SAFE)
 		return put_i64(p, v);
@@ -38,7 +39,7 @@ char *json_safe_i64(char *p, int64_t v)
 	return p;
 }
 
-char *json_hex(char *p, const void *bytes, size_t len)
+char *xsp_json_hex(char *p, const void *bytes, size_t len)
 {
 	const unsigned char *s = bytes;
 	size_t i;
@@ -52,7 +53,7 @@ char *json_hex(char *p, const void *bytes, size_t len)
 	return p;
 }
 
-char *json_field(char *p, const char *key, const char *s, size_t len)
+char *xsp_json_field(char *p, const char *key, const char *s, size_t len)
 {
 	size_t key_len = strlen(key);
 	bool altered = false;
@@ -66,10 +67,10 @@ char *json_field(char *p, const char *key, const char *s, size_t len)
 	p = put_lit(p, ",\"");
 	memcpy(p, key, key_len);
 	p = put_lit(p + key_len, "_hex\":");
-	return json_hex(p, s, len);
+	return xsp_json_hex(p, s, len);
 }
 
-void json_print(FILE *file, const char *s, size_t len)
+void xsp_json_print(FILE *file, const char *s, size_t len)
 {
 	char piece[XSP_ESCAPE_MAX * 512];
 	unsigned int cp;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The threads of a trace while it is walked: see tracks.h.
  */
@@ -87,9 +87,10 @@ static void drop_note(struct xsp_tracks *tracks, struct xsp_range *range)
 {
 	if (!range->note)
 		return;
-	tracks->notes -= strlen(range->note) + 1;
+	tracks->notes -= range->note_len + 1;
 	free(range->note);
 	range->note = NULL;
+	range->note_len = 0;
 }
 
 /* Ends the innermost range, for which there is no event. */
@@ -412,7 +413,7 @@ bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_thread *thread, con
 bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t cut,
 		     const char *text, size_t len)
 {
-	size_t old = range->note ? strlen(range->note) : 0;
+	size_t old = range->note_len;
 	char *note;
 
 	if (old + len > NOTE_MAX || tracks->notes + len + 1 > NOTE_MEMORY)
@@ -424,6 +425,7 @@ bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t 
 	memcpy(note + old - cut, text, len);
 	note[old - cut + len] = '\0';
 	range->note = note;
+	range->note_len = (uint32_t)(old - cut + len);
 	return true;
 }
 

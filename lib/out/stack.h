@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * The ranges of one track: those open now, and below them the latest that closed, so that it
  * can be said whether another range nests.  A viewer draws a track only when its ranges nest
@@ -19,6 +19,7 @@
  * @begin: ns
  * @end: ns, XSP_OPEN while open
  * @note: text that belongs to its end, malloc()ed, or NULL; owned by who put it there
+ * @note_len: bytes of @note, which a 0 follows
  * @name: name id
  * @match: the user wants it
  * @shown: its begin was shown
@@ -26,11 +27,17 @@
  * @cut: its category was turned off: it closes when it is the innermost
  * @owing: and yet an end of its own will come, which must not end another
  * @run: closed ranges right before it, while it is open
+ * @kind: what it is to the output
+ * @index: likewise
+ * @tag: likewise
  */
 struct xsp_range {
 	uint64_t	begin;
 	uint64_t	end;
 	char		*note;
+	uint64_t	index;
+	uint64_t	tag;
+	uint32_t	note_len;
 	uint32_t	name;
 	uint32_t	owed;
 	bool		match;
@@ -38,6 +45,7 @@ struct xsp_range {
 	bool		cut;
 	bool		owing;
 	uint8_t		run;
+	uint8_t		kind;
 };
 
 /**

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The output of a dump: see buf.h.
+ * An output: see buf.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,17 +38,30 @@ static int open_file(struct xsp_buf *buf, const char *path)
 	return 0;
 }
 
-int xsp_buf_open(struct xsp_buf *buf, const char *path)
+int xsp_buf_init(struct xsp_buf *buf, int fd)
 {
-	int ret;
-
 	memset(buf, 0, sizeof(*buf));
-	buf->fd = -1;
+	buf->fd = fd;
 	buf->base = malloc(XSP_BUF_SIZE);
 	if (!buf->base)
 		return -ENOMEM;
 	buf->p = buf->base;
 	buf->limit = buf->base + XSP_BUF_SIZE - XSP_BUF_ROOM;
+	return 0;
+}
+
+void xsp_buf_free(struct xsp_buf *buf)
+{
+	free(buf->base);
+	buf->base = NULL;
+}
+
+int xsp_buf_open(struct xsp_buf *buf, const char *path)
+{
+	int ret = xsp_buf_init(buf, -1);
+
+	if (ret < 0)
+		return ret;
 	if (!strcmp(path, "-")) {
 		buf->fd = STDOUT_FILENO;
 		return 0;
@@ -67,6 +80,12 @@ int xsp_buf_flush(struct xsp_buf *buf)
 {
 	const char *s = buf->base;
 
+	if (buf->put && !buf->err) {
+		buf->err = -buf->put(buf->data, s, (size_t)(buf->p - s));
+		buf->total += (uint64_t)(buf->p - s);
+		buf->p = buf->base;
+		return -buf->err;
+	}
 	while (!buf->err && s < buf->p) {
 		ssize_t n = write(buf->fd, s, (size_t)(buf->p - s));
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Numbers as text, written into memory that has room for them: a printf() an event would cost
  * more than all the rest of a dump.  It never checks for room.
@@ -110,7 +110,7 @@ static inline char *put_micros(char *p, uint64_t ns)
 #define put_lit(p, lit)	((char *)memcpy((p), (lit), sizeof(lit) - 1) + sizeof(lit) - 1)
 
 /* As short as gives the same double again.  NaN, Infinity, -Infinity as these words. */
-char *put_double(char *p, double v);
+char *xsp_put_double(char *p, double v);
 
 static inline double xsp_bits_double(uint64_t bits)
 {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * The threads of a trace while it is walked: what is open on each, and what an output keeps
  * about each.  It never holds more than a fixed amount of memory: threads that have nothing
@@ -28,6 +28,7 @@
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
  * @last_match: the last record was wanted
+ * @priv: the output's, to be freed when the thread is gone
  */
 struct xsp_thread {
 	struct xsp_thread	*next;
@@ -49,6 +50,7 @@ struct xsp_thread {
 	bool			more;
 	bool			last_match;
 	uint32_t		kernel_tid;
+	void			*priv;
 };
 
 /**

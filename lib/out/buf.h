@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The output of a dump: one large buffer in front of write(2), and the file behind it, which
- * gets its name only when it is whole.  It never formats anything.
+ * An output: one large buffer in front of write(2) or of what packs it, and for a dump the file
+ * behind it, which gets its name only when it is whole.  It never formats anything.
  */
 #ifndef XSPROF_OUT_BUF_H
 #define XSPROF_OUT_BUF_H
@@ -23,6 +23,8 @@
  * @total: bytes written out
  * @path: the name the file gets at the end, NULL for stdout
  * @tmp: the name it has until then, NULL when it is written in place (a device, a FIFO)
+ * @put: takes the bytes in place of @fd, returns 0 or -errno; NULL for none
+ * @data: passed to it
  */
 struct xsp_buf {
 	char		*p;
@@ -33,8 +35,13 @@ struct xsp_buf {
 	uint64_t	total;
 	const char	*path;
 	char		*tmp;
+	int		(*put)(void *data, const char *s, size_t len);
+	void		*data;
 };
 
+/* In front of @fd, which stays the caller's; for xsp_buf_free().  Return: 0 or -errno. */
+int xsp_buf_init(struct xsp_buf *buf, int fd);
+void xsp_buf_free(struct xsp_buf *buf);
 /* @path "-" is stdout.  Return: 0 or -errno. */
 int xsp_buf_open(struct xsp_buf *buf, const char *path);
 int xsp_buf_flush(struct xsp_buf *buf);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Bytes of programs made fit for an output: names and strings are whatever the traced program
  * put there, so they must not drive a terminal and must not break JSON.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Names of a trace as an output wants them, built once and kept: escaping a name costs more
  * than the rest of its event.  It never holds more than a fixed amount of memory: when that is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Numbers as text: see put.h.  Here are the digits and doubles.
  */
@@ -45,7 +45,7 @@ static char *put_decimal(char *p, double v)
 	return p + digits;
 }
 
-char *put_double(char *p, double v)
+char *xsp_put_double(char *p, double v)
 {
 	char *end;
 	int digits;
