@@ -74,10 +74,13 @@ static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max
  * A copy: programs write over their environment (setproctitle() of servers and of Python), and
  * their forked children attach long after.  Only one that is recorded pays for it.
  */
-static const char *text_from(const char *name)
+static const char *text_from(const char *name, const char *have)
 {
 	const char *s = secure_getenv(name);
 
+	/* A process that records itself reads it twice. */
+	if (s && have && !strcmp(s, have))
+		return have;
 	return s && *s ? strdup(s) : NULL;
 }
 
@@ -103,12 +106,12 @@ void xsp_config_read(void)
 	uint64_t locks = 0;
 	const char *s;
 
-	c->session = text_from("XSPROF_SESSION");
+	c->session = text_from("XSPROF_SESSION", c->session);
 	if (c->session && *c->session != '/')
 		c->session = NULL;
-	c->record = text_from("XSPROF_RECORD");
-	c->categories = text_from("XSPROF_CATEGORIES");
-	s = text_from("XSPROF_CLOCK");
+	c->record = text_from("XSPROF_RECORD", c->record);
+	c->categories = text_from("XSPROF_CATEGORIES", c->categories);
+	s = text_from("XSPROF_CLOCK", c->clock);
 	if (s)
 		c->clock = s;
 	s = secure_getenv("XSPROF_MODE");
