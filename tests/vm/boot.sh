@@ -27,6 +27,8 @@
 #		between blocks, so without this an rseq section within one block is
 #		never preempted, and a broken one passes. About 5 times slower.
 #
+# XSPROF_VM_BOOT_LIMIT: seconds to the guest's first program (240, three times as many for
+# debug and --one-insn) until another guest is started in its place, twice at most.
 # XSPROF_VM_ACCEL=kvm: with KVM, where it is to be had. XSPROF_VM_DIR: what is downloaded
 # and built once is kept there (~/.cache/xsprof/vm).
 
@@ -71,6 +73,9 @@ if [ -z "$vm_limit" ]; then
 	esac
 fi
 [[ $smp =~ ^[1-9][0-9]*$ ]] || vm_die "--smp $smp: not a number of CPUs"
+# So long a kernel may take to its first program, on a machine that has other things to do.
+vm_boot_limit=${XSPROF_VM_BOOT_LIMIT:-240}
+[ "$kernel" = debug ] || [ -n "$one_insn" ] && vm_boot_limit=$((3 * vm_boot_limit))
 [[ $vm_limit =~ ^[1-9][0-9]*$ ]] || vm_die "--limit $vm_limit: not a number of seconds"
 case $kernel:$clock in
 *:) ;;

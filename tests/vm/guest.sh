@@ -114,9 +114,38 @@ vm_libs()
 # for byte, while it runs. They leave it through ports of a virtio-serial bus, or, where
 # BUS is isa, through I/O ports of the numbers that init has too. Sets $raw, QEMU's (or
 # timeout's) exit status.
+#
+# Once in some hundreds an emulated machine loses its timer's interrupts before the kernel
+# has come to its first program, and hangs for ever. Nothing of ours has run in it: another
+# is started in its place, and it is said.
 vm_boot()
 {
-	local run=$1 bus=$2 kernel=$3 cmdline=$4 limit=$5 out err name path number=0x500
+	local run=$1 try
+
+	for try in 1 2 3; do
+		rm -f "$run/hung"
+		vm_boot_once "$@"
+		[ -e "$run/hung" ] || return
+		echo "# ${0##*/}: a kernel hung before its first program (try $try of 3)" >&2
+	done
+}
+
+# vm_watch RUN SECONDS: ends a guest whose first program has written nothing for so long
+vm_watch()
+{
+	local i
+
+	for ((i = 0; i < $2; i++)); do
+		[ -s "$1/kmsg" ] && return
+		sleep 1
+	done
+	: > "$1/hung"
+	kill "$vm_pid"
+}
+
+vm_boot_once()
+{
+	local run=$1 bus=$2 kernel=$3 cmdline=$4 limit=$5 out err name path number=0x500 watch
 	local -a ports=()
 
 	shift 5
@@ -138,9 +167,13 @@ vm_boot()
 		"${ports[@]}" < /dev/null > "$run/qemu" 2>&1 &
 	vm_pid=$!
 	exec 3>&- 4>&-
+	vm_watch "$run" "$vm_boot_limit" &
+	watch=$!
 	wait "$vm_pid"
 	raw=$?
 	vm_pid=
+	kill "$watch" 2> /dev/null
+	wait "$watch" 2> /dev/null
 	wait "$out" "$err"
 }
 

@@ -66,6 +66,10 @@ check "power off: 125" 125 $?
 guest --limit 6 -- sleep 100 2> /dev/null
 check "past its limit: 124" 124 $?
 
+XSPROF_VM_BOOT_LIMIT=5 guest --append 'panic=0 rdinit=/bin/sh' -- true 2> "$work/err"
+check "a kernel that hangs before: 125, after three of them" "125 3" \
+	"$? $(grep -c 'hung before its first program' "$work/err")"
+
 # Half a verdict is none: the leaving code alone (3 says status 0) ...
 guest -- leave 3 2> /dev/null
 check "leaving code without a written verdict: 125" 125 $?
