@@ -8,7 +8,7 @@
  *	tree.c		their order, what is inside what, self times
  *	link.c		what ops launched on devices
  *	event.c		what an event says of itself
- *	inputs.c	the inputs of ops, as JSON; flops.c: what they cost
+ *	args.c		arguments of events; inputs.c: those of ops, as JSON; flops.c: what they cost
  *	frames.c	stacks by name; symbols-*.c: names out of files
  *	table.c table-text.c folded.c	sums over events
  *	text.c		memory for texts
@@ -187,8 +187,10 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
  * @last_ns: CLOCK_MONOTONIC at its end
  * @real: to be added for CLOCK_REALTIME
  * @made: texts that were made for events: index << 3 | what, to the text
- * @symbols: names of addresses, NULL while nobody asked
- * @frames: from producer and stack to the names of its frames
+ * @files: that frames are looked up in, NULL while nobody asked
+ * @stacks: from producer and stack to struct xsr_stack
+ * @mappings: from producer to what its files were mapped at
+ * @addresses: from a mix of producer and address to struct xsr_address
  * @tables: that are there
  * @error: for people
  */
@@ -211,8 +213,10 @@ struct xsprof_result {
 	uint64_t			last_ns;
 	int64_t				real;
 	struct xsr_map			made;
-	struct xsr_symbols		*symbols;
-	struct xsr_map			frames;
+	struct xsr_files		*files;
+	struct xsr_map			stacks;
+	struct xsr_map			mappings;
+	struct xsr_map			addresses;
 	struct xsprof_table		*tables;
 	char				error[512];
 };
@@ -256,7 +260,7 @@ static inline struct xsprof_profiler_event *xsr_event(const struct xsprof_result
 /* What was asked for; everything, where nothing was. */
 #define xsr_wants(result, what)	(!(result)->opts.config || (result)->config.what)
 
-/* ---- arguments of events (event.c) ---------------------------------------------------------- */
+/* ---- arguments of events (args.c) ----------------------------------------------------------- */
 
 /* Where a walk over arguments is; zeros but for @piece, which is the event's @args. */
 struct xsr_args {
@@ -266,5 +270,113 @@ struct xsr_args {
 
 /* The next argument, as it stands in its record: strings and arrays may go on in the next. */
 bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg);
+
+/**
+ * struct xsr_value - an argument as it was given
+ * @key: of it
+ * @type: enum xsprof_arg_type
+ * @number: of what is one, or has one
+ * @s: bytes of a string, a tensor or an array; good until the next
+ * @len: how many
+ */
+struct xsr_value {
+	uint32_t	key;
+	uint8_t		type;
+	uint64_t	number;
+	const char	*s;
+	size_t		len;
+};
+
+/* A walk over values; zeros but for @args.piece.  @joined is to be freed. */
+struct xsr_values {
+	struct xsr_args		args;
+	struct xsprof_trace_arg	ahead;
+	bool			has_ahead;
+	struct xsr_buf		joined;
+};
+
+/* Return: 1 and the next value, 0 the end, -ENOMEM. */
+int xsr_values_next(struct xsr_values *at, struct xsr_value *value);
+
+static inline bool xsr_is_input(uint32_t key)
+{
+	return key - XSPROF_KEY_INPUT < XSPROF_KEY_PLACES;
+}
+
+static inline bool xsr_is_item(uint32_t key)
+{
+	return key - XSPROF_KEY_ITEM < XSPROF_KEY_PLACES;
+}
+
+/* A tensor; false when it does not hold together. */
+bool xsr_value_tensor(const struct xsr_value *value, struct xsprof_trace_tensor *tensor);
+/* A value as JSON; lists, whose elements are values of their own, are "[" alone. */
+void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
+		   const struct xsr_value *value);
+/* A number as JSON; what is none is a string. */
+void xsr_put_f64(struct xsr_buf *b, double f64);
+
+/* ---- what is made of them ------------------------------------------------------------------- */
+
+enum xsr_made {
+	XSR_SHAPES,
+	XSR_STRIDES,
+	XSR_DTYPES,
+	XSR_CONCRETE,
+	XSR_KWARGS,
+	XSR_MODULE,
+};
+
+/* inputs.c: writes the text.  Return: 0, -ENOMEM. */
+int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what);
+/* flops.c */
+uint64_t xsr_flops(const struct xsprof_profiler_event *ev);
+
+/* ---- frames.c ------------------------------------------------------------------------------- */
+
+/* The frames of a stack, innermost first, inlined ones among them. */
+struct xsr_stack {
+	size_t		nr;
+	const char	*frames[];
+};
+
+/* Of the event; NULL: it has none, or there is no memory. */
+const struct xsr_stack *xsr_event_stack(const struct xsprof_profiler_event *ev);
+void xsr_frames_free(struct xsprof_result *result);
+
+/* ---- symbols-dw.c, or symbols-none.c -------------------------------------------------------- */
+
+#define XSR_SYMBOL_INLINES	64u	/* frames of one address */
+
+struct xsr_files;
+
+/* What is known of an address of a file. */
+enum xsr_known {
+	XSR_KNOWN,		/* its frames were given */
+	XSR_UNKNOWN,		/* the file says nothing of it, or is not there */
+	XSR_OTHER_FILE,		/* there is another file now */
+};
+
+/* NULL: no memory. */
+struct xsr_files *xsr_files_new(void);
+void xsr_files_free(struct xsr_files *files);
+/**
+ * xsr_files_look_up() - whose code that is
+ * @files: files that were opened
+ * @path: of the file
+ * @build_id: in hex that it has to have, "-" not known
+ * @offset: into the file
+ * @give: called with each frame, innermost first; not 0 ends it
+ * @data: passed to @give
+ *
+ * Return: enum xsr_known, or -ENOMEM.
+ */
+int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
+		      uint64_t offset, int (*give)(void *data, const char *frame), void *data);
+
+/* ---- table.c -------------------------------------------------------------------------------- */
+
+/* Those that are still there when the result is freed. */
+void xsr_tables_free(struct xsprof_result *result);
 
 #endif /* XSR_LOCAL_H */

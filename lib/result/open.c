@@ -155,12 +155,13 @@ void xsprof_result_free(struct xsprof_result *r)
 {
 	if (!r)
 		return;
+	xsr_tables_free(r);
+	xsr_frames_free(r);
 	xsprof_trace_close(r->trace);
 	xsr_pool_free(&r->options);
 	xsr_pool_free(&r->pool);
 	xsr_texts_free(&r->texts);
 	xsr_map_free(&r->made);
-	xsr_map_free(&r->frames);
 	free(r->events);
 	free(r);
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The arguments of events: those of all records that they came in, put together again, and one of
+ * them as JSON.  What they mean to an op is not known here.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "local.h"
+
+bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg)
+{
+	for (; at->piece; at->piece = at->piece->next, at->pos = 0) {
+		/* A piece is what a record is: a header, and the arguments. */
+		struct xsprof_event ev = {
+			.type = XSPROF_REC_ARGS, .rec = (const struct xsprof_rec *)at->piece,
+			.rec_size = at->piece->size,
+		};
+
+		if (!at->pos)
+			at->pos = sizeof(*at->piece);
+		if (xsprof_trace_args(&ev, &at->pos, arg))
+			return true;
+	}
+	return false;
+}
+
+static bool may_go_on(uint8_t type)
+{
+	return type == XSPROF_ARG_STR || type == XSPROF_ARG_I64S || type == XSPROF_ARG_F64S;
+}
+
+static bool look_ahead(struct xsr_values *at)
+{
+	if (!at->has_ahead)
+		at->has_ahead = xsr_args_next(&at->args, &at->ahead);
+	return at->has_ahead;
+}
+
+int xsr_values_next(struct xsr_values *at, struct xsr_value *value)
+{
+	struct xsprof_trace_arg arg;
+
+	if (!look_ahead(at))
+		return 0;
+	arg = at->ahead;
+	at->has_ahead = false;
+	*value = (struct xsr_value){
+		.key = arg.key, .type = arg.type, .number = arg.u.u64, .s = arg.str, .len = arg.len,
+	};
+	if (!may_go_on(arg.type))
+		return 1;
+	at->joined.len = 0;
+	while (look_ahead(at) && at->ahead.flags & XSPROF_ARGF_CONT &&
+	       at->ahead.key == arg.key && at->ahead.type == arg.type) {
+		if (!at->joined.len)
+			xsr_put(&at->joined, arg.str, arg.len);
+		xsr_put(&at->joined, at->ahead.str, at->ahead.len);
+		at->has_ahead = false;
+		value->s = at->joined.s;
+		value->len = at->joined.len;
+	}
+	return at->joined.err ? at->joined.err : 1;
+}
+
+bool xsr_value_tensor(const struct xsr_value *value, struct xsprof_trace_tensor *tensor)
+{
+	struct xsprof_trace_arg arg = {
+		.key = value->key, .type = value->type, .len = (uint16_t)value->len,
+		.u.u64 = value->number, .str = value->s,
+	};
+
+	return xsprof_trace_tensor(&arg, tensor);
+}
+
+/* ---- as JSON -------------------------------------------------------------------------------- */
+
+void xsr_put_f64(struct xsr_buf *b, double f64)
+{
+	if (isnan(f64))
+		xsr_puts(b, "\"NaN\"");
+	else if (isinf(f64))
+		xsr_puts(b, f64 < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+	else
+		xsr_printf(b, "%.17g", f64);
+}
+
+static void put_numbers(struct xsr_buf *b, const struct xsr_value *value)
+{
+	xsr_puts(b, "[");
+	for (size_t at = 0; at + 8 <= value->len; at += 8) {
+		int64_t i64;
+		double f64;
+
+		if (at)
+			xsr_puts(b, ",");
+		memcpy(&i64, value->s + at, 8);
+		memcpy(&f64, value->s + at, 8);
+		if (value->type == XSPROF_ARG_F64S)
+			xsr_put_f64(b, f64);
+		else
+			xsr_printf(b, "%" PRId64, i64);
+	}
+	xsr_puts(b, "]");
+}
+
+static void put_name(struct xsr_buf *b, const struct xsprof_profiler_event *ev, uint64_t name)
+{
+	const char *s = "?";
+	size_t len = 1;
+
+	if (name <= UINT32_MAX)
+		s = xsprof_trace_name_len(ev->result->trace, ev->producer, (uint32_t)name, &len);
+	xsr_put_json(b, s, len);
+}
+
+static void put_tensor(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
+		       const struct xsr_value *value)
+{
+	struct xsprof_trace_arg arg = {
+		.key = value->key, .type = value->type, .len = (uint16_t)value->len,
+		.u.u64 = value->number, .str = value->s,
+	};
+	char text[1024];
+	size_t len = xsprof_trace_arg_text(ev->result->trace, ev->producer, &arg, text,
+					   sizeof(text));
+
+	xsr_put_json(b, text, len);
+}
+
+void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
+		   const struct xsr_value *value)
+{
+	double f64;
+
+	switch (value->type) {
+	case XSPROF_ARG_I64:
+		xsr_printf(b, "%" PRId64, (int64_t)value->number);
+		break;
+	case XSPROF_ARG_U64:
+		xsr_printf(b, "%" PRIu64, value->number);
+		break;
+	case XSPROF_ARG_F64:
+		memcpy(&f64, &value->number, sizeof(f64));
+		xsr_put_f64(b, f64);
+		break;
+	case XSPROF_ARG_BOOL:
+		xsr_puts(b, value->number ? "true" : "false");
+		break;
+	case XSPROF_ARG_PTR:
+		xsr_printf(b, "\"0x%" PRIx64 "\"", value->number);
+		break;
+	case XSPROF_ARG_NAME:
+		put_name(b, ev, value->number);
+		break;
+	case XSPROF_ARG_STR:
+		xsr_put_json(b, value->s, value->len);
+		break;
+	case XSPROF_ARG_TENSOR:
+		put_tensor(b, ev, value);
+		break;
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		put_numbers(b, value);
+		break;
+	case XSPROF_ARG_LIST:
+		xsr_puts(b, "[");
+		break;
+	case XSPROF_ARG_NONE:
+		if (value->number)
+			put_name(b, ev, value->number);
+		else
+			xsr_puts(b, "null");
+		break;
+	default:
+		xsr_puts(b, "null");
+	}
+}

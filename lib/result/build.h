@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files that make events share: build.c (records), threads.c (what is open in each
+ * thread), tree.c (what is inside what) and link.c (what was launched by what).
+ */
+#ifndef XSR_BUILD_H
+#define XSR_BUILD_H
+
+#include "local.h"
+
+/* Not events of the result: what a thread launches in the meantime belongs to @correlation. */
+#define XSR_KIND_PUSHED	0x100u
+
+/**
+ * struct xsr_thread - a thread while events are made
+ * @open: its open ranges: index of the event, or XSR_NONE for one that is left out
+ * @depth: how many
+ * @room: for so many there is memory
+ * @pushed: the same of pushed correlation ids
+ * @nr_pushed: how many
+ * @room_pushed: for so many there is memory
+ * @too_deep: pushes beyond the limit, whose pops are to come
+ * @more: the event that a record of arguments goes on with, XSR_NONE
+ * @tail: where to put them
+ */
+struct xsr_thread {
+	uint32_t		*open;
+	uint32_t		depth;
+	uint32_t		room;
+	uint32_t		*pushed;
+	uint32_t		nr_pushed;
+	uint32_t		room_pushed;
+	uint32_t		too_deep;
+	uint32_t		more;
+	struct xsr_piece	*tail;
+};
+
+struct xsr_threads {
+	struct xsr_map		map;	/* producer and tid to index + 1 */
+	struct xsr_thread	*list;
+	uint32_t		nr;
+	uint32_t		room;
+	uint64_t		last_key;
+	uint32_t		last;
+};
+
+/* The thread, made when it is new; NULL: no memory.  Good until the next call. */
+struct xsr_thread *xsr_thread_get(struct xsr_threads *threads, uint32_t producer, uint32_t tid);
+void xsr_threads_free(struct xsr_threads *threads);
+/* Puts @index on a stack of them.  Return: 0, -ENOMEM. */
+int xsr_push(uint32_t **list, uint32_t *nr, uint32_t *room, uint32_t index);
+
+static inline uint64_t xsr_key(uint32_t producer, uint32_t id)
+{
+	return ((uint64_t)producer + 1) << 32 | id;
+}
+
+/* Sorts the events and finds out what is inside what.  Return: 0, -ENOMEM. */
+int xsr_tree_sort(struct xsprof_result *result);
+int xsr_tree_make(struct xsprof_result *result);
+/* Gives ops their numbers, says which op launched what, and marks what is left out then. */
+int xsr_link(struct xsprof_result *result);
+/* Takes out what is marked so.  Return: 1 there was something, 0, -ENOMEM. */
+int xsr_tree_drop(struct xsprof_result *result);
+
+#endif /* XSR_BUILD_H */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What an event says of itself.  Texts that are made of arguments are made when they are asked for,
+ * and kept, each once however many events have it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "local.h"
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+const char *xsprof_event_name(const struct xsprof_profiler_event *ev)
+{
+	return ev->name;
+}
+
+enum xsprof_event_kind xsprof_event_kind(const struct xsprof_profiler_event *ev)
+{
+	return ev->kind;
+}
+
+uint64_t xsprof_event_start_ns(const struct xsprof_profiler_event *ev)
+{
+	return xsr_real(ev->result, ev->begin);
+}
+
+uint64_t xsprof_event_end_ns(const struct xsprof_profiler_event *ev)
+{
+	return xsr_real(ev->result, ev->end);
+}
+
+uint64_t xsprof_event_duration_ns(const struct xsprof_profiler_event *ev)
+{
+	return ev->end - ev->begin;
+}
+
+uint64_t xsprof_event_self_ns(const struct xsprof_profiler_event *ev)
+{
+	return ev->self;
+}
+
+bool xsprof_event_unfinished(const struct xsprof_profiler_event *ev)
+{
+	return ev->flags & XSR_EVF_UNFINISHED;
+}
+
+uint32_t xsprof_event_device_type(const struct xsprof_profiler_event *ev)
+{
+	return ev->device >> 16;
+}
+
+int32_t xsprof_event_device_index(const struct xsprof_profiler_event *ev)
+{
+	return ev->device & 0xffff;
+}
+
+uint64_t xsprof_event_device_resource_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->flags & XSR_EVF_DEVICE ? ev->u.gpu.stream : ev->tid;
+}
+
+uint32_t xsprof_event_process_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->pid;
+}
+
+/* What ran on a device ran in no thread, whoever wrote the record of it. */
+uint64_t xsprof_event_start_thread_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->flags & XSR_EVF_DEVICE ? 0 : ev->tid;
+}
+
+uint64_t xsprof_event_end_thread_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->flags & XSR_EVF_DEVICE ? 0 : ev->end_tid;
+}
+
+uint64_t xsprof_event_forward_thread_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->kind == XSPROF_EVENT_OP ? ev->u.op.forward_thread : 0;
+}
+
+int64_t xsprof_event_sequence_number(const struct xsprof_profiler_event *ev)
+{
+	return ev->kind == XSPROF_EVENT_OP ? ev->u.op.sequence : -1;
+}
+
+uint64_t xsprof_event_record_function_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->kind == XSPROF_EVENT_OP ? ev->u.op.record_function_id : 0;
+}
+
+uint64_t xsprof_event_correlation_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->correlation;
+}
+
+uint64_t xsprof_event_linked_correlation_id(const struct xsprof_profiler_event *ev)
+{
+	return ev->linked;
+}
+
+/* A range that is no op is what frameworks call a user's. */
+uint32_t xsprof_event_scope(const struct xsprof_profiler_event *ev)
+{
+	if (ev->kind == XSPROF_EVENT_OP)
+		return ev->u.op.scope;
+	return ev->kind == XSPROF_EVENT_ANNOTATION ? XSPROF_OP_USER_SCOPE : 0;
+}
+
+bool xsprof_event_is_async(const struct xsprof_profiler_event *ev)
+{
+	return ev->flags & XSR_EVF_ASYNC;
+}
+
+bool xsprof_event_is_user_annotation(const struct xsprof_profiler_event *ev)
+{
+	return xsprof_event_scope(ev) == XSPROF_OP_USER_SCOPE;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static bool is_memory(const struct xsprof_profiler_event *ev)
+{
+	return ev->kind == XSPROF_EVENT_MEMORY || ev->kind == XSPROF_EVENT_OUT_OF_MEMORY;
+}
+
+int64_t xsprof_event_nbytes(const struct xsprof_profiler_event *ev)
+{
+	if (is_memory(ev))
+		return ev->u.mem.bytes;
+	if (ev->kind != XSPROF_EVENT_MEMCPY && ev->kind != XSPROF_EVENT_MEMSET)
+		return 0;
+	return ev->u.gpu.bytes > INT64_MAX ? INT64_MAX : (int64_t)ev->u.gpu.bytes;
+}
+
+uint64_t xsprof_event_address(const struct xsprof_profiler_event *ev)
+{
+	return is_memory(ev) ? ev->u.mem.address : 0;
+}
+
+uint64_t xsprof_event_total_allocated(const struct xsprof_profiler_event *ev)
+{
+	return is_memory(ev) ? ev->u.mem.allocated : 0;
+}
+
+uint64_t xsprof_event_total_reserved(const struct xsprof_profiler_event *ev)
+{
+	return is_memory(ev) ? ev->u.mem.reserved : 0;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made what)
+{
+	struct xsprof_result *r = ev->result;
+	uint64_t key = ((uint64_t)xsr_index(ev) << 3 | what) + 1;
+	const uint64_t *made = xsr_map_get(&r->made, key);
+	struct xsr_buf b = { 0 };
+	const char *text = NULL;
+
+	if (!ev->args)
+		return "";
+	if (made)
+		return (const char *)(uintptr_t)*made;
+	if (!xsr_make(&b, ev, what))
+		text = xsr_text(&r->texts, b.s ? b.s : "", b.len);
+	xsr_buf_free(&b);
+	if (!text || xsr_map_set(&r->made, key, (uintptr_t)text)) {
+		xsr_fail(r, -ENOMEM, "no memory for the text of an event");
+		return "";
+	}
+	return text;
+}
+
+static const char *make_input(const struct xsprof_profiler_event *ev, enum xsr_made what)
+{
+	if (ev->kind != XSPROF_EVENT_OP || !xsr_wants(ev->result, report_input_shapes))
+		return "";
+	return make(ev, what);
+}
+
+const char *xsprof_event_module(const struct xsprof_profiler_event *ev)
+{
+	return xsr_wants(ev->result, with_modules) ? make(ev, XSR_MODULE) : "";
+}
+
+const char *xsprof_event_shapes(const struct xsprof_profiler_event *ev)
+{
+	return make_input(ev, XSR_SHAPES);
+}
+
+const char *xsprof_event_strides(const struct xsprof_profiler_event *ev)
+{
+	return make_input(ev, XSR_STRIDES);
+}
+
+const char *xsprof_event_dtypes(const struct xsprof_profiler_event *ev)
+{
+	return make_input(ev, XSR_DTYPES);
+}
+
+const char *xsprof_event_concrete_inputs(const struct xsprof_profiler_event *ev)
+{
+	return make_input(ev, XSR_CONCRETE);
+}
+
+const char *xsprof_event_kwargs(const struct xsprof_profiler_event *ev)
+{
+	return make(ev, XSR_KWARGS);
+}
+
+uint64_t xsprof_event_flops(const struct xsprof_profiler_event *ev)
+{
+	if (ev->kind != XSPROF_EVENT_OP || !xsr_wants(ev->result, with_flops))
+		return 0;
+	return xsr_flops(ev);
+}
+
+size_t xsprof_event_nr_frames(const struct xsprof_profiler_event *ev)
+{
+	const struct xsr_stack *stack = xsr_event_stack(ev);
+
+	return stack ? stack->nr : 0;
+}
+
+const char *xsprof_event_frame(const struct xsprof_profiler_event *ev, size_t index)
+{
+	const struct xsr_stack *stack = xsr_event_stack(ev);
+
+	return stack && index < stack->nr ? stack->frames[index] : "";
+}
+
+/* ---- the tree, and all ---------------------------------------------------------------------- */
+
+static bool in_tree(const struct xsprof_profiler_event *ev)
+{
+	return !(ev->flags & (XSR_EVF_ASYNC | XSR_EVF_DEVICE));
+}
+
+const struct xsprof_profiler_event *xsprof_event_parent(const struct xsprof_profiler_event *ev)
+{
+	return in_tree(ev) ? xsr_event(ev->result, ev->parent) : NULL;
+}
+
+const struct xsprof_profiler_event *xsprof_event_child(const struct xsprof_profiler_event *ev)
+{
+	return xsr_event(ev->result, ev->child);
+}
+
+const struct xsprof_profiler_event *xsprof_event_next(const struct xsprof_profiler_event *ev)
+{
+	return xsr_event(ev->result, ev->next);
+}
+
+int64_t xsprof_result_nr_events(struct xsprof_result *r)
+{
+	int err = xsr_build(r);
+
+	return err ? err : (int64_t)r->nr;
+}
+
+const struct xsprof_profiler_event *xsprof_result_event(struct xsprof_result *r, uint64_t index)
+{
+	return xsr_build(r) || index >= r->nr ? NULL : &r->events[index];
+}
+
+const struct xsprof_profiler_event *xsprof_result_tree(struct xsprof_result *r)
+{
+	return xsr_build(r) ? NULL : xsr_event(r, r->root);
+}

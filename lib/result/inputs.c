@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The inputs of ops as JSON, as PyTorch's profiler writes them: a place each in four lists, of
+ * sizes, strides, types and values; and what else an event was given, by name.
+ *
+ * What has no room in its record is not made up: a size that is not known is -1.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "local.h"
+
+/**
+ * struct lister - a list in the making
+ * @b: where to
+ * @ev: of which
+ * @what: which list
+ * @nr: places that were written
+ * @items: elements of the list of tensors that is open; -1: none is
+ * @left: elements that it still says it has
+ */
+struct lister {
+	struct xsr_buf				*b;
+	const struct xsprof_profiler_event	*ev;
+	enum xsr_made				what;
+	uint32_t				nr;
+	int64_t					items;
+	uint64_t				left;
+};
+
+static void put_dims(struct lister *l, const struct xsr_value *value)
+{
+	struct xsprof_trace_tensor t;
+	const int64_t *dims;
+	uint32_t nr, ndim;
+
+	xsr_puts(l->b, "[");
+	if (xsr_value_tensor(value, &t)) {
+		dims = l->what == XSR_SHAPES ? t.sizes : t.strides;
+		nr = l->what == XSR_SHAPES ? t.nr_sizes : t.nr_strides;
+		/* Strides that nobody gave are none; sizes there always are. */
+		ndim = l->what == XSR_SHAPES || nr ? t.ndim : 0;
+		for (uint32_t i = 0; i < ndim; i++)
+			xsr_printf(l->b, "%s%" PRId64, i ? "," : "", i < nr ? dims[i] : -1);
+	}
+	xsr_puts(l->b, "]");
+}
+
+static void put_dtype(struct lister *l, const struct xsr_value *value)
+{
+	const struct xsprof_trace *trace = l->ev->result->trace;
+	struct xsprof_trace_tensor t;
+	const char *s = "";
+	size_t len = 0;
+
+	switch (value->type) {
+	case XSPROF_ARG_TENSOR:
+		if (xsr_value_tensor(value, &t) && t.dtype)
+			s = xsprof_trace_name_len(trace, l->ev->producer, t.dtype, &len);
+		break;
+	case XSPROF_ARG_I64:
+	case XSPROF_ARG_U64:
+	case XSPROF_ARG_F64:
+	case XSPROF_ARG_BOOL:
+		s = "Scalar";
+		len = strlen(s);
+		break;
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		s = "ScalarList";
+		len = strlen(s);
+		break;
+	case XSPROF_ARG_LIST:
+		s = "TensorList";
+		len = strlen(s);
+		break;
+	case XSPROF_ARG_NONE:
+		if (value->number && value->number <= UINT32_MAX)
+			s = xsprof_trace_name_len(trace, l->ev->producer, (uint32_t)value->number,
+						  &len);
+		break;
+	}
+	xsr_put_json(l->b, s, len);
+}
+
+/* As PyTorch prints numbers: "2." where a double is whole. */
+static void put_double(struct xsr_buf *b, double f64)
+{
+	if (isfinite(f64) && fabs(f64) < 1e10 && f64 == (double)(int64_t)f64)
+		xsr_printf(b, "%" PRId64 ".", (int64_t)f64);
+	else
+		xsr_printf(b, "%.17g", f64);
+}
+
+static void put_concrete(struct lister *l, const struct xsr_value *value)
+{
+	struct xsr_buf text = { 0 };
+	int64_t i64;
+	double f64;
+
+	memcpy(&f64, &value->number, 8);
+	switch (value->type) {
+	case XSPROF_ARG_I64:
+		xsr_printf(&text, "%" PRId64, (int64_t)value->number);
+		break;
+	case XSPROF_ARG_U64:
+		xsr_printf(&text, "%" PRIu64, value->number);
+		break;
+	case XSPROF_ARG_F64:
+		put_double(&text, f64);
+		break;
+	case XSPROF_ARG_BOOL:
+		xsr_puts(&text, value->number ? "True" : "False");
+		break;
+	case XSPROF_ARG_STR:
+		xsr_put(&text, value->s, value->len);
+		break;
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		xsr_puts(&text, "[");
+		for (size_t at = 0; at + 8 <= value->len; at += 8) {
+			xsr_puts(&text, at ? ", " : "");
+			memcpy(&i64, value->s + at, 8);
+			memcpy(&f64, value->s + at, 8);
+			if (value->type == XSPROF_ARG_F64S)
+				put_double(&text, f64);
+			else
+				xsr_printf(&text, "%" PRId64, i64);
+		}
+		xsr_puts(&text, "]");
+		break;
+	}
+	xsr_put_json(l->b, text.s ? text.s : "", text.len);
+	if (text.err)
+		l->b->err = text.err;
+	xsr_buf_free(&text);
+}
+
+static void put_empty(struct lister *l)
+{
+	xsr_puts(l->b, l->what == XSR_DTYPES || l->what == XSR_CONCRETE ? "\"\"" : "[]");
+}
+
+static void close_list(struct lister *l)
+{
+	if (l->items >= 0 && (l->what == XSR_SHAPES || l->what == XSR_STRIDES))
+		xsr_puts(l->b, "]");
+	l->items = -1;
+	l->left = 0;
+}
+
+/* An element of the list that is open; of types and values the list has said all there is. */
+static void put_item(struct lister *l, const struct xsr_value *value)
+{
+	if (l->items < 0 || !l->left)
+		return;
+	l->left--;
+	if (l->what == XSR_SHAPES || l->what == XSR_STRIDES) {
+		xsr_puts(l->b, l->items ? "," : "");
+		put_dims(l, value);
+	}
+	l->items++;
+}
+
+static void put_place(struct lister *l, const struct xsr_value *value)
+{
+	uint32_t place = value->key - XSPROF_KEY_INPUT;
+
+	close_list(l);
+	/* From the last key on they count themselves. */
+	if (place == XSPROF_KEY_PLACES - 1 && l->nr > place)
+		place = l->nr;
+	/* A place is given once, in order; and what was lost is nothing. */
+	if (place < l->nr)
+		return;
+	for (; l->nr <= place; l->nr++) {
+		xsr_puts(l->b, l->nr ? "," : "[");
+		if (l->nr < place)
+			put_empty(l);
+	}
+	if (value->type == XSPROF_ARG_LIST) {
+		l->items = 0;
+		l->left = value->number;
+	}
+	if (l->what == XSR_DTYPES)
+		put_dtype(l, value);
+	else if (l->what == XSR_CONCRETE)
+		put_concrete(l, value);
+	else if (value->type == XSPROF_ARG_LIST)
+		xsr_puts(l->b, "[");
+	else
+		put_dims(l, value);
+}
+
+static int make_list(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what)
+{
+	struct xsr_values at = { .args.piece = ev->args };
+	struct lister l = { .b = b, .ev = ev, .what = what, .items = -1 };
+	struct xsr_value value;
+	int got;
+
+	while ((got = xsr_values_next(&at, &value)) > 0) {
+		if (xsr_is_input(value.key))
+			put_place(&l, &value);
+		else if (xsr_is_item(value.key))
+			put_item(&l, &value);
+		else
+			close_list(&l);
+	}
+	xsr_buf_free(&at.joined);
+	close_list(&l);
+	if (l.nr)
+		xsr_puts(b, "]");
+	return got < 0 ? got : b->err;
+}
+
+/* ---- by name -------------------------------------------------------------------------------- */
+
+static void put_key(struct xsr_buf *b, const struct xsprof_profiler_event *ev, uint32_t key)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(ev->result->trace, ev->producer, key, &len);
+
+	xsr_puts(b, b->len ? "," : "{");
+	xsr_put_json(b, s, len);
+	xsr_puts(b, ":");
+}
+
+static int make_kwargs(struct xsr_buf *b, const struct xsprof_profiler_event *ev)
+{
+	struct xsr_values at = { .args.piece = ev->args };
+	struct xsr_value value;
+	bool open = false, first = true, input = false;
+	uint64_t left = 0;
+	int got;
+
+	while ((got = xsr_values_next(&at, &value)) > 0) {
+		if (xsr_is_item(value.key)) {
+			if (!open || input || !left)
+				continue;
+			left--;
+			xsr_puts(b, first ? "" : ",");
+			first = false;
+			/* A list in a list would not say where it ends. */
+			if (value.type != XSPROF_ARG_LIST)
+				xsr_put_value(b, ev, &value);
+			else
+				xsr_puts(b, "null");
+			continue;
+		}
+		if (open && !input)
+			xsr_puts(b, "]");
+		open = value.type == XSPROF_ARG_LIST;
+		input = xsr_is_input(value.key);
+		left = open ? value.number : 0;
+		first = true;
+		if (input || value.key == XSPROF_KEY_MODULE) {
+			open = open && input;
+			continue;
+		}
+		put_key(b, ev, value.key);
+		xsr_put_value(b, ev, &value);
+	}
+	xsr_buf_free(&at.joined);
+	if (open && !input)
+		xsr_puts(b, "]");
+	if (b->len)
+		xsr_puts(b, "}");
+	return got < 0 ? got : b->err;
+}
+
+static int make_module(struct xsr_buf *b, const struct xsprof_profiler_event *ev)
+{
+	struct xsr_values at = { .args.piece = ev->args };
+	struct xsr_value value;
+	int got;
+
+	while ((got = xsr_values_next(&at, &value)) > 0) {
+		if (value.key == XSPROF_KEY_MODULE && value.type == XSPROF_ARG_STR) {
+			xsr_put(b, value.s, value.len);
+			break;
+		}
+	}
+	xsr_buf_free(&at.joined);
+	return got < 0 ? got : b->err;
+}
+
+int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what)
+{
+	switch (what) {
+	case XSR_KWARGS:
+		return make_kwargs(b, ev);
+	case XSR_MODULE:
+		return make_module(b, ev);
+	default:
+		return make_list(b, ev, what);
+	}
+}

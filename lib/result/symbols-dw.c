@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Names of addresses by elfutils: functions of the symbol tables, lines and inlined functions of
+ * DWARF, from the file itself or its separate debug file.  Owns the files that it opened, which
+ * must be the ones that ran: their build ids say so.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "local.h"
+
+#define MOST_FILES	256u	/* open at once: further ones are as if they had no names */
+
+/**
+ * struct file - a file that code was mapped from
+ * @path: of it
+ * @build_id: that it has to have
+ * @dwfl: elfutils' handle, NULL it cannot be read
+ * @module: of it
+ * @bias: of its addresses there
+ * @other: it is there, and is another one
+ */
+struct file {
+	char		*path;
+	char		build_id[64];
+	Dwfl		*dwfl;
+	Dwfl_Module	*module;
+	GElf_Addr	bias;
+	bool		other;
+};
+
+struct xsr_files {
+	struct file	list[MOST_FILES];
+	uint32_t	nr;
+};
+
+static char *debug_path;	/* NULL: elfutils' own */
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debug_path,
+};
+
+struct xsr_files *xsr_files_new(void)
+{
+	return calloc(1, sizeof(struct xsr_files));
+}
+
+void xsr_files_free(struct xsr_files *files)
+{
+	for (uint32_t i = 0; files && i < files->nr; i++) {
+		free(files->list[i].path);
+		if (files->list[i].dwfl)
+			dwfl_end(files->list[i].dwfl);
+	}
+	free(files);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Only what is a file: nothing is waited for, and no device is touched. */
+static int open_file(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (path[0] != '/' || stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool same_file(Dwfl_Module *module, const char *build_id)
+{
+	const unsigned char *bits;
+	GElf_Addr at;
+	char hex[3];
+	int n;
+
+	if (!strcmp(build_id, "-"))
+		return true;
+	n = dwfl_module_build_id(module, &bits, &at);
+	if (n <= 0 || strlen(build_id) != 2 * (size_t)n)
+		return false;
+	for (int i = 0; i < n; i++) {
+		snprintf(hex, sizeof(hex), "%02x", bits[i]);
+		if (memcmp(hex, build_id + 2 * i, 2))
+			return false;
+	}
+	return true;
+}
+
+static void read_file(struct file *f)
+{
+	int fd = open_file(f->path);
+
+	if (fd < 0)
+		return;
+	f->dwfl = dwfl_begin(&callbacks);
+	if (f->dwfl) {
+		dwfl_report_begin(f->dwfl);
+		/* Takes the descriptor over where it succeeds. */
+		f->module = dwfl_report_offline(f->dwfl, f->path, f->path, fd);
+		dwfl_report_end(f->dwfl, NULL, NULL);
+	}
+	if (!f->module) {
+		close(fd);
+		return;
+	}
+	f->other = !same_file(f->module, f->build_id);
+	if (f->other || !dwfl_module_getelf(f->module, &f->bias))
+		f->module = NULL;
+}
+
+static int get_file(struct xsr_files *files, const char *path, const char *build_id,
+		    struct file **file)
+{
+	struct file *f;
+
+	*file = NULL;
+	for (uint32_t i = 0; i < files->nr; i++) {
+		f = &files->list[i];
+		if (!strcmp(f->path, path) && !strcmp(f->build_id, build_id)) {
+			*file = f;
+			return 0;
+		}
+	}
+	if (files->nr == MOST_FILES)
+		return 0;
+	f = &files->list[files->nr];
+	f->path = strdup(path);
+	if (!f->path)
+		return -ENOMEM;
+	snprintf(f->build_id, sizeof(f->build_id), "%s", build_id);
+	files->nr++;
+	read_file(f);
+	*file = f;
+	return 0;
+}
+
+/* The address of what is at @offset of the file. */
+static bool address_of(const struct file *f, uint64_t offset, Dwarf_Addr *address)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(f->module, &bias);
+	size_t nr;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr mem, *ph = gelf_getphdr(elf, (int)i, &mem);
+
+		if (!ph || ph->p_type != PT_LOAD || offset < ph->p_offset ||
+		    offset - ph->p_offset >= ph->p_filesz)
+			continue;
+		*address = offset - ph->p_offset + ph->p_vaddr + f->bias;
+		return true;
+	}
+	return false;
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+struct place {
+	const char	*file;	/* NULL not known */
+	int		line;
+};
+
+/* "function at file.c:12" */
+static int give_frame(const char *name, const struct place *at,
+		      int (*give)(void *data, const char *frame), void *data)
+{
+	const char *file = at->file ? strrchr(at->file, '/') : NULL;
+	struct xsr_buf b = { 0 };
+	int err;
+
+	xsr_puts(&b, name ? name : "??");
+	if (at->file)
+		xsr_printf(&b, " at %s:%d", file ? file + 1 : at->file, at->line);
+	err = b.err ? b.err : give(data, b.s);
+	xsr_buf_free(&b);
+	return err;
+}
+
+/* Where an inlined function was called. */
+static struct place call_place(Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+	struct place at = { 0 };
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Word value;
+	size_t nr;
+
+	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &value) &&
+	    value <= INT32_MAX)
+		at.line = (int)value;
+	if (!dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &value) &&
+	    !dwarf_getsrcfiles(unit, &files, &nr) && value < nr)
+		at.file = dwarf_filesrc(files, value, NULL, NULL);
+	return at;
+}
+
+/* The innermost that DWARF knows, and what is around it, up to a function that is really there. */
+static Dwarf_Die *scopes_of(Dwarf_Die *unit, Dwarf_Addr pc, int *nr)
+{
+	Dwarf_Die *scopes = NULL, *chain = NULL, inner;
+
+	if (dwarf_getscopes(unit, pc, &scopes) > 0) {
+		inner = scopes[0];
+		*nr = dwarf_getscopes_die(&inner, &chain);
+	}
+	free(scopes);
+	return chain;
+}
+
+static int give_dwarf(Dwfl_Module *module, Dwarf_Addr address, struct place at,
+		      const char *symbol, int (*give)(void *data, const char *frame), void *data)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *chain = NULL;
+	int nr = 0, err = 0, depth = 0;
+	const char *name;
+	bool done = false;
+
+	if (unit)
+		chain = scopes_of(unit, address - bias, &nr);
+	for (int i = 0; i < nr && !done && !err && depth < (int)XSR_SYMBOL_INLINES - 1; i++) {
+		int tag = dwarf_tag(&chain[i]);
+
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+			continue;
+		done = tag == DW_TAG_subprogram;
+		name = dwarf_diename(&chain[i]);
+		/* Of the function itself the symbol says more, where C++ has not encoded it. */
+		if (done && symbol && (!name || strncmp(symbol, "_Z", 2)))
+			name = symbol;
+		err = give_frame(name, &at, give, data);
+		depth++;
+		if (!done)
+			at = call_place(unit, &chain[i]);
+	}
+	free(chain);
+	if (err)
+		return err;
+	return done ? 0 : give_frame(symbol, &at, give, data);
+}
+
+int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
+		      uint64_t offset, int (*give)(void *data, const char *frame), void *data)
+{
+	struct place at = { 0 };
+	const char *symbol;
+	Dwarf_Addr address;
+	struct file *f;
+	Dwfl_Line *line;
+	GElf_Off into;
+	GElf_Sym sym;
+	int err = get_file(files, path, build_id, &f);
+
+	if (err)
+		return err;
+	if (f && f->other)
+		return XSR_OTHER_FILE;
+	if (!f || !f->module || !address_of(f, offset, &address))
+		return XSR_UNKNOWN;
+	symbol = dwfl_module_addrinfo(f->module, address, &into, &sym, NULL, NULL, NULL);
+	line = dwfl_module_getsrc(f->module, address);
+	if (line)
+		at.file = dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL);
+	if (!symbol && !at.file)
+		return XSR_UNKNOWN;
+	err = give_dwarf(f->module, address, at, symbol, give, data);
+	return err < 0 ? err : XSR_KNOWN;
+}
