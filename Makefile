@@ -46,6 +46,12 @@ ifeq ($(origin TRACEFS_CFLAGS),undefined)
 TRACEFS_CFLAGS	:= $(shell pkg-config --cflags libtracefs libtraceevent 2>/dev/null)
 endif
 TRACEFS_LIBS	?= -ltracefs -ltraceevent
+# Names of code by elfutils, where it is installed: without it stacks are places in files. Only
+# results need it: what links with the decoder alone does not.
+ifeq ($(origin DW_LIBS),undefined)
+DW_CFLAGS	:= $(shell pkg-config --cflags libdw 2>/dev/null)
+DW_LIBS		:= $(shell pkg-config --libs libdw 2>/dev/null)
+endif
 # Perfetto's traces are protocol buffers; protoc-c makes C of their description.
 PROTOC_C	?= protoc-c
 PROTOBUF_LIBS	?= -lprotobuf-c
@@ -79,7 +85,7 @@ so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 # (initial-exec), which is what keeps a marker at the price of the clock read.
 user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # Of the decoder the version map alone says what is public; its calls of itself stay direct.
-trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS)
+trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS) $(DW_CFLAGS)
 tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 
@@ -89,6 +95,7 @@ itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c))
 # Results are there with the header of profiling sessions.
 result_srcs	:= $(if $(wildcard lib/include/xsprof/profiler.h),$(wildcard lib/result/*.c))
+result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c,$(result_srcs))
 trace_srcs	:= $(sort $(wildcard lib/trace/*.c lib/out/*.c) $(result_srcs))
 tools_srcs	:= $(sort $(wildcard tools/*.c tools/out/*.c))
 itt_srcs	:= $(sort $(wildcard tools/collect/itt*.c))
@@ -202,7 +209,8 @@ endef
 $(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE)
 	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete)
 $(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_objs) $(trace_map) $(FLAGS_FILE)
-	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic-functions $(ZSTD_LIBS))
+	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic-functions $(ZSTD_LIBS) \
+		$(DW_LIBS))
 
 $(BUILD)/lib/%.so.$(SOMAJOR): $(BUILD)/lib/%.so.$(VERSION)
 	$(Q)ln -sf $(<F) $@
@@ -329,7 +337,8 @@ demo-kmod:
 $(BUILD)/lib/pkgconfig/%.pc: lib/%.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@VERSION@|$(VERSION)|g' $< > $@
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+		-e 's|@DW_LIBS@|$(DW_LIBS)|g' $< > $@
 
 man_pages	:= $(sort $(wildcard Documentation/man/*.[1-8]))
 public_headers	:= $(wildcard lib/include/xsprof/*.h kmod/uapi/xsprof/*.h)
