@@ -8,7 +8,8 @@
  *	tree.c		their order, what is inside what, self times
  *	link.c		what ops launched on devices
  *	event.c		what an event says of itself
- *	args.c		arguments of events; inputs.c: those of ops, as JSON; flops.c: what they cost
+ *	args.c		arguments of events; inputs.c: those of ops, as JSON
+ *	flops.c		what ops cost
  *	frames.c	stacks by name; symbols-*.c: names out of files
  *	table.c table-text.c folded.c	sums over events
  *	text.c		memory for texts

@@ -10,7 +10,7 @@ failed=0
 
 mkdir -p "$build"
 if ! make -s BUILD="$dir" SAN=thread CC=gcc "$dir/tests/profiler/mirror-nvtx" \
-		"$dir/tests/profiler/mirror-itt" >"$dir.log" 2>&1; then
+		"$dir/tests/profiler/mirror-itt" "$dir/lib/libxsprof-itt.so" >"$dir.log" 2>&1; then
 	sed 's/^/# /' "$dir.log"
 	echo "Bail out! the thread build"
 	exit 1

@@ -104,8 +104,8 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
 	case XSPROF_ARG_NAME:
 		s = xsprof_trace_name_len(out->trace, ev->producer, (uint32_t)arg->u.u64, &len);
-		len = (size_t)(xsp_json_field(put_lit(out->scratch, ","), "value", s, bounded(len)) -
-			       out->scratch);
+		len = (size_t)(xsp_json_field(put_lit(out->scratch, ","), "value", s,
+					      bounded(len)) - out->scratch);
 		out->buf.p = p;
 		xsp_buf_put(&out->buf, out->scratch, len);
 		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
