@@ -5,46 +5,17 @@
  * the result does not want is left out; order, nesting and links are made afterwards.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
 
 #define BATCH		512
-#define MAX_PUSHED	4096u
 #define DEVICE_VULKAN	10u
-
-/**
- * struct builder - a result in the making
- * @r: result
- * @pairer: pairs begins with ends
- * @stats: of it, before the event
- * @ev: the event that is looked at
- * @threads: of all producers
- * @names: from producer and name id to text
- * @steps: from producer and name to the step that is open
- * @ended: from producer to when it ended
- * @wanted: from producer to whether it is of the process that is asked for
- * @err: what went wrong where no error can be returned
- */
-struct builder {
-	struct xsprof_result		*r;
-	struct xsprof_pairer		*pairer;
-	struct xsprof_pairer_stats	stats;
-	const struct xsprof_event	*ev;
-	struct xsr_threads		threads;
-	struct xsr_map			names;
-	struct xsr_map			steps;
-	struct xsr_map			ended;
-	struct xsr_map			wanted;
-	int				err;
-};
 
 /* ---- what is wanted ------------------------------------------------------------------------- */
 
-static bool thread_wanted(const struct xsprof_result *r, uint32_t tid)
+bool xsr_thread_wanted(const struct xsprof_result *r, uint32_t tid)
 {
 	for (uint32_t i = 0; i < r->opts.nr_tids; i++)
 		if (r->opts.tids[i] == tid)
@@ -57,7 +28,7 @@ static bool scope_wanted(const struct xsprof_result *r, uint32_t scope)
 	return !r->opts.scopes || (scope < 32 && r->opts.scopes >> scope & 1);
 }
 
-static bool producer_wanted(struct builder *b, const struct xsprof_event *ev)
+static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev)
 {
 	uint64_t key = xsr_key(ev->producer, 0), *known;
 	uint32_t pid = b->r->opts.pid;
@@ -79,7 +50,7 @@ static bool producer_wanted(struct builder *b, const struct xsprof_event *ev)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static const char *text_of(struct builder *b, uint32_t producer, uint32_t name)
+const char *xsr_name_of(struct xsr_builder *b, uint32_t producer, uint32_t name)
 {
 	uint64_t key = xsr_key(producer, name), *found = xsr_map_get(&b->names, key);
 	const char *s, *text;
@@ -95,8 +66,8 @@ static const char *text_of(struct builder *b, uint32_t producer, uint32_t name)
 }
 
 /* A new event, by what all of them have; NULL: no memory. */
-static struct xsprof_profiler_event *add(struct builder *b, uint16_t kind, const char *name,
-					 uint64_t begin, uint64_t end)
+struct xsprof_profiler_event *xsr_add_event(struct xsr_builder *b, uint16_t kind,
+					    const char *name, uint64_t begin, uint64_t end)
 {
 	struct xsprof_result *r = b->r;
 	struct xsprof_profiler_event *e;
@@ -126,7 +97,7 @@ static struct xsprof_profiler_event *add(struct builder *b, uint16_t kind, const
 }
 
 /* Keeps the arguments of the record that is looked at as those of event @index. */
-static int keep_args(struct builder *b, uint32_t index)
+int xsr_keep_args(struct xsr_builder *b, uint32_t index)
 {
 	const struct xsprof_event *ev = b->ev;
 	struct xsr_thread *th = xsr_thread_get(&b->threads, ev->producer, ev->tid);
@@ -157,14 +128,14 @@ static int keep_args(struct builder *b, uint32_t index)
 }
 
 /* The event just made is of the record that is looked at. */
-static int finish_event(struct builder *b, const struct xsprof_profiler_event *e)
+int xsr_finish_event(struct xsr_builder *b, const struct xsprof_profiler_event *e)
 {
-	return e ? keep_args(b, (uint32_t)(e - b->r->events)) : -ENOMEM;
+	return e ? xsr_keep_args(b, (uint32_t)(e - b->r->events)) : -ENOMEM;
 }
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-static int begin_range(struct builder *b)
+static int begin_range(struct xsr_builder *b)
 {
 	const struct xsprof_event *ev = b->ev;
 	struct xsprof_pairer_stats stats;
@@ -172,7 +143,7 @@ static int begin_range(struct builder *b)
 	uint32_t index = XSR_NONE;
 	struct xsprof_trace_op op;
 	struct xsr_thread *th;
-	bool wanted = thread_wanted(b->r, ev->tid);
+	bool wanted = xsr_thread_wanted(b->r, ev->tid);
 	int err = 0;
 
 	if (xsprof_trace_op(ev, &op))
@@ -181,8 +152,9 @@ static int begin_range(struct builder *b)
 	if (stats.too_deep != b->stats.too_deep)
 		wanted = false;
 	if (wanted) {
-		e = add(b, ev->flags & XSPROF_EVF_OP ? XSPROF_EVENT_OP : XSPROF_EVENT_ANNOTATION,
-			text_of(b, ev->producer, ev->name), ev->ns, ev->ns);
+		e = xsr_add_event(b, ev->flags & XSPROF_EVF_OP ? XSPROF_EVENT_OP :
+								 XSPROF_EVENT_ANNOTATION,
+				  xsr_name_of(b, ev->producer, ev->name), ev->ns, ev->ns);
 		if (!e)
 			return -ENOMEM;
 		if (e->kind == XSPROF_EVENT_OP) {
@@ -197,7 +169,7 @@ static int begin_range(struct builder *b)
 		}
 		index = b->r->nr - 1;
 	}
-	err = keep_args(b, index);
+	err = xsr_keep_args(b, index);
 	th = xsr_thread_get(&b->threads, ev->producer, ev->tid);
 	if (err || !th)
 		return -ENOMEM;
@@ -210,7 +182,7 @@ static int begin_range(struct builder *b)
 }
 
 /* A BEGIN that ended; its place in the pairer's stack is that in ours. */
-static int end_range(struct builder *b, const struct xsprof_range *range)
+static int end_range(struct xsr_builder *b, const struct xsprof_range *range)
 {
 	struct xsr_thread *th = xsr_thread_get(&b->threads, range->producer, range->tid);
 	struct xsprof_profiler_event *e;
@@ -231,70 +203,26 @@ static int end_range(struct builder *b, const struct xsprof_range *range)
 	if (range->how == XSPROF_RANGE_OPEN)
 		e->flags |= XSR_EVF_UNFINISHED;
 	if (b->ev && b->ev->type == XSPROF_REC_END && range->how == XSPROF_RANGE_ENDED)
-		return keep_args(b, index);
+		return xsr_keep_args(b, index);
 	return 0;
 }
 
-static int add_gpu(struct builder *b)
-{
-	static const uint8_t kinds[] = {
-		[XSPROF_GPU_KERNEL] = XSPROF_EVENT_KERNEL,
-		[XSPROF_GPU_MEMCPY] = XSPROF_EVENT_MEMCPY,
-		[XSPROF_GPU_MEMSET] = XSPROF_EVENT_MEMSET,
-		[XSPROF_GPU_SYNC] = XSPROF_EVENT_SYNC,
-		[XSPROF_GPU_RUNTIME] = XSPROF_EVENT_RUNTIME,
-		[XSPROF_GPU_DRIVER] = XSPROF_EVENT_DRIVER,
-		[XSPROF_GPU_OVERHEAD] = XSPROF_EVENT_OVERHEAD,
-	};
-	const struct xsprof_event *ev = b->ev;
-	struct xsprof_profiler_event *e;
-	struct xsprof_rec_gpu gpu;
-	uint16_t kind;
-
-	if (ev->aux >= sizeof(kinds) || !kinds[ev->aux] || ev->rec_size < sizeof(gpu))
-		return 0;
-	kind = kinds[ev->aux];
-	memcpy(&gpu, ev->rec, sizeof(gpu));
-	e = add(b, kind, text_of(b, ev->producer, ev->name), ev->begin_ns, ev->end_ns);
-	if (!e)
-		return -ENOMEM;
-	e->flags = XSR_EVF_SOFT | XSR_EVF_WHOLE;
-	e->correlation = ev->value;
-	e->u.gpu.bytes = gpu.bytes;
-	e->u.gpu.graph = gpu.graph;
-	e->u.gpu.graph_node = gpu.graph_node;
-	e->u.gpu.stream = gpu.stream;
-	e->u.gpu.context = gpu.context;
-	if (kind == XSPROF_EVENT_RUNTIME || kind == XSPROF_EVENT_DRIVER) {
-		if (gpu.thread && gpu.thread <= UINT32_MAX)
-			e->tid = e->end_tid = (uint32_t)gpu.thread;
-		/* What it launched is only known later: it goes then, when it is to go. */
-		if (!thread_wanted(b->r, e->tid))
-			e->flags |= XSR_EVF_DROP;
-	} else {
-		e->flags |= XSR_EVF_DEVICE;
-		if (kind != XSPROF_EVENT_OVERHEAD)
-			e->device = XSPROF_DEVICE(XSPROF_DEVICE_CUDA, gpu.device);
-	}
-	return finish_event(b, e);
-}
-
 /* A range of one record, which is the one looked at. */
-static int add_whole(struct builder *b, const struct xsprof_range *range)
+static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 {
 	bool async = range->kind == XSPROF_REC_ASYNC_BEGIN;
 	struct xsprof_profiler_event *e;
 	bool vulkan;
 
 	if (range->kind == XSPROF_REC_GPU)
-		return add_gpu(b);
-	if (!thread_wanted(b->r, range->tid))
-		return async ? 0 : keep_args(b, XSR_NONE);
+		return xsr_take_gpu(b);
+	if (!xsr_thread_wanted(b->r, range->tid))
+		return async ? 0 : xsr_keep_args(b, XSR_NONE);
 	vulkan = range->kind == XSPROF_REC_SPAN &&
 		 !strcmp(xsprof_trace_category(b->r->trace, range->producer, range->name),
 			 "vulkan");
-	e = add(b, vulkan ? XSPROF_EVENT_VULKAN : XSPROF_EVENT_ANNOTATION,
-		text_of(b, range->producer, range->name), range->begin_ns, range->end_ns);
+	e = xsr_add_event(b, vulkan ? XSPROF_EVENT_VULKAN : XSPROF_EVENT_ANNOTATION,
+		xsr_name_of(b, range->producer, range->name), range->begin_ns, range->end_ns);
 	if (!e)
 		return -ENOMEM;
 	e->producer = range->producer;
@@ -315,12 +243,12 @@ static int add_whole(struct builder *b, const struct xsprof_range *range)
 		e->end_tid = e->tid;
 	}
 	/* The arguments of an async range went with its begin. */
-	return async ? 0 : finish_event(b, e);
+	return async ? 0 : xsr_finish_event(b, e);
 }
 
 static void take_range(void *data, const struct xsprof_range *range)
 {
-	struct builder *b = data;
+	struct xsr_builder *b = data;
 	int err;
 
 	if (b->err)
@@ -330,153 +258,9 @@ static void take_range(void *data, const struct xsprof_range *range)
 		b->err = err;
 }
 
-/* ---- steps, ids that are pushed ------------------------------------------------------------- */
-
-static void end_step(struct builder *b, uint64_t step, uint64_t ns)
-{
-	struct xsprof_profiler_event *e = &b->r->events[step];
-
-	e->end = ns > e->begin ? ns : e->begin;
-}
-
-static int add_step(struct builder *b)
-{
-	const struct xsprof_event *ev = b->ev;
-	const char *name = ev->name ? text_of(b, ev->producer, ev->name) : "ProfilerStep";
-	uint64_t key = xsr_key(ev->producer, ev->name), *open = xsr_map_get(&b->steps, key);
-	struct xsprof_profiler_event *e;
-	struct xsr_buf text = { 0 };
-
-	if (!name)
-		return -ENOMEM;
-	if (open)
-		end_step(b, *open, ev->ns);
-	if (!thread_wanted(b->r, ev->tid))
-		return keep_args(b, XSR_NONE);
-	xsr_printf(&text, "%s#%" PRIu64, name, ev->value);
-	name = text.err ? NULL : xsr_text(&b->r->texts, text.s, text.len);
-	xsr_buf_free(&text);
-	e = add(b, XSPROF_EVENT_ANNOTATION, name, ev->ns, ev->ns);
-	if (!e)
-		return -ENOMEM;
-	e->flags = XSR_EVF_SOFT | XSR_EVF_STEP | XSR_EVF_UNFINISHED;
-	e->u.op.sequence = -1;
-	if (open)
-		b->r->events[*open].flags &= ~XSR_EVF_UNFINISHED;
-	return xsr_map_set(&b->steps, key, b->r->nr - 1) ? -ENOMEM : finish_event(b, e);
-}
-
-static int push_id(struct builder *b)
-{
-	struct xsr_thread *th = xsr_thread_get(&b->threads, b->ev->producer, b->ev->tid);
-	struct xsprof_profiler_event *e;
-
-	if (!th)
-		return -ENOMEM;
-	if (th->nr_pushed == MAX_PUSHED) {
-		th->too_deep++;
-		return 0;
-	}
-	e = add(b, XSR_KIND_PUSHED, "", b->ev->ns, UINT64_MAX);
-	if (!e)
-		return -ENOMEM;
-	e->flags = XSR_EVF_SOFT | XSR_EVF_DROP;
-	e->correlation = b->ev->value;
-	return xsr_push(&th->pushed, &th->nr_pushed, &th->room_pushed, b->r->nr - 1);
-}
-
-static int pop_id(struct builder *b)
-{
-	struct xsr_thread *th = xsr_thread_get(&b->threads, b->ev->producer, b->ev->tid);
-
-	if (!th)
-		return -ENOMEM;
-	if (th->too_deep)
-		th->too_deep--;
-	else if (th->nr_pushed)
-		end_step(b, th->pushed[--th->nr_pushed], b->ev->ns);
-	return 0;
-}
-
-/* ---- what takes no time --------------------------------------------------------------------- */
-
-static int64_t bytes_of(uint64_t bytes)
-{
-	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
-}
-
-static int add_memory(struct builder *b)
-{
-	const struct xsprof_event *ev = b->ev;
-	struct xsprof_profiler_event *e;
-	struct xsprof_rec_mem mem;
-
-	if (ev->rec_size < sizeof(mem) || !xsr_wants(b->r, profile_memory) ||
-	    !thread_wanted(b->r, ev->tid))
-		return keep_args(b, XSR_NONE);
-	memcpy(&mem, ev->rec, sizeof(mem));
-	e = add(b, XSPROF_EVENT_MEMORY, xsr_text(&b->r->texts, "[memory]", 8), ev->ns, ev->ns);
-	if (!e)
-		return -ENOMEM;
-	e->flags = XSR_EVF_INSTANT;
-	e->device = ev->aux;
-	e->u.mem.address = ev->value;
-	e->u.mem.bytes = ev->type == XSPROF_REC_ALLOC ? bytes_of(mem.bytes) : -bytes_of(mem.bytes);
-	e->u.mem.allocated = mem.total_allocated;
-	e->u.mem.reserved = mem.total_reserved;
-	return finish_event(b, e);
-}
-
-static void read_out_of_memory(struct builder *b, struct xsprof_profiler_event *e)
-{
-	struct xsprof_trace_arg arg;
-	size_t pos = 0;
-
-	while (xsprof_trace_args(b->ev, &pos, &arg)) {
-		const char *key = xsprof_trace_name(b->r->trace, e->producer, arg.key);
-
-		if (arg.type != XSPROF_ARG_U64 && arg.type != XSPROF_ARG_I64)
-			continue;
-		if (!strcmp(key, "Bytes"))
-			e->u.mem.bytes = arg.u.i64;
-		else if (!strcmp(key, "Total Allocated"))
-			e->u.mem.allocated = arg.u.u64;
-		else if (!strcmp(key, "Total Reserved"))
-			e->u.mem.reserved = arg.u.u64;
-		else if (!strcmp(key, "Device"))
-			e->device = (uint32_t)arg.u.u64;
-	}
-}
-
-static int add_instant(struct builder *b)
-{
-	const struct xsprof_event *ev = b->ev;
-	const char *name = text_of(b, ev->producer, ev->name);
-	struct xsprof_profiler_event *e;
-	bool oom;
-
-	if (!name)
-		return -ENOMEM;
-	oom = !strcmp(name, "[OutOfMemory]") &&
-	      !strcmp(xsprof_trace_category(b->r->trace, ev->producer, ev->name), "profiler");
-	if (!thread_wanted(b->r, ev->tid) || (oom && !xsr_wants(b->r, profile_memory)))
-		return keep_args(b, XSR_NONE);
-	e = add(b, oom ? XSPROF_EVENT_OUT_OF_MEMORY : XSPROF_EVENT_INSTANT, name, ev->ns, ev->ns);
-	if (!e)
-		return -ENOMEM;
-	e->flags = XSR_EVF_INSTANT;
-	if (ev->type == XSPROF_REC_ASYNC_INSTANT)
-		e->flags |= XSR_EVF_ASYNC;
-	if (oom)
-		read_out_of_memory(b, e);
-	else
-		e->u.op.sequence = -1;
-	return finish_event(b, e);
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int take_event(struct builder *b, const struct xsprof_event *ev)
+static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 {
 	int err;
 
@@ -486,7 +270,7 @@ static int take_event(struct builder *b, const struct xsprof_event *ev)
 		return b->err;
 	b->ev = ev;
 	/* Those of an end are of what it ends, which the pairer knows. */
-	err = ev->type == XSPROF_REC_END ? keep_args(b, XSR_NONE) : 0;
+	err = ev->type == XSPROF_REC_END ? xsr_keep_args(b, XSR_NONE) : 0;
 	if (!err)
 		err = xsprof_pairer_event(b->pairer, ev);
 	if (err || b->err)
@@ -495,19 +279,19 @@ static int take_event(struct builder *b, const struct xsprof_event *ev)
 	case XSPROF_REC_BEGIN:
 		return begin_range(b);
 	case XSPROF_REC_ARGS:
-		return keep_args(b, XSR_NONE);
+		return xsr_keep_args(b, XSR_NONE);
 	case XSPROF_REC_INSTANT:
 	case XSPROF_REC_ASYNC_INSTANT:
-		return add_instant(b);
+		return xsr_take_instant(b);
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
-		return add_memory(b);
+		return xsr_take_memory(b);
 	case XSPROF_REC_STEP:
-		return add_step(b);
+		return xsr_take_step(b);
 	case XSPROF_REC_CORR_PUSH:
-		return ev->aux ? 0 : push_id(b);
+		return ev->aux ? 0 : xsr_take_push(b);
 	case XSPROF_REC_CORR_POP:
-		return ev->aux ? 0 : pop_id(b);
+		return ev->aux ? 0 : xsr_take_pop(b);
 	case XSPROF_EV_EXIT:
 		return xsr_map_set(&b->ended, xsr_key(ev->producer, 0), ev->ns);
 	case XSPROF_REC_END:
@@ -517,11 +301,11 @@ static int take_event(struct builder *b, const struct xsprof_event *ev)
 		return 0;
 	default:
 		/* Arguments of what is no event belong to none. */
-		return ev->rec ? keep_args(b, XSR_NONE) : 0;
+		return ev->rec ? xsr_keep_args(b, XSR_NONE) : 0;
 	}
 }
 
-static int take_all(struct builder *b)
+static int take_all(struct xsr_builder *b)
 {
 	struct xsprof_event *evs = malloc(BATCH * sizeof(*evs));
 	int n = evs ? 0 : -ENOMEM;
@@ -542,7 +326,7 @@ static int take_all(struct builder *b)
 }
 
 /* Whoever is open at the end ends there; then what lies outside of the result is cut off. */
-static void cut(struct builder *b)
+static void cut(struct xsr_builder *b)
 {
 	struct xsprof_result *r = b->r;
 	uint64_t from = r->opts.from_ns, to = r->opts.to_ns;
@@ -557,7 +341,7 @@ static void cut(struct builder *b)
 		if (!(e->flags & XSR_EVF_UNFINISHED))
 			continue;
 		ended = xsr_map_get(&b->ended, xsr_key(e->producer, 0));
-		end_step(b, b->steps.values[i], ended ? *ended : r->last_ns);
+		xsr_end_at(b, b->steps.values[i], ended ? *ended : r->last_ns);
 	}
 	if (!to)
 		to = UINT64_MAX;
@@ -577,7 +361,7 @@ static void cut(struct builder *b)
 	}
 }
 
-static int make(struct builder *b)
+static int make(struct xsr_builder *b)
 {
 	struct xsprof_event none = { 0 };
 	int err = xsprof_trace_rewind(b->r->trace);
@@ -594,9 +378,8 @@ static int make(struct builder *b)
 	if (err)
 		return err;
 	cut(b);
-	err = xsr_tree_sort(b->r);
-	if (!err)
-		err = xsr_tree_make(b->r);
+	xsr_tree_sort(b->r);
+	err = xsr_tree_make(b->r);
 	if (!err)
 		err = xsr_link(b->r);
 	if (!err)
@@ -606,7 +389,7 @@ static int make(struct builder *b)
 
 int xsr_build(struct xsprof_result *r)
 {
-	struct builder b = { .r = r };
+	struct xsr_builder b = { .r = r };
 	const char *why;
 
 	if (r->built || r->failed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files that make events share: build.c (records), threads.c (what is open in each
- * thread), tree.c (what is inside what) and link.c (what was launched by what).
+ * What the files that make events share: build.c (ranges), records.c (all else), threads.c (what
+ * is open in each thread), tree.c (what is inside what) and link.c (what was launched by what).
  */
 #ifndef XSR_BUILD_H
 #define XSR_BUILD_H
@@ -55,8 +55,59 @@ static inline uint64_t xsr_key(uint32_t producer, uint32_t id)
 	return ((uint64_t)producer + 1) << 32 | id;
 }
 
-/* Sorts the events and finds out what is inside what.  Return: 0, -ENOMEM. */
-int xsr_tree_sort(struct xsprof_result *result);
+/**
+ * struct xsr_builder - a result in the making
+ * @r: result
+ * @pairer: pairs begins with ends
+ * @stats: of it, before the event
+ * @ev: the event that is looked at
+ * @threads: of all producers
+ * @names: from producer and name id to text
+ * @steps: from producer and name to the step that is open
+ * @ended: from producer to when it ended
+ * @wanted: from producer to whether it is of the process that is asked for
+ * @err: what went wrong where no error can be returned
+ */
+struct xsr_builder {
+	struct xsprof_result		*r;
+	struct xsprof_pairer		*pairer;
+	struct xsprof_pairer_stats	stats;
+	const struct xsprof_event	*ev;
+	struct xsr_threads		threads;
+	struct xsr_map			names;
+	struct xsr_map			steps;
+	struct xsr_map			ended;
+	struct xsr_map			wanted;
+	int				err;
+};
+
+/* ---- build.c -------------------------------------------------------------------------------- */
+
+bool xsr_thread_wanted(const struct xsprof_result *result, uint32_t tid);
+/* The result's own text of a name id; NULL: no memory. */
+const char *xsr_name_of(struct xsr_builder *b, uint32_t producer, uint32_t name);
+/* A new event of the thread whose record is looked at; NULL: no memory, or @name is NULL. */
+struct xsprof_profiler_event *xsr_add_event(struct xsr_builder *b, uint16_t kind,
+					    const char *name, uint64_t begin, uint64_t end);
+/* The arguments of the record, and those that follow it, are those of event @index, or nobody's. */
+int xsr_keep_args(struct xsr_builder *b, uint32_t index);
+/* The same of the event just made; -ENOMEM where it is NULL. */
+int xsr_finish_event(struct xsr_builder *b, const struct xsprof_profiler_event *ev);
+
+/* ---- records.c: 0 or -ENOMEM ---------------------------------------------------------------- */
+
+int xsr_take_gpu(struct xsr_builder *b);
+int xsr_take_step(struct xsr_builder *b);
+int xsr_take_push(struct xsr_builder *b);
+int xsr_take_pop(struct xsr_builder *b);
+int xsr_take_memory(struct xsr_builder *b);
+int xsr_take_instant(struct xsr_builder *b);
+void xsr_end_at(struct xsr_builder *b, uint64_t index, uint64_t ns);
+
+/* ---- tree.c, link.c ------------------------------------------------------------------------- */
+
+void xsr_tree_sort(struct xsprof_result *result);
+/* Finds out what is inside what.  Return: 0, -ENOMEM. */
 int xsr_tree_make(struct xsprof_result *result);
 /* Gives ops their numbers, says which op launched what, and marks what is left out then. */
 int xsr_link(struct xsprof_result *result);

@@ -101,8 +101,9 @@ static uint64_t matrices(const struct inputs *ins, uint32_t first, uint32_t ndim
 
 	if (ins->nr < first + 2 || !a->tensor || !b->tensor || a->nr != ndim || b->nr != ndim)
 		return 0;
-	if (a->number[ndim - 1] != b->number[ndim - 2] ||
-	    (ndim == 3 && a->number[0] != b->number[0]))
+	if (a->number[ndim - 1] != b->number[ndim - 2])
+		return 0;
+	if (ndim == 3 && a->number[0] != b->number[0])
 		return 0;
 	rest.nr = ndim - 1;
 	memcpy(rest.number, a->number, sizeof(rest.number));

@@ -4,12 +4,12 @@
  * xsr_.  It owns declarations only; nothing here is seen by users of the library.
  *
  *	open.c		the handle: options, the trace under it, errors
- *	build.c		events out of the records of a trace; threads.c: what is open in each thread
+ *	build.c records.c threads.c	events out of the records of a trace
  *	tree.c		their order, what is inside what, self times
  *	link.c		what ops launched on devices
  *	event.c		what an event says of itself
- *	args.c		arguments of events; inputs.c: those of ops, as JSON
- *	flops.c		what ops cost
+ *	args.c		arguments of events
+ *	inputs.c	those of ops, as JSON; flops.c: what ops cost
  *	frames.c	stacks by name; symbols-*.c: names out of files
  *	table.c table-text.c folded.c	sums over events
  *	text.c		memory for texts

@@ -228,17 +228,38 @@ static Dwarf_Die *scopes_of(Dwarf_Die *unit, Dwarf_Addr pc, int *nr)
 	return chain;
 }
 
-static int give_dwarf(Dwfl_Module *module, Dwarf_Addr address, struct place at,
-		      const char *symbol, int (*give)(void *data, const char *frame), void *data)
+/* The unit of an address.  Not every compiler writes a table of that: then each is asked. */
+static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
-	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *chain = NULL;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) == 1)
+			break;
+	return unit;
+}
+
+static struct place line_of(Dwarf_Die *unit, Dwarf_Addr pc)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, pc);
+	struct place at = { 0 };
+
+	if (line && !dwarf_lineno(line, &at.line))
+		at.file = dwarf_linesrc(line, NULL, NULL);
+	return at;
+}
+
+static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
+		      int (*give)(void *data, const char *frame), void *data)
+{
 	int nr = 0, err = 0, depth = 0;
+	Dwarf_Die *chain = scopes_of(unit, pc, &nr);
+	struct place at = line_of(unit, pc);
 	const char *name;
 	bool done = false;
 
-	if (unit)
-		chain = scopes_of(unit, address - bias, &nr);
 	for (int i = 0; i < nr && !done && !err && depth < (int)XSR_SYMBOL_INLINES - 1; i++) {
 		int tag = dwarf_tag(&chain[i]);
 
@@ -257,17 +278,19 @@ static int give_dwarf(Dwfl_Module *module, Dwarf_Addr address, struct place at,
 	free(chain);
 	if (err)
 		return err;
-	return done ? 0 : give_frame(symbol, &at, give, data);
+	if (done)
+		return 0;
+	return symbol || at.file ? give_frame(symbol, &at, give, data) : 0;
 }
 
 int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
 		      uint64_t offset, int (*give)(void *data, const char *frame), void *data)
 {
-	struct place at = { 0 };
+	const struct place nowhere = { 0 };
+	Dwarf_Addr address, bias;
 	const char *symbol;
-	Dwarf_Addr address;
+	Dwarf_Die *unit;
 	struct file *f;
-	Dwfl_Line *line;
 	GElf_Off into;
 	GElf_Sym sym;
 	int err = get_file(files, path, build_id, &f);
@@ -279,11 +302,10 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 	if (!f || !f->module || !address_of(f, offset, &address))
 		return XSR_UNKNOWN;
 	symbol = dwfl_module_addrinfo(f->module, address, &into, &sym, NULL, NULL, NULL);
-	line = dwfl_module_getsrc(f->module, address);
-	if (line)
-		at.file = dwfl_lineinfo(line, NULL, &at.line, NULL, NULL, NULL);
-	if (!symbol && !at.file)
-		return XSR_UNKNOWN;
-	err = give_dwarf(f->module, address, at, symbol, give, data);
+	unit = unit_of(f->module, address, &bias);
+	if (unit)
+		err = give_dwarf(unit, address - bias, symbol, give, data);
+	else if (symbol)
+		err = give_frame(symbol, &nowhere, give, data);
 	return err < 0 ? err : XSR_KNOWN;
 }

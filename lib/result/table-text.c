@@ -12,16 +12,15 @@
 
 enum column {
 	NAME, SELF_CPU_PART, SELF_CPU, CPU_PART, CPU, CPU_EACH, SELF_DEVICE_PART, SELF_DEVICE,
-	DEVICE, DEVICE_EACH, CPU_MEMORY, SELF_CPU_MEMORY, DEVICE_MEMORY, SELF_DEVICE_MEMORY,
-	CALLS, ON, FLOPS, SHAPES, STACK, COLUMNS
+	DEVICE, DEVICE_EACH, CPU_MEMORY, SELF_CPU_MEMORY, DEVICE_MEMORY, SELF_DEVICE_MEMORY, CALLS,
+	ON, FLOPS, SHAPES, STACK, COLUMNS
 };
 
 static const char *const titles[COLUMNS] = {
 	"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg",
 	"Self device %", "Self device", "Device total", "Device time avg", "CPU Mem",
-	"Self CPU Mem", "Device Mem", "Self Device Mem", "# of Calls", "Device",
-	"Total FLOPs", "Input Shapes",
-	"Source Location",
+	"Self CPU Mem", "Device Mem", "Self Device Mem", "# of Calls", "Device", "Total FLOPs",
+	"Input Shapes", "Source Location",
 };
 
 struct layout {

@@ -30,7 +30,7 @@ static int compare(const void *one, const void *two)
 	return (a->next < b->next) == !whole ? -1 : 1;
 }
 
-int xsr_tree_sort(struct xsprof_result *r)
+void xsr_tree_sort(struct xsprof_result *r)
 {
 	bool sorted = true;
 
@@ -40,7 +40,6 @@ int xsr_tree_sort(struct xsprof_result *r)
 		sorted = compare(&r->events[i - 1], &r->events[i]) < 0;
 	if (!sorted)
 		qsort(r->events, r->nr, sizeof(*r->events), compare);
-	return 0;
 }
 
 /* ---- nesting -------------------------------------------------------------------------------- */

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Events out of single records: activities of GPUs, steps, memory, points in time; and the ids that
+ * threads push, which are no events of the result.  Ranges are build.c's.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "build.h"
+
+#define MAX_PUSHED	4096u
+
+int xsr_take_gpu(struct xsr_builder *b)
+{
+	static const uint8_t kinds[] = {
+		[XSPROF_GPU_KERNEL] = XSPROF_EVENT_KERNEL,
+		[XSPROF_GPU_MEMCPY] = XSPROF_EVENT_MEMCPY,
+		[XSPROF_GPU_MEMSET] = XSPROF_EVENT_MEMSET,
+		[XSPROF_GPU_SYNC] = XSPROF_EVENT_SYNC,
+		[XSPROF_GPU_RUNTIME] = XSPROF_EVENT_RUNTIME,
+		[XSPROF_GPU_DRIVER] = XSPROF_EVENT_DRIVER,
+		[XSPROF_GPU_OVERHEAD] = XSPROF_EVENT_OVERHEAD,
+	};
+	const struct xsprof_event *ev = b->ev;
+	struct xsprof_profiler_event *e;
+	struct xsprof_rec_gpu gpu;
+	uint16_t kind;
+
+	if (ev->aux >= sizeof(kinds) || !kinds[ev->aux] || ev->rec_size < sizeof(gpu))
+		return 0;
+	kind = kinds[ev->aux];
+	memcpy(&gpu, ev->rec, sizeof(gpu));
+	e = xsr_add_event(b, kind, xsr_name_of(b, ev->producer, ev->name), ev->begin_ns,
+			  ev->end_ns);
+	if (!e)
+		return -ENOMEM;
+	e->flags = XSR_EVF_SOFT | XSR_EVF_WHOLE;
+	e->correlation = ev->value;
+	e->u.gpu.bytes = gpu.bytes;
+	e->u.gpu.graph = gpu.graph;
+	e->u.gpu.graph_node = gpu.graph_node;
+	e->u.gpu.stream = gpu.stream;
+	e->u.gpu.context = gpu.context;
+	if (kind == XSPROF_EVENT_RUNTIME || kind == XSPROF_EVENT_DRIVER) {
+		if (gpu.thread && gpu.thread <= UINT32_MAX)
+			e->tid = e->end_tid = (uint32_t)gpu.thread;
+		/* What it launched is only known later: it goes then, when it is to go. */
+		if (!xsr_thread_wanted(b->r, e->tid))
+			e->flags |= XSR_EVF_DROP;
+	} else {
+		e->flags |= XSR_EVF_DEVICE;
+		if (kind != XSPROF_EVENT_OVERHEAD)
+			e->device = XSPROF_DEVICE(XSPROF_DEVICE_CUDA, gpu.device);
+	}
+	return xsr_finish_event(b, e);
+}
+
+/* ---- steps, ids that are pushed ------------------------------------------------------------- */
+
+void xsr_end_at(struct xsr_builder *b, uint64_t step, uint64_t ns)
+{
+	struct xsprof_profiler_event *e = &b->r->events[step];
+
+	e->end = ns > e->begin ? ns : e->begin;
+}
+
+int xsr_take_step(struct xsr_builder *b)
+{
+	const struct xsprof_event *ev = b->ev;
+	const char *name = ev->name ? xsr_name_of(b, ev->producer, ev->name) : "ProfilerStep";
+	uint64_t key = xsr_key(ev->producer, ev->name), *open = xsr_map_get(&b->steps, key);
+	struct xsprof_profiler_event *e;
+	struct xsr_buf text = { 0 };
+
+	if (!name)
+		return -ENOMEM;
+	if (open)
+		xsr_end_at(b, *open, ev->ns);
+	if (!xsr_thread_wanted(b->r, ev->tid))
+		return xsr_keep_args(b, XSR_NONE);
+	xsr_printf(&text, "%s#%" PRIu64, name, ev->value);
+	name = text.err ? NULL : xsr_text(&b->r->texts, text.s, text.len);
+	xsr_buf_free(&text);
+	e = xsr_add_event(b, XSPROF_EVENT_ANNOTATION, name, ev->ns, ev->ns);
+	if (!e)
+		return -ENOMEM;
+	e->flags = XSR_EVF_SOFT | XSR_EVF_STEP | XSR_EVF_UNFINISHED;
+	e->u.op.sequence = -1;
+	if (open)
+		b->r->events[*open].flags &= ~XSR_EVF_UNFINISHED;
+	return xsr_map_set(&b->steps, key, b->r->nr - 1) ? -ENOMEM : xsr_finish_event(b, e);
+}
+
+int xsr_take_push(struct xsr_builder *b)
+{
+	struct xsr_thread *th = xsr_thread_get(&b->threads, b->ev->producer, b->ev->tid);
+	struct xsprof_profiler_event *e;
+
+	if (!th)
+		return -ENOMEM;
+	if (th->nr_pushed == MAX_PUSHED) {
+		th->too_deep++;
+		return 0;
+	}
+	e = xsr_add_event(b, XSR_KIND_PUSHED, "", b->ev->ns, UINT64_MAX);
+	if (!e)
+		return -ENOMEM;
+	e->flags = XSR_EVF_SOFT | XSR_EVF_DROP;
+	e->correlation = b->ev->value;
+	return xsr_push(&th->pushed, &th->nr_pushed, &th->room_pushed, b->r->nr - 1);
+}
+
+int xsr_take_pop(struct xsr_builder *b)
+{
+	struct xsr_thread *th = xsr_thread_get(&b->threads, b->ev->producer, b->ev->tid);
+
+	if (!th)
+		return -ENOMEM;
+	if (th->too_deep)
+		th->too_deep--;
+	else if (th->nr_pushed)
+		xsr_end_at(b, th->pushed[--th->nr_pushed], b->ev->ns);
+	return 0;
+}
+
+/* ---- what takes no time --------------------------------------------------------------------- */
+
+static int64_t bytes_of(uint64_t bytes)
+{
+	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+int xsr_take_memory(struct xsr_builder *b)
+{
+	const struct xsprof_event *ev = b->ev;
+	struct xsprof_profiler_event *e;
+	struct xsprof_rec_mem mem;
+
+	if (ev->rec_size < sizeof(mem) || !xsr_wants(b->r, profile_memory) ||
+	    !xsr_thread_wanted(b->r, ev->tid))
+		return xsr_keep_args(b, XSR_NONE);
+	memcpy(&mem, ev->rec, sizeof(mem));
+	e = xsr_add_event(b, XSPROF_EVENT_MEMORY, xsr_text(&b->r->texts, "[memory]", 8), ev->ns,
+			  ev->ns);
+	if (!e)
+		return -ENOMEM;
+	e->flags = XSR_EVF_INSTANT;
+	e->device = ev->aux;
+	e->u.mem.address = ev->value;
+	e->u.mem.bytes = ev->type == XSPROF_REC_ALLOC ? bytes_of(mem.bytes) : -bytes_of(mem.bytes);
+	e->u.mem.allocated = mem.total_allocated;
+	e->u.mem.reserved = mem.total_reserved;
+	return xsr_finish_event(b, e);
+}
+
+static void read_out_of_memory(struct xsr_builder *b, struct xsprof_profiler_event *e)
+{
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	while (xsprof_trace_args(b->ev, &pos, &arg)) {
+		const char *key = xsprof_trace_name(b->r->trace, e->producer, arg.key);
+
+		if (arg.type != XSPROF_ARG_U64 && arg.type != XSPROF_ARG_I64)
+			continue;
+		if (!strcmp(key, "Bytes"))
+			e->u.mem.bytes = arg.u.i64;
+		else if (!strcmp(key, "Total Allocated"))
+			e->u.mem.allocated = arg.u.u64;
+		else if (!strcmp(key, "Total Reserved"))
+			e->u.mem.reserved = arg.u.u64;
+		else if (!strcmp(key, "Device"))
+			e->device = (uint32_t)arg.u.u64;
+	}
+}
+
+int xsr_take_instant(struct xsr_builder *b)
+{
+	const struct xsprof_event *ev = b->ev;
+	const char *name = xsr_name_of(b, ev->producer, ev->name);
+	struct xsprof_profiler_event *e;
+	bool oom;
+
+	if (!name)
+		return -ENOMEM;
+	oom = !strcmp(name, "[OutOfMemory]") &&
+	      !strcmp(xsprof_trace_category(b->r->trace, ev->producer, ev->name), "profiler");
+	if (!xsr_thread_wanted(b->r, ev->tid) || (oom && !xsr_wants(b->r, profile_memory)))
+		return xsr_keep_args(b, XSR_NONE);
+	e = xsr_add_event(b, oom ? XSPROF_EVENT_OUT_OF_MEMORY : XSPROF_EVENT_INSTANT, name, ev->ns,
+			  ev->ns);
+	if (!e)
+		return -ENOMEM;
+	e->flags = XSR_EVF_INSTANT;
+	if (ev->type == XSPROF_REC_ASYNC_INSTANT)
+		e->flags |= XSR_EVF_ASYNC;
+	if (oom)
+		read_out_of_memory(b, e);
+	else
+		e->u.op.sequence = -1;
+	return xsr_finish_event(b, e);
+}
