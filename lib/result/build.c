@@ -382,9 +382,10 @@ static int make(struct xsr_builder *b)
 	err = xsr_tree_make(b->r);
 	if (!err)
 		err = xsr_link(b->r);
-	if (!err)
-		err = xsr_tree_drop(b->r);
-	return err > 0 ? xsr_tree_make(b->r) : err;
+	if (err)
+		return err;
+	xsr_tree_drop(b->r);
+	return xsr_tree_make(b->r);
 }
 
 int xsr_build(struct xsprof_result *r)

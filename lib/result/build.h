@@ -109,9 +109,12 @@ void xsr_end_at(struct xsr_builder *b, uint64_t index, uint64_t ns);
 void xsr_tree_sort(struct xsprof_result *result);
 /* Finds out what is inside what.  Return: 0, -ENOMEM. */
 int xsr_tree_make(struct xsprof_result *result);
-/* Gives ops their numbers, says which op launched what, and marks what is left out then. */
+/*
+ * Gives ops their numbers, says which op launched what, and marks what is left out then.  The tree
+ * has to be made again.
+ */
 int xsr_link(struct xsprof_result *result);
-/* Takes out what is marked so.  Return: 1 there was something, 0, -ENOMEM. */
-int xsr_tree_drop(struct xsprof_result *result);
+/* Takes out what is marked so; the tree has to be made again then. */
+void xsr_tree_drop(struct xsprof_result *result);
 
 #endif /* XSR_BUILD_H */

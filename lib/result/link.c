@@ -114,7 +114,7 @@ static void link_calls(struct xsprof_result *r, const struct list *ops)
 		if (!by)
 			continue;
 		e->linked = by->correlation;
-		/* Until the tree is done: which op that is. */
+		/* Until the tree is made again: which op that is. */
 		e->self = by - r->events;
 		if (by->kind == XSR_KIND_PUSHED) {
 			const struct known *op = find(ops, e->linked, e->producer, false);
@@ -175,14 +175,9 @@ int xsr_link(struct xsprof_result *r)
 		if (e->flags & XSR_EVF_DEVICE && e->kind >= XSPROF_EVENT_KERNEL)
 			link_device(r, e, &calls, &ops);
 	}
-	for (uint32_t i = 0; i < r->nr; i++) {
-		struct xsprof_profiler_event *e = &r->events[i];
-
-		if (!activity_wanted(r, e->kind))
-			e->flags |= XSR_EVF_DROP;
-		if (is_call(e))
-			e->self = e->end - e->begin;
-	}
+	for (uint32_t i = 0; i < r->nr; i++)
+		if (!activity_wanted(r, r->events[i].kind))
+			r->events[i].flags |= XSR_EVF_DROP;
 out:
 	free(calls.list);
 	free(ops.list);

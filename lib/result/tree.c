@@ -161,14 +161,14 @@ int xsr_tree_make(struct xsprof_result *r)
 
 /* ---- leaving out ---------------------------------------------------------------------------- */
 
-int xsr_tree_drop(struct xsprof_result *r)
+void xsr_tree_drop(struct xsprof_result *r)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < r->nr; i++)
 		nr += !(r->events[i].flags & XSR_EVF_DROP);
 	if (nr == r->nr)
-		return 0;
+		return;
 	/* New places first, where the tree is made anew anyway; links of devices go by them. */
 	for (uint32_t i = 0, to = 0; i < r->nr; i++)
 		r->events[i].child = r->events[i].flags & XSR_EVF_DROP ? XSR_NONE : to++;
@@ -183,5 +183,4 @@ int xsr_tree_drop(struct xsprof_result *r)
 		if (!(r->events[i].flags & XSR_EVF_DROP))
 			r->events[to++] = r->events[i];
 	r->nr = nr;
-	return 1;
 }
