@@ -348,7 +348,9 @@ static void cut(struct xsr_builder *b)
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct xsprof_profiler_event *e = &r->events[i];
 
-		if (e->end < from || e->begin > to) {
+		/* A range that ends or begins right there is outside; a point is not. */
+		if (e->end < from || e->begin > to || (e->begin < e->end &&
+						       (e->end == from || e->begin == to))) {
 			e->flags |= XSR_EVF_DROP;
 			continue;
 		}
@@ -393,8 +395,11 @@ int xsr_build(struct xsprof_result *r)
 	struct xsr_builder b = { .r = r };
 	const char *why;
 
-	if (r->built || r->failed)
+	if (r->failed)
 		return r->failed;
+	r->error[0] = 0;
+	if (r->built)
+		return 0;
 	r->failed = make(&b);
 	xsprof_pairer_free(b.pairer);
 	xsr_threads_free(&b.threads);
