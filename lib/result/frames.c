@@ -156,6 +156,15 @@ static const struct xsr_address *address_of(struct xsprof_result *r, uint32_t pr
 
 /* ---- one stack ------------------------------------------------------------------------------ */
 
+/* What begins an op is inlined into who does, who is the first that anybody asked for. */
+static bool is_begin(const char *frame)
+{
+	static const char name[] = "xsprof_op_begin";
+
+	return !strncmp(frame, name, sizeof(name) - 1) &&
+	       (frame[sizeof(name) - 1] == ' ' || !frame[sizeof(name) - 1]);
+}
+
 static const struct xsr_stack *make_stack(struct xsprof_result *r, uint32_t producer, uint32_t id)
 {
 	const struct xsr_address *a;
@@ -178,7 +187,7 @@ static const struct xsr_stack *make_stack(struct xsprof_result *r, uint32_t prod
 	stack->nr = 0;
 	for (size_t i = 0; i < nr; i++) {
 		a = address_of(r, producer, raw[i]);
-		for (uint32_t k = 0; a && k < a->nr; k++)
+		for (uint32_t k = !i && a && is_begin(a->frames[0]); a && k < a->nr; k++)
 			stack->frames[stack->nr++] = a->frames[k];
 	}
 	if (left_out) {

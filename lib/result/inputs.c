@@ -42,6 +42,9 @@ static void put_dims(struct lister *l, const struct xsr_value *value)
 		nr = l->what == XSR_SHAPES ? t.nr_sizes : t.nr_strides;
 		/* Strides that nobody gave are none; sizes there always are. */
 		ndim = l->what == XSR_SHAPES || nr ? t.ndim : 0;
+		/* Of one that says it has hundreds no more than a record could hold. */
+		if (ndim > XSPROF_TENSOR_DIMS)
+			ndim = XSPROF_TENSOR_DIMS;
 		for (uint32_t i = 0; i < ndim; i++)
 			xsr_printf(l->b, "%s%" PRId64, i ? "," : "", i < nr ? dims[i] : -1);
 	}
