@@ -93,9 +93,7 @@ itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 # The producer's library also carries the ring reader and the capture writer, so that a
 # program can record itself; by name they are lib/trace/ring-*.c and lib/trace/cap-*.c.
 user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c))
-# Results are there with the header of profiling sessions.
-result_srcs	:= $(if $(wildcard lib/include/xsprof/profiler.h),$(wildcard lib/result/*.c))
-result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c,$(result_srcs))
+result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c,$(wildcard lib/result/*.c))
 trace_srcs	:= $(sort $(wildcard lib/trace/*.c lib/out/*.c) $(result_srcs))
 tools_srcs	:= $(sort $(wildcard tools/*.c tools/out/*.c))
 itt_srcs	:= $(sort $(wildcard tools/collect/itt*.c))

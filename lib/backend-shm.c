@@ -118,6 +118,16 @@ static int lock_file(int fd)
 	return fcntl(fd, F_SETLK, &fl) ? -errno : 0;
 }
 
+/*
+ * Whoever has opened our file here once more has let go of the lock with his close().  Meanwhile
+ * the recorder saw by our mapping that we live.
+ */
+void xsp_shm_relock(void)
+{
+	if (xsp_kept.fd >= 0 && xsp_set.ctl && !xsp_set.ctl->id)
+		(void)lock_file(xsp_kept.fd);
+}
+
 /**
  * xsp_shm_note() - tell the recorder why this process does not record
  * @session: the session's directory

@@ -64,6 +64,7 @@ struct xsp_backend {
 /* ---- backend-shm.c ---- */
 int xsp_shm_attach(const struct xsp_want *want) XSP_HIDDEN;
 int xsp_shm_session(const char *session) XSP_HIDDEN;
+void xsp_shm_relock(void) XSP_HIDDEN;
 void xsp_shm_note(const char *session, const char *text) XSP_HIDDEN;
 
 /* ---- backend-device.c ---- */

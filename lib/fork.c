@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "profiler/local.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18	/* Linux 4.14 */
@@ -40,6 +41,7 @@ static void forget_parent(void)
 	fork_locked = false;
 	xsp_thread_forget();
 	xsp_self_record_forget();
+	xsp_profiler_forget();
 	xsp_set.nr = 0;
 	if (xsp_set.state == XSP_ATTACHED)
 		xsp_set.state = XSP_DETACHED;

@@ -122,6 +122,7 @@ extern struct xsprof_ring_writer xsp_closed_ring XSP_HIDDEN;
  * @named: its name is in the arena
  * @deep: begins left out beyond what @skips can hold
  * @resumed: xsp_resumed as it was when @skips was last looked at
+ * @session: the profiler's session that it has joined, 0 for none
  */
 struct xsp_thread {
 	uint64_t	hdr;
@@ -131,6 +132,7 @@ struct xsp_thread {
 	uint32_t	named;
 	uint32_t	deep;
 	uint32_t	resumed;
+	uint32_t	session;
 };
 
 /*
@@ -156,6 +158,12 @@ void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uin
 	XSP_HIDDEN;
 
 void xsp_kick(void) XSP_HIDDEN;
+
+/* ---- marker.c ---- */
+/* A range begins.  false: it is deeper than is remembered of ranges left out, and is one. */
+bool xsp_range_begins(void) XSP_HIDDEN;
+/* An op of which there is no more to say. */
+void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id) XSP_HIDDEN;
 
 /* ---- emit.c ---- */
 void xsp_emit_record(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)

@@ -91,14 +91,19 @@ static bool skips_pop(struct xsp_thread *t)
 	return skipped;
 }
 
-static XSP_COLD void begin_entering(xsprof_name_t name)
+XSP_COLD bool xsp_range_begins(void)
 {
 	forget_stale_skips(&xsp_thread);
-	if (unlikely(xsp_thread.skips) && skips_push(&xsp_thread, 0)) {
-		xsp_count_late();
-		return;
-	}
-	put_entering(XSPROF_REC_BEGIN, name, 0);
+	if (likely(!xsp_thread.skips) || !skips_push(&xsp_thread, 0))
+		return true;
+	xsp_count_late();
+	return false;
+}
+
+static XSP_COLD void begin_entering(uint32_t type, uint64_t a, uint64_t b)
+{
+	if (xsp_range_begins())
+		put_entering(type, a, b);
 }
 
 static XSP_COLD void end_entering(void)
@@ -114,11 +119,23 @@ void xsprof_emit_begin(xsprof_name_t name)
 	uint64_t tid = xsp_thread.hdr;
 
 	if (xsp_not_short(tid)) {
-		begin_entering(name);
+		begin_entering(XSPROF_REC_BEGIN, name, 0);
 		return;
 	}
 	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_BEGIN), name, 0)))
 		put_slowly(HDR(tid, XSPROF_REC_BEGIN), name, 0);
+}
+
+void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (xsp_not_short(tid)) {
+		begin_entering(XSPROF_REC_OP, WORD(name, scope), id);
+		return;
+	}
+	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id)))
+		put_slowly(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id);
 }
 
 void xsprof_emit_end(void)

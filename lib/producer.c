@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "profiler/local.h"
 #include "trace/ring-clock.h"
 
 union xsprof_ctl_page xsprof_ctl_page;
@@ -128,6 +129,7 @@ static int attach(void)
 	err = choose(&want);
 	if (err < 0)
 		goto out;
+	xsp_stacks_forget();
 	xsp_names_publish();
 	xsp_facts_add();
 	xsp_set.nr = xsp_set.nr_rings;
@@ -200,6 +202,8 @@ XSP_COLD int xsp_attach(void)
 				   __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED),
 				   __ATOMIC_RELAXED);
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+	if (!err)
+		xsp_ops_update();
 	if (!err && xsp_config.prefault)
 		prefault();
 	if (err && err != -EBUSY && err != -ENOTCONN && err != -EACCES && xsp_config.session)
@@ -242,6 +246,7 @@ __attribute__((destructor(101))) static void library_exit(void)
 
 	/* A child by a raw clone() has nothing of its parent's to end. */
 	xsp_fork_check();
+	xsp_profiler_exit();
 	if (xsp_attached())
 		xsp_kept.backend->goodbye();
 	if (self_recording)
@@ -258,6 +263,7 @@ static void detach(void)
 	xsp_kept.backend->let_go(true);
 	xsp_layout_clear();
 	xsp_thread_forget();
+	xsp_ops_update();
 }
 
 int xsprof_init(const struct xsprof_options *opts)

@@ -19,7 +19,7 @@
 
 #include <stdarg.h>
 
-#include <xsprof/profiler.h>
+#include <xsprof/result.h>
 #include <xsprof/trace.h>
 
 #define XSR_MAX_EVENTS	0xfffffff0u

@@ -59,7 +59,7 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	};
 
 	/* A program that records itself said goodbye and still runs: nobody reads it after this. */
-	if (p->pid == getpid())
+	if (p->pid == getpid() && !p->rf.peek)
 		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
 	xsp_producer_exit(&d->st, p, exit);

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The session: begun, joined, toggled, ended.  Owns which session runs and what it was asked for.
+ * One at a time in a process, as GPUs have one profiler at a time.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xsprof/result.h>
+
+#include "session.h"
+
+/* Of another library, where the program has it. */
+#pragma weak xsprof_result_open
+
+static struct {
+	pthread_mutex_t			lock;
+	bool				running;
+	uint32_t			number;		/* of the latest session, never 0 */
+	uint32_t			owner;		/* thread that began it */
+	struct xsprof_profiler_config	config;
+	struct xsprof_experimental	experimental;
+	uint32_t			activities;
+	uint32_t			scopes;
+	bool				all_threads;
+	uint64_t			from_ns;
+	struct xsp_recorder		*recorder;
+	uint32_t			*tids;
+	uint32_t			nr_tids;
+	uint32_t			room_tids;
+	char				**keys;
+	char				**values;
+	uint32_t			nr_metadata;
+} s = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+#define METADATA_MAX	1024u
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- what was asked for --------------------------------------------------------------------- */
+
+/* Return: 0; -EINVAL, -E2BIG. */
+static int copy_sized(void *to, size_t size, const void *from, size_t least)
+{
+	size_t has = *(const size_t *)from;
+
+	if (has < least)
+		return -EINVAL;
+	for (size_t i = size; i < has; i++)
+		if (((const char *)from)[i])
+			return -E2BIG;
+	memset(to, 0, size);
+	memcpy(to, from, has < size ? has : size);
+	*(size_t *)to = size;
+	return 0;
+}
+
+static bool records(uint32_t state)
+{
+	return state != XSPROF_PROFILER_NVTX && state != XSPROF_PROFILER_ITT &&
+	       state != XSPROF_PROFILER_PRIVATEUSE1;
+}
+
+int xsp_session_copy(const struct xsprof_profiler_config *config,
+		     struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
+{
+	int err;
+
+	if (!config)
+		return -EINVAL;
+	err = copy_sized(to, sizeof(*to), config,
+			 offsetof(struct xsprof_profiler_config, experimental));
+	if (err)
+		return err;
+	if (to->state <= XSPROF_PROFILER_DISABLED || to->state >= XSPROF_PROFILER_STATES)
+		return -EINVAL;
+	*experimental = (struct xsprof_experimental){ .size = sizeof(*experimental) };
+	if (to->experimental)
+		err = copy_sized(experimental, sizeof(*experimental), to->experimental,
+				 offsetof(struct xsprof_experimental, custom));
+	to->experimental = experimental;
+	return err;
+}
+
+static uint32_t flags_of(const struct xsprof_profiler_config *config)
+{
+	return (config->report_input_shapes || config->with_flops ? XSP_OPS_INPUTS : 0) |
+	       (config->with_stack ? XSP_OPS_STACK : 0) |
+	       (config->with_modules ? XSP_OPS_MODULES : 0) |
+	       (config->profile_memory ? XSP_OPS_MEMORY : 0);
+}
+
+static uint32_t mirror_of(uint32_t state)
+{
+	switch (state) {
+	case XSPROF_PROFILER_NVTX:
+		return XSP_MIRROR_NVTX;
+	case XSPROF_PROFILER_ITT:
+		return XSP_MIRROR_ITT;
+	case XSPROF_PROFILER_PRIVATEUSE1:
+		return XSP_MIRROR_BACKEND;
+	default:
+		return 0;
+	}
+}
+
+/* ---- who is in it --------------------------------------------------------------------------- */
+
+static uint32_t this_thread(void)
+{
+	return (uint32_t)gettid();
+}
+
+static int add_tid(void)
+{
+	uint32_t tid = this_thread();
+
+	for (uint32_t i = 0; i < s.nr_tids; i++)
+		if (s.tids[i] == tid)
+			return 0;
+	if (s.nr_tids == s.room_tids) {
+		uint32_t room = s.room_tids ? 2 * s.room_tids : 16;
+		void *tids = realloc(s.tids, room * sizeof(*s.tids));
+
+		if (!tids)
+			return -ENOMEM;
+		s.tids = tids;
+		s.room_tids = room;
+	}
+	s.tids[s.nr_tids++] = tid;
+	return 0;
+}
+
+int xsprof_enable_profiler_in_child_thread(void)
+{
+	int err, saved = errno;
+
+	pthread_mutex_lock(&s.lock);
+	err = !s.running ? -ENOENT : xsp_thread.session == s.number ? -EALREADY : add_tid();
+	if (!err)
+		xsp_thread.session = s.number;
+	pthread_mutex_unlock(&s.lock);
+	errno = saved;
+	return err;
+}
+
+int xsprof_disable_profiler_in_child_thread(void)
+{
+	int err = -ENOENT;
+
+	pthread_mutex_lock(&s.lock);
+	if (s.running && xsp_thread.session == s.number)
+		err = 0;
+	pthread_mutex_unlock(&s.lock);
+	xsp_thread.session = 0;
+	return err;
+}
+
+bool xsprof_is_profiler_enabled_in_main_thread(void)
+{
+	return __atomic_load_n(&s.running, __ATOMIC_ACQUIRE);
+}
+
+enum xsprof_profiler_state xsprof_profiler_state(void)
+{
+	enum xsprof_profiler_state state = XSPROF_PROFILER_DISABLED;
+
+	pthread_mutex_lock(&s.lock);
+	if (s.running && (s.all_threads || xsp_thread.session == s.number))
+		state = s.config.state;
+	pthread_mutex_unlock(&s.lock);
+	return state;
+}
+
+/* ---- begin ---------------------------------------------------------------------------------- */
+
+static void drop_metadata(void)
+{
+	for (uint32_t i = 0; i < s.nr_metadata; i++) {
+		free(s.keys[i]);
+		free(s.values[i]);
+	}
+	free(s.keys);
+	free(s.values);
+	s.keys = s.values = NULL;
+	s.nr_metadata = 0;
+}
+
+/* The lock is held. */
+static int begin(const struct xsprof_profiler_config *config,
+		 const struct xsprof_experimental *experimental, uint32_t activities,
+		 uint32_t scopes)
+{
+	uint32_t wanted;
+	int err = 0;
+
+	s.nr_tids = 0;
+	drop_metadata();
+	if (records(config->state))
+		err = xsp_recorder_open(config, &s.recorder);
+	if (!err)
+		err = add_tid();
+	if (err)
+		return err;
+	if (!++s.number)
+		s.number = 1;
+	s.owner = this_thread();
+	s.config = *config;
+	s.experimental = *experimental;
+	s.config.experimental = &s.experimental;
+	s.activities = activities;
+	s.scopes = scopes ? scopes : XSPROF_OP_ALL;
+	s.all_threads = experimental->all_threads ||
+			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
+	s.from_ns = now_ns();
+	xsp_thread.session = s.number;
+	wanted = activities & XSPROF_ACTIVITY(CPU) ? s.scopes : 0;
+	if (!s.all_threads)
+		wanted |= XSP_OP_JOINED;
+	if (mirror_of(config->state))
+		wanted |= XSP_OP_MIRROR;
+	__atomic_store_n(&s.running, true, __ATOMIC_RELEASE);
+	xsp_ops_session(s.number, wanted, flags_of(config), mirror_of(config->state));
+	return 0;
+}
+
+static int check(const struct xsprof_profiler_config *config, uint32_t activities,
+		 struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
+{
+	int err = xsp_session_copy(config, to, experimental);
+
+	if (!err && (!activities || activities >> XSPROF_ACTIVITIES))
+		err = -EINVAL;
+	return err;
+}
+
+int xsprof_prepare_profiler(const struct xsprof_profiler_config *config, uint32_t activities)
+{
+	struct xsprof_profiler_config to;
+	struct xsprof_experimental experimental;
+	int err = check(config, activities, &to, &experimental), saved = errno;
+
+	if (err)
+		return err;
+	/* Making the process a producer is what takes the time. */
+	pthread_mutex_lock(&s.lock);
+	err = s.running ? -EBUSY : records(to.state) ? xsp_recorder_prepare(&to) : 0;
+	pthread_mutex_unlock(&s.lock);
+	errno = saved;
+	return err;
+}
+
+int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t activities,
+		      uint32_t scopes)
+{
+	struct xsprof_profiler_config to;
+	struct xsprof_experimental experimental;
+	int err = check(config, activities, &to, &experimental);
+
+	if (!err && scopes & ~XSPROF_OP_ALL)
+		err = -EINVAL;
+	if (err)
+		return err;
+	pthread_mutex_lock(&s.lock);
+	err = s.running ? -EBUSY : begin(&to, &experimental, activities, scopes);
+	pthread_mutex_unlock(&s.lock);
+	return err;
+}
+
+int xsprof_enable_profiler(const struct xsprof_profiler_config *config, uint32_t activities,
+			   uint32_t scopes)
+{
+	int saved = errno, err = xsp_schedule_runs() ? -EBUSY :
+				 xsp_session_begin(config, activities, scopes);
+
+	errno = saved;
+	return err;
+}
+
+/* What was recorded until now was to warm up. */
+void xsp_session_restart(void)
+{
+	pthread_mutex_lock(&s.lock);
+	s.from_ns = now_ns();
+	pthread_mutex_unlock(&s.lock);
+}
+
+int xsprof_toggle_collection(bool on, uint32_t activities)
+{
+	int err = -ENOENT;
+
+	pthread_mutex_lock(&s.lock);
+	if (s.running) {
+		err = 0;
+		if (!activities || activities & XSPROF_ACTIVITY(CPU))
+			xsp_ops_toggle(on);
+	}
+	pthread_mutex_unlock(&s.lock);
+	return err;
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+/* @json is taken over. */
+static int add_metadata(const char *key, char *json)
+{
+	char *copy = strdup(key), **keys, **values;
+	int err = -ENOMEM;
+
+	pthread_mutex_lock(&s.lock);
+	keys = realloc(s.keys, (s.nr_metadata + 1) * sizeof(*keys));
+	if (keys)
+		s.keys = keys;
+	values = realloc(s.values, (s.nr_metadata + 1) * sizeof(*values));
+	if (values)
+		s.values = values;
+	if (!s.running)
+		err = -ENOENT;
+	else if (s.nr_metadata >= METADATA_MAX)
+		err = -E2BIG;
+	else if (copy && json && keys && values)
+		err = 0;
+	if (!err) {
+		s.keys[s.nr_metadata] = copy;
+		s.values[s.nr_metadata++] = json;
+	}
+	pthread_mutex_unlock(&s.lock);
+	if (err) {
+		free(copy);
+		free(json);
+	}
+	return err;
+}
+
+int xsprof_profiler_add_metadata(const char *key, const char *value)
+{
+	int saved = errno, err;
+
+	if (!key || !*key || !value)
+		return -EINVAL;
+	err = add_metadata(key, xsp_json_string(value));
+	errno = saved;
+	return err;
+}
+
+int xsprof_profiler_add_metadata_json(const char *key, const char *json)
+{
+	int saved = errno, err;
+
+	if (!key || !*key || !json || !xsp_json_valid(json))
+		return -EINVAL;
+	err = add_metadata(key, strdup(json));
+	errno = saved;
+	return err;
+}
+
+/* ---- end ------------------------------------------------------------------------------------ */
+
+typedef int (*open_fn)(const char *, const struct xsprof_result_options *,
+		       struct xsprof_result **);
+
+/* The program has the other library, or it is to be had. */
+static open_fn find_open(void)
+{
+	void *lib;
+
+	if (xsprof_result_open)
+		return xsprof_result_open;
+	lib = dlopen("libxsprof-trace.so.0", RTLD_NOW | RTLD_LOCAL);
+	return lib ? (open_fn)dlsym(lib, "xsprof_result_open") : NULL;
+}
+
+static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
+{
+	struct xsprof_result_options opts = {
+		.size = sizeof(opts), .from_ns = s.from_ns, .to_ns = to_ns,
+		.pid = (uint32_t)getpid(), .tids = s.tids,
+		.nr_tids = s.all_threads ? 0 : s.nr_tids,
+		.activities = s.activities, .scopes = s.scopes, .config = &s.config,
+		.keys = (const char *const *)s.keys, .values = (const char *const *)s.values,
+		.nr_metadata = s.nr_metadata,
+	};
+	open_fn open_result = find_open();
+	char path[64];
+
+	if (!open_result)
+		return -ENOSYS;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open_result(path, &opts, result);
+}
+
+/* The lock is held. */
+static int end(struct xsprof_result **result)
+{
+	uint64_t to_ns = now_ns();
+	int fd = -1, err = 0, opened = 0;
+
+	xsp_ops_session(0, 0, 0, 0);
+	__atomic_store_n(&s.running, false, __ATOMIC_RELEASE);
+	if (s.recorder) {
+		err = xsp_recorder_close(s.recorder, &fd);
+		s.recorder = NULL;
+	}
+	if (fd >= 0 && result)
+		opened = make_result(fd, to_ns, result);
+	if (fd >= 0)
+		close(fd);
+	return opened ? opened : err;
+}
+
+int xsp_session_end(struct xsprof_result **result)
+{
+	int err;
+
+	if (result)
+		*result = NULL;
+	pthread_mutex_lock(&s.lock);
+	err = s.running ? end(result) : -ENOENT;
+	pthread_mutex_unlock(&s.lock);
+	return err;
+}
+
+int xsprof_disable_profiler(struct xsprof_result **result)
+{
+	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result);
+
+	/* A schedule that waits has no session under way. */
+	err = ended == -ENOENT ? err : ended;
+	errno = saved;
+	return err;
+}
+
+/* ---- fork and exit -------------------------------------------------------------------------- */
+
+void xsp_profiler_forget(void)
+{
+	pthread_mutex_init(&s.lock, NULL);
+	xsp_recorder_forget(s.recorder);
+	s.recorder = NULL;
+	s.running = false;
+	xsp_thread.session = 0;
+	xsp_schedule_forget();
+	xsp_ops_session(0, 0, 0, 0);
+}
+
+void xsp_profiler_exit(void)
+{
+	if (s.running)
+		(void)xsp_session_end(NULL);
+	xsp_recorder_exit();
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The session as schedules and shims drive it.
+ */
+#ifndef XSP_PROFILER_SESSION_H
+#define XSP_PROFILER_SESSION_H
+
+#include "local.h"
+#include "mirror.h"
+void xsp_ondemand_step(void) XSP_HIDDEN __attribute__((weak));
+
+/* Of the callbacks of a backend; the others are mirror.h's. */
+#define XSP_MIRROR_BACKEND	(1u << 8)
+
+/*
+ * A configuration of any version, checked; @to points to @experimental.  What they point to stays
+ * the caller's.
+ */
+int xsp_session_copy(const struct xsprof_profiler_config *config,
+		     struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
+	XSP_HIDDEN;
+/* As the public functions, without a look at schedules. */
+int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t activities,
+		      uint32_t scopes) XSP_HIDDEN;
+int xsp_session_end(struct xsprof_result **result) XSP_HIDDEN;
+void xsp_session_restart(void) XSP_HIDDEN;
+
+/* ---- schedule.c ---- */
+bool xsp_schedule_runs(void) XSP_HIDDEN;
+/* No session comes any more.  Return: 0; -ENOENT: there was no schedule. */
+int xsp_schedule_end(void) XSP_HIDDEN;
+void xsp_schedule_forget(void) XSP_HIDDEN;
+
+/* ---- json.c ---- */
+/* A string as JSON; malloc()ed, NULL: no memory. */
+char *xsp_json_string(const char *text) XSP_HIDDEN;
+bool xsp_json_valid(const char *json) XSP_HIDDEN;
+
+#endif /* XSP_PROFILER_SESSION_H */
