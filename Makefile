@@ -93,7 +93,8 @@ itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 # The producer's library also carries the ring reader and the capture writer, so that a
 # program can record itself; by name they are lib/trace/ring-*.c and lib/trace/cap-*.c.
 user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c))
-result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c,$(wildcard lib/result/*.c))
+result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c, \
+		   $(wildcard lib/result/*.c))
 trace_srcs	:= $(sort $(wildcard lib/trace/*.c lib/out/*.c) $(result_srcs))
 tools_srcs	:= $(sort $(wildcard tools/*.c tools/out/*.c))
 itt_srcs	:= $(sort $(wildcard tools/collect/itt*.c))

@@ -159,7 +159,7 @@ static void *look(void *data)
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		struct timespec ts = { 0, 0 };
 
-		/* Who closes all descriptors has closed ours, and nothing is written to another's. */
+		/* Who closes all descriptors closes ours: nothing is written to another's. */
 		if (!xsp_fd_is(&r->file, r->fd))
 			return NULL;
 		ts.tv_nsec = xsp_drain_step(r->drain) % 1000000000u;

@@ -12,7 +12,7 @@ static struct {
 	pthread_mutex_t			lock;
 	bool				on;
 	bool				in_session;
-	uint64_t			step;		/* of the program, with or without a schedule */
+	uint64_t			step;		/* of the program */
 	uint64_t			first;		/* step at which the schedule began */
 	struct xsprof_schedule		schedule;
 	struct xsprof_profiler_config	config;

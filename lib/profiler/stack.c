@@ -67,7 +67,8 @@ static uint32_t walk(uintptr_t frame, uintptr_t caller, uint64_t *address, uint3
 	address[0] = caller;
 	*left = 0;
 	while (frame && !(frame & 7) && end >= 16 && frame <= end - 16) {
-		uintptr_t next = ((const uintptr_t *)frame)[0], from = ((const uintptr_t *)frame)[1];
+		const uintptr_t *words = (const uintptr_t *)frame;
+		uintptr_t next = words[0], from = words[1];
 
 		if (!from)
 			break;
@@ -109,7 +110,8 @@ static void build_id(const struct dl_phdr_info *info, char *text, size_t size)
 
 		while (ph->p_type == PT_NOTE && end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
 			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
-			size_t name = (note->n_namesz + 3u) & ~3u, desc = (note->n_descsz + 3u) & ~3u;
+			size_t name = (note->n_namesz + 3u) & ~3u;
+			size_t desc = (note->n_descsz + 3u) & ~3u;
 			const unsigned char *id = (const unsigned char *)(note + 1) + name;
 
 			if (name > (size_t)(end - at) || desc > (size_t)(end - at))

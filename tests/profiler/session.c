@@ -248,7 +248,8 @@ static void run_children(void)
 {
 	pthread_t a, b;
 
-	if (pthread_create(&a, NULL, child, (void *)&config) || pthread_create(&b, NULL, child, NULL))
+	if (pthread_create(&a, NULL, child, (void *)&config) ||
+	    pthread_create(&b, NULL, child, NULL))
 		tap_bail("no threads");
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);

@@ -236,7 +236,7 @@ size_t xsprof_table_nr_rows(const struct xsprof_table *table);
 const struct xsprof_table_row *xsprof_table_row(const struct xsprof_table *table, size_t index);
 /* The sums over all rows, with @count of all. */
 const struct xsprof_table_row *xsprof_table_total(const struct xsprof_table *table);
-/* As text with @rows of them (0: all), columns as wide as they need; free() it.  NULL: no memory. */
+/* As text with @rows of them (0: all), columns as wide as they need; free() it.  NULL: no room. */
 char *xsprof_table_text(const struct xsprof_table *table, size_t rows);
 void xsprof_table_free(struct xsprof_table *table);
 
