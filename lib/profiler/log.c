@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Messages on standard error, for who asked for them: KINETO_LOG_LEVEL in the environment is the
+ * lowest level that is written.  Where it is not set, nothing ever is.  One write() a message;
+ * never waits, never allocates, never changes errno.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "profiler/kineto-env.h"
+#include "profiler/log.h"
+
+#define LINE_MAX_	512
+
+/**
+ * xsp_log() - tell who asked for it
+ * @level: how much it matters
+ * @fmt: "object: reason", as printf(); no newline
+ *
+ * What is not to be printed becomes '?': parts of messages come from other processes, and are
+ * not to write to somebody's terminal.
+ */
+void xsp_log(enum xsp_log_level level, const char *fmt, ...)
+{
+	char line[LINE_MAX_];
+	int err = errno, at, n;
+	va_list ap;
+
+	if ((int)level < __atomic_load_n(&xsp_kineto_env.log_level, __ATOMIC_RELAXED))
+		return;
+	at = snprintf(line, sizeof(line), "xsprof: ");
+	va_start(ap, fmt);
+	n = vsnprintf(line + at, sizeof(line) - at, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		goto out;
+	n += at;
+	if (n > (int)sizeof(line) - 1)
+		n = sizeof(line) - 1;
+	for (int i = 0; i < n; i++)
+		if (line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	line[n++] = '\n';
+	/* Nobody is there to be told that this went wrong. */
+	if (write(STDERR_FILENO, line, n) < 0)
+		goto out;
+out:
+	errno = err;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Messages of what runs in threads of the library's own, where no caller takes an error.
+ */
+#ifndef XSP_PROFILER_LOG_H
+#define XSP_PROFILER_LOG_H
+
+#include "internal.h"
+
+/* Kineto's numbers. */
+enum xsp_log_level {
+	XSP_LOG_VERBOSE = 0,
+	XSP_LOG_INFO,
+	XSP_LOG_WARNING,
+	XSP_LOG_STAGE,
+	XSP_LOG_ERROR,
+};
+
+void xsp_log(enum xsp_log_level level, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3))) XSP_HIDDEN;
+
+#endif /* XSP_PROFILER_LOG_H */
