@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Who records on demand where the program has registered no client of its own: a session of the
+ * library's own, of all threads, saved as PyTorch's profiler saves.  Owns the session's
+ * configuration.
+ *
+ * Results are another library's, which the program has, or which was loaded to make one.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include <xsprof/profiler.h>
+
+#include "profiler/ondemand.h"
+
+/* Of another library. */
+extern int xsprof_result_save(struct xsprof_result *result, const char *path)
+	__attribute__((weak));
+extern void xsprof_result_free(struct xsprof_result *result) __attribute__((weak));
+
+#define METRICS_MAX	64
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
+#define SOMAJOR		TEXT(XSPROF_VERSION_MAJOR)
+
+#define SCOPES	(XSPROF_OP(FUNCTION) | XSPROF_OP(USER_SCOPE) | XSPROF_OP(BACKWARD_FUNCTION))
+
+/* Written in the order prepare, start, stop, save, by one of them at a time. */
+static struct xsprof_profiler_config config;
+static struct xsprof_experimental experimental;
+static char metrics[XSP_KINETO_VALUE_MAX];
+static const char *metric[METRICS_MAX];
+
+static uint32_t activities(void)
+{
+	uint32_t set = xsp_request_config()->activities;
+
+	/* A GPU's come from its collector, and there is none that would not be wanted. */
+	return set ? set : XSPROF_ACTIVITY(CPU) | XSPROF_ACTIVITY(CUDA);
+}
+
+/* "a, b": a list of names.  Those beyond the room are left out. */
+static size_t split_metrics(const char *list)
+{
+	char *next, *one;
+	size_t n = 0;
+
+	strcpy(metrics, list);
+	one = strtok_r(metrics, ", \t", &next);
+	for (; one && n < METRICS_MAX; one = strtok_r(NULL, ", \t", &next))
+		metric[n++] = one;
+	return n;
+}
+
+static int prepare(void *data, bool shapes, bool memory, bool stack, bool flops, bool modules)
+{
+	const struct xsp_kineto_config *c = xsp_request_config();
+
+	(void)data;
+	experimental = (struct xsprof_experimental){
+		.size = sizeof(experimental),
+		.metrics = metric,
+		.nr_metrics = split_metrics(c->metrics),
+		.enable_cuda_sync_events = c->sync_events,
+		.all_threads = true,
+		.custom = *c->custom ? c->custom : NULL,
+	};
+	config = (struct xsprof_profiler_config){
+		.size = sizeof(config),
+		.state = XSPROF_PROFILER_KINETO_ONDEMAND,
+		.report_input_shapes = shapes,
+		.profile_memory = memory,
+		.with_stack = stack,
+		.with_flops = flops,
+		.with_modules = modules,
+		.experimental = &experimental,
+		.trace_id = *c->trace_id ? c->trace_id : NULL,
+	};
+	return xsprof_prepare_profiler(&config, activities());
+}
+
+static int start(void *data)
+{
+	(void)data;
+	return xsprof_enable_profiler(&config, activities(), SCOPES);
+}
+
+/*
+ * Nothing more is recorded from here on.  The session's end, which reads all of it, is the
+ * library's thread's to make: here the program's own may be between two iterations.
+ */
+static int stop(void *data)
+{
+	(void)data;
+	return xsprof_toggle_collection(false, 0);
+}
+
+typedef int (*save_fn)(struct xsprof_result *result, const char *path);
+typedef void (*free_fn)(struct xsprof_result *result);
+
+static void find(save_fn *save_result, free_fn *free_result)
+{
+	void *lib = NULL;
+
+	*save_result = xsprof_result_save;
+	*free_result = xsprof_result_free;
+	if (!*save_result || !*free_result)
+		lib = dlopen("libxsprof-trace.so." SOMAJOR, RTLD_NOW | RTLD_LOCAL);
+	if (lib) {
+		*save_result = (save_fn)dlsym(lib, "xsprof_result_save");
+		*free_result = (free_fn)dlsym(lib, "xsprof_result_free");
+	}
+}
+
+static int save(void *data, const char *path)
+{
+	struct xsprof_result *result = NULL;
+	int err = xsprof_disable_profiler(path ? &result : NULL);
+	save_fn save_result;
+	free_fn free_result;
+
+	(void)data;
+	if (!path)
+		return 0;
+	/* What went wrong with the recording is said in it, as far as there is one. */
+	if (!result)
+		return err ? err : -ENODATA;
+	find(&save_result, &free_result);
+	err = save_result ? save_result(result, path) : -ENOSYS;
+	if (free_result)
+		free_result(result);
+	return err;
+}
+
+const struct xsprof_client xsp_default_client = {
+	.size = sizeof(xsp_default_client),
+	.prepare = prepare,
+	.start = start,
+	.stop = stop,
+	.save = save,
+};

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the thread that asks for traces on demand shares with the program's own threads, under
+# TSan. TAP.
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}/tsan-profiler
+failed=0
+
+mkdir -p "$build" || exit 1
+if ! make -s BUILD="$build" SAN=thread CC=gcc "$build/tests/profiler/dynolog" \
+		"$build/tests/profiler/ondemand" >"$build.log" 2>&1; then
+	sed 's/^/# /' "$build.log"
+	echo "Bail out! the thread build"
+	exit 1
+fi
+for path in 0 1; do
+	"$build/tests/profiler/dynolog" path=$path rounds=20 || failed=1
+	"$build/tests/profiler/ondemand" path=$path || failed=1
+done
+exit $failed
