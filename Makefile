@@ -41,6 +41,10 @@ LDFLAGS		?=
 SAN		?=
 ZSTD_CFLAGS	?=
 ZSTD_LIBS	?= -lzstd
+# Results as .gz: without zlib, or with ZLIB_LIBS=, there are none.
+ifeq ($(origin ZLIB_LIBS),undefined)
+ZLIB_LIBS	:= $(if $(shell pkg-config --exists zlib 2>/dev/null && echo y),-lz)
+endif
 # The tracer of the kernel, and its events as text: pkg-config knows where.
 ifeq ($(origin TRACEFS_CFLAGS),undefined)
 TRACEFS_CFLAGS	:= $(shell pkg-config --cflags libtracefs libtraceevent 2>/dev/null)
@@ -85,7 +89,8 @@ so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 # (initial-exec), which is what keeps a marker at the price of the clock read.
 user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # Of the decoder the version map alone says what is public; its calls of itself stay direct.
-trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS) $(DW_CFLAGS)
+trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS) $(DW_CFLAGS) \
+		   $(if $(strip $(ZLIB_LIBS)),,-DXSPROF_NO_ZLIB)
 tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 
@@ -209,7 +214,7 @@ $(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE
 	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete)
 $(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_objs) $(trace_map) $(FLAGS_FILE)
 	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic-functions $(ZSTD_LIBS) \
-		$(DW_LIBS))
+		$(DW_LIBS) $(ZLIB_LIBS))
 
 $(BUILD)/lib/%.so.$(SOMAJOR): $(BUILD)/lib/%.so.$(VERSION)
 	$(Q)ln -sf $(<F) $@
@@ -232,7 +237,8 @@ $(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_A) $(FLAGS_FI
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS) $(PROTOBUF_LIBS)
+		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(ZLIB_LIBS) $(TRACEFS_LIBS) \
+		$(PROTOBUF_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 

@@ -19,8 +19,8 @@ usage()
 
 # One package a word. A|B: either will do, A is installed when neither is there. @CMD: the
 # command CMD will do in place of a package (Node.js is often installed by other means).
-group_build="gcc make libc6-dev libzstd-dev libdw-dev libtraceevent-dev libtracefs-dev pkg-config
-	libprotobuf-c-dev protobuf-c-compiler"
+group_build="gcc make libc6-dev libzstd-dev zlib1g-dev libdw-dev libtraceevent-dev
+	libtracefs-dev pkg-config libprotobuf-c-dev protobuf-c-compiler"
 # The demo's programs: PyTorch on oneDNN, OpenMP on LLVM's runtime, mold on TBB.
 group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold"
 # The module, the debug kernel, what checks them. Kernels and QEMU 10 are unpacked into a

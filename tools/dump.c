@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof dump, xsprof-dump: a capture as text, Chrome's JSON, NDJSON or a Perfetto trace.  It reads
- * the events once, in time order, and hands those that are wanted to a format; it formats nothing
- * itself.
+ * xsprof dump, xsprof-dump: a capture as text, Chrome's JSON, that of PyTorch's profiler, NDJSON
+ * or a Perfetto trace.  It reads the events once, in time order, and hands those that are wanted
+ * to a format; it formats nothing itself.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static void help(void)
 	      "comes.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "  -o, --output FILE     where to (default -, stdout); written as FILE.tmp first\n"
-	      "  -f, --format FORMAT   text (default), chrome, ndjson, perfetto\n"
+	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto\n"
 	      "  -r, --reltime         text: times since the start of the trace\n"
 	      "  -n, --limit N         the first N events only\n"
 	      "  -F, --follow          go on while the file grows, until the recording ends\n"
@@ -74,7 +74,8 @@ static void help(void)
 static const struct xsp_format *find_format(const char *name)
 {
 	static const struct xsp_format *const formats[] = {
-		&xsp_format_text, &xsp_format_chrome, &xsp_format_ndjson, &xsp_format_perfetto,
+		&xsp_format_text, &xsp_format_chrome, &xsp_format_kineto, &xsp_format_ndjson,
+		&xsp_format_perfetto,
 	};
 	size_t i;
 
@@ -133,7 +134,7 @@ static int parse(struct dump *dump, int argc, char **argv)
 			dump->format = find_format(optarg);
 			if (!dump->format)
 				return tool_usage("dump", "-f %s: no such format; "
-						  "text, chrome, ndjson or perfetto", optarg);
+						  "text, chrome, kineto, ndjson or perfetto", optarg);
 			break;
 		case 'r':
 			dump->out.relative = true;

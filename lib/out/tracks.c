@@ -429,6 +429,11 @@ bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t 
 	return true;
 }
 
+void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range)
+{
+	drop_note(tracks, range);
+}
+
 void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 {
 	unsigned int i;

@@ -114,6 +114,8 @@ bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_thread *thread, con
  */
 bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t cut,
 		     const char *text, size_t len);
+/* Takes the note of @range away. */
+void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range);
 /* Everything ends at @ns. */
 void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns);
 

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is on threads in a Kineto trace: ops, ranges, instants, allocations, counters.
+ * A range is written when it ends, with what was kept of its begin.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/kineto.h"
+
+#define OUT_OF_MEMORY	"[OutOfMemory]"
+
+/* A record that goes on in those behind it, which is no begin of a range. */
+struct pending {
+	struct xsp_range	range;		/* its note holds the records */
+	struct xsprof_event	ev;
+	bool			used;
+};
+
+/* From "ph" to "ts" of an event with a name id. */
+static char *put_head(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+		      uint32_t producer, uint32_t name, uint64_t ns)
+{
+	char *p = stpcpy(put_lit(xsr_kineto_open(k), "{\"ph\":"), kind);
+
+	p = put_lit(p, ",\"name\":");
+	p = xsr_kineto_name(k, producer, name, p);
+	*p++ = ',';
+	p = xsr_kineto_track(k, thread, p);
+	return xsr_kineto_ts(k, p, ns);
+}
+
+static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t producer,
+		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
+		      bool unfinished)
+{
+	bool op = range->kind == XSR_RANGE_OP;
+	uint64_t begin = range->begin;
+	struct xsr_walk walk;
+	bool any = true;
+	char *p;
+
+	if (!k->host || range->kind == XSR_RANGE_HIDDEN || !xsr_kineto_cut(k, &begin, &end))
+		return;
+	p = put_head(k, thread, op ? "\"X\",\"cat\":\"cpu_op\"" :
+				     "\"X\",\"cat\":\"user_annotation\"",
+		     producer, range->name, begin);
+	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
+	if (unfinished)
+		p = put_lit(p, ",\"finished\":\"false\"");
+	if (range->note) {
+		xsr_walk_note(&walk, range->note, range->note_len);
+		p = xsr_kineto_op(k, range, &walk, p);
+	}
+	if (more) {
+		xsr_walk_event(&walk, more);
+		p = xsr_kineto_args(k, &walk, false, p, &any);
+	}
+	k->buf->p = put_lit(p, "}}");
+	k->ops += op;
+}
+
+/* The arrows between an op and its backward. */
+static void put_links(struct xsr_kineto *k, struct xsp_thread *thread,
+		      const struct xsp_range *range)
+{
+	struct xsprof_trace_op op;
+	struct xsr_walk walk;
+
+	if (range->kind != XSR_RANGE_OP || !range->note || !k->host)
+		return;
+	xsr_walk_note(&walk, range->note, range->note_len);
+	if (!xsprof_trace_op(&walk.ev, &op) || op.sequence < 0)
+		return;
+	if (op.forward_thread)
+		xsr_link_backward(k, thread, op.forward_thread, op.sequence, range->begin);
+	else
+		xsr_link_forward(k, thread, op.sequence, range->begin);
+}
+
+void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+		       uint64_t ns, enum xsp_why why)
+{
+	put_range(data, thread, thread->producer, range, ns, NULL, why != XSP_WHY_CUT);
+	put_links(data, thread, range);
+}
+
+static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	struct xsprof_trace_op op;
+	struct xsp_range *range;
+
+	if (!xsp_tracks_begin(k->tracks, thread, ev->ns, ev->name, true, true))
+		return;
+	range = xsp_stack_top(&thread->stack);
+	range->index = k->index++;
+	if (xsprof_trace_op(ev, &op)) {
+		range->kind = op.scope == XSPROF_OP_USER_SCOPE ? XSR_RANGE_ANNOTATION :
+							       XSR_RANGE_OP;
+		if (op.scope >= 32 || !(k->opts.scopes >> op.scope & 1))
+			range->kind = XSR_RANGE_HIDDEN;
+		if (op.correlation && range->kind == XSR_RANGE_OP)
+			xsr_link_op(k, ev->producer, op.correlation, xsr_link_around(k, thread));
+		/* Of one slot there is nothing more to say than where it is, unless it counts. */
+		if (ev->rec_size <= sizeof(struct xsprof_rec) && !op.record_function_id)
+			return;
+	} else if (ev->rec_size <= sizeof(struct xsprof_rec)) {
+		return;
+	}
+	if (!xsr_keep(k->tracks, range, ev))
+		k->lost++;
+}
+
+static void end(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsp_view *view)
+{
+	const struct xsprof_event *more = ev->rec_size > sizeof(struct xsprof_rec) ? ev : NULL;
+
+	if (!view->range)
+		return;
+	put_range(k, view->thread, ev->producer, view->range, ev->ns, more, false);
+	put_links(k, view->thread, view->range);
+	xsp_tracks_end(k->tracks, view);
+}
+
+/* A range with both times in its record. */
+static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread, struct xsp_range *range)
+{
+	uint64_t from = ev->begin_ns, to = ev->end_ns > from ? ev->end_ns : from;
+	const char *category = xsprof_trace_category(k->trace, ev->producer, ev->name);
+	uint32_t kind = XSR_OVERLAP;
+	uint64_t key = thread->tid;
+
+	range->begin = from;
+	range->name = ev->name;
+	range->index = k->index++;
+	range->kind = XSR_RANGE_ANNOTATION;
+	if (ev->type == XSPROF_REC_SPAN && ev->aux != XSPROF_SCOPE_THREAD) {
+		kind = XSR_SPANS;
+		key = 0;
+	}
+	/* What a shader did is an op, on the track of its queue. */
+	if (ev->type == XSPROF_REC_SPAN && !strcmp(category, "vulkan")) {
+		range->kind = XSR_RANGE_OP;
+		kind = XSR_SPANS;
+		key = ev->value & UINT32_MAX;
+	}
+	if (kind != XSR_OVERLAP || to > ev->ns ||
+	    !xsp_tracks_complete(k->tracks, thread, from, to))
+		thread = xsr_kineto_lane(k, ev, kind, key, from, to);
+	if (thread)
+		put_range(k, thread, ev->producer, range, to, NULL, false);
+	else
+		k->lost++;
+}
+
+static void put_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread)
+{
+	const struct xsprof_rec_mem *mem = (const struct xsprof_rec_mem *)ev->rec;
+	int64_t bytes;
+	char *p;
+
+	if (!k->memory || !mem || ev->rec_size < sizeof(*mem))
+		return;
+	bytes = (int64_t)mem->bytes;
+	if (ev->type == XSPROF_REC_FREE && bytes > 0)
+		bytes = -bytes;
+	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
+		    "\"name\":\"[memory]\",");
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
+	p = put_u32(put_lit(p, ",\"Device Type\":"), ev->aux >> 16);
+	p = put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)ev->aux);
+	p = put_u64(put_lit(p, ",\"Addr\":"), ev->value);
+	p = put_i64(put_lit(p, ",\"Bytes\":"), bytes);
+	p = put_u64(put_lit(p, ",\"Total Allocated\":"), mem->total_allocated);
+	p = put_u64(put_lit(p, ",\"Total Reserved\":"), mem->total_reserved);
+	k->buf->p = put_lit(p, "}}");
+}
+
+/* The device of what found no memory is one number in its record, and two in the file. */
+static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+
+	while (xsr_walk_next(&walk, &arg)) {
+		if (arg.type != XSPROF_ARG_U64 ||
+		    strcmp(xsprof_trace_name(k->trace, walk.ev.producer, arg.key), "Device"))
+			continue;
+		p = put_u64(put_lit(p, ",\"Device Type\":"), arg.u.u64 >> 16 & 0xffff);
+		return put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)arg.u.u64);
+	}
+	return p;
+}
+
+static void put_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread, struct xsr_walk *walk)
+{
+	static const char *const kinds[] = {
+		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\"",
+		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"p\"",
+		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"g\"",
+	};
+	bool any = true;
+	char *p;
+
+	p = put_head(k, thread, kinds[ev->aux < 3 ? ev->aux : 0], ev->producer, ev->name, ev->ns);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
+	if (!strcmp(xsprof_trace_name(k->trace, ev->producer, ev->name), OUT_OF_MEMORY))
+		p = put_device(k, walk, p);
+	p = xsr_kineto_args(k, walk, false, p, &any);
+	k->buf->p = put_lit(p, "}}");
+}
+
+static void put_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread)
+{
+	bool f64 = ev->type == XSPROF_REC_COUNTER_F64;
+	double value = f64 ? xsp_bits_double(ev->value) : 0;
+	char *p;
+
+	/* Viewers take numbers only. */
+	if (!isfinite(value))
+		return;
+	p = put_head(k, thread, "\"C\",\"cat\":\"user_counter\"", ev->producer, ev->name, ev->ns);
+	p = put_lit(p, ",\"args\":{\"value\":");
+	p = f64 ? xsp_put_double(p, value) : put_i64(p, (int64_t)ev->value);
+	k->buf->p = put_lit(p, "}}");
+}
+
+/* Async ranges and flows of the program: their ids are of their process. */
+static void put_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread)
+{
+	static const char *const kinds[] = {
+		"\"b\",\"cat\":\"user_async\"", "\"n\",\"cat\":\"user_async\"",
+		"\"e\",\"cat\":\"user_async\"",
+		"\"s\",\"cat\":\"user_flow\"", "\"t\",\"cat\":\"user_flow\",\"bp\":\"e\"",
+		"\"f\",\"cat\":\"user_flow\",\"bp\":\"e\"",
+	};
+	const char *kind = kinds[ev->type - XSPROF_REC_ASYNC_BEGIN];
+	char *p = put_head(k, thread, kind, ev->producer, ev->name, ev->ns);
+
+	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
+	*p++ = '.';
+	k->buf->p = put_lit(put_u64(p, ev->value), "\"}");
+}
+
+/* What became of records that are not in the trace: a place in it, no number without one. */
+static void put_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread)
+{
+	char *p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"xsprof\",\"s\":\"p\","
+			  "\"name\":\"[lost]\",");
+
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
+	p = ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"args\":{\"slots\":") :
+					   put_lit(p, ",\"args\":{\"records\":");
+	k->buf->p = put_lit(put_u64(p, ev->value), "}}");
+}
+
+/* All of a record, and of those that it went on with, is there. */
+static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
+		      struct xsp_thread *thread, struct xsp_range *range, struct xsr_walk *walk)
+{
+	bool inside = k->host && ev->ns >= k->from;
+
+	switch (ev->type) {
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+		complete(k, ev, thread, range);
+		break;
+	case XSPROF_REC_GPU:
+		xsr_kineto_gpu(k, ev, walk);
+		break;
+	case XSPROF_REC_INSTANT:
+		if (inside)
+			put_instant(k, ev, thread, walk);
+		break;
+	case XSPROF_REC_COUNTER_I64:
+	case XSPROF_REC_COUNTER_F64:
+		if (inside)
+			put_counter(k, ev, thread);
+		break;
+	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
+		if (inside)
+			put_linked(k, ev, thread);
+		break;
+	}
+}
+
+void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
+{
+	struct pending *pending = thread->priv;
+	struct xsr_walk walk;
+
+	if (!pending || !pending->used)
+		return;
+	pending->used = false;
+	pending->ev.rec = NULL;
+	pending->ev.rec_size = 0;
+	xsr_walk_note(&walk, pending->range.note, pending->range.note_len);
+	if (walk.ev.rec) {
+		pending->ev.rec = walk.ev.rec;
+		pending->ev.rec_size = walk.ev.rec_size;
+	}
+	put_whole(k, &pending->ev, thread, &pending->range, &walk);
+	xsp_tracks_unnote(k->tracks, &pending->range);
+}
+
+/* It is not whole yet: what goes on with it comes next in its thread. */
+static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	struct pending *pending = thread->priv;
+
+	/* Of a thread for which there was no memory nothing is remembered. */
+	if (thread->stack.floor == UINT64_MAX)
+		return false;
+	if (!pending)
+		pending = thread->priv = calloc(1, sizeof(*pending));
+	if (!pending)
+		return false;
+	memset(pending, 0, sizeof(*pending));
+	if (!xsr_keep(k->tracks, &pending->range, ev))
+		return false;
+	pending->ev = *ev;
+	pending->used = true;
+	return true;
+}
+
+static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
+		      struct xsp_thread *thread)
+{
+	struct pending *pending = thread->priv;
+	struct xsp_range *range = xsp_stack_top(&thread->stack);
+
+	if (pending && pending->used)
+		range = &pending->range;
+	else if (!thread->note_to_top)
+		range = NULL;
+	if (range && !xsr_keep(k->tracks, range, ev))
+		k->lost++;
+	if (pending && pending->used && !thread->more)
+		xsr_kineto_flush(k, thread);
+}
+
+static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsp_view *view)
+{
+	struct xsp_range range = { 0 };
+	struct xsr_walk walk;
+
+	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+		begin(k, ev, view->thread);
+		break;
+	case XSPROF_REC_END:
+		end(k, ev, view);
+		break;
+	case XSPROF_REC_STEP:
+		xsr_kineto_step(k, ev, view->thread);
+		break;
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+		if (k->host && ev->ns >= k->from)
+			put_memory(k, ev, view->thread);
+		break;
+	case XSPROF_EV_LOST:
+		put_lost(k, ev, view->thread);
+		break;
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+		if (ev->rec_size > sizeof(struct xsprof_rec) && xsr_keep(k->tracks, &range, ev)) {
+			complete(k, ev, view->thread, &range);
+			xsp_tracks_unnote(k->tracks, &range);
+			break;
+		}
+		/* fallthrough */
+	default:
+		xsr_walk_event(&walk, ev);
+		put_whole(k, ev, view->thread, &range, &walk);
+	}
+}
+
+void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     const struct xsp_view *view)
+{
+	struct xsp_thread *thread = view->thread;
+	bool args = ev->type == XSPROF_REC_ARGS;
+
+	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;
+	if (args) {
+		more_args(k, ev, thread);
+	} else {
+		if (thread->priv)
+			xsr_kineto_flush(k, thread);
+		if (!thread->more || ev->type == XSPROF_REC_BEGIN ||
+		    ev->type == XSPROF_REC_END || !hold(k, ev, thread))
+			one(k, ev, view);
+	}
+	if (!args || !thread->more)
+		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
+}

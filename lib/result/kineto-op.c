@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is known of an op, as arguments of its event: its ids, its inputs as lists side by side,
+ * where it was called, what else the program said.  The inputs may stand in several records; each
+ * list is a walk over all of them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "result/kineto.h"
+
+/* The text of a string argument is put together in k->text first: it may come in parts. */
+static char *put_string(struct xsr_kineto *k, struct xsr_walk *walk,
+			const struct xsprof_trace_arg *arg, char *p)
+{
+	size_t len = xsr_walk_text(walk, arg, k->text);
+
+	return xsr_kineto_text(k, p, k->text, len);
+}
+
+/* In pieces that fit, each ending between two characters. */
+char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len)
+{
+	unsigned int cp;
+	size_t n, next;
+
+	*p++ = '"';
+	while (len) {
+		for (n = 0; n < len && n < 4096; n += next) {
+			next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
+			if (!next)
+				next = 1;
+		}
+		p = xsp_escape_json(xsr_kineto_room(k, p), s, n, NULL);
+		s += n;
+		len -= n;
+	}
+	*p++ = '"';
+	return p;
+}
+
+static char *put_i64s(const struct xsprof_trace_arg *arg, char *p)
+{
+	int64_t v;
+
+	*p++ = '[';
+	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
+		memcpy(&v, arg->str + at, 8);
+		if (at)
+			*p++ = ',';
+		p = put_i64(p, v);
+	}
+	*p++ = ']';
+	return p;
+}
+
+static char *put_f64s(const struct xsprof_trace_arg *arg, char *p)
+{
+	double v;
+
+	*p++ = '[';
+	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
+		memcpy(&v, arg->str + at, 8);
+		if (at)
+			*p++ = ',';
+		p = xsp_json_double(p, v);
+	}
+	*p++ = ']';
+	return p;
+}
+
+/* An argument of the program as JSON. */
+static char *put_value(struct xsr_kineto *k, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, char *p)
+{
+	char plain[2048];
+	size_t len;
+
+	switch (arg->type) {
+	case XSPROF_ARG_I64:
+		return put_i64(p, arg->u.i64);
+	case XSPROF_ARG_U64:
+	case XSPROF_ARG_PTR:
+		return put_u64(p, arg->u.u64);
+	case XSPROF_ARG_F64:
+		return xsp_json_double(p, arg->u.f64);
+	case XSPROF_ARG_BOOL:
+		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
+	case XSPROF_ARG_NAME:
+		return xsr_kineto_name(k, walk->ev.producer, (uint32_t)arg->u.u64, p);
+	case XSPROF_ARG_STR:
+		return put_string(k, walk, arg, p);
+	case XSPROF_ARG_I64S:
+		return put_i64s(arg, p);
+	case XSPROF_ARG_F64S:
+		return put_f64s(arg, p);
+	default:
+		len = xsprof_trace_arg_text(k->trace, walk->ev.producer, arg, plain,
+					    sizeof(plain));
+		return xsr_kineto_text(k, p, plain, len);
+	}
+}
+
+static char *put_key(struct xsr_kineto *k, uint32_t producer, uint32_t key, char *p, bool *any)
+{
+	const struct xsp_name *entry = xsp_names_get(k->keys, producer, key);
+
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	k->buf->p = p;
+	xsp_buf_put(k->buf, entry->text, entry->len);
+	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
+}
+
+char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any)
+{
+	struct xsprof_trace_arg arg;
+
+	while (xsr_walk_next(walk, &arg)) {
+		if (xsr_is_input(arg.key) || xsr_is_item(arg.key) ||
+		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
+			continue;
+		/* Tools take what is said of kernels for numbers, without a look. */
+		if (gpu && ((arg.type == XSPROF_ARG_F64 && !isfinite(arg.u.f64)) ||
+			    !strcmp(xsprof_trace_name(k->trace, walk->ev.producer, arg.key),
+				    "External id")))
+			continue;
+		p = put_key(k, walk->ev.producer, arg.key, xsr_kineto_room(k, p), any);
+		p = put_value(k, walk, &arg, p);
+	}
+	return p;
+}
+
+/* What of the inputs a list is of. */
+enum facet { DIMS, STRIDES, TYPES, VALUES };
+
+static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
+{
+	struct xsprof_trace_tensor tensor = { 0 };
+	const int64_t *v = strides ? tensor.strides : tensor.sizes;
+	uint32_t i, n = 0;
+
+	if (xsprof_trace_tensor(arg, &tensor))
+		n = strides ? tensor.nr_strides : tensor.nr_sizes;
+	*p++ = '[';
+	for (i = 0; i < n; i++) {
+		if (i)
+			*p++ = ',';
+		p = put_i64(p, v[i]);
+	}
+	*p++ = ']';
+	return p;
+}
+
+static char *put_type(struct xsr_kineto *k, uint32_t producer, const struct xsprof_trace_arg *arg,
+		      char *p)
+{
+	struct xsprof_trace_tensor tensor;
+
+	switch (arg->type) {
+	case XSPROF_ARG_TENSOR:
+		if (!xsprof_trace_tensor(arg, &tensor) || !tensor.dtype)
+			return put_lit(p, "\"\"");
+		return xsr_kineto_name(k, producer, tensor.dtype, p);
+	case XSPROF_ARG_LIST:
+		return put_lit(p, "\"TensorList\"");
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		return put_lit(p, "\"ScalarList\"");
+	case XSPROF_ARG_NONE:
+		if (!arg->u.u64 || arg->u.u64 > UINT32_MAX)
+			return put_lit(p, "\"\"");
+		return xsr_kineto_name(k, producer, (uint32_t)arg->u.u64, p);
+	case XSPROF_ARG_STR:
+		return put_lit(p, "\"\"");
+	default:
+		return put_lit(p, "\"Scalar\"");
+	}
+}
+
+/* Values as Python prints them. */
+static char *put_concrete(struct xsr_kineto *k, struct xsr_walk *walk,
+			  const struct xsprof_trace_arg *arg, char *p)
+{
+	char *at = p;
+
+	if (arg->type == XSPROF_ARG_STR)
+		return put_string(k, walk, arg, p);
+	*p++ = '"';
+	switch (arg->type) {
+	case XSPROF_ARG_I64:
+		p = put_i64(p, arg->u.i64);
+		break;
+	case XSPROF_ARG_U64:
+	case XSPROF_ARG_PTR:
+		p = put_u64(p, arg->u.u64);
+		break;
+	case XSPROF_ARG_BOOL:
+		p = arg->u.u64 ? put_lit(p, "True") : put_lit(p, "False");
+		break;
+	case XSPROF_ARG_F64:
+		p = isnan(arg->u.f64) ? put_lit(p, "nan") :
+		    isinf(arg->u.f64) ? (arg->u.f64 < 0 ? put_lit(p, "-inf") : put_lit(p, "inf")) :
+		    xsp_put_double(p, arg->u.f64);
+		if (isfinite(arg->u.f64) && !memchr(at, '.', (size_t)(p - at)) &&
+		    !memchr(at, 'e', (size_t)(p - at)))
+			*p++ = '.';
+		break;
+	case XSPROF_ARG_I64S:
+		p = put_i64s(arg, p);
+		break;
+	case XSPROF_ARG_F64S:
+		/* What is no number is quoted in a list of JSON; here all is one string. */
+		at = put_f64s(arg, p);
+		for (char *from = p; from < at; from++)
+			if (*from != '"')
+				*p++ = *from;
+		break;
+	}
+	*p++ = '"';
+	return p;
+}
+
+static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, enum facet facet, char *p)
+{
+	switch (facet) {
+	case DIMS:
+	case STRIDES:
+		return put_dims(arg, facet == STRIDES, p);
+	case TYPES:
+		return put_type(k, walk->ev.producer, arg, p);
+	default:
+		return put_concrete(k, walk, arg, p);
+	}
+}
+
+/* The elements of a list stand behind it: of their sizes a list, of all else they are one. */
+static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
+		      struct xsr_walk *walk, enum facet facet, char *p)
+{
+	struct xsr_walk before = *walk;
+	struct xsprof_trace_arg arg;
+	uint64_t left = list->u.u64;
+	bool dims = facet == DIMS || facet == STRIDES;
+
+	if (dims)
+		*p++ = '[';
+	else
+		p = put_facet(k, walk, list, facet, p);
+	for (; left && xsr_walk_next(walk, &arg) && xsr_is_item(arg.key); left--) {
+		if (dims) {
+			if (left != list->u.u64)
+				*p++ = ',';
+			p = put_dims(&arg, facet == STRIDES, xsr_kineto_room(k, p));
+		}
+		before = *walk;
+	}
+	*walk = before;
+	if (dims)
+		*p++ = ']';
+	return p;
+}
+
+static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, const char *key,
+			enum facet facet, char *p)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+	bool any = false;
+
+	p = stpcpy(put_lit(p, ",\""), key);
+	p = put_lit(p, "\":[");
+	while (xsr_walk_next(&walk, &arg)) {
+		if (!xsr_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
+			continue;
+		p = xsr_kineto_room(k, p);
+		if (any)
+			*p++ = ',';
+		any = true;
+		if (arg.type == XSPROF_ARG_LIST)
+			p = put_list(k, &arg, &walk, facet, p);
+		else
+			p = put_facet(k, &walk, &arg, facet, p);
+	}
+	*p++ = ']';
+	return p;
+}
+
+static bool has_inputs(const struct xsr_walk *from, bool *strides)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_tensor tensor;
+	struct xsprof_trace_arg arg;
+	bool any = false;
+
+	*strides = false;
+	while (xsr_walk_next(&walk, &arg)) {
+		any |= xsr_is_input(arg.key);
+		*strides |= xsprof_trace_tensor(&arg, &tensor) && tensor.nr_strides;
+	}
+	return any;
+}
+
+static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+
+	while (xsr_walk_next(&walk, &arg))
+		if (arg.key == XSPROF_KEY_MODULE && arg.type == XSPROF_ARG_STR)
+			return put_string(k, &walk, &arg,
+					  put_lit(p, ",\"Module Hierarchy\":"));
+	return p;
+}
+
+/* Where in which file an address is: "start-end offset buildid path", sorted by nothing. */
+static char *put_frame(struct xsr_kineto *k, uint32_t producer, uint64_t address, char *p)
+{
+	unsigned long long start, end, offset;
+	const char *map, *path;
+	uint32_t i;
+	int at;
+
+	for (i = 0; (map = xsprof_trace_map(k->trace, producer, i)); i++) {
+		at = 0;
+		if (sscanf(map, "%llx-%llx %llx %*s %n", &start, &end, &offset, &at) < 3 || !at ||
+		    address < start || address >= end)
+			continue;
+		path = strrchr(map + at, '/') ? strrchr(map + at, '/') + 1 : map + at;
+		p = xsp_escape_json(p, path, strnlen(path, 256), NULL);
+		*p++ = '+';
+		return put_hex(p, address - start + offset);
+	}
+	return put_hex(p, address);
+}
+
+#define FRAMES	64u
+
+static char *put_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p)
+{
+	const uint64_t *frames;
+	size_t i, nr;
+
+	frames = xsprof_trace_stack(k->trace, producer, stack, &nr, NULL);
+	if (!frames)
+		return p;
+	p = put_lit(p, ",\"Call stack\":\"");
+	for (i = 0; i < nr && i < FRAMES; i++) {
+		if (i)
+			*p++ = ';';
+		p = put_frame(k, producer, frames[i], xsr_kineto_room(k, p));
+	}
+	*p++ = '"';
+	return p;
+}
+
+char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
+		    char *p)
+{
+	struct xsr_walk start = *walk;
+	struct xsprof_trace_op op;
+	bool any = true, strides;
+
+	(void)range;
+	/* The program's own first: of two of one name readers take the last. */
+	p = xsr_kineto_args(k, walk, false, p, &any);
+	if (!xsprof_trace_op(&start.ev, &op))
+		return p;
+	p = xsr_kineto_room(k, p);
+	if (op.correlation)
+		p = put_u64(put_lit(p, ",\"External id\":"), op.correlation);
+	p = put_u64(put_lit(p, ",\"Record function id\":"), op.record_function_id);
+	if (op.sequence >= 0) {
+		p = put_i64(put_lit(p, ",\"Sequence number\":"), op.sequence);
+		p = put_u64(put_lit(p, ",\"Fwd thread id\":"), op.forward_thread);
+	}
+	if (k->shapes && has_inputs(&start, &strides)) {
+		p = put_inputs(k, &start, "Concrete Inputs", VALUES, p);
+		p = put_inputs(k, &start, "Input type", TYPES, p);
+		if (strides)
+			p = put_inputs(k, &start, "Input Strides", STRIDES, p);
+		p = put_inputs(k, &start, "Input Dims", DIMS, p);
+	}
+	if (k->modules)
+		p = put_module(k, &start, p);
+	if (k->stacks && op.stack)
+		p = put_stack(k, start.ev.producer, op.stack, p);
+	return p;
+}

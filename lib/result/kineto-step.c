@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Steps in a Kineto trace: "ProfilerStep#3" is a range from where the program said so to where
+ * the next one of that name begins, or everything ends.
+ */
+#include "result/kineto.h"
+
+static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, bool unfinished)
+{
+	uint64_t from = step->begin, to = ns;
+	struct xsp_thread *thread;
+	char *p;
+
+	step->used = false;
+	thread = xsp_tracks_get(k->tracks, step->producer, step->pid, XSR_THREAD, step->tid, ns);
+	if (!thread || !k->host || !xsr_kineto_cut(k, &from, &to))
+		return;
+	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
+	p = xsr_kineto_name(k, step->producer, step->name, p) - 1;
+	*p++ = '#';
+	p = put_lit(put_u64(p, step->number), "\",");
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), from);
+	p = put_micros(put_lit(p, ",\"dur\":"), to - from);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), step->index);
+	if (unfinished)
+		p = put_lit(p, ",\"finished\":\"false\"");
+	k->buf->p = put_lit(p, "}}");
+}
+
+void xsr_kineto_end_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns, bool unfinished)
+{
+	uint32_t i;
+
+	for (i = 0; i < XSR_STEPS; i++)
+		if (k->steps[i].used &&
+		    (producer == XSPROF_NO_PRODUCER || k->steps[i].producer == producer))
+			put_step(k, &k->steps[i], ns, unfinished);
+}
+
+/* A step ends where the next of its name begins. */
+void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread)
+{
+	struct xsr_step *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < XSR_STEPS; i++) {
+		struct xsr_step *s = &k->steps[i];
+
+		if (s->used && s->producer == ev->producer && s->name == ev->name) {
+			put_step(k, s, ev->ns, false);
+			found = s;
+			break;
+		}
+		if (!s->used && !found)
+			found = s;
+	}
+	if (!found) {
+		/* More kinds of steps at once than there are. */
+		found = &k->steps[ev->producer % XSR_STEPS];
+		put_step(k, found, ev->ns, true);
+	}
+	*found = (struct xsr_step){
+		.begin = ev->ns, .index = k->index++, .number = ev->value, .tid = thread->tid,
+		.producer = ev->producer, .pid = ev->pid, .name = ev->name, .used = true,
+	};
+}
