@@ -237,8 +237,7 @@ $(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_A) $(FLAGS_FI
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(ZLIB_LIBS) $(TRACEFS_LIBS) \
-		$(PROTOBUF_LIBS)
+		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS) $(PROTOBUF_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 
@@ -343,7 +342,7 @@ $(BUILD)/lib/pkgconfig/%.pc: lib/%.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
-		-e 's|@DW_LIBS@|$(DW_LIBS)|g' $< > $@
+		-e 's|@DW_LIBS@|$(DW_LIBS)|g' -e 's|@ZLIB_LIBS@|$(ZLIB_LIBS)|g' $< > $@
 
 man_pages	:= $(sort $(wildcard Documentation/man/*.[1-8]))
 public_headers	:= $(wildcard lib/include/xsprof/*.h kmod/uapi/xsprof/*.h)

@@ -210,7 +210,7 @@ static char *put_list(struct et *et, const struct xsprof_trace_arg *list, struct
 	bool any = false;
 
 	p = facet == TYPES ? put_lit(p, "GenericList[") : put_lit(p, "[");
-	for (; left && xsr_walk_next(walk, &arg) && xsr_is_item(arg.key); left--) {
+	for (; left && xsr_walk_next(walk, &arg) && xsr_key_is_item(arg.key); left--) {
 		p = comma(xsr_kineto_room(&et->k, p), &any);
 		p = put_facet(et, walk, &arg, facet, p);
 		before = *walk;
@@ -227,7 +227,7 @@ static char *put_inputs(struct et *et, const struct xsr_walk *from, enum facet f
 
 	*p++ = '[';
 	while (xsr_walk_next(&walk, &arg)) {
-		if (!xsr_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
+		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		p = comma(xsr_kineto_room(&et->k, p), &any);
 		if (facet == TYPES)
@@ -298,7 +298,7 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 	while (xsr_walk_next(&walk, &arg)) {
 		const char *key = xsprof_trace_name(et->k.trace, walk.ev.producer, arg.key);
 
-		if (xsr_is_input(arg.key) || xsr_is_item(arg.key) ||
+		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
 		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		for (i = 0; i < 3; i++)

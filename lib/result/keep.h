@@ -50,12 +50,12 @@ bool xsr_walk_next(struct xsr_walk *walk, struct xsprof_trace_arg *arg);
 size_t xsr_walk_text(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text);
 
 /* Is @key that of an input of an op, of an element of a list? */
-static inline bool xsr_is_input(uint32_t key)
+static inline bool xsr_key_is_input(uint32_t key)
 {
 	return key >= XSPROF_KEY_INPUT && key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES;
 }
 
-static inline bool xsr_is_item(uint32_t key)
+static inline bool xsr_key_is_item(uint32_t key)
 {
 	return key >= XSPROF_KEY_ITEM && key < XSPROF_KEY_ITEM + XSPROF_KEY_PLACES;
 }

@@ -119,7 +119,7 @@ char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, cha
 	struct xsprof_trace_arg arg;
 
 	while (xsr_walk_next(walk, &arg)) {
-		if (xsr_is_input(arg.key) || xsr_is_item(arg.key) ||
+		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
 		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		/* Tools take what is said of kernels for numbers, without a look. */
@@ -250,7 +250,7 @@ static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
 		*p++ = '[';
 	else
 		p = put_facet(k, walk, list, facet, p);
-	for (; left && xsr_walk_next(walk, &arg) && xsr_is_item(arg.key); left--) {
+	for (; left && xsr_walk_next(walk, &arg) && xsr_key_is_item(arg.key); left--) {
 		if (dims) {
 			if (left != list->u.u64)
 				*p++ = ',';
@@ -274,7 +274,7 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, const
 	p = stpcpy(put_lit(p, ",\""), key);
 	p = put_lit(p, "\":[");
 	while (xsr_walk_next(&walk, &arg)) {
-		if (!xsr_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
+		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		p = xsr_kineto_room(k, p);
 		if (any)
@@ -298,7 +298,7 @@ static bool has_inputs(const struct xsr_walk *from, bool *strides)
 
 	*strides = false;
 	while (xsr_walk_next(&walk, &arg)) {
-		any |= xsr_is_input(arg.key);
+		any |= xsr_key_is_input(arg.key);
 		*strides |= xsprof_trace_tensor(&arg, &tensor) && tensor.nr_strides;
 	}
 	return any;

@@ -16,7 +16,7 @@
 #ifndef XSR_KINETO_H
 #define XSR_KINETO_H
 
-#include <xsprof/profiler.h>
+#include <xsprof/result.h>
 
 #include "out/buf.h"
 #include "out/json.h"

@@ -6,7 +6,7 @@
 #ifndef XSR_SCAN_H
 #define XSR_SCAN_H
 
-#include <xsprof/profiler.h>
+#include <xsprof/result.h>
 
 #include "out/buf.h"
 #include "result/keep.h"

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <xsprof/profiler.h>
+#include <xsprof/result.h>
 
 #include "result/file.h"
 
