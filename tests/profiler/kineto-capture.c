@@ -252,6 +252,7 @@ static void make_ops(void)
 struct gpu_names {
 	uint32_t launch, copy_call, set_call, wait_call, gemm, nccl, copy, set, wait, overhead;
 	uint32_t cbid, grid, block, regs, shared, queued, external, wait_on;
+	uint32_t blocks, occupancy;
 };
 
 static void gpu(struct cap_ring *r, uint64_t t, uint32_t kind, uint32_t id, uint64_t correlation,
@@ -294,6 +295,10 @@ static void work(struct cap_ring *r, const struct gpu_names *n, uint32_t kind, u
 		put(r, &w, true);
 		more(&w, T(end), MAIN + 50);
 		arg(&w, n->block, XSPROF_ARG_I64S, 0, 0, block, sizeof(block));
+		real(&w, n->blocks, 0.5);
+		number(&w, n->occupancy, 25);
+		/* Who does not know a number may say so: it is left out. */
+		real(&w, n->cbid, INFINITY);
 	} else if (kind == XSPROF_GPU_SYNC) {
 		number(&w, n->wait_on, stream);
 	} else {
@@ -325,7 +330,8 @@ static void make_rank(uint32_t rank, uint32_t world)
 		name(0, "Stream Sync"), name(0, "Buffer Flush"), name(0, "cbid"),
 		name(0, "grid"), name(0, "block"), name(0, "registers per thread"),
 		name(0, "shared memory"), name(0, "queued"), name(0, "External id"),
-		name(0, "wait_on_stream"),
+		name(0, "wait_on_stream"), name(0, "blocks per SM"),
+		name(0, "est. achieved occupancy %"),
 	};
 	fact("exe=/usr/bin/train");
 	snprintf(text, sizeof(text), "env.RANK=%u", rank);

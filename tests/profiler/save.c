@@ -177,7 +177,8 @@ static void files(const char *capture, const char *dir)
 	if (fd < 0 || write(fd, "old", 3) != 3)
 		exit(1);
 	is(xsprof_result_save(result, path) == 0 && size_of(path) > 1000 &&
-	   pread(fd, other, 4, 0) == 3 && !memcmp(other, "old", 3), "a new file takes the name: the old one is not written");
+	   pread(fd, other, 4, 0) == 3 && !memcmp(other, "old", 3),
+	   "a new file takes the name: the old one is not written");
 	is(xsprof_result_save(result, path) == -EALREADY, "once");
 	close(fd);
 	fd = open(path, O_RDONLY);
