@@ -5,8 +5,6 @@
  * list is a walk over all of them.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "result/kineto.h"
 
@@ -316,47 +314,6 @@ static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char 
 	return p;
 }
 
-/* Where in which file an address is: "start-end offset buildid path", sorted by nothing. */
-static char *put_frame(struct xsr_kineto *k, uint32_t producer, uint64_t address, char *p)
-{
-	unsigned long long start, end, offset;
-	const char *map, *path;
-	uint32_t i;
-	int at;
-
-	for (i = 0; (map = xsprof_trace_map(k->trace, producer, i)); i++) {
-		at = 0;
-		if (sscanf(map, "%llx-%llx %llx %*s %n", &start, &end, &offset, &at) < 3 || !at ||
-		    address < start || address >= end)
-			continue;
-		path = strrchr(map + at, '/') ? strrchr(map + at, '/') + 1 : map + at;
-		p = xsp_escape_json(p, path, strnlen(path, 256), NULL);
-		*p++ = '+';
-		return put_hex(p, address - start + offset);
-	}
-	return put_hex(p, address);
-}
-
-#define FRAMES	64u
-
-static char *put_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p)
-{
-	const uint64_t *frames;
-	size_t i, nr;
-
-	frames = xsprof_trace_stack(k->trace, producer, stack, &nr, NULL);
-	if (!frames)
-		return p;
-	p = put_lit(p, ",\"Call stack\":\"");
-	for (i = 0; i < nr && i < FRAMES; i++) {
-		if (i)
-			*p++ = ';';
-		p = put_frame(k, producer, frames[i], xsr_kineto_room(k, p));
-	}
-	*p++ = '"';
-	return p;
-}
-
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
 		    char *p)
 {
@@ -387,6 +344,6 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 	if (k->modules)
 		p = put_module(k, &start, p);
 	if (k->stacks && op.stack)
-		p = put_stack(k, start.ev.producer, op.stack, p);
+		p = xsr_kineto_stack(k, start.ev.producer, op.stack, p);
 	return p;
 }

@@ -135,6 +135,8 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 		ret = xsp_tracks_new(&ops, k, &k->tracks);
 	if (!ret)
 		ret = xsr_link_new(&k->link);
+	if (!ret)
+		ret = xsr_stacks_new(&k->stack);
 	if (ret) {
 		xsr_kineto_free(k);
 		return ret;
@@ -155,6 +157,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsp_names_free(k->names);
 	xsp_names_free(k->keys);
 	xsr_link_free(k->link);
+	xsr_stacks_free(k->stack);
 	free(k);
 }
 

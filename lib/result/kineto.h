@@ -8,6 +8,7 @@
  *	kineto-host.c	ranges, instants, memory: what is on threads
  *	kineto-step.c	steps
  *	kineto-op.c	what is known of an op: inputs, stack, module
+ *	kineto-stack.c	their stacks
  *	kineto-gpu.c	what a GPU did, and its runtime
  *	kineto-link.c	which op a launch belongs to, and forward and backward
  *	kineto-head.c	what stands around the events
@@ -40,6 +41,7 @@ enum xsr_kineto_range {
 };
 
 struct xsr_link;
+struct xsr_stacks;
 
 #define XSR_STEPS	64u
 
@@ -65,6 +67,7 @@ struct xsr_step {
  * @keys: keys of arguments, with a colon
  * @tracks: threads, and other tracks
  * @link: what belongs together
+ * @stack: stacks as texts
  * @shift: what is added to a time to have that of the file, ns
  * @base: of the times of the file, ns of CLOCK_REALTIME
  * @from: window, ns of the trace
@@ -97,6 +100,7 @@ struct xsr_kineto {
 	struct xsp_names		*keys;
 	struct xsp_tracks		*tracks;
 	struct xsr_link			*link;
+	struct xsr_stacks		*stack;
 	int64_t				shift;
 	uint64_t			base;
 	uint64_t			from;
@@ -152,6 +156,12 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 /* Arguments under their own names; @gpu: numbers are numbers, or are left out. */
 char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any);
 char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len);
+
+/* kineto-stack.c */
+int xsr_stacks_new(struct xsr_stacks **stacks);
+void xsr_stacks_free(struct xsr_stacks *stacks);
+/* With a comma in front; nothing where there is no such stack. */
+char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p);
 
 /* kineto-gpu.c */
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);

@@ -89,7 +89,7 @@ GRAPH = {"graph id": int, "graph node id": int}
 MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
 # What an event of a category always has, and what it may have.
 ARGS = {
-    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str,
+    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str, "Call stack": str,
                     "alpha": object, "Collective name": str}),
     "user_annotation": ({"Ev Idx": int}, {"External id": int, "Record function id": int,
                                           "finished": str, "late": str}),
@@ -169,6 +169,7 @@ if kind == "ops":
     check(cat["Input Dims"] == [[[5], [5]], [], []] and
           cat["Input type"] == ["TensorList", "Scalar", "ScalarList"] and
           cat["Concrete Inputs"][1] == "7" and cat["alpha"] == "Infinity", "cat: %r" % cat)
+    check(cat["Call stack"] == 'libm".so+0x5234;train+0x10;0x10', "stack: %r" % cat)
     back = one("cpu_op", "MmBackward0")
     check(back["args"]["Sequence number"] == 9 and back["args"]["Fwd thread id"] == 500 and
           back["tid"] == 501, "backward: %r" % back)

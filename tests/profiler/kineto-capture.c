@@ -159,6 +159,9 @@ static void make_ops(void)
 	static const uint32_t sizes[] = { 5 };
 	static const int64_t list[] = { 1, -2 };
 	static const double reals[] = { 0.5, NAN };
+	static const uint64_t frames[] = { 0x7f0000001234, 0x400010, 0x10 };
+	static const char lib[] = "7f0000001000-7f0000002000 5000 abcd /usr/lib/libm\".so";
+	static const char program[] = "400000-401000 0 ef01 /usr/bin/train";
 	uint32_t f32, mm, cat, back, user, step, mem_name, key, oom, device, load, late, object;
 	uint32_t comm, comm_key;
 	struct cap_ring r;
@@ -183,6 +186,9 @@ static void make_ops(void)
 	object = name(0, "Generator");
 	comm = name(0, "record_param_comms");
 	comm_key = name(0, "Collective name");
+	cap_entry(XSPROF_ENTRY_STACK, 1, 0, frames, sizeof(frames));
+	cap_entry(XSPROF_ENTRY_MAP, 0, 0, lib, strlen(lib));
+	cap_entry(XSPROF_ENTRY_MAP, 0, 0, program, strlen(program));
 	fact("exe=/usr/bin/train");
 	fact("env.RANK=3");
 	fact("env.WORLD_SIZE=8");
@@ -210,6 +216,7 @@ static void make_ops(void)
 	mem(&r, T(35), XSPROF_REC_ALLOC, MAIN, 1u << 16, 0x7f0000001000, 512, 1024);
 	cap_event(&r, T(60), XSPROF_REC_END, MAIN, 0, 0, 0);
 	op(&w, T(70), MAIN, cat, 0, 3, -1, 0);
+	w.u.op.stack = 1;
 	arg(&w, IN(0), XSPROF_ARG_LIST, 0, 2, "", 0);
 	tensor(&w, ITEM(0), f32, 13, 1, sizes);
 	tensor(&w, ITEM(1), f32, 14, 1, sizes);
