@@ -133,8 +133,8 @@ static int parse(struct dump *dump, int argc, char **argv)
 		case 'f':
 			dump->format = find_format(optarg);
 			if (!dump->format)
-				return tool_usage("dump", "-f %s: no such format; "
-						  "text, chrome, kineto, ndjson or perfetto", optarg);
+				return tool_usage("dump", "-f %s: no such format; text, chrome, "
+						  "kineto, ndjson or perfetto", optarg);
 			break;
 		case 'r':
 			dump->out.relative = true;

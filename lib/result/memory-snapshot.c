@@ -25,7 +25,7 @@ struct snapshot {
 	uint64_t		devices;	/* bits of those that are none of the host */
 	uint64_t		in_batch;
 	uint32_t		device;		/* that is written */
-	bool			host;		/* the host's memory is device 0: there is no other */
+	bool			host;		/* its memory is device 0: there is no other */
 };
 
 /* ---- pickle, protocol 2 --------------------------------------------------------------------- */

@@ -46,8 +46,8 @@ TOP = {
 order = [k for k in trace if k in TOP]
 for key, kind_of in TOP.items():
     check(type(trace.get(key)) is kind_of, "%s: %r" % (key, trace.get(key)))
-check(order.index("schemaVersion") == 0 and order.index("traceEvents") > order.index("trace_id") and
-      order[-1] == "traceName", "the order of the keys: %r" % order)
+check(order[0] == "schemaVersion" and order[-1] == "traceName" and
+      order.index("traceEvents") > order.index("trace_id"), "the order of the keys: %r" % order)
 check(trace["schemaVersion"] == 1 and trace["displayTimeUnit"] == "ms", "version, unit")
 # Microseconds since the begin of a quarter of a mean year: a double holds them to the ns.
 check(trace["baseTimeNanoseconds"] % 7889238000000000 == 0, "baseTimeNanoseconds")
@@ -89,8 +89,8 @@ GRAPH = {"graph id": int, "graph node id": int}
 MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
 # What an event of a category always has, and what it may have.
 ARGS = {
-    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str, "Call stack": str,
-                    "alpha": object, "Collective name": str}),
+    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str,
+                    "Call stack": str, "alpha": object, "Collective name": str}),
     "user_annotation": ({"Ev Idx": int}, {"External id": int, "Record function id": int,
                                           "finished": str, "late": str}),
     "kernel": ({**GPU, **GRAPH, "queued": int, "registers per thread": int,

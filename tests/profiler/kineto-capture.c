@@ -463,7 +463,8 @@ static void make_memory(uint32_t events)
 		uint32_t k = i % 4, device = i / 4 % 2, bytes = 256 * (i % 7 + 1);
 		uint64_t t = 100 + i * 10ull, at = 0x7f0000000000 + i * 0x1000ull;
 
-		op(&w, T(t), MAIN, ops[k], k == 1 ? 1 : k == 2 ? 7 : 0, i + 1, k == 0 ? (int64_t)i : -1, 0);
+		op(&w, T(t), MAIN, ops[k], k == 1 ? 1 : k == 2 ? 7 : 0, i + 1,
+		   k == 0 ? (int64_t)i : -1, 0);
 		put(&r, &w, false);
 		total[device] += bytes;
 		mem(&r, T(t + 1), XSPROF_REC_ALLOC, MAIN, 1u << 16 | device, at, bytes,
