@@ -16,6 +16,8 @@
 
 #include <xsprof/result.h>
 
+#include "result/file.h"
+
 static int tests, failed;
 
 static void is(bool good, const char *what)
@@ -150,6 +152,25 @@ static void at_once(void)
 	is(good[0] == 20000 && good[1] + good[2] >= 20000, "handlers of several threads");
 }
 
+static void names(void)
+{
+	char path[128], small[20];
+	unsigned long long ns;
+	int pid, end = 0;
+
+	is(xsprof_result_tensorboard_path("log", "a/b", false, path, sizeof(path)) == 0 &&
+	   sscanf(path, "log/a_b.%llu.pt.trace.json%n", &ns, &end) == 1 && end && !path[end] &&
+	   ns > 1700000000000000000u, "a name for TensorBoard");
+	end = 0;
+	is(xsprof_result_tensorboard_path("log", NULL, true, path, sizeof(path)) == 0 &&
+	   sscanf(strrchr(path, '_'), "_%d.%llu.pt.trace.json.gz%n", &pid, &ns, &end) == 2 &&
+	   end && pid == getpid(), "of host and process");
+	is(xsprof_result_tensorboard_path("log", "a", false, small, sizeof(small)) ==
+	   -ENAMETOOLONG && !small[0] &&
+	   xsprof_result_tensorboard_path("", "a", false, path, sizeof(path)) == -EINVAL,
+	   "that has no room");
+}
+
 static off_t size_of(const char *path)
 {
 	struct stat st;
@@ -206,6 +227,7 @@ int main(int argc, char **argv)
 	files(argv[2], argv[3]);
 	schemes(argv[2]);
 	at_once();
+	names();
 	printf("1..%d\n", tests);
 	return failed;
 }
