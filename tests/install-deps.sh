@@ -31,7 +31,7 @@ group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev 
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
 	cpio xz-utils man-db groff-base file procps trace-cmd $group_kernel"
 # A real viewer for the JSON.
-group_full="$group_check chromium nodejs npm|@npm"
+group_full="$group_check python3-venv chromium nodejs npm|@npm"
 group_bench="$group_build g++ python3 liblttng-ust-dev lttng-tools babeltrace2 trace-cmd"
 group_fresh="git debootstrap util-linux mount"
 

@@ -111,7 +111,7 @@ result "a range that does not nest is noticed by the check" $?
 
 # More threads and names than are remembered, most of them with a range open.
 "$make_capture" many "$dir/many.data" 120000
-for format in text chrome ndjson perfetto; do
+for format in text chrome kineto ndjson perfetto; do
 	small "$format of 120000 threads" "$dump" -f $format "$dir/many.data"
 done
 lines=$("$dump" "$dir/many.data" 2>"$dir/log" | grep -vc ' open: ')

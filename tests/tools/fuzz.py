@@ -83,6 +83,8 @@ def try_all(path, xsprof, check, check_perfetto):
                           capture_output=True)
     if done.returncode:
         raise AssertionError(done.stdout.decode())
+    kineto = run(xsprof, "dump", "-f", "kineto", path).stdout
+    json.loads(kineto.decode("utf-8"), parse_constant=no_constant)
     run(xsprof, "dump", "-f", "perfetto", "-o", path + ".pf", path)
     done = subprocess.run([sys.executable, check_perfetto, path + ".pf", str(lines)],
                           capture_output=True)
@@ -110,28 +112,33 @@ def try_all(path, xsprof, check, check_perfetto):
     return lines
 
 
-source, xsprof, check, check_perfetto, rounds = sys.argv[1:6]
-seed = int(sys.argv[6]) if len(sys.argv) > 6 else random.randrange(1 << 32)
-rng = random.Random(seed)
-whole = open(source, "rb").read()
-good = lines = 0
-for n in range(int(rounds)):
-    data = bytearray(whole)
-    damage(data, rng)
-    path = source + ".fuzz"
-    with open(path, "wb") as f:
-        f.write(data)
-    try:
-        shown = try_all(path, xsprof, check, check_perfetto)
-    except (AssertionError, subprocess.TimeoutExpired, UnicodeDecodeError, ValueError) as why:
-        with open("fuzz-failed.data", "wb") as f:
+def main():
+    source, xsprof, check, check_perfetto, rounds = sys.argv[1:6]
+    seed = int(sys.argv[6]) if len(sys.argv) > 6 else random.randrange(1 << 32)
+    rng = random.Random(seed)
+    whole = open(source, "rb").read()
+    good = lines = 0
+    for n in range(int(rounds)):
+        data = bytearray(whole)
+        damage(data, rng)
+        path = source + ".fuzz"
+        with open(path, "wb") as f:
             f.write(data)
-        print("1..1\n# round %d of seed %d: %s" % (n, seed, str(why).replace("\n", "\n# ")))
-        print("not ok 1 damaged captures")
-        sys.exit(1)
-    good += shown > 0
-    lines += shown
-# A fuzzer whose files are all refused tests nothing.
-print("1..1\n%s 1 %d damaged captures, seed %d: %d were read, %d events" % (
-    "ok" if good > int(rounds) // 2 else "not ok", int(rounds), seed, good, lines))
-sys.exit(good <= int(rounds) // 2)
+        try:
+            shown = try_all(path, xsprof, check, check_perfetto)
+        except (AssertionError, subprocess.TimeoutExpired, UnicodeDecodeError, ValueError) as why:
+            with open("fuzz-failed.data", "wb") as f:
+                f.write(data)
+            print("1..1\n# round %d of seed %d: %s" % (n, seed, str(why).replace("\n", "\n# ")))
+            print("not ok 1 damaged captures")
+            sys.exit(1)
+        good += shown > 0
+        lines += shown
+    # A fuzzer whose files are all refused tests nothing.
+    print("1..1\n%s 1 %d damaged captures, seed %d: %d were read, %d events" % (
+        "ok" if good > int(rounds) // 2 else "not ok", int(rounds), seed, good, lines))
+    sys.exit(good <= int(rounds) // 2)
+
+
+if __name__ == "__main__":
+    main()
