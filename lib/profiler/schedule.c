@@ -138,8 +138,7 @@ int xsprof_profiler_step(void)
 	}
 	pthread_mutex_unlock(&c.lock);
 	mark_step(step);
-	if (xsp_ondemand_step)
-		xsp_ondemand_step();
+	xsp_ondemand_step();
 	/* Without a lock: it may end the schedule, or begin another. */
 	if (result)
 		ready(data, result);

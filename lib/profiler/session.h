@@ -7,7 +7,7 @@
 
 #include "local.h"
 #include "mirror.h"
-void xsp_ondemand_step(void) XSP_HIDDEN __attribute__((weak));
+#include "ondemand.h"
 
 /* Of the callbacks of a backend; the others are mirror.h's. */
 #define XSP_MIRROR_BACKEND	(1u << 8)

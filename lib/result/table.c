@@ -410,7 +410,7 @@ size_t xsprof_table_nr_rows(const struct xsprof_table *t)
 	return t->nr;
 }
 
-const struct xsprof_table_row *xsprof_table_row(const struct xsprof_table *t, size_t index)
+const struct xsprof_table_row *xsprof_table_get_row(const struct xsprof_table *t, size_t index)
 {
 	return index < t->nr ? &t->rows[index].row : NULL;
 }

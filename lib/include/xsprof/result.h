@@ -233,7 +233,7 @@ struct xsprof_table;
 int xsprof_result_table(struct xsprof_result *result, uint32_t by, uint32_t depth, uint32_t sort,
 			struct xsprof_table **table);
 size_t xsprof_table_nr_rows(const struct xsprof_table *table);
-const struct xsprof_table_row *xsprof_table_row(const struct xsprof_table *table, size_t index);
+const struct xsprof_table_row *xsprof_table_get_row(const struct xsprof_table *table, size_t index);
 /* The sums over all rows, with @count of all. */
 const struct xsprof_table_row *xsprof_table_total(const struct xsprof_table *table);
 /* As text with @rows of them (0: all), columns as wide as they need; free() it.  NULL: no room. */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program as it is written for other profilers, with the namespace changed.
+ *
+ *	usage FOLDER
+ */
+#include <iostream>
+
+#include <xsprof/profiler.hpp>
+
+static void work()
+{
+	for (int i = 0; i < 10; i++) {
+		xsprof::RecordFunction outer(xsprof_name("aten::linear"));
+		xsprof::RecordFunction inner(xsprof_name("aten::addmm"));
+	}
+}
+
+static int used(const std::string &folder)
+{
+	// Configure profiler
+	xsprof::profiler::impl::ProfilerConfig config(
+		xsprof::profiler::impl::ProfilerState::KINETO,
+		true,	// report_input_shapes
+		true,	// profile_memory
+		true,	// with_stack
+		false,	// with_flops
+		false	// with_modules
+	);
+
+	// Specify activities
+	std::set<xsprof::profiler::impl::ActivityType> activities{
+		xsprof::profiler::impl::ActivityType::CPU
+	};
+
+	// Start profiling
+	xsprof::autograd::profiler::enableProfiler(config, activities);
+
+	work();
+
+	// Stop and get results
+	auto result = xsprof::autograd::profiler::disableProfiler();
+
+	// Save trace
+	result->save(folder + "/profile_trace.json");
+
+	// Access events
+	int n = 0;
+	for (const auto &event : result->events()) {
+		if (event.name().rfind("aten::", 0) != 0 || event.endNs() < event.startNs())
+			return 1;
+		n++;
+	}
+	if (n != 20 || result->event_tree().size() != 10 ||
+	    result->event_tree()[0].children().size() != 1)
+		return 2;
+	try {
+		result->save(folder + "/again.json");
+		return 3;
+	} catch (const std::system_error &e) {
+		if (e.code().value() != EALREADY)
+			return 4;
+	}
+	return 0;
+}
+
+static int guarded(const std::string &folder)
+{
+	using namespace xsprof::autograd::profiler;
+
+	{
+		RecordProfile guard(folder + "/guard.json");
+
+		work();
+		try {
+			enableProfiler(ProfilerConfig(ProfilerState::CPU), { ActivityType::CPU });
+			return 1;
+		} catch (const std::system_error &e) {
+			if (e.code().value() != EBUSY)
+				return 2;
+		}
+	}
+	xsprof::profiler::kineto_init();
+	xsprof::profiler::kineto_start_trace();
+	work();
+	xsprof::profiler::itt_range_push("operation");
+	xsprof::profiler::itt_range_pop();
+	auto trace = xsprof::profiler::kineto_stop_trace();
+
+	trace->save(folder + "/trace.json");
+	return trace->events().size() == 20 ? 0 : 3;
+}
+
+int main(int argc, char **argv)
+{
+	int err;
+
+	if (argc != 2)
+		return 2;
+	std::cout << "1..2\n";
+	err = used(argv[1]);
+	std::cout << (err ? "not ok" : "ok") << " 1 the usual program: " << err << "\n";
+	int other = guarded(argv[1]);
+	std::cout << (other ? "not ok" : "ok") << " 2 guards, and the short way: " << other << "\n";
+	return err || other;
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A program for other profilers with the namespace changed, and the traces that it saves. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-usage.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+"$build/tests/profiler/usage" "$dir" >"$dir/out" || failed=1
+sed '1d' "$dir/out"
+n=2
+for file in profile_trace guard trace; do
+	n=$((n + 1))
+	if why=$(python3 - "$dir/$file.json" 2>&1 <<'END'
+import collections, json, sys
+trace = json.load(open(sys.argv[1]))
+ops = [e for e in trace["traceEvents"] if e.get("cat") == "cpu_op"]
+names = collections.Counter(e["name"] for e in ops)
+assert names == {"aten::linear": 10, "aten::addmm": 10}, names
+assert all(e["ph"] == "X" and e["dur"] >= 0 and e["pid"] and e["tid"] for e in ops)
+assert trace["schemaVersion"] == 1 and trace["traceName"]
+END
+	); then
+		echo "ok $n $file.json: twenty ops"
+	else
+		sed 's/^/# /' <<<"$why"
+		echo "not ok $n $file.json: twenty ops"
+		failed=1
+	fi
+done
+echo "1..$n"
+exit "${failed:-0}"
