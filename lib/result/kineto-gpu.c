@@ -203,6 +203,19 @@ static char *put_place(const struct gpu *g, char *p)
 	return put_u64(put_lit(p, ",\"correlation\":"), g->correlation);
 }
 
+/* Of a kernel of a collective: what the op said that launched it. */
+static void put_collective(struct xsr_kineto *k, const struct gpu *g)
+{
+	const char *text;
+	size_t len;
+
+	if (g->ev->aux != XSPROF_GPU_KERNEL || !g->has_external)
+		return;
+	text = xsr_link_collective(k, g->ev->producer, g->external, &len);
+	if (text)
+		xsp_buf_put(k->buf, text, len);
+}
+
 static void put_work(struct xsr_kineto *k, struct gpu *g)
 {
 	static const char *const cats[] = {
@@ -231,7 +244,9 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
 	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
 	p = put_rest(k, g, p);
-	k->buf->p = put_lit(p, "}}");
+	k->buf->p = p;
+	put_collective(k, g);
+	k->buf->p = put_lit(xsp_buf_room(k->buf, XSP_BUF_ROOM), "}}");
 	if (g->correlation)
 		put_flow(k, g, track, false);
 	xsr_link_gpu(k, g->tag, g->rec->device, g->rec->stream, g->begin, g->end);

@@ -14,6 +14,8 @@
 #define FORWARD_BITS	16u
 #define NOTES		4096u	/* annotations that things are linked to */
 #define SPANS		2048u	/* of them on streams */
+#define COLLECTIVES	1024u
+#define COLLECTIVE_MAX	4096u	/* bytes of text */
 
 struct call {
 	uint64_t	key;		/* of producer and correlation, 0 for none */
@@ -49,12 +51,19 @@ struct span {
 	uint32_t	device;
 };
 
+struct collective {
+	uint64_t	key;
+	char		*text;
+	size_t		len;
+};
+
 struct xsr_link {
 	struct call	calls[1u << CALL_BITS];
 	struct call	ops[1u << OP_BITS];
 	struct forward	forwards[1u << FORWARD_BITS];
 	struct note	notes[NOTES];
 	struct span	spans[SPANS];
+	struct collective collectives[COLLECTIVES];
 	uint64_t	tags;
 	uint64_t	flows;
 };
@@ -68,6 +77,10 @@ int xsr_link_new(struct xsr_link **link)
 
 void xsr_link_free(struct xsr_link *link)
 {
+	uint32_t i;
+
+	for (i = 0; link && i < COLLECTIVES; i++)
+		free(link->collectives[i].text);
 	free(link);
 }
 
@@ -168,6 +181,30 @@ bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation
 	*external = call->external;
 	*tag = call->tag;
 	return true;
+}
+
+void xsr_link_set_collective(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+			     const char *text, size_t len)
+{
+	uint64_t key = mix(producer, correlation);
+	struct collective *c = &k->link->collectives[key % COLLECTIVES];
+	char *copy = len && len <= COLLECTIVE_MAX ? malloc(len) : NULL;
+
+	if (!copy)
+		return;
+	memcpy(copy, text, len);
+	free(c->text);
+	*c = (struct collective){ key, copy, len };
+}
+
+const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
+				uint64_t correlation, size_t *len)
+{
+	uint64_t key = mix(producer, correlation);
+	const struct collective *c = &k->link->collectives[key % COLLECTIVES];
+
+	*len = c->len;
+	return c->key == key ? c->text : NULL;
 }
 
 static void put_span(struct xsr_kineto *k, struct span *span)

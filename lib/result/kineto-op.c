@@ -314,17 +314,47 @@ static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char 
 	return p;
 }
 
+#define COLLECTIVE	"\"record_param_comms\""
+
+/* Does the op tell of a collective?  Asked once for a name, not for each of its ops. */
+static bool is_collective(struct xsr_kineto *k, uint32_t producer, uint32_t name)
+{
+	struct xsp_name *entry = xsp_names_get(k->names, producer, name);
+
+	if (!entry->match)
+		entry->match = entry->len == sizeof(COLLECTIVE) - 1 &&
+			       !memcmp(entry->text, COLLECTIVE, entry->len) ? 1 : 2;
+	return entry->match == 1;
+}
+
+/* Its arguments, and where they are of a collective a copy of them for its kernels. */
+static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
+		     uint64_t correlation, char *p)
+{
+	uint32_t producer = walk->ev.producer;
+	uint64_t total = k->buf->total;
+	const char *start = p;
+	bool any = true;
+
+	p = xsr_kineto_args(k, walk, false, p, &any);
+	/* Where the buffer was written out between, they are gone. */
+	if (correlation && p > start && total == k->buf->total &&
+	    is_collective(k, producer, range->name))
+		xsr_link_set_collective(k, producer, correlation, start, (size_t)(p - start));
+	return p;
+}
+
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
 		    char *p)
 {
 	struct xsr_walk start = *walk;
-	struct xsprof_trace_op op;
-	bool any = true, strides;
+	struct xsprof_trace_op op = { 0 };
+	bool is_op, strides;
 
-	(void)range;
+	is_op = xsprof_trace_op(&start.ev, &op);
 	/* The program's own first: of two of one name readers take the last. */
-	p = xsr_kineto_args(k, walk, false, p, &any);
-	if (!xsprof_trace_op(&start.ev, &op))
+	p = put_own(k, range, walk, op.correlation, xsr_kineto_room(k, p));
+	if (!is_op)
 		return p;
 	p = xsr_kineto_room(k, p);
 	if (op.correlation)

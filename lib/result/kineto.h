@@ -182,7 +182,15 @@ bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation
 /* What a GPU did for an annotation. */
 void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
 		  uint64_t begin, uint64_t end);
-/* Writes what is left of those. */
+/*
+ * What an op said of a collective: kernels that it launched say it too.  @text is kept, and is
+ * what xsr_link_collective() gives for that op; NULL for none.
+ */
+void xsr_link_set_collective(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+			     const char *text, size_t len);
+const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
+				uint64_t correlation, size_t *len);
+/* Writes what is left of the annotations. */
 void xsr_link_finish(struct xsr_kineto *k);
 /* A forward op was written, or a backward op: the arrow from one to the other. */
 void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int64_t sequence,

@@ -90,12 +90,14 @@ MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
 # What an event of a category always has, and what it may have.
 ARGS = {
     "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str,
-                    "Call stack": str, "alpha": object, "Collective name": str}),
+                    "Call stack": str, "alpha": object, "Collective name": str,
+                    "In msg nelems": int}),
     "user_annotation": ({"Ev Idx": int}, {"External id": int, "Record function id": int,
                                           "finished": str, "late": str}),
     "kernel": ({**GPU, **GRAPH, "queued": int, "registers per thread": int,
                 "shared memory": int, "grid": list, "block": list,
-                "blocks per SM": NUMBER, "est. achieved occupancy %": NUMBER}, {}),
+                "blocks per SM": NUMBER, "est. achieved occupancy %": NUMBER},
+               {"Collective name": str, "In msg nelems": int}),
     "gpu_memcpy": (MOVED, {}),
     "gpu_memset": (MOVED, {}),
     "cuda_runtime": ({"External id": int, "cbid": int, "correlation": int}, {}),
@@ -223,6 +225,11 @@ if kind == "rank":
     check(copy["memory bandwidth (GB/s)"] == 52.4288, "bandwidth")
     kernel = of("kernel")[0]["args"]
     check(kernel["grid"] == [4, 4, 1] and kernel["block"] == [128, 1, 1], "grid, block")
+    # What the op said of the collective its kernel says as well, and no other.
+    for e in of("kernel"):
+        check((e["args"].get("Collective name"), e["args"].get("In msg nelems")) ==
+              (("allreduce", 4096) if e["name"].startswith("nccl") else (None, None)),
+              "collective: %r" % e)
     first = [e for e in of("gpu_user_annotation", "ProfilerStep#0") if e["tid"] == 7][0]
     # Around its first and last: a little more on both sides.
     check(first["ts"] == real(1020) - 0.001 or abs(first["ts"] - real(1020) + 0.001) < 5e-4,

@@ -101,7 +101,7 @@ def tensorboard(folder):
         return found
 
 
-RANK = {"aten::mm": (6, 240), "c10d::allreduce_": (3, 120)}
+RANK = {"aten::mm": (6, 240), "record_param_comms": (3, 120)}
 TENSORBOARD = {
     "rank0": {"kernels": {"gemm": [6, 900, 150, 200, 100], "nccl": [3, 600, 200, 200, 200]},
               "ops": RANK, "sm": [[0.5, 25.0], [0.5, 25.0]]},

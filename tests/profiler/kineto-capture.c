@@ -316,7 +316,7 @@ static void work(struct cap_ring *r, const struct gpu_names *n, uint32_t kind, u
 
 static void make_rank(uint32_t rank, uint32_t world)
 {
-	uint32_t step, mm, reduce, i, k;
+	uint32_t step, mm, reduce, collective, nelems, i, k;
 	struct gpu_names n;
 	struct cap_ring r, g;
 	char text[32];
@@ -327,7 +327,9 @@ static void make_rank(uint32_t rank, uint32_t world)
 	cap_producer(0, MAIN, T(0));
 	step = name(0, "ProfilerStep");
 	mm = name(0, "aten::mm");
-	reduce = name(0, "c10d::allreduce_");
+	reduce = name(0, "record_param_comms");
+	collective = name(0, "Collective name");
+	nelems = name(0, "In msg nelems");
 	n = (struct gpu_names){
 		name(0, "cudaLaunchKernel_v7000"), name(0, "cudaMemcpyAsync"),
 		name(0, "cudaMemsetAsync"), name(0, "cudaStreamSynchronize"),
@@ -355,6 +357,10 @@ static void make_rank(uint32_t rank, uint32_t world)
 		cap_event(&r, T(at), XSPROF_REC_STEP, MAIN, step, 0, i);
 		for (k = 0; k < 3; k++) {
 			op(&w, T(at + 10 + k * 50), MAIN, k < 2 ? mm : reduce, 0, c + k, -1, 0);
+			if (k == 2) {
+				string(&w, collective, "allreduce");
+				number(&w, nelems, 4096);
+			}
 			put(&r, &w, false);
 			cap_event(&r, T(at + 50 + k * 50), XSPROF_REC_END, MAIN, 0, 0, 0);
 		}
