@@ -4,6 +4,7 @@
  *
  *	kineto-capture ops FILE			ops of every kind on two threads, memory, steps
  *	kineto-capture rank FILE RANK WORLD	a rank of a job with a GPU: three steps
+ *	kineto-capture inline FILE		launches that their own threads wrote down
  *	kineto-capture hostile FILE		ops with names and values that nobody would give
  *	kineto-capture memory FILE N		N allocations and frees of two devices, ops around
  *	kineto-capture many FILE N		N ops with inputs
@@ -381,6 +382,50 @@ static void make_rank(uint32_t rank, uint32_t world)
 	cap_end(T(5001));
 }
 
+/*
+ * Nothing says which op a launch belongs to but where it is: in the second of two threads that have
+ * one correlation number each.
+ */
+static void make_inline(void)
+{
+	uint32_t train, mm, launch, gemm, i;
+	struct cap_ring r;
+	struct wide w;
+
+	cap_host("hostname=node-1\n");
+	cap_clock(T(0), T(100000));
+	cap_producer(0, MAIN, T(0));
+	train = name(0, "train");
+	mm = name(0, "aten::mm");
+	launch = name(0, "cuLaunchKernel");
+	gemm = name(0, "gemm");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 4096);
+	cap_event(&r, T(10), XSPROF_REC_BEGIN, MAIN, train, 0, 0);
+	for (i = 0; i < 2; i++) {
+		op(&w, T(20 + i), MAIN + i, mm, 0, 70 + i, -1, 0);
+		put(&r, &w, false);
+	}
+	for (i = 0; i < 2; i++) {
+		gpu(&r, T(30 + i), XSPROF_GPU_DRIVER, launch, 5 + i, T(25), T(29), 0, &w);
+		w.u.rec.tid = MAIN + i;
+		put(&r, &w, false);
+	}
+	for (i = 0; i < 2; i++)
+		cap_event(&r, T(40 + i), XSPROF_REC_END, MAIN + i, 0, 0, 0);
+	cap_event(&r, T(50), XSPROF_REC_END, MAIN, 0, 0, 0);
+	for (i = 0; i < 2; i++) {
+		gpu(&r, T(90 + i), XSPROF_GPU_KERNEL, gemm, 5 + i, T(60), T(70), 7 + i, &w);
+		put(&r, &w, false);
+	}
+	/* Launched by nobody that is known. */
+	gpu(&r, T(93), XSPROF_GPU_KERNEL, gemm, 99, T(80), T(85), 7, &w);
+	put(&r, &w, false);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(200));
+	cap_end(T(201));
+}
+
 static void make_hostile(void)
 {
 	static const char *const texts[] = {
@@ -522,6 +567,8 @@ int main(int argc, char **argv)
 		cap_open(argv[2]);
 	if (!strcmp(kind, "ops") && argc == 3) {
 		make_ops();
+	} else if (!strcmp(kind, "inline") && argc == 3) {
+		make_inline();
 	} else if (!strcmp(kind, "hostile") && argc == 3) {
 		make_hostile();
 	} else if (!strcmp(kind, "rank") && argc == 5) {
@@ -531,7 +578,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(kind, "many") && argc == 4) {
 		make_many(n);
 	} else {
-		fprintf(stderr, "usage: kineto-capture ops|hostile FILE, memory|many FILE N, "
+		fprintf(stderr, "usage: kineto-capture ops|inline|hostile FILE, "
+			"memory|many FILE N, "
 			"rank FILE RANK WORLD\n");
 		return 2;
 	}

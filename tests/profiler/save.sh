@@ -44,6 +44,21 @@ for seed in 1 2 3 4; do
 	result "ranges at random: $seed" $?
 done
 
+# Launches that say nothing of their op.
+{ "$make" inline "$dir/inline.data" && kineto any "$dir/inline.data" &&
+	python3 - "$dir/x.json"; } >>"$dir/log" 2>&1 <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+def of(cat):
+    return [(e["args"].get("External id"), e["args"].get("correlation"), e["tid"])
+            for e in events if e.get("cat") == cat]
+assert of("cuda_driver") == [(70, 5, 500), (71, 6, 501)], of("cuda_driver")
+assert of("kernel") == [(70, 5, 7), (71, 6, 8), (None, 99, 7)], of("kernel")
+notes = [(e["name"], e["tid"], e["dur"]) for e in events if e.get("cat") == "gpu_user_annotation"]
+assert notes == [("train", 7, 10.002)], notes
+END
+result "a launch belongs to the op that is open in its thread" $?
+
 # What the program said of the trace: JSON as it is, what is none as a string, nothing twice.
 "$save" kineto "$dir/ops.data" "$dir/x.json" 2>"$dir/log" && python3 - "$dir/x.json" \
 	>>"$dir/log" 2>&1 <<'END'
