@@ -164,6 +164,10 @@ pickle.load(open(sys.argv[1], "rb")) if sys.argv[1].endswith("snapshot") else \
 	result "$kind of names and values that nobody would give" $?
 done
 
+{ "$BUILD/tests/profiler/save-session" "$dir" && python3 "$here/check-session.py" "$dir" &&
+	python3 "$here/check-kineto.py" "$dir/session.json" any; } >"$dir/log" 2>&1
+result "a session of the library's own" $?
+
 # 60000 ops with inputs are 40 MB of JSON.
 for kind in kineto execution; do
 	small "$kind takes little memory" "$save" $kind "$dir/many.data" "$dir/many.json"
