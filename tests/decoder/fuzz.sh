@@ -7,7 +7,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 BUILD=${BUILD:-build}
-targets='capture ring arena records'
+targets='decoder/fuzz-capture decoder/fuzz-ring decoder/fuzz-arena decoder/fuzz-records
+	profiler/result-fuzz'
 seconds=${FUZZ_SECONDS:-7}
 out=$BUILD/fuzz
 
@@ -24,12 +25,12 @@ failed=0
 echo "1..$(wc -w <<<"$targets")"
 for t in $targets; do
 	n=$((n + 1))
-	dir=$out/corpus/$t
+	dir=$out/corpus/${t##*/}
 	mkdir -p "$dir" "$dir.seeds"
 	log=$dir.log
 	# The driver without libFuzzer writes the seeds.
-	"$BUILD/tests/decoder/fuzz-$t" seeds="$dir.seeds" >"$log" 2>&1 &&
-	"$out/tests/decoder/fuzz-$t" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 \
+	"$BUILD/tests/$t" seeds="$dir.seeds" >"$log" 2>&1 &&
+	"$out/tests/$t" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 \
 		-artifact_prefix="$dir.crash-" -print_final_stats=1 "$dir" "$dir.seeds" \
 		>>"$log" 2>&1
 	if [ $? -eq 0 ]; then

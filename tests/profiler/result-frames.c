@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Results: the stacks of ops by name.  The program itself is what the addresses are of: built with
+ * debug information, with a function that is inlined into another.
+ */
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/ops.h"
+#include "ring/tap.h"
+
+static uint64_t addresses[3];
+static unsigned int inner_line, outer_line, top_line, begin_line;
+
+/* In place of the library's. */
+uint32_t xsprof_op_wanted = 1;
+
+__attribute__((noinline)) void xsprof_emit_op_begin(const struct xsprof_op *op)
+{
+	(void)op;
+	addresses[2] = (uint64_t)__builtin_return_address(0);
+}
+
+static __attribute__((noinline)) uint64_t here(void)
+{
+	return (uint64_t)__builtin_return_address(0);
+}
+
+static inline __attribute__((always_inline)) void inlined(volatile int *n)
+{
+	addresses[0] = here(); inner_line = __LINE__;
+	*n += 1;
+}
+
+__attribute__((noinline)) static void around(volatile int *n)
+{
+	inlined(n); outer_line = __LINE__;
+	*n += 2;
+}
+
+__attribute__((noinline)) static void top(volatile int *n)
+{
+	addresses[1] = here(); top_line = __LINE__;
+	around(n);
+	*n += 4;
+}
+
+__attribute__((noinline)) static void begins(volatile int *n)
+{
+	struct xsprof_op op = { .scope = (uint32_t)*n };
+
+	xsprof_op_begin(&op); begin_line = __LINE__;
+	*n += 8;
+}
+
+/* ---- what a recorder would have written ----------------------------------------------------- */
+
+struct self {
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	offset;
+	char		id[80];
+	char		path[4096];
+};
+
+/* The first object is the program. */
+static int read_self(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct self *s = data;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr);
+		const char *end = at + ph->p_memsz;
+
+		if (ph->p_type == PT_LOAD && ph->p_flags & PF_X) {
+			s->start = (uint64_t)at;
+			s->end = (uint64_t)end;
+			s->offset = ph->p_offset;
+		}
+		while (ph->p_type == PT_NOTE && at + sizeof(ElfW(Nhdr)) <= end) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+			const unsigned char *id;
+
+			at += sizeof(*note) + ((note->n_namesz + 3) & ~3u);
+			id = (const unsigned char *)at;
+			at += (note->n_descsz + 3) & ~3u;
+			if (note->n_type != NT_GNU_BUILD_ID || note->n_descsz > 32)
+				continue;
+			for (unsigned int k = 0; k < note->n_descsz; k++)
+				sprintf(s->id + 2 * k, "%02x", id[k]);
+		}
+	}
+	return 1;
+}
+
+static void put_op(struct ops *o, uint32_t stack, uint64_t ts)
+{
+	ops_op_as(o, TID, ts, "op", 0, 0, (struct xsprof_rec_op){ .sequence = -1, .stack = stack },
+		  NULL);
+	ops_end(o, TID, ts + 10);
+}
+
+/* A result whose only op has that stack, mapped from that file. */
+static struct xsprof_result *with(struct ops *o, const struct self *s, const char *id,
+				  const char *path, const uint64_t *address, size_t nr)
+{
+	char text[5000];
+
+	ops_begin(o);
+	snprintf(text, sizeof(text), "%llx-%llx %llx %s %s", (unsigned long long)s->start,
+		 (unsigned long long)s->end, (unsigned long long)s->offset, id, path);
+	/* What was there before, and is there no more. */
+	ops_map(o, "0-ffffffffffffffff 0 - /gone");
+	ops_map(o, text);
+	ops_map(o, "this is no mapping");
+	ops_stack(o, 1, address, nr, 0);
+	put_op(o, 1, 2000);
+	return ops_result(o, NULL);
+}
+
+#define SELF(a)	((a) - s->start + s->offset)
+
+static void test_names(const struct self *s)
+{
+	const struct xsprof_profiler_event *ev;
+	struct xsprof_result *r;
+	char want[3][256];
+	struct ops o;
+
+	if (!*s->id)
+		tap_note("no build id: which file it is is not tested");
+	r = with(&o, s, *s->id ? s->id : "-", s->path, addresses, 2);
+	ev = xsprof_result_event(r, 0);
+	snprintf(want[0], sizeof(want[0]), "inlined at result-frames.c:%u", inner_line);
+	snprintf(want[1], sizeof(want[1]), "around at result-frames.c:%u", outer_line);
+	snprintf(want[2], sizeof(want[2]), "top at result-frames.c:%u", top_line);
+#ifdef WITH_DW
+	CHECK_EQ(xsprof_event_nr_frames(ev), 3);
+	for (unsigned int i = 0; i < 3; i++)
+		CHECK_STR(xsprof_event_frame(ev, i), want[i]);
+	CHECK_STR(xsprof_event_frame(ev, 3), "");
+	xsprof_result_free(r);
+	ops_free(&o);
+	/* What begins an op is no frame; but whoever else calls it is. */
+	r = with(&o, s, *s->id ? s->id : "-", s->path,
+		 (uint64_t[]){ addresses[2], addresses[1], addresses[2] }, 3);
+	ev = xsprof_result_event(r, 0);
+	snprintf(want[0], sizeof(want[0]), "begins at result-frames.c:%u", begin_line);
+	CHECK_EQ(xsprof_event_nr_frames(ev), 4);
+	CHECK_STR(xsprof_event_frame(ev, 0), want[0]);
+	CHECK_STR(xsprof_event_frame(ev, 1), want[2]);
+	CHECK(!strncmp(xsprof_event_frame(ev, 2), "xsprof_op_begin at ", 19));
+	CHECK_STR(xsprof_event_frame(ev, 3), want[0]);
+	tap_result("functions, lines, what is inlined");
+#else
+	CHECK_EQ(xsprof_event_nr_frames(ev), 2);
+	snprintf(want[0], sizeof(want[0]), "+0x%llx", (unsigned long long)SELF(addresses[0]));
+	CHECK(strstr(xsprof_event_frame(ev, 0), want[0]));
+	tap_result("places in files, for want of elfutils");
+	tap_skip("functions, lines, what is inlined", "built without elfutils");
+#endif
+	xsprof_result_free(r);
+	ops_free(&o);
+}
+
+static void test_others(const struct self *s)
+{
+	struct xsprof_profiler_config config = { .size = sizeof(config), .state = 6 };
+	struct xsprof_result_options opts = { .size = sizeof(opts), .config = &config };
+	unsigned long long at = SELF(addresses[0]);
+	const struct xsprof_profiler_event *ev;
+	struct xsprof_result *r;
+	char want[4200];
+	struct ops o;
+
+	r = with(&o, s, "0123456789abcdef", s->path, addresses, 1);
+	ev = xsprof_result_event(r, 0);
+	CHECK_EQ(xsprof_event_nr_frames(ev), 1);
+#ifdef WITH_DW
+	snprintf(want, sizeof(want), "?? (%s+0x%llx)", s->path, at);
+	CHECK_STR(xsprof_event_frame(ev, 0), want);
+#endif
+	xsprof_result_free(r);
+	ops_free(&o);
+	for (unsigned int i = 0; i < 4; i++) {
+		static const char *const paths[] = { "/nonexistent", "relative", "/dev/zero",
+						     "/etc/passwd" };
+
+		r = with(&o, s, "-", paths[i], addresses, 1);
+		snprintf(want, sizeof(want), "%s+0x%llx", paths[i], at);
+		CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 0), 0), want);
+		xsprof_result_free(r);
+		ops_free(&o);
+	}
+	tap_result("another file, or none");
+
+	ops_begin(&o);
+	ops_stack(&o, 1, (uint64_t[]){ 0x1234, 0 }, 2, 9);
+	put_op(&o, 1, 2000);
+	put_op(&o, 2, 3000);
+	put_op(&o, 0, 4000);
+	r = ops_result(&o, NULL);
+	ev = xsprof_result_event(r, 0);
+	CHECK_EQ(xsprof_event_nr_frames(ev), 3);
+	CHECK_STR(xsprof_event_frame(ev, 0), "0x1234");
+	CHECK_STR(xsprof_event_frame(ev, 1), "0x0");
+	CHECK_STR(xsprof_event_frame(ev, 2), "[9 more]");
+	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 1)), 0);
+	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 2)), 0);
+	xsprof_result_free(r);
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 0);
+	config.with_stack = true;
+	xsprof_result_free(r);
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 3);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("addresses of no file, and stacks that nobody asked for");
+}
+
+int main(void)
+{
+	struct self self = { 0 };
+	volatile int n = 0;
+	ssize_t len;
+
+	top(&n);
+	begins(&n);
+	dl_iterate_phdr(read_self, &self);
+	len = readlink("/proc/self/exe", self.path, sizeof(self.path) - 1);
+	if (len <= 0)
+		tap_bail("/proc/self/exe: %s", strerror(errno));
+	test_names(&self);
+	test_others(&self);
+	return tap_done();
+}

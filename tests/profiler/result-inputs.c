@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Results: the inputs of ops as JSON, and what ops cost, against values worked out by hand.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/ops.h"
+#include "ring/tap.h"
+
+typedef const struct xsprof_profiler_event *event;
+
+static struct ops o;
+static uint64_t now;
+
+static void start(void)
+{
+	ops_begin(&o);
+	now = 2000;
+}
+
+static void op(const char *name, const struct blob *args)
+{
+	ops_op(&o, TID, now, name, args);
+	ops_end(&o, TID, now + 10);
+	now += 20;
+}
+
+static event only(struct xsprof_result *r)
+{
+	event ev = xsprof_result_event(r, 0);
+
+	if (!ev)
+		tap_bail("no event: %s", xsprof_result_error(r));
+	return ev;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void test_kinds(void)
+{
+	struct blob b = { 0 };
+	struct xsprof_result *r;
+	event ev;
+
+	start();
+	blob_tensor(&b, IN(0), ops_name(&o, "float"), DIMS(2, 3));
+	blob_i64(&b, 1, -7);
+	blob_f64(&b, 2, 1);
+	blob_f64(&b, 3, 0.1);
+	blob_put(&b, IN(4), XSPROF_ARG_BOOL, 1, NULL, 0);
+	blob_i64s(&b, 5, DIMS(1, 1));
+	blob_put(&b, IN(6), XSPROF_ARG_NONE, 0, NULL, 0);
+	blob_put(&b, IN(7), XSPROF_ARG_NONE, ops_name(&o, "Device"), NULL, 0);
+	blob_str(&b, IN(8), "a \"b\"");
+	blob_put(&b, IN(9), XSPROF_ARG_F64S, 0, (double[]){ 0.5, 2 }, 16);
+	blob_put(&b, IN(10), XSPROF_ARG_LIST, 2, NULL, 0);
+	blob_tensor(&b, ITEM(0), ops_name(&o, "c10::BFloat16"), DIMS(4));
+	blob_tensor(&b, ITEM(1), ops_name(&o, "c10::BFloat16"), 0, NULL);
+	blob_tensor(&b, IN(11), 0, DIMS(5, 6, 7));
+	op("mix", &b);
+	r = ops_result(&o, NULL);
+	ev = only(r);
+	CHECK_STR(xsprof_event_shapes(ev), "[[2,3],[],[],[],[],[],[],[],[],[],[[4],[]],[5,6,7]]");
+	CHECK_STR(xsprof_event_strides(ev), "[[],[],[],[],[],[],[],[],[],[],[[],[]],[]]");
+	CHECK_STR(xsprof_event_dtypes(ev),
+		  "[\"float\",\"Scalar\",\"Scalar\",\"Scalar\",\"Scalar\",\"ScalarList\",\"\","
+		  "\"Device\",\"\",\"ScalarList\",\"TensorList\",\"\"]");
+	CHECK_STR(xsprof_event_concrete_inputs(ev),
+		  "[\"\",\"-7\",\"1.\",\"0.10000000000000001\",\"True\",\"[1, 1]\",\"\",\"\","
+		  "\"a \\\"b\\\"\",\"[0.5, 2.]\",\"\",\"\"]");
+	/* The same text, not another one like it. */
+	CHECK(xsprof_event_shapes(ev) == xsprof_event_shapes(ev));
+	CHECK_STR(xsprof_event_kwargs(ev), "");
+	CHECK_STR(xsprof_event_module(ev), "");
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("each kind of input");
+}
+
+static void put_strided(struct blob *b, uint32_t place, uint8_t ndim, uint8_t stored, uint8_t flags,
+			const uint32_t *numbers, size_t nr)
+{
+	struct { struct xsprof_tensor_arg t; uint32_t n[8]; } raw = {
+		.t = { .ndim = ndim, .stored = stored, .flags = flags } };
+
+	if (nr)
+		memcpy(raw.n, numbers, nr * 4);
+	blob_put(b, IN(place), XSPROF_ARG_TENSOR, 1, &raw, sizeof(raw.t) + nr * 4);
+}
+
+static void test_cut_tensors(void)
+{
+	uint8_t both = XSPROF_TENSORF_SIZES | XSPROF_TENSORF_STRIDES;
+	struct blob b = { 0 };
+	struct xsprof_result *r;
+	event ev;
+
+	start();
+	put_strided(&b, 0, 2, 2, both, (uint32_t[]){ 8, 9, 9, 1 }, 4);
+	/* Two of three dimensions; none of two; sizes alone; more than there are bytes. */
+	put_strided(&b, 1, 3, 2, both | XSPROF_TENSORF_CUT, (uint32_t[]){ 4, 5, 30, 6 }, 4);
+	put_strided(&b, 2, 2, 0, 0, NULL, 0);
+	put_strided(&b, 3, 1, 1, XSPROF_TENSORF_SIZES | XSPROF_TENSORF_CUT, (uint32_t[]){ 3 }, 1);
+	put_strided(&b, 4, 8, 8, both, (uint32_t[]){ 1, 2 }, 2);
+	put_strided(&b, 5, 2, 3, both, (uint32_t[]){ 1, 2, 3, 4, 5, 6 }, 6);
+	/* Places that were lost. */
+	blob_i64(&b, 8, 1);
+	blob_i64(&b, 3, 2);
+	op("cut", &b);
+	r = ops_result(&o, NULL);
+	ev = only(r);
+	CHECK_STR(xsprof_event_shapes(ev), "[[8,9],[4,5,-1],[-1,-1],[3],[],[],[],[],[]]");
+	CHECK_STR(xsprof_event_strides(ev), "[[9,1],[30,6,-1],[],[],[],[],[],[],[]]");
+	CHECK_STR(xsprof_event_dtypes(ev),
+		  "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"Scalar\"]");
+	CHECK_STR(xsprof_event_concrete_inputs(ev),
+		  "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"1\"]");
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("tensors that are cut, or make no sense");
+}
+
+/* Arguments that take many records, strings and arrays that go on in the next. */
+static void test_long(void)
+{
+	struct blob b = { 0 };
+	struct xsprof_result *r;
+	char want[4096] = "[", *at = want + 1;
+	int64_t list[40];
+	event ev;
+
+	start();
+	for (int i = 0; i < 40; i++)
+		list[i] = i;
+	blob_i64s(&b, 0, 10, list);
+	blob_put(&b, IN(0), XSPROF_ARG_I64S, 0, list + 10, 160);
+	blob_put(&b, IN(0), XSPROF_ARG_I64S, 0, list + 30, 80);
+	/* What goes on says so. */
+	b.data[b.starts[1] + 5] = b.data[b.starts[2] + 5] = XSPROF_ARGF_CONT;
+	for (int i = 1; i < 300; i++)
+		blob_i64(&b, i < 255 ? i : 255, i);
+	blob_str(&b, XSPROF_KEY_MODULE, "net.enc");
+	blob_str(&b, XSPROF_KEY_MODULE, "oder.0");
+	b.data[b.starts[b.nr - 1] + 5] = XSPROF_ARGF_CONT;
+	blob_str(&b, ops_name(&o, "note"), "caf\xc3\xa9 \x01\xff\n");
+	blob_put(&b, ops_name(&o, "alpha"), XSPROF_ARG_F64, 0x3fe0000000000000, NULL, 0);
+	blob_put(&b, ops_name(&o, "nan"), XSPROF_ARG_F64, 0x7ff8000000000000, NULL, 0);
+	blob_put(&b, ops_name(&o, "flag"), XSPROF_ARG_BOOL, 0, NULL, 0);
+	blob_put(&b, ops_name(&o, "list"), XSPROF_ARG_LIST, 1000, NULL, 0);
+	blob_put(&b, ITEM(0), XSPROF_ARG_I64, 1, NULL, 0);
+	blob_put(&b, ITEM(1), XSPROF_ARG_NONE, 0, NULL, 0);
+	blob_put(&b, ops_name(&o, "ptr"), XSPROF_ARG_PTR, 255, NULL, 0);
+	blob_put(&b, ops_name(&o, "last"), XSPROF_ARG_LIST, 3, NULL, 0);
+	blob_tensor(&b, ITEM(0), ops_name(&o, "float"), DIMS(2));
+	op("long", &b);
+	r = ops_result(&o, NULL);
+	ev = only(r);
+	for (int i = 0; i < 40; i++)
+		at += sprintf(at, "%s%d", i ? ", " : "\"[", i);
+	at += sprintf(at, "]\"");
+	for (int i = 1; i < 300; i++)
+		at += sprintf(at, ",\"%d\"", i);
+	strcpy(at, "]");
+	CHECK_STR(xsprof_event_concrete_inputs(ev), want);
+	CHECK_STR(xsprof_event_module(ev), "net.encoder.0");
+	CHECK_STR(xsprof_event_kwargs(ev), "{\"note\":\"caf\xc3\xa9 \\u0001\xef\xbf\xbd\\u000a\","
+		  "\"alpha\":0.5,\"nan\":\"NaN\",\"flag\":false,\"list\":[1,null],"
+		  "\"ptr\":\"0xff\",\"last\":[\"float[2]\"]}");
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("hundreds of inputs, and further arguments");
+}
+
+static void test_wanted(void)
+{
+	struct xsprof_profiler_config config = { .size = sizeof(config), .state = 6 };
+	struct xsprof_result_options opts = { .size = sizeof(opts), .config = &config };
+	struct blob b = { 0 };
+	struct xsprof_result *r;
+
+	start();
+	blob_tensor(&b, IN(0), 0, DIMS(2, 3));
+	blob_str(&b, XSPROF_KEY_MODULE, "net");
+	op("aten::add", &b);
+	for (unsigned int what = 0; what < 8; what++) {
+		config.report_input_shapes = what & 1;
+		config.with_flops = what & 2;
+		config.with_modules = what & 4;
+		r = ops_result(&o, &opts);
+		CHECK_STR(xsprof_event_shapes(only(r)), what & 1 ? "[[2,3]]" : "");
+		CHECK_STR(xsprof_event_dtypes(only(r)), what & 1 ? "[\"\"]" : "");
+		CHECK_EQ(xsprof_event_flops(only(r)), what & 2 ? 6 : 0);
+		CHECK_STR(xsprof_event_module(only(r)), what & 4 ? "net" : "");
+		xsprof_result_free(r);
+	}
+	ops_free(&o);
+	tap_result("only what the configuration asks for");
+}
+
+/* ---- what ops cost -------------------------------------------------------------------------- */
+
+static void costs(const char *name, const struct blob *args, uint64_t want)
+{
+	struct xsprof_result *r;
+	uint64_t got;
+
+	start();
+	op(name, args);
+	r = ops_result(&o, NULL);
+	got = xsprof_event_flops(only(r));
+	if (got != want)
+		tap_wrong("%s: %llu flops, not %llu", name, (unsigned long long)got,
+			  (unsigned long long)want);
+	xsprof_result_free(r);
+	ops_free(&o);
+}
+
+static void test_matrices(void)
+{
+	struct blob b = { 0 };
+
+	/* 2 x 3 by 3 x 4: 2 * (2*3*4) */
+	blob_tensor(&b, IN(0), 0, DIMS(2, 3));
+	blob_tensor(&b, IN(1), 0, DIMS(3, 4));
+	costs("aten::mm", &b, 48);
+	costs("mm", &b, 48);
+	costs("aten::mm.out", &b, 48);
+	costs("aten::mmm", &b, 0);
+	costs("aten::m", &b, 0);
+	costs("aten::bmm", &b, 0);
+	costs("aten::addmm", &b, 0);
+	b = (struct blob){ 0 };
+	/* What is added counts nothing: 2 * (5*6*7) */
+	blob_tensor(&b, IN(0), 0, DIMS(7));
+	blob_tensor(&b, IN(1), 0, DIMS(5, 6));
+	blob_tensor(&b, IN(2), 0, DIMS(6, 7));
+	costs("aten::addmm", &b, 420);
+	costs("addmm", &b, 420);
+	b = (struct blob){ 0 };
+	/* Ten of 2 x 3 by 3 x 4 */
+	blob_tensor(&b, IN(0), 0, DIMS(10, 2, 3));
+	blob_tensor(&b, IN(1), 0, DIMS(10, 3, 4));
+	costs("aten::bmm", &b, 480);
+	b = (struct blob){ 0 };
+	blob_tensor(&b, IN(0), 0, DIMS(10, 2, 4));
+	blob_tensor(&b, IN(1), 0, DIMS(10, 2, 3));
+	blob_tensor(&b, IN(2), 0, DIMS(10, 3, 4));
+	costs("aten::baddbmm", &b, 480);
+	costs("baddbmm", &b, 480);
+	tap_result("products of matrices");
+
+	b = (struct blob){ 0 };
+	blob_tensor(&b, IN(0), 0, DIMS(2, 3, 4));
+	blob_f64(&b, 1, 2);
+	costs("aten::mul", &b, 24);
+	costs("aten::add", &b, 24);
+	costs("add.Tensor", &b, 24);
+	costs("aten::sub", &b, 0);
+	b = (struct blob){ 0 };
+	blob_tensor(&b, IN(0), 0, 0, NULL);
+	costs("aten::mul", &b, 1);
+	b = (struct blob){ 0 };
+	blob_i64(&b, 0, 5);
+	costs("aten::mul", &b, 0);
+	tap_result("elementwise ops");
+}
+
+static struct blob conv(int64_t stride, int64_t pad, int64_t dilation, int64_t groups, uint32_t nr)
+{
+	struct blob b = { 0 };
+
+	/* 2 images of 3 channels, 8 x 10; 4 kernels of 3 x 5 */
+	blob_tensor(&b, IN(0), 0, DIMS(2, 3, 8, 10));
+	blob_tensor(&b, IN(1), 0, DIMS(4, 3, 3, 5));
+	blob_put(&b, IN(2), XSPROF_ARG_NONE, 0, NULL, 0);
+	blob_i64s(&b, 3, DIMS(stride, stride));
+	blob_i64s(&b, 4, DIMS(pad, pad));
+	blob_i64s(&b, 5, DIMS(dilation, dilation));
+	if (nr > 6)
+		blob_i64(&b, 6, groups);
+	return b;
+}
+
+static void test_conv(void)
+{
+	struct blob b = conv(1, 0, 1, 1, 7);
+
+	/* 6 x 6 results: 2 * 2 * 36 * 15 * 3 * 4 */
+	costs("aten::conv2d", &b, 25920);
+	costs("conv2d", &b, 25920);
+	/* height (8+2-2-1)/2+1 = 4, width (10+2-4-1)/2+1 = 4: 2 * 2 * 16 * 15 * 12 */
+	b = conv(2, 1, 1, 1, 7);
+	costs("aten::conv2d", &b, 11520);
+	/* height 8-4-1+1 = 4, width 10-8-1+1 = 2: 2 * 2 * 8 * 15 * 12 */
+	b = conv(1, 0, 2, 1, 7);
+	costs("aten::conv2d", &b, 5760);
+	b = conv(1, 0, 1, 3, 7);
+	costs("aten::conv2d", &b, 8640);
+	/* No room, no stride, no groups, not given. */
+	b = conv(1, 0, 5, 1, 7);
+	costs("aten::conv2d", &b, 0);
+	b = conv(0, 0, 1, 1, 7);
+	costs("aten::conv2d", &b, 0);
+	b = conv(1, -1, 1, 1, 7);
+	costs("aten::conv2d", &b, 0);
+	b = conv(1, 0, 1, 0, 7);
+	costs("aten::conv2d", &b, 0);
+	b = conv(1, 0, 1, 1, 6);
+	costs("aten::conv2d", &b, 0);
+	b = conv(INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 7);
+	costs("aten::conv2d", &b, 0);
+	tap_result("convolutions");
+}
+
+static void test_odd(void)
+{
+	struct blob b = { 0 };
+
+	/* 2^62 * 4 is too many for 64 bits. */
+	blob_tensor(&b, IN(0), 0, DIMS(1ll << 62, 4));
+	costs("aten::add", &b, 0);
+	b = (struct blob){ 0 };
+	blob_tensor(&b, IN(0), 0, DIMS(-2, -2));
+	costs("aten::add", &b, 0);
+	b = (struct blob){ 0 };
+	blob_tensor(&b, IN(0), 0, DIMS(1ll << 40, 1ll << 20));
+	blob_tensor(&b, IN(1), 0, DIMS(1ll << 20, 1ll << 40));
+	costs("aten::mm", &b, 0);
+	b = (struct blob){ 0 };
+	blob_tensor(&b, IN(0), 0, DIMS(0, 3));
+	blob_tensor(&b, IN(1), 0, DIMS(3, 4));
+	costs("aten::mm", &b, 0);
+	b = (struct blob){ 0 };
+	put_strided(&b, 0, 3, 2, XSPROF_TENSORF_SIZES | XSPROF_TENSORF_CUT,
+		    (uint32_t[]){ 4, 5 }, 2);
+	costs("aten::add", &b, 0);
+	costs("aten::add", NULL, 0);
+	costs("aten::conv2d", NULL, 0);
+	tap_result("costs of what makes no sense");
+}
+
+int main(void)
+{
+	test_kinds();
+	test_cut_tensors();
+	test_long();
+	test_wanted();
+	test_matrices();
+	test_conv();
+	test_odd();
+	return tap_done();
+}

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Results: what becomes an event, what is inside what and how long it took, what is cut off and
+ * left out, what a device did for which op.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/ops.h"
+#include "ring/tap.h"
+
+typedef const struct xsprof_profiler_event *event;
+
+static event must(struct xsprof_result *r, const char *name, unsigned int nth)
+{
+	event ev = ops_find(r, name, nth);
+
+	if (!ev) {
+		printf("# events:");
+		for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
+			printf(" %s", xsprof_event_name(xsprof_result_event(r, i)));
+		printf("\n");
+		tap_bail("there is no event %s number %u", name, nth);
+	}
+	return ev;
+}
+
+static void check_times(event ev, uint64_t begin, uint64_t end, uint64_t self)
+{
+	if (xsprof_event_start_ns(ev) != REAL + begin || xsprof_event_end_ns(ev) != REAL + end ||
+	    xsprof_event_self_ns(ev) != self)
+		tap_wrong("%s: %llu to %llu, self %llu, not %llu to %llu, %llu",
+			  xsprof_event_name(ev),
+			  (unsigned long long)(xsprof_event_start_ns(ev) - REAL),
+			  (unsigned long long)(xsprof_event_end_ns(ev) - REAL),
+			  (unsigned long long)xsprof_event_self_ns(ev), (unsigned long long)begin,
+			  (unsigned long long)end, (unsigned long long)self);
+	CHECK_EQ(xsprof_event_duration_ns(ev), end - begin);
+}
+
+/* Two threads; ranges of all kinds in one another. */
+static void nested(struct ops *o)
+{
+	ops_begin(o);
+	ops_op(o, TID, 2000, "outer", NULL);
+	ops_op(o, 101, 2050, "other", NULL);
+	ops_op(o, TID, 2100, "inner", NULL);
+	ops_rec(o, XSPROF_REC_BEGIN, TID, 2200, "range", 0, 0);
+	ops_rec(o, XSPROF_REC_INSTANT, TID, 2250, "point", 0, 0);
+	ops_end(o, TID, 2300);
+	ops_end(o, TID, 2400);
+	ops_rec(o, XSPROF_REC_COMPLETE, TID, 2700, "whole", 0, 200);
+	ops_op(o, TID, 2800, "inner", NULL);
+	ops_end(o, 101, 2850);
+	ops_end(o, TID, 2900);
+	ops_end(o, TID, 3000);
+	ops_op(o, TID, 3100, "open", NULL);
+	ops_rec(o, XSPROF_REC_INSTANT, 101, 4000, "late", 0, 0);
+}
+
+static void test_nesting(void)
+{
+	static const char *const order[] = { "outer", "other", "inner", "range", "point", "whole",
+					     "inner", "open", "late" };
+	struct xsprof_result *r;
+	struct ops o;
+	event ev;
+
+	nested(&o);
+	r = ops_result(&o, NULL);
+	CHECK_EQ(xsprof_result_nr_events(r), 9);
+	for (unsigned int i = 0; i < 9 && xsprof_result_event(r, i); i++)
+		CHECK_STR(xsprof_event_name(xsprof_result_event(r, i)), order[i]);
+	CHECK(!xsprof_result_event(r, 9));
+	/* 1000 less inner 300, whole 200 and inner 100; inner 300 less range 100. */
+	check_times(must(r, "outer", 0), 2000, 3000, 400);
+	check_times(must(r, "inner", 0), 2100, 2400, 200);
+	check_times(must(r, "range", 0), 2200, 2300, 100);
+	check_times(must(r, "whole", 0), 2500, 2700, 200);
+	check_times(must(r, "other", 0), 2050, 2850, 800);
+	check_times(must(r, "open", 0), 3100, 4000, 900);
+	check_times(must(r, "point", 0), 2250, 2250, 0);
+	CHECK(xsprof_event_unfinished(must(r, "open", 0)));
+	CHECK(!xsprof_event_unfinished(must(r, "outer", 0)));
+	/* The tree: roots by begin, over all threads. */
+	ev = xsprof_result_tree(r);
+	CHECK(ev == must(r, "outer", 0));
+	CHECK(xsprof_event_next(ev) == must(r, "other", 0));
+	CHECK(xsprof_event_next(must(r, "other", 0)) == must(r, "open", 0));
+	CHECK(xsprof_event_next(must(r, "open", 0)) == must(r, "late", 0));
+	CHECK(!xsprof_event_next(must(r, "late", 0)) && !xsprof_event_parent(ev));
+	ev = xsprof_event_child(ev);
+	CHECK(ev == must(r, "inner", 0) && xsprof_event_parent(ev) == must(r, "outer", 0));
+	CHECK(xsprof_event_next(ev) == must(r, "whole", 0));
+	CHECK(xsprof_event_next(must(r, "whole", 0)) == must(r, "inner", 1));
+	CHECK(xsprof_event_parent(must(r, "point", 0)) == must(r, "range", 0));
+	CHECK(!xsprof_event_child(must(r, "other", 0)));
+	/* Kinds, and what goes with them. */
+	CHECK_EQ(xsprof_event_kind(must(r, "outer", 0)), XSPROF_EVENT_OP);
+	CHECK_EQ(xsprof_event_kind(must(r, "range", 0)), XSPROF_EVENT_ANNOTATION);
+	CHECK_EQ(xsprof_event_kind(must(r, "whole", 0)), XSPROF_EVENT_ANNOTATION);
+	CHECK_EQ(xsprof_event_kind(must(r, "point", 0)), XSPROF_EVENT_INSTANT);
+	CHECK(xsprof_event_is_user_annotation(must(r, "range", 0)));
+	CHECK(!xsprof_event_is_user_annotation(must(r, "outer", 0)));
+	CHECK_EQ(xsprof_event_process_id(must(r, "outer", 0)), PID);
+	CHECK_EQ(xsprof_event_start_thread_id(must(r, "other", 0)), 101);
+	CHECK_EQ(xsprof_event_end_thread_id(must(r, "other", 0)), 101);
+	CHECK_EQ(xsprof_event_device_resource_id(must(r, "other", 0)), 101);
+	CHECK_EQ(xsprof_event_sequence_number(must(r, "range", 0)), -1);
+	CHECK_STR(xsprof_event_shapes(must(r, "outer", 0)), "");
+	CHECK_EQ(xsprof_event_nr_frames(must(r, "outer", 0)), 0);
+	CHECK_STR(xsprof_event_frame(must(r, "outer", 0), 0), "");
+	CHECK_STR(xsprof_result_error(r), "");
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("what is inside what, and self times");
+}
+
+static void test_cut(void)
+{
+	struct xsprof_result_options opts = { .size = sizeof(opts), .from_ns = 2150,
+					      .to_ns = 2600 };
+	struct xsprof_result *r;
+	struct ops o;
+
+	nested(&o);
+	r = ops_result(&o, &opts);
+	/* outer, other, inner, range, point, whole: what follows is outside. */
+	CHECK_EQ(xsprof_result_nr_events(r), 6);
+	/* 450 less inner 250 and whole 100. */
+	check_times(must(r, "outer", 0), 2150, 2600, 100);
+	check_times(must(r, "inner", 0), 2150, 2400, 150);
+	check_times(must(r, "whole", 0), 2500, 2600, 100);
+	check_times(must(r, "range", 0), 2200, 2300, 100);
+	check_times(must(r, "other", 0), 2150, 2600, 450);
+	CHECK(xsprof_event_unfinished(must(r, "outer", 0)));
+	CHECK(!xsprof_event_unfinished(must(r, "inner", 0)));
+	CHECK(!ops_find(r, "inner", 1) && !ops_find(r, "open", 0));
+	CHECK_EQ(xsprof_result_start_ns(r), REAL + 2150);
+	xsprof_result_free(r);
+	/* What ends or begins right at the border is outside. */
+	opts.from_ns = 2300;
+	opts.to_ns = 2400;
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 3);
+	CHECK(!ops_find(r, "range", 0) && ops_find(r, "inner", 0));
+	xsprof_result_free(r);
+	opts.from_ns = 2400;
+	opts.to_ns = 2500;
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 2);
+	check_times(must(r, "outer", 0), 2400, 2500, 100);
+	xsprof_result_free(r);
+	opts.from_ns = opts.to_ns = 2250;
+	r = ops_result(&o, &opts);
+	/* The point, and ranges without an extent around it. */
+	CHECK_EQ(xsprof_result_nr_events(r), 5);
+	CHECK_EQ(xsprof_event_duration_ns(must(r, "range", 0)), 0);
+	xsprof_result_free(r);
+	opts.from_ns = 2150;
+	opts.to_ns = 2600;
+	r = ops_result(&o, &opts);
+	/* All that began together is in the order in which it began. */
+	CHECK(xsprof_event_parent(must(r, "inner", 0)) == must(r, "outer", 0));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("a part of the time");
+}
+
+static void test_filters(void)
+{
+	uint32_t tids[] = { 7, 101 };
+	struct xsprof_result_options opts = { .size = sizeof(opts), .tids = tids, .nr_tids = 2 };
+	struct xsprof_result *r;
+	struct ops o;
+
+	nested(&o);
+	r = ops_result(&o, &opts);
+	tids[1] = 0;	/* it has a copy */
+	CHECK_EQ(xsprof_result_nr_events(r), 2);
+	check_times(must(r, "other", 0), 2050, 2850, 800);
+	must(r, "late", 0);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("certain threads");
+
+	nested(&o);
+	opts = (struct xsprof_result_options){ .size = sizeof(opts), .pid = PID + 1 };
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 0);
+	CHECK(!xsprof_result_tree(r) && !xsprof_result_event(r, 0));
+	xsprof_result_free(r);
+	ops_free(&o);
+	nested(&o);
+	opts.pid = 4711;	/* as the program knows itself */
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 9);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("a certain process");
+
+	ops_begin(&o);
+	ops_op_as(&o, TID, 2000, "forward", XSPROF_OP_FUNCTION, 5, (struct xsprof_rec_op){
+		  .sequence = 3, .forward_thread = 0, .correlation = 2 }, NULL);
+	ops_op_as(&o, TID, 2100, "user", XSPROF_OP_USER_SCOPE, 6, (struct xsprof_rec_op){
+		  .sequence = -1 }, NULL);
+	ops_op_as(&o, TID, 2200, "backward", XSPROF_OP_BACKWARD_FUNCTION, 7, (struct xsprof_rec_op){
+		  .sequence = 3, .forward_thread = 9, .correlation = 1 }, NULL);
+	ops_end(&o, TID, 2300);
+	ops_end(&o, TID, 2400);
+	ops_end(&o, TID, 2500);
+	opts = (struct xsprof_result_options){ .size = sizeof(opts),
+		.scopes = XSPROF_OP(FUNCTION) | XSPROF_OP(BACKWARD_FUNCTION) };
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 2);
+	check_times(must(r, "forward", 0), 2000, 2500, 400);
+	CHECK(xsprof_event_parent(must(r, "backward", 0)) == must(r, "forward", 0));
+	CHECK_EQ(xsprof_event_forward_thread_id(must(r, "backward", 0)), 9);
+	CHECK_EQ(xsprof_event_sequence_number(must(r, "backward", 0)), 3);
+	CHECK_EQ(xsprof_event_record_function_id(must(r, "forward", 0)), 5);
+	CHECK_EQ(xsprof_event_scope(must(r, "backward", 0)), XSPROF_OP_BACKWARD_FUNCTION);
+	CHECK_EQ(xsprof_event_correlation_id(must(r, "forward", 0)), 2);
+	xsprof_result_free(r);
+	r = ops_result(&o, NULL);
+	/* 1 and 2 are taken. */
+	CHECK_EQ(xsprof_event_correlation_id(must(r, "user", 0)), 3);
+	CHECK(xsprof_event_is_user_annotation(must(r, "user", 0)));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("certain scopes");
+}
+
+static void test_steps(void)
+{
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	ops_rec(&o, XSPROF_REC_STEP, TID, 2000, "ProfilerStep", 0, 7);
+	ops_op(&o, TID, 2100, "a", NULL);
+	ops_end(&o, TID, 2300);
+	ops_rec(&o, XSPROF_REC_STEP, TID, 3000, "ProfilerStep", 0, 8);
+	ops_op(&o, TID, 3100, "b", NULL);
+	ops_end(&o, TID, 3500);
+	r = ops_result(&o, NULL);
+	check_times(must(r, "ProfilerStep#7", 0), 2000, 3000, 800);
+	check_times(must(r, "ProfilerStep#8", 0), 3000, 3500, 100);
+	CHECK(!xsprof_event_unfinished(must(r, "ProfilerStep#7", 0)));
+	CHECK(xsprof_event_unfinished(must(r, "ProfilerStep#8", 0)));
+	CHECK(xsprof_event_parent(must(r, "b", 0)) == must(r, "ProfilerStep#8", 0));
+	CHECK_EQ(xsprof_event_kind(must(r, "ProfilerStep#7", 0)), XSPROF_EVENT_ANNOTATION);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("steps");
+}
+
+static void test_overlaps(void)
+{
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	ops_rec(&o, XSPROF_REC_ASYNC_BEGIN, TID, 2000, "async", 0, 1);
+	ops_op(&o, TID, 2100, "op", NULL);
+	ops_rec(&o, XSPROF_REC_ASYNC_END, 101, 2150, "async", 0, 1);
+	ops_op(&o, TID, 2200, "in", NULL);
+	ops_end(&o, TID, 2250);
+	ops_end(&o, TID, 2300);
+	/* Reaches into op from before it, and out of op behind it. */
+	ops_span(&o, TID, 2400, ops_name(&o, "before"), 2050, 2240, 1);
+	ops_span(&o, TID, 2400, ops_name(&o, "behind"), 2280, 2350, 2);
+	ops_span(&o, TID, 2400, ops_name(&o, "inside"), 2110, 2190, 3);
+	r = ops_result(&o, NULL);
+	CHECK_EQ(xsprof_result_nr_events(r), 6);
+	/* 200 less in 50 and inside 80. */
+	check_times(must(r, "op", 0), 2100, 2300, 70);
+	CHECK(!xsprof_event_parent(must(r, "op", 0)));
+	CHECK(xsprof_event_is_async(must(r, "before", 0)));
+	CHECK(xsprof_event_is_async(must(r, "behind", 0)));
+	CHECK(!xsprof_event_is_async(must(r, "inside", 0)));
+	CHECK(xsprof_event_parent(must(r, "inside", 0)) == must(r, "op", 0));
+	CHECK(xsprof_event_next(must(r, "inside", 0)) == must(r, "in", 0));
+	CHECK(!xsprof_event_parent(must(r, "before", 0)));
+	CHECK(xsprof_event_is_async(must(r, "async", 0)));
+	check_times(must(r, "async", 0), 2000, 2150, 150);
+	CHECK_EQ(xsprof_event_start_thread_id(must(r, "async", 0)), TID);
+	CHECK_EQ(xsprof_event_end_thread_id(must(r, "async", 0)), 101);
+	CHECK(xsprof_result_tree(r) == must(r, "op", 0));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("ranges that overlap");
+}
+
+static void test_memory(void)
+{
+	struct xsprof_profiler_config config = { .size = sizeof(config), .state = 6 };
+	struct xsprof_result_options opts = { .size = sizeof(opts), .config = &config };
+	struct blob args = { 0 };
+	struct xsprof_result *r;
+	struct ops o;
+	event ev;
+
+	ops_begin(&o);
+	ops_category(&o, 2, "profiler");
+	ops_category(&o, 3, "vulkan");
+	ops_op(&o, TID, 2000, "op", NULL);
+	ops_memory(&o, TID, 2010, 512, XSPROF_DEVICE(1, 2), 0x1000);
+	ops_memory(&o, TID, 2020, -256, XSPROF_DEVICE(0, 0), 0x2000);
+	blob_put(&args, ops_name(&o, "Bytes"), XSPROF_ARG_U64, 77, NULL, 0);
+	blob_put(&args, ops_name(&o, "Total Allocated"), XSPROF_ARG_U64, 88, NULL, 0);
+	blob_put(&args, ops_name(&o, "Total Reserved"), XSPROF_ARG_U64, 99, NULL, 0);
+	blob_put(&args, ops_name(&o, "Device"), XSPROF_ARG_U64, XSPROF_DEVICE(1, 3), NULL, 0);
+	ops_args(&o, XSPROF_REC_INSTANT, TID, 2030, ops_name_in(&o, 2, "[OutOfMemory]"), 0, 0,
+		 NULL, 0, &args);
+	ops_end(&o, TID, 2100);
+	ops_span(&o, TID, 2200, ops_name_in(&o, 3, "shader"), 2050, 2150, 5);
+	r = ops_result(&o, NULL);
+	ev = must(r, "[memory]", 0);
+	CHECK_EQ(xsprof_event_kind(ev), XSPROF_EVENT_MEMORY);
+	CHECK_EQ(xsprof_event_nbytes(ev), 512);
+	CHECK_EQ(xsprof_event_address(ev), 0x1000);
+	CHECK_EQ(xsprof_event_total_allocated(ev), 4096);
+	CHECK_EQ(xsprof_event_total_reserved(ev), 8192);
+	CHECK_EQ(xsprof_event_device_type(ev), 1);
+	CHECK_EQ(xsprof_event_device_index(ev), 2);
+	CHECK(xsprof_event_parent(ev) == must(r, "op", 0));
+	CHECK_EQ(xsprof_event_nbytes(must(r, "[memory]", 1)), -256);
+	ev = must(r, "[OutOfMemory]", 0);
+	CHECK_EQ(xsprof_event_kind(ev), XSPROF_EVENT_OUT_OF_MEMORY);
+	CHECK_EQ(xsprof_event_nbytes(ev), 77);
+	CHECK_EQ(xsprof_event_total_allocated(ev), 88);
+	CHECK_EQ(xsprof_event_total_reserved(ev), 99);
+	CHECK_EQ(xsprof_event_device_index(ev), 3);
+	ev = must(r, "shader", 0);
+	CHECK_EQ(xsprof_event_kind(ev), XSPROF_EVENT_VULKAN);
+	check_times(ev, 2050, 2150, 100);
+	CHECK(!xsprof_event_parent(ev) && !xsprof_event_is_async(ev));
+	check_times(must(r, "op", 0), 2000, 2100, 100);
+	xsprof_result_free(r);
+	r = ops_result(&o, &opts);
+	CHECK(!ops_find(r, "[memory]", 0) && !ops_find(r, "[OutOfMemory]", 0));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("memory, the lack of it, shaders");
+}
+
+/* An op, calls of a runtime inside it, and what they launched. */
+static void launches(struct ops *o)
+{
+	ops_begin(o);
+	ops_op(o, TID, 2000, "outer", NULL);
+	ops_op_as(o, TID, 2100, "op", 0, 0, (struct xsprof_rec_op){ .sequence = -1,
+		  .correlation = 55 }, NULL);
+	ops_end(o, TID, 2300);
+	ops_end(o, TID, 2400);
+	ops_op(o, 101, 2410, "elsewhere", NULL);
+	ops_rec(o, XSPROF_REC_CORR_PUSH, 101, 2420, NULL, 0, 55);
+	ops_rec(o, XSPROF_REC_CORR_POP, 101, 2440, NULL, 0, 0);
+	ops_end(o, 101, 2450);
+	ops_gpu(o, 5000, XSPROF_GPU_RUNTIME, "cudaLaunchKernel", 900, (struct xsprof_rec_gpu){
+		.start = 2150, .end = 2160, .thread = TID });
+	ops_gpu(o, 5000, XSPROF_GPU_DRIVER, "cuLaunchKernel", 900, (struct xsprof_rec_gpu){
+		.start = 2152, .end = 2155, .thread = TID });
+	ops_gpu(o, 5000, XSPROF_GPU_KERNEL, "gemm", 900, (struct xsprof_rec_gpu){
+		.start = 2500, .end = 2600, .device = 3, .stream = 7, .context = 1 });
+	ops_gpu(o, 5000, XSPROF_GPU_RUNTIME, "cudaMemcpyAsync", 901, (struct xsprof_rec_gpu){
+		.start = 2425, .end = 2435, .thread = 101 });
+	ops_gpu(o, 5000, XSPROF_GPU_MEMCPY, "copy", 901, (struct xsprof_rec_gpu){
+		.start = 2700, .end = 2710, .bytes = 4096, .stream = 8 });
+	ops_gpu(o, 5000, XSPROF_GPU_KERNEL, "direct", 55, (struct xsprof_rec_gpu){
+		.start = 2800, .end = 2801 });
+	ops_gpu(o, 5000, XSPROF_GPU_KERNEL, "stray", 999, (struct xsprof_rec_gpu){
+		.start = 2900, .end = 2901 });
+}
+
+/* Where nothing is left out the tree is the one that links were found in. */
+static void test_calls(void)
+{
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	ops_op(&o, TID, 2000, "op", NULL);
+	ops_end(&o, TID, 2100);
+	ops_gpu(&o, 3000, XSPROF_GPU_DRIVER, "cuLaunchKernel", 1, (struct xsprof_rec_gpu){
+		.start = 2020, .end = 2030, .thread = TID });
+	ops_gpu(&o, 3000, XSPROF_GPU_RUNTIME, "cudaLaunchKernel", 1, (struct xsprof_rec_gpu){
+		.start = 2010, .end = 2050, .thread = TID });
+	r = ops_result(&o, NULL);
+	CHECK_EQ(xsprof_result_nr_events(r), 3);
+	check_times(must(r, "op", 0), 2000, 2100, 60);
+	check_times(must(r, "cudaLaunchKernel", 0), 2010, 2050, 30);
+	check_times(must(r, "cuLaunchKernel", 0), 2020, 2030, 10);
+	CHECK(xsprof_event_parent(must(r, "cuLaunchKernel", 0)) ==
+	      must(r, "cudaLaunchKernel", 0));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("calls in calls");
+}
+
+static void test_links(void)
+{
+	uint32_t tids[] = { TID };
+	struct xsprof_result_options opts = { .size = sizeof(opts), .tids = tids, .nr_tids = 1 };
+	struct xsprof_result *r;
+	struct ops o;
+	event ev;
+
+	launches(&o);
+	r = ops_result(&o, NULL);
+	CHECK_EQ(xsprof_result_nr_events(r), 10);
+	ev = must(r, "cudaLaunchKernel", 0);
+	check_times(ev, 2150, 2160, 7);
+	CHECK(xsprof_event_child(ev) == must(r, "cuLaunchKernel", 0));
+	CHECK_EQ(xsprof_event_kind(ev), XSPROF_EVENT_RUNTIME);
+	CHECK(xsprof_event_parent(ev) == must(r, "op", 0));
+	CHECK_EQ(xsprof_event_correlation_id(ev), 900);
+	CHECK_EQ(xsprof_event_linked_correlation_id(ev), 55);
+	CHECK_EQ(xsprof_event_start_thread_id(ev), TID);
+	check_times(must(r, "op", 0), 2100, 2300, 190);
+	ev = must(r, "gemm", 0);
+	CHECK_EQ(xsprof_event_kind(ev), XSPROF_EVENT_KERNEL);
+	CHECK_EQ(xsprof_event_linked_correlation_id(ev), 55);
+	CHECK_EQ(xsprof_event_device_type(ev), XSPROF_DEVICE_CUDA);
+	CHECK_EQ(xsprof_event_device_index(ev), 3);
+	CHECK_EQ(xsprof_event_device_resource_id(ev), 7);
+	CHECK(!xsprof_event_parent(ev) && !xsprof_event_next(ev));
+	check_times(ev, 2500, 2600, 100);
+	ev = must(r, "copy", 0);
+	CHECK_EQ(xsprof_event_nbytes(ev), 4096);
+	CHECK_EQ(xsprof_event_linked_correlation_id(ev), 55);
+	CHECK_EQ(xsprof_event_linked_correlation_id(must(r, "direct", 0)), 55);
+	CHECK_EQ(xsprof_event_linked_correlation_id(must(r, "stray", 0)), 0);
+	CHECK_EQ(xsprof_event_device_resource_id(must(r, "op", 0)), TID);
+	xsprof_result_free(r);
+	/* Of the one thread: without the other's call, and what it launched. */
+	r = ops_result(&o, &opts);
+	CHECK(ops_find(r, "gemm", 0) && !ops_find(r, "copy", 0) && !ops_find(r, "elsewhere", 0));
+	CHECK_EQ(xsprof_event_linked_correlation_id(must(r, "gemm", 0)), 55);
+	xsprof_result_free(r);
+	opts = (struct xsprof_result_options){ .size = sizeof(opts),
+		.activities = XSPROF_ACTIVITY(CUDA) };
+	r = ops_result(&o, &opts);
+	CHECK(!ops_find(r, "op", 0) && !ops_find(r, "outer", 0));
+	CHECK_EQ(xsprof_result_nr_events(r), 7);
+	CHECK_EQ(xsprof_event_linked_correlation_id(must(r, "gemm", 0)), 55);
+	xsprof_result_free(r);
+	opts.activities = XSPROF_ACTIVITY(CPU);
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 3);
+	check_times(must(r, "op", 0), 2100, 2300, 200);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("what was launched by what");
+}
+
+static void test_open(void)
+{
+	struct xsprof_result_options opts = { .size = sizeof(opts), .from_ns = 5, .to_ns = 4 };
+	struct { struct xsprof_result_options o; uint64_t more; } large = {
+		.o.size = sizeof(large), .more = 1 };
+	struct xsprof_result *r = (void *)1;
+	struct ops o;
+
+	CHECK_EQ(xsprof_result_open("/nonexistent/x", NULL, &r), -ENOENT);
+	CHECK(!r);
+	CHECK_EQ(xsprof_result_open("/dev/null", NULL, &r), -EINVAL);
+	nested(&o);
+	cap_end(&o.cap, 1);
+	CHECK_EQ(xsprof_result_open(cap_path(o.cap.data, o.cap.len), &opts, &r), -EINVAL);
+	CHECK_EQ(xsprof_result_open(cap_path(o.cap.data, o.cap.len), &large.o, &r), -E2BIG);
+	xsprof_result_free(NULL);
+	ops_free(&o);
+	tap_result("what is no capture, and options that make no sense");
+}
+
+/* A thousand in one another, and as many by their times alone. */
+static void test_deep(void)
+{
+	unsigned int depth = 0, most = 3000;
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	for (unsigned int i = 0; i < most; i++)
+		ops_op(&o, TID, 10000 + i, "deep", NULL);
+	for (unsigned int i = 0; i < most; i++)
+		ops_end(&o, TID, 20000 + i);
+	for (unsigned int i = 0; i < most; i++)
+		ops_rec(&o, XSPROF_REC_COMPLETE, TID, 50000 + i, "whole", 0, 2 * i + 1);
+	r = ops_result(&o, NULL);
+	CHECK_EQ(xsprof_result_nr_events(r), 2 * most);
+	for (event ev = xsprof_result_tree(r); ev; ev = xsprof_event_child(ev))
+		depth++;
+	CHECK_EQ(depth, most);
+	depth = 0;
+	for (event ev = xsprof_event_next(xsprof_result_tree(r)); ev; ev = xsprof_event_child(ev))
+		depth++;
+	CHECK_EQ(depth, most);
+	check_times(must(r, "deep", 0), 10000, 20000 + most - 1, 2);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("thousands in one another");
+}
+
+int main(void)
+{
+	test_nesting();
+	test_cut();
+	test_filters();
+	test_steps();
+	test_overlaps();
+	test_memory();
+	test_links();
+	test_calls();
+	test_open();
+	test_deep();
+	return tap_done();
+}
