@@ -50,7 +50,7 @@ static struct {
 	struct xsp_kineto_config config;
 } rq = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static int64_t iteration = -1;	/* that the program is in; -1 before its first step */
+static int64_t iteration;	/* that the program is in; 0 before its first step */
 static uint32_t by_steps;	/* a request waits for steps: what each step looks at */
 
 static int64_t clock_ms(clockid_t clock)
@@ -149,7 +149,7 @@ static const char *refusal(int64_t now)
 	if (c->snapshot && !xsp_client_has_memory())
 		return "PROFILE_MEMORY: there is nobody who records memory";
 	if (rq.by_iteration)
-		return at < 0 ? "the program makes no steps: ask for a time" : NULL;
+		return !at ? "the program makes no steps: ask for a time" : NULL;
 	if (!(c->snapshot ? c->snapshot_ms : c->duration_ms))
 		return "it would take no time";
 	if (c->duration_ms > FOR_EVER_MS || c->snapshot_ms > FOR_EVER_MS ||
@@ -398,7 +398,8 @@ static void step(int64_t at)
 /**
  * xsp_ondemand_step() - the program's next iteration begins
  *
- * The first is number 0.  Costs a count and a look where no request is about iterations.
+ * The first that begins by a step is number 1, as in "ProfilerStep#1".  Costs a count
+ * and a look where no request is about iterations.
  */
 void xsp_ondemand_step(void)
 {

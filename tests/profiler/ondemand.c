@@ -44,7 +44,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct told seen;	/* under the lock */
 static struct told got;		/* the test's own copy, since until_idle() */
 
-static int64_t steps = -1;
+static int64_t steps;
 
 static int64_t made(void)
 {
@@ -454,7 +454,7 @@ static void test_refused(void)
 {
 	char text[1000];
 
-	if (made() < 0) {
+	if (!made()) {
 		snprintf(text, sizeof(text), "ACTIVITIES_LOG_FILE=%s/x.json\n"
 			 "PROFILE_START_ITERATION=0\nACTIVITIES_ITERATIONS=1\n", traces);
 		nothing_of("iterations of a program that makes none", text);
