@@ -137,8 +137,9 @@ int xsprof_profiler_step(void)
 		data = c.data;
 	}
 	pthread_mutex_unlock(&c.lock);
-	mark_step(step);
+	/* A trace that was asked for from outside may begin with this step, or end before it. */
 	xsp_ondemand_step();
+	mark_step(step);
 	/* Without a lock: it may end the schedule, or begin another. */
 	if (result)
 		ready(data, result);
