@@ -156,8 +156,8 @@ char *xsr_et_type(struct xsr_kineto *k, uint32_t producer, const struct xsprof_t
 
 enum facet { VALUES, SHAPES, TYPES, STRIDES };
 
-static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
-		       enum facet facet, char *p)
+static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, enum facet facet, char *p)
 {
 	switch (facet) {
 	case VALUES:
@@ -171,8 +171,8 @@ static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk, const struct
 }
 
 /* The elements of a list stand behind it. */
-static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list, struct xsr_walk *walk,
-		      enum facet facet, char *p)
+static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
+		      struct xsr_walk *walk, enum facet facet, char *p)
 {
 	struct xsr_walk before = *walk;
 	struct xsprof_trace_arg arg;
@@ -189,7 +189,8 @@ static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
 	return put_lit(p, "]");
 }
 
-static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, enum facet facet, char *p)
+static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, enum facet facet,
+			char *p)
 {
 	struct xsr_walk walk = *from;
 	struct xsprof_trace_arg arg;

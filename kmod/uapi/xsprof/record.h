@@ -42,8 +42,7 @@ enum xsprof_rec_type {
 	XSPROF_REC_GPU		= 0x17,	/* struct xsprof_rec_gpu */
 	XSPROF_REC_STACK	= 0x18,	/* aux = frames, value = kind; then the frames, u64 each */
 	XSPROF_REC_RELATION	= 0x19,	/* aux = kind, value = id, struct xsprof_rec_relation */
-	XSPROF_REC_OP		= 0x1a,	/* a BEGIN: name, aux = scope, value = record function id;
-					 * with more slots struct xsprof_rec_op, args may follow */
+	XSPROF_REC_OP		= 0x1a,	/* a BEGIN; 2 slots or more: struct xsprof_rec_op */
 	/* the kernel's, of thread tid: aux = enum xsprof_sched_who and XSPROF_SCHED_* */
 	XSPROF_REC_SCHED_IN	= 0x80,	/* it runs on this CPU */
 	XSPROF_REC_SCHED_OUT	= 0x81,	/* it does no more; value = thread id of who does */
@@ -203,7 +202,7 @@ struct xsprof_arg {
 };
 
 /**
- * struct xsprof_rec_op - an op begins, 2 slots; args may follow
+ * struct xsprof_rec_op - an op begins, 2 slots; args may follow.  One of 1 slot has @rec alone
  * @rec: name; aux: its scope, as profilers number them; value: record function id, 0 for none
  * @sequence: number that it shares with its backward, -1 for none
  * @forward_thread: of a backward the thread of its forward, 0 for none
