@@ -109,6 +109,8 @@ cat >"$top/inside" <<'END'
 set -eu
 root=$1
 shift
+# A root that is a mount of its own: namespaces can be made in it, as on a machine.
+mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t tmpfs -o mode=755,size=64k tmpfs "$root/dev"
