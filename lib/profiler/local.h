@@ -26,11 +26,13 @@
  * @flags: XSP_OPS_*
  * @session: number of the session that runs, 0 for none
  * @mirror: whom ops are given to, XSP_MIRROR_*
+ * @mirrored: which: bits of xsprof_op_wanted as the session alone would have them
  */
 struct xsp_ops {
 	uint32_t	flags;
 	uint32_t	session;
 	uint32_t	mirror;
+	uint32_t	mirrored;
 };
 
 extern struct xsp_ops xsp_ops XSP_HIDDEN;
@@ -41,7 +43,7 @@ void xsp_ops_update(void) XSP_HIDDEN;
 void xsp_ops_session(uint32_t number, uint32_t wanted, uint32_t flags, uint32_t mirror) XSP_HIDDEN;
 void xsp_ops_toggle(bool on) XSP_HIDDEN;
 /* The op is given to whom it is to be given; the second takes back what the first gave. */
-void xsp_ops_mirror(const struct xsprof_op *op, uint32_t wanted) XSP_HIDDEN;
+void xsp_ops_mirror(const struct xsprof_op *op) XSP_HIDDEN;
 void xsp_ops_unmirror(void) XSP_HIDDEN;
 
 /* ---- op.c ---- */

@@ -234,7 +234,7 @@ void xsprof_emit_op_begin(const struct xsprof_op *op)
 	uint64_t on = xsprof_enabled();
 
 	if (unlikely(wanted & XSP_OP_MIRROR))
-		xsp_ops_mirror(op, wanted);
+		xsp_ops_mirror(op);
 	if (!on)
 		return;
 	if (unlikely(!(on >> (op->name >> XSPROF_NAME_SHIFT) & 1) ||

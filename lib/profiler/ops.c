@@ -37,6 +37,12 @@ void xsp_ops_update(void)
 	__atomic_store_n(&xsp_ops.flags, flags, __ATOMIC_RELAXED);
 	__atomic_store_n(&xsp_ops.session, session.number, __ATOMIC_RELAXED);
 	__atomic_store_n(&xsp_ops.mirror, session.off ? 0 : session.mirror, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_ops.mirrored, session.wanted, __ATOMIC_RELAXED);
+	/*
+	 * Ops load all of these relaxed: one that sees an old word beside a new one is one that
+	 * runs at the same time as the change, and is kept with more or less of it.  Who joins a
+	 * session, or is in one, has come by its lock, which orders all that was stored before.
+	 */
 	__atomic_store_n(&xsprof_op_wanted, wanted, __ATOMIC_RELEASE);
 }
 
@@ -69,23 +75,33 @@ int xsprof_profiler_register_backend(const struct xsprof_profiler_backend *ops)
 }
 
 /*
- * Which of the thread's open ops were given away, as a stack of bits, innermost lowest.  Those
- * that are deeper than it reaches are not.
+ * Which of the thread's open ops were given away in this session, as a stack of bits, innermost
+ * lowest.  Those that are deeper than it reaches are not.
  */
 static __thread struct {
 	uint64_t	given;
 	uint32_t	deep;
+	uint32_t	session;
 } mine __attribute__((tls_model("initial-exec")));
 
-void xsp_ops_mirror(const struct xsprof_op *op, uint32_t wanted)
+void xsp_ops_mirror(const struct xsprof_op *op)
 {
 	const struct xsprof_profiler_backend *b = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
 	uint32_t to = __atomic_load_n(&xsp_ops.mirror, __ATOMIC_RELAXED), len;
+	/* The session's own, whatever a recorder wants beside it. */
+	uint32_t wanted = __atomic_load_n(&xsp_ops.mirrored, __ATOMIC_RELAXED);
+	uint32_t session_now = __atomic_load_n(&xsp_ops.session, __ATOMIC_RELAXED);
 	bool give = op->scope < XSPROF_OP_SCOPES && wanted >> op->scope & 1 &&
-		    (!(wanted & XSP_OP_JOINED) || xsp_op_joined()) && mine.deep < 64;
+		    (!(wanted & XSP_OP_JOINED) || xsp_op_joined());
 	char name[XSPROF_TEXT_MAX + 1];
 	const char *text;
 
+	/* Ends of ops that were open at the end of another session are not of this one. */
+	if (mine.session != session_now) {
+		mine.session = session_now;
+		mine.deep = 0;
+		mine.given = 0;
+	}
 	if (mine.deep++ >= 64)
 		return;
 	mine.given = mine.given << 1 | give;
@@ -109,6 +125,8 @@ void xsp_ops_unmirror(void)
 	bool given;
 
 	/* The end of one that began before the session. */
+	if (mine.session != __atomic_load_n(&xsp_ops.session, __ATOMIC_RELAXED))
+		return;
 	if (!mine.deep || --mine.deep >= 64)
 		return;
 	given = mine.given & 1;

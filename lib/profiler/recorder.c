@@ -53,6 +53,7 @@ static struct {
 
 static int make_producer(const struct xsprof_profiler_config *config)
 {
+	struct xsp_config before = xsp_config;
 	char facts[256], boot[64] = "";
 	const char *object;
 	int err;
@@ -81,7 +82,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	xsp_session_remove(&own.session);
 	xsp_session_close(&own.session);
 	own.ours = false;
-	xsp_config.session = NULL;
+	xsp_config = before;
 	return err;
 }
 
@@ -280,10 +281,10 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd)
 	pthread_join(r->thread, NULL);
 	err = xsp_fd_is(&r->file, r->fd) ? xsp_drain_finish(r->drain, 0) : -EBADF;
 	*fd = -1;
-	if (err != -EBADF) {
+	/* Where the descriptor is another's by now it is not ours to close. */
+	if (err != -EBADF)
 		*fd = r->fd;
-		r->fd = -1;
-	}
+	r->fd = -1;
 	free_recorder(r);
 	return err;
 }

@@ -23,7 +23,6 @@ static struct {
 	pthread_mutex_t			lock;
 	bool				running;
 	uint32_t			number;		/* of the latest session, never 0 */
-	uint32_t			owner;		/* thread that began it */
 	struct xsprof_profiler_config	config;
 	struct xsprof_experimental	experimental;
 	uint32_t			activities;
@@ -40,6 +39,7 @@ static struct {
 } s = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 #define METADATA_MAX	1024u
+#define SIZE_SANE	4096u
 
 static uint64_t now_ns(void)
 {
@@ -58,6 +58,9 @@ static int copy_sized(void *to, size_t size, const void *from, size_t least)
 
 	if (has < least)
 		return -EINVAL;
+	/* No version has been so long: it is no size at all, and is not to be read up to. */
+	if (has > SIZE_SANE)
+		return -E2BIG;
 	for (size_t i = size; i < has; i++)
 		if (((const char *)from)[i])
 			return -E2BIG;
@@ -118,14 +121,9 @@ static uint32_t mirror_of(uint32_t state)
 
 /* ---- who is in it --------------------------------------------------------------------------- */
 
-static uint32_t this_thread(void)
-{
-	return (uint32_t)gettid();
-}
-
 static int add_tid(void)
 {
-	uint32_t tid = this_thread();
+	uint32_t tid = (uint32_t)gettid();
 
 	for (uint32_t i = 0; i < s.nr_tids; i++)
 		if (s.tids[i] == tid)
@@ -204,19 +202,18 @@ static int begin(const struct xsprof_profiler_config *config,
 		 uint32_t scopes)
 {
 	uint32_t wanted;
-	int err = 0;
+	int err;
 
 	s.nr_tids = 0;
 	drop_metadata();
-	if (records(config->state))
+	err = add_tid();
+	/* Last: nothing after it can fail and leave a recorder behind. */
+	if (!err && records(config->state))
 		err = xsp_recorder_open(config, &s.recorder);
-	if (!err)
-		err = add_tid();
 	if (err)
 		return err;
 	if (!++s.number)
 		s.number = 1;
-	s.owner = this_thread();
 	s.config = *config;
 	s.experimental = *experimental;
 	s.config.experimental = &s.experimental;

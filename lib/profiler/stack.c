@@ -215,8 +215,11 @@ static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t
 	k = look_up(stacks.table, hash);
 	if (k->hash)
 		return k->id;
-	if (stacks.nr >= MOST)
+	/* An op without its stack, counted as names are that find no room. */
+	if (stacks.nr >= MOST) {
+		__atomic_add_fetch(&xsp_set.arena->missed, 1, __ATOMIC_RELAXED);
 		return 0;
+	}
 	stacks.nr++;
 	note_maps();
 	/* One that found no room is remembered as that, and not tried again. */

@@ -296,7 +296,11 @@ inline std::unique_ptr<ProfilerResult> disableProfiler()
 {
 	xsprof_result *result = nullptr;
 
-	xsprof::detail::check(xsprof_disable_profiler(&result), "disableProfiler");
+	int err = xsprof_disable_profiler(&result);
+
+	/* What went wrong with the recording costs a part of it, and not the rest. */
+	if (!result)
+		xsprof::detail::check(err, "disableProfiler");
 	detail::current().reset();
 	return std::make_unique<ProfilerResult>(result);
 }
