@@ -6,6 +6,7 @@
 #ifndef XSP_INTERNAL_H
 #define XSP_INTERNAL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -311,6 +312,10 @@ long xsp_read_file(const char *path, char *buf, size_t size) XSP_HIDDEN;
 int xsp_self_record_start(const char *file) XSP_HIDDEN;
 void xsp_self_record_stop(void) XSP_HIDDEN;
 void xsp_self_record_forget(void) XSP_HIDDEN;
+
+/* ---- own-thread.c ---- */
+int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
+		     void *data) XSP_HIDDEN;
 
 /* ---- own-fd.c ---- */
 int xsp_fd_high(int fd) XSP_HIDDEN;

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,27 +144,6 @@ static void *drain(void *unused)
 	return NULL;
 }
 
-static int start_thread(void)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	int err;
-
-	err = -pthread_attr_init(&attr);
-	if (err)
-		return err;
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	/* The program's signals are its own threads'. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&self.thread, &attr, drain, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	if (!err)
-		pthread_setname_np(self.thread, "xsprof-drain");
-	return err;
-}
-
 static void close_all(void)
 {
 	if (self.fd >= 0)
@@ -224,7 +202,7 @@ int xsp_self_record_start(const char *file)
 	err = setenv("XSPROF_SESSION", self.session.path, 1) ||
 	      setenv("XSPROF_BACKEND", "tmpfs", 1) ? -errno : 0;
 	if (!err)
-		err = start_thread();
+		err = xsp_thread_start(&self.thread, "xsprof-drain", STACK_SIZE, drain, NULL);
 	if (err)
 		goto err_capture;
 	self.running = true;

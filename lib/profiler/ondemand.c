@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -234,26 +233,6 @@ static void after_fork_child(void)
 	errno = err;
 }
 
-static int start_thread(void)
-{
-	sigset_t all, old;
-	pthread_attr_t attr;
-	int err = -pthread_attr_init(&attr);
-
-	if (err)
-		return err;
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	/* The program's signals are its own threads'. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&od.thread, &attr, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	if (!err)
-		pthread_setname_np(od.thread, "xsprof-daemon");
-	return err;
-}
-
 static int begin(void)
 {
 	int err = errno, ret = 0;
@@ -266,7 +245,7 @@ static int begin(void)
 		init_wake();
 		xsp_kineto_env_read();
 		od.kicked = false;
-		ret = start_thread();
+		ret = xsp_thread_start(&od.thread, "xsprof-daemon", STACK_SIZE, run, NULL);
 		if (!ret)
 			__atomic_store_n(&od.pid, getpid(), __ATOMIC_RELEASE);
 	}

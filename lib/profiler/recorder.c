@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,27 +169,6 @@ static void *look(void *data)
 	return NULL;
 }
 
-static int start_thread(struct xsp_recorder *r)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	int err;
-
-	err = -pthread_attr_init(&attr);
-	if (err)
-		return err;
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	/* The program's signals are its own threads'. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&r->thread, &attr, look, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	if (!err)
-		pthread_setname_np(r->thread, "xsprof-session");
-	return err;
-}
-
 /* ---- the file ------------------------------------------------------------------------------- */
 
 static int open_file(void)
@@ -255,7 +233,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	if (!err)
 		err = pause_own(false);
 	if (!err)
-		err = start_thread(r);
+		err = xsp_thread_start(&r->thread, "xsprof-session", STACK_SIZE, look, r);
 	if (err)
 		goto err_pause;
 	*out = r;

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 
 #include "local.h"
+#include "out/escape.h"
 
 #define BLOCK	(256u << 10)
 
@@ -274,30 +275,13 @@ void xsr_printf(struct xsr_buf *b, const char *format, ...)
 	va_end(again);
 }
 
-/* Bytes of the character at @s that is sound UTF-8, else 0. */
-static unsigned int utf8(const unsigned char *s, size_t len)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned int n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 :
-			 s[0] >> 3 == 30 ? 4 : 0;
-	uint32_t c;
-
-	if (n <= 1 || n > len)
-		return n > len ? 0 : n;
-	c = s[0] & (0xff >> (n + 1));
-	for (unsigned int i = 1; i < n; i++) {
-		if (s[i] >> 6 != 2)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	return c < least[n] || c > 0x10ffff || c >> 11 == 27 ? 0 : n;
-}
-
 void xsr_put_json(struct xsr_buf *b, const char *s, size_t len)
 {
+	unsigned int cp;
+
 	xsr_put(b, "\"", 1);
 	while (len) {
-		unsigned int n = utf8((const unsigned char *)s, len);
+		size_t n = xsp_utf8((const unsigned char *)s, len, &cp);
 
 		if (!n) {
 			/* One byte that is no text: what Unicode has for that. */
