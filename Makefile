@@ -96,8 +96,10 @@ itt_cflags	:= -fPIC -fvisibility=hidden -Itools
 
 # Sources ----------------------------------------------------------------------------
 # The producer's library also carries the ring reader and the capture writer, so that a
-# program can record itself; by name they are lib/trace/ring-*.c and lib/trace/cap-*.c.
-user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c))
+# program can record itself; by name they are lib/trace/ring-*.c and lib/trace/cap-*.c. What a
+# program says about its session is JSON, which the outputs know how to write and to check.
+user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c \
+		   lib/out/escape.c lib/out/json-valid.c lib/out/utf8.c))
 result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c, \
 		   $(wildcard lib/result/*.c))
 trace_srcs	:= $(sort $(wildcard lib/trace/*.c lib/out/*.c) $(result_srcs))

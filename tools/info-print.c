@@ -15,22 +15,10 @@
 /* At most @max bytes of it. */
 static void print_text(const char *s, size_t max)
 {
-	char piece[8 * 256];
-	unsigned int cp;
-	size_t len = strnlen(s, max), n, next;
-	bool cut = s[len] != '\0';
+	size_t len = strnlen(s, max);
 
-	while (len) {
-		for (n = 0; n < len && n < 250; n += next) {
-			next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
-			if (!next)
-				next = 1;
-		}
-		fwrite(piece, 1, (size_t)(xsp_escape_text(piece, s, n) - piece), stdout);
-		s += n;
-		len -= n;
-	}
-	if (cut)
+	xsp_escape_print(stdout, s, len);
+	if (s[len])
 		fputs("...", stdout);
 }
 

@@ -97,23 +97,8 @@ const char *report_format_time(char *buf, size_t size, uint64_t ns)
 
 void report_print_text(const char *s, size_t len, size_t width)
 {
-	char piece[8 * 256], *end;
-	size_t shown = 0, n;
-	unsigned int cp;
+	size_t shown = xsp_escape_print(stdout, s, len);
 
-	while (len) {
-		for (n = 0; n < len && n < 250; ) {
-			size_t next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
-
-			n += next ? next : 1;
-		}
-		end = xsp_escape_text(piece, s, n);
-		fwrite(piece, 1, (size_t)(end - piece), stdout);
-		for (const char *p = piece; p < end; p++)
-			shown += ((unsigned char)*p & 0xc0) != 0x80;
-		s += n;
-		len -= n;
-	}
 	for (; shown < width; shown++)
 		putchar(' ');
 }

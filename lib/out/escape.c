@@ -6,32 +6,9 @@
 #include <string.h>
 
 #include "out/escape.h"
+#include "out/utf8.h"
 
 static const char hex[] = "0123456789abcdef";
-
-/* The shortest form only, no surrogates, nothing above U+10FFFF: as RFC 3629 has it. */
-size_t xsp_utf8(const unsigned char *s, size_t len, unsigned int *cp)
-{
-	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n, i;
-
-	if (s[0] < 0x80) {
-		*cp = s[0];
-		return 1;
-	}
-	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-	if (s[0] < 0xc2 || s[0] > 0xf4 || n > len)
-		return 0;
-	*cp = s[0] & (0x7fu >> n);
-	for (i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		*cp = *cp << 6 | (s[i] & 0x3f);
-	}
-	if (*cp < least[n] || *cp > 0x10ffff || (*cp >= 0xd800 && *cp < 0xe000))
-		return 0;
-	return n;
-}
 
 /* C1 controls drive terminals too; line separators and bidi controls make lines lie. */
 static bool unprintable(unsigned int cp)
@@ -88,6 +65,21 @@ char *xsp_escape_text(char *p, const char *str, size_t len)
 		}
 	}
 	return p;
+}
+
+size_t xsp_escape_print(FILE *file, const char *s, size_t len)
+{
+	char piece[XSP_ESCAPE_MAX * 256], *end;
+	size_t n, shown = 0;
+
+	for (; len; s += n, len -= n) {
+		n = xsp_utf8_piece(s, len, 250);
+		end = xsp_escape_text(piece, s, n);
+		fwrite(piece, 1, (size_t)(end - piece), file);
+		for (const char *p = piece; p < end; p++)
+			shown += ((unsigned char)*p & 0xc0) != 0x80;
+	}
+	return shown;
 }
 
 static char *put_json_control(char *p, unsigned char c)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define XSP_ESCAPE_MAX	6	/* a byte of input never becomes more bytes than this */
 
@@ -17,13 +18,13 @@
  */
 char *xsp_escape_text(char *p, const char *s, size_t len);
 
+/* The same into a file, however long @s is.  Return: characters written. */
+size_t xsp_escape_print(FILE *file, const char *s, size_t len);
+
 /*
  * For the inside of a JSON string: what is no UTF-8 becomes U+FFFD, one for each byte.
  * @altered is set to true when that happened, else left alone; may be NULL.
  */
 char *xsp_escape_json(char *p, const char *s, size_t len, bool *altered);
-
-/* Bytes of the character at @s, its code point in @cp; 0 when it is no UTF-8. */
-size_t xsp_utf8(const unsigned char *s, size_t len, unsigned int *cp);
 
 #endif /* XSPROF_OUT_ESCAPE_H */

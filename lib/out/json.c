@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "out/json.h"
+#include "out/utf8.h"
 
 #define SAFE	9007199254740992u	/* 2^53 */
 
@@ -73,17 +74,11 @@ char *xsp_json_field(char *p, const char *key, const char *s, size_t len)
 void xsp_json_print(FILE *file, const char *s, size_t len)
 {
 	char piece[XSP_ESCAPE_MAX * 512];
-	unsigned int cp;
-	size_t n, next;
+	size_t n;
 
 	fputc('"', file);
 	while (len) {
-		/* A piece ends between two characters. */
-		for (n = 0; n < len && n < 508; n += next) {
-			next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
-			if (!next)
-				next = 1;
-		}
+		n = xsp_utf8_piece(s, len, 508);
 		fwrite(piece, 1, (size_t)(xsp_escape_json(piece, s, n, NULL) - piece), file);
 		s += n;
 		len -= n;

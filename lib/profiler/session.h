@@ -8,6 +8,7 @@
 #include "local.h"
 #include "mirror.h"
 #include "ondemand.h"
+#include "out/json-valid.h"
 
 /* Of the callbacks of a backend; the others are mirror.h's. */
 #define XSP_MIRROR_BACKEND	(1u << 8)
@@ -34,6 +35,5 @@ void xsp_schedule_forget(void) XSP_HIDDEN;
 /* ---- json.c ---- */
 /* A string as JSON; malloc()ed, NULL: no memory. */
 char *xsp_json_string(const char *text) XSP_HIDDEN;
-bool xsp_json_valid(const char *json) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_SESSION_H */

@@ -75,7 +75,4 @@ int xsr_save(struct xsprof_result *result, const char *path,
 int xsprof_result_tensorboard_path(const char *dir, const char *worker, bool gzip, char *path,
 				   size_t size);
 
-/* check-json.c: is @s one value of JSON, and nothing else? */
-bool xsr_is_json(const char *s);
-
 #endif /* XSR_FILE_H */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "result/file.h"
+#include "out/json-valid.h"
 #include "result/kineto.h"
 
 static void key(struct xsr_kineto *k, const char *name)
@@ -30,21 +30,7 @@ static void put_number(struct xsr_kineto *k, const char *name, uint64_t value)
 /* A string with its quotes, of any length. */
 static void put_string(struct xsr_kineto *k, const char *s)
 {
-	size_t len = strlen(s), n, next;
-	unsigned int cp;
-
-	xsp_buf_puts(k->buf, "\"");
-	while (len) {
-		for (n = 0; n < len && n < 4096; n += next) {
-			next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
-			if (!next)
-				next = 1;
-		}
-		k->buf->p = xsp_escape_json(xsp_buf_room(k->buf, XSP_BUF_ROOM), s, n, NULL);
-		s += n;
-		len -= n;
-	}
-	xsp_buf_puts(k->buf, "\"");
+	k->buf->p = xsr_kineto_text(k, xsp_buf_room(k->buf, XSP_BUF_ROOM), s, strlen(s));
 }
 
 static void put_text(struct xsr_kineto *k, const char *name, const char *s)
@@ -76,7 +62,7 @@ static const char *given(const struct xsr_kineto *k, const char *name)
 
 	for (i = 0; i < k->opts.nr_metadata; i++)
 		if (k->opts.keys[i] && !strcmp(k->opts.keys[i], name) && k->opts.values[i] &&
-		    xsr_is_json(k->opts.values[i]))
+		    xsp_json_valid(k->opts.values[i]))
 			return k->opts.values[i];
 	return NULL;
 }
@@ -144,7 +130,7 @@ static void put_json(struct xsr_kineto *k, const char *s)
 {
 	if (!s)
 		xsp_buf_puts(k->buf, "null");
-	else if (xsr_is_json(s))
+	else if (xsp_json_valid(s))
 		xsp_buf_puts(k->buf, s);
 	else
 		put_string(k, s);

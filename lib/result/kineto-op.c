@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "out/utf8.h"
 #include "result/kineto.h"
 
 /* The text of a string argument is put together in k->text first: it may come in parts. */
@@ -20,16 +21,11 @@ static char *put_string(struct xsr_kineto *k, struct xsr_walk *walk,
 /* In pieces that fit, each ending between two characters. */
 char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len)
 {
-	unsigned int cp;
-	size_t n, next;
+	size_t n;
 
 	*p++ = '"';
 	while (len) {
-		for (n = 0; n < len && n < 4096; n += next) {
-			next = xsp_utf8((const unsigned char *)s + n, len - n, &cp);
-			if (!next)
-				next = 1;
-		}
+		n = xsp_utf8_piece(s, len, 4096);
 		p = xsp_escape_json(xsr_kineto_room(k, p), s, n, NULL);
 		s += n;
 		len -= n;

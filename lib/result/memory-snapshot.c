@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "out/escape.h"
+#include "out/utf8.h"
 #include "result/file.h"
 #include "result/local.h"
 #include "result/scan.h"
@@ -76,20 +76,14 @@ static void address(struct snapshot *s, uint64_t v)
 /* Unicode in UTF-8; what is none becomes U+FFFD. */
 static void string(struct snapshot *s, const char *text)
 {
-	size_t len = strnlen(text, TEXT), i, n;
-	unsigned int cp;
 	char *p = xsp_buf_room(s->buf, 3 * TEXT + 8), *start;
 	uint32_t bytes;
+	int i;
 
 	*p++ = 'X';
 	start = p;
 	p += 4;
-	for (i = 0; i < len; i += n) {
-		n = xsp_utf8((const unsigned char *)text + i, len - i, &cp);
-		memcpy(p, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
-		p += n ? n : 3;
-		n = n ? n : 1;
-	}
+	p = xsp_utf8_copy(p, text, strnlen(text, TEXT));
 	bytes = (uint32_t)(p - start - 4);
 	for (i = 0; i < 4; i++)
 		start[i] = (char)(bytes >> 8 * i);

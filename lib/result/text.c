@@ -11,6 +11,7 @@
 
 #include "local.h"
 #include "out/escape.h"
+#include "out/utf8.h"
 
 #define BLOCK	(256u << 10)
 
@@ -277,23 +278,14 @@ void xsr_printf(struct xsr_buf *b, const char *format, ...)
 
 void xsr_put_json(struct xsr_buf *b, const char *s, size_t len)
 {
-	unsigned int cp;
+	size_t n;
 
 	xsr_put(b, "\"", 1);
 	while (len) {
-		size_t n = xsp_utf8((const unsigned char *)s, len, &cp);
-
-		if (!n) {
-			/* One byte that is no text: what Unicode has for that. */
-			xsr_puts(b, "\xef\xbf\xbd");
-			n = 1;
-		} else if (*s == '"' || *s == '\\') {
-			xsr_printf(b, "\\%c", *s);
-		} else if (n == 1 && ((unsigned char)*s < 0x20 || *s == 0x7f)) {
-			xsr_printf(b, "\\u%04x", (unsigned char)*s);
-		} else {
-			xsr_put(b, s, n);
-		}
+		n = xsp_utf8_piece(s, len, 4096);
+		if (!make_room(b, XSP_ESCAPE_MAX * n))
+			return;
+		b->len = (size_t)(xsp_escape_json(b->s + b->len, s, n, NULL) - b->s);
 		s += n;
 		len -= n;
 	}

@@ -165,7 +165,7 @@ static void test_long(void)
 	strcpy(at, "]");
 	CHECK_STR(xsprof_event_concrete_inputs(ev), want);
 	CHECK_STR(xsprof_event_module(ev), "net.encoder.0");
-	CHECK_STR(xsprof_event_kwargs(ev), "{\"note\":\"caf\xc3\xa9 \\u0001\xef\xbf\xbd\\u000a\","
+	CHECK_STR(xsprof_event_kwargs(ev), "{\"note\":\"caf\xc3\xa9 \\u0001\xef\xbf\xbd\\n\","
 		  "\"alpha\":0.5,\"nan\":\"NaN\",\"flag\":false,\"list\":[1,null],"
 		  "\"ptr\":\"0xff\",\"last\":[\"float[2]\"]}");
 	xsprof_result_free(r);

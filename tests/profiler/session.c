@@ -340,11 +340,13 @@ static void test_details(void)
 	c.with_modules = true;
 	c.trace_id = "abc";
 	CHECK_EQ(begin(&c), 0);
-	CHECK_EQ(xsprof_profiler_add_metadata("k", "a\"b\n"), 0);
+	CHECK_EQ(xsprof_profiler_add_metadata("k", "a\"b\n\xff"), 0);
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "{\"a\":[1,-2.5e3,null]} "), 0);
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "{\"a\":[1,}"), -EINVAL);
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "01"), -EINVAL);
 	CHECK_EQ(xsprof_profiler_add_metadata_json("j", ""), -EINVAL);
+	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "\"\xff\""), -EINVAL);
+	CHECK_EQ(xsprof_profiler_add_metadata_json("j", "{} {}"), -EINVAL);
 	full_op();
 	r = end();
 	CHECK_EQ(r->n, 2);
@@ -358,7 +360,7 @@ static void test_details(void)
 		   "input 8=Generator groups=4 module='net.encoder.0'"))
 		tap_wrong("%s", r->ev[0].args);
 	CHECK_EQ(r->opts.nr_metadata, 2);
-	CHECK(!strcmp(r->key, "k") && !strcmp(r->value, "\"a\\\"b\\u000a\""));
+	CHECK(!strcmp(r->key, "k") && !strcmp(r->value, "\"a\\\"b\\n\xef\xbf\xbd\""));
 	free(r);
 	tap_result("inputs of every kind, numbers, modules, metadata");
 

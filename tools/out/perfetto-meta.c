@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "out/perfetto.h"
+#include "out/utf8.h"
 
 /* Texts are made in the first half of the scratch, packets in the second. */
 #define HALF		(XSP_SCRATCH / 2)
@@ -14,7 +15,7 @@
 
 char *pf_text(char **at, const char *s, size_t len)
 {
-	char *text = *at, *end = wire_utf8(text, s, len);
+	char *text = *at, *end = xsp_utf8_copy(text, s, len);
 
 	*end = '\0';
 	*at = end + 1;

@@ -77,7 +77,5 @@ static inline char *wire_bytes(char *p, uint32_t field, const char *s, size_t le
 
 /* Text: what is no UTF-8 becomes U+FFFD, one for each byte; needs 3 * @len + 20 bytes. */
 char *wire_text(char *p, uint32_t field, const char *s, size_t len);
-/* The same without field and length. */
-char *wire_utf8(char *p, const char *s, size_t len);
 
 #endif /* XSPROF_OUT_WIRE_H */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "out/escape.h"
-#include "result/file.h"
+#include "out/json-valid.h"
+#include "out/utf8.h"
 
 #define DEPTH	200
 
@@ -118,7 +118,7 @@ static const char *value(const char *s, int depth)
 	return number(s);
 }
 
-bool xsr_is_json(const char *s)
+bool xsp_json_valid(const char *s)
 {
 	s = value(space(s), 0);
 	return s && !*space(s);
