@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "local.h"
+#include "result/numbers.h"
 
 bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg)
 {
@@ -77,33 +77,12 @@ bool xsr_value_tensor(const struct xsr_value *value, struct xsprof_trace_tensor 
 
 /* ---- as JSON -------------------------------------------------------------------------------- */
 
-void xsr_put_f64(struct xsr_buf *b, double f64)
+void xsr_put_numbers(struct xsr_buf *b, const struct xsr_value *value, bool python)
 {
-	if (isnan(f64))
-		xsr_puts(b, "\"NaN\"");
-	else if (isinf(f64))
-		xsr_puts(b, f64 < 0 ? "\"-Infinity\"" : "\"Infinity\"");
-	else
-		xsr_printf(b, "%.17g", f64);
-}
+	char *p = xsr_room(b, value->len / 8 * XSR_NUMBER_MAX + 2);
 
-static void put_numbers(struct xsr_buf *b, const struct xsr_value *value)
-{
-	xsr_puts(b, "[");
-	for (size_t at = 0; at + 8 <= value->len; at += 8) {
-		int64_t i64;
-		double f64;
-
-		if (at)
-			xsr_puts(b, ",");
-		memcpy(&i64, value->s + at, 8);
-		memcpy(&f64, value->s + at, 8);
-		if (value->type == XSPROF_ARG_F64S)
-			xsr_put_f64(b, f64);
-		else
-			xsr_printf(b, "%" PRId64, i64);
-	}
-	xsr_puts(b, "]");
+	if (p)
+		xsr_end(b, xsr_put_list(p, value->type, value->s, value->len, python));
 }
 
 static void put_name(struct xsr_buf *b, const struct xsprof_profiler_event *ev, uint64_t name)
@@ -134,6 +113,7 @@ void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
 		   const struct xsr_value *value)
 {
 	double f64;
+	char *p;
 
 	switch (value->type) {
 	case XSPROF_ARG_I64:
@@ -144,7 +124,9 @@ void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
 		break;
 	case XSPROF_ARG_F64:
 		memcpy(&f64, &value->number, sizeof(f64));
-		xsr_put_f64(b, f64);
+		p = xsr_room(b, XSR_NUMBER_MAX);
+		if (p)
+			xsr_end(b, xsp_json_double(p, f64));
 		break;
 	case XSPROF_ARG_BOOL:
 		xsr_puts(b, value->number ? "true" : "false");
@@ -163,7 +145,7 @@ void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
 		break;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		put_numbers(b, value);
+		xsr_put_numbers(b, value, false);
 		break;
 	case XSPROF_ARG_LIST:
 		xsr_puts(b, "[");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "result/execution.h"
+#include "result/numbers.h"
 
 static char *comma(char *p, bool *any)
 {
@@ -54,36 +55,9 @@ static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
 
 static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
 {
-	struct xsprof_trace_tensor t = { 0 };
-	uint32_t i, n = 0;
+	struct xsprof_trace_tensor t;
 
-	if (xsprof_trace_tensor(arg, &t))
-		n = strides ? t.nr_strides : t.nr_sizes;
-	*p++ = '[';
-	for (i = 0; i < n; i++) {
-		if (i)
-			*p++ = ',';
-		p = put_i64(p, strides ? t.strides[i] : t.sizes[i]);
-	}
-	*p++ = ']';
-	return p;
-}
-
-static char *put_numbers(const struct xsprof_trace_arg *arg, char *p)
-{
-	bool any = false;
-	int64_t i64;
-	double f64;
-
-	*p++ = '[';
-	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
-		memcpy(&i64, arg->str + at, 8);
-		memcpy(&f64, arg->str + at, 8);
-		p = comma(p, &any);
-		p = arg->type == XSPROF_ARG_F64S ? xsp_json_double(p, f64) : put_i64(p, i64);
-	}
-	*p++ = ']';
-	return p;
+	return xsr_put_dims(p, xsprof_trace_tensor(arg, &t) ? &t : NULL, strides);
 }
 
 char *xsr_et_value(struct xsr_kineto *k, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
@@ -105,22 +79,36 @@ char *xsr_et_value(struct xsr_kineto *k, struct xsr_walk *walk, const struct xsp
 		return xsr_kineto_name(k, walk->ev.producer, (uint32_t)arg->u.u64, p);
 	case XSPROF_ARG_STR:
 		return xsr_kineto_text(k, p, k->text,
-				       xsr_walk_text(walk, arg, k->text));
+				       xsr_walk_bytes(walk, arg, k->text));
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		return put_numbers(arg, p);
+		return xsr_kineto_numbers(k, walk, arg, false, p);
 	default:
 		return put_lit(p, "\"<None>\"");
 	}
 }
 
-char *xsr_et_type(struct xsr_kineto *k, uint32_t producer, const struct xsprof_trace_arg *arg,
-		  char *p)
+/* A word for each element of a list of numbers, which may go on in the next record. */
+static char *put_number_types(struct xsr_kineto *k, const struct xsr_walk *walk,
+			      const struct xsprof_trace_arg *arg, char *p)
 {
 	const char *of = arg->type == XSPROF_ARG_F64S ? "Double" : "Int";
+	struct xsr_walk ahead = *walk;
+	size_t len = xsr_walk_bytes(&ahead, arg, k->text);
+	bool any = false;
+
+	p = put_lit(xsr_kineto_room(k, p), "GenericList[");
+	for (size_t at = 0; at + 8 <= len; at += 8)
+		p = stpcpy(comma(p, &any), of);
+	return put_lit(p, "]");
+}
+
+char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
+		  const struct xsprof_trace_arg *arg, char *p)
+{
+	uint32_t producer = walk->ev.producer;
 	struct xsprof_trace_tensor t;
 	const char *dtype = "";
-	bool any = false;
 
 	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
@@ -131,10 +119,7 @@ char *xsr_et_type(struct xsr_kineto *k, uint32_t producer, const struct xsprof_t
 		return put_lit(p, ")");
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		p = put_lit(p, "GenericList[");
-		for (size_t at = 0; at + 8 <= arg->len; at += 8)
-			p = stpcpy(comma(p, &any), of);
-		return put_lit(p, "]");
+		return put_number_types(k, walk, arg, p);
 	case XSPROF_ARG_I64:
 	case XSPROF_ARG_U64:
 	case XSPROF_ARG_PTR:
@@ -166,7 +151,7 @@ static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
 	case STRIDES:
 		return put_dims(arg, facet == STRIDES, p);
 	default:
-		return xsr_et_type(k, walk->ev.producer, arg, p);
+		return xsr_et_type(k, walk, arg, p);
 	}
 }
 
@@ -174,18 +159,15 @@ static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
 static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
 		      struct xsr_walk *walk, enum facet facet, char *p)
 {
-	struct xsr_walk before = *walk;
-	struct xsprof_trace_arg arg;
 	uint64_t left = list->u.u64;
+	struct xsprof_trace_arg arg;
 	bool any = false;
 
 	p = facet == TYPES ? put_lit(p, "GenericList[") : put_lit(p, "[");
-	for (; left && xsr_walk_next(walk, &arg) && xsr_key_is_item(arg.key); left--) {
+	while (xsr_walk_item(walk, &left, &arg)) {
 		p = comma(xsr_kineto_room(k, p), &any);
 		p = put_facet(k, walk, &arg, facet, p);
-		before = *walk;
 	}
-	*walk = before;
 	return put_lit(p, "]");
 }
 

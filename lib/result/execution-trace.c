@@ -98,7 +98,7 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 		p = xsr_kineto_name(&et->k, walk.ev.producer, arg.key, put_lit(p, "{\"name\":"));
 		p = put_lit(p, ",\"type\":\"");
 		p = arg.type == XSPROF_ARG_STR || arg.type == XSPROF_ARG_NAME ?
-		    put_lit(p, "string") : xsr_et_type(&et->k, walk.ev.producer, &arg, p);
+		    put_lit(p, "string") : xsr_et_type(&et->k, &walk, &arg, p);
 		p = xsr_et_value(&et->k, &walk, &arg, put_lit(p, "\",\"value\":"));
 		*p++ = '}';
 	}

@@ -13,8 +13,8 @@ char *xsr_et_inputs(struct xsr_kineto *k, const struct xsr_walk *walk, char *p);
 /* An argument as JSON; what is in several records is taken from @walk. */
 char *xsr_et_value(struct xsr_kineto *k, struct xsr_walk *walk,
 		   const struct xsprof_trace_arg *arg, char *p);
-/* What stands inside the quotes of its type. */
-char *xsr_et_type(struct xsr_kineto *k, uint32_t producer, const struct xsprof_trace_arg *arg,
-		  char *p);
+/* What stands inside the quotes of its type; @walk stays where it is. */
+char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
+		  const struct xsprof_trace_arg *arg, char *p);
 
 #endif /* XSR_EXECUTION_H */

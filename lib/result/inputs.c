@@ -7,10 +7,10 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "local.h"
+#include "result/numbers.h"
 
 /**
  * struct lister - a list in the making
@@ -32,23 +32,12 @@ struct lister {
 
 static void put_dims(struct lister *l, const struct xsr_value *value)
 {
+	char *p = xsr_room(l->b, XSR_DIMS_MAX);
 	struct xsprof_trace_tensor t;
-	const int64_t *dims;
-	uint32_t nr, ndim;
 
-	xsr_puts(l->b, "[");
-	if (xsr_value_tensor(value, &t)) {
-		dims = l->what == XSR_SHAPES ? t.sizes : t.strides;
-		nr = l->what == XSR_SHAPES ? t.nr_sizes : t.nr_strides;
-		/* Strides that nobody gave are none; sizes there always are. */
-		ndim = l->what == XSR_SHAPES || nr ? t.ndim : 0;
-		/* Of one that says it has hundreds no more than a record could hold. */
-		if (ndim > XSPROF_TENSOR_DIMS)
-			ndim = XSPROF_TENSOR_DIMS;
-		for (uint32_t i = 0; i < ndim; i++)
-			xsr_printf(l->b, "%s%" PRId64, i ? "," : "", i < nr ? dims[i] : -1);
-	}
-	xsr_puts(l->b, "]");
+	if (p)
+		xsr_end(l->b, xsr_put_dims(p, xsr_value_tensor(value, &t) ? &t : NULL,
+					   l->what == XSR_STRIDES));
 }
 
 static void put_dtype(struct lister *l, const struct xsr_value *value)
@@ -88,19 +77,10 @@ static void put_dtype(struct lister *l, const struct xsr_value *value)
 	xsr_put_json(l->b, s, len);
 }
 
-/* As PyTorch prints numbers: "2." where a double is whole. */
-static void put_double(struct xsr_buf *b, double f64)
-{
-	if (isfinite(f64) && fabs(f64) < 1e10 && f64 == (double)(int64_t)f64)
-		xsr_printf(b, "%" PRId64 ".", (int64_t)f64);
-	else
-		xsr_printf(b, "%.17g", f64);
-}
-
 static void put_concrete(struct lister *l, const struct xsr_value *value)
 {
+	char number[XSR_NUMBER_MAX] = "";
 	struct xsr_buf text = { 0 };
-	int64_t i64;
 	double f64;
 
 	memcpy(&f64, &value->number, 8);
@@ -112,7 +92,7 @@ static void put_concrete(struct lister *l, const struct xsr_value *value)
 		xsr_printf(&text, "%" PRIu64, value->number);
 		break;
 	case XSPROF_ARG_F64:
-		put_double(&text, f64);
+		xsr_put(&text, number, (size_t)(xsr_put_python(number, f64) - number));
 		break;
 	case XSPROF_ARG_BOOL:
 		xsr_puts(&text, value->number ? "True" : "False");
@@ -122,17 +102,7 @@ static void put_concrete(struct lister *l, const struct xsr_value *value)
 		break;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		xsr_puts(&text, "[");
-		for (size_t at = 0; at + 8 <= value->len; at += 8) {
-			xsr_puts(&text, at ? ", " : "");
-			memcpy(&i64, value->s + at, 8);
-			memcpy(&f64, value->s + at, 8);
-			if (value->type == XSPROF_ARG_F64S)
-				put_double(&text, f64);
-			else
-				xsr_printf(&text, "%" PRId64, i64);
-		}
-		xsr_puts(&text, "]");
+		xsr_put_numbers(&text, value, true);
 		break;
 	}
 	xsr_put_json(l->b, text.s ? text.s : "", text.len);

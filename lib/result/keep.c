@@ -66,7 +66,21 @@ bool xsr_walk_next(struct xsr_walk *walk, struct xsprof_trace_arg *arg)
 	return false;
 }
 
-size_t xsr_walk_text(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text)
+bool xsr_walk_item(struct xsr_walk *walk, uint64_t *left, struct xsprof_trace_arg *item)
+{
+	struct xsr_walk before = *walk;
+
+	while (*left && xsr_walk_next(walk, item) && xsr_key_is_item(item->key)) {
+		if (item->flags & XSPROF_ARGF_CONT)
+			continue;
+		(*left)--;
+		return true;
+	}
+	*walk = before;
+	return false;
+}
+
+size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text)
 {
 	struct xsprof_trace_arg part = *arg;
 	struct xsr_walk before;
@@ -78,7 +92,7 @@ size_t xsr_walk_text(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, 
 		memcpy(text + len, part.str, part.len);
 		len += part.len;
 		before = *walk;
-	} while (xsr_walk_next(walk, &part) && part.type == XSPROF_ARG_STR &&
+	} while (xsr_walk_next(walk, &part) && part.type == arg->type && part.key == arg->key &&
 		 part.flags & XSPROF_ARGF_CONT);
 	*walk = before;
 	return len;

@@ -44,10 +44,15 @@ void xsr_walk_event(struct xsr_walk *walk, const struct xsprof_event *ev);
 /* The next argument of what may be several records.  Return: false at the end. */
 bool xsr_walk_next(struct xsr_walk *walk, struct xsprof_trace_arg *arg);
 /*
- * The string that begins with @arg, in @text of XSR_TEXT_MAX bytes: @walk is behind its last
- * part afterwards.  Return: bytes of it.
+ * The next element of a list that says it has @left more.  Return: false when there is none; @walk
+ * is behind the last then.
  */
-size_t xsr_walk_text(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text);
+bool xsr_walk_item(struct xsr_walk *walk, uint64_t *left, struct xsprof_trace_arg *item);
+/*
+ * The string or list that begins with @arg, in @text of XSR_TEXT_MAX bytes: @walk is behind its
+ * last part afterwards.  Return: bytes of it.
+ */
+size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text);
 
 /* Is @key that of an input of an op, of an element of a list? */
 static inline bool xsr_key_is_input(uint32_t key)

@@ -8,12 +8,13 @@
 
 #include "out/utf8.h"
 #include "result/kineto.h"
+#include "result/numbers.h"
 
 /* The text of a string argument is put together in k->text first: it may come in parts. */
 static char *put_string(struct xsr_kineto *k, struct xsr_walk *walk,
 			const struct xsprof_trace_arg *arg, char *p)
 {
-	size_t len = xsr_walk_text(walk, arg, k->text);
+	size_t len = xsr_walk_bytes(walk, arg, k->text);
 
 	return xsr_kineto_text(k, p, k->text, len);
 }
@@ -34,34 +35,15 @@ char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len)
 	return p;
 }
 
-static char *put_i64s(const struct xsprof_trace_arg *arg, char *p)
+/* A list of numbers, put together likewise; @python: as that prints it. */
+char *xsr_kineto_numbers(struct xsr_kineto *k, struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *arg, bool python, char *p)
 {
-	int64_t v;
+	size_t len = xsr_walk_bytes(walk, arg, k->text);
 
-	*p++ = '[';
-	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
-		memcpy(&v, arg->str + at, 8);
-		if (at)
-			*p++ = ',';
-		p = put_i64(p, v);
-	}
-	*p++ = ']';
-	return p;
-}
-
-static char *put_f64s(const struct xsprof_trace_arg *arg, char *p)
-{
-	double v;
-
-	*p++ = '[';
-	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
-		memcpy(&v, arg->str + at, 8);
-		if (at)
-			*p++ = ',';
-		p = xsp_json_double(p, v);
-	}
-	*p++ = ']';
-	return p;
+	_Static_assert(XSR_TEXT_MAX / 8 * 28 < XSP_BUF_ROOM, "24 digits, and what separates them");
+	p = xsr_put_list(xsr_kineto_room(k, p), arg->type, k->text, len, python);
+	return xsr_kineto_room(k, p);
 }
 
 /* An argument of the program as JSON. */
@@ -86,14 +68,33 @@ static char *put_value(struct xsr_kineto *k, struct xsr_walk *walk,
 	case XSPROF_ARG_STR:
 		return put_string(k, walk, arg, p);
 	case XSPROF_ARG_I64S:
-		return put_i64s(arg, p);
 	case XSPROF_ARG_F64S:
-		return put_f64s(arg, p);
+		return xsr_kineto_numbers(k, walk, arg, false, p);
 	default:
 		len = xsprof_trace_arg_text(k->trace, walk->ev.producer, arg, plain,
 					    sizeof(plain));
 		return xsr_kineto_text(k, p, plain, len);
 	}
+}
+
+/* A list under a name of its own; one inside it would not say where it ends. */
+static char *put_named(struct xsr_kineto *k, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, char *p)
+{
+	uint64_t left = arg->u.u64;
+	struct xsprof_trace_arg item;
+	char sep = '[';
+
+	if (arg->type != XSPROF_ARG_LIST)
+		return put_value(k, walk, arg, p);
+	while (xsr_walk_item(walk, &left, &item)) {
+		p = xsr_kineto_room(k, p);
+		*p++ = sep;
+		sep = ',';
+		p = item.type == XSPROF_ARG_LIST ? put_lit(p, "null") :
+						   put_value(k, walk, &item, p);
+	}
+	return sep == '[' ? put_lit(p, "[]") : put_lit(p, "]");
 }
 
 static char *put_key(struct xsr_kineto *k, uint32_t producer, uint32_t key, char *p, bool *any)
@@ -122,7 +123,7 @@ char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, cha
 				    "External id")))
 			continue;
 		p = put_key(k, walk->ev.producer, arg.key, xsr_kineto_room(k, p), any);
-		p = put_value(k, walk, &arg, p);
+		p = put_named(k, walk, &arg, p);
 	}
 	return p;
 }
@@ -132,20 +133,9 @@ enum facet { DIMS, STRIDES, TYPES, VALUES };
 
 static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
 {
-	struct xsprof_trace_tensor tensor = { 0 };
-	const int64_t *v = strides ? tensor.strides : tensor.sizes;
-	uint32_t i, n = 0;
+	struct xsprof_trace_tensor tensor;
 
-	if (xsprof_trace_tensor(arg, &tensor))
-		n = strides ? tensor.nr_strides : tensor.nr_sizes;
-	*p++ = '[';
-	for (i = 0; i < n; i++) {
-		if (i)
-			*p++ = ',';
-		p = put_i64(p, v[i]);
-	}
-	*p++ = ']';
-	return p;
+	return xsr_put_dims(p, xsprof_trace_tensor(arg, &tensor) ? &tensor : NULL, strides);
 }
 
 static char *put_type(struct xsr_kineto *k, uint32_t producer, const struct xsprof_trace_arg *arg,
@@ -178,8 +168,6 @@ static char *put_type(struct xsr_kineto *k, uint32_t producer, const struct xspr
 static char *put_concrete(struct xsr_kineto *k, struct xsr_walk *walk,
 			  const struct xsprof_trace_arg *arg, char *p)
 {
-	char *at = p;
-
 	if (arg->type == XSPROF_ARG_STR)
 		return put_string(k, walk, arg, p);
 	*p++ = '"';
@@ -195,22 +183,11 @@ static char *put_concrete(struct xsr_kineto *k, struct xsr_walk *walk,
 		p = arg->u.u64 ? put_lit(p, "True") : put_lit(p, "False");
 		break;
 	case XSPROF_ARG_F64:
-		p = isnan(arg->u.f64) ? put_lit(p, "nan") :
-		    isinf(arg->u.f64) ? (arg->u.f64 < 0 ? put_lit(p, "-inf") : put_lit(p, "inf")) :
-		    xsp_put_double(p, arg->u.f64);
-		if (isfinite(arg->u.f64) && !memchr(at, '.', (size_t)(p - at)) &&
-		    !memchr(at, 'e', (size_t)(p - at)))
-			*p++ = '.';
+		p = xsr_put_python(p, arg->u.f64);
 		break;
 	case XSPROF_ARG_I64S:
-		p = put_i64s(arg, p);
-		break;
 	case XSPROF_ARG_F64S:
-		/* What is no number is quoted in a list of JSON; here all is one string. */
-		at = put_f64s(arg, p);
-		for (char *from = p; from < at; from++)
-			if (*from != '"')
-				*p++ = *from;
+		p = xsr_kineto_numbers(k, walk, arg, true, p);
 		break;
 	}
 	*p++ = '"';
@@ -235,24 +212,22 @@ static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
 static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
 		      struct xsr_walk *walk, enum facet facet, char *p)
 {
-	struct xsr_walk before = *walk;
-	struct xsprof_trace_arg arg;
+	bool dims = facet == DIMS || facet == STRIDES, any = false;
 	uint64_t left = list->u.u64;
-	bool dims = facet == DIMS || facet == STRIDES;
+	struct xsprof_trace_arg arg;
 
 	if (dims)
 		*p++ = '[';
 	else
 		p = put_facet(k, walk, list, facet, p);
-	for (; left && xsr_walk_next(walk, &arg) && xsr_key_is_item(arg.key); left--) {
-		if (dims) {
-			if (left != list->u.u64)
-				*p++ = ',';
-			p = put_dims(&arg, facet == STRIDES, xsr_kineto_room(k, p));
-		}
-		before = *walk;
+	while (xsr_walk_item(walk, &left, &arg)) {
+		if (!dims)
+			continue;
+		if (any)
+			*p++ = ',';
+		any = true;
+		p = put_dims(&arg, facet == STRIDES, xsr_kineto_room(k, p));
 	}
-	*walk = before;
 	if (dims)
 		*p++ = ']';
 	return p;

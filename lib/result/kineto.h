@@ -156,6 +156,8 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 /* Arguments under their own names; @gpu: numbers are numbers, or are left out. */
 char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any);
 char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len);
+char *xsr_kineto_numbers(struct xsr_kineto *k, struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *arg, bool python, char *p);
 
 /* kineto-stack.c */
 int xsr_stacks_new(struct xsr_stacks **stacks);

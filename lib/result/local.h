@@ -9,6 +9,7 @@
  *	link.c		what ops launched on devices
  *	event.c		what an event says of itself
  *	args.c		arguments of events
+ *	numbers.c	numbers in them
  *	inputs.c	those of ops, as JSON; flops.c: what ops cost
  *	frames.c	stacks by name; symbols-*.c: names out of files
  *	table.c table-text.c folded.c	sums over events
@@ -75,6 +76,9 @@ struct xsr_buf {
 
 void xsr_put(struct xsr_buf *b, const char *s, size_t len);
 void xsr_puts(struct xsr_buf *b, const char *s);
+/* Where @len bytes can be written, NULL: no memory; then xsr_end() with where they ended. */
+char *xsr_room(struct xsr_buf *b, size_t len);
+void xsr_end(struct xsr_buf *b, const char *end);
 void xsr_printf(struct xsr_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As a JSON string, quotes and all: whatever the bytes are, what comes out is valid UTF-8. */
 void xsr_put_json(struct xsr_buf *b, const char *s, size_t len);
@@ -314,8 +318,8 @@ bool xsr_value_tensor(const struct xsr_value *value, struct xsprof_trace_tensor 
 /* A value as JSON; lists, whose elements are values of their own, are "[" alone. */
 void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
 		   const struct xsr_value *value);
-/* A number as JSON; what is none is a string. */
-void xsr_put_f64(struct xsr_buf *b, double f64);
+/* A list of numbers; @python: as that prints it, not as JSON. */
+void xsr_put_numbers(struct xsr_buf *b, const struct xsr_value *value, bool python);
 
 /* ---- what is made of them ------------------------------------------------------------------- */
 

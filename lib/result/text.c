@@ -246,6 +246,17 @@ err:
 	return false;
 }
 
+char *xsr_room(struct xsr_buf *b, size_t len)
+{
+	return make_room(b, len) ? b->s + b->len : NULL;
+}
+
+void xsr_end(struct xsr_buf *b, const char *end)
+{
+	b->len = (size_t)(end - b->s);
+	b->s[b->len] = 0;
+}
+
 void xsr_put(struct xsr_buf *b, const char *s, size_t len)
 {
 	if (!make_room(b, len))
@@ -279,13 +290,15 @@ void xsr_printf(struct xsr_buf *b, const char *format, ...)
 void xsr_put_json(struct xsr_buf *b, const char *s, size_t len)
 {
 	size_t n;
+	char *p;
 
 	xsr_put(b, "\"", 1);
 	while (len) {
 		n = xsp_utf8_piece(s, len, 4096);
-		if (!make_room(b, XSP_ESCAPE_MAX * n))
+		p = xsr_room(b, XSP_ESCAPE_MAX * n);
+		if (!p)
 			return;
-		b->len = (size_t)(xsp_escape_json(b->s + b->len, s, n, NULL) - b->s);
+		xsr_end(b, xsp_escape_json(p, s, n, NULL));
 		s += n;
 		len -= n;
 	}

@@ -90,7 +90,7 @@ MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
 # What an event of a category always has, and what it may have.
 ARGS = {
     "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str,
-                    "Call stack": str, "alpha": object, "Collective name": str,
+                    "Call stack": str, "alpha": object, "axes": list, "Collective name": str,
                     "In msg nelems": int}),
     "user_annotation": ({"Ev Idx": int}, {"External id": int, "Record function id": int,
                                           "finished": str, "late": str}),
@@ -162,7 +162,7 @@ if kind == "ops":
     check(mm["args"] == {
         "Ev Idx": 2, "alpha": -4, "External id": 2, "Record function id": 2,
         "Sequence number": 9, "Fwd thread id": 0,
-        "Concrete Inputs": ["", "", "", "1.", "True", "[1,-2]", "sum, €"],
+        "Concrete Inputs": ["", "", "", "1.", "True", "[1, -2]", "sum, €"],
         "Input type": ["float", "float", "Generator", "Scalar", "Scalar", "ScalarList", ""],
         "Input Strides": [[3, 1], [4, 1], [], [], [], [], []],
         "Input Dims": [[2, 3], [3, 4], [], [], [], [], []],
@@ -170,7 +170,8 @@ if kind == "ops":
     cat = one("cpu_op", "aten::cat")["args"]
     check(cat["Input Dims"] == [[[5], [5]], [], []] and
           cat["Input type"] == ["TensorList", "Scalar", "ScalarList"] and
-          cat["Concrete Inputs"][1] == "7" and cat["alpha"] == "Infinity", "cat: %r" % cat)
+          cat["Concrete Inputs"] == ["", "7", "[0.5, nan, 2.]"] and
+          cat["alpha"] == "Infinity" and cat["axes"] == [8, "x"], "cat: %r" % cat)
     check(cat["Call stack"] == 'libm".so+0x5234;train+0x10;0x10', "stack: %r" % cat)
     back = one("cpu_op", "MmBackward0")
     check(back["args"]["Sequence number"] == 9 and back["args"]["Fwd thread id"] == 500 and

@@ -159,12 +159,12 @@ static void make_ops(void)
 {
 	static const uint32_t sizes[] = { 5 };
 	static const int64_t list[] = { 1, -2 };
-	static const double reals[] = { 0.5, NAN };
+	static const double reals[] = { 0.5, NAN, 2 };
 	static const uint64_t frames[] = { 0x7f0000001234, 0x400010, 0x10 };
 	static const char lib[] = "7f0000001000-7f0000002000 5000 abcd /usr/lib/libm\".so";
 	static const char program[] = "400000-401000 0 ef01 /usr/bin/train";
 	uint32_t f32, mm, cat, back, user, step, mem_name, key, oom, device, load, late, object;
-	uint32_t comm, comm_key;
+	uint32_t comm, comm_key, axes;
 	struct cap_ring r;
 	struct wide w;
 
@@ -187,6 +187,7 @@ static void make_ops(void)
 	object = name(0, "Generator");
 	comm = name(0, "record_param_comms");
 	comm_key = name(0, "Collective name");
+	axes = name(0, "axes");
 	cap_entry(XSPROF_ENTRY_STACK, 1, 0, frames, sizeof(frames));
 	cap_entry(XSPROF_ENTRY_MAP, 0, 0, lib, strlen(lib));
 	cap_entry(XSPROF_ENTRY_MAP, 0, 0, program, strlen(program));
@@ -224,8 +225,14 @@ static void make_ops(void)
 	number(&w, IN(1), 7);
 	put(&r, &w, true);
 	more(&w, T(70), MAIN);
-	arg(&w, IN(2), XSPROF_ARG_F64S, 0, 0, reals, sizeof(reals));
+	arg(&w, IN(2), XSPROF_ARG_F64S, 0, 0, reals, 16);
+	put(&r, &w, true);
+	more(&w, T(70), MAIN);
+	arg(&w, IN(2), XSPROF_ARG_F64S, XSPROF_ARGF_CONT, 0, reals + 2, 8);
 	real(&w, key, INFINITY);
+	arg(&w, axes, XSPROF_ARG_LIST, 0, 2, "", 0);
+	number(&w, ITEM(0), 8);
+	string(&w, ITEM(1), "x");
 	put(&r, &w, false);
 	cap_event(&r, T(80), XSPROF_REC_END, MAIN, 0, 0, 0);
 	cap_event(&r, T(85), XSPROF_REC_END, MAIN, 0, 0, 0);

@@ -147,6 +147,8 @@ assert mm["inputs"] == {
               "GenericList[Int,Int]", "String"],
     "strides": [[3, 1], [4, 1], [], [], [], [], []]}, mm["inputs"]
 assert cat["inputs"]["types"][0] == "GenericList[Tensor(float),Tensor(float)]"
+assert cat["inputs"]["types"][2] == "GenericList[Double,Double,Double]", cat["inputs"]
+assert cat["inputs"]["values"][2] == [0.5, "NaN", 2], cat["inputs"]
 assert cat["inputs"]["shapes"][0] == [[5], [5]], cat["inputs"]
 attrs = {a["name"]: a["value"] for a in back["attrs"]}
 assert (attrs["fw_parent"], attrs["seq_id"], attrs["fw_tid"], attrs["tid"], attrs["scope"]) == \

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Numbers of arguments: see numbers.h.  What they belong to is not known here.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "result/numbers.h"
+
+char *xsr_put_dims(char *p, const struct xsprof_trace_tensor *tensor, bool strides)
+{
+	const int64_t *v = NULL;
+	uint32_t nr = 0, n = 0;
+
+	if (tensor) {
+		v = strides ? tensor->strides : tensor->sizes;
+		nr = strides ? tensor->nr_strides : tensor->nr_sizes;
+		n = strides && !nr ? 0 : tensor->ndim;
+	}
+	/* Of one that says it has hundreds no more than a record could hold. */
+	if (n > XSPROF_TENSOR_DIMS)
+		n = XSPROF_TENSOR_DIMS;
+	*p++ = '[';
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			*p++ = ',';
+		p = put_i64(p, i < nr ? v[i] : -1);
+	}
+	*p++ = ']';
+	return p;
+}
+
+/* PyTorch prints its values like this: "2." where a double is whole. */
+char *xsr_put_python(char *p, double v)
+{
+	if (isfinite(v) && fabs(v) < 1e10 && v == (double)(int64_t)v) {
+		p = put_i64(p, (int64_t)v);
+		*p++ = '.';
+		return p;
+	}
+	return p + snprintf(p, XSP_PUT_MAX, "%.17g", v);
+}
+
+char *xsr_put_list(char *p, uint8_t type, const char *bytes, size_t len, bool python)
+{
+	int64_t i64;
+	double f64;
+
+	*p++ = '[';
+	for (size_t at = 0; at + 8 <= len; at += 8) {
+		if (at)
+			*p++ = ',';
+		if (at && python)
+			*p++ = ' ';
+		memcpy(&i64, bytes + at, 8);
+		memcpy(&f64, bytes + at, 8);
+		if (type != XSPROF_ARG_F64S)
+			p = put_i64(p, i64);
+		else
+			p = python ? xsr_put_python(p, f64) : xsp_json_double(p, f64);
+	}
+	*p++ = ']';
+	return p;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Numbers of arguments: sizes of tensors, lists, and values as Python prints them.  All write at
+ * @p and return the end.
+ */
+#ifndef XSR_NUMBERS_H
+#define XSR_NUMBERS_H
+
+#include <xsprof/trace.h>
+
+#include "out/json.h"
+
+#define XSR_NUMBER_MAX	(XSP_PUT_MAX + 4)	/* of one of a list, with what is around it */
+#define XSR_DIMS_MAX	(XSPROF_TENSOR_DIMS * XSR_NUMBER_MAX)
+
+/*
+ * "[2,3]", the sizes of @tensor or its strides; "[]" where @tensor is NULL.  A size that had no
+ * room in its record is -1; strides that nobody gave are none.
+ */
+char *xsr_put_dims(char *p, const struct xsprof_trace_tensor *tensor, bool strides);
+/* "[1,2]": @bytes of a list of type @type, JSON or as Python prints it. */
+char *xsr_put_list(char *p, uint8_t type, const char *bytes, size_t len, bool python);
+/* "0.5", "2.", "nan". */
+char *xsr_put_python(char *p, double v);
+
+#endif /* XSR_NUMBERS_H */
