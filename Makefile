@@ -51,7 +51,7 @@ TRACEFS_CFLAGS	:= $(shell pkg-config --cflags libtracefs libtraceevent 2>/dev/nu
 endif
 TRACEFS_LIBS	?= -ltracefs -ltraceevent
 # Names of code by elfutils, where it is installed: without it stacks are places in files. Only
-# results need it: what links with the decoder alone does not.
+# results and the tools that write them need it: what links with the decoder alone does not.
 ifeq ($(origin DW_LIBS),undefined)
 DW_CFLAGS	:= $(shell pkg-config --cflags libdw 2>/dev/null)
 DW_LIBS		:= $(shell pkg-config --libs libdw 2>/dev/null)
@@ -234,12 +234,13 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard tools/collect/i
 
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, libtracefs,
-# libtraceevent and libprotobuf-c only.
+# libtraceevent, libprotobuf-c and, where there was elfutils, libdw only.
 $(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS) $(PROTOBUF_LIBS)
+		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS) $(PROTOBUF_LIBS) \
+		$(DW_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "frames.h"
 #include "local.h"
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -216,6 +217,21 @@ uint64_t xsprof_event_flops(const struct xsprof_profiler_event *ev)
 	if (ev->kind != XSPROF_EVENT_OP || !xsr_wants(ev->result, with_flops))
 		return 0;
 	return xsr_flops(ev);
+}
+
+const struct xsr_stack *xsr_event_stack(const struct xsprof_profiler_event *ev)
+{
+	struct xsprof_result *r = ev->result;
+	const struct xsr_stack *stack;
+
+	if (!ev->stack || ev->kind != XSPROF_EVENT_OP || !xsr_wants(r, with_stack))
+		return NULL;
+	if (!r->frames)
+		r->frames = xsr_frames_new(r->trace, XSR_FRAME_AT, 0);
+	stack = r->frames ? xsr_frames_get(r->frames, ev->producer, ev->stack) : NULL;
+	if (!stack)
+		xsr_fail(r, -ENOMEM, "no memory for the stack of an event");
+	return stack;
 }
 
 size_t xsprof_event_nr_frames(const struct xsprof_profiler_event *ev)

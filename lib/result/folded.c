@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames.h"
 #include "local.h"
 
 #define MOST_LEVELS	256u	/* of a way: the outer ones are left out then */

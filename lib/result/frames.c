@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "frames.h"
 
 /* What an address is called. */
 struct xsr_address {
@@ -20,6 +21,7 @@ struct xsr_address {
 	uint64_t		address;
 	uint32_t		producer;
 	uint32_t		nr;
+	bool			begins;	/* the innermost is what begins an op */
 	const char		*frames[];
 };
 
@@ -43,30 +45,44 @@ static bool read_mapping(const char *text, struct mapping *m)
 	return m->start < m->end && *m->path;
 }
 
-/* Those of a producer, read once. */
+/* Those of a producer that were there when they were read. */
 struct mappings {
+	uint32_t	seen;
 	uint32_t	nr;
 	struct mapping	list[];
 };
 
-static const struct mappings *mappings_of(struct xsprof_result *r, uint32_t producer)
+struct xsr_frames {
+	const struct xsprof_trace	*trace;
+	enum xsr_frame_form		form;
+	size_t				memory;
+	struct xsr_files		*files;		/* NULL while nobody asked */
+	struct xsr_texts		texts;
+	struct xsr_pool			pool;
+	struct xsr_map			stacks;		/* from producer and stack */
+	struct xsr_map			mappings;	/* from producer */
+	struct xsr_map			addresses;	/* from a mix of producer and address */
+};
+
+static const struct mappings *mappings_of(struct xsr_frames *fr, uint32_t producer)
 {
-	uint64_t key = xsr_key(producer, 0), *made = xsr_map_get(&r->mappings, key);
+	uint64_t key = xsr_key(producer, 0), *made = xsr_map_get(&fr->mappings, key);
 	struct mappings *all;
 	const char *text;
 	uint32_t nr = 0;
 
 	if (made)
 		return (const struct mappings *)(uintptr_t)*made;
-	while (xsprof_trace_map(r->trace, producer, nr))
+	while (xsprof_trace_map(fr->trace, producer, nr))
 		nr++;
-	all = xsr_pool_get(&r->pool, sizeof(*all) + nr * sizeof(*all->list));
+	all = xsr_pool_get(&fr->pool, sizeof(*all) + nr * sizeof(*all->list));
 	if (!all)
 		return NULL;
 	all->nr = 0;
-	for (uint32_t i = 0; (text = xsprof_trace_map(r->trace, producer, i)); i++)
+	all->seen = nr;
+	for (uint32_t i = 0; (text = xsprof_trace_map(fr->trace, producer, i)); i++)
 		all->nr += read_mapping(text, &all->list[all->nr]);
-	return xsr_map_set(&r->mappings, key, (uintptr_t)all) ? NULL : all;
+	return xsr_map_set(&fr->mappings, key, (uintptr_t)all) ? NULL : all;
 }
 
 /* The newest one that holds it: what was there before may have gone. */
@@ -81,27 +97,45 @@ static const struct mapping *find_mapping(const struct mappings *all, uint64_t a
 /* ---- one address ---------------------------------------------------------------------------- */
 
 struct found {
-	struct xsprof_result	*r;
+	struct xsr_frames	*fr;
 	const char		*frames[XSR_SYMBOL_INLINES];
 	uint32_t		nr;
+	bool			begins;
 };
 
-static int give(void *data, const char *frame)
+static int add(struct found *f, const struct xsr_buf *b)
 {
-	struct found *f = data;
+	const char *text = b->err ? NULL : xsr_text(&f->fr->texts, b->s, b->len);
 
-	if (f->nr == XSR_SYMBOL_INLINES)
-		return 1;
-	f->frames[f->nr] = xsr_text(&f->r->texts, frame, strlen(frame));
-	if (!f->frames[f->nr])
+	if (!text)
 		return -ENOMEM;
-	f->nr++;
+	f->frames[f->nr++] = text;
 	return 0;
 }
 
-static int look_up(struct xsprof_result *r, uint32_t producer, uint64_t address, struct found *f)
+static int give(void *data, const struct xsr_frame *frame)
 {
-	const struct mappings *all = mappings_of(r, producer);
+	struct xsr_buf b = { 0 };
+	struct found *f = data;
+	int err;
+
+	if (f->nr == XSR_SYMBOL_INLINES)
+		return 1;
+	if (!f->nr)
+		f->begins = !strcmp(frame->name, "xsprof_op_begin");
+	if (frame->file && f->fr->form == XSR_FRAME_PYTHON)
+		xsr_printf(&b, "%s(%d): ", frame->file, frame->line);
+	xsr_puts(&b, frame->name);
+	if (frame->file && f->fr->form == XSR_FRAME_AT)
+		xsr_printf(&b, " at %s:%d", frame->file, frame->line);
+	err = add(f, &b);
+	xsr_buf_free(&b);
+	return err;
+}
+
+static int look_up(uint32_t producer, uint64_t address, struct found *f)
+{
+	const struct mappings *all = mappings_of(f->fr, producer);
 	const struct mapping *m;
 	struct xsr_buf b = { 0 };
 	int err, known;
@@ -113,12 +147,12 @@ static int look_up(struct xsprof_result *r, uint32_t producer, uint64_t address,
 		xsr_printf(&b, "0x%" PRIx64, address);
 		goto plain;
 	}
-	if (!r->files)
-		r->files = xsr_files_new();
-	if (!r->files)
+	if (!f->fr->files)
+		f->fr->files = xsr_files_new();
+	if (!f->fr->files)
 		return -ENOMEM;
 	/* Where a call returns to may be another line already, or another function. */
-	known = xsr_files_look_up(r->files, m->path, m->build_id,
+	known = xsr_files_look_up(f->fr->files, m->path, m->build_id,
 				  address - m->start + m->offset - (address > m->start), give, f);
 	if (known < 0)
 		return known;
@@ -128,45 +162,37 @@ static int look_up(struct xsprof_result *r, uint32_t producer, uint64_t address,
 	xsr_printf(&b, known == XSR_OTHER_FILE ? "?? (%s+0x%" PRIx64 ")" : "%s+0x%" PRIx64,
 		   m->path, address - m->start + m->offset);
 plain:
-	err = b.err ? b.err : give(f, b.s);
+	err = add(f, &b);
 	xsr_buf_free(&b);
 	return err;
 }
 
-static const struct xsr_address *address_of(struct xsprof_result *r, uint32_t producer,
+static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t producer,
 					    uint64_t address)
 {
 	uint64_t key = (address ^ (uint64_t)producer << 48) | 1ull << 63;
-	uint64_t *head = xsr_map_get(&r->addresses, key);
+	uint64_t *head = xsr_map_get(&fr->addresses, key);
 	struct xsr_address *a, *first = head ? (void *)(uintptr_t)*head : NULL;
-	struct found f = { .r = r };
+	struct found f = { .fr = fr };
 
 	for (a = first; a; a = a->next)
 		if (a->address == address && a->producer == producer)
 			return a;
-	if (look_up(r, producer, address, &f))
+	if (look_up(producer, address, &f))
 		return NULL;
-	a = xsr_pool_get(&r->pool, sizeof(*a) + f.nr * sizeof(*a->frames));
+	a = xsr_pool_get(&fr->pool, sizeof(*a) + f.nr * sizeof(*a->frames));
 	if (!a)
 		return NULL;
-	*a = (struct xsr_address){ first, address, producer, f.nr };
+	*a = (struct xsr_address){ first, address, producer, f.nr, f.begins };
 	memcpy(a->frames, f.frames, f.nr * sizeof(*a->frames));
-	return xsr_map_set(&r->addresses, key, (uintptr_t)a) ? NULL : a;
+	return xsr_map_set(&fr->addresses, key, (uintptr_t)a) ? NULL : a;
 }
 
 /* ---- one stack ------------------------------------------------------------------------------ */
 
-/* What begins an op is inlined into who does, who is the first that anybody asked for. */
-static bool is_begin(const char *frame)
+static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t producer, uint32_t id)
 {
-	static const char name[] = "xsprof_op_begin";
-
-	return !strncmp(frame, name, sizeof(name) - 1) &&
-	       (frame[sizeof(name) - 1] == ' ' || !frame[sizeof(name) - 1]);
-}
-
-static const struct xsr_stack *make_stack(struct xsprof_result *r, uint32_t producer, uint32_t id)
-{
+	const struct mappings *all = mappings_of(fr, producer);
 	const struct xsr_address *a;
 	struct xsr_stack *stack;
 	const uint64_t *raw;
@@ -174,55 +200,90 @@ static const struct xsr_stack *make_stack(struct xsprof_result *r, uint32_t prod
 	size_t nr, frames = 0;
 	char text[64];
 
-	raw = xsprof_trace_stack(r->trace, producer, id, &nr, &left_out);
+	raw = xsprof_trace_stack(fr->trace, producer, id, &nr, &left_out);
 	for (size_t i = 0; i < nr; i++) {
-		a = address_of(r, producer, raw[i]);
+		a = address_of(fr, producer, raw[i]);
 		if (!a)
 			return NULL;
 		frames += a->nr;
 	}
-	stack = xsr_pool_get(&r->pool, sizeof(*stack) + (frames + 1) * sizeof(*stack->frames));
-	if (!stack)
+	stack = xsr_pool_get(&fr->pool, sizeof(*stack) + (frames + 1) * sizeof(*stack->frames));
+	if (!stack || !all)
 		return NULL;
 	stack->nr = 0;
+	stack->maps = all->seen;
 	for (size_t i = 0; i < nr; i++) {
-		a = address_of(r, producer, raw[i]);
-		for (uint32_t k = !i && a && is_begin(a->frames[0]); a && k < a->nr; k++)
+		a = address_of(fr, producer, raw[i]);
+		/* What begins an op is inlined into the first that anybody asked for. */
+		for (uint32_t k = !i && a && a->begins; a && k < a->nr; k++)
 			stack->frames[stack->nr++] = a->frames[k];
 	}
 	if (left_out) {
 		snprintf(text, sizeof(text), "[%" PRIu32 " more]", left_out);
-		stack->frames[stack->nr] = xsr_text(&r->texts, text, strlen(text));
+		stack->frames[stack->nr] = xsr_text(&fr->texts, text, strlen(text));
 		if (!stack->frames[stack->nr++])
 			return NULL;
 	}
 	return stack;
 }
 
-const struct xsr_stack *xsr_event_stack(const struct xsprof_profiler_event *ev)
+/* All but the files, which others may be found in again. */
+static void forget(struct xsr_frames *fr)
 {
-	struct xsprof_result *r = ev->result;
-	const struct xsr_stack *stack;
-	uint64_t key, *made;
-
-	if (!ev->stack || ev->kind != XSPROF_EVENT_OP || !xsr_wants(r, with_stack))
-		return NULL;
-	key = xsr_key(ev->producer, ev->stack);
-	made = xsr_map_get(&r->stacks, key);
-	if (made)
-		return (const struct xsr_stack *)(uintptr_t)*made;
-	stack = make_stack(r, ev->producer, ev->stack);
-	if (!stack || xsr_map_set(&r->stacks, key, (uintptr_t)stack)) {
-		xsr_fail(r, -ENOMEM, "no memory for the stack of an event");
-		return NULL;
-	}
-	return stack;
+	xsr_texts_free(&fr->texts);
+	xsr_pool_free(&fr->pool);
+	xsr_map_free(&fr->stacks);
+	xsr_map_free(&fr->mappings);
+	xsr_map_free(&fr->addresses);
 }
 
-void xsr_frames_free(struct xsprof_result *r)
+static size_t memory_of(const struct xsr_frames *fr)
 {
-	xsr_files_free(r->files);
-	xsr_map_free(&r->stacks);
-	xsr_map_free(&r->addresses);
-	xsr_map_free(&r->mappings);
+	return fr->pool.bytes + fr->texts.pool.bytes + fr->texts.room * sizeof(*fr->texts.list) +
+	       (fr->stacks.room + fr->mappings.room + fr->addresses.room) * 2 * sizeof(uint64_t);
+}
+
+/* More was mapped since, maybe where something else was. */
+static bool is_old(const struct xsr_frames *fr, uint32_t producer)
+{
+	const uint64_t *made = xsr_map_get(&fr->mappings, xsr_key(producer, 0));
+	const struct mappings *all = made ? (const void *)(uintptr_t)*made : NULL;
+
+	return all && xsprof_trace_map(fr->trace, producer, all->seen);
+}
+
+const struct xsr_stack *xsr_frames_get(struct xsr_frames *fr, uint32_t producer, uint32_t id)
+{
+	uint64_t key = xsr_key(producer, id), *made;
+	const struct xsr_stack *stack;
+
+	if ((fr->memory && memory_of(fr) > fr->memory) || is_old(fr, producer))
+		forget(fr);
+	made = xsr_map_get(&fr->stacks, key);
+	if (made)
+		return (const struct xsr_stack *)(uintptr_t)*made;
+	stack = make_stack(fr, producer, id);
+	return !stack || xsr_map_set(&fr->stacks, key, (uintptr_t)stack) ? NULL : stack;
+}
+
+struct xsr_frames *xsr_frames_new(const struct xsprof_trace *trace, enum xsr_frame_form form,
+				  size_t memory)
+{
+	struct xsr_frames *fr = calloc(1, sizeof(*fr));
+
+	if (fr) {
+		fr->trace = trace;
+		fr->form = form;
+		fr->memory = memory;
+	}
+	return fr;
+}
+
+void xsr_frames_free(struct xsr_frames *fr)
+{
+	if (!fr)
+		return;
+	xsr_files_free(fr->files);
+	forget(fr);
+	free(fr);
 }

@@ -1,131 +1,52 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Stacks of ops as texts, "libfoo.so+0x12a0;program+0x4f10": which file an address is in is in the
- * mappings of its process.  Many ops have one stack: texts are kept, and forgotten all at once
- * when they are too many.
+ * Stacks of ops as texts, "net.c(12): forward;train.c(40): step".  Many ops have one stack: texts
+ * are kept, and forgotten all at once when they are too many.  What addresses are called frames.c
+ * finds out.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "out/utf8.h"
+#include "result/frames.h"
 #include "result/kineto.h"
 
-#define FRAMES		64u
-#define FILE_MAX	96u		/* bytes of a file's name */
-#define FRAME_MAX	(XSP_ESCAPE_MAX * FILE_MAX + 2 * XSP_PUT_MAX)
+#define TEXT_MAX	(32u << 10)	/* of a stack */
+#define FRAME_MAX	1024u		/* of a frame, before it is escaped */
 #define SLOTS		4096u
 #define ARENA		(4u << 20)
-#define MAPS_MAX	65536u
-
-struct map {
-	uint64_t	start;
-	uint64_t	end;
-	uint64_t	offset;
-	const char	*file;		/* in the trace's own text */
-};
+#define MEMORY		(16u << 20)	/* for names of frames */
 
 struct slot {
 	uint64_t	stack;
 	uint32_t	producer;
+	uint32_t	maps;		/* its producer had when it was made */
 	uint32_t	len;
 	const char	*text;		/* NULL: it is free */
 };
 
 struct xsr_stacks {
-	struct map	*maps;		/* of @producer, by their addresses */
-	uint32_t	nr_maps;
-	uint32_t	seen;		/* lines of it that were read */
-	uint32_t	producer;
-	uint32_t	kept;
-	size_t		used;
-	struct slot	slots[SLOTS];
-	char		scratch[FRAMES * (FRAME_MAX + 1)];
-	char		arena[ARENA];
+	struct xsr_frames	*frames;
+	uint32_t		kept;
+	size_t			used;
+	struct slot		slots[SLOTS];
+	char			arena[ARENA];
 };
 
-int xsr_stacks_new(struct xsr_stacks **stacks)
+int xsr_stacks_new(const struct xsprof_trace *trace, struct xsr_stacks **stacks)
 {
 	*stacks = calloc(1, sizeof(**stacks));
 	if (!*stacks)
 		return -ENOMEM;
-	(*stacks)->producer = XSPROF_NO_PRODUCER;
-	return 0;
+	(*stacks)->frames = xsr_frames_new(trace, XSR_FRAME_PYTHON, MEMORY);
+	return (*stacks)->frames ? 0 : -ENOMEM;
 }
 
 void xsr_stacks_free(struct xsr_stacks *stacks)
 {
 	if (stacks)
-		free(stacks->maps);
+		xsr_frames_free(stacks->frames);
 	free(stacks);
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct map *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* A line is "start-end offset buildid path". */
-static bool parse(const char *line, struct map *map)
-{
-	unsigned long long start, end, offset;
-	const char *base;
-	int at = 0;
-
-	if (sscanf(line, "%llx-%llx %llx %*s %n", &start, &end, &offset, &at) < 3 || !at)
-		return false;
-	base = strrchr(line + at, '/');
-	*map = (struct map){ start, end, offset, base ? base + 1 : line + at };
-	return true;
-}
-
-/* Mappings may come while the program runs: those that are new are read. */
-static void read_maps(struct xsr_kineto *k, uint32_t producer)
-{
-	struct xsr_stacks *s = k->stack;
-	const char *line;
-	struct map *more;
-
-	if (s->producer != producer) {
-		s->producer = producer;
-		s->nr_maps = s->seen = 0;
-	}
-	if (!xsprof_trace_map(k->trace, producer, s->seen))
-		return;
-	for (; s->seen < MAPS_MAX && (line = xsprof_trace_map(k->trace, producer, s->seen));
-	     s->seen++) {
-		if (s->nr_maps % 256 == 0) {
-			more = realloc(s->maps, (s->nr_maps + 256) * sizeof(*more));
-			if (!more)
-				break;
-			s->maps = more;
-		}
-		s->nr_maps += parse(line, &s->maps[s->nr_maps]);
-	}
-	if (s->nr_maps)
-		qsort(s->maps, s->nr_maps, sizeof(*s->maps), by_start);
-}
-
-static char *put_frame(const struct xsr_stacks *s, uint64_t address, char *p)
-{
-	uint32_t low = 0, high = s->nr_maps, mid;
-	const struct map *map;
-
-	/* The last that begins at or before it. */
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (s->maps[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	map = low ? &s->maps[low - 1] : NULL;
-	if (!map || address >= map->end)
-		return put_hex(p, address);
-	p = xsp_escape_json(p, map->file, strnlen(map->file, FILE_MAX), NULL);
-	*p++ = '+';
-	return put_hex(p, address - map->start + map->offset);
 }
 
 static struct slot *find(struct xsr_stacks *s, uint32_t producer, uint64_t stack)
@@ -139,45 +60,71 @@ static struct slot *find(struct xsr_stacks *s, uint32_t producer, uint64_t stack
 	return &s->slots[i];
 }
 
-static const struct slot *make(struct xsr_kineto *k, uint32_t producer, uint64_t stack,
-			       const uint64_t *frames, size_t nr)
+/* What separates frames is no part of one. */
+static char *put_frame(char *p, const char *s)
 {
-	struct xsr_stacks *s = k->stack;
-	char *p = s->scratch;
-	struct slot *slot;
-	size_t i;
+	size_t len = xsp_utf8_piece(s, strnlen(s, FRAME_MAX), FRAME_MAX - 4);
+	char *end = xsp_escape_json(p, s, len, NULL);
 
-	read_maps(k, producer);
-	for (i = 0; i < nr && i < FRAMES; i++) {
+	for (; p < end; p++)
+		if (*p == ';')
+			*p = ':';
+	return end;
+}
+
+static char *put_frames(char *p, const struct xsr_stack *stack)
+{
+	const char *limit = p + TEXT_MAX - XSP_ESCAPE_MAX * FRAME_MAX - XSP_PUT_MAX;
+
+	for (uint32_t i = 0; i < stack->nr; i++) {
 		if (i)
 			*p++ = ';';
-		p = put_frame(s, frames[i], p);
+		if (p > limit) {
+			p = put_u64(put_lit(p, "["), stack->nr - i);
+			return put_lit(p, " more]");
+		}
+		p = put_frame(p, stack->frames[i]);
 	}
-	if (s->kept == SLOTS / 2 || s->used + sizeof(s->scratch) > ARENA) {
+	return p;
+}
+
+static const struct slot *make(struct xsr_stacks *s, uint32_t producer, uint64_t id)
+{
+	const struct xsr_stack *stack = xsr_frames_get(s->frames, producer, (uint32_t)id);
+	struct slot *slot;
+	char *text, *end;
+
+	if (!stack)
+		return NULL;
+	if (s->kept == SLOTS / 2 || s->used + TEXT_MAX > ARENA) {
 		memset(s->slots, 0, sizeof(s->slots));
 		s->kept = 0;
 		s->used = 0;
 	}
-	slot = find(s, producer, stack);
-	*slot = (struct slot){ stack, producer, (uint32_t)(p - s->scratch), s->arena + s->used };
-	memcpy(s->arena + s->used, s->scratch, slot->len);
+	slot = find(s, producer, id);
+	text = s->arena + s->used;
+	end = put_frames(text, stack);
+	s->kept += !slot->text;
+	*slot = (struct slot){ id, producer, stack->maps, (uint32_t)(end - text), text };
 	s->used += slot->len;
-	s->kept++;
 	return slot;
 }
 
 char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p)
 {
 	const struct slot *slot = find(k->stack, producer, stack);
-	const uint64_t *frames;
 	size_t nr;
 
-	if (!slot->text) {
-		frames = xsprof_trace_stack(k->trace, producer, stack, &nr, NULL);
+	/* More may have been mapped since it was made. */
+	if (!slot->text || xsprof_trace_map(k->trace, producer, slot->maps)) {
 		/* It may still come. */
-		if (!frames)
+		if (!xsprof_trace_stack(k->trace, producer, stack, &nr, NULL))
 			return p;
-		slot = make(k, producer, stack, frames, nr);
+		slot = make(k->stack, producer, stack);
+	}
+	if (!slot) {
+		k->lost++;
+		return p;
 	}
 	k->buf->p = put_lit(xsr_kineto_room(k, p), ",\"Call stack\":\"");
 	xsp_buf_put(k->buf, slot->text, slot->len);

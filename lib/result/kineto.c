@@ -136,7 +136,7 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 	if (!ret)
 		ret = xsr_link_new(&k->link);
 	if (!ret)
-		ret = xsr_stacks_new(&k->stack);
+		ret = xsr_stacks_new(trace, &k->stack);
 	if (ret) {
 		xsr_kineto_free(k);
 		return ret;

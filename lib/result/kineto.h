@@ -160,7 +160,7 @@ char *xsr_kineto_numbers(struct xsr_kineto *k, struct xsr_walk *walk,
 			 const struct xsprof_trace_arg *arg, bool python, char *p);
 
 /* kineto-stack.c */
-int xsr_stacks_new(struct xsr_stacks **stacks);
+int xsr_stacks_new(const struct xsprof_trace *trace, struct xsr_stacks **stacks);
 void xsr_stacks_free(struct xsr_stacks *stacks);
 /* With a comma in front; nothing where there is no such stack. */
 char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p);

@@ -32,6 +32,7 @@ struct xsr_pool {
 	struct xsr_block	*blocks;
 	char			*at;
 	size_t			room;
+	size_t			bytes;	/* that it took */
 };
 
 /* @size bytes aligned to 8, or NULL. */
@@ -192,10 +193,7 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
  * @last_ns: CLOCK_MONOTONIC at its end
  * @real: to be added for CLOCK_REALTIME
  * @made: texts that were made for events: index << 3 | what, to the text
- * @files: that frames are looked up in, NULL while nobody asked
- * @stacks: from producer and stack to struct xsr_stack
- * @mappings: from producer to what its files were mapped at
- * @addresses: from a mix of producer and address to struct xsr_address
+ * @frames: stacks by name, NULL while nobody asked
  * @tables: that are there
  * @error: for people
  */
@@ -218,10 +216,7 @@ struct xsprof_result {
 	uint64_t			last_ns;
 	int64_t				real;
 	struct xsr_map			made;
-	struct xsr_files		*files;
-	struct xsr_map			stacks;
-	struct xsr_map			mappings;
-	struct xsr_map			addresses;
+	struct xsr_frames		*frames;
 	struct xsprof_table		*tables;
 	char				error[512];
 };
@@ -337,17 +332,8 @@ int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr
 /* flops.c */
 uint64_t xsr_flops(const struct xsprof_profiler_event *ev);
 
-/* ---- frames.c ------------------------------------------------------------------------------- */
-
-/* The frames of a stack, innermost first, inlined ones among them. */
-struct xsr_stack {
-	size_t		nr;
-	const char	*frames[];
-};
-
-/* Of the event; NULL: it has none, or there is no memory. */
+/* Frames of its stack.  NULL: it has none, or there is no memory. */
 const struct xsr_stack *xsr_event_stack(const struct xsprof_profiler_event *ev);
-void xsr_frames_free(struct xsprof_result *result);
 
 /* ---- symbols-dw.c, or symbols-none.c -------------------------------------------------------- */
 
@@ -365,6 +351,13 @@ enum xsr_known {
 /* NULL: no memory. */
 struct xsr_files *xsr_files_new(void);
 void xsr_files_free(struct xsr_files *files);
+/* A frame of an address. */
+struct xsr_frame {
+	const char	*name;	/* of the function, "??" not known */
+	const char	*file;	/* without its folders, NULL not known */
+	int		line;
+};
+
 /**
  * xsr_files_look_up() - whose code that is
  * @files: files that were opened
@@ -377,7 +370,8 @@ void xsr_files_free(struct xsr_files *files);
  * Return: enum xsr_known, or -ENOMEM.
  */
 int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
-		      uint64_t offset, int (*give)(void *data, const char *frame), void *data);
+		      uint64_t offset, int (*give)(void *data, const struct xsr_frame *frame),
+		      void *data);
 
 /* ---- table.c -------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames.h"
 #include "local.h"
 #include "../trace/trace-local.h"
 
@@ -156,7 +157,7 @@ void xsprof_result_free(struct xsprof_result *r)
 	if (!r)
 		return;
 	xsr_tables_free(r);
-	xsr_frames_free(r);
+	xsr_frames_free(r->frames);
 	xsprof_trace_close(r->trace);
 	xsr_pool_free(&r->options);
 	xsr_pool_free(&r->pool);

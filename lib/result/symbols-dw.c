@@ -74,7 +74,8 @@ static int open_file(const char *path)
 	struct stat st;
 	int fd;
 
-	if (path[0] != '/' || stat(path, &st) || !S_ISREG(st.st_mode))
+	/* Files of no size are the kernel's: reading some of them does something. */
+	if (path[0] != '/' || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -181,20 +182,13 @@ struct place {
 	int		line;
 };
 
-/* "function at file.c:12" */
 static int give_frame(const char *name, const struct place *at,
-		      int (*give)(void *data, const char *frame), void *data)
+		      int (*give)(void *data, const struct xsr_frame *frame), void *data)
 {
 	const char *file = at->file ? strrchr(at->file, '/') : NULL;
-	struct xsr_buf b = { 0 };
-	int err;
+	struct xsr_frame frame = { name ? name : "??", file ? file + 1 : at->file, at->line };
 
-	xsr_puts(&b, name ? name : "??");
-	if (at->file)
-		xsr_printf(&b, " at %s:%d", file ? file + 1 : at->file, at->line);
-	err = b.err ? b.err : give(data, b.s);
-	xsr_buf_free(&b);
-	return err;
+	return give(data, &frame);
 }
 
 /* Where an inlined function was called. */
@@ -252,7 +246,7 @@ static struct place line_of(Dwarf_Die *unit, Dwarf_Addr pc)
 }
 
 static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
-		      int (*give)(void *data, const char *frame), void *data)
+		      int (*give)(void *data, const struct xsr_frame *frame), void *data)
 {
 	int nr = 0, err = 0, depth = 0;
 	Dwarf_Die *chain = scopes_of(unit, pc, &nr);
@@ -284,7 +278,8 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
 }
 
 int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
-		      uint64_t offset, int (*give)(void *data, const char *frame), void *data)
+		      uint64_t offset, int (*give)(void *data, const struct xsr_frame *frame),
+		      void *data)
 {
 	const struct place nowhere = { 0 };
 	Dwarf_Addr address, bias;

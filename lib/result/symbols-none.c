@@ -22,7 +22,8 @@ void xsr_files_free(struct xsr_files *files)
 }
 
 int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
-		      uint64_t offset, int (*give)(void *data, const char *frame), void *data)
+		      uint64_t offset, int (*give)(void *data, const struct xsr_frame *frame),
+		      void *data)
 {
 	(void)files;
 	(void)path;

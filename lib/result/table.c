@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames.h"
 #include "table.h"
 
 enum { CLASS_OP, CLASS_ANNOTATION, CLASS_CALL, CLASS_MEMORY, CLASS_DEVICE };

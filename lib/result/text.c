@@ -39,6 +39,7 @@ void *xsr_pool_get(struct xsr_pool *pool, size_t size)
 		pool->blocks = block;
 		pool->at = (char *)block->data;
 		pool->room = room;
+		pool->bytes += room;
 	}
 	got = pool->at;
 	pool->at += need;

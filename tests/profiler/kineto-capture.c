@@ -161,8 +161,8 @@ static void make_ops(void)
 	static const int64_t list[] = { 1, -2 };
 	static const double reals[] = { 0.5, NAN, 2 };
 	static const uint64_t frames[] = { 0x7f0000001234, 0x400010, 0x10 };
-	static const char lib[] = "7f0000001000-7f0000002000 5000 abcd /usr/lib/libm\".so";
-	static const char program[] = "400000-401000 0 ef01 /usr/bin/train";
+	static const char lib[] = "7f0000001000-7f0000002000 5000 abcd /nowhere/lib;m\".so";
+	static const char program[] = "400000-401000 0 ef01 /nowhere/train";
 	uint32_t f32, mm, cat, back, user, step, mem_name, key, oom, device, load, late, object;
 	uint32_t comm, comm_key, axes;
 	struct cap_ring r;
