@@ -68,11 +68,4 @@ int xsr_save(struct xsprof_result *result, const char *path,
 	     int (*write)(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 			  struct xsp_buf *buf, const void *arg), const void *arg);
 
-/*
- * tensorboard.c: a name for a trace in the log directory @dir; @worker NULL: host and process.
- * Return: 0, -EINVAL, -ENAMETOOLONG: @path has no room for it.
- */
-int xsprof_result_tensorboard_path(const char *dir, const char *worker, bool gzip, char *path,
-				   size_t size);
-
 #endif /* XSR_FILE_H */

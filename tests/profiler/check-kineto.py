@@ -172,7 +172,8 @@ if kind == "ops":
           cat["Input type"] == ["TensorList", "Scalar", "ScalarList"] and
           cat["Concrete Inputs"] == ["", "7", "[0.5, nan, 2.]"] and
           cat["alpha"] == "Infinity" and cat["axes"] == [8, "x"], "cat: %r" % cat)
-    check(cat["Call stack"] == '/nowhere/lib:m".so+0x5234;/nowhere/train+0x10;0x10', "stack: %r" % cat)
+    check(cat["Call stack"] == '/nowhere/lib:m".so+0x5234;/nowhere/train+0x10;0x10',
+          "stack: %r" % cat)
     back = one("cpu_op", "MmBackward0")
     check(back["args"]["Sequence number"] == 9 and back["args"]["Fwd thread id"] == 500 and
           back["tid"] == 501, "backward: %r" % back)

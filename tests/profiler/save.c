@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,6 @@
 #include <unistd.h>
 
 #include <xsprof/result.h>
-
-#include "result/file.h"
 
 static int tests, failed;
 
@@ -152,23 +151,62 @@ static void at_once(void)
 	is(good[0] == 20000 && good[1] + good[2] >= 20000, "handlers of several threads");
 }
 
-static void names(void)
+/* A name in @dir for which the plugin has a pattern; what it takes for the worker in @worker. */
+static bool for_plugin(const char *path, const char *dir, char *worker, size_t size)
 {
-	char path[128], small[20];
-	unsigned long long ns;
-	int pid, end = 0;
+	size_t len = strlen(dir);
+	regmatch_t match[3];
+	regex_t re;
+	bool good;
 
-	is(xsprof_result_tensorboard_path("log", "a/b", false, path, sizeof(path)) == 0 &&
-	   sscanf(path, "log/a_b.%llu.pt.trace.json%n", &ns, &end) == 1 && end && !path[end] &&
-	   ns > 1700000000000000000u, "a name for TensorBoard");
-	end = 0;
-	is(xsprof_result_tensorboard_path("log", NULL, true, path, sizeof(path)) == 0 &&
-	   sscanf(strrchr(path, '_'), "_%d.%llu.pt.trace.json.gz%n", &pid, &ns, &end) == 2 &&
-	   end && pid == getpid(), "of host and process");
-	is(xsprof_result_tensorboard_path("log", "a", false, small, sizeof(small)) ==
+	if (strncmp(path, dir, len) || path[len] != '/' || strchr(path + len + 1, '/'))
+		return false;
+	if (regcomp(&re, "^(.*)(\\.[0-9]+)\\.pt\\.trace\\.json(\\.gz)?$",
+		    REG_EXTENDED | REG_NEWLINE))
+		return false;
+	good = regexec(&re, path + len + 1, 3, match, 0) == 0 &&
+	       strtoull(path + len + 2 + match[2].rm_so, NULL, 10) > 1700000000000000000u;
+	if (good)
+		snprintf(worker, size, "%.*s", (int)match[1].rm_eo, path + len + 1);
+	regfree(&re);
+	return good;
+}
+
+static void names(const char *top)
+{
+	char dir[256], path[512], worker[128], own[96], host[65] = "", small[20], wide[300];
+	struct stat st;
+	FILE *file;
+
+	snprintf(dir, sizeof(dir), "%s/runs/of today/", top);
+	is(xsprof_result_tensorboard_path(dir, "a/b\n.7", false, path, sizeof(path)) == 0 &&
+	   for_plugin(path, dir, worker, sizeof(worker)) && !strcmp(worker, "a_b_.7"),
+	   "a name for TensorBoard");
+	is(stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && stat(path, &st) < 0,
+	   "in a directory that was not there");
+	gethostname(host, sizeof(host) - 1);
+	snprintf(own, sizeof(own), "%s_%d", host, (int)getpid());
+	is(xsprof_result_tensorboard_path(dir, NULL, true, path, sizeof(path)) == 0 &&
+	   for_plugin(path, dir, worker, sizeof(worker)) && !strcmp(worker, own) &&
+	   !strcmp(path + strlen(path) - 3, ".gz"), "of host and process");
+	memset(wide, 'w', sizeof(wide) - 1);
+	wide[sizeof(wide) - 1] = '\0';
+	is(xsprof_result_tensorboard_path(dir, "a", false, small, sizeof(small)) ==
 	   -ENAMETOOLONG && !small[0] &&
-	   xsprof_result_tensorboard_path("", "a", false, path, sizeof(path)) == -EINVAL,
+	   xsprof_result_tensorboard_path(dir, wide, false, path, sizeof(path)) ==
+	   -ENAMETOOLONG && !path[0] &&
+	   xsprof_result_tensorboard_path("", "a", false, path, sizeof(path)) == -EINVAL &&
+	   xsprof_result_tensorboard_path(NULL, "a", false, path, sizeof(path)) == -EINVAL,
 	   "that has no room");
+	snprintf(dir, sizeof(dir), "%s/a file", top);
+	file = fopen(dir, "w");
+	if (file)
+		fclose(file);
+	snprintf(wide, sizeof(wide), "%s/below", dir);
+	is(xsprof_result_tensorboard_path(dir, "a", false, path, sizeof(path)) == -ENOTDIR &&
+	   xsprof_result_tensorboard_path(wide, "a", false, path, sizeof(path)) == -ENOTDIR &&
+	   xsprof_result_tensorboard_path("/proc/nothing", "a", false, path, sizeof(path)) ==
+	   -ENOENT && !path[0], "where no directory can be");
 }
 
 static off_t size_of(const char *path)
@@ -227,7 +265,7 @@ int main(int argc, char **argv)
 	files(argv[2], argv[3]);
 	schemes(argv[2]);
 	at_once();
-	names();
+	names(argv[3]);
 	printf("1..%d\n", tests);
 	return failed;
 }

@@ -246,6 +246,23 @@ void xsprof_table_free(struct xsprof_table *table);
 /* Folded stacks, "outer;inner 1234" (us), as flame graph tools read them.  0 or -errno. */
 int xsprof_result_save_stacks(struct xsprof_result *result, const char *path, uint32_t what);
 
+/**
+ * xsprof_result_tensorboard_path() - where TensorBoard's profiler plugin looks for a trace
+ * @dir: its log directory, made with those above it where there is none
+ * @worker: name of the process among others of the run; NULL or "": host and process id
+ * @gzip: it is to be compressed
+ * @path: set to a name for xsprof_result_save(), DIR/WORKER.TIME.pt.trace.json, ".gz" behind it
+ *	with @gzip; "" on error
+ * @size: bytes of @path
+ *
+ * In @worker a slash, and what is no text, becomes "_".
+ *
+ * Return: 0; -EINVAL: no directory; -ENAMETOOLONG: the name is too long for a file or for @path;
+ * -ENOTDIR: something else is there; -EACCES or another error: the directory cannot be made.
+ */
+int xsprof_result_tensorboard_path(const char *dir, const char *worker, bool gzip, char *path,
+				   size_t size);
+
 /* ---- other exports -------------------------------------------------------------------------- */
 
 /* Memory by category over time, as PyTorch's export_memory_timeline(): JSON, or .gz by its name. */
