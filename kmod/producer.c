@@ -233,6 +233,19 @@ void xsp_producer_emit(struct xsp_producer *p)
 	mutex_unlock(&p->lock);
 }
 
+/*
+ * With the last category off no end of a range is written any more: its reader is told when that
+ * was.  Under p->lock.
+ */
+static void note_quiet(struct xsp_producer *p)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+
+	WRITE_ONCE(ctl->quiet_ticks, xsp_clock_ticks(ctl->clock.kind));
+	/* Whoever sees the count sees the time. */
+	smp_store_release(&ctl->quiets, ctl->quiets + 1);
+}
+
 /**
  * xsp_producer_control() - change what is enabled
  * @p: producer
@@ -246,6 +259,7 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 {
 	struct xsprof_ctl *ctl = p->ctl;
 	u32 bits = arg->pause | arg->resume;
+	u64 before;
 	int err = 0;
 
 	if (arg->flags || bits & ~(XSPROF_PAUSED_PROGRAM | XSPROF_PAUSED_RECORDER))
@@ -253,6 +267,7 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 	if (bits & ~may_pause)
 		return -EPERM;
 	mutex_lock(&p->lock);
+	before = ctl->enabled;
 	/* A reader has decided; tracing no longer does. */
 	if (bits & XSPROF_PAUSED_RECORDER)
 		p->idle = false;
@@ -261,6 +276,10 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 	else if (arg->set || arg->clear || bits)
 		set_enabled(p, (ctl->wanted & ~arg->clear) | arg->set,
 			    (ctl->paused & ~arg->resume) | arg->pause);
+	/* The program itself writes down what it switches. */
+	if (!err && before && !ctl->wanted && !ctl->paused &&
+	    !(may_pause & XSPROF_PAUSED_PROGRAM))
+		note_quiet(p);
 	if (!err && arg->pause)
 		xsp_sched_settle(p);
 	arg->enabled = ctl->enabled;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "ctl-word.h"
 #include "trace/ring-clock.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -320,22 +321,6 @@ static void shm_ring_ready(struct xsprof_ring_writer *w, uint32_t k)
 	__atomic_or_fetch(&ctl_page->ready[k / 64], 1ull << (k % 64), __ATOMIC_RELEASE);
 }
 
-/* The word that markers test, from what is wanted and who paused. */
-static void update_enabled(struct xsprof_ctl *ctl)
-{
-	uint64_t wanted;
-	uint32_t paused;
-
-	/* The recorder, or another thread, may change them at any time: look again after. */
-	do {
-		paused = __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST);
-		wanted = __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&ctl->enabled, paused ? 0 : wanted, __ATOMIC_SEQ_CST);
-	} while (paused != __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST) ||
-		 wanted != __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST));
-	__atomic_add_fetch(&ctl->generation, 1, __ATOMIC_RELEASE);
-}
-
 static int shm_control(uint64_t set, uint64_t clear, uint32_t pause, uint32_t resume)
 {
 	struct xsprof_ctl *ctl = ctl_page;
@@ -348,7 +333,7 @@ static int shm_control(uint64_t set, uint64_t clear, uint32_t pause, uint32_t re
 		__atomic_and_fetch(&ctl->paused, ~resume, __ATOMIC_SEQ_CST);
 	if (pause)
 		__atomic_or_fetch(&ctl->paused, pause, __ATOMIC_SEQ_CST);
-	update_enabled(ctl);
+	xsp_ctl_settle(ctl);
 	return 0;
 }
 

@@ -36,9 +36,13 @@ int xsprof_category_enable(int category, int on)
 		return -ENOTCONN;
 	err = xsp_kept.backend->control(on ? bit : 0, on ? 0 : bit, 0, 0);
 	errno = saved;
-	if (!err)
-		control_record(XSPROF_CONTROL_ENABLE, xsprof_enabled());
-	return err;
+	if (err)
+		return err;
+	/* With nothing on, ends go unseen, as in a pause. */
+	if (!xsprof_enabled())
+		__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
+	control_record(XSPROF_CONTROL_ENABLE, xsprof_enabled());
+	return 0;
 }
 
 static uint32_t paused(void)

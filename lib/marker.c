@@ -50,12 +50,16 @@ static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a,
 #define SKIPS_FULL	(1ull << 63)
 
 /*
- * A pause ends all open ranges in the trace, and the ends in it are not seen: what was left out
- * before it is not to be remembered, or the thread would never take the short way again.
+ * A pause ends all open ranges in the trace, and the ends in it are not seen, nor are they while
+ * another process has switched all categories off: what was left out before is not to be
+ * remembered, or the thread would never take the short way again.
  */
 static void forget_stale_skips(struct xsp_thread *t)
 {
 	uint32_t resumed = __atomic_load_n(&xsp_resumed, __ATOMIC_RELAXED);
+
+	if (xsp_set.ctl)
+		resumed += (uint32_t)__atomic_load_n(&xsp_set.ctl->quiets, __ATOMIC_RELAXED);
 
 	if (likely(t->resumed == resumed))
 		return;

@@ -10,10 +10,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ctl-word.h"
 #include "out/escape.h"
 #include "snapshot-arena.h"
 #include "snapshot-find.h"
 #include "tool.h"
+#include "trace/ring-clock.h"
 #include "trace/ring-guard.h"
 
 #define KNOWN_MAX	256u	/* categories that an error lists */
@@ -108,26 +110,29 @@ static bool lives(const struct xsp_ring_file *rf)
 /* ---- tmpfs --------------------------------------------------------------------------------- */
 
 /*
- * As the program itself does it: wanted, then enabled by what is wanted and who paused, and again
- * when either has changed meanwhile.  The last store of any order is the right one.
+ * With the last category off no end of a range is written any more.  The reader is told when that
+ * was, after the fact: no marker that saw the word before it is later than what it is told, but
+ * for those that were under way.
  */
+static void note_quiet(struct xsprof_ctl *ctl)
+{
+	__atomic_store_n(&ctl->quiet_ticks, xsp_ticks(ctl->clock.kind), __ATOMIC_RELAXED);
+	/* Whoever sees the count sees the time. */
+	__atomic_fetch_add(&ctl->quiets, 1, __ATOMIC_RELEASE);
+}
+
 static bool set_file(const struct xsp_ring_file *rf, uint64_t bits, bool on)
 {
 	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
-	uint64_t before, wanted;
-	uint32_t paused;
+	uint64_t before;
 
 	if (on)
 		before = __atomic_fetch_or(&ctl->wanted, bits, __ATOMIC_SEQ_CST);
 	else
 		before = __atomic_fetch_and(&ctl->wanted, ~bits, __ATOMIC_SEQ_CST);
-	do {
-		paused = __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST);
-		wanted = __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&ctl->enabled, paused ? 0 : wanted, __ATOMIC_SEQ_CST);
-	} while (paused != __atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST) ||
-		 wanted != __atomic_load_n(&ctl->wanted, __ATOMIC_SEQ_CST));
-	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);
+	if (xsp_ctl_settle(ctl) && !on && !(before & ~bits) &&
+	    !__atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST))
+		note_quiet(ctl);
 	return (before & bits) != (on ? bits : 0);
 }
 

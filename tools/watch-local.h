@@ -77,6 +77,7 @@ struct watched {
 	uint32_t		room_names;
 	struct watch_cursor	*rings;
 	uint64_t		limit;		/* ticks of the look before */
+	uint64_t		quiets;		/* how often all was off, as far as it is seen */
 	struct xsprof_sync	first;		/* all clocks at the first look */
 	bool			looked;
 	struct watch_thread	*threads;	/* hashed by id */
@@ -96,6 +97,8 @@ int watch_rings(struct watched *w, uint64_t limit);
 void watch_record(struct watched *w, const struct xsprof_rec *rec);
 /* Slots were overwritten unseen: nothing is sure any more. */
 void watch_lost(struct watched *w);
+/* All was switched off at @ticks: nothing that was open then gets an end. */
+void watch_quiet(struct watched *w, uint64_t ticks);
 /* Tells of what has been open for @ticks at @now. */
 void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_tick,
 		 const char *(*text)(struct watched *w, uint32_t name, char *buf));

@@ -218,6 +218,28 @@ void watch_lost(struct watched *w)
 		w->async[i].unsure = true;
 }
 
+void watch_quiet(struct watched *w, uint64_t ticks)
+{
+	uint32_t i, at;
+
+	for (i = 0; i < w->room_threads; i++) {
+		struct watch_thread *t = &w->threads[i];
+
+		for (at = 0; at < t->depth && t->open[at].begin <= ticks; at++)
+			;
+		if (!at)
+			continue;
+		t->depth -= at;
+		t->deep = 0;
+		memmove(t->open, t->open + at, t->depth * sizeof(*t->open));
+	}
+	for (i = 0; i < w->nr_async; )
+		if (w->async[i].begin > ticks)
+			i++;
+		else
+			w->async[i] = w->async[--w->nr_async];
+}
+
 void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_tick,
 		 const char *(*text)(struct watched *w, uint32_t name, char *buf))
 {

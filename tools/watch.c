@@ -140,7 +140,8 @@ static double rate(const struct watched *w, uint64_t *now)
 
 int watched_look(struct watched *w)
 {
-	uint64_t now, before = w->limit;
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(w->rf);
+	uint64_t now, before = w->limit, quiets, ticks;
 	double ns = rate(w, &now);
 	long pos;
 	int err;
@@ -159,6 +160,13 @@ int watched_look(struct watched *w)
 		return 0;
 	err = watch_rings(w, before);
 	w->looked = true;
+	quiets = __atomic_load_n(&ctl->quiets, __ATOMIC_ACQUIRE);
+	ticks = __atomic_load_n(&ctl->quiet_ticks, __ATOMIC_RELAXED);
+	/* One that is later than the records seen comes with the next look. */
+	if (quiets != w->quiets && ticks <= before) {
+		watch_quiet(w, ticks);
+		w->quiets = quiets;
+	}
 	if (!err && ns > 0)
 		watch_check(w, before, (uint64_t)((double)w->watch->stall_ns / ns), ns, text_of);
 	return err;

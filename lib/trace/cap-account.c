@@ -101,6 +101,27 @@ void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p)
 		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
 }
 
+void xsp_producer_quiet(struct xsp_store *st, struct xsp_producer *p)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_QUIET,
+		.producer = p->number,
+	};
+	struct xsprof_cap_quiet quiet = {
+		/* The time is of this count, or of a later one that comes next. */
+		.count = __atomic_load_n(&ctl->quiets, __ATOMIC_ACQUIRE),
+	};
+
+	if (quiet.count == p->quiets)
+		return;
+	quiet.ticks = __atomic_load_n(&ctl->quiet_ticks, __ATOMIC_RELAXED);
+	p->quiets = quiet.count;
+	chunk.first = quiet.ticks;
+	chunk.last = quiet.ticks;
+	xsp_store_chunk(st, &chunk, &quiet, sizeof(quiet));
+}
+
 uint64_t xsp_producer_lost(const struct xsp_producer *p)
 {
 	const struct xsprof_arena *arena = xsp_ring_arena(&p->rf);

@@ -64,6 +64,7 @@ struct xsp_producer_ring {
  * @check_at: when to ask next whether it lives, ns
  * @dead_since: since when nothing says that it lives, ns; 0 for never
  * @flush: what it asked for last
+ * @quiets: how often its last category was switched off, as far as it is stored
  * @ledger_slots: slots read when the ledger was written last
  * @rings: one a ring
  */
@@ -91,6 +92,7 @@ struct xsp_producer {
 	uint64_t		check_at;
 	uint64_t		dead_since;
 	uint64_t		flush;
+	uint64_t		quiets;
 	uint64_t		ledger_slots;
 	struct xsp_producer_ring *rings;
 };
@@ -158,6 +160,9 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool again);
 
 void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p);
+
+/* That its last category was switched off, when it was since the last time. */
+void xsp_producer_quiet(struct xsp_store *st, struct xsp_producer *p);
 
 /* Records lost so far: dropped, for want of memory, of a lock or of a ring. */
 uint64_t xsp_producer_lost(const struct xsp_producer *p);

@@ -259,6 +259,7 @@ static size_t least(uint32_t type)
 	case XSPROF_CHUNK_PRODUCER:	return sizeof(struct xsprof_cap_producer);
 	case XSPROF_CHUNK_EXIT:		return sizeof(struct xsprof_cap_exit);
 	case XSPROF_CHUNK_END:		return sizeof(struct xsprof_cap_end);
+	case XSPROF_CHUNK_QUIET:	return sizeof(struct xsprof_cap_quiet);
 	default:			return 0;
 	}
 }
@@ -267,7 +268,7 @@ static bool of_producer(uint32_t type)
 {
 	return type == XSPROF_CHUNK_PRODUCER || type == XSPROF_CHUNK_ARENA ||
 	       type == XSPROF_CHUNK_LEDGER || type == XSPROF_CHUNK_EXIT ||
-	       type == XSPROF_CHUNK_THREADS;
+	       type == XSPROF_CHUNK_THREADS || type == XSPROF_CHUNK_QUIET;
 }
 
 static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
@@ -302,6 +303,8 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		return add_exit(p, raw);
 	case XSPROF_CHUNK_THREADS:
 		return add_threads(t, p, raw, chunk->raw);
+	case XSPROF_CHUNK_QUIET:
+		return xst_producer_quiet(p, (const struct xsprof_cap_quiet *)raw);
 	case XSPROF_CHUNK_NOTE:
 		return add_note(t, (const char *)raw, chunk->raw);
 	case XSPROF_CHUNK_KERNEL:
@@ -343,7 +346,7 @@ static int add_chunk(struct xsprof_trace *t, uint64_t off, const struct xsprof_c
 		return add_ring(t, off, chunk);
 	if (chunk->type == XSPROF_CHUNK_INDEX)
 		return 0;
-	if (!chunk->type || chunk->type > XSPROF_CHUNK_FTRACE) {
+	if (!chunk->type || chunk->type > XSPROF_CHUNK_QUIET) {
 		t->unknown++;
 		xst_warn(t, XST_WARN_UNKNOWN, "chunk of type %u at offset %llu is not known here",
 			 chunk->type, (unsigned long long)off);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events that no ring holds: producers' beginnings and ends, and what they lost with no ring to
- * lose it from.  They are two more streams of the merge, one before and one after all rings.
+ * Events that no ring holds: producers' beginnings and ends, that their markers were switched off
+ * by others, and what they lost with no ring to lose it from.  They are two more streams of the
+ * merge, one before and one after all rings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +23,11 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 			break;
 		xst_event_init(&evs[n], p, mark->type, ns);
 		evs[n].value = mark->value;
+		/* All off, as the program's own record of it says it. */
+		if (mark->type == XSPROF_REC_CONTROL) {
+			evs[n].aux = XSPROF_CONTROL_ENABLE;
+			p->said_quiets++;
+		}
 		p->began |= mark->type == XSPROF_EV_PRODUCER;
 		p->exited |= mark->type == XSPROF_EV_EXIT;
 		t->now = ns;
@@ -38,6 +44,9 @@ static int by_time(const void *a, const void *b)
 		return x->ns < y->ns ? -1 : 1;
 	if (x->producer != y->producer)
 		return x->producer < y->producer ? -1 : 1;
+	/* Its beginning first, then what happened to it. */
+	if (x->type != y->type && (x->type == XSPROF_EV_PRODUCER || y->type == XSPROF_EV_PRODUCER))
+		return x->type == XSPROF_EV_PRODUCER ? -1 : 1;
 	return (int)x->type - (int)y->type;
 }
 
@@ -58,6 +67,21 @@ static uint64_t begin_time(const struct xst_producer *p)
 	if (p->known && p->attach.ticks)
 		return xst_fit_ns(p->fit, p->attach.ticks);
 	return p->found ? xst_fit_ns(p->fit, p->found) : 0;
+}
+
+/*
+ * Those not yet yielded; in order of time, which is all that counting them relies on.  Nothing of
+ * it is before its producer's beginning.
+ */
+static void add_quiets(struct xsprof_trace *t, const struct xst_producer *p)
+{
+	uint64_t begin = begin_time(p);
+
+	for (uint32_t i = p->said_quiets; i < p->nr_quiets; i++) {
+		uint64_t ns = xst_fit_ns(p->fit, p->quiets[i]);
+
+		add_mark(&t->begins, p, XSPROF_REC_CONTROL, ns < begin ? begin : ns, 0);
+	}
 }
 
 static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
@@ -82,9 +106,12 @@ static bool complete(const struct xsprof_trace *t)
 
 int xst_marks_make(struct xsprof_trace *t)
 {
-	struct xst_mark *begins = realloc(t->begins.list, (t->nr_producers + 1) * sizeof(*begins));
-	struct xst_mark *ends;
+	size_t room = t->nr_producers + 1;
+	struct xst_mark *begins, *ends;
 
+	for (uint32_t i = 0; i < t->nr_producers; i++)
+		room += t->producers[i] ? t->producers[i]->nr_quiets : 0;
+	begins = realloc(t->begins.list, room * sizeof(*begins));
 	if (begins)
 		t->begins.list = begins;
 	ends = realloc(t->ends.list, (2 * (size_t)t->nr_producers + 1) * sizeof(*ends));
@@ -101,6 +128,7 @@ int xst_marks_make(struct xsprof_trace *t)
 			continue;
 		if (!p->began)
 			add_mark(&t->begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
+		add_quiets(t, p);
 		if (!p->exited && (p->has_exit || complete(t)))
 			add_ends(t, p);
 	}

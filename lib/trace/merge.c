@@ -97,6 +97,7 @@ int xst_merge_start(struct xsprof_trace *t)
 		if (t->producers[i]) {
 			t->producers[i]->records = 0;
 			t->producers[i]->began = t->producers[i]->exited = false;
+			t->producers[i]->said_quiets = 0;
 		}
 	}
 	for (uint32_t i = 0; i < t->nr_streams; i++)

@@ -74,6 +74,22 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 		p->pid = ctl->pid;
 }
 
+/* One a chunk, so that they take no more memory than room in the file. */
+int xst_producer_quiet(struct xst_producer *p, const struct xsprof_cap_quiet *quiet)
+{
+	/* A power of two is where it is full. */
+	if (!(p->nr_quiets & (p->nr_quiets - 1))) {
+		size_t room = p->nr_quiets ? 2 * (size_t)p->nr_quiets : 1;
+		uint64_t *list = realloc(p->quiets, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		p->quiets = list;
+	}
+	memcpy(&p->quiets[p->nr_quiets++], &quiet->ticks, sizeof(quiet->ticks));
+	return 0;
+}
+
 void xst_producers_free(struct xsprof_trace *t)
 {
 	for (uint32_t i = 0; i < t->nr_producers; i++) {
@@ -84,6 +100,7 @@ void xst_producers_free(struct xsprof_trace *t)
 		free(p->facts.list);
 		free(p->maps.list);
 		free(p->carry);
+		free(p->quiets);
 		free(p->ctl);
 		free(p);
 	}

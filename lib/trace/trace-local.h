@@ -133,6 +133,9 @@ struct xst_producer {
 	bool		exited;		/* ... and its EXIT */
 	uint64_t	found;		/* ticks of the recorder's clock, 0 when not known */
 	uint64_t	end_ticks;	/* the same */
+	uint64_t	*quiets;	/* ticks: its last category was switched off */
+	uint32_t	nr_quiets;
+	uint32_t	said_quiets;	/* of them, yielded */
 	uint32_t	how;
 	int32_t		status;
 	uint64_t	nomem;
@@ -153,6 +156,8 @@ struct xst_producer {
 /* The producer of that number, made when it is new; NULL: no memory, or a number too large. */
 struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number);
 struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number);
+/* Its last category was switched off then.  Return: 0 or -ENOMEM. */
+int xst_producer_quiet(struct xst_producer *p, const struct xsprof_cap_quiet *quiet);
 void xst_producers_free(struct xsprof_trace *t);
 void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl);
 

@@ -6,13 +6,13 @@
 here=$PWD
 mkdir -p build/bin build/tests/record
 ln -s "$here/xsprof" build/bin/
-for f in actor inspect marker steady switch; do
+for f in actor inspect marker obey steady switch; do
 	ln -s "$here/$f" build/tests/record/
 done
 export BUILD=$here/build PATH=$here:$PATH SIM_DEVICE=1
 n=0
 failed=0
-for t in device.sh drain.sh sched.sh; do
+for t in device.sh drain.sh off.sh sched.sh; do
 	echo "# $t"
 	./bash "./$t" >"$t.tap" 2>"$t.err" </dev/null
 	rc=$?

@@ -178,6 +178,9 @@ enum xsprof_emit_kind {
  * @kernel_off: where the first of the kernel's rings starts
  * @kernel_size: bytes of data in one of them, as @ring_size; the next is 2 * @page_size +
  *	@kernel_size further on
+ * @quiets: how often somebody else than the program switched its last category off, while it was
+ *	not paused
+ * @quiet_ticks: when that was the last time: ranges open then have no end in the rings
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
@@ -229,7 +232,9 @@ struct xsprof_ctl {
 	__u64	watermark;
 	__u64	kernel_off;
 	__u64	kernel_size;
-	__u64	reserved[84];
+	__u64	quiets;
+	__u64	quiet_ticks;
+	__u64	reserved[82];
 
 	/* from +1024 */
 	__u64	ready[XSPROF_READY_WORDS];
@@ -404,6 +409,8 @@ XSPROF_ABI_AT(xsprof_ctl, nr_kernel_rings, 92);
 XSPROF_ABI_AT(xsprof_ctl, watermark, 328);
 XSPROF_ABI_AT(xsprof_ctl, kernel_off, 336);
 XSPROF_ABI_AT(xsprof_ctl, kernel_size, 344);
+XSPROF_ABI_AT(xsprof_ctl, quiets, 352);
+XSPROF_ABI_AT(xsprof_ctl, quiet_ticks, 360);
 XSPROF_ABI_AT(xsprof_ctl, ready, 1024);
 XSPROF_ABI_AT(xsprof_ring_writer, head, 0);
 XSPROF_ABI_AT(xsprof_ring_writer, mark, 8);

@@ -65,6 +65,8 @@ struct xsprof_cap_header {
  * @XSPROF_CHUNK_FTRACE: whole sub-buffers of the kernel's tracer, as they come out of
  *	trace_pipe_raw: of CPU @ring, from slot @pos on; @producer is 0xffffffff, and first and
  *	last are in the tracer's clock.  At most XSPROF_FTRACE_CHUNK_MAX bytes, or one sub-buffer
+ * @XSPROF_CHUNK_QUIET: struct xsprof_cap_quiet: somebody else than @producer itself
+ *	switched its last category off
  *
  * An unknown type is skipped by its size.
  */
@@ -82,6 +84,7 @@ enum xsprof_chunk_type {
 	XSPROF_CHUNK_INDEX	= 11,
 	XSPROF_CHUNK_KERNEL	= 12,
 	XSPROF_CHUNK_FTRACE	= 13,
+	XSPROF_CHUNK_QUIET	= 14,
 };
 
 /* What a reader has to hold of each CPU at a time. */
@@ -243,6 +246,16 @@ struct xsprof_cap_thread {
 };
 
 /**
+ * struct xsprof_cap_quiet - the last category of a producer was switched off, by another process
+ * @ticks: when; ranges that were open then have no end in the rings
+ * @count: how often that was so far, as the control page has it
+ */
+struct xsprof_cap_quiet {
+	uint64_t	ticks;
+	uint64_t	count;
+};
+
+/**
  * struct xsprof_cap_end - totals of the recording
  * @ticks: when it ended
  * @slots: slots stored
@@ -289,6 +302,7 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_producer) == 16 + sizeof(struct xspro
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_ledger) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 48);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_thread) == 24);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_quiet) == 16);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_end) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_index_entry) == 40);
 
