@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In a guest, by its shell (busybox): each of the programs that are late, recorded, and what --why
+# says of it, for people and then as JSON. Usage: planted-guest.sh WHAT...
+for what in "$@"; do
+	echo "== $what"
+	# What the tracer loses says nothing: again, with more room.
+	for size in 8M 32M 96M; do
+		./xsprof record -e sched --irq --syscalls --faults --trace-buffer $size \
+			-o p.data -- ./planted "$what" >out 2>err
+		rc=$?
+		[ $rc = 77 ] && break
+		./xsprof report -q --json p.data >json 2>>err
+		grep -q '"losses":0,' json && break
+	done
+	if [ $rc = 77 ]; then
+		echo "skip: $(tail -n 1 out)"
+		continue
+	fi
+	[ $rc = 0 ] || cat out
+	grep -q '^xsprof: rings: /dev/xsprof' err && echo "rings: kernel"
+	sed 's/^/# /' err
+	ask="--why op"
+	[ "$what" = gap ] && ask=--gaps
+	# shellcheck disable=SC2086
+	./xsprof report $ask p.data 2>&1
+	# shellcheck disable=SC2086
+	./xsprof report -q $ask --json p.data
+	rm -f p.data
+done
+echo "== end"
