@@ -56,8 +56,9 @@ static inline bool xsp_op_joined(void)
 
 /* ---- stack.c ---- */
 
-/* The stack above its caller's frame as an id, 0 where there is none to be had. */
+/* The stack above its caller's frame as an id, XSPROF_STACK_MISSED where there is no room for it. */
 uint32_t xsp_stack_here(void *frame, void *caller) XSP_HIDDEN;
+uint64_t xsp_stacks_missed(void) XSP_HIDDEN;
 /* The stacks that are known are in another producer's arena, or nobody's. */
 void xsp_stacks_forget(void) XSP_HIDDEN;
 

@@ -5,6 +5,9 @@
  *
  * A walk reads nothing but this thread's stack between its own frame and the stack's end, so that
  * code without frame pointers costs frames and nothing else.
+ *
+ * The loader's lock, which dl_iterate_phdr() takes, comes before the names' lock, here as in a
+ * program's own callback that names something: nothing here asks the loader while it holds that.
  */
 #include <link.h>
 #include <pthread.h>
@@ -23,7 +26,7 @@
 /**
  * struct known - a stack that is in the arena
  * @hash: of its addresses, never 0; 0: a free place
- * @id: of it, 0: there was no room for it
+ * @id: of it, XSPROF_STACK_MISSED: there was no room for it
  */
 struct known {
 	uint64_t	hash;
@@ -35,6 +38,7 @@ static struct {
 	uint32_t	nr;
 	uint32_t	next;
 	uint64_t	added;		/* objects loaded when mappings were written last */
+	uint64_t	missed;		/* ops that had a stack for which there was no room */
 } stacks;
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -127,13 +131,35 @@ static void build_id(const struct dl_phdr_info *info, char *text, size_t size)
 	}
 }
 
-static int put_maps(struct dl_phdr_info *info, size_t size, void *data)
+static void put_map(const char *text, int len)
+{
+	/* A handler over the names' lock goes without. */
+	if (xsp_names_lock(true))
+		return;
+	(void)xsp_arena_add(XSPROF_ENTRY_MAP, 0, 0, text, len);
+	xsp_names_unlock();
+}
+
+/* Has anything been loaded?  All of it under the loader's lock: who comes second finds it done. */
+static bool is_new(const struct dl_phdr_info *info, size_t size, bool *first)
+{
+	uint64_t added = 1;
+
+	if (!*first)
+		return true;
+	*first = false;
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs))
+		added = info->dlpi_adds;
+	return __atomic_exchange_n(&stacks.added, added, __ATOMIC_RELAXED) != added;
+}
+
+static int put_maps(struct dl_phdr_info *info, size_t size, void *first)
 {
 	char id[2 * BUILD_ID + 2], text[XSPROF_TEXT_MAX], exe[1024];
 	const char *path = info->dlpi_name;
 
-	(void)size;
-	(void)data;
+	if (!is_new(info, size, first))
+		return 1;
 	if (!*path) {
 		/* The program itself, which the loader gives no name. */
 		ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -153,29 +179,17 @@ static int put_maps(struct dl_phdr_info *info, size_t size, void *data)
 			     (unsigned long long)start, (unsigned long long)(start + ph->p_memsz),
 			     (unsigned long long)ph->p_offset, *id ? id : "-", path);
 		if (n > 0 && n < (int)sizeof(text))
-			(void)xsp_arena_add(XSPROF_ENTRY_MAP, 0, 0, text, n);
+			put_map(text, n);
 	}
 	return 0;
 }
 
-static int count_added(struct dl_phdr_info *info, size_t size, void *data)
-{
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs))
-		*(uint64_t *)data = info->dlpi_adds;
-	return 1;
-}
-
-/* The code that a new stack may be in; the names' lock is held. */
+/* The code that a new stack may be in; the names' lock is not held. */
 static void note_maps(void)
 {
-	uint64_t added = 0;
+	bool first = true;
 
-	/* The loader's lock is never held over ours by anybody who then waits for ours. */
-	dl_iterate_phdr(count_added, &added);
-	if (added == stacks.added)
-		return;
-	stacks.added = added;
-	dl_iterate_phdr(put_maps, NULL);
+	dl_iterate_phdr(put_maps, &first);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -211,23 +225,38 @@ static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t
 	struct known *k;
 
 	if (!make_table())
-		return 0;
+		return XSPROF_STACK_MISSED;
 	k = look_up(stacks.table, hash);
 	if (k->hash)
 		return k->id;
-	/* An op without its stack, counted as names are that find no room. */
-	if (stacks.nr >= MOST) {
-		__atomic_add_fetch(&xsp_set.arena->missed, 1, __ATOMIC_RELAXED);
-		return 0;
-	}
-	stacks.nr++;
-	note_maps();
+	if (stacks.nr >= MOST)
+		return XSPROF_STACK_MISSED;
+	__atomic_store_n(&stacks.nr, stacks.nr + 1, __ATOMIC_RELAXED);
 	/* One that found no room is remembered as that, and not tried again. */
+	k->id = XSPROF_STACK_MISSED;
 	if (!xsp_arena_add(XSPROF_ENTRY_STACK, stacks.next + 1, left, (const char *)address,
 			   n * sizeof(*address)))
 		k->id = ++stacks.next;
 	__atomic_store_n(&k->hash, hash, __ATOMIC_RELEASE);
 	return k->id;
+}
+
+/* A stack that is not in the table. */
+static XSP_ASIDE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
+				  uint32_t left)
+{
+	uint32_t id = XSPROF_STACK_MISSED;
+
+	/* Without the lock: where no more fit they do not make each other wait. */
+	if (__atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST)
+		return id;
+	note_maps();
+	/* A handler over the names' lock goes without. */
+	if (!xsp_names_lock(true)) {
+		id = add(hash, address, n, left);
+		xsp_names_unlock();
+	}
+	return id;
 }
 
 uint32_t xsp_stack_here(void *frame, void *caller)
@@ -241,14 +270,19 @@ uint32_t xsp_stack_here(void *frame, void *caller)
 	if (likely(table != NULL)) {
 		k = look_up(table, hash);
 		if (likely(__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash))
-			return k->id;
+			id = k->id;
 	}
-	/* A handler over the names' lock goes without. */
-	if (!xsp_names_lock(true)) {
-		id = add(hash, address, n, left);
-		xsp_names_unlock();
-	}
+	if (unlikely(!id))
+		id = add_new(hash, address, n, left);
+	if (unlikely(id == XSPROF_STACK_MISSED))
+		__atomic_add_fetch(&stacks.missed, 1, __ATOMIC_RELAXED);
 	return id;
+}
+
+/* Ops of this producer that say XSPROF_STACK_MISSED. */
+uint64_t xsp_stacks_missed(void)
+{
+	return __atomic_load_n(&stacks.missed, __ATOMIC_RELAXED);
 }
 
 /* The names' lock is held, or nobody else is there. */
@@ -257,5 +291,5 @@ void xsp_stacks_forget(void)
 	if (stacks.table)
 		memset(stacks.table, 0, SLOTS * sizeof(struct known));
 	stacks.nr = stacks.next = 0;
-	stacks.added = 0;
+	stacks.added = stacks.missed = 0;
 }

@@ -190,6 +190,13 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 
 /* ---- one stack ------------------------------------------------------------------------------ */
 
+/* In place of a frame. */
+static bool put_note(struct xsr_frames *fr, struct xsr_stack *stack, const char *text)
+{
+	stack->frames[stack->nr] = xsr_text(&fr->texts, text, strlen(text));
+	return stack->frames[stack->nr++];
+}
+
 static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t producer, uint32_t id)
 {
 	const struct mappings *all = mappings_of(fr, producer);
@@ -218,12 +225,11 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 		for (uint32_t k = !i && a && a->begins; a && k < a->nr; k++)
 			stack->frames[stack->nr++] = a->frames[k];
 	}
-	if (left_out) {
-		snprintf(text, sizeof(text), "[%" PRIu32 " more]", left_out);
-		stack->frames[stack->nr] = xsr_text(&fr->texts, text, strlen(text));
-		if (!stack->frames[stack->nr++])
-			return NULL;
-	}
+	snprintf(text, sizeof(text), "[%" PRIu32 " more]", left_out);
+	if (left_out && !put_note(fr, stack, text))
+		return NULL;
+	if (id == XSPROF_STACK_MISSED && !raw && !put_note(fr, stack, "[stack missed]"))
+		return NULL;
 	return stack;
 }
 

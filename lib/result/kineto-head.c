@@ -215,6 +215,8 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 	put_number(k, "xsprof_lost_slots", info.lost_slots);
 	put_number(k, "xsprof_bad_slots", info.bad_slots);
 	put_number(k, "xsprof_lost_arguments", k->lost);
+	if (k->stacks)
+		put_number(k, "xsprof_stacks_missed", k->no_stack);
 	put_number(k, "xsprof_ranges_unfinished", stats->open);
 	put_number(k, "xsprof_ranges_left_out", stats->deep);
 	if (info.clock_error_ns != UINT64_MAX)

@@ -115,10 +115,12 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 	const struct slot *slot = find(k->stack, producer, stack);
 	size_t nr;
 
+	k->no_stack += stack == XSPROF_STACK_MISSED;
 	/* More may have been mapped since it was made. */
 	if (!slot->text || xsprof_trace_map(k->trace, producer, slot->maps)) {
 		/* It may still come. */
-		if (!xsprof_trace_stack(k->trace, producer, stack, &nr, NULL))
+		if (stack != XSPROF_STACK_MISSED &&
+		    !xsprof_trace_stack(k->trace, producer, stack, &nr, NULL))
 			return p;
 		slot = make(k->stack, producer, stack);
 	}

@@ -79,6 +79,7 @@ struct xsr_step {
  * @index: of the next event
  * @ops: written
  * @lost: arguments that there was no memory for
+ * @no_stack: ops whose stacks found no room
  * @next_tid: of the next track that is no thread
  * @main: the producer whose process the trace is of, XSPROF_NO_PRODUCER none known
  * @devices: bits of devices that were seen
@@ -110,6 +111,7 @@ struct xsr_kineto {
 	uint64_t			index;
 	uint64_t			ops;
 	uint64_t			lost;
+	uint64_t			no_stack;
 	uint64_t			devices;
 	uint32_t			next_tid;
 	uint32_t			main;

@@ -204,6 +204,7 @@ static void test_others(const struct self *s)
 	put_op(&o, 1, 2000);
 	put_op(&o, 2, 3000);
 	put_op(&o, 0, 4000);
+	put_op(&o, XSPROF_STACK_MISSED, 5000);
 	r = ops_result(&o, NULL);
 	ev = xsprof_result_event(r, 0);
 	CHECK_EQ(xsprof_event_nr_frames(ev), 3);
@@ -212,6 +213,8 @@ static void test_others(const struct self *s)
 	CHECK_STR(xsprof_event_frame(ev, 2), "[9 more]");
 	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 1)), 0);
 	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 2)), 0);
+	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 3)), 1);
+	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 3), 0), "[stack missed]");
 	xsprof_result_free(r);
 	r = ops_result(&o, &opts);
 	CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 0);

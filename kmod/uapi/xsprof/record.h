@@ -207,7 +207,7 @@ struct xsprof_arg {
  * @sequence: number that it shares with its backward, -1 for none
  * @forward_thread: of a backward the thread of its forward, 0 for none
  * @correlation: what collectors of GPUs know it by, 0 for none
- * @stack: id of a STACK entry, 0 for none
+ * @stack: id of a STACK entry, 0 for none, XSPROF_STACK_MISSED
  */
 struct xsprof_rec_op {
 	struct xsprof_rec	rec;
@@ -216,6 +216,9 @@ struct xsprof_rec_op {
 	__u64			correlation;
 	__u64			stack;
 };
+
+/* Stands for every stack that found no room. */
+#define XSPROF_STACK_MISSED	0xffffffffu
 
 /**
  * struct xsprof_rec_span - a range whose both ends the caller knows, 2 slots

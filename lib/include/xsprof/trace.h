@@ -222,7 +222,7 @@ bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof
  * @sequence: number that it shares with its backward, -1 for none
  * @forward_thread: of a backward the thread of its forward, 0 for none
  * @correlation: what collectors of GPUs know it by, 0 for none
- * @stack: for xsprof_trace_stack(), 0 for none
+ * @stack: for xsprof_trace_stack(), 0 for none, XSPROF_STACK_MISSED for one that found no room
  */
 struct xsprof_trace_op {
 	uint32_t	scope;

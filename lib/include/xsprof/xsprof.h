@@ -658,6 +658,7 @@ enum xsprof_backend {
  * @lock_slots: of @slots, those that went through lock rings
  * @backend: enum xsprof_backend
  * @reserved: 0
+ * @stacks_missed: ops that are there without their stack, as there was no room for it
  */
 struct xsprof_stats {
 	size_t		size;
@@ -670,6 +671,7 @@ struct xsprof_stats {
 	uint64_t	lock_slots;
 	uint32_t	backend;
 	uint32_t	reserved;
+	uint64_t	stacks_missed;
 };
 
 /**

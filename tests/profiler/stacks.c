@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stacks of ops at their limits: beside the loader's lock, and more of them than there is room for.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xsprof/result.h>
+
+#include "../ring/tap.h"
+
+#define DEPTH	14u		/* of calls to one side or the other: 16384 stacks */
+#define ROOM	12288u		/* of them that are kept */
+#define ROUNDS	2000u
+#define PATIENCE 100u		/* seconds: far more than anything here takes */
+
+static const struct xsprof_experimental all = { .size = sizeof(all), .all_threads = true };
+static const struct xsprof_profiler_config config = {
+	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO, .with_stack = true,
+	.experimental = &all,
+};
+
+static struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
+
+/* An op whose stack is of that number. */
+__attribute__((noinline)) static void op_of(unsigned int number, unsigned int depth)
+{
+	if (!depth) {
+		xsprof_op_begin(&op);
+		xsprof_op_end();
+	} else if (number & 1) {
+		op_of(number >> 1, depth - 1);
+		__asm__ volatile("nop; nop" ::: "memory");
+	} else {
+		op_of(number >> 1, depth - 1);
+		__asm__ volatile("nop" ::: "memory");
+	}
+}
+
+/* ---- the loader's lock ---------------------------------------------------------------------- */
+
+static int on_object(struct dl_phdr_info *info, size_t size, void *number)
+{
+	char name[20];
+
+	(void)info;
+	(void)size;
+	/* The other may begin an op meanwhile. */
+	usleep(20);
+	snprintf(name, sizeof(name), "name %u", *(unsigned int *)number);
+	CHECK(xsprof_name(name) != 0);
+	op_of(*(unsigned int *)number, DEPTH);
+	return 1;
+}
+
+/* Names things and begins ops while it has the loader's lock. */
+static void *walk_objects(void *unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		dl_iterate_phdr(on_object, &i);
+	return NULL;
+}
+
+/* And each stack of these is in code that nobody has seen yet. */
+static void *load_objects(void *unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		void *lib = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
+
+		if (!lib)
+			tap_bail("%s", dlerror());
+		op_of(ROUNDS + i, DEPTH);
+		dlclose(lib);
+	}
+	return NULL;
+}
+
+static void test_loader(void)
+{
+	struct xsprof_stats stats = { .size = sizeof(stats) };
+	struct xsprof_result *r = NULL;
+	pthread_t a, b;
+
+	alarm(PATIENCE);
+	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), 0);
+	if (pthread_create(&a, NULL, walk_objects, NULL) ||
+	    pthread_create(&b, NULL, load_objects, NULL))
+		tap_bail("no threads");
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	CHECK_EQ(xsprof_get_stats(&stats), 0);
+	CHECK_EQ(stats.stacks_missed, 0);
+	CHECK_EQ(xsprof_disable_profiler(&r), 0);
+	CHECK_EQ(xsprof_result_nr_events(r), 2 * ROUNDS);
+	for (unsigned int i = 0; i < 2 * ROUNDS; i += 97)
+		CHECK(xsprof_event_nr_frames(xsprof_result_event(r, i)) >= DEPTH);
+	xsprof_result_free(r);
+	alarm(0);
+	tap_result("a thread that has the loader's lock, and one that loads");
+}
+
+/* ---- the table is full ---------------------------------------------------------------------- */
+
+static bool missed(struct xsprof_result *r, unsigned int index)
+{
+	const struct xsprof_profiler_event *ev = xsprof_result_event(r, index);
+
+	return xsprof_event_nr_frames(ev) == 1 &&
+	       !strcmp(xsprof_event_frame(ev, 0), "[stack missed]");
+}
+
+/* All, then the first and the last again.  Not inlined: there is one call of op_of(). */
+__attribute__((noinline)) static unsigned int number_of(unsigned int i, unsigned int n)
+{
+	return i < n ? i : i == n ? 0 : n - 1;
+}
+
+static void test_full(void)
+{
+	struct xsprof_stats stats = { .size = sizeof(stats) };
+	struct xsprof_result *r = NULL;
+	unsigned int n = 1u << DEPTH, had;
+
+	CHECK_EQ(xsprof_get_stats(&stats), 0);
+	had = stats.names_missed;
+	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), 0);
+	for (unsigned int i = 0; i < n + 2; i++)
+		op_of(number_of(i, n), DEPTH);
+	CHECK_EQ(xsprof_get_stats(&stats), 0);
+	CHECK_EQ(xsprof_disable_profiler(&r), 0);
+	CHECK_EQ(xsprof_result_nr_events(r), n + 2);
+	n = 0;
+	for (unsigned int i = 0; i < (1u << DEPTH) + 2; i++)
+		n += missed(r, i);
+	CHECK_EQ(stats.stacks_missed, n);
+	/* Those of the other test are in other threads, which all end in other frames. */
+	CHECK_EQ(n, (1u << DEPTH) + 2 * ROUNDS - ROOM + 1);
+	CHECK(!missed(r, 0) && !missed(r, 1u << DEPTH) && missed(r, (1u << DEPTH) + 1));
+	CHECK_EQ(stats.names_missed, had);
+	xsprof_result_free(r);
+	tap_result("more stacks than there is room for: ops say so, and they are counted");
+}
+
+int main(void)
+{
+	op.name = xsprof_name("op");
+	test_loader();
+	test_full();
+	return tap_done();
+}
