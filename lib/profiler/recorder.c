@@ -57,6 +57,8 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	const char *object;
 	int err;
 
+	if (xsp_config.backend == XSP_CHOICE_NONE)
+		return -EPERM;
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand (a profiling session)\n",
 		 (int)getpid(), boot);
@@ -280,9 +282,9 @@ void xsp_recorder_forget(struct xsp_recorder *r)
 	if (own.ours) {
 		xsp_session_close(&own.session);
 		own.ours = false;
-		/* A child has no session, and nobody else records it. */
+		/* A child has no session, and nobody else records it: on tmpfs, where nobody is. */
 		xsp_config.session = NULL;
-		xsp_config.backend = XSP_CHOICE_NONE;
+		xsp_config.backend = XSP_CHOICE_TMPFS;
 	}
 }
 

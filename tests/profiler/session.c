@@ -557,8 +557,28 @@ static void test_fork(void)
 	tap_result("a forked child has no session, and its parent goes on");
 }
 
-int main(void)
+/* ---- not at all ----------------------------------------------------------------------------- */
+
+/* With XSPROF_BACKEND=none. */
+static int test_none(void)
 {
+	struct xsprof_profiler_config c = config;
+
+	CHECK_EQ(xsprof_prepare_profiler(&c, 1), -EPERM);
+	CHECK_EQ(begin(&c), -EPERM);
+	CHECK(!xsprof_is_profiler_enabled_in_main_thread());
+	CHECK_EQ(xsprof_op_wanted, 0);
+	c.state = XSPROF_PROFILER_ITT;
+	CHECK_EQ(begin(&c), 0);
+	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	tap_result("where nothing is to be recorded a session is refused that would");
+	return tap_done();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "none"))
+		return test_none();
 	test_states();
 	test_again();
 	test_scopes();

@@ -151,7 +151,7 @@ struct xsprof_result;
  * @activities: XSPROF_ACTIVITY() of it
  *
  * Return: 0; -EINVAL, -E2BIG: a configuration that makes no sense, or is of another version;
- * -EBUSY: a session runs.
+ * -EBUSY: a session runs; -EPERM and others as xsprof_enable_profiler().
  */
 XSPROF_API int xsprof_prepare_profiler(const struct xsprof_profiler_config *config,
 				       uint32_t activities);
@@ -166,8 +166,8 @@ XSPROF_API int xsprof_prepare_profiler(const struct xsprof_profiler_config *conf
  * (xsprof_enable_profiler_in_child_thread()); of all threads with @all_threads, or in state
  * KINETO_ONDEMAND.
  *
- * Return: 0; -EINVAL, -E2BIG as above; -EBUSY: one runs; -ENOSPC, -ENOMEM, -EACCES: no room, or
- * no right, for what is recorded.
+ * Return: 0; -EINVAL, -E2BIG as above; -EBUSY: one runs; -EPERM: the environment says that nothing
+ * is recorded (XSPROF_BACKEND=none); -ENOSPC, -ENOMEM, -EACCES: no room, or no right, for what is.
  */
 XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *config,
 				      uint32_t activities, uint32_t scopes);
