@@ -84,6 +84,9 @@ void xsp_recorder_forget(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* At the end of the program. */
 void xsp_recorder_exit(void) XSP_HIDDEN;
 
+/* ---- trace-library.c ---- */
+void *xsp_trace_function(const char *name) XSP_HIDDEN;
+
 /* ---- session.c ---- */
 void xsp_profiler_forget(void) XSP_HIDDEN;
 void xsp_profiler_exit(void) XSP_HIDDEN;

@@ -6,12 +6,12 @@
  *
  * Results are another library's, which the program has, or which was loaded to make one.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
 #include <xsprof/profiler.h>
 
+#include "profiler/local.h"
 #include "profiler/ondemand.h"
 
 /* Of another library. */
@@ -20,9 +20,6 @@ extern int xsprof_result_save(struct xsprof_result *result, const char *path)
 extern void xsprof_result_free(struct xsprof_result *result) __attribute__((weak));
 
 #define METRICS_MAX	64
-#define TEXT_(x)	#x
-#define TEXT(x)		TEXT_(x)
-#define SOMAJOR		TEXT(XSPROF_VERSION_MAJOR)
 
 #define SCOPES	(XSPROF_OP(FUNCTION) | XSPROF_OP(USER_SCOPE) | XSPROF_OP(BACKWARD_FUNCTION))
 
@@ -101,16 +98,12 @@ typedef void (*free_fn)(struct xsprof_result *result);
 
 static void find(save_fn *save_result, free_fn *free_result)
 {
-	void *lib = NULL;
-
 	*save_result = xsprof_result_save;
 	*free_result = xsprof_result_free;
-	if (!*save_result || !*free_result)
-		lib = dlopen("libxsprof-trace.so." SOMAJOR, RTLD_NOW | RTLD_LOCAL);
-	if (lib) {
-		*save_result = (save_fn)dlsym(lib, "xsprof_result_save");
-		*free_result = (free_fn)dlsym(lib, "xsprof_result_free");
-	}
+	if (*save_result && *free_result)
+		return;
+	*save_result = (save_fn)xsp_trace_function("xsprof_result_save");
+	*free_result = (free_fn)xsp_trace_function("xsprof_result_free");
 }
 
 static int save(void *data, const char *path)

@@ -3,7 +3,6 @@
  * The session: begun, joined, toggled, ended.  Owns which session runs and what it was asked for.
  * One at a time in a process, as GPUs have one profiler at a time.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -371,12 +370,9 @@ typedef int (*open_fn)(const char *, const struct xsprof_result_options *,
 /* The program has the other library, or it is to be had. */
 static open_fn find_open(void)
 {
-	void *lib;
-
 	if (xsprof_result_open)
 		return xsprof_result_open;
-	lib = dlopen("libxsprof-trace.so.0", RTLD_NOW | RTLD_LOCAL);
-	return lib ? (open_fn)dlsym(lib, "xsprof_result_open") : NULL;
+	return (open_fn)xsp_trace_function("xsprof_result_open");
 }
 
 static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
