@@ -27,6 +27,9 @@ def load(name):
 trace = load("session.json")
 assert trace["who"] == 'a "name"' and trace["ids"] == [1, {}], trace["who"]
 assert trace["trace_id"] == "0123456789ABCDEF", trace["trace_id"]
+assert [trace["PT_PROFILER_JOB_" + k] for k in ("NAME", "VERSION", "ATTEMPT_INDEX")] == \
+    ['a "job"', "2", "3"], trace
+assert trace["xsprof_stacks_missed"] == 0
 assert (trace["record_shapes"], trace["with_stack"], trace["with_flops"],
         trace["with_modules"], trace["profile_memory"]) == (1, 1, 0, 1, 1)
 events = trace["traceEvents"]

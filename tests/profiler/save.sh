@@ -167,7 +167,9 @@ pickle.load(open(sys.argv[1], "rb")) if sys.argv[1].endswith("snapshot") else \
 done
 
 named=$(ldd "$BUILD/tests/profiler/save-session" | grep -c libdw)
-{ "$BUILD/tests/profiler/save-session" "$dir" && python3 "$here/check-session.py" "$dir" "$named" &&
+{ PT_PROFILER_JOB_NAME='a "job"' PT_PROFILER_JOB_VERSION=2 PT_PROFILER_JOB_ATTEMPT_INDEX=3 \
+	"$BUILD/tests/profiler/save-session" "$dir" &&
+	python3 "$here/check-session.py" "$dir" "$named" &&
 	python3 "$here/check-kineto.py" "$dir/session.json" any; } >"$dir/log" 2>&1
 result "a session of the library's own" $?
 
