@@ -137,7 +137,7 @@ static void remember(struct list_options *opts, const struct session_seen *seen,
 static int print_session(void *data, struct session_seen *seen)
 {
 	struct list_options *opts = data;
-	char pid[32] = "?", output[PATH_MAX] = "?", command[2048] = "?";
+	char pid[32] = "?", output[PATH_MAX] = "memory", command[2048] = "?";
 
 	if (seen->name[0] != 's')
 		return 0;

@@ -152,6 +152,20 @@ static int copy_file(int from, int to, uint64_t size)
 }
 
 /*
+ * What goes to no file that is known to be its own overwrites nothing: several may be recovered at
+ * once, those of profiling sessions, which have no file, among them.
+ */
+static void new_name(char *path, size_t size, const char *old)
+{
+	int len = snprintf(path, size, "%.*s.recovered", (int)size - 32,
+			   *old ? old : "xsprof.data");
+	unsigned int n = 1;
+
+	while (!access(path, F_OK) && n < 1000000)
+		snprintf(path + len, size - len, ".%u", ++n);
+}
+
+/*
  * The file to write: the capture itself, cut to its last whole chunk; with -o a copy of it; a
  * new one where it is gone, or holds another recording by now.
  */
@@ -171,7 +185,7 @@ static int open_output(struct recovery *r, struct session_seen *seen, struct xsp
 	else if (capture >= 0)
 		snprintf(path, size, "%s", old);
 	else
-		snprintf(path, size, "%.*s.recovered", (int)size - 16, *old ? old : "xsprof.data");
+		new_name(path, size, old);
 	if (capture >= 0 && !r->output) {
 		*fd = capture;
 		if (ftruncate(*fd, r->scan.size) || lseek(*fd, 0, SEEK_END) < 0)

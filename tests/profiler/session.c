@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -575,8 +576,20 @@ static int test_none(void)
 	return tap_done();
 }
 
+/* The program dies in its session. */
+static int be_killed(void)
+{
+	if (begin(&config))
+		return 1;
+	for (unsigned int i = 0; i < 100; i++)
+		op("last words", XSPROF_OP_FUNCTION, i);
+	return raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "killed"))
+		return be_killed();
 	if (argc > 1 && !strcmp(argv[1], "none"))
 		return test_none();
 	test_states();
