@@ -12,6 +12,7 @@
 #include "internal.h"
 
 /* Bits of xsprof_op_wanted above those of scopes. */
+#define XSP_OP_OFF	(1u << 29)	/* a session leaves them out for now, and keeps account */
 #define XSP_OP_JOINED	(1u << 30)	/* of threads that have joined the session, and no others */
 #define XSP_OP_MIRROR	(1u << 31)	/* somebody else is told of ops */
 
@@ -56,7 +57,7 @@ static inline bool xsp_op_joined(void)
 
 /* ---- stack.c ---- */
 
-/* The stack above its caller's frame as an id, XSPROF_STACK_MISSED where there is no room for it. */
+/* The stack above its caller's frame as an id; where there is no room XSPROF_STACK_MISSED. */
 uint32_t xsp_stack_here(void *frame, void *caller) XSP_HIDDEN;
 uint64_t xsp_stacks_missed(void) XSP_HIDDEN;
 /* The stacks that are known are in another producer's arena, or nobody's. */

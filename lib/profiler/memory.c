@@ -8,7 +8,7 @@ static bool wanted(uint32_t flag)
 {
 	uint32_t ops = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED);
 
-	return ops && xsprof_enabled() &&
+	return ops && xsprof_enabled() && (ops & XSPROF_OP_ALL || !(ops & XSP_OP_OFF)) &&
 	       (!flag || __atomic_load_n(&xsp_ops.flags, __ATOMIC_RELAXED) & flag) &&
 	       (!(ops & XSP_OP_JOINED) || xsp_op_joined());
 }

@@ -26,9 +26,14 @@ static struct {
  */
 void xsp_ops_update(void)
 {
-	uint32_t wanted = session.off ? 0 : session.wanted;
-	uint32_t flags = session.off ? 0 : session.flags;
+	uint32_t wanted = session.wanted, flags = session.flags, own;
 
+	/* Ops go on to be seen, so that ends find their own begins when it is on again. */
+	if (session.off) {
+		wanted = (wanted & ~XSPROF_OP_ALL) | XSP_OP_OFF;
+		flags = 0;
+	}
+	own = wanted;
 	if (xsp_attached() && !xsp_recorder_is_own()) {
 		wanted |= XSPROF_OP_ALL;
 		wanted &= ~XSP_OP_JOINED;
@@ -36,8 +41,8 @@ void xsp_ops_update(void)
 	}
 	__atomic_store_n(&xsp_ops.flags, flags, __ATOMIC_RELAXED);
 	__atomic_store_n(&xsp_ops.session, session.number, __ATOMIC_RELAXED);
-	__atomic_store_n(&xsp_ops.mirror, session.off ? 0 : session.mirror, __ATOMIC_RELAXED);
-	__atomic_store_n(&xsp_ops.mirrored, session.wanted, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_ops.mirror, session.mirror, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_ops.mirrored, own, __ATOMIC_RELAXED);
 	/*
 	 * Ops load all of these relaxed: one that sees an old word beside a new one is one that
 	 * runs at the same time as the change, and is kept with more or less of it.  Who joins a

@@ -227,6 +227,77 @@ static void test_scopes(void)
 	tap_result("scopes that are not wanted, and a time switched off, are left out");
 }
 
+static void begin_op(const char *name)
+{
+	struct xsprof_op o = { .name = xsprof_name(name), .sequence = XSPROF_NO_SEQUENCE };
+
+	xsprof_op_begin(&o);
+}
+
+static char heard[64];
+
+static void hear_push(void *data, const char *name)
+{
+	CHECK(data == heard);
+	strcat(heard, name);
+}
+
+static void hear_pop(void *data)
+{
+	CHECK(data == heard);
+	strcat(heard, ".");
+}
+
+static const struct xsprof_profiler_backend hears = {
+	.size = sizeof(hears), .range_push = hear_push, .range_pop = hear_pop, .data = heard,
+};
+
+/* One ends while it is off; then one begins. */
+static void toggle_between(void)
+{
+	begin_op("a");
+	CHECK_EQ(xsprof_toggle_collection(false, 0), 0);
+	xsprof_op_end();
+	xsprof_report_vulkan_event(xsprof_name("shader"), xsprof_now(), xsprof_now(), 1);
+	CHECK_EQ(xsprof_toggle_collection(true, 0), 0);
+	begin_op("b");
+	xsprof_op_end();
+	begin_op("c");
+	CHECK_EQ(xsprof_toggle_collection(false, 0), 0);
+	begin_op("left out");
+	CHECK_EQ(xsprof_toggle_collection(true, 0), 0);
+	xsprof_op_end();
+	begin_op("d");
+	xsprof_op_end();
+	xsprof_op_end();
+}
+
+static void test_toggle(void)
+{
+	struct xsprof_profiler_config c = config;
+	static const char *const name[] = { "a", "", "b", "", "c", "d", "", "" };
+	struct xsprof_result *r;
+
+	CHECK_EQ(begin(&config), 0);
+	toggle_between();
+	r = end();
+	CHECK_EQ(r->n, 8);
+	for (unsigned int i = 0; i < 8; i++) {
+		CHECK_EQ(r->ev[i].is_op, *name[i] != 0);
+		CHECK(!strcmp(r->ev[i].name, name[i]));
+	}
+	free(r);
+	c.state = XSPROF_PROFILER_PRIVATEUSE1;
+	CHECK_EQ(xsprof_profiler_register_backend(&hears), 0);
+	CHECK_EQ(begin(&c), 0);
+	toggle_between();
+	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	CHECK_EQ(xsprof_profiler_register_backend(NULL), 0);
+	if (strcmp(heard, "a.b.cd.."))
+		tap_wrong("%s", heard);
+	tap_result("ends of ops that began while it was off, or before, are of no other");
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 static void *child(void *join)
@@ -595,6 +666,7 @@ int main(int argc, char **argv)
 	test_states();
 	test_again();
 	test_scopes();
+	test_toggle();
 	test_threads();
 	test_all_threads();
 	test_details();
