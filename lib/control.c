@@ -50,6 +50,21 @@ static uint32_t paused(void)
 	return __atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * The reader, which is us between sessions, has paused the process, or is about to let it go on.
+ * What is open then is closed, and what was left out forgotten, as in a pause of the program's own.
+ */
+void xsp_control_paused(bool on)
+{
+	if (on) {
+		control_record(XSPROF_CONTROL_PAUSE, 0);
+		return;
+	}
+	control_record(XSPROF_CONTROL_RESUME,
+		       __atomic_load_n(&xsp_set.ctl->wanted, __ATOMIC_SEQ_CST));
+	__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
+}
+
 int xsprof_pause(void)
 {
 	int err, saved = errno;

@@ -277,6 +277,7 @@ void xsp_producer_forget(void) XSP_HIDDEN;
 /* ---- control.c ---- */
 extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
 void xsp_category_known(uint32_t category, bool on) XSP_HIDDEN;
+void xsp_control_paused(bool on) XSP_HIDDEN;
 
 /* ---- fork.c ---- */
 #define XSP_SETTLED	UINT32_MAX

@@ -89,10 +89,20 @@ static int make_producer(const struct xsprof_profiler_config *config)
 
 static int pause_own(bool on)
 {
-	if (!own.ours)
+	bool is = own.ours && __atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST) &
+			      XSPROF_PAUSED_RECORDER;
+	int err;
+
+	if (!own.ours || is == on)
 		return 0;
-	return xsp_kept.backend->control(0, 0, on ? XSPROF_PAUSED_RECORDER : 0,
-					 on ? 0 : XSPROF_PAUSED_RECORDER);
+	/* Ends of what is open now are not seen: it is not open for the next session. */
+	if (!on)
+		xsp_control_paused(false);
+	err = xsp_kept.backend->control(0, 0, on ? XSPROF_PAUSED_RECORDER : 0,
+					on ? 0 : XSPROF_PAUSED_RECORDER);
+	if (on && !err)
+		xsp_control_paused(true);
+	return err;
 }
 
 bool xsp_recorder_is_own(void)

@@ -84,6 +84,9 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 			r->lost++;
 		if (ev->type >= 0x80 || ev->ns < opts->from_ns || r->n == EVENTS)
 			continue;
+		/* At the end, for what is open then. */
+		if (ev->type == XSPROF_REC_CONTROL)
+			continue;
 		if (ev->type == XSPROF_REC_ARGS && r->n) {
 			take_args(trace, ev, r->ev[r->n - 1].args, sizeof(r->ev[0].args));
 			continue;
