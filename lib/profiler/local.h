@@ -12,6 +12,7 @@
 #include "internal.h"
 
 /* Bits of xsprof_op_wanted above those of scopes. */
+#define XSP_OP_DEVICE	(1u << 28)	/* a device puts events into its stream for them */
 #define XSP_OP_OFF	(1u << 29)	/* a session leaves them out for now, and keeps account */
 #define XSP_OP_JOINED	(1u << 30)	/* of threads that have joined the session, and no others */
 #define XSP_OP_MIRROR	(1u << 31)	/* somebody else is told of ops */
@@ -46,6 +47,7 @@ void xsp_ops_toggle(bool on) XSP_HIDDEN;
 /* The op is given to whom it is to be given; the second takes back what the first gave. */
 void xsp_ops_mirror(const struct xsprof_op *op) XSP_HIDDEN;
 void xsp_ops_unmirror(void) XSP_HIDDEN;
+bool xsp_ops_sessions_own(const struct xsprof_op *op) XSP_HIDDEN;
 
 /* ---- op.c ---- */
 

@@ -3,7 +3,7 @@
  * Ops on their way into the rings.  It decides what of an op is kept and packs it; nothing is
  * allocated, and no lock taken, but for a stack that is new.
  */
-#include "local.h"
+#include "device.h"
 #include "pack.h"
 
 /* Bytes of numbers behind a tensor that has a record for itself; and how many are read back. */
@@ -199,7 +199,7 @@ static bool pack_input(struct xsp_pack *p, xsprof_name_t key, const struct xspro
 
 /* ---- the op --------------------------------------------------------------------------------- */
 
-static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack)
+static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, uint32_t device)
 {
 	struct xsp_pack p;
 	bool room = true;
@@ -211,7 +211,7 @@ static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack)
 		       op->name | (uint64_t)op->scope << 32, op->record_function_id);
 	p.word[2] = (uint64_t)op->sequence;
 	p.word[3] = op->forward_thread;
-	p.word[4] = 0;
+	p.word[4] = device;
 	p.word[5] = stack;
 	p.used = 48;
 	if (flags & XSP_OPS_INPUTS) {
@@ -232,32 +232,41 @@ void xsprof_emit_op_begin(const struct xsprof_op *op)
 {
 	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED), flags, stack = 0;
 	uint64_t on = xsprof_enabled();
+	uint32_t device = 0;
+	bool keep;
 
 	if (unlikely(wanted & XSP_OP_MIRROR))
 		xsp_ops_mirror(op);
-	if (!on)
-		return;
-	if (unlikely(!(on >> (op->name >> XSPROF_NAME_SHIFT) & 1) ||
-		     op->scope >= XSPROF_OP_SCOPES || !(wanted >> op->scope & 1) ||
-		     (wanted & XSP_OP_JOINED && !xsp_op_joined()))) {
-		xsprof_emit_skip();
+	keep = on >> (op->name >> XSPROF_NAME_SHIFT) & 1 && op->scope < XSPROF_OP_SCOPES &&
+	       wanted >> op->scope & 1 && !(wanted & XSP_OP_JOINED && !xsp_op_joined());
+	if (unlikely(wanted & XSP_OP_DEVICE))
+		device = xsp_device_op_begins(keep && xsp_ops_sessions_own(op));
+	if (unlikely(!keep)) {
+		if (on)
+			xsprof_emit_skip();
 		return;
 	}
 	flags = __atomic_load_n(&xsp_ops.flags, __ATOMIC_RELAXED);
 	if (unlikely(flags & XSP_OPS_STACK))
 		stack = xsp_stack_here(__builtin_frame_address(0), __builtin_return_address(0));
-	if (likely(!stack && op->sequence < 0 && !op->forward_thread && !op->nr_kwargs &&
+	if (likely(!stack && !device && op->sequence < 0 && !op->forward_thread && !op->nr_kwargs &&
 		   !(op->nr_inputs && flags & XSP_OPS_INPUTS) &&
 		   !(op->module && flags & XSP_OPS_MODULES)))
 		xsp_emit_op(op->name, op->scope, op->record_function_id);
 	else
-		put_op(op, flags, stack);
+		put_op(op, flags, stack, device);
+	if (unlikely(device))
+		xsp_device_op_began();
 }
 
 void xsprof_emit_op_end(void)
 {
-	if (unlikely(__atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED) & XSP_OP_MIRROR))
+	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED);
+
+	if (unlikely(wanted & XSP_OP_MIRROR))
 		xsp_ops_unmirror();
 	if (xsprof_enabled())
 		xsprof_emit_end();
+	if (unlikely(wanted & XSP_OP_DEVICE))
+		xsp_device_op_ends();
 }

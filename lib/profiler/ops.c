@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "device.h"
 #include "session.h"
 
 uint32_t xsprof_op_wanted;
@@ -89,15 +90,21 @@ static __thread struct {
 	uint32_t	session;
 } mine __attribute__((tls_model("initial-exec")));
 
+/* The session's own, whatever a recorder wants beside it. */
+bool xsp_ops_sessions_own(const struct xsprof_op *op)
+{
+	uint32_t wanted = __atomic_load_n(&xsp_ops.mirrored, __ATOMIC_RELAXED);
+
+	return op->scope < XSPROF_OP_SCOPES && wanted >> op->scope & 1 &&
+	       (!(wanted & XSP_OP_JOINED) || xsp_op_joined());
+}
+
 void xsp_ops_mirror(const struct xsprof_op *op)
 {
 	const struct xsprof_profiler_backend *b = __atomic_load_n(&backend, __ATOMIC_ACQUIRE);
 	uint32_t to = __atomic_load_n(&xsp_ops.mirror, __ATOMIC_RELAXED), len;
-	/* The session's own, whatever a recorder wants beside it. */
-	uint32_t wanted = __atomic_load_n(&xsp_ops.mirrored, __ATOMIC_RELAXED);
 	uint32_t session_now = __atomic_load_n(&xsp_ops.session, __ATOMIC_RELAXED);
-	bool give = op->scope < XSPROF_OP_SCOPES && wanted >> op->scope & 1 &&
-		    (!(wanted & XSP_OP_JOINED) || xsp_op_joined());
+	bool give = xsp_ops_sessions_own(op);
 	char name[XSPROF_TEXT_MAX + 1];
 	const char *text;
 
@@ -121,6 +128,8 @@ void xsp_ops_mirror(const struct xsprof_op *op)
 	name[len] = '\0';
 	if (b)
 		b->range_push(b->data, name);
+	else
+		xsp_device_push(name);
 }
 
 void xsp_ops_unmirror(void)
@@ -142,4 +151,6 @@ void xsp_ops_unmirror(void)
 		xsp_mirror_pop(to);
 	else if (b)
 		b->range_pop(b->data);
+	else
+		xsp_device_pop();
 }

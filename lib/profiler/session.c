@@ -13,6 +13,7 @@
 
 #include <xsprof/result.h>
 
+#include "device.h"
 #include "session.h"
 
 /* Of another library, where the program has it. */
@@ -200,12 +201,15 @@ static int begin(const struct xsprof_profiler_config *config,
 		 const struct xsprof_experimental *experimental, uint32_t activities,
 		 uint32_t scopes)
 {
+	const struct xsprof_device_stubs *stubs;
 	uint32_t wanted;
 	int err;
 
 	s.nr_tids = 0;
 	drop_metadata();
-	err = add_tid();
+	err = xsp_device_find(config->state, &stubs);
+	if (!err)
+		err = add_tid();
 	/* Last: nothing after it can fail and leave a recorder behind. */
 	if (!err && records(config->state))
 		err = xsp_recorder_open(config, &s.recorder);
@@ -227,6 +231,9 @@ static int begin(const struct xsprof_profiler_config *config,
 		wanted |= XSP_OP_JOINED;
 	if (mirror_of(config->state))
 		wanted |= XSP_OP_MIRROR;
+	if (stubs)
+		wanted |= XSP_OP_DEVICE;
+	xsp_device_begin(stubs, s.number);
 	__atomic_store_n(&s.running, true, __ATOMIC_RELEASE);
 	xsp_ops_session(s.number, wanted, flags_of(config), mirror_of(config->state));
 	return 0;
@@ -397,10 +404,13 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 /* The lock is held. */
 static int end(struct xsprof_result **result)
 {
-	uint64_t to_ns = now_ns();
 	int fd = -1, err = 0, opened = 0;
+	uint64_t to_ns;
 
 	xsp_ops_session(0, 0, 0, 0);
+	/* What devices are not through with is of the session. */
+	xsp_device_end();
+	to_ns = now_ns();
 	__atomic_store_n(&s.running, false, __ATOMIC_RELEASE);
 	if (s.recorder) {
 		err = xsp_recorder_close(s.recorder, &fd);
@@ -445,11 +455,13 @@ void xsp_profiler_forget(void)
 	s.running = false;
 	xsp_thread.session = 0;
 	xsp_schedule_forget();
+	xsp_device_forget();
 	xsp_ops_session(0, 0, 0, 0);
 }
 
 void xsp_profiler_exit(void)
 {
+	xsp_device_quit();
 	if (s.running)
 		(void)xsp_session_end(NULL);
 	xsp_recorder_exit();

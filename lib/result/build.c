@@ -325,6 +325,23 @@ static int take_all(struct xsr_builder *b)
 	return n;
 }
 
+/* Which were told after their ops had ended. */
+static void give_elapsed(struct xsr_builder *b)
+{
+	for (uint32_t i = 0; i < b->r->nr && b->elapsed.used; i++) {
+		struct xsprof_profiler_event *e = &b->r->events[i];
+		const uint64_t *found;
+
+		if (e->kind != XSPROF_EVENT_OP || !e->correlation || e->correlation > UINT32_MAX)
+			continue;
+		found = xsr_map_get(&b->elapsed, xsr_key(e->producer, (uint32_t)e->correlation));
+		if (!found)
+			continue;
+		e->u.op.elapsed = (*found >> 16) + 1;
+		e->u.op.on = XSPROF_DEVICE(*found >> 8 & 0xff, *found & 0xff);
+	}
+}
+
 /* Whoever is open at the end ends there; then what lies outside of the result is cut off. */
 static void cut(struct xsr_builder *b)
 {
@@ -379,6 +396,7 @@ static int make(struct xsr_builder *b)
 		err = b->err;
 	if (err)
 		return err;
+	give_elapsed(b);
 	cut(b);
 	xsr_tree_sort(b->r);
 	err = xsr_tree_make(b->r);
@@ -407,6 +425,7 @@ int xsr_build(struct xsprof_result *r)
 	xsr_map_free(&b.steps);
 	xsr_map_free(&b.ended);
 	xsr_map_free(&b.wanted);
+	xsr_map_free(&b.elapsed);
 	r->built = !r->failed;
 	if (r->built)
 		return 0;

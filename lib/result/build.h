@@ -66,6 +66,7 @@ static inline uint64_t xsr_key(uint32_t producer, uint32_t id)
  * @steps: from producer and name to the step that is open
  * @ended: from producer to when it ended
  * @wanted: from producer to whether it is of the process that is asked for
+ * @elapsed: from producer and the number of an op to its time on a device: XSR_ELAPSED()
  * @err: what went wrong where no error can be returned
  */
 struct xsr_builder {
@@ -78,8 +79,13 @@ struct xsr_builder {
 	struct xsr_map			steps;
 	struct xsr_map			ended;
 	struct xsr_map			wanted;
+	struct xsr_map			elapsed;
 	int				err;
 };
+
+/* ns, less than 78 hours, of a device by its type and index, of which there are 256 each. */
+#define XSR_ELAPSED_MOST	((1ull << 48) - 1)
+#define XSR_ELAPSED(ns, on)	((uint64_t)(ns) << 16 | ((on) >> 8 & 0xff00) | ((on) & 0xff))
 
 /* ---- build.c -------------------------------------------------------------------------------- */
 

@@ -120,6 +120,28 @@ bool xsprof_event_is_user_annotation(const struct xsprof_profiler_event *ev)
 	return xsprof_event_scope(ev) == XSPROF_OP_USER_SCOPE;
 }
 
+int64_t xsprof_event_device_elapsed_ns(const struct xsprof_profiler_event *ev)
+{
+	return ev->kind == XSPROF_EVENT_OP ? (int64_t)ev->u.op.elapsed - 1 : -1;
+}
+
+static int64_t elapsed_us(const struct xsprof_profiler_event *ev, bool own)
+{
+	int64_t ns = xsprof_event_device_elapsed_ns(ev);
+
+	return ns < 0 || (ev->u.op.on >> 16 == XSPROF_DEVICE_PRIVATEUSE1) != own ? -1 : ns / 1000;
+}
+
+int64_t xsprof_event_cuda_elapsed_us(const struct xsprof_profiler_event *ev)
+{
+	return elapsed_us(ev, false);
+}
+
+int64_t xsprof_event_privateuse1_elapsed_us(const struct xsprof_profiler_event *ev)
+{
+	return elapsed_us(ev, true);
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static bool is_memory(const struct xsprof_profiler_event *ev)

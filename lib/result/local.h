@@ -154,6 +154,8 @@ struct xsprof_profiler_event {
 			uint64_t	forward_thread;
 			uint64_t	record_function_id;
 			uint32_t	scope;
+			uint32_t	on;		/* device that @elapsed is of */
+			uint64_t	elapsed;	/* ns there + 1; 0: not known */
 		} op;
 		struct {
 			uint64_t	address;

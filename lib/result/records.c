@@ -175,17 +175,48 @@ static void read_out_of_memory(struct xsr_builder *b, struct xsprof_profiler_eve
 	}
 }
 
+/* No event, but what another one took on a device. */
+static int take_elapsed(struct xsr_builder *b)
+{
+	uint64_t op = 0, on = 0;
+	struct xsprof_trace_arg arg;
+	double us = -1;
+	size_t pos = 0;
+
+	while (xsprof_trace_args(b->ev, &pos, &arg)) {
+		const char *key = xsprof_trace_name(b->r->trace, b->ev->producer, arg.key);
+
+		if (arg.type == XSPROF_ARG_U64 && !strcmp(key, "Op"))
+			op = arg.u.u64;
+		else if (arg.type == XSPROF_ARG_U64 && !strcmp(key, "Device"))
+			on = arg.u.u64;
+		else if (arg.type == XSPROF_ARG_F64 && !strcmp(key, "Elapsed us"))
+			us = arg.u.f64;
+	}
+	/* Not a number compares as no. */
+	if (!op || op > UINT32_MAX || !(us >= 0 && us * 1000 < (double)XSR_ELAPSED_MOST))
+		return 0;
+	return xsr_map_set(&b->elapsed, xsr_key(b->ev->producer, (uint32_t)op),
+			   XSR_ELAPSED(us * 1000 + 0.5, (uint32_t)on));
+}
+
 int xsr_take_instant(struct xsr_builder *b)
 {
 	const struct xsprof_event *ev = b->ev;
 	const char *name = xsr_name_of(b, ev->producer, ev->name);
 	struct xsprof_profiler_event *e;
-	bool oom;
+	bool ours, oom;
+	int err;
 
 	if (!name)
 		return -ENOMEM;
-	oom = !strcmp(name, "[OutOfMemory]") &&
-	      !strcmp(xsprof_trace_category(b->r->trace, ev->producer, ev->name), "profiler");
+	ours = *name == '[' &&
+	       !strcmp(xsprof_trace_category(b->r->trace, ev->producer, ev->name), "profiler");
+	oom = ours && !strcmp(name, "[OutOfMemory]");
+	if (ours && !strcmp(name, "[device elapsed]")) {
+		err = take_elapsed(b);
+		return err ? err : xsr_keep_args(b, XSR_NONE);
+	}
 	if (!xsr_thread_wanted(b->r, ev->tid) || (oom && !xsr_wants(b->r, profile_memory)))
 		return xsr_keep_args(b, XSR_NONE);
 	e = xsr_add_event(b, oom ? XSPROF_EVENT_OUT_OF_MEMORY : XSPROF_EVENT_INSTANT, name, ev->ns,

@@ -163,6 +163,7 @@ static int count_memory(struct walk *w, const struct xsprof_profiler_event *e)
 static int enter(struct walk *w, const struct xsprof_profiler_event *e)
 {
 	struct xsr_row *row;
+	uint64_t launched;
 
 	if (w->depth == w->room) {
 		size_t room = w->room ? w->room * 2 : 64;
@@ -173,7 +174,8 @@ static int enter(struct walk *w, const struct xsprof_profiler_event *e)
 		w->stack = stack;
 		w->room = room;
 	}
-	w->stack[w->depth++] = (struct inside){ .device_ns = w->launched[xsr_index(e)] };
+	launched = xsprof_event_device_elapsed_ns(e) < 0 ? w->launched[xsr_index(e)] : 0;
+	w->stack[w->depth++] = (struct inside){ .device_ns = launched };
 	if (class_of(e) < 0)
 		return 0;
 	row = row_of(w->t, e);
@@ -181,7 +183,7 @@ static int enter(struct walk *w, const struct xsprof_profiler_event *e)
 		return -ENOMEM;
 	row->row.count++;
 	row->row.self_cpu_ns += e->self;
-	row->row.self_device_ns += w->launched[xsr_index(e)];
+	row->row.self_device_ns += launched;
 	row->row.flops += xsprof_event_flops(e);
 	if (!row->open++)
 		row->row.cpu_ns += e->end - e->begin;
@@ -192,9 +194,19 @@ static int leave(struct walk *w, const struct xsprof_profiler_event *e)
 {
 	struct inside in = w->stack[--w->depth];
 	struct xsr_row *row = class_of(e) < 0 ? NULL : row_of(w->t, e);
+	int64_t elapsed = xsprof_event_device_elapsed_ns(e);
 
 	if (!row && class_of(e) >= 0)
 		return -ENOMEM;
+	/* Known by the device's events: what is inside of it lies between them. */
+	if (elapsed >= 0) {
+		uint64_t self = (uint64_t)elapsed > in.device_ns ?
+				(uint64_t)elapsed - in.device_ns : 0;
+
+		row->row.self_device_ns += self;
+		w->t->elapsed_ns += self;
+		in.device_ns = (uint64_t)elapsed;
+	}
 	if (row && !--row->open) {
 		row->row.device_ns += in.device_ns;
 		add(&row->row.cpu_memory, in.cpu_memory);
@@ -346,6 +358,9 @@ static void sum(struct xsprof_table *t)
 		add(&total->self_cpu_memory, row->self_cpu_memory);
 		add(&total->self_device_memory, row->self_device_memory);
 	}
+	/* Of ops that have no rows of what ran there beside them. */
+	total->device_ns += t->elapsed_ns;
+	total->self_device_ns += t->elapsed_ns;
 }
 
 int xsprof_result_table(struct xsprof_result *r, uint32_t by, uint32_t depth, uint32_t sort,

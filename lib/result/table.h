@@ -33,6 +33,7 @@ struct xsr_row {
  * @depth: frames of stacks
  * @index: from a mix of what makes a row to its number, while rows are added
  * @total: of all
+ * @elapsed_ns: on devices, of ops that were measured there by themselves
  * @before: another table of the result
  * @after: the same
  */
@@ -45,6 +46,7 @@ struct xsprof_table {
 	uint32_t		depth;
 	struct xsr_map		index;
 	struct xsprof_table_row	total;
+	uint64_t		elapsed_ns;
 	struct xsprof_table	*before;
 	struct xsprof_table	*after;
 };

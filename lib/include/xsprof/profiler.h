@@ -33,12 +33,14 @@ extern "C" {
  * enum xsprof_profiler_state - what a session does with ops
  * @XSPROF_PROFILER_DISABLED: nothing
  * @XSPROF_PROFILER_CPU: records them
- * @XSPROF_PROFILER_CUDA: records them; of a GPU what its collector gives, where there is one
+ * @XSPROF_PROFILER_CUDA: records them; of a GPU what its collector gives, where there is one, and
+ *	their times by its events, where xsprof_register_device_stubs() has told how
  * @XSPROF_PROFILER_NVTX: gives them to whoever listens to NVTX, and records nothing
  * @XSPROF_PROFILER_ITT: gives them to whoever listens to ITT, and records nothing
  * @XSPROF_PROFILER_PRIVATEUSE1: gives them to the callbacks of a backend, and records nothing
  * @XSPROF_PROFILER_KINETO: records them with all that the configuration asks for
- * @XSPROF_PROFILER_KINETO_GPU_FALLBACK: as KINETO; GPU times come from the backend's callbacks
+ * @XSPROF_PROFILER_KINETO_GPU_FALLBACK: as KINETO; their times on a GPU come by its events, as
+ *	xsprof_register_device_stubs() has told
  * @XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK: the same for a backend of one's own
  * @XSPROF_PROFILER_KINETO_ONDEMAND: as KINETO, of all threads, begun from outside
  */
@@ -167,7 +169,9 @@ XSPROF_API int xsprof_prepare_profiler(const struct xsprof_profiler_config *conf
  * KINETO_ONDEMAND.
  *
  * Return: 0; -EINVAL, -E2BIG as above; -EBUSY: one runs; -EPERM: the environment says that nothing
- * is recorded (XSPROF_BACKEND=none); -ENOSPC, -ENOMEM, -EACCES: no room, or no right, for what is.
+ * is recorded (XSPROF_BACKEND=none); -ENODEV: a state that measures a device by its own events, and
+ * there is none (xsprof_register_device_stubs()); -ENOSPC, -ENOMEM, -EACCES: no room, or no right,
+ * for what is recorded.
  */
 XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *config,
 				      uint32_t activities, uint32_t scopes);
@@ -284,6 +288,56 @@ struct xsprof_profiler_backend {
 
 /* @backend stays the caller's, and must stay; NULL takes it back.  0 or -EINVAL. */
 XSPROF_API int xsprof_profiler_register_backend(const struct xsprof_profiler_backend *backend);
+
+/**
+ * struct xsprof_device_stubs - what a device can tell of itself where nobody collects what runs
+ * @size: sizeof(struct xsprof_device_stubs)
+ * @device_type: of XSPROF_DEVICE(): XSPROF_DEVICE_PRIVATEUSE1 for state
+ *	KINETO_PRIVATEUSE1_FALLBACK, another for KINETO_GPU_FALLBACK and CUDA
+ * @record: an event goes into the stream that is used now; sets @event to it, not NULL, and,
+ *	where they are not NULL, @device to the device's index and @cpu_ns to the host's time.
+ *	0 or -errno
+ * @elapsed: sets @us to the microseconds from one event to another, and waits for both; 0 or -errno
+ * @release: the event is not needed any more
+ * @synchronize: waits for all that the devices were given
+ * @enabled: are there any?  NULL: yes
+ * @on_each_device: calls @op for each device, which is the one in use then; NULL: there is one
+ * @mark: a point for the device's own tool, "__start_profile" and "__stop_profile"; may be NULL
+ * @range_push: an op begins, in state PRIVATEUSE1 where no other backend has it; may be NULL
+ * @range_pop: the innermost op of the thread ends; NULL where @range_push is
+ * @data: passed to all of them
+ *
+ * Each op of a session has an event at its begin and one at its end: its time on the device is
+ * xsprof_event_device_elapsed_ns().  They are called by the threads that run ops, and by who begins
+ * and ends the session; ops inside of them are not measured, and they do not call functions of
+ * sessions.  In such sessions ops are not signal-safe.
+ */
+struct xsprof_device_stubs {
+	size_t		size;
+	uint32_t	device_type;
+	uint32_t	reserved;
+	int		(*record)(void *data, int32_t *device, void **event, int64_t *cpu_ns);
+	int		(*elapsed)(void *data, void *begin, void *end, double *us);
+	void		(*release)(void *data, void *event);
+	void		(*synchronize)(void *data);
+	bool		(*enabled)(void *data);
+	void		(*on_each_device)(void *data, void (*op)(void *arg, int device),
+					  void *arg);
+	void		(*mark)(void *data, const char *name);
+	void		(*range_push)(void *data, const char *name);
+	void		(*range_pop)(void *data);
+	void		*data;
+};
+
+/**
+ * xsprof_register_device_stubs() - times of devices by their own events
+ * @stubs: stays the caller's, and must stay; NULL takes all of them back
+ *
+ * Those of another @device_type stay, as far as they are for another state.
+ *
+ * Return: 0; -EINVAL; -EBUSY: a session uses some.
+ */
+XSPROF_API int xsprof_register_device_stubs(const struct xsprof_device_stubs *stubs);
 
 /* ---- ops ------------------------------------------------------------------------------------ */
 

@@ -184,6 +184,8 @@ public:
 	bool isUserAnnotation() const { return xsprof_event_is_user_annotation(ev); }
 	int64_t nBytes() const { return xsprof_event_nbytes(ev); }
 	uint64_t flops() const { return xsprof_event_flops(ev); }
+	int64_t cudaElapsedUs() const { return xsprof_event_cuda_elapsed_us(ev); }
+	int64_t privateuse1ElapsedUs() const { return xsprof_event_privateuse1_elapsed_us(ev); }
 	std::string moduleHierarchy() const { return xsprof_event_module(ev); }
 	/* As JSON. */
 	std::string shapes() const { return xsprof_event_shapes(ev); }

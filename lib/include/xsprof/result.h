@@ -139,6 +139,13 @@ uint64_t xsprof_event_record_function_id(const struct xsprof_profiler_event *ev)
 uint64_t xsprof_event_correlation_id(const struct xsprof_profiler_event *ev);
 /* Of what an op launched: that op's correlation id. */
 uint64_t xsprof_event_linked_correlation_id(const struct xsprof_profiler_event *ev);
+/*
+ * Of an op its time on a device, by the device's own events (xsprof_register_device_stubs()); -1
+ * where it has none.  The others as other profilers have it: of a GPU, of a backend of one's own.
+ */
+int64_t xsprof_event_device_elapsed_ns(const struct xsprof_profiler_event *ev);
+int64_t xsprof_event_cuda_elapsed_us(const struct xsprof_profiler_event *ev);
+int64_t xsprof_event_privateuse1_elapsed_us(const struct xsprof_profiler_event *ev);
 uint32_t xsprof_event_scope(const struct xsprof_profiler_event *ev);
 bool xsprof_event_is_async(const struct xsprof_profiler_event *ev);
 bool xsprof_event_is_user_annotation(const struct xsprof_profiler_event *ev);
@@ -194,8 +201,8 @@ enum xsprof_table_sort {
  * @count: how many
  * @cpu_ns: time on the host, that of a range inside one of its own name counted once
  * @self_cpu_ns: less what was inside
- * @device_ns: of what they launched on devices
- * @self_device_ns: of what they launched themselves
+ * @device_ns: of what they launched on devices, or what that took by the device's own events
+ * @self_device_ns: of what they launched themselves, or the same less that of ops inside
  * @flops: of them
  * @cpu_memory: bytes allocated less those freed, inside
  * @device_memory: the same

@@ -407,6 +407,7 @@ static inline void xsprof_correlation_pop(uint32_t kind)
 #define XSPROF_DEVICE(type, index) ((uint32_t)(type) << 16 | (uint16_t)(index))
 #define XSPROF_DEVICE_CPU	0u
 #define XSPROF_DEVICE_CUDA	1u
+#define XSPROF_DEVICE_PRIVATEUSE1 20u
 
 /**
  * xsprof_alloc() - memory was allocated

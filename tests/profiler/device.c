@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions that have a device measure ops by its own events.  The device is the test's: its time is
+ * a number that goes on when the test says so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <xsprof/result.h>
+
+#include "../ring/tap.h"
+
+/* What the device has heard. */
+static struct {
+	uint64_t	us;		/* its time */
+	int		events;		/* that nobody has released */
+	int		most;
+	unsigned int	recorded;
+	unsigned int	waits;
+	unsigned int	devices;
+	bool		gone;
+	bool		fails;
+	bool		runs_ops;	/* while it records */
+	char		heard[200];
+} dev;
+
+struct event {
+	uint64_t	us;
+	bool		released;
+};
+
+static void begin_op(const char *name)
+{
+	struct xsprof_op o = { .name = xsprof_name(name), .sequence = XSPROF_NO_SEQUENCE };
+
+	xsprof_op_begin(&o);
+}
+
+static int stub_record(void *data, int32_t *device, void **event, int64_t *cpu_ns)
+{
+	struct event *e = malloc(sizeof(*e));
+	int n;
+
+	CHECK(data == &dev);
+	if (!e || __atomic_load_n(&dev.fails, __ATOMIC_RELAXED)) {
+		free(e);
+		return -EIO;
+	}
+	if (dev.runs_ops) {
+		begin_op("inside");
+		xsprof_op_end();
+	}
+	*e = (struct event){ .us = __atomic_load_n(&dev.us, __ATOMIC_RELAXED) };
+	*event = e;
+	if (device)
+		*device = 1;
+	if (cpu_ns)
+		*cpu_ns = 0;
+	__atomic_add_fetch(&dev.recorded, 1, __ATOMIC_RELAXED);
+	n = __atomic_add_fetch(&dev.events, 1, __ATOMIC_RELAXED);
+	if (n > __atomic_load_n(&dev.most, __ATOMIC_RELAXED))
+		__atomic_store_n(&dev.most, n, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int stub_elapsed(void *data, void *begin, void *end, double *us)
+{
+	const struct event *from = begin, *to = end;
+
+	CHECK(data == &dev && !from->released && !to->released);
+	*us = (double)(to->us - from->us) + 0.25;
+	return 0;
+}
+
+static void stub_release(void *data, void *event)
+{
+	struct event *e = event;
+
+	CHECK(data == &dev && !e->released);
+	e->released = true;
+	free(e);
+	__atomic_sub_fetch(&dev.events, 1, __ATOMIC_RELAXED);
+}
+
+static void stub_synchronize(void *data)
+{
+	CHECK(data == &dev);
+	dev.waits++;
+}
+
+static bool stub_enabled(void *data)
+{
+	CHECK(data == &dev);
+	return !dev.gone;
+}
+
+static void stub_on_each(void *data, void (*call)(void *arg, int device), void *arg)
+{
+	CHECK(data == &dev);
+	for (unsigned int i = 0; i < dev.devices; i++)
+		call(arg, (int)i);
+}
+
+static void stub_say(void *data, const char *text)
+{
+	size_t had = strlen(dev.heard);
+
+	CHECK(data == &dev);
+	snprintf(dev.heard + had, sizeof(dev.heard) - had, "%s", text);
+}
+
+static void stub_pop(void *data)
+{
+	stub_say(data, ".");
+}
+
+static struct xsprof_device_stubs stubs = {
+	.size = sizeof(stubs), .device_type = XSPROF_DEVICE_CUDA, .record = stub_record,
+	.elapsed = stub_elapsed, .release = stub_release, .synchronize = stub_synchronize,
+	.enabled = stub_enabled, .on_each_device = stub_on_each, .mark = stub_say,
+	.range_push = stub_say, .range_pop = stub_pop, .data = &dev,
+};
+
+static int begin(uint32_t state)
+{
+	struct xsprof_profiler_config config = { .size = sizeof(config), .state = state };
+
+	return xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0);
+}
+
+static struct xsprof_result *end(void)
+{
+	struct xsprof_result *r = NULL;
+
+	CHECK_EQ(xsprof_disable_profiler(&r), 0);
+	if (!r)
+		tap_bail("no result");
+	CHECK_EQ(dev.events, 0);
+	return r;
+}
+
+/* The first of that name. */
+static const struct xsprof_profiler_event *find(struct xsprof_result *r, const char *name)
+{
+	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
+		if (!strcmp(xsprof_event_name(xsprof_result_event(r, i)), name))
+			return xsprof_result_event(r, i);
+	tap_bail("there is no %s", name);
+}
+
+static int64_t elapsed(struct xsprof_result *r, const char *name)
+{
+	return xsprof_event_device_elapsed_ns(find(r, name));
+}
+
+static void test_none(void)
+{
+	struct xsprof_device_stubs bad = stubs;
+	struct xsprof_result *r;
+
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), -ENODEV);
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK), -ENODEV);
+	CHECK_EQ(begin(XSPROF_PROFILER_CUDA), 0);
+	begin_op("op");
+	xsprof_op_end();
+	r = end();
+	CHECK_EQ(elapsed(r, "op"), -1);
+	CHECK_EQ(xsprof_event_cuda_elapsed_us(xsprof_result_event(r, 0)), -1);
+	xsprof_result_free(r);
+	bad.size = 8;
+	CHECK_EQ(xsprof_register_device_stubs(&bad), -EINVAL);
+	bad = stubs;
+	bad.record = NULL;
+	CHECK_EQ(xsprof_register_device_stubs(&bad), -EINVAL);
+	bad = stubs;
+	bad.range_pop = NULL;
+	CHECK_EQ(xsprof_register_device_stubs(&bad), -EINVAL);
+	CHECK_EQ(xsprof_register_device_stubs(&stubs), 0);
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), -ENODEV);
+	dev.devices = 2;
+	dev.gone = true;
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), -ENODEV);
+	dev.gone = false;
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK), -ENODEV);
+	tap_result("no stubs, wrong ones, no device: refused");
+}
+
+/* outer takes 7 us, of which inner takes 4, twice the same. */
+static void nested(void)
+{
+	begin_op("outer");
+	dev.us += 2;
+	begin_op("inner");
+	dev.us += 4;
+	xsprof_op_end();
+	dev.us += 1;
+	xsprof_op_end();
+}
+
+static const struct xsprof_table_row *row(const struct xsprof_table *t, const char *name)
+{
+	for (size_t i = 0; i < xsprof_table_nr_rows(t); i++)
+		if (!strcmp(xsprof_table_get_row(t, i)->name, name))
+			return xsprof_table_get_row(t, i);
+	tap_bail("no row of %s", name);
+}
+
+static void check_table(struct xsprof_result *r)
+{
+	struct xsprof_table *t;
+	char *text;
+
+	CHECK_EQ(xsprof_result_table(r, 0, 0, XSPROF_SORT_DEVICE, &t), 0);
+	CHECK_EQ(row(t, "outer")->device_ns, 2 * 7250);
+	CHECK_EQ(row(t, "outer")->self_device_ns, 2 * 3000);
+	CHECK_EQ(row(t, "inner")->device_ns, 2 * 4250);
+	CHECK_EQ(row(t, "inner")->self_device_ns, 2 * 4250);
+	CHECK_EQ(xsprof_table_total(t)->self_device_ns, 2 * 7250);
+	text = xsprof_table_text(t, 0);
+	CHECK(text && strstr(text, "14.500us"));
+	free(text);
+	xsprof_table_free(t);
+}
+
+static void check_file(struct xsprof_result *r)
+{
+	char path[] = "/tmp/xsprof-device.XXXXXX", text[16384];
+	int fd = mkstemp(path);
+	ssize_t n;
+
+	if (fd < 0)
+		tap_bail("%s: %s", path, strerror(errno));
+	close(fd);
+	CHECK_EQ(xsprof_result_save(r, path), 0);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[n < 0 ? 0 : n] = 0;
+	close(fd);
+	unlink(path);
+	CHECK(strstr(text, "\"[device elapsed]\""));
+	CHECK(strstr(text, "\"Elapsed us\":7.25"));
+}
+
+static void test_times(uint32_t state)
+{
+	bool own = state == XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK;
+	const struct xsprof_profiler_event *ev;
+	struct xsprof_result *r;
+
+	memset(dev.heard, 0, sizeof(dev.heard));
+	dev.waits = dev.recorded = 0;
+	dev.runs_ops = true;
+	begin_op("before");
+	CHECK_EQ(begin(state), 0);
+	CHECK_EQ(xsprof_register_device_stubs(NULL), -EBUSY);
+	xsprof_op_end();
+	nested();
+	nested();
+	begin_op("open");
+	r = end();
+	xsprof_op_end();
+	dev.runs_ops = false;
+	/* Each device was warmed up. */
+	CHECK_EQ(dev.recorded, 2 + 4 * 2 + 1);
+	CHECK_EQ(dev.waits, 2);
+	CHECK(!strcmp(dev.heard, "__start_profile__stop_profile"));
+	CHECK_EQ(elapsed(r, "outer"), 7250);
+	CHECK_EQ(elapsed(r, "inner"), 4250);
+	CHECK_EQ(elapsed(r, "open"), -1);
+	/* Ops of a device's own library are its own affair. */
+	CHECK_EQ(elapsed(r, "inside"), -1);
+	ev = find(r, "outer");
+	CHECK_EQ(xsprof_event_cuda_elapsed_us(ev), own ? -1 : 7);
+	CHECK_EQ(xsprof_event_privateuse1_elapsed_us(ev), own ? 7 : -1);
+	CHECK_EQ(xsprof_event_device_type(ev), XSPROF_DEVICE_CPU);
+	check_table(r);
+	check_file(r);
+	xsprof_result_free(r);
+}
+
+/* Toggled off, of a scope that is not wanted, and of a device that fails: no time. */
+static void test_left_out(void)
+{
+	struct xsprof_profiler_config config = { .size = sizeof(config),
+						 .state = XSPROF_PROFILER_KINETO_GPU_FALLBACK };
+	struct xsprof_op user = { .name = xsprof_name("user"), .sequence = -1,
+				  .scope = XSPROF_OP_USER_SCOPE };
+	struct xsprof_result *r;
+
+	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), XSPROF_OP(FUNCTION)), 0);
+	begin_op("a");
+	xsprof_op_begin(&user);
+	dev.us += 1;
+	begin_op("b");
+	CHECK_EQ(xsprof_toggle_collection(false, 0), 0);
+	begin_op("left out");
+	CHECK_EQ(xsprof_toggle_collection(true, 0), 0);
+	dev.us += 1;
+	xsprof_op_end();
+	dev.us += 1;
+	xsprof_op_end();
+	xsprof_op_end();
+	dev.fails = true;
+	begin_op("c");
+	xsprof_op_end();
+	dev.fails = false;
+	begin_op("d");
+	dev.fails = true;
+	xsprof_op_end();
+	dev.fails = false;
+	xsprof_op_end();
+	r = end();
+	CHECK_EQ(xsprof_result_nr_events(r), 4);
+	CHECK_EQ(elapsed(r, "a"), 3250);
+	CHECK_EQ(elapsed(r, "b"), 2250);
+	CHECK_EQ(elapsed(r, "c"), -1);
+	CHECK_EQ(elapsed(r, "d"), -1);
+	xsprof_result_free(r);
+	tap_result("ops without a time are in nobody's way");
+}
+
+/* What was open at the end of a session is not of the next, whatever measures it. */
+static void test_open(void)
+{
+	static const uint32_t states[] = { XSPROF_PROFILER_KINETO,
+					   XSPROF_PROFILER_KINETO_GPU_FALLBACK };
+	struct xsprof_result *r;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		CHECK_EQ(begin(states[i]), 0);
+		begin_op("around");
+		r = end();
+		CHECK_EQ(xsprof_result_nr_events(r), 1);
+		CHECK(xsprof_event_unfinished(find(r, "around")));
+		xsprof_result_free(r);
+		xsprof_op_end();
+		CHECK_EQ(begin(states[i]), 0);
+		begin_op("next");
+		xsprof_op_end();
+		r = end();
+		CHECK_EQ(xsprof_result_nr_events(r), 1);
+		CHECK(!xsprof_event_unfinished(find(r, "next")));
+		xsprof_result_free(r);
+	}
+	tap_result("an op that is open at the end of a session is not of the next");
+}
+
+/* ---- many ----------------------------------------------------------------------------------- */
+
+#define THREADS	8u
+#define EACH	1500u
+#define DEEP	100u
+
+static void deep(unsigned int n)
+{
+	begin_op("deep");
+	if (n)
+		deep(n - 1);
+	xsprof_op_end();
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	CHECK_EQ(xsprof_enable_profiler_in_child_thread(), 0);
+	for (unsigned int i = 0; i < EACH; i++) {
+		begin_op("many");
+		xsprof_op_end();
+	}
+	deep(DEEP - 1);
+	return NULL;
+}
+
+static void test_many(void)
+{
+	unsigned int have = 0, n = THREADS * (EACH + DEEP);
+	struct xsprof_result *r;
+	pthread_t thread[THREADS];
+
+	dev.most = 0;
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), 0);
+	for (unsigned int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, work, NULL))
+			tap_bail("no threads");
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	r = end();
+	CHECK_EQ(xsprof_result_nr_events(r), n);
+	for (unsigned int i = 0; i < n; i++)
+		have += xsprof_event_device_elapsed_ns(xsprof_result_event(r, i)) == 250;
+	CHECK_EQ(have, n);
+	/* Those of ops that have ended are not kept for ever. */
+	CHECK(dev.most < (int)(2 * (4096 + THREADS * DEEP)));
+	xsprof_result_free(r);
+	tap_result("threads, deep ones, more than are kept back");
+}
+
+/* The session ends while others are in the middle of ops; and a child has none of it. */
+static void *rush(void *stop)
+{
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
+		(void)xsprof_enable_profiler_in_child_thread();
+		deep(3);
+	}
+	return NULL;
+}
+
+static void test_end(void)
+{
+	bool stop = false;
+	pthread_t thread[2];
+	int status;
+	pid_t pid;
+
+	for (unsigned int i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, rush, &stop))
+			tap_bail("no threads");
+	for (unsigned int i = 0; i < 50; i++) {
+		CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), 0);
+		deep(3);
+		CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+		CHECK_EQ(dev.events, 0);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), 0);
+	begin_op("parent");
+	pid = fork();
+	if (!pid) {
+		unsigned int had = dev.recorded;
+
+		xsprof_op_end();
+		deep(3);
+		_exit(dev.recorded != had || xsprof_register_device_stubs(NULL));
+	}
+	if (waitpid(pid, &status, 0) != pid)
+		tap_bail("fork: %s", strerror(errno));
+	CHECK_EQ(status, 0);
+	xsprof_op_end();
+	xsprof_result_free(end());
+	tap_result("sessions end while ops run, and in a forked child");
+}
+
+static void test_ranges(void)
+{
+	memset(dev.heard, 0, sizeof(dev.heard));
+	CHECK_EQ(begin(XSPROF_PROFILER_PRIVATEUSE1), 0);
+	nested();
+	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	CHECK(!strcmp(dev.heard, "outerinner.."));
+	tap_result("state PRIVATEUSE1 gives ops to the stubs where nobody else has them");
+}
+
+int main(void)
+{
+	struct xsprof_device_stubs own = stubs;
+
+	test_none();
+	test_times(XSPROF_PROFILER_KINETO_GPU_FALLBACK);
+	tap_result("KINETO_GPU_FALLBACK: times of ops, sums of them, in files");
+	test_times(XSPROF_PROFILER_CUDA);
+	tap_result("the same in state CUDA");
+	test_left_out();
+	test_open();
+	test_many();
+	test_end();
+	CHECK_EQ(xsprof_register_device_stubs(NULL), 0);
+	own.device_type = XSPROF_DEVICE_PRIVATEUSE1;
+	CHECK_EQ(xsprof_register_device_stubs(&own), 0);
+	CHECK_EQ(begin(XSPROF_PROFILER_KINETO_GPU_FALLBACK), -ENODEV);
+	test_times(XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK);
+	tap_result("KINETO_PRIVATEUSE1_FALLBACK");
+	test_ranges();
+	return tap_done();
+}
