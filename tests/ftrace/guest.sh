@@ -32,6 +32,7 @@ for clock in default mono_raw mono boot; do
 	./order p.data "$pairs" >out 2>err
 	read -r writes wrong worst bound <out
 	echo "# $clock: $writes writes, $wrong out of order, worst $worst ns, bound $bound ns"
+	echo "# $clock: $(sed -n 2p out)"
 	[ "$writes" = "$pairs" ]
 	result "$clock: all of them are there" $?
 	[ "$wrong" = 0 ]

@@ -90,6 +90,7 @@ for clock in x86-tsc mono_raw mono boot; do
 	run "$order" p.data $n
 	read -r writes wrong worst bound <out
 	echo "# $clock: $writes writes, $wrong out of order, the worst $worst ns, bound $bound ns"
+	echo "# $clock: $(sed -n 2p out)"
 	is "$clock: all of them are there" "$writes" $n
 	is "$clock: none out of order beyond the bound" "$wrong" 0
 	ok "$clock: the bound is below a microsecond" test "$bound" -lt 1000
