@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "out/chrome.h"
+#include "out/sched.h"
 #include "tool.h"
 
 /* Viewers tell the text by this line, whichever tracer it was. */
@@ -48,21 +49,20 @@ static char *put_padded(char *p, const char *s, size_t len, size_t width)
 	return p + len;
 }
 
-static char *put_task(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+static char *put_task(char *p, const char *comm, uint32_t tid, uint32_t tgid)
 {
-	const char *comm = xsp_kernel_comm(out->kernel, ev->tid);
 	char text[63 * XSP_ESCAPE_MAX], *end;
 
 	end = xsp_escape_text(text, comm, strnlen(comm, 63));
 	p = put_padded(p, text, (size_t)(end - text), 16);
 	*p++ = '-';
-	end = put_u32(p, ev->tid);
+	end = put_u32(p, tid);
 	while (end - p < 7)
 		*end++ = ' ';
 	p = put_lit(end, " (");
-	if (!ev->pid)
+	if (!tgid)
 		return put_lit(p, "-------) ");
-	end = put_u32(text, ev->pid);
+	end = put_u32(text, tgid);
 	p = put_padded(p, text, (size_t)(end - text), 7);
 	return put_lit(p, ") ");
 }
@@ -100,27 +100,35 @@ static char *put_name(const struct xsp_kernel_kind *kind, char *info, char *end)
 	return end + kind->name_len + 2;
 }
 
-static char *put_line(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+/* What follows the task: CPU, flags, time. */
+static char *put_when(struct xsp_out *out, const struct xsprof_event *ev, uint32_t flags, char *p)
 {
 	uint64_t micros = chrome_rel(out, ev->ns) / 1000;
-	const struct xsp_kernel_kind *kind;
 	char text[XSP_PUT_MAX], *end;
 
-	if (ev->type == XSPROF_EV_LOST)
-		return put_lost(ev, p);
-	kind = xsp_kernel_kind(out->kernel, ev);
-	p = put_task(out, ev, p);
 	*p++ = '[';
 	p = ev->cpu < 1000 ? put_d3(p, (uint32_t)ev->cpu) : put_u32(p, (uint32_t)ev->cpu);
 	p = put_lit(p, "] ");
-	p = put_flags(p, ev->aux);
+	p = put_flags(p, flags);
 	*p++ = ' ';
 	end = put_u64(text, micros / 1000000);
 	p = put_padded(p, text, (size_t)(end - text), 5);
 	*p++ = '.';
 	p = put_d3(p, (uint32_t)(micros / 1000 % 1000));
 	p = put_d3(p, (uint32_t)(micros % 1000));
-	p = put_lit(p, ": ");
+	return put_lit(p, ": ");
+}
+
+static char *put_line(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const struct xsp_kernel_kind *kind;
+	char *end;
+
+	if (ev->type == XSPROF_EV_LOST)
+		return put_lost(ev, p);
+	kind = xsp_kernel_kind(out->kernel, ev);
+	p = put_task(p, xsp_kernel_comm(out->kernel, ev->tid), ev->tid, ev->pid);
+	p = put_when(out, ev, ev->aux, p);
 	end = xsp_kernel_info(out->kernel, ev, p);
 	return names_itself(kind, p, end) ? end : put_name(kind, p, end);
 }
@@ -139,11 +147,11 @@ static void failed(struct xsp_out *out, int err)
 
 _Static_assert((2 + 2 * XSP_ESCAPE_MAX) * XSP_KERNEL_ROOM <= XSP_SCRATCH, "a line and its JSON");
 
-void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
+/* The line is at the begin of the scratch; behind it goes what JSON makes of it. */
+static void keep_line(struct xsp_out *out, char *end)
 {
+	char *line = out->scratch, *json = out->scratch + 2 * XSP_KERNEL_ROOM;
 	struct chrome *chrome = out->priv;
-	/* The line at first, then what JSON makes of it. */
-	char *line = out->scratch, *json = out->scratch + 2 * XSP_KERNEL_ROOM, *end;
 	int err;
 
 	if (!chrome->spool) {
@@ -153,12 +161,83 @@ void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 			return;
 		}
 	}
-	end = put_line(out, ev, line);
 	end = put_lit(xsp_escape_json(json, line, (size_t)(end - line), NULL), "\\n");
 	err = xsp_spool_put(chrome->spool, json, (size_t)(end - json));
 	if (err)
 		failed(out, err);
 	chrome->kernel_lines++;
+}
+
+void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	keep_line(out, put_line(out, ev, out->scratch));
+}
+
+/* ---- the module's records of the scheduler -------------------------------------------------- */
+
+static char *put_words(char *p, const char *key, const char *comm)
+{
+	p = stpcpy(p, key);
+	return *comm ? xsp_escape_text(p, comm, strlen(comm)) : put_lit(p, "<...>");
+}
+
+static char *put_pid(char *p, const char *key, const struct xsp_task *task)
+{
+	return put_u32(stpcpy(p, key), task->tid);
+}
+
+/* As the kernel prints it, for readers that know its lines by heart. */
+static char *put_sched(const struct xsp_sched_event *e, uint32_t cpu, char *p)
+{
+	if (e->kind == XSP_SCHED_SWITCH) {
+		p = put_words(put_lit(p, "sched_switch: "), "prev_comm=", e->by.comm);
+		p = put_u32(stpcpy(put_pid(p, " prev_pid=", &e->by), " prev_prio="),
+			    XSP_SCHED_PRIO);
+		p = put_lit(p, " prev_state=");
+		*p++ = e->state;
+		if (e->preempted)
+			*p++ = '+';
+		p = put_words(p, " ==> next_comm=", e->task.comm);
+		return put_u32(stpcpy(put_pid(p, " next_pid=", &e->task), " next_prio="),
+			       XSP_SCHED_PRIO);
+	}
+	p = e->kind == XSP_SCHED_MIGRATE ? put_lit(p, "sched_migrate_task: ") :
+	    e->kind == XSP_SCHED_WAKING ? put_lit(p, "sched_waking: ") :
+					  put_lit(p, "sched_wakeup_new: ");
+	p = put_pid(put_words(p, "comm=", e->task.comm), " pid=", &e->task);
+	p = put_u32(put_lit(p, " prio="), XSP_SCHED_PRIO);
+	if (e->kind == XSP_SCHED_MIGRATE)
+		return put_u32(put_lit(put_u32(put_lit(p, " orig_cpu="), e->from),
+				       " dest_cpu="), e->to);
+	p = put_lit(p, " target_cpu=");
+	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);
+}
+
+bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct chrome *chrome = out->priv;
+	struct xsp_sched_event e;
+	uint32_t pid = 0;
+	char *p;
+
+	if (out->kernel || (uint32_t)ev->cpu >= XSP_SCHED_CPUS)
+		return false;
+	if (!chrome->sched && xsp_sched_new(&chrome->sched)) {
+		failed(out, -ENOMEM);
+		return true;
+	}
+	xsp_sched_take(chrome->sched, out->trace, ev, &e);
+	if (e.kind == XSP_SCHED_SAID) {
+		out->merged++;
+		return true;
+	}
+	/* The process has the number that its other events have. */
+	if (e.by.own)
+		pid = chrome_pid(out, ev->producer, e.by.tgid);
+	p = put_task(out->scratch, !e.by.tid ? "<idle>" : *e.by.comm ? e.by.comm : "<...>",
+		     e.by.tid, pid);
+	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, put_when(out, ev, 0, p)));
+	return true;
 }
 
 void chrome_kernel_end(struct xsp_out *out)

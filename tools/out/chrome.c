@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "out/chrome.h"
+#include "out/sched.h"
 
 static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
 {
@@ -339,6 +340,8 @@ static void put_sched(struct xsp_out *out, const struct xsp_view *view)
 	const struct xsprof_event *ev = view->ev;
 	struct xsp_view on = *view;
 
+	if (chrome_sched_event(out, ev))
+		return;
 	on.thread = chrome_lane(out, ev, CHROME_SCHED, ev->tid, ev->ns, ev->ns);
 	if (!on.thread)
 		on.thread = view->thread;
@@ -389,6 +392,8 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		put_sched(out, view);
 		break;
 	case XSPROF_EV_LOST:
+		if (((struct chrome *)out->priv)->sched)
+			xsp_sched_lost(((struct chrome *)out->priv)->sched, view->ev->cpu);
 		put_instant(out, view, 'g', NULL);
 		break;
 	case XSPROF_REC_STEP:
@@ -429,6 +434,7 @@ static void chrome_finish(struct xsp_out *out)
 	chrome_process_names(out);
 	chrome_end(out);
 	xsp_spool_free(chrome->spool);
+	xsp_sched_free(chrome->sched);
 	free(chrome->processes);
 	free(chrome->used);
 	free(chrome);

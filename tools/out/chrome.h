@@ -36,6 +36,7 @@ struct chrome_process {
  * @to_async: ranges drawn as async ones because no track had room
  * @spool: lines of the kernel's tracer, NULL before there is one
  * @kernel_lines: how many
+ * @sched: the module's records of the scheduler, NULL without
  * @spool_failed: and it was told
  */
 struct chrome {
@@ -49,6 +50,7 @@ struct chrome {
 	uint64_t		to_async;
 	struct xsp_spool	*spool;
 	uint64_t		kernel_lines;
+	struct xsp_sched	*sched;
 	bool			spool_failed;
 };
 
@@ -92,6 +94,8 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 
 /* chrome-kernel.c: an event, and at the end, behind otherData, what became of all. */
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+/* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
+bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
 void chrome_kernel_end(struct xsp_out *out);
 
 #endif /* XSPROF_OUT_CHROME_H */

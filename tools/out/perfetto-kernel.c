@@ -4,8 +4,7 @@
  * draw what ran where.  Kinds that Perfetto knows get their own message, all others one that
  * names each field.
  *
- * A CPU's events are collected until there are enough for a bundle.  Their times are of
- * CLOCK_BOOTTIME: that is how a bundle is read.
+ * perfetto-bundle.c collects them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,18 +12,12 @@
 #include "out/kernel-field.h"
 #include "out/perfetto.h"
 
-#define BUNDLE		(16u << 10)	/* bytes of events in one */
-#define CPUS		64u		/* bundles under way at once */
-#define CPU_LIMIT	1024u		/* readers refuse others */
-#define WAIT_NS		1000000000u	/* the most that an event waits for its bundle */
 #define TEXT_MAX	2048u		/* of a field: beyond it is cut */
 #define EVENT_MAX	(256u << 10)	/* of an event: fields beyond are left out */
-#define TASKS		(4u << 20)	/* tids end there */
 #define FIELDS		7u
 
-/* Field numbers in FtraceEventBundle, FtraceEvent and GenericFtraceEvent. */
-enum { B_CPU = 1, B_EVENT = 2, B_LOST = 3 };
-enum { E_TIMESTAMP = 1, E_PID = 2, E_GENERIC = 327 };
+/* Field numbers in FtraceEvent and GenericFtraceEvent. */
+enum { E_GENERIC = 327 };
 enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 = 5 };
 
 /* A kind that has a message of its own: its number, and which field of it a field is. */
@@ -105,32 +98,10 @@ struct kind {
 	struct field				fields[FIELDS];
 };
 
-struct bundle {
-	int32_t		cpu;		/* -1: none */
-	bool		lost;		/* events before it */
-	uint32_t	used;
-	uint64_t	first_ns;
-	char		data[BUNDLE];
-};
-
 struct pf_kernel {
 	struct kind	**kinds;	/* by id, made when they are met */
-	uint8_t		*told;		/* bits: tasks whose process was told */
-	uint64_t	written;
-	uint64_t	left_out;
 	struct kind	generic;
-	struct bundle	bundles[CPUS];
 };
-
-uint64_t pf_kernel_left_out(const struct perfetto *pf)
-{
-	return pf->kernel ? pf->kernel->left_out : 0;
-}
-
-uint64_t pf_kernel_written(const struct perfetto *pf)
-{
-	return pf->kernel ? pf->kernel->written : 0;
-}
 
 static struct pf_kernel *new_kernel(void)
 {
@@ -139,11 +110,8 @@ static struct pf_kernel *new_kernel(void)
 	if (!k)
 		return NULL;
 	k->kinds = calloc(UINT16_MAX + 1, sizeof(*k->kinds));
-	k->told = calloc(TASKS / 8, 1);
 	k->generic.number = E_GENERIC;
-	for (uint32_t i = 0; i < CPUS; i++)
-		k->bundles[i].cpu = -1;
-	if (k->kinds && k->told)
+	if (k->kinds)
 		return k;
 	pf_kernel_free(k);
 	return NULL;
@@ -156,7 +124,6 @@ void pf_kernel_free(struct pf_kernel *k)
 	for (uint32_t i = 0; k->kinds && i <= UINT16_MAX; i++)
 		free(k->kinds[i]);
 	free(k->kinds);
-	free(k->told);
 	free(k);
 }
 
@@ -339,12 +306,9 @@ static char *put_generic(struct xsp_out *out, const struct xsprof_event *ev, cha
 static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 		       const struct kind *kind, char *p)
 {
-	char *event = wire_open(p, B_EVENT), *message;
+	char *message, *event = pf_open_kernel(out, ev->ns, ev->tid, kind->number, p, &message);
 
-	/* Readers are quickest with these two in front. */
-	p = wire_u64(event, E_TIMESTAMP, ev->ns + pf_of(out)->boot_off);
-	p = wire_u64(p, E_PID, ev->tid);
-	message = p = wire_open(p, kind->number);
+	p = message;
 	if (kind->number == E_GENERIC) {
 		p = put_generic(out, ev, p);
 	} else if (ev->rec_size >= kind->least) {
@@ -357,114 +321,14 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	return wire_close(event, wire_close(message, p));
 }
 
-/* ---- bundles ------------------------------------------------------------------------------- */
-
-static void put_bundle(struct xsp_out *out, const struct bundle *b, const char *data, size_t len)
+/* Which process a task is of: its name comes with the events. */
+static void tell_task(struct xsp_out *out, uint32_t tid, uint64_t ns)
 {
-	char head[6 * WIRE_MAX], inner[4 * WIRE_MAX], *p, *q;
+	uint32_t tgid = pf_is_told(out, tid) ? 0 : xsprof_trace_tgid(out->trace, tid);
 
-	q = wire_u64(inner, B_CPU, (uint32_t)b->cpu);
-	if (b->lost)
-		q = wire_u64(q, B_LOST, 1);
-	p = wire_u64(head, PF_SEQUENCE, PF_KERNEL);
-	p = wire_varint(p, PF_FTRACE_EVENTS << 3 | 2);
-	p = wire_varint(p, len + (size_t)(q - inner));
-	memcpy(p, inner, (size_t)(q - inner));
-	p += q - inner;
-	/* The packet's own length is known now. */
-	q = wire_varint(inner, PF_TRACE_PACKET << 3 | 2);
-	q = wire_varint(q, len + (size_t)(p - head));
-	xsp_buf_put(&out->buf, inner, (size_t)(q - inner));
-	xsp_buf_put(&out->buf, head, (size_t)(p - head));
-	xsp_buf_put(&out->buf, data, len);
-}
-
-static void flush(struct xsp_out *out, struct bundle *b)
-{
-	if (b->cpu < 0 || (!b->used && !b->lost))
-		return;
-	put_bundle(out, b, b->data, b->used);
-	b->used = 0;
-	b->lost = false;
-}
-
-static struct bundle *bundle_of(struct xsp_out *out, struct pf_kernel *k, int32_t cpu)
-{
-	struct bundle *b = &k->bundles[(uint32_t)cpu % CPUS];
-
-	if (b->cpu != cpu) {
-		flush(out, b);
-		b->cpu = cpu;
-	}
-	return b;
-}
-
-static void add(struct xsp_out *out, struct bundle *b, uint64_t ns, const char *data, size_t len)
-{
-	if (b->used + len > BUNDLE || (b->used && ns - b->first_ns > WAIT_NS))
-		flush(out, b);
-	if (len > BUNDLE) {
-		put_bundle(out, b, data, len);
-		b->lost = false;
-		return;
-	}
-	if (!b->used)
-		b->first_ns = ns;
-	memcpy(b->data + b->used, data, len);
-	b->used += (uint32_t)len;
-}
-
-/* ---- tasks --------------------------------------------------------------------------------- */
-
-/* Which process a task is of, once: its name comes with the events. */
-static void __attribute__((noinline)) tell_new_task(struct xsp_out *out, struct pf_kernel *k,
-						    uint32_t tid, uint64_t ns)
-{
-	Pf__ProcessTree__Process process = PF__PROCESS_TREE__PROCESS__INIT, *processes = &process;
-	Pf__ProcessTree__Thread thread = PF__PROCESS_TREE__THREAD__INIT, *threads = &thread;
-	Pf__ProcessTree tree = PF__PROCESS_TREE__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
-	char *at = out->scratch, *command;
-	const char *comm, *leader;
-	uint32_t tgid;
-
-	k->told[tid / 8] |= (uint8_t)(1u << tid % 8);
-	tgid = xsprof_trace_tgid(out->trace, tid);
-	if (!tgid)
-		return;
-	comm = xsprof_trace_comm(out->trace, tid);
-	leader = xsprof_trace_comm(out->trace, tgid);
-	thread.has_tid = true;
-	thread.tid = (int32_t)tid;
-	thread.has_tgid = true;
-	thread.tgid = (int32_t)tgid;
-	if (*comm)
-		thread.name = pf_text(&at, comm, strnlen(comm, 64));
-	process.has_pid = true;
-	process.pid = (int32_t)tgid;
-	if (*leader) {
-		command = pf_text(&at, leader, strnlen(leader, 64));
-		process.n_cmdline = 1;
-		process.cmdline = &command;
-	}
-	tree.n_processes = 1;
-	tree.processes = &processes;
-	tree.n_threads = 1;
-	tree.threads = &threads;
-	packet.has_timestamp = true;
-	packet.timestamp = ns;
-	packet.has_timestamp_clock_id = true;
-	packet.timestamp_clock_id = PF_MONOTONIC;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_KERNEL;
-	packet.process_tree = &tree;
-	pf_put(out, &packet);
-}
-
-static inline void tell_task(struct xsp_out *out, struct pf_kernel *k, uint32_t tid, uint64_t ns)
-{
-	if (__builtin_expect(tid && tid < TASKS && !(k->told[tid / 8] & 1u << tid % 8), 0))
-		tell_new_task(out, k, tid, ns);
+	if (tgid)
+		pf_tell_task(out, tid, tgid, xsprof_trace_comm(out->trace, tid),
+			     xsprof_trace_comm(out->trace, tgid), ns);
 }
 
 /* ---- the format's --------------------------------------------------------------------------- */
@@ -473,39 +337,25 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct perfetto *pf = pf_of(out);
 	const struct kind *kind;
-	struct bundle *b;
 	uint64_t task;
 	char *end;
 
+	if (ev->type == XSPROF_EV_LOST) {
+		pf_bundle_lost(out, ev->cpu);
+		return;
+	}
+	if (!pf_bundle_takes(out, ev->cpu))
+		return;
 	if (!pf->kernel)
 		pf->kernel = new_kernel();
 	if (!pf->kernel) {
 		out->buf.err = ENOMEM;
 		return;
 	}
-	if ((uint32_t)ev->cpu >= CPU_LIMIT) {
-		pf->kernel->left_out += ev->type != XSPROF_EV_LOST;
-		return;
-	}
-	b = bundle_of(out, pf->kernel, ev->cpu);
-	if (ev->type == XSPROF_EV_LOST) {
-		flush(out, b);
-		b->lost = true;
-		return;
-	}
 	kind = kind_of(out, pf->kernel, ev);
-	tell_task(out, pf->kernel, ev->tid, ev->ns);
-	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task < TASKS)
-		tell_task(out, pf->kernel, (uint32_t)task, ev->ns);
+	tell_task(out, ev->tid, ev->ns);
+	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task <= UINT32_MAX)
+		tell_task(out, (uint32_t)task, ev->ns);
 	end = put_event(out, ev, kind, out->scratch);
-	add(out, b, ev->ns, out->scratch, (size_t)(end - out->scratch));
-	pf->kernel->written++;
-}
-
-void pf_kernel_finish(struct xsp_out *out)
-{
-	struct pf_kernel *k = pf_of(out)->kernel;
-
-	for (uint32_t i = 0; k && i < CPUS; i++)
-		flush(out, &k->bundles[i]);
+	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
 }

@@ -14,6 +14,7 @@
 
 #include "out/perfetto.h"
 #include "out/put.h"
+#include "out/sched.h"
 
 /* What an event is on its track. */
 enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
@@ -394,7 +395,13 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_REC_ARGS:
 		put_args(out, view);
 		break;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		if (!pf_sched_event(out, ev))
+			put_instant(out, view, 0, NULL, NULL);
+		break;
 	case XSPROF_EV_LOST:
+		if (pf_of(out)->sched)
+			xsp_sched_lost(pf_of(out)->sched, ev->cpu);
 		put_lost(out, ev);
 		break;
 	case XSPROF_REC_STEP:
@@ -444,10 +451,12 @@ static void perfetto_finish(struct xsp_out *out)
 	if (!pf->begun)
 		pf_begin(out);
 	pf_async_finish(out, close_async);
-	pf_kernel_finish(out);
+	pf_bundles_finish(out);
 	pf_process_names(out);
 	pf_end(out);
 	pf_kernel_free(pf->kernel);
+	xsp_sched_free(pf->sched);
+	free(pf->bundles);
 	free(pf->asyncs);
 	free(pf);
 	out->priv = NULL;

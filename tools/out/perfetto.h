@@ -71,6 +71,7 @@ enum pf_interned {
 #define PF_NAMES	16384u	/* places; three quarters of them are used */
 
 struct pf_async;
+struct pf_bundles;
 struct pf_kernel;
 
 /**
@@ -83,7 +84,10 @@ struct pf_kernel;
  * @named: bits: with their names
  * @asyncs: open ranges by id
  * @nr_asyncs: how many ids
- * @kernel: NULL without events of the kernel
+ * @kernel: NULL without events of the kernel's tracer
+ * @bundles: what is drawn of CPUs, NULL while there is nothing
+ * @sched: the module's records of the scheduler, NULL without
+ * @left_out: events of CPUs that readers refuse
  * @next_sync: the next sync point of the trace to look at
  * @next_ns: its time; later events have a snapshot of the clocks before them
  * @last_ns: CLOCK_MONOTONIC of the latest snapshot
@@ -103,6 +107,9 @@ struct perfetto {
 	struct pf_async		*asyncs;
 	uint32_t		nr_asyncs;
 	struct pf_kernel	*kernel;
+	struct pf_bundles	*bundles;
+	struct xsp_sched	*sched;
+	uint64_t		left_out;
 	uint32_t		next_sync;
 	uint64_t		next_ns;
 	uint64_t		last_ns;
@@ -197,13 +204,30 @@ char *pf_arg_u64(char *p, const char *name, uint64_t v);
 char *pf_arg_text(char *p, const char *name, const char *s, size_t len);
 char *pf_arg_true(char *p, const char *name);
 
-/* ---- perfetto-kernel.c --------------------------------------------------------------------- */
+/* ---- perfetto-kernel.c, perfetto-sched.c --------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
-void pf_kernel_finish(struct xsp_out *out);
 void pf_kernel_free(struct pf_kernel *kernel);
-/* Events that readers would refuse. */
-uint64_t pf_kernel_left_out(const struct perfetto *pf);
+/* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
+bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
+
+/* ---- perfetto-bundle.c --------------------------------------------------------------------- */
+
+/*
+ * Begins an event of kind @number at @p; @message is where its fields go, and the event ends as
+ * wire_close(event, wire_close(message, p)).
+ */
+char *pf_open_kernel(struct xsp_out *out, uint64_t ns, uint32_t tid, uint32_t number, char *p,
+		     char **message);
+/* Return: false when readers refuse that CPU: the event is left out, and counted. */
+bool pf_bundle_takes(struct xsp_out *out, int32_t cpu);
+void pf_bundle_add(struct xsp_out *out, int32_t cpu, uint64_t ns, const char *data, size_t len);
+void pf_bundle_lost(struct xsp_out *out, int32_t cpu);
+void pf_bundles_finish(struct xsp_out *out);
+/* Says which process a task is of, once: ask first. */
+bool pf_is_told(struct xsp_out *out, uint32_t tid);
+void pf_tell_task(struct xsp_out *out, uint32_t tid, uint32_t tgid, const char *comm,
+		  const char *leader, uint64_t ns);
 uint64_t pf_kernel_written(const struct perfetto *pf);
 
 /* ---- perfetto-meta.c ----------------------------------------------------------------------- */
