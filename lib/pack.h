@@ -42,7 +42,8 @@ static inline void xsp_pack_write(struct xsp_pack *p, bool more)
 	unsigned int slots = (unsigned int)((p->used + 16 + XSPROF_SLOT_SIZE - 1) /
 					    XSPROF_SLOT_SIZE);
 
-	memset((char *)p->word + p->used, 0, slots * XSPROF_SLOT_SIZE - 16 - p->used);
+	if (!(p->used & 16))
+		p->word[p->used / 8] = p->word[p->used / 8 + 1] = 0;
 	xsp_put_slow(p->hdr | (uint64_t)slots << 40 |
 		     (uint64_t)(more ? XSPROF_RECF_MORE : 0) << 44, p->word, slots, 0);
 	p->records++;

@@ -10,6 +10,8 @@
 #define TENSOR_ROOM	(sizeof(((struct xsp_pack *)0)->word) - 16 - \
 			 sizeof(struct xsprof_arg) - sizeof(struct xsprof_tensor_arg))
 #define MOST_DIMS	24u
+/* Those of nearly all: what put_narrow() can do, and fits any record. */
+#define FEW_DIMS	7u
 
 struct xsp_ops xsp_ops;
 
@@ -96,53 +98,101 @@ static XSP_ASIDE bool pack_odd(struct xsp_pack *p, xsprof_name_t key,
 	return true;
 }
 
+/* Four numbers as they come, and as they are kept. */
+typedef int64_t four_wide __attribute__((vector_size(32)));
+typedef int32_t four __attribute__((vector_size(16)));
+
+/* Numbers of 4 bytes from a word's begin on.  Return: behind the last word of them. */
+static inline __attribute__((always_inline)) uint64_t *
+put_narrow(uint64_t *to, const int64_t *v, uint32_t n, uint64_t *all)
+{
+	if (n & 4) {
+		four_wide wide;
+		four narrow;
+
+		memcpy(&wide, v, sizeof(wide));
+		narrow = __builtin_convertvector(wide, four);
+		memcpy(to, &narrow, sizeof(narrow));
+		*all |= (uint64_t)(v[0] | v[1] | v[2] | v[3]);
+		v += 4;
+		to += 2;
+	}
+	if (n & 2) {
+		*all |= (uint64_t)(v[0] | v[1]);
+		*to++ = (uint32_t)v[0] | (uint64_t)v[1] << 32;
+		v += 2;
+	}
+	if (n & 1) {
+		*all |= (uint64_t)v[0];
+		*to++ = (uint32_t)v[0];
+	}
+	return to;
+}
+
+/* The same behind an odd number of them. */
+static inline uint64_t *put_behind(uint64_t *to, const int64_t *v, uint32_t n, uint64_t *all)
+{
+	*all |= (uint64_t)v[0];
+	to[-1] |= (uint64_t)v[0] << 32;
+	return put_narrow(to, v + 1, n - 1, all);
+}
+
 /*
  * Straight into the record, with numbers of 4 bytes: this is what an op with inputs costs.  What
  * was written of one that turns out to have larger ones is written over.
  */
-static inline bool pack_tensor(struct xsp_pack *p, xsprof_name_t key,
-			       const struct xsprof_tensor *t)
+static inline __attribute__((always_inline)) bool
+pack_tensor(struct xsp_pack *p, xsprof_name_t key, const struct xsprof_tensor *t)
 {
-	uint32_t n = t->ndim, fixed = t->storage_id ? 24 : 0, lists = !!t->sizes + !!t->strides;
-	uint32_t len = (uint32_t)sizeof(struct xsprof_tensor_arg) + fixed + lists * n * 4, *to;
-	size_t padded = (len + 15ul) & ~15ul;
-	struct xsprof_tensor_arg *raw;
-	struct xsprof_arg *arg;
-	uint64_t all = 0;
+	const int64_t *sizes = t->sizes, *strides = t->strides;
+	uint32_t n = t->ndim, len = sizeof(struct xsprof_tensor_arg), flags = n;
+	uint64_t *to, *end, all = 0;
+	size_t used = p->used, padded;
 
-	if (unlikely(n > MOST_DIMS || len > sizeof(*raw) + TENSOR_ROOM))
+	if (sizes) {
+		len += 4 * n;
+		flags = n | n << 8 | XSPROF_TENSORF_SIZES << 16;
+	}
+	if (strides) {
+		len += 4 * n;
+		flags |= n << 8 | XSPROF_TENSORF_STRIDES << 16;
+	}
+	if (t->storage_id) {
+		len += 24;
+		flags |= XSPROF_TENSORF_STORAGE << 16;
+	}
+	if (unlikely(n > FEW_DIMS))
 		return pack_odd(p, key, t);
-	if (xsp_pack_room(p) < sizeof(*arg) + padded && !xsp_pack_next(p))
-		return false;
-	arg = (struct xsprof_arg *)((char *)p->word + p->used);
-	raw = (struct xsprof_tensor_arg *)(arg + 1);
-	/* The last words, which the numbers may not fill. */
-	memset((char *)raw + padded - 16, 0, 16);
-	*arg = (struct xsprof_arg){ .key = key, .type = XSPROF_ARG_TENSOR, .len = (uint16_t)len,
-				    .value = t->id };
-	*raw = (struct xsprof_tensor_arg){
-		.dtype = t->dtype, .device = t->device, .itemsize = t->itemsize,
-		.ndim = (uint8_t)n, .stored = (uint8_t)(lists ? n : 0),
-		.flags = (t->sizes ? XSPROF_TENSORF_SIZES : 0) |
-			 (t->strides ? XSPROF_TENSORF_STRIDES : 0) |
-			 (fixed ? XSPROF_TENSORF_STORAGE : 0),
-	};
-	to = (uint32_t *)(raw + 1);
-	if (fixed) {
-		memcpy(to, (uint64_t[]){ t->storage_id, t->offset, t->numel }, 24);
-		to += 6;
+	padded = sizeof(struct xsprof_arg) + ((len + 15) & ~15u);
+	if (unlikely(used + padded > sizeof(p->word))) {
+		if (!xsp_pack_next(p))
+			return false;
+		used = p->used;
 	}
-	for (uint32_t i = 0; t->sizes && i < n; i++) {
-		all |= (uint64_t)t->sizes[i];
-		*to++ = (uint32_t)t->sizes[i];
+	to = (uint64_t *)((char *)p->word + used);
+	end = (uint64_t *)((char *)to + padded);
+	to[0] = key | (uint64_t)XSPROF_ARG_TENSOR << 32 | (uint64_t)len << 48;
+	to[1] = t->id;
+	to[2] = t->dtype | (uint64_t)t->device << 32;
+	to[3] = flags | (uint64_t)t->itemsize << 32;
+	to += 4;
+	if (t->storage_id) {
+		to[0] = t->storage_id;
+		to[1] = t->offset;
+		to[2] = t->numel;
+		to += 3;
 	}
-	for (uint32_t i = 0; t->strides && i < n; i++) {
-		all |= (uint64_t)t->strides[i];
-		*to++ = (uint32_t)t->strides[i];
-	}
+	if (sizes)
+		to = put_narrow(to, sizes, n, &all);
+	if (strides)
+		to = n & 1 && sizes ? put_behind(to, strides, n, &all) :
+				      put_narrow(to, strides, n, &all);
+	/* A word at most, which the numbers do not fill. */
+	if (to != end)
+		*to = 0;
 	if (unlikely(all > UINT32_MAX))
 		return pack_odd(p, key, t);
-	p->used += sizeof(*arg) + padded;
+	p->used = used + padded;
 	return true;
 }
 
@@ -168,14 +218,13 @@ static bool pack_tensors(struct xsp_pack *p, xsprof_name_t key, const struct xsp
 	return true;
 }
 
-/* Return: false where there is no more room. */
-static bool pack_input(struct xsp_pack *p, xsprof_name_t key, const struct xsprof_input *in)
+/* Other than a tensor.  Return: false where there is no more room. */
+static XSP_ASIDE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
+				 const struct xsprof_input *in)
 {
 	uint64_t bits;
 
 	switch (in->kind) {
-	case XSPROF_INPUT_TENSOR:
-		return pack_tensor(p, key, in->u.tensor);
 	case XSPROF_INPUT_TENSORS:
 		return pack_tensors(p, key, in);
 	case XSPROF_INPUT_I64:
@@ -215,10 +264,14 @@ static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, u
 	p.word[5] = stack;
 	p.used = 48;
 	if (flags & XSP_OPS_INPUTS) {
-		for (uint32_t i = 0; i < op->nr_inputs && room; i++)
-			room = pack_input(&p, XSPROF_KEY_INPUT +
-					  (i < XSPROF_KEY_PLACES ? i : XSPROF_KEY_PLACES - 1),
-					  &op->inputs[i]);
+		const struct xsprof_input *in = op->inputs, *end = in + op->nr_inputs;
+		xsprof_name_t key = XSPROF_KEY_INPUT;
+
+		for (; in != end && room; in++) {
+			room = in->kind == XSPROF_INPUT_TENSOR ?
+			       pack_tensor(&p, key, in->u.tensor) : pack_input(&p, key, in);
+			key += key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES - 1;
+		}
 	}
 	for (uint32_t i = 0; i < op->nr_kwargs && room; i++)
 		room = xsp_pack_kv(&p, &op->kwargs[i]);
