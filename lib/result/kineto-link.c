@@ -273,8 +273,11 @@ void xsr_link_finish(struct xsr_kineto *k)
 static struct forward *forward_of(struct xsr_kineto *k, uint32_t producer, uint64_t tid,
 				  int64_t sequence, uint64_t *key)
 {
-	*key = mix(mix(producer, tid), (uint64_t)sequence);
-	return &k->link->forwards[*key >> (64 - FORWARD_BITS)];
+	uint64_t thread = mix(producer, tid);
+
+	*key = mix(thread, (uint64_t)sequence);
+	/* Numbers come one after the other: so do their places, some to a line of the cache. */
+	return &k->link->forwards[(thread + (uint64_t)sequence) & ((1u << FORWARD_BITS) - 1)];
 }
 
 void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int64_t sequence,

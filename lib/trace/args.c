@@ -123,10 +123,15 @@ bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace
 		return false;
 	memcpy(&raw, at, sizeof(raw));
 	at += sizeof(raw);
-	*tensor = (struct xsprof_trace_tensor){
-		.id = arg->u.u64, .dtype = raw.dtype, .device = raw.device, .ndim = raw.ndim,
-		.itemsize = raw.itemsize, .cut = raw.flags & XSPROF_TENSORF_CUT,
-	};
+	/* One by one: to clear the numbers, too, takes longer than all else here. */
+	tensor->id = arg->u.u64;
+	tensor->storage_id = tensor->offset = tensor->numel = 0;
+	tensor->dtype = raw.dtype;
+	tensor->device = raw.device;
+	tensor->ndim = raw.ndim;
+	tensor->itemsize = raw.itemsize;
+	tensor->nr_sizes = tensor->nr_strides = 0;
+	tensor->cut = raw.flags & XSPROF_TENSORF_CUT;
 	if (raw.flags & XSPROF_TENSORF_STORAGE) {
 		if (end - at < 24)
 			return false;
