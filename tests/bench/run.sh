@@ -4,7 +4,7 @@
 # Measures everything that has a bar, prints the table and writes $BUILD/bench.json.
 # `make bench` installs and builds first. Documentation/benchmarks.md says what each row is.
 # Every number is measured in this run. Usage: tests/bench/run.sh [PART...]
-# parts: marker lttng disk record dump memory device tracer (default: all)
+# parts: marker ops lttng disk record dump save memory large device tracer (default: all)
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -15,7 +15,8 @@ work=$BUILD/bench
 raw=$work/raw.tsv
 runs=9
 
-parts=${*:-marker lttng disk record dump memory device tracer}
+all="marker ops lttng disk record dump save memory large device tracer"
+parts=${*:-$all}
 status=0
 lttng_pid=
 
@@ -95,6 +96,11 @@ figure()
 			printf "%s\t%s\t%.4f\t%.4f\t%.4f\n", id, unit, v[1],
 				v[int((NR + 1) / 2)], v[NR]
 		}' >>"$raw"
+}
+# id, wanted, made, of what: a figure of less than its row says is no verdict on its bar.
+less()
+{
+	[ "$3" -ge "$2" ] || printf '%s\tdoubt\tof %s %s only\n' "$1" "$3" "$4" >>"$raw"
 }
 skip() { printf '%s\tskip\t%s\n' "$1" "$2" >>"$raw"; say "$1: skipped: $2"; }
 calc() { awk "BEGIN { printf(\"%.6f\", ($*)) }"; }
@@ -190,6 +196,41 @@ part_marker()
 	done
 	quiet_more
 	tests/bench/quiet.py "$BENCH_SLICES" >>"$raw" || fail "quiet.py: failed"
+}
+
+# ---- ops ----
+
+# libkineto is nobody's package: its row needs its sources, and fmt.
+build_kineto()
+{
+	g++ -std=c++20 -O2 -fPIC -shared -fvisibility=hidden -DFMT_HEADER_ONLY \
+		-I"$LIBKINETO/include" ${FMT_INCLUDE:+-I"$FMT_INCLUDE"} \
+		-o "$work/kineto.so" tests/bench/kineto.cc \
+		"$LIBKINETO"/src/{GenericTraceActivity,ActivityType,ThreadUtil}.cpp \
+		2>"$work/kineto.log"
+}
+
+part_ops()
+{
+	local i id unit low mid high
+
+	if [ -n "${LIBKINETO:-}" ]; then
+		build_kineto ||
+			{ fail "ops: libkineto is not built, see $work/kineto.log"; return; }
+		export BENCH_KINETO=$work/kineto.so
+	fi
+	rm -f "$work/ops"
+	# Each round is a process, as above.
+	for i in $(seq $rounds); do
+		"$here/ops" >>"$work/ops" || { fail "ops: failed"; return; }
+	done
+	awk -F '\t' '$2 == "skip"' "$work/ops" | sort -u >>"$raw"
+	awk -F '\t' '$2 != "skip" { print $1, $2 }' "$work/ops" | sort -u |
+	while read -r id unit; do
+		# shellcheck disable=SC2046
+		figure "$id" "$unit" $(awk -F '\t' -v id="$id" '$1 == id { print $4 }' "$work/ops")
+	done
+	"$BUILD/tests/profiler/op-alloc" bench >>"$raw" || fail "op-alloc: failed"
 }
 
 # ---- LTTng-UST, in a session of our own ----
@@ -389,6 +430,37 @@ part_dump()
 	rm -rf "$same" "$caps/ctf"
 }
 
+# ---- results ----
+
+part_save()
+{
+	local cap=$caps/ops out=$caps/ops.json n=${BENCH_SAVE_OPS:-10000000} i bytes most=0
+	local rates=() walls=()
+
+	"$BUILD/tests/profiler/kineto-capture" many "$cap" "$n" ||
+		{ fail "save: no capture"; return; }
+	# Once to a file: what it takes with one, and how long it is.
+	measure "$BUILD/tests/profiler/save" kineto "$cap" "$out" ||
+		{ fail "save: failed"; return; }
+	bytes=$(stat -c %s "$out")
+	rm -f "$out"
+	figure save_file_wall MB/s "$(calc "$bytes / ${cost[2]} / 1e6")"
+	figure save_file_rate MB/s "$(calc "$bytes / $(cpu_time) / 1e6")"
+	for i in $(seq 5); do
+		measure "$BUILD/tests/profiler/save" kineto "$cap" /dev/null ||
+			{ fail "save: failed"; return; }
+		rates+=("$(calc "$bytes / $(cpu_time) / 1e6")")
+		walls+=("$(calc "$bytes / ${cost[2]} / 1e6")")
+		[ "${cost[3]}" -le "$most" ] || most=${cost[3]}
+	done
+	figure save_rate MB/s "${rates[@]}"
+	figure save_wall MB/s "${walls[@]}"
+	figure save_memory MiB "$(calc "$most / 1024")"
+	less save_rate 10000000 "$n" ops
+	less save_memory 10000000 "$n" ops
+	rm -f "$cap"
+}
+
 # ---- memory ----
 
 # id, KiB: notes a tool's memory and keeps the most of all
@@ -436,17 +508,39 @@ part_memory()
 	figure tool_memory MiB "$(calc "$most / 1024")"
 }
 
+# Gigabytes of the kernel's events: those of a capture again and again, each time later.
+part_large()
+{
+	local cap=$caps/busy big=$caps/large bytes=${BENCH_LARGE_BYTES:-$((4 << 30))} most=0 f
+
+	{ "$BUILD/tests/tools/make-capture" busy "$cap" 3000000 &&
+		"$here/pages" "$cap" "$big" "$bytes"; } || { fail "large: no capture"; return; }
+	for f in text chrome kineto ndjson perfetto; do
+		measure "$bin/xsprof-dump" -q -f $f -i "$big" >/dev/null ||
+			{ fail "large: dump -f $f failed"; return; }
+		note_memory "large_$f" "${cost[3]}" "${cost[5]}"
+	done
+	for f in report info; do
+		measure "$bin/xsprof" $f -q -i "$big" >/dev/null ||
+			{ fail "large: $f failed"; return; }
+		note_memory "large_$f" "${cost[3]}" "${cost[5]}"
+	done
+	less large_memory $((4 << 30)) "$(stat -c %s "$big")" bytes
+	rm -f "$cap" "$big"
+	figure large_memory MiB "$(calc "$most / 1024")"
+}
+
 # ---- the kernel's tracer beside a recording ----
 
 part_tracer()
 {
-	local small=$caps/tracer.data big=$caps/tracer-big.data dat=$caps/tracer.dat with= i ns
-	local off=() on=() theirs=() ours=() ratio=() cap=$caps/pair.data most
+	local small=$caps/tracer.data dat=$caps/tracer.dat with= i ns
+	local off=() on=() theirs=() ours=() ratio=() cap=$caps/pair.data
 
 	if ! "$bin/xsprof" record -q -e sched --trace-buffer 64M --trace-clock mono -o "$small" \
 			-- taskset -c "$cpu0" "$here/pingpong" 200000 2>"$work/tracer.log" ||
 			[ -s "$work/tracer.log" ]; then
-		for i in tracer_marker tracer_text tracer_memory; do
+		for i in tracer_marker tracer_text; do
 			skip $i "$(tail -n 1 "$work/tracer.log")"
 		done
 		return
@@ -484,13 +578,7 @@ part_tracer()
 		skip tracer_text "no trace-cmd, or no python3"
 	fi
 
-	"$here/pages" "$small" "$big" $((4 << 30)) || { fail "pages failed"; return; }
-	measure "$bin/xsprof-dump" -q -i "$big" >/dev/null || { fail "xsprof-dump failed"; return; }
-	most=${cost[3]}
-	measure "$bin/xsprof" report -q -i "$big" >/dev/null || { fail "report failed"; return; }
-	[ "${cost[3]}" -le "$most" ] || most=${cost[3]}
-	figure tracer_memory MiB "$(calc "$most / 1024")"
-	rm -f "$small" "$big" "$dat" "$cap"
+	rm -f "$small" "$dat" "$cap"
 }
 
 # ---- the device: in a virtual machine, whose times are good for ratios only ----
@@ -539,8 +627,8 @@ part_device()
 
 for p in $parts; do
 	case $p in
-	marker|lttng|disk|record|dump|memory|device|tracer) ;;
-	*) say "$p: no such part: marker lttng disk record dump memory device tracer"; exit 2 ;;
+	marker|ops|lttng|disk|record|dump|save|memory|large|device|tracer) ;;
+	*) say "$p: no such part: $all"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"
 	"part_$p"
