@@ -137,7 +137,7 @@ judge_log()
 # boot CLOCK SMP MEM ONE-INSN COMMAND...: one boot for these commands
 boot()
 {
-	local clock=$1 smp=$2 mem=$3 one=$4 command script=$log.run canary='' status limit=1500
+	local clock=$1 smp=$2 mem=$3 one=$4 command script=$log.run canary='' status limit=3000
 	local -a files=() options=(--kernel "$kernel" --smp "$smp" --mem "$mem")
 
 	shift 4
