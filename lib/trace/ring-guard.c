@@ -15,6 +15,12 @@
  */
 static __thread struct xsp_ring_file *guarded;
 
+/*
+ * Without the handler there is nothing to remember: programs that record themselves have none,
+ * and begin a session in one thread and end it in another.
+ */
+static bool installed;
+
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	const uint8_t *at = info->si_addr;
@@ -42,6 +48,7 @@ int xsp_guard_install(void)
 {
 	struct sigaction sa;
 
+	__atomic_store_n(&installed, true, __ATOMIC_RELAXED);
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_sigaction = on_sigbus;
 	sa.sa_flags = SA_SIGINFO;
@@ -51,6 +58,8 @@ int xsp_guard_install(void)
 
 void xsp_guard_add(struct xsp_ring_file *rf)
 {
+	if (!__atomic_load_n(&installed, __ATOMIC_RELAXED))
+		return;
 	rf->next = guarded;
 	guarded = rf;
 }
