@@ -125,7 +125,7 @@ static int lock_file(int fd)
  */
 void xsp_shm_relock(void)
 {
-	if (xsp_kept.fd >= 0 && xsp_set.ctl && !xsp_set.ctl->id)
+	if (xsp_set.ctl && !xsp_set.ctl->id && xsp_fd_is(&file_id, xsp_kept.fd))
 		(void)lock_file(xsp_kept.fd);
 }
 

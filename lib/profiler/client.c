@@ -74,14 +74,29 @@ int xsp_client_stop(void)
 	return call(client()->stop);
 }
 
-int xsp_client_save(const char *path)
+static int call_with(int (*function)(void *data, const char *path), const char *path)
 {
 	int err;
 
 	call_begins();
-	err = client()->save(client()->data, path);
+	err = function(client()->data, path);
 	call_ends();
 	return err;
+}
+
+int xsp_client_save(const char *path)
+{
+	return call_with(client()->save, path);
+}
+
+bool xsp_client_has_snapshot(void)
+{
+	return client()->snapshot;
+}
+
+int xsp_client_snapshot(const char *path)
+{
+	return call_with(client()->snapshot, path);
 }
 
 bool xsp_client_has_memory(void)
@@ -101,12 +116,7 @@ int xsp_client_stop_memory(void)
 
 int xsp_client_export_memory(const char *path)
 {
-	int err;
-
-	call_begins();
-	err = client()->export_memory_profile(client()->data, path);
-	call_ends();
-	return err;
+	return call_with(client()->export_memory_profile, path);
 }
 
 /* ---- which ---- */
@@ -123,7 +133,10 @@ int xsp_client_check(const struct xsprof_client *c)
 	for (size_t i = sizeof(*c); i < c->size; i++)
 		if (((const char *)c)[i])
 			return -E2BIG;
-	if (c->size < sizeof(*c) || !c->start || !c->stop || !c->save)
+	/* As of now, or of before there were snapshots: no half of a pointer. */
+	if (c->size < sizeof(*c) && c->size != offsetof(struct xsprof_client, snapshot))
+		return -EINVAL;
+	if (!c->start || !c->stop || !c->save)
 		return -EINVAL;
 	if (!c->start_memory_profile != !c->stop_memory_profile ||
 	    !c->start_memory_profile != !c->export_memory_profile)
@@ -135,8 +148,9 @@ int xsp_client_check(const struct xsprof_client *c)
 void xsp_client_set(const struct xsprof_client *c)
 {
 	__atomic_store_n(&cl.custom, c, __ATOMIC_RELAXED);
+	cl.client = (struct xsprof_client){ 0 };
 	if (c)
-		memcpy(&cl.client, c, sizeof(cl.client));
+		memcpy(&cl.client, c, c->size < sizeof(*c) ? c->size : sizeof(*c));
 	cl.inited = false;
 }
 

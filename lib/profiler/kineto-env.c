@@ -47,7 +47,8 @@ static int64_t number_from(const char *name, int64_t max, int64_t otherwise)
 void xsp_kineto_env_read(void)
 {
 	const char *uid = secure_getenv("XSPROF_DAEMON_UID");
-	const char *off = secure_getenv("XSPROF_ONDEMAND");
+	const char *demand = secure_getenv("XSPROF_ONDEMAND");
+	bool off = demand && !strcmp(demand, "0");
 	struct xsp_kineto_env *e = &xsp_kineto_env;
 
 	text_from("KINETO_CONFIG", "/etc/libkineto.conf", &e->config);
@@ -57,7 +58,8 @@ void xsp_kineto_env_read(void)
 	e->gpu = number_from("LOCAL_RANK", 65535, 0);
 	e->any_uid = uid && !strcmp(uid, "any");
 	e->daemon_uid = (uid_t)number_from("XSPROF_DAEMON_UID", UINT32_MAX - 1, (uid_t)-1);
-	e->ask = secure_getenv("KINETO_USE_DAEMON") && !(off && !strcmp(off, "0"));
+	e->ask = secure_getenv("KINETO_USE_DAEMON") && !off;
+	e->listen = demand && *demand && !off;
 	__atomic_store_n(&e->log_level, (int)number_from("KINETO_LOG_LEVEL", 9, SILENT),
 			 __ATOMIC_RELAXED);
 }

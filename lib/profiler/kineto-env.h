@@ -19,6 +19,7 @@
  * @daemon_uid: XSPROF_DAEMON_UID, -1 for nobody
  * @any_uid: that is "any"
  * @ask: KINETO_USE_DAEMON is set, and XSPROF_ONDEMAND is not 0
+ * @listen: XSPROF_ONDEMAND is set, and not 0
  * @log_level: KINETO_LOG_LEVEL, above all levels where it is not set
  */
 struct xsp_kineto_env {
@@ -30,6 +31,7 @@ struct xsp_kineto_env {
 	uid_t		daemon_uid;
 	bool		any_uid;
 	bool		ask;
+	bool		listen;
 	int		log_level;
 };
 

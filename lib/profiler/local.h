@@ -82,6 +82,8 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	XSP_HIDDEN;
 /* The end: the file has all of it.  @fd: its descriptor, the caller's from now on. */
 int xsp_recorder_close(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
+/* What there is so far, in a file of its own; @fd as above.  It goes on. */
+int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
 /* In the child of a fork: what was the parent's. */
 void xsp_recorder_forget(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* At the end of the program. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Who records on demand where the program has registered no client of its own: a session of the
- * library's own, of all threads, saved as PyTorch's profiler saves.  Owns the session's
- * configuration.
+ * library's own, of all threads, saved as PyTorch's profiler saves; or, where memory is asked for,
+ * as PyTorch's memory viewer reads.  Owns the session's configuration.
  *
  * Results are another library's, which the program has, or which was loaded to make one.
  */
@@ -12,10 +12,12 @@
 #include <xsprof/profiler.h>
 
 #include "profiler/local.h"
-#include "profiler/ondemand.h"
+#include "profiler/session.h"
 
 /* Of another library. */
 extern int xsprof_result_save(struct xsprof_result *result, const char *path)
+	__attribute__((weak));
+extern int xsprof_result_save_memory_snapshot(struct xsprof_result *result, const char *path)
 	__attribute__((weak));
 extern void xsprof_result_free(struct xsprof_result *result) __attribute__((weak));
 
@@ -50,9 +52,46 @@ static size_t split_metrics(const char *list)
 	return n;
 }
 
+/* ---- the library that makes and writes results ---- */
+
+typedef int (*save_fn)(struct xsprof_result *result, const char *path);
+typedef void (*free_fn)(struct xsprof_result *result);
+
+static struct {
+	save_fn	save;
+	save_fn	save_memory;
+	free_fn	free;
+} results;
+
+static int find_results(void)
+{
+	results.save = xsprof_result_save;
+	results.save_memory = xsprof_result_save_memory_snapshot;
+	results.free = xsprof_result_free;
+	if (results.save && results.free)
+		return 0;
+	results.save = (save_fn)xsp_trace_function("xsprof_result_save");
+	results.save_memory = (save_fn)xsp_trace_function("xsprof_result_save_memory_snapshot");
+	results.free = (free_fn)xsp_trace_function("xsprof_result_free");
+	return results.save && results.free ? 0 : -ENOSYS;
+}
+
+/* What went wrong with the recording is said in @result, as far as there is one. */
+static int write_result(save_fn how, int err, struct xsprof_result *result, const char *path)
+{
+	if (!result)
+		return err ? err : -ENODATA;
+	err = how ? how(result, path) : -ENOSYS;
+	results.free(result);
+	return err;
+}
+
+/* ---- a trace ---- */
+
 static int prepare(void *data, bool shapes, bool memory, bool stack, bool flops, bool modules)
 {
 	const struct xsp_kineto_config *c = xsp_request_config();
+	int err;
 
 	(void)data;
 	experimental = (struct xsprof_experimental){
@@ -74,7 +113,9 @@ static int prepare(void *data, bool shapes, bool memory, bool stack, bool flops,
 		.experimental = &experimental,
 		.trace_id = *c->trace_id ? c->trace_id : NULL,
 	};
-	return xsprof_prepare_profiler(&config, activities());
+	/* Better now than when all is recorded. */
+	err = find_results();
+	return err ? err : xsprof_prepare_profiler(&config, activities());
 }
 
 static int start(void *data)
@@ -93,37 +134,47 @@ static int stop(void *data)
 	return xsprof_toggle_collection(false, 0);
 }
 
-typedef int (*save_fn)(struct xsprof_result *result, const char *path);
-typedef void (*free_fn)(struct xsprof_result *result);
-
-static void find(save_fn *save_result, free_fn *free_result)
-{
-	*save_result = xsprof_result_save;
-	*free_result = xsprof_result_free;
-	if (*save_result && *free_result)
-		return;
-	*save_result = (save_fn)xsp_trace_function("xsprof_result_save");
-	*free_result = (free_fn)xsp_trace_function("xsprof_result_free");
-}
-
 static int save(void *data, const char *path)
 {
 	struct xsprof_result *result = NULL;
 	int err = xsprof_disable_profiler(path ? &result : NULL);
-	save_fn save_result;
-	free_fn free_result;
 
 	(void)data;
-	if (!path)
-		return 0;
-	/* What went wrong with the recording is said in it, as far as there is one. */
-	if (!result)
-		return err ? err : -ENODATA;
-	find(&save_result, &free_result);
-	err = save_result ? save_result(result, path) : -ENOSYS;
-	if (free_result)
-		free_result(result);
-	return err;
+	return path ? write_result(results.save, err, result, path) : 0;
+}
+
+static int snapshot(void *data, const char *path)
+{
+	struct xsprof_result *result;
+	int err = xsp_session_so_far(&result);
+
+	(void)data;
+	return write_result(results.save, err, result, path);
+}
+
+/* ---- memory ---- */
+
+static int start_memory(void *data)
+{
+	(void)data;
+	config.profile_memory = true;
+	/* The ops around an allocation are what it is told by: they are recorded too. */
+	return xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), SCOPES);
+}
+
+static int stop_memory(void *data)
+{
+	(void)data;
+	return xsprof_disable_profiler(NULL);
+}
+
+static int export_memory(void *data, const char *path)
+{
+	struct xsprof_result *result;
+	int err = xsp_session_so_far(&result);
+
+	(void)data;
+	return write_result(results.save_memory, err, result, path);
 }
 
 const struct xsprof_client xsp_default_client = {
@@ -132,4 +183,8 @@ const struct xsprof_client xsp_default_client = {
 	.start = start,
 	.stop = stop,
 	.save = save,
+	.start_memory_profile = start_memory,
+	.stop_memory_profile = stop_memory,
+	.export_memory_profile = export_memory,
+	.snapshot = snapshot,
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The thread that asks dynolog's daemon whether a trace is wanted, and moves on what it was asked
- * for.  Owns the thread: its beginning, its end with the program, and that a forked child has
- * none.  What a request means is request.c's, what the daemon hears dynolog.c's.
+ * The thread that listens to `xsprof ctl`, that asks dynolog's daemon whether a trace is wanted,
+ * and that moves on what it was asked for.  Owns the thread: its beginning, its end with the
+ * program, and that a forked child has none.  What a request means is request.c's, the control
+ * page listen.c's, what the daemon hears dynolog.c's.
  *
- * It waits on a condition and on its socket alone, with all signals blocked: it costs the
- * program a few system calls every few seconds.
+ * It waits by the page's bell, with all signals blocked: where it asks the daemon it costs the
+ * program a few system calls every few seconds, and else nothing at all.
  */
 #include <errno.h>
 #include <link.h>
@@ -20,17 +21,18 @@
 #include "profiler/ondemand.h"
 
 #define STACK_SIZE	(1u << 20)	/* clients save in it */
+#define RING_NS		100000000
 #define DEAF_MAX	3		/* unanswered questions until the socket is made anew */
 
 static struct {
 	pthread_mutex_t		lock;
-	pthread_cond_t		wake;
 	pthread_t		thread;
 	pid_t			pid;	/* whose @thread is; 0 for none */
 	bool			stop;
-	bool			kicked;
 	bool			forks;	/* the C library tells us of children */
 	bool			by_hand; /* the program has said so itself */
+	bool			asks;	/* the daemon too */
+	bool			check;	/* the page's descriptor may be gone */
 } od = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The thread's alone; after a fork, the child's. */
@@ -42,6 +44,8 @@ static struct {
 	bool			quiet;	/* another asks; it was told of */
 	char			text[XSP_DYNOLOG_TEXT_MAX];
 } peer = { .d = { .fd = -1 } };
+
+uint32_t xsp_ondemand_orphan;
 
 static int64_t now_ms(void)
 {
@@ -109,6 +113,7 @@ static bool another_asks(void)
 static void ask(void)
 {
 	int32_t pids[XSP_DYNOLOG_PIDS], instances;
+	char why[XSP_DEMAND_WHY];
 	uint32_t n, types = xsp_request_idle() ? XSP_DYNOLOG_ACTIVITIES : 0;
 	uint64_t bad;
 	size_t len;
@@ -142,7 +147,7 @@ static void ask(void)
 	peer.told = 0;
 	peer.deaf = 0;
 	if (len)
-		xsp_request_take(peer.text, len);
+		xsp_request_take(peer.text, len, XSP_DEMAND_BY_DAEMON, why);
 }
 
 static int64_t interval_ms(void)
@@ -157,22 +162,9 @@ static int64_t interval_ms(void)
 	return base.poll_ms;
 }
 
-/* With the lock. */
-static void sleep_ms(int64_t ms)
+static bool is_set(const bool *flag)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ts.tv_sec += ms / 1000;
-	ts.tv_nsec += ms % 1000 * 1000000;
-	if (ts.tv_nsec >= 1000000000) {
-		ts.tv_sec++;
-		ts.tv_nsec -= 1000000000;
-	}
-	while (!od.stop && !od.kicked)
-		if (pthread_cond_timedwait(&od.wake, &od.lock, &ts))
-			break;
-	od.kicked = false;
+	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 
 static void *run(void *unused)
@@ -180,44 +172,33 @@ static void *run(void *unused)
 	int64_t interval = interval_ms(), next = now_ms(), due, now;
 
 	(void)unused;
-	pthread_mutex_lock(&od.lock);
-	while (!od.stop) {
-		pthread_mutex_unlock(&od.lock);
-		if (now_ms() >= next) {
+	for (;;) {
+		/* First: what is stored before it is rung after this is not slept over. */
+		uint32_t seen = xsp_listen_bell();
+
+		if (is_set(&od.stop))
+			break;
+		if (__atomic_exchange_n(&od.check, false, __ATOMIC_ACQ_REL))
+			xsp_listen_check();
+		if (is_set(&od.asks) && now_ms() >= next) {
+			xsp_listen_check();
 			ask();
 			next = now_ms() + interval;
 		}
+		xsp_listen_run();
 		due = xsp_request_run();
+		xsp_listen_tell();
 		now = now_ms();
-		if (due > next - now)
+		if (is_set(&od.asks) && due > next - now)
 			due = next - now;
-		pthread_mutex_lock(&od.lock);
 		if (due > 0)
-			sleep_ms(due);
+			xsp_listen_wait(seen, due);
 	}
-	pthread_mutex_unlock(&od.lock);
 	xsp_request_end();
+	xsp_listen_tell();
+	xsp_listen_close();
 	xsp_dynolog_close(&peer.d);
 	return NULL;
-}
-
-/* Something is to be done before the thread would look. */
-void xsp_ondemand_wake(void)
-{
-	pthread_mutex_lock(&od.lock);
-	od.kicked = true;
-	pthread_cond_signal(&od.wake);
-	pthread_mutex_unlock(&od.lock);
-}
-
-static void init_wake(void)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&od.wake, &attr);
-	pthread_condattr_destroy(&attr);
 }
 
 /* There is one thread here, and the locks are as the fork found them: made anew. */
@@ -227,27 +208,40 @@ static void after_fork_child(void)
 
 	pthread_mutex_init(&od.lock, NULL);
 	od.pid = 0;
+	od.asks = false;
+	xsp_listen_forget();
 	xsp_request_forget();
 	xsp_dynolog_forget(&peer.d);
 	peer.registered = false;
+	/* No thread here: a program that forks to enter a namespace must have but one. */
+	__atomic_store_n(&xsp_ondemand_orphan, xsp_kineto_env.listen, __ATOMIC_RELAXED);
 	errno = err;
 }
 
-static int begin(void)
+static int begin(bool asks)
 {
+	bool ran = __atomic_load_n(&od.pid, __ATOMIC_ACQUIRE) == getpid();
 	int err = errno, ret = 0;
 
 	pthread_mutex_lock(&od.lock);
+	__atomic_store_n(&xsp_ondemand_orphan, 0, __ATOMIC_RELAXED);
+	if (asks)
+		__atomic_store_n(&od.asks, true, __ATOMIC_RELEASE);
 	/* After the end of the program's work there is no beginning any more. */
 	if (__atomic_load_n(&od.pid, __ATOMIC_RELAXED) != getpid() && !od.stop) {
 		if (!od.forks)
 			od.forks = !pthread_atfork(NULL, NULL, after_fork_child);
-		init_wake();
 		xsp_kineto_env_read();
-		od.kicked = false;
+		(void)xsp_listen_open();
 		ret = xsp_thread_start(&od.thread, "xsprof-daemon", STACK_SIZE, run, NULL);
 		if (!ret)
 			__atomic_store_n(&od.pid, getpid(), __ATOMIC_RELEASE);
+		else
+			xsp_listen_close();
+	}
+	if (ran) {
+		__atomic_store_n(&od.check, true, __ATOMIC_RELEASE);
+		xsp_ondemand_wake();
 	}
 	pthread_mutex_unlock(&od.lock);
 	errno = err;
@@ -257,13 +251,37 @@ static int begin(void)
 int xsprof_ondemand_init(void)
 {
 	__atomic_store_n(&od.by_hand, true, __ATOMIC_RELAXED);
-	return begin();
+	return begin(true);
+}
+
+/* A forked child that was told to listen, at the first call that is made between its ops. */
+void xsp_ondemand_again(void)
+{
+	if (begin(false))
+		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
 }
 
 __attribute__((constructor)) static void ondemand_begin(void)
 {
-	if (xsp_kineto_env.ask && begin())
+	if ((xsp_kineto_env.ask || xsp_kineto_env.listen) && begin(xsp_kineto_env.ask))
 		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
+}
+
+/*
+ * Whoever else has the page open may undo what rings its bell, and the program is to end all the
+ * same: so it is rung until the thread hears it.
+ */
+static void join(void)
+{
+	struct timespec ts;
+
+	do {
+		xsp_ondemand_wake();
+		clock_gettime(CLOCK_REALTIME, &ts);
+		ts.tv_nsec += RING_NS;
+		ts.tv_sec += ts.tv_nsec / 1000000000;
+		ts.tv_nsec %= 1000000000;
+	} while (pthread_timedjoin_np(od.thread, NULL, &ts) == ETIMEDOUT);
 }
 
 /*
@@ -278,16 +296,14 @@ __attribute__((destructor)) static void ondemand_end(void)
 	if (__atomic_load_n(&od.pid, __ATOMIC_ACQUIRE) != getpid())
 		return;
 	if (pthread_equal(od.thread, pthread_self())) {
+		xsp_listen_close();
 		xsp_dynolog_close(&peer.d);
 		return;
 	}
 	if (xsp_client_calls_us())
 		return;
-	pthread_mutex_lock(&od.lock);
-	od.stop = true;
-	pthread_cond_signal(&od.wake);
-	pthread_mutex_unlock(&od.lock);
-	pthread_join(od.thread, NULL);
+	__atomic_store_n(&od.stop, true, __ATOMIC_RELEASE);
+	join();
 	od.pid = 0;
 	errno = err;
 }

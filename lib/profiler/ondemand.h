@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Between the thread that asks the daemon (ondemand.c), the one request there can be (request.c),
- * who records (client.c), and who does where nobody else is registered (ondemand-client.c).
+ * Between the library's thread (ondemand.c), the control page that it listens to (listen.c), the
+ * one request there can be (request.c), who records (client.c), and who does where nobody else is
+ * registered (ondemand-client.c).
  */
 #ifndef XSP_ONDEMAND_H
 #define XSP_ONDEMAND_H
@@ -9,13 +10,31 @@
 #include <xsprof/ondemand.h>
 
 #include "profiler/kineto-config.h"
+#include "trace/cap-demand.h"
 
 /* ---- ondemand.c ---- */
+extern uint32_t xsp_ondemand_orphan XSP_HIDDEN;	/* a forked child that is to listen again */
+void xsp_ondemand_again(void) XSP_HIDDEN;
+
+/* ---- listen.c ---- */
+int xsp_listen_open(void) XSP_HIDDEN;
+void xsp_listen_check(void) XSP_HIDDEN;
+void xsp_listen_run(void) XSP_HIDDEN;
+void xsp_listen_tell(void) XSP_HIDDEN;
+void xsp_listen_close(void) XSP_HIDDEN;
+void xsp_listen_forget(void) XSP_HIDDEN;
+/* What the library's thread waits by: the page's bell, or where there is no page one of its own. */
+uint32_t xsp_listen_bell(void) XSP_HIDDEN;
+void xsp_listen_wait(uint32_t seen, int64_t ms) XSP_HIDDEN;
+/* Something is to be done before the thread would look. */
 void xsp_ondemand_wake(void) XSP_HIDDEN;
 
 /* ---- request.c ---- */
 void xsp_ondemand_step(void) XSP_HIDDEN;
-int xsp_request_take(const char *text, size_t len) XSP_HIDDEN;
+int xsp_request_take(const char *text, size_t len, uint32_t from, char *why) XSP_HIDDEN;
+int xsp_request_stop(void) XSP_HIDDEN;
+int xsp_request_snapshot(const char *text, size_t len, char *path, char *why) XSP_HIDDEN;
+uint32_t xsp_request_tell(struct xsp_demand_now *now) XSP_HIDDEN;
 int64_t xsp_request_run(void) XSP_HIDDEN;
 bool xsp_request_idle(void) XSP_HIDDEN;
 void xsp_request_end(void) XSP_HIDDEN;
@@ -27,6 +46,8 @@ int xsp_client_prepare(const struct xsp_kineto_config *c) XSP_HIDDEN;
 int xsp_client_start(void) XSP_HIDDEN;
 int xsp_client_stop(void) XSP_HIDDEN;
 int xsp_client_save(const char *path) XSP_HIDDEN;
+bool xsp_client_has_snapshot(void) XSP_HIDDEN;
+int xsp_client_snapshot(const char *path) XSP_HIDDEN;
 bool xsp_client_has_memory(void) XSP_HIDDEN;
 int xsp_client_start_memory(void) XSP_HIDDEN;
 int xsp_client_stop_memory(void) XSP_HIDDEN;

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -40,6 +39,7 @@ struct xsp_recorder {
 	int			fd;
 	int			wake;
 	bool			stop;
+	bool			runs;	/* there is @thread */
 };
 
 /* The producer that is there because of sessions alone. */
@@ -119,23 +119,15 @@ int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
 
 /* ---- looking at it -------------------------------------------------------------------------- */
 
-/* Our own file is found again by our own descriptor of it. */
-static int peek_tmpfs(struct xsp_drain *drain)
+/* By its name: the program may have closed our descriptor of it. */
+static int peek_tmpfs(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 {
-	char link[64], path[PATH_MAX], *name;
-	ssize_t n;
+	char name[96];
 	int dir, err;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", xsp_kept.fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 0)
-		return -errno;
-	path[n] = '\0';
-	name = strrchr(path, '/');
-	if (!name)
-		return -ENOENT;
-	*name++ = '\0';
-	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(name, sizeof(name), "p.%u.%llu.%u", ctl->pid, (unsigned long long)ctl->start_time,
+		 ctl->seq);
+	dir = open(xsp_config.session, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
 	xsp_drain_set_peek(drain);
@@ -181,6 +173,33 @@ static void *look(void *data)
 	return NULL;
 }
 
+/* Nobody looks any more: the drain is the caller's. */
+static void end_thread(struct xsp_recorder *r)
+{
+	const uint64_t one = 1;
+
+	__atomic_store_n(&r->stop, true, __ATOMIC_RELEASE);
+	/* Where it cannot be woken it wakes by itself, 50 ms later. */
+	if (write(r->wake, &one, sizeof(one)) != sizeof(one))
+		usleep(1000);
+	pthread_join(r->thread, NULL);
+	r->runs = false;
+}
+
+static int begin_thread(struct xsp_recorder *r)
+{
+	uint64_t value;
+	int err;
+
+	__atomic_store_n(&r->stop, false, __ATOMIC_RELEASE);
+	/* What woke the one before: there may be nothing. */
+	if (read(r->wake, &value, sizeof(value)) < 0 && errno != EAGAIN)
+		return -errno;
+	err = xsp_thread_start(&r->thread, "xsprof-session", STACK_SIZE, look, r);
+	r->runs = !err;
+	return err;
+}
+
 /* ---- the file ------------------------------------------------------------------------------- */
 
 static int open_file(void)
@@ -217,7 +236,7 @@ static int open_drain(struct xsp_recorder *r)
 		err = xsp_drain_open(-1, &r->cap, NULL, NULL, 0, &r->drain);
 	if (err)
 		return err;
-	return xsp_set.ctl->id ? peek_device(r->drain, xsp_set.ctl) : peek_tmpfs(r->drain);
+	return (xsp_set.ctl->id ? peek_device : peek_tmpfs)(r->drain, xsp_set.ctl);
 }
 
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
@@ -245,7 +264,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	if (!err)
 		err = pause_own(false);
 	if (!err)
-		err = xsp_thread_start(&r->thread, "xsprof-session", STACK_SIZE, look, r);
+		err = begin_thread(r);
 	if (err)
 		goto err_pause;
 	*out = r;
@@ -258,17 +277,63 @@ err_free:
 	return err;
 }
 
+static int copy_file(int from, int to, uint64_t size)
+{
+	loff_t at = 0;
+	char buf[4096];
+	ssize_t n;
+
+	while ((uint64_t)at < size) {
+		size_t want = size - (uint64_t)at < sizeof(buf) ? size - (uint64_t)at : sizeof(buf);
+
+		n = copy_file_range(from, &at, to, NULL, size - (uint64_t)at, 0);
+		if (n > 0)
+			continue;
+		/* Another file system, or a kernel that cannot: by hand. */
+		n = pread(from, buf, want, at);
+		if (n > 0)
+			n = write(to, buf, (size_t)n);
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		at += n;
+	}
+	return 0;
+}
+
+int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
+{
+	uint64_t size;
+	int err;
+
+	*fd = -1;
+	if (r->runs)
+		end_thread(r);
+	if (!xsp_fd_is(&r->file, r->fd))
+		return -EBADF;
+	xsp_drain_flush(r->drain);
+	/* Whole chunks up to here: the file only grows. */
+	size = r->cap.size;
+	err = begin_thread(r);
+	if (err)
+		return err;
+	*fd = open_file();
+	if (*fd < 0)
+		return *fd;
+	err = copy_file(r->fd, *fd, size);
+	if (err) {
+		close(*fd);
+		*fd = -1;
+	}
+	return err;
+}
+
 int xsp_recorder_close(struct xsp_recorder *r, int *fd)
 {
-	const uint64_t one = 1;
 	int err;
 
 	(void)pause_own(true);
-	__atomic_store_n(&r->stop, true, __ATOMIC_RELEASE);
-	/* Where it cannot be woken it wakes by itself, 50 ms later. */
-	if (write(r->wake, &one, sizeof(one)) != sizeof(one))
-		usleep(1000);
-	pthread_join(r->thread, NULL);
+	if (r->runs)
+		end_thread(r);
 	err = xsp_fd_is(&r->file, r->fd) ? xsp_drain_finish(r->drain, 0) : -EBADF;
 	*fd = -1;
 	/* Where the descriptor is another's by now it is not ours to close. */

@@ -20,35 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profiler/kineto-env.h"
 #include "profiler/log.h"
-#include "profiler/ondemand.h"
+#include "profiler/request.h"
 #include "profiler/trace-file.h"
 
-enum state {
-	IDLE = 0,
-	PENDING,	/* it is to begin, and has not */
-	WARMUP,		/* the client is prepared */
-	COLLECT,
-	SNAPSHOT,
-	PROCESS,
-};
+/* The program may stop to make steps: nobody waits longer for one. */
+#define STEPS_MS	XSP_KINETO_DAY_MS
 
-#define DEFAULT_FILE	"libkineto_activities.json"
-#define FOR_EVER_MS	XSP_KINETO_DAY_MS
-
-static struct {
-	pthread_mutex_t		lock;
-	uint32_t		state;	/* read without the lock by xsp_request_idle() */
-	bool			by_iteration;
-	pid_t			owner;	/* process that took the request */
-	int64_t			start;	/* ms since 1970 */
-	int64_t			until;	/* ms of CLOCK_MONOTONIC: of COLLECT or SNAPSHOT */
-	int64_t			begun;	/* the same: when it was taken */
-	int64_t			first;	/* iteration that is the first to be recorded */
-	int64_t			last;	/* the first that is not any more */
-	struct xsp_kineto_config config;
-} rq = { .lock = PTHREAD_MUTEX_INITIALIZER };
+struct xsp_request xsp_rq = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t iteration;	/* that the program is in; 0 before its first step */
 static uint32_t by_steps;	/* a request waits for steps: what each step looks at */
@@ -62,36 +41,50 @@ static int64_t clock_ms(clockid_t clock)
 }
 
 /* Called with the lock held, like all that follows unless it is said. */
-static void enter(uint32_t state)
+void xsp_request_enter(uint32_t state)
 {
-	__atomic_store_n(&rq.state, state, __ATOMIC_RELAXED);
+	xsp_rq.changes++;
+	__atomic_store_n(&xsp_rq.state, state, __ATOMIC_RELAXED);
 	/* Relaxed: a step that sees it late is one that came before the request. */
-	__atomic_store_n(&by_steps, rq.by_iteration && state != IDLE && state != PROCESS,
+	__atomic_store_n(&by_steps, xsp_rq.plan.by_iteration && state != IDLE && state != PROCESS,
 			 __ATOMIC_RELAXED);
 }
 
 bool xsp_request_idle(void)
 {
-	return __atomic_load_n(&rq.state, __ATOMIC_RELAXED) == IDLE;
+	return __atomic_load_n(&xsp_rq.state, __ATOMIC_RELAXED) == IDLE;
 }
 
 const struct xsp_kineto_config *xsp_request_config(void)
 {
-	return &rq.config;
+	return &xsp_rq.plan.config;
+}
+
+/* What an error of the library's own client means; of others' nobody knows. */
+const char *xsp_request_meaning(int err, char *room, size_t size)
+{
+	if (!xsp_client_is_custom() && err == -EBUSY)
+		return XSP_WHY_SESSION;
+	if (!xsp_client_is_custom() && err == -ENOSYS)
+		return "libxsprof-trace.so, which writes traces, is not found: name its folder "
+		       "in the program's LD_LIBRARY_PATH";
+	return strerror_r(-err, room, size);
 }
 
 static void over(const char *what, int err)
 {
-	char why[80];
+	char room[80];
 
-	xsp_log(XSP_LOG_ERROR, "on-demand: %s: %s; the request is dropped", what,
-		strerror_r(err < 0 ? -err : EIO, why, sizeof(why)));
-	enter(IDLE);
+	xsp_rq.err = err < 0 ? err : -EIO;
+	snprintf(xsp_rq.why, sizeof(xsp_rq.why), "%.300s: %s", what,
+		 xsp_request_meaning(xsp_rq.err, room, sizeof(room)));
+	xsp_log(XSP_LOG_ERROR, "on-demand: %s; the request is dropped", xsp_rq.why);
+	xsp_request_enter(IDLE);
 }
 
 static int prepare(void)
 {
-	int err = xsp_client_prepare(&rq.config);
+	int err = xsp_client_prepare(&xsp_rq.plan.config);
 
 	if (err)
 		over("the trace could not be prepared", err);
@@ -106,20 +99,20 @@ static void collect(void)
 		over("the trace could not begin", err);
 		return;
 	}
-	rq.until = clock_ms(CLOCK_MONOTONIC) + rq.config.duration_ms;
-	rq.last = rq.first + rq.config.iterations;
-	enter(COLLECT);
+	xsp_rq.until = clock_ms(CLOCK_MONOTONIC) + xsp_rq.plan.config.duration_ms;
+	xsp_rq.last = xsp_rq.first + xsp_rq.plan.config.iterations;
+	xsp_request_enter(COLLECT);
 	xsp_log(XSP_LOG_STAGE, "on-demand: the trace begins");
 }
 
-static void end_collect(void)
+void xsp_request_end_collect(void)
 {
 	int err = xsp_client_stop();
 
 	if (err)
 		over("the trace could not end", err);
 	else
-		enter(PROCESS);
+		xsp_request_enter(PROCESS);
 }
 
 static void snapshot(void)
@@ -130,120 +123,69 @@ static void snapshot(void)
 		over("memory could not be recorded", err);
 		return;
 	}
-	rq.until = clock_ms(CLOCK_MONOTONIC) + rq.config.snapshot_ms;
-	enter(SNAPSHOT);
+	xsp_rq.until = clock_ms(CLOCK_MONOTONIC) + xsp_rq.plan.config.snapshot_ms;
+	xsp_request_enter(SNAPSHOT);
 }
 
 /* ---- what is asked for ---- */
 
-static const char *refusal(int64_t now)
+static int take(const char *text, size_t len, uint32_t from, char *why)
 {
-	const struct xsp_kineto_config *c = &rq.config;
-	int64_t at = __atomic_load_n(&iteration, __ATOMIC_RELAXED);
+	static struct xsp_request_plan plan;	/* the thread's, too large for its stack */
 	int err;
 
-	if (!c->asked)
-		return "the text asks for no trace";
-	if (!c->enabled)
-		return "ACTIVITIES_ENABLED is false";
-	if (c->snapshot && !xsp_client_has_memory())
-		return "PROFILE_MEMORY: there is nobody who records memory";
-	if (rq.by_iteration)
-		return !at ? "the program makes no steps: ask for a time" : NULL;
-	if (!(c->snapshot ? c->snapshot_ms : c->duration_ms))
-		return "it would take no time";
-	if (c->duration_ms > FOR_EVER_MS || c->snapshot_ms > FOR_EVER_MS ||
-	    c->warmup_ms > FOR_EVER_MS)
-		return "it would take more than a day";
-	err = xsp_kineto_config_start(c, now, &rq.start);
-	if (err == -ETIME)
-		return "PROFILE_START_TIME is more than 10 s ago";
-	return err ? "PROFILE_START_TIME is more than a day ahead" : NULL;
-}
-
-/* Where no file is named: one in the folder where traces may be. */
-static int default_file(void)
-{
-	int n;
-
-	if (*rq.config.file)
-		return 0;
-	if (!xsp_kineto_env.trace_dir)
-		return -ENOMEM;
-	n = snprintf(rq.config.file, sizeof(rq.config.file), "%s/" DEFAULT_FILE,
-		     xsp_kineto_env.trace_dir);
-	return n < 0 || (size_t)n >= sizeof(rq.config.file) ? -ENAMETOOLONG : 0;
-}
-
-static int take(const char *text, size_t len)
-{
-	struct xsp_kineto_error error;
-	const char *why;
-	char reason[80];
-	int err;
-
-	if (rq.state != IDLE) {
-		xsp_log(XSP_LOG_WARNING, "on-demand: another request is under way; this one is "
-			"dropped: ask again later");
+	if (xsp_rq.state != IDLE) {
+		snprintf(why, XSP_DEMAND_WHY, "another trace is under way, which %s asked for; "
+			 "it goes to %.300s", xsp_rq.plan.from == XSP_DEMAND_BY_CTL ?
+			 "'xsprof ctl'" : "the daemon", xsp_rq.plan.path);
 		return -EBUSY;
 	}
-	err = xsp_kineto_config_base(&rq.config, &error);
+	plan.from = from;
+	err = xsp_request_read(&plan, text, len, __atomic_load_n(&iteration, __ATOMIC_RELAXED),
+			       why);
 	if (err)
-		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is passed by",
-			error.line, error.what);
-	err = xsp_kineto_config_parse(&rq.config, text, len, &error);
-	if (err) {
-		xsp_log(XSP_LOG_ERROR, "on-demand: line %u of the request: %s; it is dropped",
-			error.line, error.what);
 		return err;
-	}
-	if (rq.config.unknown)
-		xsp_log(XSP_LOG_WARNING, "on-demand: %u keys or activity types of the request are "
-			"not known here", rq.config.unknown);
-	rq.by_iteration = xsp_kineto_config_by_iteration(&rq.config);
-	why = refusal(clock_ms(CLOCK_REALTIME));
-	if (why) {
-		xsp_log(XSP_LOG_ERROR, "on-demand: %s; the request is dropped", why);
-		return -EINVAL;
-	}
-	err = default_file();
-	if (!err)
-		err = xsp_trace_file_check(rq.config.file, getpid());
-	if (err) {
-		xsp_log(XSP_LOG_ERROR, "on-demand: %s: %s; traces may be under "
-			"KINETO_ONDEMAND_TRACE_DIR (/tmp/) alone; the request is dropped",
-			rq.config.file, strerror_r(-err, reason, sizeof(reason)));
-		return err;
-	}
-	rq.begun = clock_ms(CLOCK_MONOTONIC);
-	__atomic_store_n(&rq.owner, getpid(), __ATOMIC_RELAXED);
-	rq.first = rq.config.start_iteration < 0 ? 0 : rq.config.start_iteration;
-	enter(PENDING);
+	xsp_rq.plan = plan;
+	xsp_rq.begun = clock_ms(CLOCK_MONOTONIC);
+	__atomic_store_n(&xsp_rq.owner, getpid(), __ATOMIC_RELAXED);
+	xsp_rq.first = plan.config.start_iteration < 0 ? 0 : plan.config.start_iteration;
+	if (!++xsp_rq.number)
+		xsp_rq.number = 1;
+	xsp_rq.err = 0;
+	xsp_rq.why[0] = '\0';
+	xsp_request_enter(PENDING);
 	xsp_log(XSP_LOG_INFO, "on-demand: a trace is asked for, id %s",
-		*rq.config.trace_id ? rq.config.trace_id : "(none)");
+		*xsp_rq.plan.config.trace_id ? xsp_rq.plan.config.trace_id : "(none)");
 	return 0;
 }
 
 /**
  * xsp_request_take() - a text has come
- * @text: as the daemon sent it; not terminated
+ * @text: as it was sent; not terminated
  * @len: its bytes
+ * @from: enum xsp_demand_from
+ * @why: why it is refused, XSP_DEMAND_WHY bytes
  *
- * Return: 0: it is under way; -EBUSY: another is; else why it is refused.
+ * Return: 0: it is under way; -EBUSY: another is, or a session of the program's own; else why it
+ * is refused.
  */
-int xsp_request_take(const char *text, size_t len)
+int xsp_request_take(const char *text, size_t len, uint32_t from, char *why)
 {
 	int err;
 
-	pthread_mutex_lock(&rq.lock);
-	err = take(text, len);
-	pthread_mutex_unlock(&rq.lock);
+	why[0] = '\0';
+	pthread_mutex_lock(&xsp_rq.lock);
+	err = take(text, len, from, why);
+	pthread_mutex_unlock(&xsp_rq.lock);
+	if (err)
+		xsp_log(err == -EBUSY ? XSP_LOG_WARNING : XSP_LOG_ERROR,
+			"on-demand: %s; the request is dropped", why);
 	return err;
 }
 
-static int cancel(void)
+int xsp_request_cancel(void)
 {
-	uint32_t was = rq.state;
+	uint32_t was = xsp_rq.state;
 
 	if (was == IDLE || was == PROCESS)
 		return -ENOENT;
@@ -252,7 +194,9 @@ static int cancel(void)
 		xsp_client_save(NULL);
 	if (was == SNAPSHOT)
 		xsp_client_stop_memory();
-	enter(IDLE);
+	xsp_rq.err = -ECANCELED;
+	snprintf(xsp_rq.why, sizeof(xsp_rq.why), "the request was cancelled");
+	xsp_request_enter(IDLE);
 	xsp_log(XSP_LOG_WARNING, "on-demand: the request is cancelled");
 	return 0;
 }
@@ -263,47 +207,47 @@ static int cancel(void)
 static bool move_on(int64_t *wait)
 {
 	int64_t real = clock_ms(CLOCK_REALTIME), mono = clock_ms(CLOCK_MONOTONIC), left;
-	uint32_t was = rq.state;
+	uint32_t was = xsp_rq.state;
 
-	*wait = FOR_EVER_MS;
-	if (rq.by_iteration) {
+	*wait = INT64_MAX;
+	if (xsp_rq.plan.by_iteration) {
 		/* The program has stopped to make steps: others shall not wait for it. */
-		left = rq.begun + FOR_EVER_MS - mono;
+		left = xsp_rq.begun + STEPS_MS - mono;
 		if (left <= 0)
-			cancel();
+			xsp_request_cancel();
 		else if (was != IDLE && was != PROCESS)
 			*wait = left;
 		return false;
 	}
 	switch (was) {
 	case PENDING:
-		left = rq.start - rq.config.warmup_ms - real;
+		left = xsp_rq.plan.start - xsp_rq.plan.config.warmup_ms - real;
 		if (left <= 0 && !prepare())
-			enter(WARMUP);
+			xsp_request_enter(WARMUP);
 		break;
 	case WARMUP:
-		left = rq.start - real;
-		if (left <= 0 && rq.config.snapshot)
+		left = xsp_rq.plan.start - real;
+		if (left <= 0 && xsp_rq.plan.config.snapshot)
 			snapshot();
 		else if (left <= 0)
 			collect();
 		break;
 	case COLLECT:
-		left = rq.until - mono;
+		left = xsp_rq.until - mono;
 		if (left <= 0)
-			end_collect();
+			xsp_request_end_collect();
 		break;
 	case SNAPSHOT:
-		left = rq.until - mono;
+		left = xsp_rq.until - mono;
 		if (left <= 0)
-			enter(PROCESS);
+			xsp_request_enter(PROCESS);
 		break;
 	default:
 		return false;
 	}
 	if (left > 0)
 		*wait = left;
-	return rq.state != was;
+	return xsp_rq.state != was;
 }
 
 /*
@@ -313,20 +257,20 @@ static bool move_on(int64_t *wait)
  */
 static int save(struct xsp_trace_file *f)
 {
-	int err = xsp_trace_file_open(f, rq.config.file, getpid()), stopped;
+	int err = xsp_trace_file_open(f, xsp_rq.plan.config.file, xsp_rq.plan.pid), stopped;
 
 	if (!err) {
-		err = rq.config.snapshot ? xsp_client_export_memory(f->path) :
-					   xsp_client_save(f->path);
+		err = xsp_rq.plan.config.snapshot ? xsp_client_export_memory(f->path) :
+						    xsp_client_save(f->path);
 		if (err)
 			xsp_trace_file_drop(f);
 		else
 			err = xsp_trace_file_keep(f);
-	} else if (!rq.config.snapshot) {
+	} else if (!xsp_rq.plan.config.snapshot) {
 		/* It is not to be kept for a file that there cannot be. */
 		xsp_client_save(NULL);
 	}
-	if (rq.config.snapshot) {
+	if (xsp_rq.plan.config.snapshot) {
 		stopped = xsp_client_stop_memory();
 		err = err ? err : stopped;
 	}
@@ -339,16 +283,15 @@ static void process(void)
 	struct xsp_trace_file f;
 	int err;
 
-	pthread_mutex_unlock(&rq.lock);
+	pthread_mutex_unlock(&xsp_rq.lock);
 	err = save(&f);
-	pthread_mutex_lock(&rq.lock);
+	pthread_mutex_lock(&xsp_rq.lock);
 	if (err) {
-		over(rq.config.file, err);
+		over(xsp_rq.plan.path, err);
 		return;
 	}
-	enter(IDLE);
-	xsp_log(XSP_LOG_STAGE, "on-demand: the trace is saved as %s, in the folder of %s", f.name,
-		rq.config.file);
+	xsp_request_enter(IDLE);
+	xsp_log(XSP_LOG_STAGE, "on-demand: the trace is saved as %s", xsp_rq.plan.path);
 }
 
 /**
@@ -360,11 +303,11 @@ int64_t xsp_request_run(void)
 {
 	int64_t wait;
 
-	pthread_mutex_lock(&rq.lock);
-	while (move_on(&wait) || rq.state == PROCESS)
-		if (rq.state == PROCESS)
+	pthread_mutex_lock(&xsp_rq.lock);
+	while (move_on(&wait) || xsp_rq.state == PROCESS)
+		if (xsp_rq.state == PROCESS)
 			process();
-	pthread_mutex_unlock(&rq.lock);
+	pthread_mutex_unlock(&xsp_rq.lock);
 	return wait;
 }
 
@@ -373,25 +316,25 @@ int64_t xsp_request_run(void)
 /* Warm-up begins with iteration @at, or later. */
 static bool reached(int64_t at)
 {
-	int64_t warmup = rq.config.warmup_iterations, up = rq.config.roundup;
+	int64_t warmup = xsp_rq.plan.config.warmup_iterations, up = xsp_rq.plan.config.roundup;
 
-	if (at > rq.first - warmup) {
+	if (at > xsp_rq.first - warmup) {
 		/* What was asked for is over: as early as it can be, at a round number. */
-		rq.first = at + warmup;
-		if (up > 0 && rq.first % up)
-			rq.first += up - rq.first % up;
+		xsp_rq.first = at + warmup;
+		if (up > 0 && xsp_rq.first % up)
+			xsp_rq.first += up - xsp_rq.first % up;
 	}
-	return at >= rq.first - warmup;
+	return at >= xsp_rq.first - warmup;
 }
 
 static void step(int64_t at)
 {
-	if (rq.state == PENDING && reached(at) && !prepare())
-		enter(WARMUP);
+	if (xsp_rq.state == PENDING && reached(at) && !prepare())
+		xsp_request_enter(WARMUP);
 	/* The end first: with an iteration left out it must not begin and end in one. */
-	if (rq.state == COLLECT && at >= rq.last)
-		end_collect();
-	else if (rq.state == WARMUP && at >= rq.first)
+	if (xsp_rq.state == COLLECT && at >= xsp_rq.last)
+		xsp_request_end_collect();
+	else if (xsp_rq.state == WARMUP && at >= xsp_rq.first)
 		collect();
 }
 
@@ -404,9 +347,11 @@ static void step(int64_t at)
 void xsp_ondemand_step(void)
 {
 	int64_t at = __atomic_add_fetch(&iteration, 1, __ATOMIC_RELAXED);
-	bool saved;
+	uint32_t changes;
 	int err;
 
+	if (unlikely(__atomic_load_n(&xsp_ondemand_orphan, __ATOMIC_RELAXED)))
+		xsp_ondemand_again();
 	if (likely(!__atomic_load_n(&by_steps, __ATOMIC_RELAXED)))
 		return;
 	err = errno;
@@ -414,14 +359,17 @@ void xsp_ondemand_step(void)
 	 * A client that makes steps of its own: counted, no more.  And the child of a raw clone()
 	 * has a copy of the request, of which its parent's thread may have held the lock.
 	 */
-	if (xsp_client_calls_us() || __atomic_load_n(&rq.owner, __ATOMIC_RELAXED) != getpid())
+	if (xsp_client_calls_us() || __atomic_load_n(&xsp_rq.owner, __ATOMIC_RELAXED) != getpid())
 		goto out;
-	pthread_mutex_lock(&rq.lock);
-	if (rq.by_iteration)
+	pthread_mutex_lock(&xsp_rq.lock);
+	changes = xsp_rq.changes;
+	/* An end that comes while what there is so far is being written comes with a later step. */
+	if (xsp_rq.plan.by_iteration && !xsp_rq.writing)
 		step(at);
-	saved = rq.state == PROCESS;
-	pthread_mutex_unlock(&rq.lock);
-	if (saved)
+	changes -= xsp_rq.changes;
+	pthread_mutex_unlock(&xsp_rq.lock);
+	/* It is the library's thread that saves, and that tells who waits. */
+	if (changes)
 		xsp_ondemand_wake();
 out:
 	errno = err;
@@ -434,10 +382,15 @@ int xsprof_ondemand_cancel(void)
 	int err = errno, ret = -EDEADLK;
 
 	if (!xsp_client_calls_us()) {
-		pthread_mutex_lock(&rq.lock);
-		ret = cancel();
-		pthread_mutex_unlock(&rq.lock);
+		pthread_mutex_lock(&xsp_rq.lock);
+		/* Its thread does it when it has written what there is. */
+		ret = xsp_rq.writing ? 0 : xsp_request_cancel();
+		xsp_rq.cancelled |= xsp_rq.writing;
+		pthread_mutex_unlock(&xsp_rq.lock);
 	}
+	/* Who waits for its end is told by the library's thread. */
+	if (!ret)
+		xsp_ondemand_wake();
 	errno = err;
 	return ret;
 }
@@ -449,25 +402,32 @@ int xsprof_ondemand_cancel(void)
  */
 void xsp_request_end(void)
 {
-	pthread_mutex_lock(&rq.lock);
-	if (xsp_client_is_custom())
-		enter(IDLE);
-	else if (rq.state == COLLECT)
-		end_collect();
+	pthread_mutex_lock(&xsp_rq.lock);
+	if (xsp_client_is_custom() && xsp_rq.state != IDLE) {
+		xsp_rq.err = -ECANCELED;
+		strcpy(xsp_rq.why, "the program ended before the trace did");
+		xsp_request_enter(IDLE);
+	}
+	if (xsp_rq.state == COLLECT)
+		xsp_request_end_collect();
+	else if (xsp_rq.state == SNAPSHOT)
+		xsp_request_enter(PROCESS);
 	else
-		cancel();
-	if (rq.state == PROCESS)
+		xsp_request_cancel();
+	if (xsp_rq.state == PROCESS)
 		process();
-	pthread_mutex_unlock(&rq.lock);
+	pthread_mutex_unlock(&xsp_rq.lock);
 }
 
 /* In the child of a fork: nothing is under way here, and the lock is nobody's. */
 void xsp_request_forget(void)
 {
-	pthread_mutex_init(&rq.lock, NULL);
-	rq.by_iteration = false;
+	pthread_mutex_init(&xsp_rq.lock, NULL);
+	xsp_rq.plan.by_iteration = false;
+	xsp_rq.writing = false;
+	xsp_rq.number = 0;
 	xsp_client_forget();
-	enter(IDLE);
+	xsp_request_enter(IDLE);
 }
 
 int xsprof_register_client(const struct xsprof_client *client)
@@ -478,12 +438,12 @@ int xsprof_register_client(const struct xsprof_client *client)
 		ret = -EBUSY;
 	if (ret)
 		return ret;
-	pthread_mutex_lock(&rq.lock);
-	if (rq.state == IDLE)
+	pthread_mutex_lock(&xsp_rq.lock);
+	if (xsp_rq.state == IDLE)
 		xsp_client_set(client);
 	else
 		ret = -EBUSY;
-	pthread_mutex_unlock(&rq.lock);
+	pthread_mutex_unlock(&xsp_rq.lock);
 	errno = err;
 	return ret;
 }

@@ -435,6 +435,22 @@ int xsp_session_end(struct xsprof_result **result)
 	return err;
 }
 
+int xsp_session_so_far(struct xsprof_result **result)
+{
+	int err = -ENOENT, fd = -1;
+
+	*result = NULL;
+	pthread_mutex_lock(&s.lock);
+	if (s.running)
+		err = s.recorder ? xsp_recorder_copy(s.recorder, &fd) : -ENODATA;
+	if (!err)
+		err = make_result(fd, now_ns(), result);
+	pthread_mutex_unlock(&s.lock);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 int xsprof_disable_profiler(struct xsprof_result **result)
 {
 	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result);

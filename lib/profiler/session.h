@@ -25,6 +25,8 @@ int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t acti
 		      uint32_t scopes) XSP_HIDDEN;
 int xsp_session_end(struct xsprof_result **result) XSP_HIDDEN;
 void xsp_session_restart(void) XSP_HIDDEN;
+/* What the session has recorded by now; it goes on.  Return: 0; -ENOENT: none runs; as its end. */
+int xsp_session_so_far(struct xsprof_result **result) XSP_HIDDEN;
 
 /* ---- schedule.c ---- */
 bool xsp_schedule_runs(void) XSP_HIDDEN;

@@ -5,6 +5,9 @@
  * and what is written must not land anywhere else, whatever links other users of that folder
  * have made.  Never writes what is in the file.
  *
+ * Who asks on this machine, with the rights to trace this process (listen.c), may name any file
+ * that this process may write: nothing is gained by it, and nothing is added to the name.
+ *
  * Folders below that one are opened one by one, none through a link.  The file itself is written
  * in a folder of our own there, which others may not enter, and then renamed: so a link that
  * waits under its name is replaced and not followed, and nobody sees half a trace.
@@ -63,7 +66,7 @@ static const char *below(const char *file, const char *root)
 /**
  * xsp_trace_file_name() - one name for many processes, made one for each
  * @name: without folders
- * @pid: whose
+ * @pid: whose; 0: the name is for one alone, and stays as it is
  * @to: filled: "_PID" stands before .json, .pt.trace.json, with or without .gz; or at the end
  * @room: bytes of it
  *
@@ -84,14 +87,37 @@ int xsp_trace_file_name(const char *name, pid_t pid, char *to, size_t room)
 			break;
 		}
 	}
-	n = snprintf(to, room, "%.*s_%d%s", (int)stem, name, (int)pid, name + stem);
+	if (pid)
+		n = snprintf(to, room, "%.*s_%d%s", (int)stem, name, (int)pid, name + stem);
+	else
+		n = snprintf(to, room, "%s", name);
 	return n < 0 || (size_t)n >= room ? -ENAMETOOLONG : 0;
 }
 
-/* Open the folder of @file, and find the name in it. */
-static int open_folder(const char *file, const char **name)
+/**
+ * xsp_trace_file_path() - where a file will be
+ * @file: its path, as it came
+ * @pid: whose, or 0
+ * @to: filled
+ * @room: bytes of it
+ *
+ * Return: 0; -ENAMETOOLONG.
+ */
+int xsp_trace_file_path(const char *file, pid_t pid, char *to, size_t room)
 {
-	const char *root = xsp_kineto_env.trace_dir, *rest;
+	const char *name = strrchr(file, '/');
+	size_t folder = name ? (size_t)(name + 1 - file) : 0;
+
+	if (folder >= room)
+		return -ENAMETOOLONG;
+	memcpy(to, file, folder);
+	return xsp_trace_file_name(file + folder, pid, to + folder, room - folder);
+}
+
+/* Open the folder of @file, and find the name in it. */
+static int open_folder(const char *file, pid_t pid, const char **name)
+{
+	const char *root = pid ? xsp_kineto_env.trace_dir : "/", *rest;
 	char one[NAME_MAX + 1];
 	int fd, next;
 	size_t n;
@@ -136,7 +162,7 @@ static int open_folder(const char *file, const char **name)
 /**
  * xsp_trace_file_check() - could xsp_trace_file_open() make this file?
  * @file: its path, as it came
- * @pid: whose
+ * @pid: whose; 0: asked for by one who may name any file, and for one process alone
  *
  * For a refusal before anything was recorded.
  *
@@ -146,7 +172,7 @@ int xsp_trace_file_check(const char *file, pid_t pid)
 {
 	char to[NAME_MAX + 1];
 	const char *name;
-	int fd = open_folder(file, &name), err;
+	int fd = open_folder(file, pid, &name), err;
 
 	if (fd < 0)
 		return fd;
@@ -158,7 +184,7 @@ int xsp_trace_file_check(const char *file, pid_t pid)
 }
 
 /* A folder that is ours alone, whoever the folder around it belongs to. */
-static int make_own(struct xsp_trace_file *f, pid_t pid)
+static int make_own(struct xsp_trace_file *f)
 {
 	struct stat st;
 	uint64_t dice;
@@ -166,7 +192,7 @@ static int make_own(struct xsp_trace_file *f, pid_t pid)
 
 	if (getrandom(&dice, sizeof(dice), 0) != sizeof(dice))
 		return -EAGAIN;
-	snprintf(f->own_name, sizeof(f->own_name), ".xsprof-%d-%016llx", (int)pid,
+	snprintf(f->own_name, sizeof(f->own_name), ".xsprof-%d-%016llx", (int)getpid(),
 		 (unsigned long long)dice);
 	if (mkdirat(f->dir, f->own_name, 0700))
 		return -errno;
@@ -188,7 +214,7 @@ static int make_own(struct xsp_trace_file *f, pid_t pid)
  * xsp_trace_file_open() - begin to write a file
  * @f: filled
  * @file: its path, as it came
- * @pid: whose
+ * @pid: whose; 0 as above
  *
  * To be ended by xsp_trace_file_keep() or xsp_trace_file_drop().
  *
@@ -201,12 +227,12 @@ int xsp_trace_file_open(struct xsp_trace_file *f, const char *file, pid_t pid)
 	int err;
 
 	f->own = -1;
-	f->dir = open_folder(file, &name);
+	f->dir = open_folder(file, pid, &name);
 	if (f->dir < 0)
 		return f->dir;
 	err = xsp_trace_file_name(name, pid, f->name, sizeof(f->name));
 	if (!err)
-		err = make_own(f, pid);
+		err = make_own(f);
 	if (err)
 		goto err_dir;
 	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d/.", f->own);

@@ -27,6 +27,7 @@ struct xsp_trace_file {
 };
 
 int xsp_trace_file_name(const char *name, pid_t pid, char *to, size_t room) XSP_HIDDEN;
+int xsp_trace_file_path(const char *file, pid_t pid, char *to, size_t room) XSP_HIDDEN;
 int xsp_trace_file_check(const char *file, pid_t pid) XSP_HIDDEN;
 int xsp_trace_file_open(struct xsp_trace_file *f, const char *file, pid_t pid) XSP_HIDDEN;
 int xsp_trace_file_keep(struct xsp_trace_file *f) XSP_HIDDEN;

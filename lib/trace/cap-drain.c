@@ -285,6 +285,21 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	return asleep(d, pass.now) ? UINT64_MAX : sleep;
 }
 
+void xsp_drain_flush(struct xsp_drain *d)
+{
+	struct xsp_pass pass = { .now = xsp_now(), .all = true, .min_slots = UINT64_MAX };
+	struct xsp_producer *p;
+
+	for (p = d->live; p; p = p->next) {
+		xsp_producer_pass(&d->st, p, &pass);
+		xsp_producer_threads(&d->st, p, true);
+		xsp_producer_ledger(&d->st, p);
+	}
+	/* After the records: the conversion of the last of them is not beyond its last point. */
+	xsp_drain_clocks(d, d->st.kinds);
+	xsp_drain_store_clocks(d);
+}
+
 void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats)
 {
 	const struct xsp_producer *p;

@@ -128,6 +128,9 @@ void xsp_drain_look(struct xsp_drain *d);
  */
 uint64_t xsp_drain_step(struct xsp_drain *d);
 
+/* All that is published by now, with its clocks and accounts, whole in the file; it goes on. */
+void xsp_drain_flush(struct xsp_drain *d);
+
 /**
  * xsp_drain_finish - the end: switch off who still runs, read all that is left, write totals
  * @d: drain

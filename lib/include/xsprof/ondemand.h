@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Traces that are asked for from outside, through dynolog's daemon, of a program that runs.
+ * Traces that are asked for from outside, of a program that runs: by `xsprof ctl`, or through
+ * dynolog's daemon.
  *
- * With KINETO_USE_DAEMON in the environment a thread of the library's own, "xsprof-daemon",
- * asks the daemon every few seconds whether a trace is wanted (`dyno gputrace`), and sees to it:
- * warm-up, recording and saving, by time or by the program's iterations (xsprof_profiler_step()).
+ * With XSPROF_ONDEMAND=1 in the environment a thread of the library's own, "xsprof-daemon", sleeps
+ * until `xsprof ctl` asks for something.  With KINETO_USE_DAEMON it also asks the daemon every few
+ * seconds whether a trace is wanted (`dyno gputrace`).  It sees to what is asked for: warm-up,
+ * recording and saving, by time or by the program's iterations (xsprof_profiler_step()).
  * Documentation/ondemand.rst has what can be asked for, and what is refused.
  *
  * A program that does nothing about it gets a trace of its ops.  One that has a profiler of its
@@ -39,6 +41,8 @@ extern "C" {
  * @stop_memory_profile: and until here
  * @export_memory_profile: write what was recorded so far, as @save
  * @data: passed to all of them
+ * @snapshot: write what was recorded so far to @path, as @save, and go on recording; NULL:
+ *	`xsprof ctl snapshot` is refused
  *
  * One function is called at a time.  By iterations @prepare, @start and @stop are called by the
  * thread that makes the step, between two iterations; else, and for all others, by the library's
@@ -57,6 +61,7 @@ struct xsprof_client {
 	int	(*stop_memory_profile)(void *data);
 	int	(*export_memory_profile)(void *data, const char *path);
 	void	*data;
+	int	(*snapshot)(void *data, const char *path);
 };
 
 /**
@@ -74,11 +79,11 @@ struct xsprof_client {
 XSPROF_API int xsprof_register_client(const struct xsprof_client *client);
 
 /**
- * xsprof_ondemand_init() - ask the daemon from here on
+ * xsprof_ondemand_init() - listen to `xsprof ctl`, and ask the daemon, from here on
  *
  * What KINETO_USE_DAEMON in the environment does before main(), where PyTorch's own profiler,
- * which asks too, is not in the process.  A forked child does not ask: it
- * may begin to, by this call.
+ * which asks too, is not in the process.  A forked child does neither: it may begin to, by this
+ * call.  A program that has closed all descriptors is found again by `xsprof ctl` after it.
  *
  * Return: 0, also when it does so already; -EAGAIN, -ENOMEM: there can be no thread for it.
  */
