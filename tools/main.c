@@ -14,6 +14,7 @@
 #pragma weak cmd_report
 #pragma weak cmd_info
 #pragma weak cmd_snapshot
+#pragma weak cmd_ctl
 #pragma weak cmd_enable
 #pragma weak cmd_disable
 
@@ -27,6 +28,7 @@ static const struct verb {
 	{ "dump", cmd_dump, "print a capture as text, Chrome JSON or NDJSON" },
 	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
 	{ "snapshot", cmd_snapshot, "what rings hold now, into a capture; nothing is stopped" },
+	{ "ctl", cmd_ctl, "have a running process record a trace; end it, look at it" },
 	{ "enable", cmd_enable, "switch categories of running processes on" },
 	{ "disable", cmd_disable, "switch categories of running processes off" },
 	{ "list", cmd_list, "recordings that are running, and what dead ones left" },

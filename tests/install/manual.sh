@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 BUILD=${BUILD:-build}
 xsprof=$BUILD/bin/xsprof
-verbs="record report dump info snapshot"
+verbs="record report dump info snapshot ctl"
 n=0
 failed=0
 
