@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Traces on demand, from a daemon's text to a file: by time, by iterations, of memory; what is
- * refused; a daemon that is hostile, or gone; a child of a fork.
+ * refused; a daemon that is hostile, or gone; a child of a fork; `xsprof ctl` beside the daemon.
  *
- *	ondemand path=0|1
+ *	ondemand path=0|1 [ctl=XSPROF]		the tool, without which that is left out
  */
 #include <signal.h>
 #include <sys/syscall.h>
@@ -25,7 +25,8 @@
 #define TSAN	0
 #endif
 
-enum what { INIT, PREPARE, START, STOP, SAVE, DISCARD, MEM_START, MEM_STOP, MEM_EXPORT, KINDS };
+enum what { INIT, PREPARE, START, STOP, SAVE, DISCARD, MEM_START, MEM_STOP, MEM_EXPORT, SO_FAR,
+	KINDS };
 
 /* What the client was told, in order. */
 struct told {
@@ -204,6 +205,23 @@ static int on_mem_export(void *data, const char *path)
 	return note(MEM_EXPORT);
 }
 
+/* In a thread of the program's own, while what there is so far is being written. */
+static void *(*meanwhile)(void *unused);
+
+static int on_snapshot(void *data, const char *path)
+{
+	pthread_t thread;
+	void *(*run)(void *unused) = __atomic_load_n(&meanwhile, __ATOMIC_ACQUIRE);
+
+	CHECK(data == &seen);
+	put(path);
+	if (run) {
+		CHECK_EQ(pthread_create(&thread, NULL, run, NULL), 0);
+		CHECK_EQ(pthread_join(thread, NULL), 0);
+	}
+	return note(SO_FAR);
+}
+
 static const struct xsprof_client client = {
 	.size = sizeof(client),
 	.init = on_init,
@@ -215,6 +233,7 @@ static const struct xsprof_client client = {
 	.stop_memory_profile = on_mem_stop,
 	.export_memory_profile = on_mem_export,
 	.data = &seen,
+	.snapshot = on_snapshot,
 };
 
 static void step(void)
@@ -257,6 +276,11 @@ static void test_client(void)
 	CHECK_EQ(xsprof_register_client(&client), 0);
 	CHECK_EQ(xsprof_register_client(NULL), 0);
 	c.size = sizeof(c) - 1;
+	CHECK_EQ(xsprof_register_client(&c), -EINVAL);
+	/* Of a program that was built before there was @snapshot. */
+	c.size = offsetof(struct xsprof_client, snapshot);
+	CHECK_EQ(xsprof_register_client(&c), 0);
+	c.size--;
 	CHECK_EQ(xsprof_register_client(&c), -EINVAL);
 	c = client;
 	c.start = NULL;
@@ -613,6 +637,127 @@ static void test_gone(void)
 	tap_result("a socket that somebody took away is made anew");
 }
 
+/* ---- xsprof ctl, of the same process ---- */
+
+static const char *tool;
+static char said[2000];
+
+/* Return: its exit status. */
+static int ctl(const char *verb, const char *file)
+{
+	char command[1000];
+	size_t n;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "'%s' ctl %s -p %d %s%s 2>&1", tool, verb,
+		 (int)getpid(), file ? "-o " : "", file ? in_traces(file) : "");
+	f = popen(command, "r");
+	if (!f)
+		tap_bail("%s: %s", command, strerror(errno));
+	n = fread(said, 1, sizeof(said) - 1, f);
+	said[n] = '\0';
+	return WEXITSTATUS(pclose(f));
+}
+
+static bool is_written(const char *file)
+{
+	struct stat st;
+	bool ok = !lstat(in_traces(file), &st) && S_ISREG(st.st_mode) && st.st_size == 5;
+
+	unlink(in_traces(file));
+	return ok;
+}
+
+static void *make_steps(void *unused)
+{
+	for (unsigned int i = 0; i < 10; i++)
+		step();
+	return unused;
+}
+
+static void *do_cancel(void *unused)
+{
+	CHECK_EQ(xsprof_ondemand_cancel(), 0);
+	return unused;
+}
+
+static void test_ctl(void)
+{
+	unsigned int handed;
+
+	if (!tool) {
+		tap_skip("xsprof ctl beside the daemon", "no ctl=XSPROF was named");
+		return;
+	}
+	forget();
+	fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/long.json\nPROFILE_START_TIME=%lld\n"
+		       "ACTIVITIES_DURATION_MSECS=3600000\n", traces, real_ms());
+	until(START, 1);
+	CHECK_EQ(ctl("start", "ctl.json"), 1);
+	CHECK(strstr(said, "another trace is under way, which the daemon asked for"));
+	CHECK_EQ(ctl("status", NULL), 0);
+	CHECK(strstr(said, "recording, asked for by the daemon"));
+	CHECK_EQ(ctl("snapshot", "part.json"), 0);
+	CHECK(is_written("part.json"));
+	CHECK_EQ(ctl("stop", NULL), 0);
+	CHECK(strstr(said, trace_name("long", getpid())));
+	until_idle();
+	CHECK_ORDER(PREPARE, START, SO_FAR, STOP, SAVE);
+	CHECK(taken("long", getpid()));
+	tap_result("xsprof ctl beside the daemon: whose trace is first has it");
+
+	forget();
+	CHECK_EQ(ctl("start --shapes", "ctl.json"), 0);
+	until(START, 1);
+	handed = fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/next.json\nPROFILE_START_TIME=%lld\n"
+				"ACTIVITIES_DURATION_MSECS=1\n", traces, real_ms());
+	fake_more(&fake, &fake.busy, 3);
+	pthread_mutex_lock(&fake.lock);
+	CHECK(fake.has_config);
+	pthread_mutex_unlock(&fake.lock);
+	CHECK_EQ(ctl("stop", NULL), 0);
+	fake_until(&fake, &fake.handed, handed);
+	until(SAVE, 2);
+	until_idle();
+	CHECK_ORDER(PREPARE, START, STOP, SAVE, PREPARE, START, STOP, SAVE);
+	CHECK(is_written("ctl.json"));
+	CHECK(taken("next", getpid()));
+	tap_result("the daemon's next one waits for the end of xsprof ctl's");
+
+	iterations("steps", 0, 0, 0, 3, false);
+	step();
+	until(START, 1);
+	__atomic_store_n(&meanwhile, make_steps, __ATOMIC_RELEASE);
+	CHECK_EQ(ctl("snapshot", "part.json"), 0);
+	step();
+	until(SAVE, 1);
+	until_idle();
+	CHECK_ORDER(PREPARE, START, SO_FAR, STOP, SAVE);
+	CHECK(is_written("part.json"));
+	CHECK(taken("steps", getpid()));
+	iterations("steps", 0, 0, 0, 3, false);
+	step();
+	until(START, 1);
+	__atomic_store_n(&meanwhile, do_cancel, __ATOMIC_RELEASE);
+	CHECK_EQ(ctl("snapshot", "part.json"), 0);
+	until_idle();
+	CHECK_ORDER(PREPARE, START, SO_FAR, STOP, DISCARD);
+	CHECK(is_written("part.json"));
+	__atomic_store_n(&meanwhile, NULL, __ATOMIC_RELEASE);
+	tap_result("an end that comes while what there is so far is written comes after it");
+
+	forget();
+	CHECK_EQ(ctl("start --memory-snapshot", "memory.pickle"), 0);
+	until(MEM_START, 1);
+	CHECK_EQ(ctl("snapshot", "part.pickle"), 0);
+	CHECK_EQ(ctl("stop", NULL), 0);
+	until_idle();
+	CHECK_ORDER(PREPARE, MEM_START, MEM_EXPORT, MEM_EXPORT, MEM_STOP);
+	CHECK(is_written("part.pickle"));
+	CHECK(is_written("memory.pickle"));
+	tap_result("the client's memory profile: start, export, stop");
+}
+
 static void test_fork(void)
 {
 	const char *name = "a forked child has none of it, and may begin its own";
@@ -660,6 +805,7 @@ static void test_fork(void)
 
 int main(int argc, char **argv)
 {
+	tool = arg_text(argc, argv, "ctl");
 	if (!demand_begin(arg_number(argc, argv, "path", 0))) {
 		printf("1..0 # SKIP another daemon has the name \"dynolog\" here\n");
 		return 77;
@@ -674,6 +820,7 @@ int main(int argc, char **argv)
 	test_failures();
 	test_memory();
 	test_hostile();
+	test_ctl();
 	test_gone();
 	test_fork();
 	demand_end();

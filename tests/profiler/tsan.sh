@@ -16,6 +16,6 @@ if ! make -s BUILD="$build" SAN=thread CC=gcc "$build/tests/profiler/dynolog" \
 fi
 for path in 0 1; do
 	"$build/tests/profiler/dynolog" path=$path rounds=20 || failed=1
-	"$build/tests/profiler/ondemand" path=$path || failed=1
+	"$build/tests/profiler/ondemand" path=$path ctl="${BUILD:-build}/bin/xsprof" || failed=1
 done
 exit $failed

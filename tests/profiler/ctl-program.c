@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program of four threads that does what it is told on its standard input, a line at a time,
+ * and says when it is done: what `xsprof ctl` is tested with.
+ *
+ *	ops N		each thread does N ops, called "work0" to "work3"
+ *	steps N		N steps; every other thread does one op in each
+ *	alloc N		N allocations of 100 bytes, every other one freed
+ *	session, end	a session of its own
+ *	fork WORDS...	a child that does each of WORDS (step, init, wait), then sleeps
+ *	raw		a child of a raw clone(), which sleeps
+ *	close		all descriptors but the first three
+ *	init		xsprof_ondemand_init()
+ *	cancel		xsprof_ondemand_cancel()
+ *	client		registers a client that writes no snapshots
+ *	exec		runs itself anew, without the environment that has it listen
+ *	switches	voluntary context switches of the library's thread so far
+ *	quit
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <xsprof/ondemand.h>
+#include <xsprof/profiler.h>
+
+#define THREADS	4
+
+static pthread_barrier_t before, after;
+static unsigned int rounds;
+static xsprof_name_t names[THREADS];
+static pthread_t threads[THREADS];
+
+static void one_op(unsigned int k)
+{
+	static const int64_t sizes[] = { 2, 3 };
+	const struct xsprof_tensor tensor = {
+		.sizes = sizes, .ndim = 2, .dtype = xsprof_name("float"), .itemsize = 4,
+	};
+	const struct xsprof_input input = { .kind = XSPROF_INPUT_TENSOR, .u.tensor = &tensor };
+	const struct xsprof_op op = {
+		.name = names[k], .sequence = XSPROF_NO_SEQUENCE, .nr_inputs = 1, .inputs = &input,
+	};
+
+	xsprof_op_begin(&op);
+	xsprof_op_end();
+}
+
+static void *work(void *arg)
+{
+	unsigned int k = (uintptr_t)arg;
+
+	for (;;) {
+		pthread_barrier_wait(&before);
+		for (unsigned int i = 0; i < rounds; i++)
+			one_op(k);
+		pthread_barrier_wait(&after);
+	}
+	return NULL;
+}
+
+static void ops(unsigned int n)
+{
+	rounds = n;
+	pthread_barrier_wait(&before);
+	pthread_barrier_wait(&after);
+}
+
+static void alloc(unsigned int n)
+{
+	for (uintptr_t i = 0; i < n; i++) {
+		void *at = (void *)(0x10000 + 256 * i);
+
+		one_op(0);
+		xsprof_report_memory_usage(at, 100, 100 * (i + 1), 1 << 20, XSPROF_DEVICE_CPU);
+		if (i & 1)
+			xsprof_report_memory_usage(at, -100, 100 * i, 1 << 20,
+						   XSPROF_DEVICE_CPU);
+	}
+}
+
+static void child(char *words)
+{
+	for (char *w = strtok(words, " \n"); w; w = strtok(NULL, " \n")) {
+		if (!strcmp(w, "step"))
+			xsprof_profiler_step();
+		if (!strcmp(w, "init"))
+			xsprof_ondemand_init();
+		if (!strcmp(w, "op"))
+			one_op(0);
+	}
+	printf("child %d\n", (int)getpid());
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+/* Since it sleeps again: whoever had an answer of it has seen it awake. */
+static unsigned int switches(void)
+{
+	char path[300], line[200];
+	unsigned int n = 0;
+	bool sleeps = false;
+	struct dirent *e;
+	DIR *dir = opendir("/proc/self/task");
+
+	while (dir && !sleeps) {
+		bool ours = false;
+		FILE *f;
+
+		e = readdir(dir);
+		if (!e) {
+			usleep(1000);
+			rewinddir(dir);
+			continue;
+		}
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", e->d_name);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f)) {
+			ours |= !strcmp(line, "Name:\txsprof-daemon\n");
+			if (ours && !strncmp(line, "State:\tS", 8))
+				sleeps = true;
+			if (ours)
+				sscanf(line, "voluntary_ctxt_switches: %u", &n);
+		}
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int nothing(void *data)
+{
+	(void)data;
+	return 0;
+}
+
+static int save_nothing(void *data, const char *path)
+{
+	FILE *f = path ? fopen(path, "w") : NULL;
+
+	(void)data;
+	if (f)
+		fputs("{}", f);
+	return f ? fclose(f) : 0;
+}
+
+static void own_client(void)
+{
+	static const struct xsprof_client client = {
+		/* As one of a version before there were snapshots. */
+		.size = offsetof(struct xsprof_client, snapshot),
+		.start = nothing, .stop = nothing, .save = save_nothing,
+	};
+
+	printf("%d\n", xsprof_register_client(&client));
+}
+
+static void own_session(void)
+{
+	const struct xsprof_profiler_config config = {
+		.size = sizeof(config), .state = XSPROF_PROFILER_CPU,
+	};
+
+	printf("%d\n", xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0));
+}
+
+static void run_again(char *program)
+{
+	char *argv[] = { program, NULL };
+
+	unsetenv("XSPROF_ONDEMAND");
+	unsetenv("KINETO_USE_DAEMON");
+	execv("/proc/self/exe", argv);
+	_exit(126);
+}
+
+static void do_line(char *line, char *program)
+{
+	unsigned int n = 0;
+	char word[20] = "";
+
+	sscanf(line, "%19s %u", word, &n);
+	if (!strcmp(word, "ops"))
+		ops(n);
+	else if (!strcmp(word, "alloc"))
+		alloc(n);
+	else if (!strcmp(word, "steps"))
+		while (n--) {
+			xsprof_profiler_step();
+			one_op(0);
+		}
+	else if (!strcmp(word, "session"))
+		own_session();
+	else if (!strcmp(word, "end"))
+		printf("%d\n", xsprof_disable_profiler(NULL));
+	else if (!strcmp(word, "client"))
+		own_client();
+	else if (!strcmp(word, "close"))
+		syscall(SYS_close_range, 3, ~0u, 0);
+	else if (!strcmp(word, "init"))
+		printf("%d\n", xsprof_ondemand_init());
+	else if (!strcmp(word, "cancel"))
+		printf("%d\n", xsprof_ondemand_cancel());
+	else if (!strcmp(word, "switches"))
+		printf("%u\n", switches());
+	else if (!strcmp(word, "fork") && !fork())
+		child(line + 4);
+	else if (!strcmp(word, "raw") && !syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
+		child(line + 3);
+	else if (!strcmp(word, "exec"))
+		run_again(program);
+}
+
+int main(int argc, char **argv)
+{
+	char line[200];
+
+	(void)argc;
+	signal(SIGCHLD, SIG_IGN);
+	pthread_barrier_init(&before, NULL, THREADS + 1);
+	pthread_barrier_init(&after, NULL, THREADS + 1);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		char name[] = "work0";
+
+		name[4] += i;
+		names[i] = xsprof_name(name);
+		if (pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i))
+			return 1;
+	}
+	printf("ready\n");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin) && strcmp(line, "quit\n")) {
+		do_line(line, argv[0]);
+		printf("done\n");
+		fflush(stdout);
+	}
+	return 0;
+}
