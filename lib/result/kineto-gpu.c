@@ -49,33 +49,45 @@ static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from,
 	return false;
 }
 
+/* The innermost op around the call, or what the thread said inside it that calls belong to. */
+static void find_around(struct gpu *g, const struct xsp_thread *thread)
+{
+	uint64_t since = 0, id = 0;
+	struct xsprof_trace_op op;
+	struct xsr_walk walk;
+
+	g->has_external = xsr_kineto_pushed(thread, g->begin, &since, &id);
+	g->external = id;
+	for (uint32_t i = thread->stack.n; i; i--) {
+		const struct xsp_range *range = &thread->stack.v[i - 1];
+
+		if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP || !range->note ||
+		    range->begin > g->begin)
+			continue;
+		if (g->has_external && range->begin < since)
+			return;
+		xsr_walk_note(&walk, range->note, range->note_len);
+		if (!xsprof_trace_op(&walk.ev, &op) || !op.correlation)
+			continue;
+		g->external = op.correlation;
+		g->has_external = true;
+		return;
+	}
+}
+
 /* Whose call it is: where the thread itself wrote it when it was over, what is open there. */
 static void link_call(struct xsr_kineto *k, struct gpu *g)
 {
 	const struct xsprof_event *ev = g->ev;
 	struct xsp_thread *thread;
-	struct xsprof_trace_op op;
-	struct xsr_walk walk;
-	uint32_t i;
 
 	if (g->has_external) {
 		g->tag = xsr_link_op_tag(k, ev->producer, g->external);
 	} else if ((!g->rec->thread || g->rec->thread == ev->tid) && !k->over) {
 		thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD, ev->tid,
 					ev->ns);
-		for (i = thread ? thread->stack.n : 0; i; i--) {
-			const struct xsp_range *range = &thread->stack.v[i - 1];
-
-			if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP ||
-			    !range->note || range->begin > g->begin)
-				continue;
-			xsr_walk_note(&walk, range->note, range->note_len);
-			if (!xsprof_trace_op(&walk.ev, &op) || !op.correlation)
-				continue;
-			g->external = op.correlation;
-			g->has_external = true;
-			break;
-		}
+		if (thread)
+			find_around(g, thread);
 		if (thread)
 			g->tag = xsr_link_around(k, thread);
 	}

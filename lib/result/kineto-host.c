@@ -1,34 +1,79 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is on threads in a Kineto trace: ops, ranges, instants, allocations, counters.
- * A range is written when it ends, with what was kept of its begin.
+ * What is on threads in a Kineto trace: ops and ranges, each written when it ends, with what was
+ * kept of its begin; and which records belong together.  kineto-point.c writes what is of one
+ * moment.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "result/kineto.h"
 
-#define OUT_OF_MEMORY	"[OutOfMemory]"
+#define MOST_PUSHED	16u
 
-/* A record that goes on in those behind it, which is no begin of a range. */
+/*
+ * What is kept of a thread beside its ranges: a record that goes on in those behind it, which is no
+ * begin of one; and the ids that it said its launches belong to.
+ */
 struct pending {
 	struct xsp_range	range;		/* its note holds the records */
 	struct xsprof_event	ev;
 	bool			used;
+	uint32_t		nr_pushed;	/* may be more than there is room for */
+	struct {
+		uint64_t	ns;
+		uint64_t	id;
+	} pushed[MOST_PUSHED];
 };
 
-/* From "ph" to "ts" of an event with a name id. */
-static char *put_head(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
-		      uint32_t producer, uint32_t name, uint64_t ns)
+static struct pending *pending_of(struct xsp_thread *thread)
 {
-	char *p = stpcpy(put_lit(xsr_kineto_open(k), "{\"ph\":"), kind);
+	/* Of a thread for which there was no memory nothing is remembered. */
+	if (!thread->priv && thread->stack.floor != UINT64_MAX)
+		thread->priv = calloc(1, sizeof(struct pending));
+	return thread->priv;
+}
 
-	p = put_lit(p, ",\"name\":");
-	p = xsr_kineto_name(k, producer, name, p);
-	*p++ = ',';
-	p = xsr_kineto_track(k, thread, p);
-	return xsr_kineto_ts(k, p, ns);
+/* Of one stack: that of ops. */
+static void push(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	struct pending *pending = ev->aux ? NULL : pending_of(thread);
+
+	if (!pending) {
+		k->lost += !ev->aux;
+		return;
+	}
+	if (pending->nr_pushed < MOST_PUSHED) {
+		pending->pushed[pending->nr_pushed].ns = ev->ns;
+		pending->pushed[pending->nr_pushed].id = ev->value;
+	} else {
+		k->lost++;
+	}
+	pending->nr_pushed++;
+}
+
+static void pop(const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	struct pending *pending = ev->aux ? NULL : thread->priv;
+
+	if (pending && pending->nr_pushed)
+		pending->nr_pushed--;
+}
+
+bool xsr_kineto_pushed(const struct xsp_thread *thread, uint64_t ns, uint64_t *since, uint64_t *id)
+{
+	const struct pending *pending = thread->priv;
+	uint32_t i = pending ? pending->nr_pushed : 0;
+
+	if (i > MOST_PUSHED)
+		i = MOST_PUSHED;
+	while (i && pending->pushed[i - 1].ns > ns)
+		i--;
+	if (!i)
+		return false;
+	*since = pending->pushed[i - 1].ns;
+	*id = pending->pushed[i - 1].id;
+	return true;
 }
 
 static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t producer,
@@ -43,7 +88,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t 
 
 	if (!k->host || range->kind == XSR_RANGE_HIDDEN || !xsr_kineto_cut(k, &begin, &end))
 		return;
-	p = put_head(k, thread, op ? "\"X\",\"cat\":\"cpu_op\"" :
+	p = xsr_kineto_begin(k, thread, op ? "\"X\",\"cat\":\"cpu_op\"" :
 				     "\"X\",\"cat\":\"user_annotation\"",
 		     producer, range->name, begin);
 	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
@@ -156,113 +201,6 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 		k->lost++;
 }
 
-static void put_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
-		       struct xsp_thread *thread)
-{
-	const struct xsprof_rec_mem *mem = (const struct xsprof_rec_mem *)ev->rec;
-	int64_t bytes;
-	char *p;
-
-	if (!k->memory || !mem || ev->rec_size < sizeof(*mem))
-		return;
-	bytes = (int64_t)mem->bytes;
-	if (ev->type == XSPROF_REC_FREE && bytes > 0)
-		bytes = -bytes;
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
-		    "\"name\":\"[memory]\",");
-	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
-	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
-	p = put_u32(put_lit(p, ",\"Device Type\":"), ev->aux >> 16);
-	p = put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)ev->aux);
-	p = put_u64(put_lit(p, ",\"Addr\":"), ev->value);
-	p = put_i64(put_lit(p, ",\"Bytes\":"), bytes);
-	p = put_u64(put_lit(p, ",\"Total Allocated\":"), mem->total_allocated);
-	p = put_u64(put_lit(p, ",\"Total Reserved\":"), mem->total_reserved);
-	k->buf->p = put_lit(p, "}}");
-}
-
-/* The device of what found no memory is one number in its record, and two in the file. */
-static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
-{
-	struct xsr_walk walk = *from;
-	struct xsprof_trace_arg arg;
-
-	while (xsr_walk_next(&walk, &arg)) {
-		if (arg.type != XSPROF_ARG_U64 ||
-		    strcmp(xsprof_trace_name(k->trace, walk.ev.producer, arg.key), "Device"))
-			continue;
-		p = put_u64(put_lit(p, ",\"Device Type\":"), arg.u.u64 >> 16 & 0xffff);
-		return put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)arg.u.u64);
-	}
-	return p;
-}
-
-static void put_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
-			struct xsp_thread *thread, struct xsr_walk *walk)
-{
-	static const char *const kinds[] = {
-		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\"",
-		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"p\"",
-		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"g\"",
-	};
-	bool any = true;
-	char *p;
-
-	p = put_head(k, thread, kinds[ev->aux < 3 ? ev->aux : 0], ev->producer, ev->name, ev->ns);
-	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
-	if (!strcmp(xsprof_trace_name(k->trace, ev->producer, ev->name), OUT_OF_MEMORY))
-		p = put_device(k, walk, p);
-	p = xsr_kineto_args(k, walk, false, p, &any);
-	k->buf->p = put_lit(p, "}}");
-}
-
-static void put_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
-			struct xsp_thread *thread)
-{
-	bool f64 = ev->type == XSPROF_REC_COUNTER_F64;
-	double value = f64 ? xsp_bits_double(ev->value) : 0;
-	char *p;
-
-	/* Viewers take numbers only. */
-	if (!isfinite(value))
-		return;
-	p = put_head(k, thread, "\"C\",\"cat\":\"user_counter\"", ev->producer, ev->name, ev->ns);
-	p = put_lit(p, ",\"args\":{\"value\":");
-	p = f64 ? xsp_put_double(p, value) : put_i64(p, (int64_t)ev->value);
-	k->buf->p = put_lit(p, "}}");
-}
-
-/* Async ranges and flows of the program: their ids are of their process. */
-static void put_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
-		       struct xsp_thread *thread)
-{
-	static const char *const kinds[] = {
-		"\"b\",\"cat\":\"user_async\"", "\"n\",\"cat\":\"user_async\"",
-		"\"e\",\"cat\":\"user_async\"",
-		"\"s\",\"cat\":\"user_flow\"", "\"t\",\"cat\":\"user_flow\",\"bp\":\"e\"",
-		"\"f\",\"cat\":\"user_flow\",\"bp\":\"e\"",
-	};
-	const char *kind = kinds[ev->type - XSPROF_REC_ASYNC_BEGIN];
-	char *p = put_head(k, thread, kind, ev->producer, ev->name, ev->ns);
-
-	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
-	*p++ = '.';
-	k->buf->p = put_lit(put_u64(p, ev->value), "\"}");
-}
-
-/* What became of records that are not in the trace: a place in it, no number without one. */
-static void put_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
-		     struct xsp_thread *thread)
-{
-	char *p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"xsprof\",\"s\":\"p\","
-			  "\"name\":\"[lost]\",");
-
-	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
-	p = ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"args\":{\"slots\":") :
-					   put_lit(p, ",\"args\":{\"records\":");
-	k->buf->p = put_lit(put_u64(p, ev->value), "}}");
-}
-
 /* All of a record, and of those that it went on with, is there. */
 static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 		      struct xsp_thread *thread, struct xsp_range *range, struct xsr_walk *walk)
@@ -279,16 +217,16 @@ static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 		break;
 	case XSPROF_REC_INSTANT:
 		if (inside)
-			put_instant(k, ev, thread, walk);
+			xsr_kineto_instant(k, ev, thread, walk);
 		break;
 	case XSPROF_REC_COUNTER_I64:
 	case XSPROF_REC_COUNTER_F64:
 		if (inside)
-			put_counter(k, ev, thread);
+			xsr_kineto_counter(k, ev, thread);
 		break;
 	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
 		if (inside)
-			put_linked(k, ev, thread);
+			xsr_kineto_linked(k, ev, thread, walk);
 		break;
 	}
 }
@@ -315,16 +253,11 @@ void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
 /* It is not whole yet: what goes on with it comes next in its thread. */
 static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
 {
-	struct pending *pending = thread->priv;
+	struct pending *pending = pending_of(thread);
 
-	/* Of a thread for which there was no memory nothing is remembered. */
-	if (thread->stack.floor == UINT64_MAX)
-		return false;
-	if (!pending)
-		pending = thread->priv = calloc(1, sizeof(*pending));
 	if (!pending)
 		return false;
-	memset(pending, 0, sizeof(*pending));
+	memset(&pending->range, 0, sizeof(pending->range));
 	if (!xsr_keep(k->tracks, &pending->range, ev))
 		return false;
 	pending->ev = *ev;
@@ -360,16 +293,22 @@ static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 	case XSPROF_REC_END:
 		end(k, ev, view);
 		break;
+	case XSPROF_REC_CORR_PUSH:
+		push(k, ev, view->thread);
+		break;
+	case XSPROF_REC_CORR_POP:
+		pop(ev, view->thread);
+		break;
 	case XSPROF_REC_STEP:
 		xsr_kineto_step(k, ev, view->thread);
 		break;
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
 		if (k->host && ev->ns >= k->from)
-			put_memory(k, ev, view->thread);
+			xsr_kineto_memory(k, ev, view->thread);
 		break;
 	case XSPROF_EV_LOST:
-		put_lost(k, ev, view->thread);
+		xsr_kineto_lost(k, ev, view->thread);
 		break;
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:

@@ -5,7 +5,8 @@
  * that of what is open.
  *
  *	kineto.c	events in their order, and the window they are cut to
- *	kineto-host.c	ranges, instants, memory: what is on threads
+ *	kineto-host.c	ranges: what is on threads
+ *	kineto-point.c	instants, memory, counters
  *	kineto-step.c	steps
  *	kineto-op.c	what is known of an op: inputs, stack, module
  *	kineto-stack.c	their stacks
@@ -144,8 +145,26 @@ void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     const struct xsp_view *view);
 void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why);
+/* The id that @thread said its launches belong to at @ns, and since when. */
+bool xsr_kineto_pushed(const struct xsp_thread *thread, uint64_t ns, uint64_t *since,
+		       uint64_t *id);
 /* What waits for the rest of itself is all there is. */
 void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread);
+
+/* kineto-point.c */
+/* From "ph" to "ts" of an event with a name id; @kind is what stands behind "ph". */
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+		       uint32_t producer, uint32_t name, uint64_t ns);
+void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread);
+void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread, struct xsr_walk *walk);
+void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread);
+void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread, struct xsr_walk *walk);
+void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread);
 
 /* kineto-step.c */
 void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,

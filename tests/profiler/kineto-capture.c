@@ -395,7 +395,7 @@ static void make_rank(uint32_t rank, uint32_t world)
  */
 static void make_inline(void)
 {
-	uint32_t train, mm, launch, gemm, i;
+	uint32_t train, mm, launch, gemm, upload, key, i;
 	struct cap_ring r;
 	struct wide w;
 
@@ -406,9 +406,16 @@ static void make_inline(void)
 	mm = name(0, "aten::mm");
 	launch = name(0, "cuLaunchKernel");
 	gemm = name(0, "gemm");
+	upload = name(0, "upload");
+	key = name(0, "size");
 	cap_arena(0);
 	cap_ring_open(&r, 0, 0, 4096);
 	cap_event(&r, T(10), XSPROF_REC_BEGIN, MAIN, train, 0, 0);
+	memset(&w, 0, sizeof(w));
+	w.u.rec = cap_head(T(11), XSPROF_REC_ASYNC_BEGIN, MAIN, upload, 0, 3);
+	w.used = sizeof(w.u.rec);
+	number(&w, key, 4096);
+	put(&r, &w, false);
 	for (i = 0; i < 2; i++) {
 		op(&w, T(20 + i), MAIN + i, mm, 0, 70 + i, -1, 0);
 		put(&r, &w, false);
@@ -418,8 +425,20 @@ static void make_inline(void)
 		w.u.rec.tid = MAIN + i;
 		put(&r, &w, false);
 	}
+	/* Inside an op a thread may say that its calls belong to another; of users' ranges not. */
+	cap_event(&r, T(32), XSPROF_REC_CORR_PUSH, MAIN, 0, 0, 88);
+	cap_event(&r, T(33), XSPROF_REC_CORR_PUSH, MAIN, 0, 1, 99);
+	gpu(&r, T(36), XSPROF_GPU_DRIVER, launch, 7, T(34), T(35), 0, &w);
+	w.u.rec.tid = MAIN;
+	put(&r, &w, false);
+	cap_event(&r, T(37), XSPROF_REC_CORR_POP, MAIN, 0, 1, 0);
+	cap_event(&r, T(37), XSPROF_REC_CORR_POP, MAIN, 0, 0, 0);
+	gpu(&r, T(39), XSPROF_GPU_DRIVER, launch, 8, T(38), T(39), 0, &w);
+	w.u.rec.tid = MAIN;
+	put(&r, &w, false);
 	for (i = 0; i < 2; i++)
 		cap_event(&r, T(40 + i), XSPROF_REC_END, MAIN + i, 0, 0, 0);
+	cap_event(&r, T(45), XSPROF_REC_ASYNC_END, MAIN, upload, 0, 3);
 	cap_event(&r, T(50), XSPROF_REC_END, MAIN, 0, 0, 0);
 	for (i = 0; i < 2; i++) {
 		gpu(&r, T(90 + i), XSPROF_GPU_KERNEL, gemm, 5 + i, T(60), T(70), 7 + i, &w);

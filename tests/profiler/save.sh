@@ -52,7 +52,10 @@ events = json.load(open(sys.argv[1]))["traceEvents"]
 def of(cat):
     return [(e["args"].get("External id"), e["args"].get("correlation"), e["tid"])
             for e in events if e.get("cat") == cat]
-assert of("cuda_driver") == [(70, 5, 500), (71, 6, 501)], of("cuda_driver")
+assert of("cuda_driver") == [(70, 5, 500), (71, 6, 501), (88, 7, 500), (70, 8, 500)], \
+    of("cuda_driver")
+upload = [(e["ph"], e["args"]) for e in events if e.get("cat") == "user_async"]
+assert upload == [("b", {"size": 4096}), ("e", {})], upload
 assert of("kernel") == [(70, 5, 7), (71, 6, 8), (None, 99, 7)], of("kernel")
 notes = [(e["name"], e["tid"], e["dur"]) for e in events if e.get("cat") == "gpu_user_annotation"]
 assert notes == [("train", 7, 10.002)], notes
