@@ -14,7 +14,6 @@
 #define PID_LIMIT	(1u << 22)	/* Linux' own limit of pids and tids */
 #define FIRST_PID	10000000u	/* numbers that are no pid */
 #define FIRST_TID	20000000u	/* numbers of tracks that are no thread */
-#define LANES		8u		/* tracks of one kind and key */
 
 static bool take_pid(struct chrome *chrome, uint32_t pid)
 {
@@ -113,7 +112,7 @@ void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
 	uint32_t pid, tid;
 
 	/* Tracks that are no threads were named when they were made. */
-	if (thread->kind != CHROME_THREAD || !thread->shown)
+	if (thread->kind != XSP_LANE_THREAD || !thread->shown)
 		return;
 	pid = chrome_pid(out, thread->producer, thread->pid);
 	tid = xsp_thread_tid(out->trace, thread);
@@ -122,34 +121,6 @@ void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
 		name_metadata(out, "thread_name", pid, tid, comm, strlen(comm));
 	sort_metadata(out, "thread_sort_index", pid, tid,
 		      thread->tid == thread->pid ? 0 : 1);
-}
-
-/* The names of tracks that are no threads. */
-static char *lane_name(const struct xsprof_event *ev, const struct xsp_thread *lane, char *p)
-{
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-
-	switch (lane->kind) {
-	case CHROME_SPANS:
-		p = put_lit(p, "spans");
-		break;
-	case CHROME_OVERLAP:
-		p = put_u64(put_lit(p, "overlapping ranges of "), lane->tid / LANES);
-		break;
-	case CHROME_CALLS:
-		p = put_u64(put_lit(p, "runtime calls of "), lane->tid / LANES);
-		break;
-	case CHROME_SCHED:
-		p = put_u64(put_lit(p, "scheduling of "), lane->tid / LANES);
-		break;
-	default:
-		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
-		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
-		p = put_u32(put_lit(p, " stream "), gpu ? gpu->stream : 0);
-	}
-	if (lane->tid % LANES)
-		p = put_u64(put_lit(p, ", track "), lane->tid % LANES + 1);
-	return p;
 }
 
 static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_thread *lane)
@@ -164,7 +135,7 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 	    !xsp_tracks_prefix(out->tracks, lane, text, (size_t)(end - text)))
 		return false;
 	chrome->next_tid++;
-	end = lane_name(ev, lane, text);
+	end = xsp_lane_name(ev, lane, text);
 	name_metadata(out, "thread_name", pid, tid, text, (size_t)(end - text));
 	sort_metadata(out, "thread_sort_index", pid, tid, lane->kind + 1);
 	return true;
@@ -176,8 +147,8 @@ struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *e
 	struct xsp_thread *lane;
 	uint32_t i;
 
-	for (i = 0; i < LANES; i++) {
-		lane = xsp_tracks_get(out->tracks, ev->producer, ev->pid, kind, key * LANES + i,
+	for (i = 0; i < XSP_LANES; i++) {
+		lane = xsp_tracks_get(out->tracks, ev->producer, ev->pid, kind, key * XSP_LANES + i,
 				      ev->ns);
 		if (!lane)
 			return NULL;

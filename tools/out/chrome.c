@@ -279,32 +279,16 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 static void put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-	uint64_t begin = ev->begin_ns, end = ev->end_ns > begin ? ev->end_ns : begin;
 	struct xsp_thread *thread = view->thread;
-	uint32_t kind = CHROME_OVERLAP;
-	uint64_t key = thread->tid;
-	bool own = end <= ev->ns;
+	struct xsp_place at;
 
-	if (ev->type == XSPROF_REC_SPAN && ev->aux != XSPROF_SCOPE_THREAD) {
-		kind = CHROME_SPANS;
-		key = 0;
-		own = false;
-	} else if (gpu && ev->type == XSPROF_REC_GPU) {
-		own = false;
-		kind = CHROME_GPU;
-		key = ((uint64_t)gpu->device << 48) ^ ((uint64_t)gpu->context << 24) ^ gpu->stream;
-		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
-			kind = CHROME_CALLS;
-			key = gpu->thread ? gpu->thread : thread->tid;
-		}
-	}
-	if (!own || !xsp_tracks_complete(out->tracks, thread, begin, end))
-		thread = chrome_lane(out, ev, kind, key & UINT64_MAX >> 3, begin, end);
+	xsp_lane_place(ev, thread, &at);
+	if (!at.own || !xsp_tracks_complete(out->tracks, thread, at.begin, at.end))
+		thread = chrome_lane(out, ev, at.kind, at.key, at.begin, at.end);
 	if (thread)
-		put_complete(out, view, thread, begin, end, NULL);
+		put_complete(out, view, thread, at.begin, at.end, NULL);
 	else
-		put_async_range(out, view, begin, end);
+		put_async_range(out, view, at.begin, at.end);
 }
 
 /* Arguments that came after their record: to the range they belong to, while it is open. */

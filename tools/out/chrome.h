@@ -8,18 +8,12 @@
 #define XSPROF_OUT_CHROME_H
 
 #include "out/json.h"
+#include "out/lane.h"
 #include "out/out.h"
 #include "out/spool.h"
 
-/* Kinds of tracks that are no threads; struct xsp_thread's kind. */
-enum chrome_lane {
-	CHROME_THREAD	= 0,
-	CHROME_SPANS	= 1,	/* ranges with times of their own: frames */
-	CHROME_OVERLAP	= 2,	/* ranges of a thread that do not nest in it */
-	CHROME_CALLS	= 3,	/* runtime and driver calls of a thread */
-	CHROME_GPU	= 4,	/* a stream of a device */
-	CHROME_SCHED	= 5,	/* what the scheduler did with a thread */
-};
+/* A kind of tracks of its own: what the scheduler did with a thread. */
+#define CHROME_SCHED	XSP_LANE_OWN
 
 struct chrome_process {
 	uint32_t	pid;	/* as the viewer sees it; 0 not seen yet */

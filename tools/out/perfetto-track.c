@@ -12,7 +12,6 @@
 #include "out/perfetto.h"
 #include "out/put.h"
 
-#define LANES		8u		/* tracks of one kind and key */
 #define ASYNCS		16384u		/* places for open async ranges, three quarters used */
 
 /* Ranges that are open on an async track. */
@@ -48,7 +47,7 @@ static uint64_t mix(uint64_t h)
 	return h ^ h >> 29;
 }
 
-uint64_t pf_hash_uuid(uint32_t producer, enum pf_lane kind, uint64_t key)
+uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key)
 {
 	uint64_t h = mix(key + 0x9e3779b97f4a7c15u * (kind + 1));
 
@@ -207,7 +206,7 @@ void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread)
 {
 	const char *name;
 
-	if (thread->kind != PF_THREAD || !thread->prefix)
+	if (thread->kind != XSP_LANE_THREAD || !thread->prefix)
 		return;
 	name = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
 	if (!same_name(thread, name))
@@ -215,30 +214,6 @@ void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread)
 }
 
 /* ---- tracks that are no threads ------------------------------------------------------------ */
-
-static char *lane_name(const struct xsprof_event *ev, const struct xsp_thread *lane, char *p)
-{
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-
-	switch (lane->kind) {
-	case PF_SPANS:
-		p = put_lit(p, "spans");
-		break;
-	case PF_OVERLAP:
-		p = put_u64(put_lit(p, "overlapping ranges of "), lane->tid / LANES);
-		break;
-	case PF_CALLS:
-		p = put_u64(put_lit(p, "runtime calls of "), lane->tid / LANES);
-		break;
-	default:
-		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
-		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
-		p = put_u32(put_lit(p, " stream "), gpu ? gpu->stream : 0);
-	}
-	if (lane->tid % LANES)
-		p = put_u64(put_lit(p, ", track "), lane->tid % LANES + 1);
-	return p;
-}
 
 static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_thread *lane)
 {
@@ -248,7 +223,7 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 	end = wire_u64(track, PF_TRACK, uuid);
 	if (!xsp_tracks_prefix(out->tracks, lane, track, (size_t)(end - track)))
 		return false;
-	end = lane_name(ev, lane, text);
+	end = xsp_lane_name(ev, lane, text);
 	named_track(out, ev->ns, uuid, pf_process_track(out, ev->producer, ev->pid, ev->ns), text,
 		    (size_t)(end - text), false);
 	return true;
@@ -277,14 +252,14 @@ bool pf_nests(struct xsp_out *out, struct xsp_thread *thread, uint64_t begin, ui
 	       xsp_tracks_complete(out->tracks, thread, begin, end);
 }
 
-struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum pf_lane kind,
+struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
 			   uint64_t key, uint64_t begin, uint64_t end)
 {
 	struct xsp_thread *lane;
 	uint32_t i;
 
-	for (i = 0; i < LANES; i++) {
-		lane = xsp_tracks_get(out->tracks, ev->producer, ev->pid, kind, key * LANES + i,
+	for (i = 0; i < XSP_LANES; i++) {
+		lane = xsp_tracks_get(out->tracks, ev->producer, ev->pid, kind, key * XSP_LANES + i,
 				      ev->ns);
 		if (!lane)
 			return NULL;

@@ -152,7 +152,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 	p = put_name(pf_open(out, &pkt, begin, BEGIN, track, len), name, ev);
 	p = pf_put_note(put_all(out, ev, p), note);
 	if (ev->type == XSPROF_REC_GPU && ev->value) {
-		uint64_t id = pf_hash_uuid(ev->producer, PF_GPU, ev->value);
+		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
 
 		p = wire_u64(p, PF_CORRELATION, id);
 		/* From the call to what it started. */
@@ -204,36 +204,20 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 static void put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
-	uint64_t begin = ev->begin_ns, end = ev->end_ns > begin ? ev->end_ns : begin;
 	struct xsp_thread *thread = view->thread;
-	enum pf_lane kind = PF_OVERLAP;
-	uint64_t key = thread->tid;
-	bool own = end <= ev->ns;
+	struct xsp_place at;
 	const char *track;
 	uint32_t len;
 
-	if (ev->type == XSPROF_REC_SPAN && ev->aux != XSPROF_SCOPE_THREAD) {
-		kind = PF_SPANS;
-		key = 0;
-		own = false;
-	} else if (gpu && ev->type == XSPROF_REC_GPU) {
-		own = false;
-		kind = PF_GPU;
-		key = ((uint64_t)gpu->device << 48) ^ ((uint64_t)gpu->context << 24) ^ gpu->stream;
-		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
-			kind = PF_CALLS;
-			key = gpu->thread ? gpu->thread : thread->tid;
-		}
-	}
-	if (!own || !pf_nests(out, thread, begin, end))
-		thread = pf_lane(out, ev, kind, key & UINT64_MAX >> 3, begin, end);
+	xsp_lane_place(ev, thread, &at);
+	if (!at.own || !pf_nests(out, thread, at.begin, at.end))
+		thread = pf_lane(out, ev, at.kind, at.key, at.begin, at.end);
 	if (!thread) {
-		put_pair_uuid(out, view, pf_alone(out, ev, view->name), begin, end);
+		put_pair_uuid(out, view, pf_alone(out, ev, view->name), at.begin, at.end);
 		return;
 	}
 	track = pf_thread_track(out, thread, &len);
-	put_pair(out, view, track, len, begin, end, NULL);
+	put_pair(out, view, track, len, at.begin, at.end, NULL);
 }
 
 /* ---- async events, flows, counters --------------------------------------------------------- */

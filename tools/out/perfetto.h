@@ -10,6 +10,7 @@
 #ifndef XSPROF_OUT_PERFETTO_H
 #define XSPROF_OUT_PERFETTO_H
 
+#include "out/lane.h"
 #include "out/out.h"
 #include "out/wire.h"
 #include "perfetto.pb-c.h"
@@ -37,14 +38,9 @@ enum {
 	PF_ARG_PTR = 7, PF_ARG_NAME = 10, PF_ARG_ARRAY = 12,
 };
 
-/* Kinds of tracks that are no threads; struct xsp_thread's kind. */
-enum pf_lane {
-	PF_THREAD	= 0,
-	PF_SPANS	= 1,	/* ranges with times of their own: frames */
-	PF_OVERLAP	= 2,	/* ranges of a thread that do not nest in it */
-	PF_CALLS	= 3,	/* runtime and driver calls of a thread */
-	PF_GPU		= 4,	/* a stream of a device */
-	PF_ASYNC	= 5,	/* from here on only numbers are made of it */
+/* Numbers are made of more than tracks: of these, and of kinds of tracks. */
+enum {
+	PF_ASYNC	= XSP_LANE_OWN,
 	PF_COUNTERS	= 6,
 	PF_ALONE	= 7,
 };
@@ -166,13 +162,13 @@ int pf_tracks_new(struct perfetto *pf);
 uint64_t pf_thread_uuid(uint32_t producer, uint64_t tid);
 uint64_t pf_process_uuid(uint32_t producer);
 /* A number for a track of @kind, which nothing else has but by an accident of 2^-63. */
-uint64_t pf_hash_uuid(uint32_t producer, enum pf_lane kind, uint64_t key);
+uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key);
 /* The track of a thread, described where it is new: the field of an event, @len bytes. */
 const char *pf_thread_track(struct xsp_out *out, struct xsp_thread *thread, uint32_t *len);
 /* The track of the event's process likewise. */
 uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns);
 /* A track for a range that nests there, as chrome_lane(); NULL: there is none. */
-struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum pf_lane kind,
+struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
 			   uint64_t key, uint64_t begin, uint64_t end);
 /* True when it may be drawn on the thread: it nests there, whatever is sorted how. */
 bool pf_nests(struct xsp_out *out, struct xsp_thread *thread, uint64_t begin, uint64_t end);
