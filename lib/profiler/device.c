@@ -15,7 +15,7 @@
 
 #define PAIRS		(1u << 16)	/* open and due ones; 2.5 MiB of memory as it is used */
 #define DUE_MOST	4096u
-#define DUE_TAKEN	2048u
+#define DUE_TAKEN	512u
 
 /**
  * struct pair - the events of an op

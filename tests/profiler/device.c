@@ -394,8 +394,8 @@ static void test_many(void)
 	for (unsigned int i = 0; i < n; i++)
 		have += xsprof_event_device_elapsed_ns(xsprof_result_event(r, i)) == 250;
 	CHECK_EQ(have, n);
-	/* Those of ops that have ended are not kept for ever. */
-	CHECK(dev.most < (int)(2 * (4096 + THREADS * DEEP)));
+	/* Of ops that have ended so many are kept, and so many at once are settled by each thread. */
+	CHECK(dev.most <= (int)(2 * (4096 + THREADS * (512 + DEEP))));
 	xsprof_result_free(r);
 	tap_result("threads, deep ones, more than are kept back");
 }
