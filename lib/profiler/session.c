@@ -28,6 +28,7 @@ static struct {
 	uint32_t			activities;
 	uint32_t			scopes;
 	bool				all_threads;
+	bool				demand;		/* it was asked for from outside */
 	uint64_t			from_ns;
 	struct xsp_recorder		*recorder;
 	uint32_t			*tids;
@@ -224,6 +225,7 @@ static int begin(const struct xsprof_profiler_config *config,
 	s.scopes = scopes ? scopes : XSPROF_OP_ALL;
 	s.all_threads = experimental->all_threads ||
 			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
+	s.demand = xsp_client_calls_us() && !xsp_client_is_custom();
 	s.from_ns = now_ns();
 	xsp_thread.session = s.number;
 	wanted = activities & XSPROF_ACTIVITY(CPU) ? s.scopes : 0;
@@ -300,13 +302,24 @@ void xsp_session_restart(void)
 	pthread_mutex_unlock(&s.lock);
 }
 
+/*
+ * Whose session runs?  One that the library began because it was asked to from outside is not the
+ * program's to end.  The lock is held.
+ */
+static int check_mine(void)
+{
+	if (!s.running)
+		return -ENOENT;
+	return s.demand && !xsp_client_calls_us() ? -EBUSY : 0;
+}
+
 int xsprof_toggle_collection(bool on, uint32_t activities)
 {
-	int err = -ENOENT;
+	int err;
 
 	pthread_mutex_lock(&s.lock);
-	if (s.running) {
-		err = 0;
+	err = check_mine();
+	if (!err) {
 		if (!activities || activities & XSPROF_ACTIVITY(CPU))
 			xsp_ops_toggle(on);
 	}
@@ -430,7 +443,9 @@ int xsp_session_end(struct xsprof_result **result)
 	if (result)
 		*result = NULL;
 	pthread_mutex_lock(&s.lock);
-	err = s.running ? end(result) : -ENOENT;
+	err = check_mine();
+	if (!err)
+		err = end(result);
 	pthread_mutex_unlock(&s.lock);
 	return err;
 }
@@ -455,8 +470,8 @@ int xsprof_disable_profiler(struct xsprof_result **result)
 {
 	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result);
 
-	/* A schedule that waits has no session under way. */
-	err = ended == -ENOENT ? err : ended;
+	/* A schedule that waits has no session under way, or somebody else's. */
+	err = ended == -ENOENT || (ended == -EBUSY && !err) ? err : ended;
 	errno = saved;
 	return err;
 }
@@ -478,6 +493,7 @@ void xsp_profiler_forget(void)
 void xsp_profiler_exit(void)
 {
 	xsp_device_quit();
+	s.demand = false;
 	if (s.running)
 		(void)xsp_session_end(NULL);
 	xsp_recorder_exit();

@@ -394,7 +394,7 @@ static void test_many(void)
 	for (unsigned int i = 0; i < n; i++)
 		have += xsprof_event_device_elapsed_ns(xsprof_result_event(r, i)) == 250;
 	CHECK_EQ(have, n);
-	/* Of ops that have ended so many are kept, and so many at once are settled by each thread. */
+	/* So many of ops that have ended are kept, and so many each thread settles at once. */
 	CHECK(dev.most <= (int)(2 * (4096 + THREADS * (512 + DEEP))));
 	xsprof_result_free(r);
 	tap_result("threads, deep ones, more than are kept back");

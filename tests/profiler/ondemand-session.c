@@ -174,6 +174,7 @@ int main(int argc, char **argv)
 {
 	struct xsprof_profiler_config config = { .size = sizeof(config),
 		.state = XSPROF_PROFILER_CPU };
+	struct xsprof_result *own = NULL;
 	unsigned int handed;
 	pthread_t thread[3];
 	char path[200];
@@ -234,6 +235,26 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/none_%d.json", top, (int)getpid());
 	CHECK(access(path, F_OK));
 	tap_result("a session of the program's own goes first");
+
+	/* And the reverse: what the program does meanwhile is refused, and changes nothing. */
+	fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/theirs.json\nPROFILE_START_TIME=%lld\n"
+		       "ACTIVITIES_DURATION_MSECS=3600000\n", top, real_ms());
+	while (xsprof_profiler_state() != XSPROF_PROFILER_KINETO_ONDEMAND)
+		usleep(1000);
+	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), -EBUSY);
+	CHECK_EQ(xsprof_toggle_collection(false, 0), -EBUSY);
+	CHECK_EQ(xsprof_disable_profiler(&own), -EBUSY);
+	CHECK(!own);
+	CHECK_EQ(xsprof_profiler_state(), XSPROF_PROFILER_KINETO_ONDEMAND);
+	/* But the request may be dropped. */
+	CHECK_EQ(xsprof_ondemand_cancel(), 0);
+	while (xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0) == -EBUSY)
+		usleep(1000);
+	CHECK_EQ(xsprof_profiler_state(), XSPROF_PROFILER_CPU);
+	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	snprintf(path, sizeof(path), "%s/theirs_%d.json", top, (int)getpid());
+	CHECK(access(path, F_OK));
+	tap_result("one that was asked for from outside is not the program's to end");
 
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < 3; i++)

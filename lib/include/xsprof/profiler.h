@@ -183,7 +183,8 @@ XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *confi
  *
  * From any thread.  Ops that are open end in the trace here, and say so.
  *
- * Return: 0; -ENOENT: no session runs; -ENOSYS: a result is wanted and libxsprof-trace is not
+ * Return: 0; -ENOENT: no session runs; -EBUSY: one does that was asked for from outside
+ * (<xsprof/ondemand.h>), and ends by itself; -ENOSYS: a result is wanted and libxsprof-trace is not
  * there; else what went wrong with the recording, which is kept as far as it goes.
  */
 XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
@@ -193,7 +194,7 @@ XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
  * @on: collect from here on
  * @activities: which; 0 for all of the session
  *
- * Return: 0; -ENOENT: no session runs.
+ * Return: 0; -ENOENT: no session runs; -EBUSY as xsprof_disable_profiler().
  */
 XSPROF_API int xsprof_toggle_collection(bool on, uint32_t activities);
 
