@@ -125,6 +125,18 @@ static inline bool xsp_pack_whole(struct xsp_pack *p, const struct xsprof_arg *a
 	return true;
 }
 
+/* The last, for which there is room where there was none for others. */
+static inline void xsp_pack_last(struct xsp_pack *p, const struct xsprof_arg *arg)
+{
+	uint64_t tid = (uint32_t)p->hdr;
+
+	if (xsp_pack_room(p) < sizeof(*arg)) {
+		xsp_pack_write(p, true);
+		xsp_pack_start(p, xsp_hdr(tid, XSPROF_REC_ARGS, 0), 0, 0);
+	}
+	xsp_pack_arg(p, arg, "");
+}
+
 /* Return: false where there is no more room. */
 static inline bool xsp_pack_kv(struct xsp_pack *p, const struct xsprof_kv *kv)
 {

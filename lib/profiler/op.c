@@ -218,12 +218,27 @@ static bool pack_tensors(struct xsp_pack *p, xsprof_name_t key, const struct xsp
 	return true;
 }
 
-/* Other than a tensor.  Return: false where there is no more room. */
+/* Is it longer than what is kept of one? */
+static bool too_long(const struct xsprof_input *in)
+{
+	switch (in->kind) {
+	case XSPROF_INPUT_STR:
+		return in->u.str && strnlen(in->u.str, XSPROF_TEXT_MAX + 1) > XSPROF_TEXT_MAX;
+	case XSPROF_INPUT_I64S:
+	case XSPROF_INPUT_F64S:
+		return in->n > XSPROF_TEXT_MAX / 8;
+	default:
+		return false;
+	}
+}
+
+/* Other than a tensor.  @cut: one more where it is.  Return: false where there is no more room. */
 static XSP_ASIDE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
-				 const struct xsprof_input *in)
+				 const struct xsprof_input *in, uint32_t *cut)
 {
 	uint64_t bits;
 
+	*cut += too_long(in);
 	switch (in->kind) {
 	case XSPROF_INPUT_TENSORS:
 		return pack_tensors(p, key, in);
@@ -246,12 +261,51 @@ static XSP_ASIDE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
 	}
 }
 
+/* Return: how many were left out or cut. */
+static inline uint32_t pack_inputs(struct xsp_pack *p, const struct xsprof_input *in, uint32_t nr)
+{
+	const struct xsprof_input *end = in + nr;
+	xsprof_name_t key = XSPROF_KEY_INPUT;
+	uint32_t cut = 0;
+
+	for (; in != end; in++) {
+		if (unlikely(!(in->kind == XSPROF_INPUT_TENSOR ?
+			       pack_tensor(p, key, in->u.tensor) : pack_input(p, key, in, &cut))))
+			break;
+		key += key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES - 1;
+	}
+	/* Each counts once. */
+	if (unlikely(in != end && too_long(in)))
+		cut--;
+	return cut + (uint32_t)(end - in);
+}
+
+/* The same of what is no input. */
+static uint32_t pack_others(struct xsp_pack *p, const struct xsprof_op *op, uint32_t flags)
+{
+	uint32_t lost = 0, i;
+	bool room = true;
+
+	for (i = 0; i < op->nr_kwargs && room; i++) {
+		room = xsp_pack_kv(p, &op->kwargs[i]);
+		lost += !room || (op->kwargs[i].type == XSPROF_ARG_STR &&
+				  op->kwargs[i].len > XSPROF_TEXT_MAX);
+	}
+	lost += op->nr_kwargs - i;
+	if (op->module && flags & XSP_OPS_MODULES) {
+		room = room && xsp_pack_pieces(p, XSPROF_KEY_MODULE, XSPROF_ARG_STR, op->module,
+					       strlen(op->module), 1);
+		lost += !room || strnlen(op->module, XSPROF_TEXT_MAX + 1) > XSPROF_TEXT_MAX;
+	}
+	return lost;
+}
+
 /* ---- the op --------------------------------------------------------------------------------- */
 
 static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, uint32_t device)
 {
+	struct xsprof_arg left_out = { .key = XSPROF_KEY_LEFT_OUT, .type = XSPROF_ARG_U64 };
 	struct xsp_pack p;
-	bool room = true;
 
 	if (unlikely(xsp_thread.skips) && !xsp_range_begins())
 		return;
@@ -263,21 +317,12 @@ static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, u
 	p.word[4] = device;
 	p.word[5] = stack;
 	p.used = 48;
-	if (flags & XSP_OPS_INPUTS) {
-		const struct xsprof_input *in = op->inputs, *end = in + op->nr_inputs;
-		xsprof_name_t key = XSPROF_KEY_INPUT;
-
-		for (; in != end && room; in++) {
-			room = in->kind == XSPROF_INPUT_TENSOR ?
-			       pack_tensor(&p, key, in->u.tensor) : pack_input(&p, key, in);
-			key += key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES - 1;
-		}
-	}
-	for (uint32_t i = 0; i < op->nr_kwargs && room; i++)
-		room = xsp_pack_kv(&p, &op->kwargs[i]);
-	if (op->module && flags & XSP_OPS_MODULES && room)
-		xsp_pack_pieces(&p, XSPROF_KEY_MODULE, XSPROF_ARG_STR, op->module,
-				strlen(op->module), 1);
+	if (flags & XSP_OPS_INPUTS)
+		left_out.value = pack_inputs(&p, op->inputs, op->nr_inputs);
+	if (op->nr_kwargs || (op->module && flags & XSP_OPS_MODULES))
+		left_out.value += pack_others(&p, op, flags);
+	if (unlikely(left_out.value))
+		xsp_pack_last(&p, &left_out);
 	xsp_pack_write(&p, false);
 }
 

@@ -82,7 +82,7 @@ int xsprof_profiler_register_backend(const struct xsprof_profiler_backend *ops)
 
 /*
  * Which of the thread's open ops were given away in this session, as a stack of bits, innermost
- * lowest.  Those that are deeper than it reaches are not.
+ * lowest.  Those that are deeper than it reaches are as the last that it reaches was.
  */
 static __thread struct {
 	uint64_t	given;
@@ -114,10 +114,9 @@ void xsp_ops_mirror(const struct xsprof_op *op)
 		mine.deep = 0;
 		mine.given = 0;
 	}
-	if (mine.deep++ >= 64)
-		return;
-	mine.given = mine.given << 1 | give;
-	if (!give)
+	if (mine.deep++ < 64)
+		mine.given = mine.given << 1 | give;
+	if (!(mine.given & 1))
 		return;
 	if (to != XSP_MIRROR_BACKEND) {
 		xsp_mirror_push(to, NULL, op->name);
@@ -141,10 +140,11 @@ void xsp_ops_unmirror(void)
 	/* The end of one that began before the session. */
 	if (mine.session != __atomic_load_n(&xsp_ops.session, __ATOMIC_RELAXED))
 		return;
-	if (!mine.deep || --mine.deep >= 64)
+	if (!mine.deep)
 		return;
 	given = mine.given & 1;
-	mine.given >>= 1;
+	if (--mine.deep < 64)
+		mine.given >>= 1;
 	if (!given)
 		return;
 	if (to != XSP_MIRROR_BACKEND)

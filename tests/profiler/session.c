@@ -34,10 +34,12 @@ struct xsprof_result {
 	} ev[EVENTS];
 	unsigned int	n;
 	unsigned int	maps;
+	unsigned int	left_out;
 	unsigned int	lost;
 };
 
-static void take_args(struct xsprof_trace *t, const struct xsprof_event *ev, char *to, size_t size)
+static void take_args(struct xsprof_trace *t, const struct xsprof_event *ev, char *to, size_t size,
+		      unsigned int *left_out)
 {
 	struct xsprof_trace_arg arg;
 	size_t pos = 0, at = strlen(to);
@@ -46,6 +48,8 @@ static void take_args(struct xsprof_trace *t, const struct xsprof_event *ev, cha
 	while (xsprof_trace_args(ev, &pos, &arg)) {
 		const char *key = xsprof_trace_name(t, ev->producer, arg.key);
 
+		if (!strcmp(key, "left out"))
+			*left_out += arg.u.u64;
 		if (arg.type == XSPROF_ARG_I64)
 			snprintf(text, sizeof(text), "%lld", (long long)arg.u.i64);
 		else if (arg.type == XSPROF_ARG_BOOL)
@@ -57,8 +61,9 @@ static void take_args(struct xsprof_trace *t, const struct xsprof_event *ev, cha
 		else
 			xsprof_trace_arg_text(t, ev->producer, &arg, text, sizeof(text));
 		at += snprintf(to + at, size - at, "%s%s=%s", at ? " " : "", key, text);
+		/* The rest is counted still. */
 		if (at >= size)
-			return;
+			at = size - 1;
 	}
 }
 
@@ -88,7 +93,8 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 		if (ev->type == XSPROF_REC_CONTROL)
 			continue;
 		if (ev->type == XSPROF_REC_ARGS && r->n) {
-			take_args(trace, ev, r->ev[r->n - 1].args, sizeof(r->ev[0].args));
+			take_args(trace, ev, r->ev[r->n - 1].args, sizeof(r->ev[0].args),
+				  &r->left_out);
 			continue;
 		}
 		r->ev[r->n].type = ev->type;
@@ -100,7 +106,7 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 		if (r->ev[r->n].is_op && r->ev[r->n].op.stack)
 			CHECK(xsprof_trace_stack(trace, ev->producer, r->ev[r->n].op.stack,
 						 &r->ev[r->n].frames, NULL));
-		take_args(trace, ev, r->ev[r->n].args, sizeof(r->ev[0].args));
+		take_args(trace, ev, r->ev[r->n].args, sizeof(r->ev[0].args), &r->left_out);
 		r->n++;
 	}
 	CHECK_EQ(err, 0);
@@ -301,6 +307,44 @@ static void test_toggle(void)
 	tap_result("ends of ops that began while it was off, or before, are of no other");
 }
 
+static int pushed, popped;
+
+static void count_push(void *data, const char *name)
+{
+	(void)data;
+	(void)name;
+	pushed++;
+}
+
+static void count_pop(void *data)
+{
+	(void)data;
+	popped++;
+}
+
+static void test_deep(void)
+{
+	static const struct xsprof_profiler_backend counts = {
+		.size = sizeof(counts), .range_push = count_push, .range_pop = count_pop,
+	};
+	struct xsprof_profiler_config c = config;
+
+	c.state = XSPROF_PROFILER_PRIVATEUSE1;
+	CHECK_EQ(xsprof_profiler_register_backend(&counts), 0);
+	CHECK_EQ(begin(&c), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		for (unsigned int k = 0; k < 200; k++)
+			begin_op("deep");
+		for (unsigned int k = 0; k < 200; k++)
+			xsprof_op_end();
+		CHECK_EQ(pushed, 200 * (i + 1));
+		CHECK_EQ(popped, 200 * (i + 1));
+	}
+	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	CHECK_EQ(xsprof_profiler_register_backend(NULL), 0);
+	tap_result("deep ops are given away to the last");
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 static void *child(void *join)
@@ -448,6 +492,43 @@ static void test_details(void)
 	CHECK_EQ(r->opts.nr_metadata, 0);
 	free(r);
 	tap_result("what was not asked for is not kept");
+}
+
+/* More than is kept of an op: it says how much is missing. */
+static void test_limits(void)
+{
+	static char text[XSPROF_TEXT_MAX + 2];
+	static int64_t list[XSPROF_TEXT_MAX / 8 + 1];
+	struct xsprof_input in[5] = {
+		{ .kind = XSPROF_INPUT_STR, .u.str = text },
+		{ .kind = XSPROF_INPUT_I64S, .n = XSPROF_TEXT_MAX / 8 + 1, .u.i64s = list },
+		{ .kind = XSPROF_INPUT_I64S, .n = XSPROF_TEXT_MAX / 8, .u.i64s = list },
+		{ .kind = XSPROF_INPUT_I64S, .n = XSPROF_TEXT_MAX / 8, .u.i64s = list },
+		{ .kind = XSPROF_INPUT_I64, .u.i64 = 5 },
+	};
+	struct xsprof_kv kv = xsprof_i64(xsprof_name("groups"), 4);
+	struct xsprof_op o = {
+		.name = xsprof_name("big"), .sequence = XSPROF_NO_SEQUENCE, .inputs = in,
+		.kwargs = &kv, .nr_kwargs = 1, .module = "net",
+	};
+	/* Whole; two cut; no room for the fourth and what comes behind it; one of which is cut. */
+	static const unsigned int nr[] = { 0, 2, 5, 5 }, lost[] = { 0, 2, 6, 6 };
+	struct xsprof_profiler_config c = config;
+	struct xsprof_result *r;
+
+	memset(text, 'x', sizeof(text) - 1);
+	c.report_input_shapes = c.with_modules = true;
+	for (unsigned int i = 0; i < 4; i++) {
+		CHECK_EQ(begin(&c), 0);
+		o.nr_inputs = nr[i];
+		in[3].n += i == 3;
+		xsprof_op_begin(&o);
+		xsprof_op_end();
+		r = end();
+		CHECK_EQ(r->left_out, lost[i]);
+		free(r);
+	}
+	tap_result("what is too much of an op is counted in it");
 }
 
 static void deep(unsigned int n);
@@ -670,9 +751,11 @@ int main(int argc, char **argv)
 	test_again();
 	test_scopes();
 	test_toggle();
+	test_deep();
 	test_threads();
 	test_all_threads();
 	test_details();
+	test_limits();
 	test_stacks();
 	test_memory();
 	test_schedule();

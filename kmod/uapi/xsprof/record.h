@@ -150,11 +150,13 @@ enum xsprof_arg_type {
 /*
  * Keys that need no name: what stands at the end of the indexes no program can take.  The input in
  * place i of an op has the key XSPROF_KEY_INPUT + i, the last one of them all that follow; what a
- * list holds has XSPROF_KEY_ITEM + i.
+ * list holds has XSPROF_KEY_ITEM + i.  What XSPROF_KEY_LEFT_OUT counts are arguments of the op that
+ * are not there, or not all of them.
  */
 #define XSPROF_KEY_INPUT	0x03fff000u
 #define XSPROF_KEY_ITEM		0x03fff100u
 #define XSPROF_KEY_MODULE	0x03fff200u
+#define XSPROF_KEY_LEFT_OUT	0x03fff201u
 #define XSPROF_KEY_PLACES	256u
 
 #define XSPROF_TENSORF_WIDE	0x1u	/* numbers of 8 bytes, else of 4, none of them negative */
