@@ -31,6 +31,8 @@ finish()
 	rm -rf "$dir"
 }
 trap finish EXIT
+# A program that has died is told of, and not died with.
+trap '' PIPE
 
 result() # $1 what was tested
 {
@@ -85,11 +87,11 @@ hear()
 	bad "the program said '$said' and not '$1'"
 }
 
-tell() { echo "$*" >&8 && hear done; }
+tell() { echo "$*" >&8 2>/dev/null; hear done; }
 
 leave()
 {
-	echo quit >&8
+	echo quit >&8 2>/dev/null
 	exec 8>&- 9<&-
 	wait "${1:-$pid}" || bad "the program ended with $?"
 }
