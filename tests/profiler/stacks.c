@@ -26,16 +26,18 @@ static const struct xsprof_profiler_config config = {
 
 static struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 
-/* An op whose stack is of that number. */
+/* An op whose stack is of that number; the code around the calls keeps them two. */
 __attribute__((noinline)) static void op_of(unsigned int number, unsigned int depth)
 {
 	if (!depth) {
 		xsprof_op_begin(&op);
 		xsprof_op_end();
 	} else if (number & 1) {
+		__asm__ volatile("nop; nop" ::: "memory");
 		op_of(number >> 1, depth - 1);
 		__asm__ volatile("nop; nop" ::: "memory");
 	} else {
+		__asm__ volatile("nop" ::: "memory");
 		op_of(number >> 1, depth - 1);
 		__asm__ volatile("nop" ::: "memory");
 	}
