@@ -37,13 +37,13 @@ static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev
 
 	if (!pid || ev->pid == pid)
 		return true;
-	known = xsr_map_get(&b->wanted, key);
+	known = xsp_map_get(&b->wanted, key);
 	if (known)
 		return *known;
 	/* In a pid namespace a program knows itself by another number. */
 	wanted = !xsprof_trace_get_producer(b->r->trace, ev->producer, &p) && p.ctl &&
 		 p.ctl->pid == pid;
-	if (xsr_map_set(&b->wanted, key, wanted))
+	if (xsp_map_set(&b->wanted, key, wanted))
 		b->err = -ENOMEM;
 	return wanted;
 }
@@ -52,7 +52,7 @@ static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev
 
 const char *xsr_name_of(struct xsr_builder *b, uint32_t producer, uint32_t name)
 {
-	uint64_t key = xsr_key(producer, name), *found = xsr_map_get(&b->names, key);
+	uint64_t key = xsr_key(producer, name), *found = xsp_map_get(&b->names, key);
 	const char *s, *text;
 	size_t len;
 
@@ -60,7 +60,7 @@ const char *xsr_name_of(struct xsr_builder *b, uint32_t producer, uint32_t name)
 		return (const char *)(uintptr_t)*found;
 	s = xsprof_trace_name_len(b->r->trace, producer, name, &len);
 	text = xsr_text(&b->r->texts, s, len);
-	if (!text || xsr_map_set(&b->names, key, (uintptr_t)text))
+	if (!text || xsp_map_set(&b->names, key, (uintptr_t)text))
 		return NULL;
 	return text;
 }
@@ -293,7 +293,7 @@ static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 	case XSPROF_REC_CORR_POP:
 		return ev->aux ? 0 : xsr_take_pop(b);
 	case XSPROF_EV_EXIT:
-		return xsr_map_set(&b->ended, xsr_key(ev->producer, 0), ev->ns);
+		return xsp_map_set(&b->ended, xsr_key(ev->producer, 0), ev->ns);
 	case XSPROF_REC_END:
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
@@ -334,7 +334,7 @@ static void give_elapsed(struct xsr_builder *b)
 
 		if (e->kind != XSPROF_EVENT_OP || !e->correlation || e->correlation > UINT32_MAX)
 			continue;
-		found = xsr_map_get(&b->elapsed, xsr_key(e->producer, (uint32_t)e->correlation));
+		found = xsp_map_get(&b->elapsed, xsr_key(e->producer, (uint32_t)e->correlation));
 		if (!found)
 			continue;
 		e->u.op.elapsed = (*found >> 16) + 1;
@@ -357,7 +357,7 @@ static void cut(struct xsr_builder *b)
 		e = &r->events[b->steps.values[i]];
 		if (!(e->flags & XSR_EVF_UNFINISHED))
 			continue;
-		ended = xsr_map_get(&b->ended, xsr_key(e->producer, 0));
+		ended = xsp_map_get(&b->ended, xsr_key(e->producer, 0));
 		xsr_end_at(b, b->steps.values[i], ended ? *ended : r->last_ns);
 	}
 	if (!to)
@@ -421,11 +421,11 @@ int xsr_build(struct xsprof_result *r)
 	r->failed = make(&b);
 	xsprof_pairer_free(b.pairer);
 	xsr_threads_free(&b.threads);
-	xsr_map_free(&b.names);
-	xsr_map_free(&b.steps);
-	xsr_map_free(&b.ended);
-	xsr_map_free(&b.wanted);
-	xsr_map_free(&b.elapsed);
+	xsp_map_free(&b.names);
+	xsp_map_free(&b.steps);
+	xsp_map_free(&b.ended);
+	xsp_map_free(&b.wanted);
+	xsp_map_free(&b.elapsed);
 	r->built = !r->failed;
 	if (r->built)
 		return 0;

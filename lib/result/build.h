@@ -36,7 +36,7 @@ struct xsr_thread {
 };
 
 struct xsr_threads {
-	struct xsr_map		map;	/* producer and tid to index + 1 */
+	struct xsp_map		map;	/* producer and tid to index + 1 */
 	struct xsr_thread	*list;
 	uint32_t		nr;
 	uint32_t		room;
@@ -75,11 +75,11 @@ struct xsr_builder {
 	struct xsprof_pairer_stats	stats;
 	const struct xsprof_event	*ev;
 	struct xsr_threads		threads;
-	struct xsr_map			names;
-	struct xsr_map			steps;
-	struct xsr_map			ended;
-	struct xsr_map			wanted;
-	struct xsr_map			elapsed;
+	struct xsp_map			names;
+	struct xsp_map			steps;
+	struct xsp_map			ended;
+	struct xsp_map			wanted;
+	struct xsp_map			elapsed;
 	int				err;
 };
 

@@ -179,7 +179,7 @@ static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made wh
 {
 	struct xsprof_result *r = ev->result;
 	uint64_t key = ((uint64_t)xsr_index(ev) << 3 | what) + 1;
-	const uint64_t *made = xsr_map_get(&r->made, key);
+	const uint64_t *made = xsp_map_get(&r->made, key);
 	struct xsr_buf b = { 0 };
 	const char *text = NULL;
 
@@ -190,7 +190,7 @@ static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made wh
 	if (!xsr_make(&b, ev, what))
 		text = xsr_text(&r->texts, b.s ? b.s : "", b.len);
 	xsr_buf_free(&b);
-	if (!text || xsr_map_set(&r->made, key, (uintptr_t)text)) {
+	if (!text || xsp_map_set(&r->made, key, (uintptr_t)text)) {
 		xsr_fail(r, -ENOMEM, "no memory for the text of an event");
 		return "";
 	}

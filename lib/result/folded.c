@@ -21,7 +21,7 @@ struct way {
 };
 
 struct ways {
-	struct xsr_map	index;	/* from the text to the number + 1 */
+	struct xsp_map	index;	/* from the text to the number + 1 */
 	struct way	*list;
 	size_t		nr;
 	size_t		room;
@@ -70,7 +70,7 @@ static int add(struct ways *ways, struct xsprof_result *r, const struct xsprof_p
 	xsr_buf_free(&b);
 	if (!text)
 		return -ENOMEM;
-	at = xsr_map_get(&ways->index, (uintptr_t)text);
+	at = xsp_map_get(&ways->index, (uintptr_t)text);
 	if (at) {
 		ways->list[*at].ns += ns;
 		return 0;
@@ -85,7 +85,7 @@ static int add(struct ways *ways, struct xsprof_result *r, const struct xsprof_p
 		ways->room = room;
 	}
 	ways->list[ways->nr] = (struct way){ text, ns };
-	return xsr_map_set(&ways->index, (uintptr_t)text, ways->nr++);
+	return xsp_map_set(&ways->index, (uintptr_t)text, ways->nr++);
 }
 
 static bool on_host(const struct xsprof_profiler_event *e)
@@ -157,6 +157,6 @@ int xsprof_result_save_stacks(struct xsprof_result *r, const char *path, uint32_
 		xsr_fail(r, err, "%s: %s", path, strerror(-err));
 out:
 	free(ways.list);
-	xsr_map_free(&ways.index);
+	xsp_map_free(&ways.index);
 	return err;
 }

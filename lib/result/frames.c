@@ -59,14 +59,14 @@ struct xsr_frames {
 	struct xsr_files		*files;		/* NULL while nobody asked */
 	struct xsr_texts		texts;
 	struct xsr_pool			pool;
-	struct xsr_map			stacks;		/* from producer and stack */
-	struct xsr_map			mappings;	/* from producer */
-	struct xsr_map			addresses;	/* from a mix of producer and address */
+	struct xsp_map			stacks;		/* from producer and stack */
+	struct xsp_map			mappings;	/* from producer */
+	struct xsp_map			addresses;	/* from a mix of producer and address */
 };
 
 static const struct mappings *mappings_of(struct xsr_frames *fr, uint32_t producer)
 {
-	uint64_t key = xsr_key(producer, 0), *made = xsr_map_get(&fr->mappings, key);
+	uint64_t key = xsr_key(producer, 0), *made = xsp_map_get(&fr->mappings, key);
 	struct mappings *all;
 	const char *text;
 	uint32_t nr = 0;
@@ -82,7 +82,7 @@ static const struct mappings *mappings_of(struct xsr_frames *fr, uint32_t produc
 	all->seen = nr;
 	for (uint32_t i = 0; (text = xsprof_trace_map(fr->trace, producer, i)); i++)
 		all->nr += read_mapping(text, &all->list[all->nr]);
-	return xsr_map_set(&fr->mappings, key, (uintptr_t)all) ? NULL : all;
+	return xsp_map_set(&fr->mappings, key, (uintptr_t)all) ? NULL : all;
 }
 
 /* The newest one that holds it: what was there before may have gone. */
@@ -171,7 +171,7 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 					    uint64_t address)
 {
 	uint64_t key = (address ^ (uint64_t)producer << 48) | 1ull << 63;
-	uint64_t *head = xsr_map_get(&fr->addresses, key);
+	uint64_t *head = xsp_map_get(&fr->addresses, key);
 	struct xsr_address *a, *first = head ? (void *)(uintptr_t)*head : NULL;
 	struct found f = { .fr = fr };
 
@@ -185,7 +185,7 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 		return NULL;
 	*a = (struct xsr_address){ first, address, producer, f.nr, f.begins };
 	memcpy(a->frames, f.frames, f.nr * sizeof(*a->frames));
-	return xsr_map_set(&fr->addresses, key, (uintptr_t)a) ? NULL : a;
+	return xsp_map_set(&fr->addresses, key, (uintptr_t)a) ? NULL : a;
 }
 
 /* ---- one stack ------------------------------------------------------------------------------ */
@@ -238,9 +238,9 @@ static void forget(struct xsr_frames *fr)
 {
 	xsr_texts_free(&fr->texts);
 	xsr_pool_free(&fr->pool);
-	xsr_map_free(&fr->stacks);
-	xsr_map_free(&fr->mappings);
-	xsr_map_free(&fr->addresses);
+	xsp_map_free(&fr->stacks);
+	xsp_map_free(&fr->mappings);
+	xsp_map_free(&fr->addresses);
 }
 
 static size_t memory_of(const struct xsr_frames *fr)
@@ -252,7 +252,7 @@ static size_t memory_of(const struct xsr_frames *fr)
 /* More was mapped since, maybe where something else was. */
 static bool is_old(const struct xsr_frames *fr, uint32_t producer)
 {
-	const uint64_t *made = xsr_map_get(&fr->mappings, xsr_key(producer, 0));
+	const uint64_t *made = xsp_map_get(&fr->mappings, xsr_key(producer, 0));
 	const struct mappings *all = made ? (const void *)(uintptr_t)*made : NULL;
 
 	return all && xsprof_trace_map(fr->trace, producer, all->seen);
@@ -265,11 +265,11 @@ const struct xsr_stack *xsr_frames_get(struct xsr_frames *fr, uint32_t producer,
 
 	if ((fr->memory && memory_of(fr) > fr->memory) || is_old(fr, producer))
 		forget(fr);
-	made = xsr_map_get(&fr->stacks, key);
+	made = xsp_map_get(&fr->stacks, key);
 	if (made)
 		return (const struct xsr_stack *)(uintptr_t)*made;
 	stack = make_stack(fr, producer, id);
-	return !stack || xsr_map_set(&fr->stacks, key, (uintptr_t)stack) ? NULL : stack;
+	return !stack || xsp_map_set(&fr->stacks, key, (uintptr_t)stack) ? NULL : stack;
 }
 
 struct xsr_frames *xsr_frames_new(const struct xsprof_trace *trace, enum xsr_frame_form form,

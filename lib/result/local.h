@@ -23,6 +23,8 @@
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
 
+#include "trace/map.h"
+
 #define XSR_MAX_EVENTS	0xfffffff0u
 
 /* ---- text.c --------------------------------------------------------------------------------- */
@@ -51,21 +53,6 @@ struct xsr_texts {
 /* The one copy of @s, or NULL: no memory. */
 const char *xsr_text(struct xsr_texts *texts, const char *s, size_t len);
 void xsr_texts_free(struct xsr_texts *texts);
-
-/* From a number, not 0, to another; room for @nr more is made beforehand. */
-struct xsr_map {
-	uint64_t	seed;
-	uint64_t	*keys;
-	uint64_t	*values;
-	size_t		room;
-	size_t		used;
-};
-
-/* NULL where there is none; good until the next xsr_map_set(). */
-uint64_t *xsr_map_get(const struct xsr_map *map, uint64_t key);
-/* Return: 0, -EINVAL for key 0, -ENOMEM. */
-int xsr_map_set(struct xsr_map *map, uint64_t key, uint64_t value);
-void xsr_map_free(struct xsr_map *map);
 
 /* A text that grows; without memory @err is -ENOMEM from there on, and it stays as it is. */
 struct xsr_buf {
@@ -217,7 +204,7 @@ struct xsprof_result {
 	bool				saved;
 	uint64_t			last_ns;
 	int64_t				real;
-	struct xsr_map			made;
+	struct xsp_map			made;
 	struct xsr_frames		*frames;
 	struct xsprof_table		*tables;
 	char				error[512];

@@ -162,7 +162,7 @@ void xsprof_result_free(struct xsprof_result *r)
 	xsr_pool_free(&r->options);
 	xsr_pool_free(&r->pool);
 	xsr_texts_free(&r->texts);
-	xsr_map_free(&r->made);
+	xsp_map_free(&r->made);
 	free(r->events);
 	free(r);
 }

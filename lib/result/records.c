@@ -69,7 +69,7 @@ int xsr_take_step(struct xsr_builder *b)
 {
 	const struct xsprof_event *ev = b->ev;
 	const char *name = ev->name ? xsr_name_of(b, ev->producer, ev->name) : "ProfilerStep";
-	uint64_t key = xsr_key(ev->producer, ev->name), *open = xsr_map_get(&b->steps, key);
+	uint64_t key = xsr_key(ev->producer, ev->name), *open = xsp_map_get(&b->steps, key);
 	struct xsprof_profiler_event *e;
 	struct xsr_buf text = { 0 };
 
@@ -89,7 +89,7 @@ int xsr_take_step(struct xsr_builder *b)
 	e->u.op.sequence = -1;
 	if (open)
 		b->r->events[*open].flags &= ~XSR_EVF_UNFINISHED;
-	return xsr_map_set(&b->steps, key, b->r->nr - 1) ? -ENOMEM : xsr_finish_event(b, e);
+	return xsp_map_set(&b->steps, key, b->r->nr - 1) ? -ENOMEM : xsr_finish_event(b, e);
 }
 
 int xsr_take_push(struct xsr_builder *b)
@@ -196,7 +196,7 @@ static int take_elapsed(struct xsr_builder *b)
 	/* Not a number compares as no. */
 	if (!op || op > UINT32_MAX || !(us >= 0 && us * 1000 < (double)XSR_ELAPSED_MOST))
 		return 0;
-	return xsr_map_set(&b->elapsed, xsr_key(b->ev->producer, (uint32_t)op),
+	return xsp_map_set(&b->elapsed, xsr_key(b->ev->producer, (uint32_t)op),
 			   XSR_ELAPSED(us * 1000 + 0.5, (uint32_t)on));
 }
 

@@ -124,13 +124,13 @@ static struct xsr_row *row_of(struct xsprof_table *t, const struct xsprof_profil
 	key = mix(mix(mix(like.class, (uintptr_t)like.row.name), (uintptr_t)like.row.shapes),
 		  (uintptr_t)like.row.stack);
 	key = mix(key, like.device) | 1;
-	first = xsr_map_get(&t->index, key);
+	first = xsp_map_get(&t->index, key);
 	like.next = first ? (uint32_t)*first : XSR_NONE;
 	for (uint32_t i = like.next; i != XSR_NONE; i = t->rows[i].next)
 		if (same(&t->rows[i], &like))
 			return &t->rows[i];
 	row = new_row(t, &like);
-	if (!row || xsr_map_set(&t->index, key, t->nr - 1))
+	if (!row || xsp_map_set(&t->index, key, t->nr - 1))
 		return NULL;
 	return row;
 }
@@ -387,7 +387,7 @@ int xsprof_result_table(struct xsprof_result *r, uint32_t by, uint32_t depth, ui
 	err = add_all(&w);
 	free(w.launched);
 	free(w.stack);
-	xsr_map_free(&t->index);
+	xsp_map_free(&t->index);
 	if (err) {
 		free(t->rows);
 		free(t);

@@ -44,7 +44,7 @@ struct xsprof_table {
 	uint32_t		room;
 	uint32_t		by;
 	uint32_t		depth;
-	struct xsr_map		index;
+	struct xsp_map		index;
 	struct xsprof_table_row	total;
 	uint64_t		elapsed_ns;
 	struct xsprof_table	*before;

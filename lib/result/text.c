@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory for texts and small things: pools, texts of which there is one copy each, a map of
- * numbers, a buffer that grows, strings of JSON.  It knows nothing of events.
+ * Memory for texts and small things: pools, texts of which there is one copy each, a buffer that
+ * grows, strings of JSON.  It knows nothing of events.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "local.h"
 #include "out/escape.h"
 #include "out/utf8.h"
+#include "trace/map.h"
 
 #define BLOCK	(256u << 10)
 
@@ -58,24 +58,6 @@ void xsr_pool_free(struct xsr_pool *pool)
 	*pool = (struct xsr_pool){ 0 };
 }
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	return x ^ x >> 32;
-}
-
-static uint64_t seed_for(const void *of)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = mix((uintptr_t)of);
-	return seed;
-}
-
 /* ---- texts ---------------------------------------------------------------------------------- */
 
 static uint64_t hash_text(uint64_t seed, const char *s, size_t len)
@@ -84,11 +66,11 @@ static uint64_t hash_text(uint64_t seed, const char *s, size_t len)
 
 	for (; len >= 8; len -= 8, s += 8) {
 		memcpy(&word, s, 8);
-		h = mix(h ^ word);
+		h = xsp_map_mix(h ^ word);
 	}
 	word = 0;
 	memcpy(&word, s, len);
-	return mix(h ^ word);
+	return xsp_map_mix(h ^ word);
 }
 
 static size_t find_text(const struct xsr_texts *t, const char *s, size_t len)
@@ -105,7 +87,7 @@ static int grow_texts(struct xsr_texts *t)
 	struct xsr_texts old = *t;
 
 	if (!t->room)
-		t->seed = seed_for(t);
+		t->seed = xsp_map_seed(t);
 	t->room = t->room ? t->room * 2 : 64;
 	t->list = calloc(t->room, sizeof(*t->list));
 	if (!t->list) {
@@ -145,78 +127,6 @@ void xsr_texts_free(struct xsr_texts *t)
 	xsr_pool_free(&t->pool);
 	free(t->list);
 	*t = (struct xsr_texts){ 0 };
-}
-
-/* ---- a map of numbers ----------------------------------------------------------------------- */
-
-static size_t find_key(const struct xsr_map *map, uint64_t key)
-{
-	size_t at = mix(key ^ map->seed) & (map->room - 1);
-
-	while (map->keys[at] && map->keys[at] != key)
-		at = (at + 1) & (map->room - 1);
-	return at;
-}
-
-uint64_t *xsr_map_get(const struct xsr_map *map, uint64_t key)
-{
-	size_t at;
-
-	if (!map->room || !key)
-		return NULL;
-	at = find_key(map, key);
-	return map->keys[at] ? &map->values[at] : NULL;
-}
-
-static int grow_map(struct xsr_map *map)
-{
-	struct xsr_map new = { .seed = map->seed, .room = map->room ? map->room * 2 : 64,
-			       .used = map->used };
-
-	if (!map->room)
-		new.seed = seed_for(map);
-	new.keys = calloc(new.room, sizeof(*new.keys));
-	new.values = calloc(new.room, sizeof(*new.values));
-	if (!new.keys || !new.values) {
-		free(new.keys);
-		free(new.values);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < map->room; i++) {
-		size_t at;
-
-		if (!map->keys[i])
-			continue;
-		at = find_key(&new, map->keys[i]);
-		new.keys[at] = map->keys[i];
-		new.values[at] = map->values[i];
-	}
-	free(map->keys);
-	free(map->values);
-	*map = new;
-	return 0;
-}
-
-int xsr_map_set(struct xsr_map *map, uint64_t key, uint64_t value)
-{
-	size_t at;
-
-	if (!key)
-		return -EINVAL;
-	if (map->used >= map->room / 4 * 3 && grow_map(map))
-		return -ENOMEM;
-	at = find_key(map, key);
-	map->used += !map->keys[at];
-	map->keys[at] = key;
-	map->values[at] = value;
-	return 0;
-}
-
-void xsr_map_free(struct xsr_map *map)
-{
-	free(map->keys);
-	free(map->values);
-	*map = (struct xsr_map){ 0 };
 }
 
 /* ---- a buffer ------------------------------------------------------------------------------- */

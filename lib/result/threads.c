@@ -20,7 +20,7 @@ static struct xsr_thread *add(struct xsr_threads *t, uint64_t key)
 		t->list = list;
 		t->room = room;
 	}
-	if (xsr_map_set(&t->map, key, (uint64_t)t->nr))
+	if (xsp_map_set(&t->map, key, (uint64_t)t->nr))
 		return NULL;
 	t->list[t->nr] = (struct xsr_thread){ .more = XSR_NONE };
 	t->last_key = key;
@@ -35,7 +35,7 @@ struct xsr_thread *xsr_thread_get(struct xsr_threads *t, uint32_t producer, uint
 
 	if (t->last_key == key)
 		return &t->list[t->last];
-	found = xsr_map_get(&t->map, key);
+	found = xsp_map_get(&t->map, key);
 	if (!found)
 		return add(t, key);
 	t->last_key = key;
@@ -50,7 +50,7 @@ void xsr_threads_free(struct xsr_threads *t)
 		free(t->list[i].pushed);
 	}
 	free(t->list);
-	xsr_map_free(&t->map);
+	xsp_map_free(&t->map);
 	*t = (struct xsr_threads){ 0 };
 }
 

@@ -46,7 +46,7 @@ void xsr_tree_sort(struct xsprof_result *r)
 
 /* Of each thread the innermost event that is open where the walk is. */
 struct tops {
-	struct xsr_map	map;
+	struct xsp_map	map;
 	uint64_t	last_key;
 	uint64_t	*last;
 };
@@ -57,9 +57,9 @@ static uint64_t *top_of(struct tops *tops, const struct xsprof_profiler_event *e
 
 	if (key == tops->last_key)
 		return tops->last;
-	tops->last = xsr_map_get(&tops->map, key);
-	if (!tops->last && !xsr_map_set(&tops->map, key, XSR_NONE))
-		tops->last = xsr_map_get(&tops->map, key);
+	tops->last = xsp_map_get(&tops->map, key);
+	if (!tops->last && !xsp_map_set(&tops->map, key, XSR_NONE))
+		tops->last = xsp_map_get(&tops->map, key);
 	tops->last_key = tops->last ? key : 0;
 	return tops->last;
 }
@@ -123,7 +123,7 @@ static int place_all(struct xsprof_result *r)
 		if (e->end > e->begin && !(e->flags & XSR_EVF_ASYNC))
 			*top = i;
 	}
-	xsr_map_free(&tops.map);
+	xsp_map_free(&tops.map);
 	return fits;
 }
 

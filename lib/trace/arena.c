@@ -36,7 +36,7 @@ static int add_name(struct xsprof_trace *t, struct xst_producer *p, uint32_t id,
 	return text ? xst_map_set(&t->names, p->number, index, text) : -ENOMEM;
 }
 
-static int add_text(struct xsprof_trace *t, struct xst_map *map, uint32_t producer, uint32_t id,
+static int add_text(struct xsprof_trace *t, struct xsp_map *map, uint32_t producer, uint32_t id,
 		    const char *s, size_t len)
 {
 	const struct xst_text *text = xst_map_get(map, producer, id);

@@ -427,9 +427,9 @@ void xst_kernel_free(struct xsprof_trace *t)
 	free(k->kinds);
 	free(k->symbols.list);
 	free(k->printk.list);
-	xst_map_free(&k->tasks);
-	xst_map_free(&k->tgids);
-	xst_map_free(&k->votes);
+	xsp_map_free(&k->tasks);
+	xsp_map_free(&k->tgids);
+	xsp_map_free(&k->votes);
 	free(k->current);
 	xst_fit_free(&k->fit);
 }

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "trace-local.h"
 
@@ -85,7 +83,6 @@ int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s,
 /* ---- the map ----------------------------------------------------------------------------- */
 
 #define KEY_USED	(1ull << 63)
-#define MAP_MIN		64u
 
 /* Producer numbers end far below 2^31, so the top bit is free to say that a place is taken. */
 static uint64_t make_key(uint32_t producer, uint32_t id)
@@ -93,86 +90,16 @@ static uint64_t make_key(uint32_t producer, uint32_t id)
 	return KEY_USED | (uint64_t)producer << 32 | id;
 }
 
-static uint64_t mix(uint64_t x)
+const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id)
 {
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	return x ^ x >> 32;
+	const uint64_t *value = xsp_map_get(map, make_key(producer, id));
+
+	return value ? (const void *)(uintptr_t)*value : NULL;
 }
 
-static size_t find(const struct xst_map *map, uint64_t key)
+int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value)
 {
-	size_t at = mix(key ^ map->seed) & (map->room - 1);
-
-	while (map->keys[at] && map->keys[at] != key)
-		at = (at + 1) & (map->room - 1);
-	return at;
-}
-
-const void *xst_map_get(const struct xst_map *map, uint32_t producer, uint32_t id)
-{
-	size_t at;
-
-	if (!map->used)
-		return NULL;
-	at = find(map, make_key(producer, id));
-	return map->keys[at] ? map->values[at] : NULL;
-}
-
-static int map_grow(struct xst_map *map)
-{
-	struct xst_map more = { .seed = map->seed, .used = map->used };
-
-	more.room = map->room ? map->room * 2 : MAP_MIN;
-	if (!map->room && getrandom(&more.seed, sizeof(more.seed), GRND_NONBLOCK) < 0)
-		more.seed = (uintptr_t)map ^ (uint64_t)clock();
-	more.keys = calloc(more.room, sizeof(*more.keys));
-	more.values = calloc(more.room, sizeof(*more.values));
-	if (!more.keys || !more.values) {
-		free(more.keys);
-		free(more.values);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < map->room; i++) {
-		if (map->keys[i]) {
-			size_t at = find(&more, map->keys[i]);
-
-			more.keys[at] = map->keys[i];
-			more.values[at] = map->values[i];
-		}
-	}
-	free(map->keys);
-	free(map->values);
-	*map = more;
-	return 0;
-}
-
-int xst_map_set(struct xst_map *map, uint32_t producer, uint32_t id, const void *value)
-{
-	uint64_t key = make_key(producer, id);
-	size_t at;
-
-	if (map->used * 3 >= map->room * 2) {
-		int err = map_grow(map);
-
-		if (err)
-			return err;
-	}
-	at = find(map, key);
-	if (!map->keys[at])
-		map->used++;
-	map->keys[at] = key;
-	map->values[at] = value;
-	return 0;
-}
-
-void xst_map_free(struct xst_map *map)
-{
-	free(map->keys);
-	free(map->values);
-	*map = (struct xst_map){ 0 };
+	return xsp_map_set(map, make_key(producer, id), (uintptr_t)value);
 }
 
 /* ---- facts ------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@
 #pragma GCC visibility pop
 
 #include "clockfit.h"
+#include "map.h"
 
 #define XST_MEMORY_DEFAULT	(32u << 20)
 #define XST_MEMORY_MIN		(16u << 20)	/* what one chunk of the largest size may take */
@@ -87,18 +88,9 @@ struct xst_lines {
 /* Return: 0, -E2BIG there are too many, -ENOMEM. */
 int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len);
 
-/* From (producer, id) to a pointer; ids of hostile files must not find its worst case. */
-struct xst_map {
-	uint64_t	seed;
-	uint64_t	*keys;
-	const void	**values;
-	size_t		room;
-	size_t		used;
-};
-
-const void *xst_map_get(const struct xst_map *map, uint32_t producer, uint32_t id);
-int xst_map_set(struct xst_map *map, uint32_t producer, uint32_t id, const void *value);
-void xst_map_free(struct xst_map *map);
+/* From (producer, id) to a pointer. */
+const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id);
+int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value);
 
 struct xst_fact {
 	const struct xst_text	*key;
@@ -352,11 +344,11 @@ struct xst_kernel {
 	struct xsprof_kernel_event **kinds;
 	uint32_t		room_kinds;
 	uint32_t		nr_kinds;
-	struct xst_map		tasks;
-	struct xst_map		tgids;
+	struct xsp_map		tasks;
+	struct xsp_map		tgids;
 	bool			namespaced;	/* the recorder's pids are not the kernel's */
 	bool			learned;	/* tids.c has seen all events */
-	struct xst_map		votes;
+	struct xsp_map		votes;
 	uint32_t		*current;	/* by CPU: who runs, 0 not known */
 	const struct xsprof_kernel_field *next_pid;
 	uint32_t		switch_id;
@@ -387,12 +379,12 @@ struct xsprof_trace {
 	struct xst_stream	**streams;
 	uint32_t		nr_streams;
 	uint32_t		room_streams;
-	struct xst_map		stream_map;
-	struct xst_map		names;
-	struct xst_map		categories;
-	struct xst_map		threads;
-	struct xst_map		comms;
-	struct xst_map		stacks;		/* text: u32 left out, then the addresses */
+	struct xsp_map		stream_map;
+	struct xsp_map		names;
+	struct xsp_map		categories;
+	struct xsp_map		threads;
+	struct xsp_map		comms;
+	struct xsp_map		stacks;		/* text: u32 left out, then the addresses */
 	struct xst_pool		pool;
 	struct xst_facts	host;
 	const struct xst_text	**notes;

@@ -103,12 +103,12 @@ void xsprof_trace_close(struct xsprof_trace *t)
 	free(t->streams);
 	xst_producers_free(t);
 	xst_kernel_free(t);
-	xst_map_free(&t->stream_map);
-	xst_map_free(&t->names);
-	xst_map_free(&t->categories);
-	xst_map_free(&t->threads);
-	xst_map_free(&t->comms);
-	xst_map_free(&t->stacks);
+	xsp_map_free(&t->stream_map);
+	xsp_map_free(&t->names);
+	xsp_map_free(&t->categories);
+	xsp_map_free(&t->threads);
+	xsp_map_free(&t->comms);
+	xsp_map_free(&t->stacks);
 	xst_pool_free(&t->pool);
 	free(t->host.list);
 	free(t->notes);
