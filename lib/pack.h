@@ -80,17 +80,15 @@ static inline void xsp_pack_arg(struct xsp_pack *p, const struct xsprof_arg *arg
 }
 
 /*
- * Bytes that take what is left of a record and go on in the next: a string, or with @unit 8 an
- * array of numbers.
+ * Bytes that take what is left of a record and go on in the next; @flags: XSPROF_ARGF_* of the
+ * first piece.
  */
-static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
-				   const void *bytes, size_t len, size_t unit)
+static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
+				 uint8_t flags, const void *bytes, size_t len)
 {
-	struct xsprof_arg arg = { .key = key, .type = type };
+	struct xsprof_arg arg = { .key = key, .type = type, .flags = flags };
 	const char *at = bytes;
 
-	if (len > XSPROF_TEXT_MAX)
-		len = XSPROF_TEXT_MAX / unit * unit;
 	do {
 		size_t room = xsp_pack_room(p);
 		size_t part;
@@ -111,6 +109,15 @@ static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_
 		len -= part;
 	} while (len);
 	return true;
+}
+
+/* The same of a string, or with @unit 8 of an array of numbers, no longer than others. */
+static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
+				   const void *bytes, size_t len, size_t unit)
+{
+	if (len > XSPROF_TEXT_MAX)
+		len = XSPROF_TEXT_MAX / unit * unit;
+	return xsp_pack_long(p, key, type, 0, bytes, len);
 }
 
 /* One that is never cut: at most what a record has room for. */

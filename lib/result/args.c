@@ -5,9 +5,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "local.h"
+#include "out/json-valid.h"
 #include "result/numbers.h"
 
 bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg)
@@ -49,6 +51,7 @@ int xsr_values_next(struct xsr_values *at, struct xsr_value *value)
 	at->has_ahead = false;
 	*value = (struct xsr_value){
 		.key = arg.key, .type = arg.type, .number = arg.u.u64, .s = arg.str, .len = arg.len,
+		.json = arg.flags & XSPROF_ARGF_JSON,
 	};
 	if (!may_go_on(arg.type))
 		return 1;
@@ -109,6 +112,18 @@ static void put_tensor(struct xsr_buf *b, const struct xsprof_profiler_event *ev
 	xsr_put_json(b, text, len);
 }
 
+/* Return: false where it is no JSON, or there is no memory to see to it. */
+static bool put_as_is(struct xsr_buf *b, const struct xsr_value *value)
+{
+	char *copy = strndup(value->s, value->len);
+	bool good = copy && strlen(copy) == value->len && xsp_json_valid(copy);
+
+	if (good)
+		xsr_put(b, copy, value->len);
+	free(copy);
+	return good;
+}
+
 void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
 		   const struct xsr_value *value)
 {
@@ -138,7 +153,8 @@ void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
 		put_name(b, ev, value->number);
 		break;
 	case XSPROF_ARG_STR:
-		xsr_put_json(b, value->s, value->len);
+		if (!value->json || !put_as_is(b, value))
+			xsr_put_json(b, value->s, value->len);
 		break;
 	case XSPROF_ARG_TENSOR:
 		put_tensor(b, ev, value);

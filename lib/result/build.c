@@ -212,10 +212,13 @@ static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 {
 	bool async = range->kind == XSPROF_REC_ASYNC_BEGIN;
 	struct xsprof_profiler_event *e;
+	struct xsr_activity activity;
 	bool vulkan;
 
 	if (range->kind == XSPROF_REC_GPU)
 		return xsr_take_gpu(b);
+	if (range->kind == XSPROF_REC_SPAN && xsr_activity_read(b->r->trace, b->ev, &activity))
+		return xsr_take_activity(b, range, &activity);
 	if (!xsr_thread_wanted(b->r, range->tid))
 		return async ? 0 : xsr_keep_args(b, XSR_NONE);
 	vulkan = range->kind == XSPROF_REC_SPAN &&
@@ -332,7 +335,9 @@ static void give_elapsed(struct xsr_builder *b)
 		struct xsprof_profiler_event *e = &b->r->events[i];
 		const uint64_t *found;
 
-		if (e->kind != XSPROF_EVENT_OP || !e->correlation || e->correlation > UINT32_MAX)
+		/* What the program timed itself has numbers of its own. */
+		if (e->kind != XSPROF_EVENT_OP || e->flags & XSR_EVF_WHOLE || !e->correlation ||
+		    e->correlation > UINT32_MAX)
 			continue;
 		found = xsp_map_get(&b->elapsed, xsr_key(e->producer, (uint32_t)e->correlation));
 		if (!found)

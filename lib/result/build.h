@@ -7,6 +7,7 @@
 #define XSR_BUILD_H
 
 #include "local.h"
+#include "result/activity.h"
 
 /* Not events of the result: what a thread launches in the meantime belongs to @correlation. */
 #define XSR_KIND_PUSHED	0x100u
@@ -103,6 +104,8 @@ int xsr_finish_event(struct xsr_builder *b, const struct xsprof_profiler_event *
 /* ---- records.c: 0 or -ENOMEM ---------------------------------------------------------------- */
 
 int xsr_take_gpu(struct xsr_builder *b);
+int xsr_take_activity(struct xsr_builder *b, const struct xsprof_range *range,
+		      const struct xsr_activity *activity);
 int xsr_take_step(struct xsr_builder *b);
 int xsr_take_push(struct xsr_builder *b);
 int xsr_take_pop(struct xsr_builder *b);

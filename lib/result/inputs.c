@@ -229,7 +229,8 @@ static int make_kwargs(struct xsr_buf *b, const struct xsprof_profiler_event *ev
 		input = xsr_is_input(value.key);
 		left = open ? value.number : 0;
 		first = true;
-		if (input || value.key == XSPROF_KEY_MODULE) {
+		if (input || value.key == XSPROF_KEY_MODULE ||
+		    (value.key >= XSPROF_KEY_ACTIVITY && value.key <= XSPROF_KEY_RESOURCE)) {
 			open = open && input;
 			continue;
 		}

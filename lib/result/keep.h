@@ -65,4 +65,10 @@ static inline bool xsr_key_is_item(uint32_t key)
 	return key >= XSPROF_KEY_ITEM && key < XSPROF_KEY_ITEM + XSPROF_KEY_PLACES;
 }
 
+/* Is it where an activity was, which is told otherwise? */
+static inline bool xsr_key_is_place(uint32_t key)
+{
+	return key >= XSPROF_KEY_ACTIVITY && key <= XSPROF_KEY_RESOURCE;
+}
+
 #endif /* XSR_KEEP_H */

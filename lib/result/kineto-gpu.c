@@ -52,19 +52,19 @@ static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from,
 /* The innermost op around the call, or what the thread said inside it that calls belong to. */
 static void find_around(struct gpu *g, const struct xsp_thread *thread)
 {
-	uint64_t since = 0, id = 0;
+	const struct xsr_pushed *pushed = xsr_user_top(thread, 0, g->begin);
 	struct xsprof_trace_op op;
 	struct xsr_walk walk;
 
-	g->has_external = xsr_kineto_pushed(thread, g->begin, &since, &id);
-	g->external = id;
+	g->has_external = pushed && pushed->id;
+	g->external = g->has_external ? pushed->id : 0;
 	for (uint32_t i = thread->stack.n; i; i--) {
 		const struct xsp_range *range = &thread->stack.v[i - 1];
 
 		if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP || !range->note ||
 		    range->begin > g->begin)
 			continue;
-		if (g->has_external && range->begin < since)
+		if (g->has_external && range->begin < pushed->ns)
 			return;
 		xsr_walk_note(&walk, range->note, range->note_len);
 		if (!xsprof_trace_op(&walk.ev, &op) || !op.correlation)

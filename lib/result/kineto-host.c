@@ -9,71 +9,12 @@
 
 #include "result/kineto.h"
 
-#define MOST_PUSHED	16u
-
-/*
- * What is kept of a thread beside its ranges: a record that goes on in those behind it, which is no
- * begin of one; and the ids that it said its launches belong to.
- */
-struct pending {
-	struct xsp_range	range;		/* its note holds the records */
-	struct xsprof_event	ev;
-	bool			used;
-	uint32_t		nr_pushed;	/* may be more than there is room for */
-	struct {
-		uint64_t	ns;
-		uint64_t	id;
-	} pushed[MOST_PUSHED];
-};
-
-static struct pending *pending_of(struct xsp_thread *thread)
+struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
 {
 	/* Of a thread for which there was no memory nothing is remembered. */
 	if (!thread->priv && thread->stack.floor != UINT64_MAX)
-		thread->priv = calloc(1, sizeof(struct pending));
+		thread->priv = calloc(1, sizeof(struct xsr_host));
 	return thread->priv;
-}
-
-/* Of one stack: that of ops. */
-static void push(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
-{
-	struct pending *pending = ev->aux ? NULL : pending_of(thread);
-
-	if (!pending) {
-		k->lost += !ev->aux;
-		return;
-	}
-	if (pending->nr_pushed < MOST_PUSHED) {
-		pending->pushed[pending->nr_pushed].ns = ev->ns;
-		pending->pushed[pending->nr_pushed].id = ev->value;
-	} else {
-		k->lost++;
-	}
-	pending->nr_pushed++;
-}
-
-static void pop(const struct xsprof_event *ev, struct xsp_thread *thread)
-{
-	struct pending *pending = ev->aux ? NULL : thread->priv;
-
-	if (pending && pending->nr_pushed)
-		pending->nr_pushed--;
-}
-
-bool xsr_kineto_pushed(const struct xsp_thread *thread, uint64_t ns, uint64_t *since, uint64_t *id)
-{
-	const struct pending *pending = thread->priv;
-	uint32_t i = pending ? pending->nr_pushed : 0;
-
-	if (i > MOST_PUSHED)
-		i = MOST_PUSHED;
-	while (i && pending->pushed[i - 1].ns > ns)
-		i--;
-	if (!i)
-		return false;
-	*since = pending->pushed[i - 1].ns;
-	*id = pending->pushed[i - 1].id;
-	return true;
 }
 
 static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t producer,
@@ -210,13 +151,14 @@ static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 	switch (ev->type) {
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
-		complete(k, ev, thread, range);
+		if (!xsr_kineto_activity(k, ev, walk))
+			complete(k, ev, thread, range);
 		break;
 	case XSPROF_REC_GPU:
 		xsr_kineto_gpu(k, ev, walk);
 		break;
 	case XSPROF_REC_INSTANT:
-		if (inside)
+		if (!xsr_kineto_thread_info(k, ev, walk) && inside)
 			xsr_kineto_instant(k, ev, thread, walk);
 		break;
 	case XSPROF_REC_COUNTER_I64:
@@ -233,7 +175,7 @@ static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
 {
-	struct pending *pending = thread->priv;
+	struct xsr_host *pending = thread->priv;
 	struct xsr_walk walk;
 
 	if (!pending || !pending->used)
@@ -253,7 +195,7 @@ void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
 /* It is not whole yet: what goes on with it comes next in its thread. */
 static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
 {
-	struct pending *pending = pending_of(thread);
+	struct xsr_host *pending = xsr_kineto_state(thread);
 
 	if (!pending)
 		return false;
@@ -268,7 +210,7 @@ static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp
 static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
 		      struct xsp_thread *thread)
 {
-	struct pending *pending = thread->priv;
+	struct xsr_host *pending = thread->priv;
 	struct xsp_range *range = xsp_stack_top(&thread->stack);
 
 	if (pending && pending->used)
@@ -294,10 +236,10 @@ static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 		end(k, ev, view);
 		break;
 	case XSPROF_REC_CORR_PUSH:
-		push(k, ev, view->thread);
+		xsr_user_push(k, view->thread, ev);
 		break;
 	case XSPROF_REC_CORR_POP:
-		pop(ev, view->thread);
+		xsr_user_pop(view->thread, ev);
 		break;
 	case XSPROF_REC_STEP:
 		xsr_kineto_step(k, ev, view->thread);
@@ -313,7 +255,8 @@ static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
 		if (ev->rec_size > sizeof(struct xsprof_rec) && xsr_keep(k->tracks, &range, ev)) {
-			complete(k, ev, view->thread, &range);
+			xsr_walk_event(&walk, ev);
+			put_whole(k, ev, view->thread, &range, &walk);
 			xsp_tracks_unnote(k->tracks, &range);
 			break;
 		}

@@ -126,8 +126,12 @@ static uint64_t range_tag(struct xsr_kineto *k, uint32_t producer, struct xsp_ra
 uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_thread *thread)
 {
 	struct xsp_stack *stack = &thread->stack;
+	uint64_t tag = xsr_user_tag(k, thread);
 	uint32_t i;
 
+	/* What the program says goes before what was found out. */
+	if (tag)
+		return tag;
 	for (i = stack->n; i; i--) {
 		struct xsp_range *range = &stack->v[i - 1];
 
@@ -207,28 +211,22 @@ const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
 	return c->key == key ? c->text : NULL;
 }
 
-static void put_span(struct xsr_kineto *k, struct span *span)
+void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
 {
-	const struct note *note = &k->link->notes[span->tag % NOTES];
-	uint64_t begin = span->begin, end = span->end + 1;
-	struct xsp_thread *track;
+	uint64_t begin = note->begin, end = note->end + 1;
+	struct xsp_thread *track = xsr_kineto_stream(k, note->device, note->stream, false);
 	char *p;
 
-	if (!span->tag || note->tag != span->tag)
-		return;
-	track = xsr_kineto_stream(k, span->device, span->stream, false);
 	if (!track)
 		return;
 	/* A little more on both sides: it has to sort outside of its first kernel. */
 	begin -= begin != 0;
 	p = put_lit(xsr_kineto_open(k),
 		    "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
-	p = xsr_kineto_name(k, note->producer, note->name, p);
-	if (note->is_step) {
-		p[-1] = '#';
-		p = put_u64(p, note->step);
-		*p++ = '"';
-	}
+	if (note->is_step)
+		p = xsr_kineto_step_name(k, note->producer, note->name, note->step, p);
+	else
+		p = xsr_kineto_name(k, note->producer, note->name, p);
 	*p++ = ',';
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), begin);
 	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
@@ -238,6 +236,19 @@ static void put_span(struct xsr_kineto *k, struct span *span)
 	}
 	*p++ = '}';
 	k->buf->p = p;
+}
+
+static void put_span(struct xsr_kineto *k, struct span *span)
+{
+	const struct note *note = &k->link->notes[span->tag % NOTES];
+
+	if (!span->tag || note->tag != span->tag)
+		return;
+	xsr_kineto_gpu_note(k, &(struct xsr_gpu_note){
+		.external = note->external, .step = note->step, .stream = span->stream,
+		.begin = span->begin, .end = span->end, .producer = note->producer,
+		.name = note->name, .device = span->device, .is_step = note->is_step,
+	});
 	span->tag = 0;
 }
 
@@ -247,7 +258,7 @@ void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t 
 	uint64_t key = mix(tag, (uint64_t)device << 32 | (uint32_t)stream);
 	struct span *span = &k->link->spans[key % SPANS];
 
-	if (!tag)
+	if (!tag || xsr_user_gpu(k, tag, device, stream, begin, end))
 		return;
 	if (span->tag == tag && span->device == device && span->stream == stream) {
 		if (begin < span->begin)
@@ -266,6 +277,7 @@ void xsr_link_finish(struct xsr_kineto *k)
 
 	for (i = 0; i < SPANS; i++)
 		put_span(k, &k->link->spans[i]);
+	xsr_user_finish(k);
 }
 
 /* ---- forward and backward ------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "out/json-valid.h"
 #include "out/utf8.h"
 #include "result/kineto.h"
 #include "result/numbers.h"
@@ -33,6 +34,22 @@ char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len)
 	}
 	*p++ = '"';
 	return p;
+}
+
+/* As it is, where it is what it says it is. */
+static char *put_json(struct xsr_kineto *k, struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *arg, char *p)
+{
+	size_t len = xsr_walk_bytes(walk, arg, k->text);
+
+	if (len == XSR_TEXT_MAX || memchr(k->text, 0, len))
+		return xsr_kineto_text(k, p, k->text, len);
+	k->text[len] = '\0';
+	if (!xsp_json_valid(k->text))
+		return xsr_kineto_text(k, p, k->text, len);
+	k->buf->p = p;
+	xsp_buf_put(k->buf, k->text, len);
+	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
 }
 
 /* A list of numbers, put together likewise; @python: as that prints it. */
@@ -66,6 +83,8 @@ static char *put_value(struct xsr_kineto *k, struct xsr_walk *walk,
 	case XSPROF_ARG_NAME:
 		return xsr_kineto_name(k, walk->ev.producer, (uint32_t)arg->u.u64, p);
 	case XSPROF_ARG_STR:
+		if (arg->flags & XSPROF_ARGF_JSON)
+			return put_json(k, walk, arg, p);
 		return put_string(k, walk, arg, p);
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
@@ -115,7 +134,8 @@ char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, cha
 
 	while (xsr_walk_next(walk, &arg)) {
 		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
-		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
+		    xsr_key_is_place(arg.key) || arg.key == XSPROF_KEY_MODULE ||
+		    arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		/* Tools take what is said of kernels for numbers, without a look. */
 		if (gpu && ((arg.type == XSPROF_ARG_F64 && !isfinite(arg.u.f64)) ||

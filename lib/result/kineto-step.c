@@ -16,9 +16,8 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	if (!thread || !k->host || !xsr_kineto_cut(k, &from, &to))
 		return;
 	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
-	p = xsr_kineto_name(k, step->producer, step->name, p) - 1;
-	*p++ = '#';
-	p = put_lit(put_u64(p, step->number), "\",");
+	p = xsr_kineto_step_name(k, step->producer, step->name, step->number, p);
+	*p++ = ',';
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), from);
 	p = put_micros(put_lit(p, ",\"dur\":"), to - from);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), step->index);

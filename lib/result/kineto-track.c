@@ -4,8 +4,6 @@
  * and lanes for ranges that would not nest in their thread.  Tracks are named when they are
  * forgotten, or at the end: by then their names are known.
  */
-#include <stdlib.h>
-
 #include "result/kineto.h"
 
 #define LANES		8u		/* tracks tried for one that overlaps */
@@ -172,8 +170,7 @@ void xsr_kineto_gone(void *data, struct xsp_thread *thread)
 		else
 			lane_name(k, thread);
 	}
-	free(thread->priv);
-	thread->priv = NULL;
+	xsr_host_free(k, thread);
 }
 
 static void process(struct xsr_kineto *k, const char *pid, const char *name, const char *label,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "result/activity.h"
 #include "result/kineto.h"
 
 #define BATCH		256u
@@ -27,20 +28,37 @@ static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint3
 	return p;
 }
 
-char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p)
+/* Without its last @cut bytes: what is behind a long one may be at the begin of the buffer. */
+static char *put_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, uint32_t cut,
+		      char *p)
 {
 	const struct xsp_name *entry;
 
 	if (!name)
-		return put_lit(p, "\"range\"");
+		return put_lit(p, "\"range\"") - cut;
 	entry = xsp_names_get(k->names, producer, name);
 	if (__builtin_expect(entry->len <= 1024, 1)) {
 		memcpy(p, entry->text, entry->len);
-		return p + entry->len;
+		return p + entry->len - cut;
 	}
 	k->buf->p = p;
-	xsp_buf_put(k->buf, entry->text, entry->len);
+	xsp_buf_put(k->buf, entry->text, entry->len - cut);
 	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
+}
+
+char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p)
+{
+	return put_name(k, producer, name, 0, p);
+}
+
+char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t name,
+			   uint64_t number, char *p)
+{
+	p = put_name(k, producer, name, 1, p);
+	*p++ = '#';
+	p = put_u64(p, number);
+	*p++ = '"';
+	return p;
 }
 
 static bool wanted_tid(const struct xsr_kineto *k, uint32_t tid)
@@ -137,6 +155,8 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 		ret = xsr_link_new(&k->link);
 	if (!ret)
 		ret = xsr_stacks_new(trace, &k->stack);
+	if (!ret)
+		ret = xsr_users_new(&k->users);
 	if (ret) {
 		xsr_kineto_free(k);
 		return ret;
@@ -158,6 +178,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsp_names_free(k->keys);
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);
+	xsr_users_free(k->users);
 	free(k);
 }
 
@@ -182,7 +203,7 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 	/* Collectors of GPUs write late, and in threads of their own. */
 	if (k->over && !late)
 		return;
-	if (!late && ev->tid && !wanted_tid(k, ev->tid))
+	if (!late && ev->tid && !wanted_tid(k, ev->tid) && !xsr_is_activity(ev))
 		return;
 	if (!k->first)
 		k->first = ev->ns;

@@ -11,6 +11,8 @@
  *	kineto-op.c	what is known of an op: inputs, stack, module
  *	kineto-stack.c	their stacks
  *	kineto-gpu.c	what a GPU did, and its runtime
+ *	kineto-activity.c	what the program timed itself
+ *	kineto-user.c	ids that threads pushed
  *	kineto-link.c	which op a launch belongs to, and forward and backward
  *	kineto-head.c	what stands around the events
  *	kineto-track.c	the tracks they are drawn on
@@ -43,6 +45,7 @@ enum xsr_kineto_range {
 
 struct xsr_link;
 struct xsr_stacks;
+struct xsr_users;
 
 #define XSR_STEPS	64u
 
@@ -69,6 +72,7 @@ struct xsr_step {
  * @tracks: threads, and other tracks
  * @link: what belongs together
  * @stack: stacks as texts
+ * @users: ids that were pushed
  * @shift: what is added to a time to have that of the file, ns
  * @base: of the times of the file, ns of CLOCK_REALTIME
  * @from: window, ns of the trace
@@ -103,6 +107,7 @@ struct xsr_kineto {
 	struct xsp_tracks		*tracks;
 	struct xsr_link			*link;
 	struct xsr_stacks		*stack;
+	struct xsr_users		*users;
 	int64_t				shift;
 	uint64_t			base;
 	uint64_t			from;
@@ -140,14 +145,40 @@ void xsr_kineto_free(struct xsr_kineto *k);
 int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 		     struct xsp_buf *buf, const char *name);
 
+/* An id that a thread has pushed. */
+struct xsr_pushed {
+	uint64_t	id;
+	uint64_t	ns;
+};
+
+struct xsr_pushes {
+	struct xsr_pushed	*v;
+	uint32_t		n;
+	uint32_t		room;
+	uint32_t		deep;	/* pushes beyond what is remembered */
+};
+
+/**
+ * struct xsr_host - what is kept of a thread, as its private data
+ * @range: of a record that goes on in those behind it, which is no begin: its note holds them
+ * @ev: that record
+ * @used: there is one
+ * @pushes: ids of ops, ids of users' annotations
+ */
+struct xsr_host {
+	struct xsp_range	range;
+	struct xsprof_event	ev;
+	bool			used;
+	struct xsr_pushes	pushes[2];
+};
+
 /* kineto-host.c */
+/* Made when it is new; NULL: no memory, or nothing can be remembered of it. */
+struct xsr_host *xsr_kineto_state(struct xsp_thread *thread);
 void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     const struct xsp_view *view);
 void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why);
-/* The id that @thread said its launches belong to at @ns, and since when. */
-bool xsr_kineto_pushed(const struct xsp_thread *thread, uint64_t ns, uint64_t *since,
-		       uint64_t *id);
 /* What waits for the rest of itself is all there is. */
 void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread);
 
@@ -189,7 +220,46 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 /* kineto-gpu.c */
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
 
+/* kineto-activity.c: false where it is none. */
+bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
+			 struct xsr_walk *walk);
+bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
+			    struct xsr_walk *walk);
+
+/* kineto-user.c */
+int xsr_users_new(struct xsr_users **users);
+void xsr_users_free(struct xsr_users *users);
+void xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread,
+		   const struct xsprof_event *ev);
+void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev);
+/* The innermost of @kind that was there at @ns, NULL for none. */
+const struct xsr_pushed *xsr_user_top(const struct xsp_thread *thread, uint32_t kind,
+				      uint64_t ns);
+/* As that of xsr_link_around(), of the id that was pushed last; 0 for none. */
+uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_thread *thread);
+/* The annotation with that id. */
+void xsr_user_name(struct xsr_kineto *k, uint32_t producer, uint64_t id, uint32_t name);
+/* As xsr_link_gpu(); false where the tag is none of these. */
+bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
+		  uint64_t begin, uint64_t end);
+void xsr_user_finish(struct xsr_kineto *k);
+void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread);
+
+/* What a stream did for an annotation. */
+struct xsr_gpu_note {
+	uint64_t	external;	/* 0 for none */
+	uint64_t	step;
+	uint64_t	stream;
+	uint64_t	begin;
+	uint64_t	end;
+	uint32_t	producer;
+	uint32_t	name;
+	uint32_t	device;
+	bool		is_step;
+};
+
 /* kineto-link.c */
+void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note);
 int xsr_link_new(struct xsr_link **link);
 void xsr_link_free(struct xsr_link *link);
 /* The annotation around what @thread does now: its number, 0 for none. */
@@ -286,5 +356,8 @@ static inline bool xsr_kineto_cut(const struct xsr_kineto *k, uint64_t *begin, u
 
 /* A name with its quotes, however long.  @p is in @k->buf. */
 char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p);
+/* "name#3" */
+char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t name,
+			   uint64_t number, char *p);
 
 #endif /* XSR_KINETO_H */

@@ -149,13 +149,16 @@ static void link_device(struct xsprof_result *r, struct xsprof_profiler_event *e
 	}
 }
 
-static bool activity_wanted(const struct xsprof_result *r, uint32_t kind)
+static bool activity_wanted(const struct xsprof_result *r, const struct xsprof_profiler_event *e)
 {
 	uint32_t wanted = r->opts.activities;
+	bool host = e->kind < XSPROF_EVENT_KERNEL || e->kind == XSPROF_EVENT_PYTHON_FUNCTION;
 
 	if (!wanted)
 		return true;
-	return wanted & (kind < XSPROF_EVENT_KERNEL ? XSPROF_ACTIVITY(CPU) : ~XSPROF_ACTIVITY(CPU));
+	if (e->kind == XSPROF_EVENT_ANNOTATION && e->flags & XSR_EVF_DEVICE)
+		host = false;
+	return wanted & (host ? XSPROF_ACTIVITY(CPU) : ~XSPROF_ACTIVITY(CPU));
 }
 
 int xsr_link(struct xsprof_result *r)
@@ -176,7 +179,7 @@ int xsr_link(struct xsprof_result *r)
 			link_device(r, e, &calls, &ops);
 	}
 	for (uint32_t i = 0; i < r->nr; i++)
-		if (!activity_wanted(r, r->events[i].kind))
+		if (!activity_wanted(r, &r->events[i]))
 			r->events[i].flags |= XSR_EVF_DROP;
 out:
 	free(calls.list);

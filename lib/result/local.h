@@ -267,10 +267,12 @@ bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg);
  * @number: of what is one, or has one
  * @s: bytes of a string, a tensor or an array; good until the next
  * @len: how many
+ * @json: the string says that it is JSON
  */
 struct xsr_value {
 	uint32_t	key;
 	uint8_t		type;
+	bool		json;
 	uint64_t	number;
 	const char	*s;
 	size_t		len;

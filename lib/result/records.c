@@ -56,6 +56,37 @@ int xsr_take_gpu(struct xsr_builder *b)
 	return xsr_finish_event(b, e);
 }
 
+/* One that the program timed itself: of whichever thread or device it says. */
+int xsr_take_activity(struct xsr_builder *b, const struct xsprof_range *range,
+		      const struct xsr_activity *a)
+{
+	struct xsprof_profiler_event *e;
+
+	if (!strcmp(a->type, "Trace"))
+		return xsr_keep_args(b, XSR_NONE);
+	e = xsr_add_event(b, a->kind, xsr_name_of(b, range->producer, range->name),
+			  range->begin_ns, range->end_ns);
+	if (!e)
+		return -ENOMEM;
+	e->flags = XSR_EVF_SOFT | XSR_EVF_WHOLE;
+	e->correlation = range->id;
+	if (a->kind == XSPROF_EVENT_INSTANT) {
+		e->flags = XSR_EVF_INSTANT;
+		e->end = e->begin;
+	}
+	if (a->on & XSR_ON_STREAM) {
+		e->flags |= XSR_EVF_DEVICE;
+		e->device = XSPROF_DEVICE(a->device_type, a->device);
+		e->u.gpu.stream = (uint32_t)a->resource;
+	} else {
+		e->pid = (uint32_t)a->device;
+		e->tid = e->end_tid = (uint32_t)a->resource;
+		if (a->kind < XSPROF_EVENT_MEMORY || a->kind == XSPROF_EVENT_PYTHON_FUNCTION)
+			e->u.op.sequence = -1;
+	}
+	return xsr_finish_event(b, e);
+}
+
 /* ---- steps, ids that are pushed ------------------------------------------------------------- */
 
 void xsr_end_at(struct xsr_builder *b, uint64_t step, uint64_t ns)
@@ -210,6 +241,9 @@ int xsr_take_instant(struct xsr_builder *b)
 
 	if (!name)
 		return -ENOMEM;
+	/* It tells of a thread, and is no event. */
+	if (xsr_is_activity(ev))
+		return xsr_keep_args(b, XSR_NONE);
 	ours = *name == '[' &&
 	       !strcmp(xsprof_trace_category(b->r->trace, ev->producer, ev->name), "profiler");
 	oom = ours && !strcmp(name, "[OutOfMemory]");

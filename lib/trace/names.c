@@ -200,11 +200,13 @@ static const char *known_key(uint32_t name)
 	static const char *const inputs[] = { PLACES("input ") };
 	static const char *const items[] = { PLACES("item ") };
 
+	static const char *const others[] = {
+		"module", "left out", "activity", "device", "resource",
+	};
+
 	_Static_assert(sizeof(inputs) / sizeof(inputs[0]) == XSPROF_KEY_PLACES, "a text each");
-	if (name == XSPROF_KEY_MODULE)
-		return "module";
-	if (name == XSPROF_KEY_LEFT_OUT)
-		return "left out";
+	if (name >= XSPROF_KEY_MODULE)
+		return others[name - XSPROF_KEY_MODULE];
 	if (name >= XSPROF_KEY_ITEM)
 		return items[name - XSPROF_KEY_ITEM];
 	return inputs[name - XSPROF_KEY_INPUT];
@@ -216,7 +218,7 @@ const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t produce
 	const struct xst_text *text = NULL;
 	uint32_t index = name & XSPROF_NAME_MASK;
 
-	if (name >= XSPROF_KEY_INPUT && name <= XSPROF_KEY_LEFT_OUT) {
+	if (name >= XSPROF_KEY_INPUT && name <= XSPROF_KEY_RESOURCE) {
 		const char *known = known_key(name);
 
 		*len = strlen(known);

@@ -152,11 +152,17 @@ enum xsprof_arg_type {
  * place i of an op has the key XSPROF_KEY_INPUT + i, the last one of them all that follow; what a
  * list holds has XSPROF_KEY_ITEM + i.  What XSPROF_KEY_LEFT_OUT counts are arguments of the op that
  * are not there, or not all of them.
+ *
+ * A SPAN whose first argument is an XSPROF_KEY_ACTIVITY is not of the thread that wrote it, but of
+ * what the next two say: a process and a thread of it, or a device and a queue of it.
  */
 #define XSPROF_KEY_INPUT	0x03fff000u
 #define XSPROF_KEY_ITEM		0x03fff100u
 #define XSPROF_KEY_MODULE	0x03fff200u
 #define XSPROF_KEY_LEFT_OUT	0x03fff201u
+#define XSPROF_KEY_ACTIVITY	0x03fff202u	/* name id: its type in Kineto's words, "cpu_op" */
+#define XSPROF_KEY_DEVICE	0x03fff203u	/* s64 */
+#define XSPROF_KEY_RESOURCE	0x03fff204u	/* s64 */
 #define XSPROF_KEY_PLACES	256u
 
 #define XSPROF_TENSORF_WIDE	0x1u	/* numbers of 8 bytes, else of 4, none of them negative */
@@ -186,6 +192,7 @@ struct xsprof_tensor_arg {
 };
 
 #define XSPROF_ARGF_CONT	0x1u	/* goes on with the string of the arg before */
+#define XSPROF_ARGF_JSON	0x2u	/* the string is JSON */
 
 /**
  * struct xsprof_arg - a typed argument
