@@ -348,7 +348,8 @@ $(BUILD)/lib/pkgconfig/%.pc: lib/%.pc.in Makefile FORCE
 		-e 's|@DW_LIBS@|$(DW_LIBS)|g' -e 's|@ZLIB_LIBS@|$(ZLIB_LIBS)|g' $< > $@
 
 man_pages	:= $(sort $(wildcard Documentation/man/*.[1-8]))
-public_headers	:= $(wildcard lib/include/xsprof/*.h kmod/uapi/xsprof/*.h)
+public_headers	:= $(wildcard lib/include/xsprof/*.h lib/include/xsprof/*.hpp \
+		   kmod/uapi/xsprof/*.h)
 so_files	= $(foreach n,user trace,$(if $($(n)_srcs),libxsprof-$(n)))
 
 install: all $(PC_FILES)

@@ -48,6 +48,8 @@ void xsp_ops_toggle(bool on) XSP_HIDDEN;
 void xsp_ops_mirror(const struct xsprof_op *op) XSP_HIDDEN;
 void xsp_ops_unmirror(void) XSP_HIDDEN;
 bool xsp_ops_sessions_own(const struct xsprof_op *op) XSP_HIDDEN;
+/* Has a backend of one's own registered? */
+bool xsp_ops_has_backend(void) XSP_HIDDEN;
 
 /* ---- op.c ---- */
 
@@ -84,6 +86,8 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 int xsp_recorder_close(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
 /* What there is so far, in a file of its own; @fd as above.  It goes on. */
 int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
+/* All that was recorded before the call is in the file. */
+void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* In the child of a fork: what was the parent's. */
 void xsp_recorder_forget(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* At the end of the program. */

@@ -80,6 +80,11 @@ int xsprof_profiler_register_backend(const struct xsprof_profiler_backend *ops)
 	return 0;
 }
 
+bool xsp_ops_has_backend(void)
+{
+	return __atomic_load_n(&backend, __ATOMIC_RELAXED);
+}
+
 /*
  * Which of the thread's open ops were given away in this session, as a stack of bits, innermost
  * lowest.  Those that are deeper than it reaches are as the last that it reaches was.

@@ -327,6 +327,17 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
 	return err;
 }
 
+void xsp_recorder_catch_up(struct xsp_recorder *r)
+{
+	if (!r->runs)
+		return;
+	end_thread(r);
+	if (xsp_fd_is(&r->file, r->fd))
+		(void)xsp_drain_step(r->drain);
+	/* Where there can be no thread the rest is read at the end, as far as it is there then. */
+	(void)begin_thread(r);
+}
+
 int xsp_recorder_close(struct xsp_recorder *r, int *fd)
 {
 	int err;

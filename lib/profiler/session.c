@@ -13,8 +13,10 @@
 
 #include <xsprof/result.h>
 
+#include "backend.h"
 #include "device.h"
 #include "session.h"
+#include "trace/ring-clock.h"
 
 /* Of another library, where the program has it. */
 #pragma weak xsprof_result_open
@@ -34,12 +36,10 @@ static struct {
 	uint32_t			*tids;
 	uint32_t			nr_tids;
 	uint32_t			room_tids;
-	char				**keys;
-	char				**values;
-	uint32_t			nr_metadata;
+	struct xsprof_sync		begun;
+	struct xsp_metadata		metadata;
 } s = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-#define METADATA_MAX	1024u
 #define SIZE_SANE	4096u
 
 static uint64_t now_ns(void)
@@ -185,18 +185,6 @@ enum xsprof_profiler_state xsprof_profiler_state(void)
 
 /* ---- begin ---------------------------------------------------------------------------------- */
 
-static void drop_metadata(void)
-{
-	for (uint32_t i = 0; i < s.nr_metadata; i++) {
-		free(s.keys[i]);
-		free(s.values[i]);
-	}
-	free(s.keys);
-	free(s.values);
-	s.keys = s.values = NULL;
-	s.nr_metadata = 0;
-}
-
 /* The lock is held. */
 static int begin(const struct xsprof_profiler_config *config,
 		 const struct xsprof_experimental *experimental, uint32_t activities,
@@ -207,7 +195,7 @@ static int begin(const struct xsprof_profiler_config *config,
 	int err;
 
 	s.nr_tids = 0;
-	drop_metadata();
+	xsp_metadata_drop(&s.metadata);
 	err = xsp_device_find(config->state, &stubs);
 	if (!err)
 		err = add_tid();
@@ -227,6 +215,7 @@ static int begin(const struct xsprof_profiler_config *config,
 			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
 	s.demand = xsp_client_calls_us() && !xsp_client_is_custom();
 	s.from_ns = now_ns();
+	xsp_sync_read(&s.begun, xsp_kept.clock);
 	xsp_thread.session = s.number;
 	wanted = activities & XSPROF_ACTIVITY(CPU) ? s.scopes : 0;
 	if (!s.all_threads)
@@ -327,59 +316,38 @@ int xsprof_toggle_collection(bool on, uint32_t activities)
 	return err;
 }
 
-/* ---- metadata ------------------------------------------------------------------------------- */
+/* ---- for shims ------------------------------------------------------------------------------ */
 
-/* @json is taken over. */
-static int add_metadata(const char *key, char *json)
+int xsp_session_metadata(const char *key, char *json, bool append)
 {
-	char *copy = strdup(key), **keys, **values;
-	int err = -ENOMEM;
+	int err = -ENOENT;
 
 	pthread_mutex_lock(&s.lock);
-	keys = realloc(s.keys, (s.nr_metadata + 1) * sizeof(*keys));
-	if (keys)
-		s.keys = keys;
-	values = realloc(s.values, (s.nr_metadata + 1) * sizeof(*values));
-	if (values)
-		s.values = values;
-	if (!s.running)
-		err = -ENOENT;
-	else if (s.nr_metadata >= METADATA_MAX)
-		err = -E2BIG;
-	else if (copy && json && keys && values)
-		err = 0;
-	if (!err) {
-		s.keys[s.nr_metadata] = copy;
-		s.values[s.nr_metadata++] = json;
-	}
+	if (s.running && append)
+		err = xsp_metadata_append(&s.metadata, key, json);
+	else if (s.running)
+		err = xsp_metadata_set(&s.metadata, key, json);
 	pthread_mutex_unlock(&s.lock);
-	if (err) {
-		free(copy);
-		free(json);
-	}
 	return err;
 }
 
-int xsprof_profiler_add_metadata(const char *key, const char *value)
+int xsp_session_begun(struct xsprof_sync *sync)
 {
-	int saved = errno, err;
+	int err;
 
-	if (!key || !*key || !value)
-		return -EINVAL;
-	err = add_metadata(key, xsp_json_string(value));
-	errno = saved;
+	pthread_mutex_lock(&s.lock);
+	err = !s.running ? -ENOENT : s.recorder ? 0 : -ENODATA;
+	*sync = s.begun;
+	pthread_mutex_unlock(&s.lock);
 	return err;
 }
 
-int xsprof_profiler_add_metadata_json(const char *key, const char *json)
+void xsp_session_catch_up(void)
 {
-	int saved = errno, err;
-
-	if (!key || !*key || !json || !xsp_json_valid(json))
-		return -EINVAL;
-	err = add_metadata(key, strdup(json));
-	errno = saved;
-	return err;
+	pthread_mutex_lock(&s.lock);
+	if (s.running && s.recorder)
+		xsp_recorder_catch_up(s.recorder);
+	pthread_mutex_unlock(&s.lock);
 }
 
 /* ---- end ------------------------------------------------------------------------------------ */
@@ -402,8 +370,8 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 		.pid = (uint32_t)getpid(), .tids = s.tids,
 		.nr_tids = s.all_threads ? 0 : s.nr_tids,
 		.activities = s.activities, .scopes = s.scopes, .config = &s.config,
-		.keys = (const char *const *)s.keys, .values = (const char *const *)s.values,
-		.nr_metadata = s.nr_metadata,
+		.keys = (const char *const *)s.metadata.keys,
+		.values = (const char *const *)s.metadata.values, .nr_metadata = s.metadata.nr,
 	};
 	open_fn open_result = find_open();
 	char path[64];
@@ -487,6 +455,7 @@ void xsp_profiler_forget(void)
 	xsp_thread.session = 0;
 	xsp_schedule_forget();
 	xsp_device_forget();
+	xsp_kineto_forget();
 	xsp_ops_session(0, 0, 0, 0);
 }
 

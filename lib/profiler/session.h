@@ -28,6 +28,33 @@ void xsp_session_restart(void) XSP_HIDDEN;
 /* What the session has recorded by now; it goes on.  Return: 0; -ENOENT: none runs; as its end. */
 int xsp_session_so_far(struct xsprof_result **result) XSP_HIDDEN;
 
+/*
+ * A key of the trace's own: @json is taken over when it is set, and only then.  To be appended to
+ * a list it is only looked at.  Return: 0; -ENOENT: no session runs; -E2BIG, -ENOMEM, -EEXIST.
+ */
+int xsp_session_metadata(const char *key, char *json, bool append) XSP_HIDDEN;
+/* All clocks at its begin.  Return: 0; -ENOENT: none runs; -ENODATA: it records nothing. */
+int xsp_session_begun(struct xsprof_sync *sync) XSP_HIDDEN;
+/* All that was recorded before the call is in its file. */
+void xsp_session_catch_up(void) XSP_HIDDEN;
+
+/* ---- metadata.c: under the session's lock ---- */
+struct xsp_metadata {
+	char		**keys;
+	char		**values;
+	uint32_t	nr;
+};
+
+void xsp_metadata_drop(struct xsp_metadata *metadata) XSP_HIDDEN;
+/* @json: malloc()ed, taken over.  The latest value of a key counts.  0, -E2BIG, -ENOMEM. */
+int xsp_metadata_set(struct xsp_metadata *metadata, const char *key, char *json) XSP_HIDDEN;
+/* One more object in a list of them; -EEXIST: the key has a value that is none. */
+int xsp_metadata_append(struct xsp_metadata *metadata, const char *key, const char *json)
+	XSP_HIDDEN;
+
+/* ---- shim.c ---- */
+void xsp_kineto_forget(void) XSP_HIDDEN;
+
 /* ---- schedule.c ---- */
 bool xsp_schedule_runs(void) XSP_HIDDEN;
 /* No session comes any more.  Return: 0; -ENOENT: there was no schedule. */

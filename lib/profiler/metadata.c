@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Keys of a trace's own, and their JSON.  Owns what was given for the session; whether one runs is
+ * session.c's to say, whose lock is held.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+#define METADATA_MAX	1024u
+#define LIST_MAX	(1u << 20)	/* bytes of a list that grows */
+
+void xsp_metadata_drop(struct xsp_metadata *m)
+{
+	for (uint32_t i = 0; i < m->nr; i++) {
+		free(m->keys[i]);
+		free(m->values[i]);
+	}
+	free(m->keys);
+	free(m->values);
+	*m = (struct xsp_metadata){ 0 };
+}
+
+static uint32_t find(const struct xsp_metadata *m, const char *key)
+{
+	uint32_t i = 0;
+
+	while (i < m->nr && strcmp(m->keys[i], key))
+		i++;
+	return i;
+}
+
+static int add(struct xsp_metadata *m, const char *key, char *json)
+{
+	char **keys, **values, *copy;
+
+	if (m->nr >= METADATA_MAX)
+		return -E2BIG;
+	keys = realloc(m->keys, (m->nr + 1) * sizeof(*keys));
+	if (keys)
+		m->keys = keys;
+	values = realloc(m->values, (m->nr + 1) * sizeof(*values));
+	if (values)
+		m->values = values;
+	copy = keys && values ? strdup(key) : NULL;
+	if (!copy)
+		return -ENOMEM;
+	m->keys[m->nr] = copy;
+	m->values[m->nr++] = json;
+	return 0;
+}
+
+int xsp_metadata_set(struct xsp_metadata *m, const char *key, char *json)
+{
+	uint32_t i = find(m, key);
+
+	if (i == m->nr)
+		return add(m, key, json);
+	free(m->values[i]);
+	m->values[i] = json;
+	return 0;
+}
+
+int xsp_metadata_append(struct xsp_metadata *m, const char *key, const char *json)
+{
+	uint32_t i = find(m, key);
+	const char *old = i < m->nr ? m->values[i] : "";
+	size_t keep = strlen(old), len = strlen(json);
+	char *list, *p;
+	int err;
+
+	/* The program's own value of that name stays. */
+	if (keep && (keep < 4 || *old != '[' || strcmp(old + keep - 2, "}]")))
+		return -EEXIST;
+	keep -= keep != 0;
+	if (keep + len > LIST_MAX)
+		return -E2BIG;
+	list = malloc(keep + len + 3);
+	if (!list)
+		return -ENOMEM;
+	p = mempcpy(list, old, keep);
+	*p++ = keep ? ',' : '[';
+	strcpy(mempcpy(p, json, len), "]");
+	err = xsp_metadata_set(m, key, list);
+	if (err)
+		free(list);
+	return err;
+}
+
+static int give(const char *key, char *json)
+{
+	int err = json ? xsp_session_metadata(key, json, false) : -ENOMEM;
+
+	if (err)
+		free(json);
+	return err;
+}
+
+int xsprof_profiler_add_metadata(const char *key, const char *value)
+{
+	int saved = errno, err;
+
+	if (!key || !*key || !value)
+		return -EINVAL;
+	err = give(key, xsp_json_string(value));
+	errno = saved;
+	return err;
+}
+
+int xsprof_profiler_add_metadata_json(const char *key, const char *json)
+{
+	int saved = errno, err;
+
+	if (!key || !*key || !json || !xsp_json_valid(json))
+		return -EINVAL;
+	err = give(key, strdup(json));
+	errno = saved;
+	return err;
+}
