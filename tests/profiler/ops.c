@@ -257,6 +257,20 @@ const struct xsprof_profiler_event *ops_find(struct xsprof_result *r, const char
 
 /* ---- one of everything ---------------------------------------------------------------------- */
 
+static void put_activity(struct ops *o, uint8_t type, uint64_t ts, const char *kind,
+			 const char *name, uint64_t id)
+{
+	struct blob b = { 0 };
+
+	blob_put(&b, XSPROF_KEY_ACTIVITY, XSPROF_ARG_NAME, ops_name(o, kind), NULL, 0);
+	blob_put(&b, XSPROF_KEY_DEVICE, XSPROF_ARG_I64, PID, NULL, 0);
+	blob_put(&b, XSPROF_KEY_RESOURCE, XSPROF_ARG_I64, 101, NULL, 0);
+	blob_str(&b, ops_name(o, "json"), "[1, {}]");
+	b.data[b.starts[3] + 5] = XSPROF_ARGF_JSON;
+	ops_args(o, type, TID, ts, ops_name(o, name), 0, id, (uint64_t[]){ 2460, 2480, 0, 0 },
+		 type == XSPROF_REC_SPAN ? 32 : 0, &b);
+}
+
 static void put_inputs(struct ops *o, struct blob *b, unsigned int kind)
 {
 	int64_t sizes[] = { 2, 3, 8, 10 }, weights[] = { 4, 3, 3, 5 };
@@ -301,6 +315,10 @@ void ops_sample(struct ops *o, unsigned int kind)
 	ops_args(o, XSPROF_REC_INSTANT, TID, 2600, ops_name_in(o, 2, "[OutOfMemory]"), 0, 0, NULL,
 		 0, NULL);
 	ops_span(o, TID, 2700, ops_name(o, "span"), 2150, 2450, 4);
+	ops_rec(o, XSPROF_REC_CORR_PUSH, TID, 2702, NULL, 1, 8);
+	put_activity(o, XSPROF_REC_SPAN, 2704, "user_annotation", "activity", 8);
+	put_activity(o, XSPROF_REC_SPAN, 2705, "kernel", "done", 0);
+	put_activity(o, XSPROF_REC_INSTANT, 2706, "thread_info", "thread_info", 0);
 	ops_rec(o, XSPROF_REC_CONTROL, TID, 2710, NULL, XSPROF_CONTROL_PAUSE, 0);
 	ops_gpu(o, 2800, XSPROF_GPU_RUNTIME, "launch", 6, (struct xsprof_rec_gpu){
 		.start = 2110, .end = 2120, .thread = TID });
