@@ -258,7 +258,7 @@ static unsigned int put_activity(const struct scale *s, const struct activity *a
 static void put_span(const struct scale *s, const struct xsprof_kineto_cpu_trace *trace,
 		     uint64_t end)
 {
-	struct xsprof_kineto_ids ids = xsprof_kineto_ids();
+	struct xsprof_kineto_place ids = xsprof_kineto_ids();
 	struct xsp_pack p;
 
 	start_span(&p, s, trace->name, 0, trace->start, end > trace->start ? end : trace->start);

@@ -123,16 +123,16 @@ int xsprof_kineto_stop_trace(struct xsprof_result **result)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-struct xsprof_kineto_ids xsprof_kineto_ids(void)
+struct xsprof_kineto_place xsprof_kineto_ids(void)
 {
-	return (struct xsprof_kineto_ids){ .device = getpid(), .resource = gettid() };
+	return (struct xsprof_kineto_place){ .device = getpid(), .resource = gettid() };
 }
 
 int xsprof_kineto_record_thread_info(void)
 {
 	int category = xsprof_category("profiler"), saved = errno;
 	xsprof_name_t name = XSPROF_NAME_IN(category, "thread_info");
-	struct xsprof_kineto_ids ids = xsprof_kineto_ids();
+	struct xsprof_kineto_place ids = xsprof_kineto_ids();
 	char comm[17] = "";
 
 	if (!xsprof_wants(name))

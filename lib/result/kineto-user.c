@@ -31,17 +31,16 @@ struct user_span {
 
 /* A list whose elements are found by a mix of what they are. */
 struct table {
+	void		*list;
 	uint32_t	*slots;		/* index + 1, 0 for none */
 	uint32_t	room;		/* slots, twice as many as there may be elements */
 	uint32_t	nr;
 };
 
 struct xsr_users {
-	struct table		by_id;
-	struct user		*users;
-	struct table		by_stream;
-	struct user_span	*spans;
-	uint32_t		pushed;		/* of all threads */
+	struct table	users;
+	struct table	spans;
+	uint32_t	pushed;		/* of all threads */
 };
 
 int xsr_users_new(struct xsr_users **users)
@@ -54,10 +53,10 @@ void xsr_users_free(struct xsr_users *u)
 {
 	if (!u)
 		return;
-	free(u->by_id.slots);
-	free(u->by_stream.slots);
-	free(u->users);
-	free(u->spans);
+	free(u->users.slots);
+	free(u->users.list);
+	free(u->spans.slots);
+	free(u->spans.list);
 	free(u);
 }
 
@@ -150,21 +149,22 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return h ^ h >> 29;
 }
 
-static uint64_t user_hash(const struct xsr_users *u, uint32_t i)
+static uint64_t user_hash(const void *list, uint32_t i)
 {
-	return mix(u->users[i].producer, u->users[i].id);
+	const struct user *user = (const struct user *)list + i;
+
+	return mix(user->producer, user->id);
 }
 
-static uint64_t span_hash(const struct xsr_users *u, uint32_t i)
+static uint64_t span_hash(const void *list, uint32_t i)
 {
-	const struct user_span *s = &u->spans[i];
+	const struct user_span *s = (const struct user_span *)list + i;
 
 	return mix(s->user, (uint64_t)s->device << 32 | s->stream);
 }
 
-/* Makes room for one more in @table and in the list beside it. */
-static bool grow(struct xsr_users *u, struct table *table, void **list, size_t size,
-		 uint64_t (*hash)(const struct xsr_users *u, uint32_t i))
+/* Makes room for one more; elements are of @size bytes. */
+static bool grow(struct table *table, size_t size, uint64_t (*hash)(const void *list, uint32_t i))
 {
 	uint32_t room = table->room ? 2 * table->room : 256, i, at;
 	uint32_t *slots;
@@ -174,15 +174,15 @@ static bool grow(struct xsr_users *u, struct table *table, void **list, size_t s
 		return true;
 	if (table->nr >= USERS_MAX)
 		return false;
-	more = realloc(*list, room / 2 * size);
+	more = realloc(table->list, room / 2 * size);
 	if (!more)
 		return false;
-	*list = more;
+	table->list = more;
 	slots = calloc(room, sizeof(*slots));
 	if (!slots)
 		return false;
 	for (i = 0; i < table->nr; i++) {
-		at = (uint32_t)hash(u, i) & (room - 1);
+		at = (uint32_t)hash(more, i) & (room - 1);
 		while (slots[at])
 			at = (at + 1) & (room - 1);
 		slots[at] = i + 1;
@@ -196,19 +196,22 @@ static bool grow(struct xsr_users *u, struct table *table, void **list, size_t s
 /* Its index + 1, made when it is new; 0: no memory. */
 static uint32_t user_of(struct xsr_kineto *k, uint32_t producer, uint64_t id)
 {
-	struct xsr_users *u = k->users;
+	struct table *t = &k->users->users;
+	struct user *list;
 	uint32_t at, i;
 
-	if (!grow(u, &u->by_id, (void **)&u->users, sizeof(*u->users), user_hash)) {
+	if (!grow(t, sizeof(*list), user_hash)) {
 		k->lost++;
 		return 0;
 	}
-	at = (uint32_t)mix(producer, id) & (u->by_id.room - 1);
-	for (; (i = u->by_id.slots[at]); at = (at + 1) & (u->by_id.room - 1))
-		if (u->users[i - 1].id == id && u->users[i - 1].producer == producer)
+	list = t->list;
+	at = (uint32_t)mix(producer, id) & (t->room - 1);
+	for (; (i = t->slots[at]); at = (at + 1) & (t->room - 1))
+		if (list[i - 1].id == id && list[i - 1].producer == producer)
 			return i;
-	u->users[u->by_id.nr++] = (struct user){ .id = id, .producer = producer };
-	return u->by_id.slots[at] = u->by_id.nr;
+	list[t->nr++] = (struct user){ .id = id, .producer = producer };
+	t->slots[at] = t->nr;
+	return t->nr;
 }
 
 uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_thread *thread)
@@ -224,26 +227,27 @@ void xsr_user_name(struct xsr_kineto *k, uint32_t producer, uint64_t id, uint32_
 	uint32_t user = id ? user_of(k, producer, id) : 0;
 
 	if (user)
-		k->users->users[user - 1].name = name;
+		((struct user *)k->users->users.list)[user - 1].name = name;
 }
 
 bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
 		  uint64_t begin, uint64_t end)
 {
-	struct user_span span = { begin, end, (uint32_t)tag, device, (uint32_t)stream }, *old;
-	struct xsr_users *u = k->users;
+	struct user_span span = { begin, end, (uint32_t)tag, device, (uint32_t)stream };
+	struct table *t = &k->users->spans;
+	struct user_span *list, *old;
 	uint32_t at, i;
 
 	if (!(tag & USER_TAG))
 		return false;
-	if (!grow(u, &u->by_stream, (void **)&u->spans, sizeof(*u->spans), span_hash)) {
+	if (!grow(t, sizeof(*list), span_hash)) {
 		k->lost++;
 		return true;
 	}
+	list = t->list;
 	at = (uint32_t)mix(span.user, (uint64_t)device << 32 | span.stream);
-	for (at &= u->by_stream.room - 1; (i = u->by_stream.slots[at]);
-	     at = (at + 1) & (u->by_stream.room - 1)) {
-		old = &u->spans[i - 1];
+	for (at &= t->room - 1; (i = t->slots[at]); at = (at + 1) & (t->room - 1)) {
+		old = &list[i - 1];
 		if (old->user != span.user || old->device != device || old->stream != span.stream)
 			continue;
 		if (begin < old->begin)
@@ -252,18 +256,19 @@ bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t 
 			old->end = end;
 		return true;
 	}
-	u->spans[u->by_stream.nr++] = span;
-	u->by_stream.slots[at] = u->by_stream.nr;
+	list[t->nr++] = span;
+	t->slots[at] = t->nr;
 	return true;
 }
 
 void xsr_user_finish(struct xsr_kineto *k)
 {
-	struct xsr_users *u = k->users;
+	const struct user_span *spans = k->users->spans.list;
+	const struct user *users = k->users->users.list;
 
-	for (uint32_t i = 0; i < u->by_stream.nr; i++) {
-		const struct user_span *span = &u->spans[i];
-		const struct user *user = &u->users[span->user - 1];
+	for (uint32_t i = 0; i < k->users->spans.nr; i++) {
+		const struct user_span *span = &spans[i];
+		const struct user *user = &users[span->user - 1];
 
 		/* Of an annotation that never came there is nothing to say. */
 		if (user->name)

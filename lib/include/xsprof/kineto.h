@@ -136,16 +136,17 @@ XSPROF_API int xsprof_kineto_experimental_config(const struct xsprof_experimenta
 /* ---- activities that the program timed itself ----------------------------------------------- */
 
 /**
- * struct xsprof_kineto_ids - where the calling thread is in a trace
+ * struct xsprof_kineto_place - where a thread is in a trace
  * @device: its process
  * @resource: itself
  */
-struct xsprof_kineto_ids {
+struct xsprof_kineto_place {
 	int32_t	device;
 	int32_t	resource;
 };
 
-XSPROF_API struct xsprof_kineto_ids xsprof_kineto_ids(void);
+/* Those of the caller. */
+XSPROF_API struct xsprof_kineto_place xsprof_kineto_ids(void);
 
 /**
  * struct xsprof_kineto_activity - an activity
