@@ -23,7 +23,7 @@ static uint64_t real_ns(void)
 static struct xsprof_kineto_activity activity(const char *name, uint32_t type, uint64_t start,
 					      uint64_t end, uint64_t id)
 {
-	struct xsprof_kineto_ids ids = xsprof_kineto_ids();
+	struct xsprof_kineto_place ids = xsprof_kineto_ids();
 
 	return (struct xsprof_kineto_activity){
 		.size = sizeof(struct xsprof_kineto_activity), .name = name, .type = type,
@@ -100,7 +100,7 @@ static void check_time(uint64_t is, uint64_t should)
 
 static void test_transfer(void)
 {
-	struct xsprof_kineto_ids ids = xsprof_kineto_ids();
+	struct xsprof_kineto_place ids = xsprof_kineto_ids();
 	struct xsprof_kineto_cpu_trace *t;
 	char track[64], text[3001], *json;
 	const struct xsprof_profiler_event *ev;
@@ -457,6 +457,41 @@ static void test_links(void)
 	tap_result("the same of events");
 }
 
+/* More annotations at once than any trace has, each on two streams. */
+static void test_annotations(void)
+{
+	const unsigned int nr = 5000;
+	struct xsprof_result *r;
+	unsigned int n = 0;
+	struct ops o;
+	char *json;
+
+	ops_begin(&o);
+	for (unsigned int i = 0; i < nr; i++) {
+		ops_rec(&o, XSPROF_REC_CORR_PUSH, TID, 2000 + 100 * i, NULL, 1, 1000 + i);
+		launch(&o, 2010 + 100 * i, 2 * i + 1, 7);
+		launch(&o, 2020 + 100 * i, 2 * i + 2, 8);
+		ops_rec(&o, XSPROF_REC_CORR_POP, TID, 2030 + 100 * i, NULL, 1, 0);
+	}
+	for (unsigned int i = 0; i < nr; i++)
+		note(&o, 1000000 + i, "user_annotation", "epoch", 1000 + i);
+	r = ops_result(&o, NULL);
+	json = saved(r);
+	for (const char *at = json; (at = strstr(at, "\"gpu_user_annotation\"")); at++)
+		n++;
+	CHECK_EQ(n, 2 * nr);
+	for (unsigned int i = 0; i < nr; i += 499) {
+		char want[40];
+
+		snprintf(want, sizeof(want), "\"External id\":%u}", 1000 + i);
+		must_have(json, want);
+	}
+	free(json);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("%u annotations on two streams", nr);
+}
+
 /* As deep as nobody goes, and back; and places that are none. */
 static void test_odd(void)
 {
@@ -520,6 +555,7 @@ int main(int argc, char **argv)
 	test_threads();
 	test_pushed();
 	test_links();
+	test_annotations();
 	test_odd();
 	return tap_done();
 }

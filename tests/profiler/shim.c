@@ -351,6 +351,35 @@ static void test_steps(void)
 	tap_result("steps");
 }
 
+/* So long that the file's buffer is written out between a name and its number. */
+static void test_long_steps(void)
+{
+	static char text[4001];
+	struct xsprof_result *r;
+	unsigned int n = 0;
+	char *json, want[20];
+	struct ops o;
+
+	memset(text, 'n', sizeof(text) - 1);
+	ops_begin(&o);
+	cap_entry(&o.arena, XSPROF_ENTRY_NAME, 900, 0, text);
+	for (unsigned int i = 0; i < 600; i++)
+		ops_args(&o, XSPROF_REC_STEP, TID, 2000 + i, 900, 0, i, NULL, 0, NULL);
+	r = ops_result(&o, NULL);
+	json = saved(r);
+	for (; n < 600; n++) {
+		snprintf(want, sizeof(want), "nnn#%u\",", n);
+		if (!strstr(json, want))
+			break;
+	}
+	CHECK_EQ(n, 600);
+	must_not_have(json, "nnn\"");
+	free(json);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("steps with the longest names");
+}
+
 int main(int argc, char **argv)
 {
 	const char *level = getenv("KINETO_LOG_LEVEL");
@@ -366,5 +395,6 @@ int main(int argc, char **argv)
 	if (!level || atoi(level) > 4)
 		test_too_many();
 	test_steps();
+	test_long_steps();
 	return tap_done();
 }
