@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "out/tracks.h"
+#include "trace/control.h"
 
 #define BUCKET_BITS	13
 #define BUCKETS		(1u << BUCKET_BITS)
@@ -320,11 +321,10 @@ static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 
 static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
-	uint64_t enabled = ev->aux == XSPROF_CONTROL_PAUSE ? 0 : ev->value;
 	struct xsp_thread *thread;
+	uint64_t enabled;
 
-	if (ev->producer >= tracks->nr_producers || ev->aux < XSPROF_CONTROL_ENABLE ||
-	    ev->aux > XSPROF_CONTROL_RESUME)
+	if (ev->producer >= tracks->nr_producers || !xsp_control_enabled(ev, &enabled))
 		return;
 	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
 		cut_thread(tracks, thread, enabled, ev->ns);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "trace/control.h"
 
 #define BATCH		512
 #define DEVICE_VULKAN	10u
@@ -291,6 +292,10 @@ static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 		return xsr_take_memory(b);
 	case XSPROF_REC_STEP:
 		return xsr_take_step(b);
+	case XSPROF_REC_CONTROL:
+		if (xsp_control_all_off(ev))
+			xsr_cut_steps(b);
+		return 0;
 	case XSPROF_REC_CORR_PUSH:
 		return ev->aux ? 0 : xsr_take_push(b);
 	case XSPROF_REC_CORR_POP:
@@ -360,7 +365,7 @@ static void cut(struct xsr_builder *b)
 		if (!b->steps.keys[i])
 			continue;
 		e = &r->events[b->steps.values[i]];
-		if (!(e->flags & XSR_EVF_UNFINISHED))
+		if (!(e->flags & XSR_EVF_UNFINISHED) || e->flags & XSR_EVF_CUT)
 			continue;
 		ended = xsp_map_get(&b->ended, xsr_key(e->producer, 0));
 		xsr_end_at(b, b->steps.values[i], ended ? *ended : r->last_ns);

@@ -107,6 +107,8 @@ int xsr_take_gpu(struct xsr_builder *b);
 int xsr_take_activity(struct xsr_builder *b, const struct xsprof_range *range,
 		      const struct xsr_activity *activity);
 int xsr_take_step(struct xsr_builder *b);
+/* Those of the event's producer end here. */
+void xsr_cut_steps(struct xsr_builder *b);
 int xsr_take_push(struct xsr_builder *b);
 int xsr_take_pop(struct xsr_builder *b);
 int xsr_take_memory(struct xsr_builder *b);

@@ -8,6 +8,7 @@
 
 #include "result/activity.h"
 #include "result/kineto.h"
+#include "trace/control.h"
 
 #define BATCH		256u
 #define NAMES_MEMORY	(4u << 20)
@@ -209,7 +210,7 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 		k->first = ev->ns;
 	if (!k->over && ev->ns > k->last)
 		k->last = ev->ns;
-	if (ev->type == XSPROF_EV_EXIT)
+	if (ev->type == XSPROF_EV_EXIT || xsp_control_all_off(ev))
 		xsr_kineto_end_steps(k, ev->producer, ev->ns, true);
 	xsp_tracks_event(k->tracks, ev, &view);
 	xsr_kineto_host(k, ev, &view);

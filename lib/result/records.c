@@ -106,7 +106,7 @@ int xsr_take_step(struct xsr_builder *b)
 
 	if (!name)
 		return -ENOMEM;
-	if (open)
+	if (open && !(b->r->events[*open].flags & XSR_EVF_CUT))
 		xsr_end_at(b, *open, ev->ns);
 	if (!xsr_thread_wanted(b->r, ev->tid))
 		return xsr_keep_args(b, XSR_NONE);
@@ -118,9 +118,26 @@ int xsr_take_step(struct xsr_builder *b)
 		return -ENOMEM;
 	e->flags = XSR_EVF_SOFT | XSR_EVF_STEP | XSR_EVF_UNFINISHED;
 	e->u.op.sequence = -1;
-	if (open)
+	if (open && !(b->r->events[*open].flags & XSR_EVF_CUT))
 		b->r->events[*open].flags &= ~XSR_EVF_UNFINISHED;
 	return xsp_map_set(&b->steps, key, b->r->nr - 1) ? -ENOMEM : xsr_finish_event(b, e);
+}
+
+/* All markers were switched off: which step came next was not seen. */
+void xsr_cut_steps(struct xsr_builder *b)
+{
+	for (size_t i = 0; i < b->steps.room; i++) {
+		struct xsprof_profiler_event *e;
+
+		if (!b->steps.keys[i])
+			continue;
+		e = &b->r->events[b->steps.values[i]];
+		if (e->producer != b->ev->producer || !(e->flags & XSR_EVF_UNFINISHED) ||
+		    e->flags & XSR_EVF_CUT)
+			continue;
+		xsr_end_at(b, b->steps.values[i], b->ev->ns);
+		e->flags |= XSR_EVF_CUT;
+	}
 }
 
 int xsr_take_push(struct xsr_builder *b)

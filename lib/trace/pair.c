@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "control.h"
 #include "pair.h"
 
 void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range)
@@ -56,9 +57,9 @@ static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev, u
 
 static int control(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
-	uint64_t enabled = ev->aux == XSPROF_CONTROL_PAUSE ? 0 : ev->value;
+	uint64_t enabled;
 
-	if (ev->aux < XSPROF_CONTROL_ENABLE || ev->aux > XSPROF_CONTROL_RESUME)
+	if (!xsp_control_enabled(ev, &enabled))
 		return 0;
 	xst_threads_cut(p, ev->producer, enabled, ev->ns);
 	return xst_async_cut(p, ev->producer, enabled, ev->ns);

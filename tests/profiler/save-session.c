@@ -55,6 +55,29 @@ static int must(int ret, const char *what)
 	return ret != 0;
 }
 
+/* One before, whose last step was open at its end. */
+static int before(const struct xsprof_profiler_config *config)
+{
+	struct xsprof_result *result = NULL;
+	int failed = must(xsprof_enable_profiler(config, XSPROF_ACTIVITY(CPU), 0), "enable");
+
+	failed |= must(xsprof_profiler_step(), "step");
+	one_op();
+	failed |= must(xsprof_disable_profiler(&result), "disable");
+	xsprof_result_free(result);
+	return failed;
+}
+
+/* What the result itself says of steps. */
+static int steps_of(struct xsprof_result *result)
+{
+	int n = 0;
+
+	for (int64_t i = 0; i < xsprof_result_nr_events(result); i++)
+		n += !strncmp(xsprof_event_name(xsprof_result_event(result, i)), "ProfilerStep#", 13);
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct xsprof_profiler_config config = {
@@ -68,7 +91,8 @@ int main(int argc, char **argv)
 	int failed, i;
 
 	memset(text, 'x', sizeof(text) - 1);
-	failed = must(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), "enable");
+	failed = before(&config);
+	failed |= must(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), "enable");
 	failed |= must(xsprof_profiler_add_metadata("who", "a \"name\""), "metadata");
 	failed |= must(xsprof_profiler_add_metadata_json("ids", "[1, {}]"), "metadata");
 	for (i = 0; i < 3; i++) {
@@ -79,6 +103,10 @@ int main(int argc, char **argv)
 	failed |= must(xsprof_disable_profiler(&result), "disable");
 	if (!result)
 		return 1;
+	if (steps_of(result) != 3) {
+		fprintf(stderr, "save-session: %d steps, not 3\n", steps_of(result));
+		failed = 1;
+	}
 	snprintf(path, sizeof(path), "%s/session.json", dir);
 	failed |= must(xsprof_result_save(result, path), path);
 	snprintf(path, sizeof(path), "%s/session.pickle", dir);
