@@ -34,7 +34,7 @@ build()
 		"$BUILD/lib/$2.so" -Wl,-rpath,"$BUILD/lib" >"$dir/log" 2>&1
 }
 
-echo "1..5"
+echo "1..6"
 build libxsprof-user libxsprof-user
 result "the example of libxsprof-user.3 compiles" $?
 build libxsprof-trace libxsprof-trace
@@ -53,4 +53,22 @@ result "its output is the same when it is recorded" $?
 } >"$dir/log" 2>&1
 grep -qx '0 instants' "$dir/log" && [ "$(grep -c '"iteration"' "$dir/log")" -ge 10 ]
 result "the reader finds what was recorded" $?
+
+# The loader takes a program's DT_RUNPATH for the program's own libraries only.
+cat >"$dir/session.c" <<'END'
+#include <xsprof/profiler.h>
+int main(void)
+{
+	struct xsprof_profiler_config config = { .size = sizeof(config),
+						 .state = XSPROF_PROFILER_CPU };
+	struct xsprof_result *result = 0;
+	int err = xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0);
+
+	return err || xsprof_disable_profiler(&result) || !result;
+}
+END
+gcc -Wall -Werror -Ikmod/uapi -Ilib/include -o "$dir/session" \
+	"$dir/session.c" "$BUILD/lib/libxsprof-user.so" -Wl,-rpath,"$BUILD/lib",--enable-new-dtags \
+	>"$dir/log" 2>&1 && env -u LD_LIBRARY_PATH "$dir/session" >"$dir/log" 2>&1
+result "a session's result, by a library that only its neighbour finds" $?
 exit $failed
