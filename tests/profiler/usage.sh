@@ -10,8 +10,9 @@ trap 'rm -rf "$dir"' EXIT
 
 "$build/tests/profiler/usage" "$dir" >"$dir/out" || failed=1
 sed '1d' "$dir/out"
-n=2
-for file in profile_trace guard trace; do
+"$build/tests/profiler/usage-c" "$dir" || failed=1
+n=3
+for file in profile_trace guard trace c_trace; do
 	n=$((n + 1))
 	if why=$(python3 - "$dir/$file.json" 2>&1 <<'END'
 import collections, json, sys
