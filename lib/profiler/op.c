@@ -264,7 +264,8 @@ static XSP_ASIDE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
 /* Return: how many were left out or cut. */
 static inline uint32_t pack_inputs(struct xsp_pack *p, const struct xsprof_input *in, uint32_t nr)
 {
-	const struct xsprof_input *end = in + nr;
+	/* Of none there is no array to be beyond of. */
+	const struct xsprof_input *end = nr ? in + nr : in;
 	xsprof_name_t key = XSPROF_KEY_INPUT;
 	uint32_t cut = 0;
 

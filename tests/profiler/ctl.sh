@@ -344,8 +344,11 @@ says "process $pid: takes no requests, but holds rings: 'xsprof snapshot --pid $
 leave "$runner"
 result "a process that is being recorded: traces on demand as well, and where its rings are"
 
-if unshare --map-root-user --pid --fork --kill-child --mount-proc true 2>/dev/null; then
-	begin_below XSPROF_ONDEMAND=1 unshare --map-root-user --pid --fork --kill-child --mount-proc
+unshare="unshare --pid --fork --kill-child --mount-proc"
+[ "$(id -u)" = 0 ] || unshare+=" --map-root-user"
+if $unshare true 2>/dev/null; then
+	# shellcheck disable=SC2086
+	begin_below XSPROF_ONDEMAND=1 $unshare
 	ctl 0 list
 	prints "  $pid +ctl-program +idle +- +-"
 	ctl 0 start -p "$pid" -o inside.json
