@@ -121,6 +121,25 @@ INFO: task x:1 blocked for more than 120 seconds.
 Internal error: Oops: 0000000096000004 [#1] SMP
 klog: the kernel overwrote messages before they were read
 END
+
+# What a guest's kernel says that its emulator killed, and what others say.
+ghost()
+{
+	printf '[    1.000000] %s\n' 'Linux version 6.1' "$@" > "$work/log"
+	"$here/ghost.sh" "$work/log"
+	echo $?
+}
+
+check "ghost: an int3 that is not there" 0 "$(ghost 'Oops: int3: 0000 [#1] SMP NOPTI' \
+	'RIP: 0010:f+0x1f0/0x460 [xsprof]' 'Code: e9 21 ff ff ff 66 <90> 31 c0' \
+	'Oops: int3: 0000 [#2] SMP NOPTI' 'Code: e9 cc <90> 31 c0')"
+check "ghost: as older kernels word it" 0 "$(ghost 'int3: 0000 [#1] PREEMPT SMP' \
+	'Code: e9 21 ff ff ff 0f <1f> 44 00')"
+check "ghost: an int3 that is there" 1 "$(ghost 'Oops: int3: 0000 [#1] SMP NOPTI' \
+	'Code: e9 21 ff ff ff cc <90> 31 c0')"
+check "ghost: another oops before it" 1 "$(ghost 'BUG: unable to handle page fault' \
+	'Oops: 0000 [#1] SMP' 'Code: 66 <90>' 'Oops: int3: 0000 [#2] SMP' 'Code: 66 <90>')"
+check "ghost: no oops" 1 "$(ghost hello)"
 : > "$work/log"
 "$here/dmesg-gate.sh" "$work/log" 2> /dev/null
 check "gate: no log is no pass" 2 $?
