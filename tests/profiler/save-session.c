@@ -74,7 +74,8 @@ static int steps_of(struct xsprof_result *result)
 	int n = 0;
 
 	for (int64_t i = 0; i < xsprof_result_nr_events(result); i++)
-		n += !strncmp(xsprof_event_name(xsprof_result_event(result, i)), "ProfilerStep#", 13);
+		n += !strncmp(xsprof_event_name(xsprof_result_event(result, i)),
+			      "ProfilerStep#", 13);
 	return n;
 }
 
