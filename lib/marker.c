@@ -58,9 +58,9 @@ static void forget_stale_skips(struct xsp_thread *t)
 {
 	uint32_t resumed = __atomic_load_n(&xsp_resumed, __ATOMIC_RELAXED);
 
+	/* Relaxed, both: a thread that sees one late forgets at a later marker. */
 	if (xsp_set.ctl)
 		resumed += (uint32_t)__atomic_load_n(&xsp_set.ctl->quiets, __ATOMIC_RELAXED);
-
 	if (likely(t->resumed == resumed))
 		return;
 	t->resumed = resumed;

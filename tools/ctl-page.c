@@ -112,8 +112,7 @@ static int open_one(struct ctl_page *cp, int dirfd, const char *name)
 	return err;
 }
 
-/* The mapping stays where a program has closed all descriptors. */
-static bool is_mapped(pid_t pid)
+bool ctl_maps_has(pid_t pid, const char *what)
 {
 	char path[64], *line = NULL;
 	bool found = false;
@@ -123,7 +122,7 @@ static bool is_mapped(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	f = fopen(path, "re");
 	while (f && !found && getline(&line, &room, f) > 0)
-		found = strstr(line, XSP_DEMAND_LINK);
+		found = strstr(line, what);
 	free(line);
 	if (f)
 		fclose(f);
@@ -153,7 +152,8 @@ int ctl_open(struct ctl_page *cp, pid_t pid)
 		if (entry->d_name[0] != '.')
 			err = open_one(cp, dirfd(dir), entry->d_name);
 	closedir(dir);
-	if (err == -ENOENT && is_mapped(pid))
+	/* The mapping stays where a program has closed all descriptors. */
+	if (err == -ENOENT && ctl_maps_has(pid, XSP_DEMAND_LINK))
 		err = -EBADF;
 	if (err)
 		cp->fd = -1;

@@ -6,6 +6,7 @@
 #ifndef XSPROF_CTL_PAGE_H
 #define XSPROF_CTL_PAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -52,6 +53,9 @@ struct ctl_answer {
  */
 int ctl_open(struct ctl_page *cp, pid_t pid);
 void ctl_close(struct ctl_page *cp);
+
+/* Does a line of its /proc/PID/maps hold @what?  false also where that cannot be read. */
+bool ctl_maps_has(pid_t pid, const char *what);
 
 /* Has the process still the page?  Not when it has ended, or runs another program. */
 int ctl_lives(const struct ctl_page *cp);

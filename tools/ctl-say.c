@@ -16,24 +16,9 @@
 #include "tool.h"
 #include "trace/cap-proc.h"
 
+#define LIBRARY	"/libxsprof-user.so"
+
 /* ---- why it cannot be asked ---- */
-
-static bool has_library(pid_t pid)
-{
-	char path[64], *line = NULL;
-	bool found = false;
-	size_t room = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	while (f && !found && getline(&line, &room, f) > 0)
-		found = strstr(line, "/libxsprof-user.so");
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /* Was it started with XSPROF_ONDEMAND=1? */
 static bool is_told(pid_t pid)
@@ -72,7 +57,7 @@ static int not_listening(pid_t pid, bool rings)
 	if (rings && ctl_has_rings(pid))
 		return tool_error("process %d: takes no requests, but holds rings: 'xsprof "
 				  "snapshot --pid %d' writes what is in them", (int)pid, (int)pid);
-	if (is_told(pid) && has_library(pid))
+	if (is_told(pid) && ctl_maps_has(pid, LIBRARY))
 		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but does "
 				  "not listen: a forked child begins to with its first "
 				  "xsprof_profiler_step() or xsprof_ondemand_init(); else "
@@ -83,7 +68,7 @@ static int not_listening(pid_t pid, bool rings)
 				  (int)pid);
 	return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1%s, or let "
 			  "it call xsprof_ondemand_init(): 'xsprof ctl list' shows who does",
-			  (int)pid, has_library(pid) ? "" : " and libxsprof-user");
+			  (int)pid, ctl_maps_has(pid, LIBRARY) ? "" : " and libxsprof-user");
 }
 
 int ctl_reach(const struct ctl_asked *a, struct ctl_page *cp, bool rings)

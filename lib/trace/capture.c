@@ -178,6 +178,14 @@ static int add_exit(struct xst_producer *p, const uint8_t *raw)
 	return 0;
 }
 
+static int add_quiet(struct xst_producer *p, const uint8_t *raw)
+{
+	struct xsprof_cap_quiet quiet;
+
+	memcpy(&quiet, raw, sizeof(quiet));
+	return xst_producer_quiet(p, quiet.ticks);
+}
+
 static int add_threads(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw,
 		       size_t len)
 {
@@ -304,7 +312,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_THREADS:
 		return add_threads(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_QUIET:
-		return xst_producer_quiet(p, (const struct xsprof_cap_quiet *)raw);
+		return add_quiet(p, raw);
 	case XSPROF_CHUNK_NOTE:
 		return add_note(t, (const char *)raw, chunk->raw);
 	case XSPROF_CHUNK_KERNEL:

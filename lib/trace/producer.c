@@ -75,7 +75,7 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 }
 
 /* One a chunk, so that they take no more memory than room in the file. */
-int xst_producer_quiet(struct xst_producer *p, const struct xsprof_cap_quiet *quiet)
+int xst_producer_quiet(struct xst_producer *p, uint64_t ticks)
 {
 	/* A power of two is where it is full. */
 	if (!(p->nr_quiets & (p->nr_quiets - 1))) {
@@ -86,7 +86,7 @@ int xst_producer_quiet(struct xst_producer *p, const struct xsprof_cap_quiet *qu
 			return -ENOMEM;
 		p->quiets = list;
 	}
-	memcpy(&p->quiets[p->nr_quiets++], &quiet->ticks, sizeof(quiet->ticks));
+	p->quiets[p->nr_quiets++] = ticks;
 	return 0;
 }
 

@@ -185,8 +185,7 @@ int xst_snapshot_open(struct xsprof_trace *t)
 		p->has_exit = true;
 		p->how = ctl->state == XSPROF_STATE_EXITED ? XSPROF_HOW_EXITED : XSPROF_HOW_KILLED;
 	}
-	err = ctl->quiets ? xst_producer_quiet(p, &(struct xsprof_cap_quiet){
-		.ticks = ctl->quiet_ticks, .count = ctl->quiets }) : 0;
+	err = ctl->quiets ? xst_producer_quiet(p, ctl->quiet_ticks) : 0;
 	if (!err)
 		err = add_arena(t);
 	for (uint32_t k = 0; k < ctl->nr_rings + ctl->nr_lock_rings && !err; k++)

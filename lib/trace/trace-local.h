@@ -149,7 +149,7 @@ struct xst_producer {
 struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number);
 struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number);
 /* Its last category was switched off then.  Return: 0 or -ENOMEM. */
-int xst_producer_quiet(struct xst_producer *p, const struct xsprof_cap_quiet *quiet);
+int xst_producer_quiet(struct xst_producer *p, uint64_t ticks);
 void xst_producers_free(struct xsprof_trace *t);
 void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl);
 

@@ -185,7 +185,10 @@ runs=${BUILD:-$vm_top/build}/vm
 mkdir -p "$runs" && runs=$(readlink -f "$runs") && run=$(mktemp -d "$runs/run.XXXXXX") ||
 	vm_die "cannot write $runs"
 trap 'rm -rf "$run"' EXIT
-trap '[ -n "$vm_pid" ] && kill "$vm_pid"; cat "$run/said"* 2> /dev/null; exit 143' TERM INT HUP
+trap '[ -n "$vm_pid" ] && kill "$vm_pid"
+	cat "$run/said" 2> /dev/null
+	cat "$run/said.err" >&2 2> /dev/null
+	exit 143' TERM INT HUP
 
 nonce=$(od -An -N8 -tx8 /dev/urandom | tr -d ' ')
 vm_pack "$run" "$base" "$nonce" "$libs" || vm_die "cannot make the initramfs in $run"
