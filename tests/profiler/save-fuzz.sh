@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Files out of damaged captures: fuzz.py. The seed is new every time and is printed;
-# XSPROF_SEED=N repeats one. TAP.
+# Files out of damaged captures: fuzz.py. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -11,7 +10,6 @@ make=$BUILD/tests/profiler/kineto-capture
 
 rounds=12
 [ "${XSPROF_TIER:-quick}" = full ] && rounds=200
-seed=${XSPROF_SEED:-$RANDOM}
 cd "$dir" || exit 1
 "$make" ops ops.data && "$make" rank rank.data 1 2 && "$make" hostile odd.data &&
 	"$make" memory memory.data 60 || exit 1

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Ring files that lie: snapshots, the flight recorder and its watch, enable and disable end, and
-# what they write can be read. The seed is new every time and is printed; XSPROF_SEED=N repeats
-# one. TAP.
+# what they write can be read. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -13,7 +12,6 @@ cd "$dir" || exit 1
 rounds=40
 [ "${XSPROF_TIER:-quick}" = full ] && rounds=400
 [ -n "${XSPROF_VARIANT:-}" ] && rounds=15
-seed=${XSPROF_SEED:-$RANDOM$RANDOM}
 echo "# XSPROF_SEED=$seed"
 
 # A sound file to begin with, of a program that has ended in ranges; its recorder is killed.

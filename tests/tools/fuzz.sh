@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Damaged captures with right checksums through every tool: fuzz.py. The seed is new every
-# time and is printed; XSPROF_SEED=N repeats one. TAP.
+# Damaged captures with right checksums through every tool: fuzz.py. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -17,7 +16,7 @@ for kind in all hostile kernel mess; do
 	[ $kind = mess ] && count=$((rounds / 5))
 	python3 "$here/fuzz.py" "$kind.data" "$xsprof" "$here/check-chrome.py" \
 		"$here/check-perfetto.py" $count \
-		${XSPROF_SEED:-} >"$dir/fuzz.log" 2>&1
+		"$seed" >"$dir/fuzz.log" 2>&1
 	rc=$?
 	sed -n 's/^ok 1 /# /p' "$dir/fuzz.log"
 	cp "$dir/fuzz.log" "$dir/log"

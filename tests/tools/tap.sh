@@ -12,6 +12,12 @@ trap 'rm -rf "$dir"' EXIT
 n=0
 failed=0
 
+# Damage at random: the same in every quick run, so that a change is judged by what it changed;
+# new in every full one, and always printed.  XSPROF_SEED=N repeats one.
+seed=1
+[ "${XSPROF_TIER:-quick}" = full ] && seed=$RANDOM$RANDOM
+seed=${XSPROF_SEED:-$seed}
+
 result() # $1 name, $2 0 when it holds; what is in $dir/log tells why it does not
 {
 	n=$((n + 1))

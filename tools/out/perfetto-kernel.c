@@ -20,6 +20,9 @@
 enum { E_GENERIC = 327 };
 enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 = 5 };
 
+/* What a message takes in a field: text, an int32, a uint32, 64 bits, an array of 64 bits. */
+enum type { TEXT, INT, UINT, WIDE, WIDES };
+
 /* A kind that has a message of its own: its number, and which field of it a field is. */
 static const struct known {
 	const char	*system;
@@ -28,55 +31,56 @@ static const struct known {
 	const char	*task;		/* the field that names another task */
 	struct {
 		const char	*name;
-		uint32_t	number;
+		uint16_t	number;
+		uint16_t	type;
 	} fields[FIELDS];
 } known[] = {
-	{ "sched", "sched_switch", 4, "next_pid", { { "prev_comm", 1 }, { "prev_pid", 2 },
-	  { "prev_prio", 3 }, { "prev_state", 4 }, { "next_comm", 5 }, { "next_pid", 6 },
-	  { "next_prio", 7 } } },
-	{ "sched", "sched_wakeup", 17, "pid", { { "comm", 1 }, { "pid", 2 }, { "prio", 3 },
-	  { "success", 4 }, { "target_cpu", 5 } } },
-	{ "sched", "sched_waking", 20, "pid", { { "comm", 1 }, { "pid", 2 }, { "prio", 3 },
-	  { "success", 4 }, { "target_cpu", 5 } } },
-	{ "sched", "sched_wakeup_new", 114, "pid", { { "comm", 1 }, { "pid", 2 },
-	  { "prio", 3 }, { "success", 4 }, { "target_cpu", 5 } } },
-	{ "sched", "sched_migrate_task", 491, "pid", { { "comm", 1 }, { "pid", 2 },
-	  { "prio", 3 }, { "orig_cpu", 4 }, { "dest_cpu", 5 } } },
-	{ "sched", "sched_process_exec", 237, "pid", { { "filename", 1 }, { "pid", 2 },
-	  { "old_pid", 3 } } },
-	{ "sched", "sched_process_exit", 238, "pid", { { "comm", 1 }, { "pid", 2 },
-	  { "prio", 4 } } },
-	{ "sched", "sched_process_fork", 239, "child_pid", { { "parent_comm", 1 },
-	  { "parent_pid", 2 }, { "child_comm", 3 }, { "child_pid", 4 } } },
-	{ "sched", "sched_process_free", 240, NULL, { { "comm", 1 }, { "pid", 2 },
-	  { "prio", 3 } } },
-	{ "sched", "sched_process_hang", 241, NULL, { { "comm", 1 }, { "pid", 2 } } },
-	{ "sched", "sched_process_wait", 242, NULL, { { "comm", 1 }, { "pid", 2 },
-	  { "prio", 3 } } },
-	{ "sched", "sched_pi_setprio", 353, NULL, { { "comm", 1 }, { "newprio", 2 },
-	  { "oldprio", 3 }, { "pid", 4 } } },
-	{ "task", "task_newtask", 235, "pid", { { "pid", 1 }, { "comm", 2 },
-	  { "clone_flags", 3 }, { "oom_score_adj", 4 } } },
-	{ "task", "task_rename", 236, NULL, { { "pid", 1 }, { "oldcomm", 2 },
-	  { "newcomm", 3 }, { "oom_score_adj", 4 } } },
-	{ "irq", "irq_handler_entry", 36, NULL, { { "irq", 1 }, { "name", 2 } } },
-	{ "irq", "irq_handler_exit", 37, NULL, { { "irq", 1 }, { "ret", 2 } } },
-	{ "irq", "softirq_entry", 24, NULL, { { "vec", 1 } } },
-	{ "irq", "softirq_exit", 25, NULL, { { "vec", 1 } } },
-	{ "irq", "softirq_raise", 26, NULL, { { "vec", 1 } } },
-	{ "irq_vectors", "local_timer_entry", 559, NULL, { { "vector", 1 } } },
-	{ "irq_vectors", "local_timer_exit", 560, NULL, { { "vector", 1 } } },
-	{ "raw_syscalls", "sys_enter", 329, NULL, { { "id", 1 }, { "args", 2 } } },
-	{ "raw_syscalls", "sys_exit", 330, NULL, { { "id", 1 }, { "ret", 2 } } },
-	{ "workqueue", "workqueue_activate_work", 56, NULL, { { "work", 1 },
-	  { "function", 2 } } },
-	{ "workqueue", "workqueue_execute_start", 58, NULL, { { "work", 1 },
-	  { "function", 2 } } },
-	{ "workqueue", "workqueue_execute_end", 57, NULL, { { "work", 1 },
-	  { "function", 2 } } },
-	{ "power", "cpu_frequency", 11, NULL, { { "state", 1 }, { "cpu_id", 2 } } },
-	{ "power", "cpu_idle", 13, NULL, { { "state", 1 }, { "cpu_id", 2 } } },
-	{ "ftrace", "print", 3, NULL, { { "ip", 1 }, { "buf", 2 } } },
+	{ "sched", "sched_switch", 4, "next_pid", { { "prev_comm", 1, TEXT },
+	  { "prev_pid", 2, INT }, { "prev_prio", 3, INT }, { "prev_state", 4, WIDE },
+	  { "next_comm", 5, TEXT }, { "next_pid", 6, INT }, { "next_prio", 7, INT } } },
+	{ "sched", "sched_wakeup", 17, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "success", 4, INT }, { "target_cpu", 5, INT } } },
+	{ "sched", "sched_waking", 20, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "success", 4, INT }, { "target_cpu", 5, INT } } },
+	{ "sched", "sched_wakeup_new", 114, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "success", 4, INT }, { "target_cpu", 5, INT } } },
+	{ "sched", "sched_migrate_task", 491, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "orig_cpu", 4, INT }, { "dest_cpu", 5, INT } } },
+	{ "sched", "sched_process_exec", 237, "pid", { { "filename", 1, TEXT }, { "pid", 2, INT },
+	  { "old_pid", 3, INT } } },
+	{ "sched", "sched_process_exit", 238, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 4, INT } } },
+	{ "sched", "sched_process_fork", 239, "child_pid", { { "parent_comm", 1, TEXT },
+	  { "parent_pid", 2, INT }, { "child_comm", 3, TEXT }, { "child_pid", 4, INT } } },
+	{ "sched", "sched_process_free", 240, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT } } },
+	{ "sched", "sched_process_hang", 241, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT } } },
+	{ "sched", "sched_process_wait", 242, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT } } },
+	{ "sched", "sched_pi_setprio", 353, NULL, { { "comm", 1, TEXT }, { "newprio", 2, INT },
+	  { "oldprio", 3, INT }, { "pid", 4, INT } } },
+	{ "task", "task_newtask", 235, "pid", { { "pid", 1, INT }, { "comm", 2, TEXT },
+	  { "clone_flags", 3, WIDE }, { "oom_score_adj", 4, INT } } },
+	{ "task", "task_rename", 236, NULL, { { "pid", 1, INT }, { "oldcomm", 2, TEXT },
+	  { "newcomm", 3, TEXT }, { "oom_score_adj", 4, INT } } },
+	{ "irq", "irq_handler_entry", 36, NULL, { { "irq", 1, INT }, { "name", 2, TEXT } } },
+	{ "irq", "irq_handler_exit", 37, NULL, { { "irq", 1, INT }, { "ret", 2, INT } } },
+	{ "irq", "softirq_entry", 24, NULL, { { "vec", 1, UINT } } },
+	{ "irq", "softirq_exit", 25, NULL, { { "vec", 1, UINT } } },
+	{ "irq", "softirq_raise", 26, NULL, { { "vec", 1, UINT } } },
+	{ "irq_vectors", "local_timer_entry", 559, NULL, { { "vector", 1, INT } } },
+	{ "irq_vectors", "local_timer_exit", 560, NULL, { { "vector", 1, INT } } },
+	{ "raw_syscalls", "sys_enter", 329, NULL, { { "id", 1, WIDE }, { "args", 2, WIDES } } },
+	{ "raw_syscalls", "sys_exit", 330, NULL, { { "id", 1, WIDE }, { "ret", 2, WIDE } } },
+	{ "workqueue", "workqueue_activate_work", 56, NULL, { { "work", 1, WIDE },
+	  { "function", 2, WIDE } } },
+	{ "workqueue", "workqueue_execute_start", 58, NULL, { { "work", 1, WIDE },
+	  { "function", 2, WIDE } } },
+	{ "workqueue", "workqueue_execute_end", 57, NULL, { { "work", 1, WIDE },
+	  { "function", 2, WIDE } } },
+	{ "power", "cpu_frequency", 11, NULL, { { "state", 1, UINT }, { "cpu_id", 2, UINT } } },
+	{ "power", "cpu_idle", 13, NULL, { { "state", 1, UINT }, { "cpu_id", 2, UINT } } },
+	{ "ftrace", "print", 3, NULL, { { "ip", 1, WIDE }, { "buf", 2, TEXT } } },
 };
 
 /* How a field is read: the usual ones need no more than a look. */
@@ -84,7 +88,8 @@ enum how { BY_KIND, S32, U32, W64, COMM };
 
 struct field {
 	const struct xsprof_kernel_field	*field;
-	uint32_t				number;
+	uint16_t				number;
+	uint16_t				type;
 	uint16_t				offset;
 	uint16_t				how;
 };
@@ -129,7 +134,16 @@ void pf_kernel_free(struct pf_kernel *k)
 
 /* ---- kinds --------------------------------------------------------------------------------- */
 
-static enum how how_to_read(const struct xsprof_kernel_field *field)
+/* Whether what the trace says of a field is what the message has there. */
+static bool fits(const struct xsprof_kernel_field *field, enum type type)
+{
+	if (type == TEXT)
+		return field->flags & XSPROF_KFIELD_STRING;
+	return !(field->flags & XSPROF_KFIELD_STRING) &&
+	       !(field->flags & XSPROF_KFIELD_ARRAY) == (type != WIDES);
+}
+
+static enum how how_to_read(const struct xsprof_kernel_field *field, enum type type)
 {
 	if (field->flags & XSPROF_KFIELD_DYNAMIC)
 		return BY_KIND;
@@ -139,7 +153,8 @@ static enum how how_to_read(const struct xsprof_kernel_field *field)
 		return W64;
 	if (field->size != 4)
 		return BY_KIND;
-	return field->flags & XSPROF_KFIELD_SIGNED ? S32 : U32;
+	/* 32 bits are what their message says they are: a reader takes them for that. */
+	return type == INT || (type == WIDE && field->flags & XSPROF_KFIELD_SIGNED) ? S32 : U32;
 }
 
 static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
@@ -161,9 +176,15 @@ static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
 
 		if (!field)
 			continue;
+		/* Of another shape than any kernel's: told as an event nobody knows. */
+		if (!fits(field, k->fields[i].type)) {
+			*kind = (struct kind){ .number = E_GENERIC };
+			return;
+		}
 		kind->fields[kind->n++] = (struct field){
 			.field = field, .number = k->fields[i].number, .offset = field->offset,
-			.how = (uint16_t)how_to_read(field),
+			.type = k->fields[i].type,
+			.how = (uint16_t)how_to_read(field, k->fields[i].type),
 		};
 		if (kind->least < (uint32_t)field->offset + field->size)
 			kind->least = (uint32_t)field->offset + field->size;
@@ -190,25 +211,32 @@ static const struct kind *kind_of(struct xsp_out *out, struct pf_kernel *k,
 
 /* ---- one event ----------------------------------------------------------------------------- */
 
-/* What a kind's own message says a field is: text, a number, or an array of numbers. */
-static char *put_field(char *p, const struct xsprof_event *ev,
-		       const struct xsprof_kernel_field *field, uint32_t number)
+static char *put_number(char *p, const struct field *f, uint64_t v)
 {
+	if (f->type == INT)
+		return wire_i64(p, f->number, (int32_t)v);
+	return wire_u64(p, f->number, f->type == UINT ? (uint32_t)v : v);
+}
+
+/* What a kind's own message says a field is: text, a number, or an array of numbers. */
+static char *put_field(char *p, const struct xsprof_event *ev, const struct field *f)
+{
+	const struct xsprof_kernel_field *field = f->field;
 	const char *bytes;
 	uint32_t width;
 	uint64_t v;
 	size_t len;
 
 	if (xsprof_kernel_value(ev, field, &v))
-		return wire_u64(p, number, v);
+		return put_number(p, f, v);
 	bytes = xsp_field_bytes(ev, field, &len);
 	if (!bytes)
 		return p;
 	if (field->flags & XSPROF_KFIELD_STRING)
-		return wire_text(p, number, bytes, len < TEXT_MAX ? len : TEXT_MAX);
+		return wire_text(p, f->number, bytes, len < TEXT_MAX ? len : TEXT_MAX);
 	width = xsp_field_width(field);
 	for (size_t i = 0; width && i < len / width && i < 64; i++)
-		p = wire_u64(p, number, xsp_field_element(field, bytes, width, i));
+		p = wire_u64(p, f->number, xsp_field_element(field, bytes, width, i));
 	return p;
 }
 
@@ -247,7 +275,7 @@ static char *put_quick(char *p, const struct xsprof_event *ev, const struct fiel
 	case COMM:
 		return put_comm(p, f->number, at);
 	default:
-		return put_field(p, ev, f->field, f->number);
+		return put_field(p, ev, f);
 	}
 }
 
@@ -316,7 +344,7 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 			p = put_quick(p, ev, &kind->fields[i]);
 	} else {
 		for (uint32_t i = 0; i < kind->n; i++)
-			p = put_field(p, ev, kind->fields[i].field, kind->fields[i].number);
+			p = put_field(p, ev, kind->fields + i);
 	}
 	return wire_close(event, wire_close(message, p));
 }

@@ -30,7 +30,7 @@ static char *put_comm(char *p, uint32_t number, const struct xsp_task *task)
 /* Name, number and priority, in fields from @number on. */
 static char *put_task(char *p, uint32_t number, const struct xsp_task *task)
 {
-	p = wire_u64(put_comm(p, number, task), number + 1, task->tid);
+	p = wire_i64(put_comm(p, number, task), number + 1, (int32_t)task->tid);
 	return wire_u64(p, number + 2, XSP_SCHED_PRIO);
 }
 
@@ -51,7 +51,7 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 		p = put_task(message, 1, &e->task);
 	}
 	if (e->kind == XSP_SCHED_MIGRATE)
-		p = wire_u64(wire_u64(p, 4, e->from), 5, e->to);
+		p = wire_i64(wire_i64(p, 4, (int32_t)e->from), 5, (int32_t)e->to);
 	return wire_close(event, wire_close(message, p));
 }
 
