@@ -49,8 +49,16 @@ static uint32_t number_of(const char *s, size_t len)
 	return v;
 }
 
-static int set_info(struct xsprof_trace *t, const char *key, size_t key_len, const char *s,
-		    size_t len)
+/* How the tracer lays a sub-buffer out. */
+struct layout {
+	uint32_t	subbuf;
+	uint32_t	data_off;
+	uint32_t	commit_off;
+	uint32_t	long_size;
+};
+
+static int set_info(struct xsprof_trace *t, struct layout *lay, const char *key, size_t key_len,
+		    const char *s, size_t len)
 {
 	struct xst_kernel *k = &t->kernel;
 	uint32_t v = number_of(s, len);
@@ -67,13 +75,13 @@ static int set_info(struct xsprof_trace *t, const char *key, size_t key_len, con
 	} else if (IS("subbuf_size")) {
 		if (v < XSPROF_BLOCK_SIZE || v > SUBBUF_MAX || v & (v - 1))
 			return -EBADMSG;
-		k->subbuf = v;
+		lay->subbuf = v;
 	} else if (IS("data_offset")) {
-		k->data_off = v;
+		lay->data_off = v;
 	} else if (IS("commit_offset")) {
-		k->commit_off = v;
+		lay->commit_off = v;
 	} else if (IS("long_size")) {
-		k->long_size = v;
+		lay->long_size = v;
 	}
 #undef IS
 	return 0;
@@ -82,6 +90,7 @@ static int set_info(struct xsprof_trace *t, const char *key, size_t key_len, con
 static int add_info(struct xsprof_trace *t, const char *s, size_t len)
 {
 	struct xst_kernel *k = &t->kernel;
+	struct layout lay = { k->subbuf, k->data_off, k->commit_off, k->long_size };
 	int err = 0;
 
 	while (len && !err) {
@@ -90,15 +99,20 @@ static int add_info(struct xsprof_trace *t, const char *s, size_t len)
 		const char *is = memchr(s, '=', n);
 
 		if (is)
-			err = set_info(t, s, is - s, is + 1, n - (is + 1 - s));
+			err = set_info(t, &lay, s, is - s, is + 1, n - (is + 1 - s));
 		s += nl ? n + 1 : n;
 		len -= nl ? n + 1 : n;
 	}
 	if (err)
 		return err;
-	if ((k->long_size != 4 && k->long_size != 8) || k->commit_off > 64 ||
-	    k->data_off < k->commit_off + k->long_size || k->data_off > 256)
+	/* One that cannot be is not taken over: sub-buffers are read by what was said before. */
+	if ((lay.long_size != 4 && lay.long_size != 8) || lay.commit_off > 64 ||
+	    lay.data_off < lay.commit_off + lay.long_size || lay.data_off > 256)
 		return -EBADMSG;
+	k->subbuf = lay.subbuf;
+	k->data_off = lay.data_off;
+	k->commit_off = lay.commit_off;
+	k->long_size = lay.long_size;
 	return 0;
 }
 

@@ -66,7 +66,8 @@ static void check_kernel(const struct drained *d, const struct xsprof_event *ev)
 static void check_event(const struct drained *d, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec *rec = ev->rec;
-	bool made = ev->type >= 0x100;
+	/* That others switched the markers off is told as the program's own record tells it. */
+	bool made = ev->type >= 0x100 || (ev->type == XSPROF_REC_CONTROL && !rec);
 
 	if (ev->type == XSPROF_EV_KERNEL) {
 		check_kernel(d, ev);

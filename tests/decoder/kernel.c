@@ -221,6 +221,8 @@ static void put_meta(struct cap *cap, const char *clock, uint32_t size)
 		    "\tfield:s32 number;\toffset:28;\tsize:4;\tsigned:1;\n\n"
 		    "print fmt: \"%s\", REC->what\n");
 	put_section(&raw, 99, "of a later version");
+	/* No sub-buffer can look like this: it is not believed. */
+	put_section(&raw, XSPROF_SECTION_INFO, "subbuf_size=8192\ndata_offset=0\n");
 	put_section(&raw, XSPROF_SECTION_TASKS, "5 4 five\n6 4 six seven\n5 4 FIVE\n");
 	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_KERNEL,
 					      .producer = XSPROF_NO_PRODUCER }, 0, raw.data,
