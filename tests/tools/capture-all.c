@@ -200,6 +200,9 @@ static void all_sched(struct cap_ring *r)
 	named.rec = cap_head(T(58), XSPROF_REC_SCHED_WAKE, 101, 0, 0xffffffff, UINT64_MAX);
 	cap_record(r, &named, 2);
 	cap_event(r, T(58), XSPROF_REC_SCHED_OUT, 101, 0, 0xffffff00, 0);
+	/* Of a thread and to a CPU whose numbers no int32 holds. */
+	cap_event(r, T(58), XSPROF_REC_SCHED_IN, 0x80000065, 0, 0, 0);
+	cap_event(r, T(58), XSPROF_REC_SCHED_MIGRATE, 0x80000065, 0, 0, 0x80000002ull << 32);
 }
 
 void cap_make_all(void)
