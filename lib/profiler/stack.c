@@ -43,33 +43,42 @@ static struct {
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
-/* Where this thread's stack ends, asked once. */
-static uintptr_t stack_end(void)
+/* This thread's stack, asked once. */
+static __thread struct {
+	uintptr_t	base;
+	uintptr_t	end;
+} own_stack __attribute__((tls_model("initial-exec")));
+
+static void find_stack(void)
 {
-	static __thread uintptr_t end __attribute__((tls_model("initial-exec")));
 	pthread_attr_t attr;
 	size_t size;
 	void *base;
 
-	if (likely(end))
-		return end;
 	if (pthread_getattr_np(pthread_self(), &attr))
-		return 0;
-	if (!pthread_attr_getstack(&attr, &base, &size))
-		end = (uintptr_t)base + size;
+		return;
+	if (!pthread_attr_getstack(&attr, &base, &size)) {
+		own_stack.base = (uintptr_t)base;
+		own_stack.end = (uintptr_t)base + size;
+	}
 	pthread_attr_destroy(&attr);
-	return end;
 }
 
 /* Another stack than the thread's own (of a fibre, or of signals) is not walked. */
 static uint32_t walk(uintptr_t frame, uintptr_t caller, uint64_t *address, uint32_t *left)
 {
-	uintptr_t end = stack_end();
 	bool first = true;
 	uint32_t n = 1;
+	uintptr_t end;
 
+	if (unlikely(!own_stack.end))
+		find_stack();
+	end = own_stack.end;
 	address[0] = caller;
 	*left = 0;
+	/* What lies between another stack and the end of this one may be mapped or not. */
+	if (unlikely(frame < own_stack.base))
+		return n;
 	while (frame && !(frame & 7) && end >= 16 && frame <= end - 16) {
 		const uintptr_t *words = (const uintptr_t *)frame;
 		uintptr_t next = words[0], from = words[1];

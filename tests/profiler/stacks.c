@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <xsprof/result.h>
@@ -149,10 +151,75 @@ static void test_full(void)
 	tap_result("more stacks than there is room for: ops say so, and they are counted");
 }
 
+/* ---- a stack that is not the thread's own --------------------------------------------------- */
+
+#define FIBRE_SIZE	(256u << 10)
+
+static ucontext_t outside, fibre;
+
+static void op_in_fibre(void)
+{
+	xsprof_op_begin(&op);
+	xsprof_op_end();
+}
+
+/*
+ * Code without frame pointers has anything in their register: here an address between the fibre's
+ * stack and the thread's, where nothing is mapped.
+ */
+static void call_without_frame(void)
+{
+	uintptr_t nowhere = (uintptr_t)__builtin_frame_address(0) + (64u << 20);
+	void (*call)(void) = op_in_fibre;
+
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rbp, %%rbx\n\tmov %%rsp, %%r12\n\tsub $256, %%rsp\n\t"
+			 "and $-16, %%rsp\n\tmov %0, %%rbp\n\tcall *%1\n\t"
+			 "mov %%r12, %%rsp\n\tmov %%rbx, %%rbp"
+			 : : "r" (nowhere & ~7ul), "r" (call)
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11",
+			   "r12", "memory", "cc");
+#elif defined(__aarch64__)
+	__asm__ volatile("mov x19, x29\n\tmov x29, %0\n\tblr %1\n\tmov x29, x19"
+			 : : "r" (nowhere & ~7ul), "r" (call)
+			 : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10",
+			   "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x30",
+			   "memory", "cc");
+#else
+	(void)nowhere;
+	call();
+#endif
+}
+
+static void test_fibre(void)
+{
+	struct xsprof_result *r = NULL;
+	char *around;
+
+	/* The stack, and behind it nothing as far as the register points. */
+	around = mmap(NULL, 128u << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		      0);
+	if (around == MAP_FAILED || mprotect(around, FIBRE_SIZE, PROT_READ | PROT_WRITE))
+		tap_bail("no memory for a stack");
+	CHECK_EQ(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), 0);
+	getcontext(&fibre);
+	fibre.uc_stack.ss_sp = around;
+	fibre.uc_stack.ss_size = FIBRE_SIZE;
+	fibre.uc_link = &outside;
+	makecontext(&fibre, call_without_frame, 0);
+	CHECK_EQ(swapcontext(&outside, &fibre), 0);
+	CHECK_EQ(xsprof_disable_profiler(&r), 0);
+	CHECK_EQ(xsprof_result_nr_events(r), 1);
+	xsprof_result_free(r);
+	munmap(around, 128u << 20);
+	tap_result("an op on a stack that is not the thread's own");
+}
+
 int main(void)
 {
 	op.name = xsprof_name("op");
 	test_loader();
 	test_full();
+	test_fibre();
 	return tap_done();
 }
