@@ -59,8 +59,11 @@ static int end_session(struct xsprof_result **result)
 	return xsp_session_end(result);
 }
 
-/* From one step's action to that of the next.  @result: what is ready now. */
-static int move(enum xsprof_profiler_action from, enum xsprof_profiler_action to,
+/*
+ * From one step's action to that of the next, which is @step of the program.  @result: what is
+ * ready now.
+ */
+static int move(enum xsprof_profiler_action from, enum xsprof_profiler_action to, uint64_t step,
 		struct xsprof_result **result)
 {
 	int err = 0, begun = 0;
@@ -70,9 +73,12 @@ static int move(enum xsprof_profiler_action from, enum xsprof_profiler_action to
 	else if (to == XSPROF_PROFILER_NONE)
 		err = end_session(NULL);
 	else if (from == XSPROF_PROFILER_WARMUP && to != XSPROF_PROFILER_WARMUP && c.in_session)
-		xsp_session_restart();
-	if (to != XSPROF_PROFILER_NONE && !c.in_session)
+		xsp_session_restart(step);
+	if (to != XSPROF_PROFILER_NONE && !c.in_session) {
 		begun = begin_session();
+		if (!begun)
+			xsp_session_restart(step);
+	}
 	return err ? err : begun;
 }
 
@@ -108,9 +114,12 @@ int xsprof_schedule_profiler(const struct xsprof_profiler_config *config, uint32
 		c.schedule = *schedule;
 		c.ready = ready;
 		c.data = data;
+		/* The one that the program is in the middle of is none of the schedule's. */
+		c.step += c.step != 0;
 		c.first = c.step;
 		c.in_session = false;
-		err = move(XSPROF_PROFILER_NONE, xsprof_schedule_action(schedule, 0), &none);
+		err = move(XSPROF_PROFILER_NONE, xsprof_schedule_action(schedule, 0), c.step,
+			   &none);
 		__atomic_store_n(&c.on, !err, __ATOMIC_RELEASE);
 	}
 	if (!err)
@@ -132,7 +141,7 @@ int xsprof_profiler_step(void)
 	step = ++c.step;
 	if (c.on) {
 		err = move(xsprof_schedule_action(&c.schedule, step - 1 - c.first),
-			   xsprof_schedule_action(&c.schedule, step - c.first), &result);
+			   xsprof_schedule_action(&c.schedule, step - c.first), step, &result);
 		ready = c.ready;
 		data = c.data;
 	}

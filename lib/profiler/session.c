@@ -32,6 +32,7 @@ static struct {
 	bool				all_threads;
 	bool				demand;		/* it was asked for from outside */
 	uint64_t			from_ns;
+	uint64_t			steps_from;
 	struct xsp_recorder		*recorder;
 	uint32_t			*tids;
 	uint32_t			nr_tids;
@@ -215,6 +216,7 @@ static int begin(const struct xsprof_profiler_config *config,
 			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
 	s.demand = xsp_client_calls_us() && !xsp_client_is_custom();
 	s.from_ns = now_ns();
+	s.steps_from = 0;
 	xsp_sync_read(&s.begun, xsp_kept.clock);
 	xsp_thread.session = s.number;
 	wanted = activities & XSPROF_ACTIVITY(CPU) ? s.scopes : 0;
@@ -283,11 +285,12 @@ int xsprof_enable_profiler(const struct xsprof_profiler_config *config, uint32_t
 	return err;
 }
 
-/* What was recorded until now was to warm up. */
-void xsp_session_restart(void)
+/* What was recorded until now was to warm up; the rest of the step before is none of it. */
+void xsp_session_restart(uint64_t step)
 {
 	pthread_mutex_lock(&s.lock);
 	s.from_ns = now_ns();
+	s.steps_from = step;
 	pthread_mutex_unlock(&s.lock);
 }
 
@@ -372,6 +375,7 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 		.activities = s.activities, .scopes = s.scopes, .config = &s.config,
 		.keys = (const char *const *)s.metadata.keys,
 		.values = (const char *const *)s.metadata.values, .nr_metadata = s.metadata.nr,
+		.steps_from = s.steps_from,
 	};
 	open_fn open_result = find_open();
 	char path[64];

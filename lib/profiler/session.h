@@ -24,7 +24,8 @@ int xsp_session_copy(const struct xsprof_profiler_config *config,
 int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t activities,
 		      uint32_t scopes) XSP_HIDDEN;
 int xsp_session_end(struct xsprof_result **result) XSP_HIDDEN;
-void xsp_session_restart(void) XSP_HIDDEN;
+/* It begins here, with that step of the program, which is marked next. */
+void xsp_session_restart(uint64_t step) XSP_HIDDEN;
 /* What the session has recorded by now; it goes on.  Return: 0; -ENOENT: none runs; as its end. */
 int xsp_session_so_far(struct xsprof_result **result) XSP_HIDDEN;
 

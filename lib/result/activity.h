@@ -9,6 +9,8 @@
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
 
+#define XSR_STEP_NAME	"ProfilerStep"	/* of what xsprof_profiler_step() marks */
+
 #define XSR_ON_HOST	0x1u	/* of the CPU */
 #define XSR_ON_DEVICE	0x2u	/* of a device; of both: a call of its runtime */
 #define XSR_ON_STREAM	0x4u	/* where it was is a device and a stream of it */

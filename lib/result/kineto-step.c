@@ -3,6 +3,9 @@
  * Steps in a Kineto trace: "ProfilerStep#3" is a range from where the program said so to where
  * the next one of that name begins, or everything ends.
  */
+#include <string.h>
+
+#include "result/activity.h"
 #include "result/kineto.h"
 
 static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, bool unfinished)
@@ -12,6 +15,9 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	char *p;
 
 	step->used = false;
+	if (step->number < k->opts.steps_from &&
+	    !strcmp(xsprof_trace_name(k->trace, step->producer, step->name), XSR_STEP_NAME))
+		return;
 	thread = xsp_tracks_get(k->tracks, step->producer, step->pid, XSR_THREAD, step->tid, ns);
 	if (!thread || !k->host || !xsr_kineto_cut(k, &from, &to))
 		return;

@@ -99,13 +99,15 @@ void xsr_end_at(struct xsr_builder *b, uint64_t step, uint64_t ns)
 int xsr_take_step(struct xsr_builder *b)
 {
 	const struct xsprof_event *ev = b->ev;
-	const char *name = ev->name ? xsr_name_of(b, ev->producer, ev->name) : "ProfilerStep";
+	const char *name = ev->name ? xsr_name_of(b, ev->producer, ev->name) : XSR_STEP_NAME;
 	uint64_t key = xsr_key(ev->producer, ev->name), *open = xsp_map_get(&b->steps, key);
 	struct xsprof_profiler_event *e;
 	struct xsr_buf text = { 0 };
+	bool left_out;
 
 	if (!name)
 		return -ENOMEM;
+	left_out = ev->value < b->r->opts.steps_from && !strcmp(name, XSR_STEP_NAME);
 	if (open && !(b->r->events[*open].flags & XSR_EVF_CUT))
 		xsr_end_at(b, *open, ev->ns);
 	if (!xsr_thread_wanted(b->r, ev->tid))
@@ -117,6 +119,8 @@ int xsr_take_step(struct xsr_builder *b)
 	if (!e)
 		return -ENOMEM;
 	e->flags = XSR_EVF_SOFT | XSR_EVF_STEP | XSR_EVF_UNFINISHED;
+	if (left_out)
+		e->flags |= XSR_EVF_DROP;
 	e->u.op.sequence = -1;
 	if (open && !(b->r->events[*open].flags & XSR_EVF_CUT))
 		b->r->events[*open].flags &= ~XSR_EVF_UNFINISHED;

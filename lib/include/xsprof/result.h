@@ -29,6 +29,7 @@ extern "C" {
  * @keys: metadata: names, NULL for none
  * @values: and JSON values
  * @nr_metadata: how many
+ * @steps_from: what xsprof_profiler_step() marked with a lower number is left out
  */
 struct xsprof_result_options {
 	size_t		size;
@@ -43,6 +44,7 @@ struct xsprof_result_options {
 	const char *const *keys;
 	const char *const *values;
 	size_t		nr_metadata;
+	uint64_t	steps_from;
 };
 
 /**
