@@ -2,6 +2,8 @@
 /*
  * Memory and shaders that programs report while they are profiled.
  */
+#include <string.h>
+
 #include "local.h"
 
 static bool wanted(uint32_t flag)
@@ -40,8 +42,26 @@ void xsprof_report_out_of_memory(int64_t alloc_size, uint64_t total_allocated,
 	xsprof_instant_args(XSPROF_NAME_IN(xsprof_category("profiler"), "[OutOfMemory]"), kv, 4);
 }
 
+/* By its category a shader is told from other spans, wherever the program has its names. */
+static xsprof_name_t shader_name(xsprof_name_t name)
+{
+	int category = xsprof_category("vulkan");
+	char text[XSPROF_TEXT_MAX + 1];
+	xsprof_name_t own;
+	const char *from;
+	uint32_t len;
+
+	if (category < 0 || name >> XSPROF_NAME_SHIFT == (uint32_t)category)
+		return name;
+	from = xsp_name_text(name, &len);
+	memcpy(text, from, len);
+	text[len] = '\0';
+	own = xsprof_name_in(category, text);
+	return own ? own : name;
+}
+
 void xsprof_report_vulkan_event(xsprof_name_t name, uint64_t begin, uint64_t end, uint32_t queue)
 {
 	if (wanted(0))
-		xsprof_span(name, begin, end, queue, 0);
+		xsprof_span(shader_name(name), begin, end, queue, 0);
 }

@@ -116,7 +116,8 @@ static void put_environment(struct xsr_kineto *k)
 	char name[64];
 	size_t i;
 
-	put_text(k, "host_name", host ? host : fact(k, "host") ? fact(k, "host") : "");
+	if (!given(k, "host_name"))
+		put_text(k, "host_name", host ? host : fact(k, "host") ? fact(k, "host") : "");
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(name, sizeof(name), "env.%s", names[i]);
 		value = fact(k, name);
@@ -136,6 +137,21 @@ static void put_json(struct xsr_kineto *k, const char *s)
 		put_string(k, s);
 }
 
+/* What a trace says of itself it says once; the first two have taken the program's already. */
+static bool is_own(const char *name)
+{
+	static const char *const own[] = {
+		"distributedInfo", "deviceProperties", "schemaVersion", "record_shapes",
+		"with_stack", "with_flops", "with_modules", "profile_memory", "trace_id",
+		"displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strcmp(name, own[i]))
+			return true;
+	return !strncmp(name, "xsprof_", 7);
+}
+
 static void put_metadata(struct xsr_kineto *k)
 {
 	size_t i;
@@ -143,8 +159,7 @@ static void put_metadata(struct xsr_kineto *k)
 	for (i = 0; i < k->opts.nr_metadata; i++) {
 		const char *name = k->opts.keys[i];
 
-		if (!name || !strcmp(name, "traceEvents") || !strcmp(name, "distributedInfo") ||
-		    !strcmp(name, "deviceProperties"))
+		if (!name || is_own(name))
 			continue;
 		put_string(k, name);
 		xsp_buf_puts(k->buf, ": ");

@@ -119,8 +119,9 @@ static void out_of_memory(const struct xsprof_trace *trace, const struct xsprof_
 		if (arg.type != XSPROF_ARG_I64 && arg.type != XSPROF_ARG_U64)
 			continue;
 		key = xsprof_trace_name(trace, ev->producer, arg.key);
+		/* What is asked for is no less than nothing, and its sign may be turned. */
 		if (!strcmp(key, "Bytes"))
-			mem->bytes = arg.u.i64;
+			mem->bytes = arg.u.i64 == INT64_MIN ? INT64_MAX : arg.u.i64;
 		else if (!strcmp(key, "Total Allocated"))
 			mem->allocated = arg.u.u64;
 		else if (!strcmp(key, "Total Reserved"))

@@ -19,9 +19,16 @@ TENSOR = [5, 6, 0, 6, 4, "cuda:0"]
 LONG = "x" * 2999
 
 
+def once(items):
+    keys = [k for k, _ in items]
+    assert len(keys) == len(set(keys)), keys
+    return dict(items)
+
+
 def load(name):
     with open(os.path.join(top, name), encoding="utf-8") as f:
-        return json.load(f, parse_constant=lambda c: sys.exit("not JSON: " + c))
+        return json.load(f, parse_constant=lambda c: sys.exit("not JSON: " + c),
+                         object_pairs_hook=once)
 
 
 trace = load("session.json")
@@ -29,11 +36,14 @@ assert trace["who"] == 'a "name"' and trace["ids"] == [1, {}], trace["who"]
 assert trace["trace_id"] == "0123456789ABCDEF", trace["trace_id"]
 assert [trace["PT_PROFILER_JOB_" + k] for k in ("NAME", "VERSION", "ATTEMPT_INDEX")] == \
     ['a "job"', "2", "3"], trace
+assert (trace["schemaVersion"], trace["host_name"]) == (1, "a host"), trace
 assert trace["xsprof_stacks_missed"] == 0
 assert (trace["record_shapes"], trace["with_stack"], trace["with_flops"],
         trace["with_modules"], trace["profile_memory"]) == (1, 1, 0, 1, 1)
 events = trace["traceEvents"]
-ops = [e["args"] for e in events if e.get("cat") == "cpu_op"]
+ops = [e["args"] for e in events if e.get("cat") == "cpu_op" and e["name"] == "aten::mm"]
+shader, = [e for e in events if e["name"] == "shader"]
+assert shader["cat"] == "cpu_op" and shader["tid"] != shader["pid"], shader
 assert len(ops) == 3, len(ops)
 for a in ops:
     assert a["Input Dims"] == [DIMS, [DIMS, DIMS]] + [[]] * 9, a["Input Dims"]
@@ -53,7 +63,9 @@ assert len(steps) == 3 == len(set(steps)), steps
 memory = [e["args"] for e in events if e["name"] == "[memory]"]
 assert [(m["Bytes"], m["Total Allocated"], m["Total Reserved"], m["Device Type"], m["Device Id"])
         for m in memory] == [(512, 512, 1024, 1, 0), (-512, 0, 1024, 1, 0)] * 3, memory
-oom, = [e["args"] for e in events if e["name"] == "[OutOfMemory]"]
+oom = [e["args"] for e in events if e["name"] == "[OutOfMemory]"]
+assert len(oom) == 2, oom
+oom = oom[0]
 assert (oom["Bytes"], oom["Total Allocated"], oom["Total Reserved"], oom["Device Type"],
         oom["Device Id"]) == (1 << 20, 5, 6, 1, 0), oom
 
@@ -69,7 +81,8 @@ with open(os.path.join(top, "session.pickle"), "rb") as f:
     snapshot = pickle.load(f)
 entries, = snapshot["device_traces"]
 assert [e["action"] for e in entries] == \
-    ["alloc", "free_requested", "free_completed"] * 3 + ["oom"], entries
+    ["alloc", "free_requested", "free_completed"] * 3 + ["oom"] * 2, entries
+assert [e["size"] for e in entries[-2:]] == [1 << 20, (1 << 63) - 1], entries
 assert entries[0]["frames"][0]["name"] == "aten::mm" and not snapshot["segments"], entries[0]
 
 times, sizes = load("session.timeline")

@@ -79,6 +79,20 @@ static int steps_of(struct xsprof_result *result)
 	return n;
 }
 
+/* A shader is none of the thread that told of it. */
+static int has_shader(struct xsprof_result *result)
+{
+	for (int64_t i = 0; i < xsprof_result_nr_events(result); i++) {
+		const struct xsprof_profiler_event *ev = xsprof_result_event(result, i);
+
+		if (!strcmp(xsprof_event_name(ev), "shader"))
+			return xsprof_event_kind(ev) == XSPROF_EVENT_VULKAN &&
+			       xsprof_event_device_resource_id(ev) == 3 &&
+			       !xsprof_event_start_thread_id(ev);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct xsprof_profiler_config config = {
@@ -89,6 +103,7 @@ int main(int argc, char **argv)
 	const char *dir = argc == 2 ? argv[1] : ".";
 	struct xsprof_result *result = NULL;
 	char path[4096];
+	uint64_t begin;
 	int failed, i;
 
 	memset(text, 'x', sizeof(text) - 1);
@@ -96,16 +111,26 @@ int main(int argc, char **argv)
 	failed |= must(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), "enable");
 	failed |= must(xsprof_profiler_add_metadata("who", "a \"name\""), "metadata");
 	failed |= must(xsprof_profiler_add_metadata_json("ids", "[1, {}]"), "metadata");
+	/* Its own number stays, its host is the program's to name. */
+	failed |= must(xsprof_profiler_add_metadata("schemaVersion", "none"), "metadata");
+	failed |= must(xsprof_profiler_add_metadata("host_name", "a host"), "metadata");
 	for (i = 0; i < 3; i++) {
 		must(xsprof_profiler_step(), "step");
 		one_op();
 	}
 	xsprof_report_out_of_memory(1 << 20, 5, 6, GPU);
+	xsprof_report_out_of_memory(INT64_MIN, 5, 6, GPU);
+	begin = xsprof_now();
+	xsprof_report_vulkan_event(xsprof_name("shader"), begin, xsprof_now(), 3);
 	failed |= must(xsprof_disable_profiler(&result), "disable");
 	if (!result)
 		return 1;
 	if (steps_of(result) != 3) {
 		fprintf(stderr, "save-session: %d steps, not 3\n", steps_of(result));
+		failed = 1;
+	}
+	if (!has_shader(result)) {
+		fprintf(stderr, "save-session: no shader of queue 3\n");
 		failed = 1;
 	}
 	snprintf(path, sizeof(path), "%s/session.json", dir);

@@ -123,19 +123,15 @@ private:
 /* What a trace has become. */
 class ActivityTraceWrapper {
 public:
-	explicit ActivityTraceWrapper(xsprof_result *result) : res(result, xsprof_result_free) {}
+	explicit ActivityTraceWrapper(xsprof_result *result) : res(result) {}
 	ActivityTraceWrapper() : ActivityTraceWrapper(nullptr) {}
 
-	void save(const std::string &path)
-	{
-		detail::check(res ? xsprof_result_save(res.get(), path.c_str()) : -ENODATA,
-			      path.c_str());
-	}
-	explicit operator bool() const { return res != nullptr; }
+	void save(const std::string &path) { res.save(path); }
+	explicit operator bool() const { return static_cast<bool>(res); }
 	xsprof_result *get() const { return res.get(); }
 
 private:
-	std::unique_ptr<xsprof_result, void (*)(xsprof_result *)> res;
+	autograd::profiler::ProfilerResult res;
 };
 
 /* @config is kept until the next trace is prepared. */

@@ -95,13 +95,18 @@ enum xsprof_op_scope {
  * @metrics: names of GPU metrics to measure, NULL for none
  * @nr_metrics: how many
  * @measure_per_kernel: measure them for each kernel
- * @verbose: more arguments in traces
- * @enable_cuda_sync_events: waits on GPUs too
- * @adjust_profiler_step: stretch a step so that what it began is inside it
- * @disable_external_correlation: no correlation ids for collectors of GPUs
+ * @verbose: stacks and modules beside each op; no need: with_stack and with_modules put them there
+ * @enable_cuda_sync_events: waits on GPUs too; see xsprof_kineto_activity_types()
+ * @adjust_profiler_step: steps as long as what they began; no need: a step has no gap behind it
+ * @disable_external_correlation: no ids for collectors of GPUs; no need: ops give them none
  * @all_threads: of all threads, not only of those that join
- * @capture_overload_names: names with their overload ("add.Tensor")
+ * @capture_overload_names: names with their overload ("add.Tensor"); no need: a name is what the
+ *	program says it is
  * @custom: handed to who collects, as it is; NULL for nothing
+ *
+ * Only @all_threads changes what the library itself does; the metrics, @measure_per_kernel,
+ * @enable_cuda_sync_events and @custom are told to who asks (<xsprof/kineto.h>).  The others are
+ * taken, so that a configuration for another profiler is one here, and stay without effect.
  */
 struct xsprof_experimental {
 	size_t			size;
@@ -488,7 +493,7 @@ XSPROF_API void xsprof_report_out_of_memory(int64_t alloc_size, uint64_t total_a
  * @end: the same
  * @queue: of the device
  *
- * Signal-safe.
+ * It is recorded in category "vulkan", whichever @name is of.  Signal-safe.
  */
 XSPROF_API void xsprof_report_vulkan_event(xsprof_name_t name, uint64_t begin, uint64_t end,
 					   uint32_t queue);
@@ -499,6 +504,11 @@ XSPROF_API void xsprof_report_vulkan_event(xsprof_name_t name, uint64_t begin, u
  * xsprof_profiler_add_metadata() - a key of the trace's own, a string
  * @key: its name
  * @value: text
+ *
+ * It takes the place of what the trace has of its own under "distributedInfo", "deviceProperties",
+ * "host_name" and the names of the environment.  What else a trace says of itself
+ * ("schemaVersion", "traceEvents", ..., "xsprof_...") is not the program's to say: such a key is
+ * left out.
  *
  * Return: 0; -ENOENT: no session runs; -E2BIG: there are too many; -ENOMEM.
  */

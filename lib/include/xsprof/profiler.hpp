@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <set>
@@ -373,7 +374,7 @@ public:
 	{
 		try {
 			stop();
-		} catch (const std::system_error &) {
+		} catch (const std::exception &) {
 		}
 	}
 	void stop()
