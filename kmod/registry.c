@@ -204,11 +204,17 @@ int xsp_registry_drop(struct xsp_producer *p)
 
 /* ---- keeping ------------------------------------------------------------------------------- */
 
+/* It may have ended after the caller looked at the clock: that is 0, and not an eternity. */
+static u64 age_of(const struct xsp_producer *p, u64 now)
+{
+	return now > p->ended ? now - p->ended : 0;
+}
+
 static bool too_much(const struct xsp_producer *p, u64 now)
 {
 	u64 keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
 
-	return now - p->ended >= keep || kept_bytes > READ_ONCE(xsp_retain_bytes) ||
+	return age_of(p, now) >= keep || kept_bytes > READ_ONCE(xsp_retain_bytes) ||
 	       p->uid->kept > READ_ONCE(xsp_retain_uid_bytes);
 }
 
@@ -250,7 +256,7 @@ static void trim_worker(struct work_struct *work)
 	p = list_first_entry_or_null(&ended, struct xsp_producer, node);
 	if (p) {
 		keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
-		age = now - p->ended;
+		age = age_of(p, now);
 		/* Not all at once for a limit of years. */
 		queue_delayed_work(xsp_wq, &trim_work, 1 +
 				   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));

@@ -407,6 +407,54 @@ TEST_F(poll, retain_seconds)
 	retention(_metadata, self->fd, "retain_seconds", 0, 0);
 }
 
+#define AT_ONCE	8
+
+/* A limit is set again and again, to what it is: each time what is too old is looked for. */
+static void *look_for_old(void *enough)
+{
+	long long is = env_parameter("retain_seconds");
+
+	while (!__atomic_load_n((bool *)enough, __ATOMIC_RELAXED))
+		if (env_parameter_set("retain_seconds", is))
+			return NULL;
+	return enough;
+}
+
+/* Who looks for what is too old meets what has ended since: that is kept. */
+TEST_F(poll, ends_at_once)
+{
+	long long live = counter("live"), dropped = counter("dropped");
+	uint64_t rounds = env_figure(400, 40), gone = 0;
+	struct xsprof_info info;
+	uint64_t id[AT_ONCE];
+	pid_t pid[AT_ONCE];
+	bool enough = false;
+	int go[AT_ONCE];
+	pthread_t thread;
+	void *looked;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, look_for_old, &enough));
+	for (uint64_t i = 0; i < rounds; i++) {
+		for (unsigned int k = 0; k < AT_ONCE; k++) {
+			pid[k] = producer_start(&go[k], 16 << 10, &id[k]);
+			ASSERT_GT(pid[k], 0);
+		}
+		for (unsigned int k = 0; k < AT_ONCE; k++)
+			kill(pid[k], SIGKILL);
+		for (unsigned int k = 0; k < AT_ONCE; k++)
+			producer_end(pid[k], go[k]);
+		wait_all_ended(live);
+		for (unsigned int k = 0; k < AT_ONCE; k++)
+			gone += !!dev_info(self->fd, id[k], &info);
+		ASSERT_GE(dev_drop_ended(self->fd), 0);
+	}
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+	pthread_join(thread, &looked);
+	EXPECT_NE(NULL, looked);
+	EXPECT_EQ(0, gone);
+	EXPECT_EQ(dropped, counter("dropped"));
+}
+
 /* What a reader holds open stays readable when a limit drops it. */
 TEST_F(poll, dropped_under_a_reader)
 {
