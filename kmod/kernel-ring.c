@@ -146,3 +146,19 @@ void xsp_kernel_ring_put(struct xsp_kernel_ring *ring, struct xsprof_rec *rec, u
 		put(ring, rec, slots);
 	raw_spin_unlock_irqrestore(&ring->lock, flags);
 }
+
+/**
+ * xsp_kernel_ring_drop() - a record that there cannot be
+ * @ring: ring of this CPU
+ *
+ * Context: any but NMI.
+ */
+void xsp_kernel_ring_drop(struct xsp_kernel_ring *ring)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ring->lock, flags);
+	if (ring->open && !READ_ONCE(ring->ctl->paused))
+		drop(ring);
+	raw_spin_unlock_irqrestore(&ring->lock, flags);
+}

@@ -47,5 +47,6 @@ int xsp_kernel_ring_init(struct xsp_kernel_ring *ring, struct xsp_producer *p, u
 			 void **data);
 void xsp_kernel_ring_open(struct xsp_kernel_ring *ring, bool open);
 void xsp_kernel_ring_put(struct xsp_kernel_ring *ring, struct xsprof_rec *rec, u32 slots);
+void xsp_kernel_ring_drop(struct xsp_kernel_ring *ring);
 
 #endif /* XSP_KERNEL_RING_H */

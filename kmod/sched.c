@@ -37,6 +37,9 @@ struct xsp_sched_cpu {
 	u32				tid;
 };
 
+/* A power of two. */
+#define RELEASED	16
+
 /**
  * struct xsp_sched - a producer whose threads are looked at
  * @node: of its bucket; hooks walk it under RCU
@@ -49,6 +52,8 @@ struct xsp_sched_cpu {
  * @on: it is recorded now; under xsp_producer.lock
  * @hashed: hooks can find it; under xsp_producer.lock
  * @nr: CPUs
+ * @released: threads that were released and run on: the number that the whole machine knows them
+ *	by << 32 | the one they had in @ns; by the lowest bits of the former
  * @data: addresses of the data's pages, of all rings
  * @cpu: one a CPU
  */
@@ -63,6 +68,7 @@ struct xsp_sched {
 	bool			on;
 	bool			hashed;
 	u32			nr;
+	u64			released[RELEASED];
 	void			**data;
 	struct xsp_sched_cpu	cpu[];
 };
@@ -116,16 +122,38 @@ static bool same_owner(const struct xsp_sched *s, const struct task_struct *task
 	       gid_eq(it->gid, s->gid) && gid_eq(it->egid, s->gid) && gid_eq(it->sgid, s->gid);
 }
 
-static u32 tid_of(const struct xsp_sched *s, const struct xsp_sched_cpu *c,
-		  struct task_struct *task)
+/*
+ * A thread that was released has no number in a namespace, but runs on to its last switch; on
+ * the way there it may be preempted, or wait for a lock, and move.  What it had then is noted
+ * when it leaves the CPU, by the number that stays with it.
+ */
+static u64 *released_of(struct xsp_sched *s, const struct task_struct *task)
 {
+	return &s->released[task->pid & (RELEASED - 1)];
+}
+
+/* Return: 0: nobody knows any more. */
+static u32 tid_of(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct task_struct *task)
+{
+	u64 word;
 	u32 tid;
 
 	if (!s->ns->level)
 		return task->pid;
 	tid = task_pid_nr_ns(task, s->ns);
-	/* A thread that was released runs on to its last switch. */
-	return tid || c->running != task ? tid : c->tid;
+	if (tid)
+		return tid;
+	if (c->running == task)
+		return c->tid;
+	/* One word: both halves are of one thread, whoever writes there meanwhile. */
+	word = READ_ONCE(*released_of(s, task));
+	return (u32)(word >> 32) == (u32)task->pid ? (u32)word : 0;
+}
+
+static void note_released(struct xsp_sched *s, struct task_struct *task, u32 tid)
+{
+	if (tid && s->ns->level && !task_pid_nr_ns(task, s->ns))
+		WRITE_ONCE(*released_of(s, task), (u64)task->pid << 32 | tid);
 }
 
 /**
@@ -139,8 +167,8 @@ static u32 tid_of(const struct xsp_sched *s, const struct xsp_sched_cpu *c,
  * Names of the kernel's threads, which are no user's secret.  Of anybody else that there is
  * somebody, and the name where the administrator says so (sched_comm).
  */
-static void who(const struct xsp_sched *s, const struct xsp_sched_cpu *c,
-		struct task_struct *task, struct xsprof_rec_sched *rec)
+static void who(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct task_struct *task,
+		struct xsprof_rec_sched *rec)
 {
 	u32 tid = 0, kind;
 	bool name = true;
@@ -189,9 +217,13 @@ static struct xsp_sched_cpu *this_cpu(struct xsp_sched *s)
 	return &s->cpu[raw_smp_processor_id()];
 }
 
+/* Of no thread is no record: it would be anybody's. */
 static void put(struct xsp_sched_cpu *c, struct xsprof_rec_sched *rec)
 {
-	xsp_kernel_ring_put(&c->ring, &rec->rec, rec->rec.size & 0x0f);
+	if (rec->rec.tid)
+		xsp_kernel_ring_put(&c->ring, &rec->rec, rec->rec.size & 0x0f);
+	else
+		xsp_kernel_ring_drop(&c->ring);
 }
 
 static void put_out(struct xsp_sched *s, struct task_struct *task, struct task_struct *next,
@@ -204,6 +236,7 @@ static void put_out(struct xsp_sched *s, struct task_struct *task, struct task_s
 
 	rec.rec.aux = letter << XSPROF_SCHED_STATE_SHIFT | (preempt ? XSPROF_SCHED_PREEMPTED : 0);
 	who(s, c, next, &rec);
+	note_released(s, task, rec.rec.tid);
 	c->running = NULL;
 	put(c, &rec);
 }

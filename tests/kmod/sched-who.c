@@ -211,9 +211,9 @@ static void take_ns(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsig
 		o->ends++;
 }
 
-static int in_namespace(void)
+static int in_namespace(uint64_t rounds)
 {
-	struct sched_pair pair = { .rounds = 200 };
+	struct sched_pair pair = { .rounds = (uint32_t)rounds };
 	struct in_ns o = { 0 };
 	struct sched s;
 	int err;
@@ -239,25 +239,90 @@ static int in_namespace(void)
 	       !pair.torn[0] && !pair.torn[1] ? 0 : 114;
 }
 
-TEST(pid_namespace)
+/* As process 1 of a pid namespace of its own.  Return: what @fn does; 77: there is none. */
+static int as_first(int (*fn)(uint64_t n), uint64_t n)
 {
 	int status, inner;
 	pid_t pid = fork();
 
-	ASSERT_GE(pid, 0);
+	if (pid < 0)
+		return 121;
 	if (!pid) {
 		if (unshare(CLONE_NEWPID))
 			_exit(77);
 		pid = fork();
 		if (!pid)
-			_exit(in_namespace());
+			_exit(fn(n));
 		_exit(waitpid(pid, &inner, 0) == pid && WIFEXITED(inner) ? WEXITSTATUS(inner) :
 									   120);
 	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
-	if (WEXITSTATUS(status) == 77)
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 122;
+}
+
+TEST(pid_namespace)
+{
+	int r = as_first(in_namespace, 200);
+
+	if (r == 77)
 		SKIP(return, "no pid namespaces");
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, r);
+}
+
+/*
+ * Threads that end while another takes their CPU again and again: also where they have been
+ * released, and have no number, their records are theirs.
+ */
+static void *take_cpu(void *arg)
+{
+	const struct sched_param high = { .sched_priority = 50 };
+
+	env_on_cpu(0);
+	if (sched_setscheduler(0, SCHED_FIFO, &high))
+		return NULL;
+	while (!__atomic_load_n((bool *)arg, __ATOMIC_RELAXED))
+		env_nap(50);
+	return arg;
+}
+
+static void *end_at_once(void *arg)
+{
+	(void)arg;
+	return NULL;
+}
+
+static int ending(uint64_t threads)
+{
+	pthread_t thread, taker;
+	bool enough = false;
+	struct sched s;
+	void *took;
+	int err;
+
+	err = sched_attach(&s, XSPROF_MODE_DISCARD, 16 << 20);
+	if (err)
+		return -err;
+	env_on_cpu(0);
+	if (pthread_create(&taker, NULL, take_cpu, &enough))
+		return 111;
+	for (uint64_t i = 0; i < threads; i++)
+		if (pthread_create(&thread, NULL, end_at_once, NULL) || pthread_join(thread, NULL))
+			return 112;
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+	pthread_join(taker, &took);
+	if (!took)
+		return 115;
+	if (sched_walk(&s, NULL, NULL))
+		return 113;
+	return sched_drops(&s) ? 114 : 0;
+}
+
+TEST(released)
+{
+	int r = as_first(ending, env_figure(20000, 3000));
+
+	if (r == 77)
+		SKIP(return, "no pid namespaces");
+	EXPECT_EQ(0, r);
 }
 
 /* ---- who may ask ---------------------------------------------------------------------------- */
