@@ -109,14 +109,22 @@ static int by_wall(const void *pa, const void *pb)
 /* Keeps the longer half, in the order in which they came. */
 static void thin(struct gaps *gaps)
 {
-	uint32_t kept = 0;
+	uint32_t kept = 0, equal = gaps->nr / 2;
 
 	memcpy(gaps->sorted, gaps->list, gaps->nr * sizeof(*gaps->list));
 	qsort(gaps->sorted, gaps->nr, sizeof(*gaps->sorted), by_wall);
 	gaps->least = why_wall(&gaps->sorted[gaps->nr / 2]);
-	for (uint32_t i = 0; i < gaps->nr; i++)
-		if (why_wall(&gaps->list[i]) > gaps->least)
-			gaps->list[kept++] = gaps->list[i];
+	/* All may be as long as the shortest of that half: they fill it up. */
+	for (uint32_t i = 0; i < gaps->nr / 2; i++)
+		equal -= why_wall(&gaps->sorted[i]) > gaps->least;
+	for (uint32_t i = 0; i < gaps->nr; i++) {
+		uint64_t wall = why_wall(&gaps->list[i]);
+
+		if (wall < gaps->least || (wall == gaps->least && !equal))
+			continue;
+		equal -= wall == gaps->least;
+		gaps->list[kept++] = gaps->list[i];
+	}
 	gaps->nr = kept;
 }
 

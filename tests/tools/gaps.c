@@ -114,6 +114,20 @@ static void threads(void)
 		free(w);
 		gaps_free(g);
 	}
+
+	g = fresh();
+	for (uint64_t i = 0; i < 50000; i++)
+		range(g, XSPROF_REC_BEGIN, 5, i * 1000, i * 1000 + 500 - (i == 31000), 1, 0);
+	{
+		struct why_window *w;
+		uint64_t found;
+		int got = gaps_take(g, 5, &w, &found);
+
+		result("the longest of many that are equal", got == 5 && found == 49999 &&
+		       w[0].begin == 31000499 && w[1].begin == 500 && w[4].begin == 3500);
+		free(w);
+		gaps_free(g);
+	}
 }
 
 static void gpu(struct gaps *gaps, uint32_t kind, uint64_t begin, uint64_t end, uint64_t id,
