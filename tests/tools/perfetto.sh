@@ -72,6 +72,30 @@ result "names were forgotten: $(cat "$dir/cleared") packets say so" $?
 dump_all busy
 small "100000 events of the kernel" "$dump" -f perfetto "$dir/busy.data"
 
+# CLOCK_BOOTTIME that falls back against the trace's clock, which none does: a CPU's events must
+# not go back with it.
+cat >"$dir/back.py" <<'END'
+import struct, sys
+sys.path.insert(0, sys.argv[1])
+import fuzz
+
+data = bytearray(open(sys.argv[2], "rb").read())
+at, stored = next((at, stored) for at, kind, stored in fuzz.chunks(data) if kind == 2)
+first, second = at + fuzz.CHUNK, at + fuzz.CHUNK + 72
+boot, = struct.unpack_from("<Q", data, first + 24)
+struct.pack_into("<Q", data, first + 24, boot + 3600 * 10**9)
+# Ticks and three clocks of the second point: 40 us after the first.
+for i in range(4):
+    struct.pack_into("<Q", data, second + 8 * i, boot + 40000)
+struct.pack_into("<I", data, at + 48, fuzz.crc32c(data[first:first + stored]))
+struct.pack_into("<I", data, at + 52, fuzz.crc32c(data[at:at + 52]))
+sys.stdout.buffer.write(data)
+END
+python3 "$dir/back.py" "$here" "$dir/kernel.data" >"$dir/back.data" || exit 1
+"$dump" -q -f perfetto -o "$dir/back.pf" "$dir/back.data" 2>"$dir/log" &&
+	check "$dir/back.pf" >>"$dir/log"
+result "a clock that falls back" $?
+
 # The check itself: it notices what it is there for.
 cat >"$dir/spoil.py" <<'END'
 import sys

@@ -96,7 +96,7 @@ static bool next_point(struct xsp_out *out, struct xsprof_sync *sync)
 /*
  * Clocks of a point are read one after the other: what is between two of them jumps by a little
  * from point to point.  The kernel's events are written by CLOCK_BOOTTIME and turned back by the
- * reader, so this one is kept, but for a suspend.
+ * reader, so this one is kept, but for a suspend, by which it only gains.
  */
 static void take_boot(struct perfetto *pf, const struct xsprof_sync *sync, bool first)
 {
@@ -105,7 +105,7 @@ static void take_boot(struct perfetto *pf, const struct xsprof_sync *sync, bool 
 
 	if (sync->boot < sync->mono || sync->boot > INT64_MAX)
 		return;
-	if (first || change > SUSPEND_NS || change < -SUSPEND_NS)
+	if (first || change > SUSPEND_NS)
 		pf->boot_off = off;
 }
 
