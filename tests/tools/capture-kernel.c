@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Captures with events of the kernel's tracer: sub-buffers put together word by word as the
- * kernel's ring buffer has them.  One is small and the same every time, markers among it; the other
- * is long, with two CPUs in turn.
+ * kernel's ring buffer has them.  One is small and the same every time, markers among it; another
+ * is long, with two CPUs in turn; the third names addresses.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,4 +384,63 @@ void cap_make_busy(uint64_t events)
 	close_cpu(&c[0], 0);
 	close_cpu(&c[1], 0);
 	cap_end(t + 1);
+}
+
+/* ---- addresses ----------------------------------------------------------------------------- */
+
+static void describe_part(void)
+{
+	if (sections_used < sizeof(sections) / 2)
+		return;
+	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	sections_used = 0;
+}
+
+/* A kernel of 60000 functions, 0x100 bytes each, and @kinds kinds of events that name one. */
+void cap_make_names(uint32_t kinds)
+{
+	static struct cpu c = { .cpu = 0 };
+	static char text[16 << 10];
+	size_t used = 0;
+
+	cap_host("hostname=names\nkernel=6.1.0\n");
+	cap_clock(T(0), T(10000000));
+	describe();
+	sections_used = 0;
+	for (uint32_t i = 0; i < 60000; i++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "ffffffff%08x function_number_%u\n",
+					 0x81000000 + 0x100 * i, i);
+		if (used < sizeof(text) - 64 && i < 59999)
+			continue;
+		section(XSPROF_SECTION_SYMBOLS, text);
+		describe_part();
+		used = 0;
+	}
+	for (uint32_t i = 0; i < kinds; i++) {
+		snprintf(text, sizeof(text), "names\nname: name_%u\nID: %u\n%s", i, 1000 + i, COMMON
+			 FIELD("void *", "function", 8, 8, 0)
+			 "\nprint fmt: \"function %ps\", REC->function\n");
+		section(XSPROF_SECTION_FORMAT, text);
+		describe_part();
+	}
+	section(XSPROF_SECTION_FORMAT, "names\nname: words\nID: 999\n" COMMON
+		FIELD("const char *", "s", 8, 8, 0) "\nprint fmt: \"%s\", REC->s\n");
+	section(XSPROF_SECTION_PRINTK, "0xffffffff90000000 : \"Start of it\"\n"
+		"0xffffffff90000010 : \"100%s of it\"\n");
+	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	for (uint32_t i = 0; i < kinds; i++) {
+		struct event e = event((uint16_t)(1000 + i), 100);
+
+		add64(&e, 0xffffffff81000000 + 0x100 * (i * 37) + i % 3);
+		emit(&c, T(10 + i), &e);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		struct event e = event(999, 100);
+
+		add64(&e, 0xffffffff90000000 + 0x10 * i);
+		emit(&c, T(20 + kinds + i), &e);
+	}
+	close_cpu(&c, 0);
+	cap_end(T(100 + kinds));
 }

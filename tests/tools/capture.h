@@ -63,5 +63,6 @@ void cap_make_hostile(void);
 /* capture-kernel.c */
 void cap_make_kernel(void);
 void cap_make_busy(uint64_t events);
+void cap_make_names(uint32_t kinds);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

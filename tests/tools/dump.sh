@@ -119,6 +119,17 @@ lines=$("$dump" "$dir/many.data" 2>"$dir/log" | grep -vc ' open: ')
 	python3 "$here/check-chrome.py" "$dir/many.json" "$lines" >>"$dir/log"
 result "chrome of 120000 threads keeps the rules, $lines events" $?
 
+# Addresses that events name, of functions and of texts: one table for all kinds of events.
+"$make_capture" names "$dir/names.data" 60
+small "60 kinds of events that name one of 60000 functions" "$dump" "$dir/names.data"
+"$dump" "$dir/names.data" 2>"$dir/log" >"$dir/names.txt"
+[ "$(grep -c ': function function_number_[0-9]*$' "$dir/names.txt")" = 60 ] &&
+	grep -q 'name_59: function function_number_2183$' "$dir/names.txt"
+result "the functions" $?
+sed -n 's/^.*words: //p' "$dir/names.txt" >"$dir/words.txt"
+printf '%s\n' "Start of it" "100%s of it" ffffffff90000020 | diff - "$dir/words.txt" >>"$dir/log"
+result "the texts of printk_formats" $?
+
 # Filters: the same as choosing from everything.
 cat >"$dir/choose.py" <<'END'
 import json, sys

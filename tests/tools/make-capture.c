@@ -9,6 +9,7 @@
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
  *	make-capture busy FILE N	N events of the kernel's tracer
+ *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture mess FILE SEED	ranges at random, with ends missing and too many
  */
 #include <stdio.h>
@@ -203,6 +204,8 @@ int main(int argc, char **argv)
 		cap_make_kernel();
 	else if (!strcmp(what, "busy") && argc == 4)
 		cap_make_busy(strtoull(argv[3], NULL, 10));
+	else if (!strcmp(what, "names") && argc == 4)
+		cap_make_names((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "big") && argc == 4)
 		make_big(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "grow") && argc == 4)
@@ -218,6 +221,6 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|kernel|busy|big|many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|kernel|busy|names|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

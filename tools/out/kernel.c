@@ -38,6 +38,7 @@ struct xsp_kernel {
 	const struct xsprof_trace *trace;
 	struct xsp_kernel_kind	**kinds;	/* by id, made when they are met */
 	struct learned		*learned;
+	struct xsp_symbols	*symbols;	/* made when the library is asked first */
 };
 
 /* ---- kinds --------------------------------------------------------------------------------- */
@@ -187,6 +188,7 @@ void xsp_kernel_free(struct xsp_kernel *kernel)
 	}
 	free(kernel->kinds);
 	free(kernel->learned);
+	xsp_symbols_free(kernel->symbols);
 	free(kernel);
 }
 
@@ -373,6 +375,12 @@ static bool all_inside(const struct xsprof_event *ev, const struct xsprof_kernel
 	return true;
 }
 
+static bool open_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k)
+{
+	return (kernel->symbols || !xsp_symbols_new(kernel->trace, &kernel->symbols)) &&
+	       !xsp_library_open(kernel->symbols, k->kind, &k->library);
+}
+
 static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k,
 			    const struct xsprof_event *ev, char *p)
 {
@@ -382,7 +390,7 @@ static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k
 	if (!all_inside(ev, k->kind))
 		return put_lit(p, "[the event is shorter than its fields]");
 	if (!k->library && !k->refused)
-		k->refused = xsp_library_open(kernel->trace, k->kind, &k->library) != 0;
+		k->refused = !open_library(kernel, k);
 	text = k->library ? xsp_library_print(k->library, ev, &len) : NULL;
 	if (!text)
 		return put_fields(k->kind, ev, p);

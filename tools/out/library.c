@@ -47,27 +47,33 @@ static bool wants_symbols(const struct xsprof_kernel_event *kind)
 	return false;
 }
 
-static void add_symbols(struct tep_handle *tep, const struct xsprof_trace *trace)
+static char *find_function(void *symbols, unsigned long long *addr, char **module)
 {
-	const char *text;
+	uint64_t at = *addr;
+	const char *name = xsp_symbols_function(symbols, &at);
 
-	for (uint32_t i = 0; (text = xsprof_trace_symbols(trace, i)) != NULL; i++) {
-		while (*text) {
-			const char *end = strchr(text, '\n');
-			size_t len = end ? (size_t)(end - text) : strlen(text);
-			char line[256], *name;
+	(void)module;
+	*addr = at;
+	return (char *)name;
+}
 
-			if (len < sizeof(line)) {
-				memcpy(line, text, len);
-				line[len] = '\0';
-				name = strchr(line, ' ');
-				if (name)
-					tep_register_function(tep, name + 1,
-							      strtoull(line, NULL, 16), NULL);
-			}
-			text += end ? len + 1 : len;
-		}
-	}
+/*
+ * Do they name texts by their address?  What trace_printk() left is no text but a format, which
+ * would be filled in with whatever the event holds.
+ */
+static bool wants_texts(const struct xsprof_kernel_event *kind)
+{
+	for (uint32_t i = 0; i < kind->nr_fields && strcmp(kind->system, "ftrace"); i++)
+		if (kind->fields[i].size == 8 && strstr(kind->fields[i].type, "char") &&
+		    strchr(kind->fields[i].type, '*'))
+			return true;
+	return false;
+}
+
+static void add_text(void *tep, uint64_t addr, const char *text)
+{
+	/* Twice in the list is no matter. */
+	(void)tep_register_print_string(tep, text, addr);
 }
 
 static struct tep_handle *make_handle(const struct xsprof_kernel_event *kind)
@@ -176,7 +182,7 @@ static bool survives(const struct xsprof_kernel_event *kind)
 
 /* ---- the handle ---------------------------------------------------------------------------- */
 
-int xsp_library_open(const struct xsprof_trace *trace, const struct xsprof_kernel_event *kind,
+int xsp_library_open(struct xsp_symbols *symbols, const struct xsprof_kernel_event *kind,
 		     struct xsp_library **out)
 {
 	struct xsp_library *lib;
@@ -195,8 +201,11 @@ int xsp_library_open(const struct xsprof_trace *trace, const struct xsprof_kerne
 		return -ENOMEM;
 	}
 	trace_seq_init(&lib->seq);
+	/* Without them addresses are numbers. */
 	if (wants_symbols(kind))
-		add_symbols(lib->tep, trace);
+		(void)tep_set_function_resolver(lib->tep, find_function, symbols);
+	if (wants_texts(kind))
+		xsp_symbols_texts(symbols, add_text, lib->tep);
 	*out = lib;
 	return 0;
 }

@@ -11,10 +11,12 @@
 
 #include <xsprof/trace.h>
 
+#include "out/symbols.h"
+
 struct xsp_library;
 
-/* Return: 0; -EPROTO: the library does not get along with it; -ENOMEM. */
-int xsp_library_open(const struct xsprof_trace *trace, const struct xsprof_kernel_event *kind,
+/* @symbols outlive it.  Return: 0; -EPROTO: the library does not get along with it; -ENOMEM. */
+int xsp_library_open(struct xsp_symbols *symbols, const struct xsprof_kernel_event *kind,
 		     struct xsp_library **library);
 void xsp_library_close(struct xsp_library *library);
 
