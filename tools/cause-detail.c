@@ -15,6 +15,26 @@
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
+/* Whom @segment waited for: nobody else was seen on @cpu since. */
+static void tell_rival(const struct cause *cause, const struct cause_cpu *cpu,
+		       struct cause_segment *segment)
+{
+	uint64_t rival = cpu->current;
+
+	if (cause->partial && (!rival || cpu->proven < segment->from)) {
+		/* It may have left before the wait began; who was there when it ended is known. */
+		rival = cause->last;
+		segment->partial = CAUSE_OTHERS_BEFORE;
+	} else if (cause->partial) {
+		segment->partial = CAUSE_OTHERS_AFTER;
+	}
+	if (rival == CAUSE_NOBODY_KNOWS || rival == segment->key || (cause->partial && !rival)) {
+		segment->partial = 0;
+		return;
+	}
+	segment->who = (struct cause_who){ .tid = rival, .vec = -1 };
+}
+
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns)
 {
 	struct cause_segment segment = {
@@ -34,19 +54,19 @@ void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns)
 	if (task->class == CAUSE_BLOCKED || task->class == CAUSE_IO || task->class == CAUSE_FAULT)
 		segment.who = cause->waker;
 	else if (task->class == CAUSE_RUNNABLE && cpu && cpu->known)
-		segment.who = (struct cause_who){ .tid = cpu->current, .vec = -1 };
+		tell_rival(cause, cpu, &segment);
 	else if (task->class == CAUSE_IRQ || task->class == CAUSE_SOFTIRQ)
 		cause_context(cause, task->cpu, &segment.who);
-	segment.partial = cause->partial;
 	cause->tell(cause->tell_data, &segment);
 }
 
-void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
+void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, bool was)
 {
 	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
 
 	/* Nobody saw how it went from the one to the other. */
 	cause->partial = c && c->known && c->current != key;
+	cause->last = was ? key : CAUSE_NOBODY_KNOWS;
 	for (uint32_t i = 0; i < cause->nr_watched; i++)
 		if (cause->watched[i]->run == RUN_WAITS && cause->watched[i]->cpu == cpu)
 			cause_tell(cause, cause->watched[i], ns);
@@ -142,6 +162,7 @@ void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, 
 
 	cpu->current = key;
 	cpu->known = key != CAUSE_NOBODY_KNOWS;
+	cpu->proven = ns;
 	if (same || !cause->tell)
 		return;
 	if (!cpu->ran && cause->moved_bytes + CAUSE_RAN * sizeof(*cpu->ran) <= MOVED_MEMORY) {

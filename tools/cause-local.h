@@ -112,6 +112,8 @@ struct cause_task {
  * struct cause_cpu - a CPU
  * @current: key of who runs
  * @known: it is known who does
+ * @left: key of who was last seen to leave: the kernel still speaks in its name for a moment
+ * @proven: when @current was last seen to run
  * @last: when it was last heard of
  * @nested: what runs on top of the task, outermost first
  * @deep: how many, also those that found no room
@@ -122,6 +124,8 @@ struct cause_task {
 struct cause_cpu {
 	uint64_t		current;
 	bool			known;
+	uint64_t		left;
+	uint64_t		proven;
 	uint64_t		last;
 	struct cause_who	nested[CAUSE_NESTED];
 	uint32_t		deep;
@@ -147,7 +151,8 @@ struct cause {
 	uint32_t		nr_watched;
 	uint32_t		room_watched;
 	struct cause_who	waker;		/* of the segment that is told */
-	bool			partial;
+	bool			partial;	/* its end came as a surprise: */
+	uint64_t		last;		/* who had the CPU then, or CAUSE_NOBODY_KNOWS */
 };
 
 /* cause-task.c */
@@ -168,8 +173,11 @@ struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu);
 
 /* cause-detail.c: segments up to @ns, before a change. */
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns);
-/* Those who wait for @cpu are told whom they waited for so far; @key is seen to be there now. */
-void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
+/*
+ * Those who wait for @cpu are told whom they waited for so far; @key is seen to be there now, and
+ * @was: had it until now.
+ */
+void cause_tell_waiters(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, bool was);
 void cause_set_current(struct cause *cause, struct cause_cpu *cpu, uint64_t ns, uint64_t key);
 /* In another place from @ns on; @class stands for it. */
 void cause_task_moved(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class,

@@ -145,6 +145,37 @@ static enum cause_run run_after(const struct cause *cause, const struct cause_ta
 	return state == CAUSE_STATE_DISK ? RUN_DISK : RUN_SLEEPS;
 }
 
+/* What is known of it, from @last on, is not. */
+static void doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns)
+{
+	unlist(task);
+	cause_tell(cause, task, last < ns ? last : ns);
+	task->run = RUN_UNKNOWN;
+	task->fault = false;
+	task->nr = -1;
+	task->softirq = 0;
+	if (task->class != CAUSE_UNKNOWN)
+		cause_task_doubt(cause, task, last, ns);
+}
+
+/*
+ * @key is on @cpu, and who was there was not seen to leave: not all switches were recorded, or it
+ * took another number in exec.  Where that one is, nobody knows.
+ */
+static void surprise(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
+{
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
+	struct cause_task *task;
+
+	if (!c || !c->known || c->current == key)
+		return;
+	task = c->current ? cause_task_find(cause, c->current) : NULL;
+	if (!task || task->run != RUN_ON || cause_find_cpu(cause, task->cpu) != c)
+		return;
+	doubt(cause, task, c->last, ns);
+	task->before = RUN_UNKNOWN;
+}
+
 static uint32_t softirq_of(const struct cause_cpu *cpu)
 {
 	uint32_t deep = cpu->deep < CAUSE_NESTED ? cpu->deep : CAUSE_NESTED;
@@ -162,7 +193,8 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 	struct cause_cpu *c = get_cpu(cause, cpu);
 
 	ns = clock_of(cause, ns);
-	cause_tell_waiters(cause, cpu, ns, prev);
+	cause_tell_waiters(cause, cpu, ns, prev, true);
+	surprise(cause, cpu, ns, prev);
 	if (task) {
 		cause_task_infer(cause, task, CAUSE_CPU);
 		cause_tell(cause, task, ns);
@@ -172,6 +204,7 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		if (task)
 			task->softirq = softirq_of(c);
 		c->deep = 0;
+		c->left = prev;
 		cause_set_current(cause, c, ns, next);
 	}
 	if (task)
@@ -185,7 +218,7 @@ void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
 
 	cause->stats.switches++;
 	ns = clock_of(cause, ns);
-	cause_tell_waiters(cause, cpu, ns, next);
+	cause_tell_waiters(cause, cpu, ns, next, false);
 	if (task) {
 		/* Its wake-up would have been seen. */
 		if (cause->stats.wakeups)
@@ -324,6 +357,12 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 	struct cause_task *task = key ? cause_task_get(cause, key) : NULL;
 	struct cause_cpu *c = get_cpu(cause, cpu);
 
+	if (certain && c && c->known && c->current != key) {
+		cause_tell_waiters(cause, cpu, ns, key, true);
+		surprise(cause, cpu, ns, key);
+		c->deep = 0;
+		cause_set_current(cause, c, ns, key);
+	}
 	if (!task)
 		return NULL;
 	if (task->run == RUN_UNKNOWN || (certain && task->run != RUN_ON)) {
@@ -331,7 +370,7 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 			cause_set_current(cause, c, ns, key);
 		cause_task_infer(cause, task, CAUSE_CPU);
 		set_run(cause, task, ns, cpu, RUN_ON, 0);
-	} else {
+	} else if (task->run == RUN_ON) {
 		cause_tell(cause, task, ns);
 	}
 	return task;
@@ -339,10 +378,13 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 
 void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
-	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
 
-	if (!c || !c->known || c->current != key)
-		running(cause, cpu, clock_of(cause, ns), key, false);
+	ns = clock_of(cause, ns);
+	if (c && c->known && c->current == key)
+		c->proven = ns;
+	else
+		running(cause, cpu, ns, key, c && c->known && c->left != key);
 }
 
 void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr)
@@ -403,21 +445,16 @@ void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 	if (!c)
 		return;
 	/* Who waited here waited for nobody knows whom. */
-	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current);
+	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
 	c->known = false;
 	c->deep = 0;
 	while ((task = c->tasks)) {
-		unlist(task);
-		if (task->run == RUN_DEAD)
+		if (task->run == RUN_DEAD) {
+			unlist(task);
 			continue;
-		cause_tell(cause, task, c->last < ns ? c->last : ns);
+		}
 		task->before = task->run;
-		task->run = RUN_UNKNOWN;
-		task->fault = false;
-		task->nr = -1;
-		task->softirq = 0;
-		if (task->class != CAUSE_UNKNOWN)
-			cause_task_doubt(cause, task, c->last, ns);
+		doubt(cause, task, c->last, ns);
 	}
 	c->last = ns;
 }

@@ -76,6 +76,12 @@ struct cause_who {
 	char		name[28];
 };
 
+/* Whom nobody saw on a CPU that a task waited for; bits. */
+enum cause_others {
+	CAUSE_OTHERS_AFTER	= 1,	/* @who was there first, and was not seen to leave */
+	CAUSE_OTHERS_BEFORE	= 2,	/* @who was there last, and was not seen to come */
+};
+
 /**
  * struct cause_segment - a stretch of a watched task in one class
  * @key: the task
@@ -84,7 +90,7 @@ struct cause_who {
  * @class: enum cause_class
  * @cpu: where it ran or waited, else where it ran before; -1 not known
  * @nr: number of the system call it was in, -1 for none
- * @partial: RUNNABLE: @who took the CPU, and was not seen to leave it; others may have had it too
+ * @partial: RUNNABLE: what others may have had the CPU besides @who, by enum cause_others
  * @who: RUNNABLE: who had the CPU; BLOCKED, IO, FAULT: who woke it; IRQ, SOFTIRQ: which
  */
 struct cause_segment {
@@ -94,7 +100,7 @@ struct cause_segment {
 	uint32_t	class;
 	int32_t		cpu;
 	int32_t		nr;
-	bool		partial;
+	uint32_t	partial;
 	struct cause_who who;
 };
 

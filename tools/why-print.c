@@ -93,7 +93,9 @@ static void put_runnable(const struct why_item *item)
 	}
 	fputs(" behind ", stdout);
 	put_task(item->comm, (uint32_t)item->who.tid);
-	if (item->partial)
+	if (item->partial & CAUSE_OTHERS_BEFORE)
+		fputs(", or others before it", stdout);
+	if (item->partial & CAUSE_OTHERS_AFTER)
 		fputs(", and whom it left the CPU to", stdout);
 }
 

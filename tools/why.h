@@ -41,7 +41,7 @@ struct why_link {
  * @who: as in a segment
  * @comm: the name of @who
  * @rest: the sum of causes that found no room
- * @partial: RUNNABLE: @who took the CPU, and others may have had it after
+ * @partial: RUNNABLE: others may have had the CPU besides @who; enum cause_others
  * @ns: how long, in all
  * @count: how often
  * @longest: at a time
@@ -55,7 +55,7 @@ struct why_item {
 	int32_t		cpu;
 	int32_t		nr;
 	bool		rest;
-	bool		partial;
+	uint32_t	partial;
 	struct cause_who who;
 	char		comm[WHY_COMM];
 	uint64_t	ns;

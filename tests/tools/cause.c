@@ -276,6 +276,68 @@ static void details(void)
 	cause_free(c);
 }
 
+/* Only some switches are recorded, as by --filter-tree. */
+static void not_all(void)
+{
+	struct cause_who who = task(9);
+	struct cause *c = fresh();
+
+	nr_told = 0;
+	cause_hook(c, tell, NULL);
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_watch(c, 5);
+	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 6);
+	cause_wakeup(c, 1200, 5, 0, &who);
+	cause_switch(c, 0, 1300, 7, CAUSE_STATE_RUN, 5);
+	result("who left a CPU was there, who came long before may not have been",
+	       nr_told == 3 && told_is(2, 1200, 1300, CAUSE_RUNNABLE, 7) &&
+	       told[2].partial == CAUSE_OTHERS_BEFORE);
+	cause_switch(c, 0, 1400, 5, CAUSE_STATE_RUN, 6);
+	cause_switch(c, 0, 1500, 7, CAUSE_STATE_RUN, 5);
+	result("who took it away was there", nr_told == 5 &&
+	       told_is(4, 1400, 1500, CAUSE_RUNNABLE, 6) &&
+	       told[4].partial == CAUSE_OTHERS_AFTER);
+	cause_switch(c, 0, 1600, 5, CAUSE_STATE_SLEEP, 0);
+	cause_wakeup(c, 1700, 5, 0, &who);
+	cause_switch(c, 0, 1800, 7, CAUSE_STATE_RUN, 5);
+	result("a CPU that somebody leaves was not idle", nr_told == 8 &&
+	       told_is(7, 1700, 1800, CAUSE_RUNNABLE, 7) &&
+	       told[7].partial == CAUSE_OTHERS_BEFORE);
+	cause_switch(c, 0, 1900, 5, CAUSE_STATE_SLEEP, 0);
+	cause_runs(c, 0, 2000, 8);
+	cause_wakeup(c, 2000, 5, 0, &who);
+	cause_switch(c, 0, 2100, 7, CAUSE_STATE_RUN, 5);
+	result("an event says who is there", nr_told == 11 &&
+	       told_is(10, 2000, 2100, CAUSE_RUNNABLE, 8) &&
+	       told[10].partial == CAUSE_OTHERS_AFTER);
+	cause_switch(c, 0, 2200, 5, CAUSE_STATE_SLEEP, 0);
+	cause_runs(c, 0, 2201, 5);
+	cause_wakeup(c, 2300, 5, 0, &who);
+	cause_switch(c, 0, 2400, 0, CAUSE_STATE_RUN, 5);
+	result("but not one of who just left", nr_told == 14 &&
+	       told_is(12, 2200, 2300, CAUSE_BLOCKED, 9) &&
+	       told_is(13, 2300, 2400, CAUSE_RUNNABLE, 0) && !told[13].partial &&
+	       told[13].who.context == CAUSE_IN_TASK);
+	cause_free(c);
+
+	/* A thread that calls exec() goes on with the number of its process. */
+	c = fresh();
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_begin(c, 1005, 5);
+	cause_syscall(c, 0, 1010, 5, 59);
+	cause_seen(c, 0, 1100);
+	cause_begin(c, 1110, 5);
+	cause_runs(c, 0, 1150, 6);
+	cause_syscall(c, 0, 1200, 6, -1);
+	result("one that has another number now is nowhere", IS(c, 5, 1110, 1300, true, W
+		{ 190, CAUSE_UNKNOWN },));
+	result("what it did before is known", IS(c, 5, 1005, 1300, true, W
+		{ 5, CAUSE_CPU }, { 90, CAUSE_SYSCALL }, { 200, CAUSE_UNKNOWN },));
+	result("and by its other number it runs", IS(c, 6, 1000, 1300, false, W
+		{ 150, CAUSE_UNKNOWN }, { 150, CAUSE_CPU },));
+	cause_free(c);
+}
+
 /* ---- the module's records ------------------------------------------------------------------ */
 
 static void module(struct cause *c, uint16_t type, int32_t cpu, uint64_t ns, uint32_t tid,
@@ -322,6 +384,7 @@ static void of_the_module(void)
 	       told_is(5, 1350, 1400, CAUSE_RUNNABLE, 0) && told[5].cpu == 1 &&
 	       told_is(7, 1500, 1600, CAUSE_BLOCKED, 9) &&
 	       told_is(8, 1600, 1650, CAUSE_RUNNABLE, 0) &&
+	       told[8].who.context == CAUSE_IN_NOTHING &&
 	       told_is(10, 1700, 1800, CAUSE_IO, 0) && told[10].who.context == CAUSE_IN_IRQ &&
 	       told_is(12, 1810, 1820, CAUSE_CPU, 0));
 	cause_free(c);
@@ -607,6 +670,7 @@ int main(void)
 	losses();
 	long_past();
 	details();
+	not_all();
 	of_the_module();
 	at_random(200 / part);
 	nonsense(300000 / part);

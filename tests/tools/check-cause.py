@@ -23,6 +23,7 @@ class Machine:
         self.run = collections.defaultdict(lambda: "unknown")
         self.cpu_of, self.nr, self.fault = {}, {}, set()
         self.current, self.tops = {}, collections.defaultdict(list)
+        self.left, self.last = {}, {}
         self.changes = collections.defaultdict(list)
         self.syscalls = False
 
@@ -42,7 +43,20 @@ class Machine:
                 self.cpu_of[tid] = cpu
             self.note(tid, ns)
 
+    def surprise(self, cpu, tid):
+        """Nobody saw who was there leave: where it is since the last event is unknown."""
+        old = self.current.get(cpu, tid)
+        if old and old != tid and self.run[old] == "on" and self.cpu_of[old] == cpu:
+            self.run[old] = "unknown"
+            self.nr.pop(old, None)
+            self.fault.discard(old)
+            self.note(old, max(self.last.get(cpu, 0), self.changes[old][-1][0]))
+
     def seen(self, tid, cpu, ns, certain):
+        if certain and self.current.get(cpu, tid) != tid:
+            self.surprise(cpu, tid)
+            self.tops[cpu] = []
+            self.current[cpu] = tid
         if tid and (self.run[tid] == "unknown" or (certain and self.run[tid] != "on")):
             self.current.setdefault(cpu, tid)
             self.put(tid, cpu, ns, "on")
@@ -58,13 +72,16 @@ class Machine:
             if run in ("io", "blocked") and prev in self.fault and prev not in self.nr and \
                     self.syscalls:
                 run = "fault"
+            self.surprise(cpu, prev)
             self.tops[cpu] = []
+            self.left[cpu] = prev
             self.put(prev, cpu, ns, run)
             self.current[cpu] = new
             self.put(new, cpu, ns, "on")
             return
         if self.current.get(cpu) != tid:
-            self.seen(tid, cpu, ns, False)
+            # For a moment the kernel still speaks in the name of who just left.
+            self.seen(tid, cpu, ns, cpu in self.current and self.left.get(cpu, 0) != tid)
         if name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
             who = int(re.search(r" pid=(\d+)", text)[1])
             if self.run[who] not in ("on", "runnable"):
@@ -164,6 +181,7 @@ def sums(text, report):
                 ranges.append((tid, ns_of(d[1]), ns_of(d[2]), rest.split()[0]))
         else:
             machine.kernel(tid, cpu, ns, name, rest)
+            machine.last[cpu] = ns
     for tid, begin, end, what in ranges:
         row = rows.setdefault(what, collections.Counter())
         row["wall"] += end - begin
