@@ -85,9 +85,13 @@ static void print_clock(const struct info *info)
 	const struct xsprof_trace_info *all = &info->all;
 	char from[64], to[64];
 
-	printf("%-16s%s, %.6f MHz, %u sync points, error at most %" PRIu64 " ns\n", "clock",
-	       xsp_word_clock(all->clock_kind), all->clock_freq / 1e6, all->clock_points,
-	       all->clock_error_ns);
+	printf("%-16s%s, %.6f MHz, %u sync points, error ", "clock",
+	       xsp_word_clock(all->clock_kind), all->clock_freq / 1e6, all->clock_points);
+	/* A single point says when, and not how fast: the recorder was killed right away. */
+	if (all->clock_error_ns == UINT64_MAX)
+		puts("unknown");
+	else
+		printf("at most %" PRIu64 " ns\n", all->clock_error_ns);
 	if (!info->first_ns) {
 		print_line("span", "no events");
 		return;

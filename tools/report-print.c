@@ -315,10 +315,14 @@ void report_print(struct report *report)
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
 	printf("# ranges: %" PRIu64 " ended, %" PRIu64 " cut, %" PRIu64 " open; %" PRIu64
-	       " ends without a begin, %" PRIu64 " begins too deep; clock error at most %" PRIu64
-	       " ns\n\n", report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
+	       " ends without a begin, %" PRIu64 " begins too deep; clock error ",
+	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
 	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
-	       report->pairs.too_deep, info.clock_error_ns);
+	       report->pairs.too_deep);
+	if (info.clock_error_ns == UINT64_MAX)
+		fputs("unknown\n\n", stdout);
+	else
+		printf("at most %" PRIu64 " ns\n\n", info.clock_error_ns);
 	print_ranges(report, rows, ranges, &width);
 	report_print_cause(report, rows, ranges, &width);
 	print_others(report, rows + ranges, n - ranges);

@@ -258,7 +258,11 @@ void why_print(const struct why *why)
 		put(why->report->why);
 	putchar('\n');
 	report_print_sources(cause_get_stats(why->cause));
-	if (!xsprof_trace_get_kernel(why->report->source.trace, &kernel))
+	if (xsprof_trace_get_kernel(why->report->source.trace, &kernel))
+		kernel.error_ns = 0;
+	if (kernel.error_ns == UINT64_MAX)
+		puts("# how closely clocks of markers and kernel agree is not known");
+	else if (kernel.error_ns)
 		printf("# clocks of markers and kernel agree to %" PRIu64 " ns\n", kernel.error_ns);
 	for (uint32_t i = 0; i < why->nr; i++) {
 		printf("\n%u. ", i + 1);
@@ -378,7 +382,8 @@ void why_print_json(const struct why *why)
 
 	printf("{\"found\":%" PRIu64 ",", why->found);
 	report_json_recorded(cause_get_stats(why->cause));
-	if (!xsprof_trace_get_kernel(why->report->source.trace, &kernel))
+	if (!xsprof_trace_get_kernel(why->report->source.trace, &kernel) &&
+	    kernel.error_ns != UINT64_MAX)
 		printf(",\"clock_error_ns\":%" PRIu64, kernel.error_ns);
 	printf(",\n\"%s\":[", why->report->gaps ? "gaps" : "ranges");
 	for (uint32_t i = 0; i < why->nr; i++) {

@@ -44,7 +44,7 @@ fi
 		import json, sys
 		i = json.load(open(sys.argv[1]))
 		a, b = i["processes"]
-		assert (a["pid"], a["how"], a["threads"]) == (100, "exec", 2), a
+		assert (a["pid"], a["how"], a["threads"]) == (100, "exec", 3), a
 		assert a["lost_records"] == 3, a
 		assert (b["pid"], b["how"], b["status"], b["threads"]) == (100, "killed", 9, 1), b
 		assert a["facts"]["exe"] == "/usr/bin/alpha" and a["facts"]["env.RANK"] == "3", a
@@ -55,6 +55,26 @@ fi
 		assert i["host"]["hostname"] == "box", i
 	END
 result "info --json" $?
+# One sync point, as of a recorder that was killed right away: how long a tick is nobody knows.
+"$make_capture" names "$dir/names.data" 1
+python3 - "$here" "$dir/names.data" >"$dir/point.data" <<'END'
+import struct, sys
+sys.path.insert(0, sys.argv[1])
+import fuzz
+
+data = bytearray(open(sys.argv[2], "rb").read())
+at, stored = next((at, stored) for at, kind, stored in fuzz.chunks(data) if kind == 2)
+body = at + fuzz.CHUNK
+struct.pack_into("<Q", data, body + stored // 2, 0)
+struct.pack_into("<I", data, at + 48, fuzz.crc32c(data[body:body + stored]))
+struct.pack_into("<I", data, at + 52, fuzz.crc32c(data[at:at + 52]))
+sys.stdout.buffer.write(data)
+END
+for verb in report info; do
+	"$xsprof" $verb "$dir/point.data" >"$dir/out" 2>"$dir/log"
+	grep -q 'error unknown' "$dir/out" && ! grep -q 18446744073709551615 "$dir/out"
+	result "$verb: the error of a clock that is not known" $?
+done
 "$make_capture" hostile "$dir/hostile.data"
 for verb in report info; do
 	"$xsprof" $verb "$dir/hostile.data" 2>"$dir/log" | LC_ALL=C tr -d '\n\200-\377' |
