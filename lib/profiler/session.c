@@ -34,9 +34,7 @@ static struct {
 	uint64_t			from_ns;
 	uint64_t			steps_from;
 	struct xsp_recorder		*recorder;
-	uint32_t			*tids;
-	uint32_t			nr_tids;
-	uint32_t			room_tids;
+	struct xsp_members		members;
 	struct xsprof_sync		begun;
 	struct xsp_metadata		metadata;
 } s = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -123,24 +121,10 @@ static uint32_t mirror_of(uint32_t state)
 
 /* ---- who is in it --------------------------------------------------------------------------- */
 
-static int add_tid(void)
+/* Ops that are not the session's are recorded all the same: the result leaves them out. */
+static bool is_shared(void)
 {
-	uint32_t tid = (uint32_t)gettid();
-
-	for (uint32_t i = 0; i < s.nr_tids; i++)
-		if (s.tids[i] == tid)
-			return 0;
-	if (s.nr_tids == s.room_tids) {
-		uint32_t room = s.room_tids ? 2 * s.room_tids : 16;
-		void *tids = realloc(s.tids, room * sizeof(*s.tids));
-
-		if (!tids)
-			return -ENOMEM;
-		s.tids = tids;
-		s.room_tids = room;
-	}
-	s.tids[s.nr_tids++] = tid;
-	return 0;
+	return s.recorder && !xsp_recorder_is_own();
 }
 
 int xsprof_enable_profiler_in_child_thread(void)
@@ -148,7 +132,8 @@ int xsprof_enable_profiler_in_child_thread(void)
 	int err, saved = errno;
 
 	pthread_mutex_lock(&s.lock);
-	err = !s.running ? -ENOENT : xsp_thread.session == s.number ? -EALREADY : add_tid();
+	err = !s.running ? -ENOENT : xsp_thread.session == s.number ? -EALREADY :
+	      xsp_members_join(&s.members, !s.all_threads && is_shared());
 	if (!err)
 		xsp_thread.session = s.number;
 	pthread_mutex_unlock(&s.lock);
@@ -162,7 +147,7 @@ int xsprof_disable_profiler_in_child_thread(void)
 
 	pthread_mutex_lock(&s.lock);
 	if (s.running && xsp_thread.session == s.number)
-		err = 0;
+		err = xsp_members_leave(&s.members, !s.all_threads && is_shared());
 	pthread_mutex_unlock(&s.lock);
 	xsp_thread.session = 0;
 	return err;
@@ -195,11 +180,10 @@ static int begin(const struct xsprof_profiler_config *config,
 	uint32_t wanted;
 	int err;
 
-	s.nr_tids = 0;
 	xsp_metadata_drop(&s.metadata);
 	err = xsp_device_find(config->state, &stubs);
 	if (!err)
-		err = add_tid();
+		err = xsp_members_begin(&s.members);
 	/* Last: nothing after it can fail and leave a recorder behind. */
 	if (!err && records(config->state))
 		err = xsp_recorder_open(config, &s.recorder);
@@ -311,8 +295,9 @@ int xsprof_toggle_collection(bool on, uint32_t activities)
 
 	pthread_mutex_lock(&s.lock);
 	err = check_mine();
-	if (!err) {
-		if (!activities || activities & XSPROF_ACTIVITY(CPU))
+	if (!err && (!activities || activities & XSPROF_ACTIVITY(CPU))) {
+		err = xsp_members_toggle(&s.members, is_shared(), on);
+		if (!err)
 			xsp_ops_toggle(on);
 	}
 	pthread_mutex_unlock(&s.lock);
@@ -370,12 +355,13 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 {
 	struct xsprof_result_options opts = {
 		.size = sizeof(opts), .from_ns = s.from_ns, .to_ns = to_ns,
-		.pid = (uint32_t)getpid(), .tids = s.tids,
-		.nr_tids = s.all_threads ? 0 : s.nr_tids,
+		.pid = (uint32_t)getpid(), .tids = s.members.tids,
+		.nr_tids = s.all_threads ? 0 : s.members.nr_tids,
 		.activities = s.activities, .scopes = s.scopes, .config = &s.config,
 		.keys = (const char *const *)s.metadata.keys,
 		.values = (const char *const *)s.metadata.values, .nr_metadata = s.metadata.nr,
-		.steps_from = s.steps_from,
+		.steps_from = s.steps_from, .absences = s.members.absences,
+		.nr_absences = s.members.nr_absences,
 	};
 	open_fn open_result = find_open();
 	char path[64];

@@ -5,6 +5,8 @@
 #ifndef XSP_PROFILER_SESSION_H
 #define XSP_PROFILER_SESSION_H
 
+#include <xsprof/result.h>
+
 #include "local.h"
 #include "mirror.h"
 #include "ondemand.h"
@@ -38,6 +40,23 @@ int xsp_session_metadata(const char *key, char *json, bool append) XSP_HIDDEN;
 int xsp_session_begun(struct xsprof_sync *sync) XSP_HIDDEN;
 /* All that was recorded before the call is in its file. */
 void xsp_session_catch_up(void) XSP_HIDDEN;
+
+/* ---- members.c: under the session's lock; @shared: somebody else records all ops, too ---- */
+struct xsp_members {
+	uint32_t		*tids;
+	struct xsprof_absence	*absences;
+	uint32_t		nr_tids;
+	uint32_t		room_tids;
+	uint32_t		nr_absences;
+	uint32_t		room_absences;
+};
+
+/* Of the calling thread alone.  0 or -ENOMEM, as the others. */
+int xsp_members_begin(struct xsp_members *members) XSP_HIDDEN;
+int xsp_members_join(struct xsp_members *members, bool shared) XSP_HIDDEN;
+int xsp_members_leave(struct xsp_members *members, bool shared) XSP_HIDDEN;
+/* Of all of them. */
+int xsp_members_toggle(struct xsp_members *members, bool shared, bool on) XSP_HIDDEN;
 
 /* ---- metadata.c: under the session's lock ---- */
 struct xsp_metadata {

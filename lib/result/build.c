@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absence.h"
 #include "build.h"
 #include "trace/control.h"
 
@@ -148,7 +149,7 @@ static int begin_range(struct xsr_builder *b)
 	int err = 0;
 
 	if (xsprof_trace_op(ev, &op))
-		wanted = wanted && scope_wanted(b->r, op.scope);
+		wanted = wanted && scope_wanted(b->r, op.scope) && !xsr_absent(&b->r->opts, ev);
 	xsprof_pairer_get_stats(b->pairer, &stats);
 	if (stats.too_deep != b->stats.too_deep)
 		wanted = false;
@@ -225,6 +226,8 @@ static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 	vulkan = range->kind == XSPROF_REC_SPAN &&
 		 !strcmp(xsprof_trace_category(b->r->trace, range->producer, range->name),
 			 "vulkan");
+	if (vulkan && xsr_absent(&b->r->opts, b->ev))
+		return xsr_keep_args(b, XSR_NONE);
 	e = xsr_add_event(b, vulkan ? XSPROF_EVENT_VULKAN : XSPROF_EVENT_ANNOTATION,
 		xsr_name_of(b, range->producer, range->name), range->begin_ns, range->end_ns);
 	if (!e)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/absence.h"
 #include "result/kineto.h"
 
 struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
@@ -85,7 +86,8 @@ static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xs
 	if (xsprof_trace_op(ev, &op)) {
 		range->kind = op.scope == XSPROF_OP_USER_SCOPE ? XSR_RANGE_ANNOTATION :
 							       XSR_RANGE_OP;
-		if (op.scope >= 32 || !(k->opts.scopes >> op.scope & 1))
+		if (op.scope >= 32 || !(k->opts.scopes >> op.scope & 1) ||
+		    xsr_absent(&k->opts, ev))
 			range->kind = XSR_RANGE_HIDDEN;
 		if (op.correlation && range->kind == XSR_RANGE_OP)
 			xsr_link_op(k, ev->producer, op.correlation, xsr_link_around(k, thread));
@@ -129,6 +131,8 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 	}
 	/* What a shader did is an op, on the track of its queue. */
 	if (ev->type == XSPROF_REC_SPAN && !strcmp(category, "vulkan")) {
+		if (xsr_absent(&k->opts, ev))
+			return;
 		range->kind = XSR_RANGE_OP;
 		kind = XSR_SPANS;
 		key = ev->value & UINT32_MAX;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "result/absence.h"
 #include "result/kineto.h"
 
 #define OUT_OF_MEMORY	"[OutOfMemory]"
@@ -29,7 +30,7 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	int64_t bytes;
 	char *p;
 
-	if (!k->memory || !mem || ev->rec_size < sizeof(*mem))
+	if (!k->memory || !mem || ev->rec_size < sizeof(*mem) || xsr_absent(&k->opts, ev))
 		return;
 	bytes = (int64_t)mem->bytes;
 	if (ev->type == XSPROF_REC_FREE && bytes > 0)
@@ -71,13 +72,16 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"p\"",
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"g\"",
 	};
-	bool any = true;
+	bool any = true, oom;
 	char *p;
 
+	oom = !strcmp(xsprof_trace_name(k->trace, ev->producer, ev->name), OUT_OF_MEMORY);
+	if (oom && xsr_absent(&k->opts, ev))
+		return;
 	p = xsr_kineto_begin(k, thread, kinds[ev->aux < 3 ? ev->aux : 0], ev->producer, ev->name,
 			     ev->ns);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
-	if (!strcmp(xsprof_trace_name(k->trace, ev->producer, ev->name), OUT_OF_MEMORY))
+	if (oom)
 		p = put_device(k, walk, p);
 	p = xsr_kineto_args(k, walk, false, p, &any);
 	k->buf->p = put_lit(p, "}}");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absence.h"
 #include "frames.h"
 #include "local.h"
 #include "../trace/trace-local.h"
@@ -89,6 +90,23 @@ static int keep_config(struct xsprof_result *r)
 	return err;
 }
 
+static bool keep_absences(struct xsprof_result *r)
+{
+	struct xsprof_result_options *o = &r->opts;
+	struct xsprof_absence *copy;
+
+	if (!o->nr_absences)
+		return true;
+	copy = o->nr_absences < SIZE_MAX / sizeof(*copy) ?
+	       xsr_pool_get(&r->options, o->nr_absences * sizeof(*copy)) : NULL;
+	if (!copy)
+		return false;
+	memcpy(copy, o->absences, o->nr_absences * sizeof(*copy));
+	qsort(copy, o->nr_absences, sizeof(*copy), xsr_absence_compare);
+	o->absences = copy;
+	return true;
+}
+
 static int keep_options(struct xsprof_result *r, const struct xsprof_result_options *opts)
 {
 	struct xsprof_result_options *o = &r->opts;
@@ -97,13 +115,15 @@ static int keep_options(struct xsprof_result *r, const struct xsprof_result_opti
 	if (err)
 		return err;
 	if ((o->to_ns && o->to_ns < o->from_ns) || (o->nr_tids && !o->tids) ||
-	    (o->nr_metadata && (!o->keys || !o->values)))
+	    (o->nr_metadata && (!o->keys || !o->values)) || (o->nr_absences && !o->absences))
 		return -EINVAL;
 	if (o->nr_tids) {
 		o->tids = keep(r, o->tids, o->nr_tids * sizeof(*o->tids));
 		if (!o->tids)
 			return -ENOMEM;
 	}
+	if (!keep_absences(r))
+		return -ENOMEM;
 	if (o->nr_metadata) {
 		err = keep_texts(r, &o->keys, o->nr_metadata);
 		if (!err)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "absence.h"
 #include "build.h"
 
 #define MAX_PUSHED	4096u
@@ -190,7 +191,7 @@ int xsr_take_memory(struct xsr_builder *b)
 	struct xsprof_rec_mem mem;
 
 	if (ev->rec_size < sizeof(mem) || !xsr_wants(b->r, profile_memory) ||
-	    !xsr_thread_wanted(b->r, ev->tid))
+	    !xsr_thread_wanted(b->r, ev->tid) || xsr_absent(&b->r->opts, ev))
 		return xsr_keep_args(b, XSR_NONE);
 	memcpy(&mem, ev->rec, sizeof(mem));
 	e = xsr_add_event(b, XSPROF_EVENT_MEMORY, xsr_text(&b->r->texts, "[memory]", 8), ev->ns,
@@ -272,7 +273,8 @@ int xsr_take_instant(struct xsr_builder *b)
 		err = take_elapsed(b);
 		return err ? err : xsr_keep_args(b, XSR_NONE);
 	}
-	if (!xsr_thread_wanted(b->r, ev->tid) || (oom && !xsr_wants(b->r, profile_memory)))
+	if (!xsr_thread_wanted(b->r, ev->tid) ||
+	    (oom && (!xsr_wants(b->r, profile_memory) || xsr_absent(&b->r->opts, ev))))
 		return xsr_keep_args(b, XSR_NONE);
 	e = xsr_add_event(b, oom ? XSPROF_EVENT_OUT_OF_MEMORY : XSPROF_EVENT_INSTANT, name, ev->ns,
 			  ev->ns);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "result/absence.h"
 #include "result/scan.h"
 
 #define BATCH	256u
@@ -32,7 +33,19 @@ static bool wanted(const struct xsprof_result_options *opts, const struct xsprof
 	return !ev->tid || !opts->nr_tids;
 }
 
-static void begin(struct xsr_scan *scan, const struct xsprof_event *ev, struct xsp_view *view)
+/* Is it of those that are left out for a time? */
+static bool absent(const struct xsr_scan *scan, const struct xsprof_trace *trace,
+		   const struct xsprof_event *ev)
+{
+	struct xsprof_trace_op op;
+	struct xsr_mem mem;
+
+	return scan->opts->nr_absences && xsr_absent(scan->opts, ev) &&
+	       (xsprof_trace_op(ev, &op) || xsr_mem_event(trace, ev, &mem));
+}
+
+static void begin(struct xsr_scan *scan, const struct xsprof_event *ev, struct xsp_view *view,
+		  bool left_out)
 {
 	struct xsp_thread *thread = view->thread;
 	struct xsprof_trace_op op;
@@ -42,7 +55,7 @@ static void begin(struct xsr_scan *scan, const struct xsprof_event *ev, struct x
 	view->range = xsp_stack_top(&thread->stack);
 	view->range->index = scan->ranges++;
 	view->range->kind = XSR_SCOPE_NONE;
-	if (!xsprof_trace_op(ev, &op))
+	if (left_out || !xsprof_trace_op(ev, &op))
 		return;
 	view->range->kind = (uint8_t)(op.scope < XSR_SCOPE_NONE ? op.scope : XSR_SCOPE_NONE - 1);
 	view->range->tag = op.sequence >= 0 ? (uint64_t)op.sequence + 1 : 0;
@@ -50,23 +63,25 @@ static void begin(struct xsr_scan *scan, const struct xsprof_event *ev, struct x
 		xsr_keep(scan->tracks, view->range, ev);
 }
 
-static void one(struct xsr_scan *scan, const struct xsprof_event *ev)
+static void one(struct xsr_scan *scan, const struct xsprof_trace *trace,
+		const struct xsprof_event *ev)
 {
-	struct xsp_view view;
+	bool left_out = absent(scan, trace, ev);
 	struct xsp_thread *thread;
+	struct xsp_view view;
 
 	xsp_tracks_event(scan->tracks, ev, &view);
 	thread = view.thread;
 	scan->last = ev->ns;
 	if (ev->type == XSPROF_REC_BEGIN)
-		begin(scan, ev, &view);
+		begin(scan, ev, &view, left_out);
 	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;
 	if (ev->type == XSPROF_REC_ARGS && thread->note_to_top && scan->keep &&
 	    xsp_stack_top(&thread->stack))
 		xsr_keep(scan->tracks, xsp_stack_top(&thread->stack), ev);
 	if (ev->type != XSPROF_REC_ARGS || !thread->more)
 		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
-	if (scan->event && ev->ns >= scan->opts->from_ns)
+	if (scan->event && !left_out && ev->ns >= scan->opts->from_ns)
 		scan->event(scan->data, ev, &view);
 	if (ev->type == XSPROF_REC_END && view.range) {
 		closed(scan, thread, view.range, ev->ns, XSP_WHY_OPEN);
@@ -91,7 +106,7 @@ int xsr_scan(struct xsprof_trace *trace, const struct xsprof_result_options *opt
 		n = xsprof_trace_next_batch(trace, evs, BATCH);
 		for (i = 0; i < n && evs[i].ns <= to; i++)
 			if (wanted(opts, &evs[i]))
-				one(scan, &evs[i]);
+				one(scan, trace, &evs[i]);
 		if (n <= 0 || i < n)
 			break;
 	}

@@ -199,7 +199,10 @@ XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
  * @on: collect from here on
  * @activities: which; 0 for all of the session
  *
- * Return: 0; -ENOENT: no session runs; -EBUSY as xsprof_disable_profiler().
+ * It acts on ops, memory and shaders, which are CPU; of what collectors of devices give nothing is
+ * left out.
+ *
+ * Return: 0; -ENOENT: no session runs; -EBUSY as xsprof_disable_profiler(); -ENOMEM.
  */
 XSPROF_API int xsprof_toggle_collection(bool on, uint32_t activities);
 
@@ -209,10 +212,10 @@ XSPROF_API enum xsprof_profiler_state xsprof_profiler_state(void);
 /**
  * xsprof_enable_profiler_in_child_thread() - this thread joins the session
  *
- * Return: 0; -ENOENT: none runs; -EALREADY: it has joined.
+ * Return: 0; -ENOENT: none runs; -EALREADY: it has joined; -ENOMEM.
  */
 XSPROF_API int xsprof_enable_profiler_in_child_thread(void);
-/* This thread leaves it; -ENOENT: it was not in it. */
+/* This thread leaves it; -ENOENT: it was not in it; -ENOMEM: it has left, but its ops stay in. */
 XSPROF_API int xsprof_disable_profiler_in_child_thread(void);
 /* Does a session run that was begun by another thread, or by this one? */
 XSPROF_API bool xsprof_is_profiler_enabled_in_main_thread(void);

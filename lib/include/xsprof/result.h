@@ -16,6 +16,20 @@ extern "C" {
 #endif
 
 /**
+ * struct xsprof_absence - a time in which ops, memory and shaders are not of the result
+ * @from: ticks of the trace, as of xsprof_now()
+ * @to: the same; UINT64_MAX: to the end
+ * @tid: of this thread, 0 for all
+ * @reserved: 0
+ */
+struct xsprof_absence {
+	uint64_t	from;
+	uint64_t	to;
+	uint32_t	tid;
+	uint32_t	reserved;
+};
+
+/**
  * struct xsprof_result_options - what of a capture is the result; zeros are all of it
  * @size: sizeof(struct xsprof_result_options)
  * @from_ns: begin, ns of CLOCK_MONOTONIC; earlier ranges that reach into it are cut
@@ -30,6 +44,8 @@ extern "C" {
  * @values: and JSON values
  * @nr_metadata: how many
  * @steps_from: what xsprof_profiler_step() marked with a lower number is left out
+ * @absences: what lies in them is left out, NULL for none; those of a thread do not overlap
+ * @nr_absences: how many
  */
 struct xsprof_result_options {
 	size_t		size;
@@ -45,6 +61,8 @@ struct xsprof_result_options {
 	const char *const *values;
 	size_t		nr_metadata;
 	uint64_t	steps_from;
+	const struct xsprof_absence *absences;
+	size_t		nr_absences;
 };
 
 /**

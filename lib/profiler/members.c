@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Who is in a session, and since when.  Owns the threads that have joined and, where a recorder
+ * wants all ops, the times in which ops were recorded that are not the session's; the session's
+ * lock is held.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "session.h"
+
+static int add_tid(struct xsp_members *m, uint32_t tid)
+{
+	for (uint32_t i = 0; i < m->nr_tids; i++)
+		if (m->tids[i] == tid)
+			return 0;
+	if (m->nr_tids == m->room_tids) {
+		uint32_t room = m->room_tids ? 2 * m->room_tids : 16;
+		void *tids = realloc(m->tids, room * sizeof(*m->tids));
+
+		if (!tids)
+			return -ENOMEM;
+		m->tids = tids;
+		m->room_tids = room;
+	}
+	m->tids[m->nr_tids++] = tid;
+	return 0;
+}
+
+/* From @from to @to ops of @tid are recorded for somebody else. */
+static int add_absence(struct xsp_members *m, uint32_t tid, uint64_t from, uint64_t to)
+{
+	if (m->nr_absences == m->room_absences) {
+		uint32_t room = m->room_absences ? 2 * m->room_absences : 16;
+		void *list = reallocarray(m->absences, room, sizeof(*m->absences));
+
+		if (!list)
+			return -ENOMEM;
+		m->absences = list;
+		m->room_absences = room;
+	}
+	m->absences[m->nr_absences++] = (struct xsprof_absence){
+		.from = from, .to = to, .tid = tid,
+	};
+	return 0;
+}
+
+/* The last one of @tid, NULL where there is none. */
+static struct xsprof_absence *last_absence(const struct xsp_members *m, uint32_t tid)
+{
+	for (uint32_t i = m->nr_absences; i--;)
+		if (m->absences[i].tid == tid)
+			return &m->absences[i];
+	return NULL;
+}
+
+int xsp_members_begin(struct xsp_members *m)
+{
+	m->nr_tids = m->nr_absences = 0;
+	return add_tid(m, (uint32_t)gettid());
+}
+
+int xsp_members_join(struct xsp_members *m, bool shared)
+{
+	uint32_t tid = (uint32_t)gettid();
+	struct xsprof_absence *last = last_absence(m, tid);
+	int err = add_tid(m, tid);
+
+	if (err || !shared)
+		return err;
+	if (!last)
+		return add_absence(m, tid, 0, xsprof_now());
+	/* It had left. */
+	if (last->to == UINT64_MAX)
+		last->to = xsprof_now();
+	return 0;
+}
+
+int xsp_members_leave(struct xsp_members *m, bool shared)
+{
+	return shared ? add_absence(m, (uint32_t)gettid(), xsprof_now(), UINT64_MAX) : 0;
+}
+
+int xsp_members_toggle(struct xsp_members *m, bool shared, bool on)
+{
+	struct xsprof_absence *last = last_absence(m, 0);
+	bool off = last && last->to == UINT64_MAX;
+
+	if (on && off)
+		last->to = xsprof_now();
+	return shared && !on && !off ? add_absence(m, 0, xsprof_now(), UINT64_MAX) : 0;
+}
