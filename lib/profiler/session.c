@@ -438,6 +438,11 @@ int xsprof_disable_profiler(struct xsprof_result **result)
 
 void xsp_profiler_forget(void)
 {
+	/* Of lists that another thread was about to change nothing is known: they stay there. */
+	if (pthread_mutex_trylock(&s.lock)) {
+		s.members = (struct xsp_members){ 0 };
+		s.metadata = (struct xsp_metadata){ 0 };
+	}
 	pthread_mutex_init(&s.lock, NULL);
 	xsp_recorder_forget(s.recorder);
 	s.recorder = NULL;

@@ -37,6 +37,10 @@ assert trace["trace_id"] == "0123456789ABCDEF", trace["trace_id"]
 assert [trace["PT_PROFILER_JOB_" + k] for k in ("NAME", "VERSION", "ATTEMPT_INDEX")] == \
     ['a "job"', "2", "3"], trace
 assert (trace["schemaVersion"], trace["host_name"]) == (1, "a host"), trace
+with open(os.path.join(top, "session.json"), encoding="utf-8") as f:
+    ranks = [re.search(r'"rank":\s+(\d+)', line) for line in f]
+assert [m.group(1) for m in ranks if m] == ["3"], trace["distributedInfo"]
+assert trace["distributedInfo"] == {"backend": 'a:b":c', "rank": 3}, trace["distributedInfo"]
 assert trace["xsprof_stacks_missed"] == 0
 assert (trace["record_shapes"], trace["with_stack"], trace["with_flops"],
         trace["with_modules"], trace["profile_memory"]) == (1, 1, 0, 1, 1)

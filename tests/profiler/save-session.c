@@ -111,6 +111,9 @@ int main(int argc, char **argv)
 	failed |= must(xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0), "enable");
 	failed |= must(xsprof_profiler_add_metadata("who", "a \"name\""), "metadata");
 	failed |= must(xsprof_profiler_add_metadata_json("ids", "[1, {}]"), "metadata");
+	failed |= must(xsprof_profiler_add_metadata_json("distributedInfo",
+							 "{\"backend\":\"a:b\\\":c\",\"rank\":3}"),
+		       "metadata");
 	/* Its own number stays, its host is the program's to name. */
 	failed |= must(xsprof_profiler_add_metadata("schemaVersion", "none"), "metadata");
 	failed |= must(xsprof_profiler_add_metadata("host_name", "a host"), "metadata");
