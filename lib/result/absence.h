@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * When a thread was not in the session that a result is of: see struct xsprof_absence.  A result's
- * own list is in order, by thread and then by time, and those of a thread do not overlap.
+ * Which threads a result is of, and when one was not: see struct xsprof_absence.  A result's own
+ * lists are in order; absences by thread and then by time, and those of a thread do not overlap.
  */
 #ifndef XSR_ABSENCE_H
 #define XSR_ABSENCE_H
 
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
+
+static inline int xsr_tid_compare(const void *one, const void *two)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)two;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Of all where none is named. */
+static inline bool xsr_tid_wanted(const struct xsprof_result_options *opts, uint32_t tid)
+{
+	uint32_t from = 0, to = opts->nr_tids;
+
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+
+		if (opts->tids[mid] == tid)
+			return true;
+		if (opts->tids[mid] < tid)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return !opts->nr_tids;
+}
 
 static inline int xsr_absence_compare(const void *one, const void *two)
 {

@@ -19,10 +19,7 @@
 
 bool xsr_thread_wanted(const struct xsprof_result *r, uint32_t tid)
 {
-	for (uint32_t i = 0; i < r->opts.nr_tids; i++)
-		if (r->opts.tids[i] == tid)
-			return true;
-	return !r->opts.nr_tids;
+	return xsr_tid_wanted(&r->opts, tid);
 }
 
 static bool scope_wanted(const struct xsprof_result *r, uint32_t scope)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "result/absence.h"
 #include "result/activity.h"
 #include "result/kineto.h"
 #include "trace/control.h"
@@ -60,16 +61,6 @@ char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t nam
 	p = put_u64(p, number);
 	*p++ = '"';
 	return p;
-}
-
-static bool wanted_tid(const struct xsr_kineto *k, uint32_t tid)
-{
-	uint32_t i;
-
-	for (i = 0; i < k->opts.nr_tids; i++)
-		if (k->opts.tids[i] == tid)
-			return true;
-	return k->opts.nr_tids == 0;
 }
 
 /* The process that the trace is said to be of: the one asked for, or one that is a rank. */
@@ -204,7 +195,7 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 	/* Collectors of GPUs write late, and in threads of their own. */
 	if (k->over && !late)
 		return;
-	if (!late && ev->tid && !wanted_tid(k, ev->tid) && !xsr_is_activity(ev))
+	if (!late && ev->tid && !xsr_tid_wanted(&k->opts, ev->tid) && !xsr_is_activity(ev))
 		return;
 	if (!k->first)
 		k->first = ev->ns;

@@ -90,6 +90,22 @@ static int keep_config(struct xsprof_result *r)
 	return err;
 }
 
+static bool keep_tids(struct xsprof_result *r)
+{
+	struct xsprof_result_options *o = &r->opts;
+	uint32_t *copy;
+
+	if (!o->nr_tids)
+		return true;
+	copy = xsr_pool_get(&r->options, o->nr_tids * sizeof(*copy));
+	if (!copy)
+		return false;
+	memcpy(copy, o->tids, o->nr_tids * sizeof(*copy));
+	qsort(copy, o->nr_tids, sizeof(*copy), xsr_tid_compare);
+	o->tids = copy;
+	return true;
+}
+
 static bool keep_absences(struct xsprof_result *r)
 {
 	struct xsprof_result_options *o = &r->opts;
@@ -117,12 +133,7 @@ static int keep_options(struct xsprof_result *r, const struct xsprof_result_opti
 	if ((o->to_ns && o->to_ns < o->from_ns) || (o->nr_tids && !o->tids) ||
 	    (o->nr_metadata && (!o->keys || !o->values)) || (o->nr_absences && !o->absences))
 		return -EINVAL;
-	if (o->nr_tids) {
-		o->tids = keep(r, o->tids, o->nr_tids * sizeof(*o->tids));
-		if (!o->tids)
-			return -ENOMEM;
-	}
-	if (!keep_absences(r))
+	if (!keep_tids(r) || !keep_absences(r))
 		return -ENOMEM;
 	if (o->nr_metadata) {
 		err = keep_texts(r, &o->keys, o->nr_metadata);

@@ -23,14 +23,9 @@ static void closed(void *data, struct xsp_thread *thread, struct xsp_range *rang
 
 static bool wanted(const struct xsprof_result_options *opts, const struct xsprof_event *ev)
 {
-	uint32_t i;
-
 	if (ev->producer == XSPROF_NO_PRODUCER || (opts->pid && ev->pid != opts->pid))
 		return false;
-	for (i = 0; i < opts->nr_tids && ev->tid; i++)
-		if (opts->tids[i] == ev->tid)
-			return true;
-	return !ev->tid || !opts->nr_tids;
+	return !ev->tid || xsr_tid_wanted(opts, ev->tid);
 }
 
 /* Is it of those that are left out for a time? */
