@@ -100,7 +100,8 @@ done
 sleep 1
 exit 3
 END
-timeout -s KILL 200 "$xsprof" record -o f.data --flight --watch '*' --stall 40ms \
+# Only one that hangs takes so long.
+timeout -s KILL $((100 + rounds * 2)) "$xsprof" record -o f.data --flight --watch '*' --stall 40ms \
 	--flight-files 3 -- bash many.sh "$rounds" "$seed" "$xsprof" >>log 2>&1
 rc=$?
 echo "flight recorder: exit status $rc" >>log
