@@ -241,6 +241,7 @@ static void kernel_event(struct cause_reader *reader, const struct xsprof_event 
 	struct cause *cause = reader->cause;
 	int64_t a, b, c;
 
+	cause_hear(cause, ev->cpu, ev->ns);
 	if (k->what != SWITCH)
 		cause_runs(cause, ev->cpu, ev->ns, ev->tid);
 	switch (k->what) {

@@ -112,6 +112,7 @@ struct cause_task {
  * struct cause_cpu - a CPU
  * @current: key of who runs
  * @known: it is known who does
+ * @blind: something was lost, and nothing heard since
  * @left: key of who was last seen to leave: the kernel still speaks in its name for a moment
  * @proven: when @current was last seen to run
  * @last: when it was last heard of
@@ -124,6 +125,7 @@ struct cause_task {
 struct cause_cpu {
 	uint64_t		current;
 	bool			known;
+	bool			blind;
 	uint64_t		left;
 	uint64_t		proven;
 	uint64_t		last;
@@ -141,6 +143,7 @@ struct cause {
 	uint64_t		seed;
 	uint64_t		now;
 	uint64_t		lost;		/* when the latest loss was over */
+	uint32_t		nr_blind;	/* CPUs */
 	size_t			moved_bytes;
 	size_t			past_bytes;
 	size_t			open_bytes;

@@ -61,6 +61,7 @@ static void wake(struct cause *cause, const struct xsprof_event *ev, uint64_t ke
 bool cause_sched_event(struct cause *cause, const struct xsprof_event *ev, uint64_t key,
 		       uint64_t thread)
 {
+	cause_hear(cause, ev->cpu, ev->ns);
 	switch (ev->type) {
 	case XSPROF_REC_SCHED_IN:
 		cause_enter(cause, ev->cpu, ev->ns, key);

@@ -235,6 +235,9 @@ void cause_task_infer(struct cause *cause, struct cause_task *task, uint8_t clas
 	if (task->run != RUN_UNKNOWN || !task->before)
 		return;
 	task->before = RUN_UNKNOWN;
+	/* While a CPU is not heard of it may have been there and back. */
+	if (cause->nr_blind)
+		return;
 	/* What began since then says otherwise, and is not written anew. */
 	if (task->nr_open && task->open[task->nr_open - 1].ns > from)
 		return;

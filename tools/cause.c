@@ -265,8 +265,10 @@ void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target
 		task->fault = false;
 		task->softirq = 0;
 	}
+	/* It slept; in what, only if it did so before. */
 	cause_task_infer(cause, task, task->before == RUN_DISK ? CAUSE_IO :
-			 task->before == RUN_FAULT ? CAUSE_FAULT : CAUSE_BLOCKED);
+			 task->before == RUN_FAULT ? CAUSE_FAULT :
+			 task->before == RUN_SLEEPS ? CAUSE_BLOCKED : CAUSE_UNKNOWN);
 	cause->waker = *who;
 	set_run(cause, task, ns, target, RUN_WAITS, who->context == CAUSE_IN_TASK ? who->tid : 0);
 	cause->waker = (struct cause_who){ .context = CAUSE_IN_NOTHING, .vec = -1 };
@@ -412,16 +414,21 @@ void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 
 void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
+	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
 	struct cause_task *task;
 
 	/* What never switches is not told by markers either, nor where there is no CPU to doubt. */
 	if (!cause->stats.switches || cpu < 0)
 		return;
-	task = running(cause, cpu, clock_of(cause, ns), key, false);
+	/* In a loss it runs now, and what it does next is lost. */
+	ns = clock_of(cause, ns);
+	task = c && c->blind ? cause_task_get(cause, key) : running(cause, cpu, ns, key, false);
 	if (!task)
 		return;
 	task->marked = true;
 	task->fault = false;
+	if (task->before)
+		task->before = RUN_ON;
 }
 
 /* ---- losses --------------------------------------------------------------------------------- */
@@ -434,10 +441,39 @@ void cause_seen(struct cause *cause, int32_t cpu, uint64_t ns)
 		c->last = clock_of(cause, ns);
 }
 
+void cause_hear(struct cause *cause, int32_t cpu, uint64_t ns)
+{
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
+
+	if (!c || !c->blind)
+		return;
+	c->blind = false;
+	cause->nr_blind--;
+	cause->lost = clock_of(cause, ns);
+}
+
+/* Tasks that are on @cpu, or were last; @but_running: those that run there know of no loss. */
+static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_running, uint64_t last,
+		      uint64_t ns)
+{
+	struct cause_task *task, *next;
+
+	for (task = cpu->tasks; task; task = next) {
+		next = task->on_next;
+		if (but_running && task->run == RUN_ON)
+			continue;
+		if (task->run == RUN_DEAD) {
+			unlist(task);
+			continue;
+		}
+		task->before = task->run;
+		doubt(cause, task, last, ns);
+	}
+}
+
 void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 {
 	struct cause_cpu *c = get_cpu(cause, cpu);
-	struct cause_task *task;
 
 	ns = clock_of(cause, ns);
 	cause->stats.lost++;
@@ -446,16 +482,14 @@ void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 		return;
 	/* Who waited here waited for nobody knows whom. */
 	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
+	cause->nr_blind += !c->blind;
+	c->blind = true;
 	c->known = false;
 	c->deep = 0;
-	while ((task = c->tasks)) {
-		if (task->run == RUN_DEAD) {
-			unlist(task);
-			continue;
-		}
-		task->before = task->run;
-		doubt(cause, task, c->last, ns);
-	}
+	/* Who slept or waited elsewhere may have been woken and have run here. */
+	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
+		if (cause->cpus[i])
+			doubt_all(cause, cause->cpus[i], i != (uint32_t)cpu, c->last, ns);
 	c->last = ns;
 }
 

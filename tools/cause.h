@@ -151,11 +151,13 @@ void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, 
 void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
 /* The task was seen to run on @cpu. */
 void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
-/* Something was lost on @cpu after the last that was seen there. */
+/* Something was lost on @cpu after the last that was seen there, and until cause_hear() of it. */
 void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns);
 /* The thread was in user mode, on @cpu where that is known (else -1), and wrote a record. */
 void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key);
-/* Any event on @cpu: nothing was lost before it. */
+/* Before any event on @cpu: what was lost there was lost before it. */
+void cause_hear(struct cause *cause, int32_t cpu, uint64_t ns);
+/* After any event on @cpu: nothing was lost before it. */
 void cause_seen(struct cause *cause, int32_t cpu, uint64_t ns);
 
 /* The context that @cpu is in, as far as entries of interrupts were given. */

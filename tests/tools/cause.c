@@ -161,6 +161,7 @@ static void losses(void)
 	cause_begin(c, 1150, 5);
 	cause_begin(c, 1160, 5);
 	cause_lost(c, 0, 1200);
+	cause_hear(c, 0, 1200);
 	result("a range in a loss", IS(c, 5, 1160, 1210, true, W { 50, CAUSE_UNKNOWN },));
 	cause_switch(c, 0, 1300, 5, CAUSE_STATE_SLEEP, 0);
 	result("one that began in it", IS(c, 5, 1150, 1310, true, W
@@ -170,6 +171,7 @@ static void losses(void)
 	result("another CPU's tasks", IS(c, 6, 1000, 1310, false, W { 310, CAUSE_CPU },));
 	cause_seen(c, 0, 1310);
 	cause_lost(c, 0, 1400);
+	cause_hear(c, 0, 1400);
 	cause_wakeup(c, 1500, 5, 0, &who);
 	cause_switch(c, 0, 1510, 0, CAUSE_STATE_RUN, 5);
 	result("what was asleep after it was so since", IS(c, 5, 1300, 1520, false, W
@@ -177,9 +179,50 @@ static void losses(void)
 		{ 10, CAUSE_CPU },));
 	cause_seen(c, 0, 1510);
 	cause_lost(c, 0, 1600);
+	cause_hear(c, 0, 1600);
 	cause_marker(c, 0, 1620, 5);
 	result("a marker says that it runs", IS(c, 5, 1510, 1630, false, W
 		{ 90, CAUSE_UNKNOWN }, { 30, CAUSE_CPU },));
+	cause_free(c);
+}
+
+/* A loss is told when it begins, and is over with the next event of that CPU. */
+static void long_loss(void)
+{
+	struct cause_who who = task(9);
+	struct cause *c = fresh();
+
+	cause_switch(c, 1, 900, 0, CAUSE_STATE_RUN, 7);
+	cause_switch(c, 1, 1000, 7, CAUSE_STATE_SLEEP, 6);
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_seen(c, 0, 1000);
+	cause_begin(c, 1050, 5);
+	cause_lost(c, 0, 1000);
+	cause_marker(c, 0, 1200, 5);
+	cause_begin(c, 1200, 5);
+	cause_marker(c, 0, 1300, 5);
+	result("between markers in a loss nothing is known", IS(c, 5, 1200, 1300, true, W
+		{ 100, CAUSE_UNKNOWN },));
+	cause_wakeup(c, 1350, 8, 1, &who);
+	cause_hear(c, 0, 1400);
+	cause_switch(c, 0, 1450, 5, CAUSE_STATE_SLEEP, 0);
+	result("nor before its end of what is seen after it", IS(c, 5, 1050, 1460, true, W
+		{ 350, CAUSE_UNKNOWN }, { 50, CAUSE_CPU }, { 10, CAUSE_BLOCKED },));
+	cause_wakeup(c, 1500, 7, 1, &who);
+	result("nor of who slept elsewhere", IS(c, 7, 900, 1510, false, W
+		{ 100, CAUSE_CPU }, { 400, CAUSE_UNKNOWN }, { 100, CAUSE_BLOCKED },
+		{ 10, CAUSE_RUNNABLE },));
+	cause_switch(c, 1, 1520, 6, CAUSE_STATE_DISK, 7);
+	cause_seen(c, 1, 1520);
+	cause_lost(c, 1, 1520);
+	cause_marker(c, 1, 1600, 6);
+	cause_hear(c, 1, 1700);
+	cause_wakeup(c, 1800, 6, 0, &who);
+	result("nor in what one sleeps that ran meanwhile", IS(c, 6, 1520, 1810, false, W
+		{ 280, CAUSE_UNKNOWN }, { 10, CAUSE_RUNNABLE },));
+	result("who ran elsewhere did", IS(c, 6, 1000, 1510, false, W { 510, CAUSE_CPU },));
+	result("who was woken elsewhere was", IS(c, 8, 1300, 1400, false, W
+		{ 50, CAUSE_UNKNOWN }, { 50, CAUSE_RUNNABLE },));
 	cause_free(c);
 }
 
@@ -668,6 +711,7 @@ int main(void)
 	by_hand();
 	faults();
 	losses();
+	long_loss();
 	long_past();
 	details();
 	not_all();
