@@ -87,7 +87,8 @@ void ftrace_clean(void)
 		if (!xsp_proc_stat(pid, &st) && st.start_time == start)
 			continue;
 		snprintf(path, sizeof(path), "%s/instances/%s", dir, entry->d_name);
-		if (rmdir(path))
+		/* In use it is of one that lives, in another pid namespace. */
+		if (rmdir(path) && errno != EBUSY)
 			tool_note("%s: of a recorder that is gone; cannot be removed: %s", path,
 				  strerror(errno));
 	}

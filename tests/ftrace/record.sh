@@ -160,6 +160,21 @@ run "$xsprof" record -e '' -- true
 is "an empty event: 2" $rc 2
 is "no instance of all that" "$(instances)" 0
 
+# Of a recorder in another pid namespace nobody here knows the number
+if unshare --pid --fork --mount-proc true 2>err; then
+	"$xsprof" record -q -e sched -o ns1.data -- sleep 31.28 2>err.ns &
+	recorder=$!
+	wait_for sh -c "ls $tracing/instances | grep -q '^xsprof-$recorder-'"
+	run unshare --pid --fork --mount-proc "$xsprof" record -q -o ns2.data -- true
+	hasnt "a recorder in another pid namespace is not said to be gone" err 'that is gone'
+	is "and keeps its instance" "$(instances)" 1
+	kill -INT $recorder
+	wait $recorder
+	is "until it ends" "$(instances)" 0
+else
+	skip "a recorder in another pid namespace" "no pid namespaces here: $(cat err)"
+fi
+
 # The recorder dies
 "$xsprof" record -q -e sched -o k.data -- sh -c 'sleep 0.3; exec sleep 31.27' 2>err &
 recorder=$!
