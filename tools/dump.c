@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -406,6 +407,21 @@ static void die_of(int sig)
 	raise(sig);
 }
 
+/* Where a recording would go is where it is read from: it would be gone. */
+static int check_output(const struct dump *dump)
+{
+	const char *input = dump->reading.input;
+	struct stat in, out;
+
+	if (dump->look_on || !strcmp(dump->output, "-") || stat(dump->output, &out) ||
+	    (strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in)))
+		return 0;
+	if (!S_ISREG(out.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+		return 0;
+	return tool_usage("dump", "--output: %s: is the capture that is read: name another file",
+			  dump->output);
+}
+
 static int run(struct dump *dump)
 {
 	int status, ret;
@@ -468,7 +484,9 @@ int cmd_dump(int argc, char **argv)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = dump->look_on ? live_open(&dump->live) : 0;
+	status = check_output(dump);
+	if (!status && dump->look_on)
+		status = live_open(&dump->live);
 	if (!status)
 		status = open_source(dump);
 	if (!status) {

@@ -307,10 +307,12 @@ void report_print(struct report *report)
 	ranges = split(rows, n);
 	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
-	printf("# %s: %" PRIu64 " events in %s, %u processes\n", report->source.path,
-	       report->events,
+	fputs("# ", stdout);
+	report_print_text(report->source.path, strlen(report->source.path), 0);
+	printf(": %" PRIu64 " event%s in %s, %u process%s\n", report->events,
+	       report->events == 1 ? "" : "s",
 	       report_format_time(span, sizeof(span), report->last_ns - report->first_ns),
-	       info.producers);
+	       info.producers, info.producers == 1 ? "" : "es");
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");

@@ -2,6 +2,7 @@
 /*
  * The capture that dump, report and info read: see source.h.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,7 +39,9 @@ int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags,
 	if (ret == 0)
 		return 0;
 	why = xsprof_trace_error(NULL);
-	return tool_error("%s", *why ? why : strerror(-ret));
+	return tool_error("%s%s", *why ? why : strerror(-ret),
+			  ret == -ENOENT && !strcmp(path, XSP_INPUT) ?
+			  ": 'xsprof record' writes it; --input names another" : "");
 }
 
 int xsp_source_error(const struct xsp_source *source, int ret)

@@ -41,7 +41,7 @@ for verb in dump report info; do
 	status 1 "$xsprof" $verb -i "$dir"
 	result "$verb: a directory" $?
 	"$xsprof" $verb "$all" >/dev/full 2>"$dir/log"
-	[ $? = 1 ] && says "No space left on device"
+	[ $? = 1 ] && says "No space left on device" && [ "$(wc -l <"$dir/log")" = 1 ]
 	result "$verb: a full disk" $?
 	(cd "$dir" && cp all.data xsprof.data && "$xsprof" $verb) >"$dir/out" 2>"$dir/log"
 	result "$verb: xsprof.data when no file is named" $?
@@ -84,6 +84,13 @@ status 1 "$dump" -o "$dir/kept.txt" /bin/sh
 result "-o: what was there stays when the capture cannot be read" $?
 status 1 "$dump" -o "$dir/no/such/folder" "$all" && says "No such file"
 result "-o: no such folder" $?
+cp "$all" "$dir/own.data" && ln -s own.data "$dir/link.data"
+status 2 "$dump" -o "$dir/link.data" "$dir/own.data" && says "is the capture that is read" &&
+	cmp "$all" "$dir/own.data" >>"$dir/log"
+result "-o: the capture is not written over" $?
+(cd "$dir" && rm -f xsprof.data) && status 1 env -C "$dir" "$xsprof" report &&
+	says "xsprof.data: No such file or directory: 'xsprof record' writes it"
+result "no file named and none there: told what makes one" $?
 status 1 "$dump" -o /dev/full "$all" && says "/dev/full: No space left"
 result "-o /dev/full" $?
 "$dump" -o "$dir/lim.txt" "$dir/big.data" 2>"$dir/log" & pid=$!
