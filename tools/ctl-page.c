@@ -31,6 +31,14 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
+/* What others call themselves and their files: no terminal acts on it. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
 /* ---- finding it ---- */
 
 /* Its pid in its own pid namespace: the last of NSpid in /proc/PID/status.  0: not to be had. */
@@ -144,6 +152,7 @@ int ctl_open(struct ctl_page *cp, pid_t pid)
 		return -ESRCH;
 	if (xsp_proc_comm(pid, pid, cp->comm))
 		strcpy(cp->comm, "?");
+	make_plain(cp->comm);
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
 	if (!dir)
@@ -180,9 +189,7 @@ int ctl_lives(const struct ctl_page *cp)
 static void copy_text(char *to, size_t room, const char *from)
 {
 	xsp_demand_copy(to, room, from);
-	for (; *to; to++)
-		if ((unsigned char)*to < ' ' || *to == 0x7f)
-			*to = '?';
+	make_plain(to);
 }
 
 int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "list.h"
+#include "out/escape.h"
 #include "session.h"
 #include "tool.h"
 #include "trace/cap-proc.h"
@@ -68,6 +69,15 @@ static const char *state_of(const struct xsp_ring_file *rf)
 	       XSPROF_STATE_EXITED ? "exited" : "ended";
 }
 
+/* Programs and files are called what somebody called them: no terminal acts on it. */
+static void print_text(const char *text, size_t width)
+{
+	size_t shown = xsp_escape_print(stdout, text, strlen(text));
+
+	for (; shown < width; shown++)
+		putchar(' ');
+}
+
 static void print_producer(int dirfd, const char *name)
 {
 	char comm[16] = "-", exe[PATH_MAX] = "-", memory[32];
@@ -90,10 +100,13 @@ static void print_producer(int dirfd, const char *name)
 	take_account(&rf, &account);
 	tool_format_bytes(memory, sizeof(memory),
 			  fstat(rf.fd, &st) ? 0 : (uint64_t)st.st_blocks * 512);
-	printf("  %-8u %-16s %-8s %-10s %9s %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s\n",
-	       rf.ctl.pid, comm, state,
+	printf("  %-8u ", rf.ctl.pid);
+	print_text(comm, 16);
+	printf(" %-8s %-10s %9s %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  ", state,
 	       rf.ctl.mode == XSPROF_MODE_OVERWRITE ? "overwrite" : "discard", memory,
-	       account.written, account.unread, account.lost, exe);
+	       account.written, account.unread, account.lost);
+	print_text(exe, 0);
+	putchar('\n');
 	xsp_ring_file_close(&rf);
 }
 
@@ -148,8 +161,12 @@ static int print_session(void *data, struct session_seen *seen)
 	opts->shown++;
 	xsp_session_fact(&seen->s, "output", output, sizeof(output));
 	xsp_session_fact(&seen->s, "command", command, sizeof(command));
-	printf("%s: %s, recorder %s, into %s, %s\n", seen->s.path,
-	       seen->alive ? "recording" : "recorder is dead", pid, output, command);
+	printf("%s: %s, recorder %s, into ", seen->s.path,
+	       seen->alive ? "recording" : "recorder is dead", pid);
+	print_text(output, 0);
+	fputs(", ", stdout);
+	print_text(command, 0);
+	putchar('\n');
 	if (seen->files)
 		print_producers(seen);
 	return 0;

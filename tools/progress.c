@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "out/escape.h"
 #include "progress.h"
 #include "tool.h"
 #include "trace/ring-clock.h"
@@ -37,11 +39,21 @@ static void format_lost(char *buf, size_t size, const struct xsp_drain_stats *st
 		snprintf(buf + at, size - at, ", %" PRIu64 " slots refused", stats->bad_slots);
 }
 
+/* A line that is wrapped is not wiped by writing over its last row. */
+static int columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+		return 79;
+	return size.ws_col - 1;
+}
+
 uint64_t progress_show(struct progress *p, const struct xsp_drain *d)
 {
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	struct xsp_drain_stats stats;
-	char bytes[32], lost[96];
+	char bytes[32], lost[96], line[256];
 
 	if (!p->live)
 		return UINT64_MAX;
@@ -51,8 +63,9 @@ uint64_t progress_show(struct progress *p, const struct xsp_drain *d)
 	xsp_drain_get_stats(d, &stats);
 	tool_format_bytes(bytes, sizeof(bytes), stats.bytes);
 	format_lost(lost, sizeof(lost), &stats);
-	fprintf(stderr, "\r[ xsprof record: %" PRIu64 " events, %s, %s, %" PRIu64 " s ]\033[K",
-		stats.records, bytes, lost, (now - p->start) / 1000000000u);
+	snprintf(line, sizeof(line), "[ xsprof record: %" PRIu64 " events, %s, %s, %" PRIu64 " s ]",
+		 stats.records, bytes, lost, (now - p->start) / 1000000000u);
+	fprintf(stderr, "\r%.*s\033[K", columns(), line);
 	p->shown = true;
 	return PERIOD_NS;
 }
@@ -70,7 +83,9 @@ void progress_summary(const char *verb, const struct xsp_drain_stats *stats, con
 
 	tool_format_bytes(bytes, sizeof(bytes), stats->bytes);
 	format_lost(lost, sizeof(lost), stats);
-	fprintf(stderr, "[ xsprof %s: %" PRIu64 " event%s from %u process%s, %s, %s, wrote %s ]\n",
+	fprintf(stderr, "[ xsprof %s: %" PRIu64 " event%s from %u process%s, %s, %s, wrote ",
 		verb, stats->records, stats->records == 1 ? "" : "s", stats->producers,
-		stats->producers == 1 ? "" : "es", bytes, lost, output);
+		stats->producers == 1 ? "" : "es", bytes, lost);
+	xsp_escape_print(stderr, output, strlen(output));
+	fputs(" ]\n", stderr);
 }

@@ -8,17 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/escape.h"
 #include "tool.h"
 
 const char *tool_name = "xsprof";
 
+/* Names of files and processes are whatever somebody called them: no terminal acts on them. */
 static void say(const char *fmt, va_list ap)
 {
-	char text[1024];
+	char text[1024], plain[sizeof(text) * XSP_ESCAPE_MAX], *p = plain;
+	size_t n;
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	for (const char *s = text; *s; s += n) {
+		n = strcspn(s, "\\");
+		p = xsp_escape_text(p, s, n);
+		/* What stands escaped already is not escaped again. */
+		if (s[n]) {
+			*p++ = '\\';
+			n++;
+		}
+	}
+	*p = '\0';
 	/* One write, so that lines of several processes on one stderr stay whole. */
-	fprintf(stderr, "%s: %s\n", tool_name, text);
+	fprintf(stderr, "%s: %s\n", tool_name, plain);
 }
 
 int tool_error(const char *fmt, ...)
@@ -162,6 +175,8 @@ int tool_finish(int status)
 	errno = 0;
 	if (fflush(stdout) || bad) {
 		err = errno;
+		/* It is told once. */
+		clearerr(stdout);
 		tool_error("standard output: %s", err ? strerror(err) : "could not be written");
 		return status ? status : TOOL_FAILED;
 	}
