@@ -21,7 +21,7 @@ struct xsp_config xsp_config = {
 };
 
 /**
- * xsp_parse_size() - read "4096", "64k", "4M", "1G"
+ * xsp_parse_size() - read "4096", "64k", "4M", "1GiB": as the tool reads its options
  * @text: text
  * @bytes: set on success
  *
@@ -46,7 +46,10 @@ int xsp_parse_size(const char *text, uint64_t *bytes)
 	case 'k': case 'K': shift = 10; end++; break;
 	case 'm': case 'M': shift = 20; end++; break;
 	case 'g': case 'G': shift = 30; end++; break;
+	case 't': case 'T': shift = 40; end++; break;
 	}
+	if (shift && *end == 'i')
+		end++;
 	if (*end == 'B' || *end == 'b')
 		end++;
 	if (*end || v > UINT64_MAX >> shift)

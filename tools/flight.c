@@ -264,7 +264,7 @@ static int set_place(struct flight *f, struct record_options *opts)
 	status = record_device_open(opts, &f->device);
 	if (status)
 		return status;
-	session_clean();
+	session_clean(opts->quiet);
 	status = make_session(f);
 	if (!status)
 		f->filter.session = xsp_session_cookie(f->session.path);

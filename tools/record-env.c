@@ -85,6 +85,49 @@ static int add_itt(const struct record_options *opts, char **env, size_t *n)
 	return add(env, n, ITT_VARIABLE "=%s", path);
 }
 
+/* ---- what the environment says already ------------------------------------------------------ */
+
+/* A word of @words, which ends with NULL; of none a size. */
+static bool makes_sense(const char *text, const char *const *words)
+{
+	uint64_t value;
+
+	if (!*words)
+		return !tool_parse_size(text, &value);
+	while (*words && strcmp(*words, text))
+		words++;
+	return *words;
+}
+
+/* The library leaves out what makes no sense, and never prints: it is told of here. */
+static void check_variables(const struct record_options *opts)
+{
+	const struct {
+		const char	*name;
+		bool		overridden;
+		const char	*expected;
+		const char	*words[5];
+	} variables[] = {
+		{ "XSPROF_BACKEND", opts->backend, "auto, device, tmpfs or none",
+		  { "auto", "device", "tmpfs", "none" } },
+		{ "XSPROF_BUFFER_SIZE", opts->buffer, "e.g. 512k, 16M, 1G", { NULL } },
+		{ "XSPROF_MODE", opts->mode, "discard or overwrite", { "discard", "overwrite" } },
+		{ "XSPROF_CLOCK", opts->clock, "auto or mono", { "auto", "mono" } },
+		{ "XSPROF_ARENA_SIZE", false, "e.g. 64k, 1M", { NULL } },
+		{ "XSPROF_LOCK_RINGS", false, "1 to 64", { NULL } },
+	};
+	const char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]) && !opts->quiet; i++) {
+		text = getenv(variables[i].name);
+		if (text && *text && !variables[i].overridden &&
+		    !makes_sense(text, variables[i].words))
+			tool_note("%s: '%s' is not taken: %s", variables[i].name, text,
+				  variables[i].expected);
+	}
+}
+
 int record_env(const struct record_options *opts, const char *session,
 	       char *env[RECORD_ENV_MAX + 1])
 {
@@ -92,6 +135,7 @@ int record_env(const struct record_options *opts, const char *session,
 	int err;
 
 	env[0] = NULL;
+	check_variables(opts);
 	err = add(env, &n, "XSPROF_SESSION=%s", session);
 	if (!err && opts->buffer)
 		err = add(env, &n, "XSPROF_BUFFER_SIZE=%" PRIu64, opts->buffer);

@@ -56,7 +56,7 @@ int record_check_not_recorded(const struct record_options *opts);
 int record_make_session(struct recording *r);
 int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops);
 
-/* Says beforehand what memory there will not be enough of. */
-void record_check_room(const struct recording *r);
+/* Says beforehand what memory there will not be enough of; refused is what takes it at once. */
+int record_check_room(const struct recording *r);
 
 #endif /* XSPROF_RECORD_LOCAL_H */

@@ -102,23 +102,32 @@ int record_make_session(struct recording *r)
 	return TOOL_USAGE;
 }
 
-/* Rings take memory as they fill: say beforehand what there will not be enough of. */
-void record_check_room(const struct recording *r)
+/*
+ * Rings take memory as they fill: say beforehand what there will not be enough of.  Taken at once
+ * it would be all that others have.
+ */
+int record_check_room(const struct recording *r)
 {
 	uint64_t want, cpus = sysconf(_SC_NPROCESSORS_CONF);
 	char need[32], have[32];
 	struct statvfs vfs;
 
 	if (!r->opts.buffer || r->device >= 0 || fstatvfs(r->session.dirfd, &vfs))
-		return;
+		return 0;
 	want = r->opts.buffer * (cpus + 1);
 	if (want <= (uint64_t)vfs.f_bavail * vfs.f_frsize)
-		return;
+		return 0;
 	tool_format_bytes(need, sizeof(need), want);
 	tool_format_bytes(have, sizeof(have), (uint64_t)vfs.f_bavail * vfs.f_frsize);
-	tool_note("--buffer-size: full rings of one process may take %s, %s are free in the tmpfs "
-		  "of %s: what finds no room there is lost and counted", need, have,
-		  r->session.path);
+	if (r->opts.prefault)
+		return tool_error("--prefault: the rings of one process are %s, %s are free in the "
+				  "tmpfs of %s: take a smaller --buffer-size", need, have,
+				  r->session.path), TOOL_USAGE;
+	if (!r->opts.quiet)
+		tool_note("--buffer-size: full rings of one process may take %s, %s are free in "
+			  "the tmpfs of %s: what finds no room there is lost and counted", need,
+			  have, r->session.path);
+	return 0;
 }
 
 static int write_host(struct recording *r)

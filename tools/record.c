@@ -249,6 +249,8 @@ static void finish(struct recording *r, uint32_t why)
 
 static void explain_nothing(const struct recording *r)
 {
+	const char *backend = r->opts.backend ? NULL : getenv("XSPROF_BACKEND");
+
 	if (attach_on(&r->opts.attach))
 		tool_note("nothing was recorded: no process passed a marker");
 	else if (r->stats.refused)
@@ -257,6 +259,9 @@ static void explain_nothing(const struct recording *r)
 		tool_note("nothing was recorded: the command is ready for it but passed no "
 			  "marker%s",
 			  r->opts.categories ? " of these categories" : "");
+	else if (backend && !strcmp(backend, "none"))
+		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment says so: "
+			  "unset it, or give --backend");
 	else
 		tool_note("nothing was recorded: no process of the command loaded libxsprof-user%s",
 			  r->opts.itt ? ", and none made ITT calls" : "");
@@ -272,7 +277,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	if (r->opts.quiet)
 		return;
 	say_where(r, true);
-	if (!r->stats.records)
+	if (!r->stats.records && !r->stats.lost_records)
 		explain_nothing(r);
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording is over, the command goes on");
@@ -327,7 +332,7 @@ int cmd_record(int argc, char **argv)
 		return status;
 	if (r.opts.flight.on)
 		return flight_record(&r.opts);
-	session_clean();
+	session_clean(r.opts.quiet);
 	ftrace_clean();
 	status = record_device_open(&r.opts, &r.device);
 	if (!status)
@@ -339,7 +344,9 @@ int cmd_record(int argc, char **argv)
 		ftrace_drop(r.ftrace);
 		return status;
 	}
-	record_check_room(&r);
+	status = record_check_room(&r);
+	if (status)
+		goto err_session;
 	if (launch_prepare(&r.launch) || xsp_guard_install()) {
 		status = tool_error("signals: %s", strerror(errno));
 		goto err_session;

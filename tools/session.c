@@ -160,9 +160,14 @@ int session_each(int (*visit)(void *data, struct session_seen *seen), void *data
 	return err;
 }
 
+struct cleaning {
+	bool		quiet;
+	unsigned int	left;
+};
+
 static int clean_one(void *data, struct session_seen *seen)
 {
-	unsigned int *left = data;
+	struct cleaning *c = data;
 
 	if (seen->alive)
 		return 0;
@@ -178,18 +183,18 @@ static int clean_one(void *data, struct session_seen *seen)
 			xsp_session_remove(&seen->s);
 		return 0;
 	}
-	if (!*left)
+	if (!c->left && !c->quiet)
 		tool_note("%s: left by a recorder that was killed: 'xsprof recover' saves what "
 			  "it holds, 'xsprof recover --delete' removes it", seen->name);
-	(*left)++;
+	c->left++;
 	return 0;
 }
 
-void session_clean(void)
+void session_clean(bool quiet)
 {
-	unsigned int left = 0;
+	struct cleaning c = { .quiet = quiet };
 
-	session_each(clean_one, &left);
-	if (left > 1)
-		tool_note("and %u more like it: 'xsprof list' shows them", left - 1);
+	session_each(clean_one, &c);
+	if (c.left > 1 && !quiet)
+		tool_note("and %u more like it: 'xsprof list' shows them", c.left - 1);
 }

@@ -41,8 +41,8 @@ struct session_seen {
  */
 int session_each(int (*visit)(void *data, struct session_seen *seen), void *data);
 
-/* Removes what nobody needs; names once what `xsprof recover` could still save. */
-void session_clean(void);
+/* Removes what nobody needs; names once, unless @quiet, what `xsprof recover` could still save. */
+void session_clean(bool quiet);
 
 /* "cannot make a session" and the like: reports an error of cap-session.h. */
 int session_error(const char *object, int err);

@@ -72,8 +72,14 @@ if command -v script >/dev/null; then
 	(wait_for grep -qs ready typed; printf '\003'; sleep 1) |
 		script -qefc "$xsprof record -q -- sh count.sh" typed >/dev/null
 	has "Ctrl-C of a terminal arrives once" typed 'n=1'
+	TERM=xterm script -qefc "stty cols 24; $xsprof record -- sleep 0.6" typed \
+		>/dev/null </dev/null
+	is "the live line is never longer than a narrow terminal's" \
+		"$(tr '\r' '\n' <typed | awk '/^\[ .*\033\[K$/ { n++; if (length($0) > 26) long++ }
+			END { print (n > 0), long + 0 }')" "1 0"
 else
 	skip "Ctrl-C of a terminal arrives once" "script is not installed"
+	skip "the live line is never longer than a narrow terminal's" "script is not installed"
 fi
 cat >deaf.sh <<'END'
 trap '' INT TERM
@@ -85,7 +91,11 @@ rm -f out err
 env --default-signal=INT,QUIT "$xsprof" record -- sh deaf.sh >out 2>err &
 pid=$!
 wait_for grep -qs ready out
-kill -TERM $pid; sleep 0.2; kill -TERM $pid; sleep 0.2; kill -TERM $pid
+# On a busy machine two that come at once may be seen as one.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	kill -TERM $pid
+	sleep 0.2
+done
 wait $pid
 is "asked three times it ends whatever the command does" $? 143
 has "and says who still runs" err 'sh: still runs as process'
@@ -141,6 +151,24 @@ is "the command is told of --backend" "$(cat out)" tmpfs
 run "$xsprof" record --no-itt -o b.data -- "$actor" count 10
 has "told where the rings are" err '^xsprof: rings: tmpfs$'
 
+# What somebody calls a program or a file drives no terminal
+evil=$'e\033[31m\302\233v'
+cp "$actor" "$evil"
+rm -f held
+"$xsprof" record -v -o "$evil.data" -- "./$evil" hold 2000 held >out 2>err &
+pid=$!
+wait_for test -s held
+"$xsprof" list >listed
+kill -INT $pid
+wait $pid
+"$xsprof" report "$evil.data" >reported 2>>err
+"$xsprof" info "$evil.data" >>reported 2>>err
+"$xsprof" report "no-$evil" >>reported 2>>err
+"$xsprof" record "./no-$evil" 2>>err
+has "the list shows it" listed 'e\\x1b\[31m'
+has "a message shows it" err 'wrote e\\x1b\[31m'
+ok "no control character is printed" not grep -qaP '\x1b|\xc2\x9b' listed err reported
+
 # Places
 run "$xsprof" record -o /no/such/dir/x.data -- sh -c 'echo ran'
 is "no such folder" $rc 2
@@ -172,6 +200,26 @@ else
 	skip "said" "needs root"
 fi
 
+XSPROF_BACKEND=paper run "$xsprof" record -o b.data -- true
+has "a variable that makes no sense is told of" err \
+	"^xsprof: XSPROF_BACKEND: 'paper' is not taken: auto, device, tmpfs or none$"
+XSPROF_BUFFER_SIZE='16 M' run "$xsprof" record -o b.data -- true
+has "a size as well" err "^xsprof: XSPROF_BUFFER_SIZE: '16 M' is not taken: "
+XSPROF_BUFFER_SIZE=32KiB XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- "$marker" 10 1 0
+is "sizes are those of options" "$("$xsprof" info --json b.data | grep -o '"ring_size":[0-9]*')" \
+	'"ring_size":32768'
+XSPROF_BUFFER_SIZE=64k XSPROF_MODE=overwrite XSPROF_CLOCK=mono XSPROF_LOCK_RINGS=2 \
+	XSPROF_ARENA_SIZE=64k XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- true
+hasnt "those that make sense are not" err 'is not taken'
+XSPROF_BUFFER_SIZE=paper run "$xsprof" record -b 64k -o b.data -- true
+hasnt "nor what an option says" err 'is not taken'
+XSPROF_BACKEND=none run "$xsprof" record -o b.data -- "$marker" 10 1 1
+has "and why nothing came" err 'nothing was recorded: XSPROF_BACKEND=none'
+run "$xsprof" record --prefault --backend=tmpfs -b 1T -o b.data -- true
+is "memory that there is not is not asked for" $rc 2
+has "said" err '^xsprof: --prefault: .* are free in the tmpfs'
+ok "no session stays behind" clean
+
 # Two recorders
 run "$xsprof" record -o outer.data -- "$xsprof" record -o inner.data -- true
 is "a second recorder is refused" $rc 2
@@ -179,6 +227,39 @@ has "and told who records" err "already being recorded by process [0-9]+ into $d
 ok "it wrote nothing" test ! -e inner.data
 XSPROF_SESSION=$shm/gone run "$xsprof" record -- true
 is "a session that is gone does not matter" $rc 0
+
+"$xsprof" record -o same.data -- sh -c 'echo ready; exec sleep 2' >held 2>err.held &
+pid=$!
+wait_for grep -qs ready held
+run "$xsprof" record -o same.data -- true
+is "a capture that is being written is nobody else's" $rc 2
+has "said" err '^xsprof: same.data: is being written by another recorder: name another'
+wait $pid
+is "and is whole" "$? $(grep -c 'wrote same.data' err.held)" "0 1"
+ok "with none moved aside" test ! -e same.data.old
+
+# A capture that comes to nothing leaves what was there
+rm -f xsprof.data*
+echo first >xsprof.data
+run "$xsprof" snapshot
+is "no snapshot of nobody" $rc 1
+is "what was there keeps its name" "$(cat xsprof.data)" first
+ok "and no other stands beside it" test ! -e xsprof.data.old
+
+# A recorder that was killed
+rm -f held
+"$xsprof" record -q -o dead.data -- "$actor" hold 60000 held >out 2>err &
+pid=$!
+wait_for test -s held
+kill -KILL $pid
+wait $pid
+run "$xsprof" record -o b.data -- true
+has "what one left is told of" err 'left by a recorder that was killed'
+run "$xsprof" record -q -o b.data -- true
+is "--quiet says nothing of it" "$(cat err)" ""
+kill -KILL "$(cat held)"
+"$xsprof" recover --delete 2>err
+ok "no session stays behind" clean
 
 # Duration
 run "$xsprof" record --duration 300ms -- "$actor" hold 1200 held
