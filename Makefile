@@ -60,7 +60,9 @@ endif
 PROTOC_C	?= protoc-c
 PROTOBUF_LIBS	?= -lprotobuf-c
 
-PREFIX		?= /usr/local
+# Either spelling: prefix= is GNU's.
+prefix		?= /usr/local
+PREFIX		?= $(prefix)
 BINDIR		?= $(PREFIX)/bin
 LIBDIR		?= $(PREFIX)/lib
 INCLUDEDIR	?= $(PREFIX)/include
@@ -180,6 +182,12 @@ $(BUILD)/gen/syscalls.inc: $(FLAGS_FILE)
 	$(Q)printf '#include <asm/unistd.h>\n' | $(CC) $(CPPFLAGS) -x c -E -dM - | \
 		sed -n 's/^#define __NR_\([a-z][a-z0-9_]*\) .*/[__NR_\1] = "\1",/p' | \
 		grep -v -e '"syscalls"' -e '"arch_specific_syscall"' | sort -u >$@
+# Where a tool that is not installed beside the collector looks for it.
+$(BUILD)/gen/libdir: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' >$@
+$(BUILD)/obj/tools/tools/record-env.o: $(BUILD)/gen/libdir
+$(BUILD)/obj/tools/tools/record-env.o: tools_cflags += -DXSPROF_LIBDIR='"$(LIBDIR)"'
 $(BUILD)/obj/tools/tools/syscalls.o: $(BUILD)/gen/syscalls.inc
 $(BUILD)/obj/tools/tools/syscalls.o: tools_cflags += -I$(BUILD)/gen
 
@@ -404,7 +412,7 @@ help:
 	@echo '  check-full   the same with the full figures'
 	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'
 	@echo '  bench        measure, print the table of bars, write build/bench.json'
-	@echo '  install      DESTDIR, PREFIX=$(PREFIX), LIBDIR, INCLUDEDIR, MANDIR'
+	@echo '  install      DESTDIR, prefix=$(PREFIX), LIBDIR, INCLUDEDIR, MANDIR'
 	@echo '  uninstall, clean, help'
 	@echo 'Variables:'
 	@echo '  BUILD=dir or O=dir  output directory (default build)'

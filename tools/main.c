@@ -25,7 +25,7 @@ static const struct verb {
 } verbs[] = {
 	{ "record", cmd_record, "record a command, or processes that run, into a capture" },
 	{ "report", cmd_report, "where the time went: per name, thread, process, category; why" },
-	{ "dump", cmd_dump, "print a capture as text, Chrome JSON or NDJSON" },
+	{ "dump", cmd_dump, "print a capture: text, JSON of Chrome or Kineto, NDJSON, Perfetto" },
 	{ "info", cmd_info, "what a capture holds: host, clocks, processes, losses" },
 	{ "snapshot", cmd_snapshot, "what rings hold now, into a capture; nothing is stopped" },
 	{ "ctl", cmd_ctl, "have a running process record a trace; end it, look at it" },

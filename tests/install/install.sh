@@ -78,6 +78,20 @@ tool()
 		[ -L "$prefix/bin/xsprof-dump" ] && "$prefix/bin/xsprof-dump" --help >/dev/null
 }
 
+# As distributions lay it out: their name for the prefix, a folder of libraries of each machine.
+elsewhere()
+{
+	make --no-print-directory install BUILD="$BUILD" DESTDIR="$dir/root" prefix=/opt/x \
+		LIBDIR="$dir/multi" >/dev/null || return 1
+	mkdir -p "$dir/multi" && cp -a "$dir/root$dir/multi/." "$dir/multi/" || return 1
+	find "$dir/root/opt/x/bin" "$dir/multi" | sort
+	grep -x "prefix=/opt/x" "$dir/multi/pkgconfig/xsprof-user.pc" || return 1
+	"$dir/root/opt/x/bin/xsprof" record -o "$dir/itt.data" -- \
+		sh -c 'echo "$INTEL_LIBITTNOTIFY64"' >"$dir/itt"
+	cat "$dir/itt"
+	grep -qx "$dir/multi/libxsprof-itt.so" "$dir/itt"
+}
+
 gone() { [ -z "$(find "$prefix" ! -type d)" ] || { find "$prefix" ! -type d; false; }; }
 
 manual()
@@ -97,7 +111,7 @@ manual()
 	done
 }
 
-echo "1..11"
+echo "1..12"
 check "install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix"
 check "C11, shared" built c gcc -std=c11 "${strict[@]}" "$dir/app.c" $(flags xsprof-user)
 check "C17 with clang, shared" built c17 clang -std=c17 "${strict[@]}" -Wno-gnu "$dir/app.c" \
@@ -113,4 +127,5 @@ check "xsprof and xsprof-dump run where they are installed" tool
 check "man pages format without a warning" manual
 make --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" >/dev/null 2>&1
 check "uninstall leaves nothing" gone
+check "prefix= and LIBDIR= as they are given" elsewhere
 exit $failed
