@@ -321,6 +321,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_END:
 		memcpy(&t->end, raw, sizeof(t->end));
 		t->has_end = true;
+		t->no_room = xst_found_no_room(t);
 		return 0;
 	}
 	return 0;

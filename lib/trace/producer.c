@@ -226,6 +226,14 @@ static void sum_up(struct xsprof_trace *t, struct xsprof_trace_info *info)
 	}
 }
 
+bool xst_found_no_room(struct xsprof_trace *t)
+{
+	struct xsprof_trace_info sum = { 0 };
+
+	sum_up(t, &sum);
+	return t->end.lost_records > sum.lost_records;
+}
+
 static void describe_clock(const struct xsprof_trace *t, struct xsprof_trace_info *info)
 {
 	info->clock_kind = t->main_kind;
@@ -253,6 +261,9 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 	all.records = t->records - waiting(t, 0, true);
 	all.end = t->has_end ? &t->end : NULL;
 	sum_up(t, &all);
+	/* What found no room in the file only its recorder could count. */
+	if (t->no_room && t->end.lost_records > all.lost_records)
+		all.lost_records = t->end.lost_records;
 	describe_clock(t, &all);
 	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
 	return 0;

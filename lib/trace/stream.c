@@ -103,7 +103,7 @@ static uint64_t time_of(const struct xst_stream *s, uint64_t ticks)
 }
 
 /* What the ledger says beyond the last record: it was lost after it. */
-static void count_trailing(struct xst_stream *s)
+static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 {
 	uint64_t end = s->index_pos, lost = 0;
 
@@ -114,6 +114,10 @@ static void count_trailing(struct xst_stream *s)
 			seen = s->ledger.head;
 		if (seen > end)
 			end = seen;
+		/* The file was full: nothing of the ring is behind what found room. */
+		if (t->no_room && !s->kernel && s->ledger.head > end)
+			end = s->ledger.unsaved < s->ledger.head - end ?
+			      end + s->ledger.unsaved : s->ledger.head;
 		lost = s->ledger.drops + s->ledger.busy;
 	}
 	if (lost > s->lost_yielded)
@@ -166,7 +170,7 @@ bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 	}
 	if (s->trailed || growing)
 		return false;
-	count_trailing(s);
+	count_trailing(t, s);
 	s->key = end_time(t, s);
 	return s->gap || s->drops;
 }

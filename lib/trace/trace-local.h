@@ -148,6 +148,8 @@ struct xst_producer {
 /* The producer of that number, made when it is new; NULL: no memory, or a number too large. */
 struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number);
 struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number);
+/* Does END count more losses than the ledgers do?  The rest found no room in the file. */
+bool xst_found_no_room(struct xsprof_trace *t);
 /* Its last category was switched off then.  Return: 0 or -ENOMEM. */
 int xst_producer_quiet(struct xst_producer *p, uint64_t ticks);
 void xst_producers_free(struct xsprof_trace *t);
@@ -401,6 +403,7 @@ struct xsprof_trace {
 	struct xst_kernel	kernel;
 	struct xsprof_cap_end	end;
 	bool			has_end;
+	bool			no_room;	/* END tells of losses that no ledger does */
 	bool			truncated;
 	uint64_t		scanned;	/* offset up to which chunks were indexed */
 	uint64_t		chunks;

@@ -105,6 +105,14 @@ ok "$name: it holds what found room" test "$stored" -gt 1000
 is "$name: what did not is counted" "$stored $(sed -n \
 	's/^\[ xsprof record: \([0-9]*\) events .*, \([0-9]*\) lost.*/\1 \2/p' err)" \
 	"$stored $stored $((200000 - stored))"
+"$xsprof" report f.data >reported 2>reported.err
+is "$name: and whoever reads the file is told" "$(sed -n 's/^# lost: \([0-9]*\) records.*/\1/p' \
+	reported)" $((200000 - stored))
+"$xsprof" dump f.data >dumped 2>>reported.err
+is "$name: also where it is missing: slots of each ring" \
+	"$(sed -n 's/^.* lost: .* slots=\([0-9]*\).*/\1/p' dumped | sort -n)" \
+	"$(sed -n 's/.* unsaved \([1-9][0-9]*\).*/\1/p' seen | sort -n)"
+ok "$name: of which there are some" test -n "$(sed -n 's/.* unsaved \([1-9][0-9]*\).*/\1/p' seen)"
 run sh -c "$limited 'ulimit -S -f unlimited; $actor count 200000; exit 9'"
 is "$name: the command's own status counts" $rc 9
 if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
@@ -113,11 +121,18 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	ok "$name: ENOSPC: the file is sound" test $? = 0
 	has "$name: ENOSPC: said" err 'No space left on device'
 	has "$name: ENOSPC: the end found room" seen 'end 1 why 3'
+	hasnt "$name: ENOSPC: markers were passed" err 'nothing was recorded'
+	mount -o remount,size=16k small
+	run "$xsprof" record -o small/g.data -- "$actor" count 20000
+	hasnt "$name: nothing found room, and markers were passed" err 'nothing was recorded'
+	is "$name: all of it is told as lost" "$("$xsprof" report small/g.data 2>/dev/null |
+		sed -n 's/^# lost: \([0-9]*\) records.*/\1/p')" 20000
+	mount -o remount,size=1m small
 	XSPROF_SHM_DIR=$dir/small run "$xsprof" record -o g.data -- "$marker" 100 1 0
 	is "$name: no room for rings: the program does not mind" $rc 0
 	umount small
 else
-	for i in 1 2 3 4; do
+	for i in 1 2 3 4 5 6 7; do
 		skip "$name: ENOSPC" "needs root and mount"
 	done
 fi

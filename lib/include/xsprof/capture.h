@@ -191,7 +191,8 @@ struct xsprof_cap_producer {
  * @bad: slots the recorder refused: the ring did not hold together
  * @drops: records the writer dropped (DISCARD)
  * @busy: records dropped because no lock was to be had
- * @unsaved: slots read in order that found no room in this file (a full disk)
+ * @unsaved: slots read in order that are not in this file: it had no room (a full disk), or somebody
+ *	else read them before
  *
  * head == read + skipped + bad + unsaved, when the producer has ended and been read to its end.
  */
@@ -259,7 +260,8 @@ struct xsprof_cap_quiet {
  * struct xsprof_cap_end - totals of the recording
  * @ticks: when it ended
  * @slots: slots stored
- * @lost_records: records lost, as far as records can be counted
+ * @lost_records: records lost, as far as records can be counted; also those that found no room in
+ *	the file, which nothing else counts as records
  * @lost_slots: slots lost in OVERWRITE rings
  * @producers: producers seen
  * @why: 0 the command ended, 1 stopped by a signal, 2 duration over, 3 error, 4 a snapshot
