@@ -342,6 +342,13 @@ static const struct ctl_verb *find_verb(const char *name)
 	return NULL;
 }
 
+static const char *long_name(int c, const struct option *options)
+{
+	while (options->name && options->val != c)
+		options++;
+	return options->name;
+}
+
 int cmd_ctl(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -377,8 +384,8 @@ int cmd_ctl(int argc, char **argv)
 	}
 	while ((c = getopt_long(argc, argv, "+:p:o:d:n:s:wt:h", options, &at)) != -1) {
 		if (verb && isalpha(c) && !strchr("pth", c) && !strchr(verb->options, c))
-			return tool_usage("ctl", "%s: is of no use with '%s'", argv[optind - 1],
-					  verb->name);
+			return tool_usage("ctl", "--%s: is of no use with '%s'",
+					  long_name(c, options), verb->name);
 		status = take(&a, c, argv, options);
 		if (status >= 0)
 			return status;

@@ -387,6 +387,8 @@ int cmd_recover(int argc, char **argv)
 	if (r.output && !r.only && !only_list)
 		return tool_usage("recover", "--output: name the session that goes into %s",
 				  r.output);
+	if (only_list && r.only)
+		return tool_usage("recover", "%s: --list lists all that there are", r.only);
 	if (only_list) {
 		c = list_sessions(&list);
 		if (!c && !list.shown)

@@ -269,7 +269,7 @@ ctl 2 start -p "$pid" -s nonsense
 ctl 2 start -p "$pid" -d 25h
 ctl 2 start -p "$pid" -d 1 -n 1
 ctl 2 stop -p "$pid" --duration 1
-says "(--duration|1): is of no use with 'stop'"
+says "--duration: is of no use with 'stop'"
 ctl 2 stop
 says "stop: needs --pid: 'xsprof ctl list' shows who listens"
 ctl 2 strat -p "$pid"

@@ -260,6 +260,8 @@ is "--quiet says nothing of it" "$(cat err)" ""
 kill -KILL "$(cat held)"
 "$xsprof" recover --delete 2>err
 ok "no session stays behind" clean
+run "$xsprof" recover --list some-session
+is "a list is of all sessions" $rc 2
 
 # Duration
 run "$xsprof" record --duration 300ms -- "$actor" hold 1200 held
