@@ -191,8 +191,8 @@ struct xsprof_cap_producer {
  * @bad: slots the recorder refused: the ring did not hold together
  * @drops: records the writer dropped (DISCARD)
  * @busy: records dropped because no lock was to be had
- * @unsaved: slots read in order that are not in this file: it had no room (a full disk), or somebody
- *	else read them before
+ * @unsaved: slots read in order that are not in this file: it had no room (a full disk), or
+ *	somebody else read them before
  *
  * head == read + skipped + bad + unsaved, when the producer has ended and been read to its end.
  */

@@ -339,7 +339,8 @@ struct xsprof_trace_producer {
  * @truncated: the file ends inside a chunk, or has no END chunk
  * @bad_chunks: chunks with a wrong checksum or content, skipped
  * @records: records yielded so far
- * @lost_records: see struct xsprof_trace_producer, the sum; and those that found no room in the file
+ * @lost_records: see struct xsprof_trace_producer, the sum; and those that found no room in the
+ *	file
  * @lost_slots: the sum
  * @bad_slots: the sum
  * @first_ns: earliest time seen in the file's hints, 0 when none
