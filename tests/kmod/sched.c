@@ -468,6 +468,7 @@ static void *switch_cpus(void *arg)
 	for (unsigned int i = 0; !__atomic_load_n(stop, __ATOMIC_RELAXED); i++)
 		env_file_put("/sys/devices/system/cpu/cpu1/online", i & 1 ? "1" : "0");
 	env_file_put("/sys/devices/system/cpu/cpu1/online", "1");
+	__atomic_store_n(stop, 2, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -476,27 +477,27 @@ static void *switch_cpus(void *arg)
 TEST(hotplug)
 {
 	uint64_t rounds = env_figure(10000, 1000);
-	uint32_t stop = 0;
 	pthread_t thread;
 	struct sched s;
 
 	if (env_file_put("/sys/devices/system/cpu/cpu1/online", "1"))
 		SKIP(return, "no CPU here can be switched off");
-	ASSERT_EQ(0, pthread_create(&thread, NULL, switch_cpus, &stop));
 	for (uint64_t i = 0; i < rounds; i += LAP) {
 		struct sched_pair pair = { .rounds = rounds < LAP ? (uint32_t)rounds : LAP };
+		uint32_t stop = 0;
 
 		ASSERT_EQ(0, sched_attach(&s, XSPROF_MODE_DISCARD, BIG_RING));
 		pair.s = &s;
+		pair.stop = &stop;
+		ASSERT_EQ(0, pthread_create(&thread, NULL, switch_cpus, &stop));
 		ASSERT_EQ(0, sched_run_pair(&pair));
+		pthread_join(thread, NULL);
 		EXPECT_EQ(pair.counted[0], pair.found[0]);
 		EXPECT_EQ(pair.counted[1], pair.found[1]);
 		EXPECT_EQ(0, pair.torn[0] + pair.torn[1]);
 		EXPECT_EQ(0, sched_drops(&s));
 		dev_close(&s.d);
 	}
-	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
 }
 
 TEST_HARNESS_MAIN

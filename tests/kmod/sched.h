@@ -198,6 +198,7 @@ static inline uint32_t sched_tid(void)
  * @turn: whose it is, 0 or 1; a futex
  * @rounds: how often
  * @s: whom the two are compared to, or NULL
+ * @stop: what disturbs them is asked to end (1) before they are, and says that it has (2); or NULL
  * @tid: their thread ids
  * @counted: switches that the kernel counted, per thread
  * @found: SCHED_OUT records that they found, per thread
@@ -207,6 +208,7 @@ struct sched_pair {
 	uint32_t	turn;
 	uint32_t	rounds;
 	struct sched	*s;
+	uint32_t	*stop;
 	uint32_t	next;
 	uint32_t	tid[2];
 	uint64_t	counted[2];
@@ -235,6 +237,16 @@ static inline void sched_compare(struct sched_pair *p, uint32_t me)
 	p->found[me] = c.n[XSPROF_REC_SCHED_OUT - XSPROF_REC_SCHED_IN];
 }
 
+/* The walk through a large ring takes long: with a switch in each it would never be done. */
+static inline void sched_stop(uint32_t *stop)
+{
+	uint32_t runs = 0;
+
+	__atomic_compare_exchange_n(stop, &runs, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	while (__atomic_load_n(stop, __ATOMIC_ACQUIRE) != 2)
+		env_nap(1000);
+}
+
 __attribute__((unused)) static void *sched_ping(void *arg)
 {
 	struct sched_pair *p = arg;
@@ -253,6 +265,8 @@ __attribute__((unused)) static void *sched_ping(void *arg)
 		__atomic_store_n(&p->turn, !me, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &p->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
+	if (p->stop)
+		sched_stop(p->stop);
 	if (p->s)
 		sched_compare(p, me);
 	return NULL;
