@@ -113,7 +113,8 @@ struct cause_task {
  * @current: key of who runs
  * @known: it is known who does
  * @blind: something was lost, and nothing heard since
- * @left: key of who was last seen to leave: the kernel still speaks in its name for a moment
+ * @left: key of who was last seen to leave: until @current is heard of, the kernel may still speak
+ *	in its name
  * @proven: when @current was last seen to run
  * @last: when it was last heard of
  * @nested: what runs on top of the task, outermost first

@@ -352,6 +352,13 @@ void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_c
 	}
 }
 
+/* It was seen to leave, or to be woken, and not to come back. */
+static bool is_off(const struct cause_task *task)
+{
+	return task->run == RUN_WAITS || task->run == RUN_SLEEPS || task->run == RUN_DISK ||
+	       task->run == RUN_FAULT;
+}
+
 /* It certainly runs, whatever was missed; an event of a task just before it leaves is no proof. */
 static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key,
 				  bool certain)
@@ -383,10 +390,13 @@ void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 	struct cause_cpu *c = cause_find_cpu(cause, cpu);
 
 	ns = clock_of(cause, ns);
-	if (c && c->known && c->current == key)
+	if (c && c->known && c->current == key) {
 		c->proven = ns;
-	else
+		/* From here on who left speaks for itself, if its coming back was not seen. */
+		c->left = CAUSE_NOBODY_KNOWS;
+	} else {
 		running(cause, cpu, ns, key, c && c->known && c->left != key);
+	}
 }
 
 void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr)
@@ -416,15 +426,23 @@ void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
 	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
 	struct cause_task *task;
+	bool certain;
 
 	/* What never switches is not told by markers either, nor where there is no CPU to doubt. */
 	if (!cause->stats.switches || cpu < 0)
 		return;
 	/* In a loss it runs now, and what it does next is lost. */
 	ns = clock_of(cause, ns);
-	task = c && c->blind ? cause_task_get(cause, key) : running(cause, cpu, ns, key, false);
+	task = cause_task_get(cause, key);
 	if (!task)
 		return;
+	/*
+	 * Who writes one runs, unless it is of just before it left.  One that was never seen on a
+	 * CPU may be known to the kernel by another number.
+	 */
+	certain = c && c->known && ns > c->proven + CAUSE_CLOCKS_NS && is_off(task);
+	if (!c || !c->blind)
+		running(cause, cpu, ns, key, certain);
 	task->marked = true;
 	task->fault = false;
 	if (task->before)

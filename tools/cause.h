@@ -122,6 +122,9 @@ struct cause_did {
 
 #define CAUSE_NOBODY_KNOWS	UINT64_MAX
 
+/* By more than that the clocks of markers and of the kernel are never apart. */
+#define CAUSE_CLOCKS_NS		20000u
+
 struct cause;
 
 int cause_new(struct cause **cause);

@@ -363,6 +363,32 @@ static void not_all(void)
 	       told[13].who.context == CAUSE_IN_TASK);
 	cause_free(c);
 
+	/* Some kernels lose switches, most of all those out of idle. */
+	c = fresh();
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 0);
+	cause_runs(c, 0, 1200, 0);
+	cause_wakeup(c, 1200, 5, 0, &who);
+	cause_runs(c, 0, 1300, 5);
+	result("who left speaks for itself again when another has been heard of",
+	       IS(c, 5, 1000, 1400, true, W { 200, CAUSE_CPU }, { 100, CAUSE_BLOCKED },
+		  { 100, CAUSE_RUNNABLE },));
+	cause_switch(c, 0, 1400, 5, CAUSE_STATE_SLEEP, 0);
+	cause_wakeup(c, 1500, 5, 0, &who);
+	cause_marker(c, 0, 1400 + CAUSE_CLOCKS_NS, 5);
+	result("a marker that the clocks may have misplaced is no proof",
+	       IS(c, 5, 1400, 1600 + CAUSE_CLOCKS_NS, true, W { 100, CAUSE_BLOCKED },
+		  { 100 + CAUSE_CLOCKS_NS, CAUSE_RUNNABLE },));
+	cause_marker(c, 0, 1700 + CAUSE_CLOCKS_NS, 5);
+	result("another one is", IS(c, 5, 1500, 1800 + CAUSE_CLOCKS_NS, true, W
+		{ 200 + CAUSE_CLOCKS_NS, CAUSE_RUNNABLE }, { 100, CAUSE_CPU },));
+	cause_marker(c, 0, 2000 + CAUSE_CLOCKS_NS, 77);
+	cause_marker(c, 0, 2000 + 3 * CAUSE_CLOCKS_NS, 77);
+	result("of one that nobody saw on a CPU it takes no other's away",
+	       IS(c, 5, 1800 + CAUSE_CLOCKS_NS, 3000 + 3 * CAUSE_CLOCKS_NS, true, W
+		{ 1200 + 2 * CAUSE_CLOCKS_NS, CAUSE_CPU },));
+	cause_free(c);
+
 	/* A thread that calls exec() goes on with the number of its process. */
 	c = fresh();
 	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);

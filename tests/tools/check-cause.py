@@ -23,7 +23,7 @@ class Machine:
         self.run = collections.defaultdict(lambda: "unknown")
         self.cpu_of, self.nr, self.fault = {}, {}, set()
         self.current, self.tops = {}, collections.defaultdict(list)
-        self.left, self.last = {}, {}
+        self.left, self.last, self.proven = {}, {}, {}
         self.changes = collections.defaultdict(list)
         self.syscalls = False
 
@@ -57,8 +57,10 @@ class Machine:
             self.surprise(cpu, tid)
             self.tops[cpu] = []
             self.current[cpu] = tid
+            self.proven[cpu] = ns
         if tid and (self.run[tid] == "unknown" or (certain and self.run[tid] != "on")):
-            self.current.setdefault(cpu, tid)
+            if cpu not in self.current:
+                self.current[cpu], self.proven[cpu] = tid, ns
             self.put(tid, cpu, ns, "on")
 
     def kernel(self, tid, cpu, ns, name, text):
@@ -76,10 +78,12 @@ class Machine:
             self.tops[cpu] = []
             self.left[cpu] = prev
             self.put(prev, cpu, ns, run)
-            self.current[cpu] = new
+            self.current[cpu], self.proven[cpu] = new, ns
             self.put(new, cpu, ns, "on")
             return
-        if self.current.get(cpu) != tid:
+        if self.current.get(cpu) == tid:
+            self.left[cpu], self.proven[cpu] = None, ns
+        else:
             # For a moment the kernel still speaks in the name of who just left.
             self.seen(tid, cpu, ns, cpu in self.current and self.left.get(cpu, 0) != tid)
         if name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
@@ -169,7 +173,8 @@ def sums(text, report):
             tid = number.get(tid, tid)
         if name in ("begin", "end", "complete"):
             if cpu is not None and machine.changes:
-                machine.seen(tid, cpu, ns, False)
+                off = machine.run[tid] not in ("on", "unknown")
+                machine.seen(tid, cpu, ns, off and ns > machine.proven.get(cpu, ns) + 20000)
                 machine.fault.discard(tid)
             if name == "begin":
                 stacks[tid].append((ns, rest.split()[0]))
