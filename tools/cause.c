@@ -242,6 +242,9 @@ void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
 void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		  enum cause_state state, uint64_t next)
 {
+	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
+
+	cause->stats.missed += c && c->known && c->current != prev;
 	cause_leave(cause, cpu, ns, prev, state, next);
 	cause_enter(cause, cpu, ns, next);
 }

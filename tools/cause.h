@@ -202,6 +202,8 @@ bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
  * @lost: losses
  * @forgotten: ranges whose begin was not remembered any more
  * @refused: tasks that found no room, counted every time
+ * @missed: switches from another task than the one that had come last there: at least so many
+ *	were not recorded
  */
 struct cause_stats {
 	uint64_t	switches;
@@ -213,6 +215,7 @@ struct cause_stats {
 	uint64_t	lost;
 	uint64_t	forgotten;
 	uint64_t	refused;
+	uint64_t	missed;
 };
 
 const struct cause_stats *cause_get_stats(const struct cause *cause);

@@ -72,6 +72,9 @@ void report_print_sources(const struct cause_stats *stats)
 	if (stats->lost)
 		printf("# events of the kernel were lost in %" PRIu64 " places: times around them "
 		       "are unknown\n", stats->lost);
+	if (stats->missed)
+		printf("# of %" PRIu64 " switches and more no event was recorded: who had the CPU "
+		       "is told by other events, or unknown\n", stats->missed);
 	if (stats->forgotten)
 		printf("# the beginning of %" PRIu64 " ranges is further back than is remembered: "
 		       "unknown\n", stats->forgotten);
@@ -172,6 +175,7 @@ void report_json_cause(const struct report *report)
 		return;
 	fputs(",\n\"cause\":{", stdout);
 	report_json_recorded(stats);
-	printf(",\"losses\":%" PRIu64 ",\"forgotten\":%" PRIu64 ",\"refused\":%" PRIu64 "}",
-	       stats->lost, stats->forgotten, stats->refused);
+	printf(",\"losses\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"forgotten\":%" PRIu64
+	       ",\"refused\":%" PRIu64 "}", stats->lost, stats->missed, stats->forgotten,
+	       stats->refused);
 }

@@ -389,6 +389,15 @@ static void not_all(void)
 		{ 1200 + 2 * CAUSE_CLOCKS_NS, CAUSE_CPU },));
 	cause_free(c);
 
+	c = fresh();
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 6);
+	cause_switch(c, 1, 1200, 0, CAUSE_STATE_RUN, 8);
+	result("each comes after another", !cause_get_stats(c)->missed);
+	cause_switch(c, 0, 1300, 7, CAUSE_STATE_RUN, 5);
+	result("but one that was not recorded", cause_get_stats(c)->missed == 1);
+	cause_free(c);
+
 	/* A thread that calls exec() goes on with the number of its process. */
 	c = fresh();
 	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
