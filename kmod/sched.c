@@ -37,8 +37,11 @@ struct xsp_sched_cpu {
 	u32				tid;
 };
 
-/* A power of two. */
-#define RELEASED	16
+/*
+ * A power of two.  Threads that were released wait for a CPU together where many end at once; two
+ * of them meet in one place when they were made so many apart.
+ */
+#define RELEASED	1024
 
 /**
  * struct xsp_sched - a producer whose threads are looked at
@@ -53,7 +56,8 @@ struct xsp_sched_cpu {
  * @hashed: hooks can find it; under xsp_producer.lock
  * @nr: CPUs
  * @released: threads that were released and run on: the number that the whole machine knows them
- *	by << 32 | the one they had in @ns; by the lowest bits of the former
+ *	by << 32 | the one they had in @ns; by the lowest bits of the former.  NULL where all have
+ *	one number
  * @data: addresses of the data's pages, of all rings
  * @cpu: one a CPU
  */
@@ -68,7 +72,7 @@ struct xsp_sched {
 	bool			on;
 	bool			hashed;
 	u32			nr;
-	u64			released[RELEASED];
+	u64			*released;
 	void			**data;
 	struct xsp_sched_cpu	cpu[];
 };
@@ -416,6 +420,7 @@ static void free_worker(struct work_struct *work)
 	struct xsp_sched *s = container_of(to_rcu_work(work), struct xsp_sched, free);
 
 	put_pid(s->pid);
+	kvfree(s->released);
 	kvfree(s->data);
 	kvfree(s);
 }
@@ -436,14 +441,18 @@ static struct xsp_sched *make_sched(struct xsp_producer *p)
 	s = kvzalloc(struct_size(s, cpu, nr), XSP_GFP);
 	if (!s)
 		return ERR_PTR(-ENOMEM);
+	s->ns = ns_of_pid(p->pid);
 	s->data = kvcalloc(nr, array_size(p->geo.kernel_pages, sizeof(*s->data)), XSP_GFP);
-	if (!s->data)
+	if (s->ns->level)
+		s->released = kvcalloc(RELEASED, sizeof(*s->released), XSP_GFP);
+	if (!s->data || (s->ns->level && !s->released))
 		err = -ENOMEM;
 	for (cpu = 0; cpu < nr && !err; cpu++)
 		if (cpu_possible(cpu))
 			err = xsp_kernel_ring_init(&s->cpu[cpu].ring, p, cpu,
 						   s->data + cpu * p->geo.kernel_pages);
 	if (err) {
+		kvfree(s->released);
 		kvfree(s->data);
 		kvfree(s);
 		return ERR_PTR(err);
@@ -451,7 +460,6 @@ static struct xsp_sched *make_sched(struct xsp_producer *p)
 	s->nr = nr;
 	s->pid = get_pid(p->pid);
 	s->tgid = pid_nr(p->pid);
-	s->ns = ns_of_pid(p->pid);
 	s->uid = p->cred->uid;
 	s->gid = p->cred->gid;
 	return s;
