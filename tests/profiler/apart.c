@@ -147,7 +147,7 @@ static void test_file(struct xsprof_result *r, int (*save)(struct xsprof_result 
 	/* A row of the timeline: a byte, of what nothing is known. */
 	if (!nr && !strstr(text, "[[0,0,0,0,0,0,0,0,1]]"))
 		tap_wrong("%s", text);
-	tap_result(what);
+	tap_result("%s", what);
 }
 
 static int save_timeline(struct xsprof_result *r, const char *path)
