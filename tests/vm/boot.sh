@@ -29,8 +29,9 @@
 #
 # XSPROF_VM_BOOT_LIMIT: seconds to the guest's first program (240, three times as many for
 # debug and --one-insn) until another guest is started in its place, twice at most.
-# A guest that its emulator has killed (ghost.sh) is replaced, twice at most; so what COMMAND
-# prints comes when the guest has ended.
+# A guest that its emulator has killed (ghost.sh), or whose emulator was ended by a signal, most
+# often by an assertion of its own, is replaced, twice at most; so what COMMAND prints comes when
+# the guest has ended.
 # XSPROF_VM_ACCEL=kvm: with KVM, where it is to be had. XSPROF_VM_DIR: what is downloaded
 # and built once is kept there (~/.cache/xsprof/vm).
 
@@ -224,13 +225,29 @@ run_guest()
 	complete=$?
 }
 
+# Why the emulator, and not the guest, is to blame; nothing where it is not.
+emulators_fault()
+{
+	local last
+
+	[ $status -eq 125 ] && [ "${accel%%,*}" = tcg ] || return
+	case $raw in
+	132|134|135|136|139)
+		last=$(tail -n 1 "$run/qemu" 2> /dev/null)
+		echo "the emulator was ended by signal $((raw - 128))${last:+ ($last)}" ;;
+	*)
+		"$vm_src/ghost.sh" "$run/dmesg" &&
+			echo "the emulator ran a breakpoint that was no longer there (ghost.sh)," \
+				"and the guest's kernel died of it" ;;
+	esac
+}
+
 # What a guest says is passed on when it has ended: one that its emulator killed said nothing.
 for again in 1 2 ''; do
 	run_guest > "$run/said" 2> "$run/said.err"
-	[ -n "$again" ] && [ $status -eq 125 ] && [ "${accel%%,*}" = tcg ] &&
-		"$vm_src/ghost.sh" "$run/dmesg" || break
-	echo "boot.sh: the emulator ran a breakpoint that was no longer there (ghost.sh), and" \
-		"the guest's kernel died of it: another guest" >&2
+	why=$(emulators_fault)
+	[ -n "$again" ] && [ -n "$why" ] || break
+	echo "boot.sh: $why: another guest" >&2
 done
 cat "$run/said"
 cat "$run/said.err" >&2

@@ -70,6 +70,19 @@ XSPROF_VM_BOOT_LIMIT=5 guest --append 'panic=0 rdinit=/bin/sh' -- true 2> "$work
 check "a kernel that hangs before: 125, after three of them" "125 3" \
 	"$? $(grep -c 'hung before its first program' "$work/err")"
 
+# An emulator that ends by itself, each time anew: its guests are no verdict on anything.
+"$here/boot.sh" --kernel "$kernel" --limit 60 -- sleep 100 2> "$work/err" &
+boot=$!
+while kill -0 $boot 2> /dev/null; do
+	for limit in $(pgrep -P $boot -x timeout); do
+		pkill -ABRT -P "$limit"
+	done
+	sleep 0.3
+done
+wait $boot
+check "an emulator that dies: 125, after three of them" "125 2" \
+	"$? $(grep -c 'ended by signal 6.*: another guest' "$work/err")"
+
 # Half a verdict is none: the leaving code alone (3 says status 0) ...
 guest -- leave 3 2> /dev/null
 check "leaving code without a written verdict: 125" 125 $?
