@@ -132,7 +132,8 @@ static void handler(int sig)
 		xsprof_counter(in_handler, handled);
 	else
 		xsprof_instant_args(in_handler, &kv, 1);
-	handled++;
+	/* One signal's handler may come upon the other's. */
+	__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
 	/* Not signal-safe by its word; it must not deadlock for all that. */
 	if (handled % 16 == 0)
 		xsprof_name("named in a handler");
