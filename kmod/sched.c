@@ -149,7 +149,10 @@ static u32 tid_of(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct tas
 		return tid;
 	if (c->running == task)
 		return c->tid;
-	/* One word: both halves are of one thread, whoever writes there meanwhile. */
+	/*
+	 * One word: both halves are of one thread, whoever writes there meanwhile.  No barrier:
+	 * what a task's leaving wrote is seen where it comes back, by the scheduler's own order.
+	 */
 	word = READ_ONCE(*released_of(s, task));
 	return (u32)(word >> 32) == (u32)task->pid ? (u32)word : 0;
 }
