@@ -27,15 +27,19 @@
 /**
  * struct xsp_sched_cpu - what there is a CPU
  * @ring: the ring
- * @running: the producer's task that runs there, to be compared only; that CPU's alone, with
- *	interrupts off
- * @tid: its thread id, for when it has none any more
+ * @running: the producer's task that runs there: IDENTITY(), 0 for none; that CPU alone writes
+ *	it, with interrupts off
  */
 struct xsp_sched_cpu {
-	struct xsp_kernel_ring		ring;
-	const struct task_struct	*running;
-	u32				tid;
+	struct xsp_kernel_ring	ring;
+	u64			running;
 };
+
+/*
+ * A task by the number that the whole machine knows it by, and its thread id.  One word: whoever
+ * reads it while it changes has both of one task.
+ */
+#define IDENTITY(task, tid)	((u64)(task)->pid << 32 | (tid))
 
 /*
  * A power of two.  Threads that were released wait for a CPU together where many end at once; two
@@ -55,9 +59,8 @@ struct xsp_sched_cpu {
  * @on: it is recorded now; under xsp_producer.lock
  * @hashed: hooks can find it; under xsp_producer.lock
  * @nr: CPUs
- * @released: threads that were released and run on: the number that the whole machine knows them
- *	by << 32 | the one they had in @ns; by the lowest bits of the former.  NULL where all have
- *	one number
+ * @released: threads that were released and run on: IDENTITY() with what they had in @ns, by the
+ *	lowest bits of the machine's number.  NULL where all have one number
  * @data: addresses of the data's pages, of all rings
  * @cpu: one a CPU
  */
@@ -128,18 +131,23 @@ static bool same_owner(const struct xsp_sched *s, const struct task_struct *task
 
 /*
  * A thread that was released has no number in a namespace, but runs on to its last switch; on
- * the way there it may be preempted, or wait for a lock, and move.  What it had then is noted
- * when it leaves the CPU, by the number that stays with it.
+ * the way there it may be preempted, or wait for a lock, and move.  What it had then is kept of
+ * the CPU while it runs there, and noted when it leaves it, by the number that stays with it.
  */
 static u64 *released_of(struct xsp_sched *s, const struct task_struct *task)
 {
 	return &s->released[task->pid & (RELEASED - 1)];
 }
 
-/* Return: 0: nobody knows any more. */
-static u32 tid_of(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct task_struct *task)
+/* Return: 0: it is of another. */
+static u32 tid_in(u64 identity, const struct task_struct *task)
 {
-	u64 word;
+	return (u32)(identity >> 32) == (u32)task->pid ? (u32)identity : 0;
+}
+
+/* Return: 0: nobody knows any more. */
+static u32 tid_of(struct xsp_sched *s, struct task_struct *task)
+{
 	u32 tid;
 
 	if (!s->ns->level)
@@ -147,26 +155,23 @@ static u32 tid_of(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct tas
 	tid = task_pid_nr_ns(task, s->ns);
 	if (tid)
 		return tid;
-	if (c->running == task)
-		return c->tid;
 	/*
-	 * One word: both halves are of one thread, whoever writes there meanwhile.  No barrier:
-	 * what a task's leaving wrote is seen where it comes back, by the scheduler's own order.
+	 * It may be woken from another CPU while it is still on its way off its own.  Pairs with
+	 * the release of put_out(): who does not find it there any more sees what was noted.
 	 */
-	word = READ_ONCE(*released_of(s, task));
-	return (u32)(word >> 32) == (u32)task->pid ? (u32)word : 0;
+	tid = tid_in(smp_load_acquire(&s->cpu[task_cpu(task)].running), task);
+	return tid ? tid : tid_in(READ_ONCE(*released_of(s, task)), task);
 }
 
 static void note_released(struct xsp_sched *s, struct task_struct *task, u32 tid)
 {
 	if (tid && s->ns->level && !task_pid_nr_ns(task, s->ns))
-		WRITE_ONCE(*released_of(s, task), (u64)task->pid << 32 | tid);
+		WRITE_ONCE(*released_of(s, task), IDENTITY(task, tid));
 }
 
 /**
  * who() - what a process may know of another task
  * @s: the process' producer
- * @c: this CPU
  * @task: the other one
  * @rec: its kind, its thread id and its name are filled in
  *
@@ -174,8 +179,7 @@ static void note_released(struct xsp_sched *s, struct task_struct *task, u32 tid
  * Names of the kernel's threads, which are no user's secret.  Of anybody else that there is
  * somebody, and the name where the administrator says so (sched_comm).
  */
-static void who(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct task_struct *task,
-		struct xsprof_rec_sched *rec)
+static void who(struct xsp_sched *s, struct task_struct *task, struct xsprof_rec_sched *rec)
 {
 	u32 tid = 0, kind;
 	bool name = true;
@@ -189,7 +193,7 @@ static void who(struct xsp_sched *s, const struct xsp_sched_cpu *c, struct task_
 		/* Its name is where its own records are. */
 		kind = XSPROF_SCHED_THREAD;
 		name = false;
-		tid = tid_of(s, c, task);
+		tid = tid_of(s, task);
 	} else {
 		tid = task_pid_nr_ns(task, s->ns);
 		kind = tid && same_owner(s, task) ? XSPROF_SCHED_PROCESS : XSPROF_SCHED_OTHER;
@@ -237,36 +241,36 @@ static void put_out(struct xsp_sched *s, struct task_struct *task, struct task_s
 		    bool preempt, unsigned int state)
 {
 	struct xsp_sched_cpu *c = this_cpu(s);
-	struct xsprof_rec_sched rec = record(tid_of(s, c, task), XSPROF_REC_SCHED_OUT);
+	struct xsprof_rec_sched rec = record(tid_of(s, task), XSPROF_REC_SCHED_OUT);
 	char letter = preempt ? 'R' :
 		      task_index_to_char(__task_state_index(state, task->exit_state));
 
 	rec.rec.aux = letter << XSPROF_SCHED_STATE_SHIFT | (preempt ? XSPROF_SCHED_PREEMPTED : 0);
-	who(s, c, next, &rec);
+	who(s, next, &rec);
 	note_released(s, task, rec.rec.tid);
-	c->running = NULL;
+	/* Pairs with the acquire of tid_of(): what was noted is seen before this. */
+	smp_store_release(&c->running, 0);
 	put(c, &rec);
 }
 
 static void put_in(struct xsp_sched *s, struct task_struct *task)
 {
 	struct xsp_sched_cpu *c = this_cpu(s);
-	struct xsprof_rec_sched rec = record(tid_of(s, c, task), XSPROF_REC_SCHED_IN);
+	struct xsprof_rec_sched rec = record(tid_of(s, task), XSPROF_REC_SCHED_IN);
 
-	c->running = task;
-	c->tid = rec.rec.tid;
+	WRITE_ONCE(c->running, IDENTITY(task, rec.rec.tid));
 	put(c, &rec);
 }
 
 static void put_wake(struct xsp_sched *s, struct task_struct *task, u32 flags)
 {
 	struct xsp_sched_cpu *c = this_cpu(s);
-	struct xsprof_rec_sched rec = record(tid_of(s, c, task), XSPROF_REC_SCHED_WAKE);
+	struct xsprof_rec_sched rec = record(tid_of(s, task), XSPROF_REC_SCHED_WAKE);
 
 	rec.rec.aux = flags;
 	/* Whatever an interrupt comes upon has nothing to do with it. */
 	if (in_task())
-		who(s, c, current, &rec);
+		who(s, current, &rec);
 	else
 		rec.rec.aux |= XSPROF_SCHED_IRQ;
 	put(c, &rec);
@@ -275,7 +279,7 @@ static void put_wake(struct xsp_sched *s, struct task_struct *task, u32 flags)
 static void put_migrate(struct xsp_sched *s, struct task_struct *task, u32 to)
 {
 	struct xsp_sched_cpu *c = this_cpu(s);
-	struct xsprof_rec_sched rec = record(tid_of(s, c, task), XSPROF_REC_SCHED_MIGRATE);
+	struct xsprof_rec_sched rec = record(tid_of(s, task), XSPROF_REC_SCHED_MIGRATE);
 
 	rec.rec.value = (u64)to << 32 | task_cpu(task);
 	put(c, &rec);
@@ -513,7 +517,7 @@ static int switch_on(struct xsp_producer *p, struct xsp_sched *s)
 	s = p->sched;
 	/* Of before: nothing was told of while there was no hook. */
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(s->cpu[cpu].running, NULL);
+		WRITE_ONCE(s->cpu[cpu].running, 0);
 	s->on = true;
 	open_rings(s, true);
 	return 0;
