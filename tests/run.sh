@@ -201,6 +201,16 @@ verdict()
 	}' "$1"
 }
 
+# What a log says of its failures, wherever that stands, and its end.
+excerpt()	# LOG
+{
+	local lines
+
+	lines=$(grep -E -B 5 -A 2 '^not ok|Expected .*\)$' "$1" | head -n 40)
+	[ -z "$lines" ] || printf '%s\n...\n' "$lines"
+	tail -n 25 "$1"
+}
+
 # Runs one test, shows it, and adds its line to the results.
 run_one()
 {
@@ -244,7 +254,7 @@ run_one()
 	# One printf per test: lines of tests that run at once do not mix.
 	printf '%-4s %s (%s s)%s%s\n' "$word" "$name" "$secs" "$extra" "${reason:+: $reason}"
 	if [ "$word" = FAIL ]; then
-		tail -n 25 "$log" | cut -c1-300 | sed 's/^/     | /'
+		excerpt "$log" | cut -c1-300 | sed 's/^/     | /'
 		echo "     log: $log"
 	fi
 	row "$name" "$t" "$pass" "$fail" "$skip" "$secs" "$reason" >>"$results"
