@@ -56,7 +56,7 @@ static int end_session(struct xsprof_result **result)
 	if (!c.in_session)
 		return 0;
 	c.in_session = false;
-	return xsp_session_end(result);
+	return xsp_session_end(result, NULL);
 }
 
 /*
@@ -133,9 +133,10 @@ int xsprof_profiler_step(void)
 {
 	struct xsprof_result *result = NULL;
 	void (*ready)(void *data, struct xsprof_result *result) = NULL;
+	struct xsp_finish finish = { 0 };
 	void *data = NULL;
 	uint64_t step;
-	int err = 0, saved = errno;
+	int err = 0, ended, saved = errno;
 
 	pthread_mutex_lock(&c.lock);
 	step = ++c.step;
@@ -144,14 +145,17 @@ int xsprof_profiler_step(void)
 			   xsprof_schedule_action(&c.schedule, step - c.first), step, &result);
 		ready = c.ready;
 		data = c.data;
+		finish = (struct xsp_finish){ c.config.post_process, c.config.post_process_data };
 	}
 	pthread_mutex_unlock(&c.lock);
 	/* A trace that was asked for from outside may begin with this step, or end before it. */
 	xsp_ondemand_step();
 	mark_step(step);
-	/* Without a lock: it may end the schedule, or begin another. */
+	/* Without a lock: they may end the schedule, or begin another. */
+	ended = xsp_session_finish(result, &finish);
 	if (result)
 		ready(data, result);
+	err = err ? err : ended;
 	errno = saved;
 	return err;
 }

@@ -20,6 +20,7 @@
 
 /* Of another library, where the program has it. */
 #pragma weak xsprof_result_open
+#pragma weak xsprof_result_post_process
 
 static struct {
 	pthread_mutex_t			lock;
@@ -351,6 +352,20 @@ static open_fn find_open(void)
 	return (open_fn)xsp_trace_function("xsprof_result_open");
 }
 
+typedef int (*process_fn)(struct xsprof_result *,
+			  int (*)(void *, struct xsprof_profiler_event *), void *);
+
+int xsp_session_finish(struct xsprof_result *result, const struct xsp_finish *finish)
+{
+	process_fn process = xsprof_result_post_process;
+
+	if (!result || !finish->each)
+		return 0;
+	if (!process)
+		process = (process_fn)xsp_trace_function("xsprof_result_post_process");
+	return process ? process(result, finish->each, finish->data) : -ENOSYS;
+}
+
 static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 {
 	struct xsprof_result_options opts = {
@@ -394,7 +409,7 @@ static int end(struct xsprof_result **result)
 	return opened ? opened : err;
 }
 
-int xsp_session_end(struct xsprof_result **result)
+int xsp_session_end(struct xsprof_result **result, struct xsp_finish *finish)
 {
 	int err;
 
@@ -402,6 +417,8 @@ int xsp_session_end(struct xsprof_result **result)
 		*result = NULL;
 	pthread_mutex_lock(&s.lock);
 	err = check_mine();
+	if (!err && finish)
+		*finish = (struct xsp_finish){ s.config.post_process, s.config.post_process_data };
 	if (!err)
 		err = end(result);
 	pthread_mutex_unlock(&s.lock);
@@ -426,10 +443,13 @@ int xsp_session_so_far(struct xsprof_result **result)
 
 int xsprof_disable_profiler(struct xsprof_result **result)
 {
-	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result);
+	struct xsp_finish finish = { 0 };
+	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result, &finish);
 
 	/* A schedule that waits has no session under way, or somebody else's. */
 	err = ended == -ENOENT || (ended == -EBUSY && !err) ? err : ended;
+	ended = result ? xsp_session_finish(*result, &finish) : 0;
+	err = err ? err : ended;
 	errno = saved;
 	return err;
 }
@@ -459,6 +479,6 @@ void xsp_profiler_exit(void)
 	xsp_device_quit();
 	s.demand = false;
 	if (s.running)
-		(void)xsp_session_end(NULL);
+		(void)xsp_session_end(NULL, NULL);
 	xsp_recorder_exit();
 }

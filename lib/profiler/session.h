@@ -22,10 +22,22 @@
 int xsp_session_copy(const struct xsprof_profiler_config *config,
 		     struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
 	XSP_HIDDEN;
-/* As the public functions, without a look at schedules. */
+
+/* What the program does with a result before anybody else has it; zeros: nothing. */
+struct xsp_finish {
+	int	(*each)(void *data, struct xsprof_profiler_event *ev);
+	void	*data;
+};
+
+/*
+ * As the public functions, without a look at schedules.  @finish: set to what is to be done with
+ * the result then, xsp_session_finish(); NULL: it is known, or not wanted.
+ */
 int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t activities,
 		      uint32_t scopes) XSP_HIDDEN;
-int xsp_session_end(struct xsprof_result **result) XSP_HIDDEN;
+int xsp_session_end(struct xsprof_result **result, struct xsp_finish *finish) XSP_HIDDEN;
+/* Without a lock; @result may be NULL.  0 or what the program's function returned, or -errno. */
+int xsp_session_finish(struct xsprof_result *result, const struct xsp_finish *finish) XSP_HIDDEN;
 /* It begins here, with that step of the program, which is marked next. */
 void xsp_session_restart(uint64_t step) XSP_HIDDEN;
 /* What the session has recorded by now; it goes on.  Return: 0; -ENOENT: none runs; as its end. */

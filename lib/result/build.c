@@ -163,6 +163,7 @@ static int begin_range(struct xsr_builder *b)
 			e->u.op.forward_thread = op.forward_thread;
 			e->u.op.record_function_id = op.record_function_id;
 			e->u.op.scope = op.scope;
+			e->u.op.at = b->at;
 		} else {
 			e->u.op.sequence = -1;
 		}
@@ -268,6 +269,8 @@ static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 {
 	int err;
 
+	/* Whoever reads the trace again counts as this does: see xsr_kineto_event(). */
+	b->at++;
 	if (ev->ns > b->r->last_ns)
 		b->r->last_ns = ev->ns;
 	if (ev->type == XSPROF_EV_KERNEL || !producer_wanted(b, ev))

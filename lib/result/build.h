@@ -68,6 +68,7 @@ static inline uint64_t xsr_key(uint32_t producer, uint32_t id)
  * @ended: from producer to when it ended
  * @wanted: from producer to whether it is of the process that is asked for
  * @elapsed: from producer and the number of an op to its time on a device: XSR_ELAPSED()
+ * @at: number of the event that is looked at, from 1
  * @err: what went wrong where no error can be returned
  */
 struct xsr_builder {
@@ -81,6 +82,7 @@ struct xsr_builder {
 	struct xsp_map			ended;
 	struct xsp_map			wanted;
 	struct xsp_map			elapsed;
+	uint64_t			at;
 	int				err;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "frames.h"
-#include "local.h"
+#include "post.h"
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
@@ -206,6 +206,10 @@ static const char *make_input(const struct xsprof_profiler_event *ev, enum xsr_m
 
 const char *xsprof_event_module(const struct xsprof_profiler_event *ev)
 {
+	const struct xsr_post *post = xsr_post_of(ev);
+
+	if (post && post->has_module)
+		return post->module;
 	return xsr_wants(ev->result, with_modules) ? make(ev, XSR_MODULE) : "";
 }
 
@@ -243,9 +247,12 @@ uint64_t xsprof_event_flops(const struct xsprof_profiler_event *ev)
 
 const struct xsr_stack *xsr_event_stack(const struct xsprof_profiler_event *ev)
 {
+	const struct xsr_post *post = xsr_post_of(ev);
 	struct xsprof_result *r = ev->result;
 	const struct xsr_stack *stack;
 
+	if (post && post->has_stack)
+		return post->stack;
 	if (!ev->stack || ev->kind != XSPROF_EVENT_OP || !xsr_wants(r, with_stack))
 		return NULL;
 	if (!r->frames)

@@ -5,6 +5,7 @@
  */
 #include "result/activity.h"
 #include "result/kineto.h"
+#include "result/post.h"
 
 /* A process that writes of itself knows itself by its own number. */
 static bool is_own(const struct xsr_kineto *k, const struct xsprof_event *ev, int64_t device)
@@ -68,7 +69,7 @@ static bool wanted(const struct xsr_kineto *k, const struct xsr_activity *a)
 }
 
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
-			 struct xsr_walk *walk)
+			 struct xsr_walk *walk, uint64_t at)
 {
 	uint64_t begin = ev->begin_ns, end = ev->end_ns > begin ? ev->end_ns : begin;
 	struct xsr_activity a;
@@ -96,6 +97,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 		any = true;
 	}
 	p = xsr_kineto_args(k, walk, a.on & XSR_ON_STREAM, p, &any);
+	p = xsr_kineto_post(k, xsr_post_find(k->posts, at), &any, p);
 	k->buf->p = put_lit(p, "}}");
 	k->ops += a.kind == XSPROF_EVENT_OP;
 	return true;

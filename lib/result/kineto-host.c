@@ -9,6 +9,7 @@
 
 #include "result/absence.h"
 #include "result/kineto.h"
+#include "result/post.h"
 
 struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
 {
@@ -22,6 +23,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t 
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
 		      bool unfinished)
 {
+	const struct xsr_post *post = xsr_post_find(&k->said, range->index + 1);
 	bool op = range->kind == XSR_RANGE_OP;
 	uint64_t begin = range->begin;
 	struct xsr_walk walk;
@@ -39,12 +41,13 @@ static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t 
 		p = put_lit(p, ",\"finished\":\"false\"");
 	if (range->note) {
 		xsr_walk_note(&walk, range->note, range->note_len);
-		p = xsr_kineto_op(k, range, &walk, p);
+		p = xsr_kineto_op(k, range, &walk, post, p);
 	}
 	if (more) {
 		xsr_walk_event(&walk, more);
 		p = xsr_kineto_args(k, &walk, false, p, &any);
 	}
+	p = xsr_kineto_post(k, post, &any, p);
 	k->buf->p = put_lit(p, "}}");
 	k->ops += op;
 }
@@ -74,6 +77,15 @@ void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *
 	put_links(data, thread, range);
 }
 
+/* What was said of an op is found by the record, which is not known any more when it ends. */
+static void find_said(struct xsr_kineto *k, const struct xsp_range *range)
+{
+	const struct xsr_post *post = xsr_post_find(k->posts, k->at);
+
+	if (post && xsp_map_set(&k->said, range->index + 1, (uintptr_t)post))
+		k->lost++;
+}
+
 static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
 {
 	struct xsprof_trace_op op;
@@ -84,6 +96,7 @@ static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xs
 	range = xsp_stack_top(&thread->stack);
 	range->index = k->index++;
 	if (xsprof_trace_op(ev, &op)) {
+		find_said(k, range);
 		range->kind = op.scope == XSPROF_OP_USER_SCOPE ? XSR_RANGE_ANNOTATION :
 							       XSR_RANGE_OP;
 		if (op.scope >= 32 || !(k->opts.scopes >> op.scope & 1) ||
@@ -155,7 +168,7 @@ static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 	switch (ev->type) {
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
-		if (!xsr_kineto_activity(k, ev, walk))
+		if (!xsr_kineto_activity(k, ev, walk, range->tag))
 			complete(k, ev, thread, range);
 		break;
 	case XSPROF_REC_GPU:
@@ -206,6 +219,7 @@ static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp
 	memset(&pending->range, 0, sizeof(pending->range));
 	if (!xsr_keep(k->tracks, &pending->range, ev))
 		return false;
+	pending->range.tag = k->at;
 	pending->ev = *ev;
 	pending->used = true;
 	return true;
@@ -229,7 +243,7 @@ static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsp_view *view)
 {
-	struct xsp_range range = { 0 };
+	struct xsp_range range = { .tag = k->at };
 	struct xsr_walk walk;
 
 	switch (ev->type) {

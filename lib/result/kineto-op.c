@@ -10,6 +10,7 @@
 #include "out/utf8.h"
 #include "result/kineto.h"
 #include "result/numbers.h"
+#include "result/post.h"
 
 /* The text of a string argument is put together in k->text first: it may come in parts. */
 static char *put_string(struct xsr_kineto *k, struct xsr_walk *walk,
@@ -335,8 +336,26 @@ static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct
 	return p;
 }
 
+static char *put_said(struct xsr_kineto *k, const char *key, const char *text, bool *any, char *p)
+{
+	p = xsr_kineto_room(k, p);
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	return xsr_kineto_text(k, stpcpy(p, key), text, strlen(text));
+}
+
+char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p)
+{
+	if (post && post->has_module && *post->module)
+		p = put_said(k, "\"Module Hierarchy\":", post->module, any, p);
+	if (post && post->has_stack && *post->text)
+		p = put_said(k, "\"Call stack\":", post->text, any, p);
+	return p;
+}
+
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
-		    char *p)
+		    const struct xsr_post *post, char *p)
 {
 	struct xsr_walk start = *walk;
 	struct xsprof_trace_op op = { 0 };
@@ -362,9 +381,9 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 			p = put_inputs(k, &start, "Input Strides", STRIDES, p);
 		p = put_inputs(k, &start, "Input Dims", DIMS, p);
 	}
-	if (k->modules)
+	if (k->modules && !(post && post->has_module))
 		p = put_module(k, &start, p);
-	if (k->stacks && op.stack)
+	if (k->stacks && op.stack && !(post && post->has_stack))
 		p = xsr_kineto_stack(k, start.ev.producer, op.stack, p);
 	return p;
 }

@@ -171,6 +171,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);
 	xsr_users_free(k->users);
+	xsp_map_free(&k->said);
 	free(k);
 }
 
@@ -186,6 +187,8 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 	bool late = ev->type == XSPROF_REC_GPU || ev->type == XSPROF_REC_ARGS;
 	struct xsp_view view;
 
+	/* As whoever made events of the trace counted them. */
+	k->at++;
 	if (ev->producer == XSPROF_NO_PRODUCER || (k->opts.pid && ev->pid != k->opts.pid))
 		return;
 	if (ev->ns > k->to && !k->over) {
@@ -220,7 +223,7 @@ void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 }
 
 int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
-		     struct xsp_buf *buf, const char *name)
+		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name)
 {
 	struct xsprof_event *evs = malloc(BATCH * sizeof(*evs));
 	struct xsr_kineto *k = NULL;
@@ -228,6 +231,8 @@ int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_opti
 
 	if (!ret)
 		ret = xsr_kineto_new(trace, opts, buf, &k);
+	if (!ret)
+		k->posts = posts;
 	while (!ret && !buf->err) {
 		n = xsprof_trace_next_batch(trace, evs, BATCH);
 		if (n <= 0)

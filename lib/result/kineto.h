@@ -26,6 +26,7 @@
 #include "out/json.h"
 #include "out/names.h"
 #include "result/keep.h"
+#include "trace/map.h"
 
 /* Kinds of tracks: those that are no threads. */
 enum xsr_kineto_track {
@@ -46,6 +47,7 @@ enum xsr_kineto_range {
 struct xsr_link;
 struct xsr_stacks;
 struct xsr_users;
+struct xsr_post;
 
 #define XSR_STEPS	64u
 
@@ -70,6 +72,8 @@ struct xsr_step {
  * @names: names with their quotes
  * @keys: keys of arguments, with a colon
  * @tracks: threads, and other tracks
+ * @posts: what the program said of ops, by the number of their records; NULL for nothing
+ * @said: the same by the index of their ranges, for those that go on
  * @link: what belongs together
  * @stack: stacks as texts
  * @users: ids that were pushed
@@ -82,6 +86,7 @@ struct xsr_step {
  * @sep: what stands before the next event
  * @over: the window is: only what was written late is still taken
  * @index: of the next event
+ * @at: number of the event that is looked at, from 1
  * @ops: written
  * @lost: arguments that there was no memory for
  * @no_stack: ops whose stacks found no room
@@ -105,6 +110,8 @@ struct xsr_kineto {
 	struct xsp_names		*names;
 	struct xsp_names		*keys;
 	struct xsp_tracks		*tracks;
+	const struct xsp_map		*posts;
+	struct xsp_map			said;
 	struct xsr_link			*link;
 	struct xsr_stacks		*stack;
 	struct xsr_users		*users;
@@ -115,6 +122,7 @@ struct xsr_kineto {
 	uint64_t			first;
 	uint64_t			last;
 	uint64_t			index;
+	uint64_t			at;
 	uint64_t			ops;
 	uint64_t			lost;
 	uint64_t			no_stack;
@@ -143,7 +151,7 @@ void xsr_kineto_finish(struct xsr_kineto *k, const char *name);
 void xsr_kineto_free(struct xsr_kineto *k);
 /* All of @trace.  Return: 0 or -errno; a failed write is kept in @buf. */
 int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
-		     struct xsp_buf *buf, const char *name);
+		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name);
 
 /* An id that a thread has pushed. */
 struct xsr_pushed {
@@ -160,7 +168,8 @@ struct xsr_pushes {
 
 /**
  * struct xsr_host - what is kept of a thread, as its private data
- * @range: of a record that goes on in those behind it, which is no begin: its note holds them
+ * @range: of a record that goes on in those behind it, which is no begin: its note holds them,
+ *	its tag is the number of the record
  * @ev: that record
  * @used: there is one
  * @pushes: ids of ops, ids of users' annotations
@@ -204,7 +213,9 @@ void xsr_kineto_end_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns, 
 
 /* kineto-op.c: all there is to say of a range, commas in front. */
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
-		    char *p);
+		    const struct xsr_post *post, char *p);
+/* What the program said of it afterwards; @post may be NULL. */
+char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p);
 /* Arguments under their own names; @gpu: numbers are numbers, or are left out. */
 char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any);
 char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len);
@@ -222,7 +233,7 @@ void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 
 /* kineto-activity.c: false where it is none. */
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
-			 struct xsr_walk *walk);
+			 struct xsr_walk *walk, uint64_t at);
 bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
 			    struct xsr_walk *walk);
 

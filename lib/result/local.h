@@ -7,6 +7,7 @@
  *	build.c records.c threads.c	events out of the records of a trace
  *	tree.c		their order, what is inside what, self times
  *	link.c		what ops launched on devices
+ *	post.c		what the program says of ops afterwards
  *	event.c		what an event says of itself
  *	args.c		arguments of events
  *	numbers.c	numbers in them
@@ -144,6 +145,7 @@ struct xsprof_profiler_event {
 			uint32_t	scope;
 			uint32_t	on;		/* device that @elapsed is of */
 			uint64_t	elapsed;	/* ns there + 1; 0: not known */
+			uint64_t	at;		/* number of its record, from 1; 0: none */
 		} op;
 		struct {
 			uint64_t	address;
@@ -183,6 +185,7 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
  * @last_ns: CLOCK_MONOTONIC at its end
  * @real: to be added for CLOCK_REALTIME
  * @made: texts that were made for events: index << 3 | what, to the text
+ * @posts: what the program said of ops: number of the record, to struct xsr_post
  * @frames: stacks by name, NULL while nobody asked
  * @tables: that are there
  * @error: for people
@@ -206,6 +209,7 @@ struct xsprof_result {
 	uint64_t			last_ns;
 	int64_t				real;
 	struct xsp_map			made;
+	struct xsp_map			posts;
 	struct xsr_frames		*frames;
 	struct xsprof_table		*tables;
 	char				error[512];

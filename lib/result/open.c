@@ -194,6 +194,7 @@ void xsprof_result_free(struct xsprof_result *r)
 	xsr_pool_free(&r->pool);
 	xsr_texts_free(&r->texts);
 	xsp_map_free(&r->made);
+	xsp_map_free(&r->posts);
 	free(r->events);
 	free(r);
 }

@@ -84,6 +84,8 @@ int xsr_take_activity(struct xsr_builder *b, const struct xsprof_range *range,
 		e->tid = e->end_tid = (uint32_t)a->resource;
 		if (a->kind < XSPROF_EVENT_MEMORY || a->kind == XSPROF_EVENT_PYTHON_FUNCTION)
 			e->u.op.sequence = -1;
+		if (a->kind == XSPROF_EVENT_OP)
+			e->u.op.at = b->at;
 	}
 	return xsr_finish_event(b, e);
 }

@@ -5,6 +5,7 @@
  *	usage FOLDER
  */
 #include <iostream>
+#include <stdexcept>
 
 #include <xsprof/profiler.hpp>
 
@@ -91,16 +92,65 @@ static int guarded(const std::string &folder)
 	return trace->events().size() == 20 ? 0 : 3;
 }
 
+/* What is thrown while ops are looked at comes out of disableProfiler(), through C. */
+static int processed()
+{
+	using namespace xsprof::autograd::profiler;
+	const ProfilerConfig config(ProfilerState::KINETO);
+	int n = 0;
+
+	enableProfilerWithEventPostProcess(
+		config, { ActivityType::CPU },
+		[&n](const KinetoEvent &event, std::vector<std::string> &stack,
+		     std::vector<std::string> &modules) {
+			n++;
+			if (event.name() != "aten::addmm")
+				return;
+			stack = { "model.py(3): forward", "train.py(9): <module>" };
+			modules.emplace_back("net");
+			modules.emplace_back("fc");
+		});
+	work();
+	auto result = disableProfiler();
+
+	for (const auto &event : result->events()) {
+		bool inner = event.name() == "aten::addmm";
+
+		if (event.moduleHierarchy() != (inner ? "net.fc" : "") ||
+		    event.stack().size() != (inner ? 2 : 0) ||
+		    (inner && event.stack()[1] != "train.py(9): <module>"))
+			return 1;
+	}
+	if (n != 20)
+		return 2;
+	enableProfilerWithEventPostProcess(
+		config, { ActivityType::CPU },
+		[](const KinetoEvent &, std::vector<std::string> &, std::vector<std::string> &) {
+			throw std::runtime_error("of the program's own");
+		});
+	work();
+	try {
+		disableProfiler();
+		return 3;
+	} catch (const std::runtime_error &e) {
+		if (e.what() != std::string("of the program's own"))
+			return 4;
+	}
+	return profilerEnabled() ? 5 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	int err;
 
 	if (argc != 2)
 		return 2;
-	std::cout << "1..2\n";
+	std::cout << "1..3\n";
 	err = used(argv[1]);
 	std::cout << (err ? "not ok" : "ok") << " 1 the usual program: " << err << "\n";
 	int other = guarded(argv[1]);
 	std::cout << (other ? "not ok" : "ok") << " 2 guards, and the short way: " << other << "\n";
-	return err || other;
+	int last = processed();
+	std::cout << (last ? "not ok" : "ok") << " 3 the last word on ops: " << last << "\n";
+	return err || other || last;
 }

@@ -122,6 +122,8 @@ struct xsprof_experimental {
 	const char		*custom;
 };
 
+struct xsprof_profiler_event;
+
 /**
  * struct xsprof_profiler_config - a session
  * @size: sizeof(struct xsprof_profiler_config)
@@ -134,6 +136,10 @@ struct xsprof_experimental {
  * @experimental: NULL for none
  * @trace_id: of the trace, NULL for none
  * @buffer_size: bytes of one CPU's ring, 0 for the default; only where nothing was recorded yet
+ * @post_process: called with each op of a result before anybody else has it, by the thread that
+ *	ends the session, or makes the step that ends it; NULL for nobody.  As @fn of
+ *	xsprof_result_post_process()
+ * @post_process_data: passed to it
  *
  * It is copied, but what it points to must stay until the session has ended.
  */
@@ -148,6 +154,8 @@ struct xsprof_profiler_config {
 	const struct xsprof_experimental *experimental;
 	const char	*trace_id;
 	uint64_t	buffer_size;
+	int		(*post_process)(void *data, struct xsprof_profiler_event *ev);
+	void		*post_process_data;
 };
 
 struct xsprof_result;
@@ -190,7 +198,8 @@ XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *confi
  *
  * Return: 0; -ENOENT: no session runs; -EBUSY: one does that was asked for from outside
  * (<xsprof/ondemand.h>), and ends by itself; -ENOSYS: a result is wanted and libxsprof-trace is not
- * there; else what went wrong with the recording, which is kept as far as it goes.
+ * there; else what went wrong with the recording, which is kept as far as it goes, or what
+ * @post_process of the configuration returned, with which the result is there as well.
  */
 XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
 

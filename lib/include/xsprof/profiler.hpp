@@ -7,6 +7,7 @@
 #ifndef XSPROF_PROFILER_HPP
 #define XSPROF_PROFILER_HPP
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -143,6 +144,12 @@ public:
 	CConfig &operator=(const CConfig &) = delete;
 
 	const xsprof_profiler_config *get() const { return &config; }
+	/* Both must stay for as long as this does. */
+	void set_post_process(int (*each)(void *data, xsprof_profiler_event *ev), void *data)
+	{
+		config.post_process = each;
+		config.post_process_data = data;
+	}
 
 private:
 	ProfilerConfig copy;
@@ -217,6 +224,14 @@ private:
 	const xsprof_profiler_event *ev;
 };
 
+/*
+ * The program's last word on an op of a result: the frames of its stack, innermost first, and the
+ * modules it belongs to.  Both are as they were recorded, and are what it leaves them as.
+ */
+using post_process_t = std::function<void(const KinetoEvent &event,
+					  std::vector<std::string> &stack,
+					  std::vector<std::string> &modules)>;
+
 class ProfilerResult {
 public:
 	explicit ProfilerResult(xsprof_result *result) : res(result, xsprof_result_free) {}
@@ -256,12 +271,70 @@ private:
 };
 
 namespace detail {
-/* What the session that runs was asked for: the C functions point into it. */
-inline std::unique_ptr<xsprof::profiler::impl::CConfig> &current()
-{
-	static std::unique_ptr<xsprof::profiler::impl::CConfig> config;
+/* A post_process_t called from C; what it throws is kept until C has returned. */
+class PostProcess {
+public:
+	explicit PostProcess(post_process_t fn) : call(std::move(fn)) {}
 
-	return config;
+	static int each(void *data, xsprof_profiler_event *ev) noexcept
+	{
+		auto *self = static_cast<PostProcess *>(data);
+
+		try {
+			self->one(ev);
+			return 0;
+		} catch (...) {
+			self->thrown = std::current_exception();
+			return -ECANCELED;
+		}
+	}
+	void rethrow() const
+	{
+		if (thrown)
+			std::rethrow_exception(thrown);
+	}
+
+private:
+	void one(xsprof_profiler_event *ev)
+	{
+		const KinetoEvent event(ev);
+		const std::vector<std::string> old_stack = event.stack();
+		const std::string old_module = xsprof_event_module(ev);
+		std::vector<std::string> stack = old_stack, modules;
+		std::vector<const char *> frames;
+		std::string module;
+
+		if (!old_module.empty())
+			modules.push_back(old_module);
+		call(event, stack, modules);
+		for (const std::string &m : modules)
+			module += (module.empty() ? "" : ".") + m;
+		if (module != old_module)
+			xsprof::detail::check(xsprof_event_set_module(ev, module.c_str()),
+					      "modules of an op");
+		if (stack == old_stack)
+			return;
+		for (const std::string &frame : stack)
+			frames.push_back(frame.c_str());
+		xsprof::detail::check(xsprof_event_set_stack(ev, frames.data(), frames.size()),
+				      "stack of an op");
+	}
+
+	post_process_t call;
+	std::exception_ptr thrown;
+};
+
+/* What the session that runs was asked for: the C functions point into it. */
+struct Session {
+	std::unique_ptr<xsprof::profiler::impl::CConfig> config;
+	std::unique_ptr<PostProcess> post_process;
+};
+
+inline Session &current()
+{
+	static Session session;
+
+	return session;
 }
 
 inline uint32_t bits(const std::set<ActivityType> &activities)
@@ -282,17 +355,33 @@ inline void prepareProfiler(const ProfilerConfig &config, const std::set<Activit
 			      "prepareProfiler");
 }
 
+/* @fn is called with each op of the result by disableProfiler(), which throws what it throws. */
+inline void
+enableProfilerWithEventPostProcess(const ProfilerConfig &config,
+				   const std::set<ActivityType> &activities, post_process_t fn,
+				   const std::unordered_set<RecordScope> &scopes = {})
+{
+	detail::Session session;
+	uint32_t set = 0;
+
+	session.config = std::make_unique<xsprof::profiler::impl::CConfig>(config);
+	if (fn) {
+		session.post_process = std::make_unique<detail::PostProcess>(std::move(fn));
+		session.config->set_post_process(detail::PostProcess::each,
+						 session.post_process.get());
+	}
+	for (RecordScope s : scopes)
+		set |= 1u << static_cast<unsigned>(s);
+	xsprof::detail::check(xsprof_enable_profiler(session.config->get(),
+						     detail::bits(activities), set),
+			      "enableProfiler");
+	detail::current() = std::move(session);
+}
+
 inline void enableProfiler(const ProfilerConfig &config, const std::set<ActivityType> &activities,
 			   const std::unordered_set<RecordScope> &scopes = {})
 {
-	auto c = std::make_unique<xsprof::profiler::impl::CConfig>(config);
-	uint32_t set = 0;
-
-	for (RecordScope s : scopes)
-		set |= 1u << static_cast<unsigned>(s);
-	xsprof::detail::check(xsprof_enable_profiler(c->get(), detail::bits(activities), set),
-			      "enableProfiler");
-	detail::current() = std::move(c);
+	enableProfilerWithEventPostProcess(config, activities, nullptr, scopes);
 }
 
 inline std::unique_ptr<ProfilerResult> disableProfiler()
@@ -300,12 +389,15 @@ inline std::unique_ptr<ProfilerResult> disableProfiler()
 	xsprof_result *result = nullptr;
 
 	int err = xsprof_disable_profiler(&result);
+	auto owner = std::make_unique<ProfilerResult>(result);
 
 	/* What went wrong with the recording costs a part of it, and not the rest. */
 	if (!result)
 		xsprof::detail::check(err, "disableProfiler");
-	detail::current().reset();
-	return std::make_unique<ProfilerResult>(result);
+	detail::Session ended = std::exchange(detail::current(), {});
+	if (ended.post_process)
+		ended.post_process->rethrow();
+	return owner;
 }
 
 inline void toggleCollectionDynamic(bool enable, const std::set<ActivityType> &activities = {})

@@ -108,8 +108,6 @@ int xsprof_result_save(struct xsprof_result *result, const char *path);
 int xsprof_result_register_handler(const char *scheme,
 				   int (*save)(void *data, const char *path, int fd), void *data);
 
-struct xsprof_profiler_event;
-
 /* Events of the result in the order of their begins; made at the first call.  -errno on failure. */
 int64_t xsprof_result_nr_events(struct xsprof_result *result);
 /* Event number @index, until the result is freed; NULL past the last. */
@@ -188,6 +186,41 @@ const char *xsprof_event_kwargs(const struct xsprof_profiler_event *ev);
 size_t xsprof_event_nr_frames(const struct xsprof_profiler_event *ev);
 /* "function at file.c:12"; names come from elfutils, inlined functions are frames of their own. */
 const char *xsprof_event_frame(const struct xsprof_profiler_event *ev, size_t index);
+/**
+ * xsprof_result_post_process() - the program says of ops what was not recorded of them
+ * @result: result, not saved yet
+ * @fn: called with each op, in the order of their begins; it may look at all of the result.  Not
+ *	0: no more ops, and that is returned
+ * @data: passed to it
+ *
+ * For frames of interpreters and of code that was made while the program ran, which only the
+ * program can name.  In @fn, and only there, are xsprof_event_set_stack() and
+ * xsprof_event_set_module() to be called.  What they set is in all that is made of the result from
+ * then on: accessors, tables, files; what was made of it before stays as it is.
+ *
+ * xsprof_disable_profiler() does it by itself where the session's configuration says so
+ * (struct xsprof_profiler_config, @post_process).
+ *
+ * Return: 0; what @fn returned; -EINVAL: no @fn; as xsprof_result_nr_events().
+ */
+int xsprof_result_post_process(struct xsprof_result *result,
+			       int (*fn)(void *data, struct xsprof_profiler_event *ev),
+			       void *data);
+
+/**
+ * xsprof_event_set_stack() - another stack for an op
+ * @ev: op that xsprof_result_post_process() gave
+ * @frames: texts, innermost first, in the form that the program's readers are to see; copied
+ * @nr: how many; 0: it has none
+ *
+ * It is shown whether or not the session was to keep stacks.
+ *
+ * Return: 0; -EINVAL: a frame is NULL; -EOPNOTSUPP: no op; -ENOMEM: it has the stack it had.
+ */
+int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *frames, size_t nr);
+/* The same of the modules it belongs to, one text, as op->module; "": of none. */
+int xsprof_event_set_module(struct xsprof_profiler_event *ev, const char *module);
+
 /* The tree: what is around it, what is inside it first, what begins next beside it; or NULL. */
 const struct xsprof_profiler_event *xsprof_event_parent(const struct xsprof_profiler_event *ev);
 const struct xsprof_profiler_event *xsprof_event_child(const struct xsprof_profiler_event *ev);

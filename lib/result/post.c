@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Ops that the program has more to say of than was recorded: where a frame is of an interpreter,
+ * or of code that was made, only the program knows its name.  Owns what it said; that lives as
+ * long as the result.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "frames.h"
+#include "post.h"
+
+static struct xsr_post *post_of(struct xsprof_profiler_event *ev)
+{
+	struct xsprof_result *r = ev->result;
+	struct xsr_post *post = (struct xsr_post *)xsr_post_of(ev);
+
+	if (post)
+		return post;
+	post = xsr_pool_get(&r->pool, sizeof(*post));
+	if (!post)
+		return NULL;
+	*post = (struct xsr_post){ 0 };
+	return xsp_map_set(&r->posts, ev->u.op.at, (uintptr_t)post) ? NULL : post;
+}
+
+/* What stands between frames is no part of one. */
+static void put_frame(struct xsr_buf *b, const char *frame)
+{
+	size_t from = b->len;
+
+	xsr_puts(b, frame);
+	for (size_t i = from; !b->err && i < b->len; i++)
+		if (b->s[i] == ';')
+			b->s[i] = ':';
+}
+
+static int make_stack(struct xsprof_result *r, struct xsr_post *post, const char *const *frames,
+		      size_t nr)
+{
+	struct xsr_stack *stack = xsr_pool_get(&r->pool, sizeof(*stack) + nr * sizeof(*frames));
+	struct xsr_buf b = { 0 };
+	const char *text;
+
+	if (!stack)
+		return -ENOMEM;
+	*stack = (struct xsr_stack){ .nr = (uint32_t)nr };
+	for (size_t i = 0; i < nr; i++) {
+		stack->frames[i] = xsr_text(&r->texts, frames[i], strlen(frames[i]));
+		if (!stack->frames[i])
+			b.err = -ENOMEM;
+		if (i)
+			xsr_puts(&b, ";");
+		put_frame(&b, frames[i]);
+	}
+	text = b.err ? NULL : xsr_text(&r->texts, b.s ? b.s : "", b.len);
+	xsr_buf_free(&b);
+	if (!text)
+		return -ENOMEM;
+	post->stack = stack;
+	post->text = text;
+	post->has_stack = true;
+	return 0;
+}
+
+/* What nothing can be said of: it has no record of its own, or is none. */
+static int check(const struct xsprof_profiler_event *ev)
+{
+	if (!ev)
+		return -EINVAL;
+	return ev->kind == XSPROF_EVENT_OP && ev->u.op.at ? 0 : -EOPNOTSUPP;
+}
+
+int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *frames, size_t nr)
+{
+	struct xsr_post *post;
+	int err = check(ev);
+
+	if (err)
+		return err;
+	if ((nr && !frames) || nr > UINT32_MAX / sizeof(*frames))
+		return -EINVAL;
+	for (size_t i = 0; i < nr; i++)
+		if (!frames[i])
+			return -EINVAL;
+	post = post_of(ev);
+	return post ? make_stack(ev->result, post, frames, nr) : -ENOMEM;
+}
+
+int xsprof_event_set_module(struct xsprof_profiler_event *ev, const char *module)
+{
+	struct xsr_post *post;
+	const char *text;
+	int err = check(ev);
+
+	if (err)
+		return err;
+	if (!module)
+		return -EINVAL;
+	post = post_of(ev);
+	text = post ? xsr_text(&ev->result->texts, module, strlen(module)) : NULL;
+	if (!text)
+		return -ENOMEM;
+	post->module = text;
+	post->has_module = true;
+	return 0;
+}
+
+int xsprof_result_post_process(struct xsprof_result *r,
+			       int (*fn)(void *data, struct xsprof_profiler_event *ev), void *data)
+{
+	int err = xsr_build(r);
+
+	if (!fn)
+		return -EINVAL;
+	for (uint32_t i = 0; !err && i < r->nr; i++)
+		if (r->events[i].kind == XSPROF_EVENT_OP)
+			err = fn(data, &r->events[i]);
+	return err;
+}
