@@ -157,6 +157,34 @@ static void print_producer(const struct info *info, uint32_t number)
 	putchar('\n');
 }
 
+/* What a recorder that had no room left, not even to tell whose it was, counted as a whole. */
+static uint64_t lost_of_unknown(const struct info *info)
+{
+	struct xsprof_trace_producer p;
+	uint64_t known = 0;
+	uint32_t i;
+
+	for (i = 0; i < info->all.producers; i++)
+		if (!xsprof_trace_get_producer(info->source.trace, i, &p))
+			known += p.lost_records;
+	return info->all.lost_records > known ? info->all.lost_records - known : 0;
+}
+
+static void print_processes(const struct info *info)
+{
+	uint64_t unknown = lost_of_unknown(info);
+	uint32_t i;
+
+	printf("\n%6s %8s %-12s %-9s %7s %12s %10s %10s  %s\n", "number", "pid", "ended", "mode",
+	       "threads", "records", "lost", "lost slots", "command");
+	for (i = 0; i < info->all.producers; i++)
+		print_producer(info, i);
+	if (unknown)
+		printf("%6s %8s %-12s %-9s %7s %12s %10" PRIu64 " %10s  %s\n", "-", "-", "-", "-",
+		       "-", "-", unknown, "-",
+		       "(found no room in the file, which does not say whose they were)");
+}
+
 static void print_streams(const struct info *info)
 {
 	struct xsprof_trace *trace = info->source.trace;
@@ -164,15 +192,16 @@ static void print_streams(const struct info *info)
 	struct xsprof_cap_ledger l;
 	uint32_t n, i;
 
-	printf("\n%6s %5s %-6s %14s %14s %10s %8s %10s %8s\n", "number", "ring", "kind", "head",
-	       "read", "skipped", "bad", "drops", "busy");
+	printf("\n%6s %5s %-6s %14s %14s %10s %8s %10s %8s %10s\n", "number", "ring", "kind",
+	       "head", "read", "skipped", "bad", "drops", "busy", "unsaved");
 	for (n = 0; n < info->all.producers; n++) {
 		if (xsprof_trace_get_producer(trace, n, &p) < 0)
 			continue;
 		for (i = 0; xsprof_trace_get_ledger(trace, n, i, &l) == 0; i++)
 			printf("%6u %5u %-6s %14" PRIu64 " %14" PRIu64 " %10" PRIu64 " %8" PRIu64
-			       " %10" PRIu64 " %8" PRIu64 "\n", n, l.ring, xsp_word_ring(l.kind),
-			       l.head, l.read, l.skipped, l.bad, l.drops, l.busy);
+			       " %10" PRIu64 " %8" PRIu64 " %10" PRIu64 "\n", n, l.ring,
+			       xsp_word_ring(l.kind), l.head, l.read, l.skipped, l.bad, l.drops,
+			       l.busy, l.unsaved);
 	}
 }
 
@@ -205,10 +234,7 @@ void info_print(const struct info *info)
 		print_line("note", note);
 	if (info->threads_full)
 		print_line("note", "more threads than could be counted");
-	printf("\n%6s %8s %-12s %-9s %7s %12s %10s %10s  %s\n", "number", "pid", "ended", "mode",
-	       "threads", "records", "lost", "lost slots", "command");
-	for (i = 0; i < all->producers; i++)
-		print_producer(info, i);
+	print_processes(info);
 	print_streams(info);
 	open_ranges_print(&info->open, &(struct open_show){ 0 });
 }
@@ -244,8 +270,9 @@ static void json_ring(const struct xsprof_cap_ledger *l)
 {
 	printf("{\"ring\":%u,\"kind\":\"%s\",\"head\":%" PRIu64 ",\"read\":%" PRIu64
 	       ",\"skipped\":%" PRIu64 ",\"bad\":%" PRIu64 ",\"drops\":%" PRIu64
-	       ",\"busy\":%" PRIu64 "}", l->ring, xsp_word_ring(l->kind), l->head, l->read,
-	       l->skipped, l->bad, l->drops, l->busy);
+	       ",\"busy\":%" PRIu64 ",\"unsaved\":%" PRIu64 "}", l->ring,
+	       xsp_word_ring(l->kind), l->head, l->read, l->skipped, l->bad, l->drops, l->busy,
+	       l->unsaved);
 }
 
 static void json_producer(const struct info *info, uint32_t number)
@@ -316,10 +343,10 @@ void info_print_json(const struct info *info)
 	       xsp_word_clock(all->clock_kind), freq, all->clock_points, all->clock_error_ns,
 	       all->real_offset_ns);
 	printf("\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"records\":%" PRIu64
-	       ",\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64
-	       ",\"bad_slots\":%" PRIu64 ",\n",
-	       info->first_ns, info->last_ns, all->records, all->lost_records, all->lost_slots,
-	       all->bad_slots);
+	       ",\"lost_records\":%" PRIu64 ",\"lost_of_unknown\":%" PRIu64
+	       ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64 ",\n",
+	       info->first_ns, info->last_ns, all->records, all->lost_records,
+	       lost_of_unknown(info), all->lost_slots, all->bad_slots);
 	json_text("ended", why_ended(all->end));
 	fputs(",\n\"notes\":[", stdout);
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++) {

@@ -177,6 +177,7 @@ static void store_slots(struct reading *r, const struct xsprof_rec *slots, size_
 				*r->last = walk.last;
 		} else {
 			ring->unsaved += good;
+			r->p->unsaved += good ? walk.records : 0;
 		}
 		i += good;
 		if (i == n)
@@ -395,7 +396,7 @@ void snapshot_add(struct snapshot *s, struct xsp_producer *p,
 	else
 		find_end(s, p, last, &exit);
 	xsp_producer_exit(&s->st, p, &exit);
-	s->lost_records += xsp_producer_lost(p);
+	s->lost_records += xsp_producer_lost(p) + p->unsaved;
 	xsp_producer_lost_slots(p, &skipped, &bad);
 	s->lost_slots += skipped;
 	s->bad_slots += bad;

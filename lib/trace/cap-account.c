@@ -163,6 +163,7 @@ void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p, struct xspr
 	xsp_producer_ledger(st, p);
 	exit->nomem = __atomic_load_n(&arena->nomem, __ATOMIC_RELAXED);
 	exit->late = __atomic_load_n(&arena->late, __ATOMIC_RELAXED);
+	exit->unsaved = p->unsaved;
 	exit->arena_missed = __atomic_load_n(&arena->missed, __ATOMIC_RELAXED);
 	chunk.first = exit->ticks;
 	chunk.last = exit->ticks;

@@ -64,6 +64,7 @@ struct xsp_producer_ring {
  * @check_at: when to ask next whether it lives, ns
  * @dead_since: since when nothing says that it lives, ns; 0 for never
  * @flush: what it asked for last
+ * @unsaved: records read that the file had no room for
  * @quiets: how often its last category was switched off, as far as it is stored
  * @ledger_slots: slots read when the ledger was written last
  * @rings: one a ring
@@ -92,6 +93,7 @@ struct xsp_producer {
 	uint64_t		check_at;
 	uint64_t		dead_since;
 	uint64_t		flush;
+	uint64_t		unsaved;
 	uint64_t		quiets;
 	uint64_t		ledger_slots;
 	struct xsp_producer_ring *rings;

@@ -164,7 +164,7 @@ static int add_ledger(struct xsprof_trace *t, uint64_t off, struct xst_producer 
 	return 0;
 }
 
-static int add_exit(struct xst_producer *p, const uint8_t *raw)
+static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw)
 {
 	struct xsprof_cap_exit exit;
 
@@ -175,6 +175,10 @@ static int add_exit(struct xst_producer *p, const uint8_t *raw)
 	p->end_ticks = exit.ticks;
 	p->nomem = exit.nomem;
 	p->late = exit.late;
+	p->unsaved = exit.unsaved;
+	/* Also where not even END found room. */
+	if (exit.unsaved)
+		t->no_room = true;
 	return 0;
 }
 
@@ -308,7 +312,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_LEDGER:
 		return add_ledger(t, off, p, raw, chunk->raw);
 	case XSPROF_CHUNK_EXIT:
-		return add_exit(p, raw);
+		return add_exit(t, p, raw);
 	case XSPROF_CHUNK_THREADS:
 		return add_threads(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_QUIET:
@@ -321,7 +325,8 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_END:
 		memcpy(&t->end, raw, sizeof(t->end));
 		t->has_end = true;
-		t->no_room = xst_found_no_room(t);
+		if (xst_found_no_room(t))
+			t->no_room = true;
 		return 0;
 	}
 	return 0;

@@ -111,6 +111,7 @@ void xst_producers_free(struct xsprof_trace *t)
 
 struct account {
 	uint64_t	lost_records;
+	uint64_t	unsaved;
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
 };
@@ -131,7 +132,7 @@ static void count_stream(const struct xst_stream *s, struct account *sum)
 
 static struct account account_of(const struct xst_producer *p)
 {
-	struct account sum = { .lost_records = p->nomem + p->late };
+	struct account sum = { .lost_records = p->nomem + p->late, .unsaved = p->unsaved };
 
 	for (const struct xst_stream *s = p->streams; s; s = s->next)
 		count_stream(s, &sum);
@@ -191,7 +192,7 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 	if (!producer->ctl)
 		return xst_fail(t, -ENOMEM, "no memory");
 	sum = account_of(p);
-	producer->lost_records = sum.lost_records;
+	producer->lost_records = sum.lost_records + sum.unsaved;
 	producer->lost_slots = sum.lost_slots;
 	producer->bad_slots = sum.bad_slots;
 	return 0;
@@ -212,26 +213,27 @@ int xsprof_trace_get_ledger(struct xsprof_trace *t, uint32_t producer, uint32_t 
 	return -ENOENT;
 }
 
-static void sum_up(struct xsprof_trace *t, struct xsprof_trace_info *info)
+static struct account sum_up(const struct xsprof_trace *t)
 {
+	struct account all = { 0 };
+
 	for (uint32_t i = 0; i < t->nr_producers; i++) {
 		struct account sum;
 
 		if (!t->producers[i])
 			continue;
 		sum = account_of(t->producers[i]);
-		info->lost_records += sum.lost_records;
-		info->lost_slots += sum.lost_slots;
-		info->bad_slots += sum.bad_slots;
+		all.lost_records += sum.lost_records;
+		all.unsaved += sum.unsaved;
+		all.lost_slots += sum.lost_slots;
+		all.bad_slots += sum.bad_slots;
 	}
+	return all;
 }
 
-bool xst_found_no_room(struct xsprof_trace *t)
+bool xst_found_no_room(const struct xsprof_trace *t)
 {
-	struct xsprof_trace_info sum = { 0 };
-
-	sum_up(t, &sum);
-	return t->end.lost_records > sum.lost_records;
+	return t->end.lost_records > sum_up(t).lost_records;
 }
 
 static void describe_clock(const struct xsprof_trace *t, struct xsprof_trace_info *info)
@@ -250,6 +252,7 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 {
 	size_t size = info->size_of ? info->size_of : sizeof(*info);
 	struct xsprof_trace_info all = { .size_of = size };
+	struct account sum;
 
 	if (size < offsetof(struct xsprof_trace_info, chunks))
 		return xst_fail(t, -EINVAL, "xsprof_trace_get_info: size_of is no size of it");
@@ -260,8 +263,11 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 	all.bad_chunks = t->bad_index + t->bad_read;
 	all.records = t->records - waiting(t, 0, true);
 	all.end = t->has_end ? &t->end : NULL;
-	sum_up(t, &all);
-	/* What found no room in the file only its recorder could count. */
+	sum = sum_up(t);
+	all.lost_records = sum.lost_records + sum.unsaved;
+	all.lost_slots = sum.lost_slots;
+	all.bad_slots = sum.bad_slots;
+	/* What found no room in the file only its recorder could count: not always by producer. */
 	if (t->no_room && t->end.lost_records > all.lost_records)
 		all.lost_records = t->end.lost_records;
 	describe_clock(t, &all);

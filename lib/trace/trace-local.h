@@ -132,6 +132,7 @@ struct xst_producer {
 	int32_t		status;
 	uint64_t	nomem;
 	uint64_t	late;
+	uint64_t	unsaved;	/* records that found no room in the file */
 	uint64_t	records;	/* yielded */
 	uint64_t	arena_pos;	/* bytes of entries seen */
 	char		*carry;		/* an entry cut by the end of a chunk */
@@ -149,7 +150,7 @@ struct xst_producer {
 struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number);
 struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number);
 /* Does END count more losses than the ledgers do?  The rest found no room in the file. */
-bool xst_found_no_room(struct xsprof_trace *t);
+bool xst_found_no_room(const struct xsprof_trace *t);
 /* Its last category was switched off then.  Return: 0 or -ENOMEM. */
 int xst_producer_quiet(struct xst_producer *p, uint64_t ticks);
 void xst_producers_free(struct xsprof_trace *t);
@@ -403,7 +404,7 @@ struct xsprof_trace {
 	struct xst_kernel	kernel;
 	struct xsprof_cap_end	end;
 	bool			has_end;
-	bool			no_room;	/* END tells of losses that no ledger does */
+	bool			no_room;	/* END or EXIT tells what no ledger does */
 	bool			truncated;
 	uint64_t		scanned;	/* offset up to which chunks were indexed */
 	uint64_t		chunks;

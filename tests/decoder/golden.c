@@ -431,6 +431,55 @@ static void test_losses(void)
 	cap_free(&cap);
 }
 
+/* Records that found no room in the file: whose they were EXIT tells, and END how many in all. */
+static void test_no_room(void)
+{
+	static const struct { uint64_t exit, end, own, all; } v[] = {
+		{ 0, 0, 5, 5 },
+		{ 30, 0, 35, 35 },	/* not even END found room */
+		{ 30, 35, 35, 35 },
+		{ 30, 50, 35, 50 },	/* of some it is not known whose they were */
+		{ 0, 50, 5, 50 },	/* so in files of recorders that did not tell */
+	};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		struct xsprof_cap_end end = { .ticks = 5000, .lost_records = v[i].end };
+		struct xsprof_trace_producer producer;
+		const struct taken *taken;
+		struct xsprof_trace *t;
+		struct ring r = { 0 };
+		struct drained d;
+		struct cap cap;
+
+		head(&cap, 1);
+		ring_rec(&r, XSPROF_REC_INSTANT, 1, 3000, 1, 0);
+		cap_ring(&cap, 0, 0, 0, &r);
+		cap_ledger(&cap, 0, (struct xsprof_cap_ledger){ .ring = 0, .head = 41, .read = 1,
+			   .unsaved = 40, .drops = 5 });
+		cap_exit(&cap, 0, (struct xsprof_cap_exit){ .how = XSPROF_HOW_EXITED,
+			 .ticks = 4000, .unsaved = v[i].exit });
+		if (v[i].end)
+			cap_chunk(&cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_END,
+				  .producer = XSPROF_NO_PRODUCER }, 0, &end, sizeof(end));
+		drain(&d, cap_path(cap.data, cap.len), NULL, 10);
+		CHECK_EQ(d.info.lost_records, v[i].all);
+		CHECK_EQ(d.lost, 5);
+		/* Where they are missing, as slots. */
+		taken = drained_at(&d, XSPROF_EV_LOST, 0);
+		CHECK_EQ(d.lost_slots, v[i].all > 5 ? 40 : 0);
+		CHECK(taken && taken->ev.ns == 3000);
+		drained_free(&d);
+		if (xsprof_trace_open(cap_path(cap.data, cap.len), NULL, &t))
+			tap_bail("open: %s", xsprof_trace_error(NULL));
+		CHECK_EQ(xsprof_trace_get_producer(t, 0, &producer), 0);
+		CHECK_EQ(producer.lost_records, v[i].own);
+		xsprof_trace_close(t);
+		ring_free(&r);
+		cap_free(&cap);
+	}
+	tap_result("no room in the file");
+}
+
 static void test_back(void)
 {
 	struct ring r = { 0 };
@@ -639,6 +688,7 @@ int main(void)
 	test_args();
 	test_times();
 	test_losses();
+	test_no_room();
 	test_back();
 	test_bad_records();
 	test_unknown();

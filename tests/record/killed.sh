@@ -112,7 +112,17 @@ is "$name: and whoever reads the file is told" "$(sed -n 's/^# lost: \([0-9]*\) 
 is "$name: also where it is missing: slots of each ring" \
 	"$(sed -n 's/^.* lost: .* slots=\([0-9]*\).*/\1/p' dumped | sort -n)" \
 	"$(sed -n 's/.* unsaved \([1-9][0-9]*\).*/\1/p' seen | sort -n)"
+"$xsprof" info --json f.data >told 2>>reported.err
+is "$name: and whose they were: stored and lost of the one process" \
+	"$(sed -n '/^{"num/s/.*"records":\([0-9]*\),"lost_records":\([0-9]*\),.*/\1 \2/p' told)" \
+	"$stored $((200000 - stored))"
 ok "$name: of which there are some" test -n "$(sed -n 's/.* unsaved \([1-9][0-9]*\).*/\1/p' seen)"
+run sh -c "$limited 'ulimit -S -f unlimited; $actor count 100000 & $actor count 150000; wait'"
+"$xsprof" info --json f.data >told 2>>reported.err
+is "$name: of each of two: all that it wrote" "$(sed -n \
+	's/^{"number":.*"records":\([0-9]*\),"lost_records":\([0-9]*\),.*/\1 \2/p' told |
+	while read -r had lost; do echo $((had + lost)); done | sort -n)" "100000
+150000"
 run sh -c "$limited 'ulimit -S -f unlimited; $actor count 200000; exit 9'"
 is "$name: the command's own status counts" $rc 9
 if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
@@ -127,12 +137,18 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	hasnt "$name: nothing found room, and markers were passed" err 'nothing was recorded'
 	is "$name: all of it is told as lost" "$("$xsprof" report small/g.data 2>/dev/null |
 		sed -n 's/^# lost: \([0-9]*\) records.*/\1/p')" 20000
+	"$xsprof" info --json small/g.data >told 2>/dev/null
+	is "$name: and each of a process, or of nobody" $((0$(sed -n \
+		-e 's/^{"number":.*"lost_records":\([0-9]*\),.*/+\1/p' \
+		-e 's/.*"lost_of_unknown":\([0-9]*\),.*/+\1/p' told))) 20000
 	mount -o remount,size=1m small
+	# The session itself is to find its place: what has none is the rings.
+	rm small/g.data
 	XSPROF_SHM_DIR=$dir/small run "$xsprof" record -o g.data -- "$marker" 100 1 0
 	is "$name: no room for rings: the program does not mind" $rc 0
 	umount small
 else
-	for i in 1 2 3 4 5 6 7; do
+	for i in 1 2 3 4 5 6 7 8; do
 		skip "$name: ENOSPC" "needs root and mount"
 	done
 fi

@@ -118,6 +118,31 @@ static void make_grow(unsigned int ms)
 	cap_end(T(4001));
 }
 
+/* The file was full: 7 records of one of two processes are told as its own, 3 as nobody's. */
+static void make_full(void)
+{
+	struct xsprof_cap_exit gone = { .how = XSPROF_HOW_EXITED, .ticks = T(30), .unsaved = 7 };
+	struct xsprof_cap_end end = {
+		.ticks = T(40), .slots = 2, .lost_records = 10, .producers = 2, .why = 3,
+	};
+	struct cap_ring r;
+	uint32_t i;
+
+	cap_host("hostname=full\n");
+	cap_clock(T(0), T(1000));
+	for (i = 0; i < 2; i++) {
+		cap_producer(i, 70 + i, T(0));
+		cap_name(0, 1, "work");
+		cap_arena(i);
+		cap_ring_open(&r, i, 0, 64);
+		cap_event(&r, T(10), XSPROF_REC_INSTANT, 70 + i, 1, 0, 0);
+		cap_ring_close(&r, 0);
+		cap_chunk(XSPROF_CHUNK_EXIT, i, 0, 0, &gone, sizeof(gone));
+		gone.unsaved = 0;
+	}
+	cap_chunk(XSPROF_CHUNK_END, XSPROF_NO_PRODUCER, 0, 0, &end, sizeof(end));
+}
+
 static uint64_t state;
 
 static uint32_t draw(uint32_t n)
@@ -200,6 +225,8 @@ int main(int argc, char **argv)
 		cap_make_all();
 	else if (!strcmp(what, "hostile") && argc == 3)
 		cap_make_hostile();
+	else if (!strcmp(what, "full") && argc == 3)
+		make_full();
 	else if (!strcmp(what, "kernel") && argc == 3)
 		cap_make_kernel();
 	else if (!strcmp(what, "busy") && argc == 4)
@@ -221,6 +248,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|kernel|busy|names|big|many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|kernel|busy|names|big|many|grow|mess "
+		"FILE [N]\n");
 	return 2;
 }

@@ -55,6 +55,22 @@ fi
 		assert i["host"]["hostname"] == "box", i
 	END
 result "info --json" $?
+
+# A full disk: what is lost belongs to a process as far as the file says to which.
+"$make_capture" full "$dir/full.data"
+"$xsprof" info "$dir/full.data" >"$dir/out" 2>"$dir/log" && cat "$dir/out" >>"$dir/log" &&
+	grep -qE '^     0 +70 exited 0 +discard +1 +1 +7 +0 ' "$dir/out" &&
+	grep -qE '^     1 +71 exited 0 +discard +1 +1 +0 +0 ' "$dir/out" &&
+	grep -qE '^     - .* 3 +-  \(found no room' "$dir/out" &&
+	"$xsprof" info --json "$dir/full.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+i = json.load(sys.stdin)
+assert [p["lost_records"] for p in i["processes"]] == [7, 0], i
+assert (i["lost_records"], i["lost_of_unknown"]) == (10, 3), i' 2>>"$dir/log"
+result "info: what found no room is lost to whom it was" $?
+! grep -q '^     - ' tests/tools/golden/all.info
+result "info: and there is no such line where all is known" $?
+
 # One sync point, as of a recorder that was killed right away: how long a tick is nobody knows.
 "$make_capture" names "$dir/names.data" 1
 python3 - "$here" "$dir/names.data" >"$dir/point.data" <<'END'

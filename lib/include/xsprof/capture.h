@@ -225,6 +225,8 @@ enum xsprof_cap_how {
  * @nomem: records lost for want of ring memory
  * @late: records lost with no ring to write to
  * @arena_missed: names, threads and facts that did not fit the arena
+ * @unsaved: records read in order that the file had no room for; 0 also where the recorder did not
+ *	count them by producer
  */
 struct xsprof_cap_exit {
 	uint32_t	how;
@@ -233,7 +235,7 @@ struct xsprof_cap_exit {
 	uint64_t	nomem;
 	uint64_t	late;
 	uint64_t	arena_missed;
-	uint64_t	reserved;
+	uint64_t	unsaved;
 };
 
 /**

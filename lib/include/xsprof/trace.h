@@ -311,7 +311,8 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @status: exit status or signal
  * @exit_ns: when the recorder saw it end, 0 when it did not
  * @records: records yielded so far, without padding and LOST
- * @lost_records: records dropped (drops + busy + nomem + late)
+ * @lost_records: records dropped (drops + busy + nomem + late), and those that found no room in the
+ *	file, as far as the recorder counted them by producer
  * @lost_slots: slots overwritten unread
  * @bad_slots: slots refused by recorder or decoder
  * @rings: rings with data
@@ -340,7 +341,7 @@ struct xsprof_trace_producer {
  * @bad_chunks: chunks with a wrong checksum or content, skipped
  * @records: records yielded so far
  * @lost_records: see struct xsprof_trace_producer, the sum; and those that found no room in the
- *	file
+ *	file, whosesoever they were
  * @lost_slots: the sum
  * @bad_slots: the sum
  * @first_ns: earliest time seen in the file's hints, 0 when none
