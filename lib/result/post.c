@@ -63,44 +63,53 @@ static int make_stack(struct xsprof_result *r, struct xsr_post *post, const char
 	return 0;
 }
 
-/* What nothing can be said of: it has no record of its own, or is none. */
+/* Of what has no record of its own nothing can be said: files are made of records. */
 static int check(const struct xsprof_profiler_event *ev)
 {
-	if (!ev)
-		return -EINVAL;
-	return ev->kind == XSPROF_EVENT_OP && ev->u.op.at ? 0 : -EOPNOTSUPP;
+	if (ev->kind == XSPROF_EVENT_OP && ev->u.op.at)
+		return 0;
+	return xsr_fail(ev->result, -EOPNOTSUPP, "\"%s\" is no op", ev->name);
+}
+
+static int no_memory(const struct xsprof_profiler_event *ev)
+{
+	return xsr_fail(ev->result, -ENOMEM, "no memory for what is said of an op");
 }
 
 int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *frames, size_t nr)
 {
 	struct xsr_post *post;
-	int err = check(ev);
+	bool whole = ev && (frames || !nr) && nr <= UINT32_MAX / sizeof(*frames);
+	int err;
 
+	for (size_t i = 0; whole && i < nr; i++)
+		whole = frames[i];
+	if (!whole)
+		return ev ? xsr_fail(ev->result, -EINVAL, "a frame that is none") : -EINVAL;
+	err = check(ev);
 	if (err)
 		return err;
-	if ((nr && !frames) || nr > UINT32_MAX / sizeof(*frames))
-		return -EINVAL;
-	for (size_t i = 0; i < nr; i++)
-		if (!frames[i])
-			return -EINVAL;
 	post = post_of(ev);
-	return post ? make_stack(ev->result, post, frames, nr) : -ENOMEM;
+	if (!post || make_stack(ev->result, post, frames, nr))
+		return no_memory(ev);
+	return 0;
 }
 
 int xsprof_event_set_module(struct xsprof_profiler_event *ev, const char *module)
 {
 	struct xsr_post *post;
 	const char *text;
-	int err = check(ev);
+	int err;
 
+	if (!ev || !module)
+		return ev ? xsr_fail(ev->result, -EINVAL, "modules that are none") : -EINVAL;
+	err = check(ev);
 	if (err)
 		return err;
-	if (!module)
-		return -EINVAL;
-	post = post_of(ev);
-	text = post ? xsr_text(&ev->result->texts, module, strlen(module)) : NULL;
-	if (!text)
-		return -ENOMEM;
+	text = xsr_text(&ev->result->texts, module, strlen(module));
+	post = text ? post_of(ev) : NULL;
+	if (!post)
+		return no_memory(ev);
 	post->module = text;
 	post->has_module = true;
 	return 0;
@@ -111,10 +120,14 @@ int xsprof_result_post_process(struct xsprof_result *r,
 {
 	int err = xsr_build(r);
 
+	if (err)
+		return err;
 	if (!fn)
-		return -EINVAL;
+		return xsr_fail(r, -EINVAL, "nobody to ask");
 	for (uint32_t i = 0; !err && i < r->nr; i++)
 		if (r->events[i].kind == XSPROF_EVENT_OP)
 			err = fn(data, &r->events[i]);
+	if (err && !*r->error)
+		xsr_fail(r, err, "the program's own function returned %d", err);
 	return err;
 }

@@ -68,6 +68,14 @@ static void add_event(const struct xsprof_profiler_event *ev)
 	add(&self, sizeof(self));
 }
 
+static int say(void *data, struct xsprof_profiler_event *ev)
+{
+	const char *const frames[] = { xsprof_event_name(ev), data };
+	int err = xsprof_event_set_stack(ev, frames, 2);
+
+	return err ? err : xsprof_event_set_module(ev, data);
+}
+
 /* Return: 0 all of it is in @sum, or the first error. */
 static int read_all(const char *path)
 {
@@ -82,7 +90,9 @@ static int read_all(const char *path)
 	if (err)
 		return err;
 	nr = xsprof_result_nr_events(r);
-	err = nr < 0 ? (int)nr : 0;
+	err = nr < 0 ? (int)nr : xsprof_result_post_process(r, say, "afterwards");
+	if (err > 0)
+		tap_wrong("error %d", err);
 	for (int64_t i = 0; i < nr && !*xsprof_result_error(r); i++)
 		add_event(xsprof_result_event(r, (uint64_t)i));
 	if (!err && *xsprof_result_error(r))

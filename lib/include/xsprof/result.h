@@ -215,7 +215,7 @@ int xsprof_result_post_process(struct xsprof_result *result,
  *
  * It is shown whether or not the session was to keep stacks.
  *
- * Return: 0; -EINVAL: a frame is NULL; -EOPNOTSUPP: no op; -ENOMEM: it has the stack it had.
+ * Return: 0; -EINVAL: a frame is NULL; -EOPNOTSUPP: no op; -ENOMEM: it stays as it was.
  */
 int xsprof_event_set_stack(struct xsprof_profiler_event *ev, const char *const *frames, size_t nr);
 /* The same of the modules it belongs to, one text, as op->module; "": of none. */
