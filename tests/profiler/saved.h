@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file that a result is saved as, as one text, and what it says of an event.  It never looks
+ * at the result itself.
+ */
+#ifndef XSP_TEST_SAVED_H
+#define XSP_TEST_SAVED_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xsprof/result.h>
+
+#include "ring/tap.h"
+
+#define SAVED_MAX	65536u
+
+/* Good until the next call.  @save: one of xsprof_result_save*(). */
+__attribute__((unused)) static const char *
+saved_by(int (*save)(struct xsprof_result *, const char *), struct xsprof_result *r)
+{
+	static char text[SAVED_MAX];
+	char path[] = "/tmp/xsprof-saved.XXXXXX";
+	int fd = mkstemp(path);
+	ssize_t n;
+
+	if (fd < 0)
+		tap_bail("%s: %s", path, strerror(errno));
+	close(fd);
+	CHECK_EQ(save(r, path), 0);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[n < 0 ? 0 : n] = '\0';
+	close(fd);
+	unlink(path);
+	CHECK(n > 0 && n < (ssize_t)sizeof(text) - 1);
+	return text;
+}
+
+__attribute__((unused)) static const char *saved(struct xsprof_result *r)
+{
+	return saved_by(xsprof_result_save, r);
+}
+
+/* What a trace says of an event; ns of CLOCK_REALTIME. */
+struct saved_event {
+	uint64_t	begin;
+	uint64_t	duration;
+	bool		unfinished;
+};
+
+/* "12.345" behind @key, of which there is one before @end; 0 where there is none. */
+static uint64_t saved_number(const char *at, const char *end, const char *key, unsigned int scale)
+{
+	uint64_t v;
+	char *p;
+
+	at = strstr(at, key);
+	if (!at || (end && at > end))
+		return 0;
+	v = strtoull(at + strlen(key), &p, 10);
+	for (p += *p == '.'; scale; scale--)
+		v = v * 10 + (*p >= '0' && *p <= '9' ? (uint64_t)(*p++ - '0') : 0);
+	return v;
+}
+
+/* The range of that name, @nth of them from 0: each has a line of its own. */
+__attribute__((unused)) static bool saved_find(const char *text, const char *name,
+					       unsigned int nth, struct saved_event *ev)
+{
+	const char *at = text, *end, *finished;
+	char named[100];
+
+	snprintf(named, sizeof(named), "\"name\":\"%s\"", name);
+	do {
+		at = strstr(at, named);
+		if (!at)
+			return false;
+		at += strlen(named);
+	} while (nth--);
+	end = strchr(at, '\n');
+	finished = strstr(at, "\"finished\":\"false\"");
+	ev->begin = saved_number(at, end, "\"ts\":", 3) +
+		    saved_number(text, NULL, "\"baseTimeNanoseconds\": ", 0);
+	ev->duration = saved_number(at, end, "\"dur\":", 3);
+	ev->unfinished = finished && (!end || finished < end);
+	return true;
+}
+
+/* What events say and what the file says: of each event of the host the same. */
+__attribute__((unused)) static void saved_check(struct xsprof_result *r, const char *text)
+{
+	int64_t n = xsprof_result_nr_events(r);
+
+	for (int64_t i = 0; i < n; i++) {
+		const struct xsprof_profiler_event *ev = xsprof_result_event(r, (uint64_t)i);
+		const char *name = xsprof_event_name(ev);
+		struct saved_event s = { 0 };
+		unsigned int nth = 0;
+
+		for (int64_t k = 0; k < i; k++)
+			nth += !strcmp(xsprof_event_name(xsprof_result_event(r, (uint64_t)k)),
+				       name);
+		if (!saved_find(text, name, nth, &s) || s.begin != xsprof_event_start_ns(ev) ||
+		    s.duration != xsprof_event_duration_ns(ev) ||
+		    s.unfinished != xsprof_event_unfinished(ev))
+			tap_wrong("%s: %llu and %llu ns%s in the file, %llu and %llu%s as event",
+				  name, (unsigned long long)s.begin,
+				  (unsigned long long)s.duration, s.unfinished ? ", open" : "",
+				  (unsigned long long)xsprof_event_start_ns(ev),
+				  (unsigned long long)xsprof_event_duration_ns(ev),
+				  xsprof_event_unfinished(ev) ? ", open" : "");
+	}
+}
+
+#endif /* XSP_TEST_SAVED_H */
