@@ -68,12 +68,14 @@ static int move(enum xsprof_profiler_action from, enum xsprof_profiler_action to
 {
 	int err = 0, begun = 0;
 
-	if (from == XSPROF_PROFILER_RECORD_AND_SAVE)
+	if (from == XSPROF_PROFILER_RECORD_AND_SAVE) {
+		xsp_session_steps_to(step);
 		err = end_session(result);
-	else if (to == XSPROF_PROFILER_NONE)
+	} else if (to == XSPROF_PROFILER_NONE) {
 		err = end_session(NULL);
-	else if (from == XSPROF_PROFILER_WARMUP && to != XSPROF_PROFILER_WARMUP && c.in_session)
+	} else if (from == XSPROF_PROFILER_WARMUP && to != XSPROF_PROFILER_WARMUP && c.in_session) {
 		xsp_session_restart(step);
+	}
 	if (to != XSPROF_PROFILER_NONE && !c.in_session) {
 		begun = begin_session();
 		if (!begun)

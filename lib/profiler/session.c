@@ -34,6 +34,7 @@ static struct {
 	bool				demand;		/* it was asked for from outside */
 	uint64_t			from_ns;
 	uint64_t			steps_from;
+	uint64_t			steps_to;
 	struct xsp_recorder		*recorder;
 	struct xsp_members		members;
 	struct xsprof_sync		begun;
@@ -201,7 +202,7 @@ static int begin(const struct xsprof_profiler_config *config,
 			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
 	s.demand = xsp_client_calls_us() && !xsp_client_is_custom();
 	s.from_ns = now_ns();
-	s.steps_from = 0;
+	s.steps_from = s.steps_to = 0;
 	xsp_sync_read(&s.begun, xsp_kept.clock);
 	xsp_thread.session = s.number;
 	wanted = activities & XSPROF_ACTIVITY(CPU) ? s.scopes : 0;
@@ -276,6 +277,13 @@ void xsp_session_restart(uint64_t step)
 	pthread_mutex_lock(&s.lock);
 	s.from_ns = now_ns();
 	s.steps_from = step;
+	pthread_mutex_unlock(&s.lock);
+}
+
+void xsp_session_steps_to(uint64_t step)
+{
+	pthread_mutex_lock(&s.lock);
+	s.steps_to = step;
 	pthread_mutex_unlock(&s.lock);
 }
 
@@ -376,7 +384,7 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 		.keys = (const char *const *)s.metadata.keys,
 		.values = (const char *const *)s.metadata.values, .nr_metadata = s.metadata.nr,
 		.steps_from = s.steps_from, .absences = s.members.absences,
-		.nr_absences = s.members.nr_absences,
+		.nr_absences = s.members.nr_absences, .steps_to = s.steps_to,
 	};
 	open_fn open_result = find_open();
 	char path[64];

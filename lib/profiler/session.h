@@ -40,6 +40,8 @@ int xsp_session_end(struct xsprof_result **result, struct xsp_finish *finish) XS
 int xsp_session_finish(struct xsprof_result *result, const struct xsp_finish *finish) XSP_HIDDEN;
 /* It begins here, with that step of the program, which is marked next. */
 void xsp_session_restart(uint64_t step) XSP_HIDDEN;
+/* It ends next, where that step of the program begins. */
+void xsp_session_steps_to(uint64_t step) XSP_HIDDEN;
 /* What the session has recorded by now; it goes on.  Return: 0; -ENOENT: none runs; as its end. */
 int xsp_session_so_far(struct xsprof_result **result) XSP_HIDDEN;
 

@@ -200,8 +200,10 @@ static int end_range(struct xsr_builder *b, const struct xsprof_range *range)
 		return 0;
 	e = &b->r->events[index];
 	e->end = range->end_ns > e->begin ? range->end_ns : e->begin;
-	if (range->how == XSPROF_RANGE_OPEN)
+	if (range->how == XSPROF_RANGE_OPEN) {
 		e->flags |= XSR_EVF_UNFINISHED;
+		xsr_end_at(b, index, e->end > b->until ? e->end : b->until);
+	}
 	if (b->ev && b->ev->type == XSPROF_REC_END && range->how == XSPROF_RANGE_ENDED)
 		return xsr_keep_args(b, index);
 	return 0;
@@ -246,6 +248,7 @@ static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 	if (range->how == XSPROF_RANGE_OPEN) {
 		e->flags |= XSR_EVF_UNFINISHED;
 		e->end_tid = e->tid;
+		xsr_end_at(b, xsr_index(e), e->end > b->until ? e->end : b->until);
 	}
 	/* The arguments of an async range went with its begin. */
 	return async ? 0 : xsr_finish_event(b, e);
@@ -361,18 +364,7 @@ static void cut(struct xsr_builder *b)
 	struct xsprof_result *r = b->r;
 	uint64_t from = r->opts.from_ns, to = r->opts.to_ns;
 
-	for (size_t i = 0; i < b->steps.room; i++) {
-		struct xsprof_profiler_event *e;
-		const uint64_t *ended;
-
-		if (!b->steps.keys[i])
-			continue;
-		e = &r->events[b->steps.values[i]];
-		if (!(e->flags & XSR_EVF_UNFINISHED) || e->flags & XSR_EVF_CUT)
-			continue;
-		ended = xsp_map_get(&b->ended, xsr_key(e->producer, 0));
-		xsr_end_at(b, b->steps.values[i], ended ? *ended : r->last_ns);
-	}
+	xsr_end_steps(b);
 	if (!to)
 		to = UINT64_MAX;
 	for (uint32_t i = 0; i < r->nr; i++) {
@@ -388,7 +380,8 @@ static void cut(struct xsr_builder *b)
 			e->begin = from;
 		if (e->end > to) {
 			e->end = to;
-			e->flags |= XSR_EVF_UNFINISHED;
+			if (!(e->flags & XSR_EVF_OVER))
+				e->flags |= XSR_EVF_UNFINISHED;
 		}
 	}
 }
@@ -403,6 +396,8 @@ static int make(struct xsr_builder *b)
 	if (!err)
 		err = take_all(b);
 	b->ev = &none;
+	if (b->r->opts.steps_to)
+		b->until = b->r->opts.to_ns;
 	if (!err)
 		err = xsprof_pairer_finish(b->pairer);
 	if (!err)

@@ -69,6 +69,7 @@ static inline uint64_t xsr_key(uint32_t producer, uint32_t id)
  * @wanted: from producer to whether it is of the process that is asked for
  * @elapsed: from producer and the number of an op to its time on a device: XSR_ELAPSED()
  * @at: number of the event that is looked at, from 1
+ * @until: what is open at the end of the capture was so until then, 0 where that is not known
  * @err: what went wrong where no error can be returned
  */
 struct xsr_builder {
@@ -83,6 +84,7 @@ struct xsr_builder {
 	struct xsp_map			wanted;
 	struct xsp_map			elapsed;
 	uint64_t			at;
+	uint64_t			until;
 	int				err;
 };
 
@@ -111,6 +113,7 @@ int xsr_take_activity(struct xsr_builder *b, const struct xsprof_range *range,
 int xsr_take_step(struct xsr_builder *b);
 /* Those of the event's producer end here. */
 void xsr_cut_steps(struct xsr_builder *b);
+void xsr_end_steps(struct xsr_builder *b);
 int xsr_take_push(struct xsr_builder *b);
 int xsr_take_pop(struct xsr_builder *b);
 int xsr_take_memory(struct xsr_builder *b);

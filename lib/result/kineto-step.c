@@ -8,6 +8,13 @@
 #include "result/activity.h"
 #include "result/kineto.h"
 
+/* Is it one of xsprof_profiler_step(), with a lower number? */
+static bool is_before(const struct xsr_kineto *k, const struct xsr_step *step, uint64_t number)
+{
+	return step->number < number &&
+	       !strcmp(xsprof_trace_name(k->trace, step->producer, step->name), XSR_STEP_NAME);
+}
+
 static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, bool unfinished)
 {
 	uint64_t from = step->begin, to = ns;
@@ -15,8 +22,7 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	char *p;
 
 	step->used = false;
-	if (step->number < k->opts.steps_from &&
-	    !strcmp(xsprof_trace_name(k->trace, step->producer, step->name), XSR_STEP_NAME))
+	if (is_before(k, step, k->opts.steps_from))
 		return;
 	thread = xsp_tracks_get(k->tracks, step->producer, step->pid, XSR_THREAD, step->tid, ns);
 	if (!thread || !k->host || !xsr_kineto_cut(k, &from, &to))
@@ -32,14 +38,24 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	k->buf->p = put_lit(p, "}}");
 }
 
-void xsr_kineto_end_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns, bool unfinished)
+void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns)
 {
 	uint32_t i;
 
 	for (i = 0; i < XSR_STEPS; i++)
-		if (k->steps[i].used &&
-		    (producer == XSPROF_NO_PRODUCER || k->steps[i].producer == producer))
-			put_step(k, &k->steps[i], ns, unfinished);
+		if (k->steps[i].used && k->steps[i].producer == producer)
+			put_step(k, &k->steps[i], ns, true);
+}
+
+/* The program may have gone on from one there, which is its end then. */
+void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < XSR_STEPS; i++)
+		if (k->steps[i].used)
+			put_step(k, &k->steps[i], ns,
+				 !is_before(k, &k->steps[i], k->opts.steps_to));
 }
 
 /* A step ends where the next of its name begins. */

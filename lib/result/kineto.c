@@ -178,7 +178,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 /* What is open at the end of the window ends there; its own end is not of this trace. */
 static void end_window(struct xsr_kineto *k, uint64_t ns)
 {
-	xsr_kineto_end_steps(k, XSPROF_NO_PRODUCER, ns, true);
+	xsr_kineto_end_steps(k, ns);
 	xsp_tracks_finish(k->tracks, ns);
 }
 
@@ -205,14 +205,15 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 	if (!k->over && ev->ns > k->last)
 		k->last = ev->ns;
 	if (ev->type == XSPROF_EV_EXIT || xsp_control_all_off(ev))
-		xsr_kineto_end_steps(k, ev->producer, ev->ns, true);
+		xsr_kineto_cut_steps(k, ev->producer, ev->ns);
 	xsp_tracks_event(k->tracks, ev, &view);
 	xsr_kineto_host(k, ev, &view);
 }
 
 void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 {
-	uint64_t end = k->to < k->last ? k->to : k->last;
+	bool known = k->opts.steps_to && k->opts.to_ns;
+	uint64_t end = known || k->to < k->last ? k->to : k->last;
 
 	if (!k->over)
 		end_window(k, end);

@@ -209,7 +209,10 @@ void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
 /* kineto-step.c */
 void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_thread *thread);
-void xsr_kineto_end_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns, bool unfinished);
+/* The producer ends, or does not tell of its steps any more. */
+void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns);
+/* The window does. */
+void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns);
 
 /* kineto-op.c: all there is to say of a range, commas in front. */
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,

@@ -91,6 +91,7 @@ struct xsr_piece {
 #define XSR_EVF_STEP		0x40u
 #define XSR_EVF_DROP		0x80u	/* to be left out, once links are made */
 #define XSR_EVF_CUT		0x100u	/* it ended where its markers were switched off */
+#define XSR_EVF_OVER		0x200u	/* a step that was over at the end of the result */
 
 #define XSR_NONE		UINT32_MAX
 

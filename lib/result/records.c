@@ -106,11 +106,11 @@ int xsr_take_step(struct xsr_builder *b)
 	uint64_t key = xsr_key(ev->producer, ev->name), *open = xsp_map_get(&b->steps, key);
 	struct xsprof_profiler_event *e;
 	struct xsr_buf text = { 0 };
-	bool left_out;
+	bool ours;
 
 	if (!name)
 		return -ENOMEM;
-	left_out = ev->value < b->r->opts.steps_from && !strcmp(name, XSR_STEP_NAME);
+	ours = !strcmp(name, XSR_STEP_NAME);
 	if (open && !(b->r->events[*open].flags & XSR_EVF_CUT))
 		xsr_end_at(b, *open, ev->ns);
 	if (!xsr_thread_wanted(b->r, ev->tid))
@@ -122,8 +122,10 @@ int xsr_take_step(struct xsr_builder *b)
 	if (!e)
 		return -ENOMEM;
 	e->flags = XSR_EVF_SOFT | XSR_EVF_STEP | XSR_EVF_UNFINISHED;
-	if (left_out)
+	if (ours && ev->value < b->r->opts.steps_from)
 		e->flags |= XSR_EVF_DROP;
+	if (ours && ev->value < b->r->opts.steps_to)
+		e->flags |= XSR_EVF_OVER;
 	e->u.op.sequence = -1;
 	if (open && !(b->r->events[*open].flags & XSR_EVF_CUT))
 		b->r->events[*open].flags &= ~XSR_EVF_UNFINISHED;
@@ -133,6 +135,9 @@ int xsr_take_step(struct xsr_builder *b)
 /* All markers were switched off: which step came next was not seen. */
 void xsr_cut_steps(struct xsr_builder *b)
 {
+	/* A session does so itself at its end. */
+	if (b->r->opts.to_ns && b->ev->ns > b->r->opts.to_ns)
+		return;
 	for (size_t i = 0; i < b->steps.room; i++) {
 		struct xsprof_profiler_event *e;
 
@@ -144,6 +149,31 @@ void xsr_cut_steps(struct xsr_builder *b)
 			continue;
 		xsr_end_at(b, b->steps.values[i], b->ev->ns);
 		e->flags |= XSR_EVF_CUT;
+	}
+}
+
+/* Those that are open at the end end there, or with their process. */
+void xsr_end_steps(struct xsr_builder *b)
+{
+	const struct xsprof_result *r = b->r;
+
+	for (size_t i = 0; i < b->steps.room; i++) {
+		struct xsprof_profiler_event *e;
+		const uint64_t *ended;
+
+		if (!b->steps.keys[i])
+			continue;
+		e = &r->events[b->steps.values[i]];
+		if (!(e->flags & XSR_EVF_UNFINISHED) || e->flags & XSR_EVF_CUT)
+			continue;
+		ended = xsp_map_get(&b->ended, xsr_key(e->producer, 0));
+		if (ended && (!b->until || *ended < b->until)) {
+			xsr_end_at(b, b->steps.values[i], *ended);
+			continue;
+		}
+		if (e->flags & XSR_EVF_OVER)
+			e->flags &= ~XSR_EVF_UNFINISHED;
+		xsr_end_at(b, b->steps.values[i], b->until ? b->until : r->last_ns);
 	}
 }
 

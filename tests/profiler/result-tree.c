@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: what becomes an event, what is inside what and how long it took, what is cut off and
- * left out, what a device did for which op.
+ * Results: what becomes an event, what is inside what and how long it took, what is left out, what
+ * a device did for which op.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,56 +10,8 @@
 #include <unistd.h>
 
 #include "profiler/ops.h"
+#include "profiler/times.h"
 #include "ring/tap.h"
-
-typedef const struct xsprof_profiler_event *event;
-
-static event must(struct xsprof_result *r, const char *name, unsigned int nth)
-{
-	event ev = ops_find(r, name, nth);
-
-	if (!ev) {
-		printf("# events:");
-		for (int64_t i = 0; i < xsprof_result_nr_events(r); i++)
-			printf(" %s", xsprof_event_name(xsprof_result_event(r, i)));
-		printf("\n");
-		tap_bail("there is no event %s number %u", name, nth);
-	}
-	return ev;
-}
-
-static void check_times(event ev, uint64_t begin, uint64_t end, uint64_t self)
-{
-	if (xsprof_event_start_ns(ev) != REAL + begin || xsprof_event_end_ns(ev) != REAL + end ||
-	    xsprof_event_self_ns(ev) != self)
-		tap_wrong("%s: %llu to %llu, self %llu, not %llu to %llu, %llu",
-			  xsprof_event_name(ev),
-			  (unsigned long long)(xsprof_event_start_ns(ev) - REAL),
-			  (unsigned long long)(xsprof_event_end_ns(ev) - REAL),
-			  (unsigned long long)xsprof_event_self_ns(ev), (unsigned long long)begin,
-			  (unsigned long long)end, (unsigned long long)self);
-	CHECK_EQ(xsprof_event_duration_ns(ev), end - begin);
-}
-
-/* Two threads; ranges of all kinds in one another. */
-static void nested(struct ops *o)
-{
-	ops_begin(o);
-	ops_op(o, TID, 2000, "outer", NULL);
-	ops_op(o, 101, 2050, "other", NULL);
-	ops_op(o, TID, 2100, "inner", NULL);
-	ops_rec(o, XSPROF_REC_BEGIN, TID, 2200, "range", 0, 0);
-	ops_rec(o, XSPROF_REC_INSTANT, TID, 2250, "point", 0, 0);
-	ops_end(o, TID, 2300);
-	ops_end(o, TID, 2400);
-	ops_rec(o, XSPROF_REC_COMPLETE, TID, 2700, "whole", 0, 200);
-	ops_op(o, TID, 2800, "inner", NULL);
-	ops_end(o, 101, 2850);
-	ops_end(o, TID, 2900);
-	ops_end(o, TID, 3000);
-	ops_op(o, TID, 3100, "open", NULL);
-	ops_rec(o, XSPROF_REC_INSTANT, 101, 4000, "late", 0, 0);
-}
 
 static void test_nesting(void)
 {
@@ -117,57 +69,6 @@ static void test_nesting(void)
 	xsprof_result_free(r);
 	ops_free(&o);
 	tap_result("what is inside what, and self times");
-}
-
-static void test_cut(void)
-{
-	struct xsprof_result_options opts = { .size = sizeof(opts), .from_ns = 2150,
-					      .to_ns = 2600 };
-	struct xsprof_result *r;
-	struct ops o;
-
-	nested(&o);
-	r = ops_result(&o, &opts);
-	/* outer, other, inner, range, point, whole: what follows is outside. */
-	CHECK_EQ(xsprof_result_nr_events(r), 6);
-	/* 450 less inner 250 and whole 100. */
-	check_times(must(r, "outer", 0), 2150, 2600, 100);
-	check_times(must(r, "inner", 0), 2150, 2400, 150);
-	check_times(must(r, "whole", 0), 2500, 2600, 100);
-	check_times(must(r, "range", 0), 2200, 2300, 100);
-	check_times(must(r, "other", 0), 2150, 2600, 450);
-	CHECK(xsprof_event_unfinished(must(r, "outer", 0)));
-	CHECK(!xsprof_event_unfinished(must(r, "inner", 0)));
-	CHECK(!ops_find(r, "inner", 1) && !ops_find(r, "open", 0));
-	CHECK_EQ(xsprof_result_start_ns(r), REAL + 2150);
-	xsprof_result_free(r);
-	/* What ends or begins right at the border is outside. */
-	opts.from_ns = 2300;
-	opts.to_ns = 2400;
-	r = ops_result(&o, &opts);
-	CHECK_EQ(xsprof_result_nr_events(r), 3);
-	CHECK(!ops_find(r, "range", 0) && ops_find(r, "inner", 0));
-	xsprof_result_free(r);
-	opts.from_ns = 2400;
-	opts.to_ns = 2500;
-	r = ops_result(&o, &opts);
-	CHECK_EQ(xsprof_result_nr_events(r), 2);
-	check_times(must(r, "outer", 0), 2400, 2500, 100);
-	xsprof_result_free(r);
-	opts.from_ns = opts.to_ns = 2250;
-	r = ops_result(&o, &opts);
-	/* The point, and ranges without an extent around it. */
-	CHECK_EQ(xsprof_result_nr_events(r), 5);
-	CHECK_EQ(xsprof_event_duration_ns(must(r, "range", 0)), 0);
-	xsprof_result_free(r);
-	opts.from_ns = 2150;
-	opts.to_ns = 2600;
-	r = ops_result(&o, &opts);
-	/* All that began together is in the order in which it began. */
-	CHECK(xsprof_event_parent(must(r, "inner", 0)) == must(r, "outer", 0));
-	xsprof_result_free(r);
-	ops_free(&o);
-	tap_result("a part of the time");
 }
 
 static void test_filters(void)
@@ -509,7 +410,6 @@ static void test_deep(void)
 int main(void)
 {
 	test_nesting();
-	test_cut();
 	test_filters();
 	test_steps();
 	test_overlaps();

@@ -1,94 +1,128 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steps that a schedule records: those of the active time, each with what ran in it, and no others.
+ * Steps that a schedule records: those of the active time, each with what ran in it and as long as
+ * it was, and no others.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <xsprof/result.h>
 
-#include "../ring/tap.h"
+#include "profiler/saved.h"
+#include "ring/tap.h"
+
+#define STEP	"ProfilerStep#"
 
 static const struct xsprof_profiler_config config = {
 	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO,
 };
 
-/* The steps of each trace, "2,3;6,7;". */
+/* The steps of each trace, "2,3;6,7;"; behind one that was not over stands a "?". */
 static char by_events[200], by_file[200];
 
-static void append(char *to, const char *number, bool first)
+static void append(char *to, const char *number, bool open, bool first)
 {
 	size_t had = strlen(to);
 
-	snprintf(to + had, sizeof(by_events) - had, "%s%lu", first ? "" : ",",
-		 strtoul(number, NULL, 10));
+	snprintf(to + had, sizeof(by_events) - had, "%s%lu%s", first ? "" : ",",
+		 strtoul(number, NULL, 10), open ? "?" : "");
 }
 
 /* The steps are told by their names, wherever those stand in the file. */
 static void look_at_file(struct xsprof_result *r)
 {
-	char path[] = "/tmp/xsprof-steps.XXXXXX", text[65536], *at = text;
-	int fd = mkstemp(path);
+	const char *text = saved(r), *at = text;
 	bool first = true;
-	ssize_t n;
 
-	if (fd < 0)
-		tap_bail("%s: %s", path, strerror(errno));
-	close(fd);
-	CHECK_EQ(xsprof_result_save(r, path), 0);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[n < 0 ? 0 : n] = '\0';
-	close(fd);
-	unlink(path);
-	for (; (at = strstr(at, "\"name\":\"ProfilerStep#")); first = false) {
-		at += strlen("\"name\":\"ProfilerStep#");
-		append(by_file, at, first);
+	for (; (at = strstr(at, "\"name\":\"" STEP)); first = false) {
+		const char *end = strchr(at, '\n'), *open = strstr(at, "\"finished\":\"false\"");
+
+		at += strlen("\"name\":\"" STEP);
+		append(by_file, at, open && (!end || open < end), first);
 	}
 	strcat(by_file, ";");
+	for (int64_t i = 0; i < xsprof_result_nr_events(r); i++) {
+		const struct xsprof_profiler_event *ev = xsprof_result_event(r, i);
+		struct saved_event s = { 0 };
+
+		if (strncmp(xsprof_event_name(ev), STEP, strlen(STEP)))
+			continue;
+		CHECK(saved_find(text, xsprof_event_name(ev), 0, &s));
+		CHECK_EQ(s.begin, xsprof_event_start_ns(ev));
+		CHECK_EQ(s.duration, xsprof_event_duration_ns(ev));
+	}
+}
+
+/* It ends where the next begins; the last with the session, after all that was in it. */
+static void look_at_end(const struct xsprof_profiler_event *step,
+			const struct xsprof_profiler_event *next)
+{
+	const struct xsprof_profiler_event *in = xsprof_event_child(step);
+
+	if (next)
+		CHECK_EQ(xsprof_event_end_ns(step), xsprof_event_start_ns(next));
+	else if (!xsprof_event_unfinished(step))
+		CHECK(in && xsprof_event_end_ns(in) < xsprof_event_end_ns(step));
 }
 
 static void ready(void *data, struct xsprof_result *r)
 {
+	const struct xsprof_profiler_event *last = NULL;
 	int64_t n = xsprof_result_nr_events(r);
-	bool first = true;
 
 	CHECK(data == by_events);
 	for (int64_t i = 0; i < n; i++) {
 		const struct xsprof_profiler_event *ev = xsprof_result_event(r, i);
 		const char *name = xsprof_event_name(ev);
 
-		if (strncmp(name, "ProfilerStep#", 13)) {
+		if (strncmp(name, STEP, strlen(STEP))) {
 			CHECK(xsprof_event_parent(ev) != NULL);
 			continue;
 		}
-		append(by_events, name + 13, first);
+		append(by_events, name + strlen(STEP), xsprof_event_unfinished(ev), !last);
 		CHECK(xsprof_event_child(ev) != NULL);
-		first = false;
+		if (last)
+			look_at_end(last, ev);
+		last = ev;
 	}
+	CHECK(last != NULL);
+	if (last)
+		look_at_end(last, NULL);
 	strcat(by_events, ";");
 	look_at_file(r);
 	xsprof_result_free(r);
 }
 
-static void run(const struct xsprof_schedule *schedule, unsigned int steps, const char *expected)
+static void work(void)
 {
 	const struct xsprof_op op = { .name = xsprof_name("work"), .sequence = -1 };
+
+	xsprof_op_begin(&op);
+	/* Longer than clocks are apart, so that it is in its step by any of them. */
+	usleep(5000);
+	xsprof_op_end();
+}
+
+/* @cut: the schedule is ended in the middle of the step after those. */
+static void run(const struct xsprof_schedule *schedule, unsigned int steps, bool cut,
+		const char *expected)
+{
+	struct xsprof_result *r = NULL;
 
 	by_events[0] = by_file[0] = '\0';
 	CHECK_EQ(xsprof_schedule_profiler(&config, XSPROF_ACTIVITY(CPU), 0, schedule, ready,
 					  by_events), 0);
 	for (unsigned int i = 0; i < steps; i++) {
-		/* Longer than clocks are apart, so that it is in its step by any of them. */
-		xsprof_op_begin(&op);
-		usleep(5000);
-		xsprof_op_end();
+		work();
 		CHECK_EQ(xsprof_profiler_step(), 0);
 	}
-	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	if (cut)
+		work();
+	CHECK_EQ(xsprof_disable_profiler(cut ? &r : NULL), 0);
+	if (r)
+		ready(by_events, r);
 	if (strcmp(by_events, expected))
 		tap_wrong("events: %s, not %s", by_events, expected);
 	if (strcmp(by_file, expected))
@@ -101,12 +135,16 @@ int main(void)
 		.size = sizeof(usual), .wait = 1, .warmup = 1, .active = 2, .repeat = 2,
 	}, each = {
 		.size = sizeof(each), .active = 1, .repeat = 3,
+	}, three = {
+		.size = sizeof(three), .active = 3,
 	};
 
-	run(&usual, 10, "2,3;6,7;");
+	run(&usual, 10, false, "2,3;6,7;");
 	tap_result("wait, warm-up, active: the active steps, twice");
 	/* The program goes on with its count: in the middle of 10. */
-	run(&each, 4, "11;12;13;");
+	run(&each, 4, false, "11;12;13;");
 	tap_result("one trace a step");
+	run(&three, 4, true, "16,17,18;19,20?;");
+	tap_result("the step that a trace ends with is over, and one that is cut off is not");
 	return tap_done();
 }

@@ -46,6 +46,8 @@ struct xsprof_absence {
  * @steps_from: what xsprof_profiler_step() marked with a lower number is left out
  * @absences: what lies in them is left out, NULL for none; those of a thread do not overlap
  * @nr_absences: how many
+ * @steps_to: what xsprof_profiler_step() marked with a lower number was over at @to_ns, and it is
+ *	known that all that is still open was open until then; 0: nothing is known of it
  */
 struct xsprof_result_options {
 	size_t		size;
@@ -63,6 +65,7 @@ struct xsprof_result_options {
 	uint64_t	steps_from;
 	const struct xsprof_absence *absences;
 	size_t		nr_absences;
+	uint64_t	steps_to;
 };
 
 /**

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time that a result is of: what reaches into it is cut, and what is open at its end; in
+ * events, and the same in the file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/ops.h"
+#include "profiler/saved.h"
+#include "profiler/times.h"
+#include "ring/tap.h"
+
+static void test_cut(void)
+{
+	struct xsprof_result_options opts = { .size = sizeof(opts), .from_ns = 2150,
+					      .to_ns = 2600 };
+	struct xsprof_result *r;
+	struct ops o;
+
+	nested(&o);
+	r = ops_result(&o, &opts);
+	/* outer, other, inner, range, point, whole: what follows is outside. */
+	CHECK_EQ(xsprof_result_nr_events(r), 6);
+	/* 450 less inner 250 and whole 100. */
+	check_times(must(r, "outer", 0), 2150, 2600, 100);
+	check_times(must(r, "inner", 0), 2150, 2400, 150);
+	check_times(must(r, "whole", 0), 2500, 2600, 100);
+	check_times(must(r, "range", 0), 2200, 2300, 100);
+	check_times(must(r, "other", 0), 2150, 2600, 450);
+	CHECK(xsprof_event_unfinished(must(r, "outer", 0)));
+	CHECK(!xsprof_event_unfinished(must(r, "inner", 0)));
+	CHECK(!ops_find(r, "inner", 1) && !ops_find(r, "open", 0));
+	CHECK_EQ(xsprof_result_start_ns(r), REAL + 2150);
+	xsprof_result_free(r);
+	/* What ends or begins right at the border is outside. */
+	opts.from_ns = 2300;
+	opts.to_ns = 2400;
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 3);
+	CHECK(!ops_find(r, "range", 0) && ops_find(r, "inner", 0));
+	xsprof_result_free(r);
+	opts.from_ns = 2400;
+	opts.to_ns = 2500;
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 2);
+	check_times(must(r, "outer", 0), 2400, 2500, 100);
+	xsprof_result_free(r);
+	opts.from_ns = opts.to_ns = 2250;
+	r = ops_result(&o, &opts);
+	/* The point, and ranges without an extent around it. */
+	CHECK_EQ(xsprof_result_nr_events(r), 5);
+	CHECK_EQ(xsprof_event_duration_ns(must(r, "range", 0)), 0);
+	xsprof_result_free(r);
+	opts.from_ns = 2150;
+	opts.to_ns = 2600;
+	r = ops_result(&o, &opts);
+	/* All that began together is in the order in which it began. */
+	CHECK(xsprof_event_parent(must(r, "inner", 0)) == must(r, "outer", 0));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("a part of the time");
+}
+
+/* Two steps of the program, one of its own; ops that are open. */
+static void steps(struct ops *o)
+{
+	ops_begin(o);
+	ops_op(o, TID, 1900, "around", NULL);
+	ops_rec(o, XSPROF_REC_STEP, TID, 2000, "ProfilerStep", 0, 7);
+	ops_rec(o, XSPROF_REC_STEP, TID, 2050, "epoch", 0, 1);
+	ops_op(o, TID, 2100, "a", NULL);
+	ops_end(o, TID, 2300);
+	ops_rec(o, XSPROF_REC_STEP, TID, 3000, "ProfilerStep", 0, 8);
+	ops_op(o, TID, 3100, "b", NULL);
+	ops_end(o, TID, 3500);
+}
+
+static void check_steps(struct ops *o, uint64_t to, uint64_t over, uint64_t end, bool open)
+{
+	struct xsprof_result_options opts = { .size = sizeof(opts), .to_ns = to,
+					      .steps_to = over };
+	struct xsprof_result *r;
+
+	r = ops_result(o, &opts);
+	check_times(must(r, "ProfilerStep#7", 0), 2000, 3000, 800);
+	check_times(must(r, "ProfilerStep#8", 0), 3000, end, end - 3000 - 400);
+	CHECK(!xsprof_event_unfinished(must(r, "ProfilerStep#7", 0)));
+	CHECK_EQ(xsprof_event_unfinished(must(r, "ProfilerStep#8", 0)), open);
+	CHECK(xsprof_event_unfinished(must(r, "epoch#1", 0)));
+	CHECK(xsprof_event_unfinished(must(r, "around", 0)));
+	CHECK_EQ(xsprof_event_end_ns(must(r, "around", 0)), REAL + end);
+	CHECK(xsprof_event_parent(must(r, "ProfilerStep#8", 0)) != NULL);
+	saved_check(r, saved(r));
+	xsprof_result_free(r);
+}
+
+static void test_steps(void)
+{
+	struct ops o;
+
+	steps(&o);
+	check_steps(&o, 0, 0, 3500, true);
+	check_steps(&o, 4000, 0, 3500, true);
+	check_steps(&o, 4000, 8, 4000, true);
+	check_steps(&o, 4000, 9, 4000, false);
+	check_steps(&o, 0, 9, 3500, false);
+	/* The program has told of the next, behind the end; the session has switched it off. */
+	ops_free(&o);
+	steps(&o);
+	ops_rec(&o, XSPROF_REC_CONTROL, TID, 4050, NULL, XSPROF_CONTROL_PAUSE, 0);
+	ops_rec(&o, XSPROF_REC_STEP, TID, 4100, "ProfilerStep", 0, 9);
+	check_steps(&o, 4000, 0, 4000, true);
+	check_steps(&o, 4000, 9, 4000, false);
+	ops_free(&o);
+	tap_result("a step that was over at the end, and one that was not");
+}
+
+int main(void)
+{
+	test_cut();
+	test_steps();
+	return tap_done();
+}
