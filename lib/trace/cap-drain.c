@@ -194,6 +194,9 @@ static void tick_clocks(struct xsp_drain *d, uint64_t now)
 	if (now - d->last_mono > CLOCK_GAP_MAX)
 		xsp_drain_kernel_clocks(d, d->last_mono + SECOND, now - SECOND);
 	xsp_drain_clocks(d, d->st.kinds);
+	/* Who is killed before the first second is over leaves what is needed all the same. */
+	if (d->clock_gap < SECOND)
+		xsp_drain_store_clocks(d);
 	d->clock_at = now + d->clock_gap;
 	d->clock_gap *= 2;
 	if (d->clock_gap > SECOND)

@@ -7,7 +7,8 @@
  *
  * With PIDs, only the payload of these processes is held to its rule: others may be hostile.
  *
- *	inspect FILE [PID...]	producer N pid P how H status S
+ *	inspect FILE [PID...]	sync points N		of each chunk of them
+ *				producer N pid P how H status S
  *				ring N K head H read R skipped S bad B drops D unsaved U
  *				total records R producers P end 0|1 why W notes N
  */
@@ -152,6 +153,8 @@ static void chunk(const struct xsprof_chunk *c, const uint8_t *p, uint64_t at)
 		printf("note %.*s\n", (int)c->stored, p);
 		notes++;
 	}
+	if (c->type == XSPROF_CHUNK_CLOCK)
+		printf("sync points %zu\n", c->stored / sizeof(struct xsprof_sync));
 	if (c->producer == XSPROF_NO_PRODUCER)
 		return;
 	if (c->producer >= MAX_PRODUCERS) {

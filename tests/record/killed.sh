@@ -22,6 +22,9 @@ wait $pid 2>/dev/null
 "$inspect" k.data >seen
 ok "$name: the file is sound" test $? = 0
 has "$name: it holds what was read" seen '^total records 100 .* end 0'
+# Of two clocks, and one more when a producer has the other: so it is within the first second too.
+is "$name: the first sync points were stored as they were taken" \
+	"$(grep -m 4 -c '^sync points [123]$' <(grep -m 4 '^sync points' seen))" 4
 run "$xsprof" list
 has "$name: list shows it" out 'recorder is dead'
 run "$xsprof" record -o other.data -- true
