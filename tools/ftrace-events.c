@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From what the user asked for to a list of the kernel's events.  Everything that is asked for
- * by name must exist; what a switch stands for is taken as far as this kernel has it.
+ * From what the user asked for to a list of the kernel's events, and these enabled.  Everything
+ * that is asked for by name must exist; what a switch stands for is taken as far as this kernel
+ * has it; and one that the kernel does not enable leaves the others as they are.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -178,6 +179,50 @@ int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftr
 	if (err)
 		ftrace_list_free(list);
 	return err;
+}
+
+/* A pattern may be of hundreds. */
+#define REFUSED_TOLD	8u
+
+static void tell_refused(struct xsp_cap *cap, const char *text)
+{
+	tool_note("%s", text);
+	xsp_cap_note(cap, text);
+}
+
+int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap)
+{
+	struct ftrace_list *list = &ft->events;
+	uint32_t nr = 0, refused = 0;
+	char text[700];
+	int first = 0;
+
+	for (uint32_t i = 0; i < list->nr; i++) {
+		char *name = list->names[i];
+		int err;
+
+		snprintf(text, sizeof(text), "events/%s/enable", name);
+		if (tracefs_instance_file_write(ft->instance, text, "1") >= 0) {
+			list->names[nr++] = name;
+			continue;
+		}
+		err = errno ? errno : EIO;
+		if (!first)
+			first = -err;
+		*strchr(name, '/') = ':';
+		snprintf(text, sizeof(text), "%s: not recorded: the kernel does not enable this "
+			 "event: %s", name, strerror(err));
+		free(name);
+		if (refused++ < REFUSED_TOLD)
+			tell_refused(cap, text);
+	}
+	list->nr = nr;
+	if (refused > REFUSED_TOLD) {
+		snprintf(text, sizeof(text), "%u more events that the kernel does not enable are "
+			 "not recorded", refused - REFUSED_TOLD);
+		tell_refused(cap, text);
+	}
+	return nr ? 0 : first;
 }
 
 int ftrace_check(const struct ftrace_options *opts, const char *verb)

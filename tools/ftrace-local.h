@@ -63,6 +63,11 @@ struct ftrace {
 /* ftrace-events.c.  Return: 0; TOOL_USAGE after a message. */
 int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftrace_list *list);
 void ftrace_list_free(struct ftrace_list *list);
+/*
+ * What the kernel refuses is told, on stderr and in the capture, and taken from the list.
+ * Return: 0; the first -errno when it refused all.
+ */
+int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap);
 
 /* ftrace-meta.c */
 int ftrace_read_layout(struct ftrace *ft);

@@ -177,19 +177,6 @@ static int set_option(struct ftrace *ft, const char *name, const char *value)
 	return tracefs_instance_file_write(ft->instance, file, value) < 0 ? -errno : 0;
 }
 
-static int enable_events(struct ftrace *ft)
-{
-	for (uint32_t i = 0; i < ft->events.nr; i++) {
-		char file[600];
-
-		snprintf(file, sizeof(file), "events/%s/enable", ft->events.names[i]);
-		if (tracefs_instance_file_write(ft->instance, file, "1") < 0)
-			return tool_error("-e %s: the kernel does not enable it: %s",
-					  ft->events.names[i], strerror(errno)), -errno;
-	}
-	return 0;
-}
-
 static int make_instance(struct ftrace *ft)
 {
 	struct xsp_proc_stat st;
@@ -379,14 +366,18 @@ static int set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr)
 
 int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr)
 {
-	int err = ftrace_write_meta(ft, cap);
+	int err = ft->tree ? set_tasks(ft, processes, nr) : 0;
 
-	if (!err && ft->tree)
-		err = set_tasks(ft, processes, nr);
 	if (!err)
-		err = enable_events(ft);
+		err = ftrace_enable(ft, cap);
+	/* Of those that are enabled; nothing comes before tracing is on. */
+	if (!err)
+		err = ftrace_write_meta(ft, cap);
 	if (!err && tracefs_trace_on(ft->instance) < 0)
 		err = -errno;
+	/* It stays until nobody else holds its files: idle. */
+	if (err)
+		(void)tracefs_instance_file_write(ft->instance, "events/enable", "0");
 	ft->next = ft->swept = xsp_clock_ns(CLOCK_MONOTONIC);
 	return err;
 }

@@ -20,6 +20,7 @@
  * @launch: the command
  * @device: the device, until the drain has it; -1 for none
  * @ftrace: the tracer of the kernel, NULL for none
+ * @untraced: one that did not start, until it can be removed
  * @said: what was said of where rings are
  * @fd: the capture's file
  * @cap: the capture
@@ -36,6 +37,7 @@ struct recording {
 	struct launch			launch;
 	int				device;
 	struct ftrace			*ftrace;
+	struct ftrace			*untraced;
 	uint32_t			said;
 	int				fd;
 	struct xsp_cap			cap;

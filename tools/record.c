@@ -69,7 +69,8 @@ static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
 	tool_note("no events of the kernel are recorded: the tracer does not start: %s",
 		  strerror(-err));
 	xsp_cap_note(&r->cap, "no events of the kernel: the tracer did not start");
-	ftrace_drop(r->ftrace);
+	/* The command that is held has its files open, and while it has them it cannot go. */
+	r->untraced = r->ftrace;
 	r->ftrace = NULL;
 }
 
@@ -232,6 +233,7 @@ static void finish(struct recording *r, uint32_t why)
 	if (r->ftrace)
 		ftrace_finish(r->ftrace, &r->cap);
 	r->ftrace = NULL;
+	ftrace_drop(r->untraced);
 	r->file_error = xsp_drain_finish(r->drain, why);
 	xsp_drain_get_stats(r->drain, &r->stats);
 	xsp_drain_close(r->drain);
@@ -372,6 +374,7 @@ int cmd_record(int argc, char **argv)
 
 err_session:
 	ftrace_drop(r.ftrace);
+	ftrace_drop(r.untraced);
 	xsp_session_remove(&r.session);
 	xsp_session_close(&r.session);
 	return status;

@@ -160,6 +160,47 @@ run "$xsprof" record -e '' -- true
 is "an empty event: 2" $rc 2
 is "no instance of all that" "$(instances)" 0
 
+# Events that tracefs has and does not enable: here its folder of one system shows ten that an
+# instance does not have, in a mount namespace of its own.
+refusing()
+{
+	unshare --mount --propagation private sh -c '
+		d='$tracing'/events/irq
+		mount -t tmpfs none $d && touch $d/enable || exit 99
+		for i in 0 1 2 3 4 5 6 7 8 9; do
+			mkdir $d/xsprof_refused_$i
+			touch $d/xsprof_refused_$i/enable $d/xsprof_refused_$i/format
+		done
+		exec "$@"' sh "$@"
+}
+if refusing true 2>err; then
+	refused='irq:xsprof_refused_3: not recorded: the kernel does not enable this event: No such'
+	run refusing "$xsprof" record -e irq:xsprof_refused_3 -e sched -o r.data -- \
+		sh -c '(true); exit 3'
+	is "an event that is not enabled: the command's status" $rc 3
+	is "one line says which and why" "$(grep -c "^xsprof: $refused" err)" \
+		"$(grep -c refused err)"
+	has "the others are recorded" err '^\[ xsprof record: [1-9][0-9]* events of the kernel on'
+	run "$dump" -i r.data
+	is "and decoded" $rc 0
+	has "as they are" out ' sched_process_fork: '
+	run "$xsprof" info -i r.data
+	has "the capture says it too" out "^note +$refused"
+	run refusing "$xsprof" record -e 'irq:xsprof_*' -e sched_switch -o r.data -- true
+	is "of many that are not enabled, eight by name" \
+		"$(grep -c '^xsprof: irq:xsprof_ref' err)" 8
+	has "and how many more" err '^xsprof: 2 more events that the kernel does not enable'
+	has "and the others are recorded" err ' events of the kernel on [0-9]+ CPUs'
+	run refusing "$xsprof" record -e irq:xsprof_refused_3 -o r.data -- sh -c 'exit 4'
+	is "no event is enabled: the command's status" $rc 4
+	has "which and why" err "^xsprof: $refused"
+	has "and that nothing is left" err '^xsprof: no events of the kernel are recorded: '
+	hasnt "and the instance is not held" err 'cannot be removed'
+	is "none is left behind" "$(instances)" 0
+else
+	skip "events that are not enabled" "no mount namespace here: $(cat err)"
+fi
+
 # Of a recorder in another pid namespace nobody here knows the number
 if unshare --pid --fork --mount-proc true 2>err; then
 	"$xsprof" record -q -e sched -o ns1.data -- sleep 31.28 2>err.ns &
