@@ -43,6 +43,7 @@ struct ftrace {
 	const char		*dir;		/* of tracefs */
 	const char		*clock;
 	bool			tree;
+	int			held;		/* open: nobody else removes it */
 	int			mark;		/* while the command's number is unknown */
 	uint32_t		subbuf;
 	uint32_t		data_off;

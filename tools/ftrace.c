@@ -26,6 +26,9 @@
 #define PERIOD_MAX	100000000u
 #define SWEEP_NS	1000000000u
 
+/* Each time somebody else was there in the moment between making it and opening it. */
+#define MAKE_TRIES	10
+
 /* A process that was just forked gets its turn within this. */
 #define MARK_TRIES	2000
 #define MARK_WAIT_US	1000
@@ -177,19 +180,35 @@ static int set_option(struct ftrace *ft, const char *name, const char *value)
 	return tracefs_instance_file_write(ft->instance, file, value) < 0 ? -errno : 0;
 }
 
+/*
+ * Recorders in other pid namespaces cannot know that we live: they leave it alone once one of its
+ * files is open.  One that was as quick as that took away what is empty: another is made.
+ */
 static int make_instance(struct ftrace *ft)
 {
 	struct xsp_proc_stat st;
 	char name[64];
+	int err = 0;
 
 	if (xsp_proc_stat(getpid(), &st))
 		st.start_time = 0;
 	snprintf(name, sizeof(name), "xsprof-%d-%" PRIu64, (int)getpid(), st.start_time);
-	errno = 0;
-	ft->instance = tracefs_instance_create(name);
-	if (!ft->instance)
-		return errno ? -errno : -EPERM;
-	return 0;
+	for (int i = 0; i < MAKE_TRIES; i++) {
+		errno = 0;
+		ft->instance = tracefs_instance_create(name);
+		if (!ft->instance)
+			return errno ? -errno : -EPERM;
+		ft->held = tracefs_instance_file_open(ft->instance, "tracing_on",
+						      O_RDONLY | O_CLOEXEC);
+		if (ft->held >= 0)
+			return 0;
+		err = errno ? -errno : -EPERM;
+		if (err != -ENOENT && err != -ENODEV)
+			return err;
+		tracefs_instance_free(ft->instance);
+		ft->instance = NULL;
+	}
+	return err;
 }
 
 /* In a pid namespace nothing tells the kernel's number of the command but its own mark. */
@@ -230,8 +249,11 @@ static void destroy(struct ftrace *ft)
 	ftrace_close_cpus(ft);
 	if (ft->mark >= 0)
 		close(ft->mark);
+	if (ft->held >= 0)
+		close(ft->held);
 	if (ft->instance) {
-		if (tracefs_instance_destroy(ft->instance) < 0)
+		/* What nobody holds any more others may have removed already. */
+		if (tracefs_instance_destroy(ft->instance) < 0 && errno != ENOENT)
 			tool_note("%s: cannot be removed: %s",
 				  tracefs_instance_get_name(ft->instance), strerror(errno));
 		tracefs_instance_free(ft->instance);
@@ -252,7 +274,7 @@ int ftrace_open(const struct ftrace_options *opts, struct ftrace **out)
 	ft = calloc(1, sizeof(*ft));
 	if (!ft)
 		return not_to_be_had(-ENOMEM, "tracefs");
-	ft->pipe[0] = ft->pipe[1] = ft->mark = -1;
+	ft->pipe[0] = ft->pipe[1] = ft->mark = ft->held = -1;
 	ft->tree = opts->tree;
 	ft->period = PERIOD_MAX / 2;
 	/* It mounts it where it is not, if it may. */

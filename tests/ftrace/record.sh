@@ -216,6 +216,21 @@ else
 	skip "a recorder in another pid namespace" "no pid namespaces here: $(cat err)"
 fi
 
+# One that takes it for dead is always there to remove what it may
+removed=0
+for i in 1 2 3; do
+	"$xsprof" record -e sched -o m.data -- sh -c 'exit 5' >out 2>err &
+	recorder=$!
+	while kill -0 $recorder 2>/dev/null; do
+		rmdir $tracing/instances/xsprof-$recorder-* 2>/dev/null && removed=$((removed + 1))
+	done
+	wait $recorder
+	is "run $i beside who removes instances: recorded" \
+		"$? $(grep -c ' events of the kernel on' err)" '5 1'
+	hasnt "run $i: no word of it" err '^xsprof: (no events of the kernel|.*cannot be removed)'
+done
+echo "# removed $removed times"
+
 # The recorder dies
 "$xsprof" record -q -e sched -o k.data -- sh -c 'sleep 0.3; exec sleep 31.27' 2>err &
 recorder=$!
