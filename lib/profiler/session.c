@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <xsprof/result.h>
@@ -32,7 +31,7 @@ static struct {
 	uint32_t			scopes;
 	bool				all_threads;
 	bool				demand;		/* it was asked for from outside */
-	uint64_t			from_ns;
+	uint64_t			from;	/* xsprof_now(): what records are by */
 	uint64_t			steps_from;
 	uint64_t			steps_to;
 	struct xsp_recorder		*recorder;
@@ -42,14 +41,6 @@ static struct {
 } s = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 #define SIZE_SANE	4096u
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- what was asked for --------------------------------------------------------------------- */
 
@@ -201,7 +192,7 @@ static int begin(const struct xsprof_profiler_config *config,
 	s.all_threads = experimental->all_threads ||
 			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
 	s.demand = xsp_client_calls_us() && !xsp_client_is_custom();
-	s.from_ns = now_ns();
+	s.from = xsprof_now();
 	s.steps_from = s.steps_to = 0;
 	xsp_sync_read(&s.begun, xsp_kept.clock);
 	xsp_thread.session = s.number;
@@ -275,7 +266,7 @@ int xsprof_enable_profiler(const struct xsprof_profiler_config *config, uint32_t
 void xsp_session_restart(uint64_t step)
 {
 	pthread_mutex_lock(&s.lock);
-	s.from_ns = now_ns();
+	s.from = xsprof_now();
 	s.steps_from = step;
 	pthread_mutex_unlock(&s.lock);
 }
@@ -374,10 +365,10 @@ int xsp_session_finish(struct xsprof_result *result, const struct xsp_finish *fi
 	return process ? process(result, finish->each, finish->data) : -ENOSYS;
 }
 
-static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
+static int make_result(int fd, uint64_t to, struct xsprof_result **result)
 {
 	struct xsprof_result_options opts = {
-		.size = sizeof(opts), .from_ns = s.from_ns, .to_ns = to_ns,
+		.size = sizeof(opts),
 		.pid = (uint32_t)getpid(), .tids = s.members.tids,
 		.nr_tids = s.all_threads ? 0 : s.members.nr_tids,
 		.activities = s.activities, .scopes = s.scopes, .config = &s.config,
@@ -385,6 +376,7 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 		.values = (const char *const *)s.metadata.values, .nr_metadata = s.metadata.nr,
 		.steps_from = s.steps_from, .absences = s.members.absences,
 		.nr_absences = s.members.nr_absences, .steps_to = s.steps_to,
+		.from_ticks = s.from, .to_ticks = to,
 	};
 	open_fn open_result = find_open();
 	char path[64];
@@ -399,19 +391,19 @@ static int make_result(int fd, uint64_t to_ns, struct xsprof_result **result)
 static int end(struct xsprof_result **result)
 {
 	int fd = -1, err = 0, opened = 0;
-	uint64_t to_ns;
+	uint64_t to;
 
 	xsp_ops_session(0, 0, 0, 0);
 	/* What devices are not through with is of the session. */
 	xsp_device_end();
-	to_ns = now_ns();
+	to = xsprof_now();
 	__atomic_store_n(&s.running, false, __ATOMIC_RELEASE);
 	if (s.recorder) {
 		err = xsp_recorder_close(s.recorder, &fd);
 		s.recorder = NULL;
 	}
 	if (fd >= 0 && result)
-		opened = make_result(fd, to_ns, result);
+		opened = make_result(fd, to, result);
 	if (fd >= 0)
 		close(fd);
 	return opened ? opened : err;
@@ -442,7 +434,7 @@ int xsp_session_so_far(struct xsprof_result **result)
 	if (s.running)
 		err = s.recorder ? xsp_recorder_copy(s.recorder, &fd) : -ENODATA;
 	if (!err)
-		err = make_result(fd, now_ns(), result);
+		err = make_result(fd, xsprof_now(), result);
 	pthread_mutex_unlock(&s.lock);
 	if (fd >= 0)
 		close(fd);

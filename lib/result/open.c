@@ -130,7 +130,7 @@ static int keep_options(struct xsprof_result *r, const struct xsprof_result_opti
 
 	if (err)
 		return err;
-	if ((o->to_ns && o->to_ns < o->from_ns) || (o->nr_tids && !o->tids) ||
+	if ((o->nr_tids && !o->tids) ||
 	    (o->nr_metadata && (!o->keys || !o->values)) || (o->nr_absences && !o->absences))
 		return -EINVAL;
 	if (!keep_tids(r) || !keep_absences(r))
@@ -143,6 +143,24 @@ static int keep_options(struct xsprof_result *r, const struct xsprof_result_opti
 	if (!err && o->config)
 		err = keep_config(r);
 	return err;
+}
+
+/*
+ * Edges in ticks become ns as the times of records do, which never goes back: what was before an
+ * edge is so still.
+ */
+static int set_window(struct xsprof_result *r)
+{
+	struct xsprof_result_options *o = &r->opts;
+
+	if (o->from_ticks)
+		o->from_ns = xsprof_trace_ticks_to_ns(r->trace, o->from_ticks);
+	if (o->to_ticks)
+		o->to_ns = xsprof_trace_ticks_to_ns(r->trace, o->to_ticks);
+	/* 0 would be that of the capture. */
+	if (o->to_ticks && !o->to_ns)
+		o->to_ns = 1;
+	return o->to_ns && o->to_ns < o->from_ns ? -EINVAL : 0;
 }
 
 /* ---- open and free -------------------------------------------------------------------------- */
@@ -165,6 +183,8 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 		r->info.size_of = sizeof(r->info);
 		err = xsprof_trace_get_info(r->trace, &r->info);
 	}
+	if (!err)
+		err = set_window(r);
 	if (err) {
 		xsprof_result_free(r);
 		return err;

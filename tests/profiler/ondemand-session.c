@@ -50,7 +50,7 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 		struct xsprof_trace_op op;
 		const char *name;
 
-		if (ev->ns < opts->from_ns || !ev->name || !xsprof_trace_op(ev, &op))
+		if (ev->ticks < opts->from_ticks || !ev->name || !xsprof_trace_op(ev, &op))
 			continue;
 		name = xsprof_trace_name(trace, ev->producer, ev->name);
 		if (!strncmp(name, "thread", 6) && name[6] >= '0' && name[6] <= '2')

@@ -25,15 +25,21 @@ static void grow(struct cap *c, const void *data, size_t len)
 	c->len += len;
 }
 
-void ops_begin(struct ops *o)
+void ops_begin_by(struct ops *o, const struct xsprof_sync *syncs, size_t nr)
 {
 	struct xsprof_ctl ctl = ctl_make(1, 1, 1 << 20, XSPROF_MODE_DISCARD);
-	struct xsprof_sync syncs[] = { sync_at(1000, 0), sync_at(1000000000, 0) };
 
 	memset(o, 0, sizeof(*o));
 	cap_begin(&o->cap);
-	cap_clock(&o->cap, syncs, 2);
+	cap_clock(&o->cap, syncs, nr);
 	cap_producer(&o->cap, 0, PID, &ctl);
+}
+
+void ops_begin(struct ops *o)
+{
+	struct xsprof_sync syncs[] = { sync_at(1000, 0), sync_at(1000000000, 0) };
+
+	ops_begin_by(o, syncs, 2);
 }
 
 void ops_free(struct ops *o)

@@ -34,6 +34,8 @@ struct blob {
 };
 
 void ops_begin(struct ops *o);
+/* The same with a clock that is told at those points. */
+void ops_begin_by(struct ops *o, const struct xsprof_sync *syncs, size_t nr);
 /* A name id of category 0, or of @category. */
 uint32_t ops_name(struct ops *o, const char *name);
 uint32_t ops_name_in(struct ops *o, uint32_t category, const char *name);

@@ -3,6 +3,7 @@
  * The time that a result is of: what reaches into it is cut, and what is open at its end; in
  * events, and the same in the file.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,68 @@ static void test_cut(void)
 	tap_result("a part of the time");
 }
 
+/* Two ticks are a nanosecond, and some have passed before. */
+#define NS(ticks)	(500 + (ticks) / 2)
+
+static struct xsprof_sync at(uint64_t ticks)
+{
+	struct xsprof_sync sync = sync_at(NS(ticks), 0);
+
+	sync.ticks = ticks;
+	return sync;
+}
+
+static void nested_by_ticks(struct ops *o)
+{
+	struct xsprof_sync syncs[] = { at(1000), at(1000000000) };
+
+	ops_begin_by(o, syncs, 2);
+	nest(o);
+}
+
+static void test_ticks(void)
+{
+	struct xsprof_result_options opts = { .size = sizeof(opts), .from_ticks = 2150,
+					      .to_ticks = 2600 };
+	struct xsprof_result *r;
+	struct ops o;
+
+	nested_by_ticks(&o);
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 6);
+	check_times(must(r, "outer", 0), NS(2150), NS(2600), 50);
+	check_times(must(r, "inner", 0), NS(2150), NS(2400), 75);
+	check_times(must(r, "range", 0), NS(2200), NS(2300), 50);
+	CHECK_EQ(xsprof_result_start_ns(r), REAL + NS(2150));
+	xsprof_result_free(r);
+	/* Whatever ns say. */
+	opts.from_ns = 1;
+	opts.to_ns = 2;
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 6);
+	xsprof_result_free(r);
+	/* One of each. */
+	opts.from_ns = NS(2150);
+	opts.from_ticks = 0;
+	r = ops_result(&o, &opts);
+	check_times(must(r, "outer", 0), NS(2150), NS(2600), 50);
+	xsprof_result_free(r);
+	opts.from_ns = NS(2700);
+	CHECK_EQ(xsprof_result_open(cap_path(o.cap.data, o.cap.len), &opts, &r), -EINVAL);
+	opts.from_ticks = 2601;
+	CHECK_EQ(xsprof_result_open(cap_path(o.cap.data, o.cap.len), &opts, &r), 0);
+	xsprof_result_free(r);
+	opts.from_ticks = 2602;
+	CHECK_EQ(xsprof_result_open(cap_path(o.cap.data, o.cap.len), &opts, &r), -EINVAL);
+	/* Before there was time there is nothing, and not all. */
+	opts = (struct xsprof_result_options){ .size = sizeof(opts), .to_ticks = 1 };
+	r = ops_result(&o, &opts);
+	CHECK_EQ(xsprof_result_nr_events(r), 0);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("the same by the clock of the records");
+}
+
 /* Two steps of the program, one of its own; ops that are open. */
 static void steps(struct ops *o)
 {
@@ -119,6 +182,7 @@ static void test_steps(void)
 int main(void)
 {
 	test_cut();
+	test_ticks();
 	test_steps();
 	return tap_done();
 }

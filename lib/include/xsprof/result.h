@@ -48,6 +48,9 @@ struct xsprof_absence {
  * @nr_absences: how many
  * @steps_to: what xsprof_profiler_step() marked with a lower number was over at @to_ns, and it is
  *	known that all that is still open was open until then; 0: nothing is known of it
+ * @from_ticks: begin, ticks of the trace, as of xsprof_now(): what is on which side of it does
+ *	not depend on how well ticks become ns; 0: @from_ns is it
+ * @to_ticks: end, the same; 0: @to_ns is it
  */
 struct xsprof_result_options {
 	size_t		size;
@@ -66,6 +69,8 @@ struct xsprof_result_options {
 	const struct xsprof_absence *absences;
 	size_t		nr_absences;
 	uint64_t	steps_to;
+	uint64_t	from_ticks;
+	uint64_t	to_ticks;
 };
 
 /**
