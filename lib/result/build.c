@@ -274,10 +274,10 @@ static int take_event(struct xsr_builder *b, const struct xsprof_event *ev)
 
 	/* Whoever reads the trace again counts as this does: see xsr_kineto_event(). */
 	b->at++;
-	if (ev->ns > b->r->last_ns)
-		b->r->last_ns = ev->ns;
 	if (ev->type == XSPROF_EV_KERNEL || !producer_wanted(b, ev))
 		return b->err;
+	if (ev->ns > b->r->last_ns)
+		b->r->last_ns = ev->ns;
 	b->ev = ev;
 	/* Those of an end are of what it ends, which the pairer knows. */
 	err = ev->type == XSPROF_REC_END ? xsr_keep_args(b, XSR_NONE) : 0;

@@ -154,7 +154,7 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 	    !xsp_tracks_complete(k->tracks, thread, from, to))
 		thread = xsr_kineto_lane(k, ev, kind, key, from, to);
 	if (thread)
-		put_range(k, thread, ev->producer, range, to, NULL, false);
+		put_range(k, thread, ev->producer, range, to, NULL, to > k->to);
 	else
 		k->lost++;
 }

@@ -100,7 +100,6 @@ static void set_times(struct xsr_kineto *k)
 	if (xsprof_trace_get_info(k->trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
 	k->first = info.first_ns > k->from ? info.first_ns : k->from;
-	k->last = k->first;
 	real = k->first + (uint64_t)info.real_offset_ns;
 	/* A clock that was never set counts from 1970, or is before it. */
 	k->base = (int64_t)real < 0 ? 0 : real / INTERVAL * INTERVAL;
@@ -175,11 +174,20 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	free(k);
 }
 
-/* What is open at the end of the window ends there; its own end is not of this trace. */
+/*
+ * What is open at the end of the window ends there; its own end is not of this trace.  @ns: behind
+ * it, where more was seen: what began at the end has nothing inside.
+ */
 static void end_window(struct xsr_kineto *k, uint64_t ns)
 {
 	xsr_kineto_end_steps(k, ns);
 	xsp_tracks_finish(k->tracks, ns);
+}
+
+static bool reaches_back(const struct xsprof_event *ev, uint64_t to)
+{
+	return (ev->type == XSPROF_REC_COMPLETE || ev->type == XSPROF_REC_SPAN) &&
+	       ev->begin_ns < to;
 }
 
 void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
@@ -192,18 +200,21 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 	if (ev->producer == XSPROF_NO_PRODUCER || (k->opts.pid && ev->pid != k->opts.pid))
 		return;
 	if (ev->ns > k->to && !k->over) {
-		end_window(k, k->to);
+		end_window(k, k->to + 1);
 		k->over = true;
 	}
-	/* Collectors of GPUs write late, and in threads of their own. */
-	if (k->over && !late)
+	/*
+	 * Collectors of GPUs write late, and in threads of their own; what is told of when it is
+	 * over may have begun before the end.
+	 */
+	if (k->over && !late && !reaches_back(ev, k->to))
 		return;
+	if (!k->over && ev->ns > k->last)
+		k->last = ev->ns;
 	if (!late && ev->tid && !xsr_tid_wanted(&k->opts, ev->tid) && !xsr_is_activity(ev))
 		return;
 	if (!k->first)
 		k->first = ev->ns;
-	if (!k->over && ev->ns > k->last)
-		k->last = ev->ns;
 	if (ev->type == XSPROF_EV_EXIT || xsp_control_all_off(ev))
 		xsr_kineto_cut_steps(k, ev->producer, ev->ns);
 	xsp_tracks_event(k->tracks, ev, &view);
@@ -217,7 +228,7 @@ void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 
 	if (!k->over)
 		end_window(k, end);
-	k->last = end;
+	k->last = end > k->first ? end : k->first;
 	xsr_link_finish(k);
 	xsp_tracks_finish(k->tracks, end);
 	xsr_kineto_tail(k, name);

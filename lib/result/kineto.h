@@ -353,11 +353,13 @@ static inline char *xsr_kineto_ts(const struct xsr_kineto *k, char *p, uint64_t 
 }
 
 /*
- * Cuts a range to the window.  Return: false when nothing of it is inside.
+ * Cuts a range to the window.  Return: false when nothing of it is inside: one that ends or begins
+ * right at an edge is outside, as in build.c; a point is not.
  */
 static inline bool xsr_kineto_cut(const struct xsr_kineto *k, uint64_t *begin, uint64_t *end)
 {
-	if (*end < k->from || *begin > k->to)
+	if (*end < k->from || *begin > k->to ||
+	    (*begin < *end && (*end == k->from || *begin == k->to)))
 		return false;
 	if (*begin < k->from)
 		*begin = k->from;

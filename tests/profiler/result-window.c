@@ -125,6 +125,49 @@ static void test_ticks(void)
 	tap_result("the same by the clock of the records");
 }
 
+/* Where anything of nest() begins or ends. */
+static const uint64_t edges[] = {
+	2000, 2050, 2100, 2200, 2250, 2300, 2400, 2500, 2700, 2800, 2850, 2900, 3000, 3100, 4000,
+};
+
+#define EDGES	(sizeof(edges) / sizeof(edges[0]))
+
+/* Of all threads, and of one. */
+static void check_edges(struct ops *o, uint64_t from, uint64_t to)
+{
+	const uint32_t tid = TID;
+
+	for (uint32_t nr = 0; nr < 2; nr++) {
+		struct xsprof_result_options opts = {
+			.size = sizeof(opts), .from_ticks = from, .to_ticks = to, .tids = &tid,
+			.nr_tids = nr, .steps_to = nr,
+		};
+		struct xsprof_result *r = ops_result(o, &opts);
+
+		if (!saved_check(r, saved(r)))
+			tap_note("from %llu to %llu of %u", (unsigned long long)from,
+				 (unsigned long long)to, nr);
+		xsprof_result_free(r);
+	}
+}
+
+static void test_edges(void)
+{
+	struct ops o;
+
+	nested_by_ticks(&o);
+	for (unsigned int i = 0; i < EDGES; i++)
+		for (int near = -2; near <= 2; near++) {
+			check_edges(&o, edges[i] + (uint64_t)near, 0);
+			check_edges(&o, 0, edges[i] + (uint64_t)near);
+		}
+	for (unsigned int i = 0; i < EDGES; i++)
+		for (unsigned int k = i; k < EDGES; k++)
+			check_edges(&o, edges[i], edges[k]);
+	ops_free(&o);
+	tap_result("at every edge the file says what events say");
+}
+
 /* Two steps of the program, one of its own; ops that are open. */
 static void steps(struct ops *o)
 {
@@ -183,6 +226,7 @@ int main(void)
 {
 	test_cut();
 	test_ticks();
+	test_edges();
 	test_steps();
 	return tap_done();
 }
