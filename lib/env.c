@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the environment asks for (XSPROF_*), read once.  Never acts on it.
+ * What the environment asks for (XSPROF_*), read once.  Never acts on it, and never says what is
+ * wrong with it: that is for who was asked to record (self-record.c).
  *
  * secure_getenv(): a program with more rights than its caller takes no orders from him.
  */
@@ -19,6 +20,22 @@ struct xsp_config xsp_config = {
 	.ring_size = XSP_RING_SIZE,
 	.arena_size = XSP_ARENA_SIZE,
 };
+
+/* One for each variable that is read here. */
+static struct xsp_wrong wrongs[12];
+static uint32_t nr_wrongs;
+
+static void wrong(const char *name, const char *expected, const char *instead)
+{
+	if (nr_wrongs < sizeof(wrongs) / sizeof(wrongs[0]))
+		wrongs[nr_wrongs++] = (struct xsp_wrong){ name, expected, instead };
+}
+
+const struct xsp_wrong *xsp_config_wrong(uint32_t *nr)
+{
+	*nr = nr_wrongs;
+	return wrongs;
+}
 
 /**
  * xsp_parse_size() - read "4096", "64k", "4M", "1GiB": as the tool reads its options
@@ -58,19 +75,41 @@ int xsp_parse_size(const char *text, uint64_t *bytes)
 	return 0;
 }
 
-static bool is_yes(const char *s)
+/* Which of @words, which ends with NULL; -1 none of them. */
+static int word_of(const char *s, const char *const *words)
 {
-	return s && *s && strcmp(s, "0") && strcmp(s, "no") && strcmp(s, "false");
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(s, words[i]))
+			return i;
+	return -1;
 }
 
 /* A value that makes no sense keeps the default: a traced program must not fail for it. */
-static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max)
+static bool yes_from(const char *name)
+{
+	static const char *const words[] = { "0", "no", "false", "off", "1", "yes", "true", "on",
+					     NULL };
+	const char *s = secure_getenv(name);
+	int i;
+
+	if (!s || !*s)
+		return false;
+	i = word_of(s, words);
+	if (i < 0)
+		wrong(name, "1 or 0", "1 is used");
+	return i < 0 || i > 3;
+}
+
+static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max,
+		      const char *expected, const char *instead)
 {
 	const char *s = secure_getenv(name);
 	uint64_t v;
 
 	if (s && !xsp_parse_size(s, &v) && v >= min && v <= max)
 		*to = v;
+	else if (s && *s)
+		wrong(name, expected, instead);
 }
 
 /*
@@ -89,18 +128,52 @@ static const char *text_from(const char *name, const char *have)
 
 static uint32_t choice_from(const char *name)
 {
-	static const char *const word[] = {
+	static const char *const words[] = {
 		[XSP_CHOICE_AUTO] = "auto",
 		[XSP_CHOICE_DEVICE] = "device",
 		[XSP_CHOICE_TMPFS] = "tmpfs",
 		[XSP_CHOICE_NONE] = "none",
+		NULL
 	};
 	const char *s = secure_getenv(name);
+	int i = s && *s ? word_of(s, words) : XSP_CHOICE_AUTO;
 
-	for (uint32_t i = 0; s && i < sizeof(word) / sizeof(word[0]); i++)
-		if (!strcmp(s, word[i]))
-			return i;
-	return XSP_CHOICE_AUTO;
+	if (i < 0)
+		wrong(name, "auto, device, tmpfs or none", "auto is used");
+	return i < 0 ? XSP_CHOICE_AUTO : i;
+}
+
+static void mode_from(const char *name, struct xsp_config *c)
+{
+	static const char *const words[] = { "discard", "overwrite", NULL };
+	const char *s = secure_getenv(name);
+	int i = s ? word_of(s, words) : -1;
+
+	c->has_mode = i >= 0;
+	if (c->has_mode)
+		c->mode = i ? XSPROF_MODE_OVERWRITE : XSPROF_MODE_DISCARD;
+	else if (s && *s)
+		wrong(name, "discard or overwrite", "the default is used: discard");
+}
+
+/* Names may hold anything but a comma: what nobody can have meant is told of, and no more. */
+static void check_categories(const char *name, const char *list)
+{
+	static const char expected[] = "a,b for these alone, -c for all but it";
+	bool blank = false;
+	size_t n;
+
+	for (const char *p = list; p; p = p[n] ? p + n + 1 : NULL) {
+		n = strcspn(p, ",");
+		if (n == (*p == '-')) {
+			wrong(name, expected, "empty entries are left out");
+			return;
+		}
+		blank |= isspace((unsigned char)p[*p == '-']) ||
+			 isspace((unsigned char)p[n - 1]);
+	}
+	if (blank)
+		wrong(name, expected, "blanks are part of the names");
 }
 
 void xsp_config_read(void)
@@ -109,24 +182,31 @@ void xsp_config_read(void)
 	uint64_t locks = 0;
 	const char *s;
 
+	nr_wrongs = 0;
 	c->session = text_from("XSPROF_SESSION", c->session);
-	if (c->session && *c->session != '/')
+	if (c->session && *c->session != '/') {
 		c->session = NULL;
+		wrong("XSPROF_SESSION", "the absolute path of a recorder's session",
+		      "none is used");
+	}
 	c->record = text_from("XSPROF_RECORD", c->record);
 	c->categories = text_from("XSPROF_CATEGORIES", c->categories);
+	check_categories("XSPROF_CATEGORIES", c->categories);
 	s = text_from("XSPROF_CLOCK", c->clock);
 	if (s)
 		c->clock = s;
-	s = secure_getenv("XSPROF_MODE");
-	c->has_mode = s && (!strcmp(s, "overwrite") || !strcmp(s, "discard"));
-	if (c->has_mode)
-		c->mode = *s == 'o' ? XSPROF_MODE_OVERWRITE : XSPROF_MODE_DISCARD;
+	if (strcmp(c->clock, "auto") && strcmp(c->clock, "mono"))
+		wrong("XSPROF_CLOCK", "auto or mono", "auto is used");
+	mode_from("XSPROF_MODE", c);
 	c->backend = choice_from("XSPROF_BACKEND");
-	c->prefault = is_yes(secure_getenv("XSPROF_PREFAULT"));
-	c->sched = is_yes(secure_getenv("XSPROF_SCHED"));
-	size_from("XSPROF_BUFFER_SIZE", &c->ring_size, 1, XSP_RING_MAX);
-	size_from("XSPROF_ARENA_SIZE", &c->arena_size, XSP_ARENA_MIN, XSP_ARENA_MAX);
-	size_from("XSPROF_LOCK_RINGS", &locks, 1, XSPROF_MAX_LOCK_RINGS);
+	c->prefault = yes_from("XSPROF_PREFAULT");
+	c->sched = yes_from("XSPROF_SCHED");
+	size_from("XSPROF_BUFFER_SIZE", &c->ring_size, 1, XSP_RING_MAX,
+		  "a size up to 1T, e.g. 512k, 16M", "4M is used");
+	size_from("XSPROF_ARENA_SIZE", &c->arena_size, XSP_ARENA_MIN, XSP_ARENA_MAX,
+		  "a size from 4k to 256M, e.g. 64k, 1M", "1M is used");
+	size_from("XSPROF_LOCK_RINGS", &locks, 1, XSPROF_MAX_LOCK_RINGS, "1 to 64",
+		  "the default is used: 1, or 4 where the clock needs them");
 	c->lock_rings = locks;
 }
 

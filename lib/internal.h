@@ -254,6 +254,21 @@ struct xsp_config {
 
 extern struct xsp_config xsp_config XSP_HIDDEN;
 void xsp_config_read(void) XSP_HIDDEN;
+
+/**
+ * struct xsp_wrong - a variable whose value was not taken as it is
+ * @name: of the variable
+ * @expected: what it may be
+ * @instead: what is used
+ */
+struct xsp_wrong {
+	const char	*name;
+	const char	*expected;
+	const char	*instead;
+};
+
+/* Those of the last xsp_config_read(), each once. */
+const struct xsp_wrong *xsp_config_wrong(uint32_t *nr) XSP_HIDDEN;
 int xsp_parse_size(const char *text, uint64_t *bytes) XSP_HIDDEN;
 bool xsp_category_wanted(const char *name, size_t len) XSP_HIDDEN;
 
@@ -317,6 +332,9 @@ void xsp_self_record_forget(void) XSP_HIDDEN;
 /* ---- own-thread.c ---- */
 int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
 		     void *data) XSP_HIDDEN;
+
+/* ---- own-say.c ---- */
+void xsp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))) XSP_HIDDEN;
 
 /* ---- own-fd.c ---- */
 int xsp_fd_high(int fd) XSP_HIDDEN;

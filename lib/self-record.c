@@ -2,7 +2,9 @@
 /*
  * XSPROF_RECORD=FILE: a program that records itself, with no recorder beside it.  A thread of
  * the library's own drains the rings of this process, and of the children that join it, into
- * FILE.  It never prints, never takes a signal, and costs the program nothing but that thread.
+ * FILE.  It never takes a signal, and costs the program nothing but that thread.  It prints what
+ * is wrong with what it was asked for, at its start and nothing after it: nobody else is there to
+ * tell.
  *
  * A killed program leaves its file good to the last whole chunk and the rest in its session on
  * tmpfs, where `xsprof recover` finds it.
@@ -88,16 +90,35 @@ static int open_file(void)
 	return self.fd < 0 ? -errno : xsp_fd_note(&self.file, self.fd);
 }
 
-static int make_session(void)
+/* What the environment said and is not taken. */
+static void say_wrong(void)
+{
+	uint32_t nr;
+	const struct xsp_wrong *w = xsp_config_wrong(&nr);
+
+	for (; nr; nr--, w++) {
+		const char *value = secure_getenv(w->name);
+
+		xsp_say("%s: '%.128s' is not taken: expected %s; %s", w->name, value ? value : "",
+			w->expected, w->instead);
+	}
+}
+
+static int say_failed(const char *file, const char *object, const char *why, int err)
+{
+	xsp_say("XSPROF_RECORD: '%.128s': nothing is recorded: %.256s: %s", file, object, why);
+	return err;
+}
+
+static int make_session(const char **object)
 {
 	char facts[PATH_MAX + 256], boot[64] = "";
-	const char *object;
 	int err;
 
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\noutput %s\nboot %s\ncommand (records itself)\n",
 		 (int)getpid(), self.path, boot);
-	err = xsp_session_create(&self.session, facts, &object);
+	err = xsp_session_create(&self.session, facts, object);
 	if (err)
 		return err;
 	self.session.dirfd = xsp_fd_high(self.session.dirfd);
@@ -173,20 +194,24 @@ void xsp_self_record_forget(void)
  * xsp_self_record_start() - record this process and its children into a file
  * @file: its name; "%p" in it becomes the process id
  *
- * On success XSPROF_SESSION in the environment names the session to join, by tmpfs.
+ * On success XSPROF_SESSION in the environment names the session to join, by tmpfs.  What is
+ * wrong, also with other variables, is said on standard error.
  *
  * Return: 0 or a negative errno.
  */
 int xsp_self_record_start(const char *file)
 {
+	const char *object = file;
 	int err;
 
+	say_wrong();
 	err = expand(file, self.path, sizeof(self.path));
 	if (err)
-		return err;
-	err = make_session();
+		return say_failed(file, object, strerror(-err), err);
+	err = make_session(&object);
 	if (err)
-		return err;
+		return say_failed(file, object, xsp_session_strerror(err), err);
+	object = self.path;
 	err = open_file();
 	if (err)
 		goto err_session;
@@ -216,7 +241,7 @@ err_capture:
 err_session:
 	xsp_session_remove(&self.session);
 	close_all();
-	return err;
+	return say_failed(file, object, strerror(-err), err);
 }
 
 /* The end of the program: waits until everything in the rings is in the file. */

@@ -87,19 +87,19 @@ static int add_itt(const struct record_options *opts, char **env, size_t *n)
 
 /* ---- what the environment says already ------------------------------------------------------ */
 
-/* A word of @words, which ends with NULL; of none a size. */
-static bool makes_sense(const char *text, const char *const *words)
+/* A word of @words, which ends with NULL; of none a size, of these. */
+static bool makes_sense(const char *text, const char *const *words, uint64_t min, uint64_t max)
 {
 	uint64_t value;
 
 	if (!*words)
-		return !tool_parse_size(text, &value);
+		return !tool_parse_size(text, &value) && value >= min && value <= max;
 	while (*words && strcmp(*words, text))
 		words++;
 	return *words;
 }
 
-/* The library leaves out what makes no sense, and never prints: it is told of here. */
+/* The library leaves out what makes no sense, and does not print: it is told of here. */
 static void check_variables(const struct record_options *opts)
 {
 	const struct {
@@ -107,14 +107,19 @@ static void check_variables(const struct record_options *opts)
 		bool		overridden;
 		const char	*expected;
 		const char	*words[5];
+		uint64_t	min;
+		uint64_t	max;
 	} variables[] = {
 		{ "XSPROF_BACKEND", opts->backend, "auto, device, tmpfs or none",
-		  { "auto", "device", "tmpfs", "none" } },
-		{ "XSPROF_BUFFER_SIZE", opts->buffer, "e.g. 512k, 16M, 1G", { NULL } },
-		{ "XSPROF_MODE", opts->mode, "discard or overwrite", { "discard", "overwrite" } },
-		{ "XSPROF_CLOCK", opts->clock, "auto or mono", { "auto", "mono" } },
-		{ "XSPROF_ARENA_SIZE", false, "e.g. 64k, 1M", { NULL } },
-		{ "XSPROF_LOCK_RINGS", false, "1 to 64", { NULL } },
+		  { "auto", "device", "tmpfs", "none" }, 0, 0 },
+		{ "XSPROF_BUFFER_SIZE", opts->buffer, "e.g. 512k, 16M, 1G",
+		  { NULL }, 1, 1ull << 40 },
+		{ "XSPROF_MODE", opts->mode, "discard or overwrite",
+		  { "discard", "overwrite" }, 0, 0 },
+		{ "XSPROF_CLOCK", opts->clock, "auto or mono", { "auto", "mono" }, 0, 0 },
+		{ "XSPROF_ARENA_SIZE", false, "4k to 256M, e.g. 64k, 1M",
+		  { NULL }, 4096, 256u << 20 },
+		{ "XSPROF_LOCK_RINGS", false, "1 to 64", { NULL }, 1, 64 },
 	};
 	const char *text;
 	size_t i;
@@ -122,7 +127,8 @@ static void check_variables(const struct record_options *opts)
 	for (i = 0; i < sizeof(variables) / sizeof(variables[0]) && !opts->quiet; i++) {
 		text = getenv(variables[i].name);
 		if (text && *text && !variables[i].overridden &&
-		    !makes_sense(text, variables[i].words))
+		    !makes_sense(text, variables[i].words, variables[i].min,
+				 variables[i].max))
 			tool_note("%s: '%s' is not taken: %s", variables[i].name, text,
 				  variables[i].expected);
 	}

@@ -205,6 +205,9 @@ has "a variable that makes no sense is told of" err \
 	"^xsprof: XSPROF_BACKEND: 'paper' is not taken: auto, device, tmpfs or none$"
 XSPROF_BUFFER_SIZE='16 M' run "$xsprof" record -o b.data -- true
 has "a size as well" err "^xsprof: XSPROF_BUFFER_SIZE: '16 M' is not taken: "
+XSPROF_BUFFER_SIZE=2T XSPROF_ARENA_SIZE=1k XSPROF_LOCK_RINGS=65 run "$xsprof" record -o b.data -- \
+	true
+is "and one that is too large or too small" "$(grep -c 'is not taken: ' err)" 3
 XSPROF_BUFFER_SIZE=32KiB XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- "$marker" 10 1 0
 is "sizes are those of options" "$("$xsprof" info --json b.data | grep -o '"ring_size":[0-9]*')" \
 	'"ring_size":32768'

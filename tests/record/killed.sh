@@ -200,7 +200,8 @@ is "$name, killed: recover" $rc 0
 "$inspect" self.data >seen
 is "$name, killed: every record" "$(field head seen)" 80000
 XSPROF_RECORD=/no/such/dir/x run "$marker" 10 1 0
-is "$name: a bad file name harms nobody" "$rc $(cat err)" "0 "
+is "$name: a bad file name harms nobody, and is told" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
+ '/no/such/dir/x': nothing is recorded: /no/such/dir/x: No such file or directory"
 ok "$name: and leaves nothing" clean
 XSPROF_RECORD=$dir/inner.data run "$xsprof" record -o outer.data -- "$marker" 100 1 0
 ok "$name: not under a recorder" test ! -e inner.data

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a program that records itself (XSPROF_RECORD) says of wrong values in its environment: one
+# line each, and it runs and is recorded all the same.  A program that is not to record itself
+# says nothing, whatever they are.
+. "${0%/*}/tap.sh"
+
+# A leak check in a forked child cannot stop its parent's threads, and says so on stderr.
+export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}die_after_fork=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+
+# Variable, wrong value, what is expected, what is used instead.
+cat >wrong <<'END'
+XSPROF_MODE|x|discard or overwrite|the default is used: discard
+XSPROF_MODE|Discard|discard or overwrite|the default is used: discard
+XSPROF_BUFFER_SIZE|foo|a size up to 1T, e.g. 512k, 16M|4M is used
+XSPROF_BUFFER_SIZE|0|a size up to 1T, e.g. 512k, 16M|4M is used
+XSPROF_BUFFER_SIZE|2T|a size up to 1T, e.g. 512k, 16M|4M is used
+XSPROF_ARENA_SIZE|4095|a size from 4k to 256M, e.g. 64k, 1M|1M is used
+XSPROF_ARENA_SIZE|-1|a size from 4k to 256M, e.g. 64k, 1M|1M is used
+XSPROF_LOCK_RINGS|65|1 to 64|the default is used: 1, or 4 where the clock needs them
+XSPROF_CLOCK|tsc|auto or mono|auto is used
+XSPROF_BACKEND|ring|auto, device, tmpfs or none|auto is used
+XSPROF_PREFAULT|maybe|1 or 0|1 is used
+XSPROF_SCHED|2|1 or 0|1 is used
+XSPROF_SESSION|here|the absolute path of a recorder's session|none is used
+XSPROF_CATEGORIES|a,,b|a,b for these alone, -c for all but it|empty entries are left out
+XSPROF_CATEGORIES|a,-|a,b for these alone, -c for all but it|empty entries are left out
+XSPROF_CATEGORIES|a, b|a,b for these alone, -c for all but it|blanks are part of the names
+END
+
+while IFS='|' read -r name value expected instead; do
+	run env XSPROF_RECORD=w.data "$name=$value" "$marker" 10 1 1
+	is "$name='$value': one line" "$(cat err)" \
+		"xsprof: $name: '$value' is not taken: expected $expected; $instead"
+	is "$name='$value': the program runs" "$rc $(wc -l <out)" "0 2"
+	run "$xsprof" info w.data
+	is "$name='$value': and is recorded" $rc 0
+done <wrong
+
+# All at once, each once.
+all=$(sort -t'|' -u -k1,1 wrong | sed 's/|/=/; s/|.*//')
+mapfile -t all <<<"$all"
+run env XSPROF_RECORD=w.data "${all[@]}" "$marker" 10 1 2
+is "all at once: a line each" "$(sed 's/: .*//; s/.*//' err | wc -l) $(sort -u err | wc -l)" \
+	"${#all[@]} ${#all[@]}"
+is "all at once: the program runs" $rc 0
+run env -u XSPROF_RECORD "${all[@]}" "$marker" 10 1 2
+is "with nobody recording: not a word" "$rc $(cat err)" "0 "
+run env XSPROF_RECORD=none.data XSPROF_BACKEND=none XSPROF_MODE=x "$marker" 10 1 0
+is "told not to record: not a word" "$rc $(cat err)" "0 "
+run env XSPROF_RECORD= XSPROF_MODE=x "$marker" 10 1 0
+is "an empty name of a file is none: not a word" "$rc $(cat err)" "0 "
+run env XSPROF_RECORD=none.data XSPROF_MODE=x "$xsprof" record -q -o o.data -- "$marker" 10 1 0
+is "under a recorder: not a word from the program" "$rc $(cat err)" "0 "
+
+# What is right
+for right in MODE=overwrite BUFFER_SIZE=64KiB ARENA_SIZE=1M LOCK_RINGS=64 CLOCK=mono CLOCK=auto \
+	BACKEND=tmpfs PREFAULT=1 PREFAULT=off SCHED=no CATEGORIES=all,-c 'CATEGORIES=a b,-c' MODE=; do
+	run env XSPROF_RECORD=r.data "XSPROF_$right" "$marker" 10 1 0
+	is "XSPROF_$right: nothing" "$rc $(cat err)" "0 "
+done
+
+# What cannot be
+run env XSPROF_RECORD=w.data XSPROF_SHM_DIR=here "$marker" 10 1 0
+is "no place for the rings: one line" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD: 'w.data': nothing\
+ is recorded: here: is not an absolute path"
+run env XSPROF_RECORD=. "$marker" 10 1 0
+is "a directory: one line" "$rc $(wc -l <err)" "0 1"
+has "a directory: which" err "^xsprof: XSPROF_RECORD: '.': nothing is recorded: $dir/.: Is a dir"
+ok "and nothing stays behind" clean
+
+# Values that would be more than a line
+run env XSPROF_RECORD=w.data XSPROF_MODE=$'a\nb\e[31mc' "$marker" 10 1 0
+is "no line breaks and no colours" "$(cat err)" \
+	"xsprof: XSPROF_MODE: 'a?b?[31mc' is not taken: expected discard or overwrite; the default\
+ is used: discard"
+run env XSPROF_RECORD=w.data XSPROF_MODE="$(head -c 100000 /dev/zero | tr '\0' x)" "$marker" 10 1 0
+is "a long value is cut" "$rc $(wc -l <err) $(tr -cd x <err | wc -c)" "0 1 130"
+
+# Who cannot be told is not ended for it
+run sh -c "XSPROF_RECORD=w.data XSPROF_MODE=x exec $marker 10 1 0 2>&-"
+is "stderr is closed" $rc 0
+exec 3> >(exec true)
+wait $!
+run env XSPROF_RECORD=w.data XSPROF_MODE=x sh -c "exec $marker 10 1 0 2>&3"
+is "nobody reads stderr" $rc 0
+exec 3>&-
+head -c 300000 /dev/zero >limited
+run sh -c "ulimit -f 100; XSPROF_BUFFER_SIZE=4k XSPROF_ARENA_SIZE=4k XSPROF_MODE=x \
+	XSPROF_RECORD=w.data exec $marker 10 1 0 2>>limited"
+is "stderr is a file that must not grow" "$rc $(stat -c %s limited)" "0 300000"
+ok "nothing stays behind" clean
+finish
