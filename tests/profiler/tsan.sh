@@ -9,13 +9,16 @@ failed=0
 
 mkdir -p "$build" || exit 1
 if ! make -s BUILD="$build" SAN=thread CC=gcc "$build/tests/profiler/dynolog" \
-		"$build/tests/profiler/ondemand" >"$build.log" 2>&1; then
+		"$build/tests/profiler/ondemand" "$build/tests/profiler/ondemand-peers" \
+		>"$build.log" 2>&1; then
 	sed 's/^/# /' "$build.log"
 	echo "Bail out! the thread build"
 	exit 1
 fi
 for path in 0 1; do
 	"$build/tests/profiler/dynolog" path=$path rounds=20 || failed=1
-	"$build/tests/profiler/ondemand" path=$path ctl="${BUILD:-build}/bin/xsprof" || failed=1
+	"$build/tests/profiler/ondemand" path=$path || failed=1
+	"$build/tests/profiler/ondemand-peers" path=$path ctl="${BUILD:-build}/bin/xsprof" ||
+		failed=1
 done
 exit $failed

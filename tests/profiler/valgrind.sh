@@ -12,6 +12,7 @@ run() # [OPTION]... PROGRAM [ARG]...
 }
 
 run --leak-check=full --errors-for-leak-kinds=definite,possible "$progs/session" alone
+run --leak-check=full --errors-for-leak-kinds=definite,possible "$progs/session-ops"
 run "$progs/session"
 run "$progs/device"
 exit $failed
