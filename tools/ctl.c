@@ -44,6 +44,8 @@ static void help(void)
 	     "  -s, --set KEY=VALUE     one more line of Kineto's configuration\n"
 	     "  -w, --wait              until it has ended; then its file's name is printed\n"
 	     "  -t, --timeout TIME      give up on a process that does not hear (default 10)\n"
+	     "  -h, --help              this text\n"
+	     "  -V, --version           the version\n"
 	     "\n"
 	     "'stop', 'snapshot' and 'start --wait' print the name of the file.");
 }
@@ -320,6 +322,8 @@ static int take(struct ctl_asked *a, int c, char **argv, const struct option *op
 	case 'h':
 		help();
 		return 0;
+	case 'V':
+		return tool_version();
 	default:
 		return tool_bad_option("ctl", c, argv, options);
 	}
@@ -366,6 +370,7 @@ int cmd_ctl(int argc, char **argv)
 		{ "wait",	     no_argument,	NULL, 'w' },
 		{ "timeout",	     required_argument, NULL, 't' },
 		{ "help",	     no_argument,	NULL, 'h' },
+		{ "version",	     no_argument,	NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct ctl_asked a = { .timeout_ns = 10000000000ull };
@@ -382,8 +387,8 @@ int cmd_ctl(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	while ((c = getopt_long(argc, argv, "+:p:o:d:n:s:wt:h", options, &at)) != -1) {
-		if (verb && isalpha(c) && !strchr("pth", c) && !strchr(verb->options, c))
+	while ((c = getopt_long(argc, argv, "+:p:o:d:n:s:wt:hV", options, &at)) != -1) {
+		if (verb && isalpha(c) && !strchr("pthV", c) && !strchr(verb->options, c))
 			return tool_usage("ctl", "--%s: is of no use with '%s'",
 					  long_name(c, options), verb->name);
 		status = take(&a, c, argv, options);

@@ -286,6 +286,8 @@ static void help(const struct change *c)
 	       "  -p, --pid PID   of this process only\n"
 	       "  -a, --all       also of other users, as far as you may read them (the device's\n"
 	       "                  only); without either, of all of yours that are recorded\n"
+	       "  -h, --help      this text\n"
+	       "  -V, --version   the version\n"
 	       "\n"
 	       "The exit status is 1 where no process has one of the categories.\n",
 	       c->verb, c->on ? "on" : "off", c->on ? "" : " no longer");
@@ -294,9 +296,10 @@ static void help(const struct change *c)
 static int change(int argc, char **argv, bool on)
 {
 	static const struct option options[] = {
-		{ "pid",  required_argument, NULL, 'p' },
-		{ "all",  no_argument,	     NULL, 'a' },
-		{ "help", no_argument,	     NULL, 'h' },
+		{ "pid",     required_argument, NULL, 'p' },
+		{ "all",     no_argument,	NULL, 'a' },
+		{ "help",    no_argument,	NULL, 'h' },
+		{ "version", no_argument,	NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct change c = { .verb = on ? "enable" : "disable", .on = on };
@@ -304,7 +307,7 @@ static int change(int argc, char **argv, bool on)
 	uint32_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+:p:ah", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "+:p:ahV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
 			if (tool_parse_u64(optarg, &value) || !value || value > UINT32_MAX)
@@ -317,6 +320,8 @@ static int change(int argc, char **argv, bool on)
 		case 'h':
 			help(&c);
 			return 0;
+		case 'V':
+			return tool_version();
 		default:
 			return tool_bad_option(c.verb, opt, argv, options);
 		}

@@ -193,26 +193,40 @@ int list_sessions(struct list_options *opts)
 	return list_device(opts) || err ? TOOL_FAILED : 0;
 }
 
+static void help(void)
+{
+	puts("usage: xsprof list\n"
+	     "\n"
+	     "Lists your recordings that are running and those that a killed recorder\n"
+	     "left in memory, with their processes: slots written (32 bytes each), not\n"
+	     "yet read, and records lost. With the kernel module also the processes that\n"
+	     "have rings there: what 'xsprof record -p' can read, how they ended, and who\n"
+	     "records them.\n"
+	     "\n"
+	     "  -h, --help      this text\n"
+	     "  -V, --version   the version");
+}
+
 int cmd_list(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct list_options opts = { 0 };
 	int c, status;
 
-	while ((c = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
-		if (c != 'h')
+	while ((c = getopt_long(argc, argv, "+:hV", options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			help();
+			return 0;
+		case 'V':
+			return tool_version();
+		default:
 			return tool_bad_option("list", c, argv, options);
-		puts("usage: xsprof list\n"
-		     "\n"
-		     "Lists your recordings that are running and those that a killed recorder\n"
-		     "left in memory, with their processes: slots written (32 bytes each), not\n"
-		     "yet read, and records lost. With the kernel module also the processes that\n"
-		     "have rings there: what 'xsprof record -p' can read, how they ended, and who\n"
-		     "records them.");
-		return 0;
+		}
 	}
 	if (optind < argc)
 		return tool_usage("list", "%s: takes no arguments", argv[optind]);

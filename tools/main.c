@@ -50,6 +50,9 @@ static void help(FILE *out)
 	      "  xsprof report                       reads it\n"
 	      "  xsprof dump -f chrome -o t.json     for Perfetto, chrome://tracing, speedscope\n"
 	      "\n"
+	      "  -h, --help                          this text\n"
+	      "  -V, --version                       the version\n"
+	      "\n"
 	      "'xsprof VERB --help' tells a verb's options, 'man xsprof' more.\n", out);
 }
 
@@ -115,10 +118,8 @@ int main(int argc, char **argv)
 		return tool_finish(0);
 	}
 	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version") ||
-	    !strcmp(argv[1], "version")) {
-		puts("xsprof " XSPROF_VERSION);
-		return tool_finish(0);
-	}
+	    !strcmp(argv[1], "version"))
+		return tool_finish(tool_version());
 	verb = find_verb(argv[1]);
 	if (!verb)
 		return unknown_verb(argv[1]);

@@ -29,8 +29,7 @@ int reading_option(struct reading *r, int c, char **argv, const struct option *o
 		r->help();
 		return 0;
 	case 'V':
-		puts("xsprof " XSPROF_VERSION);
-		return 0;
+		return tool_version();
 	default:
 		return tool_bad_option(r->verb, c, argv, options);
 	}

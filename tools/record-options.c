@@ -43,6 +43,7 @@ static const struct option options[] = {
 	{ "pid",	 required_argument, NULL, 'p' },
 	{ "all",	 no_argument,	    NULL, 'a' },
 	{ "help",	 no_argument,	    NULL, 'h' },
+	{ "version",	 no_argument,	    NULL, 'V' },
 	FLIGHT_OPTIONS,
 	FTRACE_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -77,6 +78,8 @@ static void help(void)
 	     "      --wait-all          record until all processes of the command have ended\n"
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -v, --verbose           say what happens\n"
+	     "  -h, --help              this text\n"
+	     "  -V, --version           the version\n"
 	     FLIGHT_HELP
 	     FTRACE_HELP
 	     "\n"
@@ -183,6 +186,8 @@ static int take(struct record_options *opts, int c, char **argv)
 	case 'h':
 		help();
 		return 0;
+	case 'V':
+		return tool_version();
 	default:
 		return tool_bad_option("record", c, argv, options);
 	}
@@ -219,7 +224,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	memset(opts, 0, sizeof(*opts));
 	opts->output = "xsprof.data";
 	opts->itt = true;
-	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvhV", options, NULL)) != -1) {
 		status = flight_option(&opts->flight, c, optarg);
 		if (!status && ftrace_is_option(c))
 			status = ftrace_option(&opts->kernel, "record", c, optarg);

@@ -304,6 +304,8 @@ static void help(void)
 	     "      --delete       remove them; their records are lost\n"
 	     "  -p, --pid PID      what the kernel module keeps of these processes, ended or\n"
 	     "                     running, that nobody reads; into FILE (default xsprof.data)\n"
+	     "  -h, --help         this text\n"
+	     "  -V, --version      the version\n"
 	     "\n"
 	     "A program that still runs is recovered up to now, and no longer recorded.");
 }
@@ -338,6 +340,7 @@ int cmd_recover(int argc, char **argv)
 		{ "delete", no_argument, NULL, OPT_DELETE },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct recovery r;
@@ -346,7 +349,7 @@ int cmd_recover(int argc, char **argv)
 	bool only_list = false;
 	int c, status;
 
-	while ((c = getopt_long(argc, argv, "+:o:lp:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:lp:hV", options, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			r.output = optarg;
@@ -365,6 +368,8 @@ int cmd_recover(int argc, char **argv)
 		case 'h':
 			help();
 			return 0;
+		case 'V':
+			return tool_version();
 		default:
 			return tool_bad_option("recover", c, argv, options);
 		}

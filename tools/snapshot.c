@@ -44,6 +44,8 @@ static void help(void)
 	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "  -q, --quiet             say nothing but errors\n"
+	     "  -h, --help              this text\n"
+	     "  -V, --version           the version\n"
 	     "\n"
 	     "What was open when, 'xsprof report' tells of the file.");
 }
@@ -124,6 +126,8 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 	case 'h':
 		help();
 		return 0;
+	case 'V':
+		return tool_version();
 	default:
 		return tool_bad_option("snapshot", c, argv, options);
 	}
@@ -140,6 +144,7 @@ int cmd_snapshot(int argc, char **argv)
 		{ "compress", optional_argument, NULL, 'z' },
 		{ "quiet",    no_argument,	 NULL, 'q' },
 		{ "help",     no_argument,	 NULL, 'h' },
+		{ "version",  no_argument,	 NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct asked asked = {
@@ -147,7 +152,7 @@ int cmd_snapshot(int argc, char **argv)
 	};
 	int c, status;
 
-	while ((c = getopt_long(argc, argv, "+:o:p:al:z::qh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:o:p:al:z::qhV", options, NULL)) != -1) {
 		status = take(&asked, c, argv, options);
 		if (status >= 0)
 			return status;

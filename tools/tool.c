@@ -183,6 +183,12 @@ int tool_finish(int status)
 	return status;
 }
 
+int tool_version(void)
+{
+	printf("%s %s\n", tool_name, XSPROF_VERSION);
+	return 0;
+}
+
 int tool_parse_u64(const char *text, uint64_t *value)
 {
 	char *end;

@@ -56,6 +56,9 @@ int tool_bad_option(const char *verb, int c, char **argv, const struct option *o
  */
 int tool_finish(int status);
 
+/* "xsprof 1.2.3", what -V of every verb prints.  Return: 0, for `return tool_version()`. */
+int tool_version(void);
+
 /* Numbers in options.  Return: 0, or -EINVAL (-ERANGE) where the whole text is none. */
 int tool_parse_u64(const char *text, uint64_t *value);
 /* With suffix k, M, G or T (powers of 1024), an optional B or iB after it. */

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 BUILD=${BUILD:-build}
 xsprof=$BUILD/bin/xsprof
-verbs="record report dump info snapshot ctl"
+verbs="record report dump info snapshot ctl enable disable list recover"
 n=0
 failed=0
 
@@ -29,7 +29,22 @@ result() # $1 name, $2 what is wrong
 told_by_help() { "$xsprof" "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE '\--[a-z-]+'; }
 told_by_page()
 {
-	sed 's/\\-/-/g' "Documentation/man/xsprof-$1.1" | grep -A 1 '^\.TP' | grep -oE '\--[a-z-]+'
+	local page=xsprof-$1.1
+
+	# One page of two verbs: the other's file only names it.
+	[ "$1" != disable ] || page=xsprof-enable.1
+	sed 's/\\-/-/g' "Documentation/man/$page" | grep -A 1 '^\.TP' | grep -oE '\--[a-z-]+'
+}
+
+# One line, whichever way it is asked for: the program's name and its version.
+same_version() # a program, and a verb of it
+{
+	local v
+
+	for v in --version -V; do
+		"$@" $v 2>&1 | grep -qx "${1##*/} [0-9][0-9.]*" && [ "$("$@" $v | wc -l)" = 1 ] &&
+			"$@" $v >/dev/null 2>&1 || echo "${*##*/} $v"
+	done
 }
 
 complete_words()
@@ -43,7 +58,7 @@ complete_words()
 }
 
 set -- $verbs
-echo "1..$((2 * $# + 1))"
+echo "1..$((3 * $# + 4))"
 for verb in $verbs; do
 	help=$(told_by_help "$verb" | sort -u)
 	page=$(told_by_page "$verb" | sort -u)
@@ -57,7 +72,16 @@ for verb in $verbs; do
 	fi
 	result "completion offers the options of $verb" \
 		"$(comm -23 <(echo "$help") <(complete_words "$xsprof" "$verb" -- | sort -u))"
+	result "$verb --version, told in its page" "$(same_version "$xsprof" "$verb"
+		grep -qx -e --version <<<"$page" || echo "not in xsprof-$verb.1")"
 done
+result "xsprof --version" "$(same_version "$xsprof")"
+result "xsprof-dump --version" "$(same_version "$xsprof-dump")"
+result "both are told, and offered" "$("$xsprof" --help | grep -q -e '-V, --version' || echo help
+	sed 's/\\-/-/g' Documentation/man/xsprof.1 | grep -qx '.BR -V ", " --version' || echo page
+	complete_words "$xsprof" "" | grep -qx -e --version || echo "completion of xsprof"
+	complete_words "$xsprof-dump" -- | grep -qx -e --version ||
+		echo "completion of xsprof-dump")"
 result "completion offers the verbs" "$(
 	offered=$(complete_words "$xsprof" "")
 	for verb in $verbs list recover enable disable; do
