@@ -57,7 +57,8 @@ is "under a recorder: not a word from the program" "$rc $(cat err)" "0 "
 
 # What is right
 for right in MODE=overwrite BUFFER_SIZE=64KiB ARENA_SIZE=1M LOCK_RINGS=64 CLOCK=mono CLOCK=auto \
-	BACKEND=tmpfs PREFAULT=1 PREFAULT=off SCHED=no CATEGORIES=all,-c 'CATEGORIES=a b,-c' MODE=; do
+	BACKEND=tmpfs PREFAULT=1 PREFAULT=off SCHED=no MODE= \
+	CATEGORIES=all,-c 'CATEGORIES=a b,-c'; do
 	run env XSPROF_RECORD=r.data "XSPROF_$right" "$marker" 10 1 0
 	is "XSPROF_$right: nothing" "$rc $(cat err)" "0 "
 done
