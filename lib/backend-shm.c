@@ -24,6 +24,7 @@
 
 #include "backend.h"
 #include "ctl-word.h"
+#include "file-name.h"
 #include "trace/ring-clock.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -31,36 +32,8 @@
 #endif
 
 static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
-static char file_name[96];
+static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* of the producer's file */
-
-/* Append a number: no stdio in a signal handler. */
-static char *put_number(char *p, uint64_t v)
-{
-	char digits[20];
-	int n = 0;
-
-	do {
-		digits[n++] = '0' + v % 10;
-	} while (v /= 10);
-	while (n)
-		*p++ = digits[--n];
-	return p;
-}
-
-static void make_name(char *name, char kind, uint32_t pid, uint64_t start, uint32_t seq)
-{
-	char *p = name;
-
-	*p++ = kind;
-	*p++ = '.';
-	p = put_number(p, pid);
-	*p++ = '.';
-	p = put_number(p, start);
-	*p++ = '.';
-	p = put_number(p, seq);
-	*p = 0;
-}
 
 /**
  * open_session() - the session's directory, if it is one of ours with a live recorder
@@ -139,7 +112,7 @@ void xsp_shm_relock(void)
 void xsp_shm_note(const char *session, const char *text)
 {
 	struct rlimit rl;
-	char name[96];
+	char name[XSP_FILE_NAME];
 	int dir, fd;
 
 	dir = open_session(session);
@@ -150,7 +123,7 @@ void xsp_shm_note(const char *session, const char *text)
 		close(dir);
 		return;
 	}
-	make_name(name, 'e', getpid(), xsp_start_time(), 0);
+	xsp_file_name(name, 'e', getpid(), xsp_start_time(), 0);
 	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0) {
 		if (write(fd, text, strlen(text)) < 0)
@@ -258,12 +231,12 @@ static int create_file(int dir, uint32_t pid, uint64_t start, uint32_t *seq)
 	int fd;
 
 	for (*seq = 0; *seq < 1000000; (*seq)++) {
-		char name[96];
+		char name[XSP_FILE_NAME];
 
-		make_name(name, 'p', pid, start, *seq);
+		xsp_file_name(name, 'p', pid, start, *seq);
 		if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
 			continue;
-		make_name(file_name, 't', pid, start, *seq);
+		xsp_file_name(file_name, 't', pid, start, *seq);
 		fd = openat(dir, file_name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
 			    0600);
 		if (fd >= 0 || errno != EEXIST)
@@ -398,7 +371,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 	struct xsprof_ctl geo = { 0 };
 	uint32_t pid = getpid(), seq;
 	int dir, fd, err;
-	char name[96];
+	char name[XSP_FILE_NAME];
 	char *base;
 
 	fill_ctl(&geo, want, start);
@@ -430,7 +403,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 	err = xsp_layout_set(&geo, base, fd, &shm);
 	if (err < 0)
 		goto err_map;
-	make_name(name, 'p', pid, start, seq);
+	xsp_file_name(name, 'p', pid, start, seq);
 	err = publish(dir, fd, ctl_page, name);
 	if (err < 0)
 		goto err_layout;

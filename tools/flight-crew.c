@@ -25,16 +25,6 @@
 
 /* ---- who has come -------------------------------------------------------------------------- */
 
-/* p.PID.START.SEQ and nothing else: names go into messages. */
-static bool is_name(const char *name, char kind)
-{
-	size_t len = strlen(name);
-
-	return name[0] == kind && name[1] == '.' && len > 2 &&
-	       len < sizeof(((struct xsp_producer *)0)->name) &&
-	       strspn(name + 2, "0123456789.") == len - 2;
-}
-
 static struct flight_member *find(const struct flight *f, const char *name)
 {
 	struct flight_member *m;
@@ -192,9 +182,9 @@ void flight_crew_scan(struct flight *f)
 		return;
 	}
 	while ((entry = readdir(dir))) {
-		if (is_name(entry->d_name, 'p'))
+		if (xsp_file_is(entry->d_name, 'p'))
 			take_up(f, entry->d_name);
-		else if (is_name(entry->d_name, 'e'))
+		else if (xsp_file_is(entry->d_name, 'e'))
 			take_message(f, entry->d_name);
 	}
 	closedir(dir);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "file-name.h"
 #include "local.h"
 #include "trace/cap-drain.h"
 #include "trace/cap-host.h"
@@ -122,11 +123,10 @@ int xsp_recorder_prepare(const struct xsprof_profiler_config *config)
 /* By its name: the program may have closed our descriptor of it. */
 static int peek_tmpfs(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 {
-	char name[96];
+	char name[XSP_FILE_NAME];
 	int dir, err;
 
-	snprintf(name, sizeof(name), "p.%u.%llu.%u", ctl->pid, (unsigned long long)ctl->start_time,
-		 ctl->seq);
+	xsp_file_name(name, 'p', ctl->pid, ctl->start_time, ctl->seq);
 	dir = open(xsp_config.session, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;

@@ -33,16 +33,6 @@ int xsp_drain_watch(int dirfd)
 	return fd;
 }
 
-/* p.PID.START.SEQ and nothing else: names go into messages. */
-static bool is_name(const char *name, char kind)
-{
-	size_t len = strlen(name);
-
-	return name[0] == kind && name[1] == '.' && len > 2 &&
-	       len < sizeof(((struct xsp_producer *)0)->name) &&
-	       strspn(name + 2, "0123456789.") == len - 2;
-}
-
 static uint32_t hash_name(const char *name)
 {
 	uint32_t h = 2166136261u;
@@ -119,7 +109,7 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	struct stat st;
 	int err = -EMFILE;
 
-	if (!is_name(name, 'p') || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+	if (!xsp_file_is(name, 'p') || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -ENOENT;
 	for (p = d->live; p; p = p->next)
 		if (p->ino == st.st_ino && p->dev == st.st_dev)
@@ -184,9 +174,9 @@ void xsp_drain_scan(struct xsp_drain *d)
 		return;
 	}
 	while ((entry = readdir(dir))) {
-		if (is_name(entry->d_name, 'p'))
+		if (xsp_file_is(entry->d_name, 'p'))
 			take_up(d, entry->d_name, entry->d_ino);
-		else if (is_name(entry->d_name, 'e'))
+		else if (xsp_file_is(entry->d_name, 'e'))
 			take_message(d, entry->d_name);
 	}
 	closedir(dir);

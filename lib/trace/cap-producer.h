@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "file-name.h"
 #include "trace/cap-store.h"
 #include "trace/cap-walk.h"
 #include "trace/ring-device.h"
@@ -71,7 +72,7 @@ struct xsp_producer_ring {
  */
 struct xsp_producer {
 	struct xsp_producer	*next;
-	char			name[64];
+	char			name[XSP_FILE_NAME];
 	uint32_t		hash;
 	uint64_t		id;
 	struct xsprof_info	info;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Names of files in a session's directory on tmpfs: KIND.PID.START.SEQ, where the kind is 'p' for
+ * a producer, 't' for one that is being made, 'e' for why there is none.  It knows nothing of what
+ * is in them.  A forked child makes its name in a signal handler: no stdio here.
+ */
+#ifndef XSP_FILE_NAME_H
+#define XSP_FILE_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define XSP_FILE_NAME	64u	/* bytes of the longest, and some */
+
+static inline char *xsp_file_name_number(char *p, uint64_t v)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + v % 10);
+	} while (v /= 10);
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+/**
+ * xsp_file_name() - the name of a process' file
+ * @name: set to it
+ * @kind: of file
+ * @pid: of the process
+ * @start: when it began, as the kernel counts it
+ * @seq: number among its files
+ */
+static inline void xsp_file_name(char name[static XSP_FILE_NAME], char kind, uint32_t pid,
+				 uint64_t start, uint32_t seq)
+{
+	char *p = name;
+
+	*p++ = kind;
+	*p++ = '.';
+	p = xsp_file_name_number(p, pid);
+	*p++ = '.';
+	p = xsp_file_name_number(p, start);
+	*p++ = '.';
+	p = xsp_file_name_number(p, seq);
+	*p = '\0';
+}
+
+/* Is it of that kind, and nothing else?  Names go into messages. */
+static inline bool xsp_file_is(const char *name, char kind)
+{
+	size_t len = strlen(name);
+
+	return name[0] == kind && name[1] == '.' && len > 2 && len < XSP_FILE_NAME &&
+	       strspn(name + 2, "0123456789.") == len - 2;
+}
+
+#endif /* XSP_FILE_NAME_H */
