@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <sys/timex.h>
+#include <sys/utsname.h>
 
 #include "ring.h"
 
@@ -379,6 +380,7 @@ TEST(suspend_shows)
 {
 	static struct xsprof_sync s[512];
 	char kinds[64] = "", alarm[64] = "";
+	struct utsname u;
 	uint32_t before, after;
 	uint64_t gap = 0;
 	struct dev d;
@@ -387,6 +389,9 @@ TEST(suspend_shows)
 	env_file_get("/sys/power/mem_sleep", kinds, sizeof(kinds));
 	env_file_put("/sys/class/rtc/rtc0/wakealarm", "+100");
 	env_file_get("/sys/class/rtc/rtc0/wakealarm", alarm, sizeof(alarm));
+	/* Seen without the module as well: the machine is woken, and its kernel stands still. */
+	if (!uname(&u) && !strncmp(u.release, "7.3", 3))
+		SKIP(return, "%s does not come back from a suspend here", u.release);
 	/* Suspend to idle would not be woken by this machine's clock chip. */
 	if (!strstr(kinds, "deep") || !atoll(alarm))
 		SKIP(return, "no suspend to memory here that a clock ends");
