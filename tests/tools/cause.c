@@ -7,29 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/cause-sched.h"
-
-static int n, failed;
-
-static void result(const char *name, bool good)
-{
-	printf("%sok %d %s\n", good ? "" : "not ", ++n, name);
-	failed |= !good;
-}
-
-static struct cause *fresh(void)
-{
-	struct cause *cause;
-
-	if (cause_new(&cause))
-		exit(1);
-	return cause;
-}
-
-static struct cause_who task(uint32_t tid)
-{
-	return (struct cause_who){ .tid = tid, .vec = -1 };
-}
+#include "tools/cause-hand.h"
 
 static struct cause_who on_top(enum cause_context context, int32_t vec)
 {
@@ -37,31 +15,6 @@ static struct cause_who on_top(enum cause_context context, int32_t vec)
 }
 
 /* ---- by hand -------------------------------------------------------------------------------- */
-
-struct want {
-	uint64_t	ns;
-	uint32_t	class;
-};
-
-/* The classes of the range, and nothing else. */
-static bool is(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end, bool kept,
-	       const struct want *want)
-{
-	struct cause_sum sum, model = { 0 };
-
-	cause_range(cause, key, begin, end, kept, &sum);
-	for (; want->ns; want++)
-		model.v[want->class] += want->ns;
-	for (int i = 0; i < CAUSE_CLASSES; i++)
-		if (sum.v[i] != model.v[i])
-			printf("# class %d: %llu, not %llu\n", i, (unsigned long long)sum.v[i],
-			       (unsigned long long)model.v[i]);
-	sum.v[CAUSE_FAULTS] = 0;
-	return !memcmp(&sum, &model, sizeof(sum));
-}
-
-#define IS(...)	is(__VA_ARGS__ { 0, 0 } })
-#define W	(const struct want[]){
 
 static void by_hand(void)
 {
@@ -148,84 +101,6 @@ static void faults(void)
 	cause_free(c);
 }
 
-static void losses(void)
-{
-	struct cause_who who = task(9);
-	struct cause *c = fresh();
-
-	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
-	cause_switch(c, 1, 1000, 0, CAUSE_STATE_RUN, 6);
-	cause_seen(c, 0, 1000);
-	cause_begin(c, 1050, 5);
-	cause_seen(c, 0, 1100);
-	cause_begin(c, 1150, 5);
-	cause_begin(c, 1160, 5);
-	cause_lost(c, 0, 1200);
-	cause_hear(c, 0, 1200);
-	result("a range in a loss", IS(c, 5, 1160, 1210, true, W { 50, CAUSE_UNKNOWN },));
-	cause_switch(c, 0, 1300, 5, CAUSE_STATE_SLEEP, 0);
-	result("one that began in it", IS(c, 5, 1150, 1310, true, W
-		{ 50, CAUSE_UNKNOWN }, { 100, CAUSE_CPU }, { 10, CAUSE_BLOCKED },));
-	result("what was running after it was so since", IS(c, 5, 1050, 1310, true, W
-		{ 50 + 100, CAUSE_CPU }, { 100, CAUSE_UNKNOWN }, { 10, CAUSE_BLOCKED },));
-	result("another CPU's tasks", IS(c, 6, 1000, 1310, false, W { 310, CAUSE_CPU },));
-	cause_seen(c, 0, 1310);
-	cause_lost(c, 0, 1400);
-	cause_hear(c, 0, 1400);
-	cause_wakeup(c, 1500, 5, 0, &who);
-	cause_switch(c, 0, 1510, 0, CAUSE_STATE_RUN, 5);
-	result("what was asleep after it was so since", IS(c, 5, 1300, 1520, false, W
-		{ 10 + 100, CAUSE_BLOCKED }, { 90, CAUSE_UNKNOWN }, { 10, CAUSE_RUNNABLE },
-		{ 10, CAUSE_CPU },));
-	cause_seen(c, 0, 1510);
-	cause_lost(c, 0, 1600);
-	cause_hear(c, 0, 1600);
-	cause_marker(c, 0, 1620, 5);
-	result("a marker says that it runs", IS(c, 5, 1510, 1630, false, W
-		{ 90, CAUSE_UNKNOWN }, { 30, CAUSE_CPU },));
-	cause_free(c);
-}
-
-/* A loss is told when it begins, and is over with the next event of that CPU. */
-static void long_loss(void)
-{
-	struct cause_who who = task(9);
-	struct cause *c = fresh();
-
-	cause_switch(c, 1, 900, 0, CAUSE_STATE_RUN, 7);
-	cause_switch(c, 1, 1000, 7, CAUSE_STATE_SLEEP, 6);
-	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
-	cause_seen(c, 0, 1000);
-	cause_begin(c, 1050, 5);
-	cause_lost(c, 0, 1000);
-	cause_marker(c, 0, 1200, 5);
-	cause_begin(c, 1200, 5);
-	cause_marker(c, 0, 1300, 5);
-	result("between markers in a loss nothing is known", IS(c, 5, 1200, 1300, true, W
-		{ 100, CAUSE_UNKNOWN },));
-	cause_wakeup(c, 1350, 8, 1, &who);
-	cause_hear(c, 0, 1400);
-	cause_switch(c, 0, 1450, 5, CAUSE_STATE_SLEEP, 0);
-	result("nor before its end of what is seen after it", IS(c, 5, 1050, 1460, true, W
-		{ 350, CAUSE_UNKNOWN }, { 50, CAUSE_CPU }, { 10, CAUSE_BLOCKED },));
-	cause_wakeup(c, 1500, 7, 1, &who);
-	result("nor of who slept elsewhere", IS(c, 7, 900, 1510, false, W
-		{ 100, CAUSE_CPU }, { 400, CAUSE_UNKNOWN }, { 100, CAUSE_BLOCKED },
-		{ 10, CAUSE_RUNNABLE },));
-	cause_switch(c, 1, 1520, 6, CAUSE_STATE_DISK, 7);
-	cause_seen(c, 1, 1520);
-	cause_lost(c, 1, 1520);
-	cause_marker(c, 1, 1600, 6);
-	cause_hear(c, 1, 1700);
-	cause_wakeup(c, 1800, 6, 0, &who);
-	result("nor in what one sleeps that ran meanwhile", IS(c, 6, 1520, 1810, false, W
-		{ 280, CAUSE_UNKNOWN }, { 10, CAUSE_RUNNABLE },));
-	result("who ran elsewhere did", IS(c, 6, 1000, 1510, false, W { 510, CAUSE_CPU },));
-	result("who was woken elsewhere was", IS(c, 8, 1300, 1400, false, W
-		{ 50, CAUSE_UNKNOWN }, { 50, CAUSE_RUNNABLE },));
-	cause_free(c);
-}
-
 static uint64_t ran_of(uint64_t ns)
 {
 	return ns / 10 * 3 + (ns % 10 > 7 ? ns % 10 - 7 : 0);
@@ -264,28 +139,6 @@ static void long_past(void)
 
 /* ---- details -------------------------------------------------------------------------------- */
 
-static struct cause_segment told[64];
-static int nr_told;
-
-static void tell(void *data, const struct cause_segment *segment)
-{
-	(void)data;
-	if (nr_told < 64)
-		told[nr_told++] = *segment;
-}
-
-static bool told_is(int i, uint64_t from, uint64_t to, uint32_t class, uint32_t who)
-{
-	const struct cause_segment *s = &told[i];
-
-	if (i < nr_told && s->from == from && s->to == to && s->class == class &&
-	    s->who.tid == who)
-		return true;
-	printf("# segment %d: %llu to %llu, class %u, who %u\n", i, (unsigned long long)s->from,
-	       (unsigned long long)s->to, s->class, (unsigned int)s->who.tid);
-	return false;
-}
-
 static void details(void)
 {
 	struct cause_who who = task(9);
@@ -319,87 +172,11 @@ static void details(void)
 	cause_free(c);
 }
 
-/* Only some switches are recorded, as by --filter-tree. */
-static void not_all(void)
+/* A thread that calls exec() goes on with the number of its process. */
+static void renamed(void)
 {
-	struct cause_who who = task(9);
 	struct cause *c = fresh();
 
-	nr_told = 0;
-	cause_hook(c, tell, NULL);
-	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
-	cause_watch(c, 5);
-	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 6);
-	cause_wakeup(c, 1200, 5, 0, &who);
-	cause_switch(c, 0, 1300, 7, CAUSE_STATE_RUN, 5);
-	result("who left a CPU was there, who came long before may not have been",
-	       nr_told == 3 && told_is(2, 1200, 1300, CAUSE_RUNNABLE, 7) &&
-	       told[2].partial == CAUSE_OTHERS_BEFORE);
-	cause_switch(c, 0, 1400, 5, CAUSE_STATE_RUN, 6);
-	cause_switch(c, 0, 1500, 7, CAUSE_STATE_RUN, 5);
-	result("who took it away was there", nr_told == 5 &&
-	       told_is(4, 1400, 1500, CAUSE_RUNNABLE, 6) &&
-	       told[4].partial == CAUSE_OTHERS_AFTER);
-	cause_switch(c, 0, 1600, 5, CAUSE_STATE_SLEEP, 0);
-	cause_wakeup(c, 1700, 5, 0, &who);
-	cause_switch(c, 0, 1800, 7, CAUSE_STATE_RUN, 5);
-	result("a CPU that somebody leaves was not idle", nr_told == 8 &&
-	       told_is(7, 1700, 1800, CAUSE_RUNNABLE, 7) &&
-	       told[7].partial == CAUSE_OTHERS_BEFORE);
-	cause_switch(c, 0, 1900, 5, CAUSE_STATE_SLEEP, 0);
-	cause_runs(c, 0, 2000, 8);
-	cause_wakeup(c, 2000, 5, 0, &who);
-	cause_switch(c, 0, 2100, 7, CAUSE_STATE_RUN, 5);
-	result("an event says who is there", nr_told == 11 &&
-	       told_is(10, 2000, 2100, CAUSE_RUNNABLE, 8) &&
-	       told[10].partial == CAUSE_OTHERS_AFTER);
-	cause_switch(c, 0, 2200, 5, CAUSE_STATE_SLEEP, 0);
-	cause_runs(c, 0, 2201, 5);
-	cause_wakeup(c, 2300, 5, 0, &who);
-	cause_switch(c, 0, 2400, 0, CAUSE_STATE_RUN, 5);
-	result("but not one of who just left", nr_told == 14 &&
-	       told_is(12, 2200, 2300, CAUSE_BLOCKED, 9) &&
-	       told_is(13, 2300, 2400, CAUSE_RUNNABLE, 0) && !told[13].partial &&
-	       told[13].who.context == CAUSE_IN_TASK);
-	cause_free(c);
-
-	/* Some kernels lose switches, most of all those out of idle. */
-	c = fresh();
-	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
-	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 0);
-	cause_runs(c, 0, 1200, 0);
-	cause_wakeup(c, 1200, 5, 0, &who);
-	cause_runs(c, 0, 1300, 5);
-	result("who left speaks for itself again when another has been heard of",
-	       IS(c, 5, 1000, 1400, true, W { 200, CAUSE_CPU }, { 100, CAUSE_BLOCKED },
-		  { 100, CAUSE_RUNNABLE },));
-	cause_switch(c, 0, 1400, 5, CAUSE_STATE_SLEEP, 0);
-	cause_wakeup(c, 1500, 5, 0, &who);
-	cause_marker(c, 0, 1400 + CAUSE_CLOCKS_NS, 5);
-	result("a marker that the clocks may have misplaced is no proof",
-	       IS(c, 5, 1400, 1600 + CAUSE_CLOCKS_NS, true, W { 100, CAUSE_BLOCKED },
-		  { 100 + CAUSE_CLOCKS_NS, CAUSE_RUNNABLE },));
-	cause_marker(c, 0, 1700 + CAUSE_CLOCKS_NS, 5);
-	result("another one is", IS(c, 5, 1500, 1800 + CAUSE_CLOCKS_NS, true, W
-		{ 200 + CAUSE_CLOCKS_NS, CAUSE_RUNNABLE }, { 100, CAUSE_CPU },));
-	cause_marker(c, 0, 2000 + CAUSE_CLOCKS_NS, 77);
-	cause_marker(c, 0, 2000 + 3 * CAUSE_CLOCKS_NS, 77);
-	result("of one that nobody saw on a CPU it takes no other's away",
-	       IS(c, 5, 1800 + CAUSE_CLOCKS_NS, 3000 + 3 * CAUSE_CLOCKS_NS, true, W
-		{ 1200 + 2 * CAUSE_CLOCKS_NS, CAUSE_CPU },));
-	cause_free(c);
-
-	c = fresh();
-	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
-	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 6);
-	cause_switch(c, 1, 1200, 0, CAUSE_STATE_RUN, 8);
-	result("each comes after another", !cause_get_stats(c)->missed);
-	cause_switch(c, 0, 1300, 7, CAUSE_STATE_RUN, 5);
-	result("but one that was not recorded", cause_get_stats(c)->missed == 1);
-	cause_free(c);
-
-	/* A thread that calls exec() goes on with the number of its process. */
-	c = fresh();
 	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
 	cause_begin(c, 1005, 5);
 	cause_syscall(c, 0, 1010, 5, 59);
@@ -745,14 +522,11 @@ int main(void)
 
 	by_hand();
 	faults();
-	losses();
-	long_loss();
 	long_past();
 	details();
-	not_all();
+	renamed();
 	of_the_module();
 	at_random(200 / part);
 	nonsense(300000 / part);
-	printf("1..%d\n", n);
-	return failed;
+	return results_end();
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the tests of the cause machine share: their TAP lines, sums of a range against sums made
+ * by hand, and the segments that the machine told.  It feeds the machine nothing.
+ */
+#ifndef CAUSE_HAND_H
+#define CAUSE_HAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../tools/cause-sched.h"
+
+/* A TAP line. */
+void result(const char *name, bool good);
+
+/* The plan.  Return: the exit status. */
+int results_end(void);
+
+/* A machine that knows nothing yet. */
+struct cause *fresh(void);
+
+struct cause_who task(uint32_t tid);
+
+struct want {
+	uint64_t	ns;
+	uint32_t	class;
+};
+
+/* The classes of the range, and nothing else; @want ends with 0 ns. */
+bool is(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end, bool kept,
+	const struct want *want);
+
+#define IS(...)	is(__VA_ARGS__ { 0, 0 } })
+#define W	(const struct want[]){
+
+/* What tell(), as the machine's hook, was told; emptied by nr_told = 0. */
+#define TOLD_MAX	64
+
+extern struct cause_segment told[TOLD_MAX];
+extern int nr_told;
+
+void tell(void *data, const struct cause_segment *segment);
+bool told_is(int i, uint64_t from, uint64_t to, uint32_t class, uint32_t who);
+
+#endif /* CAUSE_HAND_H */
