@@ -39,6 +39,11 @@ struct cause_who task(uint32_t tid)
 	return (struct cause_who){ .tid = tid, .vec = -1 };
 }
 
+struct cause_who on_top(enum cause_context context, int32_t vec)
+{
+	return (struct cause_who){ .context = context, .vec = vec };
+}
+
 bool is(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end, bool kept,
 	const struct want *want)
 {

@@ -21,6 +21,7 @@ int results_end(void);
 struct cause *fresh(void);
 
 struct cause_who task(uint32_t tid);
+struct cause_who on_top(enum cause_context context, int32_t vec);
 
 struct want {
 	uint64_t	ns;
