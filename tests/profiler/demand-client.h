@@ -31,7 +31,7 @@ struct told {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct told seen;	/* under the lock */
-__attribute__((unused)) static struct told got;		/* the test's own copy, since until_idle() */
+static struct told got;		/* the test's own copy, since until_idle() */
 
 static int64_t steps;
 
@@ -90,7 +90,7 @@ static void until(enum what what, unsigned int n)
 }
 
 /* Nothing is under way: two questions that would take a request were asked since. */
-static void until_idle(void)
+__attribute__((unused)) static void until_idle(void)
 {
 	fake_more(&fake, &fake.idle, 2);
 	pthread_mutex_lock(&lock);
