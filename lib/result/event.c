@@ -178,7 +178,7 @@ uint64_t xsprof_event_total_reserved(const struct xsprof_profiler_event *ev)
 static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made what)
 {
 	struct xsprof_result *r = ev->result;
-	uint64_t key = ((uint64_t)xsr_index(ev) << 3 | what) + 1;
+	uint64_t key = xsr_made_key(ev, what);
 	const uint64_t *made = xsp_map_get(&r->made, key);
 	struct xsr_buf b = { 0 };
 	const char *text = NULL;

@@ -40,71 +40,83 @@ static void put_dims(struct lister *l, const struct xsr_value *value)
 					   l->what == XSR_STRIDES));
 }
 
-static void put_dtype(struct lister *l, const struct xsr_value *value)
+const char *xsr_input_dtype(const struct xsprof_profiler_event *ev, const struct xsr_value *value,
+			    size_t *len)
 {
-	const struct xsprof_trace *trace = l->ev->result->trace;
+	const struct xsprof_trace *trace = ev->result->trace;
 	struct xsprof_trace_tensor t;
 	const char *s = "";
-	size_t len = 0;
 
 	switch (value->type) {
 	case XSPROF_ARG_TENSOR:
 		if (xsr_value_tensor(value, &t) && t.dtype)
-			s = xsprof_trace_name_len(trace, l->ev->producer, t.dtype, &len);
+			return xsprof_trace_name_len(trace, ev->producer, t.dtype, len);
 		break;
 	case XSPROF_ARG_I64:
 	case XSPROF_ARG_U64:
 	case XSPROF_ARG_F64:
 	case XSPROF_ARG_BOOL:
 		s = "Scalar";
-		len = strlen(s);
 		break;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
 		s = "ScalarList";
-		len = strlen(s);
 		break;
 	case XSPROF_ARG_LIST:
 		s = "TensorList";
-		len = strlen(s);
 		break;
 	case XSPROF_ARG_NONE:
 		if (value->number && value->number <= UINT32_MAX)
-			s = xsprof_trace_name_len(trace, l->ev->producer, (uint32_t)value->number,
-						  &len);
+			return xsprof_trace_name_len(trace, ev->producer, (uint32_t)value->number,
+						     len);
 		break;
 	}
+	*len = strlen(s);
+	return s;
+}
+
+static void put_dtype(struct lister *l, const struct xsr_value *value)
+{
+	size_t len;
+	const char *s = xsr_input_dtype(l->ev, value, &len);
+
 	xsr_put_json(l->b, s, len);
 }
 
-static void put_concrete(struct lister *l, const struct xsr_value *value)
+void xsr_input_concrete(struct xsr_buf *text, const struct xsr_value *value)
 {
 	char number[XSR_NUMBER_MAX] = "";
-	struct xsr_buf text = { 0 };
 	double f64;
 
 	memcpy(&f64, &value->number, 8);
 	switch (value->type) {
 	case XSPROF_ARG_I64:
-		xsr_printf(&text, "%" PRId64, (int64_t)value->number);
+		xsr_printf(text, "%" PRId64, (int64_t)value->number);
 		break;
 	case XSPROF_ARG_U64:
-		xsr_printf(&text, "%" PRIu64, value->number);
+		xsr_printf(text, "%" PRIu64, value->number);
 		break;
 	case XSPROF_ARG_F64:
-		xsr_put(&text, number, (size_t)(xsr_put_python(number, f64) - number));
+		xsr_put(text, number, (size_t)(xsr_put_python(number, f64) - number));
 		break;
 	case XSPROF_ARG_BOOL:
-		xsr_puts(&text, value->number ? "True" : "False");
+		xsr_puts(text, value->number ? "True" : "False");
 		break;
 	case XSPROF_ARG_STR:
-		xsr_put(&text, value->s, value->len);
+		xsr_put(text, value->s, value->len);
 		break;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		xsr_put_numbers(&text, value, true);
+		xsr_put_numbers(text, value, true);
 		break;
 	}
+}
+
+static void put_concrete(struct lister *l, const struct xsr_value *value)
+{
+	struct xsr_buf text = { 0 };
+
+	xsr_input_concrete(&text, value);
 	xsr_put_json(l->b, text.s ? text.s : "", text.len);
 	if (text.err)
 		l->b->err = text.err;
@@ -139,14 +151,11 @@ static void put_item(struct lister *l, const struct xsr_value *value)
 
 static void put_place(struct lister *l, const struct xsr_value *value)
 {
-	uint32_t place = value->key - XSPROF_KEY_INPUT;
+	uint32_t place;
 
 	close_list(l);
-	/* From the last key on they count themselves. */
-	if (place == XSPROF_KEY_PLACES - 1 && l->nr > place)
-		place = l->nr;
 	/* A place is given once, in order; and what was lost is nothing. */
-	if (place < l->nr)
+	if (!xsr_input_place(value->key, l->nr, &place))
 		return;
 	for (; l->nr <= place; l->nr++) {
 		xsr_puts(l->b, l->nr ? "," : "[");

@@ -11,7 +11,7 @@
  *	event.c		what an event says of itself
  *	args.c		arguments of events
  *	numbers.c	numbers in them
- *	inputs.c	those of ops, as JSON; flops.c: what ops cost
+ *	inputs.c	those of ops, as JSON; input-list.c: for programs; flops.c: what ops cost
  *	frames.c	stacks by name; symbols-*.c: names out of files
  *	table.c table-text.c folded.c	sums over events
  *	text.c		memory for texts
@@ -185,7 +185,7 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
  * @saved: it was written
  * @last_ns: CLOCK_MONOTONIC at its end
  * @real: to be added for CLOCK_REALTIME
- * @made: texts that were made for events: index << 3 | what, to the text
+ * @made: what was made for events: xsr_made_key() to the text, or to the inputs
  * @posts: what the program said of ops: number of the record, to struct xsr_post
  * @frames: stacks by name, NULL while nobody asked
  * @tables: that are there
@@ -322,10 +322,23 @@ enum xsr_made {
 	XSR_CONCRETE,
 	XSR_KWARGS,
 	XSR_MODULE,
+	XSR_INPUTS,	/* no text: input-list.c's own */
 };
+
+/* Of struct xsprof_result's @made. */
+static inline uint64_t xsr_made_key(const struct xsprof_profiler_event *ev, enum xsr_made what)
+{
+	return ((uint64_t)xsr_index(ev) << 3 | what) + 1;
+}
 
 /* inputs.c: writes the text.  Return: 0, -ENOMEM. */
 int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what);
+/* Of one input what the list of types says, not terminated; and that of values. */
+const char *xsr_input_dtype(const struct xsprof_profiler_event *ev, const struct xsr_value *value,
+			    size_t *len);
+void xsr_input_concrete(struct xsr_buf *text, const struct xsr_value *value);
+/* input-list.c: the place of an input behind @nr others; false: it was given before. */
+bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place);
 /* flops.c */
 uint64_t xsr_flops(const struct xsprof_profiler_event *ev);
 

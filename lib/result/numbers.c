@@ -16,11 +16,8 @@ char *xsr_put_dims(char *p, const struct xsprof_trace_tensor *tensor, bool strid
 	if (tensor) {
 		v = strides ? tensor->strides : tensor->sizes;
 		nr = strides ? tensor->nr_strides : tensor->nr_sizes;
-		n = strides && !nr ? 0 : tensor->ndim;
+		n = xsr_nr_dims(tensor, strides);
 	}
-	/* Of one that says it has hundreds no more than a record could hold. */
-	if (n > XSPROF_TENSOR_DIMS)
-		n = XSPROF_TENSOR_DIMS;
 	*p++ = '[';
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)

@@ -13,6 +13,14 @@
 #define XSR_NUMBER_MAX	(XSP_PUT_MAX + 4)	/* of one of a list, with what is around it */
 #define XSR_DIMS_MAX	(XSPROF_TENSOR_DIMS * XSR_NUMBER_MAX)
 
+/* How many sizes a tensor has, or strides: of one that says hundreds what a record could hold. */
+static inline uint32_t xsr_nr_dims(const struct xsprof_trace_tensor *tensor, bool strides)
+{
+	if (strides && !tensor->nr_strides)
+		return 0;
+	return tensor->ndim < XSPROF_TENSOR_DIMS ? tensor->ndim : XSPROF_TENSOR_DIMS;
+}
+
 /*
  * "[2,3]", the sizes of @tensor or its strides; "[]" where @tensor is NULL.  A size that had no
  * room in its record is -1; strides that nobody gave are none.

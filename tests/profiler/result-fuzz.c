@@ -21,6 +21,8 @@ static void touch(const char *s)
 
 static void check_texts(const struct xsprof_profiler_event *ev)
 {
+	size_t nr;
+
 	touch(xsprof_event_name(ev));
 	touch(xsprof_event_module(ev));
 	touch(xsprof_event_shapes(ev));
@@ -28,6 +30,15 @@ static void check_texts(const struct xsprof_profiler_event *ev)
 	touch(xsprof_event_dtypes(ev));
 	touch(xsprof_event_concrete_inputs(ev));
 	touch(xsprof_event_kwargs(ev));
+	for (size_t i = 0; i <= xsprof_event_nr_inputs(ev); i++) {
+		const int64_t *v = xsprof_event_input_dims(ev, i, &nr);
+
+		touched += nr ? (uint64_t)v[0] + (uint64_t)v[nr - 1] : 0;
+		v = xsprof_event_input_strides(ev, i, &nr);
+		touched += nr ? (uint64_t)v[0] + (uint64_t)v[nr - 1] : 0;
+		touch(xsprof_event_input_dtype(ev, i));
+		touch(xsprof_event_input_concrete(ev, i));
+	}
 	for (size_t i = 0; i <= xsprof_event_nr_frames(ev); i++)
 		touch(xsprof_event_frame(ev, i));
 	touched += xsprof_event_flops(ev);

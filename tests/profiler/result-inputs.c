@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results: the inputs of ops as JSON, and what ops cost, against values worked out by hand.
+ * Results: the inputs of ops as JSON and for programs, and what ops cost, against values worked out
+ * by hand.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,55 @@ static event only(struct xsprof_result *r)
 	if (!ev)
 		tap_bail("no event: %s", xsprof_result_error(r));
 	return ev;
+}
+
+/* What programs get of them, as the JSON it is the same as. */
+static void put(char *to, const char *format, ...)
+{
+	size_t had = strlen(to);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(to + had, 8192 - had, format, ap);
+	va_end(ap);
+}
+
+static void put_numbers(char *to, const int64_t *v, size_t nr)
+{
+	CHECK_EQ(v != NULL, nr != 0);
+	put(to, *to ? ",[" : "[[");
+	for (size_t i = 0; i < nr; i++)
+		put(to, "%s%lld", i ? "," : "", (long long)v[i]);
+	put(to, "]");
+}
+
+static void check_list(event ev, const char *shapes, const char *strides)
+{
+	char dims[8192] = "", steps[8192] = "", types[8192] = "", values[8192] = "";
+	size_t nr = xsprof_event_nr_inputs(ev), n;
+	const int64_t *v;
+
+	for (size_t i = 0; i < nr; i++) {
+		v = xsprof_event_input_dims(ev, i, &n);
+		put_numbers(dims, v, n);
+		/* Once, not each time. */
+		CHECK(v == xsprof_event_input_dims(ev, i, &n));
+		v = xsprof_event_input_strides(ev, i, &n);
+		put_numbers(steps, v, n);
+		put(types, "%s\"%s\"", i ? "," : "[", xsprof_event_input_dtype(ev, i));
+		put(values, i ? ",\"" : "[\"");
+		for (const char *s = xsprof_event_input_concrete(ev, i); *s; s++)
+			put(values, *s == '"' ? "\\%c" : "%c", *s);
+		put(values, "\"");
+	}
+	CHECK(!xsprof_event_input_dims(ev, nr, &n) && !n);
+	CHECK(!xsprof_event_input_strides(ev, SIZE_MAX, &n) && !n);
+	CHECK_STR(xsprof_event_input_dtype(ev, nr), "");
+	CHECK_STR(xsprof_event_input_concrete(ev, SIZE_MAX), "");
+	CHECK_STR(nr ? strcat(dims, "]") : "", shapes);
+	CHECK_STR(nr ? strcat(steps, "]") : "", strides);
+	CHECK_STR(nr ? strcat(types, "]") : "", xsprof_event_dtypes(ev));
+	CHECK_STR(nr ? strcat(values, "]") : "", xsprof_event_concrete_inputs(ev));
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
@@ -70,6 +121,9 @@ static void test_kinds(void)
 	CHECK_STR(xsprof_event_concrete_inputs(ev),
 		  "[\"\",\"-7\",\"1.\",\"0.10000000000000001\",\"True\",\"[1, 1]\",\"\",\"\","
 		  "\"a \\\"b\\\"\",\"[0.5, 2.]\",\"\",\"\"]");
+	/* Of a list of tensors programs get its name. */
+	check_list(ev, "[[2,3],[],[],[],[],[],[],[],[],[],[],[5,6,7]]",
+		   "[[],[],[],[],[],[],[],[],[],[],[],[]]");
 	/* The same text, not another one like it. */
 	CHECK(xsprof_event_shapes(ev) == xsprof_event_shapes(ev));
 	CHECK_STR(xsprof_event_kwargs(ev), "");
@@ -117,6 +171,7 @@ static void test_cut_tensors(void)
 		  "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"Scalar\"]");
 	CHECK_STR(xsprof_event_concrete_inputs(ev),
 		  "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"1\"]");
+	check_list(ev, xsprof_event_shapes(ev), xsprof_event_strides(ev));
 	xsprof_result_free(r);
 	ops_free(&o);
 	tap_result("tensors that are cut, or make no sense");
@@ -164,6 +219,8 @@ static void test_long(void)
 		at += sprintf(at, ",\"%d\"", i);
 	strcpy(at, "]");
 	CHECK_STR(xsprof_event_concrete_inputs(ev), want);
+	CHECK_EQ(xsprof_event_nr_inputs(ev), 300);
+	check_list(ev, xsprof_event_shapes(ev), xsprof_event_strides(ev));
 	CHECK_STR(xsprof_event_module(ev), "net.encoder.0");
 	CHECK_STR(xsprof_event_kwargs(ev), "{\"note\":\"caf\xc3\xa9 \\u0001\xef\xbf\xbd\\n\","
 		  "\"alpha\":0.5,\"nan\":\"NaN\",\"flag\":false,\"list\":[1,null],"
@@ -191,6 +248,7 @@ static void test_wanted(void)
 		r = ops_result(&o, &opts);
 		CHECK_STR(xsprof_event_shapes(only(r)), what & 1 ? "[[2,3]]" : "");
 		CHECK_STR(xsprof_event_dtypes(only(r)), what & 1 ? "[\"\"]" : "");
+		check_list(only(r), what & 1 ? "[[2,3]]" : "", what & 1 ? "[[]]" : "");
 		CHECK_EQ(xsprof_event_flops(only(r)), what & 2 ? 6 : 0);
 		CHECK_STR(xsprof_event_module(only(r)), what & 4 ? "net" : "");
 		xsprof_result_free(r);

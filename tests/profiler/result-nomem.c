@@ -57,12 +57,20 @@ static void add_text(const char *s)
 static void add_event(const struct xsprof_profiler_event *ev)
 {
 	uint64_t self = xsprof_event_self_ns(ev);
+	size_t nr;
 
 	add_text(xsprof_event_name(ev));
 	add_text(xsprof_event_shapes(ev));
 	add_text(xsprof_event_concrete_inputs(ev));
 	add_text(xsprof_event_kwargs(ev));
 	add_text(xsprof_event_module(ev));
+	for (size_t i = 0; i < xsprof_event_nr_inputs(ev); i++) {
+		const int64_t *v = xsprof_event_input_dims(ev, i, &nr);
+
+		add(v, nr * sizeof(*v));
+		add_text(xsprof_event_input_dtype(ev, i));
+		add_text(xsprof_event_input_concrete(ev, i));
+	}
 	for (size_t i = 0; i < xsprof_event_nr_frames(ev); i++)
 		add_text(xsprof_event_frame(ev, i));
 	add(&self, sizeof(self));

@@ -80,6 +80,6 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	err = used(argv[1]);
-	printf("%s 4 the usual program, in C: %d\n", err ? "not ok" : "ok", err);
+	printf("%s 5 the usual program, in C: %d\n", err ? "not ok" : "ok", err);
 	return err;
 }

@@ -116,7 +116,9 @@ static int processed()
 	for (const auto &event : result->events()) {
 		bool inner = event.name() == "aten::addmm";
 
-		if (event.moduleHierarchy() != (inner ? "net.fc" : "") ||
+		if (event.moduleHierarchy() != (inner ? std::vector<std::string>{ "net", "fc" } :
+							std::vector<std::string>{}) ||
+		    event.hasModuleHierarchy() != inner || event.hasShapes() ||
 		    event.stack().size() != (inner ? 2 : 0) ||
 		    (inner && event.stack()[1] != "train.py(9): <module>"))
 			return 1;
@@ -139,18 +141,76 @@ static int processed()
 	return profilerEnabled() ? 5 : 0;
 }
 
+/* Inputs as they are looked at elsewhere: vectors, a place each. */
+static int inputs()
+{
+	using namespace xsprof::autograd::profiler;
+	const ProfilerConfig config(ProfilerState::KINETO, true, false, false, false, true);
+	const int64_t sizes[2] = { 2, 3 }, strides[2] = { 3, 1 };
+	xsprof_tensor tensor{};
+	xsprof_input in[3]{};
+	xsprof_op op{};
+
+	tensor.sizes = sizes;
+	tensor.strides = strides;
+	tensor.ndim = 2;
+	tensor.dtype = xsprof_name("float");
+	in[0].kind = XSPROF_INPUT_TENSOR;
+	in[0].u.tensor = &tensor;
+	in[1].kind = XSPROF_INPUT_F64;
+	in[1].u.f64 = 0.5;
+	in[2].kind = XSPROF_INPUT_TENSORS;
+	in[2].n = 1;
+	in[2].u.tensor = &tensor;
+	op.name = xsprof_name("aten::addmm");
+	op.sequence = XSPROF_NO_SEQUENCE;
+	op.inputs = in;
+	op.nr_inputs = 3;
+	op.module = "net.fc.0";
+	enableProfiler(config, { ActivityType::CPU });
+	{
+		xsprof::RecordFunction whole(op);
+		xsprof::RecordFunction plain(xsprof_name("aten::empty"));
+	}
+	auto result = disableProfiler();
+	const KinetoEvent &ev = result->events().at(0), &empty = result->events().at(1);
+	size_t elements = 0;
+
+	for (const std::vector<int64_t> &shape : ev.shapes())
+		elements += shape.empty() ? 0 : static_cast<size_t>(shape[0] * shape[1]);
+	if (elements != 6 || ev.shapes().size() != 3 || ev.shapes()[0].size() != 2 ||
+	    ev.strides() != std::vector<std::vector<int64_t>>{ { 3, 1 }, {}, {} })
+		return 1;
+	if (ev.dtypes() != std::vector<std::string>{ "float", "Scalar", "TensorList" } ||
+	    ev.concreteInputs() != std::vector<std::string>{ "", "0.5", "" })
+		return 2;
+	if (ev.moduleHierarchy() != std::vector<std::string>{ "net", "fc", "0" } ||
+	    ev.moduleText() != "net.fc.0")
+		return 3;
+	if (ev.shapesJson() != "[[2,3],[],[[2,3]]]" || ev.stridesJson() != "[[3,1],[],[[3,1]]]" ||
+	    ev.dtypesJson() != "[\"float\",\"Scalar\",\"TensorList\"]" ||
+	    ev.concreteInputsJson() != "[\"\",\"0.5\",\"\"]" || !ev.kwinputsJson().empty())
+		return 4;
+	if (!ev.hasShapes() || empty.hasShapes() || !empty.shapes().empty() ||
+	    !empty.dtypes().empty() || !empty.moduleHierarchy().empty() || ev.hasKwinputs())
+		return 5;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int err;
 
 	if (argc != 2)
 		return 2;
-	std::cout << "1..3\n";
+	std::cout << "1..4\n";
 	err = used(argv[1]);
 	std::cout << (err ? "not ok" : "ok") << " 1 the usual program: " << err << "\n";
 	int other = guarded(argv[1]);
 	std::cout << (other ? "not ok" : "ok") << " 2 guards, and the short way: " << other << "\n";
 	int last = processed();
 	std::cout << (last ? "not ok" : "ok") << " 3 the last word on ops: " << last << "\n";
-	return err || other || last;
+	int given = inputs();
+	std::cout << (given ? "not ok" : "ok") << " 4 inputs as vectors: " << given << "\n";
+	return err || other || last || given;
 }

@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 "$build/tests/profiler/usage" "$dir" >"$dir/out" || failed=1
 sed '1d' "$dir/out"
 "$build/tests/profiler/usage-c" "$dir" || failed=1
-n=4
+n=5
 for file in profile_trace guard trace c_trace; do
 	n=$((n + 1))
 	if why=$(python3 - "$dir/$file.json" 2>&1 <<'END'

@@ -194,13 +194,47 @@ public:
 	uint64_t flops() const { return xsprof_event_flops(ev); }
 	int64_t cudaElapsedUs() const { return xsprof_event_cuda_elapsed_us(ev); }
 	int64_t privateuse1ElapsedUs() const { return xsprof_event_privateuse1_elapsed_us(ev); }
-	std::string moduleHierarchy() const { return xsprof_event_module(ev); }
-	/* As JSON. */
-	std::string shapes() const { return xsprof_event_shapes(ev); }
-	std::string strides() const { return xsprof_event_strides(ev); }
-	std::string dtypes() const { return xsprof_event_dtypes(ev); }
-	std::string concreteInputs() const { return xsprof_event_concrete_inputs(ev); }
-	std::string kwinputs() const { return xsprof_event_kwargs(ev); }
+	/* Inputs, a place each; of what is no tensor, and of a list of them, sizes are empty. */
+	std::vector<std::vector<int64_t>> shapes() const
+	{
+		return numbers(xsprof_event_input_dims);
+	}
+	std::vector<std::vector<int64_t>> strides() const
+	{
+		return numbers(xsprof_event_input_strides);
+	}
+	std::vector<std::string> dtypes() const { return texts(xsprof_event_input_dtype); }
+	std::vector<std::string> concreteInputs() const
+	{
+		return texts(xsprof_event_input_concrete);
+	}
+	bool hasShapes() const { return xsprof_event_nr_inputs(ev) != 0; }
+	bool hasTypes() const { return hasShapes(); }
+	bool hasConcreteInputs() const { return hasShapes(); }
+	/* The same as JSON, with the tensors of lists. */
+	std::string shapesJson() const { return xsprof_event_shapes(ev); }
+	std::string stridesJson() const { return xsprof_event_strides(ev); }
+	std::string dtypesJson() const { return xsprof_event_dtypes(ev); }
+	std::string concreteInputsJson() const { return xsprof_event_concrete_inputs(ev); }
+	/* An object, "" for none: values are of any type. */
+	std::string kwinputsJson() const { return xsprof_event_kwargs(ev); }
+	bool hasKwinputs() const { return *xsprof_event_kwargs(ev) != 0; }
+	/* "net.fc": those it is in, outermost first. */
+	std::vector<std::string> moduleHierarchy() const
+	{
+		const std::string path = moduleText();
+		std::vector<std::string> modules;
+
+		if (path.empty())
+			return modules;
+		for (size_t at = 0, dot = 0; dot != std::string::npos; at = dot + 1) {
+			dot = path.find('.', at);
+			modules.push_back(path.substr(at, dot - at));
+		}
+		return modules;
+	}
+	std::string moduleText() const { return xsprof_event_module(ev); }
+	bool hasModuleHierarchy() const { return *xsprof_event_module(ev) != 0; }
 	std::vector<std::string> stack() const
 	{
 		std::vector<std::string> frames;
@@ -221,6 +255,30 @@ public:
 	const xsprof_profiler_event *get() const { return ev; }
 
 private:
+	std::vector<std::vector<int64_t>> numbers(const int64_t *(*of)(const xsprof_profiler_event *,
+									size_t, size_t *)) const
+	{
+		std::vector<std::vector<int64_t>> all(xsprof_event_nr_inputs(ev));
+
+		for (size_t i = 0; i < all.size(); i++) {
+			size_t nr;
+			const int64_t *v = of(ev, i, &nr);
+
+			if (nr)
+				all[i].assign(v, v + nr);
+		}
+		return all;
+	}
+	std::vector<std::string> texts(const char *(*of)(const xsprof_profiler_event *,
+							 size_t)) const
+	{
+		std::vector<std::string> all;
+
+		for (size_t i = 0; i < xsprof_event_nr_inputs(ev); i++)
+			all.emplace_back(of(ev, i));
+		return all;
+	}
+
 	const xsprof_profiler_event *ev;
 };
 
@@ -299,17 +357,15 @@ private:
 	{
 		const KinetoEvent event(ev);
 		const std::vector<std::string> old_stack = event.stack();
-		const std::string old_module = xsprof_event_module(ev);
-		std::vector<std::string> stack = old_stack, modules;
+		const std::vector<std::string> old_modules = event.moduleHierarchy();
+		std::vector<std::string> stack = old_stack, modules = old_modules;
 		std::vector<const char *> frames;
 		std::string module;
 
-		if (!old_module.empty())
-			modules.push_back(old_module);
 		call(event, stack, modules);
 		for (const std::string &m : modules)
 			module += (module.empty() ? "" : ".") + m;
-		if (module != old_module)
+		if (modules != old_modules)
 			xsprof::detail::check(xsprof_event_set_module(ev, module.c_str()),
 					      "modules of an op");
 		if (stack == old_stack)

@@ -190,6 +190,25 @@ const char *xsprof_event_strides(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_dtypes(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_concrete_inputs(const struct xsprof_profiler_event *ev);
 const char *xsprof_event_kwargs(const struct xsprof_profiler_event *ev);
+/* Inputs of an op, where they were asked for: places, whatever is known of them. */
+size_t xsprof_event_nr_inputs(const struct xsprof_profiler_event *ev);
+/**
+ * xsprof_event_input_dims() - sizes of an input that is a tensor
+ * @ev: event
+ * @index: place of the input, from 0
+ * @nr: set to how many; 0 for one without any, for what is no tensor, and for a list of them,
+ *	whose sizes xsprof_event_shapes() has
+ *
+ * Return: the sizes, -1 for one that is not known; NULL where there are none.
+ */
+const int64_t *xsprof_event_input_dims(const struct xsprof_profiler_event *ev, size_t index,
+				       size_t *nr);
+/* The same of its strides, where they were given. */
+const int64_t *xsprof_event_input_strides(const struct xsprof_profiler_event *ev, size_t index,
+					  size_t *nr);
+/* "float", "Scalar", "ScalarList", "TensorList", or ""; the value of a scalar as Python has it. */
+const char *xsprof_event_input_dtype(const struct xsprof_profiler_event *ev, size_t index);
+const char *xsprof_event_input_concrete(const struct xsprof_profiler_event *ev, size_t index);
 /* Frames of its stack, innermost first. */
 size_t xsprof_event_nr_frames(const struct xsprof_profiler_event *ev);
 /* "function at file.c:12"; names come from elfutils, inlined functions are frames of their own. */

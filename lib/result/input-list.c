@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The inputs of ops for programs: places in their order, each with the numbers and texts that
+ * inputs.c writes as JSON.  Made when they are asked for, and kept with the result; no number of
+ * a record is room for anything but what that record holds.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "local.h"
+#include "result/numbers.h"
+
+/**
+ * struct xsr_input - an input that there is something of
+ * @dims: sizes of a tensor, NULL for none
+ * @strides: its strides, the same
+ * @nr_dims: how many
+ * @nr_strides: likewise
+ * @dtype: as in the list of types
+ * @concrete: as in the list of values
+ * @place: of it
+ */
+struct xsr_input {
+	const int64_t	*dims;
+	const int64_t	*strides;
+	size_t		nr_dims;
+	size_t		nr_strides;
+	const char	*dtype;
+	const char	*concrete;
+	uint32_t	place;
+};
+
+/**
+ * struct xsr_inputs - those of an op
+ * @nr: places
+ * @given: how many of them are in @list; of the others nothing is known
+ * @list: in order
+ */
+struct xsr_inputs {
+	size_t			nr;
+	size_t			given;
+	struct xsr_input	list[];
+};
+
+static const struct xsr_inputs none;
+
+/* Where @nr are there already: the next place, or one behind it; false: it is given twice. */
+bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
+{
+	*place = key - XSPROF_KEY_INPUT;
+	/* From the last key on they count themselves. */
+	if (*place == XSPROF_KEY_PLACES - 1 && nr > *place)
+		*place = nr;
+	return *place >= nr;
+}
+
+static const int64_t *keep_numbers(struct xsprof_result *r, const struct xsprof_trace_tensor *t,
+				   bool strides, size_t *nr)
+{
+	uint32_t n = xsr_nr_dims(t, strides), has = strides ? t->nr_strides : t->nr_sizes;
+	const int64_t *from = strides ? t->strides : t->sizes;
+	int64_t *to;
+
+	*nr = 0;
+	to = n ? xsr_pool_get(&r->pool, n * sizeof(*to)) : NULL;
+	if (!to)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = i < has ? from[i] : -1;
+	*nr = n;
+	return to;
+}
+
+static bool fill(struct xsr_input *in, const struct xsprof_profiler_event *ev,
+		 const struct xsr_value *value)
+{
+	struct xsprof_result *r = ev->result;
+	struct xsprof_trace_tensor t;
+	struct xsr_buf text = { 0 };
+	const char *dtype;
+	size_t len;
+
+	dtype = xsr_input_dtype(ev, value, &len);
+	in->dtype = xsr_text(&r->texts, dtype, len);
+	xsr_input_concrete(&text, value);
+	in->concrete = text.err ? NULL : xsr_text(&r->texts, text.s ? text.s : "", text.len);
+	xsr_buf_free(&text);
+	if (!in->dtype || !in->concrete)
+		return false;
+	if (!xsr_value_tensor(value, &t))
+		return true;
+	in->dims = keep_numbers(r, &t, false, &in->nr_dims);
+	in->strides = keep_numbers(r, &t, true, &in->nr_strides);
+	return in->nr_dims == xsr_nr_dims(&t, false) && in->nr_strides == xsr_nr_dims(&t, true);
+}
+
+/* Counts the inputs in @inputs; @list: and fills them in.  Return: 0, -ENOMEM. */
+static int walk(const struct xsprof_profiler_event *ev, struct xsr_inputs *inputs,
+		struct xsr_input *list)
+{
+	struct xsr_values at = { .args.piece = ev->args };
+	struct xsr_value value;
+	uint32_t place;
+	int got;
+
+	inputs->nr = inputs->given = 0;
+	while ((got = xsr_values_next(&at, &value)) > 0) {
+		if (!xsr_is_input(value.key) ||
+		    !xsr_input_place(value.key, (uint32_t)inputs->nr, &place))
+			continue;
+		if (list) {
+			list[inputs->given] = (struct xsr_input){ .place = place };
+			if (!fill(&list[inputs->given], ev, &value)) {
+				got = -ENOMEM;
+				break;
+			}
+		}
+		inputs->given++;
+		inputs->nr = place + 1;
+	}
+	xsr_buf_free(&at.joined);
+	return got;
+}
+
+static const struct xsr_inputs *make(const struct xsprof_profiler_event *ev)
+{
+	struct xsr_inputs count, *inputs;
+
+	if (walk(ev, &count, NULL))
+		return NULL;
+	if (!count.given)
+		return &none;
+	inputs = xsr_pool_get(&ev->result->pool,
+			      sizeof(*inputs) + count.given * sizeof(inputs->list[0]));
+	return inputs && !walk(ev, inputs, inputs->list) ? inputs : NULL;
+}
+
+static const struct xsr_inputs *inputs_of(const struct xsprof_profiler_event *ev)
+{
+	struct xsprof_result *r = ev->result;
+	uint64_t key = xsr_made_key(ev, XSR_INPUTS);
+	const uint64_t *made = xsp_map_get(&r->made, key);
+	const struct xsr_inputs *inputs;
+
+	if (made)
+		return (const struct xsr_inputs *)(uintptr_t)*made;
+	if (ev->kind != XSPROF_EVENT_OP || !ev->args || !xsr_wants(r, report_input_shapes))
+		return &none;
+	inputs = make(ev);
+	if (!inputs || xsp_map_set(&r->made, key, (uintptr_t)inputs)) {
+		xsr_fail(r, -ENOMEM, "no memory for the inputs of an op");
+		return &none;
+	}
+	return inputs;
+}
+
+/* NULL where nothing is known of it. */
+static const struct xsr_input *find(const struct xsprof_profiler_event *ev, size_t index)
+{
+	const struct xsr_inputs *in = inputs_of(ev);
+	size_t from = 0, to = in->given;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (in->list[mid].place == index)
+			return &in->list[mid];
+		if (in->list[mid].place < index)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return NULL;
+}
+
+size_t xsprof_event_nr_inputs(const struct xsprof_profiler_event *ev)
+{
+	return inputs_of(ev)->nr;
+}
+
+const int64_t *xsprof_event_input_dims(const struct xsprof_profiler_event *ev, size_t index,
+				       size_t *nr)
+{
+	const struct xsr_input *in = find(ev, index);
+
+	*nr = in ? in->nr_dims : 0;
+	return in ? in->dims : NULL;
+}
+
+const int64_t *xsprof_event_input_strides(const struct xsprof_profiler_event *ev, size_t index,
+					  size_t *nr)
+{
+	const struct xsr_input *in = find(ev, index);
+
+	*nr = in ? in->nr_strides : 0;
+	return in ? in->strides : NULL;
+}
+
+const char *xsprof_event_input_dtype(const struct xsprof_profiler_event *ev, size_t index)
+{
+	const struct xsr_input *in = find(ev, index);
+
+	return in ? in->dtype : "";
+}
+
+const char *xsprof_event_input_concrete(const struct xsprof_profiler_event *ev, size_t index)
+{
+	const struct xsr_input *in = find(ev, index);
+
+	return in ? in->concrete : "";
+}
