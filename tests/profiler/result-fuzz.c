@@ -143,6 +143,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	path = cap_path(o.cap.data, o.cap.len);
 	check(path, NULL);
 	check(path, &part);
+	part.from_ticks = 2050;
+	part.to_ticks = 2450;
+	part.steps_to = 2;
+	check(path, &part);
 	ops_free(&o);
 	if (tap_bad)
 		abort();
