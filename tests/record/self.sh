@@ -31,22 +31,25 @@ XSPROF_CATEGORIES|a, b|a,b for these alone, -c for all but it|blanks are part of
 END
 
 while IFS='|' read -r name value expected instead; do
-	run env XSPROF_RECORD=w.data "$name=$value" "$marker" 10 1 1
+	run env XSPROF_RECORD=w.data "$name=$value" "$marker" 10 1 0
 	is "$name='$value': one line" "$(cat err)" \
 		"xsprof: $name: '$value' is not taken: expected $expected; $instead"
-	is "$name='$value': the program runs" "$rc $(wc -l <out)" "0 2"
+	is "$name='$value': the program runs" "$rc $(wc -l <out)" "0 1"
 	run "$xsprof" info w.data
 	is "$name='$value': and is recorded" $rc 0
 done <wrong
 
-# All at once, each once.
+# All at once, each once, and not again by children; but where the sanitizer's allocator may be
+# locked for good in a child of more than one thread.
+forks=2
+[ "${XSPROF_VARIANT:-}" != asan ] || forks=0
 all=$(sort -t'|' -u -k1,1 wrong | sed 's/|/=/; s/|.*//')
 mapfile -t all <<<"$all"
-run env XSPROF_RECORD=w.data "${all[@]}" "$marker" 10 1 2
+run env XSPROF_RECORD=w.data "${all[@]}" "$marker" 10 1 $forks
 is "all at once: a line each" "$(sed 's/: .*//; s/.*//' err | wc -l) $(sort -u err | wc -l)" \
 	"${#all[@]} ${#all[@]}"
 is "all at once: the program runs" $rc 0
-run env -u XSPROF_RECORD "${all[@]}" "$marker" 10 1 2
+run env -u XSPROF_RECORD "${all[@]}" "$marker" 10 1 $forks
 is "with nobody recording: not a word" "$rc $(cat err)" "0 "
 run env XSPROF_RECORD=none.data XSPROF_BACKEND=none XSPROF_MODE=x "$marker" 10 1 0
 is "told not to record: not a word" "$rc $(cat err)" "0 "
