@@ -18,10 +18,10 @@ if [ "$(id -u)" != 0 ]; then
 	why="the kernel's tracer is root's"
 elif ! grep -q " tracefs " /proc/mounts && ! mount -t tracefs nodev $tracing 2>err; then
 	why="tracefs cannot be mounted here: $(cat err)"
-elif ! mkdir $tracing/instances/xsprof-test-probe 2>err; then
+elif ! mkdir $tracing/instances/xsprof-test-probe.$$ 2>err; then
 	why="no instance of the tracer here: $(cat err)"
 else
-	rmdir $tracing/instances/xsprof-test-probe
+	rmdir $tracing/instances/xsprof-test-probe.$$
 fi
 if [ -n "$why" ]; then
 	echo "1..0 # SKIP $why"
