@@ -258,6 +258,10 @@ static void put_in(struct xsp_sched *s, struct task_struct *task)
 	struct xsp_sched_cpu *c = this_cpu(s);
 	struct xsprof_rec_sched rec = record(tid_of(s, task), XSPROF_REC_SCHED_IN);
 
+	/*
+	 * No barrier: who wakes it when it has no number any more knows that it waits by a lock
+	 * that it took after this, and that the waker takes as well.
+	 */
 	WRITE_ONCE(c->running, IDENTITY(task, rec.rec.tid));
 	put(c, &rec);
 }
