@@ -13,6 +13,8 @@
 
 #include <xsprof/xsprof.h>
 
+#include "env-limits.h"
+
 #define XSP_HIDDEN	__attribute__((visibility("hidden")))
 #define XSP_COLD	__attribute__((cold, noinline))
 /* Out of the way, but not slow: a dropped marker comes through here. */
@@ -209,11 +211,6 @@ int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, si
 uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
 
 /* ---- env.c ---- */
-
-/* What sizes may be asked for, whoever asks. */
-#define XSP_RING_MAX	(1ull << 40)
-#define XSP_ARENA_MIN	4096
-#define XSP_ARENA_MAX	(256ull << 20)
 
 enum xsp_choice {
 	XSP_CHOICE_AUTO = 0,	/* the device where there is one, else tmpfs */

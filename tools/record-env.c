@@ -11,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <xsprof/abi.h>
+
+#include "env-limits.h"
 #include "record-env.h"
 #include "tool.h"
 
@@ -113,13 +116,14 @@ static void check_variables(const struct record_options *opts)
 		{ "XSPROF_BACKEND", opts->backend, "auto, device, tmpfs or none",
 		  { "auto", "device", "tmpfs", "none" }, 0, 0 },
 		{ "XSPROF_BUFFER_SIZE", opts->buffer, "e.g. 512k, 16M, 1G",
-		  { NULL }, 1, 1ull << 40 },
+		  { NULL }, 1, XSP_RING_MAX },
 		{ "XSPROF_MODE", opts->mode, "discard or overwrite",
 		  { "discard", "overwrite" }, 0, 0 },
 		{ "XSPROF_CLOCK", opts->clock, "auto or mono", { "auto", "mono" }, 0, 0 },
 		{ "XSPROF_ARENA_SIZE", false, "4k to 256M, e.g. 64k, 1M",
-		  { NULL }, 4096, 256u << 20 },
-		{ "XSPROF_LOCK_RINGS", false, "1 to 64", { NULL }, 1, 64 },
+		  { NULL }, XSP_ARENA_MIN, XSP_ARENA_MAX },
+		{ "XSPROF_LOCK_RINGS", false, "1 to 64",
+		  { NULL }, 1, XSPROF_MAX_LOCK_RINGS },
 	};
 	const char *text;
 	size_t i;
