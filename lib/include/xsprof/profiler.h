@@ -286,7 +286,8 @@ XSPROF_API int xsprof_schedule_profiler(const struct xsprof_profiler_config *con
  * Marks it in the trace ("ProfilerStep#N"), moves the schedule on, and tells whoever asked from
  * outside for so many iterations.
  *
- * Return: 0, or what a session that was to begin or end here could not.
+ * Return: 0; what a session that was to begin or end here could not, or what @post_process of its
+ * configuration returned.
  */
 XSPROF_API int xsprof_profiler_step(void);
 
