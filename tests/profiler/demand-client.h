@@ -253,10 +253,23 @@ __attribute__((unused)) static bool taken(const char *stem, pid_t pid)
 
 /* ---- requests ---- */
 
-__attribute__((unused)) static void now_please(const char *name)
+/* Return: fake.handed, when it is handed out. */
+__attribute__((unused)) static unsigned int now_please(const char *name)
 {
-	fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/%s.json\nPROFILE_START_TIME=%lld\n"
-		       "ACTIVITIES_DURATION_MSECS=1\n", traces, name, real_ms());
+	return fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/%s.json\nPROFILE_START_TIME=%lld\n"
+			      "ACTIVITIES_DURATION_MSECS=1\n", traces, name, real_ms());
+}
+
+/* One that stays with the daemon while we are busy, which has not forgotten us after @polls. */
+__attribute__((unused)) static unsigned int later_please(const char *name, unsigned int polls)
+{
+	unsigned int handed = now_please(name);
+
+	fake_more(&fake, &fake.busy, polls);
+	pthread_mutex_lock(&fake.lock);
+	CHECK(fake.has_config);
+	pthread_mutex_unlock(&fake.lock);
+	return handed;
 }
 
 __attribute__((unused)) static void iterations(const char *name, unsigned int warmup, int start,

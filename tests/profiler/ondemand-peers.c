@@ -165,12 +165,7 @@ static void test_ctl(void)
 	forget();
 	CHECK_EQ(ctl("start --shapes", "ctl.json"), 0);
 	until(START, 1);
-	handed = fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/next.json\nPROFILE_START_TIME=%lld\n"
-				"ACTIVITIES_DURATION_MSECS=1\n", traces, real_ms());
-	fake_more(&fake, &fake.busy, 3);
-	pthread_mutex_lock(&fake.lock);
-	CHECK(fake.has_config);
-	pthread_mutex_unlock(&fake.lock);
+	handed = later_please("next", 3);
 	CHECK_EQ(ctl("stop", NULL), 0);
 	fake_until(&fake, &fake.handed, handed);
 	until(SAVE, 2);

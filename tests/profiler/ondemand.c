@@ -112,12 +112,7 @@ static void test_busy(void)
 		       "ACTIVITIES_DURATION_MSECS=3600000\n", traces, real_ms());
 	until(START, 1);
 	/* The next one stays with the daemon, and we are not forgotten there meanwhile. */
-	handed = fake_configure(&fake, "ACTIVITIES_LOG_FILE=%s/next.json\nPROFILE_START_TIME=%lld\n"
-				"ACTIVITIES_DURATION_MSECS=1\n", traces, real_ms());
-	fake_more(&fake, &fake.busy, 5);
-	pthread_mutex_lock(&fake.lock);
-	CHECK(fake.has_config);
-	pthread_mutex_unlock(&fake.lock);
+	handed = later_please("next", 5);
 	CHECK_EQ(xsprof_register_client(NULL), -EBUSY);
 	/* One that comes all the same is dropped. */
 	pthread_mutex_lock(&fake.lock);
