@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ftrace-local.h"
+#include "ftrace-mark.h"
 #include "tool.h"
 #include "trace/cap-proc.h"
 #include "trace/ring-clock.h"
@@ -214,8 +215,14 @@ static int make_instance(struct ftrace *ft)
 /* In a pid namespace nothing tells the kernel's number of the command but its own mark. */
 static int open_mark(struct ftrace *ft)
 {
+	static const char *const other_text[] = { "bin", "fields", "hex", "latency-format", "raw" };
+
 	if (!ft->tree || !ftrace_namespaced())
 		return 0;
+	/* An instance begins with the options that the top has; a kernel may lack some of them. */
+	(void)set_option(ft, "context-info", "1");
+	for (size_t i = 0; i < sizeof(other_text) / sizeof(other_text[0]); i++)
+		(void)set_option(ft, other_text[i], "0");
 	ft->mark = tracefs_instance_file_open(ft->instance, "trace_marker", O_WRONLY | O_CLOEXEC);
 	if (ft->mark < 0 || tracefs_trace_on(ft->instance) < 0)
 		return -errno;
@@ -234,7 +241,7 @@ static int set_up(struct ftrace *ft, const struct ftrace_options *opts)
 	ft->buffer = opts->buffer ? opts->buffer : BUFFER_DEFAULT;
 	if (tracefs_instance_set_buffer_size(ft->instance, ft->buffer >> 10, -1) < 0)
 		return errno ? -errno : -ENOMEM;
-	/* Both are worth having and no more: 6.1 has no record-tgid in an instance. */
+	/* Worth having and no more: a kernel may have no record-tgid in an instance. */
 	(void)set_option(ft, "record-tgid", "1");
 	if (ft->tree && set_option(ft, "event-fork", "1"))
 		return -errno;
@@ -335,34 +342,25 @@ int ftrace_mark(const struct ftrace *ft)
 	return ft->mark;
 }
 
-/* "   xsprof-20011   [001] .....  1234.5: tracing_mark_write: xsprof" */
-static bool find_mark(const char *text, char *tid, size_t size)
-{
-	const char *at = strstr(text, ": xsprof"), *bracket, *dash;
-
-	while (at && at > text && at[-1] != '\n')
-		at--;
-	bracket = at ? strchr(at, '[') : NULL;
-	if (!bracket)
-		return false;
-	/* A task may be called "a-1 [2". */
-	for (dash = bracket; dash > at && *dash != '-'; )
-		dash--;
-	return snprintf(tid, size, "%lu", strtoul(dash + 1, NULL, 10)) > 0 && *tid != '0';
-}
-
 static int set_marked(struct ftrace *ft)
 {
-	char tid[32] = "", *text;
 	int err = -ESRCH;
+	char tid[16];
 
 	for (int i = 0; i < MARK_TRIES && err; i++) {
+		uint32_t found = 0;
+		char *text;
+
 		if (i)
 			usleep(MARK_WAIT_US);
 		text = tracefs_instance_file_read(ft->instance, "trace", NULL);
-		if (text && find_mark(text, tid, sizeof(tid)))
-			err = 0;
+		if (text)
+			found = ftrace_find_mark(text);
 		free(text);
+		if (found) {
+			snprintf(tid, sizeof(tid), "%u", found);
+			err = 0;
+		}
 	}
 	if (!err && tracefs_instance_file_append(ft->instance, "set_event_pid", tid) < 0)
 		err = -errno;

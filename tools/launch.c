@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ftrace-mark.h"
 #include "launch.h"
 #include "trace/cap-proc.h"
 
@@ -120,7 +121,7 @@ static void __attribute__((noreturn)) become(struct launch *l, char **argv, char
 	int err;
 
 	/* Who waits for it sees that it does not come. */
-	if (l->mark >= 0 && write(l->mark, "xsprof", 6) != 6)
+	if (l->mark >= 0 && write(l->mark, FTRACE_MARK, strlen(FTRACE_MARK)) < 0)
 		close(l->mark);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
