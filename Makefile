@@ -94,29 +94,33 @@ user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS) $(DW_CFLAGS) \
 		   $(if $(strip $(ZLIB_LIBS)),,-DXSPROF_NO_ZLIB)
 tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
-itt_cflags	:= -fPIC -fvisibility=hidden -Itools
+itt_cflags	:= -fPIC -fvisibility=hidden
 
 # Sources ----------------------------------------------------------------------------
-# The producer's library also carries the ring reader and the capture writer, so that a
-# program can record itself; by name they are lib/trace/ring-*.c and lib/trace/cap-*.c. What a
-# program says about its session is JSON, which the outputs know how to write and to check.
-user_srcs	:= $(sort $(wildcard lib/*.c lib/profiler/*.c lib/trace/ring-*.c lib/trace/cap-*.c \
-		   lib/out/escape.c lib/out/json-valid.c lib/out/utf8.c))
-result_srcs	:= $(filter-out lib/result/symbols-$(if $(DW_LIBS),none,dw).c, \
-		   $(wildcard lib/result/*.c))
-trace_srcs	:= $(sort $(wildcard lib/trace/*.c lib/out/*.c) $(result_srcs))
-tools_srcs	:= $(sort $(wildcard tools/*.c tools/out/*.c))
-itt_srcs	:= $(sort $(wildcard tools/collect/itt*.c))
+# A library is a list of folders; Documentation/design.rst says which folder may include which.
+# The producer's library also carries the reader of rings and the writer of captures, so that a
+# program can record itself.
+user_dirs	:= base text ring read capture drain forward process profiler ondemand
+trace_dirs	:= base text decode ranges result export export/kineto
+tools_dirs	:= cli cause watch format/common format/text format/chrome format/perfetto \
+		   format/ndjson format/kineto ftrace snapshot list ctl report dump info record recover
+# Without elfutils there are no names of symbols.
+no_srcs		:= lib/result/symbols-$(if $(DW_LIBS),none,dw).c
+user_srcs	:= $(sort $(wildcard $(user_dirs:%=lib/%/*.c)))
+trace_srcs	:= $(filter-out $(no_srcs),$(sort $(wildcard $(trace_dirs:%=lib/%/*.c))))
+tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
+itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
-proto_names	:= $(patsubst tools/out/%.proto,%,$(sort $(wildcard tools/out/*.proto)))
+proto_dir	:= tools/format/perfetto
+proto_names	:= $(patsubst $(proto_dir)/%.proto,%,$(sort $(wildcard $(proto_dir)/*.proto)))
 proto_objs	:= $(proto_names:%=$(BUILD)/obj/gen/%.pb-c.o)
 tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
 itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
 
 user_map	:= $(wildcard lib/libxsprof-user.map)
-trace_map	:= $(wildcard lib/trace/libxsprof-trace.map)
+trace_map	:= $(wildcard lib/libxsprof-trace.map)
 
 # Products; a library or a tool without any source yet is no product.
 USER_A		:= $(if $(user_srcs),$(BUILD)/lib/libxsprof-user.a)
@@ -186,19 +190,19 @@ $(BUILD)/gen/syscalls.inc: $(FLAGS_FILE)
 $(BUILD)/gen/libdir: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' >$@
-$(BUILD)/obj/tools/tools/record-env.o: $(BUILD)/gen/libdir
-$(BUILD)/obj/tools/tools/record-env.o: tools_cflags += -DXSPROF_LIBDIR='"$(LIBDIR)"'
-$(BUILD)/obj/tools/tools/syscalls.o: $(BUILD)/gen/syscalls.inc
-$(BUILD)/obj/tools/tools/syscalls.o: tools_cflags += -I$(BUILD)/gen
+$(BUILD)/obj/tools/tools/record/env.o: $(BUILD)/gen/libdir
+$(BUILD)/obj/tools/tools/record/env.o: tools_cflags += -DXSPROF_LIBDIR='"$(LIBDIR)"'
+$(BUILD)/obj/tools/tools/report/syscalls.o: $(BUILD)/gen/syscalls.inc
+$(BUILD)/obj/tools/tools/report/syscalls.o: tools_cflags += -I$(BUILD)/gen
 
 $(BUILD)/obj/itt/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(itt_cflags))
 
 # What a generator writes is not held to our warnings.
-$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: tools/out/%.proto
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: $(proto_dir)/%.proto
 	$(call say,PROTOC)
 	@mkdir -p $(@D)
-	$(Q)$(PROTOC_C) --proto_path=tools/out --c_out=$(BUILD)/gen $<
+	$(Q)$(PROTOC_C) --proto_path=$(proto_dir) --c_out=$(BUILD)/gen $<
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(FLAGS_FILE)
 	$(call compile,$(tools_cflags) -Wno-undef -Wno-shadow)
 # Their headers are there before anything that may include them is compiled.
@@ -233,7 +237,7 @@ $(BUILD)/lib/libxsprof-user.so $(BUILD)/lib/libxsprof-trace.so: %.so: %.so.$(SOM
 
 # The ITT collector is dlopen()ed by the program's own ittnotify stub, by its path, and
 # finds the producer's library beside itself.
-$(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard tools/collect/itt.map) \
+$(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard lib/collect/itt/itt.map) \
 		$(FLAGS_FILE)
 	$(call say,LD)
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
@@ -289,7 +293,7 @@ dkms_install:
 # tests/DIR/NAME.c (or .cc) is compiled with $(TEST_CFLAGS) and linked with $(TEST_LIBS);
 # both may be set per target. See tests/README.
 TEST_PROGS	:=
-TEST_CFLAGS	:= -Itests
+TEST_CFLAGS	:= -Itests -Itools
 TEST_LIBS	:=
 -include $(sort $(wildcard tests/*/Makefile.inc))
 

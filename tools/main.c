@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "tool.h"
+#include "cli/tool.h"
 
 /* Weak: a build with only a part of the tools says what it lacks instead of not linking. */
 #pragma weak cmd_record

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/escape.h"
 #include "session.h"
+#include "text/escape.h"
 
 char *xsp_json_string(const char *text)
 {

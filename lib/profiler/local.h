@@ -9,7 +9,7 @@
 
 #include <xsprof/profiler.h>
 
-#include "internal.h"
+#include "ring/state.h"
 
 /* Bits of xsprof_op_wanted above those of scopes. */
 #define XSP_OP_DEVICE	(1u << 28)	/* a device puts events into its stream for them */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "profiler/kineto-env.h"
+#include "ondemand/kineto-env.h"
 #include "profiler/log.h"
 
 #define LINE_MAX_	512

@@ -5,7 +5,7 @@
 #ifndef XSP_PROFILER_LOG_H
 #define XSP_PROFILER_LOG_H
 
-#include "internal.h"
+#include "ring/state.h"
 
 /* Kineto's numbers. */
 enum xsp_log_level {

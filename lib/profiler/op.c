@@ -3,8 +3,8 @@
  * Ops on their way into the rings.  It decides what of an op is kept and packs it; nothing is
  * allocated, and no lock taken, but for a stack that is new.
  */
-#include "device.h"
-#include "pack.h"
+#include "profiler/op-time.h"
+#include "ring/pack.h"
 
 /* Bytes of numbers behind a tensor that has a record for itself; and how many are read back. */
 #define TENSOR_ROOM	(sizeof(((struct xsp_pack *)0)->word) - 16 - \

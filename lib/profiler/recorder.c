@@ -18,15 +18,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backend.h"
-#include "file-name.h"
+#include "base/file-name.h"
+#include "base/proc.h"
+#include "capture/host.h"
+#include "capture/writer.h"
+#include "drain/drain.h"
 #include "local.h"
-#include "trace/cap-drain.h"
-#include "trace/cap-host.h"
-#include "trace/cap-proc.h"
-#include "trace/cap-session.h"
-#include "trace/cap-writer.h"
-#include "trace/ring-device.h"
+#include "process/backend.h"
+#include "read/ring-device.h"
+#include "read/session.h"
 
 #define STACK_SIZE	(256u << 10)
 /* Stacks and the names of their code take room that markers alone do not. */

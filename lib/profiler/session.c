@@ -12,10 +12,10 @@
 
 #include <xsprof/result.h>
 
-#include "backend.h"
-#include "device.h"
+#include "base/clock.h"
+#include "process/backend.h"
+#include "profiler/op-time.h"
 #include "session.h"
-#include "trace/ring-clock.h"
 
 /* Of another library, where the program has it. */
 #pragma weak xsprof_result_open

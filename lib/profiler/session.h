@@ -7,10 +7,10 @@
 
 #include <xsprof/result.h>
 
+#include "forward/forward.h"
 #include "local.h"
-#include "mirror.h"
-#include "ondemand.h"
-#include "out/json-valid.h"
+#include "ondemand/ondemand.h"
+#include "text/json-valid.h"
 
 /* Of the callbacks of a backend; the others are mirror.h's. */
 #define XSP_MIRROR_BACKEND	(1u << 8)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "local.h"
-#include "out/json-valid.h"
 #include "result/numbers.h"
+#include "text/json-valid.h"
 
 bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg)
 {

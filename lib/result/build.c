@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "absence.h"
-#include "build.h"
-#include "trace/control.h"
+#include "decode/control.h"
+#include "result/build-local.h"
 
 #define BATCH		512
 #define DEVICE_VULKAN	10u

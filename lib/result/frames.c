@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build.h"
 #include "frames.h"
+#include "result/build-local.h"
 
 /* What an address is called. */
 struct xsr_address {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "build.h"
+#include "result/build-local.h"
 
 /* What is found by a correlation id; @index: of the event. */
 struct known {

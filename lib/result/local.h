@@ -24,7 +24,7 @@
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
 
-#include "trace/map.h"
+#include "base/map.h"
 
 #define XSR_MAX_EVENTS	0xfffffff0u
 

@@ -8,7 +8,7 @@
 
 #include <xsprof/trace.h>
 
-#include "out/json.h"
+#include "text/json.h"
 
 #define XSR_NUMBER_MAX	(XSP_PUT_MAX + 4)	/* of one of a list, with what is around it */
 #define XSR_DIMS_MAX	(XSPROF_TENSOR_DIMS * XSR_NUMBER_MAX)

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "absence.h"
+#include "decode/local.h"
 #include "frames.h"
 #include "local.h"
-#include "../trace/trace-local.h"
 
 int xsr_fail(struct xsprof_result *r, int err, const char *format, ...)
 {

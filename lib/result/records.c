@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "absence.h"
-#include "build.h"
+#include "result/build-local.h"
 
 #define MAX_PUSHED	4096u
 

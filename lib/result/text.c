@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "local.h"
-#include "out/escape.h"
-#include "out/utf8.h"
-#include "trace/map.h"
+#include "text/escape.h"
+#include "text/utf8.h"
 
 #define BLOCK	(256u << 10)
 

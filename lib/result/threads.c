@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build.h"
+#include "result/build-local.h"
 
 static struct xsr_thread *add(struct xsr_threads *t, uint64_t key)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "build.h"
+#include "result/build-local.h"
 
 /* ---- order ---------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "rseq.h"
+#include "ring/rseq.h"
 
 #include "bench.h"
 

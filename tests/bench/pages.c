@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "trace/cap-writer.h"
+#include "capture/writer.h"
 
 #define SUBBUF	4096
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/columns.h"
+#include "base/crc32c.h"
+#include "decode/clockfit.h"
 #include "decoder/builder.h"
 #include "ring/tap.h"
-#include "trace/cap-columns.h"
-#include "trace/cap-crc32c.h"
-#include "trace/clockfit.h"
 
 static uint8_t *noise(size_t len)
 {

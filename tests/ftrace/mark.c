@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ftrace-mark.h"
+#include "ftrace/mark.h"
 #include "ring/tap.h"
 
 #define HEAD \

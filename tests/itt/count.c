@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../tools/collect/itt-abi.h"
+#include "collect/itt/itt-abi.h"
 
 #define LINES		8192u
 #define TEXT		240u

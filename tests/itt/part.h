@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/collect/itt-abi.h"
+#include "collect/itt/itt-abi.h"
 
 /* Every function of ITT on Linux, old and new, with the suffixed twins. */
 #define PART_APIS(X) \

@@ -10,8 +10,8 @@
 
 #include <xsprof/profiler.h>
 
-#include "profiler/kineto-config.h"
-#include "profiler/kineto-env.h"
+#include "ondemand/kineto-config.h"
+#include "ondemand/kineto-env.h"
 #include "ring/tap.h"
 
 static struct xsp_kineto_config c;

@@ -10,8 +10,8 @@
 
 #include <xsprof/ondemand.h>
 
+#include "ondemand/ondemand.h"
 #include "profiler/demand.h"
-#include "profiler/ondemand.h"
 
 enum what { INIT, PREPARE, START, STOP, SAVE, DISCARD, MEM_START, MEM_STOP, MEM_EXPORT, SO_FAR,
 	KINDS };

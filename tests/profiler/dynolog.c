@@ -7,9 +7,9 @@
  */
 #include <sys/wait.h>
 
-#include "profiler/dynolog.h"
+#include "ondemand/dynolog.h"
+#include "ondemand/kineto-env.h"
 #include "profiler/fake.h"
-#include "profiler/kineto-env.h"
 
 static struct xsp_dynolog d;
 static struct fake fake;

@@ -13,7 +13,7 @@
 #define TOOL_ITSELF
 #include "tool.h"
 
-#include "../../tools/collect/itt-abi.h"
+#include "collect/itt/itt-abi.h"
 
 static struct itt_domain domain_object = { .flags = 1 };
 static struct itt_string strings[20000];

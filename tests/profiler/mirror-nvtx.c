@@ -6,7 +6,7 @@
  */
 #include <sys/mman.h>
 
-#include "profiler/mirror.h"
+#include "forward/forward.h"
 #include "profiler/mirror-case.h"
 
 #define TOOL	"libnvtx-tool.so"

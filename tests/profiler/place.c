@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/kineto-env.h"
-#include "profiler/trace-file.h"
+#include "ondemand/kineto-env.h"
+#include "ondemand/trace-file.h"
 #include "ring/tap.h"
 
 static char top[100], root[150];

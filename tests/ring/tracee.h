@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "internal.h"
 #include "reader.h"
+#include "ring/state.h"
 #include "stream.h"
 
 /**

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../tools/cause-sched.h"
+#include "cause/sched.h"
 
 /* A TAP line. */
 void result(const char *name, bool good);

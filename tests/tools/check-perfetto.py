@@ -6,7 +6,7 @@ usage: check-perfetto.py [-p | -r | -s] FILE [events]
 
 -p prints a line of JSON a packet, -r the ranges (begin, end, name), -s a summary. With a number:
 how many events of the capture it must stand for. Prints one line and exits 1 when something is
-wrong. The messages are those of tools/out/perfetto.proto; a field that is not there is wrong.
+wrong. The messages are those of perfetto.proto; a field that is not there is wrong.
 """
 import collections
 import json
@@ -15,7 +15,7 @@ import re
 import struct
 import sys
 
-PROTO = os.path.join(os.path.dirname(__file__), "../../tools/out/perfetto.proto")
+PROTO = os.path.join(os.path.dirname(__file__), "../../tools/format/perfetto/perfetto.proto")
 SCALARS = {"int32", "int64", "uint32", "uint64", "bool", "fixed64", "double", "string"}
 MARKERS, KERNEL, LOSSES = 1, 2, 3
 CLEARED, NEEDED = 1, 2

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/why.h"
+#include "report/why.h"
 
 static int n, failed;
 

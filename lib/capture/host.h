@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The HOST chunk: what machine and what recorder made a capture.
+ */
+#ifndef XSP_CAP_HOST_H
+#define XSP_CAP_HOST_H
+
+#include "capture/writer.h"
+
+/**
+ * xsp_host_store - write the HOST chunk
+ * @cap: capture
+ * @more: lines "key=value\n" that the caller adds, or NULL
+ *
+ * Return: 0 or -errno.
+ */
+int xsp_host_store(struct xsp_cap *cap, const char *more);
+
+#endif /* XSP_CAP_HOST_H */

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of the ITT collector share: names, maps, the thread's open tasks, and the
+ * account of calls for which there is no record.  Nothing here is visible outside it.
+ *
+ * The collector keeps no events: a call becomes a record in a ring before it returns, so that a
+ * program that ends by _exit() or a signal loses none.  It never calls malloc(): allocators are
+ * among its callers, inside their own locks.
+ */
+#ifndef XSPROF_ITT_H
+#define XSPROF_ITT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/xsprof.h>
+
+#include "collect/itt/itt-abi.h"
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* ---- the functions that the program may call ------------------------------------------------- */
+
+struct itt_entry {
+	const char	*name;
+	void		*func;
+};
+
+/* Each file's own, ends with a NULL name; ISO C forbids the cast, POSIX's dlsym() needs it. */
+extern const struct itt_entry itt_task_entries[], itt_frame_entries[], itt_late_entries[],
+	itt_meta_entries[], itt_counter_entries[], itt_sync_entries[], itt_event_entries[],
+	itt_heap_entries[], itt_model_entries[], itt_control_entries[], itt_name_entries[],
+	itt_miss_entries[];
+
+#define ITT_ENTRY(api, func)	{ "__itt_" #api, (void *)(func) }
+
+/*
+ * ITT_EXPORT() - the function under its own name as well, for static parts that look each one
+ * up.  The tables use the static one: an executable's symbol of the same name must not win.
+ */
+#define ITT_EXPORT(api, func) \
+	extern __typeof__(func) __itt_##api \
+		__attribute__((alias(#func), visibility("default")))
+
+/* ---- names (itt-names.c) --------------------------------------------------------------------- */
+
+/* Categories for calls that name no domain; made at their first use. */
+enum itt_category {
+	ITT_CAT_ITT,		/* "itt" */
+	ITT_CAT_SYNC,		/* "itt.sync" */
+	ITT_CAT_HEAP,		/* "itt.heap" */
+	ITT_CAT_MODEL,		/* "itt.model" */
+	ITT_CAT_STITCH,		/* "itt.stitch" */
+	ITT_NR_CATS,
+};
+
+xsprof_name_t itt_intern(enum itt_category cat, const char *text);
+/* The same for a text of a given length, not terminated. */
+xsprof_name_t itt_intern_len(enum itt_category cat, const char *text, size_t len);
+/* A name in the category that bears the domain's name; NULL is category "itt". */
+xsprof_name_t itt_intern_domain(const char *domain, const char *text);
+
+xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
+void itt_adopt_string(struct itt_string *string);
+xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string);
+const char *itt_text(const struct itt_string *string);
+
+/*
+ * The domain's own name, which carries its category: in its extra2, put there by the adoption.
+ * NULL, which no macro lets through, is the domain "itt".
+ */
+static inline xsprof_name_t itt_domain_name(const struct itt_domain *domain)
+{
+	uintptr_t v;
+
+	if (unlikely(!domain))
+		return itt_adopt_domain(NULL);
+	v = (uintptr_t)__atomic_load_n(&domain->extra2, __ATOMIC_RELAXED);
+	return likely(v) ? (xsprof_name_t)v : itt_adopt_domain((struct itt_domain *)domain);
+}
+
+/*
+ * The string's name in the domain's category.  Its extra2 holds its number and its name in the
+ * first domain that used it, in one word: one load, one compare.
+ */
+static inline xsprof_name_t itt_string_name(xsprof_name_t domain, struct itt_string *string)
+{
+	uint64_t v;
+
+	if (likely(string != NULL)) {
+		v = (uintptr_t)__atomic_load_n(&string->extra2, __ATOMIC_RELAXED);
+		if (likely((uint32_t)v && !(((uint32_t)v ^ domain) >> XSPROF_NAME_SHIFT)))
+			return (uint32_t)v;
+	}
+	return itt_resolve(domain, string);
+}
+
+/* ---- ids ------------------------------------------------------------------------------------- */
+
+static inline uint64_t itt_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* An id within a domain as one word; 0 only for the null id. */
+static inline uint64_t itt_id(xsprof_name_t domain, const struct itt_id *id)
+{
+	uint64_t h;
+
+	if (!(id->d1 | id->d2 | id->d3))
+		return 0;
+	h = itt_mix(id->d1 + 0x9e3779b97f4a7c15ull);
+	h = itt_mix(h + id->d2);
+	h = itt_mix(h + id->d3);
+	h = itt_mix(h + domain);
+	return h ? h : 1;
+}
+
+/* ---- maps (itt-map.c): lock-free, of fixed size ---------------------------------------------- */
+
+struct itt_slot {
+	uint64_t	key;		/* 0 free, 1 being filled */
+	uint64_t	v[3];
+};
+
+#define ITT_MAP_SETS	4096u
+#define ITT_MAP_WAYS	8u
+
+struct itt_map {
+	struct itt_slot	slot[ITT_MAP_SETS][ITT_MAP_WAYS];
+};
+
+struct itt_slot *itt_map_find(struct itt_map *map, uint64_t key);
+bool itt_map_get(struct itt_map *map, uint64_t key, uint64_t v[3]);
+struct itt_slot *itt_map_put(struct itt_map *map, uint64_t key, const uint64_t v[3]);
+bool itt_map_take(struct itt_map *map, uint64_t key, uint64_t v[3]);
+
+/* Elements of an array as arguments under one key, at most @max; 0 for an unknown type. */
+size_t itt_values(struct xsprof_kv *kv, size_t max, xsprof_name_t key, int type, size_t count,
+		  const void *data);
+
+/* A counter of the static part (itt-counter.c). */
+void itt_adopt_counter(struct itt_counter *counter);
+
+/* Zeroed memory for good, or NULL; under itt_lock(). */
+void *itt_alloc(size_t size);
+char *itt_strdup(const char *text);
+/* Around whatever creates what lives on; held across fork(), so that the child's is free. */
+void itt_lock(void);
+void itt_unlock(void);
+
+/* ---- the thread's open tasks ----------------------------------------------------------------- */
+
+#define ITT_DEPTH	16u	/* tasks whose ids are known */
+#define ITT_LATE	4u	/* open tasks whose begin the program told */
+#define ITT_EVENTS	4u	/* events that may yet get their end */
+
+struct itt_late {
+	xsprof_name_t	name;
+	uint32_t	depth;
+	uint64_t	begin;
+	uint64_t	id;
+	uint64_t	parent;
+};
+
+/* Small: it lives in the static TLS block, of which a library loaded late gets little. */
+struct itt_thread {
+	uint32_t	depth;
+	uint32_t	nr_late;
+	uint32_t	nr_events;
+	uint32_t	dead;		/* of depth: tasks that a pause has ended */
+	uint32_t	pauses;		/* itt_pauses when that was found out */
+	uint64_t	ids[ITT_DEPTH];
+	struct itt_late	late[ITT_LATE];
+	struct {
+		uint64_t	event;
+		uint64_t	begin;
+	} events[ITT_EVENTS];
+};
+
+extern __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
+
+/* Raised when the program pauses, and when it goes on: odd while it is paused. */
+extern uint32_t itt_pauses;
+
+/* What other files need of itt-task.c; @end is 0 or ticks that the program gave. */
+void itt_task_push(uint64_t id);
+void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
+		    struct itt_string *name);
+void itt_task_end(uint64_t end);
+void itt_open_begin(xsprof_name_t domain, xsprof_name_t name, uint64_t begin, uint64_t id,
+		    uint64_t parent);
+void itt_open_end(xsprof_name_t domain, uint64_t end, uint64_t id);
+void itt_marker(const struct itt_domain *domain, struct itt_id id, struct itt_string *name,
+		int scope);
+void itt_relation_add(const struct itt_domain *domain, struct itt_id head, int relation,
+		      struct itt_id tail);
+void itt_relation_add_to_current(const struct itt_domain *domain, int relation,
+				 struct itt_id tail);
+
+#define ITT_RELATION_CHILD_OF	5u
+
+/* Overlapped tasks and regions that are open: v = name, begin (0: recorded), parent. */
+extern struct itt_map itt_open;
+
+/* A time that the program gave, in our ticks; 0 where it gave none or it cannot be known. */
+uint64_t itt_ticks(const struct itt_clock *clock, unsigned long long timestamp);
+
+/* An id as two typed arguments; returns how many. */
+size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);
+/* An instant with up to four arguments of the collector's own. */
+void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
+
+/* ---- calls that leave no record (itt-miss.c) ------------------------------------------------- */
+
+/* ITT functions that have no counterpart among the records: counted by name. */
+#define ITT_MISSED_APIS(X) \
+	X(thread_ignore) X(thr_ignore) X(suppress_push) X(suppress_pop) X(suppress_mark_range) \
+	X(suppress_clear_range) X(model_induction_uses) X(model_reduction_uses) \
+	X(model_observe_uses) X(model_clear_uses) X(model_disable_push) X(model_disable_pop) \
+	X(model_aggregate_task) X(model_iteration_taskA) X(model_iteration_taskAL) \
+	X(heap_internal_access_begin) X(heap_internal_access_end) \
+	X(heap_record_memory_growth_begin) X(heap_record_memory_growth_end) \
+	X(heap_reset_detection) X(heap_record) X(memory_read) X(memory_write) X(memory_update) \
+	X(state_get) X(state_set) X(obj_mode_set) X(thr_mode_set) X(av_save) X(pt_region_create)
+
+/* Other things that a call may say and no record can hold. */
+#define ITT_MISSED_CASES(X) \
+	X(ITT_MISS_END, "task_end without task_begin") \
+	X(ITT_MISS_OVERLAPPED_END, "end of an overlapped task or region that is not open") \
+	X(ITT_MISS_OPEN_FULL, "overlapped tasks beyond the number that may be open") \
+	X(ITT_MISS_TIMESTAMP, "given times not used: the time of the call is") \
+	X(ITT_MISS_LATE_FULL, "tasks with given times nested too deep") \
+	X(ITT_MISS_RELATION, "relations to a current task without an id") \
+	X(ITT_MISS_EVENT, "event or mark of an unknown number") \
+	X(ITT_MISS_EVENT_END, "event_end without event_start") \
+	X(ITT_MISS_SYNC_FULL, "names of sync objects beyond the number that are kept") \
+	X(ITT_MISS_COUNTER, "counter calls on an unknown counter") \
+	X(ITT_MISS_COUNTER_FULL, "counters beyond the number that are kept") \
+	X(ITT_MISS_METADATA, "metadata of an unknown type") \
+	X(ITT_MISS_PAUSE, "pause or resume of another device") \
+	X(ITT_MISS_MEMORY, "objects not created: out of memory") \
+	X(ITT_MISS_MALFORMED, "malformed lists of the static part")
+
+#define ITT_MISS_API_ID(api)		ITT_MISS_##api,
+#define ITT_MISS_CASE_ID(id, text)	id,
+
+enum itt_miss {
+	ITT_MISSED_APIS(ITT_MISS_API_ID)
+	ITT_MISSED_CASES(ITT_MISS_CASE_ID)
+	ITT_NR_MISSES,
+};
+
+void itt_miss(enum itt_miss what);
+/* Writes the exact counts; at exit and when a static part says goodbye. */
+void itt_miss_flush(void);
+/* In the child of a fork: what the parent missed is the parent's. */
+void itt_miss_reset(void);
+
+#endif /* XSPROF_ITT_H */

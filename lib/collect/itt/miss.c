@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The account of ITT calls that leave no record: how often each was made.  A count is written
+ * as a counter when it reaches a power of two, so that programs that end by _exit() show it to
+ * within a factor of two, and exactly at a regular exit.  It never hides a call.
+ */
+#include <stdio.h>
+
+#include "collect/itt/itt.h"
+
+#define API_TEXT(api)		"__itt_" #api,
+#define CASE_TEXT(id, text)	text,
+
+static const char *const texts[ITT_NR_MISSES] = {
+	ITT_MISSED_APIS(API_TEXT)
+	ITT_MISSED_CASES(CASE_TEXT)
+};
+
+static struct {
+	uint64_t	n;
+	uint64_t	shown;
+	xsprof_name_t	name;
+} misses[ITT_NR_MISSES];
+
+static void show(enum itt_miss what, uint64_t n)
+{
+	xsprof_name_t name = __atomic_load_n(&misses[what].name, __ATOMIC_RELAXED);
+
+	if (!name) {
+		char text[160];
+
+		snprintf(text, sizeof(text), "not recorded: %s", texts[what]);
+		name = itt_intern(ITT_CAT_ITT, text);
+		__atomic_store_n(&misses[what].name, name, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&misses[what].shown, n, __ATOMIC_RELAXED);
+	xsprof_counter(name, (int64_t)n);
+}
+
+void itt_miss(enum itt_miss what)
+{
+	uint64_t n = __atomic_add_fetch(&misses[what].n, 1, __ATOMIC_RELAXED);
+
+	if (!(n & (n - 1)))
+		show(what, n);
+}
+
+void itt_miss_flush(void)
+{
+	for (int i = 0; i < ITT_NR_MISSES; i++) {
+		uint64_t n = __atomic_load_n(&misses[i].n, __ATOMIC_RELAXED);
+
+		if (n != __atomic_load_n(&misses[i].shown, __ATOMIC_RELAXED))
+			show(i, n);
+	}
+}
+
+void itt_miss_reset(void)
+{
+	for (int i = 0; i < ITT_NR_MISSES; i++) {
+		__atomic_store_n(&misses[i].n, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&misses[i].shown, 0, __ATOMIC_RELAXED);
+	}
+}
+
+/*
+ * They ignore whatever arguments they are called with, which the C calling conventions of
+ * x86-64 and arm64 allow, and return what a program gets where there is no collector: 0.
+ */
+#define API_FUNC(api) \
+	static uintptr_t miss_##api(void) \
+	{ \
+		itt_miss(ITT_MISS_##api); \
+		return 0; \
+	} \
+	ITT_EXPORT(api, miss_##api);
+ITT_MISSED_APIS(API_FUNC)
+
+ITT_EXPORT(av_saveA, miss_av_save);
+ITT_EXPORT(pt_region_createA, miss_pt_region_create);
+
+#define API_ENTRY(api)		ITT_ENTRY(api, miss_##api),
+
+const struct itt_entry itt_miss_entries[] = {
+	ITT_MISSED_APIS(API_ENTRY)
+	/* The names that Windows' macros and some foreign-language bindings use. */
+	ITT_ENTRY(av_saveA, miss_av_save),
+	ITT_ENTRY(pt_region_createA, miss_pt_region_create),
+	{ NULL, NULL }
+};
+
+__attribute__((destructor)) static void miss_stop(void)
+{
+	itt_miss_flush();
+}

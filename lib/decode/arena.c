@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * A producer's arena: names, categories, threads' names, facts.  The program wrote it, so every
+ * entry is refused, and counted, unless all of it holds together.  It never looks at records.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/local.h"
+
+#define ENTRY_MAX	(1u << 16)	/* a later minor version may have longer ones */
+
+static int refuse(struct xsprof_trace *t, const struct xst_producer *p, const char *why)
+{
+	t->bad_entries++;
+	xst_warn(t, XST_WARN_ARENA, "producer %u: %s: entry of the arena left out", p->number, why);
+	return 0;
+}
+
+static int add_name(struct xsprof_trace *t, struct xst_producer *p, uint32_t id, const char *s,
+		    size_t len)
+{
+	uint32_t index = id & XSPROF_NAME_MASK;
+	const struct xst_text *text;
+
+	if (!index || index > XSPROF_NAME_MAX_INDEX)
+		return refuse(t, p, "a name id that no name can have");
+	text = xst_map_get(&t->names, p->number, index);
+	if (text) {
+		if (text->len == len && !memcmp(text->s, s, len))
+			return 0;
+		return refuse(t, p, "a second text for one name id");
+	}
+	text = xst_pool_text(&t->pool, s, len);
+	return text ? xst_map_set(&t->names, p->number, index, text) : -ENOMEM;
+}
+
+static int add_text(struct xsprof_trace *t, struct xsp_map *map, uint32_t producer, uint32_t id,
+		    const char *s, size_t len)
+{
+	const struct xst_text *text = xst_map_get(map, producer, id);
+
+	/* A thread may name itself over and over. */
+	if (text && text->len == len && !memcmp(text->s, s, len))
+		return 0;
+	text = xst_pool_text(&t->pool, s, len);
+	return text ? xst_map_set(map, producer, id, text) : -ENOMEM;
+}
+
+static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *s, size_t len)
+{
+	int err = xst_facts_add(&p->facts, &t->pool, s, len);
+
+	if (err == -EINVAL)
+		return refuse(t, p, "a fact that is not key=value");
+	if (err == -E2BIG)
+		return refuse(t, p, "more facts than a process can have");
+	return err;
+}
+
+static int add_map(struct xsprof_trace *t, struct xst_producer *p, const char *s, size_t len)
+{
+	int err = xst_lines_add(&t->pool, &p->maps, s, len);
+
+	return err == -E2BIG ? refuse(t, p, "more mappings than a process can have") : err;
+}
+
+/* Addresses, behind them a word of how many were left out. */
+static int add_stack(struct xsprof_trace *t, struct xst_producer *p,
+		     const struct xsprof_entry *entry, const char *s)
+{
+	const struct xst_text *text;
+	char words[XSPROF_TEXT_MAX + 8];
+
+	if (!entry->id || entry->text_len % 8 || !entry->text_len)
+		return refuse(t, p, "a stack that is no row of addresses");
+	if (xst_map_get(&t->stacks, p->number, entry->id))
+		return 0;
+	/* A text of the pool is aligned to 4: the words are moved up to be aligned to 8. */
+	memcpy(words + 4, s, entry->text_len);
+	memcpy(words, &entry->aux, 4);
+	text = xst_pool_text(&t->pool, words, entry->text_len + 4u);
+	return text ? xst_map_set(&t->stacks, p->number, entry->id, text) : -ENOMEM;
+}
+
+static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
+		     const struct xsprof_entry *entry, const char *s)
+{
+	size_t len = entry->text_len;
+
+	if (len > XSPROF_TEXT_MAX || sizeof(*entry) + len > entry->size)
+		return refuse(t, p, "a text longer than its entry");
+	if (entry->type == XSPROF_ENTRY_STACK)
+		return add_stack(t, p, entry, s);
+	if (memchr(s, 0, len))
+		return refuse(t, p, "a text with a zero byte");
+	switch (entry->type) {
+	case XSPROF_ENTRY_CATEGORY:
+		if (entry->id >= XSPROF_MAX_CATEGORIES)
+			return refuse(t, p, "a category number above 63");
+		return add_text(t, &t->categories, p->number, entry->id, s, len);
+	case XSPROF_ENTRY_NAME:
+		return add_name(t, p, entry->id, s, len);
+	case XSPROF_ENTRY_THREAD:
+		return add_text(t, entry->aux & XSPROF_THREAD_GIVEN ? &t->threads : &t->comms,
+				p->number, entry->id, s, len);
+	case XSPROF_ENTRY_FACT:
+		return add_fact(t, p, s, len);
+	case XSPROF_ENTRY_MAP:
+		return add_map(t, p, s, len);
+	default:
+		t->unknown++;
+		return 0;
+	}
+}
+
+/* Keeps the beginning of an entry until the chunk with its rest comes. */
+static int keep(struct xst_producer *p, const uint8_t *data, size_t len)
+{
+	p->carried = 0;
+	if (!len)
+		return 0;
+	if (!p->carry)
+		p->carry = malloc(ENTRY_MAX);
+	if (!p->carry)
+		return -ENOMEM;
+	memcpy(p->carry, data, len);
+	p->carried = len;
+	return 0;
+}
+
+/* Entries of [@data, @len).  Return: bytes used, or -errno. */
+static ssize_t parse(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data,
+		     size_t len)
+{
+	struct xsprof_entry entry;
+	size_t at = 0;
+
+	while (len - at >= sizeof(entry)) {
+		int err;
+
+		memcpy(&entry, data + at, sizeof(entry));
+		if (entry.size < sizeof(entry) || entry.size % 8 || entry.size > ENTRY_MAX) {
+			/* With no size there is no next entry either. */
+			refuse(t, p, "a size that no entry can have");
+			return len;
+		}
+		if (entry.size > len - at)
+			break;
+		err = add_entry(t, p, &entry, (const char *)data + at + sizeof(entry));
+		if (err)
+			return err;
+		at += entry.size;
+	}
+	return at;
+}
+
+/* The rest of a carried entry, byte by byte where it must be.  Return: bytes of @data used. */
+static ssize_t finish_carried(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data,
+			      size_t len)
+{
+	struct xsprof_entry entry;
+	size_t used = 0;
+	ssize_t n;
+
+	if (p->carried < sizeof(entry)) {
+		used = sizeof(entry) - p->carried;
+		if (used > len)
+			used = len;
+		memcpy(p->carry + p->carried, data, used);
+		p->carried += used;
+		if (p->carried < sizeof(entry))
+			return used;
+	}
+	memcpy(&entry, p->carry, sizeof(entry));
+	if (entry.size > p->carried && entry.size <= ENTRY_MAX) {
+		size_t more = entry.size - p->carried;
+
+		if (more > len - used)
+			more = len - used;
+		memcpy(p->carry + p->carried, data + used, more);
+		p->carried += more;
+		used += more;
+		if (p->carried < entry.size)
+			return used;
+	}
+	n = parse(t, p, (const uint8_t *)p->carry, p->carried);
+	p->carried = 0;
+	return n < 0 ? n : (ssize_t)used;
+}
+
+int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos,
+		    const uint8_t *data, size_t len)
+{
+	ssize_t n = 0;
+
+	if (pos != p->arena_pos) {
+		if (pos < p->arena_pos)
+			return refuse(t, p, "a part of the arena that was there before");
+		refuse(t, p, "a part of the arena is missing");
+		p->carried = 0;
+	}
+	p->arena_pos = pos + len;
+	if (p->carried) {
+		n = finish_carried(t, p, data, len);
+		if (n < 0)
+			return n;
+		if (p->carried)
+			return 0;
+		data += n;
+		len -= n;
+	}
+	n = parse(t, p, data, len);
+	if (n < 0)
+		return n;
+	return keep(p, data + n, len - n);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Arguments that are neither numbers nor strings, as text.  What does not hold together is "?".
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "decode/local.h"
+
+/* Text in a buffer that may be too small: what does not fit is left out. */
+struct cut {
+	char	*at;
+	size_t	room;
+};
+
+static __attribute__((format(printf, 2, 3))) void put(struct cut *c, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(c->at, c->room, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= c->room)
+		n = c->room ? (int)(c->room - 1) : 0;
+	c->at += n;
+	c->room -= n;
+}
+
+static void put_tensor(const struct xsprof_trace *t, uint32_t producer,
+		       const struct xsprof_trace_arg *arg, struct cut *c)
+{
+	struct xsprof_trace_tensor tensor;
+
+	if (!xsprof_trace_tensor(arg, &tensor)) {
+		put(c, "?");
+		return;
+	}
+	put(c, "%s[", tensor.dtype ? xsprof_trace_name(t, producer, tensor.dtype) : "tensor");
+	for (uint32_t i = 0; i < tensor.nr_sizes; i++)
+		put(c, "%s%" PRId64, i ? ", " : "", tensor.sizes[i]);
+	if (tensor.nr_sizes < tensor.ndim)
+		put(c, "%s...", tensor.nr_sizes ? ", " : "");
+	put(c, "]");
+}
+
+static void put_numbers(const struct xsprof_trace_arg *arg, struct cut *c)
+{
+	put(c, "[");
+	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
+		int64_t i64;
+		double f64;
+
+		memcpy(&i64, arg->str + at, 8);
+		memcpy(&f64, arg->str + at, 8);
+		if (arg->type == XSPROF_ARG_F64S)
+			put(c, "%s%.17g", at ? ", " : "", f64);
+		else
+			put(c, "%s%" PRId64, at ? ", " : "", i64);
+	}
+	put(c, "]");
+}
+
+size_t xsprof_trace_arg_text(const struct xsprof_trace *t, uint32_t producer,
+			     const struct xsprof_trace_arg *arg, char *buf, size_t size)
+{
+	struct cut c = { buf, size };
+
+	switch (arg->type) {
+	case XSPROF_ARG_TENSOR:
+		put_tensor(t, producer, arg, &c);
+		break;
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		put_numbers(arg, &c);
+		break;
+	case XSPROF_ARG_LIST:
+		put(&c, "%" PRIu64 " of:", arg->u.u64);
+		break;
+	case XSPROF_ARG_NONE:
+		put(&c, "%s", arg->u.u64 && arg->u.u64 <= UINT32_MAX ?
+		    xsprof_trace_name(t, producer, (uint32_t)arg->u.u64) : "None");
+		break;
+	default:
+		put(&c, "?");
+	}
+	return c.at - buf;
+}

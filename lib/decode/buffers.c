@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Memory for the windows of streams, within the handle's bound.
+ *
+ * A window is as large as its chunk while few streams are under way, and an equal share when they
+ * are many; who held more than that gives it up and loads it again, so there is no number of
+ * streams that cannot be merged.  It never looks into a window.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "decode/local.h"
+
+static void drop_free(struct xst_buffers *b)
+{
+	struct xst_buffer *last = &b->free[--b->nr_free];
+
+	free(last->mem);
+	b->used -= last->size;
+}
+
+/* Of those that are large enough, the smallest. */
+static bool take_free(struct xst_buffers *b, struct xst_stream *s, size_t size)
+{
+	struct xst_buffer *best = NULL;
+
+	for (uint32_t i = 0; i < b->nr_free; i++)
+		if (b->free[i].size >= size && (!best || b->free[i].size < best->size))
+			best = &b->free[i];
+	if (!best)
+		return false;
+	s->buf = best->mem;
+	s->buf_size = best->size;
+	*best = b->free[--b->nr_free];
+	return true;
+}
+
+/* The stream with the most memory, if it has more than @share. */
+static struct xst_stream *largest(struct xsprof_trace *t, size_t share)
+{
+	struct xst_stream *most = NULL;
+
+	for (uint32_t i = 0; i < t->nr_streams; i++) {
+		struct xst_stream *s = t->streams[i];
+
+		if (s->buf && s->buf_size > share && (!most || s->buf_size > most->buf_size))
+			most = s;
+	}
+	return most;
+}
+
+static bool make_room(struct xsprof_trace *t, size_t size)
+{
+	struct xst_buffers *b = &t->buffers;
+
+	while (b->used + size > b->limit) {
+		struct xst_stream *s;
+
+		if (b->nr_free) {
+			drop_free(b);
+			continue;
+		}
+		/* With shares of one block anybody's will do. */
+		s = largest(t, size > XSPROF_BLOCK_SIZE ? size : 0);
+		if (!s)
+			return false;
+		xst_stream_evict(t, s);
+	}
+	return true;
+}
+
+int xst_buffer_get(struct xsprof_trace *t, struct xst_stream *s, size_t want)
+{
+	struct xst_buffers *b = &t->buffers;
+	size_t share = b->limit / (b->holders + 1);
+	size_t size = want < share ? want : share;
+
+	size = (size + XSPROF_BLOCK_SIZE - 1) & ~(size_t)(XSPROF_BLOCK_SIZE - 1);
+	if (size > share && size > XSPROF_BLOCK_SIZE)
+		size -= XSPROF_BLOCK_SIZE;
+	if (!take_free(b, s, size)) {
+		while (!make_room(t, size)) {
+			if (size <= XSPROF_BLOCK_SIZE)
+				return -ENOMEM;
+			size = XSPROF_BLOCK_SIZE;
+		}
+		/* An eviction may have left one that fits. */
+		if (!take_free(b, s, size)) {
+			s->buf = aligned_alloc(XSPROF_BLOCK_SIZE, size);
+			if (!s->buf)
+				return -ENOMEM;
+			s->buf_size = size;
+			b->used += size;
+		}
+	}
+	b->holders++;
+	return 0;
+}
+
+void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s)
+{
+	struct xst_buffers *b = &t->buffers;
+
+	if (!s->buf)
+		return;
+	if (b->nr_free == XST_FREE_BUFFERS)
+		drop_free(b);
+	b->free[b->nr_free++] = (struct xst_buffer){ s->buf, s->buf_size };
+	b->holders--;
+	s->buf = NULL;
+	s->buf_size = 0;
+}
+
+void xst_buffers_free(struct xst_buffers *b)
+{
+	while (b->nr_free)
+		drop_free(b);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * One chunk of a capture: is its header sound, where is the next, what was its payload before it
+ * was packed.  Memory is bounded by XSPROF_CHUNK_MAX whatever a header says.  It never knows what
+ * a payload means.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/columns.h"
+#include "base/crc32c.h"
+#include "decode/local.h"
+
+#define SEARCH_PIECE	(64u << 10)
+
+static bool sound(const struct xsprof_chunk *chunk)
+{
+	if (chunk->magic != XSPROF_CHUNK_MAGIC)
+		return false;
+	if (xsp_crc32c(0, chunk, offsetof(struct xsprof_chunk, header_crc)) != chunk->header_crc)
+		return false;
+	if (chunk->stored > XSPROF_CHUNK_MAX || chunk->raw > XSPROF_CHUNK_MAX)
+		return false;
+	return chunk->flags || chunk->stored == chunk->raw;
+}
+
+int xst_chunk_header(const struct xsprof_trace *t, uint64_t off, struct xsprof_chunk *chunk)
+{
+	int err;
+
+	if (off > t->src.size || t->src.size - off < sizeof(*chunk))
+		return -ENODATA;
+	err = xst_source_read(&t->src, off, chunk, sizeof(*chunk));
+	if (err)
+		return err;
+	return sound(chunk);
+}
+
+uint64_t xst_chunk_search(const struct xsprof_trace *t, uint64_t off)
+{
+	struct xsprof_chunk chunk;
+	uint64_t found = 0;
+	uint8_t *piece;
+
+	piece = malloc(SEARCH_PIECE);
+	if (!piece)
+		return 0;
+	for (off = (off + 7) & ~7ull; !found && off + sizeof(chunk) <= t->src.size;) {
+		size_t len = t->src.size - off < SEARCH_PIECE ? t->src.size - off : SEARCH_PIECE;
+
+		if (xst_source_read(&t->src, off, piece, len))
+			break;
+		for (size_t i = 0; i + sizeof(uint32_t) <= len && !found; i += 8) {
+			uint32_t magic;
+
+			memcpy(&magic, piece + i, sizeof(magic));
+			if (magic == XSPROF_CHUNK_MAGIC &&
+			    xst_chunk_header(t, off + i, &chunk) == 1)
+				found = off + i;
+		}
+		off += (len + 7) & ~(size_t)7;
+	}
+	free(piece);
+	return found;
+}
+
+static uint8_t *scratch(struct xst_scratch *s, size_t size)
+{
+	if (s->size < size) {
+		free(s->mem);
+		s->mem = malloc(size);
+		s->size = s->mem ? size : 0;
+	}
+	return s->mem;
+}
+
+static int read_stored(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+		       uint8_t *dst)
+{
+	int err = xst_source_read(&t->src, off + sizeof(*chunk), dst, chunk->stored);
+
+	if (err)
+		return err == -ENODATA ? -EBADMSG : err;
+	return xsp_crc32c(0, dst, chunk->stored) == chunk->crc ? 0 : -EBADMSG;
+}
+
+static int inflate(struct xsprof_trace *t, uint8_t *dst, size_t raw, const uint8_t *src,
+		   size_t stored)
+{
+	size_t n;
+
+	if (!t->zstd)
+		t->zstd = ZSTD_createDCtx();
+	if (!t->zstd)
+		return -ENOMEM;
+	n = ZSTD_decompressDCtx(t->zstd, dst, raw, src, stored);
+	return ZSTD_isError(n) || n != raw ? -EBADMSG : 0;
+}
+
+int xst_chunk_load_to(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+		      uint8_t *dst)
+{
+	bool columns = chunk->flags & XSPROF_CHUNKF_COLUMNS;
+	bool zstd = chunk->flags & XSPROF_CHUNKF_ZSTD;
+	uint8_t *src, *middle;
+	int err;
+
+	if (!columns && !zstd)
+		return chunk->flags ? -EBADMSG : read_stored(t, off, chunk, dst);
+	if (chunk->flags & ~(XSPROF_CHUNKF_COLUMNS | XSPROF_CHUNKF_ZSTD))
+		return -EBADMSG;
+	if (columns && chunk->raw % XSPROF_SLOT_SIZE)
+		return -EBADMSG;
+	if (!zstd && chunk->stored != chunk->raw)
+		return -EBADMSG;
+	src = scratch(&t->stored, chunk->stored + 1);
+	middle = columns && zstd ? scratch(&t->middle, chunk->raw + 1) : dst;
+	if (!src || !middle)
+		return -ENOMEM;
+	err = read_stored(t, off, chunk, src);
+	if (!err && zstd)
+		err = inflate(t, middle, chunk->raw, src, chunk->stored);
+	if (!err && columns)
+		xsp_columns_decode(dst, zstd ? middle : src, chunk->raw >> XSPROF_SLOT_SHIFT);
+	return err;
+}
+
+int xst_chunk_load(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+		   const uint8_t **raw)
+{
+	*raw = scratch(&t->raw, chunk->raw + 1);
+	if (!*raw)
+		return -ENOMEM;
+	return xst_chunk_load_to(t, off, chunk, t->raw.mem);
+}

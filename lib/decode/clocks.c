@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Which clock each producer's records are stamped with, and the fit for it.  The sync points of
+ * the recorder count; those that producers wrote at attach count only where the recorder left
+ * fewer than two, because a producer must not bend the time of others.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/local.h"
+
+static struct xst_point point_of(const struct xsprof_sync *sync, bool raw)
+{
+	return (struct xst_point){
+		.ticks = raw ? sync->mono_raw : sync->ticks,
+		.mono = sync->mono,
+		.boot = sync->boot,
+		.window = sync->window,
+	};
+}
+
+/* Ticks a second by what a producer was told at attach; 0 when that is nothing. */
+static double freq_of(const struct xsprof_clock *clock)
+{
+	if (clock->kind == XSPROF_CLOCK_MONO_RAW)
+		return 1e9;
+	if (clock->freq)
+		return (double)clock->freq;
+	if (clock->mult && clock->shift < 64)
+		return 1e9 * (double)(1ull << clock->shift) / clock->mult;
+	return 0;
+}
+
+static double common_freq(const struct xsprof_trace *t, uint32_t kind)
+{
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		const struct xst_producer *p = t->producers[i];
+
+		if (p && p->known && p->clock_kind == kind && freq_of(&p->clock) > 0)
+			return freq_of(&p->clock);
+	}
+	return kind == XSPROF_CLOCK_MONO_RAW ? 1e9 : 0;
+}
+
+static bool usable(const struct xsprof_sync *sync)
+{
+	return sync->ticks && sync->mono && sync->kind > XSPROF_CLOCK_NONE &&
+	       sync->kind <= XSPROF_CLOCK_MONO_RAW;
+}
+
+static size_t collect_syncs(const struct xsprof_trace *t, struct xst_point *points, uint32_t kind)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]) && t->syncs[i].kind == kind)
+			points[nr++] = point_of(&t->syncs[i], false);
+	/* CLOCK_MONOTONIC_RAW stands in every point, whatever counter that was taken with. */
+	if (nr >= 2 || kind != XSPROF_CLOCK_MONO_RAW)
+		return nr;
+	nr = 0;
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]))
+			points[nr++] = point_of(&t->syncs[i], true);
+	return nr;
+}
+
+static size_t collect(const struct xsprof_trace *t, struct xst_point *points, uint32_t kind)
+{
+	bool raw = kind == XSPROF_CLOCK_MONO_RAW;
+	size_t nr = collect_syncs(t, points, kind);
+
+	if (nr >= 2)
+		return nr;
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		const struct xst_producer *p = t->producers[i];
+
+		if (p && p->known && usable(&p->attach) && (raw || p->attach.kind == kind))
+			points[nr++] = point_of(&p->attach, raw);
+	}
+	return nr;
+}
+
+static uint32_t main_kind(const struct xsprof_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]))
+			return t->syncs[i].kind;
+	for (uint32_t i = 0; i < t->nr_producers; i++)
+		if (t->producers[i] && t->producers[i]->known && t->producers[i]->clock_kind)
+			return t->producers[i]->clock_kind;
+	return XSPROF_CLOCK_NONE;
+}
+
+static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind)
+{
+	size_t room = (size_t)t->nr_syncs + t->nr_producers + 1;
+	struct xst_point *points = calloc(room, sizeof(*points));
+	size_t nr;
+	int err;
+
+	if (!points)
+		return -ENOMEM;
+	nr = collect(t, points, kind);
+	xst_fit_free(fit);
+	err = xst_fit_build(fit, points, nr, common_freq(t, kind));
+	free(points);
+	if (!err && fit->refused)
+		xst_warn(t, XST_WARN_CLOCK, "%u of %zu sync points contradict the others: left out",
+			 fit->refused, nr);
+	return err;
+}
+
+/* ---- the kernel's tracer ----------------------------------------------------------------- */
+
+/* CLOCK_BOOTTIME as if it were a counter. */
+static int build_boot(struct xsprof_trace *t, struct xst_fit *fit)
+{
+	struct xst_point *points = calloc((size_t)t->nr_syncs + 1, sizeof(*points));
+	size_t nr = 0;
+	int err;
+
+	if (!points)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nr_syncs; i++)
+		if (usable(&t->syncs[i]) && t->syncs[i].boot)
+			points[nr++] = (struct xst_point){
+				.ticks = t->syncs[i].boot,
+				.mono = t->syncs[i].mono,
+				.boot = t->syncs[i].boot,
+			};
+	xst_fit_free(fit);
+	err = xst_fit_build(fit, points, nr, 1e9);
+	free(points);
+	return err;
+}
+
+/*
+ * The tracer's clock is the markers' counter, or one that every sync point has read; of another
+ * nobody can say what its times are in ours.
+ */
+static int fit_kernel(struct xsprof_trace *t)
+{
+	struct xst_kernel *k = &t->kernel;
+	const char *clock = k->clock ? k->clock->s : "";
+
+	if (!k->any)
+		return 0;
+	k->refused = NULL;
+	if (!strcmp(clock, "x86-tsc")) {
+		if (t->main_kind == XSPROF_CLOCK_TSC || t->main_kind == XSPROF_CLOCK_NONE) {
+			k->producer.fit = &t->fit;
+			return 0;
+		}
+		if (!build(t, &k->fit, XSPROF_CLOCK_TSC) && k->fit.points)
+			return 0;
+	} else if (!strcmp(clock, "mono_raw")) {
+		return build(t, &k->fit, XSPROF_CLOCK_MONO_RAW);
+	} else if (!strcmp(clock, "mono")) {
+		xst_fit_free(&k->fit);
+		return xst_fit_build(&k->fit, NULL, 0, 1e9);
+	} else if (!strcmp(clock, "boot")) {
+		return build_boot(t, &k->fit);
+	}
+	k->refused = "its clock cannot be compared with the markers'";
+	xst_warn(t, XST_WARN_CLOCK,
+		 "the kernel's tracer ran on its clock '%s', which cannot be compared with the "
+		 "markers': its events are left out; record with one of x86-tsc, mono_raw, mono, "
+		 "boot", clock);
+	return 0;
+}
+
+/*
+ * Markers read the counter with no fence around it: it may be read while the instructions before
+ * it are still under way.  There are some hundreds of them, and they take less than this.
+ */
+#define IN_FLIGHT_NS	100u
+
+/* Of the tracer's times against those of markers, not against CLOCK_MONOTONIC. */
+uint64_t xst_kernel_error(const struct xsprof_trace *t)
+{
+	const struct xst_kernel *k = &t->kernel;
+	uint64_t worst = t->fit.error_ns;
+	const uint64_t ends[] = { k->hints.first, k->hints.last };
+
+	/* The same counter: whatever the conversion does, it does to both. */
+	if (k->producer.fit == &t->fit)
+		return IN_FLIGHT_NS;
+	/* The clock that we convert to; what remains is the error of the markers' conversion. */
+	if (!k->producer.fit->points)
+		return worst == UINT64_MAX ? worst : worst + IN_FLIGHT_NS;
+	for (int i = 0; i < 2; i++) {
+		uint64_t error = ends[i] ? xst_fit_error(k->producer.fit, ends[i]) : 0;
+
+		if (error > worst)
+			worst = error;
+	}
+	/* Of two clocks with an error each the difference may have both. */
+	return worst > UINT64_MAX / 4 ? UINT64_MAX : worst + t->fit.error_ns + IN_FLIGHT_NS;
+}
+
+int xst_clocks_fit(struct xsprof_trace *t)
+{
+	uint32_t kind = main_kind(t);
+	int err;
+
+	t->main_kind = kind;
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++)
+		xst_fit_free(&t->other_fits[k]);
+	err = build(t, &t->fit, kind);
+	for (uint32_t i = 0; i < t->nr_producers && !err; i++) {
+		struct xst_producer *p = t->producers[i];
+		struct xst_fit *fit;
+
+		if (!p || !p->known || !p->clock_kind || p->clock_kind == kind)
+			continue;
+		fit = &t->other_fits[p->clock_kind];
+		if (!fit->nr)
+			err = build(t, fit, p->clock_kind);
+		p->fit = fit;
+	}
+	if (!err)
+		err = fit_kernel(t);
+	return err ? xst_fail(t, err, "no memory for %u sync points", t->nr_syncs) : 0;
+}
+
+void xst_clocks_free(struct xsprof_trace *t)
+{
+	xst_fit_free(&t->fit);
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++)
+		xst_fit_free(&t->other_fits[k]);
+	free(t->syncs);
+}
+
+/* Producers that nothing is known of get the main clock. */
+static const struct xst_fit *fit_of(const struct xsprof_trace *t, uint32_t kind)
+{
+	return kind == t->main_kind || !t->other_fits[kind].nr ? &t->fit : &t->other_fits[kind];
+}
+
+uint64_t xst_first_ns(const struct xsprof_trace *t)
+{
+	uint64_t first = 0;
+
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
+		uint64_t ns = t->hints[k].first ? xst_fit_ns(fit_of(t, k), t->hints[k].first) : 0;
+
+		if (ns && (!first || ns < first))
+			first = ns;
+	}
+	if (t->kernel.hints.first && !t->kernel.refused) {
+		uint64_t ns = xst_fit_ns(t->kernel.producer.fit, t->kernel.hints.first);
+
+		if (ns && (!first || ns < first))
+			first = ns;
+	}
+	return first;
+}
+
+uint64_t xst_last_ns(const struct xsprof_trace *t)
+{
+	uint64_t last = 0;
+
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
+		uint64_t ns = t->hints[k].last ? xst_fit_ns(fit_of(t, k), t->hints[k].last) : 0;
+
+		if (ns > last)
+			last = ns;
+	}
+	if (t->kernel.hints.last && !t->kernel.refused) {
+		uint64_t ns = xst_fit_ns(t->kernel.producer.fit, t->kernel.hints.last);
+
+		if (ns > last)
+			last = ns;
+	}
+	return last;
+}
+
+uint64_t xst_clocks_error(const struct xsprof_trace *t)
+{
+	uint64_t worst = t->fit.error_ns;
+
+	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
+		const uint64_t ends[] = { t->hints[k].first, t->hints[k].last };
+
+		for (int i = 0; i < 2; i++) {
+			uint64_t error = ends[i] ? xst_fit_error(fit_of(t, k), ends[i]) : 0;
+
+			if (error > worst)
+				worst = error;
+		}
+	}
+	return worst;
+}
+
+uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *t, uint64_t ticks)
+{
+	return xst_fit_ns(&t->fit, ticks);
+}
+
+int xsprof_trace_get_sync(const struct xsprof_trace *t, uint32_t index, struct xsprof_sync *sync)
+{
+	if (index >= t->nr_syncs)
+		return -ENOENT;
+	*sync = t->syncs[index];
+	return 0;
+}

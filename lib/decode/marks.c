@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Events that no ring holds: producers' beginnings and ends, that their markers were switched off
+ * by others, and what they lost with no ring to lose it from.  They are two more streams of the
+ * merge, one before and one after all rings.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "decode/local.h"
+
+size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsprof_event *evs,
+		     size_t max, uint64_t limit)
+{
+	size_t n = 0;
+
+	for (; n < max && marks->next < marks->nr; marks->next++) {
+		const struct xst_mark *mark = &marks->list[marks->next];
+		struct xst_producer *p = t->producers[mark->producer];
+		uint64_t ns = mark->ns > t->now ? mark->ns : t->now;
+
+		if (mark->ns > limit)
+			break;
+		xst_event_init(&evs[n], p, mark->type, ns);
+		evs[n].value = mark->value;
+		/* All off, as the program's own record of it says it. */
+		if (mark->type == XSPROF_REC_CONTROL) {
+			evs[n].aux = XSPROF_CONTROL_ENABLE;
+			p->said_quiets++;
+		}
+		p->began |= mark->type == XSPROF_EV_PRODUCER;
+		p->exited |= mark->type == XSPROF_EV_EXIT;
+		t->now = ns;
+		n += xst_event_wanted(t, ns);
+	}
+	return n;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct xst_mark *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	if (x->producer != y->producer)
+		return x->producer < y->producer ? -1 : 1;
+	/* Its beginning first, then what happened to it. */
+	if (x->type != y->type && (x->type == XSPROF_EV_PRODUCER || y->type == XSPROF_EV_PRODUCER))
+		return x->type == XSPROF_EV_PRODUCER ? -1 : 1;
+	return (int)x->type - (int)y->type;
+}
+
+static void add_mark(struct xst_marks *marks, const struct xst_producer *p, uint16_t type,
+		     uint64_t ns, uint64_t value)
+{
+	marks->list[marks->nr++] = (struct xst_mark){
+		.ns = ns,
+		.value = value,
+		.producer = p->number,
+		.type = type,
+	};
+}
+
+/* Its attach is before all its records; the recorder may have found it after some. */
+static uint64_t begin_time(const struct xst_producer *p)
+{
+	if (p->known && p->attach.ticks)
+		return xst_fit_ns(p->fit, p->attach.ticks);
+	return p->found ? xst_fit_ns(p->fit, p->found) : 0;
+}
+
+/*
+ * Those not yet yielded; in order of time, which is all that counting them relies on.  Nothing of
+ * it is before its producer's beginning.
+ */
+static void add_quiets(struct xsprof_trace *t, const struct xst_producer *p)
+{
+	uint64_t begin = begin_time(p);
+
+	for (uint32_t i = p->said_quiets; i < p->nr_quiets; i++) {
+		uint64_t ns = xst_fit_ns(p->fit, p->quiets[i]);
+
+		add_mark(&t->begins, p, XSPROF_REC_CONTROL, ns < begin ? begin : ns, 0);
+	}
+}
+
+static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
+{
+	uint64_t begin = begin_time(p);
+	uint64_t ns = p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : xst_last_ns(t);
+
+	if (ns < begin)
+		ns = begin;
+	/* LOST sorts before EXIT by its type's number. */
+	if (p->nomem + p->late)
+		add_mark(&t->ends, p, XSPROF_EV_LOST, ns, p->nomem + p->late);
+	if (p->has_exit)
+		add_mark(&t->ends, p, XSPROF_EV_EXIT, ns,
+			 (uint64_t)p->how << 32 | (uint32_t)p->status);
+}
+
+static bool complete(const struct xsprof_trace *t)
+{
+	return !(t->flags & XSPROF_TRACE_FOLLOW) || t->has_end || t->snapshot;
+}
+
+int xst_marks_make(struct xsprof_trace *t)
+{
+	size_t room = t->nr_producers + 1;
+	struct xst_mark *begins, *ends;
+
+	for (uint32_t i = 0; i < t->nr_producers; i++)
+		room += t->producers[i] ? t->producers[i]->nr_quiets : 0;
+	begins = realloc(t->begins.list, room * sizeof(*begins));
+	if (begins)
+		t->begins.list = begins;
+	ends = realloc(t->ends.list, (2 * (size_t)t->nr_producers + 1) * sizeof(*ends));
+	if (ends)
+		t->ends.list = ends;
+	if (!begins || !ends)
+		return xst_fail(t, -ENOMEM, "no memory for %u producers", t->nr_producers);
+	t->begins.nr = t->begins.next = 0;
+	t->ends.nr = t->ends.next = 0;
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		struct xst_producer *p = t->producers[i];
+
+		if (!p)
+			continue;
+		if (!p->began)
+			add_mark(&t->begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
+		add_quiets(t, p);
+		if (!p->exited && (p->has_exit || complete(t)))
+			add_ends(t, p);
+	}
+	qsort(t->begins.list, t->begins.nr, sizeof(struct xst_mark), by_time);
+	qsort(t->ends.list, t->ends.nr, sizeof(struct xst_mark), by_time);
+	return 0;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * All streams as one, in time order.
+ *
+ * A heap holds what each stream has next.  From the first one events are taken until it would
+ * pass the second: most of the time that is a run of many, and the heap is touched once for it.
+ * Windows are only replaced while no event of the current batch points into one.  It never looks
+ * at a record.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "decode/local.h"
+
+static inline bool before(const struct xst_head *a, const struct xst_head *b)
+{
+	return a->key != b->key ? a->key < b->key : a->order < b->order;
+}
+
+static void sift_down(struct xst_head *heap, uint32_t nr, uint32_t at)
+{
+	struct xst_head item = heap[at];
+
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= nr)
+			break;
+		if (child + 1 < nr && before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!before(&heap[child], &item))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = item;
+}
+
+static void push(struct xsprof_trace *t, struct xst_head item)
+{
+	uint32_t at = t->nr_heap++;
+
+	while (at && before(&item, &t->heap[(at - 1) / 2])) {
+		t->heap[at] = t->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	t->heap[at] = item;
+}
+
+static void pop(struct xsprof_trace *t)
+{
+	t->heap[0] = t->heap[--t->nr_heap];
+	if (t->nr_heap)
+		sift_down(t->heap, t->nr_heap, 0);
+}
+
+static void push_marks(struct xsprof_trace *t, struct xst_marks *marks, uint32_t order)
+{
+	if (marks->nr)
+		push(t, (struct xst_head){ marks->list[0].ns, order, XST_HEAD_MARKS, marks });
+}
+
+/* Everything that is not in it: all at the beginning, later what has got new chunks. */
+static int fill(struct xsprof_trace *t)
+{
+	struct xst_head *heap = realloc(t->heap, (t->nr_streams + 2) * sizeof(*heap));
+	int err;
+
+	if (!heap)
+		return xst_fail(t, -ENOMEM, "no memory for %u rings", t->nr_streams);
+	t->heap = heap;
+	err = xst_marks_make(t);
+	if (err)
+		return err;
+	push_marks(t, &t->begins, 0);
+	push_marks(t, &t->ends, UINT32_MAX);
+	for (uint32_t i = 0; i < t->nr_streams; i++) {
+		struct xst_stream *s = t->streams[i];
+
+		if (s->queued || (s->kernel && t->kernel.refused) || !xst_stream_settle(t, s))
+			continue;
+		s->queued = true;
+		push(t, (struct xst_head){ s->key, s->order, XST_HEAD_RING, s });
+	}
+	return 0;
+}
+
+int xst_merge_start(struct xsprof_trace *t)
+{
+	t->nr_heap = 0;
+	t->now = 0;
+	t->records = 0;
+	t->back = 0;
+	t->bad_read = 0;
+	t->kernel.producer.records = 0;
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		if (t->producers[i]) {
+			t->producers[i]->records = 0;
+			t->producers[i]->began = t->producers[i]->exited = false;
+			t->producers[i]->said_quiets = 0;
+		}
+	}
+	for (uint32_t i = 0; i < t->nr_streams; i++)
+		xst_stream_rewind(t, t->streams[i]);
+	return fill(t);
+}
+
+int xst_merge_more(struct xsprof_trace *t)
+{
+	uint32_t kept = 0;
+
+	/* The fit is a new one, and the marks are made anew. */
+	for (uint32_t i = 0; i < t->nr_streams; i++)
+		t->streams[i]->seg = t->streams[i]->producer->fit->segs;
+	for (uint32_t i = 0; i < t->nr_heap; i++)
+		if (t->heap[i].kind == XST_HEAD_RING)
+			t->heap[kept++] = t->heap[i];
+	t->nr_heap = kept;
+	for (uint32_t i = kept / 2; i--;)
+		sift_down(t->heap, kept, i);
+	return fill(t);
+}
+
+/* ---- a batch ----------------------------------------------------------------------------- */
+
+/* The latest time up to which the first of the heap may go on. */
+static uint64_t limit_of(const struct xsprof_trace *t)
+{
+	const struct xst_head *second = NULL;
+	uint64_t limit = t->horizon;
+
+	if (t->nr_heap > 1)
+		second = &t->heap[1];
+	if (t->nr_heap > 2 && before(&t->heap[2], second))
+		second = &t->heap[2];
+	if (second) {
+		/* At equal times the order decides; and 0 is before nothing. */
+		uint64_t other = second->key;
+
+		if (t->heap[0].order > second->order && other > t->heap[0].key)
+			other--;
+		if (other < limit)
+			limit = other;
+	}
+	if (t->to_ns && t->to_ns < limit)
+		limit = t->to_ns;
+	return limit;
+}
+
+static bool advance_marks(struct xst_head *head)
+{
+	struct xst_marks *marks = head->what;
+
+	if (marks->next == marks->nr)
+		return false;
+	head->key = marks->list[marks->next].ns;
+	return true;
+}
+
+int xst_merge_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && t->nr_heap) {
+		struct xst_head *head = &t->heap[0];
+		uint64_t limit = limit_of(t);
+		bool more;
+
+		if (head->key > limit)
+			break;
+		if (head->kind == XST_HEAD_MARKS) {
+			n += xst_marks_run(t, head->what, evs + n, max - n, limit);
+			more = advance_marks(head);
+		} else {
+			struct xst_stream *s = head->what;
+
+			if (xst_stream_empty(s)) {
+				int r;
+
+				if (n)
+					break;
+				r = xst_stream_load(t, s);
+				if (r < 0)
+					return r;
+			} else if (s->kernel) {
+				n += xst_kernel_run(t, s, evs + n, max - n, limit);
+			} else {
+				n += xst_stream_run(t, s, evs + n, max - n, limit);
+			}
+			more = xst_stream_settle(t, s);
+			head->key = s->key;
+			s->queued = more;
+		}
+		if (more)
+			sift_down(t->heap, t->nr_heap, 0);
+		else
+			pop(t);
+	}
+	return n;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Texts and how they are found: a pool of texts, a map from (producer, id), lists of facts, and
+ * the public functions that look names up.  Memory is in proportion to the text that a capture
+ * really holds: an id as large as it likes costs no more than a small one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/local.h"
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+#define POOL_BLOCK	(64u << 10)
+
+struct xst_block {
+	struct xst_block	*next;
+	char			data[];
+};
+
+const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len)
+{
+	size_t need = (sizeof(struct xst_text) + len + 1 + 7) & ~(size_t)7;
+	struct xst_text *text;
+
+	if (pool->room < need) {
+		size_t size = need > POOL_BLOCK ? need : POOL_BLOCK;
+		struct xst_block *block = malloc(sizeof(*block) + size);
+
+		if (!block)
+			return NULL;
+		block->next = pool->blocks;
+		pool->blocks = block;
+		pool->at = block->data;
+		pool->room = size;
+		pool->used += size;
+	}
+	text = (struct xst_text *)pool->at;
+	pool->at += need;
+	pool->room -= need;
+	text->len = len;
+	memcpy(text->s, s, len);
+	text->s[len] = 0;
+	return text;
+}
+
+void xst_pool_free(struct xst_pool *pool)
+{
+	while (pool->blocks) {
+		struct xst_block *block = pool->blocks;
+
+		pool->blocks = block->next;
+		free(block);
+	}
+	*pool = (struct xst_pool){ 0 };
+}
+
+#define MAX_LINES	65536u
+
+int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len)
+{
+	const struct xst_text *text;
+
+	if (lines->nr >= MAX_LINES)
+		return -E2BIG;
+	/* Room for 1, 2, 4, ...: it is full when its number is a power of two. */
+	if (!(lines->nr & (lines->nr - 1))) {
+		void *list = realloc(lines->list, (lines->nr ? 2 * lines->nr : 1) *
+				     sizeof(*lines->list));
+
+		if (!list)
+			return -ENOMEM;
+		lines->list = list;
+	}
+	text = xst_pool_text(pool, s, len);
+	if (!text)
+		return -ENOMEM;
+	lines->list[lines->nr++] = text;
+	return 0;
+}
+
+/* ---- the map ----------------------------------------------------------------------------- */
+
+#define KEY_USED	(1ull << 63)
+
+/* Producer numbers end far below 2^31, so the top bit is free to say that a place is taken. */
+static uint64_t make_key(uint32_t producer, uint32_t id)
+{
+	return KEY_USED | (uint64_t)producer << 32 | id;
+}
+
+const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id)
+{
+	const uint64_t *value = xsp_map_get(map, make_key(producer, id));
+
+	return value ? (const void *)(uintptr_t)*value : NULL;
+}
+
+int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value)
+{
+	return xsp_map_set(map, make_key(producer, id), (uintptr_t)value);
+}
+
+/* ---- facts ------------------------------------------------------------------------------- */
+
+int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len)
+{
+	const char *is = memchr(s, '=', len);
+	struct xst_fact fact;
+
+	if (!is || is == s)
+		return -EINVAL;
+	if (facts->nr >= XST_MAX_FACTS)
+		return -E2BIG;
+	if (facts->nr == facts->room) {
+		uint32_t room = facts->room ? facts->room * 2 : 16;
+		struct xst_fact *list = realloc(facts->list, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		facts->list = list;
+		facts->room = room;
+	}
+	fact.key = xst_pool_text(pool, s, is - s);
+	fact.value = xst_pool_text(pool, is + 1, len - (is + 1 - s));
+	if (!fact.key || !fact.value)
+		return -ENOMEM;
+	facts->list[facts->nr++] = fact;
+	return 0;
+}
+
+/* From the end: what a process says later of itself counts. */
+static const char *fact_get(const struct xst_facts *facts, const char *key)
+{
+	for (uint32_t i = facts->nr; i; i--)
+		if (!strcmp(facts->list[i - 1].key->s, key))
+			return facts->list[i - 1].value->s;
+	return NULL;
+}
+
+static int fact_at(const struct xst_facts *facts, uint32_t index, const char **key,
+		   const char **value)
+{
+	if (index >= facts->nr)
+		return -ENOENT;
+	*key = facts->list[index].key->s;
+	*value = facts->list[index].value->s;
+	return 0;
+}
+
+const char *xsprof_trace_host_fact(const struct xsprof_trace *t, const char *key)
+{
+	return fact_get(&t->host, key);
+}
+
+int xsprof_trace_host_fact_at(const struct xsprof_trace *t, uint32_t index, const char **key,
+			      const char **value)
+{
+	return fact_at(&t->host, index, key, value);
+}
+
+const char *xsprof_trace_fact(const struct xsprof_trace *t, uint32_t producer, const char *key)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p ? fact_get(&p->facts, key) : NULL;
+}
+
+int xsprof_trace_fact_at(const struct xsprof_trace *t, uint32_t producer, uint32_t index,
+			 const char **key, const char **value)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p ? fact_at(&p->facts, index, key, value) : -ENOENT;
+}
+
+const char *xsprof_trace_note(const struct xsprof_trace *t, uint32_t index)
+{
+	return index < t->nr_notes ? t->notes[index]->s : NULL;
+}
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+#define TEN(what, t) what t "0", what t "1", what t "2", what t "3", what t "4", what t "5", \
+	what t "6", what t "7", what t "8", what t "9"
+#define HUNDRED(what, h) TEN(what, h "0"), TEN(what, h "1"), TEN(what, h "2"), \
+	TEN(what, h "3"), TEN(what, h "4"), TEN(what, h "5"), TEN(what, h "6"), \
+	TEN(what, h "7"), TEN(what, h "8"), TEN(what, h "9")
+/* 0 to 255 */
+#define PLACES(what) TEN(what, ""), TEN(what, "1"), TEN(what, "2"), TEN(what, "3"), \
+	TEN(what, "4"), TEN(what, "5"), TEN(what, "6"), TEN(what, "7"), TEN(what, "8"), \
+	TEN(what, "9"), HUNDRED(what, "1"), TEN(what, "20"), TEN(what, "21"), \
+	TEN(what, "22"), TEN(what, "23"), TEN(what, "24"), what "250", what "251", \
+	what "252", what "253", what "254", what "255"
+
+/* Of the names that no program gives. */
+static const char *known_key(uint32_t name)
+{
+	static const char *const inputs[] = { PLACES("input ") };
+	static const char *const items[] = { PLACES("item ") };
+
+	static const char *const others[] = {
+		"module", "left out", "activity", "device", "resource",
+	};
+
+	_Static_assert(sizeof(inputs) / sizeof(inputs[0]) == XSPROF_KEY_PLACES, "a text each");
+	if (name >= XSPROF_KEY_MODULE)
+		return others[name - XSPROF_KEY_MODULE];
+	if (name >= XSPROF_KEY_ITEM)
+		return items[name - XSPROF_KEY_ITEM];
+	return inputs[name - XSPROF_KEY_INPUT];
+}
+
+const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t producer, uint32_t name,
+				  size_t *len)
+{
+	const struct xst_text *text = NULL;
+	uint32_t index = name & XSPROF_NAME_MASK;
+
+	if (name >= XSPROF_KEY_INPUT && name <= XSPROF_KEY_RESOURCE) {
+		const char *known = known_key(name);
+
+		*len = strlen(known);
+		return known;
+	}
+	if (index && index != XSPROF_NAME_FULL)
+		text = xst_map_get(&t->names, producer, index);
+	if (!text) {
+		*len = 1;
+		return "?";
+	}
+	*len = text->len;
+	return text->s;
+}
+
+const char *xsprof_trace_name(const struct xsprof_trace *t, uint32_t producer, uint32_t name)
+{
+	size_t len;
+
+	return xsprof_trace_name_len(t, producer, name, &len);
+}
+
+const char *xsprof_trace_category(const struct xsprof_trace *t, uint32_t producer, uint32_t name)
+{
+	uint32_t category = name >> XSPROF_NAME_SHIFT;
+	const struct xst_text *text = xst_map_get(&t->categories, producer, category);
+
+	if (text)
+		return text->s;
+	return category ? "?" : "default";
+}
+
+const uint64_t *xsprof_trace_stack(const struct xsprof_trace *t, uint32_t producer, uint64_t stack,
+				   size_t *nr, uint32_t *left_out)
+{
+	const struct xst_text *text = NULL;
+
+	if (stack <= UINT32_MAX)
+		text = xst_map_get(&t->stacks, producer, (uint32_t)stack);
+	*nr = text ? (text->len - 4) / 8 : 0;
+	if (left_out) {
+		*left_out = 0;
+		if (text)
+			memcpy(left_out, text->s, 4);
+	}
+	return text ? (const uint64_t *)(text->s + 4) : NULL;
+}
+
+const char *xsprof_trace_map(const struct xsprof_trace *t, uint32_t producer, uint32_t index)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p && index < p->maps.nr ? p->maps.list[index]->s : NULL;
+}
+
+const char *xsprof_trace_thread(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
+{
+	const struct xst_text *text = xst_map_get(&t->threads, producer, tid);
+
+	if (!text)
+		text = xst_map_get(&t->comms, producer, tid);
+	return text ? text->s : "";
+}

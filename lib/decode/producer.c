@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The producers of a trace and the account of what each lost, as far as the trace says and as far
+ * as it has been read.  It never reads records.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/local.h"
+
+struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number)
+{
+	return number < t->nr_producers ? t->producers[number] : NULL;
+}
+
+static int make_room(struct xsprof_trace *t, uint32_t number)
+{
+	struct xst_producer **list;
+	uint32_t room = t->room_producers ? t->room_producers : 16;
+
+	while (room <= number)
+		room *= 2;
+	if (room == t->room_producers)
+		return 0;
+	list = realloc(t->producers, room * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	memset(list + t->room_producers, 0, (room - t->room_producers) * sizeof(*list));
+	t->producers = list;
+	t->room_producers = room;
+	return 0;
+}
+
+struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number)
+{
+	struct xst_producer *p = xst_producer_find(t, number);
+
+	if (p)
+		return p;
+	if (number >= XSPROF_CAP_MAX_PRODUCERS || make_room(t, number))
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->number = number;
+	p->own_rings = XSPROF_MAX_RINGS;
+	p->all_rings = XSPROF_MAX_RINGS;
+	p->fit = &t->fit;
+	t->producers[number] = p;
+	if (number >= t->nr_producers)
+		t->nr_producers = number + 1;
+	return p;
+}
+
+void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
+{
+	p->known = true;
+	p->clock_kind = ctl->clock.kind <= XSPROF_CLOCK_MONO_RAW ? ctl->clock.kind : 0;
+	p->mode = ctl->mode;
+	p->nr_rings = ctl->nr_rings;
+	p->all_rings = XSPROF_MAX_RINGS;
+	p->own_rings = XSPROF_MAX_RINGS;
+	if (ctl->nr_rings <= XSPROF_MAX_RINGS && ctl->nr_lock_rings <= XSPROF_MAX_LOCK_RINGS &&
+	    ctl->nr_kernel_rings <= XSPROF_MAX_RINGS &&
+	    ctl->nr_rings + ctl->nr_lock_rings + ctl->nr_kernel_rings < XSPROF_MAX_RINGS) {
+		p->own_rings = ctl->nr_rings + ctl->nr_lock_rings;
+		p->all_rings = p->own_rings + ctl->nr_kernel_rings;
+	}
+	p->attach = ctl->attach;
+	p->clock = ctl->clock;
+	p->own_pid = ctl->pid;
+	if (!p->pid)
+		p->pid = ctl->pid;
+}
+
+/* One a chunk, so that they take no more memory than room in the file. */
+int xst_producer_quiet(struct xst_producer *p, uint64_t ticks)
+{
+	/* A power of two is where it is full. */
+	if (!(p->nr_quiets & (p->nr_quiets - 1))) {
+		size_t room = p->nr_quiets ? 2 * (size_t)p->nr_quiets : 1;
+		uint64_t *list = realloc(p->quiets, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		p->quiets = list;
+	}
+	p->quiets[p->nr_quiets++] = ticks;
+	return 0;
+}
+
+void xst_producers_free(struct xsprof_trace *t)
+{
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		struct xst_producer *p = t->producers[i];
+
+		if (!p)
+			continue;
+		free(p->facts.list);
+		free(p->maps.list);
+		free(p->carry);
+		free(p->quiets);
+		free(p->ctl);
+		free(p);
+	}
+	free(t->producers);
+}
+
+/* ---- the account ------------------------------------------------------------------------- */
+
+struct account {
+	uint64_t	lost_records;
+	uint64_t	unsaved;
+	uint64_t	lost_slots;
+	uint64_t	bad_slots;
+};
+
+/*
+ * The ledger counts; but one that was written before the ring's last records (the recorder was
+ * killed) knows less than they do.
+ */
+static void count_stream(const struct xst_stream *s, struct account *sum)
+{
+	uint64_t records = s->has_ledger ? s->ledger.drops + s->ledger.busy : 0;
+
+	/* The LOST records of a ring count both: drops, and no lock to be had. */
+	sum->lost_records += records > s->lost_value ? records : s->lost_value;
+	sum->lost_slots += s->has_ledger ? s->ledger.skipped : s->gaps;
+	sum->bad_slots += s->bad_slots + (s->has_ledger ? s->ledger.bad : 0);
+}
+
+static struct account account_of(const struct xst_producer *p)
+{
+	struct account sum = { .lost_records = p->nomem + p->late, .unsaved = p->unsaved };
+
+	for (const struct xst_stream *s = p->streams; s; s = s->next)
+		count_stream(s, &sum);
+	return sum;
+}
+
+/* Records that wait in the handle's own batch have not been yielded yet. */
+static uint64_t waiting(const struct xsprof_trace *t, uint32_t producer, bool all)
+{
+	uint64_t n = 0;
+
+	for (size_t i = t->ev_next; i < t->ev_nr; i++)
+		n += t->evs[i].rec && (all || t->evs[i].producer == producer);
+	return n;
+}
+
+static const struct xsprof_ctl *get_ctl(struct xsprof_trace *t, struct xst_producer *p)
+{
+	if (t->snapshot)
+		return &t->ring_ctl;
+	if (p->ctl)
+		return p->ctl;
+	p->ctl = calloc(1, sizeof(*p->ctl));
+	if (!p->ctl)
+		return NULL;
+	if (p->known) {
+		struct xsprof_chunk chunk;
+		const uint8_t *raw;
+
+		if (xst_chunk_header(t, p->ctl_at, &chunk) == 1 &&
+		    chunk.raw >= sizeof(struct xsprof_cap_producer) &&
+		    !xst_chunk_load(t, p->ctl_at, &chunk, &raw))
+			memcpy(p->ctl, raw + offsetof(struct xsprof_cap_producer, ctl),
+			       sizeof(*p->ctl));
+	}
+	return p->ctl;
+}
+
+int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
+			      struct xsprof_trace_producer *producer)
+{
+	struct xst_producer *p = xst_producer_find(t, number);
+	struct account sum;
+
+	if (!p)
+		return -ENOENT;
+	*producer = (struct xsprof_trace_producer){
+		.number = number,
+		.pid = p->pid,
+		.ctl = get_ctl(t, p),
+		.how = p->how,
+		.status = p->status,
+		.exit_ns = p->has_exit && p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : 0,
+		.records = p->records - waiting(t, number, false),
+		.rings = p->rings,
+	};
+	if (!producer->ctl)
+		return xst_fail(t, -ENOMEM, "no memory");
+	sum = account_of(p);
+	producer->lost_records = sum.lost_records + sum.unsaved;
+	producer->lost_slots = sum.lost_slots;
+	producer->bad_slots = sum.bad_slots;
+	return 0;
+}
+
+int xsprof_trace_get_ledger(struct xsprof_trace *t, uint32_t producer, uint32_t index,
+			    struct xsprof_cap_ledger *ledger)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+	const struct xst_stream *s = p ? p->streams : NULL;
+
+	for (; s; s = s->next) {
+		if (s->has_ledger && !index--) {
+			*ledger = s->ledger;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static struct account sum_up(const struct xsprof_trace *t)
+{
+	struct account all = { 0 };
+
+	for (uint32_t i = 0; i < t->nr_producers; i++) {
+		struct account sum;
+
+		if (!t->producers[i])
+			continue;
+		sum = account_of(t->producers[i]);
+		all.lost_records += sum.lost_records;
+		all.unsaved += sum.unsaved;
+		all.lost_slots += sum.lost_slots;
+		all.bad_slots += sum.bad_slots;
+	}
+	return all;
+}
+
+bool xst_found_no_room(const struct xsprof_trace *t)
+{
+	return t->end.lost_records > sum_up(t).lost_records;
+}
+
+static void describe_clock(const struct xsprof_trace *t, struct xsprof_trace_info *info)
+{
+	info->clock_kind = t->main_kind;
+	info->clock_points = t->fit.points;
+	info->clock_freq = t->fit.freq;
+	info->clock_error_ns = xst_clocks_error(t);
+	if (t->nr_syncs)
+		info->real_offset_ns = (int64_t)(t->syncs[0].real - t->syncs[0].mono);
+	info->first_ns = xst_first_ns(t);
+	info->last_ns = xst_last_ns(t);
+}
+
+int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info)
+{
+	size_t size = info->size_of ? info->size_of : sizeof(*info);
+	struct xsprof_trace_info all = { .size_of = size };
+	struct account sum;
+
+	if (size < offsetof(struct xsprof_trace_info, chunks))
+		return xst_fail(t, -EINVAL, "xsprof_trace_get_info: size_of is no size of it");
+	all.producers = t->nr_producers;
+	all.truncated = t->truncated;
+	all.chunks = t->chunks;
+	all.size = t->src.size;
+	all.bad_chunks = t->bad_index + t->bad_read;
+	all.records = t->records - waiting(t, 0, true);
+	all.end = t->has_end ? &t->end : NULL;
+	sum = sum_up(t);
+	all.lost_records = sum.lost_records + sum.unsaved;
+	all.lost_slots = sum.lost_slots;
+	all.bad_slots = sum.bad_slots;
+	/* What found no room in the file only its recorder could count: not always by producer. */
+	if (t->no_room && t->end.lost_records > all.lost_records)
+		all.lost_records = t->end.lost_records;
+	describe_clock(t, &all);
+	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
+	return 0;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The records of one stream as events: what is checked of each, what is passed over, what is lost
+ * between them.  Its inner loop is what decoding costs: it allocates nothing, hashes nothing and
+ * calls nothing for a plain record.
+ */
+#include "decode/local.h"
+
+/* ---- classes of records ------------------------------------------------------------------ */
+
+#define CLASS_SLOTS	0x0fu	/* the least slots of the type; 0: not an event as it stands */
+#define CLASS_TIMES	0x10u	/* holds a begin and an end */
+#define CLASS_OP	0x20u	/* a BEGIN that says more */
+
+static const uint8_t classes[256] = {
+	[XSPROF_REC_BEGIN]		= 1,
+	[XSPROF_REC_END]		= 1,
+	[XSPROF_REC_COMPLETE]		= 1 | CLASS_TIMES,
+	[XSPROF_REC_INSTANT]		= 1,
+	[XSPROF_REC_COUNTER_I64]	= 1,
+	[XSPROF_REC_COUNTER_F64]	= 1,
+	[XSPROF_REC_ASYNC_BEGIN]	= 1,
+	[XSPROF_REC_ASYNC_INSTANT]	= 1,
+	[XSPROF_REC_ASYNC_END]		= 1,
+	[XSPROF_REC_FLOW_START]		= 1,
+	[XSPROF_REC_FLOW_STEP]		= 1,
+	[XSPROF_REC_FLOW_END]		= 1,
+	[XSPROF_REC_CORR_PUSH]		= 1,
+	[XSPROF_REC_CORR_POP]		= 1,
+	[XSPROF_REC_ALLOC]		= 2,
+	[XSPROF_REC_FREE]		= 2,
+	[XSPROF_REC_ARGS]		= 1,
+	[XSPROF_REC_STEP]		= 1,
+	[XSPROF_REC_SPAN]		= 2 | CLASS_TIMES,
+	[XSPROF_REC_SYNC]		= 1,
+	[XSPROF_REC_CONTROL]		= 1,
+	[XSPROF_REC_CLOCK]		= 2,
+	[XSPROF_REC_GPU]		= 3 | CLASS_TIMES,
+	[XSPROF_REC_STACK]		= 1,
+	[XSPROF_REC_RELATION]		= 2,
+	[XSPROF_REC_OP]			= 1 | CLASS_OP,
+	[XSPROF_REC_SCHED_IN]		= 1,
+	[XSPROF_REC_SCHED_OUT]		= 1,
+	[XSPROF_REC_SCHED_WAKE]		= 1,
+	[XSPROF_REC_SCHED_MIGRATE]	= 1,
+};
+
+/* Slots of the record at @p, 0 when it is none.  @p < @end. */
+static inline uint32_t slots_at(const uint8_t *p, const uint8_t *end)
+{
+	uint32_t slots = ((const struct xsprof_rec *)p)->size & 0x0f;
+	uint32_t bytes = slots * XSPROF_SLOT_SIZE;
+
+	if (slots - 1 >= XSPROF_RECORD_SLOTS || bytes > (size_t)(end - p) ||
+	    ((uintptr_t)p & (XSPROF_BLOCK_SIZE - 1)) + bytes > XSPROF_BLOCK_SIZE)
+		return 0;
+	return slots;
+}
+
+static uint64_t time_of(struct xst_stream *s, uint64_t ticks)
+{
+	if (ticks - s->seg->base >= s->seg->len)
+		s->seg = xst_fit_find(s->producer->fit, ticks);
+	return xst_seg_ns(s->seg, ticks);
+}
+
+/* ---- events that no record is ------------------------------------------------------------ */
+
+static void init_lost(struct xsprof_event *ev, const struct xst_stream *s, uint64_t ns,
+		      uint64_t value, uint16_t flags)
+{
+	xst_event_init(ev, s->producer, XSPROF_EV_LOST, ns);
+	ev->ticks = s->ticks;
+	ev->cpu = s->cpu;
+	ev->value = value;
+	ev->flags = flags;
+}
+
+/* A gap before the record at @ns, or what was lost at the end.  Return: events. */
+static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
+		       size_t max, uint64_t ns)
+{
+	size_t n = 0;
+
+	if (s->gap && n < max) {
+		init_lost(&evs[n], s, ns, s->gap, XSPROF_EVF_SLOTS);
+		n += xst_event_wanted(t, ns);
+		s->gaps += s->gap;
+		s->gap = 0;
+	}
+	if (s->drops && n < max) {
+		init_lost(&evs[n], s, ns, s->drops, 0);
+		n += xst_event_wanted(t, ns);
+		s->lost_yielded += s->drops;
+		s->drops = 0;
+	}
+	if (ns > t->now)
+		t->now = ns;
+	return n;
+}
+
+/* ---- what is not an event as it stands --------------------------------------------------- */
+
+static void bad_record(struct xsprof_trace *t, struct xst_stream *s, uint64_t slots)
+{
+	s->bad_slots += slots;
+	xst_warn(t, XST_WARN_RECORD,
+		 "ring %u of producer %u: no record at slot %llu: %llu slots left out", s->ring,
+		 s->producer->number,
+		 (unsigned long long)(s->pos - (s->end - s->p) / XSPROF_SLOT_SIZE),
+		 (unsigned long long)slots);
+}
+
+/*
+ * The record at @s->p is no plain event, or none at all.  Goes past it, unless it can be yielded
+ * after all: then it is left, with *@lost set when it is a LOST record.
+ *
+ * Return: true when it was passed.
+ */
+static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
+{
+	const struct xsprof_rec *rec = (const struct xsprof_rec *)s->p;
+	uint32_t slots = slots_at(s->p, s->end);
+
+	*lost = false;
+	if (!slots || rec->type == XSPROF_REC_INVALID) {
+		/* Whatever this is says nothing about where the next begins: the next block. */
+		uint64_t left = (XSPROF_BLOCK_SIZE - ((uintptr_t)s->p & (XSPROF_BLOCK_SIZE - 1)));
+
+		if (left > (uint64_t)(s->end - s->p))
+			left = s->end - s->p;
+		bad_record(t, s, left / XSPROF_SLOT_SIZE);
+		s->p += left;
+		return true;
+	}
+	if (rec->type == XSPROF_REC_LOST) {
+		if (rec->value > s->lost_value) {
+			*lost = true;
+			return false;
+		}
+		/* One that adds nothing is allowed; one that takes back is not. */
+		if (rec->value < s->lost_value)
+			bad_record(t, s, slots);
+	} else if (rec->type != XSPROF_REC_PAD) {
+		if (classes[rec->type]) {
+			if (slots >= (classes[rec->type] & CLASS_SLOTS))
+				return false;
+			bad_record(t, s, slots);
+		} else {
+			t->unknown++;
+			xst_warn(t, XST_WARN_UNKNOWN,
+				 "ring %u of producer %u: record of type 0x%02x is not known here",
+				 s->ring, s->producer->number, rec->type);
+		}
+	}
+	s->p += slots * XSPROF_SLOT_SIZE;
+	return true;
+}
+
+static uint64_t time_back(struct xsprof_trace *t, struct xst_stream *s, uint64_t ts)
+{
+	t->back++;
+	xst_warn(t, XST_WARN_TIME, "ring %u of producer %u: time goes back from %llu to %llu",
+		 s->ring, s->producer->number, (unsigned long long)s->ticks,
+		 (unsigned long long)ts);
+	return s->ticks;
+}
+
+/* Goes to the next record that can be yielded.  Return: false when the window has none. */
+static bool peek(struct xsprof_trace *t, struct xst_stream *s, uint64_t *ns, bool *lost)
+{
+	while (s->p < s->end) {
+		const struct xsprof_rec *rec = (const struct xsprof_rec *)s->p;
+
+		if (pass(t, s, lost))
+			continue;
+		*ns = time_of(s, rec->ts > s->ticks ? rec->ts : s->ticks);
+		if (*ns < t->now)
+			*ns = t->now;
+		return true;
+	}
+	return false;
+}
+
+/* ---- times inside records ---------------------------------------------------------------- */
+
+/* Another clock's times mean nothing here: what the record itself says of its time stands. */
+static void set_times(struct xst_stream *s, struct xsprof_event *ev)
+{
+	uint64_t begin = ev->ticks, end = ev->ticks;
+
+	if (ev->type == XSPROF_REC_COMPLETE) {
+		begin = ev->value < ev->ticks ? ev->ticks - ev->value : 0;
+	} else if (ev->type == XSPROF_REC_SPAN) {
+		const struct xsprof_rec_span *span = (const struct xsprof_rec_span *)ev->rec;
+
+		begin = span->begin;
+		end = span->end;
+	} else {
+		const struct xsprof_rec_gpu *gpu = (const struct xsprof_rec_gpu *)ev->rec;
+
+		if (!gpu->clock) {
+			begin = gpu->start;
+			end = gpu->end;
+		}
+	}
+	if (end < begin)
+		end = begin;
+	/* The run's own piece is kept: most begins lie in it as well. */
+	ev->begin_ns = begin - s->seg->base < s->seg->len ? xst_seg_ns(s->seg, begin) :
+							     xst_fit_ns(s->producer->fit, begin);
+	if (ev->type == XSPROF_REC_COMPLETE)
+		ev->end_ns = ev->ns;
+	else
+		ev->end_ns = xst_fit_ns(s->producer->fit, end);
+	if (ev->begin_ns > ev->end_ns)
+		ev->begin_ns = ev->end_ns;
+}
+
+/* ---- a run ------------------------------------------------------------------------------- */
+
+static inline void put_event(struct xsprof_event *ev, const struct xst_stream *s,
+			     const struct xsprof_rec *rec, uint32_t slots, uint64_t ns,
+			     uint16_t flags)
+{
+	ev->ns = ns;
+	ev->begin_ns = 0;
+	ev->end_ns = 0;
+	ev->ticks = rec->ts;
+	ev->type = rec->type;
+	ev->flags = flags;
+	ev->producer = s->producer->number;
+	ev->pid = s->producer->pid;
+	ev->tid = rec->tid;
+	ev->cpu = xst_unlikely(rec->size >> 4 & XSPROF_RECF_CPU) ? rec->cpu : s->cpu;
+	ev->name = rec->name;
+	ev->aux = rec->aux;
+	ev->reserved = 0;
+	ev->value = rec->value;
+	ev->rec = rec;
+	ev->rec_size = slots * XSPROF_SLOT_SIZE;
+}
+
+/*
+ * Records that are plain events, while they are not later than @limit.  Stops before anything
+ * else, with @s->key the time of the record that it stopped at when that is known.
+ */
+static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
+			size_t max, uint64_t limit)
+{
+	const struct xst_seg *seg = s->seg;
+	uint64_t ticks = s->ticks, now = t->now, from = t->from_ns;
+	const uint8_t *p = s->p, *end = s->end;
+	size_t n = 0;
+
+	while (n < max && p < end) {
+		const struct xsprof_rec *rec = (const struct xsprof_rec *)p;
+		uint32_t slots = slots_at(p, end);
+		uint8_t class = classes[rec->type];
+		uint64_t ts = rec->ts, ns;
+		uint16_t flags = 0;
+
+		if (xst_unlikely(!class || slots < (class & CLASS_SLOTS)))
+			break;
+		if (xst_unlikely(ts < ticks))
+			flags = XSPROF_EVF_BACK;
+		else
+			ticks = ts;
+		if (xst_unlikely(ticks - seg->base >= seg->len))
+			seg = xst_fit_find(s->producer->fit, ticks);
+		ns = xst_seg_ns(seg, ticks);
+		if (xst_unlikely(ns < now)) {
+			ns = now;
+			flags = XSPROF_EVF_BACK;
+		}
+		s->key = ns;
+		if (ns > limit)
+			break;
+		now = ns;
+		s->ticks = ticks;
+		p += slots * XSPROF_SLOT_SIZE;
+		if (xst_unlikely(flags))
+			time_back(t, s, ts);
+		if (xst_unlikely(ns < from))
+			continue;
+		put_event(&evs[n], s, rec, slots, ns, flags);
+		if (class & CLASS_TIMES) {
+			s->seg = seg;
+			set_times(s, &evs[n]);
+		} else if (class & CLASS_OP) {
+			evs[n].type = XSPROF_REC_BEGIN;
+			evs[n].flags |= XSPROF_EVF_OP;
+		}
+		n++;
+	}
+	s->any |= p != s->p;
+	s->p = p;
+	s->seg = seg;
+	t->now = now;
+	s->producer->records += n;
+	t->records += n;
+	return n;
+}
+
+/* A LOST record at @s->p, which adds to what was lost before. */
+static size_t run_lost(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *ev,
+		       uint64_t ns)
+{
+	const struct xsprof_rec *rec = (const struct xsprof_rec *)s->p;
+	uint64_t lost = rec->value - s->lost_value;
+
+	if (rec->ts > s->ticks)
+		s->ticks = rec->ts;
+	init_lost(ev, s, ns, lost, 0);
+	s->lost_value = rec->value;
+	s->lost_yielded += lost;
+	s->any = true;
+	s->p += (rec->size & 0x0f) * XSPROF_SLOT_SIZE;
+	if (ns > t->now)
+		t->now = ns;
+	return xst_event_wanted(t, ns);
+}
+
+size_t xst_stream_run(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
+		      size_t max, uint64_t limit)
+{
+	size_t n = 0;
+	uint64_t ns;
+	bool lost;
+
+	while (n < max) {
+		if (!s->gap) {
+			n += run_plain(t, s, evs + n, max - n, limit);
+			if (n == max)
+				break;
+		}
+		if (s->p == s->end) {
+			/* At the end of the ring: what was lost after its last record. */
+			if (s->trailed && (s->gap || s->drops))
+				n += put_lost(t, s, evs + n, max - n,
+					      s->key > t->now ? s->key : t->now);
+			break;
+		}
+		if (!peek(t, s, &ns, &lost))
+			continue;
+		s->key = ns;
+		if (ns > limit)
+			break;
+		if (s->gap)
+			n += put_lost(t, s, evs + n, max - n, ns);
+		else if (lost)
+			n += run_lost(t, s, evs + n, ns);
+	}
+	return n;
+}
+

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The bytes of what is read: a file as it stands, or a pipe copied to a file without a name.
+ *
+ * By pread and not by a mapping: a file that is cut off while it is read is an error then, and
+ * not SIGBUS in whoever uses the library; and what has been read counts against no one's memory.
+ * It never writes to the file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/pread.h"
+#include "decode/local.h"
+
+#define SPOOL_PIECE	(256u << 10)
+
+static int write_all(int fd, const char *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		p += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* A file that goes when it is closed. */
+static int open_spool(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!dir || dir[0] != '/')
+		dir = "/tmp";
+	fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* Not every filesystem has O_TMPFILE. */
+	if (snprintf(path, sizeof(path), "%s/xsprof-XXXXXX", dir) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int copy(int from, int to)
+{
+	char *piece = malloc(SPOOL_PIECE);
+	int err = piece ? 0 : -ENOMEM;
+
+	while (!err) {
+		ssize_t n = read(from, piece, SPOOL_PIECE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			err = n ? -errno : 0;
+			break;
+		}
+		err = write_all(to, piece, n);
+	}
+	free(piece);
+	return err;
+}
+
+static int spool(struct xsprof_trace *t, int from)
+{
+	int fd = open_spool();
+	int err;
+
+	if (fd < 0)
+		return xst_fail(t, fd,
+				"cannot make a temporary file to hold the pipe (%s): set TMPDIR",
+				strerror(-fd));
+	err = copy(from, fd);
+	if (err) {
+		close(fd);
+		return xst_fail(t, err, "cannot copy the pipe to a temporary file: %s",
+				strerror(-err));
+	}
+	t->src.fd = fd;
+	return 0;
+}
+
+/* Takes @fd over. */
+static int use(struct xsprof_trace *t, int fd)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st)) {
+		err = -errno;
+		goto out;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		err = xst_fail(t, -EISDIR, "is a directory; name a capture file in it");
+		goto out;
+	}
+	if (S_ISREG(st.st_mode)) {
+		t->src.fd = fd;
+		t->src.growing = true;
+		t->src.size = st.st_size;
+		return 0;
+	}
+	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && !S_ISCHR(st.st_mode)) {
+		err = xst_fail(t, -EINVAL, "is neither a file nor a pipe");
+		goto out;
+	}
+	err = spool(t, fd);
+	if (!err && fstat(t->src.fd, &st))
+		err = -errno;
+	if (!err)
+		t->src.size = st.st_size;
+out:
+	close(fd);
+	if (err && !t->error[0])
+		xst_fail(t, err, "%s", strerror(-err));
+	return err;
+}
+
+int xst_source_open(struct xsprof_trace *t, const char *path)
+{
+	int fd, err;
+
+	if (!strcmp(path, "-")) {
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		if (fd < 0)
+			return xst_fail(t, -errno, "standard input is closed");
+		return use(t, fd);
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		return xst_fail(t, err, "%s", strerror(-err));
+	}
+	return use(t, fd);
+}
+
+void xst_source_close(struct xst_source *src)
+{
+	if (src->fd >= 0)
+		close(src->fd);
+	src->fd = -1;
+}
+
+int xst_source_read(const struct xst_source *src, uint64_t off, void *buf, size_t len)
+{
+	return xsp_pread(src->fd, buf, len, off);
+}
+
+bool xst_source_grown(struct xst_source *src)
+{
+	struct stat st;
+
+	if (!src->growing || fstat(src->fd, &st) || (uint64_t)st.st_size <= src->size)
+		return false;
+	src->size = st.st_size;
+	return true;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The handle: opening, closing, and the calls that yield events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "decode/local.h"
+
+static __thread char open_error[512];
+
+/* The largest chunk needs three pieces of scratch memory; the rest is for windows. */
+static uint64_t window_memory(const struct xsprof_trace *t)
+{
+	return t->memory - 3ull * XSPROF_CHUNK_MAX;
+}
+
+static int check_options(struct xsprof_trace *t, const struct xsprof_trace_options *given,
+			 struct xsprof_trace_options *opts)
+{
+	memset(opts, 0, sizeof(*opts));
+	if (!given)
+		return 0;
+	/* Size 0 is "all zeros", which is every field's default. */
+	memcpy(opts, given, given->size && given->size < sizeof(*opts) ? given->size :
+							      sizeof(*opts));
+	for (size_t i = sizeof(*opts); i < given->size; i++)
+		if (((const char *)given)[i])
+			return xst_fail(t, -E2BIG, "options that this library does not know");
+	if (opts->flags & ~XSPROF_TRACE_FOLLOW || opts->reserved)
+		return xst_fail(t, -EINVAL, "flags that this library does not know");
+	return 0;
+}
+
+static int open_any(struct xsprof_trace *t)
+{
+	struct xsprof_ctl ctl;
+	struct xsprof_chunk chunk;
+	uint64_t magic = 0;
+
+	if (!t->src.size)
+		return xst_fail(t, -EINVAL, "is empty: the recorder has not written to it");
+	if (xst_source_read(&t->src, 0, &magic, sizeof(magic)))
+		return xst_fail(t, -EINVAL, "is too short to be a capture");
+	if (magic == XSPROF_CAP_MAGIC)
+		return xst_capture_open(t);
+	if (!xst_source_read(&t->src, 0, &ctl, sizeof(ctl)) && ctl.magic == XSPROF_MAGIC)
+		return xst_snapshot_open(t);
+	/* A damaged first page is no reason to lose the rest. */
+	if (xst_chunk_header(t, sizeof(struct xsprof_cap_header), &chunk) == 1)
+		return xst_capture_open(t);
+	return xst_fail(t, -EINVAL, "is neither a capture of xsprof record nor a ring file");
+}
+
+int xsprof_trace_open(const char *path, const struct xsprof_trace_options *given,
+		      struct xsprof_trace **trace)
+{
+	struct xsprof_trace_options opts;
+	struct xsprof_trace *t;
+	int err;
+
+	*trace = NULL;
+	open_error[0] = 0;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->src.fd = -1;
+	t->name = strdup(strcmp(path, "-") ? path : "standard input");
+	err = t->name ? check_options(t, given, &opts) : -ENOMEM;
+	if (err)
+		goto err_close;
+	t->flags = opts.flags;
+	t->warn = opts.warn;
+	t->warn_data = opts.warn_data;
+	t->memory = opts.memory ? opts.memory : XST_MEMORY_DEFAULT;
+	if (t->memory < XST_MEMORY_MIN)
+		t->memory = XST_MEMORY_MIN;
+	t->buffers.limit = window_memory(t);
+	err = xst_source_open(t, path);
+	if (!err)
+		err = open_any(t);
+	if (err)
+		goto err_close;
+	*trace = t;
+	return 0;
+
+err_close:
+	if (!t->error[0])
+		xst_fail(t, err, "%s", strerror(-err));
+	strcpy(open_error, t->error);
+	xsprof_trace_close(t);
+	return err;
+}
+
+void xsprof_trace_close(struct xsprof_trace *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; i < t->nr_streams; i++)
+		xst_stream_free(t->streams[i]);
+	free(t->streams);
+	xst_producers_free(t);
+	xst_kernel_free(t);
+	xsp_map_free(&t->stream_map);
+	xsp_map_free(&t->names);
+	xsp_map_free(&t->categories);
+	xsp_map_free(&t->threads);
+	xsp_map_free(&t->comms);
+	xsp_map_free(&t->stacks);
+	xst_pool_free(&t->pool);
+	free(t->host.list);
+	free(t->notes);
+	xst_clocks_free(t);
+	xst_buffers_free(&t->buffers);
+	free(t->stored.mem);
+	free(t->middle.mem);
+	free(t->raw.mem);
+	ZSTD_freeDCtx(t->zstd);
+	free(t->heap);
+	free(t->begins.list);
+	free(t->ends.list);
+	free(t->evs);
+	xst_source_close(&t->src);
+	free(t->name);
+	free(t);
+}
+
+const char *xsprof_trace_error(const struct xsprof_trace *t)
+{
+	return t ? t->error : open_error;
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* The end of what there is now.  Return: 1 there is more, 0 the end, or -errno. */
+static int at_end(struct xsprof_trace *t)
+{
+	bool follow = (t->flags & XSPROF_TRACE_FOLLOW) && !t->snapshot;
+	int err;
+
+	if (t->to_ns && t->horizon >= t->to_ns)
+		follow = false;
+	if (follow && !t->has_end) {
+		if (!xst_source_grown(&t->src))
+			return -EAGAIN;
+		err = xst_capture_scan(t);
+		if (!err)
+			err = xst_merge_more(t);
+		return err ? err : 1;
+	}
+	if (!t->finished)
+		xst_warn_totals(t);
+	t->finished = true;
+	return 0;
+}
+
+/* Goes through all of it once; what is wrong with it is said when it is read in earnest. */
+static void learn_tids(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+{
+	uint64_t from = t->from_ns, to = t->to_ns, warned[XST_WARN_KINDS];
+	void (*warn)(void *data, const char *text) = t->warn;
+	int n;
+
+	memcpy(warned, t->warned, sizeof(warned));
+	t->warn = NULL;
+	t->from_ns = t->to_ns = 0;
+	while ((n = xst_merge_batch(t, evs, max)) > 0)
+		xst_tids_learn(t, evs, n);
+	t->kernel.learned = true;
+	t->from_ns = from;
+	t->to_ns = to;
+	t->warn = warn;
+	memcpy(t->warned, warned, sizeof(warned));
+}
+
+static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+{
+	int n = 0;
+
+	if (t->failed)
+		return t->failed;
+	if (!t->started) {
+		n = xst_merge_start(t);
+		if (!n && xst_tids_wanted(t)) {
+			learn_tids(t, evs, max);
+			n = xst_merge_start(t);
+		}
+		t->started = !n;
+	}
+	while (!n) {
+		n = xst_merge_batch(t, evs, max);
+		if (n)
+			break;
+		n = at_end(t);
+		if (n <= 0)
+			return n;
+		n = 0;
+	}
+	if (n < 0 && n != -EAGAIN) {
+		t->failed = n;
+		if (!t->error[0])
+			xst_fail(t, n, "%s", strerror(-n));
+	}
+	return n;
+}
+
+int xsprof_trace_next_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t n)
+{
+	size_t have = t->ev_nr - t->ev_next;
+
+	if (!n)
+		return -EINVAL;
+	if (n > INT32_MAX)
+		n = INT32_MAX;
+	/* What xsprof_trace_next() took in advance comes first. */
+	if (have) {
+		if (have > n)
+			have = n;
+		memcpy(evs, t->evs + t->ev_next, have * sizeof(*evs));
+		t->ev_next += have;
+		return have;
+	}
+	return batch(t, evs, n);
+}
+
+int xsprof_trace_next(struct xsprof_trace *t, const struct xsprof_event **ev)
+{
+	if (t->ev_next == t->ev_nr) {
+		int n;
+
+		if (!t->evs)
+			t->evs = calloc(XST_NEXT_EVENTS, sizeof(*t->evs));
+		if (!t->evs)
+			return xst_fail(t, -ENOMEM, "no memory");
+		t->ev_next = t->ev_nr = 0;
+		n = batch(t, t->evs, XST_NEXT_EVENTS);
+		if (n <= 0)
+			return n;
+		t->ev_nr = n;
+	}
+	*ev = &t->evs[t->ev_next++];
+	return 1;
+}
+
+int xsprof_trace_rewind(struct xsprof_trace *t)
+{
+	t->started = false;
+	t->finished = false;
+	t->failed = 0;
+	t->error[0] = 0;
+	t->ev_next = t->ev_nr = 0;
+	t->nr_heap = 0;
+	return 0;
+}
+
+int xsprof_trace_set_filter(struct xsprof_trace *t, const struct xsprof_trace_filter *filter)
+{
+	struct xsprof_trace_filter f = { 0 };
+
+	if (filter->size < offsetof(struct xsprof_trace_filter, to_ns))
+		return xst_fail(t, -EINVAL, "xsprof_trace_set_filter: size is no size of it");
+	memcpy(&f, filter, filter->size < sizeof(f) ? filter->size : sizeof(f));
+	for (size_t i = sizeof(f); i < filter->size; i++)
+		if (((const char *)filter)[i])
+			return xst_fail(t, -E2BIG, "a filter that this library does not know");
+	if (f.to_ns && f.to_ns < f.from_ns)
+		return xst_fail(t, -EINVAL, "a filter that ends before it begins");
+	t->from_ns = f.from_ns;
+	t->to_ns = f.to_ns;
+	return 0;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is written about a producer besides its records: thread names and the account of its
+ * rings.  It never changes a cursor.
+ */
+#include <string.h>
+
+#include "base/proc.h"
+#include "drain/producer.h"
+
+static bool learn(const struct xsp_producer *p, struct xsp_tid *t)
+{
+	char comm[16];
+
+	/* The thread is gone, or was never ours to see: it keeps what name it has. */
+	if (xsp_proc_comm(p->pid, t->tid, comm) || !memcmp(comm, t->comm, sizeof(comm)))
+		return false;
+	memcpy(t->comm, comm, sizeof(comm));
+	return true;
+}
+
+void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool again)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_THREADS,
+		.producer = p->number,
+	};
+	struct xsprof_cap_thread *out = st->buf;
+	uint32_t wanted = XSP_TID_NEW | (again ? XSP_TID_SEEN : 0);
+	/* Thread ids in records are the producer's own: elsewhere they name other threads. */
+	bool visible = p->pid && p->rf.ctl.pid_ns == st->pid_ns;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->tids.room; i++) {
+		struct xsp_tid *t = &p->tids.tab[i];
+
+		if (!t->tid || !(t->flags & wanted))
+			continue;
+		t->flags = 0;
+		if (!visible || !learn(p, t))
+			continue;
+		memset(&out[n], 0, sizeof(out[n]));
+		out[n].tid = t->tid;
+		memcpy(out[n].comm, t->comm, sizeof(t->comm));
+		if (++n < XSP_CAP_RAW_MAX / sizeof(*out))
+			continue;
+		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
+		n = 0;
+	}
+	if (n)
+		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
+	p->tids.fresh = 0;
+	/* So that the next record of the very thread walked last marks it as seen again. */
+	p->tids.last = 0;
+}
+
+static void fill_ledger(const struct xsp_producer *p, uint32_t k, struct xsprof_cap_ledger *out)
+{
+	const struct xsprof_ring_writer *writer = xsp_ring_writer(&p->rf, k);
+	const struct xsp_producer_ring *r = &p->rings[k];
+
+	memset(out, 0, sizeof(*out));
+	out->ring = k;
+	out->kind = __atomic_load_n(&writer->kind, __ATOMIC_RELAXED);
+	out->head = __atomic_load_n(&writer->head, __ATOMIC_RELAXED);
+	/* Of a file that was cut off under us this is what is left to tell. */
+	if (out->head < r->seen || p->goes_on)
+		out->head = r->seen;
+	/* The cursor of an OVERWRITE ring may have been moved by a newer head. */
+	if (p->goes_on && out->head < r->tail)
+		out->head = r->tail;
+	out->read = r->read;
+	out->skipped = r->skipped;
+	out->bad = r->bad;
+	out->drops = __atomic_load_n(&writer->drops, __ATOMIC_RELAXED);
+	out->busy = __atomic_load_n(&writer->busy, __ATOMIC_RELAXED);
+	out->unsaved = r->unsaved;
+}
+
+void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_LEDGER,
+		.producer = p->number,
+	};
+	struct xsprof_cap_ledger *out = st->buf;
+	size_t n = 0;
+	uint32_t k;
+
+	for (k = 0; k < p->rf.rings; k++) {
+		if (!xsp_ring_ready(&p->rf, k) && !p->rings[k].seen)
+			continue;
+		fill_ledger(p, k, &out[n]);
+		if (++n < XSP_CAP_RAW_MAX / sizeof(*out))
+			continue;
+		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
+		n = 0;
+	}
+	if (n)
+		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
+}
+
+void xsp_producer_quiet(struct xsp_store *st, struct xsp_producer *p)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_QUIET,
+		.producer = p->number,
+	};
+	struct xsprof_cap_quiet quiet = {
+		/* The time is of this count, or of a later one that comes next. */
+		.count = __atomic_load_n(&ctl->quiets, __ATOMIC_ACQUIRE),
+	};
+
+	if (quiet.count == p->quiets)
+		return;
+	quiet.ticks = __atomic_load_n(&ctl->quiet_ticks, __ATOMIC_RELAXED);
+	p->quiets = quiet.count;
+	chunk.first = quiet.ticks;
+	chunk.last = quiet.ticks;
+	xsp_store_chunk(st, &chunk, &quiet, sizeof(quiet));
+}
+
+uint64_t xsp_producer_lost(const struct xsp_producer *p)
+{
+	const struct xsprof_arena *arena = xsp_ring_arena(&p->rf);
+	struct xsprof_cap_ledger ledger;
+	uint64_t lost;
+	uint32_t k;
+
+	lost = __atomic_load_n(&arena->nomem, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&arena->late, __ATOMIC_RELAXED);
+	for (k = 0; k < p->rf.rings; k++) {
+		if (!xsp_ring_ready(&p->rf, k))
+			continue;
+		fill_ledger(p, k, &ledger);
+		lost += ledger.drops + ledger.busy;
+	}
+	return lost;
+}
+
+void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad)
+{
+	uint32_t k;
+
+	*skipped = 0;
+	*bad = 0;
+	for (k = 0; k < p->rf.rings; k++) {
+		*skipped += p->rings[k].skipped - p->rings[k].before;
+		*bad += p->rings[k].bad;
+	}
+}
+
+void xsp_producer_exit(struct xsp_store *st, struct xsp_producer *p, struct xsprof_cap_exit *exit)
+{
+	const struct xsprof_arena *arena = xsp_ring_arena(&p->rf);
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_EXIT,
+		.producer = p->number,
+	};
+
+	xsp_producer_ledger(st, p);
+	exit->nomem = __atomic_load_n(&arena->nomem, __ATOMIC_RELAXED);
+	exit->late = __atomic_load_n(&arena->late, __ATOMIC_RELAXED);
+	exit->unsaved = p->unsaved;
+	exit->arena_missed = __atomic_load_n(&arena->missed, __ATOMIC_RELAXED);
+	chunk.first = exit->ticks;
+	chunk.last = exit->ticks;
+	xsp_store_chunk(st, &chunk, exit, sizeof(*exit));
+}

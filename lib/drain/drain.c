@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The drain's producers and its pace.  What is read from each is cap-producer.c's, and how it
+ * is let go of is cap-finish.c's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "drain/local.h"
+
+#define MS		1000000u
+#define SECOND		1000000000u
+
+/* Full chunks of all rings together: what a decoder needs to hold to merge them. */
+#define CHUNKS_BYTES	(16u << 20)
+#define CHUNK_MIN	(16u << 10)
+
+/* A pace that a ring can stand: it must not gain more than this of its size between two looks. */
+#define FILL_AIM	256u		/* of 1024 */
+#define SLEEP_MAX	(50 * MS)
+/* Slots a second that a burst may bring while we sleep. */
+#define BURST		40000000u
+#define CLOCK_GAP	(5 * MS)
+/* Who looks on sees what was written so long before. */
+#define PEEK_GAP	(100 * MS)
+/* What was stamped may still be published so much later by a writer that was interrupted. */
+#define PEEK_MARGIN	(20 * MS)
+#define IDLE_NS		(200 * MS)
+/* A file that is being followed is shown up to two seconds before its last sync point. */
+#define LAST_TICKS_NS	(4ull * SECOND)
+/* A longer gap between our own sync points is filled with the kernel's. */
+#define CLOCK_GAP_MAX	(3ull * SECOND)
+
+void xsp_drain_store_clocks(struct xsp_drain *d)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_CLOCK,
+		.producer = XSPROF_NO_PRODUCER,
+		.pos = d->filter.peek ? PEEK_MARGIN : 0,
+	};
+
+	if (!d->nr_syncs)
+		return;
+	chunk.first = d->syncs[0].ticks;
+	chunk.last = d->syncs[d->nr_syncs - 1].ticks;
+	xsp_store_chunk(&d->st, &chunk, d->syncs, d->nr_syncs * sizeof(d->syncs[0]));
+	d->nr_syncs = 0;
+}
+
+void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
+{
+	uint32_t kind;
+
+	for (kind = XSPROF_CLOCK_TSC; kind <= XSPROF_CLOCK_MONO_RAW; kind++) {
+		if (!(kinds >> kind & 1))
+			continue;
+		if (d->nr_syncs == sizeof(d->syncs) / sizeof(d->syncs[0]))
+			xsp_drain_store_clocks(d);
+		xsp_sync_read(&d->syncs[d->nr_syncs], kind);
+		d->last_mono = d->syncs[d->nr_syncs++].mono;
+		if (!d->first_mono)
+			d->first_mono = d->last_mono;
+	}
+	d->synced |= kinds;
+}
+
+int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *ops, void *data,
+		   uint32_t first, struct xsp_drain **out)
+{
+	struct xsp_drain *d;
+
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	d->st.buf = malloc(XSP_CAP_RAW_MAX);
+	if (!d->st.buf) {
+		free(d);
+		return -ENOMEM;
+	}
+	d->st.cap = cap;
+	d->st.chunk_slots = XSP_CAP_RAW_MAX >> XSPROF_SLOT_SHIFT;
+	d->st.pid_ns = xsp_proc_pid_ns();
+	d->st.ops = ops;
+	d->st.keep = ops && ops->resume;
+	d->st.data = data;
+	d->dirfd = dirfd;
+	d->next_number = first;
+	d->scan = true;
+	d->sleep = XSP_SLEEP_MIN;
+	d->device = -1;
+	d->epoll = -1;
+	d->inotify = dirfd < 0 ? -1 : xsp_drain_watch(dirfd);
+	d->st.kinds = 1u << xsp_clock_kind();
+	xsp_drain_clocks(d, d->st.kinds);
+	xsp_drain_store_clocks(d);
+	d->tick_at = xsp_now() + SECOND;
+	d->clock_gap = CLOCK_GAP;
+	d->idle_since = xsp_now();
+	*out = d;
+	return 0;
+}
+
+void xsp_drain_close(struct xsp_drain *d)
+{
+	struct xsp_producer *p;
+
+	while ((p = d->live)) {
+		d->live = p->next;
+		xsp_producer_free(p);
+	}
+	if (d->inotify >= 0)
+		close(d->inotify);
+	if (d->device >= 0)
+		close(d->device);
+	if (d->epoll >= 0)
+		close(d->epoll);
+	free(d->st.buf);
+	free(d);
+}
+
+int xsp_drain_fd(const struct xsp_drain *d)
+{
+	return d->epoll >= 0 ? d->epoll : d->inotify;
+}
+
+void xsp_drain_look(struct xsp_drain *d)
+{
+	d->look = true;
+}
+
+const struct xsp_producer *xsp_drain_producers(const struct xsp_drain *d)
+{
+	return d->live;
+}
+
+/* ---- pace ---------------------------------------------------------------------------------- */
+
+static void size_chunks(struct xsp_drain *d)
+{
+	uint32_t bytes = CHUNKS_BYTES / (d->ready ? d->ready : 1);
+
+	if (bytes > XSP_CAP_RAW_MAX)
+		bytes = XSP_CAP_RAW_MAX;
+	if (bytes < CHUNK_MIN)
+		bytes = CHUNK_MIN;
+	/* Whole blocks, so that a chunk that is cut ends with a record. */
+	bytes -= bytes % XSPROF_BLOCK_SIZE;
+	d->st.chunk_slots = bytes >> XSPROF_SLOT_SHIFT;
+}
+
+static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
+{
+	uint64_t elapsed = d->last_pass ? pass->now - d->last_pass : XSP_SLEEP_MIN;
+	uint64_t most = SLEEP_MAX, next;
+
+	d->last_pass = pass->now;
+	if (pass->new_slots || !d->idle_since)
+		d->idle_since = pass->now;
+	if (!d->nr_live)
+		return d->sleep = SLEEP_MAX;
+	/* Until all have been silent for a while: half the smallest ring at a burst's rate. */
+	if (pass->now - d->idle_since < IDLE_NS) {
+		most = pass->min_slots / 2 * SECOND / BURST;
+		if (most > 10 * MS)
+			most = 10 * MS;
+		if (most < XSP_SLEEP_MIN)
+			most = XSP_SLEEP_MIN;
+	}
+	next = 2 * d->sleep + XSP_SLEEP_MIN;
+	if (pass->fill) {
+		uint64_t bound = elapsed * FILL_AIM / pass->fill;
+
+		if (bound < next)
+			next = bound;
+	}
+	if (next > most)
+		next = most;
+	/* Shorter naps than this cost more than they save. */
+	if (next < XSP_SLEEP_MIN / 4)
+		next = 0;
+	return d->sleep = next;
+}
+
+/*
+ * How far the conversion can be wrong is known where three points or more stand: the first ones
+ * come quickly, then one a second.  With no producer there is nothing to convert.
+ */
+static void tick_clocks(struct xsp_drain *d, uint64_t now)
+{
+	if (!d->live || now < d->clock_at || d->filter.peek)
+		return;
+	if (now - d->last_mono > CLOCK_GAP_MAX)
+		xsp_drain_kernel_clocks(d, d->last_mono + SECOND, now - SECOND);
+	xsp_drain_clocks(d, d->st.kinds);
+	/* Who is killed before the first second is over leaves what is needed all the same. */
+	if (d->clock_gap < SECOND)
+		xsp_drain_store_clocks(d);
+	d->clock_at = now + d->clock_gap;
+	d->clock_gap *= 2;
+	if (d->clock_gap > SECOND)
+		d->clock_gap = SECOND;
+}
+
+static void tick(struct xsp_drain *d, uint64_t now)
+{
+	struct xsp_producer *p;
+
+	if (now < d->tick_at)
+		return;
+	d->tick_at = now + SECOND;
+	if (!d->filter.peek)
+		xsp_drain_store_clocks(d);
+	for (p = d->live; p; p = p->next) {
+		uint64_t slots = 0;
+		uint32_t k;
+
+		xsp_producer_threads(&d->st, p, true);
+		for (k = 0; k < p->rf.rings; k++)
+			slots += p->rings[k].seen;
+		slots += xsp_producer_lost(p);
+		if (slots != p->ledger_slots)
+			xsp_producer_ledger(&d->st, p);
+		p->ledger_slots = slots;
+	}
+}
+
+/*
+ * For somebody who looks on: a sync point, and then all that was published before it.  Without
+ * anything new there is nothing that waits for one.
+ */
+static bool peek_clocks(struct xsp_drain *d, uint64_t now)
+{
+	if (!d->filter.peek || (!d->nr_syncs && (now < d->clock_at ||
+						 now - d->idle_since > 5 * PEEK_GAP)))
+		return false;
+	xsp_drain_clocks(d, d->st.kinds);
+	d->clock_at = now + PEEK_GAP;
+	return true;
+}
+
+void xsp_drain_set_peek(struct xsp_drain *d)
+{
+	d->filter.peek = true;
+}
+
+/* Has nothing come for so long, and does everything wake us, that there is nothing to do? */
+static bool asleep(struct xsp_drain *d, uint64_t now)
+{
+	if (now - d->idle_since < LAST_TICKS_NS && d->live)
+		return false;
+	if (!xsp_drain_all_quiet(d))
+		return false;
+	xsp_drain_store_clocks(d);
+	return true;
+}
+
+uint64_t xsp_drain_step(struct xsp_drain *d)
+{
+	struct xsp_pass pass = { .now = xsp_now(), .min_slots = UINT64_MAX };
+	struct xsp_producer *p;
+	uint64_t sleep;
+
+	xsp_drain_listen(d);
+	if (xsp_drain_appeared(d) || d->scan || pass.now >= d->scan_at) {
+		d->scan = false;
+		d->scan_at = pass.now + SECOND;
+		d->list_all = true;
+		xsp_drain_scan(d);
+	}
+	xsp_drain_list(d);
+	pass.all = peek_clocks(d, pass.now);
+	for (p = d->live; p; p = p->next) {
+		if (p->quiet)
+			pass.ready += p->ready;
+		else
+			xsp_producer_pass(&d->st, p, &pass);
+	}
+	d->ready = pass.ready;
+	size_chunks(d);
+	if (pass.all)
+		xsp_drain_store_clocks(d);
+	xsp_drain_look_after(d, pass.now);
+	tick_clocks(d, pass.now);
+	tick(d, pass.now);
+	sleep = pace(d, &pass);
+	return asleep(d, pass.now) ? UINT64_MAX : sleep;
+}
+
+void xsp_drain_flush(struct xsp_drain *d)
+{
+	struct xsp_pass pass = { .now = xsp_now(), .all = true, .min_slots = UINT64_MAX };
+	struct xsp_producer *p;
+
+	for (p = d->live; p; p = p->next) {
+		xsp_producer_pass(&d->st, p, &pass);
+		xsp_producer_threads(&d->st, p, true);
+		xsp_producer_ledger(&d->st, p);
+	}
+	/* After the records: the conversion of the last of them is not beyond its last point. */
+	xsp_drain_clocks(d, d->st.kinds);
+	xsp_drain_store_clocks(d);
+}
+
+void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats)
+{
+	const struct xsp_producer *p;
+
+	*stats = (struct xsp_drain_stats){
+		.records = d->st.records,
+		.slots = d->st.slots,
+		.lost_records = d->gone_lost + d->st.unsaved_records,
+		.lost_slots = d->gone_skipped,
+		.bad_slots = d->gone_bad,
+		.bytes = d->st.cap->size,
+		.producers = d->seen,
+		.live = d->nr_live,
+		.on_device = d->on_device,
+		.refused = d->nr_refused + d->messages,
+		.error = d->st.error,
+	};
+	for (p = d->live; p; p = p->next) {
+		uint64_t skipped, bad;
+
+		stats->lost_records += xsp_producer_lost(p);
+		xsp_producer_lost_slots(p, &skipped, &bad);
+		stats->lost_slots += skipped;
+		stats->bad_slots += bad;
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Has a producer ended, and how?  It never guesses: a producer that may still live is not ended,
+ * and an end nobody saw is "vanished".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "drain/producer.h"
+
+/* How long a process that we cannot look at must show no sign of life. */
+#define SILENCE_NS	2000000000u
+
+enum life {
+	ALIVE,
+	UNSURE,		/* ask again soon */
+	REPLACED,	/* the process runs another program now */
+	GONE,
+};
+
+/* It holds a lock on its file as long as it lives, unless it closed all its descriptors. */
+static bool holds_lock(const struct xsp_producer *p)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return !fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+/* A process of our own namespace, which we can look at. */
+static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status)
+{
+	struct xsp_proc_stat st;
+	int err;
+
+	err = xsp_proc_stat(p->pid, &st);
+	if (err == -ENOENT || (!err && st.start_time != p->rf.ctl.start_time))
+		return GONE;
+	if (err)
+		return UNSURE;
+	if (st.state == 'Z' || st.state == 'X') {
+		*status = st.wstatus;
+		return GONE;
+	}
+	err = xsp_proc_maps_file(p->pid, p->dev, p->ino);
+	if (err == 1)
+		return ALIVE;
+	/* Its memory is gone and it is not yet a zombie: a moment more. */
+	if (err < 0)
+		return UNSURE;
+	return goodbye ? GONE : REPLACED;
+}
+
+static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool goodbye,
+		      uint64_t now, int *status)
+{
+	/* Our own lock is not shown to us: this is a program that records itself. */
+	if (p->rf.ctl.pid_ns == st->pid_ns && p->pid == getpid())
+		return goodbye ? GONE : ALIVE;
+	if (p->rf.broken)
+		return p->pid && !kill(p->pid, 0) ? ALIVE : GONE;
+	if (holds_lock(p)) {
+		p->dead_since = 0;
+		return ALIVE;
+	}
+	if (p->rf.ctl.pid_ns == st->pid_ns && p->pid)
+		return look_at(p, goodbye, status);
+	if (!p->dead_since)
+		p->dead_since = now;
+	return goodbye || now - p->dead_since > SILENCE_NS ? GONE : UNSURE;
+}
+
+/* The kernel saw it: how, and when. */
+static bool device_ended(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	int status = p->info.status;
+	uint64_t ticks;
+
+	switch (p->info.state) {
+	case XSPROF_STATE_LIVE:
+		return false;
+	case XSPROF_STATE_DETACHED:
+		exit->how = XSPROF_HOW_EXEC;
+		break;
+	default:
+		exit->how = WIFSIGNALED(status) ? XSPROF_HOW_KILLED : XSPROF_HOW_EXITED;
+		exit->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	}
+	ticks = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
+	if (ticks)
+		exit->ticks = ticks;
+	return true;
+}
+
+bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t now,
+			struct xsprof_cap_exit *exit)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	bool goodbye = __atomic_load_n(&ctl->state, __ATOMIC_ACQUIRE) == XSPROF_STATE_EXITED;
+	int status = -1;
+
+	*exit = (struct xsprof_cap_exit){ .ticks = xsp_ticks(p->rf.ctl.clock.kind) };
+	if (p->rf.device)
+		return device_ended(p, exit);
+	switch (life(st, p, goodbye, now, &status)) {
+	case GONE:
+		break;
+	case REPLACED:
+		exit->how = XSPROF_HOW_EXEC;
+		return true;
+	default:
+		return false;
+	}
+	if (st->ops && st->ops->wait_status && p->pid)
+		st->ops->wait_status(st->data, p->pid, p->rf.ctl.start_time, &status);
+	if (status >= 0 && WIFSIGNALED(status)) {
+		exit->how = XSPROF_HOW_KILLED;
+		exit->status = WTERMSIG(status);
+	} else if (status >= 0 && WIFEXITED(status)) {
+		exit->how = XSPROF_HOW_EXITED;
+		exit->status = WEXITSTATUS(status);
+	} else {
+		exit->how = goodbye ? XSPROF_HOW_EXITED : XSPROF_HOW_VANISHED;
+	}
+	return true;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The producers of the device in a drain: which are wanted, who has come, who has something to
+ * say, and the clocks that the kernel took.  It never reads a ring.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/ctl-check.h"
+#include "drain/local.h"
+
+/* Events that one look takes; more are there at the next, which comes at once. */
+#define EVENTS		64
+/* What moved is told of no later than this. */
+#define WATCH_NS	100000000u
+
+bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xsprof_info *info,
+		      uint64_t began)
+{
+	uint32_t i;
+
+	if (filter->session && info->session == filter->session)
+		return true;
+	for (i = 0; i < filter->nr_ids; i++)
+		if (filter->ids[i] == info->id)
+			return true;
+	for (i = 0; i < filter->nr_pids; i++)
+		if (info->pid && filter->pids[i] == (pid_t)info->pid)
+			return true;
+	if (filter->own && info->uid != geteuid())
+		return false;
+	/* Our own markers, where we have any, are nobody's business. */
+	return filter->all && info->pid != (uint32_t)getpid() &&
+	       (info->state == XSPROF_STATE_LIVE || info->attached >= began);
+}
+
+static int join(struct xsp_drain *d, int fd, void *who)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = who };
+
+	return epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter)
+{
+	int err;
+
+	d->filter = *filter;
+	d->device = fd;
+	d->began = xsp_now();
+	d->list_all = true;
+	d->epoll = epoll_create1(EPOLL_CLOEXEC);
+	err = d->epoll < 0 ? -errno : join(d, fd, &d->device);
+	if (!err && d->inotify >= 0)
+		err = join(d, d->inotify, &d->inotify);
+	if (!err)
+		return 0;
+	if (d->epoll >= 0)
+		close(d->epoll);
+	close(fd);
+	d->epoll = -1;
+	d->device = -1;
+	return err;
+}
+
+/* ---- who has come -------------------------------------------------------------------------- */
+
+static bool known(const struct xsp_drain *d, uint64_t id)
+{
+	const struct xsp_producer *p;
+
+	for (p = d->live; p; p = p->next)
+		if (p->id == id)
+			return true;
+	return false;
+}
+
+/* Records from before our own first sync point: the kernel has some of that time. */
+static void early_clocks(struct xsp_drain *d, const struct xsp_producer *p)
+{
+	if (d->early || p->rf.ctl.attach.mono >= d->first_mono)
+		return;
+	d->early = true;
+	xsp_drain_kernel_clocks(d, 0, d->first_mono - 1);
+}
+
+/* A process asked for them at its attach where it had been told to; others are asked now. */
+static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
+{
+	int before;
+
+	if (!d->filter.sched || d->filter.peek || p->info.state != XSPROF_STATE_LIVE)
+		return;
+	before = xsp_device_sched(&p->rf, true);
+	p->sched = !before;
+	/* One that ended meanwhile has said all. */
+	if (before < 0 && before != -ESHUTDOWN)
+		xsp_store_note(&d->st, "%s: no scheduler events: %s", p->name,
+			       before == -ENOTTY ? "the module xsprof is older than they are" :
+						   strerror(-before));
+}
+
+static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
+{
+	struct xsp_producer *p;
+	int err = -EMFILE;
+
+	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
+		err = xsp_producer_open_device(&d->st, d->device, info->id, !d->filter.peek,
+					       &d->next_number, &p);
+	if (err)
+		return err;
+	/* Those that we only look at are read at a pace. */
+	if (!d->filter.peek)
+		err = xsp_device_watch(&p->rf, xsp_ring_slots(&p->rf, 0) / 4, WATCH_NS);
+	if (!err)
+		err = join(d, p->rf.fd, p);
+	if (!err && d->filter.go_on && p->info.state == XSPROF_STATE_LIVE &&
+	    __atomic_load_n(&xsp_ring_ctl(&p->rf)->paused, __ATOMIC_RELAXED) &
+	    XSPROF_PAUSED_RECORDER)
+		p->resumed = !xsp_device_pause(&p->rf, false);
+	if (!err)
+		begin_sched(d, p);
+	/* Its chunk is written: what cannot wake us is read at a pace all the same. */
+	if (err)
+		xsp_store_note(&d->st, "%s: cannot be waited for: %s", p->name, strerror(-err));
+	d->on_device++;
+	xsp_drain_join(d, p);
+	early_clocks(d, p);
+	return 0;
+}
+
+static int look_at(void *data, const struct xsprof_info *info)
+{
+	struct xsp_drain *d = data;
+	char name[64];
+	int err;
+
+	if (info->id > d->last_id)
+		d->last_id = info->id;
+	if (!xsp_device_wants(&d->filter, info, d->began) || known(d, info->id))
+		return 0;
+	err = take_up(d, info);
+	/* It was dropped, by whoever else reads or by a limit. */
+	if (!err || err == -ENOENT)
+		return 0;
+	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);
+	xsp_drain_refuse(d, name, info->id, err,
+			 err == -EBUSY ? xsp_device_strerror(err) : xsp_ctl_strerror(err));
+	return 0;
+}
+
+void xsp_drain_list(struct xsp_drain *d)
+{
+	uint64_t after = d->list_all ? 0 : d->last_id;
+	int err;
+
+	if (d->device < 0 || !(d->list || d->list_all))
+		return;
+	d->list = false;
+	d->list_all = false;
+	err = xsp_device_each(d->device, after, look_at, d);
+	if (err)
+		xsp_drain_refuse(d, XSPROF_DEVICE_PATH, 0, err, strerror(-err));
+}
+
+/* ---- what woke us -------------------------------------------------------------------------- */
+
+/*
+ * The kernel is asked before the rings are read: what happens after the question wakes us
+ * again, what happened before it is seen.
+ */
+void xsp_drain_listen(struct xsp_drain *d)
+{
+	struct epoll_event events[EVENTS];
+	struct xsp_producer *p;
+	int i, n;
+
+	if (d->epoll < 0)
+		return;
+	n = epoll_wait(d->epoll, events, EVENTS, 0);
+	for (i = 0; i < n; i++) {
+		p = events[i].data.ptr;
+		if (events[i].data.ptr == &d->device)
+			d->list = true;
+		else if (events[i].data.ptr != &d->inotify)
+			p->told = true;
+	}
+	for (p = d->live; p; p = p->next)
+		if (p->told || (d->look && p->rf.device))
+			xsp_producer_ask(p);
+}
+
+bool xsp_drain_all_quiet(const struct xsp_drain *d)
+{
+	const struct xsp_producer *p;
+
+	/* What could not be taken up is tried again every second. */
+	if (d->epoll < 0 || d->nr_refused || d->list || d->scan ||
+	    (d->dirfd >= 0 && d->inotify < 0))
+		return false;
+	for (p = d->live; p; p = p->next)
+		if (!p->quiet)
+			return false;
+	return true;
+}
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+void xsp_drain_kernel_clocks(struct xsp_drain *d, uint64_t from, uint64_t to)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_CLOCK,
+		.producer = XSPROF_NO_PRODUCER,
+	};
+	struct xsprof_sync *syncs = d->st.buf;
+	int i, n, kept = 0;
+
+	_Static_assert(XSP_DEVICE_SYNCS * sizeof(*syncs) <= XSP_CAP_RAW_MAX, "fits the buffer");
+	if (d->device < 0)
+		return;
+	n = xsp_device_syncs(d->device, syncs);
+	for (i = 0; i < n; i++)
+		if (syncs[i].mono >= from && syncs[i].mono <= to)
+			syncs[kept++] = syncs[i];
+	if (!kept)
+		return;
+	chunk.first = syncs[0].ticks;
+	chunk.last = syncs[kept - 1].ticks;
+	xsp_store_chunk(&d->st, &chunk, syncs, kept * sizeof(*syncs));
+}

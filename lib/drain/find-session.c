@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Finding producers in a session, and the messages of processes that could not become one.  It
+ * never reads a ring.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/ctl-check.h"
+#include "drain/local.h"
+
+/* Messages of processes that are passed on; more are only counted. */
+#define MESSAGES_MAX	256u
+
+int xsp_drain_watch(int dirfd)
+{
+	char path[64];
+	int fd;
+
+	fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", dirfd);
+	/* A message is made before it is written: its end counts. */
+	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static uint32_t hash_name(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	while (*name)
+		h = (h ^ (uint8_t)*name++) * 16777619u;
+	return h;
+}
+
+static struct xsp_producer *find_live(const struct xsp_drain *d, const char *name, uint32_t hash)
+{
+	struct xsp_producer *p;
+
+	for (p = d->live; p; p = p->next)
+		if (p->hash == hash && !strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,
+		      const char *why)
+{
+	uint32_t i;
+
+	for (i = 0; i < d->nr_refused; i++)
+		if (d->refused[i].key == key && d->refused[i].err == err)
+			return;
+	if (d->nr_refused < XSP_REFUSED_MAX) {
+		d->refused[d->nr_refused++] = (struct xsp_refused){ key, err };
+		xsp_store_note(&d->st, "%s: not recorded: %s", name, why);
+	}
+}
+
+void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
+{
+	p->next = d->live;
+	d->live = p;
+	d->nr_live++;
+	d->seen++;
+	/* Who begins may begin with a burst. */
+	d->sleep = XSP_SLEEP_MIN;
+	d->idle_since = xsp_now();
+	if (d->st.kinds & ~d->synced)
+		xsp_drain_clocks(d, d->st.kinds & ~d->synced);
+	xsp_store_say(&d->st, "%s: process %d joined as producer %u", p->name, (int)p->pid,
+		      p->number);
+}
+
+static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
+{
+	uint32_t hash = hash_name(name);
+	struct xsp_producer *p;
+	int err = -EMFILE;
+
+	if (find_live(d, name, hash))
+		return;
+	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
+		err = xsp_producer_open(&d->st, d->dirfd, name, &d->next_number, &p);
+	if (err) {
+		/* Not complete, gone again, or no descriptor free: the next scan tries again. */
+		if (err == -ENOENT)
+			return;
+		xsp_drain_refuse(d, name, ino, err, xsp_ctl_strerror(err));
+		return;
+	}
+	p->hash = hash;
+	xsp_drain_join(d, p);
+}
+
+int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
+{
+	struct xsprof_cap_exit exit;
+	struct xsp_producer *p;
+	struct stat st;
+	int err = -EMFILE;
+
+	if (!xsp_file_is(name, 'p') || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return -ENOENT;
+	for (p = d->live; p; p = p->next)
+		if (p->ino == st.st_ino && p->dev == st.st_dev)
+			return 0;
+	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
+		err = xsp_producer_peek(&d->st, dirfd, name, &d->next_number, &p);
+	if (err)
+		return err;
+	/* What its session's recorder has still to do with it is not seen here. */
+	if (xsp_producer_ended(&d->st, p, xsp_now(), &exit)) {
+		xsp_producer_exit(&d->st, p, &exit);
+		xsp_producer_free(p);
+		return -ESRCH;
+	}
+	xsp_drain_join(d, p);
+	return 0;
+}
+
+/* e.PID.START.0: a process says in a line why it does not take part. */
+static void take_message(struct xsp_drain *d, const char *name)
+{
+	char text[257];
+	size_t i;
+	ssize_t n;
+	int fd;
+
+	fd = openat(d->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	/* Made and not yet written: the next scan reads it. */
+	if (n <= 0)
+		return;
+	unlinkat(d->dirfd, name, 0);
+	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
+		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	text[i] = '\0';
+	d->messages++;
+	if (d->messages > MESSAGES_MAX)
+		return;
+	xsp_store_note(&d->st, "process %.*s is not recorded: %s",
+		       (int)strspn(name + 2, "0123456789"), name + 2, text);
+}
+
+void xsp_drain_scan(struct xsp_drain *d)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	if (d->dirfd < 0)
+		return;
+	/* A descriptor of its own: the position in the folder is one per open. */
+	fd = openat(d->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (xsp_file_is(entry->d_name, 'p'))
+			take_up(d, entry->d_name, entry->d_ino);
+		else if (xsp_file_is(entry->d_name, 'e'))
+			take_message(d, entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* What the events say does not matter: that there is one does. */
+bool xsp_drain_appeared(struct xsp_drain *d)
+{
+	char buf[4096] __attribute__((aligned(8)));
+	bool any = false;
+
+	while (d->inotify >= 0 && read(d->inotify, buf, sizeof(buf)) > 0)
+		any = true;
+	return any;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * How a drain lets go: of a producer that has ended, and at the end of all.  It never leaves a
+ * slot that could have been read.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "drain/local.h"
+
+#define CHECK_NS	100000000u
+
+/*
+ * The kernel keeps one that has ended until it is told that nobody wants it any more, and so it
+ * would one that was switched off and has been read; one that lives and was quiet before us is
+ * so again.
+ */
+static void leave_device(struct xsp_drain *d, struct xsp_producer *p)
+{
+	bool ended = p->info.state != XSPROF_STATE_LIVE;
+
+	if (p->rf.peek)
+		return;
+	if (!ended && p->goes_on) {
+		if (p->resumed)
+			xsp_device_pause(&p->rf, true);
+	} else if (!d->st.keep || !d->st.error) {
+		xsp_device_drop(&p->rf, !ended);
+	}
+}
+
+static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
+{
+	struct xsp_producer **at;
+	uint64_t skipped, bad;
+
+	for (at = &d->live; *at != p; at = &(*at)->next)
+		;
+	*at = p->next;
+	d->nr_live--;
+	d->gone_lost += xsp_producer_lost(p);
+	xsp_producer_lost_slots(p, &skipped, &bad);
+	d->gone_skipped += skipped;
+	d->gone_bad += bad;
+	if (p->rf.device)
+		leave_device(d, p);
+	else if (!p->rf.peek && (!d->st.keep || !d->st.error))
+		unlinkat(d->dirfd, p->name, 0);
+	xsp_producer_free(p);
+}
+
+static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
+			 struct xsprof_cap_exit *exit)
+{
+	struct xsp_pass pass = { .now = xsp_now(), .all = true, .min_slots = UINT64_MAX };
+	static const char *const how[] = {
+		"ended", "exited", "was killed", "runs another program", "vanished",
+		"still runs",
+	};
+
+	/* A program that records itself said goodbye and still runs: nobody reads it after this. */
+	if (p->pid == getpid() && !p->rf.peek)
+		xsp_ring_switch_off(&p->rf);
+	xsp_producer_pass(&d->st, p, &pass);
+	xsp_producer_exit(&d->st, p, exit);
+	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
+	unlink_producer(d, p);
+}
+
+void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
+{
+	struct xsp_producer *p, *next;
+	struct xsprof_cap_exit exit;
+
+	for (p = d->live; p; p = next) {
+		next = p->next;
+		/* Of the device's the kernel tells. */
+		if (!p->rf.device && !d->look && now < p->check_at)
+			continue;
+		p->check_at = now + CHECK_NS;
+		if (xsp_producer_ended(&d->st, p, now, &exit))
+			end_producer(d, p, &exit);
+	}
+	d->look = false;
+}
+
+static void finish_live(struct xsp_drain *d)
+{
+	struct xsp_producer *p;
+
+	for (p = d->live; p; p = p->next) {
+		p->goes_on = p->rf.peek || (p->rf.device && d->filter.go_on);
+		if (!p->rf.broken && !p->goes_on)
+			xsp_ring_switch_off(&p->rf);
+		else if (p->sched)
+			xsp_device_sched(&p->rf, false);
+	}
+	/* A marker that saw its bit set before is published in a moment. */
+	if (d->live)
+		usleep(2000);
+	while ((p = d->live)) {
+		struct xsprof_cap_exit exit = {
+			.how = XSPROF_HOW_RUNNING,
+			.ticks = xsp_ticks(p->rf.ctl.clock.kind),
+		};
+
+		end_producer(d, p, &exit);
+	}
+}
+
+int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
+{
+	struct xsprof_cap_end end = { .why = why };
+	struct xsp_drain_stats stats;
+
+	xsp_drain_appeared(d);
+	xsp_drain_scan(d);
+	d->list_all = true;
+	xsp_drain_list(d);
+	d->look = true;
+	xsp_drain_listen(d);
+	xsp_drain_look_after(d, xsp_now());
+	finish_live(d);
+	xsp_drain_clocks(d, d->st.kinds);
+	xsp_drain_store_clocks(d);
+	xsp_drain_get_stats(d, &stats);
+	if (d->st.error) {
+		end.why = 3;
+		xsp_cap_retry(d->st.cap);
+	}
+	end.ticks = xsp_ticks(xsp_clock_kind());
+	end.slots = stats.slots;
+	end.lost_records = stats.lost_records;
+	end.lost_slots = stats.lost_slots;
+	end.producers = stats.producers;
+	xsp_cap_end(d->st.cap, &end);
+	if (!d->st.error && d->st.cap->error)
+		d->st.error = d->st.cap->error;
+	return d->st.error;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The inside of a drain, for the files that are it: cap-drain.c, its pace, cap-finish.c, how it
+ * lets go, and cap-find.c and cap-device.c, how it finds producers in a session and in the
+ * device.
+ */
+#ifndef XSP_CAP_LOCAL_H
+#define XSP_CAP_LOCAL_H
+
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "drain/drain.h"
+
+/* Files that were refused, so that each is told of once. */
+#define XSP_REFUSED_MAX	256u
+
+struct xsp_refused {
+	uint64_t	key;
+	int		err;
+};
+
+/**
+ * struct xsp_drain - a drain
+ * @st: the store
+ * @dirfd: the session, -1 for none
+ * @inotify: of it, -1 for none
+ * @device: the device, -1 for none
+ * @epoll: all that can wake us, -1 without a device
+ * @filter: whom to read of the device's
+ * @began: CLOCK_MONOTONIC when the device was added, ns
+ * @last_id: the highest number of the device's that was looked at
+ * @list: look through the device's new ones in the next step
+ * @list_all: through all of them
+ * @on_device: producers taken up from the device
+ * @live: producers that have not ended
+ * @nr_live: how many
+ * @next_number: of the next producer
+ * @seen: producers taken up
+ * @scan: look through the session in the next step
+ * @look: ask after all producers in the next step
+ * @scan_at: when to look through it anyhow, ns
+ * @tick_at: when the next ledgers and names are due, ns
+ * @syncs: clocks taken and not stored yet
+ * @nr_syncs: how many
+ * @clock_at: when the next clocks are due, ns
+ * @clock_gap: ns from one to the next: short at first, so that a short recording has several
+ * @synced: bit k: clock kind k has a first sync point
+ * @first_mono: CLOCK_MONOTONIC of the very first sync point, ns
+ * @last_mono: and of the last
+ * @early: the kernel's sync points of before @first_mono are stored
+ * @last_pass: when the last pass was, ns
+ * @sleep: what was slept last, ns
+ * @idle_since: since when no slot has come, ns
+ * @ready: rings with memory, at the last pass
+ * @gone_lost: records that ended producers lost
+ * @gone_skipped: slots overwritten, of ended producers
+ * @gone_bad: slots refused, of ended producers
+ * @refused: files refused
+ * @nr_refused: how many
+ * @messages: processes that said why they take no part
+ */
+struct xsp_drain {
+	struct xsp_store	st;
+	int			dirfd;
+	int			inotify;
+	int			device;
+	int			epoll;
+	struct xsp_device_filter	filter;
+	uint64_t		began;
+	uint64_t		last_id;
+	bool			list;
+	bool			list_all;
+	uint32_t		on_device;
+	struct xsp_producer	*live;
+	uint32_t		nr_live;
+	uint32_t		next_number;
+	uint32_t		seen;
+	bool			scan;
+	bool			look;
+	uint64_t		scan_at;
+	uint64_t		tick_at;
+	struct xsprof_sync	syncs[16];
+	uint32_t		nr_syncs;
+	uint64_t		clock_at;
+	uint64_t		clock_gap;
+	uint32_t		synced;
+	uint64_t		first_mono;
+	uint64_t		last_mono;
+	bool			early;
+	uint64_t		last_pass;
+	uint64_t		sleep;
+	uint64_t		idle_since;
+	uint32_t		ready;
+	uint64_t		gone_lost;
+	uint64_t		gone_skipped;
+	uint64_t		gone_bad;
+	struct xsp_refused		refused[XSP_REFUSED_MAX];
+	uint32_t		nr_refused;
+	uint32_t		messages;
+};
+
+/* Soon enough for a producer that begins with a burst. */
+#define XSP_SLEEP_MIN	500000u
+
+static inline uint64_t xsp_now(void)
+{
+	return xsp_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Watches the session; -1 where inotify cannot be had: the regular scan finds all, only later. */
+int xsp_drain_watch(int dirfd);
+
+/* Has anything appeared in the session since the last time? */
+bool xsp_drain_appeared(struct xsp_drain *d);
+
+/* Takes up every producer and every message in the session that is not known yet. */
+void xsp_drain_scan(struct xsp_drain *d);
+
+/* One more producer, by this name in messages. */
+void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p);
+
+/* It could not be one: said once of each @key, which is an inode or a number of the device's. */
+void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,
+		      const char *why);
+
+/* Asks what woke us: whom of the device's to ask and to read, and whether to look for new ones. */
+void xsp_drain_listen(struct xsp_drain *d);
+
+/* Takes up the device's producers that are wanted and not known yet. */
+void xsp_drain_list(struct xsp_drain *d);
+
+/* Nothing can come without waking us through xsp_drain_fd(). */
+bool xsp_drain_all_quiet(const struct xsp_drain *d);
+
+/* Sync points that the kernel took, @from to @to on CLOCK_MONOTONIC, ns. */
+void xsp_drain_kernel_clocks(struct xsp_drain *d, uint64_t from, uint64_t to);
+
+/* Sync points of these clock kinds. */
+void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds);
+
+/* Writes those that are not written yet. */
+void xsp_drain_store_clocks(struct xsp_drain *d);
+
+/* Asks after all producers that may have ended, and lets go of those that have. */
+void xsp_drain_look_after(struct xsp_drain *d, uint64_t now);
+
+#endif /* XSP_CAP_LOCAL_H */

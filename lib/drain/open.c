@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Taking up a producer, of a session or of the device: its number in the capture, and where each
+ * of its rings goes on.  It never reads a record.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "drain/producer.h"
+
+static int store_found(struct xsp_store *st, struct xsp_producer *p)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_PRODUCER,
+		.producer = p->number,
+	};
+	struct xsprof_cap_producer *found = st->buf;
+
+	memset(found, 0, sizeof(*found));
+	found->pid = p->pid;
+	found->found = xsp_ticks(p->rf.ctl.clock.kind);
+	found->ctl = p->rf.ctl;
+	chunk.first = found->found;
+	chunk.last = found->found;
+	return xsp_store_chunk(st, &chunk, found, sizeof(*found));
+}
+
+/* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
+static pid_t find_pid(const struct xsp_store *st, const struct xsp_producer *p)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	if (!fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0)
+		return lock.l_pid;
+	return p->rf.ctl.pid_ns == st->pid_ns ? (pid_t)p->rf.ctl.pid : 0;
+}
+
+/*
+ * A producer may have run long before we came, and others may have read it: what they took, and
+ * what was overwritten by then, is no loss of this recording.  Who only looks sees all there is.
+ */
+static void adopt_rings(struct xsp_producer *p)
+{
+	uint32_t k;
+
+	for (k = 0; k < p->rf.rings; k++) {
+		struct xsp_producer_ring *r = &p->rings[k];
+		const struct xsprof_ring_reader *reader;
+		uint64_t tail;
+
+		if (!xsp_ring_ready(&p->rf, k))
+			continue;
+		reader = xsp_ring_reader(&p->rf, k);
+		if (!p->rf.peek) {
+			r->tail = __atomic_load_n(&reader->tail, __ATOMIC_RELAXED);
+			r->skipped = __atomic_load_n(&reader->skipped, __ATOMIC_RELAXED);
+		}
+		if (r->skipped > r->tail)
+			r->skipped = r->tail;
+		r->unsaved = r->tail - r->skipped;
+		tail = r->tail;
+		r->tail = xsp_ring_trust(&p->rf, k, xsp_ring_head(&p->rf, k), tail);
+		r->skipped += r->tail - tail;
+		r->before = r->skipped;
+	}
+}
+
+static void resume_rings(struct xsp_store *st, struct xsp_producer *p)
+{
+	uint32_t k;
+
+	for (k = 0; k < p->rf.rings; k++) {
+		struct xsprof_ring_reader *reader;
+
+		if (!xsp_ring_ready(&p->rf, k))
+			continue;
+		reader = xsp_ring_reader(&p->rf, k);
+		p->rings[k] = (struct xsp_producer_ring){
+			.tail = __atomic_load_n(&reader->tail, __ATOMIC_RELAXED),
+			.skipped = __atomic_load_n(&reader->skipped, __ATOMIC_RELAXED),
+		};
+		st->ops->resume_ring(st->data, p->number, k, &p->rings[k]);
+	}
+}
+
+/* Its number in the capture, and where its rings go on. */
+static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *number)
+{
+	bool resumed = false;
+
+	p->rings = calloc(p->rf.rings, sizeof(*p->rings));
+	if (!p->rings)
+		return -ENOMEM;
+	if (p->rf.device || p->rf.peek)
+		adopt_rings(p);
+	if (st->ops && st->ops->resume)
+		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos);
+	if (!resumed)
+		p->number = (*number)++;
+	if (st->ops && st->ops->resume_ring)
+		resume_rings(st, p);
+	if (!resumed)
+		store_found(st, p);
+	st->kinds |= 1u << (p->rf.ctl.clock.kind & 31);
+	return 0;
+}
+
+static int open_file(struct xsp_store *st, int dirfd, const char *name, bool peek,
+		     uint32_t *number, struct xsp_producer **out)
+{
+	struct xsp_producer *p;
+	struct stat sb;
+	int err;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	err = xsp_ring_file_open(&p->rf, dirfd, name);
+	if (err)
+		goto err_free;
+	p->rf.peek = peek;
+	if (fstat(p->rf.fd, &sb)) {
+		err = -errno;
+		goto err_close;
+	}
+	p->dev = sb.st_dev;
+	p->ino = sb.st_ino;
+	strncpy(p->name, name, sizeof(p->name) - 1);
+	p->pid = find_pid(st, p);
+	err = take_up(st, p, number);
+	if (err)
+		goto err_close;
+	*out = p;
+	return 0;
+
+err_close:
+	xsp_ring_file_close(&p->rf);
+err_free:
+	free(p->rings);
+	free(p);
+	return err;
+}
+
+int xsp_producer_open(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
+		      struct xsp_producer **out)
+{
+	return open_file(st, dirfd, name, false, number, out);
+}
+
+int xsp_producer_peek(struct xsp_store *st, int dirfd, const char *name, uint32_t *number,
+		      struct xsp_producer **out)
+{
+	return open_file(st, dirfd, name, true, number, out);
+}
+
+/* Of one that has ended the kernel alone knows the name still. */
+static void store_comm(struct xsp_store *st, const struct xsp_producer *p)
+{
+	struct xsprof_cap_thread thread = { .tid = p->info.own_pid };
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_THREADS,
+		.producer = p->number,
+	};
+
+	memcpy(thread.comm, p->info.comm, sizeof(thread.comm));
+	xsp_store_chunk(st, &chunk, &thread, sizeof(thread));
+}
+
+int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool consume,
+			     uint32_t *number, struct xsp_producer **out)
+{
+	struct xsp_producer *p;
+	int err;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	err = xsp_device_open_ring(&p->rf, fd, id, consume);
+	if (err)
+		goto err_free;
+	p->id = id;
+	snprintf(p->name, sizeof(p->name), "device producer %llu", (unsigned long long)id);
+	xsp_producer_ask(p);
+	p->pid = p->info.pid;
+	err = take_up(st, p, number);
+	if (err)
+		goto err_close;
+	if (p->info.state != XSPROF_STATE_LIVE)
+		store_comm(st, p);
+	*out = p;
+	return 0;
+
+err_close:
+	xsp_ring_file_close(&p->rf);
+err_free:
+	free(p->rings);
+	free(p);
+	return err;
+}
+
+void xsp_producer_ask(struct xsp_producer *p)
+{
+	struct xsprof_info info;
+
+	p->told = false;
+	p->quiet = false;
+	/* It cannot fail on a descriptor that it succeeded on before; then nothing is news. */
+	if (!xsp_device_events(&p->rf, &info))
+		p->info = info;
+}
+
+void xsp_producer_free(struct xsp_producer *p)
+{
+	xsp_ring_file_close(&p->rf);
+	xsp_tids_free(&p->tids);
+	free(p->rings);
+	free(p);
+}

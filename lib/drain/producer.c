@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Reading one producer: its arena and its rings.  It never waits for the producer, and never
+ * believes it: what does not hold together is counted and left out.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/ctl-check.h"
+#include "drain/producer.h"
+
+/* Slots that no writer publishes in a lifetime: sums of counters below it do not overflow. */
+#define HEAD_MAX	(1ull << 60)
+
+/* A ring with less than a chunk and less than a quarter of it in use may wait this long. */
+#define LINGER_NS	1000000000u
+/* And who only looks, for somebody who waits to see it, so long. */
+#define PEEK_LINGER_NS	50000000u
+
+/* ---- the arena ----------------------------------------------------------------------------- */
+
+/* Bytes of whole entries at the beginning of @buf; -1 when one of them makes no sense. */
+static ssize_t whole_entries(const uint8_t *buf, size_t len)
+{
+	struct xsprof_entry entry;
+	size_t at = 0;
+
+	while (len - at >= sizeof(entry)) {
+		memcpy(&entry, buf + at, sizeof(entry));
+		if (entry.size < sizeof(entry) || entry.size % 8 ||
+		    entry.size > XSP_CAP_RAW_MAX ||
+		    entry.text_len > entry.size - sizeof(entry))
+			return at ? (ssize_t)at : -1;
+		if (entry.size > len - at)
+			break;
+		at += entry.size;
+	}
+	return at;
+}
+
+static void store_arena(struct xsp_store *st, struct xsp_producer *p)
+{
+	uint64_t used = __atomic_load_n(&xsp_ring_arena(&p->rf)->used, __ATOMIC_ACQUIRE);
+	uint64_t room = p->rf.ctl.arena_size - sizeof(struct xsprof_arena);
+
+	if (used > room)
+		used = room;
+	while (p->arena_pos < used && !p->arena_broken) {
+		struct xsprof_chunk chunk = {
+			.type = XSPROF_CHUNK_ARENA,
+			.producer = p->number,
+			.pos = p->arena_pos,
+		};
+		size_t len = used - p->arena_pos;
+		ssize_t whole;
+
+		if (len > XSP_CAP_RAW_MAX)
+			len = XSP_CAP_RAW_MAX;
+		if (xsp_ring_copy_arena(&p->rf, p->arena_pos, st->buf, len))
+			break;
+		whole = whole_entries(st->buf, len);
+		if (whole <= 0) {
+			p->arena_broken = true;
+			xsp_store_note(st, "%s: its names do not hold together from byte %llu on",
+				       p->name, (unsigned long long)p->arena_pos);
+			break;
+		}
+		if (xsp_store_chunk(st, &chunk, st->buf, whole))
+			break;
+		p->arena_pos += whole;
+	}
+}
+
+/* ---- rings --------------------------------------------------------------------------------- */
+
+static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t pos,
+			const struct xsprof_rec *slots, size_t n, const struct xsp_walk *walk)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_RING,
+		.producer = p->number,
+		.ring = k,
+		.pos = pos,
+		.first = walk->first,
+		.last = walk->last,
+	};
+
+	if (xsp_store_chunk(st, &chunk, slots, n << XSPROF_SLOT_SHIFT)) {
+		p->rings[k].unsaved += n;
+		p->unsaved += walk->records;
+		st->unsaved_slots += n;
+		st->unsaved_records += walk->records;
+		return;
+	}
+	p->rings[k].read += n;
+	st->slots += n;
+	st->records += walk->records;
+}
+
+/* What holds together, in as many chunks as it takes; the rest of a bad record's block is bad. */
+static void store_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t pos,
+			size_t n)
+{
+	const struct xsprof_rec *slots = st->buf;
+	struct xsp_walk walk;
+	size_t i = 0;
+
+	while (i < n) {
+		size_t good = xsp_walk(slots + i, pos + i, n - i, &walk, &p->tids);
+
+		if (good)
+			store_sound(st, p, k, pos + i, slots + i, good, &walk);
+		i += good;
+		if (i < n) {
+			size_t rest = XSPROF_BLOCK_SLOTS - ((pos + i) & (XSPROF_BLOCK_SLOTS - 1));
+
+			if (rest > n - i)
+				rest = n - i;
+			if (!p->rings[k].bad)
+				xsp_store_note(st, "%s: ring %u holds no record at slot %llu",
+					       p->name, k, (unsigned long long)(pos + i));
+			p->rings[k].bad += rest;
+			i += rest;
+		}
+	}
+}
+
+/*
+ * Slots from the cursor on for one chunk: whole blocks, so that it ends with a record, and never
+ * more than the ring has.
+ */
+static size_t cut(const struct xsp_store *st, uint64_t tail, uint64_t limit, uint64_t size)
+{
+	uint64_t most = st->chunk_slots < size ? st->chunk_slots : size;
+
+	if (limit - tail <= most)
+		return limit - tail;
+	return ((tail + most) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - tail;
+}
+
+/*
+ * Moves the cursor beyond what may be overwritten by now.
+ *
+ * Return: slots it moved; -EINVAL: head went back, which it never does.
+ */
+static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit)
+{
+	struct xsp_producer_ring *r = &p->rings[k];
+	uint64_t head = xsp_ring_head(&p->rf, k);
+	uint64_t before = r->tail;
+
+	if (head < limit || head >= HEAD_MAX)
+		return -EINVAL;
+	r->tail = xsp_ring_trust(&p->rf, k, head, before);
+	r->skipped += r->tail - before;
+	return r->tail - before;
+}
+
+/* Slots that may be overwritten under our hands. */
+static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
+{
+	struct xsp_producer_ring *r = &p->rings[k];
+	uint64_t size = xsp_ring_slots(&p->rf, k);
+	uint64_t copied = 0;
+	int64_t skip;
+	size_t n;
+	int err;
+
+	skip = skip_overtaken(p, k, limit);
+	/* A writer as fast as we are is left for the next pass, after all others. */
+	while (skip >= 0 && r->tail < limit && copied < 2 * size) {
+		uint64_t from = r->tail;
+
+		n = cut(st, from, limit, size);
+		copied += n;
+		err = xsp_ring_copy(&p->rf, k, from, st->buf, n);
+		if (err)
+			return err;
+		/* The copy is done before head is looked at again. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		skip = skip_overtaken(p, k, limit);
+		if (skip < 0 || (uint64_t)skip >= n)
+			continue;
+		n -= skip;
+		if (skip)
+			memmove(st->buf, (struct xsprof_rec *)st->buf + skip,
+				n << XSPROF_SLOT_SHIFT);
+		store_slots(st, p, k, r->tail, n);
+		if (st->keep && st->error)
+			return st->error;
+		r->tail += n;
+	}
+	err = xsp_ring_release(&p->rf, k, r->tail, r->skipped);
+	return skip < 0 ? skip : err;
+}
+
+static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
+{
+	struct xsp_producer_ring *r = &p->rings[k];
+
+	while (r->tail < limit) {
+		size_t n = cut(st, r->tail, limit, xsp_ring_slots(&p->rf, k));
+		int err = xsp_ring_copy(&p->rf, k, r->tail, st->buf, n);
+
+		if (err)
+			return err;
+		store_slots(st, p, k, r->tail, n);
+		if (st->keep && st->error)
+			return st->error;
+		r->tail += n;
+		/*
+		 * Only now, with the chunk in the kernel's hands: a recorder killed before this
+		 * leaves the slots in the ring for the next one.
+		 */
+		err = xsp_ring_release(&p->rf, k, r->tail, 0);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void give_up(struct xsp_store *st, struct xsp_producer *p, uint32_t k, const char *why)
+{
+	p->rings[k].broken = true;
+	xsp_store_note(st, "%s: ring %u %s: nothing more is read from it", p->name, k, why);
+}
+
+/* Is it time to read this ring? */
+static bool due(const struct xsp_store *st, const struct xsp_producer_ring *r, uint64_t pending,
+		uint64_t size, const struct xsp_pass *pass, uint64_t linger)
+{
+	return pass->all || pending >= st->chunk_slots || pending >= size / 4 ||
+	       pass->now - r->since >= linger;
+}
+
+static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t head,
+		      struct xsp_pass *pass)
+{
+	struct xsp_producer_ring *r = &p->rings[k];
+	bool discard = p->rf.ctl.mode == XSPROF_MODE_DISCARD && !p->rf.peek;
+	uint64_t size = xsp_ring_slots(&p->rf, k);
+	uint64_t pending = head - r->tail;
+	uint64_t gained = head - r->seen;
+	int err;
+
+	if (r->broken || p->rf.broken)
+		return;
+	if (head < r->seen || head >= HEAD_MAX || (discard && pending > size)) {
+		give_up(st, p, k, "counts what cannot be");
+		return;
+	}
+	r->seen = head;
+	pass->new_slots += gained;
+	if (gained)
+		p->gained_at = pass->now;
+	gained = gained > size ? 1024 : (gained << 10) / size;
+	if (gained > pass->fill)
+		pass->fill = gained;
+	/* An OVERWRITE cursor may stand beyond a head of before: it was moved by a newer one. */
+	if (head <= r->tail)
+		return;
+	if (!r->since)
+		r->since = pass->now;
+	if (!due(st, r, pending, size, pass, p->rf.peek ? PEEK_LINGER_NS : LINGER_NS)) {
+		pass->pending += pending;
+		return;
+	}
+	r->since = 0;
+	err = discard ? read_discard(st, p, k, head) : read_overwrite(st, p, k, head);
+	if (err)
+		give_up(st, p, k, xsp_ctl_strerror(err));
+}
+
+/*
+ * Heads first, then names, then slots up to those heads: a name is in the arena before the first
+ * record that bears it is published.
+ */
+#define BATCH	64u
+
+void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_pass *pass)
+{
+	uint64_t flush = __atomic_load_n(&xsp_ring_ctl(&p->rf)->flush, __ATOMIC_ACQUIRE);
+	uint64_t pending = pass->pending;
+	uint64_t heads[BATCH];
+	bool all = pass->all;
+	uint64_t ready;
+	uint32_t k, i;
+
+	/* What one of the device held before we came is older than all others have to say. */
+	pass->all |= flush != p->flush || (p->rf.device && !p->gained_at);
+	p->flush = flush;
+	if (!p->gained_at)
+		p->gained_at = pass->now;
+	p->ready = 0;
+	xsp_producer_quiet(st, p);
+	if (xsp_ring_slots(&p->rf, 0) < pass->min_slots)
+		pass->min_slots = xsp_ring_slots(&p->rf, 0);
+	for (k = 0; k < p->rf.rings && !p->rf.broken; k += BATCH) {
+		ready = 0;
+		for (i = 0; i < BATCH && k + i < p->rf.rings; i++) {
+			if (!xsp_ring_ready(&p->rf, k + i))
+				continue;
+			ready |= 1ull << i;
+			heads[i] = xsp_ring_head(&p->rf, k + i);
+		}
+		if (!ready && !pass->all)
+			continue;
+		store_arena(st, p);
+		for (i = 0; i < BATCH; i++) {
+			if (!(ready >> i & 1))
+				continue;
+			p->ready++;
+			pass_ring(st, p, k + i, heads[i], pass);
+		}
+	}
+	pass->all = all;
+	pass->ready += p->ready;
+	/* Whoever is told of by the kernel need not be looked at until it is. */
+	p->quiet = p->rf.device && !p->rf.peek && pass->pending == pending &&
+		   pass->now - p->gained_at >= XSP_QUIET_NS;
+	if (p->tids.fresh)
+		xsp_producer_threads(st, p, false);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Where what a recorder reads goes: the capture, the buffer it is copied through, the totals,
+ * and whom to tell.  Shared by the drain (cap-drain.c) and the producers it reads
+ * (cap-producer.c); it never reads anything itself.
+ */
+#ifndef XSP_CAP_STORE_H
+#define XSP_CAP_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <xsprof/capture.h>
+
+#include "capture/writer.h"
+
+struct xsp_producer;
+struct xsp_producer_ring;
+
+/**
+ * struct xsp_drain_ops - what a drain asks its owner; each may be NULL
+ * @wait_status: has this process been waited for?  Return: true and the status as wait() gave it
+ * @say: a text for people: with @note what went wrong, without it what just happened
+ * @resume: recovery: is this producer one that @cap already holds a part of?  Return: true, with
+ *	its number and the arena bytes stored
+ * @resume_ring: recovery: what is stored of a ring; @ring comes with its tail set
+ */
+struct xsp_drain_ops {
+	bool	(*wait_status)(void *data, pid_t pid, uint64_t start_time, int *status);
+	void	(*say)(void *data, bool note, const char *text);
+	bool	(*resume)(void *data, const struct xsprof_ctl *ctl, uint32_t *number,
+			  uint64_t *arena_pos);
+	void	(*resume_ring)(void *data, uint32_t number, uint32_t k,
+			       struct xsp_producer_ring *ring);
+};
+
+/**
+ * struct xsp_store - the state of one recording
+ * @cap: the capture
+ * @buf: XSP_CAP_RAW_MAX bytes that slots are copied through: the producer cannot change them
+ *	between the look and the write
+ * @chunk_slots: slots of a full chunk
+ * @pid_ns: our own pid namespace
+ * @kinds: bit k: a producer's clock is of kind k
+ * @records: events stored
+ * @slots: slots stored
+ * @unsaved_records: events read that the file had no room for
+ * @unsaved_slots: slots
+ * @error: the first error of the file, 0 while all is well
+ * @keep: recovery: what finds no room in the file stays where it is, for another try
+ * @ops: questions to the owner
+ * @data: passed to them
+ */
+struct xsp_store {
+	struct xsp_cap			*cap;
+	void				*buf;
+	uint32_t			chunk_slots;
+	uint32_t			pid_ns;
+	uint32_t			kinds;
+	uint64_t			records;
+	uint64_t			slots;
+	uint64_t			unsaved_records;
+	uint64_t			unsaved_slots;
+	int				error;
+	bool				keep;
+	const struct xsp_drain_ops	*ops;
+	void				*data;
+};
+
+/**
+ * xsp_store_chunk - write a chunk, and remember an error
+ * @st: store
+ * @chunk: as for xsp_cap_chunk()
+ * @raw: payload
+ * @len: bytes
+ */
+int xsp_store_chunk(struct xsp_store *st, struct xsprof_chunk *chunk, const void *raw, size_t len);
+
+/* A NOTE in the capture, and the same text to whoever listens. */
+void xsp_store_note(struct xsp_store *st, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A text for the listener alone. */
+void xsp_store_say(struct xsp_store *st, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* XSP_CAP_STORE_H */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The inputs of ops as an execution trace has them: values, shapes, types and strides, lists side
+ * by side.  Tensors are told by their numbers, those of their memory, and where in it they are.
+ */
+#include <string.h>
+
+#include "export/execution.h"
+#include "result/numbers.h"
+
+static char *comma(char *p, bool *any)
+{
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	return p;
+}
+
+static char *put_device(uint32_t device, char *p)
+{
+	static const char *const types[] = {
+		"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia",
+		"xla", "vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu",
+		"mtia", "privateuseone",
+	};
+	uint32_t type = device >> 16;
+
+	*p++ = '"';
+	p = type < sizeof(types) / sizeof(types[0]) ? stpcpy(p, types[type]) :
+						      put_u32(put_lit(p, "device"), type);
+	if (type) {
+		*p++ = ':';
+		p = put_i64(p, (int16_t)device);
+	}
+	*p++ = '"';
+	return p;
+}
+
+/* [tensor, storage, offset, elements, bytes of one, device] */
+static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
+{
+	struct xsprof_trace_tensor t = { 0 };
+
+	xsprof_trace_tensor(arg, &t);
+	*p++ = '[';
+	p = put_u64(p, t.id);
+	p = put_u64(put_lit(p, ","), t.storage_id);
+	p = put_u64(put_lit(p, ","), t.offset);
+	p = put_u64(put_lit(p, ","), t.numel);
+	p = put_u32(put_lit(p, ","), t.itemsize);
+	p = put_device(t.device, put_lit(p, ","));
+	*p++ = ']';
+	return p;
+}
+
+static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
+{
+	struct xsprof_trace_tensor t;
+
+	return xsr_put_dims(p, xsprof_trace_tensor(arg, &t) ? &t : NULL, strides);
+}
+
+char *xsr_et_value(struct xsr_kineto *k, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
+		   char *p)
+{
+	switch (arg->type) {
+	case XSPROF_ARG_TENSOR:
+		return put_tensor(arg, p);
+	case XSPROF_ARG_I64:
+		return put_i64(p, arg->u.i64);
+	case XSPROF_ARG_U64:
+	case XSPROF_ARG_PTR:
+		return put_u64(p, arg->u.u64);
+	case XSPROF_ARG_F64:
+		return xsp_json_double(p, arg->u.f64);
+	case XSPROF_ARG_BOOL:
+		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
+	case XSPROF_ARG_NAME:
+		return xsr_kineto_name(k, walk->ev.producer, (uint32_t)arg->u.u64, p);
+	case XSPROF_ARG_STR:
+		return xsr_kineto_text(k, p, k->text,
+				       xsr_walk_bytes(walk, arg, k->text));
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		return xsr_kineto_numbers(k, walk, arg, false, p);
+	default:
+		return put_lit(p, "\"<None>\"");
+	}
+}
+
+/* A word for each element of a list of numbers, which may go on in the next record. */
+static char *put_number_types(struct xsr_kineto *k, const struct xsr_walk *walk,
+			      const struct xsprof_trace_arg *arg, char *p)
+{
+	const char *of = arg->type == XSPROF_ARG_F64S ? "Double" : "Int";
+	struct xsr_walk ahead = *walk;
+	size_t len = xsr_walk_bytes(&ahead, arg, k->text);
+	bool any = false;
+
+	p = put_lit(xsr_kineto_room(k, p), "GenericList[");
+	for (size_t at = 0; at + 8 <= len; at += 8)
+		p = stpcpy(comma(p, &any), of);
+	return put_lit(p, "]");
+}
+
+char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
+		  const struct xsprof_trace_arg *arg, char *p)
+{
+	uint32_t producer = walk->ev.producer;
+	struct xsprof_trace_tensor t;
+	const char *dtype = "";
+
+	switch (arg->type) {
+	case XSPROF_ARG_TENSOR:
+		if (xsprof_trace_tensor(arg, &t) && t.dtype)
+			dtype = xsprof_trace_name(k->trace, producer, t.dtype);
+		p = put_lit(p, "Tensor(");
+		p = xsp_escape_json(p, dtype, strnlen(dtype, 128), NULL);
+		return put_lit(p, ")");
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		return put_number_types(k, walk, arg, p);
+	case XSPROF_ARG_I64:
+	case XSPROF_ARG_U64:
+	case XSPROF_ARG_PTR:
+		return put_lit(p, "Int");
+	case XSPROF_ARG_F64:
+		return put_lit(p, "Double");
+	case XSPROF_ARG_BOOL:
+		return put_lit(p, "Bool");
+	case XSPROF_ARG_STR:
+	case XSPROF_ARG_NAME:
+		return put_lit(p, "String");
+	default:
+		if (arg->u.u64 && arg->u.u64 <= UINT32_MAX && arg->type == XSPROF_ARG_NONE)
+			dtype = xsprof_trace_name(k->trace, producer, (uint32_t)arg->u.u64);
+		return *dtype ? xsp_escape_json(p, dtype, strnlen(dtype, 128), NULL) :
+				put_lit(p, "None");
+	}
+}
+
+enum facet { VALUES, SHAPES, TYPES, STRIDES };
+
+static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, enum facet facet, char *p)
+{
+	switch (facet) {
+	case VALUES:
+		return xsr_et_value(k, walk, arg, p);
+	case SHAPES:
+	case STRIDES:
+		return put_dims(arg, facet == STRIDES, p);
+	default:
+		return xsr_et_type(k, walk, arg, p);
+	}
+}
+
+/* The elements of a list stand behind it. */
+static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
+		      struct xsr_walk *walk, enum facet facet, char *p)
+{
+	uint64_t left = list->u.u64;
+	struct xsprof_trace_arg arg;
+	bool any = false;
+
+	p = facet == TYPES ? put_lit(p, "GenericList[") : put_lit(p, "[");
+	while (xsr_walk_item(walk, &left, &arg)) {
+		p = comma(xsr_kineto_room(k, p), &any);
+		p = put_facet(k, walk, &arg, facet, p);
+	}
+	return put_lit(p, "]");
+}
+
+static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, enum facet facet,
+			char *p)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+	bool any = false;
+
+	*p++ = '[';
+	while (xsr_walk_next(&walk, &arg)) {
+		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
+			continue;
+		p = comma(xsr_kineto_room(k, p), &any);
+		if (facet == TYPES)
+			*p++ = '"';
+		p = arg.type == XSPROF_ARG_LIST ? put_list(k, &arg, &walk, facet, p) :
+						  put_facet(k, &walk, &arg, facet, p);
+		if (facet == TYPES)
+			*p++ = '"';
+	}
+	*p++ = ']';
+	return p;
+}
+
+char *xsr_et_inputs(struct xsr_kineto *k, const struct xsr_walk *walk, char *p)
+{
+	p = put_inputs(k, walk, VALUES, put_lit(p, "\"inputs\":{\"values\":"));
+	p = put_inputs(k, walk, SHAPES, put_lit(p, ",\"shapes\":"));
+	p = put_inputs(k, walk, TYPES, put_lit(p, ",\"types\":"));
+	p = put_inputs(k, walk, STRIDES, put_lit(p, ",\"strides\":"));
+	return put_lit(p, "},");
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The execution trace of ops in Chakra's JSON, as PyTorch's observer writes it: a node for each
+ * op with its inputs, the op around it, and the number that joins it with a Kineto trace.  A node
+ * is written when its op ends; its number was given when that began, so parents have the smaller
+ * one.  What ops return is in no record.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "export/execution.h"
+#include "export/file.h"
+#include "export/scan.h"
+#include "result/local.h"
+
+#define ROOT		1u
+#define FIRST		2u
+#define FORWARD_BITS	16u
+
+/* The node of a forward op, by thread and sequence number. */
+struct forward {
+	uint64_t	key;
+	uint64_t	node;
+};
+
+struct et {
+	struct xsr_kineto	k;	/* names, text and buffer: what formats JSON takes */
+	struct xsr_scan		scan;
+	uint64_t		next;	/* node */
+	struct forward		forwards[1u << FORWARD_BITS];
+};
+
+static char *comma(char *p, bool *any)
+{
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	return p;
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+#define NO_OUTPUTS \
+	"\"outputs\":{\"values\":[],\"shapes\":[],\"types\":[],\"strides\":[]},"
+#define NO_INPUTS \
+	"\"inputs\":{\"values\":[],\"shapes\":[],\"types\":[],\"strides\":[]},"
+
+struct attrs {
+	uint64_t	rf_id;
+	uint64_t	fw_parent;
+	int64_t		sequence;
+	uint64_t	scope;
+	uint64_t	tid;
+	uint64_t	fw_tid;
+};
+
+static char *put_u64_attr(char *p, const char *name, uint64_t value)
+{
+	p = stpcpy(put_lit(p, "{\"name\":\""), name);
+	p = put_u64(put_lit(p, "\",\"type\":\"uint64\",\"value\":"), value);
+	return put_lit(p, "},");
+}
+
+static char *put_attrs(const struct attrs *a, char *p)
+{
+	p = put_lit(p, "\"attrs\":[");
+	p = put_u64_attr(p, "rf_id", a->rf_id);
+	p = put_u64_attr(p, "fw_parent", a->fw_parent);
+	p = put_i64(put_lit(p, "{\"name\":\"seq_id\",\"type\":\"int64\",\"value\":"),
+		    a->sequence);
+	p = put_u64_attr(put_lit(p, "},"), "scope", a->scope);
+	p = put_u64_attr(p, "tid", a->tid);
+	return put_u64_attr(p, "fw_tid", a->fw_tid);
+}
+
+/* The three that are always there, from what the program said or empty, then the others. */
+static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
+{
+	static const char *const always[] = { "op_schema", "kernel_backend", "kernel_file" };
+	struct xsprof_trace_arg arg;
+	bool there[3] = { false };
+	struct xsr_walk walk = *from;
+	bool any = false;
+	size_t i;
+
+	while (xsr_walk_next(&walk, &arg)) {
+		const char *key = xsprof_trace_name(et->k.trace, walk.ev.producer, arg.key);
+
+		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
+		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
+			continue;
+		for (i = 0; i < 3; i++)
+			there[i] |= !strcmp(key, always[i]);
+		p = comma(xsr_kineto_room(&et->k, p), &any);
+		p = xsr_kineto_name(&et->k, walk.ev.producer, arg.key, put_lit(p, "{\"name\":"));
+		p = put_lit(p, ",\"type\":\"");
+		p = arg.type == XSPROF_ARG_STR || arg.type == XSPROF_ARG_NAME ?
+		    put_lit(p, "string") : xsr_et_type(&et->k, &walk, &arg, p);
+		p = xsr_et_value(&et->k, &walk, &arg, put_lit(p, "\",\"value\":"));
+		*p++ = '}';
+	}
+	p = xsr_kineto_room(&et->k, p);
+	for (i = 0; i < 3; i++) {
+		if (there[i])
+			continue;
+		p = stpcpy(put_lit(comma(p, &any), "{\"name\":\""), always[i]);
+		p = put_lit(p, "\",\"type\":\"string\",\"value\":\"\"}");
+	}
+	return p;
+}
+
+static char *put_start(struct et *et, uint64_t id, char *p)
+{
+	(void)et;
+	p = put_u64(put_lit(p, "{\"id\":"), id);
+	return put_lit(p, ",\"name\":");
+}
+
+/* A process or a thread: nodes of their own, which ops hang on. */
+static void put_frame(struct et *et, const char *what, uint64_t id, uint64_t tid)
+{
+	struct attrs a = { .sequence = -1, .scope = XSPROF_OP_USER_SCOPE, .tid = tid };
+	struct xsr_walk none = { 0 };
+	char *p = put_start(et, id, xsr_kineto_open(&et->k));
+
+	p = stpcpy(put_lit(p, "\"[pytorch|profiler|execution_trace|"), what);
+	p = put_lit(p, "]\",\"ctrl_deps\":1," NO_INPUTS NO_OUTPUTS);
+	p = put_text_attrs(et, &none, put_attrs(&a, p));
+	et->k.buf->p = put_lit(p, "]}");
+}
+
+/* The number of a node that is a thread: it is made when it is needed first. */
+static uint64_t thread_node(struct et *et, struct xsp_thread *thread)
+{
+	if (!thread->shown) {
+		thread->shown = et->next++;
+		put_frame(et, "thread", thread->shown, thread->tid);
+	}
+	return thread->shown;
+}
+
+static struct forward *forward_of(struct et *et, const struct xsp_thread *thread, uint64_t tid,
+				  int64_t sequence, uint64_t *key)
+{
+	uint64_t h = (tid ^ (uint64_t)thread->producer << 40) * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ h >> 31 ^ (uint64_t)sequence) * 0xd6e8feb86659fd93u;
+	h ^= h >> 32;
+	*key = h | 1;
+	return &et->forwards[h >> (64 - FORWARD_BITS)];
+}
+
+static uint64_t link_forward(struct et *et, const struct xsp_thread *thread,
+			     const struct xsprof_trace_op *op, uint64_t node)
+{
+	struct forward *f;
+	uint64_t key;
+
+	if (op->sequence < 0)
+		return 0;
+	f = forward_of(et, thread, op->forward_thread ? op->forward_thread : thread->tid,
+		       op->sequence, &key);
+	if (op->forward_thread)
+		return f->key == key ? f->node : 0;
+	*f = (struct forward){ key, node };
+	return 0;
+}
+
+/* Nodes are numbered in the order of begins: the thread's, then the op's. */
+static void begin(void *data, const struct xsprof_event *ev, const struct xsp_view *view)
+{
+	struct xsp_stack *stack = &view->thread->stack;
+	struct xsprof_trace_op op;
+	struct et *et = data;
+	uint64_t parent;
+	uint32_t i;
+
+	if (ev->type != XSPROF_REC_BEGIN || !view->range || !xsprof_trace_op(ev, &op))
+		return;
+	if (op.scope >= 32 || (et->k.opts.scopes && !(et->k.opts.scopes >> op.scope & 1)))
+		return;
+	parent = thread_node(et, view->thread);
+	for (i = stack->n - 1; i; i--) {
+		const struct xsp_range *range = &stack->v[i - 1];
+
+		if (range->end == XSP_OPEN && range->index >= UINT64_MAX / 2) {
+			parent = range->index - UINT64_MAX / 2;
+			break;
+		}
+	}
+	/* The upper half of the numbers is for nodes; of a node the parent is kept as well. */
+	view->range->index = et->next++ + UINT64_MAX / 2;
+	view->range->tag = parent;
+	link_forward(et, view->thread, &op, op.forward_thread ? 0 :
+		     view->range->index - UINT64_MAX / 2);
+}
+
+static void closed(void *data, struct xsp_thread *thread, struct xsp_range *range, uint64_t ns)
+{
+	struct xsprof_trace_op op;
+	struct et *et = data;
+	struct xsr_walk walk;
+	struct attrs a;
+	uint64_t id;
+	char *p;
+
+	(void)ns;
+	if (range->index < UINT64_MAX / 2 || !range->note)
+		return;
+	xsr_walk_note(&walk, range->note, range->note_len);
+	if (!walk.ev.rec || !xsprof_trace_op(&walk.ev, &op))
+		return;
+	id = range->index - UINT64_MAX / 2;
+	a = (struct attrs){
+		.rf_id = op.record_function_id, .sequence = op.sequence, .scope = op.scope,
+		.tid = thread->tid, .fw_tid = op.forward_thread,
+		.fw_parent = op.forward_thread ? link_forward(et, thread, &op, 0) : 0,
+	};
+	p = put_start(et, id, xsr_kineto_open(&et->k));
+	p = xsr_kineto_name(&et->k, thread->producer, range->name, p);
+	p = put_u64(put_lit(p, ",\"ctrl_deps\":"), range->tag);
+	*p++ = ',';
+	p = xsr_et_inputs(&et->k, &walk, p);
+	p = put_attrs(&a, put_lit(p, NO_OUTPUTS));
+	p = put_text_attrs(et, &walk, p);
+	et->k.buf->p = put_lit(p, "]}");
+}
+
+static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(trace, producer, name, &len);
+
+	return json_string(p, s, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES, NULL);
+}
+
+static void put_head(struct et *et, uint64_t start)
+{
+	struct xsprof_trace_producer producer;
+	time_t seconds = (time_t)(start / 1000000000u);
+	uint32_t pid = et->k.opts.pid;
+	char when[64] = "";
+	struct tm tm;
+	char *p;
+
+	if (!pid && !xsprof_trace_get_producer(et->k.trace, 0, &producer))
+		pid = producer.pid;
+	if (gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	p = put_lit(xsp_buf_room(et->k.buf, XSP_BUF_ROOM),
+		    "{\n\"schema\": \"1.1.1-chakra.0.0.4\",\n\"pid\": ");
+	p = stpcpy(put_lit(put_u32(p, pid), ",\n\"time\": \""), when);
+	p = put_u64(put_lit(p, "\",\n\"start_ts\": "), start / 1000);
+	et->k.buf->p = put_lit(p, ",\n\"nodes\": [");
+}
+
+static int write_nodes(struct et *et, const struct xsprof_result_options *opts)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint64_t start, real;
+	char *p;
+	int ret;
+
+	ret = xsprof_trace_get_info(et->k.trace, &info);
+	if (ret)
+		return ret;
+	real = (uint64_t)info.real_offset_ns;
+	start = (opts->from_ns > info.first_ns ? opts->from_ns : info.first_ns) + real;
+	put_head(et, start);
+	et->k.sep = ' ';
+	et->next = FIRST;
+	put_frame(et, "process", ROOT, 0);
+	et->scan = (struct xsr_scan){
+		.event = begin, .closed = closed, .data = et, .keep = true,
+	};
+	ret = xsr_scan(et->k.trace, opts, et->k.buf, &et->scan);
+	p = put_lit(xsp_buf_room(et->k.buf, XSP_BUF_ROOM), "\n],\n\"finish_ts\": ");
+	p = put_u64(p, (et->scan.last + real) / 1000);
+	et->k.buf->p = put_lit(p, "\n}\n");
+	return ret;
+}
+
+static int write_trace(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+		       struct xsp_buf *buf, const void *arg)
+{
+	struct et *et = calloc(1, sizeof(*et));
+	int ret;
+
+	(void)arg;
+	if (!et)
+		return -ENOMEM;
+	et->k.trace = trace;
+	et->k.buf = buf;
+	et->k.opts = *opts;
+	ret = xsp_names_new(trace, name_text, 4u << 20, &et->k.names);
+	if (!ret)
+		ret = write_nodes(et, opts);
+	xsp_names_free(et->k.names);
+	free(et);
+	return ret;
+}
+
+int xsprof_result_save_execution_trace(struct xsprof_result *result, const char *path)
+{
+	int before = errno, ret;
+
+	result->error[0] = '\0';
+	ret = xsr_save(result, path, write_trace, NULL);
+	errno = before;
+	return ret;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * A file that a result is written to: see file.h.  There may be several writers of one name, in
+ * this process and in others: each has a file of its own until it is whole.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "export/file.h"
+
+int xsr_write_all(int fd, const void *data, size_t len)
+{
+	const char *s = data;
+
+	while (len) {
+		ssize_t n = write(fd, s, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			s += n;
+			len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* A name beside @path that nobody else has. */
+static int open_beside(struct xsr_file *file)
+{
+	static unsigned int count;
+	struct timespec now;
+	int tries, fd;
+
+	for (tries = 0; tries < 100; tries++) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (asprintf(&file->tmp, "%s.tmp-%d-%x-%lx", file->path, (int)getpid(),
+			     __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED),
+			     (unsigned long)now.tv_nsec) < 0) {
+			file->tmp = NULL;
+			return -ENOMEM;
+		}
+		fd = open(file->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0)
+			return fd;
+		free(file->tmp);
+		file->tmp = NULL;
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+/* A file without a name, to be read again. */
+static int open_nameless(void)
+{
+	const char *dir = secure_getenv("TMPDIR");
+	int fd = open(dir && *dir ? dir : "/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		fd = memfd_create("xsprof-trace", MFD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_file(struct xsr_file *file)
+{
+	struct stat st;
+	int fd;
+
+	if (xsr_scheme(file->path))
+		return open_nameless();
+	/* A device or a FIFO has readers of its own: it is written in place. */
+	if (stat(file->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		if (S_ISDIR(st.st_mode))
+			return -EISDIR;
+		fd = open(file->path, O_WRONLY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	return open_beside(file);
+}
+
+int xsr_file_open(struct xsr_file *file, const char *path)
+{
+	size_t len = strlen(path);
+	int ret;
+
+	memset(file, 0, sizeof(*file));
+	file->path = path;
+	file->fd = open_file(file);
+	if (file->fd < 0)
+		return file->fd;
+	ret = xsp_buf_init(&file->buf, file->fd);
+	if (!ret && len > 3 && !strcmp(path + len - 3, ".gz")) {
+		ret = xsr_gzip_new(file->fd, &file->gzip);
+		file->buf.put = xsr_gzip_put;
+		file->buf.data = file->gzip;
+	}
+	return ret ? xsr_file_close(file, ret) : 0;
+}
+
+/* The whole file to who asked for the scheme. */
+static int hand_over(struct xsr_file *file)
+{
+	int (*save)(void *data, const char *path, int fd);
+	void *data;
+	int ret = xsr_scheme_find(file->path, &save, &data);
+
+	if (ret)
+		return ret;
+	if (lseek(file->fd, 0, SEEK_SET) < 0)
+		return -errno;
+	ret = save(data, file->path, file->fd);
+	return ret > 0 ? -EINVAL : ret;
+}
+
+int xsr_file_close(struct xsr_file *file, int err)
+{
+	if (!err)
+		err = xsp_buf_flush(&file->buf);
+	if (!err && file->gzip)
+		err = xsr_gzip_finish(file->gzip);
+	if (!err && xsr_scheme(file->path))
+		err = hand_over(file);
+	if (close(file->fd) < 0 && !err && errno != EINTR)
+		err = -errno;
+	if (file->tmp && !err && rename(file->tmp, file->path) < 0)
+		err = -errno;
+	if (file->tmp && err)
+		unlink(file->tmp);
+	xsr_gzip_free(file->gzip);
+	xsp_buf_free(&file->buf);
+	free(file->tmp);
+	file->tmp = NULL;
+	file->gzip = NULL;
+	file->fd = -1;
+	return err;
+}

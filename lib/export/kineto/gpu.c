@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What GPUs did, and calls of their runtime, in a Kineto trace.  A device is a process with its
+ * number, a stream a thread of it.  Which op a kernel belongs to is what its record says, or that
+ * of the call that launched it, or the op around a call that wrote its own record.
+ */
+#include <math.h>
+
+#include "export/kineto/local.h"
+
+#define NO_STREAM	UINT32_MAX
+
+struct gpu {
+	const struct xsprof_event	*ev;
+	const struct xsprof_rec_gpu	*rec;
+	const struct xsr_walk		*args;
+	uint64_t			begin;
+	uint64_t			end;
+	uint64_t			correlation;
+	uint64_t			external;
+	uint64_t			tag;
+	bool				has_external;
+};
+
+/* Of more than one process the numbers of each are kept apart, and are still numbers. */
+static uint64_t correlation_of(const struct xsr_kineto *k, const struct xsprof_event *ev)
+{
+	uint32_t other = ev->producer == k->main ? 0 : ev->producer + 1;
+
+	if (!ev->value)
+		return 0;
+	return (uint32_t)ev->value | (uint64_t)(other & 0xfffff) << 32;
+}
+
+/* The number under @name among the arguments. */
+static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from, const char *name,
+			uint64_t *value)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+
+	while (xsr_walk_next(&walk, &arg)) {
+		if ((arg.type == XSPROF_ARG_I64 || arg.type == XSPROF_ARG_U64) &&
+		    !strcmp(xsprof_trace_name(k->trace, walk.ev.producer, arg.key), name)) {
+			*value = arg.u.u64;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The innermost op around the call, or what the thread said inside it that calls belong to. */
+static void find_around(struct gpu *g, const struct xsp_thread *thread)
+{
+	const struct xsr_pushed *pushed = xsr_user_top(thread, 0, g->begin);
+	struct xsprof_trace_op op;
+	struct xsr_walk walk;
+
+	g->has_external = pushed && pushed->id;
+	g->external = g->has_external ? pushed->id : 0;
+	for (uint32_t i = thread->stack.n; i; i--) {
+		const struct xsp_range *range = &thread->stack.v[i - 1];
+
+		if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP || !range->note ||
+		    range->begin > g->begin)
+			continue;
+		if (g->has_external && range->begin < pushed->ns)
+			return;
+		xsr_walk_note(&walk, range->note, range->note_len);
+		if (!xsprof_trace_op(&walk.ev, &op) || !op.correlation)
+			continue;
+		g->external = op.correlation;
+		g->has_external = true;
+		return;
+	}
+}
+
+/* Whose call it is: where the thread itself wrote it when it was over, what is open there. */
+static void link_call(struct xsr_kineto *k, struct gpu *g)
+{
+	const struct xsprof_event *ev = g->ev;
+	struct xsp_thread *thread;
+
+	if (g->has_external) {
+		g->tag = xsr_link_op_tag(k, ev->producer, g->external);
+	} else if ((!g->rec->thread || g->rec->thread == ev->tid) && !k->over) {
+		thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD, ev->tid,
+					ev->ns);
+		if (thread)
+			find_around(g, thread);
+		if (thread)
+			g->tag = xsr_link_around(k, thread);
+	}
+	if (ev->value)
+		xsr_link_call(k, ev->producer, ev->value, g->external, g->tag);
+}
+
+static void link_work(struct xsr_kineto *k, struct gpu *g)
+{
+	uint64_t external = 0, tag = 0;
+
+	if (g->ev->value && xsr_link_find(k, g->ev->producer, g->ev->value, &external, &tag)) {
+		if (!g->has_external && external) {
+			g->external = external;
+			g->has_external = true;
+		}
+		g->tag = tag;
+	}
+	if (!g->tag && g->has_external)
+		g->tag = xsr_link_op_tag(k, g->ev->producer, g->external);
+}
+
+static bool starts(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* Calls that an arrow leaves: those that give a device something to do, or wait for it. */
+static bool launches(const char *name)
+{
+	static const char *const begin[] = {
+		"cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cuLaunchKernel",
+		"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaStreamWaitEvent",
+		"cudaEventSynchronize", "hipLaunch", "hipExtLaunch", "hipExtModuleLaunch",
+		"hipModuleLaunch", "hipGraphLaunch", "hipMemcpy", "hipMemset",
+	};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		if (starts(name, begin[i]))
+			return true;
+	return false;
+}
+
+static char *flow(struct xsr_kineto *k, const struct gpu *g, bool start)
+{
+	char *p = xsr_kineto_open(k);
+
+	p = start ? put_lit(p, "{\"ph\":\"s\",\"id\":") : put_lit(p, "{\"ph\":\"f\",\"id\":");
+	p = put_u64(p, g->correlation);
+	*p++ = ',';
+	return p;
+}
+
+static void put_flow(struct xsr_kineto *k, const struct gpu *g, struct xsp_thread *track,
+		     bool start)
+{
+	char *p = xsr_kineto_track(k, track, flow(k, g, start));
+
+	p = xsr_kineto_ts(k, p, g->begin);
+	p = put_lit(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
+	k->buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
+}
+
+/* "cudaLaunchKernel_v7000" is cudaLaunchKernel to everybody. */
+static char *put_api_name(const char *name, size_t len, char *p)
+{
+	size_t n = len;
+
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	if (n < len && n > 2 && name[n - 1] == 'v' && name[n - 2] == '_')
+		len = n - 2;
+	return json_string(p, name, len < 1024 ? len : 1024, NULL);
+}
+
+/* From the name to the opening of the arguments. */
+static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat,
+		      struct xsp_thread *track)
+{
+	const struct xsprof_event *ev = g->ev;
+	bool api = ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER;
+	char *p = put_lit(xsr_kineto_open(k), "{\"ph\":\"X\",\"cat\":\"");
+	const char *name;
+	size_t len;
+
+	p = put_lit(stpcpy(p, cat), "\",\"name\":");
+	if (api) {
+		name = xsprof_trace_name_len(k->trace, ev->producer, ev->name, &len);
+		p = put_api_name(name, len, p);
+	} else {
+		p = xsr_kineto_name(k, ev->producer, ev->name, p);
+	}
+	*p++ = ',';
+	if (track)
+		p = xsr_kineto_track(k, track, p);
+	else
+		p = put_lit(p, "\"pid\":-1,\"tid\":0,");
+	p = xsr_kineto_ts(k, p, g->begin);
+	return put_micros(put_lit(p, ",\"dur\":"), g->end - g->begin);
+}
+
+static char *put_external(const struct gpu *g, char *p, bool *any)
+{
+	*any = g->has_external;
+	p = put_lit(p, ",\"args\":{");
+	return g->has_external ? put_u64(put_lit(p, "\"External id\":"), g->external) : p;
+}
+
+/* The arguments without the one that stands there already. */
+static char *put_rest(struct xsr_kineto *k, const struct gpu *g, char *p)
+{
+	struct xsr_walk walk = *g->args;
+	bool any = true;
+
+	return xsr_kineto_args(k, &walk, true, p, &any);
+}
+
+static char *put_place(const struct gpu *g, char *p)
+{
+	int64_t stream = g->rec->stream == NO_STREAM ? -1 : (int64_t)g->rec->stream;
+
+	p = put_u32(put_lit(p, "\"device\":"), g->rec->device);
+	p = put_u32(put_lit(p, ",\"context\":"), g->rec->context);
+	p = put_i64(put_lit(p, ",\"stream\":"), stream);
+	return put_u64(put_lit(p, ",\"correlation\":"), g->correlation);
+}
+
+/* Of a kernel of a collective: what the op said that launched it. */
+static void put_collective(struct xsr_kineto *k, const struct gpu *g)
+{
+	const char *text;
+	size_t len;
+
+	if (g->ev->aux != XSPROF_GPU_KERNEL || !g->has_external)
+		return;
+	text = xsr_link_collective(k, g->ev->producer, g->external, &len);
+	if (text)
+		xsp_buf_put(k->buf, text, len);
+}
+
+static void put_work(struct xsr_kineto *k, struct gpu *g)
+{
+	static const char *const cats[] = {
+		[XSPROF_GPU_KERNEL] = "kernel", [XSPROF_GPU_MEMCPY] = "gpu_memcpy",
+		[XSPROF_GPU_MEMSET] = "gpu_memset",
+	};
+	uint64_t ns = g->end - g->begin;
+	struct xsp_thread *track;
+	bool any;
+	char *p;
+
+	link_work(k, g);
+	track = xsr_kineto_stream(k, g->rec->device, g->rec->stream, false);
+	if (!track)
+		return;
+	p = put_external(g, put_head(k, g, cats[g->ev->aux], track), &any);
+	if (any)
+		*p++ = ',';
+	p = put_place(g, p);
+	if (g->ev->aux != XSPROF_GPU_KERNEL) {
+		p = put_u64(put_lit(p, ",\"bytes\":"), g->rec->bytes);
+		/* Bytes a nanosecond are GB a second. */
+		p = xsp_put_double(put_lit(p, ",\"memory bandwidth (GB/s)\":"),
+				   ns ? (double)g->rec->bytes / (double)ns : 0);
+	}
+	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
+	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
+	p = put_rest(k, g, p);
+	k->buf->p = p;
+	put_collective(k, g);
+	k->buf->p = put_lit(xsp_buf_room(k->buf, XSP_BUF_ROOM), "}}");
+	if (g->correlation)
+		put_flow(k, g, track, false);
+	xsr_link_gpu(k, g->tag, g->rec->device, g->rec->stream, g->begin, g->end);
+}
+
+static void put_call(struct xsr_kineto *k, struct gpu *g)
+{
+	const struct xsprof_event *ev = g->ev;
+	uint64_t tid = g->rec->thread ? g->rec->thread : ev->tid;
+	struct xsp_thread *thread;
+	bool any;
+	char *p;
+
+	link_call(k, g);
+	thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD, (uint32_t)tid,
+				ev->ns);
+	if (!thread)
+		return;
+	p = put_head(k, g, ev->aux == XSPROF_GPU_RUNTIME ? "cuda_runtime" : "cuda_driver", thread);
+	p = put_external(g, p, &any);
+	if (any)
+		*p++ = ',';
+	p = put_u64(put_lit(p, "\"correlation\":"), g->correlation);
+	p = put_rest(k, g, p);
+	k->buf->p = put_lit(p, "}}");
+	if (g->correlation && launches(xsprof_trace_name(k->trace, ev->producer, ev->name)))
+		put_flow(k, g, thread, true);
+}
+
+static void put_sync(struct xsr_kineto *k, struct gpu *g)
+{
+	const char *name = xsprof_trace_name(k->trace, g->ev->producer, g->ev->name);
+	struct xsp_thread *track;
+	bool any;
+	char *p;
+
+	link_work(k, g);
+	track = xsr_kineto_stream(k, g->rec->device, g->rec->stream, !strcmp(name, "Stream Sync"));
+	if (!track)
+		return;
+	p = put_external(g, put_head(k, g, "cuda_sync", track), &any);
+	if (any)
+		*p++ = ',';
+	p = xsr_kineto_name(k, g->ev->producer, g->ev->name, put_lit(p, "\"cuda_sync_kind\":"));
+	*p++ = ',';
+	p = put_rest(k, g, put_place(g, p));
+	k->buf->p = put_lit(p, "}}");
+	if (g->correlation)
+		put_flow(k, g, track, false);
+}
+
+void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk)
+{
+	struct gpu g = {
+		.ev = ev, .rec = (const struct xsprof_rec_gpu *)ev->rec, .args = walk,
+		.begin = ev->begin_ns,
+		.end = ev->end_ns > ev->begin_ns ? ev->end_ns : ev->begin_ns,
+	};
+
+	if (!k->gpu || !g.rec || ev->rec_size < sizeof(*g.rec) ||
+	    !xsr_kineto_cut(k, &g.begin, &g.end))
+		return;
+	if (g.end > k->last && !k->over)
+		k->last = g.end;
+	g.correlation = correlation_of(k, ev);
+	g.has_external = find_number(k, walk, "External id", &g.external);
+	switch (ev->aux) {
+	case XSPROF_GPU_KERNEL:
+	case XSPROF_GPU_MEMCPY:
+	case XSPROF_GPU_MEMSET:
+		put_work(k, &g);
+		break;
+	case XSPROF_GPU_RUNTIME:
+	case XSPROF_GPU_DRIVER:
+		put_call(k, &g);
+		break;
+	case XSPROF_GPU_SYNC:
+		put_sync(k, &g);
+		break;
+	case XSPROF_GPU_OVERHEAD:
+		k->overhead = true;
+		k->buf->p = put_lit(put_head(k, &g, "overhead", NULL), "}");
+		break;
+	}
+}

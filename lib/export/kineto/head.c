@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What stands around the events of a Kineto trace: the keys of the whole, and the marks at its
+ * end.  distributedInfo comes first: HolisticTraceAnalysis takes the rank from the first line with
+ * that word.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/kineto/local.h"
+#include "text/json-valid.h"
+
+static void key(struct xsr_kineto *k, const char *name)
+{
+	xsp_buf_puts(k->buf, "\"");
+	xsp_buf_puts(k->buf, name);
+	xsp_buf_puts(k->buf, "\": ");
+}
+
+static void put_number(struct xsr_kineto *k, const char *name, uint64_t value)
+{
+	char *p;
+
+	key(k, name);
+	p = put_u64(xsp_buf_room(k->buf, XSP_BUF_ROOM), value);
+	k->buf->p = put_lit(p, ",\n");
+}
+
+/* A string with its quotes, of any length. */
+static void put_string(struct xsr_kineto *k, const char *s)
+{
+	k->buf->p = xsr_kineto_text(k, xsp_buf_room(k->buf, XSP_BUF_ROOM), s, strlen(s));
+}
+
+static void put_text(struct xsr_kineto *k, const char *name, const char *s)
+{
+	key(k, name);
+	put_string(k, s);
+	xsp_buf_puts(k->buf, ",\n");
+}
+
+static const char *fact(const struct xsr_kineto *k, const char *name)
+{
+	return k->main == XSPROF_NO_PRODUCER ? NULL : xsprof_trace_fact(k->trace, k->main, name);
+}
+
+/* A fact that is a number, else @other. */
+static uint64_t number_fact(const struct xsr_kineto *k, const char *name, uint64_t other)
+{
+	const char *s = fact(k, name);
+
+	if (!s || !*s || strlen(s) > 9 || s[strspn(s, "0123456789")])
+		return other;
+	return strtoull(s, NULL, 10);
+}
+
+/* The JSON that was given as metadata for a key that is always there. */
+static const char *given(const struct xsr_kineto *k, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < k->opts.nr_metadata; i++)
+		if (k->opts.keys[i] && !strcmp(k->opts.keys[i], name) && k->opts.values[i] &&
+		    xsp_json_valid(k->opts.values[i]))
+			return k->opts.values[i];
+	return NULL;
+}
+
+/* JSON with a space behind each colon: HolisticTraceAnalysis finds no rank without. */
+static void put_spaced(struct xsr_kineto *k, const char *json)
+{
+	bool text = false;
+	const char *from = json;
+
+	for (const char *p = json; *p; p++) {
+		if (text && *p == '\\' && p[1])
+			p++;
+		else if (*p == '"')
+			text = !text;
+		if (text || *p != ':' || strchr(" \t\r\n", p[1]))
+			continue;
+		xsp_buf_put(k->buf, from, (size_t)(p + 1 - from));
+		xsp_buf_puts(k->buf, " ");
+		from = p + 1;
+	}
+	xsp_buf_puts(k->buf, from);
+}
+
+static void put_distributed(struct xsr_kineto *k)
+{
+	uint64_t rank = number_fact(k, "env.RANK", 0);
+	uint64_t size = number_fact(k, "env.WORLD_SIZE", rank + 1);
+	const char *own = given(k, "distributedInfo");
+	char text[128];
+
+	if (own) {
+		key(k, "distributedInfo");
+		put_spaced(k, own);
+		xsp_buf_puts(k->buf, ",\n");
+		return;
+	}
+	snprintf(text, sizeof(text), "\"distributedInfo\": {\"backend\": \"%s\",\n"
+		 "\"rank\": %" PRIu64 ",\n\"world_size\": %" PRIu64 "},\n",
+		 size > 1 ? "nccl" : "", rank, size);
+	xsp_buf_puts(k->buf, text);
+}
+
+/* The same trace has the same id each time it is written. */
+static void put_trace_id(struct xsr_kineto *k)
+{
+	const struct xsprof_profiler_config *config = k->opts.config;
+	const char *host = xsprof_trace_host_fact(k->trace, "hostname");
+	uint64_t h = k->first + k->base, g = 0xcbf29ce484222325u;
+	char text[40];
+
+	if (config && config->trace_id) {
+		put_text(k, "trace_id", config->trace_id);
+		return;
+	}
+	for (; host && *host; host++)
+		g = (g ^ (unsigned char)*host) * 0x100000001b3u;
+	g = (g ^ h) * 0x9e3779b97f4a7c15u;
+	h = (h ^ g >> 29) * 0xd6e8feb86659fd93u;
+	snprintf(text, sizeof(text), "%016" PRIX64 "%016" PRIX64, g ^ g >> 32, h ^ h >> 32);
+	put_text(k, "trace_id", text);
+}
+
+static void put_environment(struct xsr_kineto *k)
+{
+	static const char *const names[] = {
+		"PT_PROFILER_JOB_NAME", "PT_PROFILER_JOB_VERSION",
+		"PT_PROFILER_JOB_ATTEMPT_INDEX",
+	};
+	const char *host = xsprof_trace_host_fact(k->trace, "hostname"), *value;
+	char name[64];
+	size_t i;
+
+	if (!given(k, "host_name"))
+		put_text(k, "host_name", host ? host : fact(k, "host") ? fact(k, "host") : "");
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(name, sizeof(name), "env.%s", names[i]);
+		value = fact(k, name);
+		if (value && !given(k, names[i]))
+			put_text(k, names[i], value);
+	}
+}
+
+/* A value as it is where it is JSON, else as a string. */
+static void put_json(struct xsr_kineto *k, const char *s)
+{
+	if (!s)
+		xsp_buf_puts(k->buf, "null");
+	else if (xsp_json_valid(s))
+		xsp_buf_puts(k->buf, s);
+	else
+		put_string(k, s);
+}
+
+/* What a trace says of itself it says once; the first two have taken the program's already. */
+static bool is_own(const char *name)
+{
+	static const char *const own[] = {
+		"distributedInfo", "deviceProperties", "schemaVersion", "record_shapes",
+		"with_stack", "with_flops", "with_modules", "profile_memory", "trace_id",
+		"displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName",
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strcmp(name, own[i]))
+			return true;
+	return !strncmp(name, "xsprof_", 7);
+}
+
+static void put_metadata(struct xsr_kineto *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->opts.nr_metadata; i++) {
+		const char *name = k->opts.keys[i];
+
+		if (!name || is_own(name))
+			continue;
+		put_string(k, name);
+		xsp_buf_puts(k->buf, ": ");
+		put_json(k, k->opts.values[i]);
+		xsp_buf_puts(k->buf, ",\n");
+	}
+}
+
+void xsr_kineto_head(struct xsr_kineto *k)
+{
+	const struct xsprof_profiler_config *config = k->opts.config;
+	const char *devices = given(k, "deviceProperties");
+
+	xsp_buf_puts(k->buf, "{\n\"schemaVersion\": 1,\n");
+	put_distributed(k);
+	key(k, "deviceProperties");
+	xsp_buf_puts(k->buf, devices ? devices : "[]");
+	xsp_buf_puts(k->buf, ",\n");
+	put_number(k, "record_shapes", k->shapes);
+	put_number(k, "with_stack", k->stacks);
+	put_number(k, "with_flops", config && config->with_flops);
+	put_number(k, "with_modules", k->modules);
+	put_number(k, "profile_memory", k->memory);
+	put_trace_id(k);
+	put_environment(k);
+	put_metadata(k);
+	put_text(k, "displayTimeUnit", "ms");
+	put_number(k, "baseTimeNanoseconds", k->base);
+	xsp_buf_puts(k->buf, "\"traceEvents\": [");
+}
+
+static void put_span(struct xsr_kineto *k)
+{
+	uint64_t begin = xsr_kineto_ns(k, k->first), end = xsr_kineto_ns(k, k->last);
+	char *p = xsr_kineto_open(k);
+
+	p = put_lit(p, "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"xsprof (0)\",\"pid\":\"Spans\","
+		    "\"tid\":\"xsprof\",");
+	p = xsr_kineto_ts(k, p, k->first);
+	p = put_micros(put_lit(p, ",\"dur\":"), end > begin ? end - begin : 0);
+	p = put_u64(put_lit(p, ",\"args\":{\"Op count\":"), k->ops);
+	k->buf->p = put_lit(p, "}}");
+	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"M\",\"name\":\"process_sort_index\",");
+	p = xsr_kineto_ts(k, p, k->first);
+	k->buf->p = put_lit(p, ",\"pid\":\"Spans\",\"tid\":0,\"args\":{\"sort_index\":536870912}}");
+	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"s\":\"g\","
+		    "\"name\":\"Iteration Start: xsprof\",\"pid\":\"Traces\","
+		    "\"tid\":\"Trace xsprof\",");
+	k->buf->p = put_lit(xsr_kineto_ts(k, p, k->first), "}");
+}
+
+void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
+{
+	const struct xsp_tracks_stats *stats = xsp_tracks_stats(k->tracks);
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	char *p;
+
+	put_span(k);
+	xsr_kineto_names(k);
+	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"s\":\"g\","
+		    "\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",");
+	k->buf->p = put_lit(xsr_kineto_ts(k, p, k->last), "}");
+	xsp_buf_puts(k->buf, "\n],\n");
+	/* What other traces do not tell: what is not in them. */
+	if (xsprof_trace_get_info(k->trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	put_number(k, "xsprof_lost_records", info.lost_records);
+	put_number(k, "xsprof_lost_slots", info.lost_slots);
+	put_number(k, "xsprof_bad_slots", info.bad_slots);
+	put_number(k, "xsprof_lost_arguments", k->lost);
+	if (k->stacks)
+		put_number(k, "xsprof_stacks_missed", k->no_stack);
+	put_number(k, "xsprof_ranges_unfinished", stats->open);
+	put_number(k, "xsprof_ranges_left_out", stats->deep);
+	if (info.clock_error_ns != UINT64_MAX)
+		put_number(k, "xsprof_clock_error_ns", info.clock_error_ns);
+	key(k, "traceName");
+	put_string(k, name);
+	xsp_buf_puts(k->buf, "\n}\n");
+}

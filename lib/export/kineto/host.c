@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is on threads in a Kineto trace: ops and ranges, each written when it ends, with what was
+ * kept of its begin; and which records belong together.  kineto-point.c writes what is of one
+ * moment.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/kineto/local.h"
+#include "result/absence.h"
+#include "result/post.h"
+
+struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
+{
+	/* Of a thread for which there was no memory nothing is remembered. */
+	if (!thread->priv && thread->stack.floor != UINT64_MAX)
+		thread->priv = calloc(1, sizeof(struct xsr_host));
+	return thread->priv;
+}
+
+static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t producer,
+		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
+		      bool unfinished)
+{
+	const struct xsr_post *post = xsr_post_find(&k->said, range->index + 1);
+	bool op = range->kind == XSR_RANGE_OP;
+	uint64_t begin = range->begin;
+	struct xsr_walk walk;
+	bool any = true;
+	char *p;
+
+	if (!k->host || range->kind == XSR_RANGE_HIDDEN || !xsr_kineto_cut(k, &begin, &end))
+		return;
+	p = xsr_kineto_begin(k, thread, op ? "\"X\",\"cat\":\"cpu_op\"" :
+				     "\"X\",\"cat\":\"user_annotation\"",
+		     producer, range->name, begin);
+	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
+	if (unfinished)
+		p = put_lit(p, ",\"finished\":\"false\"");
+	if (range->note) {
+		xsr_walk_note(&walk, range->note, range->note_len);
+		p = xsr_kineto_op(k, range, &walk, post, p);
+	}
+	if (more) {
+		xsr_walk_event(&walk, more);
+		p = xsr_kineto_args(k, &walk, false, p, &any);
+	}
+	p = xsr_kineto_post(k, post, &any, p);
+	k->buf->p = put_lit(p, "}}");
+	k->ops += op;
+}
+
+/* The arrows between an op and its backward. */
+static void put_links(struct xsr_kineto *k, struct xsp_thread *thread,
+		      const struct xsp_range *range)
+{
+	struct xsprof_trace_op op;
+	struct xsr_walk walk;
+
+	if (range->kind != XSR_RANGE_OP || !range->note || !k->host)
+		return;
+	xsr_walk_note(&walk, range->note, range->note_len);
+	if (!xsprof_trace_op(&walk.ev, &op) || op.sequence < 0)
+		return;
+	if (op.forward_thread)
+		xsr_link_backward(k, thread, op.forward_thread, op.sequence, range->begin);
+	else
+		xsr_link_forward(k, thread, op.sequence, range->begin);
+}
+
+void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+		       uint64_t ns, enum xsp_why why)
+{
+	put_range(data, thread, thread->producer, range, ns, NULL, why != XSP_WHY_CUT);
+	put_links(data, thread, range);
+}
+
+/* What was said of an op is found by the record, which is not known any more when it ends. */
+static void find_said(struct xsr_kineto *k, const struct xsp_range *range)
+{
+	const struct xsr_post *post = xsr_post_find(k->posts, k->at);
+
+	if (post && xsp_map_set(&k->said, range->index + 1, (uintptr_t)post))
+		k->lost++;
+}
+
+static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	struct xsprof_trace_op op;
+	struct xsp_range *range;
+
+	if (!xsp_tracks_begin(k->tracks, thread, ev->ns, ev->name, true, true))
+		return;
+	range = xsp_stack_top(&thread->stack);
+	range->index = k->index++;
+	if (xsprof_trace_op(ev, &op)) {
+		find_said(k, range);
+		range->kind = op.scope == XSPROF_OP_USER_SCOPE ? XSR_RANGE_ANNOTATION :
+							       XSR_RANGE_OP;
+		if (op.scope >= 32 || !(k->opts.scopes >> op.scope & 1) ||
+		    xsr_absent(&k->opts, ev))
+			range->kind = XSR_RANGE_HIDDEN;
+		if (op.correlation && range->kind == XSR_RANGE_OP)
+			xsr_link_op(k, ev->producer, op.correlation, xsr_link_around(k, thread));
+		/* Of one slot there is nothing more to say than where it is, unless it counts. */
+		if (ev->rec_size <= sizeof(struct xsprof_rec) && !op.record_function_id)
+			return;
+	} else if (ev->rec_size <= sizeof(struct xsprof_rec)) {
+		return;
+	}
+	if (!xsr_keep(k->tracks, range, ev))
+		k->lost++;
+}
+
+static void end(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsp_view *view)
+{
+	const struct xsprof_event *more = ev->rec_size > sizeof(struct xsprof_rec) ? ev : NULL;
+
+	if (!view->range)
+		return;
+	put_range(k, view->thread, ev->producer, view->range, ev->ns, more, false);
+	put_links(k, view->thread, view->range);
+	xsp_tracks_end(k->tracks, view);
+}
+
+/* A range with both times in its record. */
+static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread, struct xsp_range *range)
+{
+	uint64_t from = ev->begin_ns, to = ev->end_ns > from ? ev->end_ns : from;
+	const char *category = xsprof_trace_category(k->trace, ev->producer, ev->name);
+	uint32_t kind = XSR_OVERLAP;
+	uint64_t key = thread->tid;
+
+	range->begin = from;
+	range->name = ev->name;
+	range->index = k->index++;
+	range->kind = XSR_RANGE_ANNOTATION;
+	if (ev->type == XSPROF_REC_SPAN && ev->aux != XSPROF_SCOPE_THREAD) {
+		kind = XSR_SPANS;
+		key = 0;
+	}
+	/* What a shader did is an op, on the track of its queue. */
+	if (ev->type == XSPROF_REC_SPAN && !strcmp(category, "vulkan")) {
+		if (xsr_absent(&k->opts, ev))
+			return;
+		range->kind = XSR_RANGE_OP;
+		kind = XSR_SPANS;
+		key = ev->value & UINT32_MAX;
+	}
+	if (kind != XSR_OVERLAP || to > ev->ns ||
+	    !xsp_tracks_complete(k->tracks, thread, from, to))
+		thread = xsr_kineto_lane(k, ev, kind, key, from, to);
+	if (thread)
+		put_range(k, thread, ev->producer, range, to, NULL, to > k->to);
+	else
+		k->lost++;
+}
+
+/* All of a record, and of those that it went on with, is there. */
+static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
+		      struct xsp_thread *thread, struct xsp_range *range, struct xsr_walk *walk)
+{
+	bool inside = k->host && ev->ns >= k->from;
+
+	switch (ev->type) {
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+		if (!xsr_kineto_activity(k, ev, walk, range->tag))
+			complete(k, ev, thread, range);
+		break;
+	case XSPROF_REC_GPU:
+		xsr_kineto_gpu(k, ev, walk);
+		break;
+	case XSPROF_REC_INSTANT:
+		if (!xsr_kineto_thread_info(k, ev, walk) && inside)
+			xsr_kineto_instant(k, ev, thread, walk);
+		break;
+	case XSPROF_REC_COUNTER_I64:
+	case XSPROF_REC_COUNTER_F64:
+		if (inside)
+			xsr_kineto_counter(k, ev, thread);
+		break;
+	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
+		if (inside)
+			xsr_kineto_linked(k, ev, thread, walk);
+		break;
+	}
+}
+
+void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
+{
+	struct xsr_host *pending = thread->priv;
+	struct xsr_walk walk;
+
+	if (!pending || !pending->used)
+		return;
+	pending->used = false;
+	pending->ev.rec = NULL;
+	pending->ev.rec_size = 0;
+	xsr_walk_note(&walk, pending->range.note, pending->range.note_len);
+	if (walk.ev.rec) {
+		pending->ev.rec = walk.ev.rec;
+		pending->ev.rec_size = walk.ev.rec_size;
+	}
+	put_whole(k, &pending->ev, thread, &pending->range, &walk);
+	xsp_tracks_unnote(k->tracks, &pending->range);
+}
+
+/* It is not whole yet: what goes on with it comes next in its thread. */
+static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	struct xsr_host *pending = xsr_kineto_state(thread);
+
+	if (!pending)
+		return false;
+	memset(&pending->range, 0, sizeof(pending->range));
+	if (!xsr_keep(k->tracks, &pending->range, ev))
+		return false;
+	pending->range.tag = k->at;
+	pending->ev = *ev;
+	pending->used = true;
+	return true;
+}
+
+static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
+		      struct xsp_thread *thread)
+{
+	struct xsr_host *pending = thread->priv;
+	struct xsp_range *range = xsp_stack_top(&thread->stack);
+
+	if (pending && pending->used)
+		range = &pending->range;
+	else if (!thread->note_to_top)
+		range = NULL;
+	if (range && !xsr_keep(k->tracks, range, ev))
+		k->lost++;
+	if (pending && pending->used && !thread->more)
+		xsr_kineto_flush(k, thread);
+}
+
+static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsp_view *view)
+{
+	struct xsp_range range = { .tag = k->at };
+	struct xsr_walk walk;
+
+	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+		begin(k, ev, view->thread);
+		break;
+	case XSPROF_REC_END:
+		end(k, ev, view);
+		break;
+	case XSPROF_REC_CORR_PUSH:
+		xsr_user_push(k, view->thread, ev);
+		break;
+	case XSPROF_REC_CORR_POP:
+		xsr_user_pop(view->thread, ev);
+		break;
+	case XSPROF_REC_STEP:
+		xsr_kineto_step(k, ev, view->thread);
+		break;
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+		if (k->host && ev->ns >= k->from)
+			xsr_kineto_memory(k, ev, view->thread);
+		break;
+	case XSPROF_EV_LOST:
+		xsr_kineto_lost(k, ev, view->thread);
+		break;
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+		if (ev->rec_size > sizeof(struct xsprof_rec) && xsr_keep(k->tracks, &range, ev)) {
+			xsr_walk_event(&walk, ev);
+			put_whole(k, ev, view->thread, &range, &walk);
+			xsp_tracks_unnote(k->tracks, &range);
+			break;
+		}
+		/* fallthrough */
+	default:
+		xsr_walk_event(&walk, ev);
+		put_whole(k, ev, view->thread, &range, &walk);
+	}
+}
+
+void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     const struct xsp_view *view)
+{
+	struct xsp_thread *thread = view->thread;
+	bool args = ev->type == XSPROF_REC_ARGS;
+
+	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;
+	if (args) {
+		more_args(k, ev, thread);
+	} else {
+		if (thread->priv)
+			xsr_kineto_flush(k, thread);
+		if (!thread->more || ev->type == XSPROF_REC_BEGIN ||
+		    ev->type == XSPROF_REC_END || !hold(k, ev, thread))
+			one(k, ev, view);
+	}
+	if (!args || !thread->more)
+		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * A Kineto trace: takes events in their order, cuts them to the window that was asked for, and
+ * hands each to who writes it.  It formats nothing itself, and never keeps an event.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "decode/control.h"
+#include "export/kineto/local.h"
+#include "result/absence.h"
+#include "result/activity.h"
+
+#define BATCH		256u
+#define NAMES_MEMORY	(4u << 20)
+#define KEYS_MEMORY	(1u << 20)
+
+static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(trace, producer, name, &len);
+
+	return json_string(p, s, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES, NULL);
+}
+
+static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
+{
+	p = name_text(trace, producer, name, p);
+	*p++ = ':';
+	return p;
+}
+
+/* Without its last @cut bytes: what is behind a long one may be at the begin of the buffer. */
+static char *put_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, uint32_t cut,
+		      char *p)
+{
+	const struct xsp_name *entry;
+
+	if (!name)
+		return put_lit(p, "\"range\"") - cut;
+	entry = xsp_names_get(k->names, producer, name);
+	if (__builtin_expect(entry->len <= 1024, 1)) {
+		memcpy(p, entry->text, entry->len);
+		return p + entry->len - cut;
+	}
+	k->buf->p = p;
+	xsp_buf_put(k->buf, entry->text, entry->len - cut);
+	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
+}
+
+char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p)
+{
+	return put_name(k, producer, name, 0, p);
+}
+
+char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t name,
+			   uint64_t number, char *p)
+{
+	p = put_name(k, producer, name, 1, p);
+	*p++ = '#';
+	p = put_u64(p, number);
+	*p++ = '"';
+	return p;
+}
+
+/* The process that the trace is said to be of: the one asked for, or one that is a rank. */
+static uint32_t main_producer(struct xsr_kineto *k)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsprof_trace_producer producer;
+	uint32_t i, found = XSPROF_NO_PRODUCER;
+
+	if (xsprof_trace_get_info(k->trace, &info) < 0)
+		return found;
+	for (i = 0; i < info.producers; i++) {
+		if (xsprof_trace_get_producer(k->trace, i, &producer) < 0 ||
+		    (k->opts.pid && producer.pid != k->opts.pid))
+			continue;
+		if (xsprof_trace_fact(k->trace, i, "env.RANK"))
+			return i;
+		if (found == XSPROF_NO_PRODUCER)
+			found = i;
+	}
+	return found;
+}
+
+/*
+ * Kineto counts from the begin of an interval of three months, as long as they are on average
+ * since 1970, so that microseconds with decimals are exact in a double.
+ */
+#define INTERVAL	7889238000000000u
+
+static void set_times(struct xsr_kineto *k)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint64_t real;
+
+	k->from = k->opts.from_ns;
+	k->to = k->opts.to_ns ? k->opts.to_ns : UINT64_MAX;
+	if (xsprof_trace_get_info(k->trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	k->first = info.first_ns > k->from ? info.first_ns : k->from;
+	real = k->first + (uint64_t)info.real_offset_ns;
+	/* A clock that was never set counts from 1970, or is before it. */
+	k->base = (int64_t)real < 0 ? 0 : real / INTERVAL * INTERVAL;
+	k->shift = (int64_t)((uint64_t)info.real_offset_ns - k->base);
+}
+
+static void set_wants(struct xsr_kineto *k)
+{
+	const struct xsprof_profiler_config *config = k->opts.config;
+	uint32_t cpu = XSPROF_ACTIVITY(CPU);
+
+	k->host = !k->opts.activities || k->opts.activities & cpu;
+	k->gpu = !k->opts.activities || k->opts.activities & ~cpu;
+	k->shapes = !config || config->report_input_shapes;
+	k->stacks = !config || config->with_stack;
+	k->modules = !config || config->with_modules;
+	k->memory = !config || config->profile_memory;
+	if (!k->opts.scopes)
+		k->opts.scopes = XSPROF_OP_ALL;
+}
+
+int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+		   struct xsp_buf *buf, struct xsr_kineto **out)
+{
+	static const struct xsp_tracks_ops ops = {
+		.closed = xsr_kineto_closed, .gone = xsr_kineto_gone,
+	};
+	struct xsr_kineto *k = calloc(1, sizeof(*k));
+	int ret = k ? 0 : -ENOMEM;
+
+	if (!ret) {
+		k->trace = trace;
+		k->buf = buf;
+		k->sep = ' ';
+		if (opts)
+			k->opts = *opts;
+		ret = xsp_names_new(trace, name_text, NAMES_MEMORY, &k->names);
+	}
+	if (!ret)
+		ret = xsp_names_new(trace, key_text, KEYS_MEMORY, &k->keys);
+	if (!ret)
+		ret = xsp_tracks_new(&ops, k, &k->tracks);
+	if (!ret)
+		ret = xsr_link_new(&k->link);
+	if (!ret)
+		ret = xsr_stacks_new(trace, &k->stack);
+	if (!ret)
+		ret = xsr_users_new(&k->users);
+	if (ret) {
+		xsr_kineto_free(k);
+		return ret;
+	}
+	set_times(k);
+	set_wants(k);
+	k->main = main_producer(k);
+	xsr_kineto_head(k);
+	*out = k;
+	return 0;
+}
+
+void xsr_kineto_free(struct xsr_kineto *k)
+{
+	if (!k)
+		return;
+	xsp_tracks_free(k->tracks);
+	xsp_names_free(k->names);
+	xsp_names_free(k->keys);
+	xsr_link_free(k->link);
+	xsr_stacks_free(k->stack);
+	xsr_users_free(k->users);
+	xsp_map_free(&k->said);
+	free(k);
+}
+
+/*
+ * What is open at the end of the window ends there; its own end is not of this trace.  @ns: behind
+ * it, where more was seen: what began at the end has nothing inside.
+ */
+static void end_window(struct xsr_kineto *k, uint64_t ns)
+{
+	xsr_kineto_end_steps(k, ns);
+	xsp_tracks_finish(k->tracks, ns);
+}
+
+static bool reaches_back(const struct xsprof_event *ev, uint64_t to)
+{
+	return (ev->type == XSPROF_REC_COMPLETE || ev->type == XSPROF_REC_SPAN) &&
+	       ev->begin_ns < to;
+}
+
+void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
+{
+	bool late = ev->type == XSPROF_REC_GPU || ev->type == XSPROF_REC_ARGS;
+	struct xsp_view view;
+
+	/* As whoever made events of the trace counted them. */
+	k->at++;
+	if (ev->producer == XSPROF_NO_PRODUCER || (k->opts.pid && ev->pid != k->opts.pid))
+		return;
+	if (ev->ns > k->to && !k->over) {
+		end_window(k, k->to + 1);
+		k->over = true;
+	}
+	/*
+	 * Collectors of GPUs write late, and in threads of their own; what is told of when it is
+	 * over may have begun before the end.
+	 */
+	if (k->over && !late && !reaches_back(ev, k->to))
+		return;
+	if (!k->over && ev->ns > k->last)
+		k->last = ev->ns;
+	if (!late && ev->tid && !xsr_tid_wanted(&k->opts, ev->tid) && !xsr_is_activity(ev))
+		return;
+	if (!k->first)
+		k->first = ev->ns;
+	if (ev->type == XSPROF_EV_EXIT || xsp_control_all_off(ev))
+		xsr_kineto_cut_steps(k, ev->producer, ev->ns);
+	xsp_tracks_event(k->tracks, ev, &view);
+	xsr_kineto_host(k, ev, &view);
+}
+
+void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
+{
+	bool known = k->opts.steps_to && k->opts.to_ns;
+	uint64_t end = known || k->to < k->last ? k->to : k->last;
+
+	if (!k->over)
+		end_window(k, end);
+	k->last = end > k->first ? end : k->first;
+	xsr_link_finish(k);
+	xsp_tracks_finish(k->tracks, end);
+	xsr_kineto_tail(k, name);
+}
+
+int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name)
+{
+	struct xsprof_event *evs = malloc(BATCH * sizeof(*evs));
+	struct xsr_kineto *k = NULL;
+	int n = 0, i, ret = evs ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = xsr_kineto_new(trace, opts, buf, &k);
+	if (!ret)
+		k->posts = posts;
+	while (!ret && !buf->err) {
+		n = xsprof_trace_next_batch(trace, evs, BATCH);
+		if (n <= 0)
+			break;
+		for (i = 0; i < n; i++)
+			xsr_kineto_event(k, &evs[i]);
+	}
+	if (!ret && n < 0)
+		ret = n;
+	if (!ret)
+		xsr_kineto_finish(k, name);
+	xsr_kineto_free(k);
+	free(evs);
+	return ret;
+}

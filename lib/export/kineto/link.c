@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What belongs together in a Kineto trace: a launch and the op that made it, a kernel and the
+ * annotation it was launched in, an op and its backward.  The tables are of a fixed size; a new
+ * entry takes the place of an old one, so in a trace without end what is long ago is forgotten.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/kineto/local.h"
+
+#define CALL_BITS	17u
+#define OP_BITS		17u
+#define FORWARD_BITS	16u
+#define NOTES		4096u	/* annotations that things are linked to */
+#define SPANS		2048u	/* of them on streams */
+#define COLLECTIVES	1024u
+#define COLLECTIVE_MAX	4096u	/* bytes of text */
+
+struct call {
+	uint64_t	key;		/* of producer and correlation, 0 for none */
+	uint64_t	external;
+	uint64_t	tag;
+};
+
+struct forward {
+	uint64_t	key;
+	uint64_t	begin;
+	uint64_t	tid;
+	int64_t		sequence;
+	uint32_t	producer;
+	bool		used;
+};
+
+/* An annotation: what its name is made of. */
+struct note {
+	uint64_t	tag;
+	uint64_t	step;
+	uint64_t	external;
+	uint32_t	producer;
+	uint32_t	name;
+	bool		is_step;
+};
+
+/* What a stream did for one. */
+struct span {
+	uint64_t	tag;
+	uint64_t	stream;
+	uint64_t	begin;
+	uint64_t	end;
+	uint32_t	device;
+};
+
+struct collective {
+	uint64_t	key;
+	char		*text;
+	size_t		len;
+};
+
+struct xsr_link {
+	struct call	calls[1u << CALL_BITS];
+	struct call	ops[1u << OP_BITS];
+	struct forward	forwards[1u << FORWARD_BITS];
+	struct note	notes[NOTES];
+	struct span	spans[SPANS];
+	struct collective collectives[COLLECTIVES];
+	uint64_t	tags;
+	uint64_t	flows;
+};
+
+/* Zeros that nobody touches take no memory. */
+int xsr_link_new(struct xsr_link **link)
+{
+	*link = calloc(1, sizeof(**link));
+	return *link ? 0 : -ENOMEM;
+}
+
+void xsr_link_free(struct xsr_link *link)
+{
+	uint32_t i;
+
+	for (i = 0; link && i < COLLECTIVES; i++)
+		free(link->collectives[i].text);
+	free(link);
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t h = a * 0x9e3779b97f4a7c15u ^ (b + 0x7f4a7c15u) * 0xd6e8feb86659fd93u;
+
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93u;
+	h ^= h >> 29;
+	return h ? h : 1;
+}
+
+/* A new number for an annotation, whose name is remembered. */
+static uint64_t new_tag(struct xsr_kineto *k, uint32_t producer, uint32_t name,
+			const struct xsr_step *step, uint64_t external)
+{
+	uint64_t tag = ++k->link->tags;
+
+	k->link->notes[tag % NOTES] = (struct note){
+		.tag = tag, .producer = producer, .name = name, .external = external,
+		.is_step = step != NULL, .step = step ? step->number : 0,
+	};
+	return tag;
+}
+
+static uint64_t range_tag(struct xsr_kineto *k, uint32_t producer, struct xsp_range *range)
+{
+	struct xsprof_trace_op op = { 0 };
+	struct xsr_walk walk;
+
+	if (range->tag)
+		return range->tag;
+	if (range->note) {
+		xsr_walk_note(&walk, range->note, range->note_len);
+		if (walk.ev.rec)
+			xsprof_trace_op(&walk.ev, &op);
+	}
+	range->tag = new_tag(k, producer, range->name, NULL, op.correlation);
+	return range->tag;
+}
+
+uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_thread *thread)
+{
+	struct xsp_stack *stack = &thread->stack;
+	uint64_t tag = xsr_user_tag(k, thread);
+	uint32_t i;
+
+	/* What the program says goes before what was found out. */
+	if (tag)
+		return tag;
+	for (i = stack->n; i; i--) {
+		struct xsp_range *range = &stack->v[i - 1];
+
+		if (range->end == XSP_OPEN && range->kind == XSR_RANGE_ANNOTATION)
+			return range_tag(k, thread->producer, range);
+	}
+	for (i = 0; i < XSR_STEPS; i++) {
+		struct xsr_step *step = &k->steps[i];
+
+		if (!step->used || step->producer != thread->producer)
+			continue;
+		if (!step->tag)
+			step->tag = new_tag(k, step->producer, step->name, step, 0);
+		return step->tag;
+	}
+	return 0;
+}
+
+void xsr_link_op(struct xsr_kineto *k, uint32_t producer, uint64_t correlation, uint64_t tag)
+{
+	uint64_t key = mix(producer, correlation);
+
+	if (tag)
+		k->link->ops[key >> (64 - OP_BITS)] = (struct call){ key, correlation, tag };
+}
+
+uint64_t xsr_link_op_tag(struct xsr_kineto *k, uint32_t producer, uint64_t correlation)
+{
+	uint64_t key = mix(producer, correlation);
+	const struct call *op = &k->link->ops[key >> (64 - OP_BITS)];
+
+	return op->key == key ? op->tag : 0;
+}
+
+void xsr_link_call(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+		   uint64_t external, uint64_t tag)
+{
+	uint64_t key = mix(producer, correlation);
+
+	k->link->calls[key >> (64 - CALL_BITS)] = (struct call){ key, external, tag };
+}
+
+bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+		   uint64_t *external, uint64_t *tag)
+{
+	uint64_t key = mix(producer, correlation);
+	const struct call *call = &k->link->calls[key >> (64 - CALL_BITS)];
+
+	if (call->key != key)
+		return false;
+	*external = call->external;
+	*tag = call->tag;
+	return true;
+}
+
+void xsr_link_set_collective(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+			     const char *text, size_t len)
+{
+	uint64_t key = mix(producer, correlation);
+	struct collective *c = &k->link->collectives[key % COLLECTIVES];
+	char *copy = len && len <= COLLECTIVE_MAX ? malloc(len) : NULL;
+
+	if (!copy)
+		return;
+	memcpy(copy, text, len);
+	free(c->text);
+	*c = (struct collective){ key, copy, len };
+}
+
+const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
+				uint64_t correlation, size_t *len)
+{
+	uint64_t key = mix(producer, correlation);
+	const struct collective *c = &k->link->collectives[key % COLLECTIVES];
+
+	*len = c->len;
+	return c->key == key ? c->text : NULL;
+}
+
+void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
+{
+	uint64_t begin = note->begin, end = note->end + 1;
+	struct xsp_thread *track = xsr_kineto_stream(k, note->device, note->stream, false);
+	char *p;
+
+	if (!track)
+		return;
+	/* A little more on both sides: it has to sort outside of its first kernel. */
+	begin -= begin != 0;
+	p = put_lit(xsr_kineto_open(k),
+		    "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
+	if (note->is_step)
+		p = xsr_kineto_step_name(k, note->producer, note->name, note->step, p);
+	else
+		p = xsr_kineto_name(k, note->producer, note->name, p);
+	*p++ = ',';
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), begin);
+	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+	if (note->external) {
+		p = put_u64(put_lit(p, ",\"args\":{\"External id\":"), note->external);
+		*p++ = '}';
+	}
+	*p++ = '}';
+	k->buf->p = p;
+}
+
+static void put_span(struct xsr_kineto *k, struct span *span)
+{
+	const struct note *note = &k->link->notes[span->tag % NOTES];
+
+	if (!span->tag || note->tag != span->tag)
+		return;
+	xsr_kineto_gpu_note(k, &(struct xsr_gpu_note){
+		.external = note->external, .step = note->step, .stream = span->stream,
+		.begin = span->begin, .end = span->end, .producer = note->producer,
+		.name = note->name, .device = span->device, .is_step = note->is_step,
+	});
+	span->tag = 0;
+}
+
+void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
+		  uint64_t begin, uint64_t end)
+{
+	uint64_t key = mix(tag, (uint64_t)device << 32 | (uint32_t)stream);
+	struct span *span = &k->link->spans[key % SPANS];
+
+	if (!tag || xsr_user_gpu(k, tag, device, stream, begin, end))
+		return;
+	if (span->tag == tag && span->device == device && span->stream == stream) {
+		if (begin < span->begin)
+			span->begin = begin;
+		if (end > span->end)
+			span->end = end;
+		return;
+	}
+	put_span(k, span);
+	*span = (struct span){ tag, stream, begin, end, device };
+}
+
+void xsr_link_finish(struct xsr_kineto *k)
+{
+	uint32_t i;
+
+	for (i = 0; i < SPANS; i++)
+		put_span(k, &k->link->spans[i]);
+	xsr_user_finish(k);
+}
+
+/* ---- forward and backward ------------------------------------------------------------------- */
+
+static struct forward *forward_of(struct xsr_kineto *k, uint32_t producer, uint64_t tid,
+				  int64_t sequence, uint64_t *key)
+{
+	uint64_t thread = mix(producer, tid);
+
+	*key = mix(thread, (uint64_t)sequence);
+	/* Numbers come one after the other: so do their places, some to a line of the cache. */
+	return &k->link->forwards[(thread + (uint64_t)sequence) & ((1u << FORWARD_BITS) - 1)];
+}
+
+void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int64_t sequence,
+		      uint64_t begin)
+{
+	struct forward *forward;
+	uint64_t key;
+
+	forward = forward_of(k, thread->producer, thread->tid, sequence, &key);
+	/* Of several with one number the innermost, which began last, made the backward. */
+	if (forward->used && forward->key == key && forward->begin > begin)
+		return;
+	*forward = (struct forward){
+		.key = key, .begin = begin, .tid = thread->tid, .sequence = sequence,
+		.producer = thread->producer, .used = true,
+	};
+}
+
+static void put_flow(struct xsr_kineto *k, struct xsp_thread *thread, bool start, uint64_t id,
+		     uint64_t ns)
+{
+	char *p = xsr_kineto_open(k);
+
+	p = start ? put_lit(p, "{\"ph\":\"s\",\"id\":") : put_lit(p, "{\"ph\":\"f\",\"id\":");
+	p = put_u64(p, id);
+	*p++ = ',';
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ns);
+	p = put_lit(p, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
+	k->buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
+}
+
+void xsr_link_backward(struct xsr_kineto *k, struct xsp_thread *thread, uint64_t forward_thread,
+		       int64_t sequence, uint64_t begin)
+{
+	const struct forward *forward;
+	struct xsp_thread *from;
+	uint64_t key, id;
+
+	forward = forward_of(k, thread->producer, forward_thread, sequence, &key);
+	if (!forward->used || forward->key != key || forward->begin < k->from ||
+	    begin < k->from || begin > k->to)
+		return;
+	from = xsp_tracks_get(k->tracks, forward->producer, thread->pid, XSR_THREAD, forward->tid,
+			      begin);
+	if (!from)
+		return;
+	id = ++k->link->flows;
+	put_flow(k, from, true, id, forward->begin);
+	put_flow(k, thread, false, id, begin);
+}

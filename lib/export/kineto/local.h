@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of the Kineto format share: JSON of the shape that PyTorch's profiler writes, as
+ * its tools want it.  Events come in time order; a range is written when it ends, so memory is
+ * that of what is open.
+ *
+ *	kineto.c	events in their order, and the window they are cut to
+ *	kineto-host.c	ranges: what is on threads
+ *	kineto-point.c	instants, memory, counters
+ *	kineto-step.c	steps
+ *	kineto-op.c	what is known of an op: inputs, stack, module
+ *	kineto-stack.c	their stacks
+ *	kineto-gpu.c	what a GPU did, and its runtime
+ *	kineto-activity.c	what the program timed itself
+ *	kineto-user.c	ids that threads pushed
+ *	kineto-link.c	which op a launch belongs to, and forward and backward
+ *	kineto-head.c	what stands around the events
+ *	kineto-track.c	the tracks they are drawn on
+ */
+#ifndef XSR_KINETO_H
+#define XSR_KINETO_H
+
+#include <xsprof/result.h>
+
+#include "base/map.h"
+#include "ranges/keep.h"
+#include "ranges/names.h"
+#include "text/buf.h"
+#include "text/json.h"
+
+/* Kinds of tracks: those that are no threads. */
+enum xsr_kineto_track {
+	XSR_THREAD	= 0,
+	XSR_OVERLAP	= 1,	/* ranges of a thread that do not nest in it */
+	XSR_SPANS	= 2,	/* ranges of no thread */
+	XSR_STREAM	= 3,	/* of a GPU; tid: device << 32 | stream */
+	XSR_STREAM_SYNC	= 4,	/* waits for one */
+};
+
+/* What a range is. */
+enum xsr_kineto_range {
+	XSR_RANGE_ANNOTATION	= 0,
+	XSR_RANGE_OP		= 1,
+	XSR_RANGE_HIDDEN	= 2,	/* not wanted */
+};
+
+struct xsr_link;
+struct xsr_stacks;
+struct xsr_users;
+struct xsr_post;
+
+#define XSR_STEPS	64u
+
+/* A step that goes on. */
+struct xsr_step {
+	uint64_t	begin;
+	uint64_t	index;
+	uint64_t	number;
+	uint64_t	tag;
+	uint64_t	tid;
+	uint32_t	producer;
+	uint32_t	pid;
+	uint32_t	name;
+	bool		used;
+};
+
+/**
+ * struct xsr_kineto - a trace that is being written
+ * @buf: where to
+ * @trace: that is read
+ * @opts: what of it
+ * @names: names with their quotes
+ * @keys: keys of arguments, with a colon
+ * @tracks: threads, and other tracks
+ * @posts: what the program said of ops, by the number of their records; NULL for nothing
+ * @said: the same by the index of their ranges, for those that go on
+ * @link: what belongs together
+ * @stack: stacks as texts
+ * @users: ids that were pushed
+ * @shift: what is added to a time to have that of the file, ns
+ * @base: of the times of the file, ns of CLOCK_REALTIME
+ * @from: window, ns of the trace
+ * @to: likewise
+ * @first: begin of the trace, 0 while not known
+ * @last: the latest time that was seen
+ * @sep: what stands before the next event
+ * @over: the window is: only what was written late is still taken
+ * @index: of the next event
+ * @at: number of the event that is looked at, from 1
+ * @ops: written
+ * @lost: arguments that there was no memory for
+ * @no_stack: ops whose stacks found no room
+ * @next_tid: of the next track that is no thread
+ * @main: the producer whose process the trace is of, XSPROF_NO_PRODUCER none known
+ * @devices: bits of devices that were seen
+ * @overhead: the track of it is
+ * @host: events of the host are wanted
+ * @gpu: events of GPUs are
+ * @shapes: inputs of ops are
+ * @stacks: theirs are
+ * @modules: theirs are
+ * @memory: allocations are
+ * @steps: that go on
+ * @text: for a string that is put together
+ */
+struct xsr_kineto {
+	struct xsp_buf			*buf;
+	struct xsprof_trace		*trace;
+	struct xsprof_result_options	opts;
+	struct xsp_names		*names;
+	struct xsp_names		*keys;
+	struct xsp_tracks		*tracks;
+	const struct xsp_map		*posts;
+	struct xsp_map			said;
+	struct xsr_link			*link;
+	struct xsr_stacks		*stack;
+	struct xsr_users		*users;
+	int64_t				shift;
+	uint64_t			base;
+	uint64_t			from;
+	uint64_t			to;
+	uint64_t			first;
+	uint64_t			last;
+	uint64_t			index;
+	uint64_t			at;
+	uint64_t			ops;
+	uint64_t			lost;
+	uint64_t			no_stack;
+	uint64_t			devices;
+	uint32_t			next_tid;
+	uint32_t			main;
+	char				sep;
+	bool				over;
+	bool				overhead;
+	bool				host;
+	bool				gpu;
+	bool				shapes;
+	bool				stacks;
+	bool				modules;
+	bool				memory;
+	struct xsr_step			steps[XSR_STEPS];
+	char				text[XSR_TEXT_MAX];
+};
+
+/* kineto.c */
+int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+		   struct xsp_buf *buf, struct xsr_kineto **out);
+void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev);
+/* Ends what is open, and the file.  Then xsr_kineto_free(). */
+void xsr_kineto_finish(struct xsr_kineto *k, const char *name);
+void xsr_kineto_free(struct xsr_kineto *k);
+/* All of @trace.  Return: 0 or -errno; a failed write is kept in @buf. */
+int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name);
+
+/* An id that a thread has pushed. */
+struct xsr_pushed {
+	uint64_t	id;
+	uint64_t	ns;
+};
+
+struct xsr_pushes {
+	struct xsr_pushed	*v;
+	uint32_t		n;
+	uint32_t		room;
+	uint32_t		deep;	/* pushes beyond what is remembered */
+};
+
+/**
+ * struct xsr_host - what is kept of a thread, as its private data
+ * @range: of a record that goes on in those behind it, which is no begin: its note holds them,
+ *	its tag is the number of the record
+ * @ev: that record
+ * @used: there is one
+ * @pushes: ids of ops, ids of users' annotations
+ */
+struct xsr_host {
+	struct xsp_range	range;
+	struct xsprof_event	ev;
+	bool			used;
+	struct xsr_pushes	pushes[2];
+};
+
+/* kineto-host.c */
+/* Made when it is new; NULL: no memory, or nothing can be remembered of it. */
+struct xsr_host *xsr_kineto_state(struct xsp_thread *thread);
+void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     const struct xsp_view *view);
+void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+		       uint64_t ns, enum xsp_why why);
+/* What waits for the rest of itself is all there is. */
+void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread);
+
+/* kineto-point.c */
+/* From "ph" to "ts" of an event with a name id; @kind is what stands behind "ph". */
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+		       uint32_t producer, uint32_t name, uint64_t ns);
+void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread);
+void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread, struct xsr_walk *walk);
+void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread);
+void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread, struct xsr_walk *walk);
+void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread);
+
+/* kineto-step.c */
+void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread);
+/* The producer ends, or does not tell of its steps any more. */
+void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns);
+/* The window does. */
+void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns);
+
+/* kineto-op.c: all there is to say of a range, commas in front. */
+char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
+		    const struct xsr_post *post, char *p);
+/* What the program said of it afterwards; @post may be NULL. */
+char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p);
+/* Arguments under their own names; @gpu: numbers are numbers, or are left out. */
+char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any);
+char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len);
+char *xsr_kineto_numbers(struct xsr_kineto *k, struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *arg, bool python, char *p);
+
+/* kineto-stack.c */
+int xsr_stacks_new(const struct xsprof_trace *trace, struct xsr_stacks **stacks);
+void xsr_stacks_free(struct xsr_stacks *stacks);
+/* With a comma in front; nothing where there is no such stack. */
+char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p);
+
+/* kineto-gpu.c */
+void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
+
+/* kineto-activity.c: false where it is none. */
+bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
+			 struct xsr_walk *walk, uint64_t at);
+bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
+			    struct xsr_walk *walk);
+
+/* kineto-user.c */
+int xsr_users_new(struct xsr_users **users);
+void xsr_users_free(struct xsr_users *users);
+void xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread,
+		   const struct xsprof_event *ev);
+void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev);
+/* The innermost of @kind that was there at @ns, NULL for none. */
+const struct xsr_pushed *xsr_user_top(const struct xsp_thread *thread, uint32_t kind,
+				      uint64_t ns);
+/* As that of xsr_link_around(), of the id that was pushed last; 0 for none. */
+uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_thread *thread);
+/* The annotation with that id. */
+void xsr_user_name(struct xsr_kineto *k, uint32_t producer, uint64_t id, uint32_t name);
+/* As xsr_link_gpu(); false where the tag is none of these. */
+bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
+		  uint64_t begin, uint64_t end);
+void xsr_user_finish(struct xsr_kineto *k);
+void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread);
+
+/* What a stream did for an annotation. */
+struct xsr_gpu_note {
+	uint64_t	external;	/* 0 for none */
+	uint64_t	step;
+	uint64_t	stream;
+	uint64_t	begin;
+	uint64_t	end;
+	uint32_t	producer;
+	uint32_t	name;
+	uint32_t	device;
+	bool		is_step;
+};
+
+/* kineto-link.c */
+void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note);
+int xsr_link_new(struct xsr_link **link);
+void xsr_link_free(struct xsr_link *link);
+/* The annotation around what @thread does now: its number, 0 for none. */
+uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_thread *thread);
+/* An op with a correlation id begins inside an annotation. */
+void xsr_link_op(struct xsr_kineto *k, uint32_t producer, uint64_t correlation, uint64_t tag);
+uint64_t xsr_link_op_tag(struct xsr_kineto *k, uint32_t producer, uint64_t correlation);
+/* A call with @correlation belongs to the op @external, and to an annotation. */
+void xsr_link_call(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+		   uint64_t external, uint64_t tag);
+bool xsr_link_find(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+		   uint64_t *external, uint64_t *tag);
+/* What a GPU did for an annotation. */
+void xsr_link_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
+		  uint64_t begin, uint64_t end);
+/*
+ * What an op said of a collective: kernels that it launched say it too.  @text is kept, and is
+ * what xsr_link_collective() gives for that op; NULL for none.
+ */
+void xsr_link_set_collective(struct xsr_kineto *k, uint32_t producer, uint64_t correlation,
+			     const char *text, size_t len);
+const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
+				uint64_t correlation, size_t *len);
+/* Writes what is left of the annotations. */
+void xsr_link_finish(struct xsr_kineto *k);
+/* A forward op was written, or a backward op: the arrow from one to the other. */
+void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int64_t sequence,
+		      uint64_t begin);
+void xsr_link_backward(struct xsr_kineto *k, struct xsp_thread *thread, uint64_t forward_thread,
+		       int64_t sequence, uint64_t begin);
+
+/* kineto-head.c */
+void xsr_kineto_head(struct xsr_kineto *k);
+void xsr_kineto_tail(struct xsr_kineto *k, const char *name);
+
+/* kineto-track.c */
+/* "pid":1,"tid":2, */
+char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p);
+/* A track on which the range nests; NULL for none. */
+struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
+				   uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
+struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
+				     bool sync);
+void xsr_kineto_gone(void *data, struct xsp_thread *thread);
+/* The names of devices and processes. */
+void xsr_kineto_names(struct xsr_kineto *k);
+
+/* Beginnings and ends of what all write. */
+static inline char *xsr_kineto_open(struct xsr_kineto *k)
+{
+	char *p = xsp_buf_room(k->buf, XSP_BUF_ROOM);
+
+	*p++ = k->sep;
+	k->sep = ',';
+	*p++ = '\n';
+	return p;
+}
+
+static inline char *xsr_kineto_room(struct xsr_kineto *k, char *p)
+{
+	k->buf->p = p;
+	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
+}
+
+/* ns of the file; what is before its base is there. */
+static inline uint64_t xsr_kineto_ns(const struct xsr_kineto *k, uint64_t ns)
+{
+	int64_t v = (int64_t)(ns + (uint64_t)k->shift);
+
+	return v < 0 ? 0 : (uint64_t)v;
+}
+
+/* "ts": of an event of one moment, without a comma. */
+static inline char *xsr_kineto_ts(const struct xsr_kineto *k, char *p, uint64_t ns)
+{
+	return put_micros(put_lit(p, "\"ts\":"), xsr_kineto_ns(k, ns));
+}
+
+/*
+ * Cuts a range to the window.  Return: false when nothing of it is inside: one that ends or begins
+ * right at an edge is outside, as in build.c; a point is not.
+ */
+static inline bool xsr_kineto_cut(const struct xsr_kineto *k, uint64_t *begin, uint64_t *end)
+{
+	if (*end < k->from || *begin > k->to ||
+	    (*begin < *end && (*end == k->from || *begin == k->to)))
+		return false;
+	if (*begin < k->from)
+		*begin = k->from;
+	if (*end > k->to)
+		*end = k->to;
+	if (*end < *begin)
+		*end = *begin;
+	return true;
+}
+
+/* A name with its quotes, however long.  @p is in @k->buf. */
+char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p);
+/* "name#3" */
+char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t name,
+			   uint64_t number, char *p);
+
+#endif /* XSR_KINETO_H */

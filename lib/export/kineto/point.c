@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is of one moment in a Kineto trace: instants, allocations, counters, ends of arrows and of
+ * ranges that cross threads, losses.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "export/kineto/local.h"
+#include "result/absence.h"
+
+#define OUT_OF_MEMORY	"[OutOfMemory]"
+
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+		       uint32_t producer, uint32_t name, uint64_t ns)
+{
+	char *p = stpcpy(put_lit(xsr_kineto_open(k), "{\"ph\":"), kind);
+
+	p = put_lit(p, ",\"name\":");
+	p = xsr_kineto_name(k, producer, name, p);
+	*p++ = ',';
+	p = xsr_kineto_track(k, thread, p);
+	return xsr_kineto_ts(k, p, ns);
+}
+
+void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread)
+{
+	const struct xsprof_rec_mem *mem = (const struct xsprof_rec_mem *)ev->rec;
+	int64_t bytes;
+	char *p;
+
+	if (!k->memory || !mem || ev->rec_size < sizeof(*mem) || xsr_absent(&k->opts, ev))
+		return;
+	bytes = (int64_t)mem->bytes;
+	if (ev->type == XSPROF_REC_FREE && bytes > 0)
+		bytes = -bytes;
+	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
+		    "\"name\":\"[memory]\",");
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
+	p = put_u32(put_lit(p, ",\"Device Type\":"), ev->aux >> 16);
+	p = put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)ev->aux);
+	p = put_u64(put_lit(p, ",\"Addr\":"), ev->value);
+	p = put_i64(put_lit(p, ",\"Bytes\":"), bytes);
+	p = put_u64(put_lit(p, ",\"Total Allocated\":"), mem->total_allocated);
+	p = put_u64(put_lit(p, ",\"Total Reserved\":"), mem->total_reserved);
+	k->buf->p = put_lit(p, "}}");
+}
+
+/* The device of what found no memory is one number in its record, and two in the file. */
+static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+
+	while (xsr_walk_next(&walk, &arg)) {
+		if (arg.type != XSPROF_ARG_U64 ||
+		    strcmp(xsprof_trace_name(k->trace, walk.ev.producer, arg.key), "Device"))
+			continue;
+		p = put_u64(put_lit(p, ",\"Device Type\":"), arg.u.u64 >> 16 & 0xffff);
+		return put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)arg.u.u64);
+	}
+	return p;
+}
+
+void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread, struct xsr_walk *walk)
+{
+	static const char *const kinds[] = {
+		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\"",
+		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"p\"",
+		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"g\"",
+	};
+	bool any = true, oom;
+	char *p;
+
+	oom = !strcmp(xsprof_trace_name(k->trace, ev->producer, ev->name), OUT_OF_MEMORY);
+	if (oom && xsr_absent(&k->opts, ev))
+		return;
+	p = xsr_kineto_begin(k, thread, kinds[ev->aux < 3 ? ev->aux : 0], ev->producer, ev->name,
+			     ev->ns);
+	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
+	if (oom)
+		p = put_device(k, walk, p);
+	p = xsr_kineto_args(k, walk, false, p, &any);
+	k->buf->p = put_lit(p, "}}");
+}
+
+void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
+			struct xsp_thread *thread)
+{
+	bool f64 = ev->type == XSPROF_REC_COUNTER_F64;
+	double value = f64 ? xsp_bits_double(ev->value) : 0;
+	char *p;
+
+	/* Viewers take numbers only. */
+	if (!isfinite(value))
+		return;
+	p = xsr_kineto_begin(k, thread, "\"C\",\"cat\":\"user_counter\"", ev->producer, ev->name,
+			     ev->ns);
+	p = put_lit(p, ",\"args\":{\"value\":");
+	p = f64 ? xsp_put_double(p, value) : put_i64(p, (int64_t)ev->value);
+	k->buf->p = put_lit(p, "}}");
+}
+
+/* Async ranges and flows of the program: their ids are of their process. */
+void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
+		       struct xsp_thread *thread, struct xsr_walk *walk)
+{
+	static const char *const kinds[] = {
+		"\"b\",\"cat\":\"user_async\"", "\"n\",\"cat\":\"user_async\"",
+		"\"e\",\"cat\":\"user_async\"",
+		"\"s\",\"cat\":\"user_flow\"", "\"t\",\"cat\":\"user_flow\",\"bp\":\"e\"",
+		"\"f\",\"cat\":\"user_flow\",\"bp\":\"e\"",
+	};
+	const char *kind = kinds[ev->type - XSPROF_REC_ASYNC_BEGIN];
+	char *p = xsr_kineto_begin(k, thread, kind, ev->producer, ev->name, ev->ns);
+	bool any = false;
+
+	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
+	*p++ = '.';
+	p = put_lit(put_u64(p, ev->value), "\",\"args\":{");
+	k->buf->p = put_lit(xsr_kineto_args(k, walk, false, p, &any), "}}");
+}
+
+/* What became of records that are not in the trace: a place in it, no number without one. */
+void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_thread *thread)
+{
+	char *p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"xsprof\",\"s\":\"p\","
+			  "\"name\":\"[lost]\",");
+
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
+	p = ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"args\":{\"slots\":") :
+					   put_lit(p, ",\"args\":{\"records\":");
+	k->buf->p = put_lit(put_u64(p, ev->value), "}}");
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Stacks of ops as texts, "net.c(12): forward;train.c(40): step".  Many ops have one stack: texts
+ * are kept, and forgotten all at once when they are too many.  What addresses are called frames.c
+ * finds out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/kineto/local.h"
+#include "result/frames.h"
+#include "text/utf8.h"
+
+#define TEXT_MAX	(32u << 10)	/* of a stack */
+#define FRAME_MAX	1024u		/* of a frame, before it is escaped */
+#define SLOTS		4096u
+#define ARENA		(4u << 20)
+#define MEMORY		(16u << 20)	/* for names of frames */
+
+struct slot {
+	uint64_t	stack;
+	uint32_t	producer;
+	uint32_t	maps;		/* its producer had when it was made */
+	uint32_t	len;
+	const char	*text;		/* NULL: it is free */
+};
+
+struct xsr_stacks {
+	struct xsr_frames	*frames;
+	uint32_t		kept;
+	size_t			used;
+	struct slot		slots[SLOTS];
+	char			arena[ARENA];
+};
+
+int xsr_stacks_new(const struct xsprof_trace *trace, struct xsr_stacks **stacks)
+{
+	*stacks = calloc(1, sizeof(**stacks));
+	if (!*stacks)
+		return -ENOMEM;
+	(*stacks)->frames = xsr_frames_new(trace, XSR_FRAME_PYTHON, MEMORY);
+	return (*stacks)->frames ? 0 : -ENOMEM;
+}
+
+void xsr_stacks_free(struct xsr_stacks *stacks)
+{
+	if (stacks)
+		xsr_frames_free(stacks->frames);
+	free(stacks);
+}
+
+static struct slot *find(struct xsr_stacks *s, uint32_t producer, uint64_t stack)
+{
+	uint64_t h = (stack ^ (uint64_t)producer << 32) * 0x9e3779b97f4a7c15u;
+	uint32_t i = (uint32_t)(h >> 52) % SLOTS;
+
+	while (s->slots[i].text &&
+	       (s->slots[i].stack != stack || s->slots[i].producer != producer))
+		i = (i + 1) % SLOTS;
+	return &s->slots[i];
+}
+
+/* What separates frames is no part of one. */
+static char *put_frame(char *p, const char *s)
+{
+	size_t len = xsp_utf8_piece(s, strnlen(s, FRAME_MAX), FRAME_MAX - 4);
+	char *end = xsp_escape_json(p, s, len, NULL);
+
+	for (; p < end; p++)
+		if (*p == ';')
+			*p = ':';
+	return end;
+}
+
+static char *put_frames(char *p, const struct xsr_stack *stack)
+{
+	const char *limit = p + TEXT_MAX - XSP_ESCAPE_MAX * FRAME_MAX - XSP_PUT_MAX;
+
+	for (uint32_t i = 0; i < stack->nr; i++) {
+		if (i)
+			*p++ = ';';
+		if (p > limit) {
+			p = put_u64(put_lit(p, "["), stack->nr - i);
+			return put_lit(p, " more]");
+		}
+		p = put_frame(p, stack->frames[i]);
+	}
+	return p;
+}
+
+static const struct slot *make(struct xsr_stacks *s, uint32_t producer, uint64_t id)
+{
+	const struct xsr_stack *stack = xsr_frames_get(s->frames, producer, (uint32_t)id);
+	struct slot *slot;
+	char *text, *end;
+
+	if (!stack)
+		return NULL;
+	if (s->kept == SLOTS / 2 || s->used + TEXT_MAX > ARENA) {
+		memset(s->slots, 0, sizeof(s->slots));
+		s->kept = 0;
+		s->used = 0;
+	}
+	slot = find(s, producer, id);
+	text = s->arena + s->used;
+	end = put_frames(text, stack);
+	s->kept += !slot->text;
+	*slot = (struct slot){ id, producer, stack->maps, (uint32_t)(end - text), text };
+	s->used += slot->len;
+	return slot;
+}
+
+char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p)
+{
+	const struct slot *slot = find(k->stack, producer, stack);
+	size_t nr;
+
+	k->no_stack += stack == XSPROF_STACK_MISSED;
+	/* More may have been mapped since it was made. */
+	if (!slot->text || xsprof_trace_map(k->trace, producer, slot->maps)) {
+		/* It may still come. */
+		if (stack != XSPROF_STACK_MISSED &&
+		    !xsprof_trace_stack(k->trace, producer, stack, &nr, NULL))
+			return p;
+		slot = make(k->stack, producer, stack);
+	}
+	if (!slot) {
+		k->lost++;
+		return p;
+	}
+	k->buf->p = put_lit(xsr_kineto_room(k, p), ",\"Call stack\":\"");
+	xsp_buf_put(k->buf, slot->text, slot->len);
+	p = xsp_buf_room(k->buf, XSP_BUF_ROOM);
+	*p++ = '"';
+	return p;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The tracks of a Kineto trace: threads by their numbers, streams of GPUs by device and stream,
+ * and lanes for ranges that would not nest in their thread.  Tracks are named when they are
+ * forgotten, or at the end: by then their names are known.
+ */
+#include "export/kineto/local.h"
+
+#define LANES		8u		/* tracks tried for one that overlaps */
+#define FIRST_TID	0x40000000u	/* of tracks that are no threads; Linux has 2^22 */
+#define SYNC_TID	1000000u	/* what Kineto adds to a stream for those who wait for it */
+#define GPU_SORT	5000000u
+#define OVERHEAD_SORT	16777226u
+
+static char *put_ids(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
+{
+	uint64_t tid = thread->tid & UINT32_MAX;
+
+	switch (thread->kind) {
+	case XSR_STREAM:
+	case XSR_STREAM_SYNC:
+		p = put_u64(put_lit(p, "\"pid\":"), thread->tid >> 32);
+		tid = tid == UINT32_MAX ? 1 : tid;
+		tid += thread->kind == XSR_STREAM_SYNC ? SYNC_TID : 0;
+		break;
+	case XSR_THREAD:
+		tid = xsp_thread_tid(k->trace, thread);
+		/* fallthrough */
+	default:
+		p = put_u32(put_lit(p, "\"pid\":"), thread->pid);
+		if (thread->kind != XSR_THREAD)
+			tid = thread->shown >> 32;
+	}
+	p = put_u64(put_lit(p, ",\"tid\":"), tid);
+	*p++ = ',';
+	return p;
+}
+
+char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
+{
+	char *end;
+
+	thread->shown |= 1;
+	if (__builtin_expect(thread->prefix != NULL, 1)) {
+		/* Room for 64 was made. */
+		memcpy(p, thread->prefix, 32);
+		if (thread->prefix_len > 32)
+			memcpy(p + 32, thread->prefix + 32, 32);
+		return p + thread->prefix_len;
+	}
+	end = put_ids(k, thread, p);
+	if (end - p <= 64)
+		xsp_tracks_prefix(k->tracks, thread, p, (size_t)(end - p));
+	return end;
+}
+
+struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
+				   uint32_t kind, uint64_t key, uint64_t begin, uint64_t end)
+{
+	struct xsp_thread *lane;
+	uint32_t i;
+
+	for (i = 0; i < LANES; i++) {
+		lane = xsp_tracks_get(k->tracks, ev->producer, ev->pid, kind, key * LANES + i,
+				      ev->ns);
+		if (!lane)
+			return NULL;
+		if (!xsp_tracks_complete(k->tracks, lane, begin, end))
+			continue;
+		/* Its number is in the upper half of what else counts. */
+		if (!(lane->shown >> 32)) {
+			if (k->next_tid == UINT32_MAX)
+				return NULL;
+			lane->shown = (uint64_t)(FIRST_TID + k->next_tid++) << 32;
+		}
+		return lane;
+	}
+	return NULL;
+}
+
+struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
+				     bool sync)
+{
+	if (device < 64)
+		k->devices |= 1ull << device;
+	/* Streams are of a device, not of who used it: producer 0 stands for all. */
+	return xsp_tracks_get(k->tracks, 0, device,
+			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
+			      (uint64_t)device << 32 | (uint32_t)stream, 0);
+}
+
+/* Of a process when @thread is NULL.  Then the value, quoted by @text, and the end. */
+static char *put_meta(struct xsr_kineto *k, const char *what, const char *pid,
+		      struct xsp_thread *thread)
+{
+	char *p = xsr_kineto_open(k);
+
+	p = put_lit(p, "{\"ph\":\"M\",\"name\":\"");
+	p = stpcpy(p, what);
+	p = put_lit(p, "\",");
+	p = xsr_kineto_ts(k, p, k->first);
+	*p++ = ',';
+	if (thread)
+		p = put_ids(k, thread, p);
+	else
+		p = put_lit(stpcpy(put_lit(p, "\"pid\":"), pid), ",\"tid\":0,");
+	return put_lit(p, "\"args\":{");
+}
+
+static void sort_index(struct xsr_kineto *k, const char *what, const char *pid,
+		       struct xsp_thread *thread, uint64_t index)
+{
+	char *p = put_meta(k, what, pid, thread);
+
+	p = put_u64(put_lit(p, "\"sort_index\":"), index);
+	k->buf->p = put_lit(p, "}}");
+}
+
+static void thread_name(struct xsr_kineto *k, struct xsp_thread *thread)
+{
+	uint32_t own = (uint32_t)thread->tid;
+	const char *comm = xsprof_trace_thread(k->trace, thread->producer, own);
+	uint32_t tid = xsp_thread_tid(k->trace, thread);
+	char *p = put_meta(k, "thread_name", NULL, thread);
+
+	p = put_u32(put_lit(p, "\"name\":\"thread "), tid);
+	p = put_lit(p, " (");
+	p = xsp_escape_json(p, comm, strnlen(comm, 256), NULL);
+	k->buf->p = put_lit(p, ")\"}}");
+	sort_index(k, "thread_sort_index", NULL, thread, tid);
+}
+
+static void lane_name(struct xsr_kineto *k, struct xsp_thread *lane)
+{
+	char *p = put_meta(k, "thread_name", NULL, lane);
+
+	if (lane->kind == XSR_SPANS)
+		p = put_lit(p, "\"name\":\"spans");
+	else
+		p = put_u64(put_lit(p, "\"name\":\"overlapping ranges of thread "),
+			    lane->tid / LANES);
+	if (lane->tid % LANES)
+		p = put_u64(put_lit(p, ", track "), lane->tid % LANES + 1);
+	k->buf->p = put_lit(p, "\"}}");
+	sort_index(k, "thread_sort_index", NULL, lane, lane->shown >> 32);
+}
+
+static void stream_name(struct xsr_kineto *k, struct xsp_thread *track)
+{
+	uint32_t stream = (uint32_t)track->tid;
+	char *p = put_meta(k, "thread_name", NULL, track);
+
+	p = put_lit(p, "\"name\":\"stream ");
+	p = stream == UINT32_MAX ? put_lit(p, "-1") : put_u32(p, stream);
+	p = track->kind == XSR_STREAM_SYNC ? put_lit(p, " (sync)") : put_lit(p, " ");
+	k->buf->p = put_lit(p, "\"}}");
+	sort_index(k, "thread_sort_index", NULL, track, stream == UINT32_MAX ? 0 : stream);
+}
+
+void xsr_kineto_gone(void *data, struct xsp_thread *thread)
+{
+	struct xsr_kineto *k = data;
+
+	xsr_kineto_flush(k, thread);
+	if (thread->shown & 1) {
+		if (thread->kind == XSR_THREAD)
+			thread_name(k, thread);
+		else if (thread->kind >= XSR_STREAM)
+			stream_name(k, thread);
+		else
+			lane_name(k, thread);
+	}
+	xsr_host_free(k, thread);
+}
+
+static void process(struct xsr_kineto *k, const char *pid, const char *name, const char *label,
+		    uint64_t sort)
+{
+	char *p = put_meta(k, "process_name", pid, NULL);
+
+	p = put_lit(p, "\"name\":\"");
+	p = xsp_escape_json(p, name, strnlen(name, 1024), NULL);
+	k->buf->p = put_lit(p, "\"}}");
+	if (label) {
+		p = put_lit(put_meta(k, "process_labels", pid, NULL), "\"labels\":\"");
+		k->buf->p = put_lit(stpcpy(p, label), "\"}}");
+	}
+	sort_index(k, "process_sort_index", pid, NULL, sort);
+}
+
+static const char *process_text(const struct xsr_kineto *k, uint32_t producer)
+{
+	const char *exe = xsprof_trace_fact(k->trace, producer, "exe");
+	const char *base = exe ? strrchr(exe, '/') : NULL;
+
+	return base ? base + 1 : exe ? exe : "process";
+}
+
+void xsr_kineto_names(struct xsr_kineto *k)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsprof_trace_producer producer;
+	const char *name = k->main == XSPROF_NO_PRODUCER ? "process" : process_text(k, k->main);
+	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX];
+	uint32_t i;
+
+	if (xsprof_trace_get_info(k->trace, &info) < 0)
+		info.producers = 0;
+	for (i = 0; i < info.producers; i++) {
+		if (xsprof_trace_get_producer(k->trace, i, &producer) < 0 ||
+		    (k->opts.pid && producer.pid != k->opts.pid))
+			continue;
+		*put_u32(pid, producer.pid) = '\0';
+		process(k, pid, process_text(k, i), "CPU", producer.pid);
+	}
+	for (i = 0; i < 64; i++) {
+		if (!(k->devices >> i & 1))
+			continue;
+		*put_u32(pid, i) = '\0';
+		*put_u32(put_lit(label, "GPU "), i) = '\0';
+		process(k, pid, name, label, GPU_SORT + i);
+	}
+	if (k->overhead)
+		process(k, "-1", "Overhead", NULL, OVERHEAD_SORT);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Results as files: what all exports share, and the trace that PyTorch's tools load.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "export/file.h"
+#include "export/kineto/local.h"
+#include "result/local.h"
+
+static const char *advice(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+		return ": make room, or give another place";
+	case -ENOENT:
+		return ": is there such a directory?";
+	case -EOPNOTSUPP:
+		return ": built without zlib: a name without .gz will do";
+	}
+	return "";
+}
+
+int xsr_save(struct xsprof_result *result, const char *path,
+	     int (*write)(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+			  struct xsp_buf *buf, const void *arg), const void *arg)
+{
+	int (*save)(void *data, const char *path, int fd);
+	struct xsprof_trace *trace;
+	struct xsr_file file;
+	void *data;
+	int ret;
+
+	if (!path || !*path)
+		return xsr_fail(result, -EINVAL, "no path to write to");
+	if (!result->trace)
+		return xsr_fail(result, -ENODATA, "there is no trace");
+	if (xsr_scheme(path)) {
+		ret = xsr_scheme_find(path, &save, &data);
+		if (ret)
+			return xsr_fail(result, ret, "%s: nobody registered \"%.*s\"", path,
+					(int)xsr_scheme(path), path);
+	}
+	ret = xsr_open_trace(result, &trace);
+	if (ret)
+		return xsr_fail(result, ret, "%s", xsprof_trace_error(NULL));
+	ret = xsr_file_open(&file, path);
+	if (!ret) {
+		ret = write(trace, &result->opts, &file.buf, arg);
+		if (ret && !file.buf.err)
+			xsr_fail(result, ret, "%s", xsprof_trace_error(trace));
+		ret = xsr_file_close(&file, ret);
+	}
+	if (ret && (file.buf.err || !*result->error))
+		xsr_fail(result, ret, "%s: %s%s", path, strerror(-ret), advice(ret));
+	xsprof_trace_close(trace);
+	return ret;
+}
+
+/* What is written beside the trace. */
+struct beside {
+	const struct xsp_map	*posts;
+	const char		*path;
+};
+
+static int write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+			struct xsp_buf *buf, const void *arg)
+{
+	const struct beside *beside = arg;
+
+	return xsr_write_kineto(trace, opts, beside->posts, buf, beside->path);
+}
+
+int xsprof_result_save(struct xsprof_result *result, const char *path)
+{
+	struct beside beside = { &result->posts, path };
+	int before = errno, ret;
+
+	result->error[0] = '\0';
+	if (result->saved)
+		return xsr_fail(result, -EALREADY, "it was saved before");
+	ret = xsr_save(result, path, write_kineto, &beside);
+	result->saved = ret == 0;
+	errno = before;
+	return ret;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What a process says to dynolog's daemon, and hears from it.  Documentation/ondemand.rst has
+ * the messages.
+ */
+#ifndef XSP_DYNOLOG_H
+#define XSP_DYNOLOG_H
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+#include "ring/state.h"
+
+#define XSP_DYNOLOG_TEXT_MAX	65536	/* bytes of a configuration; what is longer is refused */
+#define XSP_DYNOLOG_PIDS	11	/* this process, and up to ten before it */
+#define XSP_DYNOLOG_WAIT_MS	100	/* for an answer */
+
+/* Kinds of configuration that a process can take, a bit each. */
+#define XSP_DYNOLOG_EVENTS	1u
+#define XSP_DYNOLOG_ACTIVITIES	2u
+
+/**
+ * struct xsp_dynolog - a client of the daemon
+ * @fd: its socket, -1 for none
+ * @id: what @fd is, so that we never use what the program opened at its number
+ * @own: the address that it is bound to
+ * @daemon: the daemon's address
+ * @daemon_len: bytes of that
+ * @daemon_uid: who may be the daemon, beside root and ourselves; -1 for nobody else
+ * @any_uid: anybody may be
+ * @job: of the batch system, 0 for none
+ * @bad: messages that made no sense, or came from somebody else
+ */
+struct xsp_dynolog {
+	int			fd;
+	struct xsp_fd_id	id;
+	struct sockaddr_un	own;
+	struct sockaddr_un	daemon;
+	socklen_t		daemon_len;
+	uid_t			daemon_uid;
+	bool			any_uid;
+	int64_t			job;
+	uint64_t		bad;
+};
+
+int xsp_dynolog_open(struct xsp_dynolog *d) XSP_HIDDEN;
+void xsp_dynolog_close(struct xsp_dynolog *d) XSP_HIDDEN;
+void xsp_dynolog_forget(struct xsp_dynolog *d) XSP_HIDDEN;
+bool xsp_dynolog_usable(const struct xsp_dynolog *d) XSP_HIDDEN;
+int xsp_dynolog_register(struct xsp_dynolog *d, int32_t gpu, int32_t *instances) XSP_HIDDEN;
+int xsp_dynolog_poll(struct xsp_dynolog *d, uint32_t types, const int32_t *pids, uint32_t n,
+		     char *text, size_t room, size_t *len) XSP_HIDDEN;
+uint32_t xsp_dynolog_pids(int32_t *pids, uint32_t n) XSP_HIDDEN;
+
+#endif /* XSP_DYNOLOG_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the environment says of traces on demand, as it was when the program began.
+ */
+#ifndef XSP_KINETO_ENV_H
+#define XSP_KINETO_ENV_H
+
+#include <sys/types.h>
+
+#include "ring/state.h"
+
+/**
+ * struct xsp_kineto_env - what the environment says
+ * @config: KINETO_CONFIG, the machine's configuration
+ * @trace_dir: KINETO_ONDEMAND_TRACE_DIR, where traces may be
+ * @socket_dir: KINETO_IPC_SOCKET_DIR, NULL for abstract names
+ * @job: SLURM_JOB_ID, 0 for none
+ * @gpu: LOCAL_RANK, 0 where it is not said
+ * @daemon_uid: XSPROF_DAEMON_UID, -1 for nobody
+ * @any_uid: that is "any"
+ * @ask: KINETO_USE_DAEMON is set, and XSPROF_ONDEMAND is not 0
+ * @listen: XSPROF_ONDEMAND is set, and not 0
+ * @log_level: KINETO_LOG_LEVEL, above all levels where it is not set
+ */
+struct xsp_kineto_env {
+	char		*config;
+	char		*trace_dir;
+	char		*socket_dir;
+	int64_t		job;
+	int32_t		gpu;
+	uid_t		daemon_uid;
+	bool		any_uid;
+	bool		ask;
+	bool		listen;
+	int		log_level;
+};
+
+extern struct xsp_kineto_env xsp_kineto_env XSP_HIDDEN;
+
+void xsp_kineto_env_read(void) XSP_HIDDEN;
+
+#endif /* XSP_KINETO_ENV_H */

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The process' side of its control page (trace/cap-demand.h): made, answered, told what is being
+ * recorded, and given up.  Owns the page and its descriptor; what a request means is request.c's.
+ * By the library's own thread, but where it is said.
+ *
+ * Nothing looks at the page while nobody asks: the thread sleeps in the kernel, by the page's
+ * bell, and the program's own threads never come by here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ondemand/ondemand.h"
+#include "profiler/log.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL	0x0008u	/* Linux 6.3 */
+#endif
+
+static uint32_t bell_alone;	/* where there is no page */
+
+static struct {
+	struct xsp_demand	*page;	/* NULL: none */
+	uint32_t		*bell;	/* the page's, or the one above */
+	int			fd;
+	struct xsp_fd_id	id;
+	uint32_t		handled;	/* number of the request seen last */
+	uint32_t		gen;	/* of page->now: the page's own is not believed */
+	uint32_t		told;	/* what xsp_request_tell() returned last */
+	char			text[XSP_DEMAND_TEXT];
+	struct xsp_demand_now	now;	/* what was told last */
+	struct xsp_demand_now	reply;
+} l = { .bell = &bell_alone, .fd = -1 };
+
+/* ---- the page ---- */
+
+static int make_file(void)
+{
+	struct rlimit rl;
+	int fd, err = 0;
+
+	/* Beyond its limit of file size a program ends by a signal. */
+	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < XSP_DEMAND_SIZE)
+		return -EFBIG;
+	fd = memfd_create(XSP_DEMAND_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(XSP_DEMAND_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	/* All of its memory now: without any a first touch would be SIGBUS. */
+	if (fchmod(fd, 0600) || ftruncate(fd, XSP_DEMAND_SIZE) ||
+	    fallocate(fd, 0, 0, XSP_DEMAND_SIZE) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		err = -errno;
+	if (!err)
+		return xsp_fd_high(fd);
+	close(fd);
+	return err;
+}
+
+/* @at: in its place, or NULL. */
+static int make_page(void *at)
+{
+	struct xsp_demand *page;
+	int fd = make_file(), err;
+
+	if (fd < 0)
+		return fd;
+	page = mmap(at, XSP_DEMAND_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+	err = page == MAP_FAILED ? -errno : xsp_fd_note(&l.id, fd);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	/* A child has none; one that keeps it all the same is known by its pid. */
+	(void)madvise(page, XSP_DEMAND_SIZE, MADV_DONTFORK);
+	page->version = XSP_DEMAND_VERSION;
+	page->pid = getpid();
+	page->pid_ns = xsp_pid_ns();
+	/* Release: whoever finds the page, and sees this, sees whose it is. */
+	__atomic_store_n(&page->magic, XSP_DEMAND_MAGIC, __ATOMIC_RELEASE);
+	l.fd = fd;
+	l.page = page;
+	l.handled = 0;
+	l.gen = 0;
+	return 0;
+}
+
+/**
+ * xsp_listen_open() - make the page; before there is the thread
+ *
+ * Return: 0 or a negative errno: nobody can ask then, and all else is as well.
+ */
+int xsp_listen_open(void)
+{
+	int err = make_page(NULL);
+	char why[80];
+
+	if (err) {
+		xsp_log(XSP_LOG_WARNING, "on-demand: 'xsprof ctl' will not find us: %s",
+			strerror_r(-err, why, sizeof(why)));
+		return err;
+	}
+	l.bell = &l.page->bell;
+	l.told = xsp_request_tell(&l.now);
+	return 0;
+}
+
+/*
+ * Programs close all descriptors, and would not be found again.  The new page takes the place of
+ * the old one, so that whoever rings meanwhile stores into one of the two; and what he rings for
+ * is seen, as this comes before the look at it.
+ */
+void xsp_listen_check(void)
+{
+	if (l.page && !xsp_fd_is(&l.id, l.fd) && !make_page(l.page))
+		l.told--;
+}
+
+static void tell_now(const struct xsp_demand_now *from)
+{
+	struct xsp_demand_now *to = &l.page->now;
+
+	/* As a seqcount's writer: the odd number before the rest, the even one after it. */
+	__atomic_store_n(&to->gen, ++l.gen, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(&to->state, &from->state, sizeof(*to) - offsetof(struct xsp_demand_now, state));
+	__atomic_store_n(&to->gen, ++l.gen, __ATOMIC_RELEASE);
+	xsp_demand_wake(&to->gen);
+}
+
+/* What is being recorded, where that has changed. */
+void xsp_listen_tell(void)
+{
+	uint32_t changes;
+
+	if (!l.page)
+		return;
+	changes = xsp_request_tell(&l.now);
+	if (changes == l.told)
+		return;
+	l.told = changes;
+	tell_now(&l.now);
+}
+
+/* The program ends: who waits is not to wait any longer. */
+void xsp_listen_close(void)
+{
+	if (!l.page)
+		return;
+	if (l.now.state != XSP_DEMAND_IDLE) {
+		l.now.err = -ECANCELED;
+		strcpy(l.now.why, "the program ended before the trace did");
+	}
+	l.now.state = XSP_DEMAND_GONE;
+	tell_now(&l.now);
+	xsp_demand_wake(&l.page->answered);
+	if (xsp_fd_is(&l.id, l.fd))
+		close(l.fd);
+	l.fd = -1;
+}
+
+/* In the child of a fork: the page is its parent's. */
+void xsp_listen_forget(void)
+{
+	if (xsp_fd_is(&l.id, l.fd))
+		close(l.fd);
+	l.fd = -1;
+	l.page = NULL;
+	l.bell = &bell_alone;
+}
+
+/* ---- the bell ---- */
+
+/* Acquire: what was stored before it was rung is seen by all looks that follow. */
+uint32_t xsp_listen_bell(void)
+{
+	return __atomic_load_n(l.bell, __ATOMIC_ACQUIRE);
+}
+
+/* By any thread. */
+void xsp_ondemand_wake(void)
+{
+	__atomic_fetch_add(l.bell, 1, __ATOMIC_RELEASE);
+	xsp_demand_wake(l.bell);
+}
+
+/**
+ * xsp_listen_wait() - until the bell is rung
+ * @seen: what it was before the thread looked for something to do
+ * @ms: at the most; INT64_MAX: for ever
+ */
+void xsp_listen_wait(uint32_t seen, int64_t ms)
+{
+	const struct timespec pause = { .tv_nsec = 100000000 };
+	int err = xsp_demand_wait(l.bell, seen, ms);
+
+	/* Where there is no futex to be had (a filter of system calls): not without any rest. */
+	if (err && err != -ETIMEDOUT)
+		nanosleep(&pause, NULL);
+}
+
+/* ---- requests ---- */
+
+static void answer(uint32_t asked, int err, const struct xsp_demand_now *about)
+{
+	struct xsp_demand *page = l.page;
+
+	/* Whoever has the answer may look at once how it stands. */
+	xsp_listen_tell();
+	page->err = err;
+	page->number = about->number;
+	memcpy(page->why, about->why, sizeof(page->why));
+	memcpy(page->file, about->file, sizeof(page->file));
+	/* C: release: who sees the number sees the answer. */
+	__atomic_store_n(&page->answered, asked, __ATOMIC_RELEASE);
+	xsp_demand_wake(&page->answered);
+}
+
+/* It begins at once, and whoever asked hears whether it could; by iterations with the next one. */
+static int start(size_t len)
+{
+	int err = xsp_request_take(l.text, len, XSP_DEMAND_BY_CTL, l.reply.why);
+
+	if (err) {
+		l.reply.number = 0;
+		l.reply.file[0] = '\0';
+		return err;
+	}
+	(void)xsp_request_run();
+	(void)xsp_request_tell(&l.reply);
+	return l.reply.state == XSP_DEMAND_IDLE ? l.reply.err : 0;
+}
+
+static int stop(void)
+{
+	int err = xsp_request_stop();
+
+	if (err == -ENOENT) {
+		strcpy(l.reply.why, "nothing is being recorded");
+		return err;
+	}
+	(void)xsp_request_run();
+	(void)xsp_request_tell(&l.reply);
+	if (err)
+		strcpy(l.reply.why, "it had not begun: nothing was recorded");
+	return err ? err : l.reply.err;
+}
+
+/* The daemon's way to the program stays open meanwhile: see the look at dynolog in ondemand.c. */
+static int act(uint32_t verb, size_t len)
+{
+	l.reply.why[0] = '\0';
+	switch (verb) {
+	case XSP_DEMAND_NONE:
+		return 0;
+	case XSP_DEMAND_START:
+		return start(len);
+	case XSP_DEMAND_STOP:
+		return stop();
+	case XSP_DEMAND_SNAPSHOT:
+		return xsp_request_snapshot(l.text, len, l.reply.file, l.reply.why);
+	default:
+		strcpy(l.reply.why, "the program's library is older, and does not know this "
+		       "request");
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Is there a request?  It is copied once: what its sender does to it later is not seen. */
+void xsp_listen_run(void)
+{
+	uint32_t asked, verb, len;
+	int err;
+
+	if (!l.page)
+		return;
+	/* B: acquire: pairs with the requester's release. */
+	asked = __atomic_load_n(&l.page->asked, __ATOMIC_ACQUIRE);
+	if (asked == l.handled)
+		return;
+	l.handled = asked;
+	__atomic_store_n(&l.page->taken, asked, __ATOMIC_RELEASE);
+	verb = __atomic_load_n(&l.page->verb, __ATOMIC_RELAXED);
+	len = __atomic_load_n(&l.page->len, __ATOMIC_RELAXED);
+	(void)xsp_request_tell(&l.reply);
+	if (len > sizeof(l.text)) {
+		strcpy(l.reply.why, "the request is too long");
+		err = -E2BIG;
+	} else {
+		memcpy(l.text, l.page->text, len);
+		err = act(verb, len);
+	}
+	if (verb != XSP_DEMAND_NONE)
+		answer(asked, err, &l.reply);
+}

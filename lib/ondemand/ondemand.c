@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The thread that listens to `xsprof ctl`, that asks dynolog's daemon whether a trace is wanted,
+ * and that moves on what it was asked for.  Owns the thread: its beginning, its end with the
+ * program, and that a forked child has none.  What a request means is request.c's, the control
+ * page listen.c's, what the daemon hears dynolog.c's.
+ *
+ * It waits by the page's bell, with all signals blocked: where it asks the daemon it costs the
+ * program a few system calls every few seconds, and else nothing at all.
+ */
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ondemand/dynolog.h"
+#include "ondemand/kineto-env.h"
+#include "ondemand/ondemand.h"
+#include "profiler/log.h"
+
+#define STACK_SIZE	(1u << 20)	/* clients save in it */
+#define RING_NS		100000000
+#define DEAF_MAX	3		/* unanswered questions until the socket is made anew */
+
+static struct {
+	pthread_mutex_t		lock;
+	pthread_t		thread;
+	pid_t			pid;	/* whose @thread is; 0 for none */
+	bool			stop;
+	bool			forks;	/* the C library tells us of children */
+	bool			by_hand; /* the program has said so itself */
+	bool			asks;	/* the daemon too */
+	bool			check;	/* the page's descriptor may be gone */
+} od = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The thread's alone; after a fork, the child's. */
+static struct {
+	struct xsp_dynolog	d;
+	bool			registered;
+	unsigned int		deaf;
+	int			told;	/* the last error that was told of, so that it is once */
+	bool			quiet;	/* another asks; it was told of */
+	char			text[XSP_DYNOLOG_TEXT_MAX];
+} peer = { .d = { .fd = -1 } };
+
+uint32_t xsp_ondemand_orphan;
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
+}
+
+static void tell(const char *what, int err)
+{
+	char why[80];
+
+	if (err == peer.told)
+		return;
+	peer.told = err;
+	xsp_log(XSP_LOG_WARNING, "dynolog: %s: %s", what,
+		strerror_r(-err, why, sizeof(why)));
+}
+
+static bool has_socket(void)
+{
+	int err;
+
+	if (xsp_dynolog_usable(&peer.d) && peer.deaf < DEAF_MAX)
+		return true;
+	/* Made anew also where nobody answers: its name may have been removed from the folder. */
+	xsp_dynolog_close(&peer.d);
+	peer.registered = false;
+	peer.deaf = 0;
+	err = xsp_dynolog_open(&peer.d);
+	if (err)
+		tell("no socket to ask by", err);
+	return !err;
+}
+
+static int is_kineto(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *name = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	(void)data;
+	name = name ? name + 1 : info->dlpi_name;
+	return !strncmp(name, "libtorch_cpu.so", 15) || !strncmp(name, "libkineto.so", 12);
+}
+
+/*
+ * PyTorch's own profiler asks as well, for the same process, and whichever is first has the
+ * request: it is meant for that one, unless the program has said otherwise.
+ */
+static bool another_asks(void)
+{
+	if (__atomic_load_n(&od.by_hand, __ATOMIC_RELAXED) || xsp_client_is_custom() ||
+	    !dl_iterate_phdr(is_kineto, NULL)) {
+		peer.quiet = false;
+		return false;
+	}
+	if (!peer.quiet)
+		xsp_log(XSP_LOG_INFO, "on-demand: Kineto is in the process, and asks by itself");
+	peer.quiet = true;
+	return true;
+}
+
+/* Ask once, and take what comes. */
+static void ask(void)
+{
+	int32_t pids[XSP_DYNOLOG_PIDS], instances;
+	char why[XSP_DEMAND_WHY];
+	uint32_t n, types = xsp_request_idle() ? XSP_DYNOLOG_ACTIVITIES : 0;
+	uint64_t bad;
+	size_t len;
+	int err;
+
+	if (another_asks() || !has_socket())
+		return;
+	bad = peer.d.bad;
+	if (!peer.registered && !xsp_dynolog_register(&peer.d, xsp_kineto_env.gpu, &instances)) {
+		peer.registered = true;
+		xsp_log(XSP_LOG_INFO, "dynolog: registered; %d processes of job %lld use GPU %d",
+			(int)instances, (long long)peer.d.job, (int)xsp_kineto_env.gpu);
+	}
+	n = xsp_dynolog_pids(pids, XSP_DYNOLOG_PIDS);
+	/*
+	 * While a request is under way this only says that we are there: the daemon keeps the
+	 * next one, and tells who asks for more that we are busy.
+	 */
+	err = xsp_dynolog_poll(&peer.d, types, pids, n, peer.text, sizeof(peer.text),
+			       &len);
+	if (peer.d.bad != bad)
+		xsp_log(XSP_LOG_WARNING, "dynolog: %llu messages that are none, or that are not "
+			"from a daemon of root's, ours or XSPROF_DAEMON_UID's",
+			(unsigned long long)(peer.d.bad - bad));
+	if (err) {
+		tell("no answer of the daemon", err);
+		peer.registered = false;
+		peer.deaf++;
+		return;
+	}
+	peer.told = 0;
+	peer.deaf = 0;
+	if (len)
+		xsp_request_take(peer.text, len, XSP_DEMAND_BY_DAEMON, why);
+}
+
+static int64_t interval_ms(void)
+{
+	static struct xsp_kineto_config base;	/* too large for the stack, and one thread's */
+	struct xsp_kineto_error error;
+	int err = xsp_kineto_config_base(&base, &error);
+
+	if (err)
+		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is passed by",
+			error.line, error.what);
+	return base.poll_ms;
+}
+
+static bool is_set(const bool *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static void *run(void *unused)
+{
+	int64_t interval = interval_ms(), next = now_ms(), due, now;
+
+	(void)unused;
+	for (;;) {
+		/* First: what is stored before it is rung after this is not slept over. */
+		uint32_t seen = xsp_listen_bell();
+
+		if (is_set(&od.stop))
+			break;
+		if (__atomic_exchange_n(&od.check, false, __ATOMIC_ACQ_REL))
+			xsp_listen_check();
+		if (is_set(&od.asks) && now_ms() >= next) {
+			xsp_listen_check();
+			ask();
+			next = now_ms() + interval;
+		}
+		xsp_listen_run();
+		due = xsp_request_run();
+		xsp_listen_tell();
+		now = now_ms();
+		if (is_set(&od.asks) && due > next - now)
+			due = next - now;
+		if (due > 0)
+			xsp_listen_wait(seen, due);
+	}
+	xsp_request_end();
+	xsp_listen_tell();
+	xsp_listen_close();
+	xsp_dynolog_close(&peer.d);
+	return NULL;
+}
+
+/* There is one thread here, and the locks are as the fork found them: made anew. */
+static void after_fork_child(void)
+{
+	int err = errno;
+
+	pthread_mutex_init(&od.lock, NULL);
+	od.pid = 0;
+	od.asks = false;
+	xsp_listen_forget();
+	xsp_request_forget();
+	xsp_dynolog_forget(&peer.d);
+	peer.registered = false;
+	/* No thread here: a program that forks to enter a namespace must have but one. */
+	__atomic_store_n(&xsp_ondemand_orphan, xsp_kineto_env.listen, __ATOMIC_RELAXED);
+	errno = err;
+}
+
+static int begin(bool asks)
+{
+	bool ran = __atomic_load_n(&od.pid, __ATOMIC_ACQUIRE) == getpid();
+	int err = errno, ret = 0;
+
+	pthread_mutex_lock(&od.lock);
+	__atomic_store_n(&xsp_ondemand_orphan, 0, __ATOMIC_RELAXED);
+	if (asks)
+		__atomic_store_n(&od.asks, true, __ATOMIC_RELEASE);
+	/* After the end of the program's work there is no beginning any more. */
+	if (__atomic_load_n(&od.pid, __ATOMIC_RELAXED) != getpid() && !od.stop) {
+		if (!od.forks)
+			od.forks = !pthread_atfork(NULL, NULL, after_fork_child);
+		xsp_kineto_env_read();
+		(void)xsp_listen_open();
+		ret = xsp_thread_start(&od.thread, "xsprof-daemon", STACK_SIZE, run, NULL);
+		if (!ret)
+			__atomic_store_n(&od.pid, getpid(), __ATOMIC_RELEASE);
+		else
+			xsp_listen_close();
+	}
+	if (ran) {
+		__atomic_store_n(&od.check, true, __ATOMIC_RELEASE);
+		xsp_ondemand_wake();
+	}
+	pthread_mutex_unlock(&od.lock);
+	errno = err;
+	return ret;
+}
+
+int xsprof_ondemand_init(void)
+{
+	__atomic_store_n(&od.by_hand, true, __ATOMIC_RELAXED);
+	return begin(true);
+}
+
+/* A forked child that was told to listen, at the first call that is made between its ops. */
+void xsp_ondemand_again(void)
+{
+	if (begin(false))
+		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
+}
+
+__attribute__((constructor)) static void ondemand_begin(void)
+{
+	if ((xsp_kineto_env.ask || xsp_kineto_env.listen) && begin(xsp_kineto_env.ask))
+		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
+}
+
+/*
+ * Whoever else has the page open may undo what rings its bell, and the program is to end all the
+ * same: so it is rung until the thread hears it.
+ */
+static void join(void)
+{
+	struct timespec ts;
+
+	do {
+		xsp_ondemand_wake();
+		clock_gettime(CLOCK_REALTIME, &ts);
+		ts.tv_nsec += RING_NS;
+		ts.tv_sec += ts.tv_nsec / 1000000000;
+		ts.tv_nsec %= 1000000000;
+	} while (pthread_timedjoin_np(od.thread, NULL, &ts) == ETIMEDOUT);
+}
+
+/*
+ * Before the library's own end (producer.c): what is saved here is still to be read.  A child by
+ * a raw clone() has no thread to wait for, and the thread itself, or a client that ends the
+ * program, cannot.
+ */
+__attribute__((destructor)) static void ondemand_end(void)
+{
+	int err = errno;
+
+	if (__atomic_load_n(&od.pid, __ATOMIC_ACQUIRE) != getpid())
+		return;
+	if (pthread_equal(od.thread, pthread_self())) {
+		xsp_listen_close();
+		xsp_dynolog_close(&peer.d);
+		return;
+	}
+	if (xsp_client_calls_us())
+		return;
+	__atomic_store_n(&od.stop, true, __ATOMIC_RELEASE);
+	join();
+	od.pid = 0;
+	errno = err;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is asked of the request that is under way: its end, what it has so far, how it stands.  By
+ * the library's thread alone, on behalf of `xsprof ctl` (listen.c).  Owns nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ondemand/request.h"
+#include "ondemand/trace-file.h"
+
+/**
+ * xsp_request_stop() - it is to end now
+ *
+ * What has begun is saved by the next xsp_request_run().
+ *
+ * Return: 0; -ENOENT: nothing is under way; -ECANCELED: it had not begun, and does not any more.
+ */
+int xsp_request_stop(void)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&xsp_rq.lock);
+	switch (xsp_rq.state) {
+	case IDLE:
+		err = -ENOENT;
+		break;
+	case COLLECT:
+		xsp_request_end_collect();
+		break;
+	case SNAPSHOT:
+		xsp_request_enter(PROCESS);
+		break;
+	case PROCESS:
+		break;
+	default:
+		err = xsp_request_cancel() ? -ENOENT : -ECANCELED;
+	}
+	pthread_mutex_unlock(&xsp_rq.lock);
+	return err;
+}
+
+/* Without the lock: others see that @writing is set. */
+static int write_so_far(const struct xsp_request_plan *to, bool memory)
+{
+	struct xsp_trace_file f;
+	int err = xsp_trace_file_open(&f, to->config.file, to->pid);
+
+	if (err)
+		return err;
+	err = memory ? xsp_client_export_memory(f.path) : xsp_client_snapshot(f.path);
+	if (!err)
+		return xsp_trace_file_keep(&f);
+	xsp_trace_file_drop(&f);
+	return err;
+}
+
+/**
+ * xsp_request_snapshot() - what there is so far, into a file; it goes on
+ * @text: names the file
+ * @len: its bytes
+ * @path: where it is now, PATH_MAX bytes
+ * @why: what went wrong, XSP_DEMAND_WHY bytes
+ *
+ * Return: 0; -ENOENT: nothing is being recorded; -EOPNOTSUPP: its client cannot; else why not.
+ */
+int xsp_request_snapshot(const char *text, size_t len, char *path, char *why)
+{
+	static struct xsp_request_plan to;	/* as in take() */
+	char room[80];
+	uint32_t state;
+	int err;
+
+	to.from = XSP_DEMAND_BY_CTL;
+	err = xsp_request_file(&to, text, len, why);
+	if (err)
+		return err;
+	pthread_mutex_lock(&xsp_rq.lock);
+	state = xsp_rq.state;
+	if (state != COLLECT && state != SNAPSHOT)
+		err = -ENOENT;
+	else if (state == COLLECT && !xsp_client_has_snapshot())
+		err = -EOPNOTSUPP;
+	xsp_rq.writing = !err;
+	pthread_mutex_unlock(&xsp_rq.lock);
+	if (err) {
+		snprintf(why, XSP_DEMAND_WHY, "%s", err == -ENOENT ? "nothing is being recorded" :
+			 "the program's own client writes no snapshots");
+		return err;
+	}
+	err = write_so_far(&to, state == SNAPSHOT);
+	pthread_mutex_lock(&xsp_rq.lock);
+	xsp_rq.writing = false;
+	if (xsp_rq.cancelled)
+		xsp_request_cancel();
+	xsp_rq.cancelled = false;
+	pthread_mutex_unlock(&xsp_rq.lock);
+	if (err)
+		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s", to.path,
+			 xsp_request_meaning(err, room, sizeof(room)));
+	else
+		strcpy(path, to.path);
+	return err;
+}
+
+/**
+ * xsp_request_tell() - how it stands
+ * @now: filled, but for its gen
+ *
+ * Return: a number that is another one when this has changed.
+ */
+uint32_t xsp_request_tell(struct xsp_demand_now *now)
+{
+	uint32_t changes;
+
+	pthread_mutex_lock(&xsp_rq.lock);
+	now->state = xsp_rq.state;
+	now->from = xsp_rq.plan.from;
+	now->number = xsp_rq.number;
+	now->err = xsp_rq.state == IDLE ? xsp_rq.err : 0;
+	strcpy(now->why, xsp_rq.state == IDLE ? xsp_rq.why : "");
+	strcpy(now->file, xsp_rq.number ? xsp_rq.plan.path : "");
+	changes = xsp_rq.changes;
+	pthread_mutex_unlock(&xsp_rq.lock);
+	return changes;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What a request's text asks for, and whether it can be had.  Owns no state, and acts on nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ondemand/kineto-env.h"
+#include "ondemand/request.h"
+#include "ondemand/trace-file.h"
+#include "profiler/log.h"
+#include "profiler/session.h"
+
+#define DEFAULT_FILE	"libkineto_activities.json"
+
+/* Where no file is named: one in the folder where traces may be. */
+static int default_file(struct xsp_request_plan *p)
+{
+	int n;
+
+	if (*p->config.file)
+		return 0;
+	if (!xsp_kineto_env.trace_dir)
+		return -ENOMEM;
+	n = snprintf(p->config.file, sizeof(p->config.file), "%s/" DEFAULT_FILE,
+		     xsp_kineto_env.trace_dir);
+	return n < 0 || (size_t)n >= sizeof(p->config.file) ? -ENAMETOOLONG : 0;
+}
+
+static const char *when(struct xsp_request_plan *p)
+{
+	const struct xsp_kineto_config *c = &p->config;
+	struct timespec ts;
+	int64_t now;
+	int err;
+
+	if (!(c->snapshot ? c->snapshot_ms : c->duration_ms))
+		return "it would take no time";
+	if (c->duration_ms > XSP_KINETO_DAY_MS || c->snapshot_ms > XSP_KINETO_DAY_MS ||
+	    c->warmup_ms > XSP_KINETO_DAY_MS)
+		return "it would take more than a day";
+	clock_gettime(CLOCK_REALTIME, &ts);
+	now = ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
+	p->start = now;
+	/* Who asks for this process alone means now. */
+	if (p->from == XSP_DEMAND_BY_CTL && !c->start_ms)
+		return NULL;
+	err = xsp_kineto_config_start(c, now, &p->start);
+	if (err == -ETIME)
+		return "PROFILE_START_TIME is more than 10 s ago";
+	return err ? "PROFILE_START_TIME is more than a day ahead" : NULL;
+}
+
+static const char *refusal(struct xsp_request_plan *p, int64_t iteration)
+{
+	const struct xsp_kineto_config *c = &p->config;
+
+	if (!c->asked)
+		return "the text asks for no trace";
+	if (!c->enabled)
+		return "ACTIVITIES_ENABLED is false";
+	if (c->snapshot && !xsp_client_has_memory())
+		return "PROFILE_MEMORY: there is nobody who records memory";
+	if (p->by_iteration)
+		return !iteration ? "the program makes no steps: ask for a time" : NULL;
+	return when(p);
+}
+
+/*
+ * A session of the program's own is known of now, where now is when it would begin; what is asked
+ * for later is refused when its time has come.
+ */
+static bool others_session(const struct xsp_request_plan *p)
+{
+	return p->from == XSP_DEMAND_BY_CTL && !xsp_client_is_custom() &&
+	       (xsprof_is_profiler_enabled_in_main_thread() || xsp_schedule_runs());
+}
+
+/**
+ * xsp_request_file() - the file of a snapshot, which is all that its text says
+ * @p: filled
+ * @text: not terminated
+ * @len: its bytes
+ * @why: why it is refused, XSP_DEMAND_WHY bytes
+ *
+ * Return: 0 or a negative errno.
+ */
+int xsp_request_file(struct xsp_request_plan *p, const char *text, size_t len, char *why)
+{
+	struct xsp_kineto_error error;
+	int err;
+
+	xsp_kineto_config_init(&p->config);
+	err = xsp_kineto_config_parse(&p->config, text, len, &error);
+	if (err)
+		snprintf(why, XSP_DEMAND_WHY, "line %u of the request: %s", error.line,
+			 error.what);
+	return err ? err : xsp_request_place(p, why);
+}
+
+/* Can the file be written?  Return: 0, or a negative errno and @why. */
+int xsp_request_place(struct xsp_request_plan *p, char *why)
+{
+	char reason[80];
+	int err = default_file(p);
+
+	p->pid = p->from == XSP_DEMAND_BY_CTL ? 0 : getpid();
+	if (!err)
+		err = xsp_trace_file_check(p->config.file, p->pid);
+	if (!err)
+		err = xsp_trace_file_path(p->config.file, p->pid, p->path, sizeof(p->path));
+	if (err)
+		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s; %s", p->config.file,
+			 strerror_r(-err, reason, sizeof(reason)),
+			 p->pid ? "traces may be under KINETO_ONDEMAND_TRACE_DIR (/tmp/) alone" :
+			 "the program must be able to write there: name another file");
+	return err;
+}
+
+/**
+ * xsp_request_read() - what a text asks for
+ * @p: filled; @p->from is the caller's
+ * @text: as it came; not terminated
+ * @len: its bytes
+ * @iteration: that the program is in, 0 where it makes no steps
+ * @why: why it is refused, XSP_DEMAND_WHY bytes
+ *
+ * Return: 0; -EBUSY: a session of the program's own runs; else why it is refused.
+ */
+int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, int64_t iteration,
+		     char *why)
+{
+	struct xsp_kineto_error error;
+	const char *what;
+	int err;
+
+	err = xsp_kineto_config_base(&p->config, &error);
+	if (err)
+		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is passed by",
+			error.line, error.what);
+	err = xsp_kineto_config_parse(&p->config, text, len, &error);
+	if (err) {
+		snprintf(why, XSP_DEMAND_WHY, "line %u of the request: %s", error.line,
+			 error.what);
+		return err;
+	}
+	if (p->config.unknown)
+		xsp_log(XSP_LOG_WARNING, "on-demand: %u keys or activity types of the request are "
+			"not known here", p->config.unknown);
+	p->by_iteration = xsp_kineto_config_by_iteration(&p->config);
+	what = refusal(p, iteration);
+	if (what) {
+		snprintf(why, XSP_DEMAND_WHY, "%s", what);
+		return -EINVAL;
+	}
+	if (others_session(p)) {
+		snprintf(why, XSP_DEMAND_WHY, "%s", XSP_WHY_SESSION);
+		return -EBUSY;
+	}
+	return xsp_request_place(p, why);
+}

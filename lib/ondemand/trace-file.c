@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The file of a trace that somebody else named.  Whoever reaches the daemon, over the network,
+ * chooses the name: it must lie under KINETO_ONDEMAND_TRACE_DIR (/tmp/ where that is not set),
+ * and what is written must not land anywhere else, whatever links other users of that folder
+ * have made.  Never writes what is in the file.
+ *
+ * Who asks on this machine, with the rights to trace this process (listen.c), may name any file
+ * that this process may write: nothing is gained by it, and nothing is added to the name.
+ *
+ * Folders below that one are opened one by one, none through a link.  The file itself is written
+ * in a folder of our own there, which others may not enter, and then renamed: so a link that
+ * waits under its name is replaced and not followed, and nobody sees half a trace.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ondemand/kineto-env.h"
+#include "ondemand/trace-file.h"
+
+#define OPEN_DIR	(O_PATH | O_DIRECTORY | O_CLOEXEC)
+
+/* The next name of a path, and its length; "." is none.  0 at its end. */
+static size_t next_name(const char **path)
+{
+	const char *p = *path;
+
+	while (*p == '/' || (*p == '.' && (p[1] == '/' || !p[1])))
+		p++;
+	*path = p;
+	return strcspn(p, "/");
+}
+
+static bool has_parents(const char *path)
+{
+	for (size_t n = next_name(&path); n; n = next_name(&path)) {
+		if (n == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += n;
+	}
+	return false;
+}
+
+/* What is left of @file below @root, NULL where it is not below. */
+static const char *below(const char *file, const char *root)
+{
+	for (;;) {
+		size_t n = next_name(&root), k = next_name(&file);
+
+		if (!n)
+			return k ? file : NULL;
+		if (n != k || memcmp(root, file, n))
+			return NULL;
+		root += n;
+		file += k;
+	}
+}
+
+/**
+ * xsp_trace_file_name() - one name for many processes, made one for each
+ * @name: without folders
+ * @pid: whose; 0: the name is for one alone, and stays as it is
+ * @to: filled: "_PID" stands before .json, .pt.trace.json, with or without .gz; or at the end
+ * @room: bytes of it
+ *
+ * Return: 0; -ENAMETOOLONG.
+ */
+int xsp_trace_file_name(const char *name, pid_t pid, char *to, size_t room)
+{
+	static const char *const ends[] = { ".pt.trace.json.gz", ".pt.trace.json", ".json.gz",
+		".json" };
+	size_t len = strlen(name), stem = len;
+	int n;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t k = strlen(ends[i]);
+
+		if (k <= len && !strcmp(name + len - k, ends[i])) {
+			stem = len - k;
+			break;
+		}
+	}
+	if (pid)
+		n = snprintf(to, room, "%.*s_%d%s", (int)stem, name, (int)pid, name + stem);
+	else
+		n = snprintf(to, room, "%s", name);
+	return n < 0 || (size_t)n >= room ? -ENAMETOOLONG : 0;
+}
+
+/**
+ * xsp_trace_file_path() - where a file will be
+ * @file: its path, as it came
+ * @pid: whose, or 0
+ * @to: filled
+ * @room: bytes of it
+ *
+ * Return: 0; -ENAMETOOLONG.
+ */
+int xsp_trace_file_path(const char *file, pid_t pid, char *to, size_t room)
+{
+	const char *name = strrchr(file, '/');
+	size_t folder = name ? (size_t)(name + 1 - file) : 0;
+
+	if (folder >= room)
+		return -ENAMETOOLONG;
+	memcpy(to, file, folder);
+	return xsp_trace_file_name(file + folder, pid, to + folder, room - folder);
+}
+
+/* Open the folder of @file, and find the name in it. */
+static int open_folder(const char *file, pid_t pid, const char **name)
+{
+	const char *root = pid ? xsp_kineto_env.trace_dir : "/", *rest;
+	char one[NAME_MAX + 1];
+	int fd, next;
+	size_t n;
+
+	if (!root)
+		return -ENOMEM;
+	if (*root != '/' || *file != '/' || has_parents(file))
+		return -EPERM;
+	rest = below(file, root);
+	if (!rest)
+		return -EPERM;
+	/* This one is the environment's to name: it may be a link. */
+	fd = xsp_fd_high(open(root, OPEN_DIR));
+	if (fd < 0)
+		return -errno;
+	for (n = next_name(&rest); rest[n]; n = next_name(&rest)) {
+		if (n > NAME_MAX) {
+			close(fd);
+			return -ENAMETOOLONG;
+		}
+		memcpy(one, rest, n);
+		one[n] = '\0';
+		next = xsp_fd_high(openat(fd, one, OPEN_DIR | O_NOFOLLOW));
+		if (next < 0) {
+			next = -errno;
+			close(fd);
+			return next;
+		}
+		close(fd);
+		fd = next;
+		rest += n;
+	}
+	*name = rest;
+	/* "/tmp/folder/" and "/tmp/folder/." name no file. */
+	if (!n) {
+		close(fd);
+		return -EISDIR;
+	}
+	return fd;
+}
+
+/**
+ * xsp_trace_file_check() - could xsp_trace_file_open() make this file?
+ * @file: its path, as it came
+ * @pid: whose; 0: asked for by one who may name any file, and for one process alone
+ *
+ * For a refusal before anything was recorded.
+ *
+ * Return: 0; -EPERM: it is not where traces may be; else why not.
+ */
+int xsp_trace_file_check(const char *file, pid_t pid)
+{
+	char to[NAME_MAX + 1];
+	const char *name;
+	int fd = open_folder(file, pid, &name), err;
+
+	if (fd < 0)
+		return fd;
+	err = xsp_trace_file_name(name, pid, to, sizeof(to));
+	if (!err && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* A folder that is ours alone, whoever the folder around it belongs to. */
+static int make_own(struct xsp_trace_file *f)
+{
+	struct stat st;
+	uint64_t dice;
+	int err;
+
+	if (getrandom(&dice, sizeof(dice), 0) != sizeof(dice))
+		return -EAGAIN;
+	snprintf(f->own_name, sizeof(f->own_name), ".xsprof-%d-%016llx", (int)getpid(),
+		 (unsigned long long)dice);
+	if (mkdirat(f->dir, f->own_name, 0700))
+		return -errno;
+	f->own = xsp_fd_high(openat(f->dir, f->own_name, OPEN_DIR | O_NOFOLLOW));
+	err = f->own < 0 || fstat(f->own, &st) ? -errno : 0;
+	/* The folder around it may be another user's, who can have put something in its place. */
+	if (!err && (st.st_uid != geteuid() || st.st_mode & 077))
+		err = -EPERM;
+	if (!err)
+		return 0;
+	unlinkat(f->dir, f->own_name, AT_REMOVEDIR);
+	if (f->own >= 0)
+		close(f->own);
+	f->own = -1;
+	return err;
+}
+
+/**
+ * xsp_trace_file_open() - begin to write a file
+ * @f: filled
+ * @file: its path, as it came
+ * @pid: whose; 0 as above
+ *
+ * To be ended by xsp_trace_file_keep() or xsp_trace_file_drop().
+ *
+ * Return: 0; as xsp_trace_file_check(); -ENOENT also where there is no /proc.
+ */
+int xsp_trace_file_open(struct xsp_trace_file *f, const char *file, pid_t pid)
+{
+	struct stat st, seen;
+	const char *name;
+	int err;
+
+	f->own = -1;
+	f->dir = open_folder(file, pid, &name);
+	if (f->dir < 0)
+		return f->dir;
+	err = xsp_trace_file_name(name, pid, f->name, sizeof(f->name));
+	if (!err)
+		err = make_own(f);
+	if (err)
+		goto err_dir;
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d/.", f->own);
+	if (stat(f->path, &seen) || fstat(f->own, &st))
+		err = -errno;
+	else if (seen.st_ino != st.st_ino || seen.st_dev != st.st_dev)
+		err = -ENOENT;
+	if (err) {
+		xsp_trace_file_drop(f);
+		return err;
+	}
+	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d/%s", f->own, f->name);
+	return 0;
+
+err_dir:
+	close(f->dir);
+	f->dir = -1;
+	return err;
+}
+
+/**
+ * xsp_trace_file_keep() - it is written: give it its place
+ * @f: from xsp_trace_file_open(); closed in any case
+ *
+ * Return: 0; -ENOENT: nothing was written; -EINVAL: no regular file; else why it could not be
+ * put there.
+ */
+int xsp_trace_file_keep(struct xsp_trace_file *f)
+{
+	struct stat st;
+	int err = 0;
+
+	if (fstatat(f->own, f->name, &st, AT_SYMLINK_NOFOLLOW))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else if (renameat(f->own, f->name, f->dir, f->name))
+		err = -errno;
+	xsp_trace_file_drop(f);
+	return err;
+}
+
+/**
+ * xsp_trace_file_drop() - nothing is to be left of it
+ * @f: from xsp_trace_file_open(); closed
+ */
+void xsp_trace_file_drop(struct xsp_trace_file *f)
+{
+	int fd = openat(f->own, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	/* The file, and what its writer may have left beside it. */
+	while (d && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(f->own, e->d_name, 0);
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+	unlinkat(f->dir, f->own_name, AT_REMOVEDIR);
+	close(f->own);
+	close(f->dir);
+	f->own = -1;
+	f->dir = -1;
+}

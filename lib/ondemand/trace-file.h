@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The file of a trace that somebody else named: where it may be, and how it is written there.
+ */
+#ifndef XSP_TRACE_FILE_H
+#define XSP_TRACE_FILE_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "ring/state.h"
+
+/**
+ * struct xsp_trace_file - a file that is being written
+ * @dir: the folder that it goes to
+ * @own: a folder of our own in that one, which nobody else may enter
+ * @own_name: its name
+ * @name: the file's name, with the process' number in it
+ * @path: where to write it; by @own's descriptor, so that nobody can put another in its place
+ */
+struct xsp_trace_file {
+	int	dir;
+	int	own;
+	char	own_name[48];
+	char	name[NAME_MAX + 1];
+	char	path[NAME_MAX + 48];
+};
+
+int xsp_trace_file_name(const char *name, pid_t pid, char *to, size_t room) XSP_HIDDEN;
+int xsp_trace_file_path(const char *file, pid_t pid, char *to, size_t room) XSP_HIDDEN;
+int xsp_trace_file_check(const char *file, pid_t pid) XSP_HIDDEN;
+int xsp_trace_file_open(struct xsp_trace_file *f, const char *file, pid_t pid) XSP_HIDDEN;
+int xsp_trace_file_keep(struct xsp_trace_file *f) XSP_HIDDEN;
+void xsp_trace_file_drop(struct xsp_trace_file *f) XSP_HIDDEN;
+
+#endif /* XSP_TRACE_FILE_H */

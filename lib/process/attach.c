@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The process' producer: when it attaches, to what, and when it ends.  Owns the state and the
+ * page that markers test; the memory comes from a backend, the marker path is elsewhere.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/backend.h"
+#include "profiler/local.h"
+
+union xsprof_ctl_page xsprof_ctl_page;
+
+static uint32_t attaching_tid;	/* who attaches; a lock */
+static uint64_t late;		/* records lost with no producer to count them */
+static bool self_recording;
+
+void xsp_count_late(void)
+{
+	if (xsp_attached())
+		__atomic_add_fetch(&xsp_set.arena->late, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_add_fetch(&late, 1, __ATOMIC_RELAXED);
+}
+
+/* The control page, read-only, over the page that markers test. */
+static int map_ctl_page(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	/* A linker that moved the symbol with a copy relocation keeps its alignment; check. */
+	if ((uintptr_t)&xsprof_ctl_page % page || page > sizeof(xsprof_ctl_page))
+		return -ENOTSUP;
+	if (mmap(&xsprof_ctl_page, page, PROT_READ, MAP_SHARED | MAP_FIXED, xsp_kept.fd, 0) ==
+	    MAP_FAILED)
+		return -errno;
+	return 0;
+}
+
+/*
+ * Nobody to record for, and nobody will be: the child of a fork still has its parent's page,
+ * whose bits would send every marker the long way to find that out again.
+ */
+static void map_dormant_page(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (!xsprof_enabled() || (uintptr_t)&xsprof_ctl_page % page ||
+	    page > sizeof(xsprof_ctl_page))
+		return;
+	/* Where even this fails the markers stay slow, and right. */
+	(void)mmap(&xsprof_ctl_page, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		   -1, 0);
+}
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+		return "no space left on tmpfs for its rings: a smaller --buffer-size, or more "
+		       "room there";
+	case -ENOMEM:
+		return "no memory or address space for its rings: a smaller --buffer-size";
+	case -EFBIG:
+		return "its file size limit (ulimit -f) is below its rings' size";
+	case -EMFILE:
+	case -ENFILE:
+		return "no file descriptor left (ulimit -n)";
+	default:
+		return "its rings could not be made";
+	}
+}
+
+/* Return: 0, or why neither a recorder nor the device has us. */
+static int choose(struct xsp_want *want)
+{
+	const struct xsp_config *cfg = want->cfg;
+	bool device = cfg->backend == XSP_CHOICE_AUTO || cfg->backend == XSP_CHOICE_DEVICE;
+	int err = cfg->session ? xsp_shm_session(cfg->session) : -ENOTCONN;
+
+	if (!err && !device)
+		return xsp_shm_attach(want);
+	if (!err) {
+		want->session = cfg->session;
+		err = xsp_device_attach(want);
+		if (err && cfg->backend == XSP_CHOICE_AUTO)
+			return xsp_shm_attach(want);
+		if (err)
+			xsp_shm_note(cfg->session, xsp_device_reason(err));
+		return err ? -ENOTCONN : 0;
+	}
+	if (err != -ENOTCONN && err != -EACCES)
+		return err;
+	/* Nobody, and it will record itself; or there is no device to keep the latest for us. */
+	if (!device || (cfg->record && !self_recording))
+		return -ENOTCONN;
+	if (!cfg->has_mode)
+		want->mode = XSPROF_MODE_OVERWRITE;
+	want->session = NULL;
+	return xsp_device_attach(want) ? -ENOTCONN : 0;
+}
+
+static int attach(void)
+{
+	bool mono = !strcmp(xsp_config.clock, "mono");
+	struct xsp_want want = { .cfg = &xsp_config, .mode = xsp_config.mode, .mono = mono };
+	int err;
+
+	xsp_fork_arm();
+	/*
+	 * Without a counter to read inside a sequence, time would go back in its ring: the
+	 * lock rings then, where the clock is read under the lock.  Which counter there is, is
+	 * the backend's to say.
+	 */
+	want.rseq = xsp_rseq_usable(&xsp_kept.rs) && !mono;
+	want.lock_rings = xsp_config.lock_rings;
+	if (!want.lock_rings)
+		want.lock_rings = want.rseq && xsp_clock_kind() != XSPROF_CLOCK_MONO_RAW ? 1 : 4;
+	/* A handler over our own lock on the names: the next marker will attach. */
+	err = xsp_names_lock(false);
+	if (err < 0)
+		return err;
+	want.wanted = xsp_categories_wanted();
+	err = choose(&want);
+	if (err < 0)
+		goto out;
+	xsp_stacks_forget();
+	xsp_names_publish();
+	xsp_facts_add();
+	xsp_set.nr = xsp_set.nr_rings;
+	err = map_ctl_page();
+	if (err < 0) {
+		xsp_kept.backend->let_go(true);
+		xsp_layout_clear();
+	}
+out:
+	xsp_names_unlock();
+	return err;
+}
+
+static void prefault(void)
+{
+	for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
+		while (!xsp_ring_make_room(k, xsp_set.size)) {
+			if (__atomic_load_n(&xsp_ring(k)->grown, __ATOMIC_RELAXED) != UINT64_MAX)
+				continue;
+			/* It has its memory; a look at each page puts it into the page table. */
+			for (uint64_t s = 0; s < xsp_set.size; s += XSPROF_BLOCK_SLOTS)
+				(void)*(volatile __u8 *)&xsp_ring_slot(xsp_ring(k), s)->type;
+			break;
+		}
+}
+
+/**
+ * xsp_attach() - make the process a producer, if somebody records
+ *
+ * Signal-safe, so that a forked child can attach at its first marker.  Other threads wait for
+ * the one that attaches; a signal handler over it does not.
+ *
+ * Return: 0 attached; -ENOTCONN nobody records; -EAGAIN not now; else why it failed for good.
+ */
+XSP_COLD int xsp_attach(void)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), state, owner = 0;
+	int err;
+
+	if (xsp_config.backend == XSP_CHOICE_NONE ||
+	    (xsp_config.backend == XSP_CHOICE_TMPFS && !xsp_config.session))
+		return -ENOTCONN;
+	if (xsp_fork_check() < 0)
+		return -EAGAIN;
+	/* The lock is its owner's thread id: a handler over it knows at every instruction. */
+	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if (owner == tid)
+			return -EAGAIN;
+		sched_yield();
+		owner = 0;
+	}
+	state = __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE);
+	if (state != XSP_DETACHED) {
+		__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+		return state == XSP_ATTACHED ? 0 : -ENOTCONN;
+	}
+	err = attach();
+	if (!err)
+		state = XSP_ATTACHED;
+	else
+		state = err == -EBUSY ? XSP_DETACHED : XSP_FAILED;
+	if (state == XSP_FAILED)
+		map_dormant_page();
+	/* Release: whoever sees ATTACHED sees all of xsp_set. */
+	__atomic_store_n(&xsp_set.state, state, __ATOMIC_RELEASE);
+	/* From here on handlers count in the producer; what they lost until now is added to it. */
+	if (!err)
+		__atomic_add_fetch(&xsp_set.arena->late,
+				   __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED),
+				   __ATOMIC_RELAXED);
+	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+	if (!err)
+		xsp_ops_update();
+	if (!err && xsp_config.prefault)
+		prefault();
+	if (err && err != -EBUSY && err != -ENOTCONN && err != -EACCES && xsp_config.session)
+		xsp_shm_note(xsp_config.session, reason(err));
+	return err == -EBUSY ? -EAGAIN : err;
+}
+
+/* In the child of a fork: these were its parent's. */
+void xsp_producer_forget(void)
+{
+	late = 0;
+	attaching_tid = 0;
+	self_recording = false;
+}
+
+/* ---- life ---- */
+
+/* Early among constructors: markers of other libraries' constructors are to be seen. */
+__attribute__((constructor(101))) static void library_init(void)
+{
+	int err = errno;
+
+	xsp_config_read();
+	xsp_fork_init();
+	xsp_attach();
+	if (!xsp_attached() && xsp_config.record && xsp_config.backend != XSP_CHOICE_NONE &&
+	    !xsp_self_record_start(xsp_config.record)) {
+		self_recording = true;
+		xsp_config_read();	/* the session's directory is in the environment now */
+		xsp_set.state = XSP_DETACHED;
+		xsp_attach();
+	}
+	errno = err;
+}
+
+/* Late among destructors; markers still go in, and are still read, after it. */
+__attribute__((destructor(101))) static void library_exit(void)
+{
+	int err = errno;
+
+	/* A child by a raw clone() has nothing of its parent's to end. */
+	xsp_fork_check();
+	xsp_profiler_exit();
+	if (xsp_attached())
+		xsp_kept.backend->goodbye();
+	if (self_recording)
+		xsp_self_record_stop();
+	errno = err;
+}
+
+/* The process goes on without its producer; the names' lock is held. */
+static void detach(void)
+{
+	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
+	xsp_set.nr = 0;
+	xsp_kept.backend->goodbye();
+	xsp_kept.backend->let_go(true);
+	xsp_layout_clear();
+	xsp_thread_forget();
+	xsp_ops_update();
+}
+
+int xsprof_init(const struct xsprof_options *opts)
+{
+	static char categories[4096];	/* categories are looked up in it for as long as we live */
+	static const char zeros[256];
+	struct xsprof_options o = { 0 };
+	uint64_t wanted;
+	int err;
+
+	if (opts) {
+		if (opts->size < sizeof(size_t) || opts->size > sizeof(zeros))
+			return -EINVAL;
+		if (opts->size > sizeof(o) &&
+		    memcmp((const char *)opts + sizeof(o), zeros, opts->size - sizeof(o)))
+			return -E2BIG;
+		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
+	}
+	if (o.categories && strlen(o.categories) >= sizeof(categories))
+		return -EINVAL;
+	if (o.flags & ~XSPROF_INIT_PREFAULT || o.mode > XSPROF_MODE_OVERWRITE + 1 ||
+	    o.ring_size > XSP_RING_MAX ||
+	    (o.arena_size && (o.arena_size < XSP_ARENA_MIN || o.arena_size > XSP_ARENA_MAX)))
+		return -EINVAL;
+	if (xsp_attached() && (o.ring_size || o.arena_size || o.mode)) {
+		if (xsp_names_lock(true) < 0)
+			return -EBUSY;
+		/* Sizes can change as long as no ring has been used: the file is made anew. */
+		for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
+			if (xsp_ring_is_open(k)) {
+				xsp_names_unlock();
+				return -EALREADY;
+			}
+		detach();
+		xsp_names_unlock();
+	}
+	if (o.ring_size)
+		xsp_config.ring_size = o.ring_size;
+	if (o.arena_size)
+		xsp_config.arena_size = o.arena_size;
+	if (o.mode) {
+		xsp_config.mode = o.mode - 1;
+		xsp_config.has_mode = true;
+	}
+	if (o.categories)
+		xsp_config.categories = strcpy(categories, o.categories);
+	if (o.flags & XSPROF_INIT_PREFAULT)
+		xsp_config.prefault = true;
+	err = xsp_attach();
+	if (err)
+		return err;
+	if (o.categories) {
+		if (xsp_names_lock(true) < 0)
+			return -EBUSY;
+		wanted = xsp_categories_wanted();
+		xsp_names_unlock();
+		err = xsp_kept.backend->control(wanted, ~wanted, 0, 0);
+		if (err)
+			return err;
+	}
+	if (o.flags & XSPROF_INIT_PREFAULT)
+		prefault();
+	return 0;
+}

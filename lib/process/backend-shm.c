@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The producer's memory as a file in the recorder's session directory on tmpfs.  Owns the file,
+ * its mapping and the lock that says the producer is alive; never decides when to attach.
+ *
+ * The directory is the user's own (0700) and is checked before anything is made in it, so that
+ * no other user can read the file, cut it, or put another in its place.  A file on tmpfs cannot
+ * be sealed as a memfd can; its name is what lets it be found after a crash.
+ *
+ * Plain system calls only: a forked child attaches at its first marker, which may be in a
+ * signal handler.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ctl-word.h"
+#include "base/file-name.h"
+#include "process/backend.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE	23	/* Linux 5.14 */
+#endif
+
+static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
+static char file_name[XSP_FILE_NAME];
+static struct xsp_fd_id file_id;	/* of the producer's file */
+
+/**
+ * open_session() - the session's directory, if it is one of ours with a live recorder
+ * @path: absolute path
+ *
+ * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
+ */
+static int open_session(const char *path)
+{
+	int dir, lock, held;
+	struct stat st;
+
+	dir = open(path, O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
+	if (dir < 0)
+		return errno == ENOENT ? -ENOTCONN : -errno;
+	if (fstat(dir, &st) || st.st_uid != geteuid() || (st.st_mode & 077)) {
+		close(dir);
+		return -EACCES;
+	}
+	lock = openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (lock < 0) {
+		close(dir);
+		return -ENOTCONN;
+	}
+	/* A recorder holds it for as long as it lives: to get it is to know that none does. */
+	held = flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	close(lock);
+	if (!held) {
+		close(dir);
+		return -ENOTCONN;
+	}
+	return dir;
+}
+
+/**
+ * xsp_shm_session() - is there somebody who records in this session?
+ * @session: the session's directory
+ *
+ * Return: 0; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
+ */
+int xsp_shm_session(const char *session)
+{
+	int dir = open_session(session);
+
+	if (dir < 0)
+		return dir;
+	close(dir);
+	return 0;
+}
+
+/* A lock of this process, not of the descriptor: a forked child does not inherit it. */
+static int lock_file(int fd)
+{
+	struct flock fl = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return fcntl(fd, F_SETLK, &fl) ? -errno : 0;
+}
+
+/*
+ * Whoever has opened our file here once more has let go of the lock with his close().  Meanwhile
+ * the recorder saw by our mapping that we live.
+ */
+void xsp_shm_relock(void)
+{
+	if (xsp_set.ctl && !xsp_set.ctl->id && xsp_fd_is(&file_id, xsp_kept.fd))
+		(void)lock_file(xsp_kept.fd);
+}
+
+/**
+ * xsp_shm_note() - tell the recorder why this process does not record
+ * @session: the session's directory
+ * @text: one line
+ *
+ * Best effort: where not even this can be written there is nobody to tell.
+ */
+void xsp_shm_note(const char *session, const char *text)
+{
+	struct rlimit rl;
+	char name[XSP_FILE_NAME];
+	int dir, fd;
+
+	dir = open_session(session);
+	if (dir < 0)
+		return;
+	/* Beyond its limit of file size a write is a signal that ends the program. */
+	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < strlen(text)) {
+		close(dir);
+		return;
+	}
+	xsp_file_name(name, 'e', getpid(), xsp_start_time(), 0);
+	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		if (write(fd, text, strlen(text)) < 0)
+			unlinkat(dir, name, 0);
+		close(fd);
+	}
+	close(dir);
+}
+
+static uint64_t round_up(uint64_t v, uint64_t to)
+{
+	return (v + to - 1) / to * to;
+}
+
+static uint64_t pow2_up(uint64_t v)
+{
+	uint64_t p = 1;
+
+	while (p < v)
+		p <<= 1;
+	return p;
+}
+
+/* CPUs there may ever be, as the kernel counts them; without allocating. */
+static uint32_t possible_cpus(void)
+{
+	char buf[256];
+	uint32_t last = 0, v = 0;
+	bool digit = false;
+
+	if (xsp_read_file("/sys/devices/system/cpu/possible", buf, sizeof(buf)) > 0) {
+		for (const char *p = buf; ; p++) {
+			if (*p >= '0' && *p <= '9') {
+				v = v * 10 + (*p - '0');
+				digit = true;
+				continue;
+			}
+			if (digit && v > last)
+				last = v;
+			v = 0;
+			digit = false;
+			if (!*p)
+				break;
+		}
+		return last + 1;
+	}
+	/* No sysfs: what the scheduler lets us use, up to its highest number. */
+	unsigned long mask[XSPROF_MAX_RINGS / 64];
+	long n = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	for (long i = 0; i < n * 8; i++)
+		if (mask[i / 64] >> (i % 64) & 1)
+			last = i;
+	return last + 1;
+}
+
+static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_want *want, uint64_t start)
+{
+	uint32_t clock = want->mono ? XSPROF_CLOCK_MONO_RAW : xsp_clock_kind();
+	uint32_t nr = want->rseq && clock != XSPROF_CLOCK_MONO_RAW ? possible_cpus() : 0;
+	uint32_t nl = want->lock_rings;
+	const struct xsp_config *cfg = want->cfg;
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (nr + nl > XSPROF_MAX_RINGS)
+		nr = XSPROF_MAX_RINGS - nl;
+
+	ctl->abi_major = XSPROF_ABI_MAJOR;
+	ctl->abi_minor = XSPROF_ABI_MINOR;
+	ctl->page_size = page;
+	ctl->mode = want->mode;
+	ctl->nr_rings = nr;
+	ctl->nr_lock_rings = nl;
+	ctl->ring_size = pow2_up(cfg->ring_size < XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE ?
+				 XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE : cfg->ring_size);
+	if (ctl->ring_size < page)
+		ctl->ring_size = page;
+	ctl->ring_stride = 2 * page + ctl->ring_size;
+	ctl->arena_off = page;
+	ctl->arena_size = round_up(cfg->arena_size + sizeof(struct xsprof_arena), page);
+	ctl->rings_off = ctl->arena_off + ctl->arena_size;
+	ctl->total_size = ctl->rings_off + (uint64_t)(nr + nl) * ctl->ring_stride;
+	ctl->pid = getpid();
+	ctl->ppid = getppid();
+	ctl->uid = getuid();
+	ctl->pid_ns = xsp_pid_ns();
+	ctl->start_time = start;
+	xsp_boot_id(ctl->boot_id);
+	ctl->state = XSPROF_STATE_LIVE;
+	ctl->wanted = want->wanted;
+	ctl->enabled = want->wanted;
+	ctl->generation = 1;
+	xsp_sync_read(&ctl->attach, clock);
+	ctl->clock.kind = clock;
+	ctl->clock.base_ticks = ctl->attach.ticks;
+	ctl->clock.base_ns = ctl->attach.mono;
+	if (clock == XSPROF_CLOCK_MONO_RAW) {
+		ctl->clock.mult = 1;
+		ctl->clock.freq = 1000000000;
+	}
+}
+
+static int create_file(int dir, uint32_t pid, uint64_t start, uint32_t *seq)
+{
+	int fd;
+
+	for (*seq = 0; *seq < 1000000; (*seq)++) {
+		char name[XSP_FILE_NAME];
+
+		xsp_file_name(name, 'p', pid, start, *seq);
+		if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
+			continue;
+		xsp_file_name(file_name, 't', pid, start, *seq);
+		fd = openat(dir, file_name, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
+/* ftruncate() beyond RLIMIT_FSIZE is a signal that ends the program. */
+static int set_size(int fd, uint64_t size)
+{
+	struct rlimit rl;
+
+	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur != RLIM_INFINITY && size > rl.rlim_cur)
+		return -EFBIG;
+	return ftruncate(fd, (off_t)size) ? -errno : 0;
+}
+
+/* What of the file must have memory before the producer is of any use. */
+static int back_start(int fd, const struct xsprof_ctl *geo)
+{
+	return fallocate(fd, 0, 0, (off_t)(geo->arena_off + sizeof(struct xsprof_arena))) ?
+	       -errno : 0;
+}
+
+/* ---- what a backend does ------------------------------------------------------------------- */
+
+static int shm_grow(uint64_t offset, uint64_t bytes)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), from = offset / page * page;
+
+	if (xsp_fd_is(&file_id, xsp_kept.fd))
+		return fallocate(xsp_kept.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
+	/* Through the mapping; a full tmpfs is EFAULT here, and not yet SIGBUS. */
+	if (!madvise(xsp_set.base + from, round_up(offset + bytes, page) - from,
+		     MADV_POPULATE_WRITE))
+		return 0;
+	return errno == EFAULT ? -ENOSPC : -errno;
+}
+
+/* All of the file is mapped read-write. */
+static int shm_ring_map(struct xsprof_ring_writer *w)
+{
+	(void)w;
+	return 0;
+}
+
+static void shm_ring_ready(struct xsprof_ring_writer *w, uint32_t k)
+{
+	bool lock = k >= xsp_set.nr_rings;
+
+	__atomic_store_n(&w->cpu, lock ? UINT32_MAX : k, __ATOMIC_RELAXED);
+	__atomic_store_n(&w->kind, lock ? XSPROF_RING_LOCK : XSPROF_RING_RSEQ, __ATOMIC_RELEASE);
+	/* The reader may look from here on: it acquires the bit. */
+	__atomic_or_fetch(&ctl_page->ready[k / 64], 1ull << (k % 64), __ATOMIC_RELEASE);
+}
+
+static int shm_control(uint64_t set, uint64_t clear, uint32_t pause, uint32_t resume)
+{
+	struct xsprof_ctl *ctl = ctl_page;
+
+	if (clear)
+		__atomic_and_fetch(&ctl->wanted, ~clear, __ATOMIC_SEQ_CST);
+	if (set)
+		__atomic_or_fetch(&ctl->wanted, set, __ATOMIC_SEQ_CST);
+	if (resume)
+		__atomic_and_fetch(&ctl->paused, ~resume, __ATOMIC_SEQ_CST);
+	if (pause)
+		__atomic_or_fetch(&ctl->paused, pause, __ATOMIC_SEQ_CST);
+	xsp_ctl_settle(ctl);
+	return 0;
+}
+
+/* The recorder looks by itself, and sooner where this has been raised. */
+static int shm_kick(bool flush)
+{
+	if (flush)
+		__atomic_add_fetch(&ctl_page->flush, 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
+static void shm_goodbye(void)
+{
+	ctl_page->exit_ticks = xsp_ticks(xsp_kept.clock);
+	__atomic_store_n(&ctl_page->state, XSPROF_STATE_EXITED, __ATOMIC_RELEASE);
+}
+
+/* A child has inherited both. */
+static void shm_let_go(bool own)
+{
+	(void)own;
+	munmap(xsp_kept.base, xsp_kept.len);
+	if (xsp_fd_is(&file_id, xsp_kept.fd))
+		close(xsp_kept.fd);
+}
+
+static const struct xsp_backend shm = {
+	.kind = XSPROF_BACKEND_TMPFS,
+	.grow = shm_grow,
+	.ring_map = shm_ring_map,
+	.ring_ready = shm_ring_ready,
+	.control = shm_control,
+	.kick = shm_kick,
+	.goodbye = shm_goodbye,
+	.let_go = shm_let_go,
+};
+
+/* ---- attach -------------------------------------------------------------------------------- */
+
+/* The name by which it is found comes last, after the lock: an unlocked file is a dead process'. */
+static int publish(int dir, int fd, struct xsprof_ctl *ctl, const char *name)
+{
+	int err = lock_file(fd);
+
+	if (err < 0)
+		return err;
+	__atomic_store_n(&ctl->magic, XSPROF_MAGIC, __ATOMIC_RELEASE);
+	return renameat(dir, file_name, dir, name) ? -errno : 0;
+}
+
+/**
+ * xsp_shm_attach() - make the producer's file and lay it out
+ * @want: what is wanted
+ *
+ * Fills xsp_set, with nr = 0 still: markers do not come in before the caller says so.
+ *
+ * Return: 0; -ENOTCONN nobody records; -EACCES, -ENOSPC, -ENOMEM, -EFBIG, ...
+ */
+int xsp_shm_attach(const struct xsp_want *want)
+{
+	uint64_t start = xsp_start_time();
+	struct xsprof_ctl geo = { 0 };
+	uint32_t pid = getpid(), seq;
+	int dir, fd, err;
+	char name[XSP_FILE_NAME];
+	char *base;
+
+	fill_ctl(&geo, want, start);
+	dir = open_session(want->cfg->session);
+	if (dir < 0)
+		return dir;
+	fd = create_file(dir, pid, start, &seq);
+	if (fd < 0) {
+		err = fd;
+		goto err_dir;
+	}
+	fd = xsp_fd_high(fd);
+	geo.seq = seq;
+	err = set_size(fd, geo.total_size);
+	if (!err)
+		err = back_start(fd, &geo);
+	if (!err)
+		err = xsp_fd_note(&file_id, fd);
+	if (err < 0)
+		goto err_file;
+	base = mmap(NULL, geo.total_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		    fd, 0);
+	if (base == MAP_FAILED) {
+		err = -errno;
+		goto err_file;
+	}
+	ctl_page = (struct xsprof_ctl *)base;
+	*ctl_page = geo;
+	err = xsp_layout_set(&geo, base, fd, &shm);
+	if (err < 0)
+		goto err_map;
+	xsp_file_name(name, 'p', pid, start, seq);
+	err = publish(dir, fd, ctl_page, name);
+	if (err < 0)
+		goto err_layout;
+	close(dir);
+	return 0;
+
+err_layout:
+	xsp_layout_clear();
+err_map:
+	munmap(base, geo.total_size);
+err_file:
+	unlinkat(dir, file_name, 0);
+	close(fd);
+err_dir:
+	close(dir);
+	return err;
+}

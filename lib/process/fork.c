@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Children of forks: a process of its own, which is to be a producer of its own, at its first
+ * marker.  Owns how a child learns that it is one, and what it does then.
+ *
+ * A child of fork() is told by the C library.  One of a raw clone() is not, and yet has its
+ * thread's state, its locks and the addresses of its parent's rings.  So the kernel is asked to
+ * wipe xsp_set in every child (MADV_WIPEONFORK): before the child's first instruction there is
+ * no ring to write to, every marker takes the slow path, and the slow path finds the word
+ * xsp_set.settled empty.  Where the kernel cannot, the C library's word has to do.
+ *
+ * A child that shares the memory (vfork(), CLONE_VM) is not wiped: it writes into its parent's
+ * rings under the name of the thread that it was.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process/backend.h"
+#include "profiler/local.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK	18	/* Linux 4.14 */
+#endif
+
+/* The names' lock is held for a fork; written by its holder alone. */
+static bool fork_locked;
+static pid_t settled_pid;
+
+/*
+ * Nothing of the parent's is ours: not its rings, nor its locks, whoever held them there.  Its
+ * control page stays mapped until we attach, so that our markers know that somebody records.
+ */
+static void forget_parent(void)
+{
+	xsp_producer_forget();
+	xsp_names_inherit(fork_locked);
+	fork_locked = false;
+	xsp_thread_forget();
+	xsp_self_record_forget();
+	xsp_profiler_forget();
+	xsp_set.nr = 0;
+	if (xsp_set.state == XSP_ATTACHED)
+		xsp_set.state = XSP_DETACHED;
+	if (xsp_kept.backend)
+		xsp_kept.backend->let_go(false);
+	xsp_layout_clear();
+	settled_pid = getpid();
+	__atomic_store_n(&xsp_set.settled, XSP_SETTLED, __ATOMIC_RELEASE);
+}
+
+/**
+ * xsp_fork_settle() - a child of which nobody knew sees to it that it is one
+ *
+ * By whichever thread of it comes first, which is the one that was forked unless that made
+ * others before its own first marker: that one then goes on with its parent's thread id in its
+ * records.
+ *
+ * Signal-safe.
+ *
+ * Return: 0; -EAGAIN in a handler over the one that does it.
+ */
+XSP_COLD int xsp_fork_settle(void)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), owner = 0;
+
+	while (!__atomic_compare_exchange_n(&xsp_set.settled, &owner, tid, false,
+					    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+		if (owner == XSP_SETTLED)
+			return 0;
+		if (owner == tid)
+			return -EAGAIN;
+		sched_yield();
+		owner = 0;
+	}
+	forget_parent();
+	return 0;
+}
+
+/* From now on the kernel wipes xsp_set in children, and in theirs; where it can. */
+void xsp_fork_arm(void)
+{
+	if (xsp_kept.wiped)
+		return;
+	settled_pid = getpid();
+	__atomic_store_n(&xsp_set.settled, XSP_SETTLED, __ATOMIC_RELEASE);
+	if (!madvise(&xsp_set, sizeof(xsp_set), MADV_WIPEONFORK))
+		xsp_kept.wiped = true;
+}
+
+static void before_fork(void)
+{
+	/* Waits for another thread's entry; a handler over our own lock forks without it. */
+	fork_locked = !xsp_names_lock(true);
+}
+
+static void after_fork_parent(void)
+{
+	if (fork_locked)
+		xsp_names_unlock();
+}
+
+static void after_fork_child(void)
+{
+	/* Unless another library's handler, with a marker in it, was quicker. */
+	if (xsp_set.settled != XSP_SETTLED || settled_pid != getpid())
+		forget_parent();
+}
+
+/* At the start of the program. */
+void xsp_fork_init(void)
+{
+	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}

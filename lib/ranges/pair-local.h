@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of the pairer share: pair.c (events), pair-thread.c (stacks of threads) and
+ * pair-async.c (ranges with an id).  Nothing here is seen by users of the library.
+ */
+#ifndef XST_PAIR_H
+#define XST_PAIR_H
+
+#include "decode/local.h"
+
+#define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
+#define XST_MAX_THREADS	(1u << 18)	/* threads under way at once */
+#define XST_MAX_ASYNC	(1u << 20)	/* open async ranges */
+#define XST_MIN_DONE	128u		/* finished ranges that a thread keeps, at least */
+#define XST_MAX_DONE	4096u		/* ... and at most */
+#define XST_ALL_DONE	(1u << 18)	/* ... and all threads together, about */
+#define XST_CACHE	256u
+
+/* An open BEGIN. */
+struct xst_open {
+	uint64_t	begin;
+	uint32_t	name;
+	uint32_t	base;		/* finished ranges of the thread when it began */
+	uint32_t	owed;		/* ends to come of cut ranges right inside it */
+};
+
+/* A finished range, or @count of them in a row, that no parent has claimed. */
+struct xst_done {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	time;
+	uint64_t	count;
+};
+
+struct xst_thread {
+	uint32_t		producer;
+	uint32_t		tid;
+	uint32_t		depth;
+	uint32_t		room;
+	uint32_t		too_deep;	/* begins left out, whose ends are to come */
+	uint32_t		nr_done;
+	uint32_t		room_done;
+	uint32_t		owed;		/* as in struct xst_open, outside of all */
+	struct xst_open		*open;
+	struct xst_done		*done;
+	struct xst_thread	*next;		/* in its bucket */
+	struct xst_thread	*older;		/* in the order in which they appeared */
+	struct xst_thread	*newer;
+};
+
+struct xst_async {
+	uint64_t	begin;
+	uint64_t	id;
+	uint32_t	producer;	/* + 1; 0: a free place */
+	uint32_t	tid;
+	uint32_t	name;
+	uint32_t	pid;
+};
+
+struct xsprof_pairer {
+	struct xsprof_trace		*trace;
+	void				(*emit)(void *data, const struct xsprof_range *range);
+	void				*data;
+	struct xst_thread		*cache[XST_CACHE];
+	struct xst_thread		*oldest;
+	struct xst_thread		*newest;
+	struct xst_thread		**buckets;
+	uint32_t			nr_buckets;
+	uint32_t			nr_threads;
+	uint32_t			refused;	/* threads, since the last sweep */
+	struct xst_async		*async;
+	uint32_t			room_async;
+	uint32_t			nr_async;
+	uint64_t			seed;
+	uint64_t			now;		/* ns of the latest event */
+	struct xsprof_pairer_stats	stats;
+};
+
+static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ p->seed) * 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ x >> 29 ^ b) * 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+/* ---- pair-thread.c ----------------------------------------------------------------------- */
+
+/* The thread of an event, made when it is new.  NULL: no memory, or too many. */
+struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
+int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
+void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
+/* Takes @begin to @end for a finished range.  Return: the time of its children. */
+uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
+			     uint64_t end);
+/* Cuts the open ranges of @producer whose categories are not in @enabled. */
+void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
+/* Ends all that is open and forgets the threads: of one producer, or of all (~0). */
+void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
+void xst_threads_free(struct xsprof_pairer *p);
+
+/* ---- pair-async.c ------------------------------------------------------------------------ */
+
+int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev);
+void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev);
+int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
+int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
+
+/* ---- pair.c ------------------------------------------------------------------------------ */
+
+void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range);
+
+static inline uint32_t xst_producer_pid(const struct xsprof_pairer *p, uint32_t producer)
+{
+	const struct xst_producer *found = xst_producer_find(p->trace, producer);
+
+	return found ? found->pid : 0;
+}
+
+#endif /* XST_PAIR_H */

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The stacks of threads, and whose time is whose.
+ *
+ * A COMPLETE record arrives at its end, after all that happened inside it.  So a thread keeps the
+ * finished ranges that no parent has claimed; who turns out to be their parent, by time, takes
+ * their time off its own.  The list is bounded: when it is full, neighbours become one entry, the
+ * small ones first, so that only a COMPLETE with thousands of children gets a self time that is
+ * off, and by the little that was merged across its own beginning.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranges/pair-local.h"
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+/* Takes it out of the list of all; its bucket is the caller's. */
+static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
+{
+	*(th->older ? &th->older->newer : &p->oldest) = th->newer;
+	*(th->newer ? &th->newer->older : &p->newest) = th->older;
+	p->nr_threads--;
+	free(th->open);
+	free(th->done);
+	free(th);
+}
+
+static int grow_buckets(struct xsprof_pairer *p)
+{
+	uint32_t nr = p->nr_buckets ? p->nr_buckets * 4 : 256;
+	struct xst_thread **buckets = calloc(nr, sizeof(*buckets));
+
+	if (!buckets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nr_buckets; i++) {
+		while (p->buckets[i]) {
+			struct xst_thread *th = p->buckets[i];
+			struct xst_thread **to;
+
+			to = &buckets[xst_hash(p, th->producer, th->tid) & (nr - 1)];
+			p->buckets[i] = th->next;
+			th->next = *to;
+			*to = th;
+		}
+	}
+	free(p->buckets);
+	p->buckets = buckets;
+	p->nr_buckets = nr;
+	return 0;
+}
+
+static void forget(struct xsprof_pairer *p, struct xst_thread *th)
+{
+	struct xst_thread **at;
+
+	at = &p->buckets[xst_hash(p, th->producer, th->tid) & (p->nr_buckets - 1)];
+	while (*at != th)
+		at = &(*at)->next;
+	*at = th->next;
+	free_thread(p, th);
+}
+
+/* Forgets threads with nothing open: they are as good as new ones. */
+static void sweep(struct xsprof_pairer *p)
+{
+	struct xst_thread *newer;
+
+	memset(p->cache, 0, sizeof(p->cache));
+	for (struct xst_thread *th = p->oldest; th; th = newer) {
+		newer = th->newer;
+		if (!th->depth && !th->too_deep && !th->owed)
+			forget(p, th);
+	}
+}
+
+static bool room_for_thread(struct xsprof_pairer *p)
+{
+	if (p->nr_threads < XST_MAX_THREADS)
+		return true;
+	/* Not for every event in vain. */
+	if (p->refused++ % (XST_MAX_THREADS / 4) == 0)
+		sweep(p);
+	if (p->nr_threads < XST_MAX_THREADS / 4 * 3)
+		p->refused = 0;
+	return p->nr_threads < XST_MAX_THREADS;
+}
+
+static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
+{
+	uint32_t hash = xst_hash(p, producer, tid);
+	struct xst_thread *th = NULL;
+
+	if (p->nr_buckets)
+		th = p->buckets[hash & (p->nr_buckets - 1)];
+	for (; th; th = th->next)
+		if (th->tid == tid && th->producer == producer)
+			return th;
+	if (!room_for_thread(p))
+		return NULL;
+	if (p->nr_threads >= p->nr_buckets && grow_buckets(p))
+		return NULL;
+	th = calloc(1, sizeof(*th));
+	if (!th)
+		return NULL;
+	th->producer = producer;
+	th->tid = tid;
+	th->next = p->buckets[hash & (p->nr_buckets - 1)];
+	p->buckets[hash & (p->nr_buckets - 1)] = th;
+	th->older = p->newest;
+	*(p->newest ? &p->newest->newer : &p->oldest) = th;
+	p->newest = th;
+	p->nr_threads++;
+	return th;
+}
+
+struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
+{
+	struct xst_thread **cached = &p->cache[(tid ^ producer * 31) % XST_CACHE];
+
+	if (!*cached || (*cached)->tid != tid || (*cached)->producer != producer)
+		*cached = find_thread(p, producer, tid);
+	return *cached;
+}
+
+void xst_threads_free(struct xsprof_pairer *p)
+{
+	while (p->oldest)
+		free_thread(p, p->oldest);
+	free(p->buckets);
+	p->buckets = NULL;
+	p->nr_buckets = 0;
+	memset(p->cache, 0, sizeof(p->cache));
+}
+
+/* ---- finished ranges --------------------------------------------------------------------- */
+
+static uint32_t done_limit(const struct xsprof_pairer *p)
+{
+	uint32_t limit = XST_ALL_DONE / (p->nr_threads + 1);
+
+	if (limit > XST_MAX_DONE)
+		return XST_MAX_DONE;
+	return limit < XST_MIN_DONE ? XST_MIN_DONE : limit;
+}
+
+static void merge_done(struct xst_done *to, const struct xst_done *from)
+{
+	to->end = from->end;
+	to->time += from->time;
+	to->count += from->count;
+}
+
+/* Makes neighbours above @base one, as long as they are of few ranges, until there is room. */
+static void thin(struct xst_thread *th, uint32_t base)
+{
+	uint32_t nr = th->nr_done - base;
+	struct xst_done *list = th->done + base;
+
+	for (uint64_t most = 2; th->nr_done - base > nr / 4 * 3; most *= 2) {
+		uint32_t kept = 0, n = th->nr_done - base;
+
+		for (uint32_t i = 0; i < n; i++) {
+			if (i + 1 < n && list[i].count + list[i + 1].count <= most) {
+				list[kept] = list[i];
+				merge_done(&list[kept++], &list[i + 1]);
+				i++;
+			} else {
+				list[kept++] = list[i];
+			}
+		}
+		th->nr_done = base + kept;
+	}
+}
+
+/* Entries right inside the innermost open range begin here. */
+static uint32_t base_of(const struct xst_thread *th)
+{
+	return th->depth ? th->open[th->depth - 1].base : 0;
+}
+
+/*
+ * Finished ranges are only of use while something can claim them; with no memory for them the
+ * parent's self time is too long, and nothing else is wrong.
+ */
+static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin, uint64_t end)
+{
+	uint32_t base = base_of(th);
+
+	if (th->nr_done - base >= done_limit(p))
+		thin(th, base);
+	if (th->nr_done == th->room_done) {
+		uint32_t room = th->room_done ? th->room_done * 2 : 16;
+		struct xst_done *done = realloc(th->done, room * sizeof(*done));
+
+		if (!done)
+			return;
+		th->done = done;
+		th->room_done = room;
+	}
+	th->done[th->nr_done++] = (struct xst_done){
+		.begin = begin,
+		.end = end > begin ? end : begin,
+		.time = end > begin ? end - begin : 0,
+		.count = 1,
+	};
+}
+
+/* Takes the entries from @from on; Return: their time. */
+static uint64_t claim(struct xst_thread *th, uint32_t from)
+{
+	uint64_t sum = 0;
+
+	while (th->nr_done > from)
+		sum += th->done[--th->nr_done].time;
+	return sum;
+}
+
+/*
+ * Entries that were made one across the beginning of their parent: how much of their time is
+ * inside is not known any more, so it is taken to be spread evenly.
+ */
+static uint64_t claim_part(struct xst_done *done, uint64_t begin)
+{
+	uint64_t inside, part;
+
+	if (done->count == 1 || done->end <= begin)
+		return 0;
+	inside = done->end - begin;
+	part = (uint64_t)((unsigned __int128)done->time * inside / (done->end - done->begin));
+	if (part > inside)
+		part = inside;
+	done->time -= part;
+	done->end = begin;
+	return part;
+}
+
+uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
+			     uint64_t end)
+{
+	uint32_t base = base_of(th), from = th->nr_done;
+	uint64_t children;
+
+	while (from > base && th->done[from - 1].begin >= begin)
+		from--;
+	children = claim(th, from);
+	if (from > base)
+		children += claim_part(&th->done[from - 1], begin);
+	/* Only what lies inside the open range can be taken off that. */
+	if (th->depth && begin < th->open[th->depth - 1].begin)
+		begin = th->open[th->depth - 1].begin;
+	push_done(p, th, begin, end);
+	return children;
+}
+
+/* ---- open ranges ------------------------------------------------------------------------- */
+
+static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
+		      uint64_t ns, uint64_t children, uint16_t how)
+{
+	const struct xst_open *open = &th->open[at];
+	uint64_t time = ns > open->begin ? ns - open->begin : 0;
+	struct xsprof_range range = {
+		.begin_ns = open->begin,
+		.end_ns = open->begin + time,
+		.self_ns = time > children ? time - children : 0,
+		.producer = th->producer,
+		.pid = xst_producer_pid(p, th->producer),
+		.tid = th->tid,
+		.name = open->name,
+		.depth = at,
+		.kind = XSPROF_REC_BEGIN,
+		.how = how,
+	};
+
+	xst_pair_emit(p, &range);
+}
+
+/* Closes the innermost open range. */
+static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint16_t how)
+{
+	uint32_t at = th->depth - 1;
+	uint64_t begin = th->open[at].begin;
+
+	emit_open(p, th, at, ns, claim(th, th->open[at].base), how);
+	th->depth = at;
+	push_done(p, th, begin, ns);
+}
+
+int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
+{
+	if (th->depth == XST_MAX_DEPTH) {
+		th->too_deep++;
+		p->stats.too_deep++;
+		return 0;
+	}
+	if (th->depth == th->room) {
+		uint32_t room = th->room ? th->room * 2 : 16;
+		struct xst_open *open = realloc(th->open, room * sizeof(*open));
+
+		if (!open)
+			return -ENOMEM;
+		th->open = open;
+		th->room = room;
+	}
+	th->open[th->depth++] = (struct xst_open){ ns, name, th->nr_done, 0 };
+	return 0;
+}
+
+/*
+ * While other categories are on, a range whose own was turned off inside it still gets its end,
+ * which must not end another: those around it owe it.
+ */
+static uint32_t *owed_by_top(struct xst_thread *th)
+{
+	return th->depth ? &th->open[th->depth - 1].owed : &th->owed;
+}
+
+void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
+{
+	uint32_t at = th->depth;
+	uint32_t *owed = owed_by_top(th);
+
+	/* The innermost are those that were left out. */
+	if (th->too_deep) {
+		th->too_deep--;
+		return;
+	}
+	if (name)
+		while (at && th->open[at - 1].name != name)
+			at--;
+	if (*owed && (!name || !at)) {
+		(*owed)--;
+		return;
+	}
+	if (!at) {
+		p->stats.unmatched_ends++;
+		return;
+	}
+	while (th->depth > at)
+		close_top(p, th, ns, XSPROF_RANGE_CUT);
+	close_top(p, th, ns, XSPROF_RANGE_ENDED);
+}
+
+/* ---- pauses and ends --------------------------------------------------------------------- */
+
+/* One entry in place of those in [@from, @to), which may be none. */
+static void replace_done(struct xst_thread *th, uint32_t above, uint32_t from, uint32_t to,
+			 struct xst_done entry)
+{
+	if (from == to && th->nr_done == th->room_done) {
+		uint32_t room = th->room_done ? th->room_done * 2 : 16;
+		struct xst_done *done = realloc(th->done, room * sizeof(*done));
+
+		if (!done)
+			return;
+		th->done = done;
+		th->room_done = room;
+	}
+	memmove(&th->done[from + 1], &th->done[to], (th->nr_done - to) * sizeof(entry));
+	th->done[from] = entry;
+	th->nr_done = th->nr_done - to + from + 1;
+	for (uint32_t i = above; i < th->depth; i++)
+		th->open[i].base = th->open[i].base - to + from + 1;
+}
+
+/*
+ * Takes an open range out of the middle: what is open above it goes on.  To its parent it is a
+ * finished range up to where the one above begins, which accounts for the rest.
+ */
+static void cut_middle(struct xsprof_pairer *p, struct xst_thread *th, uint32_t at, uint64_t ns)
+{
+	struct xst_open *open = &th->open[at], *above = open + 1;
+	uint64_t children = ns > above->begin ? ns - above->begin : 0;
+	uint64_t time = above->begin > open->begin ? above->begin - open->begin : 0;
+
+	for (uint32_t i = open->base; i < above->base; i++)
+		children += th->done[i].time;
+	emit_open(p, th, at, ns, children, XSPROF_RANGE_CUT);
+	replace_done(th, at + 1, open->base, above->base, (struct xst_done){
+		     open->begin, open->begin + time, time, 1 });
+	memmove(open, above, (th->depth - at - 1) * sizeof(*open));
+	th->depth--;
+}
+
+static void cut_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t enabled,
+		       uint64_t ns)
+{
+	for (uint32_t at = th->depth; at--;) {
+		if (enabled >> (th->open[at].name >> XSPROF_NAME_SHIFT) & 1)
+			continue;
+		*(at ? &th->open[at - 1].owed : &th->owed) += 1 + th->open[at].owed;
+		if (at == th->depth - 1)
+			close_top(p, th, ns, XSPROF_RANGE_CUT);
+		else
+			cut_middle(p, th, at, ns);
+	}
+	/* In a pause there are no ends; and whose will come is not known any more. */
+	if (!enabled)
+		th->owed = 0;
+	th->too_deep = 0;
+}
+
+void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns)
+{
+	for (struct xst_thread *th = p->oldest; th; th = th->newer)
+		if (th->producer == producer)
+			cut_thread(p, th, enabled, ns);
+}
+
+void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)
+{
+	struct xst_thread *newer;
+
+	memset(p->cache, 0, sizeof(p->cache));
+	for (struct xst_thread *th = p->oldest; th; th = newer) {
+		newer = th->newer;
+		if (producer != ~0u && th->producer != producer)
+			continue;
+		while (th->depth)
+			close_top(p, th, ns, XSPROF_RANGE_OPEN);
+		forget(p, th);
+	}
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Ranges out of events: which event begins, ends, cuts or is a range.  Stacks are pair-thread.c's,
+ * ids pair-async.c's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "decode/control.h"
+#include "ranges/pair-local.h"
+
+void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range)
+{
+	p->stats.cut += range->how == XSPROF_RANGE_CUT;
+	p->stats.open += range->how == XSPROF_RANGE_OPEN;
+	p->emit(p->data, range);
+}
+
+int xsprof_pairer_new(struct xsprof_trace *trace,
+		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
+		      struct xsprof_pairer **pairer)
+{
+	struct xsprof_pairer *p = calloc(1, sizeof(*p));
+
+	*pairer = p;
+	if (!p)
+		return -ENOMEM;
+	p->trace = trace;
+	p->emit = emit;
+	p->data = data;
+	if (getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) < 0)
+		p->seed = (uintptr_t)p;
+	return 0;
+}
+
+/* A range that is whole in one record. */
+static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev, uint32_t depth,
+		       uint64_t children)
+{
+	uint64_t time = ev->end_ns - ev->begin_ns;
+	struct xsprof_range range = {
+		.begin_ns = ev->begin_ns,
+		.end_ns = ev->end_ns,
+		.self_ns = time > children ? time - children : 0,
+		.producer = ev->producer,
+		.pid = ev->pid,
+		.tid = ev->tid,
+		.name = ev->name,
+		.depth = depth,
+		.kind = ev->type,
+		.id = ev->type == XSPROF_REC_COMPLETE ? 0 : ev->value,
+	};
+
+	xst_pair_emit(p, &range);
+}
+
+static int control(struct xsprof_pairer *p, const struct xsprof_event *ev)
+{
+	uint64_t enabled;
+
+	if (!xsp_control_enabled(ev, &enabled))
+		return 0;
+	xst_threads_cut(p, ev->producer, enabled, ev->ns);
+	return xst_async_cut(p, ev->producer, enabled, ev->ns);
+}
+
+static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
+{
+	struct xst_thread *th = xst_thread_get(p, ev->producer, ev->tid);
+
+	if (!th) {
+		if (p->nr_threads < XST_MAX_THREADS)
+			return -ENOMEM;
+		p->stats.too_deep += ev->type == XSPROF_REC_BEGIN;
+		if (ev->type == XSPROF_REC_COMPLETE)
+			emit_whole(p, ev, 0, 0);
+		return 0;
+	}
+	if (ev->type == XSPROF_REC_BEGIN)
+		return xst_thread_begin(p, th, ev->ns, ev->name);
+	if (ev->type == XSPROF_REC_END)
+		xst_thread_end(p, th, ev->ns, ev->name);
+	else
+		emit_whole(p, ev, th->depth,
+			   xst_thread_complete(p, th, ev->begin_ns, ev->end_ns));
+	return 0;
+}
+
+int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
+{
+	if (ev->ns > p->now)
+		p->now = ev->ns;
+	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+	case XSPROF_REC_END:
+	case XSPROF_REC_COMPLETE:
+		return thread_event(p, ev);
+	case XSPROF_REC_SPAN:
+	case XSPROF_REC_GPU:
+		emit_whole(p, ev, 0, 0);
+		return 0;
+	case XSPROF_REC_ASYNC_BEGIN:
+		return xst_async_begin(p, ev);
+	case XSPROF_REC_ASYNC_END:
+		xst_async_end(p, ev);
+		return 0;
+	case XSPROF_REC_CONTROL:
+		return control(p, ev);
+	case XSPROF_EV_EXIT:
+		xst_threads_end(p, ev->producer, ev->ns);
+		return xst_async_finish(p, ev->producer, ev->ns);
+	default:
+		return 0;
+	}
+}
+
+int xsprof_pairer_finish(struct xsprof_pairer *p)
+{
+	xst_threads_end(p, ~0u, p->now);
+	return xst_async_finish(p, ~0u, p->now);
+}
+
+void xsprof_pairer_free(struct xsprof_pairer *p)
+{
+	if (!p)
+		return;
+	xst_threads_free(p);
+	free(p->async);
+	free(p);
+}
+
+void xsprof_pairer_get_stats(const struct xsprof_pairer *p, struct xsprof_pairer_stats *stats)
+{
+	*stats = p->stats;
+}

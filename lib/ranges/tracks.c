@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The threads of a trace while it is walked: see tracks.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/control.h"
+#include "ranges/tracks.h"
+
+#define BUCKET_BITS	13
+#define BUCKETS		(1u << BUCKET_BITS)
+#define MEMORY		(20u << 20)
+#define RETRY		100000u		/* events until room is looked for again in vain */
+#define NOTE_MAX	(16u << 10)	/* of one range */
+#define NOTE_MEMORY	(4u << 20)
+
+struct producer {
+	struct xsp_thread	*threads;
+};
+
+struct xsp_tracks {
+	const struct xsp_tracks_ops	*ops;
+	void				*data;
+	struct xsp_budget		budget;
+	size_t				notes;
+	struct producer			*producers;
+	uint32_t			nr_producers;
+	unsigned int			hand;
+	const struct xsp_thread		*pinned;	/* the event's: it stays */
+	uint64_t			now;		/* events */
+	uint64_t			retry;		/* no room before this event */
+	struct xsp_tracks_stats		stats;
+	struct xsp_thread		spare;
+	struct xsp_thread		*buckets[BUCKETS];
+};
+
+int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_tracks **out)
+{
+	struct xsp_tracks *tracks = calloc(1, sizeof(*tracks));
+
+	if (!tracks)
+		return -ENOMEM;
+	tracks->ops = ops;
+	tracks->data = data;
+	tracks->budget.limit = MEMORY;
+	*out = tracks;
+	return 0;
+}
+
+const struct xsp_tracks_stats *xsp_tracks_stats(const struct xsp_tracks *tracks)
+{
+	return &tracks->stats;
+}
+
+static inline unsigned int bucket(uint32_t producer, uint32_t kind, uint64_t tid)
+{
+	uint64_t key = tid ^ ((uint64_t)producer << 32) ^ ((uint64_t)kind << 56);
+
+	return (unsigned int)((key * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS));
+}
+
+static struct producer *get_producer(struct xsp_tracks *tracks, uint32_t number)
+{
+	struct producer *producers;
+	uint32_t n;
+
+	if (number < tracks->nr_producers)
+		return &tracks->producers[number];
+	if (number >= XSPROF_CAP_MAX_PRODUCERS)
+		return NULL;
+	n = (number / 64 + 1) * 64;
+	producers = realloc(tracks->producers, n * sizeof(*producers));
+	if (!producers)
+		return NULL;
+	memset(producers + tracks->nr_producers, 0,
+	       (n - tracks->nr_producers) * sizeof(*producers));
+	for (uint32_t i = 0; i < tracks->nr_producers; i++)
+		if (producers[i].threads)
+			producers[i].threads->back = &producers[i].threads;
+	tracks->producers = producers;
+	tracks->nr_producers = n;
+	return &producers[number];
+}
+
+static void drop_note(struct xsp_tracks *tracks, struct xsp_range *range)
+{
+	if (!range->note)
+		return;
+	tracks->notes -= range->note_len + 1;
+	free(range->note);
+	range->note = NULL;
+	range->note_len = 0;
+}
+
+/* Ends the innermost range, for which there is no event. */
+static void close_top(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+		      enum xsp_why why)
+{
+	struct xsp_range *range = xsp_stack_top(&thread->stack);
+
+	if (range->cut)
+		why = XSP_WHY_CUT;
+	if (why == XSP_WHY_CUT)
+		tracks->stats.cut++;
+	else
+		tracks->stats.open++;
+	if (tracks->ops->closed)
+		tracks->ops->closed(tracks->data, thread, range, ns, why);
+	drop_note(tracks, range);
+	xsp_stack_end(&thread->stack, ns);
+}
+
+static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+		      enum xsp_why why)
+{
+	while (thread->stack.open)
+		close_top(tracks, thread, ns, why);
+	thread->stack.deep = 0;
+}
+
+/* Ends to come that belong to no range any more. */
+static uint32_t *owed_by_top(struct xsp_thread *thread)
+{
+	struct xsp_range *top = xsp_stack_top(&thread->stack);
+
+	return top ? &top->owed : &thread->owed;
+}
+
+/* Closes ranges at the top that were only held open by those inside them. */
+static void close_cut(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns)
+{
+	const struct xsp_range *range;
+
+	while ((range = xsp_stack_top(&thread->stack)) && range->cut) {
+		uint32_t owed = range->owed + range->owing;
+
+		close_top(tracks, thread, ns, XSP_WHY_CUT);
+		*owed_by_top(thread) += owed;
+	}
+}
+
+/*
+ * What is open of the categories that are not in @enabled is cut.  While others are on, ends
+ * have no name and go on to come; in a pause none does.
+ */
+static void cut_thread(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t enabled,
+		       uint64_t ns)
+{
+	struct xsp_stack *stack = &thread->stack;
+	uint32_t i;
+
+	for (i = 0; i < stack->n; i++)
+		if (stack->v[i].end == XSP_OPEN &&
+		    !(enabled >> (stack->v[i].name >> XSPROF_NAME_SHIFT) & 1)) {
+			stack->v[i].owing = enabled && (!stack->v[i].cut || stack->v[i].owing);
+			stack->v[i].cut = true;
+		}
+	close_cut(tracks, thread, ns);
+	if (!enabled)
+		thread->owed = 0;
+	stack->deep = 0;
+}
+
+static void forget(struct xsp_tracks *tracks, struct xsp_thread **link)
+{
+	struct xsp_thread *thread = *link;
+
+	if (tracks->ops->gone)
+		tracks->ops->gone(tracks->data, thread);
+	*link = thread->next;
+	*thread->back = thread->sibling;
+	if (thread->sibling)
+		thread->sibling->back = thread->back;
+	xsp_stack_free(&thread->stack, &tracks->budget);
+	tracks->budget.used -= sizeof(*thread) + (thread->prefix ? thread->prefix_len : 0);
+	free(thread->prefix);
+	free(thread);
+}
+
+/*
+ * One turn of the hand over the table frees the threads that have nothing open.  When most have,
+ * that finds little, and is not tried again soon.
+ */
+static void make_room(struct xsp_tracks *tracks, size_t wanted)
+{
+	unsigned int i;
+
+	if (tracks->now < tracks->retry)
+		return;
+	for (i = 0; i < BUCKETS && tracks->budget.used + wanted > tracks->budget.limit; i++) {
+		struct xsp_thread **link = &tracks->buckets[tracks->hand++ % BUCKETS];
+
+		while (*link) {
+			if ((*link)->stack.open || (*link)->owed || *link == tracks->pinned)
+				link = &(*link)->next;
+			else
+				forget(tracks, link);
+		}
+	}
+	if (i == BUCKETS)
+		tracks->retry = tracks->now + RETRY;
+}
+
+static struct xsp_thread *make_thread(struct xsp_tracks *tracks, struct xsp_thread **link,
+				      uint32_t producer, uint64_t ns)
+{
+	struct producer *owner = get_producer(tracks, producer);
+	struct xsp_thread *thread;
+
+	if (!owner)
+		return NULL;
+	if (tracks->budget.used + sizeof(*thread) > tracks->budget.limit)
+		make_room(tracks, MEMORY / 8);
+	if (tracks->budget.used + sizeof(*thread) > tracks->budget.limit)
+		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	tracks->budget.used += sizeof(*thread);
+	/* It may have been here before, and been forgotten: nothing may begin before now. */
+	thread->stack.floor = tracks->hand ? ns : 0;
+	thread->next = *link;
+	*link = thread;
+	thread->sibling = owner->threads;
+	thread->back = &owner->threads;
+	if (thread->sibling)
+		thread->sibling->back = &thread->sibling;
+	owner->threads = thread;
+	return thread;
+}
+
+struct xsp_thread *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
+				  uint32_t kind, uint64_t tid, uint64_t ns)
+{
+	struct xsp_thread **head = &tracks->buckets[bucket(producer, kind, tid)];
+	struct xsp_thread *thread;
+
+	for (thread = *head; thread; thread = thread->next)
+		if (thread->tid == tid && thread->producer == producer && thread->kind == kind)
+			return thread;
+	thread = make_thread(tracks, head, producer, ns);
+	if (!thread)
+		return NULL;
+	thread->producer = producer;
+	thread->pid = pid;
+	thread->kind = kind;
+	thread->tid = tid;
+	return thread;
+}
+
+/* A thread of which nothing can be remembered. */
+static struct xsp_thread *spare_thread(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	struct xsp_thread *thread = &tracks->spare;
+
+	memset(thread, 0, sizeof(*thread));
+	thread->producer = ev->producer;
+	thread->pid = ev->pid;
+	thread->tid = ev->tid;
+	thread->stack.floor = UINT64_MAX;
+	return thread;
+}
+
+/* It may be owed by a range that was cut. */
+static void end_of_nothing(struct xsp_tracks *tracks, uint32_t *owed)
+{
+	if (*owed)
+		(*owed)--;
+	else
+		tracks->stats.unmatched++;
+}
+
+/*
+ * The range that an end with @name ends: the innermost, or the innermost of that name.  Those
+ * inside it never got their own.
+ */
+static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *thread,
+				  uint32_t name, uint64_t ns)
+{
+	struct xsp_stack *stack = &thread->stack;
+	uint32_t i = stack->n, *owed;
+
+	if (stack->deep) {
+		stack->deep--;
+		return NULL;
+	}
+	owed = owed_by_top(thread);
+	if (!name && *owed) {
+		(*owed)--;
+		return NULL;
+	}
+	if (!stack->open) {
+		end_of_nothing(tracks, owed);
+		return NULL;
+	}
+	if (name) {
+		while (i && (stack->v[i - 1].end != XSP_OPEN || stack->v[i - 1].cut ||
+			     stack->v[i - 1].name != name))
+			i--;
+		if (!i) {
+			end_of_nothing(tracks, owed);
+			return NULL;
+		}
+		while (xsp_stack_top(stack) != &stack->v[i - 1])
+			close_top(tracks, thread, ns, XSP_WHY_CUT);
+	}
+	return xsp_stack_top(stack);
+}
+
+static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	struct xsp_thread *thread;
+
+	if (ev->producer >= tracks->nr_producers)
+		return;
+	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
+		close_all(tracks, thread, ev->ns, XSP_WHY_EXIT);
+}
+
+static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	struct xsp_thread *thread;
+	uint64_t enabled;
+
+	if (ev->producer >= tracks->nr_producers || !xsp_control_enabled(ev, &enabled))
+		return;
+	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
+		cut_thread(tracks, thread, enabled, ev->ns);
+}
+
+void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
+		      struct xsp_view *view)
+{
+	struct xsp_thread *thread;
+
+	tracks->now++;
+	tracks->pinned = NULL;
+	thread = xsp_tracks_get(tracks, ev->producer, ev->pid, 0, ev->tid ? ev->tid : ev->pid,
+				ev->ns);
+	if (!thread)
+		thread = spare_thread(tracks, ev);
+	tracks->pinned = thread;
+	thread->events++;
+	view->ev = ev;
+	view->thread = thread;
+	view->name = ev->name;
+	view->range = NULL;
+	if (ev->type == XSPROF_REC_END) {
+		view->range = find_end(tracks, thread, ev->name, ev->ns);
+		if (view->range)
+			view->name = view->range->name;
+	} else if (ev->type == XSPROF_EV_EXIT) {
+		exit_event(tracks, ev);
+	} else if (ev->type == XSPROF_REC_CONTROL) {
+		control_event(tracks, ev);
+	}
+}
+
+void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view)
+{
+	if (!view->range)
+		return;
+	drop_note(tracks, view->range);
+	xsp_stack_end(&view->thread->stack, view->ev->ns);
+	close_cut(tracks, view->thread, view->ev->ns);
+}
+
+bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+		      uint32_t name, bool match, bool shown)
+{
+	if (thread == &tracks->spare) {
+		tracks->stats.deep++;
+		return false;
+	}
+	/* Once one was left out, those inside it are too: the ends tell nothing else. */
+	if (!thread->stack.deep &&
+	    xsp_stack_begin(&thread->stack, &tracks->budget, ns, name, match, shown))
+		return true;
+	thread->stack.deep++;
+	tracks->stats.deep++;
+	return false;
+}
+
+bool xsp_tracks_complete(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t begin,
+			 uint64_t end)
+{
+	return thread != &tracks->spare &&
+	       xsp_stack_complete(&thread->stack, &tracks->budget, begin, end);
+}
+
+bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_thread *thread, const char *text,
+		       size_t len)
+{
+	if (thread->prefix) {
+		tracks->budget.used -= thread->prefix_len;
+		free(thread->prefix);
+		thread->prefix = NULL;
+	}
+	if (thread == &tracks->spare || tracks->budget.used + len > tracks->budget.limit)
+		return false;
+	/* Outputs copy a prefix in steps of 32 bytes. */
+	thread->prefix = malloc((len + 31) & ~(size_t)31);
+	if (!thread->prefix)
+		return false;
+	memcpy(thread->prefix, text, len);
+	thread->prefix_len = (uint32_t)len;
+	tracks->budget.used += len;
+	return true;
+}
+
+bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t cut,
+		     const char *text, size_t len)
+{
+	size_t old = range->note_len;
+	char *note;
+
+	if (old + len > NOTE_MAX || tracks->notes + len + 1 > NOTE_MEMORY)
+		return false;
+	note = realloc(range->note, old + len + 1);
+	if (!note)
+		return false;
+	tracks->notes += range->note ? len - cut : len + 1;
+	memcpy(note + old - cut, text, len);
+	note[old - cut + len] = '\0';
+	range->note = note;
+	range->note_len = (uint32_t)(old - cut + len);
+	return true;
+}
+
+void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range)
+{
+	drop_note(tracks, range);
+}
+
+void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
+{
+	unsigned int i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		while (tracks->buckets[i]) {
+			close_all(tracks, tracks->buckets[i], ns, XSP_WHY_OPEN);
+			forget(tracks, &tracks->buckets[i]);
+		}
+	}
+}
+
+void xsp_tracks_free(struct xsp_tracks *tracks)
+{
+	static const struct xsp_tracks_ops silent;
+
+	if (!tracks)
+		return;
+	tracks->ops = &silent;
+	xsp_tracks_finish(tracks, 0);
+	free(tracks->producers);
+	free(tracks);
+}

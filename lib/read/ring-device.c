@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The calls of /dev/xsprof, as a reader makes them.  It never decides whom to read, and holds no
+ * state: that is the kernel's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "read/ring-device.h"
+
+#define FNV_BASIS	0xcbf29ce484222325u
+#define FNV_PRIME	0x100000001b3u
+
+/* Infos that one call asks for: they fit a thread's stack. */
+#define PAGE_OF_INFOS	16u
+
+uint64_t xsp_session_cookie(const char *path)
+{
+	const char *end = path + strlen(path), *at;
+	uint64_t h = FNV_BASIS;
+
+	while (end > path && end[-1] == '/')
+		end--;
+	for (at = end; at > path && at[-1] != '/'; at--)
+		;
+	for (; at < end; at++)
+		h = (h ^ (uint8_t)*at) * FNV_PRIME;
+	return h ? h : 1;
+}
+
+/* Most calls can be interrupted by a signal that means something to the caller only. */
+static int call(int fd, unsigned long cmd, void *arg)
+{
+	int ret;
+
+	do {
+		ret = ioctl(fd, cmd, arg);
+	} while (ret < 0 && errno == EINTR);
+	return ret < 0 ? -errno : ret;
+}
+
+int xsp_device_open(void)
+{
+	struct xsprof_list probe = { .size = sizeof(probe) };
+	int fd, err;
+
+	fd = open(XSPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	/* Something else may bear that name. */
+	err = call(fd, XSPROF_IOC_LIST, &probe);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+const char *xsp_device_strerror(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENXIO:
+	case -ENODEV:
+		return "is not there: load the module, 'modprobe xsprof' (or insmod xsprof.ko), "
+		       "and in a container let the device in";
+	case -EACCES:
+	case -EPERM:
+		return "cannot be opened: permission denied: 'chmod 666' it, or load the module "
+		       "with mode=0666";
+	case -ENOTTY:
+	case -EPROTONOSUPPORT:
+		return "is not the device of this version of xsprof: load the module that was "
+		       "built with it";
+	case -EBUSY:
+		return "is being read by another recorder, and a producer has one at a time";
+	default:
+		return strerror(-err);
+	}
+}
+
+int xsp_device_list(int fd, uint64_t after, struct xsprof_info *infos, uint32_t room)
+{
+	struct xsprof_list arg = {
+		.size = sizeof(arg),
+		.after = after,
+		.infos = (uintptr_t)infos,
+		.info_size = sizeof(*infos),
+		.count = room,
+	};
+	int err;
+
+	err = call(fd, XSPROF_IOC_LIST, &arg);
+	if (err < 0)
+		return err;
+	return arg.count < room ? arg.count : room;
+}
+
+int xsp_device_each(int fd, uint64_t after,
+		    int (*visit)(void *data, const struct xsprof_info *info), void *data)
+{
+	struct xsprof_info infos[PAGE_OF_INFOS];
+	int i, n, ret;
+
+	do {
+		n = xsp_device_list(fd, after, infos, PAGE_OF_INFOS);
+		if (n < 0)
+			return n;
+		for (i = 0; i < n; i++) {
+			/* Terminated, whoever filled them in. */
+			infos[i].comm[sizeof(infos[i].comm) - 1] = '\0';
+			infos[i].exe[sizeof(infos[i].exe) - 1] = '\0';
+			after = infos[i].id;
+			ret = visit(data, &infos[i]);
+			if (ret)
+				return ret;
+		}
+	} while (n == PAGE_OF_INFOS);
+	return 0;
+}
+
+int xsp_device_open_ring(struct xsp_ring_file *rf, int fd, uint64_t id, bool consume)
+{
+	struct xsprof_open arg = {
+		.size = sizeof(arg),
+		.flags = consume ? XSPROF_OPEN_CONSUME : 0,
+		.id = id,
+	};
+	struct xsprof_info info;
+	int ring, err;
+
+	ring = call(fd, XSPROF_IOC_OPEN, &arg);
+	if (ring < 0)
+		return ring;
+	err = xsp_ring_device_map(rf, ring, consume);
+	if (err)
+		return err;
+	/* The geometry is in the page that the kernel alone writes; this is it once more. */
+	err = xsp_device_events(rf, &info);
+	if (!err && (info.total_size != rf->ctl.total_size || rf->ctl.id != id))
+		err = -EINVAL;
+	if (err)
+		xsp_ring_file_close(rf);
+	return err;
+}
+
+int xsp_device_events(const struct xsp_ring_file *rf, struct xsprof_info *info)
+{
+	struct xsprof_events arg = { .size = sizeof(arg) };
+	int err;
+
+	err = call(rf->fd, XSPROF_IOC_EVENTS, &arg);
+	*info = arg.info;
+	return err < 0 ? err : 0;
+}
+
+int xsp_device_watch(const struct xsp_ring_file *rf, uint64_t slots, uint64_t period)
+{
+	struct xsprof_watch arg = { .size = sizeof(arg), .slots = slots, .period = period };
+
+	return call(rf->fd, XSPROF_IOC_WATCH, &arg);
+}
+
+int xsp_device_pause(const struct xsp_ring_file *rf, bool pause)
+{
+	struct xsprof_control arg = {
+		.size = sizeof(arg),
+		.pause = pause ? XSPROF_PAUSED_RECORDER : 0,
+		.resume = pause ? 0 : XSPROF_PAUSED_RECORDER,
+	};
+
+	return call(rf->fd, XSPROF_IOC_CONTROL, &arg);
+}
+
+int xsp_device_sched(const struct xsp_ring_file *rf, bool on)
+{
+	struct xsprof_sched arg = { .size = sizeof(arg), .flags = on ? XSPROF_SCHED_ON : 0 };
+	int err;
+
+	err = call(rf->fd, XSPROF_IOC_SCHED, &arg);
+	return err < 0 ? err : !!(arg.before & XSPROF_SCHED_ON) == on;
+}
+
+int xsp_device_drop(const struct xsp_ring_file *rf, bool at_end)
+{
+	return call(rf->fd, XSPROF_IOC_DROP,
+		    (void *)(uintptr_t)(at_end ? XSPROF_DROP_AT_END : 0));
+}
+
+int xsp_device_syncs(int fd, struct xsprof_sync *syncs)
+{
+	struct xsprof_syncs arg = {
+		.size = sizeof(arg),
+		.syncs = (uintptr_t)syncs,
+		.count = XSP_DEVICE_SYNCS,
+	};
+	int err;
+
+	err = call(fd, XSPROF_IOC_SYNCS, &arg);
+	if (err < 0)
+		return err;
+	return arg.count < XSP_DEVICE_SYNCS ? arg.count : XSP_DEVICE_SYNCS;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Opening and reading a producer's memory.  It never decides what to read or when.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/ctl-check.h"
+#include "base/pread.h"
+#include "read/ring-device.h"
+#include "read/ring-file.h"
+#include "read/ring-guard.h"
+
+/* The control page of @rf->fd, then all of it.  @size: what the file holds, for a tmpfs file. */
+static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
+{
+	int err;
+
+	/* A file too short for its first page is one that is not complete. */
+	err = xsp_pread(rf->fd, &rf->ctl, sizeof(rf->ctl), 0);
+	if (!err)
+		err = xsp_ctl_check(&rf->ctl, size);
+	if (err)
+		return err;
+	rf->size = rf->ctl.total_size;
+	rf->own_rings = rf->ctl.nr_rings + rf->ctl.nr_lock_rings;
+	rf->rings = rf->own_rings + rf->ctl.nr_kernel_rings;
+	rf->map = mmap(NULL, rf->size, prot, MAP_SHARED, rf->fd, 0);
+	if (rf->map == MAP_FAILED)
+		return -errno;
+	xsp_guard_add(rf);
+	return 0;
+}
+
+int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name)
+{
+	struct stat st;
+	int err;
+
+	memset(rf, 0, sizeof(*rf));
+	/* Non-blocking: a fifo of that name must not hold us up. */
+	rf->fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (rf->fd < 0)
+		return -errno;
+	if (fstat(rf->fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -ENOEXEC;
+	else if (st.st_uid != geteuid())
+		err = -EPERM;
+	else
+		err = map_all(rf, st.st_size, PROT_READ | PROT_WRITE);
+	if (!err)
+		return 0;
+	close(rf->fd);
+	rf->fd = -1;
+	return err;
+}
+
+int xsp_ring_device_map(struct xsp_ring_file *rf, int fd, bool consume)
+{
+	int err;
+
+	memset(rf, 0, sizeof(*rf));
+	rf->fd = fd;
+	rf->device = true;
+	rf->peek = !consume;
+	/* The kernel refuses to map more than there is. */
+	err = map_all(rf, UINT64_MAX, PROT_READ);
+	if (!err)
+		return 0;
+	close(fd);
+	rf->fd = -1;
+	return err;
+}
+
+void xsp_ring_file_close(struct xsp_ring_file *rf)
+{
+	if (rf->fd < 0)
+		return;
+	xsp_guard_remove(rf);
+	munmap(rf->map, rf->size);
+	close(rf->fd);
+	rf->fd = -1;
+}
+
+static uint64_t ring_off(const struct xsp_ring_file *rf, uint32_t k)
+{
+	if (k < rf->own_rings)
+		return rf->ctl.rings_off + k * rf->ctl.ring_stride;
+	return rf->ctl.kernel_off +
+	       (k - rf->own_rings) * (2 * rf->ctl.page_size + rf->ctl.kernel_size);
+}
+
+bool xsp_ring_ready(const struct xsp_ring_file *rf, uint32_t k)
+{
+	uint64_t word = __atomic_load_n(&xsp_ring_ctl(rf)->ready[k / 64], __ATOMIC_ACQUIRE);
+
+	return word >> (k % 64) & 1;
+}
+
+struct xsprof_ring_writer *xsp_ring_writer(const struct xsp_ring_file *rf, uint32_t k)
+{
+	return (struct xsprof_ring_writer *)(rf->map + ring_off(rf, k));
+}
+
+struct xsprof_ring_reader *xsp_ring_reader(const struct xsp_ring_file *rf, uint32_t k)
+{
+	return (struct xsprof_ring_reader *)(rf->map + ring_off(rf, k) + rf->ctl.page_size);
+}
+
+static uint64_t block_up(uint64_t pos)
+{
+	return (pos + XSPROF_BLOCK_SLOTS - 1) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1);
+}
+
+uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t head, uint64_t pos)
+{
+	uint64_t size = xsp_ring_slots(rf, k) - XSPROF_OVERWRITE_MARGIN;
+	uint64_t from = head > size ? head - size : 0, tail;
+
+	if (from <= pos)
+		return pos;
+	from = block_up(from);
+	if (rf->ctl.mode == XSPROF_MODE_OVERWRITE)
+		return from;
+	/* Not even what was let go of is written to before the ring is full again. */
+	tail = __atomic_load_n(&xsp_ring_reader(rf, k)->tail, __ATOMIC_RELAXED);
+	if (tail <= pos)
+		return pos;
+	return tail < from ? tail : from;
+}
+
+int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void *buf,
+		  size_t slots)
+{
+	uint64_t data = ring_off(rf, k) + 2ull * rf->ctl.page_size;
+	uint64_t at = pos & (xsp_ring_slots(rf, k) - 1);
+	uint64_t first = xsp_ring_slots(rf, k) - at;
+	int err;
+
+	if (first > slots)
+		first = slots;
+	err = xsp_pread(rf->fd, buf, first << XSPROF_SLOT_SHIFT, data + (at << XSPROF_SLOT_SHIFT));
+	if (err || first == slots)
+		return err;
+	return xsp_pread(rf->fd, (char *)buf + (first << XSPROF_SLOT_SHIFT),
+			 (slots - first) << XSPROF_SLOT_SHIFT, data);
+}
+
+int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf, size_t len)
+{
+	uint64_t room = rf->ctl.arena_size - sizeof(struct xsprof_arena);
+
+	if (pos > room || len > room - pos)
+		return -EINVAL;
+	return xsp_pread(rf->fd, buf, len,
+			 rf->ctl.arena_off + sizeof(struct xsprof_arena) + pos);
+}
+
+/* Lays ring @k's reader page, read-write, over the place where it is mapped read-only. */
+static int own_tail(struct xsp_ring_file *rf, uint32_t k)
+{
+	void *at = xsp_ring_reader(rf, k);
+
+	if (rf->own_tails[k / 64] >> (k % 64) & 1)
+		return 0;
+	if (mmap(at, rf->ctl.page_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, rf->fd,
+		 (uint8_t *)at - rf->map) == MAP_FAILED)
+		return -errno;
+	rf->own_tails[k / 64] |= 1ull << (k % 64);
+	return 0;
+}
+
+int xsp_ring_release(struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64_t skipped)
+{
+	struct xsprof_ring_reader *reader = xsp_ring_reader(rf, k);
+	int err;
+
+	if (rf->peek)
+		return 0;
+	err = rf->device ? own_tail(rf, k) : 0;
+	if (err)
+		return err;
+	if (reader->skipped != skipped)
+		__atomic_store_n(&reader->skipped, skipped, __ATOMIC_RELAXED);
+	/* Pairs with the writer's look at tail: our copy is done before it may write there. */
+	__atomic_store_n(&reader->tail, tail, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * In a tmpfs file: the producer stores enabled and then looks at paused again; we store paused
+ * and then enabled: in every order the last store of enabled is 0.
+ */
+int xsp_ring_switch_off(const struct xsp_ring_file *rf)
+{
+	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
+
+	if (rf->device)
+		return xsp_device_pause(rf, true);
+	__atomic_or_fetch(&ctl->paused, XSPROF_PAUSED_RECORDER, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);
+	return 0;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The SIGBUS handler of tools that map producers' files.  It never touches any other memory.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "read/ring-file.h"
+#include "read/ring-guard.h"
+
+/* Per thread: the handler runs on the thread that touched the page, which is the one that
+ * added the mapping.
+ */
+static __thread struct xsp_ring_file *guarded;
+
+/*
+ * Without the handler there is nothing to remember: programs that record themselves have none,
+ * and begin a session in one thread and end it in another.
+ */
+static bool installed;
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	const uint8_t *at = info->si_addr;
+	struct xsp_ring_file *rf;
+	int saved = errno;
+
+	(void)context;
+	for (rf = guarded; rf; rf = rf->next) {
+		if (at < rf->map || at >= rf->map + rf->size)
+			continue;
+		if (mmap(rf->map, rf->size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+			 0) == MAP_FAILED)
+			break;
+		rf->broken = true;
+		errno = saved;
+		return;
+	}
+	/* Not ours: die of it, at the same instruction. */
+	signal(sig, SIG_DFL);
+	errno = saved;
+}
+
+int xsp_guard_install(void)
+{
+	struct sigaction sa;
+
+	__atomic_store_n(&installed, true, __ATOMIC_RELAXED);
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_sigaction = on_sigbus;
+	sa.sa_flags = SA_SIGINFO;
+	sigemptyset(&sa.sa_mask);
+	return sigaction(SIGBUS, &sa, NULL) ? -errno : 0;
+}
+
+void xsp_guard_add(struct xsp_ring_file *rf)
+{
+	if (!__atomic_load_n(&installed, __ATOMIC_RELAXED))
+		return;
+	rf->next = guarded;
+	guarded = rf;
+}
+
+void xsp_guard_remove(struct xsp_ring_file *rf)
+{
+	struct xsp_ring_file **at;
+
+	for (at = &guarded; *at; at = &(*at)->next) {
+		if (*at != rf)
+			continue;
+		*at = rf->next;
+		return;
+	}
+}

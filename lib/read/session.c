@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Making, verifying, locking and removing sessions.  Every step works on open folders, not on
+ * names, so that nobody can swap one for another in between.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "read/session.h"
+
+#define DEFAULT_BASE	"/dev/shm"
+
+/* A folder of our own that nobody else can enter. */
+static int check_dir(const struct stat *st)
+{
+	if (!S_ISDIR(st->st_mode))
+		return -ENOTDIR;
+	if (st->st_uid != geteuid())
+		return -EPERM;
+	if (st->st_mode & 077)
+		return -EACCES;
+	return 0;
+}
+
+const char *xsp_session_strerror(int err)
+{
+	switch (err) {
+	case -ENOTDIR:		return "is not a directory";
+	case -EPERM:		return "belongs to another user";
+	case -EACCES:		return "is open to others, or closed to us: it must be ours, 0700";
+	case -ENOENT:		return "does not exist";
+	case -EINVAL:		return "is not an absolute path";
+	case -ENAMETOOLONG:	return "is too long a path";
+	case -ENOSPC:		return "is full: free some, or name a tmpfs in XSPROF_SHM_DIR";
+	case -EROFS:		return "is read-only: name a tmpfs in XSPROF_SHM_DIR";
+	case -EWOULDBLOCK:	return "has a living recorder";
+	default:		return strerror(-err);
+	}
+}
+
+int xsp_session_user_dir(char *path, bool create, const char **object)
+{
+	const char *base = secure_getenv("XSPROF_SHM_DIR");
+	struct stat st;
+
+	if (!base || !*base)
+		base = DEFAULT_BASE;
+	*object = base;
+	if (base[0] != '/')
+		return -EINVAL;
+	if (snprintf(path, XSP_SESSION_PATH, "%s/xsprof-%u", base, (unsigned int)geteuid()) >=
+	    XSP_SESSION_PATH)
+		return -ENAMETOOLONG;
+	/* With no base the folder below it cannot be the error. */
+	if (stat(base, &st))
+		return -errno;
+	if (create && mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	*object = path;
+	if (lstat(path, &st))
+		return -errno;
+	return check_dir(&st);
+}
+
+static int open_dir(const char *path)
+{
+	struct stat st;
+	int fd, err;
+
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, &st) ? -errno : check_dir(&st);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static uint32_t random32(void)
+{
+	struct timespec ts;
+	uint32_t value;
+
+	if (getrandom(&value, sizeof(value), GRND_NONBLOCK) == sizeof(value))
+		return value;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_nsec * 2654435761u ^ ts.tv_sec;
+}
+
+static int write_facts(int fd, const char *facts)
+{
+	size_t len = strlen(facts);
+	ssize_t n = pwrite(fd, facts, len, 0);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -ENOSPC;
+}
+
+/*
+ * It is made under a name that nobody looks for, and gets its own when its lock is held: a
+ * session seen without a lock held is always one whose recorder is dead.
+ */
+int xsp_session_create(struct xsp_session *s, const char *facts, const char **object)
+{
+	char making[XSP_SESSION_PATH + 256], user[XSP_SESSION_PATH];
+	struct xsp_proc_stat st;
+	int err;
+
+	s->dirfd = -1;
+	s->lockfd = -1;
+	s->path[0] = '\0';
+	err = xsp_session_user_dir(user, true, object);
+	if (err) {
+		/* The caller's text may outlive this frame: it names the folder in @s. */
+		if (*object == user) {
+			strcpy(s->path, user);
+			*object = s->path;
+		}
+		return err;
+	}
+	err = xsp_proc_stat(getpid(), &st);
+	*object = "/proc/self/stat";
+	if (err)
+		return err;
+	snprintf(s->path, sizeof(s->path), "%s/s.%d.%llu.%08x", user, (int)getpid(),
+		 (unsigned long long)st.start_time, random32());
+	snprintf(making, sizeof(making), "%s/n%s", user, strrchr(s->path, '/') + 2);
+	*object = s->path;
+	if (mkdir(making, 0700))
+		return -errno;
+	err = s->dirfd = open_dir(making);
+	if (err < 0)
+		goto err_remove;
+	s->lockfd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->lockfd < 0) {
+		err = -errno;
+		goto err_remove;
+	}
+	err = flock(s->lockfd, LOCK_EX | LOCK_NB) ? -errno : write_facts(s->lockfd, facts);
+	if (!err && rename(making, s->path))
+		err = -errno;
+	if (!err)
+		return 0;
+	unlinkat(s->dirfd, "lock", 0);
+err_remove:
+	rmdir(making);
+	xsp_session_close(s);
+	return err;
+}
+
+int xsp_session_open(struct xsp_session *s, const char *path)
+{
+	s->lockfd = -1;
+	s->dirfd = -1;
+	if (strlen(path) >= sizeof(s->path))
+		return -ENAMETOOLONG;
+	strcpy(s->path, path);
+	s->dirfd = open_dir(path);
+	if (s->dirfd < 0)
+		return s->dirfd;
+	s->lockfd = openat(s->dirfd, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	return 0;
+}
+
+int xsp_session_alive(const struct xsp_session *s)
+{
+	int err;
+
+	if (s->lockfd < 0)
+		return 0;
+	if (flock(s->lockfd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK ? 1 : -errno;
+	err = flock(s->lockfd, LOCK_UN) ? -errno : 0;
+	return err;
+}
+
+int xsp_session_adopt(struct xsp_session *s)
+{
+	if (s->lockfd < 0)
+		s->lockfd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+				   0600);
+	if (s->lockfd < 0 || flock(s->lockfd, LOCK_EX | LOCK_NB))
+		return -errno;
+	return 0;
+}
+
+int xsp_session_add_fact(struct xsp_session *s, const char *key, const char *value)
+{
+	char line[512];
+	struct stat st;
+	int len = snprintf(line, sizeof(line), "%s %s\n", key, value);
+
+	if (len >= (int)sizeof(line))
+		return -ENAMETOOLONG;
+	if (fstat(s->lockfd, &st) || pwrite(s->lockfd, line, len, st.st_size) != len)
+		return -errno;
+	return 0;
+}
+
+int xsp_session_add_capture(struct xsp_session *s, const uint8_t uuid[16])
+{
+	char text[33];
+	int i;
+
+	for (i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	return xsp_session_add_fact(s, "capture", text);
+}
+
+int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, size_t size)
+{
+	char text[8192];
+	size_t len = strlen(key);
+	char *at, *end;
+	ssize_t n;
+
+	if (s->lockfd < 0)
+		return -ENOENT;
+	n = pread(s->lockfd, text, sizeof(text) - 1, 0);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	for (at = text; *at; at = end + 1) {
+		end = strchrnul(at, '\n');
+		if (!strncmp(at, key, len) && at[len] == ' ') {
+			snprintf(buf, size, "%.*s", (int)(end - at - len - 1), at + len + 1);
+			return strlen(buf);
+		}
+		if (!*end)
+			break;
+	}
+	return -ENOENT;
+}
+
+int xsp_session_remove(struct xsp_session *s)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	/* Folders do not belong there; one makes the removal fail, and be reported. */
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			unlinkat(s->dirfd, entry->d_name, 0);
+	closedir(dir);
+	return rmdir(s->path) ? -errno : 0;
+}
+
+void xsp_session_close(struct xsp_session *s)
+{
+	if (s->lockfd >= 0)
+		close(s->lockfd);
+	if (s->dirfd >= 0)
+		close(s->dirfd);
+	s->lockfd = -1;
+	s->dirfd = -1;
+}

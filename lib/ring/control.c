@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What the program itself switches: categories, pause and resume.  The words are the backend's
+ * to store, and the reader may change its own of them at any time.
+ */
+#include <errno.h>
+
+#include "process/backend.h"
+
+uint32_t xsp_resumed;
+
+/* Tell the decoder where in time the set of categories changed. */
+static void control_record(uint32_t op, uint64_t enabled)
+{
+	uint64_t payload[2] = { (uint64_t)op << 32, enabled };
+
+	xsp_put_slow(xsp_hdr(xsp_thread_enter(), XSPROF_REC_CONTROL, 1), payload, 1, 0);
+}
+
+/* A category has come to be; the registry's lock is held. */
+void xsp_category_known(uint32_t category, bool on)
+{
+	/* Where this fails the category stays off, as if the reader did not want it. */
+	if (on && xsp_set.ctl)
+		(void)xsp_kept.backend->control(1ull << category, 0, 0, 0);
+}
+
+int xsprof_category_enable(int category, int on)
+{
+	uint64_t bit = 1ull << (category & 63);
+	int err, saved = errno;
+
+	if (category < 0 || category >= (int)XSPROF_MAX_CATEGORIES)
+		return -EINVAL;
+	if (!xsp_attached())
+		return -ENOTCONN;
+	err = xsp_kept.backend->control(on ? bit : 0, on ? 0 : bit, 0, 0);
+	errno = saved;
+	if (err)
+		return err;
+	/* With nothing on, ends go unseen, as in a pause. */
+	if (!xsprof_enabled())
+		__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
+	control_record(XSPROF_CONTROL_ENABLE, xsprof_enabled());
+	return 0;
+}
+
+static uint32_t paused(void)
+{
+	return __atomic_load_n(&xsp_set.ctl->paused, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * The reader, which is us between sessions, has paused the process, or is about to let it go on.
+ * What is open then is closed, and what was left out forgotten, as in a pause of the program's own.
+ */
+void xsp_control_paused(bool on)
+{
+	if (on) {
+		control_record(XSPROF_CONTROL_PAUSE, 0);
+		return;
+	}
+	control_record(XSPROF_CONTROL_RESUME,
+		       __atomic_load_n(&xsp_set.ctl->wanted, __ATOMIC_SEQ_CST));
+	__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
+}
+
+int xsprof_pause(void)
+{
+	int err, saved = errno;
+
+	if (!xsp_attached())
+		return -ENOTCONN;
+	if (paused() & XSPROF_PAUSED_PROGRAM)
+		return 0;
+	err = xsp_kept.backend->control(0, 0, XSPROF_PAUSED_PROGRAM, 0);
+	errno = saved;
+	if (!err)
+		control_record(XSPROF_CONTROL_PAUSE, 0);
+	return err;
+}
+
+int xsprof_resume(void)
+{
+	int err, saved = errno;
+
+	if (!xsp_attached())
+		return -ENOTCONN;
+	if (!(paused() & XSPROF_PAUSED_PROGRAM))
+		return 0;
+	/* Before the markers go on: what was open is closed by the pause, not by this. */
+	if (!(paused() & XSPROF_PAUSED_RECORDER))
+		control_record(XSPROF_CONTROL_RESUME,
+			       __atomic_load_n(&xsp_set.ctl->wanted, __ATOMIC_SEQ_CST));
+	__atomic_add_fetch(&xsp_resumed, 1, __ATOMIC_RELAXED);
+	err = xsp_kept.backend->control(0, 0, 0, XSPROF_PAUSED_PROGRAM);
+	errno = saved;
+	return err;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Lock rings: for processes and threads without rseq, and for a record whose sequence keeps
+ * being aborted.  A ring is written by the owner of its lock word and by nobody else; rings of
+ * restartable sequences are never touched from here.
+ *
+ * Nobody ever waits for one particular lock.  The word holds the owner's thread id; a thread
+ * that meets its own is a signal handler over its own lock, and makes one pass over the rings,
+ * for waiting could only end in a deadlock.  An owner that died, was parked or jumped away takes
+ * one ring out of service; nothing needs repair, because head was not moved.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ring/state.h"
+
+#ifdef XSP_TEST_NEST_WAIT	/* negative control: a handler that waits for its own thread */
+#define XSP_LOCK_ROUNDS		UINT32_MAX
+#define XSP_OWN(owner, tid)	((void)(owner), (void)(tid), false)
+#else
+#define XSP_LOCK_ROUNDS		64
+#define XSP_OWN(owner, tid)	((owner) == (tid))
+#endif
+#define XSP_LOCK_SPIN_ROUNDS	4	/* rounds before the first sched_yield() */
+
+static uint64_t xsp_locked_ticks(void)
+{
+#if defined(XSP_TEST_NO_ORDER) && defined(__x86_64__)	/* negative control: time must go back */
+	return __builtin_ia32_rdtsc();
+#else
+	return xsp_ticks(xsp_kept.clock);
+#endif
+}
+
+/* The lock of @w is ours.  Return: its time, or 0 when there was no room: dropped and counted. */
+static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
+			   const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
+{
+	uint64_t head = w->head, at = head, total, ts;
+	struct xsprof_rec *rec;
+	bool lost;
+
+	/*
+	 * Ordered after the lock was taken (lfence, isb inside): else the counter may be read
+	 * early, and time would go back in this ring.
+	 */
+	ts = xsp_locked_ticks();
+	total = w->drops + __atomic_load_n(&w->busy, __ATOMIC_RELAXED);
+	lost = total != w->reported;
+	at += lost;
+	if ((at & (XSPROF_BLOCK_SLOTS - 1)) + slots > XSPROF_BLOCK_SLOTS)
+		at = (at | (XSPROF_BLOCK_SLOTS - 1)) + 1;
+	/*
+	 * Acquire: the stores into slots below must not be seen before the reader gave them
+	 * back; pairs with the reader's release of tail.
+	 */
+	if ((!xsp_set.overwrite &&
+	     at + slots - __atomic_load_n(xsp_ring_tail(w), __ATOMIC_ACQUIRE) > xsp_set.size) ||
+	    (at + slots > __atomic_load_n(&w->grown, __ATOMIC_RELAXED) &&
+	     xsp_ring_make_room(k, at + slots - head) < 0)) {
+		__atomic_store_n(&w->drops, w->drops + 1, __ATOMIC_RELEASE);
+		return 0;
+	}
+	/*
+	 * OVERWRITE: the previous head must be seen before this record's first store; see
+	 * rseq-arm64.h.  A release fence orders it; x86 needs no instruction for it.
+	 */
+	if (xsp_set.overwrite)
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+	if (lost) {
+		uint64_t word[4] = { xsp_hdr(0, XSPROF_REC_LOST, 1), ts, 0, total };
+
+		memcpy(xsp_ring_slot(w, head++), word, sizeof(word));
+		/*
+		 * OVERWRITE: on its own, or LOST, padding and record would be one slot more
+		 * than the margin that readers keep.
+		 */
+		if (xsp_set.overwrite) {
+			__atomic_store_n(&w->head, head, __ATOMIC_RELEASE);
+			w->reported = total;
+			__atomic_thread_fence(__ATOMIC_RELEASE);
+		}
+	}
+	if (head != at) {
+		uint64_t word[4] = { xsp_hdr(0, XSPROF_REC_PAD, at - head), ts, 0, 0 };
+
+		memcpy(xsp_ring_slot(w, head), word, sizeof(word));
+	}
+	rec = xsp_ring_slot(w, at);
+	memcpy(rec, &hdr, sizeof(hdr));
+	rec->ts = ts;
+	memcpy(&rec->name, payload, slots * XSPROF_SLOT_SIZE - 16);
+	rec->value += ts & add_ticks;
+	XSP_INJECT(3);
+	/* The one truth; a reader's acquire of head sees all of the above. */
+	__atomic_store_n(&w->head, at + slots, __ATOMIC_RELEASE);
+	XSP_INJECT(4);
+	/* After the commit: a repeated LOST adds nothing, a missing one hides a loss. */
+	if (lost)
+		w->reported = total;
+	return ts;
+}
+
+static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
+{
+	uint32_t owner = __atomic_load_n(&w->lock, __ATOMIC_RELAXED);
+
+	if (!owner && __atomic_compare_exchange_n(&w->lock, &owner, tid, false, __ATOMIC_ACQUIRE,
+						  __ATOMIC_RELAXED))
+		return true;
+	*nested |= XSP_OWN(owner, tid);
+	return false;
+}
+
+/* The head went past a multiple of the watermark. */
+static void kick_if_due(uint64_t from, uint64_t to)
+{
+	uint64_t mark = __atomic_load_n(&xsp_set.ctl->watermark, __ATOMIC_RELAXED);
+
+	if (unlikely(mark) && from / mark != to / mark)
+		xsp_kick();
+}
+
+/**
+ * xsp_lock_put() - write a record into a lock ring, or count it as dropped
+ *
+ * Parameters as xsp_put_slow().  Signal-safe.
+ *
+ * Return: its time, or 0 when it was dropped.
+ */
+uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_t add_ticks)
+{
+	uint64_t payload[XSPROF_RECORD_SLOTS * 4 - 2];
+	uint32_t tid = xsp_thread.tid, i, k;
+	struct xsprof_ring_writer *w;
+	unsigned int round;
+	uint64_t head, ts;
+	bool nested = false, any = false;
+	int cpu;
+
+	/* To the stack first: a bad pointer of the caller's faults here, not under the lock. */
+	memcpy(payload, src, slots * XSPROF_SLOT_SIZE - 16);
+	cpu = xsp_current_cpu();
+	if (cpu < 0)
+		cpu = sched_getcpu();
+	if (cpu >= 0 && cpu <= UINT16_MAX)
+		hdr |= (uint64_t)XSPROF_RECF_CPU << 44 | (uint64_t)cpu << 48;
+
+	for (round = 0; round < XSP_LOCK_ROUNDS && !nested; round++) {
+		for (i = 0; i < xsp_set.nl; i++) {
+			k = (xsp_thread.lock_ring + i) % xsp_set.nl;
+			w = xsp_ring(xsp_set.nr_rings + k);
+			if (!xsp_ring_is_open(xsp_set.nr_rings + k) &&
+			    xsp_ring_make_room(xsp_set.nr_rings + k, 1) < 0)
+				continue;
+			any = true;
+			if (!try_lock(w, tid, &nested))
+				continue;
+			head = w->head;
+			ts = put_locked(w, xsp_set.nr_rings + k, hdr, payload, slots, add_ticks);
+			slots = w->head - head;
+			__atomic_store_n(&w->lock, 0, __ATOMIC_RELEASE);
+			xsp_thread.lock_ring = k;
+			/* Not under the lock: it is a system call. */
+			kick_if_due(head, head + slots);
+			return ts;
+		}
+		if (!any)	/* no memory for one: to wait would only slow the program down */
+			break;
+		if (round >= XSP_LOCK_SPIN_ROUNDS && !nested)
+			sched_yield();
+	}
+	/* Counted without the lock, in the ring it would have gone to, or in none at all. */
+	k = xsp_set.nl ? xsp_set.nr_rings + xsp_thread.lock_ring % xsp_set.nl : 0;
+	w = xsp_ring(k);
+	if (xsp_set.nl && xsp_ring_is_open(k))
+		__atomic_add_fetch(&w->busy, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_add_fetch(&xsp_set.arena->nomem, 1, __ATOMIC_RELAXED);
+	return 0;
+}

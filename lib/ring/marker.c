@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Markers of one slot: the out-of-line halves of the inline functions in <xsprof/xsprof.h>.
+ * The short way is a handful of instructions around one restartable sequence; everything rare
+ * is in functions of its own, called last.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "ring/rseq.h"
+
+#define HDR(tid, type)	((tid) | (uint64_t)(type) << 32 | 1ull << 40)
+#define WORD(name, aux)	((uint64_t)(name) | (uint64_t)(aux) << 32)
+
+/* The sequence would not: full, a drop pending, preempted, no rseq, ... */
+static XSP_ASIDE void put_slowly(uint64_t hdr, uint64_t a, uint64_t b)
+{
+	const uint64_t payload[2] = { a, b };
+
+	if (!xsp_set.overwrite && xsp_seq_drop())
+		return;
+	xsp_put_slow(hdr, payload, 1, 0);
+}
+
+/* The thread's first marker, one inside a range that was left out, or one that is traced. */
+static XSP_COLD void put_entering(uint64_t type, uint64_t a, uint64_t b)
+{
+	const uint64_t payload[2] = { a, b };
+
+	xsp_put_slow(HDR(xsp_thread_enter(), type), payload, 1, 0);
+}
+
+static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a, uint64_t b)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (xsp_not_short(tid)) {
+		put_entering(type, a, b);
+		return;
+	}
+	if (unlikely(!xsp_seq1(HDR(tid, type), a, b)))
+		put_slowly(HDR(tid, type), a, b);
+}
+
+/*
+ * Ranges whose category is off while others are on: the thread remembers, as a stack of bits,
+ * which of the open ranges were left out, so that their ends are left out too.  A thread with
+ * none has skips = 0 and pays nothing for it.
+ */
+#define SKIPS_FULL	(1ull << 63)
+
+/*
+ * A pause ends all open ranges in the trace, and the ends in it are not seen, nor are they while
+ * another process has switched all categories off: what was left out before is not to be
+ * remembered, or the thread would never take the short way again.
+ */
+static void forget_stale_skips(struct xsp_thread *t)
+{
+	uint32_t resumed = __atomic_load_n(&xsp_resumed, __ATOMIC_RELAXED);
+
+	/* Relaxed, both: a thread that sees one late forgets at a later marker. */
+	if (xsp_set.ctl)
+		resumed += (uint32_t)__atomic_load_n(&xsp_set.ctl->quiets, __ATOMIC_RELAXED);
+	if (likely(t->resumed == resumed))
+		return;
+	t->resumed = resumed;
+	t->skips = 0;
+	t->deep = 0;
+}
+
+/* Return: the range is deeper than the bits reach, and is left out with its end. */
+static bool skips_push(struct xsp_thread *t, uint64_t bit)
+{
+	if (t->deep || t->skips & SKIPS_FULL) {
+		t->deep++;
+		return true;
+	}
+	t->skips = t->skips << 1 | bit;
+	return false;
+}
+
+/* Return: the innermost range was left out, and so is its end. */
+static bool skips_pop(struct xsp_thread *t)
+{
+	bool skipped;
+
+	if (t->deep) {
+		t->deep--;
+		return true;
+	}
+	skipped = t->skips & 1;
+	t->skips >>= 1;
+	if (t->skips == 1)
+		t->skips = 0;	/* the next marker of this thread takes the short way again */
+	return skipped;
+}
+
+XSP_COLD bool xsp_range_begins(void)
+{
+	forget_stale_skips(&xsp_thread);
+	if (likely(!xsp_thread.skips) || !skips_push(&xsp_thread, 0))
+		return true;
+	xsp_count_late();
+	return false;
+}
+
+static XSP_COLD void begin_entering(uint32_t type, uint64_t a, uint64_t b)
+{
+	if (xsp_range_begins())
+		put_entering(type, a, b);
+}
+
+static XSP_COLD void end_entering(void)
+{
+	forget_stale_skips(&xsp_thread);
+	if (unlikely(xsp_thread.skips) && skips_pop(&xsp_thread))
+		return;
+	put_entering(XSPROF_REC_END, 0, 0);
+}
+
+void xsprof_emit_begin(xsprof_name_t name)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (xsp_not_short(tid)) {
+		begin_entering(XSPROF_REC_BEGIN, name, 0);
+		return;
+	}
+	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_BEGIN), name, 0)))
+		put_slowly(HDR(tid, XSPROF_REC_BEGIN), name, 0);
+}
+
+void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (xsp_not_short(tid)) {
+		begin_entering(XSPROF_REC_OP, WORD(name, scope), id);
+		return;
+	}
+	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id)))
+		put_slowly(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id);
+}
+
+void xsprof_emit_end(void)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (xsp_not_short(tid)) {
+		end_entering();
+		return;
+	}
+	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_END), 0, 0)))
+		put_slowly(HDR(tid, XSPROF_REC_END), 0, 0);
+}
+
+/*
+ * The end of a range whose begin was recorded, named, so that no bit is needed; but a range
+ * inside one that was left out has pushed a bit, and takes it away again.
+ */
+void xsprof_emit_end_of(xsprof_name_t name)
+{
+	if (!xsprof_enabled())
+		return;
+	if (unlikely(xsp_thread.skips) && skips_pop(&xsp_thread))
+		return;
+	put(XSPROF_REC_END, name, 0);
+}
+
+XSP_COLD void xsprof_emit_skip(void)
+{
+	struct xsp_thread *t = &xsp_thread;
+
+	forget_stale_skips(t);
+	t->hdr = 0;
+	if (!t->skips)
+		t->skips = 1;
+	skips_push(t, 1);
+}
+
+void xsprof_emit_instant(xsprof_name_t name, uint32_t scope)
+{
+	put(XSPROF_REC_INSTANT, WORD(name, scope), 0);
+}
+
+void xsprof_emit_counter(xsprof_name_t name, int64_t value)
+{
+	put(XSPROF_REC_COUNTER_I64, name, (uint64_t)value);
+}
+
+void xsprof_emit_counter_f64(xsprof_name_t name, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	put(XSPROF_REC_COUNTER_F64, name, bits);
+}
+
+static XSP_COLD void complete_slowly(uint64_t tid, xsprof_name_t name, uint64_t begin)
+{
+	const uint64_t payload[2] = { name, -begin };
+
+	xsp_put_slow(HDR(tid ? tid : xsp_thread_enter(), XSPROF_REC_COMPLETE), payload, 1, -1ull);
+}
+
+void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
+{
+	uint64_t tid = xsp_thread.hdr;
+
+	if (unlikely(xsp_not_short(tid) ||
+		     !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
+		complete_slowly(tid, name, begin);
+}
+
+void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value)
+{
+	put(type & 0xff, WORD(name, aux), value);
+}
+
+uint64_t xsprof_now(void)
+{
+#if defined(__x86_64__)
+	if (likely(xsp_kept.clock == XSPROF_CLOCK_TSC))
+		return __builtin_ia32_rdtsc();
+#endif
+	return xsp_ticks(xsp_kept.clock ? xsp_kept.clock : xsp_clock_kind());
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Packing arguments into records: as many as it takes, each written when it is full.  All of it is
+ * on the caller's stack, so that it is signal-safe.
+ */
+#ifndef XSP_PACK_H
+#define XSP_PACK_H
+
+#include <string.h>
+
+#include "ring/state.h"
+
+#define XSP_PACK_WORDS	(XSPROF_RECORD_SLOTS * 4 - 2)
+#define XSP_PACK_RECORDS	64
+
+/**
+ * struct xsp_pack - a record being filled with arguments
+ * @word: what follows the timestamp
+ * @used: bytes of @word used, a multiple of 16
+ * @hdr: first word, without the slot count
+ * @records: records written so far
+ */
+struct xsp_pack {
+	uint64_t	word[XSP_PACK_WORDS];
+	size_t		used;
+	uint64_t	hdr;
+	unsigned int	records;
+};
+
+static inline void xsp_pack_start(struct xsp_pack *p, uint64_t hdr, uint64_t a, uint64_t b)
+{
+	p->word[0] = a;
+	p->word[1] = b;
+	p->used = 16;
+	p->hdr = hdr;
+}
+
+/* Write what is there; @more: an ARGS record will follow. */
+static inline void xsp_pack_write(struct xsp_pack *p, bool more)
+{
+	/* 16 bytes of header and time, then @used; the last half slot is an END argument. */
+	unsigned int slots = (unsigned int)((p->used + 16 + XSPROF_SLOT_SIZE - 1) /
+					    XSPROF_SLOT_SIZE);
+
+	if (!(p->used & 16))
+		p->word[p->used / 8] = p->word[p->used / 8 + 1] = 0;
+	xsp_put_slow(p->hdr | (uint64_t)slots << 40 |
+		     (uint64_t)(more ? XSPROF_RECF_MORE : 0) << 44, p->word, slots, 0);
+	p->records++;
+}
+
+static inline size_t xsp_pack_room(const struct xsp_pack *p)
+{
+	return sizeof(p->word) - p->used;
+}
+
+/* Go on in another record.  Return: false when there have been enough. */
+static inline bool xsp_pack_next(struct xsp_pack *p)
+{
+	uint64_t tid = (uint32_t)p->hdr;
+
+	if (p->records + 1 >= XSP_PACK_RECORDS)
+		return false;
+	xsp_pack_write(p, true);
+	xsp_pack_start(p, xsp_hdr(tid, XSPROF_REC_ARGS, 0), 0, 0);
+	return true;
+}
+
+static inline void xsp_pack_arg(struct xsp_pack *p, const struct xsprof_arg *arg, const void *bytes)
+{
+	size_t padded = ((size_t)arg->len + 15) & ~(size_t)15;
+	char *to = (char *)p->word + p->used;
+
+	memcpy(to, arg, sizeof(*arg));
+	if (arg->len) {
+		memcpy(to + sizeof(*arg), bytes, arg->len);
+		memset(to + sizeof(*arg) + arg->len, 0, padded - arg->len);
+	}
+	p->used += sizeof(*arg) + padded;
+}
+
+/*
+ * Bytes that take what is left of a record and go on in the next; @flags: XSPROF_ARGF_* of the
+ * first piece.
+ */
+static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
+				 uint8_t flags, const void *bytes, size_t len)
+{
+	struct xsprof_arg arg = { .key = key, .type = type, .flags = flags };
+	const char *at = bytes;
+
+	do {
+		size_t room = xsp_pack_room(p);
+		size_t part;
+
+		/* Not for one byte: a piece of at least 16, or all there is. */
+		if (room < sizeof(arg) + 16) {
+			if (!xsp_pack_next(p))
+				return false;
+			room = xsp_pack_room(p);
+		}
+		part = room - sizeof(arg);
+		if (part > len)
+			part = len;
+		arg.len = part;
+		xsp_pack_arg(p, &arg, at);
+		arg.flags = XSPROF_ARGF_CONT;
+		at += part;
+		len -= part;
+	} while (len);
+	return true;
+}
+
+/* The same of a string, or with @unit 8 of an array of numbers, no longer than others. */
+static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
+				   const void *bytes, size_t len, size_t unit)
+{
+	if (len > XSPROF_TEXT_MAX)
+		len = XSPROF_TEXT_MAX / unit * unit;
+	return xsp_pack_long(p, key, type, 0, bytes, len);
+}
+
+/* One that is never cut: at most what a record has room for. */
+static inline bool xsp_pack_whole(struct xsp_pack *p, const struct xsprof_arg *arg,
+				  const void *bytes)
+{
+	size_t need = sizeof(*arg) + (((size_t)arg->len + 15) & ~(size_t)15);
+
+	if (xsp_pack_room(p) < need && !xsp_pack_next(p))
+		return false;
+	xsp_pack_arg(p, arg, bytes);
+	return true;
+}
+
+/* The last, for which there is room where there was none for others. */
+static inline void xsp_pack_last(struct xsp_pack *p, const struct xsprof_arg *arg)
+{
+	uint64_t tid = (uint32_t)p->hdr;
+
+	if (xsp_pack_room(p) < sizeof(*arg)) {
+		xsp_pack_write(p, true);
+		xsp_pack_start(p, xsp_hdr(tid, XSPROF_REC_ARGS, 0), 0, 0);
+	}
+	xsp_pack_arg(p, arg, "");
+}
+
+/* Return: false where there is no more room. */
+static inline bool xsp_pack_kv(struct xsp_pack *p, const struct xsprof_kv *kv)
+{
+	struct xsprof_arg arg = { .key = kv->key, .type = kv->type };
+
+	if (kv->type == XSPROF_ARG_STR)
+		return xsp_pack_pieces(p, kv->key, XSPROF_ARG_STR, kv->u.str, kv->len, 1);
+	if (kv->type == XSPROF_ARG_END || kv->type > XSPROF_ARG_STR)
+		return true;
+	arg.value = kv->u.u64;
+	return xsp_pack_whole(p, &arg, "");
+}
+
+/*
+ * The thread's id, whether or not this is its first marker; that of a forked child's thread may
+ * still be its parent's, and goes into several records here.
+ */
+static inline uint64_t xsp_this_tid(void)
+{
+	return likely(xsp_thread.hdr && xsp_attached()) ? xsp_thread.hdr : xsp_thread_enter();
+}
+
+#endif /* XSP_PACK_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The slow path of a marker: what the inline sequence would not do.  Owns the retries of the
+ * general sequence, the making of room, and the ways to the lock rings and to whoever traces
+ * markers in the kernel.  Never waits, never allocates from the heap, and keeps errno: it runs
+ * in signal handlers.
+ */
+#include <errno.h>
+
+#include "process/backend.h"
+#include "ring/rseq.h"
+
+/*
+ * An aborted sequence is tried this often.  Under a debugger's single step each step is a
+ * preemption: with no bound it would never end.
+ */
+#ifdef XSP_TEST_UNBOUNDED	/* negative control: single step must not end, and be seen not to */
+#define XSP_TRIES	UINT32_MAX
+#else
+#define XSP_TRIES	32
+#endif
+
+/* Tell the reader that there is enough.  Signal-safe; keeps errno. */
+XSP_COLD void xsp_kick(void)
+{
+	int err = errno;
+
+	(void)xsp_kept.backend->kick(false);
+	errno = err;
+}
+
+/*
+ * The head of a ring has met its bound.  Return: where the next kick is due: no bound beyond it.
+ * The bound never was beyond the multiple that was due next when it was raised, so one at or
+ * below the last multiple means that this one has just been passed.
+ */
+static XSP_ASIDE uint64_t kick_limit(uint64_t mark, uint64_t head, uint64_t bound)
+{
+	uint64_t last = head / mark * mark;
+
+	if (last && bound <= last)
+		xsp_kick();
+	return last + mark;
+}
+
+static inline void raise_if_due(void)
+{
+	uint64_t head, bound, mark, limit = UINT64_MAX;
+	int cpu = xsp_current_cpu();
+	struct xsprof_ring_writer *w;
+
+	if (cpu < 0 || (uint64_t)cpu >= xsp_set.nr)
+		return;
+	w = xsp_set.ring[cpu];
+	/* A glance, perhaps at a CPU we have left: the sequence itself decides. */
+	head = __atomic_load_n(&w->head, __ATOMIC_RELAXED);
+	bound = __atomic_load_n(&w->bound, __ATOMIC_RELAXED);
+	if (head + 1 <= bound)
+		return;
+	mark = __atomic_load_n(&xsp_set.ctl->watermark, __ATOMIC_RELAXED);
+	if (unlikely(mark))
+		limit = kick_limit(mark, head, bound);
+	xsp_seq_raise(limit);
+}
+
+/*
+ * What is neither written nor dropped at once: memory for the ring, aborts, no ring.  Return:
+ * NO_RING when it has to be a lock ring.
+ */
+static XSP_COLD unsigned int put_again(struct xsp_seq_in *in, unsigned int st)
+{
+	unsigned int i;
+
+	for (i = 0; ; i++) {
+		switch (st) {
+		case XSP_SEQ_WRITTEN:
+			raise_if_due();
+			return st;
+		case XSP_SEQ_DROPPED:
+		case XSP_SEQ_NO_RING:
+			return st;
+		case XSP_SEQ_ROOM:
+			/*
+			 * No memory for a ring that has some already: a drop in it, so that
+			 * the hole has a place.  For one that has none: the lock rings.
+			 */
+			switch (xsp_ring_make_room(xsp_current_cpu(), in->slots)) {
+			case 0:
+				break;
+			case -ENOSPC:
+				in->drop = 1;
+				break;
+			default:
+				return XSP_SEQ_NO_RING;
+			}
+			break;
+		default:	/* aborted */
+			break;
+		}
+		/* After the look at the last result: it may have been written. */
+		if (i == XSP_TRIES)
+			return XSP_SEQ_NO_RING;
+		XSP_INJECT(1);
+		st = xsp_seq_general(in);
+		XSP_INJECT(2);
+	}
+}
+
+/* Return: its time, or 0 when it was dropped. */
+static XSP_COLD uint64_t put_with_trouble(struct xsp_seq_in *in, unsigned int st)
+{
+	uint64_t ticks = 0;
+	int err = errno;
+
+	st = put_again(in, st);
+	if (st == XSP_SEQ_NO_RING)
+		ticks = xsp_lock_put(in->hdr, in->payload, in->slots, in->add_ticks);
+	else if (st == XSP_SEQ_WRITTEN)
+		ticks = in->ticks;
+	errno = err;
+	return ticks;
+}
+
+/* The thread id in @hdr is its parent's when this is the first marker of a forked child. */
+static XSP_COLD bool attach_late(uint64_t *hdr)
+{
+	int err = errno;
+	bool ok = !xsp_attach();
+
+	if (ok)
+		*hdr = (*hdr & ~(uint64_t)UINT32_MAX) | xsp_thread_enter();
+	else
+		xsp_count_late();
+	errno = err;
+	return ok;
+}
+
+/**
+ * xsp_put_slow() - write a record of 1 to 8 slots, or count it as lost
+ * @hdr: its first word, with the thread id
+ * @payload: what follows its timestamp, 32 * @slots - 16 bytes
+ * @slots: 1 to 8
+ * @add_ticks: all ones for a COMPLETE record, whose value then is the record's time plus
+ *	payload[1]; else 0
+ *
+ * Signal-safe; errno is kept.
+ */
+XSP_ASIDE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots,
+			    uint64_t add_ticks)
+{
+	struct xsp_seq_in in = {
+		.hdr = hdr,
+		.payload = payload,
+		.slots = slots,
+		.add_ticks = add_ticks,
+		.lost_hdr = xsp_hdr(0, XSPROF_REC_LOST, 1),
+		.pad_hdr = xsp_hdr(0, XSPROF_REC_PAD, 0),
+	};
+	uint64_t ticks = 0;
+	unsigned int st;
+
+	if (unlikely(!xsp_attached()) && !attach_late(&in.hdr))
+		return;
+	st = xsp_seq_general(&in);
+	if (likely(st == XSP_SEQ_WRITTEN)) {
+		raise_if_due();
+		ticks = in.ticks;
+	} else if (unlikely(st != XSP_SEQ_DROPPED)) {
+		ticks = put_with_trouble(&in, st);
+	}
+	if (unlikely(xsp_emit_wanted()))
+		xsp_emit_record(in.hdr, payload, add_ticks, ticks);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The producer's memory as markers see it: xsp_set, and the table of rings in it.  Owns both;
+ * never makes, maps or frees the memory itself, which is a backend's.
+ *
+ * Plain system calls only: a forked child attaches at its first marker, which may be in a
+ * signal handler.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "process/backend.h"
+
+struct xsp_set xsp_set;
+struct xsp_kept xsp_kept __attribute__((aligned(64))) = { .fd = -1 };
+struct xsprof_ring_writer xsp_closed_ring __attribute__((aligned(64)));
+
+/* Not at the start of its page, for the same reason as xsp_set.skip. */
+#define TABLE_SKIP	8	/* pointers: a cache line */
+
+static size_t table_bytes(uint32_t rings)
+{
+	return ((size_t)rings + TABLE_SKIP) * sizeof(struct xsprof_ring_writer *);
+}
+
+static struct xsprof_ring_writer **table_make(uint32_t rings)
+{
+	struct xsprof_ring_writer **t;
+
+	t = mmap(NULL, table_bytes(rings), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		 -1, 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	t += TABLE_SKIP;
+	for (uint32_t i = 0; i < rings; i++)
+		t[i] = &xsp_closed_ring;
+	return t;
+}
+
+/**
+ * xsp_layout_set() - these are the producer's memory and its geometry
+ * @geo: geometry; trusted: the library's own copy, or the kernel's page
+ * @base: the memory, mapped; its first page is the control page
+ * @fd: its descriptor
+ * @backend: whose it is
+ *
+ * Fills xsp_set, with nr = 0 still: markers do not come in before the caller says so.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int xsp_layout_set(const struct xsprof_ctl *geo, char *base, int fd,
+		   const struct xsp_backend *backend)
+{
+	uint32_t rings = geo->nr_rings + geo->nr_lock_rings;
+	struct xsprof_ring_writer **table = table_make(rings);
+
+	if (!table)
+		return -ENOMEM;
+	xsp_set.ring = table;
+	xsp_set.size = geo->ring_size >> XSPROF_SLOT_SHIFT;
+	xsp_set.mask = xsp_set.size - 1;
+	xsp_set.base = base;
+	xsp_set.overwrite = geo->mode == XSPROF_MODE_OVERWRITE;
+	xsp_set.nr_rings = geo->nr_rings;
+	xsp_set.nl = geo->nr_lock_rings;
+	xsp_set.tail_off = geo->page_size;
+	xsp_set.data_off = 2 * (uint64_t)geo->page_size;
+	xsp_set.ctl = (const struct xsprof_ctl *)base;
+	xsp_set.arena = (struct xsprof_arena *)(base + geo->arena_off);
+	xsp_set.rings_off = geo->rings_off;
+	xsp_set.stride = geo->ring_stride;
+	xsp_set.arena_room = geo->arena_size - sizeof(*xsp_set.arena);
+	xsp_kept.clock = geo->clock.kind;
+	xsp_kept.base = base;
+	xsp_kept.len = geo->total_size;
+	xsp_kept.ring = table;
+	xsp_kept.rings = rings;
+	xsp_kept.fd = fd;
+	xsp_kept.backend = backend;
+	return 0;
+}
+
+/**
+ * xsp_layout_clear() - there is no producer any more, or not in this child
+ *
+ * The memory itself is let go by its backend, before.
+ */
+void xsp_layout_clear(void)
+{
+	xsp_set.nr = 0;
+	xsp_set.base = NULL;
+	xsp_set.ctl = NULL;
+	xsp_set.arena = NULL;
+	xsp_set.ring = NULL;
+	if (xsp_kept.ring)
+		munmap(xsp_kept.ring - TABLE_SKIP, table_bytes(xsp_kept.rings));
+	xsp_kept.ring = NULL;
+	xsp_kept.base = NULL;
+	xsp_kept.backend = NULL;
+	xsp_kept.fd = -1;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of libxsprof-user share: the process' one producer, the thread's state, and
+ * the calls between them.  Nothing here is visible outside the library.
+ */
+#ifndef XSP_INTERNAL_H
+#define XSP_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xsprof/xsprof.h>
+
+#include "ring/env-limits.h"
+
+#define XSP_HIDDEN	__attribute__((visibility("hidden")))
+#define XSP_COLD	__attribute__((cold, noinline))
+/* Out of the way, but not slow: a dropped marker comes through here. */
+#define XSP_ASIDE	__attribute__((noinline))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+/*
+ * Hooks for tests: a build with XSP_INJECT defines this macro to a call that delays, yields or
+ * raises a signal at a numbered point.  In the product it is nothing.
+ */
+#ifndef XSP_INJECT
+#define XSP_INJECT(point)	do { } while (0)
+#endif
+
+/**
+ * struct xsp_set - where markers go; what the sequences read
+ * @skip: nothing.  The heads of all rings start their pages, and a processor takes a load for
+ *	one of the store before it whose address has the same low 12 bits, and waits: what
+ *	markers read must not start a page
+ * @nr: rings by CPU; 0 sends every marker to the slow path: not attached, or no rseq
+ * @ring: a pointer a ring, those by CPU first; one with no memory yet is xsp_closed_ring
+ * @mask: slots of a ring less one
+ * @size: slots of a ring
+ * @base: the producer's memory
+ * @overwrite: 1 in OVERWRITE mode
+ * @nl: lock rings
+ * @data_off: from a ring to its data
+ * @tail_off: from a ring to its reader page
+ * @ctl: its control page; its backend alone may write to it, if anybody here may
+ * @arena: its arena
+ * @rings_off: where ring 0 starts
+ * @stride: bytes from one ring to the next
+ * @arena_room: bytes of the arena's entries
+ * @nr_rings: what @nr is, or was before it was made 0
+ * @state: enum xsp_state
+ * @settled: XSP_SETTLED once this process knows that the producer is its own; 0 in a child that
+ *	has not looked; a thread id while one sees to it
+ *
+ * The geometry is here and not read from the control page: that of a tmpfs file is the reader's
+ * to map, and whoever may write to it must not be able to lead a store astray.
+ *
+ * Written while no marker can use it (nr = 0, state not ATTACHED), constant afterwards but for
+ * entries of @ring, which change once, from the closed ring to the open one.
+ *
+ * It has pages of its own, which the kernel wipes in the child of any fork (fork.c): nr is 0
+ * there, and the state DETACHED.
+ */
+struct xsp_set {
+	uint64_t			skip[16];
+	uint64_t			nr;
+	struct xsprof_ring_writer	**ring;
+	uint64_t			mask;
+	uint64_t			size;
+	char				*base;
+	uint32_t			overwrite;
+	uint32_t			nl;
+	uint64_t			data_off;
+	uint64_t			tail_off;
+	/* not in the first line: the slow path's */
+	const struct xsprof_ctl		*ctl;
+	struct xsprof_arena		*arena;
+	uint64_t			rings_off;
+	uint64_t			stride;
+	uint64_t			arena_room;
+	uint32_t			nr_rings;
+	uint32_t			state;
+	uint32_t			settled;
+} __attribute__((aligned(XSPROF_CTL_SPAN)));
+
+extern struct xsp_set xsp_set XSP_HIDDEN;
+/**
+ * struct xsp_kept - what must survive the wiping of xsp_set
+ * @rs: offset of the thread's struct rseq from the thread pointer.  A sequence stores there
+ *	before it looks at anything, so it is never to be 0
+ * @clock: enum xsprof_clock_kind: a child that takes the time before its first marker means the
+ *	clock that this one will have
+ * @backend: whose memory the producer's is, NULL when there is none
+ * @base: that memory, in the process that attached
+ * @len: bytes mapped there
+ * @ring: xsp_set.ring
+ * @rings: pointers in it
+ * @fd: the descriptor of that memory
+ * @wiped: the kernel does wipe xsp_set
+ */
+struct xsp_kept {
+	int64_t				rs;
+	uint32_t			clock;
+	const struct xsp_backend	*backend;
+	char				*base;
+	uint64_t			len;
+	struct xsprof_ring_writer	**ring;
+	uint32_t			rings;
+	int				fd;
+	bool				wiped;
+};
+
+extern struct xsp_kept xsp_kept XSP_HIDDEN;
+extern struct xsprof_ring_writer xsp_closed_ring XSP_HIDDEN;
+
+/**
+ * struct xsp_thread - a thread's own state
+ * @hdr: its thread id when markers may take the short way, else 0
+ * @skips: begins left out because their category was off: a stack of bits under a 1, innermost
+ *	lowest, 1 for left out; 0 when none is
+ * @tid: its thread id, 0 before its first marker
+ * @lock_ring: the lock ring it used last
+ * @named: its name is in the arena
+ * @deep: begins left out beyond what @skips can hold
+ * @resumed: xsp_resumed as it was when @skips was last looked at
+ * @session: the profiler's session that it has joined, 0 for none
+ */
+struct xsp_thread {
+	uint64_t	hdr;
+	uint64_t	skips;
+	uint32_t	tid;
+	uint32_t	lock_ring;
+	uint32_t	named;
+	uint32_t	deep;
+	uint32_t	resumed;
+	uint32_t	session;
+};
+
+/*
+ * initial-exec: one load from the thread pointer, no call, no allocation in a signal handler.
+ * The few bytes fit what glibc keeps for libraries that are loaded late.
+ */
+extern __thread struct xsp_thread xsp_thread
+	__attribute__((tls_model("initial-exec"))) XSP_HIDDEN;
+
+static inline uint64_t xsp_hdr(uint64_t tid, unsigned int type, unsigned int slots)
+{
+	return tid | (uint64_t)type << 32 | (uint64_t)slots << 40;
+}
+
+/* Tells a file of the library's own from another that the program opened at its number. */
+struct xsp_fd_id {
+	uint64_t	dev;
+	uint64_t	ino;
+};
+
+/* ---- slow.c ---- */
+void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
+	XSP_HIDDEN;
+
+void xsp_kick(void) XSP_HIDDEN;
+
+/* ---- marker.c ---- */
+/* A range begins.  false: it is deeper than is remembered of ranges left out, and is one. */
+bool xsp_range_begins(void) XSP_HIDDEN;
+/* An op of which there is no more to say. */
+void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id) XSP_HIDDEN;
+
+/* ---- emit.c ---- */
+void xsp_emit_record(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)
+	XSP_HIDDEN;
+
+/* All ones while somebody traces markers in the kernel, else 0; on the line that markers test. */
+static inline uint32_t xsp_emit_wanted(void)
+{
+	return __atomic_load_n(&xsprof_ctl_page.ctl.emit, __ATOMIC_RELAXED);
+}
+
+/*
+ * Is it the thread's first marker (or one inside a range that was left out), or is it traced in
+ * the kernel?  @tid: xsp_thread.hdr.  One compare for both: an id is 0 or has some of the 32
+ * bits, and the word has all of them or none.
+ */
+static inline __attribute__((always_inline)) bool xsp_not_short(uint64_t tid)
+{
+	return unlikely((uint32_t)tid <= xsp_emit_wanted());
+}
+
+/* ---- lock-ring.c ---- */
+uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *payload, unsigned int slots,
+		      uint64_t add_ticks) XSP_HIDDEN;
+
+/* ---- thread.c ---- */
+uint64_t xsp_thread_enter(void) XSP_HIDDEN;
+void xsp_thread_forget(void) XSP_HIDDEN;
+bool xsp_rseq_usable(int64_t *offset) XSP_HIDDEN;
+int xsp_current_cpu(void) XSP_HIDDEN;
+
+
+/* ---- name.c ---- */
+int xsp_names_lock(bool wait) XSP_HIDDEN;
+void xsp_names_unlock(void) XSP_HIDDEN;
+void xsp_names_inherit(bool locked) XSP_HIDDEN;
+void xsp_names_publish(void) XSP_HIDDEN;
+const char *xsp_name_text(uint32_t name, uint32_t *len) XSP_HIDDEN;
+const char *xsp_category_text(uint32_t category, uint32_t *len) XSP_HIDDEN;
+int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
+	XSP_HIDDEN;
+uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
+
+/* ---- env.c ---- */
+
+enum xsp_choice {
+	XSP_CHOICE_AUTO = 0,	/* the device where there is one, else tmpfs */
+	XSP_CHOICE_DEVICE,
+	XSP_CHOICE_TMPFS,
+	XSP_CHOICE_NONE,	/* no recording at all */
+};
+
+/**
+ * struct xsp_config - what the environment and xsprof_init() ask for
+ * @session: directory of the recorder's session, NULL for none
+ * @record: file that the process records itself into, NULL for none
+ * @clock: "auto" or "mono"
+ * @categories: list of categories, NULL for all
+ * @ring_size: bytes
+ * @arena_size: bytes
+ * @mode: enum xsprof_mode, when it is given
+ * @has_mode: it is
+ * @backend: enum xsp_choice
+ * @lock_rings: how many, 0 for the default
+ * @prefault: touch all ring memory at attach
+ * @sched: the kernel is to record what the scheduler does with the process' threads
+ */
+struct xsp_config {
+	const char	*session;
+	const char	*record;
+	const char	*clock;
+	const char	*categories;
+	uint64_t	ring_size;
+	uint64_t	arena_size;
+	uint32_t	mode;
+	uint32_t	backend;
+	uint32_t	lock_rings;
+	bool		has_mode;
+	bool		prefault;
+	bool		sched;
+};
+
+extern struct xsp_config xsp_config XSP_HIDDEN;
+void xsp_config_read(void) XSP_HIDDEN;
+
+/**
+ * struct xsp_wrong - a variable whose value was not taken as it is
+ * @name: of the variable
+ * @expected: what it may be
+ * @instead: what is used
+ */
+struct xsp_wrong {
+	const char	*name;
+	const char	*expected;
+	const char	*instead;
+};
+
+/* Those of the last xsp_config_read(), each once. */
+const struct xsp_wrong *xsp_config_wrong(uint32_t *nr) XSP_HIDDEN;
+int xsp_parse_size(const char *text, uint64_t *bytes) XSP_HIDDEN;
+bool xsp_category_wanted(const char *name, size_t len) XSP_HIDDEN;
+
+/* ---- producer.c ---- */
+enum xsp_state {
+	XSP_DETACHED = 0,	/* also what a wiped xsp_set says */
+	XSP_ATTACHED,
+	XSP_FAILED,	/* tried, could not: nothing more is tried in this process */
+};
+
+static inline bool xsp_attached(void)
+{
+	/* Acquire: pairs with the release in xsp_attach(); whoever sees it sees xsp_set. */
+	return __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
+}
+
+int xsp_attach(void) XSP_HIDDEN;
+void xsp_count_late(void) XSP_HIDDEN;
+void xsp_producer_forget(void) XSP_HIDDEN;
+
+/* ---- control.c ---- */
+extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
+void xsp_category_known(uint32_t category, bool on) XSP_HIDDEN;
+void xsp_control_paused(bool on) XSP_HIDDEN;
+
+/* ---- fork.c ---- */
+#define XSP_SETTLED	UINT32_MAX
+
+void xsp_fork_init(void) XSP_HIDDEN;
+void xsp_fork_arm(void) XSP_HIDDEN;
+int xsp_fork_settle(void) XSP_HIDDEN;
+
+/**
+ * xsp_fork_check() - whatever is about to use this process' state comes by here first
+ *
+ * Return: 0; -EAGAIN in a handler over the one that sees to it.
+ */
+static inline int xsp_fork_check(void)
+{
+	if (likely(!xsp_kept.wiped ||
+		   __atomic_load_n(&xsp_set.settled, __ATOMIC_ACQUIRE) == XSP_SETTLED))
+		return 0;
+	return xsp_fork_settle();
+}
+
+/* ---- ring-grow.c ---- */
+int xsp_ring_make_room(uint32_t ring, uint64_t slots) XSP_HIDDEN;
+
+/* ---- facts.c ---- */
+void xsp_facts_add(void) XSP_HIDDEN;
+uint64_t xsp_start_time(void) XSP_HIDDEN;
+uint32_t xsp_pid_ns(void) XSP_HIDDEN;
+void xsp_boot_id(uint8_t id[16]) XSP_HIDDEN;
+long xsp_read_file(const char *path, char *buf, size_t size) XSP_HIDDEN;
+
+/* ---- self-record.c ---- */
+int xsp_self_record_start(const char *file) XSP_HIDDEN;
+void xsp_self_record_stop(void) XSP_HIDDEN;
+void xsp_self_record_forget(void) XSP_HIDDEN;
+
+/* ---- own-thread.c ---- */
+int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
+		     void *data) XSP_HIDDEN;
+
+/* ---- own-say.c ---- */
+void xsp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))) XSP_HIDDEN;
+
+/* ---- own-fd.c ---- */
+int xsp_fd_high(int fd) XSP_HIDDEN;
+int xsp_fd_note(struct xsp_fd_id *id, int fd) XSP_HIDDEN;
+bool xsp_fd_is(const struct xsp_fd_id *id, int fd) XSP_HIDDEN;
+
+static inline struct xsprof_ring_writer *xsp_ring(uint32_t k)
+{
+	return (struct xsprof_ring_writer *)(xsp_set.base + xsp_set.rings_off +
+					     (uint64_t)k * xsp_set.stride);
+}
+
+/*
+ * Known by the library's own table and by nothing in the ring: where a ring has no memory even a
+ * read of it is SIGBUS, and before this thread has mapped it a store is SIGSEGV.
+ */
+static inline bool xsp_ring_is_open(uint32_t k)
+{
+	return __atomic_load_n(&xsp_set.ring[k], __ATOMIC_ACQUIRE) != &xsp_closed_ring;
+}
+
+static inline uint64_t *xsp_ring_tail(struct xsprof_ring_writer *w)
+{
+	return (uint64_t *)((char *)w + xsp_set.tail_off);
+}
+
+static inline struct xsprof_rec *xsp_ring_slot(struct xsprof_ring_writer *w, uint64_t pos)
+{
+	return (struct xsprof_rec *)((char *)w + xsp_set.data_off +
+				     ((pos & xsp_set.mask) << XSPROF_SLOT_SHIFT));
+}
+
+#endif /* XSP_INTERNAL_H */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * An output: see buf.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text/buf.h"
+
+/* What is no regular file (a device, a FIFO) has readers of its own: it keeps its name. */
+static int open_file(struct xsp_buf *buf, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	buf->path = path;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		if (S_ISDIR(st.st_mode))
+			return -EISDIR;
+		buf->fd = open(path, O_WRONLY | O_CLOEXEC);
+		return buf->fd < 0 ? -errno : 0;
+	}
+	if (asprintf(&buf->tmp, "%s.tmp", path) < 0) {
+		buf->tmp = NULL;
+		return -ENOMEM;
+	}
+	/* The file is made anew: what stands there may be a link somebody else put. */
+	if (unlink(buf->tmp) < 0 && errno != ENOENT)
+		return -errno;
+	fd = open(buf->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	buf->fd = fd;
+	return 0;
+}
+
+int xsp_buf_init(struct xsp_buf *buf, int fd)
+{
+	memset(buf, 0, sizeof(*buf));
+	buf->fd = fd;
+	buf->base = malloc(XSP_BUF_SIZE);
+	if (!buf->base)
+		return -ENOMEM;
+	buf->p = buf->base;
+	buf->limit = buf->base + XSP_BUF_SIZE - XSP_BUF_ROOM;
+	return 0;
+}
+
+void xsp_buf_free(struct xsp_buf *buf)
+{
+	free(buf->base);
+	buf->base = NULL;
+}
+
+int xsp_buf_open(struct xsp_buf *buf, const char *path)
+{
+	int ret = xsp_buf_init(buf, -1);
+
+	if (ret < 0)
+		return ret;
+	if (!strcmp(path, "-")) {
+		buf->fd = STDOUT_FILENO;
+		return 0;
+	}
+	ret = open_file(buf, path);
+	if (ret < 0) {
+		free(buf->tmp);
+		free(buf->base);
+		buf->tmp = NULL;
+		buf->base = NULL;
+	}
+	return ret;
+}
+
+int xsp_buf_flush(struct xsp_buf *buf)
+{
+	const char *s = buf->base;
+
+	if (buf->put && !buf->err) {
+		buf->err = -buf->put(buf->data, s, (size_t)(buf->p - s));
+		buf->total += (uint64_t)(buf->p - s);
+		buf->p = buf->base;
+		return -buf->err;
+	}
+	while (!buf->err && s < buf->p) {
+		ssize_t n = write(buf->fd, s, (size_t)(buf->p - s));
+
+		if (n < 0) {
+			if (errno != EINTR)
+				buf->err = errno;
+			continue;
+		}
+		s += n;
+		buf->total += (uint64_t)n;
+	}
+	buf->p = buf->base;
+	return -buf->err;
+}
+
+int xsp_buf_close(struct xsp_buf *buf, int keep)
+{
+	int ret = keep ? xsp_buf_flush(buf) : 0;
+
+	if (buf->path && buf->fd >= 0 && close(buf->fd) < 0 && !ret && errno != EINTR)
+		ret = -errno;
+	if (buf->tmp && keep && !ret && rename(buf->tmp, buf->path) < 0)
+		ret = -errno;
+	if (buf->tmp && (!keep || ret))
+		unlink(buf->tmp);
+	free(buf->tmp);
+	free(buf->base);
+	buf->tmp = NULL;
+	buf->base = NULL;
+	buf->fd = -1;
+	return ret;
+}

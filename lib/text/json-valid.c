@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Is a text JSON?  What is taken into a trace as it is has to be.  Nesting is bounded, so that no
+ * text uses up the stack.
+ */
+#include <string.h>
+
+#include "text/json-valid.h"
+#include "text/utf8.h"
+
+#define DEPTH	200
+
+static const char *space(const char *s)
+{
+	return s + strspn(s, " \t\r\n");
+}
+
+/* NULL: it is none.  The other functions return likewise where they stopped. */
+static const char *string(const char *s)
+{
+	unsigned int cp;
+	size_t n;
+
+	if (*s++ != '"')
+		return NULL;
+	while (*s != '"') {
+		if ((unsigned char)*s < 0x20)
+			return NULL;
+		if (*s == '\\') {
+			s++;
+			if (*s == 'u') {
+				if (strspn(s + 1, "0123456789abcdefABCDEF") < 4)
+					return NULL;
+				s += 5;
+			} else if (*s && strchr("\"\\/bfnrt", *s)) {
+				s++;
+			} else {
+				return NULL;
+			}
+			continue;
+		}
+		n = xsp_utf8((const unsigned char *)s, strnlen(s, 4), &cp);
+		if (!n)
+			return NULL;
+		s += n;
+	}
+	return s + 1;
+}
+
+static const char *digits(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	return n ? s + n : NULL;
+}
+
+static const char *number(const char *s)
+{
+	s += *s == '-';
+	if (*s == '0' && s[1] >= '0' && s[1] <= '9')
+		return NULL;
+	s = digits(s);
+	if (s && *s == '.')
+		s = digits(s + 1);
+	if (s && (*s == 'e' || *s == 'E')) {
+		s++;
+		s = digits(s + (*s == '+' || *s == '-'));
+	}
+	return s;
+}
+
+static const char *value(const char *s, int depth);
+
+static const char *members(const char *s, char close, int depth)
+{
+	s = space(s + 1);
+	if (*s == close)
+		return s + 1;
+	while (s) {
+		if (close == '}') {
+			s = string(s);
+			s = s ? space(s) : NULL;
+			if (!s || *s != ':')
+				return NULL;
+			s = space(s + 1);
+		}
+		s = value(s, depth + 1);
+		if (!s)
+			return NULL;
+		s = space(s);
+		if (*s == close)
+			return s + 1;
+		if (*s != ',')
+			return NULL;
+		s = space(s + 1);
+	}
+	return NULL;
+}
+
+static const char *value(const char *s, int depth)
+{
+	static const char *const words[] = { "true", "false", "null" };
+	size_t i;
+
+	if (depth > DEPTH)
+		return NULL;
+	switch (*s) {
+	case '{':
+		return members(s, '}', depth);
+	case '[':
+		return members(s, ']', depth);
+	case '"':
+		return string(s);
+	}
+	for (i = 0; i < 3; i++)
+		if (!strncmp(s, words[i], strlen(words[i])))
+			return s + strlen(words[i]);
+	return number(s);
+}
+
+bool xsp_json_valid(const char *s)
+{
+	s = value(space(s), 0);
+	return s && !*space(s);
+}

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What changes the state of tasks: see cause.h.  Sums and the past are cause-task.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cause/local.h"
+
+/* ---- CPUs ----------------------------------------------------------------------------------- */
+
+struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu)
+{
+	return cpu >= 0 && (uint32_t)cpu < CAUSE_CPUS ? cause->cpus[cpu] : NULL;
+}
+
+static struct cause_cpu *get_cpu(struct cause *cause, int32_t cpu)
+{
+	if (cpu < 0 || (uint32_t)cpu >= CAUSE_CPUS)
+		return NULL;
+	if (!cause->cpus[cpu])
+		cause->cpus[cpu] = calloc(1, sizeof(*cause->cpus[cpu]));
+	return cause->cpus[cpu];
+}
+
+/* Time as the machine has it: it never goes back, and has a few bits less. */
+static uint64_t clock_of(struct cause *cause, uint64_t ns)
+{
+	if (ns > CAUSE_MAX_NS)
+		ns = CAUSE_MAX_NS;
+	if (ns > cause->now)
+		cause->now = ns;
+	return cause->now;
+}
+
+static const struct cause_who *top_of(const struct cause_cpu *cpu)
+{
+	uint32_t deep = cpu ? cpu->deep : 0;
+
+	if (!deep)
+		return NULL;
+	return &cpu->nested[(deep < CAUSE_NESTED ? deep : CAUSE_NESTED) - 1];
+}
+
+void cause_context(const struct cause *cause, int32_t cpu, struct cause_who *who)
+{
+	const struct cause_who *top = top_of(cause_find_cpu(cause, cpu));
+
+	memset(who, 0, sizeof(*who));
+	who->vec = -1;
+	if (top)
+		*who = *top;
+}
+
+/* ---- tasks and where they are ---------------------------------------------------------------- */
+
+static void unlist(struct cause_task *task)
+{
+	if (!task->on_prev)
+		return;
+	*task->on_prev = task->on_next;
+	if (task->on_next)
+		task->on_next->on_prev = task->on_prev;
+	task->on_prev = NULL;
+}
+
+/* A loss on @cpu makes what is known of the task doubtful. */
+static void place(struct cause *cause, struct cause_task *task, int32_t cpu)
+{
+	struct cause_cpu *c = cpu >= 0 ? get_cpu(cause, cpu) : cause_find_cpu(cause, task->cpu);
+
+	if (cpu >= 0)
+		task->cpu = cpu;
+	unlist(task);
+	if (!c)
+		return;
+	task->on_next = c->tasks;
+	task->on_prev = &c->tasks;
+	if (c->tasks)
+		c->tasks->on_prev = &task->on_next;
+	c->tasks = task;
+}
+
+static uint8_t class_of(const struct cause *cause, const struct cause_task *task)
+{
+	const struct cause_who *top;
+
+	switch (task->run) {
+	case RUN_ON:
+		top = top_of(cause_find_cpu(cause, task->cpu));
+		if (top)
+			return top->context == CAUSE_IN_IRQ ? CAUSE_IRQ : CAUSE_SOFTIRQ;
+		return task->nr >= 0 ? CAUSE_SYSCALL : CAUSE_CPU;
+	case RUN_WAITS:
+		return CAUSE_RUNNABLE;
+	case RUN_SLEEPS:
+		return CAUSE_BLOCKED;
+	case RUN_DISK:
+		return CAUSE_IO;
+	case RUN_FAULT:
+		return CAUSE_FAULT;
+	default:
+		return CAUSE_UNKNOWN;
+	}
+}
+
+/* After the task, or what runs on top of it, has changed. */
+static void update(struct cause *cause, struct cause_task *task, uint64_t ns)
+{
+	uint8_t class = class_of(cause, task);
+
+	if (class != task->class)
+		cause_task_change(cause, task, ns, class);
+}
+
+static void set_run(struct cause *cause, struct cause_task *task, uint64_t ns, int32_t cpu,
+		    enum cause_run run, uint64_t waker)
+{
+	bool moved = task->run != run;
+
+	cause_tell(cause, task, ns);
+	task->run = run;
+	task->before = RUN_UNKNOWN;
+	place(cause, task, cpu);
+	update(cause, task, ns);
+	if (moved)
+		cause_task_moved(cause, task, ns, run == RUN_ON ? CAUSE_CPU : task->class, waker);
+}
+
+/* ---- switches ------------------------------------------------------------------------------- */
+
+static enum cause_run run_after(const struct cause *cause, const struct cause_task *task,
+				enum cause_state state)
+{
+	if (state == CAUSE_STATE_RUN)
+		return RUN_WAITS;
+	if (state == CAUSE_STATE_DEAD)
+		return RUN_DEAD;
+	/*
+	 * The end of a fault is not seen.  Without system calls nobody could tell a sleep in it
+	 * from one in a system call after it.
+	 */
+	if (task->fault && task->nr < 0 && cause->stats.syscalls)
+		return RUN_FAULT;
+	return state == CAUSE_STATE_DISK ? RUN_DISK : RUN_SLEEPS;
+}
+
+/* What is known of it, from @last on, is not. */
+static void doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns)
+{
+	unlist(task);
+	cause_tell(cause, task, last < ns ? last : ns);
+	task->run = RUN_UNKNOWN;
+	task->fault = false;
+	task->nr = -1;
+	task->softirq = 0;
+	if (task->class != CAUSE_UNKNOWN)
+		cause_task_doubt(cause, task, last, ns);
+}
+
+/*
+ * @key is on @cpu, and who was there was not seen to leave: not all switches were recorded, or it
+ * took another number in exec.  Where that one is, nobody knows.
+ */
+static void surprise(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
+{
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
+	struct cause_task *task;
+
+	if (!c || !c->known || c->current == key)
+		return;
+	task = c->current ? cause_task_find(cause, c->current) : NULL;
+	if (!task || task->run != RUN_ON || cause_find_cpu(cause, task->cpu) != c)
+		return;
+	doubt(cause, task, c->last, ns);
+	task->before = RUN_UNKNOWN;
+}
+
+static uint32_t softirq_of(const struct cause_cpu *cpu)
+{
+	uint32_t deep = cpu->deep < CAUSE_NESTED ? cpu->deep : CAUSE_NESTED;
+
+	while (deep--)
+		if (cpu->nested[deep].context == CAUSE_IN_SOFTIRQ)
+			return (uint32_t)cpu->nested[deep].vec + 1;
+	return 0;
+}
+
+void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
+		 enum cause_state state, uint64_t next)
+{
+	struct cause_task *task = prev ? cause_task_get(cause, prev) : NULL;
+	struct cause_cpu *c = get_cpu(cause, cpu);
+
+	ns = clock_of(cause, ns);
+	cause_tell_waiters(cause, cpu, ns, prev, true);
+	surprise(cause, cpu, ns, prev);
+	if (task) {
+		cause_task_infer(cause, task, CAUSE_CPU);
+		cause_tell(cause, task, ns);
+	}
+	if (c) {
+		/* It goes on with it when it is back; an interrupt does not switch. */
+		if (task)
+			task->softirq = softirq_of(c);
+		c->deep = 0;
+		c->left = prev;
+		cause_set_current(cause, c, ns, next);
+	}
+	if (task)
+		set_run(cause, task, ns, cpu, run_after(cause, task, state), 0);
+}
+
+void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
+{
+	struct cause_task *task = next ? cause_task_get(cause, next) : NULL;
+	struct cause_cpu *c = get_cpu(cause, cpu);
+
+	cause->stats.switches++;
+	ns = clock_of(cause, ns);
+	cause_tell_waiters(cause, cpu, ns, next, false);
+	if (task) {
+		/* Its wake-up would have been seen. */
+		if (cause->stats.wakeups)
+			cause_task_infer(cause, task, CAUSE_RUNNABLE);
+		cause_tell(cause, task, ns);
+	}
+	if (c) {
+		cause_set_current(cause, c, ns, next);
+		c->deep = 0;
+		if (task && task->softirq) {
+			c->nested[0] = (struct cause_who){
+				.tid = next, .context = CAUSE_IN_SOFTIRQ, .vec = task->softirq - 1,
+			};
+			c->deep = 1;
+		}
+	}
+	if (task)
+		set_run(cause, task, ns, cpu, RUN_ON, 0);
+}
+
+void cause_switch(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
+		  enum cause_state state, uint64_t next)
+{
+	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
+
+	cause->stats.missed += c && c->known && c->current != prev;
+	cause_leave(cause, cpu, ns, prev, state, next);
+	cause_enter(cause, cpu, ns, next);
+}
+
+void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target,
+		  const struct cause_who *who)
+{
+	struct cause_task *task = key ? cause_task_get(cause, key) : NULL;
+
+	ns = clock_of(cause, ns);
+	cause->stats.wakeups++;
+	if (!task || task->run == RUN_ON)
+		return;
+	if (task->run == RUN_WAITS) {
+		cause_migrate(cause, ns, key, target);
+		return;
+	}
+	/* Another one of the same id. */
+	if (task->run == RUN_DEAD) {
+		task->nr = -1;
+		task->fault = false;
+		task->softirq = 0;
+	}
+	/* It slept; in what, only if it did so before. */
+	cause_task_infer(cause, task, task->before == RUN_DISK ? CAUSE_IO :
+			 task->before == RUN_FAULT ? CAUSE_FAULT :
+			 task->before == RUN_SLEEPS ? CAUSE_BLOCKED : CAUSE_UNKNOWN);
+	cause->waker = *who;
+	set_run(cause, task, ns, target, RUN_WAITS, who->context == CAUSE_IN_TASK ? who->tid : 0);
+	cause->waker = (struct cause_who){ .context = CAUSE_IN_NOTHING, .vec = -1 };
+}
+
+void cause_migrate(struct cause *cause, uint64_t ns, uint64_t key, int32_t target)
+{
+	struct cause_task *task = key ? cause_task_find(cause, key) : NULL;
+
+	ns = clock_of(cause, ns);
+	if (!task || task->run != RUN_WAITS || target < 0 || target == task->cpu)
+		return;
+	cause_tell(cause, task, ns);
+	place(cause, task, target);
+}
+
+/* ---- on a CPU ------------------------------------------------------------------------------- */
+
+/* Who is current there, told before it changes. */
+static struct cause_task *current_task(struct cause *cause, const struct cause_cpu *cpu,
+				       uint64_t ns)
+{
+	struct cause_task *task = NULL;
+
+	if (cpu && cpu->known && cpu->current)
+		task = cause_task_find(cause, cpu->current);
+	if (!task || task->run != RUN_ON || cause_find_cpu(cause, task->cpu) != cpu)
+		return NULL;
+	cause_tell(cause, task, ns);
+	return task;
+}
+
+void cause_irq_enter(struct cause *cause, int32_t cpu, uint64_t ns, const struct cause_who *who)
+{
+	struct cause_cpu *c = get_cpu(cause, cpu);
+	struct cause_task *task;
+
+	ns = clock_of(cause, ns);
+	if (who->context == CAUSE_IN_IRQ)
+		cause->stats.irqs++;
+	else
+		cause->stats.softirqs++;
+	if (!c)
+		return;
+	task = current_task(cause, c, ns);
+	if (c->deep < CAUSE_NESTED)
+		c->nested[c->deep] = *who;
+	if (c->deep < UINT16_MAX)
+		c->deep++;
+	if (task)
+		update(cause, task, ns);
+}
+
+void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_context context,
+		     int32_t vec)
+{
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
+	struct cause_task *task;
+	uint32_t deep;
+
+	ns = clock_of(cause, ns);
+	if (!c)
+		return;
+	if (c->deep > CAUSE_NESTED) {
+		c->deep--;
+		return;
+	}
+	for (deep = c->deep; deep; deep--)
+		if (c->nested[deep - 1].context == context &&
+		    (vec < 0 || c->nested[deep - 1].vec == vec))
+			break;
+	/* It was entered before the trace began. */
+	if (!deep)
+		return;
+	task = current_task(cause, c, ns);
+	c->deep = deep - 1;
+	if (task) {
+		if (context == CAUSE_IN_SOFTIRQ)
+			task->softirq = 0;
+		update(cause, task, ns);
+	}
+}
+
+/* It was seen to leave, or to be woken, and not to come back. */
+static bool is_off(const struct cause_task *task)
+{
+	return task->run == RUN_WAITS || task->run == RUN_SLEEPS || task->run == RUN_DISK ||
+	       task->run == RUN_FAULT;
+}
+
+/* It certainly runs, whatever was missed; an event of a task just before it leaves is no proof. */
+static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key,
+				  bool certain)
+{
+	struct cause_task *task = key ? cause_task_get(cause, key) : NULL;
+	struct cause_cpu *c = get_cpu(cause, cpu);
+
+	if (certain && c && c->known && c->current != key) {
+		cause_tell_waiters(cause, cpu, ns, key, true);
+		surprise(cause, cpu, ns, key);
+		c->deep = 0;
+		cause_set_current(cause, c, ns, key);
+	}
+	if (!task)
+		return NULL;
+	if (task->run == RUN_UNKNOWN || (certain && task->run != RUN_ON)) {
+		if (c && (certain || !c->known))
+			cause_set_current(cause, c, ns, key);
+		cause_task_infer(cause, task, CAUSE_CPU);
+		set_run(cause, task, ns, cpu, RUN_ON, 0);
+	} else if (task->run == RUN_ON) {
+		cause_tell(cause, task, ns);
+	}
+	return task;
+}
+
+void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
+{
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
+
+	ns = clock_of(cause, ns);
+	if (c && c->known && c->current == key) {
+		c->proven = ns;
+		/* From here on who left speaks for itself, if its coming back was not seen. */
+		c->left = CAUSE_NOBODY_KNOWS;
+	} else {
+		running(cause, cpu, ns, key, c && c->known && c->left != key);
+	}
+}
+
+void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr)
+{
+	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), key, true);
+
+	cause->stats.syscalls += nr >= 0;
+	if (!task)
+		return;
+	task->nr = nr;
+	task->fault = false;
+	update(cause, task, cause->now);
+}
+
+void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
+{
+	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), key, true);
+
+	cause->stats.faults++;
+	if (!task)
+		return;
+	task->fault = true;
+	cause_task_fault(cause, task, cause->now);
+}
+
+void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
+{
+	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
+	struct cause_task *task;
+	bool certain;
+
+	/* What never switches is not told by markers either, nor where there is no CPU to doubt. */
+	if (!cause->stats.switches || cpu < 0)
+		return;
+	/* In a loss it runs now, and what it does next is lost. */
+	ns = clock_of(cause, ns);
+	task = cause_task_get(cause, key);
+	if (!task)
+		return;
+	/*
+	 * Who writes one runs, unless it is of just before it left.  One that was never seen on a
+	 * CPU may be known to the kernel by another number.
+	 */
+	certain = c && c->known && ns > c->proven + CAUSE_CLOCKS_NS && is_off(task);
+	if (!c || !c->blind)
+		running(cause, cpu, ns, key, certain);
+	task->marked = true;
+	task->fault = false;
+	if (task->before)
+		task->before = RUN_ON;
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+void cause_seen(struct cause *cause, int32_t cpu, uint64_t ns)
+{
+	struct cause_cpu *c = get_cpu(cause, cpu);
+
+	if (c)
+		c->last = clock_of(cause, ns);
+}
+
+void cause_hear(struct cause *cause, int32_t cpu, uint64_t ns)
+{
+	struct cause_cpu *c = cause_find_cpu(cause, cpu);
+
+	if (!c || !c->blind)
+		return;
+	c->blind = false;
+	cause->nr_blind--;
+	cause->lost = clock_of(cause, ns);
+}
+
+/* Tasks that are on @cpu, or were last; @but_running: those that run there know of no loss. */
+static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_running, uint64_t last,
+		      uint64_t ns)
+{
+	struct cause_task *task, *next;
+
+	for (task = cpu->tasks; task; task = next) {
+		next = task->on_next;
+		if (but_running && task->run == RUN_ON)
+			continue;
+		if (task->run == RUN_DEAD) {
+			unlist(task);
+			continue;
+		}
+		task->before = task->run;
+		doubt(cause, task, last, ns);
+	}
+}
+
+void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
+{
+	struct cause_cpu *c = get_cpu(cause, cpu);
+
+	ns = clock_of(cause, ns);
+	cause->stats.lost++;
+	cause->lost = ns;
+	if (!c)
+		return;
+	/* Who waited here waited for nobody knows whom. */
+	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
+	cause->nr_blind += !c->blind;
+	c->blind = true;
+	c->known = false;
+	c->deep = 0;
+	/* Who slept or waited elsewhere may have been woken and have run here. */
+	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
+		if (cause->cpus[i])
+			doubt_all(cause, cause->cpus[i], i != (uint32_t)cpu, c->last, ns);
+	c->last = ns;
+}
+
+const struct cause_stats *cause_get_stats(const struct cause *cause)
+{
+	return &cause->stats;
+}
+
+void cause_free(struct cause *cause)
+{
+	if (!cause)
+		return;
+	cause_tasks_free(cause);
+	for (uint32_t i = 0; i < CAUSE_CPUS; i++) {
+		if (cause->cpus[i])
+			free(cause->cpus[i]->ran);
+		free(cause->cpus[i]);
+	}
+	free(cause->watched);
+	free(cause);
+}

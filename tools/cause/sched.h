@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The scheduler's records of the module, as cause.h wants them.
+ */
+#ifndef XSPROF_CAUSE_SCHED_H
+#define XSPROF_CAUSE_SCHED_H
+
+#include "cause/cause.h"
+
+/*
+ * @key is the thread's, @thread that of the thread of the same process which @ev->value names.
+ * Return: false: no record of the scheduler.
+ */
+bool cause_sched_event(struct cause *cause, const struct xsprof_event *ev, uint64_t key,
+		       uint64_t thread);
+/* The name that a record tells of the other one; NULL: none. */
+const char *cause_sched_comm(const struct xsprof_event *ev, uint32_t *tid, size_t *len);
+
+#endif /* XSPROF_CAUSE_SCHED_H */

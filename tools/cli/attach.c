@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * -p and -a: names of running processes, looked up before anything is begun.  It never reads a
+ * ring.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "cli/attach.h"
+#include "cli/tool.h"
+#include "read/ring-device.h"
+
+#define PIDS_MAX	4096u
+
+static int add(struct attach *a, pid_t pid)
+{
+	pid_t *pids = realloc(a->pids, (a->nr + 1) * sizeof(*pids));
+	uint64_t *starts;
+
+	if (!pids)
+		return -ENOMEM;
+	a->pids = pids;
+	starts = realloc(a->starts, (a->nr + 1) * sizeof(*starts));
+	if (!starts)
+		return -ENOMEM;
+	a->starts = starts;
+	starts[a->nr] = 0;
+	pids[a->nr++] = pid;
+	return 0;
+}
+
+int attach_take(struct attach *a, const char *verb, const char *list)
+{
+	char *copy = strdup(list), *save = NULL, *word;
+	uint64_t pid;
+	int status = -1;
+
+	if (!copy)
+		return tool_error("out of memory");
+	word = strtok_r(copy, ",", &save);
+	if (!word)
+		status = tool_usage(verb, "--pid: needs the number of a process");
+	for (; word && status < 0; word = strtok_r(NULL, ",", &save)) {
+		if (tool_parse_u64(word, &pid) || !pid || pid > INT32_MAX)
+			status = tool_usage(verb, "--pid: '%s' is no process id: e.g. -p 12,13",
+					    word);
+		else if (a->nr == PIDS_MAX)
+			status = tool_usage(verb, "--pid: at most %u processes: -a takes all",
+					    PIDS_MAX);
+		else if (add(a, pid))
+			status = tool_error("out of memory");
+	}
+	free(copy);
+	return status;
+}
+
+void attach_text(const struct attach *a, char *buf, size_t size)
+{
+	size_t at;
+	uint32_t i;
+
+	at = snprintf(buf, size, a->all ? "(all processes)" : "(processes");
+	for (i = 0; !a->all && i < a->nr && at < size; i++)
+		at += snprintf(buf + at, size - at, "%s%d", i ? "," : " ", (int)a->pids[i]);
+	if (!a->all && at < size)
+		snprintf(buf + at, size - at, ")");
+}
+
+/* ---- who is there -------------------------------------------------------------------------- */
+
+/**
+ * struct search - a producer of one process
+ * @pid: whose
+ * @found: the newest, a living one before others
+ * @any: there is one
+ */
+struct search {
+	uint32_t		pid;
+	struct xsprof_info	found;
+	bool			any;
+};
+
+static int match(void *data, const struct xsprof_info *info)
+{
+	struct search *s = data;
+
+	if (info->pid != s->pid)
+		return 0;
+	if (!s->any || info->state == XSPROF_STATE_LIVE || s->found.state != XSPROF_STATE_LIVE)
+		s->found = *info;
+	s->any = true;
+	return 0;
+}
+
+static int find(struct attach *a, int fd, uint32_t i, bool consume)
+{
+	struct search s = { .pid = a->pids[i] };
+	int err = xsp_device_each(fd, 0, match, &s);
+
+	if (err) {
+		tool_error(XSPROF_DEVICE_PATH ": %s", strerror(-err));
+		return TOOL_USAGE;
+	}
+	if (!s.any) {
+		tool_error("process %d: is no producer that you may read: 'xsprof list' shows "
+			   "those that are; a program becomes one when it passes its first marker",
+			   (int)a->pids[i]);
+		return TOOL_USAGE;
+	}
+	if (consume && s.found.flags & XSPROF_INFO_CONSUMED) {
+		tool_error("process %d (%s): is being recorded already, and a process has one "
+			   "recorder: 'xsprof list' shows it; 'xsprof dump --live -p %d' looks on",
+			   (int)a->pids[i], s.found.comm, (int)a->pids[i]);
+		return TOOL_USAGE;
+	}
+	a->starts[i] = s.found.start_time;
+	return 0;
+}
+
+int attach_device(struct attach *a, int *fd, bool consume)
+{
+	int status = 0;
+	uint32_t i;
+
+	*fd = xsp_device_open();
+	if (*fd < 0) {
+		tool_error("%s: " XSPROF_DEVICE_PATH " %s; without the module only a command that "
+			   "'xsprof record' starts has rings that can be read",
+			   a->all ? "-a" : "-p", xsp_device_strerror(*fd));
+		return TOOL_USAGE;
+	}
+	for (i = 0; i < a->nr && !status; i++)
+		status = find(a, *fd, i, consume);
+	if (!status)
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return status;
+}
+
+struct xsp_device_filter attach_filter(const struct attach *a)
+{
+	return (struct xsp_device_filter){
+		.pids = a->pids,
+		.nr_pids = a->nr,
+		.all = a->all,
+		.go_on = true,
+	};
+}
+
+/* One that executes another program has no producer for a moment, and is a process all the same. */
+static bool runs(pid_t pid, uint64_t start)
+{
+	struct xsp_proc_stat st;
+
+	return !xsp_proc_stat(pid, &st) && st.start_time == start && st.state != 'Z' &&
+	       st.state != 'X';
+}
+
+bool attach_ended(const struct attach *a, const struct xsp_drain *d)
+{
+	uint32_t i;
+
+	if (a->all || xsp_drain_producers(d))
+		return false;
+	for (i = 0; i < a->nr; i++)
+		if (runs(a->pids[i], a->starts[i]))
+			return false;
+	return true;
+}
+
+void attach_free(struct attach *a)
+{
+	free(a->pids);
+	free(a->starts);
+	memset(a, 0, sizeof(*a));
+}

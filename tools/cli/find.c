@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walking sessions and the device for their producers.  It never decides what is done with one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/find.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+
+/**
+ * struct walk - one under way
+ * @pid: of this process only, 0 for all
+ * @others: those of other users as well
+ * @fd: the device
+ * @visit: whom to tell
+ * @data: passed to it
+ * @status: what it returned
+ */
+struct walk {
+	uint32_t	pid;
+	bool		others;
+	int		fd;
+	int		(*visit)(void *data, const struct found *found);
+	void		*data;
+	int		status;
+};
+
+/* p.PID.START.SEQ; its control page says the same. */
+static bool is_wanted(const struct walk *walk, const char *name)
+{
+	return !strncmp(name, "p.", 2) &&
+	       (!walk->pid || strtoul(name + 2, NULL, 10) == walk->pid);
+}
+
+static int walk_session(void *data, struct session_seen *seen)
+{
+	struct walk *walk = data;
+	struct found found = {
+		.dirfd = seen->s.dirfd,
+		.path = seen->s.path,
+		.recorded = seen->alive,
+		.device = -1,
+	};
+	struct dirent *entry;
+	DIR *dir;
+	int fd, err;
+
+	if (seen->name[0] != 's' || !seen->producers || !seen->same_boot)
+		return 0;
+	fd = openat(seen->s.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!walk->status && (entry = readdir(dir))) {
+		if (!is_wanted(walk, entry->d_name))
+			continue;
+		found.name = entry->d_name;
+		walk->status = walk->visit(walk->data, &found);
+	}
+	closedir(dir);
+	return walk->status ? 1 : 0;
+}
+
+static int walk_info(void *data, const struct xsprof_info *info)
+{
+	struct walk *walk = data;
+	char name[64];
+	struct found found = {
+		.dirfd = -1,
+		.name = name,
+		.path = XSPROF_DEVICE_PATH,
+		.device = walk->fd,
+		.info = info,
+	};
+
+	if (walk->pid ? info->pid != walk->pid : !walk->others && info->uid != getuid())
+		return 0;
+	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);
+	walk->status = walk->visit(walk->data, &found);
+	return walk->status;
+}
+
+/* Where there is no module there are no producers of it. */
+static int walk_device(struct walk *walk)
+{
+	int err;
+
+	walk->fd = xsp_device_open();
+	if (walk->fd == -ENOENT || walk->fd == -ENODEV || walk->fd == -ENXIO)
+		return 0;
+	if (walk->fd < 0) {
+		tool_note("%s: %s", XSPROF_DEVICE_PATH, xsp_device_strerror(walk->fd));
+		return 0;
+	}
+	err = xsp_device_each(walk->fd, 0, walk_info, walk);
+	close(walk->fd);
+	if (err < 0 && !walk->status)
+		return tool_error("%s: %s", XSPROF_DEVICE_PATH, strerror(-err));
+	return walk->status;
+}
+
+int find_producers(uint32_t pid, bool others,
+		   int (*visit)(void *data, const struct found *found), void *data)
+{
+	struct walk walk = { .pid = pid, .others = others, .visit = visit, .data = data };
+	char user[XSP_SESSION_PATH];
+	const char *object;
+	int err;
+
+	err = xsp_session_user_dir(user, false, &object);
+	/* The folder is made by the first recording: before it there are no sessions. */
+	if (err && !(err == -ENOENT && object == user))
+		return session_error(object, err);
+	if (!err)
+		err = session_each(walk_session, &walk);
+	else
+		err = 0;
+	if (err < 0)
+		return tool_error("%s: %s", user, strerror(-err));
+	return walk.status ? walk.status : walk_device(&walk);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening a capture's file, as perf does: what is overwritten is kept once, as FILE.old.  It is
+ * locked for as long as it is open, so that two recorders never write to one file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "cli/tool.h"
+
+/* What was moved aside last, and to where: it gets its name back when nothing takes its place. */
+static char *kept, *kept_as;
+
+static int keep_old(const char *path)
+{
+	int err;
+
+	free(kept);
+	free(kept_as);
+	kept_as = NULL;
+	kept = strdup(path);
+	if (!kept || asprintf(&kept_as, "%s.old", path) < 0) {
+		kept_as = NULL;
+		return -ENOMEM;
+	}
+	if (!rename(path, kept_as))
+		return 0;
+	err = -errno;
+	tool_error("%s: cannot be renamed to %s: %s", path, kept_as, strerror(-err));
+	free(kept_as);
+	kept_as = NULL;
+	return err;
+}
+
+/* Where a file system has no locks nobody is kept out. */
+static int lock(const char *path, int fd)
+{
+	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	tool_error("%s: is being written by another recorder: name another file with -o", path);
+	return -EBUSY;
+}
+
+/* The file that has the name now: nobody's who still writes it. */
+static int move_aside(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
+
+	if (fd < 0) {
+		err = -errno;
+		tool_error("%s: %s: name another file with -o", path, strerror(-err));
+		return err;
+	}
+	err = lock(path, fd);
+	if (!err)
+		err = keep_old(path);
+	close(fd);
+	return err;
+}
+
+/* Emptied only when it is ours. */
+static int take_over(const char *path, int fd)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	err = lock(path, fd);
+	if (err || !ftruncate(fd, 0))
+		return err;
+	err = -errno;
+	tool_error("%s: cannot be written: %s", path, strerror(-err));
+	return err;
+}
+
+static void put_back(const char *path)
+{
+	if (!kept_as || strcmp(kept, path))
+		return;
+	if (rename(kept_as, path))
+		tool_error("%s: stays in %s: %s", path, kept_as, strerror(errno));
+	free(kept_as);
+	kept_as = NULL;
+}
+
+int output_open(const char *path)
+{
+	struct stat st;
+	int fd, err;
+
+	/* A pipe or a device is written to as it is. */
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode)) {
+			tool_error("%s: is a directory: name a file with -o", path);
+			return -EISDIR;
+		}
+		err = S_ISREG(st.st_mode) && st.st_size ? move_aside(path) : 0;
+		if (err)
+			return err;
+	}
+	/* What a program did is its user's business. */
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		err = -errno;
+		tool_error("%s: cannot be written: %s: name another file with -o", path,
+			   strerror(-err));
+		put_back(path);
+		return err;
+	}
+	err = take_over(path, fd);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+void output_drop(const char *path, int fd)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		unlink(path);
+	close(fd);
+	put_back(path);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The lines a recording writes to stderr.  They never go to stdout: that is the command's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/progress.h"
+#include "cli/tool.h"
+#include "text/escape.h"
+
+#define PERIOD_NS	250000000u
+
+void progress_begin(struct progress *p, bool quiet)
+{
+	const char *term = getenv("TERM");
+
+	memset(p, 0, sizeof(*p));
+	p->live = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+	p->start = xsp_clock_ns(CLOCK_MONOTONIC);
+	p->next = p->start + PERIOD_NS;
+}
+
+/* Losses as they are said everywhere: "0 lost", or what of each kind there is. */
+static void format_lost(char *buf, size_t size, const struct xsp_drain_stats *stats)
+{
+	size_t at;
+
+	at = snprintf(buf, size, "%" PRIu64 " lost", stats->lost_records);
+	if (stats->lost_slots && at < size)
+		at += snprintf(buf + at, size - at, ", %" PRIu64 " slots overwritten",
+			       stats->lost_slots);
+	if (stats->bad_slots && at < size)
+		snprintf(buf + at, size - at, ", %" PRIu64 " slots refused", stats->bad_slots);
+}
+
+/* A line that is wrapped is not wiped by writing over its last row. */
+static int columns(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+		return 79;
+	return size.ws_col - 1;
+}
+
+uint64_t progress_show(struct progress *p, const struct xsp_drain *d)
+{
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
+	struct xsp_drain_stats stats;
+	char bytes[32], lost[96], line[256];
+
+	if (!p->live)
+		return UINT64_MAX;
+	if (now < p->next)
+		return p->next - now;
+	p->next = now + PERIOD_NS;
+	xsp_drain_get_stats(d, &stats);
+	tool_format_bytes(bytes, sizeof(bytes), stats.bytes);
+	format_lost(lost, sizeof(lost), &stats);
+	snprintf(line, sizeof(line), "[ xsprof record: %" PRIu64 " events, %s, %s, %" PRIu64 " s ]",
+		 stats.records, bytes, lost, (now - p->start) / 1000000000u);
+	fprintf(stderr, "\r%.*s\033[K", columns(), line);
+	p->shown = true;
+	return PERIOD_NS;
+}
+
+void progress_clear(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}
+
+void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *output)
+{
+	char bytes[32], lost[96];
+
+	tool_format_bytes(bytes, sizeof(bytes), stats->bytes);
+	format_lost(lost, sizeof(lost), stats);
+	fprintf(stderr, "[ xsprof %s: %" PRIu64 " event%s from %u process%s, %s, %s, wrote ",
+		verb, stats->records, stats->records == 1 ? "" : "s", stats->producers,
+		stats->producers == 1 ? "" : "es", bytes, lost);
+	xsp_escape_print(stderr, output, strlen(output));
+	fputs(" ]\n", stderr);
+}

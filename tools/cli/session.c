@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Walking this user's sessions.  It never removes one that holds records of this boot younger
+ * than a day: somebody may want them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "read/ring-device.h"
+
+#define KEEP_SECONDS	(24 * 3600)
+/* One that is being made has no lock yet. */
+#define MAKING_SECONDS	60
+
+int session_error(const char *object, int err)
+{
+	if (err == -ENOENT)
+		return tool_error("%s: does not exist: mount a tmpfs there, or name another "
+				  "folder in XSPROF_SHM_DIR", object);
+	if (err == -EINVAL)
+		return tool_error("XSPROF_SHM_DIR: '%s' %s", object, xsp_session_strerror(err));
+	return tool_error("%s: %s", object, xsp_session_strerror(err));
+}
+
+/* A producer holds a lock on its file as long as it lives. */
+static bool lives(int dirfd, const char *name)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	bool locked;
+	int fd;
+
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	locked = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+	close(fd);
+	return locked;
+}
+
+static void count_files(struct session_seen *seen)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	fd = openat(seen->s.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "p.", 2))
+			continue;
+		seen->files++;
+		seen->living += lives(seen->s.dirfd, entry->d_name);
+	}
+	closedir(dir);
+}
+
+/**
+ * struct membership - counting a session's producers in the device
+ * @cookie: the session
+ * @seen: where to
+ */
+struct membership {
+	uint64_t		cookie;
+	struct session_seen	*seen;
+};
+
+static int count_one(void *data, const struct xsprof_info *info)
+{
+	struct membership *m = data;
+
+	if (info->session != m->cookie)
+		return 0;
+	m->seen->producers++;
+	m->seen->living += info->state == XSPROF_STATE_LIVE;
+	return 0;
+}
+
+/* What one that was attached to running processes had not read is found by its capture. */
+static void count_device(struct session_seen *seen)
+{
+	struct membership m = { xsp_session_cookie(seen->name), seen };
+	char text[8];
+	int fd;
+
+	fd = xsp_device_open();
+	if (fd < 0)
+		return;
+	xsp_device_each(fd, 0, count_one, &m);
+	close(fd);
+	if (xsp_session_fact(&seen->s, "attached", text, sizeof(text)) > 0)
+		seen->producers++;
+}
+
+static int look(struct session_seen *seen, const char *user, const char *name)
+{
+	char path[XSP_SESSION_PATH + 256], boot[64], ours[64];
+	struct stat st;
+	int err;
+
+	memset(seen, 0, sizeof(*seen));
+	snprintf(path, sizeof(path), "%s/%.200s", user, name);
+	err = xsp_session_open(&seen->s, path);
+	if (err)
+		return err;
+	seen->name = name;
+	seen->alive = xsp_session_alive(&seen->s) == 1;
+	/* Where either is not known nothing is said against it. */
+	seen->same_boot = xsp_session_fact(&seen->s, "boot", boot, sizeof(boot)) < 0 ||
+			  xsp_proc_line("/proc/sys/kernel/random/boot_id", ours,
+					sizeof(ours)) < 0 ||
+			  !strcmp(boot, ours);
+	if (!fstat(seen->s.dirfd, &st))
+		seen->age = time(NULL) - st.st_mtime;
+	count_files(seen);
+	seen->producers = seen->files;
+	if (seen->same_boot)
+		count_device(seen);
+	return 0;
+}
+
+int session_each(int (*visit)(void *data, struct session_seen *seen), void *data)
+{
+	char user[XSP_SESSION_PATH];
+	struct session_seen seen;
+	struct dirent *entry;
+	const char *object;
+	int err;
+	DIR *dir;
+
+	err = xsp_session_user_dir(user, false, &object);
+	if (err)
+		return err;
+	dir = opendir(user);
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "s.", 2) && strncmp(entry->d_name, "n.", 2))
+			continue;
+		if (look(&seen, user, entry->d_name))
+			continue;
+		err = visit(data, &seen);
+		xsp_session_close(&seen.s);
+	}
+	closedir(dir);
+	return err;
+}
+
+struct cleaning {
+	bool		quiet;
+	unsigned int	left;
+};
+
+static int clean_one(void *data, struct session_seen *seen)
+{
+	struct cleaning *c = data;
+
+	if (seen->alive)
+		return 0;
+	if (seen->name[0] == 'n') {
+		if (seen->age > MAKING_SECONDS)
+			xsp_session_remove(&seen->s);
+		return 0;
+	}
+	if (!seen->producers || !seen->same_boot ||
+	    (seen->age > KEEP_SECONDS && !seen->living)) {
+		/* Nobody else's business from here on; a recovery that runs keeps its lock. */
+		if (!xsp_session_adopt(&seen->s))
+			xsp_session_remove(&seen->s);
+		return 0;
+	}
+	if (!c->left && !c->quiet)
+		tool_note("%s: left by a recorder that was killed: 'xsprof recover' saves what "
+			  "it holds, 'xsprof recover --delete' removes it", seen->name);
+	c->left++;
+	return 0;
+}
+
+void session_clean(bool quiet)
+{
+	struct cleaning c = { .quiet = quiet };
+
+	session_each(clean_one, &c);
+	if (c.left > 1 && !quiet)
+		tool_note("and %u more like it: 'xsprof list' shows them", c.left - 1);
+}

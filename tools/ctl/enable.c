@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof enable` and `xsprof disable`: categories of running processes, on and off.  It changes
+ * which markers are recorded, and nothing else; who is not recorded has nothing to change.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ctl-check.h"
+#include "base/ctl-word.h"
+#include "cli/find.h"
+#include "cli/tool.h"
+#include "read/peek-arena.h"
+#include "read/ring-guard.h"
+#include "text/escape.h"
+
+#define KNOWN_MAX	256u	/* categories that an error lists */
+
+/**
+ * struct change - what is asked for, and what came of it
+ * @verb: "enable" or "disable"
+ * @names: categories
+ * @nr: how many
+ * @found: bit i: some process knows @names[i]
+ * @on: they are to be recorded
+ * @every: any category there is
+ * @pid: of this process only, 0 for all
+ * @others: those of other users as well
+ * @known: categories that processes have, for who asks for others
+ * @nr_known: how many
+ * @seen: processes looked at
+ * @changed: of them, changed
+ * @same: of them, that had it so
+ * @failed: of them, not to be changed
+ */
+struct change {
+	const char	*verb;
+	char		**names;
+	uint32_t	nr;
+	uint64_t	found;
+	bool		on;
+	bool		every;
+	uint32_t	pid;
+	bool		others;
+	char		*known[KNOWN_MAX];
+	uint32_t	nr_known;
+	uint32_t	seen;
+	uint32_t	changed;
+	uint32_t	same;
+	uint32_t	failed;
+};
+
+/* A producer's categories being compared with those asked for. */
+struct match {
+	struct change	*change;
+	uint64_t	bits;
+};
+
+static void remember(struct change *c, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->nr_known; i++)
+		if (!strcmp(c->known[i], name))
+			return;
+	if (c->nr_known == KNOWN_MAX)
+		return;
+	c->known[c->nr_known] = strdup(name);
+	c->nr_known += c->known[c->nr_known] != NULL;
+}
+
+static int take_entry(void *data, const struct xsprof_entry *entry, const char *text)
+{
+	struct match *m = data;
+	uint32_t i;
+
+	if (entry->type != XSPROF_ENTRY_CATEGORY || entry->id >= XSPROF_MAX_CATEGORIES)
+		return 0;
+	remember(m->change, text);
+	for (i = 0; i < m->change->nr; i++) {
+		if (strcmp(m->change->names[i], text))
+			continue;
+		m->bits |= 1ull << entry->id;
+		m->change->found |= 1ull << i;
+	}
+	return 0;
+}
+
+/* The bits of this producer's categories that are meant. */
+static uint64_t bits_of(struct change *c, const struct xsp_ring_file *rf)
+{
+	struct match m = { .change = c };
+
+	peek_arena(rf, 0, &m, take_entry);
+	return c->every ? UINT64_MAX : m.bits;
+}
+
+/* A producer holds a lock on its file as long as it lives. */
+static bool lives(const struct xsp_ring_file *rf)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return !fcntl(rf->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+/* ---- tmpfs --------------------------------------------------------------------------------- */
+
+/*
+ * With the last category off no end of a range is written any more.  The reader is told when that
+ * was, after the fact: no marker that saw the word before it is later than what it is told, but
+ * for those that were under way.
+ */
+static void note_quiet(struct xsprof_ctl *ctl)
+{
+	__atomic_store_n(&ctl->quiet_ticks, xsp_ticks(ctl->clock.kind), __ATOMIC_RELAXED);
+	/* Whoever sees the count sees the time. */
+	__atomic_fetch_add(&ctl->quiets, 1, __ATOMIC_RELEASE);
+}
+
+static bool set_file(const struct xsp_ring_file *rf, uint64_t bits, bool on)
+{
+	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
+	uint64_t before;
+
+	if (on)
+		before = __atomic_fetch_or(&ctl->wanted, bits, __ATOMIC_SEQ_CST);
+	else
+		before = __atomic_fetch_and(&ctl->wanted, ~bits, __ATOMIC_SEQ_CST);
+	if (xsp_ctl_settle(ctl) && !on && !(before & ~bits) &&
+	    !__atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST))
+		note_quiet(ctl);
+	return (before & bits) != (on ? bits : 0);
+}
+
+static void change_file(struct change *c, const struct found *found)
+{
+	struct xsp_ring_file rf;
+	uint64_t bits;
+	int err;
+
+	err = xsp_ring_file_open(&rf, found->dirfd, found->name);
+	if (err) {
+		/* Gone meanwhile. */
+		if (err == -ENOENT)
+			return;
+		tool_note("%s: left as it is: %s", found->name, xsp_ctl_strerror(err));
+		c->failed++;
+		return;
+	}
+	if (lives(&rf)) {
+		c->seen++;
+		bits = bits_of(c, &rf);
+		if (bits && set_file(&rf, bits, c->on))
+			c->changed++;
+		else if (bits)
+			c->same++;
+	}
+	xsp_ring_file_close(&rf);
+}
+
+/* ---- the device ---------------------------------------------------------------------------- */
+
+/* The kernel writes the control page, and says what became of it. */
+static int set_device(const struct xsp_ring_file *rf, uint64_t bits, bool on, bool *changed)
+{
+	uint64_t wanted = __atomic_load_n(&xsp_ring_ctl(rf)->wanted, __ATOMIC_RELAXED);
+	struct xsprof_control arg = {
+		.size = sizeof(arg),
+		.set = on ? bits : 0,
+		.clear = on ? 0 : bits,
+	};
+
+	*changed = (wanted & bits) != (on ? bits : 0);
+	return ioctl(rf->fd, XSPROF_IOC_CONTROL, &arg) ? -errno : 0;
+}
+
+static void change_device(struct change *c, const struct found *found)
+{
+	struct xsp_ring_file rf;
+	bool changed = false;
+	uint64_t bits;
+	int err;
+
+	err = xsp_device_open_ring(&rf, found->device, found->info->id, false);
+	if (err == -ENOENT)
+		return;
+	if (!err) {
+		c->seen++;
+		bits = bits_of(c, &rf);
+		if (bits)
+			err = set_device(&rf, bits, c->on, &changed);
+		xsp_ring_file_close(&rf);
+		/* It ended meanwhile. */
+		if (err == -ESHUTDOWN)
+			return;
+		if (bits && !err) {
+			c->changed += changed;
+			c->same += !changed;
+		}
+	}
+	if (err) {
+		tool_note("%s: left as it is: %s", found->name, strerror(-err));
+		c->failed++;
+	}
+}
+
+static int visit(void *data, const struct found *found)
+{
+	if (found->info && found->info->state == XSPROF_STATE_LIVE)
+		change_device(data, found);
+	/* With nobody to record them, markers of a session stay off. */
+	else if (!found->info && found->recorded)
+		change_file(data, found);
+	return 0;
+}
+
+/* ---- the verbs ----------------------------------------------------------------------------- */
+
+static void list_known(const struct change *c)
+{
+	static char text[8 * (XSPROF_TEXT_MAX + 1)];
+	uint32_t i;
+
+	if (!c->nr_known)
+		return;
+	fprintf(stderr, "known:");
+	for (i = 0; i < c->nr_known; i++) {
+		/* Names are programs': nothing in them must drive a terminal. */
+		*xsp_escape_text(text, c->known[i], strlen(c->known[i])) = '\0';
+		fprintf(stderr, "%s%s", i ? ", " : " ", text);
+	}
+	fputc('\n', stderr);
+}
+
+/* Names that no process has are most likely not meant. */
+static int check_found(const struct change *c)
+{
+	int status = 0;
+	uint32_t i;
+
+	for (i = 0; i < c->nr; i++)
+		if (!(c->found >> i & 1) && strcmp(c->names[i], "all"))
+			status = tool_error("%s: no process has this category", c->names[i]);
+	if (status)
+		list_known(c);
+	return status;
+}
+
+static int run(struct change *c)
+{
+	uint32_t i;
+	int status;
+
+	if (xsp_guard_install())
+		return tool_error("signals: %s", strerror(errno));
+	status = find_producers(c->pid, c->others, visit, c);
+	if (status)
+		return status;
+	if (!c->seen && c->pid)
+		return tool_error("process %u: is not recorded: 'xsprof list' shows who is",
+				  c->pid);
+	if (!c->seen)
+		return tool_error("no process of yours is being recorded: start one under "
+				  "'xsprof record'");
+	status = check_found(c);
+	printf("%sd in %u process%s", c->verb, c->changed, c->changed == 1 ? "" : "es");
+	if (c->same)
+		printf(", %u had it so", c->same);
+	putchar('\n');
+	for (i = 0; i < c->nr_known; i++)
+		free(c->known[i]);
+	return status ? status : c->failed ? TOOL_FAILED : 0;
+}
+
+static void help(const struct change *c)
+{
+	printf("usage: xsprof %s [options] CATEGORY...\n"
+	       "\n"
+	       "Switches categories of running processes %s, at once: their markers are\n"
+	       "recorded%s from now on. 'all' is every category.\n"
+	       "\n"
+	       "  -p, --pid PID   of this process only\n"
+	       "  -a, --all       also of other users, as far as you may read them (the device's\n"
+	       "                  only); without either, of all of yours that are recorded\n"
+	       "  -h, --help      this text\n"
+	       "  -V, --version   the version\n"
+	       "\n"
+	       "The exit status is 1 where no process has one of the categories.\n",
+	       c->verb, c->on ? "on" : "off", c->on ? "" : " no longer");
+}
+
+static int change(int argc, char **argv, bool on)
+{
+	static const struct option options[] = {
+		{ "pid",     required_argument, NULL, 'p' },
+		{ "all",     no_argument,	NULL, 'a' },
+		{ "help",    no_argument,	NULL, 'h' },
+		{ "version", no_argument,	NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct change c = { .verb = on ? "enable" : "disable", .on = on };
+	uint64_t value;
+	uint32_t i;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "+:p:ahV", options, NULL)) != -1) {
+		switch (opt) {
+		case 'p':
+			if (tool_parse_u64(optarg, &value) || !value || value > UINT32_MAX)
+				return tool_usage(c.verb, "--pid: '%s' is no process id", optarg);
+			c.pid = value;
+			break;
+		case 'a':
+			c.others = true;
+			break;
+		case 'h':
+			help(&c);
+			return 0;
+		case 'V':
+			return tool_version();
+		default:
+			return tool_bad_option(c.verb, opt, argv, options);
+		}
+	}
+	c.names = argv + optind;
+	c.nr = argc - optind;
+	if (!c.nr)
+		return tool_usage(c.verb, "which category?");
+	if (c.nr > XSPROF_MAX_CATEGORIES)
+		return tool_usage(c.verb, "%u categories at most: there are no more",
+				  XSPROF_MAX_CATEGORIES);
+	for (i = 0; i < c.nr; i++)
+		c.every |= !strcmp(c.names[i], "all");
+	return run(&c);
+}
+
+int cmd_enable(int argc, char **argv)
+{
+	return change(argc, argv, true);
+}
+
+int cmd_disable(int argc, char **argv)
+{
+	return change(argc, argv, false);
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finding, asking and waiting.  Whoever may trace a process, as the kernel sees it, finds its page
+ * among its descriptors; nobody else gets as far.  What is in the page is the process' word, and
+ * that of all who may do the same as we: nothing of it is believed beyond its bounds.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "ctl/page.h"
+
+#define SLICE_MS	200	/* how often a process that does not answer is looked after */
+#define END_SLICE_MS	1000
+#define TRIES		100
+#define SEALS		(F_SEAL_SHRINK | F_SEAL_GROW)
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
+}
+
+/* What others call themselves and their files: no terminal acts on it. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+/* ---- finding it ---- */
+
+/* Its pid in its own pid namespace: the last of NSpid in /proc/PID/status.  0: not to be had. */
+static uint32_t inner_pid(pid_t pid)
+{
+	char path[64], line[256], *last;
+	uint32_t inner = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		last = strrchr(line, '\t');
+		inner = last ? strtoul(last, NULL, 10) : 0;
+		break;
+	}
+	fclose(f);
+	return inner;
+}
+
+/* A child that has inherited the page is not the process that listens. */
+static bool is_its_own(const struct ctl_page *cp)
+{
+	const struct xsp_demand *page = cp->page;
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)cp->pid);
+	return !stat(path, &st) && (uint32_t)st.st_ino == page->pid_ns &&
+	       inner_pid(cp->pid) == page->pid;
+}
+
+static int map_page(struct ctl_page *cp)
+{
+	int seals = fcntl(cp->fd, F_GET_SEALS), err = -ENOENT;
+
+	if (fstat(cp->fd, &cp->st))
+		return -errno;
+	/* Without the seals it could be cut under our hands. */
+	if (!S_ISREG(cp->st.st_mode) || cp->st.st_size != XSP_DEMAND_SIZE || seals < 0 ||
+	    (seals & SEALS) != SEALS)
+		return -ENOENT;
+	cp->page = mmap(NULL, XSP_DEMAND_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, cp->fd, 0);
+	if (cp->page == MAP_FAILED)
+		return -errno;
+	if (__atomic_load_n(&cp->page->magic, __ATOMIC_ACQUIRE) != XSP_DEMAND_MAGIC)
+		err = -ENOENT;
+	else if (cp->page->version != XSP_DEMAND_VERSION)
+		err = -EPROTO;
+	else if (is_its_own(cp) && cp->page->now.state != XSP_DEMAND_GONE)
+		err = 0;
+	if (err)
+		munmap(cp->page, XSP_DEMAND_SIZE);
+	return err;
+}
+
+static int open_one(struct ctl_page *cp, int dirfd, const char *name)
+{
+	char link[sizeof(XSP_DEMAND_LINK) + 1];
+	ssize_t n = readlinkat(dirfd, name, link, sizeof(link) - 1);
+	int err;
+
+	if (n < 0)
+		return -ENOENT;
+	link[n] = '\0';
+	if (strcmp(link, XSP_DEMAND_LINK))
+		return -ENOENT;
+	/* The name may be a lie, of a fifo: not to be waited for. */
+	cp->fd = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (cp->fd < 0)
+		return -errno;
+	err = map_page(cp);
+	if (err)
+		close(cp->fd);
+	return err;
+}
+
+bool ctl_maps_has(pid_t pid, const char *what)
+{
+	char path[64], *line = NULL;
+	bool found = false;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	while (f && !found && getline(&line, &room, f) > 0)
+		found = strstr(line, what);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+int ctl_open(struct ctl_page *cp, pid_t pid)
+{
+	struct xsp_proc_stat ps;
+	struct dirent *entry;
+	int err = -ENOENT;
+	char path[64];
+	DIR *dir;
+
+	memset(cp, 0, sizeof(*cp));
+	cp->pid = pid;
+	cp->fd = -1;
+	if (xsp_proc_stat(pid, &ps) || ps.state == 'Z' || ps.state == 'X')
+		return -ESRCH;
+	if (xsp_proc_comm(pid, pid, cp->comm))
+		strcpy(cp->comm, "?");
+	make_plain(cp->comm);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : errno == EPERM ? -EACCES : -errno;
+	while (err == -ENOENT && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			err = open_one(cp, dirfd(dir), entry->d_name);
+	closedir(dir);
+	/* The mapping stays where a program has closed all descriptors. */
+	if (err == -ENOENT && ctl_maps_has(pid, XSP_DEMAND_LINK))
+		err = -EBADF;
+	if (err)
+		cp->fd = -1;
+	return err;
+}
+
+void ctl_close(struct ctl_page *cp)
+{
+	if (cp->fd < 0)
+		return;
+	munmap(cp->page, XSP_DEMAND_SIZE);
+	close(cp->fd);
+	cp->fd = -1;
+}
+
+int ctl_lives(const struct ctl_page *cp)
+{
+	return xsp_proc_maps_file(cp->pid, cp->st.st_dev, cp->st.st_ino) == 1;
+}
+
+/* ---- taking what it says ---- */
+
+/* What is not to be printed becomes '?': it is not to write to anybody's terminal. */
+static void copy_text(char *to, size_t room, const char *from)
+{
+	xsp_demand_copy(to, room, from);
+	make_plain(to);
+}
+
+int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
+{
+	struct xsp_demand_now *from = &cp->page->now;
+	unsigned int i;
+	uint32_t gen;
+
+	for (i = 0; i < TRIES; i++) {
+		/* Acquire: the rest is read after it; an odd one: it is being written. */
+		gen = __atomic_load_n(&from->gen, __ATOMIC_ACQUIRE);
+		if (gen & 1) {
+			xsp_demand_wait(&from->gen, gen, 1);
+			continue;
+		}
+		now->gen = gen;
+		now->state = __atomic_load_n(&from->state, __ATOMIC_RELAXED);
+		now->from = __atomic_load_n(&from->from, __ATOMIC_RELAXED);
+		now->number = __atomic_load_n(&from->number, __ATOMIC_RELAXED);
+		now->err = __atomic_load_n(&from->err, __ATOMIC_RELAXED);
+		copy_text(now->why, sizeof(now->why), from->why);
+		copy_text(now->file, sizeof(now->file), from->file);
+		/* The copy is done before the second look. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&from->gen, __ATOMIC_RELAXED) == gen)
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+/* ---- asking ---- */
+
+/* Return: 0; -EAGAIN: somebody else asks all the time. */
+static int lock_page(const struct ctl_page *cp, int64_t until)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+
+	/* Of this open file: it ends with us, however we end. */
+	while (flock(cp->fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (now_ms() >= until)
+			return -EAGAIN;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static uint32_t put(struct ctl_page *cp, uint32_t verb, const char *text)
+{
+	struct xsp_demand *page = cp->page;
+	uint32_t n = __atomic_load_n(&page->asked, __ATOMIC_RELAXED) + 1;
+
+	/* 0 is what a page begins with. */
+	n += !n;
+	__atomic_store_n(&page->verb, verb, __ATOMIC_RELAXED);
+	__atomic_store_n(&page->len, (uint32_t)strlen(text), __ATOMIC_RELAXED);
+	memcpy(page->text, text, strlen(text));
+	/* A: release: who sees the number sees the request; and who hears the bell the number. */
+	__atomic_store_n(&page->asked, n, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&page->bell, 1, __ATOMIC_RELEASE);
+	xsp_demand_wake(&page->bell);
+	return n;
+}
+
+static int gone(const struct ctl_page *cp)
+{
+	if (!ctl_lives(cp))
+		return -ESRCH;
+	return __atomic_load_n(&cp->page->now.state, __ATOMIC_RELAXED) == XSP_DEMAND_GONE ?
+	       -EPIPE : 0;
+}
+
+/* D: acquire: who sees its number sees the answer. */
+static bool answered(const struct ctl_page *cp, uint32_t n, uint32_t *seen)
+{
+	*seen = __atomic_load_n(&cp->page->answered, __ATOMIC_ACQUIRE);
+	return *seen == n;
+}
+
+static int wait_answer(struct ctl_page *cp, uint32_t n, int64_t until)
+{
+	bool taken = false;
+	uint32_t seen;
+	int err;
+
+	while (!answered(cp, n, &seen)) {
+		taken |= __atomic_load_n(&cp->page->taken, __ATOMIC_ACQUIRE) == n;
+		if (!taken && now_ms() >= until)
+			return -ETIMEDOUT;
+		xsp_demand_wait(&cp->page->answered, seen, SLICE_MS);
+		err = gone(cp);
+		/* It may have answered just before. */
+		if (err && !answered(cp, n, &seen))
+			return err;
+	}
+	return 0;
+}
+
+int ctl_ask(struct ctl_page *cp, uint32_t verb, const char *text, int64_t timeout_ms,
+	    struct ctl_answer *answer)
+{
+	int64_t until = now_ms() + timeout_ms;
+	int err;
+
+	if (strlen(text) > XSP_DEMAND_TEXT)
+		return -EMSGSIZE;
+	err = lock_page(cp, until);
+	if (err)
+		return err;
+	err = wait_answer(cp, put(cp, verb, text), until);
+	if (err == -ETIMEDOUT)
+		put(cp, XSP_DEMAND_NONE, "");
+	if (!err) {
+		answer->err = __atomic_load_n(&cp->page->err, __ATOMIC_RELAXED);
+		answer->number = __atomic_load_n(&cp->page->number, __ATOMIC_RELAXED);
+		copy_text(answer->why, sizeof(answer->why), cp->page->why);
+		copy_text(answer->file, sizeof(answer->file), cp->page->file);
+	}
+	flock(cp->fd, LOCK_UN);
+	return err;
+}
+
+int ctl_wait_end(const struct ctl_page *cp, uint32_t number, struct xsp_demand_now *now)
+{
+	bool last = false;
+	int err = 0;
+
+	for (;;) {
+		if (!ctl_now(cp, now)) {
+			if (now->number != number)
+				return -ESTALE;
+			/* A program that ends says how its trace did. */
+			if (now->state == XSP_DEMAND_IDLE || now->state == XSP_DEMAND_GONE)
+				return 0;
+			if (last)
+				return err;
+			xsp_demand_wait(&cp->page->now.gen, now->gen, END_SLICE_MS);
+		} else if (last) {
+			return err;
+		}
+		err = gone(cp);
+		/* It may have ended well just before: one more look. */
+		last = err != 0;
+	}
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What `xsprof ctl` says of processes: why one cannot be asked, why it does not answer, how it
+ * stands, and who can be asked at all.  It asks for nothing by itself.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "cli/find.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "ctl/ctl.h"
+
+#define LIBRARY	"/libxsprof-user.so"
+
+/* ---- why it cannot be asked ---- */
+
+/* Was it started with XSPROF_ONDEMAND=1? */
+static bool is_told(pid_t pid)
+{
+	char path[64], *word = NULL;
+	bool told = false;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	f = fopen(path, "re");
+	while (f && !told && getdelim(&word, &room, '\0', f) > 0)
+		told = !strncmp(word, "XSPROF_ONDEMAND=", 16) && word[16] &&
+		       strcmp(word + 16, "0");
+	free(word);
+	if (f)
+		fclose(f);
+	return told;
+}
+
+static int not_allowed(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (!stat(path, &st) && st.st_uid && st.st_uid != geteuid())
+		return tool_error("process %d: belongs to user %u: ask as that user, or as root",
+				  (int)pid, (unsigned int)st.st_uid);
+	return tool_error("process %d: may not be looked into: it has other rights than you have: "
+			  "ask as root", (int)pid);
+}
+
+static int not_listening(pid_t pid, bool rings)
+{
+	if (rings && ctl_has_rings(pid))
+		return tool_error("process %d: takes no requests, but holds rings: 'xsprof "
+				  "snapshot --pid %d' writes what is in them", (int)pid, (int)pid);
+	if (is_told(pid) && ctl_maps_has(pid, LIBRARY))
+		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but does "
+				  "not listen: a forked child begins to with its first "
+				  "xsprof_profiler_step() or xsprof_ondemand_init(); else "
+				  "KINETO_LOG_LEVEL=0 says why", (int)pid);
+	if (is_told(pid))
+		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but not "
+				  "libxsprof-user: link the program with it, or preload it",
+				  (int)pid);
+	return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1%s, or let "
+			  "it call xsprof_ondemand_init(): 'xsprof ctl list' shows who does",
+			  (int)pid, ctl_maps_has(pid, LIBRARY) ? "" : " and libxsprof-user");
+}
+
+int ctl_reach(const struct ctl_asked *a, struct ctl_page *cp, bool rings)
+{
+	int err = ctl_open(cp, a->pid), pid = a->pid;
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -ESRCH:
+		return tool_error("process %d: does not exist, or has ended: 'xsprof ctl list' "
+				  "shows who listens", pid);
+	case -EACCES:
+		return not_allowed(pid);
+	case -ENOENT:
+		return not_listening(pid, rings);
+	case -EBADF:
+		return tool_error("process %d: has closed the descriptor of its control page: let "
+				  "it call xsprof_ondemand_init() after it has closed others",
+				  pid);
+	case -EPROTO:
+		return tool_error("process %d: its libxsprof-user is of another version: use the "
+				  "xsprof of that version", pid);
+	default:
+		return tool_error("process %d: %s", pid, strerror(-err));
+	}
+}
+
+/* ---- why it does not answer ---- */
+
+static int timed_out(const struct ctl_asked *a, const struct ctl_page *cp)
+{
+	static struct xsp_demand_now now;
+	struct xsp_proc_stat st;
+
+	if (!xsp_proc_stat(a->pid, &st) && (st.state == 'T' || st.state == 't'))
+		return tool_error("process %d: is stopped (SIGSTOP, or a debugger), and did not "
+				  "hear; the request is withdrawn", (int)a->pid);
+	if (!ctl_now(cp, &now) && now.state == XSP_DEMAND_SAVE)
+		return tool_error("process %d: is saving a trace, and did not hear within %g s; "
+				  "the request is withdrawn: ask again, or with --timeout",
+				  (int)a->pid, (double)a->timeout_ns / 1e9);
+	return tool_error("process %d: did not hear within %g s; the request is withdrawn",
+			  (int)a->pid, (double)a->timeout_ns / 1e9);
+}
+
+int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
+		struct ctl_answer *answer)
+{
+	int err = ctl_ask(cp, verb, a->text, (int64_t)(a->timeout_ns / 1000000), answer);
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -ETIMEDOUT:
+		return timed_out(a, cp);
+	case -EAGAIN:
+		return tool_error("process %d: is being asked by another xsprof all the time",
+				  (int)a->pid);
+	case -ESRCH:
+		return tool_error("process %d: has ended, or runs another program by now",
+				  (int)a->pid);
+	case -EPIPE:
+		return tool_error("process %d: is ending", (int)a->pid);
+	default:
+		return tool_error("process %d: %s", (int)a->pid, strerror(-err));
+	}
+}
+
+int ctl_refused(const struct ctl_asked *a, const struct ctl_answer *answer)
+{
+	/* Only a number of ours is known to strerror(). */
+	return tool_error("process %d: %s", (int)a->pid,
+			  *answer->why ? answer->why : strerror(abs(answer->err)));
+}
+
+/* ---- how it stands ---- */
+
+static const char *const states[] = {
+	[XSP_DEMAND_IDLE] = "idle",
+	[XSP_DEMAND_PENDING] = "waiting",
+	[XSP_DEMAND_WARMUP] = "warm-up",
+	[XSP_DEMAND_COLLECT] = "recording",
+	[XSP_DEMAND_MEMORY] = "memory",
+	[XSP_DEMAND_SAVE] = "saving",
+	[XSP_DEMAND_GONE] = "ending",
+};
+
+static const char *state_of(const struct xsp_demand_now *now)
+{
+	return now->state < sizeof(states) / sizeof(states[0]) ? states[now->state] : "?";
+}
+
+static const char *who(const struct xsp_demand_now *now)
+{
+	return now->from == XSP_DEMAND_BY_CTL ? "xsprof ctl" : "the daemon";
+}
+
+int ctl_status(struct ctl_asked *a, struct ctl_page *cp)
+{
+	static struct xsp_demand_now now;
+
+	if (ctl_now(cp, &now))
+		return tool_error("process %d: its control page does not hold still", (int)a->pid);
+	printf("process %d (%s): %s", (int)a->pid, cp->comm, state_of(&now));
+	if (!now.number)
+		puts("; nothing was asked for yet");
+	else if (now.state != XSP_DEMAND_IDLE)
+		printf(", asked for by %s, into %s\n", who(&now), now.file);
+	else if (now.err)
+		printf("; the last trace, asked for by %s, came to nothing: %s\n", who(&now),
+		       now.why);
+	else
+		printf("; the last trace, asked for by %s, is %s\n", who(&now), now.file);
+	return 0;
+}
+
+static bool print_one(pid_t pid, bool first)
+{
+	static struct xsp_demand_now now;
+	static struct ctl_page cp;
+
+	if (ctl_open(&cp, pid))
+		return false;
+	if (first)
+		printf("  %-8s %-16s %-10s %-11s %s\n", "PID", "COMM", "STATE", "ASKED BY", "FILE");
+	if (ctl_now(&cp, &now))
+		printf("  %-8d %-16s %-10s %-11s %s\n", (int)pid, cp.comm, "?", "?", "?");
+	else
+		printf("  %-8d %-16s %-10s %-11s %s\n", (int)pid, cp.comm, state_of(&now),
+		       now.number ? who(&now) : "-",
+		       now.number && !now.err && *now.file ? now.file : "-");
+	ctl_close(&cp);
+	return true;
+}
+
+int ctl_list(void)
+{
+	struct dirent *entry;
+	bool any = false;
+	DIR *dir;
+
+	dir = opendir("/proc");
+	if (!dir)
+		return tool_error("/proc: %s", strerror(errno));
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			any |= print_one(atoi(entry->d_name), !any);
+	closedir(dir);
+	if (!any)
+		puts("no process of yours listens: start one with XSPROF_ONDEMAND=1");
+	return 0;
+}
+
+/* ---- rings ---- */
+
+static int see_rings(void *data, const struct found *found)
+{
+	bool *has = data;
+	char command[64] = "";
+	struct xsp_session s;
+
+	/* Those that a process made for its own sessions are not what a recorder would read. */
+	if (!found->info && !xsp_session_open(&s, found->path)) {
+		xsp_session_fact(&s, "command", command, sizeof(command));
+		xsp_session_close(&s);
+	}
+	*has |= strcmp(command, "(a profiling session)");
+	return 0;
+}
+
+bool ctl_has_rings(pid_t pid)
+{
+	bool has = false;
+
+	/* What cannot be looked at is told of there. */
+	return !find_producers((uint32_t)pid, false, see_rings, &has) && has;
+}

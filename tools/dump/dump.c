@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof dump, xsprof-dump: a capture as text, Chrome's JSON, that of PyTorch's profiler, NDJSON
+ * or a Perfetto trace.  It reads the events once, in time order, and hands those that are wanted
+ * to a format; it formats nothing itself.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/filter.h"
+#include "cli/reading.h"
+#include "cli/source.h"
+#include "cli/tool.h"
+#include "dump/live.h"
+#include "format/common/out.h"
+
+#define BATCH		256u
+#define NAMES_MEMORY	(4u << 20)
+#define KEYS_MEMORY	(1u << 20)
+#define FOLLOW_MIN_MS	10		/* pause at the end of a growing file */
+#define FOLLOW_MAX_MS	200
+
+struct dump {
+	struct xsp_out			out;
+	struct xsp_filter		filter;
+	struct xsp_source		source;
+	const struct xsp_format		*format;
+	struct reading			reading;
+	const char			*output;
+	bool				follow;
+	bool				look_on;
+	struct live			live;
+	bool				past_end;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+static void help(void)
+{
+	fputs("usage: xsprof dump [options] [FILE]\n"
+	      "       xsprof-dump [options] [FILE]\n"
+	      "       xsprof dump --live [-p PID[,PID...] | -a] [options]\n\n"
+	      "Prints events in time order: a capture's, or what processes' rings hold and what\n"
+	      "comes.\n\n"
+	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
+	      "  -o, --output FILE     where to (default -, stdout); written as FILE.tmp first\n"
+	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto\n"
+	      "  -r, --reltime         text: times since the start of the trace\n"
+	      "  -n, --limit N         the first N events only\n"
+	      "  -F, --follow          go on while the file grows, until the recording ends\n"
+	      "      --live            look into rings of processes that run, until Ctrl-C, and\n"
+	      "                        take nothing out: of all your own,\n"
+	      "  -p PID[,PID...]       ... of these, until they end,\n"
+	      "  -a                    ... or of all that you may see (needs the module)\n"
+	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      XSP_FILTER_HELP
+	      "  -h, --help            this text\n"
+	      "  -V, --version         the version\n\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
+	      "damaged.\n",
+	      stdout);
+}
+
+static const struct xsp_format *find_format(const char *name)
+{
+	static const struct xsp_format *const formats[] = {
+		&xsp_format_text, &xsp_format_chrome, &xsp_format_kineto, &xsp_format_ndjson,
+		&xsp_format_perfetto,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
+	return NULL;
+}
+
+/* Outside of what a character and the filter's options can be. */
+#define OPT_LIVE	0x400
+
+static int check_live(const struct dump *dump, int argc, char **argv)
+{
+	const struct attach *a = &dump->live.attach;
+
+	if (!dump->look_on && attach_on(a))
+		return tool_usage("dump", "-%c: only with --live; of a capture --pid LIST says "
+				  "which processes", a->all ? 'a' : 'p');
+	if (!dump->look_on)
+		return -1;
+	if (a->all && a->nr)
+		return tool_usage("dump", "-p, -a: either some or all");
+	if (dump->reading.input || optind < argc)
+		return tool_usage("dump", "%s: --live looks into rings, not into a file",
+				  dump->reading.input ? dump->reading.input : argv[optind]);
+	if (dump->follow)
+		return tool_usage("dump", "--follow: is for a file; --live follows by itself");
+	return -1;
+}
+
+/* Return: -1 go on, else the exit status. */
+static int parse(struct dump *dump, int argc, char **argv)
+{
+	static const struct option options[] = {
+		READING_OPTIONS,
+		READING_LIMIT,
+		{ "output",	required_argument, NULL, 'o' },
+		{ "format",	required_argument, NULL, 'f' },
+		{ "reltime",	no_argument,	   NULL, 'r' },
+		{ "follow",	no_argument,	   NULL, 'F' },
+		{ "live",	no_argument,	   NULL, OPT_LIVE },
+		XSP_FILTER_OPTIONS,
+		{ 0 },
+	};
+	int c, ret;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, ":" READING_SHORT "n:o:f:rFp:a", options,
+				NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			dump->output = optarg;
+			break;
+		case 'f':
+			dump->format = find_format(optarg);
+			if (!dump->format)
+				return tool_usage("dump", "-f %s: no such format; text, chrome, "
+						  "kineto, ndjson or perfetto", optarg);
+			break;
+		case 'r':
+			dump->out.relative = true;
+			break;
+		case 'F':
+			dump->follow = true;
+			break;
+		case OPT_LIVE:
+			dump->look_on = true;
+			break;
+		case 'p':
+			ret = attach_take(&dump->live.attach, "dump", optarg);
+			if (ret >= 0)
+				return ret;
+			break;
+		case 'a':
+			dump->live.attach.all = true;
+			break;
+		default:
+			ret = reading_option(&dump->reading, c, argv, options);
+			if (ret >= 0)
+				return ret;
+		}
+	}
+	ret = check_live(dump, argc, argv);
+	return ret >= 0 ? ret : reading_file(&dump->reading, argc, argv);
+}
+
+static bool wanted(struct dump *dump, const struct xsprof_event *ev, uint32_t name)
+{
+	const struct xsp_filter *filter = &dump->filter;
+	struct xsp_name *entry;
+
+	if (!filter->any)
+		return true;
+	if (xsp_event_nameless(ev))
+		return xsp_filter_pid(filter, ev->pid) &&
+		       (ev->cpu < 0 || xsp_filter_cpu(filter, ev->cpu));
+	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
+		return false;
+	if (!xsp_filter_names(filter))
+		return true;
+	entry = xsp_names_get(dump->out.names, ev->producer, name);
+	return xsp_filter_name(filter, dump->source.trace, ev->producer, name, &entry->match);
+}
+
+/* An end goes with its begin; arguments and stacks with the record they follow. */
+static bool matches(struct dump *dump, const struct xsp_view *view)
+{
+	switch (view->ev->type) {
+	case XSPROF_REC_END:
+		if (view->range)
+			return view->range->match;
+		break;
+	case XSPROF_REC_ARGS:
+	case XSPROF_REC_STACK:
+		if (dump->filter.any && !view->ev->name)
+			return view->thread->last_match;
+		break;
+	}
+	return wanted(dump, view->ev, view->name);
+}
+
+static bool kernel_wanted(struct dump *dump, const struct xsprof_event *ev)
+{
+	const struct xsp_filter *filter = &dump->filter;
+	struct xsp_kernel_kind *kind;
+
+	if (!xsp_filter_time(filter, ev->ns))
+		return false;
+	if (!filter->any)
+		return true;
+	if (ev->type != XSPROF_EV_KERNEL)
+		return xsp_filter_cpu(filter, ev->cpu);
+	if (!xsp_filter_thread(filter, ev->pid, ev->tid) || !xsp_filter_cpu(filter, ev->cpu))
+		return false;
+	kind = xsp_kernel_kind(dump->out.kernel, ev);
+	return xsp_filter_text(filter, kind->kind ? kind->kind->system : "", kind->name,
+			       &kind->match);
+}
+
+/* What the kernel's tracer saw is on no track of a program. */
+static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
+{
+	struct xsp_out *out = &dump->out;
+
+	if (!out->kernel)
+		return;
+	xsp_kernel_seen(out->kernel, ev);
+	out->last_ns = ev->ns;
+	if (!dump->format->kernel_event || !kernel_wanted(dump, ev))
+		return;
+	out->shown++;
+	dump->format->kernel_event(out, ev);
+}
+
+static void one_event(struct dump *dump, const struct xsprof_event *ev)
+{
+	struct xsp_out *out = &dump->out;
+	struct xsp_thread *thread;
+	struct xsp_view view;
+	bool match, shown;
+
+	xsp_tracks_event(out->tracks, ev, &view);
+	thread = view.thread;
+	match = matches(dump, &view);
+	shown = match && xsp_filter_time(&dump->filter, ev->ns);
+	if (ev->type == XSPROF_REC_BEGIN &&
+	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
+		view.range = xsp_stack_top(&thread->stack);
+	out->last_ns = ev->ns;
+	if (shown) {
+		out->shown++;
+		thread->shown++;
+		dump->format->event(out, &view);
+	}
+	thread->last_match = match;
+	if (ev->type == XSPROF_REC_END)
+		xsp_tracks_end(out->tracks, &view);
+	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;
+	if (ev->type != XSPROF_REC_ARGS || !thread->more)
+		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
+}
+
+/* The start of the trace: of the file's hints, or the first event where it has none. */
+static int find_base(struct dump *dump, const struct xsprof_event *ev)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint64_t base = ev->ns;
+	int ret;
+
+	ret = xsprof_trace_get_info(dump->source.trace, &info);
+	if (ret < 0)
+		return xsp_source_error(&dump->source, ret);
+	if (info.first_ns && info.first_ns < base)
+		base = info.first_ns;
+	dump->out.base_ns = base;
+	return xsp_filter_base(&dump->filter, "dump", base);
+}
+
+static void wait_for_more(struct dump *dump, int *ms)
+{
+	struct timespec ts = { .tv_nsec = *ms * 1000000L };
+
+	xsp_buf_flush(&dump->out.buf);
+	nanosleep(&ts, NULL);
+	*ms = *ms * 2 < FOLLOW_MAX_MS ? *ms * 2 : FOLLOW_MAX_MS;
+}
+
+/* Nothing to show now.  Return: false when nothing more will come. */
+static bool more(struct dump *dump, int *ms)
+{
+	if (!dump->look_on) {
+		wait_for_more(dump, ms);
+		return true;
+	}
+	xsp_buf_flush(&dump->out.buf);
+	return live_wait(&dump->live, dump->source.trace, true);
+}
+
+/* Asked to stop: a file is left where it stands, of rings the last is shown. */
+static bool stop_now(struct dump *dump)
+{
+	if (stopped && dump->look_on)
+		live_finish(&dump->live);
+	return stopped && !dump->look_on;
+}
+
+/* Return: 0, or an exit status after a message. */
+static int all_events(struct dump *dump)
+{
+	static struct xsprof_event evs[BATCH];
+	int n, i, ret, ms = FOLLOW_MIN_MS;
+	bool first = true;
+
+	while (!stop_now(dump) && !dump->out.buf.err && !dump->past_end) {
+		n = xsprof_trace_next_batch(dump->source.trace, evs, BATCH);
+		if (n == -EAGAIN) {
+			if (!more(dump, &ms))
+				break;
+			continue;
+		}
+		if (n < 0)
+			return xsp_source_error(&dump->source, n);
+		if (n == 0)
+			break;
+		ms = FOLLOW_MIN_MS;
+		if (dump->look_on)
+			live_wait(&dump->live, dump->source.trace, false);
+		if (first) {
+			ret = find_base(dump, &evs[0]);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (i = 0; i < n && !dump->past_end; i++) {
+			if (evs[i].ns > dump->filter.to_ns ||
+			    dump->out.shown == dump->reading.limit)
+				dump->past_end = true;
+			else if (evs[i].producer == XSPROF_NO_PRODUCER)
+				kernel_event(dump, &evs[i]);
+			else
+				one_event(dump, &evs[i]);
+			if (dump->out.shown == dump->reading.limit)
+				dump->past_end = true;
+		}
+	}
+	return 0;
+}
+
+static int start(struct dump *dump)
+{
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+	struct xsp_out *out = &dump->out;
+	int ret;
+
+	out->trace = dump->source.trace;
+	out->scratch = malloc(XSP_SCRATCH);
+	ret = out->scratch ? 0 : -ENOMEM;
+	if (!ret)
+		ret = xsp_names_new(out->trace, dump->format->name_text, NAMES_MEMORY, &out->names);
+	if (!ret)
+		ret = xsp_names_new(out->trace, dump->format->key_text, KEYS_MEMORY, &out->keys);
+	if (!ret && xsprof_trace_get_kernel(out->trace, &kernel) == 0)
+		ret = xsp_kernel_new(out->trace, &out->kernel);
+	if (!ret)
+		ret = xsp_tracks_new(&dump->format->ops, out, &out->tracks);
+	if (!ret && dump->format->start)
+		ret = dump->format->start(out);
+	return ret ? tool_error("%s", strerror(-ret)) : 0;
+}
+
+static void finish(struct dump *dump)
+{
+	struct xsp_out *out = &dump->out;
+
+	xsp_tracks_finish(out->tracks, out->last_ns);
+	if (dump->format->finish)
+		dump->format->finish(out);
+}
+
+static void release(struct dump *dump)
+{
+	xsp_tracks_free(dump->out.tracks);
+	xsp_names_free(dump->out.names);
+	xsp_names_free(dump->out.keys);
+	xsp_kernel_free(dump->out.kernel);
+	free(dump->out.scratch);
+}
+
+/* A reader that has seen enough, as a pager, is no failure. */
+static int close_output(struct dump *dump, int status)
+{
+	const char *path = dump->output;
+	int ret = xsp_buf_close(&dump->out.buf, status == 0);
+
+	if (status || !ret)
+		return status;
+	if (ret == -EPIPE)
+		return 0;
+	return tool_error("%s: %s%s", strcmp(path, "-") ? path : "stdout", strerror(-ret),
+			  ret == -ENOSPC ? ": make room, or give another place with -o" : "");
+}
+
+/* The default action of the signal, once what was written is in order. */
+static void die_of(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Where a recording would go is where it is read from: it would be gone. */
+static int check_output(const struct dump *dump)
+{
+	const char *input = dump->reading.input;
+	struct stat in, out;
+
+	if (dump->look_on || !strcmp(dump->output, "-") || stat(dump->output, &out) ||
+	    (strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in)))
+		return 0;
+	if (!S_ISREG(out.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+		return 0;
+	return tool_usage("dump", "--output: %s: is the capture that is read: name another file",
+			  dump->output);
+}
+
+static int run(struct dump *dump)
+{
+	int status, ret;
+
+	ret = xsp_buf_open(&dump->out.buf, dump->output);
+	if (ret < 0)
+		return tool_error("%s: %s", dump->output, strerror(-ret));
+	status = start(dump);
+	if (!status) {
+		status = all_events(dump);
+		finish(dump);
+	}
+	if (!status && stopped && !dump->follow && !dump->look_on)
+		status = TOOL_FAILED;
+	status = close_output(dump, status);
+	release(dump);
+	if (stopped && !dump->follow && !dump->look_on)
+		die_of(stopped);
+	/* Of rings that were left before their end nothing is known but what was seen. */
+	if (!status && !(dump->look_on && dump->past_end))
+		status = xsp_source_losses(&dump->source);
+	return status;
+}
+
+static int open_source(struct dump *dump)
+{
+	const char *path = dump->look_on ? dump->live.path : dump->reading.input;
+	int status;
+
+	status = xsp_source_open(&dump->source, path,
+				 dump->follow || dump->look_on ? XSPROF_TRACE_FOLLOW : 0,
+				 dump->reading.quiet);
+	if (dump->look_on)
+		dump->source.path = "rings";
+	return status;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct dump *dump = calloc(1, sizeof(*dump));
+	struct sigaction sa = { .sa_handler = stop };
+	int status;
+
+	if (!dump)
+		return tool_error("out of memory");
+	dump->format = &xsp_format_text;
+	dump->output = "-";
+	dump->reading = (struct reading){
+		.verb = "dump",
+		.help = help,
+		.filter = &dump->filter,
+		.limit = UINT64_MAX,
+	};
+	dump->filter.to_ns = UINT64_MAX;
+	status = parse(dump, argc, argv);
+	if (status >= 0)
+		goto out;
+	/* A second one ends the program where it stands, on a read that does not return too. */
+	sa.sa_flags = SA_RESETHAND;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	status = check_output(dump);
+	if (!status && dump->look_on)
+		status = live_open(&dump->live);
+	if (!status)
+		status = open_source(dump);
+	if (!status) {
+		status = run(dump);
+		xsp_source_close(&dump->source);
+	}
+out:
+	live_close(&dump->live);
+	xsp_filter_free(&dump->filter);
+	free(dump);
+	return status;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The recorder side of `xsprof dump --live`: a drain that only looks, and a file in memory.  It
+ * never moves a tail, never ends a recording, and keeps no more than what has not been shown.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/host.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "decode/local.h"
+#include "dump/live.h"
+#include "read/ring-device.h"
+#include "read/ring-guard.h"
+
+#define WALK_NS		1000000000u
+/* So long at most nobody looks whether a signal came. */
+#define WAIT_MAX_NS	200000000u
+/* A terminal that does not keep up: rings go on without us, and what is missed is told. */
+#define UNREAD_MAX	(64u << 20)
+#define FREE_STEP	(1u << 20)
+
+static void say(void *data, bool note, const char *text)
+{
+	(void)data;
+	if (note)
+		tool_note("%s", text);
+}
+
+static const struct xsp_drain_ops ops = {
+	.say = say,
+};
+
+/* ---- sessions ------------------------------------------------------------------------------ */
+
+/* p.PID.START.SEQ */
+static bool wanted(const struct live *live, const char *name)
+{
+	uint32_t i;
+
+	if (strncmp(name, "p.", 2))
+		return false;
+	for (i = 0; i < live->attach.nr; i++)
+		if (strtoul(name + 2, NULL, 10) == (unsigned long)live->attach.pids[i])
+			return true;
+	return !live->attach.nr;
+}
+
+static int walk_session(void *data, struct session_seen *seen)
+{
+	struct live *live = data;
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	if (seen->name[0] != 's' || !seen->files || !seen->same_boot)
+		return 0;
+	fd = openat(seen->s.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	/* What cannot be opened is its recorder's to tell of. */
+	while ((entry = readdir(dir)))
+		if (wanted(live, entry->d_name))
+			live->found += !xsp_drain_peek(live->drain, seen->s.dirfd,
+						       entry->d_name);
+	closedir(dir);
+	return 0;
+}
+
+static void walk(struct live *live)
+{
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
+
+	if (now < live->walk_at)
+		return;
+	live->walk_at = now + WALK_NS;
+	session_each(walk_session, live);
+}
+
+/* ---- the device ---------------------------------------------------------------------------- */
+
+static int add_device(struct live *live)
+{
+	struct xsp_device_filter filter = attach_filter(&live->attach);
+	int fd = -1, err;
+
+	filter.peek = true;
+	filter.own = !live->attach.all && !live->attach.nr;
+	filter.all |= filter.own;
+	/* A process in a session is found there. */
+	if (live->attach.all || (live->attach.nr && !live->found)) {
+		err = attach_device(&live->attach, &fd, false);
+		if (err)
+			return err;
+	} else {
+		fd = xsp_device_open();
+		if (fd < 0)
+			return 0;
+	}
+	err = xsp_drain_add_device(live->drain, fd, &filter);
+	return err ? tool_error(XSPROF_DEVICE_PATH ": %s", strerror(-err)) : 0;
+}
+
+/* ---- the capture --------------------------------------------------------------------------- */
+
+int live_open(struct live *live)
+{
+	int err;
+
+	live->fd = memfd_create("xsprof-live", MFD_CLOEXEC);
+	if (live->fd < 0)
+		return tool_error("memory for what is seen: %s", strerror(errno));
+	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", live->fd);
+	err = xsp_guard_install();
+	if (!err)
+		err = xsp_cap_create(&live->cap, live->fd, NULL);
+	if (!err)
+		err = xsp_host_store(&live->cap, NULL);
+	if (!err)
+		err = xsp_drain_open(-1, &live->cap, &ops, live, 0, &live->drain);
+	if (err)
+		return tool_error("memory for what is seen: %s", strerror(-err));
+	xsp_drain_set_peek(live->drain);
+	walk(live);
+	err = add_device(live);
+	if (!err)
+		xsp_drain_step(live->drain);
+	return err;
+}
+
+/* What was shown is given back: whole pages, and what is left over next time. */
+static void give_back(struct live *live, uint64_t needed)
+{
+	needed &= ~(uint64_t)(FREE_STEP - 1);
+	if (needed <= live->freed)
+		return;
+	if (!fallocate(live->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, live->freed,
+		       needed - live->freed))
+		live->freed = needed;
+}
+
+/* -p: all have ended, of those in sessions too. */
+static bool all_ended(const struct live *live)
+{
+	const struct attach *a = &live->attach;
+	uint32_t i;
+
+	if (a->all || !a->nr || xsp_drain_producers(live->drain))
+		return false;
+	for (i = 0; i < a->nr; i++)
+		if (!kill(a->pids[i], 0) || errno != ESRCH)
+			return false;
+	return true;
+}
+
+bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait)
+{
+	struct pollfd fds = { .fd = xsp_drain_fd(live->drain), .events = POLLIN };
+	uint64_t needed = xst_needed_from(trace), sleep;
+	struct timespec ts;
+
+	if (live->finished)
+		return false;
+	give_back(live, needed);
+	if (live->cap.size - needed > UNREAD_MAX)
+		return true;
+	walk(live);
+	sleep = xsp_drain_step(live->drain);
+	if (live->cap.error) {
+		tool_error("memory for what is seen: %s", strerror(-live->cap.error));
+		return false;
+	}
+	if (all_ended(live)) {
+		live_finish(live);
+		return true;
+	}
+	if (!wait)
+		return true;
+	if (sleep > WAIT_MAX_NS)
+		sleep = WAIT_MAX_NS;
+	ts = (struct timespec){ 0, sleep };
+	ppoll(&fds, 1, &ts, NULL);
+	return true;
+}
+
+void live_finish(struct live *live)
+{
+	if (live->finished)
+		return;
+	live->finished = true;
+	xsp_drain_finish(live->drain, 1);
+}
+
+void live_close(struct live *live)
+{
+	if (live->drain)
+		xsp_drain_close(live->drain);
+	xsp_cap_free(&live->cap);
+	if (live->fd > 0)
+		close(live->fd);
+	attach_free(&live->attach);
+}

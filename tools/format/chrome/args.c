@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The arguments of events in Chrome's JSON: those of the program, and the fields of a record as
+ * arguments.  Numbers that a viewer's double would round are strings of digits.
+ */
+#include <stdlib.h>
+
+#include "format/chrome/chrome.h"
+
+static char *comma(char *p, bool *any)
+{
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	return p;
+}
+
+#define ARG(p, any, key, put, value)	put(put_lit(comma(p, any), "\"" key "\":"), value)
+
+static char *put_word(char *p, const char *word)
+{
+	return json_string(p, word, strlen(word), NULL);
+}
+
+static char *put_ptr(char *p, uint64_t v)
+{
+	*p++ = '"';
+	p = put_hex(p, v);
+	*p++ = '"';
+	return p;
+}
+
+static char *put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(out->trace, ev->producer, name, &len);
+
+	/* A name as a value is cut where a viewer would not show it anyway. */
+	return json_string(p, s, len < XSPROF_TEXT_MAX ? len : XSPROF_TEXT_MAX, NULL);
+}
+
+static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
+		       const struct xsprof_trace_arg *arg, char *p)
+{
+	switch (arg->type) {
+	case XSPROF_ARG_I64:
+		return xsp_json_safe_i64(p, arg->u.i64);
+	case XSPROF_ARG_U64:
+		return xsp_json_safe_u64(p, arg->u.u64);
+	case XSPROF_ARG_F64:
+		return xsp_json_double(p, arg->u.f64);
+	case XSPROF_ARG_BOOL:
+		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
+	case XSPROF_ARG_NAME:
+		return put_name(out, ev, (uint32_t)arg->u.u64, p);
+	case XSPROF_ARG_STR:
+		return json_string(p, arg->str, arg->len, NULL);
+	default:
+		return put_ptr(p, arg->u.u64);
+	}
+}
+
+char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
+{
+	char plain[XSP_ARG_TEXT];
+	struct xsprof_trace_arg arg;
+	const struct xsp_name *key;
+	size_t pos = 0;
+
+	if (ev->rec_size <= sizeof(struct xsprof_rec))
+		return p;
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
+		out->buf.p = comma(p, any);
+		key = xsp_names_get(out->keys, ev->producer, arg.key);
+		xsp_buf_put(&out->buf, key->text, key->len);
+		p = put_value(out, ev, &arg, xsp_buf_room(&out->buf, XSP_BUF_ROOM));
+	}
+	return p;
+}
+
+/* A string that goes on loses the quote that the part before ended with, and its own. */
+static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range,
+		     const struct xsprof_trace_arg *arg)
+{
+	size_t old = range->note ? strlen(range->note) : 0;
+	bool any = old != 0;
+	const struct xsp_name *key;
+	char *p;
+
+	if (arg->type == XSPROF_ARG_STR && arg->flags & XSPROF_ARGF_CONT && old &&
+	    range->note[old - 1] == '"') {
+		p = xsp_escape_json(out->scratch, arg->str, arg->len, NULL);
+		*p++ = '"';
+		return xsp_tracks_note(out->tracks, range, 1, out->scratch,
+				       (size_t)(p - out->scratch));
+	}
+	p = comma(out->scratch, &any);
+	key = xsp_names_get(out->keys, ev->producer, arg->key);
+	memcpy(p, key->text, key->len);
+	p = put_value(out, ev, arg, p + key->len);
+	return xsp_tracks_note(out->tracks, range, 0, out->scratch, (size_t)(p - out->scratch));
+}
+
+bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
+		      struct xsp_range *range)
+{
+	char plain[XSP_ARG_TEXT];
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
+		if (!note_arg(out, ev, range, &arg))
+			return false;
+	}
+	return true;
+}
+
+/* Named as PyTorch's profiler names them, so that tools for its traces find them. */
+static char *put_mem(const struct xsprof_event *ev, char *p, bool *any)
+{
+	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
+	int64_t bytes = mem ? (int64_t)mem->bytes : 0;
+
+	p = ARG(p, any, "Device Type", put_u32, ev->aux >> 16);
+	p = ARG(p, any, "Device Id", put_u32, ev->aux & 0xffff);
+	p = ARG(p, any, "Addr", xsp_json_safe_u64, ev->value);
+	if (!mem)
+		return p;
+	if (ev->type == XSPROF_REC_FREE && bytes > 0)
+		bytes = -bytes;
+	p = ARG(p, any, "Bytes", xsp_json_safe_i64, bytes);
+	p = ARG(p, any, "Total Allocated", xsp_json_safe_u64, mem->total_allocated);
+	return ARG(p, any, "Total Reserved", xsp_json_safe_u64, mem->total_reserved);
+}
+
+static char *put_gpu(const struct xsprof_event *ev, char *p, bool *any)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+
+	p = ARG(p, any, "kind", put_word, xsp_word_gpu(ev->aux));
+	p = ARG(p, any, "correlation", xsp_json_safe_u64, ev->value);
+	if (!gpu)
+		return p;
+	p = ARG(p, any, "device", put_u32, gpu->device);
+	p = ARG(p, any, "context", put_u32, gpu->context);
+	p = ARG(p, any, "stream", put_u32, gpu->stream);
+	if (gpu->bytes)
+		p = ARG(p, any, "bytes", xsp_json_safe_u64, gpu->bytes);
+	if (gpu->graph)
+		p = ARG(p, any, "graph id", xsp_json_safe_u64, gpu->graph);
+	if (gpu->graph_node)
+		p = ARG(p, any, "graph node id", xsp_json_safe_u64, gpu->graph_node);
+	return p;
+}
+
+static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
+{
+	const char *frames = (const char *)ev->rec + sizeof(*ev->rec);
+	size_t n = ev->rec_size > sizeof(*ev->rec) ?
+		   (ev->rec_size - sizeof(*ev->rec)) / sizeof(uint64_t) : 0, i;
+	uint64_t frame;
+
+	p = ARG(p, any, "kind", xsp_json_safe_u64, ev->value);
+	p = put_lit(comma(p, any), "\"frames\":\"");
+	for (i = 0; i < n && i < ev->aux; i++) {
+		memcpy(&frame, frames + i * sizeof(frame), sizeof(frame));
+		if (i)
+			*p++ = ' ';
+		p = put_hex(p, frame);
+	}
+	*p++ = '"';
+	return p;
+}
+
+static char *put_exit(const struct xsprof_event *ev, char *p, bool *any)
+{
+	uint32_t how = (uint32_t)(ev->value >> 32);
+
+	p = ARG(p, any, "how", put_word, xsp_word_how(how));
+	if (how == XSPROF_HOW_KILLED)
+		return ARG(p, any, "signal", put_u32, (uint32_t)ev->value);
+	return ARG(p, any, "status", put_i64, (int32_t)ev->value);
+}
+
+static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
+{
+	char state[2] = { xsp_sched_state(ev->aux) };
+	const char *comm;
+	size_t len;
+
+	if (ev->type == XSPROF_REC_SCHED_IN)
+		return p;
+	if (ev->type == XSPROF_REC_SCHED_MIGRATE) {
+		p = ARG(p, any, "from", put_u32, (uint32_t)ev->value);
+		return ARG(p, any, "to", put_u32, (uint32_t)(ev->value >> 32));
+	}
+	if (ev->type == XSPROF_REC_SCHED_OUT) {
+		p = ARG(p, any, "state", put_word, state);
+		if (ev->aux & XSPROF_SCHED_PREEMPTED)
+			p = put_lit(comma(p, any), "\"preempted\":true");
+	} else if (ev->aux & XSPROF_SCHED_NEW) {
+		p = put_lit(comma(p, any), "\"new\":true");
+	}
+	p = ARG(p, any, "other", put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
+	if ((uint32_t)ev->value)
+		p = ARG(p, any, "other_tid", put_u32, (uint32_t)ev->value);
+	comm = xsp_sched_comm(ev, &len);
+	return comm ? json_string(put_lit(comma(p, any), "\"other_comm\":"), comm, len, NULL) : p;
+}
+
+/* Named as PyTorch's profiler names them. */
+static char *put_op(const struct xsprof_event *ev, char *p, bool *any)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = ARG(p, any, "op", put_word, xsp_word_op(op.scope));
+	if (op.record_function_id)
+		p = ARG(p, any, "Record function id", xsp_json_safe_u64, op.record_function_id);
+	if (op.sequence >= 0)
+		p = ARG(p, any, "Sequence number", xsp_json_safe_i64, op.sequence);
+	if (op.forward_thread)
+		p = ARG(p, any, "Fwd thread id", xsp_json_safe_u64, op.forward_thread);
+	return op.correlation ? ARG(p, any, "External id", xsp_json_safe_u64, op.correlation) : p;
+}
+
+char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
+{
+	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
+	const struct xsprof_rec_span *span = xsp_record(ev, struct xsprof_rec_span);
+	const char *exe;
+
+	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p, any);
+	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
+		return ARG(p, any, "id", put_ptr, ev->value);
+	case XSPROF_REC_CORR_PUSH:
+	case XSPROF_REC_CORR_POP:
+		p = ARG(p, any, "kind", put_u32, ev->aux);
+		return ARG(p, any, "id", xsp_json_safe_u64, ev->value);
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+		return put_mem(ev, p, any);
+	case XSPROF_REC_STEP:
+		return ARG(p, any, "step", xsp_json_safe_u64, ev->value);
+	case XSPROF_REC_SPAN:
+		if (ev->value)
+			p = ARG(p, any, "id", put_ptr, ev->value);
+		if (span && span->parent)
+			p = ARG(p, any, "parent", put_ptr, span->parent);
+		return ARG(p, any, "scope", put_word, xsp_word_scope(ev->aux));
+	case XSPROF_REC_SYNC:
+		p = ARG(p, any, "op", put_word, xsp_word_sync(ev->aux));
+		return ARG(p, any, "object", put_ptr, ev->value);
+	case XSPROF_REC_CONTROL:
+		p = ARG(p, any, "op", put_word, xsp_word_control(ev->aux));
+		return ARG(p, any, "enabled", put_ptr, ev->value);
+	case XSPROF_REC_CLOCK:
+		p = ARG(p, any, "clock", put_u32, ev->aux);
+		return ARG(p, any, "value", xsp_json_safe_u64, ev->value);
+	case XSPROF_REC_GPU:
+		return put_gpu(ev, p, any);
+	case XSPROF_REC_STACK:
+		return put_frames(ev, p, any);
+	case XSPROF_REC_RELATION:
+		p = ARG(p, any, "kind", put_u32, ev->aux);
+		p = ARG(p, any, "head", put_ptr, ev->value);
+		return relation ? ARG(p, any, "tail", put_ptr, relation->tail) : p;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		return put_sched(ev, ARG(p, any, "cpu", put_i64, ev->cpu), any);
+	case XSPROF_EV_LOST:
+		return ev->flags & XSPROF_EVF_SLOTS ?
+		       ARG(p, any, "slots", xsp_json_safe_u64, ev->value) :
+		       ARG(p, any, "records", xsp_json_safe_u64, ev->value);
+	case XSPROF_EV_PRODUCER:
+		exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
+		return exe ? json_string(put_lit(comma(p, any), "\"exe\":"), exe,
+					 strnlen(exe, XSPROF_TEXT_MAX), NULL) : p;
+	case XSPROF_EV_EXIT:
+		return put_exit(ev, p, any);
+	case XSPROF_REC_END:
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_INSTANT:
+	case XSPROF_REC_ARGS:
+		return p;
+	default:
+		p = ARG(p, any, "type", put_u32, ev->type);
+		p = ARG(p, any, "aux", put_u32, ev->aux);
+		return ARG(p, any, "value", xsp_json_safe_u64, ev->value);
+	}
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the Chrome format share: chrome.c turns events into JSON, chrome-track.c
+ * owns the processes and tracks they are drawn on, chrome-args.c their arguments, and
+ * chrome-kernel.c the lines of the kernel's tracer.
+ */
+#ifndef XSPROF_OUT_CHROME_H
+#define XSPROF_OUT_CHROME_H
+
+#include "format/common/lane.h"
+#include "format/common/out.h"
+#include "format/common/spool.h"
+#include "text/json.h"
+
+/* A kind of tracks of its own: what the scheduler did with a thread. */
+#define CHROME_SCHED	XSP_LANE_OWN
+
+struct chrome_process {
+	uint32_t	pid;	/* as the viewer sees it; 0 not seen yet */
+	uint32_t	real;
+};
+
+/**
+ * struct chrome - what the Chrome format keeps
+ * @sep: what stands before the next event
+ * @processes: by producer number
+ * @used: bits of viewer pids up to 2^22, and how many beyond were given
+ * @next_tid: the next number for a track that is no thread
+ * @next_id: the next id of an async range that the format makes
+ * @to_async: ranges drawn as async ones because no track had room
+ * @spool: lines of the kernel's tracer, NULL before there is one
+ * @kernel_lines: how many
+ * @sched: the module's records of the scheduler, NULL without
+ * @spool_failed: and it was told
+ */
+struct chrome {
+	char			sep;
+	uint32_t		nr_processes;
+	struct chrome_process	*processes;
+	uint8_t			*used;
+	uint32_t		given;
+	uint32_t		next_tid;
+	uint64_t		next_id;
+	uint64_t		to_async;
+	struct xsp_spool	*spool;
+	uint64_t		kernel_lines;
+	struct xsp_sched	*sched;
+	bool			spool_failed;
+};
+
+/*
+ * Viewers keep microseconds in a double, which holds single nanoseconds up to here: 26 days.
+ * What is said to be later stays there; the order of times is kept, so ranges still nest.
+ */
+#define CHROME_LAST	(1ull << 51)
+
+static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
+{
+	if (ns <= out->base_ns)
+		return 0;
+	return ns - out->base_ns < CHROME_LAST ? ns - out->base_ns : CHROME_LAST;
+}
+
+#define CHROME_ROOM	XSP_BUF_ROOM
+
+/* chrome-track.c */
+uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid);
+/* "pid":1,"tid":2,"ts": of the thread. */
+char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p);
+/*
+ * The track on which the range is to be drawn, the thread itself or one of its kind's.  NULL:
+ * on none, it would not nest.
+ */
+struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
+			       uint64_t key, uint64_t begin, uint64_t end);
+void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread);
+void chrome_process_names(struct xsp_out *out);
+void chrome_start(struct xsp_out *out);
+void chrome_end(struct xsp_out *out);
+
+/* chrome-args.c: the arguments of a record, separated by commas, the first without. */
+char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
+/* The same into the note of @range, which is written with its end. */
+bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
+		      struct xsp_range *range);
+/* What the type's own fields say, likewise. */
+char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
+
+/* chrome-kernel.c: an event, and at the end, behind otherData, what became of all. */
+void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+/* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
+bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
+void chrome_kernel_end(struct xsp_out *out);
+
+#endif /* XSPROF_OUT_CHROME_H */

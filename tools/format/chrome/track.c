@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processes and tracks of Chrome's JSON: which numbers they have in the viewer, and what they
+ * are called.
+ *
+ * Viewers know a process by its pid alone.  A pid that the system gave twice, or a process that
+ * turned into another program by exec, gets a number of its own, above any real one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/chrome/chrome.h"
+
+#define PID_LIMIT	(1u << 22)	/* Linux' own limit of pids and tids */
+#define FIRST_PID	10000000u	/* numbers that are no pid */
+#define FIRST_TID	20000000u	/* numbers of tracks that are no thread */
+
+static bool take_pid(struct chrome *chrome, uint32_t pid)
+{
+	if (!pid || pid >= PID_LIMIT || chrome->used[pid / 8] & 1u << pid % 8)
+		return false;
+	chrome->used[pid / 8] |= (uint8_t)(1u << pid % 8);
+	return true;
+}
+
+uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid)
+{
+	struct chrome *chrome = out->priv;
+	struct chrome_process *v;
+	uint32_t n;
+
+	if (producer >= chrome->nr_processes) {
+		if (producer >= XSPROF_CAP_MAX_PRODUCERS)
+			return pid;
+		n = (producer / 64 + 1) * 64;
+		v = realloc(chrome->processes, n * sizeof(*v));
+		if (!v)
+			return pid;
+		memset(v + chrome->nr_processes, 0, (n - chrome->nr_processes) * sizeof(*v));
+		chrome->processes = v;
+		chrome->nr_processes = n;
+	}
+	v = &chrome->processes[producer];
+	if (!v->pid) {
+		v->real = pid;
+		v->pid = take_pid(chrome, pid) ? pid : FIRST_PID + chrome->given++;
+	}
+	return v->pid;
+}
+
+static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, uint32_t tid,
+			 char *p)
+{
+	p = put_u32(put_lit(p, "\"pid\":"), chrome_pid(out, thread->producer, thread->pid));
+	p = put_u32(put_lit(p, ",\"tid\":"), tid);
+	return put_lit(p, ",\"ts\":");
+}
+
+char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
+{
+	char *end;
+
+	if (__builtin_expect(thread->prefix != NULL, 1)) {
+		/* At most 64 bytes: two numbers and their keys. */
+		memcpy(p, thread->prefix, 32);
+		if (thread->prefix_len > 32)
+			memcpy(p + 32, thread->prefix + 32, 32);
+		return p + thread->prefix_len;
+	}
+	end = make_prefix(out, thread, xsp_thread_tid(out->trace, thread), p);
+	xsp_tracks_prefix(out->tracks, thread, p, (size_t)(end - p));
+	return end;
+}
+
+static char *put_metadata(struct xsp_out *out, const char *name, uint32_t pid, uint32_t tid)
+{
+	struct chrome *chrome = out->priv;
+	char *p = xsp_buf_room(&out->buf, CHROME_ROOM);
+
+	*p++ = chrome->sep;
+	*p++ = '\n';
+	chrome->sep = ',';
+	p = put_lit(p, "{\"ph\":\"M\",\"pid\":");
+	p = put_u32(p, pid);
+	p = put_u32(put_lit(p, ",\"tid\":"), tid);
+	p = put_lit(p, ",\"name\":\"");
+	memcpy(p, name, strlen(name));
+	return put_lit(p + strlen(name), "\",\"args\":{");
+}
+
+static void name_metadata(struct xsp_out *out, const char *what, uint32_t pid, uint32_t tid,
+			  const char *name, size_t len)
+{
+	char *p = put_lit(put_metadata(out, what, pid, tid), "\"name\":");
+
+	/* Half of the room is enough for what a viewer shows. */
+	p = json_string(p, name, len < XSPROF_TEXT_MAX ? len : XSPROF_TEXT_MAX, NULL);
+	out->buf.p = put_lit(p, "}}");
+}
+
+static void sort_metadata(struct xsp_out *out, const char *what, uint32_t pid, uint32_t tid,
+			  uint32_t index)
+{
+	char *p = put_lit(put_metadata(out, what, pid, tid), "\"sort_index\":");
+
+	out->buf.p = put_lit(put_u32(p, index), "}}");
+}
+
+void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
+{
+	const char *comm;
+	uint32_t pid, tid;
+
+	/* Tracks that are no threads were named when they were made. */
+	if (thread->kind != XSP_LANE_THREAD || !thread->shown)
+		return;
+	pid = chrome_pid(out, thread->producer, thread->pid);
+	tid = xsp_thread_tid(out->trace, thread);
+	comm = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
+	if (*comm)
+		name_metadata(out, "thread_name", pid, tid, comm, strlen(comm));
+	sort_metadata(out, "thread_sort_index", pid, tid,
+		      thread->tid == thread->pid ? 0 : 1);
+}
+
+static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_thread *lane)
+{
+	struct chrome *chrome = out->priv;
+	uint32_t tid = chrome->next_tid;
+	uint32_t pid = chrome_pid(out, lane->producer, lane->pid);
+	char text[160], *end;
+
+	end = make_prefix(out, lane, tid, text);
+	if (tid == UINT32_MAX ||
+	    !xsp_tracks_prefix(out->tracks, lane, text, (size_t)(end - text)))
+		return false;
+	chrome->next_tid++;
+	end = xsp_lane_name(ev, lane, text);
+	name_metadata(out, "thread_name", pid, tid, text, (size_t)(end - text));
+	sort_metadata(out, "thread_sort_index", pid, tid, lane->kind + 1);
+	return true;
+}
+
+struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
+			       uint64_t key, uint64_t begin, uint64_t end)
+{
+	struct xsp_thread *lane;
+	uint32_t i;
+
+	for (i = 0; i < XSP_LANES; i++) {
+		lane = xsp_tracks_get(out->tracks, ev->producer, ev->pid, kind, key * XSP_LANES + i,
+				      ev->ns);
+		if (!lane)
+			return NULL;
+		if (!xsp_tracks_complete(out->tracks, lane, begin, end))
+			continue;
+		return lane->prefix || make_lane(out, ev, lane) ? lane : NULL;
+	}
+	return NULL;
+}
+
+/* A label is drawn on every line of its process: as much of the command as a line holds. */
+#define LABEL_MAX	120u
+
+static size_t label_len(const char *text)
+{
+	size_t len = strnlen(text, LABEL_MAX + 1);
+
+	if (len > LABEL_MAX)
+		for (len = LABEL_MAX; len && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+			;
+	return len;
+}
+
+/* "train.py" of "/usr/bin/train.py", and what sets it apart from another of the same pid. */
+static void process_name(struct xsp_out *out, uint32_t producer, const struct chrome_process *proc)
+{
+	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
+	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
+	const char *base = exe ? strrchr(exe, '/') : NULL;
+	size_t len;
+	char *p;
+
+	base = base ? base + 1 : exe ? exe : "process";
+	len = strnlen(base, 1024);
+	p = out->scratch;
+	memcpy(p, base, len);
+	p += len;
+	if (proc->pid != proc->real) {
+		p = put_u32(put_lit(p, " (again pid "), proc->real);
+		*p++ = ')';
+	}
+	name_metadata(out, "process_name", proc->pid, proc->real, out->scratch,
+		      (size_t)(p - out->scratch));
+	sort_metadata(out, "process_sort_index", proc->pid, proc->real, producer);
+	if (!cmdline)
+		return;
+	p = put_lit(put_metadata(out, "process_labels", proc->pid, proc->real), "\"labels\":");
+	p = json_string(p, cmdline, label_len(cmdline), NULL);
+	out->buf.p = put_lit(p, "}}");
+}
+
+void chrome_process_names(struct xsp_out *out)
+{
+	struct chrome *chrome = out->priv;
+	uint32_t i;
+
+	for (i = 0; i < chrome->nr_processes; i++)
+		if (chrome->processes[i].pid)
+			process_name(out, i, &chrome->processes[i]);
+}
+
+/* HolisticTraceAnalysis looks for the rank on a line of its own, before anything like it. */
+static void put_rank(struct xsp_out *out)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *rank;
+	uint32_t i;
+
+	if (xsprof_trace_get_info(out->trace, &info) < 0)
+		return;
+	for (i = 0; i < info.producers; i++) {
+		rank = xsprof_trace_fact(out->trace, i, "env.RANK");
+		if (!rank || !*rank || strlen(rank) > 9 || rank[strspn(rank, "0123456789")] ||
+		    (rank[0] == '0' && rank[1]))
+			continue;
+		xsp_buf_puts(&out->buf, "\"distributedInfo\": {\"rank\": ");
+		xsp_buf_puts(&out->buf, rank);
+		xsp_buf_puts(&out->buf, "},\n");
+		return;
+	}
+}
+
+void chrome_start(struct xsp_out *out)
+{
+	struct chrome *chrome = out->priv;
+
+	chrome->next_tid = FIRST_TID;
+	chrome->sep = ' ';
+	xsp_buf_puts(&out->buf, "{\"displayTimeUnit\":\"ns\",\n");
+	put_rank(out);
+	xsp_buf_puts(&out->buf, "\"traceEvents\":[");
+}
+
+#define NUMBER(key, value)	(p = xsp_json_safe_u64(put_lit(p, ",\n\"" key "\":"), value))
+
+void chrome_end(struct xsp_out *out)
+{
+	const struct xsp_tracks_stats *stats = xsp_tracks_stats(out->tracks);
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const struct chrome *chrome = out->priv;
+	const char *clock;
+	char *p;
+
+	xsp_buf_puts(&out->buf, "\n],\n\"otherData\":{\"producer\":\"xsprof " XSPROF_VERSION "\"");
+	p = xsp_buf_room(&out->buf, CHROME_ROOM);
+	if (xsprof_trace_get_info(out->trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	clock = xsp_word_clock(info.clock_kind);
+	p = put_lit(p, ",\n\"clock\":");
+	p = json_string(p, clock, strlen(clock), NULL);
+	p = xsp_json_double(put_lit(p, ",\n\"clock_frequency_hz\":"), info.clock_freq);
+	NUMBER("clock_error_ns", info.clock_error_ns);
+	NUMBER("base_monotonic_ns", out->base_ns);
+	p = xsp_json_safe_i64(put_lit(p, ",\n\"base_realtime_ns\":"),
+			  (int64_t)(out->base_ns + (uint64_t)info.real_offset_ns));
+	NUMBER("events", out->shown);
+	NUMBER("events_merged", out->merged);
+	NUMBER("events_kernel", chrome->kernel_lines);
+	NUMBER("ranges_cut", stats->cut);
+	NUMBER("ranges_unfinished", stats->open);
+	NUMBER("ends_unmatched", stats->unmatched);
+	NUMBER("ranges_too_deep", stats->deep);
+	NUMBER("ranges_drawn_async", chrome->to_async);
+	NUMBER("lost_records", info.lost_records);
+	NUMBER("lost_slots", info.lost_slots);
+	NUMBER("bad_slots", info.bad_slots);
+	NUMBER("damaged_chunks", info.bad_chunks);
+	p = put_lit(p, ",\n\"truncated\":");
+	p = info.truncated ? put_lit(p, "true") : put_lit(p, "false");
+	out->buf.p = put_lit(p, "\n}");
+	chrome_kernel_end(out);
+	xsp_buf_puts(&out->buf, "}\n");
+}

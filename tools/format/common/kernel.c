@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * See kernel.h.  What a capture says of a kind of event is checked before an event is read by
+ * it: every field that is printed lies inside the event, also when library.c prints it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/common/kernel.h"
+#include "format/common/library.h"
+#include "text/escape.h"
+#include "text/put.h"
+
+#define COMM		16
+#define LEARNED		8192u	/* tasks whose names the events themselves have told */
+
+/* How a kind is printed. */
+enum printer {
+	BY_NOBODY,		/* the trace does not say what it is */
+	BY_LIBRARY,
+	SWITCH,
+	WAKEUP,
+	MIGRATE,
+	SYS_ENTER,
+	SYS_EXIT,
+	VECTOR,
+	SOFTIRQ,
+	PRINTERS
+};
+
+struct learned {
+	uint32_t	tid;
+	char		comm[COMM + 1];
+};
+
+struct xsp_kernel {
+	const struct xsprof_trace *trace;
+	struct xsp_kernel_kind	**kinds;	/* by id, made when they are met */
+	struct learned		*learned;
+	struct xsp_symbols	*symbols;	/* made when the library is asked first */
+};
+
+/* ---- kinds --------------------------------------------------------------------------------- */
+
+/* What each of our own printers needs, in the order in which it reads it. */
+static const struct recipe {
+	const char	*system;
+	const char	*name;
+	enum printer	printer;
+	const char	*fields[7];
+} recipes[] = {
+	{ "sched", "sched_switch", SWITCH, { "prev_comm", "prev_pid", "prev_prio", "prev_state",
+	  "next_comm", "next_pid", "next_prio" } },
+	{ "sched", "sched_wakeup", WAKEUP, { "comm", "pid", "prio", "target_cpu" } },
+	{ "sched", "sched_wakeup_new", WAKEUP, { "comm", "pid", "prio", "target_cpu" } },
+	{ "sched", "sched_waking", WAKEUP, { "comm", "pid", "prio", "target_cpu" } },
+	{ "sched", "sched_migrate_task", MIGRATE, { "comm", "pid", "prio", "orig_cpu",
+	  "dest_cpu" } },
+	{ "raw_syscalls", "sys_enter", SYS_ENTER, { "id", "args" } },
+	{ "raw_syscalls", "sys_exit", SYS_EXIT, { "id", "ret" } },
+	{ "irq_vectors", NULL, VECTOR, { "vector" } },
+	{ "irq", "softirq_entry", SOFTIRQ, { "vec" } },
+	{ "irq", "softirq_exit", SOFTIRQ, { "vec" } },
+	{ "irq", "softirq_raise", SOFTIRQ, { "vec" } },
+};
+
+/* Bytes that our printers read of a field; a field of another size is not the one they know. */
+static uint16_t size_of(const char *field)
+{
+	if (strstr(field, "comm"))
+		return COMM;
+	if (!strcmp(field, "args"))
+		return 48;
+	if (!strcmp(field, "id") || !strcmp(field, "ret") || !strcmp(field, "prev_state"))
+		return 8;
+	return 4;
+}
+
+static bool take_recipe(struct xsp_kernel_kind *k, const struct recipe *r)
+{
+	uint16_t least = 8;
+
+	for (int i = 0; i < 7 && r->fields[i]; i++) {
+		const struct xsprof_kernel_field *f = xsprof_kernel_field(k->kind, r->fields[i]);
+		uint16_t size = size_of(r->fields[i]);
+
+		if (!f || f->size != size || f->flags & XSPROF_KFIELD_DYNAMIC ||
+		    f->offset > UINT16_MAX - size)
+			return false;
+		k->at[i] = f->offset;
+		if (f->offset + size > least)
+			least = f->offset + size;
+	}
+	k->least = least;
+	k->printer = r->printer;
+	return true;
+}
+
+/* The letters of states are the kernel's own, and have been others: its format says which. */
+static bool known_states(const struct xsprof_kernel_event *kind)
+{
+	return strstr(kind->format, "{ 0x00000080, \"I\" }") &&
+	       strstr(kind->format, "{ 0x00000040, \"P\" }") && strstr(kind->format, "+ 1) << 1)");
+}
+
+static void choose_printer(struct xsp_kernel_kind *k)
+{
+	k->printer = BY_LIBRARY;
+	for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+		const struct recipe *r = &recipes[i];
+
+		if (strcmp(k->kind->system, r->system) ||
+		    (r->name && strcmp(k->kind->name, r->name)))
+			continue;
+		if (r->printer == SWITCH && !known_states(k->kind))
+			continue;
+		if (r->printer == VECTOR && k->kind->nr_fields != 5)
+			continue;
+		if (take_recipe(k, r))
+			return;
+	}
+}
+
+static struct xsp_kernel_kind *make_kind(struct xsp_kernel *kernel, uint32_t id)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789_";
+	static struct xsp_kernel_kind none = { .name = "event", .name_len = 5 };
+	struct xsp_kernel_kind *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return &none;
+	k->kind = xsprof_trace_kernel_event(kernel->trace, id);
+	if (k->kind) {
+		size_t len = strnlen(k->kind->name, sizeof(k->text) - 1);
+
+		k->name = k->kind->name;
+		k->name_len = strnlen(k->name, 256);
+		/* As the kernel names events it is one word; of another's name one is made. */
+		if (strspn(k->name, word) != k->name_len) {
+			for (size_t i = 0; i < len; i++)
+				k->text[i] = strchr(word, k->name[i]) ? k->name[i] : '_';
+			k->name = k->text;
+			k->name_len = len;
+		}
+		choose_printer(k);
+	} else {
+		k->name = k->text;
+		k->name_len = put_u32(put_lit(k->text, "event-"), id) - k->text;
+	}
+	kernel->kinds[id] = k;
+	return k;
+}
+
+struct xsp_kernel_kind *xsp_kernel_kind(struct xsp_kernel *kernel, const struct xsprof_event *ev)
+{
+	uint32_t id = ev->name & UINT16_MAX;
+
+	return kernel->kinds[id] ? kernel->kinds[id] : make_kind(kernel, id);
+}
+
+int xsp_kernel_new(const struct xsprof_trace *trace, struct xsp_kernel **out)
+{
+	struct xsp_kernel *kernel = calloc(1, sizeof(*kernel));
+
+	*out = kernel;
+	if (!kernel)
+		return -ENOMEM;
+	kernel->trace = trace;
+	kernel->kinds = calloc(UINT16_MAX + 1, sizeof(*kernel->kinds));
+	kernel->learned = calloc(LEARNED, sizeof(*kernel->learned));
+	if (kernel->kinds && kernel->learned)
+		return 0;
+	xsp_kernel_free(kernel);
+	*out = NULL;
+	return -ENOMEM;
+}
+
+void xsp_kernel_free(struct xsp_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	for (uint32_t i = 0; kernel->kinds && i <= UINT16_MAX; i++) {
+		if (kernel->kinds[i])
+			xsp_library_close(kernel->kinds[i]->library);
+		free(kernel->kinds[i]);
+	}
+	free(kernel->kinds);
+	free(kernel->learned);
+	xsp_symbols_free(kernel->symbols);
+	free(kernel);
+}
+
+/* ---- our own printers ---------------------------------------------------------------------- */
+
+static uint32_t get32(const char *data, uint16_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, data + at, sizeof(v));
+	return v;
+}
+
+static uint64_t get64(const char *data, uint16_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, data + at, sizeof(v));
+	return v;
+}
+
+static char *put_int(char *p, const char *data, uint16_t at)
+{
+	return put_i64(p, (int32_t)get32(data, at));
+}
+
+/* Most names are plain letters: a look at sixteen bytes finds that out. */
+static char *put_comm(char *p, const char *data, uint16_t at)
+{
+	const char *s = data + at;
+	size_t len = 0;
+
+	while (len < COMM && s[len] >= ' ' && s[len] < 127 && s[len] != '\\')
+		len++;
+	if (len == COMM || !s[len]) {
+		memcpy(p, s, COMM);
+		return p + len;
+	}
+	return xsp_escape_text(p, s, strnlen(s, COMM));
+}
+
+static char *put_state(char *p, uint64_t state)
+{
+	static const char letters[] = "SDTtXZPI";
+	bool any = false;
+
+	for (int i = 0; i < 8; i++) {
+		if (!(state >> i & 1))
+			continue;
+		if (any)
+			*p++ = '|';
+		*p++ = letters[i];
+		any = true;
+	}
+	if (!any)
+		*p++ = 'R';
+	if (state & 0x100)
+		*p++ = '+';
+	return p;
+}
+
+static char *put_switch(char *p, const char *d, const uint16_t *at)
+{
+	p = put_comm(put_lit(p, "prev_comm="), d, at[0]);
+	p = put_int(put_lit(p, " prev_pid="), d, at[1]);
+	p = put_int(put_lit(p, " prev_prio="), d, at[2]);
+	p = put_state(put_lit(p, " prev_state="), get64(d, at[3]));
+	p = put_comm(put_lit(p, " ==> next_comm="), d, at[4]);
+	p = put_int(put_lit(p, " next_pid="), d, at[5]);
+	return put_int(put_lit(p, " next_prio="), d, at[6]);
+}
+
+/* Three digits at least. */
+static char *put_cpu(char *p, uint32_t cpu)
+{
+	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);
+}
+
+static char *put_wakeup(char *p, const char *d, const uint16_t *at)
+{
+	p = put_comm(put_lit(p, "comm="), d, at[0]);
+	p = put_int(put_lit(p, " pid="), d, at[1]);
+	p = put_int(put_lit(p, " prio="), d, at[2]);
+	return put_cpu(put_lit(p, " target_cpu="), get32(d, at[3]));
+}
+
+static char *put_migrate(char *p, const char *d, const uint16_t *at)
+{
+	p = put_comm(put_lit(p, "comm="), d, at[0]);
+	p = put_int(put_lit(p, " pid="), d, at[1]);
+	p = put_int(put_lit(p, " prio="), d, at[2]);
+	p = put_int(put_lit(p, " orig_cpu="), d, at[3]);
+	return put_int(put_lit(p, " dest_cpu="), d, at[4]);
+}
+
+static char *put_plain_hex(char *p, uint64_t v)
+{
+	char tmp[XSP_PUT_MAX], *end = put_hex(tmp, v);
+
+	memcpy(p, tmp + 2, end - tmp - 2);
+	return p + (end - tmp - 2);
+}
+
+static char *put_sys_enter(char *p, const char *d, const uint16_t *at)
+{
+	p = put_i64(put_lit(p, "NR "), (int64_t)get64(d, at[0]));
+	p = put_lit(p, " (");
+	for (int i = 0; i < 6; i++) {
+		if (i)
+			p = put_lit(p, ", ");
+		p = put_plain_hex(p, get64(d, at[1] + 8 * i));
+	}
+	*p++ = ')';
+	return p;
+}
+
+static char *put_sys_exit(char *p, const char *d, const uint16_t *at)
+{
+	p = put_i64(put_lit(p, "NR "), (int64_t)get64(d, at[0]));
+	return put_i64(put_lit(p, " = "), (int64_t)get64(d, at[1]));
+}
+
+static char *put_softirq(char *p, const char *d, const uint16_t *at)
+{
+	static const char *const names[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+	uint32_t vec = get32(d, at[0]);
+
+	p = put_u32(put_lit(p, "vec="), vec);
+	p = put_lit(p, " [action=");
+	if (vec < sizeof(names) / sizeof(names[0])) {
+		size_t len = strlen(names[vec]);
+
+		memcpy(p, names[vec], len);
+		p += len;
+	} else {
+		p = put_u32(p, vec);
+	}
+	*p++ = ']';
+	return p;
+}
+
+/* ---- the others ---------------------------------------------------------------------------- */
+
+/* Field by field, as far as they are there. */
+static char *put_fields(const struct xsprof_kernel_event *kind, const struct xsprof_event *ev,
+			char *p)
+{
+	for (uint32_t i = 0; i < kind->nr_fields && i < 64; i++) {
+		const struct xsprof_kernel_field *f = &kind->fields[i];
+		size_t len, name = strnlen(f->name, 64);
+		const char *s;
+		uint64_t v;
+
+		if (!strncmp(f->name, "common_", 7))
+			continue;
+		memcpy(p, f->name, name);
+		p += name;
+		*p++ = '=';
+		if (f->flags & XSPROF_KFIELD_STRING && (s = xsprof_kernel_bytes(ev, f, &len)))
+			p = xsp_escape_text(p, s, len < 128 ? len : 128);
+		else if (xsprof_kernel_value(ev, f, &v))
+			p = f->flags & XSPROF_KFIELD_SIGNED ? put_i64(p, (int64_t)v) :
+							      put_u64(p, v);
+		else
+			*p++ = '?';
+		*p++ = ' ';
+	}
+	return p;
+}
+
+static bool all_inside(const struct xsprof_event *ev, const struct xsprof_kernel_event *kind)
+{
+	size_t len;
+
+	for (uint32_t i = 0; i < kind->nr_fields; i++) {
+		const struct xsprof_kernel_field *f = &kind->fields[i];
+
+		if (f->size && !xsprof_kernel_bytes(ev, f, &len))
+			return false;
+	}
+	return true;
+}
+
+static bool open_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k)
+{
+	return (kernel->symbols || !xsp_symbols_new(kernel->trace, &kernel->symbols)) &&
+	       !xsp_library_open(kernel->symbols, k->kind, &k->library);
+}
+
+static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k,
+			    const struct xsprof_event *ev, char *p)
+{
+	const char *text;
+	size_t len;
+
+	if (!all_inside(ev, k->kind))
+		return put_lit(p, "[the event is shorter than its fields]");
+	if (!k->library && !k->refused)
+		k->refused = !open_library(kernel, k);
+	text = k->library ? xsp_library_print(k->library, ev, &len) : NULL;
+	if (!text)
+		return put_fields(k->kind, ev, p);
+	/* An escape makes a few bytes of one. */
+	return xsp_escape_text(p, text, len);
+}
+
+/* The bytes, where nobody says what they are. */
+static char *put_bytes(char *p, const struct xsprof_event *ev)
+{
+	const uint8_t *data = (const uint8_t *)ev->rec;
+	size_t n = ev->rec_size < 64 ? ev->rec_size : 64;
+
+	for (size_t i = 8; i < n; i++) {
+		*p++ = "0123456789abcdef"[data[i] >> 4];
+		*p++ = "0123456789abcdef"[data[i] & 15];
+	}
+	return p;
+}
+
+char *xsp_kernel_info(struct xsp_kernel *kernel, const struct xsprof_event *ev, char *p)
+{
+	struct xsp_kernel_kind *k = xsp_kernel_kind(kernel, ev);
+	const char *d = (const char *)ev->rec;
+
+	if (k->printer > BY_LIBRARY && ev->rec_size < k->least)
+		return put_lit(p, "[the event is shorter than its fields]");
+	switch (k->printer) {
+	case SWITCH:
+		return put_switch(p, d, k->at);
+	case WAKEUP:
+		return put_wakeup(p, d, k->at);
+	case MIGRATE:
+		return put_migrate(p, d, k->at);
+	case SYS_ENTER:
+		return put_sys_enter(p, d, k->at);
+	case SYS_EXIT:
+		return put_sys_exit(p, d, k->at);
+	case VECTOR:
+		return put_int(put_lit(p, "vector="), d, k->at[0]);
+	case SOFTIRQ:
+		return put_softirq(p, d, k->at);
+	case BY_LIBRARY:
+		return put_by_library(kernel, k, ev, p);
+	default:
+		return put_bytes(p, ev);
+	}
+}
+
+/* ---- names of tasks ------------------------------------------------------------------------ */
+
+static void learn(struct xsp_kernel *kernel, uint32_t tid, const char *comm)
+{
+	struct learned *l = &kernel->learned[tid % LEARNED];
+
+	if (!tid || !*comm)
+		return;
+	l->tid = tid;
+	memcpy(l->comm, comm, COMM);
+	l->comm[strnlen(l->comm, COMM)] = '\0';
+}
+
+void xsp_kernel_seen(struct xsp_kernel *kernel, const struct xsprof_event *ev)
+{
+	const struct xsp_kernel_kind *k;
+	const char *d = (const char *)ev->rec;
+
+	if (ev->type != XSPROF_EV_KERNEL)
+		return;
+	k = xsp_kernel_kind(kernel, ev);
+	if (ev->rec_size < k->least)
+		return;
+	if (k->printer == SWITCH)
+		learn(kernel, get32(d, k->at[5]), d + k->at[4]);
+	else if (k->printer == WAKEUP)
+		learn(kernel, get32(d, k->at[1]), d + k->at[0]);
+}
+
+const char *xsp_kernel_comm(struct xsp_kernel *kernel, uint32_t tid)
+{
+	const struct learned *l = &kernel->learned[tid % LEARNED];
+	const char *comm;
+
+	if (!tid)
+		return "<idle>";
+	/* What an event said is of then; what was saved is of the end. */
+	if (l->tid == tid)
+		return l->comm;
+	comm = xsprof_trace_comm(kernel->trace, tid);
+	return *comm ? comm : "<...>";
+}

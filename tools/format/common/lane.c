@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracks beside those of threads: see lane.h.
+ */
+#include "format/common/lane.h"
+#include "text/put.h"
+
+void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_thread *thread,
+		    struct xsp_place *place)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+
+	*place = (struct xsp_place){
+		.begin = ev->begin_ns, .end = ev->end_ns > ev->begin_ns ? ev->end_ns : ev->begin_ns,
+		.kind = XSP_LANE_OVERLAP, .key = thread->tid,
+	};
+	if (ev->type == XSPROF_REC_SPAN && ev->aux != XSPROF_SCOPE_THREAD) {
+		place->kind = XSP_LANE_SPANS;
+		place->key = 0;
+	} else if (gpu && ev->type == XSPROF_REC_GPU) {
+		place->kind = XSP_LANE_GPU;
+		place->key = ((uint64_t)gpu->device << 48) ^ ((uint64_t)gpu->context << 24) ^
+			     gpu->stream;
+		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
+			place->kind = XSP_LANE_CALLS;
+			place->key = gpu->thread ? gpu->thread : thread->tid;
+		}
+	} else {
+		place->own = place->end <= ev->ns;
+	}
+	/* A number of one of them is still to go behind it. */
+	place->key &= UINT64_MAX >> 3;
+}
+
+char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_thread *lane, char *p)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+
+	switch (lane->kind) {
+	case XSP_LANE_SPANS:
+		p = put_lit(p, "spans");
+		break;
+	case XSP_LANE_OVERLAP:
+		p = put_u64(put_lit(p, "overlapping ranges of "), lane->tid / XSP_LANES);
+		break;
+	case XSP_LANE_CALLS:
+		p = put_u64(put_lit(p, "runtime calls of "), lane->tid / XSP_LANES);
+		break;
+	case XSP_LANE_GPU:
+		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
+		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
+		p = put_u32(put_lit(p, " stream "), gpu ? gpu->stream : 0);
+		break;
+	default:
+		p = put_u64(put_lit(p, "scheduling of "), lane->tid / XSP_LANES);
+	}
+	if (lane->tid % XSP_LANES)
+		p = put_u64(put_lit(p, ", track "), lane->tid % XSP_LANES + 1);
+	return p;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a dump and its formats share.  A format turns one event after the other into text in
+ * out->buf; it never reads the trace ahead, and never decides what is shown.
+ */
+#ifndef XSPROF_OUT_OUT_H
+#define XSPROF_OUT_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <xsprof/trace.h>
+
+#include "format/common/kernel.h"
+#include "ranges/names.h"
+#include "ranges/tracks.h"
+#include "text/buf.h"
+
+/**
+ * struct xsp_out - a dump under way
+ * @buf: where the text goes
+ * @trace: what is read
+ * @names: names as the format wants them
+ * @keys: keys of arguments likewise
+ * @tracks: threads and what is open on them
+ * @kernel: events of the kernel's tracer; NULL where the trace has none
+ * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
+ * @base_ns: the start of the trace, known before the first event is shown
+ * @last_ns: time of the latest event shown
+ * @relative: text: times since @base_ns
+ * @shown: events shown
+ * @merged: of them, how many have no line or object of their own
+ * @priv: the format's
+ */
+struct xsp_out {
+	struct xsp_buf		buf;
+	struct xsprof_trace	*trace;
+	struct xsp_names	*names;
+	struct xsp_names	*keys;
+	struct xsp_tracks	*tracks;
+	struct xsp_kernel	*kernel;
+	char			*scratch;
+	uint64_t		base_ns;
+	uint64_t		last_ns;
+	bool			relative;
+	uint64_t		shown;
+	uint64_t		merged;
+	void			*priv;
+};
+
+/**
+ * struct xsp_format - a format; all that is NULL is not needed
+ * @name: as -f takes it
+ * @name_text: how a name stands in it
+ * @key_text: how the key of an argument stands in it
+ * @start: before the first event.  Return: 0 or -errno
+ * @event: shows an event; a BEGIN is put on its thread's stack before, an END taken off after
+ * @kernel_event: shows an event of the kernel's tracer, or one of its losses (LOST)
+ * @ops: what happens without an event
+ * @finish: after the last
+ */
+struct xsp_format {
+	const char		*name;
+	xsp_name_build		name_text;
+	xsp_name_build		key_text;
+	int			(*start)(struct xsp_out *out);
+	void			(*event)(struct xsp_out *out, const struct xsp_view *view);
+	void			(*kernel_event)(struct xsp_out *out, const struct xsprof_event *ev);
+	struct xsp_tracks_ops	ops;
+	void			(*finish)(struct xsp_out *out);
+};
+
+extern const struct xsp_format xsp_format_text;
+extern const struct xsp_format xsp_format_chrome;
+extern const struct xsp_format xsp_format_kineto;
+extern const struct xsp_format xsp_format_ndjson;
+extern const struct xsp_format xsp_format_perfetto;
+
+/* The struct behind a record, or NULL when the record is too short to hold it. */
+#define xsp_record(ev, type) \
+	((ev)->rec && (ev)->rec_size >= sizeof(type) ? (const type *)(ev)->rec : NULL)
+
+/* The other one's name in a record of the scheduler, @len bytes; NULL where it has none. */
+static inline const char *xsp_sched_comm(const struct xsprof_event *ev, size_t *len)
+{
+	const struct xsprof_rec_sched *sched = xsp_record(ev, struct xsprof_rec_sched);
+
+	*len = sched ? strnlen((const char *)sched->comm, sizeof(sched->comm)) : 0;
+	return sched ? (const char *)sched->comm : NULL;
+}
+
+/* The state that a thread is in: a letter, '?' where it is none. */
+static inline char xsp_sched_state(uint32_t aux)
+{
+	char c = (char)((aux & XSPROF_SCHED_STATE) >> XSPROF_SCHED_STATE_SHIFT);
+
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? c : '?';
+}
+
+/* Words for numbers: "?" for those that are not known here. */
+const char *xsp_word_type(uint16_t type);
+const char *xsp_word_scope(uint32_t scope);
+const char *xsp_word_sync(uint32_t op);
+const char *xsp_word_control(uint32_t op);
+const char *xsp_word_gpu(uint32_t kind);
+const char *xsp_word_sched(uint32_t who);
+const char *xsp_word_how(uint32_t how);
+const char *xsp_word_arg(uint8_t type);
+/* Of an op, by its scope. */
+const char *xsp_word_op(uint32_t scope);
+const char *xsp_word_clock(uint32_t kind);
+const char *xsp_word_ring(uint32_t kind);
+const char *xsp_word_mode(uint32_t mode);
+
+/*
+ * True when the name of @thread is to be asked for again: it may come, or change, later than the
+ * thread's first events.
+ */
+static inline bool xsp_thread_stale(struct xsp_thread *thread)
+{
+	if (__builtin_expect(thread->events < thread->refresh, 1))
+		return false;
+	thread->refresh = thread->events < 4096 ? thread->events * 2 : thread->events + 4096;
+	return true;
+}
+
+/*
+ * What is neither a number nor a string is shown as text: @arg is made a string in @buf, which has
+ * XSP_ARG_TEXT bytes.
+ */
+#define XSP_ARG_TEXT	2048u
+
+static inline void xsp_arg_plain(const struct xsprof_trace *trace, uint32_t producer,
+				 struct xsprof_trace_arg *arg, char *buf)
+{
+	if (arg->type <= XSPROF_ARG_STR)
+		return;
+	arg->len = (uint16_t)xsprof_trace_arg_text(trace, producer, arg, buf, XSP_ARG_TEXT);
+	arg->str = buf;
+	arg->type = XSPROF_ARG_STR;
+	arg->flags = 0;
+}
+
+#endif /* XSPROF_OUT_OUT_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module's records of the scheduler as the tracer's: see sched.h.  It keeps who runs on each
+ * CPU, and no record.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/common/sched.h"
+#include "text/utf8.h"
+
+struct cpu {
+	bool		known;
+	uint32_t	left;	/* who went last */
+	struct xsp_task	runs;
+};
+
+struct xsp_sched {
+	struct cpu	cpus[XSP_SCHED_CPUS];
+};
+
+int xsp_sched_new(struct xsp_sched **sched)
+{
+	*sched = calloc(1, sizeof(**sched));
+	return *sched ? 0 : -ENOMEM;
+}
+
+void xsp_sched_free(struct xsp_sched *sched)
+{
+	free(sched);
+}
+
+void xsp_sched_lost(struct xsp_sched *sched, int32_t cpu)
+{
+	if ((uint32_t)cpu < XSP_SCHED_CPUS)
+		sched->cpus[cpu].known = false;
+}
+
+static void set_comm(struct xsp_task *task, const char *s, size_t len)
+{
+	len = xsp_utf8_piece(s, len, sizeof(task->comm) - 4);
+	memcpy(task->comm, s, len);
+	task->comm[len] = '\0';
+}
+
+static uint32_t kernel_tid(const struct xsprof_trace *trace, uint32_t producer, uint32_t tid)
+{
+	uint32_t known = xsprof_trace_kernel_tid(trace, producer, tid);
+
+	return known ? known : tid;
+}
+
+/* A thread of the producer: its name is where its own events are. */
+static void own_task(const struct xsprof_trace *trace, const struct xsprof_event *ev, uint32_t tid,
+		     struct xsp_task *task)
+{
+	const char *comm = xsprof_trace_thread(trace, ev->producer, tid);
+
+	*task = (struct xsp_task){
+		.tid = kernel_tid(trace, ev->producer, tid), .tgid = ev->pid, .own = true,
+	};
+	set_comm(task, comm, strnlen(comm, sizeof(task->comm)));
+}
+
+/* The same name has the same number: there is one kernel thread of a name. */
+static uint32_t number_of(const char *comm, uint32_t salt)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ salt;
+
+	for (; *comm; comm++)
+		h = (h ^ (unsigned char)*comm) * 0x100000001b3u;
+	h = (h ^ h >> 29) * 0xd6e8feb86659fd93u;
+	return XSP_SCHED_NUMBERS | (uint32_t)(h >> 34);
+}
+
+/* The other one in a record. */
+static void other_task(const struct xsprof_trace *trace, const struct xsprof_event *ev,
+		       struct xsp_task *task)
+{
+	uint32_t who = ev->aux & XSPROF_SCHED_WHO;
+	const char *comm;
+	size_t len;
+
+	*task = (struct xsp_task){ 0 };
+	comm = xsp_sched_comm(ev, &len);
+	switch (who) {
+	case XSPROF_SCHED_THREAD:
+		own_task(trace, ev, (uint32_t)ev->value, task);
+		return;
+	case XSPROF_SCHED_IDLE:
+		snprintf(task->comm, sizeof(task->comm), "swapper/%d", ev->cpu);
+		return;
+	case XSPROF_SCHED_NOBODY:
+	case XSPROF_SCHED_IRQ:
+		return;
+	case XSPROF_SCHED_PROCESS:
+		task->tid = kernel_tid(trace, ev->producer, (uint32_t)ev->value);
+		break;
+	}
+	if (len)
+		set_comm(task, comm, len);
+	else
+		set_comm(task, "[other]", 7);
+	/* Several programs have one name: on each CPU there is one of them at a time. */
+	if (!task->tid)
+		task->tid = number_of(task->comm, who == XSPROF_SCHED_KERNEL ? 0 :
+				      (uint32_t)ev->cpu + 1);
+}
+
+/* One that came: who was there before went, and that may have been told already. */
+static void take_in(struct cpu *cpu, struct xsp_sched_event *event)
+{
+	if (cpu->known && cpu->runs.tid == event->task.tid) {
+		event->kind = XSP_SCHED_SAID;
+		cpu->runs = event->task;
+		return;
+	}
+	event->kind = XSP_SCHED_SWITCH;
+	event->state = 'R';
+	if (cpu->known)
+		event->by = cpu->runs;
+	cpu->left = event->by.tid;
+	cpu->runs = event->task;
+	cpu->known = true;
+}
+
+/* One that went.  There may be two readers of one process: the second says it again. */
+static void take_out(struct cpu *cpu, const struct xsprof_event *ev, struct xsp_sched_event *event)
+{
+	if (cpu->known && cpu->runs.tid != event->by.tid && cpu->left == event->by.tid) {
+		event->kind = XSP_SCHED_SAID;
+		return;
+	}
+	event->kind = XSP_SCHED_SWITCH;
+	event->state = xsp_sched_state(ev->aux);
+	event->preempted = ev->aux & XSPROF_SCHED_PREEMPTED;
+	cpu->left = event->by.tid;
+	cpu->runs = event->task;
+	cpu->known = true;
+}
+
+void xsp_sched_take(struct xsp_sched *sched, const struct xsprof_trace *trace,
+		    const struct xsprof_event *ev, struct xsp_sched_event *event)
+{
+	struct cpu *cpu = &sched->cpus[(uint32_t)ev->cpu % XSP_SCHED_CPUS];
+
+	memset(event, 0, sizeof(*event));
+	switch (ev->type) {
+	case XSPROF_REC_SCHED_IN:
+		own_task(trace, ev, ev->tid, &event->task);
+		take_in(cpu, event);
+		break;
+	case XSPROF_REC_SCHED_OUT:
+		own_task(trace, ev, ev->tid, &event->by);
+		other_task(trace, ev, &event->task);
+		take_out(cpu, ev, event);
+		break;
+	case XSPROF_REC_SCHED_WAKE:
+		event->kind = ev->aux & XSPROF_SCHED_NEW ? XSP_SCHED_WAKEUP_NEW : XSP_SCHED_WAKING;
+		own_task(trace, ev, ev->tid, &event->task);
+		other_task(trace, ev, &event->by);
+		break;
+	default:
+		event->kind = XSP_SCHED_MIGRATE;
+		own_task(trace, ev, ev->tid, &event->task);
+		if (cpu->known)
+			event->by = cpu->runs;
+		event->from = (uint32_t)ev->value;
+		event->to = (uint32_t)(ev->value >> 32);
+	}
+}

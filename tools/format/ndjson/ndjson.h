@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the NDJSON format share: ndjson.c writes events of programs, ndjson-kernel.c
+ * those of the kernel's tracer.
+ */
+#ifndef XSPROF_OUT_NDJSON_H
+#define XSPROF_OUT_NDJSON_H
+
+#include "format/common/out.h"
+
+void ndjson_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+
+#endif /* XSPROF_OUT_NDJSON_H */

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of the kernel's tracer in a Perfetto trace: bundles of a CPU's events, by which viewers
+ * draw what ran where.  Kinds that Perfetto knows get their own message, all others one that
+ * names each field.
+ *
+ * perfetto-bundle.c collects them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/common/kernel-field.h"
+#include "format/perfetto/perfetto.h"
+
+#define TEXT_MAX	2048u		/* of a field: beyond it is cut */
+#define EVENT_MAX	(256u << 10)	/* of an event: fields beyond are left out */
+#define FIELDS		7u
+
+/* Field numbers in FtraceEvent and GenericFtraceEvent. */
+enum { E_GENERIC = 327 };
+enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 = 5 };
+
+/* What a message takes in a field: text, an int32, a uint32, 64 bits, an array of 64 bits. */
+enum type { TEXT, INT, UINT, WIDE, WIDES };
+
+/* A kind that has a message of its own: its number, and which field of it a field is. */
+static const struct known {
+	const char	*system;
+	const char	*name;
+	uint32_t	number;
+	const char	*task;		/* the field that names another task */
+	struct {
+		const char	*name;
+		uint16_t	number;
+		uint16_t	type;
+	} fields[FIELDS];
+} known[] = {
+	{ "sched", "sched_switch", 4, "next_pid", { { "prev_comm", 1, TEXT },
+	  { "prev_pid", 2, INT }, { "prev_prio", 3, INT }, { "prev_state", 4, WIDE },
+	  { "next_comm", 5, TEXT }, { "next_pid", 6, INT }, { "next_prio", 7, INT } } },
+	{ "sched", "sched_wakeup", 17, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "success", 4, INT }, { "target_cpu", 5, INT } } },
+	{ "sched", "sched_waking", 20, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "success", 4, INT }, { "target_cpu", 5, INT } } },
+	{ "sched", "sched_wakeup_new", 114, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "success", 4, INT }, { "target_cpu", 5, INT } } },
+	{ "sched", "sched_migrate_task", 491, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT }, { "orig_cpu", 4, INT }, { "dest_cpu", 5, INT } } },
+	{ "sched", "sched_process_exec", 237, "pid", { { "filename", 1, TEXT }, { "pid", 2, INT },
+	  { "old_pid", 3, INT } } },
+	{ "sched", "sched_process_exit", 238, "pid", { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 4, INT } } },
+	{ "sched", "sched_process_fork", 239, "child_pid", { { "parent_comm", 1, TEXT },
+	  { "parent_pid", 2, INT }, { "child_comm", 3, TEXT }, { "child_pid", 4, INT } } },
+	{ "sched", "sched_process_free", 240, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT } } },
+	{ "sched", "sched_process_hang", 241, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT } } },
+	{ "sched", "sched_process_wait", 242, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT },
+	  { "prio", 3, INT } } },
+	{ "sched", "sched_pi_setprio", 353, NULL, { { "comm", 1, TEXT }, { "newprio", 2, INT },
+	  { "oldprio", 3, INT }, { "pid", 4, INT } } },
+	{ "task", "task_newtask", 235, "pid", { { "pid", 1, INT }, { "comm", 2, TEXT },
+	  { "clone_flags", 3, WIDE }, { "oom_score_adj", 4, INT } } },
+	{ "task", "task_rename", 236, NULL, { { "pid", 1, INT }, { "oldcomm", 2, TEXT },
+	  { "newcomm", 3, TEXT }, { "oom_score_adj", 4, INT } } },
+	{ "irq", "irq_handler_entry", 36, NULL, { { "irq", 1, INT }, { "name", 2, TEXT } } },
+	{ "irq", "irq_handler_exit", 37, NULL, { { "irq", 1, INT }, { "ret", 2, INT } } },
+	{ "irq", "softirq_entry", 24, NULL, { { "vec", 1, UINT } } },
+	{ "irq", "softirq_exit", 25, NULL, { { "vec", 1, UINT } } },
+	{ "irq", "softirq_raise", 26, NULL, { { "vec", 1, UINT } } },
+	{ "irq_vectors", "local_timer_entry", 559, NULL, { { "vector", 1, INT } } },
+	{ "irq_vectors", "local_timer_exit", 560, NULL, { { "vector", 1, INT } } },
+	{ "raw_syscalls", "sys_enter", 329, NULL, { { "id", 1, WIDE }, { "args", 2, WIDES } } },
+	{ "raw_syscalls", "sys_exit", 330, NULL, { { "id", 1, WIDE }, { "ret", 2, WIDE } } },
+	{ "workqueue", "workqueue_activate_work", 56, NULL, { { "work", 1, WIDE },
+	  { "function", 2, WIDE } } },
+	{ "workqueue", "workqueue_execute_start", 58, NULL, { { "work", 1, WIDE },
+	  { "function", 2, WIDE } } },
+	{ "workqueue", "workqueue_execute_end", 57, NULL, { { "work", 1, WIDE },
+	  { "function", 2, WIDE } } },
+	{ "power", "cpu_frequency", 11, NULL, { { "state", 1, UINT }, { "cpu_id", 2, UINT } } },
+	{ "power", "cpu_idle", 13, NULL, { { "state", 1, UINT }, { "cpu_id", 2, UINT } } },
+	{ "ftrace", "print", 3, NULL, { { "ip", 1, WIDE }, { "buf", 2, TEXT } } },
+};
+
+/* How a field is read: the usual ones need no more than a look. */
+enum how { BY_KIND, S32, U32, W64, COMM };
+
+struct field {
+	const struct xsprof_kernel_field	*field;
+	uint16_t				number;
+	uint16_t				type;
+	uint16_t				offset;
+	uint16_t				how;
+};
+
+/* A kind of this trace. */
+struct kind {
+	uint32_t				number;	/* E_GENERIC: of no message of its own */
+	uint32_t				n;
+	uint32_t				least;	/* bytes that all of @fields are in */
+	const struct xsprof_kernel_field	*task;
+	struct field				fields[FIELDS];
+};
+
+struct pf_kernel {
+	struct kind	**kinds;	/* by id, made when they are met */
+	struct kind	generic;
+};
+
+static struct pf_kernel *new_kernel(void)
+{
+	struct pf_kernel *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->kinds = calloc(UINT16_MAX + 1, sizeof(*k->kinds));
+	k->generic.number = E_GENERIC;
+	if (k->kinds)
+		return k;
+	pf_kernel_free(k);
+	return NULL;
+}
+
+void pf_kernel_free(struct pf_kernel *k)
+{
+	if (!k)
+		return;
+	for (uint32_t i = 0; k->kinds && i <= UINT16_MAX; i++)
+		free(k->kinds[i]);
+	free(k->kinds);
+	free(k);
+}
+
+/* ---- kinds --------------------------------------------------------------------------------- */
+
+/* Whether what the trace says of a field is what the message has there. */
+static bool fits(const struct xsprof_kernel_field *field, enum type type)
+{
+	if (type == TEXT)
+		return field->flags & XSPROF_KFIELD_STRING;
+	return !(field->flags & XSPROF_KFIELD_STRING) &&
+	       !(field->flags & XSPROF_KFIELD_ARRAY) == (type != WIDES);
+}
+
+static enum how how_to_read(const struct xsprof_kernel_field *field, enum type type)
+{
+	if (field->flags & XSPROF_KFIELD_DYNAMIC)
+		return BY_KIND;
+	if (field->flags & XSPROF_KFIELD_ARRAY)
+		return field->flags & XSPROF_KFIELD_STRING && field->size == 16 ? COMM : BY_KIND;
+	if (field->size == 8)
+		return W64;
+	if (field->size != 4)
+		return BY_KIND;
+	/* 32 bits are what their message says they are: a reader takes them for that. */
+	return type == INT || (type == WIDE && field->flags & XSPROF_KFIELD_SIGNED) ? S32 : U32;
+}
+
+static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
+{
+	const struct known *k = known;
+	size_t left = sizeof(known) / sizeof(known[0]);
+
+	kind->number = E_GENERIC;
+	for (; left && (strcmp(k->system, format->system) || strcmp(k->name, format->name)); k++)
+		left--;
+	if (!left)
+		return;
+	kind->number = k->number;
+	if (k->task)
+		kind->task = xsprof_kernel_field(format, k->task);
+	for (uint32_t i = 0; i < FIELDS && k->fields[i].name; i++) {
+		const struct xsprof_kernel_field *field =
+			xsprof_kernel_field(format, k->fields[i].name);
+
+		if (!field)
+			continue;
+		/* Of another shape than any kernel's: told as an event nobody knows. */
+		if (!fits(field, k->fields[i].type)) {
+			*kind = (struct kind){ .number = E_GENERIC };
+			return;
+		}
+		kind->fields[kind->n++] = (struct field){
+			.field = field, .number = k->fields[i].number, .offset = field->offset,
+			.type = k->fields[i].type,
+			.how = (uint16_t)how_to_read(field, k->fields[i].type),
+		};
+		if (kind->least < (uint32_t)field->offset + field->size)
+			kind->least = (uint32_t)field->offset + field->size;
+	}
+}
+
+static const struct kind *kind_of(struct xsp_out *out, struct pf_kernel *k,
+				  const struct xsprof_event *ev)
+{
+	uint32_t id = ev->name & UINT16_MAX;
+	const struct xsprof_kernel_event *format;
+
+	if (k->kinds[id])
+		return k->kinds[id];
+	format = xsprof_trace_kernel_event(out->trace, id);
+	if (!format)
+		return &k->generic;
+	k->kinds[id] = calloc(1, sizeof(*k->kinds[id]));
+	if (!k->kinds[id])
+		return &k->generic;
+	choose(k->kinds[id], format);
+	return k->kinds[id];
+}
+
+/* ---- one event ----------------------------------------------------------------------------- */
+
+static char *put_number(char *p, const struct field *f, uint64_t v)
+{
+	if (f->type == INT)
+		return wire_i64(p, f->number, (int32_t)v);
+	return wire_u64(p, f->number, f->type == UINT ? (uint32_t)v : v);
+}
+
+/* What a kind's own message says a field is: text, a number, or an array of numbers. */
+static char *put_field(char *p, const struct xsprof_event *ev, const struct field *f)
+{
+	const struct xsprof_kernel_field *field = f->field;
+	const char *bytes;
+	uint32_t width;
+	uint64_t v;
+	size_t len;
+
+	if (xsprof_kernel_value(ev, field, &v))
+		return put_number(p, f, v);
+	bytes = xsp_field_bytes(ev, field, &len);
+	if (!bytes)
+		return p;
+	if (field->flags & XSPROF_KFIELD_STRING)
+		return wire_text(p, f->number, bytes, len < TEXT_MAX ? len : TEXT_MAX);
+	width = xsp_field_width(field);
+	for (size_t i = 0; width && i < len / width && i < 64; i++)
+		p = wire_u64(p, f->number, xsp_field_element(field, bytes, width, i));
+	return p;
+}
+
+/* The name of a task, most often plain letters. */
+static char *put_comm(char *p, uint32_t number, const char *s)
+{
+	char *start = wire_open(p, number);
+	size_t len = 0;
+
+	while (len < 16 && s[len] > 0)
+		len++;
+	if (len < 16 && s[len])
+		return wire_text(p, number, s, strnlen(s, 16));
+	memcpy(start, s, 16);
+	return wire_close(start, start + len);
+}
+
+/* All fields lie inside the event. */
+static char *put_quick(char *p, const struct xsprof_event *ev, const struct field *f)
+{
+	const char *at = (const char *)ev->rec + f->offset;
+	int32_t s32;
+	uint32_t u32;
+	uint64_t v;
+
+	switch (f->how) {
+	case S32:
+		memcpy(&s32, at, sizeof(s32));
+		return wire_i64(p, f->number, s32);
+	case U32:
+		memcpy(&u32, at, sizeof(u32));
+		return wire_u64(p, f->number, u32);
+	case W64:
+		memcpy(&v, at, sizeof(v));
+		return wire_u64(p, f->number, v);
+	case COMM:
+		return put_comm(p, f->number, at);
+	default:
+		return put_field(p, ev, f);
+	}
+}
+
+static char *put_hex(char *p, uint32_t number, const char *bytes, size_t len)
+{
+	char *start = wire_open(p, number);
+
+	p = start;
+	for (size_t i = 0; i < len && i < TEXT_MAX; i++) {
+		*p++ = "0123456789abcdef"[(unsigned char)bytes[i] >> 4];
+		*p++ = "0123456789abcdef"[(unsigned char)bytes[i] & 15];
+	}
+	return wire_close(start, p);
+}
+
+static char *put_generic_field(char *p, const struct xsprof_event *ev,
+			       const struct xsprof_kernel_field *field)
+{
+	char *start = wire_open(p, G_FIELD);
+	const char *bytes;
+	uint64_t v;
+	size_t len;
+
+	p = wire_text(start, G_FIELD_NAME, field->name, strnlen(field->name, 256));
+	if (xsprof_kernel_value(ev, field, &v)) {
+		p = field->flags & XSPROF_KFIELD_SIGNED ? wire_i64(p, G_I64, (int64_t)v) :
+							  wire_u64(p, G_U64, v);
+	} else {
+		bytes = xsp_field_bytes(ev, field, &len);
+		if (bytes && field->flags & XSPROF_KFIELD_STRING)
+			p = wire_text(p, G_TEXT, bytes, len < TEXT_MAX ? len : TEXT_MAX);
+		else if (bytes)
+			p = put_hex(p, G_TEXT, bytes, len);
+	}
+	return wire_close(start, p);
+}
+
+static char *put_generic(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const struct xsp_kernel_kind *kind = xsp_kernel_kind(out->kernel, ev);
+	char *limit = p + EVENT_MAX, *start;
+
+	p = wire_text(p, G_NAME, kind->name, kind->name_len);
+	if (!kind->kind) {
+		start = wire_open(p, G_FIELD);
+		p = wire_text(start, G_FIELD_NAME, "record", 6);
+		p = put_hex(p, G_TEXT, (const char *)ev->rec, ev->rec_size);
+		return wire_close(start, p);
+	}
+	for (uint32_t i = 0; i < kind->kind->nr_fields && p < limit; i++)
+		if (!xsp_field_common(&kind->kind->fields[i]))
+			p = put_generic_field(p, ev, &kind->kind->fields[i]);
+	return p;
+}
+
+static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
+		       const struct kind *kind, char *p)
+{
+	char *message, *event = pf_open_kernel(out, ev->ns, ev->tid, kind->number, p, &message);
+
+	p = message;
+	if (kind->number == E_GENERIC) {
+		p = put_generic(out, ev, p);
+	} else if (ev->rec_size >= kind->least) {
+		for (uint32_t i = 0; i < kind->n; i++)
+			p = put_quick(p, ev, &kind->fields[i]);
+	} else {
+		for (uint32_t i = 0; i < kind->n; i++)
+			p = put_field(p, ev, kind->fields + i);
+	}
+	return wire_close(event, wire_close(message, p));
+}
+
+/* Which process a task is of: its name comes with the events. */
+static void tell_task(struct xsp_out *out, uint32_t tid, uint64_t ns)
+{
+	uint32_t tgid = pf_is_told(out, tid) ? 0 : xsprof_trace_tgid(out->trace, tid);
+
+	if (tgid)
+		pf_tell_task(out, tid, tgid, xsprof_trace_comm(out->trace, tid),
+			     xsprof_trace_comm(out->trace, tgid), ns);
+}
+
+/* ---- the format's --------------------------------------------------------------------------- */
+
+void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct perfetto *pf = pf_of(out);
+	const struct kind *kind;
+	uint64_t task;
+	char *end;
+
+	if (ev->type == XSPROF_EV_LOST) {
+		pf_bundle_lost(out, ev->cpu);
+		return;
+	}
+	if (!pf_bundle_takes(out, ev->cpu))
+		return;
+	if (!pf->kernel)
+		pf->kernel = new_kernel();
+	if (!pf->kernel) {
+		out->buf.err = ENOMEM;
+		return;
+	}
+	kind = kind_of(out, pf->kernel, ev);
+	tell_task(out, ev->tid, ev->ns);
+	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task <= UINT32_MAX)
+		tell_task(out, (uint32_t)task, ev->ns);
+	end = put_event(out, ev, kind, out->scratch);
+	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the Perfetto format share.  perfetto.c turns events of programs into packets,
+ * perfetto-args.c their arguments; perfetto-names.c owns what is interned, perfetto-track.c the
+ * tracks, perfetto-kernel.c the kernel's events, perfetto-meta.c clocks and what is said of the
+ * whole.  What is written for every event is written byte by byte; the rest by protobuf-c.
+ *
+ * The numbers of fields are those of perfetto.proto.
+ */
+#ifndef XSPROF_OUT_PERFETTO_H
+#define XSPROF_OUT_PERFETTO_H
+
+#include "format/common/lane.h"
+#include "format/common/out.h"
+#include "format/perfetto/wire.h"
+#include "perfetto.pb-c.h"
+
+/* Who writes: a reader keeps what is interned, and what was lost, by this. */
+enum { PF_MARKERS = 1, PF_KERNEL = 2, PF_LOSSES = 3 };
+
+enum { PF_CLEARED = 1, PF_NEEDED = 2 };
+
+/* Clocks, as Perfetto numbers them. */
+enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_RAW = 5, PF_BOOTTIME = 6 };
+
+/* Fields of TracePacket, TrackEvent and DebugAnnotation that are written by hand. */
+enum {
+	PF_TRACE_PACKET = 1,
+
+	PF_FTRACE_EVENTS = 1, PF_TIMESTAMP = 8, PF_SEQUENCE = 10, PF_TRACK_EVENT = 11,
+	PF_INTERNED = 12, PF_FLAGS = 13, PF_DROPPED = 42, PF_CLOCK = 58,
+
+	PF_ANNOTATION = 4, PF_TYPE = 9, PF_TRACK = 11, PF_CATEGORY = 22, PF_NAME = 23,
+	PF_COUNTER_I64 = 30, PF_COUNTER_F64 = 44, PF_FLOW = 47, PF_FLOW_END = 48,
+	PF_CORRELATION = 52,
+
+	PF_ARG_BOOL = 2, PF_ARG_U64 = 3, PF_ARG_I64 = 4, PF_ARG_F64 = 5, PF_ARG_TEXT = 6,
+	PF_ARG_PTR = 7, PF_ARG_NAME = 10, PF_ARG_ARRAY = 12,
+};
+
+/* Numbers are made of more than tracks: of these, and of kinds of tracks. */
+enum {
+	PF_ASYNC	= XSP_LANE_OWN,
+	PF_COUNTERS	= 6,
+	PF_ALONE	= 7,
+};
+
+/* Tracks of the trace itself; those of processes and threads have larger numbers. */
+enum { PF_TRACK_GLOBAL = 1, PF_TRACK_LOST = 2 };
+
+/* A name that is interned: the bytes that an event has for it. */
+struct pf_name {
+	uint64_t	key;
+	uint32_t	len;		/* 0: none */
+	char		bytes[20];
+};
+
+/* What is interned; the kind is a part of the key. */
+enum pf_interned {
+	PF_IS_NAME	= 0,	/* name and category of an event */
+	PF_IS_CATEGORY	= 1,
+	PF_IS_KEY	= 2,	/* of an argument */
+	PF_IS_VALUE	= 3,	/* an argument that is a name */
+	PF_IS_COUNTER	= 4,	/* a track that was described */
+};
+
+#define PF_NAMES	16384u	/* places; three quarters of them are used */
+
+struct pf_async;
+struct pf_bundles;
+struct pf_kernel;
+
+/**
+ * struct perfetto - what the Perfetto format keeps
+ * @begun: the first packets are out
+ * @iid: the latest number of an interned text
+ * @nr_names: used places of @names
+ * @names: what is interned since the last time that it was forgotten
+ * @described: bits: processes that were described
+ * @named: bits: with their names
+ * @asyncs: open ranges by id
+ * @nr_asyncs: how many ids
+ * @kernel: NULL without events of the kernel's tracer
+ * @bundles: what is drawn of CPUs, NULL while there is nothing
+ * @sched: the module's records of the scheduler, NULL without
+ * @left_out: events of CPUs that readers refuse
+ * @next_sync: the next sync point of the trace to look at
+ * @next_ns: its time; later events have a snapshot of the clocks before them
+ * @last_ns: CLOCK_MONOTONIC of the latest snapshot
+ * @boot_off: CLOCK_BOOTTIME - CLOCK_MONOTONIC, as in that snapshot
+ * @alone: tracks made for one range each
+ * @pairs: ranges of which one event gave both ends
+ * @closed: ends that no event gave
+ * @track: bytes of a track that cannot be remembered
+ */
+struct perfetto {
+	bool			begun;
+	uint32_t		iid;
+	uint32_t		nr_names;
+	struct pf_name		names[PF_NAMES];
+	uint8_t			described[XSPROF_CAP_MAX_PRODUCERS / 8];
+	uint8_t			named[XSPROF_CAP_MAX_PRODUCERS / 8];
+	struct pf_async		*asyncs;
+	uint32_t		nr_asyncs;
+	struct pf_kernel	*kernel;
+	struct pf_bundles	*bundles;
+	struct xsp_sched	*sched;
+	uint64_t		left_out;
+	uint32_t		next_sync;
+	uint64_t		next_ns;
+	uint64_t		last_ns;
+	uint64_t		boot_off;
+	uint64_t		alone;
+	uint64_t		pairs;
+	uint64_t		closed;
+	char			track[2 + WIRE_MAX];
+};
+
+static inline struct perfetto *pf_of(const struct xsp_out *out)
+{
+	return out->priv;
+}
+
+/* ---- perfetto-names.c ---------------------------------------------------------------------- */
+
+/* Room for @n more; where there is none, all is forgotten and readers are told so. */
+void pf_names_room(struct xsp_out *out, uint32_t n);
+const struct pf_name *pf_names_find(struct xsp_out *out, uint64_t key);
+/* NULL: not to be interned, since its text may still come. */
+const struct pf_name *pf_names_add(struct xsp_out *out, enum pf_interned kind, uint32_t producer,
+				   uint32_t name);
+/* Remembers that a counter's track was described.  Return: false when it was already. */
+bool pf_names_counter(struct xsp_out *out, uint32_t producer, uint32_t name);
+/* All that was interned is forgotten. */
+void pf_names_forget(struct xsp_out *out);
+
+static inline uint64_t pf_name_key(enum pf_interned kind, uint32_t producer, uint32_t name)
+{
+	return (uint64_t)kind << 60 | (uint64_t)producer << 32 | name;
+}
+
+static inline uint32_t pf_name_slot(uint64_t key)
+{
+	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 50);
+}
+
+static inline const struct pf_name *pf_name(struct xsp_out *out, enum pf_interned kind,
+					    uint32_t producer, uint32_t name)
+{
+	uint64_t key = pf_name_key(kind, producer, name);
+	const struct pf_name *entry = &pf_of(out)->names[pf_name_slot(key)];
+
+	if (__builtin_expect(entry->key == key && entry->len, 1))
+		return entry;
+	entry = pf_names_find(out, key);
+	return entry ? entry : pf_names_add(out, kind, producer, name);
+}
+
+/* ---- perfetto-track.c ---------------------------------------------------------------------- */
+
+int pf_tracks_new(struct perfetto *pf);
+uint64_t pf_thread_uuid(uint32_t producer, uint64_t tid);
+uint64_t pf_process_uuid(uint32_t producer);
+/* A number for a track of @kind, which nothing else has but by an accident of 2^-63. */
+uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key);
+/* The track of a thread, described where it is new: the field of an event, @len bytes. */
+const char *pf_thread_track(struct xsp_out *out, struct xsp_thread *thread, uint32_t *len);
+/* The track of the event's process likewise. */
+uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns);
+/* A track for a range that nests there, as chrome_lane(); NULL: there is none. */
+struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
+			   uint64_t key, uint64_t begin, uint64_t end);
+/* True when it may be drawn on the thread: it nests there, whatever is sorted how. */
+bool pf_nests(struct xsp_out *out, struct xsp_thread *thread, uint64_t begin, uint64_t end);
+/* A track of its own for a range, or for a counter. */
+uint64_t pf_alone(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
+uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
+/* An async event's track.  @open: set to how many ranges are open on it, before the event. */
+uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,
+			uint32_t *open);
+/* Notes the event that was asked for.  Return: false when it cannot be remembered. */
+bool pf_async_note(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
+/* Closes all: @close is called for every range that is open. */
+void pf_async_finish(struct xsp_out *out, void (*close)(struct xsp_out *out, uint64_t track));
+void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread);
+void pf_process_names(struct xsp_out *out);
+void pf_trace_tracks(struct xsp_out *out);
+
+/* ---- perfetto-args.c: arguments, and what a type's own fields say -------------------------- */
+
+char *pf_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p);
+char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p);
+/* The note of a range, and one more for it. */
+char *pf_put_note(char *p, const char *note);
+bool pf_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range);
+/* Interns all that the arguments need. */
+void pf_intern_args(struct xsp_out *out, const struct xsprof_event *ev);
+
+char *pf_arg_u64(char *p, const char *name, uint64_t v);
+char *pf_arg_text(char *p, const char *name, const char *s, size_t len);
+char *pf_arg_true(char *p, const char *name);
+
+/* ---- perfetto-kernel.c, perfetto-sched.c --------------------------------------------------- */
+
+void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+void pf_kernel_free(struct pf_kernel *kernel);
+/* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
+bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
+
+/* ---- perfetto-bundle.c --------------------------------------------------------------------- */
+
+/*
+ * Begins an event of kind @number at @p; @message is where its fields go, and the event ends as
+ * wire_close(event, wire_close(message, p)).
+ */
+char *pf_open_kernel(struct xsp_out *out, uint64_t ns, uint32_t tid, uint32_t number, char *p,
+		     char **message);
+/* Return: false when readers refuse that CPU: the event is left out, and counted. */
+bool pf_bundle_takes(struct xsp_out *out, int32_t cpu);
+void pf_bundle_add(struct xsp_out *out, int32_t cpu, uint64_t ns, const char *data, size_t len);
+void pf_bundle_lost(struct xsp_out *out, int32_t cpu);
+void pf_bundles_finish(struct xsp_out *out);
+/* Says which process a task is of, once: ask first. */
+bool pf_is_told(struct xsp_out *out, uint32_t tid);
+void pf_tell_task(struct xsp_out *out, uint32_t tid, uint32_t tgid, const char *comm,
+		  const char *leader, uint64_t ns);
+uint64_t pf_kernel_written(const struct perfetto *pf);
+
+/* ---- perfetto-meta.c ----------------------------------------------------------------------- */
+
+/* What stands before everything else; needs the start of the trace. */
+void pf_begin(struct xsp_out *out);
+/* Snapshots of the clocks up to @ns. */
+void pf_clocks(struct xsp_out *out, uint64_t ns);
+void pf_end(struct xsp_out *out);
+/* A packet by protobuf-c. */
+void pf_put(struct xsp_out *out, const Pf__TracePacket *packet);
+/* UTF-8 of @s at *@at in the scratch, which is moved on: good until pf_put(). */
+char *pf_text(char **at, const char *s, size_t len);
+
+/* Before the packets of an event. */
+static inline void pf_event_at(struct xsp_out *out, uint64_t ns)
+{
+	struct perfetto *pf = pf_of(out);
+
+	if (__builtin_expect(!pf->begun, 0))
+		pf_begin(out);
+	if (__builtin_expect(ns >= pf->next_ns, 0))
+		pf_clocks(out, ns);
+}
+
+/* A packet of a track's event under way. */
+struct pf_packet {
+	char	*packet;
+	char	*event;
+};
+
+static inline char *pf_open(struct xsp_out *out, struct pf_packet *pkt, uint64_t ns, char type,
+			    const char *track, uint32_t track_len)
+{
+	static const char middle[4] = {
+		PF_SEQUENCE << 3, PF_MARKERS, PF_FLAGS << 3, PF_NEEDED,
+	};
+	char *p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+
+	pkt->packet = p = wire_open(p, PF_TRACE_PACKET);
+	p = wire_u64(p, PF_TIMESTAMP, ns);
+	memcpy(p, middle, 4);
+	pkt->event = p = wire_open(p + 4, PF_TRACK_EVENT);
+	*p++ = PF_TYPE << 3;
+	*p++ = type;
+	memcpy(p, track, 2 + WIRE_MAX);
+	return p + track_len;
+}
+
+static inline void pf_close(struct xsp_out *out, struct pf_packet *pkt, char *p)
+{
+	out->buf.p = wire_close(pkt->packet, wire_close(pkt->event, p));
+}
+
+#endif /* XSPROF_OUT_PERFETTO_H */

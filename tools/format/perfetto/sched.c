@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module's records of the scheduler in a Perfetto trace: the messages of the tracer's events
+ * that say the same.  Where the tracer's own are in the trace these would be a second opinion.
+ */
+#include <errno.h>
+
+#include "format/common/sched.h"
+#include "format/perfetto/perfetto.h"
+
+enum { E_SWITCH = 4, E_WAKING = 20, E_WAKEUP_NEW = 114, E_MIGRATE = 491 };
+
+/* As the kernel numbers them since 4.14; none: it is in one that has no letter. */
+static uint32_t state_bits(const struct xsp_sched_event *e)
+{
+	static const char letters[] = "SDTtXZPI";
+	const char *at = e->state ? strchr(letters, e->state) : NULL;
+
+	if (at)
+		return 1u << (at - letters);
+	return e->preempted ? 0x100 : 0;
+}
+
+/* No name is no text: one of no letters would take the place of another that is known. */
+static char *put_comm(char *p, uint32_t number, const struct xsp_task *task)
+{
+	return !*task->comm ? p : wire_text(p, number, task->comm, strlen(task->comm));
+}
+
+/* Name, number and priority, in fields from @number on. */
+static char *put_task(char *p, uint32_t number, const struct xsp_task *task)
+{
+	p = wire_i64(put_comm(p, number, task), number + 1, (int32_t)task->tid);
+	return wire_u64(p, number + 2, XSP_SCHED_PRIO);
+}
+
+static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
+		       const struct xsp_sched_event *e, char *p)
+{
+	static const uint32_t numbers[] = {
+		[XSP_SCHED_SWITCH] = E_SWITCH, [XSP_SCHED_WAKING] = E_WAKING,
+		[XSP_SCHED_WAKEUP_NEW] = E_WAKEUP_NEW, [XSP_SCHED_MIGRATE] = E_MIGRATE,
+	};
+	char *message, *event;
+
+	event = pf_open_kernel(out, ev->ns, e->by.tid, numbers[e->kind], p, &message);
+	if (e->kind == XSP_SCHED_SWITCH) {
+		p = wire_u64(put_task(message, 1, &e->by), 4, state_bits(e));
+		p = put_task(p, 5, &e->task);
+	} else {
+		p = put_task(message, 1, &e->task);
+	}
+	if (e->kind == XSP_SCHED_MIGRATE)
+		p = wire_i64(wire_i64(p, 4, (int32_t)e->from), 5, (int32_t)e->to);
+	return wire_close(event, wire_close(message, p));
+}
+
+static void tell(struct xsp_out *out, const struct xsprof_event *ev, const struct xsp_task *task)
+{
+	const char *leader;
+
+	if (!task->own || !task->tgid || pf_is_told(out, task->tid))
+		return;
+	leader = xsprof_trace_thread(out->trace, ev->producer, task->tgid);
+	pf_tell_task(out, task->tid, task->tgid, task->comm, leader, ev->ns);
+}
+
+bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct perfetto *pf = pf_of(out);
+	struct xsp_sched_event e;
+	char *end;
+
+	if (out->kernel)
+		return false;
+	if (!pf_bundle_takes(out, ev->cpu))
+		return true;
+	if (!pf->sched && xsp_sched_new(&pf->sched)) {
+		out->buf.err = ENOMEM;
+		return true;
+	}
+	xsp_sched_take(pf->sched, out->trace, ev, &e);
+	if (e.kind == XSP_SCHED_SAID) {
+		out->merged++;
+		return true;
+	}
+	tell(out, ev, &e.by);
+	tell(out, ev, &e.task);
+	end = put_event(out, ev, &e, out->scratch);
+	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
+	return true;
+}

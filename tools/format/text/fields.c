@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a line of text says after the name: the fields of each type of record.
+ */
+#include "format/text/text.h"
+#include "text/put.h"
+
+static char *put_word(char *p, const char *word)
+{
+	size_t len = strlen(word);
+
+	memcpy(p, word, len);
+	return p + len;
+}
+
+#define FIELD(p, key, put, value)	put(put_lit(p, " " key "="), value)
+
+char *text_put_quoted(char *p, const char *s, size_t len)
+{
+	const char *quote;
+	size_t n;
+
+	*p++ = '"';
+	for (; (quote = memchr(s, '"', len)); s += n + 1, len -= n + 1) {
+		n = (size_t)(quote - s);
+		p = put_lit(xsp_escape_text(p, s, n), "\\\"");
+	}
+	p = xsp_escape_text(p, s, len);
+	*p++ = '"';
+	return p;
+}
+
+static char *put_span(const struct xsprof_event *ev, char *p)
+{
+	p = FIELD(p, "begin", put_seconds, ev->begin_ns);
+	p = FIELD(p, "end", put_seconds, ev->end_ns);
+	return FIELD(p, "dur", put_u64, ev->end_ns > ev->begin_ns ? ev->end_ns - ev->begin_ns : 0);
+}
+
+static char *put_gpu(const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
+
+	p = FIELD(p, "kind", put_word, xsp_word_gpu(ev->aux));
+	p = put_span(ev, p);
+	p = FIELD(p, "corr", put_u64, ev->value);
+	if (!gpu)
+		return p;
+	p = FIELD(p, "device", put_u32, gpu->device);
+	p = FIELD(p, "context", put_u32, gpu->context);
+	p = FIELD(p, "stream", put_u32, gpu->stream);
+	if (gpu->bytes)
+		p = FIELD(p, "bytes", put_u64, gpu->bytes);
+	if (gpu->graph)
+		p = FIELD(p, "graph", put_u64, gpu->graph);
+	if (gpu->graph_node)
+		p = FIELD(p, "node", put_u64, gpu->graph_node);
+	if (gpu->thread)
+		p = FIELD(p, "thread", put_u64, gpu->thread);
+	return p;
+}
+
+static char *put_op(const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_op op;
+
+	if (!xsprof_trace_op(ev, &op))
+		return p;
+	p = FIELD(p, "op", put_word, xsp_word_op(op.scope));
+	if (op.record_function_id)
+		p = FIELD(p, "function", put_u64, op.record_function_id);
+	if (op.sequence >= 0)
+		p = FIELD(p, "sequence", put_i64, op.sequence);
+	if (op.forward_thread)
+		p = FIELD(p, "forward_thread", put_u64, op.forward_thread);
+	if (op.correlation)
+		p = FIELD(p, "correlation", put_u64, op.correlation);
+	return op.stack ? FIELD(p, "stack", put_u64, op.stack) : p;
+}
+
+static char *put_mem(const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_mem *mem = xsp_record(ev, struct xsprof_rec_mem);
+
+	p = FIELD(p, "addr", put_hex, ev->value);
+	if (mem) {
+		p = FIELD(p, "bytes", put_u64, mem->bytes);
+		if (mem->total_allocated)
+			p = FIELD(p, "allocated", put_u64, mem->total_allocated);
+		if (mem->total_reserved)
+			p = FIELD(p, "reserved", put_u64, mem->total_reserved);
+	}
+	p = FIELD(p, "device", put_u32, ev->aux >> 16);
+	*p++ = ':';
+	return put_u32(p, ev->aux & 0xffff);
+}
+
+static char *put_frames(const struct xsprof_event *ev, char *p)
+{
+	const unsigned char *frames = (const unsigned char *)ev->rec + sizeof(*ev->rec);
+	uint32_t n = ev->aux, i;
+	uint64_t frame;
+
+	if (!ev->rec || ev->rec_size < sizeof(*ev->rec))
+		n = 0;
+	else if (n > (ev->rec_size - sizeof(*ev->rec)) / sizeof(frame))
+		n = (uint32_t)((ev->rec_size - sizeof(*ev->rec)) / sizeof(frame));
+	p = FIELD(p, "kind", put_u64, ev->value);
+	p = put_lit(p, " frames=");
+	for (i = 0; i < n; i++) {
+		memcpy(&frame, frames + i * sizeof(frame), sizeof(frame));
+		if (i)
+			*p++ = ',';
+		p = put_hex(p, frame);
+	}
+	return p;
+}
+
+static char *put_clock(const struct xsprof_event *ev, char *p)
+{
+	const struct xsprof_rec_clock *clock = xsp_record(ev, struct xsprof_rec_clock);
+
+	p = FIELD(p, "clock", put_u32, ev->aux);
+	p = FIELD(p, "value", put_u64, ev->value);
+	if (clock) {
+		p = FIELD(p, "ticks", put_u64, clock->ticks);
+		p = FIELD(p, "window", put_u64, clock->window);
+	}
+	return p;
+}
+
+static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
+
+	p = FIELD(p, "producer", put_u32, ev->producer);
+	p = FIELD(p, "pid", put_u32, ev->pid);
+	return exe ? text_put_quoted(put_lit(p, " exe="), exe, strnlen(exe, 4096)) : p;
+}
+
+static char *put_exit(const struct xsprof_event *ev, char *p)
+{
+	uint32_t how = (uint32_t)(ev->value >> 32);
+
+	p = FIELD(p, "producer", put_u32, ev->producer);
+	p = FIELD(p, "pid", put_u32, ev->pid);
+	p = FIELD(p, "how", put_word, xsp_word_how(how));
+	if (how == XSPROF_HOW_KILLED)
+		return FIELD(p, "signal", put_u32, (uint32_t)ev->value);
+	return FIELD(p, "status", put_i64, (int32_t)ev->value);
+}
+
+/* Who it was, as far as the reader may know. */
+static char *put_who(const struct xsprof_event *ev, char *p)
+{
+	const char *comm;
+	size_t len;
+
+	p = put_word(p, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
+	if ((uint32_t)ev->value)
+		p = FIELD(p, "other", put_u32, (uint32_t)ev->value);
+	comm = xsp_sched_comm(ev, &len);
+	return comm ? text_put_quoted(put_lit(p, " comm="), comm, len) : p;
+}
+
+static char *put_sched(const struct xsprof_event *ev, char *p)
+{
+	switch (ev->type) {
+	case XSPROF_REC_SCHED_OUT:
+		p = put_lit(p, " state=");
+		*p++ = xsp_sched_state(ev->aux);
+		if (ev->aux & XSPROF_SCHED_PREEMPTED)
+			p = put_lit(p, " preempted");
+		return put_who(ev, put_lit(p, " next="));
+	case XSPROF_REC_SCHED_WAKE:
+		if (ev->aux & XSPROF_SCHED_NEW)
+			p = put_lit(p, " new");
+		return put_who(ev, put_lit(p, " by="));
+	case XSPROF_REC_SCHED_MIGRATE:
+		p = FIELD(p, "from", put_u32, (uint32_t)ev->value);
+		return FIELD(p, "to", put_u32, (uint32_t)(ev->value >> 32));
+	default:
+		return p;
+	}
+}
+
+char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
+{
+	const struct xsprof_event *ev = view->ev;
+	const struct xsprof_rec_relation *relation;
+	const struct xsprof_rec_span *span;
+
+	switch (ev->type) {
+	case XSPROF_REC_END:
+		return view->range ? p : put_lit(p, " unmatched");
+	case XSPROF_REC_COMPLETE:
+		return put_span(ev, p);
+	case XSPROF_REC_INSTANT:
+		return ev->aux ? FIELD(p, "scope", put_word, xsp_word_scope(ev->aux)) : p;
+	case XSPROF_REC_COUNTER_I64:
+		return FIELD(p, "value", put_i64, (int64_t)ev->value);
+	case XSPROF_REC_COUNTER_F64:
+		return FIELD(p, "value", xsp_put_double, xsp_bits_double(ev->value));
+	case XSPROF_REC_BEGIN:
+		return put_op(ev, p);
+	case XSPROF_REC_ASYNC_BEGIN ... XSPROF_REC_FLOW_END:
+		return FIELD(p, "id", put_hex, ev->value);
+	case XSPROF_REC_CORR_PUSH:
+		p = FIELD(p, "kind", put_u32, ev->aux);
+		return FIELD(p, "id", put_u64, ev->value);
+	case XSPROF_REC_CORR_POP:
+		return FIELD(p, "kind", put_u32, ev->aux);
+	case XSPROF_REC_ALLOC:
+	case XSPROF_REC_FREE:
+		return put_mem(ev, p);
+	case XSPROF_REC_STEP:
+		return FIELD(p, "step", put_u64, ev->value);
+	case XSPROF_REC_SPAN:
+		p = put_span(ev, p);
+		span = xsp_record(ev, struct xsprof_rec_span);
+		if (ev->value)
+			p = FIELD(p, "id", put_hex, ev->value);
+		if (span && span->parent)
+			p = FIELD(p, "parent", put_hex, span->parent);
+		return FIELD(p, "scope", put_word, xsp_word_scope(ev->aux));
+	case XSPROF_REC_SYNC:
+		p = FIELD(p, "op", put_word, xsp_word_sync(ev->aux));
+		return FIELD(p, "object", put_hex, ev->value);
+	case XSPROF_REC_CONTROL:
+		p = FIELD(p, "op", put_word, xsp_word_control(ev->aux));
+		return FIELD(p, "enabled", put_hex, ev->value);
+	case XSPROF_REC_CLOCK:
+		return put_clock(ev, p);
+	case XSPROF_REC_GPU:
+		return put_gpu(ev, p);
+	case XSPROF_REC_STACK:
+		return put_frames(ev, p);
+	case XSPROF_REC_RELATION:
+		relation = xsp_record(ev, struct xsprof_rec_relation);
+		p = FIELD(p, "kind", put_u32, ev->aux);
+		p = FIELD(p, "head", put_hex, ev->value);
+		return relation ? FIELD(p, "tail", put_hex, relation->tail) : p;
+	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
+		return put_sched(ev, p);
+	case XSPROF_EV_LOST:
+		if (ev->flags & XSPROF_EVF_SLOTS)
+			return FIELD(p, "slots", put_u64, ev->value);
+		return FIELD(p, "records", put_u64, ev->value);
+	case XSPROF_EV_PRODUCER:
+		return put_producer(out, ev, p);
+	case XSPROF_EV_EXIT:
+		return put_exit(ev, p);
+	case XSPROF_REC_ARGS:
+		return p;
+	default:
+		p = FIELD(p, "type", put_hex, ev->type);
+		p = FIELD(p, "aux", put_u32, ev->aux);
+		return FIELD(p, "value", put_hex, ev->value);
+	}
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From what the user asked for to a list of the kernel's events, and these enabled.  Everything
+ * that is asked for by name must exist; what a switch stands for is taken as far as this kernel
+ * has it; and one that the kernel does not enable leaves the others as they are.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "ftrace/local.h"
+
+/* What it takes to say where a task's time went; all of sched is several times as much. */
+static const char *const sched[] = {
+	"sched/sched_switch", "sched/sched_wakeup", "sched/sched_wakeup_new",
+	"sched/sched_waking", "sched/sched_migrate_task", "sched/sched_process_fork",
+	"sched/sched_process_exec", "sched/sched_process_exit", NULL
+};
+
+static const char *const irq[] = {
+	"irq/irq_handler_entry", "irq/irq_handler_exit", "irq/softirq_entry", "irq/softirq_exit",
+	"irq_vectors/*_entry", "irq_vectors/*_exit", "ipi/ipi_entry", "ipi/ipi_exit", NULL
+};
+
+static const char *const syscalls[] = { "raw_syscalls/sys_enter", "raw_syscalls/sys_exit", NULL };
+
+static const char *const faults[] = {
+	"exceptions/page_fault_user", "exceptions/page_fault_kernel", NULL
+};
+
+/* All events of this kernel.  Return: -errno. */
+static int list_all(const char *dir, struct ftrace_list *all)
+{
+	char **systems = tracefs_event_systems(dir), **events = NULL;
+
+	if (!systems)
+		return errno ? -errno : -ENOENT;
+	for (char **s = systems; *s; s++) {
+		events = tracefs_system_events(dir, *s);
+		for (char **e = events; e && *e; e++) {
+			if (all->nr == all->room) {
+				uint32_t room = all->room ? 2 * all->room : 1024;
+				char **more = realloc(all->names, room * sizeof(*more));
+
+				if (!more)
+					goto no_memory;
+				all->names = more;
+				all->room = room;
+			}
+			if (asprintf(&all->names[all->nr], "%s/%s", *s, *e) < 0)
+				goto no_memory;
+			all->nr++;
+		}
+		tracefs_list_free(events);
+	}
+	tracefs_list_free(systems);
+	return 0;
+
+no_memory:
+	tracefs_list_free(events);
+	tracefs_list_free(systems);
+	return -ENOMEM;
+}
+
+void ftrace_list_free(struct ftrace_list *list)
+{
+	for (uint32_t i = 0; i < list->nr; i++)
+		free(list->names[i]);
+	free(list->names);
+	memset(list, 0, sizeof(*list));
+}
+
+/* Marks what @pattern means.  With no '/' it is a system, or an event of any. */
+static uint32_t mark(const struct ftrace_list *all, const char *pattern, bool *wanted)
+{
+	const char *slash = strchr(pattern, '/');
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < all->nr; i++) {
+		char system[256];
+		const char *name = all->names[i], *event = strchr(name, '/') + 1;
+		bool match;
+
+		snprintf(system, sizeof(system), "%.*s", (int)(event - name - 1), name);
+		if (slash)
+			match = !fnmatch(pattern, name, FNM_PATHNAME);
+		else
+			match = !fnmatch(pattern, system, 0);
+		if (match) {
+			wanted[i] = true;
+			found++;
+		}
+	}
+	if (found || slash)
+		return found;
+	for (uint32_t i = 0; i < all->nr; i++) {
+		if (!fnmatch(pattern, strchr(all->names[i], '/') + 1, 0)) {
+			wanted[i] = true;
+			found++;
+		}
+	}
+	return found;
+}
+
+static void mark_all(const struct ftrace_list *all, const char *const *patterns, bool *wanted)
+{
+	for (; *patterns; patterns++)
+		mark(all, *patterns, wanted);
+}
+
+static int unknown(const struct ftrace_list *all, const char *event)
+{
+	const char **names = calloc(all->nr + 1, sizeof(*names)), *close = NULL;
+
+	if (names) {
+		for (uint32_t i = 0; i < all->nr; i++)
+			names[i] = strchr(event, ':') ? all->names[i] :
+				   strchr(all->names[i], '/') + 1;
+		close = tool_closest(event, names);
+	}
+	if (close)
+		tool_error("-e %s: this kernel has no such event: did you mean %s? All are in "
+			   "/sys/kernel/tracing/available_events", event, close);
+	else
+		tool_error("-e %s: this kernel has no such event: those that it has are in "
+			   "/sys/kernel/tracing/available_events", event);
+	free(names);
+	return TOOL_USAGE;
+}
+
+/* Everybody writes SYSTEM:EVENT, and the folders have a slash. */
+static int mark_event(const struct ftrace_list *all, const char *event, bool *wanted)
+{
+	char pattern[256], *colon;
+
+	if (!strcmp(event, "sched")) {
+		mark_all(all, sched, wanted);
+		return 0;
+	}
+	if (snprintf(pattern, sizeof(pattern), "%s", event) >= (int)sizeof(pattern))
+		return tool_error("-e %s: too long", event), TOOL_USAGE;
+	colon = strchr(pattern, ':');
+	if (colon)
+		*colon = '/';
+	return mark(all, pattern, wanted) ? 0 : unknown(all, event);
+}
+
+int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftrace_list *list)
+{
+	struct ftrace_list all = { 0 };
+	bool *wanted = NULL;
+	int err;
+
+	memset(list, 0, sizeof(*list));
+	err = list_all(dir, &all);
+	if (!err) {
+		wanted = calloc(all.nr + 1, sizeof(*wanted));
+		list->names = calloc(all.nr + 1, sizeof(*list->names));
+		err = wanted && list->names ? 0 : -ENOMEM;
+	}
+	for (uint32_t i = 0; i < opts->nr_events && !err; i++)
+		err = mark_event(&all, opts->events[i], wanted);
+	if (!err && opts->irq)
+		mark_all(&all, irq, wanted);
+	if (!err && opts->syscalls)
+		mark_all(&all, syscalls, wanted);
+	if (!err && opts->faults)
+		mark_all(&all, faults, wanted);
+	for (uint32_t i = 0; i < all.nr && !err; i++) {
+		if (wanted[i]) {
+			list->names[list->nr++] = all.names[i];
+			all.names[i] = NULL;
+		}
+	}
+	free(wanted);
+	ftrace_list_free(&all);
+	if (err)
+		ftrace_list_free(list);
+	return err;
+}
+
+/* A pattern may be of hundreds. */
+#define REFUSED_TOLD	8u
+
+static void tell_refused(struct xsp_cap *cap, const char *text)
+{
+	tool_note("%s", text);
+	xsp_cap_note(cap, text);
+}
+
+int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap)
+{
+	struct ftrace_list *list = &ft->events;
+	uint32_t nr = 0, refused = 0;
+	char text[700];
+	int first = 0;
+
+	for (uint32_t i = 0; i < list->nr; i++) {
+		char *name = list->names[i];
+		int err;
+
+		snprintf(text, sizeof(text), "events/%s/enable", name);
+		if (tracefs_instance_file_write(ft->instance, text, "1") >= 0) {
+			list->names[nr++] = name;
+			continue;
+		}
+		err = errno ? errno : EIO;
+		if (!first)
+			first = -err;
+		*strchr(name, '/') = ':';
+		snprintf(text, sizeof(text), "%s: not recorded: the kernel does not enable this "
+			 "event: %s", name, strerror(err));
+		free(name);
+		if (refused++ < REFUSED_TOLD)
+			tell_refused(cap, text);
+	}
+	list->nr = nr;
+	if (refused > REFUSED_TOLD) {
+		snprintf(text, sizeof(text), "%u more events that the kernel does not enable are "
+			 "not recorded", refused - REFUSED_TOLD);
+		tell_refused(cap, text);
+	}
+	return nr ? 0 : first;
+}
+
+int ftrace_check(const struct ftrace_options *opts, const char *verb)
+{
+	const char *alone = opts->tree ? "filter-tree" : opts->clock ? "trace-clock" :
+			    opts->buffer ? "trace-buffer" : NULL;
+
+	if (!ftrace_wanted(opts) && alone)
+		return tool_usage(verb, "--%s: of which events? name them with -e", alone);
+	return -1;
+}
+
+int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const char *arg)
+{
+	static const char *const clocks[] = { "x86-tsc", "mono_raw", "mono", "boot" };
+	uint32_t i;
+
+	switch (c) {
+	case 'e':
+		if (!*arg || strspn(arg, "/:") == strlen(arg))
+			return tool_usage(verb, "-e '%s': needs an event, e.g. sched, block:*",
+					  arg);
+		if (opts->nr_events == FTRACE_EVENTS_MAX)
+			return tool_usage(verb, "-e: more than %d: use a pattern",
+					  FTRACE_EVENTS_MAX);
+		opts->events[opts->nr_events++] = arg;
+		return -1;
+	case OPT_IRQ:
+		opts->irq = true;
+		return -1;
+	case OPT_SYSCALLS:
+		opts->syscalls = true;
+		return -1;
+	case OPT_FAULTS:
+		opts->faults = true;
+		return -1;
+	case OPT_FILTER_TREE:
+		opts->tree = true;
+		return -1;
+	case OPT_TRACE_CLOCK:
+		for (i = 0; i < 4 && strcmp(arg, clocks[i]); )
+			i++;
+		if (i == 4)
+			return tool_usage(verb, "--trace-clock: '%s': x86-tsc, mono_raw, mono or "
+					  "boot: no other can be compared with the markers'", arg);
+		opts->clock = clocks[i];
+		return -1;
+	case OPT_TRACE_BUFFER:
+		if (tool_parse_size(arg, &opts->buffer) || opts->buffer < 65536 ||
+		    opts->buffer > 1ull << 36)
+			return tool_usage(verb, "--trace-buffer: '%s' is no size: 64k to 64G", arg);
+		return -1;
+	}
+	return -1;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tracer's sub-buffers, from trace_pipe_raw into the capture, as they are.
+ *
+ * Full ones come by splice(): the kernel hands the page itself over, and only the checksum, or
+ * the compressor, looks at what is in it.  What is not full yet splice() leaves where it is; that
+ * is read once a second, and at the end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ftrace/local.h"
+
+#define SLOT	XSPROF_SLOT_SIZE
+
+int ftrace_open_cpus(struct ftrace *ft)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (cpus < 1)
+		cpus = 1;
+	ft->buf_size = ft->subbuf > XSPROF_FTRACE_CHUNK_MAX ? ft->subbuf : XSPROF_FTRACE_CHUNK_MAX;
+	ft->cpus = calloc(cpus, sizeof(*ft->cpus));
+	ft->buf = malloc(ft->buf_size);
+	if (!ft->cpus || !ft->buf)
+		return -ENOMEM;
+	if (pipe2(ft->pipe, O_CLOEXEC | O_NONBLOCK))
+		return -errno;
+	/* As many pages as a chunk has, or what the user may have. */
+	(void)fcntl(ft->pipe[1], F_SETPIPE_SZ, (int)ft->buf_size);
+	for (long i = 0; i < cpus; i++) {
+		char name[64];
+		int fd;
+
+		snprintf(name, sizeof(name), "per_cpu/cpu%ld/trace_pipe_raw", i);
+		fd = tracefs_instance_file_open(ft->instance, name,
+						O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0) {
+			/* CPUs that could be there need not be. */
+			if (errno == ENOENT)
+				continue;
+			return -errno;
+		}
+		ft->cpus[ft->nr_cpus++] = (struct ftrace_cpu){ .cpu = i, .fd = fd };
+	}
+	return ft->nr_cpus ? 0 : -ENOENT;
+}
+
+void ftrace_close_cpus(struct ftrace *ft)
+{
+	for (uint32_t i = 0; i < ft->nr_cpus; i++)
+		close(ft->cpus[i].fd);
+	if (ft->pipe[0] >= 0)
+		close(ft->pipe[0]);
+	if (ft->pipe[1] >= 0)
+		close(ft->pipe[1]);
+	free(ft->cpus);
+	free(ft->buf);
+}
+
+/* All of what is in the pipe.  Return: bytes, or -errno. */
+static ssize_t empty_pipe(struct ftrace *ft, size_t want)
+{
+	size_t have = 0;
+
+	while (have < want) {
+		ssize_t n = read(ft->pipe[0], ft->buf + have, want - have);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		have += n;
+	}
+	return have;
+}
+
+static bool is_empty(int err)
+{
+	return err == EAGAIN || err == EWOULDBLOCK;
+}
+
+/* Full sub-buffers, up to a chunk of them.  Return: bytes in @buf, 0 for none, or -errno. */
+static ssize_t take_full(struct ftrace *ft, struct ftrace_cpu *c)
+{
+	size_t have = 0;
+	ssize_t got;
+
+	while (have < ft->buf_size) {
+		ssize_t n = splice(c->fd, NULL, ft->pipe[1], NULL, ft->buf_size - have,
+				   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && !is_empty(errno) && !have)
+			return -errno;
+		if (n <= 0)
+			break;
+		have += n;
+	}
+	got = have ? empty_pipe(ft, have) : 0;
+	/* The tracer has given them away: they are lost, and counted. */
+	if (got < 0) {
+		c->pos += have / SLOT;
+		c->unsaved += have / SLOT;
+	}
+	return got;
+}
+
+/* What there is of one sub-buffer. */
+static ssize_t take_rest(struct ftrace *ft, struct ftrace_cpu *c)
+{
+	ssize_t n;
+
+	do {
+		n = read(c->fd, ft->buf, ft->subbuf);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n && !is_empty(errno) ? -errno : 0;
+	/* Older kernels give only what is used of it. */
+	if (n < (ssize_t)ft->subbuf)
+		memset(ft->buf + n, 0, ft->subbuf - n);
+	return ft->subbuf;
+}
+
+static void store(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_cpu *c, size_t len)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_FTRACE,
+		.producer = XSPROF_NO_PRODUCER,
+		.ring = c->cpu,
+		.pos = c->pos,
+	};
+	uint64_t ts;
+
+	memcpy(&ts, ft->buf, sizeof(ts));
+	chunk.first = ts;
+	memcpy(&ts, ft->buf + len - ft->subbuf, sizeof(ts));
+	chunk.last = ts;
+	if (xsp_cap_chunk(cap, &chunk, ft->buf, len))
+		c->unsaved += len / SLOT;
+	c->pos += len / SLOT;
+}
+
+/* A CPU that fills its buffer as fast as we read must not keep us from the others. */
+static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_cpu *c, bool rest)
+{
+	uint64_t total = 0;
+	ssize_t n, left = 0;
+
+	do {
+		n = take_full(ft, c);
+		if (n <= 0)
+			break;
+		store(ft, cap, c, n);
+		total += n;
+	} while (n == (ssize_t)ft->buf_size && total < 2 * ft->buffer);
+	/* At the end nothing is written any more, and all of it comes. */
+	while (rest && (left = take_rest(ft, c)) > 0) {
+		store(ft, cap, c, left);
+		total += left;
+		if (total > 2 * ft->buffer)
+			break;
+	}
+	if (!c->err)
+		c->err = n < 0 ? n : left < 0 ? left : 0;
+	return total;
+}
+
+uint64_t ftrace_read_cpus(struct ftrace *ft, struct xsp_cap *cap, bool rest)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < ft->nr_cpus; i++) {
+		uint64_t n = read_cpu(ft, cap, &ft->cpus[i], rest);
+
+		if (n > most)
+			most = n;
+	}
+	return most;
+}
+
+/* ---- the account --------------------------------------------------------------------------- */
+
+static uint64_t stat_of(const char *text, const char *key)
+{
+	size_t len = strlen(key);
+	const char *at;
+
+	/* At the start of a line: "overrun" is also the end of "commit overrun". */
+	for (at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+		if (!strncmp(at, key, len) && at[len] == ':')
+			return strtoull(at + len + 1, NULL, 10);
+	return 0;
+}
+
+void ftrace_write_ledgers(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_stats *stats)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_LEDGER,
+		.producer = XSPROF_NO_PRODUCER,
+	};
+
+	memset(stats, 0, sizeof(*stats));
+	stats->cpus = ft->nr_cpus;
+	for (uint32_t i = 0; i < ft->nr_cpus; i++) {
+		const struct ftrace_cpu *c = &ft->cpus[i];
+		struct xsprof_cap_ledger ledger = {
+			.ring = c->cpu,
+			.head = c->pos,
+			.read = c->pos - c->unsaved,
+			.unsaved = c->unsaved,
+		};
+		char name[64], *text;
+
+		snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", c->cpu);
+		text = tracefs_instance_file_read(ft->instance, name, NULL);
+		if (text) {
+			ledger.drops = stat_of(text, "overrun") + stat_of(text, "commit overrun");
+			ledger.busy = stat_of(text, "dropped events");
+			stats->events += stat_of(text, "read events");
+		}
+		free(text);
+		stats->lost += ledger.drops + ledger.busy;
+		stats->unsaved += ledger.unsaved * SLOT;
+		/* The account is worth a try even where there was no room for what it is of. */
+		xsp_cap_retry(cap);
+		(void)xsp_cap_chunk(cap, &chunk, &ledger, sizeof(ledger));
+	}
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The environment of a recorded command.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xsprof/abi.h>
+
+#include "cli/tool.h"
+#include "record/env.h"
+#include "ring/env-limits.h"
+
+#define ITT_VARIABLE	"INTEL_LIBITTNOTIFY64"
+#define ITT_LIBRARY	"libxsprof-itt.so"
+
+static int add(char **env, size_t *n, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int add(char **env, size_t *n, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&env[*n], fmt, ap);
+	va_end(ap);
+	if (len < 0) {
+		env[*n] = NULL;
+		return -ENOMEM;
+	}
+	env[++*n] = NULL;
+	return 0;
+}
+
+/* Beside the tool, as it is built and as it is installed; else where it was configured to be. */
+static bool find_itt(char *path, size_t size)
+{
+	static const char *const places[] = { "/../lib/", "/" };
+	char exe[PATH_MAX], plain[PATH_MAX + 64], real[PATH_MAX];
+	ssize_t n;
+	size_t i;
+
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	if (strrchr(exe, '/'))
+		*strrchr(exe, '/') = '\0';
+	for (i = 0; n > 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(plain, sizeof(plain), "%s%s%s", exe, places[i], ITT_LIBRARY);
+		if (!access(plain, R_OK) && realpath(plain, real) && strlen(real) < size) {
+			strcpy(path, real);
+			return true;
+		}
+	}
+#ifdef XSPROF_LIBDIR
+	snprintf(path, size, "%s/%s", XSPROF_LIBDIR, ITT_LIBRARY);
+	return !access(path, R_OK);
+#else
+	return false;
+#endif
+}
+
+static int add_itt(const struct record_options *opts, char **env, size_t *n)
+{
+	const char *theirs = getenv(ITT_VARIABLE);
+	char path[PATH_MAX];
+
+	if (!opts->itt)
+		return 0;
+	if (theirs && *theirs) {
+		if (!opts->quiet && !strstr(theirs, ITT_LIBRARY))
+			tool_note(ITT_VARIABLE " is set to %s and left so: ITT calls are not "
+				  "recorded", theirs);
+		return 0;
+	}
+	if (!find_itt(path, sizeof(path))) {
+		if (!opts->quiet)
+			tool_note("%s was not found beside xsprof: ITT calls are not recorded",
+				  ITT_LIBRARY);
+		return 0;
+	}
+	return add(env, n, ITT_VARIABLE "=%s", path);
+}
+
+/* ---- what the environment says already ------------------------------------------------------ */
+
+/* A word of @words, which ends with NULL; of none a size, of these. */
+static bool makes_sense(const char *text, const char *const *words, uint64_t min, uint64_t max)
+{
+	uint64_t value;
+
+	if (!*words)
+		return !tool_parse_size(text, &value) && value >= min && value <= max;
+	while (*words && strcmp(*words, text))
+		words++;
+	return *words;
+}
+
+/* The library leaves out what makes no sense, and does not print: it is told of here. */
+static void check_variables(const struct record_options *opts)
+{
+	const struct {
+		const char	*name;
+		bool		overridden;
+		const char	*expected;
+		const char	*words[5];
+		uint64_t	min;
+		uint64_t	max;
+	} variables[] = {
+		{ "XSPROF_BACKEND", opts->backend, "auto, device, tmpfs or none",
+		  { "auto", "device", "tmpfs", "none" }, 0, 0 },
+		{ "XSPROF_BUFFER_SIZE", opts->buffer, "e.g. 512k, 16M, 1G",
+		  { NULL }, 1, XSP_RING_MAX },
+		{ "XSPROF_MODE", opts->mode, "discard or overwrite",
+		  { "discard", "overwrite" }, 0, 0 },
+		{ "XSPROF_CLOCK", opts->clock, "auto or mono", { "auto", "mono" }, 0, 0 },
+		{ "XSPROF_ARENA_SIZE", false, "4k to 256M, e.g. 64k, 1M",
+		  { NULL }, XSP_ARENA_MIN, XSP_ARENA_MAX },
+		{ "XSPROF_LOCK_RINGS", false, "1 to 64",
+		  { NULL }, 1, XSPROF_MAX_LOCK_RINGS },
+	};
+	const char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]) && !opts->quiet; i++) {
+		text = getenv(variables[i].name);
+		if (text && *text && !variables[i].overridden &&
+		    !makes_sense(text, variables[i].words, variables[i].min,
+				 variables[i].max))
+			tool_note("%s: '%s' is not taken: %s", variables[i].name, text,
+				  variables[i].expected);
+	}
+}
+
+int record_env(const struct record_options *opts, const char *session,
+	       char *env[RECORD_ENV_MAX + 1])
+{
+	size_t n = 0;
+	int err;
+
+	env[0] = NULL;
+	check_variables(opts);
+	err = add(env, &n, "XSPROF_SESSION=%s", session);
+	if (!err && opts->buffer)
+		err = add(env, &n, "XSPROF_BUFFER_SIZE=%" PRIu64, opts->buffer);
+	if (!err && opts->mode)
+		err = add(env, &n, "XSPROF_MODE=%s", opts->mode);
+	if (!err && opts->categories)
+		err = add(env, &n, "XSPROF_CATEGORIES=%s", opts->categories);
+	if (!err && opts->prefault)
+		err = add(env, &n, "XSPROF_PREFAULT=1");
+	if (!err && opts->sched)
+		err = add(env, &n, "XSPROF_SCHED=1");
+	if (!err && opts->clock)
+		err = add(env, &n, "XSPROF_CLOCK=%s", opts->clock);
+	if (!err && opts->backend)
+		err = add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
+	if (!err)
+		err = add_itt(opts, env, &n);
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the recorder tells the command through its environment.
+ */
+#ifndef XSPROF_RECORD_ENV_H
+#define XSPROF_RECORD_ENV_H
+
+#include "record/record.h"
+
+#define RECORD_ENV_MAX	9
+
+/**
+ * record_env - the variables of a recording
+ * @opts: what the user wants
+ * @session: path of the session
+ * @env: gets up to RECORD_ENV_MAX strings and NULL; the caller frees each
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int record_env(const struct record_options *opts, const char *session,
+	       char *env[RECORD_ENV_MAX + 1]);
+
+#endif /* XSPROF_RECORD_ENV_H */

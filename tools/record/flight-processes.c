@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The processes of a flight recording: who has come, who has ended and how, who is stuck.  It
+ * reads no records but those of what is watched.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ctl-check.h"
+#include "base/proc.h"
+#include "cli/tool.h"
+#include "record/flight-local.h"
+#include "report/report.h"
+#include "text/escape.h"
+
+/* ---- who has come -------------------------------------------------------------------------- */
+
+static struct flight_member *find(const struct flight *f, const char *name)
+{
+	struct flight_member *m;
+
+	for (m = f->first; m; m = m->next)
+		if (!strcmp(m->p.name, name))
+			return m;
+	return NULL;
+}
+
+/* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
+static pid_t find_pid(const struct flight *f, const struct xsp_producer *p)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	if (!fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0)
+		return lock.l_pid;
+	return p->rf.ctl.pid_ns == f->st.pid_ns ? (pid_t)p->rf.ctl.pid : 0;
+}
+
+/* We are not the parent of them all: so are we told at once when they end. */
+static int open_pidfd(struct flight *f, const struct flight_member *m)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
+	int fd = -1;
+
+	if (m->p.pid > 0)
+		fd = syscall(SYS_pidfd_open, m->p.pid, 0);
+	if (fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &ev)) {
+		close(fd);
+		fd = -1;
+	}
+	/* Without it, somebody has to ask. */
+	f->asking |= fd < 0;
+	return fd;
+}
+
+static void join(struct flight *f, struct flight_member *m)
+{
+	struct flight_member **at;
+
+	if (f->watch.nr)
+		m->watched = watched_new(&f->watch, &m->p.rf);
+	for (at = &f->first; *at; at = &(*at)->next)
+		;
+	*at = m;
+	f->live++;
+	if (f->opts->verbose)
+		tool_note("%s: process %d joined", m->p.name, (int)m->p.pid);
+}
+
+static void take_up(struct flight *f, const char *name)
+{
+	struct flight_member *m;
+	struct stat st;
+	int err;
+
+	if (find(f, name))
+		return;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return;
+	err = xsp_ring_file_open(&m->p.rf, f->session.dirfd, name);
+	if (err) {
+		/* Gone again, or not complete: the next scan tries again. */
+		if (err != -ENOENT && err != -EAGAIN && f->opts->verbose)
+			tool_note("%s: %s", name, xsp_ctl_strerror(err));
+		free(m);
+		return;
+	}
+	strcpy(m->p.name, name);
+	m->p.pid = find_pid(f, &m->p);
+	if (!fstat(m->p.rf.fd, &st)) {
+		m->p.dev = st.st_dev;
+		m->p.ino = st.st_ino;
+	}
+	m->pidfd = open_pidfd(f, m);
+	join(f, m);
+}
+
+/* One of the device: it tells of all ends by itself, so nothing else has to. */
+static int take_up_device(void *data, const struct xsprof_info *info)
+{
+	struct flight *f = data;
+	struct flight_member *m;
+	int err;
+
+	if (!xsp_device_wants(&f->filter, info, f->began))
+		return 0;
+	for (m = f->first; m; m = m->next)
+		if (m->p.id == info->id)
+			return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	err = xsp_device_open_ring(&m->p.rf, f->device, info->id, false);
+	if (err) {
+		/* Dropped meanwhile. */
+		if (err != -ENOENT && f->opts->verbose)
+			tool_note("process %u (%s): %s", info->pid, info->comm, strerror(-err));
+		free(m);
+		return 0;
+	}
+	m->p.id = info->id;
+	m->p.pid = info->pid;
+	m->p.info = *info;
+	m->pidfd = -1;
+	snprintf(m->p.name, sizeof(m->p.name), "device producer %" PRIu64, (uint64_t)info->id);
+	join(f, m);
+	return 0;
+}
+
+/* e.PID.START.0: a process says in a line why it does not take part. */
+static void take_message(struct flight *f, const char *name)
+{
+	char text[257];
+	size_t i;
+	ssize_t n;
+	int fd;
+
+	fd = openat(f->session.dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	/* Made and not yet written: the next scan reads it. */
+	if (n <= 0)
+		return;
+	unlinkat(f->session.dirfd, name, 0);
+	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
+		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	text[i] = '\0';
+	if (!f->opts->quiet)
+		tool_note("process %.*s is not recorded: %s",
+			  (int)strspn(name + 2, "0123456789"), name + 2, text);
+}
+
+void flight_crew_scan(struct flight *f)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	/* Asking acknowledges: it wakes us when another comes, or ends. */
+	if (f->device >= 0)
+		xsp_device_each(f->device, 0, take_up_device, f);
+	if (f->session.dirfd < 0)
+		return;
+	fd = openat(f->session.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (xsp_file_is(entry->d_name, 'p'))
+			take_up(f, entry->d_name);
+		else if (xsp_file_is(entry->d_name, 'e'))
+			take_message(f, entry->d_name);
+	}
+	closedir(dir);
+}
+
+/* ---- who has ended ------------------------------------------------------------------------- */
+
+static void free_member(struct flight_member *m)
+{
+	watched_free(m->watched);
+	if (m->pidfd >= 0)
+		close(m->pidfd);
+	xsp_ring_file_close(&m->p.rf);
+	free(m);
+}
+
+static void forget(struct flight *f, struct flight_member *m)
+{
+	struct flight_member **at;
+
+	for (at = &f->first; *at != m; at = &(*at)->next)
+		;
+	*at = m->next;
+	/* The kernel has limits of its own, once we let go of it. */
+	if (!m->p.id)
+		unlinkat(f->session.dirfd, m->p.name, 0);
+	free_member(m);
+	f->forgotten++;
+}
+
+/* Rings of the ended cost memory: the first that ended go first. */
+static void bound_ended(struct flight *f, uint64_t now)
+{
+	for (;;) {
+		struct flight_member *m, *oldest = NULL;
+		uint64_t bytes = 0;
+		uint32_t nr = 0;
+
+		for (m = f->first; m; m = m->next) {
+			if (!m->ended_ns)
+				continue;
+			nr++;
+			bytes += m->bytes;
+			if (!oldest || m->ended_ns < oldest->ended_ns)
+				oldest = m;
+		}
+		if (!oldest)
+			return;
+		if (nr <= FLIGHT_ENDED_MAX && bytes <= FLIGHT_ENDED_BYTES &&
+		    (!f->opts->flight.last_ns || now - oldest->ended_ns < f->opts->flight.last_ns))
+			return;
+		forget(f, oldest);
+	}
+}
+
+/* What PIDFD_GET_INFO of Linux 6.15 and newer fills in, up to what we ask for. */
+struct pidfd_exit {
+	uint64_t	mask;
+	uint64_t	cgroup;
+	uint32_t	ids[11];
+	int32_t		status;
+	uint64_t	reserved[4];
+};
+
+#define PIDFD_GET_EXIT		_IOWR(0xff, 11, struct pidfd_exit)
+#define PIDFD_HAS_EXIT		(1ull << 3)
+
+bool flight_crew_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status)
+{
+	struct pidfd_exit info = { .mask = PIDFD_HAS_EXIT };
+	const struct flight_member *m;
+
+	for (m = f->first; m; m = m->next) {
+		if (m->pidfd < 0 || m->p.pid != pid || m->p.rf.ctl.start_time != start_time)
+			continue;
+		/* Older kernels say ENOTTY, or leave the bit out. */
+		if (ioctl(m->pidfd, PIDFD_GET_EXIT, &info) || !(info.mask & PIDFD_HAS_EXIT))
+			return false;
+		*status = info.status;
+		return true;
+	}
+	return false;
+}
+
+static const char *reason_of(const struct flight_member *m, char *buf, size_t size)
+{
+	const char *name = sigabbrev_np(m->exit.status);
+
+	if (m->exit.how == XSPROF_HOW_VANISHED)
+		snprintf(buf, size, "process %d ended with no goodbye", (int)m->p.pid);
+	else if (name)
+		snprintf(buf, size, "process %d was killed by SIG%s", (int)m->p.pid, name);
+	else
+		snprintf(buf, size, "process %d was killed by signal %d", (int)m->p.pid,
+			 m->exit.status);
+	return buf;
+}
+
+static void has_ended(struct flight *f, struct flight_member *m, uint64_t now)
+{
+	struct stat st;
+	char reason[128];
+
+	f->live--;
+	m->ended_ns = now;
+	if (!m->exit.ticks)
+		m->exit.ticks = 1;
+	if (m->p.id)
+		m->bytes = m->p.info.bytes;
+	else if (!fstat(m->p.rf.fd, &st))
+		m->bytes = (uint64_t)st.st_blocks * 512;
+	if (m->exit.how == XSPROF_HOW_KILLED)
+		flight_save_ask(f, "killed", m->p.pid, reason_of(m, reason, sizeof(reason)));
+	else if (m->exit.how == XSPROF_HOW_VANISHED)
+		flight_save_ask(f, "vanished", m->p.pid, reason_of(m, reason, sizeof(reason)));
+}
+
+/* Its descriptor says that it has ended; that its memory is gone may take a moment more. */
+static bool is_ending(struct flight_member *m)
+{
+	struct pollfd fd = { .fd = m->pidfd, .events = POLLIN };
+
+	return m->pidfd >= 0 && poll(&fd, 1, 0) > 0;
+}
+
+void flight_crew_look(struct flight *f)
+{
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
+	struct flight_member *m;
+
+	f->asking = false;
+	for (m = f->first; m; m = m->next) {
+		if (m->ended_ns)
+			continue;
+		if (m->p.id)
+			xsp_producer_ask(&m->p);
+		if (xsp_producer_ended(&f->st, &m->p, now, &m->exit)) {
+			has_ended(f, m, now);
+			continue;
+		}
+		m->exit.ticks = 0;
+		f->asking |= !m->p.id && (m->pidfd < 0 || is_ending(m));
+	}
+	bound_ended(f, now);
+}
+
+void flight_crew_switch_off(struct flight *f)
+{
+	struct flight_member *m;
+	bool any = false;
+
+	for (m = f->first; m; m = m->next) {
+		/* Those of the device are flight recorders by themselves, and go on. */
+		if (m->ended_ns || m->p.id || m->p.rf.broken)
+			continue;
+		xsp_ring_switch_off(&m->p.rf);
+		any = true;
+	}
+	/* A marker that saw its bit set before is published in a moment. */
+	if (any)
+		usleep(2000);
+}
+
+void flight_crew_drop(struct flight *f)
+{
+	struct flight_member *m;
+
+	for (m = f->first; m; m = m->next)
+		if (m->p.id && m->ended_ns && f->filter.session)
+			xsp_device_drop(&m->p.rf, false);
+}
+
+void flight_crew_free(struct flight *f)
+{
+	struct flight_member *m;
+
+	while ((m = f->first)) {
+		f->first = m->next;
+		free_member(m);
+	}
+}
+
+/* ---- who is stuck -------------------------------------------------------------------------- */
+
+static void stalled(void *data, const struct watch_stall *stall)
+{
+	struct flight *f = data;
+	char reason[192], time[32], thread[48] = "", name[8 * 65];
+
+	/* Names are the program's: nothing in them must drive a terminal. */
+	*xsp_escape_text(name, stall->name, strnlen(stall->name, 64)) = '\0';
+	if (stall->tid)
+		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);
+	snprintf(reason, sizeof(reason), "%sprocess %d is in %.100s for %s%s", thread,
+		 (int)f->looking->p.pid, name,
+		 report_format_time(time, sizeof(time), stall->open_ns),
+		 stall->unsure ? " (uncertain: some records were overwritten unseen)" : "");
+	flight_save_ask(f, "stall", f->looking->p.pid, reason);
+}
+
+void flight_crew_watch(struct flight *f)
+{
+	struct flight_member *m;
+
+	f->watch.stalled = stalled;
+	f->watch.data = f;
+	for (m = f->first; m; m = m->next) {
+		if (m->ended_ns || !m->watched)
+			continue;
+		f->looking = m;
+		watched_look(m->watched);
+	}
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The flight recorder's snapshots: when one is taken, what its file is called, what goes into it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/ctl-check.h"
+#include "cli/tool.h"
+#include "record/flight-local.h"
+
+/* When many processes of a job die of one cause, they do so in this time. */
+#define GATHER_NS	100000000u
+#define SYNC_GAP_NS	1000000000u
+
+void flight_save_clocks(struct flight *f)
+{
+	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
+	uint32_t i;
+
+	if (f->nr_syncs && now - f->sync_ns < SYNC_GAP_NS)
+		return;
+	f->sync_ns = now;
+	/* Every other one goes, so that they reach back to the beginning. */
+	if (f->nr_syncs == FLIGHT_SYNCS) {
+		for (i = 1; 2 * i < FLIGHT_SYNCS; i++)
+			f->syncs[i] = f->syncs[2 * i];
+		f->nr_syncs = FLIGHT_SYNCS / 2;
+	}
+	xsp_sync_read(&f->syncs[f->nr_syncs++], xsp_clock_kind());
+}
+
+void flight_save_ask(struct flight *f, const char *tag, uint32_t pid, const char *reason)
+{
+	if (*f->reason)
+		return;
+	snprintf(f->tag, sizeof(f->tag), "%s-%u", tag, pid);
+	snprintf(f->reason, sizeof(f->reason), "%s", reason);
+	f->due_ns = xsp_clock_ns(CLOCK_MONOTONIC) + GATHER_NS;
+}
+
+static int take(struct flight *f, const char *path, const char *reason)
+{
+	struct snapshot_options opts = {
+		.path = path,
+		.command = f->opts->argv[0] ? f->opts->argv[0] : "",
+		.level = f->opts->level,
+		.last_ns = f->opts->flight.last_ns,
+		.ops = f->st.ops,
+		.data = f->st.data,
+	};
+	struct flight_member *m;
+	struct snapshot snap;
+	char verb[256];
+	int status;
+
+	status = snapshot_begin(&snap, &opts);
+	if (status)
+		return status;
+	snapshot_add_syncs(&snap, f->syncs, f->nr_syncs);
+	if (*reason)
+		xsp_cap_note(&snap.cap, reason);
+	if (f->forgotten)
+		xsp_store_note(&snap.st, "%u processes had ended and are not in it", f->forgotten);
+	for (m = f->first; m; m = m->next) {
+		int err;
+
+		if (m->p.id)
+			err = snapshot_add_device(&snap, f->device, m->p.id);
+		else
+			err = snapshot_add_file(&snap, f->session.dirfd, m->p.name,
+						m->exit.ticks ? &m->exit : NULL);
+		if (err)
+			xsp_store_note(&snap.st, "%s: left out: %s", m->p.name,
+				       xsp_ctl_strerror(err));
+	}
+	if (*reason)
+		snprintf(verb, sizeof(verb), "flight: %s", reason);
+	else
+		strcpy(verb, "flight");
+	return snapshot_end(&snap, verb, f->opts->quiet);
+}
+
+/* FILE.N.REASON-PID: beside the file of -o, in order, and told apart from FILE.old. */
+void flight_save_due(struct flight *f, uint64_t now)
+{
+	uint32_t most = f->opts->flight.files ? f->opts->flight.files : FLIGHT_FILES;
+	char path[PATH_MAX];
+
+	if (!*f->reason || now < f->due_ns)
+		return;
+	if (f->files == most) {
+		if (!f->refused++ && !f->opts->quiet)
+			tool_note("%s: and more to come: not written any more, %u files are "
+				  "there: --flight-files says how many may be", f->reason, most);
+	} else if (snprintf(path, sizeof(path), "%s.%u.%s", f->opts->output, ++f->files, f->tag) >=
+		   (int)sizeof(path)) {
+		tool_error("%s: the path is too long", f->opts->output);
+		f->failed = true;
+	} else if (take(f, path, f->reason)) {
+		f->failed = true;
+	}
+	*f->reason = '\0';
+}
+
+int flight_save_last(struct flight *f)
+{
+	/* The one that was due holds the same, and would be taken now: it says why. */
+	return take(f, f->opts->output, f->reason);
+}

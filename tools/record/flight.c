@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof record --flight`: starts the command with rings that overwrite the oldest, or looks at
+ * processes that run already, and sleeps until something happens.  It costs them nothing beyond
+ * their markers.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "read/ring-guard.h"
+#include "record/device.h"
+#include "record/env.h"
+#include "record/flight-local.h"
+
+#define MS		1000000u
+/* How long processes that outlive the command may take to end before they are let go. */
+#define GRACE_NS	1000000000u
+#define GRACE_STEP_NS	(5 * MS)
+/* Asked this often to end, we end, whatever the command does. */
+#define ASKED_MAX	3
+#define ASK_NS		(100 * MS)
+#define WATCH_MIN_NS	(10 * MS)
+#define WATCH_MAX_NS	(500 * MS)
+
+static bool wait_status(void *data, pid_t pid, uint64_t start_time, int *status)
+{
+	struct flight *f = data;
+
+	return launch_status(&f->launch, pid, start_time, status) ||
+	       flight_crew_status(f, pid, start_time, status);
+}
+
+static const struct xsp_drain_ops ops = {
+	.wait_status = wait_status,
+};
+
+/* ---- setting up ---------------------------------------------------------------------------- */
+
+static int make_session(struct flight *f)
+{
+	char output[PATH_MAX], cwd[PATH_MAX], boot[64] = "";
+	const char *object;
+	char *facts;
+	int err;
+
+	/* Others see it from other folders. */
+	if (f->opts->output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+		snprintf(output, sizeof(output), "%s", f->opts->output);
+	else if (snprintf(output, sizeof(output), "%s/%s", cwd, f->opts->output) >=
+		 (int)sizeof(output))
+		return tool_error("%s: the path is too long", f->opts->output);
+	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\ncommand %.1024s (flight recorder)\n",
+		     (int)getpid(), output, boot, f->opts->argv[0]) < 0)
+		return tool_error("out of memory");
+	for (char *p = strstr(facts, "command "); p && p[1]; p++)
+		if (*p == '\n')
+			*p = ' ';
+	err = xsp_session_create(&f->session, facts, &object);
+	free(facts);
+	if (!err)
+		return 0;
+	session_error(object, err);
+	return TOOL_USAGE;
+}
+
+static int start_command(struct flight *f, struct record_options *opts)
+{
+	char *env[RECORD_ENV_MAX + 1];
+	int i, err;
+
+	if (attach_on(&opts->attach)) {
+		f->launch.ended = true;
+		return 0;
+	}
+	opts->mode = "overwrite";
+	if (opts->flight.size)
+		opts->buffer = opts->flight.size;
+	err = record_env(opts, f->session.path, env);
+	if (!err)
+		err = launch_start(&f->launch, opts->argv, env);
+	for (i = 0; env[i]; i++)
+		free(env[i]);
+	if (!err)
+		return 0;
+	tool_error("%s: cannot be executed: %s", opts->argv[0], strerror(-err));
+	return err == -ENOENT ? 127 : 126;
+}
+
+static int add_fd(const struct flight *f, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	return epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* All that can happen, in one descriptor. */
+static int set_wait(struct flight *f)
+{
+	char path[64];
+
+	f->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (f->epoll < 0 || add_fd(f, f->launch.sigfd))
+		return tool_error("epoll: %s", strerror(errno));
+	if (f->device >= 0 && add_fd(f, f->device))
+		return tool_error(XSPROF_DEVICE_PATH ": %s", strerror(errno));
+	f->inotify = -1;
+	if (f->session.dirfd < 0)
+		return 0;
+	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->session.dirfd);
+	/* A message is made before it is written: its end counts. */
+	if (f->inotify >= 0 &&
+	    (inotify_add_watch(f->inotify, path, IN_MOVED_TO | IN_CLOSE_WRITE) < 0 ||
+	     add_fd(f, f->inotify))) {
+		close(f->inotify);
+		f->inotify = -1;
+	}
+	return 0;
+}
+
+static void set_watch(struct flight *f)
+{
+	f->watch.globs = f->opts->flight.watch;
+	f->watch.nr = f->opts->flight.nr_watch;
+	f->watch.stall_ns = f->opts->flight.stall_ns ? f->opts->flight.stall_ns : FLIGHT_STALL_NS;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+/* Four looks in the time that is too long: it is noticed a quarter too late at most. */
+static uint64_t watch_period(const struct flight *f)
+{
+	uint64_t ns = f->watch.stall_ns / 4;
+
+	if (!f->watch.nr || !f->live)
+		return UINT64_MAX;
+	return ns < WATCH_MIN_NS ? WATCH_MIN_NS : ns > WATCH_MAX_NS ? WATCH_MAX_NS : ns;
+}
+
+static void sleep_for(struct flight *f, uint64_t ns)
+{
+	struct pollfd fd = { .fd = f->epoll, .events = POLLIN };
+	struct timespec ts = { ns / 1000000000u, ns % 1000000000u };
+	struct epoll_event events[16];
+
+	if (ppoll(&fd, 1, ns == UINT64_MAX ? NULL : &ts, NULL) > 0)
+		/* Takes the ends of processes out, which are told once; who asks sees them. */
+		epoll_wait(f->epoll, events, 16, 0);
+}
+
+/* What the events say does not matter: that there is one does. */
+static bool appeared(const struct flight *f)
+{
+	char buf[4096] __attribute__((aligned(8)));
+	bool any = f->inotify < 0 || f->device >= 0;
+
+	while (f->inotify >= 0 && read(f->inotify, buf, sizeof(buf)) > 0)
+		any = true;
+	return any;
+}
+
+/* The command has ended: how long is it worth to wait for what it left running? */
+static bool over(const struct flight *f, uint64_t now, uint64_t *grace)
+{
+	if (attach_on(&f->opts->attach))
+		return f->launch.asked || (!f->opts->attach.all && !f->live && f->first);
+	if (f->launch.asked >= ASKED_MAX)
+		return true;
+	if (!f->launch.ended)
+		return false;
+	if (f->opts->wait_all)
+		return !f->launch.children && !f->live;
+	if (!*grace)
+		*grace = now + GRACE_NS;
+	return now >= *grace || !f->live;
+}
+
+static void run(struct flight *f)
+{
+	uint64_t grace = 0, watch_at = 0;
+
+	for (;;) {
+		uint64_t now, sleep = UINT64_MAX, period;
+
+		flight_save_clocks(f);
+		if (appeared(f))
+			flight_crew_scan(f);
+		launch_serve(&f->launch);
+		flight_crew_look(f);
+		now = xsp_clock_ns(CLOCK_MONOTONIC);
+		period = watch_period(f);
+		if (period != UINT64_MAX && now >= watch_at) {
+			flight_crew_watch(f);
+			watch_at = now + period;
+		}
+		if (over(f, now, &grace))
+			return;
+		flight_save_due(f, now);
+		if (period != UINT64_MAX)
+			sleep = watch_at > now ? watch_at - now : 0;
+		if (*f->reason && f->due_ns - now < sleep)
+			sleep = f->due_ns > now ? f->due_ns - now : 0;
+		/* Processes on their way out are asked after soon. */
+		if (grace && sleep > GRACE_STEP_NS)
+			sleep = GRACE_STEP_NS;
+		/* Who comes, or ends, with nobody to tell us is found by looking. */
+		if (((f->inotify < 0 && f->session.dirfd >= 0) || f->asking) && sleep > ASK_NS)
+			sleep = ASK_NS;
+		sleep_for(f, sleep);
+	}
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static int exit_status(const struct flight *f)
+{
+	int status = f->launch.status;
+
+	if (attach_on(&f->opts->attach))
+		return f->failed ? TOOL_FAILED : 0;
+	if (!f->launch.ended) {
+		tool_error("%s: still runs as process %d: not waited for any longer",
+			   f->opts->argv[0], (int)f->launch.pid);
+		return 128 + f->launch.last_signal;
+	}
+	if (WIFSIGNALED(status)) {
+		tool_note("%s: killed by signal %d (%s)%s", f->opts->argv[0], WTERMSIG(status),
+			  strsignal(WTERMSIG(status)),
+			  WCOREDUMP(status) ? ", core dumped" : "");
+		return 128 + WTERMSIG(status);
+	}
+	if (!WEXITSTATUS(status) && f->failed)
+		return TOOL_FAILED;
+	return WEXITSTATUS(status);
+}
+
+/* Where the rings will be: in a session of ours, in the device, or in either. */
+static int set_place(struct flight *f, struct record_options *opts)
+{
+	int status;
+
+	f->session.dirfd = -1;
+	f->session.lockfd = -1;
+	f->began = xsp_clock_ns(CLOCK_MONOTONIC);
+	/* Only looked at: somebody else may consume them. */
+	if (attach_on(&opts->attach)) {
+		status = attach_device(&opts->attach, &f->device, false);
+		f->filter = attach_filter(&opts->attach);
+		return status;
+	}
+	status = record_device_open(opts, &f->device);
+	if (status)
+		return status;
+	session_clean(opts->quiet);
+	status = make_session(f);
+	if (!status)
+		f->filter.session = xsp_session_cookie(f->session.path);
+	return status;
+}
+
+static void explain_nothing(const struct flight *f)
+{
+	if (f->first || f->opts->quiet)
+		return;
+	if (attach_on(&f->opts->attach))
+		tool_note("nothing was recorded: no process came that loads libxsprof-user");
+	else
+		tool_note("nothing was recorded: no process of the command loaded libxsprof-user");
+}
+
+int flight_record(struct record_options *opts)
+{
+	static struct flight f;
+	int status;
+
+	f.opts = opts;
+	f.st.ops = &ops;
+	f.st.data = &f;
+	f.st.pid_ns = xsp_proc_pid_ns();
+	set_watch(&f);
+	status = set_place(&f, opts);
+	if (status)
+		return status;
+	if (launch_prepare(&f.launch) || xsp_guard_install())
+		status = tool_error("signals: %s", strerror(errno));
+	if (!status)
+		status = set_wait(&f);
+	if (!status)
+		status = start_command(&f, opts);
+	if (!status) {
+		run(&f);
+		flight_crew_scan(&f);
+		flight_crew_look(&f);
+		flight_crew_switch_off(&f);
+		if (flight_save_last(&f))
+			f.failed = true;
+		else
+			flight_crew_drop(&f);
+		explain_nothing(&f);
+		status = exit_status(&f);
+	}
+	flight_crew_free(&f);
+	if (f.session.dirfd >= 0) {
+		xsp_session_remove(&f.session);
+		xsp_session_close(&f.session);
+	}
+	return status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One run of `xsprof record`, for the two files that are it: record-setup.c makes what it needs,
+ * record.c runs it.
+ */
+#ifndef XSPROF_RECORD_LOCAL_H
+#define XSPROF_RECORD_LOCAL_H
+
+#include "cli/progress.h"
+#include "drain/drain.h"
+#include "read/session.h"
+#include "record/flush.h"
+#include "record/launch.h"
+#include "record/record.h"
+
+/**
+ * struct recording - everything of one run
+ * @opts: what was asked for
+ * @session: where producers put their rings
+ * @launch: the command
+ * @device: the device, until the drain has it; -1 for none
+ * @ftrace: the tracer of the kernel, NULL for none
+ * @untraced: one that did not start, until it can be removed
+ * @said: what was said of where rings are
+ * @fd: the capture's file
+ * @cap: the capture
+ * @zstd: its compressor
+ * @drain: reads into it; NULL once the recording has ended
+ * @flush: sends the file to the disk
+ * @progress: what is shown of it
+ * @stats: how it ended
+ * @file_error: the capture could not be written as it should
+ */
+struct recording {
+	struct record_options		opts;
+	struct xsp_session		session;
+	struct launch			launch;
+	int				device;
+	struct ftrace			*ftrace;
+	struct ftrace			*untraced;
+	uint32_t			said;
+	int				fd;
+	struct xsp_cap			cap;
+	struct xsp_cap_compressor	zstd;
+	struct xsp_drain		*drain;
+	struct flush			flush;
+	struct progress			progress;
+	struct xsp_drain_stats		stats;
+	int				file_error;
+};
+
+/* Each of these: 0, or an exit status after a message. */
+
+int record_check_command(const struct record_options *opts);
+
+/* Is somebody recording us already? */
+int record_check_not_recorded(const struct record_options *opts);
+int record_make_session(struct recording *r);
+int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops);
+
+/* Says beforehand what memory there will not be enough of; refused is what takes it at once. */
+int record_check_room(const struct recording *r);
+
+#endif /* XSPROF_RECORD_LOCAL_H */

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options of `xsprof record`.  It never acts on them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xsprof/abi.h>
+
+#include "cli/compress.h"
+#include "cli/tool.h"
+#include "record/record.h"
+
+#define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
+#define BUFFER_MAX	(1ull << 40)
+
+enum {
+	OPT_NO_ITT = 256,
+	OPT_CATEGORIES,
+	OPT_PREFAULT,
+	OPT_CLOCK,
+	OPT_WAIT_ALL,
+	OPT_BACKEND,
+	OPT_SCHED,
+};
+
+static const struct option options[] = {
+	{ "output",	 required_argument, NULL, 'o' },
+	{ "buffer-size", required_argument, NULL, 'b' },
+	{ "mode",	 required_argument, NULL, 'm' },
+	{ "duration",	 required_argument, NULL, 'd' },
+	{ "compress",	 optional_argument, NULL, 'z' },
+	{ "quiet",	 no_argument,	    NULL, 'q' },
+	{ "verbose",	 no_argument,	    NULL, 'v' },
+	{ "no-itt",	 no_argument,	    NULL, OPT_NO_ITT },
+	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
+	{ "prefault",	 no_argument,	    NULL, OPT_PREFAULT },
+	{ "clock",	 required_argument, NULL, OPT_CLOCK },
+	{ "wait-all",	 no_argument,	    NULL, OPT_WAIT_ALL },
+	{ "backend",	 required_argument, NULL, OPT_BACKEND },
+	{ "sched",	 no_argument,	    NULL, OPT_SCHED },
+	{ "pid",	 required_argument, NULL, 'p' },
+	{ "all",	 no_argument,	    NULL, 'a' },
+	{ "help",	 no_argument,	    NULL, 'h' },
+	{ "version",	 no_argument,	    NULL, 'V' },
+	FLIGHT_OPTIONS,
+	FTRACE_OPTIONS,
+	{ NULL, 0, NULL, 0 },
+};
+
+static void help(void)
+{
+	puts("usage: xsprof record [options] [--] COMMAND [ARG...]\n"
+	     "       xsprof record [options] -p PID[,PID...] | -a\n"
+	     "\n"
+	     "Runs COMMAND and records the markers of every process it starts, or records\n"
+	     "processes that run already (which needs the kernel module).\n"
+	     "\n"
+	     "  -p, --pid PID[,PID...]  these processes, what their rings hold and what comes,\n"
+	     "                          until they end, or Ctrl-C\n"
+	     "  -a, --all               all processes that you may read, those that come too\n"
+	     "  -o, --output FILE       write FILE (default xsprof.data; one that is there\n"
+	     "                          becomes FILE.old)\n"
+	     "  -b, --buffer-size SIZE  memory of each CPU's ring, e.g. 16M (default 4M)\n"
+	     "  -m, --mode MODE         discard: a full ring drops new records (default);\n"
+	     "                          overwrite: it drops the oldest\n"
+	     "  -d, --duration SEC      record this long; the command goes on (also 500ms, 2m)\n"
+	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
+	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
+	     "      --no-itt            do not record programs through their ITT calls\n"
+	     "      --sched             when threads run, wait and are woken, too (which needs\n"
+	     "                          the kernel module)\n"
+	     "      --prefault          give all rings their memory at the start\n"
+	     "      --backend KIND      where rings are: device (/dev/xsprof), tmpfs, or auto:\n"
+	     "                          the device where the module is loaded (default)\n"
+	     "      --clock KIND        auto, or mono where the CPU's counter is not trusted\n"
+	     "      --wait-all          record until all processes of the command have ended\n"
+	     "  -q, --quiet             say nothing but errors\n"
+	     "  -v, --verbose           say what happens\n"
+	     "  -h, --help              this text\n"
+	     "  -V, --version           the version\n"
+	     FLIGHT_HELP
+	     FTRACE_HELP
+	     "\n"
+	     "The exit status is the command's; 128+N when signal N killed it, 127 when it was\n"
+	     "not found, 126 when it cannot be run, 2 when nothing was started, and 1 when it\n"
+	     "ended well but the capture could not be written. That of -p and -a is 0, 1 or 2.");
+}
+
+static int take_level(const char *text, int *level)
+{
+	uint64_t value = COMPRESS_LEVEL_DEFAULT;
+
+	if (text && (tool_parse_u64(text, &value) || !value || value > COMPRESS_LEVEL_MAX))
+		return tool_usage("record", "--compress: '%s' is no level: 1 to %d", text,
+				  COMPRESS_LEVEL_MAX);
+	*level = value;
+	return -1;
+}
+
+static int take_buffer(const char *text, uint64_t *bytes)
+{
+	if (tool_parse_size(text, bytes))
+		return tool_usage("record", "--buffer-size: '%s' is no size: e.g. 512k, 16M, 1G",
+				  text);
+	if (*bytes < BUFFER_MIN || *bytes > BUFFER_MAX)
+		return tool_usage("record", "--buffer-size: '%s': from %uk to 1T", text,
+				  BUFFER_MIN >> 10);
+	return -1;
+}
+
+static int take_word(const char *option, const char *text, const char *const *words,
+		     const char **word)
+{
+	char all[64] = "";
+	size_t i, at = 0;
+
+	for (i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i])) {
+			*word = words[i];
+			return -1;
+		}
+		at += snprintf(all + at, sizeof(all) - at, "%s%s",
+			       !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	}
+	return tool_usage("record", "--%s: '%s': %s", option, text, all);
+}
+
+static int take(struct record_options *opts, int c, char **argv)
+{
+	static const char *const modes[] = { "discard", "overwrite", NULL };
+	static const char *const clocks[] = { "auto", "mono", NULL };
+	static const char *const backends[] = { "auto", "device", "tmpfs", NULL };
+
+	switch (c) {
+	case 'o':
+		opts->output = optarg;
+		if (!*optarg)
+			return tool_usage("record", "--output: needs the name of a file");
+		if (!strcmp(optarg, "-"))
+			return tool_usage("record", "--output: '-' is the command's own standard "
+					  "output: name a file, or a pipe as /dev/fd/3");
+		break;
+	case 'b':
+		return take_buffer(optarg, &opts->buffer);
+	case 'm':
+		return take_word("mode", optarg, modes, &opts->mode);
+	case 'd':
+		if (tool_parse_time(optarg, &opts->duration) || !opts->duration)
+			return tool_usage("record", "--duration: '%s' is no time: e.g. 5, 2.5, "
+					  "500ms, 2m", optarg);
+		break;
+	case 'z':
+		return take_level(optarg, &opts->level);
+	case 'q':
+		opts->quiet = true;
+		break;
+	case 'v':
+		opts->verbose = true;
+		break;
+	case OPT_NO_ITT:
+		opts->itt = false;
+		break;
+	case OPT_CATEGORIES:
+		opts->categories = optarg;
+		break;
+	case OPT_PREFAULT:
+		opts->prefault = true;
+		break;
+	case OPT_SCHED:
+		opts->sched = true;
+		break;
+	case OPT_CLOCK:
+		return take_word("clock", optarg, clocks, &opts->clock);
+	case OPT_BACKEND:
+		return take_word("backend", optarg, backends, &opts->backend);
+	case 'p':
+		return attach_take(&opts->attach, "record", optarg);
+	case 'a':
+		opts->attach.all = true;
+		break;
+	case OPT_WAIT_ALL:
+		opts->wait_all = true;
+		break;
+	case 'h':
+		help();
+		return 0;
+	case 'V':
+		return tool_version();
+	default:
+		return tool_bad_option("record", c, argv, options);
+	}
+	return -1;
+}
+
+/* What says how rings are to be made has no meaning for rings that are there. */
+static int check_attach(const struct record_options *opts, int argc, char **argv)
+{
+	const char *nonsense = opts->mode ? "mode" : opts->buffer ? "buffer-size" :
+		opts->categories ? "categories" : opts->clock ? "clock" :
+		opts->prefault ? "prefault" : opts->wait_all ? "wait-all" :
+		opts->flight.size ? "flight=SIZE" : NULL;
+	const char *which = opts->attach.all ? "all" : "pid";
+
+	if (opts->attach.all && opts->attach.nr)
+		return tool_usage("record", "--pid, --all: either some or all");
+	if (optind < argc)
+		return tool_usage("record", "%s: a command beside --%s: start it on its own, then "
+				  "record it", argv[optind], which);
+	if (nonsense)
+		return tool_usage("record", "--%s: the rings of processes that run are as they "
+				  "are; not with --%s", nonsense, which);
+	if (opts->backend && !strcmp(opts->backend, "tmpfs"))
+		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
+				  "device shows rings of processes that run", which);
+	return -1;
+}
+
+int record_parse(int argc, char **argv, struct record_options *opts)
+{
+	int c, status;
+
+	memset(opts, 0, sizeof(*opts));
+	opts->output = "xsprof.data";
+	opts->itt = true;
+	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvhV", options, NULL)) != -1) {
+		status = flight_option(&opts->flight, c, optarg);
+		if (!status && ftrace_is_option(c))
+			status = ftrace_option(&opts->kernel, "record", c, optarg);
+		else if (!status)
+			status = take(opts, c, argv);
+		if (status >= 0)
+			return status;
+	}
+	opts->argv = argv + optind;
+	status = ftrace_check(&opts->kernel, "record");
+	if (status >= 0)
+		return status;
+	if (opts->kernel.tree && opts->attach.all)
+		return tool_usage("record", "--filter-tree: of which command? --all is everybody");
+	if (opts->flight.on && ftrace_wanted(&opts->kernel))
+		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
+	if (attach_on(&opts->attach)) {
+		status = check_attach(opts, argc, argv);
+		return status < 0 ? flight_check(opts) : status;
+	}
+	if (optind == argc)
+		return tool_usage("record", "no command: what is to be recorded?");
+	return flight_check(opts);
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof record`: starts the command, drains what it writes while it runs, ends with its exit
+ * status; or drains processes that run already.  It never stops a process, and never stands in
+ * its way.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/compress.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "read/ring-guard.h"
+#include "record/device.h"
+#include "record/env.h"
+#include "record/local.h"
+
+/* How long processes that outlive the command may take to end before they are let go. */
+#define GRACE_NS	1000000000u
+/* Asked this often to end, we end, whatever the command does. */
+#define ASKED_MAX	3
+
+/* struct xsprof_cap_end.why */
+enum {
+	WHY_ENDED,
+	WHY_SIGNAL,
+	WHY_DURATION,
+};
+
+/* ---- questions of the drain ---------------------------------------------------------------- */
+
+static bool wait_status(void *data, pid_t pid, uint64_t start_time, int *status)
+{
+	struct recording *r = data;
+
+	return launch_status(&r->launch, pid, start_time, status);
+}
+
+static void say(void *data, bool note, const char *text)
+{
+	struct recording *r = data;
+
+	if (r->opts.quiet || (!note && !r->opts.verbose))
+		return;
+	progress_clear(&r->progress);
+	tool_note("%s", text);
+}
+
+static const struct xsp_drain_ops ops = {
+	.wait_status = wait_status,
+	.say = say,
+};
+
+/* ---- the kernel's events ------------------------------------------------------------------- */
+
+static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
+{
+	int err = ftrace_start(r->ftrace, &r->cap, tasks, nr);
+
+	if (!err)
+		return;
+	tool_note("no events of the kernel are recorded: the tracer does not start: %s",
+		  strerror(-err));
+	xsp_cap_note(&r->cap, "no events of the kernel: the tracer did not start");
+	/* The command that is held has its files open, and while it has them it cannot go. */
+	r->untraced = r->ftrace;
+	r->ftrace = NULL;
+}
+
+/* The command is there, and has not run an instruction of its own. */
+static void held(void *data, pid_t pid)
+{
+	start_tracing(data, &pid, 1);
+}
+
+static int open_tracing(struct recording *r)
+{
+	if (!ftrace_wanted(&r->opts.kernel))
+		return 0;
+	if (r->opts.kernel.tree && attach_on(&r->opts.attach) && ftrace_namespaced())
+		return tool_error("--filter-tree: in a pid namespace the kernel's numbers of "
+				  "processes that run already are not known: leave it out, or "
+				  "record from outside"), TOOL_USAGE;
+	return ftrace_open(&r->opts.kernel, &r->ftrace);
+}
+
+/* What was said when it could not be had is said to whoever reads the capture too. */
+static void note_no_tracing(struct recording *r)
+{
+	if (ftrace_wanted(&r->opts.kernel) && ftrace_why_not())
+		xsp_cap_note(&r->cap, ftrace_why_not());
+}
+
+static void sum_up_tracing(const struct recording *r)
+{
+	const struct ftrace_stats *stats = ftrace_last_stats();
+	char unsaved[32];
+
+	if (!stats->cpus || r->opts.quiet)
+		return;
+	fprintf(stderr, "[ xsprof record: %" PRIu64 " events of the kernel on %u CPUs, %" PRIu64
+		" lost ]\n", stats->events, stats->cpus, stats->lost);
+	if (stats->unsaved)
+		tool_note("%s of the kernel's events found no room in the file",
+			  tool_format_bytes(unsaved, sizeof(unsaved), stats->unsaved));
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static int start_command(struct recording *r)
+{
+	char *env[RECORD_ENV_MAX + 1];
+	int i, err;
+
+	if (attach_on(&r->opts.attach)) {
+		r->launch.ended = true;
+		if (r->ftrace)
+			start_tracing(r, r->opts.attach.pids, r->opts.attach.nr);
+		return 0;
+	}
+	if (r->ftrace) {
+		r->launch.held = held;
+		r->launch.held_data = r;
+		r->launch.mark = ftrace_mark(r->ftrace);
+	}
+	err = record_env(&r->opts, r->session.path, env);
+	if (!err)
+		err = launch_start(&r->launch, r->opts.argv, env);
+	for (i = 0; env[i]; i++)
+		free(env[i]);
+	if (!err)
+		return 0;
+	tool_error("%s: cannot be executed: %s", r->opts.argv[0], strerror(-err));
+	return err == -ENOENT ? 127 : 126;
+}
+
+static void sleep_until(struct recording *r, uint64_t ns)
+{
+	struct pollfd fds[2] = {
+		{ .fd = r->launch.sigfd, .events = POLLIN },
+		{ .fd = r->drain ? xsp_drain_fd(r->drain) : -1, .events = POLLIN },
+	};
+	struct timespec ts = { ns / 1000000000u, ns % 1000000000u };
+
+	ppoll(fds, 2, ns == UINT64_MAX ? NULL : &ts, NULL);
+}
+
+/* The time to look again where nothing tells: a process without a producer may end. */
+#define ATTACH_NS	200000000u
+
+static bool attach_over(struct recording *r, uint64_t *sleep)
+{
+	if (!r->opts.attach.all && !xsp_drain_producers(r->drain) && *sleep > ATTACH_NS)
+		*sleep = ATTACH_NS;
+	return r->launch.asked || attach_ended(&r->opts.attach, r->drain);
+}
+
+/* The command has ended: how long is it worth to wait for what it left running? */
+static bool over(struct recording *r, uint64_t now, uint64_t *grace)
+{
+	if (!r->launch.ended)
+		return false;
+	if (attach_on(&r->opts.attach))
+		return false;
+	if (r->opts.wait_all)
+		return !r->launch.children && !xsp_drain_producers(r->drain);
+	if (!*grace)
+		*grace = now + GRACE_NS;
+	return now >= *grace || !xsp_drain_producers(r->drain);
+}
+
+/* Where the rings are is known when the first are. */
+static void say_where(struct recording *r, bool ended)
+{
+	struct xsp_drain_stats stats;
+
+	if (r->opts.quiet)
+		return;
+	if (!ended)
+		xsp_drain_get_stats(r->drain, &stats);
+	record_device_say(ended ? &r->stats : &stats, &r->said);
+}
+
+static uint32_t run(struct recording *r)
+{
+	uint64_t start = xsp_clock_ns(CLOCK_MONOTONIC), grace = 0;
+	uint64_t end = r->opts.duration ? start + r->opts.duration : UINT64_MAX;
+
+	for (;;) {
+		uint64_t sleep = xsp_drain_step(r->drain);
+		uint64_t shown = progress_show(&r->progress, r->drain);
+		uint64_t traced = r->ftrace ? ftrace_step(r->ftrace, &r->cap) : UINT64_MAX;
+		uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
+
+		say_where(r, false);
+		if (launch_serve(&r->launch)) {
+			xsp_drain_look(r->drain);
+			continue;
+		}
+		if (over(r, now, &grace))
+			return r->launch.asked ? WHY_SIGNAL : WHY_ENDED;
+		if (attach_on(&r->opts.attach) && attach_over(r, &sleep))
+			return r->launch.asked ? WHY_SIGNAL : WHY_ENDED;
+		if (now >= end)
+			return WHY_DURATION;
+		if (r->launch.asked >= ASKED_MAX)
+			return WHY_SIGNAL;
+		if (sleep > shown)
+			sleep = shown;
+		if (sleep > traced)
+			sleep = traced;
+		if (sleep > end - now)
+			sleep = end - now;
+		/* Processes on their way out are asked after soon. */
+		if (grace && sleep > 5000000)
+			sleep = 5000000;
+		if (grace)
+			xsp_drain_look(r->drain);
+		if (sleep)
+			sleep_until(r, sleep);
+	}
+}
+
+static void finish(struct recording *r, uint32_t why)
+{
+	if (r->ftrace)
+		ftrace_finish(r->ftrace, &r->cap);
+	r->ftrace = NULL;
+	ftrace_drop(r->untraced);
+	r->file_error = xsp_drain_finish(r->drain, why);
+	xsp_drain_get_stats(r->drain, &r->stats);
+	xsp_drain_close(r->drain);
+	r->drain = NULL;
+	xsp_cap_free(&r->cap);
+	flush_stop(&r->flush);
+	/* Errors that a file system keeps until now, NFS and quotas among them. */
+	if (close(r->fd) && !r->file_error)
+		r->file_error = -errno;
+	if (r->zstd.data)
+		compress_close(&r->zstd);
+	xsp_session_remove(&r->session);
+	xsp_session_close(&r->session);
+}
+
+static void explain_nothing(const struct recording *r)
+{
+	const char *backend = r->opts.backend ? NULL : getenv("XSPROF_BACKEND");
+
+	if (attach_on(&r->opts.attach))
+		tool_note("nothing was recorded: no process passed a marker");
+	else if (r->stats.refused)
+		tool_note("nothing was recorded: the processes that tried could not, see above");
+	else if (r->stats.producers)
+		tool_note("nothing was recorded: the command is ready for it but passed no "
+			  "marker%s",
+			  r->opts.categories ? " of these categories" : "");
+	else if (backend && !strcmp(backend, "none"))
+		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment says so: "
+			  "unset it, or give --backend");
+	else
+		tool_note("nothing was recorded: no process of the command loaded libxsprof-user%s",
+			  r->opts.itt ? ", and none made ITT calls" : "");
+}
+
+static void sum_up(struct recording *r, uint32_t why)
+{
+	progress_clear(&r->progress);
+	if (r->file_error)
+		tool_error("%s: %s: the capture holds what was written before, %" PRIu64
+			   " events are not in it", r->opts.output, strerror(-r->file_error),
+			   r->stats.lost_records);
+	if (r->opts.quiet)
+		return;
+	say_where(r, true);
+	if (!r->stats.records && !r->stats.lost_records)
+		explain_nothing(r);
+	if (why == WHY_DURATION && !r->launch.ended)
+		tool_note("the recording is over, the command goes on");
+	progress_summary("record", &r->stats, r->opts.output);
+	sum_up_tracing(r);
+}
+
+/* After a recording that was shorter than the command. */
+static void wait_command(struct recording *r)
+{
+	while (!r->launch.ended && r->launch.asked < ASKED_MAX) {
+		sleep_until(r, UINT64_MAX);
+		launch_serve(&r->launch);
+	}
+}
+
+static int exit_status(const struct recording *r)
+{
+	int status = r->launch.status;
+
+	if (attach_on(&r->opts.attach))
+		return r->file_error ? TOOL_FAILED : 0;
+	if (!r->launch.ended) {
+		tool_error("%s: still runs as process %d: not waited for any longer",
+			   r->opts.argv[0], (int)r->launch.pid);
+		return 128 + r->launch.last_signal;
+	}
+	if (WIFSIGNALED(status)) {
+		tool_note("%s: killed by signal %d (%s)%s", r->opts.argv[0], WTERMSIG(status),
+			  strsignal(WTERMSIG(status)),
+			  WCOREDUMP(status) ? ", core dumped" : "");
+		return 128 + WTERMSIG(status);
+	}
+	if (!WEXITSTATUS(status) && r->file_error)
+		return TOOL_FAILED;
+	return WEXITSTATUS(status);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	static struct recording r;
+	uint32_t why;
+	int status;
+
+	status = record_parse(argc, argv, &r.opts);
+	if (status >= 0)
+		return status;
+	status = record_check_not_recorded(&r.opts);
+	if (!status)
+		status = record_check_command(&r.opts);
+	if (status)
+		return status;
+	if (r.opts.flight.on)
+		return flight_record(&r.opts);
+	session_clean(r.opts.quiet);
+	ftrace_clean();
+	status = record_device_open(&r.opts, &r.device);
+	if (!status)
+		status = open_tracing(&r);
+	if (status)
+		return status;
+	status = record_make_session(&r);
+	if (status) {
+		ftrace_drop(r.ftrace);
+		return status;
+	}
+	status = record_check_room(&r);
+	if (status)
+		goto err_session;
+	if (launch_prepare(&r.launch) || xsp_guard_install()) {
+		status = tool_error("signals: %s", strerror(errno));
+		goto err_session;
+	}
+	status = record_make_capture(&r, &ops);
+	if (status)
+		goto err_session;
+	note_no_tracing(&r);
+	progress_begin(&r.progress, r.opts.quiet);
+	status = start_command(&r);
+	if (status) {
+		xsp_drain_close(r.drain);
+		output_drop(r.opts.output, r.fd);
+		goto err_session;
+	}
+	/* A thread only now: what forks is better alone. */
+	flush_start(&r.flush, r.fd, &r.cap.size);
+	why = run(&r);
+	finish(&r, why);
+	sum_up(&r, why);
+	wait_command(&r);
+	return exit_status(&r);
+
+err_session:
+	ftrace_drop(r.ftrace);
+	ftrace_drop(r.untraced);
+	xsp_session_remove(&r.session);
+	xsp_session_close(&r.session);
+	return status;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a recording needs before anything runs: its command looked up, its session, its capture.
+ * It starts nothing.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "capture/host.h"
+#include "cli/compress.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "record/device.h"
+#include "record/local.h"
+
+int record_check_command(const struct record_options *opts)
+{
+	char path[PATH_MAX];
+	int err;
+
+	if (attach_on(&opts->attach))
+		return 0;
+	err = launch_find(opts->argv[0], path, sizeof(path));
+	if (!err)
+		return 0;
+	if (err == -ENOENT) {
+		tool_error("%s: command not found", opts->argv[0]);
+		return 127;
+	}
+	tool_error("%s: cannot be executed: %s", path, strerror(-err));
+	return 126;
+}
+
+/* Is somebody recording us already? */
+int record_check_not_recorded(const struct record_options *opts)
+{
+	const char *path = getenv("XSPROF_SESSION");
+	char pid[32] = "?", output[PATH_MAX] = "?";
+	struct xsp_session s;
+	int alive;
+
+	if (attach_on(&opts->attach) || !path || !*path || xsp_session_open(&s, path))
+		return 0;
+	alive = xsp_session_alive(&s);
+	if (alive == 1) {
+		xsp_session_fact(&s, "pid", pid, sizeof(pid));
+		xsp_session_fact(&s, "output", output, sizeof(output));
+	}
+	xsp_session_close(&s);
+	if (alive != 1)
+		return 0;
+	tool_error("already being recorded by process %s into %s: a command has one recorder; "
+		   "leave out the inner 'xsprof record', or unset XSPROF_SESSION", pid, output);
+	return TOOL_USAGE;
+}
+
+static void join_command(const struct record_options *opts, char *buf, size_t size)
+{
+	char **argv = opts->argv;
+	size_t at = 0;
+
+	buf[0] = '\0';
+	if (attach_on(&opts->attach))
+		attach_text(&opts->attach, buf, size);
+	for (; *argv && at < size - 1; argv++)
+		at += snprintf(buf + at, size - at, "%s%s", at ? " " : "", *argv);
+	for (; *buf; buf++)
+		if (*buf == '\n')
+			*buf = ' ';
+}
+
+int record_make_session(struct recording *r)
+{
+	char command[2048], output[PATH_MAX], cwd[PATH_MAX], boot[64] = "";
+	const char *object;
+	char *facts;
+	int err;
+
+	join_command(&r->opts, command, sizeof(command));
+	/* Others see it from other folders. */
+	if (r->opts.output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+		snprintf(output, sizeof(output), "%s", r->opts.output);
+	else if (snprintf(output, sizeof(output), "%s/%s", cwd, r->opts.output) >=
+		 (int)sizeof(output))
+		return tool_error("%s: the path is too long", r->opts.output);
+	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\n%scommand %s\n", (int)getpid(), output,
+		     boot, attach_on(&r->opts.attach) ? "attached yes\n" : "", command) < 0)
+		return tool_error("out of memory");
+	err = xsp_session_create(&r->session, facts, &object);
+	free(facts);
+	if (!err)
+		return 0;
+	session_error(object, err);
+	return TOOL_USAGE;
+}
+
+/*
+ * Rings take memory as they fill: say beforehand what there will not be enough of.  Taken at once
+ * it would be all that others have.
+ */
+int record_check_room(const struct recording *r)
+{
+	uint64_t want, cpus = sysconf(_SC_NPROCESSORS_CONF);
+	char need[32], have[32];
+	struct statvfs vfs;
+
+	if (!r->opts.buffer || r->device >= 0 || fstatvfs(r->session.dirfd, &vfs))
+		return 0;
+	want = r->opts.buffer * (cpus + 1);
+	if (want <= (uint64_t)vfs.f_bavail * vfs.f_frsize)
+		return 0;
+	tool_format_bytes(need, sizeof(need), want);
+	tool_format_bytes(have, sizeof(have), (uint64_t)vfs.f_bavail * vfs.f_frsize);
+	if (r->opts.prefault)
+		return tool_error("--prefault: the rings of one process are %s, %s are free in the "
+				  "tmpfs of %s: take a smaller --buffer-size", need, have,
+				  r->session.path), TOOL_USAGE;
+	if (!r->opts.quiet)
+		tool_note("--buffer-size: full rings of one process may take %s, %s are free in "
+			  "the tmpfs of %s: what finds no room there is lost and counted", need,
+			  have, r->session.path);
+	return 0;
+}
+
+static int write_host(struct recording *r)
+{
+	const struct passwd *pw = getpwuid(getuid());
+	char command[4096], cwd[PATH_MAX];
+	char *more;
+	int err;
+
+	join_command(&r->opts, command, sizeof(command));
+	if (asprintf(&more, "user=%s\ncommand=%s\ncwd=%s\nmode=%s\n", pw ? pw->pw_name : "",
+		     command, getcwd(cwd, sizeof(cwd)) ? cwd : "",
+		     r->opts.mode ? r->opts.mode : "discard") < 0)
+		return -ENOMEM;
+	err = xsp_host_store(&r->cap, more);
+	free(more);
+	return err;
+}
+
+int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops)
+{
+	int err;
+
+	r->fd = output_open(r->opts.output);
+	if (r->fd < 0)
+		return TOOL_USAGE;
+	err = r->opts.level ? compress_open(&r->zstd, r->opts.level) : 0;
+	if (!err)
+		err = xsp_cap_create(&r->cap, r->fd, r->opts.level ? &r->zstd : NULL);
+	if (!err)
+		err = xsp_session_add_capture(&r->session, r->cap.uuid);
+	if (!err)
+		err = write_host(r);
+	if (!err)
+		err = xsp_drain_open(r->session.dirfd, &r->cap, ops, r, 0, &r->drain);
+	if (!err)
+		err = record_device_add(&r->opts, r->session.path, r->device, r->drain);
+	if (!err && r->cap.error)
+		err = r->cap.error;
+	if (err) {
+		tool_error("%s: cannot be written: %s: name another file with -o", r->opts.output,
+			   strerror(-err));
+		output_drop(r->opts.output, r->fd);
+		return TOOL_USAGE;
+	}
+	return 0;
+}

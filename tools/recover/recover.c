@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof recover`: what a killed recorder left in its session's rings goes into the capture it
+ * was writing, behind the last whole chunk, as if it had not been killed.  It never takes a
+ * session from a recorder that lives, and removes one only when all of it is in a file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/host.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "cli/tool.h"
+#include "drain/drain.h"
+#include "list/list.h"
+#include "read/ring-guard.h"
+#include "recover/recover.h"
+#include "recover/scan.h"
+
+/**
+ * struct recovery - one run
+ * @output: -o, or NULL for the capture the session names
+ * @only: the session meant, NULL for all
+ * @delete: remove instead
+ * @found: sessions with a dead recorder
+ * @failed: of these not saved
+ * @scan: what the capture holds
+ */
+struct recovery {
+	const char	*output;
+	const char	*only;
+	bool		delete;
+	unsigned int	found;
+	unsigned int	failed;
+	struct scan	scan;
+};
+
+/* ---- questions of the drain ---------------------------------------------------------------- */
+
+static bool resume(void *data, const struct xsprof_ctl *ctl, uint32_t *number, uint64_t *arena_pos)
+{
+	const struct recovery *r = data;
+	uint32_t i;
+
+	for (i = 0; i < r->scan.nr; i++) {
+		const struct scan_producer *p = &r->scan.producers[i];
+
+		if (!p->known || p->ended || p->ctl.id != ctl->id || p->ctl.pid != ctl->pid ||
+		    p->ctl.seq != ctl->seq || p->ctl.start_time != ctl->start_time ||
+		    p->ctl.pid_ns != ctl->pid_ns ||
+		    memcmp(&p->ctl.attach, &ctl->attach, sizeof(ctl->attach)))
+			continue;
+		*number = p->number;
+		*arena_pos = p->arena_end;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A recorder hands slots back to the writer when they are in the file: it may have been killed
+ * in between, so the file can be further than the ring says, and never less.
+ */
+static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_producer_ring *ring)
+{
+	const struct recovery *r = data;
+	const struct scan_producer *p;
+
+	if (number >= r->scan.nr || k >= r->scan.producers[number].nr_rings) {
+		/* Read once, into a file that is not this one. */
+		ring->unsaved = ring->tail - ring->skipped;
+		return;
+	}
+	p = &r->scan.producers[number];
+	if (p->rings[k].end > ring->tail)
+		ring->tail = p->rings[k].end;
+	ring->read = p->rings[k].slots;
+	if (ring->tail > ring->read + ring->skipped)
+		ring->bad = ring->tail - ring->read - ring->skipped;
+}
+
+static void say(void *data, bool note, const char *text)
+{
+	(void)data;
+	if (note)
+		tool_note("%s", text);
+}
+
+static const struct xsp_drain_ops ops = {
+	.say = say,
+	.resume = resume,
+	.resume_ring = resume_ring,
+};
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Does the session say that it was being drained into this very capture? */
+static bool belongs(const struct session_seen *seen, const struct scan *scan)
+{
+	char want[64], have[33];
+	int i;
+
+	for (i = 0; i < 16; i++)
+		snprintf(have + 2 * i, 3, "%02x", scan->uuid[i]);
+	return xsp_session_fact(&seen->s, "capture", want, sizeof(want)) > 0 &&
+	       !strcmp(want, have);
+}
+
+/* Return: the descriptor of the capture to go on with, scanned; -ENOENT there is none. */
+static int open_capture(struct recovery *r, const struct session_seen *seen, const char *path)
+{
+	int fd, err;
+
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : -errno;
+	err = scan_capture(fd, &r->scan);
+	if (!err && !belongs(seen, &r->scan)) {
+		scan_free(&r->scan);
+		err = -ENOENT;
+	}
+	if (err) {
+		close(fd);
+		return err == -ENOEXEC || err == -EPROTONOSUPPORT ? -ENOENT : err;
+	}
+	return fd;
+}
+
+static int copy_file(int from, int to, uint64_t size)
+{
+	static char buf[1 << 20];
+	uint64_t at = 0;
+
+	while (at < size) {
+		size_t want = size - at < sizeof(buf) ? size - at : sizeof(buf);
+		ssize_t n = pread(from, buf, want, at);
+
+		if (n <= 0)
+			return n ? -errno : -ENODATA;
+		if (write(to, buf, n) != n)
+			return errno ? -errno : -ENOSPC;
+		at += n;
+	}
+	return 0;
+}
+
+/*
+ * What goes to no file that is known to be its own overwrites nothing: several may be recovered at
+ * once, those of profiling sessions, which have no file, among them.
+ */
+static void new_name(char *path, size_t size, const char *old)
+{
+	int len = snprintf(path, size, "%.*s.recovered", (int)size - 32,
+			   *old ? old : "xsprof.data");
+	unsigned int n = 1;
+
+	while (!access(path, F_OK) && n < 1000000)
+		snprintf(path + len, size - len, ".%u", ++n);
+}
+
+/*
+ * The file to write: the capture itself, cut to its last whole chunk; with -o a copy of it; a
+ * new one where it is gone, or holds another recording by now.
+ */
+static int open_output(struct recovery *r, struct session_seen *seen, struct xsp_cap *cap,
+		       char *path, size_t size, int *fd)
+{
+	char old[PATH_MAX] = "";
+	int capture, err;
+
+	xsp_session_fact(&seen->s, "output", old, sizeof(old));
+	memset(&r->scan, 0, sizeof(r->scan));
+	capture = *old ? open_capture(r, seen, old) : -ENOENT;
+	if (capture < 0 && capture != -ENOENT)
+		return tool_error("%s: %s", old, strerror(-capture));
+	if (r->output)
+		snprintf(path, size, "%s", r->output);
+	else if (capture >= 0)
+		snprintf(path, size, "%s", old);
+	else
+		new_name(path, size, old);
+	if (capture >= 0 && !r->output) {
+		*fd = capture;
+		if (ftruncate(*fd, r->scan.size) || lseek(*fd, 0, SEEK_END) < 0)
+			return tool_error("%s: %s", path, strerror(errno));
+		err = xsp_cap_continue(cap, *fd, r->scan.size, NULL);
+		return err ? tool_error("%s: %s", path, strerror(-err)) : 0;
+	}
+	*fd = output_open(path);
+	if (*fd < 0)
+		err = TOOL_FAILED;
+	else if (capture < 0)
+		err = xsp_cap_create(cap, *fd, NULL) || xsp_host_store(cap, NULL);
+	else
+		err = copy_file(capture, *fd, r->scan.size) ||
+		      xsp_cap_continue(cap, *fd, r->scan.size, NULL);
+	if (capture >= 0)
+		close(capture);
+	if (err && *fd >= 0)
+		tool_error("%s: cannot be written: %s", path, strerror(errno));
+	return err;
+}
+
+/* ---- one session --------------------------------------------------------------------------- */
+
+static int save(struct recovery *r, struct session_seen *seen)
+{
+	struct xsp_drain_stats stats;
+	struct xsp_drain *drain;
+	char path[PATH_MAX];
+	uint64_t *ids = NULL;
+	struct xsp_cap cap;
+	int fd = -1, err;
+
+	err = open_output(r, seen, &cap, path, sizeof(path), &fd);
+	if (err)
+		return err;
+	if (r->scan.ended) {
+		tool_note("%s: its recording ended in order: nothing to add", path);
+		goto done;
+	}
+	xsp_cap_note(&cap, "the recorder was killed: what follows was recovered from memory");
+	err = xsp_drain_open(seen->s.dirfd, &cap, &ops, r, r->scan.nr, &drain);
+	if (err) {
+		tool_error("%s: %s", seen->s.path, strerror(-err));
+		goto done;
+	}
+	err = recover_add_device(seen, &r->scan, drain, &ids);
+	if (!err)
+		err = xsp_drain_finish(drain, 3);
+	xsp_drain_get_stats(drain, &stats);
+	xsp_drain_close(drain);
+	if (err)
+		tool_error("%s: %s: the rest stays in %s: make room and try again, or name "
+			   "another file with -o", path, strerror(-err), seen->s.path);
+	else
+		progress_summary("recover", &stats, path);
+done:
+	free(ids);
+	xsp_cap_free(&cap);
+	scan_free(&r->scan);
+	if (close(fd) && !err)
+		err = tool_error("%s: %s", path, strerror(errno));
+	return err;
+}
+
+static int visit(void *data, struct session_seen *seen)
+{
+	struct recovery *r = data;
+	int err;
+
+	if (seen->name[0] != 's' || (r->only && strcmp(seen->name, r->only)))
+		return 0;
+	if (seen->alive) {
+		if (!r->only)
+			return 0;
+		r->found++;
+		r->failed++;
+		tool_error("%s: its recorder lives and will save it itself", seen->name);
+		return 0;
+	}
+	r->found++;
+	err = xsp_session_adopt(&seen->s);
+	if (err) {
+		r->failed++;
+		tool_error("%s: %s", seen->name, xsp_session_strerror(err));
+		return 0;
+	}
+	if (!r->delete && save(r, seen)) {
+		r->failed++;
+		return 0;
+	}
+	err = r->delete ? recover_remove_device(seen) : 0;
+	if (err)
+		tool_error(XSPROF_DEVICE_PATH ": %s", strerror(-err));
+	else
+		err = xsp_session_remove(&seen->s);
+	if (err) {
+		r->failed++;
+		tool_error("%s: cannot be removed: %s", seen->s.path, strerror(-err));
+	} else if (r->delete) {
+		tool_note("%s: removed", seen->name);
+	}
+	return 0;
+}
+
+static void help(void)
+{
+	puts("usage: xsprof recover [options] [SESSION]\n"
+	     "       xsprof recover -p PID[,PID...] [-o FILE]\n"
+	     "\n"
+	     "Completes captures whose recorder was killed: what it had not read yet is still in\n"
+	     "memory, and is appended to the file. Without SESSION, all that there are.\n"
+	     "\n"
+	     "  -o, --output FILE  write FILE, and leave the cut capture as it is\n"
+	     "  -l, --list         only list them\n"
+	     "      --delete       remove them; their records are lost\n"
+	     "  -p, --pid PID      what the kernel module keeps of these processes, ended or\n"
+	     "                     running, that nobody reads; into FILE (default xsprof.data)\n"
+	     "  -h, --help         this text\n"
+	     "  -V, --version      the version\n"
+	     "\n"
+	     "A program that still runs is recovered up to now, and no longer recorded.");
+}
+
+static int run(struct recovery *r)
+{
+	char user[XSP_SESSION_PATH];
+	const char *object;
+	int err;
+
+	xsp_guard_install();
+	err = xsp_session_user_dir(user, false, &object);
+	if (err && !(err == -ENOENT && object == user))
+		return session_error(object, err);
+	if (!err)
+		err = session_each(visit, r);
+	if (err && err != -ENOENT)
+		return tool_error("%s: %s", user, strerror(-err));
+	if (!r->found && r->only)
+		return tool_error("%s: no such session: 'xsprof list' shows them", r->only);
+	if (!r->found)
+		tool_note("nothing to recover: no recorder was killed");
+	return r->failed ? TOOL_FAILED : 0;
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	enum { OPT_DELETE = 256 };
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "list", no_argument, NULL, 'l' },
+		{ "delete", no_argument, NULL, OPT_DELETE },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static struct recovery r;
+	struct list_options list = { .dead_only = true };
+	struct attach pids = { 0 };
+	bool only_list = false;
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "+:o:lp:hV", options, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			r.output = optarg;
+			break;
+		case 'l':
+			only_list = true;
+			break;
+		case 'p':
+			status = attach_take(&pids, "recover", optarg);
+			if (status >= 0)
+				return status;
+			break;
+		case OPT_DELETE:
+			r.delete = true;
+			break;
+		case 'h':
+			help();
+			return 0;
+		case 'V':
+			return tool_version();
+		default:
+			return tool_bad_option("recover", c, argv, options);
+		}
+	}
+	if (optind + 1 < argc)
+		return tool_usage("recover", "%s: one session at a time", argv[optind + 1]);
+	if (attach_on(&pids)) {
+		if (optind < argc || only_list || r.delete)
+			return tool_usage("recover", "--pid: stands for a session, and goes with "
+					  "--output only");
+		status = recover_pids(&pids, r.output ? r.output : "xsprof.data");
+		attach_free(&pids);
+		return status;
+	}
+	if (optind < argc) {
+		/* As `xsprof list` prints it, or its last part. */
+		r.only = strrchr(argv[optind], '/') ? strrchr(argv[optind], '/') + 1 :
+			 argv[optind];
+	}
+	if (r.output && !r.only && !only_list)
+		return tool_usage("recover", "--output: name the session that goes into %s",
+				  r.output);
+	if (only_list && r.only)
+		return tool_usage("recover", "%s: --list lists all that there are", r.only);
+	if (only_list) {
+		c = list_sessions(&list);
+		if (!c && !list.shown)
+			puts("nothing to recover: no recorder was killed");
+		return c;
+	}
+	return run(&r);
+}

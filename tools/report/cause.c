@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the time of rows was for, as columns and as JSON: a table of its own below that of the
+ * durations, with the same rows.  It never counts anything.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/report.h"
+
+#define COLUMNS	(CAUSE_CLASSES + 1)	/* wall, and the classes */
+
+static const struct {
+	const char	*head;
+	const char	*json;
+} classes[CAUSE_CLASSES] = {
+	[CAUSE_CPU]	 = { "On-CPU",	 "on_cpu" },
+	[CAUSE_SYSCALL]	 = { "Syscall",	 "syscall" },
+	[CAUSE_FAULT]	 = { "Fault",	 "fault" },
+	[CAUSE_IRQ]	 = { "IRQ",	 "irq" },
+	[CAUSE_SOFTIRQ]	 = { "Softirq",	 "softirq" },
+	[CAUSE_RUNNABLE] = { "Runnable", "runnable" },
+	[CAUSE_BLOCKED]	 = { "Blocked",	 "blocked" },
+	[CAUSE_IO]	 = { "IO",	 "io" },
+	[CAUSE_UNKNOWN]	 = { "Unknown",	 "unknown" },
+};
+
+/* The order of the columns: what is asked for most first. */
+static const uint8_t order[CAUSE_CLASSES] = {
+	CAUSE_CPU, CAUSE_RUNNABLE, CAUSE_BLOCKED, CAUSE_IO, CAUSE_SYSCALL, CAUSE_FAULT, CAUSE_IRQ,
+	CAUSE_SOFTIRQ, CAUSE_UNKNOWN,
+};
+
+static const struct {
+	size_t		at;
+	const char	*word;
+} sources[] = {
+	{ offsetof(struct cause_stats, switches), "sched" },
+	{ offsetof(struct cause_stats, irqs), "irq" },
+	{ offsetof(struct cause_stats, softirqs), "softirq" },
+	{ offsetof(struct cause_stats, syscalls), "syscalls" },
+	{ offsetof(struct cause_stats, faults), "faults" },
+};
+
+#define NR_SOURCES	(sizeof(sources) / sizeof(sources[0]))
+
+static bool seen(const struct cause_stats *stats, size_t i)
+{
+	uint64_t n;
+
+	memcpy(&n, (const char *)stats + sources[i].at, sizeof(n));
+	return n > 0;
+}
+
+void report_print_sources(const struct cause_stats *stats)
+{
+	const char *missing = NULL;
+
+	fputs("# the time of threads, by what was recorded:", stdout);
+	for (size_t i = 0; i < NR_SOURCES; i++)
+		if (seen(stats, i))
+			printf(" %s", sources[i].word);
+	fputs("; not recorded:", stdout);
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		if (seen(stats, i))
+			continue;
+		missing = sources[i].word;
+		printf(" %s", missing);
+	}
+	puts(missing ? "" : " nothing");
+	if (stats->lost)
+		printf("# events of the kernel were lost in %" PRIu64 " places: times around them "
+		       "are unknown\n", stats->lost);
+	if (stats->missed)
+		printf("# of %" PRIu64 " switches and more no event was recorded: who had the CPU "
+		       "is told by other events, or unknown\n", stats->missed);
+	if (stats->forgotten)
+		printf("# the beginning of %" PRIu64 " ranges is further back than is remembered: "
+		       "unknown\n", stats->forgotten);
+	if (stats->refused)
+		puts("# more tasks than can be kept apart: the time of some is unknown");
+}
+
+static void cells_of(const struct xsp_group *row, char cell[COLUMNS][32])
+{
+	report_format_time(cell[0], 32, row->wall);
+	for (int i = 0; i < CAUSE_CLASSES; i++) {
+		if (row->cause.v[order[i]])
+			report_format_time(cell[i + 1], 32, row->cause.v[order[i]]);
+		else
+			strcpy(cell[i + 1], "-");
+	}
+}
+
+void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
+			const struct report_width *width)
+{
+	const struct cause_stats *stats = cause_get_stats(report->cause);
+	char cell[COLUMNS][32];
+	size_t wide[COLUMNS], i, shown;
+	bool bold = report_colours();
+
+	if (!stats->switches)
+		return;
+	for (int c = 0; c < COLUMNS; c++)
+		wide[c] = c ? strlen(classes[order[c - 1]].head) : strlen("Wall");
+	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
+		cells_of(rows[i], cell);
+		shown += rows[i]->wall > 0;
+		for (int c = 0; c < COLUMNS && rows[i]->wall; c++)
+			if (strlen(cell[c]) > wide[c])
+				wide[c] = strlen(cell[c]);
+	}
+	putchar('\n');
+	report_print_sources(stats);
+	if (!shown)
+		return;
+	printf("\n%s", bold ? "\033[1m" : "");
+	for (int c = 0; c < COLUMNS; c++)
+		printf("%*s  ", (int)wide[c], c ? classes[order[c - 1]].head : "Wall");
+	report_print_heads(report, width, bold);
+	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
+		/* Of async ranges and of a GPU's: on no thread. */
+		if (!rows[i]->wall)
+			continue;
+		shown++;
+		cells_of(rows[i], cell);
+		for (int c = 0; c < COLUMNS; c++)
+			printf("%*s  ", (int)wide[c], cell[c]);
+		report_print_words(report, rows[i], width);
+	}
+}
+
+void report_json_sum(const struct cause_sum *sum)
+{
+	for (int i = 0; i < CAUSE_CLASSES; i++)
+		printf(",\"%s_ns\":%" PRIu64, classes[order[i]].json, sum->v[order[i]]);
+	printf(",\"faults\":%" PRIu64, sum->v[CAUSE_FAULTS]);
+}
+
+const char *report_class_word(uint32_t class)
+{
+	return class < CAUSE_CLASSES ? classes[class].json : "unknown";
+}
+
+void report_json_row_cause(const struct report *report, const struct xsp_group *row)
+{
+	if (!cause_get_stats(report->cause)->switches)
+		return;
+	printf(",\"cause\":{\"wall_ns\":%" PRIu64, row->wall);
+	report_json_sum(&row->cause);
+	putchar('}');
+}
+
+void report_json_recorded(const struct cause_stats *stats)
+{
+	bool first = true;
+
+	fputs("\"recorded\":[", stdout);
+	for (size_t i = 0; i < NR_SOURCES; i++) {
+		if (!seen(stats, i))
+			continue;
+		printf("%s\"%s\"", first ? "" : ",", sources[i].word);
+		first = false;
+	}
+	putchar(']');
+}
+
+void report_json_cause(const struct report *report)
+{
+	const struct cause_stats *stats = cause_get_stats(report->cause);
+
+	if (!stats->switches)
+		return;
+	fputs(",\n\"cause\":{", stdout);
+	report_json_recorded(stats);
+	printf(",\"losses\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"forgotten\":%" PRIu64
+	       ",\"refused\":%" PRIu64 "}", stats->lost, stats->missed, stats->forgotten,
+	       stats->refused);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rows of a report: see groups.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/groups.h"
+
+#define GROUP_BITS	15
+#define GROUP_SLOTS	(1u << GROUP_BITS)
+#define GROUPS_MAX	(GROUP_SLOTS / 4 * 3)
+#define WORD_BITS	15
+#define WORD_SLOTS	(1u << WORD_BITS)
+#define WORDS_MAX	(WORD_SLOTS / 4 * 3)
+#define WORD_BYTES	(4u << 20)
+#define MEMO_BITS	14
+#define MEMO_SLOTS	(1u << MEMO_BITS)
+#define HIST_MEMORY	(12u << 20)
+
+struct word {
+	const char	*text;
+	uint32_t	len;
+};
+
+struct memo {
+	uint64_t	key;	/* producer and name, + 1 */
+	uint32_t	text;
+	uint32_t	category;
+};
+
+struct xsp_groups {
+	const struct xsprof_trace	*trace;
+	uint32_t			nr_groups;
+	uint32_t			nr_words;
+	size_t				bytes;
+	size_t				hist;
+	struct xsp_group		other;
+	char				*arena;
+	struct xsp_group		*slots[GROUP_SLOTS];
+	struct xsp_group		*all[GROUPS_MAX + 1];
+	uint32_t			word_slots[WORD_SLOTS];
+	struct word			words[WORDS_MAX];
+	struct memo			memo[MEMO_SLOTS];
+};
+
+int xsp_groups_new(const struct xsprof_trace *trace, struct xsp_groups **out)
+{
+	struct xsp_groups *groups = calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return -ENOMEM;
+	groups->arena = malloc(WORD_BYTES);
+	if (!groups->arena) {
+		free(groups);
+		return -ENOMEM;
+	}
+	groups->trace = trace;
+	groups->nr_words = 1;	/* 0 is every text that found no room */
+	groups->words[0] = (struct word){ "(other)", 7 };
+	groups->other.min = UINT64_MAX;
+	*out = groups;
+	return 0;
+}
+
+static void free_octaves(struct xsp_group *group)
+{
+	struct xsp_octave *octave;
+
+	while ((octave = group->octaves)) {
+		group->octaves = octave->next;
+		free(octave);
+	}
+}
+
+void xsp_groups_free(struct xsp_groups *groups)
+{
+	uint32_t i;
+
+	if (!groups)
+		return;
+	for (i = 0; i < GROUP_SLOTS; i++) {
+		if (!groups->slots[i])
+			continue;
+		free_octaves(groups->slots[i]);
+		free(groups->slots[i]);
+	}
+	free_octaves(&groups->other);
+	free(groups->arena);
+	free(groups);
+}
+
+static uint32_t hash_bytes(const char *s, size_t len, unsigned int bits)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ len;
+
+	while (len--)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+	return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> (64 - bits));
+}
+
+static uint32_t intern(struct xsp_groups *groups, const char *s, size_t len)
+{
+	uint32_t i = hash_bytes(s, len, WORD_BITS), n;
+
+	for (; (n = groups->word_slots[i]); i = (i + 1) % WORD_SLOTS)
+		if (groups->words[n].len == len && !memcmp(groups->words[n].text, s, len))
+			return n;
+	if (groups->nr_words == WORDS_MAX || groups->bytes + len > WORD_BYTES)
+		return 0;
+	n = groups->nr_words++;
+	memcpy(groups->arena + groups->bytes, s, len);
+	groups->words[n] = (struct word){ groups->arena + groups->bytes, (uint32_t)len };
+	groups->bytes += len;
+	groups->word_slots[i] = n;
+	return n;
+}
+
+void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t name,
+		      uint32_t *text, uint32_t *category)
+{
+	uint64_t key = ((uint64_t)producer << 32 | name) + 1;
+	struct memo *memo = &groups->memo[(key * 0x9e3779b97f4a7c15u) >> (64 - MEMO_BITS)];
+	const char *s;
+	size_t len;
+
+	if (memo->key != key) {
+		s = xsprof_trace_name_len(groups->trace, producer, name, &len);
+		memo->text = name ? intern(groups, s, len) : intern(groups, "-", 1);
+		s = xsprof_trace_category(groups->trace, producer, name);
+		memo->category = intern(groups, s, strlen(s));
+		/* What the capture does not hold yet may come with a later chunk. */
+		memo->key = name && !strcmp(xsprof_trace_name(groups->trace, producer, name), "?") ?
+			    0 : key;
+	}
+	*text = memo->text;
+	*category = memo->category;
+}
+
+const char *xsp_groups_word(const struct xsp_groups *groups, uint32_t word, size_t *len)
+{
+	*len = groups->words[word].len;
+	return groups->words[word].text;
+}
+
+static uint32_t hash_key(const struct xsp_key *key)
+{
+	uint64_t h = key->type;
+
+	h = h * 0x9e3779b97f4a7c15u + key->name;
+	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->category;
+	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->producer;
+	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->tid;
+	return (uint32_t)((h ^ h >> 32) * 0x9e3779b97f4a7c15u >> (64 - GROUP_BITS));
+}
+
+static bool same(const struct xsp_key *a, const struct xsp_key *b)
+{
+	return a->type == b->type && a->name == b->name && a->category == b->category &&
+	       a->producer == b->producer && a->tid == b->tid;
+}
+
+struct xsp_group *xsp_groups_get(struct xsp_groups *groups, const struct xsp_key *key)
+{
+	uint32_t i = hash_key(key);
+	struct xsp_group *group;
+
+	for (; groups->slots[i]; i = (i + 1) % GROUP_SLOTS)
+		if (same(&groups->slots[i]->key, key))
+			return groups->slots[i];
+	group = groups->nr_groups < GROUPS_MAX ? calloc(1, sizeof(*group)) : NULL;
+	/* What has no duration would not add up to anything in one row. */
+	if (!group)
+		return key->type ? NULL : &groups->other;
+	group->key = *key;
+	group->min = UINT64_MAX;
+	groups->slots[i] = group;
+	groups->nr_groups++;
+	return group;
+}
+
+/*
+ * Octave 0 holds 0 to 63; octave k the numbers whose highest bit is k + 5, in 64 steps.  So
+ * everything below 128 is exact.
+ */
+static uint32_t shift_of(uint64_t ns)
+{
+	return ns < XSP_HIST_STEPS ? 0 : 64 - XSP_HIST_BITS - (uint32_t)__builtin_clzll(ns);
+}
+
+static struct xsp_octave *get_octave(struct xsp_groups *groups, struct xsp_group *group,
+				     uint32_t shift)
+{
+	struct xsp_octave **link = &group->octaves, *octave;
+
+	for (; (octave = *link); link = &octave->next) {
+		if (octave->shift != shift)
+			continue;
+		/* The next one is most likely of the same octave. */
+		*link = octave->next;
+		octave->next = group->octaves;
+		group->octaves = octave;
+		return octave;
+	}
+	if (groups->hist + sizeof(*octave) > HIST_MEMORY)
+		return NULL;
+	octave = calloc(1, sizeof(*octave));
+	if (!octave)
+		return NULL;
+	groups->hist += sizeof(*octave);
+	octave->shift = shift;
+	octave->next = group->octaves;
+	group->octaves = octave;
+	return octave;
+}
+
+void xsp_group_duration(struct xsp_groups *groups, struct xsp_group *group, uint64_t ns)
+{
+	uint32_t shift = shift_of(ns);
+	uint64_t step = shift ? (ns >> (shift - 1)) - XSP_HIST_STEPS : ns;
+	struct xsp_octave *octave = group->octaves;
+	uint32_t *count;
+
+	if (!octave || octave->shift != shift)
+		octave = get_octave(groups, group, shift);
+	if (!octave) {
+		group->no_hist = true;
+		return;
+	}
+	count = &octave->count[step];
+	if (*count != UINT32_MAX)
+		(*count)++;
+}
+
+/* The middle of a bucket. */
+static uint64_t middle(uint32_t shift, uint32_t step)
+{
+	if (!shift)
+		return step;
+	return ((uint64_t)(XSP_HIST_STEPS + step) << (shift - 1)) + ((1ull << (shift - 1)) >> 1);
+}
+
+uint64_t xsp_group_quantile(const struct xsp_group *group, double part)
+{
+	const struct xsp_octave *octave;
+	uint64_t rank = (uint64_t)(part * (double)group->count), seen = 0, ns;
+	uint32_t shift, step;
+
+	/* The smallest duration that at least @part of all do not exceed. */
+	if ((double)rank < part * (double)group->count || !rank)
+		rank++;
+	for (shift = 0; shift <= 64 - XSP_HIST_BITS; shift++) {
+		for (octave = group->octaves; octave && octave->shift != shift; )
+			octave = octave->next;
+		for (step = 0; octave && step < XSP_HIST_STEPS; step++) {
+			seen += octave->count[step];
+			if (seen < rank)
+				continue;
+			ns = middle(shift, step);
+			return ns < group->min ? group->min : ns > group->max ? group->max : ns;
+		}
+	}
+	return group->max;
+}
+
+struct xsp_group **xsp_groups_all(struct xsp_groups *groups, size_t *n)
+{
+	uint32_t i;
+
+	*n = 0;
+	if (groups->other.count)
+		groups->all[(*n)++] = &groups->other;
+	for (i = 0; i < GROUP_SLOTS; i++)
+		if (groups->slots[i])
+			groups->all[(*n)++] = groups->slots[i];
+	return groups->all;
+}
+
+bool xsp_groups_is_other(const struct xsp_groups *groups, const struct xsp_group *group)
+{
+	return group == &groups->other;
+}

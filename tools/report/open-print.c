@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How open ranges look: a sentence a thread for people, objects for programs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/common/out.h"
+#include "report/open.h"
+#include "report/report.h"
+#include "snapshot/snapshot.h"
+#include "text/json.h"
+
+#define THREADS_SHOWN	16u	/* of a process, unless all are asked for */
+
+/* Ranges [@from, @to) of one thread, or one range with an id. */
+struct stack {
+	const struct open_range	*v;
+	size_t			n;
+};
+
+static bool is_async(const struct open_range *range)
+{
+	return range->kind == XSPROF_REC_ASYNC_BEGIN;
+}
+
+static struct stack stack_at(const struct open_ranges *open, size_t at)
+{
+	struct stack s = { &open->list[at], 1 };
+
+	while (at + s.n < open->nr && !is_async(s.v) && !is_async(&s.v[s.n]) &&
+	       s.v[s.n].producer == s.v->producer && s.v[s.n].tid == s.v->tid)
+		s.n++;
+	return s;
+}
+
+static bool wanted(const struct open_show *show, const struct stack *s,
+		   const struct xsprof_trace_producer *p)
+{
+	if (show->wanted && !show->wanted(show->data, s->v->pid, s->v->tid))
+		return false;
+	if (show->all)
+		return true;
+	return !show->window && p->how != XSPROF_HOW_EXITED && p->how != XSPROF_HOW_EXEC;
+}
+
+static void put_text(const struct open_ranges *open, const struct open_range *range)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(open->trace, range->producer, range->name, &len);
+
+	report_print_text(s, len, 0);
+}
+
+static void put_signal(int signal)
+{
+	const char *name = sigabbrev_np(signal);
+
+	if (name)
+		printf("SIG%s", name);
+	else
+		printf("signal %d", signal);
+}
+
+/* "... when killed by SIGKILL" */
+static void put_end(const struct open_ranges *open, const struct open_show *show,
+		    const struct xsprof_trace_producer *p)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+
+	if (show->window) {
+		fputs("when the time shown was over", stdout);
+		return;
+	}
+	switch (p->how) {
+	case XSPROF_HOW_EXITED:
+		printf("when it exited with status %d", p->status);
+		break;
+	case XSPROF_HOW_KILLED:
+		fputs("when killed", stdout);
+		/* A ring file tells that it was, not by what. */
+		if (p->status) {
+			fputs(" by ", stdout);
+			put_signal(p->status);
+		}
+		break;
+	case XSPROF_HOW_EXEC:
+		fputs("when another program replaced it", stdout);
+		break;
+	case XSPROF_HOW_VANISHED:
+		fputs("when its process vanished", stdout);
+		break;
+	case XSPROF_HOW_RUNNING:
+		if (!xsprof_trace_get_info(open->trace, &info) && info.end &&
+		    info.end->why == SNAPSHOT_WHY)
+			fputs("when the snapshot was taken", stdout);
+		else
+			fputs("when the recording ended", stdout);
+		break;
+	default:
+		fputs("at the end of what was recorded", stdout);
+	}
+}
+
+static void put_doubt(enum open_doubt doubt)
+{
+	if (doubt == OPEN_LOST)
+		fputs("; uncertain: records were lost after it began", stdout);
+	else if (doubt == OPEN_PAUSED)
+		fputs("; uncertain: its markers were switched off before", stdout);
+}
+
+static void put_thread(const struct open_ranges *open, const struct open_range *range)
+{
+	const char *comm = xsprof_trace_thread(open->trace, range->producer, range->tid);
+
+	printf("  thread %u", range->tid);
+	if (*comm) {
+		fputs(" (", stdout);
+		report_print_text(comm, strlen(comm), 0);
+		putchar(')');
+	}
+}
+
+/* thread 12 (worker) was in conv2d for 3.200 s (in step > forward) when killed by SIGKILL */
+static void print_stack(const struct open_ranges *open, const struct open_show *show,
+			const struct stack *s, const struct xsprof_trace_producer *p)
+{
+	const struct open_range *inner = &s->v[s->n - 1];
+	char time[32];
+	size_t i;
+
+	put_thread(open, inner);
+	fputs(is_async(inner) ? " began " : " was in ", stdout);
+	put_text(open, inner);
+	if (is_async(inner))
+		printf(" with id %#" PRIx64 ", open", inner->id);
+	printf(" for %s", report_format_time(time, sizeof(time),
+					     inner->end_ns > inner->begin_ns ?
+					     inner->end_ns - inner->begin_ns : 0));
+	for (i = 0; i + 1 < s->n; i++) {
+		fputs(i ? " > " : " (in ", stdout);
+		put_text(open, &s->v[i]);
+		if (s->v[i].doubt)
+			putchar('?');
+	}
+	fputs(i ? ") " : " ", stdout);
+	put_end(open, show, p);
+	put_doubt(inner->doubt);
+	putchar('\n');
+}
+
+static void print_process(const struct open_ranges *open, const struct stack *s)
+{
+	const char *exe = xsprof_trace_fact(open->trace, s->v->producer, "exe");
+	const char *base = exe ? strrchr(exe, '/') : NULL;
+
+	printf("\nOpen at the end of process %u", s->v->pid);
+	if (exe) {
+		fputs(" (", stdout);
+		base = base ? base + 1 : exe;
+		report_print_text(base, strlen(base), 0);
+		putchar(')');
+	}
+	puts(":");
+}
+
+void open_ranges_print(const struct open_ranges *open, const struct open_show *show)
+{
+	struct xsprof_trace_producer p = { 0 };
+	uint32_t producer = ~0u;
+	size_t at, shown = 0, more = 0;
+	struct stack s;
+
+	for (at = 0; at < open->nr; at += s.n) {
+		s = stack_at(open, at);
+		if (s.v->producer != p.number || !at) {
+			memset(&p, 0, sizeof(p));
+			p.number = s.v->producer;
+			xsprof_trace_get_producer(open->trace, s.v->producer, &p);
+		}
+		if (!wanted(show, &s, &p))
+			continue;
+		if (producer != s.v->producer) {
+			if (more)
+				printf("  ... and %zu more: --open shows all\n", more);
+			print_process(open, &s);
+			producer = s.v->producer;
+			shown = more = 0;
+		}
+		if (show->all || shown++ < THREADS_SHOWN)
+			print_stack(open, show, &s, &p);
+		else
+			more++;
+	}
+	if (more)
+		printf("  ... and %zu more: --open shows all\n", more);
+	if (open->dropped)
+		printf("  ... and %" PRIu64 " more open ranges than can be kept\n", open->dropped);
+}
+
+static void json_range(const struct open_ranges *open, const struct open_range *range)
+{
+	static const char *const doubts[] = { "null", "\"lost\"", "\"paused\"" };
+	const char *category;
+	size_t len;
+	const char *s = xsprof_trace_name_len(open->trace, range->producer, range->name, &len);
+
+	fputs("{\"name\":", stdout);
+	xsp_json_print(stdout, s, len);
+	category = xsprof_trace_category(open->trace, range->producer, range->name);
+	fputs(",\"category\":", stdout);
+	xsp_json_print(stdout, category, strlen(category));
+	if (is_async(range))
+		printf(",\"id\":%" PRIu64, range->id);
+	printf(",\"begin_ns\":%" PRIu64 ",\"open_ns\":%" PRIu64 ",\"uncertain\":%s}",
+	       range->begin_ns,
+	       range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0,
+	       doubts[range->doubt % 3]);
+}
+
+void open_ranges_json(const struct open_ranges *open, const struct open_show *show)
+{
+	struct xsprof_trace_producer p = { 0 };
+	bool first = true;
+	const char *comm;
+	struct stack s;
+	size_t at, i;
+
+	putchar('[');
+	for (at = 0; at < open->nr; at += s.n) {
+		s = stack_at(open, at);
+		if (s.v->producer != p.number || !at) {
+			memset(&p, 0, sizeof(p));
+			p.number = s.v->producer;
+			xsprof_trace_get_producer(open->trace, s.v->producer, &p);
+		}
+		if (!wanted(show, &s, &p))
+			continue;
+		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"status\":%d,\"tid\":%u",
+		       first ? "\n" : ",\n", s.v->producer, s.v->pid, xsp_word_how(p.how),
+		       p.status, s.v->tid);
+		first = false;
+		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
+		fputs(",\"thread\":", stdout);
+		xsp_json_print(stdout, comm, strlen(comm));
+		fputs(",\"ranges\":[", stdout);
+		for (i = 0; i < s.n; i++) {
+			if (i)
+				putchar(',');
+			json_range(open, &s.v[i]);
+		}
+		fputs("]}", stdout);
+	}
+	putchar(']');
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which ranges were open when their processes ended, and how sure that is.  The pairer says what
+ * is open; this adds what could have ended it unseen: lost records, and pauses.  It never prints.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/open.h"
+
+static struct open_range make(const struct xsprof_range *range, enum open_doubt doubt)
+{
+	return (struct open_range){
+		.begin_ns = range->begin_ns,
+		.end_ns = range->end_ns,
+		.id = range->id,
+		.producer = range->producer,
+		.pid = range->pid,
+		.tid = range->tid,
+		.name = range->name,
+		.depth = range->depth,
+		.kind = range->kind,
+		.doubt = doubt,
+	};
+}
+
+static void keep(struct open_ranges *open, struct open_range range)
+{
+	struct open_range *list;
+	size_t room;
+
+	if (open->nr == OPEN_RANGES_MAX) {
+		open->dropped++;
+		return;
+	}
+	if (open->nr == open->room) {
+		room = open->room ? open->room * 2 : 64;
+		list = realloc(open->list, room * sizeof(*list));
+		if (!list) {
+			open->failed = true;
+			return;
+		}
+		open->list = list;
+		open->room = room;
+	}
+	open->list[open->nr++] = range;
+}
+
+static void hide(struct open_ranges *open, const struct xsprof_range *range)
+{
+	if (!open->hidden)
+		open->hidden = malloc(OPEN_HIDDEN_MAX * sizeof(*open->hidden));
+	if (!open->hidden)
+		open->failed = true;
+	else if (open->nr_hidden < OPEN_HIDDEN_MAX)
+		open->hidden[open->nr_hidden++] = make(range, OPEN_PAUSED);
+	else
+		open->dropped++;
+}
+
+void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range)
+{
+	open->emitted++;
+	if (range->kind != XSPROF_REC_BEGIN && range->kind != XSPROF_REC_ASYNC_BEGIN)
+		return;
+	if (range->how == XSPROF_RANGE_OPEN)
+		keep(open, make(range, OPEN_CERTAIN));
+	else if (range->how == XSPROF_RANGE_CUT && open->type == XSPROF_REC_CONTROL)
+		hide(open, range);
+}
+
+static void note_loss(struct open_ranges *open, const struct xsprof_event *ev)
+{
+	uint32_t nr = (ev->producer / 64 + 1) * 64;
+	uint64_t *lost;
+
+	if (ev->producer >= XSPROF_CAP_MAX_PRODUCERS)
+		return;
+	if (ev->producer >= open->nr_lost) {
+		lost = realloc(open->lost_ns, nr * sizeof(*lost));
+		if (!lost) {
+			open->failed = true;
+			return;
+		}
+		memset(lost + open->nr_lost, 0, (nr - open->nr_lost) * sizeof(*lost));
+		open->lost_ns = lost;
+		open->nr_lost = nr;
+	}
+	open->lost_ns[ev->producer] = ev->ns;
+}
+
+/* An end with nothing open to end is that of the innermost range which a pause hid. */
+static void end_hidden(struct open_ranges *open, const struct xsprof_event *ev)
+{
+	bool async = ev->type == XSPROF_REC_ASYNC_END;
+	size_t i = open->nr_hidden, best = SIZE_MAX;
+
+	while (i--) {
+		const struct open_range *h = &open->hidden[i];
+
+		if (h->producer != ev->producer || (ev->name && h->name != ev->name) ||
+		    (h->kind == XSPROF_REC_ASYNC_BEGIN) != async)
+			continue;
+		if (async ? h->id != ev->value : h->tid != ev->tid)
+			continue;
+		if (best == SIZE_MAX || h->begin_ns > open->hidden[best].begin_ns ||
+		    (h->begin_ns == open->hidden[best].begin_ns &&
+		     h->depth > open->hidden[best].depth))
+			best = i;
+	}
+	if (best != SIZE_MAX)
+		open->hidden[best] = open->hidden[--open->nr_hidden];
+}
+
+/* Of a process that has ended what was hidden has no end to come any more. */
+static void end_process(struct open_ranges *open, uint32_t producer, uint64_t ns)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < open->nr_hidden; i++) {
+		struct open_range range = open->hidden[i];
+
+		if (producer != ~0u && range.producer != producer) {
+			open->hidden[kept++] = range;
+			continue;
+		}
+		range.end_ns = ns;
+		keep(open, range);
+	}
+	open->nr_hidden = kept;
+}
+
+int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
+		      const struct xsprof_event *ev)
+{
+	uint64_t before = open->emitted;
+	int ret;
+
+	open->type = ev->type;
+	if (ev->type == XSPROF_EV_LOST)
+		note_loss(open, ev);
+	ret = xsprof_pairer_event(pairer, ev);
+	open->type = 0;
+	if (!open->nr_hidden)
+		return ret;
+	if (ev->type == XSPROF_EV_EXIT)
+		end_process(open, ev->producer, ev->ns);
+	else if ((ev->type == XSPROF_REC_END || ev->type == XSPROF_REC_ASYNC_END) &&
+		 open->emitted == before)
+		end_hidden(open, ev);
+	return ret;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct open_range *a = pa, *b = pb;
+
+	if (a->producer != b->producer)
+		return a->producer < b->producer ? -1 : 1;
+	/* Ranges with an id are no thread's: behind all threads. */
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+int open_ranges_finish(struct open_ranges *open)
+{
+	struct xsprof_trace_producer p = { 0 };
+	uint32_t producer = ~0u;
+	uint64_t last = 0;
+	size_t i;
+
+	for (i = 0; i < open->nr; i++)
+		if (open->list[i].end_ns > last)
+			last = open->list[i].end_ns;
+	for (i = 0; i < open->nr_hidden; i++)
+		if (open->hidden[i].end_ns > last)
+			last = open->hidden[i].end_ns;
+	end_process(open, ~0u, last);
+	if (open->failed)
+		return -ENOMEM;
+	if (open->nr)
+		qsort(open->list, open->nr, sizeof(*open->list), compare);
+	for (i = 0; i < open->nr; i++) {
+		struct open_range *range = &open->list[i];
+		uint64_t lost = 0;
+
+		if (range->producer != producer) {
+			producer = range->producer;
+			memset(&p, 0, sizeof(p));
+			xsprof_trace_get_producer(open->trace, producer, &p);
+		}
+		if (producer < open->nr_lost)
+			lost = open->lost_ns[producer];
+		/* A record that makes no sense may have been an end, of any time. */
+		if (range->doubt == OPEN_CERTAIN && (lost >= range->begin_ns || p.bad_slots))
+			range->doubt = OPEN_LOST;
+	}
+	return 0;
+}
+
+void open_ranges_free(struct open_ranges *open)
+{
+	free(open->list);
+	free(open->hidden);
+	free(open->lost_ns);
+}

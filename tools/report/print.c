@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a report looks: tables for people, JSON for programs.  It never counts anything.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/common/out.h"
+#include "report/report.h"
+#include "text/json.h"
+
+#define NUMBERS	8	/* columns of numbers, before the words */
+
+static const struct report *sorted;	/* qsort() passes nothing to its function */
+
+static uint64_t sort_value(const struct xsp_group *group)
+{
+	switch (sorted->sort) {
+	case REPORT_SORT_SELF:
+		return group->self;
+	case REPORT_SORT_COUNT:
+		return group->count;
+	case REPORT_SORT_MEAN:
+		return group->total / group->count;
+	case REPORT_SORT_MIN:
+		return group->min;
+	case REPORT_SORT_P50:
+		return xsp_group_quantile(group, 0.5);
+	case REPORT_SORT_P99:
+		return xsp_group_quantile(group, 0.99);
+	case REPORT_SORT_MAX:
+		return group->max;
+	default:
+		return group->total;
+	}
+}
+
+static int by_word(uint32_t a, uint32_t b)
+{
+	size_t la, lb, n;
+	const char *ta = xsp_groups_word(sorted->groups, a, &la);
+	const char *tb = xsp_groups_word(sorted->groups, b, &lb);
+	int ret;
+
+	n = la < lb ? la : lb;
+	ret = memcmp(ta, tb, n);
+	return ret ? ret : (la > lb) - (la < lb);
+}
+
+/* The order is the same on every run: what is equal goes by name, process, thread. */
+static int compare(const void *pa, const void *pb)
+{
+	const struct xsp_group *a = *(struct xsp_group *const *)pa;
+	const struct xsp_group *b = *(struct xsp_group *const *)pb;
+	uint64_t va, vb;
+	int ret;
+
+	if (a->key.type != b->key.type)
+		return a->key.type < b->key.type ? -1 : 1;
+	if (!a->key.type && sorted->sort != REPORT_SORT_NAME) {
+		va = sort_value(a);
+		vb = sort_value(b);
+		if (va != vb)
+			return va > vb ? -1 : 1;
+	}
+	ret = by_word(a->key.name, b->key.name);
+	if (!ret)
+		ret = by_word(a->key.category, b->key.category);
+	if (ret)
+		return ret;
+	if (a->key.producer != b->key.producer)
+		return a->key.producer < b->key.producer ? -1 : 1;
+	return (a->key.tid > b->key.tid) - (a->key.tid < b->key.tid);
+}
+
+const char *report_format_time(char *buf, size_t size, uint64_t ns)
+{
+	static const struct {
+		uint64_t	ns;
+		const char	*unit;
+	} units[] = { { 1000000000u, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, size, "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].ns,
+			 ns % units[i].ns * 1000 / units[i].ns, units[i].unit);
+		return buf;
+	}
+	snprintf(buf, size, "%" PRIu64 " ns", ns);
+	return buf;
+}
+
+void report_print_text(const char *s, size_t len, size_t width)
+{
+	size_t shown = xsp_escape_print(stdout, s, len);
+
+	for (; shown < width; shown++)
+		putchar(' ');
+}
+
+static const char *process_text(const struct report *report, const struct xsp_group *group,
+				char *buf, size_t size)
+{
+	const char *exe, *base;
+
+	if (!group->key.producer)
+		return "(other)";
+	exe = xsprof_trace_fact(report->source.trace, group->key.producer - 1, "exe");
+	base = exe ? strrchr(exe, '/') : NULL;
+	snprintf(buf, size, "%.64s-%u", base ? base + 1 : exe ? exe : "?", group->pid);
+	return buf;
+}
+
+static const char *thread_text(const struct report *report, const struct xsp_group *group,
+			       char *buf, size_t size)
+{
+	const char *comm;
+
+	if (!group->key.tid)
+		return "(other)";
+	comm = xsprof_trace_thread(report->source.trace, group->key.producer - 1,
+				   (uint32_t)(group->key.tid - 1));
+	snprintf(buf, size, "%.64s-%" PRIu64, *comm ? comm : "?", group->key.tid - 1);
+	return buf;
+}
+
+bool report_colours(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb");
+}
+
+static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
+{
+	snprintf(cell[0], 32, "%" PRIu64, group->count);
+	report_format_time(cell[1], 32, group->total);
+	report_format_time(cell[2], 32, group->self);
+	report_format_time(cell[3], 32, group->total / group->count);
+	report_format_time(cell[4], 32, group->min);
+	if (group->no_hist) {
+		strcpy(cell[5], "-");
+		strcpy(cell[6], "-");
+	} else {
+		report_format_time(cell[5], 32, xsp_group_quantile(group, 0.5));
+		report_format_time(cell[6], 32, xsp_group_quantile(group, 0.99));
+	}
+	report_format_time(cell[7], 32, group->max);
+}
+
+void report_print_heads(const struct report *report, const struct report_width *width, bool bold)
+{
+	if (report->by & REPORT_BY_PROCESS)
+		printf("%-*s  ", (int)width->process, "Process");
+	if (report->by & REPORT_BY_THREAD)
+		printf("%-*s  ", (int)width->thread, "Thread");
+	if (report->by & REPORT_BY_CATEGORY)
+		printf("%-*s  ", (int)width->category, "Category");
+	if (report->by & REPORT_BY_NAME)
+		fputs("Name", stdout);
+	puts(bold ? "\033[0m" : "");
+}
+
+/* The words of a row: process, thread, category, name, as far as the rows are split by them. */
+void report_print_words(const struct report *report, const struct xsp_group *group,
+			const struct report_width *width)
+{
+	bool other = xsp_groups_is_other(report->groups, group);
+	char buf[160];
+	const char *s;
+	size_t len;
+
+	if (report->by & REPORT_BY_PROCESS) {
+		s = process_text(report, group, buf, sizeof(buf));
+		report_print_text(s, strlen(s), width->process);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_THREAD) {
+		s = thread_text(report, group, buf, sizeof(buf));
+		report_print_text(s, strlen(s), width->thread);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_CATEGORY) {
+		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
+		report_print_text(s, len, width->category);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_NAME) {
+		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
+		report_print_text(s, len, 0);
+	}
+	putchar('\n');
+}
+
+static size_t at_least(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static void widen(const struct report *report, const struct xsp_group *row,
+		  struct report_width *width)
+{
+	char buf[160];
+	size_t len;
+
+	if (report->by & REPORT_BY_PROCESS)
+		width->process = at_least(width->process,
+					  strlen(process_text(report, row, buf, sizeof(buf))));
+	if (report->by & REPORT_BY_THREAD)
+		width->thread = at_least(width->thread,
+					 strlen(thread_text(report, row, buf, sizeof(buf))));
+	xsp_groups_word(report->groups, row->key.category, &len);
+	width->category = at_least(width->category, len < 40 ? len : 40);
+}
+
+static void print_ranges(const struct report *report, struct xsp_group **rows, size_t n,
+			 struct report_width *width)
+{
+	static const char *const heads[NUMBERS] = {
+		"Count", "Total", "Self", "Mean", "Min", "P50", "P99", "Max",
+	};
+	size_t wide[NUMBERS], i, c;
+	char cell[NUMBERS][32];
+	bool bold = report_colours();
+
+	for (c = 0; c < NUMBERS; c++)
+		wide[c] = strlen(heads[c]);
+	for (i = 0; i < n; i++) {
+		numbers(rows[i], cell);
+		for (c = 0; c < NUMBERS; c++)
+			wide[c] = at_least(wide[c], strlen(cell[c]));
+		widen(report, rows[i], width);
+	}
+	if (bold)
+		fputs("\033[1m", stdout);
+	for (c = 0; c < NUMBERS; c++)
+		printf("%*s  ", (int)wide[c], heads[c]);
+	report_print_heads(report, width, bold);
+	for (i = 0; i < n && i < report->reading.limit; i++) {
+		numbers(rows[i], cell);
+		for (c = 0; c < NUMBERS; c++)
+			printf("%*s  ", (int)wide[c], cell[c]);
+		report_print_words(report, rows[i], width);
+	}
+	if (n > report->reading.limit)
+		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
+}
+
+static bool is_counter(uint32_t type)
+{
+	return type == XSPROF_REC_COUNTER_I64 || type == XSPROF_REC_COUNTER_F64;
+}
+
+static void print_others(const struct report *report, struct xsp_group **rows, size_t n)
+{
+	const struct report_width width = { 7, 6, 8 };
+	bool bold = report_colours();
+	size_t i;
+
+	if (!n)
+		return;
+	printf("\n%s%10s  %-14s  %12s  %12s  %12s  Name%s\n", bold ? "\033[1m" : "", "Count",
+	       "Type", "Min", "Max", "Last", bold ? "\033[0m" : "");
+	for (i = 0; i < n && i < report->reading.limit; i++) {
+		const struct xsp_group *row = rows[i];
+		struct report by_name = *report;
+
+		printf("%10" PRIu64 "  %-14s  ", row->count,
+		       xsp_word_type((uint16_t)row->key.type));
+		if (is_counter(row->key.type))
+			printf("%12.6g  %12.6g  %12.6g  ", row->low, row->high, row->last);
+		else
+			printf("%12s  %12s  %12s  ", "", "", "");
+		by_name.by |= REPORT_BY_NAME;
+		report_print_words(&by_name, row, &width);
+	}
+	if (n > report->reading.limit)
+		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
+}
+
+/* Ranges come first: their type is 0. */
+static size_t split(struct xsp_group **rows, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !rows[i]->key.type)
+		i++;
+	return i;
+}
+
+void report_print(struct report *report)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct report_width width = { 7, 6, 8 };
+	struct xsp_group **rows;
+	size_t n, ranges;
+	char span[32];
+
+	rows = xsp_groups_all(report->groups, &n);
+	sorted = report;
+	qsort(rows, n, sizeof(rows[0]), compare);
+	ranges = split(rows, n);
+	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	fputs("# ", stdout);
+	report_print_text(report->source.path, strlen(report->source.path), 0);
+	printf(": %" PRIu64 " event%s in %s, %u process%s\n", report->events,
+	       report->events == 1 ? "" : "s",
+	       report_format_time(span, sizeof(span), report->last_ns - report->first_ns),
+	       info.producers, info.producers == 1 ? "" : "es");
+	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
+	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
+	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
+	printf("# ranges: %" PRIu64 " ended, %" PRIu64 " cut, %" PRIu64 " open; %" PRIu64
+	       " ends without a begin, %" PRIu64 " begins too deep; clock error ",
+	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
+	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
+	       report->pairs.too_deep);
+	if (info.clock_error_ns == UINT64_MAX)
+		fputs("unknown\n\n", stdout);
+	else
+		printf("at most %" PRIu64 " ns\n\n", info.clock_error_ns);
+	print_ranges(report, rows, ranges, &width);
+	report_print_cause(report, rows, ranges, &width);
+	print_others(report, rows + ranges, n - ranges);
+	if (report->unlisted)
+		printf("... and %" PRIu64 " events that found no row\n", report->unlisted);
+	if (!report->no_open)
+		open_ranges_print(&report->open, &report->show);
+}
+
+static void json_word(const char *key, const struct report *report, uint32_t word)
+{
+	size_t len;
+	const char *s = xsp_groups_word(report->groups, word, &len);
+
+	printf(",\"%s\":", key);
+	xsp_json_print(stdout, s, len);
+}
+
+static void json_words(const struct report *report, const struct xsp_group *row)
+{
+	bool other = xsp_groups_is_other(report->groups, row);
+	char buf[160];
+	const char *s;
+
+	if (report->by & REPORT_BY_NAME || row->key.type)
+		json_word("name", report, other ? 0 : row->key.name);
+	if (report->by & REPORT_BY_CATEGORY)
+		json_word("category", report, other ? 0 : row->key.category);
+	if (row->key.producer) {
+		s = process_text(report, row, buf, sizeof(buf));
+		fputs(",\"process\":", stdout);
+		xsp_json_print(stdout, s, strlen(s));
+		printf(",\"producer\":%u,\"pid\":%u", row->key.producer - 1, row->pid);
+	}
+	if (row->key.tid) {
+		s = xsprof_trace_thread(report->source.trace, row->key.producer - 1,
+					(uint32_t)(row->key.tid - 1));
+		fputs(",\"thread\":", stdout);
+		xsp_json_print(stdout, s, strlen(s));
+		printf(",\"tid\":%" PRIu64, row->key.tid - 1);
+	}
+	putchar('}');
+}
+
+static void json_range(const struct report *report, const struct xsp_group *row)
+{
+	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64
+	       ",\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64, row->count, row->total, row->self,
+	       row->total / row->count, row->min);
+	if (row->no_hist)
+		fputs(",\"p50_ns\":null,\"p99_ns\":null", stdout);
+	else
+		printf(",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64,
+		       xsp_group_quantile(row, 0.5), xsp_group_quantile(row, 0.99));
+	printf(",\"max_ns\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64, row->max,
+	       row->how[XSPROF_RANGE_CUT], row->how[XSPROF_RANGE_OPEN]);
+	report_json_row_cause(report, row);
+	json_words(report, row);
+}
+
+static void json_other(const struct report *report, const struct xsp_group *row)
+{
+	char low[XSP_PUT_MAX + 2], high[XSP_PUT_MAX + 2], last[XSP_PUT_MAX + 2];
+
+	printf("{\"type\":\"%s\",\"count\":%" PRIu64, xsp_word_type((uint16_t)row->key.type),
+	       row->count);
+	if (is_counter(row->key.type)) {
+		*xsp_json_double(low, row->low) = '\0';
+		*xsp_json_double(high, row->high) = '\0';
+		*xsp_json_double(last, row->last) = '\0';
+		printf(",\"min\":%s,\"max\":%s,\"last\":%s", low, high, last);
+	}
+	json_words(report, row);
+}
+
+void report_print_json(struct report *report)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsp_group **rows;
+	size_t n, ranges, i;
+
+	rows = xsp_groups_all(report->groups, &n);
+	sorted = report;
+	qsort(rows, n, sizeof(rows[0]), compare);
+	ranges = split(rows, n);
+	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	printf("{\"events\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"ended\":%" PRIu64
+	       ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64
+	       ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
+	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
+	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
+	       report->events, report->last_ns - report->first_ns,
+	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
+	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
+	       report->pairs.too_deep, info.lost_records, info.lost_slots, info.bad_slots,
+	       info.bad_chunks, info.truncated ? "true" : "false", info.clock_error_ns);
+	report_json_cause(report);
+	fputs(",\n\"ranges\":[", stdout);
+	for (i = 0; i < ranges && i < report->reading.limit; i++) {
+		fputs(i ? ",\n" : "\n", stdout);
+		json_range(report, rows[i]);
+	}
+	fputs("],\n\"others\":[", stdout);
+	for (i = ranges; i < n && i - ranges < report->reading.limit; i++) {
+		fputs(i > ranges ? ",\n" : "\n", stdout);
+		json_other(report, rows[i]);
+	}
+	fputs("],\n\"open_at_end\":", stdout);
+	open_ranges_json(&report->open, &report->show);
+	fputs("}\n", stdout);
+}

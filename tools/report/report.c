@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof report: where the time went.  Reads a capture once, pairs begins and ends, and counts
+ * ranges per name, thread, process or category; it keeps rows, never events.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "report/report.h"
+#include "report/why.h"
+
+#define BATCH	256u
+
+static void help(void)
+{
+	fputs("usage: xsprof report [options] [FILE]\n\n"
+	      "Where the time went: count, total, self, mean, min, p50, p99 and max of ranges.\n\n"
+	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
+	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
+	      "                        category, or several: name,thread\n"
+	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
+	      "                        name\n"
+	      "  -n, --limit N         the first N rows only\n"
+	      "      --why NAME        the slowest ranges of that name (or pattern), and what\n"
+	      "                        each of them waited for; -n: how many (5)\n"
+	      "      --gaps            the longest times between the ranges of a thread, or the\n"
+	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
+	      "      --open            what was open at the end, of all processes and threads;\n"
+	      "                        else of those that did not end by themselves\n"
+	      "      --no-open         nothing of it\n"
+	      "      --json            as JSON, times in nanoseconds\n"
+	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      XSP_FILTER_HELP
+	      "  -h, --help            this text\n"
+	      "  -V, --version         the version\n\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
+	      "damaged.\n",
+	      stdout);
+}
+
+static int parse_by(struct report *report, char *text)
+{
+	static const char *const words[] = { "name", "thread", "process", "category" };
+	char *word, *save;
+	size_t i;
+
+	report->by = 0;
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		if (!strcmp(word, "op"))
+			word = (char *)words[0];
+		for (i = 0; i < 4 && strcmp(words[i], word); i++)
+			;
+		if (i == 4)
+			return tool_usage("report", "--by %s: not one of name, thread, process, "
+					  "category", word);
+		report->by |= 1u << i;
+	}
+	if (!report->by)
+		return tool_usage("report", "--by: name, thread, process or category");
+	return -1;
+}
+
+static int parse_sort(struct report *report, const char *text)
+{
+	static const char *const words[] = {
+		[REPORT_SORT_TOTAL] = "total", [REPORT_SORT_SELF] = "self",
+		[REPORT_SORT_COUNT] = "count", [REPORT_SORT_MEAN] = "mean",
+		[REPORT_SORT_MIN] = "min", [REPORT_SORT_P50] = "p50",
+		[REPORT_SORT_P99] = "p99", [REPORT_SORT_MAX] = "max",
+		[REPORT_SORT_NAME] = "name",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(words[i], text))
+			continue;
+		report->sort = (enum report_sort)i;
+		return -1;
+	}
+	return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, p50, "
+			  "p99, max, name", text);
+}
+
+/* Return: -1 go on, else the exit status. */
+static int parse(struct report *report, int argc, char **argv)
+{
+	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS };
+	static const struct option options[] = {
+		READING_OPTIONS,
+		READING_LIMIT,
+		{ "by",		required_argument, NULL, OPT_BY },
+		{ "sort",	required_argument, NULL, 's' },
+		{ "open",	no_argument,	   NULL, OPT_OPEN },
+		{ "no-open",	no_argument,	   NULL, OPT_NO_OPEN },
+		{ "json",	no_argument,	   NULL, OPT_JSON },
+		{ "why",	required_argument, NULL, OPT_WHY },
+		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
+		XSP_FILTER_OPTIONS,
+		{ 0 },
+	};
+	int c, ret;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, ":s:n:" READING_SHORT, options, NULL)) != -1) {
+		ret = -1;
+		switch (c) {
+		case OPT_BY:
+			ret = parse_by(report, optarg);
+			break;
+		case 's':
+			ret = parse_sort(report, optarg);
+			break;
+		case OPT_OPEN:
+			report->show.all = true;
+			report->no_open = false;
+			break;
+		case OPT_NO_OPEN:
+			report->no_open = true;
+			break;
+		case OPT_WHY:
+			report->why = optarg;
+			break;
+		case OPT_GAPS:
+			report->gaps = true;
+			break;
+		case OPT_JSON:
+			report->json = true;
+			break;
+		default:
+			ret = reading_option(&report->reading, c, argv, options);
+		}
+		if (ret >= 0)
+			return ret;
+	}
+	ret = reading_file(&report->reading, argc, argv);
+	if (ret >= 0)
+		return ret;
+	if (report->why && report->gaps)
+		return tool_usage("report", "--why and --gaps: one at a time");
+	if (report->filter.cpu.n)
+		return tool_usage("report", "--cpu: a range may begin and end on different CPUs; "
+				  "use xsprof dump --cpu to see events by CPU");
+	return -1;
+}
+
+/* The row that something belongs to; NULL when it is not wanted. */
+static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t producer,
+				  uint32_t pid, uint32_t tid, uint32_t name)
+{
+	struct xsp_group *group;
+	struct xsp_key key = { .type = type };
+	uint8_t match = 0;
+
+	if (!xsp_filter_thread(&report->filter, pid, tid) ||
+	    !xsp_filter_name(&report->filter, report->source.trace, producer, name, &match))
+		return NULL;
+	xsp_groups_words(report->groups, producer, name, &key.name, &key.category);
+	if (!(report->by & REPORT_BY_NAME) && !type)
+		key.name = 0;
+	if (!(report->by & REPORT_BY_CATEGORY))
+		key.category = 0;
+	if (report->by & (REPORT_BY_PROCESS | REPORT_BY_THREAD))
+		key.producer = producer + 1;
+	if (report->by & REPORT_BY_THREAD)
+		key.tid = (uint64_t)tid + 1;
+	group = xsp_groups_get(report->groups, &key);
+	if (!group)
+		report->unlisted++;
+	else if (!group->count)
+		group->pid = pid;
+	return group;
+}
+
+static void add_cause(struct xsp_group *group, const struct cause_sum *sum, uint64_t ns)
+{
+	for (int i = 0; i < CAUSE_SUMS; i++)
+		group->cause.v[i] += sum->v[i];
+	group->wall += ns;
+}
+
+static void add_range(void *data, const struct xsprof_range *range)
+{
+	struct report *report = data;
+	uint64_t ns = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
+	bool told = why_on_thread(range) && cause_get_stats(report->cause)->switches;
+	struct xsp_group *group;
+	struct cause_sum sum;
+
+	open_ranges_add(&report->open, range);
+	/* What is on no thread has no time there. */
+	if (told)
+		cause_range(report->cause,
+			    cause_reader_key(report->reader, range->producer, range->tid),
+			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
+	if (!xsp_filter_time(&report->filter, range->end_ns))
+		return;
+	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name);
+	if (!group)
+		return;
+	report->ranges[range->how % 3]++;
+	group->count++;
+	group->how[range->how % 3]++;
+	group->total += ns;
+	group->self += range->self_ns;
+	if (told)
+		add_cause(group, &sum, ns);
+	if (ns < group->min)
+		group->min = ns;
+	if (ns > group->max)
+		group->max = ns;
+	xsp_group_duration(report->groups, group, ns);
+}
+
+static bool is_range(uint16_t type)
+{
+	switch (type) {
+	case XSPROF_REC_BEGIN:
+	case XSPROF_REC_END:
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+	case XSPROF_REC_ASYNC_BEGIN:
+	case XSPROF_REC_ASYNC_END:
+	case XSPROF_REC_GPU:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void add_value(struct xsp_group *group, double value)
+{
+	if (!group->count || value < group->low)
+		group->low = value;
+	if (!group->count || value > group->high)
+		group->high = value;
+	group->last = value;
+}
+
+/* What is no range: counted by type and name. */
+static void add_event(struct report *report, const struct xsprof_event *ev)
+{
+	struct xsp_group *group;
+	double f64;
+
+	if (!xsp_filter_time(&report->filter, ev->ns))
+		return;
+	/* That processes come and go is told by the decoder, and is no event of theirs. */
+	report->events += !!ev->rec;
+	if (is_range(ev->type) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
+		return;
+	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name);
+	if (!group)
+		return;
+	if (ev->type == XSPROF_REC_COUNTER_I64) {
+		add_value(group, (double)(int64_t)ev->value);
+	} else if (ev->type == XSPROF_REC_COUNTER_F64) {
+		memcpy(&f64, &ev->value, sizeof(f64));
+		add_value(group, f64);
+	}
+	group->count++;
+}
+
+/* The start of the trace, as dump has it. */
+static int first_event(struct report *report, const struct xsprof_event *ev)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	int ret;
+
+	ret = xsprof_trace_get_info(report->source.trace, &info);
+	if (ret < 0)
+		return xsp_source_error(&report->source, ret);
+	report->first_ns = info.first_ns && info.first_ns < ev->ns ? info.first_ns : ev->ns;
+	report->last_ns = report->first_ns;
+	return xsp_filter_base(&report->filter, "report", report->first_ns);
+}
+
+static int read_all(struct report *report, struct xsprof_pairer *pairer)
+{
+	static struct xsprof_event evs[BATCH];
+	bool first = true;
+	int n, i, ret;
+
+	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
+		if (first) {
+			ret = first_event(report, &evs[0]);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (i = 0; i < n; i++) {
+			if (evs[i].ns > report->filter.to_ns) {
+				report->show.window = true;
+				return 0;
+			}
+			report->last_ns = evs[i].ns;
+			cause_reader_event(report->reader, &evs[i]);
+			/* What the kernel's tracer saw is no range of a program. */
+			if (evs[i].producer == XSPROF_NO_PRODUCER)
+				continue;
+			add_event(report, &evs[i]);
+			ret = open_ranges_event(&report->open, pairer, &evs[i]);
+			if (ret < 0)
+				return tool_error("%s: %s", report->source.path, strerror(-ret));
+		}
+	}
+	return n < 0 ? xsp_source_error(&report->source, n) : 0;
+}
+
+static bool wants_thread(const void *data, uint32_t pid, uint32_t tid)
+{
+	return xsp_filter_thread(data, pid, tid);
+}
+
+static int run(struct report *report)
+{
+	struct xsprof_pairer *pairer = NULL;
+	int status, ret;
+
+	report->open.trace = report->source.trace;
+	report->show.wanted = wants_thread;
+	report->show.data = &report->filter;
+	ret = xsp_groups_new(report->source.trace, &report->groups);
+	if (!ret)
+		ret = cause_new(&report->cause);
+	if (!ret)
+		ret = cause_reader_new(report->source.trace, report->cause, &report->reader);
+	if (!ret)
+		ret = xsprof_pairer_new(report->source.trace, add_range, report, &pairer);
+	if (ret) {
+		status = tool_error("%s", strerror(-ret));
+		goto out;
+	}
+	status = read_all(report, pairer);
+	if (!status) {
+		ret = xsprof_pairer_finish(pairer);
+		if (!ret)
+			ret = open_ranges_finish(&report->open);
+		if (ret < 0)
+			status = tool_error("%s: %s", report->source.path, strerror(-ret));
+	}
+	if (!status) {
+		xsprof_pairer_get_stats(pairer, &report->pairs);
+		if (report->json)
+			report_print_json(report);
+		else
+			report_print(report);
+		status = tool_finish(0);
+	}
+	xsprof_pairer_free(pairer);
+out:
+	cause_reader_free(report->reader);
+	cause_free(report->cause);
+	xsp_groups_free(report->groups);
+	open_ranges_free(&report->open);
+	if (!status)
+		status = xsp_source_losses(&report->source);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report report = {
+		.by = REPORT_BY_NAME,
+		.reading = { .verb = "report", .help = help, .limit = UINT64_MAX },
+		.filter.to_ns = UINT64_MAX,
+	};
+	int status;
+
+	report.reading.filter = &report.filter;
+	status = parse(&report, argc, argv);
+	if (status < 0) {
+		status = xsp_source_open(&report.source, report.reading.input, 0,
+					 report.reading.quiet);
+		if (!status) {
+			status = report.why || report.gaps ? why_run(&report) : run(&report);
+			xsp_source_close(&report.source);
+		}
+	}
+	xsp_filter_free(&report.filter);
+	return status;
+}

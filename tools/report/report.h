@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of `xsprof report` share: report.c reads and counts, report-print.c and
+ * report-cause.c print.
+ */
+#ifndef XSPROF_REPORT_H
+#define XSPROF_REPORT_H
+
+#include "cause/cause.h"
+#include "cli/filter.h"
+#include "cli/reading.h"
+#include "cli/source.h"
+#include "report/groups.h"
+#include "report/open.h"
+
+enum report_by {
+	REPORT_BY_NAME		= 0x1,
+	REPORT_BY_THREAD	= 0x2,
+	REPORT_BY_PROCESS	= 0x4,
+	REPORT_BY_CATEGORY	= 0x8,
+};
+
+enum report_sort {
+	REPORT_SORT_TOTAL,
+	REPORT_SORT_SELF,
+	REPORT_SORT_COUNT,
+	REPORT_SORT_MEAN,
+	REPORT_SORT_MIN,
+	REPORT_SORT_P50,
+	REPORT_SORT_P99,
+	REPORT_SORT_MAX,
+	REPORT_SORT_NAME,
+};
+
+/**
+ * struct report - a report under way
+ * @reading: the options that all verbs have; its limit is of rows in each table
+ * @cause: where tasks were
+ * @reader: what feeds it
+ * @by: REPORT_BY_*
+ * @why: the ranges that are asked for with --why, else NULL
+ * @gaps: --gaps was given
+ * @events: events read and wanted, those of ranges among them
+ * @ranges: ranges counted, by enum xsprof_range_end
+ * @first_ns: time of the first event read
+ * @last_ns: of the last
+ * @unlisted: events that are no ranges and found no row
+ * @open: what was open at the ends of processes
+ * @show: what of it is wanted
+ * @no_open: nothing of it
+ */
+struct report {
+	struct xsp_source		source;
+	struct xsp_filter		filter;
+	struct xsp_groups		*groups;
+	struct xsprof_pairer_stats	pairs;
+	struct reading			reading;
+	struct cause			*cause;
+	struct cause_reader		*reader;
+	unsigned int			by;
+	enum report_sort		sort;
+	bool				json;
+	const char			*why;
+	bool				gaps;
+	uint64_t			events;
+	uint64_t			ranges[3];
+	uint64_t			first_ns;
+	uint64_t			last_ns;
+	uint64_t			unlisted;
+	struct open_ranges		open;
+	struct open_show		show;
+	bool				no_open;
+};
+
+/**
+ * struct report_width - how wide the words of rows are
+ * @process: process
+ * @thread: thread
+ * @category: category
+ */
+struct report_width {
+	size_t	process;
+	size_t	thread;
+	size_t	category;
+};
+
+void report_print(struct report *report);
+void report_print_json(struct report *report);
+
+/* "3.200 s" */
+const char *report_format_time(char *buf, size_t size, uint64_t ns);
+/* A text in a terminal: @width columns at least. */
+void report_print_text(const char *s, size_t len, size_t width);
+/* The heads of the columns of words, and the words of a row: both end the line. */
+void report_print_heads(const struct report *report, const struct report_width *width, bool bold);
+void report_print_words(const struct report *report, const struct xsp_group *group,
+			const struct report_width *width);
+bool report_colours(void);
+
+/* report-cause.c: what the time of @n rows was for; nothing where nobody knows. */
+void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
+			const struct report_width *width);
+void report_json_cause(const struct report *report);
+void report_json_row_cause(const struct report *report, const struct xsp_group *row);
+/* ",\"on_cpu_ns\":1,..." of all classes. */
+void report_json_sum(const struct cause_sum *sum);
+/* Lines "# ...": what there was to tell it from, and what was lost. */
+void report_print_sources(const struct cause_stats *stats);
+/* "\"recorded\":[\"sched\",...]": what there was to tell it from. */
+void report_json_recorded(const struct cause_stats *stats);
+/* "on_cpu" */
+const char *report_class_word(uint32_t class);
+
+#endif /* XSPROF_REPORT_H */

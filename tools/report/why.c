@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof report --why and --gaps: reads a trace twice, first to choose windows of threads, then to
+ * see what happened in them.  It keeps windows, never events.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "report/why.h"
+
+#define BATCH	256u
+#define DEFAULT	5u
+
+struct choice {
+	struct why	*why;
+	struct gaps	*gaps;
+};
+
+/* ---- the slowest ---------------------------------------------------------------------------- */
+
+/* The least stands first: the heap's order. */
+static bool less(const struct why_window *a, const struct why_window *b)
+{
+	uint64_t wa = why_wall(a), wb = why_wall(b);
+
+	return wa != wb ? wa < wb : a->begin > b->begin;
+}
+
+static void swap(struct why_window *a, struct why_window *b)
+{
+	struct why_window tmp = *a;
+
+	*a = *b;
+	*b = tmp;
+}
+
+static void sink(struct why_window *heap, uint32_t n)
+{
+	uint32_t at = 0, child;
+
+	while ((child = at * 2 + 1) < n) {
+		if (child + 1 < n && less(&heap[child + 1], &heap[child]))
+			child++;
+		if (!less(&heap[child], &heap[at]))
+			return;
+		swap(&heap[child], &heap[at]);
+		at = child;
+	}
+}
+
+static void keep(struct why *why, const struct why_window *w)
+{
+	uint32_t at;
+
+	if (why->nr == why->want) {
+		if (!why->want || !less(&why->windows[0], w))
+			return;
+		why->windows[0] = *w;
+		sink(why->windows, why->nr);
+		return;
+	}
+	why->windows[why->nr] = *w;
+	for (at = why->nr++; at && less(&why->windows[at], &why->windows[(at - 1) / 2]);
+	     at = (at - 1) / 2)
+		swap(&why->windows[at], &why->windows[(at - 1) / 2]);
+}
+
+static bool is_meant(const struct why *why, const struct xsprof_range *range)
+{
+	struct report *report = why->report;
+	uint8_t match = 0;
+	const char *name;
+
+	if (!why_on_thread(range) || !xsp_filter_time(&report->filter, range->end_ns) ||
+	    !xsp_filter_thread(&report->filter, range->pid, range->tid) ||
+	    !xsp_filter_name(&report->filter, report->source.trace, range->producer, range->name,
+			     &match))
+		return false;
+	name = xsprof_trace_name(report->source.trace, range->producer, range->name);
+	return !strcmp(name, report->why) || !fnmatch(report->why, name, 0);
+}
+
+static void choose(void *data, const struct xsprof_range *range)
+{
+	struct choice *choice = data;
+	struct why *why = choice->why;
+	struct why_window w = {
+		.kind = WHY_RANGE,
+		.producer = range->producer,
+		.begin = range->begin_ns,
+		.end = range->end_ns,
+		.pid = range->pid,
+		.tid = range->tid,
+		.name = range->name,
+	};
+
+	if (choice->gaps) {
+		gaps_range(choice->gaps, range);
+		return;
+	}
+	if (!is_meant(why, range))
+		return;
+	why->found++;
+	keep(why, &w);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Calls @event with each event of interest.  Return: 0, or an exit status. */
+static int read_all(struct why *why, int (*event)(void *data, const struct xsprof_event *ev),
+		    void *data)
+{
+	static struct xsprof_event evs[BATCH];
+	struct xsp_source *source = &why->report->source;
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	bool first = true;
+	int n, ret;
+
+	while ((n = xsprof_trace_next_batch(source->trace, evs, BATCH)) > 0) {
+		if (first) {
+			ret = xsprof_trace_get_info(source->trace, &info);
+			if (ret < 0)
+				return xsp_source_error(source, ret);
+			if (!info.first_ns || info.first_ns > evs[0].ns)
+				info.first_ns = evs[0].ns;
+			why->report->first_ns = info.first_ns;
+			ret = xsp_filter_base(&why->report->filter, "report", info.first_ns);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (int i = 0; i < n; i++) {
+			if (evs[i].ns > why->report->filter.to_ns)
+				return 0;
+			ret = event(data, &evs[i]);
+			if (ret < 0)
+				return tool_error("%s: %s", source->path, strerror(-ret));
+		}
+	}
+	return n < 0 ? xsp_source_error(source, n) : 0;
+}
+
+struct first_pass {
+	struct xsprof_pairer	*pairer;
+	struct choice		*choice;
+};
+
+static int pair_event(void *data, const struct xsprof_event *ev)
+{
+	struct first_pass *pass = data;
+
+	if (ev->producer == XSPROF_NO_PRODUCER)
+		return 0;
+	if (pass->choice->gaps)
+		gaps_event(pass->choice->gaps, ev);
+	return xsprof_pairer_event(pass->pairer, ev);
+}
+
+static int choose_all(struct why *why)
+{
+	struct choice choice = { .why = why };
+	struct first_pass pass = { .choice = &choice };
+	struct report *report = why->report;
+	int status = 0, ret = 0;
+
+	if (report->gaps)
+		ret = gaps_new(report, &choice.gaps);
+	if (!ret)
+		ret = xsprof_pairer_new(report->source.trace, choose, &choice, &pass.pairer);
+	if (!ret)
+		status = read_all(why, pair_event, &pass);
+	if (!ret && !status)
+		ret = xsprof_pairer_finish(pass.pairer);
+	if (!ret && !status && choice.gaps) {
+		free(why->windows);
+		ret = gaps_take(choice.gaps, why->want, &why->windows, &why->found);
+		why->nr = ret > 0 ? (uint32_t)ret : 0;
+		ret = ret > 0 ? 0 : ret;
+	}
+	xsprof_pairer_free(pass.pairer);
+	gaps_free(choice.gaps);
+	return ret < 0 ? tool_error("%s: %s", report->source.path, strerror(-ret)) : status;
+}
+
+static int watch_event(void *data, const struct xsprof_event *ev)
+{
+	struct why *why = data;
+
+	why_advance(why, ev->ns);
+	why_seen(why, ev);
+	cause_reader_event(why->reader, ev);
+	return 0;
+}
+
+static int by_begin(const void *pa, const void *pb)
+{
+	const struct why_window *a = pa, *b = pb;
+
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+static int by_wall(const void *pa, const void *pb)
+{
+	const struct why_window *a = pa, *b = pb;
+
+	return less(a, b) - less(b, a);
+}
+
+/* The second time, with what happened in the windows. */
+static int watch_all(struct why *why)
+{
+	struct xsprof_trace *trace = why->report->source.trace;
+	int ret, status;
+
+	qsort(why->windows, why->nr, sizeof(*why->windows), by_begin);
+	why->active = calloc(why->nr + 1, sizeof(struct why_window *));
+	why->named = calloc(WHY_NAMED, sizeof(*why->named));
+	ret = why->active && why->named ? xsp_kernel_new(trace, &why->names) : -ENOMEM;
+	if (!ret)
+		ret = cause_new(&why->cause);
+	if (!ret)
+		ret = cause_reader_new(trace, why->cause, &why->reader);
+	if (!ret)
+		ret = xsprof_trace_rewind(trace);
+	if (ret < 0)
+		return xsp_source_error(&why->report->source, ret);
+	for (uint32_t i = 0; i < why->nr; i++)
+		why->windows[i].key = cause_reader_key(why->reader, why->windows[i].producer,
+						       why->windows[i].tid);
+	cause_hook(why->cause, why_segment, why);
+	status = read_all(why, watch_event, why);
+	if (status)
+		return status;
+	why_finish(why);
+	qsort(why->windows, why->nr, sizeof(*why->windows), by_wall);
+	return 0;
+}
+
+static int check(const struct why *why)
+{
+	const char *path = why->report->source.path;
+
+	if (!cause_get_stats(why->cause)->switches)
+		return tool_error("%s: holds no events of the scheduler, which would tell why: "
+				  "record with -e sched (as root), and with --irq --syscalls "
+				  "--faults for more; or with --sched where the module is", path);
+	if (!why->nr && !why->report->gaps)
+		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
+				  "those that there are", path, why->report->why);
+	return 0;
+}
+
+int why_run(struct report *report)
+{
+	struct why why = { .report = report, .want = DEFAULT };
+	int status = 0;
+
+	if (report->reading.limit < WHY_MAX)
+		why.want = (uint32_t)report->reading.limit;
+	else if (report->reading.limit != UINT64_MAX)
+		why.want = WHY_MAX;
+	why.windows = calloc(why.want + 1, sizeof(*why.windows));
+	if (!why.windows)
+		return tool_error("%s", strerror(ENOMEM));
+	status = choose_all(&why);
+	if (!status)
+		status = watch_all(&why);
+	if (!status)
+		status = check(&why);
+	if (!status) {
+		if (report->json)
+			why_print_json(&why);
+		else
+			why_print(&why);
+		status = tool_finish(0);
+	}
+	for (uint32_t i = 0; i < why.nr; i++)
+		free(why.windows[i].items);
+	free(why.windows);
+	free(why.active);
+	free(why.named);
+	cause_reader_free(why.reader);
+	cause_free(why.cause);
+	xsp_kernel_free(why.names);
+	if (!status)
+		status = xsp_source_losses(&report->source);
+	return status;
+}

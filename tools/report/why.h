@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The slowest ranges, and the longest gaps between ranges, with what each of them waited for:
+ * why.c chooses and reads, gaps.c finds gaps, why-window.c collects, why-print.c prints.
+ */
+#ifndef XSPROF_WHY_H
+#define XSPROF_WHY_H
+
+#include "cause/cause.h"
+#include "format/common/kernel.h"
+#include "report/report.h"
+
+#define WHY_COMM	20
+#define WHY_LINKS	4u	/* tasks behind each other */
+#define WHY_ITEMS	256u	/* causes of a window; what else there is is put together */
+#define WHY_MAX		1000u	/* windows */
+
+/**
+ * struct why_link - what the task that was waited for did meanwhile
+ * @tid: it
+ * @comm: its name
+ * @class: what it did most; enum cause_class
+ * @who: RUNNABLE: who had its CPU
+ * @who_comm: its name
+ * @ns: how long
+ */
+struct why_link {
+	uint32_t	tid;
+	uint32_t	class;
+	uint32_t	who;
+	char		comm[WHY_COMM];
+	char		who_comm[WHY_COMM];
+	uint64_t	ns;
+};
+
+/**
+ * struct why_item - a cause
+ * @class: enum cause_class
+ * @cpu: RUNNABLE: of which CPU it waited for
+ * @nr: system call, -1 none
+ * @who: as in a segment
+ * @comm: the name of @who
+ * @rest: the sum of causes that found no room
+ * @partial: RUNNABLE: others may have had the CPU besides @who; enum cause_others
+ * @ns: how long, in all
+ * @count: how often
+ * @longest: at a time
+ * @first: when it was first
+ * @piece: how long it was the last time
+ * @last: when that ended
+ * @links: what is known of who ended the longest
+ */
+struct why_item {
+	uint32_t	class;
+	int32_t		cpu;
+	int32_t		nr;
+	bool		rest;
+	uint32_t	partial;
+	struct cause_who who;
+	char		comm[WHY_COMM];
+	uint64_t	ns;
+	uint64_t	count;
+	uint64_t	longest;
+	uint64_t	first;
+	uint64_t	piece;
+	uint64_t	last;
+	uint32_t	nr_links;
+	struct why_link	links[WHY_LINKS];
+};
+
+enum why_kind {
+	WHY_RANGE,
+	WHY_GAP,	/* between two ranges of a thread */
+	WHY_STREAM,	/* a stream of a GPU had nothing to do until it was launched */
+};
+
+/**
+ * struct why_window - a stretch of a thread's time
+ * @kind: enum why_kind
+ * @key: the thread as cause.h has it
+ * @begin: begin
+ * @end: end
+ * @producer: of the thread
+ * @pid: its process
+ * @tid: thread id
+ * @name: of the range; of a gap, of what came after it
+ * @before: of a gap, of what came before it
+ * @device: STREAM: which
+ * @stream: STREAM: which
+ * @seen: when it became known
+ * @sum: by class
+ * @items: causes, longest first in the end
+ */
+struct why_window {
+	uint32_t	kind;
+	uint32_t	producer;
+	uint64_t	key;
+	uint64_t	begin;
+	uint64_t	end;
+	uint32_t	pid;
+	uint32_t	tid;
+	uint32_t	name;
+	uint32_t	before;
+	uint32_t	device;
+	uint32_t	stream;
+	uint64_t	seen;
+	struct cause_sum sum;
+	struct why_item	*items;
+	uint32_t	nr_items;
+};
+
+/* The name of a task that is not in the trace otherwise. */
+struct why_named {
+	uint32_t	tid;
+	char		comm[WHY_COMM];
+};
+
+#define WHY_NAMED	4096u
+
+/**
+ * struct why - a report of reasons under way
+ * @windows: those chosen
+ * @nr: how many
+ * @want: how many at most
+ * @found: ranges that were looked at
+ * @names: of tasks, as the tracer has them
+ * @named: as the module has them, WHY_NAMED of them
+ * @active: windows that the time is in
+ */
+struct why {
+	struct report		*report;
+	struct why_window	*windows;
+	uint32_t		nr;
+	uint32_t		want;
+	uint64_t		found;
+	struct xsp_kernel	*names;
+	struct why_named	*named;
+	struct cause		*cause;
+	struct cause_reader	*reader;
+	struct why_window	**active;
+	uint32_t		nr_active;
+	uint32_t		next;
+};
+
+/* On a thread, from begin to end. */
+static inline bool why_on_thread(const struct xsprof_range *range)
+{
+	return range->kind == XSPROF_REC_BEGIN || range->kind == XSPROF_REC_COMPLETE;
+}
+
+int why_run(struct report *report);
+
+static inline uint64_t why_wall(const struct why_window *window)
+{
+	return window->end > window->begin ? window->end - window->begin : 0;
+}
+
+/* gaps.c */
+struct gaps;
+int gaps_new(struct report *report, struct gaps **gaps);
+void gaps_free(struct gaps *gaps);
+/* An event, before it is given to the pairer; and every range, when it ends. */
+void gaps_event(struct gaps *gaps, const struct xsprof_event *ev);
+void gaps_range(struct gaps *gaps, const struct xsprof_range *range);
+/* The longest @n; the caller's to free.  Return: how many, -ENOMEM. */
+int gaps_take(struct gaps *gaps, uint32_t n, struct why_window **windows, uint64_t *found);
+
+/* why-window.c */
+/* An event that may tell a name. */
+void why_seen(struct why *why, const struct xsprof_event *ev);
+/* Before an event at @ns: windows that begin or end until then. */
+void why_advance(struct why *why, uint64_t ns);
+void why_segment(void *data, const struct cause_segment *segment);
+/* Sorts, and accounts for what nobody told. */
+void why_finish(struct why *why);
+
+/* why-print.c */
+void why_print(const struct why *why);
+void why_print_json(const struct why *why);
+
+/* syscalls.c: the name of a system call of this machine, NULL where there is none. */
+const char *syscall_name(int32_t nr);
+
+#endif /* XSPROF_WHY_H */

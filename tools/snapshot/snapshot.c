@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * `xsprof snapshot`: what the rings of this user's processes hold now, live or ended, into a
+ * capture.  It never consumes: recorders and programs do not notice.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/ctl-check.h"
+#include "cli/compress.h"
+#include "cli/find.h"
+#include "cli/tool.h"
+#include "read/ring-guard.h"
+#include "snapshot/snapshot.h"
+
+/**
+ * struct asked - what was asked for
+ * @snap: the snapshot
+ * @opts: its options
+ * @pid: of this process only, 0 for all
+ * @others: those of other users as well
+ * @quiet: errors only
+ */
+struct asked {
+	struct snapshot		snap;
+	struct snapshot_options	opts;
+	uint32_t		pid;
+	bool			others;
+	bool			quiet;
+};
+
+static void help(void)
+{
+	puts("usage: xsprof snapshot [options]\n"
+	     "\n"
+	     "Writes what the rings of your processes hold now into a capture: of those that\n"
+	     "run, and of ended ones that nobody has read yet. Nothing is consumed and nobody is\n"
+	     "stopped; a recorder goes on as if it had not been done.\n"
+	     "\n"
+	     "  -o, --output FILE       write FILE (default xsprof.data; one that is there\n"
+	     "                          becomes FILE.old)\n"
+	     "  -p, --pid PID           of this process only\n"
+	     "  -a, --all               also of other users, as far as you may read them (the\n"
+	     "                          device's only)\n"
+	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
+	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
+	     "  -q, --quiet             say nothing but errors\n"
+	     "  -h, --help              this text\n"
+	     "  -V, --version           the version\n"
+	     "\n"
+	     "What was open when, 'xsprof report' tells of the file.");
+}
+
+static int add(void *data, const struct found *found)
+{
+	struct asked *asked = data;
+	int err;
+
+	if (found->info)
+		err = snapshot_add_device(&asked->snap, found->device, found->info->id);
+	else
+		err = snapshot_add_file(&asked->snap, found->dirfd, found->name, NULL);
+	/* One that its recorder took away meanwhile is in the recorder's file. */
+	if (err && err != -ENOENT)
+		tool_note("%s/%s: left out: %s", found->path, found->name, xsp_ctl_strerror(err));
+	return 0;
+}
+
+static int run(struct asked *asked)
+{
+	int status;
+
+	if (xsp_guard_install())
+		return tool_error("signals: %s", strerror(errno));
+	status = snapshot_begin(&asked->snap, &asked->opts);
+	if (status)
+		return status;
+	status = find_producers(asked->pid, asked->others, add, asked);
+	if (!status && !asked->snap.number) {
+		if (asked->pid)
+			status = tool_error("process %u: holds no rings: 'xsprof list' shows who "
+					    "does", asked->pid);
+		else
+			status = tool_error("no process of yours holds rings: start one under "
+					    "'xsprof record'");
+	}
+	if (status) {
+		snapshot_drop(&asked->snap);
+		return status;
+	}
+	return snapshot_end(&asked->snap, "snapshot", asked->quiet);
+}
+
+static int take(struct asked *asked, int c, char **argv, const struct option *options)
+{
+	uint64_t value = COMPRESS_LEVEL_DEFAULT;
+
+	switch (c) {
+	case 'o':
+		if (!*optarg)
+			return tool_usage("snapshot", "--output: needs the name of a file");
+		asked->opts.path = optarg;
+		break;
+	case 'p':
+		if (tool_parse_u64(optarg, &value) || !value || value > UINT32_MAX)
+			return tool_usage("snapshot", "--pid: '%s' is no process id", optarg);
+		asked->pid = value;
+		break;
+	case 'a':
+		asked->others = true;
+		break;
+	case 'l':
+		if (tool_parse_time(optarg, &asked->opts.last_ns) || !asked->opts.last_ns)
+			return tool_usage("snapshot", "--last: '%s' is no time: e.g. 5, 2.5, "
+					  "500ms, 2m", optarg);
+		break;
+	case 'z':
+		if (optarg && (tool_parse_u64(optarg, &value) || !value ||
+			       value > COMPRESS_LEVEL_MAX))
+			return tool_usage("snapshot", "--compress: '%s' is no level: 1 to %d",
+					  optarg, COMPRESS_LEVEL_MAX);
+		asked->opts.level = value;
+		break;
+	case 'q':
+		asked->quiet = true;
+		break;
+	case 'h':
+		help();
+		return 0;
+	case 'V':
+		return tool_version();
+	default:
+		return tool_bad_option("snapshot", c, argv, options);
+	}
+	return -1;
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "output",   required_argument, NULL, 'o' },
+		{ "pid",      required_argument, NULL, 'p' },
+		{ "all",      no_argument,	 NULL, 'a' },
+		{ "last",     required_argument, NULL, 'l' },
+		{ "compress", optional_argument, NULL, 'z' },
+		{ "quiet",    no_argument,	 NULL, 'q' },
+		{ "help",     no_argument,	 NULL, 'h' },
+		{ "version",  no_argument,	 NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static struct asked asked = {
+		.opts = { .path = "xsprof.data", .command = "xsprof snapshot" },
+	};
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "+:o:p:al:z::qhV", options, NULL)) != -1) {
+		status = take(&asked, c, argv, options);
+		if (status >= 0)
+			return status;
+	}
+	if (optind < argc)
+		return tool_usage("snapshot", "%s: takes no arguments", argv[optind]);
+	return run(&asked);
+}

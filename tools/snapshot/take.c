@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Making a snapshot: sync points, names, slots, the account and the end of each producer.  Which
+ * producers is for others to say.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/ctl-check.h"
+#include "base/proc.h"
+#include "capture/host.h"
+#include "cli/compress.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/tool.h"
+#include "read/peek-ring.h"
+#include "snapshot/snapshot.h"
+
+/* Slots of a chunk: whole blocks, and small enough for a decoder that holds one of each ring. */
+#define RATE_NS		5000000u	/* what the counter's rate is measured over */
+#define BULK_SLOTS	((32u << 20) >> XSPROF_SLOT_SHIFT)	/* copied in one go at most */
+#define TRIES		8		/* to catch a ring before it is overwritten whole */
+#define CHUNK_SLOTS	((XSP_CAP_RAW_MAX / 4) >> XSPROF_SLOT_SHIFT)
+
+void snapshot_add_syncs(struct snapshot *s, const struct xsprof_sync *syncs, uint32_t nr)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_CLOCK,
+		.producer = XSPROF_NO_PRODUCER,
+	};
+	uint32_t n;
+
+	for (; nr; nr -= n, syncs += n) {
+		n = nr < XSP_CAP_RAW_MAX / sizeof(*syncs) ? nr : XSP_CAP_RAW_MAX / sizeof(*syncs);
+		chunk.first = syncs[0].ticks;
+		chunk.last = syncs[n - 1].ticks;
+		xsp_store_chunk(&s->st, &chunk, syncs, n * sizeof(*syncs));
+	}
+}
+
+/* A point on every clock that a producer of it has. */
+static void add_now(struct snapshot *s)
+{
+	struct xsprof_sync sync;
+	uint32_t kind;
+
+	for (kind = XSPROF_CLOCK_TSC; kind <= XSPROF_CLOCK_MONO_RAW; kind++) {
+		if (!(s->st.kinds >> kind & 1))
+			continue;
+		xsp_sync_read(&sync, kind);
+		snapshot_add_syncs(s, &sync, 1);
+	}
+}
+
+/*
+ * A snapshot is over in a moment: two points so close say little about the seconds before.  What
+ * producers were told at attach reaches back to where their records begin.  They could have
+ * written it themselves, and one must not bend the time of others: what does not go with the
+ * rate that we measure is left out.
+ */
+static void add_points(struct snapshot *s)
+{
+	struct xsprof_sync now;
+	uint64_t ns, ticks;
+	double rate, its;
+	uint32_t i;
+
+	/* Long enough that the uncertainty of its ends is a hundred-thousandth of it. */
+	do {
+		xsp_sync_read(&now, s->began.kind);
+		if (now.mono - s->began.mono < RATE_NS)
+			usleep(RATE_NS / 1000);
+	} while (now.mono - s->began.mono < RATE_NS);
+	for (i = 0; i < s->nr_points; i++) {
+		const struct xsprof_sync *p = &s->points[i];
+		bool raw = p->kind == XSPROF_CLOCK_MONO_RAW;
+
+		if (!raw && p->kind != s->began.kind)
+			continue;
+		ticks = raw ? now.mono_raw : now.ticks;
+		ns = now.mono - s->began.mono;
+		rate = (double)(ticks - (raw ? s->began.mono_raw : s->began.ticks)) / (double)ns;
+		if (p->ticks >= ticks || p->mono >= now.mono || !p->ticks || !p->mono)
+			continue;
+		its = (double)(ticks - p->ticks) / (double)(now.mono - p->mono);
+		if (its > rate * 0.999 && its < rate * 1.001)
+			snapshot_add_syncs(s, p, 1);
+	}
+}
+
+int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts)
+{
+	char *more = NULL;
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	s->path = opts->path;
+	s->fd = output_open(opts->path);
+	if (s->fd < 0)
+		return TOOL_USAGE;
+	if (opts->last_ns)
+		s->since_ns = xsp_clock_ns(CLOCK_MONOTONIC) - opts->last_ns;
+	s->st.buf = malloc(XSP_CAP_RAW_MAX);
+	err = s->st.buf ? 0 : -ENOMEM;
+	if (!err && opts->level)
+		err = compress_open(&s->zstd, opts->level);
+	if (!err)
+		err = xsp_cap_create(&s->cap, s->fd, opts->level ? &s->zstd : NULL);
+	if (!err && asprintf(&more, "command=%s\nmode=snapshot\n", opts->command) < 0)
+		err = -ENOMEM;
+	if (!err)
+		err = xsp_host_store(&s->cap, more);
+	free(more);
+	if (err) {
+		tool_error("%s: cannot be written: %s: name another file with -o", s->path,
+			   strerror(-err));
+		snapshot_drop(s);
+		return TOOL_USAGE;
+	}
+	s->st.cap = &s->cap;
+	s->st.chunk_slots = CHUNK_SLOTS;
+	s->st.pid_ns = xsp_proc_pid_ns();
+	s->st.ops = opts->ops;
+	s->st.data = opts->data;
+	s->st.kinds = 1u << xsp_clock_kind();
+	xsp_sync_read(&s->began, xsp_clock_kind());
+	snapshot_add_syncs(s, &s->began, 1);
+	return 0;
+}
+
+/* ---- rings --------------------------------------------------------------------------------- */
+
+/**
+ * struct reading - a ring being read
+ * @s: where to
+ * @p: whose
+ * @k: its number
+ * @pos: next slot
+ * @head: where it ended when the names were not yet read
+ * @last: ticks of the latest record
+ */
+struct reading {
+	struct snapshot		*s;
+	struct xsp_producer	*p;
+	uint32_t		k;
+	uint64_t		pos;
+	uint64_t		head;
+	uint64_t		*last;
+};
+
+static void store_slots(struct reading *r, const struct xsprof_rec *slots, size_t n)
+{
+	struct xsp_producer_ring *ring = &r->p->rings[r->k];
+	struct xsp_store *st = &r->s->st;
+	struct xsp_walk walk;
+	size_t i = 0;
+
+	while (i < n) {
+		struct xsprof_chunk chunk = {
+			.type = XSPROF_CHUNK_RING,
+			.producer = r->p->number,
+			.ring = r->k,
+			.pos = r->pos + i,
+		};
+		size_t good = xsp_walk(slots + i, r->pos + i, n - i, &walk, &r->p->tids);
+		size_t rest;
+
+		chunk.first = walk.first;
+		chunk.last = walk.last;
+		if (good && !xsp_store_chunk(st, &chunk, slots + i, good << XSPROF_SLOT_SHIFT)) {
+			ring->read += good;
+			st->slots += good;
+			st->records += walk.records;
+			if (walk.last > *r->last)
+				*r->last = walk.last;
+		} else {
+			ring->unsaved += good;
+			r->p->unsaved += good ? walk.records : 0;
+		}
+		i += good;
+		if (i == n)
+			break;
+		/* No record begins here: where the next does is known of blocks only. */
+		rest = XSPROF_BLOCK_SLOTS - ((r->pos + i) & (XSPROF_BLOCK_SLOTS - 1));
+		if (rest > n - i)
+			rest = n - i;
+		ring->bad += rest;
+		i += rest;
+	}
+}
+
+/* Slots of one piece: it ends with a block, and so with a record. */
+static size_t cut(uint64_t pos, uint64_t end, uint64_t most)
+{
+	if (end - pos <= most)
+		return end - pos;
+	return ((pos + most) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1)) - pos;
+}
+
+static void store_piece(struct reading *r, size_t n)
+{
+	uint64_t end = r->pos + n;
+	const struct xsprof_rec *slots = r->s->slots;
+
+	while (r->pos < end) {
+		n = cut(r->pos, end, CHUNK_SLOTS);
+		store_slots(r, slots, n);
+		slots += n;
+		r->pos += n;
+	}
+}
+
+/*
+ * Copied in one go as far as there is room, and stored afterwards: the longer that takes, the
+ * more a writer overtakes.
+ *
+ * Return: 0, or -errno.
+ */
+static int read_ring(struct reading *r, uint64_t since)
+{
+	struct xsp_producer_ring *ring = &r->p->rings[r->k];
+	bool discard = r->p->rf.ctl.mode == XSPROF_MODE_DISCARD;
+	uint64_t most = 2 * xsp_ring_slots(&r->p->rf, r->k), low, now, copied = 0;
+	uint64_t before = r->pos;
+	long n;
+	int err;
+
+	ring->seen = r->head;
+	err = peek_low(&r->p->rf, r->k, &low, &now);
+	if (err)
+		return err;
+	if (since && r->head > low)
+		low = peek_since(&r->p->rf, r->k, low, r->head, since);
+	if (low > r->head)
+		low = r->head;
+	if (low > r->pos)
+		r->pos = low;
+	/* Of a DISCARD ring a recorder has what lies before, or a writer has counted it. */
+	if (!discard) {
+		ring->skipped += r->pos - before;
+		ring->before = ring->skipped;
+	}
+	/* More than twice around it goes for a writer that plays with its counters only. */
+	while (r->pos < r->head && !r->s->st.error && copied < most) {
+		before = r->pos;
+		n = peek_copy(&r->p->rf, r->k, &r->pos, r->s->slots,
+			      cut(r->pos, r->head, r->s->nr_slots));
+		if (n < 0)
+			return n;
+		copied += cut(before, r->head, r->s->nr_slots);
+		if (r->pos > r->head)
+			r->pos = r->head;
+		if (!discard)
+			ring->skipped += r->pos - before;
+		store_piece(r, n);
+	}
+	return 0;
+}
+
+/* ---- a producer ---------------------------------------------------------------------------- */
+
+/* CLOCK_MONOTONIC as ticks of the producer's clock, by what it was told at attach and now. */
+static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
+{
+	const struct xsprof_sync *then = &p->rf.ctl.attach;
+	struct xsprof_sync now;
+	double rate;
+
+	xsp_sync_read(&now, p->rf.ctl.clock.kind);
+	if (now.ticks <= then->ticks || now.mono <= then->mono || ns >= now.mono)
+		return 0;
+	rate = (double)(now.ticks - then->ticks) / (double)(now.mono - then->mono);
+	if ((double)(now.mono - ns) * rate >= (double)now.ticks)
+		return 0;
+	return now.ticks - (uint64_t)((double)(now.mono - ns) * rate);
+}
+
+/* Names are stored by a pass that reads no ring. */
+static void read_names(struct snapshot *s, struct xsp_producer *p)
+{
+	struct xsp_pass names = { .all = true, .min_slots = UINT64_MAX };
+	uint32_t k;
+
+	for (k = 0; k < p->rf.rings; k++)
+		p->rings[k].broken = true;
+	xsp_producer_pass(&s->st, p, &names);
+}
+
+static void read_one(struct reading *r, uint64_t since)
+{
+	struct xsp_producer_ring *ring = &r->p->rings[r->k];
+	int tries, err = 0;
+
+	for (tries = 0; !err && tries < TRIES; tries++) {
+		err = read_ring(r, since);
+		/* A writer as fast as this went once around meanwhile: what it has now, then. */
+		if (err || ring->read || r->s->st.error)
+			break;
+		r->head = xsp_ring_head(&r->p->rf, r->k);
+		if (r->head >= PEEK_HEAD_MAX || r->head <= r->pos)
+			break;
+		read_names(r->s, r->p);
+	}
+	if (err)
+		xsp_store_note(&r->s->st, "%s: ring %u: %s: left out from slot %llu on",
+			       r->p->name, r->k,
+			       err == -EPROTO ? "counts what cannot be" : xsp_ctl_strerror(err),
+			       (unsigned long long)r->pos);
+}
+
+/*
+ * Names are in the arena before the first record that bears them is published: heads first, then
+ * names, then slots up to those heads.
+ */
+static void read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *last)
+{
+	uint64_t since = s->since_ns ? ticks_at(p, s->since_ns) : 0;
+	uint64_t *heads = calloc(p->rf.rings, sizeof(*heads));
+	uint32_t k;
+
+	if (!heads) {
+		s->st.error = s->st.error ? s->st.error : -ENOMEM;
+		return;
+	}
+	for (k = 0; k < p->rf.rings; k++) {
+		/* What others have read is in other files. */
+		memset(&p->rings[k], 0, sizeof(p->rings[k]));
+		if (xsp_ring_ready(&p->rf, k))
+			heads[k] = xsp_ring_head(&p->rf, k);
+	}
+	read_names(s, p);
+	for (k = 0; k < p->rf.rings && !p->rf.broken; k++) {
+		struct reading r = { .s = s, .p = p, .last = last, .k = k, .head = heads[k] };
+
+		if (heads[k])
+			read_one(&r, since);
+	}
+	xsp_producer_threads(&s->st, p, false);
+	free(heads);
+}
+
+/* A ring's worth of slots, within reason. */
+static int make_room(struct snapshot *s, uint64_t slots)
+{
+	struct xsprof_rec *more;
+
+	if (slots > BULK_SLOTS)
+		slots = BULK_SLOTS;
+	if (slots <= s->nr_slots)
+		return 0;
+	more = malloc(slots << XSPROF_SLOT_SHIFT);
+	if (!more)
+		return -ENOMEM;
+	free(s->slots);
+	s->slots = more;
+	s->nr_slots = slots;
+	return 0;
+}
+
+/* Nobody saw it end: it lived when it wrote its last record. */
+static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
+		     struct xsprof_cap_exit *exit)
+{
+	uint64_t said = __atomic_load_n(&xsp_ring_ctl(&p->rf)->exit_ticks, __ATOMIC_RELAXED);
+
+	if (!xsp_producer_ended(&s->st, p, xsp_clock_ns(CLOCK_MONOTONIC), exit)) {
+		exit->how = XSPROF_HOW_RUNNING;
+		exit->status = 0;
+		exit->ticks = xsp_ticks(p->rf.ctl.clock.kind);
+		return;
+	}
+	if (said && said >= last)
+		exit->ticks = said;
+	else if (last)
+		exit->ticks = last;
+}
+
+void snapshot_add(struct snapshot *s, struct xsp_producer *p,
+		  const struct xsprof_cap_exit *ended)
+{
+	struct xsprof_cap_exit exit = { 0 };
+	uint64_t last = 0, skipped, bad;
+
+	if (make_room(s, xsp_ring_most_slots(&p->rf))) {
+		xsp_store_note(&s->st, "%s: no memory for its rings: left out", p->name);
+		xsp_producer_free(p);
+		return;
+	}
+	if (s->nr_points < SNAPSHOT_POINTS)
+		s->points[s->nr_points++] = p->rf.ctl.attach;
+	read_rings(s, p, &last);
+	if (ended)
+		exit = *ended;
+	else
+		find_end(s, p, last, &exit);
+	xsp_producer_exit(&s->st, p, &exit);
+	s->lost_records += xsp_producer_lost(p) + p->unsaved;
+	xsp_producer_lost_slots(p, &skipped, &bad);
+	s->lost_slots += skipped;
+	s->bad_slots += bad;
+	xsp_producer_free(p);
+}
+
+int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,
+		      const struct xsprof_cap_exit *ended)
+{
+	struct xsp_producer *p;
+	int err;
+
+	if (s->number >= XSPROF_CAP_MAX_PRODUCERS)
+		return -EMFILE;
+	err = xsp_producer_open(&s->st, dirfd, name, &s->number, &p);
+	if (!err)
+		snapshot_add(s, p, ended);
+	return err;
+}
+
+int snapshot_add_device(struct snapshot *s, int fd, uint64_t id)
+{
+	struct xsp_producer *p;
+	int err, n;
+
+	if (s->number >= XSPROF_CAP_MAX_PRODUCERS)
+		return -EMFILE;
+	err = xsp_producer_open_device(&s->st, fd, id, false, &s->number, &p);
+	if (err)
+		return err;
+	/* The kernel's own points, of all the time since somebody recorded: once. */
+	if (!s->kernel_syncs) {
+		struct xsprof_sync *syncs = malloc(XSP_DEVICE_SYNCS * sizeof(*syncs));
+
+		n = syncs ? xsp_device_syncs(fd, syncs) : 0;
+		if (n > 0)
+			snapshot_add_syncs(s, syncs, n);
+		free(syncs);
+		s->kernel_syncs = true;
+	}
+	snapshot_add(s, p, NULL);
+	return 0;
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static void free_all(struct snapshot *s)
+{
+	xsp_cap_free(&s->cap);
+	if (s->zstd.data)
+		compress_close(&s->zstd);
+	free(s->st.buf);
+	free(s->slots);
+}
+
+void snapshot_drop(struct snapshot *s)
+{
+	free_all(s);
+	output_drop(s->path, s->fd);
+}
+
+int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
+{
+	struct xsprof_cap_end end = { .why = SNAPSHOT_WHY };
+	struct xsp_drain_stats stats = {
+		.records = s->st.records,
+		.slots = s->st.slots,
+		.lost_records = s->lost_records,
+		.lost_slots = s->lost_slots,
+		.bad_slots = s->bad_slots,
+		.producers = s->number,
+	};
+	int err;
+
+	add_points(s);
+	add_now(s);
+	if (s->st.error)
+		xsp_cap_retry(&s->cap);
+	end.ticks = xsp_ticks(xsp_clock_kind());
+	end.slots = s->st.slots;
+	end.lost_records = s->lost_records;
+	end.lost_slots = s->lost_slots;
+	end.producers = s->number;
+	xsp_cap_end(&s->cap, &end);
+	err = s->st.error ? s->st.error : s->cap.error;
+	stats.bytes = s->cap.size;
+	free_all(s);
+	/* Errors that a file system keeps until now, NFS and quotas among them. */
+	if (close(s->fd) && !err)
+		err = -errno;
+	if (err)
+		return tool_error("%s: %s: it holds what was written before", s->path,
+				  strerror(-err));
+	if (!quiet)
+		progress_summary(verb, &stats, s->path);
+	return 0;
+}
