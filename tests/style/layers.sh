@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds the folders of lib/ and tools/ to layers.tab: what they include, what their objects call,
+# and that no files call each other in a circle. It reads the objects of the build. -l lists all
+# that is wrong, without TAP. The rules are tried on planted cases too: an include and a call that
+# go up, and a circle, must be seen.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-build}
+tab=tests/style/layers.tab
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# FILE INCLUDED, a line for each include by quotes
+includes()
+{
+	git ls-files 'lib/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' | xargs grep -H '^#include "' |
+		sed -n 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/p' |
+		grep -v -e ' syscalls\.inc$' -e ' perfetto\.pb-c\.h$'
+}
+
+# FILE CALLED, a line for each file that one object needs a symbol of. What is loaded into programs
+# (collect/) goes through the public functions, which any file may have. A weak need is no call.
+calls()
+{
+	local d o src
+
+	for d in user trace tools itt; do
+		git ls-files 'lib/*.c' 'tools/*.c' | while read -r src; do
+			o=$BUILD/obj/$d/${src%.c}.o
+			[ ! -e "$o" ] || echo "$o"
+		done
+	done | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
+		$(NF - 1) == "U" { need[$1 " " $NF]; next }
+		$(NF - 1) ~ /[wv]/ { next }
+		{ has[$NF] = $1 }
+		END { for (n in need) {
+			split(n, w); d = has[w[2]]
+			if (d != "" && d != w[1] && !(w[1] ~ /^lib\/collect\// && d !~ /collect/ &&
+			    w[2] ~ /^xsprof_/))
+				print w[1], d
+		} }' | sort -u
+}
+
+# Reads pairs of files; prints those whose folders may not know each other.
+upward()	# WORD
+{
+	awk -v word="$1" '
+	function folder(p) { sub(/^(lib|tools)\//, "", p); return sub(/\/[^\/]*$/, "", p) ? p : "." }
+	FNR == NR {
+		if (/^#/) next
+		if (/^@/) { name = $1; sub(/:/, "", name); $1 = ""; list[name] = $0; next }
+		for (i = 2; i <= NF; i++)
+			if ($i in list) { line = $0; sub($i, list[$i], line); $0 = line }
+		sub(/:/, "", $1); known[$1]
+		for (i = 2; i <= NF; i++) may[$1 " " $i]
+		next
+	}
+	{
+		from = folder($1); to = folder($2)
+		if (from == "." || from == to || (from " " to) in may) next
+		if ($2 ~ /^(xsprof\/|kmod)/) next
+		print $1 " " word " " $2 (from in known ? "" : ": no folder of layers.tab")
+	}' $tab -
+}
+
+# Reads pairs of files; prints the circles, as tsort tells them.
+circles()
+{
+	tsort 2>&1 >/dev/null | sed -e 's/^tsort: //' -e 's/^-: input contains a loop:/circle:/'
+}
+
+includes >"$dir/includes"
+calls >"$dir/calls"
+upward includes <"$dir/includes" >"$dir/1"
+upward calls <"$dir/calls" >"$dir/2"
+circles <"$dir/calls" >"$dir/3"
+if [ "${1:-}" = -l ]; then
+	cat "$dir/1" "$dir/2" "$dir/3"
+	exit
+fi
+
+n=0
+fails=0
+check()		# NAME FILE: one result, which holds where the file is empty
+{
+	n=$((n + 1))
+	if [ -s "$2" ]; then
+		sed 's/^/# /' "$2" | head -n 40
+		echo "not ok $n $1"
+		fails=$((fails + 1))
+	else
+		echo "ok $n $1"
+	fi
+}
+
+# The same as a rule that must see what was planted.
+seen()		# NAME FILE
+{
+	if [ -s "$2" ]; then : >"$dir/none"; else echo "nothing was seen" >"$dir/none"; fi
+	check "$1" "$dir/none"
+}
+
+echo 1..7
+if [ "$(wc -l <"$dir/calls")" -gt 500 ]; then : >"$dir/0"; else echo "too few" >"$dir/0"; fi
+check "$(wc -l <"$dir/calls") calls between files were read from the objects" "$dir/0"
+check "no include goes up" "$dir/1"
+check "no call goes up" "$dir/2"
+check "no circle of files" "$dir/3"
+echo "lib/ring/put.c drain/drain.h" | upward includes >"$dir/p1"
+seen "a planted include is seen" "$dir/p1"
+echo "lib/decode/run.c lib/ranges/pair.c" | upward calls >"$dir/p2"
+seen "a planted call is seen" "$dir/p2"
+{ cat "$dir/calls"; sed 1q "$dir/calls" | awk '{ print $2, $1 }'; } | circles >"$dir/p3"
+seen "a planted circle is seen" "$dir/p3"
+[ "$fails" = 0 ]
