@@ -24,28 +24,17 @@
 #endif
 #define XSP_LOCK_SPIN_ROUNDS	4	/* rounds before the first sched_yield() */
 
-static uint64_t xsp_locked_ticks(void)
-{
-#if defined(XSP_TEST_NO_ORDER) && defined(__x86_64__)	/* negative control: time must go back */
-	return __builtin_ia32_rdtsc();
-#else
-	return xsp_ticks(xsp_kept.clock);
-#endif
-}
-
-/* The lock of @w is ours.  Return: its time, or 0 when there was no room: dropped and counted. */
-static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr,
+/*
+ * The lock of @w is ours, and @ts is the time.  Return: @ts, or 0 when there was no room: dropped
+ * and counted.
+ */
+static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hdr, uint64_t ts,
 			   const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
 {
-	uint64_t head = w->head, at = head, total, ts;
+	uint64_t head = w->head, at = head, total;
 	struct xsprof_rec *rec;
 	bool lost;
 
-	/*
-	 * Ordered after the lock was taken (lfence, isb inside): else the counter may be read
-	 * early, and time would go back in this ring.
-	 */
-	ts = xsp_locked_ticks();
 	total = w->drops + __atomic_load_n(&w->busy, __ATOMIC_RELAXED);
 	lost = total != w->reported;
 	at += lost;
@@ -113,6 +102,26 @@ static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
 	return false;
 }
 
+/* @ts: set to the time under the lock. */
+static bool try_lock_at(struct xsprof_ring_writer *w, uint32_t tid, bool *nested, uint64_t *ts)
+{
+#ifdef XSP_TEST_EARLY_CLOCK	/* negative control: what another writes here has a later time */
+	*ts = xsp_ticks(xsp_kept.clock);
+	XSP_INJECT(5);
+	return try_lock(w, tid, nested);
+#else
+	XSP_INJECT(5);
+	if (!try_lock(w, tid, nested))
+		return false;
+	/*
+	 * Ordered after the lock was taken (lfence, isb inside): else the counter may be read
+	 * early, and time would go back in this ring.
+	 */
+	*ts = xsp_ticks(xsp_kept.clock);
+	return true;
+#endif
+}
+
 /* The head went past a multiple of the watermark. */
 static void kick_if_due(uint64_t from, uint64_t to)
 {
@@ -155,10 +164,11 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 			    xsp_ring_make_room(xsp_set.nr_rings + k, 1) < 0)
 				continue;
 			any = true;
-			if (!try_lock(w, tid, &nested))
+			if (!try_lock_at(w, tid, &nested, &ts))
 				continue;
 			head = w->head;
-			ts = put_locked(w, xsp_set.nr_rings + k, hdr, payload, slots, add_ticks);
+			ts = put_locked(w, xsp_set.nr_rings + k, hdr, ts, payload, slots,
+					add_ticks);
 			slots = w->head - head;
 			__atomic_store_n(&w->lock, 0, __ATOMIC_RELEASE);
 			xsp_thread.lock_ring = k;

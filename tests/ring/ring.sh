@@ -118,6 +118,7 @@ kills)
 	;;
 lock)
 	t $no_rseq XSPROF_BUFFER_SIZE=16k locks
+	t $no_rseq XSPROF_LOCK_RINGS=1 XSPROF_BUFFER_SIZE=16k order-points
 	place=0
 	if [ $full ]; then
 		matrix '16k 1M' 1000000 $no_rseq
