@@ -15,7 +15,8 @@ trap 'rm -rf "$dir"' EXIT
 # FILE INCLUDED, a line for each include by quotes
 includes()
 {
-	git ls-files 'lib/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' | xargs grep -H '^#include "' |
+	git ls-files 'lib/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' |
+		xargs grep -H '^#include "' |
 		sed -n 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/p' |
 		grep -v -e ' syscalls\.inc$' -e ' perfetto\.pb-c\.h$'
 }
@@ -47,7 +48,11 @@ calls()
 upward()	# WORD
 {
 	awk -v word="$1" '
-	function folder(p) { sub(/^(lib|tools)\//, "", p); return sub(/\/[^\/]*$/, "", p) ? p : "." }
+	function folder(p)
+	{
+		sub(/^(lib|tools)\//, "", p)
+		return sub(/\/[^\/]*$/, "", p) ? p : "."
+	}
 	FNR == NR {
 		if (/^#/) next
 		if (/^@/) { name = $1; sub(/:/, "", name); $1 = ""; list[name] = $0; next }
