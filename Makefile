@@ -19,7 +19,7 @@ BUILD		?= $(O)
 export BUILD
 V		?= 0
 # Tests at once in check and check-full; those marked alone never run beside another.
-JOBS		?= 1
+JOBS		?= $(shell nproc)
 
 CROSS_COMPILE	?=
 ifneq ($(filter default undefined,$(origin CC)),)
@@ -421,7 +421,7 @@ help:
 	@echo '  uninstall, clean, help'
 	@echo 'Variables:'
 	@echo '  BUILD=dir or O=dir  output directory (default build)'
-	@echo '  JOBS=2              tests at once in check and check-full'
+	@echo '  JOBS=1              tests at once in check and check-full (as many as CPUs)'
 	@echo '  KDIR=dir            kernel headers to build the module with'
 	@echo '  V=1                 show the commands'
 	@echo '  CC=clang CFLAGS=... compiler and flags'

@@ -3,7 +3,13 @@
 #
 # The test runner: runs what tests/*/tests.list registers and counts the results.
 #
-# Usage: tests/run.sh [-j N] [-k REGEX] [-b BUILD] [-x N] [-l] [quick|full]
+# Usage: tests/run.sh [-j N] [-k REGEX] [-b BUILD] [-x N] [-t TURN] [-l] [quick|full]
+#
+# It starts the tests that last longest first (cost= in tests.list), so that all jobs have work
+# until the end, and those marked alone when the others are over.
+#
+# Tests with turn=NAME in tests.list take turns: a run of tier quick has those of one NAME, which
+# the commit's hash chooses, so that each NAME comes once in a while. It says which were not run.
 #
 # It builds nothing and judges nothing by itself: a test's exit status and its TAP lines
 # do. How to register a test is in tests/README. The last line on stdout is
@@ -16,25 +22,29 @@ usage()
 	sed -n 's/^# Usage: /usage: /p' "$0"
 	cat <<-END
 	  quick     tests of tier quick (default); full: of both tiers, with the full figures
-	  -j N      N tests at once, except those marked alone (default 1)
+	  -j N      N tests at once, except those marked alone (default: the number of CPUs)
 	  -k REGEX  only tests whose name, DIR/NAME, matches
 	  -b BUILD  only tests that name this build by builds=
 	  -x N      N times the timeouts
+	  -t TURN   the turn, by name or number, or all; default XSPROF_TURN, else by the commit;
+	            with -k or in tier full: all
 	  -l        list them and run none
 	END
 }
 
-jobs=1
+jobs=$(nproc)
 pattern=
 wanted=
 slower=1
 list=
-while getopts j:k:b:x:lh opt; do
+turn_asked=
+while getopts j:k:b:x:t:lh opt; do
 	case $opt in
 	j) jobs=$OPTARG ;;
 	k) pattern=$OPTARG ;;
 	b) wanted=$OPTARG ;;
 	x) slower=$OPTARG ;;
+	t) turn_asked=$OPTARG ;;
 	l) list=1 ;;
 	h) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
@@ -70,10 +80,10 @@ row()
 }
 
 # The registered tests, one a line, tab separated:
-# TIER NAME TIMEOUT ALONE NEEDS BUILDS COMMAND
+# TIER NAME TIMEOUT ALONE NEEDS BUILDS COST TURN COMMAND
 parse_lists()
 {
-	local file dir line n t name w timeout alone needs builds
+	local file dir line n t name w timeout alone needs builds cost turn
 	local -a words
 
 	for file in tests/*/tests.list; do
@@ -97,12 +107,16 @@ parse_lists()
 			alone=-
 			needs=-
 			builds=-
+			cost=1
+			turn=-
 			# Options stand last, so that the command may have words of any form.
 			while w=${words[-1]}; do
 				case $w in
 				timeout=*) timeout=${w#*=} ;;
 				needs=*) needs=${w#*=} ;;
 				builds=*) builds=${w#*=} ;;
+				cost=*) cost=${w#*=} ;;
+				turn=*) turn=${w#*=} ;;
 				alone) alone=alone ;;
 				*) break ;;
 				esac
@@ -114,11 +128,13 @@ parse_lists()
 				echo "run.sh: $file:$n: $t: no such tier, quick and full are" >&2
 				return 1 ;;
 			esac
-			if [ ${#words[@]} -lt 3 ] || [[ ! $timeout =~ ^[1-9][0-9]*$ ]]; then
-				echo "run.sh: $file:$n: no command, or a bad timeout" >&2
+			if [ ${#words[@]} -lt 3 ] ||
+			   [[ ! $timeout,$cost =~ ^[1-9][0-9]*,[1-9][0-9]*$ ]]; then
+				echo "run.sh: $file:$n: no command, or a bad timeout or cost" >&2
 				return 1
 			fi
-			row "$t" "$name" "$timeout" "$alone" "$needs" "$builds" "${words[*]:2}"
+			row "$t" "$name" "$timeout" "$alone" "$needs" "$builds" "$cost" \
+				"$turn" "${words[*]:2}"
 		done <"$file"
 	done
 }
@@ -214,8 +230,9 @@ excerpt()	# LOG
 # Runs one test, shows it, and adds its line to the results.
 run_one()
 {
-	local t=$1 name=$2 timeout=$(($3 * slower)) needs=$5 command=$7
-	local log=$out/$name.log missing start pid rc secs pass fail skip reason word extra
+	local t=$1 name=$2 timeout=$(($3 * slower)) needs=$5 command=$9
+	local log=$out/$name.log missing start pid rc secs cpu pass fail skip reason word extra
+	local TIMEFORMAT='%U %S'
 
 	mkdir -p "${log%/*}"
 	missing=$(lacking "$needs")
@@ -231,9 +248,11 @@ run_one()
 			>"$log" 2>&1 </dev/null &
 		pid=$!
 		trap 'kill -TERM "$pid" 2>/dev/null; wait "$pid"; exit 130' INT TERM
-		wait "$pid"
+		{ time wait "$pid"; } 2>"$log.cpu"
 		rc=$?
 	fi
+	cpu=$(awk '{ cpu = $1 + $2 } END { printf "%.1f", cpu }' "$log.cpu" 2>/dev/null)
+	rm -f "$log.cpu"
 	secs=$(((${EPOCHREALTIME/./} - start) / 100000))
 	secs=$((secs / 10)).$((secs % 10))
 	IFS=$'\t' read -r pass fail skip reason < <(verdict "$log" "$rc" "$timeout")
@@ -257,25 +276,63 @@ run_one()
 		excerpt "$log" | cut -c1-300 | sed 's/^/     | /'
 		echo "     log: $log"
 	fi
-	row "$name" "$t" "$pass" "$fail" "$skip" "$secs" "$reason" >>"$results"
+	row "$name" "$t" "$pass" "$fail" "$skip" "$secs" "$reason" "${cpu:-0}" >>"$results"
+}
+
+# The turn of this run: a name, or all. $1: what was asked for; the names follow.
+choose_turn()
+{
+	local asked=$1 hash
+
+	shift
+	if [ -z "$asked" ]; then
+		[ "$tier" = quick ] && [ -z "$pattern" ] || asked=all
+	fi
+	if [ -z "$asked" ]; then
+		hash=$(git rev-parse HEAD 2>/dev/null) || hash=0
+		asked=$((16#${hash:0:12} % $#))
+	fi
+	case " all $* " in
+	*" $asked "*) echo "$asked"; return ;;
+	esac
+	if ! [[ $asked =~ ^[0-9]+$ ]] || [ "$asked" -ge $# ]; then
+		echo "run.sh: turn $asked: there are $* (0 to $(($# - 1))), and all" >&2
+		return 1
+	fi
+	shift "$asked"
+	echo "$1"
 }
 
 tests=$(parse_lists) || exit 1
+mapfile -t turns < <(cut -f1,8 <<<"$tests" | sed -n 's/^quick\t\([^-]\)/\1/p' | sort -u)
+turn=all
+if [ ${#turns[@]} -gt 0 ]; then
+	turn=$(choose_turn "${turn_asked:-${XSPROF_TURN:-}}" "${turns[@]}") || exit 2
+fi
 chosen=()
+others=()
 while IFS= read -r line; do
-	IFS=$'\t' read -r t name _ _ _ builds _ <<<"$line"
+	IFS=$'\t' read -r t name _ _ _ builds _ its_turn _ <<<"$line"
 	[ "$tier" = full ] || [ "$t" = quick ] || continue
 	[ -z "$wanted" ] || [[ ,$builds, = *,$wanted,* ]] || continue
 	[ -z "$pattern" ] || [[ $name =~ $pattern ]] || continue
-	chosen+=("$line")
-done <<<"$tests"
+	case $turn:$its_turn in
+	*:-|all:*|"$its_turn:$its_turn") chosen+=("$line") ;;
+	*) others+=("$name") ;;
+	esac
+done < <(sort -s -t $'\t' -k7,7nr <<<"$tests")
+if [ ${#others[@]} -gt 0 ]; then
+	not_run="turn $turn of ${turns[*]}: ${#others[@]} not run: ${others[*]}"
+else
+	not_run=
+fi
 
 if [ ${#chosen[@]} = 0 ] || [ -z "${chosen[0]}" ]; then
 	echo "run.sh: no test is registered${pattern:+ whose name matches $pattern}" >&2
 	exit 1
 fi
 if [ -n "$list" ]; then
-	printf '%s\n' "${chosen[@]}"
+	printf '%s\n' "${chosen[@]}" ${not_run:+"# $not_run"}
 	exit 0
 fi
 dup=$(printf '%s\n' "${chosen[@]}" | cut -f2 | sort | uniq -d)
@@ -306,7 +363,9 @@ for line in "${chosen[@]}"; do
 	run_one "${f[@]}"
 done
 
-echo
+printf '\nthe slowest (seconds, and of all CPUs):\n'
+sort -t $'\t' -k6,6nr "$results" | head -n 10 |
+	awk -F '\t' '{ printf "%8.1f %8.1f  %s\n", $6, $8, $1 }'
 awk -F '\t' '$5 > 0 { printf "skipped: %s: %s\n", $1, $7 }' "$results" | sort
 awk -F '\t' '$4 > 0 { printf "FAILED:  %s: %s\n", $1, $7 }' "$results" | sort
 awk -F '\t' -v secs=$((SECONDS - begin)) '
@@ -317,6 +376,7 @@ awk -F '\t' -v secs=$((SECONDS - begin)) '
 				i, n[i], p[i], f[i], s[i], t[i]
 		printf "%d s in all; logs in '"$out"'/\n", secs
 	}' "$results"
+[ -z "$not_run" ] || echo "$not_run"
 read -r passed failed skipped < <(awk -F '\t' '{ p += $3; f += $4; s += $5 }
 	END { printf "%d %d %d\n", p, f, s }' "$results")
 # A runner that lost a result must not call that success.

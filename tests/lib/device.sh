@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # device.sh [KERNEL]...: the library on the device, in guests whose kernels have the module. By
-# default in one kernel, in tier full in three.
+# default in the oldest kernel, in tier full in three.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -10,7 +10,7 @@ build=$(realpath -m "${BUILD:-build}")
 tests=$build/tests
 out=$build/device-tests
 if [ $# -eq 0 ]; then
-	set -- 6.12
+	set -- 6.1
 	[ "${XSPROF_TIER:-quick}" = full ] && set -- 6.1 6.12 6.12-rt
 fi
 mkdir -p "$out"
