@@ -1,120 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ranges of ours given to other tools: to which of them, and how one is loaded.  Knows nothing of
- * what a tool is called by.
- *
- * A tool is loaded by the first thread that has something for it.  That one holds no lock
- * meanwhile, since the tool may take any of the process' own, start threads, or come by here
- * itself; it only has its process' id in the tool's word.  The others wait for the word to
- * change, but not for ever: one that waits inside the constructor of a library holds the loader's
- * lock, and the tool may need that.  Who has waited for long enough goes on without the tool,
- * and so do all until it is there.
- *
- * The child of a fork has the tool as its parent had it.  Where another thread of the parent was
- * loading it there is nobody in the child who would end that, and half a tool is none.
+ * Ranges of ours given to other tools: to which of them.  How a tool is loaded is tool.c's, and
+ * what it is called by is nvtx.c's and itt.c's.
  */
-#include <limits.h>
-#include <linux/futex.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "forward/forward.h"
-
-#define PATIENCE	5	/* seconds */
-
-/* No tool: its word while a process loads it. */
-static uint32_t word_of(pid_t pid)
-{
-	return (uint32_t)pid << 2 | XSP_TOOL_STATES;
-}
-
-static void wake_all(struct xsp_tool *tool)
-{
-	syscall(SYS_futex, &tool->state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-/* Return: false when the time was up before the word changed. */
-static bool wait_while(struct xsp_tool *tool, uint32_t word)
-{
-	struct timespec until;
-
-	/* An absolute time: signals that come faster than it would else have no end. */
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE;
-	while (__atomic_load_n(&tool->state, __ATOMIC_ACQUIRE) == word) {
-		if (syscall(SYS_futex, &tool->state, FUTEX_WAIT_BITSET_PRIVATE, word, &until,
-			    NULL, FUTEX_BITSET_MATCH_ANY) &&
-		    errno == ETIMEDOUT)
-			return false;
-	}
-	return true;
-}
-
-static void load(struct xsp_tool *tool)
-{
-	bool there;
-
-	__atomic_store_n(&tool->loader, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
-	there = tool->load();
-	/* Whatever a waiter has made of the word meanwhile.  Pairs with xsp_tool_check(). */
-	__atomic_store_n(&tool->state, there ? XSP_TOOL_PRESENT : XSP_TOOL_ABSENT,
-			 __ATOMIC_RELEASE);
-	wake_all(tool);
-}
-
-/**
- * xsp_tool_load() - load a tool, or wait for who does
- * @tool: a tool
- *
- * Return: 0: it is there; -ENOTCONN: it is not, or the caller is its own loading.
- */
-XSP_COLD int xsp_tool_load(struct xsp_tool *tool)
-{
-	uint32_t word = XSP_TOOL_FRESH, mine = word_of(getpid());
-	int err = errno;
-
-	if (__atomic_compare_exchange_n(&tool->state, &word, mine, false, __ATOMIC_ACQUIRE,
-					__ATOMIC_ACQUIRE)) {
-		load(tool);
-	} else if (word == mine) {
-		if (__atomic_load_n(&tool->loader, __ATOMIC_RELAXED) !=
-			    (uint32_t)syscall(SYS_gettid) &&
-		    !wait_while(tool, word)) {
-			__atomic_compare_exchange_n(&tool->state, &word, XSP_TOOL_ABSENT, false,
-						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-			wake_all(tool);
-		}
-	} else if (word >= XSP_TOOL_STATES) {
-		__atomic_compare_exchange_n(&tool->state, &word, XSP_TOOL_ABSENT, false,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	}
-	word = __atomic_load_n(&tool->state, __ATOMIC_ACQUIRE);
-	errno = err;
-	return word == XSP_TOOL_PRESENT ? 0 : -ENOTCONN;
-}
-
-/**
- * xsp_tool_path() - what the environment names as a tool
- * @variable: its name
- *
- * Our own collectors are none, by their names and before they are loaded: they would bring
- * another copy of this library into a program that has it linked in.
- *
- * Return: the path, NULL for none; of the environment.
- */
-const char *xsp_tool_path(const char *variable)
-{
-	const char *path = secure_getenv(variable), *file;
-
-	if (!path || !*path)
-		return NULL;
-	file = strrchr(path, '/');
-	file = file ? file + 1 : path;
-	return strncmp(file, "libxsprof-", strlen("libxsprof-")) ? path : NULL;
-}
+#include "forward/itt.h"
+#include "forward/nvtx.h"
 
 /* A name by its number alone; the registry's texts are not terminated. */
 static __attribute__((noinline)) void push_number(unsigned int which, uint32_t id)

@@ -16,7 +16,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "forward/forward.h"
+#include "forward/names.h"
+#include "forward/itt.h"
+#include "forward/tool.h"
 
 #define VARIABLE	"INTEL_LIBITTNOTIFY64"
 #define GROUP_MARK	(1 << 3)

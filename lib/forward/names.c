@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "forward/forward.h"
+#include "forward/names.h"
 
 #define TEXTS		8192u	/* powers of two */
 #define IDS		8192u

@@ -11,7 +11,9 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "forward/forward.h"
+#include "forward/names.h"
+#include "forward/nvtx.h"
+#include "forward/tool.h"
 
 #define VERSION		3u
 #define VARIABLE	"NVTX_INJECTION64_PATH"

@@ -12,7 +12,7 @@
 #include "ondemand/ondemand.h"
 #include "text/json-valid.h"
 
-/* Of the callbacks of a backend; the others are mirror.h's. */
+/* Of the callbacks of a backend; the others are forward.h's. */
 #define XSP_MIRROR_BACKEND	(1u << 8)
 
 /*

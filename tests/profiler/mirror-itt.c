@@ -3,6 +3,8 @@
  * Ranges given to a collector that listens to ITT, and to none, nor to our own: what it is called
  * with, how often it is told a name, and what first uses at once make of it.
  */
+#include <xsprof/mirror.h>
+
 #include "forward/forward.h"
 #include "profiler/mirror-case.h"
 

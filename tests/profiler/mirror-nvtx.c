@@ -6,6 +6,8 @@
  */
 #include <sys/mman.h>
 
+#include <xsprof/mirror.h>
+
 #include "forward/forward.h"
 #include "profiler/mirror-case.h"
 

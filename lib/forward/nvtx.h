@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Ranges for whoever listens to NVTX; @id as xsp_mirror_push().  Return: a level or 0, or -errno.
+ */
+#ifndef XSP_FORWARD_NVTX_H
+#define XSP_FORWARD_NVTX_H
+
+#include <xsprof/mirror.h>
+
+#include "ring/state.h"
+
+int xsp_nvtx_push(const char *name, uint32_t id) XSP_HIDDEN;
+int xsp_nvtx_pop(void) XSP_HIDDEN;
+
+#endif /* XSP_FORWARD_NVTX_H */

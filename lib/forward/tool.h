@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * A tool that ranges are given to: loaded once, by the first thread that has something for it.
+ */
+#ifndef XSP_FORWARD_TOOL_H
+#define XSP_FORWARD_TOOL_H
+
+#include <errno.h>
+
+#include "ring/state.h"
+
+/* What struct xsp_tool's state is, but while it is being loaded. */
+enum xsp_tool_state {
+	XSP_TOOL_FRESH = 0,	/* nobody has looked for it */
+	XSP_TOOL_ABSENT,
+	XSP_TOOL_PRESENT,
+	XSP_TOOL_STATES		/* from here on: a process id, see tool.c */
+};
+
+/**
+ * struct xsp_tool - a tool that may be there
+ * @state: enum xsp_tool_state, or who loads it; a futex
+ * @loader: thread id of the one that loads it, written by that one
+ * @load: looks for it, loads it and gets all from it; true: it is there
+ */
+struct xsp_tool {
+	uint32_t	state;
+	uint32_t	loader;
+	bool		(*load)(void);
+};
+
+int xsp_tool_load(struct xsp_tool *tool) XSP_HIDDEN;
+const char *xsp_tool_path(const char *variable) XSP_HIDDEN;
+
+/* Whoever is about to call a tool comes by here first.  Return: 0 or -ENOTCONN. */
+static inline int xsp_tool_check(struct xsp_tool *tool)
+{
+	/* Acquire: pairs with the release of who loaded it; whoever sees it sees its functions. */
+	uint32_t state = __atomic_load_n(&tool->state, __ATOMIC_ACQUIRE);
+
+	if (likely(state == XSP_TOOL_PRESENT))
+		return 0;
+	return state == XSP_TOOL_ABSENT ? -ENOTCONN : xsp_tool_load(tool);
+}
+
+#endif /* XSP_FORWARD_TOOL_H */
