@@ -61,7 +61,7 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 	/* Our own lock is not shown to us: this is a program that records itself. */
 	if (p->rf.ctl.pid_ns == st->pid_ns && p->pid == getpid())
 		return goodbye ? GONE : ALIVE;
-	if (p->rf.broken)
+	if (p->rf.mem.broken)
 		return p->pid && !kill(p->pid, 0) ? ALIVE : GONE;
 	if (holds_lock(p)) {
 		p->dead_since = 0;

@@ -244,7 +244,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 	uint64_t gained = head - r->seen;
 	int err;
 
-	if (r->broken || p->rf.broken)
+	if (r->broken || p->rf.mem.broken)
 		return;
 	if (head < r->seen || head >= HEAD_MAX || (discard && pending > size)) {
 		give_up(st, p, k, "counts what cannot be");
@@ -296,7 +296,7 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 	xsp_producer_quiet(st, p);
 	if (xsp_ring_slots(&p->rf, 0) < pass->min_slots)
 		pass->min_slots = xsp_ring_slots(&p->rf, 0);
-	for (k = 0; k < p->rf.rings && !p->rf.broken; k += BATCH) {
+	for (k = 0; k < p->rf.rings && !p->rf.mem.broken; k += BATCH) {
 		ready = 0;
 		for (i = 0; i < BATCH && k + i < p->rf.rings; i++) {
 			if (!xsp_ring_ready(&p->rf, k + i))

@@ -174,6 +174,22 @@ int xsp_device_pause(const struct xsp_ring_file *rf, bool pause)
 	return call(rf->fd, XSPROF_IOC_CONTROL, &arg);
 }
 
+/*
+ * In a tmpfs file: the producer stores enabled and then looks at paused again; we store paused
+ * and then enabled: in every order the last store of enabled is 0.
+ */
+int xsp_ring_switch_off(const struct xsp_ring_file *rf)
+{
+	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
+
+	if (rf->device)
+		return xsp_device_pause(rf, true);
+	__atomic_or_fetch(&ctl->paused, XSPROF_PAUSED_RECORDER, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int xsp_device_sched(const struct xsp_ring_file *rf, bool on)
 {
 	struct xsprof_sched arg = { .size = sizeof(arg), .flags = on ? XSPROF_SCHED_ON : 0 };

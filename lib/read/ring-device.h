@@ -90,6 +90,12 @@ int xsp_device_watch(const struct xsp_ring_file *rf, uint64_t slots, uint64_t pe
 /* Switches a producer that we consume off, or on again.  Return: 0 or -errno. */
 int xsp_device_pause(const struct xsp_ring_file *rf, bool pause);
 
+/*
+ * Ends recording in a producer of either kind: its markers are disabled from now on.
+ * Return: 0 or -errno.
+ */
+int xsp_ring_switch_off(const struct xsp_ring_file *rf);
+
 /**
  * xsp_device_sched - what the scheduler does with its threads is recorded, or no more
  * @rf: producer of the device

@@ -11,9 +11,7 @@
 
 #include "base/ctl-check.h"
 #include "base/pread.h"
-#include "read/ring-device.h"
 #include "read/ring-file.h"
-#include "read/ring-guard.h"
 
 /* The control page of @rf->fd, then all of it.  @size: what the file holds, for a tmpfs file. */
 static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
@@ -26,13 +24,13 @@ static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 		err = xsp_ctl_check(&rf->ctl, size);
 	if (err)
 		return err;
-	rf->size = rf->ctl.total_size;
+	rf->mem.size = rf->ctl.total_size;
 	rf->own_rings = rf->ctl.nr_rings + rf->ctl.nr_lock_rings;
 	rf->rings = rf->own_rings + rf->ctl.nr_kernel_rings;
-	rf->map = mmap(NULL, rf->size, prot, MAP_SHARED, rf->fd, 0);
-	if (rf->map == MAP_FAILED)
+	rf->mem.map = mmap(NULL, rf->mem.size, prot, MAP_SHARED, rf->fd, 0);
+	if (rf->mem.map == MAP_FAILED)
 		return -errno;
-	xsp_guard_add(rf);
+	xsp_guard_add(&rf->mem);
 	return 0;
 }
 
@@ -82,8 +80,8 @@ void xsp_ring_file_close(struct xsp_ring_file *rf)
 {
 	if (rf->fd < 0)
 		return;
-	xsp_guard_remove(rf);
-	munmap(rf->map, rf->size);
+	xsp_guard_remove(&rf->mem);
+	munmap(rf->mem.map, rf->mem.size);
 	close(rf->fd);
 	rf->fd = -1;
 }
@@ -105,12 +103,12 @@ bool xsp_ring_ready(const struct xsp_ring_file *rf, uint32_t k)
 
 struct xsprof_ring_writer *xsp_ring_writer(const struct xsp_ring_file *rf, uint32_t k)
 {
-	return (struct xsprof_ring_writer *)(rf->map + ring_off(rf, k));
+	return (struct xsprof_ring_writer *)(rf->mem.map + ring_off(rf, k));
 }
 
 struct xsprof_ring_reader *xsp_ring_reader(const struct xsp_ring_file *rf, uint32_t k)
 {
-	return (struct xsprof_ring_reader *)(rf->map + ring_off(rf, k) + rf->ctl.page_size);
+	return (struct xsprof_ring_reader *)(rf->mem.map + ring_off(rf, k) + rf->ctl.page_size);
 }
 
 static uint64_t block_up(uint64_t pos)
@@ -170,7 +168,7 @@ static int own_tail(struct xsp_ring_file *rf, uint32_t k)
 	if (rf->own_tails[k / 64] >> (k % 64) & 1)
 		return 0;
 	if (mmap(at, rf->ctl.page_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, rf->fd,
-		 (uint8_t *)at - rf->map) == MAP_FAILED)
+		 (uint8_t *)at - rf->mem.map) == MAP_FAILED)
 		return -errno;
 	rf->own_tails[k / 64] |= 1ull << (k % 64);
 	return 0;
@@ -190,21 +188,5 @@ int xsp_ring_release(struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64
 		__atomic_store_n(&reader->skipped, skipped, __ATOMIC_RELAXED);
 	/* Pairs with the writer's look at tail: our copy is done before it may write there. */
 	__atomic_store_n(&reader->tail, tail, __ATOMIC_RELEASE);
-	return 0;
-}
-
-/*
- * In a tmpfs file: the producer stores enabled and then looks at paused again; we store paused
- * and then enabled: in every order the last store of enabled is 0.
- */
-int xsp_ring_switch_off(const struct xsp_ring_file *rf)
-{
-	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
-
-	if (rf->device)
-		return xsp_device_pause(rf, true);
-	__atomic_or_fetch(&ctl->paused, XSPROF_PAUSED_RECORDER, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&ctl->enabled, 0, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&ctl->generation, 1, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -17,32 +17,28 @@
 
 #include <xsprof/abi.h>
 
+#include "read/ring-guard.h"
+
 /**
  * struct xsp_ring_file - an open producer
  * @fd: the file, or the descriptor that the device gave for it
- * @map: all of it, shared
- * @size: bytes of @map, the producer's total_size
+ * @mem: all of it, mapped; its size is the producer's total_size
  * @device: it is the device's
  * @peek: it is only looked at: its tails are somebody else's
  * @own_tails: device: bit k: ring k's reader page is mapped read-write
  * @ctl: the control page as it was validated: geometry and identity are only read from here
  * @own_rings: nr_rings + nr_lock_rings: those that the program writes
  * @rings: these and the kernel's
- * @broken: the file shrank under the mapping, which is zeros now (see ring-guard.h)
- * @next: all mappings the guard knows
  */
 struct xsp_ring_file {
 	int			fd;
-	uint8_t			*map;
-	size_t			size;
+	struct xsp_guarded	mem;
 	bool			device;
 	bool			peek;
 	uint64_t		own_tails[XSPROF_READY_WORDS];
 	struct xsprof_ctl	ctl;
 	uint32_t		own_rings;
 	uint32_t		rings;
-	volatile bool		broken;
-	struct xsp_ring_file	*next;
 };
 
 /**
@@ -76,12 +72,12 @@ struct xsprof_ring_reader *xsp_ring_reader(const struct xsp_ring_file *rf, uint3
 
 static inline struct xsprof_ctl *xsp_ring_ctl(const struct xsp_ring_file *rf)
 {
-	return (struct xsprof_ctl *)rf->map;
+	return (struct xsprof_ctl *)rf->mem.map;
 }
 
 static inline struct xsprof_arena *xsp_ring_arena(const struct xsp_ring_file *rf)
 {
-	return (struct xsprof_arena *)(rf->map + rf->ctl.arena_off);
+	return (struct xsprof_arena *)(rf->mem.map + rf->ctl.arena_off);
 }
 
 static inline uint64_t xsp_ring_slots(const struct xsp_ring_file *rf, uint32_t k)
@@ -149,8 +145,5 @@ int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf,
  * only peek.
  */
 int xsp_ring_release(struct xsp_ring_file *rf, uint32_t k, uint64_t tail, uint64_t skipped);
-
-/* Ends recording in the producer: its markers are disabled from now on.  Return: 0 or -errno. */
-int xsp_ring_switch_off(const struct xsp_ring_file *rf);
 
 #endif /* XSP_RING_FILE_H */

@@ -7,13 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "read/ring-file.h"
 #include "read/ring-guard.h"
 
 /* Per thread: the handler runs on the thread that touched the page, which is the one that
  * added the mapping.
  */
-static __thread struct xsp_ring_file *guarded;
+static __thread struct xsp_guarded *guarded;
 
 /*
  * Without the handler there is nothing to remember: programs that record themselves have none,
@@ -24,18 +23,18 @@ static bool installed;
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	const uint8_t *at = info->si_addr;
-	struct xsp_ring_file *rf;
+	struct xsp_guarded *mem;
 	int saved = errno;
 
 	(void)context;
-	for (rf = guarded; rf; rf = rf->next) {
-		if (at < rf->map || at >= rf->map + rf->size)
+	for (mem = guarded; mem; mem = mem->next) {
+		if (at < mem->map || at >= mem->map + mem->size)
 			continue;
-		if (mmap(rf->map, rf->size, PROT_READ | PROT_WRITE,
+		if (mmap(mem->map, mem->size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
 			 0) == MAP_FAILED)
 			break;
-		rf->broken = true;
+		mem->broken = true;
 		errno = saved;
 		return;
 	}
@@ -56,22 +55,22 @@ int xsp_guard_install(void)
 	return sigaction(SIGBUS, &sa, NULL) ? -errno : 0;
 }
 
-void xsp_guard_add(struct xsp_ring_file *rf)
+void xsp_guard_add(struct xsp_guarded *mem)
 {
 	if (!__atomic_load_n(&installed, __ATOMIC_RELAXED))
 		return;
-	rf->next = guarded;
-	guarded = rf;
+	mem->next = guarded;
+	guarded = mem;
 }
 
-void xsp_guard_remove(struct xsp_ring_file *rf)
+void xsp_guard_remove(struct xsp_guarded *mem)
 {
-	struct xsp_ring_file **at;
+	struct xsp_guarded **at;
 
 	for (at = &guarded; *at; at = &(*at)->next) {
-		if (*at != rf)
+		if (*at != mem)
 			continue;
-		*at = rf->next;
+		*at = mem->next;
 		return;
 	}
 }

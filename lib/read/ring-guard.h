@@ -10,12 +10,28 @@
 #ifndef XSP_RING_GUARD_H
 #define XSP_RING_GUARD_H
 
-struct xsp_ring_file;
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct xsp_guarded - a mapping of a file that its owner can cut off
+ * @map: the file, shared
+ * @size: bytes of @map
+ * @broken: the file shrank under the mapping, which is zeros now
+ * @next: all mappings of the thread that the guard knows
+ */
+struct xsp_guarded {
+	uint8_t			*map;
+	size_t			size;
+	volatile bool		broken;
+	struct xsp_guarded	*next;
+};
 
 /* Return: 0 or -errno. */
 int xsp_guard_install(void);
 
-void xsp_guard_add(struct xsp_ring_file *rf);
-void xsp_guard_remove(struct xsp_ring_file *rf);
+void xsp_guard_add(struct xsp_guarded *mem);
+void xsp_guard_remove(struct xsp_guarded *mem);
 
 #endif /* XSP_RING_GUARD_H */

@@ -339,7 +339,7 @@ void flight_crew_switch_off(struct flight *f)
 
 	for (m = f->first; m; m = m->next) {
 		/* Those of the device are flight recorders by themselves, and go on. */
-		if (m->ended_ns || m->p.id || m->p.rf.broken)
+		if (m->ended_ns || m->p.id || m->p.rf.mem.broken)
 			continue;
 		xsp_ring_switch_off(&m->p.rf);
 		any = true;

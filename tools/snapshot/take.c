@@ -332,7 +332,7 @@ static void read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *las
 			heads[k] = xsp_ring_head(&p->rf, k);
 	}
 	read_names(s, p);
-	for (k = 0; k < p->rf.rings && !p->rf.broken; k++) {
+	for (k = 0; k < p->rf.rings && !p->rf.mem.broken; k++) {
 		struct reading r = { .s = s, .p = p, .last = last, .k = k, .head = heads[k] };
 
 		if (heads[k])

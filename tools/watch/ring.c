@@ -93,7 +93,7 @@ static int begin(struct watched *w)
 		struct watch_cursor *c = &w->rings[k];
 		uint64_t low, head;
 
-		c->done = c->broken || w->rf->broken || !xsp_ring_ready(w->rf, k);
+		c->done = c->broken || w->rf->mem.broken || !xsp_ring_ready(w->rf, k);
 		if (c->done)
 			continue;
 		if (peek_low(w->rf, k, &low, &head) || head < c->pos) {
