@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The drain's producers and its pace.  What is read from each is cap-producer.c's, and how it
- * is let go of is cap-finish.c's.
+ * Opens and closes a drain, and does its steps: finds producers, reads them, stores the clocks,
+ * and says how long to sleep until the next step.  What is read from each producer is
+ * producer.c's, and how one is let go of is finish.c's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,46 +26,11 @@
 #define CLOCK_GAP	(5 * MS)
 /* Who looks on sees what was written so long before. */
 #define PEEK_GAP	(100 * MS)
-/* What was stamped may still be published so much later by a writer that was interrupted. */
-#define PEEK_MARGIN	(20 * MS)
 #define IDLE_NS		(200 * MS)
 /* A file that is being followed is shown up to two seconds before its last sync point. */
 #define LAST_TICKS_NS	(4ull * SECOND)
 /* A longer gap between our own sync points is filled with the kernel's. */
 #define CLOCK_GAP_MAX	(3ull * SECOND)
-
-void xsp_drain_store_clocks(struct xsp_drain *d)
-{
-	struct xsprof_chunk chunk = {
-		.type = XSPROF_CHUNK_CLOCK,
-		.producer = XSPROF_NO_PRODUCER,
-		.pos = d->filter.peek ? PEEK_MARGIN : 0,
-	};
-
-	if (!d->nr_syncs)
-		return;
-	chunk.first = d->syncs[0].ticks;
-	chunk.last = d->syncs[d->nr_syncs - 1].ticks;
-	xsp_store_chunk(&d->st, &chunk, d->syncs, d->nr_syncs * sizeof(d->syncs[0]));
-	d->nr_syncs = 0;
-}
-
-void xsp_drain_clocks(struct xsp_drain *d, uint32_t kinds)
-{
-	uint32_t kind;
-
-	for (kind = XSPROF_CLOCK_TSC; kind <= XSPROF_CLOCK_MONO_RAW; kind++) {
-		if (!(kinds >> kind & 1))
-			continue;
-		if (d->nr_syncs == sizeof(d->syncs) / sizeof(d->syncs[0]))
-			xsp_drain_store_clocks(d);
-		xsp_sync_read(&d->syncs[d->nr_syncs], kind);
-		d->last_mono = d->syncs[d->nr_syncs++].mono;
-		if (!d->first_mono)
-			d->first_mono = d->last_mono;
-	}
-	d->synced |= kinds;
-}
 
 int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *ops, void *data,
 		   uint32_t first, struct xsp_drain **out)
@@ -301,31 +267,4 @@ void xsp_drain_flush(struct xsp_drain *d)
 	/* After the records: the conversion of the last of them is not beyond its last point. */
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);
-}
-
-void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats)
-{
-	const struct xsp_producer *p;
-
-	*stats = (struct xsp_drain_stats){
-		.records = d->st.records,
-		.slots = d->st.slots,
-		.lost_records = d->gone_lost + d->st.unsaved_records,
-		.lost_slots = d->gone_skipped,
-		.bad_slots = d->gone_bad,
-		.bytes = d->st.cap->size,
-		.producers = d->seen,
-		.live = d->nr_live,
-		.on_device = d->on_device,
-		.refused = d->nr_refused + d->messages,
-		.error = d->st.error,
-	};
-	for (p = d->live; p; p = p->next) {
-		uint64_t skipped, bad;
-
-		stats->lost_records += xsp_producer_lost(p);
-		xsp_producer_lost_slots(p, &skipped, &bad);
-		stats->lost_slots += skipped;
-		stats->bad_slots += bad;
-	}
 }

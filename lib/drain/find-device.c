@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producers of the device in a drain: which are wanted, who has come, who has something to
- * say, and the clocks that the kernel took.  It never reads a ring.
+ * The producers of the device in a drain: takes up those that are wanted, and asks the kernel
+ * about those that have something to say.  It never reads a ring.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,26 +16,6 @@
 #define EVENTS		64
 /* What moved is told of no later than this. */
 #define WATCH_NS	100000000u
-
-bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xsprof_info *info,
-		      uint64_t began)
-{
-	uint32_t i;
-
-	if (filter->session && info->session == filter->session)
-		return true;
-	for (i = 0; i < filter->nr_ids; i++)
-		if (filter->ids[i] == info->id)
-			return true;
-	for (i = 0; i < filter->nr_pids; i++)
-		if (info->pid && filter->pids[i] == (pid_t)info->pid)
-			return true;
-	if (filter->own && info->uid != geteuid())
-		return false;
-	/* Our own markers, where we have any, are nobody's business. */
-	return filter->all && info->pid != (uint32_t)getpid() &&
-	       (info->state == XSPROF_STATE_LIVE || info->attached >= began);
-}
 
 static int join(struct xsp_drain *d, int fd, void *who)
 {
@@ -206,29 +186,4 @@ bool xsp_drain_all_quiet(const struct xsp_drain *d)
 		if (!p->quiet)
 			return false;
 	return true;
-}
-
-/* ---- clocks -------------------------------------------------------------------------------- */
-
-void xsp_drain_kernel_clocks(struct xsp_drain *d, uint64_t from, uint64_t to)
-{
-	struct xsprof_chunk chunk = {
-		.type = XSPROF_CHUNK_CLOCK,
-		.producer = XSPROF_NO_PRODUCER,
-	};
-	struct xsprof_sync *syncs = d->st.buf;
-	int i, n, kept = 0;
-
-	_Static_assert(XSP_DEVICE_SYNCS * sizeof(*syncs) <= XSP_CAP_RAW_MAX, "fits the buffer");
-	if (d->device < 0)
-		return;
-	n = xsp_device_syncs(d->device, syncs);
-	for (i = 0; i < n; i++)
-		if (syncs[i].mono >= from && syncs[i].mono <= to)
-			syncs[kept++] = syncs[i];
-	if (!kept)
-		return;
-	chunk.first = syncs[0].ticks;
-	chunk.last = syncs[kept - 1].ticks;
-	xsp_store_chunk(&d->st, &chunk, syncs, kept * sizeof(*syncs));
 }

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The inside of a drain, for the files that are it: cap-drain.c, its pace, cap-finish.c, how it
- * lets go, and cap-find.c and cap-device.c, how it finds producers in a session and in the
- * device.
+ * The inside of a drain, for the files that are it, each standing on those below:
+ *
+ *	drain.c		its steps and its pace
+ *	finish.c	how it lets go of producers, and ends
+ *	find-device.c	how it finds producers in the device
+ *	find-session.c	... and in a session's folder
+ *	clocks.c	sync points
+ *	stats.c		totals
+ *
+ * One producer is producer.h's, and what is stored goes through store.h.
  */
 #ifndef XSP_CAP_LOCAL_H
 #define XSP_CAP_LOCAL_H

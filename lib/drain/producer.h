@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * One producer being recorded: its rings' cursors, its arena, its threads, its account, and how
- * it ended.  It never decides when: that is the drain's (cap-drain.h).
+ * it ended.  It never decides when: that is the drain's (drain.h).
  */
 #ifndef XSP_CAP_PRODUCER_H
 #define XSP_CAP_PRODUCER_H

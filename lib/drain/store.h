@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * Where what a recorder reads goes: the capture, the buffer it is copied through, the totals,
- * and whom to tell.  Shared by the drain (cap-drain.c) and the producers it reads
- * (cap-producer.c); it never reads anything itself.
+ * and whom to tell.  Shared by the drain (drain.c) and the producers it reads
+ * (producer.c); it never reads anything itself.
  */
 #ifndef XSP_CAP_STORE_H
 #define XSP_CAP_STORE_H

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Which of the device's producers a recording is about.  It asks nothing of the kernel: what the
+ * kernel knows of a producer is given.
+ */
+#include <unistd.h>
+
+#include "drain/filter.h"
+
+bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xsprof_info *info,
+		      uint64_t began)
+{
+	uint32_t i;
+
+	if (filter->session && info->session == filter->session)
+		return true;
+	for (i = 0; i < filter->nr_ids; i++)
+		if (filter->ids[i] == info->id)
+			return true;
+	for (i = 0; i < filter->nr_pids; i++)
+		if (info->pid && filter->pids[i] == (pid_t)info->pid)
+			return true;
+	if (filter->own && info->uid != geteuid())
+		return false;
+	/* Our own markers, where we have any, are nobody's business. */
+	return filter->all && info->pid != (uint32_t)getpid() &&
+	       (info->state == XSPROF_STATE_LIVE || info->attached >= began);
+}

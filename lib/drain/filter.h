@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Which of the device's producers a recording is about.
+ */
+#ifndef XSP_DRAIN_FILTER_H
+#define XSP_DRAIN_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <xsprof/ioctl.h>
+
+/**
+ * struct xsp_device_filter - whom to read of the device's producers
+ * @session: those of this session, 0 for none
+ * @pids: those of these processes, as we see them
+ * @nr_pids: how many
+ * @ids: those of these numbers
+ * @nr_ids: how many
+ * @all: all that live, or come later, whosever they are
+ * @own: of all only those of our own user
+ * @go_on: they record on when we are done, and before us nobody has lost anything
+ * @sched: what the scheduler does with their threads is wanted
+ * @peek: they are only looked at: no tail is moved, nothing ends, nothing is switched off
+ */
+struct xsp_device_filter {
+	uint64_t	session;
+	const pid_t	*pids;
+	uint32_t	nr_pids;
+	const uint64_t	*ids;
+	uint32_t	nr_ids;
+	bool		all;
+	bool		own;
+	bool		go_on;
+	bool		sched;
+	bool		peek;
+};
+
+/* Is this one of them?  @began: those that ended before are none, unless they are named. */
+bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xsprof_info *info,
+		      uint64_t began);
+
+#endif /* XSP_DRAIN_FILTER_H */

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The totals of a drain: of its store, of the producers that have ended and of those that live.
+ */
+#include "drain/local.h"
+
+void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats)
+{
+	const struct xsp_producer *p;
+
+	*stats = (struct xsp_drain_stats){
+		.records = d->st.records,
+		.slots = d->st.slots,
+		.lost_records = d->gone_lost + d->st.unsaved_records,
+		.lost_slots = d->gone_skipped,
+		.bad_slots = d->gone_bad,
+		.bytes = d->st.cap->size,
+		.producers = d->seen,
+		.live = d->nr_live,
+		.on_device = d->on_device,
+		.refused = d->nr_refused + d->messages,
+		.error = d->st.error,
+	};
+	for (p = d->live; p; p = p->next) {
+		uint64_t skipped, bad;
+
+		stats->lost_records += xsp_producer_lost(p);
+		xsp_producer_lost_slots(p, &skipped, &bad);
+		stats->lost_slots += skipped;
+		stats->bad_slots += bad;
+	}
+}
