@@ -106,9 +106,14 @@ void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev);
 int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
 int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
 
-/* ---- pair.c ------------------------------------------------------------------------------ */
+/* ---- for both ---------------------------------------------------------------------------- */
 
-void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range);
+static inline void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range)
+{
+	p->stats.cut += range->how == XSPROF_RANGE_CUT;
+	p->stats.open += range->how == XSPROF_RANGE_OPEN;
+	p->emit(p->data, range);
+}
 
 static inline uint32_t xst_producer_pid(const struct xsprof_pairer *p, uint32_t producer)
 {

@@ -10,13 +10,6 @@
 #include "decode/control.h"
 #include "ranges/pair-local.h"
 
-void xst_pair_emit(struct xsprof_pairer *p, struct xsprof_range *range)
-{
-	p->stats.cut += range->how == XSPROF_RANGE_CUT;
-	p->stats.open += range->how == XSPROF_RANGE_OPEN;
-	p->emit(p->data, range);
-}
-
 int xsprof_pairer_new(struct xsprof_trace *trace,
 		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
 		      struct xsprof_pairer **pairer)
