@@ -13,7 +13,7 @@
 
 #include <xsprof/xsprof.h>
 
-#include "ring/env-limits.h"
+#include "base/env-limits.h"
 
 #define XSP_HIDDEN	__attribute__((visibility("hidden")))
 #define XSP_COLD	__attribute__((cold, noinline))

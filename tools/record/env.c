@@ -13,9 +13,9 @@
 
 #include <xsprof/abi.h>
 
+#include "base/env-limits.h"
 #include "cli/tool.h"
 #include "record/env.h"
-#include "ring/env-limits.h"
 
 #define ITT_VARIABLE	"INTEL_LIBITTNOTIFY64"
 #define ITT_LIBRARY	"libxsprof-itt.so"
