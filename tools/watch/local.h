@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of a watch, for the three files that are it: watch.c (names, and when), watch-ring.c
- * (the rings' new records in time order), watch-thread.c (what is open).
+ * What the files of a watch share: watch.c (a look), ring.c (new records of the rings, in time
+ * order), thread.c (what is open), names.c (which names are watched).  Each calls those after it.
  */
 #ifndef XSPROF_WATCH_LOCAL_H
 #define XSPROF_WATCH_LOCAL_H
@@ -87,21 +87,24 @@ struct watched {
 	uint32_t		nr_async;
 };
 
-/* watch.c */
+/* names.c */
 bool watch_is_name(const struct watched *w, uint32_t name);
+/* An entry of the arena: a name that is meant is watched from now on.  For peek_arena(). */
+int watch_take_entry(void *data, const struct xsprof_entry *entry, const char *text);
+/* The text of @name, in @buf of XSPROF_TEXT_MAX + 1 bytes; "?" where the arena has none. */
+const char *watch_text_of(const struct watched *w, uint32_t name, char *buf);
 
-/* watch-ring.c: hands every record up to @limit ticks to watch_record(), in time order. */
+/* ring.c: hands every record up to @limit ticks to watch_record(), in time order. */
 int watch_rings(struct watched *w, uint64_t limit);
 
-/* watch-thread.c */
+/* thread.c */
 void watch_record(struct watched *w, const struct xsprof_rec *rec);
 /* Slots were overwritten unseen: nothing is sure any more. */
 void watch_lost(struct watched *w);
 /* All was switched off at @ticks: nothing that was open then gets an end. */
 void watch_quiet(struct watched *w, uint64_t ticks);
 /* Tells of what has been open for @ticks at @now. */
-void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_tick,
-		 const char *(*text)(struct watched *w, uint32_t name, char *buf));
+void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_tick);
 void watch_threads_free(struct watched *w);
 
 #endif /* XSPROF_WATCH_LOCAL_H */

@@ -240,8 +240,7 @@ void watch_quiet(struct watched *w, uint64_t ticks)
 			w->async[i] = w->async[--w->nr_async];
 }
 
-void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_tick,
-		 const char *(*text)(struct watched *w, uint32_t name, char *buf))
+void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_tick)
 {
 	char buf[XSPROF_TEXT_MAX + 1];
 	struct watch_stall stall;
@@ -258,7 +257,7 @@ void watch_check(struct watched *w, uint64_t now, uint64_t ticks, double ns_per_
 			    now - open->begin < ticks)
 				continue;
 			open->told = true;
-			stall.name = text(w, open->name, buf);
+			stall.name = watch_text_of(w, open->name, buf);
 			stall.tid = thread ? w->threads[i].tid : 0;
 			stall.open_ns = (uint64_t)((double)(now - open->begin) * ns_per_tick);
 			stall.unsure = open->unsure;
