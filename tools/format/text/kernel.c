@@ -49,11 +49,11 @@ void text_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 
 	if (ev->type == XSPROF_EV_LOST) {
 		p = put_lit(p, "               ?-?        ");
-		p = put_lost(ev, text_put_place(out, ev, p));
+		p = put_lost(ev, text_put_place(out, ev->cpu, ev->ns, p));
 	} else {
 		kind = xsp_kernel_kind(out->kernel, ev);
 		p = put_task(out, ev->tid, p);
-		p = text_put_place(out, ev, p);
+		p = text_put_place(out, ev->cpu, ev->ns, p);
 		memcpy(p, kind->name, kind->name_len);
 		p += kind->name_len;
 		p = put_lit(p, ": ");
