@@ -19,6 +19,7 @@
 #include "cli/tool.h"
 #include "dump/live.h"
 #include "format/common/out.h"
+#include "format/common/spool.h"
 
 #define BATCH		256u
 #define NAMES_MEMORY	(4u << 20)
@@ -392,6 +393,10 @@ static int close_output(struct dump *dump, int status)
 	const char *path = dump->output;
 	int ret = xsp_buf_close(&dump->out.buf, status == 0);
 
+	if (dump->out.spool_err)
+		tool_error("%s: events of the kernel wait there for their turn: %s; name another "
+			   "folder with TMPDIR", xsp_spool_folder(),
+			   strerror(-dump->out.spool_err));
 	if (status || !ret)
 		return status;
 	if (ret == -EPIPE)

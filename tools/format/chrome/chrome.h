@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the Chrome format share: chrome.c turns events into JSON, chrome-track.c
- * owns the processes and tracks they are drawn on, chrome-args.c their arguments, and
- * chrome-kernel.c the lines of the kernel's tracer.
+ * What the files of the Chrome format share: chrome.c turns events into JSON, head.c what stands
+ * around them, kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the
+ * processes and tracks that events are drawn on.  Each calls those after it.
  */
 #ifndef XSPROF_OUT_CHROME_H
 #define XSPROF_OUT_CHROME_H
@@ -31,7 +31,6 @@ struct chrome_process {
  * @spool: lines of the kernel's tracer, NULL before there is one
  * @kernel_lines: how many
  * @sched: the module's records of the scheduler, NULL without
- * @spool_failed: and it was told
  */
 struct chrome {
 	char			sep;
@@ -45,7 +44,6 @@ struct chrome {
 	struct xsp_spool	*spool;
 	uint64_t		kernel_lines;
 	struct xsp_sched	*sched;
-	bool			spool_failed;
 };
 
 /*
@@ -63,7 +61,8 @@ static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
 
 #define CHROME_ROOM	XSP_BUF_ROOM
 
-/* chrome-track.c */
+/* track.c */
+void chrome_tracks_start(struct chrome *chrome);
 uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid);
 /* "pid":1,"tid":2,"ts": of the thread. */
 char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p);
@@ -75,10 +74,12 @@ struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *e
 			       uint64_t key, uint64_t begin, uint64_t end);
 void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread);
 void chrome_process_names(struct xsp_out *out);
+
+/* head.c */
 void chrome_start(struct xsp_out *out);
 void chrome_end(struct xsp_out *out);
 
-/* chrome-args.c: the arguments of a record, separated by commas, the first without. */
+/* args.c: the arguments of a record, separated by commas, the first without. */
 char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 /* The same into the note of @range, which is written with its end. */
 bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
@@ -86,7 +87,7 @@ bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 /* What the type's own fields say, likewise. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 
-/* chrome-kernel.c: an event, and at the end, behind otherData, what became of all. */
+/* kernel.c: an event, and at the end, behind otherData, what became of all. */
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev);

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 
-#include "cli/tool.h"
 #include "format/chrome/chrome.h"
 #include "format/common/sched.h"
 
@@ -135,12 +134,8 @@ static char *put_line(struct xsp_out *out, const struct xsprof_event *ev, char *
 
 static void failed(struct xsp_out *out, int err)
 {
-	struct chrome *chrome = out->priv;
-
-	if (!chrome->spool_failed)
-		tool_error("%s: events of the kernel wait there for their turn: %s; name another "
-			   "folder with TMPDIR", xsp_spool_folder(), strerror(-err));
-	chrome->spool_failed = true;
+	if (!out->spool_err)
+		out->spool_err = err;
 	if (!out->buf.err)
 		out->buf.err = -err;
 }

@@ -15,6 +15,11 @@
 #define FIRST_PID	10000000u	/* numbers that are no pid */
 #define FIRST_TID	20000000u	/* numbers of tracks that are no thread */
 
+void chrome_tracks_start(struct chrome *chrome)
+{
+	chrome->next_tid = FIRST_TID;
+}
+
 static bool take_pid(struct chrome *chrome, uint32_t pid)
 {
 	if (!pid || pid >= PID_LIMIT || chrome->used[pid / 8] & 1u << pid % 8)
@@ -208,77 +213,4 @@ void chrome_process_names(struct xsp_out *out)
 	for (i = 0; i < chrome->nr_processes; i++)
 		if (chrome->processes[i].pid)
 			process_name(out, i, &chrome->processes[i]);
-}
-
-/* HolisticTraceAnalysis looks for the rank on a line of its own, before anything like it. */
-static void put_rank(struct xsp_out *out)
-{
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	const char *rank;
-	uint32_t i;
-
-	if (xsprof_trace_get_info(out->trace, &info) < 0)
-		return;
-	for (i = 0; i < info.producers; i++) {
-		rank = xsprof_trace_fact(out->trace, i, "env.RANK");
-		if (!rank || !*rank || strlen(rank) > 9 || rank[strspn(rank, "0123456789")] ||
-		    (rank[0] == '0' && rank[1]))
-			continue;
-		xsp_buf_puts(&out->buf, "\"distributedInfo\": {\"rank\": ");
-		xsp_buf_puts(&out->buf, rank);
-		xsp_buf_puts(&out->buf, "},\n");
-		return;
-	}
-}
-
-void chrome_start(struct xsp_out *out)
-{
-	struct chrome *chrome = out->priv;
-
-	chrome->next_tid = FIRST_TID;
-	chrome->sep = ' ';
-	xsp_buf_puts(&out->buf, "{\"displayTimeUnit\":\"ns\",\n");
-	put_rank(out);
-	xsp_buf_puts(&out->buf, "\"traceEvents\":[");
-}
-
-#define NUMBER(key, value)	(p = xsp_json_safe_u64(put_lit(p, ",\n\"" key "\":"), value))
-
-void chrome_end(struct xsp_out *out)
-{
-	const struct xsp_tracks_stats *stats = xsp_tracks_stats(out->tracks);
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	const struct chrome *chrome = out->priv;
-	const char *clock;
-	char *p;
-
-	xsp_buf_puts(&out->buf, "\n],\n\"otherData\":{\"producer\":\"xsprof " XSPROF_VERSION "\"");
-	p = xsp_buf_room(&out->buf, CHROME_ROOM);
-	if (xsprof_trace_get_info(out->trace, &info) < 0)
-		memset(&info, 0, sizeof(info));
-	clock = xsp_word_clock(info.clock_kind);
-	p = put_lit(p, ",\n\"clock\":");
-	p = json_string(p, clock, strlen(clock), NULL);
-	p = xsp_json_double(put_lit(p, ",\n\"clock_frequency_hz\":"), info.clock_freq);
-	NUMBER("clock_error_ns", info.clock_error_ns);
-	NUMBER("base_monotonic_ns", out->base_ns);
-	p = xsp_json_safe_i64(put_lit(p, ",\n\"base_realtime_ns\":"),
-			  (int64_t)(out->base_ns + (uint64_t)info.real_offset_ns));
-	NUMBER("events", out->shown);
-	NUMBER("events_merged", out->merged);
-	NUMBER("events_kernel", chrome->kernel_lines);
-	NUMBER("ranges_cut", stats->cut);
-	NUMBER("ranges_unfinished", stats->open);
-	NUMBER("ends_unmatched", stats->unmatched);
-	NUMBER("ranges_too_deep", stats->deep);
-	NUMBER("ranges_drawn_async", chrome->to_async);
-	NUMBER("lost_records", info.lost_records);
-	NUMBER("lost_slots", info.lost_slots);
-	NUMBER("bad_slots", info.bad_slots);
-	NUMBER("damaged_chunks", info.bad_chunks);
-	p = put_lit(p, ",\n\"truncated\":");
-	p = info.truncated ? put_lit(p, "true") : put_lit(p, "false");
-	out->buf.p = put_lit(p, "\n}");
-	chrome_kernel_end(out);
-	xsp_buf_puts(&out->buf, "}\n");
 }

@@ -31,6 +31,7 @@
  * @relative: text: times since @base_ns
  * @shown: events shown
  * @merged: of them, how many have no line or object of their own
+ * @spool_err: 0, or -errno: what waits in a spool for its turn cannot be kept
  * @priv: the format's
  */
 struct xsp_out {
@@ -46,6 +47,7 @@ struct xsp_out {
 	bool			relative;
 	uint64_t		shown;
 	uint64_t		merged;
+	int			spool_err;
 	void			*priv;
 };
 
