@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/names.h"
 #include "text/put.h"
 
 /* In a note: an item begins, its key ends, the next byte is 0x10 more than it should be. */

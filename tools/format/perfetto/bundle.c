@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/packet.h"
 
 #define BUNDLE		(16u << 10)	/* bytes of events in one */
 #define CPUS		64u		/* bundles under way at once */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "format/common/kernel-field.h"
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/local.h"
 
 #define TEXT_MAX	2048u		/* of a field: beyond it is cut */
 #define EVENT_MAX	(256u << 10)	/* of an event: fields beyond are left out */

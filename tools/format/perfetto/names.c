@@ -4,7 +4,8 @@
  * on.  Memory is fixed: when the table is full all is forgotten, readers are told to forget it
  * too, and names are written anew when they come again.
  */
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/names.h"
+#include "format/perfetto/packet.h"
 
 /* Lists in InternedData. */
 enum { CATEGORIES = 1, NAMES = 2, KEYS = 3, VALUES = 29 };

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 #include "format/common/sched.h"
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/meta.h"
+#include "format/perfetto/names.h"
 #include "text/put.h"
 
 /* What an event is on its track. */

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "format/common/sched.h"
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/local.h"
 
 enum { E_SWITCH = 4, E_WAKING = 20, E_WAKEUP_NEW = 114, E_MIGRATE = 491 };
 

@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/perfetto/perfetto.h"
+#include "format/perfetto/names.h"
+#include "format/perfetto/packet.h"
 #include "text/put.h"
 
 #define ASYNCS		16384u		/* places for open async ranges, three quarters used */

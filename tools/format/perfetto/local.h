@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Perfetto format share.  perfetto.c turns events of programs into packets,
- * perfetto-args.c their arguments; perfetto-names.c owns what is interned, perfetto-track.c the
- * tracks, perfetto-kernel.c the kernel's events, perfetto-meta.c clocks and what is said of the
- * whole.  What is written for every event is written byte by byte; the rest by protobuf-c.
+ * kernel.c and sched.c those of the kernel, args.c arguments; meta.c has the clocks and what is
+ * said of the whole, track.c the tracks, bundle.c the events of a CPU, names.c what is interned.
+ * What is written for every event is written byte by byte; the rest by protobuf-c (packet.c).
  *
  * The numbers of fields are those of perfetto.proto.
  */
-#ifndef XSPROF_OUT_PERFETTO_H
-#define XSPROF_OUT_PERFETTO_H
+#ifndef XSPROF_PERFETTO_LOCAL_H
+#define XSPROF_PERFETTO_LOCAL_H
 
 #include "format/common/lane.h"
 #include "format/common/out.h"
@@ -121,42 +121,7 @@ static inline struct perfetto *pf_of(const struct xsp_out *out)
 	return out->priv;
 }
 
-/* ---- perfetto-names.c ---------------------------------------------------------------------- */
-
-/* Room for @n more; where there is none, all is forgotten and readers are told so. */
-void pf_names_room(struct xsp_out *out, uint32_t n);
-const struct pf_name *pf_names_find(struct xsp_out *out, uint64_t key);
-/* NULL: not to be interned, since its text may still come. */
-const struct pf_name *pf_names_add(struct xsp_out *out, enum pf_interned kind, uint32_t producer,
-				   uint32_t name);
-/* Remembers that a counter's track was described.  Return: false when it was already. */
-bool pf_names_counter(struct xsp_out *out, uint32_t producer, uint32_t name);
-/* All that was interned is forgotten. */
-void pf_names_forget(struct xsp_out *out);
-
-static inline uint64_t pf_name_key(enum pf_interned kind, uint32_t producer, uint32_t name)
-{
-	return (uint64_t)kind << 60 | (uint64_t)producer << 32 | name;
-}
-
-static inline uint32_t pf_name_slot(uint64_t key)
-{
-	return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 50);
-}
-
-static inline const struct pf_name *pf_name(struct xsp_out *out, enum pf_interned kind,
-					    uint32_t producer, uint32_t name)
-{
-	uint64_t key = pf_name_key(kind, producer, name);
-	const struct pf_name *entry = &pf_of(out)->names[pf_name_slot(key)];
-
-	if (__builtin_expect(entry->key == key && entry->len, 1))
-		return entry;
-	entry = pf_names_find(out, key);
-	return entry ? entry : pf_names_add(out, kind, producer, name);
-}
-
-/* ---- perfetto-track.c ---------------------------------------------------------------------- */
+/* ---- track.c ------------------------------------------------------------------------------- */
 
 int pf_tracks_new(struct perfetto *pf);
 uint64_t pf_thread_uuid(uint32_t producer, uint64_t tid);
@@ -186,7 +151,7 @@ void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread);
 void pf_process_names(struct xsp_out *out);
 void pf_trace_tracks(struct xsp_out *out);
 
-/* ---- perfetto-args.c: arguments, and what a type's own fields say -------------------------- */
+/* ---- args.c: arguments, and what a type's own fields say -------------------------- */
 
 char *pf_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p);
 char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p);
@@ -200,14 +165,14 @@ char *pf_arg_u64(char *p, const char *name, uint64_t v);
 char *pf_arg_text(char *p, const char *name, const char *s, size_t len);
 char *pf_arg_true(char *p, const char *name);
 
-/* ---- perfetto-kernel.c, perfetto-sched.c --------------------------------------------------- */
+/* ---- kernel.c, sched.c --------------------------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 void pf_kernel_free(struct pf_kernel *kernel);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
 
-/* ---- perfetto-bundle.c --------------------------------------------------------------------- */
+/* ---- bundle.c ------------------------------------------------------------------------------ */
 
 /*
  * Begins an event of kind @number at @p; @message is where its fields go, and the event ends as
@@ -225,29 +190,6 @@ bool pf_is_told(struct xsp_out *out, uint32_t tid);
 void pf_tell_task(struct xsp_out *out, uint32_t tid, uint32_t tgid, const char *comm,
 		  const char *leader, uint64_t ns);
 uint64_t pf_kernel_written(const struct perfetto *pf);
-
-/* ---- perfetto-meta.c ----------------------------------------------------------------------- */
-
-/* What stands before everything else; needs the start of the trace. */
-void pf_begin(struct xsp_out *out);
-/* Snapshots of the clocks up to @ns. */
-void pf_clocks(struct xsp_out *out, uint64_t ns);
-void pf_end(struct xsp_out *out);
-/* A packet by protobuf-c. */
-void pf_put(struct xsp_out *out, const Pf__TracePacket *packet);
-/* UTF-8 of @s at *@at in the scratch, which is moved on: good until pf_put(). */
-char *pf_text(char **at, const char *s, size_t len);
-
-/* Before the packets of an event. */
-static inline void pf_event_at(struct xsp_out *out, uint64_t ns)
-{
-	struct perfetto *pf = pf_of(out);
-
-	if (__builtin_expect(!pf->begun, 0))
-		pf_begin(out);
-	if (__builtin_expect(ns >= pf->next_ns, 0))
-		pf_clocks(out, ns);
-}
 
 /* A packet of a track's event under way. */
 struct pf_packet {
@@ -278,4 +220,4 @@ static inline void pf_close(struct xsp_out *out, struct pf_packet *pkt, char *p)
 	out->buf.p = wire_close(pkt->packet, wire_close(pkt->event, p));
 }
 
-#endif /* XSPROF_OUT_PERFETTO_H */
+#endif /* XSPROF_PERFETTO_LOCAL_H */
