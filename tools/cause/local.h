@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of cause.h share: cause-task.c has tasks, their sums and their past; cause.c what
- * changes them; cause-detail.c what is told of it.
+ * What the files of cause.h share: machine.c changes the state of tasks, detail.c answers who asks
+ * why, task.c has tasks, their sums and their past, tell.c what is kept and told of them for that,
+ * cpu.c the CPUs.  Each calls those after it.
  */
 #ifndef XSPROF_CAUSE_LOCAL_H
 #define XSPROF_CAUSE_LOCAL_H
@@ -159,7 +160,7 @@ struct cause {
 	uint64_t		last;		/* who had the CPU then, or CAUSE_NOBODY_KNOWS */
 };
 
-/* cause-task.c */
+/* task.c */
 struct cause_task *cause_task_find(const struct cause *cause, uint64_t key);
 /* Made where it is new; NULL: there is no room. */
 struct cause_task *cause_task_get(struct cause *cause, uint64_t key);
@@ -172,10 +173,19 @@ void cause_task_infer(struct cause *cause, struct cause_task *task, uint8_t clas
 /* What it was believed to be in since @from is not known. */
 void cause_task_doubt(struct cause *cause, struct cause_task *task, uint64_t from, uint64_t ns);
 
-/* cause.c: NULL where nothing is known of it. */
+/* cpu.c: NULL where nothing is known of it; and made where it is new, NULL: it cannot be. */
 struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu);
+struct cause_cpu *cause_get_cpu(struct cause *cause, int32_t cpu);
+uint64_t cause_clock(struct cause *cause, uint64_t ns);
+/* What runs on top of the task there, NULL for nothing. */
+const struct cause_who *cause_top(const struct cause_cpu *cpu);
+/* The softirq that its task is in, + 1; 0 for none. */
+uint32_t cause_softirq(const struct cause_cpu *cpu);
+/* Into and out of the list of what is known there; @cpu -1 is where it was last. */
+void cause_place(struct cause *cause, struct cause_task *task, int32_t cpu);
+void cause_unlist(struct cause_task *task);
 
-/* cause-detail.c: segments up to @ns, before a change. */
+/* tell.c: segments up to @ns, before a change. */
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns);
 /*
  * Those who wait for @cpu are told whom they waited for so far; @key is seen to be there now, and

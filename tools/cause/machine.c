@@ -1,85 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What changes the state of tasks: see cause.h.  Sums and the past are cause-task.c's.
+ * What changes the state of tasks: see cause.h.  Sums and the past are task.c's, CPUs cpu.c's.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cause/local.h"
 
-/* ---- CPUs ----------------------------------------------------------------------------------- */
-
-struct cause_cpu *cause_find_cpu(const struct cause *cause, int32_t cpu)
-{
-	return cpu >= 0 && (uint32_t)cpu < CAUSE_CPUS ? cause->cpus[cpu] : NULL;
-}
-
-static struct cause_cpu *get_cpu(struct cause *cause, int32_t cpu)
-{
-	if (cpu < 0 || (uint32_t)cpu >= CAUSE_CPUS)
-		return NULL;
-	if (!cause->cpus[cpu])
-		cause->cpus[cpu] = calloc(1, sizeof(*cause->cpus[cpu]));
-	return cause->cpus[cpu];
-}
-
-/* Time as the machine has it: it never goes back, and has a few bits less. */
-static uint64_t clock_of(struct cause *cause, uint64_t ns)
-{
-	if (ns > CAUSE_MAX_NS)
-		ns = CAUSE_MAX_NS;
-	if (ns > cause->now)
-		cause->now = ns;
-	return cause->now;
-}
-
-static const struct cause_who *top_of(const struct cause_cpu *cpu)
-{
-	uint32_t deep = cpu ? cpu->deep : 0;
-
-	if (!deep)
-		return NULL;
-	return &cpu->nested[(deep < CAUSE_NESTED ? deep : CAUSE_NESTED) - 1];
-}
-
-void cause_context(const struct cause *cause, int32_t cpu, struct cause_who *who)
-{
-	const struct cause_who *top = top_of(cause_find_cpu(cause, cpu));
-
-	memset(who, 0, sizeof(*who));
-	who->vec = -1;
-	if (top)
-		*who = *top;
-}
-
 /* ---- tasks and where they are ---------------------------------------------------------------- */
-
-static void unlist(struct cause_task *task)
-{
-	if (!task->on_prev)
-		return;
-	*task->on_prev = task->on_next;
-	if (task->on_next)
-		task->on_next->on_prev = task->on_prev;
-	task->on_prev = NULL;
-}
-
-/* A loss on @cpu makes what is known of the task doubtful. */
-static void place(struct cause *cause, struct cause_task *task, int32_t cpu)
-{
-	struct cause_cpu *c = cpu >= 0 ? get_cpu(cause, cpu) : cause_find_cpu(cause, task->cpu);
-
-	if (cpu >= 0)
-		task->cpu = cpu;
-	unlist(task);
-	if (!c)
-		return;
-	task->on_next = c->tasks;
-	task->on_prev = &c->tasks;
-	if (c->tasks)
-		c->tasks->on_prev = &task->on_next;
-	c->tasks = task;
-}
 
 static uint8_t class_of(const struct cause *cause, const struct cause_task *task)
 {
@@ -87,7 +15,7 @@ static uint8_t class_of(const struct cause *cause, const struct cause_task *task
 
 	switch (task->run) {
 	case RUN_ON:
-		top = top_of(cause_find_cpu(cause, task->cpu));
+		top = cause_top(cause_find_cpu(cause, task->cpu));
 		if (top)
 			return top->context == CAUSE_IN_IRQ ? CAUSE_IRQ : CAUSE_SOFTIRQ;
 		return task->nr >= 0 ? CAUSE_SYSCALL : CAUSE_CPU;
@@ -121,7 +49,7 @@ static void set_run(struct cause *cause, struct cause_task *task, uint64_t ns, i
 	cause_tell(cause, task, ns);
 	task->run = run;
 	task->before = RUN_UNKNOWN;
-	place(cause, task, cpu);
+	cause_place(cause, task, cpu);
 	update(cause, task, ns);
 	if (moved)
 		cause_task_moved(cause, task, ns, run == RUN_ON ? CAUSE_CPU : task->class, waker);
@@ -148,7 +76,7 @@ static enum cause_run run_after(const struct cause *cause, const struct cause_ta
 /* What is known of it, from @last on, is not. */
 static void doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns)
 {
-	unlist(task);
+	cause_unlist(task);
 	cause_tell(cause, task, last < ns ? last : ns);
 	task->run = RUN_UNKNOWN;
 	task->fault = false;
@@ -176,23 +104,13 @@ static void surprise(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key
 	task->before = RUN_UNKNOWN;
 }
 
-static uint32_t softirq_of(const struct cause_cpu *cpu)
-{
-	uint32_t deep = cpu->deep < CAUSE_NESTED ? cpu->deep : CAUSE_NESTED;
-
-	while (deep--)
-		if (cpu->nested[deep].context == CAUSE_IN_SOFTIRQ)
-			return (uint32_t)cpu->nested[deep].vec + 1;
-	return 0;
-}
-
 void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 		 enum cause_state state, uint64_t next)
 {
 	struct cause_task *task = prev ? cause_task_get(cause, prev) : NULL;
-	struct cause_cpu *c = get_cpu(cause, cpu);
+	struct cause_cpu *c = cause_get_cpu(cause, cpu);
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	cause_tell_waiters(cause, cpu, ns, prev, true);
 	surprise(cause, cpu, ns, prev);
 	if (task) {
@@ -202,7 +120,7 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 	if (c) {
 		/* It goes on with it when it is back; an interrupt does not switch. */
 		if (task)
-			task->softirq = softirq_of(c);
+			task->softirq = cause_softirq(c);
 		c->deep = 0;
 		c->left = prev;
 		cause_set_current(cause, c, ns, next);
@@ -214,10 +132,10 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 void cause_enter(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t next)
 {
 	struct cause_task *task = next ? cause_task_get(cause, next) : NULL;
-	struct cause_cpu *c = get_cpu(cause, cpu);
+	struct cause_cpu *c = cause_get_cpu(cause, cpu);
 
 	cause->stats.switches++;
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	cause_tell_waiters(cause, cpu, ns, next, false);
 	if (task) {
 		/* Its wake-up would have been seen. */
@@ -254,7 +172,7 @@ void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target
 {
 	struct cause_task *task = key ? cause_task_get(cause, key) : NULL;
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	cause->stats.wakeups++;
 	if (!task || task->run == RUN_ON)
 		return;
@@ -281,11 +199,11 @@ void cause_migrate(struct cause *cause, uint64_t ns, uint64_t key, int32_t targe
 {
 	struct cause_task *task = key ? cause_task_find(cause, key) : NULL;
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	if (!task || task->run != RUN_WAITS || target < 0 || target == task->cpu)
 		return;
 	cause_tell(cause, task, ns);
-	place(cause, task, target);
+	cause_place(cause, task, target);
 }
 
 /* ---- on a CPU ------------------------------------------------------------------------------- */
@@ -306,10 +224,10 @@ static struct cause_task *current_task(struct cause *cause, const struct cause_c
 
 void cause_irq_enter(struct cause *cause, int32_t cpu, uint64_t ns, const struct cause_who *who)
 {
-	struct cause_cpu *c = get_cpu(cause, cpu);
+	struct cause_cpu *c = cause_get_cpu(cause, cpu);
 	struct cause_task *task;
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	if (who->context == CAUSE_IN_IRQ)
 		cause->stats.irqs++;
 	else
@@ -332,7 +250,7 @@ void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_c
 	struct cause_task *task;
 	uint32_t deep;
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	if (!c)
 		return;
 	if (c->deep > CAUSE_NESTED) {
@@ -367,7 +285,7 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 				  bool certain)
 {
 	struct cause_task *task = key ? cause_task_get(cause, key) : NULL;
-	struct cause_cpu *c = get_cpu(cause, cpu);
+	struct cause_cpu *c = cause_get_cpu(cause, cpu);
 
 	if (certain && c && c->known && c->current != key) {
 		cause_tell_waiters(cause, cpu, ns, key, true);
@@ -392,7 +310,7 @@ void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
 	struct cause_cpu *c = cause_find_cpu(cause, cpu);
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	if (c && c->known && c->current == key) {
 		c->proven = ns;
 		/* From here on who left speaks for itself, if its coming back was not seen. */
@@ -404,7 +322,7 @@ void cause_runs(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 
 void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, int32_t nr)
 {
-	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), key, true);
+	struct cause_task *task = running(cause, cpu, cause_clock(cause, ns), key, true);
 
 	cause->stats.syscalls += nr >= 0;
 	if (!task)
@@ -416,7 +334,7 @@ void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, 
 
 void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 {
-	struct cause_task *task = running(cause, cpu, clock_of(cause, ns), key, true);
+	struct cause_task *task = running(cause, cpu, cause_clock(cause, ns), key, true);
 
 	cause->stats.faults++;
 	if (!task)
@@ -435,7 +353,7 @@ void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 	if (!cause->stats.switches || cpu < 0)
 		return;
 	/* In a loss it runs now, and what it does next is lost. */
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	task = cause_task_get(cause, key);
 	if (!task)
 		return;
@@ -454,25 +372,6 @@ void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 
 /* ---- losses --------------------------------------------------------------------------------- */
 
-void cause_seen(struct cause *cause, int32_t cpu, uint64_t ns)
-{
-	struct cause_cpu *c = get_cpu(cause, cpu);
-
-	if (c)
-		c->last = clock_of(cause, ns);
-}
-
-void cause_hear(struct cause *cause, int32_t cpu, uint64_t ns)
-{
-	struct cause_cpu *c = cause_find_cpu(cause, cpu);
-
-	if (!c || !c->blind)
-		return;
-	c->blind = false;
-	cause->nr_blind--;
-	cause->lost = clock_of(cause, ns);
-}
-
 /* Tasks that are on @cpu, or were last; @but_running: those that run there know of no loss. */
 static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_running, uint64_t last,
 		      uint64_t ns)
@@ -484,7 +383,7 @@ static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_runni
 		if (but_running && task->run == RUN_ON)
 			continue;
 		if (task->run == RUN_DEAD) {
-			unlist(task);
+			cause_unlist(task);
 			continue;
 		}
 		task->before = task->run;
@@ -494,9 +393,9 @@ static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_runni
 
 void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 {
-	struct cause_cpu *c = get_cpu(cause, cpu);
+	struct cause_cpu *c = cause_get_cpu(cause, cpu);
 
-	ns = clock_of(cause, ns);
+	ns = cause_clock(cause, ns);
 	cause->stats.lost++;
 	cause->lost = ns;
 	if (!c)

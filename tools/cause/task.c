@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tasks, how long they were in what, and when they changed: A(t) for any t that is remembered.
- * What makes them change is cause.c's.
+ * What makes them change is machine.c's.
  */
 #include <errno.h>
 #include <stdlib.h>
