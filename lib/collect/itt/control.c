@@ -3,7 +3,7 @@
  * What is said about the process and its threads: pause and resume, names of threads, modules,
  * tracks, and histograms, which are arrays of values told at once.
  */
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 #define MAX_TRACKS	4096u	/* and groups, and histograms */
 #define MAX_BARS	32u	/* of a histogram; how many more there were is told */

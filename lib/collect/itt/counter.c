@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 /* v = name, enum itt_type, the value's bits.  Entries are made under itt_lock(), never removed. */
 static struct itt_map counters;

@@ -5,7 +5,7 @@
  * An event's start is an instant, since most never end; where an end comes, the time since its
  * start is a span as well.  Marks are instants.
  */
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 #define MAX_NUMBERS	16384u
 

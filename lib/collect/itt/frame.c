@@ -4,7 +4,7 @@
  * bear no name but their domain's.  A submitted frame comes with both its times, taken from
  * our clock by __itt_get_timestamp(), and becomes a span.
  */
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 static uint64_t frame_id(xsprof_name_t domain, const struct itt_id *id)
 {

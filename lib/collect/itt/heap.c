@@ -4,7 +4,7 @@
  * order of records is the order of ownership of an address.  The size of what is freed is not
  * told by ITT and is 0.
  */
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 /* The handle is the allocator's name; NULL is none. */
 static void *heap_function_create(const char *name, const char *domain)

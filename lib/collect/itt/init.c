@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 #define MAX_APIS	4096u		/* 156 is the longest known */
 #define MAX_OBJECTS	65536u		/* of a list, which may be a circle */
@@ -163,4 +163,18 @@ void __itt_api_fini(struct itt_global *global)
 const char *__itt_api_version(void)
 {
 	return "ITT-API-Version 3.0.0 (20180723) xsprof " XSPROF_VERSION;
+}
+
+/* ---- fork ----------------------------------------------------------------------------------- */
+
+static void in_child(void)
+{
+	itt_unlock();
+	itt_miss_reset();
+}
+
+__attribute__((constructor)) static void init_start(void)
+{
+	/* Where it fails, a fork during a creation in another thread costs the child its ITT. */
+	(void)pthread_atfork(itt_lock, itt_unlock, in_child);
 }

@@ -8,7 +8,7 @@
  */
 #include <time.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 #define MAX_CLOCKS	1024u
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/local.h"
 
 #define PROBES		4u
 #define CHUNK		(256u << 10)
@@ -136,16 +136,4 @@ bool itt_map_take(struct itt_map *map, uint64_t key, uint64_t v[3])
 		v[i] = __atomic_load_n(&s->v[i], __ATOMIC_RELAXED);
 	__atomic_store_n(&s->key, 0, __ATOMIC_RELEASE);
 	return true;
-}
-
-static void in_child(void)
-{
-	itt_unlock();
-	itt_miss_reset();
-}
-
-__attribute__((constructor)) static void map_start(void)
-{
-	/* Where it fails, a fork during a creation in another thread costs the child its ITT. */
-	(void)pthread_atfork(itt_lock, itt_unlock, in_child);
 }

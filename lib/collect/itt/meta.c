@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 #define MAX_VALUES	64u	/* of one array; how many more there were is told */
 

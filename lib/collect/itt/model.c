@@ -4,7 +4,7 @@
  * operations and allocations.  What only a simulation of parallelism could use (uses of memory,
  * iterations that begin where the last one ended) is counted in itt-miss.c.
  */
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 static void begin(xsprof_name_t name)
 {

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 #define MAX_STRINGS	XSPROF_NAME_MAX_INDEX
 #define MAX_DOMAINS	65536u

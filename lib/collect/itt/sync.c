@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 static struct itt_map objects;	/* by address: v[0] = name */
 

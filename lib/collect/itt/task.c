@@ -7,7 +7,7 @@
  * whether or not anything is recorded: an end without a begin must not close a range that the
  * program opened by other means.
  */
-#include "collect/itt/itt.h"
+#include "collect/itt/names.h"
 
 __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
 struct itt_map itt_open;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the ITT collector share: names, maps, the thread's open tasks, and the
- * account of calls for which there is no record.  Nothing here is visible outside it.
+ * What the files of the ITT collector share: ids, maps, the thread's open tasks, and the account
+ * of calls for which there is no record.  Nothing here is visible outside it.
  *
  * The collector keeps no events: a call becomes a record in a ring before it returns, so that a
  * program that ends by _exit() or a signal loses none.  It never calls malloc(): allocators are
  * among its callers, inside their own locks.
  */
-#ifndef XSPROF_ITT_H
-#define XSPROF_ITT_H
+#ifndef XSPROF_ITT_LOCAL_H
+#define XSPROF_ITT_LOCAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,59 +45,6 @@ extern const struct itt_entry itt_task_entries[], itt_frame_entries[], itt_late_
 	extern __typeof__(func) __itt_##api \
 		__attribute__((alias(#func), visibility("default")))
 
-/* ---- names (itt-names.c) --------------------------------------------------------------------- */
-
-/* Categories for calls that name no domain; made at their first use. */
-enum itt_category {
-	ITT_CAT_ITT,		/* "itt" */
-	ITT_CAT_SYNC,		/* "itt.sync" */
-	ITT_CAT_HEAP,		/* "itt.heap" */
-	ITT_CAT_MODEL,		/* "itt.model" */
-	ITT_CAT_STITCH,		/* "itt.stitch" */
-	ITT_NR_CATS,
-};
-
-xsprof_name_t itt_intern(enum itt_category cat, const char *text);
-/* The same for a text of a given length, not terminated. */
-xsprof_name_t itt_intern_len(enum itt_category cat, const char *text, size_t len);
-/* A name in the category that bears the domain's name; NULL is category "itt". */
-xsprof_name_t itt_intern_domain(const char *domain, const char *text);
-
-xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
-void itt_adopt_string(struct itt_string *string);
-xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string);
-const char *itt_text(const struct itt_string *string);
-
-/*
- * The domain's own name, which carries its category: in its extra2, put there by the adoption.
- * NULL, which no macro lets through, is the domain "itt".
- */
-static inline xsprof_name_t itt_domain_name(const struct itt_domain *domain)
-{
-	uintptr_t v;
-
-	if (unlikely(!domain))
-		return itt_adopt_domain(NULL);
-	v = (uintptr_t)__atomic_load_n(&domain->extra2, __ATOMIC_RELAXED);
-	return likely(v) ? (xsprof_name_t)v : itt_adopt_domain((struct itt_domain *)domain);
-}
-
-/*
- * The string's name in the domain's category.  Its extra2 holds its number and its name in the
- * first domain that used it, in one word: one load, one compare.
- */
-static inline xsprof_name_t itt_string_name(xsprof_name_t domain, struct itt_string *string)
-{
-	uint64_t v;
-
-	if (likely(string != NULL)) {
-		v = (uintptr_t)__atomic_load_n(&string->extra2, __ATOMIC_RELAXED);
-		if (likely((uint32_t)v && !(((uint32_t)v ^ domain) >> XSPROF_NAME_SHIFT)))
-			return (uint32_t)v;
-	}
-	return itt_resolve(domain, string);
-}
-
 /* ---- ids ------------------------------------------------------------------------------------- */
 
 static inline uint64_t itt_mix(uint64_t x)
@@ -121,7 +68,7 @@ static inline uint64_t itt_id(xsprof_name_t domain, const struct itt_id *id)
 	return h ? h : 1;
 }
 
-/* ---- maps (itt-map.c): lock-free, of fixed size ---------------------------------------------- */
+/* ---- maps (map.c): lock-free, of fixed size ---------------------------------------------- */
 
 struct itt_slot {
 	uint64_t	key;		/* 0 free, 1 being filled */
@@ -144,7 +91,7 @@ bool itt_map_take(struct itt_map *map, uint64_t key, uint64_t v[3]);
 size_t itt_values(struct xsprof_kv *kv, size_t max, xsprof_name_t key, int type, size_t count,
 		  const void *data);
 
-/* A counter of the static part (itt-counter.c). */
+/* A counter of the static part (counter.c). */
 void itt_adopt_counter(struct itt_counter *counter);
 
 /* Zeroed memory for good, or NULL; under itt_lock(). */
@@ -188,7 +135,7 @@ extern __thread struct itt_thread itt_thread __attribute__((tls_model("initial-e
 /* Raised when the program pauses, and when it goes on: odd while it is paused. */
 extern uint32_t itt_pauses;
 
-/* What other files need of itt-task.c; @end is 0 or ticks that the program gave. */
+/* What other files need of task.c; @end is 0 or ticks that the program gave. */
 void itt_task_push(uint64_t id);
 void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
 		    struct itt_string *name);
@@ -216,7 +163,7 @@ size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);
 /* An instant with up to four arguments of the collector's own. */
 void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 
-/* ---- calls that leave no record (itt-miss.c) ------------------------------------------------- */
+/* ---- calls that leave no record (miss.c) ------------------------------------------------- */
 
 /* ITT functions that have no counterpart among the records: counted by name. */
 #define ITT_MISSED_APIS(X) \
@@ -262,4 +209,4 @@ void itt_miss_flush(void);
 /* In the child of a fork: what the parent missed is the parent's. */
 void itt_miss_reset(void);
 
-#endif /* XSPROF_ITT_H */
+#endif /* XSPROF_ITT_LOCAL_H */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Names and categories for what the program calls domains and strings.
+ */
+#ifndef XSPROF_ITT_NAMES_H
+#define XSPROF_ITT_NAMES_H
+
+#include "collect/itt/local.h"
+
+/* Categories for calls that name no domain; made at their first use. */
+enum itt_category {
+	ITT_CAT_ITT,		/* "itt" */
+	ITT_CAT_SYNC,		/* "itt.sync" */
+	ITT_CAT_HEAP,		/* "itt.heap" */
+	ITT_CAT_MODEL,		/* "itt.model" */
+	ITT_CAT_STITCH,		/* "itt.stitch" */
+	ITT_NR_CATS,
+};
+
+xsprof_name_t itt_intern(enum itt_category cat, const char *text);
+/* The same for a text of a given length, not terminated. */
+xsprof_name_t itt_intern_len(enum itt_category cat, const char *text, size_t len);
+/* A name in the category that bears the domain's name; NULL is category "itt". */
+xsprof_name_t itt_intern_domain(const char *domain, const char *text);
+
+xsprof_name_t itt_adopt_domain(struct itt_domain *domain);
+void itt_adopt_string(struct itt_string *string);
+xsprof_name_t itt_resolve(xsprof_name_t domain, struct itt_string *string);
+const char *itt_text(const struct itt_string *string);
+
+/*
+ * The domain's own name, which carries its category: in its extra2, put there by the adoption.
+ * NULL, which no macro lets through, is the domain "itt".
+ */
+static inline xsprof_name_t itt_domain_name(const struct itt_domain *domain)
+{
+	uintptr_t v;
+
+	if (unlikely(!domain))
+		return itt_adopt_domain(NULL);
+	v = (uintptr_t)__atomic_load_n(&domain->extra2, __ATOMIC_RELAXED);
+	return likely(v) ? (xsprof_name_t)v : itt_adopt_domain((struct itt_domain *)domain);
+}
+
+/*
+ * The string's name in the domain's category.  Its extra2 holds its number and its name in the
+ * first domain that used it, in one word: one load, one compare.
+ */
+static inline xsprof_name_t itt_string_name(xsprof_name_t domain, struct itt_string *string)
+{
+	uint64_t v;
+
+	if (likely(string != NULL)) {
+		v = (uintptr_t)__atomic_load_n(&string->extra2, __ATOMIC_RELAXED);
+		if (likely((uint32_t)v && !(((uint32_t)v ^ domain) >> XSPROF_NAME_SHIFT)))
+			return (uint32_t)v;
+	}
+	return itt_resolve(domain, string);
+}
+
+#endif /* XSPROF_ITT_NAMES_H */
