@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,5 +279,24 @@ const char *tool_format_bytes(char *buf, size_t size, uint64_t bytes)
 		unit++;
 	}
 	snprintf(buf, size, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return buf;
+}
+
+const char *tool_format_time(char *buf, size_t size, uint64_t ns)
+{
+	static const struct {
+		uint64_t	ns;
+		const char	*unit;
+	} units[] = { { 1000000000u, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, size, "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].ns,
+			 ns % units[i].ns * 1000 / units[i].ns, units[i].unit);
+		return buf;
+	}
+	snprintf(buf, size, "%" PRIu64 " ns", ns);
 	return buf;
 }

@@ -68,6 +68,8 @@ int tool_parse_time(const char *text, uint64_t *ns);
 
 /* "39.5 MB" and the like: @buf holds 16 bytes at least. */
 const char *tool_format_bytes(char *buf, size_t size, uint64_t bytes);
+/* "3.200 s" */
+const char *tool_format_time(char *buf, size_t size, uint64_t ns);
 
 /* The word of @words (ends with NULL) that @word may have been meant for, or NULL. */
 const char *tool_closest(const char *word, const char *const *words);

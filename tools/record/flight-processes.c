@@ -21,7 +21,6 @@
 #include "base/proc.h"
 #include "cli/tool.h"
 #include "record/flight-local.h"
-#include "report/report.h"
 #include "text/escape.h"
 
 /* ---- who has come -------------------------------------------------------------------------- */
@@ -381,7 +380,7 @@ static void stalled(void *data, const struct watch_stall *stall)
 		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);
 	snprintf(reason, sizeof(reason), "%sprocess %d is in %.100s for %s%s", thread,
 		 (int)f->looking->p.pid, name,
-		 report_format_time(time, sizeof(time), stall->open_ns),
+		 tool_format_time(time, sizeof(time), stall->open_ns),
 		 stall->unsure ? " (uncertain: some records were overwritten unseen)" : "");
 	flight_save_ask(f, "stall", f->looking->p.pid, reason);
 }

@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/tool.h"
+#include "cli/why.h"
 #include "read/ring-guard.h"
 #include "record/device.h"
 #include "record/env.h"
@@ -26,13 +27,6 @@
 #define GRACE_NS	1000000000u
 /* Asked this often to end, we end, whatever the command does. */
 #define ASKED_MAX	3
-
-/* struct xsprof_cap_end.why */
-enum {
-	WHY_ENDED,
-	WHY_SIGNAL,
-	WHY_DURATION,
-};
 
 /* ---- questions of the drain ---------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/tool.h"
 #include "report/report.h"
 
 #define COLUMNS	(CAUSE_CLASSES + 1)	/* wall, and the classes */
@@ -84,10 +85,10 @@ void report_print_sources(const struct cause_stats *stats)
 
 static void cells_of(const struct xsp_group *row, char cell[COLUMNS][32])
 {
-	report_format_time(cell[0], 32, row->wall);
+	tool_format_time(cell[0], 32, row->wall);
 	for (int i = 0; i < CAUSE_CLASSES; i++) {
 		if (row->cause.v[order[i]])
-			report_format_time(cell[i + 1], 32, row->cause.v[order[i]]);
+			tool_format_time(cell[i + 1], 32, row->cause.v[order[i]]);
 		else
 			strcpy(cell[i + 1], "-");
 	}

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/tool.h"
+#include "cli/why.h"
 #include "format/common/out.h"
 #include "report/open.h"
 #include "report/report.h"
-#include "snapshot/snapshot.h"
 #include "text/json.h"
 
 #define THREADS_SHOWN	16u	/* of a process, unless all are asked for */
@@ -93,7 +94,7 @@ static void put_end(const struct open_ranges *open, const struct open_show *show
 		break;
 	case XSPROF_HOW_RUNNING:
 		if (!xsprof_trace_get_info(open->trace, &info) && info.end &&
-		    info.end->why == SNAPSHOT_WHY)
+		    info.end->why == WHY_SNAPSHOT)
 			fputs("when the snapshot was taken", stdout);
 		else
 			fputs("when the recording ended", stdout);
@@ -136,9 +137,9 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	put_text(open, inner);
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
-	printf(" for %s", report_format_time(time, sizeof(time),
-					     inner->end_ns > inner->begin_ns ?
-					     inner->end_ns - inner->begin_ns : 0));
+	printf(" for %s", tool_format_time(time, sizeof(time),
+					   inner->end_ns > inner->begin_ns ?
+					   inner->end_ns - inner->begin_ns : 0));
 	for (i = 0; i + 1 < s->n; i++) {
 		fputs(i ? " > " : " (in ", stdout);
 		put_text(open, &s->v[i]);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/tool.h"
 #include "format/common/out.h"
 #include "report/report.h"
 #include "text/json.h"
@@ -76,146 +76,21 @@ static int compare(const void *pa, const void *pb)
 	return (a->key.tid > b->key.tid) - (a->key.tid < b->key.tid);
 }
 
-const char *report_format_time(char *buf, size_t size, uint64_t ns)
-{
-	static const struct {
-		uint64_t	ns;
-		const char	*unit;
-	} units[] = { { 1000000000u, "s" }, { 1000000, "ms" }, { 1000, "us" } };
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		if (ns < units[i].ns)
-			continue;
-		snprintf(buf, size, "%" PRIu64 ".%03" PRIu64 " %s", ns / units[i].ns,
-			 ns % units[i].ns * 1000 / units[i].ns, units[i].unit);
-		return buf;
-	}
-	snprintf(buf, size, "%" PRIu64 " ns", ns);
-	return buf;
-}
-
-void report_print_text(const char *s, size_t len, size_t width)
-{
-	size_t shown = xsp_escape_print(stdout, s, len);
-
-	for (; shown < width; shown++)
-		putchar(' ');
-}
-
-static const char *process_text(const struct report *report, const struct xsp_group *group,
-				char *buf, size_t size)
-{
-	const char *exe, *base;
-
-	if (!group->key.producer)
-		return "(other)";
-	exe = xsprof_trace_fact(report->source.trace, group->key.producer - 1, "exe");
-	base = exe ? strrchr(exe, '/') : NULL;
-	snprintf(buf, size, "%.64s-%u", base ? base + 1 : exe ? exe : "?", group->pid);
-	return buf;
-}
-
-static const char *thread_text(const struct report *report, const struct xsp_group *group,
-			       char *buf, size_t size)
-{
-	const char *comm;
-
-	if (!group->key.tid)
-		return "(other)";
-	comm = xsprof_trace_thread(report->source.trace, group->key.producer - 1,
-				   (uint32_t)(group->key.tid - 1));
-	snprintf(buf, size, "%.64s-%" PRIu64, *comm ? comm : "?", group->key.tid - 1);
-	return buf;
-}
-
-bool report_colours(void)
-{
-	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-
-	return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb");
-}
-
 static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 {
 	snprintf(cell[0], 32, "%" PRIu64, group->count);
-	report_format_time(cell[1], 32, group->total);
-	report_format_time(cell[2], 32, group->self);
-	report_format_time(cell[3], 32, group->total / group->count);
-	report_format_time(cell[4], 32, group->min);
+	tool_format_time(cell[1], 32, group->total);
+	tool_format_time(cell[2], 32, group->self);
+	tool_format_time(cell[3], 32, group->total / group->count);
+	tool_format_time(cell[4], 32, group->min);
 	if (group->no_hist) {
 		strcpy(cell[5], "-");
 		strcpy(cell[6], "-");
 	} else {
-		report_format_time(cell[5], 32, xsp_group_quantile(group, 0.5));
-		report_format_time(cell[6], 32, xsp_group_quantile(group, 0.99));
+		tool_format_time(cell[5], 32, xsp_group_quantile(group, 0.5));
+		tool_format_time(cell[6], 32, xsp_group_quantile(group, 0.99));
 	}
-	report_format_time(cell[7], 32, group->max);
-}
-
-void report_print_heads(const struct report *report, const struct report_width *width, bool bold)
-{
-	if (report->by & REPORT_BY_PROCESS)
-		printf("%-*s  ", (int)width->process, "Process");
-	if (report->by & REPORT_BY_THREAD)
-		printf("%-*s  ", (int)width->thread, "Thread");
-	if (report->by & REPORT_BY_CATEGORY)
-		printf("%-*s  ", (int)width->category, "Category");
-	if (report->by & REPORT_BY_NAME)
-		fputs("Name", stdout);
-	puts(bold ? "\033[0m" : "");
-}
-
-/* The words of a row: process, thread, category, name, as far as the rows are split by them. */
-void report_print_words(const struct report *report, const struct xsp_group *group,
-			const struct report_width *width)
-{
-	bool other = xsp_groups_is_other(report->groups, group);
-	char buf[160];
-	const char *s;
-	size_t len;
-
-	if (report->by & REPORT_BY_PROCESS) {
-		s = process_text(report, group, buf, sizeof(buf));
-		report_print_text(s, strlen(s), width->process);
-		fputs("  ", stdout);
-	}
-	if (report->by & REPORT_BY_THREAD) {
-		s = thread_text(report, group, buf, sizeof(buf));
-		report_print_text(s, strlen(s), width->thread);
-		fputs("  ", stdout);
-	}
-	if (report->by & REPORT_BY_CATEGORY) {
-		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
-		report_print_text(s, len, width->category);
-		fputs("  ", stdout);
-	}
-	if (report->by & REPORT_BY_NAME) {
-		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
-		report_print_text(s, len, 0);
-	}
-	putchar('\n');
-}
-
-static size_t at_least(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static void widen(const struct report *report, const struct xsp_group *row,
-		  struct report_width *width)
-{
-	char buf[160];
-	size_t len;
-
-	if (report->by & REPORT_BY_PROCESS)
-		width->process = at_least(width->process,
-					  strlen(process_text(report, row, buf, sizeof(buf))));
-	if (report->by & REPORT_BY_THREAD)
-		width->thread = at_least(width->thread,
-					 strlen(thread_text(report, row, buf, sizeof(buf))));
-	xsp_groups_word(report->groups, row->key.category, &len);
-	width->category = at_least(width->category, len < 40 ? len : 40);
+	tool_format_time(cell[7], 32, group->max);
 }
 
 static void print_ranges(const struct report *report, struct xsp_group **rows, size_t n,
@@ -233,8 +108,8 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 	for (i = 0; i < n; i++) {
 		numbers(rows[i], cell);
 		for (c = 0; c < NUMBERS; c++)
-			wide[c] = at_least(wide[c], strlen(cell[c]));
-		widen(report, rows[i], width);
+			wide[c] = report_max(wide[c], strlen(cell[c]));
+		report_widen(report, rows[i], width);
 	}
 	if (bold)
 		fputs("\033[1m", stdout);
@@ -311,7 +186,7 @@ void report_print(struct report *report)
 	report_print_text(report->source.path, strlen(report->source.path), 0);
 	printf(": %" PRIu64 " event%s in %s, %u process%s\n", report->events,
 	       report->events == 1 ? "" : "s",
-	       report_format_time(span, sizeof(span), report->last_ns - report->first_ns),
+	       tool_format_time(span, sizeof(span), report->last_ns - report->first_ns),
 	       info.producers, info.producers == 1 ? "" : "es");
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
@@ -354,7 +229,7 @@ static void json_words(const struct report *report, const struct xsp_group *row)
 	if (report->by & REPORT_BY_CATEGORY)
 		json_word("category", report, other ? 0 : row->key.category);
 	if (row->key.producer) {
-		s = process_text(report, row, buf, sizeof(buf));
+		s = report_process(report, row, buf, sizeof(buf));
 		fputs(",\"process\":", stdout);
 		xsp_json_print(stdout, s, strlen(s));
 		printf(",\"producer\":%u,\"pid\":%u", row->key.producer - 1, row->pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of `xsprof report` share: report.c reads and counts, report-print.c and
- * report-cause.c print.
+ * What the files of `xsprof report` share: report.c reads and counts, print.c prints the tables,
+ * cause.c what the time was for, words.c the words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_H
 #define XSPROF_REPORT_H
@@ -87,17 +87,30 @@ struct report_width {
 void report_print(struct report *report);
 void report_print_json(struct report *report);
 
-/* "3.200 s" */
-const char *report_format_time(char *buf, size_t size, uint64_t ns);
+/* ---- words.c ------------------------------------------------------------------------------- */
+
 /* A text in a terminal: @width columns at least. */
 void report_print_text(const char *s, size_t len, size_t width);
 /* The heads of the columns of words, and the words of a row: both end the line. */
 void report_print_heads(const struct report *report, const struct report_width *width, bool bold);
 void report_print_words(const struct report *report, const struct xsp_group *group,
 			const struct report_width *width);
+/* @width is what @row needs at least. */
+void report_widen(const struct report *report, const struct xsp_group *row,
+		  struct report_width *width);
+/* "train.py-12", in @buf or not. */
+const char *report_process(const struct report *report, const struct xsp_group *group, char *buf,
+			   size_t size);
 bool report_colours(void);
 
-/* report-cause.c: what the time of @n rows was for; nothing where nobody knows. */
+static inline size_t report_max(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- cause.c ------------------------------------------------------------------------------- */
+
+/* What the time of @n rows was for; nothing where nobody knows. */
 void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
 			const struct report_width *width);
 void report_json_cause(const struct report *report);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/tool.h"
 #include "format/common/out.h"
 #include "report/why.h"
 #include "text/json.h"
@@ -22,7 +23,7 @@ static void put_time(uint64_t ns)
 {
 	char buf[32];
 
-	fputs(report_format_time(buf, sizeof(buf), ns), stdout);
+	fputs(tool_format_time(buf, sizeof(buf), ns), stdout);
 }
 
 static const char *softirq_name(int32_t vec)

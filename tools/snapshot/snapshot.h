@@ -11,7 +11,6 @@
 
 #include "drain/drain.h"
 
-#define SNAPSHOT_WHY	4u	/* struct xsprof_cap_end.why */
 #define SNAPSHOT_POINTS	64u	/* producers whose own sync points are looked at */
 
 /**

@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
+#include "cli/why.h"
 #include "read/peek-ring.h"
 #include "snapshot/snapshot.h"
 
@@ -461,7 +462,7 @@ void snapshot_drop(struct snapshot *s)
 
 int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
 {
-	struct xsprof_cap_end end = { .why = SNAPSHOT_WHY };
+	struct xsprof_cap_end end = { .why = WHY_SNAPSHOT };
 	struct xsp_drain_stats stats = {
 		.records = s->st.records,
 		.slots = s->st.slots,

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The words of a row of a report: process, thread, category and name, and how wide their columns
+ * are.  It prints no number.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/report.h"
+#include "text/escape.h"
+
+bool report_colours(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && (!no || !*no) && term && strcmp(term, "dumb");
+}
+
+void report_print_text(const char *s, size_t len, size_t width)
+{
+	size_t shown = xsp_escape_print(stdout, s, len);
+
+	for (; shown < width; shown++)
+		putchar(' ');
+}
+
+const char *report_process(const struct report *report, const struct xsp_group *group, char *buf,
+			   size_t size)
+{
+	const char *exe, *base;
+
+	if (!group->key.producer)
+		return "(other)";
+	exe = xsprof_trace_fact(report->source.trace, group->key.producer - 1, "exe");
+	base = exe ? strrchr(exe, '/') : NULL;
+	snprintf(buf, size, "%.64s-%u", base ? base + 1 : exe ? exe : "?", group->pid);
+	return buf;
+}
+
+static const char *thread_text(const struct report *report, const struct xsp_group *group,
+			       char *buf, size_t size)
+{
+	const char *comm;
+
+	if (!group->key.tid)
+		return "(other)";
+	comm = xsprof_trace_thread(report->source.trace, group->key.producer - 1,
+				   (uint32_t)(group->key.tid - 1));
+	snprintf(buf, size, "%.64s-%" PRIu64, *comm ? comm : "?", group->key.tid - 1);
+	return buf;
+}
+
+void report_print_heads(const struct report *report, const struct report_width *width, bool bold)
+{
+	if (report->by & REPORT_BY_PROCESS)
+		printf("%-*s  ", (int)width->process, "Process");
+	if (report->by & REPORT_BY_THREAD)
+		printf("%-*s  ", (int)width->thread, "Thread");
+	if (report->by & REPORT_BY_CATEGORY)
+		printf("%-*s  ", (int)width->category, "Category");
+	if (report->by & REPORT_BY_NAME)
+		fputs("Name", stdout);
+	puts(bold ? "\033[0m" : "");
+}
+
+/* The words of a row: process, thread, category, name, as far as the rows are split by them. */
+void report_print_words(const struct report *report, const struct xsp_group *group,
+			const struct report_width *width)
+{
+	bool other = xsp_groups_is_other(report->groups, group);
+	char buf[160];
+	const char *s;
+	size_t len;
+
+	if (report->by & REPORT_BY_PROCESS) {
+		s = report_process(report, group, buf, sizeof(buf));
+		report_print_text(s, strlen(s), width->process);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_THREAD) {
+		s = thread_text(report, group, buf, sizeof(buf));
+		report_print_text(s, strlen(s), width->thread);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_CATEGORY) {
+		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
+		report_print_text(s, len, width->category);
+		fputs("  ", stdout);
+	}
+	if (report->by & REPORT_BY_NAME) {
+		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
+		report_print_text(s, len, 0);
+	}
+	putchar('\n');
+}
+
+void report_widen(const struct report *report, const struct xsp_group *row,
+		  struct report_width *width)
+{
+	char buf[160];
+	size_t len;
+
+	if (report->by & REPORT_BY_PROCESS)
+		width->process = report_max(width->process,
+					  strlen(report_process(report, row, buf, sizeof(buf))));
+	if (report->by & REPORT_BY_THREAD)
+		width->thread = report_max(width->thread,
+					 strlen(thread_text(report, row, buf, sizeof(buf))));
+	xsp_groups_word(report->groups, row->key.category, &len);
+	width->category = report_max(width->category, len < 40 ? len : 40);
+}
