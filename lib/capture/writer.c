@@ -12,6 +12,7 @@
 
 #include "base/columns.h"
 #include "base/crc32c.h"
+#include "base/write-all.h"
 #include "capture/writer.h"
 
 /* zstd's own bound for incompressible data, with room to spare. */
@@ -23,32 +24,6 @@
 /* An index is one chunk; a longer one is left out, as it is only a convenience. */
 #define INDEX_MIN_SIZE	(1u << 20)	/* a smaller file is read as fast without one */
 #define INDEX_MAX	(XSPROF_CHUNK_MAX / sizeof(struct xsprof_cap_index_entry))
-
-/* All of it, whatever the kernel takes at once.  @iov is used up. */
-static int write_all(int fd, struct iovec *iov, int n)
-{
-	while (n) {
-		ssize_t done = writev(fd, iov, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		/* A full device may take nothing and call it no error. */
-		if (!done)
-			return -ENOSPC;
-		while (n && (size_t)done >= iov->iov_len) {
-			done -= iov->iov_len;
-			iov++;
-			n--;
-		}
-		if (n) {
-			iov->iov_base = (char *)iov->iov_base + done;
-			iov->iov_len -= done;
-		}
-	}
-	return 0;
-}
 
 static int init(struct xsp_cap *cap, int fd, const struct xsp_cap_compressor *compressor)
 {
@@ -97,7 +72,7 @@ int xsp_cap_create(struct xsp_cap *cap, int fd, const struct xsp_cap_compressor 
 	header.created = (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 	make_uuid(header.uuid);
 	header.crc = xsp_crc32c(0, &header, offsetof(struct xsprof_cap_header, crc));
-	err = write_all(fd, &iov, 1);
+	err = xsp_writev_all(fd, &iov, 1);
 	if (err) {
 		xsp_cap_free(cap);
 		return err;
@@ -177,7 +152,7 @@ static int put(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *stor
 	chunk->reserved = 0;
 	chunk->crc = xsp_crc32c(0, stored, chunk->stored);
 	chunk->header_crc = xsp_crc32c(0, chunk, offsetof(struct xsprof_chunk, header_crc));
-	err = write_all(cap->fd, iov, pad ? 3 : 2);
+	err = xsp_writev_all(cap->fd, iov, pad ? 3 : 2);
 	if (err) {
 		cap->error = err;
 		/* A pipe keeps what it got; a reader of it finds the cut. */

@@ -15,24 +15,10 @@
 #include <unistd.h>
 
 #include "base/pread.h"
+#include "base/write-all.h"
 #include "decode/local.h"
 
 #define SPOOL_PIECE	(256u << 10)
-
-static int write_all(int fd, const char *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENOSPC;
-		p += n;
-		len -= n;
-	}
-	return 0;
-}
 
 /* A file that goes when it is closed. */
 static int open_spool(void)
@@ -70,7 +56,7 @@ static int copy(int from, int to)
 			err = n ? -errno : 0;
 			break;
 		}
-		err = write_all(to, piece, n);
+		err = xsp_write_all(to, piece, n);
 	}
 	free(piece);
 	return err;

@@ -60,7 +60,7 @@ static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
 	return xsr_put_dims(p, xsprof_trace_tensor(arg, &t) ? &t : NULL, strides);
 }
 
-char *xsr_et_value(struct xsr_kineto *k, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
+char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
 		   char *p)
 {
 	switch (arg->type) {
@@ -76,34 +76,34 @@ char *xsr_et_value(struct xsr_kineto *k, struct xsr_walk *walk, const struct xsp
 	case XSPROF_ARG_BOOL:
 		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
 	case XSPROF_ARG_NAME:
-		return xsr_kineto_name(k, walk->ev.producer, (uint32_t)arg->u.u64, p);
+		return xsr_writer_name(w, walk->ev.producer, (uint32_t)arg->u.u64, p);
 	case XSPROF_ARG_STR:
-		return xsr_kineto_text(k, p, k->text,
-				       xsr_walk_bytes(walk, arg, k->text));
+		return xsr_writer_text(w, p, w->text,
+				       xsr_walk_bytes(walk, arg, w->text));
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		return xsr_kineto_numbers(k, walk, arg, false, p);
+		return xsr_writer_numbers(w, walk, arg, false, p);
 	default:
 		return put_lit(p, "\"<None>\"");
 	}
 }
 
 /* A word for each element of a list of numbers, which may go on in the next record. */
-static char *put_number_types(struct xsr_kineto *k, const struct xsr_walk *walk,
+static char *put_number_types(struct xsr_writer *w, const struct xsr_walk *walk,
 			      const struct xsprof_trace_arg *arg, char *p)
 {
 	const char *of = arg->type == XSPROF_ARG_F64S ? "Double" : "Int";
 	struct xsr_walk ahead = *walk;
-	size_t len = xsr_walk_bytes(&ahead, arg, k->text);
+	size_t len = xsr_walk_bytes(&ahead, arg, w->text);
 	bool any = false;
 
-	p = put_lit(xsr_kineto_room(k, p), "GenericList[");
+	p = put_lit(xsr_writer_room(w, p), "GenericList[");
 	for (size_t at = 0; at + 8 <= len; at += 8)
 		p = stpcpy(comma(p, &any), of);
 	return put_lit(p, "]");
 }
 
-char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
+char *xsr_et_type(struct xsr_writer *w, const struct xsr_walk *walk,
 		  const struct xsprof_trace_arg *arg, char *p)
 {
 	uint32_t producer = walk->ev.producer;
@@ -113,13 +113,13 @@ char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
 	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
 		if (xsprof_trace_tensor(arg, &t) && t.dtype)
-			dtype = xsprof_trace_name(k->trace, producer, t.dtype);
+			dtype = xsprof_trace_name(w->trace, producer, t.dtype);
 		p = put_lit(p, "Tensor(");
 		p = xsp_escape_json(p, dtype, strnlen(dtype, 128), NULL);
 		return put_lit(p, ")");
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		return put_number_types(k, walk, arg, p);
+		return put_number_types(w, walk, arg, p);
 	case XSPROF_ARG_I64:
 	case XSPROF_ARG_U64:
 	case XSPROF_ARG_PTR:
@@ -133,7 +133,7 @@ char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
 		return put_lit(p, "String");
 	default:
 		if (arg->u.u64 && arg->u.u64 <= UINT32_MAX && arg->type == XSPROF_ARG_NONE)
-			dtype = xsprof_trace_name(k->trace, producer, (uint32_t)arg->u.u64);
+			dtype = xsprof_trace_name(w->trace, producer, (uint32_t)arg->u.u64);
 		return *dtype ? xsp_escape_json(p, dtype, strnlen(dtype, 128), NULL) :
 				put_lit(p, "None");
 	}
@@ -141,22 +141,22 @@ char *xsr_et_type(struct xsr_kineto *k, const struct xsr_walk *walk,
 
 enum facet { VALUES, SHAPES, TYPES, STRIDES };
 
-static char *put_facet(struct xsr_kineto *k, struct xsr_walk *walk,
+static char *put_facet(struct xsr_writer *w, struct xsr_walk *walk,
 		       const struct xsprof_trace_arg *arg, enum facet facet, char *p)
 {
 	switch (facet) {
 	case VALUES:
-		return xsr_et_value(k, walk, arg, p);
+		return xsr_et_value(w, walk, arg, p);
 	case SHAPES:
 	case STRIDES:
 		return put_dims(arg, facet == STRIDES, p);
 	default:
-		return xsr_et_type(k, walk, arg, p);
+		return xsr_et_type(w, walk, arg, p);
 	}
 }
 
 /* The elements of a list stand behind it. */
-static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
+static char *put_list(struct xsr_writer *w, const struct xsprof_trace_arg *list,
 		      struct xsr_walk *walk, enum facet facet, char *p)
 {
 	uint64_t left = list->u.u64;
@@ -165,13 +165,13 @@ static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
 
 	p = facet == TYPES ? put_lit(p, "GenericList[") : put_lit(p, "[");
 	while (xsr_walk_item(walk, &left, &arg)) {
-		p = comma(xsr_kineto_room(k, p), &any);
-		p = put_facet(k, walk, &arg, facet, p);
+		p = comma(xsr_writer_room(w, p), &any);
+		p = put_facet(w, walk, &arg, facet, p);
 	}
 	return put_lit(p, "]");
 }
 
-static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, enum facet facet,
+static char *put_inputs(struct xsr_writer *w, const struct xsr_walk *from, enum facet facet,
 			char *p)
 {
 	struct xsr_walk walk = *from;
@@ -182,11 +182,11 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, enum 
 	while (xsr_walk_next(&walk, &arg)) {
 		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
-		p = comma(xsr_kineto_room(k, p), &any);
+		p = comma(xsr_writer_room(w, p), &any);
 		if (facet == TYPES)
 			*p++ = '"';
-		p = arg.type == XSPROF_ARG_LIST ? put_list(k, &arg, &walk, facet, p) :
-						  put_facet(k, &walk, &arg, facet, p);
+		p = arg.type == XSPROF_ARG_LIST ? put_list(w, &arg, &walk, facet, p) :
+						  put_facet(w, &walk, &arg, facet, p);
 		if (facet == TYPES)
 			*p++ = '"';
 	}
@@ -194,11 +194,11 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, enum 
 	return p;
 }
 
-char *xsr_et_inputs(struct xsr_kineto *k, const struct xsr_walk *walk, char *p)
+char *xsr_et_inputs(struct xsr_writer *w, const struct xsr_walk *walk, char *p)
 {
-	p = put_inputs(k, walk, VALUES, put_lit(p, "\"inputs\":{\"values\":"));
-	p = put_inputs(k, walk, SHAPES, put_lit(p, ",\"shapes\":"));
-	p = put_inputs(k, walk, TYPES, put_lit(p, ",\"types\":"));
-	p = put_inputs(k, walk, STRIDES, put_lit(p, ",\"strides\":"));
+	p = put_inputs(w, walk, VALUES, put_lit(p, "\"inputs\":{\"values\":"));
+	p = put_inputs(w, walk, SHAPES, put_lit(p, ",\"shapes\":"));
+	p = put_inputs(w, walk, TYPES, put_lit(p, ",\"types\":"));
+	p = put_inputs(w, walk, STRIDES, put_lit(p, ",\"strides\":"));
 	return put_lit(p, "},");
 }

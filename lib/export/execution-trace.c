@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "export/execution.h"
-#include "export/file.h"
+#include "export/save.h"
 #include "export/scan.h"
 #include "result/local.h"
 
@@ -27,9 +27,10 @@ struct forward {
 };
 
 struct et {
-	struct xsr_kineto	k;	/* names, text and buffer: what formats JSON takes */
+	struct xsr_writer	w;
 	struct xsr_scan		scan;
 	uint64_t		next;	/* node */
+	const struct xsprof_result_options *opts;
 	struct forward		forwards[1u << FORWARD_BITS];
 };
 
@@ -87,22 +88,22 @@ static char *put_text_attrs(struct et *et, const struct xsr_walk *from, char *p)
 	size_t i;
 
 	while (xsr_walk_next(&walk, &arg)) {
-		const char *key = xsprof_trace_name(et->k.trace, walk.ev.producer, arg.key);
+		const char *key = xsprof_trace_name(et->w.trace, walk.ev.producer, arg.key);
 
 		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
 		    arg.key == XSPROF_KEY_MODULE || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		for (i = 0; i < 3; i++)
 			there[i] |= !strcmp(key, always[i]);
-		p = comma(xsr_kineto_room(&et->k, p), &any);
-		p = xsr_kineto_name(&et->k, walk.ev.producer, arg.key, put_lit(p, "{\"name\":"));
+		p = comma(xsr_writer_room(&et->w, p), &any);
+		p = xsr_writer_name(&et->w, walk.ev.producer, arg.key, put_lit(p, "{\"name\":"));
 		p = put_lit(p, ",\"type\":\"");
 		p = arg.type == XSPROF_ARG_STR || arg.type == XSPROF_ARG_NAME ?
-		    put_lit(p, "string") : xsr_et_type(&et->k, &walk, &arg, p);
-		p = xsr_et_value(&et->k, &walk, &arg, put_lit(p, "\",\"value\":"));
+		    put_lit(p, "string") : xsr_et_type(&et->w, &walk, &arg, p);
+		p = xsr_et_value(&et->w, &walk, &arg, put_lit(p, "\",\"value\":"));
 		*p++ = '}';
 	}
-	p = xsr_kineto_room(&et->k, p);
+	p = xsr_writer_room(&et->w, p);
 	for (i = 0; i < 3; i++) {
 		if (there[i])
 			continue;
@@ -124,12 +125,12 @@ static void put_frame(struct et *et, const char *what, uint64_t id, uint64_t tid
 {
 	struct attrs a = { .sequence = -1, .scope = XSPROF_OP_USER_SCOPE, .tid = tid };
 	struct xsr_walk none = { 0 };
-	char *p = put_start(et, id, xsr_kineto_open(&et->k));
+	char *p = put_start(et, id, xsr_writer_open(&et->w));
 
 	p = stpcpy(put_lit(p, "\"[pytorch|profiler|execution_trace|"), what);
 	p = put_lit(p, "]\",\"ctrl_deps\":1," NO_INPUTS NO_OUTPUTS);
 	p = put_text_attrs(et, &none, put_attrs(&a, p));
-	et->k.buf->p = put_lit(p, "]}");
+	et->w.buf->p = put_lit(p, "]}");
 }
 
 /* The number of a node that is a thread: it is made when it is needed first. */
@@ -180,7 +181,7 @@ static void begin(void *data, const struct xsprof_event *ev, const struct xsp_vi
 
 	if (ev->type != XSPROF_REC_BEGIN || !view->range || !xsprof_trace_op(ev, &op))
 		return;
-	if (op.scope >= 32 || (et->k.opts.scopes && !(et->k.opts.scopes >> op.scope & 1)))
+	if (op.scope >= 32 || (et->opts->scopes && !(et->opts->scopes >> op.scope & 1)))
 		return;
 	parent = thread_node(et, view->thread);
 	for (i = stack->n - 1; i; i--) {
@@ -219,67 +220,59 @@ static void closed(void *data, struct xsp_thread *thread, struct xsp_range *rang
 		.tid = thread->tid, .fw_tid = op.forward_thread,
 		.fw_parent = op.forward_thread ? link_forward(et, thread, &op, 0) : 0,
 	};
-	p = put_start(et, id, xsr_kineto_open(&et->k));
-	p = xsr_kineto_name(&et->k, thread->producer, range->name, p);
+	p = put_start(et, id, xsr_writer_open(&et->w));
+	p = xsr_writer_name(&et->w, thread->producer, range->name, p);
 	p = put_u64(put_lit(p, ",\"ctrl_deps\":"), range->tag);
 	*p++ = ',';
-	p = xsr_et_inputs(&et->k, &walk, p);
+	p = xsr_et_inputs(&et->w, &walk, p);
 	p = put_attrs(&a, put_lit(p, NO_OUTPUTS));
 	p = put_text_attrs(et, &walk, p);
-	et->k.buf->p = put_lit(p, "]}");
-}
-
-static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
-{
-	size_t len;
-	const char *s = xsprof_trace_name_len(trace, producer, name, &len);
-
-	return json_string(p, s, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES, NULL);
+	et->w.buf->p = put_lit(p, "]}");
 }
 
 static void put_head(struct et *et, uint64_t start)
 {
 	struct xsprof_trace_producer producer;
 	time_t seconds = (time_t)(start / 1000000000u);
-	uint32_t pid = et->k.opts.pid;
+	uint32_t pid = et->opts->pid;
 	char when[64] = "";
 	struct tm tm;
 	char *p;
 
-	if (!pid && !xsprof_trace_get_producer(et->k.trace, 0, &producer))
+	if (!pid && !xsprof_trace_get_producer(et->w.trace, 0, &producer))
 		pid = producer.pid;
 	if (gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	p = put_lit(xsp_buf_room(et->k.buf, XSP_BUF_ROOM),
+	p = put_lit(xsp_buf_room(et->w.buf, XSP_BUF_ROOM),
 		    "{\n\"schema\": \"1.1.1-chakra.0.0.4\",\n\"pid\": ");
 	p = stpcpy(put_lit(put_u32(p, pid), ",\n\"time\": \""), when);
 	p = put_u64(put_lit(p, "\",\n\"start_ts\": "), start / 1000);
-	et->k.buf->p = put_lit(p, ",\n\"nodes\": [");
+	et->w.buf->p = put_lit(p, ",\n\"nodes\": [");
 }
 
-static int write_nodes(struct et *et, const struct xsprof_result_options *opts)
+static int write_nodes(struct et *et)
 {
+	const struct xsprof_result_options *opts = et->opts;
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	uint64_t start, real;
 	char *p;
 	int ret;
 
-	ret = xsprof_trace_get_info(et->k.trace, &info);
+	ret = xsprof_trace_get_info(et->w.trace, &info);
 	if (ret)
 		return ret;
 	real = (uint64_t)info.real_offset_ns;
 	start = (opts->from_ns > info.first_ns ? opts->from_ns : info.first_ns) + real;
 	put_head(et, start);
-	et->k.sep = ' ';
 	et->next = FIRST;
 	put_frame(et, "process", ROOT, 0);
 	et->scan = (struct xsr_scan){
 		.event = begin, .closed = closed, .data = et, .keep = true,
 	};
-	ret = xsr_scan(et->k.trace, opts, et->k.buf, &et->scan);
-	p = put_lit(xsp_buf_room(et->k.buf, XSP_BUF_ROOM), "\n],\n\"finish_ts\": ");
+	ret = xsr_scan(et->w.trace, opts, et->w.buf, &et->scan);
+	p = put_lit(xsp_buf_room(et->w.buf, XSP_BUF_ROOM), "\n],\n\"finish_ts\": ");
 	p = put_u64(p, (et->scan.last + real) / 1000);
-	et->k.buf->p = put_lit(p, "\n}\n");
+	et->w.buf->p = put_lit(p, "\n}\n");
 	return ret;
 }
 
@@ -292,13 +285,11 @@ static int write_trace(struct xsprof_trace *trace, const struct xsprof_result_op
 	(void)arg;
 	if (!et)
 		return -ENOMEM;
-	et->k.trace = trace;
-	et->k.buf = buf;
-	et->k.opts = *opts;
-	ret = xsp_names_new(trace, name_text, 4u << 20, &et->k.names);
+	et->opts = opts;
+	ret = xsr_writer_init(&et->w, trace, buf);
 	if (!ret)
-		ret = write_nodes(et, opts);
-	xsp_names_free(et->k.names);
+		ret = write_nodes(et);
+	xsr_writer_done(&et->w);
 	free(et);
 	return ret;
 }

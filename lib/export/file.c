@@ -13,23 +13,8 @@
 #include <unistd.h>
 
 #include "export/file.h"
-
-int xsr_write_all(int fd, const void *data, size_t len)
-{
-	const char *s = data;
-
-	while (len) {
-		ssize_t n = write(fd, s, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			s += n;
-			len -= (size_t)n;
-		}
-	}
-	return 0;
-}
+#include "export/gzip.h"
+#include "export/scheme.h"
 
 /* A name beside @path that nobody else has. */
 static int open_beside(struct xsr_file *file)

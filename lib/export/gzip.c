@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "export/file.h"
+#include "base/write-all.h"
+#include "export/gzip.h"
 
 #ifdef XSPROF_NO_ZLIB
 
@@ -77,7 +78,7 @@ static int run(struct xsr_gzip *gzip, int flush)
 		ret = deflate(&gzip->z, flush);
 		if (ret == Z_STREAM_ERROR)
 			return -EIO;
-		err = xsr_write_all(gzip->fd, gzip->out, CHUNK - gzip->z.avail_out);
+		err = xsp_write_all(gzip->fd, gzip->out, CHUNK - gzip->z.avail_out);
 		if (err)
 			return err;
 	} while (gzip->z.avail_out == 0 || (flush == Z_FINISH && ret != Z_STREAM_END));

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "export/file.h"
+#include "export/save.h"
 #include "export/scan.h"
 #include "result/local.h"
 #include "text/utf8.h"

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/file.h"
+#include "export/save.h"
 #include "export/scan.h"
 #include "result/local.h"
 #include "text/put.h"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Results as files: what all exports share, and the trace that PyTorch's tools load.
+ * Results as files: opens the trace once more and the file, has an export write it, and says in
+ * the result why it could not.  It formats nothing itself.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "export/file.h"
-#include "export/kineto/local.h"
+#include "export/save.h"
+#include "export/scheme.h"
 #include "result/local.h"
 
 static const char *advice(int err)
@@ -55,33 +57,5 @@ int xsr_save(struct xsprof_result *result, const char *path,
 	if (ret && (file.buf.err || !*result->error))
 		xsr_fail(result, ret, "%s: %s%s", path, strerror(-ret), advice(ret));
 	xsprof_trace_close(trace);
-	return ret;
-}
-
-/* What is written beside the trace. */
-struct beside {
-	const struct xsp_map	*posts;
-	const char		*path;
-};
-
-static int write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
-			struct xsp_buf *buf, const void *arg)
-{
-	const struct beside *beside = arg;
-
-	return xsr_write_kineto(trace, opts, beside->posts, buf, beside->path);
-}
-
-int xsprof_result_save(struct xsprof_result *result, const char *path)
-{
-	struct beside beside = { &result->posts, path };
-	int before = errno, ret;
-
-	result->error[0] = '\0';
-	if (result->saved)
-		return xsr_fail(result, -EALREADY, "it was saved before");
-	ret = xsr_save(result, path, write_kineto, &beside);
-	result->saved = ret == 0;
-	errno = before;
 	return ret;
 }

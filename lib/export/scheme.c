@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <xsprof/result.h>
 
-#include "export/file.h"
+#include "export/scheme.h"
 
 struct handler {
 	struct handler	*next;

@@ -14,7 +14,7 @@ static bool is_own(const struct xsr_kineto *k, const struct xsprof_event *ev, in
 
 	if (device == ev->pid)
 		return true;
-	return !xsprof_trace_get_producer(k->trace, ev->producer, &producer) && producer.ctl &&
+	return !xsprof_trace_get_producer(k->w.trace, ev->producer, &producer) && producer.ctl &&
 	       producer.ctl->pid == device;
 }
 
@@ -42,10 +42,10 @@ static char *put_track(struct xsr_kineto *k, const struct xsprof_event *ev,
 /* The program's own span around what it put in. */
 static char *put_span(struct xsr_kineto *k, const struct xsprof_event *ev, char *p)
 {
-	p = xsr_kineto_name(k, ev->producer, ev->name,
+	p = xsr_writer_name(&k->w, ev->producer, ev->name,
 			    put_lit(p, "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":"));
 	p = put_lit(p, ",\"pid\":\"Spans\",\"tid\":");
-	p = xsr_kineto_name(k, ev->producer, ev->name, p);
+	p = xsr_writer_name(&k->w, ev->producer, ev->name, p);
 	*p++ = ',';
 	return p;
 }
@@ -58,7 +58,7 @@ static char *put_head(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = a->kind == XSPROF_EVENT_INSTANT ? put_lit(p, "{\"ph\":\"i\",\"s\":\"t\",\"cat\":") :
 					      put_lit(p, "{\"ph\":\"X\",\"cat\":");
 	p = json_string(p, a->type, len < 256 ? len : 256, NULL);
-	p = xsr_kineto_name(k, ev->producer, ev->name, put_lit(p, ",\"name\":"));
+	p = xsr_writer_name(&k->w, ev->producer, ev->name, put_lit(p, ",\"name\":"));
 	*p++ = ',';
 	return put_track(k, ev, a, p);
 }
@@ -76,7 +76,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 	bool any = false, span;
 	char *p;
 
-	if (!xsr_activity_read(k->trace, ev, &a))
+	if (!xsr_activity_read(k->w.trace, ev, &a))
 		return false;
 	/* What devices did for it is told by its name, whether or not it is wanted itself. */
 	if (!strcmp(a.type, "user_annotation"))
@@ -86,7 +86,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 	if (end > k->last && !k->over)
 		k->last = end;
 	span = !strcmp(a.type, "Trace");
-	p = xsr_kineto_open(k);
+	p = xsr_writer_open(&k->w);
 	p = span ? put_span(k, ev, p) : put_head(k, ev, &a, p);
 	p = xsr_kineto_ts(k, p, begin);
 	if (a.kind != XSPROF_EVENT_INSTANT)
@@ -98,7 +98,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 	}
 	p = xsr_kineto_args(k, walk, a.on & XSR_ON_STREAM, p, &any);
 	p = xsr_kineto_post(k, xsr_post_find(k->posts, at), &any, p);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 	k->ops += a.kind == XSPROF_EVENT_OP;
 	return true;
 }
@@ -110,13 +110,13 @@ bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
 	bool any = true;
 	char *p;
 
-	if (!xsr_activity_read(k->trace, ev, &a) || strcmp(a.type, "thread_info"))
+	if (!xsr_activity_read(k->w.trace, ev, &a) || strcmp(a.type, "thread_info"))
 		return false;
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"M\",\"name\":\"thread_info\",");
+	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"M\",\"name\":\"thread_info\",");
 	p = put_track(k, ev, &a, p);
 	p = xsr_kineto_ts(k, p, ev->ns > k->from ? ev->ns : k->from);
 	p = put_i64(put_lit(p, ",\"args\":{\"System thread id\":"), a.resource);
 	p = xsr_kineto_args(k, walk, false, p, &any);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 	return true;
 }

@@ -41,7 +41,7 @@ static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from,
 
 	while (xsr_walk_next(&walk, &arg)) {
 		if ((arg.type == XSPROF_ARG_I64 || arg.type == XSPROF_ARG_U64) &&
-		    !strcmp(xsprof_trace_name(k->trace, walk.ev.producer, arg.key), name)) {
+		    !strcmp(xsprof_trace_name(k->w.trace, walk.ev.producer, arg.key), name)) {
 			*value = arg.u.u64;
 			return true;
 		}
@@ -133,7 +133,7 @@ static bool launches(const char *name)
 
 static char *flow(struct xsr_kineto *k, const struct gpu *g, bool start)
 {
-	char *p = xsr_kineto_open(k);
+	char *p = xsr_writer_open(&k->w);
 
 	p = start ? put_lit(p, "{\"ph\":\"s\",\"id\":") : put_lit(p, "{\"ph\":\"f\",\"id\":");
 	p = put_u64(p, g->correlation);
@@ -148,7 +148,7 @@ static void put_flow(struct xsr_kineto *k, const struct gpu *g, struct xsp_threa
 
 	p = xsr_kineto_ts(k, p, g->begin);
 	p = put_lit(p, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
-	k->buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
+	k->w.buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
 }
 
 /* "cudaLaunchKernel_v7000" is cudaLaunchKernel to everybody. */
@@ -169,16 +169,16 @@ static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat
 {
 	const struct xsprof_event *ev = g->ev;
 	bool api = ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER;
-	char *p = put_lit(xsr_kineto_open(k), "{\"ph\":\"X\",\"cat\":\"");
+	char *p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"X\",\"cat\":\"");
 	const char *name;
 	size_t len;
 
 	p = put_lit(stpcpy(p, cat), "\",\"name\":");
 	if (api) {
-		name = xsprof_trace_name_len(k->trace, ev->producer, ev->name, &len);
+		name = xsprof_trace_name_len(k->w.trace, ev->producer, ev->name, &len);
 		p = put_api_name(name, len, p);
 	} else {
-		p = xsr_kineto_name(k, ev->producer, ev->name, p);
+		p = xsr_writer_name(&k->w, ev->producer, ev->name, p);
 	}
 	*p++ = ',';
 	if (track)
@@ -225,7 +225,7 @@ static void put_collective(struct xsr_kineto *k, const struct gpu *g)
 		return;
 	text = xsr_link_collective(k, g->ev->producer, g->external, &len);
 	if (text)
-		xsp_buf_put(k->buf, text, len);
+		xsp_buf_put(k->w.buf, text, len);
 }
 
 static void put_work(struct xsr_kineto *k, struct gpu *g)
@@ -256,9 +256,9 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
 	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
 	p = put_rest(k, g, p);
-	k->buf->p = p;
+	k->w.buf->p = p;
 	put_collective(k, g);
-	k->buf->p = put_lit(xsp_buf_room(k->buf, XSP_BUF_ROOM), "}}");
+	k->w.buf->p = put_lit(xsp_buf_room(k->w.buf, XSP_BUF_ROOM), "}}");
 	if (g->correlation)
 		put_flow(k, g, track, false);
 	xsr_link_gpu(k, g->tag, g->rec->device, g->rec->stream, g->begin, g->end);
@@ -283,14 +283,14 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 		*p++ = ',';
 	p = put_u64(put_lit(p, "\"correlation\":"), g->correlation);
 	p = put_rest(k, g, p);
-	k->buf->p = put_lit(p, "}}");
-	if (g->correlation && launches(xsprof_trace_name(k->trace, ev->producer, ev->name)))
+	k->w.buf->p = put_lit(p, "}}");
+	if (g->correlation && launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name)))
 		put_flow(k, g, thread, true);
 }
 
 static void put_sync(struct xsr_kineto *k, struct gpu *g)
 {
-	const char *name = xsprof_trace_name(k->trace, g->ev->producer, g->ev->name);
+	const char *name = xsprof_trace_name(k->w.trace, g->ev->producer, g->ev->name);
 	struct xsp_thread *track;
 	bool any;
 	char *p;
@@ -302,10 +302,10 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 	p = put_external(g, put_head(k, g, "cuda_sync", track), &any);
 	if (any)
 		*p++ = ',';
-	p = xsr_kineto_name(k, g->ev->producer, g->ev->name, put_lit(p, "\"cuda_sync_kind\":"));
+	p = xsr_writer_name(&k->w, g->ev->producer, g->ev->name, put_lit(p, "\"cuda_sync_kind\":"));
 	*p++ = ',';
 	p = put_rest(k, g, put_place(g, p));
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 	if (g->correlation)
 		put_flow(k, g, track, false);
 }
@@ -340,7 +340,7 @@ void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		break;
 	case XSPROF_GPU_OVERHEAD:
 		k->overhead = true;
-		k->buf->p = put_lit(put_head(k, &g, "overhead", NULL), "}");
+		k->w.buf->p = put_lit(put_head(k, &g, "overhead", NULL), "}");
 		break;
 	}
 }

@@ -13,9 +13,9 @@
 
 static void key(struct xsr_kineto *k, const char *name)
 {
-	xsp_buf_puts(k->buf, "\"");
-	xsp_buf_puts(k->buf, name);
-	xsp_buf_puts(k->buf, "\": ");
+	xsp_buf_puts(k->w.buf, "\"");
+	xsp_buf_puts(k->w.buf, name);
+	xsp_buf_puts(k->w.buf, "\": ");
 }
 
 static void put_number(struct xsr_kineto *k, const char *name, uint64_t value)
@@ -23,26 +23,26 @@ static void put_number(struct xsr_kineto *k, const char *name, uint64_t value)
 	char *p;
 
 	key(k, name);
-	p = put_u64(xsp_buf_room(k->buf, XSP_BUF_ROOM), value);
-	k->buf->p = put_lit(p, ",\n");
+	p = put_u64(xsp_buf_room(k->w.buf, XSP_BUF_ROOM), value);
+	k->w.buf->p = put_lit(p, ",\n");
 }
 
 /* A string with its quotes, of any length. */
 static void put_string(struct xsr_kineto *k, const char *s)
 {
-	k->buf->p = xsr_kineto_text(k, xsp_buf_room(k->buf, XSP_BUF_ROOM), s, strlen(s));
+	k->w.buf->p = xsr_writer_text(&k->w, xsp_buf_room(k->w.buf, XSP_BUF_ROOM), s, strlen(s));
 }
 
 static void put_text(struct xsr_kineto *k, const char *name, const char *s)
 {
 	key(k, name);
 	put_string(k, s);
-	xsp_buf_puts(k->buf, ",\n");
+	xsp_buf_puts(k->w.buf, ",\n");
 }
 
 static const char *fact(const struct xsr_kineto *k, const char *name)
 {
-	return k->main == XSPROF_NO_PRODUCER ? NULL : xsprof_trace_fact(k->trace, k->main, name);
+	return k->main == XSPROF_NO_PRODUCER ? NULL : xsprof_trace_fact(k->w.trace, k->main, name);
 }
 
 /* A fact that is a number, else @other. */
@@ -80,11 +80,11 @@ static void put_spaced(struct xsr_kineto *k, const char *json)
 			text = !text;
 		if (text || *p != ':' || strchr(" \t\r\n", p[1]))
 			continue;
-		xsp_buf_put(k->buf, from, (size_t)(p + 1 - from));
-		xsp_buf_puts(k->buf, " ");
+		xsp_buf_put(k->w.buf, from, (size_t)(p + 1 - from));
+		xsp_buf_puts(k->w.buf, " ");
 		from = p + 1;
 	}
-	xsp_buf_puts(k->buf, from);
+	xsp_buf_puts(k->w.buf, from);
 }
 
 static void put_distributed(struct xsr_kineto *k)
@@ -97,20 +97,20 @@ static void put_distributed(struct xsr_kineto *k)
 	if (own) {
 		key(k, "distributedInfo");
 		put_spaced(k, own);
-		xsp_buf_puts(k->buf, ",\n");
+		xsp_buf_puts(k->w.buf, ",\n");
 		return;
 	}
 	snprintf(text, sizeof(text), "\"distributedInfo\": {\"backend\": \"%s\",\n"
 		 "\"rank\": %" PRIu64 ",\n\"world_size\": %" PRIu64 "},\n",
 		 size > 1 ? "nccl" : "", rank, size);
-	xsp_buf_puts(k->buf, text);
+	xsp_buf_puts(k->w.buf, text);
 }
 
 /* The same trace has the same id each time it is written. */
 static void put_trace_id(struct xsr_kineto *k)
 {
 	const struct xsprof_profiler_config *config = k->opts.config;
-	const char *host = xsprof_trace_host_fact(k->trace, "hostname");
+	const char *host = xsprof_trace_host_fact(k->w.trace, "hostname");
 	uint64_t h = k->first + k->base, g = 0xcbf29ce484222325u;
 	char text[40];
 
@@ -132,7 +132,7 @@ static void put_environment(struct xsr_kineto *k)
 		"PT_PROFILER_JOB_NAME", "PT_PROFILER_JOB_VERSION",
 		"PT_PROFILER_JOB_ATTEMPT_INDEX",
 	};
-	const char *host = xsprof_trace_host_fact(k->trace, "hostname"), *value;
+	const char *host = xsprof_trace_host_fact(k->w.trace, "hostname"), *value;
 	char name[64];
 	size_t i;
 
@@ -150,9 +150,9 @@ static void put_environment(struct xsr_kineto *k)
 static void put_json(struct xsr_kineto *k, const char *s)
 {
 	if (!s)
-		xsp_buf_puts(k->buf, "null");
+		xsp_buf_puts(k->w.buf, "null");
 	else if (xsp_json_valid(s))
-		xsp_buf_puts(k->buf, s);
+		xsp_buf_puts(k->w.buf, s);
 	else
 		put_string(k, s);
 }
@@ -182,9 +182,9 @@ static void put_metadata(struct xsr_kineto *k)
 		if (!name || is_own(name))
 			continue;
 		put_string(k, name);
-		xsp_buf_puts(k->buf, ": ");
+		xsp_buf_puts(k->w.buf, ": ");
 		put_json(k, k->opts.values[i]);
-		xsp_buf_puts(k->buf, ",\n");
+		xsp_buf_puts(k->w.buf, ",\n");
 	}
 }
 
@@ -193,11 +193,11 @@ void xsr_kineto_head(struct xsr_kineto *k)
 	const struct xsprof_profiler_config *config = k->opts.config;
 	const char *devices = given(k, "deviceProperties");
 
-	xsp_buf_puts(k->buf, "{\n\"schemaVersion\": 1,\n");
+	xsp_buf_puts(k->w.buf, "{\n\"schemaVersion\": 1,\n");
 	put_distributed(k);
 	key(k, "deviceProperties");
-	xsp_buf_puts(k->buf, devices ? devices : "[]");
-	xsp_buf_puts(k->buf, ",\n");
+	xsp_buf_puts(k->w.buf, devices ? devices : "[]");
+	xsp_buf_puts(k->w.buf, ",\n");
 	put_number(k, "record_shapes", k->shapes);
 	put_number(k, "with_stack", k->stacks);
 	put_number(k, "with_flops", config && config->with_flops);
@@ -208,27 +208,28 @@ void xsr_kineto_head(struct xsr_kineto *k)
 	put_metadata(k);
 	put_text(k, "displayTimeUnit", "ms");
 	put_number(k, "baseTimeNanoseconds", k->base);
-	xsp_buf_puts(k->buf, "\"traceEvents\": [");
+	xsp_buf_puts(k->w.buf, "\"traceEvents\": [");
 }
 
 static void put_span(struct xsr_kineto *k)
 {
 	uint64_t begin = xsr_kineto_ns(k, k->first), end = xsr_kineto_ns(k, k->last);
-	char *p = xsr_kineto_open(k);
+	char *p = xsr_writer_open(&k->w);
 
 	p = put_lit(p, "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"xsprof (0)\",\"pid\":\"Spans\","
 		    "\"tid\":\"xsprof\",");
 	p = xsr_kineto_ts(k, p, k->first);
 	p = put_micros(put_lit(p, ",\"dur\":"), end > begin ? end - begin : 0);
 	p = put_u64(put_lit(p, ",\"args\":{\"Op count\":"), k->ops);
-	k->buf->p = put_lit(p, "}}");
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"M\",\"name\":\"process_sort_index\",");
+	k->w.buf->p = put_lit(p, "}}");
+	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"M\",\"name\":\"process_sort_index\",");
 	p = xsr_kineto_ts(k, p, k->first);
-	k->buf->p = put_lit(p, ",\"pid\":\"Spans\",\"tid\":0,\"args\":{\"sort_index\":536870912}}");
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"s\":\"g\","
+	p = put_lit(p, ",\"pid\":\"Spans\",\"tid\":0,");
+	k->w.buf->p = put_lit(p, "\"args\":{\"sort_index\":536870912}}");
+	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"i\",\"s\":\"g\","
 		    "\"name\":\"Iteration Start: xsprof\",\"pid\":\"Traces\","
 		    "\"tid\":\"Trace xsprof\",");
-	k->buf->p = put_lit(xsr_kineto_ts(k, p, k->first), "}");
+	k->w.buf->p = put_lit(xsr_kineto_ts(k, p, k->first), "}");
 }
 
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
@@ -239,12 +240,12 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 
 	put_span(k);
 	xsr_kineto_names(k);
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"s\":\"g\","
+	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"i\",\"s\":\"g\","
 		    "\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",");
-	k->buf->p = put_lit(xsr_kineto_ts(k, p, k->last), "}");
-	xsp_buf_puts(k->buf, "\n],\n");
+	k->w.buf->p = put_lit(xsr_kineto_ts(k, p, k->last), "}");
+	xsp_buf_puts(k->w.buf, "\n],\n");
 	/* What other traces do not tell: what is not in them. */
-	if (xsprof_trace_get_info(k->trace, &info) < 0)
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
 	put_number(k, "xsprof_lost_records", info.lost_records);
 	put_number(k, "xsprof_lost_slots", info.lost_slots);
@@ -258,5 +259,5 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 		put_number(k, "xsprof_clock_error_ns", info.clock_error_ns);
 	key(k, "traceName");
 	put_string(k, name);
-	xsp_buf_puts(k->buf, "\n}\n");
+	xsp_buf_puts(k->w.buf, "\n}\n");
 }

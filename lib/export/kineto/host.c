@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * What is on threads in a Kineto trace: ops and ranges, each written when it ends, with what was
- * kept of its begin; and which records belong together.  kineto-point.c writes what is of one
+ * kept of its begin; and which records belong together.  point.c writes what is of one
  * moment.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/kineto/local.h"
 #include "result/absence.h"
 #include "result/post.h"
-
-struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
-{
-	/* Of a thread for which there was no memory nothing is remembered. */
-	if (!thread->priv && thread->stack.floor != UINT64_MAX)
-		thread->priv = calloc(1, sizeof(struct xsr_host));
-	return thread->priv;
-}
 
 static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
@@ -48,7 +39,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t 
 		p = xsr_kineto_args(k, &walk, false, p, &any);
 	}
 	p = xsr_kineto_post(k, post, &any, p);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 	k->ops += op;
 }
 
@@ -130,7 +121,7 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_thread *thread, struct xsp_range *range)
 {
 	uint64_t from = ev->begin_ns, to = ev->end_ns > from ? ev->end_ns : from;
-	const char *category = xsprof_trace_category(k->trace, ev->producer, ev->name);
+	const char *category = xsprof_trace_category(k->w.trace, ev->producer, ev->name);
 	uint32_t kind = XSR_OVERLAP;
 	uint64_t key = thread->tid;
 
@@ -241,6 +232,18 @@ static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
 		xsr_kineto_flush(k, thread);
 }
 
+static void push(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+{
+	uint64_t tag;
+
+	if (!xsr_user_push(k, thread, ev) || ev->aux)
+		return;
+	/* A collector that knows the id of an op knows no annotation. */
+	tag = xsr_link_around(k, thread);
+	if (tag && ev->value)
+		xsr_link_op(k, ev->producer, ev->value, tag);
+}
+
 static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsp_view *view)
 {
 	struct xsp_range range = { .tag = k->at };
@@ -254,7 +257,7 @@ static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 		end(k, ev, view);
 		break;
 	case XSPROF_REC_CORR_PUSH:
-		xsr_user_push(k, view->thread, ev);
+		push(k, ev, view->thread);
 		break;
 	case XSPROF_REC_CORR_POP:
 		xsr_user_pop(view->thread, ev);

@@ -12,56 +12,6 @@
 #include "result/activity.h"
 
 #define BATCH		256u
-#define NAMES_MEMORY	(4u << 20)
-#define KEYS_MEMORY	(1u << 20)
-
-static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
-{
-	size_t len;
-	const char *s = xsprof_trace_name_len(trace, producer, name, &len);
-
-	return json_string(p, s, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES, NULL);
-}
-
-static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
-{
-	p = name_text(trace, producer, name, p);
-	*p++ = ':';
-	return p;
-}
-
-/* Without its last @cut bytes: what is behind a long one may be at the begin of the buffer. */
-static char *put_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, uint32_t cut,
-		      char *p)
-{
-	const struct xsp_name *entry;
-
-	if (!name)
-		return put_lit(p, "\"range\"") - cut;
-	entry = xsp_names_get(k->names, producer, name);
-	if (__builtin_expect(entry->len <= 1024, 1)) {
-		memcpy(p, entry->text, entry->len);
-		return p + entry->len - cut;
-	}
-	k->buf->p = p;
-	xsp_buf_put(k->buf, entry->text, entry->len - cut);
-	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
-}
-
-char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p)
-{
-	return put_name(k, producer, name, 0, p);
-}
-
-char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t name,
-			   uint64_t number, char *p)
-{
-	p = put_name(k, producer, name, 1, p);
-	*p++ = '#';
-	p = put_u64(p, number);
-	*p++ = '"';
-	return p;
-}
 
 /* The process that the trace is said to be of: the one asked for, or one that is a rank. */
 static uint32_t main_producer(struct xsr_kineto *k)
@@ -70,13 +20,13 @@ static uint32_t main_producer(struct xsr_kineto *k)
 	struct xsprof_trace_producer producer;
 	uint32_t i, found = XSPROF_NO_PRODUCER;
 
-	if (xsprof_trace_get_info(k->trace, &info) < 0)
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		return found;
 	for (i = 0; i < info.producers; i++) {
-		if (xsprof_trace_get_producer(k->trace, i, &producer) < 0 ||
+		if (xsprof_trace_get_producer(k->w.trace, i, &producer) < 0 ||
 		    (k->opts.pid && producer.pid != k->opts.pid))
 			continue;
-		if (xsprof_trace_fact(k->trace, i, "env.RANK"))
+		if (xsprof_trace_fact(k->w.trace, i, "env.RANK"))
 			return i;
 		if (found == XSPROF_NO_PRODUCER)
 			found = i;
@@ -97,7 +47,7 @@ static void set_times(struct xsr_kineto *k)
 
 	k->from = k->opts.from_ns;
 	k->to = k->opts.to_ns ? k->opts.to_ns : UINT64_MAX;
-	if (xsprof_trace_get_info(k->trace, &info) < 0)
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
 	k->first = info.first_ns > k->from ? info.first_ns : k->from;
 	real = k->first + (uint64_t)info.real_offset_ns;
@@ -121,25 +71,29 @@ static void set_wants(struct xsr_kineto *k)
 		k->opts.scopes = XSPROF_OP_ALL;
 }
 
+static void gone(void *data, struct xsp_thread *thread)
+{
+	struct xsr_kineto *k = data;
+
+	xsr_kineto_flush(k, thread);
+	xsr_kineto_name_track(k, thread);
+	xsr_host_free(k, thread);
+}
+
 int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 		   struct xsp_buf *buf, struct xsr_kineto **out)
 {
 	static const struct xsp_tracks_ops ops = {
-		.closed = xsr_kineto_closed, .gone = xsr_kineto_gone,
+		.closed = xsr_kineto_closed, .gone = gone,
 	};
 	struct xsr_kineto *k = calloc(1, sizeof(*k));
 	int ret = k ? 0 : -ENOMEM;
 
 	if (!ret) {
-		k->trace = trace;
-		k->buf = buf;
-		k->sep = ' ';
 		if (opts)
 			k->opts = *opts;
-		ret = xsp_names_new(trace, name_text, NAMES_MEMORY, &k->names);
+		ret = xsr_writer_init(&k->w, trace, buf);
 	}
-	if (!ret)
-		ret = xsp_names_new(trace, key_text, KEYS_MEMORY, &k->keys);
 	if (!ret)
 		ret = xsp_tracks_new(&ops, k, &k->tracks);
 	if (!ret)
@@ -165,8 +119,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	if (!k)
 		return;
 	xsp_tracks_free(k->tracks);
-	xsp_names_free(k->names);
-	xsp_names_free(k->keys);
+	xsr_writer_done(&k->w);
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);
 	xsr_users_free(k->users);

@@ -211,33 +211,6 @@ const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
 	return c->key == key ? c->text : NULL;
 }
 
-void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
-{
-	uint64_t begin = note->begin, end = note->end + 1;
-	struct xsp_thread *track = xsr_kineto_stream(k, note->device, note->stream, false);
-	char *p;
-
-	if (!track)
-		return;
-	/* A little more on both sides: it has to sort outside of its first kernel. */
-	begin -= begin != 0;
-	p = put_lit(xsr_kineto_open(k),
-		    "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
-	if (note->is_step)
-		p = xsr_kineto_step_name(k, note->producer, note->name, note->step, p);
-	else
-		p = xsr_kineto_name(k, note->producer, note->name, p);
-	*p++ = ',';
-	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), begin);
-	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
-	if (note->external) {
-		p = put_u64(put_lit(p, ",\"args\":{\"External id\":"), note->external);
-		*p++ = '}';
-	}
-	*p++ = '}';
-	k->buf->p = p;
-}
-
 static void put_span(struct xsr_kineto *k, struct span *span)
 {
 	const struct note *note = &k->link->notes[span->tag % NOTES];
@@ -311,14 +284,14 @@ void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int
 static void put_flow(struct xsr_kineto *k, struct xsp_thread *thread, bool start, uint64_t id,
 		     uint64_t ns)
 {
-	char *p = xsr_kineto_open(k);
+	char *p = xsr_writer_open(&k->w);
 
 	p = start ? put_lit(p, "{\"ph\":\"s\",\"id\":") : put_lit(p, "{\"ph\":\"f\",\"id\":");
 	p = put_u64(p, id);
 	*p++ = ',';
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ns);
 	p = put_lit(p, ",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\"");
-	k->buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
+	k->w.buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
 }
 
 void xsr_link_backward(struct xsr_kineto *k, struct xsp_thread *thread, uint64_t forward_thread,

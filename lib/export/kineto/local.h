@@ -4,18 +4,20 @@
  * its tools want it.  Events come in time order; a range is written when it ends, so memory is
  * that of what is open.
  *
+ *	save.c		a result as such a file
  *	kineto.c	events in their order, and the window they are cut to
- *	kineto-host.c	ranges: what is on threads
- *	kineto-point.c	instants, memory, counters
- *	kineto-step.c	steps
- *	kineto-op.c	what is known of an op: inputs, stack, module
- *	kineto-stack.c	their stacks
- *	kineto-gpu.c	what a GPU did, and its runtime
- *	kineto-activity.c	what the program timed itself
- *	kineto-user.c	ids that threads pushed
- *	kineto-link.c	which op a launch belongs to, and forward and backward
- *	kineto-head.c	what stands around the events
- *	kineto-track.c	the tracks they are drawn on
+ *	host.c		ranges: what is on threads
+ *	point.c step.c	instants, memory, counters; steps
+ *	gpu.c		what a GPU did, and its runtime
+ *	activity.c	what the program timed itself
+ *	op.c stack.c	what is known of an op: inputs, stack, module
+ *	args.c		arguments under their own names
+ *	link.c		which op a launch belongs to, and forward and backward
+ *	user.c		ids that threads pushed
+ *	note.c		annotations on streams
+ *	head.c		what stands around the events
+ *	track.c		the tracks they are drawn on
+ *	thread.c	what is kept of a thread
  */
 #ifndef XSR_KINETO_H
 #define XSR_KINETO_H
@@ -23,10 +25,7 @@
 #include <xsprof/result.h>
 
 #include "base/map.h"
-#include "ranges/keep.h"
-#include "ranges/names.h"
-#include "text/buf.h"
-#include "text/json.h"
+#include "export/writer.h"
 
 /* Kinds of tracks: those that are no threads. */
 enum xsr_kineto_track {
@@ -66,11 +65,8 @@ struct xsr_step {
 
 /**
  * struct xsr_kineto - a trace that is being written
- * @buf: where to
- * @trace: that is read
+ * @w: where to, and the trace that is read
  * @opts: what of it
- * @names: names with their quotes
- * @keys: keys of arguments, with a colon
  * @tracks: threads, and other tracks
  * @posts: what the program said of ops, by the number of their records; NULL for nothing
  * @said: the same by the index of their ranges, for those that go on
@@ -83,13 +79,13 @@ struct xsr_step {
  * @to: likewise
  * @first: begin of the trace, 0 while not known
  * @last: the latest time that was seen
- * @sep: what stands before the next event
  * @over: the window is: only what was written late is still taken
  * @index: of the next event
  * @at: number of the event that is looked at, from 1
  * @ops: written
  * @lost: arguments that there was no memory for
  * @no_stack: ops whose stacks found no room
+ * @pushed: ids that there is memory for, of all threads
  * @next_tid: of the next track that is no thread
  * @main: the producer whose process the trace is of, XSPROF_NO_PRODUCER none known
  * @devices: bits of devices that were seen
@@ -101,14 +97,10 @@ struct xsr_step {
  * @modules: theirs are
  * @memory: allocations are
  * @steps: that go on
- * @text: for a string that is put together
  */
 struct xsr_kineto {
-	struct xsp_buf			*buf;
-	struct xsprof_trace		*trace;
+	struct xsr_writer		w;
 	struct xsprof_result_options	opts;
-	struct xsp_names		*names;
-	struct xsp_names		*keys;
 	struct xsp_tracks		*tracks;
 	const struct xsp_map		*posts;
 	struct xsp_map			said;
@@ -127,9 +119,9 @@ struct xsr_kineto {
 	uint64_t			lost;
 	uint64_t			no_stack;
 	uint64_t			devices;
+	uint32_t			pushed;
 	uint32_t			next_tid;
 	uint32_t			main;
-	char				sep;
 	bool				over;
 	bool				overhead;
 	bool				host;
@@ -139,7 +131,6 @@ struct xsr_kineto {
 	bool				modules;
 	bool				memory;
 	struct xsr_step			steps[XSR_STEPS];
-	char				text[XSR_TEXT_MAX];
 };
 
 /* kineto.c */
@@ -181,9 +172,12 @@ struct xsr_host {
 	struct xsr_pushes	pushes[2];
 };
 
-/* kineto-host.c */
+/* thread.c */
 /* Made when it is new; NULL: no memory, or nothing can be remembered of it. */
 struct xsr_host *xsr_kineto_state(struct xsp_thread *thread);
+void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread);
+
+/* host.c */
 void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     const struct xsp_view *view);
 void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
@@ -191,10 +185,8 @@ void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *
 /* What waits for the rest of itself is all there is. */
 void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread);
 
-/* kineto-point.c */
-/* From "ph" to "ts" of an event with a name id; @kind is what stands behind "ph". */
-char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
-		       uint32_t producer, uint32_t name, uint64_t ns);
+/* point.c */
+
 void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_thread *thread);
 void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
@@ -206,7 +198,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_thread *thread);
 
-/* kineto-step.c */
+/* step.c */
 void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_thread *thread);
 /* The producer ends, or does not tell of its steps any more. */
@@ -214,36 +206,36 @@ void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns);
 /* The window does. */
 void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns);
 
-/* kineto-op.c: all there is to say of a range, commas in front. */
+/* op.c: all there is to say of a range, commas in front. */
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
 		    const struct xsr_post *post, char *p);
+
+/* args.c */
 /* What the program said of it afterwards; @post may be NULL. */
 char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p);
 /* Arguments under their own names; @gpu: numbers are numbers, or are left out. */
 char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any);
-char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len);
-char *xsr_kineto_numbers(struct xsr_kineto *k, struct xsr_walk *walk,
-			 const struct xsprof_trace_arg *arg, bool python, char *p);
 
-/* kineto-stack.c */
+/* stack.c */
 int xsr_stacks_new(const struct xsprof_trace *trace, struct xsr_stacks **stacks);
 void xsr_stacks_free(struct xsr_stacks *stacks);
 /* With a comma in front; nothing where there is no such stack. */
 char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, char *p);
 
-/* kineto-gpu.c */
+/* gpu.c */
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
 
-/* kineto-activity.c: false where it is none. */
+/* activity.c: false where it is none. */
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 			 struct xsr_walk *walk, uint64_t at);
 bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
 			    struct xsr_walk *walk);
 
-/* kineto-user.c */
+/* user.c */
 int xsr_users_new(struct xsr_users **users);
 void xsr_users_free(struct xsr_users *users);
-void xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread,
+/* Return: false where it could not be remembered. */
+bool xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread,
 		   const struct xsprof_event *ev);
 void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev);
 /* The innermost of @kind that was there at @ns, NULL for none. */
@@ -257,7 +249,6 @@ void xsr_user_name(struct xsr_kineto *k, uint32_t producer, uint64_t id, uint32_
 bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t stream,
 		  uint64_t begin, uint64_t end);
 void xsr_user_finish(struct xsr_kineto *k);
-void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread);
 
 /* What a stream did for an annotation. */
 struct xsr_gpu_note {
@@ -272,8 +263,10 @@ struct xsr_gpu_note {
 	bool		is_step;
 };
 
-/* kineto-link.c */
+/* note.c */
 void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note);
+
+/* link.c */
 int xsr_link_new(struct xsr_link **link);
 void xsr_link_free(struct xsr_link *link);
 /* The annotation around what @thread does now: its number, 0 for none. */
@@ -305,11 +298,11 @@ void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int
 void xsr_link_backward(struct xsr_kineto *k, struct xsp_thread *thread, uint64_t forward_thread,
 		       int64_t sequence, uint64_t begin);
 
-/* kineto-head.c */
+/* head.c */
 void xsr_kineto_head(struct xsr_kineto *k);
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name);
 
-/* kineto-track.c */
+/* track.c */
 /* "pid":1,"tid":2, */
 char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p);
 /* A track on which the range nests; NULL for none. */
@@ -317,26 +310,13 @@ struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_eve
 				   uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
 struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
 				     bool sync);
-void xsr_kineto_gone(void *data, struct xsp_thread *thread);
+/* Says what it is called, where anything is on it. */
+void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_thread *thread);
+/* From "ph" to "ts" of an event with a name id; @kind is what stands behind "ph". */
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+		       uint32_t producer, uint32_t name, uint64_t ns);
 /* The names of devices and processes. */
 void xsr_kineto_names(struct xsr_kineto *k);
-
-/* Beginnings and ends of what all write. */
-static inline char *xsr_kineto_open(struct xsr_kineto *k)
-{
-	char *p = xsp_buf_room(k->buf, XSP_BUF_ROOM);
-
-	*p++ = k->sep;
-	k->sep = ',';
-	*p++ = '\n';
-	return p;
-}
-
-static inline char *xsr_kineto_room(struct xsr_kineto *k, char *p)
-{
-	k->buf->p = p;
-	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
-}
 
 /* ns of the file; what is before its base is there. */
 static inline uint64_t xsr_kineto_ns(const struct xsr_kineto *k, uint64_t ns)
@@ -369,11 +349,5 @@ static inline bool xsr_kineto_cut(const struct xsr_kineto *k, uint64_t *begin, u
 		*end = *begin;
 	return true;
 }
-
-/* A name with its quotes, however long.  @p is in @k->buf. */
-char *xsr_kineto_name(struct xsr_kineto *k, uint32_t producer, uint32_t name, char *p);
-/* "name#3" */
-char *xsr_kineto_step_name(struct xsr_kineto *k, uint32_t producer, uint32_t name,
-			   uint64_t number, char *p);
 
 #endif /* XSR_KINETO_H */

@@ -4,150 +4,9 @@
  * where it was called, what else the program said.  The inputs may stand in several records; each
  * list is a walk over all of them.
  */
-#include <math.h>
-
 #include "export/kineto/local.h"
 #include "result/numbers.h"
 #include "result/post.h"
-#include "text/json-valid.h"
-#include "text/utf8.h"
-
-/* The text of a string argument is put together in k->text first: it may come in parts. */
-static char *put_string(struct xsr_kineto *k, struct xsr_walk *walk,
-			const struct xsprof_trace_arg *arg, char *p)
-{
-	size_t len = xsr_walk_bytes(walk, arg, k->text);
-
-	return xsr_kineto_text(k, p, k->text, len);
-}
-
-/* In pieces that fit, each ending between two characters. */
-char *xsr_kineto_text(struct xsr_kineto *k, char *p, const char *s, size_t len)
-{
-	size_t n;
-
-	*p++ = '"';
-	while (len) {
-		n = xsp_utf8_piece(s, len, 4096);
-		p = xsp_escape_json(xsr_kineto_room(k, p), s, n, NULL);
-		s += n;
-		len -= n;
-	}
-	*p++ = '"';
-	return p;
-}
-
-/* As it is, where it is what it says it is. */
-static char *put_json(struct xsr_kineto *k, struct xsr_walk *walk,
-		      const struct xsprof_trace_arg *arg, char *p)
-{
-	size_t len = xsr_walk_bytes(walk, arg, k->text);
-
-	if (len == XSR_TEXT_MAX || memchr(k->text, 0, len))
-		return xsr_kineto_text(k, p, k->text, len);
-	k->text[len] = '\0';
-	if (!xsp_json_valid(k->text))
-		return xsr_kineto_text(k, p, k->text, len);
-	k->buf->p = p;
-	xsp_buf_put(k->buf, k->text, len);
-	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
-}
-
-/* A list of numbers, put together likewise; @python: as that prints it. */
-char *xsr_kineto_numbers(struct xsr_kineto *k, struct xsr_walk *walk,
-			 const struct xsprof_trace_arg *arg, bool python, char *p)
-{
-	size_t len = xsr_walk_bytes(walk, arg, k->text);
-
-	_Static_assert(XSR_TEXT_MAX / 8 * 28 < XSP_BUF_ROOM, "24 digits, and what separates them");
-	p = xsr_put_list(xsr_kineto_room(k, p), arg->type, k->text, len, python);
-	return xsr_kineto_room(k, p);
-}
-
-/* An argument of the program as JSON. */
-static char *put_value(struct xsr_kineto *k, struct xsr_walk *walk,
-		       const struct xsprof_trace_arg *arg, char *p)
-{
-	char plain[2048];
-	size_t len;
-
-	switch (arg->type) {
-	case XSPROF_ARG_I64:
-		return put_i64(p, arg->u.i64);
-	case XSPROF_ARG_U64:
-	case XSPROF_ARG_PTR:
-		return put_u64(p, arg->u.u64);
-	case XSPROF_ARG_F64:
-		return xsp_json_double(p, arg->u.f64);
-	case XSPROF_ARG_BOOL:
-		return arg->u.u64 ? put_lit(p, "true") : put_lit(p, "false");
-	case XSPROF_ARG_NAME:
-		return xsr_kineto_name(k, walk->ev.producer, (uint32_t)arg->u.u64, p);
-	case XSPROF_ARG_STR:
-		if (arg->flags & XSPROF_ARGF_JSON)
-			return put_json(k, walk, arg, p);
-		return put_string(k, walk, arg, p);
-	case XSPROF_ARG_I64S:
-	case XSPROF_ARG_F64S:
-		return xsr_kineto_numbers(k, walk, arg, false, p);
-	default:
-		len = xsprof_trace_arg_text(k->trace, walk->ev.producer, arg, plain,
-					    sizeof(plain));
-		return xsr_kineto_text(k, p, plain, len);
-	}
-}
-
-/* A list under a name of its own; one inside it would not say where it ends. */
-static char *put_named(struct xsr_kineto *k, struct xsr_walk *walk,
-		       const struct xsprof_trace_arg *arg, char *p)
-{
-	uint64_t left = arg->u.u64;
-	struct xsprof_trace_arg item;
-	char sep = '[';
-
-	if (arg->type != XSPROF_ARG_LIST)
-		return put_value(k, walk, arg, p);
-	while (xsr_walk_item(walk, &left, &item)) {
-		p = xsr_kineto_room(k, p);
-		*p++ = sep;
-		sep = ',';
-		p = item.type == XSPROF_ARG_LIST ? put_lit(p, "null") :
-						   put_value(k, walk, &item, p);
-	}
-	return sep == '[' ? put_lit(p, "[]") : put_lit(p, "]");
-}
-
-static char *put_key(struct xsr_kineto *k, uint32_t producer, uint32_t key, char *p, bool *any)
-{
-	const struct xsp_name *entry = xsp_names_get(k->keys, producer, key);
-
-	if (*any)
-		*p++ = ',';
-	*any = true;
-	k->buf->p = p;
-	xsp_buf_put(k->buf, entry->text, entry->len);
-	return xsp_buf_room(k->buf, XSP_BUF_ROOM);
-}
-
-char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any)
-{
-	struct xsprof_trace_arg arg;
-
-	while (xsr_walk_next(walk, &arg)) {
-		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
-		    xsr_key_is_place(arg.key) || arg.key == XSPROF_KEY_MODULE ||
-		    arg.flags & XSPROF_ARGF_CONT)
-			continue;
-		/* Tools take what is said of kernels for numbers, without a look. */
-		if (gpu && ((arg.type == XSPROF_ARG_F64 && !isfinite(arg.u.f64)) ||
-			    !strcmp(xsprof_trace_name(k->trace, walk->ev.producer, arg.key),
-				    "External id")))
-			continue;
-		p = put_key(k, walk->ev.producer, arg.key, xsr_kineto_room(k, p), any);
-		p = put_named(k, walk, &arg, p);
-	}
-	return p;
-}
 
 /* What of the inputs a list is of. */
 enum facet { DIMS, STRIDES, TYPES, VALUES };
@@ -168,7 +27,7 @@ static char *put_type(struct xsr_kineto *k, uint32_t producer, const struct xspr
 	case XSPROF_ARG_TENSOR:
 		if (!xsprof_trace_tensor(arg, &tensor) || !tensor.dtype)
 			return put_lit(p, "\"\"");
-		return xsr_kineto_name(k, producer, tensor.dtype, p);
+		return xsr_writer_name(&k->w, producer, tensor.dtype, p);
 	case XSPROF_ARG_LIST:
 		return put_lit(p, "\"TensorList\"");
 	case XSPROF_ARG_I64S:
@@ -177,7 +36,7 @@ static char *put_type(struct xsr_kineto *k, uint32_t producer, const struct xspr
 	case XSPROF_ARG_NONE:
 		if (!arg->u.u64 || arg->u.u64 > UINT32_MAX)
 			return put_lit(p, "\"\"");
-		return xsr_kineto_name(k, producer, (uint32_t)arg->u.u64, p);
+		return xsr_writer_name(&k->w, producer, (uint32_t)arg->u.u64, p);
 	case XSPROF_ARG_STR:
 		return put_lit(p, "\"\"");
 	default:
@@ -190,7 +49,7 @@ static char *put_concrete(struct xsr_kineto *k, struct xsr_walk *walk,
 			  const struct xsprof_trace_arg *arg, char *p)
 {
 	if (arg->type == XSPROF_ARG_STR)
-		return put_string(k, walk, arg, p);
+		return xsr_writer_string(&k->w, walk, arg, p);
 	*p++ = '"';
 	switch (arg->type) {
 	case XSPROF_ARG_I64:
@@ -208,7 +67,7 @@ static char *put_concrete(struct xsr_kineto *k, struct xsr_walk *walk,
 		break;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		p = xsr_kineto_numbers(k, walk, arg, true, p);
+		p = xsr_writer_numbers(&k->w, walk, arg, true, p);
 		break;
 	}
 	*p++ = '"';
@@ -247,7 +106,7 @@ static char *put_list(struct xsr_kineto *k, const struct xsprof_trace_arg *list,
 		if (any)
 			*p++ = ',';
 		any = true;
-		p = put_dims(&arg, facet == STRIDES, xsr_kineto_room(k, p));
+		p = put_dims(&arg, facet == STRIDES, xsr_writer_room(&k->w, p));
 	}
 	if (dims)
 		*p++ = ']';
@@ -266,7 +125,7 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, const
 	while (xsr_walk_next(&walk, &arg)) {
 		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
-		p = xsr_kineto_room(k, p);
+		p = xsr_writer_room(&k->w, p);
 		if (any)
 			*p++ = ',';
 		any = true;
@@ -301,8 +160,8 @@ static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char 
 
 	while (xsr_walk_next(&walk, &arg))
 		if (arg.key == XSPROF_KEY_MODULE && arg.type == XSPROF_ARG_STR)
-			return put_string(k, &walk, &arg,
-					  put_lit(p, ",\"Module Hierarchy\":"));
+			return xsr_writer_string(&k->w, &walk, &arg,
+						 put_lit(p, ",\"Module Hierarchy\":"));
 	return p;
 }
 
@@ -311,7 +170,7 @@ static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char 
 /* Does the op tell of a collective?  Asked once for a name, not for each of its ops. */
 static bool is_collective(struct xsr_kineto *k, uint32_t producer, uint32_t name)
 {
-	struct xsp_name *entry = xsp_names_get(k->names, producer, name);
+	struct xsp_name *entry = xsp_names_get(k->w.names, producer, name);
 
 	if (!entry->match)
 		entry->match = entry->len == sizeof(COLLECTIVE) - 1 &&
@@ -324,33 +183,15 @@ static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct
 		     uint64_t correlation, char *p)
 {
 	uint32_t producer = walk->ev.producer;
-	uint64_t total = k->buf->total;
+	uint64_t total = k->w.buf->total;
 	const char *start = p;
 	bool any = true;
 
 	p = xsr_kineto_args(k, walk, false, p, &any);
 	/* Where the buffer was written out between, they are gone. */
-	if (correlation && p > start && total == k->buf->total &&
+	if (correlation && p > start && total == k->w.buf->total &&
 	    is_collective(k, producer, range->name))
 		xsr_link_set_collective(k, producer, correlation, start, (size_t)(p - start));
-	return p;
-}
-
-static char *put_said(struct xsr_kineto *k, const char *key, const char *text, bool *any, char *p)
-{
-	p = xsr_kineto_room(k, p);
-	if (*any)
-		*p++ = ',';
-	*any = true;
-	return xsr_kineto_text(k, stpcpy(p, key), text, strlen(text));
-}
-
-char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p)
-{
-	if (post && post->has_module && *post->module)
-		p = put_said(k, "\"Module Hierarchy\":", post->module, any, p);
-	if (post && post->has_stack && *post->text)
-		p = put_said(k, "\"Call stack\":", post->text, any, p);
 	return p;
 }
 
@@ -363,10 +204,10 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 
 	is_op = xsprof_trace_op(&start.ev, &op);
 	/* The program's own first: of two of one name readers take the last. */
-	p = put_own(k, range, walk, op.correlation, xsr_kineto_room(k, p));
+	p = put_own(k, range, walk, op.correlation, xsr_writer_room(&k->w, p));
 	if (!is_op)
 		return p;
-	p = xsr_kineto_room(k, p);
+	p = xsr_writer_room(&k->w, p);
 	if (op.correlation)
 		p = put_u64(put_lit(p, ",\"External id\":"), op.correlation);
 	p = put_u64(put_lit(p, ",\"Record function id\":"), op.record_function_id);

@@ -11,18 +11,6 @@
 
 #define OUT_OF_MEMORY	"[OutOfMemory]"
 
-char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
-		       uint32_t producer, uint32_t name, uint64_t ns)
-{
-	char *p = stpcpy(put_lit(xsr_kineto_open(k), "{\"ph\":"), kind);
-
-	p = put_lit(p, ",\"name\":");
-	p = xsr_kineto_name(k, producer, name, p);
-	*p++ = ',';
-	p = xsr_kineto_track(k, thread, p);
-	return xsr_kineto_ts(k, p, ns);
-}
-
 void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_thread *thread)
 {
@@ -35,7 +23,8 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	bytes = (int64_t)mem->bytes;
 	if (ev->type == XSPROF_REC_FREE && bytes > 0)
 		bytes = -bytes;
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
+	p = put_lit(xsr_writer_open(&k->w),
+		    "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
 		    "\"name\":\"[memory]\",");
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
@@ -45,7 +34,7 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = put_i64(put_lit(p, ",\"Bytes\":"), bytes);
 	p = put_u64(put_lit(p, ",\"Total Allocated\":"), mem->total_allocated);
 	p = put_u64(put_lit(p, ",\"Total Reserved\":"), mem->total_reserved);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 }
 
 /* The device of what found no memory is one number in its record, and two in the file. */
@@ -56,7 +45,7 @@ static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char 
 
 	while (xsr_walk_next(&walk, &arg)) {
 		if (arg.type != XSPROF_ARG_U64 ||
-		    strcmp(xsprof_trace_name(k->trace, walk.ev.producer, arg.key), "Device"))
+		    strcmp(xsprof_trace_name(k->w.trace, walk.ev.producer, arg.key), "Device"))
 			continue;
 		p = put_u64(put_lit(p, ",\"Device Type\":"), arg.u.u64 >> 16 & 0xffff);
 		return put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)arg.u.u64);
@@ -75,7 +64,7 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 	bool any = true, oom;
 	char *p;
 
-	oom = !strcmp(xsprof_trace_name(k->trace, ev->producer, ev->name), OUT_OF_MEMORY);
+	oom = !strcmp(xsprof_trace_name(k->w.trace, ev->producer, ev->name), OUT_OF_MEMORY);
 	if (oom && xsr_absent(&k->opts, ev))
 		return;
 	p = xsr_kineto_begin(k, thread, kinds[ev->aux < 3 ? ev->aux : 0], ev->producer, ev->name,
@@ -84,7 +73,7 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 	if (oom)
 		p = put_device(k, walk, p);
 	p = xsr_kineto_args(k, walk, false, p, &any);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 }
 
 void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
@@ -101,7 +90,7 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 			     ev->ns);
 	p = put_lit(p, ",\"args\":{\"value\":");
 	p = f64 ? xsp_put_double(p, value) : put_i64(p, (int64_t)ev->value);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 }
 
 /* Async ranges and flows of the program: their ids are of their process. */
@@ -121,18 +110,18 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
 	*p++ = '.';
 	p = put_lit(put_u64(p, ev->value), "\",\"args\":{");
-	k->buf->p = put_lit(xsr_kineto_args(k, walk, false, p, &any), "}}");
+	k->w.buf->p = put_lit(xsr_kineto_args(k, walk, false, p, &any), "}}");
 }
 
 /* What became of records that are not in the trace: a place in it, no number without one. */
 void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_thread *thread)
 {
-	char *p = put_lit(xsr_kineto_open(k), "{\"ph\":\"i\",\"cat\":\"xsprof\",\"s\":\"p\","
+	char *p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"i\",\"cat\":\"xsprof\",\"s\":\"p\","
 			  "\"name\":\"[lost]\",");
 
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
 	p = ev->flags & XSPROF_EVF_SLOTS ? put_lit(p, ",\"args\":{\"slots\":") :
 					   put_lit(p, ",\"args\":{\"records\":");
-	k->buf->p = put_lit(put_u64(p, ev->value), "}}");
+	k->w.buf->p = put_lit(put_u64(p, ev->value), "}}");
 }

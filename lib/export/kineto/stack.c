@@ -117,10 +117,10 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 
 	k->no_stack += stack == XSPROF_STACK_MISSED;
 	/* More may have been mapped since it was made. */
-	if (!slot->text || xsprof_trace_map(k->trace, producer, slot->maps)) {
+	if (!slot->text || xsprof_trace_map(k->w.trace, producer, slot->maps)) {
 		/* It may still come. */
 		if (stack != XSPROF_STACK_MISSED &&
-		    !xsprof_trace_stack(k->trace, producer, stack, &nr, NULL))
+		    !xsprof_trace_stack(k->w.trace, producer, stack, &nr, NULL))
 			return p;
 		slot = make(k->stack, producer, stack);
 	}
@@ -128,9 +128,9 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 		k->lost++;
 		return p;
 	}
-	k->buf->p = put_lit(xsr_kineto_room(k, p), ",\"Call stack\":\"");
-	xsp_buf_put(k->buf, slot->text, slot->len);
-	p = xsp_buf_room(k->buf, XSP_BUF_ROOM);
+	k->w.buf->p = put_lit(xsr_writer_room(&k->w, p), ",\"Call stack\":\"");
+	xsp_buf_put(k->w.buf, slot->text, slot->len);
+	p = xsp_buf_room(k->w.buf, XSP_BUF_ROOM);
 	*p++ = '"';
 	return p;
 }

@@ -12,7 +12,7 @@
 static bool is_before(const struct xsr_kineto *k, const struct xsr_step *step, uint64_t number)
 {
 	return step->number < number &&
-	       !strcmp(xsprof_trace_name(k->trace, step->producer, step->name), XSR_STEP_NAME);
+	       !strcmp(xsprof_trace_name(k->w.trace, step->producer, step->name), XSR_STEP_NAME);
 }
 
 static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, bool unfinished)
@@ -27,15 +27,15 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	thread = xsp_tracks_get(k->tracks, step->producer, step->pid, XSR_THREAD, step->tid, ns);
 	if (!thread || !k->host || !xsr_kineto_cut(k, &from, &to))
 		return;
-	p = put_lit(xsr_kineto_open(k), "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
-	p = xsr_kineto_step_name(k, step->producer, step->name, step->number, p);
+	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
+	p = xsr_writer_step_name(&k->w, step->producer, step->name, step->number, p);
 	*p++ = ',';
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), from);
 	p = put_micros(put_lit(p, ",\"dur\":"), to - from);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), step->index);
 	if (unfinished)
 		p = put_lit(p, ",\"finished\":\"false\"");
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 }
 
 void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns)

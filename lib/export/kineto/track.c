@@ -24,7 +24,7 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
 		tid += thread->kind == XSR_STREAM_SYNC ? SYNC_TID : 0;
 		break;
 	case XSR_THREAD:
-		tid = xsp_thread_tid(k->trace, thread);
+		tid = xsp_thread_tid(k->w.trace, thread);
 		/* fallthrough */
 	default:
 		p = put_u32(put_lit(p, "\"pid\":"), thread->pid);
@@ -52,6 +52,18 @@ char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
 	if (end - p <= 64)
 		xsp_tracks_prefix(k->tracks, thread, p, (size_t)(end - p));
 	return end;
+}
+
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+		       uint32_t producer, uint32_t name, uint64_t ns)
+{
+	char *p = stpcpy(put_lit(xsr_writer_open(&k->w), "{\"ph\":"), kind);
+
+	p = put_lit(p, ",\"name\":");
+	p = xsr_writer_name(&k->w, producer, name, p);
+	*p++ = ',';
+	p = xsr_kineto_track(k, thread, p);
+	return xsr_kineto_ts(k, p, ns);
 }
 
 struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
@@ -93,7 +105,7 @@ struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint
 static char *put_meta(struct xsr_kineto *k, const char *what, const char *pid,
 		      struct xsp_thread *thread)
 {
-	char *p = xsr_kineto_open(k);
+	char *p = xsr_writer_open(&k->w);
 
 	p = put_lit(p, "{\"ph\":\"M\",\"name\":\"");
 	p = stpcpy(p, what);
@@ -113,20 +125,20 @@ static void sort_index(struct xsr_kineto *k, const char *what, const char *pid,
 	char *p = put_meta(k, what, pid, thread);
 
 	p = put_u64(put_lit(p, "\"sort_index\":"), index);
-	k->buf->p = put_lit(p, "}}");
+	k->w.buf->p = put_lit(p, "}}");
 }
 
 static void thread_name(struct xsr_kineto *k, struct xsp_thread *thread)
 {
 	uint32_t own = (uint32_t)thread->tid;
-	const char *comm = xsprof_trace_thread(k->trace, thread->producer, own);
-	uint32_t tid = xsp_thread_tid(k->trace, thread);
+	const char *comm = xsprof_trace_thread(k->w.trace, thread->producer, own);
+	uint32_t tid = xsp_thread_tid(k->w.trace, thread);
 	char *p = put_meta(k, "thread_name", NULL, thread);
 
 	p = put_u32(put_lit(p, "\"name\":\"thread "), tid);
 	p = put_lit(p, " (");
 	p = xsp_escape_json(p, comm, strnlen(comm, 256), NULL);
-	k->buf->p = put_lit(p, ")\"}}");
+	k->w.buf->p = put_lit(p, ")\"}}");
 	sort_index(k, "thread_sort_index", NULL, thread, tid);
 }
 
@@ -141,7 +153,7 @@ static void lane_name(struct xsr_kineto *k, struct xsp_thread *lane)
 			    lane->tid / LANES);
 	if (lane->tid % LANES)
 		p = put_u64(put_lit(p, ", track "), lane->tid % LANES + 1);
-	k->buf->p = put_lit(p, "\"}}");
+	k->w.buf->p = put_lit(p, "\"}}");
 	sort_index(k, "thread_sort_index", NULL, lane, lane->shown >> 32);
 }
 
@@ -153,24 +165,20 @@ static void stream_name(struct xsr_kineto *k, struct xsp_thread *track)
 	p = put_lit(p, "\"name\":\"stream ");
 	p = stream == UINT32_MAX ? put_lit(p, "-1") : put_u32(p, stream);
 	p = track->kind == XSR_STREAM_SYNC ? put_lit(p, " (sync)") : put_lit(p, " ");
-	k->buf->p = put_lit(p, "\"}}");
+	k->w.buf->p = put_lit(p, "\"}}");
 	sort_index(k, "thread_sort_index", NULL, track, stream == UINT32_MAX ? 0 : stream);
 }
 
-void xsr_kineto_gone(void *data, struct xsp_thread *thread)
+void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_thread *thread)
 {
-	struct xsr_kineto *k = data;
-
-	xsr_kineto_flush(k, thread);
-	if (thread->shown & 1) {
-		if (thread->kind == XSR_THREAD)
-			thread_name(k, thread);
-		else if (thread->kind >= XSR_STREAM)
-			stream_name(k, thread);
-		else
-			lane_name(k, thread);
-	}
-	xsr_host_free(k, thread);
+	if (!(thread->shown & 1))
+		return;
+	if (thread->kind == XSR_THREAD)
+		thread_name(k, thread);
+	else if (thread->kind >= XSR_STREAM)
+		stream_name(k, thread);
+	else
+		lane_name(k, thread);
 }
 
 static void process(struct xsr_kineto *k, const char *pid, const char *name, const char *label,
@@ -180,17 +188,17 @@ static void process(struct xsr_kineto *k, const char *pid, const char *name, con
 
 	p = put_lit(p, "\"name\":\"");
 	p = xsp_escape_json(p, name, strnlen(name, 1024), NULL);
-	k->buf->p = put_lit(p, "\"}}");
+	k->w.buf->p = put_lit(p, "\"}}");
 	if (label) {
 		p = put_lit(put_meta(k, "process_labels", pid, NULL), "\"labels\":\"");
-		k->buf->p = put_lit(stpcpy(p, label), "\"}}");
+		k->w.buf->p = put_lit(stpcpy(p, label), "\"}}");
 	}
 	sort_index(k, "process_sort_index", pid, NULL, sort);
 }
 
 static const char *process_text(const struct xsr_kineto *k, uint32_t producer)
 {
-	const char *exe = xsprof_trace_fact(k->trace, producer, "exe");
+	const char *exe = xsprof_trace_fact(k->w.trace, producer, "exe");
 	const char *base = exe ? strrchr(exe, '/') : NULL;
 
 	return base ? base + 1 : exe ? exe : "process";
@@ -204,10 +212,10 @@ void xsr_kineto_names(struct xsr_kineto *k)
 	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX];
 	uint32_t i;
 
-	if (xsprof_trace_get_info(k->trace, &info) < 0)
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		info.producers = 0;
 	for (i = 0; i < info.producers; i++) {
-		if (xsprof_trace_get_producer(k->trace, i, &producer) < 0 ||
+		if (xsprof_trace_get_producer(k->w.trace, i, &producer) < 0 ||
 		    (k->opts.pid && producer.pid != k->opts.pid))
 			continue;
 		*put_u32(pid, producer.pid) = '\0';

@@ -40,7 +40,6 @@ struct table {
 struct xsr_users {
 	struct table	users;
 	struct table	spans;
-	uint32_t	pushed;		/* of all threads */
 };
 
 int xsr_users_new(struct xsr_users **users)
@@ -62,42 +61,38 @@ void xsr_users_free(struct xsr_users *u)
 
 /* ---- pushed --------------------------------------------------------------------------------- */
 
-static bool room_for_push(struct xsr_users *u, struct xsr_pushes *p)
+static bool room_for_push(struct xsr_kineto *k, struct xsr_pushes *p)
 {
 	uint32_t room = p->room ? 2 * p->room : 8;
 	void *v;
 
 	if (p->n < p->room)
 		return true;
-	if (room > PUSHED_DEEP || u->pushed + room - p->room > PUSHED_MAX)
+	if (room > PUSHED_DEEP || k->pushed + room - p->room > PUSHED_MAX)
 		return false;
 	v = realloc(p->v, room * sizeof(*p->v));
 	if (!v)
 		return false;
-	u->pushed += room - p->room;
+	k->pushed += room - p->room;
 	p->v = v;
 	p->room = room;
 	return true;
 }
 
-void xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread, const struct xsprof_event *ev)
+bool xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread, const struct xsprof_event *ev)
 {
 	struct xsr_host *host = xsr_kineto_state(thread);
 	struct xsr_pushes *p = host && ev->aux < 2 ? &host->pushes[ev->aux] : NULL;
-	uint64_t tag;
 
 	if (!p)
-		return;
+		return false;
 	/* Those that are too deep are counted: their pops are to come. */
-	if (p->deep || !room_for_push(k->users, p)) {
+	if (p->deep || !room_for_push(k, p)) {
 		p->deep++;
-		return;
+		return false;
 	}
 	p->v[p->n++] = (struct xsr_pushed){ ev->value, ev->ns };
-	/* A collector that knows this id knows no annotation. */
-	tag = ev->aux ? 0 : xsr_link_around(k, thread);
-	if (tag && ev->value)
-		xsr_link_op(k, ev->producer, ev->value, tag);
+	return true;
 }
 
 void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev)
@@ -122,20 +117,6 @@ const struct xsr_pushed *xsr_user_top(const struct xsp_thread *thread, uint32_t 
 	while (i && p->v[i - 1].ns > ns)
 		i--;
 	return i ? &p->v[i - 1] : NULL;
-}
-
-void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread)
-{
-	struct xsr_host *host = thread->priv;
-
-	thread->priv = NULL;
-	if (!host)
-		return;
-	for (uint32_t i = 0; i < 2; i++) {
-		k->users->pushed -= host->pushes[i].room;
-		free(host->pushes[i].v);
-	}
-	free(host);
 }
 
 /* ---- annotations, and what was done for them ------------------------------------------------ */

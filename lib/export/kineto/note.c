@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * An annotation on the track of a stream, as long as what the stream did for it.  Which work
+ * belongs to which annotation is link.c's and user.c's to know.
+ */
+#include "export/kineto/local.h"
+
+void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
+{
+	uint64_t begin = note->begin, end = note->end + 1;
+	struct xsp_thread *track = xsr_kineto_stream(k, note->device, note->stream, false);
+	char *p;
+
+	if (!track)
+		return;
+	/* A little more on both sides: it has to sort outside of its first kernel. */
+	begin -= begin != 0;
+	p = put_lit(xsr_writer_open(&k->w),
+		    "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
+	if (note->is_step)
+		p = xsr_writer_step_name(&k->w, note->producer, note->name, note->step, p);
+	else
+		p = xsr_writer_name(&k->w, note->producer, note->name, p);
+	*p++ = ',';
+	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), begin);
+	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+	if (note->external) {
+		p = put_u64(put_lit(p, ",\"args\":{\"External id\":"), note->external);
+		*p++ = '}';
+	}
+	*p++ = '}';
+	k->w.buf->p = p;
+}

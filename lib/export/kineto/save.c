@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * A result saved as the trace that PyTorch's tools load.
+ */
+#include <errno.h>
+
+#include "export/kineto/local.h"
+#include "export/save.h"
+#include "result/local.h"
+
+/* What is written beside the trace. */
+struct beside {
+	const struct xsp_map	*posts;
+	const char		*path;
+};
+
+static int write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
+			struct xsp_buf *buf, const void *arg)
+{
+	const struct beside *beside = arg;
+
+	return xsr_write_kineto(trace, opts, beside->posts, buf, beside->path);
+}
+
+int xsprof_result_save(struct xsprof_result *result, const char *path)
+{
+	struct beside beside = { &result->posts, path };
+	int before = errno, ret;
+
+	result->error[0] = '\0';
+	if (result->saved)
+		return xsr_fail(result, -EALREADY, "it was saved before");
+	ret = xsr_save(result, path, write_kineto, &beside);
+	result->saved = ret == 0;
+	errno = before;
+	return ret;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What the Kineto format keeps of a thread beside its stack: memory of it, made with its first
+ * use and freed when the thread is forgotten.
+ */
+#include <stdlib.h>
+
+#include "export/kineto/local.h"
+
+struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
+{
+	/* Of a thread for which there was no memory nothing is remembered. */
+	if (!thread->priv && thread->stack.floor != UINT64_MAX)
+		thread->priv = calloc(1, sizeof(struct xsr_host));
+	return thread->priv;
+}
+
+void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread)
+{
+	struct xsr_host *host = thread->priv;
+
+	thread->priv = NULL;
+	if (!host)
+		return;
+	for (uint32_t i = 0; i < 2; i++) {
+		k->pushed -= host->pushes[i].room;
+		free(host->pushes[i].v);
+	}
+	free(host);
+}

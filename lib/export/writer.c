@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What all JSON of a trace is made of: names, texts and numbers: see writer.h.  What the events are
+ * that they belong to is not known here.
+ */
+#include "export/writer.h"
+#include "result/numbers.h"
+#include "text/utf8.h"
+
+#define NAMES_MEMORY	(4u << 20)
+#define KEYS_MEMORY	(1u << 20)
+
+static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(trace, producer, name, &len);
+
+	return json_string(p, s, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES, NULL);
+}
+
+static char *key_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
+{
+	p = name_text(trace, producer, name, p);
+	*p++ = ':';
+	return p;
+}
+
+int xsr_writer_init(struct xsr_writer *w, struct xsprof_trace *trace, struct xsp_buf *buf)
+{
+	int ret;
+
+	w->trace = trace;
+	w->buf = buf;
+	w->sep = ' ';
+	ret = xsp_names_new(trace, name_text, NAMES_MEMORY, &w->names);
+	return ret ? ret : xsp_names_new(trace, key_text, KEYS_MEMORY, &w->keys);
+}
+
+void xsr_writer_done(struct xsr_writer *w)
+{
+	xsp_names_free(w->names);
+	xsp_names_free(w->keys);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* Without its last @cut bytes: what is behind a long one may be at the begin of the buffer. */
+static char *put_name(struct xsr_writer *w, uint32_t producer, uint32_t name, uint32_t cut,
+		      char *p)
+{
+	const struct xsp_name *entry;
+
+	if (!name)
+		return put_lit(p, "\"range\"") - cut;
+	entry = xsp_names_get(w->names, producer, name);
+	if (__builtin_expect(entry->len <= 1024, 1)) {
+		memcpy(p, entry->text, entry->len);
+		return p + entry->len - cut;
+	}
+	w->buf->p = p;
+	xsp_buf_put(w->buf, entry->text, entry->len - cut);
+	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
+}
+
+char *xsr_writer_name(struct xsr_writer *w, uint32_t producer, uint32_t name, char *p)
+{
+	return put_name(w, producer, name, 0, p);
+}
+
+char *xsr_writer_step_name(struct xsr_writer *w, uint32_t producer, uint32_t name,
+			   uint64_t number, char *p)
+{
+	p = put_name(w, producer, name, 1, p);
+	*p++ = '#';
+	p = put_u64(p, number);
+	*p++ = '"';
+	return p;
+}
+
+char *xsr_writer_key(struct xsr_writer *w, uint32_t producer, uint32_t key, char *p, bool *any)
+{
+	const struct xsp_name *entry = xsp_names_get(w->keys, producer, key);
+
+	if (*any)
+		*p++ = ',';
+	*any = true;
+	w->buf->p = p;
+	xsp_buf_put(w->buf, entry->text, entry->len);
+	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+char *xsr_writer_text(struct xsr_writer *w, char *p, const char *s, size_t len)
+{
+	size_t n;
+
+	*p++ = '"';
+	while (len) {
+		n = xsp_utf8_piece(s, len, 4096);
+		p = xsp_escape_json(xsr_writer_room(w, p), s, n, NULL);
+		s += n;
+		len -= n;
+	}
+	*p++ = '"';
+	return p;
+}
+
+/* It is put together in w->text first: it may come in parts. */
+char *xsr_writer_string(struct xsr_writer *w, struct xsr_walk *walk,
+			const struct xsprof_trace_arg *arg, char *p)
+{
+	size_t len = xsr_walk_bytes(walk, arg, w->text);
+
+	return xsr_writer_text(w, p, w->text, len);
+}
+
+char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *arg, bool python, char *p)
+{
+	size_t len = xsr_walk_bytes(walk, arg, w->text);
+
+	_Static_assert(XSR_TEXT_MAX / 8 * 28 < XSP_BUF_ROOM, "24 digits, and what separates them");
+	p = xsr_put_list(xsr_writer_room(w, p), arg->type, w->text, len, python);
+	return xsr_writer_room(w, p);
+}
