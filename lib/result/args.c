@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "local.h"
+#include "result/local.h"
 #include "result/numbers.h"
 #include "text/json-valid.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files that make events share: build.c (ranges), records.c (all else), threads.c (what
- * is open in each thread), tree.c (what is inside what) and link.c (what was launched by what).
+ * What the files that make events share: build.c (ranges), records.c (all else), events.c (adds
+ * one), threads.c (what is open in each thread), tree.c (what is inside what) and link.c (what was
+ * launched by what).
  */
-#ifndef XSR_BUILD_H
-#define XSR_BUILD_H
+#ifndef XSR_BUILD_LOCAL_H
+#define XSR_BUILD_LOCAL_H
 
 #include "result/activity.h"
 #include "result/local.h"
@@ -92,7 +93,7 @@ struct xsr_builder {
 #define XSR_ELAPSED_MOST	((1ull << 48) - 1)
 #define XSR_ELAPSED(ns, on)	((uint64_t)(ns) << 16 | ((on) >> 8 & 0xff00) | ((on) & 0xff))
 
-/* ---- build.c -------------------------------------------------------------------------------- */
+/* ---- events.c ------------------------------------------------------------------------------- */
 
 bool xsr_thread_wanted(const struct xsprof_result *result, uint32_t tid);
 /* The result's own text of a name id; NULL: no memory. */
@@ -133,4 +134,4 @@ int xsr_link(struct xsprof_result *result);
 /* Takes out what is marked so; the tree has to be made again then. */
 void xsr_tree_drop(struct xsprof_result *result);
 
-#endif /* XSR_BUILD_H */
+#endif /* XSR_BUILD_LOCAL_H */

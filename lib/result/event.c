@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "frames.h"
-#include "post.h"
+#include "result/frames.h"
+#include "result/post.h"
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frames.h"
-#include "local.h"
+#include "result/frames.h"
+#include "result/local.h"
 
 #define MOST_LEVELS	256u	/* of a way: the outer ones are left out then */
 

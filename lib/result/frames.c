@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frames.h"
 #include "result/build-local.h"
+#include "result/frames.h"
 
 /* What an address is called. */
 struct xsr_address {

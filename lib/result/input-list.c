@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "local.h"
+#include "result/local.h"
 #include "result/numbers.h"
 
 /**
@@ -43,16 +43,6 @@ struct xsr_inputs {
 };
 
 static const struct xsr_inputs none;
-
-/* Where @nr are there already: the next place, or one behind it; false: it is given twice. */
-bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
-{
-	*place = key - XSPROF_KEY_INPUT;
-	/* From the last key on they count themselves. */
-	if (*place == XSPROF_KEY_PLACES - 1 && nr > *place)
-		*place = nr;
-	return *place >= nr;
-}
 
 static const int64_t *keep_numbers(struct xsprof_result *r, const struct xsprof_trace_tensor *t,
 				   bool strides, size_t *nr)

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "local.h"
+#include "result/local.h"
 #include "result/numbers.h"
 
 /**
@@ -29,6 +29,15 @@ struct lister {
 	int64_t					items;
 	uint64_t				left;
 };
+
+bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
+{
+	*place = key - XSPROF_KEY_INPUT;
+	/* From the last key on they count themselves. */
+	if (*place == XSPROF_KEY_PLACES - 1 && nr > *place)
+		*place = nr;
+	return *place >= nr;
+}
 
 static void put_dims(struct lister *l, const struct xsr_value *value)
 {

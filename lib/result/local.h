@@ -3,8 +3,8 @@
  * What the files of results share: the handle, its events, texts.  Internal names begin with
  * xsr_.  It owns declarations only; nothing here is seen by users of the library.
  *
- *	open.c		the handle: options, the trace under it, errors
- *	build.c records.c threads.c	events out of the records of a trace
+ *	open.c error.c	the handle: options, the trace under it; why a call failed
+ *	build.c records.c events.c threads.c	events out of the records of a trace
  *	tree.c		their order, what is inside what, self times
  *	link.c		what ops launched on devices
  *	post.c		what the program says of ops afterwards
@@ -337,7 +337,7 @@ int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr
 const char *xsr_input_dtype(const struct xsprof_profiler_event *ev, const struct xsr_value *value,
 			    size_t *len);
 void xsr_input_concrete(struct xsr_buf *text, const struct xsr_value *value);
-/* input-list.c: the place of an input behind @nr others; false: it was given before. */
+/* The place of an input behind @nr others; false: it was given before. */
 bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place);
 /* flops.c */
 uint64_t xsr_flops(const struct xsprof_profiler_event *ev);

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The handle of a result: what was asked for, the trace under it, why a call failed.  It makes no
- * events.
+ * The handle of a result: what was asked for, the trace under it.  It makes no events.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "absence.h"
 #include "decode/local.h"
-#include "frames.h"
-#include "local.h"
-
-int xsr_fail(struct xsprof_result *r, int err, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(r->error, sizeof(r->error), format, ap);
-	va_end(ap);
-	return err;
-}
+#include "result/absence.h"
+#include "result/frames.h"
+#include "result/local.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "frames.h"
-#include "post.h"
+#include "result/frames.h"
+#include "result/post.h"
 
 static struct xsr_post *post_of(struct xsprof_profiler_event *ev)
 {

@@ -6,7 +6,7 @@
 #ifndef XSR_POST_H
 #define XSR_POST_H
 
-#include "local.h"
+#include "result/local.h"
 
 /**
  * struct xsr_post - what it said of one

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "absence.h"
+#include "result/absence.h"
 #include "result/build-local.h"
 
 #define MAX_PUSHED	4096u

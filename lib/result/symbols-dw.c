@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "local.h"
+#include "result/local.h"
 
 #define MOST_FILES	256u	/* open at once: further ones are as if they had no names */
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "local.h"
+#include "result/local.h"
 
 struct xsr_files {
 	char	nothing;

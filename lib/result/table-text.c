@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "result/table.h"
 
 enum column {
 	NAME, SELF_CPU_PART, SELF_CPU, CPU_PART, CPU, CPU_EACH, SELF_DEVICE_PART, SELF_DEVICE,

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frames.h"
-#include "table.h"
+#include "result/frames.h"
+#include "result/table.h"
 
 enum { CLASS_OP, CLASS_ANNOTATION, CLASS_CALL, CLASS_MEMORY, CLASS_DEVICE };
 

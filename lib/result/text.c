@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "local.h"
+#include "result/local.h"
 #include "text/escape.h"
 #include "text/utf8.h"
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Why a call on a result failed, in words.
+ */
+#include <stdio.h>
+
+#include "result/local.h"
+
+int xsr_fail(struct xsprof_result *r, int err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(r->error, sizeof(r->error), format, ap);
+	va_end(ap);
+	return err;
+}
