@@ -13,7 +13,7 @@
 
 static int refuse(struct xsprof_trace *t, const struct xst_producer *p, const char *why)
 {
-	t->bad_entries++;
+	t->found.bad_entries++;
 	xst_warn(t, XST_WARN_ARENA, "producer %u: %s: entry of the arena left out", p->number, why);
 	return 0;
 }
@@ -26,14 +26,14 @@ static int add_name(struct xsprof_trace *t, struct xst_producer *p, uint32_t id,
 
 	if (!index || index > XSPROF_NAME_MAX_INDEX)
 		return refuse(t, p, "a name id that no name can have");
-	text = xst_map_get(&t->names, p->number, index);
+	text = xst_map_get(&t->found.names, p->number, index);
 	if (text) {
 		if (text->len == len && !memcmp(text->s, s, len))
 			return 0;
 		return refuse(t, p, "a second text for one name id");
 	}
-	text = xst_pool_text(&t->pool, s, len);
-	return text ? xst_map_set(&t->names, p->number, index, text) : -ENOMEM;
+	text = xst_pool_text(&t->found.pool, s, len);
+	return text ? xst_map_set(&t->found.names, p->number, index, text) : -ENOMEM;
 }
 
 static int add_text(struct xsprof_trace *t, struct xsp_map *map, uint32_t producer, uint32_t id,
@@ -44,13 +44,13 @@ static int add_text(struct xsprof_trace *t, struct xsp_map *map, uint32_t produc
 	/* A thread may name itself over and over. */
 	if (text && text->len == len && !memcmp(text->s, s, len))
 		return 0;
-	text = xst_pool_text(&t->pool, s, len);
+	text = xst_pool_text(&t->found.pool, s, len);
 	return text ? xst_map_set(map, producer, id, text) : -ENOMEM;
 }
 
 static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *s, size_t len)
 {
-	int err = xst_facts_add(&p->facts, &t->pool, s, len);
+	int err = xst_facts_add(&p->facts, &t->found.pool, s, len);
 
 	if (err == -EINVAL)
 		return refuse(t, p, "a fact that is not key=value");
@@ -61,7 +61,7 @@ static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *
 
 static int add_map(struct xsprof_trace *t, struct xst_producer *p, const char *s, size_t len)
 {
-	int err = xst_lines_add(&t->pool, &p->maps, s, len);
+	int err = xst_lines_add(&t->found.pool, &p->maps, s, len);
 
 	return err == -E2BIG ? refuse(t, p, "more mappings than a process can have") : err;
 }
@@ -75,13 +75,13 @@ static int add_stack(struct xsprof_trace *t, struct xst_producer *p,
 
 	if (!entry->id || entry->text_len % 8 || !entry->text_len)
 		return refuse(t, p, "a stack that is no row of addresses");
-	if (xst_map_get(&t->stacks, p->number, entry->id))
+	if (xst_map_get(&t->found.stacks, p->number, entry->id))
 		return 0;
 	/* A text of the pool is aligned to 4: the words are moved up to be aligned to 8. */
 	memcpy(words + 4, s, entry->text_len);
 	memcpy(words, &entry->aux, 4);
-	text = xst_pool_text(&t->pool, words, entry->text_len + 4u);
-	return text ? xst_map_set(&t->stacks, p->number, entry->id, text) : -ENOMEM;
+	text = xst_pool_text(&t->found.pool, words, entry->text_len + 4u);
+	return text ? xst_map_set(&t->found.stacks, p->number, entry->id, text) : -ENOMEM;
 }
 
 static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
@@ -99,18 +99,19 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 	case XSPROF_ENTRY_CATEGORY:
 		if (entry->id >= XSPROF_MAX_CATEGORIES)
 			return refuse(t, p, "a category number above 63");
-		return add_text(t, &t->categories, p->number, entry->id, s, len);
+		return add_text(t, &t->found.categories, p->number, entry->id, s, len);
 	case XSPROF_ENTRY_NAME:
 		return add_name(t, p, entry->id, s, len);
 	case XSPROF_ENTRY_THREAD:
-		return add_text(t, entry->aux & XSPROF_THREAD_GIVEN ? &t->threads : &t->comms,
+		return add_text(t, entry->aux & XSPROF_THREAD_GIVEN ? &t->found.threads :
+								      &t->found.comms,
 				p->number, entry->id, s, len);
 	case XSPROF_ENTRY_FACT:
 		return add_fact(t, p, s, len);
 	case XSPROF_ENTRY_MAP:
 		return add_map(t, p, s, len);
 	default:
-		t->unknown++;
+		t->found.unknown++;
 		return 0;
 	}
 }

@@ -40,8 +40,8 @@ static struct xst_stream *largest(struct xsprof_trace *t, size_t share)
 {
 	struct xst_stream *most = NULL;
 
-	for (uint32_t i = 0; i < t->nr_streams; i++) {
-		struct xst_stream *s = t->streams[i];
+	for (uint32_t i = 0; i < t->found.nr_streams; i++) {
+		struct xst_stream *s = t->found.streams[i];
 
 		if (s->buf && s->buf_size > share && (!most || s->buf_size > most->buf_size))
 			most = s;
@@ -49,9 +49,34 @@ static struct xst_stream *largest(struct xsprof_trace *t, size_t share)
 	return most;
 }
 
+void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s)
+{
+	struct xst_buffers *b = &t->reading.buffers;
+
+	if (!s->buf)
+		return;
+	if (b->nr_free == XST_FREE_BUFFERS)
+		drop_free(b);
+	b->free[b->nr_free++] = (struct xst_buffer){ s->buf, s->buf_size };
+	b->holders--;
+	s->buf = NULL;
+	s->buf_size = 0;
+}
+
+/* Lets go of a window; what was not yet read of it is loaded again later. */
+static void evict(struct xsprof_trace *t, struct xst_stream *s)
+{
+	uint64_t left = (s->end - s->p) / XSPROF_SLOT_SIZE;
+
+	s->chunk_left += left;
+	s->pos -= left;
+	s->p = s->end = NULL;
+	xst_buffer_put(t, s);
+}
+
 static bool make_room(struct xsprof_trace *t, size_t size)
 {
-	struct xst_buffers *b = &t->buffers;
+	struct xst_buffers *b = &t->reading.buffers;
 
 	while (b->used + size > b->limit) {
 		struct xst_stream *s;
@@ -64,14 +89,14 @@ static bool make_room(struct xsprof_trace *t, size_t size)
 		s = largest(t, size > XSPROF_BLOCK_SIZE ? size : 0);
 		if (!s)
 			return false;
-		xst_stream_evict(t, s);
+		evict(t, s);
 	}
 	return true;
 }
 
 int xst_buffer_get(struct xsprof_trace *t, struct xst_stream *s, size_t want)
 {
-	struct xst_buffers *b = &t->buffers;
+	struct xst_buffers *b = &t->reading.buffers;
 	size_t share = b->limit / (b->holders + 1);
 	size_t size = want < share ? want : share;
 
@@ -95,20 +120,6 @@ int xst_buffer_get(struct xsprof_trace *t, struct xst_stream *s, size_t want)
 	}
 	b->holders++;
 	return 0;
-}
-
-void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s)
-{
-	struct xst_buffers *b = &t->buffers;
-
-	if (!s->buf)
-		return;
-	if (b->nr_free == XST_FREE_BUFFERS)
-		drop_free(b);
-	b->free[b->nr_free++] = (struct xst_buffer){ s->buf, s->buf_size };
-	b->holders--;
-	s->buf = NULL;
-	s->buf_size = 0;
 }
 
 void xst_buffers_free(struct xst_buffers *b)

@@ -11,7 +11,7 @@
 
 #include "base/columns.h"
 #include "base/crc32c.h"
-#include "decode/local.h"
+#include "decode/chunk.h"
 
 #define SEARCH_PIECE	(64u << 10)
 
@@ -26,19 +26,19 @@ static bool sound(const struct xsprof_chunk *chunk)
 	return chunk->flags || chunk->stored == chunk->raw;
 }
 
-int xst_chunk_header(const struct xsprof_trace *t, uint64_t off, struct xsprof_chunk *chunk)
+int xst_chunk_header(const struct xst_file *file, uint64_t off, struct xsprof_chunk *chunk)
 {
 	int err;
 
-	if (off > t->src.size || t->src.size - off < sizeof(*chunk))
+	if (off > file->src.size || file->src.size - off < sizeof(*chunk))
 		return -ENODATA;
-	err = xst_source_read(&t->src, off, chunk, sizeof(*chunk));
+	err = xst_source_read(&file->src, off, chunk, sizeof(*chunk));
 	if (err)
 		return err;
 	return sound(chunk);
 }
 
-uint64_t xst_chunk_search(const struct xsprof_trace *t, uint64_t off)
+uint64_t xst_chunk_search(const struct xst_file *file, uint64_t off)
 {
 	struct xsprof_chunk chunk;
 	uint64_t found = 0;
@@ -47,17 +47,18 @@ uint64_t xst_chunk_search(const struct xsprof_trace *t, uint64_t off)
 	piece = malloc(SEARCH_PIECE);
 	if (!piece)
 		return 0;
-	for (off = (off + 7) & ~7ull; !found && off + sizeof(chunk) <= t->src.size;) {
-		size_t len = t->src.size - off < SEARCH_PIECE ? t->src.size - off : SEARCH_PIECE;
+	for (off = (off + 7) & ~7ull; !found && off + sizeof(chunk) <= file->src.size;) {
+		uint64_t left = file->src.size - off;
+		size_t len = left < SEARCH_PIECE ? left : SEARCH_PIECE;
 
-		if (xst_source_read(&t->src, off, piece, len))
+		if (xst_source_read(&file->src, off, piece, len))
 			break;
 		for (size_t i = 0; i + sizeof(uint32_t) <= len && !found; i += 8) {
 			uint32_t magic;
 
 			memcpy(&magic, piece + i, sizeof(magic));
 			if (magic == XSPROF_CHUNK_MAGIC &&
-			    xst_chunk_header(t, off + i, &chunk) == 1)
+			    xst_chunk_header(file, off + i, &chunk) == 1)
 				found = off + i;
 		}
 		off += (len + 7) & ~(size_t)7;
@@ -76,30 +77,30 @@ static uint8_t *scratch(struct xst_scratch *s, size_t size)
 	return s->mem;
 }
 
-static int read_stored(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+static int read_stored(struct xst_file *file, uint64_t off, const struct xsprof_chunk *chunk,
 		       uint8_t *dst)
 {
-	int err = xst_source_read(&t->src, off + sizeof(*chunk), dst, chunk->stored);
+	int err = xst_source_read(&file->src, off + sizeof(*chunk), dst, chunk->stored);
 
 	if (err)
 		return err == -ENODATA ? -EBADMSG : err;
 	return xsp_crc32c(0, dst, chunk->stored) == chunk->crc ? 0 : -EBADMSG;
 }
 
-static int inflate(struct xsprof_trace *t, uint8_t *dst, size_t raw, const uint8_t *src,
+static int inflate(struct xst_file *file, uint8_t *dst, size_t raw, const uint8_t *src,
 		   size_t stored)
 {
 	size_t n;
 
-	if (!t->zstd)
-		t->zstd = ZSTD_createDCtx();
-	if (!t->zstd)
+	if (!file->zstd)
+		file->zstd = ZSTD_createDCtx();
+	if (!file->zstd)
 		return -ENOMEM;
-	n = ZSTD_decompressDCtx(t->zstd, dst, raw, src, stored);
+	n = ZSTD_decompressDCtx(file->zstd, dst, raw, src, stored);
 	return ZSTD_isError(n) || n != raw ? -EBADMSG : 0;
 }
 
-int xst_chunk_load_to(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+int xst_chunk_load_to(struct xst_file *file, uint64_t off, const struct xsprof_chunk *chunk,
 		      uint8_t *dst)
 {
 	bool columns = chunk->flags & XSPROF_CHUNKF_COLUMNS;
@@ -108,30 +109,39 @@ int xst_chunk_load_to(struct xsprof_trace *t, uint64_t off, const struct xsprof_
 	int err;
 
 	if (!columns && !zstd)
-		return chunk->flags ? -EBADMSG : read_stored(t, off, chunk, dst);
+		return chunk->flags ? -EBADMSG : read_stored(file, off, chunk, dst);
 	if (chunk->flags & ~(XSPROF_CHUNKF_COLUMNS | XSPROF_CHUNKF_ZSTD))
 		return -EBADMSG;
 	if (columns && chunk->raw % XSPROF_SLOT_SIZE)
 		return -EBADMSG;
 	if (!zstd && chunk->stored != chunk->raw)
 		return -EBADMSG;
-	src = scratch(&t->stored, chunk->stored + 1);
-	middle = columns && zstd ? scratch(&t->middle, chunk->raw + 1) : dst;
+	src = scratch(&file->stored, chunk->stored + 1);
+	middle = columns && zstd ? scratch(&file->middle, chunk->raw + 1) : dst;
 	if (!src || !middle)
 		return -ENOMEM;
-	err = read_stored(t, off, chunk, src);
+	err = read_stored(file, off, chunk, src);
 	if (!err && zstd)
-		err = inflate(t, middle, chunk->raw, src, chunk->stored);
+		err = inflate(file, middle, chunk->raw, src, chunk->stored);
 	if (!err && columns)
 		xsp_columns_decode(dst, zstd ? middle : src, chunk->raw >> XSPROF_SLOT_SHIFT);
 	return err;
 }
 
-int xst_chunk_load(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
+int xst_chunk_load(struct xst_file *file, uint64_t off, const struct xsprof_chunk *chunk,
 		   const uint8_t **raw)
 {
-	*raw = scratch(&t->raw, chunk->raw + 1);
+	*raw = scratch(&file->raw, chunk->raw + 1);
 	if (!*raw)
 		return -ENOMEM;
-	return xst_chunk_load_to(t, off, chunk, t->raw.mem);
+	return xst_chunk_load_to(file, off, chunk, file->raw.mem);
+}
+
+void xst_file_close(struct xst_file *file)
+{
+	free(file->stored.mem);
+	free(file->middle.mem);
+	free(file->raw.mem);
+	ZSTD_freeDCtx(file->zstd);
+	xst_source_close(&file->src);
 }

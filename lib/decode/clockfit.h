@@ -73,6 +73,13 @@ struct xst_fit {
 int xst_fit_build(struct xst_fit *fit, struct xst_point *points, size_t nr, double freq);
 void xst_fit_free(struct xst_fit *fit);
 
+/* The time of ticks that @seg is good for. */
+static inline uint64_t xst_seg_ns(const struct xst_seg *seg, uint64_t ticks)
+{
+	return seg->ns + (uint64_t)((unsigned __int128)(ticks - seg->base) * seg->mult >>
+				    XST_SEG_SHIFT);
+}
+
 /* The piece that @ticks falls into. */
 const struct xst_seg *xst_fit_find(const struct xst_fit *fit, uint64_t ticks);
 uint64_t xst_fit_ns(const struct xst_fit *fit, uint64_t ticks);

@@ -34,8 +34,8 @@ static double freq_of(const struct xsprof_clock *clock)
 
 static double common_freq(const struct xsprof_trace *t, uint32_t kind)
 {
-	for (uint32_t i = 0; i < t->nr_producers; i++) {
-		const struct xst_producer *p = t->producers[i];
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
+		const struct xst_producer *p = t->found.producers[i];
 
 		if (p && p->known && p->clock_kind == kind && freq_of(&p->clock) > 0)
 			return freq_of(&p->clock);
@@ -53,16 +53,16 @@ static size_t collect_syncs(const struct xsprof_trace *t, struct xst_point *poin
 {
 	size_t nr = 0;
 
-	for (uint32_t i = 0; i < t->nr_syncs; i++)
-		if (usable(&t->syncs[i]) && t->syncs[i].kind == kind)
-			points[nr++] = point_of(&t->syncs[i], false);
+	for (uint32_t i = 0; i < t->found.nr_syncs; i++)
+		if (usable(&t->found.syncs[i]) && t->found.syncs[i].kind == kind)
+			points[nr++] = point_of(&t->found.syncs[i], false);
 	/* CLOCK_MONOTONIC_RAW stands in every point, whatever counter that was taken with. */
 	if (nr >= 2 || kind != XSPROF_CLOCK_MONO_RAW)
 		return nr;
 	nr = 0;
-	for (uint32_t i = 0; i < t->nr_syncs; i++)
-		if (usable(&t->syncs[i]))
-			points[nr++] = point_of(&t->syncs[i], true);
+	for (uint32_t i = 0; i < t->found.nr_syncs; i++)
+		if (usable(&t->found.syncs[i]))
+			points[nr++] = point_of(&t->found.syncs[i], true);
 	return nr;
 }
 
@@ -73,8 +73,8 @@ static size_t collect(const struct xsprof_trace *t, struct xst_point *points, ui
 
 	if (nr >= 2)
 		return nr;
-	for (uint32_t i = 0; i < t->nr_producers; i++) {
-		const struct xst_producer *p = t->producers[i];
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
+		const struct xst_producer *p = t->found.producers[i];
 
 		if (p && p->known && usable(&p->attach) && (raw || p->attach.kind == kind))
 			points[nr++] = point_of(&p->attach, raw);
@@ -84,18 +84,21 @@ static size_t collect(const struct xsprof_trace *t, struct xst_point *points, ui
 
 static uint32_t main_kind(const struct xsprof_trace *t)
 {
-	for (uint32_t i = 0; i < t->nr_syncs; i++)
-		if (usable(&t->syncs[i]))
-			return t->syncs[i].kind;
-	for (uint32_t i = 0; i < t->nr_producers; i++)
-		if (t->producers[i] && t->producers[i]->known && t->producers[i]->clock_kind)
-			return t->producers[i]->clock_kind;
+	for (uint32_t i = 0; i < t->found.nr_syncs; i++)
+		if (usable(&t->found.syncs[i]))
+			return t->found.syncs[i].kind;
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
+		const struct xst_producer *p = t->found.producers[i];
+
+		if (p && p->known && p->clock_kind)
+			return p->clock_kind;
+	}
 	return XSPROF_CLOCK_NONE;
 }
 
 static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind)
 {
-	size_t room = (size_t)t->nr_syncs + t->nr_producers + 1;
+	size_t room = (size_t)t->found.nr_syncs + t->found.nr_producers + 1;
 	struct xst_point *points = calloc(room, sizeof(*points));
 	size_t nr;
 	int err;
@@ -117,18 +120,18 @@ static int build(struct xsprof_trace *t, struct xst_fit *fit, uint32_t kind)
 /* CLOCK_BOOTTIME as if it were a counter. */
 static int build_boot(struct xsprof_trace *t, struct xst_fit *fit)
 {
-	struct xst_point *points = calloc((size_t)t->nr_syncs + 1, sizeof(*points));
+	struct xst_point *points = calloc((size_t)t->found.nr_syncs + 1, sizeof(*points));
 	size_t nr = 0;
 	int err;
 
 	if (!points)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->nr_syncs; i++)
-		if (usable(&t->syncs[i]) && t->syncs[i].boot)
+	for (uint32_t i = 0; i < t->found.nr_syncs; i++)
+		if (usable(&t->found.syncs[i]) && t->found.syncs[i].boot)
 			points[nr++] = (struct xst_point){
-				.ticks = t->syncs[i].boot,
-				.mono = t->syncs[i].mono,
-				.boot = t->syncs[i].boot,
+				.ticks = t->found.syncs[i].boot,
+				.mono = t->found.syncs[i].mono,
+				.boot = t->found.syncs[i].boot,
 			};
 	xst_fit_free(fit);
 	err = xst_fit_build(fit, points, nr, 1e9);
@@ -142,15 +145,16 @@ static int build_boot(struct xsprof_trace *t, struct xst_fit *fit)
  */
 static int fit_kernel(struct xsprof_trace *t)
 {
-	struct xst_kernel *k = &t->kernel;
+	struct xst_kernel *k = &t->found.kernel;
 	const char *clock = k->clock ? k->clock->s : "";
 
 	if (!k->any)
 		return 0;
 	k->refused = NULL;
 	if (!strcmp(clock, "x86-tsc")) {
-		if (t->main_kind == XSPROF_CLOCK_TSC || t->main_kind == XSPROF_CLOCK_NONE) {
-			k->producer.fit = &t->fit;
+		if (t->found.main_kind == XSPROF_CLOCK_TSC ||
+		    t->found.main_kind == XSPROF_CLOCK_NONE) {
+			k->producer.fit = &t->found.fit;
 			return 0;
 		}
 		if (!build(t, &k->fit, XSPROF_CLOCK_TSC) && k->fit.points)
@@ -180,12 +184,12 @@ static int fit_kernel(struct xsprof_trace *t)
 /* Of the tracer's times against those of markers, not against CLOCK_MONOTONIC. */
 uint64_t xst_kernel_error(const struct xsprof_trace *t)
 {
-	const struct xst_kernel *k = &t->kernel;
-	uint64_t worst = t->fit.error_ns;
+	const struct xst_kernel *k = &t->found.kernel;
+	uint64_t worst = t->found.fit.error_ns;
 	const uint64_t ends[] = { k->hints.first, k->hints.last };
 
 	/* The same counter: whatever the conversion does, it does to both. */
-	if (k->producer.fit == &t->fit)
+	if (k->producer.fit == &t->found.fit)
 		return IN_FLIGHT_NS;
 	/* The clock that we convert to; what remains is the error of the markers' conversion. */
 	if (!k->producer.fit->points)
@@ -197,7 +201,7 @@ uint64_t xst_kernel_error(const struct xsprof_trace *t)
 			worst = error;
 	}
 	/* Of two clocks with an error each the difference may have both. */
-	return worst > UINT64_MAX / 4 ? UINT64_MAX : worst + t->fit.error_ns + IN_FLIGHT_NS;
+	return worst > UINT64_MAX / 4 ? UINT64_MAX : worst + t->found.fit.error_ns + IN_FLIGHT_NS;
 }
 
 int xst_clocks_fit(struct xsprof_trace *t)
@@ -205,38 +209,41 @@ int xst_clocks_fit(struct xsprof_trace *t)
 	uint32_t kind = main_kind(t);
 	int err;
 
-	t->main_kind = kind;
+	t->found.main_kind = kind;
 	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++)
-		xst_fit_free(&t->other_fits[k]);
-	err = build(t, &t->fit, kind);
-	for (uint32_t i = 0; i < t->nr_producers && !err; i++) {
-		struct xst_producer *p = t->producers[i];
+		xst_fit_free(&t->found.other_fits[k]);
+	err = build(t, &t->found.fit, kind);
+	for (uint32_t i = 0; i < t->found.nr_producers && !err; i++) {
+		struct xst_producer *p = t->found.producers[i];
 		struct xst_fit *fit;
 
 		if (!p || !p->known || !p->clock_kind || p->clock_kind == kind)
 			continue;
-		fit = &t->other_fits[p->clock_kind];
+		fit = &t->found.other_fits[p->clock_kind];
 		if (!fit->nr)
 			err = build(t, fit, p->clock_kind);
 		p->fit = fit;
 	}
 	if (!err)
 		err = fit_kernel(t);
-	return err ? xst_fail(t, err, "no memory for %u sync points", t->nr_syncs) : 0;
+	return err ? xst_fail(t, err, "no memory for %u sync points", t->found.nr_syncs) : 0;
 }
 
 void xst_clocks_free(struct xsprof_trace *t)
 {
-	xst_fit_free(&t->fit);
+	xst_fit_free(&t->found.fit);
 	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++)
-		xst_fit_free(&t->other_fits[k]);
-	free(t->syncs);
+		xst_fit_free(&t->found.other_fits[k]);
+	free(t->found.syncs);
 }
 
 /* Producers that nothing is known of get the main clock. */
 static const struct xst_fit *fit_of(const struct xsprof_trace *t, uint32_t kind)
 {
-	return kind == t->main_kind || !t->other_fits[kind].nr ? &t->fit : &t->other_fits[kind];
+	const struct xst_found *found = &t->found;
+
+	return kind == found->main_kind || !found->other_fits[kind].nr ? &found->fit :
+									 &found->other_fits[kind];
 }
 
 uint64_t xst_first_ns(const struct xsprof_trace *t)
@@ -244,13 +251,14 @@ uint64_t xst_first_ns(const struct xsprof_trace *t)
 	uint64_t first = 0;
 
 	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
-		uint64_t ns = t->hints[k].first ? xst_fit_ns(fit_of(t, k), t->hints[k].first) : 0;
+		uint64_t ticks = t->found.hints[k].first;
+		uint64_t ns = ticks ? xst_fit_ns(fit_of(t, k), ticks) : 0;
 
 		if (ns && (!first || ns < first))
 			first = ns;
 	}
-	if (t->kernel.hints.first && !t->kernel.refused) {
-		uint64_t ns = xst_fit_ns(t->kernel.producer.fit, t->kernel.hints.first);
+	if (t->found.kernel.hints.first && !t->found.kernel.refused) {
+		uint64_t ns = xst_fit_ns(t->found.kernel.producer.fit, t->found.kernel.hints.first);
 
 		if (ns && (!first || ns < first))
 			first = ns;
@@ -263,13 +271,14 @@ uint64_t xst_last_ns(const struct xsprof_trace *t)
 	uint64_t last = 0;
 
 	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
-		uint64_t ns = t->hints[k].last ? xst_fit_ns(fit_of(t, k), t->hints[k].last) : 0;
+		uint64_t ticks = t->found.hints[k].last;
+		uint64_t ns = ticks ? xst_fit_ns(fit_of(t, k), ticks) : 0;
 
 		if (ns > last)
 			last = ns;
 	}
-	if (t->kernel.hints.last && !t->kernel.refused) {
-		uint64_t ns = xst_fit_ns(t->kernel.producer.fit, t->kernel.hints.last);
+	if (t->found.kernel.hints.last && !t->found.kernel.refused) {
+		uint64_t ns = xst_fit_ns(t->found.kernel.producer.fit, t->found.kernel.hints.last);
 
 		if (ns > last)
 			last = ns;
@@ -279,10 +288,10 @@ uint64_t xst_last_ns(const struct xsprof_trace *t)
 
 uint64_t xst_clocks_error(const struct xsprof_trace *t)
 {
-	uint64_t worst = t->fit.error_ns;
+	uint64_t worst = t->found.fit.error_ns;
 
 	for (uint32_t k = 0; k < XST_CLOCK_KINDS; k++) {
-		const uint64_t ends[] = { t->hints[k].first, t->hints[k].last };
+		const uint64_t ends[] = { t->found.hints[k].first, t->found.hints[k].last };
 
 		for (int i = 0; i < 2; i++) {
 			uint64_t error = ends[i] ? xst_fit_error(fit_of(t, k), ends[i]) : 0;
@@ -296,13 +305,13 @@ uint64_t xst_clocks_error(const struct xsprof_trace *t)
 
 uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *t, uint64_t ticks)
 {
-	return xst_fit_ns(&t->fit, ticks);
+	return xst_fit_ns(&t->found.fit, ticks);
 }
 
 int xsprof_trace_get_sync(const struct xsprof_trace *t, uint32_t index, struct xsprof_sync *sync)
 {
-	if (index >= t->nr_syncs)
+	if (index >= t->found.nr_syncs)
 		return -ENOENT;
-	*sync = t->syncs[index];
+	*sync = t->found.syncs[index];
 	return 0;
 }

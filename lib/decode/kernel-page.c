@@ -119,7 +119,7 @@ static bool read_piece(const uint8_t *page, uint32_t off, uint32_t end, uint64_t
 
 static void bad_page(struct xsprof_trace *t, struct xst_stream *s, const char *why)
 {
-	uint32_t slots = t->kernel.subbuf / XSPROF_SLOT_SIZE;
+	uint32_t slots = t->found.kernel.subbuf / XSPROF_SLOT_SIZE;
 
 	s->bad_slots += slots;
 	xst_warn(t, XST_WARN_RECORD, "the tracer's buffer of CPU %u, sub-buffer at slot %llu: %s",
@@ -130,14 +130,14 @@ static void next_page(const struct xsprof_trace *t, struct xst_stream *s)
 {
 	uint64_t left = s->end - s->p;
 
-	s->p += t->kernel.subbuf < left ? t->kernel.subbuf : left;
+	s->p += t->found.kernel.subbuf < left ? t->found.kernel.subbuf : left;
 	s->page_off = 0;
 }
 
 /* Return: false when it is no sub-buffer; it is passed then. */
 static bool begin_page(struct xsprof_trace *t, struct xst_stream *s)
 {
-	const struct xst_kernel *k = &t->kernel;
+	const struct xst_kernel *k = &t->found.kernel;
 	uint32_t commit, len;
 
 	if ((uint64_t)(s->end - s->p) < k->subbuf) {
@@ -233,8 +233,8 @@ static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 		s->drops = 0;
 		s->unknown_lost = false;
 	}
-	if (ns > t->now)
-		t->now = ns;
+	if (ns > t->reading.now)
+		t->reading.now = ns;
 	return n;
 }
 
@@ -246,7 +246,7 @@ static uint64_t gap_time(const struct xsprof_trace *t, struct xst_stream *s, uin
 {
 	uint64_t ns = time_of(s, s->any ? s->ticks : next);
 
-	return ns > t->now ? ns : t->now;
+	return ns > t->reading.now ? ns : t->reading.now;
 }
 
 static void put_event(const struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *ev,
@@ -279,7 +279,7 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 			/* At the end of the stream: what was lost after its last event. */
 			if (s->trailed && (s->gap || s->drops || s->unknown_lost))
 				n += put_lost(t, s, evs + n, max - n,
-					      s->key > t->now ? s->key : t->now);
+					      s->key > t->reading.now ? s->key : t->reading.now);
 			break;
 		}
 		if (piece.ts < ticks)
@@ -295,15 +295,15 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 			continue;
 		}
 		ns = time_of(s, ticks);
-		if (ns < t->now) {
-			ns = t->now;
+		if (ns < t->reading.now) {
+			ns = t->reading.now;
 			flags = XSPROF_EVF_BACK;
 		}
 		s->key = ns;
 		if (ns > limit)
 			break;
 		if (piece.ts < s->ticks) {
-			t->back++;
+			t->reading.back++;
 			xst_warn(t, XST_WARN_TIME,
 				 "the tracer's buffer of CPU %u: time goes back from %llu to %llu",
 				 s->ring, (unsigned long long)s->ticks,
@@ -313,7 +313,7 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		s->page_ts = piece.ts;
 		s->page_off = piece.next;
 		s->any = true;
-		t->now = ns;
+		t->reading.now = ns;
 		if (!xst_event_wanted(t, ns))
 			continue;
 		put_event(t, s, &evs[n++], &piece, ns, flags);

@@ -16,8 +16,8 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 
 	for (; n < max && marks->next < marks->nr; marks->next++) {
 		const struct xst_mark *mark = &marks->list[marks->next];
-		struct xst_producer *p = t->producers[mark->producer];
-		uint64_t ns = mark->ns > t->now ? mark->ns : t->now;
+		struct xst_producer *p = t->found.producers[mark->producer];
+		uint64_t ns = mark->ns > t->reading.now ? mark->ns : t->reading.now;
 
 		if (mark->ns > limit)
 			break;
@@ -30,7 +30,7 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 		}
 		p->began |= mark->type == XSPROF_EV_PRODUCER;
 		p->exited |= mark->type == XSPROF_EV_EXIT;
-		t->now = ns;
+		t->reading.now = ns;
 		n += xst_event_wanted(t, ns);
 	}
 	return n;
@@ -80,7 +80,7 @@ static void add_quiets(struct xsprof_trace *t, const struct xst_producer *p)
 	for (uint32_t i = p->said_quiets; i < p->nr_quiets; i++) {
 		uint64_t ns = xst_fit_ns(p->fit, p->quiets[i]);
 
-		add_mark(&t->begins, p, XSPROF_REC_CONTROL, ns < begin ? begin : ns, 0);
+		add_mark(&t->reading.begins, p, XSPROF_REC_CONTROL, ns < begin ? begin : ns, 0);
 	}
 }
 
@@ -93,46 +93,47 @@ static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
 		ns = begin;
 	/* LOST sorts before EXIT by its type's number. */
 	if (p->nomem + p->late)
-		add_mark(&t->ends, p, XSPROF_EV_LOST, ns, p->nomem + p->late);
+		add_mark(&t->reading.ends, p, XSPROF_EV_LOST, ns, p->nomem + p->late);
 	if (p->has_exit)
-		add_mark(&t->ends, p, XSPROF_EV_EXIT, ns,
+		add_mark(&t->reading.ends, p, XSPROF_EV_EXIT, ns,
 			 (uint64_t)p->how << 32 | (uint32_t)p->status);
 }
 
 static bool complete(const struct xsprof_trace *t)
 {
-	return !(t->flags & XSPROF_TRACE_FOLLOW) || t->has_end || t->snapshot;
+	return !(t->flags & XSPROF_TRACE_FOLLOW) || t->found.has_end || t->found.snapshot;
 }
 
 int xst_marks_make(struct xsprof_trace *t)
 {
-	size_t room = t->nr_producers + 1;
+	size_t room = t->found.nr_producers + 1;
 	struct xst_mark *begins, *ends;
 
-	for (uint32_t i = 0; i < t->nr_producers; i++)
-		room += t->producers[i] ? t->producers[i]->nr_quiets : 0;
-	begins = realloc(t->begins.list, room * sizeof(*begins));
+	for (uint32_t i = 0; i < t->found.nr_producers; i++)
+		room += t->found.producers[i] ? t->found.producers[i]->nr_quiets : 0;
+	begins = realloc(t->reading.begins.list, room * sizeof(*begins));
 	if (begins)
-		t->begins.list = begins;
-	ends = realloc(t->ends.list, (2 * (size_t)t->nr_producers + 1) * sizeof(*ends));
+		t->reading.begins.list = begins;
+	ends = realloc(t->reading.ends.list,
+		       (2 * (size_t)t->found.nr_producers + 1) * sizeof(*ends));
 	if (ends)
-		t->ends.list = ends;
+		t->reading.ends.list = ends;
 	if (!begins || !ends)
-		return xst_fail(t, -ENOMEM, "no memory for %u producers", t->nr_producers);
-	t->begins.nr = t->begins.next = 0;
-	t->ends.nr = t->ends.next = 0;
-	for (uint32_t i = 0; i < t->nr_producers; i++) {
-		struct xst_producer *p = t->producers[i];
+		return xst_fail(t, -ENOMEM, "no memory for %u producers", t->found.nr_producers);
+	t->reading.begins.nr = t->reading.begins.next = 0;
+	t->reading.ends.nr = t->reading.ends.next = 0;
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
+		struct xst_producer *p = t->found.producers[i];
 
 		if (!p)
 			continue;
 		if (!p->began)
-			add_mark(&t->begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
+			add_mark(&t->reading.begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
 		add_quiets(t, p);
 		if (!p->exited && (p->has_exit || complete(t)))
 			add_ends(t, p);
 	}
-	qsort(t->begins.list, t->begins.nr, sizeof(struct xst_mark), by_time);
-	qsort(t->ends.list, t->ends.nr, sizeof(struct xst_mark), by_time);
+	qsort(t->reading.begins.list, t->reading.begins.nr, sizeof(struct xst_mark), by_time);
+	qsort(t->reading.ends.list, t->reading.ends.nr, sizeof(struct xst_mark), by_time);
 	return 0;
 }

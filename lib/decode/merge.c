@@ -38,20 +38,20 @@ static void sift_down(struct xst_head *heap, uint32_t nr, uint32_t at)
 
 static void push(struct xsprof_trace *t, struct xst_head item)
 {
-	uint32_t at = t->nr_heap++;
+	uint32_t at = t->reading.nr_heap++;
 
-	while (at && before(&item, &t->heap[(at - 1) / 2])) {
-		t->heap[at] = t->heap[(at - 1) / 2];
+	while (at && before(&item, &t->reading.heap[(at - 1) / 2])) {
+		t->reading.heap[at] = t->reading.heap[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	t->heap[at] = item;
+	t->reading.heap[at] = item;
 }
 
 static void pop(struct xsprof_trace *t)
 {
-	t->heap[0] = t->heap[--t->nr_heap];
-	if (t->nr_heap)
-		sift_down(t->heap, t->nr_heap, 0);
+	t->reading.heap[0] = t->reading.heap[--t->reading.nr_heap];
+	if (t->reading.nr_heap)
+		sift_down(t->reading.heap, t->reading.nr_heap, 0);
 }
 
 static void push_marks(struct xsprof_trace *t, struct xst_marks *marks, uint32_t order)
@@ -63,21 +63,21 @@ static void push_marks(struct xsprof_trace *t, struct xst_marks *marks, uint32_t
 /* Everything that is not in it: all at the beginning, later what has got new chunks. */
 static int fill(struct xsprof_trace *t)
 {
-	struct xst_head *heap = realloc(t->heap, (t->nr_streams + 2) * sizeof(*heap));
+	struct xst_head *heap = realloc(t->reading.heap, (t->found.nr_streams + 2) * sizeof(*heap));
 	int err;
 
 	if (!heap)
-		return xst_fail(t, -ENOMEM, "no memory for %u rings", t->nr_streams);
-	t->heap = heap;
+		return xst_fail(t, -ENOMEM, "no memory for %u rings", t->found.nr_streams);
+	t->reading.heap = heap;
 	err = xst_marks_make(t);
 	if (err)
 		return err;
-	push_marks(t, &t->begins, 0);
-	push_marks(t, &t->ends, UINT32_MAX);
-	for (uint32_t i = 0; i < t->nr_streams; i++) {
-		struct xst_stream *s = t->streams[i];
+	push_marks(t, &t->reading.begins, 0);
+	push_marks(t, &t->reading.ends, UINT32_MAX);
+	for (uint32_t i = 0; i < t->found.nr_streams; i++) {
+		struct xst_stream *s = t->found.streams[i];
 
-		if (s->queued || (s->kernel && t->kernel.refused) || !xst_stream_settle(t, s))
+		if (s->queued || (s->kernel && t->found.kernel.refused) || !xst_stream_settle(t, s))
 			continue;
 		s->queued = true;
 		push(t, (struct xst_head){ s->key, s->order, XST_HEAD_RING, s });
@@ -87,21 +87,21 @@ static int fill(struct xsprof_trace *t)
 
 int xst_merge_start(struct xsprof_trace *t)
 {
-	t->nr_heap = 0;
-	t->now = 0;
-	t->records = 0;
-	t->back = 0;
-	t->bad_read = 0;
-	t->kernel.producer.records = 0;
-	for (uint32_t i = 0; i < t->nr_producers; i++) {
-		if (t->producers[i]) {
-			t->producers[i]->records = 0;
-			t->producers[i]->began = t->producers[i]->exited = false;
-			t->producers[i]->said_quiets = 0;
+	t->reading.nr_heap = 0;
+	t->reading.now = 0;
+	t->reading.records = 0;
+	t->reading.back = 0;
+	t->reading.bad_read = 0;
+	t->found.kernel.producer.records = 0;
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
+		if (t->found.producers[i]) {
+			t->found.producers[i]->records = 0;
+			t->found.producers[i]->began = t->found.producers[i]->exited = false;
+			t->found.producers[i]->said_quiets = 0;
 		}
 	}
-	for (uint32_t i = 0; i < t->nr_streams; i++)
-		xst_stream_rewind(t, t->streams[i]);
+	for (uint32_t i = 0; i < t->found.nr_streams; i++)
+		xst_stream_rewind(t, t->found.streams[i]);
 	return fill(t);
 }
 
@@ -110,14 +110,14 @@ int xst_merge_more(struct xsprof_trace *t)
 	uint32_t kept = 0;
 
 	/* The fit is a new one, and the marks are made anew. */
-	for (uint32_t i = 0; i < t->nr_streams; i++)
-		t->streams[i]->seg = t->streams[i]->producer->fit->segs;
-	for (uint32_t i = 0; i < t->nr_heap; i++)
-		if (t->heap[i].kind == XST_HEAD_RING)
-			t->heap[kept++] = t->heap[i];
-	t->nr_heap = kept;
+	for (uint32_t i = 0; i < t->found.nr_streams; i++)
+		t->found.streams[i]->seg = t->found.streams[i]->producer->fit->segs;
+	for (uint32_t i = 0; i < t->reading.nr_heap; i++)
+		if (t->reading.heap[i].kind == XST_HEAD_RING)
+			t->reading.heap[kept++] = t->reading.heap[i];
+	t->reading.nr_heap = kept;
 	for (uint32_t i = kept / 2; i--;)
-		sift_down(t->heap, kept, i);
+		sift_down(t->reading.heap, kept, i);
 	return fill(t);
 }
 
@@ -127,23 +127,23 @@ int xst_merge_more(struct xsprof_trace *t)
 static uint64_t limit_of(const struct xsprof_trace *t)
 {
 	const struct xst_head *second = NULL;
-	uint64_t limit = t->horizon;
+	uint64_t limit = t->reading.horizon;
 
-	if (t->nr_heap > 1)
-		second = &t->heap[1];
-	if (t->nr_heap > 2 && before(&t->heap[2], second))
-		second = &t->heap[2];
+	if (t->reading.nr_heap > 1)
+		second = &t->reading.heap[1];
+	if (t->reading.nr_heap > 2 && before(&t->reading.heap[2], second))
+		second = &t->reading.heap[2];
 	if (second) {
 		/* At equal times the order decides; and 0 is before nothing. */
 		uint64_t other = second->key;
 
-		if (t->heap[0].order > second->order && other > t->heap[0].key)
+		if (t->reading.heap[0].order > second->order && other > t->reading.heap[0].key)
 			other--;
 		if (other < limit)
 			limit = other;
 	}
-	if (t->to_ns && t->to_ns < limit)
-		limit = t->to_ns;
+	if (t->reading.to_ns && t->reading.to_ns < limit)
+		limit = t->reading.to_ns;
 	return limit;
 }
 
@@ -161,8 +161,8 @@ int xst_merge_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max
 {
 	size_t n = 0;
 
-	while (n < max && t->nr_heap) {
-		struct xst_head *head = &t->heap[0];
+	while (n < max && t->reading.nr_heap) {
+		struct xst_head *head = &t->reading.heap[0];
 		uint64_t limit = limit_of(t);
 		bool more;
 
@@ -192,7 +192,7 @@ int xst_merge_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max
 			s->queued = more;
 		}
 		if (more)
-			sift_down(t->heap, t->nr_heap, 0);
+			sift_down(t->reading.heap, t->reading.nr_heap, 0);
 		else
 			pop(t);
 	}

@@ -1,134 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Texts and how they are found: a pool of texts, a map from (producer, id), lists of facts, and
- * the public functions that look names up.  Memory is in proportion to the text that a capture
- * really holds: an id as large as it likes costs no more than a small one.
+ * The public functions that look up what a capture says in words: facts, notes, names of markers
+ * and threads, stacks and maps.  Texts are kept by texts.c.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "decode/local.h"
 
-/* ---- texts ------------------------------------------------------------------------------- */
-
-#define POOL_BLOCK	(64u << 10)
-
-struct xst_block {
-	struct xst_block	*next;
-	char			data[];
-};
-
-const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len)
-{
-	size_t need = (sizeof(struct xst_text) + len + 1 + 7) & ~(size_t)7;
-	struct xst_text *text;
-
-	if (pool->room < need) {
-		size_t size = need > POOL_BLOCK ? need : POOL_BLOCK;
-		struct xst_block *block = malloc(sizeof(*block) + size);
-
-		if (!block)
-			return NULL;
-		block->next = pool->blocks;
-		pool->blocks = block;
-		pool->at = block->data;
-		pool->room = size;
-		pool->used += size;
-	}
-	text = (struct xst_text *)pool->at;
-	pool->at += need;
-	pool->room -= need;
-	text->len = len;
-	memcpy(text->s, s, len);
-	text->s[len] = 0;
-	return text;
-}
-
-void xst_pool_free(struct xst_pool *pool)
-{
-	while (pool->blocks) {
-		struct xst_block *block = pool->blocks;
-
-		pool->blocks = block->next;
-		free(block);
-	}
-	*pool = (struct xst_pool){ 0 };
-}
-
-#define MAX_LINES	65536u
-
-int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len)
-{
-	const struct xst_text *text;
-
-	if (lines->nr >= MAX_LINES)
-		return -E2BIG;
-	/* Room for 1, 2, 4, ...: it is full when its number is a power of two. */
-	if (!(lines->nr & (lines->nr - 1))) {
-		void *list = realloc(lines->list, (lines->nr ? 2 * lines->nr : 1) *
-				     sizeof(*lines->list));
-
-		if (!list)
-			return -ENOMEM;
-		lines->list = list;
-	}
-	text = xst_pool_text(pool, s, len);
-	if (!text)
-		return -ENOMEM;
-	lines->list[lines->nr++] = text;
-	return 0;
-}
-
-/* ---- the map ----------------------------------------------------------------------------- */
-
-#define KEY_USED	(1ull << 63)
-
-/* Producer numbers end far below 2^31, so the top bit is free to say that a place is taken. */
-static uint64_t make_key(uint32_t producer, uint32_t id)
-{
-	return KEY_USED | (uint64_t)producer << 32 | id;
-}
-
-const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id)
-{
-	const uint64_t *value = xsp_map_get(map, make_key(producer, id));
-
-	return value ? (const void *)(uintptr_t)*value : NULL;
-}
-
-int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value)
-{
-	return xsp_map_set(map, make_key(producer, id), (uintptr_t)value);
-}
-
-/* ---- facts ------------------------------------------------------------------------------- */
-
-int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len)
-{
-	const char *is = memchr(s, '=', len);
-	struct xst_fact fact;
-
-	if (!is || is == s)
-		return -EINVAL;
-	if (facts->nr >= XST_MAX_FACTS)
-		return -E2BIG;
-	if (facts->nr == facts->room) {
-		uint32_t room = facts->room ? facts->room * 2 : 16;
-		struct xst_fact *list = realloc(facts->list, room * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		facts->list = list;
-		facts->room = room;
-	}
-	fact.key = xst_pool_text(pool, s, is - s);
-	fact.value = xst_pool_text(pool, is + 1, len - (is + 1 - s));
-	if (!fact.key || !fact.value)
-		return -ENOMEM;
-	facts->list[facts->nr++] = fact;
-	return 0;
-}
+/* ---- facts, notes ------------------------------------------------------------------------ */
 
 /* From the end: what a process says later of itself counts. */
 static const char *fact_get(const struct xst_facts *facts, const char *key)
@@ -151,13 +31,13 @@ static int fact_at(const struct xst_facts *facts, uint32_t index, const char **k
 
 const char *xsprof_trace_host_fact(const struct xsprof_trace *t, const char *key)
 {
-	return fact_get(&t->host, key);
+	return fact_get(&t->found.host, key);
 }
 
 int xsprof_trace_host_fact_at(const struct xsprof_trace *t, uint32_t index, const char **key,
 			      const char **value)
 {
-	return fact_at(&t->host, index, key, value);
+	return fact_at(&t->found.host, index, key, value);
 }
 
 const char *xsprof_trace_fact(const struct xsprof_trace *t, uint32_t producer, const char *key)
@@ -177,7 +57,7 @@ int xsprof_trace_fact_at(const struct xsprof_trace *t, uint32_t producer, uint32
 
 const char *xsprof_trace_note(const struct xsprof_trace *t, uint32_t index)
 {
-	return index < t->nr_notes ? t->notes[index]->s : NULL;
+	return index < t->found.nr_notes ? t->found.notes[index]->s : NULL;
 }
 
 /* ---- names ------------------------------------------------------------------------------- */
@@ -225,7 +105,7 @@ const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t produce
 		return known;
 	}
 	if (index && index != XSPROF_NAME_FULL)
-		text = xst_map_get(&t->names, producer, index);
+		text = xst_map_get(&t->found.names, producer, index);
 	if (!text) {
 		*len = 1;
 		return "?";
@@ -244,7 +124,7 @@ const char *xsprof_trace_name(const struct xsprof_trace *t, uint32_t producer, u
 const char *xsprof_trace_category(const struct xsprof_trace *t, uint32_t producer, uint32_t name)
 {
 	uint32_t category = name >> XSPROF_NAME_SHIFT;
-	const struct xst_text *text = xst_map_get(&t->categories, producer, category);
+	const struct xst_text *text = xst_map_get(&t->found.categories, producer, category);
 
 	if (text)
 		return text->s;
@@ -257,7 +137,7 @@ const uint64_t *xsprof_trace_stack(const struct xsprof_trace *t, uint32_t produc
 	const struct xst_text *text = NULL;
 
 	if (stack <= UINT32_MAX)
-		text = xst_map_get(&t->stacks, producer, (uint32_t)stack);
+		text = xst_map_get(&t->found.stacks, producer, (uint32_t)stack);
 	*nr = text ? (text->len - 4) / 8 : 0;
 	if (left_out) {
 		*left_out = 0;
@@ -276,9 +156,9 @@ const char *xsprof_trace_map(const struct xsprof_trace *t, uint32_t producer, ui
 
 const char *xsprof_trace_thread(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
 {
-	const struct xst_text *text = xst_map_get(&t->threads, producer, tid);
+	const struct xst_text *text = xst_map_get(&t->found.threads, producer, tid);
 
 	if (!text)
-		text = xst_map_get(&t->comms, producer, tid);
+		text = xst_map_get(&t->found.comms, producer, tid);
 	return text ? text->s : "";
 }

@@ -11,24 +11,24 @@
 
 struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number)
 {
-	return number < t->nr_producers ? t->producers[number] : NULL;
+	return number < t->found.nr_producers ? t->found.producers[number] : NULL;
 }
 
 static int make_room(struct xsprof_trace *t, uint32_t number)
 {
 	struct xst_producer **list;
-	uint32_t room = t->room_producers ? t->room_producers : 16;
+	uint32_t room = t->found.room_producers ? t->found.room_producers : 16;
 
 	while (room <= number)
 		room *= 2;
-	if (room == t->room_producers)
+	if (room == t->found.room_producers)
 		return 0;
-	list = realloc(t->producers, room * sizeof(*list));
+	list = realloc(t->found.producers, room * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
-	memset(list + t->room_producers, 0, (room - t->room_producers) * sizeof(*list));
-	t->producers = list;
-	t->room_producers = room;
+	memset(list + t->found.room_producers, 0, (room - t->found.room_producers) * sizeof(*list));
+	t->found.producers = list;
+	t->found.room_producers = room;
 	return 0;
 }
 
@@ -46,10 +46,10 @@ struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number)
 	p->number = number;
 	p->own_rings = XSPROF_MAX_RINGS;
 	p->all_rings = XSPROF_MAX_RINGS;
-	p->fit = &t->fit;
-	t->producers[number] = p;
-	if (number >= t->nr_producers)
-		t->nr_producers = number + 1;
+	p->fit = &t->found.fit;
+	t->found.producers[number] = p;
+	if (number >= t->found.nr_producers)
+		t->found.nr_producers = number + 1;
 	return p;
 }
 
@@ -92,8 +92,8 @@ int xst_producer_quiet(struct xst_producer *p, uint64_t ticks)
 
 void xst_producers_free(struct xsprof_trace *t)
 {
-	for (uint32_t i = 0; i < t->nr_producers; i++) {
-		struct xst_producer *p = t->producers[i];
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
+		struct xst_producer *p = t->found.producers[i];
 
 		if (!p)
 			continue;
@@ -104,7 +104,7 @@ void xst_producers_free(struct xsprof_trace *t)
 		free(p->ctl);
 		free(p);
 	}
-	free(t->producers);
+	free(t->found.producers);
 }
 
 /* ---- the account ------------------------------------------------------------------------- */
@@ -144,15 +144,15 @@ static uint64_t waiting(const struct xsprof_trace *t, uint32_t producer, bool al
 {
 	uint64_t n = 0;
 
-	for (size_t i = t->ev_next; i < t->ev_nr; i++)
-		n += t->evs[i].rec && (all || t->evs[i].producer == producer);
+	for (size_t i = t->reading.ev_next; i < t->reading.ev_nr; i++)
+		n += t->reading.evs[i].rec && (all || t->reading.evs[i].producer == producer);
 	return n;
 }
 
 static const struct xsprof_ctl *get_ctl(struct xsprof_trace *t, struct xst_producer *p)
 {
-	if (t->snapshot)
-		return &t->ring_ctl;
+	if (t->found.snapshot)
+		return &t->found.ring_ctl;
 	if (p->ctl)
 		return p->ctl;
 	p->ctl = calloc(1, sizeof(*p->ctl));
@@ -162,9 +162,9 @@ static const struct xsprof_ctl *get_ctl(struct xsprof_trace *t, struct xst_produ
 		struct xsprof_chunk chunk;
 		const uint8_t *raw;
 
-		if (xst_chunk_header(t, p->ctl_at, &chunk) == 1 &&
+		if (xst_chunk_header(&t->file, p->ctl_at, &chunk) == 1 &&
 		    chunk.raw >= sizeof(struct xsprof_cap_producer) &&
-		    !xst_chunk_load(t, p->ctl_at, &chunk, &raw))
+		    !xst_chunk_load(&t->file, p->ctl_at, &chunk, &raw))
 			memcpy(p->ctl, raw + offsetof(struct xsprof_cap_producer, ctl),
 			       sizeof(*p->ctl));
 	}
@@ -217,12 +217,12 @@ static struct account sum_up(const struct xsprof_trace *t)
 {
 	struct account all = { 0 };
 
-	for (uint32_t i = 0; i < t->nr_producers; i++) {
+	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
 		struct account sum;
 
-		if (!t->producers[i])
+		if (!t->found.producers[i])
 			continue;
-		sum = account_of(t->producers[i]);
+		sum = account_of(t->found.producers[i]);
 		all.lost_records += sum.lost_records;
 		all.unsaved += sum.unsaved;
 		all.lost_slots += sum.lost_slots;
@@ -233,17 +233,17 @@ static struct account sum_up(const struct xsprof_trace *t)
 
 bool xst_found_no_room(const struct xsprof_trace *t)
 {
-	return t->end.lost_records > sum_up(t).lost_records;
+	return t->found.end.lost_records > sum_up(t).lost_records;
 }
 
 static void describe_clock(const struct xsprof_trace *t, struct xsprof_trace_info *info)
 {
-	info->clock_kind = t->main_kind;
-	info->clock_points = t->fit.points;
-	info->clock_freq = t->fit.freq;
+	info->clock_kind = t->found.main_kind;
+	info->clock_points = t->found.fit.points;
+	info->clock_freq = t->found.fit.freq;
 	info->clock_error_ns = xst_clocks_error(t);
-	if (t->nr_syncs)
-		info->real_offset_ns = (int64_t)(t->syncs[0].real - t->syncs[0].mono);
+	if (t->found.nr_syncs)
+		info->real_offset_ns = (int64_t)(t->found.syncs[0].real - t->found.syncs[0].mono);
 	info->first_ns = xst_first_ns(t);
 	info->last_ns = xst_last_ns(t);
 }
@@ -256,20 +256,20 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 
 	if (size < offsetof(struct xsprof_trace_info, chunks))
 		return xst_fail(t, -EINVAL, "xsprof_trace_get_info: size_of is no size of it");
-	all.producers = t->nr_producers;
-	all.truncated = t->truncated;
-	all.chunks = t->chunks;
-	all.size = t->src.size;
-	all.bad_chunks = t->bad_index + t->bad_read;
-	all.records = t->records - waiting(t, 0, true);
-	all.end = t->has_end ? &t->end : NULL;
+	all.producers = t->found.nr_producers;
+	all.truncated = t->found.truncated;
+	all.chunks = t->found.chunks;
+	all.size = t->file.src.size;
+	all.bad_chunks = t->found.bad_index + t->reading.bad_read;
+	all.records = t->reading.records - waiting(t, 0, true);
+	all.end = t->found.has_end ? &t->found.end : NULL;
 	sum = sum_up(t);
 	all.lost_records = sum.lost_records + sum.unsaved;
 	all.lost_slots = sum.lost_slots;
 	all.bad_slots = sum.bad_slots;
 	/* What found no room in the file only its recorder could count: not always by producer. */
-	if (t->no_room && t->end.lost_records > all.lost_records)
-		all.lost_records = t->end.lost_records;
+	if (t->found.no_room && t->found.end.lost_records > all.lost_records)
+		all.lost_records = t->found.end.lost_records;
 	describe_clock(t, &all);
 	memcpy(info, &all, size < sizeof(all) ? size : sizeof(all));
 	return 0;

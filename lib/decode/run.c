@@ -94,8 +94,8 @@ static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 		s->lost_yielded += s->drops;
 		s->drops = 0;
 	}
-	if (ns > t->now)
-		t->now = ns;
+	if (ns > t->reading.now)
+		t->reading.now = ns;
 	return n;
 }
 
@@ -147,7 +147,7 @@ static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 				return false;
 			bad_record(t, s, slots);
 		} else {
-			t->unknown++;
+			t->found.unknown++;
 			xst_warn(t, XST_WARN_UNKNOWN,
 				 "ring %u of producer %u: record of type 0x%02x is not known here",
 				 s->ring, s->producer->number, rec->type);
@@ -159,7 +159,7 @@ static bool pass(struct xsprof_trace *t, struct xst_stream *s, bool *lost)
 
 static uint64_t time_back(struct xsprof_trace *t, struct xst_stream *s, uint64_t ts)
 {
-	t->back++;
+	t->reading.back++;
 	xst_warn(t, XST_WARN_TIME, "ring %u of producer %u: time goes back from %llu to %llu",
 		 s->ring, s->producer->number, (unsigned long long)s->ticks,
 		 (unsigned long long)ts);
@@ -175,8 +175,8 @@ static bool peek(struct xsprof_trace *t, struct xst_stream *s, uint64_t *ns, boo
 		if (pass(t, s, lost))
 			continue;
 		*ns = time_of(s, rec->ts > s->ticks ? rec->ts : s->ticks);
-		if (*ns < t->now)
-			*ns = t->now;
+		if (*ns < t->reading.now)
+			*ns = t->reading.now;
 		return true;
 	}
 	return false;
@@ -249,7 +249,7 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 			size_t max, uint64_t limit)
 {
 	const struct xst_seg *seg = s->seg;
-	uint64_t ticks = s->ticks, now = t->now, from = t->from_ns;
+	uint64_t ticks = s->ticks, now = t->reading.now, from = t->reading.from_ns;
 	const uint8_t *p = s->p, *end = s->end;
 	size_t n = 0;
 
@@ -296,9 +296,9 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 	s->any |= p != s->p;
 	s->p = p;
 	s->seg = seg;
-	t->now = now;
+	t->reading.now = now;
 	s->producer->records += n;
-	t->records += n;
+	t->reading.records += n;
 	return n;
 }
 
@@ -316,8 +316,8 @@ static size_t run_lost(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 	s->lost_yielded += lost;
 	s->any = true;
 	s->p += (rec->size & 0x0f) * XSPROF_SLOT_SIZE;
-	if (ns > t->now)
-		t->now = ns;
+	if (ns > t->reading.now)
+		t->reading.now = ns;
 	return xst_event_wanted(t, ns);
 }
 
@@ -338,7 +338,7 @@ size_t xst_stream_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 			/* At the end of the ring: what was lost after its last record. */
 			if (s->trailed && (s->gap || s->drops))
 				n += put_lost(t, s, evs + n, max - n,
-					      s->key > t->now ? s->key : t->now);
+					      s->key > t->reading.now ? s->key : t->reading.now);
 			break;
 		}
 		if (!peek(t, s, &ns, &lost))

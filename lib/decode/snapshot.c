@@ -23,29 +23,29 @@
 #include "base/clock.h"
 #include "base/ctl-check.h"
 #include "decode/local.h"
-#include "read/ring-file.h"
 
 #define ARENA_PIECE	(256u << 10)
 #define HEAD_MAX	(1ull << 58)
 
 static uint64_t slots_of(const struct xsprof_trace *t)
 {
-	return t->ring_ctl.ring_size >> XSPROF_SLOT_SHIFT;
+	return t->found.ring_ctl.ring_size >> XSPROF_SLOT_SHIFT;
 }
 
 static uint64_t ring_at(const struct xsprof_trace *t, uint32_t ring)
 {
-	return t->ring_ctl.rings_off + ring * t->ring_ctl.ring_stride;
+	return t->found.ring_ctl.rings_off + ring * t->found.ring_ctl.ring_stride;
 }
 
 static int read_writer(const struct xsprof_trace *t, uint32_t ring, struct xsprof_ring_writer *w)
 {
-	return xst_source_read(&t->src, ring_at(t, ring), w, sizeof(*w));
+	return xst_source_read(&t->file.src, ring_at(t, ring), w, sizeof(*w));
 }
 
 static int read_reader(const struct xsprof_trace *t, uint32_t ring, struct xsprof_ring_reader *r)
 {
-	return xst_source_read(&t->src, ring_at(t, ring) + t->ring_ctl.page_size, r, sizeof(*r));
+	return xst_source_read(&t->file.src, ring_at(t, ring) + t->found.ring_ctl.page_size, r,
+			       sizeof(*r));
 }
 
 /* The oldest slot that an OVERWRITE ring still holds for sure, at the beginning of a block. */
@@ -59,6 +59,96 @@ static uint64_t oldest(uint64_t head, uint64_t size)
 	return (low + XSPROF_BLOCK_SLOTS - 1) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1);
 }
 
+/* ---- reading a ring ---------------------------------------------------------------------- */
+
+static int copy(struct xsprof_trace *t, struct xst_stream *s, uint8_t *dst, uint64_t slots)
+{
+	uint64_t data = ring_at(t, s->ring) + 2ull * t->found.ring_ctl.page_size;
+	uint64_t at = s->pos & (slots_of(t) - 1);
+	uint64_t first = slots_of(t) - at;
+	int err;
+
+	if (first > slots)
+		first = slots;
+	err = xst_source_read(&t->file.src, data + at * XSPROF_SLOT_SIZE, dst,
+			      first * XSPROF_SLOT_SIZE);
+	if (!err && first < slots)
+		err = xst_source_read(&t->file.src, data, dst + first * XSPROF_SLOT_SIZE,
+				      (slots - first) * XSPROF_SLOT_SIZE);
+	return err;
+}
+
+/* B: the lowest slot that may be trusted now. */
+static int trusted(struct xsprof_trace *t, const struct xst_stream *s, uint64_t *low)
+{
+	struct xsprof_ring_writer w;
+	struct xsprof_ring_reader r;
+	int err;
+
+	/* Pairs with the order of the writer's stores; the copy must not be late. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (t->found.ring_ctl.mode == XSPROF_MODE_OVERWRITE) {
+		err = read_writer(t, s->ring, &w);
+		*low = oldest(w.head < HEAD_MAX ? w.head : HEAD_MAX, slots_of(t));
+	} else {
+		err = read_reader(t, s->ring, &r);
+		*low = r.tail;
+	}
+	return err;
+}
+
+/* Slots from @s->pos up to @low are gone: overwritten, or taken by a recorder, who has them. */
+static void skip(const struct xsprof_trace *t, struct xst_stream *s, uint64_t low)
+{
+	uint64_t gone = low - s->pos < s->chunk_left ? low - s->pos : s->chunk_left;
+
+	if (t->found.ring_ctl.mode == XSPROF_MODE_OVERWRITE) {
+		s->gap += gone;
+		s->ledger.skipped += gone;
+		s->ledger.read -= gone;
+	}
+	s->pos += gone;
+	s->chunk_left -= gone;
+}
+
+/* The next window of a ring: @load of its stream. */
+static int load(struct xsprof_trace *t, struct xst_stream *s)
+{
+	uint32_t offset = xst_block_offset(s->pos);
+	uint64_t slots = s->chunk_left, low;
+	uint64_t before = s->pos;
+	int err;
+
+	if (!s->buf) {
+		err = xst_buffer_get(t, s, offset + slots * XSPROF_SLOT_SIZE);
+		if (err)
+			return err;
+	}
+	if (slots > (s->buf_size - offset) / XSPROF_SLOT_SIZE)
+		slots = (s->buf_size - offset) / XSPROF_SLOT_SIZE;
+	err = copy(t, s, s->buf + offset, slots);
+	if (!err)
+		err = trusted(t, s, &low);
+	if (err) {
+		t->reading.bad_read++;
+		s->bad_slots += s->chunk_left;
+		xst_warn(t, XST_WARN_TRUNCATED, "ring %u cannot be read any more: %s", s->ring,
+			 strerror(-err));
+		s->pos += s->chunk_left;
+		s->chunk_left = 0;
+		return 0;
+	}
+	if (low > s->pos)
+		skip(t, s, low);
+	if (s->pos >= before + slots)
+		return 0;
+	slots -= s->pos - before;
+	xst_stream_window(s, offset + (s->pos - before) * XSPROF_SLOT_SIZE, slots);
+	return 1;
+}
+
+/* ---- what is in the file ----------------------------------------------------------------- */
+
 static int add_ring(struct xsprof_trace *t, uint32_t ring)
 {
 	struct xsprof_ring_writer w;
@@ -67,16 +157,17 @@ static int add_ring(struct xsprof_trace *t, uint32_t ring)
 	struct xst_stream *s;
 
 	if (read_writer(t, ring, &w) || read_reader(t, ring, &r) || w.head > HEAD_MAX) {
-		t->bad_index++;
+		t->found.bad_index++;
 		xst_warn(t, XST_WARN_CHUNK, "ring %u cannot be read: left out", ring);
 		return 0;
 	}
 	s = xst_stream_get(t, 0, ring);
 	if (!s)
 		return -ENOMEM;
+	s->load = load;
 	from = oldest(w.head, slots_of(t));
 	s->first_gap = from;
-	if (t->ring_ctl.mode == XSPROF_MODE_DISCARD) {
+	if (t->found.ring_ctl.mode == XSPROF_MODE_DISCARD) {
 		from = r.tail;
 		s->first_gap = 0;
 		if (from > w.head || w.head - from > slots_of(t))
@@ -96,26 +187,26 @@ static int add_ring(struct xsprof_trace *t, uint32_t ring)
 		.drops = w.drops,
 		.busy = w.busy,
 	};
-	t->producers[0]->rings += w.head > from;
+	t->found.producers[0]->rings += w.head > from;
 	return 0;
 }
 
 static int add_arena(struct xsprof_trace *t)
 {
-	const struct xsprof_ctl *ctl = &t->ring_ctl;
+	const struct xsprof_ctl *ctl = &t->found.ring_ctl;
 	struct xsprof_arena arena;
 	uint64_t used, pos = 0;
 	uint8_t *piece;
 	int err;
 
-	err = xst_source_read(&t->src, ctl->arena_off, &arena, sizeof(arena));
+	err = xst_source_read(&t->file.src, ctl->arena_off, &arena, sizeof(arena));
 	if (err)
 		return xst_fail(t, err, "its arena cannot be read");
-	t->producers[0]->nomem = arena.nomem;
-	t->producers[0]->late = arena.late;
+	t->found.producers[0]->nomem = arena.nomem;
+	t->found.producers[0]->late = arena.late;
 	used = arena.used;
 	if (used > ctl->arena_size - sizeof(arena)) {
-		t->bad_entries++;
+		t->found.bad_entries++;
 		xst_warn(t, XST_WARN_ARENA, "its arena says that it holds more than it can");
 		used = ctl->arena_size - sizeof(arena);
 	}
@@ -125,9 +216,10 @@ static int add_arena(struct xsprof_trace *t)
 	while (!err && pos < used) {
 		size_t len = used - pos < ARENA_PIECE ? used - pos : ARENA_PIECE;
 
-		err = xst_source_read(&t->src, ctl->arena_off + sizeof(arena) + pos, piece, len);
+		err = xst_source_read(&t->file.src, ctl->arena_off + sizeof(arena) + pos, piece,
+				      len);
 		if (!err)
-			err = xst_arena_parse(t, t->producers[0], pos, piece, len);
+			err = xst_arena_parse(t, t->found.producers[0], pos, piece, len);
 		pos += len;
 	}
 	free(piece);
@@ -137,7 +229,7 @@ static int add_arena(struct xsprof_trace *t)
 /* A file of this boot: all clocks can be read now, and that is a second point. */
 static int add_now(struct xsprof_trace *t)
 {
-	const struct xsprof_ctl *ctl = &t->ring_ctl;
+	const struct xsprof_ctl *ctl = &t->found.ring_ctl;
 	char text[40] = "";
 	uint8_t id[16];
 	int fd, n, i, j;
@@ -156,27 +248,27 @@ static int add_now(struct xsprof_trace *t)
 	}
 	if (j < 16 || memcmp(id, ctl->boot_id, sizeof(id)))
 		return 0;
-	t->syncs = calloc(1, sizeof(*t->syncs));
-	if (!t->syncs)
+	t->found.syncs = calloc(1, sizeof(*t->found.syncs));
+	if (!t->found.syncs)
 		return -ENOMEM;
-	xsp_sync_read(&t->syncs[0], ctl->clock.kind);
-	t->nr_syncs = t->room_syncs = 1;
+	xsp_sync_read(&t->found.syncs[0], ctl->clock.kind);
+	t->found.nr_syncs = t->found.room_syncs = 1;
 	return 0;
 }
 
 int xst_snapshot_open(struct xsprof_trace *t)
 {
-	struct xsprof_ctl *ctl = &t->ring_ctl;
+	struct xsprof_ctl *ctl = &t->found.ring_ctl;
 	struct xst_producer *p;
 	int err;
 
-	err = xst_source_read(&t->src, 0, ctl, sizeof(*ctl));
+	err = xst_source_read(&t->file.src, 0, ctl, sizeof(*ctl));
 	if (!err)
-		err = xsp_ctl_check(ctl, t->src.size);
+		err = xsp_ctl_check(ctl, t->file.src.size);
 	if (err)
 		return xst_fail(t, err, "%s", xsp_ctl_strerror(err));
-	t->snapshot = true;
-	t->horizon = UINT64_MAX;
+	t->found.snapshot = true;
+	t->reading.horizon = UINT64_MAX;
 	p = xst_producer_get(t, 0);
 	if (!p)
 		return -ENOMEM;
@@ -197,91 +289,4 @@ int xst_snapshot_open(struct xsprof_trace *t)
 	if (!err)
 		err = xst_clocks_fit(t);
 	return err;
-}
-
-/* ---- reading a ring ---------------------------------------------------------------------- */
-
-static int copy(struct xsprof_trace *t, struct xst_stream *s, uint8_t *dst, uint64_t slots)
-{
-	uint64_t data = ring_at(t, s->ring) + 2ull * t->ring_ctl.page_size;
-	uint64_t at = s->pos & (slots_of(t) - 1);
-	uint64_t first = slots_of(t) - at;
-	int err;
-
-	if (first > slots)
-		first = slots;
-	err = xst_source_read(&t->src, data + at * XSPROF_SLOT_SIZE, dst,
-			      first * XSPROF_SLOT_SIZE);
-	if (!err && first < slots)
-		err = xst_source_read(&t->src, data, dst + first * XSPROF_SLOT_SIZE,
-				      (slots - first) * XSPROF_SLOT_SIZE);
-	return err;
-}
-
-/* B: the lowest slot that may be trusted now. */
-static int trusted(struct xsprof_trace *t, const struct xst_stream *s, uint64_t *low)
-{
-	struct xsprof_ring_writer w;
-	struct xsprof_ring_reader r;
-	int err;
-
-	/* Pairs with the order of the writer's stores; the copy must not be late. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (t->ring_ctl.mode == XSPROF_MODE_OVERWRITE) {
-		err = read_writer(t, s->ring, &w);
-		*low = oldest(w.head < HEAD_MAX ? w.head : HEAD_MAX, slots_of(t));
-	} else {
-		err = read_reader(t, s->ring, &r);
-		*low = r.tail;
-	}
-	return err;
-}
-
-/* Slots from @s->pos up to @low are gone: overwritten, or taken by a recorder, who has them. */
-static void skip(const struct xsprof_trace *t, struct xst_stream *s, uint64_t low)
-{
-	uint64_t gone = low - s->pos < s->chunk_left ? low - s->pos : s->chunk_left;
-
-	if (t->ring_ctl.mode == XSPROF_MODE_OVERWRITE) {
-		s->gap += gone;
-		s->ledger.skipped += gone;
-		s->ledger.read -= gone;
-	}
-	s->pos += gone;
-	s->chunk_left -= gone;
-}
-
-int xst_snapshot_load(struct xsprof_trace *t, struct xst_stream *s)
-{
-	uint32_t offset = xst_block_offset(s->pos);
-	uint64_t slots = s->chunk_left, low;
-	uint64_t before = s->pos;
-	int err;
-
-	if (!s->buf) {
-		err = xst_buffer_get(t, s, offset + slots * XSPROF_SLOT_SIZE);
-		if (err)
-			return err;
-	}
-	if (slots > (s->buf_size - offset) / XSPROF_SLOT_SIZE)
-		slots = (s->buf_size - offset) / XSPROF_SLOT_SIZE;
-	err = copy(t, s, s->buf + offset, slots);
-	if (!err)
-		err = trusted(t, s, &low);
-	if (err) {
-		t->bad_read++;
-		s->bad_slots += s->chunk_left;
-		xst_warn(t, XST_WARN_TRUNCATED, "ring %u cannot be read any more: %s", s->ring,
-			 strerror(-err));
-		s->pos += s->chunk_left;
-		s->chunk_left = 0;
-		return 0;
-	}
-	if (low > s->pos)
-		skip(t, s, low);
-	if (s->pos >= before + slots)
-		return 0;
-	slots -= s->pos - before;
-	xst_stream_window(s, offset + (s->pos - before) * XSPROF_SLOT_SIZE, slots);
-	return 1;
 }

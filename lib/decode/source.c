@@ -77,7 +77,7 @@ static int spool(struct xsprof_trace *t, int from)
 		return xst_fail(t, err, "cannot copy the pipe to a temporary file: %s",
 				strerror(-err));
 	}
-	t->src.fd = fd;
+	t->file.src.fd = fd;
 	return 0;
 }
 
@@ -96,9 +96,9 @@ static int use(struct xsprof_trace *t, int fd)
 		goto out;
 	}
 	if (S_ISREG(st.st_mode)) {
-		t->src.fd = fd;
-		t->src.growing = true;
-		t->src.size = st.st_size;
+		t->file.src.fd = fd;
+		t->file.src.growing = true;
+		t->file.src.size = st.st_size;
 		return 0;
 	}
 	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode) && !S_ISCHR(st.st_mode)) {
@@ -106,10 +106,10 @@ static int use(struct xsprof_trace *t, int fd)
 		goto out;
 	}
 	err = spool(t, fd);
-	if (!err && fstat(t->src.fd, &st))
+	if (!err && fstat(t->file.src.fd, &st))
 		err = -errno;
 	if (!err)
-		t->src.size = st.st_size;
+		t->file.src.size = st.st_size;
 out:
 	close(fd);
 	if (err && !t->error[0])

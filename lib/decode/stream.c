@@ -10,6 +10,8 @@
 #include "base/crc32c.h"
 #include "decode/local.h"
 
+static int load_more(struct xsprof_trace *t, struct xst_stream *s);
+
 /* The map's keys are numbers of producers; the tracer's is one that no producer has. */
 #define KERNEL_KEY	XSPROF_CAP_MAX_PRODUCERS
 
@@ -17,7 +19,7 @@ struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uin
 {
 	bool kernel = producer == XSPROF_NO_PRODUCER;
 	uint32_t key = kernel ? KERNEL_KEY : producer;
-	struct xst_stream *s = (struct xst_stream *)xst_map_get(&t->stream_map, key, ring);
+	struct xst_stream *s = (struct xst_stream *)xst_map_get(&t->found.stream_map, key, ring);
 	struct xst_producer *p;
 
 	if (s)
@@ -25,14 +27,14 @@ struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uin
 	p = kernel ? xst_kernel_producer(t) : xst_producer_get(t, producer);
 	if (!p)
 		return NULL;
-	if (t->nr_streams == t->room_streams) {
-		uint32_t room = t->room_streams ? t->room_streams * 2 : 64;
-		struct xst_stream **list = realloc(t->streams, room * sizeof(*list));
+	if (t->found.nr_streams == t->found.room_streams) {
+		uint32_t room = t->found.room_streams ? t->found.room_streams * 2 : 64;
+		struct xst_stream **list = realloc(t->found.streams, room * sizeof(*list));
 
 		if (!list)
 			return NULL;
-		t->streams = list;
-		t->room_streams = room;
+		t->found.streams = list;
+		t->found.room_streams = room;
 	}
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -40,14 +42,15 @@ struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uin
 	s->producer = p;
 	s->ring = ring;
 	s->kernel = kernel;
+	s->load = load_more;
 	s->order = 1 + key * XSPROF_MAX_RINGS + ring;
-	if (xst_map_set(&t->stream_map, key, ring, s)) {
+	if (xst_map_set(&t->found.stream_map, key, ring, s)) {
 		free(s);
 		return NULL;
 	}
 	s->next = p->streams;
 	p->streams = s;
-	t->streams[t->nr_streams++] = s;
+	t->found.streams[t->found.nr_streams++] = s;
 	return s;
 }
 
@@ -77,22 +80,12 @@ void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s)
 	s->gap = s->first_gap;
 	s->drops = 0;
 	s->pos = s->first_pos;
-	s->chunk_left = t->snapshot ? s->index_pos - s->first_pos : 0;
+	s->chunk_left = t->found.snapshot ? s->index_pos - s->first_pos : 0;
 	s->chunk = 0;
 	s->queued = s->trailed = s->any = s->unknown_lost = false;
 	s->page_off = 0;
 	s->page_lost = 0;
 	s->lost_value = s->lost_yielded = s->gaps = s->bad_slots = 0;
-}
-
-void xst_stream_evict(struct xsprof_trace *t, struct xst_stream *s)
-{
-	uint64_t left = (s->end - s->p) / XSPROF_SLOT_SIZE;
-
-	s->chunk_left += left;
-	s->pos -= left;
-	s->p = s->end = NULL;
-	xst_buffer_put(t, s);
 }
 
 /* ---- what comes next --------------------------------------------------------------------- */
@@ -115,7 +108,7 @@ static void count_trailing(const struct xsprof_trace *t, struct xst_stream *s)
 		if (seen > end)
 			end = seen;
 		/* The file was full: nothing of the ring is behind what found room. */
-		if (t->no_room && !s->kernel && s->ledger.head > end)
+		if (t->found.no_room && !s->kernel && s->ledger.head > end)
 			end = s->ledger.unsaved < s->ledger.head - end ?
 			      end + s->ledger.unsaved : s->ledger.head;
 		lost = s->ledger.drops + s->ledger.busy;
@@ -148,14 +141,15 @@ static uint64_t hinted_time(const struct xsprof_trace *t, const struct xst_strea
 	uint64_t after = s->any ? time_of(s, s->ticks) : 0;
 	uint64_t hint = 0;
 
-	if (!t->snapshot && xst_chunk_header(t, s->chunks[s->chunk], &chunk) == 1 && chunk.first)
+	if (!t->found.snapshot &&
+	    xst_chunk_header(&t->file, s->chunks[s->chunk], &chunk) == 1 && chunk.first)
 		hint = time_of(s, chunk.first);
 	return hint > after ? hint : after;
 }
 
 bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 {
-	bool growing = (t->flags & XSPROF_TRACE_FOLLOW) && !t->has_end && !t->snapshot;
+	bool growing = (t->flags & XSPROF_TRACE_FOLLOW) && !t->found.has_end && !t->found.snapshot;
 
 	if (!xst_stream_empty(s))
 		return true;
@@ -186,7 +180,7 @@ static int check_pieces(struct xsprof_trace *t, struct xst_stream *s,
 
 	while (left) {
 		uint32_t n = left < s->buf_size ? left : s->buf_size;
-		int err = xst_source_read(&t->src, off, s->buf, n);
+		int err = xst_source_read(&t->file.src, off, s->buf, n);
 
 		if (err)
 			return err == -ENODATA ? -EBADMSG : err;
@@ -213,10 +207,10 @@ static int load_part(struct xsprof_trace *t, struct xst_stream *s,
 			if (err)
 				return err;
 		}
-		err = xst_source_read(&t->src, s->chunk_at + sizeof(*chunk) + from, dst, len);
+		err = xst_source_read(&t->file.src, s->chunk_at + sizeof(*chunk) + from, dst, len);
 		return err == -ENODATA ? -EBADMSG : err;
 	}
-	err = xst_chunk_load(t, s->chunk_at, chunk, &raw);
+	err = xst_chunk_load(&t->file, s->chunk_at, chunk, &raw);
 	if (!err)
 		memcpy(dst, raw + from, len);
 	return err;
@@ -238,12 +232,12 @@ static int load_window(struct xsprof_trace *t, struct xst_stream *s,
 		slots = (s->buf_size - offset) / XSPROF_SLOT_SIZE;
 	/* Sub-buffers may be larger than blocks, and are read whole. */
 	if (s->kernel && slots < s->chunk_left) {
-		slots -= slots % (t->kernel.subbuf / XSPROF_SLOT_SIZE);
+		slots -= slots % (t->found.kernel.subbuf / XSPROF_SLOT_SIZE);
 		if (!slots)
 			return -ENOMEM;
 	}
 	if (slots * XSPROF_SLOT_SIZE == chunk->raw)
-		err = xst_chunk_load_to(t, s->chunk_at, chunk, s->buf + offset);
+		err = xst_chunk_load_to(&t->file, s->chunk_at, chunk, s->buf + offset);
 	else
 		err = load_part(t, s, chunk, slots);
 	if (err)
@@ -266,7 +260,7 @@ static bool still_ours(const struct xst_stream *s, const struct xsprof_chunk *ch
 /* The header as it is now: the index knew another, if the file was changed under us. */
 static int read_header(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_chunk *chunk)
 {
-	int r = xst_chunk_header(t, s->chunk_at, chunk);
+	int r = xst_chunk_header(&t->file, s->chunk_at, chunk);
 
 	if (r == 1 && still_ours(s, chunk))
 		return 0;
@@ -275,7 +269,7 @@ static int read_header(struct xsprof_trace *t, struct xst_stream *s, struct xspr
 
 static int refuse_chunk(struct xsprof_trace *t, struct xst_stream *s, uint64_t slots)
 {
-	t->bad_read++;
+	t->reading.bad_read++;
 	s->bad_slots += slots;
 	s->chunk_left = 0;
 	xst_warn(t, XST_WARN_CHUNK,
@@ -285,7 +279,7 @@ static int refuse_chunk(struct xsprof_trace *t, struct xst_stream *s, uint64_t s
 	return 0;
 }
 
-/* The next window of the chunk under way. */
+/* The next window of the chunk under way: @load of streams that have chunks. */
 static int load_more(struct xsprof_trace *t, struct xst_stream *s)
 {
 	struct xsprof_chunk chunk;
@@ -337,7 +331,7 @@ int xst_stream_load(struct xsprof_trace *t, struct xst_stream *s)
 		xst_buffer_put(t, s);
 	while (!r) {
 		if (s->chunk_left)
-			r = t->snapshot ? xst_snapshot_load(t, s) : load_more(t, s);
+			r = s->load(t, s);
 		else if (s->chunk < s->nr_chunks)
 			r = load_next(t, s);
 		else
@@ -350,10 +344,10 @@ int xst_stream_load(struct xsprof_trace *t, struct xst_stream *s)
 
 uint64_t xst_needed_from(const struct xsprof_trace *t)
 {
-	uint64_t from = t->scanned;
+	uint64_t from = t->found.scanned;
 
-	for (uint32_t i = 0; i < t->nr_streams; i++) {
-		const struct xst_stream *s = t->streams[i];
+	for (uint32_t i = 0; i < t->found.nr_streams; i++) {
+		const struct xst_stream *s = t->found.streams[i];
 
 		/* A window that is not used up may be taken away, and be read again. */
 		if ((s->chunk_left || !xst_stream_empty(s)) && s->chunk_at < from)

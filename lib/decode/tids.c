@@ -31,16 +31,16 @@ static uint32_t lead_of(const void *vote)
 
 static bool is_foreign(const struct xsprof_trace *t, const struct xst_producer *p)
 {
-	return t->kernel.namespaced || p->pid != p->own_pid;
+	return t->found.kernel.namespaced || p->pid != p->own_pid;
 }
 
 bool xst_tids_wanted(const struct xsprof_trace *t)
 {
 	/* Of a capture that grows there is no end to go through to. */
-	if (!t->kernel.any || t->kernel.learned || t->flags & XSPROF_TRACE_FOLLOW)
+	if (!t->found.kernel.any || t->found.kernel.learned || t->flags & XSPROF_TRACE_FOLLOW)
 		return false;
-	for (uint32_t i = 0; i < t->nr_producers; i++)
-		if (t->producers[i] && is_foreign(t, t->producers[i]))
+	for (uint32_t i = 0; i < t->found.nr_producers; i++)
+		if (t->found.producers[i] && is_foreign(t, t->found.producers[i]))
 			return true;
 	return false;
 }
@@ -63,7 +63,7 @@ static void saw_current(struct xst_kernel *k, const struct xsprof_event *ev)
 
 static void saw_record(struct xsprof_trace *t, const struct xsprof_event *ev)
 {
-	struct xst_kernel *k = &t->kernel;
+	struct xst_kernel *k = &t->found.kernel;
 	const struct xst_producer *p;
 	uint32_t now, lead;
 	const void *old;
@@ -94,7 +94,7 @@ static void saw_record(struct xsprof_trace *t, const struct xsprof_event *ev)
 
 void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n)
 {
-	struct xst_kernel *k = &t->kernel;
+	struct xst_kernel *k = &t->found.kernel;
 	const struct xsprof_kernel_event *kind;
 
 	if (!k->next_pid) {
@@ -117,8 +117,8 @@ uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *t, uint32_t producer
 
 	if (!p || !is_foreign(t, p))
 		return tid;
-	if (!t->kernel.namespaced && tid == p->own_pid && p->pid)
+	if (!t->found.kernel.namespaced && tid == p->own_pid && p->pid)
 		return p->pid;
-	known = xst_map_get(&t->kernel.votes, producer, tid);
+	known = xst_map_get(&t->found.kernel.votes, producer, tid);
 	return known ? voted(known) : 0;
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "decode/local.h"
 
@@ -40,16 +39,16 @@ static int open_any(struct xsprof_trace *t)
 	struct xsprof_chunk chunk;
 	uint64_t magic = 0;
 
-	if (!t->src.size)
+	if (!t->file.src.size)
 		return xst_fail(t, -EINVAL, "is empty: the recorder has not written to it");
-	if (xst_source_read(&t->src, 0, &magic, sizeof(magic)))
+	if (xst_source_read(&t->file.src, 0, &magic, sizeof(magic)))
 		return xst_fail(t, -EINVAL, "is too short to be a capture");
 	if (magic == XSPROF_CAP_MAGIC)
 		return xst_capture_open(t);
-	if (!xst_source_read(&t->src, 0, &ctl, sizeof(ctl)) && ctl.magic == XSPROF_MAGIC)
+	if (!xst_source_read(&t->file.src, 0, &ctl, sizeof(ctl)) && ctl.magic == XSPROF_MAGIC)
 		return xst_snapshot_open(t);
 	/* A damaged first page is no reason to lose the rest. */
-	if (xst_chunk_header(t, sizeof(struct xsprof_cap_header), &chunk) == 1)
+	if (xst_chunk_header(&t->file, sizeof(struct xsprof_cap_header), &chunk) == 1)
 		return xst_capture_open(t);
 	return xst_fail(t, -EINVAL, "is neither a capture of xsprof record nor a ring file");
 }
@@ -66,7 +65,7 @@ int xsprof_trace_open(const char *path, const struct xsprof_trace_options *given
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	t->src.fd = -1;
+	t->file.src.fd = -1;
 	t->name = strdup(strcmp(path, "-") ? path : "standard input");
 	err = t->name ? check_options(t, given, &opts) : -ENOMEM;
 	if (err)
@@ -77,7 +76,7 @@ int xsprof_trace_open(const char *path, const struct xsprof_trace_options *given
 	t->memory = opts.memory ? opts.memory : XST_MEMORY_DEFAULT;
 	if (t->memory < XST_MEMORY_MIN)
 		t->memory = XST_MEMORY_MIN;
-	t->buffers.limit = window_memory(t);
+	t->reading.buffers.limit = window_memory(t);
 	err = xst_source_open(t, path);
 	if (!err)
 		err = open_any(t);
@@ -98,31 +97,27 @@ void xsprof_trace_close(struct xsprof_trace *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; i < t->nr_streams; i++)
-		xst_stream_free(t->streams[i]);
-	free(t->streams);
+	for (uint32_t i = 0; i < t->found.nr_streams; i++)
+		xst_stream_free(t->found.streams[i]);
+	free(t->found.streams);
 	xst_producers_free(t);
 	xst_kernel_free(t);
-	xsp_map_free(&t->stream_map);
-	xsp_map_free(&t->names);
-	xsp_map_free(&t->categories);
-	xsp_map_free(&t->threads);
-	xsp_map_free(&t->comms);
-	xsp_map_free(&t->stacks);
-	xst_pool_free(&t->pool);
-	free(t->host.list);
-	free(t->notes);
+	xsp_map_free(&t->found.stream_map);
+	xsp_map_free(&t->found.names);
+	xsp_map_free(&t->found.categories);
+	xsp_map_free(&t->found.threads);
+	xsp_map_free(&t->found.comms);
+	xsp_map_free(&t->found.stacks);
+	xst_pool_free(&t->found.pool);
+	free(t->found.host.list);
+	free(t->found.notes);
 	xst_clocks_free(t);
-	xst_buffers_free(&t->buffers);
-	free(t->stored.mem);
-	free(t->middle.mem);
-	free(t->raw.mem);
-	ZSTD_freeDCtx(t->zstd);
-	free(t->heap);
-	free(t->begins.list);
-	free(t->ends.list);
-	free(t->evs);
-	xst_source_close(&t->src);
+	xst_buffers_free(&t->reading.buffers);
+	free(t->reading.heap);
+	free(t->reading.begins.list);
+	free(t->reading.ends.list);
+	free(t->reading.evs);
+	xst_file_close(&t->file);
 	free(t->name);
 	free(t);
 }
@@ -137,40 +132,40 @@ const char *xsprof_trace_error(const struct xsprof_trace *t)
 /* The end of what there is now.  Return: 1 there is more, 0 the end, or -errno. */
 static int at_end(struct xsprof_trace *t)
 {
-	bool follow = (t->flags & XSPROF_TRACE_FOLLOW) && !t->snapshot;
+	bool follow = (t->flags & XSPROF_TRACE_FOLLOW) && !t->found.snapshot;
 	int err;
 
-	if (t->to_ns && t->horizon >= t->to_ns)
+	if (t->reading.to_ns && t->reading.horizon >= t->reading.to_ns)
 		follow = false;
-	if (follow && !t->has_end) {
-		if (!xst_source_grown(&t->src))
+	if (follow && !t->found.has_end) {
+		if (!xst_source_grown(&t->file.src))
 			return -EAGAIN;
 		err = xst_capture_scan(t);
 		if (!err)
 			err = xst_merge_more(t);
 		return err ? err : 1;
 	}
-	if (!t->finished)
+	if (!t->reading.finished)
 		xst_warn_totals(t);
-	t->finished = true;
+	t->reading.finished = true;
 	return 0;
 }
 
 /* Goes through all of it once; what is wrong with it is said when it is read in earnest. */
 static void learn_tids(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 {
-	uint64_t from = t->from_ns, to = t->to_ns, warned[XST_WARN_KINDS];
+	uint64_t from = t->reading.from_ns, to = t->reading.to_ns, warned[XST_WARN_KINDS];
 	void (*warn)(void *data, const char *text) = t->warn;
 	int n;
 
 	memcpy(warned, t->warned, sizeof(warned));
 	t->warn = NULL;
-	t->from_ns = t->to_ns = 0;
+	t->reading.from_ns = t->reading.to_ns = 0;
 	while ((n = xst_merge_batch(t, evs, max)) > 0)
 		xst_tids_learn(t, evs, n);
-	t->kernel.learned = true;
-	t->from_ns = from;
-	t->to_ns = to;
+	t->found.kernel.learned = true;
+	t->reading.from_ns = from;
+	t->reading.to_ns = to;
 	t->warn = warn;
 	memcpy(t->warned, warned, sizeof(warned));
 }
@@ -179,15 +174,15 @@ static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 {
 	int n = 0;
 
-	if (t->failed)
-		return t->failed;
-	if (!t->started) {
+	if (t->reading.failed)
+		return t->reading.failed;
+	if (!t->reading.started) {
 		n = xst_merge_start(t);
 		if (!n && xst_tids_wanted(t)) {
 			learn_tids(t, evs, max);
 			n = xst_merge_start(t);
 		}
-		t->started = !n;
+		t->reading.started = !n;
 	}
 	while (!n) {
 		n = xst_merge_batch(t, evs, max);
@@ -199,7 +194,7 @@ static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 		n = 0;
 	}
 	if (n < 0 && n != -EAGAIN) {
-		t->failed = n;
+		t->reading.failed = n;
 		if (!t->error[0])
 			xst_fail(t, n, "%s", strerror(-n));
 	}
@@ -208,7 +203,7 @@ static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 
 int xsprof_trace_next_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t n)
 {
-	size_t have = t->ev_nr - t->ev_next;
+	size_t have = t->reading.ev_nr - t->reading.ev_next;
 
 	if (!n)
 		return -EINVAL;
@@ -218,8 +213,8 @@ int xsprof_trace_next_batch(struct xsprof_trace *t, struct xsprof_event *evs, si
 	if (have) {
 		if (have > n)
 			have = n;
-		memcpy(evs, t->evs + t->ev_next, have * sizeof(*evs));
-		t->ev_next += have;
+		memcpy(evs, t->reading.evs + t->reading.ev_next, have * sizeof(*evs));
+		t->reading.ev_next += have;
 		return have;
 	}
 	return batch(t, evs, n);
@@ -227,31 +222,31 @@ int xsprof_trace_next_batch(struct xsprof_trace *t, struct xsprof_event *evs, si
 
 int xsprof_trace_next(struct xsprof_trace *t, const struct xsprof_event **ev)
 {
-	if (t->ev_next == t->ev_nr) {
+	if (t->reading.ev_next == t->reading.ev_nr) {
 		int n;
 
-		if (!t->evs)
-			t->evs = calloc(XST_NEXT_EVENTS, sizeof(*t->evs));
-		if (!t->evs)
+		if (!t->reading.evs)
+			t->reading.evs = calloc(XST_NEXT_EVENTS, sizeof(*t->reading.evs));
+		if (!t->reading.evs)
 			return xst_fail(t, -ENOMEM, "no memory");
-		t->ev_next = t->ev_nr = 0;
-		n = batch(t, t->evs, XST_NEXT_EVENTS);
+		t->reading.ev_next = t->reading.ev_nr = 0;
+		n = batch(t, t->reading.evs, XST_NEXT_EVENTS);
 		if (n <= 0)
 			return n;
-		t->ev_nr = n;
+		t->reading.ev_nr = n;
 	}
-	*ev = &t->evs[t->ev_next++];
+	*ev = &t->reading.evs[t->reading.ev_next++];
 	return 1;
 }
 
 int xsprof_trace_rewind(struct xsprof_trace *t)
 {
-	t->started = false;
-	t->finished = false;
-	t->failed = 0;
+	t->reading.started = false;
+	t->reading.finished = false;
+	t->reading.failed = 0;
 	t->error[0] = 0;
-	t->ev_next = t->ev_nr = 0;
-	t->nr_heap = 0;
+	t->reading.ev_next = t->reading.ev_nr = 0;
+	t->reading.nr_heap = 0;
 	return 0;
 }
 
@@ -267,7 +262,7 @@ int xsprof_trace_set_filter(struct xsprof_trace *t, const struct xsprof_trace_fi
 			return xst_fail(t, -E2BIG, "a filter that this library does not know");
 	if (f.to_ns && f.to_ns < f.from_ns)
 		return xst_fail(t, -EINVAL, "a filter that ends before it begins");
-	t->from_ns = f.from_ns;
-	t->to_ns = f.to_ns;
+	t->reading.from_ns = f.from_ns;
+	t->reading.to_ns = f.to_ns;
 	return 0;
 }

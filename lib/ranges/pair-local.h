@@ -6,7 +6,12 @@
 #ifndef XST_PAIR_H
 #define XST_PAIR_H
 
-#include "decode/local.h"
+/* Everything is compiled hidden; what the public header declares is not. */
+#pragma GCC visibility push(default)
+#include <xsprof/trace.h>
+#pragma GCC visibility pop
+
+#include "decode/producer.h"
 
 #define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
 #define XST_MAX_THREADS	(1u << 18)	/* threads under way at once */

@@ -188,7 +188,7 @@ int xsr_open_trace(const struct xsprof_result *r, struct xsprof_trace **trace)
 	char path[64];
 
 	/* What came out of a pipe lies in a file without a name, which this opens as well. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->trace->src.fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->trace->file.src.fd);
 	return xsprof_trace_open(path, NULL, trace);
 }
 

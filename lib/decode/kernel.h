@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The kernel's tracer, as a capture tells of it: what its events look like, and who its tasks
+ * are.  Its sub-buffers are streams as rings are.
+ */
+#ifndef XST_KERNEL_H
+#define XST_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "decode/clocks.h"
+#include "decode/producer.h"
+#include "decode/stream.h"
+#include "decode/texts.h"
+
+struct xsprof_event;
+struct xsprof_kernel_event;
+struct xsprof_kernel_field;
+
+#define XST_KERNEL_FIELDS	256u	/* of one kind of event */
+
+/**
+ * struct xst_kernel - the kernel's tracer
+ * @any: there is something of it
+ * @producer: what its streams hang on, one a CPU
+ * @fit: its clock, where that is none of the markers' counters
+ * @clock: its name
+ * @release: of the kernel
+ * @refused: why no event of it is yielded, NULL
+ * @subbuf: bytes of a sub-buffer
+ * @data_off: where events begin in it
+ * @commit_off: where the word with its length is
+ * @long_size: bytes of that word
+ * @kinds: kinds of events by id
+ * @tasks: their names, by tid
+ * @tgids: their processes
+ * @hints: times of chunks
+ */
+struct xst_kernel {
+	bool			any;
+	struct xst_producer	producer;
+	struct xst_fit		fit;
+	const struct xst_text	*clock;
+	const struct xst_text	*release;
+	const char		*refused;
+	uint32_t		subbuf;
+	uint32_t		data_off;
+	uint32_t		commit_off;
+	uint32_t		long_size;
+	struct xsprof_kernel_event **kinds;
+	uint32_t		room_kinds;
+	uint32_t		nr_kinds;
+	struct xsp_map		tasks;
+	struct xsp_map		tgids;
+	bool			namespaced;	/* the recorder's pids are not the kernel's */
+	bool			learned;	/* tids.c has seen all events */
+	struct xsp_map		votes;
+	uint32_t		*current;	/* by CPU: who runs, 0 not known */
+	const struct xsprof_kernel_field *next_pid;
+	uint32_t		switch_id;
+	struct xst_lines	symbols;
+	struct xst_lines	printk;
+	struct xst_hints	hints;
+};
+
+int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len);
+struct xst_producer *xst_kernel_producer(struct xsprof_trace *t);
+void xst_kernel_free(struct xsprof_trace *t);
+/* kernel-kinds.c: a kind of event, by its description.  Return: 0, -EBADMSG, -ENOMEM. */
+int xst_kernel_add_format(struct xsprof_trace *t, const char *s, size_t len);
+void xst_kernel_free_kinds(struct xst_kernel *k);
+/* As xst_stream_run(). */
+size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
+		      size_t max, uint64_t limit);
+/* Bound of the error of the tracer's times. */
+uint64_t xst_kernel_error(const struct xsprof_trace *t);
+
+/* The number that a text begins with. */
+static inline uint32_t xst_number_of(const char *s, size_t len)
+{
+	uint32_t v = 0;
+
+	for (; len && *s >= '0' && *s <= '9' && v < 100000000; s++, len--)
+		v = v * 10 + (uint32_t)(*s - '0');
+	return v;
+}
+
+#endif /* XST_KERNEL_H */

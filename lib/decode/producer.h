@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * A producer of a trace: what the capture says of it, and its account.
+ */
+#ifndef XST_PRODUCER_H
+#define XST_PRODUCER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <xsprof/abi.h>
+
+#include "decode/clockfit.h"
+#include "decode/texts.h"
+
+struct xsprof_trace;
+struct xst_stream;
+
+struct xst_producer {
+	uint32_t	number;
+	uint32_t	pid;
+	uint32_t	own_pid;	/* as it knows itself */
+	bool		known;		/* its PRODUCER chunk was there */
+	bool		has_exit;
+	uint8_t		clock_kind;
+	uint32_t	mode;
+	uint32_t	nr_rings;	/* those bound to a CPU */
+	uint32_t	own_rings;	/* those that the program writes; the kernel's follow */
+	uint32_t	all_rings;
+	uint64_t	ctl_at;		/* where its control page is in the file */
+	struct xsprof_ctl *ctl;		/* read when somebody asks */
+	bool		began;		/* its PRODUCER event has been yielded */
+	bool		exited;		/* ... and its EXIT */
+	uint64_t	found;		/* ticks of the recorder's clock, 0 when not known */
+	uint64_t	end_ticks;	/* the same */
+	uint64_t	*quiets;	/* ticks: its last category was switched off */
+	uint32_t	nr_quiets;
+	uint32_t	said_quiets;	/* of them, yielded */
+	uint32_t	how;
+	int32_t		status;
+	uint64_t	nomem;
+	uint64_t	late;
+	uint64_t	unsaved;	/* records that found no room in the file */
+	uint64_t	records;	/* yielded */
+	uint64_t	arena_pos;	/* bytes of entries seen */
+	char		*carry;		/* an entry cut by the end of a chunk */
+	uint32_t	carried;
+	uint32_t	rings;		/* with chunks */
+	struct xst_stream *streams;
+	struct xst_facts facts;
+	struct xst_lines maps;
+	struct xsprof_sync attach;
+	struct xsprof_clock clock;
+	const struct xst_fit *fit;
+};
+
+/* The producer of that number, made when it is new; NULL: no memory, or a number too large. */
+struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number);
+struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number);
+/* Does END count more losses than the ledgers do?  The rest found no room in the file. */
+bool xst_found_no_room(const struct xsprof_trace *t);
+/* Its last category was switched off then.  Return: 0 or -ENOMEM. */
+int xst_producer_quiet(struct xst_producer *p, uint64_t ticks);
+void xst_producers_free(struct xsprof_trace *t);
+void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl);
+
+#endif /* XST_PRODUCER_H */

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Texts and how they are kept: a pool of texts, a map from (producer, id), lists of lines and of
+ * facts.  Memory is in proportion to the text that a capture really holds: an id as large as it
+ * likes costs no more than a small one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/texts.h"
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+#define POOL_BLOCK	(64u << 10)
+
+struct xst_block {
+	struct xst_block	*next;
+	char			data[];
+};
+
+const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len)
+{
+	size_t need = (sizeof(struct xst_text) + len + 1 + 7) & ~(size_t)7;
+	struct xst_text *text;
+
+	if (pool->room < need) {
+		size_t size = need > POOL_BLOCK ? need : POOL_BLOCK;
+		struct xst_block *block = malloc(sizeof(*block) + size);
+
+		if (!block)
+			return NULL;
+		block->next = pool->blocks;
+		pool->blocks = block;
+		pool->at = block->data;
+		pool->room = size;
+		pool->used += size;
+	}
+	text = (struct xst_text *)pool->at;
+	pool->at += need;
+	pool->room -= need;
+	text->len = len;
+	memcpy(text->s, s, len);
+	text->s[len] = 0;
+	return text;
+}
+
+void xst_pool_free(struct xst_pool *pool)
+{
+	while (pool->blocks) {
+		struct xst_block *block = pool->blocks;
+
+		pool->blocks = block->next;
+		free(block);
+	}
+	*pool = (struct xst_pool){ 0 };
+}
+
+#define MAX_LINES	65536u
+
+int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len)
+{
+	const struct xst_text *text;
+
+	if (lines->nr >= MAX_LINES)
+		return -E2BIG;
+	/* Room for 1, 2, 4, ...: it is full when its number is a power of two. */
+	if (!(lines->nr & (lines->nr - 1))) {
+		void *list = realloc(lines->list, (lines->nr ? 2 * lines->nr : 1) *
+				     sizeof(*lines->list));
+
+		if (!list)
+			return -ENOMEM;
+		lines->list = list;
+	}
+	text = xst_pool_text(pool, s, len);
+	if (!text)
+		return -ENOMEM;
+	lines->list[lines->nr++] = text;
+	return 0;
+}
+
+/* ---- the map ----------------------------------------------------------------------------- */
+
+#define KEY_USED	(1ull << 63)
+
+/* Producer numbers end far below 2^31, so the top bit is free to say that a place is taken. */
+static uint64_t make_key(uint32_t producer, uint32_t id)
+{
+	return KEY_USED | (uint64_t)producer << 32 | id;
+}
+
+const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id)
+{
+	const uint64_t *value = xsp_map_get(map, make_key(producer, id));
+
+	return value ? (const void *)(uintptr_t)*value : NULL;
+}
+
+int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value)
+{
+	return xsp_map_set(map, make_key(producer, id), (uintptr_t)value);
+}
+
+/* ---- facts ------------------------------------------------------------------------------- */
+
+int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len)
+{
+	const char *is = memchr(s, '=', len);
+	struct xst_fact fact;
+
+	if (!is || is == s)
+		return -EINVAL;
+	if (facts->nr >= XST_MAX_FACTS)
+		return -E2BIG;
+	if (facts->nr == facts->room) {
+		uint32_t room = facts->room ? facts->room * 2 : 16;
+		struct xst_fact *list = realloc(facts->list, room * sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		facts->list = list;
+		facts->room = room;
+	}
+	fact.key = xst_pool_text(pool, s, is - s);
+	fact.value = xst_pool_text(pool, is + 1, len - (is + 1 - s));
+	if (!fact.key || !fact.value)
+		return -ENOMEM;
+	facts->list[facts->nr++] = fact;
+	return 0;
+}

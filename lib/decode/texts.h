@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Texts of a capture: kept in a pool, listed, or found by producer and id.
+ */
+#ifndef XST_TEXTS_H
+#define XST_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+
+#define XST_MAX_FACTS		65536u		/* of one process or of the host */
+
+struct xst_text {
+	uint32_t	len;
+	char		s[];	/* terminated */
+};
+
+/* Memory for texts, freed as a whole; @used: bytes of all blocks. */
+struct xst_pool {
+	struct xst_block	*blocks;
+	size_t			room;
+	char			*at;
+	uint64_t		used;
+};
+
+const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len);
+void xst_pool_free(struct xst_pool *pool);
+
+/* Texts by number. */
+struct xst_lines {
+	const struct xst_text	**list;
+	uint32_t		nr;
+};
+
+/* Return: 0, -E2BIG there are too many, -ENOMEM. */
+int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len);
+
+/* From (producer, id) to a pointer. */
+const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id);
+int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value);
+
+struct xst_fact {
+	const struct xst_text	*key;
+	const struct xst_text	*value;
+};
+
+struct xst_facts {
+	struct xst_fact	*list;
+	uint32_t	nr;
+	uint32_t	room;
+};
+
+/* @s is "key=value".  Return: 0, -EINVAL when it is not, -E2BIG, -ENOMEM. */
+int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len);
+
+#endif /* XST_TEXTS_H */
