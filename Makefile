@@ -31,6 +31,7 @@ endif
 ifneq ($(filter default undefined,$(origin AR)),)
 AR		:= $(CROSS_COMPILE)ar
 endif
+OBJCOPY		?= $(CROSS_COMPILE)objcopy
 INSTALL		?= install
 
 CFLAGS		?= -O2 -g
@@ -125,6 +126,8 @@ trace_map	:= $(wildcard lib/libxsprof-trace.map)
 
 # Products; a library or a tool without any source yet is no product.
 USER_A		:= $(if $(user_srcs),$(BUILD)/lib/libxsprof-user.a)
+# Its objects as they are, for tools and tests that call what programs cannot.
+USER_PARTS	:= $(BUILD)/obj/user-parts.a
 USER_SO		:= $(if $(user_srcs),$(BUILD)/lib/libxsprof-user.so)
 TRACE_A		:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.a)
 TRACE_SO	:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.so)
@@ -210,9 +213,15 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(FLAGS_FILE)
 $(tools_objs): | $(proto_names:%=$(BUILD)/gen/%.pb-c.h)
 
 # Libraries --------------------------------------------------------------------------
-$(BUILD)/lib/libxsprof-user.a: $(user_objs)
+# One object: a program that calls no more than a marker gets the constructor too, which no
+# marker names; and what is hidden in the shared library is no symbol here either.
+$(BUILD)/obj/xsprof-user.o: $(user_objs) $(FLAGS_FILE)
+	$(call say,LD)
+	$(Q)$(CC) -r -nostdlib -o $@ $(filter %.o,$^) && $(OBJCOPY) --localize-hidden $@
+$(BUILD)/lib/libxsprof-user.a: $(BUILD)/obj/xsprof-user.o
 $(BUILD)/lib/libxsprof-trace.a: $(trace_objs)
-$(BUILD)/lib/%.a:
+$(USER_PARTS): $(user_objs)
+$(BUILD)/lib/%.a $(BUILD)/obj/%.a:
 	$(call say,AR)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $^
@@ -248,12 +257,12 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard lib/collect/itt
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, libtracefs,
 # libtraceevent, libprotobuf-c and, where there was elfutils, libdw only.
-$(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_A) $(FLAGS_FILE)
+$(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_PARTS) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(proto_objs) $(TRACE_A) $(USER_A) $(ZSTD_LIBS) $(TRACEFS_LIBS) $(PROTOBUF_LIBS) \
-		$(DW_LIBS)
+		$(proto_objs) $(TRACE_A) $(USER_PARTS) $(ZSTD_LIBS) $(TRACEFS_LIBS) \
+		$(PROTOBUF_LIBS) $(DW_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 

@@ -13,7 +13,7 @@
 
 #include "base/proc.h"
 
-static int read_file(const char *path, char *buf, size_t size)
+long xsp_proc_read(const char *path, char *buf, size_t size)
 {
 	size_t len = 0;
 	ssize_t n = 0;
@@ -38,7 +38,7 @@ static int read_file(const char *path, char *buf, size_t size)
 
 int xsp_proc_line(const char *path, char *buf, size_t size)
 {
-	int n = read_file(path, buf, size);
+	int n = xsp_proc_read(path, buf, size);
 
 	if (n < 0)
 		return n;
@@ -47,35 +47,50 @@ int xsp_proc_line(const char *path, char *buf, size_t size)
 	return n;
 }
 
-int xsp_proc_stat(pid_t pid, struct xsp_proc_stat *st)
+static int parse_stat(const char *buf, struct xsp_proc_stat *st)
 {
-	char path[64], buf[1024];
-	char *at, *end;
-	int i, n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	n = read_file(path, buf, sizeof(buf));
-	if (n < 0)
-		return n == -ESRCH ? -ENOENT : n;
 	/* A process' own name stands in brackets and may hold brackets and blanks. */
-	at = strrchr(buf, ')');
+	const char *at = strrchr(buf, ')');
+
 	if (!at || at[1] != ' ' || !at[2])
 		return -ENOENT;
 	at += 2;
 	st->state = *at;
 	st->start_time = 0;
 	st->wstatus = -1;
-	for (i = 3; i < 52 && at; i++) {
+	for (int i = 3; i < 52 && at; i++) {
 		at = strchr(at, ' ');
 		if (!at)
 			break;
 		at++;
 		if (i + 1 == 22)
-			st->start_time = strtoull(at, &end, 10);
+			st->start_time = strtoull(at, NULL, 10);
 		if (i + 1 == 52)
-			st->wstatus = strtol(at, &end, 10);
+			st->wstatus = strtol(at, NULL, 10);
 	}
 	return 0;
+}
+
+int xsp_proc_stat(pid_t pid, struct xsp_proc_stat *st)
+{
+	char path[64], buf[1024];
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	n = xsp_proc_read(path, buf, sizeof(buf));
+	if (n < 0)
+		return n == -ESRCH ? -ENOENT : n;
+	return parse_stat(buf, st);
+}
+
+uint64_t xsp_proc_start_time(void)
+{
+	struct xsp_proc_stat st;
+	char buf[1024];
+
+	if (xsp_proc_read("/proc/self/stat", buf, sizeof(buf)) <= 0 || parse_stat(buf, &st))
+		return 0;
+	return st.start_time;
 }
 
 /*
@@ -161,10 +176,10 @@ int xsp_proc_boot_id(uint8_t *id)
 	char text[64];
 	int n, i, digits = 0;
 
+	memset(id, 0, 16);
 	n = xsp_proc_line("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	if (n < 0)
 		return n;
-	memset(id, 0, 16);
 	for (i = 0; i < n && digits < 32; i++) {
 		static const char hex[] = "0123456789abcdef";
 		const char *at = strchr(hex, text[i]);

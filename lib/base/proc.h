@@ -3,8 +3,8 @@
  * What /proc tells about a process or the machine, read without streams and without memory.  It
  * never holds state; every answer may be out of date when it arrives.
  */
-#ifndef XSP_CAP_PROC_H
-#define XSP_CAP_PROC_H
+#ifndef XSP_BASE_PROC_H
+#define XSP_BASE_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +39,12 @@ int xsp_proc_maps_file(pid_t pid, dev_t dev, ino_t ino);
 /* The name of a thread.  @comm gets up to 16 bytes, terminated.  Return: 0 or -errno. */
 int xsp_proc_comm(pid_t pid, pid_t tid, char *comm);
 
+/* The first bytes of a small file, terminated.  Return: bytes read, or -errno. */
+long xsp_proc_read(const char *path, char *buf, size_t size);
+
+/* When this process started, as in struct xsp_proc_stat; 0 where it is not known. */
+uint64_t xsp_proc_start_time(void);
+
 /* The first line of a file, without its end.  Return: its length, or -errno. */
 int xsp_proc_line(const char *path, char *buf, size_t size);
 
@@ -48,7 +54,7 @@ int xsp_proc_exe(pid_t pid, char *buf, size_t size);
 /* Inode number of our own pid namespace, 0 when it is not known. */
 uint32_t xsp_proc_pid_ns(void);
 
-/* The 16 bytes of the kernel's boot id.  Return: 0 or -errno. */
+/* The 16 bytes of the kernel's boot id, zeros where it is not known.  Return: 0 or -errno. */
 int xsp_proc_boot_id(uint8_t *id);
 
-#endif /* XSP_CAP_PROC_H */
+#endif /* XSP_BASE_PROC_H */

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "ondemand/dynolog.h"
 #include "ondemand/kineto-env.h"
 
@@ -346,7 +347,7 @@ static int32_t parent_of(int32_t pid)
 	long n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	n = xsp_read_file(path, stat, sizeof(stat));
+	n = xsp_proc_read(path, stat, sizeof(stat));
 	/* The name in the second field may hold anything: count from its end. */
 	p = n > 0 ? strrchr(stat, ')') : NULL;
 	return p && p[1] == ' ' && p[2] && p[3] == ' ' ? atoi(p + 4) : 0;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "ondemand/ondemand.h"
 #include "profiler/log.h"
 
@@ -84,7 +85,7 @@ static int make_page(void *at)
 	(void)madvise(page, XSP_DEMAND_SIZE, MADV_DONTFORK);
 	page->version = XSP_DEMAND_VERSION;
 	page->pid = getpid();
-	page->pid_ns = xsp_pid_ns();
+	page->pid_ns = xsp_proc_pid_ns();
 	/* Release: whoever finds the page, and sees this, sees whose it is. */
 	__atomic_store_n(&page->magic, XSP_DEMAND_MAGIC, __ATOMIC_RELEASE);
 	l.fd = fd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The process' producer: when it attaches, to what, and when it ends.  Owns the state and the
- * page that markers test; the memory comes from a backend, the marker path is elsewhere.
+ * The process' producer: when it attaches, and to what.  Owns the state; the memory comes from a
+ * backend, the path of a marker is ring/.
  */
 #include <errno.h>
 #include <sched.h>
@@ -12,21 +12,11 @@
 
 #include "base/clock.h"
 #include "process/backend.h"
+#include "process/join.h"
+#include "process/local.h"
 #include "profiler/local.h"
 
-union xsprof_ctl_page xsprof_ctl_page;
-
 static uint32_t attaching_tid;	/* who attaches; a lock */
-static uint64_t late;		/* records lost with no producer to count them */
-static bool self_recording;
-
-void xsp_count_late(void)
-{
-	if (xsp_attached())
-		__atomic_add_fetch(&xsp_set.arena->late, 1, __ATOMIC_RELAXED);
-	else
-		__atomic_add_fetch(&late, 1, __ATOMIC_RELAXED);
-}
 
 /* The control page, read-only, over the page that markers test. */
 static int map_ctl_page(void)
@@ -81,7 +71,7 @@ static int choose(struct xsp_want *want)
 {
 	const struct xsp_config *cfg = want->cfg;
 	bool device = cfg->backend == XSP_CHOICE_AUTO || cfg->backend == XSP_CHOICE_DEVICE;
-	int err = cfg->session ? xsp_shm_session(cfg->session) : -ENOTCONN;
+	int err = cfg->session ? xsp_recording_live(cfg->session) : -ENOTCONN;
 
 	if (!err && !device)
 		return xsp_shm_attach(want);
@@ -91,13 +81,13 @@ static int choose(struct xsp_want *want)
 		if (err && cfg->backend == XSP_CHOICE_AUTO)
 			return xsp_shm_attach(want);
 		if (err)
-			xsp_shm_note(cfg->session, xsp_device_reason(err));
+			xsp_recording_note(cfg->session, xsp_device_reason(err));
 		return err ? -ENOTCONN : 0;
 	}
 	if (err != -ENOTCONN && err != -EACCES)
 		return err;
 	/* Nobody, and it will record itself; or there is no device to keep the latest for us. */
-	if (!device || (cfg->record && !self_recording))
+	if (!device || cfg->record)
 		return -ENOTCONN;
 	if (!cfg->has_mode)
 		want->mode = XSPROF_MODE_OVERWRITE;
@@ -198,60 +188,22 @@ XSP_COLD int xsp_attach(void)
 	__atomic_store_n(&xsp_set.state, state, __ATOMIC_RELEASE);
 	/* From here on handlers count in the producer; what they lost until now is added to it. */
 	if (!err)
-		__atomic_add_fetch(&xsp_set.arena->late,
-				   __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED),
-				   __ATOMIC_RELAXED);
+		__atomic_add_fetch(&xsp_set.arena->late, xsp_take_late(), __ATOMIC_RELAXED);
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
 	if (!err)
 		xsp_ops_update();
 	if (!err && xsp_config.prefault)
 		prefault();
 	if (err && err != -EBUSY && err != -ENOTCONN && err != -EACCES && xsp_config.session)
-		xsp_shm_note(xsp_config.session, reason(err));
+		xsp_recording_note(xsp_config.session, reason(err));
 	return err == -EBUSY ? -EAGAIN : err;
 }
 
 /* In the child of a fork: these were its parent's. */
 void xsp_producer_forget(void)
 {
-	late = 0;
+	(void)xsp_take_late();
 	attaching_tid = 0;
-	self_recording = false;
-}
-
-/* ---- life ---- */
-
-/* Early among constructors: markers of other libraries' constructors are to be seen. */
-__attribute__((constructor(101))) static void library_init(void)
-{
-	int err = errno;
-
-	xsp_config_read();
-	xsp_fork_init();
-	xsp_attach();
-	if (!xsp_attached() && xsp_config.record && xsp_config.backend != XSP_CHOICE_NONE &&
-	    !xsp_self_record_start(xsp_config.record)) {
-		self_recording = true;
-		xsp_config_read();	/* the session's directory is in the environment now */
-		xsp_set.state = XSP_DETACHED;
-		xsp_attach();
-	}
-	errno = err;
-}
-
-/* Late among destructors; markers still go in, and are still read, after it. */
-__attribute__((destructor(101))) static void library_exit(void)
-{
-	int err = errno;
-
-	/* A child by a raw clone() has nothing of its parent's to end. */
-	xsp_fork_check();
-	xsp_profiler_exit();
-	if (xsp_attached())
-		xsp_kept.backend->goodbye();
-	if (self_recording)
-		xsp_self_record_stop();
-	errno = err;
 }
 
 /* The process goes on without its producer; the names' lock is held. */

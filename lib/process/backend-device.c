@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "process/backend.h"
+#include "process/join.h"
 #include "read/ring-device.h"
 
 static struct xsp_fd_id device_id;
@@ -224,7 +225,7 @@ static void begin_sched(const struct xsp_want *want, int fd)
 	struct xsprof_sched sched = { .size = sizeof(sched), .flags = XSPROF_SCHED_ON };
 
 	if (ioctl(fd, XSPROF_IOC_SCHED, &sched) && want->session)
-		xsp_shm_note(want->session, sched_reason(-errno));
+		xsp_recording_note(want->session, sched_reason(-errno));
 }
 
 /**

@@ -25,7 +25,9 @@
 #include "base/clock.h"
 #include "base/ctl-word.h"
 #include "base/file-name.h"
+#include "base/proc.h"
 #include "process/backend.h"
+#include "process/join.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23	/* Linux 5.14 */
@@ -34,55 +36,6 @@
 static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
 static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* of the producer's file */
-
-/**
- * open_session() - the session's directory, if it is one of ours with a live recorder
- * @path: absolute path
- *
- * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
- */
-static int open_session(const char *path)
-{
-	int dir, lock, held;
-	struct stat st;
-
-	dir = open(path, O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
-	if (dir < 0)
-		return errno == ENOENT ? -ENOTCONN : -errno;
-	if (fstat(dir, &st) || st.st_uid != geteuid() || (st.st_mode & 077)) {
-		close(dir);
-		return -EACCES;
-	}
-	lock = openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (lock < 0) {
-		close(dir);
-		return -ENOTCONN;
-	}
-	/* A recorder holds it for as long as it lives: to get it is to know that none does. */
-	held = flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-	close(lock);
-	if (!held) {
-		close(dir);
-		return -ENOTCONN;
-	}
-	return dir;
-}
-
-/**
- * xsp_shm_session() - is there somebody who records in this session?
- * @session: the session's directory
- *
- * Return: 0; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
- */
-int xsp_shm_session(const char *session)
-{
-	int dir = open_session(session);
-
-	if (dir < 0)
-		return dir;
-	close(dir);
-	return 0;
-}
 
 /* A lock of this process, not of the descriptor: a forked child does not inherit it. */
 static int lock_file(int fd)
@@ -100,37 +53,6 @@ void xsp_shm_relock(void)
 {
 	if (xsp_set.ctl && !xsp_set.ctl->id && xsp_fd_is(&file_id, xsp_kept.fd))
 		(void)lock_file(xsp_kept.fd);
-}
-
-/**
- * xsp_shm_note() - tell the recorder why this process does not record
- * @session: the session's directory
- * @text: one line
- *
- * Best effort: where not even this can be written there is nobody to tell.
- */
-void xsp_shm_note(const char *session, const char *text)
-{
-	struct rlimit rl;
-	char name[XSP_FILE_NAME];
-	int dir, fd;
-
-	dir = open_session(session);
-	if (dir < 0)
-		return;
-	/* Beyond its limit of file size a write is a signal that ends the program. */
-	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < strlen(text)) {
-		close(dir);
-		return;
-	}
-	xsp_file_name(name, 'e', getpid(), xsp_start_time(), 0);
-	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0) {
-		if (write(fd, text, strlen(text)) < 0)
-			unlinkat(dir, name, 0);
-		close(fd);
-	}
-	close(dir);
 }
 
 static uint64_t round_up(uint64_t v, uint64_t to)
@@ -154,7 +76,7 @@ static uint32_t possible_cpus(void)
 	uint32_t last = 0, v = 0;
 	bool digit = false;
 
-	if (xsp_read_file("/sys/devices/system/cpu/possible", buf, sizeof(buf)) > 0) {
+	if (xsp_proc_read("/sys/devices/system/cpu/possible", buf, sizeof(buf)) > 0) {
 		for (const char *p = buf; ; p++) {
 			if (*p >= '0' && *p <= '9') {
 				v = v * 10 + (*p - '0');
@@ -209,9 +131,9 @@ static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_want *want, uint64
 	ctl->pid = getpid();
 	ctl->ppid = getppid();
 	ctl->uid = getuid();
-	ctl->pid_ns = xsp_pid_ns();
+	ctl->pid_ns = xsp_proc_pid_ns();
 	ctl->start_time = start;
-	xsp_boot_id(ctl->boot_id);
+	(void)xsp_proc_boot_id(ctl->boot_id);
 	ctl->state = XSPROF_STATE_LIVE;
 	ctl->wanted = want->wanted;
 	ctl->enabled = want->wanted;
@@ -367,7 +289,7 @@ static int publish(int dir, int fd, struct xsprof_ctl *ctl, const char *name)
  */
 int xsp_shm_attach(const struct xsp_want *want)
 {
-	uint64_t start = xsp_start_time();
+	uint64_t start = xsp_proc_start_time();
 	struct xsprof_ctl geo = { 0 };
 	uint32_t pid = getpid(), seq;
 	int dir, fd, err;
@@ -375,7 +297,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 	char *base;
 
 	fill_ctl(&geo, want, start);
-	dir = open_session(want->cfg->session);
+	dir = xsp_recording_join(want->cfg->session);
 	if (dir < 0)
 		return dir;
 	fd = create_file(dir, pid, start, &seq);

@@ -13,91 +13,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "ring/state.h"
+#include "base/proc.h"
+#include "process/local.h"
 
 #define FACT_MAX	2048
-
-/**
- * xsp_read_file() - the first bytes of a small file
- * @path: path
- * @buf: filled and terminated
- * @size: bytes of @buf
- *
- * Return: bytes read, or a negative errno.
- */
-long xsp_read_file(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t got = 0;
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return -errno;
-	while (got < size - 1) {
-		n = read(fd, buf + got, size - 1 - got);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += n;
-	}
-	buf[got] = 0;
-	if (n < 0)
-		n = -errno;
-	close(fd);
-	return n < 0 ? n : (long)got;
-}
-
-/* Field 22 of /proc/self/stat; the name in field 2 may hold anything, so count from its end. */
-uint64_t xsp_start_time(void)
-{
-	uint64_t v = 0;
-	char buf[1024];
-	const char *p;
-	int field;
-
-	if (xsp_read_file("/proc/self/stat", buf, sizeof(buf)) <= 0)
-		return 0;
-	p = strrchr(buf, ')');
-	for (field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (!p)
-		return 0;
-	for (p++; isdigit((unsigned char)*p); p++)
-		v = v * 10 + (*p - '0');
-	return v;
-}
-
-uint32_t xsp_pid_ns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? 0 : (uint32_t)st.st_ino;
-}
-
-void xsp_boot_id(uint8_t id[16])
-{
-	char buf[64];
-	unsigned int n = 0, hi = 0;
-
-	memset(id, 0, 16);
-	if (xsp_read_file("/proc/sys/kernel/random/boot_id", buf, sizeof(buf)) <= 0)
-		return;
-	for (const char *p = buf; *p && n < 32; p++) {
-		unsigned int v;
-
-		if (isdigit((unsigned char)*p))
-			v = *p - '0';
-		else if (*p >= 'a' && *p <= 'f')
-			v = *p - 'a' + 10;
-		else
-			continue;
-		if (n++ & 1)
-			id[(n - 1) / 2] = hi << 4 | v;
-		else
-			hi = v;
-	}
-}
 
 /* "key=value", the value cut to what fits. */
 static void add(const char *key, const char *value, size_t len)
@@ -125,7 +44,7 @@ static void add_link(const char *key, const char *path)
 static void add_cmdline(void)
 {
 	char buf[FACT_MAX];
-	long i, n = xsp_read_file("/proc/self/cmdline", buf, sizeof(buf));
+	long i, n = xsp_proc_read("/proc/self/cmdline", buf, sizeof(buf));
 
 	if (n <= 0)
 		return;
@@ -142,7 +61,7 @@ static void add_cgroup(void)
 	char buf[FACT_MAX];
 	const char *p;
 
-	if (xsp_read_file("/proc/self/cgroup", buf, sizeof(buf)) <= 0)
+	if (xsp_proc_read("/proc/self/cgroup", buf, sizeof(buf)) <= 0)
 		return;
 	p = strstr(buf, "0::");		/* the unified hierarchy, else the first line */
 	if (p && (p == buf || p[-1] == '\n'))

@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #include "process/backend.h"
-#include "profiler/local.h"
+#include "process/life.h"
+#include "process/local.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18	/* Linux 4.14 */
@@ -29,6 +30,21 @@
 /* The names' lock is held for a fork; written by its holder alone. */
 static bool fork_locked;
 static pid_t settled_pid;
+/* Filled from the start, each place once. */
+#define FORGETS	8
+static void (*forgets[FORGETS])(void);
+
+void xsp_at_fork(void (*forget)(void))
+{
+	for (unsigned int i = 0; i < FORGETS; i++) {
+		void (*there)(void) = NULL;
+
+		if (__atomic_compare_exchange_n(&forgets[i], &there, forget, false,
+						__ATOMIC_RELEASE, __ATOMIC_ACQUIRE) ||
+		    there == forget)
+			return;
+	}
+}
 
 /*
  * Nothing of the parent's is ours: not its rings, nor its locks, whoever held them there.  Its
@@ -36,12 +52,15 @@ static pid_t settled_pid;
  */
 static void forget_parent(void)
 {
-	xsp_producer_forget();
 	xsp_names_inherit(fork_locked);
 	fork_locked = false;
 	xsp_thread_forget();
-	xsp_self_record_forget();
-	xsp_profiler_forget();
+	for (unsigned int i = 0; i < FORGETS; i++) {
+		void (*forget)(void) = __atomic_load_n(&forgets[i], __ATOMIC_ACQUIRE);
+
+		if (forget)
+			forget();
+	}
 	xsp_set.nr = 0;
 	if (xsp_set.state == XSP_ATTACHED)
 		xsp_set.state = XSP_DETACHED;

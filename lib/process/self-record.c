@@ -25,8 +25,9 @@
 #include "capture/host.h"
 #include "capture/writer.h"
 #include "drain/drain.h"
+#include "process/local.h"
 #include "read/session.h"
-#include "ring/state.h"
+#include "ring/config.h"
 
 #define STACK_SIZE	(256u << 10)
 

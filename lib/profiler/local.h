@@ -96,8 +96,4 @@ void xsp_recorder_exit(void) XSP_HIDDEN;
 /* ---- trace-library.c ---- */
 void *xsp_trace_function(const char *name) XSP_HIDDEN;
 
-/* ---- session.c ---- */
-void xsp_profiler_forget(void) XSP_HIDDEN;
-void xsp_profiler_exit(void) XSP_HIDDEN;
-
 #endif /* XSP_PROFILER_LOCAL_H */

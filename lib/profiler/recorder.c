@@ -78,7 +78,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	if (config->with_stack && xsp_config.arena_size < ARENA_STACKS)
 		xsp_config.arena_size = ARENA_STACKS;
 	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
-	err = xsp_attach();
+	err = xsp_attach_now();
 	if (!err)
 		return 0;
 	xsp_session_remove(&own.session);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "process/backend.h"
+#include "process/life.h"
 #include "profiler/op-time.h"
 #include "session.h"
 
@@ -456,7 +457,7 @@ int xsprof_disable_profiler(struct xsprof_result **result)
 
 /* ---- fork and exit -------------------------------------------------------------------------- */
 
-void xsp_profiler_forget(void)
+static void forget_parent(void)
 {
 	/* Of lists that another thread was about to change nothing is known: they stay there. */
 	if (pthread_mutex_trylock(&s.lock)) {
@@ -474,11 +475,18 @@ void xsp_profiler_forget(void)
 	xsp_ops_session(0, 0, 0, 0);
 }
 
-void xsp_profiler_exit(void)
+static void end_session_at_exit(void)
 {
 	xsp_device_quit();
 	s.demand = false;
 	if (s.running)
 		(void)xsp_session_end(NULL, NULL);
 	xsp_recorder_exit();
+}
+
+/* From the start: its locks may be held by another thread in any fork. */
+__attribute__((constructor(102))) static void register_moments(void)
+{
+	xsp_at_fork(forget_parent);
+	xsp_at_exit(end_session_at_exit);
 }

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring/state.h"
+#include <xsprof/abi.h>
+
+#include "ring/config.h"
 
 #define XSP_RING_SIZE	(4ull << 20)
 #define XSP_ARENA_SIZE	(1ull << 20)

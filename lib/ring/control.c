@@ -5,9 +5,7 @@
  */
 #include <errno.h>
 
-#include "process/backend.h"
-
-uint32_t xsp_resumed;
+#include "ring/backend.h"
 
 /* Tell the decoder where in time the set of categories changed. */
 static void control_record(uint32_t op, uint64_t enabled)
@@ -15,14 +13,6 @@ static void control_record(uint32_t op, uint64_t enabled)
 	uint64_t payload[2] = { (uint64_t)op << 32, enabled };
 
 	xsp_put_slow(xsp_hdr(xsp_thread_enter(), XSPROF_REC_CONTROL, 1), payload, 1, 0);
-}
-
-/* A category has come to be; the registry's lock is held. */
-void xsp_category_known(uint32_t category, bool on)
-{
-	/* Where this fails the category stays off, as if the reader did not want it. */
-	if (on && xsp_set.ctl)
-		(void)xsp_kept.backend->control(1ull << category, 0, 0, 0);
 }
 
 int xsprof_category_enable(int category, int on)

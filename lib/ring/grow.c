@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "process/backend.h"
+#include "ring/backend.h"
 
 #define XSP_GROW_FIRST	(8u << 10)	/* bytes of a ring's first step; then it doubles */
 #define XSP_GROW_PIECE	(64u << 10)	/* bytes asked for at once */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Names and categories: interned once, for the life of the process.  Owns the registry (private
- * memory, laid out as the arena's entries) and the appending to the producer's arena.  A new
- * producer of the process (after fork) gets a copy of the registry, so an id stays good.
+ * memory, laid out as the arena's entries).  A new producer of the process (after fork) gets a
+ * copy of it, so an id stays good.
  *
- * One lock for both.  It holds the owner's thread id, so that a signal handler over its own
- * lock knows not to wait.
+ * One lock for it and for the arena.  It holds the owner's thread id, so that a signal handler
+ * over its own lock knows not to wait.
  */
 #include <errno.h>
 #include <sched.h>
@@ -14,12 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process/backend.h"
+#include "ring/backend.h"
+#include "ring/config.h"
 
 #define XSP_OTHER		(XSPROF_MAX_CATEGORIES - 1)
-/* Bytes of the arena's first step; then it doubles, up to steps of so many. */
-#define XSP_ARENA_FIRST		(4u << 10)
-#define XSP_ARENA_STEP		(64u << 10)
 
 static struct {
 	uint32_t	lock;		/* thread id of the owner */
@@ -33,7 +31,6 @@ static struct {
 	uint64_t	missed;
 	uint32_t	nr_categories;
 	uint64_t	category[XSPROF_MAX_CATEGORIES];	/* offset of the entry */
-	uint64_t	arena_backed;	/* bytes of the arena's entries with memory behind them */
 } reg;
 
 /**
@@ -98,23 +95,6 @@ static bool same_text(const struct xsprof_entry *e, const char *text, size_t len
 	return e->text_len == len && !memcmp(e + 1, text, len);
 }
 
-static void entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const char *text,
-			size_t len, uint32_t size)
-{
-	struct xsprof_entry e = {
-		.size = size, .type = type, .text_len = len, .id = id, .aux = aux,
-	};
-
-	memcpy(to, &e, sizeof(e));
-	memcpy(to + sizeof(e), text, len);
-	memset(to + sizeof(e) + len, 0, size - sizeof(e) - len);
-}
-
-static uint32_t entry_size(size_t len)
-{
-	return (uint32_t)((sizeof(struct xsprof_entry) + len + 7) & ~7ull);
-}
-
 /* The registry's memory, at its first use: nothing before a program names something. */
 static int reg_open(void)
 {
@@ -147,64 +127,12 @@ static int reg_open(void)
 	return 0;
 }
 
-/**
- * xsp_arena_add() - append an entry to the producer's arena
- * @type: enum xsprof_entry_type
- * @id: see struct xsprof_entry
- * @aux: see struct xsprof_entry
- * @text: text
- * @len: its bytes; cut after XSPROF_TEXT_MAX
- *
- * The registry's lock is held.
- *
- * Return: 0; -ENOTCONN no producer; -ENOSPC full, counted.
- */
-int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
-{
-	struct xsprof_arena *arena = xsp_set.arena;
-	uint64_t used, room;
-	uint32_t size;
-
-	if (!arena)
-		return -ENOTCONN;
-	if (len > XSPROF_TEXT_MAX)
-		len = XSPROF_TEXT_MAX;
-	size = entry_size(len);
-	used = arena->used;
-	room = xsp_set.arena_room;
-	if (used > room || size > room - used)
-		goto full;
-	while (used + size > reg.arena_backed) {
-		uint64_t step = reg.arena_backed ? reg.arena_backed : XSP_ARENA_FIRST;
-
-		if (step > XSP_ARENA_STEP)
-			step = XSP_ARENA_STEP;
-		if (step > room - reg.arena_backed)
-			step = room - reg.arena_backed;
-		if (xsp_kept.backend->grow((char *)(arena + 1) - xsp_set.base + reg.arena_backed,
-					    step) < 0)
-			goto full;
-		reg.arena_backed += step;
-	}
-	entry_write((char *)(arena + 1) + used, type, id, aux, text, len, size);
-	/*
-	 * Last, so that a process killed anywhere before leaves a whole arena; pairs with the
-	 * reader's acquire of used.
-	 */
-	__atomic_store_n(&arena->used, used + size, __ATOMIC_RELEASE);
-	return 0;
-full:
-	__atomic_store_n(&arena->missed, arena->missed + 1, __ATOMIC_RELAXED);
-	return -ENOSPC;
-}
-
 /* A new producer gets all that the registry holds.  The lock is held. */
 void xsp_names_publish(void)
 {
 	uint64_t at = 0;
 
-	reg.arena_backed = 0;
-	xsp_set.arena->missed = reg.missed;
+	xsp_arena_begin(reg.missed);
 	while (at < reg.used) {
 		const struct xsprof_entry *e = entry_at(at);
 
@@ -216,7 +144,7 @@ void xsp_names_publish(void)
 /* Both memories, the registry's first: a name that is in the arena alone would have no id. */
 static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len)
 {
-	uint32_t size = entry_size(len);
+	uint32_t size = xsp_entry_size(len);
 	uint64_t at = reg.used;
 
 	if (size > reg.size - at) {
@@ -226,7 +154,7 @@ static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len)
 					 __ATOMIC_RELAXED);
 		return -ENOSPC;
 	}
-	entry_write(reg.image + at, type, id, 0, text, len, size);
+	xsp_entry_write(reg.image + at, type, id, 0, text, len, size);
 	/* Last: a child that is forked here by another thread finds whole entries or none. */
 	__atomic_store_n(&reg.used, at + size, __ATOMIC_RELEASE);
 	xsp_arena_add(type, id, 0, text, len);
@@ -284,8 +212,8 @@ void xsp_names_inherit(bool locked)
 		reg_reread();
 }
 
-/* Cut a text where its bytes run out, not inside a character of UTF-8. */
-static size_t text_len(const char *text)
+/* Bytes of a text: cut where they run out, not inside a character of UTF-8. */
+size_t xsp_text_len(const char *text)
 {
 	size_t len = strnlen(text, XSPROF_TEXT_MAX + 1);
 
@@ -295,6 +223,14 @@ static size_t text_len(const char *text)
 	while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
 		len--;
 	return len ? len : XSPROF_TEXT_MAX;
+}
+
+/* A category has come to be; the registry's lock is held. */
+static void category_known(uint32_t category, bool on)
+{
+	/* Where this fails the category stays off, as if the reader did not want it. */
+	if (on && xsp_set.ctl)
+		(void)xsp_kept.backend->control(1ull << category, 0, 0, 0);
 }
 
 static int category_locked(const char *name, size_t len)
@@ -325,7 +261,7 @@ static int category_locked(const char *name, size_t len)
 	reg.category[i] = at;
 	/* After the entry: xsp_category_text() takes no lock. */
 	__atomic_store_n(&reg.nr_categories, i + 1, __ATOMIC_RELEASE);
-	xsp_category_known(i, xsp_category_wanted(name, len));
+	category_known(i, xsp_category_wanted(name, len));
 	return i;
 }
 
@@ -340,10 +276,10 @@ int xsprof_category(const char *name)
 	 * new there would stay 0 for ever.
 	 */
 	if (!xsp_attached() && xsprof_enabled())
-		xsp_attach();
+		xsp_attach_now();
 	if (xsp_names_lock(true) < 0)
 		return XSP_OTHER;
-	category = category_locked(name, text_len(name));
+	category = category_locked(name, xsp_text_len(name));
 	xsp_names_unlock();
 	errno = err;
 	return category;
@@ -449,7 +385,7 @@ xsprof_name_t xsprof_name_in(int category, const char *text)
 		return 0;
 	if (xsp_names_lock(true) < 0)
 		return (uint32_t)category << XSPROF_NAME_SHIFT | XSPROF_NAME_FULL;
-	id = name_locked(category, text, text_len(text));
+	id = name_locked(category, text, xsp_text_len(text));
 	xsp_names_unlock();
 	errno = err;
 	return id;
@@ -458,25 +394,4 @@ xsprof_name_t xsprof_name_in(int category, const char *text)
 xsprof_name_t xsprof_name(const char *text)
 {
 	return xsprof_name_in(0, text);
-}
-
-int xsprof_thread_name(const char *name)
-{
-	int ret, err = errno;
-
-	if (!xsp_attached())
-		return -ENOTCONN;
-	if (!name) {
-		xsp_thread.named = 0;
-		xsp_thread.hdr = 0;	/* the next marker asks the kernel */
-		return 0;
-	}
-	xsp_thread_enter();
-	if (xsp_names_lock(true) < 0)
-		return -EBUSY;
-	ret = xsp_arena_add(XSPROF_ENTRY_THREAD, xsp_thread.tid, XSPROF_THREAD_GIVEN, name,
-			    text_len(name));
-	xsp_names_unlock();
-	errno = err;
-	return ret;
 }

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 
-#include "process/backend.h"
 #include "ring/rseq.h"
 
 /*
@@ -19,15 +18,6 @@
 #else
 #define XSP_TRIES	32
 #endif
-
-/* Tell the reader that there is enough.  Signal-safe; keeps errno. */
-XSP_COLD void xsp_kick(void)
-{
-	int err = errno;
-
-	(void)xsp_kept.backend->kick(false);
-	errno = err;
-}
 
 /*
  * The head of a ring has met its bound.  Return: where the next kick is due: no bound beyond it.
@@ -125,7 +115,7 @@ static XSP_COLD uint64_t put_with_trouble(struct xsp_seq_in *in, unsigned int st
 static XSP_COLD bool attach_late(uint64_t *hdr)
 {
 	int err = errno;
-	bool ok = !xsp_attach();
+	bool ok = !xsp_attach_now();
 
 	if (ok)
 		*hdr = (*hdr & ~(uint64_t)UINT32_MAX) | xsp_thread_enter();
@@ -169,5 +159,5 @@ XSP_ASIDE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int 
 		ticks = put_with_trouble(&in, st);
 	}
 	if (unlikely(xsp_emit_wanted()))
-		xsp_emit_record(in.hdr, payload, add_ticks, ticks);
+		xsp_trace_send(in.hdr, payload, add_ticks, ticks);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producer's memory as markers see it: xsp_set, and the table of rings in it.  Owns both;
- * never makes, maps or frees the memory itself, which is a backend's.
+ * The producer's memory as markers see it: xsp_set, the table of rings in it, the page that markers
+ * test, and each thread's own words.  Owns these; never makes, maps or frees the memory itself,
+ * which is a backend's.
  *
  * Plain system calls only: a forked child attaches at its first marker, which may be in a
  * signal handler.
@@ -9,11 +10,17 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "process/backend.h"
+#include "ring/backend.h"
 
 struct xsp_set xsp_set;
 struct xsp_kept xsp_kept __attribute__((aligned(64))) = { .fd = -1 };
 struct xsprof_ring_writer xsp_closed_ring __attribute__((aligned(64)));
+struct xsp_hooks xsp_hooks;
+uint32_t xsp_resumed;
+union xsprof_ctl_page xsprof_ctl_page;
+__thread struct xsp_thread xsp_thread __attribute__((tls_model("initial-exec")));
+
+static uint64_t late;		/* records lost with no producer to count them */
 
 /* Not at the start of its page, for the same reason as xsp_set.skip. */
 #define TABLE_SKIP	8	/* pointers: a cache line */
@@ -98,4 +105,28 @@ void xsp_layout_clear(void)
 	xsp_kept.base = NULL;
 	xsp_kept.backend = NULL;
 	xsp_kept.fd = -1;
+}
+
+/* Tell the reader that there is enough.  Signal-safe; keeps errno. */
+XSP_COLD void xsp_kick(void)
+{
+	int err = errno;
+
+	(void)xsp_kept.backend->kick(false);
+	errno = err;
+}
+
+/* A record that found no producer. */
+void xsp_count_late(void)
+{
+	if (xsp_attached())
+		__atomic_add_fetch(&xsp_set.arena->late, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_add_fetch(&late, 1, __ATOMIC_RELAXED);
+}
+
+/* Those that nobody has counted yet: they are the caller's now. */
+uint64_t xsp_take_late(void)
+{
+	return __atomic_exchange_n(&late, 0, __ATOMIC_RELAXED);
 }

@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of libxsprof-user share: the process' one producer, the thread's state, and
- * the calls between them.  Nothing here is visible outside the library.
+ * The state of the rings: the process' one producer, the thread's own words, and the calls between
+ * the files of ring/.  Attaching and children of forks are a floor above: struct xsp_hooks is how
+ * the slow path of a marker gets there.  Nothing here is visible outside the library.
  */
-#ifndef XSP_INTERNAL_H
-#define XSP_INTERNAL_H
+#ifndef XSP_RING_STATE_H
+#define XSP_RING_STATE_H
 
-#include <pthread.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <xsprof/xsprof.h>
 
-#include "base/env-limits.h"
-
-#define XSP_HIDDEN	__attribute__((visibility("hidden")))
-#define XSP_COLD	__attribute__((cold, noinline))
-/* Out of the way, but not slow: a dropped marker comes through here. */
-#define XSP_ASIDE	__attribute__((noinline))
-#define likely(x)	__builtin_expect(!!(x), 1)
-#define unlikely(x)	__builtin_expect(!!(x), 0)
+#include "base/own.h"
 
 /*
  * Hooks for tests: a build with XSP_INJECT defines this macro to a call that delays, yields or
@@ -150,17 +144,9 @@ static inline uint64_t xsp_hdr(uint64_t tid, unsigned int type, unsigned int slo
 	return tid | (uint64_t)type << 32 | (uint64_t)slots << 40;
 }
 
-/* Tells a file of the library's own from another that the program opened at its number. */
-struct xsp_fd_id {
-	uint64_t	dev;
-	uint64_t	ino;
-};
-
-/* ---- slow.c ---- */
+/* ---- put.c ---- */
 void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uint64_t add_ticks)
 	XSP_HIDDEN;
-
-void xsp_kick(void) XSP_HIDDEN;
 
 /* ---- marker.c ---- */
 /* A range begins.  false: it is deeper than is remembered of ranges left out, and is one. */
@@ -168,8 +154,8 @@ bool xsp_range_begins(void) XSP_HIDDEN;
 /* An op of which there is no more to say. */
 void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id) XSP_HIDDEN;
 
-/* ---- emit.c ---- */
-void xsp_emit_record(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)
+/* ---- trace.c ---- */
+void xsp_trace_send(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)
 	XSP_HIDDEN;
 
 /* All ones while somebody traces markers in the kernel, else 0; on the line that markers test. */
@@ -195,81 +181,31 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *payload, unsigned int slots,
 /* ---- thread.c ---- */
 uint64_t xsp_thread_enter(void) XSP_HIDDEN;
 void xsp_thread_forget(void) XSP_HIDDEN;
+
+/* ---- rseq.c ---- */
 bool xsp_rseq_usable(int64_t *offset) XSP_HIDDEN;
+void xsp_rseq_enter(void) XSP_HIDDEN;
 int xsp_current_cpu(void) XSP_HIDDEN;
 
-
-/* ---- name.c ---- */
+/* ---- names.c ---- */
 int xsp_names_lock(bool wait) XSP_HIDDEN;
 void xsp_names_unlock(void) XSP_HIDDEN;
 void xsp_names_inherit(bool locked) XSP_HIDDEN;
 void xsp_names_publish(void) XSP_HIDDEN;
 const char *xsp_name_text(uint32_t name, uint32_t *len) XSP_HIDDEN;
 const char *xsp_category_text(uint32_t category, uint32_t *len) XSP_HIDDEN;
+uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
+size_t xsp_text_len(const char *text) XSP_HIDDEN;
+
+/* ---- arena.c ---- */
+uint32_t xsp_entry_size(size_t len) XSP_HIDDEN;
+void xsp_entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const char *text,
+		     size_t len, uint32_t size) XSP_HIDDEN;
 int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
 	XSP_HIDDEN;
-uint64_t xsp_categories_wanted(void) XSP_HIDDEN;
+void xsp_arena_begin(uint64_t missed) XSP_HIDDEN;
 
-/* ---- env.c ---- */
-
-enum xsp_choice {
-	XSP_CHOICE_AUTO = 0,	/* the device where there is one, else tmpfs */
-	XSP_CHOICE_DEVICE,
-	XSP_CHOICE_TMPFS,
-	XSP_CHOICE_NONE,	/* no recording at all */
-};
-
-/**
- * struct xsp_config - what the environment and xsprof_init() ask for
- * @session: directory of the recorder's session, NULL for none
- * @record: file that the process records itself into, NULL for none
- * @clock: "auto" or "mono"
- * @categories: list of categories, NULL for all
- * @ring_size: bytes
- * @arena_size: bytes
- * @mode: enum xsprof_mode, when it is given
- * @has_mode: it is
- * @backend: enum xsp_choice
- * @lock_rings: how many, 0 for the default
- * @prefault: touch all ring memory at attach
- * @sched: the kernel is to record what the scheduler does with the process' threads
- */
-struct xsp_config {
-	const char	*session;
-	const char	*record;
-	const char	*clock;
-	const char	*categories;
-	uint64_t	ring_size;
-	uint64_t	arena_size;
-	uint32_t	mode;
-	uint32_t	backend;
-	uint32_t	lock_rings;
-	bool		has_mode;
-	bool		prefault;
-	bool		sched;
-};
-
-extern struct xsp_config xsp_config XSP_HIDDEN;
-void xsp_config_read(void) XSP_HIDDEN;
-
-/**
- * struct xsp_wrong - a variable whose value was not taken as it is
- * @name: of the variable
- * @expected: what it may be
- * @instead: what is used
- */
-struct xsp_wrong {
-	const char	*name;
-	const char	*expected;
-	const char	*instead;
-};
-
-/* Those of the last xsp_config_read(), each once. */
-const struct xsp_wrong *xsp_config_wrong(uint32_t *nr) XSP_HIDDEN;
-int xsp_parse_size(const char *text, uint64_t *bytes) XSP_HIDDEN;
-bool xsp_category_wanted(const char *name, size_t len) XSP_HIDDEN;
-
-/* ---- producer.c ---- */
+/* ---- state.c ---- */
 enum xsp_state {
 	XSP_DETACHED = 0,	/* also what a wiped xsp_set says */
 	XSP_ATTACHED,
@@ -282,21 +218,34 @@ static inline bool xsp_attached(void)
 	return __atomic_load_n(&xsp_set.state, __ATOMIC_ACQUIRE) == XSP_ATTACHED;
 }
 
-int xsp_attach(void) XSP_HIDDEN;
-void xsp_count_late(void) XSP_HIDDEN;
-void xsp_producer_forget(void) XSP_HIDDEN;
-
-/* ---- control.c ---- */
 extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
-void xsp_category_known(uint32_t category, bool on) XSP_HIDDEN;
-void xsp_control_paused(bool on) XSP_HIDDEN;
+void xsp_kick(void) XSP_HIDDEN;
+void xsp_count_late(void) XSP_HIDDEN;
+uint64_t xsp_take_late(void) XSP_HIDDEN;
 
-/* ---- fork.c ---- */
+/**
+ * struct xsp_hooks - what the slow path of a marker needs of whoever makes the producer
+ * @attach: make the process a producer, if somebody records.  Signal-safe.  Return: 0 attached;
+ *	-ENOTCONN nobody records; -EAGAIN not now; else why it failed for good
+ * @settle: a child of a fork of which nobody knew sees to it that it is one.  Signal-safe.
+ *	Return: 0; -EAGAIN in a handler over the one that does it
+ *
+ * Filled by the library's constructor, before markers are enabled, and constant afterwards.
+ */
+struct xsp_hooks {
+	int	(*attach)(void);
+	int	(*settle)(void);
+};
+
+extern struct xsp_hooks xsp_hooks XSP_HIDDEN;
+
+/* Nobody records before the constructor has run. */
+static inline int xsp_attach_now(void)
+{
+	return xsp_hooks.attach ? xsp_hooks.attach() : -ENOTCONN;
+}
+
 #define XSP_SETTLED	UINT32_MAX
-
-void xsp_fork_init(void) XSP_HIDDEN;
-void xsp_fork_arm(void) XSP_HIDDEN;
-int xsp_fork_settle(void) XSP_HIDDEN;
 
 /**
  * xsp_fork_check() - whatever is about to use this process' state comes by here first
@@ -308,35 +257,14 @@ static inline int xsp_fork_check(void)
 	if (likely(!xsp_kept.wiped ||
 		   __atomic_load_n(&xsp_set.settled, __ATOMIC_ACQUIRE) == XSP_SETTLED))
 		return 0;
-	return xsp_fork_settle();
+	return xsp_hooks.settle();
 }
 
-/* ---- ring-grow.c ---- */
+/* ---- control.c ---- */
+void xsp_control_paused(bool on) XSP_HIDDEN;
+
+/* ---- grow.c ---- */
 int xsp_ring_make_room(uint32_t ring, uint64_t slots) XSP_HIDDEN;
-
-/* ---- facts.c ---- */
-void xsp_facts_add(void) XSP_HIDDEN;
-uint64_t xsp_start_time(void) XSP_HIDDEN;
-uint32_t xsp_pid_ns(void) XSP_HIDDEN;
-void xsp_boot_id(uint8_t id[16]) XSP_HIDDEN;
-long xsp_read_file(const char *path, char *buf, size_t size) XSP_HIDDEN;
-
-/* ---- self-record.c ---- */
-int xsp_self_record_start(const char *file) XSP_HIDDEN;
-void xsp_self_record_stop(void) XSP_HIDDEN;
-void xsp_self_record_forget(void) XSP_HIDDEN;
-
-/* ---- own-thread.c ---- */
-int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
-		     void *data) XSP_HIDDEN;
-
-/* ---- own-say.c ---- */
-void xsp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))) XSP_HIDDEN;
-
-/* ---- own-fd.c ---- */
-int xsp_fd_high(int fd) XSP_HIDDEN;
-int xsp_fd_note(struct xsp_fd_id *id, int fd) XSP_HIDDEN;
-bool xsp_fd_is(const struct xsp_fd_id *id, int fd) XSP_HIDDEN;
 
 static inline struct xsprof_ring_writer *xsp_ring(uint32_t k)
 {
@@ -364,4 +292,4 @@ static inline struct xsprof_rec *xsp_ring_slot(struct xsprof_ring_writer *w, uin
 				     ((pos & xsp_set.mask) << XSPROF_SLOT_SHIFT));
 }
 
-#endif /* XSP_INTERNAL_H */
+#endif /* XSP_RING_STATE_H */

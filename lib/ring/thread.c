@@ -1,113 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A thread's own state: its id, its rseq area, its name in the arena.  Owns registration of
- * rseq where the C library has none; never touches a ring.
+ * A thread's own state: its id and its name in the arena.  Never touches a ring.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ring/rseq.h"
-
-__thread struct xsp_thread xsp_thread __attribute__((tls_model("initial-exec")));
-
-/* glibc 2.35 and newer register rseq themselves and say where; weak: an older one has neither. */
-extern const ptrdiff_t __rseq_offset __attribute__((weak));
-extern const unsigned int __rseq_size __attribute__((weak));
-
-#define RSEQ_MIN_SIZE		20	/* through rseq_cs and flags: all that we use */
-#define RSEQ_AREA_SIZE		32
-#define RSEQ_FLAG_UNREGISTER	1
-
-/*
- * struct rseq of threads whose C library has none.  cpu_id starts as "uninitialised", which is
- * no ring of ours: an unregistered thread ends in the slow path by itself.
- */
-struct own_rseq {
-	uint32_t	cpu_id_start;
-	uint32_t	cpu_id;
-	uint64_t	rseq_cs;
-	uint32_t	flags;
-	uint32_t	pad[3];
-} __attribute__((aligned(32)));
-
-static __thread struct own_rseq own_rseq __attribute__((tls_model("initial-exec"))) = {
-	.cpu_id = UINT32_MAX,
-};
-static bool own_rseq_wanted;
-static pthread_key_t own_rseq_key;
-
-/* The kernel writes into the area until it is told to stop; the thread's memory goes next. */
-static void unregister_own_rseq(void *area)
-{
-	syscall(SYS_rseq, area, RSEQ_AREA_SIZE, RSEQ_FLAG_UNREGISTER, XSP_RSEQ_SIG);
-	own_rseq.cpu_id = UINT32_MAX;
-}
-
-static void register_own_rseq(void)
-{
-	if (own_rseq.cpu_id != UINT32_MAX)
-		return;
-	/* Refused (somebody else's registration, no such call): this thread uses lock rings. */
-	if (syscall(SYS_rseq, &own_rseq, RSEQ_AREA_SIZE, 0, XSP_RSEQ_SIG))
-		return;
-	if (pthread_setspecific(own_rseq_key, &own_rseq))
-		unregister_own_rseq(&own_rseq);
-}
-
-/**
- * xsp_rseq_usable() - can this process use restartable sequences?
- * @offset: set to the offset of struct rseq from the thread pointer
- *
- * A glibc that knows rseq and did not register it was told not to (GLIBC_TUNABLES), or could
- * not (valgrind, qemu-user): the answer is no.  One that does not know it is no reason.
- */
-bool xsp_rseq_usable(int64_t *offset)
-{
-	/* Always an area that a sequence may write to: arming comes before any check. */
-	*offset = (char *)&own_rseq - (char *)__builtin_thread_pointer();
-#if XSP_HAVE_RSEQ
-	if (&__rseq_size) {
-		if (__rseq_size < RSEQ_MIN_SIZE)
-			return false;
-		*offset = __rseq_offset;
-		return true;
-	}
-	if (!own_rseq_wanted) {
-		if (pthread_key_create(&own_rseq_key, unregister_own_rseq))
-			return false;
-		own_rseq_wanted = true;
-	}
-	register_own_rseq();
-	return own_rseq.cpu_id != UINT32_MAX;
-#else
-	return false;
-#endif
-}
-
-/**
- * xsp_current_cpu() - the CPU as the thread's rseq area has it
- *
- * Return: the CPU, or -1 where the thread has none.
- */
-int xsp_current_cpu(void)
-{
-#if XSP_HAVE_RSEQ
-	const char *area = (const char *)__builtin_thread_pointer() + xsp_kept.rs;
-
-	if (!xsp_set.nr)
-		return -1;
-	return (int)__atomic_load_n((const uint32_t *)(area + offsetof(struct own_rseq, cpu_id)),
-				    __ATOMIC_RELAXED);
-#else
-	return -1;
-#endif
-}
+#include "ring/state.h"
 
 /**
  * xsp_thread_enter() - the thread's id, with what its first marker has to do
@@ -127,12 +28,11 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 		return (uint32_t)syscall(SYS_gettid);
 	if (!t->tid)
 		t->tid = (uint32_t)syscall(SYS_gettid);
-	if (!xsp_attached() && xsp_attach() < 0) {
+	if (!xsp_attached() && xsp_attach_now() < 0) {
 		errno = err;
 		return t->tid;
 	}
-	if (own_rseq_wanted)
-		register_own_rseq();
+	xsp_rseq_enter();
 	if (!t->named && xsp_names_lock(false) == 0) {
 		char comm[16] = "";
 
@@ -156,4 +56,25 @@ void xsp_thread_forget(void)
 	xsp_thread.tid = 0;
 	xsp_thread.named = 0;
 	xsp_thread.lock_ring = 0;
+}
+
+int xsprof_thread_name(const char *name)
+{
+	int ret, err = errno;
+
+	if (!xsp_attached())
+		return -ENOTCONN;
+	if (!name) {
+		xsp_thread.named = 0;
+		xsp_thread.hdr = 0;	/* the next marker asks the kernel */
+		return 0;
+	}
+	xsp_thread_enter();
+	if (xsp_names_lock(true) < 0)
+		return -EBUSY;
+	ret = xsp_arena_add(XSPROF_ENTRY_THREAD, xsp_thread.tid, XSPROF_THREAD_GIVEN, name,
+			    xsp_text_len(name));
+	xsp_names_unlock();
+	errno = err;
+	return ret;
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "process/backend.h"
+#include "ring/backend.h"
 
 #define NO_EVENT	XSPROF_EMIT_KINDS
 
@@ -75,7 +75,7 @@ static void fill(struct xsprof_emit *e, uint32_t type, const uint64_t *word, uin
 }
 
 /**
- * xsp_emit_record() - send a marker to the kernel's tracers, if they want its kind
+ * xsp_trace_send() - send a marker to the kernel's tracers, if they want its kind
  * @hdr: first word of its record
  * @payload: what follows its timestamp
  * @add_ticks: as in xsp_put_slow()
@@ -83,8 +83,8 @@ static void fill(struct xsprof_emit *e, uint32_t type, const uint64_t *word, uin
  *
  * What cannot be sent is the tracer's loss; the ring has its own account.
  */
-XSP_COLD void xsp_emit_record(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks,
-			      uint64_t ticks)
+XSP_COLD void xsp_trace_send(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks,
+			     uint64_t ticks)
 {
 	uint32_t type = hdr >> 32 & 0xff, kind = kind_of(type), name = (uint32_t)payload[0];
 	struct xsprof_emit e = {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What the library has inside a program that is not its own: descriptors out of the program's way,
+ * threads with none of its signals, and lines on its standard error.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/own.h"
+
+#define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
+
+/**
+ * xsp_fd_high() - a descriptor well above the program's own
+ * @fd: descriptor, or a negative number
+ *
+ * Return: the new one, @fd being closed; @fd where there is no higher one.
+ */
+int xsp_fd_high(int fd)
+{
+	int high;
+
+	if (fd < 0)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, XSP_FD_MIN);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* Note what @fd is.  Return: 0 or a negative errno. */
+int xsp_fd_note(struct xsp_fd_id *id, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	id->dev = st.st_dev;
+	id->ino = st.st_ino;
+	return 0;
+}
+
+/* Is @fd what was noted? */
+bool xsp_fd_is(const struct xsp_fd_id *id, int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_dev == id->dev && st.st_ino == id->ino;
+}
+
+/**
+ * xsp_thread_start() - begin a thread of our own
+ * @thread: set to it
+ * @name: as it is seen in /proc, at most 15 bytes
+ * @stack: bytes of its stack
+ * @run: what it does
+ * @data: passed to @run
+ *
+ * Return: 0 or a negative errno.
+ */
+int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
+		     void *data)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err;
+
+	err = -pthread_attr_init(&attr);
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, stack);
+	/* The program's signals are its own threads'. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = -pthread_create(thread, &attr, run, data);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (!err)
+		pthread_setname_np(*thread, name);
+	return err;
+}
+
+#define LINE_MAX_BYTES	512
+
+/* One write, so that lines of several processes stay whole. */
+static void put(const char *line, size_t len)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t set, old, pending;
+	int sig = 0;
+
+	/* A pipe that nobody reads, a file at its limit: that is not the program's doing. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	if (pthread_sigmask(SIG_BLOCK, &set, &old))
+		return;
+	sigpending(&pending);
+	if (write(STDERR_FILENO, line, len) < 0)
+		sig = errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
+	if (sig && !sigismember(&pending, sig)) {
+		sigemptyset(&set);
+		sigaddset(&set, sig);
+		(void)sigtimedwait(&set, NULL, &now);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/**
+ * xsp_say() - "xsprof: TEXT" on standard error
+ * @fmt: as for printf(); a longer line than 512 bytes is cut
+ *
+ * Only for a program that was asked to record itself: nobody else is there to tell. It never ends
+ * or signals the program for it, and never writes what a terminal would take for more than text.
+ * errno is kept.
+ */
+void xsp_say(const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES] = "xsprof: ";
+	int err = errno, n = strlen(line), len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		len = 0;
+	len += n;
+	if (len > (int)sizeof(line) - 2)
+		len = sizeof(line) - 2;
+	for (int i = 0; i < len; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	line[len] = '\n';
+	put(line, len + 1);
+	errno = err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What code needs that lives inside a program of somebody else: attributes that keep it out of the
+ * program's symbols and of its hot paths, and descriptors, threads and messages of its own.
+ */
+#ifndef XSP_BASE_OWN_H
+#define XSP_BASE_OWN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XSP_HIDDEN	__attribute__((visibility("hidden")))
+#define XSP_COLD	__attribute__((cold, noinline))
+/* Out of the way, but not slow: a dropped marker comes through here. */
+#define XSP_ASIDE	__attribute__((noinline))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+/* Tells a file of the library's own from another that the program opened at its number. */
+struct xsp_fd_id {
+	uint64_t	dev;
+	uint64_t	ino;
+};
+
+int xsp_fd_high(int fd) XSP_HIDDEN;
+int xsp_fd_note(struct xsp_fd_id *id, int fd) XSP_HIDDEN;
+bool xsp_fd_is(const struct xsp_fd_id *id, int fd) XSP_HIDDEN;
+
+int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*run)(void *data),
+		     void *data) XSP_HIDDEN;
+
+void xsp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))) XSP_HIDDEN;
+
+#endif /* XSP_BASE_OWN_H */

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The library in the life of the program: what it does before main() and at the end.  It decides
+ * nothing about producers.
+ */
+#include <errno.h>
+
+#include "process/backend.h"
+#include "process/life.h"
+#include "process/local.h"
+
+static void (*at_exit)(void);
+
+void xsp_at_exit(void (*end)(void))
+{
+	__atomic_store_n(&at_exit, end, __ATOMIC_RELEASE);
+}
+
+/* Early among constructors: markers of other libraries' constructors are to be seen. */
+__attribute__((constructor(101))) static void library_init(void)
+{
+	int err = errno;
+
+	xsp_config_read();
+	xsp_hooks.attach = xsp_attach;
+	xsp_hooks.settle = xsp_fork_settle;
+	xsp_at_fork(xsp_producer_forget);
+	xsp_at_fork(xsp_self_record_forget);
+	xsp_fork_init();
+	xsp_attach();
+	if (!xsp_attached() && xsp_config.record && xsp_config.backend != XSP_CHOICE_NONE &&
+	    !xsp_self_record_start(xsp_config.record)) {
+		xsp_config_read();	/* the session's directory is in the environment now */
+		xsp_config.record = NULL;
+		xsp_set.state = XSP_DETACHED;
+		xsp_attach();
+	}
+	errno = err;
+}
+
+/* Late among destructors; markers still go in, and are still read, after it. */
+__attribute__((destructor(101))) static void library_exit(void)
+{
+	int err = errno;
+
+	/* A child by a raw clone() has nothing of its parent's to end. */
+	xsp_fork_check();
+	if (at_exit)
+		at_exit();
+	if (xsp_attached())
+		xsp_kept.backend->goodbye();
+	xsp_self_record_stop();
+	errno = err;
+}

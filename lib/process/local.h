@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of process/ call of each other.
+ */
+#ifndef XSP_PROCESS_LOCAL_H
+#define XSP_PROCESS_LOCAL_H
+
+#include "ring/state.h"
+
+/* ---- attach.c ---- */
+int xsp_attach(void) XSP_HIDDEN;
+void xsp_producer_forget(void) XSP_HIDDEN;
+
+/* ---- fork.c ---- */
+void xsp_fork_init(void) XSP_HIDDEN;
+void xsp_fork_arm(void) XSP_HIDDEN;
+int xsp_fork_settle(void) XSP_HIDDEN;
+
+/* ---- facts.c ---- */
+void xsp_facts_add(void) XSP_HIDDEN;
+
+/* ---- self-record.c ---- */
+int xsp_self_record_start(const char *file) XSP_HIDDEN;
+void xsp_self_record_stop(void) XSP_HIDDEN;
+void xsp_self_record_forget(void) XSP_HIDDEN;
+
+#endif /* XSP_PROCESS_LOCAL_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Appending to the producer's arena: names, threads and facts, for whoever reads it.  Owns how much
+ * of it has memory behind it; the lock is that of the names (names.c).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ring/backend.h"
+
+/* Bytes of the arena's first step; then it doubles, up to steps of so many. */
+#define XSP_ARENA_FIRST		(4u << 10)
+#define XSP_ARENA_STEP		(64u << 10)
+
+static uint64_t backed;		/* bytes of the arena's entries with memory behind them */
+
+/* A new producer's arena, which lacks @missed names from the start. */
+void xsp_arena_begin(uint64_t missed)
+{
+	backed = 0;
+	xsp_set.arena->missed = missed;
+}
+
+/* An entry into @to, which has room for @size bytes: what xsp_entry_size() says of @len. */
+void xsp_entry_write(char *to, uint16_t type, uint32_t id, uint32_t aux, const char *text,
+		     size_t len, uint32_t size)
+{
+	struct xsprof_entry e = {
+		.size = size, .type = type, .text_len = len, .id = id, .aux = aux,
+	};
+
+	memcpy(to, &e, sizeof(e));
+	memcpy(to + sizeof(e), text, len);
+	memset(to + sizeof(e) + len, 0, size - sizeof(e) - len);
+}
+
+/* Bytes of an entry whose text has @len. */
+uint32_t xsp_entry_size(size_t len)
+{
+	return (uint32_t)((sizeof(struct xsprof_entry) + len + 7) & ~7ull);
+}
+
+/**
+ * xsp_arena_add() - append an entry to the producer's arena
+ * @type: enum xsprof_entry_type
+ * @id: see struct xsprof_entry
+ * @aux: see struct xsprof_entry
+ * @text: text
+ * @len: its bytes; cut after XSPROF_TEXT_MAX
+ *
+ * The lock of the names is held.
+ *
+ * Return: 0; -ENOTCONN no producer; -ENOSPC full, counted.
+ */
+int xsp_arena_add(uint16_t type, uint32_t id, uint32_t aux, const char *text, size_t len)
+{
+	struct xsprof_arena *arena = xsp_set.arena;
+	uint64_t used, room;
+	uint32_t size;
+
+	if (!arena)
+		return -ENOTCONN;
+	if (len > XSPROF_TEXT_MAX)
+		len = XSPROF_TEXT_MAX;
+	size = xsp_entry_size(len);
+	used = arena->used;
+	room = xsp_set.arena_room;
+	if (used > room || size > room - used)
+		goto full;
+	while (used + size > backed) {
+		uint64_t step = backed ? backed : XSP_ARENA_FIRST;
+
+		if (step > XSP_ARENA_STEP)
+			step = XSP_ARENA_STEP;
+		if (step > room - backed)
+			step = room - backed;
+		if (xsp_kept.backend->grow((char *)(arena + 1) - xsp_set.base + backed,
+					    step) < 0)
+			goto full;
+		backed += step;
+	}
+	xsp_entry_write((char *)(arena + 1) + used, type, id, aux, text, len, size);
+	/*
+	 * Last, so that a process killed anywhere before leaves a whole arena; pairs with the
+	 * reader's acquire of used.
+	 */
+	__atomic_store_n(&arena->used, used + size, __ATOMIC_RELEASE);
+	return 0;
+full:
+	__atomic_store_n(&arena->missed, arena->missed + 1, __ATOMIC_RELAXED);
+	return -ENOSPC;
+}

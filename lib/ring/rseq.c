@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Restartable sequences in this process and its threads: whether there are any, and where the
+ * thread's area is.  Owns their registration where the C library has none; the sequences
+ * themselves are rseq.h's.
+ */
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ring/rseq.h"
+
+/* glibc 2.35 and newer register rseq themselves and say where; weak: an older one has neither. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+#define RSEQ_MIN_SIZE		20	/* through rseq_cs and flags: all that we use */
+#define RSEQ_AREA_SIZE		32
+#define RSEQ_FLAG_UNREGISTER	1
+
+/*
+ * struct rseq of threads whose C library has none.  cpu_id starts as "uninitialised", which is
+ * no ring of ours: an unregistered thread ends in the slow path by itself.
+ */
+struct own_rseq {
+	uint32_t	cpu_id_start;
+	uint32_t	cpu_id;
+	uint64_t	rseq_cs;
+	uint32_t	flags;
+	uint32_t	pad[3];
+} __attribute__((aligned(32)));
+
+static __thread struct own_rseq own_rseq __attribute__((tls_model("initial-exec"))) = {
+	.cpu_id = UINT32_MAX,
+};
+static bool own_rseq_wanted;
+static pthread_key_t own_rseq_key;
+
+/* The kernel writes into the area until it is told to stop; the thread's memory goes next. */
+static void unregister_own_rseq(void *area)
+{
+	syscall(SYS_rseq, area, RSEQ_AREA_SIZE, RSEQ_FLAG_UNREGISTER, XSP_RSEQ_SIG);
+	own_rseq.cpu_id = UINT32_MAX;
+}
+
+static void register_own_rseq(void)
+{
+	if (own_rseq.cpu_id != UINT32_MAX)
+		return;
+	/* Refused (somebody else's registration, no such call): this thread uses lock rings. */
+	if (syscall(SYS_rseq, &own_rseq, RSEQ_AREA_SIZE, 0, XSP_RSEQ_SIG))
+		return;
+	if (pthread_setspecific(own_rseq_key, &own_rseq))
+		unregister_own_rseq(&own_rseq);
+}
+
+/**
+ * xsp_rseq_usable() - can this process use restartable sequences?
+ * @offset: set to the offset of struct rseq from the thread pointer
+ *
+ * A glibc that knows rseq and did not register it was told not to (GLIBC_TUNABLES), or could
+ * not (valgrind, qemu-user): the answer is no.  One that does not know it is no reason.
+ */
+bool xsp_rseq_usable(int64_t *offset)
+{
+	/* Always an area that a sequence may write to: arming comes before any check. */
+	*offset = (char *)&own_rseq - (char *)__builtin_thread_pointer();
+#if XSP_HAVE_RSEQ
+	if (&__rseq_size) {
+		if (__rseq_size < RSEQ_MIN_SIZE)
+			return false;
+		*offset = __rseq_offset;
+		return true;
+	}
+	if (!own_rseq_wanted) {
+		if (pthread_key_create(&own_rseq_key, unregister_own_rseq))
+			return false;
+		own_rseq_wanted = true;
+	}
+	register_own_rseq();
+	return own_rseq.cpu_id != UINT32_MAX;
+#else
+	return false;
+#endif
+}
+
+/* Whatever the thread needs before its first sequence. */
+void xsp_rseq_enter(void)
+{
+	if (own_rseq_wanted)
+		register_own_rseq();
+}
+
+/**
+ * xsp_current_cpu() - the CPU as the thread's rseq area has it
+ *
+ * Return: the CPU, or -1 where the thread has none.
+ */
+int xsp_current_cpu(void)
+{
+#if XSP_HAVE_RSEQ
+	const char *area = (const char *)__builtin_thread_pointer() + xsp_kept.rs;
+
+	if (!xsp_set.nr)
+		return -1;
+	return (int)__atomic_load_n((const uint32_t *)(area + offsetof(struct own_rseq, cpu_id)),
+				    __ATOMIC_RELAXED);
+#else
+	return -1;
+#endif
+}
