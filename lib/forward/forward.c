@@ -8,6 +8,7 @@
 #include "forward/forward.h"
 #include "forward/itt.h"
 #include "forward/nvtx.h"
+#include "ring/state.h"
 
 /* A name by its number alone; the registry's texts are not terminated. */
 static __attribute__((noinline)) void push_number(unsigned int which, uint32_t id)

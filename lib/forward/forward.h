@@ -5,7 +5,7 @@
 #ifndef XSP_FORWARD_FORWARD_H
 #define XSP_FORWARD_FORWARD_H
 
-#include "ring/state.h"
+#include "base/own.h"
 
 /* To whom; a set. */
 #define XSP_MIRROR_NVTX		(1u << 0)

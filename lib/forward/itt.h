@@ -7,7 +7,7 @@
 
 #include <xsprof/mirror.h>
 
-#include "ring/state.h"
+#include "base/own.h"
 
 int xsp_itt_push(const char *name, uint32_t id) XSP_HIDDEN;
 int xsp_itt_pop(void) XSP_HIDDEN;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <xsprof/xsprof.h>
+
 #include "forward/names.h"
 
 #define TEXTS		8192u	/* powers of two */

@@ -5,7 +5,7 @@
 #ifndef XSP_FORWARD_NAMES_H
 #define XSP_FORWARD_NAMES_H
 
-#include "ring/state.h"
+#include "base/own.h"
 
 /**
  * struct xsp_told - a name that a tool has been told

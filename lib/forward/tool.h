@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "ring/state.h"
+#include "base/own.h"
 
 /* What struct xsp_tool's state is, but while it is being loaded. */
 enum xsp_tool_state {

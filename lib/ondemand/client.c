@@ -6,37 +6,41 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "ondemand/ondemand.h"
+#include "ondemand/client.h"
+#include "profiler/session.h"
 
 static struct {
 	bool			custom;	/* not the library's own */
 	bool			inited;	/* init() was called */
-	pid_t			caller;	/* thread that is in a call, else 0 */
+	const struct xsprof_client *own;	/* the library's */
 	struct xsprof_client	client;
 } cl;
 
 static const struct xsprof_client *client(void)
 {
-	return cl.custom ? &cl.client : &xsp_default_client;
+	return cl.custom ? &cl.client : cl.own;
+}
+
+void xsp_client_begin(const struct xsprof_client *own)
+{
+	cl.own = own;
 }
 
 static void call_begins(void)
 {
-	__atomic_store_n(&cl.caller, (pid_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
+	xsp_session_caller = cl.custom ? XSP_CALLER_CLIENT : XSP_CALLER_LIBRARY;
 }
 
 static void call_ends(void)
 {
-	__atomic_store_n(&cl.caller, 0, __ATOMIC_RELAXED);
+	xsp_session_caller = XSP_CALLER_PROGRAM;
 }
 
-/* Is this a call out of the client's own function?  Without a lock: only we make it true. */
+/* Is this a call out of the client's own function? */
 bool xsp_client_calls_us(void)
 {
-	return __atomic_load_n(&cl.caller, __ATOMIC_RELAXED) == (pid_t)syscall(SYS_gettid);
+	return xsp_session_caller != XSP_CALLER_PROGRAM;
 }
 
 static int call(int (*function)(void *data))
@@ -154,8 +158,8 @@ void xsp_client_set(const struct xsprof_client *c)
 	cl.inited = false;
 }
 
-/* In the child of a fork: whoever was in a call is not here. */
+/* In the child of a fork: it is not in the call that its parent may be in. */
 void xsp_client_forget(void)
 {
-	cl.caller = 0;
+	call_ends();
 }

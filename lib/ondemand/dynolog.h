@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "ring/state.h"
+#include "base/own.h"
 
 #define XSP_DYNOLOG_TEXT_MAX	65536	/* bytes of a configuration; what is longer is refused */
 #define XSP_DYNOLOG_PIDS	11	/* this process, and up to ten before it */

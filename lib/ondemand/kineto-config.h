@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "ring/state.h"
+#include "base/own.h"
 
 #define XSP_KINETO_TEXT_MAX	65536	/* bytes of a text; a longer one is refused */
 #define XSP_KINETO_VALUE_MAX	1024	/* of a value that is kept, but for the file's name */

@@ -10,10 +10,9 @@
 #include <string.h>
 
 #include "ondemand/kineto-env.h"
+#include "profiler/log.h"
 
-#define SILENT	100
-
-struct xsp_kineto_env xsp_kineto_env = { .daemon_uid = (uid_t)-1, .log_level = SILENT };
+struct xsp_kineto_env xsp_kineto_env = { .daemon_uid = (uid_t)-1 };
 
 static void text_from(const char *name, const char *otherwise, char **to)
 {
@@ -60,11 +59,10 @@ void xsp_kineto_env_read(void)
 	e->daemon_uid = (uid_t)number_from("XSPROF_DAEMON_UID", UINT32_MAX - 1, (uid_t)-1);
 	e->ask = secure_getenv("KINETO_USE_DAEMON") && !off;
 	e->listen = demand && *demand && !off;
-	__atomic_store_n(&e->log_level, (int)number_from("KINETO_LOG_LEVEL", 9, SILENT),
-			 __ATOMIC_RELAXED);
+	xsp_log_set((int)number_from("KINETO_LOG_LEVEL", 9, XSP_LOG_SILENT));
 }
 
-/* After the library's own beginning (producer.c), before ondemand.c's. */
+/* After the library's own beginning (process/life.c), before ondemand.c's. */
 __attribute__((constructor(102))) static void read_at_start(void)
 {
 	xsp_kineto_env_read();

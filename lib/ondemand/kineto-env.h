@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "ring/state.h"
+#include "base/own.h"
 
 /**
  * struct xsp_kineto_env - what the environment says
@@ -20,7 +20,6 @@
  * @any_uid: that is "any"
  * @ask: KINETO_USE_DAEMON is set, and XSPROF_ONDEMAND is not 0
  * @listen: XSPROF_ONDEMAND is set, and not 0
- * @log_level: KINETO_LOG_LEVEL, above all levels where it is not set
  */
 struct xsp_kineto_env {
 	char		*config;
@@ -32,7 +31,6 @@ struct xsp_kineto_env {
 	bool		any_uid;
 	bool		ask;
 	bool		listen;
-	int		log_level;
 };
 
 extern struct xsp_kineto_env xsp_kineto_env XSP_HIDDEN;

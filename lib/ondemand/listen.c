@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The process' side of its control page (trace/cap-demand.h): made, answered, told what is being
+ * The process' side of its control page (base/demand-page.h): made, answered, told what is being
  * recorded, and given up.  Owns the page and its descriptor; what a request means is request.c's.
  * By the library's own thread, but where it is said.
  *
@@ -14,22 +14,20 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/proc.h"
-#include "ondemand/ondemand.h"
+#include "ondemand/bell.h"
+#include "ondemand/listen.h"
+#include "ondemand/request.h"
 #include "profiler/log.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL	0x0008u	/* Linux 6.3 */
 #endif
 
-static uint32_t bell_alone;	/* where there is no page */
-
 static struct {
 	struct xsp_demand	*page;	/* NULL: none */
-	uint32_t		*bell;	/* the page's, or the one above */
 	int			fd;
 	struct xsp_fd_id	id;
 	uint32_t		handled;	/* number of the request seen last */
@@ -38,7 +36,7 @@ static struct {
 	char			text[XSP_DEMAND_TEXT];
 	struct xsp_demand_now	now;	/* what was told last */
 	struct xsp_demand_now	reply;
-} l = { .bell = &bell_alone, .fd = -1 };
+} l = { .fd = -1 };
 
 /* ---- the page ---- */
 
@@ -110,7 +108,7 @@ int xsp_listen_open(void)
 			strerror_r(-err, why, sizeof(why)));
 		return err;
 	}
-	l.bell = &l.page->bell;
+	xsp_bell_set(&l.page->bell);
 	l.told = xsp_request_tell(&l.now);
 	return 0;
 }
@@ -176,37 +174,7 @@ void xsp_listen_forget(void)
 		close(l.fd);
 	l.fd = -1;
 	l.page = NULL;
-	l.bell = &bell_alone;
-}
-
-/* ---- the bell ---- */
-
-/* Acquire: what was stored before it was rung is seen by all looks that follow. */
-uint32_t xsp_listen_bell(void)
-{
-	return __atomic_load_n(l.bell, __ATOMIC_ACQUIRE);
-}
-
-/* By any thread. */
-void xsp_ondemand_wake(void)
-{
-	__atomic_fetch_add(l.bell, 1, __ATOMIC_RELEASE);
-	xsp_demand_wake(l.bell);
-}
-
-/**
- * xsp_listen_wait() - until the bell is rung
- * @seen: what it was before the thread looked for something to do
- * @ms: at the most; INT64_MAX: for ever
- */
-void xsp_listen_wait(uint32_t seen, int64_t ms)
-{
-	const struct timespec pause = { .tv_nsec = 100000000 };
-	int err = xsp_demand_wait(l.bell, seen, ms);
-
-	/* Where there is no futex to be had (a filter of system calls): not without any rest. */
-	if (err && err != -ETIMEDOUT)
-		nanosleep(&pause, NULL);
+	xsp_bell_set(NULL);
 }
 
 /* ---- requests ---- */

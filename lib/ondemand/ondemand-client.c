@@ -11,6 +11,8 @@
 
 #include <xsprof/profiler.h>
 
+#include "ondemand/ondemand-client.h"
+#include "ondemand/request.h"
 #include "profiler/local.h"
 #include "profiler/session.h"
 

@@ -15,10 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ondemand/bell.h"
+#include "ondemand/client.h"
 #include "ondemand/dynolog.h"
 #include "ondemand/kineto-env.h"
+#include "ondemand/listen.h"
+#include "ondemand/ondemand-client.h"
 #include "ondemand/ondemand.h"
+#include "ondemand/request.h"
 #include "profiler/log.h"
+#include "profiler/schedule.h"
 
 #define STACK_SIZE	(1u << 20)	/* clients save in it */
 #define RING_NS		100000000
@@ -45,7 +51,7 @@ static struct {
 	char			text[XSP_DYNOLOG_TEXT_MAX];
 } peer = { .d = { .fd = -1 } };
 
-uint32_t xsp_ondemand_orphan;
+static uint32_t orphan;	/* a forked child that is to listen again */
 
 static int64_t now_ms(void)
 {
@@ -174,7 +180,7 @@ static void *run(void *unused)
 	(void)unused;
 	for (;;) {
 		/* First: what is stored before it is rung after this is not slept over. */
-		uint32_t seen = xsp_listen_bell();
+		uint32_t seen = xsp_bell_read();
 
 		if (is_set(&od.stop))
 			break;
@@ -192,7 +198,7 @@ static void *run(void *unused)
 		if (is_set(&od.asks) && due > next - now)
 			due = next - now;
 		if (due > 0)
-			xsp_listen_wait(seen, due);
+			xsp_bell_wait(seen, due);
 	}
 	xsp_request_end();
 	xsp_listen_tell();
@@ -214,7 +220,7 @@ static void after_fork_child(void)
 	xsp_dynolog_forget(&peer.d);
 	peer.registered = false;
 	/* No thread here: a program that forks to enter a namespace must have but one. */
-	__atomic_store_n(&xsp_ondemand_orphan, xsp_kineto_env.listen, __ATOMIC_RELAXED);
+	__atomic_store_n(&orphan, xsp_kineto_env.listen, __ATOMIC_RELAXED);
 	errno = err;
 }
 
@@ -224,7 +230,7 @@ static int begin(bool asks)
 	int err = errno, ret = 0;
 
 	pthread_mutex_lock(&od.lock);
-	__atomic_store_n(&xsp_ondemand_orphan, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&orphan, 0, __ATOMIC_RELAXED);
 	if (asks)
 		__atomic_store_n(&od.asks, true, __ATOMIC_RELEASE);
 	/* After the end of the program's work there is no beginning any more. */
@@ -232,6 +238,7 @@ static int begin(bool asks)
 		if (!od.forks)
 			od.forks = !pthread_atfork(NULL, NULL, after_fork_child);
 		xsp_kineto_env_read();
+		xsp_client_begin(&xsp_default_client);
 		(void)xsp_listen_open();
 		ret = xsp_thread_start(&od.thread, "xsprof-daemon", STACK_SIZE, run, NULL);
 		if (!ret)
@@ -254,11 +261,21 @@ int xsprof_ondemand_init(void)
 	return begin(true);
 }
 
-/* A forked child that was told to listen, at the first call that is made between its ops. */
-void xsp_ondemand_again(void)
+/*
+ * Between two iterations, in the program's own thread.  A forked child that was told to listen
+ * begins to with its first one.
+ */
+void xsp_ondemand_step(void)
 {
-	if (begin(false))
+	if (unlikely(__atomic_load_n(&orphan, __ATOMIC_RELAXED)) && begin(false))
 		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
+	xsp_request_step();
+}
+
+/* Before the program makes a step: requests count them from the first. */
+__attribute__((constructor(102))) static void see_steps(void)
+{
+	xsp_schedule_at_step(xsp_ondemand_step);
 }
 
 __attribute__((constructor)) static void ondemand_begin(void)
@@ -285,7 +302,7 @@ static void join(void)
 }
 
 /*
- * Before the library's own end (producer.c): what is saved here is still to be read.  A child by
+ * Before the library's own end (process/life.c): what is saved here is still to be read.  A child by
  * a raw clone() has no thread to wait for, and the thread itself, or a client that ends the
  * program, cannot.
  */

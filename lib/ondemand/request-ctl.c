@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ondemand/client.h"
 #include "ondemand/request.h"
 #include "ondemand/trace-file.h"
 

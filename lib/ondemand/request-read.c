@@ -8,11 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <xsprof/profiler.h>
+
+#include "ondemand/client.h"
 #include "ondemand/kineto-env.h"
 #include "ondemand/request.h"
 #include "ondemand/trace-file.h"
 #include "profiler/log.h"
-#include "profiler/session.h"
+#include "profiler/schedule.h"
 
 #define DEFAULT_FILE	"libkineto_activities.json"
 

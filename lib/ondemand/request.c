@@ -7,7 +7,7 @@
  *	        PENDING -> SNAPSHOT ----------> PROCESS		(of memory)
  *
  * By time the library's thread moves it on, in xsp_request_run().  By iterations the program's
- * own does, in xsp_ondemand_step(), so that a trace begins and ends between two iterations; what
+ * own does, in xsp_request_step(), so that a trace begins and ends between two iterations; what
  * is left for the library's thread then is PROCESS.  Anything that goes wrong leads to IDLE.
  *
  * The lock is held over calls of the client, but for those that write files: these are made in
@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ondemand/bell.h"
+#include "ondemand/client.h"
 #include "ondemand/request.h"
 #include "ondemand/trace-file.h"
 #include "profiler/log.h"
@@ -339,19 +341,17 @@ static void step(int64_t at)
 }
 
 /**
- * xsp_ondemand_step() - the program's next iteration begins
+ * xsp_request_step() - the program's next iteration begins
  *
  * The first that begins by a step is number 1, as in "ProfilerStep#1".  Costs a count
  * and a look where no request is about iterations.
  */
-void xsp_ondemand_step(void)
+void xsp_request_step(void)
 {
 	int64_t at = __atomic_add_fetch(&iteration, 1, __ATOMIC_RELAXED);
 	uint32_t changes;
 	int err;
 
-	if (unlikely(__atomic_load_n(&xsp_ondemand_orphan, __ATOMIC_RELAXED)))
-		xsp_ondemand_again();
 	if (likely(!__atomic_load_n(&by_steps, __ATOMIC_RELAXED)))
 		return;
 	err = errno;

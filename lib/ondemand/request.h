@@ -9,7 +9,8 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "ondemand/ondemand.h"
+#include "base/demand-page.h"
+#include "ondemand/kineto-config.h"
 
 #define XSP_WHY_SESSION	"a session of the program's own runs, and goes first: ask again when " \
 			"it has ended"
@@ -66,13 +67,31 @@ struct xsp_request {
 
 extern struct xsp_request xsp_rq XSP_HIDDEN;
 
-/* ---- request.c; with the lock ---- */
+/* ---- request.c ---- */
+int xsp_request_take(const char *text, size_t len, uint32_t from, char *why) XSP_HIDDEN;
+void xsp_request_step(void) XSP_HIDDEN;
+int64_t xsp_request_run(void) XSP_HIDDEN;
+bool xsp_request_idle(void) XSP_HIDDEN;
+void xsp_request_end(void) XSP_HIDDEN;
+void xsp_request_forget(void) XSP_HIDDEN;
+/*
+ * All that the request asks for; for the library's own client, in its functions alone: nowhere
+ * else does it stay the same.
+ */
+const struct xsp_kineto_config *xsp_request_config(void) XSP_HIDDEN;
+
+/* With the lock. */
 void xsp_request_enter(uint32_t state) XSP_HIDDEN;
 void xsp_request_end_collect(void) XSP_HIDDEN;
 /* Return: 0; -ENOENT: nothing is under way, or it is being saved. */
 int xsp_request_cancel(void) XSP_HIDDEN;
 /* What an error of the library's own client means; of others' nobody knows. */
 const char *xsp_request_meaning(int err, char *room, size_t size) XSP_HIDDEN;
+
+/* ---- request-ctl.c ---- */
+int xsp_request_stop(void) XSP_HIDDEN;
+int xsp_request_snapshot(const char *text, size_t len, char *path, char *why) XSP_HIDDEN;
+uint32_t xsp_request_tell(struct xsp_demand_now *now) XSP_HIDDEN;
 
 /* ---- request-read.c ---- */
 int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, int64_t iteration,

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "ring/state.h"
+#include "base/own.h"
 
 /**
  * struct xsp_trace_file - a file that is being written

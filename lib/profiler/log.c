@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Messages on standard error, for who asked for them: KINETO_LOG_LEVEL in the environment is the
- * lowest level that is written.  Where it is not set, nothing ever is.  One write() a message;
- * never waits, never allocates, never changes errno.
+ * Messages on standard error, for who asked for them: KINETO_LOG_LEVEL in the environment, which
+ * ondemand/kineto-env.c reads, is the lowest level that is written.  Where it is not set, nothing
+ * ever is.  One write() a message; never waits, never allocates, never changes errno.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ondemand/kineto-env.h"
 #include "profiler/log.h"
 
 #define LINE_MAX_	512
+
+static int lowest = XSP_LOG_SILENT;
+
+void xsp_log_set(int level)
+{
+	__atomic_store_n(&lowest, level, __ATOMIC_RELAXED);
+}
 
 /**
  * xsp_log() - tell who asked for it
@@ -28,7 +34,7 @@ void xsp_log(enum xsp_log_level level, const char *fmt, ...)
 	int err = errno, at, n;
 	va_list ap;
 
-	if ((int)level < __atomic_load_n(&xsp_kineto_env.log_level, __ATOMIC_RELAXED))
+	if ((int)level < __atomic_load_n(&lowest, __ATOMIC_RELAXED))
 		return;
 	at = snprintf(line, sizeof(line), "xsprof: ");
 	va_start(ap, fmt);

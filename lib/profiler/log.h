@@ -5,7 +5,7 @@
 #ifndef XSP_PROFILER_LOG_H
 #define XSP_PROFILER_LOG_H
 
-#include "ring/state.h"
+#include "base/own.h"
 
 /* Kineto's numbers. */
 enum xsp_log_level {
@@ -14,7 +14,11 @@ enum xsp_log_level {
 	XSP_LOG_WARNING,
 	XSP_LOG_STAGE,
 	XSP_LOG_ERROR,
+	XSP_LOG_SILENT = 100,	/* above all levels */
 };
+
+/* The lowest that is written; until then nothing is. */
+void xsp_log_set(int level) XSP_HIDDEN;
 
 void xsp_log(enum xsp_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3))) XSP_HIDDEN;

@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "session.h"
+#include "profiler/schedule.h"
+#include "profiler/session.h"
 
 static struct {
 	pthread_mutex_t			lock;
@@ -22,6 +23,13 @@ static struct {
 	void				(*ready)(void *data, struct xsprof_result *result);
 	void				*data;
 } c = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void (*at_step)(void);
+
+void xsp_schedule_at_step(void (*step)(void))
+{
+	__atomic_store_n(&at_step, step, __ATOMIC_RELEASE);
+}
 
 enum xsprof_profiler_action xsprof_schedule_action(const struct xsprof_schedule *schedule,
 						   uint64_t step)
@@ -135,6 +143,7 @@ int xsprof_profiler_step(void)
 {
 	struct xsprof_result *result = NULL;
 	void (*ready)(void *data, struct xsprof_result *result) = NULL;
+	void (*told)(void) = __atomic_load_n(&at_step, __ATOMIC_ACQUIRE);
 	struct xsp_finish finish = { 0 };
 	void *data = NULL;
 	uint64_t step;
@@ -151,7 +160,8 @@ int xsprof_profiler_step(void)
 	}
 	pthread_mutex_unlock(&c.lock);
 	/* A trace that was asked for from outside may begin with this step, or end before it. */
-	xsp_ondemand_step();
+	if (told)
+		told();
 	mark_step(step);
 	/* Without a lock: they may end the schedule, or begin another. */
 	ended = xsp_session_finish(result, &finish);

@@ -16,6 +16,7 @@
 #include "process/backend.h"
 #include "process/life.h"
 #include "profiler/op-time.h"
+#include "profiler/schedule.h"
 #include "session.h"
 
 /* Of another library, where the program has it. */
@@ -40,6 +41,9 @@ static struct {
 	struct xsprof_sync		begun;
 	struct xsp_metadata		metadata;
 } s = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+__thread enum xsp_session_caller xsp_session_caller
+	__attribute__((tls_model("initial-exec")));
 
 #define SIZE_SANE	4096u
 
@@ -192,7 +196,7 @@ static int begin(const struct xsprof_profiler_config *config,
 	s.scopes = scopes ? scopes : XSPROF_OP_ALL;
 	s.all_threads = experimental->all_threads ||
 			config->state == XSPROF_PROFILER_KINETO_ONDEMAND;
-	s.demand = xsp_client_calls_us() && !xsp_client_is_custom();
+	s.demand = xsp_session_caller == XSP_CALLER_LIBRARY;
 	s.from = xsprof_now();
 	s.steps_from = s.steps_to = 0;
 	xsp_sync_read(&s.begun, xsp_kept.clock);
@@ -287,7 +291,7 @@ static int check_mine(void)
 {
 	if (!s.running)
 		return -ENOENT;
-	return s.demand && !xsp_client_calls_us() ? -EBUSY : 0;
+	return s.demand && xsp_session_caller == XSP_CALLER_PROGRAM ? -EBUSY : 0;
 }
 
 int xsprof_toggle_collection(bool on, uint32_t activities)
@@ -469,6 +473,7 @@ static void forget_parent(void)
 	s.recorder = NULL;
 	s.running = false;
 	xsp_thread.session = 0;
+	xsp_session_caller = XSP_CALLER_PROGRAM;
 	xsp_schedule_forget();
 	xsp_device_forget();
 	xsp_kineto_forget();

@@ -9,8 +9,20 @@
 
 #include "forward/forward.h"
 #include "local.h"
-#include "ondemand/ondemand.h"
 #include "text/json-valid.h"
+
+/*
+ * Who calls: set around each call of a client that records on demand, in its thread.  A session
+ * that the library's own client began is not the program's to end.
+ */
+enum xsp_session_caller {
+	XSP_CALLER_PROGRAM = 0,
+	XSP_CALLER_CLIENT,	/* that the program has registered */
+	XSP_CALLER_LIBRARY,	/* the library's own */
+};
+
+extern __thread enum xsp_session_caller xsp_session_caller
+	__attribute__((tls_model("initial-exec"))) XSP_HIDDEN;
 
 /* Of the callbacks of a backend; the others are forward.h's. */
 #define XSP_MIRROR_BACKEND	(1u << 8)
@@ -88,12 +100,6 @@ int xsp_metadata_append(struct xsp_metadata *metadata, const char *key, const ch
 
 /* ---- shim.c ---- */
 void xsp_kineto_forget(void) XSP_HIDDEN;
-
-/* ---- schedule.c ---- */
-bool xsp_schedule_runs(void) XSP_HIDDEN;
-/* No session comes any more.  Return: 0; -ENOENT: there was no schedule. */
-int xsp_schedule_end(void) XSP_HIDDEN;
-void xsp_schedule_forget(void) XSP_HIDDEN;
 
 /* ---- json.c ---- */
 /* A string as JSON; malloc()ed, NULL: no memory. */

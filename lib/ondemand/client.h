@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Who records on demand: the client that the program has registered, or the library's own.
+ */
+#ifndef XSP_ONDEMAND_CLIENT_H
+#define XSP_ONDEMAND_CLIENT_H
+
+#include <xsprof/ondemand.h>
+
+#include "ondemand/kineto-config.h"
+
+/* @own: the library's own client; before there is the thread that calls it. */
+void xsp_client_begin(const struct xsprof_client *own) XSP_HIDDEN;
+bool xsp_client_calls_us(void) XSP_HIDDEN;
+int xsp_client_prepare(const struct xsp_kineto_config *c) XSP_HIDDEN;
+int xsp_client_start(void) XSP_HIDDEN;
+int xsp_client_stop(void) XSP_HIDDEN;
+int xsp_client_save(const char *path) XSP_HIDDEN;
+bool xsp_client_has_snapshot(void) XSP_HIDDEN;
+int xsp_client_snapshot(const char *path) XSP_HIDDEN;
+bool xsp_client_has_memory(void) XSP_HIDDEN;
+int xsp_client_start_memory(void) XSP_HIDDEN;
+int xsp_client_stop_memory(void) XSP_HIDDEN;
+int xsp_client_export_memory(const char *path) XSP_HIDDEN;
+bool xsp_client_is_custom(void) XSP_HIDDEN;
+int xsp_client_check(const struct xsprof_client *c) XSP_HIDDEN;
+void xsp_client_set(const struct xsprof_client *c) XSP_HIDDEN;
+void xsp_client_forget(void) XSP_HIDDEN;
+
+#endif /* XSP_ONDEMAND_CLIENT_H */

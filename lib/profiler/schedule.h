@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Steps of the program, and the schedule of sessions that goes by them.
+ */
+#ifndef XSP_PROFILER_SCHEDULE_H
+#define XSP_PROFILER_SCHEDULE_H
+
+#include "base/own.h"
+
+bool xsp_schedule_runs(void) XSP_HIDDEN;
+/* No session comes any more.  Return: 0; -ENOENT: there was no schedule. */
+int xsp_schedule_end(void) XSP_HIDDEN;
+void xsp_schedule_forget(void) XSP_HIDDEN;
+/* @step: called in each step, before it is marked; NULL for none. */
+void xsp_schedule_at_step(void (*step)(void)) XSP_HIDDEN;
+
+#endif /* XSP_PROFILER_SCHEDULE_H */
