@@ -13,15 +13,8 @@
 
 #include "ondemand/ondemand-client.h"
 #include "ondemand/request.h"
-#include "profiler/local.h"
+#include "profiler/result-library.h"
 #include "profiler/session.h"
-
-/* Of another library. */
-extern int xsprof_result_save(struct xsprof_result *result, const char *path)
-	__attribute__((weak));
-extern int xsprof_result_save_memory_snapshot(struct xsprof_result *result, const char *path)
-	__attribute__((weak));
-extern void xsprof_result_free(struct xsprof_result *result) __attribute__((weak));
 
 #define METRICS_MAX	64
 
@@ -54,32 +47,12 @@ static size_t split_metrics(const char *list)
 	return n;
 }
 
-/* ---- the library that makes and writes results ---- */
-
-typedef int (*save_fn)(struct xsprof_result *result, const char *path);
-typedef void (*free_fn)(struct xsprof_result *result);
-
-static struct {
-	save_fn	save;
-	save_fn	save_memory;
-	free_fn	free;
-} results;
-
-static int find_results(void)
-{
-	results.save = xsprof_result_save;
-	results.save_memory = xsprof_result_save_memory_snapshot;
-	results.free = xsprof_result_free;
-	if (results.save && results.free)
-		return 0;
-	results.save = (save_fn)xsp_trace_function("xsprof_result_save");
-	results.save_memory = (save_fn)xsp_trace_function("xsprof_result_save_memory_snapshot");
-	results.free = (free_fn)xsp_trace_function("xsprof_result_free");
-	return results.save && results.free ? 0 : -ENOSYS;
-}
+/* Written when a trace is prepared. */
+static struct xsp_result_functions results;
 
 /* What went wrong with the recording is said in @result, as far as there is one. */
-static int write_result(save_fn how, int err, struct xsprof_result *result, const char *path)
+static int write_result(xsp_result_save_fn how, int err, struct xsprof_result *result,
+			const char *path)
 {
 	if (!result)
 		return err ? err : -ENODATA;
@@ -116,7 +89,7 @@ static int prepare(void *data, bool shapes, bool memory, bool stack, bool flops,
 		.trace_id = *c->trace_id ? c->trace_id : NULL,
 	};
 	/* Better now than when all is recorded. */
-	err = find_results();
+	err = xsp_result_find(&results);
 	return err ? err : xsprof_prepare_profiler(&config, activities());
 }
 

@@ -302,8 +302,8 @@ static void join(void)
 }
 
 /*
- * Before the library's own end (process/life.c): what is saved here is still to be read.  A child by
- * a raw clone() has no thread to wait for, and the thread itself, or a client that ends the
+ * Before the library's own end (process/life.c): what is saved here is still to be read.  A child
+ * by a raw clone() has no thread to wait for, and the thread itself, or a client that ends the
  * program, cannot.
  */
 __attribute__((destructor)) static void ondemand_end(void)

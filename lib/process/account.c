@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "process/backend.h"
-#include "profiler/local.h"
 
 int xsprof_flush(int timeout_ms)
 {
@@ -73,7 +72,7 @@ int xsprof_get_stats(struct xsprof_stats *stats)
 		s.clock = xsp_kept.clock;
 		s.lost = xsp_set.arena->nomem + xsp_set.arena->late;
 		s.names_missed = xsp_set.arena->missed;
-		s.stacks_missed = xsp_stacks_missed();
+		s.stacks_missed = __atomic_load_n(&xsp_stacks_missed, __ATOMIC_RELAXED);
 		s.memory = xsp_set.ctl->arena_off + xsp_set.arena->used;
 		for (uint32_t k = 0; k < xsp_set.nr_rings + xsp_set.nl; k++)
 			if (xsp_ring_is_open(k))

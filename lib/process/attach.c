@@ -14,7 +14,7 @@
 #include "process/backend.h"
 #include "process/join.h"
 #include "process/local.h"
-#include "profiler/local.h"
+#include "ring/op-wanted.h"
 
 static uint32_t attaching_tid;	/* who attaches; a lock */
 
@@ -119,7 +119,8 @@ static int attach(void)
 	err = choose(&want);
 	if (err < 0)
 		goto out;
-	xsp_stacks_forget();
+	__atomic_store_n(&xsp_producers, xsp_producers + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_stacks_missed, 0, __ATOMIC_RELAXED);
 	xsp_names_publish();
 	xsp_facts_add();
 	xsp_set.nr = xsp_set.nr_rings;

@@ -11,9 +11,10 @@
 #include <xsprof/kineto.h>
 
 #include "base/clock.h"
-#include "process/backend.h"
+#include "profiler/recorder.h"
 #include "profiler/session.h"
 #include "ring/pack.h"
+#include "text/json-valid.h"
 
 /* What 64 records hold of arguments, however they are cut into pieces. */
 #define METADATA_MAX	8000u

@@ -10,6 +10,7 @@
 #include <xsprof/kineto.h>
 
 #include "profiler/log.h"
+#include "profiler/op-mirror.h"
 #include "profiler/session.h"
 
 #define T(x)	XSPROF_ACTIVITY_TYPE(x)

@@ -14,7 +14,9 @@
 
 #include <xsprof/kineto.h>
 
+#include "process/life.h"
 #include "profiler/log.h"
+#include "profiler/metadata.h"
 #include "profiler/session.h"
 
 #define VIOLATIONS	"invariant_violations"
@@ -29,10 +31,15 @@ static struct {
 } kineto = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* In the child of a fork. */
-void xsp_kineto_forget(void)
+static void forget(void)
 {
 	pthread_mutex_init(&kineto.lock, NULL);
 	kineto.prepared = false;
+}
+
+__attribute__((constructor(102))) static void register_forget(void)
+{
+	xsp_at_fork(forget);
 }
 
 /* ---- a trace -------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "profiler/members.h"
 
 static int add_tid(struct xsp_members *m, uint32_t tid)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "local.h"
+#include "ring/op-wanted.h"
 
 static bool wanted(uint32_t flag)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Keys of a trace's own, and their JSON.  Owns what was given for the session; whether one runs is
- * session.c's to say, whose lock is held.
+ * Keys of a trace's own, and their JSON.  Knows no session: session.c keeps what was given for it,
+ * and holds its lock.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "session.h"
+#include "profiler/metadata.h"
+#include "text/escape.h"
 
 #define METADATA_MAX	1024u
 #define LIST_MAX	(1u << 20)	/* bytes of a list that grows */
@@ -89,33 +90,17 @@ int xsp_metadata_append(struct xsp_metadata *m, const char *key, const char *jso
 	return err;
 }
 
-static int give(const char *key, char *json)
+/* Whatever its bytes are. */
+char *xsp_json_string(const char *text)
 {
-	int err = json ? xsp_session_metadata(key, json, false) : -ENOMEM;
+	size_t len = strlen(text);
+	char *json = malloc(XSP_ESCAPE_MAX * len + 3), *p = json;
 
-	if (err)
-		free(json);
-	return err;
-}
-
-int xsprof_profiler_add_metadata(const char *key, const char *value)
-{
-	int saved = errno, err;
-
-	if (!key || !*key || !value)
-		return -EINVAL;
-	err = give(key, xsp_json_string(value));
-	errno = saved;
-	return err;
-}
-
-int xsprof_profiler_add_metadata_json(const char *key, const char *json)
-{
-	int saved = errno, err;
-
-	if (!key || !*key || !json || !xsp_json_valid(json))
-		return -EINVAL;
-	err = give(key, strdup(json));
-	errno = saved;
-	return err;
+	if (!json)
+		return NULL;
+	*p++ = '"';
+	p = xsp_escape_json(p, text, len, NULL);
+	*p++ = '"';
+	*p = '\0';
+	return json;
 }

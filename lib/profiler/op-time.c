@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "profiler/op-time.h"
+#include "ring/op-wanted.h"
 
 #define PAIRS		(1u << 16)	/* open and due ones; 2.5 MiB of memory as it is used */
 #define DUE_MOST	4096u
@@ -129,7 +130,7 @@ static uint32_t count_devices(const struct xsprof_device_stubs *stubs)
 	return c.devices;
 }
 
-int xsp_device_find(uint32_t state, const struct xsprof_device_stubs **stubs)
+int xsp_op_time_find(uint32_t state, const struct xsprof_device_stubs **stubs)
 {
 	bool own = state == XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK;
 
@@ -247,7 +248,7 @@ static void forget_stale(void)
 	mine.open = mine.left_out = 0;
 }
 
-uint32_t xsp_device_op_begins(bool keep)
+uint32_t xsp_op_time_begins(bool keep)
 {
 	uint32_t at = 0, id = 0;
 
@@ -277,7 +278,7 @@ uint32_t xsp_device_op_begins(bool keep)
 	return id;
 }
 
-void xsp_device_op_began(void)
+void xsp_op_time_began(void)
 {
 	/* The session waits for us; but not the end of the program. */
 	const struct xsprof_device_stubs *stubs = __atomic_load_n(&d.stubs, __ATOMIC_ACQUIRE);
@@ -293,7 +294,7 @@ void xsp_device_op_began(void)
 	pthread_mutex_unlock(&d.lock);
 }
 
-void xsp_device_op_ends(void)
+void xsp_op_time_ends(void)
 {
 	const struct xsprof_device_stubs *stubs;
 	uint32_t at, due = 0;
@@ -332,7 +333,7 @@ void xsp_device_op_ends(void)
 
 /* ---- sessions ------------------------------------------------------------------------------- */
 
-void xsp_device_begin(const struct xsprof_device_stubs *stubs, uint32_t number)
+void xsp_op_time_begin(const struct xsprof_device_stubs *stubs, uint32_t number)
 {
 	if (!stubs)
 		return;
@@ -348,7 +349,7 @@ void xsp_device_begin(const struct xsprof_device_stubs *stubs, uint32_t number)
 	pthread_mutex_unlock(&d.lock);
 }
 
-void xsp_device_end(void)
+void xsp_op_time_end(void)
 {
 	const struct xsprof_device_stubs *stubs;
 	uint32_t due;
@@ -378,7 +379,7 @@ void xsp_device_end(void)
 	pthread_mutex_unlock(&d.lock);
 }
 
-void xsp_device_quit(void)
+void xsp_op_time_quit(void)
 {
 	pthread_mutex_lock(&d.lock);
 	d.session = 0;
@@ -386,7 +387,7 @@ void xsp_device_quit(void)
 	pthread_mutex_unlock(&d.lock);
 }
 
-void xsp_device_forget(void)
+void xsp_op_time_forget(void)
 {
 	pthread_mutex_init(&d.lock, NULL);
 	pthread_cond_init(&d.idle, NULL);
@@ -398,7 +399,7 @@ void xsp_device_forget(void)
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-void xsp_device_push(const char *name)
+void xsp_op_time_push(const char *name)
 {
 	const struct xsprof_device_stubs *stubs =
 		__atomic_load_n(&d.registered[1], __ATOMIC_ACQUIRE);
@@ -407,7 +408,7 @@ void xsp_device_push(const char *name)
 		stubs->range_push(stubs->data, name);
 }
 
-void xsp_device_pop(void)
+void xsp_op_time_pop(void)
 {
 	const struct xsprof_device_stubs *stubs =
 		__atomic_load_n(&d.registered[1], __ATOMIC_ACQUIRE);

@@ -3,37 +3,39 @@
  * Times of a device by its own events, where nobody collects what runs on it: a session's part,
  * and that of ops.
  */
-#ifndef XSP_PROFILER_DEVICE_H
-#define XSP_PROFILER_DEVICE_H
+#ifndef XSP_PROFILER_OP_TIME_H
+#define XSP_PROFILER_OP_TIME_H
 
-#include "profiler/local.h"
+#include <xsprof/profiler.h>
+
+#include "base/own.h"
 
 /**
- * xsp_device_find() - whose events a session in that state uses
+ * xsp_op_time_find() - whose events a session in that state uses
  * @state: of the session
  * @stubs: set to it, NULL: nobody's
  *
  * Return: 0; -ENODEV: it needs some and there are none, or no device; -ENOMEM.
  */
-int xsp_device_find(uint32_t state, const struct xsprof_device_stubs **stubs) XSP_HIDDEN;
+int xsp_op_time_find(uint32_t state, const struct xsprof_device_stubs **stubs) XSP_HIDDEN;
 /* The session of that number begins, or ends: then what is open stays without a time. */
-void xsp_device_begin(const struct xsprof_device_stubs *stubs, uint32_t number) XSP_HIDDEN;
-void xsp_device_end(void) XSP_HIDDEN;
+void xsp_op_time_begin(const struct xsprof_device_stubs *stubs, uint32_t number) XSP_HIDDEN;
+void xsp_op_time_end(void) XSP_HIDDEN;
 /* At the end of the program: nobody is called any more, whoever may be gone by then. */
-void xsp_device_quit(void) XSP_HIDDEN;
+void xsp_op_time_quit(void) XSP_HIDDEN;
 /* In the child of a fork. */
-void xsp_device_forget(void) XSP_HIDDEN;
+void xsp_op_time_forget(void) XSP_HIDDEN;
 
 /*
  * An op begins: first, before its record is written; then, behind it.  @keep: it is of the
  * session.  Return: what the record is to say of it, 0: it gets no time and there is no second.
  */
-uint32_t xsp_device_op_begins(bool keep) XSP_HIDDEN;
-void xsp_device_op_began(void) XSP_HIDDEN;
-void xsp_device_op_ends(void) XSP_HIDDEN;
+uint32_t xsp_op_time_begins(bool keep) XSP_HIDDEN;
+void xsp_op_time_began(void) XSP_HIDDEN;
+void xsp_op_time_ends(void) XSP_HIDDEN;
 
 /* Ranges of state PRIVATEUSE1 where it has no other backend. */
-void xsp_device_push(const char *name) XSP_HIDDEN;
-void xsp_device_pop(void) XSP_HIDDEN;
+void xsp_op_time_push(const char *name) XSP_HIDDEN;
+void xsp_op_time_pop(void) XSP_HIDDEN;
 
-#endif /* XSP_PROFILER_DEVICE_H */
+#endif /* XSP_PROFILER_OP_TIME_H */

@@ -3,7 +3,10 @@
  * Ops on their way into the rings.  It decides what of an op is kept and packs it; nothing is
  * allocated, and no lock taken, but for a stack that is new.
  */
+#include "profiler/op-mirror.h"
 #include "profiler/op-time.h"
+#include "profiler/stack.h"
+#include "ring/op-wanted.h"
 #include "ring/pack.h"
 
 /* Bytes of numbers behind a tensor that has a record for itself; and how many are read back. */
@@ -12,8 +15,6 @@
 #define MOST_DIMS	24u
 /* Those of nearly all: what put_narrow() can do, and fits any record. */
 #define FEW_DIMS	7u
-
-struct xsp_ops xsp_ops;
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
@@ -339,7 +340,7 @@ void xsprof_emit_op_begin(const struct xsprof_op *op)
 	keep = on >> (op->name >> XSPROF_NAME_SHIFT) & 1 && op->scope < XSPROF_OP_SCOPES &&
 	       wanted >> op->scope & 1 && !(wanted & XSP_OP_JOINED && !xsp_op_joined());
 	if (unlikely(wanted & XSP_OP_DEVICE))
-		device = xsp_device_op_begins(keep && xsp_ops_sessions_own(op));
+		device = xsp_op_time_begins(keep && xsp_ops_sessions_own(op));
 	if (unlikely(!keep)) {
 		if (on)
 			xsprof_emit_skip();
@@ -355,7 +356,7 @@ void xsprof_emit_op_begin(const struct xsprof_op *op)
 	else
 		put_op(op, flags, stack, device);
 	if (unlikely(device))
-		xsp_device_op_began();
+		xsp_op_time_began();
 }
 
 void xsprof_emit_op_end(void)
@@ -367,5 +368,5 @@ void xsprof_emit_op_end(void)
 	if (xsprof_enabled())
 		xsprof_emit_end();
 	if (unlikely(wanted & XSP_OP_DEVICE))
-		xsp_device_op_ends();
+		xsp_op_time_ends();
 }

@@ -23,10 +23,11 @@
 #include "capture/host.h"
 #include "capture/writer.h"
 #include "drain/drain.h"
-#include "local.h"
 #include "process/backend.h"
+#include "profiler/recorder.h"
 #include "read/ring-device.h"
 #include "read/session.h"
+#include "ring/op-wanted.h"
 
 #define STACK_SIZE	(256u << 10)
 /* Stacks and the names of their code take room that markers alone do not. */
@@ -51,6 +52,12 @@ static struct {
 
 /* ---- a producer of our own ------------------------------------------------------------------ */
 
+static void set_ours(bool ours)
+{
+	own.ours = ours;
+	xsp_ops_producer(ours);
+}
+
 static int make_producer(const struct xsprof_profiler_config *config)
 {
 	struct xsp_config before = xsp_config;
@@ -68,7 +75,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 		return err;
 	own.session.dirfd = xsp_fd_high(own.session.dirfd);
 	own.session.lockfd = xsp_fd_high(own.session.lockfd);
-	own.ours = true;
+	set_ours(true);
 	xsp_config.session = own.session.path;
 	xsp_config.backend = XSP_CHOICE_TMPFS;
 	xsp_config.mode = XSPROF_MODE_OVERWRITE;
@@ -83,7 +90,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 		return 0;
 	xsp_session_remove(&own.session);
 	xsp_session_close(&own.session);
-	own.ours = false;
+	set_ours(false);
 	xsp_config = before;
 	return err;
 }
@@ -367,7 +374,7 @@ void xsp_recorder_forget(struct xsp_recorder *r)
 	}
 	if (own.ours) {
 		xsp_session_close(&own.session);
-		own.ours = false;
+		set_ours(false);
 		/* A child has no session, and nobody else records it: on tmpfs, where nobody is. */
 		xsp_config.session = NULL;
 		xsp_config.backend = XSP_CHOICE_TMPFS;

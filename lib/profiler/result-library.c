@@ -5,12 +5,20 @@
  * one in the folder that we ourselves were loaded from.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "profiler/local.h"
+#include "profiler/result-library.h"
+
+/* The program has them where it is linked with the other library. */
+#pragma weak xsprof_result_open
+#pragma weak xsprof_result_post_process
+#pragma weak xsprof_result_save
+#pragma weak xsprof_result_save_memory_snapshot
+#pragma weak xsprof_result_free
 
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
@@ -22,6 +30,8 @@
  * what we load.  In a static one we are in the program's folder, where nobody has put libraries
  * on purpose; and a privileged one takes nothing from where it happens to lie.
  */
+static void *function_of(const char *name);
+
 static void *load_beside(void)
 {
 	char path[PATH_MAX];
@@ -29,7 +39,7 @@ static void *load_beside(void)
 	Dl_info self;
 	int n;
 
-	if (getauxval(AT_SECURE) || !dladdr((void *)xsp_trace_function, &self) ||
+	if (getauxval(AT_SECURE) || !dladdr((void *)function_of, &self) ||
 	    !self.dli_fname || *self.dli_fname != '/')
 		return NULL;
 	name = strrchr(self.dli_fname, '/');
@@ -40,19 +50,54 @@ static void *load_beside(void)
 	return n > 0 && n < (int)sizeof(path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/**
- * xsp_trace_function() - a function of libxsprof-trace
- * @name: its name
- *
- * The library stays loaded; loading it again is a look-up.
- *
- * Return: the function, or NULL: it is not there.
+/*
+ * A function of libxsprof-trace; NULL: it is not there.  The library stays loaded; loading it again
+ * is a look-up.
  */
-void *xsp_trace_function(const char *name)
+static void *function_of(const char *name)
 {
 	void *lib = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!lib)
 		lib = load_beside();
 	return lib ? dlsym(lib, name) : NULL;
+}
+
+typedef int (*open_fn)(const char *, const struct xsprof_result_options *,
+		       struct xsprof_result **);
+
+int xsp_result_open(const char *path, const struct xsprof_result_options *opts,
+		    struct xsprof_result **result)
+{
+	open_fn open_result = xsprof_result_open;
+
+	if (!open_result)
+		open_result = (open_fn)function_of("xsprof_result_open");
+	return open_result ? open_result(path, opts, result) : -ENOSYS;
+}
+
+typedef int (*process_fn)(struct xsprof_result *,
+			  int (*)(void *, struct xsprof_profiler_event *), void *);
+
+int xsp_result_post_process(struct xsprof_result *result,
+			    int (*each)(void *data, struct xsprof_profiler_event *ev), void *data)
+{
+	process_fn process = xsprof_result_post_process;
+
+	if (!process)
+		process = (process_fn)function_of("xsprof_result_post_process");
+	return process ? process(result, each, data) : -ENOSYS;
+}
+
+int xsp_result_find(struct xsp_result_functions *f)
+{
+	f->save = xsprof_result_save;
+	f->save_memory = xsprof_result_save_memory_snapshot;
+	f->free = xsprof_result_free;
+	if (f->save && f->free)
+		return 0;
+	f->save = (xsp_result_save_fn)function_of("xsprof_result_save");
+	f->save_memory = (xsp_result_save_fn)function_of("xsprof_result_save_memory_snapshot");
+	f->free = (xsp_result_free_fn)function_of("xsprof_result_free");
+	return f->save && f->free ? 0 : -ENOSYS;
 }

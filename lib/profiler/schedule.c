@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "process/life.h"
 #include "profiler/schedule.h"
 #include "profiler/session.h"
 
@@ -189,8 +190,15 @@ int xsp_schedule_end(void)
 	return err;
 }
 
-void xsp_schedule_forget(void)
+/* In the child of a fork. */
+static void forget(void)
 {
 	pthread_mutex_init(&c.lock, NULL);
 	c.on = c.in_session = false;
+}
+
+/* From the start: another thread may be making a step in any fork. */
+__attribute__((constructor(102))) static void register_forget(void)
+{
+	xsp_at_fork(forget);
 }

@@ -10,7 +10,6 @@
 bool xsp_schedule_runs(void) XSP_HIDDEN;
 /* No session comes any more.  Return: 0; -ENOENT: there was no schedule. */
 int xsp_schedule_end(void) XSP_HIDDEN;
-void xsp_schedule_forget(void) XSP_HIDDEN;
 /* @step: called in each step, before it is marked; NULL for none. */
 void xsp_schedule_at_step(void (*step)(void)) XSP_HIDDEN;
 

@@ -13,15 +13,16 @@
 #include <xsprof/result.h>
 
 #include "base/clock.h"
-#include "process/backend.h"
+#include "forward/forward.h"
 #include "process/life.h"
+#include "profiler/members.h"
+#include "profiler/metadata.h"
+#include "profiler/op-mirror.h"
 #include "profiler/op-time.h"
-#include "profiler/schedule.h"
-#include "session.h"
-
-/* Of another library, where the program has it. */
-#pragma weak xsprof_result_open
-#pragma weak xsprof_result_post_process
+#include "profiler/recorder.h"
+#include "profiler/result-library.h"
+#include "profiler/session.h"
+#include "ring/op-wanted.h"
 
 static struct {
 	pthread_mutex_t			lock;
@@ -179,7 +180,7 @@ static int begin(const struct xsprof_profiler_config *config,
 	int err;
 
 	xsp_metadata_drop(&s.metadata);
-	err = xsp_device_find(config->state, &stubs);
+	err = xsp_op_time_find(config->state, &stubs);
 	if (!err)
 		err = xsp_members_begin(&s.members);
 	/* Last: nothing after it can fail and leave a recorder behind. */
@@ -208,7 +209,7 @@ static int begin(const struct xsprof_profiler_config *config,
 		wanted |= XSP_OP_MIRROR;
 	if (stubs)
 		wanted |= XSP_OP_DEVICE;
-	xsp_device_begin(stubs, s.number);
+	xsp_op_time_begin(stubs, s.number);
 	__atomic_store_n(&s.running, true, __ATOMIC_RELEASE);
 	xsp_ops_session(s.number, wanted, flags_of(config), mirror_of(config->state));
 	return 0;
@@ -257,16 +258,6 @@ int xsp_session_begin(const struct xsprof_profiler_config *config, uint32_t acti
 	return err;
 }
 
-int xsprof_enable_profiler(const struct xsprof_profiler_config *config, uint32_t activities,
-			   uint32_t scopes)
-{
-	int saved = errno, err = xsp_schedule_runs() ? -EBUSY :
-				 xsp_session_begin(config, activities, scopes);
-
-	errno = saved;
-	return err;
-}
-
 /* What was recorded until now was to warm up; the rest of the step before is none of it. */
 void xsp_session_restart(uint64_t step)
 {
@@ -309,7 +300,7 @@ int xsprof_toggle_collection(bool on, uint32_t activities)
 	return err;
 }
 
-/* ---- for shims ------------------------------------------------------------------------------ */
+/* ---- for kineto.c --------------------------------------------------------------------------- */
 
 int xsp_session_metadata(const char *key, char *json, bool append)
 {
@@ -345,29 +336,11 @@ void xsp_session_catch_up(void)
 
 /* ---- end ------------------------------------------------------------------------------------ */
 
-typedef int (*open_fn)(const char *, const struct xsprof_result_options *,
-		       struct xsprof_result **);
-
-/* The program has the other library, or it is to be had. */
-static open_fn find_open(void)
-{
-	if (xsprof_result_open)
-		return xsprof_result_open;
-	return (open_fn)xsp_trace_function("xsprof_result_open");
-}
-
-typedef int (*process_fn)(struct xsprof_result *,
-			  int (*)(void *, struct xsprof_profiler_event *), void *);
-
 int xsp_session_finish(struct xsprof_result *result, const struct xsp_finish *finish)
 {
-	process_fn process = xsprof_result_post_process;
-
 	if (!result || !finish->each)
 		return 0;
-	if (!process)
-		process = (process_fn)xsp_trace_function("xsprof_result_post_process");
-	return process ? process(result, finish->each, finish->data) : -ENOSYS;
+	return xsp_result_post_process(result, finish->each, finish->data);
 }
 
 static int make_result(int fd, uint64_t to, struct xsprof_result **result)
@@ -383,13 +356,10 @@ static int make_result(int fd, uint64_t to, struct xsprof_result **result)
 		.nr_absences = s.members.nr_absences, .steps_to = s.steps_to,
 		.from_ticks = s.from, .to_ticks = to,
 	};
-	open_fn open_result = find_open();
 	char path[64];
 
-	if (!open_result)
-		return -ENOSYS;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open_result(path, &opts, result);
+	return xsp_result_open(path, &opts, result);
 }
 
 /* The lock is held. */
@@ -400,7 +370,7 @@ static int end(struct xsprof_result **result)
 
 	xsp_ops_session(0, 0, 0, 0);
 	/* What devices are not through with is of the session. */
-	xsp_device_end();
+	xsp_op_time_end();
 	to = xsprof_now();
 	__atomic_store_n(&s.running, false, __ATOMIC_RELEASE);
 	if (s.recorder) {
@@ -446,19 +416,6 @@ int xsp_session_so_far(struct xsprof_result **result)
 	return err;
 }
 
-int xsprof_disable_profiler(struct xsprof_result **result)
-{
-	struct xsp_finish finish = { 0 };
-	int saved = errno, err = xsp_schedule_end(), ended = xsp_session_end(result, &finish);
-
-	/* A schedule that waits has no session under way, or somebody else's. */
-	err = ended == -ENOENT || (ended == -EBUSY && !err) ? err : ended;
-	ended = result ? xsp_session_finish(*result, &finish) : 0;
-	err = err ? err : ended;
-	errno = saved;
-	return err;
-}
-
 /* ---- fork and exit -------------------------------------------------------------------------- */
 
 static void forget_parent(void)
@@ -474,15 +431,13 @@ static void forget_parent(void)
 	s.running = false;
 	xsp_thread.session = 0;
 	xsp_session_caller = XSP_CALLER_PROGRAM;
-	xsp_schedule_forget();
-	xsp_device_forget();
-	xsp_kineto_forget();
+	xsp_op_time_forget();
 	xsp_ops_session(0, 0, 0, 0);
 }
 
 static void end_session_at_exit(void)
 {
-	xsp_device_quit();
+	xsp_op_time_quit();
 	s.demand = false;
 	if (s.running)
 		(void)xsp_session_end(NULL, NULL);

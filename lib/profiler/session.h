@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * The session as schedules and shims drive it.
+ * The session: begun, joined, toggled, ended, as what stands above drives it.
  */
 #ifndef XSP_PROFILER_SESSION_H
 #define XSP_PROFILER_SESSION_H
 
 #include <xsprof/result.h>
 
-#include "forward/forward.h"
-#include "local.h"
-#include "text/json-valid.h"
+#include "base/own.h"
 
 /*
  * Who calls: set around each call of a client that records on demand, in its thread.  A session
@@ -23,9 +21,6 @@ enum xsp_session_caller {
 
 extern __thread enum xsp_session_caller xsp_session_caller
 	__attribute__((tls_model("initial-exec"))) XSP_HIDDEN;
-
-/* Of the callbacks of a backend; the others are forward.h's. */
-#define XSP_MIRROR_BACKEND	(1u << 8)
 
 /*
  * A configuration of any version, checked; @to points to @experimental.  What they point to stays
@@ -66,43 +61,5 @@ int xsp_session_metadata(const char *key, char *json, bool append) XSP_HIDDEN;
 int xsp_session_begun(struct xsprof_sync *sync) XSP_HIDDEN;
 /* All that was recorded before the call is in its file. */
 void xsp_session_catch_up(void) XSP_HIDDEN;
-
-/* ---- members.c: under the session's lock; @shared: somebody else records all ops, too ---- */
-struct xsp_members {
-	uint32_t		*tids;
-	struct xsprof_absence	*absences;
-	uint32_t		nr_tids;
-	uint32_t		room_tids;
-	uint32_t		nr_absences;
-	uint32_t		room_absences;
-};
-
-/* Of the calling thread alone.  0 or -ENOMEM, as the others. */
-int xsp_members_begin(struct xsp_members *members) XSP_HIDDEN;
-int xsp_members_join(struct xsp_members *members, bool shared) XSP_HIDDEN;
-int xsp_members_leave(struct xsp_members *members, bool shared) XSP_HIDDEN;
-/* Of all of them. */
-int xsp_members_toggle(struct xsp_members *members, bool shared, bool on) XSP_HIDDEN;
-
-/* ---- metadata.c: under the session's lock ---- */
-struct xsp_metadata {
-	char		**keys;
-	char		**values;
-	uint32_t	nr;
-};
-
-void xsp_metadata_drop(struct xsp_metadata *metadata) XSP_HIDDEN;
-/* @json: malloc()ed, taken over.  The latest value of a key counts.  0, -E2BIG, -ENOMEM. */
-int xsp_metadata_set(struct xsp_metadata *metadata, const char *key, char *json) XSP_HIDDEN;
-/* One more object in a list of them; -EEXIST: the key has a value that is none. */
-int xsp_metadata_append(struct xsp_metadata *metadata, const char *key, const char *json)
-	XSP_HIDDEN;
-
-/* ---- shim.c ---- */
-void xsp_kineto_forget(void) XSP_HIDDEN;
-
-/* ---- json.c ---- */
-/* A string as JSON; malloc()ed, NULL: no memory. */
-char *xsp_json_string(const char *text) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_SESSION_H */

@@ -16,7 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "local.h"
+#include "profiler/stack.h"
+#include "ring/state.h"
 
 #define FRAMES		64u
 #define SLOTS		(1u << 14)	/* of the table; at most three quarters are used */
@@ -38,7 +39,7 @@ static struct {
 	uint32_t	nr;
 	uint32_t	next;
 	uint64_t	added;		/* objects loaded when mappings were written last */
-	uint64_t	missed;		/* ops that had a stack for which there was no room */
+	uint32_t	producer;	/* whose arena these are in, as xsp_producers */
 } stacks;
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -250,18 +251,46 @@ static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t
 	return k->id;
 }
 
+/* Are the stacks of the table in the arena of the producer that there is now? */
+static bool is_current(void)
+{
+	/* Acquire: pairs with the release in forget(): who sees the number sees the table empty. */
+	return __atomic_load_n(&stacks.producer, __ATOMIC_ACQUIRE) ==
+	       __atomic_load_n(&xsp_producers, __ATOMIC_RELAXED);
+}
+
+/* What is known is in another producer's arena, or in nobody's.  The names' lock is held. */
+static void forget(void)
+{
+	if (is_current())
+		return;
+	if (stacks.table)
+		memset(stacks.table, 0, SLOTS * sizeof(struct known));
+	__atomic_store_n(&stacks.nr, 0, __ATOMIC_RELAXED);
+	stacks.next = 0;
+	__atomic_store_n(&stacks.added, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&stacks.producer, xsp_producers, __ATOMIC_RELEASE);
+}
+
 /* A stack that is not in the table. */
 static XSP_ASIDE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
 				  uint32_t left)
 {
 	uint32_t id = XSPROF_STACK_MISSED;
 
+	if (unlikely(!is_current())) {
+		if (xsp_names_lock(true))
+			return id;
+		forget();
+		xsp_names_unlock();
+	}
 	/* Without the lock: where no more fit they do not make each other wait. */
 	if (__atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST)
 		return id;
 	note_maps();
 	/* A handler over the names' lock goes without. */
 	if (!xsp_names_lock(true)) {
+		forget();
 		id = add(hash, address, n, left);
 		xsp_names_unlock();
 	}
@@ -276,7 +305,7 @@ uint32_t xsp_stack_here(void *frame, void *caller)
 
 	n = walk((uintptr_t)frame, (uintptr_t)caller, address, &left);
 	hash = hash_of(address, n);
-	if (likely(table != NULL)) {
+	if (likely(table && is_current())) {
 		k = look_up(table, hash);
 		if (likely(__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash))
 			id = k->id;
@@ -284,21 +313,6 @@ uint32_t xsp_stack_here(void *frame, void *caller)
 	if (unlikely(!id))
 		id = add_new(hash, address, n, left);
 	if (unlikely(id == XSPROF_STACK_MISSED))
-		__atomic_add_fetch(&stacks.missed, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&xsp_stacks_missed, 1, __ATOMIC_RELAXED);
 	return id;
-}
-
-/* Ops of this producer that say XSPROF_STACK_MISSED. */
-uint64_t xsp_stacks_missed(void)
-{
-	return __atomic_load_n(&stacks.missed, __ATOMIC_RELAXED);
-}
-
-/* The names' lock is held, or nobody else is there. */
-void xsp_stacks_forget(void)
-{
-	if (stacks.table)
-		memset(stacks.table, 0, SLOTS * sizeof(struct known));
-	stacks.nr = stacks.next = 0;
-	stacks.added = stacks.missed = 0;
 }

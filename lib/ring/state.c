@@ -15,6 +15,8 @@
 struct xsp_set xsp_set;
 struct xsp_kept xsp_kept __attribute__((aligned(64))) = { .fd = -1 };
 struct xsprof_ring_writer xsp_closed_ring __attribute__((aligned(64)));
+uint32_t xsp_producers;
+uint64_t xsp_stacks_missed;
 struct xsp_hooks xsp_hooks;
 uint32_t xsp_resumed;
 union xsprof_ctl_page xsprof_ctl_page;

@@ -108,6 +108,10 @@ struct xsp_kept {
 
 extern struct xsp_kept xsp_kept XSP_HIDDEN;
 extern struct xsprof_ring_writer xsp_closed_ring XSP_HIDDEN;
+/* Producers that this process and its parents have been: whose arena something is in. */
+extern uint32_t xsp_producers XSP_HIDDEN;
+/* Ops of this producer that are there without their stack, as there was no room for it. */
+extern uint64_t xsp_stacks_missed XSP_HIDDEN;
 
 /**
  * struct xsp_thread - a thread's own state

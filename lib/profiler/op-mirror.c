@@ -1,74 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Who wants ops, and what of them: a session, a recorder, a tool that listens to another
- * interface.  Owns the word that every op tests.
+ * Ops of a session given to whom they are to be given: another tool, or a backend that the program
+ * has registered.  Owns that backend, and which of a thread's open ops were given away.
  */
 #include <errno.h>
 #include <string.h>
 
+#include "forward/forward.h"
+#include "profiler/op-mirror.h"
 #include "profiler/op-time.h"
-#include "profiler/session.h"
-
-uint32_t xsprof_op_wanted;
-
-static struct {
-	uint32_t	wanted;		/* by the session */
-	uint32_t	flags;
-	uint32_t	number;
-	uint32_t	mirror;
-	bool		off;		/* toggled */
-} session;
-
-/**
- * xsp_ops_update() - after anything has changed of who wants ops
- *
- * With a recorder all ops are wanted, whatever a session leaves out of them; the session's result
- * leaves that out by itself.
- */
-void xsp_ops_update(void)
-{
-	uint32_t wanted = session.wanted, flags = session.flags, own;
-
-	/* Ops go on to be seen, so that ends find their own begins when it is on again. */
-	if (session.off) {
-		wanted = (wanted & ~XSPROF_OP_ALL) | XSP_OP_OFF;
-		flags = 0;
-	}
-	own = wanted;
-	if (xsp_attached() && !xsp_recorder_is_own()) {
-		wanted |= XSPROF_OP_ALL;
-		wanted &= ~XSP_OP_JOINED;
-		flags |= XSP_OPS_INPUTS | XSP_OPS_MODULES | XSP_OPS_MEMORY;
-	}
-	__atomic_store_n(&xsp_ops.flags, flags, __ATOMIC_RELAXED);
-	__atomic_store_n(&xsp_ops.session, session.number, __ATOMIC_RELAXED);
-	__atomic_store_n(&xsp_ops.mirror, session.mirror, __ATOMIC_RELAXED);
-	__atomic_store_n(&xsp_ops.mirrored, own, __ATOMIC_RELAXED);
-	/*
-	 * Ops load all of these relaxed: one that sees an old word beside a new one is one that
-	 * runs at the same time as the change, and is kept with more or less of it.  Who joins a
-	 * session, or is in one, has come by its lock, which orders all that was stored before.
-	 */
-	__atomic_store_n(&xsprof_op_wanted, wanted, __ATOMIC_RELEASE);
-}
-
-void xsp_ops_session(uint32_t number, uint32_t wanted, uint32_t flags, uint32_t mirror)
-{
-	session.number = number;
-	session.wanted = wanted;
-	session.flags = flags;
-	session.mirror = mirror;
-	session.off = false;
-	xsp_ops_update();
-}
-
-void xsp_ops_toggle(bool on)
-{
-	session.off = !on;
-	xsp_ops_update();
-}
-
-/* ---- mirrors -------------------------------------------------------------------------------- */
+#include "ring/op-wanted.h"
 
 static const struct xsprof_profiler_backend *backend;
 
@@ -133,7 +74,7 @@ void xsp_ops_mirror(const struct xsprof_op *op)
 	if (b)
 		b->range_push(b->data, name);
 	else
-		xsp_device_push(name);
+		xsp_op_time_push(name);
 }
 
 void xsp_ops_unmirror(void)
@@ -157,5 +98,5 @@ void xsp_ops_unmirror(void)
 	else if (b)
 		b->range_pop(b->data);
 	else
-		xsp_device_pop();
+		xsp_op_time_pop();
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What drains the rings of this process into a file of a session's own.
+ */
+#ifndef XSP_PROFILER_RECORDER_H
+#define XSP_PROFILER_RECORDER_H
+
+#include <xsprof/profiler.h>
+
+#include "base/own.h"
+
+struct xsp_recorder;
+
+/**
+ * xsp_recorder_open() - record this process into a file without a name
+ * @out: the recorder
+ *
+ * Where nobody records it makes the process a producer of its own; else it looks at what goes to
+ * whoever does, and takes nothing away from him.
+ */
+int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN;
+/* Is the process a producer because of sessions alone? */
+bool xsp_recorder_is_own(void) XSP_HIDDEN;
+int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
+	XSP_HIDDEN;
+/* The end: the file has all of it.  @fd: its descriptor, the caller's from now on. */
+int xsp_recorder_close(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
+/* What there is so far, in a file of its own; @fd as above.  It goes on. */
+int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
+/* All that was recorded before the call is in the file. */
+void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
+/* In the child of a fork: what was the parent's. */
+void xsp_recorder_forget(struct xsp_recorder *recorder) XSP_HIDDEN;
+/* At the end of the program. */
+void xsp_recorder_exit(void) XSP_HIDDEN;
+
+#endif /* XSP_PROFILER_RECORDER_H */

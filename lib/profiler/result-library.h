@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Functions of the other library, libxsprof-trace, which makes results.  All of them return -ENOSYS
+ * where it is not found.
+ */
+#ifndef XSP_PROFILER_RESULT_LIBRARY_H
+#define XSP_PROFILER_RESULT_LIBRARY_H
+
+#include <xsprof/result.h>
+
+#include "base/own.h"
+
+int xsp_result_open(const char *path, const struct xsprof_result_options *opts,
+		    struct xsprof_result **result) XSP_HIDDEN;
+int xsp_result_post_process(struct xsprof_result *result,
+			    int (*each)(void *data, struct xsprof_profiler_event *ev), void *data)
+	XSP_HIDDEN;
+
+typedef int (*xsp_result_save_fn)(struct xsprof_result *result, const char *path);
+typedef void (*xsp_result_free_fn)(struct xsprof_result *result);
+
+/**
+ * struct xsp_result_functions - what writes results, and ends them
+ * @save: xsprof_result_save()
+ * @save_memory: xsprof_result_save_memory_snapshot(); NULL: an older library has none
+ * @free: xsprof_result_free()
+ */
+struct xsp_result_functions {
+	xsp_result_save_fn	save;
+	xsp_result_save_fn	save_memory;
+	xsp_result_free_fn	free;
+};
+
+int xsp_result_find(struct xsp_result_functions *functions) XSP_HIDDEN;
+
+#endif /* XSP_PROFILER_RESULT_LIBRARY_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Stacks of ops.
+ */
+#ifndef XSP_PROFILER_STACK_H
+#define XSP_PROFILER_STACK_H
+
+#include "base/own.h"
+
+/* The stack above its caller's frame as an id; where there is no room XSPROF_STACK_MISSED. */
+uint32_t xsp_stack_here(void *frame, void *caller) XSP_HIDDEN;
+
+#endif /* XSP_PROFILER_STACK_H */

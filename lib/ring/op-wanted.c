@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Who wants ops, and what of them.  Owns the word that every op tests.
+ */
+#include "ring/op-wanted.h"
+
+uint32_t xsprof_op_wanted;
+struct xsp_ops xsp_ops;
+
+static struct {
+	uint32_t	wanted;		/* by the session */
+	uint32_t	flags;
+	uint32_t	number;
+	uint32_t	mirror;
+	bool		off;		/* toggled */
+} session;
+
+static bool sessions_producer;
+
+/**
+ * xsp_ops_update() - after anything has changed of who wants ops
+ *
+ * With a recorder all ops are wanted, whatever a session leaves out of them; the session's result
+ * leaves that out by itself.
+ */
+void xsp_ops_update(void)
+{
+	uint32_t wanted = session.wanted, flags = session.flags, own;
+
+	/* Ops go on to be seen, so that ends find their own begins when it is on again. */
+	if (session.off) {
+		wanted = (wanted & ~XSPROF_OP_ALL) | XSP_OP_OFF;
+		flags = 0;
+	}
+	own = wanted;
+	if (xsp_attached() && !sessions_producer) {
+		wanted |= XSPROF_OP_ALL;
+		wanted &= ~XSP_OP_JOINED;
+		flags |= XSP_OPS_INPUTS | XSP_OPS_MODULES | XSP_OPS_MEMORY;
+	}
+	__atomic_store_n(&xsp_ops.flags, flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_ops.session, session.number, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_ops.mirror, session.mirror, __ATOMIC_RELAXED);
+	__atomic_store_n(&xsp_ops.mirrored, own, __ATOMIC_RELAXED);
+	/*
+	 * Ops load all of these relaxed: one that sees an old word beside a new one is one that
+	 * runs at the same time as the change, and is kept with more or less of it.  Who joins a
+	 * session, or is in one, has come by its lock, which orders all that was stored before.
+	 */
+	__atomic_store_n(&xsprof_op_wanted, wanted, __ATOMIC_RELEASE);
+}
+
+void xsp_ops_session(uint32_t number, uint32_t wanted, uint32_t flags, uint32_t mirror)
+{
+	session.number = number;
+	session.wanted = wanted;
+	session.flags = flags;
+	session.mirror = mirror;
+	session.off = false;
+	xsp_ops_update();
+}
+
+void xsp_ops_toggle(bool on)
+{
+	session.off = !on;
+	xsp_ops_update();
+}
+
+void xsp_ops_producer(bool mine)
+{
+	sessions_producer = mine;
+}
