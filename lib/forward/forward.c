@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ranges of ours given to other tools: to which of them.  How a tool is loaded is tool.c's, and
- * what it is called by is nvtx.c's and itt.c's.
+ * Forwards ranges to the tools that were asked for.  tool.c loads a tool; nvtx.c and itt.c call it.
  */
 #include <string.h>
 
@@ -27,15 +26,15 @@ static __attribute__((noinline)) void push_number(unsigned int which, uint32_t i
 
 /**
  * xsp_mirror_push() - a range begins in this thread, for other tools
- * @which: XSP_MIRROR_*: to whom
+ * @which: XSP_MIRROR_*, the tools to call
  * @name: its name, NULL for that of @name_id
  * @name_id: an id that has this name, 0 for none
  *
- * Does nothing for those who are not there.  Keeps errno.
+ * A tool that is not loaded is skipped.  Keeps errno.
  */
 void xsp_mirror_push(unsigned int which, const char *name, uint32_t name_id)
 {
-	/* An id that many names share says nothing. */
+	/* This id is shared by all names that found no room: it identifies none of them. */
 	if ((name_id & XSPROF_NAME_MASK) == XSPROF_NAME_FULL && name)
 		name_id = 0;
 	if (unlikely(!name)) {

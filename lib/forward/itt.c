@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ranges for whoever listens to ITT: the static part of ITT that a program has compiled in, as far
- * as tasks and marks need it.  Owns the description of itself that a collector reads and fills,
- * and our domain.  Never calls anything else of ITT; holds no lock while it calls a collector.
+ * Forwards ranges to a collector of ITT.  This is the static part of ITT that a program compiles
+ * in, as far as tasks and marks need it.  Owns the global structure that the collector reads and
+ * fills, and the domain "xsprof".  Calls nothing else of ITT; holds no lock while it calls the
+ * collector.
  *
  * A collector that has __itt_api_init() is given that description and sets the functions itself;
  * one that has not is asked for them by name.  Domains and string handles that a collector does
@@ -56,7 +57,7 @@ struct id {
 struct api {
 	const char	*name;
 	void		**func;
-	void		*init;		/* where @func is before anybody has set it */
+	void		*init;		/* @func before it is set */
 	void		*null;		/* what the collector sets where it has none */
 	int		group;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Ranges for whoever listens to ITT; @id as xsp_mirror_push().  Return: a level or 0, or -errno.
+ * Forwards ranges to a tool that implements ITT; @id as xsp_mirror_push().  Return: the level or 0,
+ * or -errno.
  */
 #ifndef XSP_FORWARD_ITT_H
 #define XSP_FORWARD_ITT_H

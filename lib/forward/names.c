@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The names that a tool has been told, and the handles that it gave for them: by text, and by our
- * own ids of names in front of that.  Owns their memory, which is bounded and never given back.
- * Never waits, and holds no lock: a name that another thread is telling the tool at this moment,
- * or for which there is no room, is simply not found, and is then given as it is.
+ * Caches the handles that a tool returned for names: by text, with our own name ids in front of it.
+ * Owns their memory, which is bounded and never freed.  Never waits and takes no lock: a name that
+ * another thread is registering at this moment, or for which there is no room, is not found, and
+ * the caller passes its text instead.
  *
- * A table is only added to.  The child of a fork may find an entry that a thread of its parent was
- * filling, which nobody fills there: that name is one of those that are not found.
+ * Entries are only added.  The child of a fork may find an entry that a thread of its parent was
+ * filling.  It stays unfinished there, and its name is not found.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ranges for whoever listens to NVTX, version 3: the part of NVTX that a program has compiled in.
- * Owns the tables that a tool writes its functions to.  Never calls anything but ranges, marks
- * and what those need; never loads a tool in any other way than NVTX' headers do.
+ * Forwards ranges to a tool of NVTX, version 3.  This is the part of NVTX that a program compiles
+ * in.  Owns the tables that the tool writes its functions to.  Calls nothing but ranges, marks and
+ * what those need; loads a tool exactly as the headers of NVTX do.
  *
  * The tool asks for a table of pointers to slots by module, and writes to the slots that it has
- * a function for.  A slot that it leaves alone is called by nobody.  Slots of modules that have
- * nothing to do with ranges are there because tools write to them without asking.
+ * a function for.  A slot that it leaves empty is never called.  Slots of modules that have
+ * nothing to do with ranges exist because tools write to them without asking.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -173,7 +173,7 @@ static bool load_tool(void)
 	init = (int (*)(const void *(*)(uint32_t)))dlsym(lib, ENTRY);
 	make_tables();
 	if (!init || !init(get_export_table)) {
-		/* Nobody comes to the slots, whatever is in them. */
+		/* Its slots are never called, whatever it has written to them. */
 		dlclose(lib);
 		return false;
 	}

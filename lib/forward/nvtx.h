@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Ranges for whoever listens to NVTX; @id as xsp_mirror_push().  Return: a level or 0, or -errno.
+ * Forwards ranges to a tool that implements NVTX; @id as xsp_mirror_push().  Return: the level or
+ * 0, or -errno.
  */
 #ifndef XSP_FORWARD_NVTX_H
 #define XSP_FORWARD_NVTX_H

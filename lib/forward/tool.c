@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Loads a tool that ranges of ours are given to, once a process.  Knows nothing of what a tool is
- * called by.
+ * Loads a tool that ranges are forwarded to, once per process.  Does not know the tool's interface.
  *
- * A tool is loaded by the first thread that has something for it.  That one holds no lock
- * meanwhile, since the tool may take any of the process' own, start threads, or come by here
- * itself; it only has its process' id in the tool's word.  The others wait for the word to
- * change, but not for ever: one that waits inside the constructor of a library holds the loader's
- * lock, and the tool may need that.  Who has waited for long enough goes on without the tool,
- * and so do all until it is there.
+ * The first thread that has something for the tool loads it.  It holds no lock meanwhile, since
+ * the tool may take any lock of the process, start threads, or call back into this file; it only
+ * stores its process id in the tool's state word.  The other threads wait for the word to change,
+ * with a time limit: a thread that waits inside the constructor of a library holds the loader's
+ * lock, which the tool may need.  After the limit a thread goes on without the tool, as all do
+ * until it is loaded.
  *
- * The child of a fork has the tool as its parent had it.  Where another thread of the parent was
- * loading it there is nobody in the child who would end that, and half a tool is none.
+ * The child of a fork inherits a loaded tool.  Where another thread of the parent was loading it,
+ * no thread of the child finishes that: the tool is absent there.
  */
 #include <errno.h>
 #include <limits.h>
@@ -67,7 +66,7 @@ static void load(struct xsp_tool *tool)
 }
 
 /**
- * xsp_tool_load() - load a tool, or wait for who does
+ * xsp_tool_load() - load a tool, or wait for the thread that does
  * @tool: a tool
  *
  * Return: 0: it is there; -ENOTCONN: it is not, or the caller is its own loading.

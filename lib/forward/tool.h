@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A tool that ranges are given to: loaded once, by the first thread that has something for it.
+ * A tool that ranges are forwarded to: loaded once, by the first thread that has something for it.
  */
 #ifndef XSP_FORWARD_TOOL_H
 #define XSP_FORWARD_TOOL_H
@@ -11,7 +11,7 @@
 
 /* What struct xsp_tool's state is, but while it is being loaded. */
 enum xsp_tool_state {
-	XSP_TOOL_FRESH = 0,	/* nobody has looked for it */
+	XSP_TOOL_FRESH = 0,	/* not looked for yet */
 	XSP_TOOL_ABSENT,
 	XSP_TOOL_PRESENT,
 	XSP_TOOL_STATES		/* from here on: a process id, see tool.c */
@@ -19,7 +19,7 @@ enum xsp_tool_state {
 
 /**
  * struct xsp_tool - a tool that may be there
- * @state: enum xsp_tool_state, or who loads it; a futex
+ * @state: enum xsp_tool_state, or the process id of the loader; a futex
  * @loader: thread id of the one that loads it, written by that one
  * @load: looks for it, loads it and gets all from it; true: it is there
  */
@@ -32,10 +32,10 @@ struct xsp_tool {
 int xsp_tool_load(struct xsp_tool *tool) XSP_HIDDEN;
 const char *xsp_tool_path(const char *variable) XSP_HIDDEN;
 
-/* Whoever is about to call a tool comes by here first.  Return: 0 or -ENOTCONN. */
+/* Before each call of a tool.  Return: 0: it is loaded; -ENOTCONN. */
 static inline int xsp_tool_check(struct xsp_tool *tool)
 {
-	/* Acquire: pairs with the release of who loaded it; whoever sees it sees its functions. */
+	/* Acquire: pairs with the release in load(): its functions are visible with the state. */
 	uint32_t state = __atomic_load_n(&tool->state, __ATOMIC_ACQUIRE);
 
 	if (likely(state == XSP_TOOL_PRESENT))

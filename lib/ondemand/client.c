@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Who records on demand: the client that the program has registered, or the library's own.  Owns
- * which it is, and that each call of it is known to be one.  When it is called is request.c's to
- * say, which holds its lock over all of this but where something is saved.
+ * Calls the client that records on demand: the one that the program has registered, or the
+ * library's own.  Owns which it is, and marks each call in the calling thread.  request.c decides
+ * when to call; it holds its lock over all of these functions except those that save.
  */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void call_ends(void)
 	xsp_session_caller = XSP_CALLER_PROGRAM;
 }
 
-/* Is this a call out of the client's own function? */
+/* Are we called from within a function of the client, in this thread? */
 bool xsp_client_calls_us(void)
 {
 	return xsp_session_caller != XSP_CALLER_PROGRAM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Who records on demand: the client that the program has registered, or the library's own.
+ * The client that records on demand: registered by the program, or the library's own.
  */
 #ifndef XSP_ONDEMAND_CLIENT_H
 #define XSP_ONDEMAND_CLIENT_H

@@ -124,7 +124,7 @@ int xsp_dynolog_open(struct xsp_dynolog *d)
 		d->own.sun_path[0] = '\0';
 		goto err_close;
 	}
-	/* The daemon may be another user: who is heard is not decided by who can send. */
+	/* The daemon may be another user: the sender is checked here, not by who can send. */
 	if (dir && chmod(d->own.sun_path, 0666)) {
 		err = -errno;
 		goto err_close;
@@ -200,7 +200,7 @@ static bool is_daemon(const struct xsp_dynolog *d, struct msghdr *m)
  */
 static int receive(struct xsp_dynolog *d, struct header *h, void *data, size_t room)
 {
-	/* Room for who sent it and for nothing else: descriptors that are sent along stay out. */
+	/* Room for the sender's credentials alone: descriptors that are sent along are dropped. */
 	union {
 		struct cmsghdr	align;
 		char		room[CMSG_SPACE(sizeof(struct ucred))];
@@ -273,7 +273,7 @@ static int await(struct xsp_dynolog *d, const char *type, struct header *h, void
  * @gpu: its number
  * @instances: set to how many processes of the job do, by the daemon's count
  *
- * The daemon matches nobody by it: xsp_dynolog_poll() is what makes a process known.
+ * The daemon does not match processes by it: xsp_dynolog_poll() makes a process known.
  *
  * Return: 0; -ECONNREFUSED, -ENOENT: no daemon; -ETIMEDOUT: it does not answer; -EBADMSG,
  * -EPERM: something else did.

@@ -27,10 +27,10 @@
  * @own: the address that it is bound to
  * @daemon: the daemon's address
  * @daemon_len: bytes of that
- * @daemon_uid: who may be the daemon, beside root and ourselves; -1 for nobody else
- * @any_uid: anybody may be
+ * @daemon_uid: uid of the daemon, besides root and our own; -1 for none
+ * @any_uid: any uid may be the daemon
  * @job: of the batch system, 0 for none
- * @bad: messages that made no sense, or came from somebody else
+ * @bad: messages that are malformed, or not from the daemon
  */
 struct xsp_dynolog {
 	int			fd;

@@ -19,7 +19,7 @@
 #include "ondemand/kineto-env.h"
 
 #define POLL_MIN_MS	10
-#define POLL_MAX_MS	50000	/* a daemon forgets who has not asked for 60 s */
+#define POLL_MAX_MS	50000	/* a daemon forgets a process that has not asked for 60 s */
 
 /* A part of the text: not terminated. */
 struct piece {

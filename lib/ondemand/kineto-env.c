@@ -4,7 +4,7 @@
  * begins to ask by itself, in the thread that does: the library's own must not look into an
  * environment that the program changes meanwhile.  Never acts on it.
  *
- * secure_getenv(): a program with more rights than its caller takes no orders from him.
+ * secure_getenv(): a program with more privileges than its caller ignores its environment.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
  * @socket_dir: KINETO_IPC_SOCKET_DIR, NULL for abstract names
  * @job: SLURM_JOB_ID, 0 for none
  * @gpu: LOCAL_RANK, 0 where it is not said
- * @daemon_uid: XSPROF_DAEMON_UID, -1 for nobody
+ * @daemon_uid: XSPROF_DAEMON_UID, -1 for none
  * @any_uid: that is "any"
  * @ask: KINETO_USE_DAEMON is set, and XSPROF_ONDEMAND is not 0
  * @listen: XSPROF_ONDEMAND is set, and not 0

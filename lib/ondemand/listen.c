@@ -4,7 +4,7 @@
  * recorded, and given up.  Owns the page and its descriptor; what a request means is request.c's.
  * By the library's own thread, but where it is said.
  *
- * Nothing looks at the page while nobody asks: the thread sleeps in the kernel, by the page's
+ * Nothing reads the page between requests: the thread sleeps in the kernel, by the page's
  * bell, and the program's own threads never come by here.
  */
 #include <errno.h>
@@ -84,7 +84,7 @@ static int make_page(void *at)
 	page->version = XSP_DEMAND_VERSION;
 	page->pid = getpid();
 	page->pid_ns = xsp_proc_pid_ns();
-	/* Release: whoever finds the page, and sees this, sees whose it is. */
+	/* Release: a process that finds the page by this number sees its owner too. */
 	__atomic_store_n(&page->magic, XSP_DEMAND_MAGIC, __ATOMIC_RELEASE);
 	l.fd = fd;
 	l.page = page;
@@ -96,7 +96,7 @@ static int make_page(void *at)
 /**
  * xsp_listen_open() - make the page; before there is the thread
  *
- * Return: 0 or a negative errno: nobody can ask then, and all else is as well.
+ * Return: 0 or a negative errno: `xsprof ctl` does not find us, the rest works.
  */
 int xsp_listen_open(void)
 {
@@ -115,7 +115,7 @@ int xsp_listen_open(void)
 
 /*
  * Programs close all descriptors, and would not be found again.  The new page takes the place of
- * the old one, so that whoever rings meanwhile stores into one of the two; and what he rings for
+ * the old one, so that a requester that rings meanwhile stores into one of the two; its request
  * is seen, as this comes before the look at it.
  */
 void xsp_listen_check(void)
@@ -150,7 +150,7 @@ void xsp_listen_tell(void)
 	tell_now(&l.now);
 }
 
-/* The program ends: who waits is not to wait any longer. */
+/* The program ends: a requester that waits is woken. */
 void xsp_listen_close(void)
 {
 	if (!l.page)
@@ -183,18 +183,18 @@ static void answer(uint32_t asked, int err, const struct xsp_demand_now *about)
 {
 	struct xsp_demand *page = l.page;
 
-	/* Whoever has the answer may look at once how it stands. */
+	/* A requester that has the answer may read the state at once. */
 	xsp_listen_tell();
 	page->err = err;
 	page->number = about->number;
 	memcpy(page->why, about->why, sizeof(page->why));
 	memcpy(page->file, about->file, sizeof(page->file));
-	/* C: release: who sees the number sees the answer. */
+	/* C: release: the answer is visible with the number. */
 	__atomic_store_n(&page->answered, asked, __ATOMIC_RELEASE);
 	xsp_demand_wake(&page->answered);
 }
 
-/* It begins at once, and whoever asked hears whether it could; by iterations with the next one. */
+/* It begins at once, and the answer says whether it could; by iterations with the next one. */
 static int start(size_t len)
 {
 	int err = xsp_request_take(l.text, len, XSP_DEMAND_BY_CTL, l.reply.why);

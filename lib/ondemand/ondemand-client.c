@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Who records on demand where the program has registered no client of its own: a session of the
- * library's own, of all threads, saved as PyTorch's profiler saves; or, where memory is asked for,
- * as PyTorch's memory viewer reads.  Owns the session's configuration.
+ * The library's own client, used where the program has registered none: it records all threads in
+ * a session and saves it in the format of PyTorch's profiler; where memory is asked for, in the
+ * format of PyTorch's memory viewer.  Owns the session's configuration.
  *
- * Results are another library's, which the program has, or which was loaded to make one.
+ * libxsprof-trace makes and writes results; profiler/result-library.c finds or loads it.
  */
 #include <errno.h>
 #include <string.h>

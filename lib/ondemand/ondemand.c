@@ -33,7 +33,7 @@
 static struct {
 	pthread_mutex_t		lock;
 	pthread_t		thread;
-	pid_t			pid;	/* whose @thread is; 0 for none */
+	pid_t			pid;	/* process of @thread; 0 for none */
 	bool			stop;
 	bool			forks;	/* the C library tells us of children */
 	bool			by_hand; /* the program has said so itself */
@@ -78,7 +78,7 @@ static bool has_socket(void)
 
 	if (xsp_dynolog_usable(&peer.d) && peer.deaf < DEAF_MAX)
 		return true;
-	/* Made anew also where nobody answers: its name may have been removed from the folder. */
+	/* Made anew also without an answer: its name may have been removed from the folder. */
 	xsp_dynolog_close(&peer.d);
 	peer.registered = false;
 	peer.deaf = 0;
@@ -136,7 +136,7 @@ static void ask(void)
 	n = xsp_dynolog_pids(pids, XSP_DYNOLOG_PIDS);
 	/*
 	 * While a request is under way this only says that we are there: the daemon keeps the
-	 * next one, and tells who asks for more that we are busy.
+	 * next one, and answers other requests that we are busy.
 	 */
 	err = xsp_dynolog_poll(&peer.d, types, pids, n, peer.text, sizeof(peer.text),
 			       &len);
@@ -262,8 +262,8 @@ int xsprof_ondemand_init(void)
 }
 
 /*
- * Between two iterations, in the program's own thread.  A forked child that was told to listen
- * begins to with its first one.
+ * Called between two iterations, in the program's own thread.  A forked child whose environment
+ * asks it to listen starts to at its first step.
  */
 void xsp_ondemand_step(void)
 {
@@ -272,7 +272,7 @@ void xsp_ondemand_step(void)
 	xsp_request_step();
 }
 
-/* Before the program makes a step: requests count them from the first. */
+/* Before main(): iterations are counted from the program's first step. */
 __attribute__((constructor(102))) static void see_steps(void)
 {
 	xsp_schedule_at_step(xsp_ondemand_step);
@@ -285,8 +285,8 @@ __attribute__((constructor)) static void ondemand_begin(void)
 }
 
 /*
- * Whoever else has the page open may undo what rings its bell, and the program is to end all the
- * same: so it is rung until the thread hears it.
+ * Another process that has the page open may undo a ring of the bell, and the program must end all
+ * the same: ring until the thread hears it.
  */
 static void join(void)
 {

@@ -48,7 +48,7 @@ static const char *when(struct xsp_request_plan *p)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	now = ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 	p->start = now;
-	/* Who asks for this process alone means now. */
+	/* A request for this process alone means now. */
 	if (p->from == XSP_DEMAND_BY_CTL && !c->start_ms)
 		return NULL;
 	err = xsp_kineto_config_start(c, now, &p->start);

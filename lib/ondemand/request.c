@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The request that is under way: from its text to the file.  Owns its state; knows nothing
- * of where texts come from, and of who records only what client.c does for it.
+ * of where texts come from, and calls the client through client.c alone.
  *
  *	IDLE -> PENDING -> WARMUP -> COLLECT -> PROCESS -> IDLE
  *	        PENDING -> SNAPSHOT ----------> PROCESS		(of memory)
@@ -26,7 +26,7 @@
 #include "ondemand/trace-file.h"
 #include "profiler/log.h"
 
-/* The program may stop to make steps: nobody waits longer for one. */
+/* The program may stop making steps: a request waits no longer than this for one. */
 #define STEPS_MS	XSP_KINETO_DAY_MS
 
 struct xsp_request xsp_rq = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -62,7 +62,7 @@ const struct xsp_kineto_config *xsp_request_config(void)
 	return &xsp_rq.plan.config;
 }
 
-/* What an error of the library's own client means; of others' nobody knows. */
+/* The meaning of an error of the library's own client; of another client: its errno. */
 const char *xsp_request_meaning(int err, char *room, size_t size)
 {
 	if (!xsp_client_is_custom() && err == -EBUSY)
@@ -253,7 +253,7 @@ static bool move_on(int64_t *wait)
 }
 
 /*
- * Without the lock, in PROCESS: who else is there sees that it is busy and nothing of it.
+ * Without the lock, in PROCESS: other threads see no more than this state.
  *
  * Return: 0, or why there is no file.
  */
@@ -368,14 +368,14 @@ void xsp_request_step(void)
 		step(at);
 	changes -= xsp_rq.changes;
 	pthread_mutex_unlock(&xsp_rq.lock);
-	/* It is the library's thread that saves, and that tells who waits. */
+	/* The library's thread saves, and answers the requester. */
 	if (changes)
 		xsp_ondemand_wake();
 out:
 	errno = err;
 }
 
-/* ---- who does it, and the end ---- */
+/* ---- the client, and the end ---- */
 
 int xsprof_ondemand_cancel(void)
 {
@@ -388,7 +388,7 @@ int xsprof_ondemand_cancel(void)
 		xsp_rq.cancelled |= xsp_rq.writing;
 		pthread_mutex_unlock(&xsp_rq.lock);
 	}
-	/* Who waits for its end is told by the library's thread. */
+	/* The library's thread answers the requester. */
 	if (!ret)
 		xsp_ondemand_wake();
 	errno = err;
@@ -419,7 +419,7 @@ void xsp_request_end(void)
 	pthread_mutex_unlock(&xsp_rq.lock);
 }
 
-/* In the child of a fork: nothing is under way here, and the lock is nobody's. */
+/* In the child of a fork: nothing is under way here, and the lock is free. */
 void xsp_request_forget(void)
 {
 	pthread_mutex_init(&xsp_rq.lock, NULL);

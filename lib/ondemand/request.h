@@ -18,7 +18,7 @@
 /**
  * struct xsp_request_plan - what a text asks for
  * @config: all that it says
- * @from: enum xsp_demand_from: whose text it is
+ * @from: enum xsp_demand_from: where the text came from
  * @by_iteration: it begins and ends between the program's iterations
  * @start: ms since 1970, where it does not
  * @pid: for the file's name: 0: it is one process' alone
@@ -85,7 +85,7 @@ void xsp_request_enter(uint32_t state) XSP_HIDDEN;
 void xsp_request_end_collect(void) XSP_HIDDEN;
 /* Return: 0; -ENOENT: nothing is under way, or it is being saved. */
 int xsp_request_cancel(void) XSP_HIDDEN;
-/* What an error of the library's own client means; of others' nobody knows. */
+/* The meaning of an error of the library's own client; of another client: its errno. */
 const char *xsp_request_meaning(int err, char *room, size_t size) XSP_HIDDEN;
 
 /* ---- request-ctl.c ---- */

@@ -10,7 +10,7 @@
  *
  * Folders below that one are opened one by one, none through a link.  The file itself is written
  * in a folder of our own there, which others may not enter, and then renamed: so a link that
- * waits under its name is replaced and not followed, and nobody sees half a trace.
+ * waits under its name is replaced and not followed, and half a trace is never visible.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -183,7 +183,7 @@ int xsp_trace_file_check(const char *file, pid_t pid)
 	return err;
 }
 
-/* A folder that is ours alone, whoever the folder around it belongs to. */
+/* A folder of our own, in a folder that may be another user's. */
 static int make_own(struct xsp_trace_file *f)
 {
 	struct stat st;

@@ -13,10 +13,10 @@
 /**
  * struct xsp_trace_file - a file that is being written
  * @dir: the folder that it goes to
- * @own: a folder of our own in that one, which nobody else may enter
+ * @own: a folder of our own in that one, which no other user may enter
  * @own_name: its name
  * @name: the file's name, with the process' number in it
- * @path: where to write it; by @own's descriptor, so that nobody can put another in its place
+ * @path: where to write it; by @own's descriptor, so that it cannot be replaced by another
  */
 struct xsp_trace_file {
 	int	dir;

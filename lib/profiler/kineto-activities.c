@@ -269,8 +269,8 @@ static void put_span(const struct scale *s, const struct xsprof_kineto_cpu_trace
 }
 
 /*
- * So many at once would write over each other before anybody has read them: after a quarter of a
- * ring who reads has to have come by.
+ * Many at once would overwrite each other before they are read: after a quarter of a ring the
+ * readers have to catch up.
  */
 static void wait_for_readers(void)
 {

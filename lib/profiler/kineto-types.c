@@ -114,7 +114,7 @@ uint32_t xsprof_kineto_activity_types(uint32_t activities,
 			set |= sets[i];
 	if (activities & XSPROF_ACTIVITY(CUDA) && e.enable_cuda_sync_events)
 		set |= T(CUDA_SYNC);
-	/* Collectives are told of by whoever makes them: nothing has to be built in for it. */
+	/* The library that runs collectives reports them: nothing has to be built in for it. */
 	return set ? set | T(COLLECTIVE_COMM) : 0;
 }
 

@@ -77,7 +77,7 @@ static int prepare(uint32_t activities, const struct xsprof_experimental *experi
 		free(text);
 		return err;
 	}
-	/* Whoever traces by it means the process. */
+	/* A trace of Kineto's API covers the whole process. */
 	kineto.experimental.all_threads = true;
 	kineto.activities = activities;
 	free(kineto.text);

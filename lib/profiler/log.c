@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Messages on standard error, for who asked for them: KINETO_LOG_LEVEL in the environment, which
- * ondemand/kineto-env.c reads, is the lowest level that is written.  Where it is not set, nothing
- * ever is.  One write() a message; never waits, never allocates, never changes errno.
+ * Messages on standard error.  KINETO_LOG_LEVEL in the environment, which ondemand/kineto-env.c
+ * reads, is the lowest level that is written; without it nothing is.  One write() a message; never
+ * waits, never allocates, never changes errno.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,12 +21,12 @@ void xsp_log_set(int level)
 }
 
 /**
- * xsp_log() - tell who asked for it
+ * xsp_log() - write a message, if its level is enabled
  * @level: how much it matters
  * @fmt: "object: reason", as printf(); no newline
  *
- * What is not to be printed becomes '?': parts of messages come from other processes, and are
- * not to write to somebody's terminal.
+ * Control characters become '?': parts of messages come from other processes, which must not
+ * control the terminal.
  */
 void xsp_log(enum xsp_log_level level, const char *fmt, ...)
 {
@@ -49,7 +49,7 @@ void xsp_log(enum xsp_log_level level, const char *fmt, ...)
 		if (line[i] < ' ' || line[i] == 0x7f)
 			line[i] = '?';
 	line[n++] = '\n';
-	/* Nobody is there to be told that this went wrong. */
+	/* A failed write cannot be reported. */
 	if (write(STDERR_FILENO, line, n) < 0)
 		goto out;
 out:

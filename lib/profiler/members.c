@@ -28,7 +28,7 @@ static int add_tid(struct xsp_members *m, uint32_t tid)
 	return 0;
 }
 
-/* From @from to @to ops of @tid are recorded for somebody else. */
+/* From @from to @to ops of @tid are recorded, but not for this session. */
 static int add_absence(struct xsp_members *m, uint32_t tid, uint64_t from, uint64_t to)
 {
 	if (m->nr_absences == m->room_absences) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Who is in a session, and since when; under the session's lock.  @shared: somebody else records
- * all ops, too.
+ * The threads of a session, and since when they are in it; under the session's lock.  @shared: a
+ * recorder takes all ops, too.
  */
 #ifndef XSP_PROFILER_MEMBERS_H
 #define XSP_PROFILER_MEMBERS_H

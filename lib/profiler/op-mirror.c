@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Ops of a session given to whom they are to be given: another tool, or a backend that the program
- * has registered.  Owns that backend, and which of a thread's open ops were given away.
+ * Forwards ops of a session to another tool, or to the backend that the program has registered.
+ * Owns that backend, and which of a thread's open ops were forwarded.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Ops of a session given to another tool, or to a backend that the program has registered.
+ * Ops of a session, forwarded to another tool or to a backend that the program has registered.
  */
 #ifndef XSP_PROFILER_OP_MIRROR_H
 #define XSP_PROFILER_OP_MIRROR_H
@@ -12,11 +12,11 @@
 /* Of the callbacks of a backend; the others are forward.h's. */
 #define XSP_MIRROR_BACKEND	(1u << 8)
 
-/* The op is given to whom it is to be given; the second takes back what the first gave. */
+/* An op begins; the last one ends.  Forwards them, where a session asks for it. */
 void xsp_ops_mirror(const struct xsprof_op *op) XSP_HIDDEN;
 void xsp_ops_unmirror(void) XSP_HIDDEN;
 bool xsp_ops_sessions_own(const struct xsprof_op *op) XSP_HIDDEN;
-/* Has a backend of one's own registered? */
+/* Has the program registered a backend? */
 bool xsp_ops_has_backend(void) XSP_HIDDEN;
 
 #endif /* XSP_PROFILER_OP_MIRROR_H */

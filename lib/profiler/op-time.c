@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Times of a device by its own events, where nobody collects what runs on it: each op of a session
- * puts one into the device's stream at its begin and one at its end, and what lies between them is
- * written into the rings when the device is through with both.  Owns the events in between.
+ * Times of ops on a device, where no collector records its kernels: each op of a session puts an
+ * event into the device's stream at its begin and one at its end, and the time between them is
+ * written into the rings when the device has reached both.  Owns the events in between.
  *
  * The program's callbacks are called with no lock of ours held that an op needs.  An op that waits
  * for a device is one that ends when many are due, and that takes the oldest.
@@ -44,7 +44,7 @@ static struct {
 	/* of GPUs, and of a backend of one's own */
 	const struct xsprof_device_stubs *registered[2];
 	const struct xsprof_device_stubs *stubs;	/* of the session that runs */
-	uint32_t		session;	/* whose ops are taken, 0: nobody's */
+	uint32_t		session;	/* its ops are timed, 0: none */
 	uint32_t		calls;		/* threads that are in a callback because of it */
 	struct pair		*pairs;		/* from 1 on; made at the first session, and kept */
 	uint32_t		used;
@@ -75,7 +75,7 @@ static void *record(const struct xsprof_device_stubs *stubs, int32_t *device)
 	return event;
 }
 
-/* ---- who ------------------------------------------------------------------------------------ */
+/* ---- registered callbacks ------------------------------------------------------------------- */
 
 int xsprof_register_device_stubs(const struct xsprof_device_stubs *stubs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Times of a device by its own events, where nobody collects what runs on it: a session's part,
- * and that of ops.
+ * Times of ops on a device by its own events, where no collector records its kernels: the calls of
+ * a session, and those of ops.
  */
 #ifndef XSP_PROFILER_OP_TIME_H
 #define XSP_PROFILER_OP_TIME_H
@@ -11,9 +11,9 @@
 #include "base/own.h"
 
 /**
- * xsp_op_time_find() - whose events a session in that state uses
+ * xsp_op_time_find() - the callbacks that a session in that state uses
  * @state: of the session
- * @stubs: set to it, NULL: nobody's
+ * @stubs: set to them, NULL: none
  *
  * Return: 0; -ENODEV: it needs some and there are none, or no device; -ENOMEM.
  */
@@ -21,7 +21,7 @@ int xsp_op_time_find(uint32_t state, const struct xsprof_device_stubs **stubs) X
 /* The session of that number begins, or ends: then what is open stays without a time. */
 void xsp_op_time_begin(const struct xsprof_device_stubs *stubs, uint32_t number) XSP_HIDDEN;
 void xsp_op_time_end(void) XSP_HIDDEN;
-/* At the end of the program: nobody is called any more, whoever may be gone by then. */
+/* At the end of the program: no callback is called any more, its code may be gone. */
 void xsp_op_time_quit(void) XSP_HIDDEN;
 /* In the child of a fork. */
 void xsp_op_time_forget(void) XSP_HIDDEN;

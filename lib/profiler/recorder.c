@@ -3,9 +3,9 @@
  * What records a session: a thread of the library's own that looks at this process' rings and
  * stores what is new in them in a file without a name.
  *
- * It takes nothing out of them: whoever records the process reads all of it too.  Where nobody
- * does, the process becomes a producer on tmpfs that overwrites its oldest records, for as long
- * as it lives, and is paused between sessions.
+ * It consumes nothing: a recorder of the process reads all of it too.  Without a recorder the
+ * process becomes a producer on tmpfs that overwrites its oldest records, for as long as it lives,
+ * and is paused between sessions.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -170,7 +170,7 @@ static void *look(void *data)
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
 		struct timespec ts = { 0, 0 };
 
-		/* Who closes all descriptors closes ours: nothing is written to another's. */
+		/* A program may have closed ours: do not write to another file. */
 		if (!xsp_fd_is(&r->file, r->fd))
 			return NULL;
 		ts.tv_nsec = xsp_drain_step(r->drain) % 1000000000u;
@@ -180,7 +180,7 @@ static void *look(void *data)
 	return NULL;
 }
 
-/* Nobody looks any more: the drain is the caller's. */
+/* The thread has ended: the drain is the caller's. */
 static void end_thread(struct xsp_recorder *r)
 {
 	const uint64_t one = 1;
@@ -375,7 +375,7 @@ void xsp_recorder_forget(struct xsp_recorder *r)
 	if (own.ours) {
 		xsp_session_close(&own.session);
 		set_ours(false);
-		/* A child has no session, and nobody else records it: on tmpfs, where nobody is. */
+		/* A child has no session and no recorder: without a directory it stays detached. */
 		xsp_config.session = NULL;
 		xsp_config.backend = XSP_CHOICE_TMPFS;
 	}

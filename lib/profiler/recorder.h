@@ -15,8 +15,8 @@ struct xsp_recorder;
  * xsp_recorder_open() - record this process into a file without a name
  * @out: the recorder
  *
- * Where nobody records it makes the process a producer of its own; else it looks at what goes to
- * whoever does, and takes nothing away from him.
+ * Without a recorder of the process it makes the process a producer of its own; else it reads what
+ * the recorder reads, and consumes nothing.
  */
 int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN;
 /* Is the process a producer because of sessions alone? */

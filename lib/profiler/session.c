@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The session: begun, joined, toggled, ended.  Owns which session runs and what it was asked for.
+ * The session: begun, joined, toggled, ended.  Owns the session that runs and its configuration.
  * One at a time in a process, as GPUs have one profiler at a time.
  */
 #include <errno.h>
@@ -118,7 +118,7 @@ static uint32_t mirror_of(uint32_t state)
 	}
 }
 
-/* ---- who is in it --------------------------------------------------------------------------- */
+/* ---- its threads ---------------------------------------------------------------------------- */
 
 /* Ops that are not the session's are recorded all the same: the result leaves them out. */
 static bool is_shared(void)
@@ -275,7 +275,7 @@ void xsp_session_steps_to(uint64_t step)
 }
 
 /*
- * Whose session runs?  One that the library began because it was asked to from outside is not the
+ * May the caller end it?  One that the library began on a request from outside is not the
  * program's to end.  The lock is held.
  */
 static int check_mine(void)

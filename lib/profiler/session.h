@@ -30,7 +30,7 @@ int xsp_session_copy(const struct xsprof_profiler_config *config,
 		     struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
 	XSP_HIDDEN;
 
-/* What the program does with a result before anybody else has it; zeros: nothing. */
+/* What the program does with a result before it gets it; zeros: nothing. */
 struct xsp_finish {
 	int	(*each)(void *data, struct xsprof_profiler_event *ev);
 	void	*data;

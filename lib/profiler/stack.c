@@ -39,7 +39,7 @@ static struct {
 	uint32_t	nr;
 	uint32_t	next;
 	uint64_t	added;		/* objects loaded when mappings were written last */
-	uint32_t	producer;	/* whose arena these are in, as xsp_producers */
+	uint32_t	producer;	/* their arena is this one's, as xsp_producers */
 } stacks;
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static void put_map(const char *text, int len)
 	xsp_names_unlock();
 }
 
-/* Has anything been loaded?  All of it under the loader's lock: who comes second finds it done. */
+/* Has anything been loaded?  All of it under the loader's lock: the second thread finds it done. */
 static bool is_new(const struct dl_phdr_info *info, size_t size, bool *first)
 {
 	uint64_t added = 1;
@@ -209,7 +209,7 @@ static struct known *look_up(struct known *table, uint64_t hash)
 	uint32_t at = hash & (SLOTS - 1);
 	uint64_t there;
 
-	/* Acquire: pairs with the release in add(): who sees a hash sees its id. */
+	/* Acquire: pairs with the release in add(): the id is visible with the hash. */
 	while ((there = __atomic_load_n(&table[at].hash, __ATOMIC_ACQUIRE)) && there != hash)
 		at = (at + 1) & (SLOTS - 1);
 	return &table[at];
@@ -254,12 +254,12 @@ static uint32_t add(uint64_t hash, const uint64_t *address, uint32_t n, uint32_t
 /* Are the stacks of the table in the arena of the producer that there is now? */
 static bool is_current(void)
 {
-	/* Acquire: pairs with the release in forget(): who sees the number sees the table empty. */
+	/* Acquire: pairs with the release in forget(): the table is empty with the number. */
 	return __atomic_load_n(&stacks.producer, __ATOMIC_ACQUIRE) ==
 	       __atomic_load_n(&xsp_producers, __ATOMIC_RELAXED);
 }
 
-/* What is known is in another producer's arena, or in nobody's.  The names' lock is held. */
+/* Empties a table whose stacks are in another producer's arena.  The names' lock is held. */
 static void forget(void)
 {
 	if (is_current())

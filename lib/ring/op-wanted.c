@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Who wants ops, and what of them.  Owns the word that every op tests.
+ * Which ops are recorded, and what of them: the sum of what a session, a recorder and forwarding to
+ * another tool ask for.  Owns the word that every op tests.
  */
 #include "ring/op-wanted.h"
 
@@ -18,7 +19,7 @@ static struct {
 static bool sessions_producer;
 
 /**
- * xsp_ops_update() - after anything has changed of who wants ops
+ * xsp_ops_update() - after a change of any of these
  *
  * With a recorder all ops are wanted, whatever a session leaves out of them; the session's result
  * leaves that out by itself.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Who wants ops, and what of them: a session, a recorder, a tool that listens to another interface.
+ * Which ops are recorded, and what of them, for a session, a recorder, or another tool.
  */
 #ifndef XSP_RING_OP_WANTED_H
 #define XSP_RING_OP_WANTED_H
@@ -13,7 +13,7 @@
 #define XSP_OP_DEVICE	(1u << 28)	/* a device puts events into its stream for them */
 #define XSP_OP_OFF	(1u << 29)	/* a session leaves them out for now, and keeps account */
 #define XSP_OP_JOINED	(1u << 30)	/* of threads that have joined the session, and no others */
-#define XSP_OP_MIRROR	(1u << 31)	/* somebody else is told of ops */
+#define XSP_OP_MIRROR	(1u << 31)	/* ops are forwarded */
 
 /* Of an op what is kept: bits of struct xsp_ops.flags. */
 #define XSP_OPS_INPUTS	0x1u
@@ -25,7 +25,7 @@
  * struct xsp_ops - what the path of ops looks at
  * @flags: XSP_OPS_*
  * @session: number of the session that runs, 0 for none
- * @mirror: whom ops are given to, XSP_MIRROR_*
+ * @mirror: where ops are forwarded to, XSP_MIRROR_*
  * @mirrored: which: bits of xsprof_op_wanted as the session alone would have them
  */
 struct xsp_ops {
