@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -151,6 +152,49 @@ static void test_full(void)
 	tap_result("more stacks than there is room for: ops say so, and they are counted");
 }
 
+/* ---- a child -------------------------------------------------------------------------------- */
+
+/* Return: 0, or what is wrong with the child's own session. */
+static int record_in_child(void)
+{
+	struct xsprof_stats stats = { .size = sizeof(stats) };
+	struct xsprof_result *r = NULL;
+	const char *frame;
+
+	if (xsprof_enable_profiler(&config, XSPROF_ACTIVITY(CPU), 0))
+		return 1;
+	op_of(1, DEPTH);
+	op_of((1u << DEPTH) - 1, DEPTH);
+	if (xsprof_get_stats(&stats) || stats.stacks_missed)
+		return 2;
+	if (xsprof_disable_profiler(&r) || xsprof_result_nr_events(r) != 2)
+		return 3;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (xsprof_event_nr_frames(xsprof_result_event(r, i)) < DEPTH)
+			return 4;
+		/* With the code that it is in: not an address alone. */
+		frame = xsprof_event_frame(xsprof_result_event(r, i), 0);
+		if (!strstr(frame, "op_of") && !strstr(frame, "stacks"))
+			return 5;
+	}
+	xsprof_result_free(r);
+	return 0;
+}
+
+/* After test_full(): the parent's table has no room, and it is not the child's. */
+static void test_child(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid)
+		_exit(record_in_child());
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	tap_result("the child of a fork writes its stacks, and the code they are in, anew");
+}
+
 /* ---- a stack that is not the thread's own --------------------------------------------------- */
 
 #define FIBRE_SIZE	(256u << 10)
@@ -220,6 +264,7 @@ int main(void)
 	op.name = xsprof_name("op");
 	test_loader();
 	test_full();
+	test_child();
 	test_fibre();
 	return tap_done();
 }
