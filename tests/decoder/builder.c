@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "common/crc32c.h"
 #include "decoder/builder.h"
 
 static void *need(void *p)
@@ -18,25 +19,6 @@ static void *need(void *p)
 		exit(1);
 	}
 	return p;
-}
-
-/* Bit by bit: slow, and by the definition. */
-uint32_t crc32c(const void *data, size_t len)
-{
-	static uint32_t table[256];
-	const uint8_t *p = data;
-	uint32_t crc = ~0u;
-
-	for (uint32_t i = 0; !table[255] && i < 256; i++) {
-		uint32_t c = i;
-
-		for (int bit = 0; bit < 8; bit++)
-			c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1;
-		table[i] = c;
-	}
-	while (len--)
-		crc = table[(crc ^ *p++) & 255] ^ crc >> 8;
-	return ~crc;
 }
 
 static void *append(struct cap *cap, const void *data, size_t len)

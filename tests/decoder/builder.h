@@ -33,8 +33,6 @@ struct ring {
 #define CAP_ZSTD	XSPROF_CHUNKF_ZSTD
 #define CAP_COLUMNS	XSPROF_CHUNKF_COLUMNS
 
-uint32_t crc32c(const void *data, size_t len);
-
 void cap_begin(struct cap *cap);
 /* A chunk; @chunk's type, producer, ring, pos, first and last are given, the rest is made. */
 void cap_chunk(struct cap *cap, struct xsprof_chunk chunk, unsigned int flags, const void *data,

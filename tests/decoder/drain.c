@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "decoder/drain.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static void on_warning(void *data, const char *text)
 {

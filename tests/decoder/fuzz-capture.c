@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/crc32c.h"
+#include "common/tap.h"
 #include "decoder/fuzz.h"
 #include "decoder/sample.h"
-#include "ring/tap.h"
 
 static void reseal(struct cap *cap)
 {

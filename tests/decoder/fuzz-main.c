@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "decoder/fuzz.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define SEEDS	16
 

@@ -8,7 +8,7 @@
 #include "decoder/builder.h"
 #include "decoder/drain.h"
 #include "decoder/fuzz.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static void check_range(void *data, const struct xsprof_range *range)
 {

@@ -11,7 +11,7 @@
 
 #include "decoder/builder.h"
 #include "decoder/drain.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define RINGS	5
 #define RECORDS	3000

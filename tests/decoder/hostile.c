@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "decoder/sample.h"
-#include "ring/tap.h"
+#include "common/crc32c.h"
+#include "common/tap.h"
 
 /* Checked memory takes several times as long; every byte is cut all the same. */
 #ifdef __has_feature

@@ -9,7 +9,7 @@
 #include <xsprof/trace.h>
 
 #include "decoder/builder.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define CPUS	3
 #define HEAD	16		/* bytes before a sub-buffer's data */

@@ -9,7 +9,7 @@
 
 #include "decoder/builder.h"
 #include "decoder/drain.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define NODES	4000
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "decoder/sample.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static void put_names(struct cap *cap)
 {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "decoder/sample.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define SLOTS	512u	/* of a ring of sample_ring_file() */
 

@@ -7,9 +7,10 @@
 
 #include "base/columns.h"
 #include "base/crc32c.h"
+#include "common/crc32c.h"
+#include "common/tap.h"
 #include "decode/clockfit.h"
 #include "decoder/builder.h"
-#include "ring/tap.h"
 
 static uint8_t *noise(size_t len)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "ftrace/mark.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define HEAD \
 	"# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:2\n#\n" \

@@ -21,7 +21,7 @@
 
 #include <xsprof/xsprof.h>
 
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static char dir[100];
 

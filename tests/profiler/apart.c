@@ -12,7 +12,7 @@
 #include <xsprof/result.h>
 
 #include "profiler/saved.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static const struct xsprof_profiler_config config = {
 	.size = sizeof(config), .state = XSPROF_PROFILER_KINETO, .profile_memory = true,

@@ -12,7 +12,7 @@
 
 #include "ondemand/kineto-config.h"
 #include "ondemand/kineto-env.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static struct xsp_kineto_config c;
 static struct xsp_kineto_error error;

@@ -13,7 +13,7 @@
 #include <xsprof/result.h>
 
 #include "profiler/saved.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 /* What the device has heard. */
 static struct {

@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <fcntl.h>
 
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define FAKE_PIDS	64
 #define FAKE_PATIENCE	60	/* seconds: far more than anything here takes */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "profiler/tool.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define THREADS	8
 

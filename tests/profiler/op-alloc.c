@@ -16,7 +16,7 @@
 
 #include <xsprof/profiler.h>
 
-#include "../ring/tap.h"
+#include "common/tap.h"
 
 #define OPS	1000000L
 #define WARM	20000L		/* more than a ring takes */

@@ -8,7 +8,7 @@
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
 
-#include "../ring/tap.h"
+#include "common/tap.h"
 
 #define DIMS	27u
 #define ROOM	192u	/* bytes of numbers that a record has for a tensor */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define PAYLOAD	(XSPROF_RECORD_SLOTS * XSPROF_SLOT_SIZE - sizeof(struct xsprof_rec))
 

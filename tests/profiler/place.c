@@ -11,7 +11,7 @@
 
 #include "ondemand/kineto-env.h"
 #include "ondemand/trace-file.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static char top[100], root[150];
 

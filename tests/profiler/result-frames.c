@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static uint64_t addresses[3];
 static unsigned int inner_line, outer_line, top_line, begin_line;

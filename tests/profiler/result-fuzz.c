@@ -10,7 +10,7 @@
 
 #include "decoder/fuzz.h"
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static size_t touched;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 typedef const struct xsprof_profiler_event *event;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 /* The linker sends the library's calls here. */
 void *__wrap_malloc(size_t size);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static struct xsprof_table *table(struct xsprof_result *r, uint32_t by, uint32_t sort)
 {

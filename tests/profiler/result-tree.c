@@ -11,7 +11,7 @@
 
 #include "profiler/ops.h"
 #include "profiler/times.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static void test_nesting(void)
 {

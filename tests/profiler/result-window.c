@@ -10,7 +10,7 @@
 #include "profiler/ops.h"
 #include "profiler/saved.h"
 #include "profiler/times.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static void test_cut(void)
 {

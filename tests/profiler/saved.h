@@ -14,7 +14,7 @@
 
 #include <xsprof/result.h>
 
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define SAVED_MAX	65536u
 

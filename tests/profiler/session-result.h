@@ -12,7 +12,7 @@
 #include <xsprof/result.h>
 #include <xsprof/trace.h>
 
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define EVENTS	4096u
 

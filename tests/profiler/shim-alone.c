@@ -10,7 +10,7 @@
 #include <xsprof/kineto.h>
 #include <xsprof/result.h>
 
-#include "ring/tap.h"
+#include "common/tap.h"
 
 static unsigned int asked;
 

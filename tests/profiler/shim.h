@@ -15,7 +15,7 @@
 #include <xsprof/kineto.h>
 #include <xsprof/result.h>
 
-#include "ring/tap.h"
+#include "common/tap.h"
 
 /* ---- files ---------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 
 #include <xsprof/result.h>
 
-#include "../ring/tap.h"
+#include "common/tap.h"
 
 #define DEPTH	14u		/* of calls to one side or the other: 16384 stacks */
 #define ROOM	12288u		/* of them that are kept */

@@ -10,7 +10,7 @@
 #include <xsprof/result.h>
 
 #include "profiler/saved.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 #define STEP	"ProfilerStep#"
 

@@ -7,7 +7,7 @@
 #define TESTS_PROFILER_TIMES_H
 
 #include "profiler/ops.h"
-#include "ring/tap.h"
+#include "common/tap.h"
 
 typedef const struct xsprof_profiler_event *event;
 

@@ -24,6 +24,8 @@
 
 #include <xsprof/capture.h>
 
+#include "common/crc32c.h"
+
 #define MAX_PRODUCERS	256
 #define MAX_RINGS	80
 
@@ -48,24 +50,6 @@ static void wrong(const char *what, uint64_t at)
 {
 	printf("broken: %s at %" PRIu64 "\n", what, at);
 	broken = 1;
-}
-
-/* From the polynomial: shares nothing with the code that wrote it. */
-static uint32_t crc32c(const uint8_t *p, size_t len)
-{
-	static uint32_t table[256];
-	uint32_t crc = ~0u, c;
-	int i, j;
-
-	for (i = 255; !table[1] && i > 0; i--) {
-		c = i;
-		for (j = 0; j < 8; j++)
-			c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1;
-		table[i] = c;
-	}
-	while (len--)
-		crc = crc >> 8 ^ table[(crc ^ *p++) & 255];
-	return ~crc;
 }
 
 static int is_trusted(uint32_t pid)

@@ -12,7 +12,7 @@
 
 #include <xsprof/abi.h>
 
-#include "tap.h"
+#include "common/tap.h"
 
 struct hole {
 	uint64_t	from;

@@ -18,7 +18,7 @@
 
 #include <xsprof/abi.h>
 
-#include "tap.h"
+#include "common/tap.h"
 
 /**
  * struct rd_ring - one ring being read

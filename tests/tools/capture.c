@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/crc32c.h"
 #include "tools/capture.h"
 
 static FILE *file;
@@ -15,24 +16,6 @@ static uint64_t arena_pos[16];
 static uint64_t slots_total;
 static uint32_t producers;
 static uint64_t next_first, next_last;
-
-static uint32_t crc32c(const void *data, size_t len)
-{
-	static uint32_t table[256];
-	const uint8_t *s = data;
-	uint32_t crc = ~0u, i, k;
-
-	for (i = 0; !table[1] && i < 256; i++) {
-		uint32_t v = 255 - i;
-
-		for (k = 0; k < 8; k++)
-			v = v >> 1 ^ (v & 1 ? 0x82f63b78u : 0);
-		table[255 - i] = v;
-	}
-	while (len--)
-		crc = crc >> 8 ^ table[(crc ^ *s++) & 0xff];
-	return ~crc;
-}
 
 static void put(const void *data, size_t len)
 {
