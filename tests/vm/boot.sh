@@ -26,12 +26,18 @@
 #  --one-insn	one instruction per translation block. TCG takes interrupts only
 #		between blocks, so without this an rseq section within one block is
 #		never preempted, and a broken one passes. About 5 times slower.
+#  --one-thread	all virtual CPUs in one thread of the emulator, in turn. Its fault with text
+#		that the kernel patches (ghost.sh) cannot occur then, but neither can what
+#		takes two CPUs at the same instant.
 #
 # XSPROF_VM_BOOT_LIMIT: seconds to the guest's first program (240, three times as many for
 # debug and --one-insn) until another guest is started in its place, twice at most.
-# A guest that its emulator has killed (ghost.sh), or whose emulator was ended by a signal, most
-# often by an assertion of its own, is replaced, twice at most; so what COMMAND prints comes when
-# the guest has ended.
+# XSPROF_VM_LOCKUP: seconds (30, three times as many for debug and --one-insn; 0: never) that a
+# CPU of an emulated x86 guest may stay in the kernel while the guest writes nothing. Then
+# lockup.sh looks whether it is locked up, and ends the guest if it is.
+# A guest that its emulator has killed (ghost.sh) or locked up (lockup.sh), or whose emulator was
+# ended by a signal, most often by an assertion of its own, is replaced, twice at most; so what
+# COMMAND prints comes when the guest has ended.
 # XSPROF_VM_ACCEL=kvm: with KVM, where it is to be had. XSPROF_VM_DIR: what is downloaded
 # and built once is kept there (~/.cache/xsprof/vm).
 
@@ -40,11 +46,13 @@ set -u
 . "$vm_src/qemu.sh"
 . "$vm_src/guest.sh"
 
-kernel=6.1 one_insn='' smp=2 mem=1G vm_limit='' clock='' append='' libs='' dmesg='' gate=y
+kernel=6.1 smp=2 mem=1G one_insn='' one_thread=''
+vm_limit='' clock='' append='' libs='' dmesg='' gate=y
 vm_modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--one-insn) one_insn=y ;;
+	--one-thread) one_thread=y ;;
 	--with-libs) libs=y ;;
 	--no-gate) gate= ;;
 	--kernel|--smp|--mem|--limit|--clock|--append|--module|--dmesg)
@@ -78,7 +86,13 @@ fi
 [[ $smp =~ ^[1-9][0-9]*$ ]] || vm_die "--smp $smp: not a number of CPUs"
 # So long a kernel may take to its first program, on a machine that has other things to do.
 vm_boot_limit=${XSPROF_VM_BOOT_LIMIT:-240}
-[ "$kernel" = debug ] || [ -n "$one_insn" ] && vm_boot_limit=$((3 * vm_boot_limit))
+vm_lockup=${XSPROF_VM_LOCKUP:-30}
+[[ $vm_lockup =~ ^(0|[1-9][0-9]*)$ ]] ||
+	vm_die "XSPROF_VM_LOCKUP=$vm_lockup: not a number of seconds"
+if [ "$kernel" = debug ] || [ -n "$one_insn" ]; then
+	vm_boot_limit=$((3 * vm_boot_limit))
+	vm_lockup=$((3 * vm_lockup))
+fi
 [[ $vm_limit =~ ^[1-9][0-9]*$ ]] || vm_die "--limit $vm_limit: not a number of seconds"
 case $kernel:$clock in
 *:) ;;
@@ -198,6 +212,7 @@ case $accel in
 kvm) cpu=host ;;
 tcg)
 	accel=tcg,thread=multi
+	[ -z "$one_thread" ] || accel=tcg,thread=single
 	# One instruction per block: an option of its own until 8.0, then a property.
 	if [ -n "$one_insn" ] && { [ "$k_arch" = x86_64 ] || qemu_recent "${qemu[0]}"; }; then
 		accel+=,one-insn-per-tb=on
@@ -212,11 +227,14 @@ patience='rcupdate.rcu_cpu_stall_timeout=300 workqueue.watchdog_thresh=300'
 patience+=' sysctl.kernel.watchdog_thresh=60'
 # KASAN's first report is not to hide the others; freed pages are filled with 0xaa.
 [ "$kernel" = debug ] && append+=' kasan_multi_shot page_poison=1'
+# An NMI, which only lockup.sh sends, is a panic that shows what each CPU does.
+nmi='unknown_nmi_panic panic_print=0x40'
+[ "$k_arch:${accel%%,*}" = x86_64:tcg ] || nmi='' vm_lockup=0
 # An oops is a panic and a panic is a reset: no test passes over a broken kernel.
 run_guest()
 {
 	vm_boot "$run" "$bus" "$k_image" \
-		"console=$console quiet oops=panic panic=-1 ports=$bus $patience$append" \
+		"console=$console quiet oops=panic panic=-1 ports=$bus $patience $nmi$append" \
 		"$vm_limit" "${qemu[@]}" "${machine[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-accel "$accel"
 	vm_verdict "$run" "$nonce"
@@ -236,6 +254,10 @@ emulators_fault()
 		last=$(tail -n 1 "$run/qemu" 2> /dev/null)
 		echo "the emulator was ended by signal $((raw - 128))${last:+ ($last)}" ;;
 	*)
+		if [[ $(cat "$run/lockup" 2> /dev/null) == ghost:* ]]; then
+			echo "the emulator runs a breakpoint that is no longer there (lockup.sh)"
+			return
+		fi
 		"$vm_src/ghost.sh" "$run/dmesg" &&
 			echo "the emulator ran a breakpoint that was no longer there (ghost.sh)," \
 				"and the guest's kernel died of it" ;;

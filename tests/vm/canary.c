@@ -6,6 +6,8 @@
  */
 #include <linux/debugobjects.h>
 #include <linux/delay.h>
+#include <linux/irqflags.h>
+#include <linux/kdebug.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -148,6 +150,78 @@ static void bug_vmalloc(void)
 	vfree(area);
 }
 
+/* Interrupts off for ever: without a watchdog the kernel says nothing about it. */
+static void bug_lockup(void)
+{
+	local_irq_disable();
+	while (!READ_ONCE(beyond))
+		cpu_relax();
+}
+
+/* No lockup: the CPU takes an interrupt now and then. */
+static void bug_busy(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 400; i++) {
+		local_irq_disable();
+		mdelay(20);
+		local_irq_enable();
+		udelay(100);
+	}
+}
+
+/* The instruction that bug_ghost() patches. */
+static noinline void patched(void)
+{
+	asm volatile("canary_patched: nop");
+}
+
+extern u8 canary_patched[];
+
+/* Module text is read-only: write with the write protection of this CPU off. */
+static void patch(u8 opcode)
+{
+	unsigned long cr0, off;
+
+	asm volatile("mov %%cr0, %0" : "=r" (cr0));
+	off = cr0 & ~X86_CR0_WP;
+	asm volatile("mov %0, %%cr0" : : "r" (off) : "memory");
+	WRITE_ONCE(canary_patched[0], opcode);
+	asm volatile("mov %0, %%cr0" : : "r" (cr0) : "memory");
+}
+
+/*
+ * What the breakpoint finds: no int3 in memory, except for the moment in which it is run again.
+ * The delay makes that moment short against the time in which lockup.sh can read the memory.
+ */
+static int patched_again(struct notifier_block *block, unsigned long reason, void *data)
+{
+	struct die_args *args = data;
+
+	if (reason != DIE_INT3 || args->regs->ip != (unsigned long)canary_patched + 1)
+		return NOTIFY_DONE;
+	patch(0x90);
+	udelay(500);
+	patch(0xcc);
+	args->regs->ip--;
+	return NOTIFY_STOP;
+}
+
+/*
+ * A CPU that runs an int3 again and again which is not in memory, with interrupts off. It looks
+ * as QEMU's fault does (ghost.sh) in a kernel that takes such an int3 for a race and returns.
+ */
+static void bug_ghost(void)
+{
+	static struct notifier_block block = { .notifier_call = patched_again };
+
+	register_die_notifier(&block);
+	local_irq_disable();
+	patch(0xcc);
+	patched();
+}
+
 static const struct {
 	const char	*name;
 	void		(*make)(void);
@@ -164,6 +238,9 @@ static const struct {
 	{ "overrun",	bug_overrun, OBJECT_SIZE + 1 },
 	{ "freed",	bug_freed, 3 },
 	{ "vmalloc",	bug_vmalloc, 8 },
+	{ "lockup",	bug_lockup },
+	{ "busy",	bug_busy },
+	{ "ghost",	bug_ghost },
 };
 
 static int __init canary_init(void)

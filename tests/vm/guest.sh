@@ -130,6 +130,9 @@ vm_boot()
 	done
 }
 
+# A guest that is locked up later is ended by lockup.sh, which asks QEMU through the pipe RUN/mon
+# and says in RUN/lockup what it saw.
+
 # vm_watch RUN SECONDS: ends a guest whose first program has written nothing for so long
 vm_watch()
 {
@@ -138,6 +141,7 @@ vm_watch()
 	for ((i = 0; i < $2; i++)); do
 		[ -s "$1/kmsg" ] && return
 		sleep 1
+		[ -d "$1" ] || return
 	done
 	: > "$1/hung"
 	kill "$vm_pid"
@@ -146,9 +150,11 @@ vm_watch()
 vm_boot_once()
 {
 	local run=$1 bus=$2 kernel=$3 cmdline=$4 limit=$5 out err name path number=0x500 watch
-	local -a ports=()
+	local -a ports=() watches=()
 
 	shift 5
+	rm -f "$run"/{console,kmsg,verdict,lockup,mon.in,mon.out}
+	mkfifo "$run/mon.in" "$run/mon.out"
 	# Through a cat each: QEMU reopens what it is given, which would truncate a
 	# file, and is not possible for a socket.
 	exec 3> >(exec cat); out=$!
@@ -164,24 +170,32 @@ vm_boot_once()
 	timeout --foreground -k 5 "$limit" "$@" \
 		-kernel "$kernel" -initrd "$run/initrd" -append "$cmdline" \
 		-nographic -nodefaults -no-reboot -serial "file:$run/console" \
+		-qmp "pipe:$run/mon" \
 		"${ports[@]}" < /dev/null > "$run/qemu" 2>&1 &
 	vm_pid=$!
 	exec 3>&- 4>&-
 	vm_watch "$run" "$vm_boot_limit" &
-	watch=$!
+	watches=($!)
+	if [ "$vm_lockup" -gt 0 ]; then
+		"$vm_src/lockup.sh" "$run" "$vm_lockup" > /dev/null 2> "$run/lockup.err" &
+		watches+=($!)
+	fi
 	wait "$vm_pid"
 	raw=$?
 	vm_pid=
-	kill "$watch" 2> /dev/null
-	wait "$watch" 2> /dev/null
+	for watch in "${watches[@]}"; do
+		kill "$watch" 2> /dev/null
+		wait "$watch" 2> /dev/null
+	done
 	wait "$out" "$err"
+	[ ! -s "$run/lockup" ] || echo "${0##*/}: $(< "$run/lockup") (lockup.sh)" >&2
 }
 
 # vm_verdict RUN NONCE: the command's exit status, 124 for a guest that ran past
 # its limit, 125 for one that ended without a verdict
 vm_verdict()
 {
-	local run=$1 nonce status rest
+	local run=$1 nonce status rest most=60
 
 	nonce='' status='' rest=''
 	[ -f "$run/verdict" ] && read -r nonce status rest < "$run/verdict"
@@ -197,10 +211,11 @@ vm_verdict()
 	echo "${0##*/}: no verdict from the guest (QEMU left with $raw," \
 	     "verdict '$nonce $status'); QEMU said, and last of the guest's console:" >&2
 	tail -n 5 "$run/qemu" >&2 2> /dev/null
-	# From where the kernel began to say so, or the last it said
-	awk '/Kernel panic|BUG:|Oops:|Internal error:/ { seen = 1 }
+	# From where the kernel began to say so, or the last it said; of a lockup, what each CPU did
+	[ ! -s "$run/lockup" ] || most=300
+	awk -v most="$most" '/Kernel panic|BUG:|Oops:|Internal error:/ { seen = 1 }
 	     { last[NR % 40] = $0 }
-	     seen && shown++ < 60
+	     seen && shown++ < most
 	     END { if (!seen) for (i = NR + 1; i <= NR + 40; i++)
 			if (i % 40 in last) print last[i % 40] }' \
 		"$run/console" >&2 2> /dev/null

@@ -184,6 +184,22 @@ restartable()
 		$'exact: 0\nbroken: 1' "$(cat "$work/err")"
 }
 
+# replaced CANARY: what boot.sh says of a guest that is locked up as QEMU's fault does it, in
+# $work/err; ended when it has said that another one follows.
+replaced()
+{
+	local boot
+
+	XSPROF_VM_LOCKUP=4 "$here/boot.sh" --kernel "$kernel" "$1" -- \
+		insmod ./canary.ko bug=ghost 2> "$work/err" &
+	boot=$!
+	while kill -0 $boot && ! grep -q 'another guest' "$work/err"; do
+		sleep 0.3
+	done 2> /dev/null
+	kill $boot 2> /dev/null
+	wait $boot
+}
+
 # x86: modules, libraries, clocks, kernel text that is patched under two CPUs, and bugs of a
 # module that must not pass.
 modules()
@@ -205,6 +221,16 @@ modules()
 		"$(grep -c 'refcount_t: addition on 0' "$work/dmesg")"
 	guest "$canary" -- insmod ./canary.ko bug=vmalloc 2> /dev/null
 	check "an oops: 125" 125 $?
+	XSPROF_VM_LOCKUP=4 guest "$canary" -- insmod ./canary.ko bug=lockup 2> "$work/err"
+	check "a CPU that is locked up: 125" 125 $?
+	check "and the reason, with what that CPU did" "1 1" "$(grep -c \
+		'has had its interrupts off for 4 s: .*(lockup.sh)' "$work/err") $(grep -c \
+		'^.* RIP: 0010:bug_lockup+' "$work/err")"
+	XSPROF_VM_LOCKUP=3 guest "$canary" -- insmod ./canary.ko bug=busy
+	check "a CPU that is busy with interrupts off most of the time: 0" 0 $?
+	replaced "$canary"
+	check "one that its emulator has locked up: another guest" 1 \
+		"$(grep -c 'runs a breakpoint .* (lockup.sh): another guest' "$work/err")"
 	# What would be there without --with-libs: no loader, so "not found".
 	guest /usr/bin/cut -- ./cut --version > /dev/null 2>&1
 	check "a dynamic program alone" 127 $?

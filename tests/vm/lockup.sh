@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# lockup.sh RUN SECONDS: ends an x86 guest in which a CPU is locked up, and says why.
+#
+# Watches the guest of the folder RUN (guest.sh) through QEMU's monitor, the pipe RUN/mon. While
+# the guest writes nothing, it samples the registers of each CPU. When a CPU was in the kernel and
+# not halted in every sample of SECONDS, QEMU logs for a moment the interrupts and exceptions that
+# it delivers, with the registers at each. That log tells:
+#
+# - the emulator's fault: the CPU takes int3 again and again at an address where memory has another
+#   byte (ghost.sh has the cause). Linux 6.1 takes this for a breakpoint that another CPU has just
+#   removed, and runs the instruction again, for ever; later kernels (8e791f7eba4c) die. "ghost: "
+#   and the place go to the file RUN/lockup, and QEMU ends.
+# - the kernel's fault: the CPU had its interrupts off in every sample and in the log. What is wrong
+#   goes to RUN/lockup. An NMI, which the kernel's command line makes a panic with a backtrace of
+#   each CPU, ends the guest; QEMU ends 15 s later where it does not.
+#
+# Otherwise the CPU is busy, and is watched on. A guest that sleeps for ever is not seen here, but
+# by its limit; one that hangs before its first program, by vm_watch().
+set -u
+[ $# = 2 ] || { echo "usage: lockup.sh RUN SECONDS" >&2; exit 2; }
+run=$1 seconds=$2
+step=$(((seconds + 14) / 15))
+exec 5<> "$run/mon.in" 6<> "$run/mon.out" || exit
+
+# ask JSON: sets $answer, the line with what a command of QMP returned; false without one. Lines
+# of events are passed over.
+ask()
+{
+	printf '%s\n' "$1" >&5
+	while read -r -t 5 answer <&6; do
+		case $answer in
+		'{"return"'*) return 0 ;;
+		'{"error"'*) return 1 ;;
+		esac
+	done
+	return 1
+}
+
+# monitor LINE [CPU]: prints what a command of the human monitor printed, of the view of CPU
+monitor()
+{
+	ask "{\"execute\": \"human-monitor-command\", \"arguments\":
+		{\"command-line\": \"$1\"${2:+, \"cpu-index\": $2}}}" || return
+	answer=${answer#*'"return": "'}
+	answer=${answer%'"}'*}
+	printf '%s\n' "${answer//'\r\n'/$'\n'}"
+}
+
+# registers: reads QEMU's dumps of registers, and prints for each "CPU CPL HALTED IRQS-OFF GS". In
+# the kernel the base of GS is another one on each CPU, and so names it in a log of all.
+registers()
+{
+	awk '
+		/^CPU#/ { cpu = substr($1, 5) }
+		/^RIP=/ {
+			match($0, /RFL=[0-9a-f]+/)
+			off = index("014589cd", substr($0, RSTART + RLENGTH - 3, 1)) > 0
+			match($0, /CPL=[0-9]/)
+			cpl = substr($0, RSTART + 4, 1)
+			halted = /HLT=1/ ? 1 : 0
+		}
+		/^GS / { print cpu == "" ? "-" : cpu, cpl, halted, off, $3 }'
+}
+
+# written: how much the guest has written up to now
+written()
+{
+	stat -c %s "$run"/{said,said.err,console,kmsg} 2> /dev/null | tr '\n' ' '
+}
+
+# sample: counts, per CPU, the samples in a row in which it was in the kernel, and in which it
+# had interrupts off there; false where QEMU does not answer.
+sample()
+{
+	local cpu cpl halted off gs text
+
+	text=$(monitor 'info registers -a') || return
+	while read -r cpu cpl halted off gs; do
+		[ "${base[cpu]:-}" = "$gs" ] || kernel[cpu]=0 masked[cpu]=0 base[cpu]=$gs
+		[ "$cpl$halted" = 00 ] || off=0 cpl=3
+		kernel[cpu]=$((cpl == 0 ? ${kernel[cpu]:-0} + 1 : 0))
+		masked[cpu]=$((off == 1 ? ${masked[cpu]:-0} + 1 : 0))
+	done < <(registers <<< "$text")
+}
+
+# traffic: QEMU's log of the interrupts and exceptions of a moment, in RUN/int
+traffic()
+{
+	rm -f "$run/int"
+	monitor "logfile $run/int" > /dev/null && monitor 'log int' > /dev/null || return
+	sleep 0.5
+	monitor 'log none' > /dev/null && [ -f "$run/int" ]
+}
+
+# ghost CPU: prints the address of an int3 that RUN/int has 20 times in the kernel, where the memory
+# as CPU sees it has none; false without one.
+ghost()
+{
+	local address byte
+
+	address=$(awk '
+		/ v=03 / && / i=1 cpl=0 / && match($0, /IP=[0-9a-f]+:[0-9a-f]+/) {
+			split(substr($0, RSTART, RLENGTH), ip, ":")
+			if (++n[ip[2]] == 20) { print ip[2]; exit }
+		}' "$run/int")
+	[ -n "$address" ] || return
+	byte=$(monitor "x /1xb 0x$address" "$1") || return
+	[[ $byte =~ :\ 0x([0-9a-f]{2}) ]] && [ "${BASH_REMATCH[1]}" != cc ] && echo "0x$address"
+}
+
+# judge CPU: ends the guest if this CPU, which was in the kernel all the time, is locked up. Three
+# looks, because a busy host may let the guest do nothing in one.
+judge()
+{
+	local place try samples=$((seconds / step))
+
+	for try in 1 2 3; do
+		traffic || return
+		if place=$(ghost "$1"); then
+			echo "ghost: CPU $1 runs an int3 at $place that memory has not" \
+				> "$run/lockup"
+			ask '{"execute": "quit"}'
+			exit
+		fi
+		[ "${masked[$1]}" -ge "$samples" ] || return
+		registers < "$run/int" | grep -q "^- 0 . 0 ${base[$1]}\$" && return
+	done
+	echo "CPU $1 has had its interrupts off for $seconds s: an NMI is to end it" \
+		> "$run/lockup"
+	ask '{"execute": "inject-nmi"}'
+	sleep 15
+	ask '{"execute": "quit"}'
+	exit
+}
+
+ask '{"execute": "qmp_capabilities"}' || exit
+kernel=() masked=() base=() before=''
+while sleep "$step" && [ -p "$run/mon.in" ]; do
+	now=$(written)
+	if ! [ -s "$run/kmsg" ] || [ "$now" != "$before" ] || ! sample; then
+		kernel=() masked=() before=$now
+		continue
+	fi
+	for cpu in "${!kernel[@]}"; do
+		[ "${kernel[cpu]}" -lt $((seconds / step)) ] || judge "$cpu"
+	done
+done
