@@ -13,8 +13,12 @@
 #
 #	@kernels=A,B	on these only		@not=A,B	not on these
 #	@clock=C,D	tsc, hpet, default (tsc): a boot of each
-#	@smp=N @mem=S @one-insn		a boot with other than 2 CPUs, 1G
+#	@smp=N @mem=S @one-insn @one-thread	a boot with other than 2 CPUs, 1G, or with this
+#						option of boot.sh
 #	@full		in tier full only
+#
+# A program that does not end is killed after 5 minutes (debug: 15; tier full: five times as long),
+# and says where it was. All boots together end within 20 minutes (debug: 40; tier full: 140).
 
 set -u
 here=$(dirname "$(readlink -f "$0")")
@@ -27,6 +31,12 @@ only=" $* "
 build=${BUILD:-build}
 tier=${XSPROF_TIER:-quick}
 number=0 failed=0
+case $kernel:$tier in
+debug:full) program_limit=4500 limit=8400 ;;
+*:full) program_limit=1500 limit=8400 ;;
+debug:*) program_limit=900 limit=2400 ;;
+*) program_limit=300 limit=1200 ;;
+esac
 
 result()	# STATUS NAME
 {
@@ -57,17 +67,18 @@ chosen()
 	esac
 }
 
-# plan: per line "CLOCK SMP MEM ONE-INSN COMMAND", the programs for this kernel
+# plan: per line "CLOCK SMP MEM MODE COMMAND", the programs for this kernel. MODE is an option of
+# boot.sh or "-".
 plan()
 {
 	local -a words command
-	local line word clocks smp mem one clock
+	local line word clocks smp mem mode clock
 
 	while read -r line; do
 		read -ra words <<< "${line%%#*}"
 		[ ${#words[@]} -gt 0 ] || continue
 		[ "$only" = '  ' ] || [[ $only == *" ${words[0]} "* ]] || continue
-		clocks=tsc smp=2 mem=1G one=- command=()
+		clocks=tsc smp=2 mem=1G mode=- command=()
 		for word in "${words[@]}"; do
 			case $word in
 			@kernels=*|@not=*) chosen "${word%%=*}" "${word#*=}" || continue 2 ;;
@@ -75,17 +86,18 @@ plan()
 			@clock=*) clocks=${word#*=} ;;
 			@smp=*) smp=${word#*=} ;;
 			@mem=*) mem=${word#*=} ;;
-			@one-insn) one=one ;;
+			@one-insn|@one-thread) mode=--${word#@} ;;
 			@*) echo "matrix.sh: programs.list: $word: no such word" >&2; return 1 ;;
 			*) command+=("$word") ;;
 			esac
 		done
 		case $kernel in
-		arm64) clocks=default ;;	# it has one
-		debug) clocks=tsc smp=2 mem=1G ;;	# one boot, which ends with the canary
+		arm64)	# it has one clock, and its kernel patches no int3
+			clocks=default mode=${mode/--one-thread/-} ;;
+		debug) clocks=tsc smp=2 mem=1G mode=- ;; # one boot, which ends with the canary
 		esac
 		for clock in ${clocks//,/ }; do
-			echo "$clock $smp $mem $one ${command[*]}"
+			echo "$clock $smp $mem $mode ${command[*]}"
 		done
 	done < "$here/programs.list"
 }
@@ -134,20 +146,21 @@ judge_log()
 	done < <(grep -v "^#" "$vm/canary.list")
 }
 
-# boot CLOCK SMP MEM ONE-INSN COMMAND...: one boot for these commands
+# boot CLOCK SMP MEM MODE COMMAND...: one boot for these commands
 boot()
 {
-	local clock=$1 smp=$2 mem=$3 one=$4 command script=$log.run canary='' status limit=3000
+	local clock=$1 smp=$2 mem=$3 mode=$4 command script=$log.run canary='' status left
 	local -a files=() options=(--kernel "$kernel" --smp "$smp" --mem "$mem")
 
 	shift 4
 	case $clock in tsc|hpet) options+=(--clock "$clock") ;; esac
-	[ "$one" = one ] && options+=(--one-insn)
-	[ "$tier" = full ] && limit=8400
-	echo "# $kernel, clock $clock, $smp CPUs, $mem"
+	[ "$mode" = - ] || options+=("$mode")
+	left=$((begun + limit - SECONDS))
+	[ $left -gt 60 ] || left=60
+	echo "# boot.sh ${options[*]}"
 	{
 		echo "export XSPROF_TIER=$tier XSPROF_SEED=${XSPROF_SEED:-}"
-		echo "export XSPROF_MODULE=/t/xsprof.ko"
+		echo "export XSPROF_MODULE=/t/xsprof.ko XSPROF_PROGRAM_LIMIT=$program_limit"
 		[ -n "${XSPROF_SEED:-}" ] || echo "unset XSPROF_SEED"
 		[ "$kernel" = debug ] && echo "export XSPROF_KERNEL=debug"
 		cat "$here/guest-run"
@@ -164,7 +177,7 @@ boot()
 	} > "$script"
 	[ -n "$canary" ] && files+=("$canary_module")
 	mapfile -t files < <(printf '%s\n' "${files[@]}" | sort -u)
-	$vm/boot.sh "${options[@]}" --limit "$limit" --no-gate --dmesg "$log.dmesg" \
+	$vm/boot.sh "${options[@]}" --limit "$left" --no-gate --dmesg "$log.dmesg" \
 		"$module" "${files[@]}" "$script" -- sh "./${script##*/}" > "$log.out" 2> "$log.err"
 	status=$?
 	# The guest marks what a program left behind with lines of its own; see guest-run.
@@ -182,6 +195,8 @@ boot()
 	else
 		result 1 "$kernel: the kernel does not complain"
 		$vm/dmesg-gate.sh "$log.dmesg" | sed 's/^/# /'
+		echo "# last of the kernel's log:"
+		tail -n 20 "$log.dmesg" | sed 's/^/#     /'
 	fi
 }
 
@@ -212,9 +227,10 @@ case $? in
 *) bail "$log.build" "$kernel: the programs build" ;;
 esac
 
-while read -r clock smp mem one; do
-	mapfile -t commands < <(sed -n "s/^$clock $smp $mem $one //p" "$work/plan")
-	boot "$clock" "$smp" "$mem" "$one" "${commands[@]}"
+begun=$SECONDS
+while read -r clock smp mem mode; do
+	mapfile -t commands < <(sed -n "s/^$clock $smp $mem $mode //p" "$work/plan")
+	boot "$clock" "$smp" "$mem" "$mode" "${commands[@]}"
 done < <(cut -d' ' -f1-4 "$work/plan" | sort -u -t' ' -k1,4)
 echo "1..$number"
 exit $failed

@@ -200,6 +200,23 @@ replaced()
 	wait $boot
 }
 
+# hangs: the part of tests/kmod that runs the programs, with one that waits for ever
+hangs()
+{
+	local module
+
+	module=$("$here/module.sh" "$kernel" | tail -n 1)
+	printf '#!/bin/sh\nmkfifo /tmp/never && read line < /tmp/never\n' > "$work/hang"
+	printf '#!/bin/sh\nexit 0\n' > "$work/fine"
+	chmod +x "$work/hang" "$work/fine"
+	{
+		echo 'export XSPROF_PROGRAM_LIMIT=2'
+		cat "$here/../kmod/guest-run"
+		printf '%s\n' 'run hang' 'run fine' finish
+	} > "$work/run"
+	guest --no-gate --dmesg "$work/dmesg" "$module" "$work"/{hang,fine,run} -- sh ./run
+}
+
 # x86: modules, libraries, clocks, kernel text that is patched under two CPUs, and bugs of a
 # module that must not pass.
 modules()
@@ -231,6 +248,11 @@ modules()
 	replaced "$canary"
 	check "one that its emulator has locked up: another guest" 1 \
 		"$(grep -c 'runs a breakpoint .* (lockup.sh): another guest' "$work/err")"
+	hangs > "$work/out" 2> "$work/err"
+	check "a program of the module's tests that does not end: where it was, and the others" \
+		"hang: no end within 2 s;fifo_open;passed: fine;unloaded;Show backtrace" \
+		"$(grep -oE 'hang: no end within 2 s|fifo_open|passed: .*|unloaded' "$work/out" |
+			uniq | tr '\n' ';')$(grep -om 1 'Show backtrace' "$work/dmesg")"
 	# What would be there without --with-libs: no loader, so "not found".
 	guest /usr/bin/cut -- ./cut --version > /dev/null 2>&1
 	check "a dynamic program alone" 127 $?
