@@ -186,7 +186,7 @@ static char *put_exit(const struct xsprof_event *ev, char *p, bool *any)
 
 static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
 {
-	char state[2] = { xsp_sched_state(ev->aux) };
+	char state[2] = { fmt_sched_state(ev->aux) };
 	const char *comm;
 	size_t len;
 
@@ -206,7 +206,7 @@ static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
 	p = ARG(p, any, "other", put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
 	if ((uint32_t)ev->value)
 		p = ARG(p, any, "other_tid", put_u32, (uint32_t)ev->value);
-	comm = xsp_sched_comm(ev, &len);
+	comm = fmt_sched_comm(ev, &len);
 	return comm ? json_string(put_lit(comma(p, any), "\"other_comm\":"), comm, len, NULL) : p;
 }
 

@@ -377,7 +377,7 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		break;
 	case XSPROF_EV_LOST:
 		if (((struct chrome *)out->priv)->sched)
-			xsp_sched_lost(((struct chrome *)out->priv)->sched, view->ev->cpu);
+			fmt_sched_lost(((struct chrome *)out->priv)->sched, view->ev->cpu);
 		put_instant(out, view, 'g', NULL);
 		break;
 	case XSPROF_REC_STEP:
@@ -418,7 +418,7 @@ static void chrome_finish(struct xsp_out *out)
 	chrome_process_names(out);
 	chrome_end(out);
 	xsp_spool_free(chrome->spool);
-	xsp_sched_free(chrome->sched);
+	fmt_sched_free(chrome->sched);
 	free(chrome->processes);
 	free(chrome->used);
 	free(chrome);

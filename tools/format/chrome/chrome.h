@@ -43,7 +43,7 @@ struct chrome {
 	uint64_t		to_async;
 	struct xsp_spool	*spool;
 	uint64_t		kernel_lines;
-	struct xsp_sched	*sched;
+	struct fmt_sched	*sched;
 };
 
 /*

@@ -182,26 +182,26 @@ static char *put_pid(char *p, const char *key, const struct xsp_task *task)
 }
 
 /* As the kernel prints it, for readers that know its lines by heart. */
-static char *put_sched(const struct xsp_sched_event *e, uint32_t cpu, char *p)
+static char *put_sched(const struct fmt_sched_event *e, uint32_t cpu, char *p)
 {
-	if (e->kind == XSP_SCHED_SWITCH) {
+	if (e->kind == FMT_SCHED_SWITCH) {
 		p = put_words(put_lit(p, "sched_switch: "), "prev_comm=", e->by.comm);
 		p = put_u32(stpcpy(put_pid(p, " prev_pid=", &e->by), " prev_prio="),
-			    XSP_SCHED_PRIO);
+			    FMT_SCHED_PRIO);
 		p = put_lit(p, " prev_state=");
 		*p++ = e->state;
 		if (e->preempted)
 			*p++ = '+';
 		p = put_words(p, " ==> next_comm=", e->task.comm);
 		return put_u32(stpcpy(put_pid(p, " next_pid=", &e->task), " next_prio="),
-			       XSP_SCHED_PRIO);
+			       FMT_SCHED_PRIO);
 	}
-	p = e->kind == XSP_SCHED_MIGRATE ? put_lit(p, "sched_migrate_task: ") :
-	    e->kind == XSP_SCHED_WAKING ? put_lit(p, "sched_waking: ") :
+	p = e->kind == FMT_SCHED_MIGRATE ? put_lit(p, "sched_migrate_task: ") :
+	    e->kind == FMT_SCHED_WAKING ? put_lit(p, "sched_waking: ") :
 					  put_lit(p, "sched_wakeup_new: ");
 	p = put_pid(put_words(p, "comm=", e->task.comm), " pid=", &e->task);
-	p = put_u32(put_lit(p, " prio="), XSP_SCHED_PRIO);
-	if (e->kind == XSP_SCHED_MIGRATE)
+	p = put_u32(put_lit(p, " prio="), FMT_SCHED_PRIO);
+	if (e->kind == FMT_SCHED_MIGRATE)
 		return put_u32(put_lit(put_u32(put_lit(p, " orig_cpu="), e->from),
 				       " dest_cpu="), e->to);
 	p = put_lit(p, " target_cpu=");
@@ -211,18 +211,18 @@ static char *put_sched(const struct xsp_sched_event *e, uint32_t cpu, char *p)
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct chrome *chrome = out->priv;
-	struct xsp_sched_event e;
+	struct fmt_sched_event e;
 	uint32_t pid = 0;
 	char *p;
 
-	if (out->kernel || (uint32_t)ev->cpu >= XSP_SCHED_CPUS)
+	if (out->kernel || (uint32_t)ev->cpu >= FMT_SCHED_CPUS)
 		return false;
-	if (!chrome->sched && xsp_sched_new(&chrome->sched)) {
+	if (!chrome->sched && fmt_sched_new(&chrome->sched)) {
 		failed(out, -ENOMEM);
 		return true;
 	}
-	xsp_sched_take(chrome->sched, out->trace, ev, &e);
-	if (e.kind == XSP_SCHED_SAID) {
+	fmt_sched_take(chrome->sched, out->trace, ev, &e);
+	if (e.kind == FMT_SCHED_SAID) {
 		out->merged++;
 		return true;
 	}

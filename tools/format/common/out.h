@@ -84,7 +84,7 @@ extern const struct xsp_format xsp_format_perfetto;
 	((ev)->rec && (ev)->rec_size >= sizeof(type) ? (const type *)(ev)->rec : NULL)
 
 /* The other one's name in a record of the scheduler, @len bytes; NULL where it has none. */
-static inline const char *xsp_sched_comm(const struct xsprof_event *ev, size_t *len)
+static inline const char *fmt_sched_comm(const struct xsprof_event *ev, size_t *len)
 {
 	const struct xsprof_rec_sched *sched = xsp_record(ev, struct xsprof_rec_sched);
 
@@ -93,7 +93,7 @@ static inline const char *xsp_sched_comm(const struct xsprof_event *ev, size_t *
 }
 
 /* The state that a thread is in: a letter, '?' where it is none. */
-static inline char xsp_sched_state(uint32_t aux)
+static inline char fmt_sched_state(uint32_t aux)
 {
 	char c = (char)((aux & XSPROF_SCHED_STATE) >> XSPROF_SCHED_STATE_SHIFT);
 

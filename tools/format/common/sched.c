@@ -16,24 +16,24 @@ struct cpu {
 	struct xsp_task	runs;
 };
 
-struct xsp_sched {
-	struct cpu	cpus[XSP_SCHED_CPUS];
+struct fmt_sched {
+	struct cpu	cpus[FMT_SCHED_CPUS];
 };
 
-int xsp_sched_new(struct xsp_sched **sched)
+int fmt_sched_new(struct fmt_sched **sched)
 {
 	*sched = calloc(1, sizeof(**sched));
 	return *sched ? 0 : -ENOMEM;
 }
 
-void xsp_sched_free(struct xsp_sched *sched)
+void fmt_sched_free(struct fmt_sched *sched)
 {
 	free(sched);
 }
 
-void xsp_sched_lost(struct xsp_sched *sched, int32_t cpu)
+void fmt_sched_lost(struct fmt_sched *sched, int32_t cpu)
 {
-	if ((uint32_t)cpu < XSP_SCHED_CPUS)
+	if ((uint32_t)cpu < FMT_SCHED_CPUS)
 		sched->cpus[cpu].known = false;
 }
 
@@ -71,7 +71,7 @@ static uint32_t number_of(const char *comm, uint32_t salt)
 	for (; *comm; comm++)
 		h = (h ^ (unsigned char)*comm) * 0x100000001b3u;
 	h = (h ^ h >> 29) * 0xd6e8feb86659fd93u;
-	return XSP_SCHED_NUMBERS | (uint32_t)(h >> 34);
+	return FMT_SCHED_NUMBERS | (uint32_t)(h >> 34);
 }
 
 /* The other one in a record. */
@@ -83,7 +83,7 @@ static void other_task(const struct xsprof_trace *trace, const struct xsprof_eve
 	size_t len;
 
 	*task = (struct xsp_task){ 0 };
-	comm = xsp_sched_comm(ev, &len);
+	comm = fmt_sched_comm(ev, &len);
 	switch (who) {
 	case XSPROF_SCHED_THREAD:
 		own_task(trace, ev, (uint32_t)ev->value, task);
@@ -109,14 +109,14 @@ static void other_task(const struct xsprof_trace *trace, const struct xsprof_eve
 }
 
 /* One that came: who was there before went, and that may have been told already. */
-static void take_in(struct cpu *cpu, struct xsp_sched_event *event)
+static void take_in(struct cpu *cpu, struct fmt_sched_event *event)
 {
 	if (cpu->known && cpu->runs.tid == event->task.tid) {
-		event->kind = XSP_SCHED_SAID;
+		event->kind = FMT_SCHED_SAID;
 		cpu->runs = event->task;
 		return;
 	}
-	event->kind = XSP_SCHED_SWITCH;
+	event->kind = FMT_SCHED_SWITCH;
 	event->state = 'R';
 	if (cpu->known)
 		event->by = cpu->runs;
@@ -126,24 +126,24 @@ static void take_in(struct cpu *cpu, struct xsp_sched_event *event)
 }
 
 /* One that went.  There may be two readers of one process: the second says it again. */
-static void take_out(struct cpu *cpu, const struct xsprof_event *ev, struct xsp_sched_event *event)
+static void take_out(struct cpu *cpu, const struct xsprof_event *ev, struct fmt_sched_event *event)
 {
 	if (cpu->known && cpu->runs.tid != event->by.tid && cpu->left == event->by.tid) {
-		event->kind = XSP_SCHED_SAID;
+		event->kind = FMT_SCHED_SAID;
 		return;
 	}
-	event->kind = XSP_SCHED_SWITCH;
-	event->state = xsp_sched_state(ev->aux);
+	event->kind = FMT_SCHED_SWITCH;
+	event->state = fmt_sched_state(ev->aux);
 	event->preempted = ev->aux & XSPROF_SCHED_PREEMPTED;
 	cpu->left = event->by.tid;
 	cpu->runs = event->task;
 	cpu->known = true;
 }
 
-void xsp_sched_take(struct xsp_sched *sched, const struct xsprof_trace *trace,
-		    const struct xsprof_event *ev, struct xsp_sched_event *event)
+void fmt_sched_take(struct fmt_sched *sched, const struct xsprof_trace *trace,
+		    const struct xsprof_event *ev, struct fmt_sched_event *event)
 {
-	struct cpu *cpu = &sched->cpus[(uint32_t)ev->cpu % XSP_SCHED_CPUS];
+	struct cpu *cpu = &sched->cpus[(uint32_t)ev->cpu % FMT_SCHED_CPUS];
 
 	memset(event, 0, sizeof(*event));
 	switch (ev->type) {
@@ -157,12 +157,12 @@ void xsp_sched_take(struct xsp_sched *sched, const struct xsprof_trace *trace,
 		take_out(cpu, ev, event);
 		break;
 	case XSPROF_REC_SCHED_WAKE:
-		event->kind = ev->aux & XSPROF_SCHED_NEW ? XSP_SCHED_WAKEUP_NEW : XSP_SCHED_WAKING;
+		event->kind = ev->aux & XSPROF_SCHED_NEW ? FMT_SCHED_WAKEUP_NEW : FMT_SCHED_WAKING;
 		own_task(trace, ev, ev->tid, &event->task);
 		other_task(trace, ev, &event->by);
 		break;
 	default:
-		event->kind = XSP_SCHED_MIGRATE;
+		event->kind = FMT_SCHED_MIGRATE;
 		own_task(trace, ev, ev->tid, &event->task);
 		if (cpu->known)
 			event->by = cpu->runs;

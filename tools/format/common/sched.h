@@ -12,12 +12,12 @@
 
 #include "format/common/out.h"
 
-#define XSP_SCHED_CPUS	1024u		/* Perfetto knows no more */
+#define FMT_SCHED_CPUS	1024u		/* Perfetto knows no more */
 /* From here on: tasks of which the module told no number.  Linux' own end at 2^22. */
-#define XSP_SCHED_NUMBERS	(1u << 30)
-#define XSP_SCHED_PRIO	120u		/* nobody told it: that of a task like any other */
+#define FMT_SCHED_NUMBERS	(1u << 30)
+#define FMT_SCHED_PRIO	120u		/* nobody told it: that of a task like any other */
 
-struct xsp_sched;
+struct fmt_sched;
 
 /**
  * struct xsp_task - a task
@@ -33,16 +33,16 @@ struct xsp_task {
 	char		comm[64];
 };
 
-enum xsp_sched_kind {
-	XSP_SCHED_SAID,		/* the record before said it as well */
-	XSP_SCHED_SWITCH,	/* from @by to @task */
-	XSP_SCHED_WAKING,	/* of @task, by @by */
-	XSP_SCHED_WAKEUP_NEW,	/* likewise, of a new one */
-	XSP_SCHED_MIGRATE,	/* of @task, from a CPU to another */
+enum fmt_sched_kind {
+	FMT_SCHED_SAID,		/* the record before said it as well */
+	FMT_SCHED_SWITCH,	/* from @by to @task */
+	FMT_SCHED_WAKING,	/* of @task, by @by */
+	FMT_SCHED_WAKEUP_NEW,	/* likewise, of a new one */
+	FMT_SCHED_MIGRATE,	/* of @task, from a CPU to another */
 };
 
 /**
- * struct xsp_sched_event - what became of a record
+ * struct fmt_sched_event - what became of a record
  * @kind: what it is
  * @by: who did it
  * @task: whom it is done to
@@ -50,8 +50,8 @@ enum xsp_sched_kind {
  * @from: MIGRATE: CPU before
  * @to: MIGRATE: CPU to run on
  */
-struct xsp_sched_event {
-	enum xsp_sched_kind	kind;
+struct fmt_sched_event {
+	enum fmt_sched_kind	kind;
 	struct xsp_task		by;
 	struct xsp_task		task;
 	char			state;
@@ -60,19 +60,19 @@ struct xsp_sched_event {
 	uint32_t		to;
 };
 
-int xsp_sched_new(struct xsp_sched **sched);
-void xsp_sched_free(struct xsp_sched *sched);
+int fmt_sched_new(struct fmt_sched **sched);
+void fmt_sched_free(struct fmt_sched *sched);
 
 /* Is @ev of the scheduler? */
-static inline bool xsp_sched_is(const struct xsprof_event *ev)
+static inline bool fmt_sched_is(const struct xsprof_event *ev)
 {
 	return ev->type >= XSPROF_REC_SCHED_IN && ev->type <= XSPROF_REC_SCHED_MIGRATE;
 }
 
-/* In the order of their times.  @ev is of the scheduler, and of a CPU below XSP_SCHED_CPUS. */
-void xsp_sched_take(struct xsp_sched *sched, const struct xsprof_trace *trace,
-		    const struct xsprof_event *ev, struct xsp_sched_event *event);
+/* In the order of their times.  @ev is of the scheduler, and of a CPU below FMT_SCHED_CPUS. */
+void fmt_sched_take(struct fmt_sched *sched, const struct xsprof_trace *trace,
+		    const struct xsprof_event *ev, struct fmt_sched_event *event);
 /* Records of the CPU were lost: what runs there is not known. */
-void xsp_sched_lost(struct xsp_sched *sched, int32_t cpu);
+void fmt_sched_lost(struct fmt_sched *sched, int32_t cpu);
 
 #endif /* XSPROF_OUT_SCHED_H */

@@ -222,7 +222,7 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	}
 	if (ev->type == XSPROF_REC_SCHED_OUT) {
 		p = put_lit(p, ",\"state\":\"");
-		*p++ = xsp_sched_state(ev->aux);
+		*p++ = fmt_sched_state(ev->aux);
 		p = put_lit(p, "\",\"preempted\":");
 		p = ev->aux & XSPROF_SCHED_PREEMPTED ? put_lit(p, "true") : put_lit(p, "false");
 	} else {
@@ -232,7 +232,7 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	p = FIELD(p, "other", put_word, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
 	if ((uint32_t)ev->value)
 		p = FIELD(p, "other_tid", put_u32, (uint32_t)ev->value);
-	comm = xsp_sched_comm(ev, &len);
+	comm = fmt_sched_comm(ev, &len);
 	return comm ? xsp_json_field(put_lit(p, ","), "other_comm", comm, len) : p;
 }
 

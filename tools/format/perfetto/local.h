@@ -104,7 +104,7 @@ struct perfetto {
 	uint32_t		nr_asyncs;
 	struct pf_kernel	*kernel;
 	struct pf_bundles	*bundles;
-	struct xsp_sched	*sched;
+	struct fmt_sched	*sched;
 	uint64_t		left_out;
 	uint32_t		next_sync;
 	uint64_t		next_ns;

@@ -386,7 +386,7 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		break;
 	case XSPROF_EV_LOST:
 		if (pf_of(out)->sched)
-			xsp_sched_lost(pf_of(out)->sched, ev->cpu);
+			fmt_sched_lost(pf_of(out)->sched, ev->cpu);
 		put_lost(out, ev);
 		break;
 	case XSPROF_REC_STEP:
@@ -440,7 +440,7 @@ static void perfetto_finish(struct xsp_out *out)
 	pf_process_names(out);
 	pf_end(out);
 	pf_kernel_free(pf->kernel);
-	xsp_sched_free(pf->sched);
+	fmt_sched_free(pf->sched);
 	free(pf->bundles);
 	free(pf->asyncs);
 	free(pf);

@@ -11,7 +11,7 @@
 enum { E_SWITCH = 4, E_WAKING = 20, E_WAKEUP_NEW = 114, E_MIGRATE = 491 };
 
 /* As the kernel numbers them since 4.14; none: it is in one that has no letter. */
-static uint32_t state_bits(const struct xsp_sched_event *e)
+static uint32_t state_bits(const struct fmt_sched_event *e)
 {
 	static const char letters[] = "SDTtXZPI";
 	const char *at = e->state ? strchr(letters, e->state) : NULL;
@@ -31,26 +31,26 @@ static char *put_comm(char *p, uint32_t number, const struct xsp_task *task)
 static char *put_task(char *p, uint32_t number, const struct xsp_task *task)
 {
 	p = wire_i64(put_comm(p, number, task), number + 1, (int32_t)task->tid);
-	return wire_u64(p, number + 2, XSP_SCHED_PRIO);
+	return wire_u64(p, number + 2, FMT_SCHED_PRIO);
 }
 
 static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
-		       const struct xsp_sched_event *e, char *p)
+		       const struct fmt_sched_event *e, char *p)
 {
 	static const uint32_t numbers[] = {
-		[XSP_SCHED_SWITCH] = E_SWITCH, [XSP_SCHED_WAKING] = E_WAKING,
-		[XSP_SCHED_WAKEUP_NEW] = E_WAKEUP_NEW, [XSP_SCHED_MIGRATE] = E_MIGRATE,
+		[FMT_SCHED_SWITCH] = E_SWITCH, [FMT_SCHED_WAKING] = E_WAKING,
+		[FMT_SCHED_WAKEUP_NEW] = E_WAKEUP_NEW, [FMT_SCHED_MIGRATE] = E_MIGRATE,
 	};
 	char *message, *event;
 
 	event = pf_open_kernel(out, ev->ns, e->by.tid, numbers[e->kind], p, &message);
-	if (e->kind == XSP_SCHED_SWITCH) {
+	if (e->kind == FMT_SCHED_SWITCH) {
 		p = wire_u64(put_task(message, 1, &e->by), 4, state_bits(e));
 		p = put_task(p, 5, &e->task);
 	} else {
 		p = put_task(message, 1, &e->task);
 	}
-	if (e->kind == XSP_SCHED_MIGRATE)
+	if (e->kind == FMT_SCHED_MIGRATE)
 		p = wire_i64(wire_i64(p, 4, (int32_t)e->from), 5, (int32_t)e->to);
 	return wire_close(event, wire_close(message, p));
 }
@@ -68,19 +68,19 @@ static void tell(struct xsp_out *out, const struct xsprof_event *ev, const struc
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct perfetto *pf = pf_of(out);
-	struct xsp_sched_event e;
+	struct fmt_sched_event e;
 	char *end;
 
 	if (out->kernel)
 		return false;
 	if (!pf_bundle_takes(out, ev->cpu))
 		return true;
-	if (!pf->sched && xsp_sched_new(&pf->sched)) {
+	if (!pf->sched && fmt_sched_new(&pf->sched)) {
 		out->buf.err = ENOMEM;
 		return true;
 	}
-	xsp_sched_take(pf->sched, out->trace, ev, &e);
-	if (e.kind == XSP_SCHED_SAID) {
+	fmt_sched_take(pf->sched, out->trace, ev, &e);
+	if (e.kind == FMT_SCHED_SAID) {
 		out->merged++;
 		return true;
 	}

@@ -159,7 +159,7 @@ static char *put_who(const struct xsprof_event *ev, char *p)
 	p = put_word(p, xsp_word_sched(ev->aux & XSPROF_SCHED_WHO));
 	if ((uint32_t)ev->value)
 		p = FIELD(p, "other", put_u32, (uint32_t)ev->value);
-	comm = xsp_sched_comm(ev, &len);
+	comm = fmt_sched_comm(ev, &len);
 	return comm ? text_put_quoted(put_lit(p, " comm="), comm, len) : p;
 }
 
@@ -168,7 +168,7 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	switch (ev->type) {
 	case XSPROF_REC_SCHED_OUT:
 		p = put_lit(p, " state=");
-		*p++ = xsp_sched_state(ev->aux);
+		*p++ = fmt_sched_state(ev->aux);
 		if (ev->aux & XSPROF_SCHED_PREEMPTED)
 			p = put_lit(p, " preempted");
 		return put_who(ev, put_lit(p, " next="));
