@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of xsprof dump share: dump.c runs it, parse.c reads its options, live.c looks
+ * into rings.
+ */
+#ifndef XSPROF_DUMP_LOCAL_H
+#define XSPROF_DUMP_LOCAL_H
+
+#include "cli/filter.h"
+#include "cli/reading.h"
+#include "cli/source.h"
+#include "dump/live.h"
+#include "format/common/out.h"
+
+/**
+ * struct dump - a dump under way
+ * @out: what the format gets
+ * @filter: what is wanted of it
+ * @source: the capture
+ * @format: of the output
+ * @reading: the options that all verbs have; its limit is of events
+ * @output: file, "-" for stdout
+ * @follow: go on while the file grows
+ * @look_on: look into rings
+ * @live: those
+ * @past_end: nothing later is wanted
+ */
+struct dump {
+	struct xsp_out			out;
+	struct xsp_filter		filter;
+	struct xsp_source		source;
+	const struct xsp_format		*format;
+	struct reading			reading;
+	const char			*output;
+	bool				follow;
+	bool				look_on;
+	struct live			live;
+	bool				past_end;
+};
+
+/* parse.c.  Return: -1 go on, else the exit status. */
+int dump_parse(struct dump *dump, int argc, char **argv);
+
+#endif /* XSPROF_DUMP_LOCAL_H */

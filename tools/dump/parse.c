@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options of xsprof dump.  It opens nothing.
+ */
+#include <string.h>
+
+#include "cli/tool.h"
+#include "dump/local.h"
+
+static void help(void)
+{
+	fputs("usage: xsprof dump [options] [FILE]\n"
+	      "       xsprof-dump [options] [FILE]\n"
+	      "       xsprof dump --live [-p PID[,PID...] | -a] [options]\n\n"
+	      "Prints events in time order: a capture's, or what processes' rings hold and what\n"
+	      "comes.\n\n"
+	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
+	      "  -o, --output FILE     where to (default -, stdout); written as FILE.tmp first\n"
+	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto\n"
+	      "  -r, --reltime         text: times since the start of the trace\n"
+	      "  -n, --limit N         the first N events only\n"
+	      "  -F, --follow          go on while the file grows, until the recording ends\n"
+	      "      --live            look into rings of processes that run, until Ctrl-C, and\n"
+	      "                        take nothing out: of all your own,\n"
+	      "  -p PID[,PID...]       ... of these, until they end,\n"
+	      "  -a                    ... or of all that you may see (needs the module)\n"
+	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      XSP_FILTER_HELP
+	      "  -h, --help            this text\n"
+	      "  -V, --version         the version\n\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
+	      "damaged.\n",
+	      stdout);
+}
+
+static const struct xsp_format *find_format(const char *name)
+{
+	static const struct xsp_format *const formats[] = {
+		&xsp_format_text, &xsp_format_chrome, &xsp_format_kineto, &xsp_format_ndjson,
+		&xsp_format_perfetto,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!strcmp(formats[i]->name, name))
+			return formats[i];
+	return NULL;
+}
+
+/* Outside of what a character and the filter's options can be. */
+#define OPT_LIVE	0x400
+
+static int check_live(const struct dump *dump, int argc, char **argv)
+{
+	const struct attach *a = &dump->live.attach;
+
+	if (!dump->look_on && attach_on(a))
+		return tool_usage("dump", "-%c: only with --live; of a capture --pid LIST says "
+				  "which processes", a->all ? 'a' : 'p');
+	if (!dump->look_on)
+		return -1;
+	if (a->all && a->nr)
+		return tool_usage("dump", "-p, -a: either some or all");
+	if (dump->reading.input || optind < argc)
+		return tool_usage("dump", "%s: --live looks into rings, not into a file",
+				  dump->reading.input ? dump->reading.input : argv[optind]);
+	if (dump->follow)
+		return tool_usage("dump", "--follow: is for a file; --live follows by itself");
+	return -1;
+}
+
+int dump_parse(struct dump *dump, int argc, char **argv)
+{
+	static const struct option options[] = {
+		READING_OPTIONS,
+		READING_LIMIT,
+		{ "output",	required_argument, NULL, 'o' },
+		{ "format",	required_argument, NULL, 'f' },
+		{ "reltime",	no_argument,	   NULL, 'r' },
+		{ "follow",	no_argument,	   NULL, 'F' },
+		{ "live",	no_argument,	   NULL, OPT_LIVE },
+		XSP_FILTER_OPTIONS,
+		{ 0 },
+	};
+	int c, ret;
+
+	dump->reading.help = help;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, ":" READING_SHORT "n:o:f:rFp:a", options,
+				NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			dump->output = optarg;
+			break;
+		case 'f':
+			dump->format = find_format(optarg);
+			if (!dump->format)
+				return tool_usage("dump", "-f %s: no such format; text, chrome, "
+						  "kineto, ndjson or perfetto", optarg);
+			break;
+		case 'r':
+			dump->out.relative = true;
+			break;
+		case 'F':
+			dump->follow = true;
+			break;
+		case OPT_LIVE:
+			dump->look_on = true;
+			break;
+		case 'p':
+			ret = attach_take(&dump->live.attach, "dump", optarg);
+			if (ret >= 0)
+				return ret;
+			break;
+		case 'a':
+			dump->live.attach.all = true;
+			break;
+		default:
+			ret = reading_option(&dump->reading, c, argv, options);
+			if (ret >= 0)
+				return ret;
+		}
+	}
+	ret = check_live(dump, argc, argv);
+	return ret >= 0 ? ret : reading_file(&dump->reading, argc, argv);
+}
