@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Making a snapshot: sync points, names, slots, the account and the end of each producer.  Which
- * producers is for others to say.
+ * Making a snapshot: names, slots, the account and the end of each producer.  Which producers is
+ * for others to say; points.c has the clocks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,79 +18,12 @@
 #include "cli/tool.h"
 #include "cli/why.h"
 #include "read/peek-ring.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/points.h"
 
-/* Slots of a chunk: whole blocks, and small enough for a decoder that holds one of each ring. */
-#define RATE_NS		5000000u	/* what the counter's rate is measured over */
 #define BULK_SLOTS	((32u << 20) >> XSPROF_SLOT_SHIFT)	/* copied in one go at most */
 #define TRIES		8		/* to catch a ring before it is overwritten whole */
+/* Slots of a chunk: whole blocks, and small enough for a decoder that holds one of each ring. */
 #define CHUNK_SLOTS	((XSP_CAP_RAW_MAX / 4) >> XSPROF_SLOT_SHIFT)
-
-void snapshot_add_syncs(struct snapshot *s, const struct xsprof_sync *syncs, uint32_t nr)
-{
-	struct xsprof_chunk chunk = {
-		.type = XSPROF_CHUNK_CLOCK,
-		.producer = XSPROF_NO_PRODUCER,
-	};
-	uint32_t n;
-
-	for (; nr; nr -= n, syncs += n) {
-		n = nr < XSP_CAP_RAW_MAX / sizeof(*syncs) ? nr : XSP_CAP_RAW_MAX / sizeof(*syncs);
-		chunk.first = syncs[0].ticks;
-		chunk.last = syncs[n - 1].ticks;
-		xsp_store_chunk(&s->st, &chunk, syncs, n * sizeof(*syncs));
-	}
-}
-
-/* A point on every clock that a producer of it has. */
-static void add_now(struct snapshot *s)
-{
-	struct xsprof_sync sync;
-	uint32_t kind;
-
-	for (kind = XSPROF_CLOCK_TSC; kind <= XSPROF_CLOCK_MONO_RAW; kind++) {
-		if (!(s->st.kinds >> kind & 1))
-			continue;
-		xsp_sync_read(&sync, kind);
-		snapshot_add_syncs(s, &sync, 1);
-	}
-}
-
-/*
- * A snapshot is over in a moment: two points so close say little about the seconds before.  What
- * producers were told at attach reaches back to where their records begin.  They could have
- * written it themselves, and one must not bend the time of others: what does not go with the
- * rate that we measure is left out.
- */
-static void add_points(struct snapshot *s)
-{
-	struct xsprof_sync now;
-	uint64_t ns, ticks;
-	double rate, its;
-	uint32_t i;
-
-	/* Long enough that the uncertainty of its ends is a hundred-thousandth of it. */
-	do {
-		xsp_sync_read(&now, s->began.kind);
-		if (now.mono - s->began.mono < RATE_NS)
-			usleep(RATE_NS / 1000);
-	} while (now.mono - s->began.mono < RATE_NS);
-	for (i = 0; i < s->nr_points; i++) {
-		const struct xsprof_sync *p = &s->points[i];
-		bool raw = p->kind == XSPROF_CLOCK_MONO_RAW;
-
-		if (!raw && p->kind != s->began.kind)
-			continue;
-		ticks = raw ? now.mono_raw : now.ticks;
-		ns = now.mono - s->began.mono;
-		rate = (double)(ticks - (raw ? s->began.mono_raw : s->began.ticks)) / (double)ns;
-		if (p->ticks >= ticks || p->mono >= now.mono || !p->ticks || !p->mono)
-			continue;
-		its = (double)(ticks - p->ticks) / (double)(now.mono - p->mono);
-		if (its > rate * 0.999 && its < rate * 1.001)
-			snapshot_add_syncs(s, p, 1);
-	}
-}
 
 int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts)
 {
@@ -473,8 +406,8 @@ int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
 	};
 	int err;
 
-	add_points(s);
-	add_now(s);
+	snapshot_add_points(s);
+	snapshot_add_now(s);
 	if (s->st.error)
 		xsp_cap_retry(&s->cap);
 	end.ticks = xsp_ticks(xsp_clock_kind());
