@@ -7,31 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/common/kernel-print.h"
 #include "format/common/kernel.h"
 #include "format/common/library.h"
 #include "text/escape.h"
 #include "text/put.h"
 
-#define COMM		16
 #define LEARNED		8192u	/* tasks whose names the events themselves have told */
-
-/* How a kind is printed. */
-enum printer {
-	BY_NOBODY,		/* the trace does not say what it is */
-	BY_LIBRARY,
-	SWITCH,
-	WAKEUP,
-	MIGRATE,
-	SYS_ENTER,
-	SYS_EXIT,
-	VECTOR,
-	SOFTIRQ,
-	PRINTERS
-};
 
 struct learned {
 	uint32_t	tid;
-	char		comm[COMM + 1];
+	char		comm[KERNEL_COMM + 1];
 };
 
 struct xsp_kernel {
@@ -69,7 +55,7 @@ static const struct recipe {
 static uint16_t size_of(const char *field)
 {
 	if (strstr(field, "comm"))
-		return COMM;
+		return KERNEL_COMM;
 	if (!strcmp(field, "args"))
 		return 48;
 	if (!strcmp(field, "id") || !strcmp(field, "ret") || !strcmp(field, "prev_state"))
@@ -192,147 +178,6 @@ void xsp_kernel_free(struct xsp_kernel *kernel)
 	free(kernel);
 }
 
-/* ---- our own printers ---------------------------------------------------------------------- */
-
-static uint32_t get32(const char *data, uint16_t at)
-{
-	uint32_t v;
-
-	memcpy(&v, data + at, sizeof(v));
-	return v;
-}
-
-static uint64_t get64(const char *data, uint16_t at)
-{
-	uint64_t v;
-
-	memcpy(&v, data + at, sizeof(v));
-	return v;
-}
-
-static char *put_int(char *p, const char *data, uint16_t at)
-{
-	return put_i64(p, (int32_t)get32(data, at));
-}
-
-/* Most names are plain letters: a look at sixteen bytes finds that out. */
-static char *put_comm(char *p, const char *data, uint16_t at)
-{
-	const char *s = data + at;
-	size_t len = 0;
-
-	while (len < COMM && s[len] >= ' ' && s[len] < 127 && s[len] != '\\')
-		len++;
-	if (len == COMM || !s[len]) {
-		memcpy(p, s, COMM);
-		return p + len;
-	}
-	return xsp_escape_text(p, s, strnlen(s, COMM));
-}
-
-static char *put_state(char *p, uint64_t state)
-{
-	static const char letters[] = "SDTtXZPI";
-	bool any = false;
-
-	for (int i = 0; i < 8; i++) {
-		if (!(state >> i & 1))
-			continue;
-		if (any)
-			*p++ = '|';
-		*p++ = letters[i];
-		any = true;
-	}
-	if (!any)
-		*p++ = 'R';
-	if (state & 0x100)
-		*p++ = '+';
-	return p;
-}
-
-static char *put_switch(char *p, const char *d, const uint16_t *at)
-{
-	p = put_comm(put_lit(p, "prev_comm="), d, at[0]);
-	p = put_int(put_lit(p, " prev_pid="), d, at[1]);
-	p = put_int(put_lit(p, " prev_prio="), d, at[2]);
-	p = put_state(put_lit(p, " prev_state="), get64(d, at[3]));
-	p = put_comm(put_lit(p, " ==> next_comm="), d, at[4]);
-	p = put_int(put_lit(p, " next_pid="), d, at[5]);
-	return put_int(put_lit(p, " next_prio="), d, at[6]);
-}
-
-/* Three digits at least. */
-static char *put_cpu(char *p, uint32_t cpu)
-{
-	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);
-}
-
-static char *put_wakeup(char *p, const char *d, const uint16_t *at)
-{
-	p = put_comm(put_lit(p, "comm="), d, at[0]);
-	p = put_int(put_lit(p, " pid="), d, at[1]);
-	p = put_int(put_lit(p, " prio="), d, at[2]);
-	return put_cpu(put_lit(p, " target_cpu="), get32(d, at[3]));
-}
-
-static char *put_migrate(char *p, const char *d, const uint16_t *at)
-{
-	p = put_comm(put_lit(p, "comm="), d, at[0]);
-	p = put_int(put_lit(p, " pid="), d, at[1]);
-	p = put_int(put_lit(p, " prio="), d, at[2]);
-	p = put_int(put_lit(p, " orig_cpu="), d, at[3]);
-	return put_int(put_lit(p, " dest_cpu="), d, at[4]);
-}
-
-static char *put_plain_hex(char *p, uint64_t v)
-{
-	char tmp[XSP_PUT_MAX], *end = put_hex(tmp, v);
-
-	memcpy(p, tmp + 2, end - tmp - 2);
-	return p + (end - tmp - 2);
-}
-
-static char *put_sys_enter(char *p, const char *d, const uint16_t *at)
-{
-	p = put_i64(put_lit(p, "NR "), (int64_t)get64(d, at[0]));
-	p = put_lit(p, " (");
-	for (int i = 0; i < 6; i++) {
-		if (i)
-			p = put_lit(p, ", ");
-		p = put_plain_hex(p, get64(d, at[1] + 8 * i));
-	}
-	*p++ = ')';
-	return p;
-}
-
-static char *put_sys_exit(char *p, const char *d, const uint16_t *at)
-{
-	p = put_i64(put_lit(p, "NR "), (int64_t)get64(d, at[0]));
-	return put_i64(put_lit(p, " = "), (int64_t)get64(d, at[1]));
-}
-
-static char *put_softirq(char *p, const char *d, const uint16_t *at)
-{
-	static const char *const names[] = {
-		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
-		"HRTIMER", "RCU",
-	};
-	uint32_t vec = get32(d, at[0]);
-
-	p = put_u32(put_lit(p, "vec="), vec);
-	p = put_lit(p, " [action=");
-	if (vec < sizeof(names) / sizeof(names[0])) {
-		size_t len = strlen(names[vec]);
-
-		memcpy(p, names[vec], len);
-		p += len;
-	} else {
-		p = put_u32(p, vec);
-	}
-	*p++ = ']';
-	return p;
-}
-
 /* ---- the others ---------------------------------------------------------------------------- */
 
 /* Field by field, as far as they are there. */
@@ -414,30 +259,12 @@ static char *put_bytes(char *p, const struct xsprof_event *ev)
 char *xsp_kernel_info(struct xsp_kernel *kernel, const struct xsprof_event *ev, char *p)
 {
 	struct xsp_kernel_kind *k = xsp_kernel_kind(kernel, ev);
-	const char *d = (const char *)ev->rec;
 
 	if (k->printer > BY_LIBRARY && ev->rec_size < k->least)
 		return put_lit(p, "[the event is shorter than its fields]");
-	switch (k->printer) {
-	case SWITCH:
-		return put_switch(p, d, k->at);
-	case WAKEUP:
-		return put_wakeup(p, d, k->at);
-	case MIGRATE:
-		return put_migrate(p, d, k->at);
-	case SYS_ENTER:
-		return put_sys_enter(p, d, k->at);
-	case SYS_EXIT:
-		return put_sys_exit(p, d, k->at);
-	case VECTOR:
-		return put_int(put_lit(p, "vector="), d, k->at[0]);
-	case SOFTIRQ:
-		return put_softirq(p, d, k->at);
-	case BY_LIBRARY:
-		return put_by_library(kernel, k, ev, p);
-	default:
-		return put_bytes(p, ev);
-	}
+	if (k->printer > BY_LIBRARY)
+		return xsp_kernel_print(k->printer, (const char *)ev->rec, k->at, p);
+	return k->printer == BY_LIBRARY ? put_by_library(kernel, k, ev, p) : put_bytes(p, ev);
 }
 
 /* ---- names of tasks ------------------------------------------------------------------------ */
@@ -449,8 +276,8 @@ static void learn(struct xsp_kernel *kernel, uint32_t tid, const char *comm)
 	if (!tid || !*comm)
 		return;
 	l->tid = tid;
-	memcpy(l->comm, comm, COMM);
-	l->comm[strnlen(l->comm, COMM)] = '\0';
+	memcpy(l->comm, comm, KERNEL_COMM);
+	l->comm[strnlen(l->comm, KERNEL_COMM)] = '\0';
 }
 
 void xsp_kernel_seen(struct xsp_kernel *kernel, const struct xsprof_event *ev)
@@ -464,9 +291,9 @@ void xsp_kernel_seen(struct xsp_kernel *kernel, const struct xsprof_event *ev)
 	if (ev->rec_size < k->least)
 		return;
 	if (k->printer == SWITCH)
-		learn(kernel, get32(d, k->at[5]), d + k->at[4]);
+		learn(kernel, xsp_kernel_get32(d, k->at[5]), d + k->at[4]);
 	else if (k->printer == WAKEUP)
-		learn(kernel, get32(d, k->at[1]), d + k->at[0]);
+		learn(kernel, xsp_kernel_get32(d, k->at[1]), d + k->at[0]);
 }
 
 const char *xsp_kernel_comm(struct xsp_kernel *kernel, uint32_t tid)

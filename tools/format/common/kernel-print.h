@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kinds of the kernel's events that are printed here, as the kernel itself prints them.
+ */
+#ifndef XSPROF_OUT_KERNEL_PRINT_H
+#define XSPROF_OUT_KERNEL_PRINT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define KERNEL_COMM	16	/* bytes of a task's name in an event */
+
+/* How a kind is printed. */
+enum printer {
+	BY_NOBODY,		/* the trace does not say what it is */
+	BY_LIBRARY,
+	SWITCH,
+	WAKEUP,
+	MIGRATE,
+	SYS_ENTER,
+	SYS_EXIT,
+	VECTOR,
+	SOFTIRQ,
+	PRINTERS
+};
+
+static inline uint32_t xsp_kernel_get32(const char *data, uint16_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, data + at, sizeof(v));
+	return v;
+}
+
+/*
+ * What an event of a kind of @printer, above BY_LIBRARY, says; its fields are at @at of @data, in
+ * the order of the recipe, and were checked.  Return: the end.
+ */
+char *xsp_kernel_print(enum printer printer, const char *data, const uint16_t *at, char *p);
+
+#endif /* XSPROF_OUT_KERNEL_PRINT_H */
