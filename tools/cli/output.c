@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Opening a capture's file, as perf does: what is overwritten is kept once, as FILE.old.  It is
- * locked for as long as it is open, so that two recorders never write to one file.
+ * locked for as long as it is open, so that two recorders never write to one file.  And zstd for
+ * what is written to it: one context, one frame a chunk, each to be read without the others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "cli/output.h"
 #include "cli/tool.h"
@@ -130,4 +132,50 @@ void output_drop(const char *path, int fd)
 		unlink(path);
 	close(fd);
 	put_back(path);
+}
+
+/* ---- zstd ---------------------------------------------------------------------------------- */
+
+static int compress(void *data, void *dst, size_t room, const void *src, size_t len, size_t *out)
+{
+	size_t n = ZSTD_compress2(data, dst, room, src, len);
+
+	if (ZSTD_isError(n))
+		return -ENOBUFS;
+	*out = n;
+	return 0;
+}
+
+int compress_open(struct xsp_cap_compressor *compressor, int level)
+{
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+
+	if (!ctx)
+		return -ENOMEM;
+	/* The chunk has a checksum of its own, and says its size. */
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 0))) {
+		ZSTD_freeCCtx(ctx);
+		return -EINVAL;
+	}
+	compressor->compress = compress;
+	compressor->data = ctx;
+	return 0;
+}
+
+void compress_close(struct xsp_cap_compressor *compressor)
+{
+	ZSTD_freeCCtx(compressor->data);
+	compressor->data = NULL;
+}
+
+int compress_level(const char *verb, const char *text, int *level)
+{
+	uint64_t value = COMPRESS_LEVEL_DEFAULT;
+
+	if (text && (tool_parse_u64(text, &value) || !value || value > COMPRESS_LEVEL_MAX))
+		return tool_usage(verb, "--compress: '%s' is no level: 1 to %d", text,
+				  COMPRESS_LEVEL_MAX);
+	*level = value;
+	return -1;
 }

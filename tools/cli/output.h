@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file a capture is written to: made anew, with the one that had its name kept beside it.
+ * The file a capture is written to: made anew, with the one that had its name kept beside it; and
+ * zstd for the capture writer, which knows no compressor itself.
  */
 #ifndef XSPROF_OUTPUT_H
 #define XSPROF_OUTPUT_H
+
+#include "capture/writer.h"
 
 /**
  * output_open - the file for a new capture
@@ -17,5 +20,20 @@ int output_open(const char *path);
 
 /* Takes back output_open(): nothing has been recorded.  What had the name before has it again. */
 void output_drop(const char *path, int fd);
+
+#define COMPRESS_LEVEL_DEFAULT	3
+#define COMPRESS_LEVEL_MAX	19
+
+/**
+ * compress_open - a compressor of zstd's level @level
+ * @compressor: filled in
+ * @level: 1 to COMPRESS_LEVEL_MAX
+ *
+ * Return: 0 or -errno.
+ */
+int compress_open(struct xsp_cap_compressor *compressor, int level);
+/* The level of -z, COMPRESS_LEVEL_DEFAULT for NULL.  Return: -1, or TOOL_USAGE after a message. */
+int compress_level(const char *verb, const char *text, int *level);
+void compress_close(struct xsp_cap_compressor *compressor);
 
 #endif /* XSPROF_OUTPUT_H */

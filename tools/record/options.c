@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xsprof/abi.h>
 
-#include "cli/compress.h"
+#include "cli/output.h"
 #include "cli/tool.h"
 #include "record/record.h"
 
@@ -88,17 +88,6 @@ static void help(void)
 	     "ended well but the capture could not be written. That of -p and -a is 0, 1 or 2.");
 }
 
-static int take_level(const char *text, int *level)
-{
-	uint64_t value = COMPRESS_LEVEL_DEFAULT;
-
-	if (text && (tool_parse_u64(text, &value) || !value || value > COMPRESS_LEVEL_MAX))
-		return tool_usage("record", "--compress: '%s' is no level: 1 to %d", text,
-				  COMPRESS_LEVEL_MAX);
-	*level = value;
-	return -1;
-}
-
 static int take_buffer(const char *text, uint64_t *bytes)
 {
 	if (tool_parse_size(text, bytes))
@@ -152,7 +141,7 @@ static int take(struct record_options *opts, int c, char **argv)
 					  "500ms, 2m", optarg);
 		break;
 	case 'z':
-		return take_level(optarg, &opts->level);
+		return compress_level("record", optarg, &opts->level);
 	case 'q':
 		opts->quiet = true;
 		break;

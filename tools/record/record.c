@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/compress.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/tool.h"

@@ -13,7 +13,6 @@
 
 #include "base/proc.h"
 #include "capture/host.h"
-#include "cli/compress.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/tool.h"

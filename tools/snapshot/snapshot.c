@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/ctl-check.h"
-#include "cli/compress.h"
+#include "cli/output.h"
 #include "cli/find.h"
 #include "cli/tool.h"
 #include "read/ring-guard.h"
@@ -93,7 +93,7 @@ static int run(struct asked *asked)
 
 static int take(struct asked *asked, int c, char **argv, const struct option *options)
 {
-	uint64_t value = COMPRESS_LEVEL_DEFAULT;
+	uint64_t value;
 
 	switch (c) {
 	case 'o':
@@ -115,12 +115,7 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 					  "500ms, 2m", optarg);
 		break;
 	case 'z':
-		if (optarg && (tool_parse_u64(optarg, &value) || !value ||
-			       value > COMPRESS_LEVEL_MAX))
-			return tool_usage("snapshot", "--compress: '%s' is no level: 1 to %d",
-					  optarg, COMPRESS_LEVEL_MAX);
-		asked->opts.level = value;
-		break;
+		return compress_level("snapshot", optarg, &asked->opts.level);
 	case 'q':
 		asked->quiet = true;
 		break;

@@ -12,7 +12,6 @@
 #include "base/ctl-check.h"
 #include "base/proc.h"
 #include "capture/host.h"
-#include "cli/compress.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
