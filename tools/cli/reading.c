@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Options of the verbs that read a capture.  It opens nothing.
+ * The capture that dump, report and info read: the options that name it, how it is opened, and
+ * what is said of its losses.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/reading.h"
-#include "cli/source.h"
 #include "cli/tool.h"
+
+/* Bytes the decoder may hold; with an output's own tables it stays below 64 MiB. */
+#define MEMORY	(24u << 20)
 
 int reading_option(struct reading *r, int c, char **argv, const struct option *options)
 {
@@ -44,4 +50,77 @@ int reading_file(struct reading *r, int argc, char **argv)
 	if (!r->input)
 		r->input = XSP_INPUT;
 	return -1;
+}
+
+/* ---- the capture ---------------------------------------------------------------------------- */
+
+static void warn(void *data, const char *text)
+{
+	const struct xsp_source *source = data;
+
+	if (!source->quiet)
+		tool_note("%s", text);
+}
+
+int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags, bool quiet)
+{
+	struct xsprof_trace_options opts = {
+		.size = sizeof(opts),
+		.flags = flags,
+		.memory = MEMORY,
+		.warn = warn,
+		.warn_data = source,
+	};
+	const char *why;
+	int ret;
+
+	source->trace = NULL;
+	source->path = strcmp(path, "-") ? path : "stdin";
+	source->quiet = quiet;
+	ret = xsprof_trace_open(path, &opts, &source->trace);
+	if (ret == 0)
+		return 0;
+	why = xsprof_trace_error(NULL);
+	return tool_error("%s%s", *why ? why : strerror(-ret),
+			  ret == -ENOENT && !strcmp(path, XSP_INPUT) ?
+			  ": 'xsprof record' writes it; --input names another" : "");
+}
+
+int xsp_source_error(const struct xsp_source *source, int ret)
+{
+	const char *why = xsprof_trace_error(source->trace);
+
+	if (*why)
+		return tool_error("%s", why);
+	return tool_error("%s: %s", source->path, strerror(-ret));
+}
+
+int xsp_source_losses(const struct xsp_source *source)
+{
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	bool damaged;
+	int ret;
+
+	ret = xsprof_trace_get_info(source->trace, &info);
+	if (ret < 0)
+		return xsp_source_error(source, ret);
+	damaged = info.truncated || info.bad_chunks;
+	if (!xsprof_trace_get_kernel(source->trace, &kernel) &&
+	    (kernel.lost || kernel.lost_slots || kernel.bad_slots))
+		tool_note("%s: lost %" PRIu64 " events of the kernel, and %" PRIu64 " bytes of "
+			  "them that found no room or are damaged", source->path, kernel.lost,
+			  (kernel.lost_slots + kernel.bad_slots) * XSPROF_SLOT_SIZE);
+	if (info.lost_records || info.lost_slots || info.bad_slots || damaged)
+		tool_note("%s: lost %" PRIu64 " records, %" PRIu64 " slots overwritten unread, "
+			  "%" PRIu64 " bad slots, %" PRIu64 " damaged chunks%s", source->path,
+			  info.lost_records, info.lost_slots, info.bad_slots, info.bad_chunks,
+			  info.truncated ? ", the file is cut off" : "");
+	return damaged ? XSP_DAMAGED : 0;
+}
+
+void xsp_source_close(struct xsp_source *source)
+{
+	xsprof_trace_close(source->trace);
+	source->trace = NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The options that every verb which reads a capture has: its file, how many, quiet, help and
- * version.  What only one verb has stays with it.
+ * The capture that dump, report and info read: the options that all of them have (its file, how
+ * many, quiet, help and version), how it is opened, what is said on stderr about it, and the exit
+ * status that follows from its state.
  */
 #ifndef XSPROF_READING_H
 #define XSPROF_READING_H
@@ -9,6 +10,8 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <xsprof/trace.h>
 
 #include "cli/filter.h"
 
@@ -52,5 +55,31 @@ int reading_option(struct reading *r, int c, char **argv, const struct option *o
 
 /* The file behind the options, of which there is one at most.  Return: as above. */
 int reading_file(struct reading *r, int argc, char **argv);
+
+#define XSP_INPUT	"xsprof.data"	/* what `record` writes when it is not told a name */
+#define XSP_DAMAGED	3		/* exit status: decoded, but the file is cut or damaged */
+
+/**
+ * struct xsp_source - an open capture
+ * @trace: the trace
+ * @path: as messages name it
+ * @quiet: the decoder's warnings are not shown
+ */
+struct xsp_source {
+	struct xsprof_trace	*trace;
+	const char		*path;
+	bool			quiet;
+};
+
+/* Return: 0, or TOOL_FAILED after a message. */
+int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags, bool quiet);
+/* Says why the last call failed.  Return: TOOL_FAILED. */
+int xsp_source_error(const struct xsp_source *source, int ret);
+/*
+ * One line on stderr when anything was lost or damaged.  Return: 0 or XSP_DAMAGED: what the
+ * recording itself lost and counted is no fault of the file.
+ */
+int xsp_source_losses(const struct xsp_source *source);
+void xsp_source_close(struct xsp_source *source);
 
 #endif /* XSPROF_READING_H */

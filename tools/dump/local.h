@@ -8,7 +8,6 @@
 
 #include "cli/filter.h"
 #include "cli/reading.h"
-#include "cli/source.h"
 #include "dump/live.h"
 #include "format/common/out.h"
 

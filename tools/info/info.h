@@ -5,7 +5,7 @@
 #ifndef XSPROF_INFO_H
 #define XSPROF_INFO_H
 
-#include "cli/source.h"
+#include "cli/reading.h"
 #include "report/open.h"
 
 /**

@@ -9,7 +9,6 @@
 #include "cause/cause.h"
 #include "cli/filter.h"
 #include "cli/reading.h"
-#include "cli/source.h"
 #include "report/groups.h"
 #include "report/open.h"
 
