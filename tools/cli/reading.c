@@ -31,13 +31,8 @@ int reading_option(struct reading *r, int c, char **argv, const struct option *o
 	case 'q':
 		r->quiet = true;
 		return -1;
-	case 'h':
-		r->help();
-		return 0;
-	case 'V':
-		return tool_version();
 	default:
-		return tool_bad_option(r->verb, c, argv, options);
+		return tool_option(r->verb, c, argv, options, r->help);
 	}
 }
 

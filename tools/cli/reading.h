@@ -14,12 +14,12 @@
 #include <xsprof/trace.h>
 
 #include "cli/filter.h"
+#include "cli/tool.h"
 
 #define READING_OPTIONS							\
 	{ "input",	required_argument, NULL, 'i' },			\
 	{ "quiet",	no_argument,	   NULL, 'q' },			\
-	{ "help",	no_argument,	   NULL, 'h' },			\
-	{ "version",	no_argument,	   NULL, 'V' }
+	TOOL_OPTIONS
 #define READING_LIMIT							\
 	{ "limit",	required_argument, NULL, 'n' }
 #define READING_SHORT	"i:qhV"

@@ -168,6 +168,17 @@ int tool_bad_option(const char *verb, int c, char **argv, const struct option *o
 	return tool_usage(verb, "%s: unknown option", word);
 }
 
+int tool_option(const char *verb, int c, char **argv, const struct option *opts,
+		void (*help)(void))
+{
+	if (c == 'V')
+		return tool_version();
+	if (c != 'h')
+		return tool_bad_option(verb, c, argv, opts);
+	help();
+	return 0;
+}
+
 int tool_finish(int status)
 {
 	bool bad = ferror(stdout);
@@ -299,4 +310,14 @@ const char *tool_format_time(char *buf, size_t size, uint64_t ns)
 	}
 	snprintf(buf, size, "%" PRIu64 " ns", ns);
 	return buf;
+}
+
+int tool_take_pid(const char *verb, const char *text, pid_t *pid)
+{
+	uint64_t value;
+
+	if (tool_parse_u64(text, &value) || !value || value > INT32_MAX)
+		return tool_usage(verb, "--pid: '%s' is no process id", text);
+	*pid = (pid_t)value;
+	return -1;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define TOOL_FAILED	1
 #define TOOL_USAGE	2
@@ -50,6 +51,18 @@ void tool_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 int tool_bad_option(const char *verb, int c, char **argv, const struct option *opts);
 
+/* Of every verb, at the end of its long options; and what takes them, below. */
+#define TOOL_OPTIONS							\
+	{ "help",	no_argument,	   NULL, 'h' },			\
+	{ "version",	no_argument,	   NULL, 'V' }
+
+/*
+ * What a verb does not take itself: prints @help or the version, or says that there is no such
+ * option.  Return: the exit status.
+ */
+int tool_option(const char *verb, int c, char **argv, const struct option *opts,
+		void (*help)(void));
+
 /*
  * Writes out what is buffered for stdout and reports what could not be written (a full disk, a
  * closed pipe).  Return: @status, or TOOL_FAILED where that was 0 and the output is not whole.
@@ -65,6 +78,9 @@ int tool_parse_u64(const char *text, uint64_t *value);
 int tool_parse_size(const char *text, uint64_t *bytes);
 /* Decimal seconds, or with suffix ns, us, ms, s, m (minutes), h.  In nanoseconds. */
 int tool_parse_time(const char *text, uint64_t *ns);
+
+/* The process that --pid names.  Return: -1, or TOOL_USAGE after a message. */
+int tool_take_pid(const char *verb, const char *text, pid_t *pid);
 
 /* "39.5 MB" and the like: @buf holds 16 bytes at least. */
 const char *tool_format_bytes(char *buf, size_t size, uint64_t bytes);

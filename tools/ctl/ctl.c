@@ -273,14 +273,9 @@ static int take_time(const char *option, const char *text, uint64_t *ns)
 
 static int take(struct ctl_asked *a, int c, char **argv, const struct option *options)
 {
-	uint64_t value;
-
 	switch (c) {
 	case 'p':
-		if (tool_parse_u64(optarg, &value) || !value || value > INT32_MAX)
-			return tool_usage("ctl", "--pid: '%s' is no process id", optarg);
-		a->pid = value;
-		break;
+		return tool_take_pid("ctl", optarg, &a->pid);
 	case 'o':
 		if (!*optarg)
 			return tool_usage("ctl", "--output: needs the name of a file");
@@ -319,13 +314,8 @@ static int take(struct ctl_asked *a, int c, char **argv, const struct option *op
 	case 'P':
 		a->memory_snapshot = true;
 		break;
-	case 'h':
-		help();
-		return 0;
-	case 'V':
-		return tool_version();
 	default:
-		return tool_bad_option("ctl", c, argv, options);
+		return tool_option("ctl", c, argv, options, help);
 	}
 	return -1;
 }
@@ -369,8 +359,7 @@ int cmd_ctl(int argc, char **argv)
 		{ "set",	     required_argument, NULL, 's' },
 		{ "wait",	     no_argument,	NULL, 'w' },
 		{ "timeout",	     required_argument, NULL, 't' },
-		{ "help",	     no_argument,	NULL, 'h' },
-		{ "version",	     no_argument,	NULL, 'V' },
+		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct ctl_asked a = { .timeout_ns = 10000000000ull };

@@ -45,7 +45,7 @@ struct change {
 	uint64_t	found;
 	bool		on;
 	bool		every;
-	uint32_t	pid;
+	pid_t		pid;
 	bool		others;
 	char		*known[KNOWN_MAX];
 	uint32_t	nr_known;
@@ -277,7 +277,7 @@ static int run(struct change *c)
 	return status ? status : c->failed ? TOOL_FAILED : 0;
 }
 
-static void help(const struct change *c)
+static void help(const char *verb, bool on)
 {
 	printf("usage: xsprof %s [options] CATEGORY...\n"
 	       "\n"
@@ -291,7 +291,17 @@ static void help(const struct change *c)
 	       "  -V, --version   the version\n"
 	       "\n"
 	       "The exit status is 1 where no process has one of the categories.\n",
-	       c->verb, c->on ? "on" : "off", c->on ? "" : " no longer");
+	       verb, on ? "on" : "off", on ? "" : " no longer");
+}
+
+static void help_enable(void)
+{
+	help("enable", true);
+}
+
+static void help_disable(void)
+{
+	help("disable", false);
 }
 
 static int change(int argc, char **argv, bool on)
@@ -299,32 +309,26 @@ static int change(int argc, char **argv, bool on)
 	static const struct option options[] = {
 		{ "pid",     required_argument, NULL, 'p' },
 		{ "all",     no_argument,	NULL, 'a' },
-		{ "help",    no_argument,	NULL, 'h' },
-		{ "version", no_argument,	NULL, 'V' },
+		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct change c = { .verb = on ? "enable" : "disable", .on = on };
-	uint64_t value;
+	int opt, status;
 	uint32_t i;
-	int opt;
 
 	while ((opt = getopt_long(argc, argv, "+:p:ahV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
-			if (tool_parse_u64(optarg, &value) || !value || value > UINT32_MAX)
-				return tool_usage(c.verb, "--pid: '%s' is no process id", optarg);
-			c.pid = value;
+			status = tool_take_pid(c.verb, optarg, &c.pid);
+			if (status >= 0)
+				return status;
 			break;
 		case 'a':
 			c.others = true;
 			break;
-		case 'h':
-			help(&c);
-			return 0;
-		case 'V':
-			return tool_version();
 		default:
-			return tool_bad_option(c.verb, opt, argv, options);
+			return tool_option(c.verb, opt, argv, options,
+					   on ? help_enable : help_disable);
 		}
 	}
 	c.names = argv + optind;

@@ -211,8 +211,7 @@ static void help(void)
 int cmd_list(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
+		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct list_options opts = { 0 };
@@ -220,13 +219,8 @@ int cmd_list(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "+:hV", options, NULL)) != -1) {
 		switch (c) {
-		case 'h':
-			help();
-			return 0;
-		case 'V':
-			return tool_version();
 		default:
-			return tool_bad_option("list", c, argv, options);
+			return tool_option("list", c, argv, options, help);
 		}
 	}
 	if (optind < argc)

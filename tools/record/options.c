@@ -42,8 +42,7 @@ static const struct option options[] = {
 	{ "sched",	 no_argument,	    NULL, OPT_SCHED },
 	{ "pid",	 required_argument, NULL, 'p' },
 	{ "all",	 no_argument,	    NULL, 'a' },
-	{ "help",	 no_argument,	    NULL, 'h' },
-	{ "version",	 no_argument,	    NULL, 'V' },
+	TOOL_OPTIONS,
 	FLIGHT_OPTIONS,
 	FTRACE_OPTIONS,
 	{ NULL, 0, NULL, 0 },
@@ -172,13 +171,8 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_WAIT_ALL:
 		opts->wait_all = true;
 		break;
-	case 'h':
-		help();
-		return 0;
-	case 'V':
-		return tool_version();
 	default:
-		return tool_bad_option("record", c, argv, options);
+		return tool_option("record", c, argv, options, help);
 	}
 	return -1;
 }

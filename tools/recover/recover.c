@@ -339,8 +339,7 @@ int cmd_recover(int argc, char **argv)
 		{ "list", no_argument, NULL, 'l' },
 		{ "delete", no_argument, NULL, OPT_DELETE },
 		{ "pid", required_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
+		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct recovery r;
@@ -365,13 +364,8 @@ int cmd_recover(int argc, char **argv)
 		case OPT_DELETE:
 			r.delete = true;
 			break;
-		case 'h':
-			help();
-			return 0;
-		case 'V':
-			return tool_version();
 		default:
-			return tool_bad_option("recover", c, argv, options);
+			return tool_option("recover", c, argv, options, help);
 		}
 	}
 	if (optind + 1 < argc)

@@ -24,7 +24,7 @@
 struct asked {
 	struct snapshot		snap;
 	struct snapshot_options	opts;
-	uint32_t		pid;
+	pid_t			pid;
 	bool			others;
 	bool			quiet;
 };
@@ -93,8 +93,6 @@ static int run(struct asked *asked)
 
 static int take(struct asked *asked, int c, char **argv, const struct option *options)
 {
-	uint64_t value;
-
 	switch (c) {
 	case 'o':
 		if (!*optarg)
@@ -102,10 +100,7 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 		asked->opts.path = optarg;
 		break;
 	case 'p':
-		if (tool_parse_u64(optarg, &value) || !value || value > UINT32_MAX)
-			return tool_usage("snapshot", "--pid: '%s' is no process id", optarg);
-		asked->pid = value;
-		break;
+		return tool_take_pid("snapshot", optarg, &asked->pid);
 	case 'a':
 		asked->others = true;
 		break;
@@ -119,13 +114,8 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 	case 'q':
 		asked->quiet = true;
 		break;
-	case 'h':
-		help();
-		return 0;
-	case 'V':
-		return tool_version();
 	default:
-		return tool_bad_option("snapshot", c, argv, options);
+		return tool_option("snapshot", c, argv, options, help);
 	}
 	return -1;
 }
@@ -139,8 +129,7 @@ int cmd_snapshot(int argc, char **argv)
 		{ "last",     required_argument, NULL, 'l' },
 		{ "compress", optional_argument, NULL, 'z' },
 		{ "quiet",    no_argument,	 NULL, 'q' },
-		{ "help",     no_argument,	 NULL, 'h' },
-		{ "version",  no_argument,	 NULL, 'V' },
+		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct asked asked = {
