@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/why.h"
+#include "report/why-local.h"
 
 static int n, failed;
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/tool.h"
-#include "ctl/ctl.h"
+#include "ctl/local.h"
 
 #define DAY_MS		86400000u
 

@@ -14,7 +14,7 @@
 #include "cli/find.h"
 #include "cli/session.h"
 #include "cli/tool.h"
-#include "ctl/ctl.h"
+#include "ctl/local.h"
 
 #define LIBRARY	"/libxsprof-user.so"
 

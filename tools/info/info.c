@@ -9,7 +9,7 @@
 
 #include "cli/reading.h"
 #include "cli/tool.h"
-#include "info/info.h"
+#include "info/local.h"
 
 #define BATCH		256u
 #define SET_BITS	17

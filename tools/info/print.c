@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "format/common/out.h"
-#include "info/info.h"
+#include "info/local.h"
 #include "text/json.h"
 
 /* At most @max bytes of it. */

@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/tool.h"
 #include "read/ring-device.h"
-#include "recover/recover.h"
+#include "recover/local.h"
 
 static void say(void *data, bool note, const char *text)
 {

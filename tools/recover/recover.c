@@ -21,7 +21,7 @@
 #include "drain/drain.h"
 #include "list/list.h"
 #include "read/ring-guard.h"
-#include "recover/recover.h"
+#include "recover/local.h"
 #include "recover/scan.h"
 
 /**

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
-#include "report/report.h"
+#include "report/local.h"
 
 #define COLUMNS	(CAUSE_CLASSES + 1)	/* wall, and the classes */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/why.h"
+#include "report/why-local.h"
 
 #define THREADS		(1u << 15)
 #define STREAMS		(1u << 12)

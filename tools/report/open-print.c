@@ -10,7 +10,7 @@
 #include "cli/why.h"
 #include "format/common/out.h"
 #include "report/open.h"
-#include "report/report.h"
+#include "report/local.h"
 #include "text/json.h"
 
 #define THREADS_SHOWN	16u	/* of a process, unless all are asked for */

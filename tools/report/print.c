@@ -9,7 +9,7 @@
 
 #include "cli/tool.h"
 #include "format/common/out.h"
-#include "report/report.h"
+#include "report/local.h"
 #include "text/json.h"
 
 #define NUMBERS	8	/* columns of numbers, before the words */

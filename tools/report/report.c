@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/tool.h"
-#include "report/report.h"
-#include "report/why.h"
+#include "report/local.h"
+#include "report/why-local.h"
 
 #define BATCH	256u
 

@@ -6,7 +6,7 @@
 #include <asm/unistd.h>
 #include <stddef.h>
 
-#include "report/why.h"
+#include "report/why-local.h"
 
 static const char *const names[] = {
 #include "syscalls.inc"

@@ -9,7 +9,7 @@
 
 #include "cli/tool.h"
 #include "format/common/out.h"
-#include "report/why.h"
+#include "report/why-local.h"
 #include "text/json.h"
 
 #define SHOWN	12u	/* causes of a window, in text */

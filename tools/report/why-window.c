@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cause/sched.h"
-#include "report/why.h"
+#include "report/why-local.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
-#include "report/why.h"
+#include "report/why-local.h"
 
 #define BATCH	256u
 #define DEFAULT	5u

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/report.h"
+#include "report/local.h"
 #include "text/escape.h"
 
 bool report_colours(void)

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "format/chrome/chrome.h"
+#include "format/chrome/local.h"
 
 static char *comma(char *p, bool *any)
 {

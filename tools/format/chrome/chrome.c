@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "format/chrome/chrome.h"
+#include "format/chrome/local.h"
 #include "format/common/sched.h"
 
 static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)

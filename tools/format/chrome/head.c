@@ -3,7 +3,7 @@
  * What stands in Chrome's JSON before the events and behind them: rank, clock, what is missing,
  * and the lines of the kernel's tracer.
  */
-#include "format/chrome/chrome.h"
+#include "format/chrome/local.h"
 
 /* HolisticTraceAnalysis looks for the rank on a line of its own, before anything like it. */
 static void put_rank(struct xsp_out *out)

@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "format/chrome/chrome.h"
+#include "format/chrome/local.h"
 #include "format/common/sched.h"
 
 /* Viewers tell the text by this line, whichever tracer it was. */

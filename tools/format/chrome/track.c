@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/chrome/chrome.h"
+#include "format/chrome/local.h"
 
 #define PID_LIMIT	(1u << 22)	/* Linux' own limit of pids and tids */
 #define FIRST_PID	10000000u	/* numbers that are no pid */

@@ -5,7 +5,7 @@
  */
 #include "format/common/kernel-field.h"
 #include "format/common/out.h"
-#include "format/ndjson/ndjson.h"
+#include "format/ndjson/local.h"
 #include "text/json.h"
 
 #define PIECE	(8u << 10)	/* bytes of a record that become hex at a time */

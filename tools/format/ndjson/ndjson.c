@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/ndjson/ndjson.h"
+#include "format/ndjson/local.h"
 #include "text/json.h"
 
 static size_t bounded(size_t len)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/text/text.h"
+#include "format/text/local.h"
 #include "text/put.h"
 
 #define CPUS	1024

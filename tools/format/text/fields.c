@@ -2,7 +2,7 @@
 /*
  * What a line of text says after the name: the fields of each type of record.
  */
-#include "format/text/text.h"
+#include "format/text/local.h"
 #include "text/put.h"
 
 static char *put_word(char *p, const char *word)

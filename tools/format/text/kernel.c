@@ -3,7 +3,7 @@
  * Events of the kernel's tracer in the columns of the text format: as trace-cmd report and the
  * kernel's own trace file have them, between the markers.
  */
-#include "format/text/text.h"
+#include "format/text/local.h"
 #include "text/put.h"
 
 /* The name right-aligned to 16, the id left-aligned to 8: as threads of programs. */

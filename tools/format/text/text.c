@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "format/text/text.h"
+#include "format/text/local.h"
 #include "text/put.h"
 
 static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)

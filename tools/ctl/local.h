@@ -2,8 +2,8 @@
 /*
  * Between the options of `xsprof ctl` (ctl.c) and what it says of processes (ctl-say.c).
  */
-#ifndef XSPROF_CTL_H
-#define XSPROF_CTL_H
+#ifndef XSPROF_CTL_LOCAL_H
+#define XSPROF_CTL_LOCAL_H
 
 #include <stdbool.h>
 
@@ -60,4 +60,4 @@ int ctl_list(void);
 /* Does somebody record this process, other than the process itself on demand? */
 bool ctl_has_rings(pid_t pid);
 
-#endif /* XSPROF_CTL_H */
+#endif /* XSPROF_CTL_LOCAL_H */

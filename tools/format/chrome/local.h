@@ -4,8 +4,8 @@
  * around them, kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the
  * processes and tracks that events are drawn on.  Each calls those after it.
  */
-#ifndef XSPROF_OUT_CHROME_H
-#define XSPROF_OUT_CHROME_H
+#ifndef XSPROF_CHROME_LOCAL_H
+#define XSPROF_CHROME_LOCAL_H
 
 #include "format/common/lane.h"
 #include "format/common/out.h"
@@ -93,4 +93,4 @@ void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
 void chrome_kernel_end(struct xsp_out *out);
 
-#endif /* XSPROF_OUT_CHROME_H */
+#endif /* XSPROF_CHROME_LOCAL_H */

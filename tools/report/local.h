@@ -3,8 +3,8 @@
  * What the files of `xsprof report` share: report.c reads and counts, print.c prints the tables,
  * cause.c what the time was for, words.c the words of a row.  Each calls those after it.
  */
-#ifndef XSPROF_REPORT_H
-#define XSPROF_REPORT_H
+#ifndef XSPROF_REPORT_LOCAL_H
+#define XSPROF_REPORT_LOCAL_H
 
 #include "cause/cause.h"
 #include "cli/filter.h"
@@ -123,4 +123,4 @@ void report_json_recorded(const struct cause_stats *stats);
 /* "on_cpu" */
 const char *report_class_word(uint32_t class);
 
-#endif /* XSPROF_REPORT_H */
+#endif /* XSPROF_REPORT_LOCAL_H */

@@ -2,8 +2,8 @@
 /*
  * What the two files of `xsprof info` share: info.c reads the capture, info-print.c prints.
  */
-#ifndef XSPROF_INFO_H
-#define XSPROF_INFO_H
+#ifndef XSPROF_INFO_LOCAL_H
+#define XSPROF_INFO_LOCAL_H
 
 #include "cli/reading.h"
 #include "report/open.h"
@@ -31,4 +31,4 @@ struct info {
 void info_print(const struct info *info);
 void info_print_json(const struct info *info);
 
-#endif /* XSPROF_INFO_H */
+#endif /* XSPROF_INFO_LOCAL_H */

@@ -3,8 +3,8 @@
  * What the files of the text format share: text.c makes the lines of programs' events, kernel.c
  * those of the kernel's, columns.c what stands before the name, fields.c what stands behind it.
  */
-#ifndef XSPROF_OUT_TEXT_H
-#define XSPROF_OUT_TEXT_H
+#ifndef XSPROF_TEXT_LOCAL_H
+#define XSPROF_TEXT_LOCAL_H
 
 #include "format/common/out.h"
 
@@ -24,4 +24,4 @@ char *text_put_label(struct xsp_out *out, uint16_t type, char *p);
 /* kernel.c: an event of the kernel's tracer. */
 void text_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 
-#endif /* XSPROF_OUT_TEXT_H */
+#endif /* XSPROF_TEXT_LOCAL_H */

@@ -2,8 +2,8 @@
 /*
  * What `xsprof recover` takes out of the device.
  */
-#ifndef XSPROF_RECOVER_H
-#define XSPROF_RECOVER_H
+#ifndef XSPROF_RECOVER_LOCAL_H
+#define XSPROF_RECOVER_LOCAL_H
 
 #include "cli/attach.h"
 #include "cli/session.h"
@@ -31,4 +31,4 @@ int recover_remove_device(const struct session_seen *seen);
 /* What the rings of these processes hold, into a new file.  Return: an exit status. */
 int recover_pids(struct attach *pids, const char *output);
 
-#endif /* XSPROF_RECOVER_H */
+#endif /* XSPROF_RECOVER_LOCAL_H */

@@ -3,12 +3,12 @@
  * The slowest ranges, and the longest gaps between ranges, with what each of them waited for:
  * why.c chooses and reads, gaps.c finds gaps, why-window.c collects, why-print.c prints.
  */
-#ifndef XSPROF_WHY_H
-#define XSPROF_WHY_H
+#ifndef XSPROF_REPORT_WHY_LOCAL_H
+#define XSPROF_REPORT_WHY_LOCAL_H
 
 #include "cause/cause.h"
 #include "format/common/kernel.h"
-#include "report/report.h"
+#include "report/local.h"
 
 #define WHY_COMM	20
 #define WHY_LINKS	4u	/* tasks behind each other */
@@ -181,4 +181,4 @@ void why_print_json(const struct why *why);
 /* syscalls.c: the name of a system call of this machine, NULL where there is none. */
 const char *syscall_name(int32_t nr);
 
-#endif /* XSPROF_WHY_H */
+#endif /* XSPROF_REPORT_WHY_LOCAL_H */

@@ -3,11 +3,11 @@
  * What the files of the NDJSON format share: ndjson.c writes events of programs, ndjson-kernel.c
  * those of the kernel's tracer.
  */
-#ifndef XSPROF_OUT_NDJSON_H
-#define XSPROF_OUT_NDJSON_H
+#ifndef XSPROF_NDJSON_LOCAL_H
+#define XSPROF_NDJSON_LOCAL_H
 
 #include "format/common/out.h"
 
 void ndjson_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 
-#endif /* XSPROF_OUT_NDJSON_H */
+#endif /* XSPROF_NDJSON_LOCAL_H */
