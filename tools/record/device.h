@@ -6,7 +6,7 @@
 #define XSPROF_RECORD_DEVICE_H
 
 #include "drain/drain.h"
-#include "record/record.h"
+#include "record/options.h"
 
 /**
  * record_device_open - the device, where it is wanted and there

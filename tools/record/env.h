@@ -5,7 +5,7 @@
 #ifndef XSPROF_RECORD_ENV_H
 #define XSPROF_RECORD_ENV_H
 
-#include "record/record.h"
+#include "record/options.h"
 
 #define RECORD_ENV_MAX	9
 

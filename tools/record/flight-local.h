@@ -9,7 +9,7 @@
 #include "read/session.h"
 #include "record/flight.h"
 #include "record/launch.h"
-#include "record/record.h"
+#include "record/options.h"
 #include "snapshot/snapshot.h"
 #include "watch/watch.h"
 
@@ -102,18 +102,18 @@ struct flight {
 /* ---- flight-crew.c ------------------------------------------------------------------------- */
 
 /* Takes up who has come. */
-void flight_crew_scan(struct flight *f);
+void flight_processes_scan(struct flight *f);
 /* Who has ended, and how; one with no goodbye asks for a snapshot. */
-void flight_crew_look(struct flight *f);
+void flight_processes_look(struct flight *f);
 /* Looks at what is watched; a stall asks for a snapshot. */
-void flight_crew_watch(struct flight *f);
+void flight_processes_watch(struct flight *f);
 /* How a member ended, as the kernel tells whoever holds its descriptor.  Return: it did tell. */
-bool flight_crew_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status);
+bool flight_processes_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status);
 /* Markers of those that our session records are off from now on. */
-void flight_crew_switch_off(struct flight *f);
+void flight_processes_switch_off(struct flight *f);
 /* All is in a file: what the kernel keeps of the ended ones of our session it need not keep. */
-void flight_crew_drop(struct flight *f);
-void flight_crew_free(struct flight *f);
+void flight_processes_drop(struct flight *f);
+void flight_processes_free(struct flight *f);
 
 /* ---- flight-save.c ------------------------------------------------------------------------- */
 

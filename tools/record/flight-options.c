@@ -7,7 +7,7 @@
 
 #include "cli/tool.h"
 #include "record/flight.h"
-#include "record/record.h"
+#include "record/options.h"
 
 #define FILES_MAX	10000u
 

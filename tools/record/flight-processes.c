@@ -163,7 +163,7 @@ static void take_message(struct flight *f, const char *name)
 			  (int)strspn(name + 2, "0123456789"), name + 2, text);
 }
 
-void flight_crew_scan(struct flight *f)
+void flight_processes_scan(struct flight *f)
 {
 	struct dirent *entry;
 	DIR *dir;
@@ -252,7 +252,7 @@ struct pidfd_exit {
 #define PIDFD_GET_EXIT		_IOWR(0xff, 11, struct pidfd_exit)
 #define PIDFD_HAS_EXIT		(1ull << 3)
 
-bool flight_crew_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status)
+bool flight_processes_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status)
 {
 	struct pidfd_exit info = { .mask = PIDFD_HAS_EXIT };
 	const struct flight_member *m;
@@ -310,7 +310,7 @@ static bool is_ending(struct flight_member *m)
 	return m->pidfd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
-void flight_crew_look(struct flight *f)
+void flight_processes_look(struct flight *f)
 {
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 	struct flight_member *m;
@@ -331,7 +331,7 @@ void flight_crew_look(struct flight *f)
 	bound_ended(f, now);
 }
 
-void flight_crew_switch_off(struct flight *f)
+void flight_processes_switch_off(struct flight *f)
 {
 	struct flight_member *m;
 	bool any = false;
@@ -348,7 +348,7 @@ void flight_crew_switch_off(struct flight *f)
 		usleep(2000);
 }
 
-void flight_crew_drop(struct flight *f)
+void flight_processes_drop(struct flight *f)
 {
 	struct flight_member *m;
 
@@ -357,7 +357,7 @@ void flight_crew_drop(struct flight *f)
 			xsp_device_drop(&m->p.rf, false);
 }
 
-void flight_crew_free(struct flight *f)
+void flight_processes_free(struct flight *f)
 {
 	struct flight_member *m;
 
@@ -385,7 +385,7 @@ static void stalled(void *data, const struct watch_stall *stall)
 	flight_save_ask(f, "stall", f->looking->p.pid, reason);
 }
 
-void flight_crew_watch(struct flight *f)
+void flight_processes_watch(struct flight *f)
 {
 	struct flight_member *m;
 

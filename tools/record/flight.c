@@ -39,7 +39,7 @@ static bool wait_status(void *data, pid_t pid, uint64_t start_time, int *status)
 	struct flight *f = data;
 
 	return launch_status(&f->launch, pid, start_time, status) ||
-	       flight_crew_status(f, pid, start_time, status);
+	       flight_processes_status(f, pid, start_time, status);
 }
 
 static const struct xsp_drain_ops ops = {
@@ -197,13 +197,13 @@ static void run(struct flight *f)
 
 		flight_save_clocks(f);
 		if (appeared(f))
-			flight_crew_scan(f);
+			flight_processes_scan(f);
 		launch_serve(&f->launch);
-		flight_crew_look(f);
+		flight_processes_look(f);
 		now = xsp_clock_ns(CLOCK_MONOTONIC);
 		period = watch_period(f);
 		if (period != UINT64_MAX && now >= watch_at) {
-			flight_crew_watch(f);
+			flight_processes_watch(f);
 			watch_at = now + period;
 		}
 		if (over(f, now, &grace))
@@ -302,17 +302,17 @@ int flight_record(struct record_options *opts)
 		status = start_command(&f, opts);
 	if (!status) {
 		run(&f);
-		flight_crew_scan(&f);
-		flight_crew_look(&f);
-		flight_crew_switch_off(&f);
+		flight_processes_scan(&f);
+		flight_processes_look(&f);
+		flight_processes_switch_off(&f);
 		if (flight_save_last(&f))
 			f.failed = true;
 		else
-			flight_crew_drop(&f);
+			flight_processes_drop(&f);
 		explain_nothing(&f);
 		status = exit_status(&f);
 	}
-	flight_crew_free(&f);
+	flight_processes_free(&f);
 	if (f.session.dirfd >= 0) {
 		xsp_session_remove(&f.session);
 		xsp_session_close(&f.session);

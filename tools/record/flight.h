@@ -7,10 +7,8 @@
 #define XSPROF_FLIGHT_H
 
 #include <getopt.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-struct record_options;
+#include "record/options.h"
 
 /* Values of the long options: outside of what the verb itself has. */
 enum flight_option {
@@ -34,28 +32,6 @@ enum flight_option {
 	"      --watch NAME        a range that must not stay open; 'nccl*' for several\n" \
 	"      --stall TIME        ... for longer than this (default 10s)\n"	\
 	"      --flight-files N    files of that kind at most (default 16)\n"
-
-#define FLIGHT_WATCH_MAX	64u	/* names to watch */
-
-/**
- * struct flight_options - what was asked for; all zeros is no flight recorder
- * @on: --flight was given
- * @size: bytes of a ring, 0 where it was not said
- * @last_ns: only the last so many ns, 0 for all that rings hold
- * @watch: names or patterns
- * @nr_watch: how many
- * @stall_ns: how long such a range may stay open, 0 for the default
- * @files: automatic snapshots at most, 0 for the default
- */
-struct flight_options {
-	bool		on;
-	uint64_t	size;
-	uint64_t	last_ns;
-	const char	*watch[FLIGHT_WATCH_MAX];
-	uint32_t	nr_watch;
-	uint64_t	stall_ns;
-	uint32_t	files;
-};
 
 /**
  * flight_option - take an option of FLIGHT_OPTIONS

@@ -11,7 +11,7 @@
 #include "read/session.h"
 #include "record/flush.h"
 #include "record/launch.h"
-#include "record/record.h"
+#include "record/options.h"
 
 /**
  * struct recording - everything of one run
@@ -49,7 +49,17 @@ struct recording {
 	int				file_error;
 };
 
-/* Each of these: 0, or an exit status after a message. */
+/**
+ * record_parse - read the options
+ * @argc: arguments, the verb first
+ * @argv: arguments
+ * @opts: filled in
+ *
+ * Return: -1 to go on; else the exit status: help was asked for, or an error reported.
+ */
+int record_parse(int argc, char **argv, struct record_options *opts);
+
+/* Each of these, of setup.c: 0, or an exit status after a message. */
 
 int record_check_command(const struct record_options *opts);
 

@@ -20,6 +20,7 @@
 #include "read/ring-guard.h"
 #include "record/device.h"
 #include "record/env.h"
+#include "record/flight.h"
 #include "record/local.h"
 
 /* How long processes that outlive the command may take to end before they are let go. */

@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `xsprof record` was asked for.
+ * What `xsprof record` was asked for.  It has no function.
  */
-#ifndef XSPROF_RECORD_H
-#define XSPROF_RECORD_H
+#ifndef XSPROF_RECORD_OPTIONS_H
+#define XSPROF_RECORD_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cli/attach.h"
 #include "ftrace/ftrace.h"
-#include "record/flight.h"
+
+#define FLIGHT_WATCH_MAX	64u	/* names to watch */
+
+/**
+ * struct flight_options - what was asked for; all zeros is no flight recorder
+ * @on: --flight was given
+ * @size: bytes of a ring, 0 where it was not said
+ * @last_ns: only the last so many ns, 0 for all that rings hold
+ * @watch: names or patterns
+ * @nr_watch: how many
+ * @stall_ns: how long such a range may stay open, 0 for the default
+ * @files: automatic snapshots at most, 0 for the default
+ */
+struct flight_options {
+	bool		on;
+	uint64_t	size;
+	uint64_t	last_ns;
+	const char	*watch[FLIGHT_WATCH_MAX];
+	uint32_t	nr_watch;
+	uint64_t	stall_ns;
+	uint32_t	files;
+};
 
 /**
  * struct record_options - the options of a recording
@@ -54,14 +75,4 @@ struct record_options {
 	char		**argv;
 };
 
-/**
- * record_parse - read the options
- * @argc: arguments, the verb first
- * @argv: arguments
- * @opts: filled in
- *
- * Return: -1 to go on; else the exit status: help was asked for, or an error reported.
- */
-int record_parse(int argc, char **argv, struct record_options *opts);
-
-#endif /* XSPROF_RECORD_H */
+#endif /* XSPROF_RECORD_OPTIONS_H */

@@ -10,7 +10,8 @@
 
 #include "cli/output.h"
 #include "cli/tool.h"
-#include "record/record.h"
+#include "record/flight.h"
+#include "record/local.h"
 
 #define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
 #define BUFFER_MAX	(1ull << 40)
