@@ -2,7 +2,7 @@
 /*
  * Where the time of tasks went: a machine that is fed with what the kernel's scheduler did, in the
  * order of time, and knows of every task and every nanosecond which one thing it was for.  It
- * never reads a trace by itself (cause-kernel.c does) and never prints.
+ * never reads a trace by itself (kernel.c does) and never prints.
  *
  * For every task there is a sum A(t) of the time before t by class, whose classes add up to t; what
  * a range was is A(end) - A(begin), and adds up to the range.  Memory is bounded: what is not
@@ -220,7 +220,7 @@ struct cause_stats {
 
 const struct cause_stats *cause_get_stats(const struct cause *cause);
 
-/* ---- cause-kernel.c: from the events of a trace ---------------------------------------------- */
+/* ---- kernel.c: from the events of a trace ---------------------------------------------------- */
 
 struct cause_reader;
 

@@ -44,7 +44,7 @@ int session_each(int (*visit)(void *data, struct session_seen *seen), void *data
 /* Removes what nobody needs; names once, unless @quiet, what `xsprof recover` could still save. */
 void session_clean(bool quiet);
 
-/* "cannot make a session" and the like: reports an error of cap-session.h. */
+/* "cannot make a session" and the like: reports an error of read/session.h. */
 int session_error(const char *object, int err);
 
 #endif /* XSPROF_SESSION_H */

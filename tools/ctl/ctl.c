@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * `xsprof ctl`: asks a process that listens for a trace, for its end, for what it has so far, and
- * how it stands.  It words requests and answers; the way there and back is ctl-page.c's, and who
+ * how it stands.  It words requests and answers; the way there and back is page.c's, and who
  * records is the process.
  */
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between the options of `xsprof ctl` (ctl.c) and what it says of processes (ctl-say.c).
+ * Between the options of `xsprof ctl` (ctl.c) and what it says of processes (say.c).
  */
 #ifndef XSPROF_CTL_LOCAL_H
 #define XSPROF_CTL_LOCAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The asking side of a process' control page (trace/cap-demand.h): found, opened, asked, waited
+ * The asking side of a process' control page (base/demand-page.h): found, opened, asked, waited
  * for.  It never decides what is asked for.
  */
 #ifndef XSPROF_CTL_PAGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the kernel's tracer share: ftrace.c has the instance and its life,
- * ftrace-events.c which events, ftrace-read.c their way into the capture, ftrace-meta.c what it
+ * events.c which events, read.c their way into the capture, meta.c what it
  * takes to decode them.
  */
 #ifndef XSPROF_FTRACE_LOCAL_H
@@ -61,7 +61,7 @@ struct ftrace {
 	uint64_t		swept;		/* when the last look at what is not full was */
 };
 
-/* ftrace-events.c.  Return: 0; TOOL_USAGE after a message. */
+/* events.c.  Return: 0; TOOL_USAGE after a message. */
 int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftrace_list *list);
 void ftrace_list_free(struct ftrace_list *list);
 /*
@@ -70,14 +70,14 @@ void ftrace_list_free(struct ftrace_list *list);
  */
 int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap);
 
-/* ftrace-meta.c */
+/* meta.c */
 int ftrace_read_layout(struct ftrace *ft);
 int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap);
 void ftrace_write_tasks(struct ftrace *ft, struct xsp_cap *cap);
 /* A whole file, terminated; NULL with errno.  free() it. */
 char *ftrace_read_file(const char *dir, const char *name, size_t *len);
 
-/* ftrace-read.c */
+/* read.c */
 int ftrace_open_cpus(struct ftrace *ft);
 void ftrace_close_cpus(struct ftrace *ft);
 /* Full sub-buffers; with @rest also those that are not.  Return: the most that a CPU had. */

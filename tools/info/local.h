@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the two files of `xsprof info` share: info.c reads the capture, info-print.c prints.
+ * What the two files of `xsprof info` share: info.c reads the capture, print.c prints.
  */
 #ifndef XSPROF_INFO_LOCAL_H
 #define XSPROF_INFO_LOCAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The inside of the flight recorder, for the files that are it: flight.c (the command, and what
- * is waited for), flight-crew.c (its processes), flight-save.c (the snapshots).
+ * is waited for), flight-processes.c (its processes), flight-save.c (the snapshots).
  */
 #ifndef XSPROF_FLIGHT_LOCAL_H
 #define XSPROF_FLIGHT_LOCAL_H
@@ -27,7 +27,7 @@
 /**
  * struct flight_member - a process with rings
  * @next: the one that came after it
- * @p: the producer, for what cap-producer.h asks
+ * @p: the producer, for what drain/producer.h asks
  * @exit: how it ended; its ticks are 0 while it lives
  * @ended_ns: when, CLOCK_MONOTONIC
  * @bytes: memory of its rings, once it has ended
@@ -99,7 +99,7 @@ struct flight {
 	bool				failed;
 };
 
-/* ---- flight-crew.c ------------------------------------------------------------------------- */
+/* ---- flight-processes.c --------------------------------------------------------------------- */
 
 /* Takes up who has come. */
 void flight_processes_scan(struct flight *f);

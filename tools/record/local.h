@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run of `xsprof record`, for the two files that are it: record-setup.c makes what it needs,
+ * One run of `xsprof record`, for the two files that are it: setup.c makes what it needs,
  * record.c runs it.
  */
 #ifndef XSPROF_RECORD_LOCAL_H

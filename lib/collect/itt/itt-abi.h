@@ -24,7 +24,7 @@ struct itt_domain {
 	const char		*name;
 	void			*wide_name;	/* NULL on Linux */
 	int			extra1;
-	void			*extra2;	/* the collector's: see itt-names.c */
+	void			*extra2;	/* the collector's: see names.c */
 	struct itt_domain	*next;
 };
 
@@ -32,7 +32,7 @@ struct itt_string {
 	const char		*text;
 	void			*wide_text;
 	int			extra1;
-	void			*extra2;	/* the collector's: see itt-names.c */
+	void			*extra2;	/* the collector's: see names.c */
 	struct itt_string	*next;
 };
 

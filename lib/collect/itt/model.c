@@ -2,7 +2,7 @@
 /*
  * The annotations of a parallel model (sites, tasks, locks, allocations), as ranges, sync
  * operations and allocations.  What only a simulation of parallelism could use (uses of memory,
- * iterations that begin where the last one ended) is counted in itt-miss.c.
+ * iterations that begin where the last one ended) is counted in miss.c.
  */
 #include "collect/itt/names.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the NDJSON format share: ndjson.c writes events of programs, ndjson-kernel.c
+ * What the files of the NDJSON format share: ndjson.c writes events of programs, kernel.c
  * those of the kernel's tracer.
  */
 #ifndef XSPROF_NDJSON_LOCAL_H

@@ -4,7 +4,7 @@
  * draw what ran where.  Kinds that Perfetto knows get their own message, all others one that
  * names each field.
  *
- * perfetto-bundle.c collects them.
+ * bundle.c collects them.
  */
 #include <errno.h>
 #include <stdlib.h>
