@@ -9,17 +9,23 @@
 #include "base/clock.h"
 #include "ring/rseq.h"
 
-#define HDR(tid, type)	((tid) | (uint64_t)(type) << 32 | 1ull << 40)
+/*
+ * Each begins a line of the cache, in the shared library and in a program that has it linked in:
+ * else what a marker costs depends on where the linker happens to put it.
+ */
+#define XSP_HOT	__attribute__((aligned(64)))
+
+#define HDR(tid, type)	((uint64_t)(tid) | (uint64_t)(type) << 32 | 1ull << 40)
 #define WORD(name, aux)	((uint64_t)(name) | (uint64_t)(aux) << 32)
 
 /* The sequence would not: full, a drop pending, preempted, no rseq, ... */
-static XSP_ASIDE void put_slowly(uint64_t hdr, uint64_t a, uint64_t b)
+static XSP_ASIDE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
 {
 	const uint64_t payload[2] = { a, b };
 
 	if (!xsp_set.overwrite && xsp_seq_drop())
 		return;
-	xsp_put_slow(hdr, payload, 1, 0);
+	xsp_put_slow(HDR(tid, type), payload, 1, 0);
 }
 
 /* The thread's first marker, one inside a range that was left out, or one that is traced. */
@@ -32,14 +38,14 @@ static XSP_COLD void put_entering(uint64_t type, uint64_t a, uint64_t b)
 
 static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a, uint64_t b)
 {
-	uint64_t tid = xsp_thread.hdr;
+	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (xsp_not_short(tid)) {
 		put_entering(type, a, b);
 		return;
 	}
 	if (unlikely(!xsp_seq1(HDR(tid, type), a, b)))
-		put_slowly(HDR(tid, type), a, b);
+		put_slowly(tid, type, a, b);
 }
 
 /*
@@ -118,47 +124,47 @@ static XSP_COLD void end_entering(void)
 	put_entering(XSPROF_REC_END, 0, 0);
 }
 
-void xsprof_emit_begin(xsprof_name_t name)
+XSP_HOT void xsprof_emit_begin(xsprof_name_t name)
 {
-	uint64_t tid = xsp_thread.hdr;
+	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (xsp_not_short(tid)) {
 		begin_entering(XSPROF_REC_BEGIN, name, 0);
 		return;
 	}
 	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_BEGIN), name, 0)))
-		put_slowly(HDR(tid, XSPROF_REC_BEGIN), name, 0);
+		put_slowly(tid, XSPROF_REC_BEGIN, name, 0);
 }
 
 void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id)
 {
-	uint64_t tid = xsp_thread.hdr;
+	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (xsp_not_short(tid)) {
 		begin_entering(XSPROF_REC_OP, WORD(name, scope), id);
 		return;
 	}
 	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id)))
-		put_slowly(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id);
+		put_slowly(tid, XSPROF_REC_OP, WORD(name, scope), id);
 }
 
-void xsprof_emit_end(void)
+XSP_HOT void xsprof_emit_end(void)
 {
-	uint64_t tid = xsp_thread.hdr;
+	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (xsp_not_short(tid)) {
 		end_entering();
 		return;
 	}
 	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_END), 0, 0)))
-		put_slowly(HDR(tid, XSPROF_REC_END), 0, 0);
+		put_slowly(tid, XSPROF_REC_END, 0, 0);
 }
 
 /*
  * The end of a range whose begin was recorded, named, so that no bit is needed; but a range
  * inside one that was left out has pushed a bit, and takes it away again.
  */
-void xsprof_emit_end_of(xsprof_name_t name)
+XSP_HOT void xsprof_emit_end_of(xsprof_name_t name)
 {
 	if (!xsprof_enabled())
 		return;
@@ -178,17 +184,17 @@ XSP_COLD void xsprof_emit_skip(void)
 	skips_push(t, 1);
 }
 
-void xsprof_emit_instant(xsprof_name_t name, uint32_t scope)
+XSP_HOT void xsprof_emit_instant(xsprof_name_t name, uint32_t scope)
 {
 	put(XSPROF_REC_INSTANT, WORD(name, scope), 0);
 }
 
-void xsprof_emit_counter(xsprof_name_t name, int64_t value)
+XSP_HOT void xsprof_emit_counter(xsprof_name_t name, int64_t value)
 {
 	put(XSPROF_REC_COUNTER_I64, name, (uint64_t)value);
 }
 
-void xsprof_emit_counter_f64(xsprof_name_t name, double value)
+XSP_HOT void xsprof_emit_counter_f64(xsprof_name_t name, double value)
 {
 	uint64_t bits;
 
@@ -203,16 +209,16 @@ static XSP_COLD void complete_slowly(uint64_t tid, xsprof_name_t name, uint64_t 
 	xsp_put_slow(HDR(tid ? tid : xsp_thread_enter(), XSPROF_REC_COMPLETE), payload, 1, -1ull);
 }
 
-void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
+XSP_HOT void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
 {
-	uint64_t tid = xsp_thread.hdr;
+	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (unlikely(xsp_not_short(tid) ||
 		     !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
 		complete_slowly(tid, name, begin);
 }
 
-void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value)
+XSP_HOT void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value)
 {
 	put(type & 0xff, WORD(name, aux), value);
 }

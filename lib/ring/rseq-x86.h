@@ -2,8 +2,8 @@
 /*
  * The restartable sequences for x86-64; rseq-pseudocode.h explains them.
  *
- * Traps that shaped this: gcc 12 miscompiles asm goto with outputs, so every way out of a
- * sequence falls through with a value; the abort handler lies in a section of its own behind
+ * Traps that shaped this: gcc 12 miscompiles asm goto with outputs, so a sequence has either
+ * outputs or a label to go to; the abort handler lies in a section of its own behind
  * the signature that the kernel looks for; the checks come before the clock, so that a drop
  * does not pay for rdtsc.
  *
@@ -12,6 +12,8 @@
  */
 #ifndef XSP_RSEQ_X86_H
 #define XSP_RSEQ_X86_H
+
+#include <xsprof/inline.h>
 
 #define XSP_RSEQ_SIG	0x53053053
 
@@ -44,21 +46,17 @@
 #ifdef XSP_TEST_NO_CLOCK	/* for measuring what the clock hides */
 #define XSP_CLOCK	"xorl %%eax, %%eax\n\t"
 #else
-#define XSP_CLOCK	"rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\t"
+#define XSP_CLOCK	XSPROF_SEQ_CLOCK_
 #endif
 
 #ifdef XSP_TEST_EARLY_COMMIT	/* negative control: publish before the last payload store */
-#define XSP_SEQ1_STORES(last) \
-	"movq %[a], 8192+16(%%rdx)\n\t" \
-	"movq %[d], 0(%[r])\n" \
+#define XSP_SEQ1_STORES \
+	"movq %[a], 8192+16(%%rdi)\n\t" \
+	"movq %%rsi, 0(%%rcx)\n" \
 	".Lxsp_commit%=:\n\t" \
-	last
+	"movq %[b], 8192+24(%%rdi)\n\t"
 #else
-#define XSP_SEQ1_STORES(last) \
-	"movq %[a], 8192+16(%%rdx)\n\t" \
-	last \
-	"movq %[d], 0(%[r])\n"			/* commit: head */ \
-	".Lxsp_commit%=:\n\t"
+#define XSP_SEQ1_STORES	XSPROF_SEQ_STORES_
 #endif
 
 #ifdef XSP_TEST_EARLY_GENERAL	/* negative control: the same in the general sequence */
@@ -73,26 +71,12 @@
 #define XSP_LOWER_BOUND	"movq %[h], 24(%[r])\n\t"	/* bound */
 #endif
 
-#define XSP_SEQ1(last) \
-	XSP_ARM \
-	"movl %%fs:4(%[rs]), %k[r]\n\t"		/* cpu_id; huge where rseq is not registered */ \
-	"cmpq %[nr], %[r]\n\t" \
-	"jae .Lxsp_abort%=\n\t" \
-	"movq (%[ring], %[r], 8), %[r]\n\t" \
-	"movq 0(%[r]), %[d]\n\t" \
-	"incq %[d]\n\t" \
-	"cmpq 24(%[r]), %[d]\n\t"		/* bound */ \
-	"ja .Lxsp_abort%=\n\t" \
-	XSP_CLOCK \
-	"leaq -1(%[d]), %%rdx\n\t" \
-	"andq %[mask], %%rdx\n\t" \
-	"shlq $5, %%rdx\n\t" \
-	"addq %[r], %%rdx\n\t" \
-	"movq %[hdr], 8192+0(%%rdx)\n\t" \
-	"movq %%rax, 8192+8(%%rdx)\n\t" \
-	XSP_SEQ1_STORES(last) \
-	".Lxsp_out%=:\n\t" \
-	XSP_ABORT("xorl %k[d], %k[d]\n\t")
+/* Of a marker: what <xsprof/inline.h> has, with the library's own words. */
+#define XSP_SEQ1(stores) XSPROF_SEQ_1_(XSP_ARM_STORE, XSP_CLOCK, stores, "")
+
+#define XSP_SEQ1_IN(hdr, a) \
+	[rs] "r" (xsp_kept.rs), [ring] "m" (xsp_set.ring), [nr] "m" (xsp_set.nr), \
+	[mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "re" (a)
 
 /**
  * xsp_seq1() - publish a record of one slot, or do nothing
@@ -104,30 +88,24 @@
  */
 static inline __attribute__((always_inline)) bool xsp_seq1(uint64_t hdr, uint64_t a, uint64_t b)
 {
-	uint64_t r, d;
-
-	__asm__ __volatile__(XSP_SEQ1("movq %[b], 8192+24(%%rdx)\n\t")
-		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_kept.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
-		  [mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "r" (a), [b] "r" (b),
-		  [sig] "i" (XSP_RSEQ_SIG)
-		: "rax", "rdx", "cc", "memory");
-	return likely(d != 0);
+	__asm__ __volatile__ goto(XSP_SEQ1(XSP_SEQ1_STORES)
+		: : XSP_SEQ1_IN(hdr, a), [b] "re" (b)
+		: XSPROF_SEQ_CLOBBERS_ : slow);
+	return true;
+slow:
+	return false;
 }
 
 /* The same, with the fourth word = the record's time less @begin: a COMPLETE record. */
 static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, uint64_t a,
 								 uint64_t begin)
 {
-	uint64_t r, d;
-
-	__asm__ __volatile__(XSP_SEQ1("subq %[b], %%rax\n\tmovq %%rax, 8192+24(%%rdx)\n\t")
-		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_kept.rs), [ring] "r" (xsp_set.ring), [nr] "m" (xsp_set.nr),
-		  [mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "r" (a), [b] "r" (begin),
-		  [sig] "i" (XSP_RSEQ_SIG)
-		: "rax", "rdx", "cc", "memory");
-	return likely(d != 0);
+	__asm__ __volatile__ goto(XSP_SEQ1(XSPROF_SEQ_SINCE_)
+		: : XSP_SEQ1_IN(hdr, a), [b] "r" (begin)
+		: XSPROF_SEQ_CLOBBERS_ : slow);
+	return true;
+slow:
+	return false;
 }
 
 /* d = slot at position p; clobbers nothing else */

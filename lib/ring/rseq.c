@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Restartable sequences in this process and its threads: whether there are any, and where the
- * thread's area is.  Owns their registration where the C library has none; the sequences
- * themselves are rseq.h's.
+ * Restartable sequences in this process and its threads: whether there are any, where the
+ * thread's area is, and what inline markers need to know.  Owns their registration where the C
+ * library has none; the sequences themselves are rseq.h's.
  */
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <xsprof/inline.h>
 
 #include "ring/rseq.h"
 
@@ -55,6 +57,19 @@ static void register_own_rseq(void)
 		unregister_own_rseq(&own_rseq);
 }
 
+/*
+ * The offset of struct rseq from the thread pointer, the same while the process lives: always an
+ * area that a sequence may write to, as arming comes before any check.
+ */
+static int64_t rseq_offset(void)
+{
+#if XSP_HAVE_RSEQ
+	if (&__rseq_size && __rseq_size >= RSEQ_MIN_SIZE)
+		return __rseq_offset;
+#endif
+	return (char *)&own_rseq - (char *)__builtin_thread_pointer();
+}
+
 /**
  * xsp_rseq_usable() - can this process use restartable sequences?
  * @offset: set to the offset of struct rseq from the thread pointer
@@ -64,15 +79,10 @@ static void register_own_rseq(void)
  */
 bool xsp_rseq_usable(int64_t *offset)
 {
-	/* Always an area that a sequence may write to: arming comes before any check. */
-	*offset = (char *)&own_rseq - (char *)__builtin_thread_pointer();
+	*offset = rseq_offset();
 #if XSP_HAVE_RSEQ
-	if (&__rseq_size) {
-		if (__rseq_size < RSEQ_MIN_SIZE)
-			return false;
-		*offset = __rseq_offset;
-		return true;
-	}
+	if (&__rseq_size)
+		return __rseq_size >= RSEQ_MIN_SIZE;
 	if (!own_rseq_wanted) {
 		if (pthread_key_create(&own_rseq_key, unregister_own_rseq))
 			return false;
@@ -91,6 +101,40 @@ void xsp_rseq_enter(void)
 	if (own_rseq_wanted)
 		register_own_rseq();
 }
+
+#if defined(__x86_64__) && defined(__LP64__)
+/* Their first words are what inline markers read. */
+#define INLINE_AT(field) XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_rings, field) == \
+					   offsetof(struct xsp_set, field) - \
+					   offsetof(struct xsp_set, nr))
+INLINE_AT(nr);
+INLINE_AT(ring);
+INLINE_AT(mask);
+
+/* Signal-safe, and the same at any time: nothing of it depends on what was attached. */
+XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
+{
+	static struct xsprof_inline in = {
+		.version = XSPROF_INLINE_VERSION,
+		.size = sizeof(in),
+		.rings = (const struct xsprof_inline_rings *)&xsp_set.nr,
+	};
+
+	if (version != XSPROF_INLINE_VERSION || size < sizeof(in))
+		return NULL;
+	/* Two threads that ask at once store the same. */
+	__atomic_store_n(&in.rseq, rseq_offset(), __ATOMIC_RELAXED);
+	__atomic_store_n(&in.thread, (char *)&xsp_thread.hdr -
+			 (char *)__builtin_thread_pointer(), __ATOMIC_RELAXED);
+	return &in;
+}
+#else
+XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
+{
+	(void)version, (void)size;
+	return NULL;
+}
+#endif
 
 /**
  * xsp_current_cpu() - the CPU as the thread's rseq area has it

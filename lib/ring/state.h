@@ -173,9 +173,9 @@ static inline uint32_t xsp_emit_wanted(void)
  * the kernel?  @tid: xsp_thread.hdr.  One compare for both: an id is 0 or has some of the 32
  * bits, and the word has all of them or none.
  */
-static inline __attribute__((always_inline)) bool xsp_not_short(uint64_t tid)
+static inline __attribute__((always_inline)) bool xsp_not_short(uint32_t tid)
 {
-	return unlikely((uint32_t)tid <= xsp_emit_wanted());
+	return unlikely(tid <= xsp_emit_wanted());
 }
 
 /* ---- lock-ring.c ---- */

@@ -5,6 +5,9 @@
  * is gone.
  *
  *	session XSPROF_BUFFER_SIZE=256k dl LIBRARY PLUGIN
+ *
+ * PLUGIN may be one with markers in its own code: then the thread must not be left pointing at
+ * its sequences, which the kernel looks at when the thread is preempted.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,6 +28,27 @@ static void *thread_main(void *arg)
 			sched_yield();
 	}
 	return arg;
+}
+
+/* Unloaded by the thread that has just used it, and only then preempted. */
+static void unload_at_once(const char *plugin)
+{
+	for (int i = 0; i < 100; i++) {
+		void *so = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+
+		if (!so)
+			tap_bail("%s", dlerror());
+		emit = (void (*)(void))dlsym(so, "plugin_emit");
+		/* The first marker of a name makes it, with a lock. */
+		emit();
+		emit();
+		dlclose(so);
+		for (int k = 0; k < 20; k++)
+			sched_yield();
+	}
+	CHECK_EQ(collect(getpid()), 400);
+	CHECK_EQ(got.files, 1);
+	tap_result("a plugin unloaded 100 times by the thread that has just used it");
 }
 
 int main(int argc, char **argv)
@@ -70,5 +94,6 @@ int main(int argc, char **argv)
 	CHECK_EQ(collect(getpid()), 200);
 	CHECK_EQ(got.files, 1);
 	tap_result("a plugin loaded and unloaded 50 times beside a thread that used it");
+	unload_at_once(argv[2]);
 	return tap_done();
 }

@@ -41,7 +41,7 @@ try() # COMPILER FILE FLAGS...
 	n=$((n + 1))
 	if ! command -v "$cc" >/dev/null; then
 		echo "ok $n $cc $* # SKIP no $cc"
-	elif "$cc" "$@" -Wall -Wextra -Wshadow -pedantic -Werror -O2 -Ikmod/uapi -Ilib/include -c \
+	elif "$cc" -O2 "$@" -Wall -Wextra -Wshadow -pedantic -Werror -Ikmod/uapi -Ilib/include -c \
 			-o "$dir/user.o" "$dir/$file" 2>"$dir/err"; then
 		echo "ok $n $cc $*"
 	else
@@ -58,6 +58,15 @@ done
 for std in c++17 gnu++17 c++20; do
 	try g++ user.cc -std=$std
 	try clang++ user.cc -std=$std
+done
+# With the sequences in the program's own code: with and without optimization, for a library too.
+for flags in '' -O0 -fPIC -fno-pie; do
+	flags="-DXSPROF_INLINE $flags"
+	# shellcheck disable=SC2086 # words on purpose
+	for cc in gcc clang; do
+		try $cc user.c -std=c11 $flags
+		try ${cc/gcc/g}++ user.cc -std=c++17 $flags
+	done
 done
 echo "1..$n"
 exit $failed

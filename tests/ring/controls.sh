@@ -52,6 +52,7 @@ no_rseq=GLIBC_TUNABLES=glibc.pthread.rseq=0
 fails 'no arming store, DISCARD' 10 $small ledger-noarm threads=6 records=300000 timer=40
 fails 'no arming store, OVERWRITE' 10 $small XSPROF_MODE=overwrite snapshot-noarm threads=6 \
 	records=300000 timer=40
+fails 'no arming store, inline' 10 $small ledger-inline-noarm threads=6 records=300000 timer=40
 fails 'one slot published before its last word' 1 $small step-early from=127
 fails 'many slots published before the last' 1 $small step-earlygeneral from=127
 fails 'a drop that leaves the short way open' 1 $small step-nobound from=127

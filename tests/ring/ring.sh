@@ -134,6 +134,24 @@ lock)
 	t XSPROF_LOCK_RINGS=64 XSPROF_CLOCK=mono XSPROF_BUFFER_SIZE=16k ledger threads=16 \
 		records=20000
 	;;
+inline)
+	n=50000
+	[ $full ] && n=1000000
+	for reader in fast slow stopped killed; do
+		t XSPROF_BUFFER_SIZE=16k ledger-inline threads=4 records=$n reader=$reader place=1
+	done
+	t $no_rseq XSPROF_BUFFER_SIZE=16k ledger-inline threads=4 records=$n
+	t XSPROF_MODE=overwrite XSPROF_BUFFER_SIZE=16k snapshot-inline threads=4 records=$n \
+		cursor=1
+	t XSPROF_BUFFER_SIZE=16k bounded-inline stride=11
+	t XSPROF_BUFFER_SIZE=16k leak-inline records=$n
+	t XSPROF_BUFFER_SIZE=8M ledger-inline threads=4 records=200000 room=1
+	t XSPROF_BUFFER_SIZE=16k step-inline-noarm from=125
+	t XSPROF_BUFFER_SIZE=16k step-inline-noarm from=127 kill=1
+	t XSPROF_MODE=overwrite XSPROF_BUFFER_SIZE=16k step-inline-noarm from=120
+	t XSPROF_BUFFER_SIZE=16k kills-inline kills=300
+	t XSPROF_MODE=overwrite XSPROF_BUFFER_SIZE=16k kills-inline kills=300
+	;;
 hostile)
 	n=10000000
 	[ $full ] && n=25000000
@@ -149,7 +167,7 @@ leak)
 	t XSPROF_BUFFER_SIZE=16k $no_rseq leak records=$n
 	;;
 *)
-	echo "usage: ring.sh ledger|room|snapshot|step|kills|lock|hostile|leak" >&2
+	echo "usage: ring.sh ledger|room|snapshot|step|kills|lock|inline|hostile|leak" >&2
 	exit 2
 	;;
 esac

@@ -23,6 +23,9 @@
 #include <stdint.h>
 
 #include <xsprof/abi.h>
+#ifdef XSPROF_INLINE
+#include <xsprof/inline.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -150,6 +153,86 @@ XSPROF_API void xsprof_emit_counter_f64(xsprof_name_t name, double value);
 XSPROF_API void xsprof_emit_complete(xsprof_name_t name, uint64_t begin);
 XSPROF_API void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value);
 
+/*
+ * What a marker does when it is enabled: it writes its record here, where the program asked for
+ * that (XSPROF_INLINE) and it can be done at once; else one of the above does it.
+ */
+#ifdef XSPROF_INLINE_HERE
+static inline uint32_t xsprof_emit_wanted_(void)
+{
+	return __atomic_load_n(&xsprof_ctl_page.ctl.emit, __ATOMIC_RELAXED);
+}
+#define XSPROF_PUT_(type, a, b, call) do { \
+	if (__builtin_expect(!xsprof_inline_put_(xsprof_emit_wanted_(), (type), (a), (b)), 0)) \
+		call; \
+} while (0)
+#define XSPROF_PUT_SINCE_(type, a, begin, call) do { \
+	if (__builtin_expect(!xsprof_inline_put_since_(xsprof_emit_wanted_(), (type), (a), \
+						       (begin)), 0)) \
+		call; \
+} while (0)
+#else
+#define XSPROF_PUT_(type, a, b, call)			call
+#define XSPROF_PUT_SINCE_(type, a, begin, call)		call
+#endif
+
+static inline void xsprof_put_begin_(xsprof_name_t name)
+{
+	XSPROF_PUT_(XSPROF_REC_BEGIN, name, 0, xsprof_emit_begin(name));
+}
+
+static inline void xsprof_put_end_(void)
+{
+	XSPROF_PUT_(XSPROF_REC_END, 0, 0, xsprof_emit_end());
+}
+
+/*
+ * A thread inside a range that was left out has no number to write by itself: the library's
+ * function then looks whether this end is left out too.
+ */
+static inline void xsprof_put_end_of_(xsprof_name_t name)
+{
+#ifdef XSPROF_INLINE_HERE
+	if (xsprof_enabled() &&
+	    xsprof_inline_put_(xsprof_emit_wanted_(), XSPROF_REC_END, name, 0))
+		return;
+#endif
+	xsprof_emit_end_of(name);
+}
+
+static inline void xsprof_put_(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value)
+{
+	XSPROF_PUT_(type & 0xff, name | (uint64_t)aux << 32, value,
+		    xsprof_emit(type, name, aux, value));
+}
+
+static inline void xsprof_put_instant_(xsprof_name_t name, uint32_t scope)
+{
+	XSPROF_PUT_(XSPROF_REC_INSTANT, name | (uint64_t)scope << 32, 0,
+		    xsprof_emit_instant(name, scope));
+}
+
+static inline void xsprof_put_counter_(xsprof_name_t name, int64_t value)
+{
+	XSPROF_PUT_(XSPROF_REC_COUNTER_I64, name, (uint64_t)value,
+		    xsprof_emit_counter(name, value));
+}
+
+static inline void xsprof_put_counter_f64_(xsprof_name_t name, double value)
+{
+#ifdef XSPROF_INLINE_HERE
+	uint64_t bits;
+
+	__builtin_memcpy(&bits, &value, sizeof(bits));
+#endif
+	XSPROF_PUT_(XSPROF_REC_COUNTER_F64, name, bits, xsprof_emit_counter_f64(name, value));
+}
+
+static inline void xsprof_put_complete_(xsprof_name_t name, uint64_t begin)
+{
+	XSPROF_PUT_SINCE_(XSPROF_REC_COMPLETE, name, begin, xsprof_emit_complete(name, begin));
+}
+
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 /**
@@ -165,7 +248,7 @@ static inline void xsprof_begin(xsprof_name_t name)
 
 	if (__builtin_expect(on != 0, 0)) {
 		if (on >> (name >> XSPROF_NAME_SHIFT) & 1)
-			xsprof_emit_begin(name);
+			xsprof_put_begin_(name);
 		else
 			xsprof_emit_skip();
 	}
@@ -179,7 +262,7 @@ static inline void xsprof_begin(xsprof_name_t name)
 static inline void xsprof_end(void)
 {
 	if (__builtin_expect(xsprof_enabled() != 0, 0))
-		xsprof_emit_end();
+		xsprof_put_end_();
 }
 
 #define XSPROF_BEGIN(text) do { \
@@ -197,7 +280,7 @@ static inline struct xsprof_scope_ xsprof_scope_open_(xsprof_name_t name)
 	struct xsprof_scope_ s = { 0 };
 
 	if (xsprof_wants(name)) {
-		xsprof_emit_begin(name);
+		xsprof_put_begin_(name);
 		s.name = name;
 	}
 	return s;
@@ -206,7 +289,7 @@ static inline struct xsprof_scope_ xsprof_scope_open_(xsprof_name_t name)
 static inline void xsprof_scope_close_(struct xsprof_scope_ *s)
 {
 	if (__builtin_expect(s->name != 0, 0))
-		xsprof_emit_end_of(s->name);
+		xsprof_put_end_of_(s->name);
 }
 
 /*
@@ -248,7 +331,7 @@ XSPROF_API uint64_t xsprof_now(void);
 static inline void xsprof_complete(xsprof_name_t name, uint64_t begin)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit_complete(name, begin);
+		xsprof_put_complete_(name, begin);
 }
 
 /**
@@ -275,7 +358,7 @@ XSPROF_API void xsprof_span(xsprof_name_t name, uint64_t begin, uint64_t end, ui
 static inline void xsprof_instant(xsprof_name_t name)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit_instant(name, XSPROF_SCOPE_THREAD);
+		xsprof_put_instant_(name, XSPROF_SCOPE_THREAD);
 }
 
 #define XSPROF_INSTANT(text) do { \
@@ -293,7 +376,7 @@ static inline void xsprof_instant(xsprof_name_t name)
 static inline void xsprof_mark(xsprof_name_t name, uint32_t scope)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit_instant(name, scope);
+		xsprof_put_instant_(name, scope);
 }
 
 /**
@@ -306,14 +389,14 @@ static inline void xsprof_mark(xsprof_name_t name, uint32_t scope)
 static inline void xsprof_counter(xsprof_name_t name, int64_t value)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit_counter(name, value);
+		xsprof_put_counter_(name, value);
 }
 
 /* As xsprof_counter(), for a double. */
 static inline void xsprof_counter_f64(xsprof_name_t name, double value)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit_counter_f64(name, value);
+		xsprof_put_counter_f64_(name, value);
 }
 
 /**
@@ -326,7 +409,7 @@ static inline void xsprof_counter_f64(xsprof_name_t name, double value)
 static inline void xsprof_step(xsprof_name_t name, uint64_t number)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_STEP, name, 0, number);
+		xsprof_put_(XSPROF_REC_STEP, name, 0, number);
 }
 
 /* ---- async ranges, flows, correlation ------------------------------------------------------- */
@@ -342,19 +425,19 @@ static inline void xsprof_step(xsprof_name_t name, uint64_t number)
 static inline void xsprof_async_begin(xsprof_name_t name, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_ASYNC_BEGIN, name, 0, id);
+		xsprof_put_(XSPROF_REC_ASYNC_BEGIN, name, 0, id);
 }
 
 static inline void xsprof_async_instant(xsprof_name_t name, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_ASYNC_INSTANT, name, 0, id);
+		xsprof_put_(XSPROF_REC_ASYNC_INSTANT, name, 0, id);
 }
 
 static inline void xsprof_async_end(xsprof_name_t name, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_ASYNC_END, name, 0, id);
+		xsprof_put_(XSPROF_REC_ASYNC_END, name, 0, id);
 }
 
 /**
@@ -367,19 +450,19 @@ static inline void xsprof_async_end(xsprof_name_t name, uint64_t id)
 static inline void xsprof_flow_start(xsprof_name_t name, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_FLOW_START, name, 0, id);
+		xsprof_put_(XSPROF_REC_FLOW_START, name, 0, id);
 }
 
 static inline void xsprof_flow_step(xsprof_name_t name, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_FLOW_STEP, name, 0, id);
+		xsprof_put_(XSPROF_REC_FLOW_STEP, name, 0, id);
 }
 
 static inline void xsprof_flow_end(xsprof_name_t name, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_FLOW_END, name, 0, id);
+		xsprof_put_(XSPROF_REC_FLOW_END, name, 0, id);
 }
 
 /**
@@ -392,13 +475,13 @@ static inline void xsprof_flow_end(xsprof_name_t name, uint64_t id)
 static inline void xsprof_correlation_push(uint32_t kind, uint64_t id)
 {
 	if (__builtin_expect(xsprof_wants(0), 0))
-		xsprof_emit(XSPROF_REC_CORR_PUSH, 0, kind, id);
+		xsprof_put_(XSPROF_REC_CORR_PUSH, 0, kind, id);
 }
 
 static inline void xsprof_correlation_pop(uint32_t kind)
 {
 	if (__builtin_expect(xsprof_wants(0), 0))
-		xsprof_emit(XSPROF_REC_CORR_POP, 0, kind, 0);
+		xsprof_put_(XSPROF_REC_CORR_POP, 0, kind, 0);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -438,7 +521,7 @@ XSPROF_API void xsprof_free(xsprof_name_t name, const void *ptr, uint64_t bytes,
 static inline void xsprof_sync_op(xsprof_name_t name, uint32_t op, const void *object)
 {
 	if (__builtin_expect(xsprof_wants(name), 0))
-		xsprof_emit(XSPROF_REC_SYNC, name, op, (uint64_t)(uintptr_t)object);
+		xsprof_put_(XSPROF_REC_SYNC, name, op, (uint64_t)(uintptr_t)object);
 }
 
 /**
