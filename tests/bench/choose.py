@@ -69,6 +69,8 @@ ROW = "noclock_so\tns at 9\t1.0\t{}\t9.0\n"
 REST = """noclock_inline\tns at 9\t1\t1.4\t2
 drop\tns at 9\t1\t3\t4
 marker_ratio\tratio\t1\t1\t1
+inline_ratio\tratio\t1\t1\t1
+archive_ratio\tratio\t1\t1\t1
 threads_two_ratio\tskip\tone CPU
 crowd_ratio\tskip\tone CPU
 miss_ratio\tratio\t1\t1\t1
@@ -92,7 +94,7 @@ def holding(folder):
     rc, shown, row = table(folder, ROW.format(2.7) + REST)
     check("a bar that is met holds", rc == 0 and row["holds"] is True, shown)
     check("the end counts the bars that were asked for",
-          "8 of 10 bars hold; 0 do not, 0 in doubt, 2 skipped" in shown, shown)
+          "10 of 12 bars hold; 0 do not, 0 in doubt, 2 skipped" in shown, shown)
     rc, shown, row = table(folder, ROW.format(2.71) + REST)
     check("a bar that is missed does not, and fails", rc == 1 and row["holds"] is False, shown)
     rc, shown, row = table(folder, REST)
@@ -101,7 +103,16 @@ def holding(folder):
     check("a good figure in doubt does not hold, and fails",
           rc == 1 and row["holds"] is None and row["value"] == 1.9, shown)
     check("the row says so", "?      1.000..9.000; only 3" in shown
-          and "7 of 10 bars hold; 0 do not, 1 in doubt, 2 skipped" in shown, shown)
+          and "9 of 12 bars hold; 0 do not, 1 in doubt, 2 skipped" in shown, shown)
+    slow = ROW.format(1) + REST.replace("inline_ratio\tratio\t1\t1", "inline_ratio\tratio\t1\t1.1")
+    rc, shown, row = table(folder, slow)
+    check("a bar is of the processor", rc == 1 and "<= 1.03  NO" in shown, shown)
+    rc, shown, row = table(folder, "processor\tGenuineIntel\tXeon\n" + slow)
+    check("of another one it is another", rc == 0 and "<= 1.2  yes" in shown, shown)
+    rc, shown, row = table(folder, ROW.format(1) + REST.replace(
+        "miss_ratio\tratio\t1\t1\t1", "miss_ratio\tratio\t-1\t-0.1\t2"))
+    check("a ratio below zero does not hold: it is in doubt",
+          rc == 1 and "?      -1.000..2.000; not a ratio" in shown, shown)
 
 
 def main():

@@ -14,7 +14,7 @@ static xsprof_name_t name;
 
 static inline __attribute__((always_inline)) void marker(uint32_t type, xsprof_name_t what)
 {
-	uint64_t tid = xsp_thread.hdr;
+	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (unlikely(!xsprof_enabled()))
 		return;

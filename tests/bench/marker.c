@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a marker costs one thread, through the shared library beside the bare counter; and what
- * memory markers take.
+ * What a marker costs one thread beside the bare counter: called, and with the sequence in the
+ * program's own code; and what memory markers take. Linked with the shared library, and once more
+ * (BENCH_ARCHIVE) with the static one.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
+#include "marker.h"
+
+#ifdef BENCH_ARCHIVE
+#define ID(name)	"archive_" name
+#else
+#define ID(name)	name
+#endif
 
 #define EVENTS	60000	/* with the warm-up fewer than a ring of 2 MiB has slots */
 
@@ -20,6 +28,7 @@ static void markers(long n)
 	}
 }
 
+#ifndef BENCH_ARCHIVE
 static uint64_t slots(void)
 {
 	struct xsprof_stats st = { .size = sizeof(st) };
@@ -50,29 +59,35 @@ static void bytes(void)
 	bench_print("bytes_pair", "B", &pair);
 	bench_print("bytes_complete", "B", &complete);
 }
+#endif
 
 static void enabled(void)
 {
 	struct bench_side sides[] = {
 		{ .fn = bench_counters, .n = EVENTS },
 		{ .fn = markers, .n = EVENTS, .after = session_drain },
+		{ .fn = bench_inline_markers, .n = EVENTS, .after = session_drain },
 	};
-	struct bench_series bare = { 0 }, cost = { 0 }, ratio = { 0 };
+	struct bench_series bare = { 0 }, cost[2] = { 0 }, ratio[2] = { 0 };
 
-	bench_run(sides, 2);
+	bench_run(sides, 3);
 	for (int r = 0; r < BENCH_RUNS; r++) {
-		bench_run(sides, 2);
+		bench_run(sides, 3);
 		bench_add(&bare, sides[0].ns);
-		bench_add(&cost, sides[1].ns);
-		bench_add(&ratio, sides[1].ns / sides[0].ns);
+		for (int i = 0; i < 2; i++) {
+			bench_add(&cost[i], sides[1 + i].ns);
+			bench_add(&ratio[i], sides[1 + i].ns / sides[0].ns);
+		}
 	}
 	if (session_dropped()) {
 		fprintf(stderr, "bench: markers: some were dropped\n");
 		exit(1);
 	}
-	bench_print("counter", "ns", &bare);
-	bench_print("marker", "ns", &cost);
-	bench_print("marker_ratio", "ratio", &ratio);
+	bench_print(ID("counter"), "ns", &bare);
+	bench_print(ID("marker"), "ns", &cost[0]);
+	bench_print(ID("marker_ratio"), "ratio", &ratio[0]);
+	bench_print(ID("inline"), "ns", &cost[1]);
+	bench_print(ID("inline_ratio"), "ratio", &ratio[1]);
 }
 
 int main(int argc, char **argv)
@@ -80,12 +95,15 @@ int main(int argc, char **argv)
 	session_enter(argv, "2M");
 	session_open();
 	name = xsprof_name("bench");
+	bench_inline_name = name;
 	bench_pin(bench_cpu(0));
 	bench_hush_start();
 	if (!bench_realtime(true))
 		fprintf(stderr, "bench: no right to real-time priority: more noise\n");
 	(void)argc;
+#ifndef BENCH_ARCHIVE
 	bytes();
+#endif
 	enabled();
 	return 0;
 }

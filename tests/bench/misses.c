@@ -13,6 +13,7 @@
 
 #define EVENTS		30000
 #define STORES		4
+#define LEAST_NS	1.0	/* differences below it are the machine's noise */
 #define AREA		(256ul << 20)
 #define RING_SLOTS	65536ul	/* 2 MiB, as the rings of the library here */
 
@@ -130,5 +131,8 @@ int main(int argc, char **argv)
 	bench_print("miss_own", "ns", &theirs);
 	bench_print("miss_marker", "ns", &ours);
 	bench_print("miss_ratio", "ratio", &ratio);
+	/* A processor that goes on behind the misses does both for nothing: 0 by 0 is no ratio. */
+	if (bench_median(theirs.v, theirs.n) < LEAST_NS || bench_median(ours.v, ours.n) < LEAST_NS)
+		printf("miss_ratio\tdoubt\tbeside the missing stores a marker takes no time\n");
 	return 0;
 }

@@ -31,7 +31,10 @@ for p in "$bin/xsprof" "$here/marker"; do
 done
 mkdir -p "$work" || exit 1
 rm -f "$raw"
-: >"$raw"
+cpu_model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed -n 1p)
+cpu_model=${cpu_model:-$(uname -m)}
+cpu_vendor=$(sed -n 's/^vendor_id[^:]*: //p' /proc/cpuinfo | sed -n 1p)
+printf 'processor\t%s\t%s\n' "${cpu_vendor:-unknown}" "$cpu_model" >"$raw"
 
 BENCH_SHM=$(mktemp -d /dev/shm/xsprof-bench.XXXXXX) || exit 1
 # The programs of figures that a neighbour on the same core would spoil note their slices here.
@@ -78,7 +81,7 @@ else
 	own_core=$favour
 fi
 
-echo "cpu         $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sed -n 1p), $cpus usable"
+echo "cpu         $cpu_model, $cpus usable"
 echo "kernel      $(uname -r), load average $(cut -d' ' -f1-3 /proc/loadavg)"
 echo "real-time   $realtime; tools: ${favour:-ordinary priority}, on CPU $cpu1"
 echo "captures    on $where; at least $runs runs, medians; started $(date -u +%H:%M:%S) UTC"
@@ -182,15 +185,45 @@ quiet_more()
 	done
 }
 
+# The programs of markers with the clock, in turn: a ratio is the median of five processes, for
+# where a process's pages lie is in it too.
+called_markers()
+{
+	local p i id unit value ratios=()
+
+	: >"$work/markers"
+	for i in $(seq $rounds); do
+		for p in marker marker-archive; do
+			"$here/$p" >"$work/marker" || { fail "$p: failed"; return; }
+			cat "$work/marker" >>"$work/markers"
+		done
+	done
+	awk -F '\t' '!seen[$1]++ { print $1, $2 }' "$work/markers" |
+	while read -r id unit; do
+		# shellcheck disable=SC2046
+		figure "$id" "$unit" \
+			$(awk -F '\t' -v id="$id" '$1 == id { print $4 }' "$work/markers")
+	done
+	while read -r value; do
+		ratios+=("$value")
+	done < <(awk -F '\t' '$1 == "marker_ratio" { so = $4 }
+		$1 == "archive_marker_ratio" { print $4 / so }' "$work/markers")
+	figure archive_ratio ratio "${ratios[@]}"
+	echo "on $cpu_model a marker costs, in units of the bare counter:" \
+		"$(awk -F '\t' '$1 == "marker_ratio" { c = $4 } $1 == "inline_ratio" { i = $4 }
+			END { printf("%.3f called, %.3f inline", c, i) }' "$raw")"
+}
+
 part_marker()
 {
 	local p
 
 	rm -rf "$BENCH_SLICES"
 	mkdir "$BENCH_SLICES" || exit 1
-	for p in marker disabled misses threads; do
+	for p in disabled misses threads; do
 		"$here/$p" >>"$raw" || fail "$p: failed"
 	done
+	called_markers
 	for _ in $(seq $rounds); do
 		quiet_round "${!quiet[@]}" || break
 	done
