@@ -26,7 +26,7 @@
 #include "capture/writer.h"
 #include "drain/drain.h"
 #include "process/local.h"
-#include "read/session.h"
+#include "read/recording.h"
 #include "ring/config.h"
 
 #define STACK_SIZE	(256u << 10)

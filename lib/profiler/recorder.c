@@ -26,7 +26,7 @@
 #include "process/backend.h"
 #include "profiler/recorder.h"
 #include "read/ring-device.h"
-#include "read/session.h"
+#include "read/recording.h"
 #include "ring/op-wanted.h"
 
 #define STACK_SIZE	(256u << 10)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "read/session.h"
+#include "read/recording.h"
 
 /**
  * struct session_seen - one session, while it is being looked at

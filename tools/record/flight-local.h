@@ -6,7 +6,7 @@
 #ifndef XSPROF_FLIGHT_LOCAL_H
 #define XSPROF_FLIGHT_LOCAL_H
 
-#include "read/session.h"
+#include "read/recording.h"
 #include "record/flight.h"
 #include "record/launch.h"
 #include "record/options.h"

@@ -8,7 +8,7 @@
 
 #include "cli/progress.h"
 #include "drain/drain.h"
-#include "read/session.h"
+#include "read/recording.h"
 #include "record/flush.h"
 #include "record/launch.h"
 #include "record/options.h"

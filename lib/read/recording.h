@@ -11,8 +11,8 @@
  *
  * <base> is $XSPROF_SHM_DIR or /dev/shm.
  */
-#ifndef XSP_CAP_SESSION_H
-#define XSP_CAP_SESSION_H
+#ifndef XSP_RECORDING_H
+#define XSP_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,4 +84,4 @@ int xsp_session_remove(struct xsp_session *s);
 /* Closes it; a session of ours loses its lock. */
 void xsp_session_close(struct xsp_session *s);
 
-#endif /* XSP_CAP_SESSION_H */
+#endif /* XSP_RECORDING_H */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
-#include "read/session.h"
+#include "read/recording.h"
 
 #define DEFAULT_BASE	"/dev/shm"
 
