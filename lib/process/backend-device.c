@@ -249,7 +249,7 @@ int xsp_device_attach(const struct xsp_want *want)
 		.nr_lock_rings = want->lock_rings,
 		.ring_size = want->cfg->ring_size,
 		.arena_size = want->cfg->arena_size,
-		.session = want->session ? xsp_session_cookie(want->session) : 0,
+		.session = want->session ? xsp_recording_cookie(want->session) : 0,
 		.wanted = want->wanted,
 	};
 	int fd, err;

@@ -32,7 +32,7 @@
 #define STACK_SIZE	(256u << 10)
 
 static struct {
-	struct xsp_session	session;
+	struct xsp_recording	session;
 	struct xsp_cap		cap;
 	struct xsp_drain	*drain;
 	struct xsp_fd_id	file;	/* what @fd is, so that we never write to anything else */
@@ -119,7 +119,7 @@ static int make_session(const char **object)
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\noutput %s\nboot %s\ncommand (records itself)\n",
 		 (int)getpid(), self.path, boot);
-	err = xsp_session_create(&self.session, facts, object);
+	err = xsp_recording_create(&self.session, facts, object);
 	if (err)
 		return err;
 	self.session.dirfd = xsp_fd_high(self.session.dirfd);
@@ -134,7 +134,7 @@ static int make_capture(void)
 
 	if (err)
 		return err;
-	err = xsp_session_add_capture(&self.session, self.cap.uuid);
+	err = xsp_recording_add_capture(&self.session, self.cap.uuid);
 	if (!err)
 		err = xsp_host_store(&self.cap, "command=(records itself)\n");
 	if (!err)
@@ -174,7 +174,7 @@ static void close_all(void)
 		close(self.wake);
 	self.fd = -1;
 	self.wake = -1;
-	xsp_session_close(&self.session);
+	xsp_recording_close(&self.session);
 }
 
 /*
@@ -211,7 +211,7 @@ int xsp_self_record_start(const char *file)
 		return say_failed(file, object, strerror(-err), err);
 	err = make_session(&object);
 	if (err)
-		return say_failed(file, object, xsp_session_strerror(err), err);
+		return say_failed(file, object, xsp_recording_strerror(err), err);
 	object = self.path;
 	err = open_file();
 	if (err)
@@ -240,7 +240,7 @@ err_capture:
 	xsp_drain_close(self.drain);
 	xsp_cap_free(&self.cap);
 err_session:
-	xsp_session_remove(&self.session);
+	xsp_recording_remove(&self.session);
 	close_all();
 	return say_failed(file, object, strerror(-err), err);
 }
@@ -260,6 +260,6 @@ void xsp_self_record_stop(void)
 	self.running = false;
 	xsp_drain_close(self.drain);
 	xsp_cap_free(&self.cap);
-	xsp_session_remove(&self.session);
+	xsp_recording_remove(&self.session);
 	close_all();
 }

@@ -46,7 +46,7 @@ struct xsp_recorder {
 
 /* The producer that is there because of sessions alone. */
 static struct {
-	struct xsp_session	session;
+	struct xsp_recording	session;
 	bool			ours;
 } own = { .session = { .dirfd = -1, .lockfd = -1 } };
 
@@ -70,7 +70,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand (a profiling session)\n",
 		 (int)getpid(), boot);
-	err = xsp_session_create(&own.session, facts, &object);
+	err = xsp_recording_create(&own.session, facts, &object);
 	if (err)
 		return err;
 	own.session.dirfd = xsp_fd_high(own.session.dirfd);
@@ -88,8 +88,8 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	err = xsp_attach_now();
 	if (!err)
 		return 0;
-	xsp_session_remove(&own.session);
-	xsp_session_close(&own.session);
+	xsp_recording_remove(&own.session);
+	xsp_recording_close(&own.session);
 	set_ours(false);
 	xsp_config = before;
 	return err;
@@ -373,7 +373,7 @@ void xsp_recorder_forget(struct xsp_recorder *r)
 		close(r->wake);
 	}
 	if (own.ours) {
-		xsp_session_close(&own.session);
+		xsp_recording_close(&own.session);
 		set_ours(false);
 		/* A child has no session and no recorder: without a directory it stays detached. */
 		xsp_config.session = NULL;
@@ -384,5 +384,5 @@ void xsp_recorder_forget(struct xsp_recorder *r)
 void xsp_recorder_exit(void)
 {
 	if (own.ours)
-		xsp_session_remove(&own.session);
+		xsp_recording_remove(&own.session);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Making, verifying, locking and removing sessions.  Every step works on open folders, not on
- * names, so that nobody can swap one for another in between.
+ * Making, verifying, locking and removing the folders of recordings.
+ * Every step works on open folders, not on names, so that nobody can swap one for another in
+ * between.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +33,7 @@ static int check_dir(const struct stat *st)
 	return 0;
 }
 
-const char *xsp_session_strerror(int err)
+const char *xsp_recording_strerror(int err)
 {
 	switch (err) {
 	case -ENOTDIR:		return "is not a directory";
@@ -48,7 +49,7 @@ const char *xsp_session_strerror(int err)
 	}
 }
 
-int xsp_session_user_dir(char *path, bool create, const char **object)
+int xsp_recording_user_dir(char *path, bool create, const char **object)
 {
 	const char *base = secure_getenv("XSPROF_SHM_DIR");
 	struct stat st;
@@ -58,8 +59,8 @@ int xsp_session_user_dir(char *path, bool create, const char **object)
 	*object = base;
 	if (base[0] != '/')
 		return -EINVAL;
-	if (snprintf(path, XSP_SESSION_PATH, "%s/xsprof-%u", base, (unsigned int)geteuid()) >=
-	    XSP_SESSION_PATH)
+	if (snprintf(path, XSP_RECORDING_PATH, "%s/xsprof-%u", base, (unsigned int)geteuid()) >=
+	    XSP_RECORDING_PATH)
 		return -ENAMETOOLONG;
 	/* With no base the folder below it cannot be the error. */
 	if (stat(base, &st))
@@ -111,18 +112,18 @@ static int write_facts(int fd, const char *facts)
 
 /*
  * It is made under a name that nobody looks for, and gets its own when its lock is held: a
- * session seen without a lock held is always one whose recorder is dead.
+ * recording seen without a lock held is always one whose recorder is dead.
  */
-int xsp_session_create(struct xsp_session *s, const char *facts, const char **object)
+int xsp_recording_create(struct xsp_recording *s, const char *facts, const char **object)
 {
-	char making[XSP_SESSION_PATH + 256], user[XSP_SESSION_PATH];
+	char making[XSP_RECORDING_PATH + 256], user[XSP_RECORDING_PATH];
 	struct xsp_proc_stat st;
 	int err;
 
 	s->dirfd = -1;
 	s->lockfd = -1;
 	s->path[0] = '\0';
-	err = xsp_session_user_dir(user, true, object);
+	err = xsp_recording_user_dir(user, true, object);
 	if (err) {
 		/* The caller's text may outlive this frame: it names the folder in @s. */
 		if (*object == user) {
@@ -157,11 +158,11 @@ int xsp_session_create(struct xsp_session *s, const char *facts, const char **ob
 	unlinkat(s->dirfd, "lock", 0);
 err_remove:
 	rmdir(making);
-	xsp_session_close(s);
+	xsp_recording_close(s);
 	return err;
 }
 
-int xsp_session_open(struct xsp_session *s, const char *path)
+int xsp_recording_open(struct xsp_recording *s, const char *path)
 {
 	s->lockfd = -1;
 	s->dirfd = -1;
@@ -175,7 +176,7 @@ int xsp_session_open(struct xsp_session *s, const char *path)
 	return 0;
 }
 
-int xsp_session_alive(const struct xsp_session *s)
+int xsp_recording_alive(const struct xsp_recording *s)
 {
 	int err;
 
@@ -187,7 +188,7 @@ int xsp_session_alive(const struct xsp_session *s)
 	return err;
 }
 
-int xsp_session_adopt(struct xsp_session *s)
+int xsp_recording_adopt(struct xsp_recording *s)
 {
 	if (s->lockfd < 0)
 		s->lockfd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
@@ -197,7 +198,7 @@ int xsp_session_adopt(struct xsp_session *s)
 	return 0;
 }
 
-int xsp_session_add_fact(struct xsp_session *s, const char *key, const char *value)
+int xsp_recording_add_fact(struct xsp_recording *s, const char *key, const char *value)
 {
 	char line[512];
 	struct stat st;
@@ -210,17 +211,17 @@ int xsp_session_add_fact(struct xsp_session *s, const char *key, const char *val
 	return 0;
 }
 
-int xsp_session_add_capture(struct xsp_session *s, const uint8_t uuid[16])
+int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16])
 {
 	char text[33];
 	int i;
 
 	for (i = 0; i < 16; i++)
 		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
-	return xsp_session_add_fact(s, "capture", text);
+	return xsp_recording_add_fact(s, "capture", text);
 }
 
-int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, size_t size)
+int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size)
 {
 	char text[8192];
 	size_t len = strlen(key);
@@ -245,7 +246,7 @@ int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, si
 	return -ENOENT;
 }
 
-int xsp_session_remove(struct xsp_session *s)
+int xsp_recording_remove(struct xsp_recording *s)
 {
 	struct dirent *entry;
 	DIR *dir;
@@ -267,7 +268,7 @@ int xsp_session_remove(struct xsp_session *s)
 	return rmdir(s->path) ? -errno : 0;
 }
 
-void xsp_session_close(struct xsp_session *s)
+void xsp_recording_close(struct xsp_recording *s)
 {
 	if (s->lockfd >= 0)
 		close(s->lockfd);

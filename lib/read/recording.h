@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * A session: the folder on tmpfs where the producers of one recording put their ring files.  It
- * owns the folder's name, permission, lock and removal; it never looks into ring files.
+ * A recording: the folder on tmpfs where its producers put their ring files.  recording.c owns
+ * the folder's name, permission, lock and removal; it never looks into ring files.
  *
  *	<base>/xsprof-<euid>/			0700, verified
- *		s.<pid>.<starttime>.<random>/	0700, one session
+ *		s.<pid>.<starttime>.<random>/	0700, one recording
  *			lock			flocked as long as its recorder lives
  *			p.<pid>.<starttime>.<seq>	a producer
  *			t.<pid>.<starttime>.<seq>	one in the making
@@ -18,70 +18,70 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XSP_SESSION_PATH	3072	/* longer base folders are refused */
+#define XSP_RECORDING_PATH	3072	/* longer base folders are refused */
 
 /**
- * struct xsp_session - a session of ours, or one being looked at
+ * struct xsp_recording - a recording of ours, or one being looked at
  * @path: absolute
  * @dirfd: open folder
  * @lockfd: its lock; held when it is ours
  */
-struct xsp_session {
-	char	path[XSP_SESSION_PATH + 256];
+struct xsp_recording {
+	char	path[XSP_RECORDING_PATH + 256];
 	int	dirfd;
 	int	lockfd;
 };
 
 /**
- * xsp_session_user_dir - the folder of this user's sessions
- * @path: gets its name, XSP_SESSION_PATH bytes
+ * xsp_recording_user_dir - the folder of this user's recordings
+ * @path: gets its name, XSP_RECORDING_PATH bytes
  * @create: make it where it is missing
  * @object: set to what an error is about: @path, or the base folder
  *
  * Return: 0; -ENOENT it is missing, or the base is; -ENOTDIR, -EPERM (another owner), -EACCES
  * (open to others): not to be trusted; -EINVAL the base is no absolute path; -errno.
  */
-int xsp_session_user_dir(char *path, bool create, const char **object);
+int xsp_recording_user_dir(char *path, bool create, const char **object);
 
 /* What such an error says, for people: constant text. */
-const char *xsp_session_strerror(int err);
+const char *xsp_recording_strerror(int err);
 
 /**
- * xsp_session_create - make a session and take its lock
+ * xsp_recording_create - make a folder and take its lock
  * @s: filled in
  * @facts: text for the lock file, lines "key value"
  * @object: set to what an error is about
  */
-int xsp_session_create(struct xsp_session *s, const char *facts, const char **object);
+int xsp_recording_create(struct xsp_recording *s, const char *facts, const char **object);
 
 /**
- * xsp_session_open - open somebody's session
+ * xsp_recording_open - open somebody's recording
  * @s: filled in; @s->lockfd is -1 where there is no lock file
  * @path: its folder
  *
- * Return: 0 or -errno, those of xsp_session_user_dir() among them.
+ * Return: 0 or -errno, those of xsp_recording_user_dir() among them.
  */
-int xsp_session_open(struct xsp_session *s, const char *path);
+int xsp_recording_open(struct xsp_recording *s, const char *path);
 
-/* Has this session a living recorder?  Return: 1 yes, 0 no, -errno. */
-int xsp_session_alive(const struct xsp_session *s);
+/* Has this recording a living recorder?  Return: 1 yes, 0 no, -errno. */
+int xsp_recording_alive(const struct xsp_recording *s);
 
 /* Takes the lock of a dead recorder.  Return: 0; -EWOULDBLOCK it lives; -errno. */
-int xsp_session_adopt(struct xsp_session *s);
+int xsp_recording_adopt(struct xsp_recording *s);
 
-/* Adds a line "key value" to the lock file of a session of ours. */
-int xsp_session_add_fact(struct xsp_session *s, const char *key, const char *value);
+/* Adds a line "key value" to the lock file of a recording of ours. */
+int xsp_recording_add_fact(struct xsp_recording *s, const char *key, const char *value);
 
-/* Names the capture that the session is drained into: what tells it from another later. */
-int xsp_session_add_capture(struct xsp_session *s, const uint8_t uuid[16]);
+/* Names the capture that the recording is drained into: what tells it from another later. */
+int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16]);
 
 /* The value of a line of the lock file.  Return: its length, or -ENOENT. */
-int xsp_session_fact(const struct xsp_session *s, const char *key, char *buf, size_t size);
+int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size);
 
 /* Removes the folder with all that is in it.  Return: 0 or -errno. */
-int xsp_session_remove(struct xsp_session *s);
+int xsp_recording_remove(struct xsp_recording *s);
 
-/* Closes it; a session of ours loses its lock. */
-void xsp_session_close(struct xsp_session *s);
+/* Closes it; one of ours loses its lock. */
+void xsp_recording_close(struct xsp_recording *s);
 
 #endif /* XSP_RECORDING_H */

@@ -17,7 +17,7 @@
 /* Infos that one call asks for: they fit a thread's stack. */
 #define PAGE_OF_INFOS	16u
 
-uint64_t xsp_session_cookie(const char *path)
+uint64_t xsp_recording_cookie(const char *path)
 {
 	const char *end = path + strlen(path), *at;
 	uint64_t h = FNV_BASIS;

@@ -17,12 +17,12 @@
 #define XSP_DEVICE_SYNCS	1024u
 
 /**
- * xsp_session_cookie - the number by which the device knows a session
+ * xsp_recording_cookie - the number by which the device knows a session
  * @path: its folder, or the name of that alone
  *
  * Return: FNV-1a of the folder's name, never 0: that is no session.
  */
-uint64_t xsp_session_cookie(const char *path);
+uint64_t xsp_recording_cookie(const char *path);
 
 /**
  * xsp_device_open - open the device to look at producers

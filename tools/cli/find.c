@@ -113,11 +113,11 @@ int find_producers(uint32_t pid, bool others,
 		   int (*visit)(void *data, const struct found *found), void *data)
 {
 	struct walk walk = { .pid = pid, .others = others, .visit = visit, .data = data };
-	char user[XSP_SESSION_PATH];
+	char user[XSP_RECORDING_PATH];
 	const char *object;
 	int err;
 
-	err = xsp_session_user_dir(user, false, &object);
+	err = xsp_recording_user_dir(user, false, &object);
 	/* The folder is made by the first recording: before it there are no sessions. */
 	if (err && !(err == -ENOENT && object == user))
 		return session_error(object, err);

@@ -28,8 +28,8 @@ int session_error(const char *object, int err)
 		return tool_error("%s: does not exist: mount a tmpfs there, or name another "
 				  "folder in XSPROF_SHM_DIR", object);
 	if (err == -EINVAL)
-		return tool_error("XSPROF_SHM_DIR: '%s' %s", object, xsp_session_strerror(err));
-	return tool_error("%s: %s", object, xsp_session_strerror(err));
+		return tool_error("XSPROF_SHM_DIR: '%s' %s", object, xsp_recording_strerror(err));
+	return tool_error("%s: %s", object, xsp_recording_strerror(err));
 }
 
 /* A producer holds a lock on its file as long as it lives. */
@@ -93,7 +93,7 @@ static int count_one(void *data, const struct xsprof_info *info)
 /* What one that was attached to running processes had not read is found by its capture. */
 static void count_device(struct session_seen *seen)
 {
-	struct membership m = { xsp_session_cookie(seen->name), seen };
+	struct membership m = { xsp_recording_cookie(seen->name), seen };
 	char text[8];
 	int fd;
 
@@ -102,25 +102,25 @@ static void count_device(struct session_seen *seen)
 		return;
 	xsp_device_each(fd, 0, count_one, &m);
 	close(fd);
-	if (xsp_session_fact(&seen->s, "attached", text, sizeof(text)) > 0)
+	if (xsp_recording_fact(&seen->s, "attached", text, sizeof(text)) > 0)
 		seen->producers++;
 }
 
 static int look(struct session_seen *seen, const char *user, const char *name)
 {
-	char path[XSP_SESSION_PATH + 256], boot[64], ours[64];
+	char path[XSP_RECORDING_PATH + 256], boot[64], ours[64];
 	struct stat st;
 	int err;
 
 	memset(seen, 0, sizeof(*seen));
 	snprintf(path, sizeof(path), "%s/%.200s", user, name);
-	err = xsp_session_open(&seen->s, path);
+	err = xsp_recording_open(&seen->s, path);
 	if (err)
 		return err;
 	seen->name = name;
-	seen->alive = xsp_session_alive(&seen->s) == 1;
+	seen->alive = xsp_recording_alive(&seen->s) == 1;
 	/* Where either is not known nothing is said against it. */
-	seen->same_boot = xsp_session_fact(&seen->s, "boot", boot, sizeof(boot)) < 0 ||
+	seen->same_boot = xsp_recording_fact(&seen->s, "boot", boot, sizeof(boot)) < 0 ||
 			  xsp_proc_line("/proc/sys/kernel/random/boot_id", ours,
 					sizeof(ours)) < 0 ||
 			  !strcmp(boot, ours);
@@ -135,14 +135,14 @@ static int look(struct session_seen *seen, const char *user, const char *name)
 
 int session_each(int (*visit)(void *data, struct session_seen *seen), void *data)
 {
-	char user[XSP_SESSION_PATH];
+	char user[XSP_RECORDING_PATH];
 	struct session_seen seen;
 	struct dirent *entry;
 	const char *object;
 	int err;
 	DIR *dir;
 
-	err = xsp_session_user_dir(user, false, &object);
+	err = xsp_recording_user_dir(user, false, &object);
 	if (err)
 		return err;
 	dir = opendir(user);
@@ -154,7 +154,7 @@ int session_each(int (*visit)(void *data, struct session_seen *seen), void *data
 		if (look(&seen, user, entry->d_name))
 			continue;
 		err = visit(data, &seen);
-		xsp_session_close(&seen.s);
+		xsp_recording_close(&seen.s);
 	}
 	closedir(dir);
 	return err;
@@ -173,14 +173,14 @@ static int clean_one(void *data, struct session_seen *seen)
 		return 0;
 	if (seen->name[0] == 'n') {
 		if (seen->age > MAKING_SECONDS)
-			xsp_session_remove(&seen->s);
+			xsp_recording_remove(&seen->s);
 		return 0;
 	}
 	if (!seen->producers || !seen->same_boot ||
 	    (seen->age > KEEP_SECONDS && !seen->living)) {
 		/* Nobody else's business from here on; a recovery that runs keeps its lock. */
-		if (!xsp_session_adopt(&seen->s))
-			xsp_session_remove(&seen->s);
+		if (!xsp_recording_adopt(&seen->s))
+			xsp_recording_remove(&seen->s);
 		return 0;
 	}
 	if (!c->left && !c->quiet)

@@ -22,7 +22,7 @@
  * @age: seconds since anything was made in it
  */
 struct session_seen {
-	struct xsp_session	s;
+	struct xsp_recording	s;
 	const char		*name;
 	bool			alive;
 	uint32_t		files;

@@ -229,12 +229,12 @@ static int see_rings(void *data, const struct found *found)
 {
 	bool *has = data;
 	char command[64] = "";
-	struct xsp_session s;
+	struct xsp_recording s;
 
 	/* Those that a process made for its own sessions are not what a recorder would read. */
-	if (!found->info && !xsp_session_open(&s, found->path)) {
-		xsp_session_fact(&s, "command", command, sizeof(command));
-		xsp_session_close(&s);
+	if (!found->info && !xsp_recording_open(&s, found->path)) {
+		xsp_recording_fact(&s, "command", command, sizeof(command));
+		xsp_recording_close(&s);
 	}
 	*has |= strcmp(command, "(a profiling session)");
 	return 0;

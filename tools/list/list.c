@@ -142,7 +142,7 @@ static void remember(struct list_options *opts, const struct session_seen *seen,
 		return;
 	opts->sessions = more;
 	more[opts->nr_sessions++] = (struct list_session){
-		.cookie = xsp_session_cookie(seen->name),
+		.cookie = xsp_recording_cookie(seen->name),
 		.recorder = atoi(pid),
 		.alive = seen->alive,
 	};
@@ -155,13 +155,13 @@ static int print_session(void *data, struct session_seen *seen)
 
 	if (seen->name[0] != 's')
 		return 0;
-	xsp_session_fact(&seen->s, "pid", pid, sizeof(pid));
+	xsp_recording_fact(&seen->s, "pid", pid, sizeof(pid));
 	remember(opts, seen, pid);
 	if (opts->dead_only && seen->alive)
 		return 0;
 	opts->shown++;
-	xsp_session_fact(&seen->s, "output", output, sizeof(output));
-	xsp_session_fact(&seen->s, "command", command, sizeof(command));
+	xsp_recording_fact(&seen->s, "output", output, sizeof(output));
+	xsp_recording_fact(&seen->s, "command", command, sizeof(command));
 	printf("%s: %s, recorder %s, into ", seen->s.path,
 	       seen->alive ? "recording" : "recorder is dead", pid);
 	print_text(output, 0);
@@ -175,13 +175,13 @@ static int print_session(void *data, struct session_seen *seen)
 
 int list_sessions(struct list_options *opts)
 {
-	char user[XSP_SESSION_PATH];
+	char user[XSP_RECORDING_PATH];
 	const char *object;
 	int err;
 
 	opts->shown = 0;
 	xsp_guard_install();
-	err = xsp_session_user_dir(user, false, &object);
+	err = xsp_recording_user_dir(user, false, &object);
 	/* The folder is made by the first recording: before it there are no sessions. */
 	if (err && !(err == -ENOENT && object == user))
 		return session_error(object, err);

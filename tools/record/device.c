@@ -59,7 +59,7 @@ int record_device_open(struct record_options *opts, int *fd)
 int record_device_add(const struct record_options *opts, const char *session, int fd,
 		      struct xsp_drain *drain)
 {
-	struct xsp_device_filter filter = { .session = xsp_session_cookie(session) };
+	struct xsp_device_filter filter = { .session = xsp_recording_cookie(session) };
 
 	if (fd < 0)
 		return 0;

@@ -73,7 +73,7 @@ struct flight_member {
  */
 struct flight {
 	const struct record_options	*opts;
-	struct xsp_session		session;
+	struct xsp_recording		session;
 	int				device;
 	struct xsp_device_filter	filter;
 	uint64_t			began;

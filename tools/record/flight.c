@@ -68,7 +68,7 @@ static int make_session(struct flight *f)
 	for (char *p = strstr(facts, "command "); p && p[1]; p++)
 		if (*p == '\n')
 			*p = ' ';
-	err = xsp_session_create(&f->session, facts, &object);
+	err = xsp_recording_create(&f->session, facts, &object);
 	free(facts);
 	if (!err)
 		return 0;
@@ -267,7 +267,7 @@ static int set_place(struct flight *f, struct record_options *opts)
 	session_clean(opts->quiet);
 	status = make_session(f);
 	if (!status)
-		f->filter.session = xsp_session_cookie(f->session.path);
+		f->filter.session = xsp_recording_cookie(f->session.path);
 	return status;
 }
 
@@ -314,8 +314,8 @@ int flight_record(struct record_options *opts)
 	}
 	flight_processes_free(&f);
 	if (f.session.dirfd >= 0) {
-		xsp_session_remove(&f.session);
-		xsp_session_close(&f.session);
+		xsp_recording_remove(&f.session);
+		xsp_recording_close(&f.session);
 	}
 	return status;
 }

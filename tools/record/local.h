@@ -33,7 +33,7 @@
  */
 struct recording {
 	struct record_options		opts;
-	struct xsp_session		session;
+	struct xsp_recording		session;
 	struct launch			launch;
 	int				device;
 	struct ftrace			*ftrace;

@@ -239,8 +239,8 @@ static void finish(struct recording *r, uint32_t why)
 		r->file_error = -errno;
 	if (r->zstd.data)
 		compress_close(&r->zstd);
-	xsp_session_remove(&r->session);
-	xsp_session_close(&r->session);
+	xsp_recording_remove(&r->session);
+	xsp_recording_close(&r->session);
 }
 
 static void explain_nothing(const struct recording *r)
@@ -369,7 +369,7 @@ int cmd_record(int argc, char **argv)
 err_session:
 	ftrace_drop(r.ftrace);
 	ftrace_drop(r.untraced);
-	xsp_session_remove(&r.session);
-	xsp_session_close(&r.session);
+	xsp_recording_remove(&r.session);
+	xsp_recording_close(&r.session);
 	return status;
 }

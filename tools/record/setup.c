@@ -42,17 +42,17 @@ int record_check_not_recorded(const struct record_options *opts)
 {
 	const char *path = getenv("XSPROF_SESSION");
 	char pid[32] = "?", output[PATH_MAX] = "?";
-	struct xsp_session s;
+	struct xsp_recording s;
 	int alive;
 
-	if (attach_on(&opts->attach) || !path || !*path || xsp_session_open(&s, path))
+	if (attach_on(&opts->attach) || !path || !*path || xsp_recording_open(&s, path))
 		return 0;
-	alive = xsp_session_alive(&s);
+	alive = xsp_recording_alive(&s);
 	if (alive == 1) {
-		xsp_session_fact(&s, "pid", pid, sizeof(pid));
-		xsp_session_fact(&s, "output", output, sizeof(output));
+		xsp_recording_fact(&s, "pid", pid, sizeof(pid));
+		xsp_recording_fact(&s, "output", output, sizeof(output));
 	}
-	xsp_session_close(&s);
+	xsp_recording_close(&s);
 	if (alive != 1)
 		return 0;
 	tool_error("already being recorded by process %s into %s: a command has one recorder; "
@@ -93,7 +93,7 @@ int record_make_session(struct recording *r)
 	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\n%scommand %s\n", (int)getpid(), output,
 		     boot, attach_on(&r->opts.attach) ? "attached yes\n" : "", command) < 0)
 		return tool_error("out of memory");
-	err = xsp_session_create(&r->session, facts, &object);
+	err = xsp_recording_create(&r->session, facts, &object);
 	free(facts);
 	if (!err)
 		return 0;
@@ -157,7 +157,7 @@ int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops)
 	if (!err)
 		err = xsp_cap_create(&r->cap, r->fd, r->opts.level ? &r->zstd : NULL);
 	if (!err)
-		err = xsp_session_add_capture(&r->session, r->cap.uuid);
+		err = xsp_recording_add_capture(&r->session, r->cap.uuid);
 	if (!err)
 		err = write_host(r);
 	if (!err)

@@ -53,7 +53,7 @@ int recover_add_device(const struct session_seen *seen, const struct scan *scan,
 	fd = xsp_device_open();
 	if (fd < 0)
 		return 0;
-	if (xsp_session_fact(&seen->s, "attached", text, sizeof(text)) > 0) {
+	if (xsp_recording_fact(&seen->s, "attached", text, sizeof(text)) > 0) {
 		filter.go_on = true;
 		err = begun(scan, ids, &filter.nr_ids);
 		if (err) {
@@ -62,7 +62,7 @@ int recover_add_device(const struct session_seen *seen, const struct scan *scan,
 		}
 		filter.ids = *ids;
 	} else {
-		filter.session = xsp_session_cookie(seen->name);
+		filter.session = xsp_recording_cookie(seen->name);
 	}
 	return xsp_drain_add_device(drain, fd, &filter);
 }
@@ -99,7 +99,7 @@ static int remove_one(void *data, const struct xsprof_info *info)
 
 int recover_remove_device(const struct session_seen *seen)
 {
-	struct removal r = { .cookie = xsp_session_cookie(seen->name) };
+	struct removal r = { .cookie = xsp_recording_cookie(seen->name) };
 	int err;
 
 	r.fd = xsp_device_open();

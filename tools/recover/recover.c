@@ -109,7 +109,7 @@ static bool belongs(const struct session_seen *seen, const struct scan *scan)
 
 	for (i = 0; i < 16; i++)
 		snprintf(have + 2 * i, 3, "%02x", scan->uuid[i]);
-	return xsp_session_fact(&seen->s, "capture", want, sizeof(want)) > 0 &&
+	return xsp_recording_fact(&seen->s, "capture", want, sizeof(want)) > 0 &&
 	       !strcmp(want, have);
 }
 
@@ -175,7 +175,7 @@ static int open_output(struct recovery *r, struct session_seen *seen, struct xsp
 	char old[PATH_MAX] = "";
 	int capture, err;
 
-	xsp_session_fact(&seen->s, "output", old, sizeof(old));
+	xsp_recording_fact(&seen->s, "output", old, sizeof(old));
 	memset(&r->scan, 0, sizeof(r->scan));
 	capture = *old ? open_capture(r, seen, old) : -ENOENT;
 	if (capture < 0 && capture != -ENOENT)
@@ -267,10 +267,10 @@ static int visit(void *data, struct session_seen *seen)
 		return 0;
 	}
 	r->found++;
-	err = xsp_session_adopt(&seen->s);
+	err = xsp_recording_adopt(&seen->s);
 	if (err) {
 		r->failed++;
-		tool_error("%s: %s", seen->name, xsp_session_strerror(err));
+		tool_error("%s: %s", seen->name, xsp_recording_strerror(err));
 		return 0;
 	}
 	if (!r->delete && save(r, seen)) {
@@ -281,7 +281,7 @@ static int visit(void *data, struct session_seen *seen)
 	if (err)
 		tool_error(XSPROF_DEVICE_PATH ": %s", strerror(-err));
 	else
-		err = xsp_session_remove(&seen->s);
+		err = xsp_recording_remove(&seen->s);
 	if (err) {
 		r->failed++;
 		tool_error("%s: cannot be removed: %s", seen->s.path, strerror(-err));
@@ -312,12 +312,12 @@ static void help(void)
 
 static int run(struct recovery *r)
 {
-	char user[XSP_SESSION_PATH];
+	char user[XSP_RECORDING_PATH];
 	const char *object;
 	int err;
 
 	xsp_guard_install();
-	err = xsp_session_user_dir(user, false, &object);
+	err = xsp_recording_user_dir(user, false, &object);
 	if (err && !(err == -ENOENT && object == user))
 		return session_error(object, err);
 	if (!err)
