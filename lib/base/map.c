@@ -4,22 +4,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
+#include "base/hash.h"
 #include "base/map.h"
-
-uint64_t xsp_map_seed(const void *of)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
-		seed = xsp_map_mix((uintptr_t)of);
-	return seed;
-}
 
 static size_t find_key(const struct xsp_map *map, uint64_t key)
 {
-	size_t at = xsp_map_mix(key ^ map->seed) & (map->room - 1);
+	size_t at = xsp_hash_mix(key ^ map->seed) & (map->room - 1);
 
 	while (map->keys[at] && map->keys[at] != key)
 		at = (at + 1) & (map->room - 1);
@@ -42,7 +33,7 @@ static int grow_map(struct xsp_map *map)
 			       .used = map->used };
 
 	if (!map->room)
-		new.seed = xsp_map_seed(map);
+		new.seed = xsp_hash_seed(map);
 	new.keys = calloc(new.room, sizeof(*new.keys));
 	new.values = calloc(new.room, sizeof(*new.values));
 	if (!new.keys || !new.values) {

@@ -3,8 +3,8 @@
  * From a number, not 0, to another.  Numbers of hostile files do not find its worst case, and one
  * as large as it likes costs no more than a small one.
  */
-#ifndef XSP_TRACE_MAP_H
-#define XSP_TRACE_MAP_H
+#ifndef XSP_MAP_H
+#define XSP_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,16 +23,4 @@ uint64_t *xsp_map_get(const struct xsp_map *map, uint64_t key);
 int xsp_map_set(struct xsp_map *map, uint64_t key, uint64_t value);
 void xsp_map_free(struct xsp_map *map);
 
-/* For tables of others' own: a seed that nobody knows beforehand, and a hash. */
-uint64_t xsp_map_seed(const void *of);
-
-static inline uint64_t xsp_map_mix(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ull;
-	return x ^ x >> 32;
-}
-
-#endif /* XSP_TRACE_MAP_H */
+#endif /* XSP_MAP_H */

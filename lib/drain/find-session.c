@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/ctl-check.h"
+#include "base/hash.h"
 #include "drain/local.h"
 
 /* Messages of processes that are passed on; more are only counted. */
@@ -36,11 +37,7 @@ int xsp_drain_watch(int dirfd)
 
 static uint32_t hash_name(const char *name)
 {
-	uint32_t h = 2166136261u;
-
-	while (*name)
-		h = (h ^ (uint8_t)*name++) * 16777619u;
-	return h;
+	return (uint32_t)xsp_hash_bytes(XSP_HASH_TEXT, name, strlen(name));
 }
 
 static struct xsp_producer *find_live(const struct xsp_drain *d, const char *name, uint32_t hash)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "export/execution.h"
 #include "export/save.h"
 #include "export/scan.h"
@@ -146,10 +147,8 @@ static uint64_t thread_node(struct et *et, struct xsp_thread *thread)
 static struct forward *forward_of(struct et *et, const struct xsp_thread *thread, uint64_t tid,
 				  int64_t sequence, uint64_t *key)
 {
-	uint64_t h = (tid ^ (uint64_t)thread->producer << 40) * 0x9e3779b97f4a7c15u;
+	uint64_t h = xsp_hash_pair(tid ^ (uint64_t)thread->producer << 40, (uint64_t)sequence);
 
-	h = (h ^ h >> 31 ^ (uint64_t)sequence) * 0xd6e8feb86659fd93u;
-	h ^= h >> 32;
 	*key = h | 1;
 	return &et->forwards[h >> (64 - FORWARD_BITS)];
 }

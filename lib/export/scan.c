@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "export/scan.h"
 #include "result/absence.h"
 
@@ -171,11 +172,7 @@ bool xsr_mem_event(const struct xsprof_trace *trace, const struct xsprof_event *
 
 static size_t slot_of(const struct xsr_blocks *blocks, uint32_t device, uint64_t address)
 {
-	uint64_t h = (address ^ (uint64_t)device << 40 ^ blocks->seed) * 0x9e3779b97f4a7c15u;
-
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	return (h >> 20) & (blocks->room - 1);
+	return xsp_hash_pair(address ^ blocks->seed, device) & (blocks->room - 1);
 }
 
 struct xsr_block *xsr_block_find(const struct xsr_blocks *blocks, uint32_t device,

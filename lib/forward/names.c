@@ -13,6 +13,7 @@
 
 #include <xsprof/xsprof.h>
 
+#include "base/hash.h"
 #include "forward/names.h"
 
 #define TEXTS		8192u	/* powers of two */
@@ -66,12 +67,10 @@ void *xsp_told_alloc(struct xsp_told_names *names, size_t size)
 
 static uint32_t hash_of(const char *text, size_t *len)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
-	size_t i;
+	uint64_t h;
 
-	for (i = 0; text[i] && i <= XSPROF_TEXT_MAX; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	*len = i;
+	*len = strnlen(text, XSPROF_TEXT_MAX + 1);
+	h = xsp_hash_bytes(XSP_HASH_TEXT, text, *len);
 	h ^= h >> 32;
 	return (uint32_t)h ? (uint32_t)h : 1;
 }

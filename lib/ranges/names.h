@@ -13,6 +13,7 @@
 
 #include <xsprof/trace.h>
 
+#include "base/hash.h"
 #include "text/escape.h"
 
 /* The longest text that an arena entry can hold, and what may become of it with its hex form. */
@@ -59,7 +60,7 @@ struct xsp_names {
 
 static inline unsigned int xsp_names_slot(uint64_t key)
 {
-	return (unsigned int)((key * 0x9e3779b97f4a7c15u) >> (64 - XSP_NAMES_BITS));
+	return xsp_hash_slot(key, XSP_NAMES_BITS);
 }
 
 static inline struct xsp_name *xsp_names_get(struct xsp_names *names, uint32_t producer,

@@ -11,6 +11,7 @@
 #include <xsprof/trace.h>
 #pragma GCC visibility pop
 
+#include "base/hash.h"
 #include "decode/producer.h"
 
 #define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
@@ -83,10 +84,7 @@ struct xsprof_pairer {
 
 static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint64_t b)
 {
-	uint64_t x = (a ^ p->seed) * 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ x >> 29 ^ b) * 0xd6e8feb86659fd93ull;
-	return x ^ x >> 32;
+	return (uint32_t)xsp_hash_pair(a ^ p->seed, b);
 }
 
 /* ---- pair-thread.c ----------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
+#include "base/hash.h"
 #include "decode/control.h"
 #include "ranges/pair-local.h"
 
@@ -22,8 +22,7 @@ int xsprof_pairer_new(struct xsprof_trace *trace,
 	p->trace = trace;
 	p->emit = emit;
 	p->data = data;
-	if (getrandom(&p->seed, sizeof(p->seed), GRND_NONBLOCK) < 0)
-		p->seed = (uintptr_t)p;
+	p->seed = xsp_hash_seed(p);
 	return 0;
 }
 

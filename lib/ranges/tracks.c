@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "decode/control.h"
 #include "ranges/tracks.h"
 
@@ -58,7 +59,7 @@ static inline unsigned int bucket(uint32_t producer, uint32_t kind, uint64_t tid
 {
 	uint64_t key = tid ^ ((uint64_t)producer << 32) ^ ((uint64_t)kind << 56);
 
-	return (unsigned int)((key * 0x9e3779b97f4a7c15u) >> (64 - BUCKET_BITS));
+	return xsp_hash_slot(key, BUCKET_BITS);
 }
 
 static struct producer *get_producer(struct xsp_tracks *tracks, uint32_t number)

@@ -9,10 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "read/ring-device.h"
-
-#define FNV_BASIS	0xcbf29ce484222325u
-#define FNV_PRIME	0x100000001b3u
 
 /* Infos that one call asks for: they fit a thread's stack. */
 #define PAGE_OF_INFOS	16u
@@ -20,14 +18,13 @@
 uint64_t xsp_recording_cookie(const char *path)
 {
 	const char *end = path + strlen(path), *at;
-	uint64_t h = FNV_BASIS;
+	uint64_t h;
 
 	while (end > path && end[-1] == '/')
 		end--;
 	for (at = end; at > path && at[-1] != '/'; at--)
 		;
-	for (; at < end; at++)
-		h = (h ^ (uint8_t)*at) * FNV_PRIME;
+	h = xsp_hash_bytes(XSP_HASH_TEXT, at, end - at);
 	return h ? h : 1;
 }
 

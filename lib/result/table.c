@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "result/frames.h"
 #include "result/table.h"
 
@@ -84,8 +85,7 @@ static bool same(const struct xsr_row *a, const struct xsr_row *b)
 
 static uint64_t mix(uint64_t key, uint64_t word)
 {
-	key = (key ^ word) * 0x9e3779b97f4a7c15ull;
-	return key ^ key >> 29;
+	return xsp_hash_pair(key, word);
 }
 
 static struct xsr_row *new_row(struct xsprof_table *t, const struct xsr_row *like)

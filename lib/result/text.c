@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "result/local.h"
 #include "text/escape.h"
 #include "text/utf8.h"
@@ -66,11 +66,11 @@ static uint64_t hash_text(uint64_t seed, const char *s, size_t len)
 
 	for (; len >= 8; len -= 8, s += 8) {
 		memcpy(&word, s, 8);
-		h = xsp_map_mix(h ^ word);
+		h = xsp_hash_mix(h ^ word);
 	}
 	word = 0;
 	memcpy(&word, s, len);
-	return xsp_map_mix(h ^ word);
+	return xsp_hash_mix(h ^ word);
 }
 
 static size_t find_text(const struct xsr_texts *t, const char *s, size_t len)
@@ -87,7 +87,7 @@ static int grow_texts(struct xsr_texts *t)
 	struct xsr_texts old = *t;
 
 	if (!t->room)
-		t->seed = xsp_map_seed(t);
+		t->seed = xsp_hash_seed(t);
 	t->room = t->room ? t->room * 2 : 64;
 	t->list = calloc(t->room, sizeof(*t->list));
 	if (!t->list) {

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "ring/backend.h"
 #include "ring/config.h"
 
@@ -78,10 +79,8 @@ void xsp_names_unlock(void)
 
 static uint32_t hash_of(uint32_t category, const char *text, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325ull ^ category;
+	uint64_t h = xsp_hash_bytes(XSP_HASH_TEXT ^ category, text, len);
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
 	return (uint32_t)(h ^ h >> 32);
 }
 

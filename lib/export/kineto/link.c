@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "export/kineto/local.h"
 
 #define CALL_BITS	17u
@@ -86,11 +87,8 @@ void xsr_link_free(struct xsr_link *link)
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	uint64_t h = a * 0x9e3779b97f4a7c15u ^ (b + 0x7f4a7c15u) * 0xd6e8feb86659fd93u;
+	uint64_t h = xsp_hash_pair(a, b);
 
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	h ^= h >> 29;
 	return h ? h : 1;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "export/kineto/local.h"
 #include "result/frames.h"
 #include "text/utf8.h"
@@ -51,8 +52,7 @@ void xsr_stacks_free(struct xsr_stacks *stacks)
 
 static struct slot *find(struct xsr_stacks *s, uint32_t producer, uint64_t stack)
 {
-	uint64_t h = (stack ^ (uint64_t)producer << 32) * 0x9e3779b97f4a7c15u;
-	uint32_t i = (uint32_t)(h >> 52) % SLOTS;
+	uint32_t i = (uint32_t)xsp_hash_pair(stack, producer) % SLOTS;
 
 	while (s->slots[i].text &&
 	       (s->slots[i].stack != stack || s->slots[i].producer != producer))

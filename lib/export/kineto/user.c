@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "export/kineto/local.h"
 
 #define PUSHED_DEEP	4096u		/* of a thread */
@@ -121,27 +122,18 @@ const struct xsr_pushed *xsr_user_top(const struct xsp_thread *thread, uint32_t 
 
 /* ---- annotations, and what was done for them ------------------------------------------------ */
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	uint64_t h = a * 0x9e3779b97f4a7c15u ^ (b + 0x7f4a7c15u) * 0xd6e8feb86659fd93u;
-
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	return h ^ h >> 29;
-}
-
 static uint64_t user_hash(const void *list, uint32_t i)
 {
 	const struct user *user = (const struct user *)list + i;
 
-	return mix(user->producer, user->id);
+	return xsp_hash_pair(user->producer, user->id);
 }
 
 static uint64_t span_hash(const void *list, uint32_t i)
 {
 	const struct user_span *s = (const struct user_span *)list + i;
 
-	return mix(s->user, (uint64_t)s->device << 32 | s->stream);
+	return xsp_hash_pair(s->user, (uint64_t)s->device << 32 | s->stream);
 }
 
 /* Makes room for one more; elements are of @size bytes. */
@@ -186,7 +178,7 @@ static uint32_t user_of(struct xsr_kineto *k, uint32_t producer, uint64_t id)
 		return 0;
 	}
 	list = t->list;
-	at = (uint32_t)mix(producer, id) & (t->room - 1);
+	at = (uint32_t)xsp_hash_pair(producer, id) & (t->room - 1);
 	for (; (i = t->slots[at]); at = (at + 1) & (t->room - 1))
 		if (list[i - 1].id == id && list[i - 1].producer == producer)
 			return i;
@@ -226,7 +218,7 @@ bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t 
 		return true;
 	}
 	list = t->list;
-	at = (uint32_t)mix(span.user, (uint64_t)device << 32 | span.stream);
+	at = (uint32_t)xsp_hash_pair(span.user, (uint64_t)device << 32 | span.stream);
 	for (at &= t->room - 1; (i = t->slots[at]); at = (at + 1) & (t->room - 1)) {
 		old = &list[i - 1];
 		if (old->user != span.user || old->device != device || old->stream != span.stream)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The seed of hashes: see hash.h.
+ */
+#include <sys/random.h>
+
+#include "base/hash.h"
+
+uint64_t xsp_hash_seed(const void *of)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = xsp_hash_mix((uintptr_t)of);
+	return seed;
+}

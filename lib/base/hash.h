@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Hashes of numbers and of texts, for the tables of all folders.  Only that of texts is fixed:
+ * FNV-1a, by which the kernel's module knows a recording.  Nothing may depend on the others.
+ */
+#ifndef XSP_HASH_H
+#define XSP_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define XSP_HASH_TEXT	0xcbf29ce484222325ull	/* xsp_hash_bytes() of nothing */
+
+/* A number that nobody knows beforehand: against texts and files made to collide. */
+uint64_t xsp_hash_seed(const void *of);
+
+/* The bits of @x, each in all: the low and the high ones are as good. */
+static inline uint64_t xsp_hash_mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	return x ^ x >> 32;
+}
+
+/* The same of two numbers, in this order. */
+static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
+{
+	uint64_t h = a * 0x9e3779b97f4a7c15ull;
+
+	return xsp_hash_mix(h ^ h >> 32 ^ b);
+}
+
+/* A slot out of 2^@bits by one multiplication: for what is looked up for every event. */
+static inline uint32_t xsp_hash_slot(uint64_t key, unsigned int bits)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - bits));
+}
+
+/* FNV-1a, from XSP_HASH_TEXT or from the hash of what stands before. */
+static inline uint64_t xsp_hash_bytes(uint64_t h, const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ p[i]) * 0x100000001b3ull;
+	return h;
+}
+
+#endif /* XSP_HASH_H */
