@@ -135,7 +135,7 @@ static void put_frame(struct et *et, const char *what, uint64_t id, uint64_t tid
 }
 
 /* The number of a node that is a thread: it is made when it is needed first. */
-static uint64_t thread_node(struct et *et, struct xsp_thread *thread)
+static uint64_t thread_node(struct et *et, struct xsp_track *thread)
 {
 	if (!thread->shown) {
 		thread->shown = et->next++;
@@ -144,7 +144,7 @@ static uint64_t thread_node(struct et *et, struct xsp_thread *thread)
 	return thread->shown;
 }
 
-static struct forward *forward_of(struct et *et, const struct xsp_thread *thread, uint64_t tid,
+static struct forward *forward_of(struct et *et, const struct xsp_track *thread, uint64_t tid,
 				  int64_t sequence, uint64_t *key)
 {
 	uint64_t h = xsp_hash_pair(tid ^ (uint64_t)thread->producer << 40, (uint64_t)sequence);
@@ -153,7 +153,7 @@ static struct forward *forward_of(struct et *et, const struct xsp_thread *thread
 	return &et->forwards[h >> (64 - FORWARD_BITS)];
 }
 
-static uint64_t link_forward(struct et *et, const struct xsp_thread *thread,
+static uint64_t link_forward(struct et *et, const struct xsp_track *thread,
 			     const struct xsprof_trace_op *op, uint64_t node)
 {
 	struct forward *f;
@@ -198,7 +198,7 @@ static void begin(void *data, const struct xsprof_event *ev, const struct xsp_vi
 		     view->range->index - UINT64_MAX / 2);
 }
 
-static void closed(void *data, struct xsp_thread *thread, struct xsp_range *range, uint64_t ns)
+static void closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns)
 {
 	struct xsprof_trace_op op;
 	struct et *et = data;

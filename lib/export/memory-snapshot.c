@@ -150,7 +150,7 @@ static bool on_device(const struct snapshot *s, uint32_t device)
 	return (device & 0xffff) == s->device;
 }
 
-static void put_frames(struct snapshot *s, const struct xsp_thread *thread)
+static void put_frames(struct snapshot *s, const struct xsp_track *thread)
 {
 	uint32_t i, n = 0;
 
@@ -173,7 +173,7 @@ static void put_frames(struct snapshot *s, const struct xsp_thread *thread)
 }
 
 static void put_entry(struct snapshot *s, const char *action, const struct xsr_mem *mem,
-		      const struct xsp_thread *thread)
+		      const struct xsp_track *thread)
 {
 	next_element(s);
 	open_dict(s);

@@ -44,7 +44,7 @@ struct timeline {
 	bool			times;		/* times are written, else sizes */
 };
 
-static enum category context(const struct timeline *t, const struct xsp_thread *thread)
+static enum category context(const struct timeline *t, const struct xsp_track *thread)
 {
 	enum category found = UNKNOWN;
 	uint32_t i;
@@ -65,7 +65,7 @@ static enum category context(const struct timeline *t, const struct xsp_thread *
 	return found;
 }
 
-static uint64_t outermost(const struct xsp_thread *thread)
+static uint64_t outermost(const struct xsp_track *thread)
 {
 	uint32_t i;
 
@@ -103,7 +103,7 @@ static bool mine(const struct timeline *t, const struct xsprof_event *ev, struct
 }
 
 /* Keeps the blocks; Return: the one that a free ends in @block, false when it is of none. */
-static bool follow(struct timeline *t, const struct xsr_mem *mem, const struct xsp_thread *thread,
+static bool follow(struct timeline *t, const struct xsr_mem *mem, const struct xsp_track *thread,
 		   struct xsr_block *block)
 {
 	struct xsr_block *found;

@@ -12,7 +12,7 @@
 
 #define BATCH	256u
 
-static void closed(void *data, struct xsp_thread *thread, struct xsp_range *range, uint64_t ns,
+static void closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
 		   enum xsp_why why)
 {
 	struct xsr_scan *scan = data;
@@ -43,7 +43,7 @@ static bool absent(const struct xsr_scan *scan, const struct xsprof_trace *trace
 static void begin(struct xsr_scan *scan, const struct xsprof_event *ev, struct xsp_view *view,
 		  bool left_out)
 {
-	struct xsp_thread *thread = view->thread;
+	struct xsp_track *thread = view->thread;
 	struct xsprof_trace_op op;
 
 	if (!xsp_tracks_begin(scan->tracks, thread, ev->ns, ev->name, true, true))
@@ -63,7 +63,7 @@ static void one(struct xsr_scan *scan, const struct xsprof_trace *trace,
 		const struct xsprof_event *ev)
 {
 	bool left_out = absent(scan, trace, ev);
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 	struct xsp_view view;
 
 	xsp_tracks_event(scan->tracks, ev, &view);

@@ -24,7 +24,7 @@
  */
 struct xsr_scan {
 	void	(*event)(void *data, const struct xsprof_event *ev, const struct xsp_view *view);
-	void	(*closed)(void *data, struct xsp_thread *thread, struct xsp_range *range,
+	void	(*closed)(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns);
 	void	*data;
 	bool	keep;

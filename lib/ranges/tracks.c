@@ -18,7 +18,7 @@
 #define NOTE_MEMORY	(4u << 20)
 
 struct producer {
-	struct xsp_thread	*threads;
+	struct xsp_track	*threads;
 };
 
 struct xsp_tracks {
@@ -29,12 +29,12 @@ struct xsp_tracks {
 	struct producer			*producers;
 	uint32_t			nr_producers;
 	unsigned int			hand;
-	const struct xsp_thread		*pinned;	/* the event's: it stays */
+	const struct xsp_track		*pinned;	/* the event's: it stays */
 	uint64_t			now;		/* events */
 	uint64_t			retry;		/* no room before this event */
 	struct xsp_tracks_stats		stats;
-	struct xsp_thread		spare;
-	struct xsp_thread		*buckets[BUCKETS];
+	struct xsp_track		spare;
+	struct xsp_track		*buckets[BUCKETS];
 };
 
 int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_tracks **out)
@@ -96,7 +96,7 @@ static void drop_note(struct xsp_tracks *tracks, struct xsp_range *range)
 }
 
 /* Ends the innermost range, for which there is no event. */
-static void close_top(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+static void close_top(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
 		      enum xsp_why why)
 {
 	struct xsp_range *range = xsp_stack_top(&thread->stack);
@@ -113,7 +113,7 @@ static void close_top(struct xsp_tracks *tracks, struct xsp_thread *thread, uint
 	xsp_stack_end(&thread->stack, ns);
 }
 
-static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+static void close_all(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
 		      enum xsp_why why)
 {
 	while (thread->stack.open)
@@ -122,7 +122,7 @@ static void close_all(struct xsp_tracks *tracks, struct xsp_thread *thread, uint
 }
 
 /* Ends to come that belong to no range any more. */
-static uint32_t *owed_by_top(struct xsp_thread *thread)
+static uint32_t *owed_by_top(struct xsp_track *thread)
 {
 	struct xsp_range *top = xsp_stack_top(&thread->stack);
 
@@ -130,7 +130,7 @@ static uint32_t *owed_by_top(struct xsp_thread *thread)
 }
 
 /* Closes ranges at the top that were only held open by those inside them. */
-static void close_cut(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns)
+static void close_cut(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns)
 {
 	const struct xsp_range *range;
 
@@ -146,7 +146,7 @@ static void close_cut(struct xsp_tracks *tracks, struct xsp_thread *thread, uint
  * What is open of the categories that are not in @enabled is cut.  While others are on, ends
  * have no name and go on to come; in a pause none does.
  */
-static void cut_thread(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t enabled,
+static void cut_thread(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t enabled,
 		       uint64_t ns)
 {
 	struct xsp_stack *stack = &thread->stack;
@@ -164,9 +164,9 @@ static void cut_thread(struct xsp_tracks *tracks, struct xsp_thread *thread, uin
 	stack->deep = 0;
 }
 
-static void forget(struct xsp_tracks *tracks, struct xsp_thread **link)
+static void forget(struct xsp_tracks *tracks, struct xsp_track **link)
 {
-	struct xsp_thread *thread = *link;
+	struct xsp_track *thread = *link;
 
 	if (tracks->ops->gone)
 		tracks->ops->gone(tracks->data, thread);
@@ -191,7 +191,7 @@ static void make_room(struct xsp_tracks *tracks, size_t wanted)
 	if (tracks->now < tracks->retry)
 		return;
 	for (i = 0; i < BUCKETS && tracks->budget.used + wanted > tracks->budget.limit; i++) {
-		struct xsp_thread **link = &tracks->buckets[tracks->hand++ % BUCKETS];
+		struct xsp_track **link = &tracks->buckets[tracks->hand++ % BUCKETS];
 
 		while (*link) {
 			if ((*link)->stack.open || (*link)->owed || *link == tracks->pinned)
@@ -204,11 +204,11 @@ static void make_room(struct xsp_tracks *tracks, size_t wanted)
 		tracks->retry = tracks->now + RETRY;
 }
 
-static struct xsp_thread *make_thread(struct xsp_tracks *tracks, struct xsp_thread **link,
-				      uint32_t producer, uint64_t ns)
+static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track **link,
+				     uint32_t producer, uint64_t ns)
 {
 	struct producer *owner = get_producer(tracks, producer);
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 
 	if (!owner)
 		return NULL;
@@ -232,11 +232,11 @@ static struct xsp_thread *make_thread(struct xsp_tracks *tracks, struct xsp_thre
 	return thread;
 }
 
-struct xsp_thread *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
-				  uint32_t kind, uint64_t tid, uint64_t ns)
+struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
+				 uint32_t kind, uint64_t tid, uint64_t ns)
 {
-	struct xsp_thread **head = &tracks->buckets[bucket(producer, kind, tid)];
-	struct xsp_thread *thread;
+	struct xsp_track **head = &tracks->buckets[bucket(producer, kind, tid)];
+	struct xsp_track *thread;
 
 	for (thread = *head; thread; thread = thread->next)
 		if (thread->tid == tid && thread->producer == producer && thread->kind == kind)
@@ -252,9 +252,9 @@ struct xsp_thread *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, 
 }
 
 /* A thread of which nothing can be remembered. */
-static struct xsp_thread *spare_thread(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+static struct xsp_track *spare_thread(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
-	struct xsp_thread *thread = &tracks->spare;
+	struct xsp_track *thread = &tracks->spare;
 
 	memset(thread, 0, sizeof(*thread));
 	thread->producer = ev->producer;
@@ -277,7 +277,7 @@ static void end_of_nothing(struct xsp_tracks *tracks, uint32_t *owed)
  * The range that an end with @name ends: the innermost, or the innermost of that name.  Those
  * inside it never got their own.
  */
-static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *thread,
+static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_track *thread,
 				  uint32_t name, uint64_t ns)
 {
 	struct xsp_stack *stack = &thread->stack;
@@ -312,7 +312,7 @@ static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_thread *
 
 static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 
 	if (ev->producer >= tracks->nr_producers)
 		return;
@@ -322,7 +322,7 @@ static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 
 static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 	uint64_t enabled;
 
 	if (ev->producer >= tracks->nr_producers || !xsp_control_enabled(ev, &enabled))
@@ -334,7 +334,7 @@ static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		      struct xsp_view *view)
 {
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 
 	tracks->now++;
 	tracks->pinned = NULL;
@@ -368,7 +368,7 @@ void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view)
 	close_cut(tracks, view->thread, view->ev->ns);
 }
 
-bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
 		      uint32_t name, bool match, bool shown)
 {
 	if (thread == &tracks->spare) {
@@ -384,14 +384,14 @@ bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_thread *thread, uint
 	return false;
 }
 
-bool xsp_tracks_complete(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t begin,
+bool xsp_tracks_complete(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t begin,
 			 uint64_t end)
 {
 	return thread != &tracks->spare &&
 	       xsp_stack_complete(&thread->stack, &tracks->budget, begin, end);
 }
 
-bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_thread *thread, const char *text,
+bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_track *thread, const char *text,
 		       size_t len)
 {
 	if (thread->prefix) {

@@ -16,10 +16,10 @@
 #include "ranges/stack.h"
 
 /**
- * struct xsp_thread - one thread of a process, or another track that an output draws
+ * struct xsp_track - one thread of a process, or another track that an output draws
  * @stack: its ranges
  * @kind: 0 a thread; others are the output's
- * @kernel_tid: what xsp_thread_tid() said, 0 not asked yet
+ * @kernel_tid: what xsp_track_tid() said, 0 not asked yet
  * @shown: events of it that were shown
  * @prefix: what the output puts in front of every event, @prefix_len bytes, or NULL
  * @comm: the name that @prefix was made with
@@ -30,10 +30,10 @@
  * @last_match: the last record was wanted
  * @priv: the output's, to be freed when the thread is gone
  */
-struct xsp_thread {
-	struct xsp_thread	*next;
-	struct xsp_thread	*sibling;
-	struct xsp_thread	**back;
+struct xsp_track {
+	struct xsp_track	*next;
+	struct xsp_track	*sibling;
+	struct xsp_track	**back;
 	struct xsp_stack	stack;
 	uint32_t		producer;
 	uint32_t		pid;
@@ -63,7 +63,7 @@ struct xsp_thread {
  */
 struct xsp_view {
 	const struct xsprof_event	*ev;
-	struct xsp_thread		*thread;
+	struct xsp_track		*thread;
 	uint32_t			name;
 	struct xsp_range		*range;
 };
@@ -80,9 +80,9 @@ enum xsp_why {
  * @gone: a thread is about to be forgotten; NULL when of no interest
  */
 struct xsp_tracks_ops {
-	void	(*closed)(void *data, struct xsp_thread *thread, struct xsp_range *range,
+	void	(*closed)(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns, enum xsp_why why);
-	void	(*gone)(void *data, struct xsp_thread *thread);
+	void	(*gone)(void *data, struct xsp_track *thread);
 };
 
 struct xsp_tracks;
@@ -91,8 +91,8 @@ int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_trac
 void xsp_tracks_free(struct xsp_tracks *tracks);
 
 /* The track, made when it is new; @ns is now.  NULL when there is no memory for one more. */
-struct xsp_thread *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
-				  uint32_t kind, uint64_t tid, uint64_t ns);
+struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
+				 uint32_t kind, uint64_t tid, uint64_t ns);
 /*
  * Finds the event's thread and, for an END, its range; xsp_tracks_end() takes it off the stack
  * when it has been shown.  A BEGIN is put there by xsp_tracks_begin().
@@ -101,12 +101,12 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		      struct xsp_view *view);
 void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view);
 /* Return: false when it cannot be remembered that it is open. */
-bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t ns,
+bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
 		      uint32_t name, bool match, bool shown);
-bool xsp_tracks_complete(struct xsp_tracks *tracks, struct xsp_thread *thread, uint64_t begin,
+bool xsp_tracks_complete(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t begin,
 			 uint64_t end);
 /* Memory for @thread->prefix.  Return: false when it is not to be had: make it every time. */
-bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_thread *thread, const char *text,
+bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_track *thread, const char *text,
 		       size_t len);
 /*
  * A note for @range, after the one it has without the last @cut bytes of it.  Return: false when
@@ -139,7 +139,7 @@ const struct xsp_tracks_stats *xsp_tracks_stats(const struct xsp_tracks *tracks)
  * The number of a thread in a trace that may have the kernel's events as well: the kernel's where
  * that is known when it is first shown, else the program's own.
  */
-static inline uint32_t xsp_thread_tid(const struct xsprof_trace *trace, struct xsp_thread *thread)
+static inline uint32_t xsp_track_tid(const struct xsprof_trace *trace, struct xsp_track *thread)
 {
 	uint32_t tid = (uint32_t)thread->tid;
 

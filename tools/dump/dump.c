@@ -101,7 +101,7 @@ static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 static void one_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 	struct xsp_view view;
 	bool match, shown;
 

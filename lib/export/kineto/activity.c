@@ -22,7 +22,7 @@ static bool is_own(const struct xsr_kineto *k, const struct xsprof_event *ev, in
 static char *put_track(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       const struct xsr_activity *a, char *p)
 {
-	struct xsp_thread *track = NULL;
+	struct xsp_track *track = NULL;
 
 	if (a->on & XSR_ON_STREAM && a->device >= 0 && a->device <= UINT16_MAX &&
 	    a->resource >= 0 && a->resource <= UINT32_MAX)

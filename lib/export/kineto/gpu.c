@@ -50,7 +50,7 @@ static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from,
 }
 
 /* The innermost op around the call, or what the thread said inside it that calls belong to. */
-static void find_around(struct gpu *g, const struct xsp_thread *thread)
+static void find_around(struct gpu *g, const struct xsp_track *thread)
 {
 	const struct xsr_pushed *pushed = xsr_user_top(thread, 0, g->begin);
 	struct xsprof_trace_op op;
@@ -79,7 +79,7 @@ static void find_around(struct gpu *g, const struct xsp_thread *thread)
 static void link_call(struct xsr_kineto *k, struct gpu *g)
 {
 	const struct xsprof_event *ev = g->ev;
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 
 	if (g->has_external) {
 		g->tag = xsr_link_op_tag(k, ev->producer, g->external);
@@ -141,7 +141,7 @@ static char *flow(struct xsr_kineto *k, const struct gpu *g, bool start)
 	return p;
 }
 
-static void put_flow(struct xsr_kineto *k, const struct gpu *g, struct xsp_thread *track,
+static void put_flow(struct xsr_kineto *k, const struct gpu *g, struct xsp_track *track,
 		     bool start)
 {
 	char *p = xsr_kineto_track(k, track, flow(k, g, start));
@@ -165,7 +165,7 @@ static char *put_api_name(const char *name, size_t len, char *p)
 
 /* From the name to the opening of the arguments. */
 static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat,
-		      struct xsp_thread *track)
+		      struct xsp_track *track)
 {
 	const struct xsprof_event *ev = g->ev;
 	bool api = ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER;
@@ -235,7 +235,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 		[XSPROF_GPU_MEMSET] = "gpu_memset",
 	};
 	uint64_t ns = g->end - g->begin;
-	struct xsp_thread *track;
+	struct xsp_track *track;
 	bool any;
 	char *p;
 
@@ -268,7 +268,7 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 {
 	const struct xsprof_event *ev = g->ev;
 	uint64_t tid = g->rec->thread ? g->rec->thread : ev->tid;
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 	bool any;
 	char *p;
 
@@ -291,7 +291,7 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 static void put_sync(struct xsr_kineto *k, struct gpu *g)
 {
 	const char *name = xsprof_trace_name(k->w.trace, g->ev->producer, g->ev->name);
-	struct xsp_thread *track;
+	struct xsp_track *track;
 	bool any;
 	char *p;
 

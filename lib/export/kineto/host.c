@@ -10,7 +10,7 @@
 #include "result/absence.h"
 #include "result/post.h"
 
-static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t producer,
+static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
 		      bool unfinished)
 {
@@ -44,7 +44,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_thread *thread, uint32_t 
 }
 
 /* The arrows between an op and its backward. */
-static void put_links(struct xsr_kineto *k, struct xsp_thread *thread,
+static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 		      const struct xsp_range *range)
 {
 	struct xsprof_trace_op op;
@@ -61,7 +61,7 @@ static void put_links(struct xsr_kineto *k, struct xsp_thread *thread,
 		xsr_link_forward(k, thread, op.sequence, range->begin);
 }
 
-void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why)
 {
 	put_range(data, thread, thread->producer, range, ns, NULL, why != XSP_WHY_CUT);
@@ -77,7 +77,7 @@ static void find_said(struct xsr_kineto *k, const struct xsp_range *range)
 		k->lost++;
 }
 
-static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_track *thread)
 {
 	struct xsprof_trace_op op;
 	struct xsp_range *range;
@@ -118,7 +118,7 @@ static void end(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 
 /* A range with both times in its record. */
 static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
-		     struct xsp_thread *thread, struct xsp_range *range)
+		     struct xsp_track *thread, struct xsp_range *range)
 {
 	uint64_t from = ev->begin_ns, to = ev->end_ns > from ? ev->end_ns : from;
 	const char *category = xsprof_trace_category(k->w.trace, ev->producer, ev->name);
@@ -152,7 +152,7 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 /* All of a record, and of those that it went on with, is there. */
 static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
-		      struct xsp_thread *thread, struct xsp_range *range, struct xsr_walk *walk)
+		      struct xsp_track *thread, struct xsp_range *range, struct xsr_walk *walk)
 {
 	bool inside = k->host && ev->ns >= k->from;
 
@@ -181,7 +181,7 @@ static void put_whole(struct xsr_kineto *k, const struct xsprof_event *ev,
 	}
 }
 
-void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
+void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_track *thread)
 {
 	struct xsr_host *pending = thread->priv;
 	struct xsr_walk walk;
@@ -201,7 +201,7 @@ void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread)
 }
 
 /* It is not whole yet: what goes on with it comes next in its thread. */
-static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_track *thread)
 {
 	struct xsr_host *pending = xsr_kineto_state(thread);
 
@@ -217,7 +217,7 @@ static bool hold(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp
 }
 
 static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
-		      struct xsp_thread *thread)
+		      struct xsp_track *thread)
 {
 	struct xsr_host *pending = thread->priv;
 	struct xsp_range *range = xsp_stack_top(&thread->stack);
@@ -232,7 +232,7 @@ static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
 		xsr_kineto_flush(k, thread);
 }
 
-static void push(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_thread *thread)
+static void push(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_track *thread)
 {
 	uint64_t tag;
 
@@ -291,7 +291,7 @@ static void one(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     const struct xsp_view *view)
 {
-	struct xsp_thread *thread = view->thread;
+	struct xsp_track *thread = view->thread;
 	bool args = ev->type == XSPROF_REC_ARGS;
 
 	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;

@@ -71,7 +71,7 @@ static void set_wants(struct xsr_kineto *k)
 		k->opts.scopes = XSPROF_OP_ALL;
 }
 
-static void gone(void *data, struct xsp_thread *thread)
+static void gone(void *data, struct xsp_track *thread)
 {
 	struct xsr_kineto *k = data;
 

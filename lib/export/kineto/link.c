@@ -121,7 +121,7 @@ static uint64_t range_tag(struct xsr_kineto *k, uint32_t producer, struct xsp_ra
 	return range->tag;
 }
 
-uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_thread *thread)
+uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread)
 {
 	struct xsp_stack *stack = &thread->stack;
 	uint64_t tag = xsr_user_tag(k, thread);
@@ -263,7 +263,7 @@ static struct forward *forward_of(struct xsr_kineto *k, uint32_t producer, uint6
 	return &k->link->forwards[(thread + (uint64_t)sequence) & ((1u << FORWARD_BITS) - 1)];
 }
 
-void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int64_t sequence,
+void xsr_link_forward(struct xsr_kineto *k, const struct xsp_track *thread, int64_t sequence,
 		      uint64_t begin)
 {
 	struct forward *forward;
@@ -279,7 +279,7 @@ void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int
 	};
 }
 
-static void put_flow(struct xsr_kineto *k, struct xsp_thread *thread, bool start, uint64_t id,
+static void put_flow(struct xsr_kineto *k, struct xsp_track *thread, bool start, uint64_t id,
 		     uint64_t ns)
 {
 	char *p = xsr_writer_open(&k->w);
@@ -292,11 +292,11 @@ static void put_flow(struct xsr_kineto *k, struct xsp_thread *thread, bool start
 	k->w.buf->p = start ? put_lit(p, "}") : put_lit(p, ",\"bp\":\"e\"}");
 }
 
-void xsr_link_backward(struct xsr_kineto *k, struct xsp_thread *thread, uint64_t forward_thread,
+void xsr_link_backward(struct xsr_kineto *k, struct xsp_track *thread, uint64_t forward_thread,
 		       int64_t sequence, uint64_t begin)
 {
 	const struct forward *forward;
-	struct xsp_thread *from;
+	struct xsp_track *from;
 	uint64_t key, id;
 
 	forward = forward_of(k, thread->producer, forward_thread, sequence, &key);

@@ -174,33 +174,33 @@ struct xsr_host {
 
 /* thread.c */
 /* Made when it is new; NULL: no memory, or nothing can be remembered of it. */
-struct xsr_host *xsr_kineto_state(struct xsp_thread *thread);
-void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread);
+struct xsr_host *xsr_kineto_state(struct xsp_track *thread);
+void xsr_host_free(struct xsr_kineto *k, struct xsp_track *thread);
 
 /* host.c */
 void xsr_kineto_host(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     const struct xsp_view *view);
-void xsr_kineto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why);
 /* What waits for the rest of itself is all there is. */
-void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_thread *thread);
+void xsr_kineto_flush(struct xsr_kineto *k, struct xsp_track *thread);
 
 /* point.c */
 
 void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
-		       struct xsp_thread *thread);
+		       struct xsp_track *thread);
 void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
-			struct xsp_thread *thread, struct xsr_walk *walk);
+			struct xsp_track *thread, struct xsr_walk *walk);
 void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
-			struct xsp_thread *thread);
+			struct xsp_track *thread);
 void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
-		       struct xsp_thread *thread, struct xsr_walk *walk);
+		       struct xsp_track *thread, struct xsr_walk *walk);
 void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
-		     struct xsp_thread *thread);
+		     struct xsp_track *thread);
 
 /* step.c */
 void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
-		     struct xsp_thread *thread);
+		     struct xsp_track *thread);
 /* The producer ends, or does not tell of its steps any more. */
 void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns);
 /* The window does. */
@@ -235,14 +235,14 @@ bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
 int xsr_users_new(struct xsr_users **users);
 void xsr_users_free(struct xsr_users *users);
 /* Return: false where it could not be remembered. */
-bool xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread,
+bool xsr_user_push(struct xsr_kineto *k, struct xsp_track *thread,
 		   const struct xsprof_event *ev);
-void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev);
+void xsr_user_pop(struct xsp_track *thread, const struct xsprof_event *ev);
 /* The innermost of @kind that was there at @ns, NULL for none. */
-const struct xsr_pushed *xsr_user_top(const struct xsp_thread *thread, uint32_t kind,
+const struct xsr_pushed *xsr_user_top(const struct xsp_track *thread, uint32_t kind,
 				      uint64_t ns);
 /* As that of xsr_link_around(), of the id that was pushed last; 0 for none. */
-uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_thread *thread);
+uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_track *thread);
 /* The annotation with that id. */
 void xsr_user_name(struct xsr_kineto *k, uint32_t producer, uint64_t id, uint32_t name);
 /* As xsr_link_gpu(); false where the tag is none of these. */
@@ -270,7 +270,7 @@ void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note);
 int xsr_link_new(struct xsr_link **link);
 void xsr_link_free(struct xsr_link *link);
 /* The annotation around what @thread does now: its number, 0 for none. */
-uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_thread *thread);
+uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread);
 /* An op with a correlation id begins inside an annotation. */
 void xsr_link_op(struct xsr_kineto *k, uint32_t producer, uint64_t correlation, uint64_t tag);
 uint64_t xsr_link_op_tag(struct xsr_kineto *k, uint32_t producer, uint64_t correlation);
@@ -293,9 +293,9 @@ const char *xsr_link_collective(const struct xsr_kineto *k, uint32_t producer,
 /* Writes what is left of the annotations. */
 void xsr_link_finish(struct xsr_kineto *k);
 /* A forward op was written, or a backward op: the arrow from one to the other. */
-void xsr_link_forward(struct xsr_kineto *k, const struct xsp_thread *thread, int64_t sequence,
+void xsr_link_forward(struct xsr_kineto *k, const struct xsp_track *thread, int64_t sequence,
 		      uint64_t begin);
-void xsr_link_backward(struct xsr_kineto *k, struct xsp_thread *thread, uint64_t forward_thread,
+void xsr_link_backward(struct xsr_kineto *k, struct xsp_track *thread, uint64_t forward_thread,
 		       int64_t sequence, uint64_t begin);
 
 /* head.c */
@@ -304,16 +304,16 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name);
 
 /* track.c */
 /* "pid":1,"tid":2, */
-char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p);
+char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
 /* A track on which the range nests; NULL for none. */
-struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
-				   uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
-struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
-				     bool sync);
+struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
+				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
+struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
+				    bool sync);
 /* Says what it is called, where anything is on it. */
-void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_thread *thread);
+void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_track *thread);
 /* From "ph" to "ts" of an event with a name id; @kind is what stands behind "ph". */
-char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const char *kind,
 		       uint32_t producer, uint32_t name, uint64_t ns);
 /* The names of devices and processes. */
 void xsr_kineto_names(struct xsr_kineto *k);

@@ -12,7 +12,7 @@
 #define OUT_OF_MEMORY	"[OutOfMemory]"
 
 void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
-		       struct xsp_thread *thread)
+		       struct xsp_track *thread)
 {
 	const struct xsprof_rec_mem *mem = (const struct xsprof_rec_mem *)ev->rec;
 	int64_t bytes;
@@ -54,7 +54,7 @@ static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char 
 }
 
 void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
-			struct xsp_thread *thread, struct xsr_walk *walk)
+			struct xsp_track *thread, struct xsr_walk *walk)
 {
 	static const char *const kinds[] = {
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\"",
@@ -77,7 +77,7 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 }
 
 void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
-			struct xsp_thread *thread)
+			struct xsp_track *thread)
 {
 	bool f64 = ev->type == XSPROF_REC_COUNTER_F64;
 	double value = f64 ? xsp_bits_double(ev->value) : 0;
@@ -95,7 +95,7 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 /* Async ranges and flows of the program: their ids are of their process. */
 void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
-		       struct xsp_thread *thread, struct xsr_walk *walk)
+		       struct xsp_track *thread, struct xsr_walk *walk)
 {
 	static const char *const kinds[] = {
 		"\"b\",\"cat\":\"user_async\"", "\"n\",\"cat\":\"user_async\"",
@@ -115,7 +115,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 /* What became of records that are not in the trace: a place in it, no number without one. */
 void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
-		     struct xsp_thread *thread)
+		     struct xsp_track *thread)
 {
 	char *p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"i\",\"cat\":\"xsprof\",\"s\":\"p\","
 			  "\"name\":\"[lost]\",");

@@ -18,7 +18,7 @@ static bool is_before(const struct xsr_kineto *k, const struct xsr_step *step, u
 static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, bool unfinished)
 {
 	uint64_t from = step->begin, to = ns;
-	struct xsp_thread *thread;
+	struct xsp_track *thread;
 	char *p;
 
 	step->used = false;
@@ -60,7 +60,7 @@ void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns)
 
 /* A step ends where the next of its name begins. */
 void xsr_kineto_step(struct xsr_kineto *k, const struct xsprof_event *ev,
-		     struct xsp_thread *thread)
+		     struct xsp_track *thread)
 {
 	struct xsr_step *found = NULL;
 	uint32_t i;

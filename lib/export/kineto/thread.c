@@ -7,7 +7,7 @@
 
 #include "export/kineto/local.h"
 
-struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
+struct xsr_host *xsr_kineto_state(struct xsp_track *thread)
 {
 	/* Of a thread for which there was no memory nothing is remembered. */
 	if (!thread->priv && thread->stack.floor != UINT64_MAX)
@@ -15,7 +15,7 @@ struct xsr_host *xsr_kineto_state(struct xsp_thread *thread)
 	return thread->priv;
 }
 
-void xsr_host_free(struct xsr_kineto *k, struct xsp_thread *thread)
+void xsr_host_free(struct xsr_kineto *k, struct xsp_track *thread)
 {
 	struct xsr_host *host = thread->priv;
 

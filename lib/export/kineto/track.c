@@ -12,7 +12,7 @@
 #define GPU_SORT	5000000u
 #define OVERHEAD_SORT	16777226u
 
-static char *put_ids(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
+static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 {
 	uint64_t tid = thread->tid & UINT32_MAX;
 
@@ -24,7 +24,7 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
 		tid += thread->kind == XSR_STREAM_SYNC ? SYNC_TID : 0;
 		break;
 	case XSR_THREAD:
-		tid = xsp_thread_tid(k->w.trace, thread);
+		tid = xsp_track_tid(k->w.trace, thread);
 		/* fallthrough */
 	default:
 		p = put_u32(put_lit(p, "\"pid\":"), thread->pid);
@@ -36,7 +36,7 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
 	return p;
 }
 
-char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
+char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 {
 	char *end;
 
@@ -54,7 +54,7 @@ char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_thread *thread, char *p)
 	return end;
 }
 
-char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const char *kind,
+char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const char *kind,
 		       uint32_t producer, uint32_t name, uint64_t ns)
 {
 	char *p = stpcpy(put_lit(xsr_writer_open(&k->w), "{\"ph\":"), kind);
@@ -66,10 +66,10 @@ char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_thread *thread, const ch
 	return xsr_kineto_ts(k, p, ns);
 }
 
-struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
-				   uint32_t kind, uint64_t key, uint64_t begin, uint64_t end)
+struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
+				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end)
 {
-	struct xsp_thread *lane;
+	struct xsp_track *lane;
 	uint32_t i;
 
 	for (i = 0; i < LANES; i++) {
@@ -90,8 +90,8 @@ struct xsp_thread *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_eve
 	return NULL;
 }
 
-struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
-				     bool sync)
+struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
+				    bool sync)
 {
 	if (device < 64)
 		k->devices |= 1ull << device;
@@ -103,7 +103,7 @@ struct xsp_thread *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint
 
 /* Of a process when @thread is NULL.  Then the value, quoted by @text, and the end. */
 static char *put_meta(struct xsr_kineto *k, const char *what, const char *pid,
-		      struct xsp_thread *thread)
+		      struct xsp_track *thread)
 {
 	char *p = xsr_writer_open(&k->w);
 
@@ -120,7 +120,7 @@ static char *put_meta(struct xsr_kineto *k, const char *what, const char *pid,
 }
 
 static void sort_index(struct xsr_kineto *k, const char *what, const char *pid,
-		       struct xsp_thread *thread, uint64_t index)
+		       struct xsp_track *thread, uint64_t index)
 {
 	char *p = put_meta(k, what, pid, thread);
 
@@ -128,11 +128,11 @@ static void sort_index(struct xsr_kineto *k, const char *what, const char *pid,
 	k->w.buf->p = put_lit(p, "}}");
 }
 
-static void thread_name(struct xsr_kineto *k, struct xsp_thread *thread)
+static void thread_name(struct xsr_kineto *k, struct xsp_track *thread)
 {
 	uint32_t own = (uint32_t)thread->tid;
 	const char *comm = xsprof_trace_thread(k->w.trace, thread->producer, own);
-	uint32_t tid = xsp_thread_tid(k->w.trace, thread);
+	uint32_t tid = xsp_track_tid(k->w.trace, thread);
 	char *p = put_meta(k, "thread_name", NULL, thread);
 
 	p = put_u32(put_lit(p, "\"name\":\"thread "), tid);
@@ -142,7 +142,7 @@ static void thread_name(struct xsr_kineto *k, struct xsp_thread *thread)
 	sort_index(k, "thread_sort_index", NULL, thread, tid);
 }
 
-static void lane_name(struct xsr_kineto *k, struct xsp_thread *lane)
+static void lane_name(struct xsr_kineto *k, struct xsp_track *lane)
 {
 	char *p = put_meta(k, "thread_name", NULL, lane);
 
@@ -157,7 +157,7 @@ static void lane_name(struct xsr_kineto *k, struct xsp_thread *lane)
 	sort_index(k, "thread_sort_index", NULL, lane, lane->shown >> 32);
 }
 
-static void stream_name(struct xsr_kineto *k, struct xsp_thread *track)
+static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 {
 	uint32_t stream = (uint32_t)track->tid;
 	char *p = put_meta(k, "thread_name", NULL, track);
@@ -169,7 +169,7 @@ static void stream_name(struct xsr_kineto *k, struct xsp_thread *track)
 	sort_index(k, "thread_sort_index", NULL, track, stream == UINT32_MAX ? 0 : stream);
 }
 
-void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_thread *thread)
+void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_track *thread)
 {
 	if (!(thread->shown & 1))
 		return;

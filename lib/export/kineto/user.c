@@ -80,7 +80,7 @@ static bool room_for_push(struct xsr_kineto *k, struct xsr_pushes *p)
 	return true;
 }
 
-bool xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread, const struct xsprof_event *ev)
+bool xsr_user_push(struct xsr_kineto *k, struct xsp_track *thread, const struct xsprof_event *ev)
 {
 	struct xsr_host *host = xsr_kineto_state(thread);
 	struct xsr_pushes *p = host && ev->aux < 2 ? &host->pushes[ev->aux] : NULL;
@@ -96,7 +96,7 @@ bool xsr_user_push(struct xsr_kineto *k, struct xsp_thread *thread, const struct
 	return true;
 }
 
-void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev)
+void xsr_user_pop(struct xsp_track *thread, const struct xsprof_event *ev)
 {
 	struct xsr_host *host = thread->priv;
 	struct xsr_pushes *p = host && ev->aux < 2 ? &host->pushes[ev->aux] : NULL;
@@ -109,7 +109,7 @@ void xsr_user_pop(struct xsp_thread *thread, const struct xsprof_event *ev)
 		p->n--;
 }
 
-const struct xsr_pushed *xsr_user_top(const struct xsp_thread *thread, uint32_t kind, uint64_t ns)
+const struct xsr_pushed *xsr_user_top(const struct xsp_track *thread, uint32_t kind, uint64_t ns)
 {
 	const struct xsr_host *host = thread->priv;
 	const struct xsr_pushes *p = host ? &host->pushes[kind] : NULL;
@@ -187,7 +187,7 @@ static uint32_t user_of(struct xsr_kineto *k, uint32_t producer, uint64_t id)
 	return t->nr;
 }
 
-uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_thread *thread)
+uint64_t xsr_user_tag(struct xsr_kineto *k, const struct xsp_track *thread)
 {
 	const struct xsr_pushed *top = xsr_user_top(thread, 1, UINT64_MAX);
 	uint32_t user = top && top->id ? user_of(k, thread->producer, top->id) : 0;

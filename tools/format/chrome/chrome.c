@@ -56,7 +56,7 @@ static int chrome_begin(struct xsp_out *out)
 	return 0;
 }
 
-static char *put_head(struct xsp_out *out, struct xsp_thread *thread, char ph, uint64_t ns)
+static char *put_head(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns)
 {
 	struct chrome *chrome = out->priv;
 	char *p = xsp_buf_room(&out->buf, CHROME_ROOM);
@@ -166,7 +166,7 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 
 /* A range as one event; @thread may be another track than the event's. */
 static void put_complete(struct xsp_out *out, const struct xsp_view *view,
-			 struct xsp_thread *thread, uint64_t begin, uint64_t end, const char *note)
+			 struct xsp_track *thread, uint64_t begin, uint64_t end, const char *note)
 {
 	char *p = put_head(out, thread, 'X', begin);
 
@@ -198,7 +198,7 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 		put_tail(out, ev, view->range->note, NULL, p);
 }
 
-static char *put_id(struct xsp_out *out, struct xsp_thread *thread, char ph, uint64_t ns,
+static char *put_id(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns,
 		    uint64_t id)
 {
 	char *p = put_lit(put_head(out, thread, ph, ns), "\"id2\":{\"local\":\"");
@@ -279,7 +279,7 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 static void put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	struct xsp_thread *thread = view->thread;
+	struct xsp_track *thread = view->thread;
 	struct xsp_place at;
 
 	xsp_lane_place(ev, thread, &at);
@@ -392,7 +392,7 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 }
 
 /* A range that nothing ended, or that another's end ended. */
-static void chrome_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+static void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns, enum xsp_why why)
 {
 	const struct xsprof_event ev = { .type = XSPROF_REC_END, .producer = thread->producer };
@@ -406,7 +406,7 @@ static void chrome_closed(void *data, struct xsp_thread *thread, struct xsp_rang
 		 why == XSP_WHY_CUT ? "\"cut\":true" : "\"unfinished\":true", p);
 }
 
-static void chrome_gone(void *data, struct xsp_thread *thread)
+static void chrome_gone(void *data, struct xsp_track *thread)
 {
 	chrome_thread_name(data, thread);
 }

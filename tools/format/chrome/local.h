@@ -65,14 +65,14 @@ static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
 void chrome_tracks_start(struct chrome *chrome);
 uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid);
 /* "pid":1,"tid":2,"ts": of the thread. */
-char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p);
+char *chrome_put_thread(struct xsp_out *out, struct xsp_track *thread, char *p);
 /*
  * The track on which the range is to be drawn, the thread itself or one of its kind's.  NULL:
  * on none, it would not nest.
  */
-struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
-			       uint64_t key, uint64_t begin, uint64_t end);
-void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread);
+struct xsp_track *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
+			      uint64_t key, uint64_t begin, uint64_t end);
+void chrome_thread_name(struct xsp_out *out, struct xsp_track *thread);
 void chrome_process_names(struct xsp_out *out);
 
 /* head.c */

@@ -53,7 +53,7 @@ uint32_t chrome_pid(struct xsp_out *out, uint32_t producer, uint32_t pid)
 	return v->pid;
 }
 
-static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, uint32_t tid,
+static char *make_prefix(struct xsp_out *out, const struct xsp_track *thread, uint32_t tid,
 			 char *p)
 {
 	p = put_u32(put_lit(p, "\"pid\":"), chrome_pid(out, thread->producer, thread->pid));
@@ -61,7 +61,7 @@ static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, u
 	return put_lit(p, ",\"ts\":");
 }
 
-char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
+char *chrome_put_thread(struct xsp_out *out, struct xsp_track *thread, char *p)
 {
 	char *end;
 
@@ -72,7 +72,7 @@ char *chrome_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
 			memcpy(p + 32, thread->prefix + 32, 32);
 		return p + thread->prefix_len;
 	}
-	end = make_prefix(out, thread, xsp_thread_tid(out->trace, thread), p);
+	end = make_prefix(out, thread, xsp_track_tid(out->trace, thread), p);
 	xsp_tracks_prefix(out->tracks, thread, p, (size_t)(end - p));
 	return end;
 }
@@ -111,7 +111,7 @@ static void sort_metadata(struct xsp_out *out, const char *what, uint32_t pid, u
 	out->buf.p = put_lit(put_u32(p, index), "}}");
 }
 
-void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
+void chrome_thread_name(struct xsp_out *out, struct xsp_track *thread)
 {
 	const char *comm;
 	uint32_t pid, tid;
@@ -120,7 +120,7 @@ void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
 	if (thread->kind != XSP_LANE_THREAD || !thread->shown)
 		return;
 	pid = chrome_pid(out, thread->producer, thread->pid);
-	tid = xsp_thread_tid(out->trace, thread);
+	tid = xsp_track_tid(out->trace, thread);
 	comm = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
 	if (*comm)
 		name_metadata(out, "thread_name", pid, tid, comm, strlen(comm));
@@ -128,7 +128,7 @@ void chrome_thread_name(struct xsp_out *out, struct xsp_thread *thread)
 		      thread->tid == thread->pid ? 0 : 1);
 }
 
-static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_thread *lane)
+static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_track *lane)
 {
 	struct chrome *chrome = out->priv;
 	uint32_t tid = chrome->next_tid;
@@ -146,10 +146,10 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 	return true;
 }
 
-struct xsp_thread *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
-			       uint64_t key, uint64_t begin, uint64_t end)
+struct xsp_track *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev, uint32_t kind,
+			      uint64_t key, uint64_t begin, uint64_t end)
 {
-	struct xsp_thread *lane;
+	struct xsp_track *lane;
 	uint32_t i;
 
 	for (i = 0; i < XSP_LANES; i++) {

@@ -5,7 +5,7 @@
 #include "format/common/lane.h"
 #include "text/put.h"
 
-void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_thread *thread,
+void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,
 		    struct xsp_place *place)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
@@ -32,7 +32,7 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_thread *thre
 	place->key &= UINT64_MAX >> 3;
 }
 
-char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_thread *lane, char *p)
+char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane, char *p)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
 

@@ -10,7 +10,7 @@
 
 #define XSP_LANES	8u	/* tracks of one kind and key */
 
-/* Kinds of tracks; struct xsp_thread's kind. */
+/* Kinds of tracks; struct xsp_track's kind. */
 enum xsp_lane {
 	XSP_LANE_THREAD		= 0,
 	XSP_LANE_SPANS		= 1,	/* ranges with times of their own: frames */
@@ -37,9 +37,9 @@ struct xsp_place {
 };
 
 /* @ev is a COMPLETE, SPAN or GPU of @thread. */
-void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_thread *thread,
+void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,
 		    struct xsp_place *place);
 /* At most 160 bytes.  @lane->tid is key * XSP_LANES + its number.  Return: the end. */
-char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_thread *lane, char *p);
+char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane, char *p);
 
 #endif /* XSPROF_OUT_LANE_H */

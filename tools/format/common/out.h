@@ -119,7 +119,7 @@ const char *xsp_word_mode(uint32_t mode);
  * True when the name of @thread is to be asked for again: it may come, or change, later than the
  * thread's first events.
  */
-static inline bool xsp_thread_stale(struct xsp_thread *thread)
+static inline bool xsp_track_stale(struct xsp_track *thread)
 {
 	if (__builtin_expect(thread->events < thread->refresh, 1))
 		return false;

@@ -48,7 +48,7 @@ static char *put_entry(struct xsp_out *out, const struct xsp_name *entry, char *
 }
 
 /* ,"producer":0,"pid":1,"tid":2,"thread":"x" */
-static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, char *p)
+static char *make_prefix(struct xsp_out *out, const struct xsp_track *thread, char *p)
 {
 	const char *comm = xsprof_trace_thread(out->trace, thread->producer,
 					       (uint32_t)thread->tid);
@@ -59,12 +59,12 @@ static char *make_prefix(struct xsp_out *out, const struct xsp_thread *thread, c
 	return xsp_json_field(put_lit(p, ","), "thread", comm, bounded(strlen(comm)));
 }
 
-static char *put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
+static char *put_thread(struct xsp_out *out, struct xsp_track *thread, char *p)
 {
 	const char *text = thread->prefix;
 	size_t len = thread->prefix_len;
 
-	if (xsp_thread_stale(thread) || !text) {
+	if (xsp_track_stale(thread) || !text) {
 		len = (size_t)(make_prefix(out, thread, out->scratch) - out->scratch);
 		text = out->scratch;
 		xsp_tracks_prefix(out->tracks, thread, text, len);
@@ -367,7 +367,7 @@ static void ndjson_event(struct xsp_out *out, const struct xsp_view *view)
 }
 
 /* What its process was in when that ended: an object before the one of the end. */
-static void ndjson_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns, enum xsp_why why)
 {
 	struct xsp_out *out = data;

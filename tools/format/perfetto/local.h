@@ -129,14 +129,14 @@ uint64_t pf_process_uuid(uint32_t producer);
 /* A number for a track of @kind, which nothing else has but by an accident of 2^-63. */
 uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key);
 /* The track of a thread, described where it is new: the field of an event, @len bytes. */
-const char *pf_thread_track(struct xsp_out *out, struct xsp_thread *thread, uint32_t *len);
+const char *pf_thread_track(struct xsp_out *out, struct xsp_track *thread, uint32_t *len);
 /* The track of the event's process likewise. */
 uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns);
 /* A track for a range that nests there, as chrome_lane(); NULL: there is none. */
-struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
-			   uint64_t key, uint64_t begin, uint64_t end);
+struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
+			  uint64_t key, uint64_t begin, uint64_t end);
 /* True when it may be drawn on the thread: it nests there, whatever is sorted how. */
-bool pf_nests(struct xsp_out *out, struct xsp_thread *thread, uint64_t begin, uint64_t end);
+bool pf_nests(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uint64_t end);
 /* A track of its own for a range, or for a counter. */
 uint64_t pf_alone(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
 uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
@@ -147,7 +147,7 @@ uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint
 bool pf_async_note(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
 /* Closes all: @close is called for every range that is open. */
 void pf_async_finish(struct xsp_out *out, void (*close)(struct xsp_out *out, uint64_t track));
-void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread);
+void pf_thread_gone(struct xsp_out *out, struct xsp_track *thread);
 void pf_process_names(struct xsp_out *out);
 void pf_trace_tracks(struct xsp_out *out);
 

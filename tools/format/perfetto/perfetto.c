@@ -56,7 +56,7 @@ static char *open_uuid(struct xsp_out *out, struct pf_packet *pkt, uint64_t ns, 
 }
 
 static char *open_thread(struct xsp_out *out, struct pf_packet *pkt, uint64_t ns, char type,
-			 struct xsp_thread *thread)
+			 struct xsp_track *thread)
 {
 	uint32_t len;
 	const char *track = pf_thread_track(out, thread, &len);
@@ -205,7 +205,7 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 static void put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	struct xsp_thread *thread = view->thread;
+	struct xsp_track *thread = view->thread;
 	struct xsp_place at;
 	const char *track;
 	uint32_t len;
@@ -409,7 +409,7 @@ static void perfetto_kernel_event(struct xsp_out *out, const struct xsprof_event
 }
 
 /* A range that nothing ended, or that another's end ended. */
-static void perfetto_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+static void perfetto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			    uint64_t ns, enum xsp_why why)
 {
 	struct xsp_out *out = data;
@@ -424,7 +424,7 @@ static void perfetto_closed(void *data, struct xsp_thread *thread, struct xsp_ra
 	pf_of(out)->closed++;
 }
 
-static void perfetto_gone(void *data, struct xsp_thread *thread)
+static void perfetto_gone(void *data, struct xsp_track *thread)
 {
 	pf_thread_gone(data, thread);
 }

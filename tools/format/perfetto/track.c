@@ -155,7 +155,7 @@ void pf_process_names(struct xsp_out *out)
 	}
 }
 
-static void put_thread(struct xsp_out *out, struct xsp_thread *of, const char *name, uint64_t ns)
+static void put_thread(struct xsp_out *out, struct xsp_track *of, const char *name, uint64_t ns)
 {
 	uint64_t parent = pf_process_track(out, of->producer, of->pid, ns);
 	Pf__ThreadDescriptor thread = PF__THREAD_DESCRIPTOR__INIT;
@@ -167,18 +167,18 @@ static void put_thread(struct xsp_out *out, struct xsp_thread *of, const char *n
 	thread.has_pid = true;
 	thread.pid = (int32_t)of->pid;
 	thread.has_tid = true;
-	thread.tid = xsp_thread_tid(out->trace, of);
+	thread.tid = xsp_track_tid(out->trace, of);
 	if (*name)
 		thread.thread_name = pf_text(&at, name, strnlen(name, XSPROF_TEXT_MAX));
 	pf_put(out, &d.packet);
 }
 
-static bool same_name(const struct xsp_thread *thread, const char *name)
+static bool same_name(const struct xsp_track *thread, const char *name)
 {
 	return thread->comm && (thread->comm == name || !strcmp(thread->comm, name));
 }
 
-static const char *describe_thread(struct xsp_out *out, struct xsp_thread *thread, uint32_t *len)
+static const char *describe_thread(struct xsp_out *out, struct xsp_track *thread, uint32_t *len)
 {
 	const char *name = xsprof_trace_thread(out->trace, thread->producer,
 					       (uint32_t)thread->tid);
@@ -194,16 +194,16 @@ static const char *describe_thread(struct xsp_out *out, struct xsp_thread *threa
 	return pf->track;
 }
 
-const char *pf_thread_track(struct xsp_out *out, struct xsp_thread *thread, uint32_t *len)
+const char *pf_thread_track(struct xsp_out *out, struct xsp_track *thread, uint32_t *len)
 {
 	/* The name may come later than the thread. */
-	if (__builtin_expect(!thread->prefix || (!thread->kind && xsp_thread_stale(thread)), 0))
+	if (__builtin_expect(!thread->prefix || (!thread->kind && xsp_track_stale(thread)), 0))
 		return describe_thread(out, thread, len);
 	*len = thread->prefix_len;
 	return thread->prefix;
 }
 
-void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread)
+void pf_thread_gone(struct xsp_out *out, struct xsp_track *thread)
 {
 	const char *name;
 
@@ -216,7 +216,7 @@ void pf_thread_gone(struct xsp_out *out, struct xsp_thread *thread)
 
 /* ---- tracks that are no threads ------------------------------------------------------------ */
 
-static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_thread *lane)
+static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_track *lane)
 {
 	uint64_t uuid = pf_hash_uuid(lane->producer, lane->kind, lane->tid);
 	char track[2 + WIRE_MAX], text[160], *end;
@@ -247,16 +247,16 @@ static bool begins_with_another(const struct xsp_stack *stack, uint64_t begin)
 	return false;
 }
 
-bool pf_nests(struct xsp_out *out, struct xsp_thread *thread, uint64_t begin, uint64_t end)
+bool pf_nests(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uint64_t end)
 {
 	return !begins_with_another(&thread->stack, begin) &&
 	       xsp_tracks_complete(out->tracks, thread, begin, end);
 }
 
-struct xsp_thread *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
-			   uint64_t key, uint64_t begin, uint64_t end)
+struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
+			  uint64_t key, uint64_t begin, uint64_t end)
 {
-	struct xsp_thread *lane;
+	struct xsp_track *lane;
 	uint32_t i;
 
 	for (i = 0; i < XSP_LANES; i++) {

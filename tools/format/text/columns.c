@@ -65,7 +65,7 @@ int text_columns_new(struct xsp_out *out)
 }
 
 /* "            comm-TID     ": the name right-aligned to 16, the id left-aligned to 8. */
-static char *put_prefix(struct xsp_out *out, struct xsp_thread *thread, char *p)
+static char *put_prefix(struct xsp_out *out, struct xsp_track *thread, char *p)
 {
 	const char *comm = xsprof_trace_thread(out->trace, thread->producer,
 					       (uint32_t)thread->tid);
@@ -86,7 +86,7 @@ static char *put_prefix(struct xsp_out *out, struct xsp_thread *thread, char *p)
 	memcpy(p, text, (size_t)(end - text));
 	p += end - text;
 	*p++ = '-';
-	width = (size_t)(put_u64(p, xsp_thread_tid(out->trace, thread)) - p);
+	width = (size_t)(put_u64(p, xsp_track_tid(out->trace, thread)) - p);
 	memset(p + width, ' ', 8);
 	return p + (width < 8 ? 8 : width) + 1;
 }
@@ -100,11 +100,11 @@ static char *copy32(char *p, const char *s, uint32_t len)
 	return p + len;
 }
 
-char *text_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p)
+char *text_put_thread(struct xsp_out *out, struct xsp_track *thread, char *p)
 {
 	char *text = p, *end;
 
-	if (xsp_thread_stale(thread) || !thread->prefix) {
+	if (xsp_track_stale(thread) || !thread->prefix) {
 		/* A name has at most XSP_NAME_BYTES: room is made for it in the buffer. */
 		end = put_prefix(out, thread, out->scratch + XSP_SCRATCH / 2);
 		text = out->scratch + XSP_SCRATCH / 2;

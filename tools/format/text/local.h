@@ -15,7 +15,7 @@ char *text_put_quoted(char *p, const char *s, size_t len);
 
 /* columns.c: what it keeps, in @out->priv until free(); then "   comm-TID  ". */
 int text_columns_new(struct xsp_out *out);
-char *text_put_thread(struct xsp_out *out, struct xsp_thread *thread, char *p);
+char *text_put_thread(struct xsp_out *out, struct xsp_track *thread, char *p);
 /* CPU and time of an event: "[001]   1234.567890123: ". */
 char *text_put_place(struct xsp_out *out, int32_t cpu, uint64_t ns, char *p);
 /* "begin:    " */

@@ -112,7 +112,7 @@ static void text_event(struct xsp_out *out, const struct xsp_view *view)
 }
 
 /* What its process was in when that ended: a line before the one of the end. */
-static void text_closed(void *data, struct xsp_thread *thread, struct xsp_range *range,
+static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			uint64_t ns, enum xsp_why why)
 {
 	struct xsp_out *out = data;
