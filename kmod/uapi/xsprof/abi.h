@@ -2,10 +2,10 @@
 /*
  * The xsprof ABI: what a producer, a reader and the kernel module share.
  *
- * This one header is used as it is by the module, the library and the decoder.  It owns the
- * layout of a producer's memory (control page, metadata arena, rings) and the records in a
- * ring; the device's calls are in ioctl.h.  It never holds code, and never holds a pointer, a
- * long or an enum-typed field: everything here crosses a process, a machine or a year.
+ * The module, the library and the decoder all use this header. It defines the layout of a
+ * producer's memory (control page, metadata arena, rings); record.h has the records in a ring,
+ * ioctl.h the calls of the device. It has no code, no pointers, and no fields of type long or enum:
+ * the data is shared between processes, machines and versions.
  *
  * All numbers are little-endian.  A producer is one open of the device, or one tmpfs file; its
  * memory has the same layout in both:
@@ -17,7 +17,7 @@
  *					data, ring_size bytes of slots
  *	kernel_off + c * stride	the kernel's ring of CPU c, the same with kernel_size bytes
  *
- * Everything that the producer can write is untrusted to whoever reads it.
+ * Readers must not trust anything that the producer can write.
  */
 #ifndef _UAPI_XSPROF_ABI_H
 #define _UAPI_XSPROF_ABI_H
@@ -28,7 +28,7 @@
 #define XSPROF_ABI_MAJOR	1
 #define XSPROF_ABI_MINOR	1
 
-/* "xsprofR1" xor all ones: a scan of a memory dump does not hit code that names the constant. */
+/* "xsprofR1" inverted: a search of a memory dump does not find code that has the constant. */
 #define XSPROF_MAGIC		(~0x3152666f72707378ULL)
 
 #define XSPROF_SLOT_SIZE	32u
@@ -53,7 +53,7 @@
  * enum xsprof_clock_kind - what a timestamp counts
  * @XSPROF_CLOCK_TSC: x86 time stamp counter, invariant
  * @XSPROF_CLOCK_CNTVCT: arm64 virtual counter
- * @XSPROF_CLOCK_MONO_RAW: nanoseconds of CLOCK_MONOTONIC_RAW, where no counter can be trusted
+ * @XSPROF_CLOCK_MONO_RAW: nanoseconds of CLOCK_MONOTONIC_RAW, if no counter is reliable
  */
 enum xsprof_clock_kind {
 	XSPROF_CLOCK_NONE	= 0,
@@ -69,7 +69,7 @@ enum xsprof_clock_kind {
  * @mono_raw: CLOCK_MONOTONIC_RAW, ns
  * @boot: CLOCK_BOOTTIME, ns
  * @real: CLOCK_REALTIME, ns
- * @ftrace: ftrace's clock in its own unit, 0 when not taken
+ * @ftrace: ftrace's clock in its own unit, 0 if not read
  * @window: ticks between the read before and the read after: the uncertainty of this point
  * @kind: enum xsprof_clock_kind of @ticks
  * @reserved: 0
@@ -87,7 +87,7 @@ struct xsprof_sync {
 };
 
 /**
- * struct xsprof_clock - conversion of ticks to CLOCK_MONOTONIC, good for display while running
+ * struct xsprof_clock - approximate conversion of ticks to CLOCK_MONOTONIC, for live display
  * @seq: odd while it is being changed; read, copy, read again
  * @kind: enum xsprof_clock_kind
  * @mult: ns = base_ns + ((ticks - base_ticks) * mult >> shift)
@@ -116,15 +116,15 @@ enum xsprof_mode {
 enum xsprof_state {
 	XSPROF_STATE_INIT	= 0,	/* not to be read yet */
 	XSPROF_STATE_LIVE	= 1,
-	XSPROF_STATE_EXITED	= 2,	/* the producer said goodbye, or the kernel saw it exit */
-	XSPROF_STATE_KILLED	= 3,	/* the kernel saw it die of a signal (device only) */
-	XSPROF_STATE_DETACHED	= 4,	/* the process goes on without it: exec (device only) */
+	XSPROF_STATE_EXITED	= 2,	/* its exit handler ran, or the kernel saw it exit */
+	XSPROF_STATE_KILLED	= 3,	/* killed by a signal (device only) */
+	XSPROF_STATE_DETACHED	= 4,	/* the process continues without it: exec (device only) */
 };
 
 #define XSPROF_PAUSED_PROGRAM	0x1u	/* the program paused itself */
 #define XSPROF_PAUSED_RECORDER	0x2u	/* the recorder did; the program cannot undo it */
 
-/* Markers that become kernel events as well, while somebody traces them: xsprof:begin and so on. */
+/* Markers that are also sent to the tracepoints xsprof:begin, ... while these are enabled. */
 enum xsprof_emit_kind {
 	XSPROF_EMIT_BEGIN	= 0,
 	XSPROF_EMIT_END		= 1,
@@ -141,11 +141,11 @@ enum xsprof_emit_kind {
  * struct xsprof_ctl - the control page, first page of a producer
  * @enabled: one bit a category: the word that every marker tests
  * @generation: raised after every change of @enabled and of @clock
- * @paused: XSPROF_PAUSED_*: who wants quiet; @enabled is 0 while any is set
+ * @paused: XSPROF_PAUSED_*: reasons for a pause; @enabled is 0 while any is set
  * @wanted: what @enabled is when not paused
  * @emit: all ones while a tracepoint xsprof:* wants markers of any kind, else 0 (device only)
  * @emit_types: which: one bit a kind, 1 << enum xsprof_emit_kind
- * @magic: XSPROF_MAGIC, stored last: before that nothing here is to be read
+ * @magic: XSPROF_MAGIC, stored last: no other field is valid before
  * @abi_major: XSPROF_ABI_MAJOR of the writer
  * @abi_minor: XSPROF_ABI_MINOR of the writer
  * @page_size: the spacing of a ring's writer page, reader page and data, and of the areas
@@ -158,7 +158,7 @@ enum xsprof_emit_kind {
  * @ring_stride: bytes from one ring to the next: 2 * @page_size + @ring_size
  * @rings_off: where ring 0 starts
  * @arena_off: where the arena starts
- * @arena_size: bytes of the arena, its header among them
+ * @arena_size: bytes of the arena, including its header
  * @total_size: bytes of the whole
  * @pid: process id in the producer's own pid namespace
  * @uid: real user id
@@ -166,26 +166,26 @@ enum xsprof_emit_kind {
  * @state: enum xsprof_state
  * @start_time: the process' start, field 22 of /proc/PID/stat (clock ticks since boot)
  * @ppid: parent process id at attach
- * @seq: how many producers this process has made before this one
- * @boot_id: the kernel's boot id: a file of another boot is nobody's
+ * @seq: number of earlier producers of this process
+ * @boot_id: the kernel's boot id: a file of another boot has no live process
  * @clock: conversion of ticks
  * @attach: all clocks at attach
  * @id: number of the producer, 0 in a tmpfs file
  * @session: which recording the process belongs to, 0 when the device is not asked for one
- * @exit_ticks: when the producer ended or said goodbye, 0 before
- * @flush: raised by a producer that wants to be read soon, however little there is to read
- * @watermark: slots of a ring between two kicks that its reader asks for, 0 for none
+ * @exit_ticks: when the producer ended or its exit handler ran, 0 before
+ * @flush: incremented by a producer that requests to be read soon, even below the watermark
+ * @watermark: slots of a ring between two kicks, set by the reader, 0 for none
  * @kernel_off: where the first of the kernel's rings starts
  * @kernel_size: bytes of data in one of them, as @ring_size; the next is 2 * @page_size +
  *	@kernel_size further on
- * @quiets: how often somebody else than the program switched its last category off, while it was
- *	not paused
+ * @quiets: how often another process switched the program's last category off, while it was not
+ *	paused
  * @quiet_ticks: when that was the last time: ranges open then have no end in the rings
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
- * Written by whoever owns the producer's memory: the kernel, or in a tmpfs file the library.
- * The producer's view of it at the marker test is read-only.
+ * Written by the owner of the producer's memory: the kernel, or in a tmpfs file the library.
+ * Markers test a read-only mapping of it.
  */
 struct xsprof_ctl {
 	/* line 0: the marker test, alone */
@@ -242,7 +242,7 @@ struct xsprof_ctl {
 
 /* ---- a ring -------------------------------------------------------------------------------- */
 
-/* A ring is of one kind for ever: two kinds of writer must never meet in one. */
+/* The kind of a ring never changes: two kinds of writers must not write to one ring. */
 enum xsprof_ring_kind {
 	XSPROF_RING_NONE	= 0,
 	XSPROF_RING_RSEQ	= 1,	/* one restartable sequence at a time, on CPU @cpu */
@@ -252,17 +252,17 @@ enum xsprof_ring_kind {
 
 /**
  * struct xsprof_ring_writer - the writer's page of a ring
- * @head: slots published since the beginning: the one truth; stored last
+ * @head: slots published since the beginning; stored last, with release order
  * @mark: head + 1 at the latest drop, 0 when there was none
  * @drops: records dropped since the beginning
- * @bound: writer's cache: head may go up to here with no look at tail; lowered at any time
+ * @bound: writer's cache: head may advance to here without reading tail; can be lowered at any time
  * @grown: slots that have memory behind them; all ones: the whole ring has
  * @kind: enum xsprof_ring_kind
  * @cpu: the CPU of an RSEQ ring, 0xffffffff otherwise
  * @reported: LOCK rings: the count in the latest LOST record
  * @lock: LOCK rings: thread id of the owner, 0 when free
  * @reserved1: 0
- * @busy: LOCK rings: records dropped because no lock could be had
+ * @busy: LOCK rings: records dropped because no lock was free
  *
  * The producer maps it read-write, readers read-only.  The first line is all that a marker
  * touches besides the slot.
@@ -291,8 +291,8 @@ struct xsprof_ring_writer {
  * @skipped: OVERWRITE: slots that were overwritten before they were read
  * @reserved: 0
  *
- * The reader maps it read-write.  A tail beyond head, or one that goes back, costs whoever
- * wrote it his own records and nothing else.
+ * The reader maps it read-write. An invalid tail (beyond head, or decreasing) only loses records of
+ * this producer.
  */
 struct xsprof_ring_reader {
 	__u64	tail;
@@ -306,14 +306,14 @@ struct xsprof_ring_reader {
  * struct xsprof_arena - header of the arena
  * @used: bytes of entries that are complete, from the end of this header; stored last
  * @missed: entries that did not fit
- * @lock: thread id of who is appending, 0 when nobody
+ * @lock: id of the thread that is appending, 0 for none
  * @reserved0: 0
- * @nomem: records lost because ring memory could not be had
- * @late: records lost in a window where there was no ring to write to (attach, fork)
+ * @nomem: records lost because ring memory could not be allocated
+ * @late: records lost while there was no ring to write to (attach, fork)
  * @reserved: 0
  *
- * Append-only: what lies below @used never changes.  The page is the producer's own, so that
- * the losses which belong to no ring are counted here.
+ * Append-only: bytes below @used never change. The producer can write this page, so losses that
+ * belong to no ring are counted here.
  */
 struct xsprof_arena {
 	__u64	used;
@@ -331,9 +331,9 @@ struct xsprof_arena {
  * @XSPROF_ENTRY_NAME: @id is a name id; text is the name
  * @XSPROF_ENTRY_THREAD: @id is a thread id; text its name; the newest entry of an id counts
  * @XSPROF_ENTRY_FACT: text is "key=value" about the process
- * @XSPROF_ENTRY_STACK: @id is a stack; text is its addresses, u64 each, innermost first; @aux is
- *	how many more there were
- * @XSPROF_ENTRY_MAP: text is "start-end offset buildid path" of code that is mapped, in hex
+ * @XSPROF_ENTRY_STACK: @id is a stack id; text is its addresses, u64 each, innermost first; @aux is
+ *	the number of addresses left out
+ * @XSPROF_ENTRY_MAP: text is "start-end offset buildid path" of mapped code, numbers in hex
  *
  * An unknown type is skipped by its size.
  */
@@ -367,9 +367,9 @@ struct xsprof_entry {
 #define XSPROF_TEXT_MAX		4000u	/* longer texts are cut */
 
 /*
- * A name id carries its category in the top bits, so that the marker test needs no look-up:
- * enabled >> (name >> 26) & 1.  Index 0 is "no name"; the last index stands for every name that
- * found the arena full.
+ * A name id has its category in the top bits, so that the marker test needs no look-up: enabled >>
+ * (name >> 26) & 1. Index 0 is "no name"; the last index is used for all names for which the arena
+ * had no room.
  */
 #define XSPROF_NAME_SHIFT	26
 #define XSPROF_NAME_MASK	0x03ffffffu

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) */
 /*
- * The device, /dev/xsprof: what its ioctls take and give.  It owns the argument structures and
- * their numbers, and nothing of the memory that they lead to (abi.h).
+ * Calls of the device /dev/xsprof: ioctl numbers and their argument structures. abi.h has the
+ * layout of the memory.
  *
- * An open of the device is nothing yet.  ATTACH makes it a producer, which maps the layout of
- * abi.h from offset 0; LIST and OPEN make readers, OPEN with a new descriptor for one producer.
+ * ATTACH makes an open file a producer, which maps the layout of abi.h from offset 0. LIST returns
+ * the producers, and OPEN returns a new descriptor that reads one of them.
  *
- * Every argument structure starts with its size, as its caller knows it.  A longer one than the
- * kernel's is accepted when the bytes beyond are 0 (else -E2BIG), a shorter one reads as if
- * filled up with 0.  Reserved fields and unknown flags must be 0 (else -EINVAL).  The number of
- * a command is the low byte alone: the size encoded in it is not looked at.
+ * Every argument structure starts with its size in the caller's version. A structure longer than
+ * the kernel's is accepted if the bytes beyond are 0 (else -E2BIG); a shorter one is extended with
+ * 0. Reserved fields and unknown flags must be 0 (else -EINVAL). Only the low byte of a command is
+ * its number; the size encoded in it is ignored.
  */
 #ifndef _UAPI_XSPROF_IOCTL_H
 #define _UAPI_XSPROF_IOCTL_H
@@ -23,7 +23,7 @@
 
 #define XSPROF_ATTACH_MONO	0x1u	/* timestamps are CLOCK_MONOTONIC_RAW */
 #define XSPROF_ATTACH_NO_RSEQ	0x2u	/* lock rings only */
-#define XSPROF_ATTACH_REJOIN	0x4u	/* this open too is producer @id of the process */
+#define XSPROF_ATTACH_REJOIN	0x4u	/* a further descriptor of producer @id of the process */
 
 /**
  * struct xsprof_attach - XSPROF_IOC_ATTACH: make this open a producer
@@ -32,21 +32,21 @@
  * @abi_major: XSPROF_ABI_MAJOR of the caller
  * @abi_minor: XSPROF_ABI_MINOR of the caller
  * @mode: enum xsprof_mode
- * @nr_lock_rings: wanted number of lock rings, 1 to XSPROF_MAX_LOCK_RINGS
+ * @nr_lock_rings: number of lock rings, 1 to XSPROF_MAX_LOCK_RINGS
  * @nr_rings: out: rings by CPU
- * @ring_size: bytes of data in one ring; out: what they are, a power of two
- * @arena_size: bytes of the arena's entries; out: bytes of the arena, its header among them
+ * @ring_size: bytes of data in one ring; out: actual size, a power of two
+ * @arena_size: bytes of the arena's entries; out: bytes of the arena, including its header
  * @total_size: out: bytes to map
  * @session: which recording this process belongs to, 0 for none
  * @wanted: categories enabled from the start
- * @id: out: the producer's number, never used again before the module is unloaded; in: with
- *	XSPROF_ATTACH_REJOIN, of a producer whose descriptor was lost (-ESRCH: not the caller's,
- *	or ended); all but @size and the ABI is then output
- * @kernel_size: bytes of data in one of the kernel's rings (XSPROF_IOC_SCHED), 0 for the
- *	kernel's own choice; out: what they are, a power of two
+ * @id: out: the producer's id, unique until the module is unloaded; in: with XSPROF_ATTACH_REJOIN,
+ *	the producer whose descriptor was lost (-ESRCH: not the caller's, or ended); all fields
+ *	except @size and the ABI version are then output
+ * @kernel_size: bytes of data in one of the kernel's rings (XSPROF_IOC_SCHED), 0 for the default;
+ *	out: actual size, a power of two
  * @reserved: must be 0
  *
- * The geometry is fixed here, for ever.  No ring memory is taken yet.
+ * The geometry cannot change afterwards. No ring memory is allocated yet.
  */
 struct xsprof_attach {
 	__u32	size;
@@ -67,18 +67,17 @@ struct xsprof_attach {
 };
 
 /**
- * struct xsprof_populate - XSPROF_IOC_POPULATE: put memory behind a part of the producer
+ * struct xsprof_populate - XSPROF_IOC_POPULATE: allocate memory for a part of the producer
  * @size: sizeof(struct xsprof_populate) of the caller
  * @flags: must be 0
  * @offset: first byte, in the arena or in one ring
  * @bytes: how many
  *
- * The arena, or the pages of one ring, never beyond either.  The first page of a ring comes
- * with its header filled in (kind, cpu) and sets the ring's bit in xsprof_ctl.ready.  A store to
- * memory that was not populated does the same, page by page, but a lack of memory is SIGBUS
- * there and an error here.
+ * The range must be inside the arena or one ring. The first page of a ring gets its header (kind,
+ * cpu) and sets the ring's bit in xsprof_ctl.ready. A store to memory that was not populated does
+ * the same page by page, but a shortage of memory raises SIGBUS there and is an error here.
  *
- * Only the process that attached may call it, and it pays: memcg and RLIMIT_MEMLOCK.
+ * Only the process that attached may call it; it is charged (memcg and RLIMIT_MEMLOCK).
  */
 struct xsprof_populate {
 	__u32	size;
@@ -92,10 +91,10 @@ struct xsprof_populate {
  * @size: sizeof(struct xsprof_control) of the caller
  * @flags: must be 0
  * @set: categories to add to xsprof_ctl.wanted
- * @clear: categories to take from it; applied first
+ * @clear: categories to remove from it; applied first
  * @pause: bits to add to xsprof_ctl.paused: XSPROF_PAUSED_PROGRAM by the producer,
  *	XSPROF_PAUSED_RECORDER by a reader that consumes; others are refused with -EPERM
- * @resume: bits to take from it; applied first
+ * @resume: bits to remove from it; applied first
  * @enabled: out: the enabled categories after it
  *
  * By the producer, or by a reader of it.  xsprof_ctl.enabled and .generation follow at once.
@@ -111,7 +110,7 @@ struct xsprof_control {
 	__u64	enabled;
 };
 
-/* Argument of XSPROF_IOC_KICK: raise xsprof_ctl.flush too.  It returns 1 when somebody reads. */
+/* Argument of XSPROF_IOC_KICK: also increment xsprof_ctl.flush. Returns 1 if there is a reader. */
 #define XSPROF_KICK_FLUSH	0x1u
 
 #define XSPROF_COMM_SIZE	16
@@ -120,24 +119,24 @@ struct xsprof_control {
 #define XSPROF_INFO_CONSUMED	0x1u	/* a reader consumes it right now */
 
 /**
- * struct xsprof_info - one producer, as the kernel knows it; nothing here is the program's word
+ * struct xsprof_info - one producer; all fields are the kernel's own data, not the program's
  * @id: its number
  * @session: as at attach
  * @state: enum xsprof_state
- * @status: once it ended: wait status of the process, as waitpid() gives it; -1 when the process
- *	goes on (it executed another program, or let go of the producer)
+ * @status: after the end: wait status of the process, as of waitpid(); -1 if the process continues
+ *	(it executed another program, or closed the producer)
  * @pid: process id in the reader's namespace, 0 when it has none there
- * @own_pid: process id in its own namespace: what its records' thread ids are counted in
+ * @own_pid: process id in its own namespace, which is also that of the thread ids in its records
  * @pid_ns: inode number of that namespace
  * @uid: real user id in the reader's user namespace
  * @ppid: parent process at attach, in the reader's namespace
  * @mode: enum xsprof_mode
  * @clock: enum xsprof_clock_kind
  * @flags: XSPROF_INFO_*
- * @start_time: of the process, as field 22 of /proc/PID/stat has it
+ * @start_time: start of the process, as field 22 of /proc/PID/stat
  * @attached: CLOCK_MONOTONIC at attach, ns
  * @ended: CLOCK_MONOTONIC at its end, ns, 0 before
- * @bytes: memory it holds
+ * @bytes: bytes of allocated memory
  * @total_size: bytes to map
  * @comm: name of the process at attach
  * @exe: path of its program as seen from the root of its mount namespace, cut if longer; empty
@@ -169,14 +168,14 @@ struct xsprof_info {
  * struct xsprof_list - XSPROF_IOC_LIST: the producers that the caller may read
  * @size: sizeof(struct xsprof_list) of the caller
  * @flags: must be 0
- * @after: producers with numbers above it, in rising order; out: the last one given
+ * @after: return producers with larger ids, in ascending order; out: the last id returned
  * @infos: address of an array of struct xsprof_info
- * @info_size: bytes of one of its elements; what the kernel knows beyond is left out, what it
- *	does not know is filled with 0
- * @count: elements of the array; out: how many were filled in.  Fewer than there was room for:
- *	that was all.
- * @events: out: arrivals and ends so far, of all producers; poll() on this descriptor wakes
- *	when it has become another
+ * @info_size: bytes of one element; longer structures of the kernel are cut, shorter ones are
+ *	extended with 0
+ * @count: elements of the array; out: elements filled in. If fewer than requested, the list is
+ *	complete.
+ * @events: out: number of attaches and ends of all producers so far; poll() on this descriptor
+ *	wakes when it changes
  */
 struct xsprof_list {
 	__u32	size;
@@ -188,7 +187,7 @@ struct xsprof_list {
 	__u64	events;
 };
 
-#define XSPROF_OPEN_CONSUME	0x1u	/* this reader moves the tails: one at a time */
+#define XSPROF_OPEN_CONSUME	0x1u	/* consume: this reader moves the tails; one at a time */
 
 /**
  * struct xsprof_open - XSPROF_IOC_OPEN: read one producer
@@ -196,12 +195,12 @@ struct xsprof_list {
  * @flags: XSPROF_OPEN_*
  * @id: its number
  *
- * Return: a descriptor (close-on-exec).  It maps what the producer maps, all read-only, but with
- * XSPROF_OPEN_CONSUME each reader page may be mapped alone, read-write; pread() copies from the
- * same offsets, and reads memory that nobody has touched as zeros.  poll() says POLLIN after a
- * kick, after the watermark timer saw a head move, and at the end; POLLHUP from the end on.
- * XSPROF_IOC_EVENTS acknowledges.  The producer's memory stays until the last such descriptor
- * and mapping are gone.
+ * Return: a descriptor (close-on-exec). It maps the producer's layout read-only; with
+ * XSPROF_OPEN_CONSUME each reader page can be mapped separately, read-write. pread() copies from
+ * the same offsets, and returns zeros for memory that is not allocated. poll() returns POLLIN after
+ * a kick, after the watermark timer saw a head move, and at the end; POLLHUP from the end on.
+ * XSPROF_IOC_EVENTS acknowledges. The producer's memory stays until the last such descriptor and
+ * mapping are gone.
  */
 struct xsprof_open {
 	__u32	size;
@@ -210,12 +209,12 @@ struct xsprof_open {
 };
 
 /**
- * struct xsprof_watch - XSPROF_IOC_WATCH: when a consuming reader wants to be woken
+ * struct xsprof_watch - XSPROF_IOC_WATCH: when to wake a consuming reader
  * @size: sizeof(struct xsprof_watch) of the caller
  * @flags: must be 0
  * @slots: a ring's slots between two kicks of the producer, 0 for none: xsprof_ctl.watermark
- * @period: ns after which a head that has moved wakes the reader, kick or none; 0 for never,
- *	at least a millisecond
+ * @period: ns after which a head that has moved wakes the reader even without a kick; 0 for never,
+ *	else at least a millisecond
  */
 struct xsprof_watch {
 	__u32	size;
@@ -225,10 +224,10 @@ struct xsprof_watch {
 };
 
 /**
- * struct xsprof_events - XSPROF_IOC_EVENTS: what has happened, on a reader's descriptor
+ * struct xsprof_events - XSPROF_IOC_EVENTS: acknowledge and get events of a reader's descriptor
  * @size: sizeof(struct xsprof_events) of the caller
  * @flags: must be 0
- * @kicks: out: kicks so far; poll() does not say POLLIN again before the next
+ * @kicks: out: kicks so far; poll() does not return POLLIN again before the next one
  * @info: out: the producer
  */
 struct xsprof_events {
@@ -239,7 +238,7 @@ struct xsprof_events {
 };
 
 /*
- * Argument of XSPROF_IOC_DROP: drop it when it ends, by the reader that consumes.  With 0 the
+ * Argument of XSPROF_IOC_DROP, for a consuming reader: drop the producer when it ends. With 0 the
  * producer must have ended.
  */
 #define XSPROF_DROP_AT_END	0x1u
@@ -252,8 +251,9 @@ struct xsprof_events {
  * @count: elements of it; out: how many were filled in, oldest first
  * @generation: out: raised when clocks jumped (suspend, a counter found unstable)
  *
- * One is taken a second while a producer lives, and before and after a suspend; older ones are
- * thinned out evenly, so that they reach back to the beginning.  Any descriptor of the device.
+ * One is taken every second while a producer is alive, and before and after a suspend; older ones
+ * are thinned out evenly, so that they reach back to the first. Works on any descriptor of the
+ * device.
  */
 struct xsprof_syncs {
 	__u32	size;
@@ -267,29 +267,29 @@ struct xsprof_syncs {
 #define XSPROF_EMIT_DOUBLE	0x1u	/* @value of a counter is the bits of a double */
 
 /**
- * struct xsprof_emit - XSPROF_IOC_EMIT: a marker, as an event of the kernel's
- * @size: sizeof(struct xsprof_emit) of the caller; up to @begin where the rest is not used
+ * struct xsprof_emit - XSPROF_IOC_EMIT: send a marker to a tracepoint
+ * @size: sizeof(struct xsprof_emit) of the caller; up to @begin if the rest is not used
  * @kind: enum xsprof_emit_kind
- * @flags: XSPROF_EMIT_DOUBLE, of a counter
- * @aux: of an instant: enum xsprof_scope; of a GPU's activity: enum xsprof_gpu_kind; else 0
- * @ticks: time of the marker's record in its ring, 0 where it was lost there
- * @value: of a counter: its value; of a complete range: how long it took, in ticks; of an
- *	instant: its number, 0 for none; of a GPU's activity: correlation id; else 0
+ * @flags: XSPROF_EMIT_DOUBLE for a counter, else 0
+ * @aux: instant: enum xsprof_scope; GPU activity: enum xsprof_gpu_kind; else 0
+ * @ticks: time of the marker's record in its ring, 0 if it was lost there
+ * @value: counter: its value; complete range: duration in ticks; instant: its number, 0 for none;
+ *	GPU activity: correlation id; else 0
  * @name: address of the name's text
- * @category: address of its category's
+ * @category: address of its category's text
  * @name_len: bytes of it, 0 for none
  * @category_len: bytes of it, 0 for none
- * @begin: of a GPU's activity: when it began, on @clock
- * @end: and when it ended
+ * @begin: begin of a GPU activity, on @clock
+ * @end: end of a GPU activity, on @clock
  * @device: device index
  * @stream: stream or queue
  * @clock: 0 for the producers' ticks, else as in struct xsprof_rec_clock
  * @reserved: must be 0
  *
- * Only the process that attached may call it, and it does where xsprof_ctl.emit_types has the
- * kind's bit.  Texts end at their first 0.
+ * Only the process that attached may call it, if xsprof_ctl.emit_types has the bit of @kind. Texts
+ * end at their first 0.
  *
- * Return: 1, or 0 when nobody traces this kind any more: then nothing was done.
+ * Return: 1; 0 if the tracepoint of this kind is off: then nothing was done.
  */
 struct xsprof_emit {
 	__u32	size;
@@ -313,18 +313,18 @@ struct xsprof_emit {
 #define XSPROF_SCHED_ON		0x1u
 
 /**
- * struct xsprof_sched - XSPROF_IOC_SCHED: what the scheduler does with the process' threads
+ * struct xsprof_sched - XSPROF_IOC_SCHED: record scheduler events of the process' threads
  * @size: sizeof(struct xsprof_sched) of the caller
- * @flags: XSPROF_SCHED_ON: record it from now on; else no more
- * @before: out: the flags as they were
+ * @flags: XSPROF_SCHED_ON: start recording; 0: stop
+ * @before: out: the previous flags
  * @reserved: must be 0
  *
- * The kernel writes SCHED_* records to rings of its own, one a CPU, which nobody else can write
- * to.  Their memory is made here, all of it, and stays.  The producer pays, as for every page;
- * the memory cgroup is the caller's.
+ * The kernel writes SCHED_* records to separate rings, one per CPU, which user space cannot write.
+ * The first call allocates all their memory, which stays. It is charged to the producer as every
+ * page; only the memory cgroup is the caller's.
  *
- * By the producer, or by a reader of it.  -ESHUTDOWN for a producer that has ended, -EOPNOTSUPP
- * where the kernel has no such events or more CPUs than there can be rings; -ENOMEM, -EPERM as
+ * Called by the producer or a reader of it. -ESHUTDOWN: the producer has ended; -EOPNOTSUPP: the
+ * kernel has no such events, or more CPUs than there can be rings; -ENOMEM, -EPERM as
  * XSPROF_IOC_POPULATE.
  */
 struct xsprof_sched {

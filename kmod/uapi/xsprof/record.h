@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) */
 /*
- * Records: what stands in the slots of rings.  Part of <xsprof/abi.h>, which includes it.
+ * Records: the content of the slots of rings. Part of <xsprof/abi.h>, which includes it.
  */
 #ifndef _UAPI_XSPROF_RECORD_H
 #define _UAPI_XSPROF_RECORD_H
@@ -16,7 +16,7 @@
  * count.  Types up to 0x7f are the library's, 0x80 to 0xef the kernel's.
  */
 enum xsprof_rec_type {
-	XSPROF_REC_INVALID	= 0x00,	/* what a page holds that nobody wrote to */
+	XSPROF_REC_INVALID	= 0x00,	/* content of a page that was not written */
 	XSPROF_REC_BEGIN	= 0x01,	/* name; args may follow */
 	XSPROF_REC_END		= 0x02,	/* name or 0: the innermost open range; args may follow */
 	XSPROF_REC_COMPLETE	= 0x03,	/* name, value = duration in ticks, ended at ts */
@@ -45,8 +45,8 @@ enum xsprof_rec_type {
 	XSPROF_REC_OP		= 0x1a,	/* a BEGIN; 2 slots or more: struct xsprof_rec_op */
 	/* the kernel's, of thread tid: aux = enum xsprof_sched_who and XSPROF_SCHED_* */
 	XSPROF_REC_SCHED_IN	= 0x80,	/* it runs on this CPU */
-	XSPROF_REC_SCHED_OUT	= 0x81,	/* it does no more; value = thread id of who does */
-	XSPROF_REC_SCHED_WAKE	= 0x82,	/* it was woken, value = thread id of who did */
+	XSPROF_REC_SCHED_OUT	= 0x81,	/* it stops; value = thread id of the next task */
+	XSPROF_REC_SCHED_WAKE	= 0x82,	/* it was woken, value = thread id of the waker */
 	XSPROF_REC_SCHED_MIGRATE = 0x83, /* value = CPU to run on << 32 | CPU before */
 	XSPROF_REC_PAD		= 0xfe,	/* to the end of the block */
 	XSPROF_REC_LOST		= 0xff,	/* value = drops of this ring up to here */
@@ -75,14 +75,14 @@ enum xsprof_control_op {
 };
 
 /**
- * enum xsprof_sched_who - the other one in a SCHED_OUT or a SCHED_WAKE
+ * enum xsprof_sched_who - the other task in a SCHED_OUT or a SCHED_WAKE
  * @XSPROF_SCHED_NOBODY: there is none
- * @XSPROF_SCHED_IDLE: the CPU's idle loop: it has nothing else to do
+ * @XSPROF_SCHED_IDLE: the CPU's idle loop
  * @XSPROF_SCHED_THREAD: a thread of the same process
- * @XSPROF_SCHED_PROCESS: a process of the same user, that the producer's pid namespace has
+ * @XSPROF_SCHED_PROCESS: a process of the same user in the producer's pid namespace
  * @XSPROF_SCHED_KERNEL: a thread of the kernel
- * @XSPROF_SCHED_IRQ: an interrupt, whatever it interrupted
- * @XSPROF_SCHED_OTHER: somebody else, whose thread id and name are not this user's business
+ * @XSPROF_SCHED_IRQ: an interrupt, in any task
+ * @XSPROF_SCHED_OTHER: any other task, whose thread id and name this user may not know
  */
 enum xsprof_sched_who {
 	XSPROF_SCHED_NOBODY	= 0,
@@ -95,15 +95,15 @@ enum xsprof_sched_who {
 };
 
 #define XSPROF_SCHED_WHO	0xffu		/* aux of SCHED_*: enum xsprof_sched_who */
-#define XSPROF_SCHED_STATE	0x7f00u		/* SCHED_OUT: what it is in now, see below */
-#define XSPROF_SCHED_PREEMPTED	0x10000u	/* SCHED_OUT: it had not asked to leave */
-#define XSPROF_SCHED_NEW	0x10000u	/* SCHED_WAKE: it is new, and starts */
+#define XSPROF_SCHED_STATE	0x7f00u		/* SCHED_OUT: its new state, see below */
+#define XSPROF_SCHED_PREEMPTED	0x10000u	/* SCHED_OUT: it was preempted */
+#define XSPROF_SCHED_NEW	0x10000u	/* SCHED_WAKE: it is a new task */
 
-/* A letter, as in field 3 of /proc/PID/stat: R (it wants to run), S, D, T, t, X, Z, P, I */
+/* A letter, as in field 3 of /proc/PID/stat: R (runnable), S, D, T, t, X, Z, P, I */
 #define XSPROF_SCHED_STATE_SHIFT	8
 
 #define XSPROF_RECF_MORE	0x1u	/* an ARGS record of this thread goes on with this one */
-#define XSPROF_RECF_CPU		0x2u	/* @cpu is valid: the ring does not tell the CPU */
+#define XSPROF_RECF_CPU		0x2u	/* @cpu is valid: the CPU does not follow from the ring */
 
 /**
  * struct xsprof_rec - the first slot of every record
@@ -116,8 +116,8 @@ enum xsprof_sched_who {
  * @aux: as the type says, else 0
  * @value: as the type says, else 0
  *
- * A record of one slot ends here.  In a longer one the payload of its type goes on, and the
- * rest, rounded to 16 bytes, is struct xsprof_arg until one with type 0.
+ * A record of one slot ends here. A longer one continues with the payload of its type; the rest,
+ * rounded to 16 bytes, is struct xsprof_arg until one with type 0.
  */
 struct xsprof_rec {
 	__u32	tid;
@@ -148,13 +148,13 @@ enum xsprof_arg_type {
 };
 
 /*
- * Keys that need no name: what stands at the end of the indexes no program can take.  The input in
- * place i of an op has the key XSPROF_KEY_INPUT + i, the last one of them all that follow; what a
- * list holds has XSPROF_KEY_ITEM + i.  What XSPROF_KEY_LEFT_OUT counts are arguments of the op that
- * are not there, or not all of them.
+ * Reserved keys, at the end of the range of indexes, which programs cannot use. Input i of an op
+ * has the key XSPROF_KEY_INPUT + i, the last of these keys is for all further inputs; element i of
+ * a list has XSPROF_KEY_ITEM + i. XSPROF_KEY_LEFT_OUT is the number of arguments of the op that are
+ * missing or incomplete.
  *
- * A SPAN whose first argument is an XSPROF_KEY_ACTIVITY is not of the thread that wrote it, but of
- * what the next two say: a process and a thread of it, or a device and a queue of it.
+ * A SPAN whose first argument is an XSPROF_KEY_ACTIVITY does not belong to the thread that wrote
+ * it, but to the ids in the next two arguments: a process and a thread, or a device and a queue.
  */
 #define XSPROF_KEY_INPUT	0x03fff000u
 #define XSPROF_KEY_ITEM		0x03fff100u
@@ -213,9 +213,9 @@ struct xsprof_arg {
 /**
  * struct xsprof_rec_op - an op begins, 2 slots; args may follow.  One of 1 slot has @rec alone
  * @rec: name; aux: its scope, as profilers number them; value: record function id, 0 for none
- * @sequence: number that it shares with its backward, -1 for none
- * @forward_thread: of a backward the thread of its forward, 0 for none
- * @correlation: what collectors of GPUs know it by, 0 for none
+ * @sequence: sequence number shared with its backward op, -1 for none
+ * @forward_thread: for a backward op, the thread of its forward op; 0 for none
+ * @correlation: correlation id of GPU collectors, 0 for none
  * @stack: id of a STACK entry, 0 for none, XSPROF_STACK_MISSED
  */
 struct xsprof_rec_op {
@@ -226,11 +226,11 @@ struct xsprof_rec_op {
 	__u64			stack;
 };
 
-/* Stands for every stack that found no room. */
+/* Used for every stack for which there was no room. */
 #define XSPROF_STACK_MISSED	0xffffffffu
 
 /**
- * struct xsprof_rec_span - a range whose both ends the caller knows, 2 slots
+ * struct xsprof_rec_span - a range with given begin and end, 2 slots
  * @rec: name; aux: enum xsprof_scope; value: id, 0 for none
  * @begin: ticks
  * @end: ticks

@@ -4,8 +4,9 @@
  * (recorder, self-recording program) and the decoder; Documentation/format.rst says the same in
  * words.  It never holds code.
  *
- * Appended only: a file cut off anywhere is good to its last whole chunk.  An index may stand at
- * the end; it is a convenience.  All numbers are little-endian; every chunk starts on 8 bytes.
+ * A file is only appended to: cut off anywhere, it is valid up to its last whole chunk. There may
+ * be an index at the end, which is optional. Numbers are little-endian; chunks are aligned to 8
+ * bytes.
  */
 #ifndef XSPROF_CAPTURE_H
 #define XSPROF_CAPTURE_H
@@ -57,16 +58,16 @@ struct xsprof_cap_header {
  *	newest counts
  * @XSPROF_CHUNK_EXIT: struct xsprof_cap_exit: @producer has ended
  * @XSPROF_CHUNK_THREADS: struct xsprof_cap_thread of @producer, any number
- * @XSPROF_CHUNK_NOTE: text for people: what happened to the recording itself
- * @XSPROF_CHUNK_END: struct xsprof_cap_end: the recorder ended in order
+ * @XSPROF_CHUNK_NOTE: a message of the recorder about the recording
+ * @XSPROF_CHUNK_END: struct xsprof_cap_end: the recorder ended regularly
  * @XSPROF_CHUNK_INDEX: struct xsprof_cap_index_entry for every chunk before, then nothing
- * @XSPROF_CHUNK_KERNEL: struct xsprof_cap_section, any number: what there is to know of the
- *	kernel's tracer to decode its events
+ * @XSPROF_CHUNK_KERNEL: struct xsprof_cap_section, any number: facts about the kernel's tracer that
+ *	are needed to decode its events
  * @XSPROF_CHUNK_FTRACE: whole sub-buffers of the kernel's tracer, as they come out of
  *	trace_pipe_raw: of CPU @ring, from slot @pos on; @producer is 0xffffffff, and first and
  *	last are in the tracer's clock.  At most XSPROF_FTRACE_CHUNK_MAX bytes, or one sub-buffer
- * @XSPROF_CHUNK_QUIET: struct xsprof_cap_quiet: somebody else than @producer itself
- *	switched its last category off
+ * @XSPROF_CHUNK_QUIET: struct xsprof_cap_quiet: another process switched the last category of
+ *	@producer off
  *
  * An unknown type is skipped by its size.
  */
@@ -87,14 +88,14 @@ enum xsprof_chunk_type {
 	XSPROF_CHUNK_QUIET	= 14,
 };
 
-/* What a reader has to hold of each CPU at a time. */
+/* A reader holds at most this much per CPU at a time. */
 #define XSPROF_FTRACE_CHUNK_MAX	(64u << 10)
 
 /*
- * What was done to the payload, undone in the reverse order.  COLUMNS is for slots: a slot is
- * four 64-bit columns; the second is replaced by its difference to the one of the slot before
- * (the first slot's to 0), then byte k of column c of all slots stand together, c * 8 + k
- * ascending.  ZSTD is one zstd frame.
+ * Transformations of the payload, undone in reverse order. COLUMNS is for slots: a slot is four
+ * 64-bit columns; the second is replaced by its difference to that of the slot before (the first
+ * slot's to 0), then byte k of column c of all slots are stored together, c * 8 + k ascending. ZSTD
+ * is one zstd frame.
  */
 #define XSPROF_CHUNKF_ZSTD	0x1u
 #define XSPROF_CHUNKF_COLUMNS	0x2u
@@ -108,8 +109,8 @@ enum xsprof_chunk_type {
  * @raw: bytes after @flags are undone; equal to @stored when there are none
  * @producer: number of the producer in this capture, from 0; 0xffffffff for none
  * @ring: ring number, for RING
- * @pos: first slot (RING); first byte (ARENA); CLOCK: all records that are older than so many ns
- *	before its last point are in the file before it, 0 for two seconds; else 0
+ * @pos: first slot (RING); first byte (ARENA); CLOCK: all records older than this many ns before
+ *	its last sync point precede it in the file, 0 for two seconds; else 0
  * @first: ticks of the first record, 0 when not known; a hint
  * @last: ticks of the last record, 0 when not known; a hint
  * @crc: CRC-32C of the stored bytes
@@ -142,8 +143,8 @@ struct xsprof_chunk {
  * @XSPROF_SECTION_TASKS: lines "tid tgid comm"
  * @XSPROF_SECTION_PRINTK: the text of printk_formats
  *
- * A later section of the same meaning replaces what an earlier one said.  Unknown kinds are
- * skipped by their size.
+ * A later section replaces an earlier one of the same meaning. Unknown kinds are skipped by their
+ * size.
  */
 enum xsprof_cap_section_kind {
 	XSPROF_SECTION_INFO	= 1,
@@ -178,21 +179,21 @@ struct xsprof_cap_producer {
 };
 
 /**
- * struct xsprof_cap_ledger - the account of one ring
+ * struct xsprof_cap_ledger - the counts of one ring
  *
- * With no producer (0xffffffff in its chunk) it is that of the kernel's tracer on one CPU: drops
- * are events that the tracer overwrote before they were read, busy those it dropped.
+ * Without a producer (0xffffffff in its chunk) the counts are those of the kernel's tracer on one
+ * CPU: drops are events that the tracer overwrote before they were read, busy those it dropped.
  *
  * @ring: ring number; CPU
  * @kind: enum xsprof_ring_kind
  * @head: slots published
  * @read: slots read and stored in this file
  * @skipped: slots that the writer overwrote before they were read (OVERWRITE)
- * @bad: slots the recorder refused: the ring did not hold together
+ * @bad: damaged slots, skipped by the recorder
  * @drops: records the writer dropped (DISCARD)
- * @busy: records dropped because no lock was to be had
- * @unsaved: slots read in order that are not in this file: it had no room (a full disk), or
- *	somebody else read them before
+ * @busy: records dropped because no lock was free
+ * @unsaved: slots that were read but are not in this file: it had no room (a full disk), or another
+ *	reader read them before
  *
  * head == read + skipped + bad + unsaved, when the producer has ended and been read to its end.
  */
@@ -210,10 +211,10 @@ struct xsprof_cap_ledger {
 
 enum xsprof_cap_how {
 	XSPROF_HOW_UNKNOWN	= 0,
-	XSPROF_HOW_EXITED	= 1,	/* the producer said goodbye, or its exit status says so */
+	XSPROF_HOW_EXITED	= 1,	/* its exit handler ran, or its exit status is known */
 	XSPROF_HOW_KILLED	= 2,	/* by the signal in status */
 	XSPROF_HOW_EXEC		= 3,	/* replaced by another program */
-	XSPROF_HOW_VANISHED	= 4,	/* gone with no goodbye; how is not known */
+	XSPROF_HOW_VANISHED	= 4,	/* ended without exit handler; status not known */
 	XSPROF_HOW_RUNNING	= 5,	/* the recording ended first */
 };
 
@@ -222,11 +223,11 @@ enum xsprof_cap_how {
  * @how: enum xsprof_cap_how
  * @status: exit status or signal
  * @ticks: when the recorder saw it
- * @nomem: records lost for want of ring memory
- * @late: records lost with no ring to write to
- * @arena_missed: names, threads and facts that did not fit the arena
- * @unsaved: records read in order that the file had no room for; 0 also where the recorder did not
- *	count them by producer
+ * @nomem: records lost because there was no ring memory
+ * @late: records lost while there was no ring to write to
+ * @arena_missed: names, threads and facts that did not fit into the arena
+ * @unsaved: records that were read but not stored for lack of room; 0 also if the recorder did not
+ *	count them per producer
  */
 struct xsprof_cap_exit {
 	uint32_t	how;
@@ -240,7 +241,7 @@ struct xsprof_cap_exit {
 
 /**
  * struct xsprof_cap_thread - a thread's name as the kernel gave it
- * @tid: thread id as it stands in the records
+ * @tid: thread id as in the records
  * @comm: the name, not always terminated
  */
 struct xsprof_cap_thread {
@@ -251,7 +252,7 @@ struct xsprof_cap_thread {
 /**
  * struct xsprof_cap_quiet - the last category of a producer was switched off, by another process
  * @ticks: when; ranges that were open then have no end in the rings
- * @count: how often that was so far, as the control page has it
+ * @count: number of such switches so far, from the control page
  */
 struct xsprof_cap_quiet {
 	uint64_t	ticks;
@@ -262,8 +263,8 @@ struct xsprof_cap_quiet {
  * struct xsprof_cap_end - totals of the recording
  * @ticks: when it ended
  * @slots: slots stored
- * @lost_records: records lost, as far as records can be counted; also those that found no room in
- *	the file, which nothing else counts as records
+ * @lost_records: records lost, as far as records can be counted; including those for which the file
+ *	had no room, which are not counted elsewhere
  * @lost_slots: slots lost in OVERWRITE rings
  * @producers: producers seen
  * @why: 0 the command ended, 1 stopped by a signal, 2 duration over, 3 error, 4 a snapshot

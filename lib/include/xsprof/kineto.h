@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What PyTorch's kineto_shim has, for frameworks that do by hand what it does: a trace is prepared,
- * begun and stopped, activities that the framework timed itself are put into it, and what is
- * launched is linked to them.  It is one of the sessions of <xsprof/profiler.h>, whose functions
- * work in it too: xsprof_profiler_add_metadata(), ..._add_metadata_json(), xsprof_profiler_step().
+ * The functions of PyTorch's kineto_shim: prepare, start and stop a trace, add activities that the
+ * framework timed itself, and link device activities to them. The trace is a session of
+ * <xsprof/profiler.h>, whose functions can be used with it: xsprof_profiler_add_metadata(),
+ * ..._add_metadata_json(), xsprof_profiler_step().
  *
- * It needs nothing but the C library.  Of GPUs there is what a collector gives, where there is one;
- * the result needs libxsprof-trace.
+ * It depends on the C library only; results need libxsprof-trace. GPU activities are recorded if
+ * there is a collector.
  *
- * Unless it is said otherwise functions return 0 or a negative errno, may be called from any
- * thread, are not async-signal-safe, and never change errno.
+ * Unless stated otherwise, functions return 0 or a negative errno, may be called from any thread,
+ * are not async-signal-safe, and never change errno.
  */
 #ifndef XSPROF_KINETO_H
 #define XSPROF_KINETO_H
@@ -53,12 +53,12 @@ enum xsprof_activity_type {
 
 #define XSPROF_ACTIVITY_TYPE(x)	(1u << XSPROF_ACTIVITY_TYPE_##x)
 
-/* Types of devices, beside those of <xsprof/xsprof.h>; as PyTorch numbers them. */
+/* Types of devices in addition to those of <xsprof/xsprof.h>; numbered as in PyTorch. */
 #define XSPROF_DEVICE_XPU	12u
 #define XSPROF_DEVICE_HPU	15u
 #define XSPROF_DEVICE_MTIA	19u
 
-/* Its category in traces, "cpu_op"; NULL where there is no such type. */
+/* The category of a type in traces, "cpu_op"; NULL if there is no such type. */
 XSPROF_API const char *xsprof_kineto_activity_name(uint32_t type);
 
 /**
@@ -66,56 +66,57 @@ XSPROF_API const char *xsprof_kineto_activity_name(uint32_t type);
  * @activities: XSPROF_ACTIVITY() of them
  * @experimental: of the session, NULL for none
  *
- * Calls of a device's runtime belong to it and to the CPU.  With metrics there are ranges of
- * them, and the CPU's types only where each kernel is measured, as Kineto has it.
+ * Calls of a device's runtime belong to the device and to the CPU. With metrics, the types are
+ * ranges of metrics, and those of the CPU only if each kernel is measured, as in Kineto.
  *
- * Return: XSPROF_ACTIVITY_TYPE() of them, 0 for what is no device.
+ * Return: a set of XSPROF_ACTIVITY_TYPE(), 0 if no device is in @activities.
  */
 XSPROF_API uint32_t xsprof_kineto_activity_types(uint32_t activities,
 						 const struct xsprof_experimental *experimental);
 
 /**
- * xsprof_kineto_device_type() - the type of the device that an activity is of
+ * xsprof_kineto_device_type() - the device type of an activity type
  * @type: enum xsprof_activity_type
  *
- * Where the program has registered a backend (xsprof_profiler_register_backend()), what would be
- * CUDA's or MTIA's is the backend's.
+ * If the program has registered a backend (xsprof_profiler_register_backend()), types of CUDA and
+ * MTIA belong to the backend.
  *
- * Return: XSPROF_DEVICE_CPU, XSPROF_DEVICE_CUDA, ...; of an unknown type CPU, and a warning for
- * who asked for messages.
+ * Return: XSPROF_DEVICE_CPU, XSPROF_DEVICE_CUDA, ...; for an unknown type CPU, with a warning if
+ * messages are enabled (KINETO_LOG_LEVEL).
  */
 XSPROF_API uint32_t xsprof_kineto_device_type(uint32_t type);
 
 /* ---- a trace -------------------------------------------------------------------------------- */
 
 /**
- * xsprof_kineto_prepare_trace() - do beforehand what takes time, and say what the trace will be
+ * xsprof_kineto_prepare_trace() - configure a trace, and do the slow part of its start in advance
  * @cpu_only: no devices, whatever @activities say
  * @activities: XSPROF_ACTIVITY() of it
- * @experimental: NULL for none; what it points to must stay until the trace is stopped
+ * @experimental: NULL for none; must stay valid until the trace is stopped
  *
- * What was prepared before and not begun is forgotten.  Metrics that nobody here can measure are
- * no error: what was asked for stands in the trace as "experimental_config".
+ * It replaces an earlier preparation that was not started. Metrics that cannot be measured here are
+ * not an error: the trace has the requested ones as "experimental_config".
  *
- * Return: 0; -EINVAL: nothing is left to trace, or a metric's name is none; -E2BIG: @experimental
- * is of a later version; -EBUSY: a session runs; else as xsprof_prepare_profiler().
+ * Return: 0; -EINVAL: no activity is left, or a metric's name is invalid; -E2BIG: @experimental is
+ * of a later version; -EBUSY: a session is running; else as xsprof_prepare_profiler().
  */
 XSPROF_API int xsprof_kineto_prepare_trace(bool cpu_only, uint32_t activities,
 					   const struct xsprof_experimental *experimental);
 
 /**
- * xsprof_kineto_start_trace() - begin what was prepared, of all threads
+ * xsprof_kineto_start_trace() - start the prepared trace, of all threads
  *
- * Return: 0; -ENODATA: nothing was prepared; -EBUSY: a session runs; else as
+ * Return: 0; -ENODATA: nothing was prepared; -EBUSY: a session is running; else as
  * xsprof_enable_profiler().
  */
 XSPROF_API int xsprof_kineto_start_trace(void);
 
 /**
- * xsprof_kineto_stop_trace() - end it
- * @result: set to its result, as xsprof_disable_profiler(); NULL: it is not wanted
+ * xsprof_kineto_stop_trace() - stop the trace
+ * @result: set to the result, as in xsprof_disable_profiler(); may be NULL
  *
- * Return: 0; -ENOENT: none runs; -ENOSYS: a result is wanted and libxsprof-trace is not there.
+ * Return: 0; -ENOENT: no trace is running; -ENOSYS: libxsprof-trace, which makes the result, was
+ *	not found.
  */
 XSPROF_API int xsprof_kineto_stop_trace(struct xsprof_result **result);
 
@@ -125,10 +126,10 @@ XSPROF_API int xsprof_kineto_stop_trace(struct xsprof_result **result);
  * @buf: set to the text, cut to what fits and terminated; NULL where @size is 0
  * @size: bytes of it
  *
- * For who hands them to a collector: the metrics, whether each kernel is measured, and @custom.
+ * To be passed to a collector: the metrics, whether each kernel is measured, and @custom.
  *
- * Return: bytes of the whole text without its end; -ENODATA: nothing in it is asked for; -EINVAL:
- * the name of a metric is none, or @custom has more than one line; -E2BIG: a later version.
+ * Return: bytes of the whole text without its terminator; -ENODATA: no option is set; -EINVAL: a
+ * metric's name is invalid, or @custom has more than one line; -E2BIG: a later version.
  */
 XSPROF_API int xsprof_kineto_experimental_config(const struct xsprof_experimental *experimental,
 						 char *buf, size_t size);
@@ -136,16 +137,16 @@ XSPROF_API int xsprof_kineto_experimental_config(const struct xsprof_experimenta
 /* ---- activities that the program timed itself ----------------------------------------------- */
 
 /**
- * struct xsprof_kineto_place - where a thread is in a trace
- * @device: its process
- * @resource: itself
+ * struct xsprof_kineto_place - the ids of a thread in a trace
+ * @device: process id
+ * @resource: thread id
  */
 struct xsprof_kineto_place {
 	int32_t	device;
 	int32_t	resource;
 };
 
-/* Those of the caller. */
+/* The ids of the calling thread. */
 XSPROF_API struct xsprof_kineto_place xsprof_kineto_ids(void);
 
 /**
@@ -153,11 +154,11 @@ XSPROF_API struct xsprof_kineto_place xsprof_kineto_ids(void);
  * @size: sizeof(struct xsprof_kineto_activity)
  * @name: what it was; copied
  * @type: enum xsprof_activity_type
- * @device: process; of what ran on a device its index
- * @resource: thread; of what ran on a device its stream
- * @correlation_id: what is launched under this id belongs to it, 0 for none
+ * @device: process id; for an activity of a device, the device's index
+ * @resource: thread id; for an activity of a device, its stream
+ * @correlation_id: correlation id of the activities that it launches, 0 for none
  * @start_ns: ns of CLOCK_REALTIME
- * @end_ns: the same; not looked at in CPU_INSTANT_EVENT
+ * @end_ns: the same; ignored for CPU_INSTANT_EVENT
  */
 struct xsprof_kineto_activity {
 	size_t		size;
@@ -170,73 +171,73 @@ struct xsprof_kineto_activity {
 	uint64_t	end_ns;
 };
 
-/* Activities that are collected before they go into the trace.  For one thread at a time. */
+/* Activities, collected before they are added to the trace. For one thread at a time. */
 struct xsprof_kineto_cpu_trace;
 
 /**
- * xsprof_kineto_cpu_trace_new() - nothing yet
- * @name: of the span that it makes in the trace, "PyTorch Profiler"; NULL: no span; copied
- * @start_ns: where that begins, ns of CLOCK_REALTIME
+ * xsprof_kineto_cpu_trace_new() - create an empty collection of activities
+ * @name: name of its span in the trace, "PyTorch Profiler"; NULL: no span; copied
+ * @start_ns: begin of the span, ns of CLOCK_REALTIME
  *
- * Return: it; NULL: no memory.
+ * Return: the collection; NULL if out of memory.
  */
 XSPROF_API struct xsprof_kineto_cpu_trace *xsprof_kineto_cpu_trace_new(const char *name,
 								       uint64_t start_ns);
-/* NULL is fine. */
+/* NULL is allowed. */
 XSPROF_API void xsprof_kineto_cpu_trace_free(struct xsprof_kineto_cpu_trace *trace);
-/* How many activities wait in it; 0 also for NULL. */
+/* Number of activities in it; 0 for NULL. */
 XSPROF_API size_t xsprof_kineto_cpu_trace_size(const struct xsprof_kineto_cpu_trace *trace);
 
 /**
- * xsprof_kineto_add_cpu_activity() - one more
- * @trace: where to
+ * xsprof_kineto_add_cpu_activity() - add an activity
+ * @trace: collection
  * @activity: copied
  *
- * Return: its number in @trace, for metadata; -EINVAL: no trace, no name, no such type, an end
- * before the start; -E2BIG: a later version of the struct; -ENOMEM.
+ * Return: its number in @trace, for metadata; -EINVAL: no trace or name, unknown type, or end
+ * before start; -E2BIG: a later version of the struct; -ENOMEM.
  */
 XSPROF_API int64_t xsprof_kineto_add_cpu_activity(struct xsprof_kineto_cpu_trace *trace,
 						  const struct xsprof_kineto_activity *activity);
 
 /**
- * xsprof_kineto_add_activity_metadata() - a key of an activity's own, a string
- * @trace: that it is in
- * @number: of the activity
+ * xsprof_kineto_add_activity_metadata() - add a key with a string to an activity
+ * @trace: collection of the activity
+ * @number: number of the activity
  * @key: its name
  * @value: text
  *
- * Return: 0; -EINVAL; -E2BIG: all metadata of an activity are some 8000 bytes at most; -ENOMEM.
+ * Return: 0; -EINVAL; -E2BIG: more than some 8000 bytes of metadata of an activity; -ENOMEM.
  */
 XSPROF_API int xsprof_kineto_add_activity_metadata(struct xsprof_kineto_cpu_trace *trace,
 						   int64_t number, const char *key,
 						   const char *value);
-/* The same with a value that is JSON, taken as it is; -EINVAL where it is none. */
+/* The same with a JSON value, stored unchanged; -EINVAL if it is not valid JSON. */
 XSPROF_API int xsprof_kineto_add_activity_metadata_json(struct xsprof_kineto_cpu_trace *trace,
 							int64_t number, const char *key,
 							const char *json);
 
 /**
- * xsprof_kineto_transfer_cpu_trace() - put all that was added into the trace that runs
- * @trace: empty afterwards, and may be used again
- * @end_ns: where its span ends, ns of CLOCK_REALTIME
+ * xsprof_kineto_transfer_cpu_trace() - add all collected activities to the running trace
+ * @trace: collection; empty afterwards, and can be used again
+ * @end_ns: end of its span, ns of CLOCK_REALTIME
  *
- * Before the trace is stopped: what lies outside of it is cut off there.  It takes as long as the
- * recording of so much takes.  The names are in category "profiler"; where a recorder leaves that
- * out they are not recorded.
+ * Call it before the trace is stopped: activities outside of the trace are cut off. It takes as
+ * long as recording as many markers. Names are in category "profiler"; they are not recorded if a
+ * recorder disables it.
  *
- * Return: 0; -EINVAL: no trace; -ENOENT: no session runs; -ENODATA: it records nothing.  @trace
- * stays as it is then.
+ * Return: 0; -EINVAL: no @trace; -ENOENT: no session is running; -ENODATA: the session records
+ * nothing. On error @trace is unchanged.
  */
 XSPROF_API int xsprof_kineto_transfer_cpu_trace(struct xsprof_kineto_cpu_trace *trace,
 						uint64_t end_ns);
 
-/* ---- what belongs to what ------------------------------------------------------------------- */
+/* ---- correlation ----------------------------------------------------------------------------- */
 
 #define XSPROF_CORRELATION_OP	0u	/* kinds of xsprof_correlation_push() */
 #define XSPROF_CORRELATION_USER	1u
 
 /**
- * xsprof_kineto_push_correlation_id() - what this thread launches belongs to an op from here on
+ * xsprof_kineto_push_correlation_id() - later launches of this thread belong to an op
  * @id: correlation id of its activity
  *
  * Signal-safe, as are the three below.
@@ -251,7 +252,7 @@ static inline void xsprof_kineto_pop_correlation_id(void)
 	xsprof_correlation_pop(XSPROF_CORRELATION_OP);
 }
 
-/* The same for a user's annotation: what a device does for it is a gpu_user_annotation. */
+/* The same for a user annotation: its device activities are in a gpu_user_annotation. */
 static inline void xsprof_kineto_push_user_correlation_id(uint64_t id)
 {
 	xsprof_correlation_push(XSPROF_CORRELATION_USER, id);
@@ -263,27 +264,26 @@ static inline void xsprof_kineto_pop_user_correlation_id(void)
 }
 
 /**
- * xsprof_kineto_record_thread_info() - the trace is to know this thread
+ * xsprof_kineto_record_thread_info() - record the ids and name of this thread
  *
- * By its numbers, of the system and of pthread_self(), and its name, whether or not anything of
- * it is recorded.
+ * Records its thread id, pthread_self() and name, even if it has no other record.
  *
- * Return: 0; -ENOENT: nobody records.
+ * Return: 0; -ENOENT: not recorded.
  */
 XSPROF_API int xsprof_kineto_record_thread_info(void);
 
 /**
- * xsprof_kineto_log_invariant_violation() - something is as it cannot be
- * @assertion: what should have been
- * @error: what was
- * @profile_id: of the profile, "" for none
- * @group_profile_id: of those it belongs to, "" for none
+ * xsprof_kineto_log_invariant_violation() - report a violated invariant
+ * @assertion: the expected condition
+ * @error: the actual condition
+ * @profile_id: id of the profile, "" for none
+ * @group_profile_id: id of its group, "" for none
  *
- * Written as an error for who asked for messages (KINETO_LOG_LEVEL), whether or not a trace runs,
- * and into the trace's list "invariant_violations".  NULL is "".
+ * Written as an error message if messages are enabled (KINETO_LOG_LEVEL), even without a trace, and
+ * into the trace's list "invariant_violations". NULL means "".
  *
- * Return: 0; -ENOENT: no session runs; -E2BIG: there are too many; -EEXIST: the program has given
- * a value of that name; -ENOMEM.
+ * Return: 0; -ENOENT: no session is running; -E2BIG: too many; -EEXIST: the program has set a value
+ * of that name; -ENOMEM.
  */
 XSPROF_API int xsprof_kineto_log_invariant_violation(const char *assertion, const char *error,
 						     const char *profile_id,

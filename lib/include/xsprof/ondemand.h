@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Traces that are asked for from outside, of a program that runs: by `xsprof ctl`, or through
- * dynolog's daemon.
+ * Traces of a running program, requested from outside: by `xsprof ctl` or through dynolog's daemon.
  *
- * With XSPROF_ONDEMAND=1 in the environment a thread of the library's own, "xsprof-daemon", sleeps
- * until `xsprof ctl` asks for something.  With KINETO_USE_DAEMON it also asks the daemon every few
- * seconds whether a trace is wanted (`dyno gputrace`).  It sees to what is asked for: warm-up,
- * recording and saving, by time or by the program's iterations (xsprof_profiler_step()).
- * Documentation/ondemand.rst has what can be asked for, and what is refused.
+ * With XSPROF_ONDEMAND=1 in the environment a thread of the library, "xsprof-daemon", sleeps until
+ * a request of `xsprof ctl`. With KINETO_USE_DAEMON it also polls the daemon every few seconds for
+ * a request (`dyno gputrace`). It serves requests: warm-up, recording and saving, by time or by the
+ * program's iterations (xsprof_profiler_step()). Documentation/ondemand.rst describes requests and
+ * the reasons to refuse them.
  *
- * A program that does nothing about it gets a trace of its ops.  One that has a profiler of its
- * own registers it as the client, and is told when to prepare, begin, end and save.
+ * By default a trace contains the ops of the program. A program with a profiler of its own
+ * registers it as the client, whose functions are called to prepare, start, stop and save.
  *
  * Functions return 0 or a negative errno, may be called from any thread, are not
  * async-signal-safe, and never change errno.
@@ -28,26 +27,27 @@ extern "C" {
 #endif
 
 /**
- * struct xsprof_client - who does what a request asks for
+ * struct xsprof_client - functions that serve a request
  * @size: sizeof(struct xsprof_client)
- * @init: called once, before anything else; NULL: nothing to do
- * @prepare: a trace will begin soon: these are its options.  NULL: nothing to do
- * @start: it begins
- * @stop: it ends
- * @save: write what was recorded to @path, or throw it away where that is NULL.  Nothing but the
- *	file of this name may be left in its folder; its end (".json.gz") says its form.  It gets
- *	its real place when 0 is returned
- * @start_memory_profile: memory is recorded from here on; NULL: requests for it are refused
- * @stop_memory_profile: and until here
- * @export_memory_profile: write what was recorded so far, as @save
- * @data: passed to all of them
- * @snapshot: write what was recorded so far to @path, as @save, and go on recording; NULL:
+ * @init: called once, before all others; may be NULL
+ * @prepare: a trace with these options will start soon; may be NULL
+ * @start: start recording
+ * @stop: stop recording
+ * @save: write the recorded trace to @path, or discard it if @path is NULL. It must leave no other
+ *	file in that folder; the suffix (".json.gz") selects the format. When it returns 0, the
+ *	library moves the file to its final place
+ * @start_memory_profile: start to record memory; NULL: such requests are refused
+ * @stop_memory_profile: stop to record memory
+ * @export_memory_profile: write the memory records so far, as @save does
+ * @data: passed to all functions
+ * @snapshot: write the records so far to @path, as @save does, and continue to record; NULL:
  *	`xsprof ctl snapshot` is refused
  *
- * One function is called at a time.  By iterations @prepare, @start and @stop are called by the
- * thread that makes the step, between two iterations; else, and for all others, by the library's
- * own thread, which has all signals blocked.  They return 0 or a negative errno: then the request
- * is over.  None may call xsprof_register_client() or xsprof_ondemand_cancel().
+ * One function is called at a time. For requests by iterations, the thread that makes the step
+ * calls @prepare, @start and @stop between two iterations; in all other cases, and for all other
+ * functions, the library's own thread calls them, with all signals blocked. They return 0 or a
+ * negative errno, which ends the request. They must not call xsprof_register_client() or
+ * xsprof_ondemand_cancel().
  */
 struct xsprof_client {
 	size_t	size;
@@ -65,36 +65,37 @@ struct xsprof_client {
 };
 
 /**
- * xsprof_register_client() - do it by oneself
- * @client: copied; NULL: the library's own again, which records the program's ops
+ * xsprof_register_client() - set the functions that serve requests
+ * @client: copied; NULL for the library's own, which records the program's ops
  *
- * A library that may be unloaded goes back to NULL before.  When the program ends a request that
- * is recording is ended too: it is saved by the library's own client, and by any other it is
- * dropped, without a call, because what it needs may be gone already.
+ * A library that can be unloaded must pass NULL before. If the program ends while a request is
+ * recording, the library's own client saves the trace; any other client is not called and the trace
+ * is dropped, because its data may already be freed.
  *
- * Return: 0; -EINVAL: @start, @stop or @save are missing, or only some of the three for memory
- * are there; -E2BIG: a client of a later version, that wants what this library cannot; -EBUSY: a
- * request is under way.
+ * Return: 0; -EINVAL: @start, @stop or @save is NULL, or only some of the three memory functions
+ * are set; -E2BIG: a client of a later version with functions unknown to this library; -EBUSY: a
+ * request is being served.
  */
 XSPROF_API int xsprof_register_client(const struct xsprof_client *client);
 
 /**
- * xsprof_ondemand_init() - listen to `xsprof ctl`, and ask the daemon, from here on
+ * xsprof_ondemand_init() - start to listen to `xsprof ctl` and to poll the daemon
  *
- * What KINETO_USE_DAEMON in the environment does before main(), where PyTorch's own profiler,
- * which asks too, is not in the process.  A forked child does neither: it may begin to, by this
- * call.  A program that has closed all descriptors is found again by `xsprof ctl` after it.
+ * KINETO_USE_DAEMON in the environment does the same before main(), unless PyTorch's own profiler,
+ * which also polls, is in the process. A forked child does neither until it makes this call. After
+ * this call `xsprof ctl` finds a program that has closed all descriptors again.
  *
- * Return: 0, also when it does so already; -EAGAIN, -ENOMEM: there can be no thread for it.
+ * Return: 0, also if it is already started; -EAGAIN, -ENOMEM: the thread could not be created.
  */
 XSPROF_API int xsprof_ondemand_init(void);
 
 /**
- * xsprof_ondemand_cancel() - drop the request that is under way
+ * xsprof_ondemand_cancel() - drop the request that is being served
  *
- * For a program whose own session goes first.  A trace that is being saved already is saved.
+ * For a program whose own sessions have priority. A trace that is already being saved is still
+ * saved.
  *
- * Return: 0; -ENOENT: there is none; -EDEADLK: called by the client.
+ * Return: 0; -ENOENT: there is no request; -EDEADLK: called by the client.
  */
 XSPROF_API int xsprof_ondemand_cancel(void);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Profiling sessions: what a framework's profiler is made of, over the same rings as markers.
+ * Profiling sessions: the functions of a framework's profiler, on top of the same rings as markers.
  *
- * A program switches a session on, runs, switches it off and has a result: the ops that ran, with
- * their inputs, stacks and memory, as events, as a tree, as tables, and as a trace that PyTorch's
- * own tools load.  Under `xsprof record` the same ops go to the recorder as well.
+ * A program enables a session, runs, disables it and gets a result: the ops that ran, with inputs,
+ * stacks and memory, as events, as a tree, as tables, and as a trace that PyTorch's tools load.
+ * Under `xsprof record` the recorder gets the same ops.
  *
- * With no session and no recorder an op is one load and one branch.  What becomes of a session is
- * in <xsprof/result.h>, which is libxsprof-trace's: a program that looks at its results links with
- * both (pkg-config xsprof-user xsprof-trace).
+ * Without a session and a recorder an op is one load and one branch. <xsprof/result.h> of
+ * libxsprof-trace declares the functions of results: a program that uses them links with both
+ * libraries (pkg-config xsprof-user xsprof-trace).
  *
- * Unless it is said otherwise functions return 0 or a negative errno, may be called from any
- * thread, are not async-signal-safe, and never change errno.
+ * Unless stated otherwise, functions return 0 or a negative errno, may be called from any thread,
+ * are not async-signal-safe, and never change errno.
  */
 #ifndef XSPROF_PROFILER_H
 #define XSPROF_PROFILER_H
@@ -27,22 +27,22 @@
 extern "C" {
 #endif
 
-/* ---- what a session is ---------------------------------------------------------------------- */
+/* ---- sessions: states, activities, configuration --------------------------------------------- */
 
 /**
  * enum xsprof_profiler_state - what a session does with ops
  * @XSPROF_PROFILER_DISABLED: nothing
  * @XSPROF_PROFILER_CPU: records them
- * @XSPROF_PROFILER_CUDA: records them; of a GPU what its collector gives, where there is one, and
- *	their times by its events, where xsprof_register_device_stubs() has told how
- * @XSPROF_PROFILER_NVTX: gives them to whoever listens to NVTX, and records nothing
- * @XSPROF_PROFILER_ITT: gives them to whoever listens to ITT, and records nothing
- * @XSPROF_PROFILER_PRIVATEUSE1: gives them to the callbacks of a backend, and records nothing
- * @XSPROF_PROFILER_KINETO: records them with all that the configuration asks for
- * @XSPROF_PROFILER_KINETO_GPU_FALLBACK: as KINETO; their times on a GPU come by its events, as
- *	xsprof_register_device_stubs() has told
- * @XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK: the same for a backend of one's own
- * @XSPROF_PROFILER_KINETO_ONDEMAND: as KINETO, of all threads, begun from outside
+ * @XSPROF_PROFILER_CUDA: records them; with GPU activities if there is a collector, and with device
+ *	times if xsprof_register_device_stubs() was called
+ * @XSPROF_PROFILER_NVTX: sends them to an NVTX tool, and records nothing
+ * @XSPROF_PROFILER_ITT: sends them to an ITT tool, and records nothing
+ * @XSPROF_PROFILER_PRIVATEUSE1: passes them to the callbacks of a backend, and records nothing
+ * @XSPROF_PROFILER_KINETO: records them with everything that the configuration selects
+ * @XSPROF_PROFILER_KINETO_GPU_FALLBACK: as KINETO; device times are measured with the functions of
+ *	xsprof_register_device_stubs()
+ * @XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK: the same for the program's own backend
+ * @XSPROF_PROFILER_KINETO_ONDEMAND: as KINETO, of all threads, requested from outside
  */
 enum xsprof_profiler_state {
 	XSPROF_PROFILER_DISABLED = 0,
@@ -90,23 +90,24 @@ enum xsprof_op_scope {
 #define XSPROF_OP_ALL		((1u << XSPROF_OP_SCOPES) - 1)
 
 /**
- * struct xsprof_experimental - options that other profilers call experimental; zeros are off
+ * struct xsprof_experimental - options called experimental in other profilers; 0 is off
  * @size: sizeof(struct xsprof_experimental)
  * @metrics: names of GPU metrics to measure, NULL for none
  * @nr_metrics: how many
  * @measure_per_kernel: measure them for each kernel
- * @verbose: stacks and modules beside each op; no need: with_stack and with_modules put them there
- * @enable_cuda_sync_events: waits on GPUs too; see xsprof_kineto_activity_types()
- * @adjust_profiler_step: steps as long as what they began; no need: a step has no gap behind it
- * @disable_external_correlation: no ids for collectors of GPUs; no need: ops give them none
- * @all_threads: of all threads, not only of those that join
- * @capture_overload_names: names with their overload ("add.Tensor"); no need: a name is what the
- *	program says it is
- * @custom: handed to who collects, as it is; NULL for nothing
+ * @verbose: stacks and modules of each op; no effect: see with_stack and with_modules
+ * @enable_cuda_sync_events: include waits on GPUs; see xsprof_kineto_activity_types()
+ * @adjust_profiler_step: extend steps over what they started; no effect: there is no gap between
+ *	steps
+ * @disable_external_correlation: no ids for GPU collectors; no effect: ops have none
+ * @all_threads: record all threads, not only those that join
+ * @capture_overload_names: names with their overload ("add.Tensor"); no effect: the program gives
+ *	the full name
+ * @custom: passed unchanged to the collector; NULL for none
  *
- * Only @all_threads changes what the library itself does; the metrics, @measure_per_kernel,
- * @enable_cuda_sync_events and @custom are told to who asks (<xsprof/kineto.h>).  The others are
- * taken, so that a configuration for another profiler is one here, and stay without effect.
+ * Only @all_threads changes the library itself; metrics, @measure_per_kernel,
+ * @enable_cuda_sync_events and @custom are passed to callers of <xsprof/kineto.h>. The others are
+ * accepted without effect, so that a configuration for another profiler is valid here.
  */
 struct xsprof_experimental {
 	size_t			size;
@@ -128,20 +129,20 @@ struct xsprof_profiler_event;
  * struct xsprof_profiler_config - a session
  * @size: sizeof(struct xsprof_profiler_config)
  * @state: enum xsprof_profiler_state, not DISABLED
- * @report_input_shapes: inputs of ops are kept; without it xsprof_op_begin() does not look at them
- * @profile_memory: allocations are kept
- * @with_stack: stacks of ops are kept
- * @with_flops: FLOPs are worked out of inputs, which are kept for it
- * @with_modules: the modules that ops belong to are kept
+ * @report_input_shapes: record inputs of ops; without it xsprof_op_begin() does not read them
+ * @profile_memory: record allocations
+ * @with_stack: record stacks of ops
+ * @with_flops: compute FLOPs from inputs, which are recorded for this
+ * @with_modules: record the modules that ops belong to
  * @experimental: NULL for none
- * @trace_id: of the trace, NULL for none
- * @buffer_size: bytes of one CPU's ring, 0 for the default; only where nothing was recorded yet
- * @post_process: called with each op of a result before anybody else has it, by the thread that
- *	ends the session, or makes the step that ends it; NULL for nobody.  As @fn of
+ * @trace_id: id of the trace, NULL for none
+ * @buffer_size: bytes of one CPU's ring, 0 for the default; only before anything was recorded
+ * @post_process: called for each op of a result before the result is returned, by the thread that
+ *	ends the session or makes the step that ends it; may be NULL. See @fn of
  *	xsprof_result_post_process()
  * @post_process_data: passed to it
  *
- * It is copied, but what it points to must stay until the session has ended.
+ * The struct is copied, but the memory it points to must stay valid until the session has ended.
  */
 struct xsprof_profiler_config {
 	size_t		size;
@@ -161,72 +162,72 @@ struct xsprof_profiler_config {
 struct xsprof_result;
 
 /**
- * xsprof_prepare_profiler() - do beforehand what takes time at the start of a session
- * @config: of the session that will be
+ * xsprof_prepare_profiler() - do the slow part of the start of a session in advance
+ * @config: configuration of the later session
  * @activities: XSPROF_ACTIVITY() of it
  *
- * Return: 0; -EINVAL, -E2BIG: a configuration that makes no sense, or is of another version;
- * -EBUSY: a session runs; -EPERM and others as xsprof_enable_profiler().
+ * Return: 0; -EINVAL: invalid configuration; -E2BIG: configuration of a later version; -EBUSY: a
+ * session is running; -EPERM and others as xsprof_enable_profiler().
  */
 XSPROF_API int xsprof_prepare_profiler(const struct xsprof_profiler_config *config,
 				       uint32_t activities);
 
 /**
  * xsprof_enable_profiler() - begin a session
- * @config: what is wanted
+ * @config: configuration; copied
  * @activities: XSPROF_ACTIVITY() of it, at least one
  * @scopes: XSPROF_OP() of it; 0 for all
  *
- * The session is of the calling thread and of those that join it
- * (xsprof_enable_profiler_in_child_thread()); of all threads with @all_threads, or in state
+ * The session records the calling thread and those that join it
+ * (xsprof_enable_profiler_in_child_thread()); all threads with @all_threads or in state
  * KINETO_ONDEMAND.
  *
- * Return: 0; -EINVAL, -E2BIG as above; -EBUSY: one runs; -EPERM: the environment says that nothing
- * is recorded (XSPROF_BACKEND=none); -ENODEV: a state that measures a device by its own events, and
- * there is none (xsprof_register_device_stubs()); -ENOSPC, -ENOMEM, -EACCES: no room, or no right,
- * for what is recorded.
+ * Return: 0; -EINVAL, -E2BIG as above; -EBUSY: a session is running; -EPERM: recording is disabled
+ * (XSPROF_BACKEND=none); -ENODEV: the state measures device times, and no device is registered
+ * (xsprof_register_device_stubs()); -ENOSPC, -ENOMEM, -EACCES: no memory, or no permission, for the
+ * rings.
  */
 XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *config,
 				      uint32_t activities, uint32_t scopes);
 
 /**
  * xsprof_disable_profiler() - end the session
- * @result: set to its result, to be freed by xsprof_result_free(); NULL: it is not wanted.
- *	NULL is also what it is set to by states that record nothing
+ * @result: set to the result, to be freed by xsprof_result_free(), or to NULL by states that record
+ *	nothing; may be NULL
  *
- * From any thread.  Ops that are open end in the trace here, and say so.
+ * May be called by any thread. Open ops end here in the trace, marked as unfinished.
  *
- * Return: 0; -ENOENT: no session runs; -EBUSY: one does that was asked for from outside
- * (<xsprof/ondemand.h>), and ends by itself; -ENOSYS: a result is wanted and libxsprof-trace is not
- * there; else what went wrong with the recording, which is kept as far as it goes, or what
- * @post_process of the configuration returned, with which the result is there as well.
+ * Return: 0; -ENOENT: no session is running; -EBUSY: the running session was requested from outside
+ * (<xsprof/ondemand.h>) and ends by itself; -ENOSYS: libxsprof-trace, which makes the result, was
+ * not found; else an error of the recording, with the result as far as it goes, or the return value
+ * of @post_process, also with the result.
  */
 XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
 
 /**
- * xsprof_toggle_collection() - leave a part of a session out, or take it in again
- * @on: collect from here on
+ * xsprof_toggle_collection() - suspend or resume a running session @on: true to resume, false to
+ * suspend
  * @activities: which; 0 for all of the session
  *
- * It acts on ops, memory and shaders, which are CPU; of what collectors of devices give nothing is
- * left out.
+ * It applies to ops, memory and shaders, which are activities of the CPU; activities from device
+ * collectors are not suspended.
  *
- * Return: 0; -ENOENT: no session runs; -EBUSY as xsprof_disable_profiler(); -ENOMEM.
+ * Return: 0; -ENOENT: no session is running; -EBUSY as xsprof_disable_profiler(); -ENOMEM.
  */
 XSPROF_API int xsprof_toggle_collection(bool on, uint32_t activities);
 
-/* The state of the session that runs, seen from this thread: DISABLED where it is not in it. */
+/* The state of the running session for this thread: DISABLED if the thread is not part of it. */
 XSPROF_API enum xsprof_profiler_state xsprof_profiler_state(void);
 
 /**
  * xsprof_enable_profiler_in_child_thread() - this thread joins the session
  *
- * Return: 0; -ENOENT: none runs; -EALREADY: it has joined; -ENOMEM.
+ * Return: 0; -ENOENT: no session is running; -EALREADY: it has already joined; -ENOMEM.
  */
 XSPROF_API int xsprof_enable_profiler_in_child_thread(void);
-/* This thread leaves it; -ENOENT: it was not in it; -ENOMEM: it has left, but its ops stay in. */
+/* This thread leaves the session. -ENOENT: it had not joined; -ENOMEM: left, but its ops stay. */
 XSPROF_API int xsprof_disable_profiler_in_child_thread(void);
-/* Does a session run that was begun by another thread, or by this one? */
+/* Is a session running, started by any thread? */
 XSPROF_API bool xsprof_is_profiler_enabled_in_main_thread(void);
 
 /* ---- schedules ------------------------------------------------------------------------------ */
@@ -234,11 +235,11 @@ XSPROF_API bool xsprof_is_profiler_enabled_in_main_thread(void);
 /**
  * struct xsprof_schedule - which steps are recorded
  * @size: sizeof(struct xsprof_schedule)
- * @skip_first: steps before all
- * @wait: steps of each cycle with nothing recorded
- * @warmup: then steps that are recorded and thrown away
+ * @skip_first: steps to skip once at the start
+ * @wait: steps at the start of each cycle that are not recorded
+ * @warmup: then steps that are recorded and discarded
  * @active: then steps that are recorded, at least one
- * @repeat: cycles, 0 for no end
+ * @repeat: number of cycles, 0 for unlimited
  */
 struct xsprof_schedule {
 	size_t		size;
@@ -256,21 +257,21 @@ enum xsprof_profiler_action {
 	XSPROF_PROFILER_RECORD_AND_SAVE,
 };
 
-/* What a schedule says of a step, counted from 0. */
+/* The action of a schedule for a step, counted from 0. */
 XSPROF_API enum xsprof_profiler_action
 xsprof_schedule_action(const struct xsprof_schedule *schedule, uint64_t step);
 
 /**
- * xsprof_schedule_profiler() - sessions that come and go with the steps of a program
- * @config: of each session
+ * xsprof_schedule_profiler() - start and stop sessions by a program's steps
+ * @config: configuration of each session
  * @activities: as xsprof_enable_profiler()
  * @scopes: the same
- * @schedule: when; copied
- * @ready: called with each result, by the thread that makes the step; the result is the callee's
+ * @schedule: the schedule; copied
+ * @ready: called for each result, by the thread that makes the step; it must free the result
  * @data: passed to it
  *
- * Step 0 begins here.  xsprof_disable_profiler() ends it, with the result of a cycle that was not
- * over.
+ * Step 0 begins here. xsprof_disable_profiler() ends the schedule and returns the result of an
+ * unfinished cycle.
  *
  * Return: as xsprof_enable_profiler().
  */
@@ -283,18 +284,18 @@ XSPROF_API int xsprof_schedule_profiler(const struct xsprof_profiler_config *con
 /**
  * xsprof_profiler_step() - the next step begins
  *
- * Marks it in the trace ("ProfilerStep#N"), moves the schedule on, and tells whoever asked from
- * outside for so many iterations.
+ * Records a step ("ProfilerStep#N"), advances the schedule, and advances requests by iterations
+ * (<xsprof/ondemand.h>).
  *
- * Return: 0; what a session that was to begin or end here could not, or what @post_process of its
- * configuration returned.
+ * Return: 0; the error of a session that should have begun or ended here; or the return value of
+ * its @post_process.
  */
 XSPROF_API int xsprof_profiler_step(void);
 
 /**
- * struct xsprof_profiler_backend - who is told of ops in state PRIVATEUSE1
+ * struct xsprof_profiler_backend - callbacks for ops in state PRIVATEUSE1
  * @size: sizeof(struct xsprof_profiler_backend)
- * @range_push: an op begins; its name, good during the call
+ * @range_push: an op begins; @name is valid during the call
  * @range_pop: the innermost op of the thread ends
  * @data: passed to both
  */
@@ -305,31 +306,30 @@ struct xsprof_profiler_backend {
 	void	*data;
 };
 
-/* @backend stays the caller's, and must stay; NULL takes it back.  0 or -EINVAL. */
+/* @backend is not copied and must stay valid; NULL unregisters it. 0 or -EINVAL. */
 XSPROF_API int xsprof_profiler_register_backend(const struct xsprof_profiler_backend *backend);
 
 /**
- * struct xsprof_device_stubs - what a device can tell of itself where nobody collects what runs
+ * struct xsprof_device_stubs - functions that measure device times without a collector
  * @size: sizeof(struct xsprof_device_stubs)
  * @device_type: of XSPROF_DEVICE(): XSPROF_DEVICE_PRIVATEUSE1 for state
  *	KINETO_PRIVATEUSE1_FALLBACK, another for KINETO_GPU_FALLBACK and CUDA
- * @record: an event goes into the stream that is used now; sets @event to it, not NULL, and,
- *	where they are not NULL, @device to the device's index and @cpu_ns to the host's time.
- *	0 or -errno
- * @elapsed: sets @us to the microseconds from one event to another, and waits for both; 0 or -errno
- * @release: the event is not needed any more
- * @synchronize: waits for all that the devices were given
- * @enabled: are there any?  NULL: yes
- * @on_each_device: calls @op for each device, which is the one in use then; NULL: there is one
- * @mark: a point for the device's own tool, "__start_profile" and "__stop_profile"; may be NULL
- * @range_push: an op begins, in state PRIVATEUSE1 where no other backend has it; may be NULL
- * @range_pop: the innermost op of the thread ends; NULL where @range_push is
+ * @record: record an event into the current stream; sets @event (not NULL) and, if they are not
+ *	NULL, @device to the device's index and @cpu_ns to the host's time. 0 or -errno
+ * @elapsed: wait for both events and set @us to the microseconds between them; 0 or -errno
+ * @release: free an event
+ * @synchronize: wait for all work of the devices
+ * @enabled: is there a device? NULL means yes
+ * @on_each_device: call @op for each device, with that device selected; NULL if there is only one
+ * @mark: a mark for the device's own tool, "__start_profile" or "__stop_profile"; may be NULL
+ * @range_push: an op begins, in state PRIVATEUSE1 without a registered backend; may be NULL
+ * @range_pop: the innermost op of the thread ends; NULL if @range_push is
  * @data: passed to all of them
  *
- * Each op of a session has an event at its begin and one at its end: its time on the device is
- * xsprof_event_device_elapsed_ns().  They are called by the threads that run ops, and by who begins
- * and ends the session; ops inside of them are not measured, and they do not call functions of
- * sessions.  In such sessions ops are not signal-safe.
+ * Each op of a session has an event at its begin and one at its end;
+ * xsprof_event_device_elapsed_ns() returns the time between them. The functions are called by the
+ * threads that run ops, and by those that begin and end the session. Ops inside of them are not
+ * measured, and they must not call functions of sessions. In such sessions ops are not signal-safe.
  */
 struct xsprof_device_stubs {
 	size_t		size;
@@ -349,12 +349,12 @@ struct xsprof_device_stubs {
 };
 
 /**
- * xsprof_register_device_stubs() - times of devices by their own events
- * @stubs: stays the caller's, and must stay; NULL takes all of them back
+ * xsprof_register_device_stubs() - register functions that measure device times
+ * @stubs: not copied, must stay valid; NULL unregisters all
  *
- * Those of another @device_type stay, as far as they are for another state.
+ * Functions for a @device_type of another state stay registered.
  *
- * Return: 0; -EINVAL; -EBUSY: a session uses some.
+ * Return: 0; -EINVAL; -EBUSY: a running session uses them.
  */
 XSPROF_API int xsprof_register_device_stubs(const struct xsprof_device_stubs *stubs);
 
@@ -422,17 +422,17 @@ struct xsprof_input {
 #define XSPROF_NO_SEQUENCE	(-1)
 
 /**
- * struct xsprof_op - an op that begins
- * @name: what it is; its category must be wanted
+ * struct xsprof_op - the begin of an op; fields of 0 are none, except @sequence
+ * @name: name; recorded only if its category is enabled
  * @scope: enum xsprof_op_scope
  * @nr_inputs: how many
  * @nr_kwargs: how many
- * @sequence: number that an op and the backward of it share, XSPROF_NO_SEQUENCE for none
- * @forward_thread: of a backward: the thread of its forward, 0 for none
- * @record_function_id: as the framework counts ops, 0 for none
+ * @sequence: number shared by an op and its backward op, XSPROF_NO_SEQUENCE for none
+ * @forward_thread: for a backward op, the thread of its forward op; 0 for none
+ * @record_function_id: the framework's number of the op, 0 for none
  * @inputs: by their place
  * @kwargs: by their name, and further metadata
- * @module: the modules it is in, "net.encoder.0", NULL for none
+ * @module: its modules, "net.encoder.0", NULL for none
  *
  * Zeros but for @sequence are none.
  */
@@ -450,8 +450,8 @@ struct xsprof_op {
 };
 
 /*
- * Who wants ops: XSPROF_OP() of the scopes, 0 while there is neither a session nor a recorder.
- * Never write to it.
+ * The scopes of ops to record, as XSPROF_OP(); 0 without a session and a recorder. Programs must
+ * not write to it.
  */
 extern XSPROF_API uint32_t xsprof_op_wanted;
 
@@ -462,10 +462,10 @@ XSPROF_API void xsprof_emit_op_end(void);
  * xsprof_op_begin() - an op begins in this thread
  * @op: what it is; not kept
  *
- * Ops nest with each other and with the ranges of <xsprof/xsprof.h>.  Each needs its
- * xsprof_op_end(), also when nobody wants ops at that moment.
+ * Ops nest with each other and with the ranges of <xsprof/xsprof.h>. Each needs its
+ * xsprof_op_end(), also if ops are not being recorded.
  *
- * Signal-safe as far as nothing but its name is recorded of it; else not.
+ * Signal-safe only if nothing but the name of ops is recorded.
  */
 static inline void xsprof_op_begin(const struct xsprof_op *op)
 {
@@ -484,29 +484,28 @@ static inline void xsprof_op_end(void)
 /**
  * xsprof_report_memory_usage() - memory was allocated or freed
  * @ptr: its address on its device
- * @alloc_size: bytes; negative: so many were freed
+ * @alloc_size: bytes; negative if they were freed
  * @total_allocated: bytes in use after it
  * @total_reserved: bytes the allocator holds after it
  * @device: XSPROF_DEVICE(type, index)
  *
- * Kept by sessions that profile memory, and by recorders.  Signal-safe.
+ * Recorded by sessions with profile_memory, and by recorders. Signal-safe.
  */
 XSPROF_API void xsprof_report_memory_usage(const void *ptr, int64_t alloc_size,
 					   uint64_t total_allocated, uint64_t total_reserved,
 					   uint32_t device);
 
-/* The allocator had no @alloc_size bytes to give; the others as above.  Signal-safe. */
+/* An allocation of @alloc_size bytes failed; other arguments as above. Signal-safe. */
 XSPROF_API void xsprof_report_out_of_memory(int64_t alloc_size, uint64_t total_allocated,
 					    uint64_t total_reserved, uint32_t device);
 
 /**
- * xsprof_report_vulkan_event() - a shader ran
- * @name: which
+ * xsprof_report_vulkan_event() - a shader ran @name: name of the shader
  * @begin: ticks of xsprof_now()
  * @end: the same
  * @queue: of the device
  *
- * It is recorded in category "vulkan", whichever @name is of.  Signal-safe.
+ * Recorded in category "vulkan", whatever the category of @name. Signal-safe.
  */
 XSPROF_API void xsprof_report_vulkan_event(xsprof_name_t name, uint64_t begin, uint64_t end,
 					   uint32_t queue);
@@ -514,19 +513,18 @@ XSPROF_API void xsprof_report_vulkan_event(xsprof_name_t name, uint64_t begin, u
 /* ---- metadata and threads ------------------------------------------------------------------- */
 
 /**
- * xsprof_profiler_add_metadata() - a key of the trace's own, a string
+ * xsprof_profiler_add_metadata() - add a key with a string to the trace
  * @key: its name
  * @value: text
  *
- * It takes the place of what the trace has of its own under "distributedInfo", "deviceProperties",
- * "host_name" and the names of the environment.  What else a trace says of itself
- * ("schemaVersion", "traceEvents", ..., "xsprof_...") is not the program's to say: such a key is
- * left out.
+ * It replaces the library's own value of "distributedInfo", "deviceProperties", "host_name" and
+ * keys from the environment. Other keys of the library ("schemaVersion", "traceEvents", ...,
+ * "xsprof_...") cannot be set: they are ignored.
  *
- * Return: 0; -ENOENT: no session runs; -E2BIG: there are too many; -ENOMEM.
+ * Return: 0; -ENOENT: no session is running; -E2BIG: too many keys; -ENOMEM.
  */
 XSPROF_API int xsprof_profiler_add_metadata(const char *key, const char *value);
-/* The same with a value that is JSON, taken as it is; -EINVAL where it is none. */
+/* The same with a JSON value, stored unchanged; -EINVAL if it is not valid JSON. */
 XSPROF_API int xsprof_profiler_add_metadata_json(const char *key, const char *json);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Reading traces: opens a capture file, or a producer's ring file, and yields its records in
- * time order.  The library (libxsprof-trace) treats everything it reads as hostile: it ends,
- * stays in bounds, uses bounded memory, and never yields a record that was not written.
+ * Reading traces: opens a capture file or a producer's ring file and returns its records in time
+ * order. The library (libxsprof-trace) treats its input as hostile: it terminates, stays in bounds,
+ * uses bounded memory, and never returns a record that was not written.
  *
- * A handle belongs to one thread at a time.  Nothing here is async-signal-safe.  All functions
- * return 0 or a negative errno unless they say otherwise.
+ * A handle belongs to one thread at a time. Nothing here is async-signal-safe. All functions return
+ * 0 or a negative errno unless stated otherwise.
  */
 #ifndef XSPROF_TRACE_H
 #define XSPROF_TRACE_H
@@ -24,13 +24,13 @@ extern "C" {
 struct xsprof_trace;
 
 /**
- * struct xsprof_trace_options - how to open; all zeros is a good default
+ * struct xsprof_trace_options - how to open; all zeros except @size is a good default
  * @size: sizeof(struct xsprof_trace_options)
  * @flags: XSPROF_TRACE_*
- * @memory: bytes the handle may use for chunks being decoded, 0 for 32 MiB, never less than
- *	16 MiB; beside it 8 bytes for each chunk of a ring, and the texts that the trace holds
- * @warn: called with a text for each thing wrong that does not stop the reading: a cut file, a
- *	damaged chunk, a bad record; may be NULL.  Rate-limited by kind, with counts at the end
+ * @memory: bytes that the handle may use for chunks being decoded, 0 for 32 MiB, at least 16 MiB;
+ *	in addition it uses 8 bytes per chunk of a ring, and memory for the trace's texts
+ * @warn: called with a message for each error that does not stop the reading: a cut file, a damaged
+ *	chunk, a bad record; may be NULL. Rate-limited by kind, with counts at the end
  * @warn_data: passed to @warn
  */
 struct xsprof_trace_options {
@@ -43,33 +43,33 @@ struct xsprof_trace_options {
 };
 
 /*
- * The file may still grow: at its end give -EAGAIN.  Events come when nothing older can come any
- * more, which is known from the recorder's sync points: two to three seconds late.  A ring file and
- * a pipe do not grow, and end.
+ * The file may still grow: return -EAGAIN at its end. An event is returned when no older one can
+ * follow, which is known from the recorder's sync points: two to three seconds late. Ring files and
+ * pipes do not grow; they end normally.
  */
 #define XSPROF_TRACE_FOLLOW	0x1u
 
 /*
- * Events are records plus what the decoder makes: every other type of an event is its record's.
- * An ARGS record is an event as well; its arguments belong to the event of the same producer and
- * tid before it.  Padding, LOST records and records of unknown types are none.
+ * Types of events made by the decoder; all other events have the type of their record. An ARGS
+ * record is an event as well; its arguments belong to the previous event of the same producer and
+ * tid. Padding, LOST records and records of unknown types are not events.
  */
 #define XSPROF_EV_LOST		0x100	/* value = records lost (or slots: XSPROF_EVF_SLOTS) here */
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 /*
- * An event of the kernel's tracer.  producer is XSPROF_NO_PRODUCER, tid the task that was
- * current, pid its process where that is known, else 0; name is the event's id
- * (xsprof_trace_kernel_event()), aux its flags and preemption count (irq off and the like:
- * common_flags | common_preempt_count << 8), rec and rec_size its bytes, which are no record.
- * A LOST event of no producer is one of the tracer's.
+ * An event of the kernel's tracer. producer is XSPROF_NO_PRODUCER, tid the current task, pid its
+ * process or 0 if not known; name is the id of the event's kind (xsprof_trace_kernel_event()), aux
+ * its flags and preemption count (common_flags | common_preempt_count << 8), rec and rec_size its
+ * raw bytes, which are not a record. A LOST event with XSPROF_NO_PRODUCER reports losses of the
+ * tracer.
  */
 #define XSPROF_EV_KERNEL	0x110
 
 #define XSPROF_EVF_SLOTS	0x1u	/* value of a LOST event counts slots of 32 bytes */
 #define XSPROF_EVF_BACK		0x2u	/* its time was before its predecessor's: moved up */
-#define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: nobody knows how many; value is 0 */
-#define XSPROF_EVF_OP		0x8u	/* a BEGIN that is an op's: xsprof_trace_op() */
+#define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: the number is not known; value is 0 */
+#define XSPROF_EVF_OP		0x8u	/* a BEGIN of an op: xsprof_trace_op() */
 
 /**
  * struct xsprof_event - one event; valid until the next call on the handle
@@ -86,8 +86,8 @@ struct xsprof_trace_options {
  * @cpu: CPU, -1 when not known
  * @name: name id, 0 for none
  * @aux: as in the record
- * @value: as in the record; of LOST the number lost here
- * @rec: the whole record, or NULL for what the decoder made
+ * @value: as in the record; for LOST the number lost here
+ * @rec: the whole record, or NULL for an event made by the decoder
  * @rec_size: bytes of it
  */
 struct xsprof_event {
@@ -111,12 +111,12 @@ struct xsprof_event {
 
 /**
  * xsprof_trace_open() - open a capture file or a producer's ring file
- * @path: file, or "-" for standard input; a pipe is copied to a file without a name first
+ * @path: file, or "-" for standard input; a pipe is first copied to an unnamed file
  * @opts: NULL for the defaults
  * @trace: set to the handle, NULL on error
  *
- * A ring file is read as it stands, from the oldest record that can be trusted to its head at
- * this moment; nothing of it is consumed or changed.
+ * A ring file is read in its current state, from the oldest record that can be trusted to its head;
+ * nothing is consumed or changed.
  *
  * Return: 0, or -errno; xsprof_trace_error(NULL) says why.
  */
@@ -125,10 +125,11 @@ int xsprof_trace_open(const char *path, const struct xsprof_trace_options *opts,
 void xsprof_trace_close(struct xsprof_trace *trace);
 
 /**
- * xsprof_trace_error() - why the last call failed, for people
+ * xsprof_trace_error() - why the last call failed, as a message
  * @trace: handle, or NULL for the last xsprof_trace_open() of this thread
  *
- * Return: a text that names the object and what to do; "" when nothing failed.
+ * Return: a text that names the object, the reason and what to do, valid until the next call; "" if
+ *	no call failed.
  */
 const char *xsprof_trace_error(const struct xsprof_trace *trace);
 
@@ -137,12 +138,12 @@ const char *xsprof_trace_error(const struct xsprof_trace *trace);
  * @trace: handle
  * @ev: set to the event, owned by the handle, valid until the next call
  *
- * Return: 1 an event; 0 the end; -EAGAIN with XSPROF_TRACE_FOLLOW: nothing yet; else an error.
+ * Return: 1: an event; 0: the end; -EAGAIN with XSPROF_TRACE_FOLLOW: no event yet; else an error.
  */
 int xsprof_trace_next(struct xsprof_trace *trace, const struct xsprof_event **ev);
 
 /**
- * xsprof_trace_next_batch() - up to @n events in time order, for consumers in a hurry
+ * xsprof_trace_next_batch() - up to @n events in time order, with fewer calls
  * @trace: handle
  * @evs: filled with events; valid until the next call
  * @n: room in @evs
@@ -155,7 +156,7 @@ int xsprof_trace_next_batch(struct xsprof_trace *trace, struct xsprof_event *evs
 int xsprof_trace_rewind(struct xsprof_trace *trace);
 
 /**
- * struct xsprof_trace_filter - what to leave out before it is yielded; 0 fields filter nothing
+ * struct xsprof_trace_filter - which events to return; fields of 0 do not filter
  * @size: sizeof(struct xsprof_trace_filter)
  * @from_ns: earliest time
  * @to_ns: latest time, 0 for none
@@ -168,17 +169,17 @@ struct xsprof_trace_filter {
 
 int xsprof_trace_set_filter(struct xsprof_trace *trace, const struct xsprof_trace_filter *filter);
 
-/* ---- names: pointers stay valid until close ------------------------------------------------- */
+/* ---- names: pointers are valid until xsprof_trace_close() ----------------------------------- */
 
-/* The text of a name id of @producer; never NULL ("?" when the capture does not hold it). */
+/* The text of a name id of @producer; never NULL ("?" if the capture does not have it). */
 const char *xsprof_trace_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t name);
-/* The same with its length: a name may hold any byte but 0, and need not be UTF-8. */
+/* The same with its length: a name can have any byte except 0, and need not be UTF-8. */
 const char *xsprof_trace_name_len(const struct xsprof_trace *trace, uint32_t producer,
 				  uint32_t name, size_t *len);
-/* The category of a name id; "default" for category 0 where the program did not name it. */
+/* The category of a name id; "default" for category 0 unless the program named it. */
 const char *xsprof_trace_category(const struct xsprof_trace *trace, uint32_t producer,
 				  uint32_t name);
-/* The thread's name: as the program gave it, else the kernel's, else "". */
+/* The thread's name: set by the program, else the kernel's, else "". */
 const char *xsprof_trace_thread(const struct xsprof_trace *trace, uint32_t producer, uint32_t tid);
 
 /* ---- arguments ------------------------------------------------------------------------------ */
@@ -208,7 +209,7 @@ struct xsprof_trace_arg {
 /**
  * xsprof_trace_args() - walk a record's arguments
  * @ev: event
- * @pos: where to go on; 0 to start
+ * @pos: position, 0 to start; updated
  * @arg: filled
  *
  * Return: true and the next argument, false at the end.
@@ -216,13 +217,13 @@ struct xsprof_trace_arg {
 bool xsprof_trace_args(const struct xsprof_event *ev, size_t *pos, struct xsprof_trace_arg *arg);
 
 /**
- * struct xsprof_trace_op - what the begin of an op says
+ * struct xsprof_trace_op - fields of the begin of an op
  * @scope: enum xsprof_op_scope
- * @record_function_id: as the framework counts ops, 0 for none
- * @sequence: number that it shares with its backward, -1 for none
- * @forward_thread: of a backward the thread of its forward, 0 for none
- * @correlation: what collectors of GPUs know it by, 0 for none
- * @stack: for xsprof_trace_stack(), 0 for none, XSPROF_STACK_MISSED for one that found no room
+ * @record_function_id: the framework's number of the op, 0 for none
+ * @sequence: sequence number shared with its backward op, -1 for none
+ * @forward_thread: for a backward op, the thread of its forward op; 0 for none
+ * @correlation: correlation id of GPU collectors, 0 for none
+ * @stack: id for xsprof_trace_stack(), 0 for none, XSPROF_STACK_MISSED if there was no room for it
  */
 struct xsprof_trace_op {
 	uint32_t	scope;
@@ -233,24 +234,24 @@ struct xsprof_trace_op {
 	uint64_t	stack;
 };
 
-/* Return: false when the event begins no op. */
+/* Return: false if the event is not the begin of an op. */
 bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op);
 
 #define XSPROF_TENSOR_DIMS	24u
 
 /**
  * struct xsprof_trace_tensor - an argument that is a tensor
- * @id: of it, 0 for none
- * @storage_id: of its memory, 0 for none
- * @offset: elements into that
- * @numel: elements, 0 not known
- * @dtype: name id of its type, 0 not known
+ * @id: its id, 0 for none
+ * @storage_id: id of its memory, 0 for none
+ * @offset: offset into its memory, in elements
+ * @numel: number of elements, 0 if not known
+ * @dtype: name id of the type of its elements, 0 if not known
  * @device: device type << 16 | device index
  * @ndim: dimensions
  * @itemsize: bytes of an element, 0 not known
- * @nr_sizes: numbers in @sizes; fewer than @ndim where @cut, or where they are not known
+ * @nr_sizes: numbers in @sizes; fewer than @ndim if @cut, or if they are not known
  * @nr_strides: the same
- * @cut: something had no room in its record
+ * @cut: part of it did not fit into its record
  */
 struct xsprof_trace_tensor {
 	uint64_t	id;
@@ -268,14 +269,14 @@ struct xsprof_trace_tensor {
 	int64_t		strides[XSPROF_TENSOR_DIMS];
 };
 
-/* Return: false when the argument is no tensor, or does not hold together. */
+/* Return: false if the argument is not a tensor, or is damaged. */
 bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace_tensor *tensor);
 
 /**
- * xsprof_trace_arg_text() - an argument that is neither number nor string, for people
+ * xsprof_trace_arg_text() - format an argument that is neither number nor string
  * @trace: handle
  * @producer: whose
- * @arg: a TENSOR, I64S, F64S, LIST or NONE
+ * @arg: an argument of type TENSOR, I64S, F64S, LIST or NONE
  * @buf: the text, cut and terminated: "float[2, 3]", "[1, 2]", "3 of:", "None"
  * @size: room in @buf
  *
@@ -285,14 +286,14 @@ size_t xsprof_trace_arg_text(const struct xsprof_trace *trace, uint32_t producer
 			     const struct xsprof_trace_arg *arg, char *buf, size_t size);
 
 /**
- * xsprof_trace_stack() - a stack that ops name
+ * xsprof_trace_stack() - the stack of an op
  * @trace: handle
  * @producer: whose
  * @stack: its id
- * @nr: set to how many
- * @left_out: set to how many more there were; may be NULL
+ * @nr: set to the number of addresses
+ * @left_out: set to the number of outer addresses that were not recorded; may be NULL
  *
- * Return: addresses, innermost first, until close; NULL there is no such stack.
+ * Return: addresses, innermost first, valid until close; NULL if there is no such stack.
  */
 const uint64_t *xsprof_trace_stack(const struct xsprof_trace *trace, uint32_t producer,
 				   uint64_t stack, size_t *nr, uint32_t *left_out);
@@ -300,7 +301,7 @@ const uint64_t *xsprof_trace_stack(const struct xsprof_trace *trace, uint32_t pr
 /* Mapping number @index of a producer, "start-end offset buildid path"; NULL past the last. */
 const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer, uint32_t index);
 
-/* ---- what the capture says of itself -------------------------------------------------------- */
+/* ---- facts about the capture ---------------------------------------------------------------- */
 
 /**
  * struct xsprof_trace_producer - a producer
@@ -310,11 +311,11 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @how: enum xsprof_cap_how, 0 while not known
  * @status: exit status or signal
  * @exit_ns: when the recorder saw it end, 0 when it did not
- * @records: records yielded so far, without padding and LOST
- * @lost_records: records dropped (drops + busy + nomem + late), and those that found no room in the
- *	file, as far as the recorder counted them by producer
+ * @records: records returned so far, without padding and LOST
+ * @lost_records: records dropped (drops + busy + nomem + late), and those for which the file had no
+ *	room, as far as the recorder counted them per producer
  * @lost_slots: slots overwritten unread
- * @bad_slots: slots refused by recorder or decoder
+ * @bad_slots: damaged slots, skipped by recorder or decoder
  * @rings: rings with data
  */
 struct xsprof_trace_producer {
@@ -333,22 +334,21 @@ struct xsprof_trace_producer {
 };
 
 /**
- * struct xsprof_trace_info - the whole
+ * struct xsprof_trace_info - facts about the whole trace
  * @producers: how many
  * @chunks: whole chunks in the file
  * @size: bytes of the file
  * @truncated: the file ends inside a chunk, or has no END chunk
  * @bad_chunks: chunks with a wrong checksum or content, skipped
- * @records: records yielded so far
- * @lost_records: see struct xsprof_trace_producer, the sum; and those that found no room in the
- *	file, whosesoever they were
+ * @records: records returned so far
+ * @lost_records: the sum over producers, and those for which the file had no room, of any producer
  * @lost_slots: the sum
  * @bad_slots: the sum
  * @first_ns: earliest time seen in the file's hints, 0 when none
  * @last_ns: latest
  * @clock_kind: enum xsprof_clock_kind
- * @clock_freq: ticks a second as fitted
- * @clock_error_ns: bound of the conversion's error: residual of the fit plus the sync windows
+ * @clock_freq: ticks per second, fitted
+ * @clock_error_ns: bound of the error of times: residual of the fit plus the sync windows
  * @clock_points: sync points
  * @real_offset_ns: CLOCK_REALTIME - CLOCK_MONOTONIC at the first sync point
  * @end: the END chunk, NULL when there is none
@@ -380,7 +380,7 @@ int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
 /* The ledger of ring @index (0, 1, ...) of a producer: -ENOENT past the last. */
 int xsprof_trace_get_ledger(struct xsprof_trace *trace, uint32_t producer, uint32_t index,
 			    struct xsprof_cap_ledger *ledger);
-/* A fact about the host ("hostname") or a process ("exe", "cmdline", "env.RANK"): NULL if none. */
+/* A fact about the host ("hostname") or a process ("exe", "cmdline", "env.RANK"); NULL if none. */
 const char *xsprof_trace_host_fact(const struct xsprof_trace *trace, const char *key);
 const char *xsprof_trace_fact(const struct xsprof_trace *trace, uint32_t producer,
 			      const char *key);
@@ -389,17 +389,17 @@ int xsprof_trace_fact_at(const struct xsprof_trace *trace, uint32_t producer, ui
 			 const char **key, const char **value);
 int xsprof_trace_host_fact_at(const struct xsprof_trace *trace, uint32_t index,
 			      const char **key, const char **value);
-/* Note number @index: what happened to the recording itself, or NULL past the last. */
+/* Note number @index of the recorder, about the recording; NULL past the last. */
 const char *xsprof_trace_note(const struct xsprof_trace *trace, uint32_t index);
 
 /*
- * Sync point number @index of those that are kept, in the file's order, which is not always that
- * of time: -ENOENT past the last.  What a clock of it does not have is 0.
+ * Sync point number @index, in the order of the file, which is not always that of time; -ENOENT
+ * past the last. A clock that was not read is 0.
  */
 int xsprof_trace_get_sync(const struct xsprof_trace *trace, uint32_t index,
 			  struct xsprof_sync *sync);
 
-/* Ticks of this trace's clock as ns of CLOCK_MONOTONIC. */
+/* Convert ticks of this trace's clock to ns of CLOCK_MONOTONIC. */
 uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t ticks);
 
 /* ---- the kernel's tracer -------------------------------------------------------------------- */
@@ -407,7 +407,7 @@ uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t tic
 #define XSPROF_KFIELD_SIGNED	0x1u
 #define XSPROF_KFIELD_ARRAY	0x2u	/* @size bytes of elements */
 #define XSPROF_KFIELD_STRING	0x4u	/* of char */
-#define XSPROF_KFIELD_DYNAMIC	0x8u	/* a __data_loc word: where the data is in the event */
+#define XSPROF_KFIELD_DYNAMIC	0x8u	/* a __data_loc word: offset and length of the data */
 
 /**
  * struct xsprof_kernel_field - a field of an event of the kernel
@@ -431,8 +431,8 @@ struct xsprof_kernel_field {
  * @name: "sched_switch"
  * @id: as in struct xsprof_event.name
  * @nr_fields: how many
- * @fields: them, the common ones first
- * @format: the text that the kernel describes it with
+ * @fields: the fields, the common ones first
+ * @format: the kernel's format description
  * @format_len: bytes of it
  */
 struct xsprof_kernel_event {
@@ -445,15 +445,15 @@ struct xsprof_kernel_event {
 	size_t				format_len;
 };
 
-/* A kind by its id, or by its names: NULL where the trace has none.  Stays until close. */
+/* A kind by its id or its names; NULL if the trace does not have it. Valid until close. */
 const struct xsprof_kernel_event *xsprof_trace_kernel_event(const struct xsprof_trace *trace,
 							    uint32_t id);
 const struct xsprof_kernel_event *xsprof_trace_kernel_find(const struct xsprof_trace *trace,
 							   const char *system, const char *name);
-/* The next kind after @id in the order of ids, from UINT32_MAX the first; NULL: no more. */
+/* The next kind after @id in the order of ids, UINT32_MAX for the first; NULL after the last. */
 const struct xsprof_kernel_event *xsprof_trace_kernel_next(const struct xsprof_trace *trace,
 							   uint32_t id);
-/* A field by its name, NULL where there is none. */
+/* A field by its name; NULL if there is none. */
 const struct xsprof_kernel_field *xsprof_kernel_field(const struct xsprof_kernel_event *kind,
 						      const char *name);
 
@@ -461,9 +461,9 @@ const struct xsprof_kernel_field *xsprof_kernel_field(const struct xsprof_kernel
  * xsprof_kernel_value() - a field of an event as a number
  * @ev: event of type XSPROF_EV_KERNEL
  * @field: of its kind; NULL is no field
- * @value: set; a signed one is extended
+ * @value: set to the value, sign-extended if the field is signed
  *
- * Return: false when the event is too short for it, or the field is no number.
+ * Return: false if the event is too short, or the field is not a number.
  */
 bool xsprof_kernel_value(const struct xsprof_event *ev, const struct xsprof_kernel_field *field,
 			 uint64_t *value);
@@ -473,45 +473,45 @@ bool xsprof_kernel_value(const struct xsprof_event *ev, const struct xsprof_kern
  * @field: of its kind; NULL is no field
  * @len: set to how many; of a string, those before its end
  *
- * Return: inside the event; NULL when it does not hold it.
+ * Return: a pointer into the event; NULL if the event is too short.
  */
 const char *xsprof_kernel_bytes(const struct xsprof_event *ev,
 				const struct xsprof_kernel_field *field, size_t *len);
 
-/* A task's name, "" when not known; and its process, 0 when not known. */
+/* A task's name, "" if not known; and its process id, 0 if not known. */
 const char *xsprof_trace_comm(const struct xsprof_trace *trace, uint32_t tid);
 uint32_t xsprof_trace_tgid(const struct xsprof_trace *trace, uint32_t tid);
 /**
- * xsprof_trace_kernel_tid() - a thread of a program, as the kernel's events know it
+ * xsprof_trace_kernel_tid() - thread id in kernel events of a thread of a program
  * @trace: handle
  * @producer: its producer
  * @tid: thread id as its records have it
  *
- * They are the same, unless the program or the recorder was in a pid namespace of its own: then
- * the numbers are found out from who ran where, before the first event is yielded.
+ * The two are the same unless the program or the recorder was in a pid namespace: then they are
+ * matched by which task ran on which CPU, before the first event is returned.
  *
- * Return: the kernel's number; 0 not known, or no event was asked for yet.
+ * Return: the kernel's thread id; 0 if not known, or if no event was requested yet.
  */
 uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *trace, uint32_t producer,
 				 uint32_t tid);
-/* Text number @index of symbols that were saved, lines "address name"; NULL past the last. */
+/* Text number @index of saved symbols, lines "address name"; NULL past the last. */
 const char *xsprof_trace_symbols(const struct xsprof_trace *trace, uint32_t index);
 /* The same of printk_formats. */
 const char *xsprof_trace_printk(const struct xsprof_trace *trace, uint32_t index);
 
 /**
- * struct xsprof_trace_kernel - what there is of the kernel's tracer
+ * struct xsprof_trace_kernel - facts about the kernel's tracer
  * @size: sizeof(struct xsprof_trace_kernel)
  * @cpus: CPUs with events
  * @kinds: kinds of events described
- * @clock: its clock, as tracefs names it; "" where there is none
- * @release: of the kernel
- * @refused: why its events are left out, NULL when they are not
- * @events: yielded so far
- * @lost: events that the tracer overwrote or dropped, by its own account
- * @lost_slots: units of 32 bytes of its pages that are missing in the file
- * @bad_slots: the same, refused
- * @error_ns: bound of the error of its times against those of the markers
+ * @clock: its clock, as tracefs names it; "" if there is none
+ * @release: release of the kernel
+ * @refused: why its events cannot be used, NULL if they can
+ * @events: events returned so far
+ * @lost: events that the tracer overwrote or dropped, by its own counts
+ * @lost_slots: missing parts of its sub-buffers, in units of 32 bytes
+ * @bad_slots: damaged parts of its sub-buffers, in units of 32 bytes
+ * @error_ns: bound of the error between its times and those of the markers
  */
 struct xsprof_trace_kernel {
 	size_t		size;
@@ -527,14 +527,14 @@ struct xsprof_trace_kernel {
 	uint64_t	error_ns;
 };
 
-/* Return: 0; -ENOENT the trace has nothing of the kernel. */
+/* Return: 0; -ENOENT if the trace has no kernel events. */
 int xsprof_trace_get_kernel(const struct xsprof_trace *trace, struct xsprof_trace_kernel *kernel);
 
-/* ---- pairing: ranges out of begins and ends ------------------------------------------------- */
+/* ---- pairing: from begins and ends to ranges ------------------------------------------------ */
 
 struct xsprof_pairer;
 
-/* How a range came to its end. */
+/* How a range ended. */
 enum xsprof_range_end {
 	XSPROF_RANGE_ENDED	= 0,
 	XSPROF_RANGE_OPEN	= 1,	/* the trace or the producer ended inside it */
@@ -545,12 +545,12 @@ enum xsprof_range_end {
  * struct xsprof_range - a range of a thread, or an async range
  * @begin_ns: begin
  * @end_ns: end
- * @self_ns: its time less that of its children; equal to the whole for async ranges
+ * @self_ns: its time without that of its children; the whole time for async ranges
  * @producer: producer number
  * @pid: process id
  * @tid: thread id (of the begin)
  * @name: name id
- * @depth: open BEGINs around it; a COMPLETE around it is not known yet when it ends
+ * @depth: number of open BEGINs around it; an enclosing COMPLETE is not known yet
  * @kind: the type of the record that began it (BEGIN, COMPLETE, SPAN, ASYNC_BEGIN, GPU)
  * @how: enum xsprof_range_end
  * @id: async id, correlation or span id
@@ -570,21 +570,22 @@ struct xsprof_range {
 };
 
 /**
- * xsprof_pairer_new() - a pairer for one trace
+ * xsprof_pairer_new() - create a pairer for one trace
  * @trace: the trace whose events it will be given
- * @emit: called with every range when it ends
+ * @emit: called for every range when it ends
  * @data: passed to @emit
  * @pairer: set to the new handle
  *
- * It keeps a stack a thread, bounded in depth (deeper begins are counted and left out) and in
- * threads, and drops a producer's stacks when that ends.  Self times are exact, except of a
- * COMPLETE with more than a few thousand children: off by those that ended around its begin.
+ * It keeps a stack per thread, limited in depth (deeper begins are counted and left out) and in
+ * number, and frees a producer's stacks when it ends. Self times are exact, except for a COMPLETE
+ * with more than a few thousand children: these are off by the children that ended around its
+ * begin.
  */
 int xsprof_pairer_new(struct xsprof_trace *trace,
 		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
 		      struct xsprof_pairer **pairer);
 int xsprof_pairer_event(struct xsprof_pairer *pairer, const struct xsprof_event *ev);
-/* Ends what is open (how = OPEN); after it the pairer may only be freed. */
+/* End all open ranges (how = OPEN); after this call the pairer can only be freed. */
 int xsprof_pairer_finish(struct xsprof_pairer *pairer);
 void xsprof_pairer_free(struct xsprof_pairer *pairer);
 

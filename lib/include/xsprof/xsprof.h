@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * libxsprof-user: markers, written straight into per-CPU rings that a recorder drains.
+ * libxsprof-user: markers, written directly into per-CPU rings that a recorder drains.
  *
- * With nobody recording, a marker is one load and one branch in the caller; the library records
- * nothing, creates nothing and prints nothing.  With a recorder (`xsprof record -- program`, or
+ * Without a recorder, a marker is one load and one branch in the caller; the library records
+ * nothing, creates nothing and prints nothing. With a recorder (`xsprof record -- program`, or
  * XSPROF_RECORD=FILE in the environment) a marker costs little more than reading the clock: no
- * lock, no system call, no allocation.  While somebody traces the kernel's events xsprof:* it makes
- * one system call more, and is such an event too.
+ * lock, no system call, no allocation. While the tracepoints xsprof:* are enabled, a marker also
+ * makes one system call, which sends it to the kernel's tracers.
  *
- * The rings are files on tmpfs, or memory of the kernel module where that is loaded: then they
- * outlive whatever happens to the program, and one that no recorder started keeps its latest
- * records there, for who asks later.  XSPROF_BACKEND in the environment chooses.
+ * The rings are files on tmpfs, or memory of the kernel module if it is loaded: then they outlive
+ * any end of the program, and a program without a recorder keeps its latest records there, to be
+ * read later. XSPROF_BACKEND in the environment selects the backend.
  *
- * Unless it is said otherwise, functions may be called from any thread, before main, in
- * destructors and in the child of a fork, and never change errno.  "Signal-safe" means
- * async-signal-safe: a handler may call it although it interrupted any function of this library.
+ * Unless stated otherwise, functions may be called from any thread, before main, in destructors and
+ * in the child of a fork, and never change errno. "Signal-safe" means async-signal-safe: a signal
+ * handler may call the function, whatever function of this library it interrupted.
  */
 #ifndef XSPROF_H
 #define XSPROF_H
@@ -42,9 +42,9 @@ extern "C" {
 #define XSPROF_VERSION_PATCH	0
 
 /*
- * The control page.  It is all zeros until a producer is attached; then the producer's control
- * page is mapped over it, so that the test is one load from an address the linker knows.  Never
- * write to it.
+ * The control page: all zeros until the process attaches. Then the producer's control page is
+ * mapped over it, so that a marker tests it with one load from an address that the linker knows.
+ * Programs must not write to it.
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define XSPROF_CTL_SPAN		4096
@@ -67,7 +67,7 @@ typedef uint32_t xsprof_name_t;
  *
  * Signal-safe.
  *
- * Return: 0 when nobody records: the test that every marker makes first.
+ * Return: the bits; 0 if the process is not recorded. Every marker makes this test first.
  */
 static inline uint64_t xsprof_enabled(void)
 {
@@ -91,11 +91,11 @@ static inline int xsprof_wants(xsprof_name_t name)
  * xsprof_name() - intern a name in category 0, "default"
  * @text: the name, UTF-8 by custom; copied; cut after XSPROF_TEXT_MAX bytes
  *
- * The same text gives the same id, for the life of the process and in its forked children.
- * Takes a lock: not signal-safe.  A marker should keep the id (XSPROF_NAME() does).
+ * The same text always gives the same id in this process and its forked children. Takes a lock: not
+ * signal-safe. Callers should keep the id, as XSPROF_NAME() does.
  *
- * Return: the id; the reserved id XSPROF_NAME_FULL of the category when names have used up
- * their memory (counted, shown in the trace as "(names full)"); 0 for NULL.
+ * Return: the id; the reserved id XSPROF_NAME_FULL of the category if the memory for names is used
+ * up (counted, shown in the trace as "(names full)"); 0 for NULL.
  */
 XSPROF_API xsprof_name_t xsprof_name(const char *text);
 
@@ -109,11 +109,11 @@ XSPROF_API xsprof_name_t xsprof_name(const char *text);
 XSPROF_API xsprof_name_t xsprof_name_in(int category, const char *text);
 
 /**
- * xsprof_category() - find or make a category
+ * xsprof_category() - find or create a category
  * @name: its name
  *
- * A category (a domain, in the words of ITT and NVTX) is what can be enabled by itself.  There
- * are 64; later ones share the last, "other".  Not signal-safe.
+ * A category (a domain in ITT and NVTX) is a set of names that is enabled and disabled together.
+ * There are 64; later ones share the last, "other". Not signal-safe.
  *
  * Return: the category, 0 to 63; -EINVAL for NULL or an empty name.
  */
@@ -124,8 +124,8 @@ XSPROF_API int xsprof_category(const char *name);
  * @category: from xsprof_category()
  * @on: 0 or 1
  *
- * Return: 0; -EINVAL; -ENOTCONN when nobody records; another negative errno when the device
- * cannot be told (no descriptor left).
+ * Return: 0; -EINVAL; -ENOTCONN if the process is not recorded; another negative errno if the call
+ * to the device fails (no descriptor left).
  */
 XSPROF_API int xsprof_category_enable(int category, int on);
 
@@ -141,7 +141,7 @@ XSPROF_API int xsprof_category_enable(int category, int on);
 	} \
 	xsp_v_; })
 
-/* ---- the out-of-line halves: what a marker calls when it is enabled ------------------------- */
+/* ---- out-of-line parts: called by markers that are enabled ---------------------------------- */
 
 XSPROF_API void xsprof_emit_begin(xsprof_name_t name);
 XSPROF_API void xsprof_emit_end(void);
@@ -239,8 +239,8 @@ static inline void xsprof_put_complete_(xsprof_name_t name, uint64_t begin)
  * xsprof_begin() - a range of this thread begins
  * @name: what begins
  *
- * Ranges of a thread nest; each needs its xsprof_end() in the same thread.  When the category is
- * off the matching end is left out too, also when others are on.  Signal-safe.
+ * Ranges of a thread nest; each needs its xsprof_end() in the same thread. If the category is off,
+ * the matching end is not recorded either, even if other categories are on. Signal-safe.
  */
 static inline void xsprof_begin(xsprof_name_t name)
 {
@@ -293,8 +293,8 @@ static inline void xsprof_scope_close_(struct xsprof_scope_ *s)
 }
 
 /*
- * XSPROF_SCOPE("name") - a range from here to the end of the block, however that is left
- * (return, break, goto, a C++ exception; not longjmp).
+ * XSPROF_SCOPE("name") - a range from here to the end of the block, also if it is left by return,
+ * break, goto or a C++ exception (but not by longjmp).
  */
 #define XSPROF_SCOPE(text) XSPROF_SCOPE_1_(text, __COUNTER__)
 #define XSPROF_SCOPE_1_(text, n) XSPROF_SCOPE_2_(text, n)
@@ -316,16 +316,16 @@ static inline struct xsprof_scope_ xsprof_scope_open_none_(void)
  *
  * Signal-safe.
  *
- * Return: ticks; only differences and the functions of this library give them a meaning.
+ * Return: ticks, to be passed to functions of this library; the unit depends on the clock.
  */
 XSPROF_API uint64_t xsprof_now(void);
 
 /**
- * xsprof_complete() - a range that ends now, as one record
+ * xsprof_complete() - record a range that ends now, as one record
  * @name: what ended
  * @begin: xsprof_now() at its begin
  *
- * Half the memory of a begin and an end; what is open when the program dies is not known.
+ * Takes half the memory of a begin and an end, but is missing if the program dies inside the range.
  * Signal-safe.
  */
 static inline void xsprof_complete(xsprof_name_t name, uint64_t begin)
@@ -335,12 +335,12 @@ static inline void xsprof_complete(xsprof_name_t name, uint64_t begin)
 }
 
 /**
- * xsprof_span() - a range whose begin and end are both given
+ * xsprof_span() - record a range with given begin and end
  * @name: what it was
  * @begin: ticks of xsprof_now()
  * @end: ticks of xsprof_now()
- * @id: an id of it, 0 for none
- * @parent: the id of the range around it, 0 for none
+ * @id: its id, 0 for none
+ * @parent: the id of the enclosing range, 0 for none
  *
  * Spans need not nest.  Signal-safe.
  */
@@ -350,7 +350,7 @@ XSPROF_API void xsprof_span(xsprof_name_t name, uint64_t begin, uint64_t end, ui
 /* ---- instants, counters, steps -------------------------------------------------------------- */
 
 /**
- * xsprof_instant() - something happened
+ * xsprof_instant() - record an instant of this thread
  * @name: what
  *
  * Signal-safe.
@@ -367,7 +367,7 @@ static inline void xsprof_instant(xsprof_name_t name)
 } while (0)
 
 /**
- * xsprof_mark() - something happened to a thread, the process, or everything
+ * xsprof_mark() - record an instant of a thread, the process, or the whole trace
  * @name: what
  * @scope: enum xsprof_scope
  *
@@ -380,7 +380,7 @@ static inline void xsprof_mark(xsprof_name_t name, uint32_t scope)
 }
 
 /**
- * xsprof_counter() - a counter has this value from now on
+ * xsprof_counter() - record the value of a counter, valid from now on
  * @name: the counter
  * @value: its value
  *
@@ -415,10 +415,10 @@ static inline void xsprof_step(xsprof_name_t name, uint64_t number)
 /* ---- async ranges, flows, correlation ------------------------------------------------------- */
 
 /**
- * xsprof_async_begin() - a range begins that no thread's nesting holds
+ * xsprof_async_begin() - a range begins that is independent of the nesting of threads
  * @name: what begins
- * @id: tells it from others of the same name; its instants and its end carry the same, from any
- *	thread of the process
+ * @id: identifies it among those of the same name; its instants and its end use the same id, from
+ *	any thread of the process
  *
  * Signal-safe, as are the other two.
  */
@@ -441,7 +441,7 @@ static inline void xsprof_async_end(xsprof_name_t name, uint64_t id)
 }
 
 /**
- * xsprof_flow_start() - an arrow starts in the range that is open here
+ * xsprof_flow_start() - a flow (arrow) starts in the innermost open range
  * @name: what flows
  * @id: the same for the start, the steps and the end
  *
@@ -466,7 +466,7 @@ static inline void xsprof_flow_end(xsprof_name_t name, uint64_t id)
 }
 
 /**
- * xsprof_correlation_push() - what this thread launches from here on belongs to @id
+ * xsprof_correlation_push() - later GPU launches of this thread have this correlation id
  * @kind: which stack of ids, for instance 0 for ops and 1 for user ranges
  * @id: correlation id
  *
@@ -511,7 +511,7 @@ XSPROF_API void xsprof_free(xsprof_name_t name, const void *ptr, uint64_t bytes,
 /* ---- sync objects and relations ------------------------------------------------------------- */
 
 /**
- * xsprof_sync_op() - what a thread does with a lock, a barrier, a condition
+ * xsprof_sync_op() - an operation of a thread on a lock, a barrier or a condition
  * @name: the object's name
  * @op: enum xsprof_sync_op
  * @object: its address
@@ -604,7 +604,7 @@ static inline struct xsprof_kv xsprof_namev(xsprof_name_t key, xsprof_name_t v)
 	return kv;
 }
 
-/* A string of the caller's; copied into the record, cut after XSPROF_TEXT_MAX bytes. */
+/* A string of the caller, copied into the record and cut after XSPROF_TEXT_MAX bytes. */
 static inline struct xsprof_kv xsprof_str(xsprof_name_t key, const char *v)
 {
 	struct xsprof_kv kv = { key, XSPROF_ARG_STR, 0, { 0 } };
@@ -620,8 +620,8 @@ static inline struct xsprof_kv xsprof_str(xsprof_name_t key, const char *v)
  * @kv: arguments; strings are copied before it returns
  * @n: how many
  *
- * What does not fit one record (224 bytes) goes on in further ones of the same thread, together
- * at most 64 records.  Signal-safe, as are the three below.
+ * Arguments that do not fit into one record (224 bytes) continue in further records of the same
+ * thread, at most 64 in total. Signal-safe, as are the three functions below.
  */
 XSPROF_API void xsprof_begin_args(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 XSPROF_API void xsprof_end_args(const struct xsprof_kv *kv, size_t n);
@@ -653,12 +653,12 @@ XSPROF_API void xsprof_args(const struct xsprof_kv *kv, size_t n);
 
 /**
  * xsprof_thread_name() - name this thread in traces
- * @name: the name; NULL takes the kernel's again
+ * @name: the name; NULL for the kernel's name again
  *
- * Threads that never call it bear the name the kernel knows (pthread_setname_np(), prctl()).
+ * Threads that never call it have the name that the kernel knows (pthread_setname_np(), prctl()).
  * Not signal-safe.
  *
- * Return: 0, -ENOTCONN when nobody records, -ENOSPC when the arena is full.
+ * Return: 0; -ENOTCONN if the process is not recorded; -ENOSPC if the arena is full.
  */
 XSPROF_API int xsprof_thread_name(const char *name);
 
@@ -667,7 +667,8 @@ XSPROF_API int xsprof_thread_name(const char *name);
 #define XSPROF_INIT_PREFAULT	0x1u	/* touch all ring memory now, not at its first use */
 
 /**
- * struct xsprof_options - for xsprof_init(); zeros take the environment's or the default
+ * struct xsprof_options - for xsprof_init(); a field of 0 means the environment's value or the
+ * default
  * @size: sizeof(struct xsprof_options)
  * @flags: XSPROF_INIT_*
  * @mode: 0 the environment's; else enum xsprof_mode + 1
@@ -688,19 +689,19 @@ struct xsprof_options {
  * xsprof_init() - attach now, with these options
  * @opts: options, or NULL
  *
- * Not needed: a process attaches by itself when it starts, under a recorder or with the
- * module.  For a program that wants other sizes than the environment's, as its first call.
- * Not signal-safe.
+ * Optional: a process attaches when it starts, if it has a recorder or the module is loaded. A
+ * program that wants sizes other than the environment's calls this before its first marker. Not
+ * signal-safe.
  *
- * Return: 0; -ENOTCONN nobody records; -EALREADY attached before with memory already laid out;
- * -EINVAL, -E2BIG (unknown options not 0), -ENOMEM, -ENOSPC (tmpfs is full), -EACCES.
+ * Return: 0; -ENOTCONN: no recorder and no module; -EALREADY: already attached, with fixed memory
+ * layout; -EINVAL, -E2BIG (unknown options not 0), -ENOMEM, -ENOSPC (tmpfs is full), -EACCES.
  */
 XSPROF_API int xsprof_init(const struct xsprof_options *opts);
 
 /**
  * xsprof_pause() - stop recording in this process until xsprof_resume()
  *
- * Ranges open now end in the trace here.  Calls do not nest.  Signal-safe, as is the other.
+ * Open ranges end here in the trace. Calls do not nest. Both are signal-safe.
  *
  * Return: 0, or a negative errno as xsprof_category_enable().
  */
@@ -708,21 +709,21 @@ XSPROF_API int xsprof_pause(void);
 XSPROF_API int xsprof_resume(void);
 
 /**
- * xsprof_flush() - wait until the recorder has read what was recorded before the call
- * @timeout_ms: at most this long, -1 for ever
+ * xsprof_flush() - wait until the recorder has read all records written before the call
+ * @timeout_ms: timeout in milliseconds, -1 for none
  *
  * Not signal-safe.
  *
- * Return: 0; -ETIMEDOUT; -ENOTCONN nobody records, or nobody reads; another negative
- * errno as xsprof_category_enable().
+ * Return: 0; -ETIMEDOUT; -ENOTCONN: not recorded, or no reader; another negative errno as
+ * xsprof_category_enable().
  */
 XSPROF_API int xsprof_flush(int timeout_ms);
 
 /**
  * enum xsprof_backend - where a producer's memory is
- * @XSPROF_BACKEND_NONE: there is none: nobody records
+ * @XSPROF_BACKEND_NONE: no memory: the process is not recorded
  * @XSPROF_BACKEND_TMPFS: a file in the recorder's session directory
- * @XSPROF_BACKEND_DEVICE: the module's, behind /dev/xsprof
+ * @XSPROF_BACKEND_DEVICE: the kernel module, through /dev/xsprof
  */
 enum xsprof_backend {
 	XSPROF_BACKEND_NONE	= 0,
@@ -731,18 +732,18 @@ enum xsprof_backend {
 };
 
 /**
- * struct xsprof_stats - the producer's account
+ * struct xsprof_stats - counts of this producer
  * @size: sizeof(struct xsprof_stats) of the caller
  * @attached: 1 while attached
  * @clock: enum xsprof_clock_kind
- * @slots: slots of 32 bytes published (padding and LOST records among them)
- * @lost: records lost, for whatever reason
- * @memory: bytes of memory that rings and arena hold
+ * @slots: slots of 32 bytes published, including padding and LOST records
+ * @lost: records lost for any reason
+ * @memory: bytes of memory in use by rings and arena
  * @names_missed: names, threads and facts that did not fit the arena
- * @lock_slots: of @slots, those that went through lock rings
+ * @lock_slots: those of @slots that were written to lock rings
  * @backend: enum xsprof_backend
  * @reserved: 0
- * @stacks_missed: ops that are there without their stack, as there was no room for it
+ * @stacks_missed: ops recorded without their stack, because there was no room for it
  */
 struct xsprof_stats {
 	size_t		size;
@@ -759,10 +760,10 @@ struct xsprof_stats {
 };
 
 /**
- * xsprof_get_stats() - read the account
+ * xsprof_get_stats() - read the counts of this producer
  * @stats: filled; set @stats->size before the call
  *
- * Return: 0; -EINVAL; all numbers are 0 when nobody records.
+ * Return: 0; -EINVAL. All numbers are 0 if the process is not recorded.
  */
 XSPROF_API int xsprof_get_stats(struct xsprof_stats *stats);
 
