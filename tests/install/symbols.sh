@@ -84,13 +84,13 @@ compare() # $1 library, the rest headers
 	result "$lib exports nothing else" "$(comm -13 "$dir/$lib.want" "$dir/$lib.have")"
 }
 
-# Which header belongs to which library: trace.h, capture.h and result.h to the decoder, the rest
-# to the producer's; what a header of one includes of the other is the other's.
+# Which header belongs to which library: trace*.h, pairer.h, capture.h and result.h to the decoder,
+# the rest to the producer's; what a header of one includes of the other is the other's.
 trace_headers=()
 user_headers=()
 for h in lib/include/xsprof/*.h; do
 	case ${h##*/} in
-	trace.h|capture.h|result.h) trace_headers+=("${h#lib/include/}") ;;
+	trace.h|trace-kernel.h|pairer.h|capture.h|result.h) trace_headers+=("${h#lib/include/}") ;;
 	*) user_headers+=("${h#lib/include/}") ;;
 	esac
 done

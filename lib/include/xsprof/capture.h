@@ -115,6 +115,7 @@ enum xsprof_chunk_type {
  * @last: ticks of the last record, 0 when not known; a hint
  * @crc: CRC-32C of the stored bytes
  * @header_crc: CRC-32C of this header up to here
+ * @reserved: 0
  */
 struct xsprof_chunk {
 	uint32_t	magic;
@@ -268,6 +269,7 @@ struct xsprof_cap_quiet {
  * @lost_slots: slots lost in OVERWRITE rings
  * @producers: producers seen
  * @why: 0 the command ended, 1 stopped by a signal, 2 duration over, 3 error, 4 a snapshot
+ * @reserved: 0
  */
 struct xsprof_cap_end {
 	uint64_t	ticks;
@@ -288,6 +290,7 @@ struct xsprof_cap_end {
  * @reserved: 0
  * @producer: as in the chunk
  * @ring: as in the chunk
+ * @reserved1: 0
  */
 struct xsprof_cap_index_entry {
 	uint64_t	offset;

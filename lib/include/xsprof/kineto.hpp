@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * <xsprof/kineto.h> for C++17, with the names that PyTorch's kineto_shim has: code written for it
- * compiles with the namespace changed.  Header-only; what goes wrong is thrown as
- * std::system_error with the errno of the C function.
+ * <xsprof/kineto.h> for C++17, with the names of PyTorch's kineto_shim: code written for it
+ * compiles with the namespace changed. Header-only. Errors are thrown as std::system_error with the
+ * errno of the C function.
  */
 #ifndef XSPROF_KINETO_HPP
 #define XSPROF_KINETO_HPP
@@ -58,13 +58,13 @@ using ActivitySet = std::set<ActivityType>;
 
 inline DeviceAndResource kineto_ids() { return xsprof_kineto_ids(); }
 
-/* An activity of a trace, as long as that has not been transferred. */
+/* An activity of a collection; valid until the collection is transferred. */
 struct activity_t {
 	xsprof_kineto_cpu_trace *trace;
 	int64_t number;
 };
 
-/* As Kineto takes it: a value that is JSON. */
+/* The value is JSON, as in Kineto. */
 inline void addMetadata(const activity_t &activity, const std::string &key,
 			const std::string &value)
 {
@@ -105,7 +105,7 @@ public:
 		return { trace.get(), number };
 	}
 
-	/* Once: there is no trace any more afterwards. */
+	/* May be called once: the collection is gone afterwards. */
 	void transferCpuTrace(int64_t end_time)
 	{
 		detail::check(xsprof_kineto_transfer_cpu_trace(trace.get(),
@@ -120,7 +120,7 @@ private:
 	std::unique_ptr<xsprof_kineto_cpu_trace, void (*)(xsprof_kineto_cpu_trace *)> trace;
 };
 
-/* What a trace has become. */
+/* The result of a trace. */
 class ActivityTraceWrapper {
 public:
 	explicit ActivityTraceWrapper(xsprof_result *result) : res(result) {}
@@ -134,7 +134,7 @@ private:
 	autograd::profiler::ProfilerResult res;
 };
 
-/* @config is kept until the next trace is prepared. */
+/* A copy of @config is kept until the next trace is prepared. */
 inline void prepareTrace(bool cpuOnly, const ActivitySet &activities,
 			 const ExperimentalConfig &config = {})
 {
@@ -157,7 +157,7 @@ inline ActivityTraceWrapper stopTrace()
 	xsprof_result *result = nullptr;
 	int err = xsprof_kineto_stop_trace(&result);
 
-	/* What went wrong with the recording costs a part of it, and not the rest. */
+	/* An error of the recording does not discard the part that was recorded. */
 	if (!result)
 		detail::check(err, "stopTrace");
 	return ActivityTraceWrapper(result);
@@ -168,7 +168,7 @@ inline void popCorrelationId() { xsprof_kineto_pop_correlation_id(); }
 inline void pushUserCorrelationId(uint64_t id) { xsprof_kineto_push_user_correlation_id(id); }
 inline void popUserCorrelationId() { xsprof_kineto_pop_user_correlation_id(); }
 
-/* As there: where nobody records there is nothing to be said. */
+/* As in kineto_shim, an error (not recorded) is ignored. */
 inline void recordThreadInfo() { (void)xsprof_kineto_record_thread_info(); }
 
 inline void logInvariantViolation(const std::string &assertion, const std::string &error,

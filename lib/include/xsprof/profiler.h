@@ -43,6 +43,7 @@ extern "C" {
  *	xsprof_register_device_stubs()
  * @XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK: the same for the program's own backend
  * @XSPROF_PROFILER_KINETO_ONDEMAND: as KINETO, of all threads, requested from outside
+ * @XSPROF_PROFILER_STATES: number of states
  */
 enum xsprof_profiler_state {
 	XSPROF_PROFILER_DISABLED = 0,
@@ -205,8 +206,8 @@ XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *confi
 XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
 
 /**
- * xsprof_toggle_collection() - suspend or resume a running session @on: true to resume, false to
- * suspend
+ * xsprof_toggle_collection() - suspend or resume a running session
+ * @on: true to resume, false to suspend
  * @activities: which; 0 for all of the session
  *
  * It applies to ops, memory and shaders, which are activities of the CPU; activities from device
@@ -325,6 +326,7 @@ XSPROF_API int xsprof_profiler_register_backend(const struct xsprof_profiler_bac
  * @range_push: an op begins, in state PRIVATEUSE1 without a registered backend; may be NULL
  * @range_pop: the innermost op of the thread ends; NULL if @range_push is
  * @data: passed to all of them
+ * @reserved: 0
  *
  * Each op of a session has an event at its begin and one at its end;
  * xsprof_event_device_elapsed_ns() returns the time between them. The functions are called by the
@@ -358,158 +360,6 @@ struct xsprof_device_stubs {
  */
 XSPROF_API int xsprof_register_device_stubs(const struct xsprof_device_stubs *stubs);
 
-/* ---- ops ------------------------------------------------------------------------------------ */
-
-/**
- * struct xsprof_tensor - a tensor as an op's input
- * @sizes: one a dimension; NULL where they are not known
- * @strides: the same, NULL for none
- * @ndim: dimensions
- * @dtype: name id of its type ("float", "c10::BFloat16"), 0 not known
- * @device: XSPROF_DEVICE(type, index)
- * @id: tells it from others, 0 for none
- * @storage_id: of its memory, 0 for none
- * @offset: elements into its memory
- * @numel: elements
- * @itemsize: bytes of one
- */
-struct xsprof_tensor {
-	const int64_t	*sizes;
-	const int64_t	*strides;
-	uint32_t	ndim;
-	xsprof_name_t	dtype;
-	uint32_t	device;
-	uint32_t	itemsize;
-	uint64_t	id;
-	uint64_t	storage_id;
-	uint64_t	offset;
-	uint64_t	numel;
-};
-
-enum xsprof_input_kind {
-	XSPROF_INPUT_NONE = 0,
-	XSPROF_INPUT_TENSOR,
-	XSPROF_INPUT_TENSORS,		/* @n of them */
-	XSPROF_INPUT_I64,
-	XSPROF_INPUT_F64,
-	XSPROF_INPUT_BOOL,
-	XSPROF_INPUT_STR,
-	XSPROF_INPUT_I64S,		/* a list of @n */
-	XSPROF_INPUT_F64S,
-	XSPROF_INPUT_OTHER,		/* an object; @u.type is the name id of its type, or 0 */
-};
-
-/**
- * struct xsprof_input - an input of an op, by its place
- * @kind: enum xsprof_input_kind
- * @n: of lists
- * @u: the value; what it points to is only looked at during the call
- */
-struct xsprof_input {
-	uint32_t	kind;
-	uint32_t	n;
-	union {
-		const struct xsprof_tensor	*tensor;
-		int64_t				i64;
-		double				f64;
-		const char			*str;
-		const int64_t			*i64s;
-		const double			*f64s;
-		xsprof_name_t			type;
-	} u;
-};
-
-#define XSPROF_NO_SEQUENCE	(-1)
-
-/**
- * struct xsprof_op - the begin of an op; fields of 0 are none, except @sequence
- * @name: name; recorded only if its category is enabled
- * @scope: enum xsprof_op_scope
- * @nr_inputs: how many
- * @nr_kwargs: how many
- * @sequence: number shared by an op and its backward op, XSPROF_NO_SEQUENCE for none
- * @forward_thread: for a backward op, the thread of its forward op; 0 for none
- * @record_function_id: the framework's number of the op, 0 for none
- * @inputs: by their place
- * @kwargs: by their name, and further metadata
- * @module: its modules, "net.encoder.0", NULL for none
- *
- * Zeros but for @sequence are none.
- */
-struct xsprof_op {
-	xsprof_name_t			name;
-	uint32_t			scope;
-	uint32_t			nr_inputs;
-	uint32_t			nr_kwargs;
-	int64_t				sequence;
-	uint64_t			forward_thread;
-	uint64_t			record_function_id;
-	const struct xsprof_input	*inputs;
-	const struct xsprof_kv		*kwargs;
-	const char			*module;
-};
-
-/*
- * The scopes of ops to record, as XSPROF_OP(); 0 without a session and a recorder. Programs must
- * not write to it.
- */
-extern XSPROF_API uint32_t xsprof_op_wanted;
-
-XSPROF_API void xsprof_emit_op_begin(const struct xsprof_op *op);
-XSPROF_API void xsprof_emit_op_end(void);
-
-/**
- * xsprof_op_begin() - an op begins in this thread
- * @op: what it is; not kept
- *
- * Ops nest with each other and with the ranges of <xsprof/xsprof.h>. Each needs its
- * xsprof_op_end(), also if ops are not being recorded.
- *
- * Signal-safe only if nothing but the name of ops is recorded.
- */
-static inline void xsprof_op_begin(const struct xsprof_op *op)
-{
-	if (__builtin_expect(__atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED) != 0, 0))
-		xsprof_emit_op_begin(op);
-}
-
-static inline void xsprof_op_end(void)
-{
-	if (__builtin_expect(__atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED) != 0, 0))
-		xsprof_emit_op_end();
-}
-
-/* ---- memory --------------------------------------------------------------------------------- */
-
-/**
- * xsprof_report_memory_usage() - memory was allocated or freed
- * @ptr: its address on its device
- * @alloc_size: bytes; negative if they were freed
- * @total_allocated: bytes in use after it
- * @total_reserved: bytes the allocator holds after it
- * @device: XSPROF_DEVICE(type, index)
- *
- * Recorded by sessions with profile_memory, and by recorders. Signal-safe.
- */
-XSPROF_API void xsprof_report_memory_usage(const void *ptr, int64_t alloc_size,
-					   uint64_t total_allocated, uint64_t total_reserved,
-					   uint32_t device);
-
-/* An allocation of @alloc_size bytes failed; other arguments as above. Signal-safe. */
-XSPROF_API void xsprof_report_out_of_memory(int64_t alloc_size, uint64_t total_allocated,
-					    uint64_t total_reserved, uint32_t device);
-
-/**
- * xsprof_report_vulkan_event() - a shader ran @name: name of the shader
- * @begin: ticks of xsprof_now()
- * @end: the same
- * @queue: of the device
- *
- * Recorded in category "vulkan", whatever the category of @name. Signal-safe.
- */
-XSPROF_API void xsprof_report_vulkan_event(xsprof_name_t name, uint64_t begin, uint64_t end,
-					   uint32_t queue);
-
 /* ---- metadata and threads ------------------------------------------------------------------- */
 
 /**
@@ -530,5 +380,7 @@ XSPROF_API int xsprof_profiler_add_metadata_json(const char *key, const char *js
 #ifdef __cplusplus
 }
 #endif
+
+#include <xsprof/op.h>
 
 #endif /* XSPROF_PROFILER_H */

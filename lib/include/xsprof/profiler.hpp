@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * <xsprof/profiler.h> and <xsprof/result.h> for C++17, with the names that programs written for
- * PyTorch's profiler have: they compile with the namespace changed.  Header-only; what goes wrong
- * is thrown as std::system_error with the errno of the C function.
+ * <xsprof/profiler.h> and <xsprof/result.h> for C++17, with the names of PyTorch's profiler:
+ * programs written for it compile with the namespace changed. Header-only. Errors are thrown as
+ * std::system_error with the errno of the C function.
  */
 #ifndef XSPROF_PROFILER_HPP
 #define XSPROF_PROFILER_HPP
@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include <xsprof/config.hpp>
+#include <xsprof/event.hpp>
 #include <xsprof/result.h>
 
 namespace xsprof {
@@ -33,258 +35,15 @@ inline void check(int err, const char *what)
 }
 } // namespace detail
 
-enum class RecordScope : uint8_t {
-	FUNCTION = XSPROF_OP_FUNCTION,
-	BACKWARD_FUNCTION = XSPROF_OP_BACKWARD_FUNCTION,
-	TORCHSCRIPT_FUNCTION = XSPROF_OP_TORCHSCRIPT_FUNCTION,
-	KERNEL_FUNCTION_DTYPE = XSPROF_OP_KERNEL_FUNCTION_DTYPE,
-	CUSTOM_CLASS = XSPROF_OP_CUSTOM_CLASS,
-	BUILD_FEATURE = XSPROF_OP_BUILD_FEATURE,
-	LITE_INTERPRETER = XSPROF_OP_LITE_INTERPRETER,
-	USER_SCOPE = XSPROF_OP_USER_SCOPE,
-	STATIC_RUNTIME_OP = XSPROF_OP_STATIC_RUNTIME_OP,
-	STATIC_RUNTIME_MODEL = XSPROF_OP_STATIC_RUNTIME_MODEL,
-	NUM_SCOPES,
-};
-
-namespace profiler::impl {
-
-enum class ActivityType {
-	CPU = XSPROF_ACTIVITY_CPU,
-	XPU = XSPROF_ACTIVITY_XPU,
-	CUDA = XSPROF_ACTIVITY_CUDA,
-	HPU = XSPROF_ACTIVITY_HPU,
-	MTIA = XSPROF_ACTIVITY_MTIA,
-	PrivateUse1 = XSPROF_ACTIVITY_PRIVATEUSE1,
-	NUM_KINETO_ACTIVITIES,
-};
-
-enum class ProfilerState {
-	Disabled = XSPROF_PROFILER_DISABLED,
-	CPU = XSPROF_PROFILER_CPU,
-	CUDA = XSPROF_PROFILER_CUDA,
-	NVTX = XSPROF_PROFILER_NVTX,
-	ITT = XSPROF_PROFILER_ITT,
-	PRIVATEUSE1 = XSPROF_PROFILER_PRIVATEUSE1,
-	KINETO = XSPROF_PROFILER_KINETO,
-	KINETO_GPU_FALLBACK = XSPROF_PROFILER_KINETO_GPU_FALLBACK,
-	KINETO_PRIVATEUSE1_FALLBACK = XSPROF_PROFILER_KINETO_PRIVATEUSE1_FALLBACK,
-	KINETO_ONDEMAND = XSPROF_PROFILER_KINETO_ONDEMAND,
-	NUM_PROFILER_STATES,
-};
-
-struct ExperimentalConfig {
-	std::vector<std::string> profiler_metrics;
-	bool profiler_measure_per_kernel = false;
-	bool verbose = false;
-	bool enable_cuda_sync_events = false;
-	bool adjust_profiler_step = false;
-	bool disable_external_correlation = false;
-	bool profile_all_threads = false;
-	bool capture_overload_names = false;
-	std::string custom_profiler_config;
-};
-
-/* A session; it must outlive the session that it is enabled with. */
-struct ProfilerConfig {
-	explicit ProfilerConfig(ProfilerState s, bool shapes = false, bool memory = false,
-				bool stack = false, bool flops = false, bool modules = false,
-				ExperimentalConfig experimental = {}, std::string id = {})
-		: state(s), report_input_shapes(shapes), profile_memory(memory),
-		  with_stack(stack), with_flops(flops), with_modules(modules),
-		  experimental_config(std::move(experimental)), trace_id(std::move(id))
-	{
-	}
-
-	ProfilerState state;
-	bool report_input_shapes;
-	bool profile_memory;
-	bool with_stack;
-	bool with_flops;
-	bool with_modules;
-	ExperimentalConfig experimental_config;
-	std::string trace_id;
-};
-
-/* The same for the C functions; keeps what they point to. */
-class CConfig {
-public:
-	explicit CConfig(const ProfilerConfig &from) : copy(from)
-	{
-		for (const std::string &m : copy.experimental_config.profiler_metrics)
-			metrics.push_back(m.c_str());
-		experimental.size = sizeof(experimental);
-		experimental.metrics = metrics.empty() ? nullptr : metrics.data();
-		experimental.nr_metrics = metrics.size();
-		experimental.measure_per_kernel =
-			copy.experimental_config.profiler_measure_per_kernel;
-		experimental.verbose = copy.experimental_config.verbose;
-		experimental.enable_cuda_sync_events =
-			copy.experimental_config.enable_cuda_sync_events;
-		experimental.adjust_profiler_step = copy.experimental_config.adjust_profiler_step;
-		experimental.disable_external_correlation =
-			copy.experimental_config.disable_external_correlation;
-		experimental.all_threads = copy.experimental_config.profile_all_threads;
-		experimental.capture_overload_names =
-			copy.experimental_config.capture_overload_names;
-		if (!copy.experimental_config.custom_profiler_config.empty())
-			experimental.custom =
-				copy.experimental_config.custom_profiler_config.c_str();
-		config.size = sizeof(config);
-		config.state = static_cast<uint32_t>(copy.state);
-		config.report_input_shapes = copy.report_input_shapes;
-		config.profile_memory = copy.profile_memory;
-		config.with_stack = copy.with_stack;
-		config.with_flops = copy.with_flops;
-		config.with_modules = copy.with_modules;
-		config.experimental = &experimental;
-		config.trace_id = copy.trace_id.empty() ? nullptr : copy.trace_id.c_str();
-	}
-	CConfig(const CConfig &) = delete;
-	CConfig &operator=(const CConfig &) = delete;
-
-	const xsprof_profiler_config *get() const { return &config; }
-	/* Both must stay for as long as this does. */
-	void set_post_process(int (*each)(void *data, xsprof_profiler_event *ev), void *data)
-	{
-		config.post_process = each;
-		config.post_process_data = data;
-	}
-
-private:
-	ProfilerConfig copy;
-	std::vector<const char *> metrics;
-	xsprof_experimental experimental{};
-	xsprof_profiler_config config{};
-};
-
-} // namespace profiler::impl
-
 namespace autograd::profiler {
 
 using xsprof::profiler::impl::ActivityType;
 using xsprof::profiler::impl::ProfilerConfig;
 using xsprof::profiler::impl::ProfilerState;
 
-/* An event of a result, which must outlive it. */
-class KinetoEvent {
-public:
-	explicit KinetoEvent(const xsprof_profiler_event *event) : ev(event) {}
-
-	std::string name() const { return xsprof_event_name(ev); }
-	uint64_t startNs() const { return xsprof_event_start_ns(ev); }
-	uint64_t endNs() const { return xsprof_event_end_ns(ev); }
-	uint64_t durationNs() const { return xsprof_event_duration_ns(ev); }
-	uint64_t selfNs() const { return xsprof_event_self_ns(ev); }
-	bool finished() const { return !xsprof_event_unfinished(ev); }
-	uint32_t deviceType() const { return xsprof_event_device_type(ev); }
-	int32_t deviceIndex() const { return xsprof_event_device_index(ev); }
-	uint64_t deviceResourceId() const { return xsprof_event_device_resource_id(ev); }
-	uint64_t startThreadId() const { return xsprof_event_start_thread_id(ev); }
-	uint64_t endThreadId() const { return xsprof_event_end_thread_id(ev); }
-	uint64_t fwdThreadId() const { return xsprof_event_forward_thread_id(ev); }
-	int64_t sequenceNr() const { return xsprof_event_sequence_number(ev); }
-	uint64_t recordFunctionId() const { return xsprof_event_record_function_id(ev); }
-	uint64_t correlationId() const { return xsprof_event_correlation_id(ev); }
-	uint64_t linkedCorrelationId() const { return xsprof_event_linked_correlation_id(ev); }
-	uint8_t scope() const { return static_cast<uint8_t>(xsprof_event_scope(ev)); }
-	bool isAsync() const { return xsprof_event_is_async(ev); }
-	bool isUserAnnotation() const { return xsprof_event_is_user_annotation(ev); }
-	int64_t nBytes() const { return xsprof_event_nbytes(ev); }
-	uint64_t flops() const { return xsprof_event_flops(ev); }
-	int64_t cudaElapsedUs() const { return xsprof_event_cuda_elapsed_us(ev); }
-	int64_t privateuse1ElapsedUs() const { return xsprof_event_privateuse1_elapsed_us(ev); }
-	/* Inputs, a place each; of what is no tensor, and of a list of them, sizes are empty. */
-	std::vector<std::vector<int64_t>> shapes() const
-	{
-		return numbers(xsprof_event_input_dims);
-	}
-	std::vector<std::vector<int64_t>> strides() const
-	{
-		return numbers(xsprof_event_input_strides);
-	}
-	std::vector<std::string> dtypes() const { return texts(xsprof_event_input_dtype); }
-	std::vector<std::string> concreteInputs() const
-	{
-		return texts(xsprof_event_input_concrete);
-	}
-	bool hasShapes() const { return xsprof_event_nr_inputs(ev) != 0; }
-	bool hasTypes() const { return hasShapes(); }
-	bool hasConcreteInputs() const { return hasShapes(); }
-	/* The same as JSON, with the tensors of lists. */
-	std::string shapesJson() const { return xsprof_event_shapes(ev); }
-	std::string stridesJson() const { return xsprof_event_strides(ev); }
-	std::string dtypesJson() const { return xsprof_event_dtypes(ev); }
-	std::string concreteInputsJson() const { return xsprof_event_concrete_inputs(ev); }
-	/* An object, "" for none: values are of any type. */
-	std::string kwinputsJson() const { return xsprof_event_kwargs(ev); }
-	bool hasKwinputs() const { return *xsprof_event_kwargs(ev) != 0; }
-	/* "net.fc": those it is in, outermost first. */
-	std::vector<std::string> moduleHierarchy() const
-	{
-		const std::string path = moduleText();
-		std::vector<std::string> modules;
-
-		if (path.empty())
-			return modules;
-		for (size_t at = 0, dot = 0; dot != std::string::npos; at = dot + 1) {
-			dot = path.find('.', at);
-			modules.push_back(path.substr(at, dot - at));
-		}
-		return modules;
-	}
-	std::string moduleText() const { return xsprof_event_module(ev); }
-	bool hasModuleHierarchy() const { return *xsprof_event_module(ev) != 0; }
-	std::vector<std::string> stack() const
-	{
-		std::vector<std::string> frames;
-
-		for (size_t i = 0; i < xsprof_event_nr_frames(ev); i++)
-			frames.emplace_back(xsprof_event_frame(ev, i));
-		return frames;
-	}
-	bool hasStack() const { return xsprof_event_nr_frames(ev) != 0; }
-	std::vector<KinetoEvent> children() const
-	{
-		std::vector<KinetoEvent> list;
-
-		for (auto *e = xsprof_event_child(ev); e; e = xsprof_event_next(e))
-			list.emplace_back(e);
-		return list;
-	}
-	const xsprof_profiler_event *get() const { return ev; }
-
-private:
-	std::vector<std::vector<int64_t>> numbers(const int64_t *(*of)(const xsprof_profiler_event *,
-									size_t, size_t *)) const
-	{
-		std::vector<std::vector<int64_t>> all(xsprof_event_nr_inputs(ev));
-
-		for (size_t i = 0; i < all.size(); i++) {
-			size_t nr;
-			const int64_t *v = of(ev, i, &nr);
-
-			if (nr)
-				all[i].assign(v, v + nr);
-		}
-		return all;
-	}
-	std::vector<std::string> texts(const char *(*of)(const xsprof_profiler_event *,
-							 size_t)) const
-	{
-		std::vector<std::string> all;
-
-		for (size_t i = 0; i < xsprof_event_nr_inputs(ev); i++)
-			all.emplace_back(of(ev, i));
-		return all;
-	}
-
-	const xsprof_profiler_event *ev;
-};
-
 /*
- * The program's last word on an op of a result: the frames of its stack, innermost first, and the
- * modules it belongs to.  Both are as they were recorded, and are what it leaves them as.
+ * Called for each op of a result: @stack has the frames, innermost first, @modules the modules, as
+ * recorded; the function may change both.
  */
 using post_process_t = std::function<void(const KinetoEvent &event,
 					  std::vector<std::string> &stack,
@@ -329,7 +88,7 @@ private:
 };
 
 namespace detail {
-/* A post_process_t called from C; what it throws is kept until C has returned. */
+/* A post_process_t called from C; an exception is kept and rethrown after C has returned. */
 class PostProcess {
 public:
 	explicit PostProcess(post_process_t fn) : call(std::move(fn)) {}
@@ -380,7 +139,7 @@ private:
 	std::exception_ptr thrown;
 };
 
-/* What the session that runs was asked for: the C functions point into it. */
+/* The configuration of the running session; the C library keeps pointers into it. */
 struct Session {
 	std::unique_ptr<xsprof::profiler::impl::CConfig> config;
 	std::unique_ptr<PostProcess> post_process;
@@ -411,7 +170,7 @@ inline void prepareProfiler(const ProfilerConfig &config, const std::set<Activit
 			      "prepareProfiler");
 }
 
-/* @fn is called with each op of the result by disableProfiler(), which throws what it throws. */
+/* disableProfiler() calls @fn for each op of the result, and rethrows its exception. */
 inline void
 enableProfilerWithEventPostProcess(const ProfilerConfig &config,
 				   const std::set<ActivityType> &activities, post_process_t fn,
@@ -447,7 +206,7 @@ inline std::unique_ptr<ProfilerResult> disableProfiler()
 	int err = xsprof_disable_profiler(&result);
 	auto owner = std::make_unique<ProfilerResult>(result);
 
-	/* What went wrong with the recording costs a part of it, and not the rest. */
+	/* An error of the recording does not discard the part that was recorded. */
 	if (!result)
 		xsprof::detail::check(err, "disableProfiler");
 	detail::Session ended = std::exchange(detail::current(), {});
@@ -517,7 +276,7 @@ public:
 	}
 	RecordProfile(const RecordProfile &) = delete;
 	RecordProfile &operator=(const RecordProfile &) = delete;
-	/* What goes wrong here has nobody left to tell; stop() tells. */
+	/* A destructor cannot report errors; call stop() to get them. */
 	~RecordProfile()
 	{
 		try {
@@ -563,7 +322,7 @@ inline void itt_range_push(const char *msg) { (void)xsprof_itt_range_push(msg); 
 inline void itt_range_pop() { (void)xsprof_itt_range_pop(); }
 inline void itt_mark(const char *msg) { xsprof_itt_mark(msg); }
 
-/* The short way: a session of all threads, with everything that costs little. */
+/* Shortcut: a session of all threads, with everything that is cheap to record. */
 inline void kineto_init() {}
 inline void kineto_start_trace()
 {

@@ -32,6 +32,7 @@ struct xsprof_trace;
  * @warn: called with a message for each error that does not stop the reading: a cut file, a damaged
  *	chunk, a bad record; may be NULL. Rate-limited by kind, with counts at the end
  * @warn_data: passed to @warn
+ * @reserved: 0
  */
 struct xsprof_trace_options {
 	size_t		size;
@@ -89,6 +90,7 @@ struct xsprof_trace_options {
  * @value: as in the record; for LOST the number lost here
  * @rec: the whole record, or NULL for an event made by the decoder
  * @rec_size: bytes of it
+ * @reserved: 0
  */
 struct xsprof_event {
 	uint64_t	ns;
@@ -252,6 +254,8 @@ bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op);
  * @nr_sizes: numbers in @sizes; fewer than @ndim if @cut, or if they are not known
  * @nr_strides: the same
  * @cut: part of it did not fit into its record
+ * @sizes: size of each dimension
+ * @strides: stride of each dimension, in elements
  */
 struct xsprof_trace_tensor {
 	uint64_t	id;
@@ -317,6 +321,7 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @lost_slots: slots overwritten unread
  * @bad_slots: damaged slots, skipped by recorder or decoder
  * @rings: rings with data
+ * @reserved: 0
  */
 struct xsprof_trace_producer {
 	uint32_t	number;
@@ -335,6 +340,7 @@ struct xsprof_trace_producer {
 
 /**
  * struct xsprof_trace_info - facts about the whole trace
+ * @size_of: sizeof(struct xsprof_trace_info) of the caller, or 0
  * @producers: how many
  * @chunks: whole chunks in the file
  * @size: bytes of the file
@@ -402,212 +408,11 @@ int xsprof_trace_get_sync(const struct xsprof_trace *trace, uint32_t index,
 /* Convert ticks of this trace's clock to ns of CLOCK_MONOTONIC. */
 uint64_t xsprof_trace_ticks_to_ns(const struct xsprof_trace *trace, uint64_t ticks);
 
-/* ---- the kernel's tracer -------------------------------------------------------------------- */
-
-#define XSPROF_KFIELD_SIGNED	0x1u
-#define XSPROF_KFIELD_ARRAY	0x2u	/* @size bytes of elements */
-#define XSPROF_KFIELD_STRING	0x4u	/* of char */
-#define XSPROF_KFIELD_DYNAMIC	0x8u	/* a __data_loc word: offset and length of the data */
-
-/**
- * struct xsprof_kernel_field - a field of an event of the kernel
- * @name: its name
- * @type: as the kernel writes it
- * @offset: bytes from the event's start
- * @size: bytes
- * @flags: XSPROF_KFIELD_*
- */
-struct xsprof_kernel_field {
-	const char	*name;
-	const char	*type;
-	uint16_t	offset;
-	uint16_t	size;
-	uint32_t	flags;
-};
-
-/**
- * struct xsprof_kernel_event - a kind of event
- * @system: "sched"
- * @name: "sched_switch"
- * @id: as in struct xsprof_event.name
- * @nr_fields: how many
- * @fields: the fields, the common ones first
- * @format: the kernel's format description
- * @format_len: bytes of it
- */
-struct xsprof_kernel_event {
-	const char			*system;
-	const char			*name;
-	uint32_t			id;
-	uint32_t			nr_fields;
-	const struct xsprof_kernel_field *fields;
-	const char			*format;
-	size_t				format_len;
-};
-
-/* A kind by its id or its names; NULL if the trace does not have it. Valid until close. */
-const struct xsprof_kernel_event *xsprof_trace_kernel_event(const struct xsprof_trace *trace,
-							    uint32_t id);
-const struct xsprof_kernel_event *xsprof_trace_kernel_find(const struct xsprof_trace *trace,
-							   const char *system, const char *name);
-/* The next kind after @id in the order of ids, UINT32_MAX for the first; NULL after the last. */
-const struct xsprof_kernel_event *xsprof_trace_kernel_next(const struct xsprof_trace *trace,
-							   uint32_t id);
-/* A field by its name; NULL if there is none. */
-const struct xsprof_kernel_field *xsprof_kernel_field(const struct xsprof_kernel_event *kind,
-						      const char *name);
-
-/**
- * xsprof_kernel_value() - a field of an event as a number
- * @ev: event of type XSPROF_EV_KERNEL
- * @field: of its kind; NULL is no field
- * @value: set to the value, sign-extended if the field is signed
- *
- * Return: false if the event is too short, or the field is not a number.
- */
-bool xsprof_kernel_value(const struct xsprof_event *ev, const struct xsprof_kernel_field *field,
-			 uint64_t *value);
-/**
- * xsprof_kernel_bytes() - the bytes of a field, fixed or dynamic
- * @ev: event of type XSPROF_EV_KERNEL
- * @field: of its kind; NULL is no field
- * @len: set to how many; of a string, those before its end
- *
- * Return: a pointer into the event; NULL if the event is too short.
- */
-const char *xsprof_kernel_bytes(const struct xsprof_event *ev,
-				const struct xsprof_kernel_field *field, size_t *len);
-
-/* A task's name, "" if not known; and its process id, 0 if not known. */
-const char *xsprof_trace_comm(const struct xsprof_trace *trace, uint32_t tid);
-uint32_t xsprof_trace_tgid(const struct xsprof_trace *trace, uint32_t tid);
-/**
- * xsprof_trace_kernel_tid() - thread id in kernel events of a thread of a program
- * @trace: handle
- * @producer: its producer
- * @tid: thread id as its records have it
- *
- * The two are the same unless the program or the recorder was in a pid namespace: then they are
- * matched by which task ran on which CPU, before the first event is returned.
- *
- * Return: the kernel's thread id; 0 if not known, or if no event was requested yet.
- */
-uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *trace, uint32_t producer,
-				 uint32_t tid);
-/* Text number @index of saved symbols, lines "address name"; NULL past the last. */
-const char *xsprof_trace_symbols(const struct xsprof_trace *trace, uint32_t index);
-/* The same of printk_formats. */
-const char *xsprof_trace_printk(const struct xsprof_trace *trace, uint32_t index);
-
-/**
- * struct xsprof_trace_kernel - facts about the kernel's tracer
- * @size: sizeof(struct xsprof_trace_kernel)
- * @cpus: CPUs with events
- * @kinds: kinds of events described
- * @clock: its clock, as tracefs names it; "" if there is none
- * @release: release of the kernel
- * @refused: why its events cannot be used, NULL if they can
- * @events: events returned so far
- * @lost: events that the tracer overwrote or dropped, by its own counts
- * @lost_slots: missing parts of its sub-buffers, in units of 32 bytes
- * @bad_slots: damaged parts of its sub-buffers, in units of 32 bytes
- * @error_ns: bound of the error between its times and those of the markers
- */
-struct xsprof_trace_kernel {
-	size_t		size;
-	uint32_t	cpus;
-	uint32_t	kinds;
-	const char	*clock;
-	const char	*release;
-	const char	*refused;
-	uint64_t	events;
-	uint64_t	lost;
-	uint64_t	lost_slots;
-	uint64_t	bad_slots;
-	uint64_t	error_ns;
-};
-
-/* Return: 0; -ENOENT if the trace has no kernel events. */
-int xsprof_trace_get_kernel(const struct xsprof_trace *trace, struct xsprof_trace_kernel *kernel);
-
-/* ---- pairing: from begins and ends to ranges ------------------------------------------------ */
-
-struct xsprof_pairer;
-
-/* How a range ended. */
-enum xsprof_range_end {
-	XSPROF_RANGE_ENDED	= 0,
-	XSPROF_RANGE_OPEN	= 1,	/* the trace or the producer ended inside it */
-	XSPROF_RANGE_CUT	= 2,	/* no end of its own: closed by an outer one, or a pause */
-};
-
-/**
- * struct xsprof_range - a range of a thread, or an async range
- * @begin_ns: begin
- * @end_ns: end
- * @self_ns: its time without that of its children; the whole time for async ranges
- * @producer: producer number
- * @pid: process id
- * @tid: thread id (of the begin)
- * @name: name id
- * @depth: number of open BEGINs around it; an enclosing COMPLETE is not known yet
- * @kind: the type of the record that began it (BEGIN, COMPLETE, SPAN, ASYNC_BEGIN, GPU)
- * @how: enum xsprof_range_end
- * @id: async id, correlation or span id
- */
-struct xsprof_range {
-	uint64_t	begin_ns;
-	uint64_t	end_ns;
-	uint64_t	self_ns;
-	uint32_t	producer;
-	uint32_t	pid;
-	uint32_t	tid;
-	uint32_t	name;
-	uint32_t	depth;
-	uint16_t	kind;
-	uint16_t	how;
-	uint64_t	id;
-};
-
-/**
- * xsprof_pairer_new() - create a pairer for one trace
- * @trace: the trace whose events it will be given
- * @emit: called for every range when it ends
- * @data: passed to @emit
- * @pairer: set to the new handle
- *
- * It keeps a stack per thread, limited in depth (deeper begins are counted and left out) and in
- * number, and frees a producer's stacks when it ends. Self times are exact, except for a COMPLETE
- * with more than a few thousand children: these are off by the children that ended around its
- * begin.
- */
-int xsprof_pairer_new(struct xsprof_trace *trace,
-		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
-		      struct xsprof_pairer **pairer);
-int xsprof_pairer_event(struct xsprof_pairer *pairer, const struct xsprof_event *ev);
-/* End all open ranges (how = OPEN); after this call the pairer can only be freed. */
-int xsprof_pairer_finish(struct xsprof_pairer *pairer);
-void xsprof_pairer_free(struct xsprof_pairer *pairer);
-
-/**
- * struct xsprof_pairer_stats - what did not pair
- * @unmatched_ends: ends with nothing open (or with another name open)
- * @cut: ranges with how = CUT
- * @open: ranges with how = OPEN
- * @too_deep: begins beyond the depth limit
- */
-struct xsprof_pairer_stats {
-	uint64_t	unmatched_ends;
-	uint64_t	cut;
-	uint64_t	open;
-	uint64_t	too_deep;
-};
-
-void xsprof_pairer_get_stats(const struct xsprof_pairer *pairer,
-			     struct xsprof_pairer_stats *stats);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include <xsprof/trace-kernel.h>
+#include <xsprof/pairer.h>
 
 #endif /* XSPROF_TRACE_H */
