@@ -102,11 +102,11 @@ const char *xsp_ctl_strerror(int err)
 {
 	switch (err) {
 	case -EAGAIN:		return "is not complete";
-	case -ENOEXEC:		return "is no ring file of xsprof";
+	case -ENOEXEC:		return "is not a ring file of xsprof";
 	case -EPROTONOSUPPORT:	return "was made by another major version of xsprof";
-	case -EINVAL:		return "holds numbers that do not fit each other";
+	case -EINVAL:		return "has inconsistent numbers in its control page";
 	case -ERANGE:
-	case -ENODATA:		return "is shorter than it says";
+	case -ENODATA:		return "is shorter than its control page says";
 	case -ELOOP:		return "is a symbolic link";
 	case -EPERM:		return "belongs to another user";
 	default:		return strerror(-err);

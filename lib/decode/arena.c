@@ -25,7 +25,7 @@ static int add_name(struct xsprof_trace *t, struct xst_producer *p, uint32_t id,
 	const struct xst_text *text;
 
 	if (!index || index > XSPROF_NAME_MAX_INDEX)
-		return refuse(t, p, "a name id that no name can have");
+		return refuse(t, p, "an invalid name id");
 	text = xst_map_get(&t->found.names, p->number, index);
 	if (text) {
 		if (text->len == len && !memcmp(text->s, s, len))
@@ -74,7 +74,7 @@ static int add_stack(struct xsprof_trace *t, struct xst_producer *p,
 	char words[XSPROF_TEXT_MAX + 8];
 
 	if (!entry->id || entry->text_len % 8 || !entry->text_len)
-		return refuse(t, p, "a stack that is no row of addresses");
+		return refuse(t, p, "a stack of an invalid size");
 	if (xst_map_get(&t->found.stacks, p->number, entry->id))
 		return 0;
 	/* A text of the pool is aligned to 4: the words are moved up to be aligned to 8. */
@@ -144,7 +144,7 @@ static ssize_t parse(struct xsprof_trace *t, struct xst_producer *p, const uint8
 		memcpy(&entry, data + at, sizeof(entry));
 		if (entry.size < sizeof(entry) || entry.size % 8 || entry.size > ENTRY_MAX) {
 			/* With no size there is no next entry either. */
-			refuse(t, p, "a size that no entry can have");
+			refuse(t, p, "an invalid entry size");
 			return len;
 		}
 		if (entry.size > len - at)
@@ -198,7 +198,7 @@ int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos
 
 	if (pos != p->arena_pos) {
 		if (pos < p->arena_pos)
-			return refuse(t, p, "a part of the arena that was there before");
+			return refuse(t, p, "a part of the arena for the second time");
 		refuse(t, p, "a part of the arena is missing");
 		p->carried = 0;
 	}

@@ -48,7 +48,7 @@ static int step(struct xsprof_trace *t)
 	}
 	t->found.bad_index++;
 	xst_warn(t, XST_WARN_CHUNK,
-		 "damaged at offset %llu: going on with the next chunk, %llu bytes further",
+		 "damaged at offset %llu: continuing with the next chunk, %llu bytes further",
 		 (unsigned long long)t->found.scanned,
 		 (unsigned long long)(next - t->found.scanned));
 	t->found.scanned = next;
@@ -93,14 +93,14 @@ int xst_capture_open(struct xsprof_trace *t)
 	if (header.magic != XSPROF_CAP_MAGIC ||
 	    xsp_crc32c(0, &header, offsetof(struct xsprof_cap_header, crc)) != header.crc) {
 		t->found.bad_index++;
-		xst_warn(t, XST_WARN_CHUNK, "the file's header is damaged: reading on without it");
+		xst_warn(t, XST_WARN_CHUNK, "the file's header is damaged: continuing without it");
 	} else if (header.major != XSPROF_CAP_MAJOR) {
 		return xst_fail(t, -EPROTONOSUPPORT,
-				"is of format %u.%u and this is a reader of %u.x: use the xsprof "
-				"that wrote it, or one of its age", header.major, header.minor,
+				"has format %u.%u, and this xsprof reads %u.x: use the version "
+				"that wrote it", header.major, header.minor,
 				XSPROF_CAP_MAJOR);
 	} else if (header.header_size < sizeof(header) || header.header_size % 8) {
-		return xst_fail(t, -EINVAL, "has a header of %u bytes, which cannot be",
+		return xst_fail(t, -EINVAL, "has a header of %u bytes, which is invalid",
 				header.header_size);
 	} else {
 		t->found.scanned = header.header_size;
@@ -110,6 +110,6 @@ int xst_capture_open(struct xsprof_trace *t)
 		return err;
 	if (!t->found.has_end && !(t->flags & XSPROF_TRACE_FOLLOW))
 		xst_warn(t, XST_WARN_TRUNCATED,
-			 "has no END chunk: the recorder did not end in order, or still runs");
+			 "has no END chunk: the recorder was killed, or still runs");
 	return 0;
 }

@@ -153,7 +153,7 @@ static int add_ledger(struct xsprof_trace *t, uint64_t off, struct xst_producer 
 		memcpy(&ledger, raw, sizeof(ledger));
 		if (ledger.ring >= p->all_rings || ledger.head > POS_MAX ||
 		    ledger.read > POS_MAX || ledger.skipped > POS_MAX || ledger.bad > POS_MAX)
-			return refuse(t, off, "a ledger of a ring that cannot be");
+			return refuse(t, off, "a ledger of an invalid ring");
 		s = xst_stream_get(t, p->number, ledger.ring);
 		if (!s)
 			return -ENOMEM;
@@ -228,20 +228,20 @@ static int add_ring(struct xsprof_trace *t, uint64_t off, const struct xsprof_ch
 	struct xst_stream *s;
 
 	if (kernel && chunk->producer != XSPROF_NO_PRODUCER)
-		return refuse(t, off, "the tracer's, and yet a producer's");
+		return refuse(t, off, "a chunk of the tracer with a producer");
 	p = kernel ? xst_kernel_producer(t) : xst_producer_get(t, chunk->producer);
 	if (!p)
 		return chunk->producer < XSPROF_CAP_MAX_PRODUCERS ? -ENOMEM :
-			refuse(t, off, "a producer number that cannot be");
+			refuse(t, off, "an invalid producer number");
 	if (chunk->ring >= p->all_rings || chunk->pos > POS_MAX || chunk->raw % XSPROF_SLOT_SIZE)
-		return refuse(t, off, "a ring or position that cannot be");
+		return refuse(t, off, "an invalid ring or position");
 	if (!slots)
 		return 0;
 	s = xst_stream_get(t, chunk->producer, chunk->ring);
 	if (!s)
 		return -ENOMEM;
 	if (chunk->pos < s->index_pos)
-		return refuse(t, off, "slots that were there before");
+		return refuse(t, off, "slots for the second time");
 	if (t->found.ring_chunks >= XST_MAX_CHUNKS)
 		return xst_fail(t, -EFBIG, "has more than %u chunks: split it", XST_MAX_CHUNKS);
 	if (s->nr_chunks == s->room_chunks) {
@@ -292,7 +292,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		p = xst_kernel_producer(t);
 	} else if (of_producer(chunk->type)) {
 		if (chunk->producer >= XSPROF_CAP_MAX_PRODUCERS)
-			return refuse(t, off, "a producer number that cannot be");
+			return refuse(t, off, "an invalid producer number");
 		p = xst_producer_get(t, chunk->producer);
 		if (!p)
 			return -ENOMEM;
@@ -306,7 +306,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		return add_producer(t, off, p, raw);
 	case XSPROF_CHUNK_ARENA:
 		if (chunk->pos > POS_MAX)
-			return refuse(t, off, "a position that cannot be");
+			return refuse(t, off, "an invalid position");
 		return xst_arena_parse(t, p, chunk->pos, raw, chunk->raw);
 	case XSPROF_CHUNK_LEDGER:
 		return add_ledger(t, off, p, raw, chunk->raw);
@@ -320,7 +320,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		return add_note(t, (const char *)raw, chunk->raw);
 	case XSPROF_CHUNK_KERNEL:
 		err = xst_kernel_add(t, raw, chunk->raw);
-		return err == -EBADMSG ? refuse(t, off, "a part of it cannot be") : err;
+		return err == -EBADMSG ? refuse(t, off, "an invalid section") : err;
 	case XSPROF_CHUNK_END:
 		memcpy(&t->found.end, raw, sizeof(t->found.end));
 		t->found.has_end = true;

@@ -141,14 +141,14 @@ static bool begin_page(struct xsprof_trace *t, struct xst_stream *s)
 	uint32_t commit, len;
 
 	if ((uint64_t)(s->end - s->p) < k->subbuf) {
-		bad_page(t, s, "only a part of it is there");
+		bad_page(t, s, "only a part of it is in the file");
 		next_page(t, s);
 		return false;
 	}
 	commit = load32(s->p + k->commit_off);
 	len = commit & COMMIT_LEN;
 	if (len > k->subbuf - k->data_off) {
-		bad_page(t, s, "it says that it holds more than it can: left out");
+		bad_page(t, s, "its length is invalid: left out");
 		next_page(t, s);
 		return false;
 	}
@@ -180,7 +180,7 @@ static bool peek(struct xsprof_trace *t, struct xst_stream *s, struct piece *pie
 			continue;
 		}
 		if (!read_piece(s->p, s->page_off, s->page_end, s->page_ts, piece)) {
-			bad_page(t, s, "what follows is no event: the rest of it is left out");
+			bad_page(t, s, "an invalid event follows: the rest of it is left out");
 			next_page(t, s);
 			continue;
 		}

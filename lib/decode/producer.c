@@ -255,7 +255,7 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 	struct account sum;
 
 	if (size < offsetof(struct xsprof_trace_info, chunks))
-		return xst_fail(t, -EINVAL, "xsprof_trace_get_info: size_of is no size of it");
+		return xst_fail(t, -EINVAL, "xsprof_trace_get_info: invalid size_of");
 	all.producers = t->found.nr_producers;
 	all.truncated = t->found.truncated;
 	all.chunks = t->found.chunks;

@@ -105,7 +105,7 @@ static void bad_record(struct xsprof_trace *t, struct xst_stream *s, uint64_t sl
 {
 	s->bad_slots += slots;
 	xst_warn(t, XST_WARN_RECORD,
-		 "ring %u of producer %u: no record at slot %llu: %llu slots left out", s->ring,
+		 "ring %u of producer %u: bad record at slot %llu: %llu slots left out", s->ring,
 		 s->producer->number,
 		 (unsigned long long)(s->pos - (s->end - s->p) / XSPROF_SLOT_SIZE),
 		 (unsigned long long)slots);

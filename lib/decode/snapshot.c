@@ -207,7 +207,7 @@ static int add_arena(struct xsprof_trace *t)
 	used = arena.used;
 	if (used > ctl->arena_size - sizeof(arena)) {
 		t->found.bad_entries++;
-		xst_warn(t, XST_WARN_ARENA, "its arena says that it holds more than it can");
+		xst_warn(t, XST_WARN_ARENA, "the size of its arena is invalid");
 		used = ctl->arena_size - sizeof(arena);
 	}
 	piece = malloc(ARENA_PIECE);

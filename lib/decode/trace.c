@@ -27,9 +27,9 @@ static int check_options(struct xsprof_trace *t, const struct xsprof_trace_optio
 							      sizeof(*opts));
 	for (size_t i = sizeof(*opts); i < given->size; i++)
 		if (((const char *)given)[i])
-			return xst_fail(t, -E2BIG, "options that this library does not know");
+			return xst_fail(t, -E2BIG, "options unknown to this library");
 	if (opts->flags & ~XSPROF_TRACE_FOLLOW || opts->reserved)
-		return xst_fail(t, -EINVAL, "flags that this library does not know");
+		return xst_fail(t, -EINVAL, "flags unknown to this library");
 	return 0;
 }
 
@@ -255,11 +255,11 @@ int xsprof_trace_set_filter(struct xsprof_trace *t, const struct xsprof_trace_fi
 	struct xsprof_trace_filter f = { 0 };
 
 	if (filter->size < offsetof(struct xsprof_trace_filter, to_ns))
-		return xst_fail(t, -EINVAL, "xsprof_trace_set_filter: size is no size of it");
+		return xst_fail(t, -EINVAL, "xsprof_trace_set_filter: invalid size");
 	memcpy(&f, filter, filter->size < sizeof(f) ? filter->size : sizeof(f));
 	for (size_t i = sizeof(f); i < filter->size; i++)
 		if (((const char *)filter)[i])
-			return xst_fail(t, -E2BIG, "a filter that this library does not know");
+			return xst_fail(t, -E2BIG, "a filter unknown to this library");
 	if (f.to_ns && f.to_ns < f.from_ns)
 		return xst_fail(t, -EINVAL, "a filter that ends before it begins");
 	t->reading.from_ns = f.from_ns;

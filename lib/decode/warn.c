@@ -17,7 +17,7 @@ static const char *const warning_kinds[XST_WARN_KINDS] = {
 	[XST_WARN_TIME]		= "about times that go back",
 	[XST_WARN_ARENA]	= "about names and facts",
 	[XST_WARN_CLOCK]	= "about clocks",
-	[XST_WARN_UNKNOWN]	= "about types that are not known here",
+	[XST_WARN_UNKNOWN]	= "about unknown types",
 };
 
 /* Names may hold anything; a message is one line of text. */

@@ -62,7 +62,7 @@ static void store_arena(struct xsp_store *st, struct xsp_producer *p)
 		whole = whole_entries(st->buf, len);
 		if (whole <= 0) {
 			p->arena_broken = true;
-			xsp_store_note(st, "%s: its names do not hold together from byte %llu on",
+			xsp_store_note(st, "%s: its names are damaged from byte %llu on",
 				       p->name, (unsigned long long)p->arena_pos);
 			break;
 		}
@@ -118,7 +118,7 @@ static void store_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 			if (rest > n - i)
 				rest = n - i;
 			if (!p->rings[k].bad)
-				xsp_store_note(st, "%s: ring %u holds no record at slot %llu",
+				xsp_store_note(st, "%s: ring %u has an invalid record at slot %llu",
 					       p->name, k, (unsigned long long)(pos + i));
 			p->rings[k].bad += rest;
 			i += rest;
@@ -247,7 +247,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 	if (r->broken || p->rf.mem.broken)
 		return;
 	if (head < r->seen || head >= HEAD_MAX || (discard && pending > size)) {
-		give_up(st, p, k, "counts what cannot be");
+		give_up(st, p, k, "has inconsistent counters");
 		return;
 	}
 	r->seen = head;

@@ -41,7 +41,7 @@ int xsr_save(struct xsprof_result *result, const char *path,
 	if (xsr_scheme(path)) {
 		ret = xsr_scheme_find(path, &save, &data);
 		if (ret)
-			return xsr_fail(result, ret, "%s: nobody registered \"%.*s\"", path,
+			return xsr_fail(result, ret, "%s: no handler for \"%.*s\"", path,
 					(int)xsr_scheme(path), path);
 	}
 	ret = xsr_open_trace(result, &trace);

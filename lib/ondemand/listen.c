@@ -104,7 +104,7 @@ int xsp_listen_open(void)
 	char why[80];
 
 	if (err) {
-		xsp_log(XSP_LOG_WARNING, "on-demand: 'xsprof ctl' will not find us: %s",
+		xsp_log(XSP_LOG_WARNING, "on-demand: 'xsprof ctl' cannot find this process: %s",
 			strerror_r(-err, why, sizeof(why)));
 		return err;
 	}

@@ -110,7 +110,7 @@ static bool another_asks(void)
 		return false;
 	}
 	if (!peer.quiet)
-		xsp_log(XSP_LOG_INFO, "on-demand: Kineto is in the process, and asks by itself");
+		xsp_log(XSP_LOG_INFO, "on-demand: Kineto is in the process and polls itself");
 	peer.quiet = true;
 	return true;
 }
@@ -141,8 +141,8 @@ static void ask(void)
 	err = xsp_dynolog_poll(&peer.d, types, pids, n, peer.text, sizeof(peer.text),
 			       &len);
 	if (peer.d.bad != bad)
-		xsp_log(XSP_LOG_WARNING, "dynolog: %llu messages that are none, or that are not "
-			"from a daemon of root's, ours or XSPROF_DAEMON_UID's",
+		xsp_log(XSP_LOG_WARNING, "dynolog: dropped %llu messages: damaged, or not from a "
+			"daemon of root, this user or XSPROF_DAEMON_UID",
 			(unsigned long long)(peer.d.bad - bad));
 	if (err) {
 		tell("no answer of the daemon", err);
@@ -163,7 +163,7 @@ static int64_t interval_ms(void)
 	int err = xsp_kineto_config_base(&base, &error);
 
 	if (err)
-		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is passed by",
+		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is ignored",
 			error.line, error.what);
 	return base.poll_ms;
 }
@@ -268,7 +268,7 @@ int xsprof_ondemand_init(void)
 void xsp_ondemand_step(void)
 {
 	if (unlikely(__atomic_load_n(&orphan, __ATOMIC_RELAXED)) && begin(false))
-		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
+		xsp_log(XSP_LOG_ERROR, "on-demand: its thread cannot be created");
 	xsp_request_step();
 }
 
@@ -281,7 +281,7 @@ __attribute__((constructor(102))) static void see_steps(void)
 __attribute__((constructor)) static void ondemand_begin(void)
 {
 	if ((xsp_kineto_env.ask || xsp_kineto_env.listen) && begin(xsp_kineto_env.ask))
-		xsp_log(XSP_LOG_ERROR, "on-demand: no thread for it can be made");
+		xsp_log(XSP_LOG_ERROR, "on-demand: its thread cannot be created");
 }
 
 /*

@@ -41,10 +41,10 @@ static const char *when(struct xsp_request_plan *p)
 	int err;
 
 	if (!(c->snapshot ? c->snapshot_ms : c->duration_ms))
-		return "it would take no time";
+		return "its duration is 0";
 	if (c->duration_ms > XSP_KINETO_DAY_MS || c->snapshot_ms > XSP_KINETO_DAY_MS ||
 	    c->warmup_ms > XSP_KINETO_DAY_MS)
-		return "it would take more than a day";
+		return "its duration is more than a day";
 	clock_gettime(CLOCK_REALTIME, &ts);
 	now = ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 	p->start = now;
@@ -62,13 +62,13 @@ static const char *refusal(struct xsp_request_plan *p, int64_t iteration)
 	const struct xsp_kineto_config *c = &p->config;
 
 	if (!c->asked)
-		return "the text asks for no trace";
+		return "the text requests no trace";
 	if (!c->enabled)
 		return "ACTIVITIES_ENABLED is false";
 	if (c->snapshot && !xsp_client_has_memory())
-		return "PROFILE_MEMORY: there is nobody who records memory";
+		return "PROFILE_MEMORY: the program's client does not record memory";
 	if (p->by_iteration)
-		return !iteration ? "the program makes no steps: ask for a time" : NULL;
+		return !iteration ? "the program makes no steps: request a duration" : NULL;
 	return when(p);
 }
 
@@ -118,7 +118,7 @@ int xsp_request_place(struct xsp_request_plan *p, char *why)
 	if (err)
 		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s; %s", p->config.file,
 			 strerror_r(-err, reason, sizeof(reason)),
-			 p->pid ? "traces may be under KINETO_ONDEMAND_TRACE_DIR (/tmp/) alone" :
+			 p->pid ? "traces must be under KINETO_ONDEMAND_TRACE_DIR (/tmp/)" :
 			 "the program must be able to write there: name another file");
 	return err;
 }
@@ -142,7 +142,7 @@ int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, i
 
 	err = xsp_kineto_config_base(&p->config, &error);
 	if (err)
-		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is passed by",
+		xsp_log(XSP_LOG_WARNING, "KINETO_CONFIG: line %u: %s; the file is ignored",
 			error.line, error.what);
 	err = xsp_kineto_config_parse(&p->config, text, len, &error);
 	if (err) {
@@ -151,8 +151,8 @@ int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, i
 		return err;
 	}
 	if (p->config.unknown)
-		xsp_log(XSP_LOG_WARNING, "on-demand: %u keys or activity types of the request are "
-			"not known here", p->config.unknown);
+		xsp_log(XSP_LOG_WARNING, "on-demand: %u unknown keys or activity types of the "
+			"request are ignored", p->config.unknown);
 	p->by_iteration = xsp_kineto_config_by_iteration(&p->config);
 	what = refusal(p, iteration);
 	if (what) {

@@ -137,7 +137,7 @@ static int take(const char *text, size_t len, uint32_t from, char *why)
 	int err;
 
 	if (xsp_rq.state != IDLE) {
-		snprintf(why, XSP_DEMAND_WHY, "another trace is under way, which %s asked for; "
+		snprintf(why, XSP_DEMAND_WHY, "another trace is running, requested by %s; "
 			 "it goes to %.300s", xsp_rq.plan.from == XSP_DEMAND_BY_CTL ?
 			 "'xsprof ctl'" : "the daemon", xsp_rq.plan.path);
 		return -EBUSY;
@@ -156,7 +156,7 @@ static int take(const char *text, size_t len, uint32_t from, char *why)
 	xsp_rq.err = 0;
 	xsp_rq.why[0] = '\0';
 	xsp_request_enter(PENDING);
-	xsp_log(XSP_LOG_INFO, "on-demand: a trace is asked for, id %s",
+	xsp_log(XSP_LOG_INFO, "on-demand: a trace is requested, id %s",
 		*xsp_rq.plan.config.trace_id ? xsp_rq.plan.config.trace_id : "(none)");
 	return 0;
 }

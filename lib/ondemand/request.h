@@ -12,8 +12,7 @@
 #include "base/demand-page.h"
 #include "ondemand/kineto-config.h"
 
-#define XSP_WHY_SESSION	"a session of the program's own runs, and goes first: ask again when " \
-			"it has ended"
+#define XSP_WHY_SESSION	"a session of the program itself is running: ask again when it has ended"
 
 /**
  * struct xsp_request_plan - what a text asks for

@@ -289,9 +289,9 @@ const char *xsp_device_reason(int err)
 		return XSPROF_DEVICE_PATH " has no memory for it: ulimit -l, or the module's "
 		       "limits";
 	case -EPROTONOSUPPORT:
-		return "the module xsprof is of another version than the library";
+		return "the module xsprof has another version than the library";
 	case -EUSERS:
-		return "this user has as many producers as the module allows";
+		return "this user has reached the module's limit of producers";
 	default:
 		return XSPROF_DEVICE_PATH " could not be used (XSPROF_BACKEND=device)";
 	}

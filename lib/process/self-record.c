@@ -100,7 +100,7 @@ static void say_wrong(void)
 	for (; nr; nr--, w++) {
 		const char *value = secure_getenv(w->name);
 
-		xsp_say("%s: '%.128s' is not taken: expected %s; %s", w->name, value ? value : "",
+		xsp_say("%s: '%.128s' is invalid: expected %s; %s", w->name, value ? value : "",
 			w->expected, w->instead);
 	}
 }

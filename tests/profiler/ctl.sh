@@ -209,7 +209,7 @@ holds "xsprof-$pid.pickle" allocs=14 frees=7
 result "memory: start, export, export, stop"
 
 ctl 1 start -p "$pid" -n 3
-says "process $pid: the program makes no steps: ask for a time"
+says "process $pid: the program makes no steps: request a duration"
 tell steps 2
 ctl 0 start -p "$pid" -n 3 -o steps.json
 ctl 0 status -p "$pid"
@@ -231,7 +231,7 @@ result "by iterations, between two of them; and stopped before their number"
 
 ctl 0 start -p "$pid" -o busy.json
 ctl 1 start -p "$pid" -o other.json
-says "process $pid: another trace is under way, which 'xsprof ctl' asked for; it goes to $dir/b.*"
+says "process $pid: another trace is running, requested by 'xsprof ctl'; it goes to $dir/b.*"
 ctl 0 stop -p "$pid"
 ctl 1 stop -p "$pid"
 says "process $pid: nothing is being recorded"
@@ -240,7 +240,7 @@ says "process $pid: nothing is being recorded"
 tell session
 [ "$said" = 0 ] || bad "the program's own session: $said"
 ctl 1 start -p "$pid" -o other.json
-says "process $pid: a session of the program's own runs, and goes first: ask again .*"
+says "process $pid: a session of the program itself is running: ask again .*"
 tell end
 [ "$said" = 0 ] || bad "the end of the program's own session: $said"
 ctl 0 start -p "$pid" -o busy.json
@@ -269,7 +269,7 @@ ctl 2 start -p "$pid" -s nonsense
 ctl 2 start -p "$pid" -d 25h
 ctl 2 start -p "$pid" -d 1 -n 1
 ctl 2 stop -p "$pid" --duration 1
-says "--duration: is of no use with 'stop'"
+says "--duration: cannot be used with 'stop'"
 ctl 2 stop
 says "stop: needs --pid: 'xsprof ctl list' shows who listens"
 ctl 2 strat -p "$pid"
@@ -312,7 +312,7 @@ if [ "$(id -u)" = 0 ] &&
 	begin XSPROF_ONDEMAND=1
 	output=$($as "$xsprof" ctl start -p "$pid" 2>&1)
 	[ $? = 1 ] || bad "another user's process: $output"
-	grep -q "process $pid: may not be looked into" <<<"$output" || bad "said $output"
+	grep -q "process $pid: may not be read" <<<"$output" || bad "said $output"
 	output=$($as "$xsprof" ctl list 2>&1)
 	grep -q "$pid" <<<"$output" && bad "listed: $output"
 	leave
@@ -448,7 +448,7 @@ result "kill -9 leaves nothing that listens, and nobody waiting"
 
 kill -STOP "$pid"
 ctl 1 start -p "$pid" -o late.json -t 300ms
-says "process $pid: is stopped \(SIGSTOP, or a debugger\), and did not hear; .* is withdrawn"
+says "process $pid: is stopped \(SIGSTOP, or a debugger\), and did not answer; .* is withdrawn"
 kill -CONT "$pid"
 tell steps 1
 ctl 0 status -p "$pid"
@@ -464,7 +464,7 @@ says "process $pid: the program's own client writes no snapshots"
 ctl 0 stop -p "$pid"
 [ "$(cat client.json)" = "{}" ] || bad "client.json is not the client's"
 ctl 1 start -p "$pid" --memory-snapshot
-says "process $pid: PROFILE_MEMORY: there is nobody who records memory"
+says "process $pid: PROFILE_MEMORY: the program's client does not record memory"
 leave
 result "a program with a client of its own"
 

@@ -202,20 +202,20 @@ fi
 
 XSPROF_BACKEND=paper run "$xsprof" record -o b.data -- true
 has "a variable that makes no sense is told of" err \
-	"^xsprof: XSPROF_BACKEND: 'paper' is not taken: auto, device, tmpfs or none$"
+	"^xsprof: XSPROF_BACKEND: 'paper' is invalid: auto, device, tmpfs or none$"
 XSPROF_BUFFER_SIZE='16 M' run "$xsprof" record -o b.data -- true
-has "a size as well" err "^xsprof: XSPROF_BUFFER_SIZE: '16 M' is not taken: "
+has "a size as well" err "^xsprof: XSPROF_BUFFER_SIZE: '16 M' is invalid: "
 XSPROF_BUFFER_SIZE=2T XSPROF_ARENA_SIZE=1k XSPROF_LOCK_RINGS=65 run "$xsprof" record -o b.data -- \
 	true
-is "and one that is too large or too small" "$(grep -c 'is not taken: ' err)" 3
+is "and one that is too large or too small" "$(grep -c 'is invalid: ' err)" 3
 XSPROF_BUFFER_SIZE=32KiB XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- "$marker" 10 1 0
 is "sizes are those of options" "$("$xsprof" info --json b.data | grep -o '"ring_size":[0-9]*')" \
 	'"ring_size":32768'
 XSPROF_BUFFER_SIZE=64k XSPROF_MODE=overwrite XSPROF_CLOCK=mono XSPROF_LOCK_RINGS=2 \
 	XSPROF_ARENA_SIZE=64k XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- true
-hasnt "those that make sense are not" err 'is not taken'
+hasnt "those that make sense are not" err 'is invalid'
 XSPROF_BUFFER_SIZE=paper run "$xsprof" record -b 64k -o b.data -- true
-hasnt "nor what an option says" err 'is not taken'
+hasnt "nor what an option says" err 'is invalid'
 XSPROF_BACKEND=none run "$xsprof" record -o b.data -- "$marker" 10 1 1
 has "and why nothing came" err 'nothing was recorded: XSPROF_BACKEND=none'
 run "$xsprof" record --prefault --backend=tmpfs -b 1T -o b.data -- true
@@ -269,7 +269,7 @@ is "a list is of all sessions" $rc 2
 # Duration
 run "$xsprof" record --duration 300ms -- "$actor" hold 1200 held
 is "after --duration the command goes on" $rc 0
-has "said" err 'the recording is over, the command goes on'
+has "said" err 'the recording has ended, the command continues'
 "$inspect" xsprof.data >seen
 has "what came before is there, what came after is not" seen '^total records 100 .* end 1 why 2 '
 has "a process that ran on is marked so" seen 'how 5'

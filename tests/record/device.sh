@@ -56,7 +56,7 @@ is "$name: exec" $rc 9
 "$inspect" x.data >seen
 has "$name: exec, seen" seen 'how 3'
 run "$xsprof" record --no-itt -o du.data -d 300ms -- "$steady" f 100 10000
-has "$name: shorter than the command" err 'the recording is over, the command goes on'
+has "$name: shorter than the command" err 'the recording has ended, the command continues'
 "$inspect" du.data >seen
 has "$name: marked so" seen 'how 5'
 ok "$name: and no more is recorded" test "$(ticks du.data)" -lt 100

@@ -123,8 +123,8 @@ is "$name: status" $rc 0
 "$inspect" s.data >seen
 has "$name: each is named once" seen '^note p.1.1.3: not recorded: was made by another major'
 has "$name: a link" seen '^note p.1.1.7: not recorded: is a symbolic link'
-has "$name: a cut one" seen '^note p.1.1.5: not recorded: is shorter than it says'
-has "$name: nonsense" seen '^note p.1.1.6: not recorded: holds numbers that do not fit'
+has "$name: a cut one" seen '^note p.1.1.5: not recorded: is shorter than its control page says'
+has "$name: nonsense" seen '^note p.1.1.6: not recorded: has inconsistent numbers'
 has "$name: a message is passed on" err 'process 4711 is not recorded: no room$'
 has "$name: the real one is recorded" seen '^total records 1 producers 1'
 

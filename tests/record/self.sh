@@ -33,7 +33,7 @@ END
 while IFS='|' read -r name value expected instead; do
 	run env XSPROF_RECORD=w.data "$name=$value" "$marker" 10 1 0
 	is "$name='$value': one line" "$(cat err)" \
-		"xsprof: $name: '$value' is not taken: expected $expected; $instead"
+		"xsprof: $name: '$value' is invalid: expected $expected; $instead"
 	is "$name='$value': the program runs" "$rc $(wc -l <out)" "0 1"
 	run "$xsprof" info w.data
 	is "$name='$value': and is recorded" $rc 0
@@ -78,7 +78,7 @@ ok "and nothing stays behind" clean
 # Values that would be more than a line
 run env XSPROF_RECORD=w.data XSPROF_MODE=$'a\nb\e[31mc' "$marker" 10 1 0
 is "no line breaks and no colours" "$(cat err)" \
-	"xsprof: XSPROF_MODE: 'a?b?[31mc' is not taken: expected discard or overwrite; the default\
+	"xsprof: XSPROF_MODE: 'a?b?[31mc' is invalid: expected discard or overwrite; the default\
  is used: discard"
 run env XSPROF_RECORD=w.data XSPROF_MODE="$(head -c 100000 /dev/zero | tr '\0' x)" "$marker" 10 1 0
 is "a long value is cut" "$rc $(wc -l <err) $(tr -cd x <err | wc -c)" "0 1 130"

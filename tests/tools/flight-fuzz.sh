@@ -59,7 +59,7 @@ for _ in range(rnd.randint(1, 12)):
     elif what < 0.95:       # the control page
         at = rnd.choice(list(range(64, 344)) + list(range(1024, 1032)))
         data[at] = rnd.randrange(256)
-    else:                   # a file that is shorter than it says
+    else:                   # a file that is shorter than its control page says
         data = data[:rnd.randrange(len(data))] + bytes(4096)
         break
 open(dst, "wb").write(data)

@@ -62,11 +62,11 @@ xsprof info s.data >info && grep -q "^ *0 *$program running *overwrite" info &&
 	grep -q '^clock .*sync points' info
 result "snapshot: what info says of it" $?
 xsprof snapshot -q -p 1 -o none.data 2>log
-[ $? = 1 ] && grep -q 'process 1: holds no rings' log
+[ $? = 1 ] && grep -q 'process 1: has no rings' log
 result "snapshot of a process that has none" $?
 
 xsprof disable io >out 2>log && [ "$(cat out)" = "disabled in 1 process" ] &&
-	xsprof disable io >out && [ "$(cat out)" = "disabled in 0 processes, 1 had it so" ]
+	xsprof disable io >out && [ "$(cat out)" = "disabled in 0 processes, 1 unchanged" ]
 result "disable by the kernel" $?
 usleep 100000
 xsprof snapshot -q -o a.data

@@ -70,7 +70,7 @@ print(count, last)' 2>>log
 
 # ---- snapshots -------------------------------------------------------------------------------
 
-status 1 "$xsprof" snapshot -o none.data && grep -q 'no process of yours holds rings' log &&
+status 1 "$xsprof" snapshot -o none.data && grep -q 'no process of yours has rings' log &&
 	[ ! -e none.data ]
 result "snapshot: nobody to be asked is an error, and no file" $?
 status 2 "$xsprof" snapshot --pid x && status 2 "$xsprof" snapshot -l 0 &&
@@ -92,7 +92,7 @@ assert i["processes"][0]["how"] == "running", i
 assert i["clock"]["sync_points"] >= 3 and i["clock"]["error_ns"] < 100000, i["clock"]' 2>>log
 result "snapshot: info says what it is, and its clock is good" $?
 "$xsprof" snapshot -q -p "$program" -o p.data 2>log && [ ! -s log ] &&
-	status 1 "$xsprof" snapshot -p 1 -o none.data && grep -q 'process 1: holds no rings' log
+	status 1 "$xsprof" snapshot -p 1 -o none.data && grep -q 'process 1: has no rings' log
 result "snapshot --pid" $?
 for i in 1 2 3; do "$xsprof" snapshot -q -o s.data; done
 stop
@@ -262,7 +262,7 @@ status 1 "$xsprof" disable disk && grep -q 'disk: no process has this category' 
 result "disable: an unknown category, and which are known" $?
 status 0 "$xsprof" disable io net && [ "$(cat out)" = "disabled in 1 process" ] &&
 	status 0 "$xsprof" disable -p "$program" io &&
-	[ "$(cat out)" = "disabled in 0 processes, 1 had it so" ]
+	[ "$(cat out)" = "disabled in 0 processes, 1 unchanged" ]
 result "disable: says how many were changed" $?
 sleep 0.1
 "$xsprof" snapshot -q -o a.data

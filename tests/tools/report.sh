@@ -61,7 +61,7 @@ result "info --json" $?
 "$xsprof" info "$dir/full.data" >"$dir/out" 2>"$dir/log" && cat "$dir/out" >>"$dir/log" &&
 	grep -qE '^     0 +70 exited 0 +discard +1 +1 +7 +0 ' "$dir/out" &&
 	grep -qE '^     1 +71 exited 0 +discard +1 +1 +0 +0 ' "$dir/out" &&
-	grep -qE '^     - .* 3 +-  \(found no room' "$dir/out" &&
+	grep -qE '^     - .* 3 +-  \(did not fit' "$dir/out" &&
 	"$xsprof" info --json "$dir/full.data" 2>>"$dir/log" | python3 -c '
 import json, sys
 i = json.load(sys.stdin)

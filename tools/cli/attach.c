@@ -47,7 +47,7 @@ int attach_take(struct attach *a, const char *verb, const char *list)
 		status = tool_usage(verb, "--pid: needs the number of a process");
 	for (; word && status < 0; word = strtok_r(NULL, ",", &save)) {
 		if (tool_parse_u64(word, &pid) || !pid || pid > INT32_MAX)
-			status = tool_usage(verb, "--pid: '%s' is no process id: e.g. -p 12,13",
+			status = tool_usage(verb, "--pid: '%s' is not a process id: e.g. -p 12,13",
 					    word);
 		else if (a->nr == PIDS_MAX)
 			status = tool_usage(verb, "--pid: at most %u processes: -a takes all",
@@ -113,8 +113,9 @@ static int find(struct attach *a, int fd, uint32_t i, bool consume)
 		return TOOL_USAGE;
 	}
 	if (consume && s.found.flags & XSPROF_INFO_CONSUMED) {
-		tool_error("process %d (%s): is being recorded already, and a process has one "
-			   "recorder: 'xsprof list' shows it; 'xsprof dump --live -p %d' looks on",
+		tool_error("process %d (%s): is already being recorded, and a process has one "
+			   "recorder: 'xsprof list' shows it; 'xsprof dump --live -p %d' reads "
+			   "along",
 			   (int)a->pids[i], s.found.comm, (int)a->pids[i]);
 		return TOOL_USAGE;
 	}

@@ -88,7 +88,7 @@ static void put_back(const char *path)
 	if (!kept_as || strcmp(kept, path))
 		return;
 	if (rename(kept_as, path))
-		tool_error("%s: stays in %s: %s", path, kept_as, strerror(errno));
+		tool_error("%s: left in %s: %s", path, kept_as, strerror(errno));
 	free(kept_as);
 	kept_as = NULL;
 }
@@ -174,7 +174,7 @@ int compress_level(const char *verb, const char *text, int *level)
 	uint64_t value = COMPRESS_LEVEL_DEFAULT;
 
 	if (text && (tool_parse_u64(text, &value) || !value || value > COMPRESS_LEVEL_MAX))
-		return tool_usage(verb, "--compress: '%s' is no level: 1 to %d", text,
+		return tool_usage(verb, "--compress: '%s' is not a level: 1 to %d", text,
 				  COMPRESS_LEVEL_MAX);
 	*level = value;
 	return -1;

@@ -104,7 +104,7 @@ int xsp_source_losses(const struct xsp_source *source)
 	if (!xsprof_trace_get_kernel(source->trace, &kernel) &&
 	    (kernel.lost || kernel.lost_slots || kernel.bad_slots))
 		tool_note("%s: lost %" PRIu64 " events of the kernel, and %" PRIu64 " bytes of "
-			  "them that found no room or are damaged", source->path, kernel.lost,
+			  "them that did not fit or are damaged", source->path, kernel.lost,
 			  (kernel.lost_slots + kernel.bad_slots) * XSPROF_SLOT_SIZE);
 	if (info.lost_records || info.lost_slots || info.bad_slots || damaged)
 		tool_note("%s: lost %" PRIu64 " records, %" PRIu64 " slots overwritten unread, "

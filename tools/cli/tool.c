@@ -317,7 +317,7 @@ int tool_take_pid(const char *verb, const char *text, pid_t *pid)
 	uint64_t value;
 
 	if (tool_parse_u64(text, &value) || !value || value > INT32_MAX)
-		return tool_usage(verb, "--pid: '%s' is no process id", text);
+		return tool_usage(verb, "--pid: '%s' is not a process id", text);
 	*pid = (pid_t)value;
 	return -1;
 }

@@ -81,7 +81,7 @@ static int name_file(struct ctl_asked *a, const char *otherwise)
 	char dir[PATH_MAX], real[PATH_MAX];
 
 	if (!*name)
-		return tool_usage("ctl", "--output: '%s' names no file", file);
+		return tool_usage("ctl", "--output: '%s' is not the name of a file", file);
 	if (slash && slash - file >= (ptrdiff_t)sizeof(dir))
 		return tool_usage("ctl", "--output: the name is too long");
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - file) + 1 : 1,
@@ -256,7 +256,7 @@ static int take_line(struct ctl_asked *a, const char *line)
 	const char *eq = strchr(line, '=');
 
 	if (!eq || eq == line || eq - line > 100 || strpbrk(line, "#\n\r"))
-		return tool_usage("ctl", "--set: '%s' is no KEY=VALUE", line);
+		return tool_usage("ctl", "--set: '%s' is not KEY=VALUE", line);
 	if (a->nr_lines == CTL_LINES)
 		return tool_usage("ctl", "--set: at most %u lines", CTL_LINES);
 	a->lines[a->nr_lines++] = line;
@@ -266,8 +266,8 @@ static int take_line(struct ctl_asked *a, const char *line)
 static int take_time(const char *option, const char *text, uint64_t *ns)
 {
 	if (tool_parse_time(text, ns) || !*ns || *ns > DAY_MS * 1000000ull)
-		return tool_usage("ctl", "--%s: '%s' is no time up to a day: e.g. 5, 2.5, 500ms, "
-				  "2m", option, text);
+		return tool_usage("ctl", "--%s: '%s' is not a time up to a day: e.g. 5, 2.5, "
+				  "500ms, 2m", option, text);
 	return -1;
 }
 
@@ -288,7 +288,7 @@ static int take(struct ctl_asked *a, int c, char **argv, const struct option *op
 	case 'n':
 		if (tool_parse_u64(optarg, &a->iterations) || !a->iterations ||
 		    a->iterations > INT32_MAX)
-			return tool_usage("ctl", "--iterations: '%s' is no number of them",
+			return tool_usage("ctl", "--iterations: '%s' is not a number of iterations",
 					  optarg);
 		break;
 	case 's':
@@ -378,7 +378,7 @@ int cmd_ctl(int argc, char **argv)
 	}
 	while ((c = getopt_long(argc, argv, "+:p:o:d:n:s:wt:hV", options, &at)) != -1) {
 		if (verb && isalpha(c) && !strchr("pthV", c) && !strchr(verb->options, c))
-			return tool_usage("ctl", "--%s: is of no use with '%s'",
+			return tool_usage("ctl", "--%s: cannot be used with '%s'",
 					  long_name(c, options), verb->name);
 		status = take(&a, c, argv, options);
 		if (status >= 0)

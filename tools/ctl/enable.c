@@ -148,7 +148,7 @@ static void change_file(struct change *c, const struct found *found)
 		/* Gone meanwhile. */
 		if (err == -ENOENT)
 			return;
-		tool_note("%s: left as it is: %s", found->name, xsp_ctl_strerror(err));
+		tool_note("%s: not changed: %s", found->name, xsp_ctl_strerror(err));
 		c->failed++;
 		return;
 	}
@@ -204,7 +204,7 @@ static void change_device(struct change *c, const struct found *found)
 		}
 	}
 	if (err) {
-		tool_note("%s: left as it is: %s", found->name, strerror(-err));
+		tool_note("%s: not changed: %s", found->name, strerror(-err));
 		c->failed++;
 	}
 }
@@ -270,7 +270,7 @@ static int run(struct change *c)
 	status = check_found(c);
 	printf("%sd in %u process%s", c->verb, c->changed, c->changed == 1 ? "" : "es");
 	if (c->same)
-		printf(", %u had it so", c->same);
+		printf(", %u unchanged", c->same);
 	putchar('\n');
 	for (i = 0; i < c->nr_known; i++)
 		free(c->known[i]);

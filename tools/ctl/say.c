@@ -48,7 +48,7 @@ static int not_allowed(pid_t pid)
 	if (!stat(path, &st) && st.st_uid && st.st_uid != geteuid())
 		return tool_error("process %d: belongs to user %u: ask as that user, or as root",
 				  (int)pid, (unsigned int)st.st_uid);
-	return tool_error("process %d: may not be looked into: it has other rights than you have: "
+	return tool_error("process %d: may not be read: it has other rights than you have: "
 			  "ask as root", (int)pid);
 }
 
@@ -106,12 +106,12 @@ static int timed_out(const struct ctl_asked *a, const struct ctl_page *cp)
 
 	if (!xsp_proc_stat(a->pid, &st) && (st.state == 'T' || st.state == 't'))
 		return tool_error("process %d: is stopped (SIGSTOP, or a debugger), and did not "
-				  "hear; the request is withdrawn", (int)a->pid);
+				  "answer; the request is withdrawn", (int)a->pid);
 	if (!ctl_now(cp, &now) && now.state == XSP_DEMAND_SAVE)
-		return tool_error("process %d: is saving a trace, and did not hear within %g s; "
+		return tool_error("process %d: is saving a trace, and did not answer within %g s; "
 				  "the request is withdrawn: ask again, or with --timeout",
 				  (int)a->pid, (double)a->timeout_ns / 1e9);
-	return tool_error("process %d: did not hear within %g s; the request is withdrawn",
+	return tool_error("process %d: did not answer within %g s; the request is withdrawn",
 			  (int)a->pid, (double)a->timeout_ns / 1e9);
 }
 
@@ -172,14 +172,14 @@ int ctl_status(struct ctl_asked *a, struct ctl_page *cp)
 	static struct xsp_demand_now now;
 
 	if (ctl_now(cp, &now))
-		return tool_error("process %d: its control page does not hold still", (int)a->pid);
+		return tool_error("process %d: its control page keeps changing", (int)a->pid);
 	printf("process %d (%s): %s", (int)a->pid, cp->comm, state_of(&now));
 	if (!now.number)
 		puts("; nothing was asked for yet");
 	else if (now.state != XSP_DEMAND_IDLE)
 		printf(", asked for by %s, into %s\n", who(&now), now.file);
 	else if (now.err)
-		printf("; the last trace, asked for by %s, came to nothing: %s\n", who(&now),
+		printf("; the last trace, asked for by %s, failed: %s\n", who(&now),
 		       now.why);
 	else
 		printf("; the last trace, asked for by %s, is %s\n", who(&now), now.file);

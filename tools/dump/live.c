@@ -125,7 +125,7 @@ int live_open(struct live *live)
 
 	live->fd = memfd_create("xsprof-live", MFD_CLOEXEC);
 	if (live->fd < 0)
-		return tool_error("memory for what is seen: %s", strerror(errno));
+		return tool_error("out of memory for events: %s", strerror(errno));
 	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", live->fd);
 	err = xsp_guard_install();
 	if (!err)
@@ -135,7 +135,7 @@ int live_open(struct live *live)
 	if (!err)
 		err = xsp_drain_open(-1, &live->cap, &ops, live, 0, &live->drain);
 	if (err)
-		return tool_error("memory for what is seen: %s", strerror(-err));
+		return tool_error("out of memory for events: %s", strerror(-err));
 	xsp_drain_set_peek(live->drain);
 	walk(live);
 	err = add_device(live);
@@ -183,7 +183,7 @@ bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait)
 	walk(live);
 	sleep = xsp_drain_step(live->drain);
 	if (live->cap.error) {
-		tool_error("memory for what is seen: %s", strerror(-live->cap.error));
+		tool_error("out of memory for events: %s", strerror(-live->cap.error));
 		return false;
 	}
 	if (all_ended(live)) {

@@ -24,7 +24,7 @@ static void help(void)
 	      "                        take nothing out: of all your own,\n"
 	      "  -p PID[,PID...]       ... of these, until they end,\n"
 	      "  -a                    ... or of all that you may see (needs the module)\n"
-	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"

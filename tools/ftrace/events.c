@@ -231,7 +231,7 @@ int ftrace_check(const struct ftrace_options *opts, const char *verb)
 			    opts->buffer ? "trace-buffer" : NULL;
 
 	if (!ftrace_wanted(opts) && alone)
-		return tool_usage(verb, "--%s: of which events? name them with -e", alone);
+		return tool_usage(verb, "--%s: needs events: name them with -e", alone);
 	return -1;
 }
 
@@ -273,7 +273,8 @@ int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const ch
 	case OPT_TRACE_BUFFER:
 		if (tool_parse_size(arg, &opts->buffer) || opts->buffer < 65536 ||
 		    opts->buffer > 1ull << 36)
-			return tool_usage(verb, "--trace-buffer: '%s' is no size: 64k to 64G", arg);
+			return tool_usage(verb, "--trace-buffer: '%s' is not a size: 64k to 64G",
+					  arg);
 		return -1;
 	}
 	return -1;

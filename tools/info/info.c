@@ -28,7 +28,7 @@ static void help(void)
 	      "What a capture holds: host, recorder, clock, processes, streams and losses.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --json            as JSON\n"
-	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"

@@ -182,7 +182,7 @@ static void print_processes(const struct info *info)
 	if (unknown)
 		printf("%6s %8s %-12s %-9s %7s %12s %10" PRIu64 " %10s  %s\n", "-", "-", "-", "-",
 		       "-", "-", unknown, "-",
-		       "(found no room in the file, which does not say whose they were)");
+		       "(did not fit into the file; process not known)");
 }
 
 static void print_streams(const struct info *info)
@@ -208,12 +208,12 @@ static void print_streams(const struct info *info)
 static const char *why_ended(const struct xsprof_cap_end *end)
 {
 	static const char *const words[] = {
-		"the command ended", "stopped by a signal", "the duration was over",
-		"the recorder met an error", "a snapshot of what was in memory",
+		"the command ended", "stopped by a signal", "the duration ended",
+		"the recorder failed", "a snapshot of what was in memory",
 	};
 
 	if (!end)
-		return "not in order: the recorder was killed, or the file is cut off";
+		return "not regularly: the recorder was killed, or the file is cut off";
 	return end->why < sizeof(words) / sizeof(words[0]) ? words[end->why] : "?";
 }
 

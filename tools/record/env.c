@@ -133,7 +133,7 @@ static void check_variables(const struct record_options *opts)
 		if (text && *text && !variables[i].overridden &&
 		    !makes_sense(text, variables[i].words, variables[i].min,
 				 variables[i].max))
-			tool_note("%s: '%s' is not taken: %s", variables[i].name, text,
+			tool_note("%s: '%s' is invalid: %s", variables[i].name, text,
 				  variables[i].expected);
 	}
 }

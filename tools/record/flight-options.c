@@ -48,8 +48,8 @@ int flight_option(struct flight_options *flight, int c, const char *arg)
 		return -1;
 	case FLIGHT_OPT_STALL:
 		if (tool_parse_time(arg, &flight->stall_ns) || !flight->stall_ns)
-			return tool_usage("record", "--stall: '%s' is no time: e.g. 10, 500ms, 2m",
-					  arg);
+			return tool_usage("record", "--stall: '%s' is not a time: e.g. 10, 500ms, "
+					  "2m", arg);
 		return -1;
 	case FLIGHT_OPT_FILES:
 		if (tool_parse_u64(arg, &value) || !value || value > FILES_MAX)
@@ -75,7 +75,7 @@ int flight_check(const struct record_options *opts)
 		return tool_usage("record", "--sched: of processes that run a flight recorder only "
 				  "takes what is there: leave out --flight, or start them by it");
 	if (f->stall_ns && !f->nr_watch)
-		return tool_usage("record", "--stall: which ranges? name them with --watch");
+		return tool_usage("record", "--stall: needs --watch NAME");
 	if (opts->mode && strcmp(opts->mode, "overwrite"))
 		return tool_usage("record", "--mode %s: a flight recorder's rings overwrite the "
 				  "oldest", opts->mode);

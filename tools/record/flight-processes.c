@@ -274,7 +274,7 @@ static const char *reason_of(const struct flight_member *m, char *buf, size_t si
 	const char *name = sigabbrev_np(m->exit.status);
 
 	if (m->exit.how == XSPROF_HOW_VANISHED)
-		snprintf(buf, size, "process %d ended with no goodbye", (int)m->p.pid);
+		snprintf(buf, size, "process %d ended without its exit handler", (int)m->p.pid);
 	else if (name)
 		snprintf(buf, size, "process %d was killed by SIG%s", (int)m->p.pid, name);
 	else

@@ -232,7 +232,7 @@ static int exit_status(const struct flight *f)
 	if (attach_on(&f->opts->attach))
 		return f->failed ? TOOL_FAILED : 0;
 	if (!f->launch.ended) {
-		tool_error("%s: still runs as process %d: not waited for any longer",
+		tool_error("%s: still runs as process %d: no longer waited for",
 			   f->opts->argv[0], (int)f->launch.pid);
 		return 128 + f->launch.last_signal;
 	}

@@ -91,7 +91,7 @@ static void help(void)
 static int take_buffer(const char *text, uint64_t *bytes)
 {
 	if (tool_parse_size(text, bytes))
-		return tool_usage("record", "--buffer-size: '%s' is no size: e.g. 512k, 16M, 1G",
+		return tool_usage("record", "--buffer-size: '%s' is not a size: e.g. 512k, 16M, 1G",
 				  text);
 	if (*bytes < BUFFER_MIN || *bytes > BUFFER_MAX)
 		return tool_usage("record", "--buffer-size: '%s': from %uk to 1T", text,
@@ -137,7 +137,7 @@ static int take(struct record_options *opts, int c, char **argv)
 		return take_word("mode", optarg, modes, &opts->mode);
 	case 'd':
 		if (tool_parse_time(optarg, &opts->duration) || !opts->duration)
-			return tool_usage("record", "--duration: '%s' is no time: e.g. 5, 2.5, "
+			return tool_usage("record", "--duration: '%s' is not a time: e.g. 5, 2.5, "
 					  "500ms, 2m", optarg);
 		break;
 	case 'z':
@@ -222,7 +222,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	if (status >= 0)
 		return status;
 	if (opts->kernel.tree && opts->attach.all)
-		return tool_usage("record", "--filter-tree: of which command? --all is everybody");
+		return tool_usage("record", "--filter-tree: needs a command: not with --all");
 	if (opts->flight.on && ftrace_wanted(&opts->kernel))
 		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
 	if (attach_on(&opts->attach)) {
@@ -230,6 +230,6 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 		return status < 0 ? flight_check(opts) : status;
 	}
 	if (optind == argc)
-		return tool_usage("record", "no command: what is to be recorded?");
+		return tool_usage("record", "no command to record: give one after --");
 	return flight_check(opts);
 }

@@ -102,7 +102,7 @@ static void sum_up_tracing(const struct recording *r)
 	fprintf(stderr, "[ xsprof record: %" PRIu64 " events of the kernel on %u CPUs, %" PRIu64
 		" lost ]\n", stats->events, stats->cpus, stats->lost);
 	if (stats->unsaved)
-		tool_note("%s of the kernel's events found no room in the file",
+		tool_note("%s of the kernel's events did not fit into the file",
 			  tool_format_bytes(unsaved, sizeof(unsaved), stats->unsaved));
 }
 
@@ -248,7 +248,7 @@ static void explain_nothing(const struct recording *r)
 	const char *backend = r->opts.backend ? NULL : getenv("XSPROF_BACKEND");
 
 	if (attach_on(&r->opts.attach))
-		tool_note("nothing was recorded: no process passed a marker");
+		tool_note("nothing was recorded: no process reached a marker");
 	else if (r->stats.refused)
 		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else if (r->stats.producers)
@@ -276,7 +276,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	if (!r->stats.records && !r->stats.lost_records)
 		explain_nothing(r);
 	if (why == WHY_DURATION && !r->launch.ended)
-		tool_note("the recording is over, the command goes on");
+		tool_note("the recording has ended, the command continues");
 	progress_summary("record", &r->stats, r->opts.output);
 	sum_up_tracing(r);
 }
@@ -297,7 +297,7 @@ static int exit_status(const struct recording *r)
 	if (attach_on(&r->opts.attach))
 		return r->file_error ? TOOL_FAILED : 0;
 	if (!r->launch.ended) {
-		tool_error("%s: still runs as process %d: not waited for any longer",
+		tool_error("%s: still runs as process %d: no longer waited for",
 			   r->opts.argv[0], (int)r->launch.pid);
 		return 128 + r->launch.last_signal;
 	}

@@ -223,7 +223,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 	if (err)
 		return err;
 	if (r->scan.ended) {
-		tool_note("%s: its recording ended in order: nothing to add", path);
+		tool_note("%s: its recording is complete: nothing to add", path);
 		goto done;
 	}
 	xsp_cap_note(&cap, "the recorder was killed: what follows was recovered from memory");
@@ -372,8 +372,8 @@ int cmd_recover(int argc, char **argv)
 		return tool_usage("recover", "%s: one session at a time", argv[optind + 1]);
 	if (attach_on(&pids)) {
 		if (optind < argc || only_list || r.delete)
-			return tool_usage("recover", "--pid: stands for a session, and goes with "
-					  "--output only");
+			return tool_usage("recover", "--pid: replaces the session; only --output "
+					  "can be given with it");
 		status = recover_pids(&pids, r.output ? r.output : "xsprof.data");
 		attach_free(&pids);
 		return status;

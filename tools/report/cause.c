@@ -75,7 +75,7 @@ void report_print_sources(const struct cause_stats *stats)
 		       "are unknown\n", stats->lost);
 	if (stats->missed)
 		printf("# of %" PRIu64 " switches and more no event was recorded: who had the CPU "
-		       "is told by other events, or unknown\n", stats->missed);
+		       "is taken from other events, or unknown\n", stats->missed);
 	if (stats->forgotten)
 		printf("# the beginning of %" PRIu64 " ranges is further back than is remembered: "
 		       "unknown\n", stats->forgotten);

@@ -204,7 +204,7 @@ void report_print(struct report *report)
 	report_print_cause(report, rows, ranges, &width);
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)
-		printf("... and %" PRIu64 " events that found no row\n", report->unlisted);
+		printf("... and %" PRIu64 " events without a row\n", report->unlisted);
 	if (!report->no_open)
 		open_ranges_print(&report->open, &report->show);
 }

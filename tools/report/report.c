@@ -31,7 +31,7 @@ static void help(void)
 	      "                        else of those that did not end by themselves\n"
 	      "      --no-open         nothing of it\n"
 	      "      --json            as JSON, times in nanoseconds\n"
-	      "  -q, --quiet           no warnings about the file; losses are told all the same\n"
+	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"

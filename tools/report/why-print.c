@@ -262,7 +262,7 @@ void why_print(const struct why *why)
 	if (xsprof_trace_get_kernel(why->report->source.trace, &kernel))
 		kernel.error_ns = 0;
 	if (kernel.error_ns == UINT64_MAX)
-		puts("# how closely clocks of markers and kernel agree is not known");
+		puts("# the error between clocks of markers and kernel is not known");
 	else if (kernel.error_ns)
 		printf("# clocks of markers and kernel agree to %" PRIu64 " ns\n", kernel.error_ns);
 	for (uint32_t i = 0; i < why->nr; i++) {

@@ -78,10 +78,10 @@ static int run(struct asked *asked)
 	status = find_producers(asked->pid, asked->others, add, asked);
 	if (!status && !asked->snap.number) {
 		if (asked->pid)
-			status = tool_error("process %u: holds no rings: 'xsprof list' shows who "
+			status = tool_error("process %u: has no rings: 'xsprof list' shows who "
 					    "does", asked->pid);
 		else
-			status = tool_error("no process of yours holds rings: start one under "
+			status = tool_error("no process of yours has rings: start one under "
 					    "'xsprof record'");
 	}
 	if (status) {
@@ -106,7 +106,7 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 		break;
 	case 'l':
 		if (tool_parse_time(optarg, &asked->opts.last_ns) || !asked->opts.last_ns)
-			return tool_usage("snapshot", "--last: '%s' is no time: e.g. 5, 2.5, "
+			return tool_usage("snapshot", "--last: '%s' is not a time: e.g. 5, 2.5, "
 					  "500ms, 2m", optarg);
 		break;
 	case 'z':

@@ -240,7 +240,7 @@ static void read_one(struct reading *r, uint64_t since)
 	if (err)
 		xsp_store_note(&r->s->st, "%s: ring %u: %s: left out from slot %llu on",
 			       r->p->name, r->k,
-			       err == -EPROTO ? "counts what cannot be" : xsp_ctl_strerror(err),
+			       err == -EPROTO ? "has inconsistent counters" : xsp_ctl_strerror(err),
 			       (unsigned long long)r->pos);
 }
 

@@ -29,7 +29,7 @@ int xsprof_result_save(struct xsprof_result *result, const char *path)
 
 	result->error[0] = '\0';
 	if (result->saved)
-		return xsr_fail(result, -EALREADY, "it was saved before");
+		return xsr_fail(result, -EALREADY, "it is already saved");
 	ret = xsr_save(result, path, write_kineto, &beside);
 	result->saved = ret == 0;
 	errno = before;

@@ -326,7 +326,7 @@ static void put_lost(struct xsp_out *out, const struct xsprof_event *ev)
 	} else {
 		p = pf_arg_u64(p, "cpu", (uint64_t)ev->cpu);
 		if (ev->flags & XSPROF_EVF_UNKNOWN)
-			p = pf_arg_true(p, "of the kernel, nobody knows how many");
+			p = pf_arg_true(p, "of the kernel, number not known");
 		else
 			p = pf_arg_u64(p, ev->flags & XSPROF_EVF_SLOTS ?
 				       "times 32 bytes of the kernel's events" :

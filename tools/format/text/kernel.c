@@ -33,7 +33,7 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 {
 	p = put_lit(p, "lost:     ");
 	if (ev->flags & XSPROF_EVF_UNKNOWN)
-		return put_lit(p, "events of the kernel, nobody knows how many");
+		return put_lit(p, "events of the kernel, number not known");
 	p = put_u64(p, ev->value);
 	if (ev->flags & XSPROF_EVF_SLOTS)
 		return put_lit(p, " times 32 bytes of the kernel's events");
