@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A packet of a Perfetto trace that protobuf-c writes, and its texts: for all that is rare.
+ * Packets of a Perfetto trace: what is rare in those that are written by hand (wire.h), and those
+ * that protobuf-c writes.
  */
 #include <errno.h>
 
@@ -9,6 +10,24 @@
 
 /* Texts are made in the first half of the scratch, packets in the second. */
 #define HALF		(XSP_SCRATCH / 2)
+
+char *wire_close_long(char *start, char *end)
+{
+	size_t len = (size_t)(end - start), more = 0, v;
+
+	for (v = len; v >= 0x80; v >>= 7)
+		more++;
+	memmove(start + more, start, len);
+	wire_varint(start - 1, len);
+	return end + more;
+}
+
+char *wire_text(char *p, uint32_t field, const char *s, size_t len)
+{
+	char *start = wire_open(p, field);
+
+	return wire_close(start, xsp_utf8_copy(start, s, len));
+}
 
 char *pf_text(char **at, const char *s, size_t len)
 {

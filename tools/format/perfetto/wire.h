@@ -2,7 +2,7 @@
 /*
  * The wire format of protocol buffers, written into memory that has room for it.  A message's
  * length stands before it and is known behind it: one byte is kept for it, and a message that
- * is longer is moved up.  It never checks for room.
+ * is longer is moved up.  It never checks for room.  What is no inline function is in packet.c.
  */
 #ifndef XSPROF_OUT_WIRE_H
 #define XSPROF_OUT_WIRE_H
