@@ -45,6 +45,9 @@ enum {
 	PF_ALONE	= 7,
 };
 
+/* What an event is on its track. */
+enum { PF_BEGIN = 1, PF_END = 2, PF_INSTANT = 3, PF_COUNTER = 4 };
+
 /* Tracks of the trace itself; those of processes and threads have larger numbers. */
 enum { PF_TRACK_GLOBAL = 1, PF_TRACK_LOST = 2 };
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a Perfetto trace says of itself: clocks, the system, how exact it is and what is missing.
- * All of it is rare, and written by protobuf-c.
+ * All of it is rare, and but for losses written by protobuf-c.
  */
-#include <errno.h>
-
 #include "format/perfetto/meta.h"
 #include "format/perfetto/names.h"
 #include "format/perfetto/packet.h"
-#include "text/utf8.h"
 
 /* A later jump of the clocks against each other is a suspend, no error of reading them. */
 #define SUSPEND_NS	1000000
@@ -227,4 +224,37 @@ void pf_end(struct xsp_out *out)
 	packet.has_trusted_packet_sequence_id = true;
 	packet.trusted_packet_sequence_id = PF_MARKERS;
 	pf_put(out, &packet);
+}
+
+/*
+ * A loss is told by a writer of its own: what it says of the packet before makes readers forget
+ * what that writer interned, which here is nothing.
+ */
+void pf_lost(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	char *p = xsp_buf_room(&out->buf, XSP_BUF_ROOM), *packet, *event;
+
+	packet = p = wire_open(p, PF_TRACE_PACKET);
+	p = wire_u64(p, PF_TIMESTAMP, ev->ns);
+	p = wire_u64(p, PF_CLOCK, PF_MONOTONIC);
+	p = wire_u64(p, PF_SEQUENCE, PF_LOSSES);
+	p = wire_u64(p, PF_FLAGS, PF_CLEARED);
+	p = wire_u64(p, PF_DROPPED, 1);
+	event = p = wire_open(p, PF_TRACK_EVENT);
+	p = wire_u64(p, PF_TYPE, PF_INSTANT);
+	p = wire_u64(p, PF_TRACK, PF_TRACK_LOST);
+	p = wire_text(p, PF_NAME, "lost", 4);
+	p = wire_text(p, PF_CATEGORY, "xsprof", 6);
+	if (ev->producer != XSPROF_NO_PRODUCER) {
+		p = pf_put_fields(out, ev, p);
+	} else {
+		p = pf_arg_u64(p, "cpu", (uint64_t)ev->cpu);
+		if (ev->flags & XSPROF_EVF_UNKNOWN)
+			p = pf_arg_true(p, "of the kernel, number not known");
+		else
+			p = pf_arg_u64(p, ev->flags & XSPROF_EVF_SLOTS ?
+				       "times 32 bytes of the kernel's events" :
+				       "events of the kernel", ev->value);
+	}
+	out->buf.p = wire_close(packet, wire_close(event, p));
 }

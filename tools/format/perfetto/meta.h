@@ -12,6 +12,8 @@ void pf_begin(struct xsp_out *out);
 /* Snapshots of the clocks up to @ns. */
 void pf_clocks(struct xsp_out *out, uint64_t ns);
 void pf_end(struct xsp_out *out);
+/* Records that are missing before @ev. */
+void pf_lost(struct xsp_out *out, const struct xsprof_event *ev);
 /* Before the packets of an event. */
 static inline void pf_event_at(struct xsp_out *out, uint64_t ns)
 {

@@ -17,9 +17,6 @@
 #include "format/perfetto/names.h"
 #include "text/put.h"
 
-/* What an event is on its track. */
-enum { BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
-
 static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
 {
 	(void)trace;
@@ -112,8 +109,8 @@ static void put_instant(struct xsp_out *out, const struct xsp_view *view, uint64
 	struct pf_packet pkt;
 	char *p;
 
-	p = uuid ? open_uuid(out, &pkt, ev->ns, INSTANT, uuid) :
-		   open_thread(out, &pkt, ev->ns, INSTANT, view->thread);
+	p = uuid ? open_uuid(out, &pkt, ev->ns, PF_INSTANT, uuid) :
+		   open_thread(out, &pkt, ev->ns, PF_INSTANT, view->thread);
 	p = put_all(out, ev, put_name(p, name, ev));
 	if (key)
 		p = pf_arg_text(p, key, text, strlen(text));
@@ -132,7 +129,7 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	name = event_name(out, ev, view->name);
-	p = put_name(open_thread(out, &pkt, ev->ns, BEGIN, view->thread), name, ev);
+	p = put_name(open_thread(out, &pkt, ev->ns, PF_BEGIN, view->thread), name, ev);
 	/* A string may go on in the next record: then all of it stands at the end. */
 	if (ev->rec_size > sizeof(struct xsprof_rec) &&
 	    !(ev->rec->size >> 4 & XSPROF_RECF_MORE && pf_note_args(out, ev, view->range)))
@@ -150,7 +147,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 	char *p;
 
 	name = event_name(out, ev, view->name);
-	p = put_name(pf_open(out, &pkt, begin, BEGIN, track, len), name, ev);
+	p = put_name(pf_open(out, &pkt, begin, PF_BEGIN, track, len), name, ev);
 	p = pf_put_note(put_all(out, ev, p), note);
 	if (ev->type == XSPROF_REC_GPU && ev->value) {
 		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
@@ -162,7 +159,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 			p = wire_fixed64(p, PF_FLOW, id);
 	}
 	pf_close(out, &pkt, p);
-	pf_close(out, &pkt, pf_open(out, &pkt, end, END, track, len));
+	pf_close(out, &pkt, pf_open(out, &pkt, end, PF_END, track, len));
 	pf_of(out)->pairs++;
 }
 
@@ -195,7 +192,7 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 	}
 	if (ev->rec_size > sizeof(struct xsprof_rec))
 		pf_intern_args(out, ev);
-	p = open_thread(out, &pkt, ev->ns, END, view->thread);
+	p = open_thread(out, &pkt, ev->ns, PF_END, view->thread);
 	if (view->range->note)
 		p = pf_put_note(p, view->range->note);
 	pf_close(out, &pkt, pf_put_args(out, ev, p));
@@ -235,9 +232,9 @@ static void put_async(struct xsp_out *out, const struct xsp_view *view)
 
 	uuid = pf_async_track(out, ev, view->name, &open);
 	noted = ev->type != XSPROF_REC_ASYNC_INSTANT && pf_async_note(out, ev, view->name);
-	type = !noted ? INSTANT : ev->type == XSPROF_REC_ASYNC_BEGIN ? BEGIN : END;
+	type = !noted ? PF_INSTANT : ev->type == XSPROF_REC_ASYNC_BEGIN ? PF_BEGIN : PF_END;
 	p = open_uuid(out, &pkt, ev->ns, type, uuid);
-	if (type != END)
+	if (type != PF_END)
 		p = put_name(p, name, ev);
 	p = put_all(out, ev, p);
 	if (ev->type == XSPROF_REC_ASYNC_END && !noted)
@@ -250,7 +247,7 @@ static void put_async(struct xsp_out *out, const struct xsp_view *view)
 static void close_async(struct xsp_out *out, uint64_t uuid)
 {
 	struct pf_packet pkt;
-	char *p = open_uuid(out, &pkt, out->last_ns, END, uuid);
+	char *p = open_uuid(out, &pkt, out->last_ns, PF_END, uuid);
 
 	pf_close(out, &pkt, pf_arg_true(p, "unfinished"));
 	pf_of(out)->closed++;
@@ -265,7 +262,7 @@ static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 	struct pf_packet pkt;
 	char *p;
 
-	p = put_name(open_thread(out, &pkt, ev->ns, INSTANT, view->thread), name, ev);
+	p = put_name(open_thread(out, &pkt, ev->ns, PF_INSTANT, view->thread), name, ev);
 	p = wire_fixed64(p, ev->type == XSPROF_REC_FLOW_END ? PF_FLOW_END : PF_FLOW, id);
 	pf_close(out, &pkt, put_all(out, ev, p));
 }
@@ -287,7 +284,7 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	uuid = pf_counter_track(out, ev, view->name);
-	p = open_uuid(out, &pkt, ev->ns, COUNTER, uuid);
+	p = open_uuid(out, &pkt, ev->ns, PF_COUNTER, uuid);
 	pf_close(out, &pkt, f64 ? wire_double(p, PF_COUNTER_F64, value) :
 				  wire_i64(p, PF_COUNTER_I64, (int64_t)ev->value));
 }
@@ -301,38 +298,6 @@ static void put_args(struct xsp_out *out, const struct xsp_view *view)
 		out->merged++;
 	else
 		put_instant(out, view, 0, NULL, NULL);
-}
-
-/*
- * A loss is told by a writer of its own: what it says of the packet before makes readers forget
- * what that writer interned, which here is nothing.
- */
-static void put_lost(struct xsp_out *out, const struct xsprof_event *ev)
-{
-	char *p = xsp_buf_room(&out->buf, XSP_BUF_ROOM), *packet, *event;
-
-	packet = p = wire_open(p, PF_TRACE_PACKET);
-	p = wire_u64(p, PF_TIMESTAMP, ev->ns);
-	p = wire_u64(p, PF_CLOCK, PF_MONOTONIC);
-	p = wire_u64(p, PF_SEQUENCE, PF_LOSSES);
-	p = wire_u64(p, PF_FLAGS, PF_CLEARED);
-	p = wire_u64(p, PF_DROPPED, 1);
-	event = p = wire_open(p, PF_TRACK_EVENT);
-	p = wire_u64(p, PF_TYPE, INSTANT);
-	p = wire_u64(p, PF_TRACK, PF_TRACK_LOST);
-	p = put_plain_name(p, "lost", "xsprof");
-	if (ev->producer != XSPROF_NO_PRODUCER) {
-		p = pf_put_fields(out, ev, p);
-	} else {
-		p = pf_arg_u64(p, "cpu", (uint64_t)ev->cpu);
-		if (ev->flags & XSPROF_EVF_UNKNOWN)
-			p = pf_arg_true(p, "of the kernel, number not known");
-		else
-			p = pf_arg_u64(p, ev->flags & XSPROF_EVF_SLOTS ?
-				       "times 32 bytes of the kernel's events" :
-				       "events of the kernel", ev->value);
-	}
-	out->buf.p = wire_close(packet, wire_close(event, p));
 }
 
 /* ---- the format ---------------------------------------------------------------------------- */
@@ -387,7 +352,7 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_EV_LOST:
 		if (pf_of(out)->sched)
 			fmt_sched_lost(pf_of(out)->sched, ev->cpu);
-		put_lost(out, ev);
+		pf_lost(out, ev);
 		break;
 	case XSPROF_REC_STEP:
 	case XSPROF_REC_CONTROL:
@@ -404,7 +369,7 @@ static void perfetto_kernel_event(struct xsp_out *out, const struct xsprof_event
 {
 	pf_event_at(out, ev->ns);
 	if (ev->type == XSPROF_EV_LOST)
-		put_lost(out, ev);
+		pf_lost(out, ev);
 	pf_kernel_event(out, ev);
 }
 
@@ -418,7 +383,7 @@ static void perfetto_closed(void *data, struct xsp_track *thread, struct xsp_ran
 
 	if (!range->shown)
 		return;
-	p = open_thread(out, &pkt, ns, END, thread);
+	p = open_thread(out, &pkt, ns, PF_END, thread);
 	p = pf_put_note(p, range->note);
 	pf_close(out, &pkt, pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished"));
 	pf_of(out)->closed++;
