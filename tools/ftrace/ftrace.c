@@ -17,7 +17,6 @@
 #include "base/proc.h"
 #include "cli/tool.h"
 #include "ftrace/local.h"
-#include "ftrace/mark.h"
 
 #define BUFFER_DEFAULT	(4u << 20)
 #define TRACEFS_MAGIC	0x74726163
@@ -29,10 +28,6 @@
 
 /* Each time somebody else was there in the moment between making it and opening it. */
 #define MAKE_TRIES	10
-
-/* A process that was just forked gets its turn within this. */
-#define MARK_TRIES	2000
-#define MARK_WAIT_US	1000
 
 static char why_not[256];
 static struct ftrace_stats last_stats;
@@ -316,77 +311,14 @@ int ftrace_open(const struct ftrace_options *opts, struct ftrace **out)
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-/* The kernel filters by thread; what a thread makes later it follows itself. */
-static int set_process(struct ftrace *ft, pid_t pid)
-{
-	struct dirent *entry;
-	char path[64];
-	int err = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? 0 : -errno;
-	while (!err && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' &&
-		    tracefs_instance_file_append(ft->instance, "set_event_pid",
-						 entry->d_name) < 0 && errno != ESRCH)
-			err = -errno;
-	closedir(dir);
-	return err;
-}
-
 int ftrace_mark(const struct ftrace *ft)
 {
 	return ft->mark;
 }
 
-static int set_marked(struct ftrace *ft)
-{
-	int err = -ESRCH;
-	char tid[16];
-
-	for (int i = 0; i < MARK_TRIES && err; i++) {
-		uint32_t found = 0;
-		char *text;
-
-		if (i)
-			usleep(MARK_WAIT_US);
-		text = tracefs_instance_file_read(ft->instance, "trace", NULL);
-		if (text)
-			found = ftrace_find_mark(text);
-		free(text);
-		if (found) {
-			snprintf(tid, sizeof(tid), "%u", found);
-			err = 0;
-		}
-	}
-	if (!err && tracefs_instance_file_append(ft->instance, "set_event_pid", tid) < 0)
-		err = -errno;
-	/* The mark is nobody's event. */
-	if (!err && (tracefs_trace_off(ft->instance) < 0 ||
-		     tracefs_instance_file_write(ft->instance, "trace", "") < 0))
-		err = -errno;
-	close(ft->mark);
-	ft->mark = -1;
-	return err;
-}
-
-static int set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr)
-{
-	int err = 0;
-
-	if (ft->mark >= 0)
-		return set_marked(ft);
-	for (uint32_t i = 0; i < nr && !err; i++)
-		err = set_process(ft, processes[i]);
-	return err;
-}
-
 int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr)
 {
-	int err = ft->tree ? set_tasks(ft, processes, nr) : 0;
+	int err = ft->tree ? ftrace_set_tasks(ft, processes, nr) : 0;
 
 	if (!err)
 		err = ftrace_enable(ft, cap);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the kernel's tracer share: ftrace.c has the instance and its life,
- * events.c which events, read.c their way into the capture, meta.c what it
- * takes to decode them.
+ * What the files of the kernel's tracer share: ftrace.c has the instance and its life, events.c
+ * which events, tasks.c whose, read.c their way into the capture, meta.c what it takes to decode
+ * them.
  */
 #ifndef XSPROF_FTRACE_LOCAL_H
 #define XSPROF_FTRACE_LOCAL_H
@@ -69,6 +69,9 @@ void ftrace_list_free(struct ftrace_list *list);
  * Return: 0; the first -errno when it refused all.
  */
 int ftrace_enable(struct ftrace *ft, struct xsp_cap *cap);
+
+/* tasks.c: only these processes and what they start; or the one that has written the mark. */
+int ftrace_set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr);
 
 /* meta.c */
 int ftrace_read_layout(struct ftrace *ft);
