@@ -6,7 +6,10 @@
 
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
-[ $# -gt 0 ] || set -- 6.1 6.12 6.12-rt 7.2 new arm64
+if [ $# -eq 0 ]; then
+	set -- 6.1 6.12 6.12-rt 7.2 arm64
+	[ "${XSPROF_TIER:-quick}" = full ] && set -- "$@" new
+fi
 build=${BUILD:-build}
 mkdir -p "$build/kmod" || exit 1
 number=0 failed=0
@@ -23,9 +26,7 @@ result()	# STATUS NAME
 }
 
 for kernel; do
-	out=$build/kmod/build-$kernel
-	rm -rf "$out"
-	said=$(tests/vm/module.sh "$kernel" "$out" 2>&1)
+	said=$(tests/vm/module.sh "$kernel" 2>&1)
 	case $? in
 	0) ;;
 	77)

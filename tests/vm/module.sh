@@ -8,6 +8,7 @@
 # The sources are copied there first, so that kernels do not overwrite one another's
 # objects and the tree stays clean. --source: another folder with a Kbuild of its own,
 # whose module goes into build/kmod/FOLDER-KERNEL.
+# One that was built of the same sources for the same kernel is taken as it is.
 # Exit status 77 when this machine cannot build for that kernel: the reason as TAP's SKIP.
 
 set -u
@@ -39,6 +40,21 @@ if [ "$k_pool" = trixie ]; then
 		vm_skip "no root and no namespaces, so no chroot: $(tail -n 1 "$out/log")"
 fi
 
+# One run at a time in a folder: tests that run at once want the same module.
+exec {lock}> "$out/lock"
+flock "$lock"
+
+# all_of_it: a hash of what goes into the module: its sources, the kernel, what make is told
+all_of_it()
+{
+	{
+		echo "$kernel $k_release $*"
+		cat "$k_tree/.packages" 2> /dev/null
+		cd "$out/src" && find . -name Kbuild -o -name '*.[ch]' ! -name '*.mod.c' |
+			LC_ALL=C sort | xargs -d '\n' sha256sum
+	} | sha256sum
+}
+
 # The files of the module, and of a test module all that stands beside its Kbuild
 if [ "$source" = "$vm_top" ]; then
 	rsync -rlt --delete --include='*.[ch]' --include='*/' --exclude='*' \
@@ -51,6 +67,13 @@ set -- W=1 "$@"
 case $kernel in
 arm64) set -- ARCH=arm64 CROSS_COMPILE="${CROSS_COMPILE:-aarch64-linux-gnu-}" "$@" ;;
 esac
+# Built of the same before, without a warning: it is not built again.
+hash=$(all_of_it "$@")
+if [ "$hash" = "$(cat "$out/built" 2> /dev/null)" ] && ls "$out"/src/*.ko 2> /dev/null; then
+	exit 0
+fi
+rm -f "$out/built"
+find "$out/src" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' \) -delete
 case $k_pool in
 trixie) toolchain_run "$k_tree" "$out/src" \
 	make -C "/k/usr/src/linux-headers-$k_release" M=/m "$@" modules ;;
@@ -62,4 +85,5 @@ if [ $status -ne 0 ] || grep -qiE '(^|[ :])warning[: ]' "$out/log"; then
 	echo "module.sh: the module does not build without a warning for $kernel" >&2
 	exit 1
 fi
+echo "$hash" > "$out/built"
 ls "$out"/src/*.ko
