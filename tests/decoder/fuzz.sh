@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 targets='decoder/fuzz-capture decoder/fuzz-ring decoder/fuzz-arena decoder/fuzz-records
 	profiler/result-fuzz'
-seconds=${FUZZ_SECONDS:-7}
+seconds=${FUZZ_SECONDS:-3}
 out=$BUILD/fuzz
 
 if ! make -s BUILD="$out" CC=clang SAN=address,undefined FUZZER=1 \

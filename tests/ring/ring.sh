@@ -89,11 +89,12 @@ snapshot)
 		cursor=1
 	;;
 step)
-	[ $full ] && step_from=100
+	lock_from=126
+	[ $full ] && step_from=100 lock_from=100
 	for mode in discard overwrite; do
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k step-noarm from=$((step_from - 5))
 		# Lock rings have three times the instructions, DISCARD five times the cases.
-		from=$step_from
+		from=$lock_from
 		[ $mode = overwrite ] && from=$((step_from - 5))
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k $no_rseq step from=$from
 		t XSPROF_MODE=$mode XSPROF_BUFFER_SIZE=16k step-noarm from=127 kill=1

@@ -41,15 +41,14 @@ check()
 
 echo "1..4"
 check "no line of ${#code[@]} source files is wider than 100 columns" < <(
-	for f in "${code[@]}"; do
-		# expand(1) knows bytes only: what is wide in bytes is counted in characters.
-		expand "$f" | LC_ALL=C.UTF-8 sed -n '/^.\{101\}/=' | sed "s|^|$f:|"
-	done)
+	# Columns are characters, not bytes, which expand(1) would count.
+	perl -CSD -ne 'chomp;
+		1 while s/^([^\t]*)\t/$1 . " " x (8 - length($1) % 8)/e;
+		print "$ARGV:$.\n" if length > 100;
+		close ARGV if eof' "${code[@]}" 2>&1)
 check "no blanks at line ends in ${#text[@]} files" < <(grep -nE '[[:blank:]]+$' "${text[@]}")
 check "files end with a newline" < <(
-	for f in "${text[@]}"; do
-		[ -z "$(tail -c 1 "$f")" ] || echo "$f"
-	done)
+	perl -0777 -ne 'print "$ARGV\n" unless /\n\z/' "${text[@]}" 2>&1)
 mapfile -t c < <(printf '%s\n' "${code[@]}" | grep -E '\.[ch]$|\.cc$')
 check "C is indented by tabs" < <(grep -nE '^ {8}' "${c[@]}" /dev/null)
 exit $failed

@@ -11,33 +11,48 @@ if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 	exit 77
 fi
 
-# The license a file must name; nothing for those that cannot carry a comment.
+# Sets want, the license a file must name; nothing for those that cannot carry a comment.
 wanted()
 {
+	want=
 	case $1 in
 	LICENSES/*) ;;
 	*/corpus/*|*/golden/*|*.bin|*.data|*.png|*.json|*.xsprof|*.gz|*.zst) ;;
-	kmod/uapi/*) echo "(GPL-2.0-only WITH Linux-syscall-note)" ;;
-	lib/*) echo "LGPL-2.1-only" ;;
-	*) echo "GPL-2.0-only" ;;
+	kmod/uapi/*) want="(GPL-2.0-only WITH Linux-syscall-note)" ;;
+	lib/*) want="LGPL-2.1-only" ;;
+	*) want="GPL-2.0-only" ;;
 	esac
 }
 
+# What each file names: in line 1, or further down where the format wants lines of its own before
+# a comment.
+declare -A names
+files=()
+while IFS= read -r f; do
+	[ -f "$f" ] && [ ! -L "$f" ] && files+=("$f")
+done < <(git ls-files)
+while IFS=: read -r f got; do
+	names[$f]=$got
+done < <(awk 'FNR > 5 { nextfile }
+	sub(/.*SPDX-License-Identifier: */, "") {
+		sub(/ *(\*\/|-->)[ \t\r]*$/, "")
+		sub(/[ \t\r]+$/, "")
+		print FILENAME ":" $0
+		nextfile
+	}' "${files[@]}")
+
 bad=
 checked=0
-while IFS= read -r f; do
-	[ -f "$f" ] && [ ! -L "$f" ] || continue
-	want=$(wanted "$f")
+for f in "${files[@]}"; do
+	wanted "$f"
 	[ -n "$want" ] || continue
 	checked=$((checked + 1))
-	# Line 1; or further down where the format wants lines of its own before a comment.
-	got=$(head -n 5 "$f" | sed -n 's/.*SPDX-License-Identifier: *//p' | head -n 1 |
-		sed -e 's/ *\(\*\/\|-->\)[[:space:]]*$//' -e 's/[[:space:]]*$//')
+	got=${names[$f]:-}
 	if [ "$got" != "$want" ]; then
 		bad="$bad
 # $f: names '${got:-no license}', want '$want'"
 	fi
-done < <(git ls-files)
+done
 
 missing=
 for id in GPL-2.0-only LGPL-2.1-only Linux-syscall-note; do
