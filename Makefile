@@ -33,6 +33,10 @@ AR		:= $(CROSS_COMPILE)ar
 endif
 OBJCOPY		?= $(CROSS_COMPILE)objcopy
 INSTALL		?= install
+# Compilers run through ccache where it is installed: CCACHE= for none.
+ifeq ($(origin CCACHE),undefined)
+CCACHE		:= $(if $(findstring ccache,$(CC) $(CXX)),,$(shell command -v ccache))
+endif
 
 CFLAGS		?= -O2 -g
 CXXFLAGS	?= $(CFLAGS)
@@ -175,8 +179,14 @@ shquote		= '$(subst ','\'',$(1))'
 define compile
 $(call say,CC)
 @mkdir -p $(@D)
-$(Q)$(CC) $(base_cppflags) $(CPPFLAGS) $(base_cflags) $(1) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(Q)$(call keep_said,$(CCACHE) $(CC) $(base_cppflags) $(CPPFLAGS) $(base_cflags) $(1) \
+	$(CFLAGS) -MMD -MP -c -o $@ $<)
 endef
+
+# $(call keep_said,COMPILER...): what the compiler says stays beside the object as well, so that
+# tests/builds/warnings.sh need not compile anything again.
+keep_said	= $(1) 2>$@.said; rc=$$?; cat $@.said >&2; \
+		  [ -s $@.said ] || rm -f $@.said; exit $$rc
 
 $(BUILD)/obj/user/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(user_cflags))
@@ -312,8 +322,8 @@ $(BUILD)/obj/tests/%.o: tests/%.c $(FLAGS_FILE)
 $(BUILD)/obj/tests/%.o: tests/%.cc $(FLAGS_FILE)
 	$(call say,CXX)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(base_cppflags) $(CPPFLAGS) $(base_cxxflags) $(TEST_CFLAGS) $(CXXFLAGS) \
-		-MMD -MP -c -o $@ $<
+	$(Q)$(call keep_said,$(CCACHE) $(CXX) $(base_cppflags) $(CPPFLAGS) $(base_cxxflags) \
+		$(TEST_CFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<)
 
 # g++ links a C++ test; everything else is linked as C, so that a C test shows that the
 # libraries need nothing of libstdc++.
@@ -333,14 +343,19 @@ $(foreach d,$(TEST_DIRS),$(eval tests-$(d): $(filter $(BUILD)/tests/$(d)/%,$(TES
 # These install first and only then build, with a fresh look at what there is.
 build_all	= $(MAKE) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc)) all
 
+# The builds that tests run in beside this one. One that fails is a test's to report.
+build_variants	= -tests/builds/make.sh clang asan asan-gcc tsan arm64
+
 check:
 	tests/install-deps.sh build check
 	$(build_all) tests
+	$(build_variants)
 	tests/run.sh -j $(JOBS) quick
 
 check-full:
 	tests/install-deps.sh build check full
 	$(build_all) tests
+	$(build_variants)
 	tests/run.sh -j $(JOBS) full
 
 check-fresh:
@@ -422,7 +437,7 @@ help:
 	@echo '  tests        the test programs'
 	@echo '  demo         install what is needed, build, record real programs, write demo/'
 	@echo '  demo-kmod    in a virtual machine: what a killed program was doing'
-	@echo '  check        install what is needed, build, run the tests (under an hour)'
+	@echo '  check        install what is needed, build, run the tests (minutes)'
 	@echo '  check-full   the same with the full figures'
 	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'
 	@echo '  bench        measure, print the table of bars, write build/bench.json'

@@ -13,18 +13,15 @@ build=${BUILD:-build}
 failed=0
 no_rseq=GLIBC_TUNABLES=glibc.pthread.rseq=0
 
-make_for() # NAME SAN PROGRAM...
+programs_of() # NAME
 {
-	name=$1 san=$2
-	shift 2
-	set -- $(printf "$build/san-$name/tests/%s " "$@")
-	if ! make -s BUILD="$build/san-$name" SAN="$san" CC=gcc "$@" \
-			>"$build/san-$name.log" 2>&1; then
-		sed 's/^/# /' "$build/san-$name.log"
-		echo "Bail out! the $san build"
-		exit 1
-	fi
-	progs=$build/san-$name/tests
+	tests/builds/make.sh "$1"
+	case $? in
+	0) ;;
+	77) exit 77 ;;
+	*) echo "Bail out! the $1 build"; exit 1 ;;
+	esac
+	progs=$build/$1/tests
 }
 
 t()
@@ -40,9 +37,7 @@ t()
 	"$build/tests/ring/session" $env "$progs/$prog" "$@" || failed=1
 }
 
-mkdir -p "$build"
-make_for address address,undefined ring/ledger ring/snapshot ring/leak ring/locks ring/hostile \
-	lib/api lib/args lib/categories lib/clone lib/fork lib/moments lib/limits
+programs_of asan-gcc
 for how in XSPROF_PREFAULT=0 $no_rseq; do
 	t $how XSPROF_BUFFER_SIZE=64k ring/ledger threads=4 records=50000 place=0
 	t $how XSPROF_BUFFER_SIZE=16k XSPROF_MODE=overwrite ring/snapshot threads=4 records=50000
@@ -58,7 +53,7 @@ for how in XSPROF_PREFAULT=0 $no_rseq; do
 done
 t $no_rseq XSPROF_BUFFER_SIZE=16k ring/locks
 
-make_for thread thread ring/ledger lib/args lib/categories
+programs_of tsan
 t $no_rseq XSPROF_BUFFER_SIZE=64k ring/ledger threads=4 records=20000 timer=500
 t $no_rseq XSPROF_BUFFER_SIZE=16k ring/ledger threads=4 records=20000 timer=500 reader=slow
 t XSPROF_BUFFER_SIZE=1M lib/args

@@ -4,14 +4,10 @@
 # Ranges for other tools, built with TSan, tools and all: first uses at once, names that many
 # threads tell at once. TAP.
 cd "$(dirname "$0")/../.." || exit 1
-build=${BUILD:-build}
-dir=$build/san-mirror
+dir=${BUILD:-build}/tsan
 failed=0
 
-mkdir -p "$build"
-if ! make -s BUILD="$dir" SAN=thread CC=gcc "$dir/tests/profiler/mirror-nvtx" \
-		"$dir/tests/profiler/mirror-itt" "$dir/lib/libxsprof-itt.so" >"$dir.log" 2>&1; then
-	sed 's/^/# /' "$dir.log"
+if ! tests/builds/make.sh tsan; then
 	echo "Bail out! the thread build"
 	exit 1
 fi

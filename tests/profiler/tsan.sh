@@ -4,14 +4,10 @@
 # What the thread that asks for traces on demand shares with the program's own threads, under
 # TSan. TAP.
 cd "$(dirname "$0")/../.." || exit 1
-build=${BUILD:-build}/tsan-profiler
+build=${BUILD:-build}/tsan
 failed=0
 
-mkdir -p "$build" || exit 1
-if ! make -s BUILD="$build" SAN=thread CC=gcc "$build/tests/profiler/dynolog" \
-		"$build/tests/profiler/ondemand" "$build/tests/profiler/ondemand-peers" \
-		>"$build.log" 2>&1; then
-	sed 's/^/# /' "$build.log"
+if ! tests/builds/make.sh tsan; then
 	echo "Bail out! the thread build"
 	exit 1
 fi

@@ -10,23 +10,18 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
-arm=$build/arm64-tests
-cross=${ARM64_CROSS:-aarch64-linux-gnu-}
+arm=$build/arm64
 full=
 [ "${XSPROF_TIER:-quick}" = full ] && full=y
 
-command -v "${cross}gcc" >/dev/null || { echo "1..0 # SKIP no ${cross}gcc"; exit 77; }
 progs=(session ledger ledger-noarm snapshot snapshot-noarm step step-noarm step-early \
 	step-earlygeneral step-nobound bounded kills locks leak)
-# Both ways may be run at once, and build the same programs.
-if ! flock "$build/arm64-tests.lock" \
-		make -s BUILD="$arm" CC="${cross}gcc" AR="${cross}ar" SAN= LDFLAGS=-static \
-		"${progs[@]/#/$arm/tests/ring/}" "$arm/tests/lib/args" "$arm/tests/lib/categories" \
-		>"$build/arm64-tests.$1.log" 2>&1; then
-	sed 's/^/# /' "$build/arm64-tests.$1.log"
-	echo "Bail out! the arm64 build"
-	exit 1
-fi
+tests/builds/make.sh arm64
+case $? in
+0) ;;
+77) exit 77 ;;
+*) echo "Bail out! the arm64 build"; exit 1 ;;
+esac
 
 user()
 {
@@ -138,7 +133,7 @@ stepped_cases()
 
 boot() # $1 cases, the rest: options of the guest
 {
-	local out=$build/arm64-tests/guest-$1.sh cases=$1
+	local out=$arm/guest-$1.sh cases=$1
 
 	shift
 	{
