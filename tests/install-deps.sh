@@ -32,7 +32,10 @@ group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev 
 	cpio xz-utils man-db groff-base file procps trace-cmd $group_kernel"
 # A real viewer for the JSON.
 group_full="$group_check python3-venv chromium nodejs npm|@npm"
-group_bench="$group_build g++ python3 liblttng-ust-dev lttng-tools babeltrace2 trace-cmd"
+# The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no
+# package, is not among them.
+group_bench="$group_demo g++ liblttng-ust-dev lttng-tools babeltrace2 trace-cmd procps
+	$group_kernel"
 group_fresh="git debootstrap util-linux mount"
 
 say() { echo "install-deps: $*" >&2; }
