@@ -73,13 +73,15 @@ kernel_debug()
 	mv "$build" "$k_tree"
 }
 
-debug_make()	# BUILD TARGET...: nothing in the result depends on who built it
+# debug_make BUILD TARGET...: nothing in the result depends on who built it, so that ccache, where
+# it is installed, has most of it when only the configuration changed
+debug_make()
 {
 	local build=$1
 
 	shift
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL nice make -C "$build" -j"$(nproc)" \
-		CC="${CC:-gcc}" HOSTCC="${CC:-gcc}" \
+		CC="$(command -v ccache) ${CC:-gcc}" HOSTCC="${CC:-gcc}" \
 		KBUILD_BUILD_USER=xsprof KBUILD_BUILD_HOST=tests \
 		KBUILD_BUILD_TIMESTAMP=@0 "$@"
 }
