@@ -6,7 +6,7 @@
 #ifndef XSR_EXECUTION_H
 #define XSR_EXECUTION_H
 
-#include "export/writer.h"
+#include "result/writer.h"
 
 /* "inputs":{...}, of an op. */
 char *xsr_et_inputs(struct xsr_writer *w, const struct xsr_walk *walk, char *p);

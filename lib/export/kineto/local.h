@@ -25,7 +25,7 @@
 #include <xsprof/result.h>
 
 #include "base/map.h"
-#include "export/writer.h"
+#include "result/writer.h"
 
 /* Kinds of tracks: those that are no threads. */
 enum xsr_kineto_track {

@@ -3,8 +3,8 @@
  * What all JSON of a trace is made of: names, texts and numbers: see writer.h.  What the events are
  * that they belong to is not known here.
  */
-#include "export/writer.h"
 #include "result/numbers.h"
+#include "result/writer.h"
 #include "text/utf8.h"
 
 #define NAMES_MEMORY	(4u << 20)
