@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "export/execution.h"
-#include "result/numbers.h"
+#include "result/inputs.h"
 
 static char *comma(char *p, bool *any)
 {
@@ -53,13 +53,6 @@ static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
 	return p;
 }
 
-static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
-{
-	struct xsprof_trace_tensor t;
-
-	return xsr_put_dims(p, xsprof_trace_tensor(arg, &t) ? &t : NULL, strides);
-}
-
 char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
 		   char *p)
 {
@@ -78,8 +71,7 @@ char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsp
 	case XSPROF_ARG_NAME:
 		return xsr_writer_name(w, walk->ev.producer, (uint32_t)arg->u.u64, p);
 	case XSPROF_ARG_STR:
-		return xsr_writer_text(w, p, w->text,
-				       xsr_walk_bytes(walk, arg, w->text));
+		return xsr_writer_string(w, walk, arg, p);
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
 		return xsr_writer_numbers(w, walk, arg, false, p);
@@ -94,7 +86,7 @@ static char *put_number_types(struct xsr_writer *w, const struct xsr_walk *walk,
 {
 	const char *of = arg->type == XSPROF_ARG_F64S ? "Double" : "Int";
 	struct xsr_walk ahead = *walk;
-	size_t len = xsr_walk_bytes(&ahead, arg, w->text);
+	size_t len = xsr_walk_bytes(&ahead, arg, w->text, w->room);
 	bool any = false;
 
 	p = put_lit(xsr_writer_room(w, p), "GenericList[");
@@ -103,8 +95,8 @@ static char *put_number_types(struct xsr_writer *w, const struct xsr_walk *walk,
 	return put_lit(p, "]");
 }
 
-char *xsr_et_type(struct xsr_writer *w, const struct xsr_walk *walk,
-		  const struct xsprof_trace_arg *arg, char *p)
+char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
+		  char *p)
 {
 	uint32_t producer = walk->ev.producer;
 	struct xsprof_trace_tensor t;
@@ -139,66 +131,17 @@ char *xsr_et_type(struct xsr_writer *w, const struct xsr_walk *walk,
 	}
 }
 
-enum facet { VALUES, SHAPES, TYPES, STRIDES };
-
-static char *put_facet(struct xsr_writer *w, struct xsr_walk *walk,
-		       const struct xsprof_trace_arg *arg, enum facet facet, char *p)
-{
-	switch (facet) {
-	case VALUES:
-		return xsr_et_value(w, walk, arg, p);
-	case SHAPES:
-	case STRIDES:
-		return put_dims(arg, facet == STRIDES, p);
-	default:
-		return xsr_et_type(w, walk, arg, p);
-	}
-}
-
-/* The elements of a list stand behind it. */
-static char *put_list(struct xsr_writer *w, const struct xsprof_trace_arg *list,
-		      struct xsr_walk *walk, enum facet facet, char *p)
-{
-	uint64_t left = list->u.u64;
-	struct xsprof_trace_arg arg;
-	bool any = false;
-
-	p = facet == TYPES ? put_lit(p, "GenericList[") : put_lit(p, "[");
-	while (xsr_walk_item(walk, &left, &arg)) {
-		p = comma(xsr_writer_room(w, p), &any);
-		p = put_facet(w, walk, &arg, facet, p);
-	}
-	return put_lit(p, "]");
-}
-
-static char *put_inputs(struct xsr_writer *w, const struct xsr_walk *from, enum facet facet,
-			char *p)
-{
-	struct xsr_walk walk = *from;
-	struct xsprof_trace_arg arg;
-	bool any = false;
-
-	*p++ = '[';
-	while (xsr_walk_next(&walk, &arg)) {
-		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
-			continue;
-		p = comma(xsr_writer_room(w, p), &any);
-		if (facet == TYPES)
-			*p++ = '"';
-		p = arg.type == XSPROF_ARG_LIST ? put_list(w, &arg, &walk, facet, p) :
-						  put_facet(w, &walk, &arg, facet, p);
-		if (facet == TYPES)
-			*p++ = '"';
-	}
-	*p++ = ']';
-	return p;
-}
+static const struct xsr_facet et_values = { .put = xsr_et_value, .list = "[" };
+static const struct xsr_facet et_types = {
+	.put = xsr_et_type, .list = "GenericList[", .quoted = true,
+};
 
 char *xsr_et_inputs(struct xsr_writer *w, const struct xsr_walk *walk, char *p)
 {
-	p = put_inputs(w, walk, VALUES, put_lit(p, "\"inputs\":{\"values\":"));
-	p = put_inputs(w, walk, SHAPES, put_lit(p, ",\"shapes\":"));
-	p = put_inputs(w, walk, TYPES, put_lit(p, ",\"types\":"));
-	p = put_inputs(w, walk, STRIDES, put_lit(p, ",\"strides\":"));
+	p = put_lit(p, "\"inputs\":{\"values\":");
+	p = xsr_put_inputs(w, walk, &et_values, false, p);
+	p = xsr_put_inputs(w, walk, &xsr_sizes, false, put_lit(p, ",\"shapes\":"));
+	p = xsr_put_inputs(w, walk, &et_types, false, put_lit(p, ",\"types\":"));
+	p = xsr_put_inputs(w, walk, &xsr_strides, false, put_lit(p, ",\"strides\":"));
 	return put_lit(p, "},");
 }

@@ -14,7 +14,7 @@ char *xsr_et_inputs(struct xsr_writer *w, const struct xsr_walk *walk, char *p);
 char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk,
 		   const struct xsprof_trace_arg *arg, char *p);
 /* What stands inside the quotes of its type; @walk stays where it is. */
-char *xsr_et_type(struct xsr_writer *w, const struct xsr_walk *walk,
+char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk,
 		  const struct xsprof_trace_arg *arg, char *p);
 
 #endif /* XSR_EXECUTION_H */

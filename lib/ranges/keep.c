@@ -23,8 +23,17 @@ bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct x
 
 static bool next_record(struct xsr_walk *walk)
 {
+	const struct xsr_piece *piece = walk->piece;
 	struct xsr_kept kept;
 
+	if (piece) {
+		walk->piece = piece->next;
+		walk->ev.type = XSPROF_REC_ARGS;
+		walk->ev.rec = (const struct xsprof_rec *)piece;
+		walk->ev.rec_size = piece->size;
+		walk->pos = sizeof(*piece);
+		return true;
+	}
 	if ((size_t)(walk->end - walk->at) < sizeof(kept))
 		return false;
 	memcpy(&kept, walk->at, sizeof(kept));
@@ -56,6 +65,13 @@ void xsr_walk_event(struct xsr_walk *walk, const struct xsprof_event *ev)
 	walk->ev = *ev;
 }
 
+void xsr_walk_pieces(struct xsr_walk *walk, uint32_t producer, const struct xsr_piece *piece)
+{
+	memset(walk, 0, sizeof(*walk));
+	walk->ev.producer = producer;
+	walk->piece = piece;
+}
+
 bool xsr_walk_next(struct xsr_walk *walk, struct xsprof_trace_arg *arg)
 {
 	do {
@@ -80,15 +96,16 @@ bool xsr_walk_item(struct xsr_walk *walk, uint64_t *left, struct xsprof_trace_ar
 	return false;
 }
 
-size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text)
+size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text,
+		      size_t room)
 {
 	struct xsprof_trace_arg part = *arg;
 	struct xsr_walk before;
 	size_t len = 0;
 
 	do {
-		if (part.len > XSR_TEXT_MAX - len)
-			part.len = (uint16_t)(XSR_TEXT_MAX - len);
+		if (part.len > room - len)
+			part.len = (uint16_t)(room - len);
 		memcpy(text + len, part.str, part.len);
 		len += part.len;
 		before = *walk;

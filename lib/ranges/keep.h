@@ -22,6 +22,13 @@ struct xsr_kept {
 	uint64_t	reserved;
 };
 
+/* Arguments of a record in memory of their own: struct xsprof_arg behind it, as in the record. */
+struct xsr_piece {
+	struct xsr_piece	*next;
+	uint32_t		size;	/* with this header */
+	uint32_t		reserved;
+};
+
 /* Return: false when there is no memory for it. */
 bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct xsprof_event *ev);
 
@@ -29,18 +36,21 @@ bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct x
  * struct xsr_walk - a walk over the arguments of records
  * @at: the next kept record
  * @end: behind the last
+ * @piece: or the next piece
  * @ev: the record it is at, as an event
  * @pos: in that
  */
 struct xsr_walk {
 	const char		*at;
 	const char		*end;
+	const struct xsr_piece	*piece;
 	struct xsprof_event	ev;
 	size_t			pos;
 };
 
 void xsr_walk_note(struct xsr_walk *walk, const char *note, size_t len);
 void xsr_walk_event(struct xsr_walk *walk, const struct xsprof_event *ev);
+void xsr_walk_pieces(struct xsr_walk *walk, uint32_t producer, const struct xsr_piece *piece);
 /* The next argument of what may be several records.  Return: false at the end. */
 bool xsr_walk_next(struct xsr_walk *walk, struct xsprof_trace_arg *arg);
 /*
@@ -49,10 +59,11 @@ bool xsr_walk_next(struct xsr_walk *walk, struct xsprof_trace_arg *arg);
  */
 bool xsr_walk_item(struct xsr_walk *walk, uint64_t *left, struct xsprof_trace_arg *item);
 /*
- * The string or list that begins with @arg, in @text of XSR_TEXT_MAX bytes: @walk is behind its
- * last part afterwards.  Return: bytes of it.
+ * The string or list that begins with @arg, in @text of @room bytes: @walk is behind its last part
+ * afterwards.  Return: bytes of it.
  */
-size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text);
+size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg, char *text,
+		      size_t room);
 
 /* Is @key that of an input of an op, of an element of a list? */
 static inline bool xsr_key_is_input(uint32_t key)

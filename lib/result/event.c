@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "result/derived.h"
 #include "result/frames.h"
 #include "result/post.h"
 
@@ -180,16 +181,13 @@ static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made wh
 	struct xsprof_result *r = ev->result;
 	uint64_t key = xsr_made_key(ev, what);
 	const uint64_t *made = xsp_map_get(&r->made, key);
-	struct xsr_buf b = { 0 };
-	const char *text = NULL;
+	const char *text;
 
 	if (!ev->args)
 		return "";
 	if (made)
 		return (const char *)(uintptr_t)*made;
-	if (!xsr_make(&b, ev, what))
-		text = xsr_text(&r->texts, b.s ? b.s : "", b.len);
-	xsr_buf_free(&b);
+	text = xsr_make(ev, what);
 	if (!text || xsp_map_set(&r->made, key, (uintptr_t)text)) {
 		xsr_fail(r, -ENOMEM, "no memory for the text of an event");
 		return "";

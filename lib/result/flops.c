@@ -22,15 +22,17 @@ struct inputs {
 	uint32_t	nr;
 };
 
-static void take(struct input *in, const struct xsr_value *value)
+static void take(struct input *in, struct xsr_walk *walk, const struct xsprof_trace_arg *arg)
 {
+	char list[8 * XSPROF_TENSOR_DIMS];
 	struct xsprof_trace_tensor t;
+	size_t len;
 
 	*in = (struct input){ 0 };
-	switch (value->type) {
+	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
 		/* Cut off, it is of no use. */
-		if (!xsr_value_tensor(value, &t) || t.nr_sizes != t.ndim)
+		if (!xsprof_trace_tensor(arg, &t) || t.nr_sizes != t.ndim)
 			return;
 		in->tensor = true;
 		in->nr = t.nr_sizes;
@@ -39,33 +41,33 @@ static void take(struct input *in, const struct xsr_value *value)
 	case XSPROF_ARG_I64:
 	case XSPROF_ARG_U64:
 		in->nr = 1;
-		in->number[0] = (int64_t)value->number;
+		in->number[0] = arg->u.i64;
 		break;
 	case XSPROF_ARG_I64S:
-		in->nr = value->len / 8 < XSPROF_TENSOR_DIMS ? (uint32_t)(value->len / 8) : 0;
-		memcpy(in->number, value->s, 8 * (size_t)in->nr);
+		len = xsr_walk_bytes(walk, arg, list, sizeof(list));
+		in->nr = len < sizeof(list) ? (uint32_t)(len / 8) : 0;
+		memcpy(in->number, list, 8 * (size_t)in->nr);
 		break;
 	}
 }
 
-static bool read_inputs(const struct xsprof_profiler_event *ev, struct inputs *ins)
+static void read_inputs(const struct xsprof_profiler_event *ev, struct inputs *ins)
 {
-	struct xsr_values at = { .args.piece = ev->args };
-	struct xsr_value value;
-	int got;
+	struct xsprof_trace_arg arg;
+	struct xsr_walk walk;
 
 	memset(ins, 0, sizeof(*ins));
-	while ((got = xsr_values_next(&at, &value)) > 0) {
-		uint32_t place = value.key - XSPROF_KEY_INPUT;
+	xsr_walk_pieces(&walk, ev->producer, ev->args);
+	while (xsr_walk_next(&walk, &arg)) {
+		uint32_t place = arg.key - XSPROF_KEY_INPUT;
 
-		if (!xsr_is_input(value.key) || place >= MOST_INPUTS)
+		if (!xsr_key_is_input(arg.key) || place >= MOST_INPUTS ||
+		    arg.flags & XSPROF_ARGF_CONT)
 			continue;
-		take(&ins->at[place], &value);
+		take(&ins->at[place], &walk, &arg);
 		if (place >= ins->nr)
 			ins->nr = place + 1;
 	}
-	xsr_buf_free(&at.joined);
-	return !got;
 }
 
 /* ---- products that may be too large: 0 from there on ---------------------------------------- */
@@ -193,8 +195,11 @@ uint64_t xsr_flops(const struct xsprof_profiler_event *ev)
 		name += 6;
 	/* With its overload: "add.Tensor". */
 	len = strcspn(name, ".");
-	for (size_t i = 0; ev->args && i < sizeof(ops) / sizeof(*ops); i++)
-		if (strlen(ops[i].name) == len && !memcmp(ops[i].name, name, len))
-			return read_inputs(ev, &ins) ? ops[i].flops(&ins) : 0;
+	for (size_t i = 0; ev->args && i < sizeof(ops) / sizeof(*ops); i++) {
+		if (strlen(ops[i].name) != len || memcmp(ops[i].name, name, len))
+			continue;
+		read_inputs(ev, &ins);
+		return ops[i].flops(&ins);
+	}
 	return 0;
 }

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "result/local.h"
+#include "result/derived.h"
+#include "result/inputs.h"
 #include "result/numbers.h"
 
 /**
@@ -61,23 +62,46 @@ static const int64_t *keep_numbers(struct xsprof_result *r, const struct xsprof_
 	return to;
 }
 
+static const char *keep_type(const struct xsprof_profiler_event *ev,
+			     const struct xsprof_trace_arg *arg)
+{
+	const char *type;
+	uint32_t name = xsr_input_type(arg, &type);
+	size_t len = strlen(type);
+
+	if (name)
+		type = xsprof_trace_name_len(ev->result->trace, ev->producer, name, &len);
+	return xsr_text(&ev->result->texts, type, len);
+}
+
+static const char *keep_value(const struct xsprof_profiler_event *ev, struct xsr_writer *w,
+			      struct xsr_walk *walk, const struct xsprof_trace_arg *arg)
+{
+	struct xsr_texts *texts = &ev->result->texts;
+	char *end;
+
+	if (arg->type == XSPROF_ARG_STR)
+		return xsr_text(texts, w->text, xsr_walk_bytes(walk, arg, w->text, w->room));
+	w->buf->p = w->buf->base;
+	end = xsr_put_input_value(w, walk, arg, w->buf->base);
+	return w->buf->err ? NULL : xsr_text(texts, w->buf->base, (size_t)(end - w->buf->base));
+}
+
 static bool fill(struct xsr_input *in, const struct xsprof_profiler_event *ev,
-		 const struct xsr_value *value)
+		 struct xsr_writer *w, struct xsr_walk *walk, const struct xsprof_trace_arg *arg)
 {
 	struct xsprof_result *r = ev->result;
 	struct xsprof_trace_tensor t;
-	struct xsr_buf text = { 0 };
-	const char *dtype;
-	size_t len;
 
-	dtype = xsr_input_dtype(ev, value, &len);
-	in->dtype = xsr_text(&r->texts, dtype, len);
-	xsr_input_concrete(&text, value);
-	in->concrete = text.err ? NULL : xsr_text(&r->texts, text.s ? text.s : "", text.len);
-	xsr_buf_free(&text);
+	if (xsr_input_known(arg)) {
+		in->dtype = keep_type(ev, arg);
+		in->concrete = keep_value(ev, w, walk, arg);
+	} else {
+		in->dtype = in->concrete = xsr_text(&r->texts, "", 0);
+	}
 	if (!in->dtype || !in->concrete)
 		return false;
-	if (!xsr_value_tensor(value, &t))
+	if (!xsprof_trace_tensor(arg, &t))
 		return true;
 	in->dims = keep_numbers(r, &t, false, &in->nr_dims);
 	in->strides = keep_numbers(r, &t, true, &in->nr_strides);
@@ -85,44 +109,43 @@ static bool fill(struct xsr_input *in, const struct xsprof_profiler_event *ev,
 }
 
 /* Counts the inputs in @inputs; @list: and fills them in.  Return: 0, -ENOMEM. */
-static int walk(const struct xsprof_profiler_event *ev, struct xsr_inputs *inputs,
-		struct xsr_input *list)
+static int walk_inputs(const struct xsprof_profiler_event *ev, struct xsr_inputs *inputs,
+		       struct xsr_input *list)
 {
-	struct xsr_values at = { .args.piece = ev->args };
-	struct xsr_value value;
+	struct xsr_walk walk;
+	struct xsr_writer *w = xsr_event_writer(ev, &walk);
+	struct xsprof_trace_arg arg;
 	uint32_t place;
-	int got;
 
+	if (!w)
+		return -ENOMEM;
 	inputs->nr = inputs->given = 0;
-	while ((got = xsr_values_next(&at, &value)) > 0) {
-		if (!xsr_is_input(value.key) ||
-		    !xsr_input_place(value.key, (uint32_t)inputs->nr, &place))
+	while (xsr_walk_next(&walk, &arg)) {
+		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT ||
+		    !xsr_input_place(arg.key, (uint32_t)inputs->nr, &place))
 			continue;
 		if (list) {
 			list[inputs->given] = (struct xsr_input){ .place = place };
-			if (!fill(&list[inputs->given], ev, &value)) {
-				got = -ENOMEM;
-				break;
-			}
+			if (!fill(&list[inputs->given], ev, w, &walk, &arg))
+				return -ENOMEM;
 		}
 		inputs->given++;
 		inputs->nr = place + 1;
 	}
-	xsr_buf_free(&at.joined);
-	return got;
+	return 0;
 }
 
 static const struct xsr_inputs *make(const struct xsprof_profiler_event *ev)
 {
 	struct xsr_inputs count, *inputs;
 
-	if (walk(ev, &count, NULL))
+	if (walk_inputs(ev, &count, NULL))
 		return NULL;
 	if (!count.given)
 		return &none;
 	inputs = xsr_pool_get(&ev->result->pool,
 			      sizeof(*inputs) + count.given * sizeof(inputs->list[0]));
-	return inputs && !walk(ev, inputs, inputs->list) ? inputs : NULL;
+	return inputs && !walk_inputs(ev, inputs, inputs->list) ? inputs : NULL;
 }
 
 static const struct xsr_inputs *inputs_of(const struct xsprof_profiler_event *ev)

@@ -1,34 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The inputs of ops as JSON, as PyTorch's profiler writes them: a place each in four lists, of
- * sizes, strides, types and values; and what else an event was given, by name.
- *
- * What has no room in its record is not made up: a size that is not known is -1.
+ * Writes the inputs of ops: see inputs.h.  They may stand in several records; each list is a walk
+ * over all of them.  What has no room in its record is not made up: a size that is not known is -1.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
-#include "result/local.h"
+#include "result/inputs.h"
 #include "result/numbers.h"
-
-/**
- * struct lister - a list in the making
- * @b: where to
- * @ev: of which
- * @what: which list
- * @nr: places that were written
- * @items: elements of the list of tensors that is open; -1: none is
- * @left: elements that it still says it has
- */
-struct lister {
-	struct xsr_buf				*b;
-	const struct xsprof_profiler_event	*ev;
-	enum xsr_made				what;
-	uint32_t				nr;
-	int64_t					items;
-	uint64_t				left;
-};
 
 bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
 {
@@ -39,254 +15,186 @@ bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place)
 	return *place >= nr;
 }
 
-static void put_dims(struct lister *l, const struct xsr_value *value)
+bool xsr_input_known(const struct xsprof_trace_arg *arg)
 {
-	char *p = xsr_room(l->b, XSR_DIMS_MAX);
-	struct xsprof_trace_tensor t;
-
-	if (p)
-		xsr_end(l->b, xsr_put_dims(p, xsr_value_tensor(value, &t) ? &t : NULL,
-					   l->what == XSR_STRIDES));
-}
-
-const char *xsr_input_dtype(const struct xsprof_profiler_event *ev, const struct xsr_value *value,
-			    size_t *len)
-{
-	const struct xsprof_trace *trace = ev->result->trace;
-	struct xsprof_trace_tensor t;
-	const char *s = "";
-
-	switch (value->type) {
-	case XSPROF_ARG_TENSOR:
-		if (xsr_value_tensor(value, &t) && t.dtype)
-			return xsprof_trace_name_len(trace, ev->producer, t.dtype, len);
-		break;
+	switch (arg->type) {
 	case XSPROF_ARG_I64:
 	case XSPROF_ARG_U64:
 	case XSPROF_ARG_F64:
 	case XSPROF_ARG_BOOL:
-		s = "Scalar";
-		break;
-	case XSPROF_ARG_I64S:
-	case XSPROF_ARG_F64S:
-		s = "ScalarList";
-		break;
-	case XSPROF_ARG_LIST:
-		s = "TensorList";
-		break;
-	case XSPROF_ARG_NONE:
-		if (value->number && value->number <= UINT32_MAX)
-			return xsprof_trace_name_len(trace, ev->producer, (uint32_t)value->number,
-						     len);
-		break;
-	}
-	*len = strlen(s);
-	return s;
-}
-
-static void put_dtype(struct lister *l, const struct xsr_value *value)
-{
-	size_t len;
-	const char *s = xsr_input_dtype(l->ev, value, &len);
-
-	xsr_put_json(l->b, s, len);
-}
-
-void xsr_input_concrete(struct xsr_buf *text, const struct xsr_value *value)
-{
-	char number[XSR_NUMBER_MAX] = "";
-	double f64;
-
-	memcpy(&f64, &value->number, 8);
-	switch (value->type) {
-	case XSPROF_ARG_I64:
-		xsr_printf(text, "%" PRId64, (int64_t)value->number);
-		break;
-	case XSPROF_ARG_U64:
-		xsr_printf(text, "%" PRIu64, value->number);
-		break;
-	case XSPROF_ARG_F64:
-		xsr_put(text, number, (size_t)(xsr_put_python(number, f64) - number));
-		break;
-	case XSPROF_ARG_BOOL:
-		xsr_puts(text, value->number ? "True" : "False");
-		break;
 	case XSPROF_ARG_STR:
-		xsr_put(text, value->s, value->len);
-		break;
+	case XSPROF_ARG_TENSOR:
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		xsr_put_numbers(text, value, true);
-		break;
-	}
-}
-
-static void put_concrete(struct lister *l, const struct xsr_value *value)
-{
-	struct xsr_buf text = { 0 };
-
-	xsr_input_concrete(&text, value);
-	xsr_put_json(l->b, text.s ? text.s : "", text.len);
-	if (text.err)
-		l->b->err = text.err;
-	xsr_buf_free(&text);
-}
-
-static void put_empty(struct lister *l)
-{
-	xsr_puts(l->b, l->what == XSR_DTYPES || l->what == XSR_CONCRETE ? "\"\"" : "[]");
-}
-
-static void close_list(struct lister *l)
-{
-	if (l->items >= 0 && (l->what == XSR_SHAPES || l->what == XSR_STRIDES))
-		xsr_puts(l->b, "]");
-	l->items = -1;
-	l->left = 0;
-}
-
-/* An element of the list that is open; of types and values the list has said all there is. */
-static void put_item(struct lister *l, const struct xsr_value *value)
-{
-	if (l->items < 0 || !l->left)
-		return;
-	l->left--;
-	if (l->what == XSR_SHAPES || l->what == XSR_STRIDES) {
-		xsr_puts(l->b, l->items ? "," : "");
-		put_dims(l, value);
-	}
-	l->items++;
-}
-
-static void put_place(struct lister *l, const struct xsr_value *value)
-{
-	uint32_t place;
-
-	close_list(l);
-	/* A place is given once, in order; and what was lost is nothing. */
-	if (!xsr_input_place(value->key, l->nr, &place))
-		return;
-	for (; l->nr <= place; l->nr++) {
-		xsr_puts(l->b, l->nr ? "," : "[");
-		if (l->nr < place)
-			put_empty(l);
-	}
-	if (value->type == XSPROF_ARG_LIST) {
-		l->items = 0;
-		l->left = value->number;
-	}
-	if (l->what == XSR_DTYPES)
-		put_dtype(l, value);
-	else if (l->what == XSR_CONCRETE)
-		put_concrete(l, value);
-	else if (value->type == XSPROF_ARG_LIST)
-		xsr_puts(l->b, "[");
-	else
-		put_dims(l, value);
-}
-
-static int make_list(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what)
-{
-	struct xsr_values at = { .args.piece = ev->args };
-	struct lister l = { .b = b, .ev = ev, .what = what, .items = -1 };
-	struct xsr_value value;
-	int got;
-
-	while ((got = xsr_values_next(&at, &value)) > 0) {
-		if (xsr_is_input(value.key))
-			put_place(&l, &value);
-		else if (xsr_is_item(value.key))
-			put_item(&l, &value);
-		else
-			close_list(&l);
-	}
-	xsr_buf_free(&at.joined);
-	close_list(&l);
-	if (l.nr)
-		xsr_puts(b, "]");
-	return got < 0 ? got : b->err;
-}
-
-/* ---- by name -------------------------------------------------------------------------------- */
-
-static void put_key(struct xsr_buf *b, const struct xsprof_profiler_event *ev, uint32_t key)
-{
-	size_t len;
-	const char *s = xsprof_trace_name_len(ev->result->trace, ev->producer, key, &len);
-
-	xsr_puts(b, b->len ? "," : "{");
-	xsr_put_json(b, s, len);
-	xsr_puts(b, ":");
-}
-
-static int make_kwargs(struct xsr_buf *b, const struct xsprof_profiler_event *ev)
-{
-	struct xsr_values at = { .args.piece = ev->args };
-	struct xsr_value value;
-	bool open = false, first = true, input = false;
-	uint64_t left = 0;
-	int got;
-
-	while ((got = xsr_values_next(&at, &value)) > 0) {
-		if (xsr_is_item(value.key)) {
-			if (!open || input || !left)
-				continue;
-			left--;
-			xsr_puts(b, first ? "" : ",");
-			first = false;
-			/* A list in a list would not say where it ends. */
-			if (value.type != XSPROF_ARG_LIST)
-				xsr_put_value(b, ev, &value);
-			else
-				xsr_puts(b, "null");
-			continue;
-		}
-		if (open && !input)
-			xsr_puts(b, "]");
-		open = value.type == XSPROF_ARG_LIST;
-		input = xsr_is_input(value.key);
-		left = open ? value.number : 0;
-		first = true;
-		if (input || value.key == XSPROF_KEY_MODULE ||
-		    (value.key >= XSPROF_KEY_ACTIVITY && value.key <= XSPROF_KEY_RESOURCE)) {
-			open = open && input;
-			continue;
-		}
-		put_key(b, ev, value.key);
-		xsr_put_value(b, ev, &value);
-	}
-	xsr_buf_free(&at.joined);
-	if (open && !input)
-		xsr_puts(b, "]");
-	if (b->len)
-		xsr_puts(b, "}");
-	return got < 0 ? got : b->err;
-}
-
-static int make_module(struct xsr_buf *b, const struct xsprof_profiler_event *ev)
-{
-	struct xsr_values at = { .args.piece = ev->args };
-	struct xsr_value value;
-	int got;
-
-	while ((got = xsr_values_next(&at, &value)) > 0) {
-		if (value.key == XSPROF_KEY_MODULE && value.type == XSPROF_ARG_STR) {
-			xsr_put(b, value.s, value.len);
-			break;
-		}
-	}
-	xsr_buf_free(&at.joined);
-	return got < 0 ? got : b->err;
-}
-
-int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what)
-{
-	switch (what) {
-	case XSR_KWARGS:
-		return make_kwargs(b, ev);
-	case XSR_MODULE:
-		return make_module(b, ev);
+	case XSPROF_ARG_LIST:
+	case XSPROF_ARG_NONE:
+		return true;
 	default:
-		return make_list(b, ev, what);
+		return false;
 	}
+}
+
+/* ---- what PyTorch's profiler says of one ---------------------------------------------------- */
+
+static char *put_dims(const struct xsprof_trace_arg *arg, bool strides, char *p)
+{
+	struct xsprof_trace_tensor tensor;
+
+	return xsr_put_dims(p, xsprof_trace_tensor(arg, &tensor) ? &tensor : NULL, strides);
+}
+
+static char *put_sizes(struct xsr_writer *w, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, char *p)
+{
+	(void)w;
+	(void)walk;
+	return put_dims(arg, false, p);
+}
+
+static char *put_strides(struct xsr_writer *w, struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *arg, char *p)
+{
+	(void)w;
+	(void)walk;
+	return put_dims(arg, true, p);
+}
+
+uint32_t xsr_input_type(const struct xsprof_trace_arg *arg, const char **word)
+{
+	struct xsprof_trace_tensor tensor;
+
+	*word = "";
+	switch (arg->type) {
+	case XSPROF_ARG_TENSOR:
+		return xsprof_trace_tensor(arg, &tensor) ? tensor.dtype : 0;
+	case XSPROF_ARG_NONE:
+		return arg->u.u64 <= UINT32_MAX ? (uint32_t)arg->u.u64 : 0;
+	case XSPROF_ARG_STR:
+		return 0;
+	case XSPROF_ARG_LIST:
+		*word = "TensorList";
+		return 0;
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		*word = "ScalarList";
+		return 0;
+	default:
+		*word = "Scalar";
+		return 0;
+	}
+}
+
+static char *put_type(struct xsr_writer *w, struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *arg, char *p)
+{
+	const char *word;
+	uint32_t name = xsr_input_type(arg, &word);
+
+	if (name)
+		return xsr_writer_name(w, walk->ev.producer, name, p);
+	return put_lit(stpcpy(put_lit(p, "\""), word), "\"");
+}
+
+char *xsr_put_input_value(struct xsr_writer *w, struct xsr_walk *walk,
+			  const struct xsprof_trace_arg *arg, char *p)
+{
+	switch (arg->type) {
+	case XSPROF_ARG_I64:
+		return put_i64(p, arg->u.i64);
+	case XSPROF_ARG_U64:
+	case XSPROF_ARG_PTR:
+		return put_u64(p, arg->u.u64);
+	case XSPROF_ARG_BOOL:
+		return arg->u.u64 ? put_lit(p, "True") : put_lit(p, "False");
+	case XSPROF_ARG_F64:
+		return xsr_put_python(p, arg->u.f64);
+	case XSPROF_ARG_I64S:
+	case XSPROF_ARG_F64S:
+		return xsr_writer_numbers(w, walk, arg, true, p);
+	default:
+		return p;
+	}
+}
+
+static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, char *p)
+{
+	if (arg->type == XSPROF_ARG_STR)
+		return xsr_writer_string(w, walk, arg, p);
+	p = xsr_put_input_value(w, walk, arg, put_lit(p, "\""));
+	*p++ = '"';
+	return p;
+}
+
+const struct xsr_facet xsr_sizes = { .put = put_sizes, .list = "[", .missing = "[]" };
+const struct xsr_facet xsr_strides = { .put = put_strides, .list = "[", .missing = "[]" };
+const struct xsr_facet xsr_types = { .put = put_type, .missing = "\"\"" };
+const struct xsr_facet xsr_values = { .put = put_value, .missing = "\"\"" };
+
+/* ---- a list of all -------------------------------------------------------------------------- */
+
+/* The elements of a list of tensors stand behind it. */
+static char *put_list(struct xsr_writer *w, struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *list, const struct xsr_facet *facet, char *p)
+{
+	uint64_t left = list->u.u64;
+	struct xsprof_trace_arg arg;
+	bool any = false;
+
+	p = facet->list ? stpcpy(p, facet->list) : facet->put(w, walk, list, p);
+	while (xsr_walk_item(walk, &left, &arg)) {
+		if (!facet->list)
+			continue;
+		p = xsr_writer_room(w, p);
+		if (any)
+			*p++ = ',';
+		any = true;
+		p = facet->put(w, walk, &arg, p);
+	}
+	if (facet->list)
+		*p++ = ']';
+	return p;
+}
+
+static char *put_input(struct xsr_writer *w, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, const struct xsr_facet *facet, char *p)
+{
+	if (facet->quoted)
+		*p++ = '"';
+	p = arg->type == XSPROF_ARG_LIST ? put_list(w, walk, arg, facet, p) :
+					   facet->put(w, walk, arg, p);
+	if (facet->quoted)
+		*p++ = '"';
+	return p;
+}
+
+char *xsr_put_inputs(struct xsr_writer *w, const struct xsr_walk *from,
+		     const struct xsr_facet *facet, bool places, char *p)
+{
+	struct xsr_walk walk = *from;
+	struct xsprof_trace_arg arg;
+	uint32_t nr = 0, place;
+	char *start = p;
+
+	*p++ = '[';
+	while (xsr_walk_next(&walk, &arg)) {
+		if (!xsr_key_is_input(arg.key) || arg.flags & XSPROF_ARGF_CONT)
+			continue;
+		place = nr;
+		if (places && !xsr_input_place(arg.key, nr, &place))
+			continue;
+		p = xsr_writer_room(w, p);
+		for (; nr < place; nr++)
+			p = stpcpy(nr ? put_lit(p, ",") : p, facet->missing);
+		if (nr++)
+			*p++ = ',';
+		if (places && !xsr_input_known(&arg))
+			p = stpcpy(p, facet->missing);
+		else
+			p = put_input(w, &walk, &arg, facet, p);
+	}
+	if (places && !nr)
+		return start;
+	*p++ = ']';
+	return p;
 }

@@ -9,9 +9,10 @@
  *	link.c		what ops launched on devices
  *	post.c		what the program says of ops afterwards
  *	event.c		what an event says of itself
- *	args.c		arguments of events
- *	numbers.c	numbers in them
- *	inputs.c	those of ops, as JSON; input-list.c: for programs; flops.c: what ops cost
+ *	derived.c	texts that are derived from its arguments
+ *	input-list.c	inputs of ops for programs; flops.c: what ops cost
+ *	args.c inputs.c	arguments and inputs of ops as JSON, here and in exports
+ *	writer.c numbers.c	texts and numbers in them
  *	frames.c	stacks by name; symbols-*.c: names out of files
  *	table.c table-text.c folded.c	sums over events
  *	text.c		memory for texts
@@ -25,6 +26,9 @@
 #include <xsprof/trace.h>
 
 #include "base/map.h"
+#include "ranges/keep.h"
+
+struct xsr_scratch;
 
 #define XSR_MAX_EVENTS	0xfffffff0u
 
@@ -65,22 +69,10 @@ struct xsr_buf {
 
 void xsr_put(struct xsr_buf *b, const char *s, size_t len);
 void xsr_puts(struct xsr_buf *b, const char *s);
-/* Where @len bytes can be written, NULL: no memory; then xsr_end() with where they ended. */
-char *xsr_room(struct xsr_buf *b, size_t len);
-void xsr_end(struct xsr_buf *b, const char *end);
 void xsr_printf(struct xsr_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* As a JSON string, quotes and all: whatever the bytes are, what comes out is valid UTF-8. */
-void xsr_put_json(struct xsr_buf *b, const char *s, size_t len);
 void xsr_buf_free(struct xsr_buf *b);
 
 /* ---- events --------------------------------------------------------------------------------- */
-
-/* A piece of the arguments of an event: struct xsprof_arg behind it, as in its record. */
-struct xsr_piece {
-	struct xsr_piece	*next;
-	uint32_t		size;	/* with this header */
-	uint32_t		reserved;
-};
 
 #define XSR_EVF_UNFINISHED	0x01u
 #define XSR_EVF_ASYNC		0x02u	/* no place in the tree: it overlaps, or has no thread */
@@ -187,6 +179,7 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
  * @real: to be added for CLOCK_REALTIME
  * @made: what was made for events: xsr_made_key() to the text, or to the inputs
  * @posts: what the program said of ops: number of the record, to struct xsr_post
+ * @scratch: for texts in the making, NULL before the first
  * @frames: stacks by name, NULL while nobody asked
  * @tables: that are there
  * @error: for people
@@ -211,6 +204,7 @@ struct xsprof_result {
 	int64_t				real;
 	struct xsp_map			made;
 	struct xsp_map			posts;
+	struct xsr_scratch		*scratch;
 	struct xsr_frames		*frames;
 	struct xsprof_table		*tables;
 	char				error[512];
@@ -255,90 +249,8 @@ static inline struct xsprof_profiler_event *xsr_event(const struct xsprof_result
 /* What was asked for; everything, where nothing was. */
 #define xsr_wants(result, what)	(!(result)->opts.config || (result)->config.what)
 
-/* ---- arguments of events (args.c) ----------------------------------------------------------- */
+/* ---- what events say of themselves ----------------------------------------------------------- */
 
-/* Where a walk over arguments is; zeros but for @piece, which is the event's @args. */
-struct xsr_args {
-	const struct xsr_piece	*piece;
-	size_t			pos;
-};
-
-/* The next argument, as it stands in its record: strings and arrays may go on in the next. */
-bool xsr_args_next(struct xsr_args *at, struct xsprof_trace_arg *arg);
-
-/**
- * struct xsr_value - an argument as it was given
- * @key: of it
- * @type: enum xsprof_arg_type
- * @number: of what is one, or has one
- * @s: bytes of a string, a tensor or an array; good until the next
- * @len: how many
- * @json: the string says that it is JSON
- */
-struct xsr_value {
-	uint32_t	key;
-	uint8_t		type;
-	bool		json;
-	uint64_t	number;
-	const char	*s;
-	size_t		len;
-};
-
-/* A walk over values; zeros but for @args.piece.  @joined is to be freed. */
-struct xsr_values {
-	struct xsr_args		args;
-	struct xsprof_trace_arg	ahead;
-	bool			has_ahead;
-	struct xsr_buf		joined;
-};
-
-/* Return: 1 and the next value, 0 the end, -ENOMEM. */
-int xsr_values_next(struct xsr_values *at, struct xsr_value *value);
-
-static inline bool xsr_is_input(uint32_t key)
-{
-	return key - XSPROF_KEY_INPUT < XSPROF_KEY_PLACES;
-}
-
-static inline bool xsr_is_item(uint32_t key)
-{
-	return key - XSPROF_KEY_ITEM < XSPROF_KEY_PLACES;
-}
-
-/* A tensor; false when it does not hold together. */
-bool xsr_value_tensor(const struct xsr_value *value, struct xsprof_trace_tensor *tensor);
-/* A value as JSON; lists, whose elements are values of their own, are "[" alone. */
-void xsr_put_value(struct xsr_buf *b, const struct xsprof_profiler_event *ev,
-		   const struct xsr_value *value);
-/* A list of numbers; @python: as that prints it, not as JSON. */
-void xsr_put_numbers(struct xsr_buf *b, const struct xsr_value *value, bool python);
-
-/* ---- what is made of them ------------------------------------------------------------------- */
-
-enum xsr_made {
-	XSR_SHAPES,
-	XSR_STRIDES,
-	XSR_DTYPES,
-	XSR_CONCRETE,
-	XSR_KWARGS,
-	XSR_MODULE,
-	XSR_INPUTS,	/* no text: input-list.c's own */
-};
-
-/* Of struct xsprof_result's @made. */
-static inline uint64_t xsr_made_key(const struct xsprof_profiler_event *ev, enum xsr_made what)
-{
-	return ((uint64_t)xsr_index(ev) << 3 | what) + 1;
-}
-
-/* inputs.c: writes the text.  Return: 0, -ENOMEM. */
-int xsr_make(struct xsr_buf *b, const struct xsprof_profiler_event *ev, enum xsr_made what);
-/* Of one input what the list of types says, not terminated; and that of values. */
-const char *xsr_input_dtype(const struct xsprof_profiler_event *ev, const struct xsr_value *value,
-			    size_t *len);
-void xsr_input_concrete(struct xsr_buf *text, const struct xsr_value *value);
-/* The place of an input behind @nr others; false: it was given before. */
-bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place);
 /* flops.c */
 uint64_t xsr_flops(const struct xsprof_profiler_event *ev);
 

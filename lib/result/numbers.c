@@ -39,24 +39,14 @@ char *xsr_put_python(char *p, double v)
 	return p + snprintf(p, XSP_PUT_MAX, "%.17g", v);
 }
 
-char *xsr_put_list(char *p, uint8_t type, const char *bytes, size_t len, bool python)
+char *xsr_put_number(char *p, uint8_t type, const char *bytes, bool python)
 {
 	int64_t i64;
 	double f64;
 
-	*p++ = '[';
-	for (size_t at = 0; at + 8 <= len; at += 8) {
-		if (at)
-			*p++ = ',';
-		if (at && python)
-			*p++ = ' ';
-		memcpy(&i64, bytes + at, 8);
-		memcpy(&f64, bytes + at, 8);
-		if (type != XSPROF_ARG_F64S)
-			p = put_i64(p, i64);
-		else
-			p = python ? xsr_put_python(p, f64) : xsp_json_double(p, f64);
-	}
-	*p++ = ']';
-	return p;
+	memcpy(&i64, bytes, 8);
+	memcpy(&f64, bytes, 8);
+	if (type != XSPROF_ARG_F64S)
+		return put_i64(p, i64);
+	return python ? xsr_put_python(p, f64) : xsp_json_double(p, f64);
 }

@@ -26,8 +26,8 @@ static inline uint32_t xsr_nr_dims(const struct xsprof_trace_tensor *tensor, boo
  * room in its record is -1; strides that nobody gave are none.
  */
 char *xsr_put_dims(char *p, const struct xsprof_trace_tensor *tensor, bool strides);
-/* "[1,2]": @bytes of a list of type @type, JSON or as Python prints it. */
-char *xsr_put_list(char *p, uint8_t type, const char *bytes, size_t len, bool python);
+/* The number at @bytes of a list of type @type, as JSON or as Python prints it. */
+char *xsr_put_number(char *p, uint8_t type, const char *bytes, bool python);
 /* "0.5", "2.", "nan". */
 char *xsr_put_python(char *p, double v);
 

@@ -11,6 +11,7 @@
 #include "result/absence.h"
 #include "result/frames.h"
 #include "result/local.h"
+#include "result/writer.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -198,6 +199,7 @@ void xsprof_result_free(struct xsprof_result *r)
 		return;
 	xsr_tables_free(r);
 	xsr_frames_free(r->frames);
+	xsr_scratch_free(r->scratch);
 	xsprof_trace_close(r->trace);
 	xsr_pool_free(&r->options);
 	xsr_pool_free(&r->pool);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Memory for texts and small things: pools, texts of which there is one copy each, a buffer that
- * grows, strings of JSON.  It knows nothing of events.
+ * grows.  It knows nothing of events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 
 #include "base/hash.h"
 #include "result/local.h"
-#include "text/escape.h"
-#include "text/utf8.h"
 
 #define BLOCK	(256u << 10)
 
@@ -157,17 +155,6 @@ err:
 	return false;
 }
 
-char *xsr_room(struct xsr_buf *b, size_t len)
-{
-	return make_room(b, len) ? b->s + b->len : NULL;
-}
-
-void xsr_end(struct xsr_buf *b, const char *end)
-{
-	b->len = (size_t)(end - b->s);
-	b->s[b->len] = 0;
-}
-
 void xsr_put(struct xsr_buf *b, const char *s, size_t len)
 {
 	if (!make_room(b, len))
@@ -196,24 +183,6 @@ void xsr_printf(struct xsr_buf *b, const char *format, ...)
 		b->len += n;
 	}
 	va_end(again);
-}
-
-void xsr_put_json(struct xsr_buf *b, const char *s, size_t len)
-{
-	size_t n;
-	char *p;
-
-	xsr_put(b, "\"", 1);
-	while (len) {
-		n = xsp_utf8_piece(s, len, 4096);
-		p = xsr_room(b, XSP_ESCAPE_MAX * n);
-		if (!p)
-			return;
-		xsr_end(b, xsp_escape_json(p, s, n, NULL));
-		s += n;
-		len -= n;
-	}
-	xsr_put(b, "\"", 1);
 }
 
 void xsr_buf_free(struct xsr_buf *b)

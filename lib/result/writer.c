@@ -3,8 +3,12 @@
  * What all JSON of a trace is made of: names, texts and numbers: see writer.h.  What the events are
  * that they belong to is not known here.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "result/numbers.h"
 #include "result/writer.h"
+#include "text/json-valid.h"
 #include "text/utf8.h"
 
 #define NAMES_MEMORY	(4u << 20)
@@ -32,6 +36,10 @@ int xsr_writer_init(struct xsr_writer *w, struct xsprof_trace *trace, struct xsp
 	w->trace = trace;
 	w->buf = buf;
 	w->sep = ' ';
+	w->room = XSR_TEXT_MAX;
+	w->text = malloc(w->room);
+	if (!w->text)
+		return -ENOMEM;
 	ret = xsp_names_new(trace, name_text, NAMES_MEMORY, &w->names);
 	return ret ? ret : xsp_names_new(trace, key_text, KEYS_MEMORY, &w->keys);
 }
@@ -40,6 +48,44 @@ void xsr_writer_done(struct xsr_writer *w)
 {
 	xsp_names_free(w->names);
 	xsp_names_free(w->keys);
+	free(w->text);
+}
+
+struct xsr_writer *xsr_scratch_writer(struct xsr_scratch **scratch, struct xsprof_trace *trace,
+				      size_t room)
+{
+	struct xsr_scratch *s = *scratch;
+	char *text;
+
+	if (!s) {
+		s = calloc(1, sizeof(*s));
+		if (!s || xsp_buf_memory(&s->buf)) {
+			free(s);
+			return NULL;
+		}
+		s->w.trace = trace;
+		s->w.buf = &s->buf;
+		*scratch = s;
+	}
+	if (s->w.room < room) {
+		text = realloc(s->w.text, room);
+		if (!text)
+			return NULL;
+		s->w.text = text;
+		s->w.room = room;
+	}
+	s->buf.p = s->buf.base;
+	s->buf.err = 0;
+	return &s->w;
+}
+
+void xsr_scratch_free(struct xsr_scratch *s)
+{
+	if (!s)
+		return;
+	xsp_buf_free(&s->buf);
+	xsr_writer_done(&s->w);
+	free(s);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -49,9 +95,15 @@ static char *put_name(struct xsr_writer *w, uint32_t producer, uint32_t name, ui
 		      char *p)
 {
 	const struct xsp_name *entry;
+	const char *s;
+	size_t len;
 
 	if (!name)
 		return put_lit(p, "\"range\"") - cut;
+	if (!w->names) {
+		s = xsprof_trace_name_len(w->trace, producer, name, &len);
+		return xsr_writer_text(w, p, s, len) - cut;
+	}
 	entry = xsp_names_get(w->names, producer, name);
 	if (__builtin_expect(entry->len <= 1024, 1)) {
 		memcpy(p, entry->text, entry->len);
@@ -79,11 +131,17 @@ char *xsr_writer_step_name(struct xsr_writer *w, uint32_t producer, uint32_t nam
 
 char *xsr_writer_key(struct xsr_writer *w, uint32_t producer, uint32_t key, char *p, bool *any)
 {
-	const struct xsp_name *entry = xsp_names_get(w->keys, producer, key);
+	const struct xsp_name *entry;
 
 	if (*any)
 		*p++ = ',';
 	*any = true;
+	if (!w->keys) {
+		p = xsr_writer_name(w, producer, key, p);
+		*p++ = ':';
+		return p;
+	}
+	entry = xsp_names_get(w->keys, producer, key);
 	w->buf->p = p;
 	xsp_buf_put(w->buf, entry->text, entry->len);
 	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
@@ -110,17 +168,46 @@ char *xsr_writer_text(struct xsr_writer *w, char *p, const char *s, size_t len)
 char *xsr_writer_string(struct xsr_writer *w, struct xsr_walk *walk,
 			const struct xsprof_trace_arg *arg, char *p)
 {
-	size_t len = xsr_walk_bytes(walk, arg, w->text);
+	size_t len = xsr_walk_bytes(walk, arg, w->text, w->room);
 
 	return xsr_writer_text(w, p, w->text, len);
 }
 
+char *xsr_writer_json(struct xsr_writer *w, struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *arg, char *p)
+{
+	size_t len = xsr_walk_bytes(walk, arg, w->text, w->room);
+
+	if (len == w->room || memchr(w->text, 0, len))
+		return xsr_writer_text(w, p, w->text, len);
+	w->text[len] = '\0';
+	if (!xsp_json_valid(w->text))
+		return xsr_writer_text(w, p, w->text, len);
+	w->buf->p = p;
+	xsp_buf_put(w->buf, w->text, len);
+	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
+}
+
+/* Between two pieces of a list there is room for so many numbers. */
+#define PIECE	1024u
+
 char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,
 			 const struct xsprof_trace_arg *arg, bool python, char *p)
 {
-	size_t len = xsr_walk_bytes(walk, arg, w->text);
+	size_t nr = xsr_walk_bytes(walk, arg, w->text, w->room) / 8;
 
-	_Static_assert(XSR_TEXT_MAX / 8 * 28 < XSP_BUF_ROOM, "24 digits, and what separates them");
-	p = xsr_put_list(xsr_writer_room(w, p), arg->type, w->text, len, python);
+	_Static_assert(PIECE * XSR_NUMBER_MAX < XSP_BUF_ROOM, "a piece of a list fits");
+	p = xsr_writer_room(w, p);
+	*p++ = '[';
+	for (size_t i = 0; i < nr; i++) {
+		if (i && i % PIECE == 0)
+			p = xsr_writer_room(w, p);
+		if (i)
+			*p++ = ',';
+		if (i && python)
+			*p++ = ' ';
+		p = xsr_put_number(p, arg->type, w->text + 8 * i, python);
+	}
+	*p++ = ']';
 	return xsr_writer_room(w, p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Events of a trace as JSON, into a buffer.  All write at @p, which is in @w->buf, and return the
- * end; without xsr_writer_room() there is room for XSP_BUF_ROOM bytes in all since the last one.
+ * What a trace holds as JSON, into a file or into memory.  All write at @p, in @w->buf, and
+ * return the end; after xsr_writer_room() there is room for XSP_BUF_ROOM bytes in all.
  */
 #ifndef XSR_WRITER_H
 #define XSR_WRITER_H
@@ -15,23 +15,39 @@
  * struct xsr_writer - where JSON of a trace goes
  * @buf: the output
  * @trace: that names are looked up in
- * @names: names with their quotes
+ * @names: names with their quotes; NULL: each is looked up
  * @keys: the same with a colon: keys of arguments
- * @sep: what stands before the next event
  * @text: for a string that is put together
+ * @room: bytes of it; what is longer is cut
+ * @sep: what stands before the next event
  */
 struct xsr_writer {
 	struct xsp_buf		*buf;
 	struct xsprof_trace	*trace;
 	struct xsp_names	*names;
 	struct xsp_names	*keys;
+	char			*text;
+	size_t			room;
 	char			sep;
-	char			text[XSR_TEXT_MAX];
 };
 
 /* @trace and @buf stay the caller's.  Return: 0 or -errno; then too xsr_writer_done(). */
 int xsr_writer_init(struct xsr_writer *w, struct xsprof_trace *trace, struct xsp_buf *buf);
 void xsr_writer_done(struct xsr_writer *w);
+
+/* One that writes into memory, for small texts of which each is read before the next. */
+struct xsr_scratch {
+	struct xsr_writer	w;
+	struct xsp_buf		buf;
+};
+
+/*
+ * Begins a text whose strings have up to @room - 1 bytes; @scratch is NULL before the first.  It is
+ * at @buf.base then, and lost where @buf.err is set.  Return: NULL: no memory.
+ */
+struct xsr_writer *xsr_scratch_writer(struct xsr_scratch **scratch, struct xsprof_trace *trace,
+				      size_t room);
+void xsr_scratch_free(struct xsr_scratch *scratch);
 
 /* A name with its quotes, however long. */
 char *xsr_writer_name(struct xsr_writer *w, uint32_t producer, uint32_t name, char *p);
@@ -45,6 +61,9 @@ char *xsr_writer_text(struct xsr_writer *w, char *p, const char *s, size_t len);
 /* The text of a string argument; @walk is behind its last part afterwards. */
 char *xsr_writer_string(struct xsr_writer *w, struct xsr_walk *walk,
 			const struct xsprof_trace_arg *arg, char *p);
+/* The same of one that says it is JSON: as it is, where that is so. */
+char *xsr_writer_json(struct xsr_writer *w, struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *arg, char *p);
 /* A list of numbers likewise; @python: as that prints it. */
 char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,
 			 const struct xsprof_trace_arg *arg, bool python, char *p);

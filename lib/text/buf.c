@@ -50,6 +50,37 @@ int xsp_buf_init(struct xsp_buf *buf, int fd)
 	return 0;
 }
 
+int xsp_buf_memory(struct xsp_buf *buf)
+{
+	memset(buf, 0, sizeof(*buf));
+	buf->fd = -1;
+	buf->grows = true;
+	buf->base = malloc(2 * XSP_BUF_ROOM);
+	if (!buf->base)
+		return -ENOMEM;
+	buf->p = buf->base;
+	buf->limit = buf->base + XSP_BUF_ROOM;
+	return 0;
+}
+
+/* Twice as large; where that cannot be there is still room for what comes, which is thrown away. */
+static int grow(struct xsp_buf *buf)
+{
+	size_t used = (size_t)(buf->p - buf->base);
+	size_t size = (size_t)(buf->limit - buf->base) + XSP_BUF_ROOM;
+	char *base = buf->err ? NULL : realloc(buf->base, 2 * size);
+
+	if (!base) {
+		buf->err = ENOMEM;
+		buf->p = buf->base;
+		return -ENOMEM;
+	}
+	buf->base = base;
+	buf->p = base + used;
+	buf->limit = base + 2 * size - XSP_BUF_ROOM;
+	return 0;
+}
+
 void xsp_buf_free(struct xsp_buf *buf)
 {
 	free(buf->base);
@@ -80,6 +111,8 @@ int xsp_buf_flush(struct xsp_buf *buf)
 {
 	const char *s = buf->base;
 
+	if (buf->grows)
+		return grow(buf);
 	if (buf->put && !buf->err) {
 		buf->err = -buf->put(buf->data, s, (size_t)(buf->p - s));
 		buf->total += (uint64_t)(buf->p - s);

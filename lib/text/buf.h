@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
  * An output: one large buffer in front of write(2) or of what packs it, and for a dump the file
- * behind it, which gets its name only when it is whole.  It never formats anything.
+ * behind it, which gets its name only when it is whole; or a text in memory.  It never formats
+ * anything.
  */
 #ifndef XSPROF_OUT_BUF_H
 #define XSPROF_OUT_BUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +27,7 @@
  * @tmp: the name it has until then, NULL when it is written in place (a device, a FIFO)
  * @put: takes the bytes in place of @fd, returns 0 or -errno; NULL for none
  * @data: passed to it
+ * @grows: it is memory that grows, and is never written out
  */
 struct xsp_buf {
 	char		*p;
@@ -37,10 +40,16 @@ struct xsp_buf {
 	char		*tmp;
 	int		(*put)(void *data, const char *s, size_t len);
 	void		*data;
+	bool		grows;
 };
 
 /* In front of @fd, which stays the caller's; for xsp_buf_free().  Return: 0 or -errno. */
 int xsp_buf_init(struct xsp_buf *buf, int fd);
+/*
+ * A text in memory, from @base to @p; set @p back for the next.  Without memory for more, @err is
+ * ENOMEM and the text is lost.  For xsp_buf_free().  Return: 0 or -ENOMEM.
+ */
+int xsp_buf_memory(struct xsp_buf *buf);
 void xsp_buf_free(struct xsp_buf *buf);
 /* @path "-" is stdout.  Return: 0 or -errno. */
 int xsp_buf_open(struct xsp_buf *buf, const char *path);

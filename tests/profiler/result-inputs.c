@@ -230,6 +230,56 @@ static void test_long(void)
 	tap_result("hundreds of inputs, and further arguments");
 }
 
+/* Texts of many times what a record holds: a buffer has to grow, a list is written in pieces. */
+static void test_large(void)
+{
+	static char want[128 << 10], ones[160];
+	struct blob b = { 0 };
+	struct xsprof_result *r;
+	int64_t list[20];
+	char *at = want;
+	int n = 0;
+
+	start();
+	memset(ones, 1, sizeof(ones));
+	for (int i = 0; i < 75; i++) {
+		blob_put(&b, ops_name(&o, "big"), XSPROF_ARG_STR, 0, ones, sizeof(ones));
+		if (i)
+			b.data[b.starts[b.nr - 1] + 5] = XSPROF_ARGF_CONT;
+	}
+	op("string", &b);
+	r = ops_result(&o, NULL);
+	at += sprintf(at, "{\"big\":\"");
+	for (int i = 0; i < 75 * 160; i++)
+		at += sprintf(at, "\\u0001");
+	strcpy(at, "\"}");
+	CHECK(!strcmp(xsprof_event_kwargs(only(r)), want));
+	xsprof_result_free(r);
+	ops_free(&o);
+
+	start();
+	memset(&b, 0, sizeof(b));
+	at = want + sprintf(want, "[\"[");
+	for (int i = 0; i < 90; i++) {
+		for (int j = 0; j < 20; j++, n++) {
+			list[j] = n - 900;
+			at += sprintf(at, "%s%d", n ? ", " : "", n - 900);
+		}
+		blob_i64s(&b, 0, 20, list);
+		if (i)
+			b.data[b.starts[b.nr - 1] + 5] = XSPROF_ARGF_CONT;
+	}
+	strcpy(at, "]\"]");
+	op("list", &b);
+	r = ops_result(&o, NULL);
+	CHECK(!strcmp(xsprof_event_concrete_inputs(only(r)), want));
+	at[1] = '\0';
+	CHECK(!strcmp(xsprof_event_input_concrete(only(r), 0), want + 2));
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("texts of many times what a record holds");
+}
+
 static void test_wanted(void)
 {
 	struct xsprof_profiler_config config = { .size = sizeof(config), .state = 6 };
@@ -404,6 +454,7 @@ int main(void)
 	test_kinds();
 	test_cut_tensors();
 	test_long();
+	test_large();
 	test_wanted();
 	test_matrices();
 	test_conv();
