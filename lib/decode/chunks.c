@@ -344,7 +344,7 @@ static bool too_much_text(struct xsprof_trace *t, const struct xsprof_chunk *chu
 	case XSPROF_CHUNK_NOTE:
 	case XSPROF_CHUNK_KERNEL:
 		t->found.text_stored += chunk->stored;
-		return t->found.pool.used > TEXT_FREE + TEXT_RATIO * t->found.text_stored;
+		return t->found.pool.bytes > TEXT_FREE + TEXT_RATIO * t->found.text_stored;
 	}
 	return false;
 }

@@ -101,7 +101,7 @@ struct xst_found {
 	struct xsp_map		threads;
 	struct xsp_map		comms;
 	struct xsp_map		stacks;		/* text: u32 left out, then the addresses */
-	struct xst_pool		pool;
+	struct xsp_pool		pool;
 	struct xst_facts	host;
 	const struct xst_text	**notes;
 	uint32_t		nr_notes;

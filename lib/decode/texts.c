@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Texts and how they are kept: a pool of texts, a map from (producer, id), lists of lines and of
+ * Texts and how they are kept: in a pool, in a map from (producer, id), lists of lines and of
  * facts.  Memory is in proportion to the text that a capture really holds: an id as large as it
  * likes costs no more than a small one.
  */
@@ -10,55 +10,21 @@
 
 #include "decode/texts.h"
 
-/* ---- texts ------------------------------------------------------------------------------- */
-
-#define POOL_BLOCK	(64u << 10)
-
-struct xst_block {
-	struct xst_block	*next;
-	char			data[];
-};
-
-const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len)
+const struct xst_text *xst_pool_text(struct xsp_pool *pool, const char *s, size_t len)
 {
-	size_t need = (sizeof(struct xst_text) + len + 1 + 7) & ~(size_t)7;
-	struct xst_text *text;
+	struct xst_text *text = xsp_pool_get(pool, sizeof(*text) + len + 1);
 
-	if (pool->room < need) {
-		size_t size = need > POOL_BLOCK ? need : POOL_BLOCK;
-		struct xst_block *block = malloc(sizeof(*block) + size);
-
-		if (!block)
-			return NULL;
-		block->next = pool->blocks;
-		pool->blocks = block;
-		pool->at = block->data;
-		pool->room = size;
-		pool->used += size;
-	}
-	text = (struct xst_text *)pool->at;
-	pool->at += need;
-	pool->room -= need;
+	if (!text)
+		return NULL;
 	text->len = len;
 	memcpy(text->s, s, len);
 	text->s[len] = 0;
 	return text;
 }
 
-void xst_pool_free(struct xst_pool *pool)
-{
-	while (pool->blocks) {
-		struct xst_block *block = pool->blocks;
-
-		pool->blocks = block->next;
-		free(block);
-	}
-	*pool = (struct xst_pool){ 0 };
-}
-
 #define MAX_LINES	65536u
 
-int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len)
+int xst_lines_add(struct xsp_pool *pool, struct xst_lines *lines, const char *s, size_t len)
 {
 	const struct xst_text *text;
 
@@ -104,7 +70,7 @@ int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void 
 
 /* ---- facts ------------------------------------------------------------------------------- */
 
-int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len)
+int xst_facts_add(struct xst_facts *facts, struct xsp_pool *pool, const char *s, size_t len)
 {
 	const char *is = memchr(s, '=', len);
 	struct xst_fact fact;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/pool.h"
 
 #define XST_MAX_FACTS		65536u		/* of one process or of the host */
 
@@ -17,16 +18,8 @@ struct xst_text {
 	char		s[];	/* terminated */
 };
 
-/* Memory for texts, freed as a whole; @used: bytes of all blocks. */
-struct xst_pool {
-	struct xst_block	*blocks;
-	size_t			room;
-	char			*at;
-	uint64_t		used;
-};
-
-const struct xst_text *xst_pool_text(struct xst_pool *pool, const char *s, size_t len);
-void xst_pool_free(struct xst_pool *pool);
+/* Return: a copy, or NULL: no memory. */
+const struct xst_text *xst_pool_text(struct xsp_pool *pool, const char *s, size_t len);
 
 /* Texts by number. */
 struct xst_lines {
@@ -35,7 +28,7 @@ struct xst_lines {
 };
 
 /* Return: 0, -E2BIG there are too many, -ENOMEM. */
-int xst_lines_add(struct xst_pool *pool, struct xst_lines *lines, const char *s, size_t len);
+int xst_lines_add(struct xsp_pool *pool, struct xst_lines *lines, const char *s, size_t len);
 
 /* From (producer, id) to a pointer. */
 const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id);
@@ -53,6 +46,6 @@ struct xst_facts {
 };
 
 /* @s is "key=value".  Return: 0, -EINVAL when it is not, -E2BIG, -ENOMEM. */
-int xst_facts_add(struct xst_facts *facts, struct xst_pool *pool, const char *s, size_t len);
+int xst_facts_add(struct xst_facts *facts, struct xsp_pool *pool, const char *s, size_t len);
 
 #endif /* XST_TEXTS_H */

@@ -108,7 +108,7 @@ void xsprof_trace_close(struct xsprof_trace *t)
 	xsp_map_free(&t->found.threads);
 	xsp_map_free(&t->found.comms);
 	xsp_map_free(&t->found.stacks);
-	xst_pool_free(&t->found.pool);
+	xsp_pool_free(&t->found.pool);
 	free(t->found.host.list);
 	free(t->found.notes);
 	xst_clocks_free(t);

@@ -82,7 +82,7 @@ int xsr_keep_args(struct xsr_builder *b, uint32_t index)
 		return 0;
 	from = pos - sizeof(struct xsprof_arg) - (((size_t)arg.len + 15) & ~(size_t)15);
 	size = ev->rec_size - from;
-	piece = xsr_pool_get(&b->r->pool, sizeof(*piece) + size);
+	piece = xsp_pool_get(&b->r->pool, sizeof(*piece) + size);
 	if (!piece)
 		return -ENOMEM;
 	*piece = (struct xsr_piece){ .size = (uint32_t)(sizeof(*piece) + size) };

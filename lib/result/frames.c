@@ -58,7 +58,7 @@ struct xsr_frames {
 	size_t				memory;
 	struct xsr_files		*files;		/* NULL while nobody asked */
 	struct xsr_texts		texts;
-	struct xsr_pool			pool;
+	struct xsp_pool			pool;
 	struct xsp_map			stacks;		/* from producer and stack */
 	struct xsp_map			mappings;	/* from producer */
 	struct xsp_map			addresses;	/* from a mix of producer and address */
@@ -75,7 +75,7 @@ static const struct mappings *mappings_of(struct xsr_frames *fr, uint32_t produc
 		return (const struct mappings *)(uintptr_t)*made;
 	while (xsprof_trace_map(fr->trace, producer, nr))
 		nr++;
-	all = xsr_pool_get(&fr->pool, sizeof(*all) + nr * sizeof(*all->list));
+	all = xsp_pool_get(&fr->pool, sizeof(*all) + nr * sizeof(*all->list));
 	if (!all)
 		return NULL;
 	all->nr = 0;
@@ -180,7 +180,7 @@ static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t prod
 			return a;
 	if (look_up(producer, address, &f))
 		return NULL;
-	a = xsr_pool_get(&fr->pool, sizeof(*a) + f.nr * sizeof(*a->frames));
+	a = xsp_pool_get(&fr->pool, sizeof(*a) + f.nr * sizeof(*a->frames));
 	if (!a)
 		return NULL;
 	*a = (struct xsr_address){ first, address, producer, f.nr, f.begins };
@@ -214,7 +214,7 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 			return NULL;
 		frames += a->nr;
 	}
-	stack = xsr_pool_get(&fr->pool, sizeof(*stack) + (frames + 1) * sizeof(*stack->frames));
+	stack = xsp_pool_get(&fr->pool, sizeof(*stack) + (frames + 1) * sizeof(*stack->frames));
 	if (!stack || !all)
 		return NULL;
 	stack->nr = 0;
@@ -237,7 +237,7 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 static void forget(struct xsr_frames *fr)
 {
 	xsr_texts_free(&fr->texts);
-	xsr_pool_free(&fr->pool);
+	xsp_pool_free(&fr->pool);
 	xsp_map_free(&fr->stacks);
 	xsp_map_free(&fr->mappings);
 	xsp_map_free(&fr->addresses);

@@ -53,7 +53,7 @@ static const int64_t *keep_numbers(struct xsprof_result *r, const struct xsprof_
 	int64_t *to;
 
 	*nr = 0;
-	to = n ? xsr_pool_get(&r->pool, n * sizeof(*to)) : NULL;
+	to = n ? xsp_pool_get(&r->pool, n * sizeof(*to)) : NULL;
 	if (!to)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
@@ -143,7 +143,7 @@ static const struct xsr_inputs *make(const struct xsprof_profiler_event *ev)
 		return NULL;
 	if (!count.given)
 		return &none;
-	inputs = xsr_pool_get(&ev->result->pool,
+	inputs = xsp_pool_get(&ev->result->pool,
 			      sizeof(*inputs) + count.given * sizeof(inputs->list[0]));
 	return inputs && !walk_inputs(ev, inputs, inputs->list) ? inputs : NULL;
 }

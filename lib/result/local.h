@@ -26,6 +26,7 @@
 #include <xsprof/trace.h>
 
 #include "base/map.h"
+#include "base/pool.h"
 #include "ranges/keep.h"
 
 struct xsr_scratch;
@@ -34,21 +35,9 @@ struct xsr_scratch;
 
 /* ---- text.c --------------------------------------------------------------------------------- */
 
-/* Memory that is freed as a whole; what it gave never moves. */
-struct xsr_pool {
-	struct xsr_block	*blocks;
-	char			*at;
-	size_t			room;
-	size_t			bytes;	/* that it took */
-};
-
-/* @size bytes aligned to 8, or NULL. */
-void *xsr_pool_get(struct xsr_pool *pool, size_t size);
-void xsr_pool_free(struct xsr_pool *pool);
-
 /* Texts, each once; by a seed of its own, so that no capture finds its worst case. */
 struct xsr_texts {
-	struct xsr_pool	pool;
+	struct xsp_pool	pool;
 	uint64_t	seed;
 	const char	**list;
 	size_t		room;
@@ -190,9 +179,9 @@ struct xsprof_result {
 	struct xsprof_result_options	opts;
 	struct xsprof_profiler_config	config;
 	struct xsprof_experimental	experimental;
-	struct xsr_pool			options;
+	struct xsp_pool			options;
 	struct xsr_texts		texts;
-	struct xsr_pool			pool;
+	struct xsp_pool			pool;
 	struct xsprof_profiler_event	*events;
 	uint32_t			nr;
 	uint32_t			room;

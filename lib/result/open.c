@@ -34,7 +34,7 @@ static int copy_sized(void *to, size_t size, const void *from)
 
 static const void *keep(struct xsprof_result *r, const void *from, size_t size)
 {
-	void *to = xsr_pool_get(&r->options, size);
+	void *to = xsp_pool_get(&r->options, size);
 
 	return to ? memcpy(to, from, size) : NULL;
 }
@@ -47,7 +47,7 @@ static int keep_text(struct xsprof_result *r, const char **text)
 
 static int keep_texts(struct xsprof_result *r, const char *const **list, size_t nr)
 {
-	const char **copy = xsr_pool_get(&r->options, (nr + !nr) * sizeof(*copy));
+	const char **copy = xsp_pool_get(&r->options, (nr + !nr) * sizeof(*copy));
 
 	if (!copy)
 		return -ENOMEM;
@@ -87,7 +87,7 @@ static bool keep_tids(struct xsprof_result *r)
 
 	if (!o->nr_tids)
 		return true;
-	copy = xsr_pool_get(&r->options, o->nr_tids * sizeof(*copy));
+	copy = xsp_pool_get(&r->options, o->nr_tids * sizeof(*copy));
 	if (!copy)
 		return false;
 	memcpy(copy, o->tids, o->nr_tids * sizeof(*copy));
@@ -104,7 +104,7 @@ static bool keep_absences(struct xsprof_result *r)
 	if (!o->nr_absences)
 		return true;
 	copy = o->nr_absences < SIZE_MAX / sizeof(*copy) ?
-	       xsr_pool_get(&r->options, o->nr_absences * sizeof(*copy)) : NULL;
+	       xsp_pool_get(&r->options, o->nr_absences * sizeof(*copy)) : NULL;
 	if (!copy)
 		return false;
 	memcpy(copy, o->absences, o->nr_absences * sizeof(*copy));
@@ -201,8 +201,8 @@ void xsprof_result_free(struct xsprof_result *r)
 	xsr_frames_free(r->frames);
 	xsr_scratch_free(r->scratch);
 	xsprof_trace_close(r->trace);
-	xsr_pool_free(&r->options);
-	xsr_pool_free(&r->pool);
+	xsp_pool_free(&r->options);
+	xsp_pool_free(&r->pool);
 	xsr_texts_free(&r->texts);
 	xsp_map_free(&r->made);
 	xsp_map_free(&r->posts);

@@ -17,7 +17,7 @@ static struct xsr_post *post_of(struct xsprof_profiler_event *ev)
 
 	if (post)
 		return post;
-	post = xsr_pool_get(&r->pool, sizeof(*post));
+	post = xsp_pool_get(&r->pool, sizeof(*post));
 	if (!post)
 		return NULL;
 	*post = (struct xsr_post){ 0 };
@@ -38,7 +38,7 @@ static void put_frame(struct xsr_buf *b, const char *frame)
 static int make_stack(struct xsprof_result *r, struct xsr_post *post, const char *const *frames,
 		      size_t nr)
 {
-	struct xsr_stack *stack = xsr_pool_get(&r->pool, sizeof(*stack) + nr * sizeof(*frames));
+	struct xsr_stack *stack = xsp_pool_get(&r->pool, sizeof(*stack) + nr * sizeof(*frames));
 	struct xsr_buf b = { 0 };
 	const char *text;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Memory for texts and small things: pools, texts of which there is one copy each, a buffer that
- * grows.  It knows nothing of events.
+ * Texts of which there is one copy each, and a buffer that grows.  It knows nothing of events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,51 +9,6 @@
 
 #include "base/hash.h"
 #include "result/local.h"
-
-#define BLOCK	(256u << 10)
-
-struct xsr_block {
-	struct xsr_block	*next;
-	uint64_t		data[];
-};
-
-void *xsr_pool_get(struct xsr_pool *pool, size_t size)
-{
-	size_t need = (size + 7) & ~(size_t)7;
-	void *got;
-
-	if (need < size || need > PTRDIFF_MAX)
-		return NULL;
-	if (pool->room < need || !pool->at) {
-		/* The first block of a pool is small: most results are. */
-		size_t most = pool->blocks ? BLOCK : BLOCK / 64;
-		size_t room = need > most ? need : most;
-		struct xsr_block *block = malloc(sizeof(*block) + room);
-
-		if (!block)
-			return NULL;
-		block->next = pool->blocks;
-		pool->blocks = block;
-		pool->at = (char *)block->data;
-		pool->room = room;
-		pool->bytes += room;
-	}
-	got = pool->at;
-	pool->at += need;
-	pool->room -= need;
-	return got;
-}
-
-void xsr_pool_free(struct xsr_pool *pool)
-{
-	while (pool->blocks) {
-		struct xsr_block *block = pool->blocks;
-
-		pool->blocks = block->next;
-		free(block);
-	}
-	*pool = (struct xsr_pool){ 0 };
-}
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
@@ -110,7 +64,7 @@ const char *xsr_text(struct xsr_texts *t, const char *s, size_t len)
 	at = find_text(t, s, len);
 	if (t->list[at])
 		return t->list[at];
-	copy = xsr_pool_get(&t->pool, len + 1);
+	copy = xsp_pool_get(&t->pool, len + 1);
 	if (!copy)
 		return NULL;
 	memcpy(copy, s, len);
@@ -122,7 +76,7 @@ const char *xsr_text(struct xsr_texts *t, const char *s, size_t len)
 
 void xsr_texts_free(struct xsr_texts *t)
 {
-	xsr_pool_free(&t->pool);
+	xsp_pool_free(&t->pool);
 	free(t->list);
 	*t = (struct xsr_texts){ 0 };
 }

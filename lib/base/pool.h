@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Memory for texts and small things that is freed as a whole.  What it gave never moves.
+ */
+#ifndef XSP_POOL_H
+#define XSP_POOL_H
+
+#include <stddef.h>
+
+struct xsp_pool_block;
+
+/* All zeros is one without memory; @bytes: of all its blocks. */
+struct xsp_pool {
+	struct xsp_pool_block	*blocks;
+	char			*at;
+	size_t			room;
+	size_t			bytes;
+};
+
+/* @size bytes aligned to 8, or NULL. */
+void *xsp_pool_get(struct xsp_pool *pool, size_t size);
+/* Frees all of it; it can be used again. */
+void xsp_pool_free(struct xsp_pool *pool);
+
+#endif /* XSP_POOL_H */
