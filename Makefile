@@ -31,7 +31,10 @@ endif
 ifneq ($(filter default undefined,$(origin AR)),)
 AR		:= $(CROSS_COMPILE)ar
 endif
-OBJCOPY		?= $(CROSS_COMPILE)objcopy
+# The compiler knows which: it may be a cross compiler that CC= names alone.
+ifeq ($(origin OBJCOPY),undefined)
+OBJCOPY		:= $(shell $(CC) -print-prog-name=objcopy)
+endif
 INSTALL		?= install
 # Compilers run through ccache where it is installed: CCACHE= for none.
 ifeq ($(origin CCACHE),undefined)
