@@ -87,7 +87,7 @@ static int choose(struct xsp_want *want)
 	if (err != -ENOTCONN && err != -EACCES)
 		return err;
 	/* Nobody, and it will record itself; or there is no device to keep the latest for us. */
-	if (!device || cfg->record)
+	if (!device || (cfg->record && !cfg->recording))
 		return -ENOTCONN;
 	if (!cfg->has_mode)
 		want->mode = XSPROF_MODE_OVERWRITE;
@@ -205,6 +205,7 @@ void xsp_producer_forget(void)
 {
 	(void)xsp_take_late();
 	attaching_tid = 0;
+	xsp_config.recording = false;
 }
 
 /* The process goes on without its producer; the names' lock is held. */

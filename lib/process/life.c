@@ -31,7 +31,7 @@ __attribute__((constructor(101))) static void library_init(void)
 	if (!xsp_attached() && xsp_config.record && xsp_config.backend != XSP_CHOICE_NONE &&
 	    !xsp_self_record_start(xsp_config.record)) {
 		xsp_config_read();	/* the session's directory is in the environment now */
-		xsp_config.record = NULL;
+		xsp_config.recording = true;
 		xsp_set.state = XSP_DETACHED;
 		xsp_attach();
 	}

@@ -32,6 +32,7 @@ enum xsp_choice {
  * @backend: enum xsp_choice
  * @lock_rings: how many, 0 for the default
  * @prefault: touch all ring memory at attach
+ * @recording: it does record itself, into @record
  * @sched: the kernel is to record what the scheduler does with the process' threads
  */
 struct xsp_config {
@@ -46,6 +47,7 @@ struct xsp_config {
 	uint32_t	lock_rings;
 	bool		has_mode;
 	bool		prefault;
+	bool		recording;
 	bool		sched;
 };
 
