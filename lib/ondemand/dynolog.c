@@ -8,6 +8,7 @@
  * message as a whole, or it is counted and forgotten.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,31 @@ static int make_name(char *to, size_t room)
 	return 0;
 }
 
+/*
+ * Anybody may send to our socket: the daemon may be another user, and who sends is checked here.
+ * The folder may be another user's too, who can put a link in the socket's place at any moment:
+ * what is changed is what was opened and looked at, never what the path names by then.
+ */
+static int open_to_all(const char *path)
+{
+	char self[32];
+	struct stat st;
+	int fd, err = 0;
+
+	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		err = -EPERM;
+	else if (chmod(self, 0666))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
 /**
  * xsp_dynolog_open() - make the socket
  * @d: filled
@@ -124,12 +150,9 @@ int xsp_dynolog_open(struct xsp_dynolog *d)
 		d->own.sun_path[0] = '\0';
 		goto err_close;
 	}
-	/* The daemon may be another user: the sender is checked here, not by who can send. */
-	if (dir && chmod(d->own.sun_path, 0666)) {
-		err = -errno;
-		goto err_close;
-	}
-	err = xsp_fd_note(&d->id, d->fd);
+	err = dir ? open_to_all(d->own.sun_path) : 0;
+	if (!err)
+		err = xsp_fd_note(&d->id, d->fd);
 	if (!err)
 		return 0;
 err_close:

@@ -328,6 +328,49 @@ static void test_life(void)
 	tap_result("its socket is gone, and known to be");
 }
 
+/*
+ * Another user whose folder it is: as soon as the socket has its name, a link to a file of ours has
+ * it instead.  The program is linked with --wrap=bind.
+ */
+static const char *planted;
+
+int __real_bind(int fd, const struct sockaddr *addr, socklen_t len);
+int __wrap_bind(int fd, const struct sockaddr *addr, socklen_t len);
+
+int __wrap_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	const char *path = ((const struct sockaddr_un *)addr)->sun_path;
+	int err = __real_bind(fd, addr, len);
+
+	if (!err && planted && (unlink(path) || symlink(planted, path)))
+		tap_bail("%s: %s", path, strerror(errno));
+	return err;
+}
+
+static void test_link(void)
+{
+	char folder[] = "/tmp/xsprof-ipc.XXXXXX", secret[64];
+	struct stat st;
+	int fd;
+
+	if (!mkdtemp(folder))
+		tap_bail("%s: %s", folder, strerror(errno));
+	snprintf(secret, sizeof(secret), "%s/secret", folder);
+	fd = open(secret, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	CHECK(fd >= 0);
+	close(fd);
+	setenv("KINETO_IPC_SOCKET_DIR", folder, 1);
+	xsp_kineto_env_read();
+	planted = secret;
+	CHECK(xsp_dynolog_open(&d) < 0);
+	planted = NULL;
+	CHECK_EQ(d.fd, -1);
+	CHECK(!stat(secret, &st) && (st.st_mode & 0777) == 0600);
+	unlink(secret);
+	CHECK(!rmdir(folder));
+	tap_result("a link in the socket's place: no other file's mode changes");
+}
+
 static void test_no_room(void)
 {
 	char deep[200];
@@ -373,6 +416,7 @@ int main(int argc, char **argv)
 	test_stranger();
 	test_random(rounds);
 	test_life();
+	test_link();
 	test_no_room();
 	fake_end(&fake);
 	if (path)
