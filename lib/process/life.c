@@ -3,11 +3,17 @@
  * The library in the life of the program: what it does before main() and at the end.  It decides
  * nothing about producers.
  */
+#include <dlfcn.h>
 #include <errno.h>
 
 #include "process/backend.h"
 #include "process/life.h"
 #include "process/local.h"
+
+/* A program linked statically has no loader, and an old C library has it elsewhere. */
+#pragma weak dladdr
+#pragma weak dlopen
+#pragma weak dlerror
 
 static void (*at_exit)(void);
 
@@ -16,11 +22,28 @@ void xsp_at_exit(void (*end)(void))
 	__atomic_store_n(&at_exit, end, __ATOMIC_RELEASE);
 }
 
+/*
+ * Threads' rseq areas point to descriptors in this code, and keys and fork handlers call it. The
+ * shared library is linked so that it is never unmapped; the archive may be in a plug-in that is
+ * unloaded, and keeps that one in memory.
+ */
+static void stay_in_memory(void)
+{
+	Dl_info info;
+
+	if (!dladdr || !dlopen || !dlerror || !dladdr(&at_exit, &info) || !info.dli_fname)
+		return;
+	/* Fails for the program itself, which stays anyway; the error is not the program's to see. */
+	if (!dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+		(void)dlerror();
+}
+
 /* Early among constructors: markers of other libraries' constructors are to be seen. */
 __attribute__((constructor(101))) static void library_init(void)
 {
 	int err = errno;
 
+	stay_in_memory();
 	xsp_config_read();
 	xsp_hooks.attach = xsp_attach;
 	xsp_hooks.settle = xsp_fork_settle;
