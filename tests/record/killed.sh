@@ -180,13 +180,16 @@ name="records itself"
 # A leak check in a forked child cannot stop its parent's threads, and says so on stderr.
 export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}die_after_fork=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-XSPROF_RECORD=self.%p.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 2
+# The allocator of a sanitizer may be locked for good in the child of a process with threads.
+forks=2
+[ "${XSPROF_VARIANT:-}" != asan ] || forks=0
+XSPROF_RECORD=self.%p.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 $forks
 is "$name: status" $rc 0
 is "$name: nothing on stderr" "$(cat err)" ""
 is "$name: one file" "$(ls self.*.data | wc -l)" 1
 "$inspect" self.*.data >seen
 ok "$name: the file is sound" test $? = 0
-is "$name: it and its children" "$(grep -c '^producer' seen)" 3
+is "$name: it and its children" "$(grep -c '^producer' seen)" $((forks + 1))
 is "$name: every record" "$(($(field read seen) - 0))" "$(field head seen)"
 is "$name: all accounted for" "$(($(field head seen) + $(field lost out)))" "$(field events out)"
 ok "$name: the session is gone" clean
