@@ -33,7 +33,7 @@ static void stay_in_memory(void)
 
 	if (!dladdr || !dlopen || !dlerror || !dladdr(&at_exit, &info) || !info.dli_fname)
 		return;
-	/* Fails for the program itself, which stays anyway; the error is not the program's to see. */
+	/* Fails for the program itself, which stays anyway; the error is not for its eyes. */
 	if (!dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
 		(void)dlerror();
 }

@@ -83,6 +83,27 @@ is "$name: status" $rc 0
 "$inspect" k3.data.recovered >seen
 has "$name: into a new file" seen '^total records 200 producers 1 end 1'
 
+# The next recording to the same file moves the capture away; it ended in order, this one did not.
+name="capture replaced"
+for gone in "" k5.data.old; do
+	rm -f out err k5.data*
+	"$xsprof" record -o k5.data -- "$actor" hold 800 held7 >out 2>err &
+	pid=$!
+	wait_for test -s held7
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	run "$xsprof" record -o k5.data -- "$actor" count 10
+	before=$(cksum <k5.data)
+	[ -z "$gone" ] || rm "$gone"
+	sleep 1
+	run "$xsprof" recover
+	is "$name${gone:+, and gone}: status" $rc 0
+	is "$name${gone:+, and gone}: the newer one is as it was" "$(cksum <k5.data)" "$before"
+	"$inspect" "k5.data.$([ -z "$gone" ] && echo old || echo recovered)" >seen
+	has "$name${gone:+, and gone}: it is whole" seen '^total records 200 producers 1 end 1'
+	rm -f held7
+done
+
 name="deleted"
 rm -f out err
 "$xsprof" record -o k4.data -- "$actor" hold 400 held6 >out 2>err &

@@ -122,11 +122,11 @@ static int open_capture(struct recovery *r, const struct session_seen *seen, con
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT : -errno;
 	err = scan_capture(fd, &r->scan);
-	if (!err && !belongs(seen, &r->scan)) {
-		scan_free(&r->scan);
+	if (!err && !belongs(seen, &r->scan))
 		err = -ENOENT;
-	}
 	if (err) {
+		/* All that was seen in it is another recording's, its end before all. */
+		scan_free(&r->scan);
 		close(fd);
 		return err == -ENOEXEC || err == -EPROTONOSUPPORT ? -ENOENT : err;
 	}
@@ -166,6 +166,29 @@ static void new_name(char *path, size_t size, const char *old)
 }
 
 /*
+ * The capture that the session names, or that is FILE.old by now: a later recording to the same
+ * FILE has moved it.  @path: set to which.  Return: as open_capture().
+ */
+static int find_capture(struct recovery *r, const struct session_seen *seen, char *path,
+			size_t size)
+{
+	char named[PATH_MAX] = "";
+	int fd;
+
+	if (xsp_recording_fact(&seen->s, "output", named, sizeof(named)) <= 0)
+		return -ENOENT;
+	snprintf(path, size, "%s", named);
+	fd = open_capture(r, seen, path);
+	if (fd != -ENOENT)
+		return fd;
+	if (snprintf(path, size, "%s.old", named) < (int)size)
+		fd = open_capture(r, seen, path);
+	if (fd == -ENOENT)
+		snprintf(path, size, "%s", named);
+	return fd;
+}
+
+/*
  * The file to write: the capture itself, cut to its last whole chunk; with -o a copy of it; a
  * new one where it is gone, or holds another recording by now.
  */
@@ -175,9 +198,8 @@ static int open_output(struct recovery *r, struct session_seen *seen, struct xsp
 	char old[PATH_MAX] = "";
 	int capture, err;
 
-	xsp_recording_fact(&seen->s, "output", old, sizeof(old));
 	memset(&r->scan, 0, sizeof(r->scan));
-	capture = *old ? open_capture(r, seen, old) : -ENOENT;
+	capture = find_capture(r, seen, old, sizeof(old));
 	if (capture < 0 && capture != -ENOENT)
 		return tool_error("%s: %s", old, strerror(-capture));
 	if (r->output)

@@ -184,6 +184,5 @@ void scan_free(struct scan *scan)
 	for (i = 0; i < scan->nr; i++)
 		free(scan->producers[i].rings);
 	free(scan->producers);
-	scan->producers = NULL;
-	scan->nr = 0;
+	*scan = (struct scan){ 0 };
 }
