@@ -249,6 +249,25 @@ is "no snapshot of nobody" $rc 1
 is "what was there keeps its name" "$(cat xsprof.data)" first
 ok "and no other stands beside it" test ! -e xsprof.data.old
 
+# Links in the way of the file
+echo mine >mine; ln -s "$dir/mine" link.data
+run "$xsprof" record -q -o link.data -- true
+is "a link of one's own" "$rc $(cat mine)" "0 mine"
+ok "is moved aside as a file is" test -L link.data.old
+theirs="a link that another user put there"
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 755 theirs; ln -s "$dir/mine" theirs/out.data
+	chown -hR 65534 theirs
+	run "$xsprof" record -o theirs/out.data -- true
+	has "$theirs: refused" err 'theirs/out.data: is a symbolic link of another user'
+	is "$theirs: its file is as it was" "$rc $(cat mine)" "2 mine"
+	: >mine
+	run "$xsprof" record -o theirs/out.data -- true
+	is "$theirs: an empty file too" "$rc $(wc -c <mine)" "2 0"
+else
+	skip "$theirs" "not root: there is nobody else"
+fi
+
 # A recorder that was killed
 rm -f held
 "$xsprof" record -q -o dead.data -- "$actor" hold 60000 held >out 2>err &

@@ -93,11 +93,30 @@ static void put_back(const char *path)
 	kept_as = NULL;
 }
 
-int output_open(const char *path)
+/*
+ * A link that somebody else has put there would have us overwrite any file of ours.  One of our
+ * own, or root's (/dev/stdout), is meant to be followed.  Return: what open() is not to follow, or
+ * -EACCES.
+ */
+static int check_link(const char *path)
 {
 	struct stat st;
-	int fd, err;
 
+	if (lstat(path, &st) || !S_ISLNK(st.st_mode))
+		return O_NOFOLLOW;
+	if (st.st_uid == geteuid() || !st.st_uid)
+		return 0;
+	tool_error("%s: is a symbolic link of another user: name another file with -o", path);
+	return -EACCES;
+}
+
+int output_open(const char *path)
+{
+	int fd, err, nofollow = check_link(path);
+	struct stat st;
+
+	if (nofollow < 0)
+		return nofollow;
 	/* A pipe or a device is written to as it is. */
 	if (!stat(path, &st)) {
 		if (S_ISDIR(st.st_mode)) {
@@ -109,7 +128,7 @@ int output_open(const char *path)
 			return err;
 	}
 	/* What a program did is its user's business. */
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | nofollow, 0600);
 	if (fd < 0) {
 		err = -errno;
 		tool_error("%s: cannot be written: %s: name another file with -o", path,
