@@ -150,7 +150,7 @@ static void test_ctl(void)
 		       "ACTIVITIES_DURATION_MSECS=3600000\n", traces, real_ms());
 	until(START, 1);
 	CHECK_EQ(ctl("start", "ctl.json"), 1);
-	CHECK(strstr(said, "another trace is under way, which the daemon asked for"));
+	CHECK(strstr(said, "another trace is running, requested by the daemon"));
 	CHECK_EQ(ctl("status", NULL), 0);
 	CHECK(strstr(said, "recording, asked for by the daemon"));
 	CHECK_EQ(ctl("snapshot", "part.json"), 0);
