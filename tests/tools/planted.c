@@ -69,18 +69,41 @@ static void pin(void)
 		die("sched_setaffinity");
 }
 
+static long us_since(clockid_t clock, const struct timespec *from)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (now.tv_sec - from->tv_sec) * 1000000 + (now.tv_nsec - from->tv_nsec) / 1000;
+}
+
 /* Uses @us microseconds of a CPU, however long that takes. */
 static void work(long us)
 {
-	struct timespec from, now;
+	struct timespec from;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	do {
 		/* The question is a system call, and an event. */
 		for (int i = 0; i < 20000; i++)
 			__asm__ volatile("" ::: "memory");
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while ((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < us);
+	} while (us_since(CLOCK_THREAD_CPUTIME_ID, &from) < us);
+}
+
+/*
+ * Uses 3 ms of a CPU, and as much again until the hog has had it for 15 ms: where its pause of 1 ms
+ * takes the machine longer than that, none of it may have been beside the hog.
+ */
+static void work_beside_hog(void)
+{
+	struct timespec wall, cpu;
+
+	clock_gettime(CLOCK_MONOTONIC, &wall);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	do {
+		work(3000);
+	} while (us_since(CLOCK_MONOTONIC, &wall) -
+		 us_since(CLOCK_THREAD_CPUTIME_ID, &cpu) < 15000);
 }
 
 /* Before all that the machine has to do besides, and behind whom is above. */
@@ -138,7 +161,7 @@ static void plant_cpu(void)
 
 	pin();
 	xsprof_begin(op);
-	work(2000);
+	work_beside_hog();
 	xsprof_end();
 	stop_hog(hog);
 }
@@ -150,7 +173,10 @@ static void *hold(void *pinned)
 	if (pinned)
 		pin();
 	sem_post(&ready);
-	work(pinned ? 3000 : 40000);
+	if (pinned)
+		work_beside_hog();
+	else
+		work(40000);
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
