@@ -104,7 +104,12 @@ int __itt_mark_create(const char *name)
 
 int __itt_mark(int type, const char *parameter)
 {
-	TOOL_NEED(type > 0 && type <= nr_marks);
+	int known;
+
+	pthread_mutex_lock(&lock);
+	known = nr_marks;
+	pthread_mutex_unlock(&lock);
+	TOOL_NEED(type > 0 && type <= known);
 	TOOL_NEED(parameter && !*parameter);
 	tool_note("mark", "%s", marks[type]);
 	return 0;
