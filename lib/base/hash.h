@@ -11,7 +11,7 @@
 
 #define XSP_HASH_TEXT	0xcbf29ce484222325ull	/* xsp_hash_bytes() of nothing */
 
-/* A number that nobody knows beforehand: against texts and files made to collide. */
+/* A random start for the hashes of a table: texts that collide cannot be chosen. */
 uint64_t xsp_hash_seed(const void *of);
 
 /* The bits of @x, each in all: the low and the high ones are as good. */

@@ -97,7 +97,7 @@ static void put(const char *line, size_t len)
 	sigset_t set, old, pending;
 	int sig = 0;
 
-	/* A pipe that nobody reads, a file at its limit: that is not the program's doing. */
+	/* The program must not get a signal for a write of ours to a closed pipe or a full file. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGXFSZ);
@@ -118,9 +118,8 @@ static void put(const char *line, size_t len)
  * xsp_say() - "xsprof: TEXT" on standard error
  * @fmt: as for printf(); a longer line than 512 bytes is cut
  *
- * Only for a program that was asked to record itself: nobody else is there to tell. It never ends
- * or signals the program for it, and never writes what a terminal would take for more than text.
- * errno is kept.
+ * Only a program that records itself prints: it has no recorder that could. The call never ends or
+ * signals the program and replaces control characters. errno is kept.
  */
 void xsp_say(const char *fmt, ...)
 {

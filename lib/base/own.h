@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What code needs that lives inside a program of somebody else: attributes that keep it out of the
- * program's symbols and of its hot paths, and descriptors, threads and messages of its own.
+ * Support for a library inside a foreign program: attributes that keep its symbols hidden and its
+ * cold code out of the way, and descriptors, threads and messages that the program does not see.
  */
 #ifndef XSP_BASE_OWN_H
 #define XSP_BASE_OWN_H

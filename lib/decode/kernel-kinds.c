@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The kinds of events of the kernel's tracer: their descriptions are parsed, kept by id, and used
- * to take fields out of events.  A description is somebody else's text: what cannot be is left
+ * to take fields out of events.  A description is text from the file: what cannot be is left
  * out, and no field reaches beyond its event.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * What a capture says of the kernel's tracer: its clock, the layout of its sub-buffers, tasks,
- * symbols; the kinds of its events are kernel-kinds.c's.  Every text is somebody else's: it is
+ * symbols; the kinds of its events are kernel-kinds.c's.  Every text comes from the file: it is
  * read for what it holds, bounded, and never believed to be whole.  It never looks at events;
  * kernel-page.c does.
  */

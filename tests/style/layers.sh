@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Holds the folders of lib/ and tools/ to layers.tab: what they include, what their objects call,
-# and that no files call each other in a circle. It reads the objects of the build. -l lists all
-# that is wrong, without TAP. The rules are tried on planted cases too: an include and a call that
-# go up, and a circle, must be seen.
+# and that no files call each other in a circle. It reads the objects of the build, and builds
+# where there are none. -l lists all that is wrong, without TAP. The rules are tried on planted
+# cases too: an include and a call that go up, and a circle, must be seen.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
@@ -21,9 +21,8 @@ includes()
 		grep -v -e ' syscalls\.inc$' -e ' perfetto\.pb-c\.h$'
 }
 
-# FILE CALLED, a line for each file that one object needs a symbol of. What is loaded into programs
-# (collect/) goes through the public functions, which any file may have. A weak need is no call.
-calls()
+# The objects of the products, a line each
+objects()
 {
 	local d o src
 
@@ -32,7 +31,14 @@ calls()
 			o=$BUILD/obj/$d/${src%.c}.o
 			[ ! -e "$o" ] || echo "$o"
 		done
-	done | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
+	done
+}
+
+# FILE CALLED, a line for each file that one object needs a symbol of. What is loaded into programs
+# (collect/) goes through the public functions, which any file may have. A weak need is no call.
+calls()
+{
+	objects | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
 		$(NF - 1) == "U" { need[$1 " " $NF]; next }
 		$(NF - 1) ~ /[wv]/ { next }
 		{ has[$NF] = $1 }
@@ -76,6 +82,11 @@ circles()
 	tsort 2>&1 >/dev/null | sed -e 's/^tsort: //' -e 's/^-: input contains a loop:/circle:/'
 }
 
+if [ -z "$(objects)" ] && ! make -s -j"$(nproc)" all >/dev/null; then
+	echo "Bail out! $BUILD holds no objects, and 'make' fails: install what it needs with" \
+		"tests/install-deps.sh"
+	exit 1
+fi
 includes >"$dir/includes"
 calls >"$dir/calls"
 upward includes <"$dir/includes" >"$dir/1"
