@@ -2,7 +2,7 @@
 /*
  * Captures with events of the kernel's tracer: sub-buffers put together word by word as the
  * kernel's ring buffer has them.  One is small and the same every time, markers among it; another
- * is long, with two CPUs in turn; the third names addresses.
+ * is long, with two CPUs in turn; the third names addresses; the fourth crashes what formats it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -443,4 +443,42 @@ void cap_make_names(uint32_t kinds)
 	}
 	close_cpu(&c, 0);
 	cap_end(T(100 + kinds));
+}
+
+/* ---- what its format makes of it ------------------------------------------------------------ */
+
+#define BAD_KEY		0x5a5a1234u
+
+/*
+ * @events that libtraceevent formats.  At event @at, which is odd, a kind reads far beyond the
+ * event, and at @at + 2 another never ends, since a field has one value: no trial with made-up
+ * data finds that.
+ */
+void cap_make_crash(uint32_t events, uint32_t at)
+{
+	static struct cpu c = { .cpu = 0 };
+	uint64_t t = T(10);
+
+	cap_host("hostname=crash\nkernel=6.1.0\n");
+	cap_clock(T(0), T(0) + events * 2000ull + 1000000000u);
+	describe();
+	sections_used = 0;
+	section(XSPROF_SECTION_FORMAT, "bad\nname: reads_on\nID: 400\n" COMMON
+		FIELD("unsigned int", "key", 8, 4, 0)
+		FIELD("__data_loc unsigned char[]", "list", 12, 4, 0)
+		"\nprint fmt: \"%s\", __print_array(__get_dynamic_array(list), "
+		"REC->key == 1515852340 ? 268435456 : 1, 8)\n");
+	section(XSPROF_SECTION_FORMAT, "bad\nname: no_end\nID: 401\n" COMMON
+		FIELD("unsigned int", "key", 8, 4, 0)
+		"\nprint fmt: \"%*d\", REC->key == 1515852340 ? 2147483647 : 1, REC->key\n");
+	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	for (uint32_t i = 0; i < events; i++, t += 1000) {
+		struct event e = event(i & 1 ? 400 + (i >> 1 & 1) : IRQ_OUT, 100);
+
+		add32(&e, i == at || i == at + 2 ? BAD_KEY : i);
+		add32(&e, 8u << 16 | 8);
+		emit(&c, t, &e);
+	}
+	close_cpu(&c, 0);
+	cap_end(t + 1);
 }

@@ -64,5 +64,6 @@ void cap_make_hostile(void);
 void cap_make_kernel(void);
 void cap_make_busy(uint64_t events);
 void cap_make_names(uint32_t kinds);
+void cap_make_crash(uint32_t events, uint32_t at);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

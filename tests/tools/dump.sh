@@ -130,6 +130,21 @@ sed -n 's/^.*words: //p' "$dir/names.txt" >"$dir/words.txt"
 printf '%s\n' "Start of it" "100%s of it" ffffffff90000020 | diff - "$dir/words.txt" >>"$dir/log"
 result "the texts of printk_formats" $?
 
+# Formats that crash libtraceevent, or do not end, for one value of a field: each event is there,
+# those before it as the kernel prints them, the kind's later ones field by field, and counted.
+"$make_capture" crash "$dir/crash.data" 5001 2501
+for format in text chrome; do
+	"$dump" -f $format "$dir/crash.data" >"$dir/crash.txt" 2>"$dir/log" &&
+		grep -q ': 1250 events of the kernel are shown field by field: the formats of 2 ' \
+			"$dir/log" &&
+		[ "$(grep -o 'irq_handler_exit: irq=[0-9]* ret=handled' "$dir/crash.txt" | sort -u |
+		     wc -l)" = 2501 ] &&
+		[ "$(grep -o 'reads_on: key=[0-9]* list=' "$dir/crash.txt" | wc -l)" = 625 ] &&
+		[ "$(grep -oE 'reads_on: [0-9]+' "$dir/crash.txt" | wc -l)" = 625 ] &&
+		[ "$(grep -oE 'no_end: [0-9]+' "$dir/crash.txt" | wc -l)" = 625 ]
+	result "$format of events that crash what formats them" $?
+done
+
 # Filters: the same as choosing from everything.
 cat >"$dir/choose.py" <<'END'
 import json, sys

@@ -10,6 +10,7 @@
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
+ *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
  *	make-capture mess FILE SEED	ranges at random, with ends missing and too many
  */
 #include <stdio.h>
@@ -233,6 +234,8 @@ int main(int argc, char **argv)
 		cap_make_busy(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "names") && argc == 4)
 		cap_make_names((uint32_t)atoi(argv[3]));
+	else if (!strcmp(what, "crash") && argc == 5)
+		cap_make_crash((uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
 	else if (!strcmp(what, "big") && argc == 4)
 		make_big(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "grow") && argc == 4)
@@ -248,7 +251,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|kernel|busy|names|big|many|grow|mess "
+		"usage: make-capture all|hostile|full|kernel|busy|names|crash|big|many|grow|mess "
 		"FILE [N]\n");
 	return 2;
 }

@@ -98,6 +98,19 @@ static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 	dump->format->kernel_event(out, ev);
 }
 
+/* What libtraceevent formats of a batch it formats together. */
+static void kernel_ahead(struct dump *dump, const struct xsprof_event *evs, int n)
+{
+	struct xsp_kernel *kernel = dump->out.kernel;
+
+	if (!kernel || !dump->format->kernel_info)
+		return;
+	xsp_kernel_batch(kernel);
+	for (int i = 0; i < n; i++)
+		if (evs[i].producer == XSPROF_NO_PRODUCER && kernel_wanted(dump, &evs[i]))
+			xsp_kernel_soon(kernel, &evs[i]);
+}
+
 static void one_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
@@ -197,6 +210,7 @@ static int all_events(struct dump *dump)
 				return ret;
 			first = false;
 		}
+		kernel_ahead(dump, evs, n);
 		for (i = 0; i < n && !dump->past_end; i++) {
 			if (evs[i].ns > dump->filter.to_ns ||
 			    dump->out.shown == dump->reading.limit)
@@ -232,6 +246,27 @@ static int start(struct dump *dump)
 	if (!ret && dump->format->start)
 		ret = dump->format->start(out);
 	return ret ? tool_error("%s", strerror(-ret)) : 0;
+}
+
+/* The events are there, but not as the kernel would print them. */
+static void say_unprinted(struct dump *dump)
+{
+	struct xsp_kernel_unprinted not;
+
+	if (!dump->out.kernel)
+		return;
+	xsp_kernel_unprinted(dump->out.kernel, &not);
+	if (!not.events)
+		return;
+	if (not.kinds)
+		tool_note("%s: %" PRIu64 " events of the kernel are shown field by field: the "
+			  "formats of %" PRIu32 " kinds (one is %s) crash libtraceevent, or do not "
+			  "end", dump->source.path, not.events, not.kinds, not.name);
+	else
+		tool_note("%s: %" PRIu64 " events of the kernel are shown field by field%s%s",
+			  dump->source.path, not.events,
+			  not.err ? ": no process to format them: " : ": they are too long",
+			  not.err ? strerror(-not.err) : "");
 }
 
 static void finish(struct dump *dump)
@@ -303,6 +338,7 @@ static int run(struct dump *dump)
 	if (!status) {
 		status = all_events(dump);
 		finish(dump);
+		say_unprinted(dump);
 	}
 	if (!status && stopped && !dump->follow && !dump->look_on)
 		status = TOOL_FAILED;

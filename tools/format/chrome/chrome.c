@@ -432,6 +432,7 @@ const struct xsp_format xsp_format_chrome = {
 	.start		= chrome_begin,
 	.event		= chrome_event,
 	.kernel_event	= chrome_kernel_event,
+	.kernel_info	= true,
 	.ops		= { .closed = chrome_closed, .gone = chrome_gone },
 	.finish		= chrome_finish,
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * See kernel.h.  What a capture says of a kind of event is checked before an event is read by
- * it: every field that is printed lies inside the event, also when library.c prints it.
+ * it: every field that is printed lies inside the event, also when apart.c has it printed.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/common/apart.h"
 #include "format/common/kernel-print.h"
 #include "format/common/kernel.h"
-#include "format/common/library.h"
 #include "text/escape.h"
 #include "text/put.h"
 
@@ -24,7 +24,8 @@ struct xsp_kernel {
 	const struct xsprof_trace *trace;
 	struct xsp_kernel_kind	**kinds;	/* by id, made when they are met */
 	struct learned		*learned;
-	struct xsp_symbols	*symbols;	/* made when the library is asked first */
+	struct xsp_apart	*apart;		/* made when libtraceevent is needed first */
+	uint64_t		unprinted;	/* events */
 };
 
 /* ---- kinds --------------------------------------------------------------------------------- */
@@ -167,14 +168,11 @@ void xsp_kernel_free(struct xsp_kernel *kernel)
 {
 	if (!kernel)
 		return;
-	for (uint32_t i = 0; kernel->kinds && i <= UINT16_MAX; i++) {
-		if (kernel->kinds[i])
-			xsp_library_close(kernel->kinds[i]->library);
+	for (uint32_t i = 0; kernel->kinds && i <= UINT16_MAX; i++)
 		free(kernel->kinds[i]);
-	}
 	free(kernel->kinds);
 	free(kernel->learned);
-	xsp_symbols_free(kernel->symbols);
+	xsp_apart_free(kernel->apart);
 	free(kernel);
 }
 
@@ -220,10 +218,39 @@ static bool all_inside(const struct xsprof_event *ev, const struct xsprof_kernel
 	return true;
 }
 
-static bool open_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k)
+void xsp_kernel_batch(struct xsp_kernel *kernel)
 {
-	return (kernel->symbols || !xsp_symbols_new(kernel->trace, &kernel->symbols)) &&
-	       !xsp_library_open(kernel->symbols, k->kind, &k->library);
+	if (kernel->apart)
+		xsp_apart_begin(kernel->apart);
+}
+
+void xsp_kernel_soon(struct xsp_kernel *kernel, const struct xsprof_event *ev)
+{
+	struct xsp_kernel_kind *k;
+
+	if (ev->type != XSPROF_EV_KERNEL)
+		return;
+	k = xsp_kernel_kind(kernel, ev);
+	if (k->printer == BY_LIBRARY && !k->refused && all_inside(ev, k->kind) &&
+	    (kernel->apart || !xsp_apart_new(kernel->trace, &kernel->apart)))
+		xsp_apart_add(kernel->apart, k, ev);
+}
+
+void xsp_kernel_unprinted(const struct xsp_kernel *kernel, struct xsp_kernel_unprinted *out)
+{
+	*out = (struct xsp_kernel_unprinted){ .events = kernel->unprinted, .err = -ENOMEM };
+	if (!kernel->apart)
+		return;
+	out->kinds = xsp_apart_refused(kernel->apart, &out->name);
+	out->err = xsp_apart_error(kernel->apart);
+}
+
+static const char *text_of(struct xsp_kernel *kernel, struct xsp_kernel_kind *k,
+			   const struct xsprof_event *ev, size_t *len)
+{
+	if (!kernel->apart && xsp_apart_new(kernel->trace, &kernel->apart))
+		return NULL;
+	return xsp_apart_text(kernel->apart, k, ev, len);
 }
 
 static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k,
@@ -234,11 +261,11 @@ static char *put_by_library(struct xsp_kernel *kernel, struct xsp_kernel_kind *k
 
 	if (!all_inside(ev, k->kind))
 		return put_lit(p, "[the event is shorter than its fields]");
-	if (!k->library && !k->refused)
-		k->refused = !open_library(kernel, k);
-	text = k->library ? xsp_library_print(k->library, ev, &len) : NULL;
-	if (!text)
+	text = text_of(kernel, k, ev, &len);
+	if (!text) {
+		kernel->unprinted++;
 		return put_fields(k->kind, ev, p);
+	}
 	/* An escape makes a few bytes of one. */
 	return xsp_escape_text(p, text, len);
 }

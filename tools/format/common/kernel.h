@@ -33,8 +33,7 @@ struct xsp_kernel_kind {
 	uint16_t		at[7];		/* offsets of what the printer prints */
 	uint16_t		least;		/* bytes that an event must have for it */
 	char			text[48];
-	struct xsp_library	*library;
-	bool			refused;	/* libtraceevent does not print it */
+	bool			refused;	/* it ends the process that prints it */
 };
 
 struct xsp_kernel;
@@ -44,6 +43,29 @@ void xsp_kernel_free(struct xsp_kernel *kernel);
 
 /* The event's kind; never NULL, and good until xsp_kernel_free(). */
 struct xsp_kernel_kind *xsp_kernel_kind(struct xsp_kernel *kernel, const struct xsprof_event *ev);
+
+/**
+ * struct xsp_kernel_unprinted - events that could not be formatted, and were shown field by field
+ * @events: how many
+ * @kinds: of so many kinds, each of which crashed libtraceevent or did not end; 0: see @err
+ * @name: one of them
+ * @err: 0, or -errno: no process can be started that formats events
+ */
+struct xsp_kernel_unprinted {
+	uint64_t		events;
+	uint32_t		kinds;
+	const char		*name;
+	int			err;
+};
+
+void xsp_kernel_unprinted(const struct xsp_kernel *kernel, struct xsp_kernel_unprinted *out);
+
+/*
+ * Before xsp_kernel_info() of many events: a new batch, and each event that will be asked for, in
+ * that order.  What must be formatted by libtraceevent is then formatted together (apart.h).
+ */
+void xsp_kernel_batch(struct xsp_kernel *kernel);
+void xsp_kernel_soon(struct xsp_kernel *kernel, const struct xsprof_event *ev);
 
 /* What the event says, at @p.  Return: its end. */
 char *xsp_kernel_info(struct xsp_kernel *kernel, const struct xsprof_event *ev, char *p);

@@ -59,6 +59,7 @@ struct xsp_out {
  * @start: before the first event.  Return: 0 or -errno
  * @event: shows an event; a BEGIN is put on its thread's stack before, an END taken off after
  * @kernel_event: shows an event of the kernel's tracer, or one of its losses (LOST)
+ * @kernel_info: ... by xsp_kernel_info()
  * @ops: what happens without an event
  * @finish: after the last
  */
@@ -69,6 +70,7 @@ struct xsp_format {
 	int			(*start)(struct xsp_out *out);
 	void			(*event)(struct xsp_out *out, const struct xsp_view *view);
 	void			(*kernel_event)(struct xsp_out *out, const struct xsprof_event *ev);
+	bool			kernel_info;
 	struct xsp_tracks_ops	ops;
 	void			(*finish)(struct xsp_out *out);
 };

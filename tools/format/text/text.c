@@ -142,6 +142,7 @@ const struct xsp_format xsp_format_text = {
 	.start		= text_columns_new,
 	.event		= text_event,
 	.kernel_event	= text_kernel_event,
+	.kernel_info	= true,
 	.ops		= { .closed = text_closed },
 	.finish		= text_finish,
 };
