@@ -64,29 +64,61 @@ static int make_file(void)
 	return err;
 }
 
+/*
+ * The child of a raw clone() keeps the descriptor, also when it gives up its privileges.  So the
+ * one that stays open only names the file (O_PATH): it can be opened in /proc, where the kernel
+ * asks for the rights of the file's owner, as the file is 0600.
+ */
+static int name_only(int fd)
+{
+	char path[32];
+	int named;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	named = xsp_fd_high(open(path, O_PATH | O_CLOEXEC));
+	if (named < 0)
+		return -errno;
+	/* Something else may be mounted at /proc. */
+	if (xsp_fd_is(&l.id, named))
+		return named;
+	close(named);
+	return -ENOENT;
+}
+
 /* @at: in its place, or NULL. */
 static int make_page(void *at)
 {
+	int fd = make_file(), named, err;
 	struct xsp_demand *page;
-	int fd = make_file(), err;
 
 	if (fd < 0)
 		return fd;
+	err = xsp_fd_note(&l.id, fd);
+	named = err ? err : name_only(fd);
+	if (named < 0) {
+		close(fd);
+		return named;
+	}
 	page = mmap(at, XSP_DEMAND_SIZE, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
-	err = page == MAP_FAILED ? -errno : xsp_fd_note(&l.id, fd);
+	err = page == MAP_FAILED ? -errno : 0;
+	close(fd);
+	/* A child has none.  One that kept it could ask in its parent's name: no page, then. */
+	if (!err && madvise(page, XSP_DEMAND_SIZE, MADV_DONTFORK)) {
+		err = -errno;
+		if (!at)
+			munmap(page, XSP_DEMAND_SIZE);
+	}
 	if (err) {
-		close(fd);
+		close(named);
 		return err;
 	}
-	/* A child has none; one that keeps it all the same is known by its pid. */
-	(void)madvise(page, XSP_DEMAND_SIZE, MADV_DONTFORK);
 	page->version = XSP_DEMAND_VERSION;
 	page->pid = getpid();
 	page->pid_ns = xsp_proc_pid_ns();
 	/* Release: a process that finds the page by this number sees its owner too. */
 	__atomic_store_n(&page->magic, XSP_DEMAND_MAGIC, __ATOMIC_RELEASE);
-	l.fd = fd;
+	l.fd = named;
 	l.page = page;
 	l.handled = 0;
 	l.gen = 0;
@@ -105,6 +137,7 @@ int xsp_listen_open(void)
 
 	if (err) {
 		xsp_log(XSP_LOG_WARNING, "on-demand: 'xsprof ctl' cannot find this process: %s",
+			err == -ENOENT ? "/proc is not mounted" :
 			strerror_r(-err, why, sizeof(why)));
 		return err;
 	}

@@ -7,8 +7,10 @@
  *	steps N		N steps; every other thread does one op in each
  *	alloc N		N allocations of 100 bytes, every other one freed
  *	session, end	a session of its own
- *	fork WORDS...	a child that does each of WORDS (step, init, wait), then sleeps
- *	raw		a child of a raw clone(), which sleeps
+ *	fork WORDS...	a child that does each of WORDS (step, init, page), then sleeps
+ *	raw WORDS...	the same as the child of a raw clone()
+ *	page		as another user, where it can be one: what the descriptor of a control page
+ *			that it has inherited allows is said on standard error
  *	close		all descriptors but the first three
  *	init		xsprof_ondemand_init()
  *	cancel		xsprof_ondemand_cancel()
@@ -20,12 +22,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -87,6 +91,43 @@ static void alloc(unsigned int n)
 	}
 }
 
+static int find_page(void)
+{
+	char path[32], link[64];
+	ssize_t n;
+
+	for (int fd = 3; fd < 1024; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, link, sizeof(link) - 1);
+		link[n < 0 ? 0 : n] = '\0';
+		if (!strcmp(link, "/memfd:xsprof-ctl (deleted)"))
+			return fd;
+	}
+	return -1;
+}
+
+/* The descriptor alone, and opened again: neither may reach the page. */
+static void try_page(void)
+{
+	char path[32];
+	int fd = find_page();
+
+	if (fd < 0)
+		fprintf(stderr, "no page is inherited\n");
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED)
+		fprintf(stderr, "the inherited page can be read\n");
+	if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED)
+		fprintf(stderr, "the inherited page can be written\n");
+	if (geteuid())
+		return;
+	if (setgroups(0, NULL) || setresgid(65534, 65534, 65534) ||
+	    setresuid(65534, 65534, 65534))
+		fprintf(stderr, "it cannot be another user: %m\n");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (open(path, O_RDWR | O_CLOEXEC) >= 0 || open(path, O_RDONLY | O_CLOEXEC) >= 0)
+		fprintf(stderr, "another user can open the inherited page again\n");
+}
+
 static void child(char *words)
 {
 	for (char *w = strtok(words, " \n"); w; w = strtok(NULL, " \n")) {
@@ -96,6 +137,8 @@ static void child(char *words)
 			xsprof_ondemand_init();
 		if (!strcmp(w, "op"))
 			one_op(0);
+		if (!strcmp(w, "page"))
+			try_page();
 	}
 	printf("child %d\n", (int)getpid());
 	fflush(stdout);

@@ -57,7 +57,7 @@ begin()
 	shift
 	rm -f in out
 	mkfifo in out
-	env "$word" "$@" "$build/tests/profiler/ctl-program" <in >out &
+	env "$word" "$@" "$build/tests/profiler/ctl-program" <in >out 2>complaints &
 	pid=$!
 	pids+=" $pid"
 	exec 8>in 9<out
@@ -382,13 +382,14 @@ pids+=" $late"
 ctl 0 status -p "$late"
 prints "process $late .*: idle; nothing was asked for yet"
 ctl 0 start -p "$late" -d 1ms -w -o child.json
-echo "raw" >&8
+echo "raw page" >&8
 hear "done"
 read -r _ raw <<<"$said"
 [ -n "$raw" ] || { read -r _ raw <&9; }
 pids+=" $raw"
 ctl 1 status -p "$raw"
 says "process $raw: .* does not listen: .*"
+[ ! -s complaints ] || bad "the child of a raw clone(): $(cat complaints)"
 ctl 0 stop -p "$pid"
 holds parent.json work0=5 work1=5 work2=5 work3=5
 holds child.json
