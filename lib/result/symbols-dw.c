@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "result/local.h"
 
 #define MOST_FILES	256u	/* open at once: further ones are as if they had no names */
@@ -71,17 +72,15 @@ void xsr_files_free(struct xsr_files *files)
 /* Only what is a file: nothing is waited for, and no device is touched. */
 static int open_file(const char *path)
 {
-	struct stat st;
+	struct statx st;
 	int fd;
 
-	/* Files of no size are the kernel's: reading some of them does something. */
-	if (path[0] != '/' || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = path[0] == '/' ? xsp_regular_pin(AT_FDCWD, path, &st) : -1;
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
+	/* Files of no size are the kernel's: reading some of them does something. */
+	if (st.stx_size)
+		return xsp_regular_open(fd, O_RDONLY);
 	close(fd);
 	return -1;
 }

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-What a file that `xsprof ctl` had written holds, to the op; and a page that is written all over.
+What a file that `xsprof ctl` had written holds, to the op; a page that is written all over; and
+what is no page, but called as one.
 
     check-ctl.py FILE [NAME=COUNT...] [shapes] [memory=N] [trace=ID]
     check-ctl.py FILE.pickle allocs=N frees=N
     check-ctl.py scribble PID XSPROF TIER
+    check-ctl.py decoy XSPROF	(in a mount namespace of its own)
 
 Prints what is wrong, and nothing else.
 """
@@ -123,7 +125,41 @@ def scribble(pid, xsprof, tier):
     page[bell:] = whole[bell:]
 
 
+def decoy(xsprof):
+    """A pipe and a file that are no pages, and called as those are, are not opened."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    name = "memfd:xsprof-ctl (deleted)"
+    for make in (os.mkfifo, lambda path: open(path, "w").close()):
+        os.mkdir("decoy")
+        subprocess.run(["mount", "-t", "tmpfs", "decoy", "decoy"], check=True)
+        make("decoy/" + name)
+        held = os.open("decoy/" + name, os.O_PATH)
+        watch = libc.inotify_init1(os.O_NONBLOCK)
+        if libc.inotify_add_watch(watch, ("decoy/" + name).encode(), 0x20) < 0:  # IN_OPEN
+            print("inotify: %s" % os.strerror(ctypes.get_errno()))
+        # A mount that is nowhere: its files are below its own top.
+        subprocess.run(["umount", "-l", "decoy"], check=True)
+        link = os.readlink("/proc/self/fd/%d" % held)
+        if link != "/" + name:
+            print("the decoy is called %s" % link)
+        run = subprocess.run([xsprof, "ctl", "status", "-p", str(os.getpid())],
+                             capture_output=True, text=True)
+        if run.returncode != 1 or "does not listen" not in run.stderr:
+            print("the decoy: status %d: %s" % (run.returncode, run.stderr))
+        try:
+            os.read(watch, 4096)
+            print("the decoy was opened")
+        except BlockingIOError:
+            pass
+        os.close(held)
+        os.close(watch)
+        os.rmdir("decoy")
+
+
 def main():
+    if sys.argv[1] == "decoy":
+        decoy(sys.argv[2])
+        return
     if sys.argv[1] == "scribble":
         scribble(int(sys.argv[2]), sys.argv[3], sys.argv[4])
         return

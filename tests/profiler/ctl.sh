@@ -362,6 +362,17 @@ else
 	echo "ok $n a process in namespaces of its own # SKIP namespaces cannot be made here"
 fi
 
+unshare="unshare --mount"
+[ "$(id -u)" = 0 ] || unshare+=" --map-root-user"
+if $unshare mount -t tmpfs none "$dir/shm" 2>/dev/null; then
+	# shellcheck disable=SC2086
+	wrong+=$($unshare python3 "$check" decoy "$xsprof" 2>&1)
+	result "what is called as a control page, and is none: it is not opened"
+else
+	n=$((n + 1))
+	echo "ok $n what is called as a control page # SKIP a mount namespace cannot be made here"
+fi
+
 # ---- processes that do not stay as they are ----
 
 begin XSPROF_ONDEMAND=1

@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "base/regular.h"
 #include "ctl/page.h"
 
 #define SLICE_MS	200	/* how often a process that does not answer is looked after */
@@ -99,21 +101,47 @@ static int map_page(struct ctl_page *cp)
 	return err;
 }
 
+/*
+ * Any file can be called as the page is: in a mount of its user's own, at the top of it.  Those of
+ * memfd_create() are all on one device, which has no others with a name.
+ */
+static bool is_memory(const struct statx *of)
+{
+	static struct stat ours;
+	int fd;
+
+	if (!ours.st_dev) {
+		fd = memfd_create("xsprof-ctl: where memory is", MFD_CLOEXEC);
+		if (fd < 0 || fstat(fd, &ours))
+			ours.st_dev = 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return ours.st_dev && makedev(of->stx_dev_major, of->stx_dev_minor) == ours.st_dev;
+}
+
 static int open_one(struct ctl_page *cp, int dirfd, const char *name)
 {
 	char link[sizeof(XSP_DEMAND_LINK) + 1];
 	ssize_t n = readlinkat(dirfd, name, link, sizeof(link) - 1);
-	int err;
+	struct statx st;
+	int err, pin;
 
 	if (n < 0)
 		return -ENOENT;
 	link[n] = '\0';
 	if (strcmp(link, XSP_DEMAND_LINK))
 		return -ENOENT;
-	/* The name may be a lie, of a fifo: not to be waited for. */
-	cp->fd = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	pin = xsp_regular_pin(dirfd, name, &st);
+	if (pin < 0)
+		return pin;
+	if (!is_memory(&st)) {
+		close(pin);
+		return -ENOENT;
+	}
+	cp->fd = xsp_regular_open(pin, O_RDWR);
 	if (cp->fd < 0)
-		return -errno;
+		return cp->fd;
 	err = map_page(cp);
 	if (err)
 		close(cp->fd);
