@@ -73,28 +73,32 @@ static void test_ranges(void)
 		XSPROF_SCOPE("inner");
 		XSPROF_SCOPE("outer");
 	}
+	for (unsigned int i = 0; i < 2; i++) {
+		XSPROF_SCOPE_NAMED(i ? a : b);
+	}
 	xsprof_complete(b, t0);
 	xsprof_span(a, t0, t0 + 5, 7, 8);
 	t1 = xsprof_now();
-	CHECK_EQ(finish(), 10);
+	CHECK_EQ(finish(), 14);
 	for (unsigned int i = 0; i < got.n; i++) {
 		static const uint8_t type[] = {
 			XSPROF_REC_BEGIN, XSPROF_REC_BEGIN, XSPROF_REC_END, XSPROF_REC_END,
 			XSPROF_REC_BEGIN, XSPROF_REC_BEGIN, XSPROF_REC_END, XSPROF_REC_END,
+			XSPROF_REC_BEGIN, XSPROF_REC_END, XSPROF_REC_BEGIN, XSPROF_REC_END,
 			XSPROF_REC_COMPLETE, XSPROF_REC_SPAN,
 		};
-		const xsprof_name_t name[] = { a, b, 0, 0, b, a, a, b, b, a };
+		const xsprof_name_t name[] = { a, b, 0, 0, b, a, a, b, b, b, a, a, b, a };
 
 		CHECK_EQ(N(i).type, type[i]);
 		CHECK_EQ(N(i).name, name[i]);
 		CHECK_EQ(N(i).tid, getpid());
 		CHECK(N(i).ts >= t0 && N(i).ts <= t1);
 	}
-	CHECK_EQ(N(8).ts - N(8).value, t0);
-	CHECK_EQ(N(9).value, 7);
-	CHECK_EQ(N(9).slot[4], t0);
-	CHECK_EQ(N(9).slot[5], t0 + 5);
-	CHECK_EQ(N(9).slot[6], 8);
+	CHECK_EQ(N(12).ts - N(12).value, t0);
+	CHECK_EQ(N(13).value, 7);
+	CHECK_EQ(N(13).slot[4], t0);
+	CHECK_EQ(N(13).slot[5], t0 + 5);
+	CHECK_EQ(N(13).slot[6], 8);
 	tap_result("ranges: begin and end, scopes, complete, span");
 }
 

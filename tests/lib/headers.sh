@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # <xsprof/xsprof.h> in strict C11 and C++17, and newer, by each compiler that is here: no warning
-# with -pedantic and -Wshadow. TAP.
+# with -pedantic and -Wshadow; and what must not compile, with the words that say what to do. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
@@ -17,7 +17,8 @@ cat >"$dir/user.c" <<-'END'
 	int user(int x)
 	{
 		xsprof_name_t name = XSPROF_NAME("user");
-		XSPROF_SCOPE("scope");
+		XSPROF_SCOPE("scope" " of two");
+		XSPROF_SCOPE_NAMED(name);
 
 		xsprof_begin(name);
 		XSPROF_BEGIN("x");
@@ -32,6 +33,23 @@ cat >"$dir/user.c" <<-'END'
 	}
 END
 cp "$dir/user.c" "$dir/user.cc"
+
+# Each of these keeps its name at the call site, and would give all texts the first one's.
+for use in 'XSPROF_SCOPE(text[i])' 'XSPROF_BEGIN(text[i])' 'XSPROF_INSTANT(text[i])' \
+		'(void)XSPROF_NAME(text[i])' '(void)XSPROF_NAME_IN(0, text[i])' \
+		'(void)XSPROF_NAME("text" + i)' 'XSPROF_SCOPE(i ? "a" : "b")' \
+		'XSPROF_BEGIN_ARGS(text[i], xsprof_i64(1, i))' \
+		'XSPROF_INSTANT_ARGS(text[i], xsprof_i64(1, i))'; do
+	cat <<-END
+		#include <xsprof/xsprof.h>
+		void use(const char *const *text, int i);
+		void use(const char *const *text, int i)
+		{
+			$use;
+		}
+	END
+done >"$dir/uses"
+split -l 6 --additional-suffix=.c "$dir/uses" "$dir/use-"
 
 try() # COMPILER FILE FLAGS...
 {
@@ -67,6 +85,37 @@ for flags in '' -O0 -fPIC -fno-pie; do
 		try $cc user.c -std=c11 $flags
 		try ${cc/gcc/g}++ user.cc -std=c++17 $flags
 	done
+done
+refuse() # COMPILER LANGUAGE FLAGS...
+{
+	local cc=$1 lang=$2 file wrong=
+
+	shift 2
+	n=$((n + 1))
+	if ! command -v "$cc" >/dev/null; then
+		echo "ok $n $cc refuses names that are no literals $* # SKIP no $cc"
+		return
+	fi
+	for file in "$dir"/use-*.c; do
+		if "$cc" -x "$lang" "$@" -Ikmod/uapi -Ilib/include -c -o "$dir/use.o" "$file" \
+				2>"$dir/err"; then
+			wrong+="# compiles: $(sed -n 5p "$file")"$'\n'
+		elif ! grep -q 'no literal? XSPROF_SCOPE_NAMED(xsprof_name(' "$dir/err"; then
+			wrong+="# says no way out: $(sed -n 5p "$file")"$'\n'
+		fi
+	done
+	if [ -z "$wrong" ]; then
+		echo "ok $n $cc refuses names that are no literals $*"
+	else
+		printf %s "$wrong"
+		echo "not ok $n $cc refuses names that are no literals $*"
+		failed=1
+	fi
+}
+
+for cc in gcc clang; do
+	refuse $cc c -std=c11
+	refuse ${cc/gcc/g}++ c++ -std=c++17 -DXSPROF_INLINE
 done
 echo "1..$n"
 exit $failed

@@ -129,9 +129,15 @@ XSPROF_API int xsprof_category(const char *name);
  */
 XSPROF_API int xsprof_category_enable(int category, int on);
 
-/* The id of a literal, interned at its first use and kept at the call site. */
-#define XSPROF_NAME(text) XSPROF_NAME_IN_(xsprof_name(text))
-#define XSPROF_NAME_IN(category, text) XSPROF_NAME_IN_(xsprof_name_in(category, text))
+/*
+ * The id of a literal, interned at its first use and kept at the call site, with the category that
+ * it had then. What is not a literal could be another text the next time: the compiler refuses it,
+ * and prints the line below.
+ */
+#define XSPROF_NAME(text) XSPROF_NAME_IN_(xsprof_name(XSPROF_LITERAL_(text)))
+#define XSPROF_NAME_IN(category, text) \
+	XSPROF_NAME_IN_(xsprof_name_in(category, XSPROF_LITERAL_(text)))
+#define XSPROF_LITERAL_(text) ("" text "") /* no literal? XSPROF_SCOPE_NAMED(xsprof_name(...)) */
 #define XSPROF_NAME_IN_(make) __extension__({ \
 	static xsprof_name_t xsp_id_; \
 	xsprof_name_t xsp_v_ = __atomic_load_n(&xsp_id_, __ATOMIC_RELAXED); \
@@ -296,13 +302,15 @@ static inline void xsprof_scope_close_(struct xsprof_scope_ *s)
  * XSPROF_SCOPE("name") - a range from here to the end of the block, also if it is left by return,
  * break, goto or a C++ exception (but not by longjmp).
  */
-#define XSPROF_SCOPE(text) XSPROF_SCOPE_1_(text, __COUNTER__)
-#define XSPROF_SCOPE_1_(text, n) XSPROF_SCOPE_2_(text, n)
-#define XSPROF_SCOPE_2_(text, n) \
+#define XSPROF_SCOPE(text) XSPROF_SCOPE_1_(XSPROF_NAME(text), __COUNTER__)
+/* The same with an xsprof_name_t, which is evaluated only where the process is recorded. */
+#define XSPROF_SCOPE_NAMED(name) XSPROF_SCOPE_1_(name, __COUNTER__)
+#define XSPROF_SCOPE_1_(name, n) XSPROF_SCOPE_2_(name, n)
+#define XSPROF_SCOPE_2_(name, n) \
 	__attribute__((cleanup(xsprof_scope_close_), unused)) \
 	struct xsprof_scope_ xsp_scope_##n = \
 		__builtin_expect(xsprof_enabled() != 0, 0) ? \
-		xsprof_scope_open_(XSPROF_NAME(text)) : xsprof_scope_open_none_()
+		xsprof_scope_open_(name) : xsprof_scope_open_none_()
 
 static inline struct xsprof_scope_ xsprof_scope_open_none_(void)
 {
