@@ -163,15 +163,17 @@ static int add_ledger(struct xsprof_trace *t, uint64_t off, struct xst_producer 
 	return 0;
 }
 
-static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw)
+static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw,
+		    size_t len)
 {
-	struct xsprof_cap_exit exit;
+	struct xsprof_cap_exit exit = { 0 };
 
-	memcpy(&exit, raw, sizeof(exit));
+	memcpy(&exit, raw, len < sizeof(exit) ? len : sizeof(exit));
 	p->has_exit = true;
 	p->how = exit.how;
 	p->status = exit.status;
 	p->end_ticks = exit.ticks;
+	p->lived_ticks = exit.lived < exit.ticks ? exit.lived : 0;
 	p->nomem = exit.nomem;
 	p->late = exit.late;
 	p->unsaved = exit.unsaved;
@@ -268,7 +270,7 @@ static size_t least(uint32_t type)
 {
 	switch (type) {
 	case XSPROF_CHUNK_PRODUCER:	return sizeof(struct xsprof_cap_producer);
-	case XSPROF_CHUNK_EXIT:		return sizeof(struct xsprof_cap_exit);
+	case XSPROF_CHUNK_EXIT:		return offsetof(struct xsprof_cap_exit, lived);
 	case XSPROF_CHUNK_END:		return sizeof(struct xsprof_cap_end);
 	case XSPROF_CHUNK_QUIET:	return sizeof(struct xsprof_cap_quiet);
 	default:			return 0;
@@ -311,7 +313,7 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_LEDGER:
 		return add_ledger(t, off, p, raw, chunk->raw);
 	case XSPROF_CHUNK_EXIT:
-		return add_exit(t, p, raw);
+		return add_exit(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_THREADS:
 		return add_threads(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_QUIET:

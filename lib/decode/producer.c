@@ -171,6 +171,20 @@ static const struct xsprof_ctl *get_ctl(struct xsprof_trace *t, struct xst_produ
 	return p->ctl;
 }
 
+/* How much before its end the process was last known to run, ns. */
+static uint32_t exit_within(const struct xst_producer *p)
+{
+	uint64_t end, lived;
+
+	if (!p->has_exit || !p->lived_ticks)
+		return 0;
+	end = xst_fit_ns(p->fit, p->end_ticks);
+	lived = xst_fit_ns(p->fit, p->lived_ticks);
+	if (lived >= end)
+		return 0;
+	return end - lived < UINT32_MAX ? end - lived : UINT32_MAX;
+}
+
 int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 			      struct xsprof_trace_producer *producer)
 {
@@ -188,6 +202,7 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 		.exit_ns = p->has_exit && p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : 0,
 		.records = p->records - waiting(t, number, false),
 		.rings = p->rings,
+		.exit_within_ns = exit_within(p),
 	};
 	if (!producer->ctl)
 		return xst_fail(t, -ENOMEM, "no memory");

@@ -33,6 +33,7 @@ struct xst_producer {
 	bool		exited;		/* ... and its EXIT */
 	uint64_t	found;		/* ticks of the recorder's clock, 0 when not known */
 	uint64_t	end_ticks;	/* the same */
+	uint64_t	lived_ticks;	/* it ended after this; 0: at end_ticks */
 	uint64_t	*quiets;	/* ticks: its last category was switched off */
 	uint32_t	nr_quiets;
 	uint32_t	said_quiets;	/* of them, yielded */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -56,8 +57,13 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->scan = true;
 	d->sleep = XSP_SLEEP_MIN;
 	d->device = -1;
-	d->epoll = -1;
+	d->epoll = epoll_create1(EPOLL_CLOEXEC);
 	d->inotify = dirfd < 0 ? -1 : xsp_drain_watch(dirfd);
+	/* One descriptor to wait for is all that we have for our owner. */
+	if (d->inotify >= 0 && xsp_drain_wake_on(d, d->inotify, &d->inotify) && d->epoll >= 0) {
+		close(d->epoll);
+		d->epoll = -1;
+	}
 	d->st.kinds = 1u << xsp_clock_kind();
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);

@@ -13,12 +13,25 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "drain/filter.h"
 #include "drain/producer.h"
 #include "drain/store.h"
 
 struct xsp_drain;
+
+#define XSP_DEATHS	8u	/* processes that are named */
+
+/**
+ * struct xsp_death - a process that was killed
+ * @pid: process id
+ * @signal: by which signal
+ */
+struct xsp_death {
+	pid_t		pid;
+	int32_t		signal;
+};
 
 /**
  * struct xsp_drain_stats - the recording so far
@@ -31,6 +44,9 @@ struct xsp_drain;
  * @producers: seen
  * @live: not ended
  * @on_device: of those seen, the device's
+ * @killed: processes that a signal ended
+ * @vanished: processes of which it is not known how they ended
+ * @deaths: the first that were killed
  * @refused: files that are no producers, and processes that could not become one
  * @error: the first error of the file
  */
@@ -44,6 +60,9 @@ struct xsp_drain_stats {
 	uint32_t	producers;
 	uint32_t	live;
 	uint32_t	on_device;
+	uint32_t	killed;
+	uint32_t	vanished;
+	struct xsp_death deaths[XSP_DEATHS];
 	uint32_t	refused;
 	int		error;
 };

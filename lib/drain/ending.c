@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pidfd.h"
 #include "base/proc.h"
 #include "drain/producer.h"
 
@@ -31,8 +32,8 @@ static bool holds_lock(const struct xsp_producer *p)
 	return !fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* A process of our own namespace, which we can look at. */
-static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status)
+/* Is it gone?  For a process without a descriptor, whose number may be another's by now. */
+static enum life look_at_stat(const struct xsp_producer *p, int *status)
 {
 	struct xsp_proc_stat st;
 	int err;
@@ -46,6 +47,17 @@ static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status
 		*status = st.wstatus;
 		return GONE;
 	}
+	return ALIVE;
+}
+
+/* A process that we can look at, and that has let go of its file. */
+static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status)
+{
+	enum life life = p->pidfd < 0 ? look_at_stat(p, status) : ALIVE;
+	int err;
+
+	if (life != ALIVE)
+		return life;
 	err = xsp_proc_maps_file(p->pid, p->dev, p->ino);
 	if (err == 1)
 		return ALIVE;
@@ -61,17 +73,58 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 	/* Our own lock is not shown to us: this is a program that records itself. */
 	if (p->rf.ctl.pid_ns == st->pid_ns && p->pid == getpid())
 		return goodbye ? GONE : ALIVE;
+	if (p->pidfd >= 0 && xsp_pidfd_ended(p->pidfd))
+		return GONE;
 	if (p->rf.mem.broken)
 		return p->pid && !kill(p->pid, 0) ? ALIVE : GONE;
 	if (holds_lock(p)) {
 		p->dead_since = 0;
 		return ALIVE;
 	}
-	if (p->rf.ctl.pid_ns == st->pid_ns && p->pid)
+	if (p->pidfd >= 0 || (p->rf.ctl.pid_ns == st->pid_ns && p->pid))
 		return look_at(p, goodbye, status);
 	if (!p->dead_since)
 		p->dead_since = now;
 	return goodbye || now - p->dead_since > SILENCE_NS ? GONE : UNSURE;
+}
+
+/*
+ * How it ended, from whoever knows: a zombie's is in /proc until its parent has waited for it,
+ * and from then on with the descriptor.
+ */
+static int find_status(const struct xsp_store *st, const struct xsp_producer *p, int status)
+{
+	struct xsp_proc_stat stat;
+
+	if (st->ops && st->ops->wait_status && p->pid)
+		st->ops->wait_status(st->data, p->pid, p->rf.ctl.start_time, &status);
+	if (status >= 0 || p->pidfd < 0)
+		return status;
+	/* No longer in /proc under this number means that the descriptor has it. */
+	if (!xsp_proc_stat(p->pid, &stat) && (stat.state == 'Z' || stat.state == 'X'))
+		status = stat.wstatus;
+	xsp_pidfd_status(p->pidfd, &status);
+	return status;
+}
+
+void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	uint64_t now = xsp_ticks(p->rf.ctl.clock.kind);
+	uint64_t said = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
+
+	if (p->rf.device || exit->how == XSPROF_HOW_RUNNING)
+		return;
+	/* What a process says of its own time is never later than now. */
+	if (p->lived > exit->lived)
+		exit->lived = p->lived < now ? p->lived : now;
+	if (exit->how == XSPROF_HOW_EXITED && said >= exit->lived && said < exit->ticks) {
+		exit->ticks = said;
+		exit->lived = said;
+	}
+	/* Destructors that run after the exit handler record too. */
+	if (exit->lived > exit->ticks)
+		exit->ticks = exit->lived;
 }
 
 /* The kernel saw it: how, and when. */
@@ -92,8 +145,10 @@ static bool device_ended(const struct xsp_producer *p, struct xsprof_cap_exit *e
 		exit->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 	}
 	ticks = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
-	if (ticks)
+	if (ticks) {
 		exit->ticks = ticks;
+		exit->lived = ticks;
+	}
 	return true;
 }
 
@@ -102,9 +157,10 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 {
 	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
 	bool goodbye = __atomic_load_n(&ctl->state, __ATOMIC_ACQUIRE) == XSPROF_STATE_EXITED;
+	uint64_t before = xsp_ticks(p->rf.ctl.clock.kind);
 	int status = -1;
 
-	*exit = (struct xsprof_cap_exit){ .ticks = xsp_ticks(p->rf.ctl.clock.kind) };
+	*exit = (struct xsprof_cap_exit){ .ticks = before, .lived = p->lived };
 	if (p->rf.device)
 		return device_ended(p, exit);
 	switch (life(st, p, goodbye, now, &status)) {
@@ -113,11 +169,15 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	case REPLACED:
 		exit->how = XSPROF_HOW_EXEC;
 		return true;
+	case ALIVE:
+		p->lived = before;
+		return false;
 	default:
 		return false;
 	}
-	if (st->ops && st->ops->wait_status && p->pid)
-		st->ops->wait_status(st->data, p->pid, p->rf.ctl.start_time, &status);
+	/* What was seen now happened before now. */
+	exit->ticks = xsp_ticks(p->rf.ctl.clock.kind);
+	status = find_status(st, p, status);
 	if (status >= 0 && WIFSIGNALED(status)) {
 		exit->how = XSPROF_HOW_KILLED;
 		exit->status = WTERMSIG(status);
@@ -127,5 +187,6 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	} else {
 		exit->how = goodbye ? XSPROF_HOW_EXITED : XSPROF_HOW_VANISHED;
 	}
+	xsp_producer_bound_end(p, exit);
 	return true;
 }

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The producers of the device in a drain: takes up those that are wanted, and asks the kernel
- * about those that have something to say.  It never reads a ring.
+ * The producers of the device in a drain: takes up those that are wanted.  It never reads a
+ * ring.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/ctl-check.h"
 #include "drain/local.h"
 
-/* Events that one look takes; more are there at the next, which comes at once. */
-#define EVENTS		64
 /* What moved is told of no later than this. */
 #define WATCH_NS	100000000u
-
-static int join(struct xsp_drain *d, int fd, void *who)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = who };
-
-	return epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
 
 int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter)
 {
@@ -32,16 +22,10 @@ int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_fi
 	d->device = fd;
 	d->began = xsp_now();
 	d->list_all = true;
-	d->epoll = epoll_create1(EPOLL_CLOEXEC);
-	err = d->epoll < 0 ? -errno : join(d, fd, &d->device);
-	if (!err && d->inotify >= 0)
-		err = join(d, d->inotify, &d->inotify);
+	err = xsp_drain_wake_on(d, fd, &d->device);
 	if (!err)
 		return 0;
-	if (d->epoll >= 0)
-		close(d->epoll);
 	close(fd);
-	d->epoll = -1;
 	d->device = -1;
 	return err;
 }
@@ -97,7 +81,7 @@ static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 	if (!d->filter.peek)
 		err = xsp_device_watch(&p->rf, xsp_ring_slots(&p->rf, 0) / 4, WATCH_NS);
 	if (!err)
-		err = join(d, p->rf.fd, p);
+		err = xsp_drain_wake_on(d, p->rf.fd, p);
 	if (!err && d->filter.go_on && p->info.state == XSPROF_STATE_LIVE &&
 	    __atomic_load_n(&xsp_ring_ctl(&p->rf)->paused, __ATOMIC_RELAXED) &
 	    XSPROF_PAUSED_RECORDER)
@@ -145,45 +129,4 @@ void xsp_drain_list(struct xsp_drain *d)
 	err = xsp_device_each(d->device, after, look_at, d);
 	if (err)
 		xsp_drain_refuse(d, XSPROF_DEVICE_PATH, 0, err, strerror(-err));
-}
-
-/* ---- what woke us -------------------------------------------------------------------------- */
-
-/*
- * The kernel is asked before the rings are read: what happens after the question wakes us
- * again, what happened before it is seen.
- */
-void xsp_drain_listen(struct xsp_drain *d)
-{
-	struct epoll_event events[EVENTS];
-	struct xsp_producer *p;
-	int i, n;
-
-	if (d->epoll < 0)
-		return;
-	n = epoll_wait(d->epoll, events, EVENTS, 0);
-	for (i = 0; i < n; i++) {
-		p = events[i].data.ptr;
-		if (events[i].data.ptr == &d->device)
-			d->list = true;
-		else if (events[i].data.ptr != &d->inotify)
-			p->told = true;
-	}
-	for (p = d->live; p; p = p->next)
-		if (p->told || (d->look && p->rf.device))
-			xsp_producer_ask(p);
-}
-
-bool xsp_drain_all_quiet(const struct xsp_drain *d)
-{
-	const struct xsp_producer *p;
-
-	/* What could not be taken up is tried again every second. */
-	if (d->epoll < 0 || d->nr_refused || d->list || d->scan ||
-	    (d->dirfd >= 0 && d->inotify < 0))
-		return false;
-	for (p = d->live; p; p = p->next)
-		if (!p->quiet)
-			return false;
-	return true;
 }

@@ -66,10 +66,18 @@ void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int e
 
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
 {
+	const struct xsp_producer *other;
+
 	p->next = d->live;
 	d->live = p;
 	d->nr_live++;
 	d->seen++;
+	/* Without it the end is found by asking. */
+	if (p->pidfd >= 0)
+		xsp_drain_wake_on(d, p->pidfd, p);
+	/* The same process: it runs another program now. */
+	for (other = p->next; other && !d->look; other = other->next)
+		d->look = p->pid && other->pid == p->pid;
 	/* Who begins may begin with a burst. */
 	d->sleep = XSP_SLEEP_MIN;
 	d->idle_since = xsp_now();
@@ -180,13 +188,29 @@ void xsp_drain_scan(struct xsp_drain *d)
 	closedir(dir);
 }
 
-/* What the events say does not matter: that there is one does. */
+/* A process that ends, or executes another program, closes its file. */
+static bool closed_one(const char *buf, size_t len)
+{
+	const struct inotify_event *event;
+	size_t at;
+
+	for (at = 0; at + sizeof(*event) <= len; at += sizeof(*event) + event->len) {
+		event = (const struct inotify_event *)(buf + at);
+		if (event->mask & IN_CLOSE_WRITE && event->len && xsp_file_is(event->name, 'p'))
+			return true;
+	}
+	return false;
+}
+
 bool xsp_drain_appeared(struct xsp_drain *d)
 {
 	char buf[4096] __attribute__((aligned(8)));
 	bool any = false;
+	ssize_t n;
 
-	while (d->inotify >= 0 && read(d->inotify, buf, sizeof(buf)) > 0)
+	while (d->inotify >= 0 && (n = read(d->inotify, buf, sizeof(buf))) > 0) {
 		any = true;
+		d->look |= closed_one(buf, n);
+	}
 	return any;
 }

@@ -38,6 +38,10 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 		;
 	*at = p->next;
 	d->nr_live--;
+	/* One that a forked child has too would go on to report to us. */
+	xsp_drain_wake_off(d, p->pidfd);
+	if (p->rf.device)
+		xsp_drain_wake_off(d, p->rf.fd);
 	d->gone_lost += xsp_producer_lost(p);
 	xsp_producer_lost_slots(p, &skipped, &bad);
 	d->gone_skipped += skipped;
@@ -47,6 +51,17 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	else if (!p->rf.peek && (!d->st.keep || !d->st.error))
 		unlinkat(d->dirfd, p->name, 0);
 	xsp_producer_free(p);
+}
+
+static void note_death(struct xsp_drain *d, const struct xsp_producer *p,
+		       const struct xsprof_cap_exit *exit)
+{
+	d->vanished += exit->how == XSPROF_HOW_VANISHED;
+	if (exit->how != XSPROF_HOW_KILLED)
+		return;
+	if (d->killed < XSP_DEATHS)
+		d->deaths[d->killed] = (struct xsp_death){ p->pid, exit->status };
+	d->killed++;
 }
 
 static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
@@ -62,9 +77,26 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	if (p->pid == getpid() && !p->rf.peek)
 		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
+	xsp_producer_bound_end(p, exit);
 	xsp_producer_exit(&d->st, p, exit);
+	note_death(d, p, exit);
 	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
 	unlink_producer(d, p);
+}
+
+/* It ran the old program no longer when the new one joined, which has the same number. */
+static void end_before_next(const struct xsp_drain *d, const struct xsp_producer *p,
+			    struct xsprof_cap_exit *exit)
+{
+	const struct xsp_producer *next;
+
+	for (next = d->live; next; next = next->next) {
+		uint64_t began = next->rf.ctl.attach.ticks;
+
+		if (next != p && next->pid == p->pid && began >= exit->lived &&
+		    began < exit->ticks && next->rf.ctl.clock.kind == p->rf.ctl.clock.kind)
+			exit->ticks = began;
+	}
 }
 
 void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
@@ -75,11 +107,14 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 	for (p = d->live; p; p = next) {
 		next = p->next;
 		/* Of the device's the kernel tells. */
-		if (!p->rf.device && !d->look && now < p->check_at)
+		if (!p->rf.device && !p->told && !d->look && now < p->check_at)
 			continue;
 		p->check_at = now + CHECK_NS;
-		if (xsp_producer_ended(&d->st, p, now, &exit))
-			end_producer(d, p, &exit);
+		if (!xsp_producer_ended(&d->st, p, now, &exit))
+			continue;
+		if (exit.how == XSPROF_HOW_EXEC)
+			end_before_next(d, p, &exit);
+		end_producer(d, p, &exit);
 	}
 	d->look = false;
 }
@@ -104,6 +139,7 @@ static void finish_live(struct xsp_drain *d)
 			.ticks = xsp_ticks(p->rf.ctl.clock.kind),
 		};
 
+		exit.lived = exit.ticks;
 		end_producer(d, p, &exit);
 	}
 }

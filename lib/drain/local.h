@@ -6,6 +6,7 @@
  *	finish.c	how it lets go of producers, and ends
  *	find-device.c	how it finds producers in the device
  *	find-session.c	... and in a session's folder
+ *	wake.c		what wakes it
  *	clocks.c	sync points
  *	stats.c		totals
  *
@@ -33,7 +34,7 @@ struct xsp_refused {
  * @dirfd: the session, -1 for none
  * @inotify: of it, -1 for none
  * @device: the device, -1 for none
- * @epoll: all that can wake us, -1 without a device
+ * @epoll: all that can wake us; -1: it could not be had
  * @filter: whom to read of the device's
  * @began: CLOCK_MONOTONIC when the device was added, ns
  * @last_id: the highest number of the device's that was looked at
@@ -63,6 +64,9 @@ struct xsp_refused {
  * @gone_lost: records that ended producers lost
  * @gone_skipped: slots overwritten, of ended producers
  * @gone_bad: slots refused, of ended producers
+ * @killed: processes that a signal ended
+ * @vanished: processes of which it is not known how they ended
+ * @deaths: the first that were killed
  * @refused: files refused
  * @nr_refused: how many
  * @messages: processes that said why they take no part
@@ -102,6 +106,9 @@ struct xsp_drain {
 	uint64_t		gone_lost;
 	uint64_t		gone_skipped;
 	uint64_t		gone_bad;
+	uint32_t		killed;
+	uint32_t		vanished;
+	struct xsp_death	deaths[XSP_DEATHS];
 	struct xsp_refused		refused[XSP_REFUSED_MAX];
 	uint32_t		nr_refused;
 	uint32_t		messages;
@@ -131,7 +138,14 @@ void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p);
 void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,
 		      const char *why);
 
-/* Asks what woke us: whom of the device's to ask and to read, and whether to look for new ones. */
+/* Wakes the drain when @fd is readable; @who: the producer, or where the descriptor is kept. */
+int xsp_drain_wake_on(struct xsp_drain *d, int fd, void *who);
+void xsp_drain_wake_off(const struct xsp_drain *d, int fd);
+
+/*
+ * Reads what woke us: marks producers that are readable or have ended, asks the kernel about the
+ * device's, and sets @list when new ones came.
+ */
 void xsp_drain_listen(struct xsp_drain *d);
 
 /* Takes up the device's producers that are wanted and not known yet. */

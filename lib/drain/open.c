@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pidfd.h"
 #include "drain/producer.h"
 
 static int store_found(struct xsp_store *st, struct xsp_producer *p)
@@ -31,13 +33,39 @@ static int store_found(struct xsp_store *st, struct xsp_producer *p)
 }
 
 /* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
-static pid_t find_pid(const struct xsp_store *st, const struct xsp_producer *p)
+static pid_t lock_holder(const struct xsp_producer *p)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
 	if (!fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0)
 		return lock.l_pid;
-	return p->rf.ctl.pid_ns == st->pid_ns ? (pid_t)p->rf.ctl.pid : 0;
+	return 0;
+}
+
+/*
+ * The number may have become another process' before the descriptor was opened: then the lock
+ * says another number, or is nobody's.
+ */
+void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
+{
+	pid_t holder = lock_holder(p);
+	uint64_t now = xsp_ticks(p->rf.ctl.clock.kind);
+
+	p->pidfd = -1;
+	p->pid = holder;
+	p->lived = p->rf.ctl.attach.ticks;
+	/* It has let go of its file, or the lock is our own: a program that records itself. */
+	if (!holder) {
+		p->pid = p->rf.ctl.pid_ns == st->pid_ns ? (pid_t)p->rf.ctl.pid : 0;
+		return;
+	}
+	p->pidfd = xsp_pidfd_open(holder);
+	if (lock_holder(p) == holder) {
+		p->lived = now;
+	} else if (p->pidfd >= 0) {
+		close(p->pidfd);
+		p->pidfd = -1;
+	}
 }
 
 /*
@@ -120,6 +148,7 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
+	p->pidfd = -1;
 	err = xsp_ring_file_open(&p->rf, dirfd, name);
 	if (err)
 		goto err_free;
@@ -131,7 +160,7 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 	p->dev = sb.st_dev;
 	p->ino = sb.st_ino;
 	strncpy(p->name, name, sizeof(p->name) - 1);
-	p->pid = find_pid(st, p);
+	xsp_producer_watch(st, p);
 	err = take_up(st, p, number);
 	if (err)
 		goto err_close;
@@ -139,6 +168,8 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 	return 0;
 
 err_close:
+	if (p->pidfd >= 0)
+		close(p->pidfd);
 	xsp_ring_file_close(&p->rf);
 err_free:
 	free(p->rings);
@@ -180,6 +211,7 @@ int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool con
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
+	p->pidfd = -1;
 	err = xsp_device_open_ring(&p->rf, fd, id, consume);
 	if (err)
 		goto err_free;
@@ -216,6 +248,8 @@ void xsp_producer_ask(struct xsp_producer *p)
 
 void xsp_producer_free(struct xsp_producer *p)
 {
+	if (p->pidfd >= 0)
+		close(p->pidfd);
 	xsp_ring_file_close(&p->rf);
 	xsp_tids_free(&p->tids);
 	free(p->rings);

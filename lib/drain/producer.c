@@ -93,6 +93,9 @@ static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 		st->unsaved_records += walk->records;
 		return;
 	}
+	/* Who wrote a record ran then. */
+	if (walk->last > p->lived)
+		p->lived = walk->last;
 	p->rings[k].read += n;
 	st->slots += n;
 	st->records += walk->records;

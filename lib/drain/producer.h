@@ -50,7 +50,7 @@ struct xsp_producer_ring {
  * @resumed: device: it was paused, and is to be again when we are done
  * @sched: device: its scheduler events were off, and are to be again when we are done
  * @goes_on: it records on when we are done: what it writes then is not ours to account for
- * @told: device: its descriptor is readable: the kernel is to be asked
+ * @told: its descriptor is readable: the kernel is to be asked, or the process has ended
  * @quiet: device: nothing has come for a while, and its descriptor says when something does
  * @gained_at: when slots came last, ns
  * @ready: rings with memory, at the last pass
@@ -64,6 +64,8 @@ struct xsp_producer_ring {
  * @tids: threads
  * @check_at: when to ask next whether it lives, ns
  * @dead_since: since when nothing says that it lives, ns; 0 for never
+ * @pidfd: of the process, opened when it was first seen; -1 for none
+ * @lived: ticks at which it was last known to run
  * @flush: what it asked for last
  * @unsaved: records read that the file had no room for
  * @quiets: how often its last category was switched off, as far as it is stored
@@ -93,6 +95,8 @@ struct xsp_producer {
 	struct xsp_tids		tids;
 	uint64_t		check_at;
 	uint64_t		dead_since;
+	int			pidfd;
+	uint64_t		lived;
 	uint64_t		flush;
 	uint64_t		unsaved;
 	uint64_t		quiets;
@@ -153,6 +157,9 @@ int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool con
 			     uint32_t *number, struct xsp_producer **out);
 void xsp_producer_free(struct xsp_producer *p);
 
+/* Finds the process of @p, which has its file open, and what tells of its end. */
+void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p);
+
 /* Asks the kernel what became of it, which acknowledges what it told; then the rings are read. */
 void xsp_producer_ask(struct xsp_producer *p);
 
@@ -172,6 +179,12 @@ uint64_t xsp_producer_lost(const struct xsp_producer *p);
 
 /* Slots lost so far to being overwritten, and slots refused. */
 void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad);
+
+/*
+ * Narrows when it ended down by what it recorded and said itself; again once its rings have been
+ * read to the end.
+ */
+void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit);
 
 /**
  * xsp_producer_ended - has it ended?

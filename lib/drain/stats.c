@@ -2,6 +2,8 @@
 /*
  * The totals of a drain: of its store, of the producers that have ended and of those that live.
  */
+#include <string.h>
+
 #include "drain/local.h"
 
 void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats)
@@ -19,8 +21,11 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.live = d->nr_live,
 		.on_device = d->on_device,
 		.refused = d->nr_refused + d->messages,
+		.killed = d->killed,
+		.vanished = d->vanished,
 		.error = d->st.error,
 	};
+	memcpy(stats->deaths, d->deaths, sizeof(stats->deaths));
 	for (p = d->live; p; p = p->next) {
 		uint64_t skipped, bad;
 

@@ -389,7 +389,7 @@ static void test_losses(void)
 		   .skipped = 128, .bad = 10, .drops = 20 });
 	cap_ledger(&cap, 0, (struct xsprof_cap_ledger){ .ring = 2, .drops = 1, .busy = 3 });
 	cap_exit(&cap, 0, (struct xsprof_cap_exit){ .how = XSPROF_HOW_KILLED, .status = 9,
-		 .ticks = 4000, .nomem = 100, .late = 1000 });
+		 .ticks = 4000, .nomem = 100, .late = 1000, .lived = 3700 });
 	cap_end(&cap, 5000);
 	drain(&d, cap_path(cap.data, cap.len), NULL, 10);
 	CHECK_EQ(d.warnings, 0);
@@ -418,6 +418,7 @@ static void test_losses(void)
 	CHECK_EQ(producer.how, XSPROF_HOW_KILLED);
 	CHECK_EQ(producer.status, 9);
 	CHECK_EQ(producer.exit_ns, 4000);
+	CHECK_EQ(producer.exit_within_ns, 300);
 	CHECK_EQ(producer.lost_records, 1124);
 	CHECK_EQ(producer.ctl->pid, 4711);
 	CHECK_EQ(producer.rings, 1);

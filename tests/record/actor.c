@@ -6,7 +6,8 @@
  *	actor count N		N records over 3 rings, waiting for the reader
  *	actor lose N		N records into a small ring, not waiting
  *	actor overwrite N	N records of 1 to 8 slots into a small OVERWRITE ring
- *	actor end HOW		100 records, then: exit, _exit, kill, exec, abort
+ *	actor end HOW [MS]	100 records, a wait, then: exit, _exit, kill, exec, abort, again
+ *				(executes itself, which exits)
  *	actor scribble SEED MS	writes rubbish all over its own file
  *	actor truncate		cuts its own file to nothing, under the recorder's eyes
  *	actor heads		heads that jump, go back and lie
@@ -76,17 +77,18 @@ static int count(uint64_t n, uint32_t rings, uint64_t ring_size, bool wait, uint
 	return 0;
 }
 
-static int end(const char *how)
+static int end(const char *how, unsigned int ms, uint32_t seq)
 {
 	struct sim s;
 	uint32_t name;
 	int i;
 
-	sim_open(&s, 2, 16384, XSPROF_MODE_DISCARD, 0);
+	sim_open(&s, 2, 16384, XSPROF_MODE_DISCARD, seq);
 	name = sim_name(&s, how);
 	for (i = 0; i < 100; i++)
 		sim_put(&s, i % 2, name, 1, i, true);
 	print_ledger(&s);
+	sleep_ms(ms);
 	if (!strcmp(how, "exit")) {
 		sim_goodbye(&s);
 		return 7;
@@ -99,6 +101,8 @@ static int end(const char *how)
 		kill(getpid(), SIGABRT);
 	if (!strcmp(how, "exec"))
 		execlp("sleep", "sleep", "0.3", NULL);
+	if (!strcmp(how, "again"))
+		execl("/proc/self/exe", "actor", "end", "exit", "0", "1", NULL);
 	return 91;
 }
 
@@ -259,7 +263,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "overwrite"))
 		return count(n, 2, 65536, false, XSPROF_MODE_OVERWRITE);
 	if (!strcmp(what, "end") && argc > 2)
-		return end(argv[2]);
+		return end(argv[2], argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 0);
 	if (!strcmp(what, "scribble") && argc > 3)
 		return scribble(n, atoi(argv[3]));
 	if (!strcmp(what, "truncate"))

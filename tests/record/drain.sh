@@ -22,6 +22,18 @@ adds_up()
 		$1 == "ring" { n++ } END { exit bad || !n }' seen
 }
 
+# newer MAJOR.MINOR: is the kernel that, or newer?
+newer()
+{
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
+# When each process of `info --json` ended.
+exits()
+{
+	sed -n 's/.*"exit_ns":\([0-9]*\),.*/\1/p' "$1"
+}
+
 look()
 {
 	"$inspect" "$@" >seen
@@ -67,14 +79,60 @@ for how in exit:1:7 _exit:1:8 kill:2:9 abort:2:6; do
 	look e.data
 	has "$name ${how%%:*}" seen "how $(echo "${how#*:}" | sed 's/:/ status /')\$"
 	has "$name ${how%%:*}: all there" seen '^total records 100 '
-	# The same as somebody else's child, which only its parent can wait for.
-	run "$xsprof" record -o e.data -- sh -c "$actor end ${how%%:*}; sleep 0.2"
+	# The same as somebody else's child, which only its parent can wait for.  Before Linux 6.15
+	# nobody else learns its status once the parent has waited.
+	run "$xsprof" record -o e.data -- sh -c "$actor end ${how%%:*} 50; sleep 0.2"
 	"$inspect" e.data >seen
 	has "$name ${how%%:*} of a grandchild: all there" seen '^total records 100 '
+	kept=$(echo "${how#*:}" | sed 's/:/ status /')
+	[ "${how%%:*}" != exit ] || kept="1 status [0-9]*"
+	newer 6.15 || kept="($kept|4 status 0)"
+	has "$name ${how%%:*} of a grandchild: how" seen "how $kept\$"
 done
+has "$name: the summary names who was killed" err \
+	'^\[ xsprof record: 1 of 1 process was killed \(SIGABRT: [0-9]+\) \]$'
 run "$xsprof" record -o e.data -- "$actor" end exec
 look e.data
 has "$name exec" seen 'how 3'
+run "$xsprof" record -o e.data -- "$actor" end again
+look e.data
+is "$name exec of one that records too" "$(sed -n 's/^producer . pid .* how/how/p' seen)" \
+	"how 3 status 0
+how 1 status 7"
+"$xsprof" info --json e.data >told
+ok "$name: the old program has ended when the new one begins" \
+	test "$(exits told | head -n 1)" -le "$("$xsprof" dump -f ndjson e.data |
+		sed -n 's/^{"ns":\([0-9]*\),"type":"producer",.*/\1/p' | tail -n 1)"
+
+# Between the last sign of life and what told of the end, and not at a time that is made up.
+name="killed between two looks"
+run "$xsprof" record -o e.data -- sh -c "$actor end kill 150; sleep 0.3"
+"$xsprof" info --json e.data >told
+last=$("$xsprof" dump -f ndjson e.data |
+	sed -n 's/^{"ns":\([0-9]*\),"type":"instant",.*/\1/p' | tail -n 1)
+at=$(exits told)
+within=$(sed -n 's/.*"exit_within_ns":\([0-9]*\).*/\1/p' told)
+ok "$name: the end is not exact" test "$within" -gt 0
+ok "$name: it lived when it was last seen, 150 ms after its last record" \
+	test $((at - last)) -ge 150000000
+ok "$name: the bound is of one look, not of the whole wait" test "$within" -lt $((at - last))
+
+name="in a namespace of process ids"
+if unshare -pf true 2>/dev/null; then
+	run "$xsprof" record -o e.data -- unshare -pf sh -c "$actor end kill 50; sleep 0.1"
+	"$inspect" e.data >seen
+	newer 6.15 && kept="2 status 9" || kept="(2 status 9|4 status 0)"
+	has "$name: how" seen "how $kept\$"
+	hasnt "$name: by the number that we know" seen "pid [12] how"
+	# It has a goodbye, and nothing is left that could keep the recorder waiting.
+	run "$xsprof" record -o e.data -- unshare -pf "$actor" end exit 50
+	"$inspect" e.data >seen
+	has "$name: exited" seen 'how 1 '
+else
+	skip "$name: how" "no such namespace can be made"
+	skip "$name: by the number that we know" "no such namespace can be made"
+	skip "$name: exited" "no such namespace can be made"
+fi
 
 name="many processes"
 run "$xsprof" record -o m.data -- sh -c "for i in \$(seq 40); do $actor end exit & done; wait"

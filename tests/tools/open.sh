@@ -28,7 +28,7 @@ tid() # $1 thread name
 lines()
 {
 	sed -n 's/^  thread [0-9]* (\([^)]*\)) \(.*\)/\1 \2/p' "$dir/report" |
-		sed 's/ for [0-9.]* [a-z]*/ for T/'
+		sed 's/ for [0-9.]* [a-z]*\( to [0-9.]* [a-z]*\)\{0,1\}/ for T/'
 }
 
 record kill

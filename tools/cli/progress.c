@@ -77,6 +77,51 @@ void progress_clear(struct progress *p)
 	p->shown = false;
 }
 
+/* " (SIGSEGV: 4711, 4712; SIGKILL: 4713; ...)" */
+static void print_killed(const struct xsp_drain_stats *stats)
+{
+	uint32_t named = stats->killed < XSP_DEATHS ? stats->killed : XSP_DEATHS;
+	const char *between = " (", *name;
+	uint32_t i, k;
+
+	for (i = 0; i < named; i++) {
+		int32_t signal = stats->deaths[i].signal;
+
+		for (k = 0; k < i && stats->deaths[k].signal != signal; k++)
+			;
+		if (k < i)
+			continue;
+		name = sigabbrev_np(signal);
+		if (name)
+			fprintf(stderr, "%sSIG%s: %d", between, name, (int)stats->deaths[i].pid);
+		else
+			fprintf(stderr, "%ssignal %d: %d", between, (int)signal,
+				(int)stats->deaths[i].pid);
+		for (k = i + 1; k < named; k++)
+			if (stats->deaths[k].signal == signal)
+				fprintf(stderr, ", %d", (int)stats->deaths[k].pid);
+		between = "; ";
+	}
+	if (named)
+		fprintf(stderr, "%s)", named < stats->killed ? "; ..." : "");
+}
+
+static void print_deaths(const char *verb, const struct xsp_drain_stats *stats)
+{
+	if (!stats->killed && !stats->vanished)
+		return;
+	fprintf(stderr, "[ xsprof %s: ", verb);
+	if (stats->killed) {
+		fprintf(stderr, "%u of %u process%s killed", stats->killed, stats->producers,
+			stats->producers == 1 ? " was" : "es were");
+		print_killed(stats);
+	}
+	if (stats->vanished)
+		fprintf(stderr, "%s%u of %u ended in a way that is not known",
+			stats->killed ? ", " : "", stats->vanished, stats->producers);
+	fputs(" ]\n", stderr);
+}
+
 void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *output)
 {
 	char bytes[32], lost[96];
@@ -88,4 +133,5 @@ void progress_summary(const char *verb, const struct xsp_drain_stats *stats, con
 		stats->producers == 1 ? "" : "es", bytes, lost);
 	xsp_escape_print(stderr, output, strlen(output));
 	fputs(" ]\n", stderr);
+	print_deaths(verb, stats);
 }

@@ -32,7 +32,6 @@
  * @ended_ns: when, CLOCK_MONOTONIC
  * @bytes: memory of its rings, once it has ended
  * @watched: the ranges watched, NULL for none
- * @pidfd: tells of its end, whoever its parent is; -1 for none
  */
 struct flight_member {
 	struct flight_member	*next;
@@ -41,7 +40,6 @@ struct flight_member {
 	uint64_t		ended_ns;
 	uint64_t		bytes;
 	struct watched		*watched;
-	int			pidfd;
 };
 
 /**
@@ -107,8 +105,6 @@ void flight_processes_scan(struct flight *f);
 void flight_processes_look(struct flight *f);
 /* Looks at what is watched; a stall asks for a snapshot. */
 void flight_processes_watch(struct flight *f);
-/* How a member ended, as the kernel tells whoever holds its descriptor.  Return: it did tell. */
-bool flight_processes_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status);
 /* Markers of those that our session records are off from now on. */
 void flight_processes_switch_off(struct flight *f);
 /* All is in a file: what the kernel keeps of the ended ones of our session it need not keep. */

@@ -7,13 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,31 +32,14 @@ static struct flight_member *find(const struct flight *f, const char *name)
 	return NULL;
 }
 
-/* The process as the kernel names it to us: through the lock it holds, in whatever namespace. */
-static pid_t find_pid(const struct flight *f, const struct xsp_producer *p)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-
-	if (!fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_pid > 0)
-		return lock.l_pid;
-	return p->rf.ctl.pid_ns == f->st.pid_ns ? (pid_t)p->rf.ctl.pid : 0;
-}
-
 /* We are not the parent of them all: so are we told at once when they end. */
-static int open_pidfd(struct flight *f, const struct flight_member *m)
+static void wait_for(struct flight *f, const struct flight_member *m)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT };
-	int fd = -1;
 
-	if (m->p.pid > 0)
-		fd = syscall(SYS_pidfd_open, m->p.pid, 0);
-	if (fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &ev)) {
-		close(fd);
-		fd = -1;
-	}
 	/* Without it, somebody has to ask. */
-	f->asking |= fd < 0;
-	return fd;
+	if (m->p.pidfd < 0 || epoll_ctl(f->epoll, EPOLL_CTL_ADD, m->p.pidfd, &ev))
+		f->asking = true;
 }
 
 static void join(struct flight *f, struct flight_member *m)
@@ -96,12 +76,12 @@ static void take_up(struct flight *f, const char *name)
 		return;
 	}
 	strcpy(m->p.name, name);
-	m->p.pid = find_pid(f, &m->p);
+	xsp_producer_watch(&f->st, &m->p);
 	if (!fstat(m->p.rf.fd, &st)) {
 		m->p.dev = st.st_dev;
 		m->p.ino = st.st_ino;
 	}
-	m->pidfd = open_pidfd(f, m);
+	wait_for(f, m);
 	join(f, m);
 }
 
@@ -131,7 +111,7 @@ static int take_up_device(void *data, const struct xsprof_info *info)
 	m->p.id = info->id;
 	m->p.pid = info->pid;
 	m->p.info = *info;
-	m->pidfd = -1;
+	m->p.pidfd = -1;
 	snprintf(m->p.name, sizeof(m->p.name), "device producer %" PRIu64, (uint64_t)info->id);
 	join(f, m);
 	return 0;
@@ -195,8 +175,8 @@ void flight_processes_scan(struct flight *f)
 static void free_member(struct flight_member *m)
 {
 	watched_free(m->watched);
-	if (m->pidfd >= 0)
-		close(m->pidfd);
+	if (m->p.pidfd >= 0)
+		close(m->p.pidfd);
 	xsp_ring_file_close(&m->p.rf);
 	free(m);
 }
@@ -240,35 +220,6 @@ static void bound_ended(struct flight *f, uint64_t now)
 	}
 }
 
-/* What PIDFD_GET_INFO of Linux 6.15 and newer fills in, up to what we ask for. */
-struct pidfd_exit {
-	uint64_t	mask;
-	uint64_t	cgroup;
-	uint32_t	ids[11];
-	int32_t		status;
-	uint64_t	reserved[4];
-};
-
-#define PIDFD_GET_EXIT		_IOWR(0xff, 11, struct pidfd_exit)
-#define PIDFD_HAS_EXIT		(1ull << 3)
-
-bool flight_processes_status(const struct flight *f, pid_t pid, uint64_t start_time, int *status)
-{
-	struct pidfd_exit info = { .mask = PIDFD_HAS_EXIT };
-	const struct flight_member *m;
-
-	for (m = f->first; m; m = m->next) {
-		if (m->pidfd < 0 || m->p.pid != pid || m->p.rf.ctl.start_time != start_time)
-			continue;
-		/* Older kernels say ENOTTY, or leave the bit out. */
-		if (ioctl(m->pidfd, PIDFD_GET_EXIT, &info) || !(info.mask & PIDFD_HAS_EXIT))
-			return false;
-		*status = info.status;
-		return true;
-	}
-	return false;
-}
-
 static const char *reason_of(const struct flight_member *m, char *buf, size_t size)
 {
 	const char *name = sigabbrev_np(m->exit.status);
@@ -302,14 +253,6 @@ static void has_ended(struct flight *f, struct flight_member *m, uint64_t now)
 		flight_save_ask(f, "vanished", m->p.pid, reason_of(m, reason, sizeof(reason)));
 }
 
-/* Its descriptor says that it has ended; that its memory is gone may take a moment more. */
-static bool is_ending(struct flight_member *m)
-{
-	struct pollfd fd = { .fd = m->pidfd, .events = POLLIN };
-
-	return m->pidfd >= 0 && poll(&fd, 1, 0) > 0;
-}
-
 void flight_processes_look(struct flight *f)
 {
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
@@ -326,7 +269,7 @@ void flight_processes_look(struct flight *f)
 			continue;
 		}
 		m->exit.ticks = 0;
-		f->asking |= !m->p.id && (m->pidfd < 0 || is_ending(m));
+		f->asking |= !m->p.id && m->p.pidfd < 0;
 	}
 	bound_ended(f, now);
 }

@@ -38,8 +38,7 @@ static bool wait_status(void *data, pid_t pid, uint64_t start_time, int *status)
 {
 	struct flight *f = data;
 
-	return launch_status(&f->launch, pid, start_time, status) ||
-	       flight_processes_status(f, pid, start_time, status);
+	return launch_status(&f->launch, pid, start_time, status);
 }
 
 static const struct xsp_drain_ops ops = {

@@ -41,6 +41,8 @@ enum report_sort {
  * @gaps: --gaps was given
  * @events: events read and wanted, those of ranges among them
  * @ranges: ranges counted, by enum xsprof_range_end
+ * @unsure: of those, in no row: they were open when their processes ended, and when exactly that
+ *	was is not known
  * @first_ns: time of the first event read
  * @last_ns: of the last
  * @unlisted: events that are no ranges and found no row
@@ -63,6 +65,7 @@ struct report {
 	bool				gaps;
 	uint64_t			events;
 	uint64_t			ranges[3];
+	uint64_t			unsure;
 	uint64_t			first_ns;
 	uint64_t			last_ns;
 	uint64_t			unlisted;

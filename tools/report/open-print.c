@@ -124,12 +124,25 @@ static void put_thread(const struct open_ranges *open, const struct open_range *
 	}
 }
 
+/* "for 3.200 s"; where the end is known to be in an interval only, "for 3.151 s to 3.200 s" */
+static void put_duration(const struct open_range *range, const struct xsprof_trace_producer *p)
+{
+	uint64_t most = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
+	uint64_t least = most > p->exit_within_ns ? most - p->exit_within_ns : 0;
+	char from[32], to[32];
+
+	tool_format_time(from, sizeof(from), least);
+	tool_format_time(to, sizeof(to), most);
+	printf(" for %s", from);
+	if (strcmp(from, to))
+		printf(" to %s", to);
+}
+
 /* thread 12 (worker) was in conv2d for 3.200 s (in step > forward) when killed by SIGKILL */
 static void print_stack(const struct open_ranges *open, const struct open_show *show,
 			const struct stack *s, const struct xsprof_trace_producer *p)
 {
 	const struct open_range *inner = &s->v[s->n - 1];
-	char time[32];
 	size_t i;
 
 	put_thread(open, inner);
@@ -137,9 +150,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	put_text(open, inner);
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
-	printf(" for %s", tool_format_time(time, sizeof(time),
-					   inner->end_ns > inner->begin_ns ?
-					   inner->end_ns - inner->begin_ns : 0));
+	put_duration(inner, p);
 	for (i = 0; i + 1 < s->n; i++) {
 		fputs(i ? " > " : " (in ", stdout);
 		put_text(open, &s->v[i]);
@@ -239,9 +250,9 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		}
 		if (!wanted(show, &s, &p))
 			continue;
-		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"status\":%d,\"tid\":%u",
-		       first ? "\n" : ",\n", s.v->producer, s.v->pid, xsp_word_how(p.how),
-		       p.status, s.v->tid);
+		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"status\":%d,"
+		       "\"end_within_ns\":%u,\"tid\":%u", first ? "\n" : ",\n", s.v->producer,
+		       s.v->pid, xsp_word_how(p.how), p.status, p.exit_within_ns, s.v->tid);
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
 		fputs(",\"thread\":", stdout);

@@ -201,6 +201,10 @@ void report_print(struct report *report)
 	else
 		printf("at most %" PRIu64 " ns\n\n", info.clock_error_ns);
 	print_ranges(report, rows, ranges, &width);
+	if (report->unsure)
+		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
+		       "time known to an interval only, --open\n", report->unsure,
+		       report->unsure == 1 ? "" : "s");
 	report_print_cause(report, rows, ranges, &width);
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)
@@ -288,13 +292,13 @@ void report_print_json(struct report *report)
 	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
 	printf("{\"events\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"ended\":%" PRIu64
-	       ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64
+	       ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64 ",\"open_unsure\":%" PRIu64
 	       ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
 	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
 	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
 	       report->events, report->last_ns - report->first_ns,
 	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
-	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
+	       report->ranges[XSPROF_RANGE_OPEN], report->unsure, report->pairs.unmatched_ends,
 	       report->pairs.too_deep, info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "true" : "false", info.clock_error_ns);
 	report_json_cause(report);

@@ -145,16 +145,23 @@ static int parse(struct report *report, int argc, char **argv)
 	return -1;
 }
 
+static bool is_wanted(struct report *report, uint32_t producer, uint32_t pid, uint32_t tid,
+		      uint32_t name)
+{
+	uint8_t match = 0;
+
+	return xsp_filter_thread(&report->filter, pid, tid) &&
+	       xsp_filter_name(&report->filter, report->source.trace, producer, name, &match);
+}
+
 /* The row that something belongs to; NULL when it is not wanted. */
 static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t producer,
 				  uint32_t pid, uint32_t tid, uint32_t name)
 {
 	struct xsp_group *group;
 	struct xsp_key key = { .type = type };
-	uint8_t match = 0;
 
-	if (!xsp_filter_thread(&report->filter, pid, tid) ||
-	    !xsp_filter_name(&report->filter, report->source.trace, producer, name, &match))
+	if (!is_wanted(report, producer, pid, tid, name))
 		return NULL;
 	xsp_groups_words(report->groups, producer, name, &key.name, &key.category);
 	if (!(report->by & REPORT_BY_NAME) && !type)
@@ -180,6 +187,18 @@ static void add_cause(struct xsp_group *group, const struct cause_sum *sum, uint
 	group->wall += ns;
 }
 
+/* Open when its process ended, at a time that is known to be in an interval only. */
+static bool is_unsure(struct report *report, const struct xsprof_range *range)
+{
+	struct xsprof_trace_producer p = { 0 };
+
+	if (range->how != XSPROF_RANGE_OPEN ||
+	    xsprof_trace_get_producer(report->source.trace, range->producer, &p))
+		return false;
+	/* Open at the end of what is shown, it has nothing to do with that of its process. */
+	return p.exit_within_ns && range->end_ns >= p.exit_ns;
+}
+
 static void add_range(void *data, const struct xsprof_range *range)
 {
 	struct report *report = data;
@@ -196,6 +215,14 @@ static void add_range(void *data, const struct xsprof_range *range)
 			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
+	/* How long it took is not known: it is told with what was open at the end. */
+	if (is_unsure(report, range)) {
+		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
+			report->ranges[XSPROF_RANGE_OPEN]++;
+			report->unsure++;
+		}
+		return;
+	}
 	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name);
 	if (!group)
 		return;

@@ -305,6 +305,8 @@ static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
 		exit->ticks = xsp_ticks(p->rf.ctl.clock.kind);
 		return;
 	}
+	/* Nobody saw the end: how long before now it was is not known. */
+	exit->lived = 0;
 	if (said && said >= last)
 		exit->ticks = said;
 	else if (last)

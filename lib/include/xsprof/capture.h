@@ -17,7 +17,7 @@
 
 #define XSPROF_CAP_MAGIC	0x0a31706143707358ULL	/* "XspCap1\n" */
 #define XSPROF_CAP_MAJOR	1	/* another one: refuse */
-#define XSPROF_CAP_MINOR	0	/* a higher one: chunks or fields to skip */
+#define XSPROF_CAP_MINOR	1	/* a higher one: chunks or fields to skip */
 #define XSPROF_CHUNK_MAGIC	0x4b6e6843u		/* "ChnK" */
 
 #define XSPROF_CHUNK_MAX	(4u << 20)	/* bytes of payload, stored or raw */
@@ -223,12 +223,15 @@ enum xsprof_cap_how {
  * struct xsprof_cap_exit - the end of a producer
  * @how: enum xsprof_cap_how
  * @status: exit status or signal
- * @ticks: when the recorder saw it
+ * @ticks: when it ended: at the latest, see @lived
  * @nomem: records lost because there was no ring memory
  * @late: records lost while there was no ring to write to
  * @arena_missed: names, threads and facts that did not fit into the arena
  * @unsaved: records that were read but not stored for lack of room; 0 also if the recorder did not
  *	count them per producer
+ * @lived: ticks at which it still ran: it ended after that and not after @ticks.  Equal to @ticks
+ *	where that is exact; 0 where it is not known.  Since minor version 1; version 0 has only
+ *	the fields before it
  */
 struct xsprof_cap_exit {
 	uint32_t	how;
@@ -238,6 +241,7 @@ struct xsprof_cap_exit {
 	uint64_t	late;
 	uint64_t	arena_missed;
 	uint64_t	unsaved;
+	uint64_t	lived;
 };
 
 /**
@@ -308,7 +312,7 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_chunk) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_section) == 8);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_producer) == 16 + sizeof(struct xsprof_ctl));
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_ledger) == 64);
-XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 48);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 56);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_thread) == 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_quiet) == 16);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_end) == 64);

@@ -314,14 +314,15 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @ctl: its control page when it was found
  * @how: enum xsprof_cap_how, 0 while not known
  * @status: exit status or signal
- * @exit_ns: when the recorder saw it end, 0 when it did not
+ * @exit_ns: when it ended, 0 when the recorder did not see it end
  * @records: records returned so far, without padding and LOST
  * @lost_records: records dropped (drops + busy + nomem + late), and those for which the file had no
  *	room, as far as the recorder counted them per producer
  * @lost_slots: slots overwritten unread
  * @bad_slots: damaged slots, skipped by recorder or decoder
  * @rings: rings with data
- * @reserved: 0
+ * @exit_within_ns: it ended at @exit_ns or up to so much earlier, UINT32_MAX: or still earlier;
+ *	0 where @exit_ns is exact or nothing more is known of it
  */
 struct xsprof_trace_producer {
 	uint32_t	number;
@@ -335,7 +336,7 @@ struct xsprof_trace_producer {
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
 	uint32_t	rings;
-	uint32_t	reserved;
+	uint32_t	exit_within_ns;
 };
 
 /**
