@@ -82,6 +82,25 @@ static bool others_session(const struct xsp_request_plan *p)
 	       (xsprof_is_profiler_enabled_in_main_thread() || xsp_schedule_runs());
 }
 
+/* Can the file be written?  Return: 0, or a negative errno and @why. */
+static int choose_place(struct xsp_request_plan *p, char *why)
+{
+	char reason[80];
+	int err = default_file(p);
+
+	p->pid = p->from == XSP_DEMAND_BY_CTL ? 0 : getpid();
+	if (!err)
+		err = xsp_trace_file_check(p->config.file, p->pid);
+	if (!err)
+		err = xsp_trace_file_path(p->config.file, p->pid, p->path, sizeof(p->path));
+	if (err)
+		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s; %s", p->config.file,
+			 strerror_r(-err, reason, sizeof(reason)),
+			 p->pid ? "traces must be under KINETO_ONDEMAND_TRACE_DIR (/tmp/)" :
+			 "the program must be able to write there: name another file");
+	return err;
+}
+
 /**
  * xsp_request_file() - the file of a snapshot, which is all that its text says
  * @p: filled
@@ -101,26 +120,7 @@ int xsp_request_file(struct xsp_request_plan *p, const char *text, size_t len, c
 	if (err)
 		snprintf(why, XSP_DEMAND_WHY, "line %u of the request: %s", error.line,
 			 error.what);
-	return err ? err : xsp_request_place(p, why);
-}
-
-/* Can the file be written?  Return: 0, or a negative errno and @why. */
-int xsp_request_place(struct xsp_request_plan *p, char *why)
-{
-	char reason[80];
-	int err = default_file(p);
-
-	p->pid = p->from == XSP_DEMAND_BY_CTL ? 0 : getpid();
-	if (!err)
-		err = xsp_trace_file_check(p->config.file, p->pid);
-	if (!err)
-		err = xsp_trace_file_path(p->config.file, p->pid, p->path, sizeof(p->path));
-	if (err)
-		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s; %s", p->config.file,
-			 strerror_r(-err, reason, sizeof(reason)),
-			 p->pid ? "traces must be under KINETO_ONDEMAND_TRACE_DIR (/tmp/)" :
-			 "the program must be able to write there: name another file");
-	return err;
+	return err ? err : choose_place(p, why);
 }
 
 /**
@@ -163,5 +163,5 @@ int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, i
 		snprintf(why, XSP_DEMAND_WHY, "%s", XSP_WHY_SESSION);
 		return -EBUSY;
 	}
-	return xsp_request_place(p, why);
+	return choose_place(p, why);
 }

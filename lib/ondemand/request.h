@@ -95,7 +95,6 @@ uint32_t xsp_request_tell(struct xsp_demand_now *now) XSP_HIDDEN;
 /* ---- request-read.c ---- */
 int xsp_request_read(struct xsp_request_plan *p, const char *text, size_t len, int64_t iteration,
 		     char *why) XSP_HIDDEN;
-int xsp_request_place(struct xsp_request_plan *p, char *why) XSP_HIDDEN;
 int xsp_request_file(struct xsp_request_plan *p, const char *text, size_t len, char *why)
 	XSP_HIDDEN;
 

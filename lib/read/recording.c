@@ -198,7 +198,8 @@ int xsp_recording_adopt(struct xsp_recording *s)
 	return 0;
 }
 
-int xsp_recording_add_fact(struct xsp_recording *s, const char *key, const char *value)
+/* Adds a line "key value" to the lock file of a recording of ours. */
+static int add_fact(struct xsp_recording *s, const char *key, const char *value)
 {
 	char line[512];
 	struct stat st;
@@ -218,7 +219,7 @@ int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16])
 
 	for (i = 0; i < 16; i++)
 		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
-	return xsp_recording_add_fact(s, "capture", text);
+	return add_fact(s, "capture", text);
 }
 
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size)

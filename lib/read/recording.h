@@ -69,8 +69,6 @@ int xsp_recording_alive(const struct xsp_recording *s);
 /* Takes the lock of a dead recorder.  Return: 0; -EWOULDBLOCK it lives; -errno. */
 int xsp_recording_adopt(struct xsp_recording *s);
 
-/* Adds a line "key value" to the lock file of a recording of ours. */
-int xsp_recording_add_fact(struct xsp_recording *s, const char *key, const char *value);
 
 /* Names the capture that the recording is drained into: what tells it from another later. */
 int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16]);

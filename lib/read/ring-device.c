@@ -78,7 +78,8 @@ const char *xsp_device_strerror(int err)
 	}
 }
 
-int xsp_device_list(int fd, uint64_t after, struct xsprof_info *infos, uint32_t room)
+/* Producers above the number @after that we may read, in rising order: how many, or -errno. */
+static int list_some(int fd, uint64_t after, struct xsprof_info *infos, uint32_t room)
 {
 	struct xsprof_list arg = {
 		.size = sizeof(arg),
@@ -102,7 +103,7 @@ int xsp_device_each(int fd, uint64_t after,
 	int i, n, ret;
 
 	do {
-		n = xsp_device_list(fd, after, infos, PAGE_OF_INFOS);
+		n = list_some(fd, after, infos, PAGE_OF_INFOS);
 		if (n < 0)
 			return n;
 		for (i = 0; i < n; i++) {

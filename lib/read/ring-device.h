@@ -28,23 +28,12 @@ uint64_t xsp_recording_cookie(const char *path);
  * xsp_device_open - open the device to look at producers
  *
  * Return: a descriptor that poll() finds readable when a producer has come or ended since the
- * last xsp_device_list(); -ENOENT: there is no device; -EACCES, -errno.
+ * last xsp_device_each(); -ENOENT: there is no device; -EACCES, -errno.
  */
 int xsp_device_open(void);
 
 /* What such an error says and what to do about it, after the device's name; constant text. */
 const char *xsp_device_strerror(int err);
-
-/**
- * xsp_device_list - producers that we may read, in rising order of their numbers
- * @fd: the device
- * @after: those above this number
- * @infos: filled in
- * @room: elements of it
- *
- * Return: how many, fewer than @room when that was all; -errno.
- */
-int xsp_device_list(int fd, uint64_t after, struct xsprof_info *infos, uint32_t room);
 
 /**
  * xsp_device_each - visit every producer that we may read

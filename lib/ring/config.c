@@ -40,13 +40,13 @@ const struct xsp_wrong *xsp_config_wrong(uint32_t *nr)
 }
 
 /**
- * xsp_parse_size() - read "4096", "64k", "4M", "1GiB": as the tool reads its options
+ * parse_size() - read "4096", "64k", "4M", "1GiB": as the tool reads its options
  * @text: text
  * @bytes: set on success
  *
  * Return: 0 or -EINVAL.
  */
-int xsp_parse_size(const char *text, uint64_t *bytes)
+static int parse_size(const char *text, uint64_t *bytes)
 {
 	unsigned long long v;
 	int shift = 0, err = errno;
@@ -108,7 +108,7 @@ static void size_from(const char *name, uint64_t *to, uint64_t min, uint64_t max
 	const char *s = secure_getenv(name);
 	uint64_t v;
 
-	if (s && !xsp_parse_size(s, &v) && v >= min && v <= max)
+	if (s && !parse_size(s, &v) && v >= min && v <= max)
 		*to = v;
 	else if (s && *s)
 		wrong(name, expected, instead);

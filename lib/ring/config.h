@@ -68,7 +68,6 @@ struct xsp_wrong {
 
 /* Those of the last xsp_config_read(), each once. */
 const struct xsp_wrong *xsp_config_wrong(uint32_t *nr) XSP_HIDDEN;
-int xsp_parse_size(const char *text, uint64_t *bytes) XSP_HIDDEN;
 bool xsp_category_wanted(const char *name, size_t len) XSP_HIDDEN;
 
 #endif /* XSP_RING_CONFIG_H */

@@ -138,7 +138,11 @@ static const char *long_name(int val, const struct option *opts)
 	return NULL;
 }
 
-int tool_bad_option(const char *verb, int c, char **argv, const struct option *opts)
+/*
+ * What getopt_long() said no to: @c is its '?' or ':'.  An option close to a long one in @opts
+ * is suggested.  Return: TOOL_USAGE.
+ */
+static int bad_option(const char *verb, int c, char **argv, const struct option *opts)
 {
 	const char *word = argv[optind - 1];
 	const char *name = long_name(optopt, opts);
@@ -174,7 +178,7 @@ int tool_option(const char *verb, int c, char **argv, const struct option *opts,
 	if (c == 'V')
 		return tool_version();
 	if (c != 'h')
-		return tool_bad_option(verb, c, argv, opts);
+		return bad_option(verb, c, argv, opts);
 	help();
 	return 0;
 }

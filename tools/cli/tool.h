@@ -32,7 +32,7 @@ int cmd_disable(int argc, char **argv);
 /*
  * The name in messages, "xsprof" or "xsprof-dump": set once by main().  After it options are
  * read by getopt_long() with opterr = 0 and a short string that starts with "+:" or ":", so
- * that tool_bad_option() words the errors of all verbs alike.
+ * that one function words the errors of all verbs alike.
  */
 extern const char *tool_name;
 
@@ -45,11 +45,6 @@ int tool_usage(const char *verb, const char *fmt, ...) __attribute__((format(pri
 /* "xsprof: " and the text, for what is worth knowing and no error. */
 void tool_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * What getopt_long() said no to: @c is its '?' or ':'.  An option close to a long one in @opts
- * is suggested.  Return: TOOL_USAGE.
- */
-int tool_bad_option(const char *verb, int c, char **argv, const struct option *opts);
 
 /* Of every verb, at the end of its long options; and what takes them, below. */
 #define TOOL_OPTIONS							\

@@ -206,7 +206,8 @@ void ctl_close(struct ctl_page *cp)
 	cp->fd = -1;
 }
 
-int ctl_lives(const struct ctl_page *cp)
+/* Has the process still the page?  Not when it has ended, or runs another program. */
+static int lives(const struct ctl_page *cp)
 {
 	return xsp_proc_maps_file(cp->pid, cp->st.st_dev, cp->st.st_ino) == 1;
 }
@@ -285,7 +286,7 @@ static uint32_t put(struct ctl_page *cp, uint32_t verb, const char *text)
 
 static int gone(const struct ctl_page *cp)
 {
-	if (!ctl_lives(cp))
+	if (!lives(cp))
 		return -ESRCH;
 	return __atomic_load_n(&cp->page->now.state, __ATOMIC_RELAXED) == XSP_DEMAND_GONE ?
 	       -EPIPE : 0;

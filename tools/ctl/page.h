@@ -57,8 +57,6 @@ void ctl_close(struct ctl_page *cp);
 /* Does a line of its /proc/PID/maps hold @what?  false also where that cannot be read. */
 bool ctl_maps_has(pid_t pid, const char *what);
 
-/* Has the process still the page?  Not when it has ended, or runs another program. */
-int ctl_lives(const struct ctl_page *cp);
 
 /**
  * ctl_ask - one request, and its answer

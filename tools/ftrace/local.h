@@ -77,8 +77,6 @@ int ftrace_set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr);
 int ftrace_read_layout(struct ftrace *ft);
 int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap);
 void ftrace_write_tasks(struct ftrace *ft, struct xsp_cap *cap);
-/* A whole file, terminated; NULL with errno.  free() it. */
-char *ftrace_read_file(const char *dir, const char *name, size_t *len);
 
 /* read.c */
 int ftrace_open_cpus(struct ftrace *ft);

@@ -18,7 +18,8 @@
 #include "cli/tool.h"
 #include "ftrace/local.h"
 
-char *ftrace_read_file(const char *dir, const char *name, size_t *len)
+/* A whole file, terminated; NULL with errno.  free() it. */
+static char *read_file(const char *dir, const char *name, size_t *len)
 {
 	size_t have = 0, room = 16384;
 	char path[4096], *buf = NULL;
@@ -81,7 +82,7 @@ static bool header_field(const char *text, const char *field, uint32_t *offset, 
 int ftrace_read_layout(struct ftrace *ft)
 {
 	uint32_t data_size, ignored;
-	char *text = ftrace_read_file(ft->dir, "events/header_page", NULL);
+	char *text = read_file(ft->dir, "events/header_page", NULL);
 	bool good;
 
 	if (!text)
@@ -189,7 +190,7 @@ static int add_format(struct sections *s, const struct ftrace *ft, const char *n
 	int n, r;
 
 	snprintf(file, sizeof(file), "events/%s/format", name);
-	format = ftrace_read_file(ft->dir, file, NULL);
+	format = read_file(ft->dir, file, NULL);
 	if (!format)
 		return -errno;
 	n = asprintf(&text, "%.*s\n%s", (int)(strchr(name, '/') - name), name, format);
@@ -206,7 +207,7 @@ static int add_format(struct sections *s, const struct ftrace *ft, const char *n
 static void add_symbols(struct sections *s)
 {
 	size_t len, used = 0;
-	char *text = ftrace_read_file("/proc", "kallsyms", &len), *at, *end;
+	char *text = read_file("/proc", "kallsyms", &len), *at, *end;
 
 	if (!text)
 		return;
@@ -255,7 +256,7 @@ int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
 	/* What programs write to trace_marker is there without being asked for. */
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		(void)add_format(&s, ft, own[i]);
-	text = ftrace_read_file(ft->dir, "printk_formats", &len);
+	text = read_file(ft->dir, "printk_formats", &len);
 	if (text)
 		add_lines(&s, XSPROF_SECTION_PRINTK, text, len);
 	free(text);
@@ -302,7 +303,7 @@ static void add_task(struct lines *l, uint32_t tid, uint32_t tgid, const char *c
 /* "PID COMM" lines: of tasks that are gone it is all there is. */
 static void add_saved(struct lines *l, const char *dir)
 {
-	char *comms = ftrace_read_file(dir, "saved_cmdlines", NULL), *save = NULL;
+	char *comms = read_file(dir, "saved_cmdlines", NULL), *save = NULL;
 
 	if (!comms)
 		return;
@@ -317,7 +318,7 @@ static void add_saved(struct lines *l, const char *dir)
 
 static void add_saved_tgids(struct lines *l, const char *dir)
 {
-	char *tgids = ftrace_read_file(dir, "saved_tgids", NULL), *save = NULL;
+	char *tgids = read_file(dir, "saved_tgids", NULL), *save = NULL;
 
 	if (!tgids)
 		return;

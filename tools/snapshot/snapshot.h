@@ -72,14 +72,6 @@ struct snapshot_options {
 /* Return: 0, or TOOL_USAGE after a message. */
 int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts);
 
-/**
- * snapshot_add - what a producer holds now
- * @s: snapshot
- * @p: opened with xsp_producer_open() and @s->st, @s->number; freed
- * @ended: how it ended, NULL where that is to be found out
- */
-void snapshot_add(struct snapshot *s, struct xsp_producer *p,
-		  const struct xsprof_cap_exit *ended);
 
 /* A producer of a session.  Return: 0, or -errno: it is not there, or no producer. */
 int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,

@@ -313,8 +313,9 @@ static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
 		exit->ticks = last;
 }
 
-void snapshot_add(struct snapshot *s, struct xsp_producer *p,
-		  const struct xsprof_cap_exit *ended)
+/* What a producer holds now; it is freed.  @ended: how it ended, NULL: to be found out. */
+static void add_producer(struct snapshot *s, struct xsp_producer *p,
+			 const struct xsprof_cap_exit *ended)
 {
 	struct xsprof_cap_exit exit = { 0 };
 	uint64_t last = 0, skipped, bad;
@@ -349,7 +350,7 @@ int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,
 		return -EMFILE;
 	err = xsp_producer_open(&s->st, dirfd, name, &s->number, &p);
 	if (!err)
-		snapshot_add(s, p, ended);
+		add_producer(s, p, ended);
 	return err;
 }
 
@@ -373,7 +374,7 @@ int snapshot_add_device(struct snapshot *s, int fd, uint64_t id)
 		free(syncs);
 		s->kernel_syncs = true;
 	}
-	snapshot_add(s, p, NULL);
+	add_producer(s, p, NULL);
 	return 0;
 }
 

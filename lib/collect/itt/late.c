@@ -94,7 +94,8 @@ static double ticks_per_second(void)
 	return (double)(xsprof_now() - ctl->attach.ticks) / ns * 1e9;
 }
 
-uint64_t itt_ticks(const struct itt_clock *clock, unsigned long long timestamp)
+/* A time that the program gave, in our ticks; 0 where it gave none or it cannot be known. */
+static uint64_t to_ticks(const struct itt_clock *clock, unsigned long long timestamp)
 {
 	const struct made_clock *c = (const struct made_clock *)clock;
 	double ticks, rate;
@@ -144,7 +145,7 @@ static void task_begin_ex(const struct itt_domain *domain, const struct itt_cloc
 {
 	xsprof_name_t d = itt_domain_name(domain);
 
-	if (!begin_late(itt_string_name(d, name), itt_ticks(clock, timestamp), itt_id(d, &task),
+	if (!begin_late(itt_string_name(d, name), to_ticks(clock, timestamp), itt_id(d, &task),
 			itt_id(d, &parent)))
 		itt_task_begin(domain, task, parent, name);
 }
@@ -165,7 +166,7 @@ static void task_end_ex(const struct itt_domain *domain, const struct itt_clock 
 			unsigned long long timestamp)
 {
 	(void)domain;
-	itt_task_end(itt_ticks(clock, timestamp));
+	itt_task_end(to_ticks(clock, timestamp));
 }
 ITT_EXPORT(task_end_ex, task_end_ex);
 
@@ -176,7 +177,7 @@ static void task_begin_overlapped_ex(const struct itt_domain *domain,
 {
 	xsprof_name_t d = itt_domain_name(domain);
 
-	itt_open_begin(d, itt_string_name(d, name), itt_ticks(clock, timestamp),
+	itt_open_begin(d, itt_string_name(d, name), to_ticks(clock, timestamp),
 		       itt_id(d, &task), itt_id(d, &parent));
 }
 ITT_EXPORT(task_begin_overlapped_ex, task_begin_overlapped_ex);
@@ -186,7 +187,7 @@ static void task_end_overlapped_ex(const struct itt_domain *domain, const struct
 {
 	xsprof_name_t d = itt_domain_name(domain);
 
-	itt_open_end(d, itt_ticks(clock, timestamp), itt_id(d, &task));
+	itt_open_end(d, to_ticks(clock, timestamp), itt_id(d, &task));
 }
 ITT_EXPORT(task_end_overlapped_ex, task_end_overlapped_ex);
 
@@ -197,7 +198,7 @@ static void marker_ex(const struct itt_domain *domain, const struct itt_clock *c
 		      int scope)
 {
 	xsprof_name_t d = itt_domain_name(domain), n = itt_string_name(d, name);
-	uint64_t at = itt_ticks(clock, timestamp);
+	uint64_t at = to_ticks(clock, timestamp);
 
 	if (!at)
 		itt_marker(domain, id, name, scope);

@@ -152,14 +152,6 @@ void itt_relation_add_to_current(const struct itt_domain *domain, int relation,
 
 #define ITT_RELATION_CHILD_OF	5u
 
-/* Overlapped tasks and regions that are open: v = name, begin (0: recorded), parent. */
-extern struct itt_map itt_open;
-
-/* A time that the program gave, in our ticks; 0 where it gave none or it cannot be known. */
-uint64_t itt_ticks(const struct itt_clock *clock, unsigned long long timestamp);
-
-/* An id as two typed arguments; returns how many. */
-size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);
 /* An instant with up to four arguments of the collector's own. */
 void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 

@@ -10,7 +10,8 @@
 #include "collect/itt/names.h"
 
 __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
-struct itt_map itt_open;
+/* Overlapped tasks and regions that are open: v = name, begin (0: recorded), parent. */
+static struct itt_map open_tasks;
 uint32_t itt_pauses;
 
 void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
@@ -23,7 +24,8 @@ void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 		xsprof_instant(name);
 }
 
-size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
+/* An id as two typed arguments; returns how many. */
+static size_t id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
 {
 	size_t n = 0;
 
@@ -64,7 +66,7 @@ static void begin_with_ids(xsprof_name_t name, uint64_t id, uint64_t parent)
 {
 	struct xsprof_kv kv[2];
 
-	xsprof_begin_args(name, kv, itt_id_args(kv, id, parent));
+	xsprof_begin_args(name, kv, id_args(kv, id, parent));
 }
 
 void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
@@ -98,7 +100,7 @@ static void task_begin_fn(const struct itt_domain *domain, struct itt_id task,
 		xsprof_begin(n);
 		return;
 	}
-	nr = itt_id_args(kv, id, up);
+	nr = id_args(kv, id, up);
 	kv[nr++] = xsprof_ptr(XSPROF_NAME("function"), fn);
 	xsprof_begin_args(n, kv, nr);
 }
@@ -145,7 +147,7 @@ static void task_group(const struct itt_domain *domain, struct itt_id group, str
 	struct xsprof_kv kv[2];
 
 	itt_note(itt_string_name(d, name), kv,
-		 itt_id_args(kv, itt_id(d, &group), itt_id(d, &parent)));
+		 id_args(kv, itt_id(d, &group), itt_id(d, &parent)));
 }
 ITT_EXPORT(task_group, task_group);
 
@@ -157,7 +159,7 @@ void itt_open_begin(xsprof_name_t domain, xsprof_name_t name, uint64_t begin, ui
 	const uint64_t v[3] = { name, begin, parent };
 
 	/* The null id names no instance: of each domain one may be open. */
-	if (!itt_map_put(&itt_open, id ? id : domain, v)) {
+	if (!itt_map_put(&open_tasks, id ? id : domain, v)) {
 		itt_miss(ITT_MISS_OPEN_FULL);
 		begin = 0;
 	}
@@ -173,7 +175,7 @@ void itt_open_end(xsprof_name_t domain, uint64_t end, uint64_t id)
 	xsprof_name_t name;
 	uint64_t v[3];
 
-	if (!itt_map_take(&itt_open, id ? id : domain, v)) {
+	if (!itt_map_take(&open_tasks, id ? id : domain, v)) {
 		itt_miss(ITT_MISS_OVERLAPPED_END);
 		return;
 	}

@@ -127,8 +127,6 @@ static inline struct perfetto *pf_of(const struct xsp_out *out)
 /* ---- track.c ------------------------------------------------------------------------------- */
 
 int pf_tracks_new(struct perfetto *pf);
-uint64_t pf_thread_uuid(uint32_t producer, uint64_t tid);
-uint64_t pf_process_uuid(uint32_t producer);
 /* A number for a track of @kind, which nothing else has but by an accident of 2^-63. */
 uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key);
 /* The track of a thread, described where it is new: the field of an event, @len bytes. */

@@ -29,12 +29,12 @@ int pf_tracks_new(struct perfetto *pf)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-uint64_t pf_thread_uuid(uint32_t producer, uint64_t tid)
+static uint64_t thread_uuid(uint32_t producer, uint64_t tid)
 {
 	return ((uint64_t)producer + 1) << 33 | (tid & UINT32_MAX) << 1;
 }
 
-uint64_t pf_process_uuid(uint32_t producer)
+static uint64_t process_uuid(uint32_t producer)
 {
 	return ((uint64_t)producer + 1) << 33 | 1;
 }
@@ -110,7 +110,7 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 	char *at = out->scratch, *command;
 	struct descriptor d;
 
-	describe(&d, ns, pf_process_uuid(producer), 0);
+	describe(&d, ns, process_uuid(producer), 0);
 	d.track.process = &process;
 	process.has_pid = true;
 	process.pid = (int32_t)pid;
@@ -137,7 +137,7 @@ uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, 
 		if (producer < XSPROF_CAP_MAX_PRODUCERS)
 			pf->described[producer / 8] |= (uint8_t)(1u << producer % 8);
 	}
-	return pf_process_uuid(producer);
+	return process_uuid(producer);
 }
 
 /* Those whose program was not known when they came. */
@@ -162,7 +162,7 @@ static void put_thread(struct xsp_out *out, struct xsp_track *of, const char *na
 	char *at = out->scratch;
 	struct descriptor d;
 
-	describe(&d, ns, pf_thread_uuid(of->producer, of->tid), parent);
+	describe(&d, ns, thread_uuid(of->producer, of->tid), parent);
 	d.track.thread = &thread;
 	thread.has_pid = true;
 	thread.pid = (int32_t)of->pid;
@@ -188,7 +188,7 @@ static const char *describe_thread(struct xsp_out *out, struct xsp_track *thread
 		put_thread(out, thread, name, out->last_ns);
 	thread->comm = name;
 	*len = (uint32_t)(wire_u64(pf->track, PF_TRACK,
-				   pf_thread_uuid(thread->producer, thread->tid)) - pf->track);
+				   thread_uuid(thread->producer, thread->tid)) - pf->track);
 	if (!thread->prefix)
 		xsp_tracks_prefix(out->tracks, thread, pf->track, *len);
 	return pf->track;
