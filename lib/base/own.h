@@ -14,7 +14,7 @@
 #define XSP_HIDDEN	__attribute__((visibility("hidden")))
 #define XSP_COLD	__attribute__((cold, noinline))
 /* Out of the way, but not slow: a dropped marker comes through here. */
-#define XSP_ASIDE	__attribute__((noinline))
+#define XSP_NOINLINE	__attribute__((noinline))
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 

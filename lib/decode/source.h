@@ -27,6 +27,14 @@ int xst_source_open(struct xsprof_trace *t, const char *path);
 void xst_source_close(struct xst_source *src);
 /* All of @len bytes, or -ENODATA when the file ends before, or -errno. */
 int xst_source_read(const struct xst_source *src, uint64_t off, void *buf, size_t len);
+/**
+ * xst_trace_again - a second handle for the same file
+ * @trace: handle; where its file came out of a pipe, it has no name, and is opened all the same
+ * @again: another one, to be closed with xsprof_trace_close()
+ *
+ * Return: as xsprof_trace_open().
+ */
+int xst_trace_again(const struct xsprof_trace *trace, struct xsprof_trace **again);
 /* Looks at the size again; true when it has grown. */
 bool xst_source_grown(struct xst_source *src);
 

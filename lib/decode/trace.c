@@ -3,6 +3,7 @@
  * The handle: opening, closing, and the calls that yield events.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,14 @@ err_close:
 	strcpy(open_error, t->error);
 	xsprof_trace_close(t);
 	return err;
+}
+
+int xst_trace_again(const struct xsprof_trace *t, struct xsprof_trace **again)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->file.src.fd);
+	return xsprof_trace_open(path, NULL, again);
 }
 
 void xsprof_trace_close(struct xsprof_trace *t)

@@ -25,7 +25,7 @@
 /* Slots a second that a burst may bring while we sleep. */
 #define BURST		40000000u
 #define CLOCK_GAP	(5 * MS)
-/* Who looks on sees what was written so long before. */
+/* A live viewer lags by this much. */
 #define PEEK_GAP	(100 * MS)
 #define IDLE_NS		(200 * MS)
 /* A file that is being followed is shown up to two seconds before its last sync point. */

@@ -12,7 +12,7 @@
 #include <xsprof/ioctl.h>
 
 /**
- * struct xsp_device_filter - whom to read of the device's producers
+ * struct xsp_device_filter - which of the device's producers to read
  * @session: those of this session, 0 for none
  * @pids: those of these processes, as we see them
  * @nr_pids: how many

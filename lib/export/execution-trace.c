@@ -15,7 +15,7 @@
 #include "export/execution.h"
 #include "export/save.h"
 #include "export/scan.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 #define ROOT		1u
 #define FIRST		2u

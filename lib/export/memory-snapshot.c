@@ -9,7 +9,7 @@
 
 #include "export/save.h"
 #include "export/scan.h"
-#include "result/local.h"
+#include "result/handle.h"
 #include "text/utf8.h"
 
 #define FRAMES		16u

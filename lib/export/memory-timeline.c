@@ -15,7 +15,7 @@
 
 #include "export/save.h"
 #include "export/scan.h"
-#include "result/local.h"
+#include "result/handle.h"
 #include "text/put.h"
 
 /* In the order of PyTorch's plots; the first column of a row of sizes is always 0. */

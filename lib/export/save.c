@@ -9,7 +9,7 @@
 #include "export/file.h"
 #include "export/save.h"
 #include "export/scheme.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 static const char *advice(int err)
 {

@@ -86,7 +86,7 @@ static int choose(struct xsp_want *want)
 	}
 	if (err != -ENOTCONN && err != -EACCES)
 		return err;
-	/* Nobody, and it will record itself; or there is no device to keep the latest for us. */
+	/* No recorder.  Without a device, or if the program records itself next, stay detached. */
 	if (!device || (cfg->record && !cfg->recording))
 		return -ENOTCONN;
 	if (!cfg->has_mode)

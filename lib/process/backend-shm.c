@@ -46,8 +46,8 @@ static int lock_file(int fd)
 }
 
 /*
- * Whoever has opened our file here once more has let go of the lock with his close().  Meanwhile
- * the recorder saw by our mapping that we live.
+ * close() of any descriptor of this file drops a process's POSIX lock: take it again.  Meanwhile
+ * the recorder saw by our mapping that the process lives.
  */
 void xsp_shm_relock(void)
 {

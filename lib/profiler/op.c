@@ -41,7 +41,7 @@ static inline char *put_numbers(char *at, const int64_t *v, uint32_t n, bool wid
 }
 
 /* How much of it there is room for, at most what a record of its own has. */
-static XSP_ASIDE uint32_t cut_tensor(struct xsprof_tensor_arg *raw, const int64_t **strides,
+static XSP_NOINLINE uint32_t cut_tensor(struct xsprof_tensor_arg *raw, const int64_t **strides,
 				     uint32_t room)
 {
 	uint32_t n = raw->ndim;
@@ -54,7 +54,7 @@ static XSP_ASIDE uint32_t cut_tensor(struct xsprof_tensor_arg *raw, const int64_
 }
 
 /* One that has too many dimensions, or too large ones. */
-static XSP_ASIDE bool pack_odd(struct xsp_pack *p, xsprof_name_t key,
+static XSP_NOINLINE bool pack_odd(struct xsp_pack *p, xsprof_name_t key,
 			       const struct xsprof_tensor *t)
 {
 	const int64_t *sizes = t->sizes, *strides = t->strides;
@@ -234,7 +234,7 @@ static bool too_long(const struct xsprof_input *in)
 }
 
 /* Other than a tensor.  @cut: one more where it is.  Return: false where there is no more room. */
-static XSP_ASIDE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
+static XSP_NOINLINE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
 				 const struct xsprof_input *in, uint32_t *cut)
 {
 	uint64_t bits;

@@ -273,7 +273,7 @@ static void forget(void)
 }
 
 /* A stack that is not in the table. */
-static XSP_ASIDE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
+static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
 				  uint32_t left)
 {
 	uint32_t id = XSPROF_STACK_MISSED;

@@ -8,7 +8,7 @@
 #define XSR_BUILD_LOCAL_H
 
 #include "result/activity.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 /* Not events of the result: what a thread launches in the meantime belongs to @correlation. */
 #define XSR_KIND_PUSHED	0x100u

@@ -5,7 +5,7 @@
 #ifndef XSR_DERIVED_H
 #define XSR_DERIVED_H
 
-#include "result/local.h"
+#include "result/handle.h"
 #include "result/writer.h"
 
 enum xsr_made {

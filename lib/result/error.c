@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "result/local.h"
+#include "result/handle.h"
 
 int xsr_fail(struct xsprof_result *r, int err, const char *format, ...)
 {

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "result/local.h"
+#include "result/handle.h"
 
 #define MOST_INPUTS	7u	/* conv2d: input, weight, bias, stride, padding, dilation, groups */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "result/frames.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 #define MOST_LEVELS	256u	/* of a way: the outer ones are left out then */
 

@@ -3,14 +3,13 @@
  * The handle of a result: what was asked for, the trace under it.  It makes no events.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/local.h"
+#include "decode/source.h"
 #include "result/absence.h"
 #include "result/frames.h"
-#include "result/local.h"
+#include "result/handle.h"
 #include "result/writer.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -186,11 +185,7 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 
 int xsr_open_trace(const struct xsprof_result *r, struct xsprof_trace **trace)
 {
-	char path[64];
-
-	/* What came out of a pipe lies in a file without a name, which this opens as well. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->trace->file.src.fd);
-	return xsprof_trace_open(path, NULL, trace);
+	return xst_trace_again(r->trace, trace);
 }
 
 void xsprof_result_free(struct xsprof_result *r)

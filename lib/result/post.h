@@ -6,7 +6,7 @@
 #ifndef XSR_POST_H
 #define XSR_POST_H
 
-#include "result/local.h"
+#include "result/handle.h"
 
 /**
  * struct xsr_post - what it said of one

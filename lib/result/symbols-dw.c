@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/regular.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 #define MOST_FILES	256u	/* open at once: further ones are as if they had no names */
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "result/local.h"
+#include "result/handle.h"
 
 struct xsr_files {
 	char	nothing;

@@ -5,7 +5,7 @@
 #ifndef XSR_TABLE_H
 #define XSR_TABLE_H
 
-#include "result/local.h"
+#include "result/handle.h"
 
 /**
  * struct xsr_row - a row, and what it is found by besides the texts of it

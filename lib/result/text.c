@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 

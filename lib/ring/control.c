@@ -41,8 +41,8 @@ static uint32_t paused(void)
 }
 
 /*
- * The reader, which is us between sessions, has paused the process, or is about to let it go on.
- * What is open then is closed, and what was left out forgotten, as in a pause of the program's own.
+ * The reader (the library itself, between sessions) pauses the process or lets it go on.  Open
+ * ranges are closed and the suppressed stack is dropped, as in a pause that the program asks for.
  */
 void xsp_control_paused(bool on)
 {

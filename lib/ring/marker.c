@@ -19,7 +19,7 @@
 #define WORD(name, aux)	((uint64_t)(name) | (uint64_t)(aux) << 32)
 
 /* The sequence would not: full, a drop pending, preempted, no rseq, ... */
-static XSP_ASIDE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
+static XSP_NOINLINE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
 {
 	const uint64_t payload[2] = { a, b };
 

@@ -24,7 +24,7 @@
  * The bound never was beyond the multiple that was due next when it was raised, so one at or
  * below the last multiple means that this one has just been passed.
  */
-static XSP_ASIDE uint64_t kick_limit(uint64_t mark, uint64_t head, uint64_t bound)
+static XSP_NOINLINE uint64_t kick_limit(uint64_t mark, uint64_t head, uint64_t bound)
 {
 	uint64_t last = head / mark * mark;
 
@@ -135,7 +135,7 @@ static XSP_COLD bool attach_late(uint64_t *hdr)
  *
  * Signal-safe; errno is kept.
  */
-XSP_ASIDE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots,
+XSP_NOINLINE void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots,
 			    uint64_t add_ticks)
 {
 	struct xsp_seq_in in = {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Holds the folders of lib/ and tools/ to layers.tab: what they include, what their objects call,
-# and that no files call each other in a circle. It reads the objects of the build, and builds
-# where there are none. -l lists all that is wrong, without TAP. The rules are tried on planted
-# cases too: an include and a call that go up, and a circle, must be seen.
+# that no files call each other in a circle, and that a folder's local.h stays in it. It reads the
+# objects of the build, and builds where there are none. -l lists all that is wrong, without TAP.
+# The rules are tried on planted cases too, which must be seen.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
@@ -76,6 +76,13 @@ upward()	# WORD
 	}' $tab -
 }
 
+# Reads pairs of files; prints those that include the local.h of another folder.
+strangers()
+{
+	awk '{ from = $1; sub(/^(lib|tools)\//, "", from); sub(/[^\/]*$/, "", from)
+		if ($2 ~ /local\.h$/ && index($2, from) != 1) print $1 " includes " $2 }'
+}
+
 # Reads pairs of files; prints the circles, as tsort tells them.
 circles()
 {
@@ -92,8 +99,9 @@ calls >"$dir/calls"
 upward includes <"$dir/includes" >"$dir/1"
 upward calls <"$dir/calls" >"$dir/2"
 circles <"$dir/calls" >"$dir/3"
+strangers <"$dir/includes" >"$dir/4"
 if [ "${1:-}" = -l ]; then
-	cat "$dir/1" "$dir/2" "$dir/3"
+	cat "$dir/1" "$dir/2" "$dir/3" "$dir/4"
 	exit
 fi
 
@@ -118,16 +126,19 @@ seen()		# NAME FILE
 	check "$1" "$dir/none"
 }
 
-echo 1..7
+echo 1..9
 if [ "$(wc -l <"$dir/calls")" -gt 500 ]; then : >"$dir/0"; else echo "too few" >"$dir/0"; fi
 check "$(wc -l <"$dir/calls") calls between files were read from the objects" "$dir/0"
 check "no include goes up" "$dir/1"
 check "no call goes up" "$dir/2"
 check "no circle of files" "$dir/3"
+check "no local.h is included from another folder" "$dir/4"
 echo "lib/ring/put.c drain/drain.h" | upward includes >"$dir/p1"
 seen "a planted include is seen" "$dir/p1"
 echo "lib/decode/run.c lib/ranges/pair.c" | upward calls >"$dir/p2"
 seen "a planted call is seen" "$dir/p2"
+echo "lib/export/save.c result/flops-local.h" | strangers >"$dir/p4"
+seen "a planted local.h of another folder is seen" "$dir/p4"
 { cat "$dir/calls"; sed 1q "$dir/calls" | awk '{ print $2, $1 }'; } | circles >"$dir/p3"
 seen "a planted circle is seen" "$dir/p3"
 [ "$fails" = 0 ]

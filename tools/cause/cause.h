@@ -76,7 +76,7 @@ struct cause_who {
 	char		name[28];
 };
 
-/* Whom nobody saw on a CPU that a task waited for; bits. */
+/* Why @who may be incomplete; bits. */
 enum cause_others {
 	CAUSE_OTHERS_AFTER	= 1,	/* @who was there first, and was not seen to leave */
 	CAUSE_OTHERS_BEFORE	= 2,	/* @who was there last, and was not seen to come */

@@ -20,7 +20,7 @@
 #include "capture/host.h"
 #include "cli/session.h"
 #include "cli/tool.h"
-#include "decode/local.h"
+#include "decode/stream.h"
 #include "dump/live.h"
 #include "read/ring-device.h"
 #include "read/ring-guard.h"

@@ -25,6 +25,7 @@
 #include <xsprof/result.h>
 
 #include "base/map.h"
+#include "export/kineto/kineto.h"
 #include "result/writer.h"
 
 /* Kinds of tracks: those that are no threads. */
@@ -134,12 +135,6 @@ struct xsr_kineto {
 };
 
 /* kineto.c */
-int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
-		   struct xsp_buf *buf, struct xsr_kineto **out);
-void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev);
-/* Ends what is open, and the file.  Then xsr_kineto_free(). */
-void xsr_kineto_finish(struct xsr_kineto *k, const char *name);
-void xsr_kineto_free(struct xsr_kineto *k);
 /* All of @trace.  Return: 0 or -errno; a failed write is kept in @buf. */
 int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
 		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name);

@@ -6,7 +6,7 @@
 
 #include "export/kineto/local.h"
 #include "export/save.h"
-#include "result/local.h"
+#include "result/handle.h"
 
 /* What is written beside the trace. */
 struct beside {

@@ -2,7 +2,7 @@
 /*
  * The JSON of PyTorch's profiler, which its tools load: the library writes it.
  */
-#include "export/kineto/local.h"
+#include "export/kineto/kineto.h"
 #include "format/common/out.h"
 
 static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)

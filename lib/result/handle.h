@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of results share: the handle, its events, texts.  Internal names begin with
- * xsr_.  It owns declarations only; nothing here is seen by users of the library.
+ * The handle of a result, its events and texts: what the files of results share, and what exports
+ * are written from.  Internal names begin with xsr_; users of the library see none of it.
  *
  *	open.c error.c	the handle: options, the trace under it; why a call failed
  *	build.c records.c events.c threads.c	events out of the records of a trace
@@ -17,8 +17,8 @@
  *	table.c table-text.c folded.c	sums over events
  *	text.c		memory for texts
  */
-#ifndef XSR_LOCAL_H
-#define XSR_LOCAL_H
+#ifndef XSR_HANDLE_H
+#define XSR_HANDLE_H
 
 #include <stdarg.h>
 
@@ -289,4 +289,4 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 /* Those that are still there when the result is freed. */
 void xsr_tables_free(struct xsprof_result *result);
 
-#endif /* XSR_LOCAL_H */
+#endif /* XSR_HANDLE_H */
