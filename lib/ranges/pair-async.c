@@ -79,6 +79,10 @@ static void emit(struct xsprof_pairer *p, const struct xst_async *a, uint64_t ns
 		.name = a->name,
 		.kind = XSPROF_REC_ASYNC_BEGIN,
 		.how = how,
+		/* An end that came has its name and id; one that did not may be lost. */
+		.flags = how != XSPROF_RANGE_ENDED &&
+			 xst_losses_since(&p->losses, a->producer - 1, a->seen) ?
+			 XSPROF_RANGEF_UNCERTAIN : 0,
 		.id = a->id,
 	};
 
@@ -108,6 +112,7 @@ int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	*a = (struct xst_async){
 		.begin = ev->ns,
 		.id = ev->value,
+		.seen = p->losses.count,
 		.producer = ev->producer + 1,
 		.tid = ev->tid,
 		.name = ev->name,

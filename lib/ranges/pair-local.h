@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "decode/producer.h"
+#include "ranges/losses.h"
 
 #define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
 #define XST_MAX_THREADS	(1u << 18)	/* threads under way at once */
@@ -25,9 +26,11 @@
 /* An open BEGIN. */
 struct xst_open {
 	uint64_t	begin;
+	uint64_t	seen;		/* losses before it */
 	uint32_t	name;
 	uint32_t	base;		/* finished ranges of the thread when it began */
 	uint32_t	owed;		/* ends to come of cut ranges right inside it */
+	bool		lost;		/* a loss lies inside it */
 };
 
 /* A finished range, or @count of them in a row, that no parent has claimed. */
@@ -47,6 +50,7 @@ struct xst_thread {
 	uint32_t		nr_done;
 	uint32_t		room_done;
 	uint32_t		owed;		/* as in struct xst_open, outside of all */
+	struct xst_loss_mark	mark;
 	struct xst_open		*open;
 	struct xst_done		*done;
 	struct xst_thread	*next;		/* in its bucket */
@@ -57,6 +61,7 @@ struct xst_thread {
 struct xst_async {
 	uint64_t	begin;
 	uint64_t	id;
+	uint64_t	seen;		/* losses before it */
 	uint32_t	producer;	/* + 1; 0: a free place */
 	uint32_t	tid;
 	uint32_t	name;
@@ -80,6 +85,7 @@ struct xsprof_pairer {
 	uint64_t			seed;
 	uint64_t			now;		/* ns of the latest event */
 	struct xsprof_pairer_stats	stats;
+	struct xst_losses		losses;
 };
 
 static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint64_t b)
@@ -91,6 +97,8 @@ static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint6
 
 /* The thread of an event, made when it is new.  NULL: no memory, or too many. */
 struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
+/* If the thread may have lost records since its latest one, its open ranges have no certain end. */
+void xst_thread_losses(struct xsprof_pairer *p, struct xst_thread *th);
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
 void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
 /* Takes @begin to @end for a finished range.  Return: the time of its children. */

@@ -256,6 +256,14 @@ uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uin
 
 /* ---- open ranges ------------------------------------------------------------------------- */
 
+void xst_thread_losses(struct xsprof_pairer *p, struct xst_thread *th)
+{
+	if (!xst_losses_pass(&p->losses, th->producer, &th->mark))
+		return;
+	for (uint32_t i = 0; i < th->depth; i++)
+		th->open[i].lost = true;
+}
+
 static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
 		      uint64_t ns, uint64_t children, uint16_t how)
 {
@@ -274,6 +282,10 @@ static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint
 		.how = how,
 	};
 
+	/* Where no end was seen, it may be missing in any ring: the thread may have moved there. */
+	if (open->lost || (how == XSPROF_RANGE_OPEN &&
+			   xst_losses_since(&p->losses, th->producer, open->seen)))
+		range.flags = XSPROF_RANGEF_UNCERTAIN;
 	xst_pair_emit(p, &range);
 }
 
@@ -304,7 +316,12 @@ int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns
 		th->open = open;
 		th->room = room;
 	}
-	th->open[th->depth++] = (struct xst_open){ ns, name, th->nr_done, 0 };
+	th->open[th->depth++] = (struct xst_open){
+		.begin = ns,
+		.seen = p->losses.count,
+		.name = name,
+		.base = th->nr_done,
+	};
 	return 0;
 }
 
@@ -387,6 +404,7 @@ static void cut_middle(struct xsprof_pairer *p, struct xst_thread *th, uint32_t 
 static void cut_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t enabled,
 		       uint64_t ns)
 {
+	xst_thread_losses(p, th);
 	for (uint32_t at = th->depth; at--;) {
 		if (enabled >> (th->open[at].name >> XSPROF_NAME_SHIFT) & 1)
 			continue;

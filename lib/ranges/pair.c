@@ -69,6 +69,8 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 			emit_whole(p, ev, 0, 0);
 		return 0;
 	}
+	xst_losses_wrote(&th->mark, ev->cpu);
+	xst_thread_losses(p, th);
 	if (ev->type == XSPROF_REC_BEGIN)
 		return xst_thread_begin(p, th, ev->ns, ev->name);
 	if (ev->type == XSPROF_REC_END)
@@ -99,6 +101,9 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 		return 0;
 	case XSPROF_REC_CONTROL:
 		return control(p, ev);
+	case XSPROF_EV_LOST:
+		xst_losses_add(&p->losses, ev);
+		return 0;
 	case XSPROF_EV_EXIT:
 		xst_threads_end(p, ev->producer, ev->ns);
 		return xst_async_finish(p, ev->producer, ev->ns);

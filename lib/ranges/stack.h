@@ -25,11 +25,13 @@
  * @shown: its begin was shown
  * @owed: ends to come of ranges right inside it that were cut
  * @cut: its category was turned off: it closes when it is the innermost
+ * @lost: records of its thread may be missing inside it: its end is not certain
  * @owing: and yet an end of its own will come, which must not end another
  * @run: closed ranges right before it, while it is open
  * @kind: what it is to the output
  * @index: likewise
  * @tag: likewise
+ * @losses: those of the trace before it
  */
 struct xsp_range {
 	uint64_t	begin;
@@ -37,6 +39,7 @@ struct xsp_range {
 	char		*note;
 	uint64_t	index;
 	uint64_t	tag;
+	uint64_t	losses;
 	uint32_t	note_len;
 	uint32_t	name;
 	uint32_t	owed;
@@ -44,6 +47,7 @@ struct xsp_range {
 	bool		shown;
 	bool		cut;
 	bool		owing;
+	bool		lost;
 	uint8_t		run;
 	uint8_t		kind;
 };

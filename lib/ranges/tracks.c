@@ -33,6 +33,7 @@ struct xsp_tracks {
 	uint64_t			now;		/* events */
 	uint64_t			retry;		/* no room before this event */
 	struct xsp_tracks_stats		stats;
+	struct xst_losses		losses;
 	struct xsp_track		spare;
 	struct xsp_track		*buckets[BUCKETS];
 };
@@ -103,6 +104,9 @@ static void close_top(struct xsp_tracks *tracks, struct xsp_track *thread, uint6
 
 	if (range->cut)
 		why = XSP_WHY_CUT;
+	/* Where no end was seen, it may be missing in any ring: the thread may have moved there. */
+	range->lost |= why != XSP_WHY_CUT &&
+		       xst_losses_since(&tracks->losses, thread->producer, range->losses);
 	if (why == XSP_WHY_CUT)
 		tracks->stats.cut++;
 	else
@@ -111,6 +115,18 @@ static void close_top(struct xsp_tracks *tracks, struct xsp_track *thread, uint6
 		tracks->ops->closed(tracks->data, thread, range, ns, why);
 	drop_note(tracks, range);
 	xsp_stack_end(&thread->stack, ns);
+}
+
+/* What was open when the thread may have lost a begin or an end has no certain end. */
+static void note_losses(struct xsp_tracks *tracks, struct xsp_track *thread)
+{
+	struct xsp_stack *stack = &thread->stack;
+
+	if (!xst_losses_pass(&tracks->losses, thread->producer, &thread->mark))
+		return;
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (stack->v[i].end == XSP_OPEN)
+			stack->v[i].lost = true;
 }
 
 static void close_all(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
@@ -152,6 +168,7 @@ static void cut_thread(struct xsp_tracks *tracks, struct xsp_track *thread, uint
 	struct xsp_stack *stack = &thread->stack;
 	uint32_t i;
 
+	note_losses(tracks, thread);
 	for (i = 0; i < stack->n; i++)
 		if (stack->v[i].end == XSP_OPEN &&
 		    !(enabled >> (stack->v[i].name >> XSPROF_NAME_SHIFT) & 1)) {
@@ -348,12 +365,18 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 	view->thread = thread;
 	view->name = ev->name;
 	view->range = NULL;
+	if (ev->type <= XSPROF_REC_COMPLETE) {
+		xst_losses_wrote(&thread->mark, ev->cpu);
+		note_losses(tracks, thread);
+	}
 	if (ev->type == XSPROF_REC_END) {
 		view->range = find_end(tracks, thread, ev->name, ev->ns);
 		if (view->range)
 			view->name = view->range->name;
 	} else if (ev->type == XSPROF_EV_EXIT) {
 		exit_event(tracks, ev);
+	} else if (ev->type == XSPROF_EV_LOST) {
+		xst_losses_add(&tracks->losses, ev);
 	} else if (ev->type == XSPROF_REC_CONTROL) {
 		control_event(tracks, ev);
 	}
@@ -377,8 +400,10 @@ bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint6
 	}
 	/* Once one was left out, those inside it are too: the ends tell nothing else. */
 	if (!thread->stack.deep &&
-	    xsp_stack_begin(&thread->stack, &tracks->budget, ns, name, match, shown))
+	    xsp_stack_begin(&thread->stack, &tracks->budget, ns, name, match, shown)) {
+		xsp_stack_top(&thread->stack)->losses = tracks->losses.count;
 		return true;
+	}
 	thread->stack.deep++;
 	tracks->stats.deep++;
 	return false;

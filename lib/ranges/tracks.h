@@ -13,6 +13,7 @@
 
 #include <xsprof/trace.h>
 
+#include "ranges/losses.h"
 #include "ranges/stack.h"
 
 /**
@@ -25,6 +26,7 @@
  * @comm: the name that @prefix was made with
  * @refresh: count of events at which the name is to be asked for again
  * @owed: as in struct xsp_range, outside of all
+ * @mark: its losses
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
  * @last_match: the last record was wanted
@@ -45,6 +47,7 @@ struct xsp_track {
 	uint64_t		refresh;
 	char			*prefix;
 	const char		*comm;
+	struct xst_loss_mark	mark;
 	uint32_t		owed;
 	bool			note_to_top;
 	bool			more;

@@ -22,6 +22,14 @@ enum xsprof_range_end {
 	XSPROF_RANGE_CUT	= 2,	/* no end of its own: closed by an outer one, or a pause */
 };
 
+/*
+ * Records were lost inside the range, in rings that its thread writes to: an end or a begin may be
+ * missing, so the end may be that of another range.  Of a range that is open at the end, and of an
+ * async range without an end: its process lost records after its begin.  A range whose two times
+ * are in one record has no such doubt.
+ */
+#define XSPROF_RANGEF_UNCERTAIN	0x1u
+
 /**
  * struct xsprof_range - a range of a thread, or an async range
  * @begin_ns: begin
@@ -35,6 +43,8 @@ enum xsprof_range_end {
  * @kind: the type of the record that began it (BEGIN, COMPLETE, SPAN, ASYNC_BEGIN, GPU)
  * @how: enum xsprof_range_end
  * @id: async id, correlation or span id
+ * @flags: XSPROF_RANGEF_*
+ * @reserved: 0
  */
 struct xsprof_range {
 	uint64_t	begin_ns;
@@ -48,6 +58,8 @@ struct xsprof_range {
 	uint16_t	kind;
 	uint16_t	how;
 	uint64_t	id;
+	uint32_t	flags;
+	uint32_t	reserved;
 };
 
 /**
