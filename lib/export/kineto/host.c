@@ -30,6 +30,8 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
 	if (unfinished)
 		p = put_lit(p, ",\"finished\":\"false\"");
+	if (range->lost)
+		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	if (range->note) {
 		xsr_walk_note(&walk, range->note, range->note_len);
 		p = xsr_kineto_op(k, range, &walk, post, p);

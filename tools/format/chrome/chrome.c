@@ -164,16 +164,23 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 		put_tail(out, ev, NULL, NULL, p);
 }
 
+/* What is said of a range inside which records were lost; NULL: nothing. */
+static const char *uncertain(const struct xsp_range *range)
+{
+	return range->lost ? "\"uncertain\":\"lost\"" : NULL;
+}
+
 /* A range as one event; @thread may be another track than the event's. */
 static void put_complete(struct xsp_out *out, const struct xsp_view *view,
-			 struct xsp_track *thread, uint64_t begin, uint64_t end, const char *note)
+			 struct xsp_track *thread, uint64_t begin, uint64_t end,
+			 const struct xsp_range *range)
 {
 	char *p = put_head(out, thread, 'X', begin);
 
 	p = put_micros(put_lit(p, "\"dur\":"), chrome_rel(out, end) - chrome_rel(out, begin));
 	*p++ = ',';
 	p = put_range_name(out, view->ev, view->name, p);
-	put_tail(out, view->ev, note, NULL, p);
+	put_tail(out, view->ev, range ? range->note : NULL, range ? uncertain(range) : NULL, p);
 }
 
 static void put_end(struct xsp_out *out, const struct xsp_view *view)
@@ -187,15 +194,14 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 	}
 	if (!view->range->shown) {
 		/* It began before what was asked for; what is inside it was left out too. */
-		put_complete(out, view, view->thread, view->range->begin, ev->ns,
-			     view->range->note);
+		put_complete(out, view, view->thread, view->range->begin, ev->ns, view->range);
 		return;
 	}
 	p = put_range_name(out, ev, view->name, put_head(out, view->thread, 'E', ev->ns));
-	if (!view->range->note && ev->rec_size <= sizeof(struct xsprof_rec))
+	if (!view->range->note && !view->range->lost && ev->rec_size <= sizeof(struct xsprof_rec))
 		put_plain(out, p);
 	else
-		put_tail(out, ev, view->range->note, NULL, p);
+		put_tail(out, ev, view->range->note, uncertain(view->range), p);
 }
 
 static char *put_id(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns,
@@ -397,13 +403,14 @@ static void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range
 {
 	const struct xsprof_event ev = { .type = XSPROF_REC_END, .producer = thread->producer };
 	struct xsp_out *out = data;
-	char *p;
+	char more[64], *p;
 
 	if (!range->shown)
 		return;
+	snprintf(more, sizeof(more), "\"%s\":true%s%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
+		 range->lost ? "," : "", range->lost ? uncertain(range) : "");
 	p = put_range_name(out, &ev, range->name, put_head(out, thread, 'E', ns));
-	put_tail(out, NULL, range->note,
-		 why == XSP_WHY_CUT ? "\"cut\":true" : "\"unfinished\":true", p);
+	put_tail(out, NULL, range->note, more, p);
 }
 
 static void chrome_gone(void *data, struct xsp_track *thread)

@@ -269,6 +269,12 @@ static char *put_op(const struct xsprof_event *ev, char *p)
 	return FIELD(p, "stack", put_u64, op.stack);
 }
 
+/* Records were lost inside the range: its end may be that of another. */
+static char *put_uncertain(const struct xsp_range *range, char *p)
+{
+	return range->lost ? put_lit(p, ",\"uncertain\":\"lost\"") : p;
+}
+
 /* What a type means by its aux, value and payload, besides the numbers themselves. */
 static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 {
@@ -281,7 +287,8 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_BEGIN:
 		return put_op(ev, p);
 	case XSPROF_REC_END:
-		return view->range ? p : put_lit(p, ",\"unmatched\":true");
+		return view->range ? put_uncertain(view->range, p) :
+				     put_lit(p, ",\"unmatched\":true");
 	case XSPROF_REC_COMPLETE:
 		return put_range(ev, p);
 	case XSPROF_REC_INSTANT:
@@ -382,7 +389,7 @@ static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range
 		p = put_entry(out, xsp_names_get(out->names, thread->producer, range->name), p);
 	p = FIELD(p, "begin_ns", put_u64, range->begin);
 	p = FIELD(p, "end_ns", put_u64, ns);
-	p = put_lit(p, "}\n");
+	p = put_lit(put_uncertain(range, p), "}\n");
 	out->buf.p = p;
 }
 

@@ -137,9 +137,15 @@ static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 	pf_close(out, &pkt, p);
 }
 
+/* Records were lost inside the range: its end may be that of another. */
+static char *put_uncertain(char *p, const struct xsp_range *range)
+{
+	return range->lost ? pf_arg_text(p, "uncertain", "lost", 4) : p;
+}
+
 /* A range of which one event tells both ends, on a track with the number @uuid. */
 static void put_pair(struct xsp_out *out, const struct xsp_view *view, const char *track,
-		     uint32_t len, uint64_t begin, uint64_t end, const char *note)
+		     uint32_t len, uint64_t begin, uint64_t end, const struct xsp_range *range)
 {
 	const struct xsprof_event *ev = view->ev;
 	const struct pf_name *name;
@@ -148,7 +154,9 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 
 	name = event_name(out, ev, view->name);
 	p = put_name(pf_open(out, &pkt, begin, PF_BEGIN, track, len), name, ev);
-	p = pf_put_note(put_all(out, ev, p), note);
+	p = put_all(out, ev, p);
+	if (range)
+		p = put_uncertain(pf_put_note(p, range->note), range);
 	if (ev->type == XSPROF_REC_GPU && ev->value) {
 		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
 
@@ -187,7 +195,7 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 	if (!view->range->shown) {
 		/* It began before what was asked for; what is inside it was left out too. */
 		track = pf_thread_track(out, view->thread, &len);
-		put_pair(out, view, track, len, view->range->begin, ev->ns, view->range->note);
+		put_pair(out, view, track, len, view->range->begin, ev->ns, view->range);
 		return;
 	}
 	if (ev->rec_size > sizeof(struct xsprof_rec))
@@ -195,7 +203,7 @@ static void put_end(struct xsp_out *out, const struct xsp_view *view)
 	p = open_thread(out, &pkt, ev->ns, PF_END, view->thread);
 	if (view->range->note)
 		p = pf_put_note(p, view->range->note);
-	pf_close(out, &pkt, pf_put_args(out, ev, p));
+	pf_close(out, &pkt, pf_put_args(out, ev, put_uncertain(p, view->range)));
 }
 
 /* Where a range with times of its own is drawn. */
@@ -384,7 +392,7 @@ static void perfetto_closed(void *data, struct xsp_track *thread, struct xsp_ran
 	if (!range->shown)
 		return;
 	p = open_thread(out, &pkt, ns, PF_END, thread);
-	p = pf_put_note(p, range->note);
+	p = put_uncertain(pf_put_note(p, range->note), range);
 	pf_close(out, &pkt, pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished"));
 	pf_of(out)->closed++;
 }

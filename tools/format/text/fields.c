@@ -192,7 +192,9 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 
 	switch (ev->type) {
 	case XSPROF_REC_END:
-		return view->range ? p : put_lit(p, " unmatched");
+		if (!view->range)
+			return put_lit(p, " unmatched");
+		return view->range->lost ? put_lit(p, " uncertain=lost") : p;
 	case XSPROF_REC_COMPLETE:
 		return put_span(ev, p);
 	case XSPROF_REC_INSTANT:

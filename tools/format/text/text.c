@@ -125,6 +125,8 @@ static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *
 	p = put_name(out, thread->producer, range->name, put_lit(p, "open:     "));
 	p = put_seconds(put_lit(p, " begin="), range->begin);
 	p = put_u64(put_lit(p, " dur="), ns > range->begin ? ns - range->begin : 0);
+	if (range->lost)
+		p = put_lit(p, " uncertain=lost");
 	*p++ = '\n';
 	out->buf.p = p;
 }
