@@ -7,12 +7,14 @@
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
+ *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
  *	make-capture mess FILE SEED	ranges at random, with ends missing and too many
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +146,57 @@ static void make_full(void)
 	cap_chunk(XSPROF_CHUNK_END, XSPROF_NO_PRODUCER, 0, 0, &end, sizeof(end));
 }
 
+/*
+ * Two threads on CPUs of their own do "add" for 10 us inside "step" of 100 us, ten times.  On CPU 0
+ * the end of an add, the rest of its step and the begin of the next were lost, so that one add
+ * seems to take 110 us; later one end, so that a step seems to be open until the end of the trace.
+ */
+static void lost_step(struct cap_ring *r, uint32_t tid, uint32_t i, bool lost)
+{
+	uint64_t t = T(i * 100);
+
+	if (!lost || i != 5) {
+		cap_event(r, t, XSPROF_REC_BEGIN, tid, 1, 0, 0);
+		cap_event(r, t + 10 * US, XSPROF_REC_BEGIN, tid, 2, 0, 0);
+	} else {
+		cap_event(r, t + 15 * US, XSPROF_REC_LOST, tid, 0, 0, 4);
+	}
+	if (lost && i == 4)
+		return;
+	cap_event(r, t + 20 * US, XSPROF_REC_END, tid, 0, 0, 0);
+	if (!lost || i != 7)
+		cap_event(r, t + 90 * US, XSPROF_REC_END, tid, 0, 0, 0);
+	else
+		cap_event(r, t + 95 * US, XSPROF_REC_LOST, tid, 0, 0, 5);
+}
+
+static void make_lost(void)
+{
+	struct cap_ring r[2], kernel;
+	uint32_t i, k;
+
+	cap_host("hostname=lost\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 80, T(0));
+	cap_name(0, 1, "step");
+	cap_name(0, 2, "add");
+	cap_arena(0);
+	for (k = 0; k < 2; k++) {
+		cap_ring_open(&r[k], 0, k, 64);
+		for (i = 0; i < 10; i++)
+			lost_step(&r[k], 80 + k, i, !k);
+		/* The last step has no end: after it nothing was lost. */
+		cap_event(&r[k], T(1000), XSPROF_REC_BEGIN, 80 + k, 1, 0, 0);
+		cap_ring_close(&r[k], k ? 0 : 5);
+	}
+	cap_ring_open(&kernel, 0, 6, 64);
+	for (k = 0; k < 2; k++)
+		cap_event(&kernel, T(0), XSPROF_REC_SCHED_IN, 80 + k, 0, 0, 0);
+	cap_ring_close(&kernel, 0);
+	cap_exit(0, XSPROF_HOW_KILLED, 9, T(1040));
+	cap_end(T(1041));
+}
+
 static uint64_t state;
 
 static uint32_t draw(uint32_t n)
@@ -228,6 +281,8 @@ int main(int argc, char **argv)
 		cap_make_hostile();
 	else if (!strcmp(what, "full") && argc == 3)
 		make_full();
+	else if (!strcmp(what, "lost") && argc == 3)
+		make_lost();
 	else if (!strcmp(what, "kernel") && argc == 3)
 		cap_make_kernel();
 	else if (!strcmp(what, "busy") && argc == 4)
@@ -251,7 +306,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|kernel|busy|names|crash|big|many|grow|mess "
-		"FILE [N]\n");
+		"usage: make-capture all|hostile|full|lost|kernel|busy|names|crash|big|many|grow|"
+		"mess FILE [N]\n");
 	return 2;
 }

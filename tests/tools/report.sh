@@ -56,6 +56,50 @@ fi
 	END
 result "info --json" $?
 
+# Ranges across a loss: they are counted, but what they seem to have taken is not.
+"$make_capture" lost "$dir/lost.data"
+lost() # $1 what of it, options...
+{
+	local what=$1
+
+	shift
+	"$xsprof" report --json "$@" "$dir/lost.data" 2>>"$dir/log" | python3 -c "
+import json, sys
+r = json.load(sys.stdin)
+row = {x['name']: x for x in r.get('ranges', [])}
+$what" 2>>"$dir/log"
+}
+lost "assert r['uncertain'] == 3 and r['open'] == 3, r
+a, s = row['add'], row['step']
+assert (a['count'], a['uncertain'], a['total_ns'], a['max_ns']) == (19, 1, 180000, 10000), a
+assert a['mean_ns'] == 10000 and a['p99_ns'] == 10000, a
+assert (s['count'], s['uncertain'], s['max_ns']) == (21, 2, 90000), s
+assert s['cause']['wall_ns'] == s['total_ns'] == 17 * 90000 + 2 * 40000, s
+assert [o['ranges'][-1]['uncertain'] for o in r['open_at_end']] == [None, None], r
+assert r['open_at_end'][0]['ranges'][0]['uncertain'] == 'lost', r"
+result "report: ranges across a loss are counted without their times" $?
+lost "assert r['uncertain'] == 3, r
+assert (row['add']['max_ns'], row['add']['total_ns']) == (110000, 290000), r
+assert row['step']['max_ns'] == 340000, r" --include-uncertain
+result "report --include-uncertain: and with them" $?
+"$xsprof" report --from 0.0004 --to 0.00052 --name add --tid 80 "$dir/lost.data" >"$dir/out" 2>&1
+grep -q '^# uncertain: 1 range, ' "$dir/out" &&
+	grep -qE '^ *1( +-){7} +1  add$' "$dir/out"
+result "report: a row of nothing else has no times" $?
+lost "assert r['found'] == 18 and r['uncertain'] == 1, r
+assert r['ranges'][0]['wall_ns'] == 10000, r" --why add &&
+	lost "assert r['found'] == 19 and r['ranges'][0]['wall_ns'] == 110000, r" --why add \
+		--include-uncertain
+result "report --why: likewise" $?
+"$xsprof" report --why add --from 0.0004 --to 0.00052 --tid 80 "$dir/lost.data" >"$dir/out" 2>&1
+[ $? = 1 ] && grep -q 'lost inside all .*: --include-uncertain shows them$' "$dir/out"
+result "report --why: says how to see those that it leaves out" $?
+for format in text chrome ndjson kineto perfetto; do
+	"$xsprof" dump -q -f $format "$dir/lost.data" 2>>"$dir/log" | grep -ao uncertain >"$dir/out"
+	[ "$(wc -l <"$dir/out")" = 3 ]
+	result "dump -f $format: marks them" $?
+done
+
 # A full disk: what is lost belongs to a process as far as the file says to which.
 "$make_capture" full "$dir/full.data"
 "$xsprof" info "$dir/full.data" >"$dir/out" 2>"$dir/log" && cat "$dir/out" >>"$dir/log" &&

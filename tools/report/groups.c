@@ -244,11 +244,11 @@ static uint64_t middle(uint32_t shift, uint32_t step)
 uint64_t xsp_group_quantile(const struct xsp_group *group, double part)
 {
 	const struct xsp_octave *octave;
-	uint64_t rank = (uint64_t)(part * (double)group->count), seen = 0, ns;
+	uint64_t rank = (uint64_t)(part * (double)group->timed), seen = 0, ns;
 	uint32_t shift, step;
 
 	/* The smallest duration that at least @part of all do not exceed. */
-	if ((double)rank < part * (double)group->count || !rank)
+	if ((double)rank < part * (double)group->timed || !rank)
 		rank++;
 	for (shift = 0; shift <= 64 - XSP_HIST_BITS; shift++) {
 		for (octave = group->octaves; octave && octave->shift != shift; )

@@ -42,6 +42,8 @@ struct xsp_key {
  * @key: what makes it
  * @pid: of the first in it
  * @count: how many
+ * @uncertain: those of them inside which records were lost
+ * @timed: those of them whose time is counted in what follows
  * @how: ranges by enum xsprof_range_end
  * @total: sum of durations, ns
  * @self: the same without what was inside
@@ -60,6 +62,8 @@ struct xsp_group {
 	uint32_t		pid;
 	bool			no_hist;
 	uint64_t		count;
+	uint64_t		uncertain;
+	uint64_t		timed;
 	uint64_t		how[3];
 	uint64_t		total;
 	uint64_t		self;

@@ -39,6 +39,8 @@ enum report_sort {
  * @by: REPORT_BY_*
  * @why: the ranges that are asked for with --why, else NULL
  * @gaps: --gaps was given
+ * @uncertain: --include-uncertain was given: times of ranges inside which records were lost count
+ * @nr_uncertain: how many such ranges there were
  * @events: events read and wanted, those of ranges among them
  * @ranges: ranges counted, by enum xsprof_range_end
  * @unsure: of those, in no row: they were open when their processes ended, and when exactly that
@@ -63,6 +65,8 @@ struct report {
 	bool				json;
 	const char			*why;
 	bool				gaps;
+	bool				uncertain;
+	uint64_t			nr_uncertain;
 	uint64_t			events;
 	uint64_t			ranges[3];
 	uint64_t			unsure;

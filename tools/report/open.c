@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which ranges were open when their processes ended, and how sure that is.  The pairer says what
- * is open; this adds what could have ended it unseen: lost records, and pauses.  It never prints.
+ * is open, and where lost records leave doubt; this adds pauses and damage.  It never prints.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,29 +65,10 @@ void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range)
 	if (range->kind != XSPROF_REC_BEGIN && range->kind != XSPROF_REC_ASYNC_BEGIN)
 		return;
 	if (range->how == XSPROF_RANGE_OPEN)
-		keep(open, make(range, OPEN_CERTAIN));
+		keep(open, make(range, range->flags & XSPROF_RANGEF_UNCERTAIN ? OPEN_LOST :
+								       OPEN_CERTAIN));
 	else if (range->how == XSPROF_RANGE_CUT && open->type == XSPROF_REC_CONTROL)
 		hide(open, range);
-}
-
-static void note_loss(struct open_ranges *open, const struct xsprof_event *ev)
-{
-	uint32_t nr = (ev->producer / 64 + 1) * 64;
-	uint64_t *lost;
-
-	if (ev->producer >= XSPROF_CAP_MAX_PRODUCERS)
-		return;
-	if (ev->producer >= open->nr_lost) {
-		lost = realloc(open->lost_ns, nr * sizeof(*lost));
-		if (!lost) {
-			open->failed = true;
-			return;
-		}
-		memset(lost + open->nr_lost, 0, (nr - open->nr_lost) * sizeof(*lost));
-		open->lost_ns = lost;
-		open->nr_lost = nr;
-	}
-	open->lost_ns[ev->producer] = ev->ns;
 }
 
 /* An end with nothing open to end is that of the innermost range which a pause hid. */
@@ -138,8 +119,6 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 	int ret;
 
 	open->type = ev->type;
-	if (ev->type == XSPROF_EV_LOST)
-		note_loss(open, ev);
 	ret = xsprof_pairer_event(pairer, ev);
 	open->type = 0;
 	if (!open->nr_hidden)
@@ -190,17 +169,14 @@ int open_ranges_finish(struct open_ranges *open)
 		qsort(open->list, open->nr, sizeof(*open->list), compare);
 	for (i = 0; i < open->nr; i++) {
 		struct open_range *range = &open->list[i];
-		uint64_t lost = 0;
 
 		if (range->producer != producer) {
 			producer = range->producer;
 			memset(&p, 0, sizeof(p));
 			xsprof_trace_get_producer(open->trace, producer, &p);
 		}
-		if (producer < open->nr_lost)
-			lost = open->lost_ns[producer];
 		/* A record that makes no sense may have been an end, of any time. */
-		if (range->doubt == OPEN_CERTAIN && (lost >= range->begin_ns || p.bad_slots))
+		if (range->doubt == OPEN_CERTAIN && p.bad_slots)
 			range->doubt = OPEN_LOST;
 	}
 	return 0;
@@ -210,5 +186,4 @@ void open_ranges_free(struct open_ranges *open)
 {
 	free(open->list);
 	free(open->hidden);
-	free(open->lost_ns);
 }

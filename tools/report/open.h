@@ -44,8 +44,6 @@ struct open_range {
  * @dropped: more that were not kept
  * @hidden: what was open when its markers went off, with no end since
  * @nr_hidden: how many
- * @lost_ns: when each producer lost records last, 0 for never
- * @nr_lost: producers in @lost_ns
  * @type: of the event that the pairer is at
  * @emitted: ranges that it ended
  * @failed: no memory
@@ -58,8 +56,6 @@ struct open_ranges {
 	uint64_t		dropped;
 	struct open_range	*hidden;
 	size_t			nr_hidden;
-	uint64_t		*lost_ns;
-	uint32_t		nr_lost;
 	uint16_t		type;
 	uint64_t		emitted;
 	bool			failed;

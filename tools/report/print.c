@@ -12,7 +12,8 @@
 #include "report/local.h"
 #include "text/json.h"
 
-#define NUMBERS	8	/* columns of numbers, before the words */
+#define NUMBERS		9	/* columns of numbers, before the words */
+#define UNCERTAIN	8	/* the last of them: only where there are such ranges */
 
 static const struct report *sorted;	/* qsort() passes nothing to its function */
 
@@ -24,9 +25,9 @@ static uint64_t sort_value(const struct xsp_group *group)
 	case REPORT_SORT_COUNT:
 		return group->count;
 	case REPORT_SORT_MEAN:
-		return group->total / group->count;
+		return group->timed ? group->total / group->timed : 0;
 	case REPORT_SORT_MIN:
-		return group->min;
+		return group->timed ? group->min : 0;
 	case REPORT_SORT_P50:
 		return xsp_group_quantile(group, 0.5);
 	case REPORT_SORT_P99:
@@ -79,9 +80,15 @@ static int compare(const void *pa, const void *pb)
 static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 {
 	snprintf(cell[0], 32, "%" PRIu64, group->count);
+	snprintf(cell[UNCERTAIN], 32, "%" PRIu64, group->uncertain);
+	if (!group->timed) {
+		for (int c = 1; c < UNCERTAIN; c++)
+			strcpy(cell[c], "-");
+		return;
+	}
 	tool_format_time(cell[1], 32, group->total);
 	tool_format_time(cell[2], 32, group->self);
-	tool_format_time(cell[3], 32, group->total / group->count);
+	tool_format_time(cell[3], 32, group->total / group->timed);
 	tool_format_time(cell[4], 32, group->min);
 	if (group->no_hist) {
 		strcpy(cell[5], "-");
@@ -97,9 +104,9 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 			 struct report_width *width)
 {
 	static const char *const heads[NUMBERS] = {
-		"Count", "Total", "Self", "Mean", "Min", "P50", "P99", "Max",
+		"Count", "Total", "Self", "Mean", "Min", "P50", "P99", "Max", "Uncertain",
 	};
-	size_t wide[NUMBERS], i, c;
+	size_t wide[NUMBERS], i, c, shown = report->nr_uncertain ? NUMBERS : UNCERTAIN;
 	char cell[NUMBERS][32];
 	bool bold = report_colours();
 
@@ -113,12 +120,12 @@ static void print_ranges(const struct report *report, struct xsp_group **rows, s
 	}
 	if (bold)
 		fputs("\033[1m", stdout);
-	for (c = 0; c < NUMBERS; c++)
+	for (c = 0; c < shown; c++)
 		printf("%*s  ", (int)wide[c], heads[c]);
 	report_print_heads(report, width, bold);
 	for (i = 0; i < n && i < report->reading.limit; i++) {
 		numbers(rows[i], cell);
-		for (c = 0; c < NUMBERS; c++)
+		for (c = 0; c < shown; c++)
 			printf("%*s  ", (int)wide[c], cell[c]);
 		report_print_words(report, rows[i], width);
 	}
@@ -197,9 +204,15 @@ void report_print(struct report *report)
 	       report->ranges[XSPROF_RANGE_OPEN], report->pairs.unmatched_ends,
 	       report->pairs.too_deep);
 	if (info.clock_error_ns == UINT64_MAX)
-		fputs("unknown\n\n", stdout);
+		puts("unknown");
 	else
-		printf("at most %" PRIu64 " ns\n\n", info.clock_error_ns);
+		printf("at most %" PRIu64 " ns\n", info.clock_error_ns);
+	if (report->nr_uncertain)
+		printf("# uncertain: %" PRIu64 " range%s, inside which records were lost: %s\n",
+		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
+		       report->uncertain ? "their times are counted" :
+		       "without times (--include-uncertain counts them)");
+	putchar('\n');
 	print_ranges(report, rows, ranges, &width);
 	if (report->unsure)
 		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
@@ -248,18 +261,25 @@ static void json_words(const struct report *report, const struct xsp_group *row)
 	putchar('}');
 }
 
+static void json_time(const char *key, bool known, uint64_t ns)
+{
+	if (known)
+		printf(",\"%s\":%" PRIu64, key, ns);
+	else
+		printf(",\"%s\":null", key);
+}
+
 static void json_range(const struct report *report, const struct xsp_group *row)
 {
-	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64
-	       ",\"mean_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64, row->count, row->total, row->self,
-	       row->total / row->count, row->min);
-	if (row->no_hist)
-		fputs(",\"p50_ns\":null,\"p99_ns\":null", stdout);
-	else
-		printf(",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64,
-		       xsp_group_quantile(row, 0.5), xsp_group_quantile(row, 0.99));
-	printf(",\"max_ns\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64, row->max,
-	       row->how[XSPROF_RANGE_CUT], row->how[XSPROF_RANGE_OPEN]);
+	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64,
+	       row->count, row->total, row->self);
+	json_time("mean_ns", row->timed, row->timed ? row->total / row->timed : 0);
+	json_time("min_ns", row->timed, row->min);
+	json_time("p50_ns", row->timed && !row->no_hist, xsp_group_quantile(row, 0.5));
+	json_time("p99_ns", row->timed && !row->no_hist, xsp_group_quantile(row, 0.99));
+	json_time("max_ns", row->timed, row->max);
+	printf(",\"cut\":%" PRIu64 ",\"open\":%" PRIu64 ",\"uncertain\":%" PRIu64,
+	       row->how[XSPROF_RANGE_CUT], row->how[XSPROF_RANGE_OPEN], row->uncertain);
 	report_json_row_cause(report, row);
 	json_words(report, row);
 }
@@ -293,14 +313,16 @@ void report_print_json(struct report *report)
 		memset(&info, 0, sizeof(info));
 	printf("{\"events\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"ended\":%" PRIu64
 	       ",\"cut\":%" PRIu64 ",\"open\":%" PRIu64 ",\"open_unsure\":%" PRIu64
+	       ",\"uncertain\":%" PRIu64
 	       ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
 	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
 	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
 	       report->events, report->last_ns - report->first_ns,
 	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
-	       report->ranges[XSPROF_RANGE_OPEN], report->unsure, report->pairs.unmatched_ends,
-	       report->pairs.too_deep, info.lost_records, info.lost_slots, info.bad_slots,
-	       info.bad_chunks, info.truncated ? "true" : "false", info.clock_error_ns);
+	       report->ranges[XSPROF_RANGE_OPEN], report->unsure, report->nr_uncertain,
+	       report->pairs.unmatched_ends, report->pairs.too_deep, info.lost_records,
+	       info.lost_slots, info.bad_slots, info.bad_chunks,
+	       info.truncated ? "true" : "false", info.clock_error_ns);
 	report_json_cause(report);
 	fputs(",\n\"ranges\":[", stdout);
 	for (i = 0; i < ranges && i < report->reading.limit; i++) {

@@ -27,6 +27,9 @@ static void help(void)
 	      "                        each of them waited for; -n: how many (5)\n"
 	      "      --gaps            the longest times between the ranges of a thread, or the\n"
 	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
+	      "      --include-uncertain\n"
+	      "                        count also the times of ranges inside which records\n"
+	      "                        were lost: their end may be that of another range\n"
 	      "      --open            what was open at the end, of all processes and threads;\n"
 	      "                        else of those that did not end by themselves\n"
 	      "      --no-open         nothing of it\n"
@@ -86,7 +89,8 @@ static int parse_sort(struct report *report, const char *text)
 /* Return: -1 go on, else the exit status. */
 static int parse(struct report *report, int argc, char **argv)
 {
-	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS };
+	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS,
+	       OPT_UNCERTAIN };
 	static const struct option options[] = {
 		READING_OPTIONS,
 		READING_LIMIT,
@@ -97,6 +101,7 @@ static int parse(struct report *report, int argc, char **argv)
 		{ "json",	no_argument,	   NULL, OPT_JSON },
 		{ "why",	required_argument, NULL, OPT_WHY },
 		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
+		{ "include-uncertain", no_argument, NULL, OPT_UNCERTAIN },
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
@@ -124,6 +129,9 @@ static int parse(struct report *report, int argc, char **argv)
 			break;
 		case OPT_GAPS:
 			report->gaps = true;
+			break;
+		case OPT_UNCERTAIN:
+			report->uncertain = true;
 			break;
 		case OPT_JSON:
 			report->json = true;
@@ -229,6 +237,13 @@ static void add_range(void *data, const struct xsprof_range *range)
 	report->ranges[range->how % 3]++;
 	group->count++;
 	group->how[range->how % 3]++;
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN) {
+		report->nr_uncertain++;
+		group->uncertain++;
+		if (!report->uncertain)
+			return;
+	}
+	group->timed++;
 	group->total += ns;
 	group->self += range->self_ns;
 	if (told)

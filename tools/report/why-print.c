@@ -258,6 +258,9 @@ void why_print(const struct why *why)
 	if (!why->report->gaps)
 		put(why->report->why);
 	putchar('\n');
+	if (why->report->nr_uncertain)
+		printf("# uncertain: %" PRIu64 " more, inside which records were lost "
+		       "(--include-uncertain shows them)\n", why->report->nr_uncertain);
 	report_print_sources(cause_get_stats(why->cause));
 	if (xsprof_trace_get_kernel(why->report->source.trace, &kernel))
 		kernel.error_ns = 0;
@@ -381,7 +384,8 @@ void why_print_json(const struct why *why)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 
-	printf("{\"found\":%" PRIu64 ",", why->found);
+	printf("{\"found\":%" PRIu64 ",\"uncertain\":%" PRIu64 ",", why->found,
+	       why->report->nr_uncertain);
 	report_json_recorded(cause_get_stats(why->cause));
 	if (!xsprof_trace_get_kernel(why->report->source.trace, &kernel) &&
 	    kernel.error_ns != UINT64_MAX)

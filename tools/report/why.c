@@ -103,6 +103,10 @@ static void choose(void *data, const struct xsprof_range *range)
 	}
 	if (!is_meant(why, range))
 		return;
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN && !why->report->uncertain) {
+		why->report->nr_uncertain++;
+		return;
+	}
 	why->found++;
 	keep(why, &w);
 }
@@ -249,6 +253,9 @@ static int check(const struct why *why)
 		return tool_error("%s: holds no events of the scheduler, which would tell why: "
 				  "record with -e sched (as root), and with --irq --syscalls "
 				  "--faults for more; or with --sched where the module is", path);
+	if (!why->nr && !why->report->gaps && why->report->nr_uncertain)
+		return tool_error("%s: records were lost inside all ranges of a thread called "
+				  "'%s': --include-uncertain shows them", path, why->report->why);
 	if (!why->nr && !why->report->gaps)
 		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
 				  "those that there are", path, why->report->why);
