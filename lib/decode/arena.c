@@ -56,6 +56,7 @@ static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *
 		return refuse(t, p, "a fact that is not key=value");
 	if (err == -E2BIG)
 		return refuse(t, p, "more facts than a process can have");
+	t->found.lists += 2 * sizeof(*p->facts.list);
 	return err;
 }
 
@@ -63,6 +64,7 @@ static int add_map(struct xsprof_trace *t, struct xst_producer *p, const char *s
 {
 	int err = xst_lines_add(&t->found.pool, &p->maps, s, len);
 
+	t->found.lists += 2 * sizeof(*p->maps.list);
 	return err == -E2BIG ? refuse(t, p, "more mappings than a process can have") : err;
 }
 
@@ -91,6 +93,8 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 
 	if (len > XSPROF_TEXT_MAX || sizeof(*entry) + len > entry->size)
 		return refuse(t, p, "a text longer than its entry");
+	if (xst_full(t))
+		return refuse(t, p, "far more to keep than the file has bytes for");
 	if (entry->type == XSPROF_ENTRY_STACK)
 		return add_stack(t, p, entry, s);
 	if (memchr(s, 0, len))
@@ -116,19 +120,32 @@ static int add_entry(struct xsprof_trace *t, struct xst_producer *p,
 	}
 }
 
+/* Adds to the beginning of an entry: it takes the memory of what came of it, not of what may. */
+static int carry(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data, size_t len)
+{
+	uint32_t room = p->room_carry ? p->room_carry : 64;
+	char *more;
+
+	while (room < p->carried + len)
+		room *= 2;
+	if (room > p->room_carry) {
+		more = realloc(p->carry, room);
+		if (!more)
+			return -ENOMEM;
+		t->found.lists += room - p->room_carry;
+		p->carry = more;
+		p->room_carry = room;
+	}
+	memcpy(p->carry + p->carried, data, len);
+	p->carried += len;
+	return 0;
+}
+
 /* Keeps the beginning of an entry until the chunk with its rest comes. */
-static int keep(struct xst_producer *p, const uint8_t *data, size_t len)
+static int keep(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *data, size_t len)
 {
 	p->carried = 0;
-	if (!len)
-		return 0;
-	if (!p->carry)
-		p->carry = malloc(ENTRY_MAX);
-	if (!p->carry)
-		return -ENOMEM;
-	memcpy(p->carry, data, len);
-	p->carried = len;
-	return 0;
+	return len ? carry(t, p, data, len) : 0;
 }
 
 /* Entries of [@data, @len).  Return: bytes used, or -errno. */
@@ -164,13 +181,15 @@ static ssize_t finish_carried(struct xsprof_trace *t, struct xst_producer *p, co
 	struct xsprof_entry entry;
 	size_t used = 0;
 	ssize_t n;
+	int err;
 
 	if (p->carried < sizeof(entry)) {
 		used = sizeof(entry) - p->carried;
 		if (used > len)
 			used = len;
-		memcpy(p->carry + p->carried, data, used);
-		p->carried += used;
+		err = carry(t, p, data, used);
+		if (err)
+			return err;
 		if (p->carried < sizeof(entry))
 			return used;
 	}
@@ -180,8 +199,9 @@ static ssize_t finish_carried(struct xsprof_trace *t, struct xst_producer *p, co
 
 		if (more > len - used)
 			more = len - used;
-		memcpy(p->carry + p->carried, data + used, more);
-		p->carried += more;
+		err = carry(t, p, data + used, more);
+		if (err)
+			return err;
 		used += more;
 		if (p->carried < entry.size)
 			return used;
@@ -215,5 +235,5 @@ int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos
 	n = parse(t, p, data, len);
 	if (n < 0)
 		return n;
-	return keep(p, data + n, len - n);
+	return keep(t, p, data + n, len - n);
 }

@@ -12,9 +12,7 @@
 
 #define POS_MAX	(1ull << 58)	/* slots of a ring: no arithmetic on less overflows */
 
-/* Memory for texts: so many bytes, and so many times what is stored of them. */
-#define TEXT_FREE	(64ull << 20)
-#define TEXT_RATIO	32u
+static const char too_much[] = "far more to keep than the file has bytes for";
 
 static int refuse(struct xsprof_trace *t, uint64_t off, const char *why)
 {
@@ -35,6 +33,7 @@ static int add_host(struct xsprof_trace *t, const char *s, size_t len)
 
 		if (err == -ENOMEM)
 			return err;
+		t->found.lists += 2 * sizeof(*t->found.host.list);
 		s += nl ? n + 1 : n;
 		len -= nl ? n + 1 : n;
 	}
@@ -60,6 +59,7 @@ static int add_note(struct xsprof_trace *t, const char *s, size_t len)
 	if (!text)
 		return -ENOMEM;
 	t->found.notes[t->found.nr_notes++] = text;
+	t->found.lists += 2 * sizeof(*t->found.notes);
 	return 0;
 }
 
@@ -138,6 +138,8 @@ static int add_producer(struct xsprof_trace *t, uint64_t off, struct xst_produce
 	p->pid = found.pid;
 	p->found = found.found;
 	p->ctl_at = off;
+	/* Kept when somebody asks for it. */
+	t->found.lists += sizeof(*p->ctl);
 	xst_producer_set_ctl(p, &found.ctl);
 	return 0;
 }
@@ -154,6 +156,8 @@ static int add_ledger(struct xsprof_trace *t, uint64_t off, struct xst_producer 
 		if (ledger.ring >= p->all_rings || ledger.head > POS_MAX ||
 		    ledger.read > POS_MAX || ledger.skipped > POS_MAX || ledger.bad > POS_MAX)
 			return refuse(t, off, "a ledger of an invalid ring");
+		if (xst_full(t))
+			return refuse(t, off, too_much);
 		s = xst_stream_get(t, p->number, ledger.ring);
 		if (!s)
 			return -ENOMEM;
@@ -183,16 +187,17 @@ static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_
 	return 0;
 }
 
-static int add_quiet(struct xst_producer *p, const uint8_t *raw)
+static int add_quiet(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw)
 {
 	struct xsprof_cap_quiet quiet;
 
 	memcpy(&quiet, raw, sizeof(quiet));
+	t->found.lists += 2 * sizeof(*p->quiets) + sizeof(struct xst_mark);
 	return xst_producer_quiet(p, quiet.ticks);
 }
 
-static int add_threads(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw,
-		       size_t len)
+static int add_threads(struct xsprof_trace *t, uint64_t off, struct xst_producer *p,
+		       const uint8_t *raw, size_t len)
 {
 	for (; len >= sizeof(struct xsprof_cap_thread); raw += sizeof(struct xsprof_cap_thread),
 	     len -= sizeof(struct xsprof_cap_thread)) {
@@ -205,6 +210,8 @@ static int add_threads(struct xsprof_trace *t, struct xst_producer *p, const uin
 		text = xst_map_get(&t->found.comms, p->number, thread.tid);
 		if (text && text->len == n && !memcmp(text->s, thread.comm, n))
 			continue;
+		if (xst_full(t))
+			return refuse(t, off, too_much);
 		text = xst_pool_text(&t->found.pool, thread.comm, n);
 		if (!text || xst_map_set(&t->found.comms, p->number, thread.tid, text))
 			return -ENOMEM;
@@ -315,13 +322,15 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_EXIT:
 		return add_exit(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_THREADS:
-		return add_threads(t, p, raw, chunk->raw);
+		return add_threads(t, off, p, raw, chunk->raw);
 	case XSPROF_CHUNK_QUIET:
-		return add_quiet(p, raw);
+		return add_quiet(t, p, raw);
 	case XSPROF_CHUNK_NOTE:
 		return add_note(t, (const char *)raw, chunk->raw);
 	case XSPROF_CHUNK_KERNEL:
 		err = xst_kernel_add(t, raw, chunk->raw);
+		if (err == -ENOSPC)
+			return refuse(t, off, too_much);
 		return err == -EBADMSG ? refuse(t, off, "an invalid section") : err;
 	case XSPROF_CHUNK_END:
 		memcpy(&t->found.end, raw, sizeof(t->found.end));
@@ -333,30 +342,13 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	return 0;
 }
 
-/*
- * Compressed text may be thousands of times what it takes in the file.  True text is not: memory
- * for it stays in proportion to what is stored.
- */
-static bool too_much_text(struct xsprof_trace *t, const struct xsprof_chunk *chunk)
-{
-	switch (chunk->type) {
-	case XSPROF_CHUNK_HOST:
-	case XSPROF_CHUNK_ARENA:
-	case XSPROF_CHUNK_THREADS:
-	case XSPROF_CHUNK_NOTE:
-	case XSPROF_CHUNK_KERNEL:
-		t->found.text_stored += chunk->stored;
-		return t->found.pool.bytes > TEXT_FREE + TEXT_RATIO * t->found.text_stored;
-	}
-	return false;
-}
-
 int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk)
 {
 	const uint8_t *raw;
 	int err;
 
 	t->found.chunks++;
+	t->found.seen = off + sizeof(*chunk) + chunk->stored;
 	if (chunk->type == XSPROF_CHUNK_RING || chunk->type == XSPROF_CHUNK_FTRACE)
 		return add_ring(t, off, chunk);
 	if (chunk->type == XSPROF_CHUNK_INDEX)
@@ -369,8 +361,8 @@ int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chun
 	}
 	if (chunk->raw < least(chunk->type))
 		return refuse(t, off, "it is too short");
-	if (too_much_text(t, chunk))
-		return refuse(t, off, "far more text than the file has bytes for");
+	if (xst_full(t) && chunk->type != XSPROF_CHUNK_END)
+		return refuse(t, off, too_much);
 	err = xst_chunk_load(&t->file, off, chunk, &raw);
 	if (err == -EBADMSG)
 		return refuse(t, off, "its checksum or its content is wrong");

@@ -134,6 +134,7 @@ static int take_fields(struct xsprof_trace *t, struct xsprof_kernel_event *kind)
 	list = malloc((kind->nr_fields + 1) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
+	t->found.lists += sizeof(*kind) + (kind->nr_fields + 1) * sizeof(*list);
 	memcpy(list, fields, kind->nr_fields * sizeof(*list));
 	kind->fields = list;
 	return 0;

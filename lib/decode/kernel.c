@@ -127,6 +127,8 @@ static int add_task(struct xsprof_trace *t, const char *s, size_t len)
 		s++;
 	if (tid >= MAX_TASKS || t->found.kernel.tasks.used >= MAX_TASKS)
 		return 0;
+	if (xst_full(t))
+		return -ENOSPC;
 	comm = xst_pool_text(&t->found.pool, s, end - s < 64 ? end - s : 64);
 	if (!comm || xst_map_set(&t->found.kernel.tasks, 0, tid, comm))
 		return -ENOMEM;
@@ -156,16 +158,20 @@ static int add_tasks(struct xsprof_trace *t, const char *s, size_t len)
 
 static int take(struct xsprof_trace *t, uint32_t kind, const char *s, size_t len)
 {
+	if (xst_full(t))
+		return -ENOSPC;
 	switch (kind) {
 	case XSPROF_SECTION_INFO:
 		return add_info(t, s, len);
 	case XSPROF_SECTION_FORMAT:
 		return xst_kernel_add_format(t, s, len);
 	case XSPROF_SECTION_SYMBOLS:
+		t->found.lists += 2 * sizeof(*t->found.kernel.symbols.list);
 		return xst_lines_add(&t->found.pool, &t->found.kernel.symbols, s, len);
 	case XSPROF_SECTION_TASKS:
 		return add_tasks(t, s, len);
 	case XSPROF_SECTION_PRINTK:
+		t->found.lists += 2 * sizeof(*t->found.kernel.printk.list);
 		return xst_lines_add(&t->found.pool, &t->found.kernel.printk, s, len);
 	}
 	t->found.unknown++;
@@ -178,7 +184,8 @@ static int take(struct xsprof_trace *t, uint32_t kind, const char *s, size_t len
  * @raw: payload
  * @len: bytes of it
  *
- * Return: 0; -EBADMSG: a part of it is not as it must be, the rest counts; -ENOMEM.
+ * Return: 0; -EBADMSG: a part of it is not as it must be, the rest counts; -ENOSPC: it has more
+ * than may be kept; -ENOMEM.
  */
 int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 {
@@ -196,7 +203,7 @@ int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len)
 		if (section.len > len)
 			return -EBADMSG;
 		err = take(t, section.kind, (const char *)raw, section.len);
-		if (err == -ENOMEM)
+		if (err == -ENOMEM || err == -ENOSPC)
 			return err;
 		if (err)
 			bad = -EBADMSG;

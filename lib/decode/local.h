@@ -7,6 +7,7 @@
  *	source.c	bytes of a file, or of a pipe that was spooled
  *	chunk.c		one chunk: header, payload, checksum, decompression
  *	chunks.c	chunks taken in: producers, names, clocks, where rings' records are
+ *	budget.c	how much memory all that may take
  *	capture.c	the first pass over a capture, chunk by chunk
  *	snapshot.c	the same for a producer's ring file
  *	stream.c	one ring: its chunks, a window of it in memory (buffers.c)
@@ -105,7 +106,8 @@ struct xst_found {
 	struct xst_facts	host;
 	const struct xst_text	**notes;
 	uint32_t		nr_notes;
-	uint64_t		text_stored;	/* bytes of chunks that hold text */
+	uint64_t		seen;		/* bytes of the file up to the chunk taken in */
+	uint64_t		lists;		/* bytes of what no other number here tells */
 	uint32_t		room_notes;
 	struct xsprof_sync	*syncs;
 	uint32_t		nr_syncs;
@@ -172,6 +174,13 @@ void xst_warn(struct xsprof_trace *t, enum xst_warning kind, const char *fmt, ..
 	__attribute__((format(printf, 3, 4)));
 /* At the end: how many warnings of each kind were not given. */
 void xst_warn_totals(struct xsprof_trace *t);
+
+/* ---- budget.c ---------------------------------------------------------------------------- */
+
+/* Bytes that the decoder keeps of what it found. */
+uint64_t xst_kept(const struct xsprof_trace *t);
+/* More than the file has bytes for: what would add to it is left out. */
+bool xst_full(const struct xsprof_trace *t);
 
 /* ---- capture.c, chunks.c, snapshot.c, arena.c -------------------------------------------- */
 

@@ -43,6 +43,7 @@ struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NULL;
+	t->found.lists += sizeof(*p) + 3 * sizeof(struct xst_mark);
 	p->number = number;
 	p->own_rings = XSPROF_MAX_RINGS;
 	p->all_rings = XSPROF_MAX_RINGS;
@@ -151,23 +152,23 @@ static uint64_t waiting(const struct xsprof_trace *t, uint32_t producer, bool al
 
 static const struct xsprof_ctl *get_ctl(struct xsprof_trace *t, struct xst_producer *p)
 {
+	static const struct xsprof_ctl unknown;
+	struct xsprof_chunk chunk;
+	const uint8_t *raw;
+
 	if (t->found.snapshot)
 		return &t->found.ring_ctl;
+	if (!p->known)
+		return &unknown;
 	if (p->ctl)
 		return p->ctl;
 	p->ctl = calloc(1, sizeof(*p->ctl));
 	if (!p->ctl)
 		return NULL;
-	if (p->known) {
-		struct xsprof_chunk chunk;
-		const uint8_t *raw;
-
-		if (xst_chunk_header(&t->file, p->ctl_at, &chunk) == 1 &&
-		    chunk.raw >= sizeof(struct xsprof_cap_producer) &&
-		    !xst_chunk_load(&t->file, p->ctl_at, &chunk, &raw))
-			memcpy(p->ctl, raw + offsetof(struct xsprof_cap_producer, ctl),
-			       sizeof(*p->ctl));
-	}
+	if (xst_chunk_header(&t->file, p->ctl_at, &chunk) == 1 &&
+	    chunk.raw >= sizeof(struct xsprof_cap_producer) &&
+	    !xst_chunk_load(&t->file, p->ctl_at, &chunk, &raw))
+		memcpy(p->ctl, raw + offsetof(struct xsprof_cap_producer, ctl), sizeof(*p->ctl));
 	return p->ctl;
 }
 

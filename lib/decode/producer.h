@@ -46,6 +46,7 @@ struct xst_producer {
 	uint64_t	arena_pos;	/* bytes of entries seen */
 	char		*carry;		/* an entry cut by the end of a chunk */
 	uint32_t	carried;
+	uint32_t	room_carry;
 	uint32_t	rings;		/* with chunks */
 	struct xst_stream *streams;
 	struct xst_facts facts;

@@ -218,6 +218,7 @@ static int add_arena(struct xsprof_trace *t)
 
 		err = xst_source_read(&t->file.src, ctl->arena_off + sizeof(arena) + pos, piece,
 				      len);
+		t->found.seen += len;
 		if (!err)
 			err = xst_arena_parse(t, t->found.producers[0], pos, piece, len);
 		pos += len;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "decoder/sample.h"
@@ -338,6 +339,126 @@ static void test_bombs(void)
 	tap_result("text that takes no room in the file takes little memory");
 }
 
+/* The largest resident size of a process that reads @cap, in KiB. */
+static long memory_of(const struct cap *cap)
+{
+	struct rusage use;
+	int status;
+	pid_t pid;
+
+	path = cap_path(cap->data, cap->len);
+	pid = fork();
+	if (!pid) {
+		struct drained d;
+
+		drain(&d, path, NULL, 64);
+		_exit(d.open || d.end || !d.info.producers);
+	}
+	if (pid < 0 || wait4(pid, &status, 0, &use) != pid)
+		tap_bail("fork");
+	CHECK_EQ(status, 0);
+	return use.ru_maxrss;
+}
+
+/* Bytes that make the decoder keep much more: all of it has one bound, whatever it is. */
+static void grow_ledgers(struct cap *cap, uint32_t n)
+{
+	static struct xsprof_cap_ledger list[2000];
+
+	for (uint32_t i = 0; i < 2000; i++)
+		list[i].ring = i;
+	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_LEDGER, .producer = n },
+		  CAP_ZSTD, list, sizeof(list));
+}
+
+static void grow_arenas(struct cap *cap, uint32_t n)
+{
+	uint8_t part[4] = { 1 };
+
+	for (uint32_t i = 0; i < 64; i++)
+		cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_ARENA,
+						      .producer = n * 64 + i }, 0, part, 4);
+}
+
+static void grow_producers(struct cap *cap, uint32_t n)
+{
+	struct xsprof_ctl ctl = ctl_make(64, 2, 1 << 20, XSPROF_MODE_DISCARD);
+	static struct xsprof_cap_producer p;
+
+	p.ctl = ctl;
+	for (uint32_t i = 0; i < 64; i++)
+		cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_PRODUCER,
+						      .producer = n * 64 + i }, CAP_ZSTD, &p,
+			  sizeof(p));
+}
+
+static void grow_tasks(struct cap *cap, uint32_t n)
+{
+	static char text[1 << 20];
+	size_t used = 8;
+
+	for (uint32_t i = 0; used < sizeof(text) - 32; i++)
+		used += sprintf(text + used, "%u\n", n * 4000 + i % 100000);
+	memcpy(text, (uint32_t[]){ XSPROF_SECTION_TASKS, used - 8 }, 8);
+	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_KERNEL,
+					      .producer = XSPROF_NO_PRODUCER }, CAP_ZSTD, text,
+		  used);
+}
+
+static void grow_clock(struct cap *cap, uint32_t n)
+{
+	static struct xsprof_sync list[4000];
+
+	for (uint32_t i = 0; i < 4000; i++)
+		list[i] = sync_at(1000 + n * 4000 + i, 500);
+	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_CLOCK,
+					      .producer = XSPROF_NO_PRODUCER }, CAP_ZSTD, list,
+		  sizeof(list));
+}
+
+static void test_budget(void)
+{
+	static const struct {
+		const char	*name;
+		void		(*grow)(struct cap *cap, uint32_t n);
+		uint32_t	times;
+	} cases[] = {
+		{ "nothing", NULL, 0 },
+		{ "packed ledgers", grow_ledgers, 400 },
+		{ "cut arenas", grow_arenas, 300 },
+		{ "packed producers", grow_producers, 400 },
+		{ "packed tasks", grow_tasks, 60 },
+		{ "packed clocks", grow_clock, 200 },
+	};
+	long none = 0;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ring r = { 0 };
+		struct cap cap;
+		long kib, most;
+
+		cap_begin(&cap);
+		for (uint32_t n = 0; n < cases[i].times; n++)
+			cases[i].grow(&cap, n);
+		ring_rec(&r, XSPROF_REC_INSTANT, 1, 2000, 1, 1000);
+		cap_ring(&cap, 0, 0, 0, &r);
+		cap_end(&cap, 5000);
+		kib = memory_of(&cap);
+		if (!i)
+			none = kib;
+		/* What the test's reader itself keeps of events, and what is free, come on top. */
+		most = none + (16 << 10) + (long)(cap.len >> 10) * 20;
+#if !CHECKED
+		if (kib > most)
+			tap_wrong("%ld KiB, at most %ld", kib, most);
+#endif
+		tap_result("memory for %zu KiB of %s: %ld KiB, %ld without", cap.len >> 10,
+			   cases[i].name, kib, none);
+		ring_free(&r);
+		cap_free(&cap);
+	}
+}
+
 /* The hole that a damaged chunk leaves is in the stream, and counted. */
 static void test_hole(void)
 {
@@ -459,6 +580,7 @@ int main(void)
 	test_options();
 	test_zstd();
 	test_bombs();
+	test_budget();
 	test_hole();
 	test_large_ids();
 	test_many_streams(0);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * One bound for all that a capture makes the decoder keep: producers, rings, texts, clocks, kinds
+ * of events.  Windows of rings have a bound of their own (buffers.c).  True captures need some 5
+ * bytes for each of the file, and of packed ones 10.
+ */
+#include "decode/local.h"
+
+#define FREE_BYTES	(8ull << 20)	/* whatever the file has */
+#define RATIO		16u		/* and so many times what was read of it */
+
+static uint64_t map_bytes(const struct xsp_map *map)
+{
+	return map->room * (sizeof(*map->keys) + sizeof(*map->values));
+}
+
+uint64_t xst_kept(const struct xsprof_trace *t)
+{
+	const struct xst_found *f = &t->found;
+	uint64_t n = f->pool.bytes + f->lists;
+
+	n += map_bytes(&f->stream_map) + map_bytes(&f->names) + map_bytes(&f->categories);
+	n += map_bytes(&f->threads) + map_bytes(&f->comms) + map_bytes(&f->stacks);
+	n += map_bytes(&f->kernel.tasks) + map_bytes(&f->kernel.tgids);
+	n += f->nr_streams * (sizeof(struct xst_stream) + sizeof(struct xst_head) + sizeof(void *));
+	n += f->room_syncs * (sizeof(struct xsprof_sync) + sizeof(struct xst_point) +
+			      sizeof(struct xst_seg));
+	return n + f->ring_chunks * 2 * sizeof(uint64_t);
+}
+
+bool xst_full(const struct xsprof_trace *t)
+{
+	return xst_kept(t) > FREE_BYTES + RATIO * t->found.seen;
+}
