@@ -57,6 +57,8 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->scan = true;
 	d->sleep = XSP_SLEEP_MIN;
 	d->device = -1;
+	d->notices.fd = -1;
+	d->notices.conn = -1;
 	d->epoll = epoll_create1(EPOLL_CLOEXEC);
 	d->inotify = dirfd < 0 ? -1 : xsp_drain_watch(dirfd);
 	/* One descriptor to wait for is all that we have for our owner. */
@@ -74,6 +76,27 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	return 0;
 }
 
+int xsp_drain_add_notices(struct xsp_drain *d, const char *session)
+{
+	int err = xsp_notices_open(&d->notices, session);
+
+	/* Where it does not wake us a notice waits for the next step. */
+	if (!err)
+		xsp_drain_wake_on(d, d->notices.fd, &d->notices);
+	return err;
+}
+
+void xsp_drain_forget(struct xsp_drain *d)
+{
+	if (d->inotify >= 0)
+		close(d->inotify);
+	if (d->epoll >= 0)
+		close(d->epoll);
+	d->inotify = -1;
+	d->epoll = -1;
+	xsp_notices_close(&d->notices);
+}
+
 void xsp_drain_close(struct xsp_drain *d)
 {
 	struct xsp_producer *p;
@@ -82,12 +105,9 @@ void xsp_drain_close(struct xsp_drain *d)
 		d->live = p->next;
 		xsp_producer_free(p);
 	}
-	if (d->inotify >= 0)
-		close(d->inotify);
+	xsp_drain_forget(d);
 	if (d->device >= 0)
 		close(d->device);
-	if (d->epoll >= 0)
-		close(d->epoll);
 	free(d->st.buf);
 	free(d);
 }
@@ -242,6 +262,7 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 		xsp_drain_scan(d);
 	}
 	xsp_drain_list(d);
+	xsp_drain_hear(d, false);
 	pass.all = peek_clocks(d, pass.now);
 	for (p = d->live; p; p = p->next) {
 		if (p->quiet)

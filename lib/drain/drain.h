@@ -91,6 +91,18 @@ void xsp_drain_close(struct xsp_drain *d);
 int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_filter *filter);
 
 /**
+ * xsp_drain_add_notices - hear of processes that cannot reach the session
+ * @d: drain
+ * @session: its folder
+ *
+ * Return: 0 or -errno.
+ */
+int xsp_drain_add_notices(struct xsp_drain *d, const char *session);
+
+/* In the child of a fork: closes what tells others that the drain is there. */
+void xsp_drain_forget(struct xsp_drain *d);
+
+/**
  * xsp_drain_peek - look at a producer of somebody's session
  * @d: drain of no session, whose filter says peek
  * @dirfd: the session

@@ -3,9 +3,11 @@
  * Has a producer ended, and how?  It never guesses: a producer that may still live is not ended,
  * and an end nobody saw is "vanished".
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,7 +41,7 @@ static enum life look_at_stat(const struct xsp_producer *p, int *status)
 	int err;
 
 	err = xsp_proc_stat(p->pid, &st);
-	if (err == -ENOENT || (!err && st.start_time != p->rf.ctl.start_time))
+	if (err == -ENOENT || (!err && st.start_time != p->start))
 		return GONE;
 	if (err)
 		return UNSURE;
@@ -67,11 +69,32 @@ static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status
 	return goodbye ? GONE : REPLACED;
 }
 
-static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool goodbye,
-		      uint64_t now, int *status)
+/*
+ * It holds no lock and has no number here: one in another pid namespace that closed its
+ * descriptors is known by its mapping.
+ */
+static bool found_by_mapping(struct xsp_producer *p)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	pid_t pid = 0;
+
+	while (dir && !pid && (entry = readdir(dir))) {
+		/* Names that are no numbers are 0.  We have every producer's file mapped. */
+		pid_t it = atoi(entry->d_name);
+
+		if (it && it != getpid() && xsp_producer_maps(p, it))
+			pid = it;
+	}
+	if (dir)
+		closedir(dir);
+	return pid;
+}
+
+static enum life life(struct xsp_producer *p, bool goodbye, uint64_t now, int *status)
 {
 	/* Our own lock is not shown to us: this is a program that records itself. */
-	if (p->rf.ctl.pid_ns == st->pid_ns && p->pid == getpid())
+	if (p->pid == getpid())
 		return goodbye ? GONE : ALIVE;
 	if (p->pidfd >= 0 && xsp_pidfd_ended(p->pidfd))
 		return GONE;
@@ -81,11 +104,13 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 		p->dead_since = 0;
 		return ALIVE;
 	}
-	if (p->pidfd >= 0 || (p->rf.ctl.pid_ns == st->pid_ns && p->pid))
+	if (p->pid)
 		return look_at(p, goodbye, status);
 	if (!p->dead_since)
 		p->dead_since = now;
-	return goodbye || now - p->dead_since > SILENCE_NS ? GONE : UNSURE;
+	if (!goodbye && now - p->dead_since <= SILENCE_NS)
+		return UNSURE;
+	return found_by_mapping(p) ? ALIVE : GONE;
 }
 
 /*
@@ -97,7 +122,7 @@ static int find_status(const struct xsp_store *st, const struct xsp_producer *p,
 	struct xsp_proc_stat stat;
 
 	if (st->ops && st->ops->wait_status && p->pid)
-		st->ops->wait_status(st->data, p->pid, p->rf.ctl.start_time, &status);
+		st->ops->wait_status(st->data, p->pid, p->start, &status);
 	if (status >= 0 || p->pidfd < 0)
 		return status;
 	/* No longer in /proc under this number means that the descriptor has it. */
@@ -163,7 +188,7 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	*exit = (struct xsprof_cap_exit){ .ticks = before, .lived = p->lived };
 	if (p->rf.device)
 		return device_ended(p, exit);
-	switch (life(st, p, goodbye, now, &status)) {
+	switch (life(p, goodbye, now, &status)) {
 	case GONE:
 		break;
 	case REPLACED:

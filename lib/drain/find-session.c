@@ -155,11 +155,21 @@ static void take_message(struct xsp_drain *d, const char *name)
 		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
 			text[i] = '?';
 	text[i] = '\0';
-	d->messages++;
-	if (d->messages > MESSAGES_MAX)
+	if (++d->messages > MESSAGES_MAX)
 		return;
 	xsp_store_note(&d->st, "process %.*s is not recorded: %s",
 		       (int)strspn(name + 2, "0123456789"), name + 2, text);
+}
+
+void xsp_drain_hear(struct xsp_drain *d, bool last)
+{
+	struct xsp_notice notice;
+
+	while (xsp_notices_next(&d->notices, last, &notice))
+		if (++d->messages <= MESSAGES_MAX)
+			xsp_store_note(&d->st, "process %d of user %u is not recorded: %s",
+				       (int)notice.pid, (unsigned int)notice.uid,
+				       xsp_notice_reason(notice.err));
 }
 
 void xsp_drain_scan(struct xsp_drain *d)

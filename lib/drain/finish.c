@@ -151,6 +151,7 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 
 	xsp_drain_appeared(d);
 	xsp_drain_scan(d);
+	xsp_drain_hear(d, true);
 	d->list_all = true;
 	xsp_drain_list(d);
 	d->look = true;

@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
+#include "base/notice.h"
 #include "drain/drain.h"
 
 /* Files that were refused, so that each is told of once. */
@@ -70,6 +71,7 @@ struct xsp_refused {
  * @refused: files refused
  * @nr_refused: how many
  * @messages: processes that said why they take no part
+ * @notices: and those that could say it in no file
  */
 struct xsp_drain {
 	struct xsp_store	st;
@@ -112,6 +114,7 @@ struct xsp_drain {
 	struct xsp_refused		refused[XSP_REFUSED_MAX];
 	uint32_t		nr_refused;
 	uint32_t		messages;
+	struct xsp_notices	notices;
 };
 
 /* Soon enough for a producer that begins with a burst. */
@@ -130,6 +133,9 @@ bool xsp_drain_appeared(struct xsp_drain *d);
 
 /* Takes up every producer and every message in the session that is not known yet. */
 void xsp_drain_scan(struct xsp_drain *d);
+
+/* Takes what processes say that cannot reach the session.  @last: there is no later time. */
+void xsp_drain_hear(struct xsp_drain *d, bool last);
 
 /* One more producer, by this name in messages. */
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p);

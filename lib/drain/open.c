@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/pidfd.h"
+#include "base/proc.h"
 #include "drain/producer.h"
 
 static int store_found(struct xsp_store *st, struct xsp_producer *p)
@@ -42,9 +43,33 @@ static pid_t lock_holder(const struct xsp_producer *p)
 	return 0;
 }
 
+static void set_process(struct xsp_producer *p, pid_t pid)
+{
+	struct xsp_proc_stat st;
+
+	p->pid = pid;
+	p->start = xsp_proc_stat(pid, &st) ? p->rf.ctl.start_time : st.start_time;
+}
+
+bool xsp_producer_maps(struct xsp_producer *p, pid_t pid)
+{
+	if (xsp_proc_maps_file(pid, p->dev, p->ino) != 1)
+		return false;
+	set_process(p, pid);
+	if (p->pidfd < 0)
+		p->pidfd = xsp_pidfd_open(pid);
+	/* What has it mapped now is what the descriptor is of, or that one has ended. */
+	if (xsp_proc_maps_file(pid, p->dev, p->ino) == 1 || p->pidfd < 0)
+		return true;
+	close(p->pidfd);
+	p->pidfd = -1;
+	return false;
+}
+
 /*
  * The number may have become another process' before the descriptor was opened: then the lock
- * says another number, or is nobody's.
+ * says another number, or is nobody's.  What a process says of itself may be from another
+ * namespace: of pids, or of time, which moves its start.
  */
 void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 {
@@ -52,13 +77,18 @@ void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 	uint64_t now = xsp_ticks(p->rf.ctl.clock.kind);
 
 	p->pidfd = -1;
-	p->pid = holder;
+	p->pid = 0;
+	p->start = p->rf.ctl.start_time;
 	p->lived = p->rf.ctl.attach.ticks;
 	/* It has let go of its file, or the lock is our own: a program that records itself. */
 	if (!holder) {
-		p->pid = p->rf.ctl.pid_ns == st->pid_ns ? (pid_t)p->rf.ctl.pid : 0;
+		if (p->rf.ctl.pid_ns == st->pid_ns)
+			p->pid = p->rf.ctl.pid;
+		if (p->pid && p->pid != getpid() && xsp_producer_maps(p, p->pid))
+			p->lived = now;
 		return;
 	}
+	set_process(p, holder);
 	p->pidfd = xsp_pidfd_open(holder);
 	if (lock_holder(p) == holder) {
 		p->lived = now;
@@ -219,6 +249,7 @@ int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool con
 	snprintf(p->name, sizeof(p->name), "device producer %llu", (unsigned long long)id);
 	xsp_producer_ask(p);
 	p->pid = p->info.pid;
+	p->start = p->rf.ctl.start_time;
 	err = take_up(st, p, number);
 	if (err)
 		goto err_close;

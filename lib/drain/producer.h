@@ -56,6 +56,7 @@ struct xsp_producer_ring {
  * @ready: rings with memory, at the last pass
  * @number: its number in the capture
  * @pid: as we see it, 0 when we cannot
+ * @start: when it began, as we see it: in a time namespace it sees another time itself
  * @dev: of the file
  * @ino: of the file
  * @rf: the file
@@ -87,6 +88,7 @@ struct xsp_producer {
 	uint32_t		ready;
 	uint32_t		number;
 	pid_t			pid;
+	uint64_t		start;
 	dev_t			dev;
 	ino_t			ino;
 	struct xsp_ring_file	rf;
@@ -159,6 +161,9 @@ void xsp_producer_free(struct xsp_producer *p);
 
 /* Finds the process of @p, which has its file open, and what tells of its end. */
 void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p);
+
+/* Is it this process, by our number, that has @p's file mapped?  Then it is @p's from now on. */
+bool xsp_producer_maps(struct xsp_producer *p, pid_t pid);
 
 /* Asks the kernel what became of it, which acknowledges what it told; then the rings are read. */
 void xsp_producer_ask(struct xsp_producer *p);

@@ -62,7 +62,8 @@ void xsp_drain_listen(struct xsp_drain *d)
 		p = events[i].data.ptr;
 		if (events[i].data.ptr == &d->device)
 			d->list = true;
-		else if (events[i].data.ptr != &d->inotify)
+		else if (events[i].data.ptr != &d->inotify &&
+			 events[i].data.ptr != &d->notices)
 			p->told = true;
 	}
 	if (n >= 0 && n < EVENTS)

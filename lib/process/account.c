@@ -66,11 +66,12 @@ int xsprof_get_stats(struct xsprof_stats *stats)
 	if (!stats || stats->size < sizeof(size_t))
 		return -EINVAL;
 	size = stats->size;
+	s.lost = xsp_late();
 	if (xsp_attached()) {
 		s.attached = 1;
 		s.backend = xsp_kept.backend->kind;
 		s.clock = xsp_kept.clock;
-		s.lost = xsp_set.arena->nomem + xsp_set.arena->late;
+		s.lost += xsp_set.arena->nomem + xsp_set.arena->late;
 		s.names_missed = xsp_set.arena->missed;
 		s.stacks_missed = __atomic_load_n(&xsp_stacks_missed, __ATOMIC_RELAXED);
 		s.memory = xsp_set.ctl->arena_off + xsp_set.arena->used;

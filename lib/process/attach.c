@@ -48,6 +48,41 @@ static void map_dormant_page(void)
 		   -1, 0);
 }
 
+/*
+ * A recorder lives that cannot have us: markers count what it loses.  The child of a fork still
+ * has its parent's page; the page of a program that never attached is in its own memory.
+ */
+static void count_losses(void)
+{
+	if (xsprof_enabled() || xsp_producers || xsp_names_lock(false) < 0)
+		return;
+	__atomic_store_n(&xsprof_ctl_page.ctl.enabled, xsp_categories_wanted(), __ATOMIC_RELAXED);
+	xsp_names_unlock();
+}
+
+/* Of xsp_recording_live(): the session cannot be opened, and not for want of means. */
+static bool out_of_reach(int err)
+{
+	return err && err != -ENOTCONN && err != -EMFILE && err != -ENFILE && err != -ENOMEM;
+}
+
+#define LOSSES_ASK	65536u	/* records */
+
+/* Another marker is lost; is there still a recorder that loses it?  Asked now and then. */
+static XSP_COLD void lose(void)
+{
+	static uint32_t lost;
+	int err;
+
+	if (__atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED) % LOSSES_ASK || !xsp_config.session)
+		return;
+	err = xsp_recording_live(xsp_config.session);
+	if (out_of_reach(err))
+		err = xsp_recording_complain(xsp_config.session, 0);
+	if (err == -ENOTCONN)
+		map_dormant_page();
+}
+
 static const char *reason(int err)
 {
 	switch (err) {
@@ -66,12 +101,30 @@ static const char *reason(int err)
 	}
 }
 
-/* Return: 0, or why neither a recorder nor the device has us. */
+/*
+ * No session that could be joined.  The device needs only the name of one whose recorder lives
+ * and cannot be reached; without a recorder it keeps the latest records.
+ */
+static int latest_to_device(struct xsp_want *want, bool lost)
+{
+	const char *session = want->cfg->session;
+
+	want->session = lost && !xsp_recording_complain(session, 0) ? session : NULL;
+	if (!want->session && !want->cfg->has_mode)
+		want->mode = XSPROF_MODE_OVERWRITE;
+	return xsp_device_attach(want);
+}
+
+/*
+ * Return: 0; -ENOTCONN nobody records; -EHOSTUNREACH a recorder does that we cannot reach; else
+ * why neither it nor the device has us.
+ */
 static int choose(struct xsp_want *want)
 {
 	const struct xsp_config *cfg = want->cfg;
 	bool device = cfg->backend == XSP_CHOICE_AUTO || cfg->backend == XSP_CHOICE_DEVICE;
 	int err = cfg->session ? xsp_recording_live(cfg->session) : -ENOTCONN;
+	bool lost = out_of_reach(err);
 
 	if (!err && !device)
 		return xsp_shm_attach(want);
@@ -84,15 +137,14 @@ static int choose(struct xsp_want *want)
 			xsp_recording_note(cfg->session, xsp_device_reason(err));
 		return err ? -ENOTCONN : 0;
 	}
-	if (err != -ENOTCONN && err != -EACCES)
+	if (err != -ENOTCONN && !lost)
 		return err;
 	/* No recorder.  Without a device, or if the program records itself next, stay detached. */
-	if (!device || (cfg->record && !cfg->recording))
+	if (device && (!cfg->record || cfg->recording) && !latest_to_device(want, lost))
+		return 0;
+	if (!lost || xsp_recording_complain(cfg->session, err))
 		return -ENOTCONN;
-	if (!cfg->has_mode)
-		want->mode = XSPROF_MODE_OVERWRITE;
-	want->session = NULL;
-	return xsp_device_attach(want) ? -ENOTCONN : 0;
+	return -EHOSTUNREACH;
 }
 
 static int attach(void)
@@ -157,12 +209,17 @@ static void prefault(void)
  */
 XSP_COLD int xsp_attach(void)
 {
-	uint32_t tid = (uint32_t)syscall(SYS_gettid), state, owner = 0;
+	uint32_t tid, state, owner = 0;
 	int err;
 
 	if (xsp_config.backend == XSP_CHOICE_NONE ||
 	    (xsp_config.backend == XSP_CHOICE_TMPFS && !xsp_config.session))
 		return -ENOTCONN;
+	if (__atomic_load_n(&xsp_set.state, __ATOMIC_RELAXED) == XSP_FAILED) {
+		lose();
+		return -ENOTCONN;
+	}
+	tid = (uint32_t)syscall(SYS_gettid);
 	if (xsp_fork_check() < 0)
 		return -EAGAIN;
 	/* The lock is its owner's thread id: a handler over it knows at every instruction. */
@@ -183,8 +240,10 @@ XSP_COLD int xsp_attach(void)
 		state = XSP_ATTACHED;
 	else
 		state = err == -EBUSY ? XSP_DETACHED : XSP_FAILED;
-	if (state == XSP_FAILED)
+	if (state == XSP_FAILED && err == -ENOTCONN)
 		map_dormant_page();
+	else if (state == XSP_FAILED)
+		count_losses();
 	/* Release: whoever sees ATTACHED sees all of xsp_set. */
 	__atomic_store_n(&xsp_set.state, state, __ATOMIC_RELEASE);
 	/* From here on handlers count in the producer; what they lost until now is added to it. */
@@ -195,7 +254,7 @@ XSP_COLD int xsp_attach(void)
 		xsp_ops_update();
 	if (!err && xsp_config.prefault)
 		prefault();
-	if (err && err != -EBUSY && err != -ENOTCONN && err != -EACCES && xsp_config.session)
+	if (err && err != -EBUSY && err != -ENOTCONN && err != -EHOSTUNREACH && xsp_config.session)
 		xsp_recording_note(xsp_config.session, reason(err));
 	return err == -EBUSY ? -EAGAIN : err;
 }

@@ -300,6 +300,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 	dir = xsp_recording_join(want->cfg->session);
 	if (dir < 0)
 		return dir;
+	xsp_recording_keep(want->cfg->session, dir);
 	fd = create_file(dir, pid, start, &seq);
 	if (fd < 0) {
 		err = fd;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Joining a recorder's session: the checks of its directory, and the word to the recorder from a
- * process that cannot record.  Owns nothing.
+ * process that cannot record.  Owns a descriptor of the directory, for children of forks: one that
+ * has given up its user or its root directory does not reach it by its path any more.
  *
  * Plain system calls only: a forked child attaches at its first marker, which may be in a
  * signal handler.
@@ -15,27 +16,71 @@
 #include <unistd.h>
 
 #include "base/file-name.h"
+#include "base/hash.h"
+#include "base/notice.h"
 #include "base/proc.h"
 #include "process/join.h"
+#include "read/recording.h"
+
+static int kept = -1;			/* the session's directory */
+static struct xsp_fd_id kept_id;	/* programs close it, and use its number again */
+static uint64_t kept_path;		/* hash of its path */
+
+static uint64_t hash_of(const char *path)
+{
+	return xsp_hash_bytes(XSP_HASH_TEXT, path, strlen(path));
+}
+
+/* By whoever attaches, one at a time. */
+void xsp_recording_keep(const char *path, int dir)
+{
+	if (xsp_fd_is(&kept_id, kept)) {
+		if (kept_path == hash_of(path))
+			return;
+		close(kept);
+	}
+	kept = xsp_fd_high(fcntl(dir, F_DUPFD_CLOEXEC, 0));
+	kept_path = hash_of(path);
+	if (xsp_fd_note(&kept_id, kept))
+		kept = -1;
+}
+
+/* Return: a descriptor; -EACCES not ours, or not to be reached; another negative errno. */
+static int open_session(const char *path)
+{
+	struct stat st;
+	int dir;
+
+	/* What is kept was checked, by this process or by one that it was forked from. */
+	if (kept_path == hash_of(path) && xsp_fd_is(&kept_id, kept)) {
+		dir = fcntl(kept, F_DUPFD_CLOEXEC, 0);
+		return dir < 0 ? -errno : dir;
+	}
+	/* Only a place to start from: it is never listed. */
+	dir = open(path, O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	if (fstat(dir, &st) || st.st_uid != geteuid() ||
+	    ((st.st_mode & 077) && (st.st_mode & 07777) != XSP_RECORDING_MODE)) {
+		close(dir);
+		return -EACCES;
+	}
+	return dir;
+}
 
 /**
  * xsp_recording_join() - the session's directory, if it is one of ours with a live recorder
  * @path: absolute path
  *
- * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
+ * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno of opening
+ * it.  Whether one that cannot be opened has a recorder, xsp_recording_complain() knows.
  */
 int xsp_recording_join(const char *path)
 {
-	int dir, lock, held;
-	struct stat st;
+	int dir = open_session(path), lock, held;
 
-	dir = open(path, O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
 	if (dir < 0)
-		return errno == ENOENT ? -ENOTCONN : -errno;
-	if (fstat(dir, &st) || st.st_uid != geteuid() || (st.st_mode & 077)) {
-		close(dir);
-		return -EACCES;
-	}
+		return dir;
 	lock = openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0) {
 		close(dir);
@@ -55,7 +100,7 @@ int xsp_recording_join(const char *path)
  * xsp_recording_live() - is there somebody who records in this session?
  * @session: the session's directory
  *
- * Return: 0; -ENOTCONN no recorder; -EACCES not ours; another negative errno.
+ * Return: 0; as xsp_recording_join().
  */
 int xsp_recording_live(const char *session)
 {
@@ -65,6 +110,18 @@ int xsp_recording_live(const char *session)
 		return dir;
 	close(dir);
 	return 0;
+}
+
+/**
+ * xsp_recording_complain() - this process does not reach its session
+ * @session: the session's directory
+ * @err: why, as xsp_recording_join() said; 0 only asks
+ *
+ * Return: 0 a recorder lives, and now knows; -ENOTCONN none does, as far as can be seen here.
+ */
+int xsp_recording_complain(const char *session, int err)
+{
+	return xsp_notice_send(session, err);
 }
 
 /**

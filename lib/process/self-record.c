@@ -141,6 +141,9 @@ static int make_capture(void)
 		err = xsp_drain_open(self.session.dirfd, &self.cap, NULL, NULL, 0, &self.drain);
 	if (err)
 		xsp_cap_free(&self.cap);
+	else
+		/* Where there are no sockets, all but notices works. */
+		(void)xsp_drain_add_notices(self.drain, self.session.path);
 	return err;
 }
 
@@ -185,8 +188,7 @@ void xsp_self_record_forget(void)
 {
 	if (!self.running)
 		return;
-	if (xsp_drain_fd(self.drain) >= 0)
-		close(xsp_drain_fd(self.drain));
+	xsp_drain_forget(self.drain);
 	close_all();
 	self.running = false;
 }

@@ -33,6 +33,16 @@ static int check_dir(const struct stat *st)
 	return 0;
 }
 
+/* A recording's: others could make files in it, if they came there. */
+static int check_session(const struct stat *st)
+{
+	struct stat closed = *st;
+
+	if ((st->st_mode & 07777) == XSP_RECORDING_MODE)
+		closed.st_mode &= ~(mode_t)077;
+	return check_dir(&closed);
+}
+
 const char *xsp_recording_strerror(int err)
 {
 	switch (err) {
@@ -81,7 +91,7 @@ static int open_dir(const char *path)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &st) ? -errno : check_dir(&st);
+	err = fstat(fd, &st) ? -errno : check_session(&st);
 	if (err) {
 		close(fd);
 		return err;
@@ -89,15 +99,15 @@ static int open_dir(const char *path)
 	return fd;
 }
 
-static uint32_t random32(void)
+static uint64_t random64(void)
 {
 	struct timespec ts;
-	uint32_t value;
+	uint64_t value;
 
 	if (getrandom(&value, sizeof(value), GRND_NONBLOCK) == sizeof(value))
 		return value;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_nsec * 2654435761u ^ ts.tv_sec;
+	return ts.tv_nsec * 11400714819323198485ull ^ ts.tv_sec;
 }
 
 static int write_facts(int fd, const char *facts)
@@ -136,8 +146,8 @@ int xsp_recording_create(struct xsp_recording *s, const char *facts, const char 
 	*object = "/proc/self/stat";
 	if (err)
 		return err;
-	snprintf(s->path, sizeof(s->path), "%s/s.%d.%llu.%08x", user, (int)getpid(),
-		 (unsigned long long)st.start_time, random32());
+	snprintf(s->path, sizeof(s->path), "%s/s.%d.%llu.%016llx", user, (int)getpid(),
+		 (unsigned long long)st.start_time, (unsigned long long)random64());
 	snprintf(making, sizeof(making), "%s/n%s", user, strrchr(s->path, '/') + 2);
 	*object = s->path;
 	if (mkdir(making, 0700))
@@ -151,6 +161,9 @@ int xsp_recording_create(struct xsp_recording *s, const char *facts, const char 
 		goto err_remove;
 	}
 	err = flock(s->lockfd, LOCK_EX | LOCK_NB) ? -errno : write_facts(s->lockfd, facts);
+	/* By fchmod(): the mask of the program that records itself is not ours to change. */
+	if (!err && (fchmod(s->lockfd, 0644) || fchmod(s->dirfd, XSP_RECORDING_MODE)))
+		err = -errno;
 	if (!err && rename(making, s->path))
 		err = -errno;
 	if (!err)

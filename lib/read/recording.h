@@ -4,12 +4,17 @@
  * the folder's name, permission, lock and removal; it never looks into ring files.
  *
  *	<base>/xsprof-<euid>/			0700, verified
- *		s.<pid>.<starttime>.<random>/	0700, one recording
+ *		s.<pid>.<starttime>.<random>/	1733, one recording
  *			lock			flocked as long as its recorder lives
  *			p.<pid>.<starttime>.<seq>	a producer
  *			t.<pid>.<starttime>.<seq>	one in the making
  *
  * <base> is $XSPROF_SHM_DIR or /dev/shm.
+ *
+ * No other user can enter the 0700 folder.  A recorded process that gives up its user keeps a
+ * descriptor of the recording's folder (process/join.c), and that is all it can do with it: make
+ * files there, remove its own, and see whether the recorder lives.  It cannot list the folder, nor
+ * open, rename or remove the files of others.
  */
 #ifndef XSP_RECORDING_H
 #define XSP_RECORDING_H
@@ -19,6 +24,7 @@
 #include <stdint.h>
 
 #define XSP_RECORDING_PATH	3072	/* longer base folders are refused */
+#define XSP_RECORDING_MODE	01733u	/* of a recording's folder */
 
 /**
  * struct xsp_recording - a recording of ours, or one being looked at

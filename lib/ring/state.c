@@ -127,6 +127,11 @@ void xsp_count_late(void)
 		__atomic_add_fetch(&late, 1, __ATOMIC_RELAXED);
 }
 
+uint64_t xsp_late(void)
+{
+	return __atomic_load_n(&late, __ATOMIC_RELAXED);
+}
+
 /* Those that nobody has counted yet: they are the caller's now. */
 uint64_t xsp_take_late(void)
 {

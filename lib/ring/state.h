@@ -225,6 +225,7 @@ static inline bool xsp_attached(void)
 extern uint32_t xsp_resumed XSP_HIDDEN;	/* times the process has gone on after a pause */
 void xsp_kick(void) XSP_HIDDEN;
 void xsp_count_late(void) XSP_HIDDEN;
+uint64_t xsp_late(void) XSP_HIDDEN;
 uint64_t xsp_take_late(void) XSP_HIDDEN;
 
 /**

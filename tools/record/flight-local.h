@@ -6,6 +6,7 @@
 #ifndef XSPROF_FLIGHT_LOCAL_H
 #define XSPROF_FLIGHT_LOCAL_H
 
+#include "base/notice.h"
 #include "read/recording.h"
 #include "record/flight.h"
 #include "record/launch.h"
@@ -52,6 +53,8 @@ struct flight_member {
  * @launch: the command
  * @st: what producers are asked with; nothing is stored through it
  * @inotify: of the session, -1 for none
+ * @notices: processes that cannot reach the session
+ * @messages: processes that could not be recorded
  * @epoll: whatever there is to wait for
  * @asking: some member's end has to be asked after
  * @first: the members, in the order in which they came
@@ -78,6 +81,8 @@ struct flight {
 	struct launch			launch;
 	struct xsp_store		st;
 	int				inotify;
+	struct xsp_notices		notices;
+	uint32_t			messages;
 	int				epoll;
 	bool				asking;
 	struct flight_member		*first;
@@ -101,6 +106,8 @@ struct flight {
 
 /* Takes up who has come. */
 void flight_processes_scan(struct flight *f);
+/* Says which processes cannot reach the session.  @last: there is no later time. */
+void flight_processes_hear(struct flight *f, bool last);
 /* Who has ended, and how; one with no goodbye asks for a snapshot. */
 void flight_processes_look(struct flight *f);
 /* Looks at what is watched; a stall asks for a snapshot. */

@@ -76,11 +76,11 @@ static void take_up(struct flight *f, const char *name)
 		return;
 	}
 	strcpy(m->p.name, name);
-	xsp_producer_watch(&f->st, &m->p);
 	if (!fstat(m->p.rf.fd, &st)) {
 		m->p.dev = st.st_dev;
 		m->p.ino = st.st_ino;
 	}
+	xsp_producer_watch(&f->st, &m->p);
 	wait_for(f, m);
 	join(f, m);
 }
@@ -110,6 +110,7 @@ static int take_up_device(void *data, const struct xsprof_info *info)
 	}
 	m->p.id = info->id;
 	m->p.pid = info->pid;
+	m->p.start = m->p.rf.ctl.start_time;
 	m->p.info = *info;
 	m->p.pidfd = -1;
 	snprintf(m->p.name, sizeof(m->p.name), "device producer %" PRIu64, (uint64_t)info->id);
@@ -138,9 +139,22 @@ static void take_message(struct flight *f, const char *name)
 		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
 			text[i] = '?';
 	text[i] = '\0';
+	f->messages++;
 	if (!f->opts->quiet)
 		tool_note("process %.*s is not recorded: %s",
 			  (int)strspn(name + 2, "0123456789"), name + 2, text);
+}
+
+void flight_processes_hear(struct flight *f, bool last)
+{
+	struct xsp_notice notice;
+
+	while (xsp_notices_next(&f->notices, last, &notice)) {
+		f->messages++;
+		if (!f->opts->quiet)
+			tool_note("process %d of user %u is not recorded: %s", (int)notice.pid,
+				  (unsigned int)notice.uid, xsp_notice_reason(notice.err));
+	}
 }
 
 void flight_processes_scan(struct flight *f)

@@ -118,6 +118,8 @@ static int set_wait(struct flight *f)
 	f->inotify = -1;
 	if (f->session.dirfd < 0)
 		return 0;
+	if (!xsp_notices_open(&f->notices, f->session.path) && add_fd(f, f->notices.fd))
+		xsp_notices_close(&f->notices);
 	f->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->session.dirfd);
 	/* A message is made before it is written: its end counts. */
@@ -197,6 +199,7 @@ static void run(struct flight *f)
 		flight_save_clocks(f);
 		if (appeared(f))
 			flight_processes_scan(f);
+		flight_processes_hear(f, false);
 		launch_serve(&f->launch);
 		flight_processes_look(f);
 		now = xsp_clock_ns(CLOCK_MONOTONIC);
@@ -253,6 +256,8 @@ static int set_place(struct flight *f, struct record_options *opts)
 
 	f->session.dirfd = -1;
 	f->session.lockfd = -1;
+	f->notices.fd = -1;
+	f->notices.conn = -1;
 	f->began = xsp_clock_ns(CLOCK_MONOTONIC);
 	/* Only looked at: somebody else may consume them. */
 	if (attach_on(&opts->attach)) {
@@ -276,8 +281,11 @@ static void explain_nothing(const struct flight *f)
 		return;
 	if (attach_on(&f->opts->attach))
 		tool_note("nothing was recorded: no process came that loads libxsprof-user");
+	else if (f->messages)
+		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else
-		tool_note("nothing was recorded: no process of the command loaded libxsprof-user");
+		tool_note("nothing was recorded: no process of the command with libxsprof-user "
+			  "reached the recorder (a container needs the recorder's /dev/shm)");
 }
 
 int flight_record(struct record_options *opts)
@@ -302,6 +310,7 @@ int flight_record(struct record_options *opts)
 	if (!status) {
 		run(&f);
 		flight_processes_scan(&f);
+		flight_processes_hear(&f, true);
 		flight_processes_look(&f);
 		flight_processes_switch_off(&f);
 		if (flight_save_last(&f))
@@ -312,6 +321,7 @@ int flight_record(struct record_options *opts)
 		status = exit_status(&f);
 	}
 	flight_processes_free(&f);
+	xsp_notices_close(&f.notices);
 	if (f.session.dirfd >= 0) {
 		xsp_recording_remove(&f.session);
 		xsp_recording_close(&f.session);

@@ -259,7 +259,8 @@ static void explain_nothing(const struct recording *r)
 		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment says so: "
 			  "unset it, or give --backend");
 	else
-		tool_note("nothing was recorded: no process of the command loaded libxsprof-user%s",
+		tool_note("nothing was recorded: no process of the command with libxsprof-user "
+			  "reached the recorder (a container needs the recorder's /dev/shm)%s",
 			  r->opts.itt ? ", and none made ITT calls" : "");
 }
 

@@ -146,6 +146,15 @@ static int write_host(struct recording *r)
 	return err;
 }
 
+static void add_notices(struct recording *r)
+{
+	int err = xsp_drain_add_notices(r->drain, r->session.path);
+
+	if (err && !r->opts.quiet)
+		tool_note("processes that change their user or root folder and execute a program "
+			  "cannot say that they are not recorded: no socket: %s", strerror(-err));
+}
+
 int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops)
 {
 	int err;
@@ -162,6 +171,8 @@ int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops)
 		err = write_host(r);
 	if (!err)
 		err = xsp_drain_open(r->session.dirfd, &r->cap, ops, r, 0, &r->drain);
+	if (!err)
+		add_notices(r);
 	if (!err)
 		err = record_device_add(&r->opts, r->session.path, r->device, r->drain);
 	if (!err && r->cap.error)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Sends and receives notices of processes that cannot reach their session.  A stream socket for
+ * its queue: that of a datagram socket has room for ten.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/notice.h"
+
+#define BACKLOG		4096
+/* A message follows its connection at once; one that sends nothing may hold up others so long. */
+#define MESSAGE_NS	100000000u
+#define MESSAGE_LAST_MS	10
+
+struct message {
+	int32_t	err;
+	char	session[XSP_NOTICE_NAME];
+};
+
+/* Up to its random part: "s.PID.START" of "s.PID.START.RANDOM".  Return: its length, 0: none. */
+static socklen_t address(struct sockaddr_un *un, const char *name)
+{
+	static const char prefix[] = "xsprof.";
+	const char *end = strrchr(name, '.');
+	size_t len = end ? (size_t)(end - name) : 0;
+
+	memset(un, 0, sizeof(*un));
+	un->sun_family = AF_UNIX;
+	if (!len || len + sizeof(prefix) > sizeof(un->sun_path))
+		return 0;
+	/* A zero first: it is in no file system. */
+	memcpy(un->sun_path + 1, prefix, sizeof(prefix) - 1);
+	memcpy(un->sun_path + sizeof(prefix), name, len);
+	return offsetof(struct sockaddr_un, sun_path) + sizeof(prefix) + len;
+}
+
+/* The folder's own name; zeros behind it.  Return: 0 or -EINVAL. */
+static int name_of(const char *session, char name[static XSP_NOTICE_NAME])
+{
+	const char *at = strrchr(session, '/');
+	size_t len = at ? strlen(++at) : 0;
+
+	memset(name, 0, XSP_NOTICE_NAME);
+	if (!len || len >= XSP_NOTICE_NAME)
+		return -EINVAL;
+	memcpy(name, at, len);
+	return 0;
+}
+
+int xsp_notices_open(struct xsp_notices *n, const char *session)
+{
+	struct sockaddr_un un;
+	socklen_t len;
+	int fd, err;
+
+	n->fd = -1;
+	n->conn = -1;
+	err = name_of(session, n->session);
+	if (err)
+		return err;
+	len = address(&un, n->session);
+	if (!len)
+		return -EINVAL;
+	fd = xsp_fd_high(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&un, len) || listen(fd, BACKLOG))
+		err = -errno;
+	else
+		err = xsp_fd_note(&n->id, fd);
+	if (err)
+		close(fd);
+	else
+		n->fd = fd;
+	return err;
+}
+
+void xsp_notices_close(struct xsp_notices *n)
+{
+	if (n->conn >= 0)
+		close(n->conn);
+	if (xsp_fd_is(&n->id, n->fd))
+		close(n->fd);
+	n->fd = -1;
+	n->conn = -1;
+}
+
+/* Return: 1 read; 0 it has not come yet; -1 there will be none. */
+static int take(struct xsp_notices *n, bool last, struct xsp_notice *notice)
+{
+	struct pollfd fd = { .fd = n->conn, .events = POLLIN };
+	struct message m;
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	ssize_t got;
+
+	if (last)
+		poll(&fd, 1, MESSAGE_LAST_MS);
+	got = recv(n->conn, &m, sizeof(m), MSG_DONTWAIT);
+	if (got < 0 && errno == EAGAIN && !last &&
+	    xsp_clock_ns(CLOCK_MONOTONIC) - n->since < MESSAGE_NS)
+		return 0;
+	/* Who does not know the whole name does not know the session. */
+	if (got != sizeof(m) || memcmp(m.session, n->session, sizeof(m.session)) ||
+	    getsockopt(n->conn, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return -1;
+	*notice = (struct xsp_notice){ .pid = peer.pid, .uid = peer.uid, .err = m.err };
+	return 1;
+}
+
+bool xsp_notices_next(struct xsp_notices *n, bool last, struct xsp_notice *notice)
+{
+	int got;
+
+	if (!xsp_fd_is(&n->id, n->fd))
+		return false;
+	for (;;) {
+		if (n->conn < 0) {
+			n->conn = xsp_fd_high(accept4(n->fd, NULL, NULL, SOCK_CLOEXEC));
+			n->since = xsp_clock_ns(CLOCK_MONOTONIC);
+		}
+		if (n->conn < 0)
+			return false;
+		got = take(n, last, notice);
+		if (!got)
+			return false;
+		close(n->conn);
+		n->conn = -1;
+		if (got > 0)
+			return true;
+	}
+}
+
+int xsp_notice_send(const char *session, int err)
+{
+	struct message m = { .err = err };
+	struct sockaddr_un un;
+	socklen_t len;
+	int fd, ret = 0;
+
+	if (name_of(session, m.session))
+		return -ENOTCONN;
+	len = address(&un, m.session);
+	fd = len ? socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1;
+	if (fd < 0)
+		return -ENOTCONN;
+	/* A queue that is full has a recorder behind it. */
+	if (connect(fd, (struct sockaddr *)&un, len))
+		ret = errno == EAGAIN ? 0 : -ENOTCONN;
+	else if (err && send(fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(m))
+		ret = -ENOTCONN;
+	close(fd);
+	return ret;
+}
+
+const char *xsp_notice_reason(int err)
+{
+	switch (err) {
+	case -EACCES:
+	case -EPERM:
+		return "its user may not enter the session: start a recorder as that user";
+	case -ENOENT:
+	case -ENOTDIR:
+		return "it does not see the session's folder (chroot, container): give it the "
+		       "recorder's /dev/shm, or the same XSPROF_SHM_DIR";
+	default:
+		return "it cannot open the session's folder";
+	}
+}

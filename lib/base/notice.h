@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Notices: how a process that cannot reach the folder of its session says so to the recorder.
+ *
+ * A program that was executed as another user, in another root folder or with a /dev/shm of its
+ * own finds the session's name in its environment and not the folder.  The recorder listens on a
+ * socket whose name is not in any file system.  The kernel says which process connects, and as
+ * which user; what it sends is the reason, and the session's whole name: the socket's name, which
+ * everybody can list, is only a part of it.
+ */
+#ifndef XSP_BASE_NOTICE_H
+#define XSP_BASE_NOTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/own.h"
+
+#define XSP_NOTICE_NAME	96u	/* bytes of a session's name */
+
+/**
+ * struct xsp_notice - a process that cannot be recorded
+ * @pid: process, as the receiver sees it; 0 when it cannot
+ * @uid: its effective user
+ * @err: why: -EACCES, -ENOENT or another negative errno of opening the session
+ */
+struct xsp_notice {
+	pid_t		pid;
+	uid_t		uid;
+	int		err;
+};
+
+/**
+ * struct xsp_notices - the recorder's side
+ * @fd: listens; -1 for none
+ * @id: what @fd is: a program that records itself may have closed it
+ * @conn: a connection whose message has not come yet, -1 for none
+ * @since: when @conn came, CLOCK_MONOTONIC, ns
+ * @session: name of the session
+ */
+struct xsp_notices {
+	int			fd;
+	struct xsp_fd_id	id;
+	int			conn;
+	uint64_t		since;
+	char			session[XSP_NOTICE_NAME];
+};
+
+/**
+ * xsp_notices_open() - listen
+ * @n: filled in; @n->fd is -1 where this fails
+ * @session: folder of the session
+ *
+ * Return: 0 or -errno.
+ */
+int xsp_notices_open(struct xsp_notices *n, const char *session) XSP_HIDDEN;
+
+/* Stops listening; also in the child of a fork, whose descriptors are its own. */
+void xsp_notices_close(struct xsp_notices *n) XSP_HIDDEN;
+
+/**
+ * xsp_notices_next() - take a notice
+ * @n: open, or not
+ * @last: wait some ms for a message that is on its way
+ * @notice: set to it
+ *
+ * Return: is there one?
+ */
+bool xsp_notices_next(struct xsp_notices *n, bool last, struct xsp_notice *notice) XSP_HIDDEN;
+
+/**
+ * xsp_notice_send() - tell the recorder that this process cannot reach its session
+ * @session: folder of the session
+ * @err: why, a negative errno; 0 only asks whether there is a recorder
+ *
+ * Signal-safe.  Never waits.
+ *
+ * Return: 0; -ENOTCONN no recorder that can be reached from here.
+ */
+int xsp_notice_send(const char *session, int err) XSP_HIDDEN;
+
+/* Why, for people, to stand behind "is not recorded: "; constant text. */
+const char *xsp_notice_reason(int err) XSP_HIDDEN;
+
+#endif /* XSP_BASE_NOTICE_H */

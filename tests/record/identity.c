@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program whose child becomes another user, or goes to another place, before its first record.
+ *
+ *	identity COUNT STEP...		10 records here, then COUNT in a child that took the steps
+ *	identity emit COUNT		COUNT records
+ *
+ * Steps, in their order: setgid, setuid, user, mount, pid, time (a namespace each; the time is
+ * another one there), chroot=DIR, close (all descriptors but three), early (10 records),
+ * ready=FILE (makes it), sleep=MS, late=FILE (the recorder, which is the parent, is stopped until
+ * the file is there; taken before the child is made), reuse (another file at the number of
+ * each of the library's descriptors), probe (what the library's descriptor of the session lets
+ * this user do), exec.  Each process says how many records it passed and what the library knows
+ * of them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <xsprof/xsprof.h>
+
+#define NOBODY	65534
+
+static const char *self;
+static long early;		/* records passed in a step */
+static char parents_file[64];	/* in the session */
+
+static void must(int failed, const char *what)
+{
+	if (!failed)
+		return;
+	perror(what);
+	_exit(99);
+}
+
+static void emit(long count)
+{
+	struct xsprof_stats stats = { .size = sizeof(stats) };
+	uint32_t name = xsprof_name("identity");
+	long i;
+
+	for (i = 0; i < count; i++)
+		xsprof_instant(name);
+	must(xsprof_get_stats(&stats), "xsprof_get_stats");
+	printf("pid %d events %ld lost %llu attached %d\n", (int)getpid(), early + count,
+	       (unsigned long long)stats.lost, stats.attached);
+	fflush(stdout);
+}
+
+/* The namespaces of these kinds are those of children. */
+static void go_on_as_child(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	must(pid < 0, "fork");
+	if (!pid)
+		return;
+	must(waitpid(pid, &status, 0) != pid, "waitpid");
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	must(fd < 0 || write(fd, text, strlen(text)) < 0, path);
+	close(fd);
+}
+
+static void own_mounts(void)
+{
+	const char *shm = getenv("XSPROF_SHM_DIR");
+
+	must(unshare(CLONE_NEWNS), "unshare");
+	must(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), "mount");
+	must(mount("none", shm ? shm : "/dev/shm", "tmpfs", 0, "size=1m"), "mount tmpfs");
+}
+
+static void own_time(void)
+{
+	must(unshare(CLONE_NEWTIME), "unshare");
+	write_file("/proc/self/timens_offsets", "monotonic 5000 0\nboottime 5000 0\n");
+	go_on_as_child();
+}
+
+/* The library's descriptors are above the program's.  Return: whether one names the session. */
+static int session_fd(void)
+{
+	const char *session = getenv("XSPROF_SESSION");
+	char path[64], to[4096];
+	int fd;
+
+	for (fd = 3; fd < 1024; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, to, sizeof(to) - 1);
+		if (n > 0 && (to[n] = '\0', !strcmp(to, session)))
+			return fd;
+	}
+	return -1;
+}
+
+/* "p.PID.*" */
+static void find_own_file(void)
+{
+	DIR *dir = opendir(getenv("XSPROF_SESSION"));
+	struct dirent *e;
+	char mine[32];
+
+	snprintf(mine, sizeof(mine), "p.%d.", (int)getpid());
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, mine, strlen(mine)))
+			snprintf(parents_file, sizeof(parents_file), "%.63s", e->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static void reuse(void)
+{
+	int fd, null = open("/dev/null", O_RDWR);
+
+	for (fd = 3; fd < 1024; fd++)
+		if (fd != null && fcntl(fd, F_GETFD) >= 0)
+			must(dup2(null, fd) < 0, "dup2");
+}
+
+static void refused(int ret, int err, const char *what)
+{
+	printf("probe %s: %s\n", what, ret < 0 && errno == err ? "refused" : "permitted");
+}
+
+/* @theirs: the ring file of the parent, whose user was another one */
+static void probe(const char *theirs)
+{
+	int dir = session_fd();
+
+	must(dir < 0, "the session's descriptor");
+	printf("probe descriptor: %s\n",
+	       fcntl(dir, F_GETFD) == FD_CLOEXEC ? "closed by exec" : "kept by exec");
+	refused(openat(dir, ".", O_RDONLY | O_DIRECTORY), EACCES, "list");
+	refused(openat(dir, "lock", O_RDWR), EACCES, "write the lock");
+	refused(unlinkat(dir, "lock", 0), EPERM, "remove the lock");
+	refused(openat(dir, theirs, O_RDONLY), EACCES, "read another's rings");
+	refused(unlinkat(dir, theirs, 0), EPERM, "remove another's rings");
+	refused(renameat(dir, theirs, dir, "x"), EPERM, "rename another's rings");
+	refused(fchmodat(dir, ".", 0777, 0), EPERM, "change the session's mode");
+	refused(openat(dir, "../..", O_PATH), EACCES, "go up");
+}
+
+static void pass_early(void)
+{
+	uint32_t name = xsprof_name("early");
+
+	for (early = 0; early < 10; early++)
+		xsprof_instant(name);
+}
+
+static void step(const char *what, const char *count)
+{
+	const char *value = strchr(what, '=') ? strchr(what, '=') + 1 : "";
+
+	if (!strcmp(what, "setgid"))
+		must(setgroups(0, NULL) || setgid(NOBODY), what);
+	else if (!strcmp(what, "setuid"))
+		must(setuid(NOBODY), what);
+	else if (!strcmp(what, "user"))
+		must(unshare(CLONE_NEWUSER), what);
+	else if (!strcmp(what, "mount"))
+		own_mounts();
+	else if (!strcmp(what, "pid"))
+		must(unshare(CLONE_NEWPID), what), go_on_as_child();
+	else if (!strcmp(what, "time"))
+		own_time();
+	else if (!strncmp(what, "chroot=", 7))
+		must(chroot(value) || chdir("/"), what);
+	else if (!strcmp(what, "close"))
+		must(close_range(3, ~0u, 0), what);
+	else if (!strcmp(what, "early"))
+		pass_early();
+	else if (!strncmp(what, "ready=", 6))
+		write_file(value, "");
+	else if (!strncmp(what, "sleep=", 6))
+		usleep(1000 * atoi(value));
+	else if (!strcmp(what, "reuse"))
+		reuse();
+	else if (!strcmp(what, "probe"))
+		probe(parents_file);
+	else if (!strcmp(what, "exec"))
+		must(execl(self, self, "emit", count, NULL), self);
+	else if (strncmp(what, "late=", 5))
+		must(1, what);
+}
+
+/* What is to be in the capture is not seen by the recorder before the file is there. */
+static const char *stop_recorder(int argc, char **argv)
+{
+	int i;
+
+	for (i = 2; i < argc; i++)
+		if (!strncmp(argv[i], "late=", 5)) {
+			must(kill(getppid(), SIGSTOP), "SIGSTOP");
+			return argv[i] + 5;
+		}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *late;
+	int i, status;
+	pid_t pid;
+
+	if (argc < 3)
+		return 97;
+	self = argv[0];
+	if (!strcmp(argv[1], "emit")) {
+		emit(atol(argv[2]));
+		return 0;
+	}
+	emit(10);
+	find_own_file();
+	late = stop_recorder(argc, argv);
+	pid = fork();
+	must(pid < 0, "fork");
+	if (!pid) {
+		for (i = 2; i < argc; i++)
+			step(argv[i], argv[1]);
+		emit(atol(argv[1]));
+		exit(0);
+	}
+	while (late && access(late, F_OK))
+		usleep(1000);
+	if (late)
+		kill(getppid(), SIGCONT);
+	must(waitpid(pid, &status, 0) != pid, "waitpid");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Processes that change their user, their root folder or their namespaces while they are
+# recorded: every event that they pass is in the capture or is counted as lost, and the recorder
+# names each process that it cannot record.  The count is the program's own.
+. "${0%/*}/tap.sh"
+
+identity=$BUILD/tests/record/identity
+export XSPROF_BACKEND=tmpfs
+# A leak check needs /proc, which another root has not.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 77; }
+# Another user executes the program, and finds its libraries, through any folder above.
+cp "$identity" "$dir/identity"
+identity=$dir/identity
+chmod 755 "$dir"
+mkdir -p "$dir/root/tmp"
+
+# What is mapped by a program, so that it can be executed in another root.
+fill_root()
+{
+	cp --parents "$identity" $(ldd "$identity" | grep -o '/[^ ]*') "$dir/root"
+}
+fill_root
+
+# recorded STEP...: all events are in the capture.
+recorded()
+{
+	name="recorded: $*"
+	run "$xsprof" record -o i.data -- "$identity" 1000 "$@"
+	is "$name: status" $rc 0
+	is "$name: passed" "$(field events out)" "${passed:-1010}"
+	"$inspect" i.data >seen
+	is "$name: in the capture" "$(field records seen)" "${passed:-1010}"
+	has "$name: 0 lost" err ', 0 lost, '
+	is "$name: the process knows of no loss" "$(field lost out)" 0
+	hasnt "$name: no complaint" err 'not recorded'
+	ok "$name: nothing stays behind" clean
+}
+
+# told REASON STEP...: the child cannot be recorded; the recorder says why, in words like REASON.
+told()
+{
+	local reason=$1
+
+	shift
+	name="told: $*"
+	run "$xsprof" record -o i.data -- "$identity" 1000 "$@"
+	is "$name: status" $rc 0
+	is "$name: passed" "$(field events out)" 1010
+	"$inspect" i.data >seen
+	is "$name: in the capture" "$(field records seen)" 10
+	is "$name: the process counts its losses" "$(field lost out)" 1000
+	has "$name: why" err "process [0-9]* .*is not recorded: $reason"
+	has "$name: in the capture, why" seen "^note process [0-9]* .*is not recorded: $reason"
+	ok "$name: nothing stays behind" clean
+}
+
+for step in setgid setuid mount pid user time chroot="$dir/root" close; do
+	recorded "$step"
+done
+recorded setgid setuid
+recorded chroot="$dir/root" setgid setuid
+# Descriptors of the parent's are gone, or belong to something else.
+recorded close setgid
+recorded reuse setgid
+user='its user may not enter the session: start a recorder as that user'
+place='it does not see the session.s folder'
+told "$user" close setuid
+told "$user" reuse setuid
+told "$place" close chroot="$dir/root"
+told "$place" close mount
+for step in setgid pid time; do
+	recorded $step exec
+done
+told "$user" setuid exec
+told "$user" setgid setuid exec
+told "$place" chroot="$dir/root" exec
+told "$place" mount exec
+
+# One that lives is not taken for dead because no descriptor of its own says that it does: neither
+# where its number is another one here, nor where it began at another time.
+for namespace in pid time; do
+	rm -f ready
+	passed=1020 recorded late=ready $namespace early close ready=ready sleep=2500
+	hasnt "$name: how it ended is known" seen 'how 4'
+done
+
+# What the child gets with the descriptor of the session: its own file, and no more.
+recorded setgid setuid probe
+has "probe: the descriptor" out '^probe descriptor: closed by exec$'
+is "probe: all is refused" "$(grep -c '^probe .*: refused$' out) $(grep -c permitted out)" "8 0"
+
+# The command itself is another user's.
+name="setpriv"
+run "$xsprof" record -o i.data -- setpriv --reuid 65534 --clear-groups "$identity" emit 100
+is "$name: the command's status" $rc 0
+has "$name: why" err "process [0-9]* of user 65534 is not recorded: $user"
+has "$name: nothing is recorded, and why" err 'the processes that tried could not, see above'
+is "$name: the losses are counted" "$(field lost out)" 100
+run "$xsprof" record --flight -o f.data -- setpriv --reuid 65534 --clear-groups "$identity" emit 9
+has "$name, flight recorder: why" err "process [0-9]* of user 65534 is not recorded: $user"
+hasnt "$name, flight recorder: no untruth" err 'no process of the command'
+finish
