@@ -115,21 +115,20 @@ static void put(const char *line, size_t len)
 }
 
 /**
- * xsp_say() - "xsprof: TEXT" on standard error
- * @fmt: as for printf(); a longer line than 512 bytes is cut
+ * xsp_vsay() - "xsprof: TEXT" on standard error
+ * @fmt: as for vprintf(); a longer line than 512 bytes is cut
+ * @ap: its arguments
  *
- * Only a program that records itself prints: it has no recorder that could. The call never ends or
- * signals the program and replaces control characters. errno is kept.
+ * The call never ends or signals the program, waits or allocates, and replaces control
+ * characters: parts of a text come from other processes, which must not control the terminal.
+ * errno is kept.
  */
-void xsp_say(const char *fmt, ...)
+void xsp_vsay(const char *fmt, va_list ap)
 {
 	char line[LINE_MAX_BYTES] = "xsprof: ";
 	int err = errno, n = strlen(line), len;
-	va_list ap;
 
-	va_start(ap, fmt);
 	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
-	va_end(ap);
 	if (len < 0)
 		len = 0;
 	len += n;
@@ -141,4 +140,14 @@ void xsp_say(const char *fmt, ...)
 	line[len] = '\n';
 	put(line, len + 1);
 	errno = err;
+}
+
+/* Only a program that records itself says more than was asked for: it has no recorder to. */
+void xsp_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	xsp_vsay(fmt, ap);
+	va_end(ap);
 }

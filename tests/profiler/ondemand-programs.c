@@ -176,15 +176,26 @@ static void test_programs(void)
 	requests = fake_configure(&fake, "no\x1b[31msense\nACTIVITIES_LOG_FILE=/etc/passwd");
 	fake_until(&fake, &fake.handed, requests);
 	until_asks(r.pid);
-	requests = fake_configure(&fake, "ACTIVITIES_LOG_FILE=/etc/\x1b[31m.json");
+	requests = fake_configure(&fake, "ACTIVITIES_LOG_FILE=/etc/größe\x1b[31m.json");
 	fake_until(&fake, &fake.handed, requests);
 	until_asks(r.pid);
 	CHECK_EQ(ended(&r, said, sizeof(said)), 0);
 	CHECK(strstr(said, "xsprof: dynolog: registered"));
 	CHECK(strstr(said, "xsprof: on-demand: line 1 of the request: not KEY=VALUE"));
-	CHECK(strstr(said, "/etc/?[31m.json"));
+	CHECK(strstr(said, "/etc/größe?[31m.json"));
 	CHECK(!strchr(said, 0x1b));
 	tap_result("KINETO_LOG_LEVEL: says why a request is refused, and writes to no terminal");
+
+	run(&r, "program", "KINETO_LOG_LEVEL", "0");
+	CHECK_EQ(heard(&r), 'b');
+	until_asks(r.pid);
+	close(r.err);
+	r.err = open("/dev/null", O_RDONLY);
+	requests = fake_configure(&fake, "nonsense");
+	fake_until(&fake, &fake.handed, requests);
+	until_asks(r.pid);
+	CHECK_EQ(ended(&r, said, sizeof(said)), 0);
+	tap_result("KINETO_LOG_LEVEL: a standard error that nobody reads ends no program");
 
 	run(&r, "program-client", NULL, NULL);
 	CHECK_EQ(heard(&r), 'b');
