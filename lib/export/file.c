@@ -9,38 +9,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "export/file.h"
 #include "export/gzip.h"
 #include "export/scheme.h"
-
-/* A name beside @path that nobody else has. */
-static int open_beside(struct xsr_file *file)
-{
-	static unsigned int count;
-	struct timespec now;
-	int tries, fd;
-
-	for (tries = 0; tries < 100; tries++) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (asprintf(&file->tmp, "%s.tmp-%d-%x-%lx", file->path, (int)getpid(),
-			     __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED),
-			     (unsigned long)now.tv_nsec) < 0) {
-			file->tmp = NULL;
-			return -ENOMEM;
-		}
-		fd = open(file->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0)
-			return fd;
-		free(file->tmp);
-		file->tmp = NULL;
-		if (errno != EEXIST)
-			break;
-	}
-	return -errno;
-}
 
 /* A file without a name, to be read again. */
 static int open_nameless(void)
@@ -67,7 +40,7 @@ static int open_file(struct xsr_file *file)
 		fd = open(file->path, O_WRONLY | O_CLOEXEC);
 		return fd < 0 ? -errno : fd;
 	}
-	return open_beside(file);
+	return xsp_open_beside(file->path, &file->tmp);
 }
 
 int xsr_file_open(struct xsr_file *file, const char *path)

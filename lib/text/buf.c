@@ -7,15 +7,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "text/buf.h"
+
+int xsp_open_beside(const char *path, char **tmp)
+{
+	static unsigned int count;
+	struct timespec now;
+	int tries, fd, err;
+
+	for (tries = 0; tries < 100; tries++) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (asprintf(tmp, "%s.tmp-%d-%x-%lx", path, (int)getpid(),
+			     __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED),
+			     (unsigned long)now.tv_nsec) < 0) {
+			*tmp = NULL;
+			return -ENOMEM;
+		}
+		fd = open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0)
+			return fd;
+		err = -errno;
+		free(*tmp);
+		*tmp = NULL;
+		if (err != -EEXIST)
+			return err;
+	}
+	return -EEXIST;
+}
 
 /* What is no regular file (a device, a FIFO) has readers of its own: it keeps its name. */
 static int open_file(struct xsp_buf *buf, const char *path)
 {
 	struct stat st;
-	int fd;
 
 	buf->path = path;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
@@ -24,18 +50,9 @@ static int open_file(struct xsp_buf *buf, const char *path)
 		buf->fd = open(path, O_WRONLY | O_CLOEXEC);
 		return buf->fd < 0 ? -errno : 0;
 	}
-	if (asprintf(&buf->tmp, "%s.tmp", path) < 0) {
-		buf->tmp = NULL;
-		return -ENOMEM;
-	}
-	/* The file is made anew: what stands there may be a link somebody else put. */
-	if (unlink(buf->tmp) < 0 && errno != ENOENT)
-		return -errno;
-	fd = open(buf->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return -errno;
-	buf->fd = fd;
-	return 0;
+	/* Two writers of one name have a file each until it is whole. */
+	buf->fd = xsp_open_beside(path, &buf->tmp);
+	return buf->fd < 0 ? buf->fd : 0;
 }
 
 int xsp_buf_init(struct xsp_buf *buf, int fd)

@@ -43,6 +43,11 @@ struct xsp_buf {
 	bool		grows;
 };
 
+/*
+ * Makes a new file beside @path, in a name that nobody else has and that @tmp is set to; free() it.
+ * Return: a descriptor or -errno, @tmp being NULL.
+ */
+int xsp_open_beside(const char *path, char **tmp);
 /* In front of @fd, which stays the caller's; for xsp_buf_free().  Return: 0 or -errno. */
 int xsp_buf_init(struct xsp_buf *buf, int fd);
 /*

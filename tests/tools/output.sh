@@ -76,8 +76,19 @@ result "a reader that goes away" $?
 
 # A file gets its name when it is whole.
 "$dump" -f ndjson -o "$dir/x.ndjson" "$all" 2>"$dir/log" && [ -s "$dir/x.ndjson" ] &&
-	[ ! -e "$dir/x.ndjson.tmp" ]
-result "-o: no .tmp stays" $?
+	! compgen -G "$dir/x.ndjson.*" >>"$dir/log"
+result "-o: nothing else stays" $?
+echo mine >"$dir/x.ndjson.tmp"
+"$dump" -f ndjson -o "$dir/x.ndjson" "$all" 2>"$dir/log" && [ "$(cat "$dir/x.ndjson.tmp")" = mine ]
+result "-o: a FILE.tmp of somebody's stays as it is" $?
+"$dump" -o "$dir/alone.txt" "$dir/big.data" 2>"$dir/log"
+for i in 1 2 3 4; do
+	"$dump" -o "$dir/four.txt" "$dir/big.data" 2>>"$dir/log" || : >"$dir/four.failed" &
+	dumps[i]=$!
+done
+wait "${dumps[@]}"
+[ ! -e "$dir/four.failed" ] && cmp "$dir/alone.txt" "$dir/four.txt" >>"$dir/log"
+result "-o: four at once to one name: all end well, and it is whole" $?
 echo before >"$dir/kept.txt"
 status 1 "$dump" -o "$dir/kept.txt" /bin/sh
 [ "$(cat "$dir/kept.txt")" = before ]
@@ -97,7 +108,7 @@ result "-o /dev/full" $?
 wait $pid && [ "$(grep -vc ' open: ' "$dir/lim.txt")" = 300002 ]
 result "-o: all of it is there" $?
 ( ulimit -f 64; trap '' XFSZ; exec "$dump" -o "$dir/small.txt" "$dir/big.data" ) 2>"$dir/log"
-[ $? = 1 ] && says "File too large" && [ ! -e "$dir/small.txt" ] && [ ! -e "$dir/small.txt.tmp" ]
+[ $? = 1 ] && says "File too large" && ! compgen -G "$dir/small.txt*" >>"$dir/log"
 result "-o: nothing stays of a file that could not be written" $?
 
 # A growing file, watched while it is written.
