@@ -134,7 +134,10 @@ static uint64_t cpu_ns(pid_t pid)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* How many events it says are done, of those that it can have done. */
+/*
+ * How many events it says are done, of those that it can have done: not fewer than @from, which
+ * it has said before.
+ */
 static uint32_t done(const struct xsp_apart *a, uint32_t from)
 {
 	uint32_t n = atomic_load_explicit(&a->shared->done, memory_order_acquire);
@@ -147,18 +150,19 @@ static bool wait_for_it(struct xsp_apart *a, uint32_t from)
 {
 	struct pollfd pfd = { .fd = a->fd, .events = POLLIN };
 	uint64_t since = cpu_ns(a->pid);
-	uint32_t at = from, still = 0;
+	uint32_t at = from, now, still = 0;
 	char byte;
 
 	for (;;) {
 		int n = poll(&pfd, 1, LOOK_MS);
 
+		now = done(a, at);
 		if (n > 0)
-			return recv(a->fd, &byte, 1, 0) == 1 && done(a, from) == a->nr;
+			return recv(a->fd, &byte, 1, 0) == 1 && done(a, now) == a->nr;
 		if (n < 0 && errno != EINTR)
 			return false;
-		if (done(a, from) != at) {
-			at = done(a, from);
+		if (now > at) {
+			at = now;
 			since = cpu_ns(a->pid);
 			still = 0;
 		} else if (cpu_ns(a->pid) - since > CPU_NS || ++still > STILL_LOOKS) {
