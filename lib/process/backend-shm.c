@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,7 @@
 static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else here does */
 static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* of the producer's file */
+static bool populates;		/* madvise() gives memory */
 
 /* A lock of this process, not of the descriptor: a forked child does not inherit it. */
 static int lock_file(int fd)
@@ -184,19 +186,35 @@ static int back_start(int fd, const struct xsprof_ctl *geo)
 	       -errno : 0;
 }
 
+/* qemu-user says of any advice that it was taken: one that there is not tells. */
+static bool can_populate(char *base)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	return madvise(base, page, INT_MAX) && errno == EINVAL &&
+	       !madvise(base, page, MADV_POPULATE_WRITE);
+}
+
 /* ---- what a backend does ------------------------------------------------------------------- */
 
+/*
+ * Through the mapping: that needs no descriptor, which the program may have closed, and the only
+ * system call that a marker makes for its ring is then one that any allocator makes: sandboxes
+ * permit it.  A full tmpfs is EFAULT here, and not yet SIGBUS.
+ */
 static int shm_grow(uint64_t offset, uint64_t bytes)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), from = offset / page * page;
 
-	if (xsp_fd_is(&file_id, xsp_kept.fd))
-		return fallocate(xsp_kept.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
-	/* Through the mapping; a full tmpfs is EFAULT here, and not yet SIGBUS. */
-	if (!madvise(xsp_set.base + from, round_up(offset + bytes, page) - from,
-		     MADV_POPULATE_WRITE))
-		return 0;
-	return errno == EFAULT ? -ENOSPC : -errno;
+	if (populates) {
+		if (!madvise(xsp_set.base + from, round_up(offset + bytes, page) - from,
+			     MADV_POPULATE_WRITE))
+			return 0;
+		return errno == EFAULT ? -ENOSPC : -errno;
+	}
+	if (!xsp_fd_is(&file_id, xsp_kept.fd))
+		return -EBADF;
+	return fallocate(xsp_kept.fd, 0, (off_t)offset, (off_t)bytes) ? -errno : 0;
 }
 
 /* All of the file is mapped read-write. */
@@ -242,7 +260,9 @@ static int shm_kick(bool flush)
 
 static void shm_goodbye(void)
 {
-	ctl_page->exit_ticks = xsp_ticks(xsp_kept.clock);
+	/* One that has paused itself may have done so because there is no clock (PR_SET_TSC). */
+	if (!(__atomic_load_n(&ctl_page->paused, __ATOMIC_RELAXED) & XSPROF_PAUSED_PROGRAM))
+		ctl_page->exit_ticks = xsp_ticks(xsp_kept.clock);
 	__atomic_store_n(&ctl_page->state, XSPROF_STATE_EXITED, __ATOMIC_RELEASE);
 }
 
@@ -323,6 +343,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 	}
 	ctl_page = (struct xsprof_ctl *)base;
 	*ctl_page = geo;
+	populates = can_populate(base);
 	err = xsp_layout_set(&geo, base, fd, &shm);
 	if (err < 0)
 		goto err_map;

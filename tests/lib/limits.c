@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program that has little: descriptors closed behind the library's back, file size, memory and
- * descriptor limits, a full tmpfs.  The program goes on as if nothing were, and what was lost is
+ * descriptor limits, a full tmpfs, filters of system calls, no clock.  The program goes on as if nothing were, and what was lost is
  * counted where there is anything to count it in.
  *
  *	session XSPROF_BUFFER_SIZE=1M limits [tmpfs=1]
@@ -9,7 +9,11 @@
  * tmpfs: the session is on a tmpfs of 2 MiB of its own.
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -162,6 +166,91 @@ static void test_address_space(void)
 	tap_result("RLIMIT_AS");
 }
 
+enum filter {
+	KILL,		/* all but the end, and madvise(), which any allocator calls */
+	KILL_ALL,	/* that too */
+	REFUSE,		/* all but the end fail */
+	FILTERS,
+};
+
+static void filter(enum filter kind)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kind == KILL ? SYS_madvise : SYS_exit_group,
+			 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, kind == REFUSE ? SECCOMP_RET_ERRNO | EPERM :
+			 SECCOMP_RET_KILL_PROCESS),
+	};
+	struct sock_fprog prog = { .len = 5, .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		_exit(77);
+}
+
+static void test_filters(void)
+{
+	static const char *const what[] = {
+		[KILL] = "a filter that kills for any system call but madvise()",
+		[KILL_ALL] = "a filter that kills for any system call, all rings with their memory",
+		[REFUSE] = "a filter that refuses all system calls",
+	};
+	const struct xsprof_options options = {
+		.size = sizeof(options), .flags = XSPROF_INIT_PREFAULT,
+	};
+
+	for (enum filter kind = KILL; kind < FILTERS; kind++) {
+		pid_t pid = fork();
+		siginfo_t info;
+
+		if (!pid) {
+			if (kind == KILL_ALL && xsprof_init(&options))
+				_exit(93);
+			/* A thread's first marker asks the kernel for what it needs. */
+			numbers(1);
+			filter(kind);
+			errno = 0;
+			numbers(RECORDS - 1);
+			syscall(SYS_exit_group, errno == EPERM ? 94 : 0);
+		}
+		if (!waitid(P_PID, pid, &info, WEXITED | WNOWAIT) && info.si_code == CLD_EXITED &&
+		    info.si_status == 77) {
+			waitpid(pid, NULL, 0);
+			tap_skip(what[kind], "no seccomp");
+			continue;
+		}
+		check(pid, true);
+		CHECK(kind == REFUSE || !got.drops);
+		tap_result("%s", what[kind]);
+	}
+}
+
+#if defined(__x86_64__)
+static void test_no_clock(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		numbers(1);
+		if (xsprof_pause() || prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0))
+			_exit(95);
+		numbers(RECORDS);
+		if (prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0) || xsprof_resume())
+			_exit(96);
+		numbers(RECORDS - 1);
+		/* The end, with the library's destructor. */
+		if (xsprof_pause() || prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0))
+			_exit(97);
+		exit(0);
+	}
+	check(pid, true);
+	tap_result("PR_SET_TSC: paused, and at the end");
+}
+#endif
+
 static void test_tmpfs(void)
 {
 	pid_t pid[12];
@@ -199,5 +288,9 @@ int main(int argc, char **argv)
 	test_file_size();
 	test_descriptors();
 	test_address_space();
+	test_filters();
+#if defined(__x86_64__)
+	test_no_clock();
+#endif
 	return tap_done();
 }
