@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "base/own.h"
 
 #define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
+#define STACK_TRIES	6	/* each twice as large as the one before */
 
 /**
  * xsp_fd_high() - a descriptor well above the program's own
@@ -56,11 +58,45 @@ bool xsp_fd_is(const struct xsp_fd_id *id, int fd)
 	return fd >= 0 && !fstat(fd, &st) && st.st_dev == id->dev && st.st_ino == id->ino;
 }
 
+/* With alignment, what a module may take of each thread's stack. */
+static int add_tls(struct dl_phdr_info *info, size_t size, void *data)
+{
+	size_t *sum = data;
+
+	(void)size;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			*sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+	return 0;
+}
+
+/*
+ * glibc puts the thread-local data of all modules on the stack, which programs have megabytes
+ * of, and refuses a stack that is too small for them: ours is what is left beside them.  What else
+ * it keeps there is not told, and found by trying.
+ */
+static int create(pthread_t *thread, pthread_attr_t *attr, size_t stack,
+		  void *(*run)(void *data), void *data)
+{
+	size_t page = sysconf(_SC_PAGESIZE), tls = 0;
+	int err, tries = 0;
+
+	dl_iterate_phdr(add_tls, &tls);
+	stack = (stack + tls + page - 1) / page * page;
+	do {
+		err = -pthread_attr_setstacksize(attr, stack);
+		if (!err)
+			err = -pthread_create(thread, attr, run, data);
+		stack *= 2;
+	} while (err == -EINVAL && tries++ < STACK_TRIES);
+	return err;
+}
+
 /**
  * xsp_thread_start() - begin a thread of our own
  * @thread: set to it
  * @name: as it is seen in /proc, at most 15 bytes
- * @stack: bytes of its stack
+ * @stack: bytes of its stack, beside the thread-local data of the program
  * @run: what it does
  * @data: passed to @run
  *
@@ -76,11 +112,10 @@ int xsp_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*
 	err = -pthread_attr_init(&attr);
 	if (err)
 		return err;
-	pthread_attr_setstacksize(&attr, stack);
 	/* The program's signals are its own threads'. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(thread, &attr, run, data);
+	err = create(thread, &attr, stack, run, data);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (!err)

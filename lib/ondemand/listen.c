@@ -28,6 +28,7 @@
 
 static struct {
 	struct xsp_demand	*page;	/* NULL: none */
+	void			*room;	/* where one was that was dropped */
 	int			fd;
 	struct xsp_fd_id	id;
 	uint32_t		handled;	/* number of the request seen last */
@@ -132,9 +133,11 @@ static int make_page(void *at)
  */
 int xsp_listen_open(void)
 {
-	int err = make_page(NULL);
+	int err = make_page(l.room);
 	char why[80];
 
+	if (!err)
+		l.room = NULL;
 	if (err) {
 		xsp_log(XSP_LOG_WARNING, "on-demand: 'xsprof ctl' cannot find this process: %s",
 			err == -ENOENT ? "/proc is not mounted" :
@@ -208,6 +211,21 @@ void xsp_listen_forget(void)
 	l.fd = -1;
 	l.page = NULL;
 	xsp_bell_set(NULL);
+}
+
+/*
+ * Nothing listens after all.  Memory of nobody else's takes the place of the page, which must not
+ * be found in /proc/PID/maps; another thread may be about to ring the bell.
+ */
+void xsp_listen_drop(void)
+{
+	struct xsp_demand *page = l.page;
+
+	xsp_listen_close();
+	xsp_listen_forget();
+	if (page && mmap(page, XSP_DEMAND_SIZE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		l.room = page;
 }
 
 /* ---- requests ---- */

@@ -13,5 +13,6 @@ void xsp_listen_run(void) XSP_HIDDEN;
 void xsp_listen_tell(void) XSP_HIDDEN;
 void xsp_listen_close(void) XSP_HIDDEN;
 void xsp_listen_forget(void) XSP_HIDDEN;
+void xsp_listen_drop(void) XSP_HIDDEN;
 
 #endif /* XSP_ONDEMAND_LISTEN_H */

@@ -228,6 +228,7 @@ static int begin(bool asks)
 {
 	bool ran = __atomic_load_n(&od.pid, __ATOMIC_ACQUIRE) == getpid();
 	int err = errno, ret = 0;
+	char why[80];
 
 	pthread_mutex_lock(&od.lock);
 	__atomic_store_n(&orphan, 0, __ATOMIC_RELAXED);
@@ -244,13 +245,16 @@ static int begin(bool asks)
 		if (!ret)
 			__atomic_store_n(&od.pid, getpid(), __ATOMIC_RELEASE);
 		else
-			xsp_listen_close();
+			xsp_listen_drop();
 	}
 	if (ran) {
 		__atomic_store_n(&od.check, true, __ATOMIC_RELEASE);
 		xsp_ondemand_wake();
 	}
 	pthread_mutex_unlock(&od.lock);
+	if (ret)
+		xsp_log(XSP_LOG_ERROR, "on-demand: its thread cannot be created: %s",
+			strerror_r(-ret, why, sizeof(why)));
 	errno = err;
 	return ret;
 }
@@ -267,8 +271,8 @@ int xsprof_ondemand_init(void)
  */
 void xsp_ondemand_step(void)
 {
-	if (unlikely(__atomic_load_n(&orphan, __ATOMIC_RELAXED)) && begin(false))
-		xsp_log(XSP_LOG_ERROR, "on-demand: its thread cannot be created");
+	if (unlikely(__atomic_load_n(&orphan, __ATOMIC_RELAXED)))
+		(void)begin(false);
 	xsp_request_step();
 }
 
@@ -280,8 +284,8 @@ __attribute__((constructor(102))) static void see_steps(void)
 
 __attribute__((constructor)) static void ondemand_begin(void)
 {
-	if ((xsp_kineto_env.ask || xsp_kineto_env.listen) && begin(xsp_kineto_env.ask))
-		xsp_log(XSP_LOG_ERROR, "on-demand: its thread cannot be created");
+	if (xsp_kineto_env.ask || xsp_kineto_env.listen)
+		(void)begin(xsp_kineto_env.ask);
 }
 
 /*

@@ -42,6 +42,8 @@ static pthread_barrier_t before, after;
 static unsigned int rounds;
 static xsprof_name_t names[THREADS];
 static pthread_t threads[THREADS];
+/* As OpenMP's threadprivate arrays: the C library takes it from each thread's stack. */
+static __thread volatile char wide[3 << 20];
 
 static void one_op(unsigned int k)
 {
@@ -62,6 +64,7 @@ static void *work(void *arg)
 {
 	unsigned int k = (uintptr_t)arg;
 
+	wide[k] = 1;
 	for (;;) {
 		pthread_barrier_wait(&before);
 		for (unsigned int i = 0; i < rounds; i++)

@@ -305,6 +305,13 @@ ctl 1 status -p "$pid"
 says "process $pid: does not exist, or has ended: .*"
 result "processes that do not listen: each is told what to do"
 
+begin XSPROF_RECORD="$dir/itself.data"
+tell ops 3
+leave
+"$xsprof" info itself.data >info 2>&1 || bad "XSPROF_RECORD: $(cat info)"
+grep -q "$pid" info || bad "XSPROF_RECORD: $(cat complaints info)"
+result "threads of the library's own beside 3 MiB of the program's thread-local data"
+
 plain="setpriv --clear-groups --bounding-set=-all"
 as="$plain --reuid=65534 --regid=65534"
 if [ "$(id -u)" = 0 ] &&
@@ -325,7 +332,20 @@ if [ "$(id -u)" = 0 ] &&
 		<<<"$output" || bad "said $output"
 	kill -KILL $other
 	result "a process of another user"
+	$as prlimit --nproc=1 env LD_PRELOAD="$build/lib/libxsprof-user.so" XSPROF_ONDEMAND=1 \
+		KINETO_LOG_LEVEL=0 sleep 1000 2>complaints & disown $!
+	other=$!
+	pids+=" $other"
+	until [ "$(cat /proc/$other/comm)" = sleep ] && [ -s complaints ]; do sleep 0.01; done
+	grep -q "on-demand: its thread cannot be created: Resource temporarily unavailable" \
+		complaints || bad "a process without threads: $(cat complaints)"
+	ctl 1 status -p $other
+	says "process $other: has XSPROF_ONDEMAND in its environment, but does not listen: .*"
+	kill -KILL $other
+	result "a process that may have no thread more"
 else
+	n=$((n + 1))
+	echo "ok $n a process that may have no thread more # SKIP must be root"
 	n=$((n + 1))
 	echo "ok $n a process of another user # SKIP must be root, with the build readable to all"
 fi
