@@ -381,10 +381,16 @@ demo-kmod:
 	tests/demo/kmod.sh
 
 # Installation -----------------------------------------------------------------------
+# Programs linked by pkg-config find the libraries also where the loader does not look.
+loader_dirs	:= /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib \
+		   /lib/%-linux-gnu /usr/lib/%-linux-gnu
+pc_rpath	= $(if $(filter-out $(loader_dirs),$(LIBDIR)),-Wl$(comma)-rpath$(comma)$${libdir})
+
 $(BUILD)/lib/pkgconfig/%.pc: lib/%.pc.in Makefile FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@VERSION@|$(VERSION)|g' \
+		-e 's|@RPATH@|$(addsuffix $() ,$(pc_rpath))|g' \
 		-e 's|@DW_LIBS@|$(DW_LIBS)|g' -e 's|@ZLIB_LIBS@|$(ZLIB_LIBS)|g' $< > $@
 
 man_pages	:= $(sort $(wildcard Documentation/man/*.[1-8]))

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What `make install` puts under a prefix is enough to build and run programs with: C11, C++17,
-# shared and static, by pkg-config alone; and `make uninstall` leaves nothing of it. TAP.
+# What `make install` puts under a prefix is enough to build and run programs with, by pkg-config
+# alone and without LD_LIBRARY_PATH: C11, C++17, shared and static; and `make uninstall` leaves
+# nothing of it. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -16,6 +17,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-install.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 prefix=$dir/usr
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+unset LD_LIBRARY_PATH
 n=0
 failed=0
 
@@ -63,12 +65,12 @@ built() { # $1 output, then the compiler's words; built, and it runs without a r
 	local out=$dir/$1
 
 	shift
-	"$@" -o "$out" && LD_LIBRARY_PATH=$prefix/lib "$out"
+	"$@" -o "$out" && "$out"
 }
 
 quiet() # a program of which nobody records says nothing and leaves nothing
 {
-	[ -z "$(LD_LIBRARY_PATH=$prefix/lib HOME=$dir "$dir/c" 2>&1)" ] || return 1
+	[ -z "$(HOME=$dir "$dir/c" 2>&1)" ] || return 1
 	[ -z "$(find "$dir" -name '*xsprof.data*')" ]
 }
 
@@ -92,6 +94,19 @@ elsewhere()
 	grep -qx "$dir/multi/libxsprof-itt.so" "$dir/itt"
 }
 
+# Where the loader looks, none is told where to: as distributions want it.
+system_wide()
+{
+	local libdir
+
+	for libdir in /usr/lib /usr/local/lib /usr/lib/x86_64-linux-gnu; do
+		make --no-print-directory install BUILD="$BUILD" DESTDIR="$dir/root" \
+			PREFIX=/usr LIBDIR=$libdir >/dev/null || return 1
+		grep "^Libs:" "$dir/root$libdir"/pkgconfig/xsprof-*.pc
+		! grep rpath "$dir/root$libdir"/pkgconfig/xsprof-*.pc || return 1
+	done
+}
+
 gone() { [ -z "$(find "$prefix" ! -type d)" ] || { find "$prefix" ! -type d; false; }; }
 
 manual()
@@ -111,7 +126,7 @@ manual()
 	done
 }
 
-echo "1..12"
+echo "1..13"
 check "install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix"
 check "C11, shared" built c gcc -std=c11 "${strict[@]}" "$dir/app.c" $(flags xsprof-user)
 check "C17 with clang, shared" built c17 clang -std=c17 "${strict[@]}" -Wno-gnu "$dir/app.c" \
@@ -127,5 +142,6 @@ check "xsprof and xsprof-dump run where they are installed" tool
 check "man pages format without a warning" manual
 make --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" >/dev/null 2>&1
 check "uninstall leaves nothing" gone
+check "no run path in the system's folders" system_wide
 check "prefix= and LIBDIR= as they are given" elsewhere
 exit $failed
