@@ -18,7 +18,13 @@ ok "no session stays behind" clean
 echo input | "$xsprof" record -q -- cat >out 2>err
 is "stdin passes through" "$(cat out)" input
 is "--quiet is quiet" "$(cat err)" ""
-ok "an old capture is kept" test -s xsprof.data.old
+"$xsprof" record -q -- "$marker" 10 1 0 >/dev/null 2>err
+ok "a capture without an event is overwritten" test ! -e xsprof.data.old
+run "$xsprof" record true
+ok "one with events is kept" test -s xsprof.data.old
+run "$xsprof" record true
+run "$xsprof" info xsprof.data.old
+has "and is not pushed out by those without" out '^command  .*marker 10'
 run "$xsprof" record -o quiet.data true
 is "no -- needed" $rc 0
 ok "-o" test -s quiet.data
@@ -276,7 +282,7 @@ wait_for test -s held
 kill -KILL $pid
 wait $pid
 run "$xsprof" record -o b.data -- true
-has "what one left is told of" err 'left by a recorder that was killed'
+has "what one left is told of" err 'left by a recorder or a profiled program that was killed'
 run "$xsprof" record -q -o b.data -- true
 is "--quiet says nothing of it" "$(cat err)" ""
 kill -KILL "$(cat held)"

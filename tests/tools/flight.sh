@@ -177,6 +177,9 @@ assert re.match("process [0-9]* was killed by SIGKILL", notes[0]), notes' 2>>log
 result "flight: the file itself says why it was taken" $?
 
 rm -f f.data*
+"$xsprof" record --flight -o none/f.data -- touch ran >log 2>&1
+[ $? = 2 ] && [ ! -e ran ] && grep -q "none/f.data: cannot be written: No such file" log
+result "a place that cannot be written is refused before the command runs" $?
 start -o f.data --flight --watch 'nccl:*' --stall 300ms -- "$beat" pid
 for i in 1 2 3 4 5; do
 	kill -USR2 "$program"
@@ -189,7 +192,7 @@ wait_for test -s "f.data.1.stall-$program" && wait_for grep -q wrote rec.err
 "$xsprof" report "f.data.1.stall-$program" 2>log | grep -q \
 	"was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "watch: one that stays open makes a file that says so" $?
-grep -q "flight: thread $program of process $program is in nccl:all_reduce for" rec.err
+grep -q "flight: thread $program of process $program has been in nccl:all_reduce for" rec.err
 result "watch: a line tells which" $?
 sleep 1
 [ "$(ls f.data.*)" = "f.data.1.stall-$program" ]
@@ -208,7 +211,7 @@ if [ "$(nproc)" -gt 1 ]; then
 	start -o f.data --flight=64k --watch nccl:all_reduce --stall 300ms -- "$beat" pid noise
 	kill -USR1 "$program"
 	wait_for test -s "f.data.1.stall-$program" &&
-		wait_for grep -q 'is in nccl:all_reduce .*(uncertain: some records' rec.err
+		wait_for grep -q 'has been in nccl:all_reduce .*(uncertain: some records' rec.err
 	result "watch: found beside a CPU whose ring is overwritten, and said to be uncertain" $?
 	stop
 fi

@@ -34,13 +34,15 @@ enum xsp_filter_option {
 	{ "name",	required_argument, NULL, XSP_FILTER_NAME },	\
 	{ "category",	required_argument, NULL, XSP_FILTER_CATEGORY }
 
+#define XSP_FILTER_HELP_CPU						\
+	"      --cpu LIST        these CPUs\n"
+
 #define XSP_FILTER_HELP							\
 	"      --from TIME       from this time on: seconds since the start of the trace,\n" \
 	"                        or @SECONDS of the recorded machine's CLOCK_MONOTONIC\n" \
 	"      --to TIME         up to this time\n"			\
 	"      --pid LIST        these processes: 12,40-50\n"		\
 	"      --tid LIST        these threads\n"			\
-	"      --cpu LIST        these CPUs\n"				\
 	"      --name GLOB       these names: 'aten::*'; may be repeated\n" \
 	"      --category GLOB   these categories; may be repeated\n"
 
@@ -89,6 +91,12 @@ int xsp_filter_option(struct xsp_filter *filter, const char *verb, int c, const 
 /* Both ends are known and in order?  Return: 0, or TOOL_USAGE after a message. */
 int xsp_filter_base(struct xsp_filter *filter, const char *verb, uint64_t base_ns);
 void xsp_filter_free(struct xsp_filter *filter);
+
+/* Is anything left out? */
+static inline bool xsp_filter_given(const struct xsp_filter *filter)
+{
+	return filter->any || filter->from.given || filter->to.given;
+}
 
 static inline bool xsp_filter_time(const struct xsp_filter *filter, uint64_t ns)
 {

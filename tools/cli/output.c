@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#include <xsprof/trace.h>
 
 #include "cli/output.h"
 #include "cli/tool.h"
@@ -50,8 +53,30 @@ static int lock(const char *path, int fd)
 	return -EBUSY;
 }
 
+#define EMPTY_BYTES	65536	/* a capture without an event is smaller */
+
+/*
+ * A recording that ended in order and met no process: it would push the last good one out of
+ * FILE.old.
+ */
+static bool holds_nothing(const char *path, off_t size)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsprof_trace *trace;
+	struct xsprof_event event;
+	bool nothing;
+
+	if (size > EMPTY_BYTES || xsprof_trace_open(path, NULL, &trace))
+		return false;
+	nothing = !xsprof_trace_next_batch(trace, &event, 1) &&
+		  !xsprof_trace_get_info(trace, &info) && info.end && !info.producers &&
+		  !info.bad_chunks;
+	xsprof_trace_close(trace);
+	return nothing;
+}
+
 /* The file that has the name now: nobody's who still writes it. */
-static int move_aside(const char *path)
+static int move_aside(const char *path, off_t size)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
 
@@ -61,7 +86,7 @@ static int move_aside(const char *path)
 		return err;
 	}
 	err = lock(path, fd);
-	if (!err)
+	if (!err && !holds_nothing(path, size))
 		err = keep_old(path);
 	close(fd);
 	return err;
@@ -123,7 +148,7 @@ int output_open(const char *path)
 			tool_error("%s: is a directory: name a file with -o", path);
 			return -EISDIR;
 		}
-		err = S_ISREG(st.st_mode) && st.st_size ? move_aside(path) : 0;
+		err = S_ISREG(st.st_mode) && st.st_size ? move_aside(path, st.st_size) : 0;
 		if (err)
 			return err;
 	}
@@ -140,6 +165,26 @@ int output_open(const char *path)
 	if (!err)
 		return fd;
 	close(fd);
+	return err;
+}
+
+int output_check(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX] = ".";
+	struct stat st;
+	int err;
+
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		tool_error("%s: is a directory: name a file with -o", path);
+		return -EISDIR;
+	}
+	if (!faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS))
+		return 0;
+	err = -errno;
+	tool_error("%s: cannot be written: %s: name another file with -o", path, strerror(-err));
 	return err;
 }
 

@@ -10,13 +10,17 @@
 
 /**
  * output_open - the file for a new capture
- * @path: its name; a regular file of that name is renamed to "@path.old"
+ * @path: its name; a regular file of that name is renamed to "@path.old", unless it is a
+ *	capture without an event, which is overwritten
  *
  * Errors are reported; one of them is that another recorder writes to it.
  *
  * Return: a descriptor, or a negative errno.
  */
 int output_open(const char *path);
+
+/* Could a file be made by this name later?  Return: 0, or a negative errno after a message. */
+int output_check(const char *path);
 
 /* Takes back output_open(): nothing has been recorded.  What had the name before has it again. */
 void output_drop(const char *path, int fd);

@@ -57,6 +57,17 @@ static void warn(void *data, const char *text)
 		tool_note("%s", text);
 }
 
+/* What to do where there is nothing to read, to be put after the reason. */
+static const char *cure(int err, const char *path)
+{
+	if (err == -EACCES)
+		return ": read it as its owner, or as root";
+	if (err != -ENOENT)
+		return "";
+	return strcmp(path, XSP_INPUT) ? ": name a file that 'xsprof record' wrote" :
+	       ": 'xsprof record' writes it; --input names another";
+}
+
 int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags, bool quiet)
 {
 	struct xsprof_trace_options opts = {
@@ -76,9 +87,7 @@ int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags,
 	if (ret == 0)
 		return 0;
 	why = xsprof_trace_error(NULL);
-	return tool_error("%s%s", *why ? why : strerror(-ret),
-			  ret == -ENOENT && !strcmp(path, XSP_INPUT) ?
-			  ": 'xsprof record' writes it; --input names another" : "");
+	return tool_error("%s%s", *why ? why : strerror(-ret), cure(ret, path));
 }
 
 int xsp_source_error(const struct xsp_source *source, int ret)

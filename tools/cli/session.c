@@ -184,8 +184,9 @@ static int clean_one(void *data, struct session_seen *seen)
 		return 0;
 	}
 	if (!c->left && !c->quiet)
-		tool_note("%s: left by a recorder that was killed: 'xsprof recover' saves what "
-			  "it holds, 'xsprof recover --delete' removes it", seen->name);
+		tool_note("%s: left by a recorder or a profiled program that was killed: "
+			  "'xsprof recover' saves what it holds, 'xsprof recover --delete' removes "
+			  "it", seen->name);
 	c->left++;
 	return 0;
 }

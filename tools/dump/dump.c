@@ -312,12 +312,19 @@ static void die_of(int sig)
 	raise(sig);
 }
 
-/* Where a recording would go is where it is read from: it would be gone. */
+/*
+ * A terminal shows nothing useful of a binary format.  And where a recording would go is where it
+ * is read from, it would be gone.
+ */
 static int check_output(const struct dump *dump)
 {
 	const char *input = dump->reading.input;
 	struct stat in, out;
 
+	if (dump->format == &xsp_format_perfetto && !strcmp(dump->output, "-") &&
+	    isatty(STDOUT_FILENO))
+		return tool_usage("dump", "--format perfetto is binary: name a file with -o, or "
+				  "redirect the output");
 	if (dump->look_on || !strcmp(dump->output, "-") || stat(dump->output, &out) ||
 	    (strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in)))
 		return 0;

@@ -26,6 +26,7 @@ static void help(void)
 	      "  -a                    ... or of all that you may see (needs the module)\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      XSP_FILTER_HELP
+	      XSP_FILTER_HELP_CPU
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"

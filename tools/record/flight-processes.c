@@ -335,7 +335,7 @@ static void stalled(void *data, const struct watch_stall *stall)
 	*xsp_escape_text(name, stall->name, strnlen(stall->name, 64)) = '\0';
 	if (stall->tid)
 		snprintf(thread, sizeof(thread), "thread %u of ", stall->tid);
-	snprintf(reason, sizeof(reason), "%sprocess %d is in %.100s for %s%s", thread,
+	snprintf(reason, sizeof(reason), "%sprocess %d has been in %.100s for %s%s", thread,
 		 (int)f->looking->p.pid, name,
 		 tool_format_time(time, sizeof(time), stall->open_ns),
 		 stall->unsure ? " (uncertain: some records were overwritten unseen)" : "");

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "cli/output.h"
 #include "cli/session.h"
 #include "cli/tool.h"
 #include "read/ring-guard.h"
@@ -298,6 +299,9 @@ int flight_record(struct record_options *opts)
 	f.st.data = &f;
 	f.st.pid_ns = xsp_proc_pid_ns();
 	set_watch(&f);
+	/* The command may run for days before there is anything to write. */
+	if (output_check(opts->output))
+		return TOOL_USAGE;
 	status = set_place(&f, opts);
 	if (status)
 		return status;

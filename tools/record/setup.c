@@ -33,7 +33,8 @@ int record_check_command(const struct record_options *opts)
 		tool_error("%s: command not found", opts->argv[0]);
 		return 127;
 	}
-	tool_error("%s: cannot be executed: %s", path, strerror(-err));
+	tool_error("%s: cannot be executed: %s%s", path, strerror(-err),
+		   err == -EACCES ? ": make it executable, or name its interpreter" : "");
 	return 126;
 }
 

@@ -74,11 +74,11 @@ void report_print_sources(const struct cause_stats *stats)
 		printf("# events of the kernel were lost in %" PRIu64 " places: times around them "
 		       "are unknown\n", stats->lost);
 	if (stats->missed)
-		printf("# of %" PRIu64 " switches and more no event was recorded: who had the CPU "
-		       "is taken from other events, or unknown\n", stats->missed);
+		printf("# at least %" PRIu64 " switches were not recorded: who had the CPU is "
+		       "taken from other events, or unknown\n", stats->missed);
 	if (stats->forgotten)
-		printf("# the beginning of %" PRIu64 " ranges is further back than is remembered: "
-		       "unknown\n", stats->forgotten);
+		printf("# the times of %" PRIu64 " ranges are unknown: they began before what is "
+		       "kept in memory\n", stats->forgotten);
 	if (stats->refused)
 		puts("# more tasks than can be kept apart: the time of some is unknown");
 }

@@ -214,6 +214,9 @@ void report_print(struct report *report)
 		       "without times (--include-uncertain counts them)");
 	putchar('\n');
 	print_ranges(report, rows, ranges, &width);
+	if (!n && xsp_filter_given(&report->filter))
+		puts("... nothing matches the options: leave out --name, --category, --pid, --tid, "
+		     "--from or --to");
 	if (report->unsure)
 		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
 		       "time known to an interval only, --open\n", report->unsure,

@@ -97,7 +97,7 @@ static void put_runnable(const struct why_item *item)
 	if (item->partial & CAUSE_OTHERS_BEFORE)
 		fputs(", or others before it", stdout);
 	if (item->partial & CAUSE_OTHERS_AFTER)
-		fputs(", and whom it left the CPU to", stdout);
+		fputs(", and others after it", stdout);
 }
 
 static void put_link(const struct why_link *link)
@@ -243,7 +243,7 @@ static void put_window(const struct why *why, const struct why_window *w)
 	if (rest) {
 		fputs(";\n        ", stdout);
 		put_time(rest);
-		fputs(" of less than a hundredth each", stdout);
+		fputs(" of other causes, each below 1 %", stdout);
 	}
 	putchar('\n');
 }
