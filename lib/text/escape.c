@@ -102,6 +102,16 @@ static char *put_json_control(char *p, unsigned char c)
 	return p + 5;
 }
 
+/* The same text to whoever parses it, and nothing to a terminal that shows it. */
+static char *put_json_code(char *p, unsigned int cp)
+{
+	*p++ = '\\';
+	*p++ = 'u';
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*p++ = hex[(cp >> shift) & 15];
+	return p;
+}
+
 char *xsp_escape_json(char *p, const char *str, size_t len, bool *altered)
 {
 	const unsigned char *s = (const unsigned char *)str, *end = s + len;
@@ -120,6 +130,11 @@ char *xsp_escape_json(char *p, const char *str, size_t len, bool *altered)
 			continue;
 		}
 		n = xsp_utf8(s, (size_t)(end - s), &cp);
+		if (n && unprintable(cp)) {
+			p = put_json_code(p, cp);
+			s += n;
+			continue;
+		}
 		if (n) {
 			memcpy(p, s, n);
 			p += n;

@@ -22,7 +22,8 @@ char *xsp_escape_text(char *p, const char *s, size_t len);
 size_t xsp_escape_print(FILE *file, const char *s, size_t len);
 
 /*
- * For the inside of a JSON string: what is no UTF-8 becomes U+FFFD, one for each byte.
+ * For the inside of a JSON string: control characters and what reorders text become \uHHHH, what
+ * is no UTF-8 becomes U+FFFD, one for each byte.
  * @altered is set to true when that happened, else left alone; may be NULL.
  */
 char *xsp_escape_json(char *p, const char *s, size_t len, bool *altered);

@@ -54,6 +54,14 @@ void tool_note(const char *fmt, ...)
 	va_end(ap);
 }
 
+void tool_print_name(const char *name, size_t width)
+{
+	size_t shown = xsp_escape_print(stdout, name, strlen(name));
+
+	for (; shown < width; shown++)
+		putchar(' ');
+}
+
 static void see_help(const char *verb)
 {
 	if (verb && !strcmp(tool_name, "xsprof"))

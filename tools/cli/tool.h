@@ -45,6 +45,12 @@ int tool_usage(const char *verb, const char *fmt, ...) __attribute__((format(pri
 /* "xsprof: " and the text, for what is worth knowing and no error. */
 void tool_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * What others called a thing (a process, a file), on stdout: no terminal acts on it.  Spaces
+ * follow up to @width columns.
+ */
+void tool_print_name(const char *name, size_t width);
+
 
 /* Of every verb, at the end of its long options; and what takes them, below. */
 #define TOOL_OPTIONS							\

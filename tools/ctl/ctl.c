@@ -168,7 +168,8 @@ static int wait_end(const struct ctl_asked *a, const struct ctl_page *cp, uint32
 	if (now.err)
 		return tool_error("process %d: %s", (int)a->pid,
 				  *now.why ? now.why : strerror(-now.err));
-	puts(now.file);
+	tool_print_name(now.file, 0);
+	putchar('\n');
 	return 0;
 }
 
@@ -196,7 +197,8 @@ static int do_stop(struct ctl_asked *a, struct ctl_page *cp)
 		return status;
 	if (answer.err)
 		return ctl_refused(a, &answer);
-	puts(answer.file);
+	tool_print_name(answer.file, 0);
+	putchar('\n');
 	return 0;
 }
 
@@ -218,7 +220,8 @@ static int do_snapshot(struct ctl_asked *a, struct ctl_page *cp)
 				  (int)a->pid);
 	if (answer.err)
 		return ctl_refused(a, &answer);
-	puts(answer.file);
+	tool_print_name(answer.file, 0);
+	putchar('\n');
 	return 0;
 }
 

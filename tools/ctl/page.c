@@ -33,14 +33,6 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
 }
 
-/* What others call themselves and their files: no terminal acts on it. */
-static void make_plain(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 /* ---- finding it ---- */
 
 /* Its pid in its own pid namespace: the last of NSpid in /proc/PID/status.  0: not to be had. */
@@ -180,7 +172,6 @@ int ctl_open(struct ctl_page *cp, pid_t pid)
 		return -ESRCH;
 	if (xsp_proc_comm(pid, pid, cp->comm))
 		strcpy(cp->comm, "?");
-	make_plain(cp->comm);
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
 	if (!dir)
@@ -212,15 +203,6 @@ static int lives(const struct ctl_page *cp)
 	return xsp_proc_maps_file(cp->pid, cp->st.st_dev, cp->st.st_ino) == 1;
 }
 
-/* ---- taking what it says ---- */
-
-/* What is not to be printed becomes '?': it is not to write to anybody's terminal. */
-static void copy_text(char *to, size_t room, const char *from)
-{
-	xsp_demand_copy(to, room, from);
-	make_plain(to);
-}
-
 int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
 {
 	struct xsp_demand_now *from = &cp->page->now;
@@ -239,8 +221,8 @@ int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
 		now->from = __atomic_load_n(&from->from, __ATOMIC_RELAXED);
 		now->number = __atomic_load_n(&from->number, __ATOMIC_RELAXED);
 		now->err = __atomic_load_n(&from->err, __ATOMIC_RELAXED);
-		copy_text(now->why, sizeof(now->why), from->why);
-		copy_text(now->file, sizeof(now->file), from->file);
+		xsp_demand_copy(now->why, sizeof(now->why), from->why);
+		xsp_demand_copy(now->file, sizeof(now->file), from->file);
 		/* The copy is done before the second look. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&from->gen, __ATOMIC_RELAXED) == gen)
@@ -335,8 +317,8 @@ int ctl_ask(struct ctl_page *cp, uint32_t verb, const char *text, int64_t timeou
 	if (!err) {
 		answer->err = __atomic_load_n(&cp->page->err, __ATOMIC_RELAXED);
 		answer->number = __atomic_load_n(&cp->page->number, __ATOMIC_RELAXED);
-		copy_text(answer->why, sizeof(answer->why), cp->page->why);
-		copy_text(answer->file, sizeof(answer->file), cp->page->file);
+		xsp_demand_copy(answer->why, sizeof(answer->why), cp->page->why);
+		xsp_demand_copy(answer->file, sizeof(answer->file), cp->page->file);
 	}
 	flock(cp->fd, LOCK_UN);
 	return err;

@@ -167,22 +167,31 @@ static const char *who(const struct xsp_demand_now *now)
 	return now->from == XSP_DEMAND_BY_CTL ? "xsprof ctl" : "the daemon";
 }
 
+static void print_asked(const char *which, const struct xsp_demand_now *now, const char *how,
+			const char *what)
+{
+	printf("%s asked for by %s, %s ", which, who(now), how);
+	tool_print_name(what, 0);
+}
+
 int ctl_status(struct ctl_asked *a, struct ctl_page *cp)
 {
 	static struct xsp_demand_now now;
 
 	if (ctl_now(cp, &now))
 		return tool_error("process %d: its control page keeps changing", (int)a->pid);
-	printf("process %d (%s): %s", (int)a->pid, cp->comm, state_of(&now));
-	if (!now.number)
-		puts("; nothing was asked for yet");
-	else if (now.state != XSP_DEMAND_IDLE)
-		printf(", asked for by %s, into %s\n", who(&now), now.file);
-	else if (now.err)
-		printf("; the last trace, asked for by %s, failed: %s\n", who(&now),
-		       now.why);
-	else
-		printf("; the last trace, asked for by %s, is %s\n", who(&now), now.file);
+	printf("process %d (", (int)a->pid);
+	tool_print_name(cp->comm, 0);
+	printf("): %s", state_of(&now));
+	if (!now.number) {
+		fputs("; nothing was asked for yet", stdout);
+	} else if (now.state != XSP_DEMAND_IDLE) {
+		print_asked(",", &now, "into", now.file);
+	} else {
+		print_asked("; the last trace,", &now, now.err ? "failed:" : "is",
+			    now.err ? now.why : now.file);
+	}
+	putchar('\n');
 	return 0;
 }
 
@@ -195,12 +204,15 @@ static bool print_one(pid_t pid, bool first)
 		return false;
 	if (first)
 		printf("  %-8s %-16s %-10s %-11s %s\n", "PID", "COMM", "STATE", "ASKED BY", "FILE");
-	if (ctl_now(&cp, &now))
-		printf("  %-8d %-16s %-10s %-11s %s\n", (int)pid, cp.comm, "?", "?", "?");
-	else
-		printf("  %-8d %-16s %-10s %-11s %s\n", (int)pid, cp.comm, state_of(&now),
-		       now.number ? who(&now) : "-",
-		       now.number && !now.err && *now.file ? now.file : "-");
+	printf("  %-8d ", (int)pid);
+	tool_print_name(cp.comm, 16);
+	if (ctl_now(&cp, &now)) {
+		printf(" %-10s %-11s %s\n", "?", "?", "?");
+	} else {
+		printf(" %-10s %-11s ", state_of(&now), now.number ? who(&now) : "-");
+		tool_print_name(now.number && !now.err && *now.file ? now.file : "-", 0);
+		putchar('\n');
+	}
 	ctl_close(&cp);
 	return true;
 }

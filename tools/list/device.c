@@ -87,14 +87,6 @@ static void format_started(char *buf, size_t size, uint64_t mono)
 		 "%Y-%m-%d", &b);
 }
 
-/* Control characters in a name are somebody else's idea of a terminal. */
-static void clean(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
 static void print_head(void)
 {
 	printf(XSPROF_DEVICE_PATH ":\n  %-16s %-16s %-10s %-10s %-8s %9s %-10s %-12s %s\n", "PID",
@@ -119,14 +111,15 @@ static int print_one(void *data, const struct xsprof_info *given)
 	format_started(started, sizeof(started), info.attached);
 	tool_format_bytes(memory, sizeof(memory), info.bytes);
 	format_recorder(recorder, sizeof(recorder), opts, &info);
-	clean(info.comm);
-	clean(info.exe);
 	if (!opts->device_shown++)
 		print_head();
 	opts->shown++;
-	printf("  %-16s %-16s %-10s %-10s %-8s %9s %-10s %-12s %s\n", pid, info.comm, state, user,
-	       started, memory, info.mode == XSPROF_MODE_OVERWRITE ? "overwrite" : "discard",
-	       recorder, info.exe[0] ? info.exe : "-");
+	printf("  %-16s ", pid);
+	tool_print_name(info.comm, 16);
+	printf(" %-10s %-10s %-8s %9s %-10s %-12s ", state, user, started, memory,
+	       info.mode == XSPROF_MODE_OVERWRITE ? "overwrite" : "discard", recorder);
+	tool_print_name(info.exe[0] ? info.exe : "-", 0);
+	putchar('\n');
 	return 0;
 }
 

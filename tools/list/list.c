@@ -21,7 +21,6 @@
 #include "read/ring-device.h"
 #include "read/ring-file.h"
 #include "read/ring-guard.h"
-#include "text/escape.h"
 
 /**
  * struct account - what the rings of a producer say
@@ -70,15 +69,6 @@ static const char *state_of(const struct xsp_ring_file *rf)
 	       XSPROF_STATE_EXITED ? "exited" : "ended";
 }
 
-/* Programs and files are called what somebody called them: no terminal acts on it. */
-static void print_text(const char *text, size_t width)
-{
-	size_t shown = xsp_escape_print(stdout, text, strlen(text));
-
-	for (; shown < width; shown++)
-		putchar(' ');
-}
-
 static void print_producer(int dirfd, const char *name)
 {
 	char comm[16] = "-", exe[PATH_MAX] = "-", memory[32];
@@ -90,7 +80,9 @@ static void print_producer(int dirfd, const char *name)
 
 	err = xsp_ring_file_open(&rf, dirfd, name);
 	if (err) {
-		printf("  %s: %s\n", name, xsp_ctl_strerror(err));
+		fputs("  ", stdout);
+		tool_print_name(name, 0);
+		printf(": %s\n", xsp_ctl_strerror(err));
 		return;
 	}
 	state = state_of(&rf);
@@ -102,11 +94,11 @@ static void print_producer(int dirfd, const char *name)
 	tool_format_bytes(memory, sizeof(memory),
 			  fstat(rf.fd, &st) ? 0 : (uint64_t)st.st_blocks * 512);
 	printf("  %-8u ", rf.ctl.pid);
-	print_text(comm, 16);
+	tool_print_name(comm, 16);
 	printf(" %-8s %-10s %9s %12" PRIu64 " %10" PRIu64 " %10" PRIu64 "  ", state,
 	       rf.ctl.mode == XSPROF_MODE_OVERWRITE ? "overwrite" : "discard", memory,
 	       account.written, account.unread, account.lost);
-	print_text(exe, 0);
+	tool_print_name(exe, 0);
 	putchar('\n');
 	xsp_ring_file_close(&rf);
 }
@@ -162,11 +154,13 @@ static int print_session(void *data, struct session_seen *seen)
 	opts->shown++;
 	xsp_recording_fact(&seen->s, "output", output, sizeof(output));
 	xsp_recording_fact(&seen->s, "command", command, sizeof(command));
-	printf("%s: %s, recorder %s, into ", seen->s.path,
-	       seen->alive ? "recording" : "recorder is dead", pid);
-	print_text(output, 0);
+	tool_print_name(seen->s.path, 0);
+	printf(": %s, recorder ", seen->alive ? "recording" : "recorder is dead");
+	tool_print_name(pid, 0);
+	fputs(", into ", stdout);
+	tool_print_name(output, 0);
 	fputs(", ", stdout);
-	print_text(command, 0);
+	tool_print_name(command, 0);
 	putchar('\n');
 	if (seen->files)
 		print_producers(seen);

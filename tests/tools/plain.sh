@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the tools print is lines of UTF-8 that no terminal acts on, whatever programs, threads,
+# ranges, categories and files are called: one check for the outputs and messages of all verbs. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+unset XSPROF_SESSION
+export XSPROF_ONDEMAND=1
+cd "$dir" || exit 1
+bad=$'\033[31m\xc2\x9b1m\n\xe2\x80\xae\xff'
+
+cat >check.py <<'END'
+import sys, unicodedata
+bad = empty = 0
+for path in sys.argv[1:]:
+    data = open(path, "rb").read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as why:
+        print("%s: %s" % (path, why))
+        bad += 1
+        continue
+    for c in text:
+        # Cc: control characters of both kinds; Cf, Zl, Zp: what turns or breaks lines.
+        if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp"):
+            print("%s: U+%04X in %r" % (path, ord(c), text[:300]))
+            bad += 1
+            break
+    # Each of them has a name of these: where it is not to be seen nothing was tested.
+    if "[31m" not in text and "[2J" not in text:
+        print("%s: none of the names: %r" % (path, text[:500]))
+        bad += 1
+sys.exit(bad > 0)
+END
+
+plain() # $1 name, then a command: its output and what it says are plain, and name something
+{
+	local name=$1
+
+	shift
+	"$@" >said 2>&1
+	python3 check.py said >log
+	result "$name" $?
+}
+
+program=$dir/named$bad
+cp "$BUILD/tests/tools/named" "$program"
+mkfifo in
+exec 9<>in
+"$xsprof" record -o "odd$bad.data" -- "$program" "$dir/pid" <in >record 2>&1 9>&- &
+recorder=$!
+for ((i = 0; i < 600; i++)); do
+	[ -s pid ] && break
+	sleep 0.1
+done
+pid=$(cat pid)
+plain "list" "$xsprof" list
+plain "ctl list" "$xsprof" ctl list
+plain "ctl status" "$xsprof" ctl status -p "$pid"
+plain "ctl start" "$xsprof" ctl start -p "$pid" -o "trace$bad.json"
+plain "ctl status of one that records" "$xsprof" ctl status -p "$pid"
+plain "ctl list of one that records" "$xsprof" ctl list
+plain "enable of what nobody has" "$xsprof" enable "none$bad"
+plain "snapshot" "$xsprof" snapshot -p "$pid" -o "snap$bad.data"
+exec 9>&-
+wait $recorder
+cp record said
+python3 check.py said >log
+result "record" $?
+for verb in dump report info "report --open" "report --json" "info --json" "dump -f ndjson" \
+	    "dump -f chrome" "report --by name,thread,process,category"; do
+	plain "$verb" "$xsprof" $verb "odd$bad.data"
+done
+plain "a file that is not there" "$xsprof" dump "none$bad"
+plain "an option that is none" "$xsprof" dump "--none$bad"
+plain "a verb that is none" "$xsprof" "none$bad"
+plain "a program that is not there" "$xsprof" record -- "./none$bad"
+plain "recover" "$xsprof" recover "none$bad"
+finish
