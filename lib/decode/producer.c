@@ -146,7 +146,8 @@ static uint64_t waiting(const struct xsprof_trace *t, uint32_t producer, bool al
 	uint64_t n = 0;
 
 	for (size_t i = t->reading.ev_next; i < t->reading.ev_nr; i++)
-		n += t->reading.evs[i].rec && (all || t->reading.evs[i].producer == producer);
+		n += t->reading.evs[i].rec && t->reading.evs[i].type != XSPROF_REC_ARGS &&
+		     (all || t->reading.evs[i].producer == producer);
 	return n;
 }
 

@@ -11,6 +11,7 @@
 #define CLASS_SLOTS	0x0fu	/* the least slots of the type; 0: not an event as it stands */
 #define CLASS_TIMES	0x10u	/* holds a begin and an end */
 #define CLASS_OP	0x20u	/* a BEGIN that says more */
+#define CLASS_ARGS	0x40u	/* goes on with the record before: not counted */
 
 static const uint8_t classes[256] = {
 	[XSPROF_REC_BEGIN]		= 1,
@@ -29,7 +30,7 @@ static const uint8_t classes[256] = {
 	[XSPROF_REC_CORR_POP]		= 1,
 	[XSPROF_REC_ALLOC]		= 2,
 	[XSPROF_REC_FREE]		= 2,
-	[XSPROF_REC_ARGS]		= 1,
+	[XSPROF_REC_ARGS]		= 1 | CLASS_ARGS,
 	[XSPROF_REC_STEP]		= 1,
 	[XSPROF_REC_SPAN]		= 2 | CLASS_TIMES,
 	[XSPROF_REC_SYNC]		= 1,
@@ -251,7 +252,7 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 	const struct xst_seg *seg = s->seg;
 	uint64_t ticks = s->ticks, now = t->reading.now, from = t->reading.from_ns;
 	const uint8_t *p = s->p, *end = s->end;
-	size_t n = 0;
+	size_t n = 0, args = 0;
 
 	while (n < max && p < end) {
 		const struct xsprof_rec *rec = (const struct xsprof_rec *)p;
@@ -290,6 +291,8 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 		} else if (class & CLASS_OP) {
 			evs[n].type = XSPROF_REC_BEGIN;
 			evs[n].flags |= XSPROF_EVF_OP;
+		} else {
+			args += class >= CLASS_ARGS;
 		}
 		n++;
 	}
@@ -297,8 +300,8 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 	s->p = p;
 	s->seg = seg;
 	t->reading.now = now;
-	s->producer->records += n;
-	t->reading.records += n;
+	s->producer->records += n - args;
+	t->reading.records += n - args;
 	return n;
 }
 

@@ -171,7 +171,8 @@ static void check_end(struct drained *d, struct xsprof_trace *t)
 	if (xsprof_trace_get_info(t, &d->info))
 		tap_wrong("no info at the end: %s", xsprof_trace_error(t));
 	for (size_t i = 0; i < d->nr; i++)
-		records += d->list[i].ev.rec && d->list[i].ev.type != XSPROF_EV_KERNEL;
+		records += d->list[i].ev.rec && d->list[i].ev.type != XSPROF_EV_KERNEL &&
+			   d->list[i].ev.type != XSPROF_REC_ARGS;
 	for (uint32_t p = 0; p < d->info.producers; p++) {
 		struct xsprof_trace_producer producer;
 

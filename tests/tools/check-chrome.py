@@ -107,7 +107,7 @@ if len(lines) != other["events_kernel"]:
 
 shown = len(events) + len(lines) - counts["M"] - closed_for_them - other["ranges_drawn_async"]
 shown += other["events_merged"]
-if shown != other["events"]:
-    fail("%d events, says there are %d" % (shown, other["events"]))
+if shown != other["entries"]:
+    fail("%d entries, says there are %d" % (shown, other["entries"]))
 if len(sys.argv) > 2 and shown != int(sys.argv[2]):
     fail("%d events, expected %s" % (shown, sys.argv[2]))

@@ -339,8 +339,8 @@ class Check:
         shown = c[BEGIN] + c[END] + c[INSTANT] + c[COUNTER] + c["kernel"]
         shown -= a["xsprof.ranges_in_one_event"] + a["xsprof.ranges_closed"]
         shown += a["xsprof.events_merged"] + a["xsprof.events_left_out"]
-        if shown != a["xsprof.events"]:
-            fail("%d events, says there are %d" % (shown, a["xsprof.events"]))
+        if shown != a["xsprof.entries"]:
+            fail("%d events, says there are %d" % (shown, a["xsprof.entries"]))
         return shown
 
 

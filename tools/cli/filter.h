@@ -123,4 +123,10 @@ static inline bool xsp_event_nameless(const struct xsprof_event *ev)
 	return ev->type >= XSPROF_EV_LOST && ev->type <= XSPROF_EV_EXIT;
 }
 
+/* Is it an event in the counts of all verbs?  See xsprof(1). */
+static inline bool xsp_event_counts(const struct xsprof_event *ev)
+{
+	return ev->rec && ev->type != XSPROF_REC_ARGS && ev->type != XSPROF_EV_KERNEL;
+}
+
 #endif /* XSPROF_FILTER_H */

@@ -128,6 +128,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	out->last_ns = ev->ns;
 	if (shown) {
 		out->shown++;
+		out->events += xsp_event_counts(ev);
 		thread->shown++;
 		dump->format->event(out, &view);
 	}

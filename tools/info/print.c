@@ -73,13 +73,6 @@ static void print_file(const struct info *info)
 	putchar('\n');
 }
 
-static uint64_t tracer_events(const struct info *info)
-{
-	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
-
-	return xsprof_trace_get_kernel(info->source.trace, &kernel) ? 0 : kernel.events;
-}
-
 static void print_clock(const struct info *info)
 {
 	const struct xsprof_trace_info *all = &info->all;
@@ -98,7 +91,7 @@ static void print_clock(const struct info *info)
 	}
 	printf("%-16s%" PRIu64 ".%09" PRIu64 " s, %" PRIu64 " events, from %s to %s\n", "span",
 	       (info->last_ns - info->first_ns) / 1000000000u,
-	       (info->last_ns - info->first_ns) % 1000000000u, all->records + tracer_events(info),
+	       (info->last_ns - info->first_ns) % 1000000000u, all->records,
 	       wall(info, info->first_ns, from, sizeof(from)),
 	       wall(info, info->last_ns, to, sizeof(to)));
 }
@@ -176,7 +169,7 @@ static void print_processes(const struct info *info)
 	uint32_t i;
 
 	printf("\n%6s %8s %-12s %-9s %7s %12s %10s %10s  %s\n", "number", "pid", "ended", "mode",
-	       "threads", "records", "lost", "lost slots", "command");
+	       "threads", "events", "lost", "lost slots", "command");
 	for (i = 0; i < info->all.producers; i++)
 		print_producer(info, i);
 	if (unknown)

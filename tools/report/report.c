@@ -289,7 +289,7 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	if (!xsp_filter_time(&report->filter, ev->ns))
 		return;
 	/* That processes come and go is told by the decoder, and is no event of theirs. */
-	report->events += !!ev->rec;
+	report->events += xsp_event_counts(ev);
 	if (is_range(ev->type) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
 	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name);

@@ -315,7 +315,8 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @how: enum xsprof_cap_how, 0 while not known
  * @status: exit status or signal
  * @exit_ns: when it ended, 0 when the recorder did not see it end
- * @records: records returned so far, without padding and LOST
+ * @records: events returned so far: records without padding, LOST and ARGS, which goes on with the
+ *	record before
  * @lost_records: records dropped (drops + busy + nomem + late), and those for which the file had no
  *	room, as far as the recorder counted them per producer
  * @lost_slots: slots overwritten unread
@@ -347,7 +348,7 @@ struct xsprof_trace_producer {
  * @size: bytes of the file
  * @truncated: the file ends inside a chunk, or has no END chunk
  * @bad_chunks: chunks with a wrong checksum or content, skipped
- * @records: records returned so far
+ * @records: the sum over producers
  * @lost_records: the sum over producers, and those for which the file had no room, of any producer
  * @lost_slots: the sum
  * @bad_slots: the sum

@@ -59,7 +59,8 @@ void chrome_end(struct xsp_out *out)
 	NUMBER("base_monotonic_ns", out->base_ns);
 	p = xsp_json_safe_i64(put_lit(p, ",\n\"base_realtime_ns\":"),
 			  (int64_t)(out->base_ns + (uint64_t)info.real_offset_ns));
-	NUMBER("events", out->shown);
+	NUMBER("events", out->events);
+	NUMBER("entries", out->shown);
 	NUMBER("events_merged", out->merged);
 	NUMBER("events_kernel", chrome->kernel_lines);
 	NUMBER("ranges_cut", stats->cut);

@@ -29,7 +29,8 @@
  * @base_ns: the start of the trace, known before the first event is shown
  * @last_ns: time of the latest event shown
  * @relative: text: times since @base_ns
- * @shown: events shown
+ * @shown: events shown, and what else has an entry: late arguments, marks of the reader
+ * @events: of them, those that count as events, see xsprof(1)
  * @merged: of them, how many have no line or object of their own
  * @spool_err: 0, or -errno: what waits in a spool for its turn cannot be kept
  * @priv: the format's
@@ -46,6 +47,7 @@ struct xsp_out {
 	uint64_t		last_ns;
 	bool			relative;
 	uint64_t		shown;
+	uint64_t		events;
 	uint64_t		merged;
 	int			spool_err;
 	void			*priv;

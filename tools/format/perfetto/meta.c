@@ -198,7 +198,8 @@ void pf_end(struct xsp_out *out)
 	attribute(&a, "xsprof.version")->string_value = (char *)XSPROF_VERSION;
 	attribute(&a, "xsprof.clock")->string_value = (char *)xsp_word_clock(info.clock_kind);
 	number(&a, "xsprof.clock_error_ns", info.clock_error_ns);
-	number(&a, "xsprof.events", out->shown);
+	number(&a, "xsprof.events", out->events);
+	number(&a, "xsprof.entries", out->shown);
 	number(&a, "xsprof.events_merged", out->merged);
 	number(&a, "xsprof.events_kernel", pf_kernel_written(pf));
 	number(&a, "xsprof.events_left_out", pf->left_out);
