@@ -97,6 +97,8 @@ static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint6
 
 /* The thread of an event, made when it is new.  NULL: no memory, or too many. */
 struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
+/* Is one of the lowest @depth open ranges called @name, and certainly open? */
+bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name);
 /* If the thread may have lost records since its latest one, its open ranges have no certain end. */
 void xst_thread_losses(struct xsprof_pairer *p, struct xst_thread *th);
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);

@@ -264,6 +264,14 @@ void xst_thread_losses(struct xsprof_pairer *p, struct xst_thread *th)
 		th->open[i].lost = true;
 }
 
+bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name)
+{
+	/* One whose end may have been lost may have ended long ago. */
+	while (depth && (th->open[depth - 1].name != name || th->open[depth - 1].lost))
+		depth--;
+	return depth;
+}
+
 static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
 		      uint64_t ns, uint64_t children, uint16_t how)
 {
@@ -285,7 +293,9 @@ static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint
 	/* Where no end was seen, it may be missing in any ring: the thread may have moved there. */
 	if (open->lost || (how == XSPROF_RANGE_OPEN &&
 			   xst_losses_since(&p->losses, th->producer, open->seen)))
-		range.flags = XSPROF_RANGEF_UNCERTAIN;
+		range.flags |= XSPROF_RANGEF_UNCERTAIN;
+	if (xst_thread_is_in(th, at, open->name))
+		range.flags |= XSPROF_RANGEF_RECURSIVE;
 	xst_pair_emit(p, &range);
 }
 

@@ -27,8 +27,8 @@ int xsprof_pairer_new(struct xsprof_trace *trace,
 }
 
 /* A range that is whole in one record. */
-static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev, uint32_t depth,
-		       uint64_t children)
+static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev,
+		       const struct xst_thread *th, uint64_t children)
 {
 	uint64_t time = ev->end_ns - ev->begin_ns;
 	struct xsprof_range range = {
@@ -39,10 +39,13 @@ static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev, u
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.name = ev->name,
-		.depth = depth,
+		.depth = th ? th->depth : 0,
 		.kind = ev->type,
 		.id = ev->type == XSPROF_REC_COMPLETE ? 0 : ev->value,
 	};
+
+	if (th && xst_thread_is_in(th, th->depth, ev->name))
+		range.flags = XSPROF_RANGEF_RECURSIVE;
 
 	xst_pair_emit(p, &range);
 }
@@ -66,7 +69,7 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 			return -ENOMEM;
 		p->stats.too_deep += ev->type == XSPROF_REC_BEGIN;
 		if (ev->type == XSPROF_REC_COMPLETE)
-			emit_whole(p, ev, 0, 0);
+			emit_whole(p, ev, NULL, 0);
 		return 0;
 	}
 	xst_losses_wrote(&th->mark, ev->cpu);
@@ -76,8 +79,7 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	if (ev->type == XSPROF_REC_END)
 		xst_thread_end(p, th, ev->ns, ev->name);
 	else
-		emit_whole(p, ev, th->depth,
-			   xst_thread_complete(p, th, ev->begin_ns, ev->end_ns));
+		emit_whole(p, ev, th, xst_thread_complete(p, th, ev->begin_ns, ev->end_ns));
 	return 0;
 }
 
@@ -92,7 +94,7 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 		return thread_event(p, ev);
 	case XSPROF_REC_SPAN:
 	case XSPROF_REC_GPU:
-		emit_whole(p, ev, 0, 0);
+		emit_whole(p, ev, NULL, 0);
 		return 0;
 	case XSPROF_REC_ASYNC_BEGIN:
 		return xst_async_begin(p, ev);

@@ -345,6 +345,26 @@ static void test_bounds(void)
 	tap_result("too deep, too many threads");
 }
 
+static void test_recursive(void)
+{
+	struct xsprof_pairer *p = start();
+
+	event(p, XSPROF_REC_BEGIN, 1, 10, 1, 0);
+	event(p, XSPROF_REC_BEGIN, 1, 11, 2, 0);
+	event(p, XSPROF_REC_BEGIN, 1, 12, 1, 0);
+	event(p, XSPROF_REC_COMPLETE, 1, 14, 2, 1);
+	event(p, XSPROF_REC_END, 1, 15, 0, 0);
+	event(p, XSPROF_REC_END, 1, 16, 0, 0);
+	event(p, XSPROF_REC_BEGIN, 2, 16, 2, 0);
+	event(p, XSPROF_REC_END, 2, 17, 0, 0);
+	event(p, XSPROF_REC_END, 1, 18, 0, 0);
+	finish(p);
+	CHECK_EQ(nr_ranges, 5);
+	for (size_t i = 0; i < 5; i++)
+		CHECK_EQ(ranges[i].flags, i < 2 ? XSPROF_RANGEF_RECURSIVE : 0);
+	tap_result("recursive: inside another of its name on its thread");
+}
+
 /*
  * A loss in a ring of its thread: the end of an outer range ends an inner one, whose own was lost,
  * and the outer one is open at the end, as far as the records say.
@@ -459,6 +479,7 @@ int main(void)
 	test_open();
 	test_async();
 	test_bounds();
+	test_recursive();
 	test_lost();
 	test_lost_elsewhere();
 	test_lost_async();

@@ -7,6 +7,7 @@
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
+ *	make-capture rows FILE		names with numbers, recursion
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
  *	make-capture busy FILE N	N events of the kernel's tracer
@@ -197,6 +198,37 @@ static void make_lost(void)
 	cap_end(T(1041));
 }
 
+/* A function that calls itself, names with numbers, and a record that goes on in another. */
+static void make_rows(void)
+{
+	static const char *const texts[] = {
+		"fib", "step 0", "step 1", "step 22", "conv2d", "layer.3.weight_4",
+		"layer.10.weight_5", "region 0x7f3a", "region 0xBEEF", "0x", "worker1",
+	};
+	struct xsprof_rec more = cap_head(T(0), XSPROF_REC_ARGS, 90, 0, 0, 0);
+	struct cap_ring r;
+	uint32_t i;
+
+	cap_host("hostname=rows\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		cap_name(0, i + 1, texts[i]);
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(0), XSPROF_REC_BEGIN, 90, 1, 0, 0);
+	cap_record(&r, &more, 1);
+	cap_event(&r, T(10), XSPROF_REC_BEGIN, 90, 1, 0, 0);
+	cap_event(&r, T(30), XSPROF_REC_COMPLETE, 90, 1, 0, 10 * US);
+	cap_event(&r, T(90), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(100), XSPROF_REC_END, 90, 0, 0, 0);
+	for (i = 1; i < sizeof(texts) / sizeof(texts[0]); i++)
+		cap_event(&r, T(100 + i * 10), XSPROF_REC_COMPLETE, 90, i + 1, 0, 10 * US);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1000));
+	cap_end(T(1001));
+}
+
 static uint64_t state;
 
 static uint32_t draw(uint32_t n)
@@ -281,6 +313,8 @@ int main(int argc, char **argv)
 		cap_make_hostile();
 	else if (!strcmp(what, "full") && argc == 3)
 		make_full();
+	else if (!strcmp(what, "rows") && argc == 3)
+		make_rows();
 	else if (!strcmp(what, "lost") && argc == 3)
 		make_lost();
 	else if (!strcmp(what, "kernel") && argc == 3)
@@ -306,7 +340,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|lost|kernel|busy|names|crash|big|many|grow|"
-		"mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|lost|rows|kernel|busy|names|crash|big|many|"
+		"grow|mess FILE [N]\n");
 	return 2;
 }

@@ -100,6 +100,53 @@ for format in text chrome ndjson kineto perfetto; do
 	result "dump -f $format: marks them" $?
 done
 
+# Rows: of a function that calls itself, and of names that differ in a number.
+"$make_capture" rows "$dir/rows.data"
+"$xsprof" report --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = {x["name"]: x for x in json.load(sys.stdin)["ranges"]}
+f = r["fib"]
+assert (f["count"], f["total_ns"], f["self_ns"]) == (3, 100000, 100000), f
+assert (f["mean_ns"], f["max_ns"]) == (190000 // 3, 100000), f' 2>>"$dir/log"
+result "report: recursive ranges count once in the total" $?
+"$xsprof" report --by thread --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)["ranges"][0]
+assert r["total_ns"] == 290000, r' 2>>"$dir/log"
+result "report: but for rows of other things than names" $?
+"$xsprof" report --by pattern --sort name "$dir/rows.data" 2>"$dir/log" |
+	sed -n 's/^ *\([0-9]*\)  .* us  \([a-z0].*\)$/\1 \2/p' >"$dir/out"
+cat "$dir/out" >>"$dir/log"
+[ "$(cat "$dir/out")" = "1 0x
+1 conv2d
+3 fib
+2 layer.*.weight_*
+2 region *
+3 step *
+1 worker1" ]
+result "report --by pattern: names that differ in a number are one row" $?
+"$xsprof" report --name 'step *' "$dir/rows.data" | grep -c ' step ' | grep -qx 3
+result "report: whose name is a pattern for --name" $?
+
+# One count of events, whoever says it: without what a record goes on in, and marks of the reader.
+for kind in rows all; do
+	events=$("$dump" -q -f ndjson "$dir/$kind.data" | grep -vcE \
+		'"type":"(args|producer|exit|lost|open)"')
+	{
+		"$xsprof" report "$dir/$kind.data" | sed -n '1s/.*: \([0-9]*\) events in .*/\1/p'
+		"$xsprof" report --json "$dir/$kind.data" | sed -n 's/^{"events":\([0-9]*\),.*/\1/p'
+		"$xsprof" info "$dir/$kind.data" | sed -n 's/^span .*, \([0-9]*\) events, .*/\1/p'
+		"$xsprof" info --json "$dir/$kind.data" | python3 -c '
+import json, sys
+i = json.load(sys.stdin)
+print(i["records"], sum(p["records"] for p in i["processes"]), sep="\n")'
+		"$dump" -q -f chrome "$dir/$kind.data" | sed -n 's/^"events":\([0-9]*\),*$/\1/p'
+	} >"$dir/out" 2>"$dir/log"
+	cat "$dir/out" >>"$dir/log"
+	[ "$(wc -l <"$dir/out")" = 6 ] && [ "$(sort -u "$dir/out")" = "$events" ]
+	result "$kind: report, info and chrome count $events events alike" $?
+done
+
 # A full disk: what is lost belongs to a process as far as the file says to which.
 "$make_capture" full "$dir/full.data"
 "$xsprof" info "$dir/full.data" >"$dir/out" 2>"$dir/log" && cat "$dir/out" >>"$dir/log" &&

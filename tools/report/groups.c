@@ -17,6 +17,7 @@
 #define WORD_BYTES	(4u << 20)
 #define MEMO_BITS	14
 #define MEMO_SLOTS	(1u << MEMO_BITS)
+#define NAME_BYTES	65536u		/* no name in an arena is longer */
 #define HIST_MEMORY	(12u << 20)
 
 struct word {
@@ -32,6 +33,7 @@ struct memo {
 
 struct xsp_groups {
 	const struct xsprof_trace	*trace;
+	bool				pattern;
 	uint32_t			nr_groups;
 	uint32_t			nr_words;
 	size_t				bytes;
@@ -43,9 +45,10 @@ struct xsp_groups {
 	uint32_t			word_slots[WORD_SLOTS];
 	struct word			words[WORDS_MAX];
 	struct memo			memo[MEMO_SLOTS];
+	char				text[NAME_BYTES];
 };
 
-int xsp_groups_new(const struct xsprof_trace *trace, struct xsp_groups **out)
+int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, struct xsp_groups **out)
 {
 	struct xsp_groups *groups = calloc(1, sizeof(*groups));
 
@@ -57,6 +60,7 @@ int xsp_groups_new(const struct xsprof_trace *trace, struct xsp_groups **out)
 		return -ENOMEM;
 	}
 	groups->trace = trace;
+	groups->pattern = pattern;
 	groups->nr_words = 1;	/* 0 is every text that found no room */
 	groups->words[0] = (struct word){ "(other)", 7 };
 	groups->other.min = UINT64_MAX;
@@ -117,6 +121,39 @@ static uint32_t intern(struct xsp_groups *groups, const char *s, size_t len)
 	return n;
 }
 
+static bool is_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Bytes of the number at the begin of @s, decimal or 0x and hexadecimal; 0: there is none. */
+static size_t number_len(const char *s, size_t len)
+{
+	bool hex = len > 2 && s[0] == '0' && s[1] == 'x';
+	size_t n = hex ? 2 : 0;
+
+	while (n < len && ((s[n] >= '0' && s[n] <= '9') ||
+			   (hex && (s[n] | 0x20) >= 'a' && (s[n] | 0x20) <= 'f')))
+		n++;
+	/* What goes on with a letter is a word, as 2d, and no number. */
+	return (hex && n == 2) || (n < len && is_letter(s[n])) ? 0 : n;
+}
+
+/* A name with * for each number that is a word of its own: a pattern of --name. */
+static const char *make_pattern(struct xsp_groups *groups, const char *s, size_t *len)
+{
+	size_t i = 0, to = 0, n;
+
+	while (i < *len && to < NAME_BYTES) {
+		n = i && (is_letter(s[i - 1]) || (s[i - 1] >= '0' && s[i - 1] <= '9')) ? 0 :
+		    number_len(s + i, *len - i);
+		groups->text[to++] = n ? '*' : s[i];
+		i += n ? n : 1;
+	}
+	*len = to;
+	return groups->text;
+}
+
 void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t name,
 		      uint32_t *text, uint32_t *category)
 {
@@ -127,6 +164,8 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 
 	if (memo->key != key) {
 		s = xsprof_trace_name_len(groups->trace, producer, name, &len);
+		if (groups->pattern && name)
+			s = make_pattern(groups, s, &len);
 		memo->text = name ? intern(groups, s, len) : intern(groups, "-", 1);
 		s = xsprof_trace_category(groups->trace, producer, name);
 		memo->category = intern(groups, s, strlen(s));

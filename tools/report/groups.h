@@ -45,7 +45,8 @@ struct xsp_key {
  * @uncertain: those of them inside which records were lost
  * @timed: those of them whose time is counted in what follows
  * @how: ranges by enum xsprof_range_end
- * @total: sum of durations, ns
+ * @sum: sum of durations, ns
+ * @total: the same without those inside another of the row's name
  * @self: the same without what was inside
  * @min: shortest
  * @max: longest
@@ -65,6 +66,7 @@ struct xsp_group {
 	uint64_t		uncertain;
 	uint64_t		timed;
 	uint64_t		how[3];
+	uint64_t		sum;
 	uint64_t		total;
 	uint64_t		self;
 	uint64_t		min;
@@ -79,7 +81,8 @@ struct xsp_group {
 
 struct xsp_groups;
 
-int xsp_groups_new(const struct xsprof_trace *trace, struct xsp_groups **groups);
+/* @pattern: names that differ in their numbers only are one. */
+int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, struct xsp_groups **groups);
 void xsp_groups_free(struct xsp_groups *groups);
 
 /* Numbers of the texts of a name and its category, the same for the same text. */

@@ -17,6 +17,7 @@ enum report_by {
 	REPORT_BY_THREAD	= 0x2,
 	REPORT_BY_PROCESS	= 0x4,
 	REPORT_BY_CATEGORY	= 0x8,
+	REPORT_BY_PATTERN	= 0x10,	/* by name, with * for each number in it */
 };
 
 enum report_sort {

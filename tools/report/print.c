@@ -25,7 +25,7 @@ static uint64_t sort_value(const struct xsp_group *group)
 	case REPORT_SORT_COUNT:
 		return group->count;
 	case REPORT_SORT_MEAN:
-		return group->timed ? group->total / group->timed : 0;
+		return group->timed ? group->sum / group->timed : 0;
 	case REPORT_SORT_MIN:
 		return group->timed ? group->min : 0;
 	case REPORT_SORT_P50:
@@ -88,7 +88,7 @@ static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 	}
 	tool_format_time(cell[1], 32, group->total);
 	tool_format_time(cell[2], 32, group->self);
-	tool_format_time(cell[3], 32, group->total / group->timed);
+	tool_format_time(cell[3], 32, group->sum / group->timed);
 	tool_format_time(cell[4], 32, group->min);
 	if (group->no_hist) {
 		strcpy(cell[5], "-");
@@ -276,7 +276,7 @@ static void json_range(const struct report *report, const struct xsp_group *row)
 {
 	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64,
 	       row->count, row->total, row->self);
-	json_time("mean_ns", row->timed, row->timed ? row->total / row->timed : 0);
+	json_time("mean_ns", row->timed, row->timed ? row->sum / row->timed : 0);
 	json_time("min_ns", row->timed, row->min);
 	json_time("p50_ns", row->timed && !row->no_hist, xsp_group_quantile(row, 0.5));
 	json_time("p99_ns", row->timed && !row->no_hist, xsp_group_quantile(row, 0.99));

@@ -19,7 +19,8 @@ static void help(void)
 	      "Where the time went: count, total, self, mean, min, p50, p99 and max of ranges.\n\n"
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
-	      "                        category, or several: name,thread\n"
+	      "                        category, pattern (name with * for each number in it),\n"
+	      "                        or several: name,thread\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
@@ -45,7 +46,7 @@ static void help(void)
 
 static int parse_by(struct report *report, char *text)
 {
-	static const char *const words[] = { "name", "thread", "process", "category" };
+	static const char *const words[] = { "name", "thread", "process", "category", "pattern" };
 	char *word, *save;
 	size_t i;
 
@@ -53,15 +54,17 @@ static int parse_by(struct report *report, char *text)
 	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		if (!strcmp(word, "op"))
 			word = (char *)words[0];
-		for (i = 0; i < 4 && strcmp(words[i], word); i++)
+		for (i = 0; i < 5 && strcmp(words[i], word); i++)
 			;
-		if (i == 4)
+		if (i == 5)
 			return tool_usage("report", "--by %s: not one of name, thread, process, "
-					  "category", word);
+					  "category, pattern", word);
 		report->by |= 1u << i;
 	}
 	if (!report->by)
-		return tool_usage("report", "--by: name, thread, process or category");
+		return tool_usage("report", "--by: name, thread, process, category or pattern");
+	if (report->by & REPORT_BY_PATTERN)
+		report->by |= REPORT_BY_NAME;
 	return -1;
 }
 
@@ -244,10 +247,14 @@ static void add_range(void *data, const struct xsprof_range *range)
 			return;
 	}
 	group->timed++;
-	group->total += ns;
+	group->sum += ns;
 	group->self += range->self_ns;
-	if (told)
-		add_cause(group, &sum, ns);
+	/* The time of a function that calls itself is in its outermost call. */
+	if (!(range->flags & XSPROF_RANGEF_RECURSIVE && report->by & REPORT_BY_NAME)) {
+		group->total += ns;
+		if (told)
+			add_cause(group, &sum, ns);
+	}
 	if (ns < group->min)
 		group->min = ns;
 	if (ns > group->max)
@@ -363,7 +370,8 @@ static int run(struct report *report)
 	report->open.trace = report->source.trace;
 	report->show.wanted = wants_thread;
 	report->show.data = &report->filter;
-	ret = xsp_groups_new(report->source.trace, &report->groups);
+	ret = xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN,
+			     &report->groups);
 	if (!ret)
 		ret = cause_new(&report->cause);
 	if (!ret)

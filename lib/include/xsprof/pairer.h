@@ -29,6 +29,11 @@ enum xsprof_range_end {
  * are in one record has no such doubt.
  */
 #define XSPROF_RANGEF_UNCERTAIN	0x1u
+/*
+ * It lies in another range of its name on its thread, so its time is in that one's too.  Of a
+ * COMPLETE it is known only inside a BEGIN.
+ */
+#define XSPROF_RANGEF_RECURSIVE	0x2u
 
 /**
  * struct xsprof_range - a range of a thread, or an async range
