@@ -8,6 +8,7 @@ import collections, json, sys
 stacks = collections.defaultdict(list)
 durations = collections.defaultdict(list)
 selfs = collections.Counter()
+totals = collections.Counter()
 by = sys.argv[3].split(",")
 def key(name, tid):
     return tuple({"name": name, "thread": tid}.get(b, "default") for b in by)
@@ -22,6 +23,8 @@ for line in open(sys.argv[1]):
         begin, name, inside = stack.pop()
         d = e["ns"] - begin
         durations[key(name, e["tid"])].append(d)
+        if "name" not in by or name not in [outer[1] for outer in stack]:
+            totals[key(name, e["tid"])] += d
         selfs[key(name, e["tid"])] += d - inside
         if stack:
             stack[-1][2] += d
@@ -31,6 +34,8 @@ for line in open(sys.argv[1]):
                 begin, name, inside = stack.pop()
                 d = last - begin
                 durations[key(name, tid)].append(d)
+                if "name" not in by or name not in [outer[1] for outer in stack]:
+                    totals[key(name, tid)] += d
                 selfs[key(name, tid)] += d - inside
                 if stack:
                     stack[-1][2] += d
@@ -42,7 +47,7 @@ for r in rows:
     k = tuple(r["tid" if b == "thread" else b] for b in by)
     d = sorted(durations[k])
     assert r["count"] == len(d), (r, len(d))
-    assert r["total_ns"] == sum(d), (r, sum(d))
+    assert r["total_ns"] == totals[k], (r, totals[k])
     assert r["self_ns"] == selfs[k], (r, selfs[k])
     assert r["min_ns"] == d[0] and r["max_ns"] == d[-1], r
     for p, q in (("p50_ns", 50), ("p99_ns", 99)):

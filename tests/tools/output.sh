@@ -70,9 +70,13 @@ status 2 "$xsprof" report --cpu 1 "$all" && says "xsprof dump --cpu"
 result "report --cpu says what to use" $?
 
 # A pager that is left.
-"$dump" "$dir/big.data" 2>"$dir/log" | head -n 1 >"$dir/out"
-[ "${PIPESTATUS[0]}" = 0 ] && [ ! -s "$dir/log" ] && [ "$(wc -l <"$dir/out")" = 1 ]
-result "a reader that goes away" $?
+"$make_capture" many "$dir/many.data" 20000
+for verb in "dump $dir/big.data" "dump -f chrome $dir/big.data" "report $dir/many.data"; do
+	# shellcheck disable=SC2086
+	"$xsprof" $verb 2>"$dir/log" | head -n 1 >"$dir/out"
+	[ "${PIPESTATUS[0]}" = 141 ] && [ ! -s "$dir/log" ] && [ "$(wc -l <"$dir/out")" = 1 ]
+	result "${verb% *}: a reader that goes away ends it by SIGPIPE, quietly" $?
+done
 
 # A file gets its name when it is whole.
 "$dump" -f ndjson -o "$dir/x.ndjson" "$all" 2>"$dir/log" && [ -s "$dir/x.ndjson" ] &&

@@ -288,7 +288,6 @@ static void release(struct dump *dump)
 	free(dump->out.scratch);
 }
 
-/* A reader that has seen enough, as a pager, is no failure. */
 static int close_output(struct dump *dump, int status)
 {
 	const char *path = dump->output;
@@ -300,7 +299,9 @@ static int close_output(struct dump *dump, int status)
 			   strerror(-dump->out.spool_err));
 	if (status || !ret)
 		return status;
-	if (ret == -EPIPE)
+	/* A reader that has seen enough, as a pager: there is nothing to say. */
+	dump->left = ret == -EPIPE;
+	if (dump->left)
 		return 0;
 	return tool_error("%s: %s%s", strcmp(path, "-") ? path : "stdout", strerror(-ret),
 			  ret == -ENOSPC ? ": make room, or give another place with -o" : "");
@@ -355,7 +356,7 @@ static int run(struct dump *dump)
 	if (stopped && !dump->follow && !dump->look_on)
 		die_of(stopped);
 	/* Stopped early: losses after the last event shown are unknown, so none are reported. */
-	if (!status && !(dump->look_on && dump->past_end))
+	if (!status && !dump->left && !(dump->look_on && dump->past_end))
 		status = xsp_source_losses(&dump->source);
 	return status;
 }
@@ -377,6 +378,7 @@ int cmd_dump(int argc, char **argv)
 {
 	struct dump *dump = calloc(1, sizeof(*dump));
 	struct sigaction sa = { .sa_handler = stop };
+	bool left;
 	int status;
 
 	if (!dump)
@@ -409,6 +411,10 @@ int cmd_dump(int argc, char **argv)
 out:
 	live_close(&dump->live);
 	xsp_filter_free(&dump->filter);
+	left = dump->left;
 	free(dump);
+	/* As the other verbs, and any filter that leaves the signal alone. */
+	if (left)
+		die_of(SIGPIPE);
 	return status;
 }

@@ -35,6 +35,7 @@ struct dump {
 	bool				look_on;
 	struct live			live;
 	bool				past_end;
+	bool				left;	/* the reader of a pipe ended */
 };
 
 /* parse.c.  Return: -1 go on, else the exit status. */
