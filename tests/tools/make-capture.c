@@ -203,9 +203,10 @@ static void make_rows(void)
 {
 	static const char *const texts[] = {
 		"fib", "step 0", "step 1", "step 22", "conv2d", "layer.3.weight_4",
-		"layer.10.weight_5", "region 0x7f3a", "region 0xBEEF", "0x", "worker1",
+		"layer.10.weight_5", "copy", "region 0x7f3a", "region 0xBEEF", "0x", "worker1",
 	};
 	struct xsprof_rec more = cap_head(T(0), XSPROF_REC_ARGS, 90, 0, 0, 0);
+	struct xsprof_rec_span span = { .begin = T(70), .end = T(80) };
 	struct cap_ring r;
 	uint32_t i;
 
@@ -222,8 +223,15 @@ static void make_rows(void)
 	cap_event(&r, T(30), XSPROF_REC_COMPLETE, 90, 1, 0, 10 * US);
 	cap_event(&r, T(90), XSPROF_REC_END, 90, 0, 0, 0);
 	cap_event(&r, T(100), XSPROF_REC_END, 90, 0, 0, 0);
+	/* Two spans, one in the other: number 8 of the names. */
+	for (i = 0; i < 2; i++, span.end += 10 * US) {
+		span.rec = cap_head(T(101), XSPROF_REC_SPAN, 90, 8, XSPROF_SCOPE_PROCESS, i);
+		cap_record(&r, &span, 2);
+	}
+	cap_event(&r, T(101), XSPROF_REC_SCHED_IN, 90, 0, 0, 0);
 	for (i = 1; i < sizeof(texts) / sizeof(texts[0]); i++)
-		cap_event(&r, T(100 + i * 10), XSPROF_REC_COMPLETE, 90, i + 1, 0, 10 * US);
+		if (i != 7)
+			cap_event(&r, T(100 + i * 10), XSPROF_REC_COMPLETE, 90, i + 1, 0, 10 * US);
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1000));
 	cap_end(T(1001));

@@ -109,23 +109,35 @@ f = r["fib"]
 assert (f["count"], f["total_ns"], f["self_ns"]) == (3, 100000, 100000), f
 assert (f["mean_ns"], f["max_ns"]) == (190000 // 3, 100000), f' 2>>"$dir/log"
 result "report: recursive ranges count once in the total" $?
+"$xsprof" report --json --name copy "$dir/rows.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)["ranges"]
+assert [(x["count"], x["total_ns"], x["self_ns"]) for x in r] == [(2, 30000, None)], r' \
+	2>>"$dir/log" && "$xsprof" report --name copy "$dir/rows.data" |
+	grep -qE '^ *2 +30\.000 us +- +15\.000 us .* copy$'
+result "report: what is on no thread has no time of its own" $?
+"$xsprof" report --why copy "$dir/rows.data" >"$dir/out" 2>&1
+[ $? = 1 ] && grep -q "all ranges called 'copy' are async ranges, spans or " "$dir/out"
+result "report --why: says so of ranges that are on no thread" $?
 "$xsprof" report --by thread --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)["ranges"][0]
-assert r["total_ns"] == 290000, r' 2>>"$dir/log"
+assert r["total_ns"] == 320000, r' 2>>"$dir/log"
 result "report: but for rows of other things than names" $?
 "$xsprof" report --by pattern --sort name "$dir/rows.data" 2>"$dir/log" |
 	sed -n 's/^ *\([0-9]*\)  .* us  \([a-z0].*\)$/\1 \2/p' >"$dir/out"
 cat "$dir/out" >>"$dir/log"
 [ "$(cat "$dir/out")" = "1 0x
 1 conv2d
+2 copy
 3 fib
 2 layer.*.weight_*
 2 region *
 3 step *
 1 worker1" ]
 result "report --by pattern: names that differ in a number are one row" $?
-"$xsprof" report --name 'step *' "$dir/rows.data" | grep -c ' step ' | grep -qx 3
+"$xsprof" report --name 'step *' "$dir/rows.data" | grep -cE '^ *1 .* step ' |
+	grep -qx 3
 result "report: whose name is a pattern for --name" $?
 
 # One count of events, whoever says it: without what a record goes on in, and marks of the reader.

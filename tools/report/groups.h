@@ -47,7 +47,8 @@ struct xsp_key {
  * @how: ranges by enum xsprof_range_end
  * @sum: sum of durations, ns
  * @total: the same without those inside another of the row's name
- * @self: the same without what was inside
+ * @on_thread: ranges on threads among those timed
+ * @self: of these, sum of durations without what was inside
  * @min: shortest
  * @max: longest
  * @octaves: the histogram
@@ -68,6 +69,7 @@ struct xsp_group {
 	uint64_t		how[3];
 	uint64_t		sum;
 	uint64_t		total;
+	uint64_t		on_thread;
 	uint64_t		self;
 	uint64_t		min;
 	uint64_t		max;

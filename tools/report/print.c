@@ -87,7 +87,10 @@ static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 		return;
 	}
 	tool_format_time(cell[1], 32, group->total);
-	tool_format_time(cell[2], 32, group->self);
+	if (group->on_thread)
+		tool_format_time(cell[2], 32, group->self);
+	else
+		strcpy(cell[2], "-");
 	tool_format_time(cell[3], 32, group->sum / group->timed);
 	tool_format_time(cell[4], 32, group->min);
 	if (group->no_hist) {
@@ -274,8 +277,8 @@ static void json_time(const char *key, bool known, uint64_t ns)
 
 static void json_range(const struct report *report, const struct xsp_group *row)
 {
-	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"self_ns\":%" PRIu64,
-	       row->count, row->total, row->self);
+	printf("{\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64, row->count, row->total);
+	json_time("self_ns", row->on_thread, row->self);
 	json_time("mean_ns", row->timed, row->timed ? row->sum / row->timed : 0);
 	json_time("min_ns", row->timed, row->min);
 	json_time("p50_ns", row->timed && !row->no_hist, xsp_group_quantile(row, 0.5));

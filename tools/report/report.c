@@ -248,7 +248,11 @@ static void add_range(void *data, const struct xsprof_range *range)
 	}
 	group->timed++;
 	group->sum += ns;
-	group->self += range->self_ns;
+	/* What is inside a range that is on no thread nobody knows: no time is its own. */
+	if (why_on_thread(range)) {
+		group->on_thread++;
+		group->self += range->self_ns;
+	}
 	/* The time of a function that calls itself is in its outermost call. */
 	if (!(range->flags & XSPROF_RANGEF_RECURSIVE && report->by & REPORT_BY_NAME)) {
 		group->total += ns;

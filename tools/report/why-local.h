@@ -123,6 +123,7 @@ struct why_named {
  * @nr: how many
  * @want: how many at most
  * @found: ranges that were looked at
+ * @off_thread: ranges of the name that are on no thread
  * @names: of tasks, as the tracer has them
  * @named: as the module has them, WHY_NAMED of them
  * @active: windows that the time is in
@@ -133,6 +134,7 @@ struct why {
 	uint32_t		nr;
 	uint32_t		want;
 	uint64_t		found;
+	uint64_t		off_thread;
 	struct xsp_kernel	*names;
 	struct why_named	*named;
 	struct cause		*cause;

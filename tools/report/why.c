@@ -74,7 +74,7 @@ static bool is_meant(const struct why *why, const struct xsprof_range *range)
 	uint8_t match = 0;
 	const char *name;
 
-	if (!why_on_thread(range) || !xsp_filter_time(&report->filter, range->end_ns) ||
+	if (!xsp_filter_time(&report->filter, range->end_ns) ||
 	    !xsp_filter_thread(&report->filter, range->pid, range->tid) ||
 	    !xsp_filter_name(&report->filter, report->source.trace, range->producer, range->name,
 			     &match))
@@ -103,6 +103,10 @@ static void choose(void *data, const struct xsprof_range *range)
 	}
 	if (!is_meant(why, range))
 		return;
+	if (!why_on_thread(range)) {
+		why->off_thread++;
+		return;
+	}
 	if (range->flags & XSPROF_RANGEF_UNCERTAIN && !why->report->uncertain) {
 		why->report->nr_uncertain++;
 		return;
@@ -256,6 +260,11 @@ static int check(const struct why *why)
 	if (!why->nr && !why->report->gaps && why->report->nr_uncertain)
 		return tool_error("%s: records were lost inside all ranges of a thread called "
 				  "'%s': --include-uncertain shows them", path, why->report->why);
+	if (!why->nr && !why->report->gaps && why->off_thread)
+		return tool_error("%s: all ranges called '%s' are async ranges, spans or "
+				  "activities of GPUs, which are on no thread that could wait: "
+				  "name a range of a thread; xsprof report shows those that "
+				  "there are", path, why->report->why);
 	if (!why->nr && !why->report->gaps)
 		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
 				  "those that there are", path, why->report->why);
