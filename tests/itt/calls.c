@@ -66,6 +66,8 @@ static void tasks(void)
 	end(d);
 	F(void (*)(dom *, struct itt_id, struct itt_id, str *), task_group)(d, ID(1), NO_ID,
 									    name("group"));
+	F(void (*)(dom *, struct itt_id, struct itt_id, str *), task_group)(d, ID(90), NO_ID,
+									    name("node"));
 	F(void (*)(dom *, struct itt_id, int, struct itt_id), relation_add)(d, ID(1), 3, ID(2));
 	F(void (*)(dom *, struct itt_id), id_create)(d, ID(1));
 	F(void (*)(dom *, struct itt_id), id_destroy)(d, ID(1));
@@ -87,6 +89,13 @@ static void overlapped(void)
 	F(void (*)(dom *, struct itt_id, struct itt_id, str *), region_begin)(d, ID(1), ID(2),
 									      name("region"));
 	F(void (*)(dom *, struct itt_id), region_end)(d, ID(1));
+	/* As a node of oneTBB's flow graph: named as its group, and begun again before it ends. */
+	for (ull i = 0; i < 3; i++)
+		F(void (*)(dom *, struct itt_id, struct itt_id, str *), region_begin)(d, ID(90),
+										      NO_ID, NULL);
+	for (ull i = 0; i < 3; i++)
+		F(void (*)(dom *, struct itt_id), region_end)(d, ID(90));
+	F(void (*)(dom *, struct itt_id), region_end)(d, ID(90));	/* is not open */
 }
 
 /* A clock of 1000 ticks a second, which stands at 5000 when it is asked. */

@@ -48,12 +48,15 @@ def check_tasks(tap, events):
 def check_overlapped(tap, events):
     for kind in ("async-begin", "async-end"):
         t = tally(events, kind)
-        tap.equal((t["one", "odd"], t["one", "even"], t["one", "region"], t["frames", "frames"],
-                   t["old frame", "old frame"]), (4, 4, 1, 1, 1),
+        tap.equal((t["one", "odd"], t["one", "even"], t["one", "region"], t["one", "node"],
+                   t["frames", "frames"], t["old frame", "old frame"]), (4, 4, 1, 1, 1, 1),
                   f"overlapped tasks, regions, frames: {kind}")
     begins = {(e["name"], e["value"]) for e in events if e["type"] == "async-begin"}
     ends = {(e["name"], e["value"]) for e in events if e["type"] == "async-end"}
     tap.equal(begins, ends, "ends bear the names and ids of their begins")
+    node = [e["type"] for e in events if e["type"].startswith("async") and e["name"] == "node"]
+    tap.equal(node, ["async-begin"] + 4 * ["async-instant"] + ["async-end"],
+              "a region that begins again while it is open is over with its last end")
     told = named(events, "span", "told")[0]
     tap.ok(told["begin_ns"] < told["end_ns"] <= told["ns"], "a task with both its times told",
            told)

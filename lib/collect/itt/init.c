@@ -17,7 +17,7 @@
 #define TABLE		1024u		/* a power of two, over twice our functions */
 
 static const struct itt_entry *const files[] = {
-	itt_task_entries, itt_frame_entries, itt_late_entries, itt_meta_entries,
+	itt_task_entries, itt_region_entries, itt_frame_entries, itt_late_entries, itt_meta_entries,
 	itt_counter_entries, itt_sync_entries, itt_event_entries, itt_heap_entries,
 	itt_model_entries, itt_control_entries, itt_name_entries, itt_miss_entries,
 };

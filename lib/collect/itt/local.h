@@ -30,10 +30,10 @@ struct itt_entry {
 };
 
 /* Each file's own, ends with a NULL name; ISO C forbids the cast, POSIX's dlsym() needs it. */
-extern const struct itt_entry itt_task_entries[], itt_frame_entries[], itt_late_entries[],
-	itt_meta_entries[], itt_counter_entries[], itt_sync_entries[], itt_event_entries[],
-	itt_heap_entries[], itt_model_entries[], itt_control_entries[], itt_name_entries[],
-	itt_miss_entries[];
+extern const struct itt_entry itt_task_entries[], itt_region_entries[], itt_frame_entries[],
+	itt_late_entries[], itt_meta_entries[], itt_counter_entries[], itt_sync_entries[],
+	itt_event_entries[], itt_heap_entries[], itt_model_entries[], itt_control_entries[],
+	itt_name_entries[], itt_miss_entries[];
 
 #define ITT_ENTRY(api, func)	{ "__itt_" #api, (void *)(func) }
 
@@ -137,6 +137,8 @@ extern uint32_t itt_pauses;
 
 /* What other files need of task.c; @end is 0 or ticks that the program gave. */
 void itt_task_push(uint64_t id);
+/* Ids that are not 0 as arguments.  Return: how many. */
+size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent);
 void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
 		    struct itt_string *name);
 void itt_task_end(uint64_t end);
@@ -173,6 +175,7 @@ void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 	X(ITT_MISS_END, "task_end without task_begin") \
 	X(ITT_MISS_OVERLAPPED_END, "end of an overlapped task or region that is not open") \
 	X(ITT_MISS_OPEN_FULL, "overlapped tasks beyond the number that may be open") \
+	X(ITT_MISS_GROUP_FULL, "names of task groups beyond the number that are kept") \
 	X(ITT_MISS_TIMESTAMP, "given times not used: the time of the call is") \
 	X(ITT_MISS_LATE_FULL, "tasks with given times nested too deep") \
 	X(ITT_MISS_RELATION, "relations to a current task without an id") \

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Tasks, task groups, overlapped tasks, regions, markers, ids and relations.
+ * Tasks, overlapped tasks, markers, ids and relations.
  *
- * Tasks of a thread nest and become ranges.  Overlapped tasks and regions become asynchronous
- * ranges; their end tells only an id, so the name waits in a map.  The thread's depth is kept
- * whether or not anything is recorded: an end without a begin must not close a range that the
- * program opened by other means.
+ * Tasks of a thread nest and become ranges.  Overlapped tasks become asynchronous ranges; their
+ * end tells only an id, so the name waits in a map.  The thread's depth is kept whether or not
+ * anything is recorded: an end without a begin must not close a range that the program opened by
+ * other means.
  */
 #include "collect/itt/names.h"
 
 __thread struct itt_thread itt_thread __attribute__((tls_model("initial-exec")));
-/* Overlapped tasks and regions that are open: v = name, begin (0: recorded), parent. */
+/* Overlapped tasks that are open: v = name, begin (0: recorded), parent. */
 static struct itt_map open_tasks;
 uint32_t itt_pauses;
 
@@ -24,8 +24,7 @@ void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n)
 		xsprof_instant(name);
 }
 
-/* An id as two typed arguments; returns how many. */
-static size_t id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
+size_t itt_id_args(struct xsprof_kv kv[2], uint64_t id, uint64_t parent)
 {
 	size_t n = 0;
 
@@ -66,7 +65,7 @@ static void begin_with_ids(xsprof_name_t name, uint64_t id, uint64_t parent)
 {
 	struct xsprof_kv kv[2];
 
-	xsprof_begin_args(name, kv, id_args(kv, id, parent));
+	xsprof_begin_args(name, kv, itt_id_args(kv, id, parent));
 }
 
 void itt_task_begin(const struct itt_domain *domain, struct itt_id task, struct itt_id parent,
@@ -100,7 +99,7 @@ static void task_begin_fn(const struct itt_domain *domain, struct itt_id task,
 		xsprof_begin(n);
 		return;
 	}
-	nr = id_args(kv, id, up);
+	nr = itt_id_args(kv, id, up);
 	kv[nr++] = xsprof_ptr(XSPROF_NAME("function"), fn);
 	xsprof_begin_args(n, kv, nr);
 }
@@ -139,17 +138,6 @@ static void task_end(const struct itt_domain *domain)
 	itt_task_end(0);
 }
 ITT_EXPORT(task_end, task_end);
-
-static void task_group(const struct itt_domain *domain, struct itt_id group, struct itt_id parent,
-		       struct itt_string *name)
-{
-	xsprof_name_t d = itt_domain_name(domain);
-	struct xsprof_kv kv[2];
-
-	itt_note(itt_string_name(d, name), kv,
-		 id_args(kv, itt_id(d, &group), itt_id(d, &parent)));
-}
-ITT_EXPORT(task_group, task_group);
 
 /* ---- tasks that do not nest ------------------------------------------------------------------ */
 
@@ -200,7 +188,6 @@ static void task_begin_overlapped(const struct itt_domain *domain, struct itt_id
 	itt_open_begin(d, itt_string_name(d, name), 0, itt_id(d, &task), itt_id(d, &parent));
 }
 ITT_EXPORT(task_begin_overlapped, task_begin_overlapped);
-ITT_EXPORT(region_begin, task_begin_overlapped);
 
 static void task_end_overlapped(const struct itt_domain *domain, struct itt_id task)
 {
@@ -209,7 +196,6 @@ static void task_end_overlapped(const struct itt_domain *domain, struct itt_id t
 	itt_open_end(d, 0, itt_id(d, &task));
 }
 ITT_EXPORT(task_end_overlapped, task_end_overlapped);
-ITT_EXPORT(region_end, task_end_overlapped);
 
 /* ---- markers, ids, relations ----------------------------------------------------------------- */
 
@@ -277,11 +263,8 @@ const struct itt_entry itt_task_entries[] = {
 	ITT_ENTRY(task_begin, itt_task_begin),
 	ITT_ENTRY(task_begin_fn, task_begin_fn),
 	ITT_ENTRY(task_end, task_end),
-	ITT_ENTRY(task_group, task_group),
 	ITT_ENTRY(task_begin_overlapped, task_begin_overlapped),
 	ITT_ENTRY(task_end_overlapped, task_end_overlapped),
-	ITT_ENTRY(region_begin, task_begin_overlapped),
-	ITT_ENTRY(region_end, task_end_overlapped),
 	ITT_ENTRY(marker, itt_marker),
 	ITT_ENTRY(id_create, id_create),
 	ITT_ENTRY(id_destroy, id_create),
