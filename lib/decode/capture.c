@@ -75,7 +75,8 @@ int xst_capture_scan(struct xsprof_trace *t)
 		return t->error[0] ? r : xst_fail(t, r, "%s", strerror(-r));
 	t->found.truncated |= !t->found.has_end;
 	set_horizon(t);
-	return xst_clocks_fit(t);
+	r = xst_ends_settle(t);
+	return r ? r : xst_clocks_fit(t);
 }
 
 /* ---- the header -------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
  *	kernel.c	what is known of the kernel's tracer; kernel-kinds.c: the kinds of its
  *			events; kernel-page.c: its events
  *	texts.c		texts and facts; names.c: the public functions that look them up
+ *	ends.c		when producers ended, as far as others tell
  *	arena.c producer.c args.c tids.c	what their names say
  */
 #ifndef XST_TRACE_LOCAL_H
@@ -192,6 +193,9 @@ int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chun
 int xst_snapshot_open(struct xsprof_trace *t);
 int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos,
 		    const uint8_t *data, size_t len);
+
+/* ---- ends.c: of processes that executed another program.  Return: 0 or -errno. */
+int xst_ends_settle(struct xsprof_trace *t);
 
 /* ---- tids.c ----------------------------------------------------------------------------- */
 

@@ -18,6 +18,8 @@
 /* Full chunks of all rings together: what a decoder needs to hold to merge them. */
 #define CHUNKS_BYTES	(16u << 20)
 #define CHUNK_MIN	(16u << 10)
+/* What one pass reads of all rings together: signals are answered after it. */
+#define PASS_SLOTS	(8u << 20)
 
 /* A pace that a ring can stand: it must not gain more than this of its size between two looks. */
 #define FILL_AIM	256u		/* of 1024 */
@@ -264,6 +266,9 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	xsp_drain_list(d);
 	xsp_drain_hear(d, false);
 	pass.all = peek_clocks(d, pass.now);
+	pass.most = PASS_SLOTS / (d->ready ? d->ready : 1);
+	if (pass.most < d->st.chunk_slots)
+		pass.most = d->st.chunk_slots;
 	for (p = d->live; p; p = p->next) {
 		if (p->quiet)
 			pass.ready += p->ready;
@@ -283,7 +288,12 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 
 void xsp_drain_flush(struct xsp_drain *d)
 {
-	struct xsp_pass pass = { .now = xsp_now(), .all = true, .min_slots = UINT64_MAX };
+	struct xsp_pass pass = {
+		.now = xsp_now(),
+		.all = true,
+		.most = UINT64_MAX,
+		.min_slots = UINT64_MAX,
+	};
 	struct xsp_producer *p;
 
 	for (p = d->live; p; p = p->next) {

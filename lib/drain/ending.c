@@ -137,12 +137,15 @@ void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit
 	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
 	uint64_t now = xsp_ticks(p->rf.ctl.clock.kind);
 	uint64_t said = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
+	uint64_t lived = p->lived;
 
 	if (p->rf.device || exit->how == XSPROF_HOW_RUNNING)
 		return;
 	/* What a process says of its own time is never later than now. */
-	if (p->lived > exit->lived)
-		exit->lived = p->lived < now ? p->lived : now;
+	if (exit->how != XSPROF_HOW_EXEC && p->process_lived > lived)
+		lived = p->process_lived;
+	if (lived > exit->lived)
+		exit->lived = lived < now ? lived : now;
 	if (exit->how == XSPROF_HOW_EXITED && said >= exit->lived && said < exit->ticks) {
 		exit->ticks = said;
 		exit->lived = said;

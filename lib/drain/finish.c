@@ -67,7 +67,12 @@ static void note_death(struct xsp_drain *d, const struct xsp_producer *p,
 static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 			 struct xsprof_cap_exit *exit)
 {
-	struct xsp_pass pass = { .now = xsp_now(), .all = true, .min_slots = UINT64_MAX };
+	struct xsp_pass pass = {
+		.now = xsp_now(),
+		.all = true,
+		.most = UINT64_MAX,
+		.min_slots = UINT64_MAX,
+	};
 	static const char *const how[] = {
 		"ended", "exited", "was killed", "runs another program", "vanished",
 		"still runs",
@@ -84,21 +89,6 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	unlink_producer(d, p);
 }
 
-/* It ran the old program no longer when the new one joined, which has the same number. */
-static void end_before_next(const struct xsp_drain *d, const struct xsp_producer *p,
-			    struct xsprof_cap_exit *exit)
-{
-	const struct xsp_producer *next;
-
-	for (next = d->live; next; next = next->next) {
-		uint64_t began = next->rf.ctl.attach.ticks;
-
-		if (next != p && next->pid == p->pid && began >= exit->lived &&
-		    began < exit->ticks && next->rf.ctl.clock.kind == p->rf.ctl.clock.kind)
-			exit->ticks = began;
-	}
-}
-
 void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 {
 	struct xsp_producer *p, *next;
@@ -110,11 +100,8 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 		if (!p->rf.device && !p->told && !d->look && now < p->check_at)
 			continue;
 		p->check_at = now + CHECK_NS;
-		if (!xsp_producer_ended(&d->st, p, now, &exit))
-			continue;
-		if (exit.how == XSPROF_HOW_EXEC)
-			end_before_next(d, p, &exit);
-		end_producer(d, p, &exit);
+		if (xsp_producer_ended(&d->st, p, now, &exit))
+			end_producer(d, p, &exit);
 	}
 	d->look = false;
 }

@@ -101,6 +101,15 @@ static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 	st->records += walk->records;
 }
 
+static void refuse_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t pos,
+			 uint64_t n)
+{
+	if (!p->rings[k].bad)
+		xsp_store_note(st, "%s: ring %u has an invalid record at slot %llu",
+			       p->name, k, (unsigned long long)pos);
+	p->rings[k].bad += n;
+}
+
 /* What holds together, in as many chunks as it takes; the rest of a bad record's block is bad. */
 static void store_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t pos,
 			size_t n)
@@ -120,10 +129,7 @@ static void store_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 
 			if (rest > n - i)
 				rest = n - i;
-			if (!p->rings[k].bad)
-				xsp_store_note(st, "%s: ring %u has an invalid record at slot %llu",
-					       p->name, k, (unsigned long long)(pos + i));
-			p->rings[k].bad += rest;
+			refuse_slots(st, p, k, pos + i, rest);
 			i += rest;
 		}
 	}
@@ -161,7 +167,8 @@ static int64_t skip_overtaken(struct xsp_producer *p, uint32_t k, uint64_t limit
 }
 
 /* Slots that may be overwritten under our hands. */
-static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
+static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit,
+			  uint64_t most)
 {
 	struct xsp_producer_ring *r = &p->rings[k];
 	uint64_t size = xsp_ring_slots(&p->rf, k);
@@ -172,9 +179,15 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 
 	skip = skip_overtaken(p, k, limit);
 	/* A writer as fast as we are is left for the next pass, after all others. */
-	while (skip >= 0 && r->tail < limit && copied < 2 * size) {
+	while (skip >= 0 && r->tail < limit && copied < 2 * size && copied < most) {
 		uint64_t from = r->tail;
+		uint64_t hole = xsp_ring_hole(&p->rf, k, from, limit - from);
 
+		if (hole) {
+			refuse_slots(st, p, k, from, hole);
+			r->tail += hole;
+			continue;
+		}
 		n = cut(st, from, limit, size);
 		copied += n;
 		err = xsp_ring_copy(&p->rf, k, from, st->buf, n);
@@ -198,19 +211,37 @@ static int read_overwrite(struct xsp_store *st, struct xsp_producer *p, uint32_t
 	return skip < 0 ? skip : err;
 }
 
-static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
+/* Return: slots dealt with, or -errno. */
+static int64_t read_slots(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit)
+{
+	uint64_t pos = p->rings[k].tail;
+	uint64_t n = xsp_ring_hole(&p->rf, k, pos, limit - pos);
+	int err;
+
+	if (n) {
+		refuse_slots(st, p, k, pos, n);
+		return n;
+	}
+	n = cut(st, pos, limit, xsp_ring_slots(&p->rf, k));
+	err = xsp_ring_copy(&p->rf, k, pos, st->buf, n);
+	if (err)
+		return err;
+	store_slots(st, p, k, pos, n);
+	return st->keep && st->error ? st->error : (int64_t)n;
+}
+
+static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k, uint64_t limit,
+			uint64_t most)
 {
 	struct xsp_producer_ring *r = &p->rings[k];
+	uint64_t from = r->tail;
+	int64_t n;
+	int err;
 
-	while (r->tail < limit) {
-		size_t n = cut(st, r->tail, limit, xsp_ring_slots(&p->rf, k));
-		int err = xsp_ring_copy(&p->rf, k, r->tail, st->buf, n);
-
-		if (err)
-			return err;
-		store_slots(st, p, k, r->tail, n);
-		if (st->keep && st->error)
-			return st->error;
+	while (r->tail < limit && r->tail - from < most) {
+		n = read_slots(st, p, k, limit);
+		if (n < 0)
+			return n;
 		r->tail += n;
 		/*
 		 * Only now, with the chunk in the kernel's hands: a recorder killed before this
@@ -269,10 +300,19 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 		pass->pending += pending;
 		return;
 	}
-	r->since = 0;
-	err = discard ? read_discard(st, p, k, head) : read_overwrite(st, p, k, head);
-	if (err)
+	err = discard ? read_discard(st, p, k, head, pass->most) :
+			read_overwrite(st, p, k, head, pass->most);
+	if (err) {
 		give_up(st, p, k, xsp_ctl_strerror(err));
+		return;
+	}
+	if (r->tail >= head) {
+		r->since = 0;
+		return;
+	}
+	/* The rest is as old as it was, and the next pass comes soon. */
+	pass->pending += head - r->tail;
+	pass->fill = 1024;
 }
 
 /*

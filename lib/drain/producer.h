@@ -66,7 +66,8 @@ struct xsp_producer_ring {
  * @check_at: when to ask next whether it lives, ns
  * @dead_since: since when nothing says that it lives, ns; 0 for never
  * @pidfd: of the process, opened when it was first seen; -1 for none
- * @lived: ticks at which it was last known to run
+ * @lived: ticks at which it was last known to run this program
+ * @process_lived: ticks at which its process was last known to run, this program or the next
  * @flush: what it asked for last
  * @unsaved: records read that the file had no room for
  * @quiets: how often its last category was switched off, as far as it is stored
@@ -99,6 +100,7 @@ struct xsp_producer {
 	uint64_t		dead_since;
 	int			pidfd;
 	uint64_t		lived;
+	uint64_t		process_lived;
 	uint64_t		flush;
 	uint64_t		unsaved;
 	uint64_t		quiets;
@@ -113,6 +115,7 @@ struct xsp_producer {
  * struct xsp_pass - what one pass over the rings found
  * @now: CLOCK_MONOTONIC, ns
  * @all: read to the end now, however little there is
+ * @most: slots read of one ring, after which the others and our owner have their turn
  * @new_slots: slots published since the pass before, of all rings
  * @fill: the most that any ring gained since the pass before, in 1/1024 of its size
  * @pending: slots left for later
@@ -122,6 +125,7 @@ struct xsp_producer {
 struct xsp_pass {
 	uint64_t	now;
 	bool		all;
+	uint64_t	most;
 	uint64_t	new_slots;
 	uint64_t	fill;
 	uint64_t	pending;

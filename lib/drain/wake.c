@@ -35,8 +35,8 @@ static void note_alive(struct xsp_drain *d, const uint64_t *ticks)
 	for (p = d->live; p; p = p->next) {
 		uint64_t now = ticks[p->rf.ctl.clock.kind & 3];
 
-		if (p->pidfd >= 0 && !p->told && now > p->lived)
-			p->lived = now;
+		if (p->pidfd >= 0 && !p->told && now > p->process_lived)
+			p->process_lived = now;
 	}
 }
 

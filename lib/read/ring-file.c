@@ -159,6 +159,27 @@ int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void
 			 (slots - first) << XSPROF_SLOT_SHIFT, data);
 }
 
+uint64_t xsp_ring_hole(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, uint64_t slots)
+{
+	uint64_t at = pos & (xsp_ring_slots(rf, k) - 1);
+	uint64_t to_end = xsp_ring_slots(rf, k) - at;
+	off_t off = ring_off(rf, k) + 2ull * rf->ctl.page_size + (at << XSPROF_SLOT_SHIFT), next;
+	uint64_t hole;
+
+	/* The device's memory is the kernel's, and there when the ring is ready. */
+	if (rf->device)
+		return 0;
+	next = lseek(rf->fd, off, SEEK_DATA);
+	/* Nothing but a hole up to the end of the file. */
+	if (next < 0)
+		hole = errno == ENXIO ? to_end : 0;
+	else
+		hole = (uint64_t)(next - off) >> XSPROF_SLOT_SHIFT;
+	if (hole > to_end)
+		hole = to_end;
+	return hole < slots ? hole : slots;
+}
+
 int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf, size_t len)
 {
 	uint64_t room = rf->ctl.arena_size - sizeof(struct xsprof_arena);

@@ -135,6 +135,20 @@ int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void
 int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf, size_t len);
 
 /**
+ * xsp_ring_hole - slots in a hole of the file: no writer ever stored to them
+ * @rf: file
+ * @k: ring
+ * @pos: first slot
+ * @slots: look at so many
+ *
+ * A writer's memory is allocated before it stores to it, so that there is none in what an honest
+ * one published.
+ *
+ * Return: how many from @pos on, in whole pages but for the first; 0 where @pos has data.
+ */
+uint64_t xsp_ring_hole(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, uint64_t slots);
+
+/**
  * xsp_ring_release - hand slots back to the writer
  * @rf: file
  * @k: ring

@@ -10,6 +10,8 @@
  *				(executes itself, which exits)
  *	actor scribble SEED MS	writes rubbish all over its own file
  *	actor truncate		cuts its own file to nothing, under the recorder's eyes
+ *	actor sparse MODE MS	a ring of 2 TB that is a hole, and says that all of it is written;
+ *				MODE: 0 discard, 1 overwrite
  *	actor heads		heads that jump, go back and lie
  *	actor shapes		files that are no producers
  *	actor hold MS FILE	100 records, then waits, then 100 more; FILE gets its process id
@@ -170,6 +172,18 @@ static int cut(void)
 	return 0;
 }
 
+static int sparse(uint32_t mode, unsigned int ms)
+{
+	struct sim s;
+
+	sim_open(&s, 2, 1ull << 41, mode, 0);
+	__atomic_store_n(&sim_writer(&s, 0)->head, s.slots, __ATOMIC_RELEASE);
+	puts("ready");
+	fflush(stdout);
+	sleep_ms(ms);
+	return 0;
+}
+
 static int heads(void)
 {
 	static const uint64_t lies[] = { 1ull << 63, ~0ull, 0, 1, 1ull << 32, 77777 };
@@ -268,6 +282,8 @@ int main(int argc, char **argv)
 		return scribble(n, atoi(argv[3]));
 	if (!strcmp(what, "truncate"))
 		return cut();
+	if (!strcmp(what, "sparse") && argc > 3)
+		return sparse(n, atoi(argv[3]));
 	if (!strcmp(what, "heads"))
 		return heads();
 	if (!strcmp(what, "shapes"))

@@ -214,7 +214,7 @@ static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
 /* Names are stored by a pass that reads no ring. */
 static void read_names(struct snapshot *s, struct xsp_producer *p)
 {
-	struct xsp_pass names = { .all = true, .min_slots = UINT64_MAX };
+	struct xsp_pass names = { .all = true, .most = UINT64_MAX, .min_slots = UINT64_MAX };
 	uint32_t k;
 
 	for (k = 0; k < p->rf.rings; k++)
