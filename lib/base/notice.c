@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/notice.h"
+#include "base/own-fd.h"
 
 #define BACKLOG		4096
 /* A message follows its connection at once; one that sends nothing may hold up others so long. */
@@ -70,26 +71,22 @@ int xsp_notices_open(struct xsp_notices *n, const char *session)
 	len = address(&un, n->session);
 	if (!len)
 		return -EINVAL;
-	fd = xsp_fd_high(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (bind(fd, (struct sockaddr *)&un, len) || listen(fd, BACKLOG))
+	if (bind(fd, (struct sockaddr *)&un, len) || listen(fd, BACKLOG)) {
 		err = -errno;
-	else
-		err = xsp_fd_note(&n->id, fd);
-	if (err)
 		close(fd);
-	else
-		n->fd = fd;
-	return err;
+		return err;
+	}
+	n->fd = xsp_fd_keep(fd);
+	return n->fd < 0 ? n->fd : 0;
 }
 
 void xsp_notices_close(struct xsp_notices *n)
 {
-	if (n->conn >= 0)
-		close(n->conn);
-	if (xsp_fd_is(&n->id, n->fd))
-		close(n->fd);
+	xsp_fd_close(n->conn);
+	xsp_fd_close(n->fd);
 	n->fd = -1;
 	n->conn = -1;
 }
@@ -121,11 +118,11 @@ bool xsp_notices_next(struct xsp_notices *n, bool last, struct xsp_notice *notic
 {
 	int got;
 
-	if (!xsp_fd_is(&n->id, n->fd))
+	if (n->fd < 0 || !xsp_fd_ours(n->fd))
 		return false;
 	for (;;) {
 		if (n->conn < 0) {
-			n->conn = xsp_fd_high(accept4(n->fd, NULL, NULL, SOCK_CLOEXEC));
+			n->conn = xsp_fd_keep(accept4(n->fd, NULL, NULL, SOCK_CLOEXEC));
 			n->since = xsp_clock_ns(CLOCK_MONOTONIC);
 		}
 		if (n->conn < 0)
@@ -133,7 +130,7 @@ bool xsp_notices_next(struct xsp_notices *n, bool last, struct xsp_notice *notic
 		got = take(n, last, notice);
 		if (!got)
 			return false;
-		close(n->conn);
+		xsp_fd_close(n->conn);
 		n->conn = -1;
 		if (got > 0)
 			return true;

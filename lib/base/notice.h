@@ -34,14 +34,12 @@ struct xsp_notice {
 /**
  * struct xsp_notices - the recorder's side
  * @fd: listens; -1 for none
- * @id: what @fd is: a program that records itself may have closed it
  * @conn: a connection whose message has not come yet, -1 for none
  * @since: when @conn came, CLOCK_MONOTONIC, ns
  * @session: name of the session
  */
 struct xsp_notices {
 	int			fd;
-	struct xsp_fd_id	id;
 	int			conn;
 	uint64_t		since;
 	char			session[XSP_NOTICE_NAME];
@@ -56,7 +54,7 @@ struct xsp_notices {
  */
 int xsp_notices_open(struct xsp_notices *n, const char *session) XSP_HIDDEN;
 
-/* Stops listening; also in the child of a fork, whose descriptors are its own. */
+/* Stops listening. */
 void xsp_notices_close(struct xsp_notices *n) XSP_HIDDEN;
 
 /**

@@ -35,6 +35,20 @@
 /* A longer gap between our own sync points is filled with the kernel's. */
 #define CLOCK_GAP_MAX	(3ull * SECOND)
 
+/* All that wakes us, but the device and what is of producers. */
+static void open_wakers(struct xsp_drain *d)
+{
+	int fd = d->st.dirfd;
+
+	d->epoll = xsp_store_fd(&d->st, epoll_create1(EPOLL_CLOEXEC));
+	d->inotify = fd < 0 ? -1 : xsp_store_fd(&d->st, xsp_drain_watch(fd));
+	/* One descriptor to wait for is all that we have for our owner. */
+	if (d->inotify < 0 || !xsp_drain_wake_on(d, d->inotify, &d->inotify))
+		return;
+	xsp_fd_close(d->epoll);
+	d->epoll = -1;
+}
+
 int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *ops, void *data,
 		   uint32_t first, struct xsp_drain **out)
 {
@@ -54,20 +68,14 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->st.ops = ops;
 	d->st.keep = ops && ops->resume;
 	d->st.data = data;
-	d->dirfd = dirfd;
+	d->st.dirfd = dirfd;
 	d->next_number = first;
 	d->scan = true;
 	d->sleep = XSP_SLEEP_MIN;
 	d->device = -1;
 	d->notices.fd = -1;
 	d->notices.conn = -1;
-	d->epoll = epoll_create1(EPOLL_CLOEXEC);
-	d->inotify = dirfd < 0 ? -1 : xsp_drain_watch(dirfd);
-	/* One descriptor to wait for is all that we have for our owner. */
-	if (d->inotify >= 0 && xsp_drain_wake_on(d, d->inotify, &d->inotify) && d->epoll >= 0) {
-		close(d->epoll);
-		d->epoll = -1;
-	}
+	open_wakers(d);
 	d->st.kinds = 1u << xsp_clock_kind();
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);
@@ -88,17 +96,6 @@ int xsp_drain_add_notices(struct xsp_drain *d, const char *session)
 	return err;
 }
 
-void xsp_drain_forget(struct xsp_drain *d)
-{
-	if (d->inotify >= 0)
-		close(d->inotify);
-	if (d->epoll >= 0)
-		close(d->epoll);
-	d->inotify = -1;
-	d->epoll = -1;
-	xsp_notices_close(&d->notices);
-}
-
 void xsp_drain_close(struct xsp_drain *d)
 {
 	struct xsp_producer *p;
@@ -107,9 +104,10 @@ void xsp_drain_close(struct xsp_drain *d)
 		d->live = p->next;
 		xsp_producer_free(p);
 	}
-	xsp_drain_forget(d);
-	if (d->device >= 0)
-		close(d->device);
+	xsp_notices_close(&d->notices);
+	xsp_fd_close(d->inotify);
+	xsp_fd_close(d->device);
+	xsp_fd_close(d->epoll);
 	free(d->st.buf);
 	free(d);
 }
@@ -256,6 +254,7 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	struct xsp_producer *p;
 	uint64_t sleep;
 
+	xsp_drain_wake_check(d);
 	xsp_drain_listen(d);
 	if (xsp_drain_appeared(d) || d->scan || pass.now >= d->scan_at) {
 		d->scan = false;

@@ -83,7 +83,7 @@ void xsp_drain_close(struct xsp_drain *d);
 /**
  * xsp_drain_add_device - drain producers of the device too
  * @d: drain
- * @fd: of xsp_device_open(); closed with the drain, and where this fails
+ * @fd: of xsp_device_open(); closed with the drain, and where this fails; kept inside a program
  * @filter: which; its arrays stay the caller's
  *
  * Return: 0 or -errno.
@@ -98,9 +98,6 @@ int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_fi
  * Return: 0 or -errno.
  */
 int xsp_drain_add_notices(struct xsp_drain *d, const char *session);
-
-/* In the child of a fork: closes what tells others that the drain is there. */
-void xsp_drain_forget(struct xsp_drain *d);
 
 /**
  * xsp_drain_peek - look at a producer of somebody's session

@@ -27,11 +27,19 @@ enum life {
 };
 
 /* It holds a lock on its file as long as it lives, unless it closed all its descriptors. */
-static bool holds_lock(const struct xsp_producer *p)
+static bool holds_lock(const struct xsp_store *st, const struct xsp_producer *p)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	int fd = p->rf.fd;
+	bool held;
 
-	return !fcntl(p->rf.fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+	/* Inside a program none is kept. */
+	if (fd < 0)
+		fd = openat(st->dirfd, p->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	held = !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+	if (fd >= 0 && fd != p->rf.fd)
+		close(fd);
+	return held;
 }
 
 /* Is it gone?  For a process without a descriptor, whose number may be another's by now. */
@@ -91,7 +99,8 @@ static bool found_by_mapping(struct xsp_producer *p)
 	return pid;
 }
 
-static enum life life(struct xsp_producer *p, bool goodbye, uint64_t now, int *status)
+static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool goodbye,
+		      uint64_t now, int *status)
 {
 	/* Our own lock is not shown to us: this is a program that records itself. */
 	if (p->pid == getpid())
@@ -100,7 +109,7 @@ static enum life life(struct xsp_producer *p, bool goodbye, uint64_t now, int *s
 		return GONE;
 	if (p->rf.mem.broken)
 		return p->pid && !kill(p->pid, 0) ? ALIVE : GONE;
-	if (holds_lock(p)) {
+	if (holds_lock(st, p)) {
 		p->dead_since = 0;
 		return ALIVE;
 	}
@@ -191,7 +200,7 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	*exit = (struct xsprof_cap_exit){ .ticks = before, .lived = p->lived };
 	if (p->rf.device)
 		return device_ended(p, exit);
-	switch (life(p, goodbye, now, &status)) {
+	switch (life(st, p, goodbye, now, &status)) {
 	case GONE:
 		break;
 	case REPLACED:

@@ -19,13 +19,13 @@ int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_fi
 	int err;
 
 	d->filter = *filter;
-	d->device = fd;
+	d->device = xsp_store_fd(&d->st, fd);
 	d->began = xsp_now();
 	d->list_all = true;
-	err = xsp_drain_wake_on(d, fd, &d->device);
+	err = d->device < 0 ? d->device : xsp_drain_wake_on(d, d->device, &d->device);
 	if (!err)
 		return 0;
-	close(fd);
+	xsp_fd_close(d->device);
 	d->device = -1;
 	return err;
 }

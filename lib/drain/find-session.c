@@ -26,7 +26,7 @@ int xsp_drain_watch(int dirfd)
 	int fd;
 
 	fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", dirfd);
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", dirfd);
 	/* A message is made before it is written: its end counts. */
 	if (fd >= 0 && inotify_add_watch(fd, path, IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE) < 0) {
 		close(fd);
@@ -96,7 +96,7 @@ static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
 	if (find_live(d, name, hash))
 		return;
 	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
-		err = xsp_producer_open(&d->st, d->dirfd, name, &d->next_number, &p);
+		err = xsp_producer_open(&d->st, d->st.dirfd, name, &d->next_number, &p);
 	if (err) {
 		/* Not complete, gone again, or no descriptor free: the next scan tries again. */
 		if (err == -ENOENT)
@@ -142,7 +142,7 @@ static void take_message(struct xsp_drain *d, const char *name)
 	ssize_t n;
 	int fd;
 
-	fd = openat(d->dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(d->st.dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	n = read(fd, text, sizeof(text) - 1);
@@ -150,7 +150,7 @@ static void take_message(struct xsp_drain *d, const char *name)
 	/* Made and not yet written: the next scan reads it. */
 	if (n <= 0)
 		return;
-	unlinkat(d->dirfd, name, 0);
+	unlinkat(d->st.dirfd, name, 0);
 	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
 		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
 			text[i] = '?';
@@ -178,10 +178,10 @@ void xsp_drain_scan(struct xsp_drain *d)
 	DIR *dir;
 	int fd;
 
-	if (d->dirfd < 0)
+	if (d->st.dirfd < 0)
 		return;
 	/* A descriptor of its own: the position in the folder is one per open. */
-	fd = openat(d->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(d->st.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	dir = fdopendir(fd);

@@ -49,7 +49,7 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	if (p->rf.device)
 		leave_device(d, p);
 	else if (!p->rf.peek && (!d->st.keep || !d->st.error))
-		unlinkat(d->dirfd, p->name, 0);
+		unlinkat(d->st.dirfd, p->name, 0);
 	xsp_producer_free(p);
 }
 
@@ -136,6 +136,7 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 	struct xsprof_cap_end end = { .why = why };
 	struct xsp_drain_stats stats;
 
+	xsp_drain_wake_check(d);
 	xsp_drain_appeared(d);
 	xsp_drain_scan(d);
 	xsp_drain_hear(d, true);

@@ -32,7 +32,6 @@ struct xsp_refused {
 /**
  * struct xsp_drain - a drain
  * @st: the store
- * @dirfd: the session, -1 for none
  * @inotify: of it, -1 for none
  * @device: the device, -1 for none
  * @epoll: all that can wake us; -1: it could not be had
@@ -75,7 +74,6 @@ struct xsp_refused {
  */
 struct xsp_drain {
 	struct xsp_store	st;
-	int			dirfd;
 	int			inotify;
 	int			device;
 	int			epoll;
@@ -127,6 +125,9 @@ static inline uint64_t xsp_now(void)
 
 /* Watches the session; -1 where inotify cannot be had: the regular scan finds all, only later. */
 int xsp_drain_watch(int dirfd);
+
+/* Of descriptors that the program has closed nothing can come any more. */
+void xsp_drain_wake_check(struct xsp_drain *d);
 
 /* Has anything appeared in the session since the last time? */
 bool xsp_drain_appeared(struct xsp_drain *d);

@@ -89,13 +89,27 @@ void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 		return;
 	}
 	set_process(p, holder);
-	p->pidfd = xsp_pidfd_open(holder);
+	p->pidfd = xsp_store_fd(st, xsp_pidfd_open(holder));
 	if (lock_holder(p) == holder) {
 		p->lived = now;
-	} else if (p->pidfd >= 0) {
-		close(p->pidfd);
+	} else {
+		xsp_fd_close(p->pidfd);
 		p->pidfd = -1;
 	}
+}
+
+/* The files of a program's own processes: their descriptors would be in its way, and it in ours. */
+static int set_inside(struct xsp_store *st, struct xsp_producer *p)
+{
+	bool file = !p->rf.device;
+	int err;
+
+	if (!xsp_store_inside(st))
+		return 0;
+	err = xsp_ring_file_inside(&p->rf);
+	if (file)
+		st->ops->closed(st->data);
+	return err;
 }
 
 /*
@@ -191,15 +205,16 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 	p->ino = sb.st_ino;
 	strncpy(p->name, name, sizeof(p->name) - 1);
 	xsp_producer_watch(st, p);
-	err = take_up(st, p, number);
+	err = set_inside(st, p);
+	if (!err)
+		err = take_up(st, p, number);
 	if (err)
 		goto err_close;
 	*out = p;
 	return 0;
 
 err_close:
-	if (p->pidfd >= 0)
-		close(p->pidfd);
+	xsp_fd_close(p->pidfd);
 	xsp_ring_file_close(&p->rf);
 err_free:
 	free(p->rings);
@@ -250,7 +265,9 @@ int xsp_producer_open_device(struct xsp_store *st, int fd, uint64_t id, bool con
 	xsp_producer_ask(p);
 	p->pid = p->info.pid;
 	p->start = p->rf.ctl.start_time;
-	err = take_up(st, p, number);
+	err = set_inside(st, p);
+	if (!err)
+		err = take_up(st, p, number);
 	if (err)
 		goto err_close;
 	if (p->info.state != XSPROF_STATE_LIVE)
@@ -279,8 +296,7 @@ void xsp_producer_ask(struct xsp_producer *p)
 
 void xsp_producer_free(struct xsp_producer *p)
 {
-	if (p->pidfd >= 0)
-		close(p->pidfd);
+	xsp_fd_close(p->pidfd);
 	xsp_ring_file_close(&p->rf);
 	xsp_tids_free(&p->tids);
 	free(p->rings);

@@ -13,6 +13,7 @@
 
 #include <xsprof/capture.h>
 
+#include "base/own-fd.h"
 #include "capture/writer.h"
 
 struct xsp_producer;
@@ -22,6 +23,9 @@ struct xsp_producer_ring;
  * struct xsp_drain_ops - what a drain asks its owner; each may be NULL
  * @wait_status: has this process been waited for?  Return: true and the status as wait() gave it
  * @say: a text for people: with @note what went wrong, without it what just happened
+ * @closed: we are inside a program that is not ours, whose children and descriptors are its own:
+ *	no descriptor of a producer's file is kept; called when one was closed, and with it went a
+ *	lock of this process on the file
  * @resume: recovery: is this producer one that @cap already holds a part of?  Return: true, with
  *	its number and the arena bytes stored
  * @resume_ring: recovery: what is stored of a ring; @ring comes with its tail set
@@ -29,6 +33,7 @@ struct xsp_producer_ring;
 struct xsp_drain_ops {
 	bool	(*wait_status)(void *data, pid_t pid, uint64_t start_time, int *status);
 	void	(*say)(void *data, bool note, const char *text);
+	void	(*closed)(void *data);
 	bool	(*resume)(void *data, const struct xsprof_ctl *ctl, uint32_t *number,
 			  uint64_t *arena_pos);
 	void	(*resume_ring)(void *data, uint32_t number, uint32_t k,
@@ -41,6 +46,7 @@ struct xsp_drain_ops {
  * @buf: XSP_CAP_RAW_MAX bytes that slots are copied through: the producer cannot change them
  *	between the look and the write
  * @chunk_slots: slots of a full chunk
+ * @dirfd: the session, -1 for none
  * @pid_ns: our own pid namespace
  * @kinds: bit k: a producer's clock is of kind k
  * @records: events stored
@@ -56,6 +62,7 @@ struct xsp_store {
 	struct xsp_cap			*cap;
 	void				*buf;
 	uint32_t			chunk_slots;
+	int				dirfd;
 	uint32_t			pid_ns;
 	uint32_t			kinds;
 	uint64_t			records;
@@ -80,6 +87,18 @@ int xsp_store_chunk(struct xsp_store *st, struct xsprof_chunk *chunk, const void
 /* A NOTE in the capture, and the same text to whoever listens. */
 void xsp_store_note(struct xsp_store *st, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* We are in a program that is not ours. */
+static inline bool xsp_store_inside(const struct xsp_store *st)
+{
+	return st->ops && st->ops->closed;
+}
+
+/* A new descriptor of ours, to be closed by xsp_fd_close().  Return: it, or a negative number. */
+static inline int xsp_store_fd(const struct xsp_store *st, int fd)
+{
+	return xsp_store_inside(st) ? xsp_fd_keep(fd) : fd;
+}
 
 /* A text for the listener alone. */
 void xsp_store_say(struct xsp_store *st, const char *fmt, ...)

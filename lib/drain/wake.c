@@ -12,6 +12,21 @@
 /* Events that one look takes; more are there at the next, which comes at once. */
 #define EVENTS		64
 
+void xsp_drain_wake_check(struct xsp_drain *d)
+{
+	struct xsp_producer *p;
+
+	if (!xsp_store_inside(&d->st))
+		return;
+	if (!xsp_fd_ours(d->epoll))
+		d->epoll = -1;
+	if (!xsp_fd_ours(d->inotify))
+		d->inotify = -1;
+	for (p = d->live; p; p = p->next)
+		if (!xsp_fd_ours(p->pidfd))
+			p->pidfd = -1;
+}
+
 int xsp_drain_wake_on(struct xsp_drain *d, int fd, void *who)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = who };
@@ -79,7 +94,7 @@ bool xsp_drain_all_quiet(const struct xsp_drain *d)
 
 	/* What could not be taken up is tried again every second. */
 	if (d->device < 0 || d->nr_refused || d->list || d->scan ||
-	    (d->dirfd >= 0 && d->inotify < 0))
+	    (d->st.dirfd >= 0 && d->inotify < 0))
 		return false;
 	for (p = d->live; p; p = p->next)
 		if (!p->quiet)

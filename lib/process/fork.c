@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/own-fd.h"
 #include "process/backend.h"
 #include "process/life.h"
 #include "process/local.h"
@@ -55,6 +56,7 @@ static void forget_parent(void)
 	xsp_names_inherit(fork_locked);
 	fork_locked = false;
 	xsp_thread_forget();
+	xsp_fd_forget();
 	for (unsigned int i = 0; i < FORGETS; i++) {
 		void (*forget)(void) = __atomic_load_n(&forgets[i], __ATOMIC_ACQUIRE);
 

@@ -12,37 +12,33 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/own-fd.h"
 #include "base/proc.h"
 #include "capture/host.h"
 #include "capture/writer.h"
-#include "drain/drain.h"
+#include "drain/thread.h"
+#include "process/backend.h"
 #include "process/local.h"
 #include "read/recording.h"
 #include "ring/config.h"
 
-#define STACK_SIZE	(256u << 10)
-
 static struct {
 	struct xsp_recording	session;
 	struct xsp_cap		cap;
-	struct xsp_drain	*drain;
-	struct xsp_fd_id	file;	/* what @fd is, so that we never write to anything else */
+	const char		*object;	/* what an error is about ... */
+	const char		*why;		/* ... and what it says; NULL: errno */
+	struct xsp_drain_thread	thread;
 	char			path[PATH_MAX];
-	pthread_t		thread;
 	int			fd;
-	int			wake;
-	bool			stop;
+	bool			lost;		/* the program has closed ours */
 	bool			running;
-} self = { .fd = -1, .wake = -1, .session = { .dirfd = -1, .lockfd = -1 } };
+} self = { .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
 /* FILE with "%p" replaced by the process id, "%%" by "%"; absolute, for who looks later. */
 static int expand(const char *file, char *path, size_t size)
@@ -87,8 +83,11 @@ static int open_file(void)
 		if (rename(self.path, old))
 			return -errno;
 	}
-	self.fd = xsp_fd_high(open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-	return self.fd < 0 ? -errno : xsp_fd_note(&self.file, self.fd);
+	self.fd = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (self.fd < 0)
+		return -errno;
+	self.fd = xsp_fd_keep(self.fd);
+	return self.fd < 0 ? self.fd : 0;
 }
 
 /* What the environment said and is not taken. */
@@ -122,11 +121,22 @@ static int make_session(const char **object)
 	err = xsp_recording_create(&self.session, facts, object);
 	if (err)
 		return err;
-	self.session.dirfd = xsp_fd_high(self.session.dirfd);
-	/* A lock belongs to what is open, not to the descriptor: it moves along. */
-	self.session.lockfd = xsp_fd_high(self.session.lockfd);
-	return 0;
+	err = xsp_recording_keep_open(&self.session);
+	*object = "descriptors of the recording";
+	if (err)
+		xsp_recording_remove(&self.session);
+	return err;
 }
+
+static void closed(void *unused)
+{
+	(void)unused;
+	xsp_shm_relock();
+}
+
+static const struct xsp_drain_ops ops = {
+	.closed = closed,
+};
 
 static int make_capture(void)
 {
@@ -138,58 +148,80 @@ static int make_capture(void)
 	if (!err)
 		err = xsp_host_store(&self.cap, "command=(records itself)\n");
 	if (!err)
-		err = xsp_drain_open(self.session.dirfd, &self.cap, NULL, NULL, 0, &self.drain);
+		err = xsp_drain_open(self.session.dirfd, &self.cap, &ops, NULL, 0,
+				     &self.thread.drain);
 	if (err)
 		xsp_cap_free(&self.cap);
 	else
 		/* Where there are no sockets, all but notices works. */
-		(void)xsp_drain_add_notices(self.drain, self.session.path);
+		(void)xsp_drain_add_notices(self.thread.drain, self.session.path);
 	return err;
 }
 
-static void *drain(void *unused)
+/*
+ * Where the thread has no descriptors of its own a program that closes all those that it does not
+ * know (closefrom(3)) has closed ours.  Return: false, which was said.
+ */
+static bool ready(void *unused)
 {
-	struct pollfd fds[2] = {
-		{ .fd = self.wake, .events = POLLIN },
-		{ .fd = xsp_drain_fd(self.drain), .events = POLLIN },
-	};
-
 	(void)unused;
-	while (!__atomic_load_n(&self.stop, __ATOMIC_ACQUIRE)) {
-		struct timespec ts = { 0, 0 };
-
-		if (!xsp_fd_is(&self.file, self.fd))
-			return NULL;
-		ts.tv_nsec = xsp_drain_step(self.drain) % 1000000000u;
-		if (ts.tv_nsec)
-			ppoll(fds, 2, &ts, NULL);
-	}
-	if (xsp_fd_is(&self.file, self.fd))
-		xsp_drain_finish(self.drain, 0);
-	return NULL;
+	if (!self.lost && xsp_fd_ours(self.fd) && xsp_fd_ours(self.session.dirfd) &&
+	    xsp_fd_ours(self.session.lockfd))
+		return true;
+	if (!self.lost)
+		xsp_say("XSPROF_RECORD: '%.256s': the recording ends early: the program closed its "
+			"descriptors; 'xsprof recover' adds what is left in memory", self.path);
+	self.lost = true;
+	return false;
 }
 
 static void close_all(void)
 {
-	if (self.fd >= 0)
-		close(self.fd);
-	if (self.wake >= 0)
-		close(self.wake);
+	xsp_fd_close(self.fd);
 	self.fd = -1;
-	self.wake = -1;
 	xsp_recording_close(&self.session);
+}
+
+/* In the thread. */
+static int open_all(void *unused)
+{
+	int err;
+
+	(void)unused;
+	err = make_session(&self.object);
+	if (err) {
+		self.why = xsp_recording_strerror(err);
+		return err;
+	}
+	self.object = self.path;
+	err = open_file();
+	if (!err)
+		err = make_capture();
+	if (!err)
+		return 0;
+	xsp_recording_remove(&self.session);
+	close_all();
+	return err;
+}
+
+static void finish(void *unused)
+{
+	/* What is lost stays where it is, for whoever recovers it. */
+	if (ready(unused)) {
+		xsp_drain_finish(self.thread.drain, 0);
+		xsp_recording_remove(&self.session);
+	}
+	xsp_drain_close(self.thread.drain);
+	xsp_cap_free(&self.cap);
+	close_all();
 }
 
 /*
  * The child of a fork has no drain thread; its producer is the parent's to drain.  The lock must
- * go with the parent: a descriptor left open here would keep the session alive after it.
+ * go with the parent: it is closed with all that is kept.
  */
 void xsp_self_record_forget(void)
 {
-	if (!self.running)
-		return;
-	xsp_drain_forget(self.drain);
-	close_all();
 	self.running = false;
 }
 
@@ -204,64 +236,35 @@ void xsp_self_record_forget(void)
  */
 int xsp_self_record_start(const char *file)
 {
-	const char *object = file;
 	int err;
 
 	say_wrong();
 	err = expand(file, self.path, sizeof(self.path));
 	if (err)
-		return say_failed(file, object, strerror(-err), err);
-	err = make_session(&object);
+		return say_failed(file, file, strerror(-err), err);
+	self.object = file;
+	self.thread.ready = ready;
+	self.thread.open = open_all;
+	self.thread.close = finish;
+	err = xsp_drain_thread_begin(&self.thread, "xsprof-drain");
 	if (err)
-		return say_failed(file, object, xsp_recording_strerror(err), err);
-	object = self.path;
-	err = open_file();
-	if (err)
-		goto err_session;
-	self.wake = xsp_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (self.wake < 0) {
-		err = -errno;
-		goto err_session;
-	}
-	err = make_capture();
-	if (err)
-		goto err_session;
+		return say_failed(file, self.object, self.why ? self.why : strerror(-err), err);
 	/* The device's producers are not drained here: this process and its children want files. */
-	err = setenv("XSPROF_SESSION", self.session.path, 1) ||
-	      setenv("XSPROF_BACKEND", "tmpfs", 1) ? -errno : 0;
-	if (!err)
-		err = xsp_thread_start(&self.thread, "xsprof-drain", STACK_SIZE, drain, NULL);
-	if (err)
-		goto err_capture;
+	if (setenv("XSPROF_SESSION", self.session.path, 1) ||
+	    setenv("XSPROF_BACKEND", "tmpfs", 1)) {
+		err = -errno;
+		unsetenv("XSPROF_SESSION");
+		xsp_drain_thread_end(&self.thread);
+		return say_failed(file, "environment", strerror(-err), err);
+	}
 	self.running = true;
 	return 0;
-
-err_capture:
-	unsetenv("XSPROF_SESSION");
-	unsetenv("XSPROF_BACKEND");
-	xsp_drain_close(self.drain);
-	xsp_cap_free(&self.cap);
-err_session:
-	xsp_recording_remove(&self.session);
-	close_all();
-	return say_failed(file, object, strerror(-err), err);
 }
 
 /* The end of the program: waits until everything in the rings is in the file. */
 void xsp_self_record_stop(void)
 {
-	const uint64_t one = 1;
-
-	if (!self.running)
-		return;
-	__atomic_store_n(&self.stop, true, __ATOMIC_RELEASE);
-	/* Where it cannot be woken it wakes by itself, 50 ms later. */
-	if (write(self.wake, &one, sizeof(one)) != sizeof(one))
-		usleep(1000);
-	pthread_join(self.thread, NULL);
+	if (self.running)
+		xsp_drain_thread_end(&self.thread);
 	self.running = false;
-	xsp_drain_close(self.drain);
-	xsp_cap_free(&self.cap);
-	xsp_recording_remove(&self.session);
-	close_all();
 }

@@ -9,39 +9,31 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file-name.h"
+#include "base/own-fd.h"
 #include "base/proc.h"
 #include "capture/host.h"
 #include "capture/writer.h"
-#include "drain/drain.h"
+#include "drain/thread.h"
 #include "process/backend.h"
 #include "profiler/recorder.h"
 #include "read/ring-device.h"
 #include "read/recording.h"
 #include "ring/op-wanted.h"
 
-#define STACK_SIZE	(256u << 10)
 /* Stacks and the names of their code take room that markers alone do not. */
 #define ARENA_STACKS	(16ull << 20)
 
 struct xsp_recorder {
 	struct xsp_cap		cap;
-	struct xsp_drain	*drain;
-	struct xsp_fd_id	file;
-	pthread_t		thread;
+	struct xsp_drain_thread	thread;
 	int			fd;
-	int			wake;
-	bool			stop;
-	bool			runs;	/* there is @thread */
 };
 
 /* The producer that is there because of sessions alone. */
@@ -73,8 +65,12 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	err = xsp_recording_create(&own.session, facts, &object);
 	if (err)
 		return err;
-	own.session.dirfd = xsp_fd_high(own.session.dirfd);
-	own.session.lockfd = xsp_fd_high(own.session.lockfd);
+	err = xsp_recording_keep_open(&own.session);
+	if (err) {
+		xsp_recording_remove(&own.session);
+		xsp_recording_close(&own.session);
+		return err;
+	}
 	set_ours(true);
 	xsp_config.session = own.session.path;
 	xsp_config.backend = XSP_CHOICE_TMPFS;
@@ -147,7 +143,7 @@ static int peek_device(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 {
 	uint64_t id = ctl->id;
 	struct xsp_device_filter filter = { .ids = &id, .nr_ids = 1, .peek = true };
-	int fd = xsp_fd_high(xsp_device_open()), err;
+	int fd = xsp_device_open(), err;
 
 	if (fd < 0)
 		return fd;
@@ -159,53 +155,28 @@ static int peek_device(struct xsp_drain *drain, const struct xsprof_ctl *ctl)
 	return err;
 }
 
-static void *look(void *data)
+/* The file has no name to open it by again. */
+static bool ready(void *data)
 {
-	struct xsp_recorder *r = data;
-	struct pollfd fds[2] = {
-		{ .fd = r->wake, .events = POLLIN },
-		{ .fd = xsp_drain_fd(r->drain), .events = POLLIN },
-	};
+	const struct xsp_recorder *r = data;
 
-	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
-		struct timespec ts = { 0, 0 };
-
-		/* A program may have closed ours: do not write to another file. */
-		if (!xsp_fd_is(&r->file, r->fd))
-			return NULL;
-		ts.tv_nsec = xsp_drain_step(r->drain) % 1000000000u;
-		if (ts.tv_nsec)
-			ppoll(fds, 2, &ts, NULL);
-	}
-	return NULL;
-}
-
-/* The thread has ended: the drain is the caller's. */
-static void end_thread(struct xsp_recorder *r)
-{
-	const uint64_t one = 1;
-
-	__atomic_store_n(&r->stop, true, __ATOMIC_RELEASE);
-	/* Where it cannot be woken it wakes by itself, 50 ms later. */
-	if (write(r->wake, &one, sizeof(one)) != sizeof(one))
-		usleep(1000);
-	pthread_join(r->thread, NULL);
-	r->runs = false;
+	return xsp_fd_ours(r->fd);
 }
 
 static int begin_thread(struct xsp_recorder *r)
 {
-	uint64_t value;
-	int err;
-
-	__atomic_store_n(&r->stop, false, __ATOMIC_RELEASE);
-	/* What woke the one before: there may be nothing. */
-	if (read(r->wake, &value, sizeof(value)) < 0 && errno != EAGAIN)
-		return -errno;
-	err = xsp_thread_start(&r->thread, "xsprof-session", STACK_SIZE, look, r);
-	r->runs = !err;
-	return err;
+	return xsp_drain_thread_begin(&r->thread, "xsprof-session");
 }
+
+static void closed(void *unused)
+{
+	(void)unused;
+	xsp_shm_relock();
+}
+
+static const struct xsp_drain_ops ops = {
+	.closed = closed,
+};
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
@@ -216,20 +187,16 @@ static int open_file(void)
 
 	if (fd < 0)
 		fd = memfd_create("xsprof-session", MFD_CLOEXEC);
-	return fd < 0 ? -errno : xsp_fd_high(fd);
+	return fd < 0 ? -errno : xsp_fd_keep(fd);
 }
 
 static void free_recorder(struct xsp_recorder *r)
 {
-	if (r->drain)
-		xsp_drain_close(r->drain);
-	xsp_shm_relock();
+	if (r->thread.drain)
+		xsp_drain_close(r->thread.drain);
 	if (r->cap.fd >= 0)
 		xsp_cap_free(&r->cap);
-	if (r->fd >= 0)
-		close(r->fd);
-	if (r->wake >= 0)
-		close(r->wake);
+	xsp_fd_close(r->fd);
 	free(r);
 }
 
@@ -240,10 +207,10 @@ static int open_drain(struct xsp_recorder *r)
 	if (!err)
 		err = xsp_host_store(&r->cap, "command=(a profiling session)\n");
 	if (!err)
-		err = xsp_drain_open(-1, &r->cap, NULL, NULL, 0, &r->drain);
+		err = xsp_drain_open(-1, &r->cap, &ops, NULL, 0, &r->thread.drain);
 	if (err)
 		return err;
-	return (xsp_set.ctl->id ? peek_device : peek_tmpfs)(r->drain, xsp_set.ctl);
+	return (xsp_set.ctl->id ? peek_device : peek_tmpfs)(r->thread.drain, xsp_set.ctl);
 }
 
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
@@ -254,20 +221,15 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 	*out = NULL;
 	if (!r)
 		return -ENOMEM;
-	r->fd = r->wake = r->cap.fd = -1;
+	r->fd = r->cap.fd = -1;
+	r->thread.ready = ready;
+	r->thread.data = r;
 	if (!xsp_attached())
 		err = make_producer(config);
 	if (err)
 		goto err_free;
 	r->fd = open_file();
-	r->wake = xsp_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (r->fd < 0 || r->wake < 0) {
-		err = r->fd < 0 ? r->fd : -errno;
-		goto err_free;
-	}
-	err = xsp_fd_note(&r->file, r->fd);
-	if (!err)
-		err = open_drain(r);
+	err = r->fd < 0 ? r->fd : open_drain(r);
 	if (!err)
 		err = pause_own(false);
 	if (!err)
@@ -313,11 +275,10 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
 	int err;
 
 	*fd = -1;
-	if (r->runs)
-		end_thread(r);
-	if (!xsp_fd_is(&r->file, r->fd))
+	xsp_drain_thread_end(&r->thread);
+	if (!xsp_fd_ours(r->fd))
 		return -EBADF;
-	xsp_drain_flush(r->drain);
+	xsp_drain_flush(r->thread.drain);
 	/* Whole chunks up to here: the file only grows. */
 	size = r->cap.size;
 	err = begin_thread(r);
@@ -327,6 +288,7 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
 	if (*fd < 0)
 		return *fd;
 	err = copy_file(r->fd, *fd, size);
+	xsp_fd_release(*fd);
 	if (err) {
 		close(*fd);
 		*fd = -1;
@@ -336,11 +298,11 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
 
 void xsp_recorder_catch_up(struct xsp_recorder *r)
 {
-	if (!r->runs)
+	if (!r->thread.runs)
 		return;
-	end_thread(r);
-	if (xsp_fd_is(&r->file, r->fd))
-		(void)xsp_drain_step(r->drain);
+	xsp_drain_thread_end(&r->thread);
+	if (xsp_fd_ours(r->fd))
+		(void)xsp_drain_step(r->thread.drain);
 	/* Where there can be no thread the rest is read at the end, as far as it is there then. */
 	(void)begin_thread(r);
 }
@@ -350,30 +312,24 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd)
 	int err;
 
 	(void)pause_own(true);
-	if (r->runs)
-		end_thread(r);
-	err = xsp_fd_is(&r->file, r->fd) ? xsp_drain_finish(r->drain, 0) : -EBADF;
+	xsp_drain_thread_end(&r->thread);
+	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;
 	*fd = -1;
-	/* Where the descriptor is another's by now it is not ours to close. */
-	if (err != -EBADF)
+	if (err != -EBADF) {
+		xsp_fd_release(r->fd);
 		*fd = r->fd;
-	r->fd = -1;
+		r->fd = -1;
+	}
 	free_recorder(r);
 	return err;
 }
 
-void xsp_recorder_forget(struct xsp_recorder *r)
+void xsp_recorder_forget(void)
 {
-	/* Its memory stays as it was: the thread that used it is not here. */
-	if (r) {
-		if (xsp_fd_is(&r->file, r->fd))
-			close(r->fd);
-		if (xsp_drain_fd(r->drain) >= 0)
-			close(xsp_drain_fd(r->drain));
-		close(r->wake);
-	}
+	/* Its memory stays as it was: the thread that used it is not here, nor are descriptors. */
 	if (own.ours) {
-		xsp_recording_close(&own.session);
+		own.session.dirfd = -1;
+		own.session.lockfd = -1;
 		set_ours(false);
 		/* A child has no session and no recorder: without a directory it stays detached. */
 		xsp_config.session = NULL;

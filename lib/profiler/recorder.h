@@ -30,7 +30,7 @@ int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
 /* All that was recorded before the call is in the file. */
 void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* In the child of a fork: what was the parent's. */
-void xsp_recorder_forget(struct xsp_recorder *recorder) XSP_HIDDEN;
+void xsp_recorder_forget(void) XSP_HIDDEN;
 /* At the end of the program. */
 void xsp_recorder_exit(void) XSP_HIDDEN;
 

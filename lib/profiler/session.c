@@ -426,7 +426,7 @@ static void forget_parent(void)
 		s.metadata = (struct xsp_metadata){ 0 };
 	}
 	pthread_mutex_init(&s.lock, NULL);
-	xsp_recorder_forget(s.recorder);
+	xsp_recorder_forget();
 	s.recorder = NULL;
 	s.running = false;
 	xsp_thread.session = 0;

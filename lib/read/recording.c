@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own-fd.h"
 #include "base/proc.h"
 #include "read/recording.h"
 
@@ -266,6 +267,13 @@ int xsp_recording_remove(struct xsp_recording *s)
 	DIR *dir;
 	int fd;
 
+	/* Never what a program has opened at our number. */
+	if (s->dirfd < 0 || !xsp_fd_ours(s->dirfd)) {
+		xsp_fd_close(s->dirfd);
+		s->dirfd = open_dir(s->path);
+		if (s->dirfd < 0)
+			return s->dirfd;
+	}
 	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -284,10 +292,19 @@ int xsp_recording_remove(struct xsp_recording *s)
 
 void xsp_recording_close(struct xsp_recording *s)
 {
-	if (s->lockfd >= 0)
-		close(s->lockfd);
-	if (s->dirfd >= 0)
-		close(s->dirfd);
+	xsp_fd_close(s->lockfd);
+	xsp_fd_close(s->dirfd);
 	s->lockfd = -1;
 	s->dirfd = -1;
+}
+
+int xsp_recording_keep_open(struct xsp_recording *s)
+{
+	/* A lock belongs to what is open, not to the descriptor: it moves along. */
+	s->dirfd = xsp_fd_keep(s->dirfd);
+	s->lockfd = xsp_fd_keep(s->lockfd);
+	if (s->dirfd >= 0 && s->lockfd >= 0)
+		return 0;
+	xsp_recording_close(s);
+	return -EMFILE;
 }

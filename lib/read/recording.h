@@ -88,4 +88,10 @@ int xsp_recording_remove(struct xsp_recording *s);
 /* Closes it; one of ours loses its lock. */
 void xsp_recording_close(struct xsp_recording *s);
 
+/*
+ * Inside a program that may close our descriptors: they are kept (base/own-fd.h).
+ * Return: 0 or -errno, nothing being open then.
+ */
+int xsp_recording_keep_open(struct xsp_recording *s);
+
 #endif /* XSP_RECORDING_H */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/own-fd.h"
 #include "read/ring-device.h"
 
 /* Infos that one call asks for: they fit a thread's stack. */
@@ -33,6 +34,8 @@ static int call(int fd, unsigned long cmd, void *arg)
 {
 	int ret;
 
+	if (!xsp_fd_ours(fd))
+		return -EBADF;
 	do {
 		ret = ioctl(fd, cmd, arg);
 	} while (ret < 0 && errno == EINTR);

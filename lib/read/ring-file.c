@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/ctl-check.h"
+#include "base/own-fd.h"
 #include "base/pread.h"
 #include "read/ring-file.h"
 
@@ -28,8 +29,10 @@ static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 	rf->own_rings = rf->ctl.nr_rings + rf->ctl.nr_lock_rings;
 	rf->rings = rf->own_rings + rf->ctl.nr_kernel_rings;
 	rf->mem.map = mmap(NULL, rf->mem.size, prot, MAP_SHARED, rf->fd, 0);
-	if (rf->mem.map == MAP_FAILED)
+	if (rf->mem.map == MAP_FAILED) {
+		rf->mem.map = NULL;
 		return -errno;
+	}
 	xsp_guard_add(&rf->mem);
 	return 0;
 }
@@ -87,12 +90,30 @@ int xsp_ring_device_map(struct xsp_ring_file *rf, int fd, bool consume)
 
 void xsp_ring_file_close(struct xsp_ring_file *rf)
 {
-	if (rf->fd < 0)
+	if (!rf->mem.map)
 		return;
 	xsp_guard_remove(&rf->mem);
 	munmap(rf->mem.map, rf->mem.size);
+	rf->mem.map = NULL;
+	xsp_fd_close(rf->fd);
+	rf->fd = -1;
+}
+
+int xsp_ring_file_inside(struct xsp_ring_file *rf)
+{
+	/* Else children of forks would keep its memory after its end, and the drain's. */
+	if (madvise(rf->mem.map, rf->mem.size, MADV_DONTFORK))
+		return -errno;
+	if (xsp_fd_is_private())
+		return 0;
+	rf->inside = true;
+	if (rf->device) {
+		rf->fd = xsp_fd_keep(rf->fd);
+		return rf->fd < 0 ? rf->fd : 0;
+	}
 	close(rf->fd);
 	rf->fd = -1;
+	return 0;
 }
 
 static uint64_t ring_off(const struct xsp_ring_file *rf, uint32_t k)
@@ -142,6 +163,16 @@ uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t hea
 	return tail < from ? tail : from;
 }
 
+static int copy(const struct xsp_ring_file *rf, void *buf, size_t len, uint64_t off)
+{
+	if (!rf->inside)
+		return xsp_pread(rf->fd, buf, len, off);
+	memcpy(buf, rf->mem.map + off, len);
+	/* The copy is done before the counters are looked at again. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return 0;
+}
+
 int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void *buf,
 		  size_t slots)
 {
@@ -152,11 +183,11 @@ int xsp_ring_copy(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, void
 
 	if (first > slots)
 		first = slots;
-	err = xsp_pread(rf->fd, buf, first << XSPROF_SLOT_SHIFT, data + (at << XSPROF_SLOT_SHIFT));
+	err = copy(rf, buf, first << XSPROF_SLOT_SHIFT, data + (at << XSPROF_SLOT_SHIFT));
 	if (err || first == slots)
 		return err;
-	return xsp_pread(rf->fd, (char *)buf + (first << XSPROF_SLOT_SHIFT),
-			 (slots - first) << XSPROF_SLOT_SHIFT, data);
+	return copy(rf, (char *)buf + (first << XSPROF_SLOT_SHIFT),
+		    (slots - first) << XSPROF_SLOT_SHIFT, data);
 }
 
 uint64_t xsp_ring_hole(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos, uint64_t slots)
@@ -186,8 +217,7 @@ int xsp_ring_copy_arena(const struct xsp_ring_file *rf, uint64_t pos, void *buf,
 
 	if (pos > room || len > room - pos)
 		return -EINVAL;
-	return xsp_pread(rf->fd, buf, len,
-			 rf->ctl.arena_off + sizeof(struct xsprof_arena) + pos);
+	return copy(rf, buf, len, rf->ctl.arena_off + sizeof(struct xsprof_arena) + pos);
 }
 
 /* Lays ring @k's reader page, read-write, over the place where it is mapped read-only. */

@@ -21,10 +21,11 @@
 
 /**
  * struct xsp_ring_file - an open producer
- * @fd: the file, or the descriptor that the device gave for it
+ * @fd: the file, or the descriptor that the device gave for it; -1: it is mapped all the same
  * @mem: all of it, mapped; its size is the producer's total_size
  * @device: it is the device's
  * @peek: it is only looked at: its tails are somebody else's
+ * @inside: we are in a program that is not ours: see xsp_ring_file_inside()
  * @own_tails: device: bit k: ring k's reader page is mapped read-write
  * @ctl: the control page as it was validated: geometry and identity are only read from here
  * @own_rings: nr_rings + nr_lock_rings: those that the program writes
@@ -35,6 +36,7 @@ struct xsp_ring_file {
 	struct xsp_guarded	mem;
 	bool			device;
 	bool			peek;
+	bool			inside;
 	uint64_t		own_tails[XSPROF_READY_WORDS];
 	struct xsprof_ctl	ctl;
 	uint32_t		own_rings;
@@ -62,6 +64,18 @@ int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name);
 int xsp_ring_device_map(struct xsp_ring_file *rf, int fd, bool consume);
 
 void xsp_ring_file_close(struct xsp_ring_file *rf);
+
+/**
+ * xsp_ring_file_inside - the reader is in a program that is not its own
+ * @rf: file
+ *
+ * Children of forks do not get the mapping.  Unless the thread has descriptors of its own, the
+ * program may close any: from now on the mapping alone is read.  A tmpfs file's descriptor is
+ * closed then, and with it goes a lock that this process has on the file.
+ *
+ * Return: 0 or -errno.
+ */
+int xsp_ring_file_inside(struct xsp_ring_file *rf);
 
 /* Is there memory behind ring @k, so that it may be touched? */
 bool xsp_ring_ready(const struct xsp_ring_file *rf, uint32_t k);
@@ -124,7 +138,8 @@ uint64_t xsp_ring_trust(const struct xsp_ring_file *rf, uint32_t k, uint64_t hea
  * @buf: room for @slots slots
  * @slots: how many, at most the ring's
  *
- * By pread: a copy is needed anyway, and a file that shrank is an error there, no SIGBUS.
+ * By pread: a copy is needed anyway, and a file that shrank is an error there, no SIGBUS.  Inside a
+ * program, whose own files these are, out of the mapping.
  *
  * Return: 0, or -errno; -ENODATA when the file is shorter than it was.
  */

@@ -3,8 +3,10 @@
  * Profiling sessions: when there is one, of which threads, by a schedule, and what is said where
  * there cannot be one.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "profiler/session-result.h"
@@ -80,6 +82,49 @@ static void test_again(void)
 		op("between", XSPROF_OP_FUNCTION, 0);
 	}
 	tap_result("twenty sessions one after the other: each has its own");
+}
+
+/* What a session has open is not in the way of a program that uses all low numbers. */
+static void test_descriptors(void)
+{
+	char path[] = "/tmp/xsprof-session.XXXXXX";
+	int theirs = mkstemp(path), fd;
+	struct xsprof_result *r;
+	bool used[512] = { 0 };
+	struct stat st;
+
+	CHECK(theirs >= 0 && write(theirs, "theirs", 6) == 6);
+	CHECK_EQ(begin(&config), 0);
+	op("before", XSPROF_OP_FUNCTION, 0);
+	for (fd = 3; fd < 512; fd++) {
+		used[fd] = fd != theirs && fcntl(fd, F_GETFD) < 0;
+		if (used[fd] && dup2(theirs, fd) < 0)
+			tap_bail("no descriptors");
+	}
+	/* No file of the library's is among those that were there. */
+	for (fd = 3; fd < 512; fd++) {
+		char link[64], to[256];
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, to, sizeof(to) - 1);
+		to[n < 0 ? 0 : n] = '\0';
+		if (strstr(to, "/p.") || strstr(to, "inotify") || strstr(to, "eventpoll"))
+			tap_wrong("descriptor %d is %s", fd, to);
+	}
+	op("after", XSPROF_OP_FUNCTION, 0);
+	r = end();
+	CHECK_EQ(r->n, 4);
+	free(r);
+	for (fd = 3; fd < 512; fd++) {
+		if (used[fd]) {
+			CHECK(!fstat(fd, &st) && st.st_size == 6);
+			close(fd);
+		}
+	}
+	close(theirs);
+	unlink(path);
+	tap_result("a session has no low descriptors");
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */
@@ -308,6 +353,7 @@ int main(int argc, char **argv)
 		return test_none();
 	test_states();
 	test_again();
+	test_descriptors();
 	test_threads();
 	test_all_threads();
 	test_schedule();

@@ -75,6 +75,53 @@ is "a directory: one line" "$rc $(wc -l <err)" "0 1"
 has "a directory: which" err "^xsprof: XSPROF_RECORD: '.': nothing is recorded: $dir/.: Is a dir"
 ok "and nothing stays behind" clean
 
+# Descriptors are the program's: it closes those that it does not know, and uses their numbers.
+# NAME RECORDS COMMAND...
+check_closer()
+{
+	local name=$1 records=$2
+
+	shift 2
+	rm -f c.data
+	run "$@"
+	is "$name: nothing of the program's was touched" "$rc $(cat out)" "0 "
+	is "$name: not a word" "$(cat err)" ""
+	run "$xsprof" info c.data
+	is "$name: the recording is whole" "$rc $(cat err)" "0 "
+	run "$xsprof" dump -f text c.data
+	is "$name: all of it" "$rc $(grep -c ' mark' out)" "0 $records"
+	ok "$name: and nothing stays behind" clean
+}
+
+own=(env XSPROF_RECORD=c.data "$closer")
+check_closer "all descriptors closed" 4000 "${own[@]}" all
+if [ "$forks" = 0 ]; then
+	skip "low descriptors used again" "the sanitizer's allocator may be locked in a child"
+	skip "a second child" "the sanitizer's allocator may be locked in a child"
+else
+	check_closer "low descriptors used again" 8000 "${own[@]}" low
+	check_closer "a second child" 6000 "${own[@]}" fork
+fi
+
+# Where the thread that records can have no descriptors of its own.
+run "$closer" sandbox lost
+if [ $rc = 77 ]; then
+	skip "without close_range()" "no sandbox here"
+else
+	is "without close_range(), all closed: nothing was touched" "$rc $(cat out)" "0 "
+	is "without close_range(), all closed: it is said" "$(cat err)" \
+		"xsprof: XSPROF_RECORD: '$dir/c.data': the recording ends early: the program\
+ closed its descriptors; 'xsprof recover' adds what is left in memory"
+	run "$xsprof" recover
+	is "without close_range(), all closed: recovered" $rc 0
+	run "$xsprof" dump -f text c.data
+	is "without close_range(), all closed: all of it" "$(grep -c ' mark' out)" 4000
+	if [ "$forks" != 0 ]; then
+		check_closer "without close_range(), low ones" 8000 "$closer" sandbox low
+		check_closer "without close_range(), a second child" 6000 "$closer" sandbox fork
+	fi
+fi
+
 # Values that would be more than a line
 run env XSPROF_RECORD=w.data XSPROF_MODE=$'a\nb\e[31mc' "$marker" 10 1 0
 is "no line breaks and no colours" "$(cat err)" \

@@ -7,6 +7,7 @@ case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 xsprof=$BUILD/bin/xsprof
 actor=$BUILD/tests/record/actor
 marker=$BUILD/tests/record/marker
+closer=$BUILD/tests/record/closer
 steady=$BUILD/tests/record/steady
 inspect=$BUILD/tests/record/inspect
 
