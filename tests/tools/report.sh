@@ -17,6 +17,17 @@ for by in name thread name,thread category; do
 	result "report --by $by: count, total, self, min, p50, p99, max" $?
 done
 
+# A value that is no number is in no minimum, and not lost: counted here, an instant for Kineto.
+"$make_capture" all "$dir/all.data"
+"$xsprof" report --json "$dir/all.data" 2>"$dir/log" | grep -o '"count":3,"min.*"name":"ratio"' |
+	grep -q '"min":2.5,"max":2.5,"last":"Infinity","not_finite":2,' &&
+	"$xsprof" dump -f kineto "$dir/all.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+e = [e for e in json.load(sys.stdin)["traceEvents"] if e["name"] == "ratio"]
+want = [("C", 2.5), ("i", "NaN"), ("i", "Infinity")]
+assert [(i["ph"], i["args"]["value"]) for i in e] == want, e' 2>>"$dir/log"
+result "counters with values that are not finite" $?
+
 "$xsprof" report --name 'aten::conv*' "$dir/big.data" >"$dir/out" 2>"$dir/log"
 [ "$(grep -c 'aten::' "$dir/out")" = 2 ] && grep -q 'aten::conv2d$' "$dir/out" &&
 	grep -q 'aten::convolution$' "$dir/out"

@@ -55,9 +55,10 @@ struct xsp_key {
  * @no_hist: some found no room in the histogram: percentiles are not known
  * @wall: sum of durations of those ranges whose time was told apart
  * @cause: that, by what it was for
- * @low: least value of a counter
+ * @low: least finite value of a counter
  * @high: greatest
- * @last: latest
+ * @last: latest value, of whatever kind
+ * @strange: values that are NaN or infinite
  */
 struct xsp_group {
 	struct xsp_key		key;
@@ -79,6 +80,7 @@ struct xsp_group {
 	double			low;
 	double			high;
 	double			last;
+	uint64_t		strange;
 };
 
 struct xsp_groups;

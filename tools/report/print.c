@@ -145,6 +145,7 @@ static void print_others(const struct report *report, struct xsp_group **rows, s
 {
 	const struct report_width width = { 7, 6, 8 };
 	bool bold = report_colours();
+	uint64_t strange = 0;
 	size_t i;
 
 	if (!n)
@@ -157,15 +158,21 @@ static void print_others(const struct report *report, struct xsp_group **rows, s
 
 		printf("%10" PRIu64 "  %-14s  ", row->count,
 		       xsp_word_type((uint16_t)row->key.type));
-		if (is_counter(row->key.type))
-			printf("%12.6g  %12.6g  %12.6g  ", row->low, row->high, row->last);
-		else
+		if (!is_counter(row->key.type))
 			printf("%12s  %12s  %12s  ", "", "", "");
+		else if (row->strange == row->count)
+			printf("%12s  %12s  %12.6g  ", "-", "-", row->last);
+		else
+			printf("%12.6g  %12.6g  %12.6g  ", row->low, row->high, row->last);
+		strange += row->strange;
 		by_name.by |= REPORT_BY_NAME;
 		report_print_words(&by_name, row, &width);
 	}
 	if (n > report->reading.limit)
 		printf("... and %zu more rows\n", n - (size_t)report->reading.limit);
+	if (strange)
+		printf("# %" PRIu64 " values of these counters are NaN or infinite: they are in no "
+		       "minimum or maximum\n", strange);
 }
 
 /* Ranges come first: their type is 0. */
@@ -297,10 +304,13 @@ static void json_other(const struct report *report, const struct xsp_group *row)
 	printf("{\"type\":\"%s\",\"count\":%" PRIu64, xsp_word_type((uint16_t)row->key.type),
 	       row->count);
 	if (is_counter(row->key.type)) {
+		bool any = row->strange != row->count;
+
 		*xsp_json_double(low, row->low) = '\0';
 		*xsp_json_double(high, row->high) = '\0';
 		*xsp_json_double(last, row->last) = '\0';
-		printf(",\"min\":%s,\"max\":%s,\"last\":%s", low, high, last);
+		printf(",\"min\":%s,\"max\":%s,\"last\":%s,\"not_finite\":%" PRIu64,
+		       any ? low : "null", any ? high : "null", last, row->strange);
 	}
 	json_words(report, row);
 }

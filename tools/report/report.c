@@ -4,6 +4,7 @@
  * ranges per name, thread, process or category; it keeps rows, never events.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,11 +285,17 @@ static bool is_range(uint16_t type)
 
 static void add_value(struct xsp_group *group, double value)
 {
-	if (!group->count || value < group->low)
-		group->low = value;
-	if (!group->count || value > group->high)
-		group->high = value;
+	bool first = group->count == group->strange;
+
 	group->last = value;
+	if (!isfinite(value)) {
+		group->strange++;
+		return;
+	}
+	if (first || value < group->low)
+		group->low = value;
+	if (first || value > group->high)
+		group->high = value;
 }
 
 /* What is no range: counted by type and name. */

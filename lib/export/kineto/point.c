@@ -83,13 +83,12 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 	double value = f64 ? xsp_bits_double(ev->value) : 0;
 	char *p;
 
-	/* Viewers take numbers only. */
-	if (!isfinite(value))
-		return;
-	p = xsr_kineto_begin(k, thread, "\"C\",\"cat\":\"user_counter\"", ev->producer, ev->name,
-			     ev->ns);
+	/* Viewers take numbers only for counters: what is none is shown as an instant. */
+	p = xsr_kineto_begin(k, thread, isfinite(value) ? "\"C\",\"cat\":\"user_counter\"" :
+			     "\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\"", ev->producer,
+			     ev->name, ev->ns);
 	p = put_lit(p, ",\"args\":{\"value\":");
-	p = f64 ? xsp_put_double(p, value) : put_i64(p, (int64_t)ev->value);
+	p = f64 ? xsp_json_double(p, value) : put_i64(p, (int64_t)ev->value);
 	k->w.buf->p = put_lit(p, "}}");
 }
 
