@@ -111,6 +111,7 @@ int xst_capture_open(struct xsprof_trace *t)
 		return err;
 	if (!t->found.has_end && !(t->flags & XSPROF_TRACE_FOLLOW))
 		xst_warn(t, XST_WARN_TRUNCATED,
-			 "has no END chunk: the recorder was killed, or still runs");
+			 "has no END chunk: its recorder still runs, or was killed "
+			 "('xsprof recover')");
 	return 0;
 }

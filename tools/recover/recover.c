@@ -319,7 +319,7 @@ static void help(void)
 	     "       xsprof recover -p PID[,PID...] [-o FILE]\n"
 	     "\n"
 	     "Completes captures whose recorder was killed: what it had not read yet is still in\n"
-	     "memory, and is appended to the file. Without SESSION, all that there are.\n"
+	     "memory, and is appended to the file. Without SESSION, all of them.\n"
 	     "\n"
 	     "  -o, --output FILE  write FILE, and leave the cut capture as it is\n"
 	     "  -l, --list         only list them\n"

@@ -34,7 +34,7 @@ static void help(void)
 	      "                        were lost: their end may be that of another range\n"
 	      "      --open            what was open at the end, of all processes and threads;\n"
 	      "                        else of those that did not end by themselves\n"
-	      "      --no-open         nothing of it\n"
+	      "      --no-open         no list of what was open\n"
 	      "      --json            as JSON, times in nanoseconds\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
 	      XSP_FILTER_HELP

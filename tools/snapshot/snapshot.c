@@ -33,22 +33,22 @@ static void help(void)
 {
 	puts("usage: xsprof snapshot [options]\n"
 	     "\n"
-	     "Writes what the rings of your processes hold now into a capture: of those that\n"
-	     "run, and of ended ones that nobody has read yet. Nothing is consumed and nobody is\n"
-	     "stopped; a recorder goes on as if it had not been done.\n"
+	     "Copies what the rings of your processes hold now into a capture: of running\n"
+	     "processes, and of ended ones that no recorder has read yet. Nothing is consumed,\n"
+	     "no process is stopped, and a recorder is not disturbed.\n"
 	     "\n"
-	     "  -o, --output FILE       write FILE (default xsprof.data; one that is there\n"
-	     "                          becomes FILE.old)\n"
+	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
+	     "                          renamed to FILE.old)\n"
 	     "  -p, --pid PID           of this process only\n"
-	     "  -a, --all               also of other users, as far as you may read them (the\n"
-	     "                          device's only)\n"
+	     "  -a, --all               also of other users, as far as you may read them (needs\n"
+	     "                          the module)\n"
 	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"
 	     "\n"
-	     "What was open when, 'xsprof report' tells of the file.");
+	     "'xsprof report FILE' shows which ranges were open at that moment.");
 }
 
 static int add(void *data, const struct found *found)
