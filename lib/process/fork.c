@@ -31,19 +31,19 @@
 /* The names' lock is held for a fork; written by its holder alone. */
 static bool fork_locked;
 static pid_t settled_pid;
-/* Filled from the start, each place once. */
-#define FORGETS	8
-static void (*forgets[FORGETS])(void);
+static struct xsp_fork_hook *hooks;
 
-void xsp_at_fork(void (*forget)(void))
+void xsp_at_fork(struct xsp_fork_hook *hook)
 {
-	for (unsigned int i = 0; i < FORGETS; i++) {
-		void (*there)(void) = NULL;
+	struct xsp_fork_hook **at = &hooks, *there = NULL;
 
-		if (__atomic_compare_exchange_n(&forgets[i], &there, forget, false,
-						__ATOMIC_RELEASE, __ATOMIC_ACQUIRE) ||
-		    there == forget)
+	/* At the end; release: a child that acquires the pointer sees the hook whole. */
+	while (!__atomic_compare_exchange_n(at, &there, hook, false, __ATOMIC_RELEASE,
+					    __ATOMIC_ACQUIRE)) {
+		if (there == hook)
 			return;
+		at = &there->next;
+		there = NULL;
 	}
 }
 
@@ -57,12 +57,9 @@ static void forget_parent(void)
 	fork_locked = false;
 	xsp_thread_forget();
 	xsp_fd_forget();
-	for (unsigned int i = 0; i < FORGETS; i++) {
-		void (*forget)(void) = __atomic_load_n(&forgets[i], __ATOMIC_ACQUIRE);
-
-		if (forget)
-			forget();
-	}
+	for (const struct xsp_fork_hook *hook = __atomic_load_n(&hooks, __ATOMIC_ACQUIRE); hook;
+	     hook = __atomic_load_n(&hook->next, __ATOMIC_ACQUIRE))
+		hook->forget();
 	xsp_set.nr = 0;
 	if (xsp_set.state == XSP_ATTACHED)
 		xsp_set.state = XSP_DETACHED;

@@ -38,6 +38,9 @@ static void stay_in_memory(void)
 		(void)dlerror();
 }
 
+static struct xsp_fork_hook producer_hook = { .forget = xsp_producer_forget };
+static struct xsp_fork_hook self_record_hook = { .forget = xsp_self_record_forget };
+
 /* Early among constructors: markers of other libraries' constructors are to be seen. */
 __attribute__((constructor(101))) static void library_init(void)
 {
@@ -47,8 +50,8 @@ __attribute__((constructor(101))) static void library_init(void)
 	xsp_config_read();
 	xsp_hooks.attach = xsp_attach;
 	xsp_hooks.settle = xsp_fork_settle;
-	xsp_at_fork(xsp_producer_forget);
-	xsp_at_fork(xsp_self_record_forget);
+	xsp_at_fork(&producer_hook);
+	xsp_at_fork(&self_record_hook);
 	xsp_fork_init();
 	xsp_attach();
 	if (!xsp_attached() && xsp_config.record && xsp_config.backend != XSP_CHOICE_NONE &&

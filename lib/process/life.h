@@ -8,13 +8,22 @@
 #include "base/own.h"
 
 /**
- * xsp_at_fork() - call @forget in every child of a fork, before its first record
+ * struct xsp_fork_hook - what a child of a fork has to do; static, in the caller
  * @forget: forgets what was the parent's; signal-safe
- *
- * In the order of these calls, each function once however often it is given.  There is room for
- * the library's own, and for no others.  Signal-safe.
+ * @next: the list's
  */
-void xsp_at_fork(void (*forget)(void)) XSP_HIDDEN;
+struct xsp_fork_hook {
+	void			(*forget)(void);
+	struct xsp_fork_hook	*next;
+};
+
+/**
+ * xsp_at_fork() - call @hook->forget in every child of a fork, before its first record
+ * @hook: never freed
+ *
+ * In the order of these calls, each hook once however often it is given.  Signal-safe.
+ */
+void xsp_at_fork(struct xsp_fork_hook *hook) XSP_HIDDEN;
 
 /**
  * xsp_at_exit() - call @end when the program ends, while records still go in

@@ -39,7 +39,9 @@ static void forget(void)
 
 __attribute__((constructor(102))) static void register_forget(void)
 {
-	xsp_at_fork(forget);
+	static struct xsp_fork_hook hook = { .forget = forget };
+
+	xsp_at_fork(&hook);
 }
 
 /* ---- a trace -------------------------------------------------------------------------------- */

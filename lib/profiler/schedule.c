@@ -200,5 +200,7 @@ static void forget(void)
 /* From the start: another thread may be making a step in any fork. */
 __attribute__((constructor(102))) static void register_forget(void)
 {
-	xsp_at_fork(forget);
+	static struct xsp_fork_hook hook = { .forget = forget };
+
+	xsp_at_fork(&hook);
 }

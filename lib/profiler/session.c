@@ -447,6 +447,8 @@ static void end_session_at_exit(void)
 /* From the start: its locks may be held by another thread in any fork. */
 __attribute__((constructor(102))) static void register_moments(void)
 {
-	xsp_at_fork(forget_parent);
+	static struct xsp_fork_hook hook = { .forget = forget_parent };
+
+	xsp_at_fork(&hook);
 	xsp_at_exit(end_session_at_exit);
 }
