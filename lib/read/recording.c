@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,57 @@ const char *xsp_recording_strerror(int err)
 	}
 }
 
+static uint64_t random64(void)
+{
+	struct timespec ts;
+	uint64_t value;
+
+	if (getrandom(&value, sizeof(value), GRND_NONBLOCK) == sizeof(value))
+		return value;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_nsec * 11400714819323198485ull ^ ts.tv_sec;
+}
+
+/*
+ * Anybody may make a folder of our name in /dev/shm.  Ours is then the name and a random number;
+ * one that was made stays in use, so that all find the same recordings.
+ *
+ * Return: 0 @path is set to it; -ENOENT there is none.
+ */
+static int find_other_dir(const char *base, char *path)
+{
+	char name[NAME_MAX + 1] = "", prefix[32];
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir = opendir(base);
+
+	if (!dir)
+		return -errno;
+	snprintf(prefix, sizeof(prefix), "xsprof-%u.", (unsigned int)geteuid());
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, prefix, strlen(prefix)) &&
+		    (!*name || strcmp(entry->d_name, name) < 0) &&
+		    !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    !check_dir(&st))
+			strcpy(name, entry->d_name);
+	closedir(dir);
+	if (!*name)
+		return -ENOENT;
+	return snprintf(path, XSP_RECORDING_PATH, "%s/%s", base, name) < XSP_RECORDING_PATH ? 0 :
+	       -ENAMETOOLONG;
+}
+
+static int other_dir(const char *base, char *path, bool create)
+{
+	if (!create)
+		return -ENOENT;
+	if (snprintf(path, XSP_RECORDING_PATH, "%s/xsprof-%u.%016llx", base,
+		     (unsigned int)geteuid(), (unsigned long long)random64()) >=
+	    XSP_RECORDING_PATH)
+		return -ENAMETOOLONG;
+	return mkdir(path, 0700) ? -errno : 0;
+}
+
 int xsp_recording_user_dir(char *path, bool create, const char **object)
 {
 	const char *base = secure_getenv("XSPROF_SHM_DIR");
@@ -70,17 +122,21 @@ int xsp_recording_user_dir(char *path, bool create, const char **object)
 	*object = base;
 	if (base[0] != '/')
 		return -EINVAL;
-	if (snprintf(path, XSP_RECORDING_PATH, "%s/xsprof-%u", base, (unsigned int)geteuid()) >=
-	    XSP_RECORDING_PATH)
-		return -ENAMETOOLONG;
 	/* With no base the folder below it cannot be the error. */
 	if (stat(base, &st))
 		return -errno;
+	if (!find_other_dir(base, path))
+		return 0;
+	if (snprintf(path, XSP_RECORDING_PATH, "%s/xsprof-%u", base, (unsigned int)geteuid()) >=
+	    XSP_RECORDING_PATH)
+		return -ENAMETOOLONG;
 	if (create && mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
 	*object = path;
 	if (lstat(path, &st))
 		return -errno;
+	if (st.st_uid != geteuid())
+		return other_dir(base, path, create);
 	return check_dir(&st);
 }
 
@@ -98,17 +154,6 @@ static int open_dir(const char *path)
 		return err;
 	}
 	return fd;
-}
-
-static uint64_t random64(void)
-{
-	struct timespec ts;
-	uint64_t value;
-
-	if (getrandom(&value, sizeof(value), GRND_NONBLOCK) == sizeof(value))
-		return value;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_nsec * 11400714819323198485ull ^ ts.tv_sec;
 }
 
 static int write_facts(int fd, const char *facts)

@@ -9,7 +9,8 @@
  *			p.<pid>.<starttime>.<seq>	a producer
  *			t.<pid>.<starttime>.<seq>	one in the making
  *
- * <base> is $XSPROF_SHM_DIR or /dev/shm.
+ * <base> is $XSPROF_SHM_DIR or /dev/shm.  Where another user has a folder of that name, ours is
+ * <base>/xsprof-<euid>.<random>.
  *
  * No other user can enter the 0700 folder.  A recorded process that gives up its user keeps a
  * descriptor of the recording's folder (process/join.c), and that is all it can do with it: make
@@ -44,8 +45,8 @@ struct xsp_recording {
  * @create: make it where it is missing
  * @object: set to what an error is about: @path, or the base folder
  *
- * Return: 0; -ENOENT it is missing, or the base is; -ENOTDIR, -EPERM (another owner), -EACCES
- * (open to others): not to be trusted; -EINVAL the base is no absolute path; -errno.
+ * Return: 0; -ENOENT it is missing, or the base is; -ENOTDIR, -EACCES (open to others): not to be
+ * trusted; -EINVAL the base is no absolute path; -errno.
  */
 int xsp_recording_user_dir(char *path, bool create, const char **object);
 

@@ -32,6 +32,17 @@ int session_error(const char *object, int err)
 	return tool_error("%s: %s", object, xsp_recording_strerror(err));
 }
 
+void session_say_place(const struct xsp_recording *s)
+{
+	int len = strrchr(s->path, '/') - s->path, plain = len;
+
+	while (plain && s->path[plain] != '.' && s->path[plain - 1] != '/')
+		plain--;
+	if (s->path[plain] == '.')
+		tool_note("%.*s belongs to another user: %.*s is used", plain, s->path, len,
+			  s->path);
+}
+
 /* A producer holds a lock on its file as long as it lives. */
 static bool lives(int dirfd, const char *name)
 {

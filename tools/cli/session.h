@@ -44,6 +44,9 @@ int session_each(int (*visit)(void *data, struct session_seen *seen), void *data
 /* Removes what nobody needs; names once, unless @quiet, what `xsprof recover` could still save. */
 void session_clean(bool quiet);
 
+/* Says where a session of ours is, if another user has the place where it is looked for. */
+void session_say_place(const struct xsp_recording *s);
+
 /* "cannot make a session" and the like: reports an error of read/session.h. */
 int session_error(const char *object, int err);
 

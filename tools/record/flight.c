@@ -70,6 +70,8 @@ static int make_session(struct flight *f)
 			*p = ' ';
 	err = xsp_recording_create(&f->session, facts, &object);
 	free(facts);
+	if (!err && !f->opts->quiet)
+		session_say_place(&f->session);
 	if (!err)
 		return 0;
 	session_error(object, err);

@@ -96,6 +96,8 @@ int record_make_session(struct recording *r)
 		return tool_error("out of memory");
 	err = xsp_recording_create(&r->session, facts, &object);
 	free(facts);
+	if (!err && !r->opts.quiet)
+		session_say_place(&r->session);
 	if (!err)
 		return 0;
 	session_error(object, err);
