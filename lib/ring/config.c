@@ -14,12 +14,11 @@
 
 #include "ring/config.h"
 
-#define XSP_RING_SIZE	(4ull << 20)
 #define XSP_ARENA_SIZE	(1ull << 20)
 
 struct xsp_config xsp_config = {
 	.clock = "auto",
-	.ring_size = XSP_RING_SIZE,
+	.ring_size = XSP_RING_DEFAULT,
 	.arena_size = XSP_ARENA_SIZE,
 };
 

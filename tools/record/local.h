@@ -29,6 +29,7 @@
  * @flush: sends the file to the disk
  * @progress: what is shown of it
  * @stats: how it ended
+ * @full: the tmpfs of the rings was full at some time
  * @file_error: the capture could not be written as it should
  */
 struct recording {
@@ -46,6 +47,7 @@ struct recording {
 	struct flush			flush;
 	struct progress			progress;
 	struct xsp_drain_stats		stats;
+	bool				full;
 	int				file_error;
 };
 
@@ -68,7 +70,13 @@ int record_check_not_recorded(const struct record_options *opts);
 int record_make_session(struct recording *r);
 int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops);
 
-/* Says beforehand what memory there will not be enough of; refused is what takes it at once. */
-int record_check_room(const struct recording *r);
+/*
+ * Says beforehand what memory there will not be enough of, and chooses rings that fit where no
+ * size was asked for; refused is what takes it at once.
+ */
+int record_check_room(struct recording *r);
+
+/* Is there room left where the rings are?  What there was not is remembered. */
+void record_look_at_room(struct recording *r);
 
 #endif /* XSPROF_RECORD_LOCAL_H */

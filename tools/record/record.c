@@ -194,6 +194,7 @@ static uint32_t run(struct recording *r)
 		uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
 
 		say_where(r, false);
+		record_look_at_room(r);
 		if (launch_serve(&r->launch)) {
 			xsp_drain_look(r->drain);
 			continue;
@@ -264,6 +265,20 @@ static void explain_nothing(const struct recording *r)
 			  r->opts.itt ? ", and none made ITT calls" : "");
 }
 
+/* Beside every loss what helps against it; what the file had no room for has been said. */
+static void explain_losses(const struct recording *r)
+{
+	if (r->file_error || (!r->stats.lost_records && !r->stats.lost_slots))
+		return;
+	if (r->full)
+		tool_note("events were lost: the tmpfs of the rings was full: take a smaller "
+			  "--buffer-size (-b), or name a larger tmpfs in XSPROF_SHM_DIR");
+	else
+		tool_note("events were lost: rings were full before they were read: take a larger "
+			  "--buffer-size (-b), fewer --categories, or -m overwrite to keep the "
+			  "latest");
+}
+
 static void sum_up(struct recording *r, uint32_t why)
 {
 	progress_clear(&r->progress);
@@ -279,6 +294,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording has ended, the command continues");
 	progress_summary("record", &r->stats, r->opts.output);
+	explain_losses(r);
 	sum_up_tracing(r);
 }
 

@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/env-limits.h"
 #include "base/proc.h"
 #include "capture/host.h"
 #include "cli/output.h"
@@ -104,32 +106,92 @@ int record_make_session(struct recording *r)
 	return TOOL_USAGE;
 }
 
-/*
- * Rings take memory as they fill: say beforehand what there will not be enough of.  Taken at once
- * it would be all that others have.
- */
-int record_check_room(const struct recording *r)
+/* What is free there is for one process and, as much again, for its children. */
+#define ROOM_SHARE	2
+#define RING_LEAST	(64u << 10)
+
+/* Bytes that the full rings of one process take: with --prefault those of all CPUs. */
+static uint64_t rings_of(const struct record_options *opts, uint64_t ring)
 {
-	uint64_t want, cpus = sysconf(_SC_NPROCESSORS_CONF);
-	char need[32], have[32];
+	cpu_set_t usable;
+	uint64_t cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (!opts->prefault && !sched_getaffinity(0, sizeof(usable), &usable))
+		cpus = CPU_COUNT(&usable);
+	return ring * (cpus + 1);
+}
+
+/* The size of a ring that was asked for, 0 for none. */
+static uint64_t asked_ring(const struct record_options *opts)
+{
+	const char *text = getenv("XSPROF_BUFFER_SIZE");
+	uint64_t size;
+
+	if (opts->buffer)
+		return opts->buffer;
+	if (text && !tool_parse_size(text, &size) && size && size <= XSP_RING_MAX)
+		return size;
+	return 0;
+}
+
+/* Nobody asked for a size: the largest rings that fit. */
+static void choose_ring(struct recording *r, uint64_t room, const char *have)
+{
+	uint64_t ring = XSP_RING_DEFAULT;
+	char size[32];
+
+	while (ring > RING_LEAST && rings_of(&r->opts, ring) > room / ROOM_SHARE)
+		ring /= 2;
+	r->opts.buffer = ring;
+	tool_format_bytes(size, sizeof(size), ring);
+	if (!r->opts.quiet)
+		tool_note("%s are free in the tmpfs of %s: rings of %s are used; a larger tmpfs, "
+			  "or another in XSPROF_SHM_DIR, allows larger ones", have,
+			  r->session.path, size);
+}
+
+/*
+ * Rings take memory as they fill: say beforehand what there will not be enough of.  A ring that
+ * finds no room stays as small as it is.  Taken at once it would be all that others have.
+ */
+int record_check_room(struct recording *r)
+{
+	uint64_t ring = asked_ring(&r->opts), room;
+	char need[32], have[32], fits[32];
 	struct statvfs vfs;
 
-	if (!r->opts.buffer || r->device >= 0 || fstatvfs(r->session.dirfd, &vfs))
+	if (r->device >= 0 || fstatvfs(r->session.dirfd, &vfs))
 		return 0;
-	want = r->opts.buffer * (cpus + 1);
-	if (want <= (uint64_t)vfs.f_bavail * vfs.f_frsize)
+	room = (uint64_t)vfs.f_bavail * vfs.f_frsize;
+	if (rings_of(&r->opts, ring ? ring : XSP_RING_DEFAULT) <= room)
 		return 0;
-	tool_format_bytes(need, sizeof(need), want);
-	tool_format_bytes(have, sizeof(have), (uint64_t)vfs.f_bavail * vfs.f_frsize);
+	tool_format_bytes(have, sizeof(have), room);
+	if (!ring) {
+		choose_ring(r, room, have);
+		ring = r->opts.buffer;
+		if (rings_of(&r->opts, ring) <= room)
+			return 0;
+	}
+	tool_format_bytes(need, sizeof(need), rings_of(&r->opts, ring));
+	tool_format_bytes(fits, sizeof(fits), room / rings_of(&r->opts, 1));
 	if (r->opts.prefault)
 		return tool_error("--prefault: the rings of one process are %s, %s are free in the "
-				  "tmpfs of %s: take a smaller --buffer-size", need, have,
-				  r->session.path), TOOL_USAGE;
+				  "tmpfs of %s: take a smaller --buffer-size, up to %s", need, have,
+				  r->session.path, fits), TOOL_USAGE;
 	if (!r->opts.quiet)
 		tool_note("--buffer-size: full rings of one process may take %s, %s are free in "
-			  "the tmpfs of %s: what finds no room there is lost and counted", need,
-			  have, r->session.path);
+			  "the tmpfs of %s, which is enough for rings of %s: what finds no room "
+			  "there is lost and counted", need, have, r->session.path, fits);
 	return 0;
+}
+
+void record_look_at_room(struct recording *r)
+{
+	struct statvfs vfs;
+
+	if (r->device < 0 && !fstatvfs(r->session.dirfd, &vfs) &&
+	    (uint64_t)vfs.f_bavail * vfs.f_frsize < RING_LEAST)
+		r->full = true;
 }
 
 static int write_host(struct recording *r)

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A small tmpfs, as containers have: rings are chosen that fit, and where losses remain, what helps
+# is said beside them.
+if [ "${1:-}" != inside ]; then
+	as=()
+	[ "$(id -u)" = 0 ] || as=(-U -r)
+	if ! why=$(unshare -m "${as[@]}" true 2>&1); then
+		echo "1..0 # SKIP no mount namespace can be made here: $why"
+		exit 77
+	fi
+	exec unshare -m "${as[@]}" "$0" inside
+fi
+. "${0%/*}/tap.sh"
+export XSPROF_BACKEND=tmpfs
+mount -t tmpfs -o size=4m,mode=700 none "$shm" || { echo "Bail out! mount"; exit 1; }
+
+# More than what rings of 4 MiB hold, which would take 12 on 2 CPUs.
+pairs=150000
+recorded()
+{
+	sed -n 's/^\[ xsprof record: \([0-9]*\) events .*/\1/p' err
+}
+
+name="no size asked for"
+run taskset -c 0,1 "$xsprof" record -o s.data -- "$marker" $pairs 2 0
+is "$name: status" $rc 0
+has "$name: said, with what is used" err \
+	"^xsprof: 4\.[0-9] MB are free in the tmpfs of $shm/.*: rings of 524\.3 kB are used"
+is "$name: nothing is lost" "$(recorded)" $((4 * pairs))
+hasnt "$name: and no cure is named" err 'events were lost'
+
+name="--prefault"
+run taskset -c 0,1 "$xsprof" record --prefault -b 64M -o s.data -- true
+is "$name: refused" $rc 2
+has "$name: with what would fit" err 'the rings of one process are .*, up to [0-9]'
+XSPROF_BUFFER_SIZE=64M run taskset -c 0,1 "$xsprof" record --prefault -o s.data -- true
+is "$name: refused by the environment's size" $rc 2
+
+name="rings that do not fit"
+run taskset -c 0,1 "$xsprof" record -b 4M -o s.data -- "$marker" $pairs 2 0
+has "$name: said before" err '^xsprof: --buffer-size: .* which is enough for rings of '
+is "$name: stored or counted" $(($(recorded) + $(field lost out))) $((4 * pairs))
+ok "$name: some are lost" test "$(field lost out)" -gt 0
+has "$name: and why, and what helps" err \
+	'^xsprof: events were lost: the tmpfs of the rings was full: take a smaller --buffer-size'
+ok "nothing stays behind" clean
+
+name="rings that are too small"
+run "$xsprof" record -o s.data -- "$actor" lose 300000
+has "$name: what helps" err \
+	'^xsprof: events were lost: rings were full before they were read: take a larger --buffer'
+run "$xsprof" record -q -o s.data -- "$actor" lose 300000
+is "$name: not a word with -q" "$(cat err)" ""
+umount "$shm"
+finish
