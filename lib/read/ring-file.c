@@ -39,11 +39,14 @@ static int map_all(struct xsp_ring_file *rf, uint64_t size, int prot)
 
 /*
  * Root's recorder takes the files of processes that have given up root: what is in a file is
- * checked whoever made it.  A file with a second name was not made here by its owner alone.
+ * checked whoever made it.  Without the guard they could cut their file, and end a program that
+ * records itself.  A file with a second name was not made here by its owner alone.
  */
 static bool may_be_ours(const struct stat *st)
 {
-	return (st->st_uid == geteuid() || !geteuid()) && st->st_nlink <= 1;
+	bool other = !geteuid() && xsp_guard_installed();
+
+	return (st->st_uid == geteuid() || other) && st->st_nlink <= 1;
 }
 
 int xsp_ring_file_open(struct xsp_ring_file *rf, int dirfd, const char *name)

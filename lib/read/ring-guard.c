@@ -55,9 +55,14 @@ int xsp_guard_install(void)
 	return sigaction(SIGBUS, &sa, NULL) ? -errno : 0;
 }
 
+bool xsp_guard_installed(void)
+{
+	return __atomic_load_n(&installed, __ATOMIC_RELAXED);
+}
+
 void xsp_guard_add(struct xsp_guarded *mem)
 {
-	if (!__atomic_load_n(&installed, __ATOMIC_RELAXED))
+	if (!xsp_guard_installed())
 		return;
 	mem->next = guarded;
 	guarded = mem;

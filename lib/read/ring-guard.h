@@ -31,6 +31,9 @@ struct xsp_guarded {
 /* Return: 0 or -errno. */
 int xsp_guard_install(void);
 
+/* Does it protect mappings? */
+bool xsp_guard_installed(void);
+
 void xsp_guard_add(struct xsp_guarded *mem);
 void xsp_guard_remove(struct xsp_guarded *mem);
 

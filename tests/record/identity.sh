@@ -93,6 +93,20 @@ recorded setgid setuid probe
 has "probe: the descriptor" out '^probe descriptor: closed by exec$'
 is "probe: all is refused" "$(grep -c '^probe .*: refused$' out) $(grep -c permitted out)" "8 0"
 
+# A program that records itself maps no file that another user could cut.
+name="records itself"
+if [ "${XSPROF_VARIANT:-}" = asan ]; then
+	skip "$name" "its children may find the allocator of the sanitizer locked"
+else
+	run env -u XSPROF_BACKEND XSPROF_RECORD=self.data "$identity" 1000 setgid setuid
+	is "$name: status" $rc 0
+	"$inspect" self.data >seen
+	is "$name: its own events" "$(field records seen)" 10
+	has "$name: the child is named" seen \
+		'^note p\.[0-9.]*: not recorded: belongs to another user'
+	ok "$name: nothing stays behind" clean
+fi
+
 # The command itself is another user's.
 name="setpriv"
 run "$xsprof" record -o i.data -- setpriv --reuid 65534 --clear-groups "$identity" emit 100
