@@ -32,6 +32,20 @@ static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 	return xsp_hash_mix(h ^ h >> 32 ^ b);
 }
 
+/*
+ * A flow's id is its process' own.  Viewers know one space of ids, and keep them in doubles: a
+ * number of 53 bits, the same in every output.
+ */
+static inline uint64_t xsp_hash_flow(uint32_t producer, uint64_t id)
+{
+	uint64_t h = id * 0x9e3779b97f4a7c15ull + producer;
+
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93ull;
+	h ^= h >> 29;
+	return h >> 11;
+}
+
 /* A slot out of 2^@bits by one multiplication: for what is looked up for every event. */
 static inline uint32_t xsp_hash_slot(uint64_t key, unsigned int bits)
 {

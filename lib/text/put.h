@@ -91,7 +91,7 @@ static inline char *put_hex(char *p, uint64_t v)
 	return p;
 }
 
-/* Nanoseconds as seconds with 9 decimals; microseconds with 3. */
+/* Nanoseconds as seconds with 9 decimals. */
 static inline char *put_seconds(char *p, uint64_t ns)
 {
 	p = put_u64(p, ns / 1000000000u);
@@ -99,11 +99,40 @@ static inline char *put_seconds(char *p, uint64_t ns)
 	return put_d9(p, (uint32_t)(ns % 1000000000u));
 }
 
+/*
+ * Microseconds for viewers of JSON, which keep them in doubles, and find the end of a range by
+ * adding its duration to its begin, less the begin of the trace.  Thousandths are no doubles: such
+ * sums are rounded, and what ends together ends one after the other.  Steps of 2^-12 us are, and
+ * so are their sums up to 2^41 us: ranges nest, whatever is added.  A step is less than a quarter
+ * of a ns behind its ns: rounded to ns, times and differences are exact.
+ */
+static inline uint64_t xsp_steps(uint64_t ns)
+{
+	return (ns / 1000 << 12) + ((ns % 1000 << 12) + 999) / 1000;
+}
+
+static inline char *xsp_put_steps(char *p, uint64_t steps)
+{
+	uint32_t part = steps & 4095;
+	uint64_t digits = part * 244140625ull;	/* 5^12: twelve digits */
+
+	p = put_u64(p, steps >> 12);
+	*p++ = '.';
+	if (!part)
+		return put_d3(p, 0);
+	p = put_d3(p, (uint32_t)(digits / 1000000000u));
+	/* Each factor of two is a zero at the end. */
+	return put_d9(p, (uint32_t)(digits % 1000000000u)) - __builtin_ctz(part);
+}
+
 static inline char *put_micros(char *p, uint64_t ns)
 {
-	p = put_u64(p, ns / 1000);
-	*p++ = '.';
-	return put_d3(p, (uint32_t)(ns % 1000));
+	return xsp_put_steps(p, xsp_steps(ns));
+}
+
+static inline char *put_micros_between(char *p, uint64_t begin, uint64_t end)
+{
+	return xsp_put_steps(p, xsp_steps(end) - xsp_steps(begin));
 }
 
 /* Constant text: the length is known when compiling. */

@@ -49,18 +49,25 @@ for key, kind_of in TOP.items():
 check(order[0] == "schemaVersion" and order[-1] == "traceName" and
       order.index("traceEvents") > order.index("trace_id"), "the order of the keys: %r" % order)
 check(trace["schemaVersion"] == 1 and trace["displayTimeUnit"] == "ms", "version, unit")
-# Microseconds since the begin of a quarter of a mean year: a double holds them to the ns.
-check(trace["baseTimeNanoseconds"] % 7889238000000000 == 0, "baseTimeNanoseconds")
+# Near enough for a double to hold microseconds to a fraction of a ns.
+check(trace["baseTimeNanoseconds"] % 10 ** 15 == 0, "baseTimeNanoseconds")
 
 # The line that HolisticTraceAnalysis looks for, and the first that it finds.
 ranks = re.findall(r'"rank":\s+(\d+)', text)
 check(ranks and int(ranks[0]) == trace["distributedInfo"]["rank"], "rank: %r" % ranks[:3])
 
+
+
+def exact(number):
+    """A double that other doubles of microseconds are added to without being rounded."""
+    return re.fullmatch(r"\d+\.\d{1,12}", number) and float(number) * 4096 % 1 == 0
+
+
 for line in text.splitlines():
     for number in re.findall(r'^\{"ph".*?"ts":([^,}]*)', line):
-        check(re.fullmatch(r"\d+\.\d{3}", number), "ts: " + number)
+        check(exact(number), "ts: " + number)
     for number in re.findall(r'^\{"ph":"X".*?"dur":([^,}]*)', line):
-        check(re.fullmatch(r"\d+\.\d{3}", number), "dur: " + number)
+        check(exact(number), "dur: " + number)
 
 NUMBER = (int, float)
 for e in events:
@@ -68,8 +75,9 @@ for e in events:
           "pid" in e and "tid" in e and isinstance(e["name"], str), "no event: %r" % e)
     if e["ph"] == "X":
         check(isinstance(e["dur"], float) and e["dur"] >= 0 and e["cat"], "X: %r" % e)
-    if e["ph"] in "sf":
-        check("id" in e and (e["ph"] == "s" or e["bp"] == "e"), "flow: %r" % e)
+    if e["ph"] in "stf":
+        check(type(e["id"]) is int and 0 <= e["id"] < 2 ** 53 and
+              (e["ph"] == "s" or e["bp"] == "e"), "flow: %r" % e)
     if e["ph"] == "i":
         check(e["s"] in "tpg", "instant: %r" % e)
     if e["ph"] == "M":
@@ -89,11 +97,11 @@ GRAPH = {"graph id": int, "graph node id": int}
 MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
 # What an event of a category always has, and what it may have.
 ARGS = {
-    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": str,
+    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": bool,
                     "Call stack": str, "alpha": object, "axes": list, "Collective name": str,
                     "In msg nelems": int}),
     "user_annotation": ({"Ev Idx": int}, {"External id": int, "Record function id": int,
-                                          "finished": str, "late": str}),
+                                          "finished": bool, "late": str}),
     "kernel": ({**GPU, **GRAPH, "queued": int, "registers per thread": int,
                 "shared memory": int, "grid": list, "block": list,
                 "blocks per SM": NUMBER, "est. achieved occupancy %": NUMBER},
@@ -128,8 +136,13 @@ def real(us):
     return (1700000000000000000 + 1000000000000 + us * 1000 - trace["baseTimeNanoseconds"]) / 1000
 
 
+def ns(us):
+    return round(us * 1000)
+
+
 def at(e, us, dur=None):
-    check(e["ts"] == real(us) and (dur is None or e["dur"] == dur), "time of %r" % e)
+    check(ns(e["ts"]) == ns(real(us)) and (dur is None or ns(e["dur"]) == ns(dur)),
+          "time of %r" % e)
 
 
 def one(cat, name):
@@ -181,7 +194,7 @@ if kind == "ops":
     check(len(start) == len(finish) == 1 and start[0]["id"] == finish[0]["id"], "fwdbwd")
     check(start[0]["ts"] == mm["ts"] and finish[0]["ts"] == back["ts"] and
           start[0]["tid"] == 500 and finish[0]["tid"] == 501, "fwdbwd: from op to op")
-    left = [e for e in of("cpu_op", "aten::mm") if e["args"].get("finished") == "false"]
+    left = [e for e in of("cpu_op", "aten::mm") if e["args"].get("finished") is False]
     check(len(left) == 1 and left[0]["args"]["Sequence number"] == 10, "unfinished")
     at(one("user_annotation", "ProfilerStep#3"), 10, 110.0)
     check("finished" in one("user_annotation", "ProfilerStep#4")["args"], "the last step")

@@ -58,7 +58,7 @@ upload = [(e["ph"], e["args"]) for e in events if e.get("cat") == "user_async"]
 assert upload == [("b", {"size": 4096}), ("e", {})], upload
 assert of("kernel") == [(70, 5, 7), (71, 6, 8), (None, 99, 7)], of("kernel")
 notes = [(e["name"], e["tid"], e["dur"]) for e in events if e.get("cat") == "gpu_user_annotation"]
-assert notes == [("train", 7, 10.002)], notes
+assert [(n, tid, round(dur * 1000)) for n, tid, dur in notes] == [("train", 7, 10002)], notes
 END
 result "a launch belongs to the op that is open in its thread" $?
 

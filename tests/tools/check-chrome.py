@@ -33,11 +33,11 @@ counts = collections.Counter()
 closed_for_them = 0
 
 
-def ns(us):
-    return round(us * 1000)
-
-
-for e in events:
+# What the range that stands for the end of a flow has in common with it.
+SAME = "pid", "tid", "ts", "name", "cat"
+e = {"ph": None}
+for after in events:
+    before, e = e, after
     if type(e.get("pid")) is not int or type(e.get("tid")) is not int:
         fail("no number as pid and tid: %r" % e)
     ph = e["ph"]
@@ -55,14 +55,17 @@ for e in events:
         begin = stacks[key].pop()
         if begin["name"] != e["name"]:
             fail("end of %r ends %r" % (e["name"], begin["name"]))
-        tracks[key].append((ns(begin["ts"]), ns(e["ts"])))
+        tracks[key].append((begin["ts"], e["ts"]))
         args = e.get("args", {})
         if args.get("cut") is True or args.get("unfinished") is True:
             closed_for_them += 1
     elif ph == "X":
-        tracks[key].append((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])))
-    elif ph in "tf" and e.get("bp") != "e":
-        fail("a flow without bp: %r" % e)
+        tracks[key].append((e["ts"], e["ts"] + e["dur"]))
+    elif ph in "stf":
+        if ph != "s" and e.get("bp") != "e":
+            fail("a flow without bp: %r" % e)
+        if [before.get(k) for k in SAME] != [e[k] for k in SAME] or before["dur"]:
+            fail("a flow without a range at its very time: %r" % e)
     elif ph == "C" and type(e["args"]["value"]) not in (int, float):
         fail("a counter that is no number: %r" % e)
 
@@ -70,7 +73,8 @@ for key, stack in stacks.items():
     if stack:
         fail("%d ranges of track %r stay open" % (len(stack), key))
 
-# Strict nesting: in the order of begins, longest first, each lies inside what is open.
+# Strict nesting, in doubles as viewers have it: in the order of begins, longest first, each lies
+# inside what is open.
 for key, ranges in tracks.items():
     ranges.sort(key=lambda r: (r[0], -r[1]))
     inside = []
@@ -78,7 +82,7 @@ for key, ranges in tracks.items():
         while inside and inside[-1] <= begin:
             inside.pop()
         if inside and end > inside[-1]:
-            fail("track %r: %d to %d does not nest" % (key, begin, end))
+            fail("track %r: %r to %r does not nest" % (key, begin, end))
         inside.append(end)
 
 # The kernel's events: lines as its own trace file has them, on the time of the others.
@@ -90,6 +94,8 @@ if "systemTraceEvents" in trace:
     text = trace["systemTraceEvents"]
     if type(text) is not str or not text.startswith("# tracer: nop\n") or text[-1] != "\n":
         fail("systemTraceEvents is no text that viewers take: %.80r" % (text,))
+    if trace.get("metadata") != {"clock-domain": "LINUX_FTRACE_GLOBAL"}:
+        fail("the clock of systemTraceEvents: %r" % (trace.get("metadata"),))
     lines = [line for line in text[:-1].split("\n") if not line.startswith("#")]
     before = 0
     for line in lines:
@@ -102,10 +108,14 @@ if "systemTraceEvents" in trace:
         if micros < before:
             fail("time goes back: %r" % line)
         before = micros
+# Names of threads, which the kernel knows by other ones.
+lines = [line for line in lines if ": xsprof_thread: name=" not in line]
 if len(lines) != other["events_kernel"]:
     fail("%d lines of the kernel, says there are %d" % (len(lines), other["events_kernel"]))
 
-shown = len(events) + len(lines) - counts["M"] - closed_for_them - other["ranges_drawn_async"]
+# A flow is two events of the file.
+shown = len(events) + len(lines) - counts["M"] - counts["s"] - counts["t"] - counts["f"]
+shown -= closed_for_them + other["ranges_drawn_async"]
 shown += other["events_merged"]
 if shown != other["entries"]:
     fail("%d entries, says there are %d" % (shown, other["entries"]))

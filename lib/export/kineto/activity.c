@@ -90,7 +90,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = span ? put_span(k, ev, p) : put_head(k, ev, &a, p);
 	p = xsr_kineto_ts(k, p, begin);
 	if (a.kind != XSPROF_EVENT_INSTANT)
-		p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+		p = xsr_kineto_dur(k, p, begin, end);
 	p = put_lit(p, ",\"args\":{");
 	if (ev->value) {
 		p = put_u64(put_lit(p, "\"External id\":"), ev->value);

@@ -186,7 +186,7 @@ static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat
 	else
 		p = put_lit(p, "\"pid\":-1,\"tid\":0,");
 	p = xsr_kineto_ts(k, p, g->begin);
-	return put_micros(put_lit(p, ",\"dur\":"), g->end - g->begin);
+	return xsr_kineto_dur(k, p, g->begin, g->end);
 }
 
 static char *put_external(const struct gpu *g, char *p, bool *any)

@@ -219,7 +219,7 @@ static void put_span(struct xsr_kineto *k)
 	p = put_lit(p, "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"xsprof (0)\",\"pid\":\"Spans\","
 		    "\"tid\":\"xsprof\",");
 	p = xsr_kineto_ts(k, p, k->first);
-	p = put_micros(put_lit(p, ",\"dur\":"), end > begin ? end - begin : 0);
+	p = put_micros_between(put_lit(p, ",\"dur\":"), begin, end > begin ? end : begin);
 	p = put_u64(put_lit(p, ",\"args\":{\"Op count\":"), k->ops);
 	k->w.buf->p = put_lit(p, "}}");
 	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"M\",\"name\":\"process_sort_index\",");

@@ -26,10 +26,10 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	p = xsr_kineto_begin(k, thread, op ? "\"X\",\"cat\":\"cpu_op\"" :
 				     "\"X\",\"cat\":\"user_annotation\"",
 		     producer, range->name, begin);
-	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+	p = xsr_kineto_dur(k, p, begin, end);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
 	if (unfinished)
-		p = put_lit(p, ",\"finished\":\"false\"");
+		p = put_lit(p, ",\"finished\":false");
 	if (range->lost)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	if (range->note) {

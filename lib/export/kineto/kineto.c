@@ -35,10 +35,10 @@ static uint32_t main_producer(struct xsr_kineto *k)
 }
 
 /*
- * Kineto counts from the begin of an interval of three months, as long as they are on average
- * since 1970, so that microseconds with decimals are exact in a double.
+ * Traces of one run, of all its ranks, count from one time, which is the begin of an interval of
+ * 1e6 s: 11 days.  Kineto's are of three months, in which doubles of microseconds do not hold a ns.
  */
-#define INTERVAL	7889238000000000u
+#define INTERVAL	1000000000000000u
 
 static void set_times(struct xsr_kineto *k)
 {

@@ -327,6 +327,14 @@ static inline char *xsr_kineto_ts(const struct xsr_kineto *k, char *p, uint64_t 
 	return put_micros(put_lit(p, "\"ts\":"), xsr_kineto_ns(k, ns));
 }
 
+/* ,"dur": of a range. */
+static inline char *xsr_kineto_dur(const struct xsr_kineto *k, char *p, uint64_t begin,
+				   uint64_t end)
+{
+	return put_micros_between(put_lit(p, ",\"dur\":"), xsr_kineto_ns(k, begin),
+				  xsr_kineto_ns(k, end));
+}
+
 /*
  * Cuts a range to the window.  Return: false when nothing of it is inside: one that ends or begins
  * right at an edge is outside, as in build.c; a point is not.

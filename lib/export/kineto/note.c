@@ -23,7 +23,7 @@ void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
 		p = xsr_writer_name(&k->w, note->producer, note->name, p);
 	*p++ = ',';
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, track, p), begin);
-	p = put_micros(put_lit(p, ",\"dur\":"), end - begin);
+	p = xsr_kineto_dur(k, p, begin, end);
 	if (note->external) {
 		p = put_u64(put_lit(p, ",\"args\":{\"External id\":"), note->external);
 		*p++ = '}';

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "export/kineto/local.h"
 #include "result/absence.h"
 
@@ -92,6 +93,27 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 	k->w.buf->p = put_lit(p, "}}");
 }
 
+/* The end of an arrow, as viewers take it: a number as its id, and a range that it ends in. */
+static void put_flow(struct xsr_kineto *k, const struct xsprof_event *ev,
+		     struct xsp_track *thread, struct xsr_walk *walk)
+{
+	static const char *const kinds[] = {
+		"\"s\",\"cat\":\"user_flow\"", "\"t\",\"cat\":\"user_flow\",\"bp\":\"e\"",
+		"\"f\",\"cat\":\"user_flow\",\"bp\":\"e\"",
+	};
+	bool any = false;
+	char *p;
+
+	p = xsr_kineto_begin(k, thread, "\"X\",\"cat\":\"user_flow\"", ev->producer, ev->name,
+			     ev->ns);
+	p = xsr_kineto_args(k, walk, false, put_lit(p, ",\"dur\":0.000,\"args\":{"), &any);
+	k->w.buf->p = put_lit(p, "}}");
+	p = xsr_kineto_begin(k, thread, kinds[ev->type - XSPROF_REC_FLOW_START], ev->producer,
+			     ev->name, ev->ns);
+	p = put_u64(put_lit(p, ",\"id\":"), xsp_hash_flow(ev->producer, ev->value));
+	k->w.buf->p = put_lit(p, "}");
+}
+
 /* Async ranges and flows of the program: their ids are of their process. */
 void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_track *thread, struct xsr_walk *walk)
@@ -99,13 +121,16 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 	static const char *const kinds[] = {
 		"\"b\",\"cat\":\"user_async\"", "\"n\",\"cat\":\"user_async\"",
 		"\"e\",\"cat\":\"user_async\"",
-		"\"s\",\"cat\":\"user_flow\"", "\"t\",\"cat\":\"user_flow\",\"bp\":\"e\"",
-		"\"f\",\"cat\":\"user_flow\",\"bp\":\"e\"",
 	};
-	const char *kind = kinds[ev->type - XSPROF_REC_ASYNC_BEGIN];
-	char *p = xsr_kineto_begin(k, thread, kind, ev->producer, ev->name, ev->ns);
 	bool any = false;
+	char *p;
 
+	if (ev->type >= XSPROF_REC_FLOW_START) {
+		put_flow(k, ev, thread, walk);
+		return;
+	}
+	p = xsr_kineto_begin(k, thread, kinds[ev->type - XSPROF_REC_ASYNC_BEGIN], ev->producer,
+			     ev->name, ev->ns);
 	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
 	*p++ = '.';
 	p = put_lit(put_u64(p, ev->value), "\",\"args\":{");

@@ -31,10 +31,10 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	p = xsr_writer_step_name(&k->w, step->producer, step->name, step->number, p);
 	*p++ = ',';
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), from);
-	p = put_micros(put_lit(p, ",\"dur\":"), to - from);
+	p = xsr_kineto_dur(k, p, from, to);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), step->index);
 	if (unfinished)
-		p = put_lit(p, ",\"finished\":\"false\"");
+		p = put_lit(p, ",\"finished\":false");
 	k->w.buf->p = put_lit(p, "}}");
 }
 

@@ -3,7 +3,7 @@
  * The JSON of Chrome's trace viewer, as Perfetto, catapult and speedscope read it alike.
  *
  * What makes one file open everywhere: a number as pid and as tid on every event, ranges on one
- * tid nest strictly, microseconds with three decimals since the start of the trace.  Ranges of a
+ * tid nest strictly, microseconds since the start of the trace that a double holds.  Ranges of a
  * begin and an end are "B" and "E"; those with both times in one record are "X" where they
  * nest, on a track of their own where they do not, and an async pair where no track has room.
  * It never keeps an event: memory is that of what is open, and events of the kernel's tracer,
@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "format/chrome/local.h"
 #include "format/common/sched.h"
 
@@ -46,8 +47,11 @@ static int chrome_begin(struct xsp_out *out)
 
 	if (!chrome)
 		return -ENOMEM;
-	chrome->used = calloc(1, (1u << 22) / 8);
-	if (!chrome->used) {
+	chrome->used = calloc(1, CHROME_PIDS / 8);
+	chrome->others = calloc(1, CHROME_PIDS / 8);
+	if (!chrome->used || !chrome->others) {
+		free(chrome->used);
+		free(chrome->others);
 		free(chrome);
 		return -ENOMEM;
 	}
@@ -177,7 +181,8 @@ static void put_complete(struct xsp_out *out, const struct xsp_view *view,
 {
 	char *p = put_head(out, thread, 'X', begin);
 
-	p = put_micros(put_lit(p, "\"dur\":"), chrome_rel(out, end) - chrome_rel(out, begin));
+	p = put_micros_between(put_lit(p, "\"dur\":"), chrome_rel(out, begin),
+			       chrome_rel(out, end));
 	*p++ = ',';
 	p = put_range_name(out, view->ev, view->name, p);
 	put_tail(out, view->ev, range ? range->note : NULL, range ? uncertain(range) : NULL, p);
@@ -239,29 +244,22 @@ static void put_async_range(struct xsp_out *out, const struct xsp_view *view, ui
 }
 
 /*
- * Flow ids are a process' own; viewers know one space of numbers, and keep them in doubles.  A
- * mixed number of 53 bits sets them apart.
+ * Viewers draw an arrow from range to range, and drop one whose end is in none.  Perfetto takes
+ * an instant that came before for a range as well.  So each end has a range of its own, of no
+ * length, at its very time.
  */
-static uint64_t flow_id(const struct xsprof_event *ev)
-{
-	uint64_t h = ev->value * 0x9e3779b97f4a7c15u + ev->producer;
-
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93u;
-	h ^= h >> 29;
-	return h >> 11;
-}
-
 static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	char ph = ev->type == XSPROF_REC_FLOW_START ? 's' :
 		  ev->type == XSPROF_REC_FLOW_END ? 'f' : 't';
-	char *p = put_lit(put_head(out, view->thread, ph, ev->ns), "\"id\":");
+	char *p = put_lit(put_head(out, view->thread, 'X', ev->ns), "\"dur\":0.000,");
 
-	p = put_u64(p, flow_id(ev));
-	p = ph == 's' ? put_lit(p, ",") : put_lit(p, ",\"bp\":\"e\",");
 	put_tail(out, ev, NULL, NULL, put_name(out, ev, view->name, p));
+	p = put_lit(put_head(out, view->thread, ph, ev->ns), "\"id\":");
+	p = put_u64(p, xsp_hash_flow(ev->producer, ev->value));
+	p = ph == 's' ? put_lit(p, ",") : put_lit(p, ",\"bp\":\"e\",");
+	put_plain(out, put_name(out, ev, view->name, p));
 }
 
 /* Viewers take numbers only for counters: what is none is shown as an instant. */
@@ -416,6 +414,7 @@ static void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range
 static void chrome_gone(void *data, struct xsp_track *thread)
 {
 	chrome_thread_name(data, thread);
+	chrome_kernel_thread(data, thread);
 }
 
 static void chrome_finish(struct xsp_out *out)
@@ -428,6 +427,7 @@ static void chrome_finish(struct xsp_out *out)
 	fmt_sched_free(chrome->sched);
 	free(chrome->processes);
 	free(chrome->used);
+	free(chrome->others);
 	free(chrome);
 	out->priv = NULL;
 }

@@ -129,6 +129,9 @@ static char *put_line(struct xsp_out *out, const struct xsprof_event *ev, char *
 	p = put_task(p, xsp_kernel_comm(out->kernel, ev->tid), ev->tid, ev->pid);
 	p = put_when(out, ev, ev->aux, p);
 	end = xsp_kernel_info(out->kernel, ev, p);
+	/* Its name is known at the end. */
+	if (ev->pid && ev->pid < CHROME_PIDS)
+		((struct chrome *)out->priv)->others[ev->pid / 8] |= (uint8_t)(1u << ev->pid % 8);
 	return names_itself(kind, p, end) ? end : put_name(kind, p, end);
 }
 
@@ -160,12 +163,33 @@ static void keep_line(struct xsp_out *out, char *end)
 	err = xsp_spool_put(chrome->spool, json, (size_t)(end - json));
 	if (err)
 		failed(out, err);
-	chrome->kernel_lines++;
 }
 
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	keep_line(out, put_line(out, ev, out->scratch));
+	((struct chrome *)out->priv)->kernel_lines++;
+}
+
+/*
+ * To Perfetto a thread is called as the last of its lines says, whatever else names it: a line of
+ * our own says it as well.
+ */
+void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread)
+{
+	const char *name = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
+	struct xsprof_event at = { .ns = out->last_ns };
+	uint32_t tid = xsp_track_tid(out->trace, thread);
+	char *p;
+
+	/* A pid that is given twice is not the kernel's. */
+	if (!((struct chrome *)out->priv)->spool || thread->kind != XSP_LANE_THREAD ||
+	    !thread->shown || !*name ||
+	    chrome_pid(out, thread->producer, thread->pid) != thread->pid)
+		return;
+	p = put_when(out, &at, 0, put_task(out->scratch, name, tid, thread->pid));
+	p = put_lit(p, "xsprof_thread: name=");
+	keep_line(out, xsp_escape_text(p, name, strnlen(name, 63)));
 }
 
 /* ---- the module's records of the scheduler -------------------------------------------------- */
@@ -232,6 +256,7 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 	p = put_task(out->scratch, !e.by.tid ? "<idle>" : *e.by.comm ? e.by.comm : "<...>",
 		     e.by.tid, pid);
 	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, put_when(out, ev, 0, p)));
+	chrome->kernel_lines++;
 	return true;
 }
 
@@ -242,6 +267,8 @@ void chrome_kernel_end(struct xsp_out *out)
 
 	if (!chrome->spool)
 		return;
+	/* Catapult opens lines of the kernel only where the other events have their clock. */
+	xsp_buf_puts(&out->buf, ",\n\"metadata\":{\"clock-domain\":\"LINUX_FTRACE_GLOBAL\"}");
 	xsp_buf_puts(&out->buf, ",\n\"systemTraceEvents\":\"");
 	xsp_buf_puts(&out->buf, header);
 	err = xsp_spool_copy(chrome->spool, &out->buf);

@@ -24,7 +24,9 @@ struct chrome_process {
  * struct chrome - what the Chrome format keeps
  * @sep: what stands before the next event
  * @processes: by producer number
- * @used: bits of viewer pids up to 2^22, and how many beyond were given
+ * @used: bits of viewer pids up to 2^22
+ * @others: likewise of processes that are in the kernel's events
+ * @given: viewer pids beyond
  * @next_tid: the next number for a track that is no thread
  * @next_id: the next id of an async range that the format makes
  * @to_async: ranges drawn as async ones because no track had room
@@ -37,6 +39,7 @@ struct chrome {
 	uint32_t		nr_processes;
 	struct chrome_process	*processes;
 	uint8_t			*used;
+	uint8_t			*others;
 	uint32_t		given;
 	uint32_t		next_tid;
 	uint64_t		next_id;
@@ -60,6 +63,7 @@ static inline uint64_t chrome_rel(const struct xsp_out *out, uint64_t ns)
 }
 
 #define CHROME_ROOM	XSP_BUF_ROOM
+#define CHROME_PIDS	(1u << 22)	/* Linux' own limit of pids and tids */
 
 /* track.c */
 void chrome_tracks_start(struct chrome *chrome);
@@ -87,7 +91,8 @@ bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 /* What the type's own fields say, likewise. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 
-/* kernel.c: an event, and at the end, behind otherData, what became of all. */
+/* kernel.c: names, events, and at the end, behind otherData, what became of all. */
+void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread);
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev);

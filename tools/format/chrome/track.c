@@ -11,7 +11,6 @@
 
 #include "format/chrome/local.h"
 
-#define PID_LIMIT	(1u << 22)	/* Linux' own limit of pids and tids */
 #define FIRST_PID	10000000u	/* numbers that are no pid */
 #define FIRST_TID	20000000u	/* numbers of tracks that are no thread */
 
@@ -22,7 +21,7 @@ void chrome_tracks_start(struct chrome *chrome)
 
 static bool take_pid(struct chrome *chrome, uint32_t pid)
 {
-	if (!pid || pid >= PID_LIMIT || chrome->used[pid / 8] & 1u << pid % 8)
+	if (!pid || pid >= CHROME_PIDS || chrome->used[pid / 8] & 1u << pid % 8)
 		return false;
 	chrome->used[pid / 8] |= (uint8_t)(1u << pid % 8);
 	return true;
@@ -205,6 +204,21 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 	out->buf.p = put_lit(p, "}}");
 }
 
+/* They are called as their first thread is. */
+static void other_names(struct xsp_out *out)
+{
+	struct chrome *chrome = out->priv;
+	const char *comm;
+
+	for (uint32_t pid = 1; pid < CHROME_PIDS; pid++) {
+		if (!(chrome->others[pid / 8] & ~chrome->used[pid / 8] & 1u << pid % 8))
+			continue;
+		comm = xsp_kernel_comm(out->kernel, pid);
+		if (*comm != '<')
+			name_metadata(out, "process_name", pid, pid, comm, strlen(comm));
+	}
+}
+
 void chrome_process_names(struct xsp_out *out)
 {
 	struct chrome *chrome = out->priv;
@@ -213,4 +227,6 @@ void chrome_process_names(struct xsp_out *out)
 	for (i = 0; i < chrome->nr_processes; i++)
 		if (chrome->processes[i].pid)
 			process_name(out, i, &chrome->processes[i]);
+	if (out->kernel)
+		other_names(out);
 }

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compares what Perfetto's SQL says of a trace with what the capture says of itself.
+
+usage: same.py queries FORMAT        prints the queries, NAME=SQL, each ended by a zero
+       same.py FORMAT NDJSON SAID    FORMAT is perfetto, chrome or kineto
+
+Prints a line for each thing that differs, and exits 1 then.
+"""
+import collections
+import json
+import sys
+
+QUERIES = {
+    "stats": "select name, value from stats where value > 0 and severity in ('error', 'data_loss')",
+    "ranges": """select tid, s.name, count(*), sum(s.dur) from slice s join thread_track t
+                 on s.track_id = t.id join thread using (utid)
+                 where s.dur != 0 and s.category is not 'Trace' group by 1, 2""",
+    "names": "select name, count(*), sum(dur) from slice where dur != 0 group by 1",
+    "flows": """select a.name, b.name, ta.tid, tb.tid, a.ts, b.ts from flow f
+                join slice a on a.id = f.slice_out join slice b on b.id = f.slice_in
+                join thread_track ka on ka.id = a.track_id join thread ta on ta.utid = ka.utid
+                join thread_track kb on kb.id = b.track_id join thread tb on tb.utid = kb.utid""",
+    "all flows": "select count(*) from flow",
+    "counters": """select t.name, count(*), sum(value) from counter c join track t
+                   on t.id = c.track_id group by 1""",
+    "threads": """select tid, pid, thread.name, process.name from thread
+                  left join process using (upid)""",
+    "sched": "select cpu, count(*) from sched group by 1",
+}
+# Switches that the kernel's tracer left out, which the capture says as well.
+KNOWN = {"mismatched_sched_switch_tids"}
+
+
+class Ours:
+    """What the capture says, out of ndjson."""
+
+    def __init__(self, path):
+        self.ranges = collections.defaultdict(lambda: [0, 0])
+        self.open = set()
+        self.flows = collections.defaultdict(list)
+        self.counters = collections.defaultdict(lambda: [0, 0])
+        self.threads, self.exes, self.others = {}, {}, {}
+        self.switches = collections.Counter()
+        self.stacks = collections.defaultdict(list)
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                self.take(json.loads(line))
+
+    def take(self, e):
+        kind = e["type"]
+        if kind == "kernel":
+            self.switches[e["cpu"]] += e["name"] == "sched_switch"
+            if e["tid"] == e["pid"] != 0:
+                self.others[e["tid"]] = e["comm"]
+            return
+        if "tid" not in e:
+            return
+        tid = e["tid"]
+        if e.get("thread"):
+            self.threads[tid] = e["pid"], e["thread"]
+        if kind == "producer":
+            self.exes[e["pid"]] = e["exe"].rsplit("/", 1)[-1]
+        elif kind == "begin":
+            self.stacks[e["producer"], tid].append((e["name"], e["ns"]))
+        elif kind == "end" and self.stacks[e["producer"], tid]:
+            name, begin = self.stacks[e["producer"], tid].pop()
+            self.add(tid, name, e["ns"] - begin)
+        elif kind in ("span", "complete"):
+            self.add(tid, e["name"], e["end_ns"] - e["begin_ns"])
+        elif kind == "open":
+            self.open.add((tid, e["name"]))
+        elif kind.startswith("flow-"):
+            self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"]))
+        elif kind == "counter":
+            self.counters[e["name"]][0] += 1
+            self.counters[e["name"]][1] += e["value"]
+
+    def add(self, tid, name, dur):
+        if dur:
+            self.ranges[tid, name][0] += 1
+            self.ranges[tid, name][1] += dur
+
+
+wrong = 0
+
+
+def same(what, got, want):
+    global wrong
+    if got == want:
+        return
+    wrong += 1
+    if isinstance(got, dict) and isinstance(want, dict):
+        for key in sorted(set(got) | set(want), key=str):
+            if got.get(key) != want.get(key):
+                print("%s: %r: viewer %r, capture %r" % (what, key, got.get(key), want.get(key)))
+    else:
+        print("%s: viewer %.300r, capture %.300r" % (what, got, want))
+
+
+def compare(form, ours, said):
+    same("errors", said[""], [])
+    same("stats", [s for s in said["stats"] if s[0] not in KNOWN], [])
+
+    # What is open has an end of the viewer's.
+    want = {key: v for key, v in ours.ranges.items() if key not in ours.open}
+    if form == "perfetto":
+        # Ranges around what was told before are on tracks beside their thread's, among others.
+        names = {name for tid, name in want} - {name for tid, name in ours.open}
+        same("ranges", {name: [n, dur] for name, n, dur in said["names"] if name in names},
+             {name: [sum(v[i] for (tid, n), v in want.items() if n == name) for i in (0, 1)]
+              for name in names})
+    else:
+        same("ranges", {(tid, name): [n, dur] for tid, name, n, dur in said["ranges"]
+                        if (tid, name) not in ours.open}, want)
+
+    arrows = collections.Counter()
+    for ends in ours.flows.values():
+        ends.sort(key=lambda end: end[2])
+        arrows.update((a[0], b[0], a[1], b[1], b[2] - a[2]) for a, b in zip(ends, ends[1:]))
+    same("arrows", dict(collections.Counter((a, b, ta, tb, to - at)
+                                            for a, b, ta, tb, at, to in said["flows"])),
+         dict(arrows))
+    same("all arrows", said["all flows"], [[sum(arrows.values())]])
+
+    # JSON's counters are called by their name and that of the series.
+    cut = 0 if form == "perfetto" else len(" value")
+    same("counters", {name[:len(name) - cut]: [n, v] for name, n, v in said["counters"]},
+         dict(ours.counters))
+
+    threads = {tid: (pid, name) for tid, pid, name, exe in said["threads"] if tid in ours.threads}
+    same("threads", threads,
+         {tid: (pid, "thread %d (%s)" % (tid, name) if form == "kineto" else name)
+          for tid, (pid, name) in ours.threads.items()})
+    exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.exes}
+    same("processes", exes, ours.exes)
+    if form != "kineto":
+        same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
+                                 if pid in ours.others and tid == pid and not exe}, {})
+        same("switches", dict(said["sched"]), dict(ours.switches))
+
+
+if sys.argv[1] == "queries":
+    sys.stdout.write("".join("%s=%s\0" % q for q in QUERIES.items()
+                             if sys.argv[2] != "kineto" or q[0] != "sched"))
+else:
+    with open(sys.argv[3], encoding="utf-8") as f:
+        compare(sys.argv[1], Ours(sys.argv[2]), json.load(f))
+    sys.exit(1 if wrong else 0)
