@@ -268,13 +268,13 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard lib/collect/itt
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(itt_objs) $(USER_SO)
 
 # Tools ------------------------------------------------------------------------------
-# The decoder is linked in: a tool copied to another machine needs libc, libzstd, libtracefs,
+# The decoder is linked in: a tool copied to another machine needs libc, libzstd, zlib, libtracefs,
 # libtraceevent, libprotobuf-c and, where there was elfutils, libdw only.
 $(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_PARTS) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(proto_objs) $(TRACE_A) $(USER_PARTS) $(ZSTD_LIBS) $(TRACEFS_LIBS) \
+		$(proto_objs) $(TRACE_A) $(USER_PARTS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(TRACEFS_LIBS) \
 		$(PROTOBUF_LIBS) $(DW_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "export/file.h"
-#include "export/gzip.h"
 #include "export/scheme.h"
 
 /* A file without a name, to be read again. */
@@ -45,7 +44,6 @@ static int open_file(struct xsr_file *file)
 
 int xsr_file_open(struct xsr_file *file, const char *path)
 {
-	size_t len = strlen(path);
 	int ret;
 
 	memset(file, 0, sizeof(*file));
@@ -54,11 +52,8 @@ int xsr_file_open(struct xsr_file *file, const char *path)
 	if (file->fd < 0)
 		return file->fd;
 	ret = xsp_buf_init(&file->buf, file->fd);
-	if (!ret && len > 3 && !strcmp(path + len - 3, ".gz")) {
-		ret = xsr_gzip_new(file->fd, &file->gzip);
-		file->buf.put = xsr_gzip_put;
-		file->buf.data = file->gzip;
-	}
+	if (!ret)
+		ret = xsr_pack_open(&file->pack, &file->buf, path);
 	return ret ? xsr_file_close(file, ret) : 0;
 }
 
@@ -79,10 +74,7 @@ static int hand_over(struct xsr_file *file)
 
 int xsr_file_close(struct xsr_file *file, int err)
 {
-	if (!err)
-		err = xsp_buf_flush(&file->buf);
-	if (!err && file->gzip)
-		err = xsr_gzip_finish(file->gzip);
+	err = xsr_pack_close(&file->pack, &file->buf, err);
 	if (!err && xsr_scheme(file->path))
 		err = hand_over(file);
 	if (close(file->fd) < 0 && !err && errno != EINTR)
@@ -91,11 +83,9 @@ int xsr_file_close(struct xsr_file *file, int err)
 		err = -errno;
 	if (file->tmp && err)
 		unlink(file->tmp);
-	xsr_gzip_free(file->gzip);
 	xsp_buf_free(&file->buf);
 	free(file->tmp);
 	file->tmp = NULL;
-	file->gzip = NULL;
 	file->fd = -1;
 	return err;
 }

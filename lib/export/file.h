@@ -8,9 +8,8 @@
 
 #include <stdbool.h>
 
+#include "export/pack.h"
 #include "text/buf.h"
-
-struct xsr_gzip;
 
 /**
  * struct xsr_file - a file that is being written
@@ -18,14 +17,14 @@ struct xsr_gzip;
  * @fd: it
  * @path: the name that it gets
  * @tmp: the name that it has until then; NULL: none, or its own (a device, a FIFO)
- * @gzip: what packs it, NULL for none
+ * @pack: what packs it
  */
 struct xsr_file {
 	struct xsp_buf	buf;
 	int		fd;
 	const char	*path;
 	char		*tmp;
-	struct xsr_gzip	*gzip;
+	struct xsr_pack	pack;
 };
 
 /* @path stays the caller's.  Return: 0 or -errno; -EOPNOTSUPP: ".gz", and there is no zlib. */

@@ -115,6 +115,27 @@ result "-o: all of it is there" $?
 [ $? = 1 ] && says "File too large" && ! compgen -G "$dir/small.txt*" >>"$dir/log"
 result "-o: nothing stays of a file that could not be written" $?
 
+# By its name a file is packed, whatever is in it.
+for format in text ndjson chrome kineto perfetto; do
+	"$dump" -q -f $format -o "$dir/plain" "$all" 2>"$dir/log"
+	for end in gz zst; do
+		unpack=$([ $end = gz ] && echo gzip || echo zstd)
+		if ! command -v $unpack >/dev/null; then
+			echo "ok $((n += 1)) -o $format.$end # SKIP no $unpack"
+			continue
+		fi
+		"$dump" -q -f $format -o "$dir/packed.$end" "$all" 2>"$dir/log" &&
+			$unpack -dc "$dir/packed.$end" 2>>"$dir/log" |
+				LC_ALL=C sed "s|/packed.$end\"|/plain\"|" |
+				cmp - "$dir/plain" >>"$dir/log" 2>&1 &&
+			[ "$(wc -c <"$dir/packed.$end")" -lt "$(wc -c <"$dir/plain")" ]
+		result "-o $format.$end is the same, packed" $?
+	done
+done
+( ulimit -f 8; trap '' XFSZ; exec "$dump" -o "$dir/small.gz" "$dir/big.data" ) 2>"$dir/log"
+[ $? = 1 ] && says "File too large" && [ ! -e "$dir/small.gz" ]
+result "-o: nothing stays of a packed file that could not be written" $?
+
 # A growing file, watched while it is written.
 "$make_capture" grow "$dir/grow.data" 400 & maker=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do

@@ -291,7 +291,11 @@ static void release(struct dump *dump)
 static int close_output(struct dump *dump, int status)
 {
 	const char *path = dump->output;
-	int ret = xsp_buf_close(&dump->out.buf, status == 0);
+	int ret = xsr_pack_close(&dump->pack, &dump->out.buf, status ? -ECANCELED : 0);
+	int closed = xsp_buf_close(&dump->out.buf, !ret);
+
+	if (!ret)
+		ret = closed;
 
 	if (dump->out.spool_err)
 		tool_error("%s: events of the kernel wait there for their turn: %s; name another "
@@ -343,6 +347,12 @@ static int run(struct dump *dump)
 	ret = xsp_buf_open(&dump->out.buf, dump->output);
 	if (ret < 0)
 		return tool_error("%s: %s", dump->output, strerror(-ret));
+	ret = xsr_pack_open(&dump->pack, &dump->out.buf, dump->output);
+	if (ret) {
+		xsp_buf_close(&dump->out.buf, 0);
+		return tool_error("%s: cannot be packed: %s: name a file without .gz", dump->output,
+				  ret == -EOPNOTSUPP ? "built without zlib" : strerror(-ret));
+	}
 	status = start(dump);
 	if (!status) {
 		status = all_events(dump);

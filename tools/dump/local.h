@@ -9,6 +9,7 @@
 #include "cli/filter.h"
 #include "cli/reading.h"
 #include "dump/live.h"
+#include "export/pack.h"
 #include "format/common/out.h"
 
 /**
@@ -19,6 +20,7 @@
  * @format: of the output
  * @reading: the options that all verbs have; its limit is of events
  * @output: file, "-" for stdout
+ * @pack: what packs it, by its name
  * @follow: go on while the file grows
  * @look_on: look into rings
  * @live: those
@@ -31,6 +33,7 @@ struct dump {
 	const struct xsp_format		*format;
 	struct reading			reading;
 	const char			*output;
+	struct xsr_pack			pack;
 	bool				follow;
 	bool				look_on;
 	struct live			live;
