@@ -40,7 +40,7 @@ events = trace["traceEvents"]
 TOP = {
     "schemaVersion": int, "deviceProperties": list, "record_shapes": int, "with_stack": int,
     "with_flops": int, "with_modules": int, "profile_memory": int, "trace_id": str,
-    "host_name": str, "distributedInfo": dict, "displayTimeUnit": str,
+    "host_name": str, "displayTimeUnit": str,
     "baseTimeNanoseconds": int, "traceEvents": list, "traceName": str,
 }
 order = [k for k in trace if k in TOP]
@@ -54,7 +54,8 @@ check(trace["baseTimeNanoseconds"] % 10 ** 15 == 0, "baseTimeNanoseconds")
 
 # The line that HolisticTraceAnalysis looks for, and the first that it finds.
 ranks = re.findall(r'"rank":\s+(\d+)', text)
-check(ranks and int(ranks[0]) == trace["distributedInfo"]["rank"], "rank: %r" % ranks[:3])
+if "distributedInfo" in trace:
+    check(ranks and int(ranks[0]) == trace["distributedInfo"]["rank"], "rank: %r" % ranks[:3])
 
 
 
@@ -167,7 +168,7 @@ if kind != "any":
     check(events[-1] is end[0], "it is the last")
 
 if kind == "ops":
-    check(trace["distributedInfo"] == {"backend": "nccl", "rank": 3, "world_size": 8}, "ranks")
+    check(trace["distributedInfo"] == {"rank": 3, "world_size": 8}, "ranks")
     check(trace["host_name"] == "node-1", "host_name")
     mm = [e for e in of("cpu_op", "aten::mm") if "finished" not in e["args"]][0]
     at(mm, 30, 30.0)

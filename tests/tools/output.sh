@@ -136,6 +136,40 @@ done
 [ $? = 1 ] && says "File too large" && [ ! -e "$dir/small.gz" ]
 result "-o: nothing stays of a packed file that could not be written" $?
 
+# Which rank it is: what the environment says of the processes that are shown, or nothing.
+cat >"$dir/rank.sh" <<'END'
+for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 "$1" "$2/pid$rank" & pid=$!
+	until [ -s "$2/pid$rank" ]; do sleep 0.05; done
+	kill -KILL $pid
+	wait $pid
+done
+END
+"$xsprof" record -q -o "$dir/ranks.data" -- bash "$dir/rank.sh" "$BUILD/tests/tools/beat" "$dir" \
+	>"$dir/log" 2>&1
+for format in chrome kineto; do
+	for which in '' 0 1; do
+		"$dump" -q -f $format -o "$dir/ranks$which.json" \
+			${which:+--pid "$(cat "$dir/pid$which")"} "$dir/ranks.data" 2>>"$dir/log"
+	done
+	python3 - "$dir" $format >>"$dir/log" 2>&1 <<-'END'
+		import json, sys
+		def of(which):
+		    return json.load(open("%s/ranks%s.json" % (sys.argv[1], which)))
+		for rank in 0, 1:
+		    want = {"rank": rank, "world_size": 2}
+		    if sys.argv[2] == "chrome":
+		        del want["world_size"]
+		    assert of(rank)["distributedInfo"] == want, of(rank)["distributedInfo"]
+		both = of("")
+		assert "distributedInfo" not in both, both["distributedInfo"]
+		labels = {e["args"]["labels"] for e in both["traceEvents"]
+		          if e["name"] == "process_labels"}
+		assert sys.argv[2] != "kineto" or labels >= {"CPU, rank 0", "CPU, rank 1"}, labels
+	END
+	result "$format: two ranks in one file, and each of them" $?
+done
+
 # A growing file, watched while it is written.
 "$make_capture" grow "$dir/grow.data" 400 & maker=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do

@@ -104,6 +104,13 @@ static inline bool xsp_filter_time(const struct xsp_filter *filter, uint64_t ns)
 }
 
 bool xsp_filter_pid(const struct xsp_filter *filter, uint32_t pid);
+/* The only process that is wanted, 0: there is not one. */
+static inline uint32_t xsp_filter_one_pid(const struct xsp_filter *filter)
+{
+	const struct xsp_list *pid = &filter->pid;
+
+	return pid->n == 1 && pid->v[0].lo == pid->v[0].hi ? (uint32_t)pid->v[0].lo : 0;
+}
 bool xsp_filter_thread(const struct xsp_filter *filter, uint32_t pid, uint32_t tid);
 bool xsp_filter_cpu(const struct xsp_filter *filter, int32_t cpu);
 /* @match keeps the answer for a name: 0 at first, then the same for the same name. */

@@ -234,6 +234,7 @@ static int start(struct dump *dump)
 	int ret;
 
 	out->trace = dump->source.trace;
+	out->pid = xsp_filter_one_pid(&dump->filter);
 	out->scratch = malloc(XSP_SCRATCH);
 	ret = out->scratch ? 0 : -ENOMEM;
 	if (!ret)

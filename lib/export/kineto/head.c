@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "decode/rank.h"
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
 
@@ -45,16 +46,6 @@ static const char *fact(const struct xsr_kineto *k, const char *name)
 	return k->main == XSPROF_NO_PRODUCER ? NULL : xsprof_trace_fact(k->w.trace, k->main, name);
 }
 
-/* A fact that is a number, else @other. */
-static uint64_t number_fact(const struct xsr_kineto *k, const char *name, uint64_t other)
-{
-	const char *s = fact(k, name);
-
-	if (!s || !*s || strlen(s) > 9 || s[strspn(s, "0123456789")])
-		return other;
-	return strtoull(s, NULL, 10);
-}
-
 /* The JSON that was given as metadata for a key that is always there. */
 static const char *given(const struct xsr_kineto *k, const char *name)
 {
@@ -87,11 +78,11 @@ static void put_spaced(struct xsr_kineto *k, const char *json)
 	xsp_buf_puts(k->w.buf, from);
 }
 
+/* As the program says it, else as far as its environment does. */
 static void put_distributed(struct xsr_kineto *k)
 {
-	uint64_t rank = number_fact(k, "env.RANK", 0);
-	uint64_t size = number_fact(k, "env.WORLD_SIZE", rank + 1);
 	const char *own = given(k, "distributedInfo");
+	struct xsp_rank rank;
 	char text[128];
 
 	if (own) {
@@ -100,10 +91,16 @@ static void put_distributed(struct xsr_kineto *k)
 		xsp_buf_puts(k->w.buf, ",\n");
 		return;
 	}
-	snprintf(text, sizeof(text), "\"distributedInfo\": {\"backend\": \"%s\",\n"
-		 "\"rank\": %" PRIu64 ",\n\"world_size\": %" PRIu64 "},\n",
-		 size > 1 ? "nccl" : "", rank, size);
+	xsp_rank_find(k->w.trace, k->opts.pid, &rank);
+	if (!rank.known)
+		return;
+	snprintf(text, sizeof(text), "\"distributedInfo\": {\"rank\": %" PRIu32, rank.rank);
 	xsp_buf_puts(k->w.buf, text);
+	if (rank.world_size) {
+		snprintf(text, sizeof(text), ",\n\"world_size\": %" PRIu32, rank.world_size);
+		xsp_buf_puts(k->w.buf, text);
+	}
+	xsp_buf_puts(k->w.buf, "},\n");
 }
 
 /* The same trace has the same id each time it is written. */

@@ -4,6 +4,7 @@
  * and lanes for ranges that would not nest in their thread.  Tracks are named when they are
  * forgotten, or at the end: by then their names are known.
  */
+#include "decode/rank.h"
 #include "export/kineto/local.h"
 
 #define LANES		8u		/* tracks tried for one that overlaps */
@@ -210,8 +211,10 @@ void xsr_kineto_names(struct xsr_kineto *k)
 	struct xsprof_trace_producer producer;
 	const char *name = k->main == XSPROF_NO_PRODUCER ? "process" : process_text(k, k->main);
 	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX];
-	uint32_t i;
+	struct xsp_rank rank;
+	uint32_t i, number;
 
+	xsp_rank_find(k->w.trace, k->opts.pid, &rank);
 	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		info.producers = 0;
 	for (i = 0; i < info.producers; i++) {
@@ -219,7 +222,9 @@ void xsr_kineto_names(struct xsr_kineto *k)
 		    (k->opts.pid && producer.pid != k->opts.pid))
 			continue;
 		*put_u32(pid, producer.pid) = '\0';
-		process(k, pid, process_text(k, i), "CPU", producer.pid);
+		*(rank.several && xsp_rank_number(k->w.trace, i, "env.RANK", &number) ?
+		  put_u32(put_lit(label, "CPU, rank "), number) : put_lit(label, "CPU")) = '\0';
+		process(k, pid, process_text(k, i), label, producer.pid);
 	}
 	for (i = 0; i < 64; i++) {
 		if (!(k->devices >> i & 1))

@@ -3,27 +3,20 @@
  * What stands in Chrome's JSON before the events and behind them: rank, clock, what is missing,
  * and the lines of the kernel's tracer.
  */
+#include "decode/rank.h"
 #include "format/chrome/local.h"
 
 /* HolisticTraceAnalysis looks for the rank on a line of its own, before anything like it. */
 static void put_rank(struct xsp_out *out)
 {
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	const char *rank;
-	uint32_t i;
+	struct xsp_rank rank;
+	char *p;
 
-	if (xsprof_trace_get_info(out->trace, &info) < 0)
+	xsp_rank_find(out->trace, out->pid, &rank);
+	if (!rank.known)
 		return;
-	for (i = 0; i < info.producers; i++) {
-		rank = xsprof_trace_fact(out->trace, i, "env.RANK");
-		if (!rank || !*rank || strlen(rank) > 9 || rank[strspn(rank, "0123456789")] ||
-		    (rank[0] == '0' && rank[1]))
-			continue;
-		xsp_buf_puts(&out->buf, "\"distributedInfo\": {\"rank\": ");
-		xsp_buf_puts(&out->buf, rank);
-		xsp_buf_puts(&out->buf, "},\n");
-		return;
-	}
+	p = put_lit(xsp_buf_room(&out->buf, CHROME_ROOM), "\"distributedInfo\": {\"rank\": ");
+	out->buf.p = put_lit(put_u32(p, rank.rank), "},\n");
 }
 
 void chrome_start(struct xsp_out *out)

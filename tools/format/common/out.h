@@ -28,6 +28,7 @@
  * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
  * @base_ns: the start of the trace, known before the first event is shown
  * @last_ns: time of the latest event shown
+ * @pid: the only process that is shown, 0: there may be others
  * @relative: text: times since @base_ns
  * @shown: events shown, and what else has an entry: late arguments, marks of the reader
  * @events: of them, those that count as events, see xsprof(1)
@@ -45,6 +46,7 @@ struct xsp_out {
 	char			*scratch;
 	uint64_t		base_ns;
 	uint64_t		last_ns;
+	uint32_t		pid;
 	bool			relative;
 	uint64_t		shown;
 	uint64_t		events;

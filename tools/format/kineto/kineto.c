@@ -16,8 +16,9 @@ static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint
 
 static int kineto_start(struct xsp_out *out)
 {
+	const struct xsprof_result_options opts = { .pid = out->pid };
 	struct xsr_kineto *k;
-	int ret = xsr_kineto_new(out->trace, NULL, &out->buf, &k);
+	int ret = xsr_kineto_new(out->trace, &opts, &out->buf, &k);
 
 	out->priv = k;
 	return ret;
