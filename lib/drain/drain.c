@@ -108,6 +108,7 @@ void xsp_drain_close(struct xsp_drain *d)
 	xsp_fd_close(d->inotify);
 	xsp_fd_close(d->device);
 	xsp_fd_close(d->epoll);
+	xsp_ended_free(&d->ended);
 	free(d->st.buf);
 	free(d);
 }

@@ -12,6 +12,9 @@ bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xspro
 {
 	uint32_t i;
 
+	/* The kernel keeps what has ended, and goes on to list it. */
+	if (filter->ended && xsp_ended_has(filter->ended, 0, info->id))
+		return false;
 	if (filter->session && info->session == filter->session)
 		return true;
 	for (i = 0; i < filter->nr_ids; i++)

@@ -11,6 +11,8 @@
 
 #include <xsprof/ioctl.h>
 
+#include "drain/ended.h"
+
 /**
  * struct xsp_device_filter - which of the device's producers to read
  * @session: those of this session, 0 for none
@@ -22,6 +24,7 @@
  * @own: of all only those of our own user
  * @go_on: they record on when we are done, and before us nobody has lost anything
  * @sched: what the scheduler does with their threads is wanted
+ * @ended: but not those: one is through with them; NULL for none
  * @peek: they are only looked at: no tail is moved, nothing ends, nothing is switched off
  */
 struct xsp_device_filter {
@@ -30,6 +33,7 @@ struct xsp_device_filter {
 	uint32_t	nr_pids;
 	const uint64_t	*ids;
 	uint32_t	nr_ids;
+	const struct xsp_ended *ended;
 	bool		all;
 	bool		own;
 	bool		go_on;

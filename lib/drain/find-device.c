@@ -19,6 +19,7 @@ int xsp_drain_add_device(struct xsp_drain *d, int fd, const struct xsp_device_fi
 	int err;
 
 	d->filter = *filter;
+	d->filter.ended = &d->ended;
 	d->device = xsp_store_fd(&d->st, fd);
 	d->began = xsp_now();
 	d->list_all = true;

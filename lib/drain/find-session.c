@@ -108,6 +108,17 @@ static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
 	xsp_drain_join(d, p);
 }
 
+void xsp_drain_note_ended(struct xsp_drain *d, const struct xsp_producer *p)
+{
+	int err = 0;
+
+	if (p->rf.peek)
+		err = p->rf.device ? xsp_ended_add(&d->ended, 0, p->id) :
+				     xsp_ended_add(&d->ended, p->dev, p->ino);
+	if (err)
+		xsp_store_note(&d->st, "%s: is shown again: %s", p->name, strerror(-err));
+}
+
 int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 {
 	struct xsprof_cap_exit exit;
@@ -120,6 +131,8 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	for (p = d->live; p; p = p->next)
 		if (p->ino == st.st_ino && p->dev == st.st_dev)
 			return 0;
+	if (xsp_ended_has(&d->ended, st.st_dev, st.st_ino))
+		return -ESRCH;
 	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
 		err = xsp_producer_peek(&d->st, dirfd, name, &d->next_number, &p);
 	if (err)
@@ -127,6 +140,7 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	/* What its session's recorder has still to do with it is not seen here. */
 	if (xsp_producer_ended(&d->st, p, xsp_now(), &exit)) {
 		xsp_producer_exit(&d->st, p, &exit);
+		xsp_drain_note_ended(d, p);
 		xsp_producer_free(p);
 		return -ESRCH;
 	}

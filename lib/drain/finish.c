@@ -46,6 +46,7 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	xsp_producer_lost_slots(p, &skipped, &bad);
 	d->gone_skipped += skipped;
 	d->gone_bad += bad;
+	xsp_drain_note_ended(d, p);
 	if (p->rf.device)
 		leave_device(d, p);
 	else if (!p->rf.peek && (!d->st.keep || !d->st.error))

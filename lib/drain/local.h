@@ -41,6 +41,7 @@ struct xsp_refused {
  * @list: look through the device's new ones in the next step
  * @list_all: through all of them
  * @on_device: producers taken up from the device
+ * @ended: that were only looked at, and have
  * @live: producers that have not ended
  * @nr_live: how many
  * @next_number: of the next producer
@@ -83,6 +84,7 @@ struct xsp_drain {
 	bool			list;
 	bool			list_all;
 	uint32_t		on_device;
+	struct xsp_ended	ended;
 	struct xsp_producer	*live;
 	uint32_t		nr_live;
 	uint32_t		next_number;
@@ -140,6 +142,9 @@ void xsp_drain_hear(struct xsp_drain *d, bool last);
 
 /* One more producer, by this name in messages. */
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p);
+
+/* One that was only looked at has ended: it is not taken up again, as long as it is there. */
+void xsp_drain_note_ended(struct xsp_drain *d, const struct xsp_producer *p);
 
 /* It could not be one: said once of each @key, which is an inode or a number of the device's. */
 void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,

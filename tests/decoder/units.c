@@ -11,6 +11,33 @@
 #include "common/tap.h"
 #include "decode/clockfit.h"
 #include "decoder/builder.h"
+#include "drain/filter.h"
+
+/* Which of the device's producers are taken up. */
+static void test_filter(void)
+{
+	struct xsp_ended ended = { 0 };
+	const uint64_t ids[] = { 1, 200 };
+	struct xsp_device_filter filter = { .session = 7, .ended = &ended };
+	struct xsprof_info info = { .session = 7, .state = XSPROF_STATE_KILLED };
+
+	for (uint64_t id = 1; id < 200; id++) {
+		info.id = id;
+		CHECK(xsp_device_wants(&filter, &info, 0));
+		CHECK_EQ(xsp_ended_add(&ended, 0, id), 0);
+		CHECK(!xsp_device_wants(&filter, &info, 0));
+	}
+	info.id = 1;
+	CHECK(!xsp_device_wants(&filter, &info, 0));
+	CHECK(!xsp_ended_has(&ended, 1, 1));
+	filter = (struct xsp_device_filter){ .ids = ids, .nr_ids = 2, .ended = &ended };
+	CHECK(!xsp_device_wants(&filter, &info, 0));
+	info.id = 200;
+	CHECK(xsp_device_wants(&filter, &info, 0));
+	xsp_ended_free(&ended);
+	CHECK(!xsp_ended_has(&ended, 0, 1));
+	tap_result("a producer that one is through with is not taken up again");
+}
 
 static uint8_t *noise(size_t len)
 {
@@ -251,6 +278,7 @@ static void test_wild(void)
 int main(void)
 {
 	test_crc();
+	test_filter();
 	test_columns();
 	test_points();
 	test_exact();

@@ -55,6 +55,21 @@ ok "never out of order" in_order fast
 kill -KILL "$(cat f)"
 wait $recorder 2>/dev/null
 
+# What is left of a process and of its recorder, both killed, is shown once.
+rm -f f
+"$xsprof" record -q --no-itt -o k.data -- "$steady" f 1000 1000000 5 2>/dev/null &
+recorder=$!
+wait_for test -s f
+kill -KILL $recorder "$(cat f)"
+wait $recorder 2>/dev/null
+for_seconds 3 dead "$xsprof" dump --live
+is "a dead process of a dead recorder: ends well" $rc 0
+is "a dead process of a dead recorder: once" \
+	"$(grep -cw "producer: .* pid=$(cat f)" dead) $(grep -cw "exit: .* pid=$(cat f)" dead)" \
+	"1 1"
+run "$xsprof" recover
+is "and goes with its session" $rc 0
+
 # Arguments
 for bad in '-p 1' -a '--live file' '--live -F' '--live -p 1 -a' '--live -p none' '--live -i x'; do
 	# shellcheck disable=SC2086

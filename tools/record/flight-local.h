@@ -60,6 +60,7 @@ struct flight_member {
  * @first: the members, in the order in which they came
  * @live: of them, not ended
  * @forgotten: ended ones that were not kept
+ * @ended: of these, the device's
  * @watch: what is watched
  * @stalls: ranges found stalled at this look
  * @reason: what the next snapshot is for, empty for none
@@ -88,6 +89,7 @@ struct flight {
 	struct flight_member		*first;
 	uint32_t			live;
 	uint32_t			forgotten;
+	struct xsp_ended		ended;
 	struct watch			watch;
 	struct flight_member		*looking;
 	uint32_t			stalls;

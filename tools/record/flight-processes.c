@@ -202,9 +202,11 @@ static void forget(struct flight *f, struct flight_member *m)
 	for (at = &f->first; *at != m; at = &(*at)->next)
 		;
 	*at = m->next;
-	/* The kernel has limits of its own, once we let go of it. */
+	/* The kernel has limits of its own, once we let go of it; until then it lists it. */
 	if (!m->p.id)
 		unlinkat(f->session.dirfd, m->p.name, 0);
+	else if (xsp_ended_add(&f->ended, 0, m->p.id))
+		tool_note("%s: out of memory: it may be saved again", m->p.name);
 	free_member(m);
 	f->forgotten++;
 }
@@ -322,6 +324,7 @@ void flight_processes_free(struct flight *f)
 		f->first = m->next;
 		free_member(m);
 	}
+	xsp_ended_free(&f->ended);
 }
 
 /* ---- who is stuck -------------------------------------------------------------------------- */

@@ -307,6 +307,7 @@ int flight_record(struct record_options *opts)
 	status = set_place(&f, opts);
 	if (status)
 		return status;
+	f.filter.ended = &f.ended;
 	if (launch_prepare(&f.launch) || xsp_guard_install())
 		status = tool_error("signals: %s", strerror(errno));
 	if (!status)
