@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ static struct {
 	char			path[PATH_MAX];
 	int			fd;
 	bool			lost;		/* the program has closed ours */
+	bool			beside;		/* @path is not the file that was asked for */
 	bool			running;
 } self = { .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
@@ -72,22 +74,100 @@ static int expand(const char *file, char *path, size_t size)
 	return 0;
 }
 
-/* As the recorder does: what is there is kept once, as FILE.old. */
-static int open_file(void)
+/* Where a file system has no locks nobody is kept out. */
+static bool is_written(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+/* Is @fd, which is locked, still what has the name? */
+static bool has_name(int fd)
+{
+	struct stat st, now;
+
+	return !fstat(fd, &st) && !stat(self.path, &now) && st.st_ino == now.st_ino &&
+	       st.st_dev == now.st_dev;
+}
+
+/* As the recorder does: what is there is kept once, as FILE.old, but not from who writes it. */
+static int keep_old(void)
 {
 	char old[PATH_MAX + 8];
 	struct stat st;
+	int fd, err = 0;
 
-	if (!stat(self.path, &st) && S_ISREG(st.st_mode) && st.st_size) {
-		snprintf(old, sizeof(old), "%s.old", self.path);
-		if (rename(self.path, old))
-			return -errno;
-	}
-	self.fd = open(self.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (self.fd < 0)
+	if (stat(self.path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	fd = open(self.path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
-	self.fd = xsp_fd_keep(self.fd);
+	snprintf(old, sizeof(old), "%s.old", self.path);
+	if (is_written(fd))
+		err = -EBUSY;
+	else if (has_name(fd) && rename(self.path, old))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/*
+ * A link that somebody else has put there would have us overwrite any file of ours.  Return: what
+ * open() is not to follow, or -EACCES.
+ */
+static int check_link(void)
+{
+	struct stat st;
+
+	if (lstat(self.path, &st) || !S_ISLNK(st.st_mode))
+		return O_NOFOLLOW;
+	if (st.st_uid == geteuid() || !st.st_uid)
+		return 0;
+	self.why = "is a symbolic link of another user: name another file";
+	return -EACCES;
+}
+
+/* Emptied only when it is ours; a pipe or a device is written to as it is. */
+static int take_over(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (is_written(fd))
+		return -EBUSY;
+	return ftruncate(fd, 0) ? -errno : 0;
+}
+
+static int open_file(void)
+{
+	int nofollow = check_link(), err, fd;
+
+	if (nofollow < 0)
+		return nofollow;
+	err = keep_old();
+	if (err)
+		return err;
+	fd = open(self.path, O_WRONLY | O_CREAT | O_CLOEXEC | nofollow, 0600);
+	if (fd < 0)
+		return -errno;
+	err = take_over(fd);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	self.fd = xsp_fd_keep(fd);
 	return self.fd < 0 ? self.fd : 0;
+}
+
+/* Another program records itself into FILE: this one into FILE.PID. */
+static int open_beside(void)
+{
+	size_t len = strlen(self.path), room = sizeof(self.path) - len;
+
+	if (snprintf(self.path + len, room, ".%d", (int)getpid()) >= (int)room)
+		return -ENAMETOOLONG;
+	self.beside = true;
+	return open_file();
 }
 
 /* What the environment said and is not taken. */
@@ -112,12 +192,12 @@ static int say_failed(const char *file, const char *object, const char *why, int
 
 static int make_session(const char **object)
 {
-	char facts[PATH_MAX + 256], boot[64] = "";
+	char facts[256], boot[64] = "";
 	int err;
 
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	snprintf(facts, sizeof(facts), "pid %d\noutput %s\nboot %s\ncommand (records itself)\n",
-		 (int)getpid(), self.path, boot);
+	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand (records itself)\n",
+		 (int)getpid(), boot);
 	err = xsp_recording_create(&self.session, facts, object);
 	if (err)
 		return err;
@@ -195,6 +275,10 @@ static int open_all(void *unused)
 	}
 	self.object = self.path;
 	err = open_file();
+	if (err == -EBUSY)
+		err = open_beside();
+	if (!err)
+		err = xsp_recording_add_output(&self.session, self.path);
 	if (!err)
 		err = make_capture();
 	if (!err)
@@ -249,6 +333,11 @@ int xsp_self_record_start(const char *file)
 	err = xsp_drain_thread_begin(&self.thread, "xsprof-drain");
 	if (err)
 		return say_failed(file, self.object, self.why ? self.why : strerror(-err), err);
+	/* Here: the thread has no standard error. */
+	if (self.beside)
+		xsp_say("XSPROF_RECORD: '%.128s': another program is being recorded into it: this "
+			"one is into '%.256s'; '%%p' in the name gives each its own", file,
+			self.path);
 	/* The device's producers are not drained here: this process and its children want files. */
 	if (setenv("XSPROF_SESSION", self.session.path, 1) ||
 	    setenv("XSPROF_BACKEND", "tmpfs", 1)) {

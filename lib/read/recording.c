@@ -257,15 +257,25 @@ int xsp_recording_adopt(struct xsp_recording *s)
 	return 0;
 }
 
+void xsp_recording_one_line(char *value)
+{
+	for (; *value; value++)
+		if (*value == '\n')
+			*value = ' ';
+}
+
 /* Adds a line "key value" to the lock file of a recording of ours. */
 static int add_fact(struct xsp_recording *s, const char *key, const char *value)
 {
-	char line[512];
+	char line[PATH_MAX + 64];
 	struct stat st;
 	int len = snprintf(line, sizeof(line), "%s %s\n", key, value);
 
 	if (len >= (int)sizeof(line))
 		return -ENAMETOOLONG;
+	line[len - 1] = '\0';
+	xsp_recording_one_line(line);
+	line[len - 1] = '\n';
 	if (fstat(s->lockfd, &st) || pwrite(s->lockfd, line, len, st.st_size) != len)
 		return -errno;
 	return 0;
@@ -279,6 +289,11 @@ int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16])
 	for (i = 0; i < 16; i++)
 		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
 	return add_fact(s, "capture", text);
+}
+
+int xsp_recording_add_output(struct xsp_recording *s, const char *path)
+{
+	return add_fact(s, "output", path);
 }
 
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size)

@@ -77,6 +77,12 @@ int xsp_recording_alive(const struct xsp_recording *s);
 int xsp_recording_adopt(struct xsp_recording *s);
 
 
+/* A value of a fact is what stands in its line: a line break in it becomes a blank. */
+void xsp_recording_one_line(char *value);
+
+/* Names the file that the recording is drained into, where that was not known at its start. */
+int xsp_recording_add_output(struct xsp_recording *s, const char *path);
+
 /* Names the capture that the recording is drained into: what tells it from another later. */
 int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16]);
 

@@ -75,6 +75,45 @@ is "a directory: one line" "$rc $(wc -l <err)" "0 1"
 has "a directory: which" err "^xsprof: XSPROF_RECORD: '.': nothing is recorded: $dir/.: Is a dir"
 ok "and nothing stays behind" clean
 
+# Several programs with one name: none takes the file from another.
+rm -f f
+XSPROF_RECORD=m.data "$steady" f 100000 500 0 2>steady.err &
+first=$!
+wait_for test -s f
+run env XSPROF_RECORD=m.data sh -c "echo \$\$ >second; exec $marker 100 1 0"
+second=$(cat second)
+is "a file that is being written: the program runs" "$rc $(wc -l <out)" "0 1"
+is "a file that is being written: one line says where it went" "$(cat err)" \
+	"xsprof: XSPROF_RECORD: 'm.data': another program is being recorded into it: this one\
+ is into '$dir/m.data.$second'; '%p' in the name gives each its own"
+run "$xsprof" info "m.data.$second"
+is "... and it is whole there" "$rc $(cat err)" "0 "
+ok "... and nothing was moved" not test -e m.data.old
+kill -KILL $first
+wait $first 2>/dev/null
+run "$xsprof" recover
+is "the first one is killed, and recovered" $rc 0
+run "$xsprof" dump -f text m.data
+ok "... into its own file" grep -q ' tick' out
+for _ in 1 2 3 4; do
+	XSPROF_RECORD=n.data "$marker" 1000 1 0 >>four.out 2>>four.err &
+done
+wait
+for file in n.data*; do
+	"$xsprof" dump -f text "$file" 2>>four.err
+done | grep -c ' pair' >four
+is "four at once: all of all of them" "$(cat four)" 8000
+if [ "$(id -u)" = 0 ]; then
+	ln -s none.data link.data && chown -h 1 link.data
+	run env XSPROF_RECORD=link.data "$marker" 10 1 0
+	is "a link of another user: one line" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD: \
+'link.data': nothing is recorded: $dir/link.data: is a symbolic link of another user: name another\
+ file"
+	ok "... and it is not followed" not test -e none.data
+fi
+run env XSPROF_RECORD=$'x.data\npid 1' "$marker" 10 1 0
+is "a line break in the name" "$rc $(ls -N x.data*)" $'0 x.data\npid 1'
+
 # Descriptors are the program's: it closes those that it does not know, and uses their numbers.
 # NAME RECORDS COMMAND...
 check_closer()

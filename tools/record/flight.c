@@ -50,7 +50,7 @@ static const struct xsp_drain_ops ops = {
 
 static int make_session(struct flight *f)
 {
-	char output[PATH_MAX], cwd[PATH_MAX], boot[64] = "";
+	char output[PATH_MAX], cwd[PATH_MAX], command[1024], boot[64] = "";
 	const char *object;
 	char *facts;
 	int err;
@@ -61,13 +61,13 @@ static int make_session(struct flight *f)
 	else if (snprintf(output, sizeof(output), "%s/%s", cwd, f->opts->output) >=
 		 (int)sizeof(output))
 		return tool_error("%s: the path is too long", f->opts->output);
+	xsp_recording_one_line(output);
+	snprintf(command, sizeof(command), "%s", f->opts->argv[0]);
+	xsp_recording_one_line(command);
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\ncommand %.1024s (flight recorder)\n",
-		     (int)getpid(), output, boot, f->opts->argv[0]) < 0)
+	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\ncommand %s (flight recorder)\n",
+		     (int)getpid(), output, boot, command) < 0)
 		return tool_error("out of memory");
-	for (char *p = strstr(facts, "command "); p && p[1]; p++)
-		if (*p == '\n')
-			*p = ' ';
 	err = xsp_recording_create(&f->session, facts, &object);
 	free(facts);
 	if (!err && !f->opts->quiet)

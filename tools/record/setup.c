@@ -73,9 +73,7 @@ static void join_command(const struct record_options *opts, char *buf, size_t si
 		attach_text(&opts->attach, buf, size);
 	for (; *argv && at < size - 1; argv++)
 		at += snprintf(buf + at, size - at, "%s%s", at ? " " : "", *argv);
-	for (; *buf; buf++)
-		if (*buf == '\n')
-			*buf = ' ';
+	xsp_recording_one_line(buf);
 }
 
 int record_make_session(struct recording *r)
@@ -92,6 +90,7 @@ int record_make_session(struct recording *r)
 	else if (snprintf(output, sizeof(output), "%s/%s", cwd, r->opts.output) >=
 		 (int)sizeof(output))
 		return tool_error("%s: the path is too long", r->opts.output);
+	xsp_recording_one_line(output);
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\n%scommand %s\n", (int)getpid(), output,
 		     boot, attach_on(&r->opts.attach) ? "attached yes\n" : "", command) < 0)
