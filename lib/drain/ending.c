@@ -212,6 +212,8 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	default:
 		return false;
 	}
+	/* It may have said goodbye after the look above, and gone before the other. */
+	goodbye |= __atomic_load_n(&ctl->state, __ATOMIC_ACQUIRE) == XSPROF_STATE_EXITED;
 	/* What was seen now happened before now. */
 	exit->ticks = xsp_ticks(p->rf.ctl.clock.kind);
 	status = find_status(st, p, status);

@@ -59,6 +59,11 @@ run "$xsprof" recover s.1.2.3
 is "$name: an unknown session" $rc 1
 run sh -c "ulimit -f 2; exec $xsprof recover -o full.data $session"
 ok "$name: no room is an error" test $rc != 0
+rm -f full.data*
+run sh -c "trap '' XFSZ; ulimit -f 2; exec $xsprof recover -o full.data $session"
+ok "$name: no room, and no signal" test $rc != 0
+has "$name: why" err "full.data: cannot be written: File too large: make room"
+ok "$name: a part of a file does not stay" not test -e full.data
 run "$xsprof" recover --list
 has "$name: and the session stays" out "$session: recorder is dead"
 run "$xsprof" recover -o saved.data "$session"

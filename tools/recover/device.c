@@ -132,6 +132,12 @@ static int drain_into(struct xsp_cap *cap, struct attach *pids, int device, cons
 	return err;
 }
 
+static int failed(const char *output, int err)
+{
+	return tool_error("%s: %s: make room and try again, or name another file with -o", output,
+			  strerror(-err));
+}
+
 int recover_pids(struct attach *pids, const char *output)
 {
 	struct xsp_cap cap;
@@ -145,21 +151,21 @@ int recover_pids(struct attach *pids, const char *output)
 		close(device);
 		return TOOL_FAILED;
 	}
+	memset(&cap, 0, sizeof(cap));
 	err = xsp_cap_create(&cap, fd, NULL);
+	if (!err)
+		err = xsp_host_store(&cap, NULL);
 	if (err) {
 		close(device);
-	} else {
-		err = xsp_host_store(&cap, NULL);
-		if (err)
-			close(device);
-		else
-			err = drain_into(&cap, pids, device, output);
 		xsp_cap_free(&cap);
+		output_drop(output, fd);
+		return failed(output, err);
 	}
+	err = drain_into(&cap, pids, device, output);
+	xsp_cap_free(&cap);
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err)
 		return 0;
-	return tool_error("%s: %s: make room and try again, or name another file with -o", output,
-			  strerror(-err));
+	return failed(output, err);
 }

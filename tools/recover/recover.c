@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write-all.h"
 #include "capture/host.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -142,10 +143,10 @@ static int copy_file(int from, int to, uint64_t size)
 		size_t want = size - at < sizeof(buf) ? size - at : sizeof(buf);
 		ssize_t n = pread(from, buf, want, at);
 
-		if (n <= 0)
-			return n ? -errno : -ENODATA;
-		if (write(to, buf, n) != n)
-			return errno ? -errno : -ENOSPC;
+		int err = n > 0 ? xsp_write_all(to, buf, n) : n ? -errno : -ENODATA;
+
+		if (err)
+			return err;
 		at += n;
 	}
 	return 0;
@@ -188,6 +189,32 @@ static int find_capture(struct recovery *r, const struct session_seen *seen, cha
 	return fd;
 }
 
+/* A new file: with what @capture has, if there is one.  Return: 0, or an exit status. */
+static int fill_output(struct recovery *r, struct xsp_cap *cap, int capture, const char *path,
+		       int fd)
+{
+	int err;
+
+	memset(cap, 0, sizeof(*cap));
+	if (capture < 0) {
+		err = xsp_cap_create(cap, fd, NULL);
+		if (!err)
+			err = xsp_host_store(cap, NULL);
+	} else {
+		err = copy_file(capture, fd, r->scan.size);
+		if (!err)
+			err = xsp_cap_continue(cap, fd, r->scan.size, NULL);
+	}
+	if (!err)
+		return 0;
+	tool_error("%s: cannot be written: %s: make room and try again, or name another file "
+		   "with -o", path, strerror(-err));
+	/* Nothing has been taken out of memory: a part of a file is of no use. */
+	xsp_cap_free(cap);
+	output_drop(path, fd);
+	return TOOL_FAILED;
+}
+
 /*
  * The file to write: the capture itself, cut to its last whole chunk; with -o a copy of it; a
  * new one where it is gone, or holds another recording by now.
@@ -216,17 +243,9 @@ static int open_output(struct recovery *r, struct session_seen *seen, struct xsp
 		return err ? tool_error("%s: %s", path, strerror(-err)) : 0;
 	}
 	*fd = output_open(path);
-	if (*fd < 0)
-		err = TOOL_FAILED;
-	else if (capture < 0)
-		err = xsp_cap_create(cap, *fd, NULL) || xsp_host_store(cap, NULL);
-	else
-		err = copy_file(capture, *fd, r->scan.size) ||
-		      xsp_cap_continue(cap, *fd, r->scan.size, NULL);
+	err = *fd < 0 ? TOOL_FAILED : fill_output(r, cap, capture, path, *fd);
 	if (capture >= 0)
 		close(capture);
-	if (err && *fd >= 0)
-		tool_error("%s: cannot be written: %s", path, strerror(errno));
 	return err;
 }
 
