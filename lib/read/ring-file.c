@@ -200,8 +200,8 @@ uint64_t xsp_ring_hole(const struct xsp_ring_file *rf, uint32_t k, uint64_t pos,
 	off_t off = ring_off(rf, k) + 2ull * rf->ctl.page_size + (at << XSPROF_SLOT_SHIFT), next;
 	uint64_t hole;
 
-	/* The device's memory is the kernel's, and there when the ring is ready. */
-	if (rf->device)
+	/* The device has memory for all of a ready ring; inside a program none is asked. */
+	if (rf->device || rf->fd < 0)
 		return 0;
 	next = lseek(rf->fd, off, SEEK_DATA);
 	/* Nothing but a hole up to the end of the file. */
