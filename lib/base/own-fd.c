@@ -64,6 +64,8 @@ int xsp_fd_keep(int fd)
 	if (fd < 0 || own_table)
 		return fd;
 	fd = xsp_fd_high(fd);
+	/* One that had the number was closed by the program. */
+	xsp_fd_release(fd);
 	for (unsigned int i = 0; i < PROBES && !xsp_fd_note(&id, fd); i++) {
 		struct kept *k = &kept[((unsigned int)fd + i) % KEPT];
 		int none = 0;

@@ -323,13 +323,14 @@ int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf
 
 int xsp_recording_remove(struct xsp_recording *s)
 {
+	struct stat st, now;
 	struct dirent *entry;
 	DIR *dir;
 	int fd;
 
-	/* Never what a program has opened at our number. */
-	if (s->dirfd < 0 || !xsp_fd_ours(s->dirfd)) {
-		xsp_fd_close(s->dirfd);
+	/* Never what else has our number, where a program has closed all descriptors. */
+	if (s->dirfd < 0 || fstat(s->dirfd, &st) || lstat(s->path, &now) ||
+	    st.st_ino != now.st_ino || st.st_dev != now.st_dev) {
 		s->dirfd = open_dir(s->path);
 		if (s->dirfd < 0)
 			return s->dirfd;
