@@ -225,6 +225,19 @@ is "sizes are those of options" "$("$xsprof" info --json b.data | grep -o '"ring
 XSPROF_BUFFER_SIZE=64k XSPROF_MODE=overwrite XSPROF_CLOCK=mono XSPROF_LOCK_RINGS=2 \
 	XSPROF_ARENA_SIZE=64k XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- true
 hasnt "those that make sense are not" err 'is invalid'
+XSPROF_ARENA_SIZE=64k XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- \
+	"$marker" 5000 1 0 names
+has "names that find no room are told of by record" err \
+	'[0-9]+ names, threads or facts found no room: .*XSPROF_ARENA_SIZE=16M'
+run "$xsprof" report b.data
+has "by each verb that reads the capture" err \
+	'[0-9]+ names, threads or facts found no room in it: .*XSPROF_ARENA_SIZE=16M'
+has "and events of such names have none" out ' \?$'
+XSPROF_ARENA_SIZE=16M XSPROF_BACKEND=tmpfs run "$xsprof" record -o b.data -- \
+	"$marker" 50000 1 0 names
+hasnt "with the variable there is room" err 'found no room'
+is "for 50000 names" \
+	"$("$xsprof" dump b.data | grep -o 'pair number [0-9]*' | sort -u | wc -l)" 50000
 XSPROF_BUFFER_SIZE=paper run "$xsprof" record -b 64k -o b.data -- true
 hasnt "nor what an option says" err 'is invalid'
 XSPROF_BACKEND=none run "$xsprof" record -o b.data -- "$marker" 10 1 1

@@ -3,10 +3,13 @@
  * A program with the library's own markers: so many pairs on so many threads, in this process
  * and as many forked children, and then what the library itself says of them.
  *
- *	marker PAIRS THREADS CHILDREN [kill]
+ *	marker PAIRS THREADS CHILDREN [kill | names]
+ *
+ * "names": each pair has a name of its own.
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 #include <xsprof/xsprof.h>
 
 static long pairs;
+static bool names;
 
 static void *emit(void *unused)
 {
@@ -24,6 +28,12 @@ static void *emit(void *unused)
 
 	(void)unused;
 	for (i = 0; i < pairs; i++) {
+		char text[32];
+
+		if (names) {
+			snprintf(text, sizeof(text), "pair number %ld", i);
+			name = xsprof_name(text);
+		}
 		xsprof_begin(name);
 		xsprof_end();
 		/* The ring is to be read, not to overflow: that is another test. */
@@ -58,6 +68,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 92;
+	names = argc > 4 && !strcmp(argv[4], "names");
 	pairs = atol(argv[1]);
 	threads = atoi(argv[2]) < 16 ? atoi(argv[2]) : 16;
 	children = atoi(argv[3]);
