@@ -51,11 +51,14 @@ static char *put_own(struct xsr_writer *w, const struct xsr_walk *walk,
 static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
 		       const struct xsprof_trace_arg *arg, enum xsr_args where, char *p)
 {
+	/* Viewers keep numbers in doubles: those that they would round are strings of digits. */
+	bool doubles = where == XSR_ARGS_FILE;
+
 	switch (arg->type) {
 	case XSPROF_ARG_I64:
-		return put_i64(p, arg->u.i64);
+		return doubles ? xsp_json_safe_i64(p, arg->u.i64) : put_i64(p, arg->u.i64);
 	case XSPROF_ARG_U64:
-		return put_u64(p, arg->u.u64);
+		return doubles ? xsp_json_safe_u64(p, arg->u.u64) : put_u64(p, arg->u.u64);
 	case XSPROF_ARG_F64:
 		return xsp_json_double(p, arg->u.f64);
 	case XSPROF_ARG_BOOL:
@@ -72,6 +75,8 @@ static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
 		return put_own(w, walk, arg, p);
 	switch (arg->type) {
 	case XSPROF_ARG_PTR:
+		if (doubles)
+			return put_lit(put_hex(put_lit(p, "\""), arg->u.u64), "\"");
 		return put_u64(p, arg->u.u64);
 	case XSPROF_ARG_NAME:
 		return xsr_writer_name(w, walk->ev.producer, (uint32_t)arg->u.u64, p);

@@ -484,6 +484,9 @@ static void make_hostile(void)
 		   ~0ull, INT64_MAX, ~0ull);
 		string(&w, id[n], texts[n]);
 		real(&w, id[n], NAN);
+		arg(&w, id[n], XSPROF_ARG_U64, 0, ~0ull, "", 0);
+		arg(&w, id[n], XSPROF_ARG_I64, 0, -(1ull << 53) - 1, "", 0);
+		arg(&w, id[n], XSPROF_ARG_PTR, 0, ~0ull, "", 0);
 		/* A tensor that does not hold together, and a type that is no name. */
 		arg(&w, IN(0), XSPROF_ARG_TENSOR, 0, 1, nothing, 7);
 		arg(&w, IN(1), XSPROF_ARG_NONE, 0, longest, "", 0);
