@@ -35,18 +35,58 @@ static bool take_free(struct xst_buffers *b, struct xst_stream *s, size_t size)
 	return true;
 }
 
-/* The stream with the most memory, if it has more than @share. */
-static struct xst_stream *largest(struct xsprof_trace *t, size_t share)
+/* ---- who has one, by size ---------------------------------------------------------------- */
+
+static uint32_t blocks_of(const struct xst_stream *s)
 {
-	struct xst_stream *most = NULL;
+	uint32_t blocks = s->buf_size / XSPROF_BLOCK_SIZE;
 
-	for (uint32_t i = 0; i < t->found.nr_streams; i++) {
-		struct xst_stream *s = t->found.streams[i];
+	return blocks < XST_BUFFER_SIZES ? blocks : XST_BUFFER_SIZES - 1;
+}
 
-		if (s->buf && s->buf_size > share && (!most || s->buf_size > most->buf_size))
-			most = s;
+static void add_holder(struct xst_buffers *b, struct xst_stream *s)
+{
+	uint32_t blocks = blocks_of(s);
+
+	s->buf_prev = NULL;
+	s->buf_next = b->by_size[blocks];
+	if (s->buf_next)
+		s->buf_next->buf_prev = s;
+	b->by_size[blocks] = s;
+	b->sizes[blocks / 64] |= 1ull << blocks % 64;
+	b->holders++;
+}
+
+static void drop_holder(struct xst_buffers *b, struct xst_stream *s)
+{
+	uint32_t blocks = blocks_of(s);
+
+	if (s->buf_prev)
+		s->buf_prev->buf_next = s->buf_next;
+	else
+		b->by_size[blocks] = s->buf_next;
+	if (s->buf_next)
+		s->buf_next->buf_prev = s->buf_prev;
+	if (!b->by_size[blocks])
+		b->sizes[blocks / 64] &= ~(1ull << blocks % 64);
+	b->holders--;
+}
+
+/*
+ * A stream with the most memory, if it has more than @share.  There may be as many streams as
+ * chunks, and none may be looked at for each.
+ */
+static struct xst_stream *largest(const struct xst_buffers *b, size_t share)
+{
+	for (int word = XST_BUFFER_WORDS; word--;) {
+		struct xst_stream *s;
+
+		if (!b->sizes[word])
+			continue;
+		s = b->by_size[64 * word + 63 - __builtin_clzll(b->sizes[word])];
+		return s->buf_size > share ? s : NULL;
 	}
-	return most;
+	return NULL;
 }
 
 void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s)
@@ -58,7 +98,7 @@ void xst_buffer_put(struct xsprof_trace *t, struct xst_stream *s)
 	if (b->nr_free == XST_FREE_BUFFERS)
 		drop_free(b);
 	b->free[b->nr_free++] = (struct xst_buffer){ s->buf, s->buf_size };
-	b->holders--;
+	drop_holder(b, s);
 	s->buf = NULL;
 	s->buf_size = 0;
 }
@@ -86,7 +126,7 @@ static bool make_room(struct xsprof_trace *t, size_t size)
 			continue;
 		}
 		/* With shares of one block anybody's will do. */
-		s = largest(t, size > XSPROF_BLOCK_SIZE ? size : 0);
+		s = largest(b, size > XSPROF_BLOCK_SIZE ? size : 0);
 		if (!s)
 			return false;
 		evict(t, s);
@@ -118,7 +158,7 @@ int xst_buffer_get(struct xsprof_trace *t, struct xst_stream *s, size_t want)
 			b->used += size;
 		}
 	}
-	b->holders++;
+	add_holder(b, s);
 	return 0;
 }
 

@@ -218,14 +218,26 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 int xsprof_trace_get_ledger(struct xsprof_trace *t, uint32_t producer, uint32_t index,
 			    struct xsprof_cap_ledger *ledger)
 {
-	const struct xst_producer *p = xst_producer_find(t, producer);
-	const struct xst_stream *s = p ? p->streams : NULL;
+	struct xst_producer *p = xst_producer_find(t, producer);
+	const struct xst_stream *s;
+	uint32_t at = 0;
 
+	if (!p)
+		return -ENOENT;
+	s = p->streams;
+	/* Who asks for all of them in order goes on from the one before; new ones come in front. */
+	if (p->asked && p->asked_of == s && index >= p->asked_index) {
+		s = p->asked;
+		at = p->asked_index;
+	}
 	for (; s; s = s->next) {
-		if (s->has_ledger && !index--) {
-			*ledger = s->ledger;
-			return 0;
-		}
+		if (!s->has_ledger || at++ != index)
+			continue;
+		p->asked = s;
+		p->asked_of = p->streams;
+		p->asked_index = index;
+		*ledger = s->ledger;
+		return 0;
 	}
 	return -ENOENT;
 }

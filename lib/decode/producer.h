@@ -49,6 +49,9 @@ struct xst_producer {
 	uint32_t	room_carry;
 	uint32_t	rings;		/* with chunks */
 	struct xst_stream *streams;
+	const struct xst_stream *asked;		/* whose ledger was asked for last, */
+	const struct xst_stream *asked_of;	/* ... with this one in front, */
+	uint32_t	asked_index;		/* ... by this index */
 	struct xst_facts facts;
 	struct xst_lines maps;
 	struct xsprof_sync attach;

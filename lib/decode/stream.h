@@ -42,6 +42,8 @@ struct xst_stream {
 	/* position */
 	uint8_t			*buf;
 	size_t			buf_size;
+	struct xst_stream	*buf_next;	/* holders of windows of that size */
+	struct xst_stream	*buf_prev;
 	uint64_t		pos;		/* slot number of @end */
 	uint64_t		chunk_left;	/* slots of the chunk after @end */
 	uint64_t		chunk_at;	/* its header's place in the file */
@@ -115,7 +117,16 @@ static inline bool xst_stream_empty(const struct xst_stream *s)
 
 #define XST_FREE_BUFFERS	32u
 
-/* Memory of windows: @limit bounds what is in use and what is kept for the next together. */
+/* Sizes of windows: multiples of blocks, up to the largest chunk. */
+#define XST_BUFFER_SIZES	(XSPROF_CHUNK_MAX / XSPROF_BLOCK_SIZE + 2)
+#define XST_BUFFER_WORDS	((XST_BUFFER_SIZES + 63) / 64)
+
+/**
+ * struct xst_buffers - memory of windows
+ * @limit: bounds what is in use and what is kept for the next together
+ * @by_size: who has a window, by its size in blocks; the latest first
+ * @sizes: bits of those that somebody has
+ */
 struct xst_buffers {
 	uint64_t	limit;
 	uint64_t	used;
@@ -125,6 +136,8 @@ struct xst_buffers {
 		uint8_t	*mem;
 		size_t	size;
 	} free[XST_FREE_BUFFERS];
+	struct xst_stream	*by_size[XST_BUFFER_SIZES];
+	uint64_t		sizes[XST_BUFFER_WORDS];
 };
 
 /* A window of up to @want bytes, a multiple of blocks.  Return: 0, or -ENOMEM. */

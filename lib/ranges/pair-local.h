@@ -12,8 +12,10 @@
 #pragma GCC visibility pop
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "decode/producer.h"
 #include "ranges/losses.h"
+#include "ranges/by-category.h"
 
 #define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
 #define XST_MAX_THREADS	(1u << 18)	/* threads under way at once */
@@ -41,6 +43,24 @@ struct xst_done {
 	uint64_t	count;
 };
 
+/**
+ * struct xst_owner - a producer
+ * @oldest, @newest: its threads, in the order in which they appeared
+ * @open: those with ranges, by category
+ * @async: its open async ranges, by category
+ * @controls: events that switched categories
+ * @pauses: of them, those that switched all off
+ */
+struct xst_owner {
+	struct xst_thread	*oldest;
+	struct xst_thread	*newest;
+	struct xsp_by_category	open;
+	struct xsp_by_category	async;
+	uint32_t		controls;
+	uint32_t		pauses;
+	struct xst_owner	*next;
+};
+
 struct xst_thread {
 	uint32_t		producer;
 	uint32_t		tid;
@@ -56,16 +76,23 @@ struct xst_thread {
 	struct xst_thread	*next;		/* in its bucket */
 	struct xst_thread	*older;		/* in the order in which they appeared */
 	struct xst_thread	*newer;
+	struct xst_thread	*elder;		/* the same of its producer's */
+	struct xst_thread	*younger;
+	struct xst_owner	*owner;
+	struct xsp_category_items	member;
+	uint32_t		controls;	/* of the owner's, those it knows of */
+	uint32_t		pauses;
 };
 
 struct xst_async {
-	uint64_t	begin;
-	uint64_t	id;
-	uint64_t	seen;		/* losses before it */
-	uint32_t	producer;	/* + 1; 0: a free place */
-	uint32_t	tid;
-	uint32_t	name;
-	uint32_t	pid;
+	uint64_t		begin;
+	uint64_t		id;
+	uint64_t		seen;		/* losses before it */
+	uint32_t		producer;
+	uint32_t		tid;
+	uint32_t		name;
+	uint32_t		pid;
+	struct xsp_category_item	member;		/* of its owner's */
 };
 
 struct xsprof_pairer {
@@ -79,7 +106,9 @@ struct xsprof_pairer {
 	uint32_t			nr_buckets;
 	uint32_t			nr_threads;
 	uint32_t			refused;	/* threads, since the last sweep */
-	struct xst_async		*async;
+	struct xsp_map			owners;		/* by producer + 1 */
+	struct xst_owner		*first_owner;
+	struct xst_async		**async;
 	uint32_t			room_async;
 	uint32_t			nr_async;
 	uint64_t			seed;
@@ -95,6 +124,11 @@ static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint6
 
 /* ---- pair-thread.c ----------------------------------------------------------------------- */
 
+/* Made when it is new.  NULL: no memory. */
+struct xst_owner *xst_owner_get(struct xsprof_pairer *p, uint32_t producer);
+/* NULL: it has nothing. */
+struct xst_owner *xst_owner_find(struct xsprof_pairer *p, uint32_t producer);
+void xst_owners_free(struct xsprof_pairer *p);
 /* The thread of an event, made when it is new.  NULL: no memory, or too many. */
 struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
 /* Is one of the lowest @depth open ranges called @name, and certainly open? */
@@ -118,6 +152,7 @@ int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev);
 void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev);
 int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
 int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
+void xst_async_free(struct xsprof_pairer *p);
 
 /* ---- for both ---------------------------------------------------------------------------- */
 

@@ -16,12 +16,67 @@
 
 /* ---- threads ----------------------------------------------------------------------------- */
 
-/* Takes it out of the list of all; its bucket is the caller's. */
+struct xst_owner *xst_owner_find(struct xsprof_pairer *p, uint32_t producer)
+{
+	const uint64_t *found = xsp_map_get(&p->owners, producer + 1ull);
+
+	return found ? (struct xst_owner *)(uintptr_t)*found : NULL;
+}
+
+struct xst_owner *xst_owner_get(struct xsprof_pairer *p, uint32_t producer)
+{
+	struct xst_owner *owner = xst_owner_find(p, producer);
+
+	if (owner)
+		return owner;
+	owner = calloc(1, sizeof(*owner));
+	if (!owner || xsp_map_set(&p->owners, producer + 1ull, (uintptr_t)owner)) {
+		free(owner);
+		return NULL;
+	}
+	owner->next = p->first_owner;
+	p->first_owner = owner;
+	return owner;
+}
+
+void xst_owners_free(struct xsprof_pairer *p)
+{
+	while (p->first_owner) {
+		struct xst_owner *owner = p->first_owner;
+
+		p->first_owner = owner->next;
+		xsp_by_category_free(&owner->open);
+		xsp_by_category_free(&owner->async);
+		free(owner);
+	}
+	xsp_map_free(&p->owners);
+}
+
+/*
+ * What an event that switches categories does to every thread of its producer is done when the
+ * thread is next looked at: there may be as many threads, and as many such events, as records.
+ */
+static void catch_up(struct xst_thread *th)
+{
+	if (th->controls == th->owner->controls)
+		return;
+	th->controls = th->owner->controls;
+	/* In a pause there are no ends; and whose will come is not known any more. */
+	if (th->pauses != th->owner->pauses)
+		th->owed = 0;
+	th->pauses = th->owner->pauses;
+	th->too_deep = 0;
+}
+
+/* Takes it out of the lists; its bucket is the caller's. */
 static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
 {
 	*(th->older ? &th->older->newer : &p->oldest) = th->newer;
 	*(th->newer ? &th->newer->older : &p->newest) = th->older;
+	*(th->elder ? &th->elder->younger : &th->owner->oldest) = th->younger;
+	*(th->younger ? &th->younger->elder : &th->owner->newest) = th->elder;
 	p->nr_threads--;
+	xsp_by_category_leave(&th->member, ~0ull);
 	free(th->open);
 	free(th->done);
 	free(th);
@@ -70,6 +125,7 @@ static void sweep(struct xsprof_pairer *p)
 	memset(p->cache, 0, sizeof(p->cache));
 	for (struct xst_thread *th = p->oldest; th; th = newer) {
 		newer = th->newer;
+		catch_up(th);
 		if (!th->depth && !th->too_deep && !th->owed)
 			forget(p, th);
 	}
@@ -85,6 +141,20 @@ static bool room_for_thread(struct xsprof_pairer *p)
 	if (p->nr_threads < XST_MAX_THREADS / 4 * 3)
 		p->refused = 0;
 	return p->nr_threads < XST_MAX_THREADS;
+}
+
+/* The last in the list of all, and of its producer's. */
+static void append(struct xsprof_pairer *p, struct xst_thread *th)
+{
+	th->older = p->newest;
+	*(p->newest ? &p->newest->newer : &p->oldest) = th;
+	p->newest = th;
+	th->elder = th->owner->newest;
+	*(th->elder ? &th->elder->younger : &th->owner->oldest) = th;
+	th->owner->newest = th;
+	th->controls = th->owner->controls;
+	th->pauses = th->owner->pauses;
+	p->nr_threads++;
 }
 
 static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
@@ -104,14 +174,16 @@ static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer
 	th = calloc(1, sizeof(*th));
 	if (!th)
 		return NULL;
+	th->owner = xst_owner_get(p, producer);
+	if (!th->owner) {
+		free(th);
+		return NULL;
+	}
 	th->producer = producer;
 	th->tid = tid;
 	th->next = p->buckets[hash & (p->nr_buckets - 1)];
 	p->buckets[hash & (p->nr_buckets - 1)] = th;
-	th->older = p->newest;
-	*(p->newest ? &p->newest->newer : &p->oldest) = th;
-	p->newest = th;
-	p->nr_threads++;
+	append(p, th);
 	return th;
 }
 
@@ -121,6 +193,8 @@ struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, ui
 
 	if (!*cached || (*cached)->tid != tid || (*cached)->producer != producer)
 		*cached = find_thread(p, producer, tid);
+	if (*cached)
+		catch_up(*cached);
 	return *cached;
 }
 
@@ -326,6 +400,8 @@ int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns
 		th->open = open;
 		th->room = room;
 	}
+	if (xsp_by_category_join(&th->owner->open, &th->member, th, xsp_category_of(name)) < 0)
+		return -ENOMEM;
 	th->open[th->depth++] = (struct xst_open){
 		.begin = ns,
 		.seen = p->losses.count,
@@ -424,30 +500,38 @@ static void cut_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t 
 		else
 			cut_middle(p, th, at, ns);
 	}
-	/* In a pause there are no ends; and whose will come is not known any more. */
-	if (!enabled)
-		th->owed = 0;
-	th->too_deep = 0;
 }
 
 void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns)
 {
-	for (struct xst_thread *th = p->oldest; th; th = th->newer)
-		if (th->producer == producer)
-			cut_thread(p, th, enabled, ns);
+	struct xst_owner *owner = xst_owner_find(p, producer);
+	struct xst_thread *th;
+
+	if (!owner)
+		return;
+	while ((th = xsp_by_category_any(&owner->open, ~enabled)) != NULL) {
+		catch_up(th);
+		xsp_by_category_leave(&th->member, ~enabled);
+		cut_thread(p, th, enabled, ns);
+	}
+	owner->controls++;
+	owner->pauses += !enabled;
+}
+
+static void end_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns)
+{
+	while (th->depth)
+		close_top(p, th, ns, XSPROF_RANGE_OPEN);
+	forget(p, th);
 }
 
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)
 {
-	struct xst_thread *newer;
+	struct xst_owner *owner = xst_owner_find(p, producer);
 
 	memset(p->cache, 0, sizeof(p->cache));
-	for (struct xst_thread *th = p->oldest; th; th = newer) {
-		newer = th->newer;
-		if (producer != ~0u && th->producer != producer)
-			continue;
-		while (th->depth)
-			close_top(p, th, ns, XSPROF_RANGE_OPEN);
-		forget(p, th);
-	}
+	while (producer == ~0u && p->oldest)
+		end_thread(p, p->oldest, ns);
+	while (owner && owner->oldest)
+		end_thread(p, owner->oldest, ns);
 }

@@ -125,7 +125,8 @@ void xsprof_pairer_free(struct xsprof_pairer *p)
 	if (!p)
 		return;
 	xst_threads_free(p);
-	free(p->async);
+	xst_async_free(p);
+	xst_owners_free(p);
 	free(p);
 }
 

@@ -17,8 +17,18 @@
 #define NOTE_MAX	(16u << 10)	/* of one range */
 #define NOTE_MEMORY	(4u << 20)
 
+/**
+ * struct producer - a producer's threads
+ * @threads: all
+ * @open: those with ranges, by category; made for the first range
+ * @controls: events that switched categories
+ * @pauses: of them, those that switched all off
+ */
 struct producer {
 	struct xsp_track	*threads;
+	struct xsp_by_category	*open;
+	uint32_t		controls;
+	uint32_t		pauses;
 };
 
 struct xsp_tracks {
@@ -145,6 +155,24 @@ static uint32_t *owed_by_top(struct xsp_track *thread)
 	return top ? &top->owed : &thread->owed;
 }
 
+/*
+ * What an event that switches categories does to every thread of its producer is done when the
+ * thread is next looked at: there may be as many threads, and as many such events, as records.
+ */
+static void catch_up(const struct xsp_tracks *tracks, struct xsp_track *thread)
+{
+	const struct producer *p = &tracks->producers[thread->producer];
+
+	if (thread->controls == p->controls)
+		return;
+	thread->controls = p->controls;
+	thread->stack.deep = 0;
+	/* In a pause no end comes. */
+	if (thread->pauses != p->pauses)
+		thread->owed = 0;
+	thread->pauses = p->pauses;
+}
+
 /* Closes ranges at the top that were only held open by those inside them. */
 static void close_cut(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns)
 {
@@ -176,9 +204,6 @@ static void cut_thread(struct xsp_tracks *tracks, struct xsp_track *thread, uint
 			stack->v[i].cut = true;
 		}
 	close_cut(tracks, thread, ns);
-	if (!enabled)
-		thread->owed = 0;
-	stack->deep = 0;
 }
 
 static void forget(struct xsp_tracks *tracks, struct xsp_track **link)
@@ -192,6 +217,7 @@ static void forget(struct xsp_tracks *tracks, struct xsp_track **link)
 	if (thread->sibling)
 		thread->sibling->back = thread->back;
 	xsp_stack_free(&thread->stack, &tracks->budget);
+	tracks->budget.used -= xsp_by_category_leave(&thread->member, ~0ull);
 	tracks->budget.used -= sizeof(*thread) + (thread->prefix ? thread->prefix_len : 0);
 	free(thread->prefix);
 	free(thread);
@@ -211,6 +237,7 @@ static void make_room(struct xsp_tracks *tracks, size_t wanted)
 		struct xsp_track **link = &tracks->buckets[tracks->hand++ % BUCKETS];
 
 		while (*link) {
+			catch_up(tracks, *link);
 			if ((*link)->stack.open || (*link)->owed || *link == tracks->pinned)
 				link = &(*link)->next;
 			else
@@ -239,10 +266,13 @@ static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track
 	tracks->budget.used += sizeof(*thread);
 	/* It may have been here before, and been forgotten: nothing may begin before now. */
 	thread->stack.floor = tracks->hand ? ns : 0;
+	thread->producer = producer;
 	thread->next = *link;
 	*link = thread;
 	thread->sibling = owner->threads;
 	thread->back = &owner->threads;
+	thread->controls = owner->controls;
+	thread->pauses = owner->pauses;
 	if (thread->sibling)
 		thread->sibling->back = &thread->sibling;
 	owner->threads = thread;
@@ -261,7 +291,6 @@ struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, u
 	thread = make_thread(tracks, head, producer, ns);
 	if (!thread)
 		return NULL;
-	thread->producer = producer;
 	thread->pid = pid;
 	thread->kind = kind;
 	thread->tid = tid;
@@ -339,13 +368,20 @@ static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 
 static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
+	struct xsp_by_category *open;
 	struct xsp_track *thread;
 	uint64_t enabled;
 
 	if (ev->producer >= tracks->nr_producers || !xsp_control_enabled(ev, &enabled))
 		return;
-	for (thread = tracks->producers[ev->producer].threads; thread; thread = thread->sibling)
+	open = tracks->producers[ev->producer].open;
+	while (open && (thread = xsp_by_category_any(open, ~enabled))) {
+		catch_up(tracks, thread);
+		tracks->budget.used -= xsp_by_category_leave(&thread->member, ~enabled);
 		cut_thread(tracks, thread, enabled, ev->ns);
+	}
+	tracks->producers[ev->producer].controls++;
+	tracks->producers[ev->producer].pauses += !enabled;
 }
 
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
@@ -359,6 +395,8 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 				ev->ns);
 	if (!thread)
 		thread = spare_thread(tracks, ev);
+	else
+		catch_up(tracks, thread);
 	tracks->pinned = thread;
 	thread->events++;
 	view->ev = ev;
@@ -391,6 +429,25 @@ void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view)
 	close_cut(tracks, view->thread, view->ev->ns);
 }
 
+/* The thread has a range of @category.  Return: false when that cannot be remembered. */
+static bool join(struct xsp_tracks *tracks, struct xsp_track *thread, uint32_t category)
+{
+	struct producer *p = &tracks->producers[thread->producer];
+	int took;
+
+	if (thread->member.mask >> category & 1)
+		return true;
+	if (tracks->budget.used + sizeof(struct xsp_category_item) > tracks->budget.limit)
+		return false;
+	if (!p->open)
+		p->open = calloc(1, sizeof(*p->open));
+	took = p->open ? xsp_by_category_join(p->open, &thread->member, thread, category) : -ENOMEM;
+	if (took < 0)
+		return false;
+	tracks->budget.used += (size_t)took;
+	return true;
+}
+
 bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
 		      uint32_t name, bool match, bool shown)
 {
@@ -399,7 +456,7 @@ bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint6
 		return false;
 	}
 	/* Once one was left out, those inside it are too: the ends tell nothing else. */
-	if (!thread->stack.deep &&
+	if (!thread->stack.deep && join(tracks, thread, xsp_category_of(name)) &&
 	    xsp_stack_begin(&thread->stack, &tracks->budget, ns, name, match, shown)) {
 		xsp_stack_top(&thread->stack)->losses = tracks->losses.count;
 		return true;
@@ -480,6 +537,11 @@ void xsp_tracks_free(struct xsp_tracks *tracks)
 		return;
 	tracks->ops = &silent;
 	xsp_tracks_finish(tracks, 0);
+	for (uint32_t i = 0; i < tracks->nr_producers; i++) {
+		if (tracks->producers[i].open)
+			xsp_by_category_free(tracks->producers[i].open);
+		free(tracks->producers[i].open);
+	}
 	free(tracks->producers);
 	free(tracks);
 }

@@ -14,6 +14,7 @@
 #include <xsprof/trace.h>
 
 #include "ranges/losses.h"
+#include "ranges/by-category.h"
 #include "ranges/stack.h"
 
 /**
@@ -30,6 +31,9 @@
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
  * @last_match: the last record was wanted
+ * @member: by the categories of its ranges
+ * @controls: events of its producer that switched categories, as far as it knows of them
+ * @pauses: of them, those that switched all off
  * @priv: the output's, to be freed when the thread is gone
  */
 struct xsp_track {
@@ -53,6 +57,9 @@ struct xsp_track {
 	bool			more;
 	bool			last_match;
 	uint32_t		kernel_tid;
+	struct xsp_category_items	member;
+	uint32_t		controls;
+	uint32_t		pauses;
 	void			*priv;
 };
 

@@ -65,5 +65,7 @@ void cap_make_kernel(void);
 void cap_make_busy(uint64_t events);
 void cap_make_names(uint32_t kinds);
 void cap_make_crash(uint32_t events, uint32_t at);
+/* capture-cost.c.  Return: 0, -1 when there is no such kind. */
+int cap_make_cost(const char *kind, uint32_t n);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

@@ -13,6 +13,7 @@
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
+ *	make-capture cost-KIND FILE N	N times the same: capture-cost.c has the kinds
  *	make-capture mess FILE SEED	ranges at random, with ends missing and too many
  */
 #include <stdbool.h>
@@ -333,6 +334,9 @@ int main(int argc, char **argv)
 		cap_make_names((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "crash") && argc == 5)
 		cap_make_crash((uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
+	else if (!strncmp(what, "cost-", 5) && argc == 4 &&
+		 !cap_make_cost(what + 5, (uint32_t)atoi(argv[3])))
+		;
 	else if (!strcmp(what, "big") && argc == 4)
 		make_big(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "grow") && argc == 4)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Captures of N times the same, for what reading them costs: each kind has much of what a reader
+ * could walk over again and again.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/capture.h"
+
+#define EACH	8000u		/* rings of a producer that no chunk describes */
+
+static void begin(void)
+{
+	cap_host("hostname=cost\n");
+	cap_clock(T(0), T(100000000));
+}
+
+/* A program with names 1 and 2 of categories 1 and 2. */
+static void begin_program(struct cap_ring *r)
+{
+	begin();
+	cap_producer(0, 100, T(0));
+	cap_name(1, 1, "kept");
+	cap_name(2, 2, "switched");
+	cap_arena(0);
+	cap_ring_open(r, 0, 0, 4096);
+}
+
+static uint32_t id(uint32_t index)
+{
+	return index << XSPROF_NAME_SHIFT | index;
+}
+
+/* Threads with a range open; then a range of another category and its switch, over and over. */
+static void make_control(uint32_t n, uint8_t type)
+{
+	struct cap_ring r;
+	uint64_t t = T(1);
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < n; i++)
+		cap_event(&r, t++, type, 1000 + i, id(1), 0, i);
+	for (uint32_t i = 0; i < n; i++) {
+		cap_event(&r, t++, type, 1, id(2), 0, 1ull << 40 | i);
+		cap_event(&r, t++, XSPROF_REC_CONTROL, 1, 0, XSPROF_CONTROL_ENABLE, 1 << 1);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
+static void make_ledgers(uint32_t n)
+{
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		struct xsprof_cap_ledger ledger = { .ring = i % EACH };
+
+		cap_chunk(XSPROF_CHUNK_LEDGER, i / EACH, i % EACH, 0, &ledger, sizeof(ledger));
+	}
+	cap_end(T(10));
+}
+
+/* Rings whose records are in turn, so that each needs its window again for each record. */
+static void make_rings(uint32_t n)
+{
+	struct cap_ring r;
+
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		cap_ring_open(&r, i / EACH, i % EACH, 8);
+		for (uint32_t k = 0; k < 2; k++)
+			cap_event(&r, T(1) + k * n + i, XSPROF_REC_INSTANT, 5, 1, 0, k);
+		cap_ring_close(&r, 0);
+	}
+	cap_end(T(1000));
+}
+
+/* Processes with a thread and a range each, which they leave open. */
+static void make_exits(uint32_t n)
+{
+	struct cap_ring r;
+
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		cap_ring_open(&r, i, 0, 8);
+		cap_event(&r, T(1) + i, XSPROF_REC_BEGIN, 1000 + i, 1, 0, 0);
+		cap_ring_close(&r, 0);
+		cap_exit(i, XSPROF_HOW_EXITED, 0, T(100) + i);
+	}
+	cap_end(T(1000));
+}
+
+/* Every type of record, each of a thread and a name of many. */
+static void make_records(uint32_t n)
+{
+	struct cap_ring r;
+	uint64_t t = T(1);
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t words[3 * 4] = { 0 };
+		uint8_t type = (uint8_t)(XSPROF_REC_BEGIN + i % 40);
+		struct xsprof_rec rec;
+
+		rec = cap_head(t++, type, 1000 + i % 500, 1 + i % 2000, i % 7, i);
+		rec.size = 3;
+		memcpy(words, &rec, sizeof(rec));
+		words[4] = words[5] = t;
+		cap_record(&r, words, 3);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
+/* Chunks of every type but those of rings, of something new each. */
+static void make_chunks(uint32_t n)
+{
+	char text[64];
+
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		struct xsprof_cap_quiet quiet = { .ticks = T(1) + i };
+		uint32_t p = i % 50;
+
+		snprintf(text, sizeof(text), "name number %u", i);
+		cap_name(0, i % 0xfffff + 1, text);
+		cap_entry(XSPROF_ENTRY_THREAD, 1000 + i, XSPROF_THREAD_GIVEN, text, strlen(text));
+		snprintf(text, sizeof(text), "fact%u=%u", i, i);
+		cap_entry(XSPROF_ENTRY_FACT, 0, 0, text, strlen(text));
+		cap_arena(p);
+		cap_thread(p, 1000 + i, "comm");
+		cap_chunk(XSPROF_CHUNK_QUIET, p, 0, 0, &quiet, sizeof(quiet));
+		cap_chunk(XSPROF_CHUNK_NOTE, XSPROF_NO_PRODUCER, 0, 0, text, strlen(text));
+		cap_host(text);
+		cap_clock(T(1) + i * 1000, T(1) + i * 1000 + 500);
+		cap_chunk(200, 0, 0, 0, text, 8);
+	}
+	cap_end(T(1) + n * 1000);
+}
+
+int cap_make_cost(const char *kind, uint32_t n)
+{
+	if (!strcmp(kind, "control"))
+		make_control(n, XSPROF_REC_BEGIN);
+	else if (!strcmp(kind, "async"))
+		make_control(n, XSPROF_REC_ASYNC_BEGIN);
+	else if (!strcmp(kind, "ledgers"))
+		make_ledgers(n);
+	else if (!strcmp(kind, "rings"))
+		make_rings(n);
+	else if (!strcmp(kind, "exits"))
+		make_exits(n);
+	else if (!strcmp(kind, "records"))
+		make_records(n);
+	else if (!strcmp(kind, "chunks"))
+		make_chunks(n);
+	else
+		return -1;
+	return 0;
+}

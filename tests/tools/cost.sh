@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What reading a capture costs grows with its size and no faster, whatever it has much of: the
+# instructions of once, twice and four times the same, as valgrind counts them. What twice as much
+# adds may be at most 2.5 times what the half of it added; where a walk over all is made for each
+# it is 4 times. What it takes in seconds and memory is only printed. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+
+work() # $1 file, then a verb: instructions
+{
+	local file=$1
+
+	shift
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$xsprof" "$@" "$file" \
+		2>&1 >/dev/null | sed -n 's/.*Collected : //p'
+}
+
+cost() # $1 kind, $2 how many, then a verb
+{
+	local kind=$1 many=$2 w=() i
+
+	shift 2
+	for i in 1 2 4; do
+		[ -f "$dir/$kind.$i" ] ||
+			"$make_capture" "cost-$kind" "$dir/$kind.$i" $((many * i)) || exit 1
+		w[$i]=$(work "$dir/$kind.$i" "$@")
+	done
+	{
+		echo "instructions: ${w[1]} ${w[2]} ${w[4]}"
+		python3 - "$xsprof" "$@" "$dir/$kind.4" <<-'END'
+			import os, resource, subprocess, sys
+			subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL,
+				       stderr=subprocess.DEVNULL)
+			use = resource.getrusage(resource.RUSAGE_CHILDREN)
+			size = os.path.getsize(sys.argv[-1])
+			print("%d kB: %.2f us and %.1f bytes of memory for a byte" % (size // 1000,
+			      use.ru_utime / size * 1e6, use.ru_maxrss * 1024 / size))
+		END
+	} >"$dir/log"
+	sed 's/^/# /' "$dir/log"
+	[ $(((w[4] - w[2]) * 10)) -le $(((w[2] - w[1]) * 25)) ]
+	result "$* of $kind" $?
+}
+
+cost control 1000 report
+cost control 1000 dump
+cost async 1000 report
+cost ledgers 1000 info
+cost exits 500 report
+cost rings 7000 dump
+if [ "${XSPROF_TIER:-quick}" = full ]; then
+	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
+		    "dump -f kineto"; do
+		for kind in control async ledgers exits records chunks; do
+			cost $kind 1000 $verb
+		done
+	done
+fi
+finish
