@@ -26,6 +26,7 @@
 #include "drain/thread.h"
 #include "process/backend.h"
 #include "process/local.h"
+#include "read/leftover.h"
 #include "read/recording.h"
 #include "ring/config.h"
 
@@ -198,6 +199,8 @@ static int make_session(const char **object)
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand (records itself)\n",
 		 (int)getpid(), boot);
+	/* Others were killed as we may be: without a recorder nobody else clears up after them. */
+	xsp_leftover_free();
 	err = xsp_recording_create(&self.session, facts, object);
 	if (err)
 		return err;

@@ -228,6 +228,30 @@ run "$xsprof" recover
 is "$name, killed: recover" $rc 0
 "$inspect" self.data >seen
 is "$name, killed: every record" "$(field head seen)" 80000
+# Many that were killed: the next one frees what is saved, and nothing is lost by it.
+many=8
+[ "${XSPROF_TIER:-quick}" = quick ] || many=1000
+in_files()
+{
+	for i in $(seq $many); do
+		"$xsprof" dump -f text -i many.$i.data 2>/dev/null
+	done | grep -cE ': (begin|end):'
+}
+all=0
+for i in $(seq $many); do
+	XSPROF_RECORD=$dir/many.$i.data XSPROF_BUFFER_SIZE=1M run "$marker" 20000 1 0 kill
+	all=$((all + $(field events out) - $(field lost out)))
+done
+saved=$(in_files)
+XSPROF_RECORD=$dir/last.data run "$marker" 10 1 0
+kept=$(du -sk "$shm" | cut -f1)
+ok "$name, killed, $many times: $kept KiB are kept" test "$kept" -lt $((many * 400))
+run "$xsprof" recover
+is "$name, killed, $many times: recovered" $rc 0
+is "$name, killed, $many times: every record" "$(in_files)" $all
+ok "$name, killed, $many times: some were not in the files" test "$saved" -lt $all
+ok "$name, killed, $many times: nothing stays" clean
+rm -f many.* last.data
 XSPROF_RECORD=/no/such/dir/x run "$marker" 10 1 0
 is "$name: a bad file name harms nobody, and is told" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
  '/no/such/dir/x': nothing is recorded: /no/such/dir/x: No such file or directory"

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Frees what killed programs left.  It reads their files with pread(): it runs in programs that
+ * record themselves, which have no handler for a mapping that is cut.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/ctl-check.h"
+#include "base/file-name.h"
+#include "base/pread.h"
+#include "base/proc.h"
+#include "read/leftover.h"
+#include "read/recording.h"
+
+/* A process that lives may have closed its descriptors, and with them its lock. */
+static bool may_live(int fd, const struct xsprof_ctl *ctl, const struct stat *st)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	int mapped;
+
+	if (fcntl(fd, F_GETLK, &lock) || lock.l_type != F_UNLCK ||
+	    ctl->pid_ns != xsp_proc_pid_ns())
+		return true;
+	mapped = xsp_proc_maps_file(ctl->pid, st->st_dev, st->st_ino);
+	return mapped && mapped != -ESRCH;
+}
+
+/* Whole pages of [from, to). */
+static void punch(int fd, uint64_t page, uint64_t from, uint64_t to)
+{
+	from = (from + page - 1) / page * page;
+	to = to / page * page;
+	if (from < to)
+		/* Where it fails the memory stays until the recording is removed. */
+		(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
+}
+
+/* Frees what has been read of a ring.  Return: nothing else is in it, and nothing was lost. */
+static bool free_ring(int fd, const struct xsprof_ctl *ctl, uint32_t k)
+{
+	uint64_t at = ctl->rings_off + k * ctl->ring_stride, data = at + 2ull * ctl->page_size;
+	struct xsprof_ring_reader reader;
+	struct xsprof_ring_writer writer;
+	uint64_t from, to, unread;
+
+	if (xsp_pread(fd, &writer, sizeof(writer), at) ||
+	    xsp_pread(fd, &reader, sizeof(reader), at + ctl->page_size))
+		return false;
+	unread = (writer.head - reader.tail) << XSPROF_SLOT_SHIFT;
+	if (writer.head < reader.tail || unread > ctl->ring_size)
+		return false;
+	from = (reader.tail << XSPROF_SLOT_SHIFT) & (ctl->ring_size - 1);
+	to = (writer.head << XSPROF_SLOT_SHIFT) & (ctl->ring_size - 1);
+	if (!unread) {
+		punch(fd, ctl->page_size, data, data + ctl->ring_size);
+	} else if (from < to) {
+		punch(fd, ctl->page_size, data, data + from);
+		punch(fd, ctl->page_size, data + to, data + ctl->ring_size);
+	} else {
+		punch(fd, ctl->page_size, data + to, data + from);
+	}
+	return !unread && !writer.drops && !writer.busy;
+}
+
+/* Return: all of it is saved; false too where it is not known. */
+static bool free_file(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct xsprof_arena arena;
+	struct xsprof_ctl ctl;
+	bool saved = false;
+	struct stat st;
+	uint32_t k;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    xsp_pread(fd, &ctl, sizeof(ctl), 0) || xsp_ctl_check(&ctl, st.st_size) ||
+	    ctl.mode != XSPROF_MODE_DISCARD || may_live(fd, &ctl, &st) ||
+	    xsp_pread(fd, &arena, sizeof(arena), ctl.arena_off))
+		goto out;
+	saved = !arena.nomem && !arena.late && !arena.missed;
+	for (k = 0; k < ctl.nr_rings + ctl.nr_lock_rings; k++)
+		if (ctl.ready[k / 64] >> (k % 64) & 1)
+			saved &= free_ring(fd, &ctl, k);
+out:
+	close(fd);
+	return saved;
+}
+
+static void free_session(struct xsp_recording *s)
+{
+	char command[32];
+	struct dirent *entry;
+	bool saved = true;
+	DIR *dir;
+	int fd;
+
+	if (xsp_recording_fact(s, "command", command, sizeof(command)) < 0 ||
+	    strcmp(command, "(records itself)") || xsp_recording_adopt(s))
+		return;
+	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lock"))
+			saved &= xsp_file_is(entry->d_name, 'p') &&
+				 free_file(s->dirfd, entry->d_name);
+	closedir(dir);
+	if (saved)
+		xsp_recording_remove(s);
+}
+
+void xsp_leftover_free(void)
+{
+	char user[XSP_RECORDING_PATH], path[XSP_RECORDING_PATH + 256];
+	struct xsp_recording s;
+	struct dirent *entry;
+	const char *object;
+	DIR *dir;
+
+	if (xsp_recording_user_dir(user, false, &object))
+		return;
+	dir = opendir(user);
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "s.", 2))
+			continue;
+		snprintf(path, sizeof(path), "%s/%.200s", user, entry->d_name);
+		if (!xsp_recording_open(&s, path))
+			free_session(&s);
+		xsp_recording_close(&s);
+	}
+	if (dir)
+		closedir(dir);
+}
