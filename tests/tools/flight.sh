@@ -94,6 +94,10 @@ result "snapshot: info says what it is, and its clock is good" $?
 "$xsprof" snapshot -q -p "$program" -o p.data 2>log && [ ! -s log ] &&
 	status 1 "$xsprof" snapshot -p 1 -o none.data && grep -q 'process 1: has no rings' log
 result "snapshot --pid" $?
+"$xsprof" snapshot -q -p "$program,$program" -o p2.data 2>log && [ ! -s log ] &&
+	status 1 "$xsprof" snapshot -p "$program,1" -o none.data &&
+	grep -q 'process 1: has no rings' log && [ ! -e none.data ]
+result "snapshot --pid: several" $?
 for i in 1 2 3; do "$xsprof" snapshot -q -o s.data; done
 stop
 [ "$(whole rec.data)" = "50000 49999" ] && [ "$(events rec.data step)" -ge 10 ] &&
@@ -267,6 +271,9 @@ status 0 "$xsprof" disable io net && [ "$(cat out)" = "disabled in 1 process" ] 
 	status 0 "$xsprof" disable -p "$program" io &&
 	[ "$(cat out)" = "disabled in 0 processes, 1 unchanged" ]
 result "disable: says how many were changed" $?
+status 1 "$xsprof" disable -p "1,$program" net && grep -q 'process 1: has no rings' log &&
+	[ "$(cat out)" = "disabled in 0 processes, 1 unchanged" ]
+result "disable: of several, one that there is not" $?
 sleep 0.1
 "$xsprof" snapshot -q -o a.data
 sleep 0.2

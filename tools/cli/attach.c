@@ -21,6 +21,7 @@ static int add(struct attach *a, pid_t pid)
 {
 	pid_t *pids = realloc(a->pids, (a->nr + 1) * sizeof(*pids));
 	uint64_t *starts;
+	bool *met;
 
 	if (!pids)
 		return -ENOMEM;
@@ -29,6 +30,11 @@ static int add(struct attach *a, pid_t pid)
 	if (!starts)
 		return -ENOMEM;
 	a->starts = starts;
+	met = realloc(a->met, (a->nr + 1) * sizeof(*met));
+	if (!met)
+		return -ENOMEM;
+	a->met = met;
+	met[a->nr] = false;
 	starts[a->nr] = 0;
 	pids[a->nr++] = pid;
 	return 0;
@@ -56,6 +62,18 @@ int attach_take(struct attach *a, const char *verb, const char *list)
 			status = tool_error("out of memory");
 	}
 	free(copy);
+	return status;
+}
+
+int attach_check_met(const struct attach *a)
+{
+	int status = 0;
+	uint32_t i;
+
+	for (i = 0; i < a->nr; i++)
+		if (!a->met[i])
+			status = tool_error("process %d: has no rings: 'xsprof list' shows who "
+					    "does", (int)a->pids[i]);
 	return status;
 }
 
@@ -179,5 +197,6 @@ void attach_free(struct attach *a)
 {
 	free(a->pids);
 	free(a->starts);
+	free(a->met);
 	memset(a, 0, sizeof(*a));
 }

@@ -16,12 +16,14 @@
  * struct attach - running processes
  * @pids: by number, NULL for none
  * @starts: when each was started, as /proc/PID/stat has it
+ * @met: it has rings that find_producers() saw
  * @nr: how many
  * @all: all that we may see
  */
 struct attach {
 	pid_t		*pids;
 	uint64_t	*starts;
+	bool		*met;
 	uint32_t	nr;
 	bool		all;
 };
@@ -53,6 +55,9 @@ struct xsp_device_filter attach_filter(const struct attach *a);
 
 /* Have all processes that were named ended?  Never so with -a. */
 bool attach_ended(const struct attach *a, const struct xsp_drain *d);
+
+/* Says which of them find_producers() has not met.  Return: 0, or TOOL_FAILED after a message. */
+int attach_check_met(const struct attach *a);
 
 void attach_free(struct attach *a);
 

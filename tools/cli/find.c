@@ -9,33 +9,45 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file-name.h"
 #include "cli/find.h"
 #include "cli/session.h"
 #include "cli/tool.h"
 
 /**
  * struct walk - one under way
- * @pid: of this process only, 0 for all
- * @others: those of other users as well
+ * @who: of which processes
  * @fd: the device
  * @visit: whom to tell
  * @data: passed to it
  * @status: what it returned
  */
 struct walk {
-	uint32_t	pid;
-	bool		others;
+	struct attach	*who;
 	int		fd;
 	int		(*visit)(void *data, const struct found *found);
 	void		*data;
 	int		status;
 };
 
-/* p.PID.START.SEQ; its control page says the same. */
-static bool is_wanted(const struct walk *walk, const char *name)
+static bool is_named(struct attach *who, uint32_t pid)
 {
-	return !strncmp(name, "p.", 2) &&
-	       (!walk->pid || strtoul(name + 2, NULL, 10) == walk->pid);
+	bool named = false;
+	uint32_t i;
+
+	/* It may be named twice. */
+	for (i = 0; i < who->nr; i++) {
+		if ((uint32_t)who->pids[i] == pid)
+			who->met[i] = named = true;
+	}
+	return named;
+}
+
+/* p.PID.START.SEQ; its control page says the same. */
+static bool is_wanted(struct attach *who, const char *name)
+{
+	return xsp_file_is(name, 'p') &&
+	       (!who->nr || is_named(who, strtoul(name + 2, NULL, 10)));
 }
 
 static int walk_session(void *data, struct session_seen *seen)
@@ -62,7 +74,7 @@ static int walk_session(void *data, struct session_seen *seen)
 		return err;
 	}
 	while (!walk->status && (entry = readdir(dir))) {
-		if (!is_wanted(walk, entry->d_name))
+		if (!is_wanted(walk->who, entry->d_name))
 			continue;
 		found.name = entry->d_name;
 		walk->status = walk->visit(walk->data, &found);
@@ -83,7 +95,8 @@ static int walk_info(void *data, const struct xsprof_info *info)
 		.info = info,
 	};
 
-	if (walk->pid ? info->pid != walk->pid : !walk->others && info->uid != getuid())
+	if (walk->who->nr ? !is_named(walk->who, info->pid) :
+			    !walk->who->all && info->uid != getuid())
 		return 0;
 	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);
 	walk->status = walk->visit(walk->data, &found);
@@ -109,10 +122,10 @@ static int walk_device(struct walk *walk)
 	return walk->status;
 }
 
-int find_producers(uint32_t pid, bool others,
+int find_producers(struct attach *who,
 		   int (*visit)(void *data, const struct found *found), void *data)
 {
-	struct walk walk = { .pid = pid, .others = others, .visit = visit, .data = data };
+	struct walk walk = { .who = who, .visit = visit, .data = data };
 	char user[XSP_RECORDING_PATH];
 	const char *object;
 	int err;

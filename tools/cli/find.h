@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/attach.h"
 #include "read/ring-device.h"
 
 /**
@@ -31,14 +32,14 @@ struct found {
 
 /**
  * find_producers - visit every producer
- * @pid: of this process only, 0 for all
- * @others: those of other users as well, as far as we may read them
+ * @who: of these processes, each marked when it is met; without any of all of ours, and with @all
+ *	those of other users as well, as far as we may read them
  * @visit: called for each; a non-zero return ends the walk
  * @data: passed to it
  *
  * Return: 0, what @visit returned, or TOOL_FAILED after a message.
  */
-int find_producers(uint32_t pid, bool others,
+int find_producers(struct attach *who,
 		   int (*visit)(void *data, const struct found *found), void *data);
 
 #endif /* XSPROF_SNAPSHOT_FIND_H */

@@ -29,8 +29,7 @@
  * @found: bit i: some process knows @names[i]
  * @on: they are to be recorded
  * @every: any category there is
- * @pid: of this process only, 0 for all
- * @others: those of other users as well
+ * @who: of which processes
  * @known: categories that processes have, for who asks for others
  * @nr_known: how many
  * @seen: processes looked at
@@ -45,8 +44,7 @@ struct change {
 	uint64_t	found;
 	bool		on;
 	bool		every;
-	pid_t		pid;
-	bool		others;
+	struct attach	who;
 	char		*known[KNOWN_MAX];
 	uint32_t	nr_known;
 	uint32_t	seen;
@@ -254,16 +252,16 @@ static int check_found(const struct change *c)
 static int run(struct change *c)
 {
 	uint32_t i;
-	int status;
+	int status, missing;
 
 	if (xsp_guard_install())
 		return tool_error("signals: %s", strerror(errno));
-	status = find_producers(c->pid, c->others, visit, c);
+	status = find_producers(&c->who, visit, c);
 	if (status)
 		return status;
-	if (!c->seen && c->pid)
-		return tool_error("process %u: is not recorded: 'xsprof list' shows who is",
-				  c->pid);
+	missing = attach_check_met(&c->who);
+	if (missing && !c->seen)
+		return missing;
 	if (!c->seen)
 		return tool_error("no process of yours is being recorded: start one under "
 				  "'xsprof record'");
@@ -274,7 +272,7 @@ static int run(struct change *c)
 	putchar('\n');
 	for (i = 0; i < c->nr_known; i++)
 		free(c->known[i]);
-	return status ? status : c->failed ? TOOL_FAILED : 0;
+	return status || missing || c->failed ? TOOL_FAILED : 0;
 }
 
 static void help(const char *verb, bool on)
@@ -284,7 +282,8 @@ static void help(const char *verb, bool on)
 	       "Switches categories of running processes %s, at once: their markers are\n"
 	       "recorded%s from now on. 'all' is every category.\n"
 	       "\n"
-	       "  -p, --pid PID   of this process only\n"
+	       "  -p, --pid PID[,PID...]\n"
+	       "                  of these processes only\n"
 	       "  -a, --all       also of other users, as far as you may read them (needs the\n"
 	       "                  module); without either, of all of yours that are recorded\n"
 	       "  -h, --help      this text\n"
@@ -319,12 +318,12 @@ static int change(int argc, char **argv, bool on)
 	while ((opt = getopt_long(argc, argv, "+:p:ahV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
-			status = tool_take_pid(c.verb, optarg, &c.pid);
+			status = attach_take(&c.who, c.verb, optarg);
 			if (status >= 0)
 				return status;
 			break;
 		case 'a':
-			c.others = true;
+			c.who.all = true;
 			break;
 		default:
 			return tool_option(c.verb, opt, argv, options,
@@ -340,7 +339,9 @@ static int change(int argc, char **argv, bool on)
 				  XSPROF_MAX_CATEGORIES);
 	for (i = 0; i < c.nr; i++)
 		c.every |= !strcmp(c.names[i], "all");
-	return run(&c);
+	status = run(&c);
+	attach_free(&c.who);
+	return status;
 }
 
 int cmd_enable(int argc, char **argv)

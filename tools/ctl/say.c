@@ -254,8 +254,9 @@ static int see_rings(void *data, const struct found *found)
 
 bool ctl_has_rings(pid_t pid)
 {
-	bool has = false;
+	bool has = false, met;
+	struct attach who = { .pids = &pid, .met = &met, .nr = 1 };
 
 	/* What cannot be looked at is told of there. */
-	return !find_producers((uint32_t)pid, false, see_rings, &has) && has;
+	return !find_producers(&who, see_rings, &has) && has;
 }

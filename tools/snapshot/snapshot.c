@@ -17,15 +17,13 @@
  * struct asked - what was asked for
  * @snap: the snapshot
  * @opts: its options
- * @pid: of this process only, 0 for all
- * @others: those of other users as well
+ * @who: of which processes
  * @quiet: errors only
  */
 struct asked {
 	struct snapshot		snap;
 	struct snapshot_options	opts;
-	pid_t			pid;
-	bool			others;
+	struct attach		who;
 	bool			quiet;
 };
 
@@ -39,7 +37,7 @@ static void help(void)
 	     "\n"
 	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
 	     "                          renamed to FILE.old)\n"
-	     "  -p, --pid PID           of this process only\n"
+	     "  -p, --pid PID[,PID...]  of these processes only\n"
 	     "  -a, --all               also of other users, as far as you may read them (needs\n"
 	     "                          the module)\n"
 	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
@@ -75,15 +73,12 @@ static int run(struct asked *asked)
 	status = snapshot_begin(&asked->snap, &asked->opts);
 	if (status)
 		return status;
-	status = find_producers(asked->pid, asked->others, add, asked);
-	if (!status && !asked->snap.number) {
-		if (asked->pid)
-			status = tool_error("process %u: has no rings: 'xsprof list' shows who "
-					    "does", asked->pid);
-		else
-			status = tool_error("no process of yours has rings: start one under "
-					    "'xsprof record'");
-	}
+	status = find_producers(&asked->who, add, asked);
+	if (!status)
+		status = attach_check_met(&asked->who);
+	if (!status && !asked->snap.number)
+		status = tool_error("no process of yours has rings: start one under "
+				    "'xsprof record'");
 	if (status) {
 		snapshot_drop(&asked->snap);
 		return status;
@@ -100,9 +95,9 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 		asked->opts.path = optarg;
 		break;
 	case 'p':
-		return tool_take_pid("snapshot", optarg, &asked->pid);
+		return attach_take(&asked->who, "snapshot", optarg);
 	case 'a':
-		asked->others = true;
+		asked->who.all = true;
 		break;
 	case 'l':
 		if (tool_parse_time(optarg, &asked->opts.last_ns) || !asked->opts.last_ns)
@@ -144,5 +139,7 @@ int cmd_snapshot(int argc, char **argv)
 	}
 	if (optind < argc)
 		return tool_usage("snapshot", "%s: takes no arguments", argv[optind]);
-	return run(&asked);
+	status = run(&asked);
+	attach_free(&asked.who);
+	return status;
 }
