@@ -72,7 +72,7 @@ told "$user" close setuid
 told "$user" reuse setuid
 told "$place" close chroot="$dir/root"
 told "$place" close mount
-for step in setgid pid time; do
+for step in setgid user pid time; do
 	recorded $step exec
 done
 told "$user" setuid exec
@@ -91,7 +91,8 @@ done
 # What the child gets with the descriptor of the session: its own file, and no more.
 recorded setgid setuid probe
 has "probe: the descriptor" out '^probe descriptor: closed by exec$'
-is "probe: all is refused" "$(grep -c '^probe .*: refused$' out) $(grep -c permitted out)" "8 0"
+is "probe: all is refused" "$(grep -c '^probe .*: refused$' out) $(grep -c permitted out)" "9 0"
+has "probe: a forged notice is sent" out '^probe forged notice: sent$'
 
 # A program that records itself maps no file that another user could cut.
 name="records itself"
