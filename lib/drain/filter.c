@@ -21,7 +21,9 @@ bool xsp_device_wants(const struct xsp_device_filter *filter, const struct xspro
 		if (filter->ids[i] == info->id)
 			return true;
 	for (i = 0; i < filter->nr_pids; i++)
-		if (info->pid && filter->pids[i] == (pid_t)info->pid)
+		if (info->pid && filter->pids[i] == (pid_t)info->pid &&
+		    (!filter->starts || !filter->starts[i] ||
+		     filter->starts[i] == info->start_time))
 			return true;
 	if (filter->own && info->uid != geteuid())
 		return false;

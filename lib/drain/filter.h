@@ -17,6 +17,8 @@
  * struct xsp_device_filter - which of the device's producers to read
  * @session: those of this session, 0 for none
  * @pids: those of these processes, as we see them
+ * @starts: when each of them was started, as the device has it: a number may be another process'
+ *	later; NULL, or 0 for one: it is not known
  * @nr_pids: how many
  * @ids: those of these numbers
  * @nr_ids: how many
@@ -30,6 +32,7 @@
 struct xsp_device_filter {
 	uint64_t	session;
 	const pid_t	*pids;
+	const uint64_t	*starts;
 	uint32_t	nr_pids;
 	const uint64_t	*ids;
 	uint32_t	nr_ids;

@@ -17,7 +17,8 @@
 static void test_filter(void)
 {
 	struct xsp_ended ended = { 0 };
-	const uint64_t ids[] = { 1, 200 };
+	const uint64_t ids[] = { 1, 200 }, start = 500;
+	const pid_t pid = 12;
 	struct xsp_device_filter filter = { .session = 7, .ended = &ended };
 	struct xsprof_info info = { .session = 7, .state = XSPROF_STATE_KILLED };
 
@@ -37,6 +38,14 @@ static void test_filter(void)
 	xsp_ended_free(&ended);
 	CHECK(!xsp_ended_has(&ended, 0, 1));
 	tap_result("a producer that one is through with is not taken up again");
+	info = (struct xsprof_info){ .id = 1, .pid = 12, .start_time = 500 };
+	filter = (struct xsp_device_filter){ .pids = &pid, .starts = &start, .nr_pids = 1 };
+	CHECK(xsp_device_wants(&filter, &info, 0));
+	info.start_time = 501;
+	CHECK(!xsp_device_wants(&filter, &info, 0));
+	filter.starts = NULL;
+	CHECK(xsp_device_wants(&filter, &info, 0));
+	tap_result("a process that got the number of another is not that");
 }
 
 static uint8_t *noise(size_t len)

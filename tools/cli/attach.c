@@ -166,6 +166,7 @@ struct xsp_device_filter attach_filter(const struct attach *a)
 {
 	return (struct xsp_device_filter){
 		.pids = a->pids,
+		.starts = a->starts,
 		.nr_pids = a->nr,
 		.all = a->all,
 		.go_on = true,
