@@ -156,6 +156,11 @@ void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	take_out(p, place);
 }
 
+bool xst_async_open(struct xsprof_pairer *p, const struct xsprof_event *ev)
+{
+	return p->nr_async && *find(p, ev->producer, ev->name, ev->value);
+}
+
 static int by_begin(const void *x, const void *y)
 {
 	const struct xst_async *a = *(struct xst_async *const *)x;

@@ -152,6 +152,8 @@ int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev);
 void xst_async_end(struct xsprof_pairer *p, const struct xsprof_event *ev);
 int xst_async_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
 int xst_async_finish(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
+/* Is one of the event's name and id open? */
+bool xst_async_open(struct xsprof_pairer *p, const struct xsprof_event *ev);
 void xst_async_free(struct xsprof_pairer *p);
 
 /* ---- for both ---------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "decode/control.h"
+#include "ranges/pair-local.h"
 #include "ranges/tracks.h"
 
 #define BUCKET_BITS	13
@@ -44,9 +45,14 @@ struct xsp_tracks {
 	uint64_t			retry;		/* no room before this event */
 	struct xsp_tracks_stats		stats;
 	struct xst_losses		losses;
+	struct xsprof_pairer		*asyncs;	/* of async events only */
+	enum xsp_why			async_why;	/* of those that end now */
+	bool				async_ended;
 	struct xsp_track		spare;
 	struct xsp_track		*buckets[BUCKETS];
 };
+
+static void async_range(void *data, const struct xsprof_range *range);
 
 int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_tracks **out)
 {
@@ -54,6 +60,10 @@ int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_trac
 
 	if (!tracks)
 		return -ENOMEM;
+	if (xsprof_pairer_new(NULL, async_range, tracks, &tracks->asyncs)) {
+		free(tracks);
+		return -ENOMEM;
+	}
 	tracks->ops = ops;
 	tracks->data = data;
 	tracks->budget.limit = MEMORY;
@@ -298,14 +308,15 @@ struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, u
 }
 
 /* A thread of which nothing can be remembered. */
-static struct xsp_track *spare_thread(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+static struct xsp_track *spare_thread(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
+				      uint32_t tid)
 {
 	struct xsp_track *thread = &tracks->spare;
 
 	memset(thread, 0, sizeof(*thread));
-	thread->producer = ev->producer;
-	thread->pid = ev->pid;
-	thread->tid = ev->tid;
+	thread->producer = producer;
+	thread->pid = pid;
+	thread->tid = tid;
 	thread->stack.floor = UINT64_MAX;
 	return thread;
 }
@@ -356,6 +367,62 @@ static struct xsp_range *find_end(struct xsp_tracks *tracks, struct xsp_track *t
 	return xsp_stack_top(stack);
 }
 
+/* An async range has ended; where no event shows that, the output is told. */
+static void async_range(void *data, const struct xsprof_range *range)
+{
+	struct xsp_tracks *tracks = data;
+	struct xsp_track *thread, spare;
+
+	if (range->how == XSPROF_RANGE_ENDED) {
+		tracks->async_ended = true;
+		return;
+	}
+	tracks->stats.cut += range->how == XSPROF_RANGE_CUT;
+	tracks->stats.open += range->how == XSPROF_RANGE_OPEN;
+	if (!tracks->ops->async_closed)
+		return;
+	thread = xsp_tracks_get(tracks, range->producer, range->pid, 0,
+				range->tid ? range->tid : range->pid, range->end_ns);
+	/* The event that is looked at may have the spare one. */
+	spare = tracks->spare;
+	if (!thread)
+		thread = spare_thread(tracks, range->producer, range->pid, range->tid);
+	tracks->ops->async_closed(tracks->data, thread, range, tracks->async_why);
+	tracks->spare = spare;
+}
+
+bool xsp_tracks_async(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	struct xsprof_pairer_stats before, after;
+	bool begin = ev->type == XSPROF_REC_ASYNC_BEGIN;
+	int ret;
+
+	tracks->async_why = XSP_WHY_CUT;
+	tracks->async_ended = false;
+	xsprof_pairer_get_stats(tracks->asyncs, &before);
+	if (ev->type == XSPROF_REC_ASYNC_INSTANT)
+		return xst_async_open(tracks->asyncs, ev);
+	ret = xsprof_pairer_event(tracks->asyncs, ev);
+	xsprof_pairer_get_stats(tracks->asyncs, &after);
+	if (!begin) {
+		tracks->stats.unmatched += after.unmatched_ends - before.unmatched_ends;
+		return tracks->async_ended;
+	}
+	if (!ret && after.too_deep == before.too_deep)
+		return true;
+	tracks->stats.deep++;
+	return false;
+}
+
+/* Losses, switches of categories, and ends of processes: what else ends async ranges. */
+static void tell_asyncs(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	tracks->async_why = ev->type == XSPROF_EV_EXIT ? XSP_WHY_EXIT : XSP_WHY_CUT;
+	/* No memory to end them in order: they end with the trace. */
+	if (xsprof_pairer_event(tracks->asyncs, ev))
+		tracks->stats.deep++;
+}
+
 static void exit_event(struct xsp_tracks *tracks, const struct xsprof_event *ev)
 {
 	struct xsp_track *thread;
@@ -394,7 +461,7 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 	thread = xsp_tracks_get(tracks, ev->producer, ev->pid, 0, ev->tid ? ev->tid : ev->pid,
 				ev->ns);
 	if (!thread)
-		thread = spare_thread(tracks, ev);
+		thread = spare_thread(tracks, ev->producer, ev->pid, ev->tid);
 	else
 		catch_up(tracks, thread);
 	tracks->pinned = thread;
@@ -412,10 +479,13 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		if (view->range)
 			view->name = view->range->name;
 	} else if (ev->type == XSPROF_EV_EXIT) {
+		tell_asyncs(tracks, ev);
 		exit_event(tracks, ev);
 	} else if (ev->type == XSPROF_EV_LOST) {
+		tell_asyncs(tracks, ev);
 		xst_losses_add(&tracks->losses, ev);
 	} else if (ev->type == XSPROF_REC_CONTROL) {
+		tell_asyncs(tracks, ev);
 		control_event(tracks, ev);
 	}
 }
@@ -519,8 +589,13 @@ void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range)
 
 void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 {
+	const struct xsprof_event now = { .ns = ns };
 	unsigned int i;
 
+	tracks->async_why = XSP_WHY_OPEN;
+	/* Any event tells the pairer how late it is. */
+	if (xsprof_pairer_event(tracks->asyncs, &now) || xsprof_pairer_finish(tracks->asyncs))
+		tracks->stats.deep++;
 	for (i = 0; i < BUCKETS; i++) {
 		while (tracks->buckets[i]) {
 			close_all(tracks, tracks->buckets[i], ns, XSP_WHY_OPEN);
@@ -542,6 +617,7 @@ void xsp_tracks_free(struct xsp_tracks *tracks)
 			xsp_by_category_free(tracks->producers[i].open);
 		free(tracks->producers[i].open);
 	}
+	xsprof_pairer_free(tracks->asyncs);
 	free(tracks->producers);
 	free(tracks);
 }

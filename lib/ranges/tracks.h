@@ -68,6 +68,7 @@ struct xsp_track {
  * @ev: the event
  * @thread: whose it is
  * @name: its name; of an END the name of the range it ends
+ * @async: of an async event: what xsp_tracks_async() returned
  * @range: of an END the range, NULL where none was open; of a BEGIN the new one, NULL where it
  *	cannot be remembered that it is open
  */
@@ -75,6 +76,7 @@ struct xsp_view {
 	const struct xsprof_event	*ev;
 	struct xsp_track		*thread;
 	uint32_t			name;
+	bool				async;
 	struct xsp_range		*range;
 };
 
@@ -87,11 +89,15 @@ enum xsp_why {
 /**
  * struct xsp_tracks_ops - what happens without an event
  * @closed: a range came to an end without one; NULL when of no interest
+ * @async_closed: an async range came to an end without one; @thread is that of its begin.  NULL
+ *	when of no interest
  * @gone: a thread is about to be forgotten; NULL when of no interest
  */
 struct xsp_tracks_ops {
 	void	(*closed)(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns, enum xsp_why why);
+	void	(*async_closed)(void *data, struct xsp_track *thread,
+				const struct xsprof_range *range, enum xsp_why why);
 	void	(*gone)(void *data, struct xsp_track *thread);
 };
 
@@ -126,6 +132,11 @@ bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t 
 		     const char *text, size_t len);
 /* Takes the note of @range away. */
 void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range);
+/*
+ * An async event that is shown.  Return: of a begin, is it remembered; of an end, did it end a
+ * range?  Of an instant: is a range of its name and id open?
+ */
+bool xsp_tracks_async(struct xsp_tracks *tracks, const struct xsprof_event *ev);
 /* Everything ends at @ns. */
 void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns);
 

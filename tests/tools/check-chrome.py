@@ -31,6 +31,7 @@ tracks = collections.defaultdict(list)      # (pid, tid) -> ranges (begin, end)
 stacks = collections.defaultdict(list)      # (pid, tid) -> open begins
 counts = collections.Counter()
 closed_for_them = 0
+asyncs = set()
 
 
 # What the range that stands for the end of a flow has in common with it.
@@ -59,6 +60,19 @@ for after in events:
         args = e.get("args", {})
         if args.get("cut") is True or args.get("unfinished") is True:
             closed_for_them += 1
+    elif ph in "be":
+        key = e["pid"], e["id2"]["local"], e["name"], e["cat"]
+        if ph == "b":
+            if key in asyncs:
+                fail("begins while it is open: %r" % e)
+            asyncs.add(key)
+        elif key not in asyncs:
+            fail("an end without a begin: %r" % e)
+        else:
+            asyncs.remove(key)
+        args = e.get("args", {})
+        if args.get("cut") is True or args.get("unfinished") is True:
+            closed_for_them += 1
     elif ph == "X":
         tracks[key].append((e["ts"], e["ts"] + e["dur"]))
     elif ph in "stf":
@@ -69,6 +83,8 @@ for after in events:
     elif ph == "C" and type(e["args"]["value"]) not in (int, float):
         fail("a counter that is no number: %r" % e)
 
+if asyncs:
+    fail("%d async ranges stay open, as %r" % (len(asyncs), asyncs.pop()))
 for key, stack in stacks.items():
     if stack:
         fail("%d ranges of track %r stay open" % (len(stack), key))

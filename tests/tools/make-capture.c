@@ -7,6 +7,7 @@
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
+ *	make-capture async FILE		async ranges without an end
  *	make-capture rows FILE		names with numbers, recursion
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
@@ -238,6 +239,35 @@ static void make_rows(void)
 	cap_end(T(1001));
 }
 
+/* Async ranges without an end: begun again, switched off, open at the end of process and trace. */
+static void make_async(void)
+{
+	struct cap_ring r;
+	uint32_t i;
+
+	cap_host("hostname=async\n");
+	cap_clock(T(0), T(10000));
+	for (i = 0; i < 2; i++) {
+		cap_producer(i, 60 + i, T(0));
+		cap_name(0, 1, "request");
+		cap_name(1, 2, "other");
+		cap_arena(i);
+		cap_ring_open(&r, i, i, 64);
+		cap_event(&r, T(10), XSPROF_REC_ASYNC_END, 60 + i, 1, 0, 4);
+		cap_event(&r, T(11), XSPROF_REC_ASYNC_BEGIN, 60 + i, 1, 0, 1);
+		cap_event(&r, T(12), XSPROF_REC_ASYNC_BEGIN, 60 + i, 1, 0, 2);
+		cap_event(&r, T(13), XSPROF_REC_ASYNC_BEGIN, 60 + i, 1 << XSPROF_NAME_SHIFT | 2, 0,
+			  3);
+		cap_event(&r, T(20), XSPROF_REC_ASYNC_BEGIN, 60 + i, 1, 0, 2);
+		cap_event(&r, T(30), XSPROF_REC_ASYNC_END, 60 + i, 1, 0, 2);
+		cap_event(&r, T(40), XSPROF_REC_CONTROL, 60 + i, 0, XSPROF_CONTROL_ENABLE, 1);
+		cap_event(&r, T(50 + i * 50), XSPROF_REC_INSTANT, 60 + i, 1, 0, 0);
+		cap_ring_close(&r, 0);
+	}
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(60));
+	cap_end(T(101));
+}
+
 static uint64_t state;
 
 static uint32_t draw(uint32_t n)
@@ -322,6 +352,8 @@ int main(int argc, char **argv)
 		cap_make_hostile();
 	else if (!strcmp(what, "full") && argc == 3)
 		make_full();
+	else if (!strcmp(what, "async") && argc == 3)
+		make_async();
 	else if (!strcmp(what, "rows") && argc == 3)
 		make_rows();
 	else if (!strcmp(what, "lost") && argc == 3)
@@ -352,7 +384,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|lost|rows|kernel|busy|names|crash|big|many|"
-		"grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|lost|rows|async|kernel|busy|names|crash|big|"
+		"many|grow|mess FILE [N]\n");
 	return 2;
 }

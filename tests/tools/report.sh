@@ -111,6 +111,47 @@ for format in text chrome ndjson kineto perfetto; do
 	result "dump -f $format: marks them" $?
 done
 
+# Async ranges without an end: one rule for all, read from each output.
+"$make_capture" async "$dir/async.data"
+for format in chrome kineto ndjson perfetto; do
+	"$dump" -q -f $format -o "$dir/async.$format" "$dir/async.data"
+done 2>"$dir/log"
+python3 - "$dir" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+t0, out = 1000000000000, {}
+def ends(events, base):
+    return sorted((round(e["ts"] * 1000) - base, bool(e["args"].get("cut")),
+                   bool(e["args"].get("unfinished") or e["args"].get("finished") == "false"))
+                  for e in events if e["ph"] == "e")
+want = sorted(2 * [(20000, True, False), (30000, False, False), (40000, True, False)] +
+              [(60000, False, True), (100000, False, True)])
+c = json.load(open(sys.argv[1] + "/async.chrome"))
+for e in c["traceEvents"]:
+    e.setdefault("args", {})
+assert ends(c["traceEvents"], 0) == want, c
+assert sum(e["ph"] == "n" for e in c["traceEvents"]) == 2, c
+assert (c["otherData"]["ranges_cut"], c["otherData"]["ranges_unfinished"]) == (4, 2), c
+k = [e for e in json.load(open(sys.argv[1] + "/async.kineto"))["traceEvents"]
+     if e.get("cat") == "user_async"]
+first = min(e["ts"] for e in k)
+got = [(t + 10000, *how) for t, *how in ends([dict(e, ts=e["ts"] - first) for e in k], 0)]
+assert got == want, (got, want)
+o = [json.loads(l) for l in open(sys.argv[1] + "/async.ndjson")]
+assert [(e["begin_ns"] - t0, e["end_ns"] - t0, e["value"]) for e in o
+        if e["type"] == "open"] == [(11000, 60000, 1)], o
+END
+result "async ranges without an end: chrome, kineto and ndjson end them alike" $?
+python3 "$here/check-chrome.py" "$dir/async.chrome" >"$dir/log"
+result "async ranges without an end: none is left open in chrome" $?
+"$xsprof" report --json "$dir/async.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert (r["ended"], r["cut"], r["open"], r["unmatched_ends"]) == (2, 4, 2, 2), r
+assert sum(x["total_ns"] for x in r["ranges"]) == 2 * (8 + 10 + 27) * 1000 + 49000 + 89000, r' \
+	2>>"$dir/log" && [ "$(grep -ao unfinished "$dir/async.perfetto" | wc -l)" = 3 ] &&
+	[ "$(grep -ao cut "$dir/async.perfetto" | wc -l)" = 5 ]	# and once each in a key
+result "async ranges without an end: report and perfetto count them alike" $?
+
 # Rows: of a function that calls itself, and of names that differ in a number.
 "$make_capture" rows "$dir/rows.data"
 "$xsprof" report --json "$dir/rows.data" 2>"$dir/log" | python3 -c '

@@ -125,6 +125,8 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	if (ev->type == XSPROF_REC_BEGIN &&
 	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
 		view.range = xsp_stack_top(&thread->stack);
+	view.async = shown && ev->type >= XSPROF_REC_ASYNC_BEGIN &&
+		     ev->type <= XSPROF_REC_ASYNC_END && xsp_tracks_async(out->tracks, ev);
 	out->last_ns = ev->ns;
 	if (shown) {
 		out->shown++;

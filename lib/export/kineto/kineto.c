@@ -84,7 +84,8 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 		   struct xsp_buf *buf, struct xsr_kineto **out)
 {
 	static const struct xsp_tracks_ops ops = {
-		.closed = xsr_kineto_closed, .gone = gone,
+		.closed = xsr_kineto_closed, .async_closed = xsr_kineto_async_closed,
+		.gone = gone,
 	};
 	struct xsr_kineto *k = calloc(1, sizeof(*k));
 	int ret = k ? 0 : -ENOMEM;

@@ -190,6 +190,8 @@ void xsr_kineto_counter(struct xsr_kineto *k, const struct xsprof_event *ev,
 			struct xsp_track *thread);
 void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_track *thread, struct xsr_walk *walk);
+void xsr_kineto_async_closed(void *data, struct xsp_track *thread,
+			     const struct xsprof_range *range, enum xsp_why why);
 void xsr_kineto_lost(struct xsr_kineto *k, const struct xsprof_event *ev,
 		     struct xsp_track *thread);
 

@@ -122,6 +122,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		"\"b\",\"cat\":\"user_async\"", "\"n\",\"cat\":\"user_async\"",
 		"\"e\",\"cat\":\"user_async\"",
 	};
+	uint32_t kind = ev->type - XSPROF_REC_ASYNC_BEGIN;
 	bool any = false;
 	char *p;
 
@@ -129,12 +130,31 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 		put_flow(k, ev, thread, walk);
 		return;
 	}
-	p = xsr_kineto_begin(k, thread, kinds[ev->type - XSPROF_REC_ASYNC_BEGIN], ev->producer,
-			     ev->name, ev->ns);
+	/* What nothing ends, and an end of nothing, is no range. */
+	if (!xsp_tracks_async(k->tracks, ev))
+		kind = XSPROF_REC_ASYNC_INSTANT - XSPROF_REC_ASYNC_BEGIN;
+	p = xsr_kineto_begin(k, thread, kinds[kind], ev->producer, ev->name, ev->ns);
 	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
 	*p++ = '.';
 	p = put_lit(put_u64(p, ev->value), "\",\"args\":{");
 	k->w.buf->p = put_lit(xsr_kineto_args(k, walk, false, p, &any), "}}");
+}
+
+/* An async range that had no end. */
+void xsr_kineto_async_closed(void *data, struct xsp_track *thread,
+			     const struct xsprof_range *range, enum xsp_why why)
+{
+	struct xsr_kineto *k = data;
+	char *p = xsr_kineto_begin(k, thread, "\"e\",\"cat\":\"user_async\"", range->producer,
+				   range->name, range->end_ns);
+
+	p = put_u32(put_lit(p, ",\"id\":\""), range->producer);
+	*p++ = '.';
+	p = put_lit(put_u64(p, range->id), "\",\"args\":{");
+	p = why == XSP_WHY_CUT ? put_lit(p, "\"cut\":true") : put_lit(p, "\"finished\":\"false\"");
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
+		p = put_lit(p, ",\"uncertain\":\"lost\"");
+	k->w.buf->p = put_lit(p, "}}");
 }
 
 /* What became of records that are not in the trace: a place in it, no number without one. */

@@ -220,11 +220,17 @@ static char *put_id(struct xsp_out *out, struct xsp_track *thread, char ph, uint
 static void put_async(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	char ph = ev->type == XSPROF_REC_ASYNC_BEGIN ? 'b' :
-		  ev->type == XSPROF_REC_ASYNC_END ? 'e' : 'n';
-	char *p = put_id(out, view->thread, ph, ev->ns, ev->value);
+	const char *more = NULL;
+	char ph = 'n', *p;
 
-	put_tail(out, ev, NULL, NULL, put_name(out, ev, view->name, p));
+	if (view->async && ev->type != XSPROF_REC_ASYNC_INSTANT)
+		ph = ev->type == XSPROF_REC_ASYNC_BEGIN ? 'b' : 'e';
+	else if (ev->type == XSPROF_REC_ASYNC_END)
+		more = "\"end\":\"without a begin\"";
+	else if (ev->type == XSPROF_REC_ASYNC_BEGIN)
+		more = "\"begin\":\"left out: too many ranges are open\"";
+	p = put_id(out, view->thread, ph, ev->ns, ev->value);
+	put_tail(out, ev, NULL, more, put_name(out, ev, view->name, p));
 }
 
 /* A range that nests nowhere: a pair with an id that nothing else has. */
@@ -411,6 +417,24 @@ static void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range
 	put_tail(out, NULL, range->note, more, p);
 }
 
+/* An async range that had no end. */
+static void chrome_async_closed(void *data, struct xsp_track *thread,
+				const struct xsprof_range *range, enum xsp_why why)
+{
+	const struct xsprof_event ev = {
+		.type = XSPROF_REC_ASYNC_END, .producer = range->producer,
+	};
+	bool lost = range->flags & XSPROF_RANGEF_UNCERTAIN;
+	struct xsp_out *out = data;
+	char more[64], *p;
+
+	snprintf(more, sizeof(more), "\"%s\":true%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
+		 lost ? ",\"uncertain\":\"lost\"" : "");
+	p = put_id(out, thread, 'e', range->end_ns, range->id);
+	put_tail(out, NULL, NULL, more,
+		 put_name(out, &ev, range->name, p));
+}
+
 static void chrome_gone(void *data, struct xsp_track *thread)
 {
 	chrome_thread_name(data, thread);
@@ -440,6 +464,10 @@ const struct xsp_format xsp_format_chrome = {
 	.event		= chrome_event,
 	.kernel_event	= chrome_kernel_event,
 	.kernel_info	= true,
-	.ops		= { .closed = chrome_closed, .gone = chrome_gone },
+	.ops		= {
+		.closed		= chrome_closed,
+		.async_closed	= chrome_async_closed,
+		.gone		= chrome_gone,
+	},
 	.finish		= chrome_finish,
 };

@@ -393,11 +393,27 @@ static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range
 	out->buf.p = p;
 }
 
+static void ndjson_async_closed(void *data, struct xsp_track *thread,
+				const struct xsprof_range *range, enum xsp_why why)
+{
+	struct xsp_range open = {
+		.begin = range->begin_ns, .name = range->name, .shown = true,
+		.lost = range->flags & XSPROF_RANGEF_UNCERTAIN,
+	};
+	struct xsp_out *out = data;
+
+	if (why != XSP_WHY_EXIT)
+		return;
+	ndjson_closed(data, thread, &open, range->end_ns, why);
+	/* The same object, with the id at its end. */
+	out->buf.p = put_lit(put_u64(put_lit(out->buf.p - 2, ",\"value\":"), range->id), "}\n");
+}
+
 const struct xsp_format xsp_format_ndjson = {
 	.name		= "ndjson",
 	.name_text	= name_text,
 	.key_text	= key_text,
 	.event		= ndjson_event,
 	.kernel_event	= ndjson_kernel_event,
-	.ops		= { .closed = ndjson_closed },
+	.ops		= { .closed = ndjson_closed, .async_closed = ndjson_async_closed },
 };

@@ -69,7 +69,6 @@ enum pf_interned {
 
 #define PF_NAMES	16384u	/* places; three quarters of them are used */
 
-struct pf_async;
 struct pf_bundles;
 struct pf_kernel;
 
@@ -103,8 +102,6 @@ struct perfetto {
 	struct pf_name		names[PF_NAMES];
 	uint8_t			described[XSPROF_CAP_MAX_PRODUCERS / 8];
 	uint8_t			named[XSPROF_CAP_MAX_PRODUCERS / 8];
-	struct pf_async		*asyncs;
-	uint32_t		nr_asyncs;
 	struct pf_kernel	*kernel;
 	struct pf_bundles	*bundles;
 	struct fmt_sched	*sched;
@@ -126,7 +123,6 @@ static inline struct perfetto *pf_of(const struct xsp_out *out)
 
 /* ---- track.c ------------------------------------------------------------------------------- */
 
-int pf_tracks_new(struct perfetto *pf);
 /* A number for a track of @kind, which nothing else has but by an accident of 2^-63. */
 uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key);
 /* The track of a thread, described where it is new: the field of an event, @len bytes. */
@@ -141,13 +137,10 @@ bool pf_nests(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uin
 /* A track of its own for a range, or for a counter. */
 uint64_t pf_alone(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
 uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
-/* An async event's track.  @open: set to how many ranges are open on it, before the event. */
+uint64_t pf_async_uuid(uint32_t producer, uint32_t name, uint64_t id);
+/* An async event's track, described unless it is @known: a range is open on it. */
 uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,
-			uint32_t *open);
-/* Notes the event that was asked for.  Return: false when it cannot be remembered. */
-bool pf_async_note(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
-/* Closes all: @close is called for every range that is open. */
-void pf_async_finish(struct xsp_out *out, void (*close)(struct xsp_out *out, uint64_t track));
+			bool known);
 void pf_thread_gone(struct xsp_out *out, struct xsp_track *thread);
 void pf_process_names(struct xsp_out *out);
 void pf_trace_tracks(struct xsp_out *out);

@@ -28,15 +28,9 @@ static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint
 static int perfetto_start(struct xsp_out *out)
 {
 	struct perfetto *pf = calloc(1, sizeof(*pf));
-	int err;
 
 	if (!pf)
 		return -ENOMEM;
-	err = pf_tracks_new(pf);
-	if (err) {
-		free(pf);
-		return err;
-	}
 	out->priv = pf;
 	return 0;
 }
@@ -232,32 +226,40 @@ static void put_async(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	const struct pf_name *name = event_name(out, ev, view->name);
+	bool begin = ev->type == XSPROF_REC_ASYNC_BEGIN;
 	struct pf_packet pkt;
 	uint64_t uuid;
-	uint32_t open;
 	char type, *p;
-	bool noted;
 
-	uuid = pf_async_track(out, ev, view->name, &open);
-	noted = ev->type != XSPROF_REC_ASYNC_INSTANT && pf_async_note(out, ev, view->name);
-	type = !noted ? PF_INSTANT : ev->type == XSPROF_REC_ASYNC_BEGIN ? PF_BEGIN : PF_END;
+	uuid = pf_async_track(out, ev, view->name, view->async && !begin);
+	type = !view->async || ev->type == XSPROF_REC_ASYNC_INSTANT ? PF_INSTANT :
+	       begin ? PF_BEGIN : PF_END;
 	p = open_uuid(out, &pkt, ev->ns, type, uuid);
 	if (type != PF_END)
 		p = put_name(p, name, ev);
 	p = put_all(out, ev, p);
-	if (ev->type == XSPROF_REC_ASYNC_END && !noted)
+	if (ev->type == XSPROF_REC_ASYNC_END && !view->async)
 		p = pf_arg_text(p, "end", "without a begin", 15);
-	if (ev->type == XSPROF_REC_ASYNC_BEGIN && !noted)
+	if (begin && !view->async)
 		p = pf_arg_text(p, "begin", "left out: too many ranges are open", 34);
 	pf_close(out, &pkt, p);
 }
 
-static void close_async(struct xsp_out *out, uint64_t uuid)
+/* An async range that had no end. */
+static void perfetto_async_closed(void *data, struct xsp_track *thread,
+				  const struct xsprof_range *range, enum xsp_why why)
 {
+	struct xsp_out *out = data;
 	struct pf_packet pkt;
-	char *p = open_uuid(out, &pkt, out->last_ns, PF_END, uuid);
+	char *p;
 
-	pf_close(out, &pkt, pf_arg_true(p, "unfinished"));
+	(void)thread;
+	p = open_uuid(out, &pkt, range->end_ns, PF_END,
+		      pf_async_uuid(range->producer, range->name, range->id));
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
+		p = pf_arg_text(p, "uncertain", "lost", 4);
+	p = pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished");
+	pf_close(out, &pkt, p);
 	pf_of(out)->closed++;
 }
 
@@ -408,14 +410,12 @@ static void perfetto_finish(struct xsp_out *out)
 
 	if (!pf->begun)
 		pf_begin(out);
-	pf_async_finish(out, close_async);
 	pf_bundles_finish(out);
 	pf_process_names(out);
 	pf_end(out);
 	pf_kernel_free(pf->kernel);
 	fmt_sched_free(pf->sched);
 	free(pf->bundles);
-	free(pf->asyncs);
 	free(pf);
 	out->priv = NULL;
 }
@@ -427,6 +427,10 @@ const struct xsp_format xsp_format_perfetto = {
 	.start		= perfetto_start,
 	.event		= perfetto_event,
 	.kernel_event	= perfetto_kernel_event,
-	.ops		= { .closed = perfetto_closed, .gone = perfetto_gone },
+	.ops		= {
+		.closed		= perfetto_closed,
+		.async_closed	= perfetto_async_closed,
+		.gone		= perfetto_gone,
+	},
 	.finish		= perfetto_finish,
 };

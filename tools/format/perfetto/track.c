@@ -6,26 +6,11 @@
  * nothing has to be remembered but what saves output.  Processes keep their pid, also one that
  * another program had before: the kernel's events are told by it.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "format/perfetto/names.h"
 #include "format/perfetto/packet.h"
 #include "text/put.h"
-
-#define ASYNCS		16384u		/* places for open async ranges, three quarters used */
-
-/* Ranges that are open on an async track. */
-struct pf_async {
-	uint64_t	uuid;		/* 0: a free place */
-	uint32_t	open;
-};
-
-int pf_tracks_new(struct perfetto *pf)
-{
-	pf->asyncs = calloc(ASYNCS, sizeof(*pf->asyncs));
-	return pf->asyncs ? 0 : -ENOMEM;
-}
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
@@ -303,80 +288,17 @@ uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, ui
 
 /* ---- async events -------------------------------------------------------------------------- */
 
-static struct pf_async *find_async(const struct perfetto *pf, uint64_t uuid)
+uint64_t pf_async_uuid(uint32_t producer, uint32_t name, uint64_t id)
 {
-	uint32_t i = (uint32_t)(uuid % ASYNCS), n;
-
-	for (n = 0; n < ASYNCS && pf->asyncs[i].uuid; n++, i = (i + 1) % ASYNCS)
-		if (pf->asyncs[i].uuid == uuid)
-			break;
-	return &pf->asyncs[i];
-}
-
-static uint64_t async_uuid(const struct xsprof_event *ev, uint32_t name)
-{
-	return pf_hash_uuid(ev->producer, PF_ASYNC, mix(ev->value) + name);
+	return pf_hash_uuid(producer, PF_ASYNC, mix(id) + name);
 }
 
 uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,
-			uint32_t *open)
+			bool known)
 {
-	uint64_t uuid = async_uuid(ev, name);
-	const struct pf_async *a = find_async(pf_of(out), uuid);
+	uint64_t uuid = pf_async_uuid(ev->producer, name, ev->value);
 
-	*open = a->uuid == uuid ? a->open : 0;
-	if (!*open)
+	if (!known)
 		track_by_name(out, ev, name, uuid, false);
 	return uuid;
-}
-
-/* Closes the hole, so that no search ends at it too early. */
-static void take_out(struct perfetto *pf, struct pf_async *a)
-{
-	uint32_t hole = (uint32_t)(a - pf->asyncs), i, home;
-
-	for (i = (hole + 1) % ASYNCS; pf->asyncs[i].uuid; i = (i + 1) % ASYNCS) {
-		home = (uint32_t)(pf->asyncs[i].uuid % ASYNCS);
-		if ((i - home) % ASYNCS >= (i - hole) % ASYNCS) {
-			pf->asyncs[hole] = pf->asyncs[i];
-			hole = i;
-		}
-	}
-	pf->asyncs[hole] = (struct pf_async){ 0 };
-	pf->nr_asyncs--;
-}
-
-bool pf_async_note(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name)
-{
-	struct perfetto *pf = pf_of(out);
-	uint64_t uuid = async_uuid(ev, name);
-	struct pf_async *a = find_async(pf, uuid);
-
-	if (ev->type == XSPROF_REC_ASYNC_END) {
-		if (a->uuid != uuid)
-			return false;
-		if (!--a->open)
-			take_out(pf, a);
-		return true;
-	}
-	if (a->uuid != uuid) {
-		if (pf->nr_asyncs >= ASYNCS / 4 * 3)
-			return false;
-		a->uuid = uuid;
-		a->open = 0;
-		pf->nr_asyncs++;
-	}
-	if (a->open == UINT32_MAX)
-		return false;
-	a->open++;
-	return true;
-}
-
-void pf_async_finish(struct xsp_out *out, void (*close)(struct xsp_out *out, uint64_t track))
-{
-	struct perfetto *pf = pf_of(out);
-
-	for (uint32_t i = 0; i < ASYNCS; i++)
-		for (; pf->asyncs[i].open; pf->asyncs[i].open--)
-			close(out, pf->asyncs[i].uuid);
 }

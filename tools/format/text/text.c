@@ -131,6 +131,22 @@ static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *
 	out->buf.p = p;
 }
 
+static void text_async_closed(void *data, struct xsp_track *thread,
+			      const struct xsprof_range *range, enum xsp_why why)
+{
+	struct xsp_range open = {
+		.begin = range->begin_ns, .name = range->name, .shown = true,
+		.lost = range->flags & XSPROF_RANGEF_UNCERTAIN,
+	};
+	struct xsp_out *out = data;
+
+	if (why != XSP_WHY_EXIT)
+		return;
+	text_closed(data, thread, &open, range->end_ns, why);
+	/* The same line, with the id at its end. */
+	out->buf.p = put_lit(put_hex(put_lit(out->buf.p - 1, " id="), range->id), "\n");
+}
+
 static void text_finish(struct xsp_out *out)
 {
 	free(out->priv);
@@ -145,6 +161,6 @@ const struct xsp_format xsp_format_text = {
 	.event		= text_event,
 	.kernel_event	= text_kernel_event,
 	.kernel_info	= true,
-	.ops		= { .closed = text_closed },
+	.ops		= { .closed = text_closed, .async_closed = text_async_closed },
 	.finish		= text_finish,
 };
