@@ -106,8 +106,13 @@ static inline char *put_seconds(char *p, uint64_t ns)
  * so are their sums up to 2^41 us: ranges nest, whatever is added.  A step is less than a quarter
  * of a ns behind its ns: rounded to ns, times and differences are exact.
  */
+#define XSP_STEP	"0.000244140625"	/* one of them */
+
 static inline uint64_t xsp_steps(uint64_t ns)
 {
+	/* A damaged capture's: 73 years are enough, and all steps are in 64 bits. */
+	if (__builtin_expect(ns >> 61 != 0, 0))
+		ns = 1ull << 61;
 	return (ns / 1000 << 12) + ((ns % 1000 << 12) + 999) / 1000;
 }
 

@@ -48,7 +48,7 @@ for key, kind_of in TOP.items():
     check(type(trace.get(key)) is kind_of, "%s: %r" % (key, trace.get(key)))
 check(order[0] == "schemaVersion" and order[-1] == "traceName" and
       order.index("traceEvents") > order.index("trace_id"), "the order of the keys: %r" % order)
-check(trace["schemaVersion"] == 1 and trace["displayTimeUnit"] == "ms", "version, unit")
+check(trace["schemaVersion"] == 1 and trace["displayTimeUnit"] == "ns", "version, unit")
 # Near enough for a double to hold microseconds to a fraction of a ns.
 check(trace["baseTimeNanoseconds"] % 10 ** 15 == 0, "baseTimeNanoseconds")
 

@@ -34,8 +34,7 @@ elif viewer == "perfetto":
 elif viewer == "catapult":
     report = page[0]
     wrong += [report["error"]] if "error" in report else []
-    # It counts in ms: at Kineto's times it finds no range at the very end of another.
-    if not wrong and not trace.endswith("kineto"):
+    if not wrong:
         wrong += [w for w in report["warnings"] if not KNOWN.match(w)]
         ends = collections.Counter(e["id"] for e in events() if e["ph"] in "stf")
         if report["flows"] != sum(n - 1 for n in ends.values()):

@@ -203,7 +203,8 @@ void xsr_kineto_head(struct xsr_kineto *k)
 	put_trace_id(k);
 	put_environment(k);
 	put_metadata(k);
-	put_text(k, "displayTimeUnit", "ms");
+	/* Catapult takes it for the precision of times: with "ms" ranges are inside of others. */
+	put_text(k, "displayTimeUnit", "ns");
 	put_number(k, "baseTimeNanoseconds", k->base);
 	xsp_buf_puts(k->w.buf, "\"traceEvents\": [");
 }

@@ -106,7 +106,7 @@ static void put_flow(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 	p = xsr_kineto_begin(k, thread, "\"X\",\"cat\":\"user_flow\"", ev->producer, ev->name,
 			     ev->ns);
-	p = xsr_kineto_args(k, walk, false, put_lit(p, ",\"dur\":0.000,\"args\":{"), &any);
+	p = xsr_kineto_args(k, walk, false, put_lit(p, ",\"dur\":" XSP_STEP ",\"args\":{"), &any);
 	k->w.buf->p = put_lit(p, "}}");
 	p = xsr_kineto_begin(k, thread, kinds[ev->type - XSPROF_REC_FLOW_START], ev->producer,
 			     ev->name, ev->ns);

@@ -251,15 +251,15 @@ static void put_async_range(struct xsp_out *out, const struct xsp_view *view, ui
 
 /*
  * Viewers draw an arrow from range to range, and drop one whose end is in none.  Perfetto takes
- * an instant that came before for a range as well.  So each end has a range of its own, of no
- * length, at its very time.
+ * an instant that came before for a range as well.  So each end has a range of its own, of one
+ * step, at its very time: to Perfetto it has no length, and speedscope ends none before its begin.
  */
 static void put_flow(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	char ph = ev->type == XSPROF_REC_FLOW_START ? 's' :
 		  ev->type == XSPROF_REC_FLOW_END ? 'f' : 't';
-	char *p = put_lit(put_head(out, view->thread, 'X', ev->ns), "\"dur\":0.000,");
+	char *p = put_lit(put_head(out, view->thread, 'X', ev->ns), "\"dur\":" XSP_STEP ",");
 
 	put_tail(out, ev, NULL, NULL, put_name(out, ev, view->name, p));
 	p = put_lit(put_head(out, view->thread, ph, ev->ns), "\"id\":");
