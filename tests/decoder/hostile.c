@@ -37,6 +37,16 @@ static void poke(size_t at, const void *data, size_t len)
 		tap_bail("pwrite");
 }
 
+/* Those in which arguments go on are no events, and not in the decoder's count. */
+static uint64_t records_of(const struct drained *d)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		n += d->list[i].ev.rec != NULL;
+	return n;
+}
+
 static const char *name_of(unsigned int flags)
 {
 	return flags ? "zstd and columns" : "plain";
@@ -53,7 +63,7 @@ static void test_cut(unsigned int flags, unsigned int records)
 	use(&cap);
 	drain(&full, path, NULL, 64);
 	CHECK_EQ(full.warnings, 0);
-	CHECK_EQ(full.info.records, records);
+	CHECK_EQ(records_of(&full), records);
 	before = full.nr;
 	for (len = cap.len - 1; len != (size_t)-1; len--) {
 		if (ftruncate(fd, len))
@@ -210,7 +220,7 @@ static void test_headers(void)
 	header->minor = 77;
 	header->crc = crc32c(header, offsetof(struct xsprof_cap_header, crc));
 	drain(&d, cap_path(cap.data, cap.len), NULL, 64);
-	CHECK_EQ(d.info.records, 50);
+	CHECK_EQ(records_of(&d), 50);
 	CHECK_EQ(d.warnings, 0);
 	tap_result("a newer minor version is read");
 	drained_free(&d);
