@@ -52,7 +52,7 @@ struct saved_event {
 	bool		unfinished;
 };
 
-/* "12.345" behind @key, of which there is one before @end; 0 where there is none. */
+/* "12.345" behind @key, of which there is one before @end, to @scale digits; 0: there is none. */
 static uint64_t saved_number(const char *at, const char *end, const char *key, unsigned int scale)
 {
 	uint64_t v;
@@ -64,7 +64,8 @@ static uint64_t saved_number(const char *at, const char *end, const char *key, u
 	v = strtoull(at + strlen(key), &p, 10);
 	for (p += *p == '.'; scale; scale--)
 		v = v * 10 + (*p >= '0' && *p <= '9' ? (uint64_t)(*p++ - '0') : 0);
-	return v;
+	/* Times are in steps of less than a ns: rounded they are exact. */
+	return v + (*p >= '5' && *p <= '9');
 }
 
 /* The range of that name, @nth of them from 0: each has a line of its own. */
@@ -82,7 +83,7 @@ __attribute__((unused)) static bool saved_find(const char *text, const char *nam
 		at += strlen(named);
 	} while (nth--);
 	end = strchr(at, '\n');
-	finished = strstr(at, "\"finished\":\"false\"");
+	finished = strstr(at, "\"finished\":false");
 	ev->begin = saved_number(at, end, "\"ts\":", 3) +
 		    saved_number(text, NULL, "\"baseTimeNanoseconds\": ", 0);
 	ev->duration = saved_number(at, end, "\"dur\":", 3);

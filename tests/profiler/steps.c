@@ -36,7 +36,7 @@ static void look_at_file(struct xsprof_result *r)
 	bool first = true;
 
 	for (; (at = strstr(at, "\"name\":\"" STEP)); first = false) {
-		const char *end = strchr(at, '\n'), *open = strstr(at, "\"finished\":\"false\"");
+		const char *end = strchr(at, '\n'), *open = strstr(at, "\"finished\":false");
 
 		at += strlen("\"name\":\"" STEP);
 		append(by_file, at, open && (!end || open < end), first);
