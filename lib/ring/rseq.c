@@ -20,6 +20,7 @@ extern const unsigned int __rseq_size __attribute__((weak));
 #define RSEQ_MIN_SIZE		20	/* through rseq_cs and flags: all that we use */
 #define RSEQ_AREA_SIZE		32
 #define RSEQ_FLAG_UNREGISTER	1
+#define KEYS_IN_THREAD		32	/* glibc's: with room for their values in each thread */
 
 /*
  * struct rseq of threads whose C library has none.  cpu_id starts as "uninitialised", which is
@@ -86,6 +87,13 @@ bool xsp_rseq_usable(int64_t *offset)
 	if (!own_rseq_wanted) {
 		if (pthread_key_create(&own_rseq_key, unregister_own_rseq))
 			return false;
+#ifdef __GLIBC__
+		/* glibc allocates a thread's first value of a later key: not in a handler. */
+		if (own_rseq_key >= KEYS_IN_THREAD) {
+			pthread_key_delete(own_rseq_key);
+			return false;
+		}
+#endif
 		own_rseq_wanted = true;
 	}
 	register_own_rseq();
