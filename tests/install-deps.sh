@@ -29,7 +29,8 @@ group_kernel="gcc make libc6-dev dkms bc bison flex libelf-dev libssl-dev pahole
 	busybox-static cpio xz-utils perl rsync util-linux"
 group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
-	cpio xz-utils man-db groff-base file procps trace-cmd $group_kernel"
+	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
+	$group_kernel"
 # A real viewer for the JSON.
 group_full="$group_check python3-venv chromium nodejs npm|@npm"
 # The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no

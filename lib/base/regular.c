@@ -11,16 +11,20 @@
 
 #include "base/regular.h"
 
-int xsp_regular_pin(int dirfd, const char *name, struct statx *st)
+#ifndef AT_STATX_DONT_SYNC
+#define AT_STATX_DONT_SYNC	0x4000	/* Linux 4.11; musl has it not */
+#endif
+
+int xsp_regular_pin(int dirfd, const char *name, struct stat *st)
 {
 	int fd = openat(dirfd, name, O_PATH | O_CLOEXEC), err = -ENOENT;
 
 	if (fd < 0)
 		return -errno;
 	/* Not from a server: that of a user's own file system may never answer. */
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, st))
+	if (fstatat(fd, "", st, AT_EMPTY_PATH | AT_STATX_DONT_SYNC))
 		err = -errno;
-	else if (S_ISREG(st->stx_mode))
+	else if (S_ISREG(st->st_mode))
 		return fd;
 	close(fd);
 	return err;

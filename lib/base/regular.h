@@ -6,7 +6,7 @@
 #ifndef XSP_BASE_REGULAR_H
 #define XSP_BASE_REGULAR_H
 
-struct statx;
+struct stat;
 
 /**
  * xsp_regular_pin - hold a regular file, and not open it
@@ -16,7 +16,7 @@ struct statx;
  *
  * Return: a descriptor that names the file (O_PATH); -ENOENT: it is no regular file; -errno.
  */
-int xsp_regular_pin(int dirfd, const char *name, struct statx *st);
+int xsp_regular_pin(int dirfd, const char *name, struct stat *st);
 
 /**
  * xsp_regular_open - open what is held

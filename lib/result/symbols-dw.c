@@ -72,14 +72,14 @@ void xsr_files_free(struct xsr_files *files)
 /* Only what is a file: nothing is waited for, and no device is touched. */
 static int open_file(const char *path)
 {
-	struct statx st;
+	struct stat st;
 	int fd;
 
 	fd = path[0] == '/' ? xsp_regular_pin(AT_FDCWD, path, &st) : -1;
 	if (fd < 0)
 		return -1;
 	/* Files of no size are the kernel's: reading some of them does something. */
-	if (st.stx_size)
+	if (st.st_size)
 		return xsp_regular_open(fd, O_RDONLY);
 	close(fd);
 	return -1;

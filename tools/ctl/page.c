@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -97,7 +96,7 @@ static int map_page(struct ctl_page *cp)
  * Any file can be called as the page is: in a mount of its user's own, at the top of it.  Those of
  * memfd_create() are all on one device, which has no others with a name.
  */
-static bool is_memory(const struct statx *of)
+static bool is_memory(const struct stat *of)
 {
 	static struct stat ours;
 	int fd;
@@ -109,14 +108,14 @@ static bool is_memory(const struct statx *of)
 		if (fd >= 0)
 			close(fd);
 	}
-	return ours.st_dev && makedev(of->stx_dev_major, of->stx_dev_minor) == ours.st_dev;
+	return ours.st_dev && of->st_dev == ours.st_dev;
 }
 
 static int open_one(struct ctl_page *cp, int dirfd, const char *name)
 {
 	char link[sizeof(XSP_DEMAND_LINK) + 1];
 	ssize_t n = readlinkat(dirfd, name, link, sizeof(link) - 1);
-	struct statx st;
+	struct stat st;
 	int err, pin;
 
 	if (n < 0)

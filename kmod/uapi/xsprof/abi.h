@@ -22,7 +22,21 @@
 #ifndef _UAPI_XSPROF_ABI_H
 #define _UAPI_XSPROF_ABI_H
 
+/* musl's compiler does not look where the kernel's headers are. */
+#if !defined(__KERNEL__) && defined(__has_include)
+#if !__has_include(<linux/types.h>) || !__has_include(<asm/types.h>)
+#define XSPROF_ABI_OWN_TYPES
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef int __s32;
+__extension__ typedef unsigned long long __u64;
+__extension__ typedef long long __s64;
+#endif
+#endif
+#ifndef XSPROF_ABI_OWN_TYPES
 #include <linux/types.h>
+#endif
 
 /* Raised when an old reader could misread new data; additions raise the minor number only. */
 #define XSPROF_ABI_MAJOR	1

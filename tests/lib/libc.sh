@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The archive in programs of another C library, musl, which registers no rseq: shared and static;
+# with threads that somebody else registered for, and whose first marker is in a signal handler.
+# And markers beside another allocator, tcmalloc. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+xsprof=$build/bin/xsprof
+dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-libc.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/shm"
+export XSPROF_SHM_DIR=$dir/shm
+n=0
+failed=0
+
+result() # $1 what was tested, $2 what is wrong
+{
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n $1"
+	else
+		sed 's/^/# /' <<<"$2"
+		echo "not ok $n $1"
+		failed=1
+	fi
+}
+
+skip() # $1 what is not tested, $2 why
+{
+	n=$((n + 1))
+	echo "ok $n $1 # SKIP $2"
+}
+
+cat >"$dir/musl.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <xsprof/xsprof.h>
+
+static void handler(int sig)
+{
+	(void)sig;
+	XSPROF_INSTANT("handler");
+}
+
+static void *work(void *how)
+{
+	static _Thread_local struct {
+		uint32_t words[8];
+	} area __attribute__((aligned(32)));
+
+	/* As tcmalloc does it; 0x53053053 is the signature of x86. */
+	if (how && syscall(SYS_rseq, &area, 32, 0, 0x53053053))
+		_exit(3);
+	raise(SIGUSR1);
+	for (int i = 0; i < 1000; i++)
+		XSPROF_INSTANT("thread");
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t threads[4];
+
+	signal(SIGUSR1, handler);
+	for (uintptr_t i = 0; i < 4; i++)
+		if (pthread_create(&threads[i], NULL, work, (void *)(i & 1)))
+			return 1;
+	for (unsigned int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	XSPROF_SCOPE("main");
+	return 0;
+}
+END
+
+# $1 flags; prints what is wrong.
+musl()
+{
+	local name count
+
+	# shellcheck disable=SC2086 # words on purpose
+	musl-gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -pedantic $1 -Ikmod/uapi \
+		-Ilib/include "$dir/musl.c" -o "$dir/musl" "$build/lib/libxsprof-user.a" 2>&1 ||
+		return
+	"$dir/musl" 2>&1 || echo "unrecorded: status $?"
+	"$xsprof" record --backend tmpfs -q -o "$dir/data" -- "$dir/musl" 2>&1 ||
+		echo "recorded: status $?"
+	"$xsprof" dump "$dir/data" >"$dir/text" 2>&1 || cat "$dir/text"
+	for name in "instant: +thread 4000" "instant: +handler 4" "begin: +main 1"; do
+		count=$(grep -cE -- "${name% *}\$" "$dir/text")
+		[ "$count" = "${name##* }" ] || echo "$name times, not $count"
+	done
+}
+
+for flags in "" -static; do
+	what="a program of musl${flags:+, $flags}"
+	if ! command -v musl-gcc >/dev/null; then
+		skip "$what" "no musl-gcc: install musl-tools"
+	elif [ "$(uname -m)" != x86_64 ]; then
+		skip "$what" "the signature of rseq is that of x86"
+	else
+		result "$what" "$(musl "$flags")"
+	fi
+done
+
+tcmalloc=$(ldconfig -p | sed -n 's/.*libtcmalloc_minimal\.so\.4 .*=> //p' | head -n 1)
+if [ -z "$tcmalloc" ]; then
+	skip "beside tcmalloc" "no libtcmalloc_minimal.so.4: install libtcmalloc-minimal4"
+else
+	result "beside tcmalloc" "$(
+		for program in moments cxx; do
+			"$build/tests/ring/session" XSPROF_BUFFER_SIZE=1M env \
+				LD_PRELOAD="$tcmalloc" "$build/tests/lib/$program" \
+				>"$dir/log" 2>&1 || cat "$dir/log"
+		done)"
+fi
+echo "1..$n"
+exit $failed
