@@ -45,9 +45,25 @@ struct xsr_files {
 
 static char *debug_path;	/* NULL: elfutils' own */
 
+/*
+ * Debug information of a file's own is looked for beside it, under names that the file chooses, and
+ * opened whatever has them: only where its owner is root, or who asks.  By its build id it is in
+ * the system's folders.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+			  const char *path, const char *link, GElf_Word crc, char **found)
+{
+	struct stat st;
+
+	if (path && !stat(path, &st) && (!st.st_uid || st.st_uid == geteuid()))
+		return dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc,
+						    found);
+	return dwfl_build_id_find_debuginfo(module, data, name, base, path, link, crc, found);
+}
+
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 	.debuginfo_path = &debug_path,
 };

@@ -4,9 +4,12 @@
  * debug information, with a function that is inlined into another.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profiler/ops.h"
@@ -227,6 +230,52 @@ static void test_others(const struct self *s)
 	tap_result("addresses of no file, and stacks that nobody asked for");
 }
 
+/*
+ * A program of another user's without debug information: that is not looked for beside it, where
+ * there may be anything.  Beside one's own it is.
+ */
+static void test_beside(const struct self *s)
+{
+	static const char what[] = "what is beside another user's file";
+	char dir[] = "/tmp/xsprof-frames.XXXXXX", path[64], beside[80], command[5000];
+	char events[4096];
+
+	if (geteuid()) {
+		tap_skip(what, "not root");
+		return;
+	}
+	if (!mkdtemp(dir))
+		tap_bail("mkdtemp: %s", strerror(errno));
+	snprintf(path, sizeof(path), "%s/program", dir);
+	snprintf(beside, sizeof(beside), "%s.debug", path);
+	snprintf(command, sizeof(command), "objcopy --strip-all '%s' %s", s->path, path);
+	if (system(command) || mkfifo(beside, 0600))
+		tap_bail("%s", command);
+	for (uid_t uid = 0; uid < 2; uid++) {
+		int hold = open(beside, O_RDWR), in = inotify_init1(IN_NONBLOCK);
+		struct xsprof_result *r;
+		struct ops o;
+
+		CHECK(hold >= 0 && inotify_add_watch(in, beside, IN_OPEN) >= 0);
+		CHECK(!chown(path, uid, uid));
+		r = with(&o, s, "-", path, addresses, 1);
+		CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 1);
+#ifdef WITH_DW
+		CHECK_EQ(read(in, events, sizeof(events)) > 0, !uid);
+#else
+		(void)events;
+#endif
+		xsprof_result_free(r);
+		ops_free(&o);
+		close(in);
+		close(hold);
+	}
+	unlink(beside);
+	unlink(path);
+	rmdir(dir);
+	tap_result("%s", what);
+}
+
 int main(void)
 {
 	struct self self = { 0 };
@@ -241,5 +290,6 @@ int main(void)
 		tap_bail("/proc/self/exe: %s", strerror(errno));
 	test_names(&self);
 	test_others(&self);
+	test_beside(&self);
 	return tap_done();
 }
