@@ -91,6 +91,8 @@ base_cflags	:= -std=gnu11 $(c_warn_flags) -pthread -fno-strict-aliasing $(san_fl
 base_cppflags	:= -D_GNU_SOURCE -DXSPROF_VERSION='"$(VERSION)"' $(include_flags)
 base_cxxflags	:= -std=gnu++17 $(warn_flags) -pthread $(san_flags)
 base_ldflags	:= -pthread $(san_flags)
+# glibc has dlopen() in libc since 2.34; behind the objects, where it is an archive.
+DL_LIBS		:= -ldl
 # A sanitized shared library leaves the runtime to the executable: no -z defs then.
 so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 
@@ -244,7 +246,8 @@ define link_so
 $(call say,LD)
 @mkdir -p $(@D)
 $(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(1).so.$(SOMAJOR) \
-	$(if $(2),-Wl$(comma)--version-script=$(2)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(3)
+	$(if $(2),-Wl$(comma)--version-script=$(2)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+	$(3) $(DL_LIBS)
 endef
 
 $(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE)
@@ -275,7 +278,7 @@ $(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_PARTS) $(FLAG
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
 		$(proto_objs) $(TRACE_A) $(USER_PARTS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(TRACEFS_LIBS) \
-		$(PROTOBUF_LIBS) $(DW_LIBS)
+		$(PROTOBUF_LIBS) $(DW_LIBS) $(DL_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 
@@ -334,7 +337,8 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(if $(wildcard tests/$*.cc),$(CXX),$(CC)) $(base_ldflags) $(CFLAGS) $(LDFLAGS) \
-		-Wl,-rpath,'$$ORIGIN/../../lib' -o $@ $(filter %.o %.a %.so,$^) $(TEST_LIBS)
+		-Wl,-rpath,'$$ORIGIN/../../lib' -o $@ $(filter %.o %.a %.so,$^) $(TEST_LIBS) \
+		$(DL_LIBS)
 
 tests: $(TEST_PROGS)
 

@@ -32,7 +32,7 @@ group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev 
 	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
 	$group_kernel"
 # A real viewer for the JSON.
-group_full="$group_check python3-venv chromium nodejs npm|@npm"
+group_full="$group_check debootstrap python3-venv chromium nodejs npm|@npm"
 # The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no
 # package, is not among them.
 group_bench="$group_demo g++ liblttng-ust-dev lttng-tools babeltrace2 trace-cmd procps

@@ -40,6 +40,19 @@ static __thread struct own_rseq own_rseq __attribute__((tls_model("initial-exec"
 static bool own_rseq_wanted;
 static pthread_key_t own_rseq_key;
 
+/* gcc has its builtin for x86 since 11; the word there points to itself. */
+static inline char *thread_pointer(void)
+{
+#if defined(__x86_64__)
+	char *tp;
+
+	__asm__("mov %%fs:0, %0" : "=r" (tp));
+	return tp;
+#else
+	return __builtin_thread_pointer();
+#endif
+}
+
 /* The kernel writes into the area until it is told to stop; the thread's memory goes next. */
 static void unregister_own_rseq(void *area)
 {
@@ -68,7 +81,7 @@ static int64_t rseq_offset(void)
 	if (&__rseq_size && __rseq_size >= RSEQ_MIN_SIZE)
 		return __rseq_offset;
 #endif
-	return (char *)&own_rseq - (char *)__builtin_thread_pointer();
+	return (char *)&own_rseq - thread_pointer();
 }
 
 /**
@@ -133,7 +146,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 	/* Two threads that ask at once store the same. */
 	__atomic_store_n(&in.rseq, rseq_offset(), __ATOMIC_RELAXED);
 	__atomic_store_n(&in.thread, (char *)&xsp_thread.hdr -
-			 (char *)__builtin_thread_pointer(), __ATOMIC_RELAXED);
+			 thread_pointer(), __ATOMIC_RELAXED);
 	return &in;
 }
 #else
@@ -152,7 +165,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 int xsp_current_cpu(void)
 {
 #if XSP_HAVE_RSEQ
-	const char *area = (const char *)__builtin_thread_pointer() + xsp_kept.rs;
+	const char *area = thread_pointer() + xsp_kept.rs;
 
 	if (!xsp_set.nr)
 		return -1;

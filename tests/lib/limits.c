@@ -22,6 +22,10 @@
 
 #include "ring/collect.h"
 
+#ifndef SYS_close_range
+#define SYS_close_range	436	/* Linux 5.9, and the same everywhere */
+#endif
+
 #define RECORDS	20000
 
 static xsprof_name_t name;
