@@ -165,6 +165,11 @@ def numbers(text):
     return {tid: v.most_common(1)[0][0] for tid, v in votes.items()}
 
 
+# The time of a range inside one of its own name is counted there.
+def inside(stack, what):
+    return any(name == what for _, name in stack)
+
+
 def sums(text, report):
     machine, stacks, rows = Machine(), collections.defaultdict(list), {}
     ranges, number = [], numbers(text)
@@ -180,17 +185,19 @@ def sums(text, report):
                 stacks[tid].append((ns, rest.split()[0]))
             elif name == "end":
                 begin, what = stacks[tid].pop()
-                ranges.append((tid, begin, ns, what))
+                ranges.append((tid, begin, ns, what, inside(stacks[tid], what)))
             else:
                 d = re.search(r"begin=(\S+) end=(\S+)", rest)
-                ranges.append((tid, ns_of(d[1]), ns_of(d[2]), rest.split()[0]))
+                what = rest.split()[0]
+                ranges.append((tid, ns_of(d[1]), ns_of(d[2]), what, inside(stacks[tid], what)))
         else:
             machine.kernel(tid, cpu, ns, name, rest)
             machine.last[cpu] = ns
-    for tid, begin, end, what in ranges:
+    for tid, begin, end, what, again in ranges:
         row = rows.setdefault(what, collections.Counter())
-        row["wall"] += end - begin
-        row.update(machine.split(tid, begin, end))
+        if not again:
+            row["wall"] += end - begin
+            row.update(machine.split(tid, begin, end))
     assert rows, "no ranges"
     report = json.load(open(report))
     assert not report["cause"]["losses"] and not report["cause"]["forgotten"], report["cause"]
