@@ -96,11 +96,12 @@ static void test_descriptors(void)
 	CHECK(theirs >= 0 && write(theirs, "theirs", 6) == 6);
 	CHECK_EQ(begin(&config), 0);
 	op("before", XSPROF_OP_FUNCTION, 0);
-	for (fd = 3; fd < 512; fd++) {
-		used[fd] = fd != theirs && fcntl(fd, F_GETFD) < 0;
-		if (used[fd] && dup2(theirs, fd) < 0)
-			tap_bail("no descriptors");
-	}
+	/* Free ones only: the library's thread has one for a moment now and then. */
+	while ((fd = dup(theirs)) >= 0 && fd < 512)
+		used[fd] = true;
+	if (fd < 0)
+		tap_bail("no descriptors");
+	close(fd);
 	/* No file of the library's is among those that were there. */
 	for (fd = 3; fd < 512; fd++) {
 		char link[64], to[256];
