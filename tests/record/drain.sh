@@ -66,6 +66,17 @@ is "$name: every record is stored or a drop" $(($(field drops seen) +
 	$(sed -n 's/^total records \([0-9]*\) .*/\1/p' seen))) $((300000 * scale))
 ok "$name: there were drops" test "$(field drops seen)" -gt 0
 has "$name: summary counts them" err " $(field drops seen) lost"
+is "$name: the command's own status counts" $rc 0
+for verb in report info "dump -f ndjson"; do
+	# shellcheck disable=SC2086
+	run "$xsprof" $verb l.data
+	is "$name: $verb: 4" $rc 4
+	# shellcheck disable=SC2086
+	run "$xsprof" $verb --allow-lost l.data
+	is "$name: $verb --allow-lost: 0" $rc 0
+done
+run "$xsprof" report a.data
+is "$name: 0 where nothing was" $rc 0
 
 name="OVERWRITE"
 run "$xsprof" record -m overwrite -o o.data -- "$actor" overwrite $((300000 * scale))

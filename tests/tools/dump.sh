@@ -25,23 +25,23 @@ golden() # $1 name in golden/, then a command
 	diff -u "$here/golden/$name" "$dir/$name" >>"$dir/log"
 }
 
-golden all.txt "$dump" -i "$dir/all.data"
+golden all.txt "$dump" --allow-lost -i "$dir/all.data"
 result "text" $?
-golden all.ndjson "$dump" -f ndjson -i "$dir/all.data"
+golden all.ndjson "$dump" --allow-lost -f ndjson -i "$dir/all.data"
 result "ndjson" $?
-golden all.json "$dump" -f chrome -i "$dir/all.data"
+golden all.json "$dump" --allow-lost -f chrome -i "$dir/all.data"
 result "chrome" $?
-golden all.report "$xsprof" report -i "$dir/all.data"
+golden all.report "$xsprof" report --allow-lost -i "$dir/all.data"
 result "report" $?
-golden all.info "$xsprof" info -i "$dir/all.data"
+golden all.info "$xsprof" info --allow-lost -i "$dir/all.data"
 result "info" $?
-golden kernel.txt "$dump" -i "$dir/kernel.data"
+golden kernel.txt "$dump" --allow-lost -i "$dir/kernel.data"
 result "text, with the kernel's events" $?
-golden kernel.ndjson "$dump" -f ndjson -i "$dir/kernel.data"
+golden kernel.ndjson "$dump" --allow-lost -f ndjson -i "$dir/kernel.data"
 result "ndjson, with the kernel's events" $?
-golden kernel.json "$dump" -f chrome -i "$dir/kernel.data"
+golden kernel.json "$dump" --allow-lost -f chrome -i "$dir/kernel.data"
 result "chrome, with the kernel's events" $?
-golden hostile.txt "$dump" -i "$dir/hostile.data"
+golden hostile.txt "$dump" --allow-lost -i "$dir/hostile.data"
 result "text of hostile names" $?
 
 ! LC_ALL=C grep -q '[^[:print:]]' <(LC_ALL=C tr -d '\n\200-\377' <"$dir/hostile.txt") &&
@@ -52,13 +52,13 @@ result "all of it is UTF-8" $?
 
 # JSON, by somebody else's parser.
 for kind in all hostile kernel; do
-	"$dump" -q -f chrome -o "$dir/$kind.json" -i "$dir/$kind.data" 2>"$dir/log" &&
+	"$dump" --allow-lost -q -f chrome -o "$dir/$kind.json" -i "$dir/$kind.data" 2>"$dir/log" &&
 		python3 -m json.tool "$dir/$kind.json" >"$dir/out" 2>>"$dir/log"
 	result "chrome of $kind is JSON" $?
-	lines=$("$dump" -q -i "$dir/$kind.data" 2>/dev/null | grep -vc ' open: ')
+	lines=$("$dump" --allow-lost -q -i "$dir/$kind.data" 2>/dev/null | grep -vc ' open: ')
 	python3 "$here/check-chrome.py" "$dir/$kind.json" "$lines" >"$dir/log"
 	result "chrome of $kind keeps the rules of the viewers, $lines events" $?
-	"$dump" -q -f ndjson -o "$dir/$kind.ndjson" -i "$dir/$kind.data" 2>"$dir/log"
+	"$dump" --allow-lost -q -f ndjson -o "$dir/$kind.ndjson" -i "$dir/$kind.data" 2>"$dir/log"
 	python3 - "$dir/$kind.ndjson" "$lines" >"$dir/log" 2>&1 <<-'END'
 		import json, sys
 		def no(text): raise ValueError(text)
@@ -81,8 +81,8 @@ done
 # decoder's own pairing says, which is another program.
 for seed in 1 2 3 4 5 6; do
 	"$make_capture" mess "$dir/mess.data" $seed
-	lines=$("$dump" -i "$dir/mess.data" | grep -vc ' open: ')
-	"$dump" -f chrome -o "$dir/mess.json" "$dir/mess.data" 2>"$dir/log" &&
+	lines=$("$dump" --allow-lost -i "$dir/mess.data" | grep -vc ' open: ')
+	"$dump" --allow-lost -f chrome -o "$dir/mess.json" "$dir/mess.data" 2>"$dir/log" &&
 		python3 "$here/check-chrome.py" "$dir/mess.json" "$lines" >>"$dir/log" &&
 		"$xsprof" report --json "$dir/mess.data" >"$dir/mess.report" 2>>"$dir/log" &&
 		python3 - "$dir/mess.json" "$dir/mess.report" >>"$dir/log" 2>&1 <<-'END'
@@ -112,17 +112,17 @@ result "a range that does not nest is noticed by the check" $?
 # More threads and names than are remembered, most of them with a range open.
 "$make_capture" many "$dir/many.data" 120000
 for format in text chrome kineto ndjson perfetto; do
-	small "$format of 120000 threads" "$dump" -f $format "$dir/many.data"
+	small "$format of 120000 threads" "$dump" --allow-lost -f $format "$dir/many.data"
 done
-lines=$("$dump" "$dir/many.data" 2>"$dir/log" | grep -vc ' open: ')
-"$dump" -f chrome -o "$dir/many.json" "$dir/many.data" 2>>"$dir/log" &&
+lines=$("$dump" --allow-lost "$dir/many.data" 2>"$dir/log" | grep -vc ' open: ')
+"$dump" --allow-lost -f chrome -o "$dir/many.json" "$dir/many.data" 2>>"$dir/log" &&
 	python3 "$here/check-chrome.py" "$dir/many.json" "$lines" >>"$dir/log"
 result "chrome of 120000 threads keeps the rules, $lines events" $?
 
 # Addresses that events name, of functions and of texts: one table for all kinds of events.
 "$make_capture" names "$dir/names.data" 60
-small "60 kinds of events that name one of 60000 functions" "$dump" "$dir/names.data"
-"$dump" "$dir/names.data" 2>"$dir/log" >"$dir/names.txt"
+small "60 kinds of events that name one of 60000 functions" "$dump" --allow-lost "$dir/names.data"
+"$dump" --allow-lost "$dir/names.data" 2>"$dir/log" >"$dir/names.txt"
 [ "$(grep -c ': function function_number_[0-9]*$' "$dir/names.txt")" = 60 ] &&
 	grep -q 'name_59: function function_number_2183$' "$dir/names.txt"
 result "the functions" $?
@@ -134,7 +134,7 @@ result "the texts of printk_formats" $?
 # those before it as the kernel prints them, the kind's later ones field by field, and counted.
 "$make_capture" crash "$dir/crash.data" 5001 2501
 for format in text chrome; do
-	"$dump" -f $format "$dir/crash.data" >"$dir/crash.txt" 2>"$dir/log" &&
+	"$dump" --allow-lost -f $format "$dir/crash.data" >"$dir/crash.txt" 2>"$dir/log" &&
 		grep -q ': 1250 events of the kernel are shown field by field: the formats of 2 ' \
 			"$dir/log" &&
 		[ "$(grep -o 'irq_handler_exit: irq=[0-9]* ret=handled' "$dir/crash.txt" | sort -u |
@@ -176,7 +176,7 @@ filter() # $1 rule, then options
 	local rule=$1
 
 	shift
-	"$dump" -q -f ndjson "$@" "$dir/all.data" >"$dir/part" 2>"$dir/log" &&
+	"$dump" --allow-lost -q -f ndjson "$@" "$dir/all.data" >"$dir/part" 2>"$dir/log" &&
 		python3 "$dir/choose.py" "$dir/all.ndjson" "$dir/part" "$rule" >>"$dir/log" 2>&1
 	result "filter $*" $?
 }
@@ -189,16 +189,18 @@ filter 'name == "loss" or e["type"] in nameless' --name loss
 filter 'cat == "math" and "name" in e or e["type"] in nameless' --category 'm*h'
 filter 'name in ("load", "frame") or e["type"] in nameless' --name 'fra?e' --name load
 filter 'e["pid"] == 100' --pid 100
-"$dump" -n 7 "$dir/all.data" 2>/dev/null | cmp -s - <(head -n 7 "$dir/all.txt")
+"$dump" --allow-lost -n 7 "$dir/all.data" 2>/dev/null | cmp -s - <(head -n 7 "$dir/all.txt")
 result "limit" $?
-"$dump" -f chrome -n 12 "$dir/all.data" -o "$dir/part.json" 2>/dev/null &&
+"$dump" --allow-lost -f chrome -n 12 "$dir/all.data" -o "$dir/part.json" 2>/dev/null &&
 	python3 "$here/check-chrome.py" "$dir/part.json" 12 >"$dir/log"
 result "chrome is whole with a limit" $?
-"$dump" -f chrome --from 5.5us --to 14.5us "$dir/all.data" -o "$dir/part.json" 2>/dev/null &&
+"$dump" --allow-lost -f chrome --from 5.5us --to 14.5us "$dir/all.data" -o "$dir/part.json" \
+	2>/dev/null &&
 	python3 "$here/check-chrome.py" "$dir/part.json" 8 >"$dir/log"
 result "chrome is whole in a window" $?
-"$dump" -r -n 2 "$dir/all.data" 2>/dev/null | tail -n 1 | grep -q ' 0\.000001000: step: '
+"$dump" --allow-lost -r -n 2 "$dir/all.data" 2>/dev/null | tail -n 1 |
+	grep -q ' 0\.000001000: step: '
 result "relative times" $?
-cat "$dir/all.data" | "$dump" -i - 2>/dev/null | cmp -s - "$dir/all.txt"
+cat "$dir/all.data" | "$dump" --allow-lost -i - 2>/dev/null | cmp -s - "$dir/all.txt"
 result "from a pipe" $?
 finish

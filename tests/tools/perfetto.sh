@@ -16,13 +16,15 @@ dump_all()
 	local kind=$1 lines
 
 	shift
-	lines=$("$dump" -q "$@" "$dir/$kind.data" 2>/dev/null | grep -vc ' open: ')
-	"$dump" -q -f perfetto "$@" -o "$dir/$kind.pf" "$dir/$kind.data" 2>"$dir/log" &&
+	lines=$("$dump" --allow-lost -q "$@" "$dir/$kind.data" 2>/dev/null | grep -vc ' open: ')
+	"$dump" --allow-lost -q -f perfetto "$@" -o "$dir/$kind.pf" "$dir/$kind.data" \
+		2>"$dir/log" &&
 		check -r "$dir/$kind.pf" "$lines" >"$dir/ranges"
 	result "$kind${*:+, $*}: the rules of a trace, $lines events" $?
 	"$read_back" "$dir/$kind.pf" >"$dir/packets" 2>"$dir/log"
 	result "$kind${*:+, $*}: protobuf-c reads all of $(cat "$dir/packets") packets" $?
-	"$dump" -q -f chrome "$@" -o "$dir/$kind.json" "$dir/$kind.data" 2>"$dir/log" &&
+	"$dump" --allow-lost -q -f chrome "$@" -o "$dir/$kind.json" "$dir/$kind.data" \
+		2>"$dir/log" &&
 		python3 "$here/chrome-ranges.py" "$dir/$kind.json" >"$dir/chrome" 2>>"$dir/log" &&
 		diff "$dir/ranges" "$dir/chrome" >>"$dir/log"
 	result "$kind${*:+, $*}: the same $(wc -l <"$dir/ranges") ranges as in Chrome's JSON" $?
@@ -66,14 +68,14 @@ dump_all kernel --name 'sched_*'
 
 # More names than are remembered: they are forgotten, and readers are told. Memory stays.
 "$make_capture" many "$dir/many.data" $threads || exit 1
-small "$threads threads" "$dump" -f perfetto "$dir/many.data"
+small "$threads threads" "$dump" --allow-lost -f perfetto "$dir/many.data"
 dump_all many
 check -p "$dir/many.pf" | grep -c '"sequence_flags": 1' >"$dir/cleared"
 [ "$(cat "$dir/cleared")" -gt $((threads / 20000)) ]
 result "names were forgotten: $(cat "$dir/cleared") packets say so" $?
 "$make_capture" busy "$dir/busy.data" $busy || exit 1
 dump_all busy
-small "$busy events of the kernel" "$dump" -f perfetto "$dir/busy.data"
+small "$busy events of the kernel" "$dump" --allow-lost -f perfetto "$dir/busy.data"
 
 # CLOCK_BOOTTIME that falls back against the trace's clock, which none does: a CPU's events must
 # not go back with it.
@@ -95,7 +97,7 @@ struct.pack_into("<I", data, at + 52, fuzz.crc32c(data[at:at + 52]))
 sys.stdout.buffer.write(data)
 END
 python3 "$dir/back.py" "$here" "$dir/kernel.data" >"$dir/back.data" || exit 1
-"$dump" -q -f perfetto -o "$dir/back.pf" "$dir/back.data" 2>"$dir/log" &&
+"$dump" --allow-lost -q -f perfetto -o "$dir/back.pf" "$dir/back.data" 2>"$dir/log" &&
 	check "$dir/back.pf" >>"$dir/log"
 result "a clock that falls back" $?
 
@@ -140,7 +142,7 @@ spoilt() # $1 what is spoilt, $2 what is said of it
 		! check "$dir/spoilt.pf" >"$dir/said" 2>>"$dir/log" && grep -q "$2" "$dir/said"
 	result "the check notices: $(cut -c -70 "$dir/said")" $?
 }
-"$dump" -q -f perfetto -o "$dir/all.pf" "$dir/all.data" 2>/dev/null
+"$dump" --allow-lost -q -f perfetto -o "$dir/all.pf" "$dir/all.data" 2>/dev/null
 spoilt interned 'is not interned'
 spoilt end 'stay open'
 spoilt track 'not described'

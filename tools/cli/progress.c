@@ -77,6 +77,11 @@ void progress_clear(struct progress *p)
 	p->shown = false;
 }
 
+bool progress_lost(const struct xsp_drain_stats *stats)
+{
+	return stats->lost_records || stats->lost_slots || stats->bad_slots;
+}
+
 /* " (SIGSEGV: 4711, 4712; SIGKILL: 4713; ...)" */
 static void print_killed(const struct xsp_drain_stats *stats)
 {

@@ -34,6 +34,9 @@ uint64_t progress_show(struct progress *p, const struct xsp_drain *d);
 /* Wipes it, before anything else is written or for good. */
 void progress_clear(struct progress *p);
 
+/* Was anything lost, as the summary says it? */
+bool progress_lost(const struct xsp_drain_stats *stats);
+
 /**
  * progress_summary - "[ xsprof record: ... ]"
  * @verb: "record" or "recover"

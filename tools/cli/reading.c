@@ -10,6 +10,7 @@
 
 #include "cli/reading.h"
 #include "cli/tool.h"
+#include "cli/why.h"
 
 /* Bytes the decoder may hold; with an output's own tables it stays below 64 MiB. */
 #define MEMORY	(24u << 20)
@@ -30,6 +31,9 @@ int reading_option(struct reading *r, int c, char **argv, const struct option *o
 		return -1;
 	case 'q':
 		r->quiet = true;
+		return -1;
+	case TOOL_OPT_ALLOW_LOST:
+		r->allow_lost = true;
 		return -1;
 	default:
 		return tool_option(r->verb, c, argv, options, r->help);
@@ -68,7 +72,8 @@ static const char *cure(int err, const char *path)
 	       ": 'xsprof record' writes it; --input names another";
 }
 
-int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags, bool quiet)
+int xsp_source_open(struct xsp_source *source, const struct reading *reading, const char *path,
+		    uint32_t flags)
 {
 	struct xsprof_trace_options opts = {
 		.size = sizeof(opts),
@@ -80,9 +85,12 @@ int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags,
 	const char *why;
 	int ret;
 
+	if (!path)
+		path = reading->input;
 	source->trace = NULL;
 	source->path = strcmp(path, "-") ? path : "stdin";
-	source->quiet = quiet;
+	source->quiet = reading->quiet;
+	source->allow_lost = reading->allow_lost;
 	ret = xsprof_trace_open(path, &opts, &source->trace);
 	if (ret == 0)
 		return 0;
@@ -103,15 +111,16 @@ int xsp_source_losses(const struct xsp_source *source)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	bool damaged;
+	bool damaged, kernel_lost, snapshot;
 	int ret;
 
 	ret = xsprof_trace_get_info(source->trace, &info);
 	if (ret < 0)
 		return xsp_source_error(source, ret);
 	damaged = info.truncated || info.bad_chunks;
-	if (!xsprof_trace_get_kernel(source->trace, &kernel) &&
-	    (kernel.lost || kernel.lost_slots || kernel.bad_slots))
+	kernel_lost = !xsprof_trace_get_kernel(source->trace, &kernel) &&
+		      (kernel.lost || kernel.lost_slots || kernel.bad_slots);
+	if (kernel_lost)
 		tool_note("%s: lost %" PRIu64 " events of the kernel, and %" PRIu64 " bytes of "
 			  "them that did not fit or are damaged", source->path, kernel.lost,
 			  (kernel.lost_slots + kernel.bad_slots) * XSPROF_SLOT_SIZE);
@@ -120,7 +129,13 @@ int xsp_source_losses(const struct xsp_source *source)
 			  "%" PRIu64 " bad slots, %" PRIu64 " damaged chunks%s", source->path,
 			  info.lost_records, info.lost_slots, info.bad_slots, info.bad_chunks,
 			  info.truncated ? ", the file is cut off" : "");
-	return damaged ? XSP_DAMAGED : 0;
+	if (damaged)
+		return TOOL_DAMAGED;
+	snapshot = info.end && info.end->why == WHY_SNAPSHOT;
+	if (!kernel_lost && !info.lost_records && !info.bad_slots &&
+	    (!info.lost_slots || snapshot))
+		return 0;
+	return source->allow_lost ? 0 : TOOL_LOST;
 }
 
 void xsp_source_close(struct xsp_source *source)

@@ -19,6 +19,7 @@
 #define READING_OPTIONS							\
 	{ "input",	required_argument, NULL, 'i' },			\
 	{ "quiet",	no_argument,	   NULL, 'q' },			\
+	TOOL_ALLOW_LOST,						\
 	TOOL_OPTIONS
 #define READING_LIMIT							\
 	{ "limit",	required_argument, NULL, 'n' }
@@ -32,6 +33,7 @@
  * @input: the capture, NULL where none was named
  * @limit: -n
  * @quiet: no warnings about the file
+ * @allow_lost: lost records are no matter for the exit status
  */
 struct reading {
 	const char		*verb;
@@ -40,6 +42,7 @@ struct reading {
 	const char		*input;
 	uint64_t		limit;
 	bool			quiet;
+	bool			allow_lost;
 };
 
 /**
@@ -57,27 +60,34 @@ int reading_option(struct reading *r, int c, char **argv, const struct option *o
 int reading_file(struct reading *r, int argc, char **argv);
 
 #define XSP_INPUT	"xsprof.data"	/* what `record` writes when it is not told a name */
-#define XSP_DAMAGED	3		/* exit status: decoded, but the file is cut or damaged */
 
 /**
  * struct xsp_source - an open capture
  * @trace: the trace
  * @path: as messages name it
  * @quiet: the decoder's warnings are not shown
+ * @allow_lost: of the reading
  */
 struct xsp_source {
 	struct xsprof_trace	*trace;
 	const char		*path;
 	bool			quiet;
+	bool			allow_lost;
 };
 
-/* Return: 0, or TOOL_FAILED after a message. */
-int xsp_source_open(struct xsp_source *source, const char *path, uint32_t flags, bool quiet);
+/* What messages and the exit status of the help of these verbs say. */
+#define READING_STATUS_HELP						\
+	"Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"	\
+	"damaged, 4 done, but records were lost when they were recorded (--allow-lost: 0).\n"
+
+/* @path: NULL for the capture that @reading names.  Return: 0, or TOOL_FAILED after a message. */
+int xsp_source_open(struct xsp_source *source, const struct reading *reading, const char *path,
+		    uint32_t flags);
 /* Says why the last call failed.  Return: TOOL_FAILED. */
 int xsp_source_error(const struct xsp_source *source, int ret);
 /*
- * One line on stderr when anything was lost or damaged.  Return: 0 or XSP_DAMAGED: what the
- * recording itself lost and counted is no fault of the file.
+ * One line on stderr when anything was lost or damaged.  Return: 0, TOOL_DAMAGED, or TOOL_LOST.
+ * What a flight recording overwrote before its snapshot was taken is no loss.
  */
 int xsp_source_losses(const struct xsp_source *source);
 void xsp_source_close(struct xsp_source *source);

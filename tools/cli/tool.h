@@ -4,7 +4,9 @@
  * they read options.  It never holds anything of one verb alone.
  *
  * Exit status of every verb: 0 done, 1 it failed, 2 it was not started (wrong arguments, or
- * something that must be put right first).  `record` returns the command's own.
+ * something that must be put right first), 3 done, but the file is cut or damaged, 4 done, but
+ * records were lost when they were recorded, which --allow-lost makes 0.  `record` returns the
+ * command's own.
  */
 #ifndef XSPROF_TOOL_H
 #define XSPROF_TOOL_H
@@ -17,6 +19,8 @@
 
 #define TOOL_FAILED	1
 #define TOOL_USAGE	2
+#define TOOL_DAMAGED	3
+#define TOOL_LOST	4
 
 int cmd_record(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
@@ -56,6 +60,11 @@ void tool_print_name(const char *name, size_t width);
 #define TOOL_OPTIONS							\
 	{ "help",	no_argument,	   NULL, 'h' },			\
 	{ "version",	no_argument,	   NULL, 'V' }
+
+/* Of the verbs that can end with TOOL_LOST. */
+#define TOOL_ALLOW_LOST							\
+	{ "allow-lost",	no_argument,	   NULL, TOOL_OPT_ALLOW_LOST }
+#define TOOL_OPT_ALLOW_LOST	0x1fe
 
 /*
  * What a verb does not take itself: prints @help or the version, or says that there is no such

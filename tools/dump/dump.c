@@ -376,12 +376,11 @@ static int run(struct dump *dump)
 
 static int open_source(struct dump *dump)
 {
-	const char *path = dump->look_on ? dump->live.path : dump->reading.input;
 	int status;
 
-	status = xsp_source_open(&dump->source, path,
-				 dump->follow || dump->look_on ? XSPROF_TRACE_FOLLOW : 0,
-				 dump->reading.quiet);
+	status = xsp_source_open(&dump->source, &dump->reading,
+				 dump->look_on ? dump->live.path : NULL,
+				 dump->follow || dump->look_on ? XSPROF_TRACE_FOLLOW : 0);
 	if (dump->look_on)
 		dump->source.path = "rings";
 	return status;

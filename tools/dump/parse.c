@@ -25,12 +25,12 @@ static void help(void)
 	      "  -p PID[,PID...]       ... only of these, until they end\n"
 	      "  -a                    ... of all processes that you may read (needs the module)\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
+	      "      --allow-lost      lost records are no matter for the exit status\n"
 	      XSP_FILTER_HELP
 	      XSP_FILTER_HELP_CPU
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
-	      "damaged.\n",
+	      READING_STATUS_HELP,
 	      stdout);
 }
 

@@ -29,10 +29,10 @@ static void help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --json            as JSON\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
+	      "      --allow-lost      lost records are no matter for the exit status\n"
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
-	      "damaged.\n",
+	      READING_STATUS_HELP,
 	      stdout);
 }
 
@@ -185,7 +185,7 @@ int cmd_info(int argc, char **argv)
 	}
 	status = reading_file(&reading, argc, argv);
 	if (status < 0)
-		status = xsp_source_open(&info.source, reading.input, 0, reading.quiet);
+		status = xsp_source_open(&info.source, &reading, NULL, 0);
 	if (status)
 		return status;
 	status = run(&info, json);

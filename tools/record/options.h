@@ -47,6 +47,7 @@ struct flight_options {
  * @sched: what the scheduler does with the threads is recorded
  * @itt: programs with ITT calls load our collector
  * @wait_all: until all descendants have ended
+ * @allow_lost: lost records are no matter for the exit status
  * @quiet: errors only
  * @verbose: say what happens
  * @flight: keep the last part only
@@ -67,6 +68,7 @@ struct record_options {
 	bool		sched;
 	bool		itt;
 	bool		wait_all;
+	bool		allow_lost;
 	bool		quiet;
 	bool		verbose;
 	struct flight_options flight;

@@ -43,6 +43,7 @@ static const struct option options[] = {
 	{ "sched",	 no_argument,	    NULL, OPT_SCHED },
 	{ "pid",	 required_argument, NULL, 'p' },
 	{ "all",	 no_argument,	    NULL, 'a' },
+	TOOL_ALLOW_LOST,
 	TOOL_OPTIONS,
 	FLIGHT_OPTIONS,
 	FTRACE_OPTIONS,
@@ -76,6 +77,7 @@ static void help(void)
 	     "                          the device where the module is loaded (default)\n"
 	     "      --clock KIND        auto, or mono where the CPU's counter is not trusted\n"
 	     "      --wait-all          record until all processes of the command have ended\n"
+	     "      --allow-lost        -p, -a: exit status 0 also where records were lost\n"
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -v, --verbose           say what happens\n"
 	     "  -h, --help              this text\n"
@@ -85,7 +87,8 @@ static void help(void)
 	     "\n"
 	     "The exit status is the command's; 128+N when signal N killed it, 127 when it was\n"
 	     "not found, 126 when it cannot be run, 2 when nothing was started, and 1 when it\n"
-	     "ended well but the capture could not be written. That of -p and -a is 0, 1 or 2.");
+	     "ended well but the capture could not be written. That of -p and -a is 0, 1, 2, or\n"
+	     "4 when records were lost.");
 }
 
 static int take_buffer(const char *text, uint64_t *bytes)
@@ -168,6 +171,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		return attach_take(&opts->attach, "record", optarg);
 	case 'a':
 		opts->attach.all = true;
+		break;
+	case TOOL_OPT_ALLOW_LOST:
+		opts->allow_lost = true;
 		break;
 	case OPT_WAIT_ALL:
 		opts->wait_all = true;

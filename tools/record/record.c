@@ -307,12 +307,22 @@ static void wait_command(struct recording *r)
 	}
 }
 
+static bool lost(const struct recording *r)
+{
+	const struct ftrace_stats *kernel = ftrace_last_stats();
+
+	return progress_lost(&r->stats) || kernel->lost || kernel->unsaved;
+}
+
+/* A command's own status counts, as with perf and strace: 0 also where records were lost. */
 static int exit_status(const struct recording *r)
 {
 	int status = r->launch.status;
 
+	if (attach_on(&r->opts.attach) && r->file_error)
+		return TOOL_FAILED;
 	if (attach_on(&r->opts.attach))
-		return r->file_error ? TOOL_FAILED : 0;
+		return lost(r) && !r->opts.allow_lost ? TOOL_LOST : 0;
 	if (!r->launch.ended) {
 		tool_error("%s: still runs as process %d: no longer waited for",
 			   r->opts.argv[0], (int)r->launch.pid);

@@ -110,7 +110,8 @@ int recover_remove_device(const struct session_seen *seen)
 	return err;
 }
 
-static int drain_into(struct xsp_cap *cap, struct attach *pids, int device, const char *path)
+static int drain_into(struct xsp_cap *cap, struct attach *pids, int device, const char *path,
+		      bool *lost)
 {
 	struct xsp_device_filter filter = attach_filter(pids);
 	struct xsp_drain_stats stats;
@@ -129,6 +130,7 @@ static int drain_into(struct xsp_cap *cap, struct attach *pids, int device, cons
 	xsp_drain_close(drain);
 	if (!err)
 		progress_summary("recover", &stats, path);
+	*lost = progress_lost(&stats);
 	return err;
 }
 
@@ -138,8 +140,9 @@ static int failed(const char *output, int err)
 			  strerror(-err));
 }
 
-int recover_pids(struct attach *pids, const char *output)
+int recover_pids(struct attach *pids, const char *output, bool allow_lost)
 {
+	bool lost = false;
 	struct xsp_cap cap;
 	int device, fd, err, status;
 
@@ -161,11 +164,11 @@ int recover_pids(struct attach *pids, const char *output)
 		output_drop(output, fd);
 		return failed(output, err);
 	}
-	err = drain_into(&cap, pids, device, output);
+	err = drain_into(&cap, pids, device, output, &lost);
 	xsp_cap_free(&cap);
 	if (close(fd) && !err)
 		err = -errno;
 	if (!err)
-		return 0;
+		return lost && !allow_lost ? TOOL_LOST : 0;
 	return failed(output, err);
 }

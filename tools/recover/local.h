@@ -29,6 +29,6 @@ int recover_add_device(const struct session_seen *seen, const struct scan *scan,
 int recover_remove_device(const struct session_seen *seen);
 
 /* What the rings of these processes hold, into a new file.  Return: an exit status. */
-int recover_pids(struct attach *pids, const char *output);
+int recover_pids(struct attach *pids, const char *output, bool allow_lost);
 
 #endif /* XSPROF_RECOVER_LOCAL_H */

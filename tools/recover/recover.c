@@ -32,6 +32,8 @@
  * @delete: remove instead
  * @found: sessions with a dead recorder
  * @failed: of these not saved
+ * @lost: records of some that were saved had been lost
+ * @allow_lost: that is no matter for the exit status
  * @scan: what the capture holds
  */
 struct recovery {
@@ -40,6 +42,8 @@ struct recovery {
 	bool		delete;
 	unsigned int	found;
 	unsigned int	failed;
+	bool		lost;
+	bool		allow_lost;
 	struct scan	scan;
 };
 
@@ -283,6 +287,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 			   "another file with -o", path, strerror(-err), seen->s.path);
 	else
 		progress_summary("recover", &stats, path);
+	r->lost |= !err && progress_lost(&stats);
 done:
 	free(ids);
 	xsp_cap_free(&cap);
@@ -345,6 +350,7 @@ static void help(void)
 	     "      --delete       remove them; their records are lost\n"
 	     "  -p, --pid PID      what the kernel module keeps of these processes, ended or\n"
 	     "                     running, that nobody reads; into FILE (default xsprof.data)\n"
+	     "      --allow-lost   lost records are no matter for the exit status\n"
 	     "  -h, --help         this text\n"
 	     "  -V, --version      the version\n"
 	     "\n"
@@ -369,7 +375,9 @@ static int run(struct recovery *r)
 		return tool_error("%s: no such session: 'xsprof list' shows them", r->only);
 	if (!r->found)
 		tool_note("nothing to recover: no recorder was killed");
-	return r->failed ? TOOL_FAILED : 0;
+	if (r->failed)
+		return TOOL_FAILED;
+	return r->lost && !r->allow_lost ? TOOL_LOST : 0;
 }
 
 int cmd_recover(int argc, char **argv)
@@ -380,6 +388,7 @@ int cmd_recover(int argc, char **argv)
 		{ "list", no_argument, NULL, 'l' },
 		{ "delete", no_argument, NULL, OPT_DELETE },
 		{ "pid", required_argument, NULL, 'p' },
+		TOOL_ALLOW_LOST,
 		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
@@ -405,6 +414,9 @@ int cmd_recover(int argc, char **argv)
 		case OPT_DELETE:
 			r.delete = true;
 			break;
+		case TOOL_OPT_ALLOW_LOST:
+			r.allow_lost = true;
+			break;
 		default:
 			return tool_option("recover", c, argv, options, help);
 		}
@@ -415,7 +427,7 @@ int cmd_recover(int argc, char **argv)
 		if (optind < argc || only_list || r.delete)
 			return tool_usage("recover", "--pid: replaces the session; only --output "
 					  "can be given with it");
-		status = recover_pids(&pids, r.output ? r.output : "xsprof.data");
+		status = recover_pids(&pids, r.output ? r.output : "xsprof.data", r.allow_lost);
 		attach_free(&pids);
 		return status;
 	}

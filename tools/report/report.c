@@ -37,11 +37,11 @@ static void help(void)
 	      "      --no-open         no list of what was open\n"
 	      "      --json            as JSON, times in nanoseconds\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
+	      "      --allow-lost      lost records are no matter for the exit status\n"
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but the file is cut or\n"
-	      "damaged.\n",
+	      READING_STATUS_HELP,
 	      stdout);
 }
 
@@ -432,8 +432,7 @@ int cmd_report(int argc, char **argv)
 	report.reading.filter = &report.filter;
 	status = parse(&report, argc, argv);
 	if (status < 0) {
-		status = xsp_source_open(&report.source, report.reading.input, 0,
-					 report.reading.quiet);
+		status = xsp_source_open(&report.source, &report.reading, NULL, 0);
 		if (!status) {
 			status = report.why || report.gaps ? why_run(&report) : run(&report);
 			xsp_source_close(&report.source);

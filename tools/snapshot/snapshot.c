@@ -19,12 +19,14 @@
  * @opts: its options
  * @who: of which processes
  * @quiet: errors only
+ * @allow_lost: lost records are no matter for the exit status
  */
 struct asked {
 	struct snapshot		snap;
 	struct snapshot_options	opts;
 	struct attach		who;
 	bool			quiet;
+	bool			allow_lost;
 };
 
 static void help(void)
@@ -42,6 +44,7 @@ static void help(void)
 	     "                          the module)\n"
 	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
+	     "      --allow-lost        lost records are no matter for the exit status\n"
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"
@@ -67,6 +70,7 @@ static int add(void *data, const struct found *found)
 static int run(struct asked *asked)
 {
 	int status;
+	bool lost;
 
 	if (xsp_guard_install())
 		return tool_error("signals: %s", strerror(errno));
@@ -83,7 +87,9 @@ static int run(struct asked *asked)
 		snapshot_drop(&asked->snap);
 		return status;
 	}
-	return snapshot_end(&asked->snap, "snapshot", asked->quiet);
+	lost = asked->snap.lost_records || asked->snap.bad_slots;
+	status = snapshot_end(&asked->snap, "snapshot", asked->quiet);
+	return status || !lost || asked->allow_lost ? status : TOOL_LOST;
 }
 
 static int take(struct asked *asked, int c, char **argv, const struct option *options)
@@ -109,6 +115,9 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 	case 'q':
 		asked->quiet = true;
 		break;
+	case TOOL_OPT_ALLOW_LOST:
+		asked->allow_lost = true;
+		break;
 	default:
 		return tool_option("snapshot", c, argv, options, help);
 	}
@@ -124,6 +133,7 @@ int cmd_snapshot(int argc, char **argv)
 		{ "last",     required_argument, NULL, 'l' },
 		{ "compress", optional_argument, NULL, 'z' },
 		{ "quiet",    no_argument,	 NULL, 'q' },
+		TOOL_ALLOW_LOST,
 		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};
