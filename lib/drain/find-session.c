@@ -137,7 +137,7 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 		err = xsp_producer_peek(&d->st, dirfd, name, &d->next_number, &p);
 	if (err)
 		return err;
-	/* What its session's recorder has still to do with it is not seen here. */
+	/* What its session's recorder has still to do with it is not seen here, nor once more. */
 	if (xsp_producer_ended(&d->st, p, xsp_now(), &exit)) {
 		xsp_producer_exit(&d->st, p, &exit);
 		xsp_drain_note_ended(d, p);

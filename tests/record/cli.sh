@@ -119,6 +119,12 @@ run "$xsprof" record --compres=3 -- true
 is "an option may be abbreviated" $rc 0
 run "$xsprof" record --comprss -- true
 has "an option is suggested" err 'did you mean --compress'
+run "$xsprof" record -z 9 -- true
+is "a level behind -z" $rc 0
+run "$xsprof" record -z 99 -- true
+is "which may be too high" $rc 2
+run "$xsprof" record -z true
+is "and may be left out" $rc 0
 run "$xsprof" record
 is "no command" $rc 2
 has "no command, said" err 'no command'

@@ -120,6 +120,20 @@ run "$xsprof" recover --delete
 is "$name: status" $rc 0
 ok "$name: the session is gone" clean
 
+name="several by name"
+for i in 1 2; do
+	"$xsprof" record -o k$i.data -- "$actor" hold 400 held_$i >out 2>err &
+	pid=$!
+	wait_for test -s held_$i
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+done
+run "$xsprof" recover --delete $(ls "$shm"/*) s.1.2.3
+is "$name: one is not there" $rc 1
+has "$name: it is named" err 's.1.2.3: no such session'
+is "$name: the others are removed" "$(grep -c ': removed$' err)" 2
+ok "$name: all of them" clean
+
 name="full disk"
 # The limit is the recorder's alone: the rings are files too.
 limited="ulimit -S -f 2000; exec $xsprof record -o f.data -- sh -c"

@@ -16,9 +16,14 @@ in_order()
 	awk -F'[]:[]' '$3 + 0 < last { bad = 1 } { last = $3 + 0 } END { exit bad || !NR }' "$1"
 }
 
-for_seconds 1 out "$xsprof" dump --live
-is "nobody there: ends well" $rc 0
-is "nobody there: nothing to see" "$(cat out)" ""
+if [ -c /dev/xsprof ]; then
+	skip "nobody there: fails" "the device may know somebody"
+	skip "nobody there: said" "the device may know somebody"
+else
+	run timeout -k 1 60 "$xsprof" dump --live
+	is "nobody there: fails" $rc 1
+	has "nobody there: said" err "no process of yours has rings: start one under 'xsprof rec"
+fi
 
 rm -f f
 "$xsprof" record -q --no-itt -o r.data -- "$steady" f 1500 2000 5 &

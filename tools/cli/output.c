@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,10 +234,14 @@ void compress_close(struct xsp_cap_compressor *compressor)
 	compressor->data = NULL;
 }
 
-int compress_level(const char *verb, const char *text, int *level)
+int compress_level(const char *verb, char **argv, int *level)
 {
 	uint64_t value = COMPRESS_LEVEL_DEFAULT;
+	const char *text = optarg;
 
+	/* "-z 9", which is no option with a value for getopt_long(), and no command for anybody. */
+	if (!text && argv[optind] && !tool_parse_u64(argv[optind], &value))
+		text = argv[optind++];
 	if (text && (tool_parse_u64(text, &value) || !value || value > COMPRESS_LEVEL_MAX))
 		return tool_usage(verb, "--compress: '%s' is not a level: 1 to %d", text,
 				  COMPRESS_LEVEL_MAX);

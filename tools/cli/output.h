@@ -36,8 +36,11 @@ void output_drop(const char *path, int fd);
  * Return: 0 or -errno.
  */
 int compress_open(struct xsp_cap_compressor *compressor, int level);
-/* The level of -z, COMPRESS_LEVEL_DEFAULT for NULL.  Return: -1, or TOOL_USAGE after a message. */
-int compress_level(const char *verb, const char *text, int *level);
+/*
+ * The level of -z as getopt_long() left it, in optarg or as the next argument where that is a
+ * number, else COMPRESS_LEVEL_DEFAULT.  Return: -1, or TOOL_USAGE after a message.
+ */
+int compress_level(const char *verb, char **argv, int *level);
 void compress_close(struct xsp_cap_compressor *compressor);
 
 #endif /* XSPROF_OUTPUT_H */

@@ -63,7 +63,7 @@ static int walk_session(void *data, struct session_seen *seen)
 	struct live *live = data;
 	struct dirent *entry;
 	DIR *dir;
-	int fd;
+	int fd, err;
 
 	if (seen->name[0] != 's' || !seen->files || !seen->same_boot)
 		return 0;
@@ -75,10 +75,13 @@ static int walk_session(void *data, struct session_seen *seen)
 		return 0;
 	}
 	/* What cannot be opened is its recorder's to tell of. */
-	while ((entry = readdir(dir)))
-		if (wanted(live, entry->d_name))
-			live->found += !xsp_drain_peek(live->drain, seen->s.dirfd,
-						       entry->d_name);
+	while ((entry = readdir(dir))) {
+		if (!wanted(live, entry->d_name))
+			continue;
+		err = xsp_drain_peek(live->drain, seen->s.dirfd, entry->d_name);
+		live->found += !err;
+		live->dead += err == -ESRCH;
+	}
 	closedir(dir);
 	return 0;
 }
@@ -139,9 +142,13 @@ int live_open(struct live *live)
 	xsp_drain_set_peek(live->drain);
 	walk(live);
 	err = add_device(live);
-	if (!err)
-		xsp_drain_step(live->drain);
-	return err;
+	if (err)
+		return err;
+	xsp_drain_step(live->drain);
+	if (!xsp_drain_producers(live->drain) && !live->dead)
+		return tool_error("no process of yours has rings: start one under "
+				  "'xsprof record', then look at it");
+	return 0;
 }
 
 /* What was shown is given back: whole pages, and what is left over next time. */

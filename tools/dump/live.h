@@ -23,6 +23,7 @@
  * @drain: looks into rings
  * @walk_at: when to look for new producers of sessions, CLOCK_MONOTONIC ns
  * @found: producers met in sessions
+ * @dead: those that have ended, and are shown all the same
  * @freed: what lies before is read and given back
  * @finished: nothing more comes
  */
@@ -34,6 +35,7 @@ struct live {
 	struct xsp_drain	*drain;
 	uint64_t		walk_at;
 	uint32_t		found;
+	uint32_t		dead;
 	uint64_t		freed;
 	bool			finished;
 };

@@ -144,7 +144,7 @@ static int take(struct record_options *opts, int c, char **argv)
 					  "500ms, 2m", optarg);
 		break;
 	case 'z':
-		return compress_level("record", optarg, &opts->level);
+		return compress_level("record", argv, &opts->level);
 	case 'q':
 		opts->quiet = true;
 		break;

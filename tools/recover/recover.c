@@ -28,7 +28,8 @@
 /**
  * struct recovery - one run
  * @output: -o, or NULL for the capture the session names
- * @only: the session meant, NULL for all
+ * @only: the sessions meant, up to NULL; NULL for all
+ * @seen: which of them there are
  * @delete: remove instead
  * @found: sessions with a dead recorder
  * @failed: of these not saved
@@ -38,7 +39,8 @@
  */
 struct recovery {
 	const char	*output;
-	const char	*only;
+	char		**only;
+	bool		*seen;
 	bool		delete;
 	unsigned int	found;
 	unsigned int	failed;
@@ -297,12 +299,47 @@ done:
 	return err;
 }
 
+/* As `xsprof list` prints it, or its last part. */
+static const char *last_part(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+static bool wanted(struct recovery *r, const char *name)
+{
+	bool any = !r->only;
+
+	for (size_t i = 0; r->only && r->only[i]; i++) {
+		if (strcmp(last_part(r->only[i]), name))
+			continue;
+		r->seen[i] = true;
+		any = true;
+	}
+	return any;
+}
+
+/* Return: how many of those that were named are not there, each after a message. */
+static unsigned int missing(const struct recovery *r)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; r->only && r->only[i]; i++) {
+		if (r->seen[i])
+			continue;
+		tool_error("%s: no such session: 'xsprof list' shows them", r->only[i]);
+		n++;
+	}
+	return n;
+}
+
 static int visit(void *data, struct session_seen *seen)
 {
 	struct recovery *r = data;
 	int err;
 
-	if (seen->name[0] != 's' || (r->only && strcmp(seen->name, r->only)))
+	if (seen->name[0] != 's' || !wanted(r, seen->name))
 		return 0;
 	if (seen->alive) {
 		if (!r->only)
@@ -339,7 +376,7 @@ static int visit(void *data, struct session_seen *seen)
 
 static void help(void)
 {
-	puts("usage: xsprof recover [options] [SESSION]\n"
+	puts("usage: xsprof recover [options] [SESSION...]\n"
 	     "       xsprof recover -p PID[,PID...] [-o FILE]\n"
 	     "\n"
 	     "Completes captures whose recorder was killed: what it had not read yet is still in\n"
@@ -371,9 +408,8 @@ static int run(struct recovery *r)
 		err = session_each(visit, r);
 	if (err && err != -ENOENT)
 		return tool_error("%s: %s", user, strerror(-err));
-	if (!r->found && r->only)
-		return tool_error("%s: no such session: 'xsprof list' shows them", r->only);
-	if (!r->found)
+	r->failed += missing(r);
+	if (!r->found && !r->only)
 		tool_note("nothing to recover: no recorder was killed");
 	if (r->failed)
 		return TOOL_FAILED;
@@ -421,8 +457,6 @@ int cmd_recover(int argc, char **argv)
 			return tool_option("recover", c, argv, options, help);
 		}
 	}
-	if (optind + 1 < argc)
-		return tool_usage("recover", "%s: one session at a time", argv[optind + 1]);
 	if (attach_on(&pids)) {
 		if (optind < argc || only_list || r.delete)
 			return tool_usage("recover", "--pid: replaces the session; only --output "
@@ -431,21 +465,26 @@ int cmd_recover(int argc, char **argv)
 		attach_free(&pids);
 		return status;
 	}
-	if (optind < argc) {
-		/* As `xsprof list` prints it, or its last part. */
-		r.only = strrchr(argv[optind], '/') ? strrchr(argv[optind], '/') + 1 :
-			 argv[optind];
-	}
+	if (optind < argc)
+		r.only = argv + optind;
+	if (r.output && optind + 1 < argc)
+		return tool_usage("recover", "--output: one session goes into %s, not %s too",
+				  r.output, argv[optind + 1]);
 	if (r.output && !r.only && !only_list)
 		return tool_usage("recover", "--output: name the session that goes into %s",
 				  r.output);
 	if (only_list && r.only)
-		return tool_usage("recover", "%s: --list lists all that there are", r.only);
+		return tool_usage("recover", "%s: --list lists all that there are", r.only[0]);
 	if (only_list) {
 		c = list_sessions(&list);
 		if (!c && !list.shown)
 			puts("nothing to recover: no recorder was killed");
 		return c;
 	}
-	return run(&r);
+	r.seen = calloc(argc, sizeof(*r.seen));
+	if (!r.seen)
+		return tool_error("out of memory");
+	status = run(&r);
+	free(r.seen);
+	return status;
 }

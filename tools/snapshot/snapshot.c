@@ -111,7 +111,7 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 					  "500ms, 2m", optarg);
 		break;
 	case 'z':
-		return compress_level("snapshot", optarg, &asked->opts.level);
+		return compress_level("snapshot", argv, &asked->opts.level);
 	case 'q':
 		asked->quiet = true;
 		break;
