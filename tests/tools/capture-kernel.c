@@ -307,6 +307,28 @@ static void close_cpu(struct cpu *c, uint64_t lost)
 	cap_chunk(XSPROF_CHUNK_LEDGER, XSPROF_NO_PRODUCER, c->cpu, 0, &ledger, sizeof(ledger));
 }
 
+/* A switch from idle to alpha that the kernel left out, between 50 and 90 us. */
+void cap_make_left_out(void)
+{
+	static struct cpu c0 = { .cpu = 0 }, c1 = { .cpu = 1 };
+
+	cap_host("hostname=box\nkernel=6.1.0\n");
+	cap_clock(T(0), T(10000000));
+	describe();
+	cap_producer(0, 100, T(0));
+	cap_arena(0);
+	sched_switch(&c0, T(10), 0, "swapper/0", 0, 100, "alpha");
+	sched_switch(&c0, T(25), 100, "alpha", 1, 0, "swapper/0");
+	sched_switch(&c0, T(90), 100, "alpha", 1, 0, "swapper/0");
+	sched_switch(&c1, T(20), 0, "swapper/1", 0, 7, "kworker/1:1");
+	sched_wake(&c1, T(50), WAKING, 7, 100, "alpha", 0);
+	sched_switch(&c1, T(70), 7, "kworker/1:1", 1, 0, "swapper/1");
+	close_cpu(&c0, 0);
+	close_cpu(&c1, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
+	cap_end(T(110));
+}
+
 void cap_make_kernel(void)
 {
 	static struct cpu c0 = { .cpu = 0 }, c1 = { .cpu = 1 };

@@ -62,6 +62,7 @@ void cap_make_all(void);
 void cap_make_hostile(void);
 /* capture-kernel.c */
 void cap_make_kernel(void);
+void cap_make_left_out(void);
 void cap_make_busy(uint64_t events);
 void cap_make_names(uint32_t kinds);
 void cap_make_crash(uint32_t events, uint32_t at);

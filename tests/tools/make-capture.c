@@ -11,6 +11,7 @@
  *	make-capture rows FILE		names with numbers, recursion
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
+ *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
@@ -360,6 +361,8 @@ int main(int argc, char **argv)
 		make_lost();
 	else if (!strcmp(what, "kernel") && argc == 3)
 		cap_make_kernel();
+	else if (!strcmp(what, "left-out") && argc == 3)
+		cap_make_left_out();
 	else if (!strcmp(what, "busy") && argc == 4)
 		cap_make_busy(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "names") && argc == 4)
@@ -384,7 +387,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|lost|rows|async|kernel|busy|names|crash|big|"
-		"many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|lost|rows|async|kernel|left-out|busy|names|"
+		"crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

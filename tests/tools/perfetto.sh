@@ -77,6 +77,19 @@ result "names were forgotten: $(cat "$dir/cleared") packets say so" $?
 dump_all busy
 small "$busy events of the kernel" "$dump" --allow-lost -f perfetto "$dir/busy.data"
 
+# A switch that the tracer left out stands where the task was woken at the latest, and is marked.
+"$make_capture" left-out "$dir/left-out.data" || exit 1
+dump_all left-out
+check -p "$dir/left-out.pf" >"$dir/log"
+tr '}' '\n' <"$dir/log" | grep -q '"next_comm": "alpha", .*"prev_comm": "swapper/0"' &&
+	[ "$(grep -o '"inferred_sched_switch"' "$dir/log" | wc -l)" = 1 ] &&
+	tr '{' '\n' <"$dir/log" | grep -A9 '"inferred_sched_switch"' |
+		grep -q '"timestamp": 1000000050000'
+result "a switch from idle that was left out" $?
+grep -q ' 0\.000050: sched_switch: prev_comm=swapper/0 .* next_comm=alpha ' \
+	"$dir/left-out.json" && grep -q 'inferred_sched_switch: next_pid=100' "$dir/left-out.json"
+result "and in Chrome JSON" $?
+
 # CLOCK_BOOTTIME that falls back against the trace's clock, which none does: a CPU's events must
 # not go back with it.
 cat >"$dir/back.py" <<'END'

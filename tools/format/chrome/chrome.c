@@ -449,6 +449,7 @@ static void chrome_finish(struct xsp_out *out)
 	chrome_end(out);
 	xsp_spool_free(chrome->spool);
 	fmt_sched_free(chrome->sched);
+	fmt_running_free(chrome->running);
 	free(chrome->processes);
 	free(chrome->used);
 	free(chrome->others);

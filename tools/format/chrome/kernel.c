@@ -7,6 +7,7 @@
  *	            comm-TID     (   TGID) [CPU] FLAGS SECONDS.MICROS: NAME: what it says
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "format/chrome/local.h"
 #include "format/common/sched.h"
@@ -165,12 +166,6 @@ static void keep_line(struct xsp_out *out, char *end)
 		failed(out, err);
 }
 
-void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
-{
-	keep_line(out, put_line(out, ev, out->scratch));
-	((struct chrome *)out->priv)->kernel_lines++;
-}
-
 /*
  * To Perfetto a thread is called as the last of its lines says, whatever else names it: a line of
  * our own says it as well.
@@ -258,6 +253,40 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, put_when(out, ev, 0, p)));
 	chrome->kernel_lines++;
 	return true;
+}
+
+/* A switch from idle that the tracer left out: a line of it, and one that marks it. */
+static void put_inferred(struct xsp_out *out, const struct xsprof_event *ev,
+			 const struct fmt_inferred *inferred)
+{
+	struct fmt_sched_event e = {
+		.kind = FMT_SCHED_SWITCH, .state = 'R', .task = { .tid = inferred->tid },
+	};
+	struct xsprof_event at = *ev;
+	char *p;
+
+	at.ns = inferred->ns;
+	snprintf(e.by.comm, sizeof(e.by.comm), "swapper/%d", ev->cpu);
+	memcpy(e.task.comm, inferred->comm, sizeof(e.task.comm));
+	p = put_when(out, &at, 0, put_task(out->scratch, "<idle>", 0, 0));
+	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, p));
+	p = put_when(out, &at, 0, put_task(out->scratch, "<idle>", 0, 0));
+	keep_line(out, put_u32(put_lit(p, "inferred_sched_switch: next_pid="), inferred->tid));
+}
+
+void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct chrome *chrome = out->priv;
+	struct fmt_inferred inferred;
+
+	if (!chrome->running && fmt_running_new(&chrome->running)) {
+		failed(out, -ENOMEM);
+		return;
+	}
+	if (fmt_running_take(chrome->running, out->trace, ev, &inferred))
+		put_inferred(out, ev, &inferred);
+	keep_line(out, put_line(out, ev, out->scratch));
+	chrome->kernel_lines++;
 }
 
 void chrome_kernel_end(struct xsp_out *out)

@@ -9,6 +9,7 @@
 
 #include "format/common/lane.h"
 #include "format/common/out.h"
+#include "format/common/running.h"
 #include "format/common/spool.h"
 #include "text/json.h"
 
@@ -33,6 +34,7 @@ struct chrome_process {
  * @spool: lines of the kernel's tracer, NULL before there is one
  * @kernel_lines: how many
  * @sched: the module's records of the scheduler, NULL without
+ * @running: what the tracer's events tell of running tasks, NULL without
  */
 struct chrome {
 	char			sep;
@@ -47,6 +49,7 @@ struct chrome {
 	struct xsp_spool	*spool;
 	uint64_t		kernel_lines;
 	struct fmt_sched	*sched;
+	struct fmt_running	*running;
 };
 
 /*

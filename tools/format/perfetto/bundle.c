@@ -35,7 +35,8 @@ struct pf_bundles {
 
 uint64_t pf_kernel_written(const struct perfetto *pf)
 {
-	return pf->bundles ? pf->bundles->written : 0;
+	/* A switch that nobody recorded, and what marks it, are no events of the kernel. */
+	return pf->bundles ? pf->bundles->written - 2 * pf->inferred : 0;
 }
 
 static struct pf_bundles *bundles_of(struct xsp_out *out)

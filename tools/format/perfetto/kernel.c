@@ -17,8 +17,6 @@
 #define FIELDS		7u
 
 /* Field numbers in FtraceEvent and GenericFtraceEvent. */
-enum { E_GENERIC = 327 };
-enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 = 5 };
 
 /* What a message takes in a field: text, an int32, a uint32, 64 bits, an array of 64 bits. */
 enum type { TEXT, INT, UINT, WIDE, WIDES };
@@ -364,10 +362,17 @@ static void tell_task(struct xsp_out *out, uint32_t tid, uint64_t ns)
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct perfetto *pf = pf_of(out);
+	struct fmt_inferred inferred;
 	const struct kind *kind;
+	bool left_out;
 	uint64_t task;
 	char *end;
 
+	if (!pf->running && fmt_running_new(&pf->running)) {
+		out->buf.err = ENOMEM;
+		return;
+	}
+	left_out = fmt_running_take(pf->running, out->trace, ev, &inferred);
 	if (ev->type == XSPROF_EV_LOST) {
 		pf_bundle_lost(out, ev->cpu);
 		return;
@@ -384,6 +389,8 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	tell_task(out, ev->tid, ev->ns);
 	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task <= UINT32_MAX)
 		tell_task(out, (uint32_t)task, ev->ns);
+	if (left_out)
+		pf_sched_inferred(out, ev, &inferred);
 	end = put_event(out, ev, kind, out->scratch);
 	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
 }

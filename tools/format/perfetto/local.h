@@ -12,6 +12,7 @@
 
 #include "format/common/lane.h"
 #include "format/common/out.h"
+#include "format/common/running.h"
 #include "format/perfetto/wire.h"
 #include "perfetto.pb-c.h"
 
@@ -85,6 +86,8 @@ struct pf_kernel;
  * @kernel: NULL without events of the kernel's tracer
  * @bundles: what is drawn of CPUs, NULL while there is nothing
  * @sched: the module's records of the scheduler, NULL without
+ * @running: what the tracer's events tell of running tasks, NULL without
+ * @inferred: switches that the tracer left out
  * @left_out: events of CPUs that readers refuse
  * @next_sync: the next sync point of the trace to look at
  * @next_ns: its time; later events have a snapshot of the clocks before them
@@ -105,6 +108,8 @@ struct perfetto {
 	struct pf_kernel	*kernel;
 	struct pf_bundles	*bundles;
 	struct fmt_sched	*sched;
+	struct fmt_running	*running;
+	uint64_t		inferred;
 	uint64_t		left_out;
 	uint32_t		next_sync;
 	uint64_t		next_ns;
@@ -159,12 +164,19 @@ char *pf_arg_u64(char *p, const char *name, uint64_t v);
 char *pf_arg_text(char *p, const char *name, const char *s, size_t len);
 char *pf_arg_true(char *p, const char *name);
 
+/* An event of no message of its own, and its fields. */
+enum { E_GENERIC = 327 };
+enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 = 5 };
+
 /* ---- kernel.c, sched.c --------------------------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
 void pf_kernel_free(struct pf_kernel *kernel);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
+/* A switch from idle that the tracer left out, found by @ev: drawn, and marked by an event. */
+void pf_sched_inferred(struct xsp_out *out, const struct xsprof_event *ev,
+		       const struct fmt_inferred *inferred);
 
 /* ---- bundle.c ------------------------------------------------------------------------------ */
 

@@ -415,6 +415,7 @@ static void perfetto_finish(struct xsp_out *out)
 	pf_end(out);
 	pf_kernel_free(pf->kernel);
 	fmt_sched_free(pf->sched);
+	fmt_running_free(pf->running);
 	free(pf->bundles);
 	free(pf);
 	out->priv = NULL;

@@ -4,6 +4,7 @@
  * that say the same.  Where the tracer's own are in the trace these would be a second opinion.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "format/common/sched.h"
 #include "format/perfetto/local.h"
@@ -53,6 +54,38 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	if (e->kind == FMT_SCHED_MIGRATE)
 		p = wire_i64(wire_i64(p, 4, (int32_t)e->from), 5, (int32_t)e->to);
 	return wire_close(event, wire_close(message, p));
+}
+
+/* An event of no message of its own: only its name. */
+static char *put_marker(struct xsp_out *out, const struct fmt_inferred *inferred, char *p)
+{
+	static const char name[] = "inferred_sched_switch", field[] = "next_pid";
+	char *message, *event, *start;
+
+	event = pf_open_kernel(out, inferred->ns, 0, E_GENERIC, p, &message);
+	start = wire_open(wire_text(message, G_NAME, name, sizeof(name) - 1), G_FIELD);
+	p = wire_text(start, G_FIELD_NAME, field, sizeof(field) - 1);
+	p = wire_close(start, wire_i64(p, G_I64, (int32_t)inferred->tid));
+	return wire_close(event, wire_close(message, p));
+}
+
+void pf_sched_inferred(struct xsp_out *out, const struct xsprof_event *ev,
+		       const struct fmt_inferred *inferred)
+{
+	struct fmt_sched_event e = {
+		.kind = FMT_SCHED_SWITCH, .state = 'R', .task = { .tid = inferred->tid },
+	};
+	struct xsprof_event at = *ev;
+	char *end;
+
+	at.ns = inferred->ns;
+	snprintf(e.by.comm, sizeof(e.by.comm), "swapper/%d", ev->cpu);
+	memcpy(e.task.comm, inferred->comm, sizeof(e.task.comm));
+	end = put_event(out, &at, &e, out->scratch);
+	pf_bundle_add(out, ev->cpu, at.ns, out->scratch, (size_t)(end - out->scratch));
+	end = put_marker(out, inferred, out->scratch);
+	pf_bundle_add(out, ev->cpu, at.ns, out->scratch, (size_t)(end - out->scratch));
+	pf_of(out)->inferred++;
 }
 
 static void tell(struct xsp_out *out, const struct xsprof_event *ev, const struct xsp_task *task)
