@@ -3,8 +3,8 @@
  * XSPROF_RECORD=FILE: a program that records itself, with no recorder beside it.  A thread of
  * the library's own drains the rings of this process, and of the children that join it, into
  * FILE.  It never takes a signal, and costs the program nothing but that thread.  It prints what
- * is wrong with what it was asked for, at its start and nothing after it: nobody else is there to
- * tell.
+ * is wrong with what it was asked for at its start, and at its end that there was nothing to
+ * record: nobody else is there to tell.
  *
  * A killed program leaves its file good to the last whole chunk and the rest in its session on
  * tmpfs, where `xsprof recover` finds it.
@@ -41,6 +41,7 @@ static struct {
 	bool			lost;		/* the program has closed ours */
 	bool			beside;		/* @path is not the file that was asked for */
 	bool			running;
+	bool			nothing;	/* was recorded, and the file says so */
 } self = { .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
 /* FILE with "%p" replaced by the process id, "%%" by "%"; absolute, for who looks later. */
@@ -291,11 +292,27 @@ static int open_all(void *unused)
 	return err;
 }
 
+static bool is_nothing(const struct xsp_drain *drain)
+{
+	struct xsp_drain_stats stats;
+
+	xsp_drain_get_stats(drain, &stats);
+	return !stats.records && !stats.lost_records && !stats.lost_slots && !stats.bad_slots;
+}
+
+static void say_nothing(void)
+{
+	xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was passed%s", self.path,
+		secure_getenv("XSPROF_CATEGORIES") ? " of the categories in XSPROF_CATEGORIES" :
+						     "");
+}
+
 static void finish(void *unused)
 {
 	/* What is lost stays where it is, for whoever recovers it. */
 	if (ready(unused)) {
 		xsp_drain_finish(self.thread.drain, 0);
+		self.nothing = is_nothing(self.thread.drain);
 		xsp_recording_remove(&self.session);
 	}
 	xsp_drain_close(self.thread.drain);
@@ -356,7 +373,11 @@ int xsp_self_record_start(const char *file)
 /* The end of the program: waits until everything in the rings is in the file. */
 void xsp_self_record_stop(void)
 {
-	if (self.running)
-		xsp_drain_thread_end(&self.thread);
+	if (!self.running)
+		return;
+	xsp_drain_thread_end(&self.thread);
 	self.running = false;
+	/* The thread has another table of descriptors, without ours. */
+	if (self.nothing)
+		say_nothing();
 }

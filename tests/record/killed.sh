@@ -270,6 +270,9 @@ XSPROF_RECORD=/no/such/dir/x run "$marker" 10 1 0
 is "$name: a bad file name harms nobody, and is told" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
  '/no/such/dir/x': nothing is recorded: /no/such/dir/x: No such file or directory"
 ok "$name: and leaves nothing" clean
+XSPROF_RECORD=$dir/none.data run "$marker" 0 1 0
+is "$name: nothing to record is told" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
+ '$dir/none.data': nothing was recorded: no marker was passed"
 XSPROF_RECORD=$dir/inner.data run "$xsprof" record -o outer.data -- "$marker" 100 1 0
 ok "$name: not under a recorder" test ! -e inner.data
 has "$name: which has it all" err ' 200 events from 1 process'
