@@ -167,7 +167,8 @@ static bool over(struct recording *r, uint64_t now, uint64_t *grace)
 		return !r->launch.children && !xsp_drain_producers(r->drain);
 	if (!*grace)
 		*grace = now + GRACE_NS;
-	return now >= *grace || !xsp_drain_producers(r->drain);
+	/* One without a producer may be about to load the library. */
+	return now >= *grace || (!r->launch.children && !xsp_drain_producers(r->drain));
 }
 
 /* Where the rings are is known when the first are. */
@@ -293,6 +294,9 @@ static void sum_up(struct recording *r, uint32_t why)
 		explain_nothing(r);
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording has ended, the command continues");
+	else if (why == WHY_ENDED && r->launch.children)
+		tool_note("processes that the command left running are recorded no longer: "
+			  "--wait-all waits for them");
 	progress_summary("record", &r->stats, r->opts.output);
 	explain_losses(r);
 	sum_up_tracing(r);
