@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What the files of the pairer share: pair.c (events), pair-thread.c (stacks of threads) and
- * pair-async.c (ranges with an id).  Nothing here is seen by users of the library.
+ * What the files of the pairer share: pair.c (events), pair-table.c (which threads there are),
+ * pair-thread.c (their stacks) and pair-async.c (ranges with an id).  Users of the library see
+ * nothing of it.
  */
 #ifndef XST_PAIR_H
 #define XST_PAIR_H
@@ -171,5 +172,24 @@ static inline uint32_t xst_producer_pid(const struct xsprof_pairer *p, uint32_t 
 
 	return found ? found->pid : 0;
 }
+
+/*
+ * What an event that switches categories does to every thread of its producer is done when the
+ * thread is next looked at: there may be as many threads, and as many such events, as records.
+ */
+static inline void xst_thread_catch_up(struct xst_thread *th)
+{
+	if (th->controls == th->owner->controls)
+		return;
+	th->controls = th->owner->controls;
+	/* In a pause there are no ends; and whose will come is not known any more. */
+	if (th->pauses != th->owner->pauses)
+		th->owed = 0;
+	th->pauses = th->owner->pauses;
+	th->too_deep = 0;
+}
+
+/* Takes a thread out of the table, and frees it. */
+void xst_thread_forget(struct xsprof_pairer *p, struct xst_thread *th);
 
 #endif /* XST_PAIR_H */

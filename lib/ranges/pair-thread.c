@@ -14,200 +14,6 @@
 
 #include "ranges/pair-local.h"
 
-/* ---- threads ----------------------------------------------------------------------------- */
-
-struct xst_owner *xst_owner_find(struct xsprof_pairer *p, uint32_t producer)
-{
-	const uint64_t *found = xsp_map_get(&p->owners, producer + 1ull);
-
-	return found ? (struct xst_owner *)(uintptr_t)*found : NULL;
-}
-
-struct xst_owner *xst_owner_get(struct xsprof_pairer *p, uint32_t producer)
-{
-	struct xst_owner *owner = xst_owner_find(p, producer);
-
-	if (owner)
-		return owner;
-	owner = calloc(1, sizeof(*owner));
-	if (!owner || xsp_map_set(&p->owners, producer + 1ull, (uintptr_t)owner)) {
-		free(owner);
-		return NULL;
-	}
-	owner->next = p->first_owner;
-	p->first_owner = owner;
-	return owner;
-}
-
-void xst_owners_free(struct xsprof_pairer *p)
-{
-	while (p->first_owner) {
-		struct xst_owner *owner = p->first_owner;
-
-		p->first_owner = owner->next;
-		xsp_by_category_free(&owner->open);
-		xsp_by_category_free(&owner->async);
-		free(owner);
-	}
-	xsp_map_free(&p->owners);
-}
-
-/*
- * What an event that switches categories does to every thread of its producer is done when the
- * thread is next looked at: there may be as many threads, and as many such events, as records.
- */
-static void catch_up(struct xst_thread *th)
-{
-	if (th->controls == th->owner->controls)
-		return;
-	th->controls = th->owner->controls;
-	/* In a pause there are no ends; and whose will come is not known any more. */
-	if (th->pauses != th->owner->pauses)
-		th->owed = 0;
-	th->pauses = th->owner->pauses;
-	th->too_deep = 0;
-}
-
-/* Takes it out of the lists; its bucket is the caller's. */
-static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
-{
-	*(th->older ? &th->older->newer : &p->oldest) = th->newer;
-	*(th->newer ? &th->newer->older : &p->newest) = th->older;
-	*(th->elder ? &th->elder->younger : &th->owner->oldest) = th->younger;
-	*(th->younger ? &th->younger->elder : &th->owner->newest) = th->elder;
-	p->nr_threads--;
-	xsp_by_category_leave(&th->member, ~0ull);
-	free(th->open);
-	free(th->done);
-	free(th);
-}
-
-static int grow_buckets(struct xsprof_pairer *p)
-{
-	uint32_t nr = p->nr_buckets ? p->nr_buckets * 4 : 256;
-	struct xst_thread **buckets = calloc(nr, sizeof(*buckets));
-
-	if (!buckets)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->nr_buckets; i++) {
-		while (p->buckets[i]) {
-			struct xst_thread *th = p->buckets[i];
-			struct xst_thread **to;
-
-			to = &buckets[xst_hash(p, th->producer, th->tid) & (nr - 1)];
-			p->buckets[i] = th->next;
-			th->next = *to;
-			*to = th;
-		}
-	}
-	free(p->buckets);
-	p->buckets = buckets;
-	p->nr_buckets = nr;
-	return 0;
-}
-
-static void forget(struct xsprof_pairer *p, struct xst_thread *th)
-{
-	struct xst_thread **at;
-
-	at = &p->buckets[xst_hash(p, th->producer, th->tid) & (p->nr_buckets - 1)];
-	while (*at != th)
-		at = &(*at)->next;
-	*at = th->next;
-	free_thread(p, th);
-}
-
-/* Forgets threads with nothing open: they are as good as new ones. */
-static void sweep(struct xsprof_pairer *p)
-{
-	struct xst_thread *newer;
-
-	memset(p->cache, 0, sizeof(p->cache));
-	for (struct xst_thread *th = p->oldest; th; th = newer) {
-		newer = th->newer;
-		catch_up(th);
-		if (!th->depth && !th->too_deep && !th->owed)
-			forget(p, th);
-	}
-}
-
-static bool room_for_thread(struct xsprof_pairer *p)
-{
-	if (p->nr_threads < XST_MAX_THREADS)
-		return true;
-	/* Not for every event in vain. */
-	if (p->refused++ % (XST_MAX_THREADS / 4) == 0)
-		sweep(p);
-	if (p->nr_threads < XST_MAX_THREADS / 4 * 3)
-		p->refused = 0;
-	return p->nr_threads < XST_MAX_THREADS;
-}
-
-/* The last in the list of all, and of its producer's. */
-static void append(struct xsprof_pairer *p, struct xst_thread *th)
-{
-	th->older = p->newest;
-	*(p->newest ? &p->newest->newer : &p->oldest) = th;
-	p->newest = th;
-	th->elder = th->owner->newest;
-	*(th->elder ? &th->elder->younger : &th->owner->oldest) = th;
-	th->owner->newest = th;
-	th->controls = th->owner->controls;
-	th->pauses = th->owner->pauses;
-	p->nr_threads++;
-}
-
-static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
-{
-	uint32_t hash = xst_hash(p, producer, tid);
-	struct xst_thread *th = NULL;
-
-	if (p->nr_buckets)
-		th = p->buckets[hash & (p->nr_buckets - 1)];
-	for (; th; th = th->next)
-		if (th->tid == tid && th->producer == producer)
-			return th;
-	if (!room_for_thread(p))
-		return NULL;
-	if (p->nr_threads >= p->nr_buckets && grow_buckets(p))
-		return NULL;
-	th = calloc(1, sizeof(*th));
-	if (!th)
-		return NULL;
-	th->owner = xst_owner_get(p, producer);
-	if (!th->owner) {
-		free(th);
-		return NULL;
-	}
-	th->producer = producer;
-	th->tid = tid;
-	th->next = p->buckets[hash & (p->nr_buckets - 1)];
-	p->buckets[hash & (p->nr_buckets - 1)] = th;
-	append(p, th);
-	return th;
-}
-
-struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
-{
-	struct xst_thread **cached = &p->cache[(tid ^ producer * 31) % XST_CACHE];
-
-	if (!*cached || (*cached)->tid != tid || (*cached)->producer != producer)
-		*cached = find_thread(p, producer, tid);
-	if (*cached)
-		catch_up(*cached);
-	return *cached;
-}
-
-void xst_threads_free(struct xsprof_pairer *p)
-{
-	while (p->oldest)
-		free_thread(p, p->oldest);
-	free(p->buckets);
-	p->buckets = NULL;
-	p->nr_buckets = 0;
-	memset(p->cache, 0, sizeof(p->cache));
-}
-
 /* ---- finished ranges --------------------------------------------------------------------- */
 
 static uint32_t done_limit(const struct xsprof_pairer *p)
@@ -510,7 +316,7 @@ void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enable
 	if (!owner)
 		return;
 	while ((th = xsp_by_category_any(&owner->open, ~enabled)) != NULL) {
-		catch_up(th);
+		xst_thread_catch_up(th);
 		xsp_by_category_leave(&th->member, ~enabled);
 		cut_thread(p, th, enabled, ns);
 	}
@@ -522,7 +328,7 @@ static void end_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t 
 {
 	while (th->depth)
 		close_top(p, th, ns, XSPROF_RANGE_OPEN);
-	forget(p, th);
+	xst_thread_forget(p, th);
 }
 
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)

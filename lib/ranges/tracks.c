@@ -1,56 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The threads of a trace while it is walked: see tracks.h.
+ * What events do to the threads of a trace while it is walked: see tracks.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "decode/control.h"
-#include "ranges/pair-local.h"
-#include "ranges/tracks.h"
+#include "ranges/tracks-local.h"
 
-#define BUCKET_BITS	13
-#define BUCKETS		(1u << BUCKET_BITS)
-#define MEMORY		(20u << 20)
-#define RETRY		100000u		/* events until room is looked for again in vain */
 #define NOTE_MAX	(16u << 10)	/* of one range */
 #define NOTE_MEMORY	(4u << 20)
-
-/**
- * struct producer - a producer's threads
- * @threads: all
- * @open: those with ranges, by category; made for the first range
- * @controls: events that switched categories
- * @pauses: of them, those that switched all off
- */
-struct producer {
-	struct xsp_track	*threads;
-	struct xsp_by_category	*open;
-	uint32_t		controls;
-	uint32_t		pauses;
-};
-
-struct xsp_tracks {
-	const struct xsp_tracks_ops	*ops;
-	void				*data;
-	struct xsp_budget		budget;
-	size_t				notes;
-	struct producer			*producers;
-	uint32_t			nr_producers;
-	unsigned int			hand;
-	const struct xsp_track		*pinned;	/* the event's: it stays */
-	uint64_t			now;		/* events */
-	uint64_t			retry;		/* no room before this event */
-	struct xsp_tracks_stats		stats;
-	struct xst_losses		losses;
-	struct xsprof_pairer		*asyncs;	/* of async events only */
-	enum xsp_why			async_why;	/* of those that end now */
-	bool				async_ended;
-	struct xsp_track		spare;
-	struct xsp_track		*buckets[BUCKETS];
-};
 
 static void async_range(void *data, const struct xsprof_range *range);
 
@@ -66,7 +26,7 @@ int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_trac
 	}
 	tracks->ops = ops;
 	tracks->data = data;
-	tracks->budget.limit = MEMORY;
+	tracks->budget.limit = XSP_TRACK_MEMORY;
 	*out = tracks;
 	return 0;
 }
@@ -74,36 +34,6 @@ int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_trac
 const struct xsp_tracks_stats *xsp_tracks_stats(const struct xsp_tracks *tracks)
 {
 	return &tracks->stats;
-}
-
-static inline unsigned int bucket(uint32_t producer, uint32_t kind, uint64_t tid)
-{
-	uint64_t key = tid ^ ((uint64_t)producer << 32) ^ ((uint64_t)kind << 56);
-
-	return xsp_hash_slot(key, BUCKET_BITS);
-}
-
-static struct producer *get_producer(struct xsp_tracks *tracks, uint32_t number)
-{
-	struct producer *producers;
-	uint32_t n;
-
-	if (number < tracks->nr_producers)
-		return &tracks->producers[number];
-	if (number >= XSPROF_CAP_MAX_PRODUCERS)
-		return NULL;
-	n = (number / 64 + 1) * 64;
-	producers = realloc(tracks->producers, n * sizeof(*producers));
-	if (!producers)
-		return NULL;
-	memset(producers + tracks->nr_producers, 0,
-	       (n - tracks->nr_producers) * sizeof(*producers));
-	for (uint32_t i = 0; i < tracks->nr_producers; i++)
-		if (producers[i].threads)
-			producers[i].threads->back = &producers[i].threads;
-	tracks->producers = producers;
-	tracks->nr_producers = n;
-	return &producers[number];
 }
 
 static void drop_note(struct xsp_tracks *tracks, struct xsp_range *range)
@@ -165,24 +95,6 @@ static uint32_t *owed_by_top(struct xsp_track *thread)
 	return top ? &top->owed : &thread->owed;
 }
 
-/*
- * What an event that switches categories does to every thread of its producer is done when the
- * thread is next looked at: there may be as many threads, and as many such events, as records.
- */
-static void catch_up(const struct xsp_tracks *tracks, struct xsp_track *thread)
-{
-	const struct producer *p = &tracks->producers[thread->producer];
-
-	if (thread->controls == p->controls)
-		return;
-	thread->controls = p->controls;
-	thread->stack.deep = 0;
-	/* In a pause no end comes. */
-	if (thread->pauses != p->pauses)
-		thread->owed = 0;
-	thread->pauses = p->pauses;
-}
-
 /* Closes ranges at the top that were only held open by those inside them. */
 static void close_cut(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns)
 {
@@ -214,97 +126,6 @@ static void cut_thread(struct xsp_tracks *tracks, struct xsp_track *thread, uint
 			stack->v[i].cut = true;
 		}
 	close_cut(tracks, thread, ns);
-}
-
-static void forget(struct xsp_tracks *tracks, struct xsp_track **link)
-{
-	struct xsp_track *thread = *link;
-
-	if (tracks->ops->gone)
-		tracks->ops->gone(tracks->data, thread);
-	*link = thread->next;
-	*thread->back = thread->sibling;
-	if (thread->sibling)
-		thread->sibling->back = thread->back;
-	xsp_stack_free(&thread->stack, &tracks->budget);
-	tracks->budget.used -= xsp_by_category_leave(&thread->member, ~0ull);
-	tracks->budget.used -= sizeof(*thread) + (thread->prefix ? thread->prefix_len : 0);
-	free(thread->prefix);
-	free(thread);
-}
-
-/*
- * One turn of the hand over the table frees the threads that have nothing open.  When most have,
- * that finds little, and is not tried again soon.
- */
-static void make_room(struct xsp_tracks *tracks, size_t wanted)
-{
-	unsigned int i;
-
-	if (tracks->now < tracks->retry)
-		return;
-	for (i = 0; i < BUCKETS && tracks->budget.used + wanted > tracks->budget.limit; i++) {
-		struct xsp_track **link = &tracks->buckets[tracks->hand++ % BUCKETS];
-
-		while (*link) {
-			catch_up(tracks, *link);
-			if ((*link)->stack.open || (*link)->owed || *link == tracks->pinned)
-				link = &(*link)->next;
-			else
-				forget(tracks, link);
-		}
-	}
-	if (i == BUCKETS)
-		tracks->retry = tracks->now + RETRY;
-}
-
-static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track **link,
-				     uint32_t producer, uint64_t ns)
-{
-	struct producer *owner = get_producer(tracks, producer);
-	struct xsp_track *thread;
-
-	if (!owner)
-		return NULL;
-	if (tracks->budget.used + sizeof(*thread) > tracks->budget.limit)
-		make_room(tracks, MEMORY / 8);
-	if (tracks->budget.used + sizeof(*thread) > tracks->budget.limit)
-		return NULL;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread)
-		return NULL;
-	tracks->budget.used += sizeof(*thread);
-	/* It may have been here before, and been forgotten: nothing may begin before now. */
-	thread->stack.floor = tracks->hand ? ns : 0;
-	thread->producer = producer;
-	thread->next = *link;
-	*link = thread;
-	thread->sibling = owner->threads;
-	thread->back = &owner->threads;
-	thread->controls = owner->controls;
-	thread->pauses = owner->pauses;
-	if (thread->sibling)
-		thread->sibling->back = &thread->sibling;
-	owner->threads = thread;
-	return thread;
-}
-
-struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
-				 uint32_t kind, uint64_t tid, uint64_t ns)
-{
-	struct xsp_track **head = &tracks->buckets[bucket(producer, kind, tid)];
-	struct xsp_track *thread;
-
-	for (thread = *head; thread; thread = thread->next)
-		if (thread->tid == tid && thread->producer == producer && thread->kind == kind)
-			return thread;
-	thread = make_thread(tracks, head, producer, ns);
-	if (!thread)
-		return NULL;
-	thread->pid = pid;
-	thread->kind = kind;
-	thread->tid = tid;
-	return thread;
 }
 
 /* A thread of which nothing can be remembered. */
@@ -443,7 +264,7 @@ static void control_event(struct xsp_tracks *tracks, const struct xsprof_event *
 		return;
 	open = tracks->producers[ev->producer].open;
 	while (open && (thread = xsp_by_category_any(open, ~enabled))) {
-		catch_up(tracks, thread);
+		xsp_tracks_catch_up(tracks, thread);
 		tracks->budget.used -= xsp_by_category_leave(&thread->member, ~enabled);
 		cut_thread(tracks, thread, enabled, ev->ns);
 	}
@@ -463,7 +284,7 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 	if (!thread)
 		thread = spare_thread(tracks, ev->producer, ev->pid, ev->tid);
 	else
-		catch_up(tracks, thread);
+		xsp_tracks_catch_up(tracks, thread);
 	tracks->pinned = thread;
 	thread->events++;
 	view->ev = ev;
@@ -502,7 +323,7 @@ void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view)
 /* The thread has a range of @category.  Return: false when that cannot be remembered. */
 static bool join(struct xsp_tracks *tracks, struct xsp_track *thread, uint32_t category)
 {
-	struct producer *p = &tracks->producers[thread->producer];
+	struct xsp_track_owner *p = &tracks->producers[thread->producer];
 	int took;
 
 	if (thread->member.mask >> category & 1)
@@ -543,26 +364,6 @@ bool xsp_tracks_complete(struct xsp_tracks *tracks, struct xsp_track *thread, ui
 	       xsp_stack_complete(&thread->stack, &tracks->budget, begin, end);
 }
 
-bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_track *thread, const char *text,
-		       size_t len)
-{
-	if (thread->prefix) {
-		tracks->budget.used -= thread->prefix_len;
-		free(thread->prefix);
-		thread->prefix = NULL;
-	}
-	if (thread == &tracks->spare || tracks->budget.used + len > tracks->budget.limit)
-		return false;
-	/* Outputs copy a prefix in steps of 32 bytes. */
-	thread->prefix = malloc((len + 31) & ~(size_t)31);
-	if (!thread->prefix)
-		return false;
-	memcpy(thread->prefix, text, len);
-	thread->prefix_len = (uint32_t)len;
-	tracks->budget.used += len;
-	return true;
-}
-
 bool xsp_tracks_note(struct xsp_tracks *tracks, struct xsp_range *range, size_t cut,
 		     const char *text, size_t len)
 {
@@ -596,10 +397,10 @@ void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 	/* Any event tells the pairer how late it is. */
 	if (xsprof_pairer_event(tracks->asyncs, &now) || xsprof_pairer_finish(tracks->asyncs))
 		tracks->stats.deep++;
-	for (i = 0; i < BUCKETS; i++) {
+	for (i = 0; i < XSP_TRACK_BUCKETS; i++) {
 		while (tracks->buckets[i]) {
 			close_all(tracks, tracks->buckets[i], ns, XSP_WHY_OPEN);
-			forget(tracks, &tracks->buckets[i]);
+			xsp_tracks_forget(tracks, &tracks->buckets[i]);
 		}
 	}
 }
