@@ -64,11 +64,12 @@ void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link)
  */
 static void make_room(struct xsp_tracks *tracks, size_t wanted)
 {
+	const struct xsp_budget *budget = &tracks->budget;
 	unsigned int i;
 
 	if (tracks->now < tracks->retry)
 		return;
-	for (i = 0; i < XSP_TRACK_BUCKETS && tracks->budget.used + wanted > tracks->budget.limit; i++) {
+	for (i = 0; i < XSP_TRACK_BUCKETS && budget->used + wanted > budget->limit; i++) {
 		struct xsp_track **link = &tracks->buckets[tracks->hand++ % XSP_TRACK_BUCKETS];
 
 		while (*link) {

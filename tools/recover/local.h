@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What `xsprof recover` takes out of the device.
+ * What the files of `xsprof recover` share.
  */
 #ifndef XSPROF_RECOVER_LOCAL_H
 #define XSPROF_RECOVER_LOCAL_H
 
+#include "capture/writer.h"
 #include "cli/attach.h"
 #include "cli/session.h"
 #include "drain/drain.h"
 #include "recover/scan.h"
+
+/**
+ * recover_open_output - the file to write, at its end
+ * @scan: filled with what the capture holds
+ * @output: -o: a copy of the capture; NULL for the capture itself, cut to its last whole chunk
+ * @seen: the session; where its capture is gone, or holds another recording by now, the file is new
+ * @cap: the file's writer, @fd its descriptor
+ * @path: set to its name, of @size bytes at most
+ *
+ * Return: 0, or an exit status after a message.
+ */
+int recover_open_output(struct scan *scan, const char *output, const struct session_seen *seen,
+			struct xsp_cap *cap, char *path, size_t size, int *fd);
 
 /**
  * recover_add_device - the device's producers of a dead recorder

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The file that a recovery writes: the capture of the recorder that was killed, as far as it came,
+ * or a new one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/write-all.h"
+#include "capture/host.h"
+#include "cli/output.h"
+#include "cli/tool.h"
+#include "recover/local.h"
+
+/* Does the session say that it was being drained into this very capture? */
+static bool belongs(const struct session_seen *seen, const struct scan *scan)
+{
+	char want[64], have[33];
+	int i;
+
+	for (i = 0; i < 16; i++)
+		snprintf(have + 2 * i, 3, "%02x", scan->uuid[i]);
+	return xsp_recording_fact(&seen->s, "capture", want, sizeof(want)) > 0 &&
+	       !strcmp(want, have);
+}
+
+/* Return: the descriptor of the capture to go on with, scanned; -ENOENT there is none. */
+static int open_capture(struct scan *scan, const struct session_seen *seen, const char *path)
+{
+	int fd, err;
+
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : -errno;
+	err = scan_capture(fd, scan);
+	if (!err && !belongs(seen, scan))
+		err = -ENOENT;
+	if (err) {
+		/* All that was seen in it is another recording's, its end before all. */
+		scan_free(scan);
+		close(fd);
+		return err == -ENOEXEC || err == -EPROTONOSUPPORT ? -ENOENT : err;
+	}
+	return fd;
+}
+
+static int copy_file(int from, int to, uint64_t size)
+{
+	static char buf[1 << 20];
+	uint64_t at = 0;
+
+	while (at < size) {
+		size_t want = size - at < sizeof(buf) ? size - at : sizeof(buf);
+		ssize_t n = pread(from, buf, want, at);
+
+		int err = n > 0 ? xsp_write_all(to, buf, n) : n ? -errno : -ENODATA;
+
+		if (err)
+			return err;
+		at += n;
+	}
+	return 0;
+}
+
+/*
+ * What goes to no file that is known to be its own overwrites nothing: several may be recovered at
+ * once, those of profiling sessions, which have no file, among them.
+ */
+static void new_name(char *path, size_t size, const char *old)
+{
+	int len = snprintf(path, size, "%.*s.recovered", (int)size - 32,
+			   *old ? old : "xsprof.data");
+	unsigned int n = 1;
+
+	while (!access(path, F_OK) && n < 1000000)
+		snprintf(path + len, size - len, ".%u", ++n);
+}
+
+/*
+ * The capture that the session names, or that is FILE.old by now: a later recording to the same
+ * FILE has moved it.  @path: set to which.  Return: as open_capture().
+ */
+static int find_capture(struct scan *scan, const struct session_seen *seen, char *path,
+			size_t size)
+{
+	char named[PATH_MAX] = "";
+	int fd;
+
+	if (xsp_recording_fact(&seen->s, "output", named, sizeof(named)) <= 0)
+		return -ENOENT;
+	snprintf(path, size, "%s", named);
+	fd = open_capture(scan, seen, path);
+	if (fd != -ENOENT)
+		return fd;
+	if (snprintf(path, size, "%s.old", named) < (int)size)
+		fd = open_capture(scan, seen, path);
+	if (fd == -ENOENT)
+		snprintf(path, size, "%s", named);
+	return fd;
+}
+
+/* A new file: with what @capture has, if there is one.  Return: 0, or an exit status. */
+static int fill_output(struct scan *scan, struct xsp_cap *cap, int capture, const char *path,
+		       int fd)
+{
+	int err;
+
+	memset(cap, 0, sizeof(*cap));
+	if (capture < 0) {
+		err = xsp_cap_create(cap, fd, NULL);
+		if (!err)
+			err = xsp_host_store(cap, NULL);
+	} else {
+		err = copy_file(capture, fd, scan->size);
+		if (!err)
+			err = xsp_cap_continue(cap, fd, scan->size, NULL);
+	}
+	if (!err)
+		return 0;
+	tool_error("%s: cannot be written: %s: make room and try again, or name another file "
+		   "with -o", path, strerror(-err));
+	/* Nothing has been taken out of memory: a part of a file is of no use. */
+	xsp_cap_free(cap);
+	output_drop(path, fd);
+	return TOOL_FAILED;
+}
+
+int recover_open_output(struct scan *scan, const char *output, const struct session_seen *seen,
+			struct xsp_cap *cap, char *path, size_t size, int *fd)
+{
+	char old[PATH_MAX] = "";
+	int capture, err;
+
+	memset(scan, 0, sizeof(*scan));
+	capture = find_capture(scan, seen, old, sizeof(old));
+	if (capture < 0 && capture != -ENOENT)
+		return tool_error("%s: %s", old, strerror(-capture));
+	if (output)
+		snprintf(path, size, "%s", output);
+	else if (capture >= 0)
+		snprintf(path, size, "%s", old);
+	else
+		new_name(path, size, old);
+	if (capture >= 0 && !output) {
+		*fd = capture;
+		if (ftruncate(*fd, scan->size) || lseek(*fd, 0, SEEK_END) < 0)
+			return tool_error("%s: %s", path, strerror(errno));
+		err = xsp_cap_continue(cap, *fd, scan->size, NULL);
+		return err ? tool_error("%s: %s", path, strerror(-err)) : 0;
+	}
+	*fd = output_open(path);
+	err = *fd < 0 ? TOOL_FAILED : fill_output(scan, cap, capture, path, *fd);
+	if (capture >= 0)
+		close(capture);
+	return err;
+}
