@@ -439,7 +439,8 @@ static void test_links(void)
 
 	must_have(event_line(json, "gpu_user_annotation", "epoch", 0),
 		  "\"tid\":7,\"ts\":");
-	must_have(event_line(json, "gpu_user_annotation", "epoch", 0), "\"dur\":0.412,");
+	/* 412 ns, in steps of 1/4096 us. */
+	must_have(event_line(json, "gpu_user_annotation", "epoch", 0), "\"dur\":0.412109375,");
 	must_have(event_line(json, "gpu_user_annotation", "epoch", 0), "\"External id\":7001");
 	must_have(event_line(json, "gpu_user_annotation", "epoch", 1), "\"tid\":9,\"ts\":");
 	CHECK_STR(event_line(json, "gpu_user_annotation", "epoch", 2), "");
