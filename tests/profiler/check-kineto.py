@@ -106,7 +106,7 @@ for e in events:
         for v in a.values():
             check(v not in ("inf", "nan", "Infinity", "-Infinity", "NaN"), "number: %r" % e)
 
-OP = {"Ev Idx": int, "External id": int, "Record function id": int}
+OP = {"Ev Idx": int, "External id": int}
 INPUTS = {"Concrete Inputs": list, "Input type": list, "Input Strides": list, "Input Dims": list}
 SEQUENCE = {"Sequence number": int, "Fwd thread id": int}
 GPU = {"External id": int, "device": int, "context": int, "stream": int, "correlation": int}
@@ -114,11 +114,11 @@ GRAPH = {"graph id": int, "graph node id": int}
 MOVED = {**GPU, **GRAPH, "bytes": int, "memory bandwidth (GB/s)": NUMBER}
 # What an event of a category always has, and what it may have.
 ARGS = {
-    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Module Hierarchy": str, "finished": bool,
-                    "Call stack": str, "alpha": object, "axes": list, "Collective name": str,
+    "cpu_op": (OP, {**INPUTS, **SEQUENCE, "Record function id": int,
+                    "Module Hierarchy": str, "finished": bool, "Call stack": str,
+                    "alpha": object, "axes": list, "Collective name": str,
                     "In msg nelems": int}),
-    "user_annotation": ({"Ev Idx": int}, {"External id": int, "Record function id": int,
-                                          "finished": bool, "late": str}),
+    "user_annotation": (OP, {"Record function id": int, "finished": bool, "late": str}),
     "kernel": ({**GPU, **GRAPH, "queued": int, "registers per thread": int,
                 "shared memory": int, "grid": list, "block": list,
                 "blocks per SM": NUMBER, "est. achieved occupancy %": NUMBER},
@@ -179,6 +179,9 @@ if kind != "any":
             check_args(e, *ARGS.get(e["cat"], ({}, {})))
         if e["name"] == "[memory]":
             check_args(e, MEMORY, {})
+    ids = [e["args"]["External id"] for e in events
+           if e.get("cat") in ("cpu_op", "user_annotation")]
+    check(len(ids) == len(set(ids)) and all(0 < i < 2 ** 53 for i in ids), "ids: %r" % ids)
     end = [e for e in events if e["name"] == "Record Window End"]
     check(len(end) == 1 and end[0]["s"] == "g", "Record Window End")
     check(events[-1] is end[0], "it is the last")
@@ -221,6 +224,11 @@ if kind == "ops":
     check([m["args"]["Bytes"] for m in memory] == [512, -512] and
           memory[0]["args"]["Addr"] == 0x7f0000001000 and
           memory[0]["args"]["Device Type"] == 1, "[memory]: %r" % memory)
+    # ITT gives a name and a domain, no more.
+    for name, ts, dur in (("aten::relu", 117, 2.0), ("aten::add", 119, 1.0)):
+        at(one("cpu_op", name), ts, dur)
+        check(set(one("cpu_op", name)["args"]) == {"Ev Idx", "External id"}, name)
+    at(one("user_annotation", "dnn"), 117, 1.0)
     oom = one("cpu_instant_event", "[OutOfMemory]")["args"]
     check((oom["Bytes"], oom["Device Type"], oom["Device Id"]) == (1 << 30, 1, 2), "oom")
     comms = one("cpu_op", "record_param_comms")["args"]
@@ -264,6 +272,8 @@ if kind == "rank":
               "collective: %r" % e)
     first = [e for e in of("gpu_user_annotation", "ProfilerStep#0") if e["tid"] == 7][0]
     # Around its first and last: a little more on both sides.
+    check(first["args"]["External id"] ==
+          one("user_annotation", "ProfilerStep#0")["args"]["External id"], "whose it is")
     check(first["ts"] == real(1020) - 0.001 or abs(first["ts"] - real(1020) + 0.001) < 5e-4,
           "annotation: %r" % first)
     check(abs(first["dur"] - 380.002) < 5e-4 and first["pid"] == 0, "annotation: %r" % first)

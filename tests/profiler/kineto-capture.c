@@ -164,7 +164,7 @@ static void make_ops(void)
 	static const char lib[] = "7f0000001000-7f0000002000 5000 abcd /nowhere/lib;m\".so";
 	static const char program[] = "400000-401000 0 ef01 /nowhere/train";
 	uint32_t f32, mm, cat, back, user, step, mem_name, key, oom, device, load, late, object;
-	uint32_t comm, comm_key, axes;
+	uint32_t comm, comm_key, axes, relu, add, dnn;
 	struct cap_ring r;
 	struct wide w;
 
@@ -172,6 +172,8 @@ static void make_ops(void)
 	cap_clock(T(0), T(100000));
 	cap_producer(0, MAIN, T(0));
 	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "profiler", 8);
+	cap_entry(XSPROF_ENTRY_CATEGORY, 2, 0, "PyTorch", 7);
+	cap_entry(XSPROF_ENTRY_CATEGORY, 3, 0, "PyTorch's", 9);
 	f32 = name(0, "float");
 	mm = name(0, "aten::mm");
 	cat = name(0, "aten::cat");
@@ -188,6 +190,9 @@ static void make_ops(void)
 	comm = name(0, "record_param_comms");
 	comm_key = name(0, "Collective name");
 	axes = name(0, "axes");
+	relu = name(2, "aten::relu");
+	add = name(2, "aten::add");
+	dnn = name(3, "dnn");
 	cap_entry(XSPROF_ENTRY_STACK, 1, 0, frames, sizeof(frames));
 	cap_entry(XSPROF_ENTRY_MAP, 0, 0, lib, strlen(lib));
 	cap_entry(XSPROF_ENTRY_MAP, 0, 0, program, strlen(program));
@@ -255,6 +260,11 @@ static void make_ops(void)
 	string(&w, late, "came later");
 	put(&r, &w, false);
 	cap_event(&r, T(117), XSPROF_REC_END, MAIN, 0, 0, 0);
+	cap_event(&r, T(117), XSPROF_REC_BEGIN, MAIN, relu, 0, 0);
+	cap_event(&r, T(117), XSPROF_REC_BEGIN, MAIN, dnn, 0, 0);
+	cap_event(&r, T(118), XSPROF_REC_END, MAIN, 0, 0, 0);
+	cap_event(&r, T(119), XSPROF_REC_END, MAIN, 0, 0, 0);
+	cap_event(&r, T(120), XSPROF_REC_COMPLETE, MAIN, add, 0, US);
 	cap_event(&r, T(120), XSPROF_REC_STEP, MAIN, step, 0, 4);
 	/* Nothing ends it. */
 	op(&w, T(130), MAIN, mm, 0, 5, 10, 0);

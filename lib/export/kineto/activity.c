@@ -39,7 +39,10 @@ static char *put_track(struct xsr_kineto *k, const struct xsprof_event *ev,
 	return p;
 }
 
-/* The program's own span around what it put in. */
+/*
+ * The program's own span around what it put in.  Its "pid" is no number, which speedscope does not
+ * open: readers of PyTorch's traces look for this very word, which Kineto writes.
+ */
 static char *put_span(struct xsr_kineto *k, const struct xsprof_event *ev, char *p)
 {
 	p = xsr_writer_name(&k->w, ev->producer, ev->name,
@@ -68,6 +71,12 @@ static bool wanted(const struct xsr_kineto *k, const struct xsr_activity *a)
 	return (a->on & XSR_ON_HOST && k->host) || (a->on & XSR_ON_DEVICE && k->gpu);
 }
 
+/* What other events may belong to. */
+static bool is_of_host(const struct xsr_activity *a)
+{
+	return !strcmp(a->type, "cpu_op") || !strcmp(a->type, "user_annotation");
+}
+
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 			 struct xsr_walk *walk, uint64_t at)
 {
@@ -92,8 +101,9 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 	if (a.kind != XSPROF_EVENT_INSTANT)
 		p = xsr_kineto_dur(k, p, begin, end);
 	p = put_lit(p, ",\"args\":{");
-	if (ev->value) {
-		p = put_u64(put_lit(p, "\"External id\":"), ev->value);
+	if (ev->value || is_of_host(&a)) {
+		p = put_lit(p, "\"External id\":");
+		p = put_u64(p, xsr_kineto_id(ev->value, k->index++));
 		any = true;
 	}
 	p = xsr_kineto_args(k, walk, a.on & XSR_ON_STREAM, p, &any);

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What the program said of an event: its arguments under their own names, and what came
+ * What the program said of an event: its id, its arguments under their own names, and what came
  * afterwards.
  */
 #include "export/kineto/local.h"
 #include "result/args.h"
 #include "result/post.h"
+
+uint64_t xsr_kineto_range_id(const struct xsp_range *range)
+{
+	struct xsprof_trace_op op = { 0 };
+	struct xsr_walk walk;
+
+	if (range->note) {
+		xsr_walk_note(&walk, range->note, range->note_len);
+		if (walk.ev.rec)
+			xsprof_trace_op(&walk.ev, &op);
+	}
+	return xsr_kineto_id(op.correlation, range->index);
+}
 
 char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any)
 {

@@ -40,6 +40,8 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 		xsr_walk_event(&walk, more);
 		p = xsr_kineto_args(k, &walk, false, p, &any);
 	}
+	p = put_lit(xsr_writer_room(&k->w, p), ",\"External id\":");
+	p = put_u64(p, xsr_kineto_range_id(range));
 	p = xsr_kineto_post(k, post, &any, p);
 	k->w.buf->p = put_lit(p, "}}");
 	k->ops += op;
@@ -79,6 +81,13 @@ static void find_said(struct xsr_kineto *k, const struct xsp_range *range)
 		k->lost++;
 }
 
+/* ITT tells an op of PyTorch from other ranges by its domain alone. */
+static uint32_t itt_kind(const struct xsr_kineto *k, uint32_t producer, uint32_t name)
+{
+	return strcmp(xsprof_trace_category(k->w.trace, producer, name), "PyTorch") ?
+	       XSR_RANGE_ANNOTATION : XSR_RANGE_OP;
+}
+
 static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_track *thread)
 {
 	struct xsprof_trace_op op;
@@ -100,8 +109,10 @@ static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xs
 		/* Of one slot there is nothing more to say than where it is, unless it counts. */
 		if (ev->rec_size <= sizeof(struct xsprof_rec) && !op.record_function_id)
 			return;
-	} else if (ev->rec_size <= sizeof(struct xsprof_rec)) {
-		return;
+	} else {
+		range->kind = itt_kind(k, ev->producer, ev->name);
+		if (ev->rec_size <= sizeof(struct xsprof_rec))
+			return;
 	}
 	if (!xsr_keep(k->tracks, range, ev))
 		k->lost++;
@@ -130,7 +141,7 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 	range->begin = from;
 	range->name = ev->name;
 	range->index = k->index++;
-	range->kind = XSR_RANGE_ANNOTATION;
+	range->kind = itt_kind(k, ev->producer, ev->name);
 	if (ev->type == XSPROF_REC_SPAN && ev->aux != XSPROF_SCOPE_THREAD) {
 		kind = XSR_SPANS;
 		key = 0;

@@ -107,17 +107,8 @@ static uint64_t new_tag(struct xsr_kineto *k, uint32_t producer, uint32_t name,
 
 static uint64_t range_tag(struct xsr_kineto *k, uint32_t producer, struct xsp_range *range)
 {
-	struct xsprof_trace_op op = { 0 };
-	struct xsr_walk walk;
-
-	if (range->tag)
-		return range->tag;
-	if (range->note) {
-		xsr_walk_note(&walk, range->note, range->note_len);
-		if (walk.ev.rec)
-			xsprof_trace_op(&walk.ev, &op);
-	}
-	range->tag = new_tag(k, producer, range->name, NULL, op.correlation);
+	if (!range->tag)
+		range->tag = new_tag(k, producer, range->name, NULL, xsr_kineto_range_id(range));
 	return range->tag;
 }
 
@@ -142,7 +133,8 @@ uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread)
 		if (!step->used || step->producer != thread->producer)
 			continue;
 		if (!step->tag)
-			step->tag = new_tag(k, step->producer, step->name, step, 0);
+			step->tag = new_tag(k, step->producer, step->name, step,
+					    xsr_kineto_id(0, step->index));
 		return step->tag;
 	}
 	return 0;

@@ -203,11 +203,21 @@ void xsr_kineto_cut_steps(struct xsr_kineto *k, uint32_t producer, uint64_t ns);
 /* The window does. */
 void xsr_kineto_end_steps(struct xsr_kineto *k, uint64_t ns);
 
+/*
+ * The id of an event by which readers find what belongs to it.  Kineto makes one where the program
+ * gave none; these are far from those that programs count, and a double still holds them.
+ */
+static inline uint64_t xsr_kineto_id(uint64_t given, uint64_t index)
+{
+	return given ? given : (1ull << 52) + index;
+}
+
 /* op.c: all there is to say of a range, commas in front. */
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
 		    const struct xsr_post *post, char *p);
 
 /* args.c */
+uint64_t xsr_kineto_range_id(const struct xsp_range *range);
 /* What the program said of it afterwards; @post may be NULL. */
 char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p);
 /* Arguments under their own names; @gpu: numbers are numbers, or are left out. */

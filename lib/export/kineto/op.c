@@ -84,8 +84,6 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 	if (!is_op)
 		return p;
 	p = xsr_writer_room(&k->w, p);
-	if (op.correlation)
-		p = put_u64(put_lit(p, ",\"External id\":"), op.correlation);
 	p = put_u64(put_lit(p, ",\"Record function id\":"), op.record_function_id);
 	if (op.sequence >= 0) {
 		p = put_i64(put_lit(p, ",\"Sequence number\":"), op.sequence);

@@ -33,6 +33,7 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), from);
 	p = xsr_kineto_dur(k, p, from, to);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), step->index);
+	p = put_u64(put_lit(p, ",\"External id\":"), xsr_kineto_id(0, step->index));
 	if (unfinished)
 		p = put_lit(p, ",\"finished\":false");
 	k->w.buf->p = put_lit(p, "}}");
