@@ -137,6 +137,8 @@ void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks)
 	p.ctl.arena_size = (1 << 20) - 4096;
 	p.ctl.total_size = p.ctl.rings_off + 5 * p.ctl.ring_stride;
 	p.ctl.pid = pid;
+	p.ctl.ppid = 50;
+	p.ctl.start_time = 99999;
 	p.ctl.state = XSPROF_STATE_LIVE;
 	p.ctl.clock = (struct xsprof_clock){
 		.kind = XSPROF_CLOCK_TSC, .mult = 1, .freq = 1000000000,

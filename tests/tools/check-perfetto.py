@@ -301,7 +301,7 @@ class Check:
         elif "clock_snapshot" in p:
             self.snapshot(p)
         elif "process_tree" in p:
-            for t in p["process_tree"]["threads"]:
+            for t in p["process_tree"].get("threads", []):
                 if not t.get("tid") or not t.get("tgid"):
                     fail("a task of nothing: %r" % p)
         elif "trace_attributes" in p:

@@ -26,6 +26,8 @@ QUERIES = {
                    on t.id = c.track_id group by 1""",
     "threads": """select tid, pid, thread.name, process.name from thread
                   left join process using (upid)""",
+    "tree": """select p.pid, p.name, p.cmdline, p.start_ts, parent.pid from process p
+               left join process parent on parent.upid = p.parent_upid""",
     "sched": "select cpu, count(*) from sched group by 1",
 }
 # Switches that the kernel's tracer left out, which the capture says as well.
@@ -41,6 +43,7 @@ class Ours:
         self.flows = collections.defaultdict(list)
         self.counters = collections.defaultdict(lambda: [0, 0])
         self.threads, self.exes, self.others = {}, {}, {}
+        self.forks, self.began = {}, {}
         self.switches = collections.Counter()
         self.stacks = collections.defaultdict(list)
         with open(path, encoding="utf-8") as f:
@@ -53,6 +56,8 @@ class Ours:
             self.switches[e["cpu"]] += e["name"] == "sched_switch"
             if e["tid"] == e["pid"] != 0:
                 self.others[e["tid"]] = e["comm"]
+            if e["name"] == "sched_process_fork" and e["pid"]:
+                self.forks[e["fields"]["child_pid"]] = e["pid"], e["ns"]
             return
         if "tid" not in e:
             return
@@ -61,6 +66,7 @@ class Ours:
             self.threads[tid] = e["pid"], e["thread"]
         if kind == "producer":
             self.exes[e["pid"]] = e["exe"].rsplit("/", 1)[-1]
+            self.began[e["pid"]] = e["ns"]
         elif kind == "begin":
             self.stacks[e["producer"], tid].append((e["name"], e["ns"]))
         elif kind == "end" and self.stacks[e["producer"], tid]:
@@ -98,6 +104,18 @@ def same(what, got, want):
         print("%s: viewer %.300r, capture %.300r" % (what, got, want))
 
 
+def compare_tree(ours, tree):
+    """Programs have their command line, whose first word is their name; tasks what forked them."""
+    for pid, began in ours.began.items():
+        name, cmdline, start, parent = tree.get(pid, [None] * 4)
+        same("name of %d" % pid, name, (cmdline or "").split(" ")[0])
+        same("%d has command line and parent" % pid, bool(cmdline and parent), True)
+        same("start of %d, before %d" % (pid, began), 0 < (start or 0) <= began, True)
+    for pid, (parent, ns) in ours.forks.items():
+        if pid in ours.others and pid not in ours.began:
+            same("parent and start of %d" % pid, [tree[pid][3], tree[pid][2]], [parent, ns])
+
+
 def compare(form, ours, said):
     same("errors", said[""], [])
     same("stats", [s for s in said["stats"] if s[0] not in KNOWN], [])
@@ -132,8 +150,11 @@ def compare(form, ours, said):
     same("threads", threads,
          {tid: (pid, "thread %d (%s)" % (tid, name) if form == "kineto" else name)
           for tid, (pid, name) in ours.threads.items()})
-    exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.exes}
-    same("processes", exes, ours.exes)
+    if form == "perfetto":
+        compare_tree(ours, {pid: rest for pid, *rest in said["tree"]})
+    else:
+        exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.exes}
+        same("processes", exes, ours.exes)
     if form != "kineto":
         same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
                                  if pid in ours.others and tid == pid and not exe}, {})

@@ -31,12 +31,34 @@ struct pf_bundles {
 	uint64_t	written;
 	struct bundle	bundles[CPUS];
 	uint8_t		told[TASKS / 8];	/* bits: tasks whose process was told */
+	uint8_t		processes[TASKS / 8];	/* processes that were told */
+	uint8_t		programs[TASKS / 8];	/* processes that are producers */
 };
 
 uint64_t pf_kernel_written(const struct perfetto *pf)
 {
 	/* A switch that nobody recorded, and what marks it, are no events of the kernel. */
 	return pf->bundles ? pf->bundles->written - 2 * pf->inferred : 0;
+}
+
+static bool test(const uint8_t *bits, uint32_t tid)
+{
+	return tid < TASKS && bits[tid / 8] & 1u << tid % 8;
+}
+
+static void set(uint8_t *bits, uint32_t tid)
+{
+	if (tid < TASKS)
+		bits[tid / 8] |= (uint8_t)(1u << tid % 8);
+}
+
+static void find_programs(const struct xsp_out *out, struct pf_bundles *all)
+{
+	struct xsprof_trace_producer program;
+
+	for (uint32_t i = 0; i < XSPROF_CAP_MAX_PRODUCERS; i++)
+		if (xsprof_trace_get_producer(out->trace, i, &program) == 0)
+			set(all->programs, program.pid);
 }
 
 static struct pf_bundles *bundles_of(struct xsp_out *out)
@@ -50,6 +72,8 @@ static struct pf_bundles *bundles_of(struct xsp_out *out)
 		out->buf.err = ENOMEM;
 	for (uint32_t i = 0; pf->bundles && i < CPUS; i++)
 		pf->bundles->bundles[i].cpu = -1;
+	if (pf->bundles)
+		find_programs(out, pf->bundles);
 	return pf->bundles;
 }
 
@@ -160,11 +184,46 @@ bool pf_is_told(struct xsp_out *out, uint32_t tid)
 {
 	struct pf_bundles *all = bundles_of(out);
 
-	return !all || !tid || tid >= TASKS || all->told[tid / 8] & 1u << tid % 8;
+	return !all || !tid || tid >= TASKS || test(all->told, tid);
 }
 
-void pf_tell_task(struct xsp_out *out, uint32_t tid, uint32_t tgid, const char *comm,
-		  const char *leader, uint64_t ns)
+/*
+ * Readers take a process that is told again with another parent for one that reuses its number:
+ * it is told once, and a program by its own description.
+ */
+static bool tells_process(struct xsp_out *out, const struct pf_task *task)
+{
+	struct pf_bundles *all = pf_of(out)->bundles;
+
+	if (test(all->processes, task->tgid))
+		return false;
+	set(all->processes, task->tgid);
+	if (!test(all->programs, task->tgid))
+		return true;
+	pf_program_track(out, task->tgid, task->ns);
+	return false;
+}
+
+static char *fill_process(const struct perfetto *pf, const struct pf_task *task, char **command,
+			  Pf__ProcessTree__Process *process, char *at)
+{
+	process->has_pid = true;
+	process->pid = (int32_t)task->tgid;
+	if (*task->leader) {
+		*command = pf_text(&at, task->leader, strnlen(task->leader, 64));
+		process->n_cmdline = 1;
+		process->cmdline = command;
+	}
+	if (task->parent) {
+		process->has_ppid = true;
+		process->ppid = (int32_t)task->parent;
+		process->has_process_start_from_boot = true;
+		process->process_start_from_boot = task->ns + pf->boot_off;
+	}
+	return at;
+}
+
+void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
 {
 	Pf__ProcessTree__Process process = PF__PROCESS_TREE__PROCESS__INIT, *processes = &process;
 	Pf__ProcessTree__Thread thread = PF__PROCESS_TREE__THREAD__INIT, *threads = &thread;
@@ -172,26 +231,22 @@ void pf_tell_task(struct xsp_out *out, uint32_t tid, uint32_t tgid, const char *
 	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
 	char *at = out->scratch, *command;
 
-	pf_of(out)->bundles->told[tid / 8] |= (uint8_t)(1u << tid % 8);
-	thread.has_tid = true;
-	thread.tid = (int32_t)tid;
-	thread.has_tgid = true;
-	thread.tgid = (int32_t)tgid;
-	if (*comm)
-		thread.name = pf_text(&at, comm, strnlen(comm, 64));
-	process.has_pid = true;
-	process.pid = (int32_t)tgid;
-	if (*leader) {
-		command = pf_text(&at, leader, strnlen(leader, 64));
-		process.n_cmdline = 1;
-		process.cmdline = &command;
+	set(pf_of(out)->bundles->told, task->tid);
+	if (tells_process(out, task)) {
+		at = fill_process(pf_of(out), task, &command, &process, at);
+		tree.n_processes = 1;
+		tree.processes = &processes;
 	}
-	tree.n_processes = 1;
-	tree.processes = &processes;
+	thread.has_tid = true;
+	thread.tid = (int32_t)task->tid;
+	thread.has_tgid = true;
+	thread.tgid = (int32_t)task->tgid;
+	if (*task->comm)
+		thread.name = pf_text(&at, task->comm, strnlen(task->comm, 64));
 	tree.n_threads = 1;
 	tree.threads = &threads;
 	packet.has_timestamp = true;
-	packet.timestamp = ns;
+	packet.timestamp = task->ns;
 	packet.has_timestamp_clock_id = true;
 	packet.timestamp_clock_id = PF_MONOTONIC;
 	packet.has_trusted_packet_sequence_id = true;

@@ -17,6 +17,7 @@
 #define FIELDS		7u
 
 /* Field numbers in FtraceEvent and GenericFtraceEvent. */
+enum { E_FORK = 239 };
 
 /* What a message takes in a field: text, an int32, a uint32, 64 bits, an array of 64 bits. */
 enum type { TEXT, INT, UINT, WIDE, WIDES };
@@ -348,13 +349,18 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 }
 
 /* Which process a task is of: its name comes with the events. */
-static void tell_task(struct xsp_out *out, uint32_t tid, uint64_t ns)
+static void tell_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
 {
 	uint32_t tgid = pf_is_told(out, tid) ? 0 : xsprof_trace_tgid(out->trace, tid);
 
 	if (tgid)
-		pf_tell_task(out, tid, tgid, xsprof_trace_comm(out->trace, tid),
-			     xsprof_trace_comm(out->trace, tgid), ns);
+		pf_tell_task(out, &(struct pf_task){
+			.ns = ns, .tid = tid, .tgid = tgid,
+			/* One that is forked is a thread of its process, or begins one. */
+			.parent = tgid == tid ? xsprof_trace_tgid(out->trace, by) : 0,
+			.comm = xsprof_trace_comm(out->trace, tid),
+			.leader = xsprof_trace_comm(out->trace, tgid),
+		});
 }
 
 /* ---- the format's --------------------------------------------------------------------------- */
@@ -386,9 +392,9 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 		return;
 	}
 	kind = kind_of(out, pf->kernel, ev);
-	tell_task(out, ev->tid, ev->ns);
+	tell_task(out, ev->tid, 0, ev->ns);
 	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task <= UINT32_MAX)
-		tell_task(out, (uint32_t)task, ev->ns);
+		tell_task(out, (uint32_t)task, kind->number == E_FORK ? ev->tid : 0, ev->ns);
 	if (left_out)
 		pf_sched_inferred(out, ev, &inferred);
 	end = put_event(out, ev, kind, out->scratch);

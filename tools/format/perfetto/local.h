@@ -126,6 +126,24 @@ static inline struct perfetto *pf_of(const struct xsp_out *out)
 	return out->priv;
 }
 
+/**
+ * struct pf_task - a task of the kernel's events
+ * @ns: when it was seen first
+ * @tid: its number
+ * @tgid: its process
+ * @parent: the process that forked it at @ns, 0 not known
+ * @comm: its name
+ * @leader: the name of its process' first thread
+ */
+struct pf_task {
+	uint64_t	ns;
+	uint32_t	tid;
+	uint32_t	tgid;
+	uint32_t	parent;
+	const char	*comm;
+	const char	*leader;
+};
+
 /* ---- track.c ------------------------------------------------------------------------------- */
 
 /* A number for a track of @kind, which nothing else has but by an accident of 2^-63. */
@@ -134,6 +152,8 @@ uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key);
 const char *pf_thread_track(struct xsp_out *out, struct xsp_track *thread, uint32_t *len);
 /* The track of the event's process likewise. */
 uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns);
+/* The same by the process id of a producer. */
+void pf_program_track(struct xsp_out *out, uint32_t pid, uint64_t ns);
 /* A track for a range that nests there, as chrome_lane(); NULL: there is none. */
 struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, enum xsp_lane kind,
 			  uint64_t key, uint64_t begin, uint64_t end);
@@ -193,8 +213,7 @@ void pf_bundle_lost(struct xsp_out *out, int32_t cpu);
 void pf_bundles_finish(struct xsp_out *out);
 /* Says which process a task is of, once: ask first. */
 bool pf_is_told(struct xsp_out *out, uint32_t tid);
-void pf_tell_task(struct xsp_out *out, uint32_t tid, uint32_t tgid, const char *comm,
-		  const char *leader, uint64_t ns);
+void pf_tell_task(struct xsp_out *out, const struct pf_task *task);
 uint64_t pf_kernel_written(const struct perfetto *pf);
 
 /* A packet of a track's event under way. */

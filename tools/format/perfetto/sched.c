@@ -90,12 +90,12 @@ void pf_sched_inferred(struct xsp_out *out, const struct xsprof_event *ev,
 
 static void tell(struct xsp_out *out, const struct xsprof_event *ev, const struct xsp_task *task)
 {
-	const char *leader;
-
 	if (!task->own || !task->tgid || pf_is_told(out, task->tid))
 		return;
-	leader = xsprof_trace_thread(out->trace, ev->producer, task->tgid);
-	pf_tell_task(out, task->tid, task->tgid, task->comm, leader, ev->ns);
+	pf_tell_task(out, &(struct pf_task){
+		.ns = ev->ns, .tid = task->tid, .tgid = task->tgid, .comm = task->comm,
+		.leader = xsprof_trace_thread(out->trace, ev->producer, task->tgid),
+	});
 }
 
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)

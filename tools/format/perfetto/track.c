@@ -12,6 +12,9 @@
 #include "format/perfetto/packet.h"
 #include "text/put.h"
 
+/* A tick of /proc/PID/stat. */
+#define TICK_NS		10000000u
+
 /* ---- numbers ------------------------------------------------------------------------------- */
 
 static uint64_t thread_uuid(uint32_t producer, uint64_t tid)
@@ -85,6 +88,42 @@ void pf_trace_tracks(struct xsp_out *out)
 	named_track(out, out->base_ns, PF_TRACK_LOST, 0, "lost", 4, false);
 }
 
+/* What readers take from nowhere else: the command line, the parent and the start. */
+static void put_tree(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns)
+{
+	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
+	Pf__ProcessTree__Process process = PF__PROCESS_TREE__PROCESS__INIT, *processes = &process;
+	Pf__ProcessTree tree = PF__PROCESS_TREE__INIT;
+	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
+	struct xsprof_trace_producer program;
+	char *at = out->scratch, *command;
+	uint64_t start;
+
+	if (!cmdline || xsprof_trace_get_producer(out->trace, producer, &program) < 0)
+		return;
+	process.has_pid = true;
+	process.pid = (int32_t)pid;
+	/* In a pid namespace of its own it has numbers that are others' here. */
+	process.has_ppid = program.ctl && program.ctl->pid == pid && program.ctl->ppid;
+	process.ppid = process.has_ppid ? (int32_t)program.ctl->ppid : 0;
+	start = program.ctl ? program.ctl->start_time : 0;
+	process.has_process_start_from_boot = start && start <= INT64_MAX / TICK_NS;
+	process.process_start_from_boot = start * TICK_NS;
+	command = pf_text(&at, cmdline, strnlen(cmdline, XSPROF_TEXT_MAX));
+	process.n_cmdline = 1;
+	process.cmdline = &command;
+	tree.n_processes = 1;
+	tree.processes = &processes;
+	packet.has_timestamp = true;
+	packet.timestamp = ns;
+	packet.has_trusted_packet_sequence_id = true;
+	packet.trusted_packet_sequence_id = PF_MARKERS;
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = PF_NEEDED;
+	packet.process_tree = &tree;
+	pf_put(out, &packet);
+}
+
 static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns)
 {
 	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
@@ -108,6 +147,7 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 		process.cmdline = &command;
 	}
 	pf_put(out, &d.packet);
+	put_tree(out, producer, pid, ns);
 	if (producer < XSPROF_CAP_MAX_PRODUCERS && exe)
 		pf->named[producer / 8] |= (uint8_t)(1u << producer % 8);
 }
@@ -123,6 +163,18 @@ uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, 
 			pf->described[producer / 8] |= (uint8_t)(1u << producer % 8);
 	}
 	return process_uuid(producer);
+}
+
+void pf_program_track(struct xsp_out *out, uint32_t pid, uint64_t ns)
+{
+	struct xsprof_trace_producer program;
+
+	for (uint32_t i = 0; i < XSPROF_CAP_MAX_PRODUCERS; i++) {
+		if (xsprof_trace_get_producer(out->trace, i, &program) < 0 || program.pid != pid)
+			continue;
+		pf_process_track(out, i, pid, ns);
+		return;
+	}
 }
 
 /* Those whose program was not known when they came. */
