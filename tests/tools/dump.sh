@@ -110,6 +110,25 @@ END
 result "a range that does not nest is noticed by the check" $?
 
 # More threads and names than are remembered, most of them with a range open.
+# An instant with a long string is one event, with all of it.
+"$make_capture" long "$dir/long.data" &&
+	"$dump" --allow-lost -q -f chrome -o "$dir/long.json" "$dir/long.data" 2>"$dir/log" &&
+	lines=$("$dump" --allow-lost -q -i "$dir/long.data" 2>>"$dir/log" | grep -vc ' open: ') &&
+	python3 "$here/check-chrome.py" "$dir/long.json" "$lines" >>"$dir/log" &&
+	python3 - "$dir/long.json" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+got = [(e["name"], e["tid"], e["ts"], e.get("args")) for e in events
+       if e["ph"] == "i" and e["name"] in ("note", "text", "args")]
+first = min(ts for _, _, ts, _ in got)
+notes = [(round(ts - first), args["text"]) for name, tid, ts, args in got
+         if (name, tid) == ("note", 90)]
+assert notes == [(0, 'one, "two", three'), (1, "four, five"), (2, "six, "), (4, "seven, ")], got
+assert len(got) == 5, got
+assert [e["ph"] for e in events if e["tid"] == 90 and e["ph"] in "BEi"] == list("iBiiiEi")
+END
+result "chrome: an instant that goes on in other records is one event" $?
+
 "$make_capture" many "$dir/many.data" 120000
 for format in text chrome kineto ndjson perfetto; do
 	small "$format of 120000 threads" "$dump" --allow-lost -f $format "$dir/many.data"

@@ -9,6 +9,7 @@
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture async FILE		async ranges without an end
  *	make-capture rows FILE		names with numbers, recursion
+ *	make-capture long FILE		strings of instants in several records
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
  *	make-capture left-out FILE	a switch that the tracer left out
@@ -240,6 +241,51 @@ static void make_rows(void)
 	cap_end(T(1001));
 }
 
+/* An argument that is a string, alone in its record. */
+static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t name, uint8_t flags,
+		      bool more, const char *text)
+{
+	struct {
+		struct xsprof_rec	rec;
+		struct xsprof_arg	arg;
+		char			text[16];
+	} w = {
+		.rec = cap_head(t, type, 90, name, 0, 0),
+		.arg = { .key = 2, .type = XSPROF_ARG_STR, .flags = flags },
+	};
+
+	w.arg.len = (uint16_t)strlen(text);
+	memcpy(w.text, text, w.arg.len);
+	w.rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
+	cap_record(r, &w, sizeof(w) / XSPROF_SLOT_SIZE);
+}
+
+/* Instants with a string in three records; in two; of one the rest is missing. */
+static void make_long(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=long\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	cap_name(0, 1, "note");
+	cap_name(0, 2, "text");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(1), XSPROF_REC_BEGIN, 90, 2, 0, 0);
+	put_piece(&r, T(2), XSPROF_REC_INSTANT, 1, 0, true, "one, \"");
+	cap_event(&r, T(2), XSPROF_REC_INSTANT, 91, 2, 0, 0);
+	put_piece(&r, T(2), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, true, "two\", ");
+	put_piece(&r, T(2), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, false, "three");
+	put_piece(&r, T(3), XSPROF_REC_INSTANT, 1, 0, true, "four, ");
+	put_piece(&r, T(3), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, false, "five");
+	put_piece(&r, T(4), XSPROF_REC_INSTANT, 1, 0, true, "six, ");
+	cap_event(&r, T(5), XSPROF_REC_END, 90, 0, 0, 0);
+	put_piece(&r, T(6), XSPROF_REC_INSTANT, 1, 0, true, "seven, ");
+	cap_ring_close(&r, 0);
+	cap_end(T(1001));
+}
+
 /* Async ranges without an end: begun again, switched off, open at the end of process and trace. */
 static void make_async(void)
 {
@@ -357,6 +403,8 @@ int main(int argc, char **argv)
 		make_async();
 	else if (!strcmp(what, "rows") && argc == 3)
 		make_rows();
+	else if (!strcmp(what, "long") && argc == 3)
+		make_long();
 	else if (!strcmp(what, "lost") && argc == 3)
 		make_lost();
 	else if (!strcmp(what, "kernel") && argc == 3)
@@ -387,7 +435,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|lost|rows|async|kernel|left-out|busy|names|"
-		"crash|big|many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|long|lost|rows|async|kernel|left-out|busy|"
+		"names|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

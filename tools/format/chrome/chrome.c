@@ -301,12 +301,50 @@ static void put_range(struct xsp_out *out, const struct xsp_view *view)
 		put_async_range(out, view, at.begin, at.end);
 }
 
+static char scope_of(const struct xsprof_event *ev)
+{
+	static const char scopes[] = { 't', 'p', 'g' };
+
+	return ev->aux < 3 ? scopes[ev->aux] : 't';
+}
+
+/* What waited for the rest of itself is all there is. */
+static void put_held(struct xsp_out *out, struct xsp_track *thread)
+{
+	struct chrome_held *held = thread->priv;
+	struct xsp_view view = { .thread = thread };
+
+	if (!held || !held->used)
+		return;
+	held->used = false;
+	view.ev = &held->ev;
+	view.name = held->name;
+	put_instant(out, &view, scope_of(&held->ev), held->range.note);
+	xsp_tracks_unnote(out->tracks, &held->range);
+}
+
+/* Of the instant that they go on with.  Return: false where there is none, or no memory. */
+static bool add_to_held(struct xsp_out *out, const struct xsp_view *view)
+{
+	struct chrome_held *held = view->thread->priv;
+	bool more = view->ev->rec && view->ev->rec->size >> 4 & XSPROF_RECF_MORE, added;
+
+	if (!held || !held->used)
+		return false;
+	added = chrome_note_args(out, view->ev, &held->range);
+	if (!added || !more)
+		put_held(out, view->thread);
+	return added;
+}
+
 /* Arguments that came after their record: to the range they belong to, while it is open. */
 static void put_args(struct xsp_out *out, const struct xsp_view *view)
 {
 	struct xsp_range *range = xsp_stack_top(&view->thread->stack);
 
-	if (view->thread->note_to_top && range && chrome_note_args(out, view->ev, range))
+	if (add_to_held(out, view))
+		out->merged++;
+	else if (view->thread->note_to_top && range && chrome_note_args(out, view->ev, range))
 		out->merged++;
 	else
 		put_instant(out, view, 't', NULL);
@@ -344,8 +382,8 @@ static void put_sched(struct xsp_out *out, const struct xsp_view *view)
 
 static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 {
-	static const char scopes[] = { 't', 'p', 'g' };
-
+	if (view->ev->type != XSPROF_REC_ARGS)
+		put_held(out, view->thread);
 	switch (view->ev->type) {
 	case XSPROF_REC_BEGIN:
 		put_begin(out, view);
@@ -359,7 +397,8 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 		put_range(out, view);
 		break;
 	case XSPROF_REC_INSTANT:
-		put_instant(out, view, view->ev->aux < 3 ? scopes[view->ev->aux] : 't', NULL);
+		if (!chrome_hold(out, view))
+			put_instant(out, view, scope_of(view->ev), NULL);
 		break;
 	case XSPROF_REC_COUNTER_I64:
 	case XSPROF_REC_COUNTER_F64:
@@ -437,6 +476,8 @@ static void chrome_async_closed(void *data, struct xsp_track *thread,
 
 static void chrome_gone(void *data, struct xsp_track *thread)
 {
+	put_held(data, thread);
+	chrome_held_free(thread);
 	chrome_thread_name(data, thread);
 	chrome_kernel_thread(data, thread);
 }

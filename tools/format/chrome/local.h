@@ -94,6 +94,25 @@ bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 /* What the type's own fields say, likewise. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 
+/**
+ * struct chrome_held - an instant that goes on in the next records of its thread, whose private
+ *	data it is
+ * @range: no range: its note has the arguments so far
+ * @ev: the instant, without its record
+ * @name: its name
+ * @used: there is one
+ */
+struct chrome_held {
+	struct xsp_range	range;
+	struct xsprof_event	ev;
+	uint32_t		name;
+	bool			used;
+};
+
+/* held.c.  Return: false when it is to be written as it is. */
+bool chrome_hold(struct xsp_out *out, const struct xsp_view *view);
+void chrome_held_free(struct xsp_track *thread);
+
 /* kernel.c: names, events, and at the end, behind otherData, what became of all. */
 void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread);
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
