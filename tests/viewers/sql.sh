@@ -24,7 +24,8 @@ for format in perfetto chrome kineto; do
 	"$dump" -q -f $format -o "$dir/trace" "$data" 2>"$dir/log" &&
 		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" "$dir/trace" \
 			"${queries[@]}" >"$dir/said" 2>>"$dir/log" &&
-		python3 "$here/same.py" $format "$dir/ours" "$dir/said" >>"$dir/log" 2>&1
+		python3 "$here/same.py" $format "$dir/ours" "$dir/said" "$dir/trace" \
+			>>"$dir/log" 2>&1
 	result "$format: Perfetto shows what was captured" $?
 done
 finish
