@@ -50,15 +50,19 @@ static size_t split_metrics(const char *list)
 /* Written when a trace is prepared. */
 static struct xsp_result_functions results;
 
-/* What went wrong with the recording is said in @result, as far as there is one. */
-static int write_result(xsp_result_save_fn how, int err, struct xsprof_result *result,
-			const char *path)
+/*
+ * What went wrong with the recording is said in @result, as far as there is one.  The trace is
+ * called as the request has it: @path is where it is until it is whole.
+ */
+static int write_trace(int err, struct xsprof_result *result, const char *path, const char *name)
 {
+	uint64_t events = 0;
+
 	if (!result)
 		return err ? err : -ENODATA;
-	err = how ? how(result, path) : -ENOSYS;
+	err = results.save(result, path, name, &events);
 	results.free(result);
-	return err;
+	return err ? err : events ? 0 : -ENODATA;
 }
 
 /* ---- a trace ---- */
@@ -115,7 +119,7 @@ static int save(void *data, const char *path)
 	int err = xsprof_disable_profiler(path ? &result : NULL);
 
 	(void)data;
-	return path ? write_result(results.save, err, result, path) : 0;
+	return path ? write_trace(err, result, path, xsp_request_file_name()) : 0;
 }
 
 static int snapshot(void *data, const char *path)
@@ -124,7 +128,7 @@ static int snapshot(void *data, const char *path)
 	int err = xsp_session_so_far(&result);
 
 	(void)data;
-	return write_result(results.save, err, result, path);
+	return write_trace(err, result, path, xsp_request_file_name());
 }
 
 /* ---- memory ---- */
@@ -149,7 +153,11 @@ static int export_memory(void *data, const char *path)
 	int err = xsp_session_so_far(&result);
 
 	(void)data;
-	return write_result(results.save_memory, err, result, path);
+	if (!result)
+		return err ? err : -ENODATA;
+	err = results.save_memory ? results.save_memory(result, path) : -ENOSYS;
+	results.free(result);
+	return err;
 }
 
 const struct xsprof_client xsp_default_client = {

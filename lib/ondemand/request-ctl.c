@@ -50,6 +50,7 @@ static int write_so_far(const struct xsp_request_plan *to, bool memory)
 
 	if (err)
 		return err;
+	xsp_rq.file = to->path;
 	err = memory ? xsp_client_export_memory(f.path) : xsp_client_snapshot(f.path);
 	if (!err)
 		return xsp_trace_file_keep(&f);

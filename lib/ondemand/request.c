@@ -62,6 +62,11 @@ const struct xsp_kineto_config *xsp_request_config(void)
 	return &xsp_rq.plan.config;
 }
 
+const char *xsp_request_file_name(void)
+{
+	return xsp_rq.file;
+}
+
 /* The meaning of an error of the library's own client; of another client: its errno. */
 const char *xsp_request_meaning(int err, char *room, size_t size)
 {
@@ -70,6 +75,10 @@ const char *xsp_request_meaning(int err, char *room, size_t size)
 	if (!xsp_client_is_custom() && err == -ENOSYS)
 		return "libxsprof-trace.so, which writes traces, is not found: name its folder "
 		       "in the program's LD_LIBRARY_PATH";
+	if (!xsp_client_is_custom() && err == -ENODATA)
+		return "the trace is empty: the program recorded no op: trace it for longer while "
+		       "it works, or have it mark its ops (xsprof_op_begin(), or a framework "
+		       "that does); no file is written";
 	return strerror_r(-err, room, size);
 }
 
@@ -261,6 +270,7 @@ static int save(struct xsp_trace_file *f)
 {
 	int err = xsp_trace_file_open(f, xsp_rq.plan.config.file, xsp_rq.plan.pid), stopped;
 
+	xsp_rq.file = xsp_rq.plan.path;
 	if (!err) {
 		err = xsp_rq.plan.config.snapshot ? xsp_client_export_memory(f->path) :
 						    xsp_client_save(f->path);

@@ -61,6 +61,7 @@ struct xsp_request {
 	uint32_t		changes; /* of what xsp_request_tell() tells */
 	int			err;	/* what it ended with */
 	char			why[XSP_DEMAND_WHY];
+	const char		*file;	/* being written; the library's thread's alone */
 	struct xsp_request_plan	plan;
 };
 
@@ -78,6 +79,8 @@ void xsp_request_forget(void) XSP_HIDDEN;
  * else does it stay the same.
  */
 const struct xsp_kineto_config *xsp_request_config(void) XSP_HIDDEN;
+/* The name that the file will have which it is writing; in its functions that write alone. */
+const char *xsp_request_file_name(void) XSP_HIDDEN;
 
 /* With the lock. */
 void xsp_request_enter(uint32_t state) XSP_HIDDEN;

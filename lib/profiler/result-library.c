@@ -16,7 +16,7 @@
 /* The program has them where it is linked with the other library. */
 #pragma weak xsprof_result_open
 #pragma weak xsprof_result_post_process
-#pragma weak xsprof_result_save
+#pragma weak xsprof_result_save_as
 #pragma weak xsprof_result_save_memory_snapshot
 #pragma weak xsprof_result_free
 
@@ -91,12 +91,12 @@ int xsp_result_post_process(struct xsprof_result *result,
 
 int xsp_result_find(struct xsp_result_functions *f)
 {
-	f->save = xsprof_result_save;
+	f->save = xsprof_result_save_as;
 	f->save_memory = xsprof_result_save_memory_snapshot;
 	f->free = xsprof_result_free;
 	if (f->save && f->free)
 		return 0;
-	f->save = (xsp_result_save_fn)function_of("xsprof_result_save");
+	f->save = (xsp_result_save_as_fn)function_of("xsprof_result_save_as");
 	f->save_memory = (xsp_result_save_fn)function_of("xsprof_result_save_memory_snapshot");
 	f->free = (xsp_result_free_fn)function_of("xsprof_result_free");
 	return f->save && f->free ? 0 : -ENOSYS;

@@ -17,16 +17,18 @@ int xsp_result_post_process(struct xsprof_result *result,
 	XSP_HIDDEN;
 
 typedef int (*xsp_result_save_fn)(struct xsprof_result *result, const char *path);
+typedef int (*xsp_result_save_as_fn)(struct xsprof_result *result, const char *path,
+				     const char *name, uint64_t *events);
 typedef void (*xsp_result_free_fn)(struct xsprof_result *result);
 
 /**
  * struct xsp_result_functions - what writes results, and ends them
- * @save: xsprof_result_save()
+ * @save: xsprof_result_save_as()
  * @save_memory: xsprof_result_save_memory_snapshot(); NULL: an older library has none
  * @free: xsprof_result_free()
  */
 struct xsp_result_functions {
-	xsp_result_save_fn	save;
+	xsp_result_save_as_fn	save;
 	xsp_result_save_fn	save_memory;
 	xsp_result_free_fn	free;
 };

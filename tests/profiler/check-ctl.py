@@ -39,6 +39,8 @@ def check_trace(path, want):
     events = trace["traceEvents"]
     ops = [e for e in events if e.get("cat") == "cpu_op"]
     names = collections.Counter(e["name"] for e in ops)
+    if trace["traceName"] != os.path.realpath(path):
+        print("%s: is called %s" % (path, trace["traceName"]))
     shapes = want.pop("shapes", None)
     memory = want.pop("memory", None)
     ident = want.pop("trace", None)

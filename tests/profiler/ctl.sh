@@ -187,9 +187,16 @@ holds "xsprof-$pid-snapshot.json" work0=150 work1=150 work2=150 work3=150 shapes
 holds one.json work0=150 work1=150 work2=150 work3=150 shapes
 result "start, snapshot, snapshot, stop: every op of four threads, and no other"
 
-ctl 0 start -p "$pid" -d 200ms --wait -o two.json.gz
-prints "$dir/two.json.gz"
-holds two.json.gz
+# It works for as long as somebody waits.
+"$xsprof" ctl start -p "$pid" -d 200ms --wait -o two.json.gz >waited 2>errors &
+waiter=$!
+tell ops 1
+while [ -d /proc/$waiter ] && ! grep -q '^State:.Z' /proc/$waiter/status; do
+	tell ops 1
+done
+wait $waiter || bad "the waiter ended with $?: $(cat errors)"
+[ "$(cat waited)" = "$dir/two.json.gz" ] || bad "the waiter printed $(cat waited)"
+gzip -dc two.json.gz | grep -q '"work3"' || bad "no op in two.json.gz"
 ctl 0 start -p "$pid" --stack --memory --flops --modules -s REQUEST_TRACE_ID=id7
 prints ""
 tell alloc 10
@@ -197,6 +204,17 @@ ctl 0 stop -p "$pid"
 prints "$dir/xsprof-$pid.json"
 holds "xsprof-$pid.json" work0=10 memory=15 trace=id7
 result "by a time, and with what was asked for"
+
+empty="$dir/empty.json: the trace is empty: the program recorded no op: .*; no file is written"
+ctl 1 start -p "$pid" -d 1ms --wait -o empty.json
+grep -qE "^xsprof: process $pid: $empty\$" errors || bad "said $errors"
+ctl 0 start -p "$pid" -o empty.json
+ctl 1 snapshot -p "$pid" -o empty.json
+says "process $pid: $empty"
+ctl 1 stop -p "$pid"
+says "process $pid: $empty"
+[ ! -e empty.json ] || bad "empty.json is there"
+result "a trace without any op: a failure, with its reason"
 
 ctl 0 start -p "$pid" --memory-snapshot
 tell alloc 4
@@ -232,6 +250,7 @@ result "by iterations, between two of them; and stopped before their number"
 ctl 0 start -p "$pid" -o busy.json
 ctl 1 start -p "$pid" -o other.json
 says "process $pid: another trace is running, requested by 'xsprof ctl'; it goes to $dir/b.*"
+tell ops 1
 ctl 0 stop -p "$pid"
 ctl 1 stop -p "$pid"
 says "process $pid: nothing is being recorded"
@@ -246,6 +265,7 @@ tell end
 ctl 0 start -p "$pid" -o busy.json
 tell session
 [ "$said" = -16 ] || bad "a session of the program's own beside one on demand: $said"
+tell ops 1
 ctl 0 stop -p "$pid"
 begin_waiting other.json
 tell cancel
@@ -276,8 +296,11 @@ ctl 2 strat -p "$pid"
 says "strat: no such request, did you mean 'start'\?"
 ctl 2
 ln -s . link
-ctl 0 start -p "$pid" -o link/linked.json -d 1ms -w
+ctl 0 start -p "$pid" -o link/linked.json
+tell ops 1
+ctl 0 stop -p "$pid"
 prints "$dir/linked.json"
+holds linked.json work0=1 work1=1 work2=1 work3=1
 result "files, words and times that cannot be"
 
 ctl 1 status -p 999999999
@@ -418,7 +441,9 @@ read -r _ late <<<"$said"
 pids+=" $late"
 ctl 0 status -p "$late"
 prints "process $late .*: idle; nothing was asked for yet"
-ctl 0 start -p "$late" -d 1ms -w -o child.json
+# It sleeps: whatever were in its trace would be of its parent.
+ctl 1 start -p "$late" -d 1ms -w -o child.json
+grep -q "the trace is empty" errors || bad "the child's trace: $errors"
 echo "raw page" >&8
 hear "done"
 read -r _ raw <<<"$said"
@@ -429,7 +454,6 @@ says "process $raw: .* does not listen: .*"
 [ ! -s complaints ] || bad "the child of a raw clone(): $(cat complaints)"
 ctl 0 stop -p "$pid"
 holds parent.json work0=5 work1=5 work2=5 work3=5
-holds child.json
 kill -KILL "$child" "$late" "$raw"
 result "forked children: their own page, or none, and never their parent's"
 
@@ -481,7 +505,9 @@ ctl 0 list
 grep -q "^ *$pid " <<<"$output" && bad "is listed still: $output"
 ctl 1 stop -p "$pid"
 begin XSPROF_ONDEMAND=1
-ctl 0 start -p "$pid" -o next.json -d 1ms -w
+ctl 0 start -p "$pid" -o next.json
+tell ops 1
+ctl 0 stop -p "$pid"
 result "kill -9 leaves nothing that listens, and nobody waiting"
 
 kill -STOP "$pid"

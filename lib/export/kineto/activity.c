@@ -110,6 +110,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = xsr_kineto_post(k, xsr_post_find(k->posts, at), &any, p);
 	k->w.buf->p = put_lit(p, "}}");
 	k->ops += a.kind == XSPROF_EVENT_OP;
+	k->events += !span;
 	return true;
 }
 

@@ -173,6 +173,7 @@ static char *put_head(struct xsr_kineto *k, const struct gpu *g, const char *cat
 	const char *name;
 	size_t len;
 
+	k->events++;
 	p = put_lit(stpcpy(p, cat), "\",\"name\":");
 	if (api) {
 		name = xsprof_trace_name_len(k->w.trace, ev->producer, ev->name, &len);

@@ -189,7 +189,8 @@ void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 }
 
 int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
-		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name)
+		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name,
+		     uint64_t *events)
 {
 	struct xsprof_event *evs = malloc(BATCH * sizeof(*evs));
 	struct xsr_kineto *k = NULL;
@@ -210,6 +211,8 @@ int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_opti
 		ret = n;
 	if (!ret)
 		xsr_kineto_finish(k, name);
+	if (!ret && events)
+		*events = k->events;
 	xsr_kineto_free(k);
 	free(evs);
 	return ret;

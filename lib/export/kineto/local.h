@@ -84,6 +84,7 @@ struct xsr_step {
  * @index: of the next event
  * @at: number of the event that is looked at, from 1
  * @ops: written
+ * @events: written of what the program and its devices did
  * @lost: arguments that there was no memory for
  * @no_stack: ops whose stacks found no room
  * @pushed: ids that there is memory for, of all threads
@@ -117,6 +118,7 @@ struct xsr_kineto {
 	uint64_t			index;
 	uint64_t			at;
 	uint64_t			ops;
+	uint64_t			events;
 	uint64_t			lost;
 	uint64_t			no_stack;
 	uint64_t			devices;
@@ -135,9 +137,13 @@ struct xsr_kineto {
 };
 
 /* kineto.c */
-/* All of @trace.  Return: 0 or -errno; a failed write is kept in @buf. */
+/*
+ * All of @trace.  @events: set to how many of the program's and its devices' events were written;
+ * NULL is allowed.  Return: 0 or -errno; a failed write is kept in @buf.
+ */
 int xsr_write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
-		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name);
+		     const struct xsp_map *posts, struct xsp_buf *buf, const char *name,
+		     uint64_t *events);
 
 /* An id that a thread has pushed. */
 struct xsr_pushed {

@@ -11,7 +11,8 @@
 /* What is written beside the trace. */
 struct beside {
 	const struct xsp_map	*posts;
-	const char		*path;
+	const char		*name;
+	uint64_t		*events;
 };
 
 static int write_kineto(struct xsprof_trace *trace, const struct xsprof_result_options *opts,
@@ -19,12 +20,14 @@ static int write_kineto(struct xsprof_trace *trace, const struct xsprof_result_o
 {
 	const struct beside *beside = arg;
 
-	return xsr_write_kineto(trace, opts, beside->posts, buf, beside->path);
+	return xsr_write_kineto(trace, opts, beside->posts, buf, beside->name,
+				beside->events);
 }
 
-int xsprof_result_save(struct xsprof_result *result, const char *path)
+int xsprof_result_save_as(struct xsprof_result *result, const char *path, const char *name,
+			  uint64_t *events)
 {
-	struct beside beside = { &result->posts, path };
+	struct beside beside = { &result->posts, name ? name : path, events };
 	int before = errno, ret;
 
 	result->error[0] = '\0';
@@ -34,4 +37,9 @@ int xsprof_result_save(struct xsprof_result *result, const char *path)
 	result->saved = ret == 0;
 	errno = before;
 	return ret;
+}
+
+int xsprof_result_save(struct xsprof_result *result, const char *path)
+{
+	return xsprof_result_save_as(result, path, NULL, NULL);
 }

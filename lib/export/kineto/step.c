@@ -27,6 +27,7 @@ static void put_step(struct xsr_kineto *k, struct xsr_step *step, uint64_t ns, b
 	thread = xsp_tracks_get(k->tracks, step->producer, step->pid, XSR_THREAD, step->tid, ns);
 	if (!thread || !k->host || !xsr_kineto_cut(k, &from, &to))
 		return;
+	k->events++;
 	p = put_lit(xsr_writer_open(&k->w), "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":");
 	p = xsr_writer_step_name(&k->w, step->producer, step->name, step->number, p);
 	*p++ = ',';

@@ -60,6 +60,7 @@ char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const cha
 {
 	char *p = stpcpy(put_lit(xsr_writer_open(&k->w), "{\"ph\":"), kind);
 
+	k->events++;
 	p = put_lit(p, ",\"name\":");
 	p = xsr_writer_name(&k->w, producer, name, p);
 	*p++ = ',';

@@ -105,6 +105,19 @@ const char *xsprof_result_error(const struct xsprof_result *result);
 int xsprof_result_save(struct xsprof_result *result, const char *path);
 
 /**
+ * xsprof_result_save_as() - xsprof_result_save() to a place that is not the trace's last one
+ * @result: result
+ * @path: as xsprof_result_save() takes it
+ * @name: what the trace says it is called ("traceName"); NULL: @path
+ * @events: set to how many events of the program and of its devices were written, where that
+ *	succeeds; NULL is allowed
+ *
+ * Return: as xsprof_result_save().
+ */
+int xsprof_result_save_as(struct xsprof_result *result, const char *path, const char *name,
+			  uint64_t *events);
+
+/**
  * xsprof_result_register_handler() - set the function that saves to "scheme://..."
  * @scheme: "s3" for "s3://..."; copied
  * @save: called with the given path and an unnamed file, at offset 0, that holds the whole trace;
