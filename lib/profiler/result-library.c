@@ -89,13 +89,19 @@ int xsp_result_post_process(struct xsprof_result *result,
 	return process ? process(result, each, data) : -ENOSYS;
 }
 
+/*
+ * All of one library: a result is what its own library knows.  One that the program is linked with
+ * may be older than this, and have no xsprof_result_save_as().
+ */
 int xsp_result_find(struct xsp_result_functions *f)
 {
+	open_fn of_program = xsprof_result_open;
+
 	f->save = xsprof_result_save_as;
 	f->save_memory = xsprof_result_save_memory_snapshot;
 	f->free = xsprof_result_free;
-	if (f->save && f->free)
-		return 0;
+	if (of_program)
+		return f->save && f->free ? 0 : -ENOSYS;
 	f->save = (xsp_result_save_as_fn)function_of("xsprof_result_save_as");
 	f->save_memory = (xsp_result_save_fn)function_of("xsprof_result_save_memory_snapshot");
 	f->free = (xsp_result_free_fn)function_of("xsprof_result_free");

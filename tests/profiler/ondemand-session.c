@@ -62,12 +62,16 @@ int xsprof_result_open(const char *path, const struct xsprof_result_options *opt
 	return 0;
 }
 
-int xsprof_result_save(struct xsprof_result *r, const char *path)
+int xsprof_result_save_as(struct xsprof_result *r, const char *path, const char *name,
+			  uint64_t *events)
 {
 	FILE *f = fopen(path, "wx");
 
 	if (!f)
 		return -errno;
+	/* Its place until it is whole is not what it is called. */
+	CHECK(!strncmp(name, top, strlen(top)) && strcmp(name, path));
+	*events = r->ops[0] + r->ops[1] + r->ops[2];
 	fprintf(f, "%d %d %d %d %d %u %s", r->ops[0] > 0, r->ops[1] > 0, r->ops[2] > 0, r->shapes,
 		r->stack, r->activities, r->id);
 	return fclose(f) ? -errno : 0;
