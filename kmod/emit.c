@@ -137,19 +137,6 @@ static bool traced(u32 kind)
 	return false;
 }
 
-static void send_number(struct xsp_marker *m)
-{
-	char text[XSP_DECIMAL_SIZE];
-
-	if (m->arg->flags & XSPROF_EMIT_DOUBLE)
-		xsp_decimal(text, m->arg->value);
-	else
-		snprintf(text, sizeof(text), "%lld", (s64)m->arg->value);
-	m->shown = text;
-	trace_counter(m);
-	m->shown = NULL;
-}
-
 static void send_marker(struct xsp_producer *p, struct xsp_marker *m)
 {
 	switch (m->arg->kind) {
@@ -163,7 +150,7 @@ static void send_marker(struct xsp_producer *p, struct xsp_marker *m)
 		trace_instant(m);
 		break;
 	case XSPROF_EMIT_COUNTER:
-		send_number(m);
+		trace_counter(m);
 		break;
 	case XSPROF_EMIT_COMPLETE:
 		m->ns = xsp_clock_ns(p, m->arg->value);

@@ -26,14 +26,12 @@
  * @arg: as the program gave it
  * @name: text of the name
  * @category: text of its category
- * @shown: a counter's value as text
  * @ns: a complete range's duration
  */
 struct xsp_marker {
 	const struct xsprof_emit	*arg;
 	const char			*name;
 	const char			*category;
-	const char			*shown;
 	u64				ns;
 };
 
@@ -104,26 +102,25 @@ TRACE_EVENT_FN(instant,
 			 __entry->value, __entry->ticks),
 	       xsp_emit_instant_on, xsp_emit_instant_off);
 
-/* value: the number, or the bits of a double; shown: the same for people */
+/* value: the number, or the bits of a double: the kernel has no floating point */
 TRACE_EVENT_FN(counter,
 	       TP_PROTO(const struct xsp_marker *m),
 	       TP_ARGS(m),
 	       TP_STRUCT__entry(__string(name, m->name)
 				__string(category, m->category)
-				__string(shown, m->shown)
 				__field(u64, ticks)
 				__field(s64, value)
 				__field(u8, is_double)
 	       ),
 	       TP_fast_assign(xsp_assign_str(name, m->name);
 			      xsp_assign_str(category, m->category);
-			      xsp_assign_str(shown, m->shown);
 			      __entry->ticks = m->arg->ticks;
 			      __entry->value = (s64)m->arg->value;
 			      __entry->is_double = !!(m->arg->flags & XSPROF_EMIT_DOUBLE);
 	       ),
-	       TP_printk("%s=%s category=%s ticks=%llu",
-			 __get_str(name), __get_str(shown), __get_str(category), __entry->ticks),
+	       TP_printk("%s=%lld double=%u category=%s ticks=%llu",
+			 __get_str(name), __entry->value, __entry->is_double,
+			 __get_str(category), __entry->ticks),
 	       xsp_emit_counter_on, xsp_emit_counter_off);
 
 /* It ended at ticks. */

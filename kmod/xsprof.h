@@ -15,7 +15,6 @@
  *	sched.c		what is written there: the scheduler's events
  *	sysfs.c		counters for people
  *	emit.c		markers as events of the kernel's: trace.h has them
- *	decimal.c	the text of a double
  *
  * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of emit.c,
  * xsp_producer.lock, xsp_registry_lock.  Nothing is copied to or from a process with one of the
@@ -292,11 +291,6 @@ int xsp_clock_copy(struct xsprof_syncs *arg);
 /* ---- emit.c ---- */
 u32 xsp_emit_types(void);
 long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg);
-
-/* ---- decimal.c ---- */
-#define XSP_DECIMAL_SIZE	32
-
-void xsp_decimal(char text[XSP_DECIMAL_SIZE], u64 bits);
 
 /* ---- sched.c ---- */
 int xsp_sched_control(struct xsp_producer *p, struct xsprof_sched *arg);

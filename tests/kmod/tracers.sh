@@ -67,8 +67,9 @@ grep -m 1 ' begin:' /tmp/report | sed 's/^/# trace-cmd: /'
 grep -m 1 ' counter:' /tmp/report | sed 's/^/# trace-cmd: /'
 grep -c ' begin: .*a range category=some-category ticks=[1-9]' /tmp/report |
 	sed 's/^/#= trace-cmd named /'
-grep -c ' counter: .*a thing=0.25 category=some-category' /tmp/report |
-	sed 's/^/#= trace-cmd shown /'
+# The bits of 0.25
+grep -c ' counter: .*a thing=4598175219545276416 double=1 category=some-category' /tmp/report |
+	sed 's/^/#= trace-cmd double /'
 rm -f /tmp/t /tmp/report
 
 ./perf record -q -m 4096 -e 'xsprof:*' -a -o /tmp/p ./markers > /tmp/record 2>&1 ||
@@ -121,8 +122,8 @@ for part in trace-cmd perf bpftrace; do
 	[ "$(seen $part instant)" -ge $((4 * turns * 5)) ] 2> /dev/null
 	result $? "$kernel: $part: each instant is an event"
 done
-[ "$(seen trace-cmd shown)" = $((turns * 5)) ]
-result $? "$kernel: trace-cmd: a double is shown as a number"
+[ "$(seen trace-cmd double)" = $((turns * 5)) ]
+result $? "$kernel: trace-cmd: the bits of a double"
 for part in trace-cmd perf; do
 	[ "$(seen $part clock_sync)" -ge 1 ] 2> /dev/null
 	result $? "$kernel: $part: there are sync points"

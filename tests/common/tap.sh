@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# TAP of a shell test: one line a result, and the number of them at the end.  Sourced, by any sh.
+tap_n=0
+tap_failed=0
+tap_log=
+
+tap_line() # $1 0 when it holds, $2 name, $3 what is wrong
+{
+	tap_n=$((tap_n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tap_n $2"
+	else
+		[ -z "$3" ] || printf '%s\n' "$3" | sed 's/^/# /'
+		echo "not ok $tap_n $2"
+		tap_failed=1
+	fi
+}
+
+# What is in the file $tap_log, if the script has one, tells why it does not; it is removed.
+result() # $1 name, $2 0 when it holds
+{
+	tap_line "$2" "$1" "$([ ! -f "$tap_log" ] || tail -n 40 "$tap_log")"
+	[ -z "$tap_log" ] || rm -f "$tap_log"
+}
+
+correct() # $1 name, $2 what is wrong; holds where that is nothing
+{
+	tap_line "$([ -z "$2" ]; echo $?)" "$1" "$2"
+}
+
+skipped() # $1 name, $2 why
+{
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n $1 # SKIP $2"
+}
+
+finish()
+{
+	echo "1..$tap_n"
+	exit "$tap_failed"
+}
