@@ -11,6 +11,8 @@ kernel=${1:-6.12}
 whats="cpu lock chain fault softirq gap"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+. tests/common/tap.sh
+tap_log=$dir/log
 
 module_tap "$kernel"
 # shellcheck disable=SC2086
@@ -24,29 +26,13 @@ if [ $rc = 77 ]; then
 fi
 sed 's/^/# /' "$dir/err"
 
-n=0
-bad=0
-result() # $1 name, $2 0 when it holds
-{
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then
-		echo "ok $n $1"
-	else
-		echo "not ok $n $1"
-		sed 's/^/# /' "$dir/log" | tail -n 20
-		bad=1
-	fi
-}
-
-: >"$dir/log"
 result "the guest came to its end, its log is clean" $rc
 for what in $whats; do
 	# What the guest printed between two lines of ours.
 	sed -n "/^== $what\$/,/^== /{/^== /!p}" "$dir/all" >"$dir/$what"
 	why=$(sed -n 's/^skip: //p' "$dir/$what")
 	if [ -n "$why" ]; then
-		n=$((n + 1))
-		echo "ok $n $what # SKIP $why"
+		skipped "$what" "$why"
 		continue
 	fi
 	sed -n '/^{/,$p' "$dir/$what" >"$dir/json"
@@ -57,5 +43,4 @@ for what in $whats; do
 	grep -qx 'rings: kernel' "$dir/$what"
 	result "$what: its rings are the module's" $?
 done
-echo "1..$n"
-exit $bad
+finish

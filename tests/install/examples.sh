@@ -9,20 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}") || exit 1
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-examples.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
-
-result() # $1 name, $2 0 when it holds
-{
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then
-		echo "ok $n $1"
-	else
-		sed 's/^/# /' "$dir/log"
-		echo "not ok $n $1"
-		failed=1
-	fi
-}
+. tests/common/tap.sh
+tap_log=$dir/log
 
 # $1 page, $2 library: its example as C, built.
 build()
@@ -39,7 +27,7 @@ build libxsprof-user libxsprof-user
 result "the example of libxsprof-user.3 compiles" $?
 build libxsprof-trace libxsprof-trace
 result "the example of libxsprof-trace.3 compiles" $?
-[ "$failed" = 0 ] || exit 1
+[ "$tap_failed" = 0 ] || exit 1
 
 "$dir/libxsprof-user" >"$dir/alone" 2>"$dir/log" && [ ! -s "$dir/log" ]
 result "it runs unrecorded and says nothing of it" $?
@@ -71,4 +59,4 @@ gcc -Wall -Werror -Ikmod/uapi -Ilib/include -o "$dir/session" \
 	"$dir/session.c" "$BUILD/lib/libxsprof-user.so" -Wl,-rpath,"$BUILD/lib",--enable-new-dtags \
 	>"$dir/log" 2>&1 && env -u LD_LIBRARY_PATH "$dir/session" >"$dir/log" 2>&1
 result "a session's result, by a library that only its neighbour finds" $?
-exit $failed
+exit "$tap_failed"

@@ -10,20 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 xsprof=$BUILD/bin/xsprof
 verbs="record report dump info snapshot ctl enable disable list recover"
-n=0
-failed=0
-
-result() # $1 name, $2 what is wrong
-{
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n $1"
-	else
-		sed 's/^/# /' <<<"$2"
-		echo "not ok $n $1"
-		failed=1
-	fi
-}
+. tests/common/tap.sh
 
 # Options are where they are told, not where a sentence mentions them.
 told_by_help() { "$xsprof" "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE '\--[a-z-]+'; }
@@ -63,28 +50,28 @@ for verb in $verbs; do
 	help=$(told_by_help "$verb" | sort -u)
 	page=$(told_by_page "$verb" | sort -u)
 	if [ -z "$help" ]; then
-		result "xsprof-$verb.1 and --help" "$xsprof $verb --help tells no option"
+		correct "xsprof-$verb.1 and --help" "$xsprof $verb --help tells no option"
 	else
 		# --help itself need not be told, neither in its own list nor in the page.
-		result "xsprof-$verb.1 and --help have the same $(wc -l <<<"$help") options" \
+		correct "xsprof-$verb.1 and --help have the same $(wc -l <<<"$help") options" \
 			"$(diff <(echo "$help") <(echo "$page") | grep -E '^[<>]' |
 				grep -vx '. --help')"
 	fi
-	result "completion offers the options of $verb" \
+	correct "completion offers the options of $verb" \
 		"$(comm -23 <(echo "$help") <(complete_words "$xsprof" "$verb" -- | sort -u))"
-	result "$verb --version, told in its page" "$(same_version "$xsprof" "$verb"
+	correct "$verb --version, told in its page" "$(same_version "$xsprof" "$verb"
 		grep -qx -e --version <<<"$page" || echo "not in xsprof-$verb.1")"
 done
-result "xsprof --version" "$(same_version "$xsprof")"
-result "xsprof-dump --version" "$(same_version "$xsprof-dump")"
-result "both are told, and offered" "$("$xsprof" --help | grep -q -e '-V, --version' || echo help
+correct "xsprof --version" "$(same_version "$xsprof")"
+correct "xsprof-dump --version" "$(same_version "$xsprof-dump")"
+correct "both are told, and offered" "$("$xsprof" --help | grep -q -e '-V, --version' || echo help
 	sed 's/\\-/-/g' Documentation/man/xsprof.1 | grep -qx '.BR -V ", " --version' || echo page
 	complete_words "$xsprof" "" | grep -qx -e --version || echo "completion of xsprof"
 	complete_words "$xsprof-dump" -- | grep -qx -e --version ||
 		echo "completion of xsprof-dump")"
-result "completion offers the verbs" "$(
+correct "completion offers the verbs" "$(
 	offered=$(complete_words "$xsprof" "")
 	for verb in $verbs list recover enable disable; do
 		grep -qx -e "$verb" <<<"$offered" || echo "$verb is not offered"
 	done)"
-exit $failed
+exit "$tap_failed"

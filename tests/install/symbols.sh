@@ -9,20 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-symbols.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
-
-result() # $1 name, $2 what is wrong
-{
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n $1"
-	else
-		sed 's/^/# /' <<<"$2"
-		echo "not ok $n $1"
-		failed=1
-	fi
-}
+. tests/common/tap.sh
 
 # Names declared extern by a header: compiled alone, everything it declares is taken the address
 # of, and what stays undefined is what the library has to give. Inline functions drop out.
@@ -68,8 +55,8 @@ compare() # $1 library, the rest headers
 
 	shift
 	if [ ! -e "$BUILD/lib/$lib.so" ]; then
-		result "$lib: built" "$BUILD/lib/$lib.so: not there"
-		result "$lib: exports" "nothing to compare"
+		correct "$lib: built" "$BUILD/lib/$lib.so: not there"
+		correct "$lib: exports" "nothing to compare"
 		return
 	fi
 	for h in "$@"; do
@@ -79,9 +66,9 @@ compare() # $1 library, the rest headers
 	comm -23 "$dir/$lib.all" "$dir/others" >"$dir/$lib.want"
 	cp "$dir/$lib.want" "$dir/others"
 	exported "$BUILD/lib/$lib.so" >"$dir/$lib.have"
-	result "$lib exports all that its headers declare ($(wc -l <"$dir/$lib.want"))" \
+	correct "$lib exports all that its headers declare ($(wc -l <"$dir/$lib.want"))" \
 		"$(comm -23 "$dir/$lib.want" "$dir/$lib.have")"
-	result "$lib exports nothing else" "$(comm -13 "$dir/$lib.want" "$dir/$lib.have")"
+	correct "$lib exports nothing else" "$(comm -13 "$dir/$lib.want" "$dir/$lib.have")"
 }
 
 # Which header belongs to which library: trace*.h, pairer.h, capture.h and result.h to the decoder,
@@ -103,5 +90,5 @@ undocumented=$(cat "$dir"/*.want 2>/dev/null | sort -u | grep -vE '^xsprof_(emit
 	while read -r name; do
 		grep -qw -e "$name" Documentation/man/*.3 2>/dev/null || echo "$name"
 	done)
-result "man pages name every public function" "$undocumented"
-exit $failed
+correct "man pages name every public function" "$undocumented"
+exit "$tap_failed"

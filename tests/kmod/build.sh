@@ -12,33 +12,21 @@ if [ $# -eq 0 ]; then
 fi
 build=${BUILD:-build}
 mkdir -p "$build/kmod" || exit 1
-number=0 failed=0
-
-result()	# STATUS NAME
-{
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number $2"
-	else
-		echo "not ok $number $2"
-		failed=1
-	fi
-}
+. tests/common/tap.sh
 
 for kernel; do
 	said=$(tests/vm/module.sh "$kernel" 2>&1)
 	case $? in
 	0) ;;
 	77)
-		number=$((number + 1))
-		echo "ok $number $kernel: builds # SKIP ${said#*SKIP }"
+		skipped "$kernel: builds" "${said#*SKIP }"
 		continue ;;
 	*)
-		result 1 "$kernel: builds with W=1 and no warning"
+		result "$kernel: builds with W=1 and no warning" 1
 		sed 's/^/# /' <<< "$said"
 		continue ;;
 	esac
-	result 0 "$kernel: builds with W=1 and no warning"
+	result "$kernel: builds with W=1 and no warning" 0
 	module=$(tail -n 1 <<< "$said")
 	lacking=
 	for field in license description author version vermagic srcversion; do
@@ -47,8 +35,7 @@ for kernel; do
 	# Every parameter is described: modinfo has "name:description (type)".
 	lacking+=$(/sbin/modinfo -F parm "$module" | grep -vE '^[^:]+:[^ (]' | sed 's/^/ parm /')
 	[ -z "$lacking" ]
-	result $? "$kernel: modinfo is complete"
+	result "$kernel: modinfo is complete" $?
 	[ -z "$lacking" ] || echo "# lacking:$lacking"
 done
-echo "1..$number"
-exit $failed
+finish

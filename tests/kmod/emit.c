@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(emit)
 /* Each kind alone: as many events as calls, in order, and none of or for the others. */
 TEST_F(emit, each)
 {
-	uint64_t n = env_figure(50000, 5000);
+	uint64_t n = env_figure(5000, 500);
 
 	for (unsigned int k = 0; k < XSPROF_EMIT_KINDS; k++) {
 		struct seen s = { .pid = getpid() };
@@ -58,7 +58,7 @@ TEST_F(emit, each)
 /* Who attaches meanwhile sees it at once, a forked child too; each event is its own's. */
 TEST_F(emit, processes)
 {
-	uint64_t n = env_figure(5000, 1000);
+	uint64_t n = env_figure(500, 100);
 	struct seen s = { .name = "child" };
 	pid_t pid[4];
 	struct dev d;
@@ -99,7 +99,7 @@ TEST_F(emit, processes)
 /* perf is a tracer like another; what two have on goes off with the second. */
 TEST_F(emit, perf)
 {
-	uint64_t n = env_figure(10000, 1000), count = 0;
+	uint64_t n = env_figure(1000, 100), count = 0;
 	int fd = perf_open("counter"), second;
 
 	ASSERT_GE(fd, 0);
@@ -269,7 +269,7 @@ static void *come_and_go(void *arg)
 
 TEST_F(emit, churn)
 {
-	uint64_t switches = env_figure(200, 50);
+	uint64_t switches = env_figure(20, 5);
 	struct seen s = { .name = "churn" };
 	struct churn c = { 0 };
 	pthread_t thread[3];
@@ -339,7 +339,7 @@ TEST(emit_unload)
 		env_nap(10000);
 	}
 	close(fd);
-	for (uint64_t i = env_figure(100, 30); i; i--) {
+	for (uint64_t i = env_figure(10, 3); i; i--) {
 		ASSERT_EQ(0, tracefs_set("", true));
 		ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1));
 		EXPECT_EQ(ALL_KINDS, page_says(&d));

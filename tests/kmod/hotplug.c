@@ -71,7 +71,7 @@ static unsigned int switchable(unsigned int *cpus)
 
 TEST(cycles)
 {
-	uint64_t cycles = env_figure(100, 30), emitted = 0, read = 0, lost = 0, wrong = 0;
+	uint64_t cycles = env_figure(10, 3), emitted = 0, read = 0, lost = 0, wrong = 0;
 	unsigned int cpus[MAX_CPU], n = switchable(cpus);
 	struct ring_cursor c[WRITERS] = { 0 };
 	struct order o[WRITERS] = { 0 };

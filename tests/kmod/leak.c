@@ -54,7 +54,7 @@ static long first_dirty(const void *base, size_t from, size_t to)
 
 TEST(fresh_pages)
 {
-	uint64_t pages = env_figure(200000, 10000), seen = 0;
+	uint64_t pages = env_figure(20000, 1000), seen = 0;
 	struct dev d, r;
 
 	dirty_memory();
@@ -98,7 +98,7 @@ TEST(fresh_pages)
 /* Records that were written leave all that is unused at zero. */
 TEST(unused_bytes)
 {
-	uint64_t records = env_figure(1000000, 50000), n = 0;
+	uint64_t records = env_figure(100000, 5000), n = 0;
 	uint64_t size, slot;
 	struct dev d;
 

@@ -77,7 +77,7 @@ FIXTURE_SETUP(ledger)
 {
 	size_t size;
 
-	self->each = env_figure(20000000, 1000000) / THREADS / 64 * 64;
+	self->each = env_figure(2000000, 100000) / THREADS / 64 * 64;
 	size = sizeof(*self->board) + THREADS * self->each / 8;
 	self->board = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, self->board);

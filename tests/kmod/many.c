@@ -83,7 +83,7 @@ static bool drain(struct source *s, unsigned int n)
 
 TEST(thousand)
 {
-	uint64_t records = env_figure(20000, 2000), read = 0, lost = 0, wrong = 0;
+	uint64_t records = env_figure(2000, 200), read = 0, lost = 0, wrong = 0;
 	struct rlimit lim = { 4096, 4096 };
 	unsigned int most = MOST, n = 0;
 	struct xsprof_info *infos;

@@ -445,7 +445,7 @@ static int one_child(struct piece *maps, const struct dev *d, uint64_t r)
 
 TEST_F(map, life)
 {
-	uint64_t steps = env_figure(20000, 2000), x = env_seed(), word;
+	uint64_t steps = env_figure(2000, 200), x = env_seed(), word;
 	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_SIGBUS };
 	struct piece maps[MAPS] = { 0 };

@@ -424,7 +424,7 @@ static void *look_for_old(void *enough)
 TEST_F(poll, ends_at_once)
 {
 	long long live = counter("live"), dropped = counter("dropped");
-	uint64_t rounds = env_figure(400, 40), gone = 0;
+	uint64_t rounds = env_figure(40, 4), gone = 0;
 	struct xsprof_info info;
 	uint64_t id[AT_ONCE];
 	pid_t pid[AT_ONCE];

@@ -212,16 +212,16 @@ FIXTURE_VARIANT_ADD(rseq, discard)
 {
 	.mode = "discard",
 	.size = "256k",
-	.records = 100000000,
-	.debug = 2000000,
+	.records = 10000000,
+	.debug = 200000,
 };
 
 FIXTURE_VARIANT_ADD(rseq, overwrite)
 {
 	.mode = "overwrite",
 	.size = "64k",
-	.records = 20000000,
-	.debug = 500000,
+	.records = 2000000,
+	.debug = 50000,
 };
 
 FIXTURE_SETUP(rseq)

@@ -233,7 +233,7 @@ static int unload(void)
 TEST(module_goes)
 {
 	const char *path = getenv("XSPROF_MODULE");
-	uint64_t rounds = env_figure(100, 20);
+	uint64_t rounds = env_figure(10, 2);
 	int status, err;
 	pid_t busy;
 

@@ -320,7 +320,7 @@ static int ending(uint64_t threads)
 
 TEST(released)
 {
-	int r = as_first(ending, env_figure(20000, 3000));
+	int r = as_first(ending, env_figure(2000, 300));
 
 	if (r == 77)
 		SKIP(return, "no pid namespaces");

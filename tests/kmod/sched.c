@@ -160,7 +160,7 @@ static void count_ends(void *arg, uint32_t k, uint64_t at, const uint64_t *s, un
 
 TEST(truth)
 {
-	struct sched_pair pair = { .rounds = env_figure(20000, 3000) };
+	struct sched_pair pair = { .rounds = env_figure(2000, 300) };
 	static struct list ours, theirs;
 	uint64_t events = 0, different = 0;
 	uint32_t ends;
@@ -230,7 +230,7 @@ FIXTURE_TEARDOWN(counts)
 
 TEST_F(counts, switches)
 {
-	struct sched_pair pair = { .rounds = env_figure(20000, 2000) };
+	struct sched_pair pair = { .rounds = env_figure(2000, 200) };
 	struct xsprof_attach a = dev_attach_defaults();
 	struct sched_count all = { 0 };
 	struct sched s;
@@ -370,7 +370,7 @@ static void *drain_slowly(void *arg)
 
 TEST(overload)
 {
-	struct sched_pair pair = { .rounds = env_figure(20000, 2000) };
+	struct sched_pair pair = { .rounds = env_figure(2000, 200) };
 	uint64_t drops = 0, read = 0, told = 0, wrong = 0;
 	static struct full full;
 	static struct kept kept;
@@ -476,7 +476,7 @@ static void *switch_cpus(void *arg)
 
 TEST(hotplug)
 {
-	uint64_t rounds = env_figure(10000, 1000);
+	uint64_t rounds = env_figure(1000, 100);
 	pthread_t thread;
 	struct sched s;
 

@@ -152,7 +152,7 @@ static int honest(struct other *o)
 
 TEST(garbage)
 {
-	uint64_t writes = env_figure(100000000, 10000000) / SCRIBBLERS, seed = env_seed();
+	uint64_t writes = env_figure(10000000, 1000000) / SCRIBBLERS, seed = env_seed();
 	struct scribbler s[SCRIBBLERS + 1];
 	pthread_t thread[SCRIBBLERS + 1];
 	struct ring_cursor c = { 0 };

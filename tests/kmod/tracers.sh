@@ -14,18 +14,7 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 kernel=${1:-6.12}
 build=${BUILD:-build}
 turns=100
-number=0 failed=0
-
-result()	# STATUS NAME
-{
-	number=$((number + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $number $2"
-	else
-		echo "not ok $number $2"
-		failed=1
-	fi
-}
+. tests/common/tap.sh
 
 tree=$vm_dir/trees/tracers
 mkdir -p "$vm_dir/trees" "$build/kmod" || exit 1
@@ -106,7 +95,7 @@ LD_LIBRARY_PATH=$library tests/vm/boot.sh --kernel "$kernel" --mem 2G --limit 90
 status=$?
 [ $status -ne 77 ] || { cat "$work/out"; exit 77; }
 sed 's/^/# /' "$work/out" "$work/err"
-result $status "$kernel: the guest came to its end, and the kernel does not complain"
+result "$kernel: the guest came to its end, and the kernel does not complain" $status
 
 seen()	# PART EVENT: how many
 {
@@ -117,22 +106,21 @@ seen()	# PART EVENT: how many
 for part in trace-cmd perf bpftrace; do
 	for event in begin=2 end=2 counter=2 complete=2 named=1; do
 		[ "$(seen $part "${event%=*}")" = $((${event#*=} * turns * 5)) ]
-		result $? "$kernel: $part: each ${event%=*} is an event"
+		result "$kernel: $part: each ${event%=*} is an event" $?
 	done
 	[ "$(seen $part instant)" -ge $((4 * turns * 5)) ] 2> /dev/null
-	result $? "$kernel: $part: each instant is an event"
+	result "$kernel: $part: each instant is an event" $?
 done
 [ "$(seen trace-cmd double)" = $((turns * 5)) ]
-result $? "$kernel: trace-cmd: the bits of a double"
+result "$kernel: trace-cmd: the bits of a double" $?
 for part in trace-cmd perf; do
 	[ "$(seen $part clock_sync)" -ge 1 ] 2> /dev/null
-	result $? "$kernel: $part: there are sync points"
+	result "$kernel: $part: there are sync points" $?
 done
 for part in trace-cmd bpftrace; do
 	[ "$(seen $part sched_switch)" -ge 1 ] 2> /dev/null
-	result $? "$kernel: $part: beside the scheduler's events"
+	result "$kernel: $part: beside the scheduler's events" $?
 done
 [ "$(seen off users)" = 0 ]
-result $? "$kernel: nothing is left on"
-echo "1..$number"
-exit $failed
+result "$kernel: nothing is left on" $?
+finish

@@ -128,7 +128,7 @@ TEST_F(unload, busy)
 
 TEST_F(unload, cycles)
 {
-	uint64_t cycles = env_figure(200, 50);
+	uint64_t cycles = env_figure(20, 5);
 
 	for (uint64_t i = 0; self->path && i < cycles; i++) {
 		int err;

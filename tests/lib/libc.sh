@@ -12,26 +12,7 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-libc.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/shm"
 export XSPROF_SHM_DIR=$dir/shm
-n=0
-failed=0
-
-result() # $1 what was tested, $2 what is wrong
-{
-	n=$((n + 1))
-	if [ -z "$2" ]; then
-		echo "ok $n $1"
-	else
-		sed 's/^/# /' <<<"$2"
-		echo "not ok $n $1"
-		failed=1
-	fi
-}
-
-skip() # $1 what is not tested, $2 why
-{
-	n=$((n + 1))
-	echo "ok $n $1 # SKIP $2"
-}
+. tests/common/tap.sh
 
 cat >"$dir/musl.c" <<'END'
 #include <pthread.h>
@@ -101,24 +82,23 @@ musl()
 for flags in "" -static; do
 	what="a program of musl${flags:+, $flags}"
 	if ! command -v musl-gcc >/dev/null; then
-		skip "$what" "no musl-gcc: install musl-tools"
+		skipped "$what" "no musl-gcc: install musl-tools"
 	elif [ "$(uname -m)" != x86_64 ]; then
-		skip "$what" "the signature of rseq is that of x86"
+		skipped "$what" "the signature of rseq is that of x86"
 	else
-		result "$what" "$(musl "$flags")"
+		correct "$what" "$(musl "$flags")"
 	fi
 done
 
 tcmalloc=$(ldconfig -p | sed -n 's/.*libtcmalloc_minimal\.so\.4 .*=> //p' | head -n 1)
 if [ -z "$tcmalloc" ]; then
-	skip "beside tcmalloc" "no libtcmalloc_minimal.so.4: install libtcmalloc-minimal4"
+	skipped "beside tcmalloc" "no libtcmalloc_minimal.so.4: install libtcmalloc-minimal4"
 else
-	result "beside tcmalloc" "$(
+	correct "beside tcmalloc" "$(
 		for program in moments cxx; do
 			"$build/tests/ring/session" XSPROF_BUFFER_SIZE=1M env \
 				LD_PRELOAD="$tcmalloc" "$build/tests/lib/$program" \
 				>"$dir/log" 2>&1 || cat "$dir/log"
 		done)"
 fi
-echo "1..$n"
-exit $failed
+finish

@@ -25,7 +25,8 @@ for tool in spin "$cc"; do
 done
 mkdir -p "$build/proof" && work=$(mktemp -d "$build/proof/spin.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-number=0 failed=0
+. "$here/../common/tap.sh"
+tap_log=$work/log
 
 # verify MODEL OPTIMIZE DEFINE...: spin's verdict in $work/log; status 0 when it ran. A
 # mutant is found at once, so that the compiler's work is most of it: -O0.
@@ -40,18 +41,6 @@ verify()
 	 ./pan -m100000) > "$work/log" 2>&1
 }
 
-result()	# STATUS NAME DETAIL
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2 ($3)"
-	else
-		echo "not ok $number - $2: $3"
-		sed 's/^/# /' "$work/log"
-		failed=1
-	fi
-}
-
 # holds MODEL NAME DEFINE...
 holds()
 {
@@ -61,7 +50,7 @@ holds()
 	if ! verify "$model" -O2 "$@" ||
 	   ! grep -q ', errors: 0$' "$work/log" ||
 	   grep -qE 'Search not completed|max search depth too small' "$work/log"; then
-		result 1 "$model: $name" "does not hold, or the search did not end"
+		result "$model: $name: does not hold, or the search did not end" 1
 		return
 	fi
 	# A line that no interleaving reaches is a check that never runs. A loop's end is
@@ -69,7 +58,7 @@ holds()
 	unreached=$(sed -n '/^unreached in/,$p' "$work/log" | grep '\.pml:' | grep -v '"-end-"')
 	states=$(awk '/ states, stored/ { printf "%d states", $1; exit }' "$work/log")
 	[ -z "$unreached" ]
-	result $? "$model: $name" "${unreached:-$states}"
+	result "$model: $name (${unreached:-$states})" $?
 }
 
 # found MODEL CHECK DEFINE...: spin's message must say CHECK
@@ -81,7 +70,7 @@ found()
 	verify "$model" -O0 "$@"
 	message=$(sed -n 's/^pan:1: //p' "$work/log")
 	grep -qF -e "$check" <<< "$message"
-	result $? "$model: mutant $* is found" "${message:-nothing found}"
+	result "$model: mutant $* is found (${message:-nothing found})" $?
 }
 
 holds discard "2 threads, a handler, a reader: exact, drops in their place"
@@ -123,5 +112,4 @@ if [ "${XSPROF_TIER:-quick}" = full ]; then
 	holds lock "two dead owners: exact" STOPS=2
 fi
 
-echo "1..$number"
-exit $failed
+finish

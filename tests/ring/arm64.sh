@@ -92,7 +92,7 @@ interrupted_cases()
 {
 	local n=3000 kills=40
 
-	[ $full ] && n=60000 kills=1000
+	[ $full ] && n=9000 kills=120
 	cat <<-END
 		t pass 'ledger, 4 threads' ./ledger threads=4 records=$n timer=2000
 		t pass 'ledger, slow reader' ./ledger threads=4 records=$n timer=2000 \
@@ -116,7 +116,7 @@ stepped_cases()
 {
 	local from=127 stride=997
 
-	[ $full ] && from=118 stride=101
+	[ $full ] && from=125 stride=331
 	cat <<-END
 		t pass 'every instruction, DISCARD' ./step-noarm from=$from
 		t pass 'every instruction, OVERWRITE' XSPROF_MODE=overwrite ./step-noarm from=120

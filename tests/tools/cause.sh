@@ -9,12 +9,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 planted=$BUILD/tests/tools/planted
 
-skip() # $1 name, $2 why
-{
-	n=$((n + 1))
-	echo "ok $n $1 # SKIP $2"
-}
-
 # A capture $dir/$1.data of planted $1 ...; 77: it cannot be had here, and $why says why.
 plant()
 {
@@ -74,7 +68,7 @@ result "--why of it" $?
 "$xsprof" record -q -e sched -o "$dir/try.data" -- true >"$dir/out" 2>"$dir/log"
 if [ $? != 0 ] || grep -q 'no events of the kernel are recorded' "$dir/log"; then
 	why=$(grep 'no events of the kernel' "$dir/log")
-	skip "the time of ranges" "${why:-$(tail -n 1 "$dir/log")}"
+	skipped "the time of ranges" "${why:-$(tail -n 1 "$dir/log")}"
 	finish
 fi
 
@@ -116,7 +110,7 @@ for what in cpu lock chain fault io softirq gap; do
 	plant $what $file
 	case $? in
 	77)
-		skip "--why of $what" "$why"
+		skipped "--why of $what" "$why"
 		continue ;;
 	0)
 		ask="--why op"

@@ -9,27 +9,14 @@ make_capture=$BUILD/tests/tools/make-capture
 here=$PWD/tests/tools
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-tools.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
+. tests/common/tap.sh
+tap_log=$dir/log
 
 # Damage at random: the same in every quick run, so that a change is judged by what it changed;
 # new in every full one, and always printed.  XSPROF_SEED=N repeats one.
 seed=1
 [ "${XSPROF_TIER:-quick}" = full ] && seed=$RANDOM$RANDOM
 seed=${XSPROF_SEED:-$seed}
-
-result() # $1 name, $2 0 when it holds; what is in $dir/log tells why it does not
-{
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then
-		echo "ok $n $1"
-	else
-		[ -f "$dir/log" ] && head -n 40 "$dir/log" | sed 's/^/# /'
-		echo "not ok $n $1"
-		failed=1
-	fi
-	rm -f "$dir/log"
-}
 
 status() # $1 expected exit status, then a command; its output goes to $dir/out and $dir/log
 {
@@ -59,10 +46,4 @@ small() # $1 name, then a command whose output goes nowhere
 	[ -n "$kib" ] &&
 		{ [ "$kib" -lt 65536 ] || nm "$dump" 2>/dev/null | grep -q '__[at]san_init'; }
 	result "$name: ${kib:-no} KiB" $?
-}
-
-finish()
-{
-	echo "1..$n"
-	exit "$failed"
 }
