@@ -64,9 +64,6 @@ ifeq ($(origin DW_LIBS),undefined)
 DW_CFLAGS	:= $(shell pkg-config --cflags libdw 2>/dev/null)
 DW_LIBS		:= $(shell pkg-config --libs libdw 2>/dev/null)
 endif
-# Perfetto's traces are protocol buffers; protoc-c makes C of their description.
-PROTOC_C	?= protoc-c
-PROTOBUF_LIBS	?= -lprotobuf-c
 
 # Either spelling: prefix= is GNU's.
 prefix		?= /usr/local
@@ -124,9 +121,6 @@ itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
-proto_dir	:= tools/format/perfetto
-proto_names	:= $(patsubst $(proto_dir)/%.proto,%,$(sort $(wildcard $(proto_dir)/*.proto)))
-proto_objs	:= $(proto_names:%=$(BUILD)/obj/gen/%.pb-c.o)
 tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
 itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
 
@@ -217,16 +211,6 @@ $(BUILD)/obj/tools/tools/report/syscalls.o: tools_cflags += -I$(BUILD)/gen
 $(BUILD)/obj/itt/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(itt_cflags))
 
-# What a generator writes is not held to our warnings.
-$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: $(proto_dir)/%.proto
-	$(call say,PROTOC)
-	@mkdir -p $(@D)
-	$(Q)$(PROTOC_C) --proto_path=$(proto_dir) --c_out=$(BUILD)/gen $<
-$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(FLAGS_FILE)
-	$(call compile,$(tools_cflags) -Wno-undef -Wno-shadow)
-# Their headers are there before anything that may include them is compiled.
-$(tools_objs): | $(proto_names:%=$(BUILD)/gen/%.pb-c.h)
-
 # Libraries --------------------------------------------------------------------------
 # One object: a program that calls no more than a marker gets the constructor too, which no
 # marker names; and what is hidden in the shared library is no symbol here either.
@@ -272,13 +256,13 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard lib/collect/itt
 
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, zlib, libtracefs,
-# libtraceevent, libprotobuf-c and, where there was elfutils, libdw only.
-$(BUILD)/bin/xsprof: $(tools_objs) $(proto_objs) $(TRACE_A) $(USER_PARTS) $(FLAGS_FILE)
+# libtraceevent and, where there was elfutils, libdw only.
+$(BUILD)/bin/xsprof: $(tools_objs) $(TRACE_A) $(USER_PARTS) $(FLAGS_FILE)
 	$(call say,LD)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -pie $(CFLAGS) $(LDFLAGS) -o $@ $(tools_objs) \
-		$(proto_objs) $(TRACE_A) $(USER_PARTS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(TRACEFS_LIBS) \
-		$(PROTOBUF_LIBS) $(DW_LIBS) $(DL_LIBS)
+		$(TRACE_A) $(USER_PARTS) $(ZSTD_LIBS) $(ZLIB_LIBS) $(TRACEFS_LIBS) $(DW_LIBS) \
+		$(DL_LIBS)
 $(BUILD)/bin/xsprof-dump: $(BUILD)/bin/xsprof
 	$(Q)ln -sf $(<F) $@
 

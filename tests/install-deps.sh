@@ -20,7 +20,7 @@ usage()
 # One package a word. A|B: either will do, A is installed when neither is there. @CMD: the
 # command CMD will do in place of a package (Node.js is often installed by other means).
 group_build="gcc make libc6-dev libzstd-dev zlib1g-dev libdw-dev libtraceevent-dev
-	libtracefs-dev pkg-config libprotobuf-c-dev protobuf-c-compiler"
+	libtracefs-dev pkg-config"
 # The demo's programs: PyTorch on oneDNN, OpenMP on LLVM's runtime, mold on TBB.
 group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold"
 # The module, the debug kernel, what checks them. Kernels and QEMU 10 are unpacked into a
@@ -30,12 +30,14 @@ group_kernel="gcc make libc6-dev dkms bc bison flex libelf-dev libssl-dev pahole
 group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
 	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
+	libprotobuf-c-dev protobuf-c-compiler
 	$group_kernel"
 # A real viewer for the JSON.
 group_full="$group_check debootstrap python3-venv chromium nodejs npm|@npm"
 # The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no
 # package, is not among them.
 group_bench="$group_demo g++ liblttng-ust-dev lttng-tools babeltrace2 trace-cmd procps
+	libprotobuf-c-dev protobuf-c-compiler
 	$group_kernel"
 group_fresh="git debootstrap util-linux mount"
 

@@ -18,7 +18,7 @@ includes()
 	git ls-files 'lib/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' |
 		xargs grep -H '^#include "' |
 		sed -n 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/p' |
-		grep -v -e ' syscalls\.inc$' -e ' perfetto\.pb-c\.h$'
+		grep -v -e ' syscalls\.inc$'
 }
 
 # The objects of the products, a line each

@@ -15,7 +15,7 @@ import re
 import struct
 import sys
 
-PROTO = os.path.join(os.path.dirname(__file__), "../../tools/format/perfetto/perfetto.proto")
+PROTO = os.path.join(os.path.dirname(__file__), "perfetto.proto")
 SCALARS = {"int32", "int64", "uint32", "uint64", "bool", "fixed64", "double", "string"}
 MARKERS, KERNEL, LOSSES = 1, 2, 3
 CLEARED, NEEDED = 1, 2

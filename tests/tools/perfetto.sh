@@ -36,7 +36,7 @@ for kind in all hostile kernel; do
 	if ! command -v protoc-c >/dev/null; then
 		echo "ok $((n += 1)) $kind: protoc-c --decode # SKIP no protoc-c"
 	else
-		protoc-c --proto_path=tools/format/perfetto --decode=pf.Trace perfetto.proto \
+		protoc-c --proto_path=tests/tools --decode=pf.Trace perfetto.proto \
 			<"$dir/$kind.pf" >"$dir/decoded" 2>"$dir/log" &&
 			! grep -E '^ *[0-9]+[:{ ]' "$dir/decoded" >>"$dir/log" &&
 			[ "$(grep -c '^packet {' "$dir/decoded")" = "$(cat "$dir/packets")" ]

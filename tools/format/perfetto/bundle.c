@@ -204,53 +204,39 @@ static bool tells_process(struct xsp_out *out, const struct pf_task *task)
 	return false;
 }
 
-static char *fill_process(const struct perfetto *pf, const struct pf_task *task, char **command,
-			  Pf__ProcessTree__Process *process, char *at)
+static char *put_process(const struct perfetto *pf, const struct pf_task *task, char *p)
 {
-	process->has_pid = true;
-	process->pid = (int32_t)task->tgid;
-	if (*task->leader) {
-		*command = pf_text(&at, task->leader, strnlen(task->leader, 64));
-		process->n_cmdline = 1;
-		process->cmdline = command;
-	}
-	if (task->parent) {
-		process->has_ppid = true;
-		process->ppid = (int32_t)task->parent;
-		process->has_process_start_from_boot = true;
-		process->process_start_from_boot = task->ns + pf->boot_off;
-	}
-	return at;
+	char *start = wire_open(p, PF_TREE_PROCESS);
+
+	p = wire_i64(start, PF_PROCESS_PID, (int32_t)task->tgid);
+	if (task->parent)
+		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)task->parent);
+	if (*task->leader)
+		p = wire_text(p, PF_PROCESS_CMDLINE, task->leader, strnlen(task->leader, 64));
+	if (task->parent)
+		p = wire_u64(p, PF_PROCESS_START, task->ns + pf->boot_off);
+	return wire_close(start, p);
+}
+
+static char *put_thread(const struct pf_task *task, char *p)
+{
+	char *start = wire_open(p, PF_TREE_THREAD);
+
+	p = wire_i64(start, PF_THREAD_TID, (int32_t)task->tid);
+	if (*task->comm)
+		p = wire_text(p, PF_THREAD_NAME, task->comm, strnlen(task->comm, 64));
+	return wire_close(start, wire_i64(p, PF_THREAD_TGID, (int32_t)task->tgid));
 }
 
 void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
 {
-	Pf__ProcessTree__Process process = PF__PROCESS_TREE__PROCESS__INIT, *processes = &process;
-	Pf__ProcessTree__Thread thread = PF__PROCESS_TREE__THREAD__INIT, *threads = &thread;
-	Pf__ProcessTree tree = PF__PROCESS_TREE__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
-	char *at = out->scratch, *command;
+	char *p, *tree;
+	bool process;
 
 	set(pf_of(out)->bundles->told, task->tid);
-	if (tells_process(out, task)) {
-		at = fill_process(pf_of(out), task, &command, &process, at);
-		tree.n_processes = 1;
-		tree.processes = &processes;
-	}
-	thread.has_tid = true;
-	thread.tid = (int32_t)task->tid;
-	thread.has_tgid = true;
-	thread.tgid = (int32_t)task->tgid;
-	if (*task->comm)
-		thread.name = pf_text(&at, task->comm, strnlen(task->comm, 64));
-	tree.n_threads = 1;
-	tree.threads = &threads;
-	packet.has_timestamp = true;
-	packet.timestamp = task->ns;
-	packet.has_timestamp_clock_id = true;
-	packet.timestamp_clock_id = PF_MONOTONIC;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_KERNEL;
-	packet.process_tree = &tree;
-	pf_put(out, &packet);
+	process = tells_process(out, task);
+	p = wire_u64(pf_packet_open(out, task->ns, PF_KERNEL, 0), PF_CLOCK, PF_MONOTONIC);
+	tree = wire_open(p, PF_TREE);
+	p = process ? put_process(pf_of(out), task, tree) : tree;
+	pf_packet_close(out, wire_close(tree, put_thread(task, p)));
 }

@@ -3,9 +3,9 @@
  * What the files of the Perfetto format share.  perfetto.c turns events of programs into packets,
  * kernel.c and sched.c those of the kernel, args.c arguments; meta.c has the clocks and what is
  * said of the whole, track.c the tracks, bundle.c the events of a CPU, names.c what is interned.
- * What is written for every event is written byte by byte; the rest by protobuf-c (packet.c).
+ * wire.h writes what is in packets; those that are rare are begun and ended by packet.c.
  *
- * The numbers of fields are those of perfetto.proto.
+ * The numbers of fields are Perfetto's.
  */
 #ifndef XSPROF_PERFETTO_LOCAL_H
 #define XSPROF_PERFETTO_LOCAL_H
@@ -14,7 +14,6 @@
 #include "format/common/out.h"
 #include "format/common/running.h"
 #include "format/perfetto/wire.h"
-#include "perfetto.pb-c.h"
 
 /* Who writes: a reader keeps what is interned, and what was lost, by this. */
 enum { PF_MARKERS = 1, PF_KERNEL = 2, PF_LOSSES = 3 };
@@ -24,12 +23,14 @@ enum { PF_CLEARED = 1, PF_NEEDED = 2 };
 /* Clocks, as Perfetto numbers them. */
 enum { PF_REALTIME = 1, PF_MONOTONIC = 3, PF_MONOTONIC_RAW = 5, PF_BOOTTIME = 6 };
 
-/* Fields of TracePacket, TrackEvent and DebugAnnotation that are written by hand. */
+/* Fields of TracePacket, TrackEvent and DebugAnnotation. */
 enum {
 	PF_TRACE_PACKET = 1,
 
 	PF_FTRACE_EVENTS = 1, PF_TIMESTAMP = 8, PF_SEQUENCE = 10, PF_TRACK_EVENT = 11,
-	PF_INTERNED = 12, PF_FLAGS = 13, PF_DROPPED = 42, PF_CLOCK = 58,
+	PF_INTERNED = 12, PF_FLAGS = 13, PF_DROPPED = 42, PF_CLOCK = 58, PF_TREE = 2,
+	PF_CLOCKS = 6, PF_SYSTEM = 45, PF_DEFAULTS = 59, PF_DESCRIPTOR = 60, PF_FIRST = 87,
+	PF_ATTRIBUTES = 126,
 
 	PF_ANNOTATION = 4, PF_TYPE = 9, PF_TRACK = 11, PF_CATEGORY = 22, PF_NAME = 23,
 	PF_COUNTER_I64 = 30, PF_COUNTER_F64 = 44, PF_FLOW = 47, PF_FLOW_END = 48,
@@ -37,6 +38,15 @@ enum {
 
 	PF_ARG_BOOL = 2, PF_ARG_U64 = 3, PF_ARG_I64 = 4, PF_ARG_F64 = 5, PF_ARG_TEXT = 6,
 	PF_ARG_PTR = 7, PF_ARG_NAME = 10, PF_ARG_ARRAY = 12,
+};
+
+/* Fields of ProcessTree and of its Process and Thread. */
+enum {
+	PF_TREE_PROCESS = 1, PF_TREE_THREAD = 2,
+
+	PF_PROCESS_PID = 1, PF_PROCESS_PPID = 2, PF_PROCESS_CMDLINE = 3, PF_PROCESS_START = 7,
+
+	PF_THREAD_TID = 1, PF_THREAD_NAME = 2, PF_THREAD_TGID = 3,
 };
 
 /* Numbers are made of more than tracks: of these, and of kinds of tracks. */

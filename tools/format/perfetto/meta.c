@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a Perfetto trace says of itself: clocks, the system, how exact it is and what is missing.
- * All of it is rare, and but for losses written by protobuf-c.
  */
 #include "format/perfetto/meta.h"
 #include "format/perfetto/names.h"
@@ -12,42 +11,33 @@
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
-static uint32_t add_clock(Pf__ClockSnapshot__Clock *clock, Pf__ClockSnapshot__Clock **list,
-			  uint32_t n, uint32_t id, uint64_t ns)
+/* Fields of ClockSnapshot and of its Clock. */
+enum { CLOCK = 1, PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
+
+static char *put_clock(char *p, uint32_t id, uint64_t ns)
 {
+	char *start;
+
 	/* Beyond it is no time that a clock of ours tells. */
 	if (!ns || ns > INT64_MAX)
-		return n;
-	pf__clock_snapshot__clock__init(clock + n);
-	clock[n].has_clock_id = true;
-	clock[n].clock_id = id;
-	clock[n].has_timestamp = true;
-	clock[n].timestamp = ns;
-	list[n] = clock + n;
-	return n + 1;
+		return p;
+	start = wire_open(p, CLOCK);
+	return wire_close(start, wire_u64(wire_u64(start, CLOCK_ID, id), CLOCK_TIME, ns));
 }
 
 /* All clocks at a point.  The first says by which of them the trace is. */
 static void put_snapshot(struct xsp_out *out, const struct xsprof_sync *sync)
 {
 	struct perfetto *pf = pf_of(out);
-	Pf__ClockSnapshot__Clock clock[4], *list[4];
-	Pf__ClockSnapshot snapshot = PF__CLOCK_SNAPSHOT__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
-	uint32_t n = 0;
+	char *p, *snapshot;
 
-	n = add_clock(clock, list, n, PF_MONOTONIC, sync->mono);
-	n = add_clock(clock, list, n, PF_BOOTTIME, sync->mono + pf->boot_off);
-	n = add_clock(clock, list, n, PF_MONOTONIC_RAW, sync->mono_raw);
-	n = add_clock(clock, list, n, PF_REALTIME, sync->real);
-	snapshot.n_clocks = n;
-	snapshot.clocks = list;
-	snapshot.has_primary_trace_clock = true;
-	snapshot.primary_trace_clock = PF_MONOTONIC;
-	packet.clock_snapshot = &snapshot;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_MARKERS;
-	pf_put(out, &packet);
+	p = snapshot = wire_open(pf_packet_open(out, 0, PF_MARKERS, 0), PF_CLOCKS);
+	p = put_clock(p, PF_MONOTONIC, sync->mono);
+	p = put_clock(p, PF_BOOTTIME, sync->mono + pf->boot_off);
+	p = put_clock(p, PF_MONOTONIC_RAW, sync->mono_raw);
+	p = put_clock(p, PF_REALTIME, sync->real);
+	p = wire_u64(p, PRIMARY, PF_MONOTONIC);
+	pf_packet_close(out, wire_close(snapshot, p));
 	pf->last_ns = sync->mono;
 }
 
@@ -105,44 +95,31 @@ static void first_clocks(struct xsp_out *out)
 
 /* ---- the system, the whole ----------------------------------------------------------------- */
 
+/* Fields of SystemInfo and of its Utsname. */
+enum { UTSNAME = 1, SERVICE = 4, SYSNAME = 1, RELEASE = 3, MACHINE = 4 };
+
 static void put_system(struct xsp_out *out)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	const char *release = xsprof_trace_host_fact(out->trace, "kernel");
-	const char *machine = xsprof_trace_host_fact(out->trace, "machine");
-	Pf__SystemInfo system = PF__SYSTEM_INFO__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
-	Pf__Utsname name = PF__UTSNAME__INIT;
-	char *at = out->scratch;
+	char *p, *system, *name;
 
+	/* What states of tasks mean depends on it. */
 	if (xsprof_trace_get_kernel(out->trace, &kernel) == 0 && *kernel.release)
 		release = kernel.release;
-	/* What states of tasks mean depends on it. */
-	if (release)
-		name.release = pf_text(&at, release, strnlen(release, XSPROF_TEXT_MAX));
-	if (machine)
-		name.machine = pf_text(&at, machine, strnlen(machine, XSPROF_TEXT_MAX));
-	name.sysname = (char *)"Linux";
-	system.utsname = &name;
-	system.tracing_service_version = (char *)"xsprof " XSPROF_VERSION;
-	packet.system_info = &system;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_MARKERS;
-	pf_put(out, &packet);
+	system = wire_open(pf_packet_open(out, 0, PF_MARKERS, 0), PF_SYSTEM);
+	name = wire_open(system, UTSNAME);
+	p = pf_put_string(name, SYSNAME, "Linux");
+	p = pf_put_string(p, RELEASE, release);
+	p = pf_put_string(p, MACHINE, xsprof_trace_host_fact(out->trace, "machine"));
+	p = pf_put_string(wire_close(name, p), SERVICE, "xsprof " XSPROF_VERSION);
+	pf_packet_close(out, wire_close(system, p));
 }
 
 /* A writer whose first packet says that it interned nothing. */
 static void first_packet(struct xsp_out *out, uint32_t sequence)
 {
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
-
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = sequence;
-	packet.has_sequence_flags = true;
-	packet.sequence_flags = PF_CLEARED;
-	packet.has_first_packet_on_sequence = true;
-	packet.first_packet_on_sequence = true;
-	pf_put(out, &packet);
+	pf_packet_close(out, wire_u64(pf_packet_open(out, 0, sequence, PF_CLEARED), PF_FIRST, 1));
 }
 
 void pf_begin(struct xsp_out *out)
@@ -158,28 +135,22 @@ void pf_begin(struct xsp_out *out)
 	pf_trace_tracks(out);
 }
 
-struct attributes {
-	Pf__TraceAttributes__Attribute	attribute[24];
-	Pf__TraceAttributes__Attribute	*list[24];
-	uint32_t			n;
-};
+/* Fields of TraceAttributes and of its Attribute. */
+enum { ATTRIBUTE = 1, KEY = 1, LONG = 2, STRING = 3 };
 
-static Pf__TraceAttributes__Attribute *attribute(struct attributes *a, const char *key)
+static char *put_number(char *p, const char *key, uint64_t v)
 {
-	Pf__TraceAttributes__Attribute *attribute = &a->attribute[a->n];
+	char *start = wire_open(p, ATTRIBUTE);
 
-	pf__trace_attributes__attribute__init(attribute);
-	attribute->key = (char *)key;
-	a->list[a->n++] = attribute;
-	return attribute;
+	p = pf_put_string(start, KEY, key);
+	return wire_close(start, wire_i64(p, LONG, v <= INT64_MAX ? (int64_t)v : INT64_MAX));
 }
 
-static void number(struct attributes *a, const char *key, uint64_t v)
+static char *put_word(char *p, const char *key, const char *word)
 {
-	Pf__TraceAttributes__Attribute *at = attribute(a, key);
+	char *start = wire_open(p, ATTRIBUTE);
 
-	at->has_long_value = true;
-	at->long_value = v <= INT64_MAX ? (int64_t)v : INT64_MAX;
+	return wire_close(start, pf_put_string(pf_put_string(start, KEY, key), STRING, word));
 }
 
 /* As otherData of Chrome's JSON. */
@@ -188,43 +159,37 @@ void pf_end(struct xsp_out *out)
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	const struct xsp_tracks_stats *stats = xsp_tracks_stats(out->tracks);
-	Pf__TraceAttributes attributes = PF__TRACE_ATTRIBUTES__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
 	const struct perfetto *pf = pf_of(out);
-	struct attributes a = { .n = 0 };
+	char *p, *start;
 
 	if (xsprof_trace_get_info(out->trace, &info) < 0)
 		memset(&info, 0, sizeof(info));
-	attribute(&a, "xsprof.version")->string_value = (char *)XSPROF_VERSION;
-	attribute(&a, "xsprof.clock")->string_value = (char *)xsp_word_clock(info.clock_kind);
-	number(&a, "xsprof.clock_error_ns", info.clock_error_ns);
-	number(&a, "xsprof.events", out->events);
-	number(&a, "xsprof.entries", out->shown);
-	number(&a, "xsprof.events_merged", out->merged);
-	number(&a, "xsprof.events_kernel", pf_kernel_written(pf));
-	number(&a, "xsprof.events_left_out", pf->left_out);
-	number(&a, "xsprof.ranges_in_one_event", pf->pairs);
-	number(&a, "xsprof.ranges_closed", pf->closed);
-	number(&a, "xsprof.ranges_cut", stats->cut);
-	number(&a, "xsprof.ranges_unfinished", stats->open);
-	number(&a, "xsprof.ends_unmatched", stats->unmatched);
-	number(&a, "xsprof.ranges_too_deep", stats->deep);
-	number(&a, "xsprof.ranges_on_tracks_of_their_own", pf->alone);
-	number(&a, "xsprof.lost_records", info.lost_records);
-	number(&a, "xsprof.lost_slots", info.lost_slots);
-	number(&a, "xsprof.bad_slots", info.bad_slots);
-	number(&a, "xsprof.damaged_chunks", info.bad_chunks);
-	number(&a, "xsprof.truncated", info.truncated);
+	p = start = wire_open(pf_packet_open(out, 0, PF_MARKERS, 0), PF_ATTRIBUTES);
+	p = put_word(p, "xsprof.version", XSPROF_VERSION);
+	p = put_word(p, "xsprof.clock", xsp_word_clock(info.clock_kind));
+	p = put_number(p, "xsprof.clock_error_ns", info.clock_error_ns);
+	p = put_number(p, "xsprof.events", out->events);
+	p = put_number(p, "xsprof.entries", out->shown);
+	p = put_number(p, "xsprof.events_merged", out->merged);
+	p = put_number(p, "xsprof.events_kernel", pf_kernel_written(pf));
+	p = put_number(p, "xsprof.events_left_out", pf->left_out);
+	p = put_number(p, "xsprof.ranges_in_one_event", pf->pairs);
+	p = put_number(p, "xsprof.ranges_closed", pf->closed);
+	p = put_number(p, "xsprof.ranges_cut", stats->cut);
+	p = put_number(p, "xsprof.ranges_unfinished", stats->open);
+	p = put_number(p, "xsprof.ends_unmatched", stats->unmatched);
+	p = put_number(p, "xsprof.ranges_too_deep", stats->deep);
+	p = put_number(p, "xsprof.ranges_on_tracks_of_their_own", pf->alone);
+	p = put_number(p, "xsprof.lost_records", info.lost_records);
+	p = put_number(p, "xsprof.lost_slots", info.lost_slots);
+	p = put_number(p, "xsprof.bad_slots", info.bad_slots);
+	p = put_number(p, "xsprof.damaged_chunks", info.bad_chunks);
+	p = put_number(p, "xsprof.truncated", info.truncated);
 	if (xsprof_trace_get_kernel(out->trace, &kernel) == 0) {
-		number(&a, "xsprof.kernel_clock_error_ns", kernel.error_ns);
-		number(&a, "xsprof.kernel_lost_events", kernel.lost);
+		p = put_number(p, "xsprof.kernel_clock_error_ns", kernel.error_ns);
+		p = put_number(p, "xsprof.kernel_lost_events", kernel.lost);
 	}
-	attributes.n_attribute = a.n;
-	attributes.attribute = a.list;
-	packet.trace_attributes = &attributes;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_MARKERS;
-	pf_put(out, &packet);
+	pf_packet_close(out, wire_close(start, p));
 }
 
 /*

@@ -12,25 +12,16 @@ enum { CATEGORIES = 1, NAMES = 2, KEYS = 3, VALUES = 29 };
 
 void pf_names_forget(struct xsp_out *out)
 {
-	Pf__TracePacketDefaults defaults = PF__TRACE_PACKET_DEFAULTS__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
 	struct perfetto *pf = pf_of(out);
+	char *p, *defaults;
 
 	memset(pf->names, 0, sizeof(pf->names));
 	pf->nr_names = 0;
 	pf->iid = 0;
-	defaults.has_timestamp_clock_id = true;
-	defaults.timestamp_clock_id = PF_MONOTONIC;
-	packet.trace_packet_defaults = &defaults;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_MARKERS;
-	packet.has_sequence_flags = true;
-	packet.sequence_flags = PF_CLEARED;
-	if (!pf->begun) {
-		packet.has_first_packet_on_sequence = true;
-		packet.first_packet_on_sequence = true;
-	}
-	pf_put(out, &packet);
+	p = pf_packet_open(out, 0, PF_MARKERS, PF_CLEARED);
+	defaults = wire_open(p, PF_DEFAULTS);
+	p = wire_close(defaults, wire_u64(defaults, PF_CLOCK, PF_MONOTONIC));
+	pf_packet_close(out, pf->begun ? p : wire_u64(p, PF_FIRST, 1));
 }
 
 void pf_names_room(struct xsp_out *out, uint32_t n)

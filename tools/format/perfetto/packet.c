@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets of a Perfetto trace: what is rare in those that are written by hand (wire.h), and those
- * that protobuf-c writes.
+ * Packets of a Perfetto trace that are rare, and what is rare in all others.
  */
-#include <errno.h>
-
 #include "format/perfetto/packet.h"
 #include "text/utf8.h"
-
-/* Texts are made in the first half of the scratch, packets in the second. */
-#define HALF		(XSP_SCRATCH / 2)
 
 char *wire_close_long(char *start, char *end)
 {
@@ -29,28 +23,30 @@ char *wire_text(char *p, uint32_t field, const char *s, size_t len)
 	return wire_close(start, xsp_utf8_copy(start, s, len));
 }
 
-char *pf_text(char **at, const char *s, size_t len)
-{
-	char *text = *at, *end = xsp_utf8_copy(text, s, len);
+/* Its tag and one byte for its length. */
+#define CONTENT		2
 
-	*end = '\0';
-	*at = end + 1;
-	return text;
+/* A name, or two texts, each of their bytes replaced by three, and the fields beside them. */
+_Static_assert(3 * XSP_NAME_BYTES + 4096 <= XSP_SCRATCH, "a packet with a name in the scratch");
+_Static_assert(2 * 3 * XSPROF_TEXT_MAX + 4096 <= XSP_SCRATCH, "one with texts");
+
+char *pf_packet_open(struct xsp_out *out, uint64_t ns, uint32_t sequence, uint32_t flags)
+{
+	char *p = wire_open(out->scratch, PF_TRACE_PACKET);
+
+	if (ns)
+		p = wire_u64(p, PF_TIMESTAMP, ns);
+	p = wire_u64(p, PF_SEQUENCE, sequence);
+	return flags ? wire_u64(p, PF_FLAGS, flags) : p;
 }
 
-void pf_put(struct xsp_out *out, const Pf__TracePacket *packet)
+char *pf_put_string(char *p, uint32_t field, const char *s)
 {
-	char head[2 * WIRE_MAX], *p, *body = out->scratch + HALF;
-	size_t len = pf__trace_packet__get_packed_size(packet);
+	return s && *s ? wire_text(p, field, s, strnlen(s, XSPROF_TEXT_MAX)) : p;
+}
 
-	/* Three texts of the longest kind are less than that. */
-	if (len > HALF) {
-		out->buf.err = EMSGSIZE;
-		return;
-	}
-	pf__trace_packet__pack(packet, (uint8_t *)body);
-	p = wire_varint(head, PF_TRACE_PACKET << 3 | 2);
-	p = wire_varint(p, len);
-	xsp_buf_put(&out->buf, head, (size_t)(p - head));
-	xsp_buf_put(&out->buf, body, len);
+void pf_packet_close(struct xsp_out *out, char *p)
+{
+	p = wire_close(out->scratch + CONTENT, p);
+	xsp_buf_put(&out->buf, out->scratch, (size_t)(p - out->scratch));
 }

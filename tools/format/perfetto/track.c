@@ -45,41 +45,37 @@ uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key)
 
 /* ---- descriptions -------------------------------------------------------------------------- */
 
-/* A description at @ns under way: the parts that all have. */
-struct descriptor {
-	Pf__TracePacket		packet;
-	Pf__TrackDescriptor	track;
+/* Fields of TrackDescriptor, and of those that are in it. */
+enum {
+	UUID = 1, NAME = 2, PROCESS = 3, THREAD = 4, PARENT = 5, COUNTER = 8,
+
+	PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6,
+
+	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
 };
 
-static void describe(struct descriptor *d, uint64_t ns, uint64_t uuid, uint64_t parent)
+/* Begins a description at @ns with the parts that all have; @track is where it begins. */
+static char *describe(struct xsp_out *out, uint64_t ns, uint64_t uuid, uint64_t parent,
+		      char **track)
 {
-	pf__trace_packet__init(&d->packet);
-	pf__track_descriptor__init(&d->track);
-	d->packet.has_timestamp = true;
-	d->packet.timestamp = ns;
-	d->packet.has_trusted_packet_sequence_id = true;
-	d->packet.trusted_packet_sequence_id = PF_MARKERS;
-	d->packet.has_sequence_flags = true;
-	d->packet.sequence_flags = PF_NEEDED;
-	d->packet.track_descriptor = &d->track;
-	d->track.has_uuid = true;
-	d->track.uuid = uuid;
-	d->track.has_parent_uuid = parent != 0;
-	d->track.parent_uuid = parent;
+	char *p = pf_packet_open(out, ns, PF_MARKERS, PF_NEEDED);
+
+	*track = wire_open(p, PF_DESCRIPTOR);
+	p = wire_u64(*track, UUID, uuid);
+	return parent ? wire_u64(p, PARENT, parent) : p;
 }
 
 static void named_track(struct xsp_out *out, uint64_t ns, uint64_t uuid, uint64_t parent,
 			const char *name, size_t len, bool counter)
 {
-	Pf__CounterDescriptor values = PF__COUNTER_DESCRIPTOR__INIT;
-	struct descriptor d;
-	char *at = out->scratch;
+	char *track, *p = describe(out, ns, uuid, parent, &track), *values;
 
-	describe(&d, ns, uuid, parent);
-	d.track.name = pf_text(&at, name, len);
-	if (counter)
-		d.track.counter = &values;
-	pf_put(out, &d.packet);
+	p = wire_text(p, NAME, name, len);
+	if (counter) {
+		values = wire_open(p, COUNTER);
+		p = wire_close(values, values);
+	}
+	pf_packet_close(out, wire_close(track, p));
 }
 
 void pf_trace_tracks(struct xsp_out *out)
@@ -92,61 +88,38 @@ void pf_trace_tracks(struct xsp_out *out)
 static void put_tree(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns)
 {
 	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
-	Pf__ProcessTree__Process process = PF__PROCESS_TREE__PROCESS__INIT, *processes = &process;
-	Pf__ProcessTree tree = PF__PROCESS_TREE__INIT;
-	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
 	struct xsprof_trace_producer program;
-	char *at = out->scratch, *command;
+	char *p, *tree, *process;
 	uint64_t start;
 
 	if (!cmdline || xsprof_trace_get_producer(out->trace, producer, &program) < 0)
 		return;
-	process.has_pid = true;
-	process.pid = (int32_t)pid;
+	tree = wire_open(pf_packet_open(out, ns, PF_MARKERS, PF_NEEDED), PF_TREE);
+	process = wire_open(tree, PF_TREE_PROCESS);
+	p = wire_i64(process, PF_PROCESS_PID, (int32_t)pid);
 	/* In a pid namespace of its own it has numbers that are others' here. */
-	process.has_ppid = program.ctl && program.ctl->pid == pid && program.ctl->ppid;
-	process.ppid = process.has_ppid ? (int32_t)program.ctl->ppid : 0;
+	if (program.ctl && program.ctl->pid == pid && program.ctl->ppid)
+		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)program.ctl->ppid);
+	p = pf_put_string(p, PF_PROCESS_CMDLINE, cmdline);
 	start = program.ctl ? program.ctl->start_time : 0;
-	process.has_process_start_from_boot = start && start <= INT64_MAX / TICK_NS;
-	process.process_start_from_boot = start * TICK_NS;
-	command = pf_text(&at, cmdline, strnlen(cmdline, XSPROF_TEXT_MAX));
-	process.n_cmdline = 1;
-	process.cmdline = &command;
-	tree.n_processes = 1;
-	tree.processes = &processes;
-	packet.has_timestamp = true;
-	packet.timestamp = ns;
-	packet.has_trusted_packet_sequence_id = true;
-	packet.trusted_packet_sequence_id = PF_MARKERS;
-	packet.has_sequence_flags = true;
-	packet.sequence_flags = PF_NEEDED;
-	packet.process_tree = &tree;
-	pf_put(out, &packet);
+	if (start && start <= INT64_MAX / TICK_NS)
+		p = wire_u64(p, PF_PROCESS_START, start * TICK_NS);
+	pf_packet_close(out, wire_close(tree, wire_close(process, p)));
 }
 
 static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns)
 {
 	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
-	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
 	const char *base = exe ? strrchr(exe, '/') : NULL;
-	Pf__ProcessDescriptor process = PF__PROCESS_DESCRIPTOR__INIT;
 	struct perfetto *pf = pf_of(out);
-	char *at = out->scratch, *command;
-	struct descriptor d;
+	char *p, *track, *process;
 
-	describe(&d, ns, process_uuid(producer), 0);
-	d.track.process = &process;
-	process.has_pid = true;
-	process.pid = (int32_t)pid;
-	base = base ? base + 1 : exe;
-	if (base)
-		process.process_name = pf_text(&at, base, strnlen(base, XSPROF_TEXT_MAX));
-	if (cmdline) {
-		command = pf_text(&at, cmdline, strnlen(cmdline, XSPROF_TEXT_MAX));
-		process.n_cmdline = 1;
-		process.cmdline = &command;
-	}
-	pf_put(out, &d.packet);
+	p = describe(out, ns, process_uuid(producer), 0, &track);
+	process = wire_open(p, PROCESS);
+	p = wire_i64(process, PROCESS_PID, (int32_t)pid);
+	p = pf_put_string(p, PROCESS_CMDLINE, xsprof_trace_fact(out->trace, producer, "cmdline"));
+	p = pf_put_string(p, PROCESS_NAME, base ? base + 1 : exe);
+	pf_packet_close(out, wire_close(track, wire_close(process, p)));
 	put_tree(out, producer, pid, ns);
 	if (producer < XSPROF_CAP_MAX_PRODUCERS && exe)
 		pf->named[producer / 8] |= (uint8_t)(1u << producer % 8);
@@ -195,19 +168,14 @@ void pf_process_names(struct xsp_out *out)
 static void put_thread(struct xsp_out *out, struct xsp_track *of, const char *name, uint64_t ns)
 {
 	uint64_t parent = pf_process_track(out, of->producer, of->pid, ns);
-	Pf__ThreadDescriptor thread = PF__THREAD_DESCRIPTOR__INIT;
-	char *at = out->scratch;
-	struct descriptor d;
+	char *track, *thread, *p;
 
-	describe(&d, ns, thread_uuid(of->producer, of->tid), parent);
-	d.track.thread = &thread;
-	thread.has_pid = true;
-	thread.pid = (int32_t)of->pid;
-	thread.has_tid = true;
-	thread.tid = xsp_track_tid(out->trace, of);
-	if (*name)
-		thread.thread_name = pf_text(&at, name, strnlen(name, XSPROF_TEXT_MAX));
-	pf_put(out, &d.packet);
+	p = describe(out, ns, thread_uuid(of->producer, of->tid), parent, &track);
+	thread = wire_open(p, THREAD);
+	p = wire_i64(thread, THREAD_PID, (int32_t)of->pid);
+	p = wire_i64(p, THREAD_TID, xsp_track_tid(out->trace, of));
+	p = pf_put_string(p, THREAD_NAME, name);
+	pf_packet_close(out, wire_close(track, wire_close(thread, p)));
 }
 
 static bool same_name(const struct xsp_track *thread, const char *name)
