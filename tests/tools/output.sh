@@ -125,7 +125,7 @@ for format in text ndjson chrome kineto perfetto; do
 	for end in gz zst; do
 		unpack=$([ $end = gz ] && echo gzip || echo zstd)
 		if ! command -v $unpack >/dev/null; then
-			echo "ok $((n += 1)) -o $format.$end # SKIP no $unpack"
+			skipped "-o $format.$end" "no $unpack"
 			continue
 		fi
 		"$dump" -q --allow-lost -f $format -o "$dir/packed.$end" "$all" \
