@@ -230,6 +230,9 @@ static pid_t child;
 
 static void one_case(const struct tracee_case *c)
 {
+	/* One case that is wrong says it all: in an emulated machine the others take minutes. */
+	if (tap_bad)
+		return;
 	tracee->now = *c;
 	tracee->whole = whole;
 	step_case(child, UINT64_MAX);

@@ -80,7 +80,7 @@ debug_make()
 	local build=$1
 
 	shift
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL nice make -C "$build" -j"$(nproc)" \
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$build" -j"$(nproc)" \
 		CC="$(command -v ccache) ${CC:-gcc}" HOSTCC="${CC:-gcc}" \
 		KBUILD_BUILD_USER=xsprof KBUILD_BUILD_HOST=tests \
 		KBUILD_BUILD_TIMESTAMP=@0 "$@"
