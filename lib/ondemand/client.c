@@ -131,6 +131,20 @@ bool xsp_client_is_custom(void)
 	return __atomic_load_n(&cl.custom, __ATOMIC_RELAXED);
 }
 
+const char *xsp_client_meaning(int err, char *room, size_t size)
+{
+	if (!xsp_client_is_custom() && err == -EBUSY)
+		return XSP_WHY_SESSION;
+	if (!xsp_client_is_custom() && err == -ENOSYS)
+		return "libxsprof-trace.so, which writes traces, is not found, or older than "
+		       "libxsprof-user.so: name its folder in the program's LD_LIBRARY_PATH";
+	if (!xsp_client_is_custom() && err == -ENODATA)
+		return "the trace is empty: the program recorded no op: trace it for longer while "
+		       "it works, or have it mark its ops (xsprof_op_begin(), or a framework "
+		       "that does); no file is written";
+	return strerror_r(-err, room, size);
+}
+
 /* Return: 0; -EINVAL: something is missing; -E2BIG: it wants what this library cannot. */
 int xsp_client_check(const struct xsprof_client *c)
 {

@@ -9,6 +9,9 @@
 
 #include "ondemand/kineto-config.h"
 
+#define XSP_WHY_SESSION \
+	"a session of the program itself is running: ask again when it has ended"
+
 /* @own: the library's own client; before there is the thread that calls it. */
 void xsp_client_begin(const struct xsprof_client *own) XSP_HIDDEN;
 bool xsp_client_calls_us(void) XSP_HIDDEN;
@@ -23,6 +26,8 @@ int xsp_client_start_memory(void) XSP_HIDDEN;
 int xsp_client_stop_memory(void) XSP_HIDDEN;
 int xsp_client_export_memory(const char *path) XSP_HIDDEN;
 bool xsp_client_is_custom(void) XSP_HIDDEN;
+/* The meaning of an error of the library's own client; of another client: its errno. */
+const char *xsp_client_meaning(int err, char *room, size_t size) XSP_HIDDEN;
 int xsp_client_check(const struct xsprof_client *c) XSP_HIDDEN;
 void xsp_client_set(const struct xsprof_client *c) XSP_HIDDEN;
 void xsp_client_forget(void) XSP_HIDDEN;

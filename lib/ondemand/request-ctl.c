@@ -100,7 +100,7 @@ int xsp_request_snapshot(const char *text, size_t len, char *path, char *why)
 	pthread_mutex_unlock(&xsp_rq.lock);
 	if (err)
 		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s", to.path,
-			 xsp_request_meaning(err, room, sizeof(room)));
+			 xsp_client_meaning(err, room, sizeof(room)));
 	else
 		strcpy(path, to.path);
 	return err;

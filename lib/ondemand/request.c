@@ -67,28 +67,13 @@ const char *xsp_request_file_name(void)
 	return xsp_rq.file;
 }
 
-/* The meaning of an error of the library's own client; of another client: its errno. */
-const char *xsp_request_meaning(int err, char *room, size_t size)
-{
-	if (!xsp_client_is_custom() && err == -EBUSY)
-		return XSP_WHY_SESSION;
-	if (!xsp_client_is_custom() && err == -ENOSYS)
-		return "libxsprof-trace.so, which writes traces, is not found, or older than "
-		       "libxsprof-user.so: name its folder in the program's LD_LIBRARY_PATH";
-	if (!xsp_client_is_custom() && err == -ENODATA)
-		return "the trace is empty: the program recorded no op: trace it for longer while "
-		       "it works, or have it mark its ops (xsprof_op_begin(), or a framework "
-		       "that does); no file is written";
-	return strerror_r(-err, room, size);
-}
-
 static void over(const char *what, int err)
 {
 	char room[80];
 
 	xsp_rq.err = err < 0 ? err : -EIO;
 	snprintf(xsp_rq.why, sizeof(xsp_rq.why), "%.300s: %s", what,
-		 xsp_request_meaning(xsp_rq.err, room, sizeof(room)));
+		 xsp_client_meaning(xsp_rq.err, room, sizeof(room)));
 	xsp_log(XSP_LOG_ERROR, "on-demand: %s; the request is dropped", xsp_rq.why);
 	xsp_request_enter(IDLE);
 }

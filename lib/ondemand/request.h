@@ -12,7 +12,6 @@
 #include "base/demand-page.h"
 #include "ondemand/kineto-config.h"
 
-#define XSP_WHY_SESSION	"a session of the program itself is running: ask again when it has ended"
 
 /**
  * struct xsp_request_plan - what a text asks for
@@ -87,8 +86,6 @@ void xsp_request_enter(uint32_t state) XSP_HIDDEN;
 void xsp_request_end_collect(void) XSP_HIDDEN;
 /* Return: 0; -ENOENT: nothing is under way, or it is being saved. */
 int xsp_request_cancel(void) XSP_HIDDEN;
-/* The meaning of an error of the library's own client; of another client: its errno. */
-const char *xsp_request_meaning(int err, char *room, size_t size) XSP_HIDDEN;
 
 /* ---- request-ctl.c ---- */
 int xsp_request_stop(void) XSP_HIDDEN;

@@ -46,78 +46,6 @@ static struct {
 __thread enum xsp_session_caller xsp_session_caller
 	__attribute__((tls_model("initial-exec")));
 
-#define SIZE_SANE	4096u
-
-/* ---- what was asked for --------------------------------------------------------------------- */
-
-/* Return: 0; -EINVAL, -E2BIG. */
-static int copy_sized(void *to, size_t size, const void *from, size_t least)
-{
-	size_t has = *(const size_t *)from;
-
-	if (has < least)
-		return -EINVAL;
-	/* No version has been so long: it is no size at all, and is not to be read up to. */
-	if (has > SIZE_SANE)
-		return -E2BIG;
-	for (size_t i = size; i < has; i++)
-		if (((const char *)from)[i])
-			return -E2BIG;
-	memset(to, 0, size);
-	memcpy(to, from, has < size ? has : size);
-	*(size_t *)to = size;
-	return 0;
-}
-
-static bool records(uint32_t state)
-{
-	return state != XSPROF_PROFILER_NVTX && state != XSPROF_PROFILER_ITT &&
-	       state != XSPROF_PROFILER_PRIVATEUSE1;
-}
-
-int xsp_session_copy(const struct xsprof_profiler_config *config,
-		     struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
-{
-	int err;
-
-	if (!config)
-		return -EINVAL;
-	err = copy_sized(to, sizeof(*to), config,
-			 offsetof(struct xsprof_profiler_config, experimental));
-	if (err)
-		return err;
-	if (to->state <= XSPROF_PROFILER_DISABLED || to->state >= XSPROF_PROFILER_STATES)
-		return -EINVAL;
-	*experimental = (struct xsprof_experimental){ .size = sizeof(*experimental) };
-	if (to->experimental)
-		err = copy_sized(experimental, sizeof(*experimental), to->experimental,
-				 offsetof(struct xsprof_experimental, custom));
-	to->experimental = experimental;
-	return err;
-}
-
-static uint32_t flags_of(const struct xsprof_profiler_config *config)
-{
-	return (config->report_input_shapes || config->with_flops ? XSP_OPS_INPUTS : 0) |
-	       (config->with_stack ? XSP_OPS_STACK : 0) |
-	       (config->with_modules ? XSP_OPS_MODULES : 0) |
-	       (config->profile_memory ? XSP_OPS_MEMORY : 0);
-}
-
-static uint32_t mirror_of(uint32_t state)
-{
-	switch (state) {
-	case XSPROF_PROFILER_NVTX:
-		return XSP_MIRROR_NVTX;
-	case XSPROF_PROFILER_ITT:
-		return XSP_MIRROR_ITT;
-	case XSPROF_PROFILER_PRIVATEUSE1:
-		return XSP_MIRROR_BACKEND;
-	default:
-		return 0;
-	}
-}
-
 /* ---- its threads ---------------------------------------------------------------------------- */
 
 /* Ops that are not the session's are recorded all the same: the result leaves them out. */
@@ -184,7 +112,7 @@ static int begin(const struct xsprof_profiler_config *config,
 	if (!err)
 		err = xsp_members_begin(&s.members);
 	/* Last: nothing after it can fail and leave a recorder behind. */
-	if (!err && records(config->state))
+	if (!err && xsp_session_records(config->state))
 		err = xsp_recorder_open(config, &s.recorder);
 	if (err)
 		return err;
@@ -205,13 +133,14 @@ static int begin(const struct xsprof_profiler_config *config,
 	wanted = activities & XSPROF_ACTIVITY(CPU) ? s.scopes : 0;
 	if (!s.all_threads)
 		wanted |= XSP_OP_JOINED;
-	if (mirror_of(config->state))
+	if (xsp_session_mirror(config->state))
 		wanted |= XSP_OP_MIRROR;
 	if (stubs)
 		wanted |= XSP_OP_DEVICE;
 	xsp_op_time_begin(stubs, s.number);
 	__atomic_store_n(&s.running, true, __ATOMIC_RELEASE);
-	xsp_ops_session(s.number, wanted, flags_of(config), mirror_of(config->state));
+	xsp_ops_session(s.number, wanted, xsp_session_flags(config),
+			xsp_session_mirror(config->state));
 	return 0;
 }
 
@@ -235,7 +164,7 @@ int xsprof_prepare_profiler(const struct xsprof_profiler_config *config, uint32_
 		return err;
 	/* Making the process a producer is what takes the time. */
 	pthread_mutex_lock(&s.lock);
-	err = s.running ? -EBUSY : records(to.state) ? xsp_recorder_prepare(&to) : 0;
+	err = s.running ? -EBUSY : xsp_session_records(to.state) ? xsp_recorder_prepare(&to) : 0;
 	pthread_mutex_unlock(&s.lock);
 	errno = saved;
 	return err;

@@ -29,6 +29,10 @@ extern __thread enum xsp_session_caller xsp_session_caller
 int xsp_session_copy(const struct xsprof_profiler_config *config,
 		     struct xsprof_profiler_config *to, struct xsprof_experimental *experimental)
 	XSP_HIDDEN;
+/* What a session of @state wants: a recorder; XSP_MIRROR_...; and XSP_OPS_... by its @config. */
+bool xsp_session_records(uint32_t state) XSP_HIDDEN;
+uint32_t xsp_session_mirror(uint32_t state) XSP_HIDDEN;
+uint32_t xsp_session_flags(const struct xsprof_profiler_config *config) XSP_HIDDEN;
 
 /* What the program does with a result before it gets it; zeros: nothing. */
 struct xsp_finish {
