@@ -250,8 +250,9 @@ XSP_COLD int xsp_attach(void)
 	if (!err)
 		__atomic_add_fetch(&xsp_set.arena->late, xsp_take_late(), __ATOMIC_RELAXED);
 	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
-	if (!err)
-		xsp_ops_update();
+	/* Where it failed for another reason, ops are counted as lost, as markers are. */
+	if (!err || err == -ENOTCONN)
+		xsp_ops_attached();
 	if (!err && xsp_config.prefault)
 		prefault();
 	if (err && err != -EBUSY && err != -ENOTCONN && err != -EHOSTUNREACH && xsp_config.session)
@@ -276,7 +277,7 @@ static void detach(void)
 	xsp_kept.backend->let_go(true);
 	xsp_layout_clear();
 	xsp_thread_forget();
-	xsp_ops_update();
+	xsp_ops_attached();
 }
 
 int xsprof_init(const struct xsprof_options *opts)

@@ -361,7 +361,7 @@ static void forget_parent(void)
 	xsp_thread.session = 0;
 	xsp_session_caller = XSP_CALLER_PROGRAM;
 	xsp_op_time_forget();
-	xsp_ops_session(0, 0, 0, 0);
+	xsp_ops_child();
 }
 
 static void end_session_at_exit(void)

@@ -17,6 +17,8 @@ static struct {
 } session;
 
 static bool sessions_producer;
+static bool recorded;		/* ops are, for a recorder */
+static bool inherited;		/* so were the parent's: the first op makes us a producer */
 
 /**
  * xsp_ops_update() - after a change of any of these
@@ -34,7 +36,8 @@ void xsp_ops_update(void)
 		flags = 0;
 	}
 	own = wanted;
-	if (xsp_attached() && !sessions_producer) {
+	recorded = inherited || (xsp_attached() && !sessions_producer);
+	if (recorded) {
 		wanted |= XSPROF_OP_ALL;
 		wanted &= ~XSP_OP_JOINED;
 		flags |= XSP_OPS_INPUTS | XSP_OPS_MODULES | XSP_OPS_MEMORY;
@@ -58,6 +61,22 @@ void xsp_ops_session(uint32_t number, uint32_t wanted, uint32_t flags, uint32_t 
 	session.flags = flags;
 	session.mirror = mirror;
 	session.off = false;
+	xsp_ops_update();
+}
+
+/*
+ * The child of a fork has no session; what its parent had a recorder for goes on.  Until it is a
+ * producer itself, ops have to come as far as a marker does to make it one.
+ */
+void xsp_ops_child(void)
+{
+	inherited = recorded;
+	xsp_ops_session(0, 0, 0, 0);
+}
+
+void xsp_ops_attached(void)
+{
+	inherited = false;
 	xsp_ops_update();
 }
 

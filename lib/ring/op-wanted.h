@@ -44,6 +44,10 @@ static inline bool xsp_op_joined(void)
 }
 
 void xsp_ops_update(void) XSP_HIDDEN;
+/* In the child of a fork. */
+void xsp_ops_child(void) XSP_HIDDEN;
+/* The process is a producer, or nobody records it. */
+void xsp_ops_attached(void) XSP_HIDDEN;
 /* A session begins, with bits of xsprof_op_wanted; @number 0: it ends. */
 void xsp_ops_session(uint32_t number, uint32_t wanted, uint32_t flags, uint32_t mirror) XSP_HIDDEN;
 void xsp_ops_toggle(bool on) XSP_HIDDEN;

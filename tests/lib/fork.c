@@ -8,6 +8,10 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+
+#include <xsprof/flow.h>
+#include <xsprof/op.h>
 
 #include "lib/numbers.h"
 
@@ -34,6 +38,120 @@ static void test_fork(void)
 	}
 	check_numbers(getpid(), 400);
 	tap_result("fork: four children and their parent, each its own");
+}
+
+static void an_op(void)
+{
+	struct xsprof_op op = { .name = name, .sequence = XSPROF_NO_SEQUENCE };
+
+	xsprof_op_begin(&op);
+	xsprof_op_end();
+}
+
+static void a_memory_report(void)
+{
+	xsprof_report_memory_usage(&name, 64, 64, 64, 0);
+}
+
+static void out_of_memory(void)
+{
+	xsprof_report_out_of_memory(64, 64, 64, 0);
+}
+
+static void an_allocation(void)
+{
+	xsprof_alloc(name, &name, 64, 0, 64, 64);
+}
+
+static void an_instant(void)
+{
+	xsprof_instant(name);
+}
+
+static void a_counter(void)
+{
+	xsprof_counter_f64(name, 0.5);
+}
+
+static void a_complete_range(void)
+{
+	xsprof_complete(name, xsprof_now());
+}
+
+static void a_span(void)
+{
+	uint64_t now = xsprof_now();
+
+	xsprof_span(name, now, now, 1, 0);
+}
+
+static void a_step(void)
+{
+	xsprof_step(name, 1);
+}
+
+static void an_async_range(void)
+{
+	xsprof_async_begin(name, 1);
+	xsprof_async_end(name, 1);
+}
+
+static void a_flow(void)
+{
+	xsprof_flow_start(name, 1);
+}
+
+static void a_correlation(void)
+{
+	xsprof_correlation_push(0, 1);
+	xsprof_correlation_pop(0);
+}
+
+static void a_relation(void)
+{
+	xsprof_relation(0, 1, 2);
+}
+
+static void arguments(void)
+{
+	struct xsprof_kv kv = xsprof_u64(name, 1);
+
+	xsprof_instant_args(name, &kv, 1);
+}
+
+/* A child becomes a producer by whatever it records first, also one of which nobody was told. */
+static void test_each_kind(void)
+{
+	static const struct {
+		const char	*name;
+		void		(*make)(void);
+	} kinds[] = {
+		{ "ops", an_op }, { "memory reports", a_memory_report },
+		{ "out of memory", out_of_memory }, { "allocations", an_allocation },
+		{ "instants", an_instant }, { "counters", a_counter },
+		{ "complete ranges", a_complete_range }, { "spans", a_span }, { "steps", a_step },
+		{ "async ranges", an_async_range }, { "flows", a_flow },
+		{ "correlation ids", a_correlation }, { "relations", a_relation },
+		{ "arguments", arguments },
+	};
+
+	numbers(0, 1);
+	for (unsigned int i = 0; i < 2 * sizeof(kinds) / sizeof(kinds[0]); i++) {
+		pid_t pid = i & 1 ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+
+		if (!pid) {
+			for (unsigned int k = 0; k < 10; k++)
+				kinds[i / 2].make();
+			_exit(0);
+		}
+		CHECK_EQ(wait_for(pid), 0);
+		collect(pid);
+		if (got.files != 1 || got.n < 10 || got.drops || got.rec[0].tid != (uint32_t)pid)
+			tap_wrong("%s%s: %u records of 10, %llu dropped", kinds[i / 2].name,
+				  i & 1 ? ", clone()" : "", got.n, (unsigned long long)got.drops);
+	}
+	collect(getpid());
+	tap_result("fork: a child that makes one kind of record alone");
 }
 
 static void test_silent_child(void)
@@ -249,6 +367,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	test_fork();
+	test_each_kind();
 	test_silent_child();
 	test_grandchild();
 	test_threads();
