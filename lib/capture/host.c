@@ -66,12 +66,18 @@ static size_t add_cpu(char *text, size_t at)
 	return at;
 }
 
-int xsp_host_store(struct xsp_cap *cap, const char *more)
+int xsp_host_add(struct xsp_cap *cap, const char *lines)
 {
 	struct xsprof_chunk chunk = {
 		.type = XSPROF_CHUNK_HOST,
 		.producer = XSPROF_NO_PRODUCER,
 	};
+
+	return xsp_cap_chunk(cap, &chunk, lines, strlen(lines));
+}
+
+int xsp_host_store(struct xsp_cap *cap, const char *more)
+{
 	char text[HOST_ROOM], boot[64];
 	time_t now = time(NULL);
 	struct utsname uts;
@@ -99,5 +105,6 @@ int xsp_host_store(struct xsp_cap *cap, const char *more)
 		strcpy(text + at, more);
 		at += strlen(more);
 	}
-	return xsp_cap_chunk(cap, &chunk, text, at);
+	text[at] = '\0';
+	return xsp_host_add(cap, text);
 }

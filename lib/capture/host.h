@@ -16,4 +16,7 @@
  */
 int xsp_host_store(struct xsp_cap *cap, const char *more);
 
+/* What is known later: more such lines.  Return: 0 or -errno. */
+int xsp_host_add(struct xsp_cap *cap, const char *lines);
+
 #endif /* XSP_CAP_HOST_H */

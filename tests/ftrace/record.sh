@@ -58,6 +58,15 @@ hasnt "and no other of sched" out ' sched_stat_'
 awk '{ t = substr($0, match($0, /[0-9]+\.[0-9]+: /)); sub(/:.*/, "", t);
 	if (t + 0 < last) n++; last = t + 0 } END { exit n > 0 }' out
 is "in the order of time" $? 0
+run "$xsprof" report s.data
+has "report of it is a table of threads" out '^# no ranges: where the time of threads went'
+has "of the command's" out ' [1-9][0-9]* +(sh|sleep)-[0-9]+ +(sh|sleep)-[0-9]+$'
+if [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
+	hasnt "and of no other" out '^ .* (kworker|ksoftirqd|rcu_)'
+	has "which are counted" out '^\.\.\. and [0-9]+ threads? of other programs, which ran for '
+fi
+run "$xsprof" record -e sched -o m.data -- true
+hasnt "what has events of the kernel is not called nothing" err 'nothing was recorded'
 run "$xsprof" info -i s.data
 clocks='x86-tsc|mono_raw|mono|boot'
 has "info says which clock, and how exact" out \
@@ -70,6 +79,8 @@ is "--category of another system: nothing" "$(wc -l <out)" 0
 run "$dump" -i s.data --cpu 0
 hasnt "--cpu" out '\[001\]'
 run "$xsprof" record -q --irq --syscalls --faults -e 'block:block_rq_*' -o i.data -- true
+run "$xsprof" report i.data
+has "report without the scheduler's events says what to record" out 'record with -e sched$'
 run "$dump" -i i.data
 for e in sys_enter sys_exit page_fault_user; do
 	# Not every kernel has tracepoints of faults.

@@ -8,28 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/capture.h"
+#include "tools/capture-kernel.h"
 
-#define PAGE		4096u
 #define HEADER		16u
 #define MISSED		(1u << 31 | 1u << 30)
-#define COMMON \
-	"format:\n" \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define FIELD(type, name, offset, size, sign) \
-	"\tfield:" type " " name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
 #define WAKE(name, id) \
 	"sched\nname: " name "\nID: " #id "\n" COMMON \
 	FIELD("char", "comm[16]", 8, 16, 0) FIELD("pid_t", "pid", 24, 4, 1) \
 	FIELD("int", "prio", 28, 4, 1) FIELD("int", "target_cpu", 32, 4, 1) \
 	"\nprint fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, " \
 	"REC->prio, REC->target_cpu\n"
-
-enum { SWITCH = 300, WAKING, WAKEUP, IRQ_IN, IRQ_OUT, SOFT_IN, SOFT_OUT, ENTER, EXIT, EXEC, ODD,
-       PRINT = 5 };
 
 static const char *const formats[] = {
 	"sched\nname: sched_switch\nID: 300\n" COMMON
@@ -84,7 +72,7 @@ static const char *const formats[] = {
 static uint8_t sections[64 << 10];
 static size_t sections_used;
 
-static void section(uint32_t kind, const char *text)
+void section(uint32_t kind, const char *text)
 {
 	struct xsprof_cap_section head = { .kind = kind, .len = (uint32_t)strlen(text) };
 
@@ -93,28 +81,23 @@ static void section(uint32_t kind, const char *text)
 	sections_used += sizeof(head) + ((head.len + 7) & ~7u);
 }
 
-static void describe(void)
+void describe_more(void)
+{
+	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	sections_used = 0;
+}
+
+void describe(void)
 {
 	section(XSPROF_SECTION_INFO, "clock=x86-tsc\nsubbuf_size=4096\ndata_offset=16\n"
 		"commit_offset=8\nlong_size=8\nrelease=6.1.0\n");
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		section(XSPROF_SECTION_FORMAT, formats[i]);
 	section(XSPROF_SECTION_TASKS, "100 100 alpha\n101 100 worker\n7 7 kworker/0:1\n");
-	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	describe_more();
 }
 
 /* ---- sub-buffers --------------------------------------------------------------------------- */
-
-/* A CPU's, one sub-buffer under way. */
-struct cpu {
-	uint32_t	cpu;
-	uint64_t	slots;		/* before it */
-	uint64_t	first;
-	uint64_t	ts;
-	uint64_t	missed;		/* events lost before it */
-	uint32_t	used;
-	uint8_t		page[PAGE];
-};
 
 static void page_out(struct cpu *c)
 {
@@ -166,16 +149,7 @@ static void put(struct cpu *c, uint64_t ts, const void *data, uint32_t len)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
-struct event {
-	uint16_t	type;
-	uint8_t		flags;
-	uint8_t		preempt;
-	int32_t		pid;
-	uint8_t		data[512];
-	uint32_t	len;
-};
-
-static struct event event(uint16_t type, int32_t pid)
+struct event event(uint16_t type, int32_t pid)
 {
 	return (struct event){ .type = type, .flags = 1, .preempt = 2, .pid = pid };
 }
@@ -186,7 +160,7 @@ static void add(struct event *e, const void *data, uint32_t len)
 	e->len += len;
 }
 
-static void add32(struct event *e, uint32_t v)
+void add32(struct event *e, uint32_t v)
 {
 	add(e, &v, sizeof(v));
 }
@@ -196,7 +170,7 @@ static void add64(struct event *e, uint64_t v)
 	add(e, &v, sizeof(v));
 }
 
-static void add_comm(struct event *e, const char *comm)
+void add_comm(struct event *e, const char *comm)
 {
 	char text[16] = { 0 };
 
@@ -204,13 +178,13 @@ static void add_comm(struct event *e, const char *comm)
 	add(e, text, sizeof(text));
 }
 
-static void emit(struct cpu *c, uint64_t ts, const struct event *e)
+void emit(struct cpu *c, uint64_t ts, const struct event *e)
 {
 	put(c, ts, e, 8 + e->len);
 }
 
-static void sched_switch(struct cpu *c, uint64_t ts, int32_t prev, const char *prev_comm,
-			 uint64_t state, int32_t next, const char *next_comm)
+void sched_switch(struct cpu *c, uint64_t ts, int32_t prev, const char *prev_comm, uint64_t state,
+		  int32_t next, const char *next_comm)
 {
 	struct event e = event(SWITCH, prev);
 
@@ -224,8 +198,8 @@ static void sched_switch(struct cpu *c, uint64_t ts, int32_t prev, const char *p
 	emit(c, ts, &e);
 }
 
-static void sched_wake(struct cpu *c, uint64_t ts, uint16_t type, int32_t by, int32_t pid,
-		       const char *comm, uint32_t target)
+void sched_wake(struct cpu *c, uint64_t ts, uint16_t type, int32_t by, int32_t pid,
+		const char *comm, uint32_t target)
 {
 	struct event e = event(type, by);
 
@@ -297,7 +271,7 @@ static void odd(struct cpu *c, uint64_t ts)
 	emit(c, ts + 300, &e);
 }
 
-static void close_cpu(struct cpu *c, uint64_t lost)
+void close_cpu(struct cpu *c, uint64_t lost)
 {
 	struct xsprof_cap_ledger ledger = { .ring = c->cpu, .kind = XSPROF_RING_KERNEL };
 
@@ -414,8 +388,7 @@ static void describe_part(void)
 {
 	if (sections_used < sizeof(sections) / 2)
 		return;
-	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
-	sections_used = 0;
+	describe_more();
 }
 
 /* A kernel of 60000 functions, 0x100 bytes each, and @kinds kinds of events that name one. */
@@ -428,7 +401,6 @@ void cap_make_names(uint32_t kinds)
 	cap_host("hostname=names\nkernel=6.1.0\n");
 	cap_clock(T(0), T(10000000));
 	describe();
-	sections_used = 0;
 	for (uint32_t i = 0; i < 60000; i++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "ffffffff%08x function_number_%u\n",
@@ -450,7 +422,7 @@ void cap_make_names(uint32_t kinds)
 		FIELD("const char *", "s", 8, 8, 0) "\nprint fmt: \"%s\", REC->s\n");
 	section(XSPROF_SECTION_PRINTK, "0xffffffff90000000 : \"Start of it\"\n"
 		"0xffffffff90000010 : \"100%s of it\"\n");
-	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	describe_more();
 	for (uint32_t i = 0; i < kinds; i++) {
 		struct event e = event((uint16_t)(1000 + i), 100);
 
@@ -484,7 +456,6 @@ void cap_make_crash(uint32_t events, uint32_t at)
 	cap_host("hostname=crash\nkernel=6.1.0\n");
 	cap_clock(T(0), T(0) + events * 2000ull + 1000000000u);
 	describe();
-	sections_used = 0;
 	section(XSPROF_SECTION_FORMAT, "bad\nname: reads_on\nID: 400\n" COMMON
 		FIELD("unsigned int", "key", 8, 4, 0)
 		FIELD("__data_loc unsigned char[]", "list", 12, 4, 0)
@@ -493,7 +464,7 @@ void cap_make_crash(uint32_t events, uint32_t at)
 	section(XSPROF_SECTION_FORMAT, "bad\nname: no_end\nID: 401\n" COMMON
 		FIELD("unsigned int", "key", 8, 4, 0)
 		"\nprint fmt: \"%*d\", REC->key == 1515852340 ? 2147483647 : 1, REC->key\n");
-	cap_chunk(XSPROF_CHUNK_KERNEL, XSPROF_NO_PRODUCER, 0, 0, sections, sections_used);
+	describe_more();
 	for (uint32_t i = 0; i < events; i++, t += 1000) {
 		struct event e = event(i & 1 ? 400 + (i >> 1 & 1) : IRQ_OUT, 100);
 

@@ -66,6 +66,9 @@ void cap_make_left_out(void);
 void cap_make_busy(uint64_t events);
 void cap_make_names(uint32_t kinds);
 void cap_make_crash(uint32_t events, uint32_t at);
+/* capture-tasks.c */
+void cap_make_threads(void);
+void cap_make_exits(void);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
 

@@ -13,6 +13,8 @@
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
  *	make-capture left-out FILE	a switch that the tracer left out
+ *	make-capture threads FILE	the scheduler's events of a program without markers
+ *	make-capture exits FILE		processes whose ends the kernel saw
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
@@ -409,6 +411,10 @@ int main(int argc, char **argv)
 		make_lost();
 	else if (!strcmp(what, "kernel") && argc == 3)
 		cap_make_kernel();
+	else if (!strcmp(what, "threads") && argc == 3)
+		cap_make_threads();
+	else if (!strcmp(what, "exits") && argc == 3)
+		cap_make_exits();
 	else if (!strcmp(what, "left-out") && argc == 3)
 		cap_make_left_out();
 	else if (!strcmp(what, "busy") && argc == 4)
@@ -435,7 +441,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|long|lost|rows|async|kernel|left-out|busy|"
-		"names|crash|big|many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|long|lost|rows|async|kernel|left-out|threads|"
+		"exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -192,6 +192,36 @@ result "report --by pattern: names that differ in a number are one row" $?
 	grep -qx 3
 result "report: whose name is a pattern for --name" $?
 
+# No range: what the scheduler's events say of the threads of the command.
+"$make_capture" threads "$dir/threads.data"
+"$xsprof" report --json "$dir/threads.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+want = [("child-601", "child-601", 40000, 35000, 5000, 0, 2),
+        ("prog-600", "prog-600", 60000, 28000, 2000, 30000, 2)]
+keys = ("process", "thread", "wall_ns", "on_cpu_ns", "runnable_ns", "blocked_ns", "switches")
+assert [tuple(t[k] for k in keys) for t in r["threads"]] == want, r
+assert r["other_threads"] == 1 and not r["ranges"], r' 2>>"$dir/log"
+result "report of a program without markers: its threads' time" $?
+"$xsprof" report "$dir/threads.data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+row='^ *60.000 us +28.000 us +2.000 us +30.000 us( +-){6} +2 +prog-600 +prog-600$'
+grep -qE "$row" "$dir/out" &&
+	grep -q '^... and 1 thread of other programs, which ran for 5.000 us: ' "$dir/out"
+result "report of a program without markers: a table" $?
+"$xsprof" report --tid 7 "$dir/threads.data" 2>"$dir/log" |
+	grep -qE '^ *35.000 us +5.000 us +- +30.000 us .* 1 +kworker/0:1-7 +kworker/0:1-7$'
+result "report of a program without markers: other threads by --tid" $?
+"$xsprof" report --from 0.00002 --to 0.00004 --tid 600-601 --json "$dir/threads.data" |
+	python3 -c '
+import json, sys
+r = json.load(sys.stdin)["threads"]
+got = [(t["tid"], t["wall_ns"], t["on_cpu_ns"]) for t in r]
+assert got == [(601, 20000, 15000), (600, 20000, 0)], got' 2>"$dir/log"
+result "report of a program without markers: a part of the time" $?
+"$xsprof" report --name x "$dir/threads.data" 2>"$dir/log" | grep -q 'nothing matches'
+result "report of a program without markers: threads have no names" $?
+
 # One count of events, whoever says it: without what a record goes on in, and marks of the reader.
 for kind in rows all; do
 	events=$("$dump" -q -f ndjson "$dir/$kind.data" | grep -vcE \

@@ -177,6 +177,19 @@ void cause_begin(struct cause *cause, uint64_t ns, uint64_t key);
 void cause_range(struct cause *cause, uint64_t key, uint64_t begin, uint64_t end, bool kept,
 		 struct cause_sum *sum);
 
+/* ---- tasks ---------------------------------------------------------------------------------- */
+
+/* cause_each() counts from @ns on. */
+void cause_count_from(struct cause *cause, uint64_t ns);
+/*
+ * Calls @fn for every task that is remembered: where its time went up to @ns, and how often it left
+ * a CPU.
+ */
+void cause_each(const struct cause *cause, uint64_t ns,
+		void (*fn)(void *data, uint64_t key, const struct cause_sum *sum,
+			   uint64_t switches),
+		void *data);
+
 /* ---- details -------------------------------------------------------------------------------- */
 
 /* Calls @tell with every segment of tasks that are watched.  To be called before all others. */

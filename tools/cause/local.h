@@ -62,6 +62,8 @@ struct cause_open {
 /**
  * struct cause_task - a task
  * @sum: A(@since)
+ * @base: A when counting began
+ * @switches: how often it left a CPU since then
  * @since: when it came into @class
  * @told: up to when its segments were told
  * @cpu: where it runs, waits, or ran; -1 not known
@@ -86,6 +88,8 @@ struct cause_task {
 	struct cause_task	*on_next;
 	struct cause_task	**on_prev;
 	struct cause_sum	sum;
+	struct cause_sum	base;
+	uint64_t		switches;
 	uint64_t		since;
 	uint64_t		told;
 	int32_t			cpu;

@@ -114,6 +114,7 @@ void cause_leave(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t prev,
 	cause_tell_waiters(cause, cpu, ns, prev, true);
 	surprise(cause, cpu, ns, prev);
 	if (task) {
+		task->switches++;
 		cause_task_infer(cause, task, CAUSE_CPU);
 		cause_tell(cause, task, ns);
 	}

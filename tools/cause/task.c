@@ -318,6 +318,38 @@ static bool sum_at(const struct cause_task *task, uint64_t ns, struct cause_sum 
 	return true;
 }
 
+/* ---- tasks ---------------------------------------------------------------------------------- */
+
+void cause_count_from(struct cause *cause, uint64_t ns)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		for (struct cause_task *task = cause->buckets[i]; task; task = task->next) {
+			task->base = task->sum;
+			if (ns > task->since)
+				task->base.v[task->class] += ns - task->since;
+			task->switches = 0;
+		}
+	}
+}
+
+void cause_each(const struct cause *cause, uint64_t ns,
+		void (*fn)(void *data, uint64_t key, const struct cause_sum *sum,
+			   uint64_t switches),
+		void *data)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		for (const struct cause_task *task = cause->buckets[i]; task; task = task->next) {
+			struct cause_sum sum = task->sum;
+
+			if (ns > task->since)
+				sum.v[task->class] += ns - task->since;
+			for (int k = 0; k < CAUSE_SUMS; k++)
+				sum.v[k] -= task->base.v[k];
+			fn(data, task->key, &sum, task->switches);
+		}
+	}
+}
+
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 void cause_begin(struct cause *cause, uint64_t ns, uint64_t key)

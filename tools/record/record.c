@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "capture/host.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/tool.h"
@@ -71,7 +72,14 @@ static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
 /* The command is there, and has not run an instruction of its own. */
 static void held(void *data, pid_t pid)
 {
-	start_tracing(data, &pid, 1);
+	struct recording *r = data;
+	char fact[48];
+
+	start_tracing(r, &pid, 1);
+	/* By the kernel's numbers a report tells its threads from others; a full disk is said. */
+	snprintf(fact, sizeof(fact), "command_pid=%d\n", (int)pid);
+	if (!ftrace_namespaced())
+		(void)xsp_host_add(&r->cap, fact);
 }
 
 static int open_tracing(struct recording *r)
@@ -249,7 +257,10 @@ static void explain_nothing(const struct recording *r)
 {
 	const char *backend = r->opts.backend ? NULL : getenv("XSPROF_BACKEND");
 
-	if (attach_on(&r->opts.attach))
+	if (ftrace_last_stats()->events && !r->stats.refused)
+		tool_note("no markers were recorded: 'xsprof report' shows where the time of "
+			  "threads went, if the events tell");
+	else if (attach_on(&r->opts.attach))
 		tool_note("nothing was recorded: no process reached a marker");
 	else if (r->stats.refused)
 		tool_note("nothing was recorded: the processes that tried could not, see above");

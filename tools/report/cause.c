@@ -10,8 +10,6 @@
 #include "cli/tool.h"
 #include "report/local.h"
 
-#define COLUMNS	(CAUSE_CLASSES + 1)	/* wall, and the classes */
-
 static const struct {
 	const char	*head;
 	const char	*json;
@@ -83,52 +81,77 @@ void report_print_sources(const struct cause_stats *stats)
 		puts("# more tasks than can be kept apart: the time of some is unknown");
 }
 
-static void cells_of(const struct xsp_group *row, char cell[COLUMNS][32])
+static void cells_of(uint64_t wall, const struct cause_sum *sum, char cell[CAUSE_COLUMNS][32])
 {
-	tool_format_time(cell[0], 32, row->wall);
+	tool_format_time(cell[0], 32, wall);
 	for (int i = 0; i < CAUSE_CLASSES; i++) {
-		if (row->cause.v[order[i]])
-			tool_format_time(cell[i + 1], 32, row->cause.v[order[i]]);
+		if (sum->v[order[i]])
+			tool_format_time(cell[i + 1], 32, sum->v[order[i]]);
 		else
 			strcpy(cell[i + 1], "-");
 	}
+}
+
+static const char *head_of(int column)
+{
+	return column ? classes[order[column - 1]].head : "Wall";
+}
+
+void cause_columns_widen(struct cause_columns *columns, uint64_t wall, const struct cause_sum *sum)
+{
+	char cell[CAUSE_COLUMNS][32];
+
+	cells_of(wall, sum, cell);
+	for (int c = 0; c < CAUSE_COLUMNS; c++)
+		columns->wide[c] = report_max(report_max(columns->wide[c], strlen(head_of(c))),
+					      strlen(cell[c]));
+}
+
+void cause_columns_heads(const struct cause_columns *columns)
+{
+	for (int c = 0; c < CAUSE_COLUMNS; c++)
+		printf("%*s  ", (int)columns->wide[c], head_of(c));
+}
+
+void cause_columns_print(const struct cause_columns *columns, uint64_t wall,
+			 const struct cause_sum *sum)
+{
+	char cell[CAUSE_COLUMNS][32];
+
+	cells_of(wall, sum, cell);
+	for (int c = 0; c < CAUSE_COLUMNS; c++)
+		printf("%*s  ", (int)columns->wide[c], cell[c]);
 }
 
 void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
 			const struct report_width *width)
 {
 	const struct cause_stats *stats = cause_get_stats(report->cause);
-	char cell[COLUMNS][32];
-	size_t wide[COLUMNS], i, shown;
+	struct cause_columns columns = { 0 };
 	bool bold = report_colours();
+	size_t i, shown;
 
 	if (!stats->switches)
 		return;
-	for (int c = 0; c < COLUMNS; c++)
-		wide[c] = c ? strlen(classes[order[c - 1]].head) : strlen("Wall");
+	/* Async ranges and those of a GPU, which are on no thread, have no such time. */
 	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
-		cells_of(rows[i], cell);
-		shown += rows[i]->wall > 0;
-		for (int c = 0; c < COLUMNS && rows[i]->wall; c++)
-			if (strlen(cell[c]) > wide[c])
-				wide[c] = strlen(cell[c]);
+		if (!rows[i]->wall)
+			continue;
+		shown++;
+		cause_columns_widen(&columns, rows[i]->wall, &rows[i]->cause);
 	}
 	putchar('\n');
 	report_print_sources(stats);
 	if (!shown)
 		return;
 	printf("\n%s", bold ? "\033[1m" : "");
-	for (int c = 0; c < COLUMNS; c++)
-		printf("%*s  ", (int)wide[c], c ? classes[order[c - 1]].head : "Wall");
+	cause_columns_heads(&columns);
 	report_print_heads(report, width, bold);
 	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
-		/* Of async ranges and of a GPU's: on no thread. */
 		if (!rows[i]->wall)
 			continue;
 		shown++;
-		cells_of(rows[i], cell);
-		for (int c = 0; c < COLUMNS; c++)
-			printf("%*s  ", (int)wide[c], cell[c]);
+		cause_columns_print(&columns, rows[i]->wall, &rows[i]->cause);
 		report_print_words(report, rows[i], width);
 	}
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of `xsprof report` share: report.c reads and counts, print.c prints the tables,
- * cause.c what the time was for, words.c the words of a row.  Each calls those after it.
+ * threads.c one of threads where there is no range, cause.c what the time was for, words.c the
+ * words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
 
+#include "base/map.h"
 #include "cause/cause.h"
 #include "cli/filter.h"
 #include "cli/reading.h"
@@ -33,10 +35,27 @@ enum report_sort {
 };
 
 /**
+ * struct report_threads - which threads are of the recorded programs
+ * @tree: their numbers; empty: it is not known
+ * @fork: kind of event that tells of a new one
+ * @parent: its fields
+ * @child: the same
+ * @counting: the time that is asked for has begun
+ */
+struct report_threads {
+	struct xsp_map				tree;
+	uint32_t				fork;
+	const struct xsprof_kernel_field	*parent;
+	const struct xsprof_kernel_field	*child;
+	bool					counting;
+};
+
+/**
  * struct report - a report under way
  * @reading: the options that all verbs have; its limit is of rows in each table
  * @cause: where tasks were
  * @reader: what feeds it
+ * @threads: of which programs tasks are
  * @by: REPORT_BY_*
  * @why: the ranges that are asked for with --why, else NULL
  * @gaps: --gaps was given
@@ -61,6 +80,7 @@ struct report {
 	struct reading			reading;
 	struct cause			*cause;
 	struct cause_reader		*reader;
+	struct report_threads		threads;
 	unsigned int			by;
 	enum report_sort		sort;
 	bool				json;
@@ -115,8 +135,32 @@ static inline size_t report_max(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+/* ---- threads.c ------------------------------------------------------------------------------ */
+
+void report_threads_begin(struct report *report);
+/* Any event, in order of time. */
+void report_threads_event(struct report *report, const struct xsprof_event *ev);
+void report_threads_free(struct report *report);
+/* Is there nothing but the scheduler's events to tell where time went? */
+bool report_threads_wanted(const struct report *report, size_t ranges);
+void report_print_threads(const struct report *report);
+void report_json_threads(const struct report *report);
+
 /* ---- cause.c ------------------------------------------------------------------------------- */
 
+#define CAUSE_COLUMNS	(CAUSE_CLASSES + 1)	/* wall, and the classes */
+
+/* How wide the columns of a table are. */
+struct cause_columns {
+	size_t	wide[CAUSE_COLUMNS];
+};
+
+/* For the heads, and for a row. */
+void cause_columns_widen(struct cause_columns *columns, uint64_t wall,
+			 const struct cause_sum *sum);
+void cause_columns_heads(const struct cause_columns *columns);
+void cause_columns_print(const struct cause_columns *columns, uint64_t wall,
+			 const struct cause_sum *sum);
 /* What the time of @n rows was for; nothing where nobody knows. */
 void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,
 			const struct report_width *width);

@@ -188,9 +188,11 @@ static size_t split(struct xsp_group **rows, size_t n)
 void report_print(struct report *report)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct report_width width = { 7, 6, 8 };
 	struct xsp_group **rows;
 	size_t n, ranges;
+	bool threads;
 	char span[32];
 
 	rows = xsp_groups_all(report->groups, &n);
@@ -223,15 +225,23 @@ void report_print(struct report *report)
 		       report->uncertain ? "their times are counted" :
 		       "without times (--include-uncertain counts them)");
 	putchar('\n');
-	print_ranges(report, rows, ranges, &width);
-	if (!n && xsp_filter_given(&report->filter))
+	threads = report_threads_wanted(report, ranges);
+	if (threads)
+		report_print_threads(report);
+	else
+		print_ranges(report, rows, ranges, &width);
+	if (!n && !threads && xsp_filter_given(&report->filter))
 		puts("... nothing matches the options: leave out --name, --category, --pid, --tid, "
 		     "--from or --to");
+	else if (!n && !threads && !xsprof_trace_get_kernel(report->source.trace, &kernel))
+		puts("... no range, and no events of the scheduler, which tell where the time of "
+		     "threads went: record with -e sched");
 	if (report->unsure)
 		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
 		       "time known to an interval only, --open\n", report->unsure,
 		       report->unsure == 1 ? "" : "s");
-	report_print_cause(report, rows, ranges, &width);
+	if (!threads)
+		report_print_cause(report, rows, ranges, &width);
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)
 		printf("... and %" PRIu64 " events without a row\n", report->unlisted);
@@ -345,7 +355,10 @@ void report_print_json(struct report *report)
 		fputs(i ? ",\n" : "\n", stdout);
 		json_range(report, rows[i]);
 	}
-	fputs("],\n\"others\":[", stdout);
+	putchar(']');
+	if (report_threads_wanted(report, ranges))
+		report_json_threads(report);
+	fputs(",\n\"others\":[", stdout);
 	for (i = ranges; i < n && i - ranges < report->reading.limit; i++) {
 		fputs(i > ranges ? ",\n" : "\n", stdout);
 		json_other(report, rows[i]);

@@ -355,6 +355,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 				return 0;
 			}
 			report->last_ns = evs[i].ns;
+			report_threads_event(report, &evs[i]);
 			cause_reader_event(report->reader, &evs[i]);
 			/* What the kernel's tracer saw is no range of a program. */
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
@@ -393,6 +394,7 @@ static int run(struct report *report)
 		status = tool_error("%s", strerror(-ret));
 		goto out;
 	}
+	report_threads_begin(report);
 	status = read_all(report, pairer);
 	if (!status) {
 		ret = xsprof_pairer_finish(pairer);
@@ -413,6 +415,7 @@ static int run(struct report *report)
 out:
 	cause_reader_free(report->reader);
 	cause_free(report->cause);
+	report_threads_free(report);
 	xsp_groups_free(report->groups);
 	open_ranges_free(&report->open);
 	if (!status)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Captures of what the scheduler says of tasks: of a program without markers, and of processes
+ * whose ends the recorder saw late.
+ */
+#include <string.h>
+
+#include "tools/capture-kernel.h"
+
+enum { FORK = 311, EXITED };
+
+static const char fork_format[] =
+	"sched\nname: sched_process_fork\nID: 311\n" COMMON
+	FIELD("char", "parent_comm[16]", 8, 16, 0) FIELD("pid_t", "parent_pid", 24, 4, 1)
+	FIELD("char", "child_comm[16]", 28, 16, 0) FIELD("pid_t", "child_pid", 44, 4, 1)
+	"\nprint fmt: \"comm=%s pid=%d child_comm=%s child_pid=%d\", REC->parent_comm, "
+	"REC->parent_pid, REC->child_comm, REC->child_pid\n";
+
+static const char exit_format[] =
+	"sched\nname: sched_process_exit\nID: 312\n" COMMON
+	FIELD("char", "comm[16]", 8, 16, 0) FIELD("pid_t", "pid", 24, 4, 1)
+	FIELD("int", "prio", 28, 4, 1)
+	"\nprint fmt: \"comm=%s pid=%d prio=%d\", REC->comm, REC->pid, REC->prio\n";
+
+static void forked(struct cpu *c, uint64_t ts, int32_t parent, int32_t child)
+{
+	struct event e = event(FORK, parent);
+
+	add_comm(&e, "prog");
+	add32(&e, (uint32_t)parent);
+	add_comm(&e, "prog");
+	add32(&e, (uint32_t)child);
+	emit(c, ts, &e);
+}
+
+static void exited(struct cpu *c, uint64_t ts, int32_t tid)
+{
+	struct event e = event(EXITED, tid);
+
+	add_comm(&e, "gone");
+	add32(&e, (uint32_t)tid);
+	add32(&e, 120);
+	emit(c, ts, &e);
+}
+
+/*
+ * No process with markers.  Of the command, 600 runs from 10 to 20 us and from 52 to 70; its child
+ * 601 from 20 to 35 and from 40 to 60, when it exits.  kworker/0:1 comes between.
+ */
+void cap_make_threads(void)
+{
+	static struct cpu c0 = { .cpu = 0 }, c1 = { .cpu = 1 };
+
+	cap_host("hostname=box\nkernel=6.1.0\n");
+	cap_clock(T(0), T(10000000));
+	cap_host("command_pid=600\n");
+	describe();
+	section(XSPROF_SECTION_FORMAT, fork_format);
+	section(XSPROF_SECTION_TASKS, "600 600 prog\n601 601 child\n");
+	describe_more();
+	sched_switch(&c0, T(10), 0, "swapper/0", 0, 600, "prog");
+	forked(&c0, T(15), 600, 601);
+	sched_switch(&c0, T(20), 600, "prog", 1, 601, "prog");
+	sched_switch(&c0, T(35), 601, "child", 256, 7, "kworker/0:1");
+	sched_switch(&c0, T(40), 7, "kworker/0:1", 128, 601, "child");
+	sched_wake(&c0, T(50), WAKING, 601, 600, "prog", 1);
+	sched_switch(&c0, T(60), 601, "child", 32, 0, "swapper/0");
+	sched_switch(&c1, T(52), 0, "swapper/1", 0, 600, "prog");
+	sched_switch(&c1, T(70), 600, "prog", 32, 0, "swapper/1");
+	close_cpu(&c0, 0);
+	close_cpu(&c1, 0);
+	cap_end(T(110));
+}
+
+/* A process with a range that has no end, last seen at @lived and found to have ended at @ticks. */
+static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t lived, uint64_t ticks)
+{
+	struct xsprof_cap_exit gone = { .how = how, .ticks = ticks, .lived = lived };
+	struct cap_ring r;
+
+	gone.status = how == XSPROF_HOW_KILLED ? 9 : 0;
+	cap_producer(number, pid, T(0));
+	cap_name(0, 1, "step");
+	cap_arena(number);
+	cap_ring_open(&r, number, 0, 64);
+	cap_event(&r, T(20), XSPROF_REC_BEGIN, pid, 1, 0, 0);
+	cap_ring_close(&r, 0);
+	cap_chunk(XSPROF_CHUNK_EXIT, number, 0, 0, &gone, sizeof(gone));
+}
+
+/*
+ * The kernel saw 200 exit at 50 us, and the last thread of 300 at 57.  400 said itself when it
+ * ended; of 500 only an earlier process of that number exited, and of 600 nothing is known.
+ */
+void cap_make_exits(void)
+{
+	static struct cpu c = { .cpu = 0 };
+
+	cap_host("hostname=box\nkernel=6.1.0\n");
+	cap_clock(T(0), T(10000000));
+	describe();
+	section(XSPROF_SECTION_FORMAT, exit_format);
+	section(XSPROF_SECTION_TASKS, "300 300 three\n301 300 three\n");
+	describe_more();
+	process(0, 200, XSPROF_HOW_VANISHED, T(40), T(90));
+	process(1, 300, XSPROF_HOW_KILLED, T(40), T(95));
+	process(2, 400, XSPROF_HOW_EXITED, T(60), T(60));
+	process(3, 500, XSPROF_HOW_VANISHED, T(40), T(96));
+	process(4, 600, XSPROF_HOW_VANISHED, T(40), T(97));
+	exited(&c, T(30), 500);
+	exited(&c, T(50), 200);
+	exited(&c, T(55), 300);
+	exited(&c, T(57), 301);
+	exited(&c, T(70), 400);
+	exited(&c, T(99), 600);
+	close_cpu(&c, 0);
+	cap_end(T(110));
+}
