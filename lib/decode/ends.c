@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * When producers ended, as far as others tell: a process that executed another program had done
- * so when the new program attached, however late the recorder saw the old one gone.
+ * so when the new program attached, however late the recorder saw the old one gone; and the
+ * kernel's tracer saw the threads of a process exit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,4 +87,111 @@ int xst_ends_settle(struct xsprof_trace *t)
 	}
 	free(list);
 	return 0;
+}
+
+/* ---- what the kernel saw -------------------------------------------------------------------- */
+
+#define EXITS_MAX	(1u << 18)
+
+/* The recorder knows of an interval. */
+static bool is_bounded(const struct xst_producer *p)
+{
+	return p && p->has_exit && p->lived_ticks && p->lived_ticks < p->end_ticks &&
+	       p->how != XSPROF_HOW_RUNNING && p->how != XSPROF_HOW_EXEC;
+}
+
+uint64_t xst_exits_until(struct xsprof_trace *t)
+{
+	const struct xsprof_kernel_event *kind =
+		xsprof_trace_kernel_find(t, "sched", "sched_process_exit");
+	struct xst_exits *exits = &t->found.kernel.exits;
+	uint64_t until = 0, ns;
+
+	exits->pid = xsprof_kernel_field(kind, "pid");
+	exits->kind = kind ? kind->id : UINT32_MAX;
+	for (uint32_t i = 0; i < t->found.nr_producers && exits->pid; i++) {
+		const struct xst_producer *p = t->found.producers[i];
+
+		ns = is_bounded(p) ? xst_fit_ns(p->fit, p->end_ticks) : 0;
+		until = ns > until ? ns : until;
+	}
+	return until;
+}
+
+/* Those that find no room leave an end as it was. */
+static void add_exit(struct xsprof_trace *t, uint32_t tid, uint64_t ns)
+{
+	struct xst_exits *exits = &t->found.kernel.exits;
+	uint32_t tgid = xsprof_trace_tgid(t, tid);
+
+	if (exits->nr == exits->room) {
+		uint32_t room = exits->room ? exits->room * 2 : 256;
+		struct xst_exit *list = NULL;
+
+		if (room <= EXITS_MAX)
+			list = realloc(exits->list, room * sizeof(*list));
+		if (!list)
+			return;
+		exits->list = list;
+		exits->room = room;
+	}
+	exits->list[exits->nr++] = (struct xst_exit){ .pid = tgid ? tgid : tid, .ns = ns };
+}
+
+void xst_exits_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n)
+{
+	const struct xst_exits *exits = &t->found.kernel.exits;
+	uint64_t tid;
+
+	for (size_t i = 0; i < n; i++)
+		if (evs[i].type == XSPROF_EV_KERNEL && evs[i].name == exits->kind &&
+		    xsprof_kernel_value(&evs[i], exits->pid, &tid))
+			add_exit(t, (uint32_t)tid, evs[i].ns);
+}
+
+static int by_pid(const void *pa, const void *pb)
+{
+	const struct xst_exit *a = pa, *b = pb;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+/* The last exit of a thread of that process not after @ns, 0 for none. */
+static uint64_t last_exit(const struct xst_exits *exits, uint32_t pid, uint64_t ns)
+{
+	const struct xst_exit key = { .pid = pid, .ns = ns };
+	size_t low = 0, high = exits->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_pid(&exits->list[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && exits->list[low - 1].pid == pid ? exits->list[low - 1].ns : 0;
+}
+
+void xst_exits_settle(struct xsprof_trace *t)
+{
+	struct xst_exits *exits = &t->found.kernel.exits;
+
+	if (exits->nr)
+		qsort(exits->list, exits->nr, sizeof(*exits->list), by_pid);
+	for (uint32_t i = 0; i < t->found.nr_producers && exits->nr; i++) {
+		struct xst_producer *p = t->found.producers[i];
+		uint64_t ns;
+
+		if (!is_bounded(p))
+			continue;
+		ns = last_exit(exits, xsprof_trace_kernel_tid(t, i, p->own_pid),
+			       xst_fit_ns(p->fit, p->end_ticks));
+		if (ns > xst_fit_ns(p->fit, p->lived_ticks))
+			p->exit_ns = ns;
+	}
+	free(exits->list);
+	*exits = (struct xst_exits){ 0 };
 }

@@ -22,6 +22,28 @@ struct xsprof_kernel_field;
 
 #define XST_KERNEL_FIELDS	256u	/* of one kind of event */
 
+/* Threads of a process exited. */
+struct xst_exit {
+	uint64_t	ns;
+	uint32_t	pid;
+};
+
+/**
+ * struct xst_exits - exits of threads, while ends of producers are looked for
+ * @list: they
+ * @nr: how many
+ * @room: for so many there is memory
+ * @kind: of event that tells of one
+ * @pid: its field
+ */
+struct xst_exits {
+	struct xst_exit				*list;
+	uint32_t				nr;
+	uint32_t				room;
+	uint32_t				kind;
+	const struct xsprof_kernel_field	*pid;
+};
+
 /**
  * struct xst_kernel - the kernel's tracer
  * @any: there is something of it
@@ -56,7 +78,8 @@ struct xst_kernel {
 	struct xsp_map		tasks;
 	struct xsp_map		tgids;
 	bool			namespaced;	/* the recorder's pids are not the kernel's */
-	bool			learned;	/* tids.c has seen all events */
+	bool			learned;	/* tids.c and ends.c have seen what they want */
+	struct xst_exits	exits;
 	struct xsp_map		votes;
 	uint32_t		*current;	/* by CPU: who runs, 0 not known */
 	const struct xsprof_kernel_field *next_pid;

@@ -145,6 +145,7 @@ struct xst_reading {
 	uint64_t		records;
 	uint64_t		back;
 	uint64_t		bad_read;	/* chunks refused while reading */
+	bool			kernel_only;	/* rings of producers are left out */
 	bool			started;
 	bool			finished;
 	int			failed;
@@ -194,8 +195,17 @@ int xst_snapshot_open(struct xsprof_trace *t);
 int xst_arena_parse(struct xsprof_trace *t, struct xst_producer *p, uint64_t pos,
 		    const uint8_t *data, size_t len);
 
-/* ---- ends.c: of processes that executed another program.  Return: 0 or -errno. */
+/* ---- ends.c ------------------------------------------------------------------------------ */
+
+/* Of processes that executed another program.  Return: 0 or -errno. */
 int xst_ends_settle(struct xsprof_trace *t);
+/*
+ * Ends that the recorder knew to an interval only: the kernel's events up to when have to be seen
+ * before anybody else sees them?  0: none.  Then those, and what they tell is taken over.
+ */
+uint64_t xst_exits_until(struct xsprof_trace *t);
+void xst_exits_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
+void xst_exits_settle(struct xsprof_trace *t);
 
 /* ---- tids.c ----------------------------------------------------------------------------- */
 

@@ -86,9 +86,10 @@ static void add_quiets(struct xsprof_trace *t, const struct xst_producer *p)
 
 static void add_ends(struct xsprof_trace *t, const struct xst_producer *p)
 {
-	uint64_t begin = begin_time(p);
-	uint64_t ns = p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : xst_last_ns(t);
+	uint64_t begin = begin_time(p), ns = xst_producer_end_ns(p);
 
+	if (!ns)
+		ns = xst_last_ns(t);
 	if (ns < begin)
 		ns = begin;
 	/* LOST sorts before EXIT by its type's number. */

@@ -77,7 +77,8 @@ static int fill(struct xsprof_trace *t)
 	for (uint32_t i = 0; i < t->found.nr_streams; i++) {
 		struct xst_stream *s = t->found.streams[i];
 
-		if (s->queued || (s->kernel && t->found.kernel.refused) || !xst_stream_settle(t, s))
+		if (s->queued || (s->kernel && t->found.kernel.refused) ||
+		    (!s->kernel && t->reading.kernel_only) || !xst_stream_settle(t, s))
 			continue;
 		s->queued = true;
 		push(t, (struct xst_head){ s->key, s->order, XST_HEAD_RING, s });

@@ -173,12 +173,19 @@ static const struct xsprof_ctl *get_ctl(struct xsprof_trace *t, struct xst_produ
 	return p->ctl;
 }
 
+uint64_t xst_producer_end_ns(const struct xst_producer *p)
+{
+	if (p->exit_ns)
+		return p->exit_ns;
+	return p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : 0;
+}
+
 /* How much before its end the process was last known to run, ns. */
 static uint32_t exit_within(const struct xst_producer *p)
 {
 	uint64_t end, lived;
 
-	if (!p->has_exit || !p->lived_ticks)
+	if (!p->has_exit || !p->lived_ticks || p->exit_ns)
 		return 0;
 	end = xst_fit_ns(p->fit, p->end_ticks);
 	lived = xst_fit_ns(p->fit, p->lived_ticks);
@@ -201,7 +208,7 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 		.ctl = get_ctl(t, p),
 		.how = p->how,
 		.status = p->status,
-		.exit_ns = p->has_exit && p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : 0,
+		.exit_ns = p->has_exit ? xst_producer_end_ns(p) : 0,
 		.records = p->records - waiting(t, number, false),
 		.rings = p->rings,
 		.exit_within_ns = exit_within(p),

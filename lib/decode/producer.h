@@ -34,6 +34,7 @@ struct xst_producer {
 	uint64_t	found;		/* ticks of the recorder's clock, 0 when not known */
 	uint64_t	end_ticks;	/* the same */
 	uint64_t	lived_ticks;	/* it ended after this; 0: at end_ticks */
+	uint64_t	exit_ns;	/* its end, where the kernel saw it; 0: not */
 	uint64_t	*quiets;	/* ticks: its last category was switched off */
 	uint32_t	nr_quiets;
 	uint32_t	said_quiets;	/* of them, yielded */
@@ -62,6 +63,8 @@ struct xst_producer {
 /* The producer of that number, made when it is new; NULL: no memory, or a number too large. */
 struct xst_producer *xst_producer_get(struct xsprof_trace *t, uint32_t number);
 struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t number);
+/* When it ended, as far as that is known; 0: it is not. */
+uint64_t xst_producer_end_ns(const struct xst_producer *p);
 /* Does END count more losses than the ledgers do?  The rest found no room in the file. */
 bool xst_found_no_room(const struct xsprof_trace *t);
 /* Its last category was switched off then.  Return: 0 or -ENOMEM. */

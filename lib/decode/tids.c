@@ -36,9 +36,6 @@ static bool is_foreign(const struct xsprof_trace *t, const struct xst_producer *
 
 bool xst_tids_wanted(const struct xsprof_trace *t)
 {
-	/* Of a capture that grows there is no end to go through to. */
-	if (!t->found.kernel.any || t->found.kernel.learned || t->flags & XSPROF_TRACE_FOLLOW)
-		return false;
 	for (uint32_t i = 0; i < t->found.nr_producers; i++)
 		if (t->found.producers[i] && is_foreign(t, t->found.producers[i]))
 			return true;

@@ -160,23 +160,48 @@ static int at_end(struct xsprof_trace *t)
 	return 0;
 }
 
-/* Goes through all of it once; what is wrong with it is said when it is read in earnest. */
-static void learn_tids(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+/*
+ * Goes through what the threads' numbers and the ends of processes are learned from, where that is
+ * to be known; what is wrong with it is said when it is read in earnest.
+ *
+ * Return: 0 or -errno.
+ */
+static int learn(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 {
-	uint64_t from = t->reading.from_ns, to = t->reading.to_ns, warned[XST_WARN_KINDS];
+	uint64_t from = t->reading.from_ns, to = t->reading.to_ns, warned[XST_WARN_KINDS], until;
 	void (*warn)(void *data, const char *text) = t->warn;
+	bool tids;
 	int n;
 
+	/* Of a capture that grows there is no end to go through to. */
+	if (!t->found.kernel.any || t->found.kernel.learned || t->flags & XSPROF_TRACE_FOLLOW)
+		return 0;
+	t->found.kernel.learned = true;
+	tids = xst_tids_wanted(t);
+	until = xst_exits_until(t);
+	if (!tids && !until)
+		return 0;
 	memcpy(warned, t->warned, sizeof(warned));
 	t->warn = NULL;
-	t->reading.from_ns = t->reading.to_ns = 0;
-	while ((n = xst_merge_batch(t, evs, max)) > 0)
-		xst_tids_learn(t, evs, n);
-	t->found.kernel.learned = true;
+	t->reading.kernel_only = !tids;
+	t->reading.from_ns = 0;
+	t->reading.to_ns = tids ? 0 : until;
+	n = xst_merge_start(t);
+	while (!n && (n = xst_merge_batch(t, evs, max)) > 0) {
+		if (tids)
+			xst_tids_learn(t, evs, n);
+		if (until)
+			xst_exits_learn(t, evs, n);
+		n = 0;
+	}
+	xst_exits_settle(t);
+	t->reading.kernel_only = false;
 	t->reading.from_ns = from;
 	t->reading.to_ns = to;
 	t->warn = warn;
 	memcpy(t->warned, warned, sizeof(warned));
+	/* What cannot be read is said by who reads it next. */
+	return n == -ENOMEM ? n : 0;
 }
 
 static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
@@ -186,11 +211,9 @@ static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 	if (t->reading.failed)
 		return t->reading.failed;
 	if (!t->reading.started) {
-		n = xst_merge_start(t);
-		if (!n && xst_tids_wanted(t)) {
-			learn_tids(t, evs, max);
+		n = learn(t, evs, max);
+		if (!n)
 			n = xst_merge_start(t);
-		}
 		t->reading.started = !n;
 	}
 	while (!n) {

@@ -222,6 +222,42 @@ result "report of a program without markers: a part of the time" $?
 "$xsprof" report --name x "$dir/threads.data" 2>"$dir/log" | grep -q 'nothing matches'
 result "report of a program without markers: threads have no names" $?
 
+# The recorder saw an end late, the kernel when it was: in all outputs.
+"$make_capture" exits "$dir/exits.data"
+for format in ndjson chrome perfetto; do
+	"$dump" -q -f $format -o "$dir/exits.$format" "$dir/exits.data"
+done 2>"$dir/log"
+"$xsprof" info --json "$dir/exits.data" >"$dir/exits.info" 2>>"$dir/log"
+"$xsprof" report --json "$dir/exits.data" >"$dir/exits.report" 2>>"$dir/log"
+python3 - "$dir" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+t0 = 1000000000000
+want = {200: (50000, 0), 300: (57000, 0), 400: (60000, 0), 500: (96000, 56000),
+        600: (97000, 57000)}
+exact = {pid: at for pid, (at, within) in want.items() if not within}
+def load(name):
+    return json.load(open(sys.argv[1] + "/exits." + name))
+info = {p["pid"]: (p["exit_ns"] - t0, p["exit_within_ns"]) for p in load("info")["processes"]}
+assert info == want, info
+lines = [json.loads(l) for l in open(sys.argv[1] + "/exits.ndjson")]
+ends = {e["pid"]: e["ns"] - t0 for e in lines if e["type"] == "exit"}
+assert ends == {pid: at for pid, (at, within) in want.items()}, ends
+over = {e["pid"]: round(e["ts"] * 1000) for e in load("chrome")["traceEvents"]
+        if e.get("name") == "step" and e["ph"] == "E"}
+assert all(over[pid] == at for pid, at in exact.items()), over
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+packets = open(sys.argv[1] + "/exits.perfetto", "rb").read()
+assert varint(t0 + 50000) in packets and varint(t0 + 90000) not in packets
+r = load("report")
+assert (r["open"], r["open_unsure"]) == (5, 2), r
+assert r["ranges"][0]["total_ns"] == 30000 + 37000 + 40000, r
+END
+result "the end of a process: the kernel's time, where the recorder's is an interval" $?
+"$xsprof" report "$dir/exits.data" 2>"$dir/log" |
+	grep -q '^  thread 200 was in step for 30.000 us when its process vanished$'
+result "the end of a process: report says how long its range was open" $?
+
 # One count of events, whoever says it: without what a record goes on in, and marks of the reader.
 for kind in rows all; do
 	events=$("$dump" -q -f ndjson "$dir/$kind.data" | grep -vcE \
