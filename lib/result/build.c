@@ -110,6 +110,8 @@ static int end_range(struct xsr_builder *b, const struct xsprof_range *range)
 		return 0;
 	e = &b->r->events[index];
 	e->end = range->end_ns > e->begin ? range->end_ns : e->begin;
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
+		e->flags |= XSR_EVF_UNCERTAIN;
 	if (range->how == XSPROF_RANGE_OPEN) {
 		e->flags |= XSR_EVF_UNFINISHED;
 		xsr_end_at(b, index, e->end > b->until ? e->end : b->until);
@@ -155,6 +157,8 @@ static int add_whole(struct xsr_builder *b, const struct xsprof_range *range)
 	}
 	if (async)
 		e->flags |= XSR_EVF_ASYNC;
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
+		e->flags |= XSR_EVF_UNCERTAIN;
 	if (range->how == XSPROF_RANGE_OPEN) {
 		e->flags |= XSR_EVF_UNFINISHED;
 		e->end_tid = e->tid;

@@ -47,6 +47,11 @@ bool xsprof_event_unfinished(const struct xsprof_profiler_event *ev)
 	return ev->flags & XSR_EVF_UNFINISHED;
 }
 
+bool xsprof_event_uncertain(const struct xsprof_profiler_event *ev)
+{
+	return ev->flags & XSR_EVF_UNCERTAIN;
+}
+
 uint32_t xsprof_event_device_type(const struct xsprof_profiler_event *ev)
 {
 	return ev->device >> 16;

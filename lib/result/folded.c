@@ -101,7 +101,8 @@ static int add_all(struct ways *ways, struct xsprof_result *r, uint32_t what)
 	for (uint32_t i = 0; i < r->nr && !err; i++) {
 		const struct xsprof_profiler_event *e = &r->events[i];
 
-		if (what == XSPROF_STACKS_CPU && on_host(e) && e->self)
+		if (what == XSPROF_STACKS_CPU && on_host(e) && e->self &&
+		    !xsprof_event_uncertain(e))
 			err = add(ways, r, e, e->self);
 		/* On devices: the time of what it launched is an op's. */
 		if (what == XSPROF_STACKS_DEVICE && e->flags & XSR_EVF_DEVICE &&

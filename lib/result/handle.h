@@ -73,6 +73,7 @@ void xsr_buf_free(struct xsr_buf *b);
 #define XSR_EVF_DROP		0x80u	/* to be left out, once links are made */
 #define XSR_EVF_CUT		0x100u	/* it ended where its markers were switched off */
 #define XSR_EVF_OVER		0x200u	/* a step that was over at the end of the result */
+#define XSR_EVF_UNCERTAIN	0x400u	/* records were lost inside it */
 
 #define XSR_NONE		UINT32_MAX
 

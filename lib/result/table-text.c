@@ -13,14 +13,14 @@
 enum column {
 	NAME, SELF_CPU_PART, SELF_CPU, CPU_PART, CPU, CPU_EACH, SELF_DEVICE_PART, SELF_DEVICE,
 	DEVICE, DEVICE_EACH, CPU_MEMORY, SELF_CPU_MEMORY, DEVICE_MEMORY, SELF_DEVICE_MEMORY, CALLS,
-	ON, FLOPS, SHAPES, STACK, COLUMNS
+	UNCERTAIN, ON, FLOPS, SHAPES, STACK, COLUMNS
 };
 
 static const char *const titles[COLUMNS] = {
 	"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg",
 	"Self device %", "Self device", "Device total", "Device time avg", "CPU Mem",
-	"Self CPU Mem", "Device Mem", "Self Device Mem", "# of Calls", "Device", "Total FLOPs",
-	"Input Shapes", "Source Location",
+	"Self CPU Mem", "Device Mem", "Self Device Mem", "# of Calls", "Uncertain", "Device",
+	"Total FLOPs", "Input Shapes", "Source Location",
 };
 
 struct layout {
@@ -99,7 +99,8 @@ static void put_cell(const struct layout *l, const struct xsr_row *r, enum colum
 		put_time(b, row->cpu_ns);
 		break;
 	case CPU_EACH:
-		put_time(b, row->cpu_ns / (row->count + !row->count));
+		put_time(b, row->count > row->uncertain ?
+			    row->cpu_ns / (row->count - row->uncertain) : 0);
 		break;
 	case SELF_DEVICE_PART:
 		put_part(b, row->self_device_ns, total->self_device_ns);
@@ -127,6 +128,9 @@ static void put_cell(const struct layout *l, const struct xsr_row *r, enum colum
 		break;
 	case CALLS:
 		xsr_printf(b, "%" PRIu64, row->count);
+		break;
+	case UNCERTAIN:
+		xsr_printf(b, "%" PRIu64, row->uncertain);
 		break;
 	case ON:
 		xsr_printf(b, "%u:%u", r->device >> 16, r->device & 0xffff);
@@ -164,6 +168,7 @@ static void choose(struct layout *l)
 		l->shown[i] = device;
 	l->shown[CPU_MEMORY] = l->shown[SELF_CPU_MEMORY] = memory;
 	l->shown[DEVICE_MEMORY] = l->shown[SELF_DEVICE_MEMORY] = device_memory;
+	l->shown[UNCERTAIN] = l->t->total.uncertain;
 	l->shown[ON] = l->t->by & XSPROF_BY_DEVICE;
 	l->shown[FLOPS] = l->t->total.flops;
 	l->shown[SHAPES] = l->t->by & XSPROF_BY_SHAPE;

@@ -162,6 +162,7 @@ static int count_memory(struct walk *w, const struct xsprof_profiler_event *e)
 
 static int enter(struct walk *w, const struct xsprof_profiler_event *e)
 {
+	bool uncertain = xsprof_event_uncertain(e);
 	struct xsr_row *row;
 	uint64_t launched;
 
@@ -182,10 +183,11 @@ static int enter(struct walk *w, const struct xsprof_profiler_event *e)
 	if (!row)
 		return -ENOMEM;
 	row->row.count++;
-	row->row.self_cpu_ns += e->self;
+	row->row.uncertain += uncertain;
+	row->row.self_cpu_ns += uncertain ? 0 : e->self;
 	row->row.self_device_ns += launched;
 	row->row.flops += xsprof_event_flops(e);
-	if (!row->open++)
+	if (!row->open++ && !uncertain)
 		row->row.cpu_ns += e->end - e->begin;
 	return 0;
 }
@@ -253,7 +255,7 @@ static int walk_tree(struct walk *w)
 /* What has no place in the tree: each stands for itself. */
 static int count_apart(struct walk *w, const struct xsprof_profiler_event *e)
 {
-	bool device = e->flags & XSR_EVF_DEVICE;
+	bool device = e->flags & XSR_EVF_DEVICE, uncertain = xsprof_event_uncertain(e);
 	uint64_t time = e->end - e->begin, launched = w->launched[xsr_index(e)];
 	struct xsr_row *row;
 
@@ -263,9 +265,10 @@ static int count_apart(struct walk *w, const struct xsprof_profiler_event *e)
 	if (!row)
 		return -ENOMEM;
 	row->row.count++;
+	row->row.uncertain += uncertain;
 	row->row.flops += xsprof_event_flops(e);
-	row->row.cpu_ns += device ? 0 : time;
-	row->row.self_cpu_ns += device ? 0 : e->self;
+	row->row.cpu_ns += device || uncertain ? 0 : time;
+	row->row.self_cpu_ns += device || uncertain ? 0 : e->self;
 	row->row.device_ns += device ? time : launched;
 	row->row.self_device_ns += device ? time : launched;
 	return 0;
@@ -346,6 +349,7 @@ static void sum(struct xsprof_table *t)
 		const struct xsprof_table_row *row = &t->rows[i].row;
 
 		total->count += row->count;
+		total->uncertain += row->uncertain;
 		total->cpu_ns += row->cpu_ns;
 		total->self_cpu_ns += row->self_cpu_ns;
 		total->flops += row->flops;

@@ -324,6 +324,58 @@ static void test_folded(void)
 	tap_result("folded stacks");
 }
 
+/* Records were lost inside the second "add", and with it inside the step around it. */
+static void test_uncertain(void)
+{
+	const struct xsprof_table_row *at;
+	struct xsprof_result *r;
+	struct xsprof_table *t;
+	struct ops o;
+	char *text;
+
+	ops_begin(&o);
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t ts = 1000000 + i * 1000000;
+
+		ops_op(&o, TID, ts, "step", NULL);
+		ops_op(&o, TID, ts + 10000, "add", NULL);
+		if (i)
+			ops_rec(&o, XSPROF_REC_LOST, 0, ts + 20000, NULL, 0, 3);
+		ops_end(&o, TID, ts + 30000 + i * 500000);
+		ops_op(&o, TID, ts + 600000, "mul", NULL);
+		ops_end(&o, TID, ts + 610000);
+		ops_end(&o, TID, ts + 700000);
+	}
+	r = ops_result(&o, NULL);
+	CHECK(!xsprof_event_uncertain(ops_find(r, "add", 0)));
+	CHECK(xsprof_event_uncertain(ops_find(r, "add", 1)));
+	CHECK(!xsprof_event_uncertain(ops_find(r, "mul", 1)));
+	t = table(r, XSPROF_BY_NAME, XSPROF_SORT_CPU);
+	at = row(t, "add", 0);
+	CHECK_EQ(at->count, 2);
+	CHECK_EQ(at->uncertain, 1);
+	CHECK_EQ(at->cpu_ns, 20000);
+	CHECK_EQ(at->self_cpu_ns, 20000);
+	at = row(t, "step", 0);
+	CHECK_EQ(at->uncertain, 1);
+	CHECK_EQ(at->cpu_ns, 700000);
+	CHECK_EQ(at->self_cpu_ns, 670000);
+	at = row(t, "mul", 0);
+	CHECK_EQ(at->uncertain, 0);
+	CHECK_EQ(at->cpu_ns, 20000);
+	CHECK_EQ(xsprof_table_total(t)->uncertain, 2);
+	CHECK_EQ(xsprof_table_total(t)->self_cpu_ns, 710000);
+	text = xsprof_table_text(t, 0);
+	CHECK(text && strstr(text, "Uncertain"));
+	/* The mean is that of the certain one. */
+	CHECK(text && strstr(text, "700.000us"));
+	free(text);
+	xsprof_table_free(t);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("ranges across a loss count, without their times");
+}
+
 int main(void)
 {
 	test_names();
@@ -332,5 +384,6 @@ int main(void)
 	test_stacks();
 	test_text();
 	test_folded();
+	test_uncertain();
 	return tap_done();
 }

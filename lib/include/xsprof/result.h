@@ -165,6 +165,8 @@ uint64_t xsprof_event_duration_ns(const struct xsprof_profiler_event *ev);
 uint64_t xsprof_event_self_ns(const struct xsprof_profiler_event *ev);
 /* True if it was open when the trace ended. */
 bool xsprof_event_unfinished(const struct xsprof_profiler_event *ev);
+/* True if records of its thread may have been lost inside it: its end may be that of another. */
+bool xsprof_event_uncertain(const struct xsprof_profiler_event *ev);
 uint32_t xsprof_event_device_type(const struct xsprof_profiler_event *ev);
 int32_t xsprof_event_device_index(const struct xsprof_profiler_event *ev);
 /* The stream on a GPU, the thread id on the host. */
@@ -302,6 +304,8 @@ enum xsprof_table_sort {
  * @device_memory: the same on devices
  * @self_cpu_memory: the same without children
  * @self_device_memory: the same without children
+ * @uncertain: how many of @count are uncertain (xsprof_event_uncertain()): their time on the host
+ *	is in neither @cpu_ns nor @self_cpu_ns
  */
 struct xsprof_table_row {
 	const char	*name;
@@ -317,6 +321,7 @@ struct xsprof_table_row {
 	int64_t		device_memory;
 	int64_t		self_cpu_memory;
 	int64_t		self_device_memory;
+	uint64_t	uncertain;
 };
 
 struct xsprof_table;
@@ -344,7 +349,10 @@ void xsprof_table_free(struct xsprof_table *table);
 #define XSPROF_STACKS_CPU	0u	/* self time on the host */
 #define XSPROF_STACKS_DEVICE	1u	/* self time on devices */
 
-/* Write folded stacks, "outer;inner 1234" (us), for flame graph tools. 0 or -errno. */
+/*
+ * Write folded stacks, "outer;inner 1234" (us), for flame graph tools, without the time of
+ * uncertain events on the host. 0 or -errno.
+ */
 int xsprof_result_save_stacks(struct xsprof_result *result, const char *path, uint32_t what);
 
 /**
