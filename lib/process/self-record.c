@@ -30,6 +30,13 @@
 #include "read/recording.h"
 #include "ring/config.h"
 
+/*
+ * Descriptors: the thread's for its session and file, what wakes it and one process that it looks
+ * at; and the program's for the thread's pipe and its rings.
+ */
+#define THREAD_FILES	8
+#define PROGRAM_FILES	5
+
 static struct {
 	struct xsp_recording	session;
 	struct xsp_cap		cap;
@@ -43,6 +50,22 @@ static struct {
 	bool			running;
 	bool			nothing;	/* was recorded, and the file says so */
 } self = { .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
+
+/* Are so many descriptors free?  Without them the recording would begin and see nothing. */
+static bool has_files(int nr)
+{
+	int fds[THREAD_FILES], got = 0, i;
+
+	while (got < nr && (fds[got] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+		got++;
+	for (i = 0; i < got; i++)
+		close(fds[i]);
+	if (got == nr)
+		return true;
+	self.object = "descriptors";
+	self.why = "there are too few: raise RLIMIT_NOFILE (ulimit -n)";
+	return false;
+}
 
 /* FILE with "%p" replaced by the process id, "%%" by "%"; absolute, for who looks later. */
 static int expand(const char *file, char *path, size_t size)
@@ -272,6 +295,8 @@ static int open_all(void *unused)
 	int err;
 
 	(void)unused;
+	if (!has_files(THREAD_FILES))
+		return -EMFILE;
 	err = make_session(&self.object);
 	if (err) {
 		self.why = xsp_recording_strerror(err);
@@ -350,7 +375,9 @@ int xsp_self_record_start(const char *file)
 	self.thread.ready = ready;
 	self.thread.open = open_all;
 	self.thread.close = finish;
-	err = xsp_drain_thread_begin(&self.thread, "xsprof-drain");
+	err = -EMFILE;
+	if (has_files(PROGRAM_FILES))
+		err = xsp_drain_thread_begin(&self.thread, "xsprof-drain");
 	if (err)
 		return say_failed(file, self.object, self.why ? self.why : strerror(-err), err);
 	/* Here: the thread has no standard error. */

@@ -175,6 +175,21 @@ is "no line breaks and no colours" "$(cat err)" \
 run env XSPROF_RECORD=w.data XSPROF_MODE="$(head -c 100000 /dev/zero | tr '\0' x)" "$marker" 10 1 0
 is "a long value is cut" "$rc $(wc -l <err) $(tr -cd x <err | wc -c)" "0 1 130"
 
+# Few descriptors: all is recorded, or the reason is said and there is no file.
+reason='descriptors: there are too few: raise RLIMIT_NOFILE (ulimit -n)'
+for files in 4 6 7 8 11 12 16; do
+	rm -f few.data few.data.old
+	run sh -c "ulimit -n $files; XSPROF_RECORD=few.data exec $marker 10 1 0"
+	is "$files descriptors: the program runs" "$rc $(wc -l <out)" "0 1"
+	if [ -e few.data ]; then
+		run "$xsprof" dump -f text few.data
+		is "$files descriptors: all of it" "$rc $(grep -c ' pair' out)" "0 20"
+	else
+		is "$files descriptors: no file, and why" "$(cat err)" \
+			"xsprof: XSPROF_RECORD: 'few.data': nothing is recorded: $reason"
+	fi
+done
+
 # Who cannot be told is not ended for it
 run sh -c "XSPROF_RECORD=w.data XSPROF_MODE=x exec $marker 10 1 0 2>&-"
 is "stderr is closed" $rc 0
