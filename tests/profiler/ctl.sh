@@ -9,6 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 xsprof=$build/bin/xsprof
 check=$PWD/tests/profiler/check-ctl.py
+manual=$PWD/Documentation/man/xsprof-ctl.1
 export LD_LIBRARY_PATH=$build/lib
 unset XSPROF_ONDEMAND KINETO_USE_DAEMON KINETO_LOG_LEVEL KINETO_CONFIG XSPROF_BACKEND
 dir=$(mktemp -d "${TMPDIR:-/tmp}/xsprof-ctl.XXXXXX") || exit 1
@@ -244,6 +245,37 @@ ctl 0 stop -p "$pid"
 holds cut.json work0=5
 [ ! -e never.json ] || bad "never.json is there"
 result "by iterations, between two of them; and stopped before their number"
+
+# The examples of the man page, as they are: its program is one that makes steps all the time.
+cat >train <<-END
+	#!/bin/bash
+	exec "$build/tests/profiler/ctl-program" < <(while echo "steps 5"; do sleep 0.05; done)
+END
+chmod +x train
+awk '/^\.SH/ { on = /EXAMPLES/ } on && /^\.fi/ { text = 0 } on && text
+	on && /^\.nf/ { text = 1 }' "$manual" | sed 's/\\-/-/g' >examples
+grep -c '^[^#]*xsprof ctl' examples | grep -qx 6 || bad "six examples: $(cat examples)"
+cat >prelude <<-'END'
+	set -eu
+	# It is there after a second, unless the machine is busy.
+	sleep()
+	{
+		until xsprof ctl status -p $!; do command sleep 0.1; done >/dev/null 2>&1
+		command sleep "$1"
+	}
+END
+PATH=$build/bin:$PATH bash -c '. ./prelude; . ./examples; echo "$! $file" >last' >told 2>errors ||
+	bad "the examples: $(cat examples told errors)"
+read -r train file <last
+pids+=" $train"
+kill -KILL "$train"
+[ "$file" = "$dir/long.json" ] || bad "file=$file"
+for file in "xsprof-$train.json" long.json; do
+	grep -q '"work0"' "$file" || bad "no op in $file: $(cat told errors)"
+done
+gzip -dc second.json.gz | grep -q '"work0"' || bad "no op in second.json.gz"
+grep -q "^ *$train +ctl-program" -E told || bad "not listed: $(cat told)"
+result "the examples of the man page work"
 
 # ---- what it refuses ----
 
