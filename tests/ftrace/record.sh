@@ -160,6 +160,9 @@ run "$xsprof" record -e sched_swich -o e.data -- true
 is "an unknown event: 2" $rc 2
 has "and which was meant" err "^xsprof: -e sched_swich: .*did you mean sched_switch"
 ok "nothing was made" test ! -e e.data
+run "$xsprof" record -e shced:sched_switch -- true
+is "a system that does not exist: 2" $rc 2
+has "and which was meant" err ": did you mean sched:sched_switch\?"
 run "$xsprof" record -e nosuchsystem:nosuchevent -- true
 is "an unknown system: 2" $rc 2
 run "$xsprof" record -e sched --trace-clock local -- true

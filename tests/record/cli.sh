@@ -39,6 +39,14 @@ rm -f xsprof.data*
 run "$xsprof" record -- ./no-such-command
 is "not found: 127" $rc 127
 has "not found, said" err '^xsprof: \./no-such-command: command not found'
+for value in 30s 16M 5; do
+	run "$xsprof" record --flight $value true
+	is "--flight $value: 127" $rc 127
+	has "--flight $value: the right form" err \
+		"^xsprof: $value: .* did you mean --flight=$value\?"
+done
+run "$xsprof" record --flight=16M 30s
+hasnt "--flight=16M 30s: a command" err 'did you mean'
 run "$xsprof" record -- no-such-command
 is "not found in PATH: 127" $rc 127
 echo text >plain
@@ -78,13 +86,19 @@ if command -v script >/dev/null; then
 	(wait_for grep -qs ready typed; printf '\003'; sleep 1) |
 		script -qefc "$xsprof record -q -- sh count.sh" typed >/dev/null
 	has "Ctrl-C of a terminal arrives once" typed 'n=1'
-	TERM=xterm script -qefc "stty cols 24; $xsprof record -- sleep 0.6" typed \
+	TERM=xterm script -qefc "stty cols 24; $xsprof record -- sh -c 'sleep 0.6; printf hello'" \
+		typed >/dev/null </dev/null
+	ok "what is said does not go on in the command's last line" \
+		grep -qE "hello {24}"$'\r\033\\[Kxsprof: nothing' typed
+	ok "and no live line is in the midst of its output" not grep -qE ' s \]' typed
+	TERM=xterm script -qefc "stty cols 24; $xsprof record -- sleep 0.6 >screen" typed \
 		>/dev/null </dev/null
 	is "the live line is never longer than a narrow terminal's" \
 		"$(tr '\r' '\n' <typed | awk '/^\[ .*\033\[K$/ { n++; if (length($0) > 26) long++ }
 			END { print (n > 0), long + 0 }')" "1 0"
 else
 	skip "Ctrl-C of a terminal arrives once" "script is not installed"
+	skip "what is said does not go on in the command's last line" "script is not installed"
 	skip "the live line is never longer than a narrow terminal's" "script is not installed"
 fi
 cat >deaf.sh <<'END'

@@ -73,6 +73,15 @@ print(count, last)' 2>>log
 status 1 "$xsprof" snapshot -o none.data && grep -q 'no process of yours has rings' log &&
 	[ ! -e none.data ]
 result "snapshot: nobody to be asked is an error, and no file" $?
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p "$XSPROF_SHM_DIR/xsprof-4711/s.1"
+	hint="^xsprof: $XSPROF_SHM_DIR/xsprof-4711 holds recordings of the user who called sudo"
+	status 1 env SUDO_UID=4711 "$xsprof" snapshot -o none.data && grep -q "$hint" log &&
+		status 0 env SUDO_UID=4711 "$xsprof" list && grep -q "$hint" log &&
+		status 0 env SUDO_UID=4712 "$xsprof" list && [ ! -s log ]
+	result "snapshot, list: by sudo they say whose recordings there are" $?
+	rm -r "$XSPROF_SHM_DIR/xsprof-4711"
+fi
 status 2 "$xsprof" snapshot --pid x && status 2 "$xsprof" snapshot -l 0 &&
 	status 2 "$xsprof" snapshot file
 result "snapshot: wrong usage" $?
@@ -117,6 +126,10 @@ wait_for eval "! kill -0 $program 2>/dev/null"
 "$xsprof" snapshot -o s.data 2>log && [ "$(whole s.data)" = "50000 49999" ] &&
 	"$xsprof" report --json s.data 2>log >json
 result "snapshot: of a program that has ended" $?
+sleep 0.2
+"$xsprof" snapshot -l 100ms -o l.data 2>log
+grep -q '^xsprof: --last: 1 of 1 processes wrote nothing in that time: ' log
+result "snapshot --last: of one that ended before says so" $?
 "$xsprof" recover >>log 2>&1 && [ "$(whole rec.data)" = "50000 49999" ]
 result "snapshot: no tail was moved: recover finds the rest" $?
 pids=()
@@ -209,6 +222,12 @@ result "watch: and again when it happens again" $?
 stop
 [ -s f.data ]
 result "watch: the file at the end" $?
+
+"$xsprof" record -o f.data --flight --watch all_reduce --watch 'gloo:*' -- "$open" tids exit \
+	>out 2>log
+[ "$(grep 'no process had' log)" = "xsprof: --watch: no process had a range called 'gloo:*':\
+ 'xsprof report' shows their names" ]
+result "watch: a name that no process has is told at the end" $?
 
 if [ "$(nproc)" -gt 1 ]; then
 	rm -f f.data*

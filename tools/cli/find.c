@@ -20,6 +20,7 @@
  * @fd: the device
  * @visit: whom to tell
  * @data: passed to it
+ * @visited: how many
  * @status: what it returned
  */
 struct walk {
@@ -27,6 +28,7 @@ struct walk {
 	int		fd;
 	int		(*visit)(void *data, const struct found *found);
 	void		*data;
+	uint64_t	visited;
 	int		status;
 };
 
@@ -77,6 +79,7 @@ static int walk_session(void *data, struct session_seen *seen)
 		if (!is_wanted(walk->who, entry->d_name))
 			continue;
 		found.name = entry->d_name;
+		walk->visited++;
 		walk->status = walk->visit(walk->data, &found);
 	}
 	closedir(dir);
@@ -99,6 +102,7 @@ static int walk_info(void *data, const struct xsprof_info *info)
 			    !walk->who->all && info->uid != getuid())
 		return 0;
 	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);
+	walk->visited++;
 	walk->status = walk->visit(walk->data, &found);
 	return walk->status;
 }
@@ -140,5 +144,9 @@ int find_producers(struct attach *who,
 		err = 0;
 	if (err < 0)
 		return tool_error("%s: %s", user, strerror(-err));
-	return walk.status ? walk.status : walk_device(&walk);
+	if (!walk.status)
+		walk.status = walk_device(&walk);
+	if (!walk.status && !walk.visited)
+		session_say_sudo();
+	return walk.status;
 }

@@ -16,12 +16,13 @@
 
 #define PERIOD_NS	250000000u
 
-void progress_begin(struct progress *p, bool quiet)
+void progress_begin(struct progress *p, bool quiet, bool command)
 {
 	const char *term = getenv("TERM");
 
 	memset(p, 0, sizeof(*p));
-	p->live = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+	p->terminal = !quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb");
+	p->live = p->terminal && !(command && isatty(STDOUT_FILENO));
 	p->start = xsp_clock_ns(CLOCK_MONOTONIC);
 	p->next = p->start + PERIOD_NS;
 }
@@ -65,15 +66,23 @@ uint64_t progress_show(struct progress *p, const struct xsp_drain *d)
 	format_lost(lost, sizeof(lost), &stats);
 	snprintf(line, sizeof(line), "[ xsprof record: %" PRIu64 " events, %s, %s, %" PRIu64 " s ]",
 		 stats.records, bytes, lost, (now - p->start) / 1000000000u);
+	if (!p->shown)
+		progress_clear(p);
 	fprintf(stderr, "\r%.*s\033[K", columns(), line);
 	p->shown = true;
 	return PERIOD_NS;
 }
 
+/*
+ * A command may have left the cursor behind text of its own: blanks to the last column of a line
+ * wrap there, and are wiped where they do not.
+ */
 void progress_clear(struct progress *p)
 {
 	if (p->shown)
 		fputs("\r\033[K", stderr);
+	else if (p->terminal)
+		fprintf(stderr, "%*s\r\033[K", columns() + 1, "");
 	p->shown = false;
 }
 

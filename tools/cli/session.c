@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,30 @@ void session_say_place(const struct xsp_recording *s)
 	if (s->path[plain] == '.')
 		tool_note("%.*s belongs to another user: %.*s is used", plain, s->path, len,
 			  s->path);
+}
+
+void session_say_sudo(void)
+{
+	const char *uid = getenv("SUDO_UID"), *base = getenv("XSPROF_SHM_DIR");
+	struct dirent *entry;
+	char path[PATH_MAX];
+	bool any = false;
+	uint64_t user;
+	DIR *dir;
+
+	if (geteuid() || !uid || tool_parse_u64(uid, &user) || !user)
+		return;
+	snprintf(path, sizeof(path), "%s/xsprof-%" PRIu64, base && *base ? base : "/dev/shm",
+		 user);
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while (!any && (entry = readdir(dir)))
+		any = !strncmp(entry->d_name, "s.", 2);
+	closedir(dir);
+	if (any)
+		tool_note("%s holds recordings of the user who called sudo, and root sees its own "
+			  "only: run this without sudo", path);
 }
 
 /* A producer holds a lock on its file as long as it lives. */

@@ -45,6 +45,8 @@ int session_each(int (*visit)(void *data, struct session_seen *seen), void *data
 void session_clean(bool quiet);
 
 /* Says where a session of ours is, if another user has the place where it is looked for. */
+/* Root by sudo: says where the recordings of the user who called it are, where there are some. */
+void session_say_sudo(void);
 void session_say_place(const struct xsp_recording *s);
 
 /* "cannot make a session" and the like: reports an error of read/session.h. */

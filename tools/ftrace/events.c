@@ -110,19 +110,23 @@ static void mark_all(const struct ftrace_list *all, const char *const *patterns,
 		mark(all, *patterns, wanted);
 }
 
-static int unknown(const struct ftrace_list *all, const char *event)
+/* @pattern is @event as the folders have it. */
+static int unknown(const struct ftrace_list *all, const char *event, const char *pattern)
 {
 	const char **names = calloc(all->nr + 1, sizeof(*names)), *close = NULL;
+	int system;
 
 	if (names) {
 		for (uint32_t i = 0; i < all->nr; i++)
-			names[i] = strchr(event, ':') ? all->names[i] :
+			names[i] = strchr(pattern, '/') ? all->names[i] :
 				   strchr(all->names[i], '/') + 1;
-		close = tool_closest(event, names);
+		close = tool_closest(pattern, names);
 	}
+	system = close && strchr(close, '/') ? (int)strcspn(close, "/") : 0;
 	if (close)
-		tool_error("-e %s: this kernel has no such event: did you mean %s? All are in "
-			   "/sys/kernel/tracing/available_events", event, close);
+		tool_error("-e %s: this kernel has no such event: did you mean %.*s%s%s? All are "
+			   "in /sys/kernel/tracing/available_events", event, system, close,
+			   system ? ":" : "", close + system + (system > 0));
 	else
 		tool_error("-e %s: this kernel has no such event: those that it has are in "
 			   "/sys/kernel/tracing/available_events", event);
@@ -144,7 +148,7 @@ static int mark_event(const struct ftrace_list *all, const char *event, bool *wa
 	colon = strchr(pattern, ':');
 	if (colon)
 		*colon = '/';
-	return mark(all, pattern, wanted) ? 0 : unknown(all, event);
+	return mark(all, pattern, wanted) ? 0 : unknown(all, event, pattern);
 }
 
 int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftrace_list *list)

@@ -220,8 +220,10 @@ int cmd_list(int argc, char **argv)
 	if (optind < argc)
 		return tool_usage("list", "%s: takes no arguments", argv[optind]);
 	status = list_sessions(&opts);
-	if (!status && !opts.shown)
+	if (!status && !opts.shown) {
 		puts("no recording is running, none was left by a killed recorder, and no process "
 		     "has rings in the kernel");
+		session_say_sudo();
+	}
 	return status;
 }

@@ -62,6 +62,7 @@ struct flight_member {
  * @forgotten: ended ones that were not kept
  * @ended: of these, the device's
  * @watch: what is watched
+ * @met: which of its names some process has
  * @stalls: ranges found stalled at this look
  * @reason: what the next snapshot is for, empty for none
  * @tag: the same in a file's name
@@ -91,6 +92,7 @@ struct flight {
 	uint32_t			forgotten;
 	struct xsp_ended		ended;
 	struct watch			watch;
+	bool				met[FLIGHT_WATCH_MAX];
 	struct flight_member		*looking;
 	uint32_t			stalls;
 	char				reason[192];
@@ -114,6 +116,8 @@ void flight_processes_hear(struct flight *f, bool last);
 void flight_processes_look(struct flight *f);
 /* Looks at what is watched; a stall asks for a snapshot. */
 void flight_processes_watch(struct flight *f);
+/* Says what was watched for and is no process' name. */
+void flight_processes_unmet(struct flight *f);
 /* Markers of those that our session records are off from now on. */
 void flight_processes_switch_off(struct flight *f);
 /* All is in a file: what the kernel keeps of the ended ones of our session it need not keep. */

@@ -257,6 +257,8 @@ static void has_ended(struct flight *f, struct flight_member *m, uint64_t now)
 
 	f->live--;
 	m->ended_ns = now;
+	if (m->watched)
+		watched_names(m->watched);
 	if (!m->exit.ticks)
 		m->exit.ticks = 1;
 	if (m->p.id)
@@ -357,4 +359,20 @@ void flight_processes_watch(struct flight *f)
 		f->looking = m;
 		watched_look(m->watched);
 	}
+}
+
+void flight_processes_unmet(struct flight *f)
+{
+	struct flight_member *m;
+	uint32_t i;
+
+	if (!f->first && !f->forgotten)
+		return;
+	for (m = f->first; m; m = m->next)
+		if (!m->ended_ns && m->watched)
+			watched_names(m->watched);
+	for (i = 0; i < f->watch.nr; i++)
+		if (!f->met[i])
+			tool_note("--watch: no process had a range called '%s': 'xsprof report' "
+				  "shows their names", f->watch.globs[i]);
 }

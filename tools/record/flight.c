@@ -139,6 +139,7 @@ static void set_watch(struct flight *f)
 {
 	f->watch.globs = f->opts->flight.watch;
 	f->watch.nr = f->opts->flight.nr_watch;
+	f->watch.met = f->met;
 	f->watch.stall_ns = f->opts->flight.stall_ns ? f->opts->flight.stall_ns : FLIGHT_STALL_NS;
 }
 
@@ -326,6 +327,8 @@ int flight_record(struct record_options *opts)
 		else
 			flight_processes_drop(&f);
 		explain_nothing(&f);
+		if (!opts->quiet)
+			flight_processes_unmet(&f);
 		status = exit_status(&f);
 	}
 	flight_processes_free(&f);

@@ -393,7 +393,7 @@ int cmd_record(int argc, char **argv)
 	if (status)
 		goto err_session;
 	note_no_tracing(&r);
-	progress_begin(&r.progress, r.opts.quiet);
+	progress_begin(&r.progress, r.opts.quiet, !attach_on(&r.opts.attach));
 	status = start_command(&r);
 	if (status) {
 		xsp_drain_close(r.drain);

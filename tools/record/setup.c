@@ -21,6 +21,16 @@
 #include "record/device.h"
 #include "record/local.h"
 
+/* "--flight 30s": a value that stands apart is the command. */
+static bool is_flight_value(const struct record_options *opts)
+{
+	const struct flight_options *flight = &opts->flight;
+	uint64_t value;
+
+	return flight->on && !flight->size && !flight->last_ns &&
+	       (!tool_parse_time(opts->argv[0], &value) || !tool_parse_size(opts->argv[0], &value));
+}
+
 int record_check_command(const struct record_options *opts)
 {
 	char path[PATH_MAX];
@@ -32,7 +42,11 @@ int record_check_command(const struct record_options *opts)
 	if (!err)
 		return 0;
 	if (err == -ENOENT) {
-		tool_error("%s: command not found", opts->argv[0]);
+		if (is_flight_value(opts))
+			tool_error("%s: command not found, did you mean --flight=%s?",
+				   opts->argv[0], opts->argv[0]);
+		else
+			tool_error("%s: command not found", opts->argv[0]);
 		return 127;
 	}
 	tool_error("%s: cannot be executed: %s%s", path, strerror(-err),

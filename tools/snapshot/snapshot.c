@@ -87,6 +87,9 @@ static int run(struct asked *asked)
 		snapshot_drop(&asked->snap);
 		return status;
 	}
+	if (asked->snap.old && !asked->quiet)
+		tool_note("--last: %u of %u processes wrote nothing in that time: the latest "
+			  "records before it are taken", asked->snap.old, asked->snap.number);
 	lost = asked->snap.lost_records || asked->snap.bad_slots;
 	status = snapshot_end(&asked->snap, "snapshot", asked->quiet);
 	return status || !lost || asked->allow_lost ? status : TOOL_LOST;

@@ -31,6 +31,7 @@
  * @lost_records: of the producers in it
  * @lost_slots: overwritten, or older than @since_ns
  * @bad_slots: refused
+ * @old: producers with no record since @since_ns
  */
 struct snapshot {
 	struct xsp_store		st;
@@ -49,6 +50,7 @@ struct snapshot {
 	uint64_t			lost_records;
 	uint64_t			lost_slots;
 	uint64_t			bad_slots;
+	uint32_t			old;
 };
 
 /**

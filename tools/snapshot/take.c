@@ -271,6 +271,8 @@ static void read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *las
 		if (heads[k])
 			read_one(&r, since);
 	}
+	/* Of each ring the last block is there, however old. */
+	s->old += *last && *last < since;
 	xsp_producer_threads(&s->st, p, false);
 	free(heads);
 }

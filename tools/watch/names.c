@@ -51,12 +51,16 @@ static int add_name(struct watched *w, uint32_t name)
 
 static bool is_meant(const struct watched *w, const char *text)
 {
+	bool meant = false;
 	uint32_t i;
 
-	for (i = 0; i < w->watch->nr; i++)
-		if (!strcmp(w->watch->globs[i], text) || !fnmatch(w->watch->globs[i], text, 0))
-			return true;
-	return false;
+	for (i = 0; i < w->watch->nr; i++) {
+		if (strcmp(w->watch->globs[i], text) && fnmatch(w->watch->globs[i], text, 0))
+			continue;
+		meant = true;
+		w->watch->met[i] = true;
+	}
+	return meant;
 }
 
 int watch_take_entry(void *data, const struct xsprof_entry *entry, const char *text)

@@ -51,23 +51,32 @@ static double rate(const struct watched *w, uint64_t *now)
 	return (double)(sync.mono - w->first.mono) / (double)(sync.ticks - w->first.ticks);
 }
 
+int watched_names(struct watched *w)
+{
+	long pos;
+
+	if (w->arena_broken)
+		return 0;
+	pos = peek_arena(w->rf, w->arena_pos, w, watch_take_entry);
+	if (pos == -ENOMEM)
+		return pos;
+	w->arena_broken = pos < 0;
+	if (pos >= 0)
+		w->arena_pos = pos;
+	return 0;
+}
+
 int watched_look(struct watched *w)
 {
 	const struct xsprof_ctl *ctl = xsp_ring_ctl(w->rf);
 	uint64_t now, before = w->limit, quiets, ticks;
 	double ns = rate(w, &now);
-	long pos;
 	int err;
 
-	/* Names first: one is in the arena before the first record that bears it is published. */
-	if (!w->arena_broken) {
-		pos = peek_arena(w->rf, w->arena_pos, w, watch_take_entry);
-		if (pos == -ENOMEM)
-			return pos;
-		w->arena_broken = pos < 0;
-		if (pos >= 0)
-			w->arena_pos = pos;
-	}
+	/* One is in the arena before the first record that bears it is published. */
+	err = watched_names(w);
+	if (err)
+		return err;
 	w->limit = now;
 	if (!before)
 		return 0;

@@ -30,6 +30,7 @@ struct watch_stall {
  * struct watch - what is watched for
  * @globs: names, or patterns as of a shell
  * @nr: how many
+ * @met: of each, set where a program has such a name
  * @stall_ns: how long is too long
  * @stalled: called for each range found
  * @data: passed to it
@@ -37,6 +38,7 @@ struct watch_stall {
 struct watch {
 	const char *const	*globs;
 	uint32_t		nr;
+	bool			*met;
 	uint64_t		stall_ns;
 	void			(*stalled)(void *data, const struct watch_stall *stall);
 	void			*data;
@@ -47,6 +49,9 @@ struct watched;
 /* The state of one producer.  NULL: no memory. */
 struct watched *watched_new(const struct watch *watch, const struct xsp_ring_file *rf);
 void watched_free(struct watched *w);
+
+/* The names that are new; a look begins with it.  Return: 0 or -ENOMEM. */
+int watched_names(struct watched *w);
 
 /**
  * watched_look - what is new, and what has been open too long
