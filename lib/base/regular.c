@@ -32,10 +32,11 @@ int xsp_regular_pin(int dirfd, const char *name, struct stat *st)
 
 int xsp_regular_open(int pin, int flags)
 {
-	char path[32];
+	char path[40];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", pin);
+	/* A thread that drains inside a program has descriptors of its own. */
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", pin);
 	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		fd = -errno;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "export/file.h"
@@ -27,19 +26,12 @@ static int open_nameless(void)
 
 static int open_file(struct xsr_file *file)
 {
-	struct stat st;
 	int fd;
 
 	if (xsr_scheme(file->path))
 		return open_nameless();
-	/* A device or a FIFO has readers of its own: it is written in place. */
-	if (stat(file->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		if (S_ISDIR(st.st_mode))
-			return -EISDIR;
-		fd = open(file->path, O_WRONLY | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
-	}
-	return xsp_open_beside(file->path, &file->tmp);
+	fd = xsp_open_in_place(file->path);
+	return fd == -ENOENT ? xsp_open_beside(file->path, &file->tmp) : fd;
 }
 
 int xsr_file_open(struct xsr_file *file, const char *path)

@@ -15,13 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/own-fd.h"
 #include "base/proc.h"
 #include "capture/host.h"
+#include "capture/open.h"
 #include "capture/writer.h"
 #include "drain/thread.h"
 #include "process/backend.h"
@@ -42,6 +41,7 @@ static struct {
 	struct xsp_cap		cap;
 	const char		*object;	/* what an error is about ... */
 	const char		*why;		/* ... and what it says; NULL: errno */
+	const char		*cure;		/* ... and what helps */
 	struct xsp_drain_thread	thread;
 	char			path[PATH_MAX];
 	int			fd;
@@ -49,7 +49,7 @@ static struct {
 	bool			beside;		/* @path is not the file that was asked for */
 	bool			running;
 	bool			nothing;	/* was recorded, and the file says so */
-} self = { .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
+} self = { .cure = "", .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
 /* Are so many descriptors free?  Without them the recording would begin and see nothing. */
 static bool has_files(int nr)
@@ -99,87 +99,15 @@ static int expand(const char *file, char *path, size_t size)
 	return 0;
 }
 
-/* Where a file system has no locks nobody is kept out. */
-static bool is_written(int fd)
-{
-	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-}
-
-/* Is @fd, which is locked, still what has the name? */
-static bool has_name(int fd)
-{
-	struct stat st, now;
-
-	return !fstat(fd, &st) && !stat(self.path, &now) && st.st_ino == now.st_ino &&
-	       st.st_dev == now.st_dev;
-}
-
-/* As the recorder does: what is there is kept once, as FILE.old, but not from who writes it. */
-static int keep_old(void)
-{
-	char old[PATH_MAX + 8];
-	struct stat st;
-	int fd, err = 0;
-
-	if (stat(self.path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return 0;
-	fd = open(self.path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	snprintf(old, sizeof(old), "%s.old", self.path);
-	if (is_written(fd))
-		err = -EBUSY;
-	else if (has_name(fd) && rename(self.path, old))
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-/*
- * A link that somebody else has put there would have us overwrite any file of ours.  Return: what
- * open() is not to follow, or -EACCES.
- */
-static int check_link(void)
-{
-	struct stat st;
-
-	if (lstat(self.path, &st) || !S_ISLNK(st.st_mode))
-		return O_NOFOLLOW;
-	if (st.st_uid == geteuid() || !st.st_uid)
-		return 0;
-	self.why = "is a symbolic link of another user: name another file";
-	return -EACCES;
-}
-
-/* Emptied only when it is ours; a pipe or a device is written to as it is. */
-static int take_over(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	if (is_written(fd))
-		return -EBUSY;
-	return ftruncate(fd, 0) ? -errno : 0;
-}
-
 static int open_file(void)
 {
-	int nofollow = check_link(), err, fd;
+	struct xsp_cap_place place = { .path = self.path };
+	int fd = xsp_cap_open(&place);
 
-	if (nofollow < 0)
-		return nofollow;
-	err = keep_old();
-	if (err)
-		return err;
-	fd = open(self.path, O_WRONLY | O_CREAT | O_CLOEXEC | nofollow, 0600);
+	self.why = place.why;
+	self.cure = place.why ? ": name another file" : "";
 	if (fd < 0)
-		return -errno;
-	err = take_over(fd);
-	if (err) {
-		close(fd);
-		return err;
-	}
+		return fd;
 	self.fd = xsp_fd_keep(fd);
 	return self.fd < 0 ? self.fd : 0;
 }
@@ -211,7 +139,8 @@ static void say_wrong(void)
 
 static int say_failed(const char *file, const char *object, const char *why, int err)
 {
-	xsp_say("XSPROF_RECORD: '%.128s': nothing is recorded: %.256s: %s", file, object, why);
+	xsp_say("XSPROF_RECORD: '%.128s': nothing is recorded: %.256s: %s%s", file, object, why,
+		self.cure);
 	return err;
 }
 

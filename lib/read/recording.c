@@ -135,7 +135,8 @@ int xsp_recording_user_dir(char *path, bool create, const char **object)
 	*object = path;
 	if (lstat(path, &st))
 		return -errno;
-	if (st.st_uid != geteuid())
+	/* A file of ours with that name may be another user's second name of it. */
+	if (st.st_uid != geteuid() || S_ISREG(st.st_mode))
 		return other_dir(base, path, create);
 	return check_dir(&st);
 }
@@ -201,6 +202,10 @@ int xsp_recording_create(struct xsp_recording *s, const char *facts, const char 
 	err = s->dirfd = open_dir(making);
 	if (err < 0)
 		goto err_remove;
+	if (flock(s->dirfd, LOCK_EX | LOCK_NB)) {
+		err = -errno;
+		goto err_remove;
+	}
 	s->lockfd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (s->lockfd < 0) {
 		err = -errno;
@@ -235,26 +240,20 @@ int xsp_recording_open(struct xsp_recording *s, const char *path)
 	return 0;
 }
 
+/*
+ * By the folder's lock: who may not list the folder cannot open it, and so not lock it.  That of
+ * the file "lock" a process that has become another user can take, and keep.
+ */
 int xsp_recording_alive(const struct xsp_recording *s)
 {
-	int err;
-
-	if (s->lockfd < 0)
-		return 0;
-	if (flock(s->lockfd, LOCK_SH | LOCK_NB))
+	if (flock(s->dirfd, LOCK_SH | LOCK_NB))
 		return errno == EWOULDBLOCK ? 1 : -errno;
-	err = flock(s->lockfd, LOCK_UN) ? -errno : 0;
-	return err;
+	return flock(s->dirfd, LOCK_UN) ? -errno : 0;
 }
 
 int xsp_recording_adopt(struct xsp_recording *s)
 {
-	if (s->lockfd < 0)
-		s->lockfd = openat(s->dirfd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-				   0600);
-	if (s->lockfd < 0 || flock(s->lockfd, LOCK_EX | LOCK_NB))
-		return -errno;
-	return 0;
+	return flock(s->dirfd, LOCK_EX | LOCK_NB) ? -errno : 0;
 }
 
 void xsp_recording_one_line(char *value)
@@ -321,11 +320,35 @@ int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf
 	return -ENOENT;
 }
 
+/* Deeper than this nobody has folders there but on purpose. */
+#define DEEPEST	16
+
+/*
+ * Removes what is in @fd, which is closed.  A process that has become another user may have made
+ * folders: one that cannot be emptied makes the removal fail, and be reported.
+ */
+static void empty_dir(int fd, unsigned int depth)
+{
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    !unlinkat(fd, entry->d_name, 0) || errno != EISDIR || depth == DEEPEST)
+			continue;
+		empty_dir(openat(fd, entry->d_name,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1);
+		unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int xsp_recording_remove(struct xsp_recording *s)
 {
 	struct stat st, now;
-	struct dirent *entry;
-	DIR *dir;
 	int fd;
 
 	/* Never what else has our number, where a program has closed all descriptors. */
@@ -335,19 +358,13 @@ int xsp_recording_remove(struct xsp_recording *s)
 		if (s->dirfd < 0)
 			return s->dirfd;
 	}
+	/* Nobody else puts anything there any more. */
+	if (fchmod(s->dirfd, 0700))
+		return -errno;
 	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
-	/* Folders do not belong there; one makes the removal fail, and be reported. */
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			unlinkat(s->dirfd, entry->d_name, 0);
-	closedir(dir);
+	empty_dir(fd, 0);
 	return rmdir(s->path) ? -errno : 0;
 }
 

@@ -4,12 +4,13 @@
  * the folder's name, permission, lock and removal; it never looks into ring files.
  *
  *	<base>/xsprof-<euid>/			0700, verified
- *		s.<pid>.<starttime>.<random>/	1733, one recording
- *			lock			flocked as long as its recorder lives
+ *		s.<pid>.<starttime>.<random>/	1733, one recording; flocked as long as its
+ *						recorder lives
+ *			lock			flocked as well, for those who may not list
  *			p.<pid>.<starttime>.<seq>	a producer
  *			t.<pid>.<starttime>.<seq>	one in the making
  *
- * <base> is $XSPROF_SHM_DIR or /dev/shm.  Where another user has a folder of that name, ours is
+ * <base> is $XSPROF_SHM_DIR or /dev/shm.  Where another user has taken that name, ours is
  * <base>/xsprof-<euid>.<random>.
  *
  * No other user can enter the 0700 folder.  A recorded process that gives up its user keeps a
@@ -30,8 +31,8 @@
 /**
  * struct xsp_recording - a recording of ours, or one being looked at
  * @path: absolute
- * @dirfd: open folder
- * @lockfd: its lock; held when it is ours
+ * @dirfd: open folder; locked when it is ours
+ * @lockfd: its file "lock", which has the facts; locked when it is ours
  */
 struct xsp_recording {
 	char	path[XSP_RECORDING_PATH + 256];

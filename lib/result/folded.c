@@ -11,6 +11,7 @@
 
 #include "result/frames.h"
 #include "result/handle.h"
+#include "text/buf.h"
 
 #define MOST_LEVELS	256u	/* of a way: the outer ones are left out then */
 
@@ -122,19 +123,20 @@ static int compare(const void *one, const void *two)
 
 static int write_ways(const struct ways *ways, const char *path)
 {
-	FILE *f = fopen(path, "we");
-	int err = 0;
+	struct xsp_buf buf;
+	char ns[24];
+	int err = xsp_buf_open(&buf, path);
 
-	if (!f)
-		return -errno;
-	for (size_t i = 0; i < ways->nr && !err; i++)
-		if (ways->list[i].ns >= 1000 &&
-		    fprintf(f, "%s %" PRIu64 "\n", ways->list[i].text,
-			    ways->list[i].ns / 1000) < 0)
-			err = -errno;
-	if (fclose(f) && !err)
-		err = -errno;
-	return err;
+	if (err)
+		return err;
+	for (size_t i = 0; i < ways->nr; i++) {
+		if (ways->list[i].ns < 1000)
+			continue;
+		xsp_buf_puts(&buf, ways->list[i].text);
+		snprintf(ns, sizeof(ns), " %" PRIu64 "\n", ways->list[i].ns / 1000);
+		xsp_buf_puts(&buf, ns);
+	}
+	return xsp_buf_close(&buf, 1);
 }
 
 int xsprof_result_save_stacks(struct xsprof_result *r, const char *path, uint32_t what)

@@ -38,20 +38,33 @@ int xsp_open_beside(const char *path, char **tmp)
 	return -EEXIST;
 }
 
-/* What is no regular file (a device, a FIFO) has readers of its own: it keeps its name. */
-static int open_file(struct xsp_buf *buf, const char *path)
+/* Did another user, who is not root, put it there?  @st: of the name itself, be it a link. */
+static bool is_theirs(const struct stat *st)
+{
+	return st->st_uid && st->st_uid != geteuid() &&
+	       (S_ISLNK(st->st_mode) || S_ISFIFO(st->st_mode));
+}
+
+int xsp_open_in_place(const char *path)
 {
 	struct stat st;
+	int fd;
 
+	if (lstat(path, &st) || is_theirs(&st) || stat(path, &st) || S_ISREG(st.st_mode))
+		return -ENOENT;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_file(struct xsp_buf *buf, const char *path)
+{
 	buf->path = path;
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		if (S_ISDIR(st.st_mode))
-			return -EISDIR;
-		buf->fd = open(path, O_WRONLY | O_CLOEXEC);
-		return buf->fd < 0 ? -errno : 0;
-	}
+	buf->fd = xsp_open_in_place(path);
 	/* Two writers of one name have a file each until it is whole. */
-	buf->fd = xsp_open_beside(path, &buf->tmp);
+	if (buf->fd == -ENOENT)
+		buf->fd = xsp_open_beside(path, &buf->tmp);
 	return buf->fd < 0 ? buf->fd : 0;
 }
 

@@ -48,6 +48,12 @@ struct xsp_buf {
  * Return: a descriptor or -errno, @tmp being NULL.
  */
 int xsp_open_beside(const char *path, char **tmp);
+/*
+ * Opens a device or a pipe, which has readers of its own and keeps its name.  One that another user
+ * has put there, itself or by a link, is to be replaced.
+ * Return: a descriptor; -ENOENT: @path is none; -EISDIR; -errno.
+ */
+int xsp_open_in_place(const char *path);
 /* In front of @fd, which stays the caller's; for xsp_buf_free().  Return: 0 or -errno. */
 int xsp_buf_init(struct xsp_buf *buf, int fd);
 /*

@@ -222,7 +222,7 @@ if [ "$(id -u)" = 0 ]; then
 	XSPROF_SHM_DIR=$dir/other run "$xsprof" record -o p.data -- "$marker" 10 1 0
 	is "somebody else's folder: another is made" $rc 0
 	has "said" err \
-		'other/xsprof-0 belongs to another user: .*/other/xsprof-0\.[0-9a-f]* is used'
+		'other/xsprof-0 is taken by another user: .*/other/xsprof-0\.[0-9a-f]* is used'
 	has "and is recorded into" err ' 20 events from 1 process, .* 0 lost'
 	XSPROF_SHM_DIR=$dir/other run "$xsprof" record -o p.data -- "$xsprof" list
 	has "the list finds it" out "^$dir/other/xsprof-0\.[0-9a-f]*/s\.[^ ]*: recording"

@@ -78,7 +78,7 @@ is "no place for the rings: one line" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:
  is recorded: here: is not an absolute path"
 run env XSPROF_RECORD=. "$marker" 10 1 0
 is "a directory: one line" "$rc $(wc -l <err)" "0 1"
-has "a directory: which" err "^xsprof: XSPROF_RECORD: '.': nothing is recorded: $dir/.: Is a dir"
+has "a directory: which" err "^xsprof: XSPROF_RECORD: '.': nothing is recorded: $dir/.: is a dir"
 ok "and nothing stays behind" clean
 
 # Several programs with one name: none takes the file from another.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening a capture's file, as perf does: what is overwritten is kept once, as FILE.old.  It is
- * locked for as long as it is open, so that two recorders never write to one file.  And zstd for
- * what is written to it: one context, one frame a chunk, each to be read without the others.
+ * Opening a capture's file, with what is said when it cannot be.  And zstd for what is written to
+ * it: one context, one frame a chunk, each to be read without the others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,48 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <xsprof/trace.h>
 
+#include "capture/open.h"
 #include "cli/output.h"
 #include "cli/tool.h"
 
-/* What was moved aside last, and to where: it gets its name back when nothing takes its place. */
-static char *kept, *kept_as;
-
-static int keep_old(const char *path)
-{
-	int err;
-
-	free(kept);
-	free(kept_as);
-	kept_as = NULL;
-	kept = strdup(path);
-	if (!kept || asprintf(&kept_as, "%s.old", path) < 0) {
-		kept_as = NULL;
-		return -ENOMEM;
-	}
-	if (!rename(path, kept_as))
-		return 0;
-	err = -errno;
-	tool_error("%s: cannot be renamed to %s: %s", path, kept_as, strerror(-err));
-	free(kept_as);
-	kept_as = NULL;
-	return err;
-}
-
-/* Where a file system has no locks nobody is kept out. */
-static int lock(const char *path, int fd)
-{
-	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
-		return 0;
-	tool_error("%s: is being written by another recorder: name another file with -o", path);
-	return -EBUSY;
-}
+/* What was moved aside last, to FILE.old: it gets its name back when nothing takes its place. */
+static char *kept;
 
 #define EMPTY_BYTES	65536	/* a capture without an event is smaller */
 
@@ -60,14 +29,14 @@ static int lock(const char *path, int fd)
  * A recording that ended in order and met no process: it would push the last good one out of
  * FILE.old.
  */
-static bool holds_nothing(const char *path, off_t size)
+static bool holds_nothing(const char *file, off_t size)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	struct xsprof_trace *trace;
 	struct xsprof_event event;
 	bool nothing;
 
-	if (size > EMPTY_BYTES || xsprof_trace_open(path, NULL, &trace))
+	if (size > EMPTY_BYTES || xsprof_trace_open(file, NULL, &trace))
 		return false;
 	nothing = !xsprof_trace_next_batch(trace, &event, 1) &&
 		  !xsprof_trace_get_info(trace, &info) && info.end && !info.producers &&
@@ -76,97 +45,35 @@ static bool holds_nothing(const char *path, off_t size)
 	return nothing;
 }
 
-/* The file that has the name now: nobody's who still writes it. */
-static int move_aside(const char *path, off_t size)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
-
-	if (fd < 0) {
-		err = -errno;
-		tool_error("%s: %s: name another file with -o", path, strerror(-err));
-		return err;
-	}
-	err = lock(path, fd);
-	if (!err && !holds_nothing(path, size))
-		err = keep_old(path);
-	close(fd);
-	return err;
-}
-
-/* Emptied only when it is ours. */
-static int take_over(const char *path, int fd)
-{
-	struct stat st;
-	int err;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	err = lock(path, fd);
-	if (err || !ftruncate(fd, 0))
-		return err;
-	err = -errno;
-	tool_error("%s: cannot be written: %s", path, strerror(-err));
-	return err;
-}
-
 static void put_back(const char *path)
 {
-	if (!kept_as || strcmp(kept, path))
+	char old[PATH_MAX + 8];
+
+	if (!kept || strcmp(kept, path))
 		return;
-	if (rename(kept_as, path))
-		tool_error("%s: left in %s: %s", path, kept_as, strerror(errno));
-	free(kept_as);
-	kept_as = NULL;
-}
-
-/*
- * A link that somebody else has put there would have us overwrite any file of ours.  One of our
- * own, or root's (/dev/stdout), is meant to be followed.  Return: what open() is not to follow, or
- * -EACCES.
- */
-static int check_link(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st) || !S_ISLNK(st.st_mode))
-		return O_NOFOLLOW;
-	if (st.st_uid == geteuid() || !st.st_uid)
-		return 0;
-	tool_error("%s: is a symbolic link of another user: name another file with -o", path);
-	return -EACCES;
+	snprintf(old, sizeof(old), "%s.old", kept);
+	if (rename(old, path))
+		tool_error("%s: left in %s: %s", path, old, strerror(errno));
+	free(kept);
+	kept = NULL;
 }
 
 int output_open(const char *path)
 {
-	int fd, err, nofollow = check_link(path);
-	struct stat st;
+	struct xsp_cap_place place = { .path = path, .worthless = holds_nothing };
+	int fd = xsp_cap_open(&place);
 
-	if (nofollow < 0)
-		return nofollow;
-	/* A pipe or a device is written to as it is. */
-	if (!stat(path, &st)) {
-		if (S_ISDIR(st.st_mode)) {
-			tool_error("%s: is a directory: name a file with -o", path);
-			return -EISDIR;
-		}
-		err = S_ISREG(st.st_mode) && st.st_size ? move_aside(path, st.st_size) : 0;
-		if (err)
-			return err;
-	}
-	/* What a program did is its user's business. */
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | nofollow, 0600);
-	if (fd < 0) {
-		err = -errno;
-		tool_error("%s: cannot be written: %s: name another file with -o", path,
-			   strerror(-err));
-		put_back(path);
-		return err;
-	}
-	err = take_over(path, fd);
-	if (!err)
+	free(kept);
+	kept = place.kept ? strdup(path) : NULL;
+	if (fd >= 0)
 		return fd;
-	close(fd);
-	return err;
+	if (place.why)
+		tool_error("%s: %s: name another file with -o", path, place.why);
+	else
+		tool_error("%s: cannot be written: %s: name another file with -o", path,
+			   strerror(-fd));
+	put_back(path);
+	return fd;
 }
 
 int output_check(const char *path)

@@ -11,7 +11,7 @@
 /**
  * output_open - the file for a new capture
  * @path: its name; a regular file of that name is renamed to "@path.old", unless it is a
- *	capture without an event, which is overwritten
+ *	capture without an event, which is removed
  *
  * Errors are reported; one of them is that another recorder writes to it.
  *

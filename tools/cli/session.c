@@ -41,7 +41,7 @@ void session_say_place(const struct xsp_recording *s)
 	while (plain && s->path[plain] != '.' && s->path[plain - 1] != '/')
 		plain--;
 	if (s->path[plain] == '.')
-		tool_note("%.*s belongs to another user: %.*s is used", plain, s->path, len,
+		tool_note("%.*s is taken by another user: %.*s is used", plain, s->path, len,
 			  s->path);
 }
 

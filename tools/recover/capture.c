@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "base/write-all.h"
 #include "capture/host.h"
 #include "cli/output.h"
@@ -32,11 +33,15 @@ static bool belongs(const struct session_seen *seen, const struct scan *scan)
 /* Return: the descriptor of the capture to go on with, scanned; -ENOENT there is none. */
 static int open_capture(struct scan *scan, const struct session_seen *seen, const char *path)
 {
+	struct stat st;
 	int fd, err;
 
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	/* Its folder may be another user's: whatever has the name by now. */
+	fd = xsp_regular_pin(AT_FDCWD, path, &st);
+	if (fd >= 0)
+		fd = xsp_regular_open(fd, O_RDWR);
 	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : -errno;
+		return fd;
 	err = scan_capture(fd, scan);
 	if (!err && !belongs(seen, scan))
 		err = -ENOENT;
@@ -138,8 +143,8 @@ int recover_open_output(struct scan *scan, const char *output, const struct sess
 
 	memset(scan, 0, sizeof(*scan));
 	capture = find_capture(scan, seen, old, sizeof(old));
-	if (capture < 0 && capture != -ENOENT)
-		return tool_error("%s: %s", old, strerror(-capture));
+	if (capture < 0 && capture != -ENOENT && !output)
+		return tool_error("%s: %s: name another file with -o", old, strerror(-capture));
 	if (output)
 		snprintf(path, size, "%s", output);
 	else if (capture >= 0)

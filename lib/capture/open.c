@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Opening the file of a capture: see open.h.  It never writes to it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/regular.h"
+#include "capture/open.h"
+
+/* Somebody changes what has the name as fast as we look. */
+#define TRIES	16
+
+static int fail(struct xsp_cap_place *place, int err, const char *why)
+{
+	place->why = why;
+	return err;
+}
+
+static bool is_trusted(const struct stat *st)
+{
+	return st->st_uid == geteuid() || !st->st_uid;
+}
+
+/*
+ * What has the name.  A link that another user has put there would have us overwrite any file of
+ * ours, and a pipe of another user would give it what we write.  A link of our own, or root's
+ * (/dev/stdout), is followed.  @st: st_mode is 0 where there is nothing; @link: it is a link.
+ */
+static int look(struct xsp_cap_place *place, struct stat *st, bool *link)
+{
+	memset(st, 0, sizeof(*st));
+	*link = false;
+	if (lstat(place->path, st)) {
+		st->st_mode = 0;
+		return errno == ENOENT ? 0 : -errno;
+	}
+	*link = S_ISLNK(st->st_mode);
+	if (*link && !is_trusted(st))
+		return fail(place, -EACCES, "is a symbolic link of another user");
+	if (*link && stat(place->path, st)) {
+		st->st_mode = 0;
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (S_ISDIR(st->st_mode))
+		return fail(place, -EISDIR, "is a directory");
+	if (S_ISFIFO(st->st_mode) && !*link && !is_trusted(st))
+		return fail(place, -EACCES, "is a pipe of another user");
+	return 0;
+}
+
+/* Where a file system has no locks no recorder is kept out. */
+static int lock(struct xsp_cap_place *place, int fd)
+{
+	if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	return fail(place, -EBUSY, "is being written by another recorder");
+}
+
+/* Is @fd, which is locked, what has the name? */
+static bool has_name(const char *path, int fd)
+{
+	struct stat st, now;
+
+	return !fstat(fd, &st) && !stat(path, &now) && st.st_ino == now.st_ino &&
+	       st.st_dev == now.st_dev;
+}
+
+static int keep(struct xsp_cap_place *place)
+{
+	char old[PATH_MAX + 8];
+
+	/* Not what stands for a descriptor: all programs find theirs by it. */
+	if (!strncmp(place->path, "/dev/", 5) || !strncmp(place->path, "/proc/", 6))
+		return fail(place, -EEXIST, "is a file that is not empty");
+	if (snprintf(old, sizeof(old), "%s.old", place->path) >= (int)sizeof(old))
+		return -ENAMETOOLONG;
+	if (rename(place->path, old))
+		return -errno;
+	place->kept = true;
+	return 0;
+}
+
+/* The name becomes free, unless another recorder writes what has it. */
+static int move_aside(struct xsp_cap_place *place)
+{
+	struct stat st;
+	int fd = xsp_regular_pin(AT_FDCWD, place->path, &st), err;
+	char file[40];
+
+	if (fd >= 0)
+		fd = xsp_regular_open(fd, O_WRONLY);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	err = lock(place, fd);
+	snprintf(file, sizeof(file), "/proc/thread-self/fd/%d", fd);
+	if (!err && has_name(place->path, fd)) {
+		if (!st.st_size || (place->worthless && st.st_uid == geteuid() &&
+				    place->worthless(file, st.st_size)))
+			err = unlink(place->path) ? -errno : 0;
+		else
+			err = keep(place);
+	}
+	close(fd);
+	return err;
+}
+
+/* Return: a descriptor; -EAGAIN: it is something else by now; -errno. */
+static int open_it(struct xsp_cap_place *place, const struct stat *st, bool link)
+{
+	int flags = O_WRONLY | O_CLOEXEC | (link ? 0 : O_NOFOLLOW), fd, err;
+	struct stat now;
+
+	/* What a program did is its user's business. */
+	if (!st->st_mode)
+		flags |= O_CREAT | (link ? 0 : O_EXCL);
+	fd = open(place->path, flags, 0600);
+	if (fd < 0)
+		return errno == EEXIST || errno == ELOOP || (errno == ENOENT && st->st_mode) ?
+		       -EAGAIN : -errno;
+	err = fstat(fd, &now) ? -errno : 0;
+	if (!err && st->st_mode && (st->st_ino != now.st_ino || st->st_dev != now.st_dev))
+		err = -EAGAIN;
+	if (!err && S_ISREG(now.st_mode))
+		err = lock(place, fd);
+	/* It was somebody's who has written it meanwhile. */
+	if (!err && S_ISREG(now.st_mode) && (fstat(fd, &now) || now.st_size))
+		err = -EAGAIN;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Another user's file, or one that has another name too, could be read or cut by others. */
+static bool may_be_used(const struct stat *st, bool link)
+{
+	return !st->st_size && (link || (st->st_uid == geteuid() && st->st_nlink == 1));
+}
+
+int xsp_cap_open(struct xsp_cap_place *place)
+{
+	struct stat st;
+	bool link;
+	int ret;
+
+	place->kept = false;
+	place->why = NULL;
+	for (unsigned int i = 0; i < TRIES; i++) {
+		ret = look(place, &st, &link);
+		if (ret)
+			return ret;
+		if (S_ISREG(st.st_mode) && !may_be_used(&st, link)) {
+			ret = move_aside(place);
+			if (ret)
+				return ret;
+			continue;
+		}
+		ret = open_it(place, &st, link);
+		if (ret != -EAGAIN)
+			return ret;
+	}
+	return fail(place, -EAGAIN, "is changed by somebody all the time");
+}

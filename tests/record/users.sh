@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Another user in whose folder root writes: what that user has put in the place of a file is not
+# written to, and gets nothing of what is written.
+. "${0%/*}/tap.sh"
+
+export XSPROF_BACKEND=tmpfs
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 77; }
+chmod 755 "$dir"
+
+them()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+# planted COMMAND...: an empty folder of theirs, after they ran the command in it.
+planted()
+{
+	rm -rf theirs
+	mkdir theirs
+	chown 65534:65534 theirs
+	(cd theirs && them "$@")
+}
+
+# Ways to write a capture, each to theirs/out.
+by_record()
+{
+	timeout 10 "$xsprof" record -q -o theirs/out -- "$marker" 100 1 0
+}
+
+by_self()
+{
+	env -u XSPROF_BACKEND XSPROF_RECORD=theirs/out timeout 10 "$marker" 100 1 0
+}
+
+by_flight()
+{
+	timeout 10 "$xsprof" record --flight -q -o theirs/out -- "$marker" 100 1 0
+}
+
+for way in by_record by_self by_flight; do
+	# A file that they can read and cut, also where it has nothing in it yet.
+	for text in "" old; do
+		planted sh -c "printf '$text' >out; chmod 666 out; ln out link"
+		run $way
+		is "$way, a file of theirs${text:+, not empty}: status" $rc 0
+		is "$way, a file of theirs${text:+, not empty}: nothing is in it" \
+			"$(cat theirs/link)" "$text"
+		is "$way, a file of theirs${text:+, not empty}: ours is new" \
+			"$(stat -c '%u %a %h' theirs/out)" "0 600 1"
+		"$inspect" theirs/out >seen
+		is "$way, a file of theirs${text:+, not empty}: it has all" \
+			"$(field read seen)" 200
+	done
+
+	# Nobody reads the pipe: who opens it waits.
+	planted mkfifo -m 666 out
+	run $way
+	has "$way, a pipe of theirs: refused" err 'out: is a pipe of another user: name another'
+	ok "$way, a pipe of theirs: stays" test -p theirs/out
+
+	echo ours >ours
+	planted ln -s "$dir/ours" out
+	run $way
+	has "$way, a link of theirs: refused" err 'out: is a symbolic link of another user'
+	is "$way, a link of theirs: is not followed" "$(cat ours)" ours
+done
+
+# What the name stands for must not be renamed: every program looks for it there.
+echo something >log
+run sh -c "$xsprof record -q -o /proc/self/fd/1 -- true >>log"
+ok "a file of a descriptor is not moved" test "$rc" != 0 -a "$(cat log)" = something
+
+run "$xsprof" record -q -o k.data -- "$marker" 100 1 0
+for file in out out.gz; do
+	planted ln -s /dev/full "$file"
+	run "$xsprof" dump -f chrome -o "theirs/$file" k.data
+	is "dump, a link of theirs to a device: is replaced" "$rc $(stat -c %F "theirs/$file")" \
+		"0 regular file"
+	planted mkfifo -m 666 "$file"
+	run timeout 10 "$xsprof" dump -f chrome -o "theirs/$file" k.data
+	is "dump, a pipe of theirs: is replaced" "$rc $(stat -c %F "theirs/$file")" \
+		"0 regular file"
+done
+
+# What has taken the place of a capture by the time of its recovery.
+for plant in "ln -s $dir/pipe out" "mkdir out" "mkfifo out" "ln -s out out"; do
+	mkfifo pipe
+	rm -f held
+	planted true
+	"$xsprof" record -q -o theirs/out -- "$actor" hold 500 held >out 2>err &
+	pid=$!
+	wait_for test -s held
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	(cd theirs && them sh -c "rm -f out; $plant")
+	sleep 0.7
+	session=$(basename "$(find "$shm" -mindepth 2 -maxdepth 2 -name 's.*')")
+	run timeout 10 "$xsprof" recover -o saved.data "$session"
+	is "recover, $plant: status" $rc 0
+	"$inspect" saved.data >seen
+	is "recover, $plant: every record" "$(field records seen)" 200
+	ok "recover, $plant: nothing stays" clean
+	rm -f pipe
+done
+
+# The name of the folder of recordings, with a second name of a file of ours.
+mkdir -m 1777 base
+install -m 666 /dev/null base/any
+if them ln base/any base/xsprof-0 2>/dev/null; then
+	XSPROF_SHM_DIR=$dir/base run "$xsprof" record -o k.data -- "$marker" 10 1 0
+	is "a taken name: another is used" $rc 0
+	has "a taken name: said" err 'base/xsprof-0 is taken by another user: .* is used'
+else
+	skip "a taken name" "this kernel lets nobody link to a file of ours"
+	skip "a taken name: said" "as above"
+fi
+ok "nothing stays behind" clean
+finish
