@@ -21,6 +21,9 @@
 /* A message follows its connection at once; one that sends nothing may hold up others so long. */
 #define MESSAGE_NS	100000000u
 #define MESSAGE_LAST_MS	10
+/* What a call may take. */
+#define CALL_NS		1000000u
+#define LAST_NS		300000000u
 
 struct message {
 	int32_t	err;
@@ -114,27 +117,36 @@ static int take(struct xsp_notices *n, bool last, struct xsp_notice *notice)
 	return 1;
 }
 
-bool xsp_notices_next(struct xsp_notices *n, bool last, struct xsp_notice *notice)
+static bool next(struct xsp_notices *n)
 {
+	if (n->conn >= 0)
+		return true;
+	n->conn = xsp_fd_keep(accept4(n->fd, NULL, NULL, SOCK_CLOEXEC));
+	n->since = xsp_clock_ns(CLOCK_MONOTONIC);
+	return n->conn >= 0;
+}
+
+bool xsp_notices_hear(struct xsp_notices *n, bool last,
+		      void (*hear)(void *data, const struct xsp_notice *notice), void *data)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + (last ? LAST_NS : CALL_NS);
+	struct xsp_notice notice;
 	int got;
 
 	if (n->fd < 0 || !xsp_fd_ours(n->fd))
-		return false;
-	for (;;) {
-		if (n->conn < 0) {
-			n->conn = xsp_fd_keep(accept4(n->fd, NULL, NULL, SOCK_CLOEXEC));
-			n->since = xsp_clock_ns(CLOCK_MONOTONIC);
-		}
-		if (n->conn < 0)
+		return true;
+	while (next(n)) {
+		if (xsp_clock_ns(CLOCK_MONOTONIC) >= until)
 			return false;
-		got = take(n, last, notice);
+		got = take(n, last, &notice);
 		if (!got)
 			return false;
 		xsp_fd_close(n->conn);
 		n->conn = -1;
 		if (got > 0)
-			return true;
+			hear(data, &notice);
 	}
+	return true;
 }
 
 int xsp_notice_send(const char *session, int err)

@@ -58,14 +58,24 @@ int xsp_notices_open(struct xsp_notices *n, const char *session) XSP_HIDDEN;
 void xsp_notices_close(struct xsp_notices *n) XSP_HIDDEN;
 
 /**
- * xsp_notices_next() - take a notice
+ * xsp_notices_hear() - take the notices that have come
  * @n: open, or not
- * @last: wait some ms for a message that is on its way
- * @notice: set to it
+ * @last: wait some ms for each that is on its way
+ * @hear: called for each
+ * @data: passed to it
  *
- * Return: is there one?
+ * Every user of the machine may connect, as often as it wants: a call takes a bounded time, and
+ * the next goes on.
+ *
+ * Return: have all been taken?
  */
-bool xsp_notices_next(struct xsp_notices *n, bool last, struct xsp_notice *notice) XSP_HIDDEN;
+bool xsp_notices_hear(struct xsp_notices *n, bool last,
+		      void (*hear)(void *data, const struct xsp_notice *notice),
+		      void *data) XSP_HIDDEN;
+
+/* What is to be said where the last call has not taken all. */
+#define XSP_NOTICES_LEFT \
+	"more processes than could be heard say that they are not recorded, or only connect"
 
 /**
  * xsp_notice_send() - tell the recorder that this process cannot reach its session

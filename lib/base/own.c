@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/plain.h"
 
 #define XSP_FD_MIN	512	/* out of the way of programs that count on low numbers */
 #define STACK_TRIES	6	/* each twice as large as the one before */
@@ -169,9 +170,7 @@ void xsp_vsay(const char *fmt, va_list ap)
 	len += n;
 	if (len > (int)sizeof(line) - 2)
 		len = sizeof(line) - 2;
-	for (int i = 0; i < len; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	xsp_plain(line, len);
 	line[len] = '\n';
 	put(line, len + 1);
 	errno = err;

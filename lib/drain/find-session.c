@@ -15,6 +15,7 @@
 
 #include "base/ctl-check.h"
 #include "base/hash.h"
+#include "base/plain.h"
 #include "drain/local.h"
 
 /* Messages of processes that are passed on; more are only counted. */
@@ -152,38 +153,30 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 static void take_message(struct xsp_drain *d, const char *name)
 {
 	char text[257];
-	size_t i;
-	ssize_t n;
-	int fd;
 
-	fd = openat(d->st.dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	/* What is made and not yet written the next scan reads. */
+	if (!xsp_plain_file(d->st.dirfd, name, text, sizeof(text)))
 		return;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	/* Made and not yet written: the next scan reads it. */
-	if (n <= 0)
-		return;
-	unlinkat(d->st.dirfd, name, 0);
-	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
-		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = '?';
-	text[i] = '\0';
 	if (++d->messages > MESSAGES_MAX)
 		return;
 	xsp_store_note(&d->st, "process %.*s is not recorded: %s",
 		       (int)strspn(name + 2, "0123456789"), name + 2, text);
 }
 
+static void hear(void *data, const struct xsp_notice *notice)
+{
+	struct xsp_drain *d = data;
+
+	if (++d->messages <= MESSAGES_MAX)
+		xsp_store_note(&d->st, "process %d of user %u is not recorded: %s",
+			       (int)notice->pid, (unsigned int)notice->uid,
+			       xsp_notice_reason(notice->err));
+}
+
 void xsp_drain_hear(struct xsp_drain *d, bool last)
 {
-	struct xsp_notice notice;
-
-	while (xsp_notices_next(&d->notices, last, &notice))
-		if (++d->messages <= MESSAGES_MAX)
-			xsp_store_note(&d->st, "process %d of user %u is not recorded: %s",
-				       (int)notice.pid, (unsigned int)notice.uid,
-				       xsp_notice_reason(notice.err));
+	if (!xsp_notices_hear(&d->notices, last, hear, d) && last)
+		xsp_store_note(&d->st, XSP_NOTICES_LEFT);
 }
 
 void xsp_drain_scan(struct xsp_drain *d)

@@ -4,14 +4,16 @@
  *
  *	identity COUNT STEP...		10 records here, then COUNT in a child that took the steps
  *	identity emit COUNT		COUNT records
+ *	identity flood PID		connects to this recorder's socket, until that is gone
  *
  * Steps, in their order: setgid, setuid, user, mount, pid, time (a namespace each; the time is
  * another one there), chroot=DIR, close (all descriptors but three), early (10 records),
  * ready=FILE (makes it), sleep=MS, late=FILE (the recorder, which is the parent, is stopped until
  * the file is there; taken before the child is made), reuse (another file at the number of
  * each of the library's descriptors), probe (what the library's descriptor of the session lets
- * this user do), exec.  Each process says how many records it passed and what the library knows
- * of them.
+ * this user do), folders (made in the session), grab=FILE (locks what it can there for good, in a
+ * process whose id is in FILE), exec.  Each process says how many records it passed and what the
+ * library knows of them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,11 +25,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <xsprof/xsprof.h>
@@ -152,16 +156,14 @@ static void refused(int ret, int err, const char *what)
 	printf("probe %s: %s\n", what, ret < 0 && errno == err ? "refused" : "permitted");
 }
 
-/* Who does not know the recording's name cannot say anything of it: the recorder ignores that. */
-static void forge(void)
+/* A connection to the next such socket in /proc/net/unix; -1: there are no more. */
+static int next_recorder(FILE *list, const char *prefix)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	char line[512], message[100] = "forged";
-	FILE *list = fopen("/proc/net/unix", "re");
-	unsigned int sent = 0;
+	char line[512];
 
 	while (list && fgets(line, sizeof(line), list)) {
-		char *name = strstr(line, "@xsprof.");
+		char *name = strstr(line, prefix);
 		size_t len;
 		int fd;
 
@@ -170,15 +172,53 @@ static void forge(void)
 		len = strcspn(name, "\n");
 		memcpy(un.sun_path, name, len);
 		un.sun_path[0] = '\0';
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		sent += !connect(fd, (struct sockaddr *)&un,
-				 offsetof(struct sockaddr_un, sun_path) + len) &&
-			write(fd, message, sizeof(message)) == sizeof(message);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (!connect(fd, (struct sockaddr *)&un,
+			     offsetof(struct sockaddr_un, sun_path) + len) || errno == EAGAIN)
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* Who does not know the recording's name cannot say anything of it: the recorder ignores that. */
+static void forge(void)
+{
+	FILE *list = fopen("/proc/net/unix", "re");
+	char message[100] = "forged";
+	unsigned int sent = 0;
+	int fd;
+
+	while ((fd = next_recorder(list, "@xsprof.")) >= 0) {
+		sent += write(fd, message, sizeof(message)) == sizeof(message);
 		close(fd);
 	}
 	if (list)
 		fclose(list);
 	printf("probe forged notice: %s\n", sent ? "sent" : "not sent");
+}
+
+/* Connections that say nothing, so many at a time. */
+static void flood(const char *pid)
+{
+	unsigned int n = 0, before;
+	int open[512], fd;
+	char prefix[64];
+
+	snprintf(prefix, sizeof(prefix), "@xsprof.s.%s.", pid);
+	memset(open, -1, sizeof(open));
+	do {
+		FILE *list = fopen("/proc/net/unix", "re");
+
+		before = n;
+		while ((fd = next_recorder(list, prefix)) >= 0) {
+			close(open[n % 512]);
+			open[n++ % 512] = fd;
+		}
+		if (list)
+			fclose(list);
+	} while (n != before);
+	printf("%u connections\n", n);
 }
 
 static void probe_recorder(void)
@@ -207,6 +247,35 @@ static void probe(const char *theirs)
 	refused(fchmodat(dir, ".", 0777, 0), EPERM, "change the session's mode");
 	refused(openat(dir, "../..", O_PATH), EACCES, "go up");
 	probe_recorder();
+}
+
+/* What would stay if only files were removed. */
+static void make_folders(void)
+{
+	int dir = session_fd(), fd;
+
+	must(dir < 0, "the session's descriptor");
+	must(mkdirat(dir, "a", 0700) || mkdirat(dir, "a/b", 0), "mkdir");
+	fd = openat(dir, "a/file", O_WRONLY | O_CREAT, 0);
+	must(fd < 0, "a/file");
+	close(fd);
+}
+
+/* From now on, and as soon as nobody else has the lock. */
+static void grab(const char *file)
+{
+	int fd = openat(session_fd(), "lock", O_RDONLY);
+	char text[16];
+
+	must(fd < 0, "the lock");
+	if (fork())
+		return;
+	close_range(0, 2, 0);
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	write_file(file, text);
+	flock(fd, LOCK_EX);
+	for (;;)
+		pause();
 }
 
 static void pass_early(void)
@@ -247,6 +316,10 @@ static void step(const char *what, const char *count)
 		reuse();
 	else if (!strcmp(what, "probe"))
 		probe(parents_file);
+	else if (!strcmp(what, "folders"))
+		make_folders();
+	else if (!strncmp(what, "grab=", 5))
+		grab(value);
 	else if (!strcmp(what, "exec"))
 		must(execl(self, self, "emit", count, NULL), self);
 	else if (strncmp(what, "late=", 5))
@@ -277,6 +350,10 @@ int main(int argc, char **argv)
 	self = argv[0];
 	if (!strcmp(argv[1], "emit")) {
 		emit(atol(argv[2]));
+		return 0;
+	}
+	if (!strcmp(argv[1], "flood")) {
+		flood(argv[2]);
 		return 0;
 	}
 	recorder = getppid();

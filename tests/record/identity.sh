@@ -94,6 +94,37 @@ has "probe: the descriptor" out '^probe descriptor: closed by exec$'
 is "probe: all is refused" "$(grep -c '^probe .*: refused$' out) $(grep -c permitted out)" "9 0"
 has "probe: a forged notice is sent" out '^probe forged notice: sent$'
 
+# Nor does it leave anything behind, or keep a recording that was killed for itself.
+recorded setgid setuid folders
+name="the lock of a killed recorder"
+mkdir theirs && chown 65534:65534 theirs
+"$xsprof" record -o l.data -- "$identity" 1000 setgid setuid folders grab="$dir/theirs/holder" \
+	sleep=2000 >out 2>err &
+pid=$!
+wait_for test -s theirs/holder
+kill -KILL $pid
+wait $pid 2>/dev/null
+sleep 2.5
+run "$xsprof" recover
+is "$name: recover" $rc 0
+"$inspect" l.data >seen
+is "$name: every record" "$(field records seen)" 1010
+ok "$name: nothing stays behind" clean
+kill -KILL "$(cat theirs/holder)"
+
+# Connections to its socket, which all users can make, do not keep a recorder from its end.
+name="flooded"
+timeout 20 "$xsprof" record -o i.data -- "$identity" 1000 setgid setuid sleep=500 >out 2>err &
+pid=$!
+wait_for grep -q "@xsprof.s.$(pgrep -P $pid)\." /proc/net/unix
+setpriv --reuid 65534 --clear-groups "$identity" flood "$(pgrep -P $pid)" >flooded &
+wait $pid
+is "$name: status" $? 0
+wait
+ok "$name: it was" test "$(cut -d' ' -f1 flooded)" -gt 1000
+"$inspect" i.data >seen
+is "$name: in the capture" "$(field records seen)" 1010
+
 # A program that records itself maps no file that another user could cut.
 name="records itself"
 if [ "${XSPROF_VARIANT:-}" = asan ]; then

@@ -23,6 +23,8 @@
 
 #define FLIGHT_SYNCS		64u
 #define FLIGHT_FILES		16u
+/* Of processes that are not recorded; more are only counted. */
+#define FLIGHT_MESSAGES		256u
 #define FLIGHT_STALL_NS		10000000000ull
 
 /**

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/ctl-check.h"
+#include "base/plain.h"
 #include "base/proc.h"
 #include "cli/tool.h"
 #include "record/flight-local.h"
@@ -122,39 +123,28 @@ static int take_up_device(void *data, const struct xsprof_info *info)
 static void take_message(struct flight *f, const char *name)
 {
 	char text[257];
-	size_t i;
-	ssize_t n;
-	int fd;
 
-	fd = openat(f->session.dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	/* What is made and not yet written the next scan reads. */
+	if (!xsp_plain_file(f->session.dirfd, name, text, sizeof(text)))
 		return;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	/* Made and not yet written: the next scan reads it. */
-	if (n <= 0)
-		return;
-	unlinkat(f->session.dirfd, name, 0);
-	for (i = 0; i < (size_t)n && text[i] != '\n'; i++)
-		if ((uint8_t)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = '?';
-	text[i] = '\0';
-	f->messages++;
-	if (!f->opts->quiet)
+	if (++f->messages <= FLIGHT_MESSAGES && !f->opts->quiet)
 		tool_note("process %.*s is not recorded: %s",
 			  (int)strspn(name + 2, "0123456789"), name + 2, text);
 }
 
+static void hear(void *data, const struct xsp_notice *notice)
+{
+	struct flight *f = data;
+
+	if (++f->messages <= FLIGHT_MESSAGES && !f->opts->quiet)
+		tool_note("process %d of user %u is not recorded: %s", (int)notice->pid,
+			  (unsigned int)notice->uid, xsp_notice_reason(notice->err));
+}
+
 void flight_processes_hear(struct flight *f, bool last)
 {
-	struct xsp_notice notice;
-
-	while (xsp_notices_next(&f->notices, last, &notice)) {
-		f->messages++;
-		if (!f->opts->quiet)
-			tool_note("process %d of user %u is not recorded: %s", (int)notice.pid,
-				  (unsigned int)notice.uid, xsp_notice_reason(notice.err));
-	}
+	if (!xsp_notices_hear(&f->notices, last, hear, f) && last && !f->opts->quiet)
+		tool_note(XSP_NOTICES_LEFT);
 }
 
 void flight_processes_scan(struct flight *f)

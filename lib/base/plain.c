@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Text of other processes: see plain.h.  It allocates nothing, and knows no text but UTF-8.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/plain.h"
+
+/* Bytes of the character at @s that is above ASCII; 0: it is none, or a C1 control. */
+static size_t above_ascii(const unsigned char *s, size_t len)
+{
+	size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+
+	if (*s < 0xc2 || *s > 0xf4 || n > len)
+		return 0;
+	/* Longer forms of what has a shorter one, and U+0080 to U+009F. */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90) ||
+	    (*s == 0xc2 && s[1] < 0xa0))
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+void xsp_plain(char *text, size_t len)
+{
+	unsigned char *s = (unsigned char *)text, *end = s + len;
+
+	while (s < end) {
+		size_t n = *s >= 0x80 ? above_ascii(s, (size_t)(end - s)) :
+			   *s >= ' ' && *s != 0x7f;
+
+		if (!n)
+			*s = '?';
+		s += n ? n : 1;
+	}
+}
+
+bool xsp_plain_file(int dirfd, const char *name, char *text, size_t size)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	/* Made and not yet written. */
+	if (n <= 0)
+		return false;
+	unlinkat(dirfd, name, 0);
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	xsp_plain(text, strlen(text));
+	return true;
+}
