@@ -7,6 +7,7 @@
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
+ *	make-capture tasks FILE		a name in two categories
  *	make-capture async FILE		async ranges without an end
  *	make-capture rows FILE		names with numbers, recursion
  *	make-capture long FILE		strings of instants in several records
@@ -317,6 +318,33 @@ static void make_async(void)
 	cap_end(T(101));
 }
 
+/* Two kinds of tasks of one name: three that make something, and four that run it. */
+static void make_tasks(void)
+{
+	static const char *const domains[] = { "create", "execute" };
+	uint32_t names[2], i;
+	struct cap_ring r;
+
+	cap_host("hostname=tasks\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	for (i = 0; i < 2; i++) {
+		cap_entry(XSPROF_ENTRY_CATEGORY, i + 1, 0, domains[i], strlen(domains[i]));
+		names[i] = cap_name(i + 1, 1, "convolution");
+	}
+	cap_name(1, 2, "alone");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	for (i = 0; i < 7; i++)
+		cap_event(&r, T(20 * i + 20), XSPROF_REC_COMPLETE, 90, names[i >= 3], 0,
+			  (i + 1) * US);
+	cap_event(&r, T(200), XSPROF_REC_INSTANT, 90, names[0], 0, 0);
+	cap_event(&r, T(201), XSPROF_REC_INSTANT, 90, names[1], 0, 0);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1000));
+	cap_end(T(1001));
+}
+
 static uint64_t state;
 
 static uint32_t draw(uint32_t n)
@@ -405,6 +433,8 @@ int main(int argc, char **argv)
 		make_async();
 	else if (!strcmp(what, "rows") && argc == 3)
 		make_rows();
+	else if (!strcmp(what, "tasks") && argc == 3)
+		make_tasks();
 	else if (!strcmp(what, "long") && argc == 3)
 		make_long();
 	else if (!strcmp(what, "lost") && argc == 3)
@@ -441,7 +471,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|long|lost|rows|async|kernel|left-out|threads|"
-		"exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|full|long|lost|rows|tasks|async|kernel|left-out|"
+		"threads|exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -192,6 +192,19 @@ result "report --by pattern: names that differ in a number are one row" $?
 	grep -qx 3
 result "report: whose name is a pattern for --name" $?
 
+# Tasks of one name in two categories are two rows, and their instants one.
+"$make_capture" tasks "$dir/tasks.data"
+"$xsprof" report --json "$dir/tasks.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+got = [(x["name"], x["category"], x["count"], x["total_ns"]) for x in r["ranges"]]
+assert got == [("convolution", "execute", 4, 22000), ("convolution", "create", 3, 6000)], got
+assert [(x["count"], "category" in x) for x in r["others"]] == [(2, False)], r' 2>>"$dir/log" &&
+	"$xsprof" report "$dir/tasks.data" | grep -qE '^ *4 +22.000 us .* execute +convolution$'
+result "report: a name in two categories is two rows, with the category" $?
+! "$xsprof" report "$dir/rows.data" 2>"$dir/log" | grep -q Category
+result "report: no other has that column" $?
+
 # No range: what the scheduler's events say of the threads of the command.
 "$make_capture" threads "$dir/threads.data"
 "$xsprof" report --json "$dir/threads.data" 2>"$dir/log" | python3 -c '

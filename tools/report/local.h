@@ -59,6 +59,7 @@ struct report_threads {
  * @by: REPORT_BY_*
  * @why: the ranges that are asked for with --why, else NULL
  * @gaps: --gaps was given
+ * @split: a name is in several categories: rows of ranges are by these too
  * @uncertain: --include-uncertain was given: times of ranges inside which records were lost count
  * @nr_uncertain: how many such ranges there were
  * @events: events read and wanted, those of ranges among them
@@ -86,6 +87,7 @@ struct report {
 	bool				json;
 	const char			*why;
 	bool				gaps;
+	bool				split;
 	bool				uncertain;
 	uint64_t			nr_uncertain;
 	uint64_t			events;
@@ -122,6 +124,8 @@ void report_print_text(const char *s, size_t len, size_t width);
 void report_print_heads(const struct report *report, const struct report_width *width, bool bold);
 void report_print_words(const struct report *report, const struct xsp_group *group,
 			const struct report_width *width);
+/* Sets @split.  Return: 0 or -ENOMEM. */
+int report_split(struct report *report);
 /* @width is what @row needs at least. */
 void report_widen(const struct report *report, const struct xsp_group *row,
 		  struct report_width *width);

@@ -266,7 +266,7 @@ static void json_words(const struct report *report, const struct xsp_group *row)
 
 	if (report->by & REPORT_BY_NAME || row->key.type)
 		json_word("name", report, other ? 0 : row->key.name);
-	if (report->by & REPORT_BY_CATEGORY)
+	if (report->by & REPORT_BY_CATEGORY || (report->split && !row->key.type))
 		json_word("category", report, other ? 0 : row->key.category);
 	if (row->key.producer) {
 		s = report_process(report, row, buf, sizeof(buf));

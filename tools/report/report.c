@@ -178,7 +178,8 @@ static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t
 	xsp_groups_words(report->groups, producer, name, &key.name, &key.category);
 	if (!(report->by & REPORT_BY_NAME) && !type)
 		key.name = 0;
-	if (!(report->by & REPORT_BY_CATEGORY))
+	/* In another category it is another thing of the same name: see report_split(). */
+	if (!(report->by & REPORT_BY_CATEGORY) && (type || !(report->by & REPORT_BY_NAME)))
 		key.category = 0;
 	if (report->by & (REPORT_BY_PROCESS | REPORT_BY_THREAD))
 		key.producer = producer + 1;
@@ -405,11 +406,14 @@ static int run(struct report *report)
 	}
 	if (!status) {
 		xsprof_pairer_get_stats(pairer, &report->pairs);
-		if (report->json)
+		ret = report_split(report);
+		if (ret)
+			status = tool_error("%s", strerror(-ret));
+		else if (report->json)
 			report_print_json(report);
 		else
 			report_print(report);
-		status = tool_finish(0);
+		status = tool_finish(status);
 	}
 	xsprof_pairer_free(pairer);
 out:

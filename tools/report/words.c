@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "report/local.h"
 #include "text/escape.h"
 
@@ -59,7 +60,7 @@ void report_print_heads(const struct report *report, const struct report_width *
 		printf("%-*s  ", (int)width->process, "Process");
 	if (report->by & REPORT_BY_THREAD)
 		printf("%-*s  ", (int)width->thread, "Thread");
-	if (report->by & REPORT_BY_CATEGORY)
+	if (report->by & REPORT_BY_CATEGORY || report->split)
 		printf("%-*s  ", (int)width->category, "Category");
 	if (report->by & REPORT_BY_NAME)
 		fputs("Name", stdout);
@@ -85,7 +86,7 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 		report_print_text(s, strlen(s), width->thread);
 		fputs("  ", stdout);
 	}
-	if (report->by & REPORT_BY_CATEGORY) {
+	if (report->by & REPORT_BY_CATEGORY || (report->split && !group->key.type)) {
 		s = xsp_groups_word(report->groups, other ? 0 : group->key.category, &len);
 		report_print_text(s, len, width->category);
 		fputs("  ", stdout);
@@ -95,6 +96,40 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 		report_print_text(s, len, 0);
 	}
 	putchar('\n');
+}
+
+static uint64_t name_key(const struct xsp_group *row)
+{
+	return xsp_hash_pair(xsp_hash_pair(row->key.name, row->key.producer), row->key.tid) | 1;
+}
+
+/*
+ * Rows are by name, and by category where a name is in several: oneDNN has one name for making a
+ * primitive and for running it, in two domains.
+ */
+int report_split(struct report *report)
+{
+	struct xsp_map seen = { 0 };
+	struct xsp_group **rows;
+	int err = 0;
+	size_t n;
+
+	if (report->by & REPORT_BY_CATEGORY || !(report->by & REPORT_BY_NAME))
+		return 0;
+	rows = xsp_groups_all(report->groups, &n);
+	for (size_t i = 0; i < n && !err; i++) {
+		uint64_t key = name_key(rows[i]);
+		const uint64_t *category = xsp_map_get(&seen, key);
+
+		if (rows[i]->key.type || xsp_groups_is_other(report->groups, rows[i]))
+			continue;
+		if (!category)
+			err = xsp_map_set(&seen, key, rows[i]->key.category);
+		else if (*category != rows[i]->key.category)
+			report->split = true;
+	}
+	xsp_map_free(&seen);
+	return err;
 }
 
 void report_widen(const struct report *report, const struct xsp_group *row,
