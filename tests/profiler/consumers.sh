@@ -1,28 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tools that read PyTorch's traces, reading ours: HolisticTraceAnalysis and the loader of
-# TensorBoard's profiler plugin, in a Python environment of their own that is kept beside the
-# other things that are downloaded once. TAP.
+# The tools that read PyTorch's traces, reading ours: what HolisticTraceAnalysis and the loader of
+# TensorBoard's profiler plugin calculate of ranks with GPUs, and that they do so from the fields
+# that they should. viewers/readers has recordings of real programs. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
-venv=${XSPROF_PROFILER_VENV:-${XDG_CACHE_HOME:-${HOME:-$BUILD}/.cache}/xsprof/profiler-tools}
+. tests/viewers/packages.sh
 make=$BUILD/tests/profiler/kineto-capture
-
-# One that was not finished is made again.
-if ! [ -e "$venv/ready" ]; then
-	rm -rf "$venv"
-	{ mkdir -p "$(dirname "$venv")" && python3 -m venv "$venv" &&
-		"$venv/bin/pip" install -q HolisticTraceAnalysis torch-tb-profiler; } \
-		>"$dir/log" 2>&1 || {
-		tail -n 5 "$dir/log"
-		rm -rf "$venv"
-		echo "no Python packages of HolisticTraceAnalysis, torch-tb-profiler to be had here"
-		exit 77
-	}
-	touch "$venv/ready"
-fi
+package_readers || skip "$why"
 
 mkdir "$dir/traces" || exit 1
 for rank in 0 1; do

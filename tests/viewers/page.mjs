@@ -4,8 +4,9 @@
 //
 // Usage: page.mjs BROWSER ROOT PAGE PICTURE READY [JS...]
 //
-// ORIGIN in PAGE is where it is served. READY is JavaScript that gives true once the page is done; each JS is evaluated after that. A
-// line of JSON for each thing: {"console": TEXT}, {"error": TEXT}, {"js": VALUE}, in their order.
+// ORIGIN in PAGE is where it is served. READY is JavaScript that gives true once the page is done;
+// each JS is evaluated after that. A line of JSON for each thing: {"console": TEXT},
+// {"error": TEXT}, {"js": VALUE}, in their order.
 // The browser is driven through its pipe (Chrome DevTools protocol, messages end with a zero).
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -100,7 +101,7 @@ async function evaluate(expression) {
 }
 
 async function settled() {
-	for (let i = 0; i < 600; i++) {
+	for (let i = 0; i < 2400; i++) {
 		if (await evaluate(ready).catch(() => false))
 			return true;
 		await sleep(100);
@@ -116,10 +117,11 @@ try {
 	await send("Page.enable");
 	await send("Page.navigate", { url: `${origin}/${page.replaceAll("ORIGIN", origin)}` });
 	if (!await settled())
-		say({ error: `not ready within a minute: ${ready}` });
+		say({ error: `not ready within four minutes: ${ready}` });
 	for (const script of scripts)
 		say({ js: await evaluate(script) });
-	await sleep(500);
+	// What it shows it may still be drawing.
+	await sleep(3000);
 	const { data } = await send("Page.captureScreenshot");
 	fs.writeFileSync(picture, Buffer.from(data, "base64"));
 	leave(0);

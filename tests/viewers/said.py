@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Judges what a viewer said of a trace.
 
-usage: said.py VIEWER TRACE SAID      SAID: lines of page.mjs
+usage: said.py VIEWER TRACE SAID NDJSON      SAID: lines of page.mjs
 
 Prints a line for each complaint, and exits 1 then.
 """
@@ -11,7 +11,10 @@ import json
 import re
 import sys
 
-viewer, trace, said = sys.argv[1:]
+sys.dont_write_bytecode = True
+from ours import Comparison, Ours, by_name
+
+viewer, trace, said, ndjson = sys.argv[1:]
 with open(said, encoding="utf-8") as f:
     said = [json.loads(line) for line in f]
 wrong = [s["error"] for s in said if "error" in s]
@@ -24,6 +27,25 @@ KNOWN = re.compile("Unknown event |Unrecognized sleep state: I$")
 def events():
     with open(trace, encoding="utf-8") as f:
         return json.load(f)["traceEvents"]
+
+
+def compare(report):
+    """What catapult has of ranges, threads and counters, with the capture."""
+    ours, comparison, got, threads = Ours(ndjson), Comparison(), {}, {}
+    for exe, tid, thread, ranges in report["threads"]:
+        if tid in ours.threads:
+            threads[tid] = exe, thread
+        # Those of a number beyond all threads are more tracks of them.
+        if tid in ours.threads or type(tid) is int and tid >= 20000000:
+            got.update({(tid, name): v for name, v in ranges.items()
+                        if v[0] and (tid, name) not in ours.open})
+    comparison.same("ranges", by_name(got), by_name(ours.closed()))
+    name = "thread {0} ({1})" if trace.endswith("kineto") else "{1}"
+    comparison.same("threads", threads, {tid: (ours.exes[pid], name.format(tid, thread))
+                                         for tid, (pid, thread) in ours.threads.items()})
+    comparison.same("counters", {name: [len(v), sum(v)] for name, v in report["counters"].items()
+                                 if name in ours.counters}, dict(ours.counters))
+    return ["%d differences" % comparison.wrong] if comparison.wrong else []
 
 
 if not page:
@@ -39,6 +61,7 @@ elif viewer == "catapult":
         ends = collections.Counter(e["id"] for e in events() if e["ph"] in "stf")
         if report["flows"] != sum(n - 1 for n in ends.values()):
             wrong.append("%d arrows" % report["flows"])
+        wrong += compare(report)
 elif viewer == "speedscope":
     # It names a begin by its arguments as well; it pairs such a range all the same.
     wrong += [c for c in console if re.search("Doing nothing|still open|Could not", c)]

@@ -11,6 +11,9 @@ import collections
 import json
 import sys
 
+sys.dont_write_bytecode = True
+from ours import Comparison, Ours, by_name
+
 QUERIES = {
     "stats": "select name, value from stats where value > 0 and severity in ('error', 'data_loss')",
     "ranges": """select tid, s.name, count(*), sum(s.dur) from slice s join thread_track t
@@ -34,74 +37,8 @@ QUERIES = {
 KNOWN = {"mismatched_sched_switch_tids"}
 
 
-class Ours:
-    """What the capture says, out of ndjson."""
-
-    def __init__(self, path):
-        self.ranges = collections.defaultdict(lambda: [0, 0])
-        self.open = set()
-        self.flows = collections.defaultdict(list)
-        self.counters = collections.defaultdict(lambda: [0, 0])
-        self.threads, self.exes, self.others = {}, {}, {}
-        self.forks, self.began = {}, {}
-        self.switches = collections.Counter()
-        self.stacks = collections.defaultdict(list)
-        with open(path, encoding="utf-8") as f:
-            for line in f:
-                self.take(json.loads(line))
-
-    def take(self, e):
-        kind = e["type"]
-        if kind == "kernel":
-            self.switches[e["cpu"]] += e["name"] == "sched_switch"
-            if e["tid"] == e["pid"] != 0:
-                self.others[e["tid"]] = e["comm"]
-            if e["name"] == "sched_process_fork" and e["pid"]:
-                self.forks[e["fields"]["child_pid"]] = e["pid"], e["ns"]
-            return
-        if "tid" not in e:
-            return
-        tid = e["tid"]
-        if e.get("thread"):
-            self.threads[tid] = e["pid"], e["thread"]
-        if kind == "producer":
-            self.exes[e["pid"]] = e["exe"].rsplit("/", 1)[-1]
-            self.began[e["pid"]] = e["ns"]
-        elif kind == "begin":
-            self.stacks[e["producer"], tid].append((e["name"], e["ns"]))
-        elif kind == "end" and self.stacks[e["producer"], tid]:
-            name, begin = self.stacks[e["producer"], tid].pop()
-            self.add(tid, name, e["ns"] - begin)
-        elif kind in ("span", "complete"):
-            self.add(tid, e["name"], e["end_ns"] - e["begin_ns"])
-        elif kind == "open":
-            self.open.add((tid, e["name"]))
-        elif kind.startswith("flow-"):
-            self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"]))
-        elif kind == "counter":
-            self.counters[e["name"]][0] += 1
-            self.counters[e["name"]][1] += e["value"]
-
-    def add(self, tid, name, dur):
-        if dur:
-            self.ranges[tid, name][0] += 1
-            self.ranges[tid, name][1] += dur
-
-
-wrong = 0
-
-
-def same(what, got, want):
-    global wrong
-    if got == want:
-        return
-    wrong += 1
-    if isinstance(got, dict) and isinstance(want, dict):
-        for key in sorted(set(got) | set(want), key=str):
-            if got.get(key) != want.get(key):
-                print("%s: %r: viewer %r, capture %r" % (what, key, got.get(key), want.get(key)))
-    else:
-        print("%s: viewer %.300r, capture %.300r" % (what, got, want))
+comparison = Comparison()
+same = comparison.same
 
 
 def compare_tree(ours, tree):
@@ -121,13 +58,12 @@ def compare(form, ours, said):
     same("stats", [s for s in said["stats"] if s[0] not in KNOWN], [])
 
     # What is open has an end of the viewer's.
-    want = {key: v for key, v in ours.ranges.items() if key not in ours.open}
+    want = ours.closed(steps=form == "kineto")
     if form == "perfetto":
         # Ranges around what was told before are on tracks beside their thread's, among others.
         names = {name for tid, name in want} - {name for tid, name in ours.open}
         same("ranges", {name: [n, dur] for name, n, dur in said["names"] if name in names},
-             {name: [sum(v[i] for (tid, n), v in want.items() if n == name) for i in (0, 1)]
-              for name in names})
+             {name: v for name, v in by_name(want).items() if name in names})
     else:
         same("ranges", {(tid, name): [n, dur] for tid, name, n, dur in said["ranges"]
                         if (tid, name) not in ours.open}, want)
@@ -172,4 +108,4 @@ else:
     with open(sys.argv[4], "rb") as f:
         said["inferred"] = f.read().count(b"inferred_sched_switch")
     compare(sys.argv[1], Ours(sys.argv[2]), said)
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if comparison.wrong else 0)

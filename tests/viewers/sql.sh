@@ -8,24 +8,21 @@ cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
 . tests/viewers/packages.sh
+. tests/viewers/captures.sh
 here=$PWD/tests/viewers
 
-package_perfetto
-OUT=$dir/demo BUILD=$BUILD tests/demo/demo.sh >"$dir/log" 2>&1 || {
-	result "the demo runs" 1
-	finish
-}
-data=$dir/demo/xsprof.data
-"$dump" -q -f ndjson -o "$dir/ours" "$data" 2>"$dir/log"
-result "the capture, event by event" $?
+package_perfetto || skip "$why"
+record_demo
+record_ops
 
 for format in perfetto chrome kineto; do
 	mapfile -d '' -t queries < <(python3 "$here/same.py" queries $format)
-	"$dump" -q -f $format -o "$dir/trace" "$data" 2>"$dir/log" &&
-		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" "$dir/trace" \
-			"${queries[@]}" >"$dir/said" 2>>"$dir/log" &&
-		python3 "$here/same.py" $format "$dir/ours" "$dir/said" "$dir/trace" \
-			>>"$dir/log" 2>&1
-	result "$format: Perfetto shows what was captured" $?
+	for file in demo.$format ops.$format.gz; do
+		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+			"$dir/$file" "${queries[@]}" >"$dir/said" 2>"$dir/log" &&
+			python3 "$here/same.py" $format "$dir/${file%%.*}.ndjson" "$dir/said" \
+				"$dir/$file" >>"$dir/log" 2>&1
+		result "$file: Perfetto shows what was captured" $?
+	done
 done
 finish

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the tests of viewers open: recordings of real programs, in every format. To be sourced;
+# needs tap.sh. Where a program cannot be recorded that is a failure, and the test ends.
+
+# $dir/demo.ndjson and the like: the demo, its own files where it writes the format
+record_demo()
+{
+	OUT=$dir/demo BUILD=$BUILD tests/demo/demo.sh >"$dir/log" 2>&1 &&
+		mv "$dir/demo/trace.json" "$dir/demo.chrome" &&
+		mv "$dir/demo/trace.pftrace" "$dir/demo.perfetto" &&
+		"$dump" -q -f ndjson -o "$dir/demo.ndjson" "$dir/demo/xsprof.data" 2>>"$dir/log" &&
+		"$dump" -q -f kineto -o "$dir/demo.kineto" "$dir/demo/xsprof.data" 2>>"$dir/log"
+	result "the demo runs" $?
+	[ "$tap_failed" = 0 ] || finish
+}
+
+# $dir/ops.ndjson, and the others packed: the demo's training, op by op
+record_ops()
+{
+	local format
+
+	"$xsprof" record -q -o "$dir/ops.data" -- /usr/bin/python3 tests/viewers/ops.py \
+		"$BUILD/lib/libxsprof-user.so" 5 >"$dir/log" 2>&1 &&
+		"$dump" -q -f ndjson -o "$dir/ops.ndjson" "$dir/ops.data" 2>>"$dir/log" &&
+		for format in chrome kineto perfetto; do
+			"$dump" -q -f $format -o "$dir/ops.$format.gz" "$dir/ops.data" \
+				2>>"$dir/log" || break
+		done && [ -s "$dir/ops.perfetto.gz" ]
+	result "its training runs op by op" $?
+	[ "$tap_failed" = 0 ] || finish
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a capture says of itself, out of its ndjson, and how it is compared with a viewer's view."""
+import collections
+import json
+
+
+class Ours:
+    """Ranges by (tid, name): count and ns; what is open, flows, counters, threads, processes."""
+
+    def __init__(self, path):
+        self.types = collections.Counter()
+        self.ranges = collections.defaultdict(lambda: [0, 0])
+        self.open = set()
+        self.flows = collections.defaultdict(list)
+        self.counters = collections.defaultdict(lambda: [0, 0])
+        self.threads, self.exes, self.others = {}, {}, {}
+        self.forks, self.began = {}, {}
+        self.switches = collections.Counter()
+        self.stacks = collections.defaultdict(list)
+        self.categories, self.steps, self.step = {}, {}, {}
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                self.take(json.loads(line))
+        self.open.update((tid, name) for tid, (name, _) in self.step.items())
+
+    def take(self, e):
+        kind = e["type"]
+        self.types[kind] += 1
+        if kind == "kernel":
+            self.switches[e["cpu"]] += e["name"] == "sched_switch"
+            if e["tid"] == e["pid"] != 0:
+                self.others[e["tid"]] = e["comm"]
+            if e["name"] == "sched_process_fork" and e["pid"]:
+                self.forks[e["fields"]["child_pid"]] = e["pid"], e["ns"]
+            return
+        if "tid" not in e:
+            return
+        tid = e["tid"]
+        if e.get("thread"):
+            self.threads[tid] = e["pid"], e["thread"]
+        if "cat" in e:
+            self.categories[e["name"]] = e["cat"]
+        if kind == "producer":
+            self.exes[e["pid"]] = e["exe"].rsplit("/", 1)[-1]
+            self.began[e["pid"]] = e["ns"]
+        elif kind == "begin":
+            self.stacks[e["producer"], tid].append((e["name"], e["ns"]))
+        elif kind == "end" and self.stacks[e["producer"], tid]:
+            name, begin = self.stacks[e["producer"], tid].pop()
+            self.add(tid, name, e["ns"] - begin)
+        elif kind in ("span", "complete"):
+            self.add(tid, e["name"], e["end_ns"] - e["begin_ns"])
+        elif kind == "open":
+            self.open.add((tid, e["name"]))
+        elif kind == "step":
+            # It begins one step, and ends that before.
+            name, begin = self.step.get(tid, (None, 0))
+            if name:
+                self.steps[tid, name] = [1, e["ns"] - begin]
+            self.step[tid] = "%s#%d" % (e["name"], e["value"]), e["ns"]
+        elif kind.startswith("flow-"):
+            self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"]))
+        elif kind == "counter":
+            self.counters[e["name"]][0] += 1
+            self.counters[e["name"]][1] += e["value"]
+
+    def add(self, tid, name, dur):
+        # Viewers show what took no time in ways of their own.
+        if dur:
+            self.ranges[tid, name][0] += 1
+            self.ranges[tid, name][1] += dur
+
+    def closed(self, steps=False):
+        """Ranges by thread and name, but those that a viewer has to end; Kineto's have steps."""
+        ranges = {key: list(v) for key, v in self.ranges.items() if key not in self.open}
+        return {**ranges, **self.steps} if steps else ranges
+
+
+def by_name(ranges):
+    """Ranges of all threads: {name: [count, ns]}."""
+    sums = {}
+    for (_, name), (n, ns) in ranges.items():
+        old = sums.get(name, [0, 0])
+        sums[name] = [old[0] + n, old[1] + ns]
+    return sums
+
+
+class Comparison:
+    """Prints what differs; wrong says how much."""
+
+    def __init__(self):
+        self.wrong = 0
+
+    def same(self, what, got, want):
+        if got == want:
+            return
+        self.wrong += 1
+        if isinstance(got, dict) and isinstance(want, dict):
+            for key in sorted(set(got) | set(want), key=str):
+                if got.get(key) != want.get(key):
+                    print("%s: %r: viewer %r, capture %r" %
+                          (what, key, got.get(key), want.get(key)))
+        else:
+            print("%s: viewer %.300r, capture %.300r" % (what, got, want))

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compares what a reader makes of a file with what the capture says of itself.
+
+usage: readers.py TOOL NDJSON FILE
+
+TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta or tensorboard, of kineto's JSON;
+or speedscope: FILE is what speedscope.mjs said of Chrome's JSON.
+
+Prints a line for each thing that differs, and exits 1 then.
+"""
+import collections
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+
+sys.dont_write_bytecode = True
+from ours import Comparison, Ours, by_name
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.CRITICAL)
+GZ = re.compile(r"(\.gz)?$")
+comparison = Comparison()
+same = comparison.same
+
+
+def plain(path):
+    """Sums over the lines, in integers: what tables of them must give as well."""
+    want = {w: collections.Counter() for w in ("types", "marks", "told", "counters", "switches")}
+    want["threads"], want["args"] = set(), 0
+    with open(path, encoding="utf-8") as f:
+        for e in map(json.loads, f):
+            kind = e["type"]
+            want["types"][kind] += 1
+            if kind in ("begin", "end"):
+                want["marks"][e["tid"], e["name"]] += e["ns"] * (1 if kind == "end" else -1)
+            elif kind in ("span", "complete"):
+                want["told"][e["name"]] += e["end_ns"] - e["begin_ns"]
+            elif kind == "counter":
+                want["counters"][e["name"]] += e["i64"]
+            elif kind == "kernel" and e["name"] == "sched_switch":
+                want["switches"][e["fields"]["next_comm"]] += e["fields"]["next_pid"]
+            if e.get("thread"):
+                want["threads"].add((e["tid"], e["thread"]))
+            want["args"] += len(e.get("args", []))
+    return want
+
+
+def pandas(path):
+    import pandas as pd
+    df = pd.read_json(path, lines=True)
+    same("type of ns", str(df["ns"].dtype), "int64")
+    marks = df[df["type"].isin(["begin", "end"])]
+    marks = marks["ns"].where(marks["type"] == "end", -marks["ns"]) \
+        .groupby([marks["tid"], marks["name"]]).sum()
+    told = df[df["type"].isin(["span", "complete"])]
+    counters = df[df["type"] == "counter"]
+    switches = df[(df["type"] == "kernel") & (df["name"] == "sched_switch")]
+    # A column for each field: the fields of one kind of event.
+    fields = pd.json_normalize(switches["fields"].tolist())
+    threads = df[["tid", "thread"]].dropna().drop_duplicates()
+    return {
+        "types": df["type"].value_counts().to_dict(),
+        "marks": marks.to_dict(),
+        "told": (told["end_ns"] - told["begin_ns"]).groupby(told["name"]).sum().to_dict(),
+        "counters": counters.groupby("name")["i64"].sum().to_dict(),
+        "switches": fields.groupby("next_comm")["next_pid"].sum().to_dict(),
+        "threads": {(tid, name) for tid, name in threads.itertuples(index=False) if name},
+        "args": int(df["args"].dropna().map(len).sum()),
+    }
+
+
+def duckdb(path):
+    import duckdb as db
+    db.sql("create view e as from read_json('%s')" % path)
+
+    def rows(sql):
+        return {key[0] if len(key) == 1 else tuple(key): v for *key, v in db.sql(sql).fetchall()}
+    return {
+        "types": rows("select type, count(*) from e group by 1"),
+        "marks": rows("""select tid, name, sum(case type when 'end' then ns else -ns end) from e
+                         where type in ('begin', 'end') group by 1, 2"""),
+        "told": rows("""select name, sum(end_ns - begin_ns) from e
+                        where type in ('span', 'complete') group by 1"""),
+        "counters": rows("select name, sum(i64) from e where type = 'counter' group by 1"),
+        "switches": rows("""select fields->>'next_comm', sum((fields->>'next_pid')::int) from e
+                            where type = 'kernel' and name = 'sched_switch' group by 1"""),
+        "threads": set(db.sql("select distinct tid, thread from e where thread != ''").fetchall()),
+        "args": db.sql("select sum(len(args)) from e").fetchall()[0][0],
+    }
+
+
+def pyarrow(path):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.json as pj
+    # A column has one type: values of arguments and fields, which are of several, are left out.
+    number, text = pa.int64(), pa.string()
+    schema = pa.schema([("type", text), ("name", text), ("tid", number), ("thread", text),
+                        ("ns", number), ("begin_ns", number), ("end_ns", number), ("i64", number)])
+    t = pj.read_json(path, parse_options=pj.ParseOptions(
+        explicit_schema=schema, unexpected_field_behavior="ignore"))
+
+    def of(*types):
+        return t.filter(pc.is_in(t["type"], pa.array(types)))
+
+    def sums(table, values, *keys):
+        got = pa.table([table[k] for k in keys] + [values], [*keys, "v"])
+        got = got.group_by(list(keys)).aggregate([("v", "sum")]).to_pylist()
+        return {row[keys[0]] if len(keys) == 1 else tuple(row[k] for k in keys): row["v_sum"]
+                for row in got}
+    marks, told = of("begin", "end"), of("span", "complete")
+    threads = zip(t["tid"].to_pylist(), t["thread"].to_pylist())
+    return {
+        "types": sums(t, pa.array([1] * len(t)), "type"),
+        "marks": sums(marks, pc.if_else(pc.equal(marks["type"], "end"), marks["ns"],
+                                        pc.negate(marks["ns"])), "tid", "name"),
+        "told": sums(told, pc.subtract(told["end_ns"], told["begin_ns"]), "name"),
+        "counters": sums(of("counter"), of("counter")["i64"], "name"),
+        "threads": {(tid, name) for tid, name in threads if name},
+    }
+
+
+def compare_tables(tool, ndjson, path):
+    want = plain(ndjson)
+    for what, got in tool(path).items():
+        same(what, got, dict(want[what]) if isinstance(got, dict) else want[what])
+
+
+def hta(ours, kineto):
+    """The table that all of its analyses start from."""
+    os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
+    from hta.trace_analysis import TraceAnalysis
+    with tempfile.TemporaryDirectory() as folder:
+        # Its files are called like this.
+        shutil.copy(kineto, os.path.join(folder, "rank.json" + GZ.search(kineto).group()))
+        t = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True).t
+        df, names = t.get_trace(0), t.symbol_table.get_sym_table()
+    got = collections.defaultdict(lambda: [0, 0])
+    for tid, name, dur in zip(df["tid"], df["name"], df["dur"]):
+        ns = round(dur * 1000)
+        if ns and (int(tid), names[name]) not in ours.open:
+            got[int(tid), names[name]][0] += 1
+            got[int(tid), names[name]][1] += ns
+    same("ranges", dict(got), ours.closed(steps=True))
+
+
+def tensorboard(ours, kineto):
+    """Its table of operators, which are what PyTorch's category has."""
+    from torch_tb_profiler.io.cache import Cache
+    from torch_tb_profiler.profiler.loader import RunLoader
+    with tempfile.TemporaryDirectory() as folder, Cache() as cache:
+        shutil.copy(kineto, os.path.join(folder,
+                                         "a.17.pt.trace.json" + GZ.search(kineto).group()))
+        profile, = RunLoader("run", folder, cache).load().profiles.values()
+        got = {op["name"]: [op["calls"], op["host_total_duration"]]
+               for op in profile.operation_table_by_name["data"]}
+    want = {name: [n, ns // 1000] for name, (n, ns) in by_name(ours.closed()).items()
+            if ours.categories[name] == "PyTorch"}
+    same("operators", {name: n for name, (n, us) in got.items()},
+         {name: n for name, (n, us) in want.items()})
+    # It rounds each.
+    for name, (n, us) in got.items():
+        same("time of " + name, abs(us - want.get(name, [0, 0])[1]) <= n, True)
+
+
+def speedscope(ours, path):
+    with open(path, encoding="utf-8") as f:
+        said = json.load(f)
+    # It pairs a begin and an end that differ in their arguments, and says so.
+    pair = re.compile(r'ts=.*: Tried to end "(.*?)(?: {".*)?" when "\1(?: {".*)?" was on the top')
+    same("complaints", [c for c in said[""] if not pair.match(c)], [])
+    got, threads = collections.defaultdict(lambda: [0, 0]), {}
+    for name, frames in said["tracks"]:
+        thread, tid = re.match(r".*, (.*) \(tid (\d+)\)$", name).groups()
+        threads[int(tid)] = thread
+        for frame, (n, ns) in frames.items():
+            # A frame is a name and its arguments.
+            frame = re.sub(r' {".*', "", frame)
+            if n and (int(tid), frame) not in ours.open:
+                got[int(tid), frame][0] += n
+                got[int(tid), frame][1] += ns
+    same("threads", {tid: name for tid, name in threads.items() if tid in ours.threads},
+         {tid: name for tid, (pid, name) in ours.threads.items() if tid in threads})
+    same("ranges", by_name(got), by_name(ours.closed()))
+
+
+if __name__ == "__main__":
+    tool, ndjson, path = sys.argv[1:]
+    if tool in ("pandas", "pyarrow", "duckdb"):
+        compare_tables(globals()[tool], ndjson, path)
+    else:
+        globals()[tool](Ours(ndjson), path)
+    sys.exit(1 if comparison.wrong else 0)

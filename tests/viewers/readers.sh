@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Files in the hands of what reads them: speedscope, HolisticTraceAnalysis, TensorBoard's profiler
+# plugin, pandas, pyarrow and DuckDB make of a recording of the demo's programs, and of its
+# training op by op, what the capture says itself. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+. tests/tools/tap.sh
+. tests/viewers/packages.sh
+. tests/viewers/captures.sh
+here=$PWD/tests/viewers
+
+no_readers= no_speedscope=
+package_readers || no_readers=$why
+package_speedscope || no_speedscope=$why
+[ -z "$no_readers" ] || [ -z "$no_speedscope" ] || skip "$no_readers; $no_speedscope"
+record_demo
+record_ops
+
+reads() # TOOL FILE
+{
+	[ -z "$no_readers" ] || { skipped "$1: $2" "$no_readers"; return; }
+	# They look for packages where they stand, and write there.
+	(cd "$dir" && "$venv/bin/python" "$here/readers.py" "$1" "${2%%.*}.ndjson" "$2") \
+		>"$dir/log" 2>&1
+	result "$1: $2" $?
+}
+
+# So many that there is something of everything.
+"$dump" -q -f ndjson -n 20000 -o "$dir/table.ndjson" "$dir/demo/xsprof.data" &&
+	gzip -k "$dir/table.ndjson" || exit 1
+for tool in pandas pyarrow duckdb; do
+	reads $tool table.ndjson.gz
+done
+reads hta demo.kineto
+reads hta ops.kineto.gz
+reads tensorboard ops.kineto.gz
+
+for file in demo.chrome ops.chrome.gz; do
+	[ -z "$no_speedscope" ] || { skipped "speedscope: $file" "$no_speedscope"; continue; }
+	node "$here/speedscope.mjs" "$viewers"/speedscope-1.25.0/dist/release/speedscope-*.js \
+		"$dir/$file" >"$dir/said" 2>"$dir/log" &&
+		python3 "$here/readers.py" speedscope "$dir/${file%%.*}.ndjson" "$dir/said" \
+			>>"$dir/log" 2>&1
+	result "speedscope: $file" $?
+done
+finish
