@@ -68,18 +68,25 @@ static bool free_ring(int fd, const struct xsprof_ctl *ctl, uint32_t k)
 	return !unread && !writer.drops && !writer.busy;
 }
 
-/* Return: all of it is saved; false too where it is not known. */
-static bool free_file(int dirfd, const char *name)
+/* What a file of a recording holds. */
+enum left {
+	NOTHING,	/* all of it is saved */
+	UNREAD,		/* and what has been read is freed */
+	UNKNOWN,	/* its process may live, or it is no ring file of ours */
+};
+
+static enum left free_file(int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	enum left left = UNKNOWN;
 	struct xsprof_arena arena;
 	struct xsprof_ctl ctl;
-	bool saved = false;
 	struct stat st;
+	bool saved;
 	uint32_t k;
 
 	if (fd < 0)
-		return false;
+		return UNKNOWN;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 	    xsp_pread(fd, &ctl, sizeof(ctl), 0) || xsp_ctl_check(&ctl, st.st_size) ||
 	    ctl.mode != XSPROF_MODE_DISCARD || may_live(fd, &ctl, &st) ||
@@ -89,36 +96,53 @@ static bool free_file(int dirfd, const char *name)
 	for (k = 0; k < ctl.nr_rings + ctl.nr_lock_rings; k++)
 		if (ctl.ready[k / 64] >> (k % 64) & 1)
 			saved &= free_ring(fd, &ctl, k);
+	left = saved ? NOTHING : UNREAD;
 out:
 	close(fd);
-	return saved;
+	return left;
 }
 
-static void free_session(struct xsp_recording *s)
+/* What any file of the recording holds. */
+static enum left free_files(const struct xsp_recording *s)
 {
-	char command[32];
+	int fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	enum left most = NOTHING, left;
 	struct dirent *entry;
-	bool saved = true;
-	DIR *dir;
-	int fd;
 
-	if (xsp_recording_fact(s, "command", command, sizeof(command)) < 0 ||
-	    strcmp(command, "(records itself)") || xsp_recording_adopt(s))
-		return;
-	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);
-		return;
+		return UNKNOWN;
 	}
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lock"))
-			saved &= xsp_file_is(entry->d_name, 'p') &&
-				 free_file(s->dirfd, entry->d_name);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "lock"))
+			continue;
+		left = xsp_file_is(entry->d_name, 'p') ? free_file(s->dirfd, entry->d_name) :
+							 UNKNOWN;
+		if (left > most)
+			most = left;
+	}
 	closedir(dir);
-	if (saved)
+	return most;
+}
+
+/* Each program that records itself comes by here before it does anything else: once is enough. */
+static void free_session(struct xsp_recording *s)
+{
+	char command[32], freed[8];
+	enum left left;
+
+	if (xsp_recording_fact(s, "command", command, sizeof(command)) < 0 ||
+	    strcmp(command, "(records itself)") ||
+	    xsp_recording_fact(s, "freed", freed, sizeof(freed)) >= 0 || xsp_recording_adopt(s))
+		return;
+	left = free_files(s);
+	if (left == NOTHING)
 		xsp_recording_remove(s);
+	else if (left == UNREAD)
+		/* Where it fails the next one looks again. */
+		(void)xsp_recording_add_freed(s);
 }
 
 void xsp_leftover_free(void)

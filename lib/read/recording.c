@@ -295,6 +295,11 @@ int xsp_recording_add_output(struct xsp_recording *s, const char *path)
 	return add_fact(s, "output", path);
 }
 
+int xsp_recording_add_freed(struct xsp_recording *s)
+{
+	return add_fact(s, "freed", "yes");
+}
+
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size)
 {
 	char text[8192];

@@ -87,6 +87,9 @@ int xsp_recording_add_output(struct xsp_recording *s, const char *path);
 /* Names the capture that the recording is drained into: what tells it from another later. */
 int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16]);
 
+/* Says that of a dead recorder's what has been read is freed: "freed" of its facts. */
+int xsp_recording_add_freed(struct xsp_recording *s);
+
 /* The value of a line of the lock file.  Return: its length, or -ENOENT. */
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size);
 

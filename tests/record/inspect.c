@@ -11,6 +11,7 @@
  *				producer N pid P how H status S
  *				ring N K head H read R skipped S bad B drops D unsaved U
  *				total records R producers P end 0|1 why W notes N
+ *				total begins_and_ends N
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static struct {
 
 static int broken, nr_trusted;
 static char **trusted;
-static uint64_t records, notes;
+static uint64_t records, ranges, notes;
 
 static void wrong(const char *what, uint64_t at)
 {
@@ -94,6 +95,7 @@ static void ring(const struct xsprof_chunk *c, const struct xsprof_rec *slot, ui
 			if (payload && slot[i].name > prod[c->producer].names)
 				wrong("a name before it was stored", at);
 		}
+		ranges += slot[i].type == XSPROF_REC_BEGIN || slot[i].type == XSPROF_REC_END;
 		i += size;
 	}
 }
@@ -193,6 +195,7 @@ static int print(int ended, uint32_t why)
 	}
 	printf("total records %" PRIu64 " producers %u end %d why %u notes %" PRIu64 "\n", records,
 	       producers, ended, why, notes);
+	printf("total begins_and_ends %" PRIu64 "\n", ranges);
 	return broken;
 }
 

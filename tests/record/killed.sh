@@ -248,8 +248,9 @@ many=8
 in_files()
 {
 	for i in $(seq $many); do
-		"$xsprof" dump -f text -i many.$i.data 2>/dev/null
-	done | grep -cE ': (begin|end):'
+		"$inspect" many.$i.data || echo "many.$i.data is damaged" >>damaged
+	done >seen
+	field begins_and_ends seen
 }
 all=0
 for i in $(seq $many); do
@@ -260,11 +261,14 @@ saved=$(in_files)
 XSPROF_RECORD=$dir/last.data run "$marker" 10 1 0
 kept=$(du -sk "$shm" | cut -f1)
 ok "$name, killed, $many times: $kept KiB are kept" test "$kept" -lt $((many * 400))
+is "$name, killed, $many times: each is looked through once" \
+	"$(cat "$shm"/*/s.*/lock | grep -c '^freed yes')" "$(ls -d "$shm"/*/s.* | wc -l)"
 run "$xsprof" recover
 is "$name, killed, $many times: recovered" $rc 0
 is "$name, killed, $many times: every record" "$(in_files)" $all
 ok "$name, killed, $many times: some were not in the files" test "$saved" -lt $all
 ok "$name, killed, $many times: nothing stays" clean
+ok "$name, killed, $many times: all files are sound" not test -e damaged
 rm -f many.* last.data
 XSPROF_RECORD=/no/such/dir/x run "$marker" 10 1 0
 is "$name: a bad file name harms nobody, and is told" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
