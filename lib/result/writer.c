@@ -48,6 +48,7 @@ void xsr_writer_done(struct xsr_writer *w)
 {
 	xsp_names_free(w->names);
 	xsp_names_free(w->keys);
+	xsp_keys_free(&w->taken);
 	free(w->text);
 }
 
@@ -74,6 +75,7 @@ struct xsr_writer *xsr_scratch_writer(struct xsr_scratch **scratch, struct xspro
 		s->w.text = text;
 		s->w.room = room;
 	}
+	xsp_keys_clear(&s->w.taken);
 	s->buf.p = s->buf.base;
 	s->buf.err = 0;
 	return &s->w;
@@ -132,19 +134,29 @@ char *xsr_writer_step_name(struct xsr_writer *w, uint32_t producer, uint32_t nam
 char *xsr_writer_key(struct xsr_writer *w, uint32_t producer, uint32_t key, char *p, bool *any)
 {
 	const struct xsp_name *entry;
+	uint32_t number;
+	size_t start;
 
 	if (*any)
 		*p++ = ',';
 	*any = true;
 	if (!w->keys) {
+		/* Memory that grows is moved, and never written out. */
+		start = (size_t)(p - w->buf->base);
 		p = xsr_writer_name(w, producer, key, p);
 		*p++ = ':';
-		return p;
+		if (w->buf->err)
+			return p;
+		number = xsp_keys_take(&w->taken, w->buf->base + start,
+				       (size_t)(p - w->buf->base) - start);
+		return xsp_keys_number(p, number);
 	}
 	entry = xsp_names_get(w->keys, producer, key);
+	number = xsp_keys_take(&w->taken, entry->text, entry->len);
 	w->buf->p = p;
-	xsp_buf_put(w->buf, entry->text, entry->len);
-	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
+	xsp_buf_put(w->buf, entry->text, entry->len - 2);
+	p = xsp_buf_room(w->buf, XSP_BUF_ROOM);
+	return xsp_keys_number(put_lit(p, "\":"), number);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "ranges/names.h"
 #include "text/buf.h"
 #include "text/json.h"
+#include "text/keys.h"
 
 /**
  * struct xsr_writer - where JSON of a trace goes
@@ -17,6 +18,7 @@
  * @trace: that names are looked up in
  * @names: names with their quotes; NULL: each is looked up
  * @keys: the same with a colon: keys of arguments
+ * @taken: those that the arguments under way have already
  * @text: for a string that is put together
  * @room: bytes of it; what is longer is cut
  * @sep: what stands before the next event
@@ -26,6 +28,7 @@ struct xsr_writer {
 	struct xsprof_trace	*trace;
 	struct xsp_names	*names;
 	struct xsp_names	*keys;
+	struct xsp_keys		taken;
 	char			*text;
 	size_t			room;
 	char			sep;
@@ -54,7 +57,7 @@ char *xsr_writer_name(struct xsr_writer *w, uint32_t producer, uint32_t name, ch
 /* "name#3" */
 char *xsr_writer_step_name(struct xsr_writer *w, uint32_t producer, uint32_t name,
 			   uint64_t number, char *p);
-/* A name as a key; a comma in front where there was @any before. */
+/* A name as a key, with a number where it is @taken; a comma in front where there was @any. */
 char *xsr_writer_key(struct xsr_writer *w, uint32_t producer, uint32_t key, char *p, bool *any);
 /* A string with its quotes, in pieces that fit, each ending between two characters. */
 char *xsr_writer_text(struct xsr_writer *w, char *p, const char *s, size_t len);
@@ -75,11 +78,12 @@ static inline char *xsr_writer_room(struct xsr_writer *w, char *p)
 	return xsp_buf_room(w->buf, XSP_BUF_ROOM);
 }
 
-/* Begins an event, on a line of its own. */
+/* Begins an event, on a line of its own: it has no arguments yet. */
 static inline char *xsr_writer_open(struct xsr_writer *w)
 {
 	char *p = xsp_buf_room(w->buf, XSP_BUF_ROOM);
 
+	xsp_keys_clear(&w->taken);
 	*p++ = w->sep;
 	w->sep = ',';
 	*p++ = '\n';

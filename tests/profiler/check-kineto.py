@@ -26,9 +26,7 @@ def no_constant(text):
 
 def pairs(items):
     keys = [k for k, _ in items]
-    # A program may give an argument the name of one that is there anyway.
-    if kind != "any":
-        check(len(keys) == len(set(keys)), "a key twice: %r" % keys)
+    check(len(keys) == len(set(keys)), "a key twice: %r" % keys)
     return dict(items)
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two small captures of the tests: one with every type of record, one with names and strings that
- * nobody would give.
+ * Small captures of the tests: one with every type of record, one with names and strings that
+ * nobody would give, one with keys of arguments that are there already.
  */
 #include <math.h>
 #include <string.h>
@@ -292,4 +292,58 @@ void cap_make_hostile(void)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100000));
 	cap_end(T(100001));
+}
+
+/* Keys given twice, by one record and by others of its range, and keys that outputs have. */
+void cap_make_keys(void)
+{
+	static const char *const texts[] = {
+		"work", "point", "request", "op1", "k", "k (2)", "id", "op", "External id",
+		"Ev Idx", "uncertain",
+	};
+	enum { WORK = 1, POINT, REQUEST, OP1, K, K2, ID, OP, EXTERNAL, INDEX, UNCERTAIN };
+	struct xsprof_rec_op op = { .sequence = -1, .correlation = 5 };
+	struct wide w = { 0 };
+	struct cap_ring r;
+
+	cap_host("hostname=keys\n");
+	cap_clock(T(0), T(10000000));
+	cap_producer(0, 90, T(0));
+	for (uint32_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		cap_name(0, i + 1, texts[i]);
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 4096);
+	w.rec = cap_head(T(1), XSPROF_REC_BEGIN, 90, WORK, 0, 0);
+	wide_arg(&w, K, XSPROF_ARG_I64, 1);
+	wide_arg(&w, K, XSPROF_ARG_I64, 2);
+	wide_arg(&w, K2, XSPROF_ARG_I64, 3);
+	wide_arg(&w, UNCERTAIN, XSPROF_ARG_I64, 4);
+	wide_put(&r, &w);
+	w.rec = cap_head(T(2), XSPROF_REC_ARGS, 90, 0, 0, 0);
+	wide_arg(&w, K, XSPROF_ARG_I64, 5);
+	wide_put(&r, &w);
+	w.rec = cap_head(T(3), XSPROF_REC_END, 90, 0, 0, 0);
+	wide_arg(&w, K, XSPROF_ARG_I64, 6);
+	wide_put(&r, &w);
+	w.rec = cap_head(T(4), XSPROF_REC_INSTANT, 90, POINT, 0, 0);
+	wide_arg(&w, K, XSPROF_ARG_I64, 1);
+	wide_arg(&w, INDEX, XSPROF_ARG_I64, 2);
+	wide_str(&w, K, 0, "a,\"k\":1", 7);
+	wide_put(&r, &w);
+	w.rec = cap_head(T(5), XSPROF_REC_ASYNC_BEGIN, 90, REQUEST, 0, 9);
+	wide_arg(&w, ID, XSPROF_ARG_I64, 1);
+	wide_put(&r, &w);
+	cap_event(&r, T(6), XSPROF_REC_ASYNC_END, 90, REQUEST, 0, 9);
+	op.rec = cap_head(T(7), XSPROF_REC_OP, 90, OP1, 0, 0);
+	w.rec = op.rec;
+	memcpy(w.data, &op.sequence, sizeof(op) - sizeof(op.rec));
+	w.used = sizeof(op) - sizeof(op.rec);
+	wide_arg(&w, OP, XSPROF_ARG_I64, 1);
+	wide_arg(&w, EXTERNAL, XSPROF_ARG_I64, 2);
+	wide_put(&r, &w);
+	w.rec = cap_head(T(8), XSPROF_REC_END, 90, 0, 0, 0);
+	wide_arg(&w, OP, XSPROF_ARG_I64, 3);
+	wide_put(&r, &w);
+	cap_ring_close(&r, 0);
+	cap_end(T(9));
 }

@@ -22,8 +22,15 @@ def no_constant(text):
     fail("not JSON: " + text)
 
 
+def once(items):
+    keys = [key for key, _ in items]
+    if len(keys) != len(set(keys)):
+        fail("a key twice: %r" % keys)
+    return dict(items)
+
+
 with open(sys.argv[1], encoding="utf-8") as f:
-    trace = json.load(f, parse_constant=no_constant)
+    trace = json.load(f, parse_constant=no_constant, object_pairs_hook=once)
 events = trace["traceEvents"]
 other = trace["otherData"]
 
@@ -56,6 +63,8 @@ for after in events:
         begin = stacks[key].pop()
         if begin["name"] != e["name"]:
             fail("end of %r ends %r" % (e["name"], begin["name"]))
+        if set(begin.get("args", {})) & set(e.get("args", {})):
+            fail("a key in both: %r, %r" % (begin, e))
         tracks[key].append((begin["ts"], e["ts"]))
         args = e.get("args", {})
         if args.get("cut") is True or args.get("unfinished") is True:

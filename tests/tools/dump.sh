@@ -129,6 +129,49 @@ assert [e["ph"] for e in events if e["tid"] == 90 and e["ph"] in "BEi"] == list(
 END
 result "chrome: an instant that goes on in other records is one event" $?
 
+# A key that an event has already gets a number, and no value is lost; the same in both.
+"$make_capture" keys "$dir/keys.data" || exit 1
+for format in chrome kineto; do
+	"$dump" -q -f $format -o "$dir/keys.json" "$dir/keys.data" 2>"$dir/log" &&
+		{ [ $format = kineto ] ||
+			python3 "$here/check-chrome.py" "$dir/keys.json"; } >>"$dir/log" &&
+		python3 - "$dir/keys.json" $format >>"$dir/log" 2>&1 <<-'END'
+			import json, sys
+			def once(items):
+			    assert len(items) == len(dict(items)), items
+			    return dict(items)
+			got = {}
+			trace = json.load(open(sys.argv[1]), object_pairs_hook=once)
+			for e in trace["traceEvents"]:
+			    for key, v in e.get("args", {}).items():
+			        twice = key in got.get(e["name"], {})
+			        assert e["ph"] in "eM" or not twice, (key, e)
+			        got.setdefault(e["name"], {})[key] = v
+			work = {"k": 1, "k (2)": 2, "k (2) (2)": 3, "k (3)": 5, "k (4)": 6,
+			        "uncertain": 4}
+			point = {"k": 1, "k (2)": 'a,"k":1'}
+			if sys.argv[2] == "chrome":
+			    # Of what has an end those of the end are kept free.
+			    work["uncertain (2)"] = work.pop("uncertain")
+			    want = {"work": work, "point": {**point, "Ev Idx": 2},
+			            "request": {"id": "0x9", "id (2)": 1},
+			            "op1": {"op": "function", "External id": 5, "op (2)": 1,
+			                    "External id (2)": 2, "op (3)": 3}}
+			else:
+			    index = got["point"]["Ev Idx"]
+			    want = {"work": {**work, "Ev Idx": got["work"]["Ev Idx"],
+			                     "External id": got["work"]["External id"]},
+			            "point": {**point, "Ev Idx": index, "Ev Idx (2)": 2},
+			            "request": {"id": 1},
+			            "op1": {"Ev Idx": got["op1"]["Ev Idx"], "External id": 5,
+			                    "Record function id": 0, "op": 1,
+			                    "External id (2)": 2, "op (2)": 3}}
+			got = {name: args for name, args in got.items() if name in want}
+			assert got == want, got
+		END
+	result "$format: keys that are there already" $?
+done
+
 "$make_capture" many "$dir/many.data" 120000
 for format in text chrome kineto ndjson perfetto; do
 	small "$format of 120000 threads" "$dump" --allow-lost -f $format "$dir/many.data"

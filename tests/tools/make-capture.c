@@ -4,6 +4,7 @@
  *
  *	make-capture all FILE		every type of record, two processes of one pid
  *	make-capture hostile FILE	names and strings that nobody would give
+ *	make-capture keys FILE		keys of arguments that are there already
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
@@ -427,6 +428,8 @@ int main(int argc, char **argv)
 		cap_make_all();
 	else if (!strcmp(what, "hostile") && argc == 3)
 		cap_make_hostile();
+	else if (!strcmp(what, "keys") && argc == 3)
+		cap_make_keys();
 	else if (!strcmp(what, "full") && argc == 3)
 		make_full();
 	else if (!strcmp(what, "async") && argc == 3)
@@ -471,7 +474,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|full|long|lost|rows|tasks|async|kernel|left-out|"
-		"threads|exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|keys|full|long|lost|rows|tasks|async|kernel|"
+		"left-out|threads|exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -82,6 +82,7 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 {
 	uint64_t begin = ev->begin_ns, end = ev->end_ns > begin ? ev->end_ns : begin;
 	struct xsr_activity a;
+	const struct xsr_post *post;
 	bool any = false, span;
 	char *p;
 
@@ -106,8 +107,10 @@ bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
 		p = put_u64(p, xsr_kineto_id(ev->value, k->index++));
 		any = true;
 	}
-	p = xsr_kineto_args(k, walk, a.on & XSR_ON_STREAM, p, &any);
-	p = xsr_kineto_post(k, xsr_post_find(k->posts, at), &any, p);
+	post = xsr_post_find(k->posts, at);
+	p = xsr_kineto_args(k, walk, a.on & XSR_ON_STREAM,
+			    xsr_kineto_post_keys(post) | (any ? XSR_OWN_EXTERNAL : 0), p, &any);
+	p = xsr_kineto_post(k, post, &any, p);
 	k->w.buf->p = put_lit(p, "}}");
 	k->ops += a.kind == XSPROF_EVENT_OP;
 	k->events += !span;
@@ -127,7 +130,7 @@ bool xsr_kineto_thread_info(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = put_track(k, ev, &a, p);
 	p = xsr_kineto_ts(k, p, ev->ns > k->from ? ev->ns : k->from);
 	p = put_i64(put_lit(p, ",\"args\":{\"System thread id\":"), a.resource);
-	p = xsr_kineto_args(k, walk, false, p, &any);
+	p = xsr_kineto_args(k, walk, false, XSR_OWN_THREAD, p, &any);
 	k->w.buf->p = put_lit(p, "}}");
 	return true;
 }

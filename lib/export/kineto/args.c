@@ -20,9 +20,64 @@ uint64_t xsr_kineto_range_id(const struct xsp_range *range)
 	return xsr_kineto_id(op.correlation, range->index);
 }
 
-char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any)
+static const struct {
+	uint32_t	own;
+	const char	*key;
+} keys[] = {
+	{ XSR_OWN_INDEX, "Ev Idx" },
+	{ XSR_OWN_FINISHED, "finished" },
+	{ XSR_OWN_UNCERTAIN, "uncertain" },
+	{ XSR_OWN_EXTERNAL, "External id" },
+	{ XSR_OWN_RECORD, "Record function id" },
+	{ XSR_OWN_SEQUENCE, "Sequence number" },
+	{ XSR_OWN_SEQUENCE, "Fwd thread id" },
+	{ XSR_OWN_INPUTS, "Concrete Inputs" },
+	{ XSR_OWN_INPUTS, "Input type" },
+	{ XSR_OWN_INPUTS, "Input Dims" },
+	{ XSR_OWN_STRIDES, "Input Strides" },
+	{ XSR_OWN_MODULE, "Module Hierarchy" },
+	{ XSR_OWN_STACK, "Call stack" },
+	{ XSR_OWN_DEVICE, "Device Type" },
+	{ XSR_OWN_DEVICE, "Device Id" },
+	{ XSR_OWN_THREAD, "System thread id" },
+	{ XSR_OWN_CORRELATION, "correlation" },
+	{ XSR_OWN_PLACE, "device" },
+	{ XSR_OWN_PLACE, "context" },
+	{ XSR_OWN_PLACE, "stream" },
+	{ XSR_OWN_BYTES, "bytes" },
+	{ XSR_OWN_BYTES, "memory bandwidth (GB/s)" },
+	{ XSR_OWN_GRAPH, "graph id" },
+	{ XSR_OWN_GRAPH, "graph node id" },
+	{ XSR_OWN_SYNC, "cuda_sync_kind" },
+};
+
+char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, uint32_t own,
+		      char *p, bool *any)
 {
+	bool first = !k->w.taken.n;
+
+	for (size_t i = 0; first && own && i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (own & keys[i].own)
+			xsp_keys_claim(&k->w.taken, xsp_keys_hash(keys[i].key,
+								  strlen(keys[i].key)));
 	return xsr_put_args(&k->w, walk, gpu ? XSR_ARGS_GPU : XSR_ARGS_FILE, p, any);
+}
+
+void xsr_kineto_more(struct xsr_kineto *k, const char *text, size_t len)
+{
+	const char *at = text;
+	struct xsp_member member;
+	uint32_t number;
+	char *p;
+
+	while (xsp_keys_member(&at, text + len, &member)) {
+		number = xsp_keys_take(&k->w.taken, member.key, member.key_len);
+		xsp_buf_put(k->w.buf, ",", 1);
+		xsp_buf_put(k->w.buf, member.key, member.key_len - 2);
+		p = put_lit(xsp_buf_room(k->w.buf, XSP_BUF_ROOM), "\":");
+		k->w.buf->p = xsp_keys_number(p, number);
+		xsp_buf_put(k->w.buf, member.value, member.value_len);
+	}
 }
 
 static char *put_said(struct xsr_kineto *k, const char *key, const char *text, bool *any, char *p)
@@ -34,11 +89,26 @@ static char *put_said(struct xsr_kineto *k, const char *key, const char *text, b
 	return xsr_writer_text(&k->w, stpcpy(p, key), text, strlen(text));
 }
 
+static bool has_module(const struct xsr_post *post)
+{
+	return post && post->has_module && *post->module;
+}
+
+static bool has_stack(const struct xsr_post *post)
+{
+	return post && post->has_stack && *post->text;
+}
+
+uint32_t xsr_kineto_post_keys(const struct xsr_post *post)
+{
+	return (has_module(post) ? XSR_OWN_MODULE : 0) | (has_stack(post) ? XSR_OWN_STACK : 0);
+}
+
 char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p)
 {
-	if (post && post->has_module && *post->module)
+	if (has_module(post))
 		p = put_said(k, "\"Module Hierarchy\":", post->module, any, p);
-	if (post && post->has_stack && *post->text)
+	if (has_stack(post))
 		p = put_said(k, "\"Call stack\":", post->text, any, p);
 	return p;
 }

@@ -197,13 +197,14 @@ static char *put_external(const struct gpu *g, char *p, bool *any)
 	return g->has_external ? put_u64(put_lit(p, "\"External id\":"), g->external) : p;
 }
 
-/* The arguments without the one that stands there already. */
-static char *put_rest(struct xsr_kineto *k, const struct gpu *g, char *p)
+/* The arguments without the one that stands there already; @own: other keys that do. */
+static char *put_rest(struct xsr_kineto *k, const struct gpu *g, uint32_t own, char *p)
 {
 	struct xsr_walk walk = *g->args;
 	bool any = true;
 
-	return xsr_kineto_args(k, &walk, true, p, &any);
+	own |= g->has_external ? XSR_OWN_EXTERNAL : 0;
+	return xsr_kineto_args(k, &walk, true, own, p, &any);
 }
 
 static char *put_place(const struct gpu *g, char *p)
@@ -226,7 +227,7 @@ static void put_collective(struct xsr_kineto *k, const struct gpu *g)
 		return;
 	text = xsr_link_collective(k, g->ev->producer, g->external, &len);
 	if (text)
-		xsp_buf_put(k->w.buf, text, len);
+		xsr_kineto_more(k, text, len);
 }
 
 static void put_work(struct xsr_kineto *k, struct gpu *g)
@@ -235,6 +236,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 		[XSPROF_GPU_KERNEL] = "kernel", [XSPROF_GPU_MEMCPY] = "gpu_memcpy",
 		[XSPROF_GPU_MEMSET] = "gpu_memset",
 	};
+	uint32_t own = XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_GRAPH;
 	uint64_t ns = g->end - g->begin;
 	struct xsp_track *track;
 	bool any;
@@ -249,6 +251,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 		*p++ = ',';
 	p = put_place(g, p);
 	if (g->ev->aux != XSPROF_GPU_KERNEL) {
+		own |= XSR_OWN_BYTES;
 		p = put_u64(put_lit(p, ",\"bytes\":"), g->rec->bytes);
 		/* Bytes a nanosecond are GB a second. */
 		p = xsp_put_double(put_lit(p, ",\"memory bandwidth (GB/s)\":"),
@@ -256,7 +259,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	}
 	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
 	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
-	p = put_rest(k, g, p);
+	p = put_rest(k, g, own, p);
 	k->w.buf->p = p;
 	put_collective(k, g);
 	k->w.buf->p = put_lit(xsp_buf_room(k->w.buf, XSP_BUF_ROOM), "}}");
@@ -283,7 +286,7 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 	if (any)
 		*p++ = ',';
 	p = put_u64(put_lit(p, "\"correlation\":"), g->correlation);
-	p = put_rest(k, g, p);
+	p = put_rest(k, g, XSR_OWN_CORRELATION, p);
 	k->w.buf->p = put_lit(p, "}}");
 	if (g->correlation && launches(xsprof_trace_name(k->w.trace, ev->producer, ev->name)))
 		put_flow(k, g, thread, true);
@@ -305,7 +308,7 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 		*p++ = ',';
 	p = xsr_writer_name(&k->w, g->ev->producer, g->ev->name, put_lit(p, "\"cuda_sync_kind\":"));
 	*p++ = ',';
-	p = put_rest(k, g, put_place(g, p));
+	p = put_rest(k, g, XSR_OWN_SYNC | XSR_OWN_PLACE | XSR_OWN_CORRELATION, put_place(g, p));
 	k->w.buf->p = put_lit(p, "}}");
 	if (g->correlation)
 		put_flow(k, g, track, false);

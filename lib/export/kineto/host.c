@@ -15,6 +15,8 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 		      bool unfinished)
 {
 	const struct xsr_post *post = xsr_post_find(&k->said, range->index + 1);
+	uint32_t own = XSR_OWN_INDEX | XSR_OWN_EXTERNAL | xsr_kineto_post_keys(post) |
+		       (unfinished ? XSR_OWN_FINISHED : 0) | (range->lost ? XSR_OWN_UNCERTAIN : 0);
 	bool op = range->kind == XSR_RANGE_OP;
 	uint64_t begin = range->begin;
 	struct xsr_walk walk;
@@ -34,11 +36,11 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	if (range->note) {
 		xsr_walk_note(&walk, range->note, range->note_len);
-		p = xsr_kineto_op(k, range, &walk, post, p);
+		p = xsr_kineto_op(k, range, &walk, post, own, p);
 	}
 	if (more) {
 		xsr_walk_event(&walk, more);
-		p = xsr_kineto_args(k, &walk, false, p, &any);
+		p = xsr_kineto_args(k, &walk, false, own, p, &any);
 	}
 	p = put_lit(xsr_writer_room(&k->w, p), ",\"External id\":");
 	p = put_u64(p, xsr_kineto_range_id(range));

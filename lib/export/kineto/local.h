@@ -44,6 +44,27 @@ enum xsr_kineto_range {
 	XSR_RANGE_HIDDEN	= 2,	/* not wanted */
 };
 
+/* Keys that an event has for what is not the program's: bits.  Those of a GPU's event are many. */
+enum xsr_own {
+	XSR_OWN_INDEX		= 1 << 0,
+	XSR_OWN_FINISHED	= 1 << 1,
+	XSR_OWN_UNCERTAIN	= 1 << 2,
+	XSR_OWN_EXTERNAL	= 1 << 3,
+	XSR_OWN_RECORD		= 1 << 4,
+	XSR_OWN_SEQUENCE	= 1 << 5,
+	XSR_OWN_INPUTS		= 1 << 6,
+	XSR_OWN_STRIDES		= 1 << 7,
+	XSR_OWN_MODULE		= 1 << 8,
+	XSR_OWN_STACK		= 1 << 9,
+	XSR_OWN_DEVICE		= 1 << 10,
+	XSR_OWN_THREAD		= 1 << 11,
+	XSR_OWN_CORRELATION	= 1 << 12,
+	XSR_OWN_PLACE		= 1 << 13,
+	XSR_OWN_BYTES		= 1 << 14,
+	XSR_OWN_GRAPH		= 1 << 15,
+	XSR_OWN_SYNC		= 1 << 16,
+};
+
 struct xsr_link;
 struct xsr_stacks;
 struct xsr_users;
@@ -218,16 +239,24 @@ static inline uint64_t xsr_kineto_id(uint64_t given, uint64_t index)
 	return given ? given : (1ull << 52) + index;
 }
 
-/* op.c: all there is to say of a range, commas in front. */
+/* op.c: all there is to say of a range that has @own keys besides, commas in front. */
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
-		    const struct xsr_post *post, char *p);
+		    const struct xsr_post *post, uint32_t own, char *p);
 
 /* args.c */
 uint64_t xsr_kineto_range_id(const struct xsp_range *range);
 /* What the program said of it afterwards; @post may be NULL. */
 char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p);
-/* Arguments under their own names; @gpu: numbers are numbers, or are left out. */
-char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, char *p, bool *any);
+/* The keys that has; XSR_OWN_... */
+uint32_t xsr_kineto_post_keys(const struct xsr_post *post);
+/*
+ * Arguments under their own names, with a number where the event has that key: one of @own, or of
+ * an argument before.  @gpu: numbers are numbers, or are left out.
+ */
+char *xsr_kineto_args(struct xsr_kineto *k, struct xsr_walk *walk, bool gpu, uint32_t own,
+		      char *p, bool *any);
+/* Such arguments as text, a comma in front, behind others of the same event. */
+void xsr_kineto_more(struct xsr_kineto *k, const char *text, size_t len);
 
 /* stack.c */
 int xsr_stacks_new(const struct xsprof_trace *trace, struct xsr_stacks **stacks);

@@ -14,19 +14,23 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, const
 	return xsr_put_inputs(&k->w, from, facet, false, p);
 }
 
-static bool has_inputs(const struct xsr_walk *from, bool *strides)
+/* What of its arguments has keys that are xsprof's. */
+static uint32_t made_of(const struct xsr_walk *from)
 {
 	struct xsr_walk walk = *from;
 	struct xsprof_trace_tensor tensor;
 	struct xsprof_trace_arg arg;
-	bool any = false;
+	uint32_t made = 0;
 
-	*strides = false;
 	while (xsr_walk_next(&walk, &arg)) {
-		any |= xsr_key_is_input(arg.key);
-		*strides |= xsprof_trace_tensor(&arg, &tensor) && tensor.nr_strides;
+		if (xsr_key_is_input(arg.key))
+			made |= XSR_OWN_INPUTS;
+		if (xsprof_trace_tensor(&arg, &tensor) && tensor.nr_strides)
+			made |= XSR_OWN_STRIDES;
+		if (arg.key == XSPROF_KEY_MODULE && arg.type == XSPROF_ARG_STR)
+			made |= XSR_OWN_MODULE;
 	}
-	return any;
+	return made & XSR_OWN_INPUTS ? made : made & XSR_OWN_MODULE;
 }
 
 static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
@@ -56,14 +60,14 @@ static bool is_collective(struct xsr_kineto *k, uint32_t producer, uint32_t name
 
 /* Its arguments, and where they are of a collective a copy of them for its kernels. */
 static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
-		     uint64_t correlation, char *p)
+		     uint64_t correlation, uint32_t own, char *p)
 {
 	uint32_t producer = walk->ev.producer;
 	uint64_t total = k->w.buf->total;
 	const char *start = p;
 	bool any = true;
 
-	p = xsr_kineto_args(k, walk, false, p, &any);
+	p = xsr_kineto_args(k, walk, false, own, p, &any);
 	/* Where the buffer was written out between, they are gone. */
 	if (correlation && p > start && total == k->w.buf->total &&
 	    is_collective(k, producer, range->name))
@@ -72,15 +76,25 @@ static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct
 }
 
 char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
-		    const struct xsr_post *post, char *p)
+		    const struct xsr_post *post, uint32_t own, char *p)
 {
 	struct xsr_walk start = *walk;
 	struct xsprof_trace_op op = { 0 };
-	bool is_op, strides;
+	uint32_t made = 0;
+	bool is_op;
 
 	is_op = xsprof_trace_op(&start.ev, &op);
-	/* The program's own first: of two of one name readers take the last. */
-	p = put_own(k, range, walk, op.correlation, xsr_writer_room(&k->w, p));
+	if (is_op) {
+		if (k->shapes)
+			made |= XSR_OWN_INPUTS | XSR_OWN_STRIDES;
+		if (k->modules && !(post && post->has_module))
+			made |= XSR_OWN_MODULE;
+		made &= made_of(&start);
+		if (k->stacks && op.stack && !(post && post->has_stack))
+			made |= XSR_OWN_STACK;
+		own |= made | XSR_OWN_RECORD | (op.sequence >= 0 ? XSR_OWN_SEQUENCE : 0);
+	}
+	p = put_own(k, range, walk, op.correlation, own, xsr_writer_room(&k->w, p));
 	if (!is_op)
 		return p;
 	p = xsr_writer_room(&k->w, p);
@@ -89,16 +103,16 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 		p = put_i64(put_lit(p, ",\"Sequence number\":"), op.sequence);
 		p = put_u64(put_lit(p, ",\"Fwd thread id\":"), op.forward_thread);
 	}
-	if (k->shapes && has_inputs(&start, &strides)) {
+	if (made & XSR_OWN_INPUTS) {
 		p = put_inputs(k, &start, "Concrete Inputs", &xsr_values, p);
 		p = put_inputs(k, &start, "Input type", &xsr_types, p);
-		if (strides)
+		if (made & XSR_OWN_STRIDES)
 			p = put_inputs(k, &start, "Input Strides", &xsr_strides, p);
 		p = put_inputs(k, &start, "Input Dims", &xsr_sizes, p);
 	}
-	if (k->modules && !(post && post->has_module))
+	if (made & XSR_OWN_MODULE)
 		p = put_module(k, &start, p);
-	if (k->stacks && op.stack && !(post && post->has_stack))
+	if (made & XSR_OWN_STACK)
 		p = xsr_kineto_stack(k, start.ev.producer, op.stack, p);
 	return p;
 }

@@ -63,6 +63,7 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"p\"",
 		"\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"g\"",
 	};
+	uint32_t own = XSR_OWN_INDEX;
 	bool any = true, oom;
 	char *p;
 
@@ -72,9 +73,11 @@ void xsr_kineto_instant(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = xsr_kineto_begin(k, thread, kinds[ev->aux < 3 ? ev->aux : 0], ev->producer, ev->name,
 			     ev->ns);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
-	if (oom)
+	if (oom) {
 		p = put_device(k, walk, p);
-	p = xsr_kineto_args(k, walk, false, p, &any);
+		own |= XSR_OWN_DEVICE;
+	}
+	p = xsr_kineto_args(k, walk, false, own, p, &any);
 	k->w.buf->p = put_lit(p, "}}");
 }
 
@@ -107,8 +110,8 @@ static void put_flow(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 	p = xsr_kineto_begin(k, thread, "\"X\",\"cat\":\"user_flow\"", ev->producer, ev->name,
 			     ev->ns);
-	p = xsr_kineto_args(k, walk, false, put_lit(p, ",\"dur\":" XSP_STEP ",\"args\":{"), &any);
-	k->w.buf->p = put_lit(p, "}}");
+	p = put_lit(p, ",\"dur\":" XSP_STEP ",\"args\":{");
+	k->w.buf->p = put_lit(xsr_kineto_args(k, walk, false, 0, p, &any), "}}");
 	p = xsr_kineto_begin(k, thread, kinds[ev->type - XSPROF_REC_FLOW_START], ev->producer,
 			     ev->name, ev->ns);
 	p = put_u64(put_lit(p, ",\"id\":"), xsp_hash_flow(ev->producer, ev->value));
@@ -138,7 +141,7 @@ void xsr_kineto_linked(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = put_u32(put_lit(p, ",\"id\":\""), ev->producer);
 	*p++ = '.';
 	p = put_lit(put_u64(p, ev->value), "\",\"args\":{");
-	k->w.buf->p = put_lit(xsr_kineto_args(k, walk, false, p, &any), "}}");
+	k->w.buf->p = put_lit(xsr_kineto_args(k, walk, false, 0, p, &any), "}}");
 }
 
 /* An async range that had no end. */

@@ -60,6 +60,17 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 	}
 }
 
+/* @key: `"name":` */
+static char *put_key(struct xsp_out *out, const char *key, size_t len, char *p, bool *any)
+{
+	uint32_t number = xsp_keys_take(&((struct chrome *)out->priv)->keys, key, len);
+
+	out->buf.p = comma(p, any);
+	xsp_buf_put(&out->buf, key, len - 2);
+	p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+	return xsp_keys_number(put_lit(p, "\":"), number);
+}
+
 char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	char plain[XSP_ARG_TEXT];
@@ -67,14 +78,57 @@ char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 	const struct xsp_name *key;
 	size_t pos = 0;
 
-	if (ev->rec_size <= sizeof(struct xsprof_rec))
-		return p;
 	while (xsprof_trace_args(ev, &pos, &arg)) {
 		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
-		out->buf.p = comma(p, any);
 		key = xsp_names_get(out->keys, ev->producer, arg.key);
-		xsp_buf_put(&out->buf, key->text, key->len);
-		p = put_value(out, ev, &arg, xsp_buf_room(&out->buf, XSP_BUF_ROOM));
+		p = put_key(out, key->text, key->len, p, any);
+		p = put_value(out, ev, &arg, p);
+	}
+	return p;
+}
+
+/* ---- notes --------------------------------------------------------------------------------- */
+
+/* A note begins with the keys that its range has already, as this and the hash of each. */
+#define KEY	'~'
+#define KEY_LEN	17u
+
+void chrome_note_keys(struct xsp_out *out, struct xsp_range *range)
+{
+	const struct xsp_keys *keys = &((const struct chrome *)out->priv)->keys;
+	char text[64 * KEY_LEN], *p = text;
+
+	for (uint32_t i = 0; i < keys->n && i < 64; i++) {
+		*p++ = KEY;
+		for (int shift = 60; shift >= 0; shift -= 4)
+			*p++ = "0123456789abcdef"[keys->v[i].hash >> shift & 15];
+	}
+	/* Without memory for them the end may have a key that the begin has. */
+	if (p > text)
+		(void)xsp_tracks_note(out->tracks, range, 0, text, (size_t)(p - text));
+}
+
+static const char *claim_keys(struct xsp_keys *keys, const char *note)
+{
+	char hash[KEY_LEN];
+
+	for (; *note == KEY; note += KEY_LEN) {
+		memcpy(hash, note + 1, KEY_LEN - 1);
+		hash[KEY_LEN - 1] = '\0';
+		xsp_keys_claim(keys, strtoull(hash, NULL, 16));
+	}
+	return note;
+}
+
+char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *p, bool *any)
+{
+	const char *at = claim_keys(&((struct chrome *)out->priv)->keys, range->note);
+	struct xsp_member member;
+
+	while (xsp_keys_member(&at, range->note + range->note_len, &member)) {
+		out->buf.p = put_key(out, member.key, member.key_len, p, any);
+		xsp_buf_put(&out->buf, member.value, member.value_len);
+		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 	}
 	return p;
 }

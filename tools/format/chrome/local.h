@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the Chrome format share: chrome.c turns events into JSON, head.c what stands
- * around them, kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the
- * processes and tracks that events are drawn on.  Each calls those after it.
+ * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
+ * are ranges, event.c writes one, head.c what stands around them, kernel.c the lines of the
+ * kernel's tracer, args.c arguments, track.c has the processes and tracks that events are drawn on.
+ * Each calls those after it.
  */
 #ifndef XSPROF_CHROME_LOCAL_H
 #define XSPROF_CHROME_LOCAL_H
 
+#include "format/common/held.h"
 #include "format/common/lane.h"
 #include "format/common/out.h"
 #include "format/common/running.h"
 #include "format/common/spool.h"
 #include "text/json.h"
+#include "text/keys.h"
+
+/* What a range is: struct xsp_range's kind. */
+#define CHROME_OP	1
 
 /* A kind of tracks of its own: what the scheduler did with a thread. */
 #define CHROME_SCHED	XSP_LANE_OWN
@@ -33,6 +39,7 @@ struct chrome_process {
  * @to_async: ranges drawn as async ones because no track had room
  * @spool: lines of the kernel's tracer, NULL before there is one
  * @kernel_lines: how many
+ * @keys: those of the arguments under way
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without
  */
@@ -48,6 +55,7 @@ struct chrome {
 	uint64_t		to_async;
 	struct xsp_spool	*spool;
 	uint64_t		kernel_lines;
+	struct xsp_keys		keys;
 	struct fmt_sched	*sched;
 	struct fmt_running	*running;
 };
@@ -86,32 +94,51 @@ void chrome_process_names(struct xsp_out *out);
 void chrome_start(struct xsp_out *out);
 void chrome_end(struct xsp_out *out);
 
-/* args.c: the arguments of a record, separated by commas, the first without. */
+static inline bool chrome_has_args(const struct xsprof_event *ev)
+{
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	return ev->rec_size > sizeof(struct xsprof_rec) && xsprof_trace_args(ev, &pos, &arg);
+}
+
+/*
+ * args.c: the arguments of a record, each with a comma in front where there was @any, and with a
+ * number where its key is one of struct chrome's @keys.
+ */
 char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
-/* The same into the note of @range, which is written with its end. */
+/* The arguments of a record into the note of @range, and all that the note has. */
 bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 		      struct xsp_range *range);
-/* What the type's own fields say, likewise. */
+char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *p, bool *any);
+/* The begin of @range, written right before, has all keys that are known: its end has others. */
+void chrome_note_keys(struct xsp_out *out, struct xsp_range *range);
+/* What the type's own fields say, under keys of their own. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 
-/**
- * struct chrome_held - an instant that goes on in the next records of its thread, whose private
- *	data it is
- * @range: no range: its note has the arguments so far
- * @ev: the instant, without its record
- * @name: its name
- * @used: there is one
+/* event.c: up to the name; the name; the arguments, where there are any, and the end. */
+char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns);
+char *chrome_put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p);
+/*
+ * @more: in front of all, in JSON; the note of @range; the fields and arguments of @ev.  Each may
+ * be NULL.
  */
-struct chrome_held {
-	struct xsp_range	range;
-	struct xsprof_event	ev;
-	uint32_t		name;
-	bool			used;
-};
+void chrome_close(struct xsp_out *out, const struct xsprof_event *ev,
+		  const struct xsp_range *range, const char *more, char *p);
+void chrome_close_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p);
+void chrome_close_plain(struct xsp_out *out, char *p);
+void chrome_instant(struct xsp_out *out, const struct xsp_view *view, char scope,
+		    const char *more, const struct xsp_range *held);
 
-/* held.c.  Return: false when it is to be written as it is. */
-bool chrome_hold(struct xsp_out *out, const struct xsp_view *view);
-void chrome_held_free(struct xsp_track *thread);
+/* range.c */
+void chrome_put_begin(struct xsp_out *out, const struct xsp_view *view);
+void chrome_put_end(struct xsp_out *out, const struct xsp_view *view);
+void chrome_put_range(struct xsp_out *out, const struct xsp_view *view);
+void chrome_put_async(struct xsp_out *out, const struct xsp_view *view);
+void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
+		   enum xsp_why why);
+void chrome_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
+			 enum xsp_why why);
 
 /* kernel.c: names, events, and at the end, behind otherData, what became of all. */
 void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One event of Chrome's JSON: its head, its name, its arguments.  What xsprof says of an event has
+ * its own keys; a key of the program that is there already gets a number.
+ */
+#include "format/chrome/local.h"
+
+char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns)
+{
+	struct chrome *chrome = out->priv;
+	char *p = xsp_buf_room(&out->buf, CHROME_ROOM);
+
+	*p++ = chrome->sep;
+	chrome->sep = ',';
+	memcpy(p, "\n{\"ph\":\"?\",", 11);
+	p[8] = ph;
+	p = chrome_put_thread(out, thread, p + 11);
+	p = put_micros(p, chrome_rel(out, ns));
+	*p++ = ',';
+	return p;
+}
+
+char *chrome_put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p)
+{
+	const struct xsp_name *entry;
+	const char *word;
+
+	if (!name) {
+		word = xsp_word_type(ev->type);
+		p = json_string(put_lit(p, "\"name\":"), word, strlen(word), NULL);
+		return put_lit(p, ",\"cat\":\"xsprof\"");
+	}
+	entry = xsp_names_get(out->names, ev->producer, name);
+	if (__builtin_expect(entry->len <= 1024, 1)) {
+		memcpy(p, entry->text, entry->len);
+		return p + entry->len;
+	}
+	out->buf.p = p;
+	xsp_buf_put(&out->buf, entry->text, entry->len);
+	return xsp_buf_room(&out->buf, CHROME_ROOM);
+}
+
+static void claim_text(struct xsp_keys *keys, const char *text, const char *end)
+{
+	struct xsp_member member;
+
+	while (xsp_keys_member(&text, end, &member))
+		xsp_keys_claim(keys, xsp_keys_hash(member.key + 1, member.key_len - 3));
+}
+
+/*
+ * Viewers make one event of a begin and its end: what the one of an op has the other may not have,
+ * nor a begin what may have to be said of its range at its end.
+ */
+static void claim_both(struct xsp_keys *keys, bool begin)
+{
+	static const char *const of_begin[] = {
+		"op", "Record function id", "Sequence number", "Fwd thread id", "External id", NULL
+	};
+	static const char *const of_end[] = { "cut", "unfinished", "uncertain", NULL };
+
+	for (const char *const *own = begin ? of_end : of_begin; *own; own++)
+		xsp_keys_claim(keys, xsp_keys_hash(*own, strlen(*own)));
+}
+
+void chrome_close(struct xsp_out *out, const struct xsprof_event *ev,
+		  const struct xsp_range *range, const char *more, char *p)
+{
+	bool args = ev && chrome_has_args(ev), any = more != NULL;
+	struct xsp_keys *keys = &((struct chrome *)out->priv)->keys;
+	const char *own;
+
+	/* Room first: where there turns out to be no argument, the key is taken back. */
+	out->buf.p = p;
+	p = xsp_buf_room(&out->buf, CHROME_ROOM);
+	p = put_lit(p, ",\"args\":{");
+	if (more) {
+		out->buf.p = p;
+		xsp_buf_puts(&out->buf, more);
+		p = xsp_buf_room(&out->buf, CHROME_ROOM);
+	}
+	own = p;
+	if (ev)
+		p = chrome_put_fields(out, ev, p, &any);
+	xsp_keys_clear(keys);
+	if (args || (range && range->note)) {
+		if (more)
+			claim_text(keys, more, more + strlen(more));
+		claim_text(keys, own, p);
+		if ((range && range->kind == CHROME_OP) || (ev && ev->type == XSPROF_REC_BEGIN))
+			claim_both(keys, !range);
+		if (range && range->note)
+			p = chrome_put_note(out, range, p, &any);
+	}
+	if (args)
+		p = chrome_put_args(out, ev, p, &any);
+	out->buf.p = any ? put_lit(p, "}}") : put_lit(p - 9, "}");
+}
+
+void chrome_close_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	bool any = false;
+
+	p = chrome_put_fields(out, ev, put_lit(p, ",\"args\":{"), &any);
+	out->buf.p = any ? put_lit(p, "}}") : put_lit(p - 9, "}");
+}
+
+void chrome_close_plain(struct xsp_out *out, char *p)
+{
+	*p++ = '}';
+	out->buf.p = p;
+}
+
+void chrome_instant(struct xsp_out *out, const struct xsp_view *view, char scope,
+		    const char *more, const struct xsp_range *held)
+{
+	const struct xsprof_event *ev = view->ev;
+	char *p = chrome_open(out, view->thread, 'i', ev->ns);
+
+	p = put_lit(p, "\"s\":\"?\",");
+	p[-3] = scope;
+	chrome_close(out, ev, held, more, chrome_put_name(out, ev, view->name, p));
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranges in Chrome's JSON: a begin and an end are "B" and "E"; those with both times in one record
+ * are "X" where they nest, on a track of their own where they do not, and an async pair where no
+ * track has room.  Viewers make one event of both ends: a key is in one of them.
+ */
+#include <stdio.h>
+
+#include "format/chrome/local.h"
+
+/* A begin and its end have the same name, also where they have none. */
+static char *put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p)
+{
+	if (!name)
+		return put_lit(p, "\"name\":\"range\",\"cat\":\"xsprof\"");
+	return chrome_put_name(out, ev, name, p);
+}
+
+void chrome_put_begin(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	bool op = ev->flags & XSPROF_EVF_OP;
+	char *p;
+
+	if (!view->range) {
+		chrome_instant(out, view, 't', "\"begin\":\"left out: too many ranges are open\"",
+			       NULL);
+		return;
+	}
+	p = put_name(out, ev, view->name, chrome_open(out, view->thread, 'B', ev->ns));
+	if (ev->rec_size <= sizeof(struct xsprof_rec) && !op) {
+		chrome_close_plain(out, p);
+		return;
+	}
+	view->range->kind = op ? CHROME_OP : 0;
+	/* A string may go on in the next record: then all of it stands at the end. */
+	if (ev->rec->size >> 4 & XSPROF_RECF_MORE && chrome_note_args(out, ev, view->range)) {
+		chrome_close_fields(out, ev, p);
+		return;
+	}
+	xsp_tracks_unnote(out->tracks, view->range);
+	chrome_close(out, ev, NULL, NULL, p);
+	if (chrome_has_args(ev))
+		chrome_note_keys(out, view->range);
+}
+
+/* What is said of a range inside which records were lost; NULL: nothing. */
+static const char *uncertain(const struct xsp_range *range)
+{
+	return range->lost ? "\"uncertain\":\"lost\"" : NULL;
+}
+
+/* A range as one event; @thread may be another track than the event's. */
+static void put_complete(struct xsp_out *out, const struct xsp_view *view,
+			 struct xsp_track *thread, uint64_t begin, uint64_t end,
+			 const struct xsp_range *range)
+{
+	char *p = chrome_open(out, thread, 'X', begin);
+
+	p = put_micros_between(put_lit(p, "\"dur\":"), chrome_rel(out, begin),
+			       chrome_rel(out, end));
+	*p++ = ',';
+	p = put_name(out, view->ev, view->name, p);
+	chrome_close(out, view->ev, range, range ? uncertain(range) : NULL, p);
+}
+
+void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	const struct xsp_range *range = view->range;
+	char *p;
+
+	if (!range) {
+		chrome_instant(out, view, 't', "\"end\":\"without a begin\"", NULL);
+		return;
+	}
+	if (!range->shown) {
+		/* It began before what was asked for; what is inside it was left out too. */
+		put_complete(out, view, view->thread, range->begin, ev->ns, range);
+		return;
+	}
+	p = put_name(out, ev, view->name, chrome_open(out, view->thread, 'E', ev->ns));
+	if (!range->note && !range->lost && ev->rec_size <= sizeof(struct xsprof_rec))
+		chrome_close_plain(out, p);
+	else
+		chrome_close(out, ev, range, uncertain(range), p);
+}
+
+/* A range that nothing ended, or that another's end ended. */
+void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
+		   enum xsp_why why)
+{
+	const struct xsprof_event ev = { .type = XSPROF_REC_END, .producer = thread->producer };
+	struct xsp_out *out = data;
+	char more[64], *p;
+
+	if (!range->shown)
+		return;
+	snprintf(more, sizeof(more), "\"%s\":true%s%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
+		 range->lost ? "," : "", range->lost ? uncertain(range) : "");
+	p = put_name(out, &ev, range->name, chrome_open(out, thread, 'E', ns));
+	chrome_close(out, NULL, range, more, p);
+}
+
+/* ---- async ranges --------------------------------------------------------------------------- */
+
+static char *put_id(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns,
+		    uint64_t id)
+{
+	char *p = put_lit(chrome_open(out, thread, ph, ns), "\"id2\":{\"local\":\"");
+
+	return put_lit(put_hex(p, id), "\"},");
+}
+
+void chrome_put_async(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	const char *more = NULL;
+	char ph = 'n', *p;
+
+	if (view->async && ev->type != XSPROF_REC_ASYNC_INSTANT)
+		ph = ev->type == XSPROF_REC_ASYNC_BEGIN ? 'b' : 'e';
+	else if (ev->type == XSPROF_REC_ASYNC_END)
+		more = "\"end\":\"without a begin\"";
+	else if (ev->type == XSPROF_REC_ASYNC_BEGIN)
+		more = "\"begin\":\"left out: too many ranges are open\"";
+	p = put_id(out, view->thread, ph, ev->ns, ev->value);
+	chrome_close(out, ev, NULL, more, chrome_put_name(out, ev, view->name, p));
+}
+
+/* An async range that had no end. */
+void chrome_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
+			 enum xsp_why why)
+{
+	const struct xsprof_event ev = {
+		.type = XSPROF_REC_ASYNC_END, .producer = range->producer,
+	};
+	bool lost = range->flags & XSPROF_RANGEF_UNCERTAIN;
+	struct xsp_out *out = data;
+	char more[64], *p;
+
+	snprintf(more, sizeof(more), "\"%s\":true%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
+		 lost ? ",\"uncertain\":\"lost\"" : "");
+	p = put_id(out, thread, 'e', range->end_ns, range->id);
+	chrome_close(out, NULL, NULL, more, chrome_put_name(out, &ev, range->name, p));
+}
+
+/* A range that nests nowhere: a pair with an id that nothing else has. */
+static void put_async_range(struct xsp_out *out, const struct xsp_view *view, uint64_t begin,
+			    uint64_t end)
+{
+	struct chrome *chrome = out->priv;
+	const struct xsprof_event *ev = view->ev;
+	uint64_t id = 0xff00000000000000u + chrome->next_id++;
+	char *p;
+
+	chrome->to_async++;
+	p = put_id(out, view->thread, 'b', begin, id);
+	chrome_close(out, ev, NULL, NULL, chrome_put_name(out, ev, view->name, p));
+	p = put_id(out, view->thread, 'e', end, id);
+	chrome_close_plain(out, chrome_put_name(out, ev, view->name, p));
+}
+
+/* Where a range with times of its own is drawn. */
+void chrome_put_range(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	struct xsp_track *thread = view->thread;
+	struct xsp_place at;
+
+	xsp_lane_place(ev, thread, &at);
+	if (!at.own || !xsp_tracks_complete(out->tracks, thread, at.begin, at.end))
+		thread = chrome_lane(out, ev, at.kind, at.key, at.begin, at.end);
+	if (thread)
+		put_complete(out, view, thread, at.begin, at.end, NULL);
+	else
+		put_async_range(out, view, at.begin, at.end);
+}
