@@ -77,6 +77,19 @@ result "names were forgotten: $(cat "$dir/cleared") packets say so" $?
 dump_all busy
 small "$busy events of the kernel" "$dump" --allow-lost -f perfetto "$dir/busy.data"
 
+# An instant with a string in several records is one event, with all of it.
+"$make_capture" long "$dir/long.data" || exit 1
+dump_all long
+check -p "$dir/long.pf" >"$dir/log"
+[ "$(grep -o '"string_value": "\(one, \\"two\\", three\|four, five\|six, \|seven, \)"' \
+	"$dir/log" | wc -l)" = 4 ] && [ "$(grep -c '"string_value"' "$dir/log")" = 5 ]
+result "an instant that goes on in other records is one event" $?
+# What is known of an op is said with it.
+"$make_capture" keys "$dir/keys.data" || exit 1
+dump_all keys
+check -p "$dir/keys.pf" | grep -q '{"name": "External id", "uint_value": 5}' 2>"$dir/log"
+result "the ids of an op" $?
+
 # A switch that the tracer left out stands where the task was woken at the latest, and is marked.
 "$make_capture" left-out "$dir/left-out.data" || exit 1
 dump_all left-out

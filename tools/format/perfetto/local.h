@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Perfetto format share.  perfetto.c turns events of programs into packets,
- * kernel.c and sched.c those of the kernel, args.c arguments; meta.c has the clocks and what is
- * said of the whole, track.c the tracks, bundle.c the events of a CPU, names.c what is interned.
- * wire.h writes what is in packets; those that are rare are begun and ended by packet.c.
+ * range.c those that are ranges, event.c has the pieces of one, kernel.c and sched.c those of the
+ * kernel, args.c arguments; meta.c has the clocks and what is said of the whole, track.c the
+ * tracks, bundle.c the events of a CPU, names.c what is interned.  wire.h writes what is in
+ * packets; those that are rare are begun and ended by packet.c.
  *
  * The numbers of fields are Perfetto's.
  */
 #ifndef XSPROF_PERFETTO_LOCAL_H
 #define XSPROF_PERFETTO_LOCAL_H
 
+#include "format/common/held.h"
 #include "format/common/lane.h"
 #include "format/common/out.h"
 #include "format/common/running.h"
@@ -184,7 +186,8 @@ void pf_trace_tracks(struct xsp_out *out);
 
 char *pf_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p);
 char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p);
-/* The note of a range, and one more for it. */
+/* The note of a range, and one more for it; of one text: PF_NOTE. */
+#define PF_NOTE(key, text)	"\2s" key "\3" text
 char *pf_put_note(char *p, const char *note);
 bool pf_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range);
 /* Interns all that the arguments need. */
@@ -254,5 +257,32 @@ static inline void pf_close(struct xsp_out *out, struct pf_packet *pkt, char *p)
 {
 	out->buf.p = wire_close(pkt->packet, wire_close(pkt->event, p));
 }
+
+/* ---- event.c ------------------------------------------------------------------------------- */
+
+struct pf_name;
+char *pf_open_uuid(struct xsp_out *out, struct pf_packet *pkt, uint64_t ns, char type,
+		   uint64_t uuid);
+char *pf_open_thread(struct xsp_out *out, struct pf_packet *pkt, uint64_t ns, char type,
+		     struct xsp_track *thread);
+/* What is interned for it, before it is opened; NULL: it has no name, or none that is known. */
+const struct pf_name *pf_event_name(struct xsp_out *out, const struct xsprof_event *ev,
+				    uint32_t name);
+char *pf_put_name(char *p, const struct pf_name *name, const struct xsprof_event *ev);
+/* Its fields and arguments. */
+char *pf_put_all(struct xsp_out *out, const struct xsprof_event *ev, char *p);
+/* On track @uuid, 0: its thread's; @note may be NULL. */
+void pf_instant(struct xsp_out *out, const struct xsp_view *view, uint64_t uuid, const char *note);
+
+/* ---- range.c ------------------------------------------------------------------------------- */
+
+void pf_put_begin(struct xsp_out *out, const struct xsp_view *view);
+void pf_put_end(struct xsp_out *out, const struct xsp_view *view);
+void pf_put_range(struct xsp_out *out, const struct xsp_view *view);
+void pf_put_async(struct xsp_out *out, const struct xsp_view *view);
+void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
+	       enum xsp_why why);
+void pf_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
+		     enum xsp_why why);
 
 #endif /* XSPROF_PERFETTO_LOCAL_H */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranges in a Perfetto trace: a begin and an end on the track of their thread where they nest, on a
+ * track of their own where they do not.
+ */
+#include "format/perfetto/names.h"
+
+void pf_put_begin(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	const struct pf_name *name;
+	struct pf_packet pkt;
+	char *p;
+
+	if (!view->range) {
+		pf_instant(out, view, 0, PF_NOTE("begin", "left out: too many ranges are open"));
+		return;
+	}
+	name = pf_event_name(out, ev, view->name);
+	p = pf_put_name(pf_open_thread(out, &pkt, ev->ns, PF_BEGIN, view->thread), name, ev);
+	p = pf_put_fields(out, ev, p);
+	/* A string may go on in the next record: then all of it stands at the end. */
+	if (ev->rec_size > sizeof(struct xsprof_rec) &&
+	    !(ev->rec->size >> 4 & XSPROF_RECF_MORE && pf_note_args(out, ev, view->range)))
+		p = pf_put_args(out, ev, p);
+	pf_close(out, &pkt, p);
+}
+
+/* Records were lost inside the range: its end may be that of another. */
+static char *put_uncertain(char *p, const struct xsp_range *range)
+{
+	return range->lost ? pf_arg_text(p, "uncertain", "lost", 4) : p;
+}
+
+/* A range of which one event tells both ends, on a track with the number @uuid. */
+static void put_pair(struct xsp_out *out, const struct xsp_view *view, const char *track,
+		     uint32_t len, uint64_t begin, uint64_t end, const struct xsp_range *range)
+{
+	const struct xsprof_event *ev = view->ev;
+	const struct pf_name *name;
+	struct pf_packet pkt;
+	char *p;
+
+	name = pf_event_name(out, ev, view->name);
+	p = pf_put_name(pf_open(out, &pkt, begin, PF_BEGIN, track, len), name, ev);
+	p = pf_put_all(out, ev, p);
+	if (range)
+		p = put_uncertain(pf_put_note(p, range->note), range);
+	if (ev->type == XSPROF_REC_GPU && ev->value) {
+		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
+
+		p = wire_u64(p, PF_CORRELATION, id);
+		/* From the call to what it started. */
+		if (ev->aux <= XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_RUNTIME ||
+		    ev->aux == XSPROF_GPU_DRIVER)
+			p = wire_fixed64(p, PF_FLOW, id);
+	}
+	pf_close(out, &pkt, p);
+	pf_close(out, &pkt, pf_open(out, &pkt, end, PF_END, track, len));
+	pf_of(out)->pairs++;
+}
+
+static void put_pair_uuid(struct xsp_out *out, const struct xsp_view *view, uint64_t uuid,
+			  uint64_t begin, uint64_t end)
+{
+	char track[2 + WIRE_MAX];
+	uint32_t len = (uint32_t)(wire_u64(track, PF_TRACK, uuid) - track);
+
+	put_pair(out, view, track, len, begin, end, NULL);
+}
+
+void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	const char *track;
+	struct pf_packet pkt;
+	uint32_t len;
+	char *p;
+
+	if (!view->range) {
+		pf_instant(out, view, 0, PF_NOTE("end", "without a begin"));
+		return;
+	}
+	if (!view->range->shown) {
+		/* It began before what was asked for; what is inside it was left out too. */
+		track = pf_thread_track(out, view->thread, &len);
+		put_pair(out, view, track, len, view->range->begin, ev->ns, view->range);
+		return;
+	}
+	if (ev->rec_size > sizeof(struct xsprof_rec))
+		pf_intern_args(out, ev);
+	p = pf_open_thread(out, &pkt, ev->ns, PF_END, view->thread);
+	if (view->range->note)
+		p = pf_put_note(p, view->range->note);
+	pf_close(out, &pkt, pf_put_args(out, ev, put_uncertain(p, view->range)));
+}
+
+/* Where a range with times of its own is drawn. */
+void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	struct xsp_track *thread = view->thread;
+	struct xsp_place at;
+	const char *track;
+	uint32_t len;
+
+	xsp_lane_place(ev, thread, &at);
+	if (!at.own || !pf_nests(out, thread, at.begin, at.end))
+		thread = pf_lane(out, ev, at.kind, at.key, at.begin, at.end);
+	if (!thread) {
+		put_pair_uuid(out, view, pf_alone(out, ev, view->name), at.begin, at.end);
+		return;
+	}
+	track = pf_thread_track(out, thread, &len);
+	put_pair(out, view, track, len, at.begin, at.end, NULL);
+}
+
+/* A range that nothing ended, or that another's end ended. */
+void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
+	       enum xsp_why why)
+{
+	struct xsp_out *out = data;
+	struct pf_packet pkt;
+	char *p;
+
+	if (!range->shown)
+		return;
+	p = pf_open_thread(out, &pkt, ns, PF_END, thread);
+	p = put_uncertain(pf_put_note(p, range->note), range);
+	pf_close(out, &pkt, pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished"));
+	pf_of(out)->closed++;
+}
+
+/* ---- async ranges --------------------------------------------------------------------------- */
+
+void pf_put_async(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	const struct pf_name *name = pf_event_name(out, ev, view->name);
+	bool begin = ev->type == XSPROF_REC_ASYNC_BEGIN;
+	struct pf_packet pkt;
+	uint64_t uuid;
+	char type, *p;
+
+	uuid = pf_async_track(out, ev, view->name, view->async && !begin);
+	type = !view->async || ev->type == XSPROF_REC_ASYNC_INSTANT ? PF_INSTANT :
+	       begin ? PF_BEGIN : PF_END;
+	p = pf_open_uuid(out, &pkt, ev->ns, type, uuid);
+	if (type != PF_END)
+		p = pf_put_name(p, name, ev);
+	p = pf_put_all(out, ev, p);
+	if (ev->type == XSPROF_REC_ASYNC_END && !view->async)
+		p = pf_arg_text(p, "end", "without a begin", 15);
+	if (begin && !view->async)
+		p = pf_arg_text(p, "begin", "left out: too many ranges are open", 34);
+	pf_close(out, &pkt, p);
+}
+
+/* An async range that had no end. */
+void pf_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
+		     enum xsp_why why)
+{
+	struct xsp_out *out = data;
+	struct pf_packet pkt;
+	char *p;
+
+	(void)thread;
+	p = pf_open_uuid(out, &pkt, range->end_ns, PF_END,
+			 pf_async_uuid(range->producer, range->name, range->id));
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
+		p = pf_arg_text(p, "uncertain", "lost", 4);
+	p = pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished");
+	pf_close(out, &pkt, p);
+	pf_of(out)->closed++;
+}
