@@ -273,8 +273,9 @@ class Check:
             name = which[0]
             kind = e[name].get("event_name", name)
             self.kinds[kind] += 1
-            # It marks a switch that nobody recorded, right before it.
-            self.counts["kernel"] += -1 if kind == "inferred_sched_switch" else 1
+            # It marks a switch that nobody recorded, right before it; and ends are inferred too.
+            self.counts["kernel"] += -1 if kind == "inferred_sched_switch" else \
+                name != "sched_process_free"
 
     def snapshot(self, p):
         s = p["clock_snapshot"]

@@ -61,6 +61,9 @@ for seed in $seeds; do
 	"$make_capture" mess "$dir/mess.data" $seed || exit 1
 	dump_all mess
 done
+check -p "$dir/mess.pf" >"$dir/log"
+[ "$(grep -c '"sched_process_free": {"pid": 500}' "$dir/log")" = 1 ]
+result "the end of a process, by its exit alone" $?
 dump_all all -n 12
 dump_all all --from 5.5us --to 14.5us
 dump_all kernel --tid 100

@@ -14,7 +14,7 @@ class Ours:
         self.flows = collections.defaultdict(list)
         self.counters = collections.defaultdict(lambda: [0, 0])
         self.threads, self.exes, self.others = {}, {}, {}
-        self.forks, self.began = {}, {}
+        self.forks, self.began, self.ended = {}, {}, {}
         self.switches = collections.Counter()
         self.stacks = collections.defaultdict(list)
         self.categories, self.steps, self.step = {}, {}, {}
@@ -28,6 +28,8 @@ class Ours:
         self.types[kind] += 1
         if kind == "kernel":
             self.switches[e["cpu"]] += e["name"] == "sched_switch"
+            if e["name"] == "sched_switch" and e["fields"]["prev_state"] & 0x30:
+                self.ended[e["fields"]["prev_pid"]] = e["ns"]
             if e["tid"] == e["pid"] != 0:
                 self.others[e["tid"]] = e["comm"]
             if e["name"] == "sched_process_fork" and e["pid"]:
@@ -43,6 +45,8 @@ class Ours:
         if kind == "producer":
             self.exes[e["pid"]] = e["exe"].rsplit("/", 1)[-1]
             self.began[e["pid"]] = e["ns"]
+        elif kind == "exit" and e["how"] not in ("exec", "running"):
+            self.ended[e["pid"]] = e["ns"] + 1
         elif kind == "begin":
             self.stacks[e["producer"], tid].append((e["name"], e["ns"]))
         elif kind == "end" and self.stacks[e["producer"], tid]:

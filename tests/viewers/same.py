@@ -29,8 +29,14 @@ QUERIES = {
                    on t.id = c.track_id group by 1""",
     "threads": """select tid, pid, thread.name, process.name from thread
                   left join process using (upid)""",
-    "tree": """select p.pid, p.name, p.cmdline, p.start_ts, parent.pid from process p
+    "tree": """select p.pid, p.name, p.cmdline, p.start_ts, parent.pid, p.end_ts from process p
                left join process parent on parent.upid = p.parent_upid""",
+    "twice": """select pid from process where pid > 0 group by 1 having count(*) > 1 union all
+                select tid from thread where tid > 0 group by 1 having count(*) > 1""",
+    "rows": """select distinct t.name, s.name from slice s join track t on t.id = s.track_id
+               where t.name not in ('global', 'lost') and t.type like '%track_event'""",
+    "order": """select pid, extract_arg(arg_set_id, 'process_sort_index_hint') from process
+                where pid > 0""",
     "sched": "select cpu, count(*) from sched group by 1",
 }
 # Switches that the kernel's tracer left out, which the capture says as well.
@@ -44,13 +50,17 @@ same = comparison.same
 def compare_tree(ours, tree):
     """Programs have their command line, whose first word is their name; tasks what forked them."""
     for pid, began in ours.began.items():
-        name, cmdline, start, parent = tree.get(pid, [None] * 4)
+        name, cmdline, start, parent, end = tree.get(pid, [None] * 5)
+        # Without the scheduler's events it may be known to an interval only.
+        if end or ours.switches:
+            same("end of %d" % pid, end, ours.ended.get(pid))
         same("name of %d" % pid, name, (cmdline or "").split(" ")[0])
         same("%d has command line and parent" % pid, bool(cmdline and parent), True)
         same("start of %d, before %d" % (pid, began), 0 < (start or 0) <= began, True)
     for pid, (parent, ns) in ours.forks.items():
         if pid in ours.others and pid not in ours.began:
             same("parent and start of %d" % pid, [tree[pid][3], tree[pid][2]], [parent, ns])
+            same("end of %d" % pid, tree[pid][4], ours.ended.get(pid))
 
 
 def compare(form, ours, said):
@@ -88,9 +98,17 @@ def compare(form, ours, said):
           for tid, (pid, name) in ours.threads.items()})
     if form == "perfetto":
         compare_tree(ours, {pid: rest for pid, *rest in said["tree"]})
+        same("numbers of two processes or threads", said["twice"], [])
+        # Rows of ranges that do not nest are called as these are.
+        same("rows", [row for row in said["rows"] if row[0] != row[1]], [])
     else:
         exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.exes}
         same("processes", exes, ours.exes)
+    if form == "chrome":
+        order = dict(said["order"])
+        first = max(order[pid] for pid in ours.exes)
+        same("processes before programs", [pid for pid, at in order.items()
+                                           if pid not in ours.exes and (at or 0) <= first], [])
     if form != "kineto":
         same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
                                  if pid in ours.others and tid == pid and not exe}, {})

@@ -204,7 +204,7 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 	out->buf.p = put_lit(p, "}}");
 }
 
-/* They are called as their first thread is. */
+/* They are called as their first thread is, and are behind the programs. */
 static void other_names(struct xsp_out *out)
 {
 	struct chrome *chrome = out->priv;
@@ -216,6 +216,7 @@ static void other_names(struct xsp_out *out)
 		comm = xsp_kernel_comm(out->kernel, pid);
 		if (*comm != '<')
 			name_metadata(out, "process_name", pid, pid, comm, strlen(comm));
+		sort_metadata(out, "process_sort_index", pid, pid, XSPROF_CAP_MAX_PRODUCERS);
 	}
 }
 

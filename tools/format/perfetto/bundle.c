@@ -37,8 +37,8 @@ struct pf_bundles {
 
 uint64_t pf_kernel_written(const struct perfetto *pf)
 {
-	/* A switch that nobody recorded, and what marks it, are no events of the kernel. */
-	return pf->bundles ? pf->bundles->written - 2 * pf->inferred : 0;
+	/* What nobody recorded: a switch and what marks it, the end of a task. */
+	return pf->bundles ? pf->bundles->written - 2 * pf->inferred - pf->freed : 0;
 }
 
 static bool test(const uint8_t *bits, uint32_t tid)
@@ -50,6 +50,12 @@ static void set(uint8_t *bits, uint32_t tid)
 {
 	if (tid < TASKS)
 		bits[tid / 8] |= (uint8_t)(1u << tid % 8);
+}
+
+static void clear(uint8_t *bits, uint32_t tid)
+{
+	if (tid < TASKS)
+		bits[tid / 8] &= (uint8_t)~(1u << tid % 8);
 }
 
 static void find_programs(const struct xsp_out *out, struct pf_bundles *all)
@@ -187,56 +193,21 @@ bool pf_is_told(struct xsp_out *out, uint32_t tid)
 	return !all || !tid || tid >= TASKS || test(all->told, tid);
 }
 
-/*
- * Readers take a process that is told again with another parent for one that reuses its number:
- * it is told once, and a program by its own description.
- */
-static bool tells_process(struct xsp_out *out, const struct pf_task *task)
+enum pf_told pf_mark_told(struct xsp_out *out, uint32_t tid, uint32_t tgid)
 {
 	struct pf_bundles *all = pf_of(out)->bundles;
 
-	if (test(all->processes, task->tgid))
-		return false;
-	set(all->processes, task->tgid);
-	if (!test(all->programs, task->tgid))
-		return true;
-	pf_program_track(out, task->tgid, task->ns);
-	return false;
+	set(all->told, tid);
+	if (test(all->processes, tgid))
+		return PF_TOLD;
+	set(all->processes, tgid);
+	return test(all->programs, tgid) ? PF_PROGRAM : PF_PROCESS;
 }
 
-static char *put_process(const struct perfetto *pf, const struct pf_task *task, char *p)
+void pf_forget_task(struct xsp_out *out, uint32_t tid)
 {
-	char *start = wire_open(p, PF_TREE_PROCESS);
+	struct pf_bundles *all = pf_of(out)->bundles;
 
-	p = wire_i64(start, PF_PROCESS_PID, (int32_t)task->tgid);
-	if (task->parent)
-		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)task->parent);
-	if (*task->leader)
-		p = wire_text(p, PF_PROCESS_CMDLINE, task->leader, strnlen(task->leader, 64));
-	if (task->parent)
-		p = wire_u64(p, PF_PROCESS_START, task->ns + pf->boot_off);
-	return wire_close(start, p);
-}
-
-static char *put_thread(const struct pf_task *task, char *p)
-{
-	char *start = wire_open(p, PF_TREE_THREAD);
-
-	p = wire_i64(start, PF_THREAD_TID, (int32_t)task->tid);
-	if (*task->comm)
-		p = wire_text(p, PF_THREAD_NAME, task->comm, strnlen(task->comm, 64));
-	return wire_close(start, wire_i64(p, PF_THREAD_TGID, (int32_t)task->tgid));
-}
-
-void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
-{
-	char *p, *tree;
-	bool process;
-
-	set(pf_of(out)->bundles->told, task->tid);
-	process = tells_process(out, task);
-	p = wire_u64(pf_packet_open(out, task->ns, PF_KERNEL, 0), PF_CLOCK, PF_MONOTONIC);
-	tree = wire_open(p, PF_TREE);
-	p = process ? put_process(pf_of(out), task, tree) : tree;
-	pf_packet_close(out, wire_close(tree, put_thread(task, p)));
+	clear(all->told, tid);
+	clear(all->processes, tid);
 }

@@ -17,7 +17,10 @@
 #define FIELDS		7u
 
 /* Field numbers in FtraceEvent and GenericFtraceEvent. */
-enum { E_FORK = 239 };
+enum { E_SWITCH = 4, E_FORK = 239 };
+
+/* States of a task that is switched away from for the last time: dead, a zombie. */
+#define ENDED	0x30u
 
 /* What a message takes in a field: text, an int32, a uint32, 64 bits, an array of 64 bits. */
 enum type { TEXT, INT, UINT, WIDE, WIDES };
@@ -51,8 +54,6 @@ static const struct known {
 	  { "prio", 4, INT } } },
 	{ "sched", "sched_process_fork", 239, "child_pid", { { "parent_comm", 1, TEXT },
 	  { "parent_pid", 2, INT }, { "child_comm", 3, TEXT }, { "child_pid", 4, INT } } },
-	{ "sched", "sched_process_free", 240, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT },
-	  { "prio", 3, INT } } },
 	{ "sched", "sched_process_hang", 241, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT } } },
 	{ "sched", "sched_process_wait", 242, NULL, { { "comm", 1, TEXT }, { "pid", 2, INT },
 	  { "prio", 3, INT } } },
@@ -99,6 +100,8 @@ struct kind {
 	uint32_t				n;
 	uint32_t				least;	/* bytes that all of @fields are in */
 	const struct xsprof_kernel_field	*task;
+	const struct xsprof_kernel_field	*prev;	/* of a switch: who, and its state */
+	const struct xsprof_kernel_field	*state;
 	struct field				fields[FIELDS];
 };
 
@@ -169,6 +172,10 @@ static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
 	kind->number = k->number;
 	if (k->task)
 		kind->task = xsprof_kernel_field(format, k->task);
+	if (k->number == E_SWITCH) {
+		kind->prev = xsprof_kernel_field(format, "prev_pid");
+		kind->state = xsprof_kernel_field(format, "prev_state");
+	}
 	for (uint32_t i = 0; i < FIELDS && k->fields[i].name; i++) {
 		const struct xsprof_kernel_field *field =
 			xsprof_kernel_field(format, k->fields[i].name);
@@ -363,6 +370,18 @@ static void tell_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t n
 		});
 }
 
+/* A task that ended is not on any CPU again. */
+static void tell_end(struct xsp_out *out, const struct kind *kind, const struct xsprof_event *ev)
+{
+	uint64_t tid, state;
+
+	pf_of(out)->switches |= kind->prev != NULL;
+	if (kind->prev && xsprof_kernel_value(ev, kind->prev, &tid) && tid <= UINT32_MAX &&
+	    xsprof_kernel_value(ev, kind->state, &state) && state & ENDED)
+		pf_end_task(out, ev->cpu, ev->ns, (uint32_t)tid,
+			    xsprof_trace_tgid(out->trace, (uint32_t)tid));
+}
+
 /* ---- the format's --------------------------------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
@@ -399,4 +418,5 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 		pf_sched_inferred(out, ev, &inferred);
 	end = put_event(out, ev, kind, out->scratch);
 	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
+	tell_end(out, kind, ev);
 }

@@ -2,9 +2,10 @@
 /*
  * What the files of the Perfetto format share.  perfetto.c turns events of programs into packets,
  * range.c those that are ranges, event.c has the pieces of one, kernel.c and sched.c those of the
- * kernel, args.c arguments; meta.c has the clocks and what is said of the whole, track.c the
- * tracks, bundle.c the events of a CPU, names.c what is interned.  wire.h writes what is in
- * packets; those that are rare are begun and ended by packet.c.
+ * kernel, task.c and end.c say when tasks began and ended, args.c writes arguments; meta.c has the
+ * clocks and what is said of the whole, track.c the tracks, bundle.c the events of a CPU, names.c
+ * what is interned.  wire.h writes what is in packets; those that are rare are begun and ended by
+ * packet.c.
  *
  * The numbers of fields are Perfetto's.
  */
@@ -83,6 +84,7 @@ enum pf_interned {
 #define PF_NAMES	16384u	/* places; three quarters of them are used */
 
 struct pf_bundles;
+struct pf_ends;
 struct pf_kernel;
 
 /**
@@ -100,6 +102,9 @@ struct pf_kernel;
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without
  * @inferred: switches that the tracer left out
+ * @ends: what is known of ends of processes, NULL without
+ * @freed: ends of tasks that were told
+ * @switches: there are events that tell when a task leaves its CPU
  * @left_out: events of CPUs that readers refuse
  * @next_sync: the next sync point of the trace to look at
  * @next_ns: its time; later events have a snapshot of the clocks before them
@@ -122,6 +127,9 @@ struct perfetto {
 	struct fmt_sched	*sched;
 	struct fmt_running	*running;
 	uint64_t		inferred;
+	struct pf_ends		*ends;
+	uint64_t		freed;
+	bool			switches;
 	uint64_t		left_out;
 	uint32_t		next_sync;
 	uint64_t		next_ns;
@@ -224,10 +232,27 @@ bool pf_bundle_takes(struct xsp_out *out, int32_t cpu);
 void pf_bundle_add(struct xsp_out *out, int32_t cpu, uint64_t ns, const char *data, size_t len);
 void pf_bundle_lost(struct xsp_out *out, int32_t cpu);
 void pf_bundles_finish(struct xsp_out *out);
-/* Says which process a task is of, once: ask first. */
+/* Was said of which process the task is?  Then it is, with what remains to be said of that. */
 bool pf_is_told(struct xsp_out *out, uint32_t tid);
-void pf_tell_task(struct xsp_out *out, const struct pf_task *task);
+enum pf_told { PF_TOLD, PF_PROCESS, PF_PROGRAM };
+enum pf_told pf_mark_told(struct xsp_out *out, uint32_t tid, uint32_t tgid);
+/* It ended: the number is another's when it comes again. */
+void pf_forget_task(struct xsp_out *out, uint32_t tid);
 uint64_t pf_kernel_written(const struct perfetto *pf);
+
+/* task.c: says which process a task is of, once: ask first. */
+void pf_tell_task(struct xsp_out *out, const struct pf_task *task);
+
+/* ---- end.c --------------------------------------------------------------------------------- */
+
+/* A task of the process was told. */
+void pf_end_told(struct xsp_out *out, uint32_t tgid);
+/* It left its CPU for the last time; @tgid may be 0: not known. */
+void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, uint32_t tgid);
+/* The process has events of its own, the last when it was seen to end. */
+void pf_end_is_program(struct xsp_out *out, uint32_t pid);
+void pf_end_program(struct xsp_out *out, const struct xsprof_event *ev);
+void pf_ends_free(struct pf_ends *ends);
 
 /* A packet of a track's event under way. */
 struct pf_packet {

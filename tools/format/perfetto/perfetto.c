@@ -154,10 +154,13 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 			fmt_sched_lost(pf_of(out)->sched, ev->cpu);
 		pf_lost(out, ev);
 		break;
+	case XSPROF_EV_EXIT:
+		pf_instant(out, view, scope_track(out, ev, XSPROF_SCOPE_PROCESS), NULL);
+		pf_end_program(out, ev);
+		break;
 	case XSPROF_REC_STEP:
 	case XSPROF_REC_CONTROL:
 	case XSPROF_EV_PRODUCER:
-	case XSPROF_EV_EXIT:
 		pf_instant(out, view, scope_track(out, ev, XSPROF_SCOPE_PROCESS), NULL);
 		break;
 	default:
@@ -190,6 +193,7 @@ static void perfetto_finish(struct xsp_out *out)
 	pf_process_names(out);
 	pf_end(out);
 	pf_kernel_free(pf->kernel);
+	pf_ends_free(pf->ends);
 	fmt_sched_free(pf->sched);
 	fmt_running_free(pf->running);
 	free(pf->bundles);

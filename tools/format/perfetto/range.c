@@ -105,6 +105,9 @@ void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
 	uint32_t len;
 
 	xsp_lane_place(ev, thread, &at);
+	/* A row beside the thread's own is below it, so that it has to be there. */
+	if (at.kind == XSP_LANE_OVERLAP)
+		pf_thread_track(out, thread, &len);
 	if (!at.own || !pf_nests(out, thread, at.begin, at.end))
 		thread = pf_lane(out, ev, at.kind, at.key, at.begin, at.end);
 	if (!thread) {

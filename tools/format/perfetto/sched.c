@@ -121,5 +121,8 @@ bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 	tell(out, ev, &e.task);
 	end = put_event(out, ev, &e, out->scratch);
 	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
+	pf->switches = true;
+	if (e.kind == FMT_SCHED_SWITCH && (e.state == 'X' || e.state == 'Z'))
+		pf_end_task(out, ev->cpu, ev->ns, e.by.tid, e.by.tgid);
 	return true;
 }

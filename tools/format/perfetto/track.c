@@ -49,7 +49,7 @@ uint64_t pf_hash_uuid(uint32_t producer, uint32_t kind, uint64_t key)
 enum {
 	UUID = 1, NAME = 2, PROCESS = 3, THREAD = 4, PARENT = 5, COUNTER = 8,
 
-	PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6,
+	PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_SORT = 3, PROCESS_NAME = 6,
 
 	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
 };
@@ -118,9 +118,12 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 	process = wire_open(p, PROCESS);
 	p = wire_i64(process, PROCESS_PID, (int32_t)pid);
 	p = pf_put_string(p, PROCESS_CMDLINE, xsprof_trace_fact(out->trace, producer, "cmdline"));
+	/* In front of all others, which have none: 0. */
+	p = wire_i64(p, PROCESS_SORT, (int64_t)producer - XSPROF_CAP_MAX_PRODUCERS);
 	p = pf_put_string(p, PROCESS_NAME, base ? base + 1 : exe);
 	pf_packet_close(out, wire_close(track, wire_close(process, p)));
 	put_tree(out, producer, pid, ns);
+	pf_end_is_program(out, pid);
 	if (producer < XSPROF_CAP_MAX_PRODUCERS && exe)
 		pf->named[producer / 8] |= (uint8_t)(1u << producer % 8);
 }
@@ -150,7 +153,10 @@ void pf_program_track(struct xsp_out *out, uint32_t pid, uint64_t ns)
 	}
 }
 
-/* Those whose program was not known when they came. */
+/*
+ * Those whose program was not known when they came.  As the names of threads that come later they
+ * are told at the start of the trace: at its end another may have the number.
+ */
 void pf_process_names(struct xsp_out *out)
 {
 	const struct perfetto *pf = pf_of(out);
@@ -161,7 +167,7 @@ void pf_process_names(struct xsp_out *out)
 		if (!(pf->described[i / 8] & ~pf->named[i / 8] & 1u << i % 8) ||
 		    xsprof_trace_get_producer(out->trace, i, &producer) < 0)
 			continue;
-		put_process(out, i, producer.pid, out->last_ns);
+		put_process(out, i, producer.pid, out->base_ns);
 	}
 }
 
@@ -216,22 +222,46 @@ void pf_thread_gone(struct xsp_out *out, struct xsp_track *thread)
 		return;
 	name = xsprof_trace_thread(out->trace, thread->producer, (uint32_t)thread->tid);
 	if (!same_name(thread, name))
-		put_thread(out, thread, name, out->last_ns);
+		put_thread(out, thread, name, out->base_ns);
 }
 
 /* ---- tracks that are no threads ------------------------------------------------------------ */
 
+static void track_by_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,
+			  uint64_t uuid, uint64_t parent, bool counter)
+{
+	const char *text = xsp_word_type(ev->type);
+	size_t len = strlen(text);
+
+	if (name)
+		text = xsprof_trace_name_len(out->trace, ev->producer, name, &len);
+	named_track(out, ev->ns, uuid, parent, text, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES,
+		    counter);
+}
+
+/* Rows that are called as their ranges are. */
+static bool is_by_name(enum xsp_lane kind)
+{
+	return kind == XSP_LANE_OVERLAP || kind == XSP_LANE_SPANS;
+}
+
 static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_track *lane)
 {
 	uint64_t uuid = pf_hash_uuid(lane->producer, lane->kind, lane->tid);
+	uint64_t parent = pf_process_track(out, ev->producer, ev->pid, ev->ns);
 	char track[2 + WIRE_MAX], text[160], *end;
 
 	end = wire_u64(track, PF_TRACK, uuid);
 	if (!xsp_tracks_prefix(out->tracks, lane, track, (size_t)(end - track)))
 		return false;
+	if (lane->kind == XSP_LANE_OVERLAP)
+		parent = thread_uuid(ev->producer, ev->tid ? ev->tid : ev->pid);
+	if (is_by_name(lane->kind)) {
+		track_by_name(out, ev, ev->name, uuid, parent, false);
+		return true;
+	}
 	end = xsp_lane_name(ev, lane, text);
-	named_track(out, ev->ns, uuid, pf_process_track(out, ev->producer, ev->pid, ev->ns), text,
-		    (size_t)(end - text), false);
+	named_track(out, ev->ns, uuid, parent, text, (size_t)(end - text), false);
 	return true;
 }
 
@@ -264,6 +294,9 @@ struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, en
 	struct xsp_track *lane;
 	uint32_t i;
 
+	/* Rows of one name, which viewers put together. */
+	if (is_by_name(kind))
+		key = mix(mix(key) + ev->name) / XSP_LANES;
 	for (i = 0; i < XSP_LANES; i++) {
 		lane = xsp_tracks_get(out->tracks, ev->producer, ev->pid, kind, key * XSP_LANES + i,
 				      ev->ns);
@@ -276,24 +309,12 @@ struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, en
 	return NULL;
 }
 
-static void track_by_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,
-			  uint64_t uuid, bool counter)
-{
-	uint64_t parent = pf_process_track(out, ev->producer, ev->pid, ev->ns);
-	const char *text = xsp_word_type(ev->type);
-	size_t len = strlen(text);
-
-	if (name)
-		text = xsprof_trace_name_len(out->trace, ev->producer, name, &len);
-	named_track(out, ev->ns, uuid, parent, text, len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES,
-		    counter);
-}
-
 uint64_t pf_alone(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name)
 {
 	uint64_t uuid = pf_hash_uuid(ev->producer, PF_ALONE, pf_of(out)->alone++);
 
-	track_by_name(out, ev, name, uuid, false);
+	track_by_name(out, ev, name, uuid, pf_process_track(out, ev->producer, ev->pid, ev->ns),
+		      false);
 	return uuid;
 }
 
@@ -302,7 +323,8 @@ uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, ui
 	uint64_t uuid = pf_hash_uuid(ev->producer, PF_COUNTERS, name);
 
 	if (pf_names_counter(out, ev->producer, name))
-		track_by_name(out, ev, name, uuid, true);
+		track_by_name(out, ev, name, uuid,
+			      pf_process_track(out, ev->producer, ev->pid, ev->ns), true);
 	return uuid;
 }
 
@@ -319,6 +341,7 @@ uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint
 	uint64_t uuid = pf_async_uuid(ev->producer, name, ev->value);
 
 	if (!known)
-		track_by_name(out, ev, name, uuid, false);
+		track_by_name(out, ev, name, uuid,
+			      pf_process_track(out, ev->producer, ev->pid, ev->ns), false);
 	return uuid;
 }

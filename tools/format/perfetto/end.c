@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ends of processes and threads in a Perfetto trace.  Readers take them from sched_process_free
+ * alone, behind which the number is another task's: they take what comes later for a new one.  The
+ * tracer's own comes late, or is not recorded; so one is written for a thread when it leaves its
+ * CPU for the last time, for a process when all its threads did, and for a program when it was
+ * seen to end besides, which is an event of its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "format/perfetto/local.h"
+
+enum { E_FREE = 240, FREE_PID = 2 };
+
+/* What is known of a process; below: how many of its threads were told and have not ended. */
+#define LEADER	(1ull << 32)	/* its first thread left its CPU for the last time */
+#define EXIT	(1ull << 33)	/* it was seen to end */
+#define PROGRAM	(1ull << 34)	/* it has such an event */
+
+struct pf_ends {
+	struct xsp_map	processes;
+};
+
+static struct pf_ends *ends_of(struct xsp_out *out)
+{
+	struct perfetto *pf = pf_of(out);
+
+	if (!pf->ends)
+		pf->ends = calloc(1, sizeof(*pf->ends));
+	if (!pf->ends)
+		out->buf.err = ENOMEM;
+	return pf->ends;
+}
+
+void pf_ends_free(struct pf_ends *ends)
+{
+	if (ends)
+		xsp_map_free(&ends->processes);
+	free(ends);
+}
+
+static uint64_t known(const struct pf_ends *ends, uint32_t pid)
+{
+	const uint64_t *what = xsp_map_get(&ends->processes, pid);
+
+	return what ? *what : 0;
+}
+
+static void know(struct xsp_out *out, uint32_t pid, uint64_t what)
+{
+	if (xsp_map_set(&pf_of(out)->ends->processes, pid, what))
+		out->buf.err = ENOMEM;
+}
+
+static void put_free(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid)
+{
+	char *message, *p, *event = pf_open_kernel(out, ns, 0, E_FREE, out->scratch, &message);
+
+	p = wire_close(message, wire_i64(message, FREE_PID, (int32_t)tid));
+	p = wire_close(event, p);
+	pf_of(out)->freed++;
+	pf_bundle_add(out, cpu, ns, out->scratch, (size_t)(p - out->scratch));
+	if (pf_of(out)->bundles)
+		pf_forget_task(out, tid);
+}
+
+void pf_end_told(struct xsp_out *out, uint32_t tgid)
+{
+	struct pf_ends *ends = ends_of(out);
+
+	if (ends && tgid)
+		know(out, tgid, known(ends, tgid) + 1);
+}
+
+void pf_end_is_program(struct xsp_out *out, uint32_t pid)
+{
+	struct pf_ends *ends = ends_of(out);
+
+	if (ends && pid)
+		know(out, pid, known(ends, pid) | PROGRAM);
+}
+
+/* Both were seen, or all threads of another process ended: the later of them is its end. */
+static bool is_over(uint64_t what)
+{
+	return what & LEADER && (what & PROGRAM ? what & EXIT : !(uint32_t)what);
+}
+
+void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, uint32_t tgid)
+{
+	struct pf_ends *ends = ends_of(out);
+	uint64_t what;
+
+	if (!ends || !tid || !pf_bundle_takes(out, cpu))
+		return;
+	/* The kernel's tracer may not know of what process a task is. */
+	if (known(ends, tid) & PROGRAM)
+		tgid = tid;
+	if (tid != tgid)
+		put_free(out, cpu, ns, tid);
+	what = tgid ? known(ends, tgid) : 0;
+	if (!what)
+		return;
+	what -= (uint32_t)what != 0;
+	if (tid == tgid)
+		what |= LEADER;
+	if (is_over(what)) {
+		put_free(out, cpu, ns, tgid);
+		what = 0;
+	}
+	know(out, tgid, what);
+}
+
+void pf_end_program(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct pf_ends *ends = ends_of(out);
+	uint32_t how = (uint32_t)(ev->value >> 32);
+	struct xsprof_trace_producer program;
+	uint64_t what;
+
+	if (!ends || !ev->pid || how == XSPROF_HOW_EXEC || how == XSPROF_HOW_RUNNING ||
+	    xsprof_trace_get_producer(out->trace, ev->producer, &program) < 0)
+		return;
+	what = known(ends, ev->pid) | EXIT;
+	/* Behind the event that tells it, unless its time is one of many. */
+	if (is_over(what) || (!pf_of(out)->switches && !program.exit_within_ns)) {
+		put_free(out, 0, ev->ns + 1, ev->pid);
+		what = 0;
+	}
+	know(out, ev->pid, what);
+}

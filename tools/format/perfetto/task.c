@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks of the kernel's events in a Perfetto trace: of which process they are, and what began it.
+ */
+#include "format/perfetto/packet.h"
+
+/*
+ * Readers take a process that is told again with another parent for one that reuses its number:
+ * it is told once, and a program by its own description.
+ */
+static bool tells_process(struct xsp_out *out, const struct pf_task *task)
+{
+	enum pf_told told = pf_mark_told(out, task->tid, task->tgid);
+
+	if (told == PF_PROGRAM)
+		pf_program_track(out, task->tgid, task->ns);
+	return told == PF_PROCESS;
+}
+
+static char *put_process(const struct perfetto *pf, const struct pf_task *task, char *p)
+{
+	char *start = wire_open(p, PF_TREE_PROCESS);
+
+	p = wire_i64(start, PF_PROCESS_PID, (int32_t)task->tgid);
+	if (task->parent)
+		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)task->parent);
+	if (*task->leader)
+		p = wire_text(p, PF_PROCESS_CMDLINE, task->leader, strnlen(task->leader, 64));
+	if (task->parent)
+		p = wire_u64(p, PF_PROCESS_START, task->ns + pf->boot_off);
+	return wire_close(start, p);
+}
+
+static char *put_thread(const struct pf_task *task, char *p)
+{
+	char *start = wire_open(p, PF_TREE_THREAD);
+
+	p = wire_i64(start, PF_THREAD_TID, (int32_t)task->tid);
+	if (*task->comm)
+		p = wire_text(p, PF_THREAD_NAME, task->comm, strnlen(task->comm, 64));
+	return wire_close(start, wire_i64(p, PF_THREAD_TGID, (int32_t)task->tgid));
+}
+
+void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
+{
+	bool process = tells_process(out, task);
+	char *p, *tree;
+
+	pf_end_told(out, task->tgid);
+	p = wire_u64(pf_packet_open(out, task->ns, PF_KERNEL, 0), PF_CLOCK, PF_MONOTONIC);
+	tree = wire_open(p, PF_TREE);
+	p = process ? put_process(pf_of(out), task, tree) : tree;
+	pf_packet_close(out, wire_close(tree, put_thread(task, p)));
+}
