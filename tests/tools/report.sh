@@ -171,6 +171,9 @@ result "report: what is on no thread has no time of its own" $?
 "$xsprof" report --why copy "$dir/rows.data" >"$dir/out" 2>&1
 [ $? = 1 ] && grep -q "all ranges called 'copy' are async ranges, spans or " "$dir/out"
 result "report --why: says so of ranges that are on no thread" $?
+"$xsprof" report "$dir/rows.data" >"$dir/out" 2>"$dir/log" &&
+	grep -q '^# 1 row above is of async ranges, spans or a GPU: on no thread, ' "$dir/out"
+result "report: and that they have no times of a thread" $?
 "$xsprof" report --by thread --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)["ranges"][0]

@@ -128,12 +128,13 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 {
 	const struct cause_stats *stats = cause_get_stats(report->cause);
 	struct cause_columns columns = { 0 };
+	size_t i, shown, none = 0;
 	bool bold = report_colours();
-	size_t i, shown;
 
 	if (!stats->switches)
 		return;
-	/* Async ranges and those of a GPU, which are on no thread, have no such time. */
+	for (i = 0; i < n && i < report->reading.limit; i++)
+		none += rows[i]->count && !rows[i]->on_thread;
 	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
 		if (!rows[i]->wall)
 			continue;
@@ -142,6 +143,9 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 	}
 	putchar('\n');
 	report_print_sources(stats);
+	if (none)
+		printf("# %zu %s of async ranges, spans or a GPU: on no thread, without such "
+		       "times\n", none, none > 1 ? "rows above are" : "row above is");
 	if (!shown)
 		return;
 	printf("\n%s", bold ? "\033[1m" : "");
