@@ -70,10 +70,13 @@ int xsp_result_open(const char *path, const struct xsprof_result_options *opts,
 		    struct xsprof_result **result)
 {
 	open_fn open_result = xsprof_result_open;
+	int err;
 
 	if (!open_result)
 		open_result = (open_fn)function_of("xsprof_result_open");
-	return open_result ? open_result(path, opts, result) : -ENOSYS;
+	err = open_result ? open_result(path, opts, result) : -ENOSYS;
+	/* An older one does not know all that was asked for. */
+	return err == -E2BIG ? -ENOSYS : err;
 }
 
 typedef int (*process_fn)(struct xsprof_result *,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A trace where there is nothing but the C library: no decoder, no GPU, no collector.  Whatever can
- * be done is, and the rest says that it cannot.
+ * A trace where there is nothing but the C library: no decoder, or one that is too old, no GPU, no
+ * collector.  Whatever can be done is, and the rest says that it cannot.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,13 +13,31 @@
 #include "common/tap.h"
 
 static unsigned int asked;
+static int older;
 
-/* There is no other library to be had. */
+/* There is no other library to be had, or an older one. */
 void *dlopen(const char *file, int flags)
 {
+	bool it = file && strstr(file, "libxsprof-trace");
+
 	(void)flags;
-	asked += file && strstr(file, "libxsprof-trace");
-	return NULL;
+	asked += it;
+	return it && older ? &older : NULL;
+}
+
+/* As a library does that does not know a member of the options that is set. */
+static int open_older(const char *path, const struct xsprof_result_options *opts,
+		      struct xsprof_result **result)
+{
+	(void)path;
+	(void)opts;
+	*result = NULL;
+	return -E2BIG;
+}
+
+void *dlsym(void *library, const char *name)
+{
+	return library == &older && !strcmp(name, "xsprof_result_open") ? (void *)open_older : NULL;
 }
 
 static void everything(int recorded)
@@ -66,5 +84,11 @@ int main(void)
 	CHECK_EQ(xsprof_kineto_stop_trace(NULL), 0);
 	CHECK_EQ(asked, 1);
 	tap_result("and one that nobody wants to");
+	older = 1;
+	CHECK_EQ(xsprof_kineto_prepare_trace(true, XSPROF_ACTIVITY(CPU), NULL), 0);
+	CHECK_EQ(xsprof_kineto_start_trace(), 0);
+	CHECK_EQ(xsprof_kineto_stop_trace(&r), -ENOSYS);
+	CHECK(!r);
+	tap_result("one that an older library cannot read");
 	return tap_done();
 }

@@ -116,7 +116,7 @@ XSPROF_API int xsprof_kineto_start_trace(void);
  * @result: set to the result, as in xsprof_disable_profiler(); may be NULL
  *
  * Return: 0; -ENOENT: no trace is running; -ENOSYS: libxsprof-trace, which makes the result, was
- *	not found.
+ *	not found, or is older than this library.
  */
 XSPROF_API int xsprof_kineto_stop_trace(struct xsprof_result **result);
 

@@ -200,8 +200,8 @@ XSPROF_API int xsprof_enable_profiler(const struct xsprof_profiler_config *confi
  *
  * Return: 0; -ENOENT: no session is running; -EBUSY: the running session was requested from outside
  * (<xsprof/ondemand.h>) and ends by itself; -ENOSYS: libxsprof-trace, which makes the result, was
- * not found; else an error of the recording, with the result as far as it goes, or the return value
- * of @post_process, also with the result.
+ * not found, or is older than this library; else an error of the recording, with the result as far
+ * as it goes, or the return value of @post_process, also with the result.
  */
 XSPROF_API int xsprof_disable_profiler(struct xsprof_result **result);
 
