@@ -91,40 +91,53 @@ char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 
 /* A note begins with the keys that its range has already, as this and the hash of each. */
 #define KEY	'~'
-#define KEY_LEN	17u
+#define KEY_LEN	9u
 
 void chrome_note_keys(struct xsp_out *out, struct xsp_range *range)
 {
 	const struct xsp_keys *keys = &((const struct chrome *)out->priv)->keys;
 	char text[64 * KEY_LEN], *p = text;
 
-	for (uint32_t i = 0; i < keys->n && i < 64; i++) {
-		*p++ = KEY;
-		for (int shift = 60; shift >= 0; shift -= 4)
-			*p++ = "0123456789abcdef"[keys->v[i].hash >> shift & 15];
+	for (uint32_t i = 0; i < keys->n && i < 64; i++, p += KEY_LEN) {
+		*p = KEY;
+		memcpy(p + 1, &keys->v[i].hash, KEY_LEN - 1);
 	}
 	/* Without memory for them the end may have a key that the begin has. */
 	if (p > text)
 		(void)xsp_tracks_note(out->tracks, range, 0, text, (size_t)(p - text));
 }
 
-static const char *claim_keys(struct xsp_keys *keys, const char *note)
+/* Behind the keys. */
+static const char *arguments(const struct xsp_range *range)
 {
-	char hash[KEY_LEN];
+	const char *p = range->note, *end = p + range->note_len;
 
-	for (; *note == KEY; note += KEY_LEN) {
-		memcpy(hash, note + 1, KEY_LEN - 1);
-		hash[KEY_LEN - 1] = '\0';
-		xsp_keys_claim(keys, strtoull(hash, NULL, 16));
+	while (p < end && *p == KEY)
+		p += KEY_LEN;
+	return p;
+}
+
+bool chrome_has_note(const struct xsp_range *range)
+{
+	return range->note && arguments(range) < range->note + range->note_len;
+}
+
+static void claim_keys(struct xsp_keys *keys, const struct xsp_range *range, const char *end)
+{
+	uint64_t hash;
+
+	for (const char *p = range->note; p < end; p += KEY_LEN) {
+		memcpy(&hash, p + 1, sizeof(hash));
+		xsp_keys_claim(keys, hash);
 	}
-	return note;
 }
 
 char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *p, bool *any)
 {
-	const char *at = claim_keys(&((struct chrome *)out->priv)->keys, range->note);
+	const char *at = arguments(range);
 	struct xsp_member member;
 
+	claim_keys(&((struct chrome *)out->priv)->keys, range, at);
 	while (xsp_keys_member(&at, range->note + range->note_len, &member)) {
 		out->buf.p = put_key(out, member.key, member.key_len, p, any);
 		xsp_buf_put(&out->buf, member.value, member.value_len);
@@ -137,13 +150,13 @@ char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *
 static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range,
 		     const struct xsprof_trace_arg *arg)
 {
-	size_t old = range->note ? strlen(range->note) : 0;
+	size_t old = range->note_len;
 	bool any = old != 0;
 	const struct xsp_name *key;
 	char *p;
 
-	if (arg->type == XSPROF_ARG_STR && arg->flags & XSPROF_ARGF_CONT && old &&
-	    range->note[old - 1] == '"') {
+	if (arg->type == XSPROF_ARG_STR && arg->flags & XSPROF_ARGF_CONT &&
+	    chrome_has_note(range) && range->note[old - 1] == '"') {
 		p = xsp_escape_json(out->scratch, arg->str, arg->len, NULL);
 		*p++ = '"';
 		return xsp_tracks_note(out->tracks, range, 1, out->scratch,

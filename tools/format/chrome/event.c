@@ -67,6 +67,7 @@ void chrome_close(struct xsp_out *out, const struct xsprof_event *ev,
 		  const struct xsp_range *range, const char *more, char *p)
 {
 	bool args = ev && chrome_has_args(ev), any = more != NULL;
+	bool note = range && chrome_has_note(range);
 	struct xsp_keys *keys = &((struct chrome *)out->priv)->keys;
 	const char *own;
 
@@ -83,7 +84,7 @@ void chrome_close(struct xsp_out *out, const struct xsprof_event *ev,
 	if (ev)
 		p = chrome_put_fields(out, ev, p, &any);
 	xsp_keys_clear(keys);
-	if (args || (range && range->note)) {
+	if (args || note) {
 		if (more)
 			claim_text(keys, more, more + strlen(more));
 		claim_text(keys, own, p);

@@ -110,6 +110,7 @@ char *chrome_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 /* The arguments of a record into the note of @range, and all that the note has. */
 bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
 		      struct xsp_range *range);
+bool chrome_has_note(const struct xsp_range *range);
 char *chrome_put_note(struct xsp_out *out, const struct xsp_range *range, char *p, bool *any);
 /* The begin of @range, written right before, has all keys that are known: its end has others. */
 void chrome_note_keys(struct xsp_out *out, struct xsp_range *range);

@@ -80,7 +80,7 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 		return;
 	}
 	p = put_name(out, ev, view->name, chrome_open(out, view->thread, 'E', ev->ns));
-	if (!range->note && !range->lost && ev->rec_size <= sizeof(struct xsprof_rec))
+	if (!chrome_has_note(range) && !range->lost && ev->rec_size <= sizeof(struct xsprof_rec))
 		chrome_close_plain(out, p);
 	else
 		chrome_close(out, ev, range, uncertain(range), p);
