@@ -102,6 +102,8 @@ trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS) $(DW_CFLAGS) \
 		   $(if $(strip $(ZLIB_LIBS)),,-DXSPROF_NO_ZLIB)
 tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden
+# Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
+torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 
 # Sources ----------------------------------------------------------------------------
 # A library is a list of folders; Documentation/design.rst says which folder may include which.
@@ -118,11 +120,15 @@ user_srcs	:= $(sort $(wildcard $(user_dirs:%=lib/%/*.c)))
 trace_srcs	:= $(filter-out $(no_srcs),$(sort $(wildcard $(trace_dirs:%=lib/%/*.c))))
 tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
 itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
+# How libtorch's C++ calls and is called is known for this machine alone.
+torch_srcs	:= $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
+			$(sort $(wildcard lib/collect/torch/*.c)))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
 tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
 itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
+torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
 
 user_map	:= $(wildcard lib/libxsprof-user.map)
 trace_map	:= $(wildcard lib/libxsprof-trace.map)
@@ -135,6 +141,7 @@ USER_SO		:= $(if $(user_srcs),$(BUILD)/lib/libxsprof-user.so)
 TRACE_A		:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.a)
 TRACE_SO	:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.so)
 ITT_SO		:= $(if $(itt_srcs),$(BUILD)/lib/libxsprof-itt.so)
+TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
 XSPROF_DUMP	:= $(if $(tools_srcs),$(BUILD)/bin/xsprof-dump)
 PC_FILES	:= $(if $(USER_A),$(BUILD)/lib/pkgconfig/xsprof-user.pc) \
@@ -158,7 +165,7 @@ all: user trace tools
 
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
-tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO)
+tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(TORCH_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -210,6 +217,8 @@ $(BUILD)/obj/tools/tools/report/syscalls.o: tools_cflags += -I$(BUILD)/gen
 
 $(BUILD)/obj/itt/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(itt_cflags))
+$(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(torch_cflags))
 
 # Libraries --------------------------------------------------------------------------
 # One object: a program that calls no more than a marker gets the constructor too, which no
@@ -253,6 +262,13 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard lib/collect/itt
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		$(patsubst %,-Wl$(comma)--version-script=%,$(filter %.map,$^)) \
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(itt_objs) $(USER_SO)
+
+# The PyTorch collector is preloaded, and opens the producer's library where PyTorch is.
+$(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_FILE)
+	$(call say,LD)
+	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
+		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
+		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
 
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, zlib, libtracefs,
@@ -394,7 +410,7 @@ install: all $(PC_FILES)
 		ln -sf $$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/$$l.so; \
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
-	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(DESTDIR)$(LIBDIR)/)
+	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(TORCH_SO) $(DESTDIR)$(LIBDIR)/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
 	$(if $(XSPROF),ln -sf xsprof $(DESTDIR)$(BINDIR)/xsprof-dump)
 	$(if $(public_headers),$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(INCLUDEDIR)/xsprof/)
@@ -414,7 +430,7 @@ inst_dir	= $(INSTALL) -d $(addprefix $(DESTDIR),$(1))
 uninstall:
 	rm -f $(foreach l,libxsprof-user libxsprof-trace,$(addprefix $(DESTDIR)$(LIBDIR)/$(l), \
 		.a .so .so.$(SOMAJOR) .so.$(VERSION)))
-	rm -f $(DESTDIR)$(LIBDIR)/libxsprof-itt.so
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-torch.so)
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)
 	rm -f $(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,xsprof-user.pc xsprof-trace.pc)
 	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/xsprof/,$(notdir $(public_headers)))

@@ -91,7 +91,10 @@ elsewhere()
 	"$dir/root/opt/x/bin/xsprof" record -o "$dir/itt.data" -- \
 		sh -c 'echo "$INTEL_LIBITTNOTIFY64"' >"$dir/itt"
 	cat "$dir/itt"
-	grep -qx "$dir/multi/libxsprof-itt.so" "$dir/itt"
+	grep -qx "$dir/multi/libxsprof-itt.so" "$dir/itt" || return 1
+	[ ! -e "$dir/multi/libxsprof-torch.so" ] ||
+		LD_PRELOAD='' "$dir/root/opt/x/bin/xsprof" record -o "$dir/itt.data" -- \
+			sh -c '[ "$LD_PRELOAD" = "$0" ]' "$dir/multi/libxsprof-torch.so"
 }
 
 # Where the loader looks, none is told where to: as distributions want it.

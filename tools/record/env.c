@@ -19,6 +19,7 @@
 
 #define ITT_VARIABLE	"INTEL_LIBITTNOTIFY64"
 #define ITT_LIBRARY	"libxsprof-itt.so"
+#define TORCH_LIBRARY	"libxsprof-torch.so"
 
 static int add(char **env, size_t *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -40,7 +41,7 @@ static int add(char **env, size_t *n, const char *fmt, ...)
 }
 
 /* Beside the tool, as it is built and as it is installed; else where it was configured to be. */
-static bool find_itt(char *path, size_t size)
+static bool find_library(const char *name, char *path, size_t size)
 {
 	static const char *const places[] = { "/../lib/", "/" };
 	char exe[PATH_MAX], plain[PATH_MAX + 64], real[PATH_MAX];
@@ -52,14 +53,14 @@ static bool find_itt(char *path, size_t size)
 	if (strrchr(exe, '/'))
 		*strrchr(exe, '/') = '\0';
 	for (i = 0; n > 0 && i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(plain, sizeof(plain), "%s%s%s", exe, places[i], ITT_LIBRARY);
+		snprintf(plain, sizeof(plain), "%s%s%s", exe, places[i], name);
 		if (!access(plain, R_OK) && realpath(plain, real) && strlen(real) < size) {
 			strcpy(path, real);
 			return true;
 		}
 	}
 #ifdef XSPROF_LIBDIR
-	snprintf(path, size, "%s/%s", XSPROF_LIBDIR, ITT_LIBRARY);
+	snprintf(path, size, "%s/%s", XSPROF_LIBDIR, name);
 	return !access(path, R_OK);
 #else
 	return false;
@@ -79,13 +80,45 @@ static int add_itt(const struct record_options *opts, char **env, size_t *n)
 				  "recorded", theirs);
 		return 0;
 	}
-	if (!find_itt(path, sizeof(path))) {
+	if (!find_library(ITT_LIBRARY, path, sizeof(path))) {
 		if (!opts->quiet)
 			tool_note("%s was not found beside xsprof: ITT calls are not recorded",
 				  ITT_LIBRARY);
 		return 0;
 	}
 	return add(env, n, ITT_VARIABLE "=%s", path);
+}
+
+/*
+ * Into every process of the command: it does nothing where PyTorch is not. What was to be preloaded
+ * anyway still is, and comes first.
+ */
+static int add_torch(const struct record_options *opts, char **env, size_t *n)
+{
+	const char *theirs = getenv("LD_PRELOAD");
+	char path[PATH_MAX];
+	int err;
+
+	if (opts->torch && !strcmp(opts->torch, "off"))
+		return 0;
+	if (!find_library(TORCH_LIBRARY, path, sizeof(path))) {
+		if (opts->torch && !opts->quiet)
+			tool_note("%s was not found beside xsprof: PyTorch's ops are not recorded",
+				  TORCH_LIBRARY);
+		return 0;
+	}
+	/* The loader takes both for the end of a name. */
+	if (strpbrk(path, ": ")) {
+		if (!opts->quiet)
+			tool_note("%s: cannot be preloaded from a folder with a blank or a colon "
+				  "in its name: PyTorch's ops are not recorded", path);
+		return 0;
+	}
+	err = add(env, n, "XSPROF_TORCH=%s", opts->torch ? opts->torch : "names");
+	if (err)
+		return err;
+	return theirs && *theirs ? add(env, n, "LD_PRELOAD=%s:%s", theirs, path) :
+				   add(env, n, "LD_PRELOAD=%s", path);
 }
 
 /* ---- what the environment says already ------------------------------------------------------ */
@@ -163,5 +196,7 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
 	if (!err)
 		err = add_itt(opts, env, &n);
+	if (!err)
+		err = add_torch(opts, env, &n);
 	return err;
 }

@@ -46,6 +46,7 @@ struct flight_options {
  * @prefault: rings get their memory at once
  * @sched: what the scheduler does with the threads is recorded
  * @itt: programs with ITT calls load our collector
+ * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
  * @quiet: errors only
@@ -61,6 +62,7 @@ struct record_options {
 	const char	*categories;
 	const char	*clock;
 	const char	*backend;
+	const char	*torch;
 	uint64_t	buffer;
 	uint64_t	duration;
 	int		level;

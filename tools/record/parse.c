@@ -23,6 +23,8 @@ enum {
 	OPT_CLOCK,
 	OPT_WAIT_ALL,
 	OPT_BACKEND,
+	OPT_TORCH,
+	OPT_NO_TORCH,
 	OPT_SCHED,
 };
 
@@ -35,6 +37,8 @@ static const struct option options[] = {
 	{ "quiet",	 no_argument,	    NULL, 'q' },
 	{ "verbose",	 no_argument,	    NULL, 'v' },
 	{ "no-itt",	 no_argument,	    NULL, OPT_NO_ITT },
+	{ "torch",	 required_argument, NULL, OPT_TORCH },
+	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
 	{ "prefault",	 no_argument,	    NULL, OPT_PREFAULT },
 	{ "clock",	 required_argument, NULL, OPT_CLOCK },
@@ -70,6 +74,9 @@ static void help(void)
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
+	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
+	     "                          inputs as well, or all: memory too\n"
+	     "      --no-torch          do not record PyTorch's ops\n"
 	     "      --sched             also when threads run, wait and are woken (needs the\n"
 	     "                          kernel module)\n"
 	     "      --prefault          give all rings their memory at the start\n"
@@ -124,6 +131,7 @@ static int take(struct record_options *opts, int c, char **argv)
 	static const char *const modes[] = { "discard", "overwrite", NULL };
 	static const char *const clocks[] = { "auto", "mono", NULL };
 	static const char *const backends[] = { "auto", "device", "tmpfs", NULL };
+	static const char *const details[] = { "names", "shapes", "all", "off", NULL };
 
 	switch (c) {
 	case 'o':
@@ -153,6 +161,11 @@ static int take(struct record_options *opts, int c, char **argv)
 		break;
 	case OPT_NO_ITT:
 		opts->itt = false;
+		break;
+	case OPT_TORCH:
+		return take_word("torch", optarg, details, &opts->torch);
+	case OPT_NO_TORCH:
+		opts->torch = "off";
 		break;
 	case OPT_CATEGORIES:
 		opts->categories = optarg;

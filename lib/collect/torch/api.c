@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The functions of libtorch that the collector calls, by the names that compilers make of them.
+ * Python loads libtorch with RTLD_LOCAL: it is looked for among all that is loaded.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+
+#include "collect/torch/local.h"
+
+struct torch_api torch_api;
+
+struct search {
+	const char	*part;
+	void		*library;
+};
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+
+	(void)size;
+	if (!info->dlpi_name || !strstr(info->dlpi_name, search->part))
+		return 0;
+	search->library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+	return search->library != NULL;
+}
+
+void *torch_library(const char *part)
+{
+	struct search search = { .part = part };
+
+	dl_iterate_phdr(look, &search);
+	return search.library;
+}
+
+int torch_api_find(void)
+{
+	const struct {
+		void		*to;
+		const char	*symbol;
+		bool		needed;
+	} functions[] = {
+		{ &torch_api.add_global,
+		  "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", true },
+		{ &torch_api.add_local,
+		  "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE", true },
+		{ &torch_api.remove, "_ZN2at14removeCallbackEm", true },
+		{ &torch_api.thread_id, "_ZN2at14RecordFunction15currentThreadIdEv", true },
+		{ &torch_api.fn_new, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE", true },
+		{ &torch_api.fn_delete, "_ZN2at14RecordFunctionD1Ev", true },
+		{ &torch_api.before_text, "_ZN2at14RecordFunction6beforeEPKcl", false },
+		{ &torch_api.before_name,
+		  "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11"
+		  "char_traitsIcEESt17reference_wrapperIKN3c1014FunctionSchemaEEEEl", false },
+		{ &torch_api.fn_name, "_ZNK2at14RecordFunction4nameEv", true },
+		{ &torch_api.nr_inputs, "_ZNK2at14RecordFunction10num_inputsEv", false },
+		{ &torch_api.input_sizes,
+		  "_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb", false },
+		{ &torch_api.get_sizes, "aoti_torch_get_sizes", false },
+		{ &torch_api.get_dtype, "aoti_torch_get_dtype", false },
+		{ &torch_api.free, "_ZdlPv", false },
+		{ &torch_api.steps,
+		  "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE", true },
+	};
+	void *library = torch_library("/libtorch_cpu.so"), *function;
+
+	if (!library)
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		function = dlsym(library, functions[i].symbol);
+		if (!function && functions[i].needed)
+			return -ENOSYS;
+		memcpy(functions[i].to, &function, sizeof(function));
+	}
+	return torch_api.before_text || torch_api.before_name ? 0 : -ENOSYS;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * How the collector gets into a program. It is preloaded, so two functions that PyTorch calls
+ * through the PLT are ours first:
+ *
+ * - initModule(), which Python's torch/_C.so calls while it is imported: all of libtorch has been
+ *   initialised, no op has run, and no profiler would see the ops that layout.c makes.
+ * - at::getStepCallbacksUnlessEmpty(), which every op calls: the moment for programs that are not
+ *   Python, and from then on the one at which an observer comes and goes.
+ *
+ * libtorch's own static constructors are too early for anything.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collect/torch/local.h"
+
+enum { NEW, BUSY, READY, OFF };
+
+#define STEPS	_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE
+
+static int state;
+
+static enum torch_detail detail_wanted(void)
+{
+	const char *text = getenv("XSPROF_TORCH");
+
+	if (!text || !*text || !strcmp(text, "names"))
+		return TORCH_NAMES;
+	if (!strcmp(text, "shapes"))
+		return TORCH_SHAPES;
+	if (!strcmp(text, "all"))
+		return TORCH_ALL;
+	return TORCH_OFF;
+}
+
+/* Return: false: nothing is to be recorded in this process. */
+static bool prepare(void)
+{
+	const char *wrong;
+	int category;
+
+	torch_detail = detail_wanted();
+	if (torch_detail == TORCH_OFF || torch_user_open())
+		return false;
+	if (torch_api_find()) {
+		torch_say("PyTorch: this version lacks functions that observers need: its ops are "
+			  "not recorded");
+		return false;
+	}
+	wrong = torch_layout_find();
+	if (wrong) {
+		torch_say("PyTorch: %s is not where it was expected: its ops are not recorded",
+			  wrong);
+		return false;
+	}
+	category = torch_user.category("torch");
+	if (category < 0)
+		category = 0;
+	torch_names_init(category);
+	torch_inputs_init(category);
+	return true;
+}
+
+/*
+ * Once in a process. Whoever comes while another thread is at it goes on: to wait here, perhaps in
+ * a constructor of a library that is being loaded, could wait for itself.
+ */
+static void enter(void)
+{
+	int there = NEW;
+
+	if (!__atomic_compare_exchange_n(&state, &there, BUSY, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return;
+	there = prepare() ? READY : OFF;
+	/* Release: whoever sees READY sees what was prepared. */
+	__atomic_store_n(&state, there, __ATOMIC_RELEASE);
+}
+
+static void look(void)
+{
+	int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(now == NEW, 0)) {
+		enter();
+		now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	}
+	if (now == READY &&
+	    __builtin_expect(torch_wanted() !=
+			     __atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 0))
+		torch_observe();
+}
+
+TORCH_EXPORT void *STEPS(void *ret, uint8_t scope);
+
+TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
+{
+	static void *(*real)(void *ret, uint8_t scope);
+	void *(*call)(void *ret, uint8_t scope) = __atomic_load_n(&real, __ATOMIC_RELAXED);
+	void *library, *symbol;
+
+	if (__builtin_expect(!call, 0)) {
+		library = torch_library("/libtorch_cpu.so");
+		symbol = library ? dlsym(library, "_ZN2at27getStepCallbacksUnlessEmptyENS_11"
+					 "RecordScopeE") : NULL;
+		/* Linked into something else: there is one behind us, or nobody could call. */
+		if (!symbol)
+			symbol = dlsym(RTLD_NEXT, "_ZN2at27getStepCallbacksUnlessEmptyENS_11"
+				       "RecordScopeE");
+		if (!symbol)
+			abort();
+		memcpy(&call, &symbol, sizeof(symbol));
+		__atomic_store_n(&real, call, __ATOMIC_RELAXED);
+	}
+	look();
+	return call(ret, scope);
+}
+
+TORCH_EXPORT void *initModule(void);
+
+TORCH_EXPORT void *initModule(void)
+{
+	void *library = torch_library("/libtorch_python.so"), *symbol;
+	void *(*real)(void);
+
+	symbol = library ? dlsym(library, "initModule") : dlsym(RTLD_NEXT, "initModule");
+	if (!symbol)
+		return NULL;
+	if (library)
+		look();
+	memcpy(&real, &symbol, sizeof(symbol));
+	return real();
+}

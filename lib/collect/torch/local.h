@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of the PyTorch collector share: the functions of libtorch and of libxsprof-user,
+ * and where things are in libtorch's objects.
+ *
+ * The library is preloaded into every process of a recorded command, also those that have nothing
+ * to do with PyTorch. It links the C library only, has no constructor, and opens libxsprof-user
+ * when libtorch is there. It is built without PyTorch's headers: enter.c gets in, api.c finds the
+ * functions, layout.c and verify.c find where things are and hold it against libtorch's own
+ * answers, observe.c writes the ops.
+ */
+#ifndef XSP_TORCH_LOCAL_H
+#define XSP_TORCH_LOCAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <xsprof/profiler.h>
+
+#define TORCH_EXPORT	__attribute__((visibility("default")))
+#define TORCH_SCOPES	10
+
+/* ---- libtorch ------------------------------------------------------------------------------- */
+
+/**
+ * struct torch_callback - at::RecordFunctionCallback
+ * @start: returns a std::unique_ptr<ObserverContext>: in the place that @ret is
+ * @end: with what @start returned
+ * @probability: that an op is observed
+ * @scopes: which are
+ * @needs_inputs: ops have their inputs while @start runs
+ * @needs_outputs: and their outputs while @end does
+ * @needs_ids: they have a number
+ *
+ * 40 bytes, trivially copyable, the same in each version since 1.13.
+ */
+struct torch_callback {
+	void	*(*start)(void **ret, const void *fn);
+	void	(*end)(const void *fn, void *context);
+	double	probability;
+	bool	scopes[TORCH_SCOPES];
+	bool	needs_inputs;
+	bool	needs_outputs;
+	bool	needs_ids;
+};
+
+/* std::vector, of libstdc++ and of libc++. */
+struct torch_vector {
+	char	*begin;
+	char	*end;
+	char	*room;
+};
+
+/*
+ * std::variant<std::string_view, std::reference_wrapper<...>> as libstdc++ passes it: a view has
+ * its length first.
+ */
+struct torch_name {
+	size_t		len;
+	const char	*text;
+	uint8_t		index;
+};
+
+/**
+ * struct torch_api - functions that libtorch_cpu.so exports
+ * @add_global: an observer of all threads.  Return: its handle
+ * @add_local: one of the calling thread
+ * @remove: either
+ * @thread_id: the calling thread's number, as ops have it
+ * @fn_new: constructs a RecordFunction
+ * @fn_delete: destructs it, which ends the op
+ * @before_text: begins the op; up to 2.8
+ * @before_name: the same; from 2.9 on
+ * @fn_name: an op's name
+ * @nr_inputs: how many inputs an op has
+ * @input_sizes: std::vector<std::vector<int64_t>>, one an input
+ * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
+ * @get_dtype: the same, its c10::ScalarType
+ * @free: frees what a vector holds
+ * @steps: at::getStepCallbacksUnlessEmpty()
+ */
+struct torch_api {
+	uint64_t		(*add_global)(struct torch_callback cb);
+	uint64_t		(*add_local)(struct torch_callback cb);
+	void			(*remove)(uint64_t handle);
+	uint64_t		(*thread_id)(void);
+	void			(*fn_new)(void *fn, uint8_t scope);
+	void			(*fn_delete)(void *fn);
+	void			(*before_text)(void *fn, const char *name, int64_t sequence);
+	void			(*before_name)(void *fn, struct torch_name name, int64_t sequence);
+	const char		*(*fn_name)(const void *fn);
+	size_t			(*nr_inputs)(const void *fn);
+	struct torch_vector	(*input_sizes)(const void *fn, bool flatten);
+	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
+	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
+	void			(*free)(void *data);
+	void			*(*steps)(void *ret, uint8_t scope);
+};
+
+extern struct torch_api torch_api;
+
+/* The library whose path has @part in it, loaded by anybody; NULL: none is.  Not signal-safe. */
+void *torch_library(const char *part);
+/* Return: 0; -ENOENT: libtorch is not there; -ENOSYS: it has not what is needed. */
+int torch_api_find(void);
+
+/* ---- libxsprof-user ------------------------------------------------------------------------- */
+
+/**
+ * struct torch_user - functions of libxsprof-user, as <xsprof/profiler.h> has them
+ * @wanted: xsprof_op_wanted
+ * @category: xsprof_category()
+ * @name: xsprof_name_in()
+ * @begin: xsprof_emit_op_begin()
+ * @end: xsprof_emit_op_end()
+ * @memory: xsprof_report_memory_usage()
+ * @no_memory: xsprof_report_out_of_memory()
+ */
+struct torch_user {
+	const uint32_t	*wanted;
+	int		(*category)(const char *name);
+	xsprof_name_t	(*name)(int category, const char *text);
+	void		(*begin)(const struct xsprof_op *op);
+	void		(*end)(void);
+	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
+				  uint64_t reserved, uint32_t device);
+	void		(*no_memory)(int64_t size, uint64_t total, uint64_t reserved,
+				     uint32_t device);
+};
+
+extern struct torch_user torch_user;
+
+/* Opens it, which makes the process a producer where it is recorded.  Return: 0; -ENOENT. */
+int torch_user_open(void);
+
+static inline bool torch_wanted(void)
+{
+	return __atomic_load_n(torch_user.wanted, __ATOMIC_RELAXED) != 0;
+}
+
+/* ---- what is where -------------------------------------------------------------------------- */
+
+/**
+ * struct torch_layout - offsets in libtorch's objects, found at run time
+ * @scope: of a RecordFunction: its scope
+ * @fn: its name's text, or its schema
+ * @fn_index: which of the two @fn is: 1 a schema
+ * @sequence: its sequence number
+ * @inputs: the address and the number of its inputs
+ * @forward: its forward thread
+ * @handle: its number
+ * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
+ */
+struct torch_layout {
+	uint16_t	scope;
+	uint16_t	fn;
+	uint16_t	fn_index;
+	uint16_t	sequence;
+	uint16_t	inputs;
+	uint16_t	forward;
+	uint16_t	handle;
+	uint16_t	sizes;
+};
+
+extern struct torch_layout torch_layout;
+
+static inline uint64_t torch_u64(const void *at, size_t offset)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)at + offset, sizeof(v));
+	return v;
+}
+
+static inline uint32_t torch_u32(const void *at, size_t offset)
+{
+	uint32_t v;
+
+	memcpy(&v, (const char *)at + offset, sizeof(v));
+	return v;
+}
+
+static inline uint16_t torch_u16(const void *at, size_t offset)
+{
+	uint16_t v;
+
+	memcpy(&v, (const char *)at + offset, sizeof(v));
+	return v;
+}
+
+static inline uint8_t torch_u8(const void *at, size_t offset)
+{
+	return *((const uint8_t *)at + offset);
+}
+
+static inline const char *torch_ptr(const void *at, size_t offset)
+{
+	return (const char *)(uintptr_t)torch_u64(at, offset);
+}
+
+/*
+ * Finds where things are in a RecordFunction, by ops of our own that no other observer sees but
+ * those that are registered already.  Return: NULL, or which check failed.
+ */
+const char *torch_layout_find(void);
+
+/* ---- inputs --------------------------------------------------------------------------------- */
+
+#define TORCH_INPUTS	32	/* of an op that are recorded */
+
+/* c10::IValue: 16 bytes, and tags that have not moved. */
+enum { IVALUE_SIZE = 16, IVALUE_TAG = 8 };
+enum { TAG_NONE = 0, TAG_TENSOR = 1, TAG_DOUBLE = 3, TAG_INT = 5 };
+
+/* In a TensorImpl, from its sizes and strides on: the number of dimensions, then these. */
+enum {
+	SIZES_INLINE = 8, STRIDES_INLINE = 48, MOST_INLINE = 5,
+	STORAGE_OFFSET = 88, NUMEL = 96, DTYPE = 104, DEVICE = 106, POLICIES = 110,
+};
+
+/* Bits of POLICIES: its sizes are what its own code says. */
+#define CUSTOM_SIZES	0x0c
+
+struct torch_inputs {
+	struct xsprof_input	input[TORCH_INPUTS];
+	struct xsprof_tensor	tensor[TORCH_INPUTS];
+};
+
+/* The inputs of an op, read from its memory.  Return: how many. */
+uint32_t torch_inputs_read(const void *fn, struct torch_inputs *in);
+/* Names of types. */
+void torch_inputs_init(int category);
+
+enum { TORCH_VERIFY = 0, TORCH_VERIFIED, TORCH_DIFFERS };
+
+/* TORCH_..., for the program's first ops: may inputs be read from memory? */
+extern int torch_verified;
+
+/*
+ * Compares an op's inputs, as they would be read, with what libtorch says of them, until enough
+ * were.  Return: true when this op's may be recorded.
+ */
+bool torch_verify(const void *fn);
+
+/* ---- names.c, observe.c, memory.c ----------------------------------------------------------- */
+
+xsprof_name_t torch_name(const void *fn);
+void torch_names_init(int category);
+
+/* Begins to observe where ops are wanted, ends it where they are not any more. */
+void torch_observe(void);
+/* Does an observer have to be registered or removed? */
+extern bool torch_observing;
+
+/* What is recorded beside names: XSPROF_TORCH. */
+enum torch_detail { TORCH_OFF, TORCH_NAMES, TORCH_SHAPES, TORCH_ALL };
+
+extern enum torch_detail torch_detail;
+
+/* Says one line on standard error, for what a user can do something about. */
+void torch_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* XSP_TORCH_LOCAL_H */

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Allocations of tensors. PyTorch's allocators ask memoryProfilingEnabled() and then call
+ * reportMemoryUsageToProfiler(), through the PLT: preloaded, ours come first. What its own profiler
+ * has to get goes on to it.
+ */
+#include <dlfcn.h>
+
+#include "collect/torch/local.h"
+
+/* c10::Device: two bytes, its type and its index. */
+typedef void (*report_fn)(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device);
+typedef bool (*enabled_fn)(void);
+
+#define ENABLED		_ZN3c1022memoryProfilingEnabledEv
+#define REPORT		_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+#define REPORT_1_13	_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
+
+TORCH_EXPORT bool ENABLED(void);
+TORCH_EXPORT void REPORT(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device);
+TORCH_EXPORT void REPORT_1_13(void *ptr, int64_t size, size_t total, size_t reserved,
+			      uint16_t device);
+
+static enabled_fn real_enabled;
+static report_fn real_report;
+
+static bool find(void)
+{
+	void *library, *enabled, *report;
+
+	if (__atomic_load_n(&real_report, __ATOMIC_ACQUIRE))
+		return true;
+	library = torch_library("/libc10.so");
+	if (!library)
+		return false;
+	enabled = dlsym(library, TEXT(ENABLED));
+	report = dlsym(library, TEXT(REPORT));
+	if (!report)
+		report = dlsym(library, TEXT(REPORT_1_13));
+	if (!enabled || !report)
+		return false;
+	memcpy(&real_enabled, &enabled, sizeof(enabled));
+	/* Release: whoever sees it sees the other. */
+	__atomic_store_n((void **)&real_report, report, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool recorded(void)
+{
+	return torch_detail == TORCH_ALL && torch_wanted();
+}
+
+bool ENABLED(void)
+{
+	return recorded() || (find() && real_enabled());
+}
+
+void REPORT(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device)
+{
+	if (recorded())
+		torch_user.memory(ptr, size, total, reserved,
+				  XSPROF_DEVICE((uint32_t)(device & 0xff),
+						(uint32_t)(device >> 8)));
+	if (find() && real_enabled())
+		real_report(ptr, size, total, reserved, device);
+}
+
+void REPORT_1_13(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device)
+{
+	REPORT(ptr, size, total, reserved, device);
+}

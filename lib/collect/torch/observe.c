@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The observer of PyTorch's ops. It is registered while ops are wanted, and only then: one that is
+ * there makes each op a tenth slower, whatever it does.
+ */
+#include "collect/torch/local.h"
+
+bool torch_observing;
+enum torch_detail torch_detail;
+
+static uint64_t handle;
+static uint32_t changing;
+
+static void *starts(void **ret, const void *fn)
+{
+	struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
+	const struct torch_layout *l = &torch_layout;
+	struct torch_inputs in;
+	int verified;
+
+	*ret = NULL;
+	if (!torch_wanted())
+		return ret;
+	op.name = torch_name(fn);
+	op.scope = torch_u8(fn, l->scope);
+	op.sequence = (int64_t)torch_u64(fn, l->sequence);
+	op.forward_thread = torch_u64(fn, l->forward);
+	op.record_function_id = torch_u64(fn, l->handle);
+	if (torch_detail >= TORCH_SHAPES) {
+		/* Acquire: pairs with the release in verify.c, which is behind the layout. */
+		verified = __atomic_load_n(&torch_verified, __ATOMIC_ACQUIRE);
+		if (__builtin_expect(verified == TORCH_VERIFIED, 1) ||
+		    (verified == TORCH_VERIFY && torch_verify(fn))) {
+			op.nr_inputs = torch_inputs_read(fn, &in);
+			op.inputs = in.input;
+		}
+	}
+	torch_user.begin(&op);
+	return ret;
+}
+
+static void ends(const void *fn, void *context)
+{
+	(void)fn;
+	(void)context;
+	if (torch_wanted())
+		torch_user.end();
+}
+
+void torch_observe(void)
+{
+	struct torch_callback cb = { .start = starts, .end = ends, .probability = 1,
+		.needs_inputs = torch_detail >= TORCH_SHAPES, .needs_ids = true };
+
+	/* One thread does it; others go on, and their next op looks again. */
+	if (__atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE))
+		return;
+	if (torch_wanted() && !torch_observing) {
+		memset(cb.scopes, 1, sizeof(cb.scopes));
+		handle = torch_api.add_global(cb);
+		__atomic_store_n(&torch_observing, true, __ATOMIC_RELAXED);
+	} else if (!torch_wanted() && torch_observing) {
+		torch_api.remove(handle);
+		__atomic_store_n(&torch_observing, false, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&changing, 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * libxsprof-user, opened when there is something to record: the one that the program has already,
+ * else the one beside us. What most processes of a command are has nothing of it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "collect/torch/local.h"
+
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
+#define LIBRARY		"libxsprof-user.so." TEXT(XSPROF_VERSION_MAJOR)
+
+static const uint32_t never;
+
+struct torch_user torch_user = { .wanted = &never };
+
+int torch_user_open(void)
+{
+	const struct {
+		void		*to;
+		const char	*symbol;
+	} functions[] = {
+		{ &torch_user.category, "xsprof_category" },
+		{ &torch_user.name, "xsprof_name_in" },
+		{ &torch_user.begin, "xsprof_emit_op_begin" },
+		{ &torch_user.end, "xsprof_emit_op_end" },
+		{ &torch_user.memory, "xsprof_report_memory_usage" },
+		{ &torch_user.no_memory, "xsprof_report_out_of_memory" },
+	};
+	/* By our own DT_RUNPATH where nobody has it: that is our folder. */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *symbol;
+
+	if (!library)
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		symbol = dlsym(library, functions[i].symbol);
+		if (!symbol)
+			return -ENOENT;
+		memcpy(functions[i].to, &symbol, sizeof(symbol));
+	}
+	symbol = dlsym(library, "xsprof_op_wanted");
+	if (!symbol)
+		return -ENOENT;
+	torch_user.wanted = symbol;
+	return 0;
+}
+
+void torch_say(const char *fmt, ...)
+{
+	char line[400] = "xsprof: ";
+	size_t n = strlen(line);
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return;
+	n = strlen(line);
+	line[n++] = '\n';
+	/* One write: lines of several processes do not mix. */
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The ops that were recorded of work.py against those that torch.profiler has of the same run:
+as many, with the same names, parents, shapes and sequence numbers.
+
+usage: compare.py THEIRS.json OURS.json [shapes]; OURS is what xsprof dump -f kineto writes.
+"""
+import collections
+import json
+import sys
+
+SHAPES = "shapes" in sys.argv
+
+
+def plain(shapes):
+    """Of a list of tensors torch.profiler says nothing, or a list each; a scalar has none."""
+    return [s if s and not isinstance(s[0], list) else [] for s in shapes]
+
+
+def ours(path):
+    with open(path) as f:
+        events = [e for e in json.load(f)["traceEvents"]
+                  if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
+    events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
+    stack, out = [], []
+    for e in events:
+        while stack and (stack[-1]["tid"] != e["tid"] or
+                         stack[-1]["ts"] + stack[-1]["dur"] <= e["ts"]):
+            stack.pop()
+        # What oneDNN says of itself by ITT is not PyTorch's.
+        if "Record function id" not in e["args"]:
+            continue
+        e["children"] = 0
+        e["parent"] = stack[-1] if stack else None
+        if stack:
+            stack[-1]["children"] += 1
+        stack.append(e)
+        if stack[0]["name"] == "profiled" and len(stack) > 1:
+            out.append(e)
+    return out
+
+
+def repeats(e):
+    """An only child that is called as its parent: torch.profiler leaves it out, if it knows."""
+    return e["parent"]["children"] == 1 and e["parent"]["name"] == e["name"]
+
+
+def row(e):
+    return [e["name"], e["parent"]["name"], e["args"].get("Input Dims", []) if SHAPES else None,
+            e["args"].get("Sequence number", -1)]
+
+
+def key(op, parents):
+    name, parent, shapes, sequence = op
+    if not parents:
+        parent = None
+    # The profiler copies the number of the node that is evaluated; before that there is none.
+    if name.startswith("autograd::engine::evaluate_function"):
+        sequence = None
+    return json.dumps([name, parent, plain(shapes) if SHAPES else None, sequence])
+
+
+def main():
+    with open(sys.argv[1]) as f:
+        ops = json.load(f)
+    parents = any(op[1] for op in ops)
+    theirs = collections.Counter(key(op, parents) for op in ops)
+    events = ours(sys.argv[2])
+    mine = collections.Counter(key(row(e), parents) for e in events if not repeats(e))
+    maybe = collections.Counter(key(row(e), parents) for e in events if repeats(e))
+    theirs_alone = theirs - mine - (collections.Counter() if parents else maybe)
+    for text, n in sorted(theirs_alone.items()):
+        print("only torch.profiler has %d of %s" % (n, text))
+    for text, n in sorted((mine - theirs).items()):
+        print("only the recording has %d of %s" % (n, text))
+    print("%d ops" % sum(theirs.values()))
+    return bool(theirs_alone or mine - theirs or not theirs)
+
+
+sys.exit(main())
