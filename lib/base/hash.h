@@ -24,7 +24,16 @@ static inline uint64_t xsp_hash_mix(uint64_t x)
 	return x ^ x >> 32;
 }
 
-/* The same of two numbers, in this order. */
+/*
+ * A place of a table of 2^n, @room, that is filled with what others choose: without its seed they
+ * could choose all for one place.
+ */
+static inline uint32_t xsp_hash_place(uint32_t key, uint64_t seed, uint32_t room)
+{
+	return (uint32_t)xsp_hash_mix(key ^ seed) & (room - 1);
+}
+
+/* xsp_hash_mix() of two numbers, in this order. */
 static inline uint64_t xsp_hash_pair(uint64_t a, uint64_t b)
 {
 	uint64_t h = a * 0x9e3779b97f4a7c15ull;

@@ -6,33 +6,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "read/walk.h"
 
-static struct xsp_tid *place(struct xsp_tid *tab, uint32_t room, uint32_t tid)
+static struct xsp_tid *place(const struct xsp_tids *tids, uint32_t tid)
 {
-	uint32_t i = tid * 0x9e3779b1u;
+	uint32_t i = xsp_hash_place(tid, tids->seed, tids->room);
 
-	for (i = (i ^ i >> 16) & (room - 1); tab[i].tid && tab[i].tid != tid;
-	     i = (i + 1) & (room - 1))
-		;
-	return &tab[i];
+	while (tids->tab[i].tid && tids->tab[i].tid != tid)
+		i = (i + 1) & (tids->room - 1);
+	return &tids->tab[i];
 }
 
 static int grow(struct xsp_tids *tids)
 {
-	uint32_t room = tids->room ? 2 * tids->room : 16;
-	struct xsp_tid *tab;
+	struct xsp_tids more = *tids;
 	uint32_t i;
 
-	tab = calloc(room, sizeof(*tab));
-	if (!tab)
+	more.room = tids->room ? 2 * tids->room : 16;
+	more.tab = calloc(more.room, sizeof(*more.tab));
+	if (!more.tab)
 		return 0;
+	if (!tids->room)
+		more.seed = xsp_hash_seed(tids);
 	for (i = 0; i < tids->room; i++)
 		if (tids->tab[i].tid)
-			*place(tab, room, tids->tab[i].tid) = tids->tab[i];
+			*place(&more, tids->tab[i].tid) = tids->tab[i];
 	free(tids->tab);
-	tids->tab = tab;
-	tids->room = room;
+	*tids = more;
 	return 1;
 }
 
@@ -46,7 +47,7 @@ static void tids_see(struct xsp_tids *tids, uint32_t tid)
 	/* Never full, so that every search ends. */
 	if (2 * tids->nr >= tids->room && !grow(tids))
 		return;
-	t = place(tids->tab, tids->room, tid);
+	t = place(tids, tid);
 	if (t->tid) {
 		t->flags |= XSP_TID_SEEN;
 		return;

@@ -32,6 +32,7 @@ struct xsp_tid {
 /**
  * struct xsp_tids - the threads of a producer, hashed by id
  * @tab: @room places, a power of two; NULL at first
+ * @seed: of the hashes: a producer writes any ids
  * @room: places
  * @nr: places in use
  * @fresh: places with XSP_TID_NEW
@@ -39,6 +40,7 @@ struct xsp_tid {
  */
 struct xsp_tids {
 	struct xsp_tid	*tab;
+	uint64_t	seed;
 	uint32_t	room;
 	uint32_t	nr;
 	uint32_t	fresh;

@@ -72,6 +72,7 @@ struct watched {
 	const struct xsp_ring_file *rf;
 	uint64_t		arena_pos;
 	bool			arena_broken;
+	uint64_t		seed;		/* of hashes: the program writes any ids */
 	uint32_t		*names;		/* hashed; 0 is a free place */
 	uint32_t		nr_names;
 	uint32_t		room_names;

@@ -8,21 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "read/peek-arena.h"
 #include "watch/local.h"
 
-static uint32_t *place(uint32_t *tab, uint32_t room, uint32_t name)
+static uint32_t *place(const struct watched *w, uint32_t *tab, uint32_t room, uint32_t name)
 {
-	uint32_t i = name * 0x9e3779b1u;
+	uint32_t i = xsp_hash_place(name, w->seed, room);
 
-	for (i = (i ^ i >> 16) & (room - 1); tab[i] && tab[i] != name; i = (i + 1) & (room - 1))
-		;
+	while (tab[i] && tab[i] != name)
+		i = (i + 1) & (room - 1);
 	return &tab[i];
 }
 
 bool watch_is_name(const struct watched *w, uint32_t name)
 {
-	return name && w->nr_names && *place(w->names, w->room_names, name);
+	return name && w->nr_names && *place(w, w->names, w->room_names, name);
 }
 
 static int add_name(struct watched *w, uint32_t name)
@@ -37,13 +38,13 @@ static int add_name(struct watched *w, uint32_t name)
 			return -ENOMEM;
 		for (i = 0; i < w->room_names; i++)
 			if (w->names[i])
-				*place(tab, room, w->names[i]) = w->names[i];
+				*place(w, tab, room, w->names[i]) = w->names[i];
 		free(w->names);
 		w->names = tab;
 		w->room_names = room;
 	}
-	if (!*place(w->names, w->room_names, name)) {
-		*place(w->names, w->room_names, name) = name;
+	if (!*place(w, w->names, w->room_names, name)) {
+		*place(w, w->names, w->room_names, name) = name;
 		w->nr_names++;
 	}
 	return 0;

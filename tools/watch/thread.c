@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "watch/local.h"
 
-static struct watch_thread *place(struct watch_thread *tab, uint32_t room, uint32_t tid)
+static struct watch_thread *place(const struct watched *w, struct watch_thread *tab, uint32_t room,
+				  uint32_t tid)
 {
-	uint32_t i = tid * 0x9e3779b1u;
+	uint32_t i = xsp_hash_place(tid, w->seed, room);
 
-	for (i = (i ^ i >> 16) & (room - 1); tab[i].tid && tab[i].tid != tid;
-	     i = (i + 1) & (room - 1))
-		;
+	while (tab[i].tid && tab[i].tid != tid)
+		i = (i + 1) & (room - 1);
 	return &tab[i];
 }
 
@@ -34,7 +35,7 @@ static bool rehash(struct watched *w, uint32_t room)
 			free(t->open);
 			continue;
 		}
-		*place(tab, room, t->tid) = *t;
+		*place(w, tab, room, t->tid) = *t;
 		w->nr_threads++;
 	}
 	free(w->threads);
@@ -49,7 +50,7 @@ static struct watch_thread *find(struct watched *w, uint32_t tid)
 
 	if (!w->room_threads)
 		return NULL;
-	t = place(w->threads, w->room_threads, tid);
+	t = place(w, w->threads, w->room_threads, tid);
 	return t->tid ? t : NULL;
 }
 
@@ -69,7 +70,7 @@ static struct watch_thread *make(struct watched *w, uint32_t tid)
 						  !rehash(w, 2 * room)))
 			return NULL;
 	}
-	t = place(w->threads, w->room_threads, tid);
+	t = place(w, w->threads, w->room_threads, tid);
 	t->tid = tid;
 	w->nr_threads++;
 	return t;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "read/peek-arena.h"
 #include "watch/local.h"
 
@@ -18,6 +19,7 @@ struct watched *watched_new(const struct watch *watch, const struct xsp_ring_fil
 		return NULL;
 	w->watch = watch;
 	w->rf = rf;
+	w->seed = xsp_hash_seed(w);
 	w->rings = calloc(rf->rings, sizeof(*w->rings));
 	if (!w->rings) {
 		free(w);
