@@ -21,6 +21,7 @@
 /* A message follows its connection at once; one that sends nothing may hold up others so long. */
 #define MESSAGE_NS	100000000u
 #define MESSAGE_LAST_MS	10
+#define SEND_TRIES	3
 /* What a call may take. */
 #define CALL_NS		1000000u
 #define LAST_NS		300000000u
@@ -149,26 +150,36 @@ bool xsp_notices_hear(struct xsp_notices *n, bool last,
 	return true;
 }
 
+/* Return: 0; -EPIPE the recorder has not waited for it; -ENOTCONN no recorder. */
+static int send_once(const struct sockaddr_un *un, socklen_t len, const struct message *m)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), ret = 0;
+
+	if (fd < 0)
+		return -ENOTCONN;
+	/* A queue that is full has a recorder behind it. */
+	if (connect(fd, (const struct sockaddr *)un, len))
+		ret = errno == EAGAIN ? 0 : -ENOTCONN;
+	else if (m->err && send(fd, m, sizeof(*m), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*m))
+		ret = -EPIPE;
+	close(fd);
+	return ret;
+}
+
 int xsp_notice_send(const char *session, int err)
 {
 	struct message m = { .err = err };
+	int tries = SEND_TRIES, ret = -ENOTCONN;
 	struct sockaddr_un un;
 	socklen_t len;
-	int fd, ret = 0;
 
 	if (name_of(session, m.session))
 		return -ENOTCONN;
 	len = address(&un, m.session);
-	fd = len ? socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1;
-	if (fd < 0)
-		return -ENOTCONN;
-	/* A queue that is full has a recorder behind it. */
-	if (connect(fd, (struct sockaddr *)&un, len))
-		ret = errno == EAGAIN ? 0 : -ENOTCONN;
-	else if (err && send(fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(m))
-		ret = -ENOTCONN;
-	close(fd);
-	return ret;
+	/* On a busy machine we may not run between the two for as long as it waits. */
+	while (len && tries-- && (ret = send_once(&un, len, &m)) == -EPIPE)
+		;
+	return ret == -EPIPE ? 0 : ret;
 }
 
 const char *xsp_notice_reason(int err)

@@ -121,7 +121,7 @@ setpriv --reuid 65534 --clear-groups "$identity" flood "$(pgrep -P $pid)" >flood
 wait $pid
 is "$name: status" $? 0
 wait
-ok "$name: it was" test "$(cut -d' ' -f1 flooded)" -gt 1000
+ok "$name: it was" test "$(cut -d" " -f1 flooded)" -gt 50
 "$inspect" i.data >seen
 is "$name: in the capture" "$(field records seen)" 1010
 
