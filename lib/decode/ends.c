@@ -93,6 +93,9 @@ int xst_ends_settle(struct xsprof_trace *t)
 
 #define EXITS_MAX	(1u << 18)
 
+/* So long at most a process takes to go: it is to be seen after the event of its exit. */
+#define GOING_NS	1000000000u
+
 /* The recorder knows of an interval. */
 static bool is_bounded(const struct xst_producer *p)
 {
@@ -175,22 +178,36 @@ static uint64_t last_exit(const struct xst_exits *exits, uint32_t pid, uint64_t 
 	return low && exits->list[low - 1].pid == pid ? exits->list[low - 1].ns : 0;
 }
 
+/*
+ * When the last thread of @p exited, 0: not seen.  One that exited before the process was last seen
+ * is not the last, where the event of another may be lost.
+ */
+static uint64_t exit_of(const struct xsprof_trace *t, uint32_t number, const struct xst_producer *p,
+			bool lost)
+{
+	uint64_t lived = xst_fit_ns(p->fit, p->lived_ticks), ns;
+	uint64_t since = p->attach.ticks ? xst_fit_ns(p->fit, p->attach.ticks) : lived;
+
+	ns = last_exit(&t->found.kernel.exits, xsprof_trace_kernel_tid(t, number, p->own_pid),
+		       xst_fit_ns(p->fit, p->end_ticks));
+	if (ns <= lived && (lost || ns <= since || lived - ns > GOING_NS))
+		return 0;
+	return ns;
+}
+
 void xst_exits_settle(struct xsprof_trace *t)
 {
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xst_exits *exits = &t->found.kernel.exits;
 
+	xsprof_trace_get_kernel(t, &kernel);
 	if (exits->nr)
 		qsort(exits->list, exits->nr, sizeof(*exits->list), by_pid);
 	for (uint32_t i = 0; i < t->found.nr_producers && exits->nr; i++) {
 		struct xst_producer *p = t->found.producers[i];
-		uint64_t ns;
 
-		if (!is_bounded(p))
-			continue;
-		ns = last_exit(exits, xsprof_trace_kernel_tid(t, i, p->own_pid),
-			       xst_fit_ns(p->fit, p->end_ticks));
-		if (ns > xst_fit_ns(p->fit, p->lived_ticks))
-			p->exit_ns = ns;
+		if (is_bounded(p))
+			p->exit_ns = exit_of(t, i, p, kernel.lost);
 	}
 	free(exits->list);
 	*exits = (struct xst_exits){ 0 };

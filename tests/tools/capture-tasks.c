@@ -73,24 +73,26 @@ void cap_make_threads(void)
 }
 
 /* A process with a range that has no end, last seen at @lived and found to have ended at @ticks. */
-static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t lived, uint64_t ticks)
+static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t begin, uint64_t lived,
+		    uint64_t ticks)
 {
 	struct xsprof_cap_exit gone = { .how = how, .ticks = ticks, .lived = lived };
 	struct cap_ring r;
 
 	gone.status = how == XSPROF_HOW_KILLED ? 9 : 0;
-	cap_producer(number, pid, T(0));
+	cap_producer(number, pid, begin);
 	cap_name(0, 1, "step");
 	cap_arena(number);
 	cap_ring_open(&r, number, 0, 64);
-	cap_event(&r, T(20), XSPROF_REC_BEGIN, pid, 1, 0, 0);
+	cap_event(&r, begin + 10 * US, XSPROF_REC_BEGIN, pid, 1, 0, 0);
 	cap_ring_close(&r, 0);
 	cap_chunk(XSPROF_CHUNK_EXIT, number, 0, 0, &gone, sizeof(gone));
 }
 
 /*
- * The kernel saw 200 exit at 50 us, and the last thread of 300 at 57.  400 said itself when it
- * ended; of 500 only an earlier process of that number exited, and of 600 nothing is known.
+ * The kernel saw 200 exit at 50 us, the last thread of 300 at 57, and 700 at 38, which was there
+ * until 40 while the kernel took it apart.  400 said itself when it ended; of 500 only an earlier
+ * process of that number exited, and of 600 nothing is known.
  */
 void cap_make_exits(void)
 {
@@ -102,12 +104,14 @@ void cap_make_exits(void)
 	section(XSPROF_SECTION_FORMAT, exit_format);
 	section(XSPROF_SECTION_TASKS, "300 300 three\n301 300 three\n");
 	describe_more();
-	process(0, 200, XSPROF_HOW_VANISHED, T(40), T(90));
-	process(1, 300, XSPROF_HOW_KILLED, T(40), T(95));
-	process(2, 400, XSPROF_HOW_EXITED, T(60), T(60));
-	process(3, 500, XSPROF_HOW_VANISHED, T(40), T(96));
-	process(4, 600, XSPROF_HOW_VANISHED, T(40), T(97));
-	exited(&c, T(30), 500);
+	process(0, 200, XSPROF_HOW_VANISHED, T(10), T(40), T(90));
+	process(1, 300, XSPROF_HOW_KILLED, T(10), T(40), T(95));
+	process(2, 400, XSPROF_HOW_EXITED, T(10), T(60), T(60));
+	process(3, 500, XSPROF_HOW_VANISHED, T(30), T(45), T(96));
+	process(4, 600, XSPROF_HOW_VANISHED, T(10), T(40), T(97));
+	process(5, 700, XSPROF_HOW_VANISHED, T(10), T(40), T(80));
+	exited(&c, T(25), 500);
+	exited(&c, T(38), 700);
 	exited(&c, T(50), 200);
 	exited(&c, T(55), 300);
 	exited(&c, T(57), 301);
