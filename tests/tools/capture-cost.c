@@ -138,6 +138,39 @@ static void make_chunks(uint32_t n)
 	cap_end(T(1) + n * 1000);
 }
 
+/* @y as a hash: what xsp_hash_mix() makes of it is @y. */
+static uint64_t unmix(uint64_t y)
+{
+	const uint64_t factor = 0xd6e8feb86659fd93ull;
+	uint64_t inverse = factor;
+
+	/* Each round has twice as many right bits. */
+	for (int i = 0; i < 6; i++)
+		inverse *= 2 - factor * inverse;
+	y ^= y >> 32;
+	y *= inverse;
+	y ^= y >> 32;
+	y *= inverse;
+	return y ^ y >> 32;
+}
+
+/* Launches for annotations with ids that fall on one place of any table without a seed. */
+static void make_users(uint32_t n)
+{
+	struct cap_ring r;
+	uint64_t t = T(1);
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < n; i++) {
+		cap_event(&r, t++, XSPROF_REC_CORR_PUSH, 5, 0, 1, unmix((i + 1ull) << 20));
+		cap_event(&r, t++, XSPROF_REC_CORR_PUSH, 5, 0, 0, i + 1);
+		cap_event(&r, t++, XSPROF_REC_CORR_POP, 5, 0, 0, 0);
+		cap_event(&r, t++, XSPROF_REC_CORR_POP, 5, 0, 1, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
 int cap_make_cost(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "control"))
@@ -154,6 +187,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_records(n);
 	else if (!strcmp(kind, "chunks"))
 		make_chunks(n);
+	else if (!strcmp(kind, "users"))
+		make_users(n);
 	else
 		return -1;
 	return 0;

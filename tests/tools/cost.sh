@@ -51,6 +51,7 @@ cost async 1000 report
 cost ledgers 1000 info
 cost exits 500 report
 cost rings 7000 dump
+cost users 8000 dump -f kineto
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do

@@ -36,6 +36,7 @@ struct table {
 	uint32_t	*slots;		/* index + 1, 0 for none */
 	uint32_t	room;		/* slots, twice as many as there may be elements */
 	uint32_t	nr;
+	uint64_t	seed;		/* of the mix: ids are the program's */
 };
 
 struct xsr_users {
@@ -122,22 +123,23 @@ const struct xsr_pushed *xsr_user_top(const struct xsp_track *thread, uint32_t k
 
 /* ---- annotations, and what was done for them ------------------------------------------------ */
 
-static uint64_t user_hash(const void *list, uint32_t i)
+static uint64_t user_hash(const struct table *t, const void *element)
 {
-	const struct user *user = (const struct user *)list + i;
+	const struct user *user = element;
 
-	return xsp_hash_pair(user->producer, user->id);
+	return xsp_hash_pair(user->producer, user->id ^ t->seed);
 }
 
-static uint64_t span_hash(const void *list, uint32_t i)
+static uint64_t span_hash(const struct table *t, const void *element)
 {
-	const struct user_span *s = (const struct user_span *)list + i;
+	const struct user_span *s = element;
 
-	return xsp_hash_pair(s->user, (uint64_t)s->device << 32 | s->stream);
+	return xsp_hash_pair(s->user, ((uint64_t)s->device << 32 | s->stream) ^ t->seed);
 }
 
 /* Makes room for one more; elements are of @size bytes. */
-static bool grow(struct table *table, size_t size, uint64_t (*hash)(const void *list, uint32_t i))
+static bool grow(struct table *table, size_t size,
+		 uint64_t (*hash)(const struct table *t, const void *element))
 {
 	uint32_t room = table->room ? 2 * table->room : 256, i, at;
 	uint32_t *slots;
@@ -154,8 +156,10 @@ static bool grow(struct table *table, size_t size, uint64_t (*hash)(const void *
 	slots = calloc(room, sizeof(*slots));
 	if (!slots)
 		return false;
+	if (!table->room)
+		table->seed = xsp_hash_seed(table);
 	for (i = 0; i < table->nr; i++) {
-		at = (uint32_t)hash(more, i) & (room - 1);
+		at = (uint32_t)hash(table, (char *)more + i * size) & (room - 1);
 		while (slots[at])
 			at = (at + 1) & (room - 1);
 		slots[at] = i + 1;
@@ -169,8 +173,8 @@ static bool grow(struct table *table, size_t size, uint64_t (*hash)(const void *
 /* Its index + 1, made when it is new; 0: no memory. */
 static uint32_t user_of(struct xsr_kineto *k, uint32_t producer, uint64_t id)
 {
+	struct user user = { .id = id, .producer = producer }, *list;
 	struct table *t = &k->users->users;
-	struct user *list;
 	uint32_t at, i;
 
 	if (!grow(t, sizeof(*list), user_hash)) {
@@ -178,11 +182,11 @@ static uint32_t user_of(struct xsr_kineto *k, uint32_t producer, uint64_t id)
 		return 0;
 	}
 	list = t->list;
-	at = (uint32_t)xsp_hash_pair(producer, id) & (t->room - 1);
+	at = (uint32_t)user_hash(t, &user) & (t->room - 1);
 	for (; (i = t->slots[at]); at = (at + 1) & (t->room - 1))
 		if (list[i - 1].id == id && list[i - 1].producer == producer)
 			return i;
-	list[t->nr++] = (struct user){ .id = id, .producer = producer };
+	list[t->nr++] = user;
 	t->slots[at] = t->nr;
 	return t->nr;
 }
@@ -218,7 +222,7 @@ bool xsr_user_gpu(struct xsr_kineto *k, uint64_t tag, uint32_t device, uint64_t 
 		return true;
 	}
 	list = t->list;
-	at = (uint32_t)xsp_hash_pair(span.user, (uint64_t)device << 32 | span.stream);
+	at = (uint32_t)span_hash(t, &span);
 	for (at &= t->room - 1; (i = t->slots[at]); at = (at + 1) & (t->room - 1)) {
 		old = &list[i - 1];
 		if (old->user != span.user || old->device != device || old->stream != span.stream)
