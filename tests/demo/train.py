@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The demo's training job: a small convolution net learns to tell where in a noisy picture
-# a bright bar stands. It knows nothing of xsprof; what is recorded are the ITT tasks that
-# oneDNN emits below PyTorch. Usage: train.py [STEPS]
+# a bright bar stands. It knows nothing of xsprof; what is recorded are PyTorch's ops, and the
+# ITT tasks that oneDNN emits below them. Usage: train.py [STEPS]
 
 import sys
 
