@@ -2,11 +2,15 @@
 /*
  * Names of ops. An operator's schema lives as long as the operator does: its address is the key of
  * a table that is only ever filled. Other ops have a text of their own, whose memory is used again.
+ *
+ * That what is read there is a schema's address is believed after some hundred answers of the table
+ * that libtorch's own name of the op has confirmed. If one differs, each name is asked for.
  */
 #include "collect/torch/local.h"
 
 #define PLACES	8192u	/* a power of two; PyTorch has some 3,000 operators */
 #define NEAR	8u	/* places looked at */
+#define ENOUGH	512u	/* answers that are looked at */
 
 static struct {
 	uint64_t	schema;
@@ -14,13 +18,31 @@ static struct {
 } names[PLACES];
 
 static int torch_category;
+static uint32_t confirmed;	/* answers; ENOUGH: it is believed */
+static bool no_schema;
 
 void torch_names_init(int category)
 {
 	torch_category = category;
 }
 
-static xsprof_name_t by_schema(uint64_t schema)
+static xsprof_name_t by_text(const void *fn)
+{
+	return torch_user.name(torch_category, torch_api.fn_name(fn));
+}
+
+static xsprof_name_t confirm(const void *fn, xsprof_name_t name)
+{
+	xsprof_name_t real = by_text(fn);
+
+	if (real == name)
+		__atomic_add_fetch(&confirmed, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(&no_schema, true, __ATOMIC_RELAXED);
+	return real;
+}
+
+static xsprof_name_t by_schema(const void *fn, uint64_t schema)
 {
 	uint32_t first = (uint32_t)((schema * 0x9e3779b97f4a7c15u) >> 32);
 	xsprof_name_t name;
@@ -32,13 +54,15 @@ static xsprof_name_t by_schema(uint64_t schema)
 		there = __atomic_load_n(at, __ATOMIC_RELAXED);
 		/* Acquire: pairs with the release below; whoever sees the name may use it. */
 		name = __atomic_load_n(to, __ATOMIC_ACQUIRE);
-		if (__builtin_expect(there == schema && name, 1))
+		if (__builtin_expect(there == schema && name, 1)) {
+			if (__builtin_expect(__atomic_load_n(&confirmed, __ATOMIC_RELAXED) <
+					     ENOUGH, 0))
+				return confirm(fn, name);
 			return name;
+		}
 		if (there && there != schema)
 			continue;
-		/* The first word of a schema is the text of its name, whatever std::string is. */
-		name = torch_user.name(torch_category,
-				       torch_ptr((const void *)(uintptr_t)schema, 0));
+		name = by_text(fn);
 		/* A place is taken once: its name is that of one schema for good. */
 		if (there == schema ||
 		    __atomic_compare_exchange_n(at, &there, schema, false, __ATOMIC_RELAXED,
@@ -46,12 +70,13 @@ static xsprof_name_t by_schema(uint64_t schema)
 			__atomic_store_n(to, name, __ATOMIC_RELEASE);
 		return name;
 	}
-	return torch_user.name(torch_category, torch_ptr((const void *)(uintptr_t)schema, 0));
+	return by_text(fn);
 }
 
 xsprof_name_t torch_name(const void *fn)
 {
-	if (__builtin_expect(torch_u8(fn, torch_layout.fn_index) == 1, 1))
-		return by_schema(torch_u64(fn, torch_layout.fn));
-	return torch_user.name(torch_category, torch_api.fn_name(fn));
+	if (__builtin_expect(torch_u8(fn, torch_layout.fn_index) == 1 &&
+			     !__atomic_load_n(&no_schema, __ATOMIC_RELAXED), 1))
+		return by_schema(fn, torch_u64(fn, torch_layout.fn));
+	return by_text(fn);
 }

@@ -112,12 +112,6 @@ static bool verify(const void *fn)
 
 	if (torch_verified != TORCH_VERIFY)
 		return torch_verified == TORCH_VERIFIED;
-	if (torch_u8(fn, torch_layout.fn_index) == 1 &&
-	    strcmp(torch_ptr((const void *)(uintptr_t)torch_u64(fn, torch_layout.fn), 0),
-		   torch_api.fn_name(fn))) {
-		give_up("the name of an op");
-		return false;
-	}
 	if (!torch_api.nr_inputs || !torch_api.input_sizes || !torch_api.free) {
 		give_up("the number of inputs");
 		return false;
