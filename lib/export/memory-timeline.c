@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Memory of a device by category over time, as PyTorch's export_memory_timeline() writes it:
- * [times, sizes], or with ".raw.json" in its name a list of [time, action, bytes, category].
+ * [times, sizes], or with ".raw.json" in its name a list of [time, action, bytes, category], bytes
+ * below 0 where they were freed.
  *
  * What a block is for is told by where it was allocated and freed: freed inside of the outermost
  * range around its allocation it is temporary; made by an optimizer's step, its state; made by an
@@ -208,7 +209,8 @@ static void raw(void *data, const struct xsprof_event *ev, const struct xsp_view
 	*p++ = ',';
 	p = put_u32(p, mem.bytes < 0 ? DESTROY : CREATE);
 	*p++ = ',';
-	p = put_u64(p, (uint64_t)(mem.bytes < 0 ? -mem.bytes : mem.bytes));
+	/* Readers add them up, whatever the action. */
+	p = put_i64(p, mem.bytes);
 	*p++ = ',';
 	p = put_u32(p, (uint32_t)category);
 	*p++ = ']';

@@ -48,7 +48,7 @@ for us, size, category, _, _ in expected(1):
 check(list(zip(times, sizes)) == want, "timeline: %r" % sizes[:3])
 
 raw = load("raw.raw.json")
-check(raw == [[us * 1000, CREATE if size > 0 else DESTROY, abs(size), category]
+check(raw == [[us * 1000, CREATE if size > 0 else DESTROY, size, category]
               for us, size, category, _, _ in expected(1)], "raw: %r" % raw[:3])
 
 with open(os.path.join(top, "snapshot.pickle"), "rb") as f:

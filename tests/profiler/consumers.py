@@ -3,7 +3,8 @@
 """What the tools for PyTorch's traces make of ours, in numbers; and that these numbers come from
 the fields they are said to: without one of them it is something else, or an error. TAP.
 
-usage: consumers.py DIR      DIR/traces/rank0.json rank1.json, DIR/ops.json
+usage: consumers.py DIR      DIR/traces/rank0.json rank1.json, DIR/ops.json,
+       DIR/memory.json and memory.raw.json.gz, of the same memory
 """
 import contextlib
 import io
@@ -112,6 +113,20 @@ TENSORBOARD = {
                                       ("GPU0", 0x7f0000001000, -512, 512, "aten::mm")]},
 }
 
+def hta_memory(path):
+    """Bytes of each category at each microsecond, as it plots them."""
+    from hta.memory_analysis import MemoryAnalysis
+    times, sizes = MemoryAnalysis(path)._process_raw_events()
+    return {ns // 1000: size for ns, size in zip(times, sizes)}
+
+
+def timeline(path):
+    """The same out of the file with sums."""
+    with open(path, encoding="utf-8") as f:
+        times, sizes = json.load(f)
+    return {us: size[1:] for us, size in zip(times, sizes)}
+
+
 number = 0
 bad = False
 
@@ -151,6 +166,9 @@ def main():
                          ("rank", no_rank)):
         found = attempt(hta, copies(top, change))
         result(not agrees(found, HTA), "HTA needs " + text, found)
+    found, want = (attempt(tool, os.path.join(top, name)) for tool, name in
+                   ((hta_memory, "memory.raw.json.gz"), (timeline, "memory.json")))
+    result(len(want) > 10 and found == want, "HTA: memory over time", (found, want))
     suffix = ".17.pt.trace.json"
     names = ("rank0", "rank1", "ops")
     found = attempt(tensorboard, copies(top, None, names, suffix))

@@ -18,5 +18,9 @@ for rank in 0 1; do
 		"$dump" -q -f kineto -o "$dir/traces/rank$rank.json" "$dir/rank.data" || exit 1
 done
 "$make" ops "$dir/ops.data" && "$dump" -q -f kineto -o "$dir/ops.json" "$dir/ops.data" || exit 1
+"$make" memory "$dir/memory.data" 40 || exit 1
+for file in memory.json memory.raw.json.gz; do
+	"$BUILD/tests/profiler/save" timeline "$dir/memory.data" "$dir/$file" || exit 1
+done
 # They look for packages where they stand, and write there.
 (cd "$dir" && exec "$venv/bin/python" "$OLDPWD/tests/profiler/consumers.py" "$dir")

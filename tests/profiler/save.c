@@ -2,7 +2,7 @@
 /*
  * Results as files, from a program.
  *
- *	save kineto|timeline|snapshot|execution CAPTURE FILE [FROM TO]	writes the file
+ *	save kineto|timeline|snapshot|execution|stacks CAPTURE FILE [FROM TO]	writes it
  *	save test CAPTURE DIR						TAP of the calls themselves
  */
 #include <errno.h>
@@ -59,6 +59,8 @@ static int write_one(int argc, char **argv)
 							 XSPROF_DEVICE(XSPROF_DEVICE_CUDA, 1));
 	else if (!strcmp(argv[1], "snapshot"))
 		ret = xsprof_result_save_memory_snapshot(result, argv[3]);
+	else if (!strcmp(argv[1], "stacks"))
+		ret = xsprof_result_save_stacks(result, argv[3], XSPROF_STACKS_CPU);
 	else
 		ret = xsprof_result_save_execution_trace(result, argv[3]);
 	if (ret)
@@ -256,8 +258,8 @@ static void files(const char *capture, const char *dir)
 int main(int argc, char **argv)
 {
 	if (argc < 4) {
-		fprintf(stderr, "usage: save kineto|timeline|snapshot|execution CAPTURE FILE, "
-			"save test CAPTURE DIR\n");
+		fprintf(stderr, "usage: save KIND CAPTURE FILE [FROM TO]\n"
+			"       save test CAPTURE DIR\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "test"))

@@ -5,7 +5,7 @@
 usage: readers.py TOOL NDJSON FILE
 
 TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta or tensorboard, of kineto's JSON;
-or speedscope: FILE is what speedscope.mjs said of Chrome's JSON.
+or speedscope or folded: FILE is what speedscope.mjs said of Chrome's JSON, or of folded stacks.
 
 Prints a line for each thing that differs, and exits 1 then.
 """
@@ -188,6 +188,19 @@ def speedscope(ours, path):
     same("threads", {tid: name for tid, name in threads.items() if tid in ours.threads},
          {tid: name for tid, (pid, name) in ours.threads.items() if tid in threads})
     same("ranges", by_name(got), by_name(ours.closed()))
+
+
+def folded(ours, path):
+    """Times with what is inside; each line of the file has whole microseconds."""
+    with open(path, encoding="utf-8") as f:
+        said = json.load(f)
+    (_, frames), = said["tracks"]
+    opened = {name for _, name in ours.open}
+    want = {name: ns for name, (_, ns) in by_name(ours.closed(steps=True)).items()}
+    same("frames", set(frames) - opened, set(want))
+    lines = sum(n for n, _ in frames.values())
+    same("times", {name: ns for name, (_, ns) in frames.items()
+                   if name in want and not 0 <= want[name] - ns < lines * 1000}, {})
 
 
 if __name__ == "__main__":

@@ -38,11 +38,14 @@ reads hta demo.kineto
 reads hta ops.kineto.gz
 reads tensorboard ops.kineto.gz
 
-for file in demo.chrome ops.chrome.gz; do
+"$BUILD/tests/profiler/save" stacks "$dir/ops.data" "$dir/ops.folded" || exit 1
+for file in demo.chrome ops.chrome.gz ops.folded; do
+	tool=speedscope
+	[ $file != ops.folded ] || tool=folded
 	[ -z "$no_speedscope" ] || { skipped "speedscope: $file" "$no_speedscope"; continue; }
 	node "$here/speedscope.mjs" "$viewers"/speedscope-1.25.0/dist/release/speedscope-*.js \
 		"$dir/$file" >"$dir/said" 2>"$dir/log" &&
-		python3 "$here/readers.py" speedscope "$dir/${file%%.*}.ndjson" "$dir/said" \
+		python3 "$here/readers.py" $tool "$dir/${file%%.*}.ndjson" "$dir/said" \
 			>>"$dir/log" 2>&1
 	result "speedscope: $file" $?
 done

@@ -9,6 +9,7 @@ Prints a line for each thing that differs, and exits 1 then.
 """
 import collections
 import json
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -38,6 +39,8 @@ QUERIES = {
     "order": """select pid, extract_arg(arg_set_id, 'process_sort_index_hint') from process
                 where pid > 0""",
     "sched": "select cpu, count(*) from sched group by 1",
+    "inferred": """select cpu, count(*) from ftrace_event where name = 'inferred_sched_switch'
+                   group by 1""",
 }
 # Switches that the kernel's tracer left out, which the capture says as well.
 KNOWN = {"mismatched_sched_switch_tids"}
@@ -113,17 +116,19 @@ def compare(form, ours, said):
         same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
                                  if pid in ours.others and tid == pid and not exe}, {})
         # Those that the kernel left out are in the trace, with a mark each, not in the capture.
-        same("switches", sum(n for cpu, n in said["sched"]),
-             sum(ours.switches.values()) + said["inferred"])
+        same("switches", dict(said["sched"]), dict(+(ours.switches + said["inferred"])))
 
 
 if sys.argv[1] == "queries":
     sys.stdout.write("".join("%s=%s\0" % q for q in QUERIES.items()
-                             if sys.argv[2] != "kineto" or q[0] != "sched"))
+                             if sys.argv[2] != "kineto" or q[0] not in ("sched", "inferred")))
 else:
     with open(sys.argv[3], encoding="utf-8") as f:
         said = json.load(f)
+    said["inferred"] = collections.Counter(dict(said.get("inferred", [])))
+    # Of the lines of JSON those alone are left that Perfetto knows.
     with open(sys.argv[4], "rb") as f:
-        said["inferred"] = f.read().count(b"inferred_sched_switch")
+        said["inferred"].update(int(cpu) for cpu in re.findall(
+            rb"\[(\d+)\] [^:]+: inferred_sched_switch", f.read()))
     compare(sys.argv[1], Ours(sys.argv[2]), said)
     sys.exit(1 if comparison.wrong else 0)
