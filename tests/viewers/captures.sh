@@ -15,18 +15,18 @@ record_demo()
 	[ "$tap_failed" = 0 ] || finish
 }
 
-# $dir/ops.ndjson, and the others packed: the demo's training, op by op
+# $dir/ops.ndjson, and the others packed: the demo's training, with shapes and memory
 record_ops()
 {
 	local format
 
-	"$xsprof" record -q -o "$dir/ops.data" -- /usr/bin/python3 tests/viewers/ops.py \
-		"$BUILD/lib/libxsprof-user.so" 5 >"$dir/log" 2>&1 &&
+	"$xsprof" record -q --torch all -o "$dir/ops.data" -- \
+		/usr/bin/python3 tests/demo/train.py 5 >"$dir/log" 2>&1 &&
 		"$dump" -q -f ndjson -o "$dir/ops.ndjson" "$dir/ops.data" 2>>"$dir/log" &&
 		for format in chrome kineto perfetto; do
 			"$dump" -q -f $format -o "$dir/ops.$format.gz" "$dir/ops.data" \
 				2>>"$dir/log" || break
 		done && [ -s "$dir/ops.perfetto.gz" ]
-	result "its training runs op by op" $?
+	result "its training runs, with shapes and memory" $?
 	[ "$tap_failed" = 0 ] || finish
 }

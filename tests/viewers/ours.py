@@ -17,11 +17,10 @@ class Ours:
         self.forks, self.began, self.ended = {}, {}, {}
         self.switches = collections.Counter()
         self.stacks = collections.defaultdict(list)
-        self.categories, self.steps, self.step = {}, {}, {}
+        self.categories = {}
         with open(path, encoding="utf-8") as f:
             for line in f:
                 self.take(json.loads(line))
-        self.open.update((tid, name) for tid, (name, _) in self.step.items())
 
     def take(self, e):
         kind = e["type"]
@@ -56,12 +55,6 @@ class Ours:
             self.add(tid, e["name"], e["end_ns"] - e["begin_ns"])
         elif kind == "open":
             self.open.add((tid, e["name"]))
-        elif kind == "step":
-            # It begins one step, and ends that before.
-            name, begin = self.step.get(tid, (None, 0))
-            if name:
-                self.steps[tid, name] = [1, e["ns"] - begin]
-            self.step[tid] = "%s#%d" % (e["name"], e["value"]), e["ns"]
         elif kind.startswith("flow-"):
             self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"]))
         elif kind == "counter":
@@ -74,10 +67,9 @@ class Ours:
             self.ranges[tid, name][0] += 1
             self.ranges[tid, name][1] += dur
 
-    def closed(self, steps=False):
-        """Ranges by thread and name, but those that a viewer has to end; Kineto's have steps."""
-        ranges = {key: list(v) for key, v in self.ranges.items() if key not in self.open}
-        return {**ranges, **self.steps} if steps else ranges
+    def closed(self):
+        """Ranges by thread and name, without those that a viewer has to end."""
+        return {key: list(v) for key, v in self.ranges.items() if key not in self.open}
 
 
 def by_name(ranges):

@@ -147,26 +147,31 @@ def hta(ours, kineto):
         if ns and (int(tid), names[name]) not in ours.open:
             got[int(tid), names[name]][0] += 1
             got[int(tid), names[name]][1] += ns
-    same("ranges", dict(got), ours.closed(steps=True))
+    same("ranges", dict(got), ours.closed())
 
 
 def tensorboard(ours, kineto):
-    """Its table of operators, which are what PyTorch's category has."""
+    """Its tables of operators and of memory."""
     from torch_tb_profiler.io.cache import Cache
     from torch_tb_profiler.profiler.loader import RunLoader
     with tempfile.TemporaryDirectory() as folder, Cache() as cache:
         shutil.copy(kineto, os.path.join(folder,
                                          "a.17.pt.trace.json" + GZ.search(kineto).group()))
         profile, = RunLoader("run", folder, cache).load().profiles.values()
-        got = {op["name"]: [op["calls"], op["host_total_duration"]]
-               for op in profile.operation_table_by_name["data"]}
-    want = {name: [n, ns // 1000] for name, (n, ns) in by_name(ours.closed()).items()
-            if ours.categories[name] == "PyTorch"}
+    got = {op["name"]: [op["calls"], op["host_total_duration"]]
+           for op in profile.operation_table_by_name["data"]}
+    # An optimizer is an annotation.
+    want = {name: v for name, v in by_name(ours.closed()).items()
+            if ours.categories[name] == "torch" and not name.startswith("Optimizer.")}
     same("operators", {name: n for name, (n, us) in got.items()},
-         {name: n for name, (n, us) in want.items()})
-    # It rounds each.
-    for name, (n, us) in got.items():
-        same("time of " + name, abs(us - want.get(name, [0, 0])[1]) <= n, True)
+         {name: n for name, (n, ns) in want.items()})
+    # It rounds.
+    same("times", {name: us for name, (n, us) in got.items()
+                   if name in want and abs(us - want[name][1] / 1000) > n}, {})
+    records = profile.memory_snapshot.memory_records
+    same("allocations and frees", [sum(r.bytes > 0 for r in records),
+                                   sum(r.bytes < 0 for r in records)],
+         [ours.types["alloc"], ours.types["free"]])
 
 
 def speedscope(ours, path):
@@ -196,7 +201,7 @@ def folded(ours, path):
         said = json.load(f)
     (_, frames), = said["tracks"]
     opened = {name for _, name in ours.open}
-    want = {name: ns for name, (_, ns) in by_name(ours.closed(steps=True)).items()}
+    want = {name: ns for name, (_, ns) in by_name(ours.closed()).items()}
     same("frames", set(frames) - opened, set(want))
     lines = sum(n for n, _ in frames.values())
     same("times", {name: ns for name, (_, ns) in frames.items()

@@ -3,7 +3,7 @@
 #
 # Files in the hands of what reads them: speedscope, HolisticTraceAnalysis, TensorBoard's profiler
 # plugin, pandas, pyarrow and DuckDB make of a recording of the demo's programs, and of its
-# training op by op, what the capture says itself. TAP.
+# training with shapes and memory, what the capture says itself. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }

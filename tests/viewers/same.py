@@ -71,7 +71,7 @@ def compare(form, ours, said):
     same("stats", [s for s in said["stats"] if s[0] not in KNOWN], [])
 
     # What is open has an end of the viewer's.
-    want = ours.closed(steps=form == "kineto")
+    want = ours.closed()
     if form == "perfetto":
         # Ranges around what was told before are on tracks beside their thread's, among others.
         names = {name for tid, name in want} - {name for tid, name in ours.open}
