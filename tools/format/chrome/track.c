@@ -204,12 +204,17 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 	out->buf.p = put_lit(p, "}}");
 }
 
-/* They are called as their first thread is, and are behind the programs. */
+/*
+ * They are called as their first thread is, and are behind the programs.  Catapult draws interrupts
+ * in process 0.
+ */
 static void other_names(struct xsp_out *out)
 {
 	struct chrome *chrome = out->priv;
 	const char *comm;
 
+	name_metadata(out, "process_name", 0, 0, "kernel", 6);
+	sort_metadata(out, "process_sort_index", 0, 0, XSPROF_CAP_MAX_PRODUCERS);
 	for (uint32_t pid = 1; pid < CHROME_PIDS; pid++) {
 		if (!(chrome->others[pid / 8] & ~chrome->used[pid / 8] & 1u << pid % 8))
 			continue;
