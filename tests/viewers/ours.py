@@ -21,6 +21,10 @@ class Ours:
         with open(path, encoding="utf-8") as f:
             for line in f:
                 self.take(json.loads(line))
+        # A thread may leave its CPU for the last time after its process was seen to end.
+        for tid, (pid, _) in self.threads.items():
+            if pid in self.ended:
+                self.ended[pid] = max(self.ended[pid], self.ended.get(tid, 0))
 
     def take(self, e):
         kind = e["type"]

@@ -21,6 +21,7 @@ enum { E_FREE = 240, FREE_PID = 2 };
 
 struct pf_ends {
 	struct xsp_map	processes;
+	struct xsp_map	threads;	/* of programs: their process */
 };
 
 static struct pf_ends *ends_of(struct xsp_out *out)
@@ -36,8 +37,10 @@ static struct pf_ends *ends_of(struct xsp_out *out)
 
 void pf_ends_free(struct pf_ends *ends)
 {
-	if (ends)
-		xsp_map_free(&ends->processes);
+	if (!ends)
+		return;
+	xsp_map_free(&ends->processes);
+	xsp_map_free(&ends->threads);
 	free(ends);
 }
 
@@ -61,6 +64,8 @@ static void put_free(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid
 	p = wire_close(message, wire_i64(message, FREE_PID, (int32_t)tid));
 	p = wire_close(event, p);
 	pf_of(out)->freed++;
+	/* Where there is no memory it was in none of these. */
+	(void)xsp_map_set(&pf_of(out)->ends->threads, tid, 0);
 	pf_bundle_add(out, cpu, ns, out->scratch, (size_t)(p - out->scratch));
 	if (pf_of(out)->bundles)
 		pf_forget_task(out, tid);
@@ -82,10 +87,33 @@ void pf_end_is_program(struct xsp_out *out, uint32_t pid)
 		know(out, pid, known(ends, pid) | PROGRAM);
 }
 
-/* Both were seen, or all threads of another process ended: the later of them is its end. */
+bool pf_end_of_program(const struct xsp_out *out, uint32_t pid)
+{
+	const struct pf_ends *ends = pf_of(out)->ends;
+
+	return ends && pid && known(ends, pid) & PROGRAM;
+}
+
+void pf_end_thread(struct xsp_out *out, uint32_t tid, uint32_t pid)
+{
+	struct pf_ends *ends = ends_of(out);
+
+	if (ends && tid && xsp_map_set(&ends->threads, tid, pid))
+		out->buf.err = ENOMEM;
+}
+
+uint32_t pf_end_process_of(const struct xsp_out *out, uint32_t tid)
+{
+	const struct pf_ends *ends = pf_of(out)->ends;
+	const uint64_t *pid = ends && tid ? xsp_map_get(&ends->threads, tid) : NULL;
+
+	return pid ? (uint32_t)*pid : 0;
+}
+
+/* All its threads ended, and the program was seen to: the latest of these is its end. */
 static bool is_over(uint64_t what)
 {
-	return what & LEADER && (what & PROGRAM ? what & EXIT : !(uint32_t)what);
+	return what & LEADER && !(uint32_t)what && (what & EXIT || !(what & PROGRAM));
 }
 
 void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, uint32_t tgid)
@@ -98,6 +126,8 @@ void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, ui
 	/* The kernel's tracer may not know of what process a task is. */
 	if (known(ends, tid) & PROGRAM)
 		tgid = tid;
+	if (!tgid)
+		tgid = pf_end_process_of(out, tid);
 	if (tid != tgid)
 		put_free(out, cpu, ns, tid);
 	what = tgid ? known(ends, tgid) : 0;

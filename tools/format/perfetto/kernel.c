@@ -358,8 +358,11 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 /* Which process a task is of: its name comes with the events. */
 static void tell_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
 {
-	uint32_t tgid = pf_is_told(out, tid) ? 0 : xsprof_trace_tgid(out->trace, tid);
+	bool told = pf_is_told(out, tid);
+	uint32_t tgid = told ? 0 : xsprof_trace_tgid(out->trace, tid);
 
+	if (!told && !tgid)
+		tgid = pf_end_process_of(out, tid);
 	if (tgid)
 		pf_tell_task(out, &(struct pf_task){
 			.ns = ns, .tid = tid, .tgid = tgid,

@@ -251,6 +251,10 @@ void pf_end_told(struct xsp_out *out, uint32_t tgid);
 void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, uint32_t tgid);
 /* The process has events of its own, the last when it was seen to end. */
 void pf_end_is_program(struct xsp_out *out, uint32_t pid);
+bool pf_end_of_program(const struct xsp_out *out, uint32_t pid);
+/* Its thread, by the kernel's number; of what process that is, 0: not known. */
+void pf_end_thread(struct xsp_out *out, uint32_t tid, uint32_t pid);
+uint32_t pf_end_process_of(const struct xsp_out *out, uint32_t tid);
 void pf_end_program(struct xsp_out *out, const struct xsprof_event *ev);
 void pf_ends_free(struct pf_ends *ends);
 

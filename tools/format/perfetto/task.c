@@ -14,7 +14,7 @@ static bool tells_process(struct xsp_out *out, const struct pf_task *task)
 
 	if (told == PF_PROGRAM)
 		pf_program_track(out, task->tgid, task->ns);
-	return told == PF_PROCESS;
+	return told == PF_PROCESS && !pf_end_of_program(out, task->tgid);
 }
 
 static char *put_process(const struct perfetto *pf, const struct pf_task *task, char *p)

@@ -197,6 +197,7 @@ static const char *describe_thread(struct xsp_out *out, struct xsp_track *thread
 
 	if (!thread->prefix || !same_name(thread, name))
 		put_thread(out, thread, name, out->last_ns);
+	pf_end_thread(out, xsp_track_tid(out->trace, thread), thread->pid);
 	thread->comm = name;
 	*len = (uint32_t)(wire_u64(pf->track, PF_TRACK,
 				   thread_uuid(thread->producer, thread->tid)) - pf->track);
