@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The collector of PyTorch's ops against a stand-in for libtorch whose objects are laid out
+# otherwise, or which says something else than what is in them: less is recorded, never something
+# wrong, and the program ends well. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+program=$BUILD/tests/torch/stand-in
+if [ ! -e "$program" ]; then
+	echo "1..0 # SKIP libxsprof-torch is for x86-64"
+	exit 77
+fi
+shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
+trap 'rm -rf "$dir" "$shm"' EXIT
+export XSPROF_SHM_DIR=$shm
+unset XSPROF_TORCH LD_PRELOAD
+
+# stands KIND SEED SHAPES [LINE]: LINE is what is said of it on standard error, none is without
+stands()
+{
+	local said
+
+	STAND_IN="$1 $2" "$xsprof" record -q --torch shapes -o "$dir/data" -- "$program" \
+		2>"$dir/said" && "$dump" -q "$dir/data" 2>"$dir/log" |
+		python3 tests/torch/check-stand-in.py "$1" "$3" >>"$dir/log" 2>&1 || {
+		echo "$1 $2" | cat - "$dir/said" >>"$dir/log"
+		return 1
+	}
+	said=$(grep -v '^xsprof: rings' "$dir/said")
+	[ "$1" = shuffled ] || [[ $said == ${4:-} ]] || {
+		echo "$1 $2: said '$said'" >>"$dir/log"
+		return 1
+	}
+}
+
+# each KIND SEEDS SHAPES [LINE]
+each()
+{
+	local seed
+
+	for seed in $(seq "$2"); do
+		stands "$1" "$seed" "$3" "${4:-}" || return
+	done
+}
+
+seeds=20
+[ "${XSPROF_TIER:-quick}" = full ] && seeds=300
+each good $seeds all
+result "$seeds layouts as they may be: every op and every shape" $?
+each name 5 all
+result "operators that share a schema's memory: their names all the same" $?
+each silent 5 none
+result "no answer to where sizes are: no shapes" $?
+each number 5 none '*the number of inputs is not where it was expected: ops are recorded without*'
+result "another number of inputs: names only, and a line says why" $?
+each shape 5 some '*the shape of a tensor is not where it was expected: ops are recorded without*'
+result "another shape: right ones up to there, then names only, and a line says why" $?
+each type 5 some '*the shape of a tensor is not where it was expected: ops are recorded without*'
+result "another type: the same" $?
+each shuffled $((3 * seeds)) any
+result "$((3 * seeds)) layouts at random: nothing wrong, and no crash" $?
+finish
