@@ -146,13 +146,38 @@ static void store_piece(struct reading *r, size_t n)
 	}
 }
 
+/* Where the last @slots before @head begin, at a block, or @low if that is later. */
+static uint64_t newest(uint64_t low, uint64_t head, uint64_t slots)
+{
+	uint64_t from = head > slots ? head - slots : 0;
+
+	from = (from + XSPROF_BLOCK_SLOTS - 1) & ~(uint64_t)(XSPROF_BLOCK_SLOTS - 1);
+	return from > low && from < head ? from : low;
+}
+
+/* Names are stored by a pass that reads no ring. */
+static void read_names(struct snapshot *s, struct xsp_producer *p)
+{
+	struct xsp_pass names = { .all = true, .most = UINT64_MAX, .min_slots = UINT64_MAX };
+	uint32_t k;
+
+	for (k = 0; k < p->rf.rings; k++)
+		p->rings[k].broken = true;
+	xsp_producer_pass(&s->st, p, &names);
+}
+
 /*
  * Copied in one go as far as there is room, and stored afterwards: the longer that takes, the
  * more a writer overtakes.
  *
+ * @tries: so often a writer went once around meanwhile.  Each time half as much is tried: a copy of
+ * what another CPU writes may be slower than its writer.  And r->head is newer than the names that
+ * were stored.  Those of the records up to it are in the arena since before it was read, and stand
+ * before them in the capture; they are stored when the records are safe.
+ *
  * Return: 0, or -errno.
  */
-static int read_ring(struct reading *r, uint64_t since)
+static int read_ring(struct reading *r, uint64_t since, unsigned int tries)
 {
 	struct xsp_producer_ring *ring = &r->p->rings[r->k];
 	bool discard = r->p->rf.ctl.mode == XSPROF_MODE_DISCARD;
@@ -167,6 +192,8 @@ static int read_ring(struct reading *r, uint64_t since)
 		return err;
 	if (since && r->head > low)
 		low = peek_since(&r->p->rf, r->k, low, r->head, since);
+	if (tries)
+		low = newest(low, r->head, xsp_ring_slots(&r->p->rf, r->k) >> tries);
 	if (low > r->head)
 		low = r->head;
 	if (low > r->pos)
@@ -188,6 +215,10 @@ static int read_ring(struct reading *r, uint64_t since)
 			r->pos = r->head;
 		if (!discard)
 			ring->skipped += r->pos - before;
+		if (tries && n) {
+			read_names(r->s, r->p);
+			tries = 0;
+		}
 		store_piece(r, n);
 	}
 	return 0;
@@ -211,31 +242,20 @@ static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
 	return now.ticks - (uint64_t)((double)(now.mono - ns) * rate);
 }
 
-/* Names are stored by a pass that reads no ring. */
-static void read_names(struct snapshot *s, struct xsp_producer *p)
-{
-	struct xsp_pass names = { .all = true, .most = UINT64_MAX, .min_slots = UINT64_MAX };
-	uint32_t k;
-
-	for (k = 0; k < p->rf.rings; k++)
-		p->rings[k].broken = true;
-	xsp_producer_pass(&s->st, p, &names);
-}
-
 static void read_one(struct reading *r, uint64_t since)
 {
 	struct xsp_producer_ring *ring = &r->p->rings[r->k];
-	int tries, err = 0;
+	unsigned int tries;
+	int err = 0;
 
 	for (tries = 0; !err && tries < TRIES; tries++) {
-		err = read_ring(r, since);
+		err = read_ring(r, since, tries);
 		/* A writer as fast as this went once around meanwhile: what it has now, then. */
 		if (err || ring->read || r->s->st.error)
 			break;
 		r->head = xsp_ring_head(&r->p->rf, r->k);
 		if (r->head >= PEEK_HEAD_MAX || r->head <= r->pos)
 			break;
-		read_names(r->s, r->p);
 	}
 	if (err)
 		xsp_store_note(&r->s->st, "%s: ring %u: %s: left out from slot %llu on",
