@@ -14,7 +14,7 @@
 #include "base/regular.h"
 #include "capture/open.h"
 
-/* Somebody changes what has the name as fast as we look. */
+/* Another process may replace the file each time it was looked at. */
 #define TRIES	16
 
 static int fail(struct xsp_cap_place *place, int err, const char *why)
@@ -129,7 +129,7 @@ static int open_it(struct xsp_cap_place *place, const struct stat *st, bool link
 		err = -EAGAIN;
 	if (!err && S_ISREG(now.st_mode))
 		err = lock(place, fd);
-	/* It was somebody's who has written it meanwhile. */
+	/* Another process may have written to it meanwhile. */
 	if (!err && S_ISREG(now.st_mode) && (fstat(fd, &now) || now.st_size))
 		err = -EAGAIN;
 	if (!err)
@@ -166,5 +166,5 @@ int xsp_cap_open(struct xsp_cap_place *place)
 		if (ret != -EAGAIN)
 			return ret;
 	}
-	return fail(place, -EAGAIN, "is changed by somebody all the time");
+	return fail(place, -EAGAIN, "is replaced by another process again and again");
 }

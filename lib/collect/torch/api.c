@@ -61,8 +61,6 @@ int torch_api_find(void)
 		{ &torch_api.get_sizes, "aoti_torch_get_sizes", false },
 		{ &torch_api.get_dtype, "aoti_torch_get_dtype", false },
 		{ &torch_api.free, "_ZdlPv", false },
-		{ &torch_api.steps,
-		  "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE", true },
 	};
 	void *library = torch_library("/libtorch_cpu.so"), *function;
 

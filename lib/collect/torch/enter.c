@@ -11,7 +11,6 @@
  * libtorch's own static constructors are too early for anything.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "collect/torch/local.h"
@@ -19,6 +18,8 @@
 enum { NEW, BUSY, READY, OFF };
 
 #define STEPS	_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
 
 static int state;
 
@@ -64,8 +65,8 @@ static bool prepare(void)
 }
 
 /*
- * Once in a process. Whoever comes while another thread is at it goes on: to wait here, perhaps in
- * a constructor of a library that is being loaded, could wait for itself.
+ * Once in a process. A second thread does not wait for the first: in a constructor of a library
+ * that is being loaded it would hold the loader's lock, which the first needs.
  */
 static void enter(void)
 {
@@ -75,7 +76,7 @@ static void enter(void)
 					 __ATOMIC_RELAXED))
 		return;
 	there = prepare() ? READY : OFF;
-	/* Release: whoever sees READY sees what was prepared. */
+	/* Release: a thread that sees READY sees what was prepared. */
 	__atomic_store_n(&state, there, __ATOMIC_RELEASE);
 }
 
@@ -103,12 +104,10 @@ TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
 
 	if (__builtin_expect(!call, 0)) {
 		library = torch_library("/libtorch_cpu.so");
-		symbol = library ? dlsym(library, "_ZN2at27getStepCallbacksUnlessEmptyENS_11"
-					 "RecordScopeE") : NULL;
-		/* Linked into something else: there is one behind us, or nobody could call. */
+		symbol = library ? dlsym(library, TEXT(STEPS)) : NULL;
+		/* libtorch may be linked into another library, which then exports it. */
 		if (!symbol)
-			symbol = dlsym(RTLD_NEXT, "_ZN2at27getStepCallbacksUnlessEmptyENS_11"
-				       "RecordScopeE");
+			symbol = dlsym(RTLD_NEXT, TEXT(STEPS));
 		if (!symbol)
 			abort();
 		memcpy(&call, &symbol, sizeof(symbol));

@@ -79,7 +79,6 @@ struct torch_name {
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
  * @free: frees what a vector holds
- * @steps: at::getStepCallbacksUnlessEmpty()
  */
 struct torch_api {
 	uint64_t		(*add_global)(struct torch_callback cb);
@@ -96,12 +95,11 @@ struct torch_api {
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
 	void			(*free)(void *data);
-	void			*(*steps)(void *ret, uint8_t scope);
 };
 
 extern struct torch_api torch_api;
 
-/* The library whose path has @part in it, loaded by anybody; NULL: none is.  Not signal-safe. */
+/* The loaded library whose path has @part in it; NULL: none is.  Not signal-safe. */
 void *torch_library(const char *part);
 /* Return: 0; -ENOENT: libtorch is not there; -ENOSYS: it has not what is needed. */
 int torch_api_find(void);
@@ -116,7 +114,6 @@ int torch_api_find(void);
  * @begin: xsprof_emit_op_begin()
  * @end: xsprof_emit_op_end()
  * @memory: xsprof_report_memory_usage()
- * @no_memory: xsprof_report_out_of_memory()
  */
 struct torch_user {
 	const uint32_t	*wanted;
@@ -126,8 +123,6 @@ struct torch_user {
 	void		(*end)(void);
 	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
 				  uint64_t reserved, uint32_t device);
-	void		(*no_memory)(int64_t size, uint64_t total, uint64_t reserved,
-				     uint32_t device);
 };
 
 extern struct torch_user torch_user;
@@ -137,7 +132,11 @@ int torch_user_open(void);
 
 static inline bool torch_wanted(void)
 {
-	return __atomic_load_n(torch_user.wanted, __ATOMIC_RELAXED) != 0;
+	/* Acquire: pairs with the release in user.c, behind which torch_user is set. */
+	const uint32_t *wanted = __atomic_load_n(&torch_user.wanted, __ATOMIC_ACQUIRE);
+
+	/* Relaxed: an op that runs while this changes is recorded or not. */
+	return __atomic_load_n(wanted, __ATOMIC_RELAXED) != 0;
 }
 
 /* ---- what is where -------------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ static bool find(void)
 	if (!enabled || !report)
 		return false;
 	memcpy(&real_enabled, &enabled, sizeof(enabled));
-	/* Release: whoever sees it sees the other. */
+	/* Release: a thread that sees it sees the other. */
 	__atomic_store_n((void **)&real_report, report, __ATOMIC_RELEASE);
 	return true;
 }

@@ -52,7 +52,7 @@ static xsprof_name_t by_schema(const void *fn, uint64_t schema)
 		xsprof_name_t *to = &names[(first + i) % PLACES].name;
 
 		there = __atomic_load_n(at, __ATOMIC_RELAXED);
-		/* Acquire: pairs with the release below; whoever sees the name may use it. */
+		/* Acquire: pairs with the release below; a thread that sees the name may use it. */
 		name = __atomic_load_n(to, __ATOMIC_ACQUIRE);
 		if (__builtin_expect(there == schema && name, 1)) {
 			if (__builtin_expect(__atomic_load_n(&confirmed, __ATOMIC_RELAXED) <

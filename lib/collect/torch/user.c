@@ -30,9 +30,8 @@ int torch_user_open(void)
 		{ &torch_user.begin, "xsprof_emit_op_begin" },
 		{ &torch_user.end, "xsprof_emit_op_end" },
 		{ &torch_user.memory, "xsprof_report_memory_usage" },
-		{ &torch_user.no_memory, "xsprof_report_out_of_memory" },
 	};
-	/* By our own DT_RUNPATH where nobody has it: that is our folder. */
+	/* If the program has not loaded it, our DT_RUNPATH finds it in our folder. */
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *symbol;
 
 	if (!library)
@@ -46,7 +45,11 @@ int torch_user_open(void)
 	symbol = dlsym(library, "xsprof_op_wanted");
 	if (!symbol)
 		return -ENOENT;
-	torch_user.wanted = symbol;
+	/*
+	 * Release: a thread that sees it, in an allocator perhaps, sees the functions, and
+	 * torch_detail, which was set before.
+	 */
+	__atomic_store_n(&torch_user.wanted, symbol, __ATOMIC_RELEASE);
 	return 0;
 }
 

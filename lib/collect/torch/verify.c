@@ -168,7 +168,7 @@ static bool verify(const void *fn)
 		give_up("the shape of a tensor");
 		return false;
 	}
-	/* Release: whoever reads the word may read inputs, by the layout that was found. */
+	/* Release: a thread that reads the word sees the layout that was found. */
 	if (compared >= ENOUGH)
 		__atomic_store_n(&torch_verified, TORCH_VERIFIED, __ATOMIC_RELEASE);
 	return torch_layout.sizes != 0;
