@@ -83,12 +83,19 @@ static int on_exit(wait_queue_entry_t *wait, unsigned int mode, int flags, void 
 	return 0;
 }
 
-/* No call of on_exit() from here on.  May be called more than once. */
+/*
+ * No call of on_exit() from here on: one that runs is waited for, since it runs under that lock.
+ * May be called more than once, and at the same time: an end that is under way does so beside the
+ * unloading.  So the entry is out of the list and empty before the lock is free.
+ */
 void xsp_producer_forget_process(struct xsp_producer *p)
 {
-	/* Deletes, reinitialises, and waits for one that runs: it runs under that lock. */
-	remove_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
-	INIT_LIST_HEAD(&p->exit_wait.entry);
+	struct wait_queue_head *head = &p->pid->wait_pidfd;
+	unsigned long flags;
+
+	spin_lock_irqsave(&head->lock, flags);
+	list_del_init(&p->exit_wait.entry);
+	spin_unlock_irqrestore(&head->lock, flags);
 }
 
 /**

@@ -181,6 +181,54 @@ TEST_F(unload, process_outlives)
 	}
 }
 
+/*
+ * Ends of processes are under way in the module's own threads when it goes: many at once, so that
+ * some of them do what the unloading does.
+ */
+TEST_F(unload, ends_are_under_way)
+{
+	enum { CHILDREN = 8 };
+	uint64_t cycles = env_figure(20, 5);
+
+	for (uint64_t i = 0; self->path && i < cycles; i++) {
+		pid_t pids[CHILDREN];
+		int go[2], up[2], err;
+		char c;
+
+		ASSERT_EQ(0, pipe(go));
+		ASSERT_EQ(0, pipe(up));
+		for (int k = 0; k < CHILDREN; k++) {
+			pids[k] = fork();
+			ASSERT_GE(pids[k], 0);
+			if (!pids[k]) {
+				struct dev d;
+
+				close(go[1]);
+				if (dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1))
+					_exit(1);
+				_exit(write(up[1], "x", 1) != 1 || read(go[0], &c, 1));
+			}
+		}
+		for (int k = 0; k < CHILDREN; k++)
+			ASSERT_EQ(1, read(up[0], &c, 1));
+		close(go[1]);
+		while ((err = unload()) == -EWOULDBLOCK)
+			sched_yield();
+		ASSERT_EQ(0, err);
+		for (int k = 0; k < CHILDREN; k++) {
+			int status;
+
+			ASSERT_EQ(pids[k], waitpid(pids[k], &status, 0));
+			EXPECT_EQ(0, status);
+		}
+		ASSERT_EQ(0, load(self->path, ""));
+		ASSERT_EQ(0, counter("kept"));
+		close(go[0]);
+		close(up[0]);
+		close(up[1]);
+	}
+}
+
 TEST_F(unload, parameters)
 {
 	if (!self->path)
