@@ -191,18 +191,27 @@ static int put_kind(struct xst_kernel *k, struct xsprof_kernel_event *kind)
 	return 0;
 }
 
+/* As those of the kernel: what is damaged must not look like a name, or like none. */
+static bool is_name(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] <= ' ' || s[i] > '~')
+			return false;
+	return len != 0;
+}
+
 int xst_kernel_add_format(struct xsprof_trace *t, const char *s, size_t len)
 {
-	const char *nl = memchr(s, '\n', len), *value;
+	const char *nl = memchr(s, '\n', len), *value = s;
 	const struct xst_text *system, *name, *format;
 	struct xsprof_kernel_event *kind;
 	size_t n;
 	int err;
 
-	if (!nl || nl == s)
+	if (!nl || !is_name(s, nl - s))
 		return -EBADMSG;
 	n = header_line(nl + 1, len - (nl + 1 - s), "name:", &value);
-	if (!n)
+	if (!is_name(value, n))
 		return -EBADMSG;
 	system = xst_pool_text(&t->found.pool, s, nl - s);
 	name = xst_pool_text(&t->found.pool, value, n);

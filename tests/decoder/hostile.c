@@ -595,8 +595,8 @@ int main(void)
 	test_large_ids();
 	test_many_streams(0);
 	test_many_streams(CAP_ZSTD | CAP_COLUMNS);
-	test_cut(0, full ? 4000 : cut);
-	test_cut(CAP_ZSTD | CAP_COLUMNS, full ? 4000 : cut);
+	test_cut(0, full ? 1500 : cut);
+	test_cut(CAP_ZSTD | CAP_COLUMNS, full ? 1500 : cut);
 	test_flip(0, full ? 300 : 50, full ? ~0u : 4600, step);
 	test_flip(CAP_ZSTD | CAP_COLUMNS, full ? 300 : 50, full ? ~0u : 4600, step);
 	test_lies(0);
