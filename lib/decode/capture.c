@@ -76,6 +76,8 @@ int xst_capture_scan(struct xsprof_trace *t)
 	t->found.truncated |= !t->found.has_end;
 	set_horizon(t);
 	r = xst_ends_settle(t);
+	if (!r && xst_tids_settle(t))
+		r = xst_fail(t, -ENOMEM, "no memory for the command's number");
 	return r ? r : xst_clocks_fit(t);
 }
 

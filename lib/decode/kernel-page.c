@@ -316,7 +316,12 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		t->reading.now = ns;
 		if (!xst_event_wanted(t, ns))
 			continue;
-		put_event(t, s, &evs[n++], &piece, ns, flags);
+		put_event(t, s, &evs[n], &piece, ns, flags);
+		if (evs[n].name == t->found.kernel.new_id)
+			xst_tids_new_task(t, &evs[n]);
+		else if (evs[n].name == t->found.kernel.exit_id)
+			xst_tids_gone(t, &evs[n]);
+		n++;
 		s->producer->records++;
 	}
 	return n;

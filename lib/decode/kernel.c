@@ -11,7 +11,6 @@
 
 #include "decode/local.h"
 
-#define MAX_TASKS	(4u << 20)	/* pids end there */
 #define SUBBUF_MAX	(1u << 20)
 
 /* The producer that is none: the tracer's streams hang on it. */
@@ -125,15 +124,14 @@ static int add_task(struct xsprof_trace *t, const char *s, size_t len)
 		s++;
 	if (s < end)
 		s++;
-	if (tid >= MAX_TASKS || t->found.kernel.tasks.used >= MAX_TASKS)
+	if (tid >= XST_MAX_TASKS || t->found.kernel.tasks.used >= XST_MAX_TASKS)
 		return 0;
 	if (xst_full(t))
 		return -ENOSPC;
 	comm = xst_pool_text(&t->found.pool, s, end - s < 64 ? end - s : 64);
 	if (!comm || xst_map_set(&t->found.kernel.tasks, 0, tid, comm))
 		return -ENOMEM;
-	/* A number as a pointer: the map keeps it and nobody follows it. */
-	if (tgid && xst_map_set(&t->found.kernel.tgids, 0, tid, (void *)(uintptr_t)tgid))
+	if (tgid && xst_tgid_set(&t->found.kernel, tid, tgid, true))
 		return -ENOMEM;
 	return 0;
 }
@@ -242,7 +240,7 @@ const char *xsprof_trace_comm(const struct xsprof_trace *t, uint32_t tid)
 
 uint32_t xsprof_trace_tgid(const struct xsprof_trace *t, uint32_t tid)
 {
-	return (uint32_t)(uintptr_t)xst_map_get(&t->found.kernel.tgids, 0, tid);
+	return xst_tgid_get(&t->found.kernel, tid) >> 1;
 }
 
 const char *xsprof_trace_symbols(const struct xsprof_trace *t, uint32_t index)

@@ -58,7 +58,8 @@ struct xst_exits {
  * @long_size: bytes of that word
  * @kinds: kinds of events by id
  * @tasks: their names, by tid
- * @tgids: their processes
+ * @tgids: their processes: xst_tgid_get()
+ * @renamed: names of @tasks that were learnt from exits
  * @hints: times of chunks
  */
 struct xst_kernel {
@@ -77,6 +78,7 @@ struct xst_kernel {
 	uint32_t		nr_kinds;
 	struct xsp_map		tasks;
 	struct xsp_map		tgids;
+	uint32_t		renamed;
 	bool			namespaced;	/* the recorder's pids are not the kernel's */
 	bool			learned;	/* tids.c and ends.c have seen what they want */
 	struct xst_exits	exits;
@@ -84,10 +86,30 @@ struct xst_kernel {
 	uint32_t		*current;	/* by CPU: who runs, 0 not known */
 	const struct xsprof_kernel_field *next_pid;
 	uint32_t		switch_id;
+	const struct xsprof_kernel_field *new_pid;	/* of task_newtask, NULL without */
+	const struct xsprof_kernel_field *new_flags;
+	uint32_t		new_id;
+	const struct xsprof_kernel_field *exit_pid;	/* of sched_process_exit, likewise */
+	const struct xsprof_kernel_field *exit_comm;
+	uint32_t		exit_id;
 	struct xst_lines	symbols;
 	struct xst_lines	printk;
 	struct xst_hints	hints;
 };
+
+/* As @tgids has it: the process * 2, + 1 where the recorder saw it at the end; 0: not known. */
+static inline uint32_t xst_tgid_get(const struct xst_kernel *k, uint32_t tid)
+{
+	return (uint32_t)(uintptr_t)xst_map_get(&k->tgids, 0, tid);
+}
+
+/* The map stores the number as a pointer, which is never dereferenced. */
+static inline int xst_tgid_set(struct xst_kernel *k, uint32_t tid, uint32_t tgid, bool seen)
+{
+	return xst_map_set(&k->tgids, 0, tid, (void *)(uintptr_t)(tgid << 1 | seen));
+}
+
+#define XST_MAX_TASKS	(4u << 20)	/* pids end there */
 
 int xst_kernel_add(struct xsprof_trace *t, const uint8_t *raw, size_t len);
 struct xst_producer *xst_kernel_producer(struct xsprof_trace *t);

@@ -210,6 +210,11 @@ void xst_exits_settle(struct xsprof_trace *t);
 /* ---- tids.c ----------------------------------------------------------------------------- */
 
 /* Are there threads with two numbers?  Then it wants to see all events before anybody. */
+/* After a look at the whole: what tells of new tasks, and of which process the command was. */
+int xst_tids_settle(struct xsprof_trace *t);
+/* An event of xst_kernel.exit_id, and of new_id. */
+void xst_tids_gone(struct xsprof_trace *t, const struct xsprof_event *ev);
+void xst_tids_new_task(struct xsprof_trace *t, const struct xsprof_event *ev);
 bool xst_tids_wanted(const struct xsprof_trace *t);
 void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
 

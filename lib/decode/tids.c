@@ -1,17 +1,97 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Threads that the kernel's tracer knows by other numbers than the program does: one of the two
+ * The process of a thread, and its number in another pid namespace.
+ *
+ * Of tasks that are gone when a recording ends nothing but their creation tells the process, and
+ * nothing but their exit what they were called last: the tracer keeps names for some time only.
+ *
+ * The kernel's tracer knows threads by other numbers than the program does where one of the two
  * was in a pid namespace of its own, and nothing that a recorder may read there says which number
  * is which.  But a record says on which CPU its thread ran, and the tracer who did: whom most of
  * a thread's records fall on is that thread.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "decode/local.h"
 
 #define MAX_CPUS	8192u
 #define MAX_TIDS	(1u << 20)
 #define SURE		255u
+
+/* ---- new tasks ------------------------------------------------------------------------------ */
+
+#define IS_THREAD	0x10000u	/* CLONE_THREAD */
+#define NAME_MAX_LEN	64u
+/* Texts stay in memory: of more names those that the tracer kept have to do. */
+#define RENAMED_MAX	65536u
+
+void xst_tids_new_task(struct xsprof_trace *t, const struct xsprof_event *ev)
+{
+	struct xst_kernel *k = &t->found.kernel;
+	uint64_t tid, flags, tgid;
+
+	/* The numbers of our programs are not the kernel's there. */
+	if (k->namespaced || !xsprof_kernel_value(ev, k->new_pid, &tid) ||
+	    !xsprof_kernel_value(ev, k->new_flags, &flags) || !tid || tid >= XST_MAX_TASKS ||
+	    (k->tgids.used >= XST_MAX_TASKS && !xst_map_get(&k->tgids, 0, (uint32_t)tid)))
+		return;
+	/* What the recorder saw at the end is of a task that may have had the number later. */
+	if (xst_tgid_get(k, (uint32_t)tid) & 1)
+		return;
+	tgid = flags & IS_THREAD ? xsprof_trace_tgid(t, ev->tid) : tid;
+	/* Without memory, or where the creator's is not known, its process stays as it was. */
+	if (tgid && !xst_full(t))
+		(void)xst_tgid_set(k, (uint32_t)tid, (uint32_t)tgid, false);
+}
+
+void xst_tids_gone(struct xsprof_trace *t, const struct xsprof_event *ev)
+{
+	struct xst_kernel *k = &t->found.kernel;
+	const struct xst_text *old, *comm;
+	const char *s;
+	uint64_t tid;
+	size_t len;
+
+	/* One that lives at the end has the name that it has then. */
+	if (!xsprof_kernel_value(ev, k->exit_pid, &tid) || !tid || tid >= XST_MAX_TASKS ||
+	    xst_tgid_get(k, (uint32_t)tid) & 1 || k->renamed >= RENAMED_MAX)
+		return;
+	s = xsprof_kernel_bytes(ev, k->exit_comm, &len);
+	old = xst_map_get(&k->tasks, 0, (uint32_t)tid);
+	if (!s || !len || len > NAME_MAX_LEN || xst_full(t) ||
+	    (old && old->len == len && !memcmp(old->s, s, len)) ||
+	    (!old && k->tasks.used >= XST_MAX_TASKS))
+		return;
+	/* With no memory for it, it is called as before. */
+	comm = xst_pool_text(&t->found.pool, s, len);
+	if (comm && !xst_map_set(&k->tasks, 0, (uint32_t)tid, comm))
+		k->renamed++;
+}
+
+int xst_tids_settle(struct xsprof_trace *t)
+{
+	const struct xsprof_kernel_event *kind =
+		xsprof_trace_kernel_find(t, "task", "task_newtask");
+	const char *fact = xsprof_trace_host_fact(t, "command_pid");
+	uint32_t pid = fact ? xst_number_of(fact, strlen(fact)) : 0;
+	struct xst_kernel *k = &t->found.kernel;
+
+	k->new_pid = xsprof_kernel_field(kind, "pid");
+	k->new_flags = xsprof_kernel_field(kind, "clone_flags");
+	k->new_id = kind ? kind->id : UINT32_MAX;
+	kind = xsprof_trace_kernel_find(t, "sched", "sched_process_exit");
+	k->exit_pid = xsprof_kernel_field(kind, "pid");
+	k->exit_comm = xsprof_kernel_field(kind, "comm");
+	k->exit_id = kind ? kind->id : UINT32_MAX;
+	/* It was there before the tracer, and may be gone. */
+	if (!k->any || k->namespaced || !pid || pid >= XST_MAX_TASKS ||
+	    xst_map_get(&k->tgids, 0, pid))
+		return 0;
+	return xst_tgid_set(k, pid, pid, false);
+}
+
+/* ---- numbers of pid namespaces --------------------------------------------------------------- */
 
 /* A majority under way, in a pointer's bits: the kernel's number, and by how many it leads. */
 static void *vote(uint32_t tid, uint32_t lead)

@@ -51,13 +51,40 @@ prev='prev_comm=.* prev_pid=[0-9]+ prev_prio=[0-9]+ prev_state=[A-Z|+]+'
 next='next_comm=.* next_pid=[0-9]+ next_prio=[0-9]+'
 has "switches, as the kernel prints them" out " sched_switch: $prev ==> $next\$"
 for e in sched_waking sched_wakeup sched_wakeup_new sched_process_fork sched_process_exec \
-	sched_process_exit; do
+	sched_process_exit task_newtask; do
 	has "$e" out " $e: "
 done
 hasnt "and no other of sched" out ' sched_stat_'
 awk '{ t = substr($0, match($0, /[0-9]+\.[0-9]+: /)); sub(/:.*/, "", t);
 	if (t + 0 < last) n++; last = t + 0 } END { exit n > 0 }' out
 is "in the order of time" $? 0
+# Of those that were gone before it ended too: a process of the shell's, and a thread of Python's.
+# In a pid namespace the tracer's numbers are not those of programs, and no process is stated.
+run "$xsprof" record -e sched -o t.data -- sh -c '(:); python3 -c "
+import threading
+t = threading.Thread(target=lambda: None)
+t.start()
+t.join()"'
+run "$dump" -f ndjson -i t.data
+python3 - out >err 2>&1 <<'END'
+import json, os, sys
+namespaced = os.stat('/proc/self/ns/pid').st_ino != 0xeffffffc
+procs, threads, of = {}, {}, {}
+for line in open(sys.argv[1]):
+    e = json.loads(line)
+    if e["type"] != "kernel":
+        continue
+    if e["name"] == "task_newtask" and e["comm"] in ("sh", "python3"):
+        thread = e["fields"]["clone_flags"] & 0x10000
+        (threads if thread else procs)[e["fields"]["pid"]] = e["tid"]
+    of.setdefault(e["tid"], set()).add(e["pid"])
+assert procs and threads, (procs, threads)
+for tid in procs:
+    assert of[tid] == {0 if namespaced else tid}, (tid, of[tid])
+for tid, by in threads.items():
+    assert of[tid] == {0 if namespaced else by}, (tid, of[tid])
+END
+is "each task is of its process" $? 0
 run "$xsprof" report s.data
 has "report of it is a table of threads" out '^# no ranges: where the time of threads went'
 has "of the command's" out ' [1-9][0-9]* +(sh|sleep)-[0-9]+ +(sh|sleep)-[0-9]+$'
@@ -260,6 +287,7 @@ echo "# removed $removed times"
 recorder=$!
 wait_for test "$(instances)" -ge 0
 wait_for sh -c "ls $tracing/instances | grep -q '^xsprof-$recorder-'"
+wait_for test -s k.data
 sleep 0.2
 kill -KILL $recorder
 wait $recorder 2>/dev/null

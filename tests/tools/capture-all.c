@@ -347,3 +347,45 @@ void cap_make_keys(void)
 	cap_ring_close(&r, 0);
 	cap_end(T(9));
 }
+
+/*
+ * Arguments that crowd a packet: records of 13 with one long name that is no UTF-8, and ranges
+ * with thousands of one short name, each a record behind the begin.
+ */
+void cap_make_crowded(void)
+{
+	enum { WORK = 1, K, LONG };
+	static char longest[4000];
+	struct wide w = { 0 };
+	struct cap_ring r;
+	uint32_t i, j, k;
+
+	memset(longest, 0xff, sizeof(longest) - 1);
+	cap_host("hostname=crowded\n");
+	cap_clock(T(0), T(10000000));
+	cap_producer(0, 90, T(0));
+	cap_name(0, WORK, "work");
+	cap_name(0, K, "k");
+	cap_name(0, LONG, longest);
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 4096);
+	for (i = 0; i < 1000; i++) {
+		w.rec = cap_head(T(i), XSPROF_REC_INSTANT, 90, WORK, 0, 0);
+		for (j = 0; j < 2 + i % 12; j++)
+			wide_arg(&w, LONG, XSPROF_ARG_I64, j);
+		wide_put(&r, &w);
+	}
+	for (i = 1; i <= 20; i++) {
+		cap_event(&r, T(i * 10000), XSPROF_REC_BEGIN, 90, WORK, 0, 0);
+		for (k = 1; k <= (4080 - 13 * i) / 13; k++) {
+			w.rec = cap_head(T(i * 10000) + k, XSPROF_REC_ARGS, 90, 0, 0, 0);
+			for (j = 0; j < 13; j++)
+				wide_arg(&w, K, XSPROF_ARG_F64, 0);
+			wide_put(&r, &w);
+		}
+		cap_event(&r, T(i * 10000 + 9000), XSPROF_REC_END, 90, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(900000));
+	cap_end(T(900001));
+}

@@ -281,7 +281,10 @@ void close_cpu(struct cpu *c, uint64_t lost)
 	cap_chunk(XSPROF_CHUNK_LEDGER, XSPROF_NO_PRODUCER, c->cpu, 0, &ledger, sizeof(ledger));
 }
 
-/* A switch from idle to alpha that the kernel left out, between 50 and 90 us. */
+/*
+ * Switches that the kernel left out: from idle to alpha, between 50 and 90 us; from beta to alpha,
+ * between 93 and 95; from alpha to idle, between 95 and 97.
+ */
 void cap_make_left_out(void)
 {
 	static struct cpu c0 = { .cpu = 0 }, c1 = { .cpu = 1 };
@@ -294,9 +297,15 @@ void cap_make_left_out(void)
 	sched_switch(&c0, T(10), 0, "swapper/0", 0, 100, "alpha");
 	sched_switch(&c0, T(25), 100, "alpha", 1, 0, "swapper/0");
 	sched_switch(&c0, T(90), 100, "alpha", 1, 0, "swapper/0");
+	sched_switch(&c0, T(92), 0, "swapper/0", 0, 8, "beta");
+	/* The kernel is still in the switch. */
+	interrupt(&c0, T(92) + 100, 0);
+	syscall(&c0, T(95), 100);
+	interrupt(&c0, T(97), 0);
 	sched_switch(&c1, T(20), 0, "swapper/1", 0, 7, "kworker/1:1");
 	sched_wake(&c1, T(50), WAKING, 7, 100, "alpha", 0);
 	sched_switch(&c1, T(70), 7, "kworker/1:1", 1, 0, "swapper/1");
+	sched_wake(&c1, T(93), WAKING, 0, 100, "alpha", 0);
 	close_cpu(&c0, 0);
 	close_cpu(&c1, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));

@@ -61,6 +61,7 @@ void cap_event(struct cap_ring *ring, uint64_t ticks, uint8_t type, uint32_t tid
 void cap_make_all(void);
 void cap_make_hostile(void);
 void cap_make_keys(void);
+void cap_make_crowded(void);
 /* capture-kernel.c */
 void cap_make_kernel(void);
 void cap_make_left_out(void);

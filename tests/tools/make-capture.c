@@ -9,6 +9,8 @@
  *	make-capture many FILE N	N threads, each with a range of its own name left open
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture tasks FILE		a name in two categories
+ *	make-capture waits FILE		waits for two objects
+ *	make-capture crowded FILE	more arguments, of longer names, than any event has
  *	make-capture async FILE		async ranges without an end
  *	make-capture rows FILE		names with numbers, recursion
  *	make-capture long FILE		strings of instants in several records
@@ -346,6 +348,34 @@ static void make_tasks(void)
 	cap_end(T(1001));
 }
 
+/*
+ * 90 waits for the gate from 20 to 30 us and, without an end, from 60; 91 from 25 to 45, where it
+ * gives up.  Of a door it says that it has it, which is no wait.
+ */
+static void make_waits(void)
+{
+	uint32_t gate, door;
+	struct cap_ring r;
+
+	cap_host("hostname=waits\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	gate = cap_name(0, 1, "gate");
+	door = cap_name(0, 2, "door");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(20), XSPROF_REC_SYNC, 90, gate, XSPROF_SYNC_PREPARE, 7);
+	cap_event(&r, T(25), XSPROF_REC_SYNC, 91, gate, XSPROF_SYNC_PREPARE, 7);
+	cap_event(&r, T(30), XSPROF_REC_SYNC, 90, gate, XSPROF_SYNC_ACQUIRED, 7);
+	cap_event(&r, T(35), XSPROF_REC_SYNC, 90, gate, XSPROF_SYNC_RELEASING, 7);
+	cap_event(&r, T(40), XSPROF_REC_SYNC, 90, door, XSPROF_SYNC_ACQUIRED, 8);
+	cap_event(&r, T(45), XSPROF_REC_SYNC, 91, gate, XSPROF_SYNC_CANCEL, 7);
+	cap_event(&r, T(60), XSPROF_REC_SYNC, 90, gate, XSPROF_SYNC_PREPARE, 7);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1000));
+	cap_end(T(1001));
+}
+
 static uint64_t state;
 
 static uint32_t draw(uint32_t n)
@@ -428,6 +458,8 @@ int main(int argc, char **argv)
 		cap_make_all();
 	else if (!strcmp(what, "hostile") && argc == 3)
 		cap_make_hostile();
+	else if (!strcmp(what, "crowded") && argc == 3)
+		cap_make_crowded();
 	else if (!strcmp(what, "keys") && argc == 3)
 		cap_make_keys();
 	else if (!strcmp(what, "full") && argc == 3)
@@ -438,6 +470,8 @@ int main(int argc, char **argv)
 		make_rows();
 	else if (!strcmp(what, "tasks") && argc == 3)
 		make_tasks();
+	else if (!strcmp(what, "waits") && argc == 3)
+		make_waits();
 	else if (!strcmp(what, "long") && argc == 3)
 		make_long();
 	else if (!strcmp(what, "lost") && argc == 3)
@@ -475,6 +509,6 @@ int main(int argc, char **argv)
 usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|lost|rows|tasks|async|kernel|"
-		"left-out|threads|exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
+		"left-out|crowded|threads|exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -12,11 +12,14 @@
 #include "cli/tool.h"
 #include "ftrace/local.h"
 
-/* What it takes to say where a task's time went; all of sched is several times as much. */
+/*
+ * The events that show where a task's time went, and its process; all of sched is several times
+ * as much.
+ */
 static const char *const sched[] = {
 	"sched/sched_switch", "sched/sched_wakeup", "sched/sched_wakeup_new",
 	"sched/sched_waking", "sched/sched_migrate_task", "sched/sched_process_fork",
-	"sched/sched_process_exec", "sched/sched_process_exit", NULL
+	"sched/sched_process_exec", "sched/sched_process_exit", "task/task_newtask", NULL
 };
 
 static const char *const irq[] = {
