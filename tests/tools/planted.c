@@ -270,8 +270,36 @@ static void plant_io(const char *path)
 	unlink(path);
 }
 
+/* How often packets were taken in. */
+static unsigned long net_rx(void)
+{
+	unsigned long sum = 0;
+	FILE *f = fopen("/proc/softirqs", "re");
+	char line[16384], *p, *end;
+
+	if (!f)
+		skip("/proc/softirqs");
+	while (fgets(line, sizeof(line), f)) {
+		p = strstr(line, "NET_RX:");
+		if (!p)
+			continue;
+		for (p += strlen("NET_RX:");; p = end) {
+			sum += strtoul(p, &end, 10);
+			if (end == p)
+				break;
+		}
+	}
+	fclose(f);
+	return sum;
+}
+
+/*
+ * Where one softirq took the machine long, the kernel leaves the next to a thread, which must wait
+ * for the urgent one: another try, when that thread has done its work.
+ */
 static void plant_softirq(void)
 {
+	struct timespec pause = { 0, 50000000 };
 	struct sockaddr_in a = { .sin_family = AF_INET };
 	socklen_t len = sizeof(a);
 	int in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -284,11 +312,21 @@ static void plant_softirq(void)
 	    connect(out, (struct sockaddr *)&a, len))
 		skip("the loopback");
 	be_urgent(1);
-	xsprof_begin(op);
-	for (int i = 0; i < 3000; i++)
-		if (send(out, packet, sizeof(packet), 0) < 0 && errno != ENOBUFS)
-			skip("the loopback");
-	xsprof_end();
+	for (int try = 0; try < 20; try++) {
+		uint64_t begin = xsprof_now();
+		unsigned long before = net_rx();
+
+		for (int i = 0; i < 3000; i++)
+			if (send(out, packet, sizeof(packet), 0) < 0 && errno != ENOBUFS)
+				skip("the loopback");
+		if (net_rx() - before >= 2900) {
+			xsprof_complete(op, begin);
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+	errno = EBUSY;
+	skip("softirqs, which the kernel left to a thread in 20 tries");
 }
 
 static void plant_gap(void)

@@ -18,6 +18,7 @@ class Ours:
         self.switches = collections.Counter()
         self.stacks = collections.defaultdict(list)
         self.categories = {}
+        self.forwards, self.links = {}, []
         with open(path, encoding="utf-8") as f:
             for line in f:
                 self.take(json.loads(line))
@@ -51,10 +52,11 @@ class Ours:
         elif kind == "exit" and e["how"] not in ("exec", "running"):
             self.ended[e["pid"]] = e["ns"] + 1
         elif kind == "begin":
-            self.stacks[e["producer"], tid].append((e["name"], e["ns"]))
+            self.stacks[e["producer"], tid].append((e["name"], e["ns"], e))
         elif kind == "end" and self.stacks[e["producer"], tid]:
-            name, begin = self.stacks[e["producer"], tid].pop()
+            name, begin, op = self.stacks[e["producer"], tid].pop()
             self.add(tid, name, e["ns"] - begin)
+            self.link(op)
         elif kind in ("span", "complete"):
             self.add(tid, e["name"], e["end_ns"] - e["begin_ns"])
         elif kind == "open":
@@ -64,6 +66,19 @@ class Ours:
         elif kind == "counter":
             self.counters[e["name"]][0] += 1
             self.counters[e["name"]][1] += e["value"]
+
+    def link(self, op):
+        """A backward op and the forward op of its number, the innermost of several."""
+        number, thread = op.get("sequence", -1), op.get("forward_thread")
+        if number < 0:
+            return
+        if not thread:
+            old = self.forwards.get((op["producer"], op["tid"], number))
+            if not old or old["ns"] <= op["ns"]:
+                self.forwards[op["producer"], op["tid"], number] = op
+        elif (op["producer"], thread, number) in self.forwards:
+            to = self.forwards[op["producer"], thread, number]
+            self.links.append((to["name"], op["name"], thread, op["tid"], op["ns"] - to["ns"]))
 
     def add(self, tid, name, dur):
         # Viewers show what took no time in ways of their own.

@@ -255,23 +255,29 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 	return true;
 }
 
-/* A switch from idle that the tracer left out: a line of it, and one that marks it. */
+static char *put_from(struct xsp_out *out, const struct xsp_task *task)
+{
+	const char *comm = !task->tid ? "<idle>" : *task->comm ? task->comm : "<...>";
+
+	return put_task(out->scratch, comm, task->tid, xsprof_trace_tgid(out->trace, task->tid));
+}
+
+/* A switch that the tracer left out: a line of it, and one that marks it. */
 static void put_inferred(struct xsp_out *out, const struct xsprof_event *ev,
 			 const struct fmt_inferred *inferred)
 {
 	struct fmt_sched_event e = {
-		.kind = FMT_SCHED_SWITCH, .state = 'R', .task = { .tid = inferred->tid },
+		.kind = FMT_SCHED_SWITCH, .state = inferred->state, .by = inferred->from,
+		.task = inferred->to,
 	};
 	struct xsprof_event at = *ev;
 	char *p;
 
 	at.ns = inferred->ns;
-	snprintf(e.by.comm, sizeof(e.by.comm), "swapper/%d", ev->cpu);
-	memcpy(e.task.comm, inferred->comm, sizeof(e.task.comm));
-	p = put_when(out, &at, 0, put_task(out->scratch, "<idle>", 0, 0));
+	p = put_when(out, &at, 0, put_from(out, &e.by));
 	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, p));
-	p = put_when(out, &at, 0, put_task(out->scratch, "<idle>", 0, 0));
-	keep_line(out, put_u32(put_lit(p, "inferred_sched_switch: next_pid="), inferred->tid));
+	p = put_when(out, &at, 0, put_from(out, &e.by));
+	keep_line(out, put_u32(put_lit(p, "inferred_sched_switch: next_pid="), inferred->to.tid));
 }
 
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)

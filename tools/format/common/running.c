@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which CPUs are idle by what the tracer recorded, and when tasks were woken: see running.h.
+ * What runs on each CPU by what the tracer recorded, and when tasks were woken: see running.h.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +14,20 @@
 #define CPUS	1024u
 #define KINDS	65536u
 
-enum what { NOT_KNOWN, OTHER, SWITCH, WAKE };
+enum what { NOT_KNOWN, OTHER, SWITCH, WAKE, EXEC };
+
+/* Of an event's flags: interrupts are off, or the machine does not tell. */
+#define IRQS_OFF	0x3u
 
 struct kind {
 	enum what				what;
-	const struct xsprof_kernel_field	*task;	/* who comes, or is woken */
+	const struct xsprof_kernel_field	*task;	/* who comes, is woken, or was there */
 };
 
 struct cpu {
 	bool		known;
 	uint32_t	runs;
+	uint64_t	left;		/* in the latest switch, until another is heard of: + 1 */
 	uint64_t	last;		/* event of it */
 };
 
@@ -66,6 +71,9 @@ static void find_kind(const struct xsprof_trace *trace, uint32_t id, struct kind
 	if (!strcmp(event->name, "sched_switch")) {
 		kind->task = xsprof_kernel_field(event, "next_pid");
 		kind->what = kind->task ? SWITCH : OTHER;
+	} else if (!strcmp(event->name, "sched_process_exec")) {
+		kind->task = xsprof_kernel_field(event, "old_pid");
+		kind->what = kind->task ? EXEC : OTHER;
 	} else if (!strcmp(event->name, "sched_waking") || !strcmp(event->name, "sched_wakeup") ||
 		   !strcmp(event->name, "sched_wakeup_new")) {
 		kind->task = xsprof_kernel_field(event, "pid");
@@ -73,27 +81,42 @@ static void find_kind(const struct xsprof_trace *trace, uint32_t id, struct kind
 	}
 }
 
-static void set_comm(struct fmt_inferred *inferred, const char *comm)
+static void set_task(const struct xsprof_trace *trace, int32_t cpu, uint32_t tid,
+		     struct xsp_task *task)
 {
-	size_t len = xsp_utf8_piece(comm, strlen(comm), sizeof(inferred->comm) - 4);
+	const char *comm;
+	size_t len;
 
-	memcpy(inferred->comm, comm, len);
-	inferred->comm[len] = '\0';
+	*task = (struct xsp_task){ .tid = tid };
+	if (!tid) {
+		snprintf(task->comm, sizeof(task->comm), "swapper/%d", cpu);
+		return;
+	}
+	comm = xsprof_trace_comm(trace, tid);
+	len = xsp_utf8_piece(comm, strlen(comm), sizeof(task->comm) - 4);
+	memcpy(task->comm, comm, len);
+	task->comm[len] = '\0';
 }
 
-/* A task runs on a CPU that was idle when it was last heard of. */
+/* Another task runs on the CPU than the one that it was last switched to. */
 static bool was_left_out(const struct fmt_running *r, const struct xsprof_trace *trace,
-			 const struct cpu *cpu, const struct xsprof_event *ev,
-			 struct fmt_inferred *inferred)
+			 const struct kind *kind, const struct cpu *cpu,
+			 const struct xsprof_event *ev, struct fmt_inferred *inferred)
 {
 	const uint64_t *woken;
+	uint64_t old;
 
-	if (!cpu->known || cpu->runs || !ev->tid)
+	if (!cpu->known || cpu->runs == ev->tid)
 		return false;
+	/* After its switch is told the kernel is still the task before for a moment. */
+	if (ev->tid + 1ull == cpu->left && ev->aux & IRQS_OFF && kind->what != SWITCH)
+		return false;
+	inferred->state = kind->what == EXEC && xsprof_kernel_value(ev, kind->task, &old) &&
+			  old == cpu->runs ? 'X' : 'R';
 	woken = xsp_map_get(&r->woken, (uint64_t)ev->tid + 1);
 	inferred->ns = woken && *woken > cpu->last ? *woken : cpu->last;
-	inferred->tid = ev->tid;
-	set_comm(inferred, xsprof_trace_comm(trace, ev->tid));
+	set_task(trace, ev->cpu, cpu->runs, &inferred->from);
+	set_task(trace, ev->cpu, ev->tid, &inferred->to);
 	return true;
 }
 
@@ -107,7 +130,8 @@ static void take_sched(struct fmt_running *running, const struct kind *kind, str
 	if (kind->what == SWITCH) {
 		cpu->known = true;
 		cpu->runs = (uint32_t)task;
-	} else if (task) {
+		cpu->left = ev->tid + 1ull;
+	} else if (task && kind->what == WAKE) {
 		/* With no memory the CPU's last event is the earliest that is known. */
 		(void)xsp_map_set(&running->woken, task + 1, ev->ns);
 	}
@@ -129,7 +153,9 @@ bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *tr
 	kind = &running->kinds[ev->name % KINDS];
 	if (kind->what == NOT_KNOWN)
 		find_kind(trace, ev->name % KINDS, kind);
-	left_out = was_left_out(running, trace, cpu, ev, inferred);
+	if (ev->tid + 1ull != cpu->left)
+		cpu->left = 0;
+	left_out = was_left_out(running, trace, kind, cpu, ev, inferred);
 	if (left_out)
 		cpu->runs = ev->tid;
 	if (kind->what != OTHER)

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Switches that the kernel's tracer left out: some kernels record none from an idle task to the
- * one that comes, and viewers then show a CPU as idle while a task runs.  The next event of
- * that task on the CPU tells that it ran.
+ * one that comes, and a few others, and viewers then show a CPU as idle, or as another task's,
+ * while a task runs.  The next event of that task on the CPU tells that it ran.
  */
 #ifndef XSPROF_OUT_RUNNING_H
 #define XSPROF_OUT_RUNNING_H
 
 #include "format/common/out.h"
+#include "format/common/sched.h"
 
 struct fmt_running;
 
 /**
- * struct fmt_inferred - a switch from idle that was left out
+ * struct fmt_inferred - a switch that was left out
  * @ns: when, at the earliest: the task was woken, or the CPU had its last event, whichever was
  *	later
- * @tid: the task that came
- * @comm: its name
+ * @from: the task that was there
+ * @state: in which it left, a letter: 'X' where it took the number of @to in exec, else 'R', since
+ *	viewers must have one, and that of a task is not known
+ * @to: the task that came
  */
 struct fmt_inferred {
 	uint64_t	ns;
-	uint32_t	tid;
-	char		comm[64];
+	char		state;
+	struct xsp_task	from;
+	struct xsp_task	to;
 };
 
 int fmt_running_new(struct fmt_running **running);

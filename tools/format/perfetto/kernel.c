@@ -59,8 +59,6 @@ static const struct known {
 	  { "prio", 3, INT } } },
 	{ "sched", "sched_pi_setprio", 353, NULL, { { "comm", 1, TEXT }, { "newprio", 2, INT },
 	  { "oldprio", 3, INT }, { "pid", 4, INT } } },
-	{ "task", "task_newtask", 235, "pid", { { "pid", 1, INT }, { "comm", 2, TEXT },
-	  { "clone_flags", 3, WIDE }, { "oom_score_adj", 4, INT } } },
 	{ "task", "task_rename", 236, NULL, { { "pid", 1, INT }, { "oldcomm", 2, TEXT },
 	  { "newcomm", 3, TEXT }, { "oom_score_adj", 4, INT } } },
 	{ "irq", "irq_handler_entry", 36, NULL, { { "irq", 1, INT }, { "name", 2, TEXT } } },
@@ -285,7 +283,7 @@ static char *put_quick(char *p, const struct xsprof_event *ev, const struct fiel
 	}
 }
 
-static char *put_hex(char *p, uint32_t number, const char *bytes, size_t len)
+static char *put_hex_text(char *p, uint32_t number, const char *bytes, size_t len)
 {
 	char *start = wire_open(p, number);
 
@@ -314,7 +312,7 @@ static char *put_generic_field(char *p, const struct xsprof_event *ev,
 		if (bytes && field->flags & XSPROF_KFIELD_STRING)
 			p = wire_text(p, G_TEXT, bytes, len < TEXT_MAX ? len : TEXT_MAX);
 		else if (bytes)
-			p = put_hex(p, G_TEXT, bytes, len);
+			p = put_hex_text(p, G_TEXT, bytes, len);
 	}
 	return wire_close(start, p);
 }
@@ -328,7 +326,7 @@ static char *put_generic(struct xsp_out *out, const struct xsprof_event *ev, cha
 	if (!kind->kind) {
 		start = wire_open(p, G_FIELD);
 		p = wire_text(start, G_FIELD_NAME, "record", 6);
-		p = put_hex(p, G_TEXT, (const char *)ev->rec, ev->rec_size);
+		p = put_hex_text(p, G_TEXT, (const char *)ev->rec, ev->rec_size);
 		return wire_close(start, p);
 	}
 	for (uint32_t i = 0; i < kind->kind->nr_fields && p < limit; i++)

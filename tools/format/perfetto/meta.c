@@ -200,6 +200,7 @@ void pf_lost(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	char *p = xsp_buf_room(&out->buf, XSP_BUF_ROOM), *packet, *event;
 
+	xsp_keys_clear(&pf_of(out)->keys);
 	packet = p = wire_open(p, PF_TRACE_PACKET);
 	p = wire_u64(p, PF_TIMESTAMP, ev->ns);
 	p = wire_u64(p, PF_CLOCK, PF_MONOTONIC);
@@ -214,11 +215,11 @@ void pf_lost(struct xsp_out *out, const struct xsprof_event *ev)
 	if (ev->producer != XSPROF_NO_PRODUCER) {
 		p = pf_put_fields(out, ev, p);
 	} else {
-		p = pf_arg_u64(p, "cpu", (uint64_t)ev->cpu);
+		p = pf_arg_u64(out, p, "cpu", (uint64_t)ev->cpu);
 		if (ev->flags & XSPROF_EVF_UNKNOWN)
-			p = pf_arg_true(p, "of the kernel, number not known");
+			p = pf_arg_true(out, p, "of the kernel, number not known");
 		else
-			p = pf_arg_u64(p, ev->flags & XSPROF_EVF_SLOTS ?
+			p = pf_arg_u64(out, p, ev->flags & XSPROF_EVF_SLOTS ?
 				       "times 32 bytes of the kernel's events" :
 				       "events of the kernel", ev->value);
 	}

@@ -65,7 +65,7 @@ static char *put_marker(struct xsp_out *out, const struct fmt_inferred *inferred
 	event = pf_open_kernel(out, inferred->ns, 0, E_GENERIC, p, &message);
 	start = wire_open(wire_text(message, G_NAME, name, sizeof(name) - 1), G_FIELD);
 	p = wire_text(start, G_FIELD_NAME, field, sizeof(field) - 1);
-	p = wire_close(start, wire_i64(p, G_I64, (int32_t)inferred->tid));
+	p = wire_close(start, wire_i64(p, G_I64, (int32_t)inferred->to.tid));
 	return wire_close(event, wire_close(message, p));
 }
 
@@ -73,14 +73,13 @@ void pf_sched_inferred(struct xsp_out *out, const struct xsprof_event *ev,
 		       const struct fmt_inferred *inferred)
 {
 	struct fmt_sched_event e = {
-		.kind = FMT_SCHED_SWITCH, .state = 'R', .task = { .tid = inferred->tid },
+		.kind = FMT_SCHED_SWITCH, .state = inferred->state, .by = inferred->from,
+		.task = inferred->to,
 	};
 	struct xsprof_event at = *ev;
 	char *end;
 
 	at.ns = inferred->ns;
-	snprintf(e.by.comm, sizeof(e.by.comm), "swapper/%d", ev->cpu);
-	memcpy(e.task.comm, inferred->comm, sizeof(e.task.comm));
 	end = put_event(out, &at, &e, out->scratch);
 	pf_bundle_add(out, ev->cpu, at.ns, out->scratch, (size_t)(end - out->scratch));
 	end = put_marker(out, inferred, out->scratch);
