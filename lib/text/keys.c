@@ -55,9 +55,9 @@ void xsp_keys_claim(struct xsp_keys *keys, uint64_t hash)
 		add(keys, hash);
 }
 
-uint32_t xsp_keys_take(struct xsp_keys *keys, const char *key, size_t len)
+uint32_t xsp_keys_next(struct xsp_keys *keys, uint64_t name)
 {
-	uint64_t name = xsp_keys_hash(key + 1, len - 3), hash;
+	uint64_t hash;
 	struct xsp_key *first = find(keys, name);
 	char text[XSP_PUT_MAX + 4], *end;
 	uint32_t number;
@@ -73,6 +73,11 @@ uint32_t xsp_keys_take(struct xsp_keys *keys, const char *key, size_t len)
 	} while (find(keys, hash));
 	add(keys, hash);
 	return number;
+}
+
+uint32_t xsp_keys_take(struct xsp_keys *keys, const char *key, size_t len)
+{
+	return xsp_keys_next(keys, xsp_keys_hash(key + 1, len - 3));
 }
 
 /* Behind the string at @p. */

@@ -36,9 +36,11 @@ uint64_t xsp_keys_hash(const char *text, size_t len);
 /* A key that the object has, by the hash of its text. */
 void xsp_keys_claim(struct xsp_keys *keys, uint64_t hash);
 /*
- * @key is `"name":`, @len bytes.  Return: which of that name it is in the object, 1 for the first.
- * Without memory a later one of the name is not known to be one.
+ * @name is the hash of a key's text.  Return: which of that name it is in the object, 1 for the
+ * first.  Without memory a later one of the name is not known to be one.
  */
+uint32_t xsp_keys_next(struct xsp_keys *keys, uint64_t name);
+/* Likewise of @key, `"name":`, @len bytes. */
 uint32_t xsp_keys_take(struct xsp_keys *keys, const char *key, size_t len);
 
 static inline void xsp_keys_clear(struct xsp_keys *keys)

@@ -122,6 +122,9 @@ if "systemTraceEvents" in trace:
     if trace.get("metadata") != {"clock-domain": "LINUX_FTRACE_GLOBAL"}:
         fail("the clock of systemTraceEvents: %r" % (trace.get("metadata"),))
     lines = [line for line in text[:-1].split("\n") if not line.startswith("#")]
+    # Two lines of a switch that no event tells: it, and one that marks it.
+    marks = {i for i, line in enumerate(lines) if ": inferred_sched_switch: next_pid=" in line}
+    lines = [line for i, line in enumerate(lines) if i not in marks and i + 1 not in marks]
     before = 0
     for line in lines:
         if LOST.match(line):

@@ -152,7 +152,7 @@ class Check:
     def __init__(self):
         self.sequences = {}
         self.tracks = {}
-        self.events = collections.defaultdict(list)     # of a track: ns, type, name, follows
+        self.events = collections.defaultdict(list)     # of a track: ns, type, name, follows, keys
         self.counts = collections.Counter()
         self.cpus = {}
         self.clocks = None
@@ -205,6 +205,7 @@ class Check:
             fail("an annotation with %d values: %r" % (len(values), a))
         if "string_value_iid" in a:
             self.text(s, flags, "debug_annotation_string_values", a["string_value_iid"])
+        return name
 
     def track_event(self, p, s, flags):
         e = p["track_event"]
@@ -229,10 +230,11 @@ class Check:
             self.text(s, flags, "event_categories", iid)
         if kind in (BEGIN, INSTANT) and not e.get("category_iids") and not e.get("categories"):
             fail("an event without a category: %r" % p)
-        for a in e.get("debug_annotations", []):
-            self.annotation(s, flags, a)
+        keys = [self.annotation(s, flags, a) for a in e.get("debug_annotations", [])]
+        if len(set(keys)) < min(len(keys), 256):
+            fail("arguments of one name: %.300r" % keys)
         follows = kind == END and self.before == (uuid, BEGIN)
-        self.events[uuid].append((p["timestamp"], kind, name, follows))
+        self.events[uuid].append((p["timestamp"], kind, name, follows, keys))
         self.counts[kind] += 1
         return uuid, kind
 
@@ -317,7 +319,7 @@ class Check:
             order = sorted(range(len(events)), key=lambda i: events[i][0])
             stack = []
             for i in order:
-                ns, kind, name, follows = events[i]
+                ns, kind, name, follows, keys = events[i]
                 if kind == BEGIN:
                     stack.append(i)
                 elif kind == END:
@@ -326,6 +328,10 @@ class Check:
                     begin = stack.pop()
                     if follows and begin != i - 1:
                         fail("track %d: the range that ends at %d does not nest" % (uuid, ns))
+                    # Readers put the arguments of both ends together; both of an async
+                    # range have its id.
+                    if set(keys) & set(events[begin][4]) - {"id"}:
+                        fail("both ends of a range have %r" % keys)
                     ranges.append((events[begin][0], ns, events[begin][2]))
             if stack:
                 fail("track %d: %d ranges stay open" % (uuid, len(stack)))

@@ -92,18 +92,37 @@ result "an instant that goes on in other records is one event" $?
 dump_all keys
 check -p "$dir/keys.pf" | grep -q '{"name": "External id", "uint_value": 5}' 2>"$dir/log"
 result "the ids of an op" $?
+check "$dir/keys.pf" >"$dir/log" 2>&1 && check -p "$dir/keys.pf" >"$dir/log" &&
+	grep -q '{"int_value": 3, "name": "k (2) (2)"}' "$dir/log" &&
+	grep -q '{"int_value": 6, "name": "k (4)"}' "$dir/log" &&
+	grep -q '{"int_value": 2, "name": "External id (2)"}' "$dir/log"
+result "keys that are there already" $?
+# Names of 4,000 bytes, and thousands of arguments in a range: all have room.
+"$make_capture" crowded "$dir/crowded.data" || exit 1
+"$dump" -q -f perfetto -o "$dir/crowded.pf" "$dir/crowded.data" 2>"$dir/log" &&
+	check "$dir/crowded.pf" >>"$dir/log" 2>&1
+result "more arguments than an event has" $?
 
 # A switch that the tracer left out stands where the task was woken at the latest, and is marked.
 "$make_capture" left-out "$dir/left-out.data" || exit 1
 dump_all left-out
 check -p "$dir/left-out.pf" >"$dir/log"
-tr '}' '\n' <"$dir/log" | grep -q '"next_comm": "alpha", .*"prev_comm": "swapper/0"' &&
-	[ "$(grep -o '"inferred_sched_switch"' "$dir/log" | wc -l)" = 1 ] &&
+tr '}' '\n' <"$dir/log" >"$dir/lines"
+grep -q '"next_comm": "alpha", .*"prev_comm": "swapper/0"' "$dir/lines" &&
+	[ "$(grep -o '"inferred_sched_switch"' "$dir/log" | wc -l)" = 3 ] &&
 	tr '{' '\n' <"$dir/log" | grep -A9 '"inferred_sched_switch"' |
 		grep -q '"timestamp": 1000000050000'
 result "a switch from idle that was left out" $?
+grep -q '"timestamp": 1000000093000' "$dir/lines" &&
+	grep -q '"next_pid": 100,.* "prev_pid": 8, .*"prev_state": 0$' "$dir/lines" &&
+	grep -q '"next_pid": 0,.* "prev_pid": 100, .*"prev_state": 0$' "$dir/lines"
+result "switches from a task to another and to idle that were left out" $?
 grep -q ' 0\.000050: sched_switch: prev_comm=swapper/0 .* next_comm=alpha ' \
-	"$dir/left-out.json" && grep -q 'inferred_sched_switch: next_pid=100' "$dir/left-out.json"
+	"$dir/left-out.json" &&
+	grep -q 'inferred_sched_switch: next_pid=100' "$dir/left-out.json" &&
+	grep -q ' 0\.000093: sched_switch: prev_comm=<\.\.\.> prev_pid=8 .* next_comm=alpha ' \
+		"$dir/left-out.json" &&
+	grep -q 'inferred_sched_switch: next_pid=0' "$dir/left-out.json"
 result "and in Chrome JSON" $?
 
 # CLOCK_BOOTTIME that falls back against the trace's clock, which none does: a CPU's events must

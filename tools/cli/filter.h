@@ -130,6 +130,23 @@ static inline bool xsp_event_nameless(const struct xsprof_event *ev)
 	return ev->type >= XSPROF_EV_LOST && ev->type <= XSPROF_EV_EXIT;
 }
 
+/* One end of a range, or all of it. */
+static inline bool xsp_event_is_range(const struct xsprof_event *ev)
+{
+	switch (ev->type) {
+	case XSPROF_REC_BEGIN:
+	case XSPROF_REC_END:
+	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
+	case XSPROF_REC_ASYNC_BEGIN:
+	case XSPROF_REC_ASYNC_END:
+	case XSPROF_REC_GPU:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Is it an event in the counts of all verbs?  See xsprof(1). */
 static inline bool xsp_event_counts(const struct xsprof_event *ev)
 {

@@ -354,7 +354,7 @@ static void ndjson_event(struct xsp_out *out, const struct xsp_view *view)
 		p = put_lit(p, ",\"name_from\":\"begin\"");
 	p = FIELD(p, "aux", put_u32, ev->aux);
 	p = FIELD(p, "value", put_u64, ev->value);
-	if (ev->type != XSPROF_REC_BEGIN)
+	if (ev->type != XSPROF_REC_BEGIN || ev->flags & XSPROF_EVF_OP)
 		p = put_fields(out, view, p);
 	if (!ev->tid)
 		p = put_lit(p, ",\"tid_given\":false");

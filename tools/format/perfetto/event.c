@@ -70,5 +70,5 @@ void pf_instant(struct xsp_out *out, const struct xsp_view *view, uint64_t uuid,
 	p = uuid ? pf_open_uuid(out, &pkt, ev->ns, PF_INSTANT, uuid) :
 		   pf_open_thread(out, &pkt, ev->ns, PF_INSTANT, view->thread);
 	p = pf_put_all(out, ev, pf_put_name(p, name, ev));
-	pf_close(out, &pkt, pf_put_note(p, note));
+	pf_close(out, &pkt, pf_put_note(out, p, note));
 }

@@ -2,10 +2,10 @@
 /*
  * What the files of the Perfetto format share.  perfetto.c turns events of programs into packets,
  * range.c those that are ranges, event.c has the pieces of one, kernel.c and sched.c those of the
- * kernel, task.c and end.c say when tasks began and ended, args.c writes arguments; meta.c has the
- * clocks and what is said of the whole, track.c the tracks, bundle.c the events of a CPU, names.c
- * what is interned.  wire.h writes what is in packets; those that are rare are begun and ended by
- * packet.c.
+ * kernel, task.c and end.c say when tasks began and ended, args.c and note.c write arguments;
+ * meta.c has the clocks and what is said of the whole, track.c the tracks, bundle.c the events of
+ * a CPU, names.c what is interned.  wire.h writes what is in packets; those that are rare are begun
+ * and ended by packet.c.
  *
  * The numbers of fields are Perfetto's.
  */
@@ -17,6 +17,7 @@
 #include "format/common/out.h"
 #include "format/common/running.h"
 #include "format/perfetto/wire.h"
+#include "text/keys.h"
 
 /* Who writes: a reader keeps what is interned, and what was lost, by this. */
 enum { PF_MARKERS = 1, PF_KERNEL = 2, PF_LOSSES = 3 };
@@ -113,6 +114,7 @@ struct pf_kernel;
  * @alone: tracks made for one range each
  * @pairs: ranges of which one event gave both ends
  * @closed: ends that no event gave
+ * @keys: of the arguments of the event that is written
  * @track: bytes of a track that cannot be remembered
  */
 struct perfetto {
@@ -138,6 +140,7 @@ struct perfetto {
 	uint64_t		alone;
 	uint64_t		pairs;
 	uint64_t		closed;
+	struct xsp_keys		keys;
 	char			track[2 + WIRE_MAX];
 };
 
@@ -194,16 +197,23 @@ void pf_trace_tracks(struct xsp_out *out);
 
 char *pf_put_args(struct xsp_out *out, const struct xsprof_event *ev, char *p);
 char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p);
-/* The note of a range, and one more for it; of one text: PF_NOTE. */
-#define PF_NOTE(key, text)	"\2s" key "\3" text
-char *pf_put_note(char *p, const char *note);
-bool pf_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range);
 /* Interns all that the arguments need. */
 void pf_intern_args(struct xsp_out *out, const struct xsprof_event *ev);
 
-char *pf_arg_u64(char *p, const char *name, uint64_t v);
-char *pf_arg_text(char *p, const char *name, const char *s, size_t len);
-char *pf_arg_true(char *p, const char *name);
+/* Opens an annotation.  Return: where its value goes; wire_close() ends it at @start. */
+char *pf_open_arg(struct xsp_out *out, char *p, const char *name, size_t len, char **start);
+char *pf_arg_u64(struct xsp_out *out, char *p, const char *name, uint64_t v);
+char *pf_arg_text(struct xsp_out *out, char *p, const char *name, const char *s, size_t len);
+char *pf_arg_true(struct xsp_out *out, char *p, const char *name);
+
+/* ---- note.c: arguments that wait for the end of their range ----------------------- */
+
+/* The names of the arguments that were written since pf_open(), before all else in the note. */
+void pf_note_keys(struct xsp_out *out, struct xsp_range *range);
+bool pf_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range);
+/* The note of a range, and one more for it; of one text: PF_NOTE. */
+#define PF_NOTE(key, text)	"\2s" key "\3" text
+char *pf_put_note(struct xsp_out *out, char *p, const char *note);
 
 /* An event of no message of its own, and its fields. */
 enum { E_GENERIC = 327 };
@@ -272,6 +282,7 @@ static inline char *pf_open(struct xsp_out *out, struct pf_packet *pkt, uint64_t
 	};
 	char *p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
 
+	xsp_keys_clear(&pf_of(out)->keys);
 	pkt->packet = p = wire_open(p, PF_TRACE_PACKET);
 	p = wire_u64(p, PF_TIMESTAMP, ns);
 	memcpy(p, middle, 4);

@@ -197,6 +197,7 @@ static void perfetto_finish(struct xsp_out *out)
 	fmt_sched_free(pf->sched);
 	fmt_running_free(pf->running);
 	free(pf->bundles);
+	xsp_keys_free(&pf->keys);
 	free(pf);
 	out->priv = NULL;
 }

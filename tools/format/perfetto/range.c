@@ -10,6 +10,7 @@ void pf_put_begin(struct xsp_out *out, const struct xsp_view *view)
 	const struct xsprof_event *ev = view->ev;
 	const struct pf_name *name;
 	struct pf_packet pkt;
+	bool more = false;
 	char *p;
 
 	if (!view->range) {
@@ -20,16 +21,22 @@ void pf_put_begin(struct xsp_out *out, const struct xsp_view *view)
 	p = pf_put_name(pf_open_thread(out, &pkt, ev->ns, PF_BEGIN, view->thread), name, ev);
 	p = pf_put_fields(out, ev, p);
 	/* A string may go on in the next record: then all of it stands at the end. */
-	if (ev->rec_size > sizeof(struct xsprof_rec) &&
-	    !(ev->rec->size >> 4 & XSPROF_RECF_MORE && pf_note_args(out, ev, view->range)))
-		p = pf_put_args(out, ev, p);
+	if (ev->rec_size > sizeof(struct xsprof_rec)) {
+		more = ev->rec->size >> 4 & XSPROF_RECF_MORE;
+		if (more)
+			pf_note_keys(out, view->range);
+		if (!more || !pf_note_args(out, ev, view->range))
+			p = pf_put_args(out, ev, p);
+	}
 	pf_close(out, &pkt, p);
+	if (!more)
+		pf_note_keys(out, view->range);
 }
 
 /* Records were lost inside the range: its end may be that of another. */
-static char *put_uncertain(char *p, const struct xsp_range *range)
+static char *put_uncertain(struct xsp_out *out, char *p, const struct xsp_range *range)
 {
-	return range->lost ? pf_arg_text(p, "uncertain", "lost", 4) : p;
+	return range->lost ? pf_arg_text(out, p, "uncertain", "lost", 4) : p;
 }
 
 /* A range of which one event tells both ends, on a track with the number @uuid. */
@@ -45,7 +52,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 	p = pf_put_name(pf_open(out, &pkt, begin, PF_BEGIN, track, len), name, ev);
 	p = pf_put_all(out, ev, p);
 	if (range)
-		p = put_uncertain(pf_put_note(p, range->note), range);
+		p = put_uncertain(out, pf_put_note(out, p, range->note), range);
 	if (ev->type == XSPROF_REC_GPU && ev->value) {
 		uint64_t id = pf_hash_uuid(ev->producer, XSP_LANE_GPU, ev->value);
 
@@ -91,8 +98,8 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 		pf_intern_args(out, ev);
 	p = pf_open_thread(out, &pkt, ev->ns, PF_END, view->thread);
 	if (view->range->note)
-		p = pf_put_note(p, view->range->note);
-	pf_close(out, &pkt, pf_put_args(out, ev, put_uncertain(p, view->range)));
+		p = pf_put_note(out, p, view->range->note);
+	pf_close(out, &pkt, pf_put_args(out, ev, put_uncertain(out, p, view->range)));
 }
 
 /* Where a range with times of its own is drawn. */
@@ -129,8 +136,8 @@ void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, ui
 	if (!range->shown)
 		return;
 	p = pf_open_thread(out, &pkt, ns, PF_END, thread);
-	p = put_uncertain(pf_put_note(p, range->note), range);
-	pf_close(out, &pkt, pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished"));
+	p = put_uncertain(out, pf_put_note(out, p, range->note), range);
+	pf_close(out, &pkt, pf_arg_true(out, p, why == XSP_WHY_CUT ? "cut" : "unfinished"));
 	pf_of(out)->closed++;
 }
 
@@ -153,9 +160,9 @@ void pf_put_async(struct xsp_out *out, const struct xsp_view *view)
 		p = pf_put_name(p, name, ev);
 	p = pf_put_all(out, ev, p);
 	if (ev->type == XSPROF_REC_ASYNC_END && !view->async)
-		p = pf_arg_text(p, "end", "without a begin", 15);
+		p = pf_arg_text(out, p, "end", "without a begin", 15);
 	if (begin && !view->async)
-		p = pf_arg_text(p, "begin", "left out: too many ranges are open", 34);
+		p = pf_arg_text(out, p, "begin", "left out: too many ranges are open", 34);
 	pf_close(out, &pkt, p);
 }
 
@@ -171,8 +178,8 @@ void pf_async_closed(void *data, struct xsp_track *thread, const struct xsprof_r
 	p = pf_open_uuid(out, &pkt, range->end_ns, PF_END,
 			 pf_async_uuid(range->producer, range->name, range->id));
 	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
-		p = pf_arg_text(p, "uncertain", "lost", 4);
-	p = pf_arg_true(p, why == XSP_WHY_CUT ? "cut" : "unfinished");
+		p = pf_arg_text(out, p, "uncertain", "lost", 4);
+	p = pf_arg_true(out, p, why == XSP_WHY_CUT ? "cut" : "unfinished");
 	pf_close(out, &pkt, p);
 	pf_of(out)->closed++;
 }
