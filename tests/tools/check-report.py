@@ -12,6 +12,11 @@ totals = collections.Counter()
 by = sys.argv[3].split(",")
 def key(name, tid):
     return tuple({"name": name, "thread": tid}.get(b, "default") for b in by)
+def once(name, stack):
+    """Is a range inside those of the stack the only one of its row that its time is in?"""
+    if "name" in by:
+        return name not in [outer[1] for outer in stack]
+    return "category" in by or not stack
 last = 0
 for line in open(sys.argv[1]):
     e = json.loads(line)
@@ -23,7 +28,7 @@ for line in open(sys.argv[1]):
         begin, name, inside = stack.pop()
         d = e["ns"] - begin
         durations[key(name, e["tid"])].append(d)
-        if "name" not in by or name not in [outer[1] for outer in stack]:
+        if once(name, stack):
             totals[key(name, e["tid"])] += d
         selfs[key(name, e["tid"])] += d - inside
         if stack:
@@ -34,7 +39,7 @@ for line in open(sys.argv[1]):
                 begin, name, inside = stack.pop()
                 d = last - begin
                 durations[key(name, tid)].append(d)
-                if "name" not in by or name not in [outer[1] for outer in stack]:
+                if once(name, stack):
                     totals[key(name, tid)] += d
                 selfs[key(name, tid)] += d - inside
                 if stack:

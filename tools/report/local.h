@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of `xsprof report` share: report.c reads and counts, print.c prints the tables,
- * threads.c one of threads where there is no range, cause.c what the time was for, words.c the
- * words of a row.  Each calls those after it.
+ * threads.c one of threads where there is no range, waits.c one of waits, cause.c what the time
+ * was for, words.c the words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -72,6 +72,7 @@ struct report_threads {
  * @open: what was open at the ends of processes
  * @show: what of it is wanted
  * @no_open: nothing of it
+ * @waits: waits for synchronization objects that are under way
  */
 struct report {
 	struct xsp_source		source;
@@ -99,6 +100,7 @@ struct report {
 	struct open_ranges		open;
 	struct open_show		show;
 	bool				no_open;
+	struct report_waits		*waits;
 };
 
 /**
@@ -133,6 +135,8 @@ void report_widen(const struct report *report, const struct xsp_group *row,
 const char *report_process(const struct report *report, const struct xsp_group *group, char *buf,
 			   size_t size);
 bool report_colours(void);
+/* Is its time in no other range of its row? */
+bool report_counts_once(const struct report *report, const struct xsprof_range *range);
 
 static inline size_t report_max(size_t a, size_t b)
 {
@@ -149,6 +153,19 @@ void report_threads_free(struct report *report);
 bool report_threads_wanted(const struct report *report, size_t ranges);
 void report_print_threads(const struct report *report);
 void report_json_threads(const struct report *report);
+
+/* ---- waits.c -------------------------------------------------------------------------------- */
+
+int report_waits_new(struct report_waits **waits);
+void report_waits_free(struct report_waits *waits);
+#define REPORT_NO_WAIT	UINT64_MAX
+/* An XSPROF_REC_SYNC.  Return: how long the wait took that it ends, ns, or REPORT_NO_WAIT. */
+uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev);
+void report_waits_add(struct xsp_group *group, uint64_t ns);
+/* Records of @ev's producer were lost. */
+void report_waits_lost(struct report_waits *waits, const struct xsprof_event *ev);
+/* The table of them, where there was any in @rows. */
+void report_print_waits(const struct report *report, struct xsp_group **rows, size_t n);
 
 /* ---- cause.c ------------------------------------------------------------------------------- */
 

@@ -242,6 +242,7 @@ void report_print(struct report *report)
 		       report->unsure == 1 ? "" : "s");
 	if (!threads)
 		report_print_cause(report, rows, ranges, &width);
+	report_print_waits(report, rows + ranges, n - ranges);
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)
 		printf("... and %" PRIu64 " events without a row\n", report->unlisted);
@@ -322,6 +323,9 @@ static void json_other(const struct report *report, const struct xsp_group *row)
 		printf(",\"min\":%s,\"max\":%s,\"last\":%s,\"not_finite\":%" PRIu64,
 		       any ? low : "null", any ? high : "null", last, row->strange);
 	}
+	if (row->timed)
+		printf(",\"waits\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"wait_min_ns\":%" PRIu64
+		       ",\"wait_max_ns\":%" PRIu64, row->timed, row->sum, row->min, row->max);
 	json_words(report, row);
 }
 

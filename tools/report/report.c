@@ -255,8 +255,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 		group->on_thread++;
 		group->self += range->self_ns;
 	}
-	/* The time of a function that calls itself is in its outermost call. */
-	if (!(range->flags & XSPROF_RANGEF_RECURSIVE && report->by & REPORT_BY_NAME)) {
+	if (report_counts_once(report, range)) {
 		group->total += ns;
 		if (told)
 			add_cause(group, &sum, ns);
@@ -266,22 +265,6 @@ static void add_range(void *data, const struct xsprof_range *range)
 	if (ns > group->max)
 		group->max = ns;
 	xsp_group_duration(report->groups, group, ns);
-}
-
-static bool is_range(uint16_t type)
-{
-	switch (type) {
-	case XSPROF_REC_BEGIN:
-	case XSPROF_REC_END:
-	case XSPROF_REC_COMPLETE:
-	case XSPROF_REC_SPAN:
-	case XSPROF_REC_ASYNC_BEGIN:
-	case XSPROF_REC_ASYNC_END:
-	case XSPROF_REC_GPU:
-		return true;
-	default:
-		return false;
-	}
 }
 
 static void add_value(struct xsp_group *group, double value)
@@ -303,13 +286,18 @@ static void add_value(struct xsp_group *group, double value)
 static void add_event(struct report *report, const struct xsprof_event *ev)
 {
 	struct xsp_group *group;
+	uint64_t waited = REPORT_NO_WAIT;
 	double f64;
 
+	if (ev->type == XSPROF_EV_LOST)
+		report_waits_lost(report->waits, ev);
+	else if (ev->type == XSPROF_REC_SYNC)
+		waited = report_waits_event(report->waits, ev);
 	if (!xsp_filter_time(&report->filter, ev->ns))
 		return;
 	/* That processes come and go is told by the decoder, and is no event of theirs. */
 	report->events += xsp_event_counts(ev);
-	if (is_range(ev->type) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
+	if (xsp_event_is_range(ev) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
 	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name);
 	if (!group)
@@ -321,6 +309,8 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 		add_value(group, f64);
 	}
 	group->count++;
+	if (waited != REPORT_NO_WAIT)
+		report_waits_add(group, waited);
 }
 
 /* The start of the trace, as dump has it. */
@@ -386,6 +376,8 @@ static int run(struct report *report)
 	ret = xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN,
 			     &report->groups);
 	if (!ret)
+		ret = report_waits_new(&report->waits);
+	if (!ret)
 		ret = cause_new(&report->cause);
 	if (!ret)
 		ret = cause_reader_new(report->source.trace, report->cause, &report->reader);
@@ -420,6 +412,7 @@ out:
 	cause_reader_free(report->reader);
 	cause_free(report->cause);
 	report_threads_free(report);
+	report_waits_free(report->waits);
 	xsp_groups_free(report->groups);
 	open_ranges_free(&report->open);
 	if (!status)

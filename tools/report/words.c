@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "report/local.h"
+#include "report/why-local.h"
 #include "text/escape.h"
 
 bool report_colours(void)
@@ -146,4 +147,16 @@ void report_widen(const struct report *report, const struct xsp_group *row,
 					 strlen(thread_text(report, row, buf, sizeof(buf))));
 	xsp_groups_word(report->groups, row->key.category, &len);
 	width->category = report_max(width->category, len < 40 ? len : 40);
+}
+
+/*
+ * Is its time in no other range of the row?  That of a function that calls itself is in its
+ * outermost call, that of a thread in the outermost ranges, where all of them are asked for.
+ */
+bool report_counts_once(const struct report *report, const struct xsprof_range *range)
+{
+	if (report->by & REPORT_BY_NAME)
+		return !(range->flags & XSPROF_RANGEF_RECURSIVE);
+	return !why_on_thread(range) || !range->depth || report->by & REPORT_BY_CATEGORY ||
+	       xsp_filter_names(&report->filter);
 }
