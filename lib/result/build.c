@@ -44,6 +44,27 @@ static bool producer_wanted(struct xsr_builder *b, const struct xsprof_event *ev
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
+/*
+ * The engine's range around a node of autograd has no sequence number of its own; PyTorch's
+ * profiler gives it that of the op inside it, and so do we.
+ */
+static void number_node(struct xsr_builder *b, const struct xsr_thread *th,
+			const struct xsprof_profiler_event *op)
+{
+	static const char prefix[] = "autograd::engine::evaluate_function: ";
+	struct xsprof_profiler_event *node;
+
+	if (op->u.op.sequence < 0 || !op->u.op.forward_thread || !th->depth ||
+	    th->open[th->depth - 1] == XSR_NONE)
+		return;
+	node = &b->r->events[th->open[th->depth - 1]];
+	if (node->kind != XSPROF_EVENT_OP || node->u.op.sequence >= 0 ||
+	    strncmp(node->name, prefix, sizeof(prefix) - 1))
+		return;
+	node->u.op.sequence = op->u.op.sequence;
+	node->u.op.forward_thread = op->u.op.forward_thread;
+}
+
 static int begin_range(struct xsr_builder *b)
 {
 	const struct xsprof_event *ev = b->ev;
@@ -83,6 +104,8 @@ static int begin_range(struct xsr_builder *b)
 	th = xsr_thread_get(&b->threads, ev->producer, ev->tid);
 	if (err || !th)
 		return -ENOMEM;
+	if (index != XSR_NONE && b->r->events[index].kind == XSPROF_EVENT_OP)
+		number_node(b, th, &b->r->events[index]);
 	/* The pairer did not take it either. */
 	if (stats.too_deep != b->stats.too_deep) {
 		b->stats = stats;

@@ -134,6 +134,35 @@ static void test_filters(void)
 	tap_result("certain scopes");
 }
 
+/* The engine's range around a node has the numbers of the first op inside it that has them. */
+static void test_nodes(void)
+{
+	static const struct xsprof_rec_op none = { .sequence = -1 };
+	static const char node[] = "autograd::engine::evaluate_function: MulBackward0";
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	ops_op_as(&o, TID, 2000, node, XSPROF_OP_FUNCTION, 5, none, NULL);
+	ops_op_as(&o, TID, 2100, "MulBackward0", XSPROF_OP_BACKWARD_FUNCTION, 6,
+		  (struct xsprof_rec_op){ .sequence = 4, .forward_thread = 9 }, NULL);
+	ops_op_as(&o, TID, 2200, "inner", XSPROF_OP_BACKWARD_FUNCTION, 7,
+		  (struct xsprof_rec_op){ .sequence = 5, .forward_thread = 8 }, NULL);
+	ops_end(&o, TID, 2300);
+	ops_end(&o, TID, 2400);
+	ops_op_as(&o, TID, 2500, "after", XSPROF_OP_BACKWARD_FUNCTION, 8,
+		  (struct xsprof_rec_op){ .sequence = 6, .forward_thread = 7 }, NULL);
+	ops_end(&o, TID, 2600);
+	ops_end(&o, TID, 2700);
+	r = ops_result(&o, NULL);
+	CHECK_EQ(xsprof_event_sequence_number(must(r, node, 0)), 4);
+	CHECK_EQ(xsprof_event_forward_thread_id(must(r, node, 0)), 9);
+	CHECK_EQ(xsprof_event_sequence_number(must(r, "MulBackward0", 0)), 4);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("nodes of autograd");
+}
+
 static void test_steps(void)
 {
 	struct xsprof_result *r;
@@ -411,6 +440,7 @@ int main(void)
 {
 	test_nesting();
 	test_filters();
+	test_nodes();
 	test_steps();
 	test_overlaps();
 	test_memory();

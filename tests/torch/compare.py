@@ -54,9 +54,6 @@ def key(op, parents):
     name, parent, shapes, sequence = op
     if not parents:
         parent = None
-    # The profiler copies the number of the node that is evaluated; before that there is none.
-    if name.startswith("autograd::engine::evaluate_function"):
-        sequence = None
     return json.dumps([name, parent, plain(shapes) if SHAPES else None, sequence])
 
 

@@ -65,6 +65,30 @@ import json, sys
 json.load(sys.stdin)' 2>>log
 result "the report of it" $?
 
+record -- "$python" -W ignore -c 'import torch, threading
+def work():
+    a = torch.ones(2, 2, requires_grad=True)
+    a.mm(a).sum().backward()
+work()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()' && python3 - ours 2>>log <<-'END'
+	import json, sys
+	ops, ends = {}, {}
+	for e in json.load(open(sys.argv[1]))["traceEvents"]:
+	    if e.get("cat") == "cpu_op":
+	        ops[e["tid"], e["ts"]] = e["name"]
+	    elif e.get("cat") == "fwdbwd":
+	        ends.setdefault(e["id"], []).append(e)
+	got = []
+	for pair in ends.values():
+	    assert [e["ph"] for e in pair] == ["s", "f"] and pair[0]["tid"] == pair[1]["tid"], pair
+	    got.append(tuple(ops[e["tid"], e["ts"]] for e in pair))
+	want = [("aten::mm", "MmBackward0"), ("aten::sum", "SumBackward0")]
+	assert sorted(got) == sorted(2 * want), got
+END
+result "each backward op has an arrow from its forward op, on its thread" $?
+
 mm='import torch
 def mm(n):
     a = torch.ones(2, 2)

@@ -61,6 +61,7 @@ static bool prepare(void)
 		category = 0;
 	torch_names_init(category);
 	torch_inputs_init(category);
+	torch_threads_init();
 	return true;
 }
 

@@ -7,7 +7,7 @@
  * to do with PyTorch. It links the C library only, has no constructor, and opens libxsprof-user
  * when libtorch is there. It is built without PyTorch's headers: enter.c gets in, api.c finds the
  * functions, layout.c and verify.c find where things are and hold it against libtorch's own
- * answers, observe.c writes the ops.
+ * answers, threads.c knows threads by PyTorch's numbers, observe.c writes the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H
@@ -99,10 +99,18 @@ struct torch_api {
 
 extern struct torch_api torch_api;
 
-/* The loaded library whose path has @part in it; NULL: none is.  Not signal-safe. */
+/* Return: the loaded library with @part in its path; NULL: there is none.  Not signal-safe. */
 void *torch_library(const char *part);
 /* Return: 0; -ENOENT: libtorch is not there; -ENOSYS: it has not what is needed. */
 int torch_api_find(void);
+
+/* ---- threads.c: thread ids by PyTorch's numbers ---------------------------------------------- */
+
+void torch_threads_init(void);
+/* The calling thread runs an op. */
+void torch_thread_enter(void);
+/* Return: the id of the thread with that number, 0: not known. */
+uint64_t torch_thread(uint64_t number);
 
 /* ---- libxsprof-user ------------------------------------------------------------------------- */
 

@@ -16,6 +16,7 @@ static void *starts(void **ret, const void *fn)
 	struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 	const struct torch_layout *l = &torch_layout;
 	struct torch_inputs in;
+	uint64_t number;
 	int verified;
 
 	*ret = NULL;
@@ -24,7 +25,14 @@ static void *starts(void **ret, const void *fn)
 	op.name = torch_name(fn);
 	op.scope = torch_u8(fn, l->scope);
 	op.sequence = (int64_t)torch_u64(fn, l->sequence);
-	op.forward_thread = torch_u64(fn, l->forward);
+	torch_thread_enter();
+	number = torch_u64(fn, l->forward);
+	if (number) {
+		op.forward_thread = torch_thread(number);
+		/* Of a thread that was not seen: it would link to an op of any. */
+		if (!op.forward_thread)
+			op.sequence = XSPROF_NO_SEQUENCE;
+	}
 	op.record_function_id = torch_u64(fn, l->handle);
 	if (torch_detail >= TORCH_SHAPES) {
 		/* Acquire: pairs with the release in verify.c, which is behind the layout. */

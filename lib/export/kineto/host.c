@@ -49,6 +49,58 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	k->ops += op;
 }
 
+/* ---- nodes of autograd ---------------------------------------------------------------------- */
+
+/*
+ * The engine's range around a node has no sequence number of its own; PyTorch's profiler gives it
+ * that of the op inside it, and so do we.
+ */
+static bool is_node(const struct xsr_kineto *k, uint32_t producer, uint32_t name)
+{
+	static const char prefix[] = "autograd::engine::evaluate_function: ";
+
+	return !strncmp(xsprof_trace_name(k->w.trace, producer, name), prefix, sizeof(prefix) - 1);
+}
+
+/* Kept in the long form, which has room for the number. */
+static bool keep_node(struct xsr_kineto *k, struct xsp_range *range, const struct xsprof_event *ev)
+{
+	struct xsprof_rec_op rec = { .sequence = XSPROF_NO_SEQUENCE };
+	struct xsprof_event whole = *ev;
+
+	memcpy(&rec, ev->rec, ev->rec_size);
+	whole.rec = &rec.rec;
+	whole.rec_size = sizeof(rec);
+	return xsr_keep(k->tracks, range, &whole);
+}
+
+static void take_number(const struct xsr_kineto *k, const struct xsprof_trace_op *op,
+			const struct xsp_track *thread)
+{
+	const struct xsp_stack *stack = &thread->stack;
+	struct xsprof_rec_op rec;
+	struct xsr_kept kept;
+	struct xsp_range *node;
+	char *at;
+
+	if (op->sequence < 0 || !op->forward_thread || stack->n < 2)
+		return;
+	node = &stack->v[stack->n - 2];
+	if (node->kind != XSR_RANGE_OP || node->note_len < sizeof(struct xsr_kept) + sizeof(rec) ||
+	    !is_node(k, thread->producer, node->name))
+		return;
+	memcpy(&kept, node->note, sizeof(kept));
+	if (kept.type != XSPROF_REC_BEGIN || kept.size < sizeof(rec))
+		return;
+	at = node->note + sizeof(kept);
+	memcpy(&rec, at, sizeof(rec));
+	if (rec.sequence >= 0)
+		return;
+	rec.sequence = op->sequence;
+	rec.forward_thread = op->forward_thread;
+	memcpy(at, &rec, sizeof(rec));
+}
+
 /* The arrows between an op and its backward. */
 static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 		      const struct xsp_range *range)
@@ -56,7 +108,9 @@ static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 	struct xsprof_trace_op op;
 	struct xsr_walk walk;
 
-	if (range->kind != XSR_RANGE_OP || !range->note || !k->host)
+	/* The arrow is from the op inside a node. */
+	if (range->kind != XSR_RANGE_OP || !range->note || !k->host ||
+	    is_node(k, thread->producer, range->name))
 		return;
 	xsr_walk_note(&walk, range->note, range->note_len);
 	if (!xsprof_trace_op(&walk.ev, &op) || op.sequence < 0)
@@ -90,6 +144,8 @@ static uint32_t itt_kind(const struct xsr_kineto *k, uint32_t producer, uint32_t
 	       XSR_RANGE_ANNOTATION : XSR_RANGE_OP;
 }
 
+/* ---- ranges --------------------------------------------------------------------------------- */
+
 static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsp_track *thread)
 {
 	struct xsprof_trace_op op;
@@ -106,8 +162,14 @@ static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xs
 		if (op.scope >= 32 || !(k->opts.scopes >> op.scope & 1) ||
 		    xsr_absent(&k->opts, ev))
 			range->kind = XSR_RANGE_HIDDEN;
+		take_number(k, &op, thread);
 		if (op.correlation && range->kind == XSR_RANGE_OP)
 			xsr_link_op(k, ev->producer, op.correlation, xsr_link_around(k, thread));
+		if (ev->rec_size < sizeof(struct xsprof_rec_op) &&
+		    is_node(k, ev->producer, ev->name)) {
+			k->lost += !keep_node(k, range, ev);
+			return;
+		}
 		/* Of one slot there is nothing more to say than where it is, unless it counts. */
 		if (ev->rec_size <= sizeof(struct xsprof_rec) && !op.record_function_id)
 			return;
