@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-build}
 KERNEL=${KERNEL:-6.1}
 out=${OUT:-demo}
-work=$BUILD/demo-kmod
+work=$BUILD/obj/demo-kmod
 xsprof=$BUILD/bin/xsprof
 
 die() { echo "demo-kmod: $*" >&2; exit 1; }
@@ -60,17 +60,18 @@ took=$(($(now) - begin))
 say "# $took hundredths of a second"
 
 # Killed half-way, and earlier where it was faster this time.
+status=
 for part in 50 30 15 5; do
 	say "mold ... & sleep; kill -9 \$!"
 	./mold --no-fork --threads --thread-count=4 -o /tmp/out2 start.o part*.o &
 	pid=$!
 	usleep $((took * part * 100))
-	kill -9 $pid 2>/dev/null && break
-	pid=
-	wait
+	# One that has ended, and is not waited for yet, takes a signal too.
+	kill -9 $pid 2>/dev/null
+	wait $pid
+	status=$?
+	[ $status != 137 ] || break
 done
-wait $pid
-status=$?
 [ $status = 137 ] || { say "# mold ended before it could be killed"; exit 1; }
 say "# wait status $status; nobody was reading. What the kernel kept:"
 say "xsprof list"

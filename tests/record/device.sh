@@ -82,7 +82,7 @@ recorder=$!
 wait_for grep -q rings: err
 run "$xsprof" record -p $pid -o no.data
 is "$name: one recorder at a time" $rc 2
-has "$name: one recorder at a time, said" err "process $pid \(steady\): is being recorded already"
+has "$name: one recorder at a time, said" err "process $pid \(steady\): is already being recorded"
 ok "$name: and no file is made" test ! -e no.data
 run "$xsprof" list
 has "$name: listed as being recorded" out "^  $pid .* yes +/"
