@@ -125,7 +125,8 @@ void chrome_put_async(struct xsp_out *out, const struct xsp_view *view)
 	else if (ev->type == XSPROF_REC_ASYNC_BEGIN)
 		more = "\"begin\":\"left out: too many ranges are open\"";
 	p = put_id(out, view->thread, ph, ev->ns, ev->value);
-	chrome_close(out, ev, NULL, more, chrome_put_name(out, ev, view->name, p));
+	p = (ph == 'n' ? chrome_put_name : put_name)(out, ev, view->name, p);
+	chrome_close(out, ev, NULL, more, p);
 }
 
 /* An async range that had no end. */
@@ -142,7 +143,7 @@ void chrome_async_closed(void *data, struct xsp_track *thread, const struct xspr
 	snprintf(more, sizeof(more), "\"%s\":true%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
 		 lost ? ",\"uncertain\":\"lost\"" : "");
 	p = put_id(out, thread, 'e', range->end_ns, range->id);
-	chrome_close(out, NULL, NULL, more, chrome_put_name(out, &ev, range->name, p));
+	chrome_close(out, NULL, NULL, more, put_name(out, &ev, range->name, p));
 }
 
 /* A range that nests nowhere: a pair with an id that nothing else has. */
@@ -156,9 +157,9 @@ static void put_async_range(struct xsp_out *out, const struct xsp_view *view, ui
 
 	chrome->to_async++;
 	p = put_id(out, view->thread, 'b', begin, id);
-	chrome_close(out, ev, NULL, NULL, chrome_put_name(out, ev, view->name, p));
+	chrome_close(out, ev, NULL, NULL, put_name(out, ev, view->name, p));
 	p = put_id(out, view->thread, 'e', end, id);
-	chrome_close_plain(out, chrome_put_name(out, ev, view->name, p));
+	chrome_close_plain(out, put_name(out, ev, view->name, p));
 }
 
 /* Where a range with times of its own is drawn. */
