@@ -224,6 +224,7 @@ void xst_kernel_free(struct xsprof_trace *t)
 	xsp_map_free(&k->tasks);
 	xsp_map_free(&k->tgids);
 	xsp_map_free(&k->votes);
+	xsp_map_free(&k->elected);
 	free(k->current);
 	free(k->exits.list);
 	xst_fit_free(&k->fit);

@@ -82,7 +82,8 @@ struct xst_kernel {
 	bool			namespaced;	/* the recorder's pids are not the kernel's */
 	bool			learned;	/* tids.c and ends.c have seen what they want */
 	struct xst_exits	exits;
-	struct xsp_map		votes;
+	struct xsp_map		votes;		/* by thread: the kernel's number */
+	struct xsp_map		elected;	/* by the kernel's number: the thread */
 	uint32_t		*current;	/* by CPU: who runs, 0 not known */
 	const struct xsprof_kernel_field *next_pid;
 	uint32_t		switch_id;

@@ -217,6 +217,8 @@ void xst_tids_gone(struct xsprof_trace *t, const struct xsprof_event *ev);
 void xst_tids_new_task(struct xsprof_trace *t, const struct xsprof_event *ev);
 bool xst_tids_wanted(const struct xsprof_trace *t);
 void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
+/* When it has seen all. */
+void xst_tids_elect(struct xsprof_trace *t);
 
 /* ---- run.c, marks.c ---------------------------------------------------------------------- */
 

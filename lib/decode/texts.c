@@ -56,6 +56,12 @@ static uint64_t make_key(uint32_t producer, uint32_t id)
 	return KEY_USED | (uint64_t)producer << 32 | id;
 }
 
+void xst_map_key(uint64_t key, uint32_t *producer, uint32_t *id)
+{
+	*producer = (uint32_t)((key & ~KEY_USED) >> 32);
+	*id = (uint32_t)key;
+}
+
 const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id)
 {
 	const uint64_t *value = xsp_map_get(map, make_key(producer, id));

@@ -33,6 +33,8 @@ int xst_lines_add(struct xsp_pool *pool, struct xst_lines *lines, const char *s,
 /* From (producer, id) to a pointer. */
 const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id);
 int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value);
+/* What a key of the map, one of @keys that is not 0, stands for. */
+void xst_map_key(uint64_t key, uint32_t *producer, uint32_t *id);
 
 struct xst_fact {
 	const struct xst_text	*key;

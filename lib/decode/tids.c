@@ -109,6 +109,12 @@ static uint32_t lead_of(const void *vote)
 	return (uintptr_t)vote & 0xff;
 }
 
+/* The map stores the number as a pointer, which is never dereferenced; 0: none. */
+static uint32_t elected(const struct xst_kernel *k, uint32_t producer, uint32_t kernel_tid)
+{
+	return (uint32_t)(uintptr_t)xst_map_get(&k->elected, producer, kernel_tid);
+}
+
 static bool is_foreign(const struct xsprof_trace *t, const struct xst_producer *p)
 {
 	return t->found.kernel.namespaced || p->pid != p->own_pid;
@@ -187,15 +193,43 @@ void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size
 	}
 }
 
+/*
+ * No two threads of a producer have one number: of those that voted for it the one with most, and
+ * of two alike the lower.  With no memory for one of them nothing is known of it.
+ */
+void xst_tids_elect(struct xsprof_trace *t)
+{
+	struct xst_kernel *k = &t->found.kernel;
+	uint32_t producer, tid, other, lead;
+	const void *its, *first;
+
+	for (size_t i = 0; i < k->votes.room; i++) {
+		if (!k->votes.keys[i])
+			continue;
+		xst_map_key(k->votes.keys[i], &producer, &tid);
+		its = xst_map_get(&k->votes, producer, tid);
+		other = elected(k, producer, voted(its));
+		first = other ? xst_map_get(&k->votes, producer, other) : NULL;
+		lead = first ? lead_of(first) : 0;
+		if (lead_of(its) > lead || (lead_of(its) == lead && tid < other))
+			(void)xst_map_set(&k->elected, producer, voted(its),
+					  (void *)(uintptr_t)tid);
+	}
+}
+
 uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
 {
 	const struct xst_producer *p = xst_producer_find(t, producer);
+	const struct xst_kernel *k = &t->found.kernel;
 	const void *known;
 
 	if (!p || !is_foreign(t, p))
 		return tid;
-	if (!t->found.kernel.namespaced && tid == p->own_pid && p->pid)
+	if (!k->namespaced && tid == p->own_pid && p->pid)
 		return p->pid;
-	known = xst_map_get(&t->found.kernel.votes, producer, tid);
-	return known ? voted(known) : 0;
+	known = xst_map_get(&k->votes, producer, tid);
+	if (!known || elected(k, producer, voted(known)) != tid)
+		return 0;
+	/* That is the first thread's. */
+	return !k->namespaced && voted(known) == p->pid ? 0 : voted(known);
 }

@@ -194,6 +194,7 @@ static int learn(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 			xst_exits_learn(t, evs, n);
 		n = 0;
 	}
+	xst_tids_elect(t);
 	xst_exits_settle(t);
 	t->reading.kernel_only = false;
 	t->reading.from_ns = from;

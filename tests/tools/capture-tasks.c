@@ -72,6 +72,35 @@ void cap_make_threads(void)
 	cap_end(T(110));
 }
 
+/*
+ * In its pid namespace the process is 1, outside 600, and its thread 2 is 601.  Of threads 3 and 4
+ * one record each falls on 601 and on 600, as where the tracer lost a switch.
+ */
+void cap_make_numbers(void)
+{
+	static const struct { uint32_t us, tid; } marks[] = {
+		{ 12, 2 }, { 14, 2 }, { 16, 2 }, { 18, 3 }, { 30, 4 }, { 32, 1 }, { 34, 1 },
+	};
+	static struct cpu c = { .cpu = 0 };
+	struct cap_ring r;
+
+	cap_host("hostname=box\nkernel=6.1.0\n");
+	cap_clock(T(0), T(10000000));
+	describe();
+	cap_contained(0, 600, 1, T(0));
+	cap_name(0, 1, "step");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		cap_event(&r, T(marks[i].us), XSPROF_REC_INSTANT, marks[i].tid, 1, 0, 0);
+	cap_ring_close(&r, 0);
+	sched_switch(&c, T(10), 0, "swapper/0", 0, 601, "prog");
+	sched_switch(&c, T(20), 601, "prog", 1, 600, "prog");
+	sched_switch(&c, T(40), 600, "prog", 1, 0, "swapper/0");
+	close_cpu(&c, 0);
+	cap_end(T(110));
+}
+
 /* A process with a range that has no end, last seen at @lived and found to have ended at @ticks. */
 static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t begin, uint64_t lived,
 		    uint64_t ticks)

@@ -119,6 +119,11 @@ void cap_clock(uint64_t from, uint64_t to)
 
 void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks)
 {
+	cap_contained(producer, pid, pid, ticks);
+}
+
+void cap_contained(uint32_t producer, uint32_t pid, uint32_t own_pid, uint64_t ticks)
+{
 	static struct xsprof_cap_producer p;
 
 	memset(&p, 0, sizeof(p));
@@ -136,7 +141,7 @@ void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks)
 	p.ctl.arena_off = 4096;
 	p.ctl.arena_size = (1 << 20) - 4096;
 	p.ctl.total_size = p.ctl.rings_off + 5 * p.ctl.ring_stride;
-	p.ctl.pid = pid;
+	p.ctl.pid = own_pid;
 	p.ctl.ppid = 50;
 	p.ctl.start_time = 99999;
 	p.ctl.state = XSPROF_STATE_LIVE;

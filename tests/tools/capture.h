@@ -36,6 +36,8 @@ void cap_times(uint64_t first, uint64_t last);
 void cap_host(const char *lines);
 void cap_clock(uint64_t from, uint64_t to);
 void cap_producer(uint32_t producer, uint32_t pid, uint64_t ticks);
+/* In a pid namespace, where its number is @own_pid. */
+void cap_contained(uint32_t producer, uint32_t pid, uint32_t own_pid, uint64_t ticks);
 void cap_thread(uint32_t producer, uint32_t tid, const char *comm);
 void cap_exit(uint32_t producer, uint32_t how, int32_t status, uint64_t ticks);
 void cap_end(uint64_t ticks);
@@ -71,6 +73,7 @@ void cap_make_crash(uint32_t events, uint32_t at);
 /* capture-tasks.c */
 void cap_make_threads(void);
 void cap_make_exits(void);
+void cap_make_numbers(void);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
 

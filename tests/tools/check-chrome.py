@@ -52,7 +52,7 @@ for after in events:
     counts[ph] += 1
     if ph == "M":
         continue
-    if not isinstance(e["ts"], float) or e["ts"] < 0 or not e["name"]:
+    if not isinstance(e["ts"], float) or e["ts"] < 0 or not isinstance(e["name"], str):
         fail("ts or name: %r" % e)
     key = e["pid"], e["tid"]
     if ph == "B":

@@ -129,6 +129,18 @@ assert [e["ph"] for e in events if e["tid"] == 90 and e["ph"] in "BEi"] == list(
 END
 result "chrome: an instant that goes on in other records is one event" $?
 
+# The kernel's number of a thread is given to one thread.
+"$make_capture" numbers "$dir/numbers.data" &&
+	"$dump" -q -f chrome -o "$dir/numbers.json" "$dir/numbers.data" 2>"$dir/log" &&
+	python3 - "$dir/numbers.json" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+got = [(round(e["ts"]), e["tid"]) for e in events if e.get("name") == "step"]
+want = [(12, 601), (14, 601), (16, 601), (18, 3), (30, 4), (32, 600), (34, 600)]
+assert [(ts - got[0][0] + 12, tid) for ts, tid in got] == want, got
+END
+result "chrome: a thread of a pid namespace has its number, and no other has it" $?
+
 # A key that an event has already gets a number, and no value is lost; the same in both.
 "$make_capture" keys "$dir/keys.data" || exit 1
 for format in chrome kineto; do

@@ -19,6 +19,7 @@
  *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture threads FILE	the scheduler's events of a program without markers
  *	make-capture exits FILE		processes whose ends the kernel saw
+ *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
  *	make-capture crash FILE N AT	N that libtraceevent formats; it crashes at event AT
@@ -482,6 +483,8 @@ int main(int argc, char **argv)
 		cap_make_threads();
 	else if (!strcmp(what, "exits") && argc == 3)
 		cap_make_exits();
+	else if (!strcmp(what, "numbers") && argc == 3)
+		cap_make_numbers();
 	else if (!strcmp(what, "left-out") && argc == 3)
 		cap_make_left_out();
 	else if (!strcmp(what, "busy") && argc == 4)
@@ -509,6 +512,7 @@ int main(int argc, char **argv)
 usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|lost|rows|tasks|async|kernel|"
-		"left-out|crowded|threads|exits|busy|names|crash|big|many|grow|mess FILE [N]\n");
+		"left-out|crowded|threads|exits|numbers|busy|names|crash|big|many|grow|mess "
+		"FILE [N]\n");
 	return 2;
 }
