@@ -19,8 +19,10 @@ def plain(shapes):
 
 def ours(path):
     with open(path) as f:
-        events = [e for e in json.load(f)["traceEvents"]
-                  if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
+        trace = json.load(f)
+    assert trace["record_shapes"] == SHAPES and not trace["with_stack"], trace.keys()
+    events = [e for e in trace["traceEvents"]
+              if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
     events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
     stack, out = [], []
     for e in events:

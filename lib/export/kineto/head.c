@@ -185,9 +185,20 @@ static void put_metadata(struct xsr_kineto *k)
 	}
 }
 
-void xsr_kineto_head(struct xsr_kineto *k)
+/* What a session was asked for; of a recording, what is in the trace. */
+static void put_wants(struct xsr_kineto *k)
 {
 	const struct xsprof_profiler_config *config = k->opts.config;
+
+	put_number(k, "record_shapes", config ? k->shapes : k->saw_shapes);
+	put_number(k, "with_stack", config ? k->stacks : k->saw_stacks);
+	put_number(k, "with_flops", config && config->with_flops);
+	put_number(k, "with_modules", config ? k->modules : k->saw_modules);
+	put_number(k, "profile_memory", config ? k->memory : k->saw_memory);
+}
+
+void xsr_kineto_head(struct xsr_kineto *k)
+{
 	const char *devices = given(k, "deviceProperties");
 
 	xsp_buf_puts(k->w.buf, "{\n\"schemaVersion\": 1,\n");
@@ -195,11 +206,8 @@ void xsr_kineto_head(struct xsr_kineto *k)
 	key(k, "deviceProperties");
 	xsp_buf_puts(k->w.buf, devices ? devices : "[]");
 	xsp_buf_puts(k->w.buf, ",\n");
-	put_number(k, "record_shapes", k->shapes);
-	put_number(k, "with_stack", k->stacks);
-	put_number(k, "with_flops", config && config->with_flops);
-	put_number(k, "with_modules", k->modules);
-	put_number(k, "profile_memory", k->memory);
+	if (k->opts.config)
+		put_wants(k);
 	put_trace_id(k);
 	put_environment(k);
 	put_metadata(k);
@@ -242,6 +250,8 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 		    "\"name\":\"Record Window End\",\"pid\":\"\",\"tid\":\"\",");
 	k->w.buf->p = put_lit(xsr_kineto_ts(k, p, k->last), "}");
 	xsp_buf_puts(k->w.buf, "\n],\n");
+	if (!k->opts.config)
+		put_wants(k);
 	/* What other traces do not tell: what is not in them. */
 	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
 		memset(&info, 0, sizeof(info));

@@ -119,6 +119,10 @@ struct xsr_step {
  * @stacks: theirs are
  * @modules: theirs are
  * @memory: allocations are
+ * @saw_shapes: an op with inputs was written
+ * @saw_stacks: one with a stack
+ * @saw_modules: one with its modules
+ * @saw_memory: an allocation was
  * @steps: that go on
  */
 struct xsr_kineto {
@@ -154,6 +158,10 @@ struct xsr_kineto {
 	bool				stacks;
 	bool				modules;
 	bool				memory;
+	bool				saw_shapes;
+	bool				saw_stacks;
+	bool				saw_modules;
+	bool				saw_memory;
 	struct xsr_step			steps[XSR_STEPS];
 };
 

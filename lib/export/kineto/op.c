@@ -92,6 +92,9 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 		made &= made_of(&start);
 		if (k->stacks && op.stack && !(post && post->has_stack))
 			made |= XSR_OWN_STACK;
+		k->saw_shapes |= made & XSR_OWN_INPUTS;
+		k->saw_modules |= made & XSR_OWN_MODULE;
+		k->saw_stacks |= made & XSR_OWN_STACK;
 		own |= made | XSR_OWN_RECORD | (op.sequence >= 0 ? XSR_OWN_SEQUENCE : 0);
 	}
 	p = put_own(k, range, walk, op.correlation, own, xsr_writer_room(&k->w, p));

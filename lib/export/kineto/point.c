@@ -25,6 +25,7 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	if (ev->type == XSPROF_REC_FREE && bytes > 0)
 		bytes = -bytes;
 	k->events++;
+	k->saw_memory = true;
 	p = put_lit(xsr_writer_open(&k->w),
 		    "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
 		    "\"name\":\"[memory]\",");
