@@ -50,7 +50,7 @@ result "killed: the process" $?
 		threads = {t["thread"] + t["ranges"][0]["name"]: t for t in r["open_at_end"]}
 		assert len(threads) == 4, threads
 		t = threads["stand-0step"]
-		assert (t["how"], t["status"], t["tid"]) == ("killed", 9, int(sys.argv[2])), t
+		assert (t["how"], t["signal"], t["tid"]) == ("killed", 9, int(sys.argv[2])), t
 		names = [x["name"] for x in t["ranges"]]
 		assert names == ["step", "forward", 'conv "2d"'], names
 		assert all(x["uncertain"] is None for x in t["ranges"]), t

@@ -57,7 +57,7 @@ fi
 		a, b = i["processes"]
 		assert (a["pid"], a["how"], a["threads"]) == (100, "exec", 3), a
 		assert a["lost_records"] == 3, a
-		assert (b["pid"], b["how"], b["status"], b["threads"]) == (100, "killed", 9, 1), b
+		assert (b["pid"], b["how"], b["signal"], b["threads"]) == (100, "killed", 9, 1), b
 		assert a["facts"]["exe"] == "/usr/bin/alpha" and a["facts"]["env.RANK"] == "3", a
 		rings = {r["ring"]: r for r in a["streams"]}
 		assert rings[0]["drops"] == 3 and rings[1]["read"] == 2, rings

@@ -250,9 +250,10 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		}
 		if (!wanted(show, &s, &p))
 			continue;
-		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"status\":%d,"
+		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
 		       "\"end_within_ns\":%u,\"tid\":%u", first ? "\n" : ",\n", s.v->producer,
-		       s.v->pid, xsp_word_how(p.how), p.status, p.exit_within_ns, s.v->tid);
+		       s.v->pid, xsp_word_how(p.how), xsp_word_of_end(p.how), p.status,
+		       p.exit_within_ns, s.v->tid);
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
 		fputs(",\"thread\":", stdout);

@@ -114,6 +114,8 @@ const char *xsp_word_control(uint32_t op);
 const char *xsp_word_gpu(uint32_t kind);
 const char *xsp_word_sched(uint32_t who);
 const char *xsp_word_how(uint32_t how);
+/* What the number is that a process ended with. */
+const char *xsp_word_of_end(uint32_t how);
 const char *xsp_word_arg(uint8_t type);
 /* Of an op, by its scope. */
 const char *xsp_word_op(uint32_t scope);

@@ -91,6 +91,11 @@ const char *xsp_word_sched(uint32_t who)
 	return WORD(words, who);
 }
 
+const char *xsp_word_of_end(uint32_t how)
+{
+	return how == XSPROF_HOW_KILLED ? "signal" : "status";
+}
+
 const char *xsp_word_how(uint32_t how)
 {
 	static const char *const words[] = {

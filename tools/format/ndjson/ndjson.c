@@ -244,7 +244,11 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 
 static char *put_exit(const struct xsprof_event *ev, char *p)
 {
-	p = FIELD(p, "how", put_word, xsp_word_how((uint32_t)(ev->value >> 32)));
+	uint32_t how = (uint32_t)(ev->value >> 32);
+
+	p = FIELD(p, "how", put_word, xsp_word_how(how));
+	if (how == XSPROF_HOW_KILLED)
+		return FIELD(p, "signal", put_u32, (uint32_t)ev->value);
 	return FIELD(p, "status", put_i64, (int32_t)ev->value);
 }
 
