@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of `xsprof report` share: report.c reads and counts, print.c prints the tables,
- * threads.c one of threads where there is no range, waits.c one of waits, cause.c what the time
- * was for, words.c the words of a row.  Each calls those after it.
+ * What the files of `xsprof report` share: options.c knows what was asked for, report.c reads and
+ * counts, steps.c counts by steps, steps-print.c and print.c print the tables, threads.c one of
+ * threads where there is no range, waits.c one of waits, cause.c what the time was for, words.c the
+ * words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -117,6 +118,12 @@ struct report_width {
 
 void report_print(struct report *report);
 void report_print_json(struct report *report);
+
+/* ---- options.c ------------------------------------------------------------------------------ */
+
+void report_help(void);
+/* Return: -1 go on, else the exit status. */
+int report_options(struct report *report, int argc, char **argv);
 
 /* ---- words.c ------------------------------------------------------------------------------- */
 

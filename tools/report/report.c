@@ -14,149 +14,6 @@
 
 #define BATCH	256u
 
-static void help(void)
-{
-	fputs("usage: xsprof report [options] [FILE]\n\n"
-	      "Where the time went: count, total, self, mean, min, p50, p99 and max of ranges.\n\n"
-	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
-	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
-	      "                        category, pattern (name with * for each number in it),\n"
-	      "                        or several: name,thread\n"
-	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
-	      "                        name\n"
-	      "  -n, --limit N         the first N rows only\n"
-	      "      --why NAME        the slowest ranges of that name (or pattern), and what\n"
-	      "                        each of them waited for; -n: how many (5)\n"
-	      "      --gaps            the longest times between the ranges of a thread, or the\n"
-	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
-	      "      --include-uncertain\n"
-	      "                        count also the times of ranges inside which records\n"
-	      "                        were lost: their end may be that of another range\n"
-	      "      --open            what was open at the end, of all processes and threads;\n"
-	      "                        else of those that did not end by themselves\n"
-	      "      --no-open         no list of what was open\n"
-	      "      --json            as JSON, times in nanoseconds\n"
-	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
-	      "      --allow-lost      lost records are no matter for the exit status\n"
-	      XSP_FILTER_HELP
-	      "  -h, --help            this text\n"
-	      "  -V, --version         the version\n\n"
-	      READING_STATUS_HELP,
-	      stdout);
-}
-
-static int parse_by(struct report *report, char *text)
-{
-	static const char *const words[] = { "name", "thread", "process", "category", "pattern" };
-	char *word, *save;
-	size_t i;
-
-	report->by = 0;
-	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-		if (!strcmp(word, "op"))
-			word = (char *)words[0];
-		for (i = 0; i < 5 && strcmp(words[i], word); i++)
-			;
-		if (i == 5)
-			return tool_usage("report", "--by %s: not one of name, thread, process, "
-					  "category, pattern", word);
-		report->by |= 1u << i;
-	}
-	if (!report->by)
-		return tool_usage("report", "--by: name, thread, process, category or pattern");
-	if (report->by & REPORT_BY_PATTERN)
-		report->by |= REPORT_BY_NAME;
-	return -1;
-}
-
-static int parse_sort(struct report *report, const char *text)
-{
-	static const char *const words[] = {
-		[REPORT_SORT_TOTAL] = "total", [REPORT_SORT_SELF] = "self",
-		[REPORT_SORT_COUNT] = "count", [REPORT_SORT_MEAN] = "mean",
-		[REPORT_SORT_MIN] = "min", [REPORT_SORT_P50] = "p50",
-		[REPORT_SORT_P99] = "p99", [REPORT_SORT_MAX] = "max",
-		[REPORT_SORT_NAME] = "name",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(words[i], text))
-			continue;
-		report->sort = (enum report_sort)i;
-		return -1;
-	}
-	return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, p50, "
-			  "p99, max, name", text);
-}
-
-/* Return: -1 go on, else the exit status. */
-static int parse(struct report *report, int argc, char **argv)
-{
-	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS,
-	       OPT_UNCERTAIN };
-	static const struct option options[] = {
-		READING_OPTIONS,
-		READING_LIMIT,
-		{ "by",		required_argument, NULL, OPT_BY },
-		{ "sort",	required_argument, NULL, 's' },
-		{ "open",	no_argument,	   NULL, OPT_OPEN },
-		{ "no-open",	no_argument,	   NULL, OPT_NO_OPEN },
-		{ "json",	no_argument,	   NULL, OPT_JSON },
-		{ "why",	required_argument, NULL, OPT_WHY },
-		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
-		{ "include-uncertain", no_argument, NULL, OPT_UNCERTAIN },
-		XSP_FILTER_OPTIONS,
-		{ 0 },
-	};
-	int c, ret;
-
-	optind = 0;
-	while ((c = getopt_long(argc, argv, ":s:n:" READING_SHORT, options, NULL)) != -1) {
-		ret = -1;
-		switch (c) {
-		case OPT_BY:
-			ret = parse_by(report, optarg);
-			break;
-		case 's':
-			ret = parse_sort(report, optarg);
-			break;
-		case OPT_OPEN:
-			report->show.all = true;
-			report->no_open = false;
-			break;
-		case OPT_NO_OPEN:
-			report->no_open = true;
-			break;
-		case OPT_WHY:
-			report->why = optarg;
-			break;
-		case OPT_GAPS:
-			report->gaps = true;
-			break;
-		case OPT_UNCERTAIN:
-			report->uncertain = true;
-			break;
-		case OPT_JSON:
-			report->json = true;
-			break;
-		default:
-			ret = reading_option(&report->reading, c, argv, options);
-		}
-		if (ret >= 0)
-			return ret;
-	}
-	ret = reading_file(&report->reading, argc, argv);
-	if (ret >= 0)
-		return ret;
-	if (report->why && report->gaps)
-		return tool_usage("report", "--why and --gaps: one at a time");
-	if (report->filter.cpu.n)
-		return tool_usage("report", "--cpu: a range may begin and end on different CPUs; "
-				  "use xsprof dump --cpu to see events by CPU");
-	return -1;
-}
-
 static bool is_wanted(struct report *report, uint32_t producer, uint32_t pid, uint32_t tid,
 		      uint32_t name)
 {
@@ -424,13 +281,13 @@ int cmd_report(int argc, char **argv)
 {
 	struct report report = {
 		.by = REPORT_BY_NAME,
-		.reading = { .verb = "report", .help = help, .limit = UINT64_MAX },
+		.reading = { .verb = "report", .help = report_help, .limit = UINT64_MAX },
 		.filter.to_ns = UINT64_MAX,
 	};
 	int status;
 
 	report.reading.filter = &report.filter;
-	status = parse(&report, argc, argv);
+	status = report_options(&report, argc, argv);
 	if (status < 0) {
 		status = xsp_source_open(&report.source, &report.reading, NULL, 0);
 		if (!status) {
