@@ -74,6 +74,11 @@ void cap_make_crash(uint32_t events, uint32_t at);
 void cap_make_threads(void);
 void cap_make_exits(void);
 void cap_make_numbers(void);
+/*
+ * capture-steps.c: a thread that trains with two others beside it, and one that counts its steps;
+ * the numbers are in steps.sh.
+ */
+void cap_make_steps(void);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
 

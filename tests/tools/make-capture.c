@@ -19,6 +19,7 @@
  *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture threads FILE	the scheduler's events of a program without markers
  *	make-capture exits FILE		processes whose ends the kernel saw
+ *	make-capture steps FILE		steps of a training
  *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
  *	make-capture busy FILE N	N events of the kernel's tracer
  *	make-capture names FILE N	N kinds of the kernel's events that name functions
@@ -483,6 +484,8 @@ int main(int argc, char **argv)
 		cap_make_threads();
 	else if (!strcmp(what, "exits") && argc == 3)
 		cap_make_exits();
+	else if (!strcmp(what, "steps") && argc == 3)
+		cap_make_steps();
 	else if (!strcmp(what, "numbers") && argc == 3)
 		cap_make_numbers();
 	else if (!strcmp(what, "left-out") && argc == 3)
@@ -512,7 +515,7 @@ int main(int argc, char **argv)
 usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|lost|rows|tasks|async|kernel|"
-		"left-out|crowded|threads|exits|numbers|busy|names|crash|big|many|grow|mess "
+		"left-out|crowded|threads|exits|steps|numbers|busy|names|crash|big|many|grow|mess "
 		"FILE [N]\n");
 	return 2;
 }

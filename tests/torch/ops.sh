@@ -132,6 +132,39 @@ cat >loader.py <<-'END'
 END
 record -- "$python" -W ignore loader.py && [ "$(count aten::mm)" = 48 ]
 result "workers of a DataLoader, forked and spawned" $?
+# A training as it stands: as many steps as it made, each with all of its phases.
+cat >train.py <<-'END'
+	import time
+	import torch
+
+	net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4))
+	optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+	data = torch.utils.data.TensorDataset(torch.randn(56, 64), torch.randn(56, 4))
+	for i, (x, y) in enumerate(torch.utils.data.DataLoader(data, batch_size=8)):
+	    optimizer.zero_grad()
+	    loss = (net(x) - y).square().sum()
+	    if i == 4:
+	        time.sleep(0.5)
+	    loss.backward()
+	    optimizer.step()
+END
+record -- "$python" -W ignore train.py && "$xsprof" report --steps --json data >steps 2>>log &&
+	"$xsprof" report --steps data >table 2>>log && cat table >>log && python3 - 2>>log <<-'END'
+	import json
+	steps = json.load(open("steps"))["steps"]
+	assert [s["step"] for s in steps] == list(range(1, 8)), steps
+	for s in steps:
+	    ns = {k[:-3]: v for k, v in s.items() if k.endswith("_ns") and k[0] not in "bew"}
+	    ns["backward"] = s["backward_ns"]
+	    assert sum(ns.values()) == s["wall_ns"] and not s["uncertain"], s
+	    assert all(ns[k] for k in ("forward", "backward", "optimizer", "data")), s
+	    assert not ns["communication"], s
+	for a, b in zip(steps, steps[1:]):
+	    assert a["end_ns"] == b["begin_ns"], (a, b)
+	assert steps[4]["no_op_ns"] >= 500000000, steps[4]
+	END
+[ $? = 0 ] && grep -qE '^step 5: .* more in no op; ' table
+result "report --steps of a training" $?
 # The process says how far it was, and is killed while it goes on.
 rm -f data
 { "$xsprof" record -q -o data -- "$python" -W ignore -c "$mm

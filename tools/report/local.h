@@ -74,6 +74,8 @@ struct report_threads {
  * @show: what of it is wanted
  * @no_open: nothing of it
  * @waits: waits for synchronization objects that are under way
+ * @by_step: --steps was given, for ranges of the name @step, NULL for what ends steps anyway
+ * @steps: those
  */
 struct report {
 	struct xsp_source		source;
@@ -102,6 +104,9 @@ struct report {
 	struct open_show		show;
 	bool				no_open;
 	struct report_waits		*waits;
+	bool				by_step;
+	const char			*step;
+	struct report_steps		*steps;
 };
 
 /**
@@ -149,6 +154,20 @@ static inline size_t report_max(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
+
+/* ---- steps.c -------------------------------------------------------------------------------- */
+
+/* @range: the name, or pattern, of the ranges that are steps; NULL: see xsprof-report(1). */
+int report_steps_new(struct report *report, const char *range, struct report_steps **steps);
+void report_steps_free(struct report_steps *steps);
+/* Any event of a program, after the pairer has had it. */
+void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev);
+/* What the pairer ended. */
+void report_steps_range(struct report_steps *steps, const struct xsprof_range *range);
+/* There are no more. */
+void report_steps_finish(struct report_steps *steps);
+void report_print_steps(struct report_steps *steps);
+void report_json_steps(struct report_steps *steps);
 
 /* ---- threads.c ------------------------------------------------------------------------------ */
 

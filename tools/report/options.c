@@ -20,6 +20,9 @@ void report_help(void)
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
+	      "      --steps[=NAME]    what the time of each step of a training was for; steps\n"
+	      "                        end with Optimizer.step or where the program says, or are\n"
+	      "                        ranges of that name (or pattern)\n"
 	      "      --why NAME        the slowest ranges of that name (or pattern), and what\n"
 	      "                        each of them waited for; -n: how many (5)\n"
 	      "      --gaps            the longest times between the ranges of a thread, or the\n"
@@ -88,7 +91,7 @@ static int parse_sort(struct report *report, const char *text)
 int report_options(struct report *report, int argc, char **argv)
 {
 	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS,
-	       OPT_UNCERTAIN };
+	       OPT_UNCERTAIN, OPT_STEPS };
 	static const struct option options[] = {
 		READING_OPTIONS,
 		READING_LIMIT,
@@ -97,6 +100,7 @@ int report_options(struct report *report, int argc, char **argv)
 		{ "open",	no_argument,	   NULL, OPT_OPEN },
 		{ "no-open",	no_argument,	   NULL, OPT_NO_OPEN },
 		{ "json",	no_argument,	   NULL, OPT_JSON },
+		{ "steps",	optional_argument, NULL, OPT_STEPS },
 		{ "why",	required_argument, NULL, OPT_WHY },
 		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
 		{ "include-uncertain", no_argument, NULL, OPT_UNCERTAIN },
@@ -122,6 +126,10 @@ int report_options(struct report *report, int argc, char **argv)
 		case OPT_NO_OPEN:
 			report->no_open = true;
 			break;
+		case OPT_STEPS:
+			report->by_step = true;
+			report->step = optarg;
+			break;
 		case OPT_WHY:
 			report->why = optarg;
 			break;
@@ -143,8 +151,11 @@ int report_options(struct report *report, int argc, char **argv)
 	ret = reading_file(&report->reading, argc, argv);
 	if (ret >= 0)
 		return ret;
-	if (report->why && report->gaps)
-		return tool_usage("report", "--why and --gaps: one at a time");
+	if (!!report->why + report->gaps + report->by_step > 1)
+		return tool_usage("report", "--why, --gaps and --steps: one at a time");
+	if (report->by_step && xsp_filter_names(&report->filter))
+		return tool_usage("report", "--steps: a step is made of all ranges of its thread; "
+				  "--steps=NAME takes ranges of that name for steps");
 	if (report->filter.cpu.n)
 		return tool_usage("report", "--cpu: a range may begin and end on different CPUs; "
 				  "use xsprof dump --cpu to see events by CPU");

@@ -224,6 +224,10 @@ void report_print(struct report *report)
 		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
 		       report->uncertain ? "their times are counted" :
 		       "without times (--include-uncertain counts them)");
+	if (report->steps) {
+		report_print_steps(report->steps);
+		return;
+	}
 	putchar('\n');
 	threads = report_threads_wanted(report, ranges);
 	if (threads)
@@ -354,6 +358,11 @@ void report_print_json(struct report *report)
 	       info.lost_slots, info.bad_slots, info.bad_chunks,
 	       info.truncated ? "true" : "false", info.clock_error_ns);
 	report_json_cause(report);
+	if (report->steps) {
+		report_json_steps(report->steps);
+		fputs("}\n", stdout);
+		return;
+	}
 	fputs(",\n\"ranges\":[", stdout);
 	for (i = 0; i < ranges && i < report->reading.limit; i++) {
 		fputs(i ? ",\n" : "\n", stdout);

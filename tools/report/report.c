@@ -83,8 +83,14 @@ static void add_range(void *data, const struct xsprof_range *range)
 		cause_range(report->cause,
 			    cause_reader_key(report->reader, range->producer, range->tid),
 			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
+	if (report->steps)
+		report_steps_range(report->steps, range);
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
+	if (report->steps) {
+		report->ranges[range->how % 3]++;
+		return;
+	}
 	/* How long it took is not known: it is told with what was open at the end. */
 	if (is_unsure(report, range)) {
 		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
@@ -212,6 +218,8 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			ret = open_ranges_event(&report->open, pairer, &evs[i]);
 			if (ret < 0)
 				return tool_error("%s: %s", report->source.path, strerror(-ret));
+			if (report->steps)
+				report_steps_event(report->steps, &evs[i]);
 		}
 	}
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
@@ -238,6 +246,8 @@ static int run(struct report *report)
 		ret = cause_new(&report->cause);
 	if (!ret)
 		ret = cause_reader_new(report->source.trace, report->cause, &report->reader);
+	if (!ret && report->by_step)
+		ret = report_steps_new(report, report->step, &report->steps);
 	if (!ret)
 		ret = xsprof_pairer_new(report->source.trace, add_range, report, &pairer);
 	if (ret) {
@@ -270,6 +280,7 @@ out:
 	cause_free(report->cause);
 	report_threads_free(report);
 	report_waits_free(report->waits);
+	report_steps_free(report->steps);
 	xsp_groups_free(report->groups);
 	open_ranges_free(&report->open);
 	if (!status)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The capture of a training: see capture.h.
+ */
+#include <string.h>
+
+#include "tools/capture.h"
+
+enum { CONV = 1, ADD, NODE, SGD, ADAM, LOAD, GLOO, REDUCE, EPOCH, STEP };
+
+/* Times in us since the start of the capture. */
+struct mark {
+	uint32_t	at;
+	uint8_t		type;
+	uint32_t	name;
+	uint64_t	value;
+};
+
+#define PYTORCH		(1u << XSPROF_NAME_SHIFT)
+#define B(at, name)	{ at, XSPROF_REC_BEGIN, PYTORCH | (name), 0 }
+#define U(at, name)	{ at, XSPROF_REC_BEGIN, name, 0 }	/* no op */
+#define E(at)		{ at, XSPROF_REC_END, 0, 0 }
+#define S(at, number)	{ at, XSPROF_REC_STEP, STEP, number }
+
+static const struct mark trainer[] = {
+	/* What is before the first batch is in no step. */
+	B(1, CONV), E(3),
+	/* From 10 to 60. */
+	U(10, LOAD), B(11, ADD), E(13), E(15),
+	B(20, CONV), U(22, EPOCH), E(24), E(30),
+	B(40, NODE), B(44, REDUCE), E(47), E(50),
+	U(52, SGD), B(53, ADD), E(55), E(60),
+	/* To 100: an optimizer inside another of its kind, and one that is another. */
+	B(62, CONV), E(72), U(80, EPOCH), B(82, ADD), E(85), E(90), U(91, ADAM), E(92),
+	U(92, SGD), U(93, SGD), E(98), E(100),
+	/* To 120 and to 140. */
+	B(105, CONV), E(115), U(116, SGD), E(120),
+	B(125, CONV), E(135), U(136, SGD), E(140),
+	/* To 340. */
+	B(150, CONV), E(330), U(332, SGD), E(340),
+	/* In the next one records are lost, and the last is not over. */
+	B(345, CONV),
+};
+
+static const struct mark trainer_after_loss[] = {
+	E(350), U(356, SGD), E(360), B(370, CONV), E(380),
+};
+
+static const struct mark device[] = {
+	B(32, NODE), E(38), U(75, GLOO), E(79),
+};
+
+static const struct mark told[] = {
+	S(10, 7), B(12, CONV), E(20), S(30, 8), S(70, 9), U(72, SGD), E(75),
+};
+
+static void put(struct cap_ring *ring, uint32_t tid, const struct mark *marks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		cap_event(ring, T(marks[i].at), marks[i].type, tid, marks[i].name, 0,
+			  marks[i].value);
+}
+
+#define PUT(ring, tid, marks)	put(ring, tid, marks, sizeof(marks) / sizeof((marks)[0]))
+
+void cap_make_steps(void)
+{
+	static const char *const texts[] = {
+		[CONV] = "aten::conv2d", [ADD] = "aten::add_",
+		[NODE] = "autograd::engine::evaluate_function: ConvolutionBackward0",
+		[SGD] = "Optimizer.step#SGD.step", [ADAM] = "Optimizer.step#Adam.step",
+		[LOAD] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+		[GLOO] = "gloo:all_reduce", [REDUCE] = "c10d::allreduce_", [EPOCH] = "epoch",
+		[STEP] = "ProfilerStep",
+	};
+	struct cap_ring r[3];
+
+	cap_host("hostname=steps\n");
+	cap_clock(T(0), T(10000000));
+	cap_producer(0, 100, T(0));
+	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "PyTorch", 7);
+	for (uint32_t i = CONV; i <= STEP; i++) {
+		cap_name(0, i, texts[i]);
+		cap_name(1, i, texts[i]);
+	}
+	cap_arena(0);
+	cap_thread(0, 100, "trainer");
+	cap_thread(0, 102, "told");
+	for (uint32_t k = 0; k < 3; k++)
+		cap_ring_open(&r[k], 0, k, 64);
+	PUT(&r[0], 100, trainer);
+	cap_ring_flush(&r[0]);
+	r[0].pos += 5;
+	PUT(&r[0], 100, trainer_after_loss);
+	PUT(&r[1], 101, device);
+	PUT(&r[2], 102, told);
+	for (uint32_t k = 0; k < 3; k++)
+		cap_ring_close(&r[k], 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(400));
+	cap_end(T(410));
+}

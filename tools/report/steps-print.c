@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How steps look: a table for each thread that has any, and what the slow ones had more of than
+ * the median.  It never counts a step.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "report/steps.h"
+#include "text/json.h"
+
+#define SHOWN		50u	/* rows of a thread, where no number is asked for */
+#define SLOW_SHOWN	5u
+#define COLUMNS		(STEP_PHASES + 1)	/* wall, and the phases */
+
+static const struct {
+	const char	*head;
+	const char	*json;
+	const char	*text;
+} phases[STEP_PHASES] = {
+	[STEP_FORWARD]	 = { "Forward",	  "forward",	   "in the forward pass" },
+	[STEP_BACKWARD]	 = { "Backward",  "backward",	   "in the backward pass" },
+	[STEP_OPTIMIZER] = { "Optimizer", "optimizer",	   "in the optimizer" },
+	[STEP_DATA]	 = { "Data",	  "data",	   "for the next batch" },
+	[STEP_COMM]	 = { "Comm.",	  "communication", "for communication" },
+	[STEP_UNKNOWN]	 = { "In no op",  "no_op",	   "in no op" },
+};
+
+static const char *const causes[CAUSE_CLASSES] = {
+	[CAUSE_CPU] = "on the CPU", [CAUSE_SYSCALL] = "in system calls",
+	[CAUSE_FAULT] = "in page faults", [CAUSE_IRQ] = "interrupted",
+	[CAUSE_SOFTIRQ] = "interrupted by softirqs", [CAUSE_RUNNABLE] = "waiting for a CPU",
+	[CAUSE_BLOCKED] = "asleep", [CAUSE_IO] = "asleep, uninterruptible",
+	[CAUSE_UNKNOWN] = "not known",
+};
+
+/* Medians of the certain steps of a thread, each for itself. */
+struct medians {
+	uint64_t	wall;
+	uint64_t	ns[STEP_PHASES];
+	uint64_t	cause[CAUSE_CLASSES];
+	size_t		nr;
+};
+
+static uint64_t wall_of(const struct report_step *step)
+{
+	return step->end - step->begin;
+}
+
+/* A number of @step: the wall time, then phases, then causes. */
+static uint64_t value_of(const struct report_step *step, size_t which)
+{
+	if (!which)
+		return wall_of(step);
+	return which <= STEP_PHASES ? step->ns[which - 1] :
+				      step->cause.v[which - 1 - STEP_PHASES];
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static uint64_t median(const struct report_step *steps, size_t n, size_t which, uint64_t *values)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!steps[i].uncertain)
+			values[nr++] = value_of(&steps[i], which);
+	qsort(values, nr, sizeof(*values), compare);
+	return nr ? values[nr / 2] : 0;
+}
+
+/* Return: false without memory for it. */
+static bool find_medians(const struct report_step *steps, size_t n, struct medians *m)
+{
+	uint64_t *values = calloc(n, sizeof(*values));
+
+	*m = (struct medians){ 0 };
+	if (!values)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		m->nr += !steps[i].uncertain;
+	m->wall = median(steps, n, 0, values);
+	for (size_t i = 0; i < STEP_PHASES; i++)
+		m->ns[i] = median(steps, n, 1 + i, values);
+	for (size_t i = 0; i < CAUSE_CLASSES; i++)
+		m->cause[i] = median(steps, n, 1 + STEP_PHASES + i, values);
+	free(values);
+	return true;
+}
+
+/* More than 1.25 times the median. */
+static bool is_slow(const struct report_step *step, const struct medians *m)
+{
+	return m->nr > 2 && !step->uncertain && wall_of(step) > m->wall + m->wall / 4;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void cells_of(uint64_t wall, const uint64_t ns[STEP_PHASES], char cell[COLUMNS][32])
+{
+	tool_format_time(cell[0], 32, wall);
+	for (int i = 0; i < STEP_PHASES; i++) {
+		if (ns[i])
+			tool_format_time(cell[i + 1], 32, ns[i]);
+		else
+			strcpy(cell[i + 1], "-");
+	}
+}
+
+static void print_cells(const size_t wide[COLUMNS], uint64_t wall, const uint64_t ns[STEP_PHASES])
+{
+	char cell[COLUMNS][32];
+
+	cells_of(wall, ns, cell);
+	for (int c = 0; c < COLUMNS; c++)
+		printf("  %*s", (int)wide[c], cell[c]);
+}
+
+static const char *head_of(int column)
+{
+	return column ? phases[column - 1].head : "Wall";
+}
+
+static void widen(size_t wide[COLUMNS], uint64_t wall, const uint64_t ns[STEP_PHASES])
+{
+	char cell[COLUMNS][32];
+
+	cells_of(wall, ns, cell);
+	for (int c = 0; c < COLUMNS; c++)
+		wide[c] = report_max(report_max(wide[c], strlen(head_of(c))), strlen(cell[c]));
+}
+
+static void print_more(const char **sep, uint64_t now, uint64_t usual, uint64_t least,
+		       const char *what)
+{
+	char more[32];
+
+	if (now < usual + least)
+		return;
+	printf("%s%s more %s", *sep, tool_format_time(more, sizeof(more), now - usual), what);
+	*sep = ", ";
+}
+
+/* What it has more of than others, by a tenth of what it is longer by. */
+static void print_slow(const struct report_steps *steps, const struct report_step *step,
+		       const struct medians *m)
+{
+	uint64_t first = steps->report->first_ns, excess = wall_of(step) - m->wall;
+	uint64_t least = excess / 10 ? excess / 10 : 1;
+	const char *sep = "";
+	char wall[32], usual[32];
+
+	printf("step %" PRIu64 ": %s, the median is %s: ", step->number,
+	       tool_format_time(wall, sizeof(wall), wall_of(step)),
+	       tool_format_time(usual, sizeof(usual), m->wall));
+	for (int i = 0; i < STEP_PHASES; i++)
+		print_more(&sep, step->ns[i], m->ns[i], least, phases[i].text);
+	fputs(step->told ? "; the thread was " : "; what the thread did was not recorded (-e sched)",
+	      stdout);
+	sep = "";
+	for (int i = 0; step->told && i < CAUSE_CLASSES; i++)
+		print_more(&sep, step->cause.v[i], m->cause[i], least, causes[i]);
+	printf("\n  its ranges: xsprof report --tid %u --from %" PRIu64 ".%09" PRIu64
+	       " --to %" PRIu64 ".%09" PRIu64 "\n", step->tid,
+	       (step->begin - first) / 1000000000u, (step->begin - first) % 1000000000u,
+	       (step->end - first) / 1000000000u, (step->end - first) % 1000000000u);
+}
+
+static int slower(const void *pa, const void *pb)
+{
+	uint64_t a = wall_of(*(struct report_step *const *)pa);
+	uint64_t b = wall_of(*(struct report_step *const *)pb);
+
+	return (a < b) - (a > b);
+}
+
+static void print_slow_ones(const struct report_steps *steps, const struct report_step *list,
+			    size_t n, const struct medians *m)
+{
+	const struct report_step **slow = calloc(n, sizeof(*slow));
+	size_t nr = 0;
+
+	if (!slow)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (is_slow(&list[i], m))
+			slow[nr++] = &list[i];
+	qsort(slow, nr, sizeof(*slow), slower);
+	if (nr)
+		printf("\n%zu step%s took more than 1.25 times the median%s\n", nr,
+		       nr == 1 ? "" : "s", nr > SLOW_SHOWN ? ", the slowest:" : ":");
+	for (size_t i = 0; i < nr && i < SLOW_SHOWN; i++)
+		print_slow(steps, slow[i], m);
+	free(slow);
+}
+
+static void print_thread(const struct report_steps *steps, const struct report_step *step)
+{
+	const char *comm = xsprof_trace_thread(steps->report->source.trace, step->producer,
+					       step->tid);
+
+	report_print_text(*comm ? comm : "?", *comm ? strlen(comm) : 1, 0);
+	printf("-%u", step->tid);
+}
+
+static void print_head(const struct report_steps *steps, const struct report_step *step, size_t n)
+{
+	const char *by = report_steps_ended_by(steps, step);
+
+	fputs("\n# ", stdout);
+	print_thread(steps, step);
+	printf(": %zu step%s, ", n, n == 1 ? "" : "s");
+	if (steps->range) {
+		fputs("each a range ", stdout);
+		by = steps->range;
+	} else {
+		fputs(*by ? "each until the end of " : "as the program counts them", stdout);
+	}
+	report_print_text(by, strlen(by), 0);
+	putchar('\n');
+}
+
+static void print_table(const struct report_steps *steps, const struct report_step *list, size_t n)
+{
+	uint64_t limit = steps->report->reading.limit, first = steps->report->first_ns;
+	bool bold = report_colours();
+	size_t wide[COLUMNS] = { 0 };
+	struct medians m;
+	size_t i;
+
+	if (limit == UINT64_MAX)
+		limit = SHOWN;
+	print_head(steps, list, n);
+	if (!find_medians(list, n, &m))
+		puts("# no memory for the medians");
+	for (i = 0; i < n && i < limit; i++)
+		widen(wide, wall_of(&list[i]), list[i].ns);
+	widen(wide, m.wall, m.ns);
+	printf("%s%8s  %14s", bold ? "\033[1m" : "", "Step", "Begin");
+	for (int c = 0; c < COLUMNS; c++)
+		printf("  %*s", (int)wide[c], head_of(c));
+	puts(bold ? "\033[0m" : "");
+	for (i = 0; i < n && i < limit; i++) {
+		printf("%8" PRIu64 "  %4" PRIu64 ".%09" PRIu64, list[i].number,
+		       (list[i].begin - first) / 1000000000u,
+		       (list[i].begin - first) % 1000000000u);
+		print_cells(wide, wall_of(&list[i]), list[i].ns);
+		puts(list[i].uncertain ? "  uncertain: records were lost" :
+		     is_slow(&list[i], &m) ? "  slow" : "");
+	}
+	if (n > limit)
+		printf("... and %zu more steps: -n %zu shows all\n", n - (size_t)limit, n);
+	if (m.nr) {
+		printf("%8s  %14s", "median", "");
+		print_cells(wide, m.wall, m.ns);
+		putchar('\n');
+	}
+	print_slow_ones(steps, list, n, &m);
+}
+
+/* How many from @at on are of one thread. */
+static size_t same_thread(const struct report_steps *steps, size_t at)
+{
+	size_t n = at;
+
+	while (n < steps->nr && steps->list[n].producer == steps->list[at].producer &&
+	       steps->list[n].tid == steps->list[at].tid)
+		n++;
+	return n - at;
+}
+
+void report_print_steps(struct report_steps *steps)
+{
+	size_t n;
+
+	report_steps_finish(steps);
+	for (size_t at = 0; at < steps->nr; at += n) {
+		n = same_thread(steps, at);
+		print_table(steps, &steps->list[at], n);
+	}
+	if (!steps->nr)
+		puts(steps->range ? "\n... no range of that name ended" :
+		     "\n... no step: no range Optimizer.step#* ended, and the program counted none; "
+		     "--steps=NAME takes ranges of that name for steps");
+	if (steps->dropped)
+		printf("... and %" PRIu64 " later steps, which are in no row\n", steps->dropped);
+	if (steps->refused)
+		printf("... and %" PRIu64 " ranges of threads that there was no room for\n",
+		       steps->refused);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void json_step(const struct report_steps *steps, const struct report_step *step)
+{
+	struct xsprof_trace *trace = steps->report->source.trace;
+	const char *comm = xsprof_trace_thread(trace, step->producer, step->tid);
+
+	printf("{\"step\":%" PRIu64 ",\"begin_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64
+	       ",\"wall_ns\":%" PRIu64, step->number, step->begin, step->end, wall_of(step));
+	for (int i = 0; i < STEP_PHASES; i++)
+		printf(",\"%s_ns\":%" PRIu64, phases[i].json, step->ns[i]);
+	if (step->told) {
+		printf(",\"cause\":{\"wall_ns\":%" PRIu64, wall_of(step));
+		report_json_sum(&step->cause);
+		putchar('}');
+	}
+	printf(",\"uncertain\":%s,\"producer\":%u,\"pid\":%u,\"tid\":%u,\"thread\":",
+	       step->uncertain ? "true" : "false", step->producer, step->pid, step->tid);
+	xsp_json_print(stdout, comm, strlen(comm));
+	putchar('}');
+}
+
+void report_json_steps(struct report_steps *steps)
+{
+	report_steps_finish(steps);
+	fputs(",\n\"steps\":[", stdout);
+	for (size_t i = 0; i < steps->nr && i < steps->report->reading.limit; i++) {
+		fputs(i ? ",\n" : "\n", stdout);
+		json_step(steps, &steps->list[i]);
+	}
+	printf("],\"steps_dropped\":%" PRIu64, steps->dropped);
+}
