@@ -100,7 +100,14 @@ def try_all(path, xsprof, check, check_perfetto):
             # Sums of times that no clock has are modulo 2^64.
             if (parts - ns["wall_ns"]) % (1 << 64):
                 raise AssertionError("the time of a row does not add up: %s" % row)
-    run(xsprof, "report", "--by", "name,thread,process,category", path)
+    run(xsprof, "report", "--by", "name,thread,process,category,shape", path)
+    run(xsprof, "report", "--steps", path)
+    said = json.loads(run(xsprof, "report", "--steps=*", "--json", path).stdout.decode("utf-8"))
+    for step in said.get("steps", []):
+        parts = sum(v for k, v in step.items() if k.endswith("_ns") and
+                    k not in ("begin_ns", "end_ns", "wall_ns"))
+        if (parts - step["wall_ns"]) % (1 << 64):
+            raise AssertionError("the time of a step does not add up: %s" % step)
     for what in ["--why", "*"], ["--gaps"]:
         run(xsprof, "report", *what, path)
         done = run(xsprof, "report", "--json", "-n", "20", *what, path)

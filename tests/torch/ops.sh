@@ -65,6 +65,26 @@ import json, sys
 json.load(sys.stdin)' 2>>log
 result "the report of it" $?
 
+# Rows by shape are those of the Kineto trace, which was compared with torch.profiler's.
+"$xsprof" report --by shape --json data >rows 2>log && python3 - <<'END' 2>>log
+import collections, json, re
+rows, ops = collections.Counter(), collections.Counter()
+for row in json.load(open("rows"))["ranges"]:
+    inputs = re.split(r", (?![^\[]*\])", row["inputs"]) if "inputs" in row else []
+    dims = [re.findall(r"\d+", re.search(r"\[(.*)\]", i)[1]) if "[" in i else [] for i in inputs]
+    if "of:" not in row.get("inputs", ""):
+        rows[row["name"], json.dumps([[int(d) for d in ds] for ds in dims])] += row["count"]
+for e in json.load(open("ours"))["traceEvents"]:
+    if e.get("cat") in ("cpu_op", "user_annotation") and e["ph"] == "X":
+        dims = e["args"].get("Input Dims", [])
+        if not any(d and isinstance(d[0], list) for d in dims):
+            ops[e["name"], json.dumps(dims)] += 1
+assert sum(len(json.loads(k[1])) > 1 for k in ops) > 50, ops
+known = {k: n for k, n in rows.items() if k in ops}
+assert known == dict(ops), [(k, n, rows.get(k)) for k, n in ops.items() if rows.get(k) != n][:5]
+END
+result "report --by shape: a row for each op and the shapes of its inputs" $?
+
 record -- "$python" -W ignore -c 'import torch, threading
 def work():
     a = torch.ones(2, 2, requires_grad=True)

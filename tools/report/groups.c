@@ -104,7 +104,7 @@ static uint32_t hash_bytes(const char *s, size_t len, unsigned int bits)
 	return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> (64 - bits));
 }
 
-static uint32_t intern(struct xsp_groups *groups, const char *s, size_t len)
+uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len)
 {
 	uint32_t i = hash_bytes(s, len, WORD_BITS), n;
 
@@ -166,9 +166,9 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 		s = xsprof_trace_name_len(groups->trace, producer, name, &len);
 		if (groups->pattern && name)
 			s = make_pattern(groups, s, &len);
-		memo->text = name ? intern(groups, s, len) : intern(groups, "-", 1);
+		memo->text = xsp_groups_intern(groups, name ? s : "-", name ? len : 1);
 		s = xsprof_trace_category(groups->trace, producer, name);
-		memo->category = intern(groups, s, strlen(s));
+		memo->category = xsp_groups_intern(groups, s, strlen(s));
 		/* What the capture does not hold yet may come with a later chunk. */
 		memo->key = name && !strcmp(xsprof_trace_name(groups->trace, producer, name), "?") ?
 			    0 : key;
@@ -189,6 +189,7 @@ static uint32_t hash_key(const struct xsp_key *key)
 
 	h = h * 0x9e3779b97f4a7c15u + key->name;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->category;
+	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->shape;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->producer;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->tid;
 	return (uint32_t)((h ^ h >> 32) * 0x9e3779b97f4a7c15u >> (64 - GROUP_BITS));
@@ -197,7 +198,7 @@ static uint32_t hash_key(const struct xsp_key *key)
 static bool same(const struct xsp_key *a, const struct xsp_key *b)
 {
 	return a->type == b->type && a->name == b->name && a->category == b->category &&
-	       a->producer == b->producer && a->tid == b->tid;
+	       a->shape == b->shape && a->producer == b->producer && a->tid == b->tid;
 }
 
 struct xsp_group *xsp_groups_get(struct xsp_groups *groups, const struct xsp_key *key)

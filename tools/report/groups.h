@@ -33,6 +33,7 @@ struct xsp_key {
 	uint32_t	type;		/* 0 ranges, else the type of the events */
 	uint32_t	name;		/* number of the text */
 	uint32_t	category;	/* number of the text */
+	uint32_t	shape;		/* number of the text of the inputs */
 	uint32_t	producer;	/* + 1 */
 	uint64_t	tid;		/* + 1 */
 };
@@ -92,6 +93,8 @@ void xsp_groups_free(struct xsp_groups *groups);
 /* Numbers of the texts of a name and its category, the same for the same text. */
 void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t name,
 		      uint32_t *text, uint32_t *category);
+/* The number of any text; 0 where there is no room for it. */
+uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len);
 const char *xsp_groups_word(const struct xsp_groups *groups, uint32_t word, size_t *len);
 
 /* The row of @key, made when it is new; where there is no room "(other)", NULL for no range. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of `xsprof report` share: options.c knows what was asked for, report.c reads and
- * counts, steps.c counts by steps, steps-print.c and print.c print the tables, threads.c one of
- * threads where there is no range, waits.c one of waits, cause.c what the time was for, words.c the
- * words of a row.  Each calls those after it.
+ * counts, steps.c counts by steps, shapes.c keeps inputs, steps-print.c and print.c print the
+ * tables, threads.c one of threads where there is no range, waits.c one of waits, cause.c what the
+ * time was for, words.c the words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -21,6 +21,7 @@ enum report_by {
 	REPORT_BY_PROCESS	= 0x4,
 	REPORT_BY_CATEGORY	= 0x8,
 	REPORT_BY_PATTERN	= 0x10,	/* by name, with * for each number in it */
+	REPORT_BY_SHAPE		= 0x20,	/* by name and inputs */
 };
 
 enum report_sort {
@@ -76,6 +77,7 @@ struct report_threads {
  * @waits: waits for synchronization objects that are under way
  * @by_step: --steps was given, for ranges of the name @step, NULL for what ends steps anyway
  * @steps: those
+ * @shapes: inputs of ranges that are open, NULL where rows are not by shape
  */
 struct report {
 	struct xsp_source		source;
@@ -107,6 +109,7 @@ struct report {
 	bool				by_step;
 	const char			*step;
 	struct report_steps		*steps;
+	struct report_shapes		*shapes;
 };
 
 /**
@@ -168,6 +171,17 @@ void report_steps_range(struct report_steps *steps, const struct xsprof_range *r
 void report_steps_finish(struct report_steps *steps);
 void report_print_steps(struct report_steps *steps);
 void report_json_steps(struct report_steps *steps);
+
+/* ---- shapes.c ------------------------------------------------------------------------------- */
+
+int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups,
+		      struct report_shapes **shapes);
+void report_shapes_free(struct report_shapes *shapes);
+/* Any event of a program, after the pairer has had it. */
+void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event *ev);
+/* The text of the inputs of what the pairer ended, 0 for none: to be asked once, for all. */
+uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range);
+bool report_shapes_any(const struct report_shapes *shapes);
 
 /* ---- threads.c ------------------------------------------------------------------------------ */
 

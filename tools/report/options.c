@@ -16,7 +16,7 @@ void report_help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
 	      "                        category, pattern (name with * for each number in it),\n"
-	      "                        or several: name,thread\n"
+	      "                        shape (name and inputs), or several: name,thread\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
@@ -45,7 +45,9 @@ void report_help(void)
 
 static int parse_by(struct report *report, char *text)
 {
-	static const char *const words[] = { "name", "thread", "process", "category", "pattern" };
+	static const char *const words[] = { "name", "thread", "process", "category", "pattern",
+					     "shape" };
+	const size_t n = sizeof(words) / sizeof(words[0]);
 	char *word, *save;
 	size_t i;
 
@@ -53,16 +55,17 @@ static int parse_by(struct report *report, char *text)
 	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		if (!strcmp(word, "op"))
 			word = (char *)words[0];
-		for (i = 0; i < 5 && strcmp(words[i], word); i++)
+		for (i = 0; i < n && strcmp(words[i], word); i++)
 			;
-		if (i == 5)
+		if (i == n)
 			return tool_usage("report", "--by %s: not one of name, thread, process, "
-					  "category, pattern", word);
+					  "category, pattern, shape", word);
 		report->by |= 1u << i;
 	}
 	if (!report->by)
-		return tool_usage("report", "--by: name, thread, process, category or pattern");
-	if (report->by & REPORT_BY_PATTERN)
+		return tool_usage("report", "--by: name, thread, process, category, pattern or "
+				  "shape");
+	if (report->by & (REPORT_BY_PATTERN | REPORT_BY_SHAPE))
 		report->by |= REPORT_BY_NAME;
 	return -1;
 }

@@ -70,6 +70,8 @@ static int compare(const void *pa, const void *pb)
 	ret = by_word(a->key.name, b->key.name);
 	if (!ret)
 		ret = by_word(a->key.category, b->key.category);
+	if (!ret)
+		ret = by_word(a->key.shape, b->key.shape);
 	if (ret)
 		return ret;
 	if (a->key.producer != b->key.producer)
@@ -240,6 +242,9 @@ void report_print(struct report *report)
 	else if (!n && !threads && !xsprof_trace_get_kernel(report->source.trace, &kernel))
 		puts("... no range, and no events of the scheduler, which tell where the time of "
 		     "threads went: record with -e sched");
+	if (ranges && report->shapes && !report_shapes_any(report->shapes))
+		puts("... no inputs were recorded, so rows are by name: record --torch=shapes has "
+		     "those of PyTorch's ops");
 	if (report->unsure)
 		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
 		       "time known to an interval only, --open\n", report->unsure,
@@ -271,6 +276,8 @@ static void json_words(const struct report *report, const struct xsp_group *row)
 
 	if (report->by & REPORT_BY_NAME || row->key.type)
 		json_word("name", report, other ? 0 : row->key.name);
+	if (row->key.shape)
+		json_word("inputs", report, row->key.shape);
 	if (report->by & REPORT_BY_CATEGORY || (report->split && !row->key.type))
 		json_word("category", report, other ? 0 : row->key.category);
 	if (row->key.producer) {

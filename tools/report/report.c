@@ -25,10 +25,10 @@ static bool is_wanted(struct report *report, uint32_t producer, uint32_t pid, ui
 
 /* The row that something belongs to; NULL when it is not wanted. */
 static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t producer,
-				  uint32_t pid, uint32_t tid, uint32_t name)
+				  uint32_t pid, uint32_t tid, uint32_t name, uint32_t shape)
 {
 	struct xsp_group *group;
-	struct xsp_key key = { .type = type };
+	struct xsp_key key = { .type = type, .shape = shape };
 
 	if (!is_wanted(report, producer, pid, tid, name))
 		return NULL;
@@ -76,6 +76,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 	bool told = why_on_thread(range) && cause_get_stats(report->cause)->switches;
 	struct xsp_group *group;
 	struct cause_sum sum;
+	uint32_t shape;
 
 	open_ranges_add(&report->open, range);
 	/* What is on no thread has no time there. */
@@ -85,6 +86,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
 	if (report->steps)
 		report_steps_range(report->steps, range);
+	shape = report->shapes ? report_shapes_of(report->shapes, range) : 0;
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
 	if (report->steps) {
@@ -99,7 +101,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 		}
 		return;
 	}
-	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name);
+	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name, shape);
 	if (!group)
 		return;
 	report->ranges[range->how % 3]++;
@@ -162,7 +164,7 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	report->events += xsp_event_counts(ev);
 	if (xsp_event_is_range(ev) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
-	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name);
+	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name, 0);
 	if (!group)
 		return;
 	if (ev->type == XSPROF_REC_COUNTER_I64) {
@@ -220,6 +222,8 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 				return tool_error("%s: %s", report->source.path, strerror(-ret));
 			if (report->steps)
 				report_steps_event(report->steps, &evs[i]);
+			if (report->shapes)
+				report_shapes_event(report->shapes, &evs[i]);
 		}
 	}
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
@@ -246,6 +250,8 @@ static int run(struct report *report)
 		ret = cause_new(&report->cause);
 	if (!ret)
 		ret = cause_reader_new(report->source.trace, report->cause, &report->reader);
+	if (!ret && report->by & REPORT_BY_SHAPE)
+		ret = report_shapes_new(report->source.trace, report->groups, &report->shapes);
 	if (!ret && report->by_step)
 		ret = report_steps_new(report, report->step, &report->steps);
 	if (!ret)
@@ -281,6 +287,7 @@ out:
 	report_threads_free(report);
 	report_waits_free(report->waits);
 	report_steps_free(report->steps);
+	report_shapes_free(report->shapes);
 	xsp_groups_free(report->groups);
 	open_ranges_free(&report->open);
 	if (!status)

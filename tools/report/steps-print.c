@@ -163,8 +163,8 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	       tool_format_time(usual, sizeof(usual), m->wall));
 	for (int i = 0; i < STEP_PHASES; i++)
 		print_more(&sep, step->ns[i], m->ns[i], least, phases[i].text);
-	fputs(step->told ? "; the thread was " : "; what the thread did was not recorded (-e sched)",
-	      stdout);
+	fputs(step->told ? "; the thread was " :
+	      "; what the thread did was not recorded (-e sched)", stdout);
 	sep = "";
 	for (int i = 0; step->told && i < CAUSE_CLASSES; i++)
 		print_more(&sep, step->cause.v[i], m->cause[i], least, causes[i]);
@@ -288,8 +288,8 @@ void report_print_steps(struct report_steps *steps)
 	}
 	if (!steps->nr)
 		puts(steps->range ? "\n... no range of that name ended" :
-		     "\n... no step: no range Optimizer.step#* ended, and the program counted none; "
-		     "--steps=NAME takes ranges of that name for steps");
+		     "\n... no step: no range Optimizer.step#* ended, and the program counted "
+		     "none; --steps=NAME takes ranges of that name for steps");
 	if (steps->dropped)
 		printf("... and %" PRIu64 " later steps, which are in no row\n", steps->dropped);
 	if (steps->refused)

@@ -96,6 +96,12 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
 		report_print_text(s, len, 0);
 	}
+	if (group->key.shape) {
+		s = xsp_groups_word(report->groups, group->key.shape, &len);
+		putchar('(');
+		report_print_text(s, len, 0);
+		putchar(')');
+	}
 	putchar('\n');
 }
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What ranges had as inputs, for rows by shape.  An op's inputs are in its begin, and its row is
+ * found when it ends: between the two its thread keeps them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/local.h"
+
+#define THREADS_MAX	16384u
+#define DEPTH_MAX	4096u
+#define TEXT_MAX	1024u
+
+struct shape_open {
+	uint64_t	begin;
+	uint32_t	word;
+};
+
+/**
+ * struct shape_thread - a thread with ranges
+ * @open: those that are open
+ * @depth: how many
+ * @room: room in @open
+ * @fresh: the innermost one's arguments may go on in the thread's next record
+ */
+struct shape_thread {
+	struct shape_open	*open;
+	uint32_t		depth;
+	uint32_t		room;
+	bool			fresh;
+};
+
+/**
+ * struct report_shapes - inputs of ranges that are open
+ * @trace: the trace
+ * @groups: texts are theirs
+ * @by_thread: places of threads
+ * @threads: those
+ * @nr: how many
+ * @any: a range had inputs
+ */
+struct report_shapes {
+	struct xsprof_trace	*trace;
+	struct xsp_groups	*groups;
+	struct xsp_map		by_thread;
+	struct shape_thread	*threads;
+	uint32_t		nr;
+	bool			any;
+};
+
+int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups,
+		      struct report_shapes **shapes)
+{
+	*shapes = calloc(1, sizeof(**shapes));
+	if (!*shapes)
+		return -ENOMEM;
+	(*shapes)->trace = trace;
+	(*shapes)->groups = groups;
+	return 0;
+}
+
+void report_shapes_free(struct report_shapes *shapes)
+{
+	if (!shapes)
+		return;
+	for (uint32_t i = 0; i < shapes->nr; i++)
+		free(shapes->threads[i].open);
+	free(shapes->threads);
+	xsp_map_free(&shapes->by_thread);
+	free(shapes);
+}
+
+static uint64_t key_of(uint32_t producer, uint32_t tid)
+{
+	return ((uint64_t)producer + 1) << 32 | tid;
+}
+
+static struct shape_thread *find(const struct report_shapes *shapes, uint32_t producer,
+				 uint32_t tid)
+{
+	const uint64_t *at = xsp_map_get(&shapes->by_thread, key_of(producer, tid));
+
+	return at ? &shapes->threads[*at] : NULL;
+}
+
+static struct shape_thread *get(struct report_shapes *shapes, const struct xsprof_event *ev)
+{
+	struct shape_thread *th = find(shapes, ev->producer, ev->tid);
+
+	if (th || shapes->nr == THREADS_MAX)
+		return th;
+	/* Room doubles at each power of two. */
+	if (!(shapes->nr & (shapes->nr - 1))) {
+		th = realloc(shapes->threads, (shapes->nr ? shapes->nr * 2 : 1) * sizeof(*th));
+		if (!th)
+			return NULL;
+		shapes->threads = th;
+	}
+	if (xsp_map_set(&shapes->by_thread, key_of(ev->producer, ev->tid), shapes->nr))
+		return NULL;
+	th = &shapes->threads[shapes->nr++];
+	*th = (struct shape_thread){ 0 };
+	return th;
+}
+
+static bool push(struct shape_thread *th, uint64_t begin)
+{
+	struct shape_open *open;
+	uint32_t room;
+
+	if (th->depth == th->room) {
+		room = th->room ? th->room * 2 : 16;
+		open = room > DEPTH_MAX ? NULL : realloc(th->open, room * sizeof(*open));
+		if (!open)
+			return false;
+		th->open = open;
+		th->room = room;
+	}
+	th->open[th->depth++] = (struct shape_open){ .begin = begin };
+	return true;
+}
+
+/* Also one of a list. */
+static bool is_input(const struct xsprof_trace_arg *arg)
+{
+	return (arg->key >= XSPROF_KEY_INPUT &&
+		arg->key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES) ||
+	       (arg->key >= XSPROF_KEY_ITEM && arg->key < XSPROF_KEY_ITEM + XSPROF_KEY_PLACES);
+}
+
+/* Of a number its value is no shape. */
+static size_t put_input(const struct report_shapes *shapes, uint32_t producer,
+			const struct xsprof_trace_arg *arg, char *p, size_t room)
+{
+	switch (arg->type) {
+	case XSPROF_ARG_TENSOR:
+	case XSPROF_ARG_LIST:
+	case XSPROF_ARG_NONE:
+		return xsprof_trace_arg_text(shapes->trace, producer, arg, p, room);
+	default:
+		return (size_t)snprintf(p, room, "-");
+	}
+}
+
+/* The inputs in a record behind those that the range has. */
+static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
+		       const struct xsprof_event *ev)
+{
+	uint32_t *word = &th->open[th->depth - 1].word;
+	struct xsprof_trace_arg arg;
+	char text[TEXT_MAX + 256];
+	size_t len = 0, pos = 0, had;
+	const char *old;
+
+	if (*word) {
+		old = xsp_groups_word(shapes->groups, *word, &len);
+		len = len < TEXT_MAX ? len : TEXT_MAX;
+		memcpy(text, old, len);
+	}
+	had = len;
+	while (xsprof_trace_args(ev, &pos, &arg) && len < TEXT_MAX) {
+		if (!is_input(&arg))
+			continue;
+		if (len) {
+			memcpy(text + len, ", ", 2);
+			len += 2;
+		}
+		len += put_input(shapes, ev->producer, &arg, text + len, 200);
+	}
+	if (len == had)
+		return;
+	shapes->any = true;
+	*word = xsp_groups_intern(shapes->groups, text, len);
+}
+
+void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event *ev)
+{
+	bool begins = ev->type == XSPROF_REC_BEGIN;
+	struct shape_thread *th;
+
+	th = begins ? get(shapes, ev) : find(shapes, ev->producer, ev->tid);
+	if (!th)
+		return;
+	/* The ends of those that are too deep find nothing. */
+	if (begins)
+		th->fresh = push(th, ev->ns) && ev->flags & XSPROF_EVF_OP;
+	else if (ev->type != XSPROF_REC_ARGS)
+		th->fresh = false;
+	if (th->fresh)
+		add_inputs(shapes, th, ev);
+}
+
+bool report_shapes_any(const struct report_shapes *shapes)
+{
+	return shapes->any;
+}
+
+uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range)
+{
+	struct shape_thread *th = find(shapes, range->producer, range->tid);
+
+	if (!th || range->kind != XSPROF_REC_BEGIN)
+		return 0;
+	for (uint32_t at = th->depth; at && th->open[at - 1].begin >= range->begin_ns; at--) {
+		if (th->open[at - 1].begin != range->begin_ns)
+			continue;
+		th->depth = at - 1;
+		return th->open[at - 1].word;
+	}
+	return 0;
+}
