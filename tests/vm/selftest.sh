@@ -241,7 +241,7 @@ modules()
 	XSPROF_VM_LOCKUP=4 guest "$canary" -- insmod ./canary.ko bug=lockup 2> "$work/err"
 	check "a CPU that is locked up: 125" 125 $?
 	check "and the reason, with what that CPU did" "1 1" "$(grep -c \
-		'has had its interrupts off for 4 s: .*(lockup.sh)' "$work/err") $(grep -c \
+		'has had its interrupts off for 4 s: .*(lockup.sh)' "$work/err") $(grep -cm 1 \
 		'^.* RIP: 0010:bug_lockup+' "$work/err")"
 	XSPROF_VM_LOCKUP=3 guest "$canary" -- insmod ./canary.ko bug=busy
 	check "a CPU that is busy with interrupts off most of the time: 0" 0 $?
