@@ -178,11 +178,11 @@ static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 
 /*
  * How far the conversion can be wrong is known where three points or more stand: the first ones
- * come quickly, then one a second.  With no producer there is nothing to convert.
+ * come quickly, then one a second.  With no producer there is nothing of ours to convert.
  */
 static void tick_clocks(struct xsp_drain *d, uint64_t now)
 {
-	if (!d->live || now < d->clock_at || d->filter.peek)
+	if ((!d->live && !d->clocks) || now < d->clock_at || d->filter.peek)
 		return;
 	if (now - d->last_mono > CLOCK_GAP_MAX)
 		xsp_drain_kernel_clocks(d, d->last_mono + SECOND, now - SECOND);
@@ -233,6 +233,11 @@ static bool peek_clocks(struct xsp_drain *d, uint64_t now)
 	return true;
 }
 
+void xsp_drain_set_clocks(struct xsp_drain *d)
+{
+	d->clocks = true;
+}
+
 void xsp_drain_set_peek(struct xsp_drain *d)
 {
 	d->filter.peek = true;
@@ -241,7 +246,7 @@ void xsp_drain_set_peek(struct xsp_drain *d)
 /* Has nothing come for so long, and does everything wake us, that there is nothing to do? */
 static bool asleep(struct xsp_drain *d, uint64_t now)
 {
-	if (now - d->idle_since < LAST_TICKS_NS && d->live)
+	if (d->clocks || (now - d->idle_since < LAST_TICKS_NS && d->live))
 		return false;
 	if (!xsp_drain_all_quiet(d))
 		return false;

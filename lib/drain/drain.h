@@ -109,6 +109,9 @@ int xsp_drain_add_notices(struct xsp_drain *d, const char *session);
  */
 int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name);
 
+/* Events of others are converted with its sync points: they are taken without a producer too. */
+void xsp_drain_set_clocks(struct xsp_drain *d);
+
 /* A drain without a device that only looks, at what xsp_drain_peek() names. */
 void xsp_drain_set_peek(struct xsp_drain *d);
 

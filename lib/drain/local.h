@@ -54,6 +54,7 @@ struct xsp_refused {
  * @nr_syncs: how many
  * @clock_at: when the next clocks are due, ns
  * @clock_gap: ns from one to the next: short at first, so that a short recording has several
+ * @clocks: they are due without a producer too
  * @synced: bit k: clock kind k has a first sync point
  * @first_mono: CLOCK_MONOTONIC of the very first sync point, ns
  * @last_mono: and of the last
@@ -97,6 +98,7 @@ struct xsp_drain {
 	uint32_t		nr_syncs;
 	uint64_t		clock_at;
 	uint64_t		clock_gap;
+	bool			clocks;
 	uint32_t		synced;
 	uint64_t		first_mono;
 	uint64_t		last_mono;

@@ -85,6 +85,13 @@ for tid, by in threads.items():
     assert of[tid] == {0 if namespaced else by}, (tid, of[tid])
 END
 is "each task is of its process" $? 0
+# Sync points at the ends alone would bound the clocks' error by most of a millisecond.
+run "$xsprof" record -q -e sched -o n.data -- sleep 1
+run "$xsprof" info --json n.data
+ok "sync points all the time, without any marker" python3 -c '
+import json
+clock = json.load(open("out"))["clock"]
+assert clock["sync_points"] >= 8, clock'
 run "$xsprof" report s.data
 has "report of it is a table of threads" out '^# no ranges: where the time of threads went'
 has "of the command's" out ' [1-9][0-9]* +(sh|sleep)-[0-9]+ +(sh|sleep)-[0-9]+$'

@@ -59,8 +59,10 @@ static void start_tracing(struct recording *r, const pid_t *tasks, uint32_t nr)
 {
 	int err = ftrace_start(r->ftrace, &r->cap, tasks, nr);
 
-	if (!err)
+	if (!err) {
+		xsp_drain_set_clocks(r->drain);
 		return;
+	}
 	tool_note("no events of the kernel are recorded: the tracer does not start: %s",
 		  strerror(-err));
 	xsp_cap_note(&r->cap, "no events of the kernel: the tracer did not start");
