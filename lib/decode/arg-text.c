@@ -31,6 +31,31 @@ static __attribute__((format(printf, 2, 3))) void put(struct cut *c, const char 
 	c->room -= n;
 }
 
+/* Those that follow from the sizes are not worth a word; of one element or less any will do. */
+static bool strides_tell(const struct xsprof_trace_tensor *tensor)
+{
+	uint64_t want = 1;
+	bool differ = false;
+
+	if (tensor->nr_strides != tensor->ndim || tensor->nr_sizes != tensor->ndim)
+		return false;
+	for (uint32_t i = tensor->ndim; i-- > 0; ) {
+		if (!tensor->sizes[i])
+			return false;
+		if (tensor->sizes[i] == 1)
+			continue;
+		differ |= (uint64_t)tensor->strides[i] != want;
+		want *= (uint64_t)tensor->sizes[i];
+	}
+	return differ;
+}
+
+static void put_list(struct cut *c, const int64_t *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		put(c, "%s%" PRId64, i ? ", " : "", v[i]);
+}
+
 static void put_tensor(const struct xsprof_trace *t, uint32_t producer,
 		       const struct xsprof_trace_arg *arg, struct cut *c)
 {
@@ -41,10 +66,14 @@ static void put_tensor(const struct xsprof_trace *t, uint32_t producer,
 		return;
 	}
 	put(c, "%s[", tensor.dtype ? xsprof_trace_name(t, producer, tensor.dtype) : "tensor");
-	for (uint32_t i = 0; i < tensor.nr_sizes; i++)
-		put(c, "%s%" PRId64, i ? ", " : "", tensor.sizes[i]);
+	put_list(c, tensor.sizes, tensor.nr_sizes);
 	if (tensor.nr_sizes < tensor.ndim)
 		put(c, "%s...", tensor.nr_sizes ? ", " : "");
+	put(c, "]");
+	if (!strides_tell(&tensor))
+		return;
+	put(c, " strides [");
+	put_list(c, tensor.strides, tensor.nr_strides);
 	put(c, "]");
 }
 

@@ -152,6 +152,18 @@ cat >loader.py <<-'END'
 END
 record -- "$python" -W ignore loader.py && [ "$(count aten::mm)" = 48 ]
 result "workers of a DataLoader, forked and spawned" $?
+# A tensor that is not laid out by its sizes says how, in every format.
+record --torch=shapes -- "$python" -W ignore -c 'import torch
+for _ in range(20):
+    torch.ones(2, 3).t().mm(torch.ones(2, 4))'
+want='float[3, 2] strides [1, 3]'
+missing=
+for format in text ndjson chrome perfetto; do
+	"$dump" -q -f $format data >shown 2>>log
+	grep -aqF "$want" shown || missing="$missing $format"
+done
+[ -z "$missing" ] || ! echo "$want is missing in:$missing" >>log
+result "strides of inputs" $?
 # A training as it stands: as many steps as it made, each with all of its phases.
 cat >train.py <<-'END'
 	import time

@@ -135,8 +135,15 @@ static bool is_input(const struct xsprof_trace_arg *arg)
 static size_t put_input(const struct report_shapes *shapes, uint32_t producer,
 			const struct xsprof_trace_arg *arg, char *p, size_t room)
 {
+	size_t len;
+	char *end;
+
 	switch (arg->type) {
 	case XSPROF_ARG_TENSOR:
+		/* Strides are no shape either. */
+		len = xsprof_trace_arg_text(shapes->trace, producer, arg, p, room);
+		end = memchr(p, ']', len);
+		return end ? (size_t)(end + 1 - p) : len;
 	case XSPROF_ARG_LIST:
 	case XSPROF_ARG_NONE:
 		return xsprof_trace_arg_text(shapes->trace, producer, arg, p, room);
