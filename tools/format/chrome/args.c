@@ -169,19 +169,9 @@ static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct 
 	return xsp_tracks_note(out->tracks, range, 0, out->scratch, (size_t)(p - out->scratch));
 }
 
-bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev,
-		      struct xsp_range *range)
+bool chrome_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range)
 {
-	char plain[XSP_ARG_TEXT];
-	struct xsprof_trace_arg arg;
-	size_t pos = 0;
-
-	while (xsprof_trace_args(ev, &pos, &arg)) {
-		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
-		if (!note_arg(out, ev, range, &arg))
-			return false;
-	}
-	return true;
+	return xsp_each_plain(out, ev, range, note_arg);
 }
 
 /* Named as PyTorch's profiler names them, so that tools for its traces find them. */

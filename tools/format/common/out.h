@@ -152,4 +152,23 @@ static inline void xsp_arg_plain(const struct xsprof_trace *trace, uint32_t prod
 	arg->flags = 0;
 }
 
+/* Calls @fn for each argument of @ev, made plain, until it returns false, which is returned. */
+static inline bool xsp_each_plain(struct xsp_out *out, const struct xsprof_event *ev,
+				  struct xsp_range *range,
+				  bool (*fn)(struct xsp_out *out, const struct xsprof_event *ev,
+					     struct xsp_range *range,
+					     const struct xsprof_trace_arg *arg))
+{
+	char plain[XSP_ARG_TEXT];
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
+		if (!fn(out, ev, range, &arg))
+			return false;
+	}
+	return true;
+}
+
 #endif /* XSPROF_OUT_OUT_H */

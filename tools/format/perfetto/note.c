@@ -80,16 +80,7 @@ static bool note_arg(struct xsp_out *out, const struct xsprof_event *ev, struct 
 
 bool pf_note_args(struct xsp_out *out, const struct xsprof_event *ev, struct xsp_range *range)
 {
-	char plain[XSP_ARG_TEXT];
-	struct xsprof_trace_arg arg;
-	size_t pos = 0;
-
-	while (xsprof_trace_args(ev, &pos, &arg)) {
-		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
-		if (!note_arg(out, ev, range, &arg))
-			return false;
-	}
-	return true;
+	return xsp_each_plain(out, ev, range, note_arg);
 }
 
 void pf_note_keys(struct xsp_out *out, struct xsp_range *range)
