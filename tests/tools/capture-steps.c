@@ -38,14 +38,17 @@ static const struct mark trainer[] = {
 	B(125, CONV), E(135), U(136, SGD), E(140),
 	/* To 340. */
 	B(150, CONV), E(330), U(332, SGD), E(340),
-	/* In the next one records are lost, and the last is not over. */
-	B(345, CONV),
+	/* In the next one the end of its optimizer is lost. */
+	B(345, CONV), E(350), U(356, SGD),
 };
 
 static const struct mark trainer_after_loss[] = {
-	E(350), U(356, SGD), E(360), B(370, CONV), E(380),
+	/* To 400, and to 420.  Then an optimizer that does not end. */
+	B(370, CONV), E(380), U(396, SGD), E(400), B(405, CONV), E(415), U(416, SGD), E(420),
+	U(430, SGD),
 };
 
+/* The backward pass of thread 100 from 32 to 38, and of nobody else's. */
 static const struct mark device[] = {
 	B(32, NODE), E(38), U(75, GLOO), E(79),
 };
@@ -54,10 +57,21 @@ static const struct mark told[] = {
 	S(10, 7), B(12, CONV), E(20), S(30, 8), S(70, 9), U(72, SGD), E(75),
 };
 
+static void put_node(struct cap_ring *ring, uint32_t tid, const struct mark *mark)
+{
+	struct xsprof_rec_op op = { .sequence = -1, .forward_thread = 100 };
+
+	op.rec = cap_head(T(mark->at), XSPROF_REC_OP, tid, mark->name, 0, 0);
+	cap_record(ring, &op, 2);
+}
+
 static void put(struct cap_ring *ring, uint32_t tid, const struct mark *marks, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		cap_event(ring, T(marks[i].at), marks[i].type, tid, marks[i].name, 0,
+		if (tid == 101 && marks[i].name == (PYTORCH | NODE))
+			put_node(ring, tid, &marks[i]);
+		else
+			cap_event(ring, T(marks[i].at), marks[i].type, tid, marks[i].name, 0,
 			  marks[i].value);
 }
 
@@ -77,17 +91,18 @@ void cap_make_steps(void)
 
 	cap_host("hostname=steps\n");
 	cap_clock(T(0), T(10000000));
-	cap_producer(0, 100, T(0));
-	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "PyTorch", 7);
-	for (uint32_t i = CONV; i <= STEP; i++) {
-		cap_name(0, i, texts[i]);
-		cap_name(1, i, texts[i]);
+	for (uint32_t k = 0; k < 2; k++) {
+		cap_producer(k, 100 + 2 * k, T(0));
+		cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "PyTorch", 7);
+		for (uint32_t i = CONV; i <= STEP; i++) {
+			cap_name(0, i, texts[i]);
+			cap_name(1, i, texts[i]);
+		}
+		cap_arena(k);
+		cap_thread(k, 100 + 2 * k, k ? "told" : "trainer");
 	}
-	cap_arena(0);
-	cap_thread(0, 100, "trainer");
-	cap_thread(0, 102, "told");
 	for (uint32_t k = 0; k < 3; k++)
-		cap_ring_open(&r[k], 0, k, 64);
+		cap_ring_open(&r[k], k / 2, k, 64);
 	PUT(&r[0], 100, trainer);
 	cap_ring_flush(&r[0]);
 	r[0].pos += 5;
@@ -96,6 +111,7 @@ void cap_make_steps(void)
 	PUT(&r[2], 102, told);
 	for (uint32_t k = 0; k < 3; k++)
 		cap_ring_close(&r[k], 0);
-	cap_exit(0, XSPROF_HOW_EXITED, 0, T(400));
-	cap_end(T(410));
+	cap_exit(0, XSPROF_HOW_KILLED, 9, T(440));
+	cap_exit(1, XSPROF_HOW_EXITED, 0, T(440));
+	cap_end(T(450));
 }

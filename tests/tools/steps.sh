@@ -19,24 +19,32 @@ want = {
     (100, 3): (100, 120, 10, 0, 4, 0, 0, 6),
     (100, 4): (120, 140, 10, 0, 4, 0, 0, 6),
     (100, 5): (140, 340, 180, 0, 8, 0, 0, 12),
+    (100, 7): (400, 420, 10, 0, 4, 0, 0, 6),
     (102, 7): (10, 30, 8, 0, 0, 0, 0, 12),
-    # In no op itself, while the others were.
-    (102, 8): (30, 70, 0, 6 + 7, 0, 0, 3, 24),
+    # What threads of other processes do is nothing to it.
+    (102, 8): (30, 70, 0, 0, 0, 0, 0, 40),
 }
-got, certain = {}, {}
-for s in json.load(open(sys.argv[1]))["steps"]:
+got, certain, whole = {}, {}, {}
+report = json.load(open(sys.argv[1]))
+for s in report["steps"]:
     ns = [s[w + "_ns"] for w in words]
     assert sum(ns) == s["wall_ns"] == s["end_ns"] - s["begin_ns"], s
     key = s["tid"], s["step"]
     row = [(s[k] - START) // 1000 for k in ("begin_ns", "end_ns")] + [x // 1000 for x in ns]
     certain[key] = not s["uncertain"]
+    whole[key] = s["ended"] and s["begin_known"]
     got[key] = tuple(row)
 for key, row in want.items():
     assert got[key] == row, (key, got[key], row)
-    assert certain[key], key
-# Its begin was before the loss, and is known; what was in it is not.
-assert got.pop((100, 6))[:2] == (340, 360) and not certain[100, 6], got
+    assert certain[key] and whole[key], key
+# The end of its optimizer was lost; the next one ends it.
+assert got.pop((100, 6))[:2] == (340, 400) and not certain[100, 6], got
+# What was going on when the processes ended.
+assert got.pop((100, 8))[:2] == (420, 440) and not whole[100, 8], got
+assert got.pop((102, 9))[:2] == (70, 440) and not whole[102, 9], got
 assert set(got) == set(want), got
+median = {m["tid"]: (m["whole_steps"], m["wall_ns"]) for m in report["medians"]}
+assert median == {100: (6, 30000), 102: (2, 30000)}, median
 END
 result "steps of optimizers, and those that the program counts" $?
 "$xsprof" report --allow-lost --steps=epo* --json "$dir/steps.data" 2>"$dir/log" | python3 -c '
@@ -47,31 +55,47 @@ assert got == [(22000, 2000, 2000, 0), (80000, 10000, 3000, 7000)], got' 2>>"$di
 result "steps that are ranges of a name" $?
 "$xsprof" report --allow-lost --steps "$dir/steps.data" >"$dir/out" 2>"$dir/log"
 cat "$dir/out" >>"$dir/log"
-grep -qx '# trainer-100: 6 steps, each until the end of Optimizer.step#SGD.step' "$dir/out" &&
-	grep -qx '# told-102: 2 steps, as the program counts them' "$dir/out" &&
+grep -qx '# trainer-100: 7 steps, each until the end of Optimizer.step#SGD.step; not of Optim.*' \
+	"$dir/out" && grep -qx '# told-102: 2 steps, as the program counts them' "$dir/out" &&
 	grep -qE '^ +5 +0.000140000 +200.000 us +180.000 us .* slow$' "$dir/out" &&
-	grep -qE '^ +6 +0.000340000 +20.000 us .* uncertain: records were lost$' "$dir/out" &&
-	grep -qE '^step 5: 200.000 us, the median is 40.000 us: 170.000 us more in the forward' \
-		"$dir/out"
+	grep -qE '^ +6 +0.000340000 +60.000 us .* uncertain: records were lost$' "$dir/out" &&
+	grep -qE '^ +8 +0.000420000 +20.000 us .* not over when the process ended .killed.$' \
+		"$dir/out" &&
+	grep -qE '^step 5: 200.000 us, the median is 30.000 us: 170.000 us more in forward' \
+		"$dir/out" && grep -q '^# too few whole steps' "$dir/out" &&
+	"$xsprof" report --allow-lost --steps "$dir/steps.data" 2>>"$dir/log" |
+		sed -n 's/^  look at: xsprof //p' >"$dir/hint" &&
+	"$xsprof" $(sed -n 1p "$dir/hint") --allow-lost --json >"$dir/json" 2>>"$dir/log" &&
+	python3 - "$dir/json" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+rows = {r["name"]: (r["count"], r["total_ns"]) for r in json.load(open(sys.argv[1]))["ranges"]}
+# The optimizer that ended where the step begins is not in it.
+assert rows["Optimizer.step#SGD.step"] == (1, 8000), rows
+assert rows["aten::conv2d"] == (1, 180000), rows
+END
 result "a table for each thread, the median, and what slow steps have more of" $?
 "$xsprof" report --allow-lost --steps -n 2 --tid 100 "$dir/steps.data" >"$dir/out" 2>"$dir/log"
 [ "$(grep -cE '^ +[0-9]+ +0\.' "$dir/out")" = 2 ] &&
-	grep -qx '... and 4 more steps: -n 6 shows all' "$dir/out" && ! grep -q told "$dir/out"
+	grep -qx '... and 6 more steps: -n 8 shows all' "$dir/out" && ! grep -q told "$dir/out"
 result "as many as are asked for, of the threads that are" $?
 "$xsprof" report --allow-lost --steps --from 0.0001 --to 0.00014 --json "$dir/steps.data" \
 	2>"$dir/log" | python3 -c '
 import json, sys
-got = [s["step"] for s in json.load(sys.stdin)["steps"]]
+got = [s["step"] for s in json.load(sys.stdin)["steps"] if s["ended"]]
 assert got == [2, 3, 4], got' 2>>"$dir/log"
 result "those that end in a part of the time" $?
 "$make_capture" big "$dir/big.data" 100 &&
-	status 0 "$xsprof" report --steps "$dir/big.data" &&
+	status 1 "$xsprof" report --steps "$dir/big.data" &&
 	grep -q 'no range Optimizer.step#\* ended' "$dir/out"
 result "none: which ranges are missing" $?
-for other in --why=x --gaps --name=x; do
+status 1 "$xsprof" report --allow-lost --steps --tid 1 "$dir/steps.data" &&
+	grep -q 'none of 11 steps matches the options' "$dir/out"
+result "none: the options left them out" $?
+for other in --why=x --gaps --name=x --by=name --sort=self --include-uncertain --steps=; do
 	status 2 "$xsprof" report --steps $other "$dir/big.data"
 	result "--steps with $other is refused" $?
 done
 "$make_capture" many "$dir/many.data" 20000
-small "steps of 20000 threads" "$xsprof" report --allow-lost --steps "$dir/many.data"
+small "steps of 20000 threads" "$xsprof" report --allow-lost --steps='*' \
+	"$dir/many.data"
 finish

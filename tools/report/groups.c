@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "report/groups.h"
 
 #define GROUP_BITS	15
@@ -34,6 +35,7 @@ struct memo {
 struct xsp_groups {
 	const struct xsprof_trace	*trace;
 	bool				pattern;
+	uint64_t			seed;
 	uint32_t			nr_groups;
 	uint32_t			nr_words;
 	size_t				bytes;
@@ -60,6 +62,7 @@ int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, struct xsp_gr
 		return -ENOMEM;
 	}
 	groups->trace = trace;
+	groups->seed = xsp_hash_seed(groups);
 	groups->pattern = pattern;
 	groups->nr_words = 1;	/* 0 is every text that found no room */
 	groups->words[0] = (struct word){ "(other)", 7 };
@@ -95,18 +98,18 @@ void xsp_groups_free(struct xsp_groups *groups)
 	free(groups);
 }
 
-static uint32_t hash_bytes(const char *s, size_t len, unsigned int bits)
+static uint32_t hash_bytes(uint64_t seed, const char *s, size_t len, unsigned int bits)
 {
-	uint64_t h = 0xcbf29ce484222325u ^ len;
+	uint64_t h = seed ^ len;
 
 	while (len--)
 		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
 	return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> (64 - bits));
 }
 
-uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len)
+static uint32_t intern(struct xsp_groups *groups, const char *s, size_t len)
 {
-	uint32_t i = hash_bytes(s, len, WORD_BITS), n;
+	uint32_t i = hash_bytes(groups->seed, s, len, WORD_BITS), n;
 
 	for (; (n = groups->word_slots[i]); i = (i + 1) % WORD_SLOTS)
 		if (groups->words[n].len == len && !memcmp(groups->words[n].text, s, len))
@@ -119,6 +122,14 @@ uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len)
 	groups->bytes += len;
 	groups->word_slots[i] = n;
 	return n;
+}
+
+uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len)
+{
+	/* The other half is for names. */
+	if (groups->nr_words > WORDS_MAX / 2 || groups->bytes + len > WORD_BYTES / 2)
+		return 0;
+	return intern(groups, s, len);
 }
 
 static bool is_letter(char c)
@@ -166,9 +177,9 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 		s = xsprof_trace_name_len(groups->trace, producer, name, &len);
 		if (groups->pattern && name)
 			s = make_pattern(groups, s, &len);
-		memo->text = xsp_groups_intern(groups, name ? s : "-", name ? len : 1);
+		memo->text = intern(groups, name ? s : "-", name ? len : 1);
 		s = xsprof_trace_category(groups->trace, producer, name);
-		memo->category = xsp_groups_intern(groups, s, strlen(s));
+		memo->category = intern(groups, s, strlen(s));
 		/* What the capture does not hold yet may come with a later chunk. */
 		memo->key = name && !strcmp(xsprof_trace_name(groups->trace, producer, name), "?") ?
 			    0 : key;

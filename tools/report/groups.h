@@ -93,7 +93,7 @@ void xsp_groups_free(struct xsp_groups *groups);
 /* Numbers of the texts of a name and its category, the same for the same text. */
 void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t name,
 		      uint32_t *text, uint32_t *category);
-/* The number of any text; 0 where there is no room for it. */
+/* The number of a text that is no name; 0 where there is no room for it. */
 uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len);
 const char *xsp_groups_word(const struct xsp_groups *groups, uint32_t word, size_t *len);
 

@@ -169,8 +169,10 @@ void report_steps_event(struct report_steps *steps, const struct xsprof_event *e
 void report_steps_range(struct report_steps *steps, const struct xsprof_range *range);
 /* There are no more. */
 void report_steps_finish(struct report_steps *steps);
-void report_print_steps(struct report_steps *steps);
-void report_json_steps(struct report_steps *steps);
+/* Was there one that was asked for? */
+bool report_steps_any(const struct report_steps *steps);
+void report_print_steps(const struct report_steps *steps);
+void report_json_steps(const struct report_steps *steps);
 
 /* ---- shapes.c ------------------------------------------------------------------------------- */
 
@@ -179,8 +181,14 @@ int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups,
 void report_shapes_free(struct report_shapes *shapes);
 /* Any event of a program, after the pairer has had it. */
 void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event *ev);
-/* The text of the inputs of what the pairer ended, 0 for none: to be asked once, for all. */
-uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range);
+/*
+ * The text of the inputs of what the pairer ended, 0 for none: to be asked once, for all.  @inside:
+ * it lies in another range of its name and inputs.
+ */
+uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
+			  bool *inside);
+/* Ops with inputs that there was no room for. */
+uint64_t report_shapes_crowded(const struct report_shapes *shapes);
 bool report_shapes_any(const struct report_shapes *shapes);
 
 /* ---- threads.c ------------------------------------------------------------------------------ */

@@ -110,6 +110,7 @@ int report_options(struct report *report, int argc, char **argv)
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
+	bool rows = false;
 	int c, ret;
 
 	optind = 0;
@@ -117,9 +118,11 @@ int report_options(struct report *report, int argc, char **argv)
 		ret = -1;
 		switch (c) {
 		case OPT_BY:
+			rows = true;
 			ret = parse_by(report, optarg);
 			break;
 		case 's':
+			rows = true;
 			ret = parse_sort(report, optarg);
 			break;
 		case OPT_OPEN:
@@ -151,11 +154,19 @@ int report_options(struct report *report, int argc, char **argv)
 		if (ret >= 0)
 			return ret;
 	}
+	if (report->by_step && !report->step && optind + 1 < argc)
+		return tool_usage("report", "--steps takes a name behind =: --steps=%s",
+				  argv[optind]);
 	ret = reading_file(&report->reading, argc, argv);
 	if (ret >= 0)
 		return ret;
 	if (!!report->why + report->gaps + report->by_step > 1)
 		return tool_usage("report", "--why, --gaps and --steps: one at a time");
+	if (report->step && !*report->step)
+		return tool_usage("report", "--steps=: a name is missing");
+	if (report->by_step && (rows || report->uncertain))
+		return tool_usage("report", "--steps: --by, --sort and --include-uncertain are for "
+				  "rows of ranges");
 	if (report->by_step && xsp_filter_names(&report->filter))
 		return tool_usage("report", "--steps: a step is made of all ranges of its thread; "
 				  "--steps=NAME takes ranges of that name for steps");

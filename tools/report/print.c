@@ -221,7 +221,7 @@ void report_print(struct report *report)
 		puts("unknown");
 	else
 		printf("at most %" PRIu64 " ns\n", info.clock_error_ns);
-	if (report->nr_uncertain)
+	if (report->nr_uncertain && !report->steps)
 		printf("# uncertain: %" PRIu64 " range%s, inside which records were lost: %s\n",
 		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
 		       report->uncertain ? "their times are counted" :
@@ -245,6 +245,9 @@ void report_print(struct report *report)
 	if (ranges && report->shapes && !report_shapes_any(report->shapes))
 		puts("... no inputs were recorded, so rows are by name: record --torch=shapes has "
 		     "those of PyTorch's ops");
+	if (report->shapes && report_shapes_crowded(report->shapes))
+		printf("... the inputs of %" PRIu64 " ops found no room: they are in rows (...)\n",
+		       report_shapes_crowded(report->shapes));
 	if (report->unsure)
 		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
 		       "time known to an interval only, --open\n", report->unsure,

@@ -76,7 +76,8 @@ static void add_range(void *data, const struct xsprof_range *range)
 	bool told = why_on_thread(range) && cause_get_stats(report->cause)->switches;
 	struct xsp_group *group;
 	struct cause_sum sum;
-	uint32_t shape;
+	uint32_t shape = 0;
+	bool inside;
 
 	open_ranges_add(&report->open, range);
 	/* What is on no thread has no time there. */
@@ -86,11 +87,14 @@ static void add_range(void *data, const struct xsprof_range *range)
 			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
 	if (report->steps)
 		report_steps_range(report->steps, range);
-	shape = report->shapes ? report_shapes_of(report->shapes, range) : 0;
+	inside = !report_counts_once(report, range);
+	if (report->shapes)
+		shape = report_shapes_of(report->shapes, range, &inside);
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
 	if (report->steps) {
 		report->ranges[range->how % 3]++;
+		report->nr_uncertain += !!(range->flags & XSPROF_RANGEF_UNCERTAIN);
 		return;
 	}
 	/* How long it took is not known: it is told with what was open at the end. */
@@ -120,7 +124,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 		group->on_thread++;
 		group->self += range->self_ns;
 	}
-	if (report_counts_once(report, range)) {
+	if (!inside) {
 		group->total += ns;
 		if (told)
 			add_cause(group, &sum, ns);
@@ -271,6 +275,8 @@ static int run(struct report *report)
 	}
 	if (!status) {
 		xsprof_pairer_get_stats(pairer, &report->pairs);
+		if (report->steps)
+			report_steps_finish(report->steps);
 		ret = report_split(report);
 		if (ret)
 			status = tool_error("%s", strerror(-ret));
@@ -279,6 +285,8 @@ static int run(struct report *report)
 		else
 			report_print(report);
 		status = tool_finish(status);
+		if (!status && report->steps && !report_steps_any(report->steps))
+			status = TOOL_FAILED;
 	}
 	xsprof_pairer_free(pairer);
 out:

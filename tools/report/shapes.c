@@ -11,11 +11,13 @@
 #include "report/local.h"
 
 #define THREADS_MAX	16384u
-#define DEPTH_MAX	4096u
+#define DEPTH_MAX	512u
+#define OPEN_MAX	(1u << 20)	/* of all threads */
 #define TEXT_MAX	1024u
 
 struct shape_open {
 	uint64_t	begin;
+	uint32_t	name;
 	uint32_t	word;
 };
 
@@ -40,6 +42,9 @@ struct shape_thread {
  * @by_thread: places of threads
  * @threads: those
  * @nr: how many
+ * @room: room for ranges of all of them
+ * @full: text for inputs that there was no room for
+ * @crowded: how many ops have it
  * @any: a range had inputs
  */
 struct report_shapes {
@@ -48,6 +53,9 @@ struct report_shapes {
 	struct xsp_map		by_thread;
 	struct shape_thread	*threads;
 	uint32_t		nr;
+	uint32_t		room;
+	uint32_t		full;
+	uint64_t		crowded;
 	bool			any;
 };
 
@@ -59,6 +67,7 @@ int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups,
 		return -ENOMEM;
 	(*shapes)->trace = trace;
 	(*shapes)->groups = groups;
+	(*shapes)->full = xsp_groups_intern(groups, "...", 3);
 	return 0;
 }
 
@@ -106,20 +115,24 @@ static struct shape_thread *get(struct report_shapes *shapes, const struct xspro
 	return th;
 }
 
-static bool push(struct shape_thread *th, uint64_t begin)
+static bool push(struct report_shapes *shapes, struct shape_thread *th,
+		 const struct xsprof_event *ev)
 {
 	struct shape_open *open;
 	uint32_t room;
 
 	if (th->depth == th->room) {
 		room = th->room ? th->room * 2 : 16;
-		open = room > DEPTH_MAX ? NULL : realloc(th->open, room * sizeof(*open));
+		if (room > DEPTH_MAX || shapes->room + room > OPEN_MAX)
+			return false;
+		open = realloc(th->open, room * sizeof(*open));
 		if (!open)
 			return false;
+		shapes->room += room - th->room;
 		th->open = open;
 		th->room = room;
 	}
-	th->open[th->depth++] = (struct shape_open){ .begin = begin };
+	th->open[th->depth++] = (struct shape_open){ .begin = ev->ns, .name = ev->name };
 	return true;
 }
 
@@ -162,6 +175,8 @@ static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 	size_t len = 0, pos = 0, had;
 	const char *old;
 
+	if (*word && *word == shapes->full)
+		return;
 	if (*word) {
 		old = xsp_groups_word(shapes->groups, *word, &len);
 		len = len < TEXT_MAX ? len : TEXT_MAX;
@@ -169,7 +184,8 @@ static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 	}
 	had = len;
 	while (xsprof_trace_args(ev, &pos, &arg) && len < TEXT_MAX) {
-		if (!is_input(&arg))
+		/* A string that goes on is one input. */
+		if (!is_input(&arg) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		if (len) {
 			memcpy(text + len, ", ", 2);
@@ -179,8 +195,14 @@ static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 	}
 	if (len == had)
 		return;
+	if (len >= TEXT_MAX)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, ", ...");
 	shapes->any = true;
 	*word = xsp_groups_intern(shapes->groups, text, len);
+	if (*word)
+		return;
+	*word = shapes->full;
+	shapes->crowded++;
 }
 
 void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event *ev)
@@ -193,8 +215,8 @@ void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event
 		return;
 	/* The ends of those that are too deep find nothing. */
 	if (begins)
-		th->fresh = push(th, ev->ns) && ev->flags & XSPROF_EVF_OP;
-	else if (ev->type != XSPROF_REC_ARGS)
+		th->fresh = push(shapes, th, ev) && ev->flags & XSPROF_EVF_OP;
+	else if (ev->type != XSPROF_REC_ARGS && ev->type < XSPROF_REC_SCHED_IN)
 		th->fresh = false;
 	if (th->fresh)
 		add_inputs(shapes, th, ev);
@@ -205,17 +227,51 @@ bool report_shapes_any(const struct report_shapes *shapes)
 	return shapes->any;
 }
 
-uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range)
+/* Is a range of that name with these inputs open at or below @at? */
+static bool is_inside(const struct shape_thread *th, uint32_t at, const struct shape_open *open)
+{
+	while (at--)
+		if (th->open[at].name == open->name && th->open[at].word == open->word)
+			return true;
+	return false;
+}
+
+/* Takes it out of those that are open: of a pause it may be in the middle. */
+static void take(struct report_shapes *shapes, struct shape_thread *th, uint32_t at)
+{
+	th->depth--;
+	memmove(&th->open[at], &th->open[at + 1], (th->depth - at) * sizeof(th->open[0]));
+	if (th->depth)
+		return;
+	/* Threads come and go: what is not needed is given back. */
+	shapes->room -= th->room;
+	free(th->open);
+	th->open = NULL;
+	th->room = 0;
+}
+
+uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
+			  bool *inside)
 {
 	struct shape_thread *th = find(shapes, range->producer, range->tid);
+	struct shape_open open;
+	uint32_t at;
 
+	*inside = false;
 	if (!th || range->kind != XSPROF_REC_BEGIN)
 		return 0;
-	for (uint32_t at = th->depth; at && th->open[at - 1].begin >= range->begin_ns; at--) {
-		if (th->open[at - 1].begin != range->begin_ns)
+	for (at = th->depth; at && th->open[at - 1].begin >= range->begin_ns; at--) {
+		open = th->open[at - 1];
+		if (open.begin != range->begin_ns || open.name != range->name)
 			continue;
-		th->depth = at - 1;
-		return th->open[at - 1].word;
+		*inside = is_inside(th, at - 1, &open);
+		take(shapes, th, at - 1);
+		return open.word;
 	}
 	return 0;
+}
+
+uint64_t report_shapes_crowded(const struct report_shapes *shapes)
+{
+	return shapes->crowded;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "format/common/out.h"
 #include "report/steps.h"
 #include "text/json.h"
 
@@ -21,7 +22,7 @@ static const struct {
 	const char	*json;
 	const char	*text;
 } phases[STEP_PHASES] = {
-	[STEP_FORWARD]	 = { "Forward",	  "forward",	   "in the forward pass" },
+	[STEP_FORWARD]	 = { "Forward",	  "forward",	   "in forward and other ops" },
 	[STEP_BACKWARD]	 = { "Backward",  "backward",	   "in the backward pass" },
 	[STEP_OPTIMIZER] = { "Optimizer", "optimizer",	   "in the optimizer" },
 	[STEP_DATA]	 = { "Data",	  "data",	   "for the next batch" },
@@ -37,7 +38,7 @@ static const char *const causes[CAUSE_CLASSES] = {
 	[CAUSE_UNKNOWN] = "not known",
 };
 
-/* Medians of the certain steps of a thread, each for itself. */
+/* Medians of the steps of a thread that are certain and whole, each for itself. */
 struct medians {
 	uint64_t	wall;
 	uint64_t	ns[STEP_PHASES];
@@ -59,6 +60,11 @@ static uint64_t value_of(const struct report_step *step, size_t which)
 				      step->cause.v[which - 1 - STEP_PHASES];
 }
 
+static bool is_whole(const struct report_step *step)
+{
+	return step->how == STEP_ENDED && !step->uncertain && !step->first;
+}
+
 static int compare(const void *pa, const void *pb)
 {
 	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
@@ -71,10 +77,13 @@ static uint64_t median(const struct report_step *steps, size_t n, size_t which, 
 	size_t nr = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!steps[i].uncertain)
+		if (is_whole(&steps[i]) && (which <= STEP_PHASES || steps[i].told))
 			values[nr++] = value_of(&steps[i], which);
 	qsort(values, nr, sizeof(*values), compare);
-	return nr ? values[nr / 2] : 0;
+	if (!nr)
+		return 0;
+	return nr & 1 ? values[nr / 2] :
+		values[nr / 2 - 1] + (values[nr / 2] - values[nr / 2 - 1]) / 2;
 }
 
 /* Return: false without memory for it. */
@@ -86,7 +95,7 @@ static bool find_medians(const struct report_step *steps, size_t n, struct media
 	if (!values)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		m->nr += !steps[i].uncertain;
+		m->nr += is_whole(&steps[i]);
 	m->wall = median(steps, n, 0, values);
 	for (size_t i = 0; i < STEP_PHASES; i++)
 		m->ns[i] = median(steps, n, 1 + i, values);
@@ -99,7 +108,7 @@ static bool find_medians(const struct report_step *steps, size_t n, struct media
 /* More than 1.25 times the median. */
 static bool is_slow(const struct report_step *step, const struct medians *m)
 {
-	return m->nr > 2 && !step->uncertain && wall_of(step) > m->wall + m->wall / 4;
+	return m->nr > 2 && is_whole(step) && wall_of(step) > m->wall + m->wall / 4;
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -149,6 +158,11 @@ static void print_more(const char **sep, uint64_t now, uint64_t usual, uint64_t 
 	*sep = ", ";
 }
 
+static void print_seconds(uint64_t ns)
+{
+	printf("%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
+}
+
 /* What it has more of than others, by a tenth of what it is longer by. */
 static void print_slow(const struct report_steps *steps, const struct report_step *step,
 		       const struct medians *m)
@@ -163,15 +177,20 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	       tool_format_time(usual, sizeof(usual), m->wall));
 	for (int i = 0; i < STEP_PHASES; i++)
 		print_more(&sep, step->ns[i], m->ns[i], least, phases[i].text);
-	fputs(step->told ? "; the thread was " :
-	      "; what the thread did was not recorded (-e sched)", stdout);
-	sep = "";
+	if (!*sep)
+		fputs("of no phase much more", stdout);
+	fputs(step->told ? "" : "; what the thread did was not recorded (-e sched)", stdout);
+	sep = "; the thread was ";
 	for (int i = 0; step->told && i < CAUSE_CLASSES; i++)
 		print_more(&sep, step->cause.v[i], m->cause[i], least, causes[i]);
-	printf("\n  its ranges: xsprof report --tid %u --from %" PRIu64 ".%09" PRIu64
-	       " --to %" PRIu64 ".%09" PRIu64 "\n", step->tid,
-	       (step->begin - first) / 1000000000u, (step->begin - first) % 1000000000u,
-	       (step->end - first) / 1000000000u, (step->end - first) % 1000000000u);
+	/* Of ranges that end where it begins nothing is in it. */
+	printf("\n  look at: xsprof report -s self --tid %u --from ", step->tid);
+	print_seconds(step->begin + 1 - first);
+	fputs(" --to ", stdout);
+	print_seconds(step->end - first);
+	putchar(' ');
+	report_print_text(steps->report->source.path, strlen(steps->report->source.path), 0);
+	putchar('\n');
 }
 
 static int slower(const void *pa, const void *pb)
@@ -213,11 +232,15 @@ static void print_thread(const struct report_steps *steps, const struct report_s
 
 static void print_head(const struct report_steps *steps, const struct report_step *step, size_t n)
 {
-	const char *by = report_steps_ended_by(steps, step);
+	const struct step_thread *th = report_steps_thread(steps, step);
+	const char *by = th->by;
+	size_t ended = 0;
 
 	fputs("\n# ", stdout);
 	print_thread(steps, step);
-	printf(": %zu step%s, ", n, n == 1 ? "" : "s");
+	for (size_t i = 0; i < n; i++)
+		ended += step[i].how == STEP_ENDED;
+	printf(": %zu step%s, ", ended, ended == 1 ? "" : "s");
 	if (steps->range) {
 		fputs("each a range ", stdout);
 		by = steps->range;
@@ -225,7 +248,25 @@ static void print_head(const struct report_steps *steps, const struct report_ste
 		fputs(*by ? "each until the end of " : "as the program counts them", stdout);
 	}
 	report_print_text(by, strlen(by), 0);
+	if (*th->other) {
+		fputs("; not of ", stdout);
+		report_print_text(th->other, strlen(th->other), 0);
+	}
 	putchar('\n');
+}
+
+/* What is special about a step. */
+static const char *note_of(const struct report_step *step, const struct medians *m, char *buf,
+			   size_t size)
+{
+	if (step->how >= STEP_PROCESS) {
+		snprintf(buf, size, "  not over when the process ended (%s)",
+			 xsp_word_how(step->how - STEP_PROCESS));
+		return buf;
+	}
+	return step->how == STEP_RECORDING ? "  not over at the end" :
+	       step->uncertain ? "  uncertain: records were lost" :
+	       step->first ? "  its begin is not known" : is_slow(step, m) ? "  slow" : "";
 }
 
 static void print_table(const struct report_steps *steps, const struct report_step *list, size_t n)
@@ -234,7 +275,8 @@ static void print_table(const struct report_steps *steps, const struct report_st
 	bool bold = report_colours();
 	size_t wide[COLUMNS] = { 0 };
 	struct medians m;
-	size_t i;
+	size_t i, doubt = 0;
+	char note[64];
 
 	if (limit == UINT64_MAX)
 		limit = SHOWN;
@@ -253,8 +295,7 @@ static void print_table(const struct report_steps *steps, const struct report_st
 		       (list[i].begin - first) / 1000000000u,
 		       (list[i].begin - first) % 1000000000u);
 		print_cells(wide, wall_of(&list[i]), list[i].ns);
-		puts(list[i].uncertain ? "  uncertain: records were lost" :
-		     is_slow(&list[i], &m) ? "  slow" : "");
+		puts(note_of(&list[i], &m, note, sizeof(note)));
 	}
 	if (n > limit)
 		printf("... and %zu more steps: -n %zu shows all\n", n - (size_t)limit, n);
@@ -263,6 +304,13 @@ static void print_table(const struct report_steps *steps, const struct report_st
 		print_cells(wide, m.wall, m.ns);
 		putchar('\n');
 	}
+	if (m.nr < 3)
+		puts("# too few whole steps to tell slow ones from others");
+	for (i = 0; i < n; i++)
+		doubt += list[i].uncertain;
+	if (doubt)
+		printf("# uncertain: %zu of these steps, which may be several each: numbers behind "
+		       "them may be too low\n", doubt);
 	print_slow_ones(steps, list, n, &m);
 }
 
@@ -277,16 +325,21 @@ static size_t same_thread(const struct report_steps *steps, size_t at)
 	return n - at;
 }
 
-void report_print_steps(struct report_steps *steps)
+void report_print_steps(const struct report_steps *steps)
 {
+	const struct cause_stats *stats = cause_get_stats(steps->report->cause);
 	size_t n;
 
-	report_steps_finish(steps);
+	if (stats->switches)
+		report_print_sources(stats);
 	for (size_t at = 0; at < steps->nr; at += n) {
 		n = same_thread(steps, at);
 		print_table(steps, &steps->list[at], n);
 	}
-	if (!steps->nr)
+	if (!steps->nr && steps->filtered)
+		printf("\n... none of %" PRIu64 " steps matches the options: leave out --pid, "
+		       "--tid, --from or --to\n", steps->filtered);
+	else if (!steps->nr)
 		puts(steps->range ? "\n... no range of that name ended" :
 		     "\n... no step: no range Optimizer.step#* ended, and the program counted "
 		     "none; --steps=NAME takes ranges of that name for steps");
@@ -313,19 +366,51 @@ static void json_step(const struct report_steps *steps, const struct report_step
 		report_json_sum(&step->cause);
 		putchar('}');
 	}
-	printf(",\"uncertain\":%s,\"producer\":%u,\"pid\":%u,\"tid\":%u,\"thread\":",
-	       step->uncertain ? "true" : "false", step->producer, step->pid, step->tid);
+	printf(",\"uncertain\":%s,\"begin_known\":%s,\"ended\":%s,\"producer\":%u,\"pid\":%u,"
+	       "\"tid\":%u,\"thread\":", step->uncertain ? "true" : "false",
+	       step->first ? "false" : "true", step->how == STEP_ENDED ? "true" : "false",
+	       step->producer, step->pid, step->tid);
 	xsp_json_print(stdout, comm, strlen(comm));
 	putchar('}');
 }
 
-void report_json_steps(struct report_steps *steps)
+static void json_thread(const struct report_steps *steps, const struct report_step *list, size_t n)
 {
-	report_steps_finish(steps);
-	fputs(",\n\"steps\":[", stdout);
-	for (size_t i = 0; i < steps->nr && i < steps->report->reading.limit; i++) {
-		fputs(i ? ",\n" : "\n", stdout);
-		json_step(steps, &steps->list[i]);
+	const struct step_thread *th = report_steps_thread(steps, list);
+	struct medians m;
+
+	find_medians(list, n, &m);
+	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u,\"whole_steps\":%zu", list->producer,
+	       list->pid, list->tid, m.nr);
+	if (m.nr)
+		printf(",\"wall_ns\":%" PRIu64, m.wall);
+	for (int i = 0; i < STEP_PHASES && m.nr; i++)
+		printf(",\"%s_ns\":%" PRIu64, phases[i].json, m.ns[i]);
+	if (!steps->range && *th->by) {
+		fputs(",\"until_end_of\":", stdout);
+		xsp_json_print(stdout, th->by, strlen(th->by));
 	}
-	printf("],\"steps_dropped\":%" PRIu64, steps->dropped);
+	putchar('}');
+}
+
+void report_json_steps(const struct report_steps *steps)
+{
+	size_t n;
+
+	fputs(",\n\"steps\":[", stdout);
+	for (size_t at = 0; at < steps->nr; at += n) {
+		n = same_thread(steps, at);
+		for (size_t i = at; i < at + n && i - at < steps->report->reading.limit; i++) {
+			fputs(i ? ",\n" : "\n", stdout);
+			json_step(steps, &steps->list[i]);
+		}
+	}
+	fputs("],\n\"medians\":[", stdout);
+	for (size_t at = 0; at < steps->nr; at += n) {
+		n = same_thread(steps, at);
+		fputs(at ? ",\n" : "\n", stdout);
+		json_thread(steps, &steps->list[at], n);
+	}
+	printf("],\"steps_dropped\":%" PRIu64 ",\"ranges_refused\":%" PRIu64, steps->dropped,
+	       steps->refused);
 }

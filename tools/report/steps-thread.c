@@ -14,11 +14,12 @@
 static struct step_process *process_of(struct report_steps *steps, uint32_t producer)
 {
 	struct step_process *v;
-	uint32_t n = producer + 1;
+	uint32_t n;
 
 	if (producer >= XSPROF_CAP_MAX_PRODUCERS)
 		return NULL;
-	if (n > steps->nr_processes) {
+	n = (producer / 64 + 1) * 64;
+	if (producer >= steps->nr_processes) {
 		v = realloc(steps->processes, n * sizeof(*v));
 		if (!v)
 			return NULL;
@@ -29,22 +30,98 @@ static struct step_process *process_of(struct report_steps *steps, uint32_t prod
 	return &steps->processes[producer];
 }
 
-struct step_thread *steps_find_thread(struct report_steps *steps, uint32_t producer, uint32_t tid)
+static uint64_t key_of(uint32_t producer, uint32_t tid)
 {
-	const uint64_t *at = xsp_map_get(&steps->by_thread,
-					 ((uint64_t)producer + 1) << 32 | tid);
+	return ((uint64_t)producer + 1) << 32 | tid;
+}
+
+static struct step_thread *find(struct report_steps *steps, uint32_t producer, uint32_t tid)
+{
+	const uint64_t *at = xsp_map_get(&steps->by_thread, key_of(producer, tid));
 
 	return at ? &steps->threads[*at] : NULL;
+}
+
+static void count_comm(struct step_process *process, uint64_t now)
+{
+	if (process->in_comm)
+		process->comm += now - process->since;
+	process->since = now;
+}
+
+static void count_served(struct step_thread *th, uint64_t now)
+{
+	if (th->servers)
+		th->served += now - th->served_since;
+	th->served_since = now;
+}
+
+static void serve_no_more(struct report_steps *steps, struct step_thread *th)
+{
+	struct step_thread *other;
+
+	if (!th->serves)
+		return;
+	other = &steps->threads[th->serves - 1];
+	if (other == th || !other->servers)
+		return;
+	count_served(other, steps->now);
+	other->servers--;
+}
+
+void steps_forget(struct report_steps *steps, struct step_thread *th)
+{
+	struct report *report = steps->report;
+	struct cause_sum sum;
+
+	/* What was kept for its end. */
+	if (th->in_step)
+		cause_range(report->cause, cause_reader_key(report->reader, th->producer, th->tid),
+			    th->begin, steps->now, true, &sum);
+	th->in_step = false;
+}
+
+/* Where records of the thread may have been lost, it may be in anything: it begins anew. */
+static struct step_thread *sync(struct report_steps *steps, struct step_thread *th)
+{
+	struct step_process *process;
+
+	if (!th || !xst_losses_pass(&steps->losses, th->producer, &th->losses))
+		return th;
+	process = &steps->processes[th->producer];
+	count_comm(process, steps->now);
+	process->in_comm -= th->in == STEP_COMM;
+	if (th->in == STEP_BACKWARD)
+		serve_no_more(steps, th);
+	th->ns[STEP_UNKNOWN] += steps->now - th->since;
+	th->since = steps->now;
+	th->comm_mark = process->comm;
+	th->served_mark = th->served;
+	th->serves = 0;
+	th->in = STEP_UNKNOWN;
+	th->depth = 0;
+	th->outer = 0;
+	th->uncertain = true;
+	if (steps->range)
+		steps_forget(steps, th);
+	return th;
+}
+
+struct step_thread *steps_find_thread(struct report_steps *steps, uint32_t producer, uint32_t tid)
+{
+	return sync(steps, find(steps, producer, tid));
 }
 
 struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof_event *ev)
 {
 	struct step_thread *th = steps_find_thread(steps, ev->producer, ev->tid);
 	uint32_t room = steps->room_threads ? steps->room_threads * 2 : 8;
+	struct step_process *process;
 
 	if (th)
 		return th;
-	if (steps->nr_threads == THREADS_MAX || !process_of(steps, ev->producer))
+	process = process_of(steps, ev->producer);
+	if (steps->nr_threads == THREADS_MAX || !process)
 		return NULL;
 	if (steps->nr_threads == steps->room_threads) {
 		th = realloc(steps->threads, room * sizeof(*th));
@@ -53,8 +130,7 @@ struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof
 		steps->threads = th;
 		steps->room_threads = room;
 	}
-	if (xsp_map_set(&steps->by_thread, ((uint64_t)ev->producer + 1) << 32 | ev->tid,
-			steps->nr_threads))
+	if (xsp_map_set(&steps->by_thread, key_of(ev->producer, ev->tid), steps->nr_threads))
 		return NULL;
 	th = &steps->threads[steps->nr_threads++];
 	memset(th, 0, sizeof(*th));
@@ -63,50 +139,99 @@ struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof
 	th->tid = ev->tid;
 	th->in = STEP_UNKNOWN;
 	th->since = steps->now;
-	steps->processes[ev->producer].nr[STEP_UNKNOWN]++;
+	th->losses.seen = steps->losses.count;
+	th->next = process->threads;
+	process->threads = steps->nr_threads;
 	return th;
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static void count_process(struct step_process *process, uint64_t now)
+/* Of the last @ns of the thread, the most that it can have waited for others. */
+static uint64_t asleep(struct report_steps *steps, const struct step_thread *th, uint64_t ns)
 {
-	if (process->nr[STEP_BACKWARD])
-		process->backward += now - process->since;
-	else if (process->nr[STEP_COMM])
-		process->comm += now - process->since;
-	process->since = now;
+	struct report *report = steps->report;
+	struct cause_sum sum;
+
+	/* Where nothing tells, all of it. */
+	if (!cause_get_stats(report->cause)->switches)
+		return ns;
+	cause_range(report->cause, cause_reader_key(report->reader, th->producer, th->tid),
+		    th->since, steps->now, false, &sum);
+	return sum.v[CAUSE_BLOCKED] + sum.v[CAUSE_IO] + sum.v[CAUSE_UNKNOWN];
 }
 
-/* What is before now is in its sums. */
+/* The thread was in no op: how much of it did others work for it? */
+static uint64_t count_waits(struct report_steps *steps, struct step_thread *th, uint64_t ns)
+{
+	const struct step_process *process = &steps->processes[th->producer];
+	uint64_t backward = th->served - th->served_mark, comm = 0, most;
+
+	/* Of several that train nobody knows which one waits. */
+	if (process->trainers == th->trains)
+		comm = process->comm - th->comm_mark;
+	if (!backward && !comm)
+		return 0;
+	most = asleep(steps, th, ns);
+	if (backward > most)
+		backward = most;
+	if (comm > most - backward)
+		comm = most - backward;
+	th->ns[STEP_BACKWARD] += backward;
+	th->ns[STEP_COMM] += comm;
+	return backward + comm;
+}
+
 void steps_count(struct report_steps *steps, struct step_thread *th)
 {
 	struct step_process *process = &steps->processes[th->producer];
-	uint64_t ns = steps->now - th->since, backward, comm;
+	uint64_t ns = steps->now - th->since;
 
-	count_process(process, steps->now);
-	if (th->in == STEP_UNKNOWN) {
-		/* It is in none of the two itself. */
-		backward = process->backward - th->backward;
-		comm = process->comm - th->comm;
-		th->ns[STEP_BACKWARD] += backward;
-		th->ns[STEP_COMM] += comm;
-		ns -= backward + comm;
-	}
+	count_comm(process, steps->now);
+	count_served(th, steps->now);
+	if (th->in == STEP_UNKNOWN && ns)
+		ns -= count_waits(steps, th, ns);
 	th->ns[th->in] += ns;
 	th->since = steps->now;
-	th->backward = process->backward;
-	th->comm = process->comm;
+	th->served_mark = th->served;
+	th->comm_mark = process->comm;
 }
 
-void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase)
+static void serve(struct report_steps *steps, struct step_thread *th, uint64_t forward)
+{
+	struct step_thread *other = forward ? find(steps, th->producer, (uint32_t)forward) : NULL;
+
+	/* Nodes that do not say it belong to the pass of those before. */
+	if (other)
+		th->serves = (uint32_t)(other - steps->threads) + 1;
+	if (!th->serves)
+		return;
+	other = &steps->threads[th->serves - 1];
+	if (other == th)
+		return;
+	count_served(other, steps->now);
+	other->servers++;
+}
+
+void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
+		 uint64_t forward)
 {
 	struct step_process *process = &steps->processes[th->producer];
 
 	if (th->in == phase)
 		return;
 	steps_count(steps, th);
-	process->nr[th->in]--;
-	process->nr[phase]++;
+	if (th->in == STEP_BACKWARD)
+		serve_no_more(steps, th);
+	if (phase == STEP_BACKWARD)
+		serve(steps, th, forward);
+	process->in_comm -= th->in == STEP_COMM;
+	process->in_comm += phase == STEP_COMM;
 	th->in = phase;
+}
+
+void steps_trains(struct report_steps *steps, struct step_thread *th)
+{
+	steps->processes[th->producer].trainers += !th->trains;
+	th->trains = true;
 }

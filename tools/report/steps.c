@@ -17,7 +17,7 @@
 #include "report/steps.h"
 #include "report/why-local.h"
 
-#define STEPS_MAX	(1u << 18)
+#define STEPS_MAX	(1u << 17)
 #define INHERIT		STEP_PHASES
 
 static uint64_t key_of(struct report_steps *steps, const struct step_thread *th)
@@ -27,11 +27,14 @@ static uint64_t key_of(struct report_steps *steps, const struct step_thread *th)
 
 static void begin_step(struct report_steps *steps, struct step_thread *th, uint64_t number)
 {
+	steps_forget(steps, th);
 	steps_count(steps, th);
 	memcpy(th->mark, th->ns, sizeof(th->mark));
+	th->in_step = true;
 	th->begin = steps->now;
 	th->number = number;
 	th->uncertain = false;
+	th->first = false;
 	cause_begin(steps->report->cause, steps->now, key_of(steps, th));
 }
 
@@ -52,13 +55,15 @@ static struct report_step *add_step(struct report_steps *steps)
 	return &steps->list[steps->nr++];
 }
 
-static void end_step(struct report_steps *steps, struct step_thread *th)
+/* @how: enum step_end. */
+static void end_step(struct report_steps *steps, struct step_thread *th, uint32_t how)
 {
 	struct report *report = steps->report;
 	struct report_step step = {
 		.begin = th->begin, .end = steps->now, .number = th->number,
 		.producer = th->producer, .pid = th->pid, .tid = th->tid,
-		.uncertain = th->uncertain, .told = cause_get_stats(report->cause)->switches,
+		.how = how, .first = th->first, .counted = th->told, .uncertain = th->uncertain,
+		.told = cause_get_stats(report->cause)->switches,
 	}, *place;
 
 	steps_count(steps, th);
@@ -67,9 +72,12 @@ static void end_step(struct report_steps *steps, struct step_thread *th)
 	if (step.told)
 		cause_range(report->cause, key_of(steps, th), step.begin, step.end, true,
 			    &step.cause);
+	th->in_step = false;
 	if (!xsp_filter_time(&report->filter, step.end) ||
-	    !xsp_filter_thread(&report->filter, step.pid, step.tid))
+	    !xsp_filter_thread(&report->filter, step.pid, step.tid)) {
+		steps->filtered++;
 		return;
+	}
 	place = add_step(steps);
 	if (place)
 		*place = step;
@@ -125,45 +133,61 @@ static bool is_asked_for(const struct report_steps *steps, const char *name)
 	return !strcmp(name, steps->range) || !fnmatch(steps->range, name, 0);
 }
 
-/* A range that may begin the first step of a thread, or is one that was asked for. */
-static void look_for_begin(struct report_steps *steps, struct step_thread *th, const char *name,
-			   uint32_t phase)
+/* Whose backward pass it is of; 0 not known. */
+static uint64_t forward_thread(const struct xsprof_event *ev)
+{
+	struct xsprof_trace_op op;
+
+	return xsprof_trace_op(ev, &op) ? op.forward_thread : 0;
+}
+
+/* A range that may begin the first step of a thread, or ends one.  Return: it will. */
+static bool look_at(struct report_steps *steps, struct step_thread *th, const char *name,
+		    uint32_t phase)
 {
 	bool firm = phase == STEP_DATA || starts(name, "Optimizer.zero_grad#");
 
 	if (steps->range) {
-		if (!th->begin && is_asked_for(steps, name))
-			begin_step(steps, th, th->number + 1);
-	} else if (!th->told && (!th->begin || (firm && !th->firm && !*th->by))) {
+		if (th->outer || !is_asked_for(steps, name))
+			return false;
+		begin_step(steps, th, th->number + 1);
+		return true;
+	}
+	if (!th->told && (!th->in_step || (firm && !th->firm && !*th->by))) {
 		begin_step(steps, th, 1);
+		/* A batch is the first of a step; anything else may stand anywhere in it. */
+		th->first = phase != STEP_DATA;
 		th->firm = firm;
 	}
-	if (!th->optimizer && is_step_of_optimizer(name))
-		th->optimizer = steps->now;
+	return !th->outer && is_step_of_optimizer(name);
 }
 
 static void range_begins(struct report_steps *steps, const struct xsprof_event *ev)
 {
 	struct step_thread *th = steps_thread(steps, ev);
-	uint32_t phase;
 	const char *name;
+	uint32_t phase;
+	bool ends;
 
 	if (!th) {
 		steps->refused++;
 		return;
 	}
-	name = xsprof_trace_name(steps->report->source.trace, ev->producer, ev->name);
-	phase = phase_of(name);
-	look_for_begin(steps, th, name, phase);
 	/* Ends of deeper ones find nothing here, as those of ranges that a loss made forget. */
 	if (th->depth == STEP_DEPTH)
 		return;
-	th->open[th->depth].begin = ev->ns;
-	th->open[th->depth++].before = th->in;
+	name = xsprof_trace_name(steps->report->source.trace, ev->producer, ev->name);
+	phase = phase_of(name);
+	ends = look_at(steps, th, name, phase);
+	th->open[th->depth++] = (struct step_open){
+		.begin = ev->ns, .name = ev->name, .before = th->in,
+	};
+	if (ends)
+		th->outer = th->depth;
 	if (phase == INHERIT && th->in == STEP_UNKNOWN && is_op(steps, ev))
 		phase = STEP_FORWARD;
 	if (phase != INHERIT)
-		steps_enter(steps, th, phase);
+		steps_enter(steps, th, phase, forward_thread(ev));
 }
 
 /* The program says that a step begins. */
@@ -176,23 +200,12 @@ static void program_says(struct report_steps *steps, const struct xsprof_event *
 		return;
 	}
 	if (th->told)
-		end_step(steps, th);
+		end_step(steps, th, STEP_ENDED);
 	th->told = true;
+	*th->by = '\0';
+	*th->other = '\0';
+	steps_trains(steps, th);
 	begin_step(steps, th, ev->value);
-}
-
-/* What was open has no end, maybe. */
-static void lost(struct report_steps *steps, const struct xsprof_event *ev)
-{
-	for (uint32_t i = 0; i < steps->nr_threads; i++) {
-		struct step_thread *th = &steps->threads[i];
-
-		if (th->producer != ev->producer)
-			continue;
-		steps_enter(steps, th, STEP_UNKNOWN);
-		th->depth = 0;
-		th->uncertain = true;
-	}
 }
 
 static void advance(struct report_steps *steps, uint64_t ns)
@@ -201,35 +214,98 @@ static void advance(struct report_steps *steps, uint64_t ns)
 		steps->now = ns;
 }
 
+/* What comes behind the last step, or is the one that did not end. */
+static void cut_step(struct report_steps *steps, struct step_thread *th, uint32_t how)
+{
+	if (th->in_step && !steps->range && (th->told || *th->by))
+		end_step(steps, th, how);
+	steps_forget(steps, th);
+}
+
+static void process_ended(struct report_steps *steps, const struct xsprof_event *ev)
+{
+	uint32_t at;
+
+	if (ev->producer >= steps->nr_processes)
+		return;
+	for (at = steps->processes[ev->producer].threads; at; at = steps->threads[at - 1].next)
+		cut_step(steps, steps_find_thread(steps, ev->producer,
+						  steps->threads[at - 1].tid),
+			 STEP_PROCESS + (uint32_t)(ev->value >> 32));
+	/* Another image of it has other threads. */
+	steps->processes[ev->producer].threads = 0;
+}
+
 void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev)
 {
+	struct step_thread *th;
+
 	advance(steps, ev->ns);
+	/* Its ring is one that it may have lost records in. */
+	th = ev->rec && ev->cpu >= 0 ? steps_find_thread(steps, ev->producer, ev->tid) : NULL;
+	if (th)
+		xst_losses_wrote(&th->losses, ev->cpu);
 	if (ev->type == XSPROF_REC_BEGIN)
 		range_begins(steps, ev);
 	else if (ev->type == XSPROF_REC_STEP && !steps->range)
 		program_says(steps, ev);
 	else if (ev->type == XSPROF_EV_LOST)
-		lost(steps, ev);
+		xst_losses_add(&steps->losses, ev);
+	else if (ev->type == XSPROF_EV_EXIT)
+		process_ended(steps, ev);
 }
 
 static void optimizer_ended(struct report_steps *steps, struct step_thread *th, const char *name)
 {
-	th->optimizer = 0;
-	if (th->told || steps->range || !th->begin)
+	if (th->told || !th->in_step)
 		return;
+	steps_trains(steps, th);
 	if (!*th->by)
 		strncpy(th->by, name, sizeof(th->by) - 1);
 	/* Of several the first ends the step. */
-	if (strncmp(th->by, name, sizeof(th->by) - 1))
+	if (strncmp(th->by, name, sizeof(th->by) - 1)) {
+		strncpy(th->other, name, sizeof(th->other) - 1);
 		return;
-	end_step(steps, th);
+	}
+	end_step(steps, th, STEP_ENDED);
 	begin_step(steps, th, th->number + 1);
+}
+
+/* The range that ends a step is over, by whatever. */
+static void outer_ended(struct report_steps *steps, struct step_thread *th,
+			const struct xsprof_range *range)
+{
+	th->outer = 0;
+	if (!steps->range && range->how == XSPROF_RANGE_ENDED)
+		optimizer_ended(steps, th, xsprof_trace_name(steps->report->source.trace,
+							     range->producer, range->name));
+	else if (steps->range && range->how == XSPROF_RANGE_CUT)
+		steps_forget(steps, th);
+	else if (steps->range && th->in_step)
+		end_step(steps, th, range->how == XSPROF_RANGE_OPEN ? STEP_RECORDING : STEP_ENDED);
+}
+
+/* Takes the range at @at out of those that are open: of a pause it may be in the middle. */
+static bool close_range(struct report_steps *steps, struct step_thread *th, uint32_t at)
+{
+	uint32_t before = th->open[at].before;
+	bool outer = th->outer == at + 1;
+
+	th->depth--;
+	if (at == th->depth) {
+		steps_enter(steps, th, before, 0);
+	} else {
+		memmove(&th->open[at], &th->open[at + 1],
+			(th->depth - at) * sizeof(th->open[0]));
+		th->open[at].before = before;
+		th->outer -= th->outer > at + 1;
+	}
+	return outer;
 }
 
 void report_steps_range(struct report_steps *steps, const struct xsprof_range *range)
 {
 	struct step_thread *th = steps_find_thread(steps, range->producer, range->tid);
-	const char *name;
 	uint32_t at;
 
 	if (!th || range->kind != XSPROF_REC_BEGIN)
@@ -237,20 +313,22 @@ void report_steps_range(struct report_steps *steps, const struct xsprof_range *r
 	advance(steps, range->end_ns);
 	for (at = th->depth; at && th->open[at - 1].begin > range->begin_ns; at--)
 		;
-	if (at && th->open[at - 1].begin == range->begin_ns) {
-		steps_enter(steps, th, th->open[at - 1].before);
-		th->depth = at - 1;
-	}
-	if (range->begin_ns != (steps->range ? th->begin : th->optimizer))
+	for (; at && th->open[at - 1].begin == range->begin_ns; at--) {
+		if (th->open[at - 1].name != range->name)
+			continue;
+		if (close_range(steps, th, at - 1))
+			outer_ended(steps, th, range);
 		return;
-	name = xsprof_trace_name(steps->report->source.trace, range->producer, range->name);
-	if (!steps->range && is_step_of_optimizer(name)) {
-		optimizer_ended(steps, th, name);
-	} else if (steps->range && is_asked_for(steps, name)) {
-		if (range->how == XSPROF_RANGE_ENDED)
-			end_step(steps, th);
-		th->begin = 0;
 	}
+}
+
+const struct step_thread *report_steps_thread(const struct report_steps *steps,
+					      const struct report_step *step)
+{
+	const uint64_t *at = xsp_map_get(&steps->by_thread,
+					 ((uint64_t)step->producer + 1) << 32 | step->tid);
+
+	return &steps->threads[*at];
 }
 
 static int compare(const void *pa, const void *pb)
@@ -266,17 +344,26 @@ static int compare(const void *pa, const void *pb)
 
 void report_steps_finish(struct report_steps *steps)
 {
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < steps->nr_threads; i++) {
+		struct step_thread *th = &steps->threads[i];
+
+		cut_step(steps, steps_find_thread(steps, th->producer, th->tid), STEP_RECORDING);
+	}
+	/* One that the program counts has no others. */
+	for (size_t i = 0; i < steps->nr; i++)
+		if (steps->list[i].counted ||
+		    !report_steps_thread(steps, &steps->list[i])->told)
+			steps->list[nr++] = steps->list[i];
+	steps->nr = nr;
 	if (steps->nr)
 		qsort(steps->list, steps->nr, sizeof(*steps->list), compare);
 }
 
-const char *report_steps_ended_by(const struct report_steps *steps,
-				  const struct report_step *step)
+bool report_steps_any(const struct report_steps *steps)
 {
-	const uint64_t *at = xsp_map_get(&steps->by_thread,
-					 ((uint64_t)step->producer + 1) << 32 | step->tid);
-
-	return at ? steps->threads[*at].by : "";
+	return steps->nr > 0;
 }
 
 int report_steps_new(struct report *report, const char *range, struct report_steps **steps)

@@ -6,6 +6,7 @@
 #ifndef XSPROF_REPORT_STEPS_H
 #define XSPROF_REPORT_STEPS_H
 
+#include "ranges/losses.h"
 #include "report/local.h"
 
 /* The first that holds, from the innermost range out. */
@@ -19,6 +20,13 @@ enum step_phase {
 	STEP_PHASES
 };
 
+/* How a step ended. */
+enum step_end {
+	STEP_ENDED,
+	STEP_RECORDING,		/* not: the recording did */
+	STEP_PROCESS,		/* not: its process did, with what is added to this */
+};
+
 /**
  * struct report_step - a step
  * @begin: where the one before ended
@@ -29,8 +37,11 @@ enum step_phase {
  * @producer: of its thread
  * @pid: likewise
  * @tid: likewise
+ * @how: enum step_end
  * @told: @cause is known
  * @uncertain: records of the program were lost in it
+ * @counted: the program counts them
+ * @first: nothing says where it began: that is where the thread's first range did
  */
 struct report_step {
 	uint64_t		begin;
@@ -41,8 +52,11 @@ struct report_step {
 	uint32_t		producer;
 	uint32_t		pid;
 	uint32_t		tid;
+	uint32_t		how;
 	bool			told;
 	bool			uncertain;
+	bool			counted;
+	bool			first;
 };
 
 #define STEP_DEPTH	128u
@@ -50,6 +64,7 @@ struct report_step {
 /* A range that is open: what its thread was in before. */
 struct step_open {
 	uint64_t	begin;
+	uint32_t	name;
 	uint32_t	before;
 };
 
@@ -58,18 +73,28 @@ struct step_open {
  * @open: those that are open
  * @depth: how many
  * @in: the phase it is in
+ * @next: place of the next thread of the process, + 1
+ * @losses: of records that it may have written
  * @since: from when on that is not in @ns yet
- * @backward: of its process, then
- * @comm: likewise
  * @ns: its time by phase, from its first range on
- * @begin: of its step, 0 for none
+ * @serves: place of the thread whose backward pass it runs, + 1
+ * @servers: how many threads run one for it now
+ * @served_since: from when on that is not in @served yet
+ * @served: how long any of them did
+ * @served_mark: @served, at @since
+ * @comm_mark: of its process, at @since
+ * @begin: of its step
  * @mark: @ns then
  * @number: of its step
- * @optimizer: begin of the outermost step of an optimizer that it is in, 0 for none
- * @firm: its first step did not begin with just any range
+ * @outer: place of the range that ends its step in @open, + 1; 0 for none
+ * @in_step: it is in one
+ * @firm: its first step began with the first batch
  * @told: the program says where steps begin
+ * @trains: it has had a step of an optimizer, or says so
+ * @first: its step is the first
  * @uncertain: records were lost in its step
  * @by: the optimizer whose steps end those of the thread
+ * @other: another one
  */
 struct step_thread {
 	struct step_open	open[STEP_DEPTH];
@@ -78,31 +103,43 @@ struct step_thread {
 	uint32_t		producer;
 	uint32_t		pid;
 	uint32_t		tid;
+	uint32_t		next;
+	struct xst_loss_mark	losses;
 	uint64_t		since;
-	uint64_t		backward;
-	uint64_t		comm;
 	uint64_t		ns[STEP_PHASES];
+	uint32_t		serves;
+	uint32_t		servers;
+	uint64_t		served_since;
+	uint64_t		served;
+	uint64_t		served_mark;
+	uint64_t		comm_mark;
 	uint64_t		begin;
 	uint64_t		mark[STEP_PHASES];
 	uint64_t		number;
-	uint64_t		optimizer;
+	uint32_t		outer;
+	bool			in_step;
 	bool			firm;
 	bool			told;
+	bool			trains;
+	bool			first;
 	bool			uncertain;
 	char			by[64];
+	char			other[64];
 };
 
 /**
  * struct step_process - what the threads of a process do
- * @nr: how many of them are in a phase
- * @since: from when on that is not in the sums yet
- * @backward: how long one of them was in the backward pass
- * @comm: how long one communicated, and none was
+ * @threads: place of the first, + 1
+ * @trainers: how many of them train
+ * @in_comm: how many communicate
+ * @since: from when on that is not in @comm yet
+ * @comm: how long any of them did
  */
 struct step_process {
-	uint32_t	nr[STEP_PHASES];
+	uint32_t	threads;
+	uint32_t	trainers;
+	uint32_t	in_comm;
 	uint64_t	since;
-	uint64_t	backward;
 	uint64_t	comm;
 };
 
@@ -115,10 +152,12 @@ struct step_process {
  * @room: room in @list
  * @dropped: more that were not kept
  * @refused: events of threads that found no room
+ * @filtered: steps that were not asked for
  * @now: time of the last event
  * @threads: with ranges
  * @by_thread: their places
  * @processes: by number of the producer
+ * @losses: of records
  */
 struct report_steps {
 	struct report		*report;
@@ -128,6 +167,7 @@ struct report_steps {
 	size_t			room;
 	uint64_t		dropped;
 	uint64_t		refused;
+	uint64_t		filtered;
 	uint64_t		now;
 	struct step_thread	*threads;
 	uint32_t		nr_threads;
@@ -135,6 +175,7 @@ struct report_steps {
 	struct xsp_map		by_thread;
 	struct step_process	*processes;
 	uint32_t		nr_processes;
+	struct xst_losses	losses;
 };
 
 /* ---- steps-thread.c ------------------------------------------------------------------------- */
@@ -146,13 +187,18 @@ struct step_thread *steps_find_thread(struct report_steps *steps, uint32_t produ
 				      uint32_t tid);
 /* What is before @steps->now is in the sums of the thread. */
 void steps_count(struct report_steps *steps, struct step_thread *th);
-/* It is in @phase from now on. */
-void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase);
+/* It is in @phase from now on; @forward is the thread whose backward pass that is, 0 not known. */
+void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
+		 uint64_t forward);
+/* It trains, and waits for communication of its process. */
+void steps_trains(struct report_steps *steps, struct step_thread *th);
+/* Its step does not count. */
+void steps_forget(struct report_steps *steps, struct step_thread *th);
 
 /* ---- steps.c -------------------------------------------------------------------------------- */
 
-/* What ended the steps of @step's thread: a name, or "" for the program's own word. */
-const char *report_steps_ended_by(const struct report_steps *steps,
-				  const struct report_step *step);
+/* The thread of @step: what ended its steps is there. */
+const struct step_thread *report_steps_thread(const struct report_steps *steps,
+					      const struct report_step *step);
 
 #endif /* XSPROF_REPORT_STEPS_H */

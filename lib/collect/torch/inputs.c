@@ -19,12 +19,13 @@ static const struct {
 
 #define TYPES	(sizeof(types) / sizeof(types[0]))
 
-static xsprof_name_t type_names[TYPES];
+static xsprof_name_t type_names[TYPES], object;
 
 void torch_inputs_init(int category)
 {
 	for (size_t i = 0; i < TYPES; i++)
 		type_names[i] = torch_user.name(category, types[i].name);
+	object = torch_user.name(category, "object");
 }
 
 static void read_tensor(const char *impl, struct xsprof_tensor *t)
@@ -63,7 +64,8 @@ uint32_t torch_inputs_read(const void *fn, struct torch_inputs *in)
 	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
 		struct xsprof_input *to = &in->input[i];
 
-		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_OTHER };
+		/* A list, a string, or what else is not looked into. */
+		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_OTHER, .u.type = object };
 		switch (torch_u32(value, IVALUE_TAG)) {
 		case TAG_NONE:
 			to->kind = XSPROF_INPUT_NONE;
