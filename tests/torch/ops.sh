@@ -183,7 +183,8 @@ END
 record -- "$python" -W ignore train.py && "$xsprof" report --steps --json data >steps 2>>log &&
 	"$xsprof" report --steps data >table 2>>log && cat table >>log && python3 - 2>>log <<-'END'
 	import json
-	steps = json.load(open("steps"))["steps"]
+	steps = [s for s in json.load(open("steps"))["steps"] if s["ended"]]
+	assert all(s["begin_known"] for s in steps), steps
 	assert [s["step"] for s in steps] == list(range(1, 8)), steps
 	for s in steps:
 	    ns = {k[:-3]: v for k, v in s.items() if k.endswith("_ns") and k[0] not in "bew"}
