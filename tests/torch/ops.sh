@@ -198,6 +198,10 @@ record -- "$python" -W ignore train.py && "$xsprof" report --steps --json data >
 	END
 [ $? = 0 ] && grep -qE '^step 5: .* more in no op; ' table
 result "report --steps of a training" $?
+printf '%s\n' 'RANK=1 WORLD_SIZE=2 "$@" & RANK=0 WORLD_SIZE=2 "$@" & wait' >ranks
+record -- sh ranks "$python" -W ignore train.py && "$xsprof" report --steps data >table 2>>log &&
+	cat table >>log && [ "$(grep -cE '^# .*, rank [01] of 2: 7 steps' table)" = 2 ]
+result "steps of ranks" $?
 # The process says how far it was, and is killed while it goes on.
 rm -f data
 { "$xsprof" record -q -o data -- "$python" -W ignore -c "$mm

@@ -210,6 +210,8 @@ void report_waits_free(struct report_waits *waits);
 /* An XSPROF_REC_SYNC.  Return: how long the wait took that it ends, ns, or REPORT_NO_WAIT. */
 uint64_t report_waits_event(struct report_waits *waits, const struct xsprof_event *ev);
 void report_waits_add(struct xsp_group *group, uint64_t ns);
+/* Waits that there was no room for. */
+uint64_t report_waits_crowded(const struct report_waits *waits);
 /* Records of @ev's producer were lost. */
 void report_waits_lost(struct report_waits *waits, const struct xsprof_event *ev);
 /* The table of them, where there was any in @rows. */

@@ -386,7 +386,12 @@ void report_print_json(struct report *report)
 		fputs(i > ranges ? ",\n" : "\n", stdout);
 		json_other(report, rows[i]);
 	}
-	fputs("],\n\"open_at_end\":", stdout);
+	printf("],\n\"waits_left_out\":%" PRIu64, report_waits_crowded(report->waits));
+	if (report->shapes)
+		printf(",\"inputs_recorded\":%s,\"inputs_left_out\":%" PRIu64,
+		       report_shapes_any(report->shapes) ? "true" : "false",
+		       report_shapes_crowded(report->shapes));
+	fputs(",\n\"open_at_end\":", stdout);
 	open_ranges_json(&report->open, &report->show);
 	fputs("}\n", stdout);
 }

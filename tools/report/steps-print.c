@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "decode/rank.h"
 #include "format/common/out.h"
 #include "report/steps.h"
 #include "text/json.h"
@@ -234,10 +235,16 @@ static void print_head(const struct report_steps *steps, const struct report_ste
 {
 	const struct step_thread *th = report_steps_thread(steps, step);
 	const char *by = th->by;
+	struct xsp_rank rank;
 	size_t ended = 0;
 
 	fputs("\n# ", stdout);
 	print_thread(steps, step);
+	xsp_rank_find(steps->report->source.trace, step->pid, &rank);
+	if (rank.known)
+		printf(", rank %u", rank.rank);
+	if (rank.known && rank.world_size)
+		printf(" of %u", rank.world_size);
 	for (size_t i = 0; i < n; i++)
 		ended += step[i].how == STEP_ENDED;
 	printf(": %zu step%s, ", ended, ended == 1 ? "" : "s");
@@ -377,11 +384,15 @@ static void json_step(const struct report_steps *steps, const struct report_step
 static void json_thread(const struct report_steps *steps, const struct report_step *list, size_t n)
 {
 	const struct step_thread *th = report_steps_thread(steps, list);
+	struct xsp_rank rank;
 	struct medians m;
 
 	find_medians(list, n, &m);
+	xsp_rank_find(steps->report->source.trace, list->pid, &rank);
 	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u,\"whole_steps\":%zu", list->producer,
 	       list->pid, list->tid, m.nr);
+	if (rank.known)
+		printf(",\"rank\":%u", rank.rank);
 	if (m.nr)
 		printf(",\"wall_ns\":%" PRIu64, m.wall);
 	for (int i = 0; i < STEP_PHASES && m.nr; i++)

@@ -48,6 +48,11 @@ void report_waits_free(struct report_waits *waits)
 	free(waits);
 }
 
+uint64_t report_waits_crowded(const struct report_waits *waits)
+{
+	return waits->crowded;
+}
+
 void report_waits_lost(struct report_waits *waits, const struct xsprof_event *ev)
 {
 	waits->epochs[ev->producer % PRODUCERS]++;
