@@ -242,6 +242,20 @@ run "$xsprof" recover
 is "$name, killed: recover" $rc 0
 "$inspect" self.data >seen
 is "$name, killed: every record" "$(field head seen)" 80000
+# What was written is read back before the session goes.
+if [ "${XSPROF_VARIANT:-}" = asan ]; then
+	skip "a disk that lies" "nothing can be preloaded before this sanitizer's library"
+else
+	XSPROF_RECORD=$dir/lied.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 0 kill
+	run env LD_PRELOAD="$BUILD/tests/record/liar.so" "$xsprof" recover
+	is "$name, killed, on a disk that lies: not recovered" $rc 1
+	has "$name, killed, on a disk that lies: said" err \
+		'lied.data: .*: what was written cannot be read back'
+	ok "$name, killed, on a disk that lies: the session is kept" not clean
+	run "$xsprof" recover --delete
+	ok "$name, killed, on a disk that lies: removed by hand" clean
+	rm -f lied.data
+fi
 # Many that were killed: the next one frees what is saved, and nothing is lost by it.
 many=8
 [ "${XSPROF_TIER:-quick}" = quick ] || many=1000

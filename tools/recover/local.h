@@ -45,4 +45,13 @@ int recover_remove_device(const struct session_seen *seen);
 /* What the rings of these processes hold, into a new file.  Return: an exit status. */
 int recover_pids(struct attach *pids, const char *output, bool allow_lost);
 
+/**
+ * recover_verify - reads back what was written
+ * @fd: its file
+ * @cap: its writer, which has ended it
+ *
+ * Return: 0; -EIO it is not what was written; -errno.
+ */
+int recover_verify(int fd, const struct xsp_cap *cap);
+
 #endif /* XSPROF_RECOVER_LOCAL_H */

@@ -2,7 +2,8 @@
 /*
  * `xsprof recover`: what a killed recorder left in its session's rings goes into the capture it
  * was writing, behind the last whole chunk, as if it had not been killed.  It never takes a
- * session from a recorder that lives, and removes one only when all of it is in a file.
+ * session from a recorder that lives, and removes one only when all of it is in a file, and was
+ * read back from there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -110,7 +111,7 @@ static int save(struct recovery *r, struct session_seen *seen)
 	char path[PATH_MAX];
 	uint64_t *ids = NULL;
 	struct xsp_cap cap;
-	int fd = -1, err;
+	int fd = -1, unread, err;
 
 	err = recover_open_output(&r->scan, r->output, seen, &cap, path, sizeof(path), &fd);
 	if (err)
@@ -130,7 +131,11 @@ static int save(struct recovery *r, struct session_seen *seen)
 		err = xsp_drain_finish(drain, 3);
 	xsp_drain_get_stats(drain, &stats);
 	xsp_drain_close(drain);
-	if (err)
+	unread = err ? 0 : recover_verify(fd, &cap);
+	if (unread)
+		err = tool_error("%s: %s: what was written cannot be read back: %s is kept", path,
+				 strerror(-unread), seen->s.path);
+	else if (err)
 		tool_error("%s: %s: the rest stays in %s: make room and try again, or name "
 			   "another file with -o", path, strerror(-err), seen->s.path);
 	else
