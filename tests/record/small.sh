@@ -50,7 +50,8 @@ ok "nothing stays behind" clean
 name="rings that are too small"
 run "$xsprof" record -o s.data -- "$actor" lose 300000
 has "$name: what helps" err \
-	'^xsprof: events were lost: rings were full before they were read: take a larger --buffer'
+	'^xsprof: events were lost: rings were full before they were read: take a larger '\
+'--buffer-size .-b., fewer --categories, or -m overwrite to keep the latest'
 run "$xsprof" record -q -o s.data -- "$actor" lose 300000
 is "$name: not a word with -q" "$(cat err)" ""
 umount "$shm"
