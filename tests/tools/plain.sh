@@ -62,6 +62,8 @@ plain "ctl status" "$xsprof" ctl status -p "$pid"
 plain "ctl start" "$xsprof" ctl start -p "$pid" -o "trace$bad.json"
 plain "ctl status of one that records" "$xsprof" ctl status -p "$pid"
 plain "ctl list of one that records" "$xsprof" ctl list
+plain "ctl snapshot" "$xsprof" ctl snapshot -p "$pid" -o "now$bad.json"
+plain "disable of what nobody has" "$xsprof" disable "none$bad"
 plain "enable of what nobody has" "$xsprof" enable "none$bad"
 plain "snapshot" "$xsprof" snapshot -p "$pid" -o "snap$bad.data"
 exec 9>&-
@@ -73,6 +75,18 @@ for verb in dump report info "report --open" "report --json" "info --json" "dump
 	    "dump -f chrome" "report --by name,thread,process,category"; do
 	plain "$verb" "$xsprof" $verb "odd$bad.data"
 done
+plain "report --why" "$xsprof" report --why '*' "odd$bad.data"
+plain "report --gaps" "$xsprof" report --gaps "odd$bad.data"
+plain "report --steps" "$xsprof" report --steps='*' "odd$bad.data"
+plain "report --by shape" "$xsprof" report --by shape "odd$bad.data"
+plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
+# Recordings of nobody else's.
+export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
+mkdir shm
+# shellcheck disable=SC2016
+"$xsprof" record -q -o "dead$bad.data" -- sh -c 'kill -KILL $PPID' >/dev/null 2>&1
+plain "list of a recording whose recorder was killed" "$xsprof" list
+plain "recover of it" "$xsprof" recover
 plain "a file that is not there" "$xsprof" dump "none$bad"
 plain "an option that is none" "$xsprof" dump "--none$bad"
 plain "a verb that is none" "$xsprof" "none$bad"
