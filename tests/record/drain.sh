@@ -75,14 +75,6 @@ for verb in report info "dump -f ndjson"; do
 	run "$xsprof" $verb --allow-lost l.data
 	is "$name: $verb --allow-lost: 0" $rc 0
 done
-for allow in '' --allow-lost; do
-	"$xsprof" record -q -o r.data -- sh -c "$actor lose 300000; kill -KILL \$PPID" \
-		>out 2>err
-	run "$xsprof" recover $allow
-	is "$name, recovered: recover $allow" $rc "$([ -n "$allow" ] && echo 0 || echo 4)"
-	ok "$name, recovered: and done" clean
-done
-rm -f r.data*
 run "$xsprof" report a.data
 is "$name: 0 where nothing was" $rc 0
 
