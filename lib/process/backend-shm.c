@@ -53,7 +53,10 @@ static int lock_file(int fd)
  */
 void xsp_shm_relock(void)
 {
-	if (xsp_set.ctl && !xsp_set.ctl->id && xsp_fd_is(&file_id, xsp_kept.fd))
+	/* Acquire: pairs with the release in xsp_layout_set(); a drain of ours may ask early. */
+	const struct xsprof_ctl *ctl = __atomic_load_n(&xsp_set.ctl, __ATOMIC_ACQUIRE);
+
+	if (ctl && !ctl->id && xsp_fd_is(&file_id, xsp_kept.fd))
 		(void)lock_file(xsp_kept.fd);
 }
 

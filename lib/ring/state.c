@@ -74,7 +74,6 @@ int xsp_layout_set(const struct xsprof_ctl *geo, char *base, int fd,
 	xsp_set.nl = geo->nr_lock_rings;
 	xsp_set.tail_off = geo->page_size;
 	xsp_set.data_off = 2 * (uint64_t)geo->page_size;
-	xsp_set.ctl = (const struct xsprof_ctl *)base;
 	xsp_set.arena = (struct xsprof_arena *)(base + geo->arena_off);
 	xsp_set.rings_off = geo->rings_off;
 	xsp_set.stride = geo->ring_stride;
@@ -86,6 +85,8 @@ int xsp_layout_set(const struct xsprof_ctl *geo, char *base, int fd,
 	xsp_kept.rings = rings;
 	xsp_kept.fd = fd;
 	xsp_kept.backend = backend;
+	/* Release: who finds it, xsp_shm_relock() on a thread of ours, finds the rest. */
+	__atomic_store_n(&xsp_set.ctl, (const struct xsprof_ctl *)base, __ATOMIC_RELEASE);
 	return 0;
 }
 
