@@ -48,7 +48,7 @@ static const struct mark trainer_after_loss[] = {
 	U(430, SGD),
 };
 
-/* The backward pass of thread 100 from 32 to 38, and of nobody else's. */
+/* The backward pass of thread 100, from 32 to 38. */
 static const struct mark device[] = {
 	B(32, NODE), E(38), U(75, GLOO), E(79),
 };

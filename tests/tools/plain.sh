@@ -63,8 +63,8 @@ plain "ctl start" "$xsprof" ctl start -p "$pid" -o "trace$bad.json"
 plain "ctl status of one that records" "$xsprof" ctl status -p "$pid"
 plain "ctl list of one that records" "$xsprof" ctl list
 plain "ctl snapshot" "$xsprof" ctl snapshot -p "$pid" -o "now$bad.json"
-plain "disable of what nobody has" "$xsprof" disable "none$bad"
-plain "enable of what nobody has" "$xsprof" enable "none$bad"
+plain "disable of a category that no process has" "$xsprof" disable "none$bad"
+plain "enable of a category that no process has" "$xsprof" enable "none$bad"
 plain "snapshot" "$xsprof" snapshot -p "$pid" -o "snap$bad.data"
 exec 9>&-
 wait $recorder
@@ -80,12 +80,12 @@ plain "report --gaps" "$xsprof" report --gaps "odd$bad.data"
 plain "report --steps" "$xsprof" report --steps='*' "odd$bad.data"
 plain "report --by shape" "$xsprof" report --by shape "odd$bad.data"
 plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
-# Recordings of nobody else's.
+# Other tests have recordings too: a folder of its own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir shm
 # shellcheck disable=SC2016
 "$xsprof" record -q -o "dead$bad.data" -- sh -c 'kill -KILL $PPID' >/dev/null 2>&1
-plain "list of a recording whose recorder was killed" "$xsprof" list
+plain "list after a recorder was killed" "$xsprof" list
 plain "recover of it" "$xsprof" recover
 plain "a file that is not there" "$xsprof" dump "none$bad"
 plain "an option that is none" "$xsprof" dump "--none$bad"

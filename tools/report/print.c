@@ -246,7 +246,8 @@ void report_print(struct report *report)
 		puts("... no inputs were recorded, so rows are by name: record --torch=shapes has "
 		     "those of PyTorch's ops");
 	if (report->shapes && report_shapes_crowded(report->shapes))
-		printf("... the inputs of %" PRIu64 " ops found no room: they are in rows (...)\n",
+		printf("... the inputs of %" PRIu64 " ops found no room: these are in rows (...), "
+		       "or by name\n",
 		       report_shapes_crowded(report->shapes));
 	if (report->unsure)
 		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "

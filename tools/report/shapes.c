@@ -44,7 +44,7 @@ struct shape_thread {
  * @nr: how many
  * @room: room for ranges of all of them
  * @full: text for inputs that there was no room for
- * @crowded: how many ops have it
+ * @crowded: ops with inputs that there was no room for
  * @any: a range had inputs
  */
 struct report_shapes {
@@ -211,13 +211,18 @@ void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event
 	struct shape_thread *th;
 
 	th = begins ? get(shapes, ev) : find(shapes, ev->producer, ev->tid);
-	if (!th)
+	if (!th) {
+		shapes->crowded += begins && ev->flags & XSPROF_EVF_OP;
 		return;
+	}
 	/* The ends of those that are too deep find nothing. */
-	if (begins)
-		th->fresh = push(shapes, th, ev) && ev->flags & XSPROF_EVF_OP;
-	else if (ev->type != XSPROF_REC_ARGS && ev->type < XSPROF_REC_SCHED_IN)
+	if (begins) {
+		th->fresh = push(shapes, th, ev);
+		shapes->crowded += !th->fresh && ev->flags & XSPROF_EVF_OP;
+		th->fresh = th->fresh && ev->flags & XSPROF_EVF_OP;
+	} else if (ev->type != XSPROF_REC_ARGS && ev->type < XSPROF_REC_SCHED_IN) {
 		th->fresh = false;
+	}
 	if (th->fresh)
 		add_inputs(shapes, th, ev);
 }

@@ -208,8 +208,10 @@ static void print_slow_ones(const struct report_steps *steps, const struct repor
 	const struct report_step **slow = calloc(n, sizeof(*slow));
 	size_t nr = 0;
 
-	if (!slow)
+	if (!slow) {
+		puts("# no memory for the list of slow steps");
 		return;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (is_slow(&list[i], m))
 			slow[nr++] = &list[i];
@@ -353,7 +355,8 @@ void report_print_steps(const struct report_steps *steps)
 	if (steps->dropped)
 		printf("... and %" PRIu64 " later steps, which are in no row\n", steps->dropped);
 	if (steps->refused)
-		printf("... and %" PRIu64 " ranges of threads that there was no room for\n",
+		printf("... and %" PRIu64 " ranges that there was no room for: their time is in "
+		       "the phase around them\n",
 		       steps->refused);
 }
 
@@ -386,11 +389,14 @@ static void json_thread(const struct report_steps *steps, const struct report_st
 	const struct step_thread *th = report_steps_thread(steps, list);
 	struct xsp_rank rank;
 	struct medians m;
+	bool known;
 
-	find_medians(list, n, &m);
+	known = find_medians(list, n, &m);
 	xsp_rank_find(steps->report->source.trace, list->pid, &rank);
-	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u,\"whole_steps\":%zu", list->producer,
-	       list->pid, list->tid, m.nr);
+	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u", list->producer, list->pid, list->tid);
+	/* Without memory for them none is stated. */
+	if (known)
+		printf(",\"whole_steps\":%zu", m.nr);
 	if (rank.known)
 		printf(",\"rank\":%u", rank.rank);
 	if (m.nr)

@@ -35,11 +35,17 @@ static uint64_t key_of(uint32_t producer, uint32_t tid)
 	return ((uint64_t)producer + 1) << 32 | tid;
 }
 
-static struct step_thread *find(struct report_steps *steps, uint32_t producer, uint32_t tid)
+static struct step_thread *find(const struct report_steps *steps, uint32_t producer, uint32_t tid)
 {
 	const uint64_t *at = xsp_map_get(&steps->by_thread, key_of(producer, tid));
 
 	return at ? &steps->threads[*at] : NULL;
+}
+
+const struct step_thread *report_steps_thread(const struct report_steps *steps,
+					      const struct report_step *step)
+{
+	return find(steps, step->producer, step->tid);
 }
 
 static void count_comm(struct step_process *process, uint64_t now)
@@ -140,6 +146,8 @@ struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof
 	th->in = STEP_UNKNOWN;
 	th->since = steps->now;
 	th->losses.seen = steps->losses.count;
+	if (ev->cpu >= 0)
+		xst_losses_wrote(&th->losses, ev->cpu);
 	th->next = process->threads;
 	process->threads = steps->nr_threads;
 	return th;
@@ -167,7 +175,7 @@ static uint64_t count_waits(struct report_steps *steps, struct step_thread *th, 
 	const struct step_process *process = &steps->processes[th->producer];
 	uint64_t backward = th->served - th->served_mark, comm = 0, most;
 
-	/* Of several that train nobody knows which one waits. */
+	/* With several training threads it is not known which one waits. */
 	if (process->trainers == th->trains)
 		comm = process->comm - th->comm_mark;
 	if (!backward && !comm)

@@ -4,8 +4,9 @@
  * is a range that was asked for; what is between two ends is one step.
  *
  * The time of a step is that of the thread that ends it, by the innermost of its ranges that has a
- * phase: PyTorch names its ranges by what they are for.  A thread that is in no op while another
- * one of its process runs the backward pass, or communicates, is taken to wait for it.
+ * phase: PyTorch names its ranges by what they are for.  A thread in no op is taken to wait while
+ * another thread runs the backward pass of its ops, or communicates and this one alone trains;
+ * where the scheduler's events were recorded, only while it sleeps.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -133,7 +134,7 @@ static bool is_asked_for(const struct report_steps *steps, const char *name)
 	return !strcmp(name, steps->range) || !fnmatch(steps->range, name, 0);
 }
 
-/* Whose backward pass it is of; 0 not known. */
+/* The thread that ran the forward ops of a node; 0: not known. */
 static uint64_t forward_thread(const struct xsprof_event *ev)
 {
 	struct xsprof_trace_op op;
@@ -173,9 +174,11 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 		steps->refused++;
 		return;
 	}
-	/* Ends of deeper ones find nothing here, as those of ranges that a loss made forget. */
-	if (th->depth == STEP_DEPTH)
+	/* The end of a deeper range finds nothing, as after a loss. */
+	if (th->depth == STEP_DEPTH) {
+		steps->refused++;
 		return;
+	}
 	name = xsprof_trace_name(steps->report->source.trace, ev->producer, ev->name);
 	phase = phase_of(name);
 	ends = look_at(steps, th, name, phase);
@@ -320,15 +323,6 @@ void report_steps_range(struct report_steps *steps, const struct xsprof_range *r
 			outer_ended(steps, th, range);
 		return;
 	}
-}
-
-const struct step_thread *report_steps_thread(const struct report_steps *steps,
-					      const struct report_step *step)
-{
-	const uint64_t *at = xsp_map_get(&steps->by_thread,
-					 ((uint64_t)step->producer + 1) << 32 | step->tid);
-
-	return &steps->threads[*at];
 }
 
 static int compare(const void *pa, const void *pb)

@@ -77,7 +77,7 @@ struct step_open {
  * @losses: of records that it may have written
  * @since: from when on that is not in @ns yet
  * @ns: its time by phase, from its first range on
- * @serves: place of the thread whose backward pass it runs, + 1
+ * @serves: it runs the backward pass for the thread at this place, + 1; 0 for none
  * @servers: how many threads run one for it now
  * @served_since: from when on that is not in @served yet
  * @served: how long any of them did
@@ -93,7 +93,7 @@ struct step_open {
  * @trains: it has had a step of an optimizer, or says so
  * @first: its step is the first
  * @uncertain: records were lost in its step
- * @by: the optimizer whose steps end those of the thread
+ * @by: the optimizer that ends the steps of the thread
  * @other: another one
  */
 struct step_thread {
@@ -145,7 +145,7 @@ struct step_process {
 
 /**
  * struct report_steps - all of them
- * @report: whose they are
+ * @report: the report
  * @range: the ranges that are steps; NULL: what ends there
  * @list: by thread, and then by time, once reading is over
  * @nr: how many
@@ -185,20 +185,17 @@ struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof
 /* NULL: it has had no range. */
 struct step_thread *steps_find_thread(struct report_steps *steps, uint32_t producer,
 				      uint32_t tid);
+/* The thread of @step: what ended its steps is there. */
+const struct step_thread *report_steps_thread(const struct report_steps *steps,
+					      const struct report_step *step);
 /* What is before @steps->now is in the sums of the thread. */
 void steps_count(struct report_steps *steps, struct step_thread *th);
-/* It is in @phase from now on; @forward is the thread whose backward pass that is, 0 not known. */
+/* It is in @phase from now on; @forward: the thread that ran the forward ops, 0 not known. */
 void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
 		 uint64_t forward);
 /* It trains, and waits for communication of its process. */
 void steps_trains(struct report_steps *steps, struct step_thread *th);
 /* Its step does not count. */
 void steps_forget(struct report_steps *steps, struct step_thread *th);
-
-/* ---- steps.c -------------------------------------------------------------------------------- */
-
-/* The thread of @step: what ended its steps is there. */
-const struct step_thread *report_steps_thread(const struct report_steps *steps,
-					      const struct report_step *step);
 
 #endif /* XSPROF_REPORT_STEPS_H */

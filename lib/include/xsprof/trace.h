@@ -281,8 +281,8 @@ bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace
  * @trace: handle
  * @producer: whose
  * @arg: an argument of type TENSOR, I64S, F64S, LIST or NONE
- * @buf: the text, cut and terminated: "float[2, 3]", "[1, 2]", "3 of:", "None"; of a
- *	tensor whose strides do not follow from its sizes "float[2, 3] strides [1, 2]"
+ * @buf: the text, cut and terminated: "float[2, 3]", "[1, 2]", "3 of:", "None"; with
+ *	strides that do not follow from the sizes "float[2, 3] strides [1, 2]"
  * @size: room in @buf
  *
  * Return: bytes of the text.
