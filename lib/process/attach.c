@@ -175,6 +175,7 @@ static int attach(void)
 	__atomic_store_n(&xsp_stacks_missed, 0, __ATOMIC_RELAXED);
 	xsp_names_publish();
 	xsp_facts_add();
+	xsp_set.key = (uint64_t)xsp_producers << 32;
 	xsp_set.nr = xsp_set.nr_rings;
 	err = map_ctl_page();
 	if (err < 0) {
@@ -220,7 +221,7 @@ XSP_COLD int xsp_attach(void)
 		return -ENOTCONN;
 	}
 	tid = (uint32_t)syscall(SYS_gettid);
-	if (xsp_fork_check() < 0)
+	if (xsp_fork_check() < 0 || xsp_shares_memory())
 		return -EAGAIN;
 	/* The lock is its owner's thread id: a handler over it knows at every instruction. */
 	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
@@ -272,7 +273,7 @@ void xsp_producer_forget(void)
 static void detach(void)
 {
 	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
-	xsp_set.nr = 0;
+	xsp_rings_close();
 	xsp_kept.backend->goodbye();
 	xsp_kept.backend->let_go(true);
 	xsp_layout_clear();

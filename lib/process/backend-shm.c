@@ -153,11 +153,13 @@ static void fill_ctl(struct xsprof_ctl *ctl, const struct xsp_want *want, uint64
 	}
 }
 
+#define FILES_MAX	1000000u	/* of one process */
+
 static int create_file(int dir, uint32_t pid, uint64_t start, uint32_t *seq)
 {
 	int fd;
 
-	for (*seq = 0; *seq < 1000000; (*seq)++) {
+	for (*seq = 0; *seq < FILES_MAX; (*seq)++) {
 		char name[XSP_FILE_NAME];
 
 		xsp_file_name(name, 'p', pid, start, *seq);
@@ -291,15 +293,35 @@ static const struct xsp_backend shm = {
 
 /* ---- attach -------------------------------------------------------------------------------- */
 
-/* The name by which it is found comes last, after the lock: an unlocked file is a dead process'. */
-static int publish(int dir, int fd, struct xsprof_ctl *ctl, const char *name)
+/*
+ * Another copy of the library in this process may have taken the name since it was found to be
+ * free, and must not lose its file.
+ */
+static int rename_new(int dir, const char *name)
 {
+	enum { NOREPLACE = 1 };	/* RENAME_NOREPLACE */
+
+	if (!syscall(SYS_renameat2, dir, file_name, dir, name, NOREPLACE))
+		return 0;
+	if (errno != ENOSYS && errno != EINVAL)
+		return -errno;
+	return renameat(dir, file_name, dir, name) ? -errno : 0;
+}
+
+/* The name by which it is found comes last, after the lock: an unlocked file is a dead process'. */
+static int publish(int dir, int fd, struct xsprof_ctl *ctl)
+{
+	char name[XSP_FILE_NAME];
 	int err = lock_file(fd);
 
 	if (err < 0)
 		return err;
 	__atomic_store_n(&ctl->magic, XSPROF_MAGIC, __ATOMIC_RELEASE);
-	return renameat(dir, file_name, dir, name) ? -errno : 0;
+	do {
+		xsp_file_name(name, 'p', ctl->pid, ctl->start_time, ctl->seq);
+		err = rename_new(dir, name);
+	} while (err == -EEXIST && ++ctl->seq < FILES_MAX);
+	return err;
 }
 
 /**
@@ -316,7 +338,6 @@ int xsp_shm_attach(const struct xsp_want *want)
 	struct xsprof_ctl geo = { 0 };
 	uint32_t pid = getpid(), seq;
 	int dir, fd, err;
-	char name[XSP_FILE_NAME];
 	char *base;
 
 	fill_ctl(&geo, want, start);
@@ -350,8 +371,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 	err = xsp_layout_set(&geo, base, fd, &shm);
 	if (err < 0)
 		goto err_map;
-	xsp_file_name(name, 'p', pid, start, seq);
-	err = publish(dir, fd, ctl_page, name);
+	err = publish(dir, fd, ctl_page);
 	if (err < 0)
 		goto err_layout;
 	close(dir);

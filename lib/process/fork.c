@@ -30,7 +30,6 @@
 
 /* The names' lock is held for a fork; written by its holder alone. */
 static bool fork_locked;
-static pid_t settled_pid;
 static struct xsp_fork_hook *hooks;
 
 void xsp_at_fork(struct xsp_fork_hook *hook)
@@ -60,13 +59,13 @@ static void forget_parent(void)
 	for (const struct xsp_fork_hook *hook = __atomic_load_n(&hooks, __ATOMIC_ACQUIRE); hook;
 	     hook = __atomic_load_n(&hook->next, __ATOMIC_ACQUIRE))
 		hook->forget();
-	xsp_set.nr = 0;
+	xsp_rings_close();
 	if (xsp_set.state == XSP_ATTACHED)
 		xsp_set.state = XSP_DETACHED;
 	if (xsp_kept.backend)
 		xsp_kept.backend->let_go(false);
 	xsp_layout_clear();
-	settled_pid = getpid();
+	xsp_kept.pid = getpid();
 	__atomic_store_n(&xsp_set.settled, XSP_SETTLED, __ATOMIC_RELEASE);
 }
 
@@ -103,7 +102,7 @@ void xsp_fork_arm(void)
 {
 	if (xsp_kept.wiped)
 		return;
-	settled_pid = getpid();
+	xsp_kept.pid = getpid();
 	__atomic_store_n(&xsp_set.settled, XSP_SETTLED, __ATOMIC_RELEASE);
 	if (!madvise(&xsp_set, sizeof(xsp_set), MADV_WIPEONFORK))
 		xsp_kept.wiped = true;
@@ -117,14 +116,18 @@ static void before_fork(void)
 
 static void after_fork_parent(void)
 {
-	if (fork_locked)
+	bool locked = fork_locked;
+
+	/* Of a child by raw clone() the next holder knows nothing. */
+	fork_locked = false;
+	if (locked)
 		xsp_names_unlock();
 }
 
 static void after_fork_child(void)
 {
 	/* Unless another library's handler, with a marker in it, was quicker. */
-	if (xsp_set.settled != XSP_SETTLED || settled_pid != getpid())
+	if (xsp_set.settled != XSP_SETTLED || xsp_kept.pid != getpid())
 		forget_parent();
 }
 

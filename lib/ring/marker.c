@@ -18,7 +18,7 @@
 #define HDR(tid, type)	((uint64_t)(tid) | (uint64_t)(type) << 32 | 1ull << 40)
 #define WORD(name, aux)	((uint64_t)(name) | (uint64_t)(aux) << 32)
 
-/* The sequence would not: full, a drop pending, preempted, no rseq, ... */
+/* The sequence would not: on another CPU, full, a drop pending, preempted, no rseq, ... */
 static XSP_NOINLINE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
 {
 	const uint64_t payload[2] = { a, b };
@@ -26,6 +26,7 @@ static XSP_NOINLINE void put_slowly(uint32_t tid, uint32_t type, uint64_t a, uin
 	if (!xsp_set.overwrite && xsp_seq_drop())
 		return;
 	xsp_put_slow(HDR(tid, type), payload, 1, 0);
+	xsp_seq_remember();
 }
 
 /* The thread's first marker, one inside a range that was left out, or one that is traced. */
@@ -44,7 +45,7 @@ static inline __attribute__((always_inline)) void put(uint32_t type, uint64_t a,
 		put_entering(type, a, b);
 		return;
 	}
-	if (unlikely(!xsp_seq1(HDR(tid, type), a, b)))
+	if (unlikely(!xsp_seq1(tid, type, a, b)))
 		put_slowly(tid, type, a, b);
 }
 
@@ -132,7 +133,7 @@ XSP_HOT void xsprof_emit_begin(xsprof_name_t name)
 		begin_entering(XSPROF_REC_BEGIN, name, 0);
 		return;
 	}
-	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_BEGIN), name, 0)))
+	if (unlikely(!xsp_seq1(tid, XSPROF_REC_BEGIN, name, 0)))
 		put_slowly(tid, XSPROF_REC_BEGIN, name, 0);
 }
 
@@ -144,7 +145,7 @@ void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id)
 		begin_entering(XSPROF_REC_OP, WORD(name, scope), id);
 		return;
 	}
-	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_OP), WORD(name, scope), id)))
+	if (unlikely(!xsp_seq1(tid, XSPROF_REC_OP, WORD(name, scope), id)))
 		put_slowly(tid, XSPROF_REC_OP, WORD(name, scope), id);
 }
 
@@ -156,7 +157,7 @@ XSP_HOT void xsprof_emit_end(void)
 		end_entering();
 		return;
 	}
-	if (unlikely(!xsp_seq1(HDR(tid, XSPROF_REC_END), 0, 0)))
+	if (unlikely(!xsp_seq1(tid, XSPROF_REC_END, 0, 0)))
 		put_slowly(tid, XSPROF_REC_END, 0, 0);
 }
 
@@ -207,6 +208,7 @@ static XSP_COLD void complete_slowly(uint64_t tid, xsprof_name_t name, uint64_t 
 	const uint64_t payload[2] = { name, -begin };
 
 	xsp_put_slow(HDR(tid ? tid : xsp_thread_enter(), XSPROF_REC_COMPLETE), payload, 1, -1ull);
+	xsp_seq_remember();
 }
 
 XSP_HOT void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
@@ -214,7 +216,7 @@ XSP_HOT void xsprof_emit_complete(xsprof_name_t name, uint64_t begin)
 	uint32_t tid = (uint32_t)xsp_thread.hdr;
 
 	if (unlikely(xsp_not_short(tid) ||
-		     !xsp_seq1_since(HDR(tid, XSPROF_REC_COMPLETE), name, begin)))
+		     !xsp_seq1_since(tid, XSPROF_REC_COMPLETE, name, begin)))
 		complete_slowly(tid, name, begin);
 }
 

@@ -6,6 +6,7 @@
 #include "ring/op-wanted.h"
 
 uint32_t xsprof_op_wanted;
+uint32_t xsprof_op_details;
 struct xsp_ops xsp_ops;
 
 static struct {
@@ -37,6 +38,8 @@ void xsp_ops_update(void)
 	}
 	own = wanted;
 	recorded = inherited || (xsp_attached() && !sessions_producer);
+	__atomic_store_n(&xsprof_op_details, flags | (recorded ? XSPROF_DETAIL_RECORDER : 0),
+			 __ATOMIC_RELAXED);
 	if (recorded) {
 		wanted |= XSPROF_OP_ALL;
 		wanted &= ~XSP_OP_JOINED;

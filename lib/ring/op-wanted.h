@@ -16,10 +16,10 @@
 #define XSP_OP_MIRROR	(1u << 31)	/* ops are forwarded */
 
 /* Of an op what is kept: bits of struct xsp_ops.flags. */
-#define XSP_OPS_INPUTS	0x1u
-#define XSP_OPS_STACK	0x2u
-#define XSP_OPS_MODULES	0x4u
-#define XSP_OPS_MEMORY	0x8u
+#define XSP_OPS_INPUTS	((uint32_t)XSPROF_DETAIL_INPUTS)
+#define XSP_OPS_STACK	((uint32_t)XSPROF_DETAIL_STACK)
+#define XSP_OPS_MODULES	((uint32_t)XSPROF_DETAIL_MODULES)
+#define XSP_OPS_MEMORY	((uint32_t)XSPROF_DETAIL_MEMORY)
 
 /**
  * struct xsp_ops - what the path of ops looks at

@@ -113,36 +113,43 @@ static inline __attribute__((always_inline)) char *xsp_rseq_area(void)
 
 /**
  * xsp_seq1() - publish a record of one slot, or do nothing
- * @hdr: first word of the record
+ * @tid: the thread's id
+ * @type: of the record
  * @a: third word
  * @b: fourth word
  *
  * Return: false when it did nothing: the caller takes the slow path.
  */
-static inline __attribute__((always_inline)) bool xsp_seq1(uint64_t hdr, uint64_t a, uint64_t b)
+static inline __attribute__((always_inline)) bool xsp_seq1(uint32_t tid, uint32_t type,
+							   uint64_t a, uint64_t b)
 {
 	uint64_t r, d;
 
 	__asm__ __volatile__(XSP_SEQ1("str %[b], [x11, #24]\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr), [hdr] "r" (hdr),
-		  [a] "r" (a), [b] "r" (b)
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr),
+		  [hdr] "r" (xsp_hdr(tid, type, 1)), [a] "r" (a), [b] "r" (b)
 		: "x9", "x10", "x11", "cc", "memory");
 	return likely(d != 0);
 }
 
 /* The same, with the fourth word = the record's time less @begin: a COMPLETE record. */
-static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, uint64_t a,
-								 uint64_t begin)
+static inline __attribute__((always_inline)) bool xsp_seq1_since(uint32_t tid, uint32_t type,
+								 uint64_t a, uint64_t begin)
 {
 	uint64_t r, d;
 
 	__asm__ __volatile__(XSP_SEQ1("sub x10, x10, %[b]\n\tstr x10, [x11, #24]\n\t")
 		: [r] "=&r" (r), [d] "=&r" (d)
-		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr), [hdr] "r" (hdr),
-		  [a] "r" (a), [b] "r" (begin)
+		: [rs] "r" (xsp_rseq_area()), [set] "r" (&xsp_set.nr),
+		  [hdr] "r" (xsp_hdr(tid, type, 1)), [a] "r" (a), [b] "r" (begin)
 		: "x9", "x10", "x11", "cc", "memory");
 	return likely(d != 0);
+}
+
+/* This machine's sequence looks the ring up in the table. */
+static inline void xsp_seq_remember(void)
+{
 }
 
 /* @out = slot at position @pos; clobbers x9 */

@@ -11,12 +11,19 @@
  *
  * publish one slot (inline in each marker):
  *
- *	r = set.ring[this cpu]			no such ring: slow path
+ *	if thread.key != set.key + this cpu: slow path
+ *	r = thread.ring				(arm64: r = set.ring[this cpu], or slow path)
  *	next = r->head + 1
  *	if next > r->bound: slow path		full, a drop is pending, memory to be had, ...
  *	ts = clock				inside, so that time never goes back in a ring
  *	slot(r, head) = header, ts, payload
  *	r->head = next				COMMIT
+ *
+ * The slow path leaves set.key + this cpu and set.ring[this cpu], an open ring, with the thread.
+ * The table would need no copy, but takes two loads more, each of which waits for the one before;
+ * and on some processors the clock is not read before all that is older has ended.  The key's
+ * high half numbers the producer: a thread that comes out of a fork with its parent's ring has a
+ * key that is not its own producer's.
  *
  * the general sequence (out of line), 1 to 8 slots:
  *

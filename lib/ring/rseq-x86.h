@@ -44,17 +44,19 @@
 	".popsection\n\t"
 
 #ifdef XSP_TEST_NO_CLOCK	/* for measuring what the clock hides */
-#define XSP_CLOCK	"xorl %%eax, %%eax\n\t"
+#define XSP_CLOCK	"xorl %%eax, %%eax\n\txorl %%edx, %%edx\n\t"
 #else
 #define XSP_CLOCK	XSPROF_SEQ_CLOCK_
 #endif
 
 #ifdef XSP_TEST_EARLY_COMMIT	/* negative control: publish before the last payload store */
 #define XSP_SEQ1_STORES \
-	"movq %[a], 8192+16(%%rdi)\n\t" \
+	"movl %%eax, 8192+8(%%rcx, %%rdi)\n\t" \
+	"movl %%edx, 8192+12(%%rcx, %%rdi)\n\t" \
+	"movq %[a], 8192+16(%%rcx, %%rdi)\n\t" \
 	"movq %%rsi, 0(%%rcx)\n" \
 	".Lxsp_commit%=:\n\t" \
-	"movq %[b], 8192+24(%%rdi)\n\t"
+	"movq %[b], 8192+24(%%rcx, %%rdi)\n\t"
 #else
 #define XSP_SEQ1_STORES	XSPROF_SEQ_STORES_
 #endif
@@ -72,24 +74,28 @@
 #endif
 
 /* Of a marker: what <xsprof/inline.h> has, with the library's own words. */
-#define XSP_SEQ1(stores) XSPROF_SEQ_1_(XSP_ARM_STORE, XSP_CLOCK, stores, "")
+#define XSP_SEQ1(stores) \
+	XSPROF_SEQ_1_(XSP_ARM_STORE, "%[key]", "%[ring]", XSP_CLOCK, stores, "")
 
-#define XSP_SEQ1_IN(hdr, a) \
-	[rs] "r" (xsp_kept.rs), [ring] "m" (xsp_set.ring), [nr] "m" (xsp_set.nr), \
-	[mask] "m" (xsp_set.mask), [hdr] "r" (hdr), [a] "re" (a)
+#define XSP_SEQ1_IN(id, what, first) \
+	[rs] "r" (xsp_kept.rs), [key] "m" (xsp_thread.key), [ring] "m" (xsp_thread.ring), \
+	[set] "m" (xsp_set.key), [mask] "m" (xsp_set.mask), [tid] "r" (id), \
+	[type] "ri" ((what) | 1u << 8), [a] "re" (first)
 
 /**
  * xsp_seq1() - publish a record of one slot, or do nothing
- * @hdr: first word of the record
+ * @tid: the thread's id
+ * @type: of the record
  * @a: third word
  * @b: fourth word
  *
  * Return: false when it did nothing: the caller takes the slow path.
  */
-static inline __attribute__((always_inline)) bool xsp_seq1(uint64_t hdr, uint64_t a, uint64_t b)
+static inline __attribute__((always_inline)) bool xsp_seq1(uint32_t tid, uint32_t type,
+							   uint64_t a, uint64_t b)
 {
 	__asm__ __volatile__ goto(XSP_SEQ1(XSP_SEQ1_STORES)
-		: : XSP_SEQ1_IN(hdr, a), [b] "re" (b)
+		: : XSP_SEQ1_IN(tid, type, a), [b] "re" (b)
 		: XSPROF_SEQ_CLOBBERS_ : slow);
 	return true;
 slow:
@@ -97,15 +103,49 @@ slow:
 }
 
 /* The same, with the fourth word = the record's time less @begin: a COMPLETE record. */
-static inline __attribute__((always_inline)) bool xsp_seq1_since(uint64_t hdr, uint64_t a,
-								 uint64_t begin)
+static inline __attribute__((always_inline)) bool xsp_seq1_since(uint32_t tid, uint32_t type,
+								 uint64_t a, uint64_t begin)
 {
 	__asm__ __volatile__ goto(XSP_SEQ1(XSPROF_SEQ_SINCE_)
-		: : XSP_SEQ1_IN(hdr, a), [b] "r" (begin)
+		: : XSP_SEQ1_IN(tid, type, a), [b] "r" (begin)
 		: XSPROF_SEQ_CLOBBERS_ : slow);
 	return true;
 slow:
 	return false;
+}
+
+/**
+ * xsp_seq_remember() - the thread's next markers go to the ring of the CPU that it is on now
+ *
+ * Doing nothing is always right, and so is the ring of a CPU that the thread has left: the
+ * sequence compares.  What must not be is one CPU with the ring of another, which a handler in
+ * between two stores could leave; so both words are one store, which no signal divides.
+ */
+static inline void xsp_seq_remember(void)
+{
+	uint64_t key = xsp_set.key;
+	int cpu = xsp_current_cpu();
+
+	if (cpu < 0 || (uint64_t)cpu >= xsp_set.nr || !xsp_ring_is_open(cpu))
+		return;
+#ifdef XSP_TEST_STALE_RING	/* negative control: the ring of the CPU before */
+	if (xsp_thread.ring) {
+		xsp_thread.key = key + (uint32_t)cpu;
+		return;
+	}
+#endif
+#ifdef XSP_TEST_TWO_STORES	/* negative control: a handler comes in between */
+	*(struct xsprof_ring_writer *volatile *)&xsp_thread.ring = xsp_set.ring[cpu];
+	*(volatile uint64_t *)&xsp_thread.key = key + (uint32_t)cpu;
+	return;
+#endif
+	__asm__ __volatile__("movq %[key], %%xmm0\n\t"
+			     "movq %[ring], %%xmm1\n\t"
+			     "punpcklqdq %%xmm1, %%xmm0\n\t"
+			     "movaps %%xmm0, %[to]\n\t"
+			     : [to] "=m" (*(char (*)[16])&xsp_thread.key)
+			     : [key] "r" (key + (uint32_t)cpu), [ring] "r" (xsp_set.ring[cpu])
+			     : "xmm0", "xmm1");
 }
 
 /* d = slot at position p; clobbers nothing else */
@@ -172,7 +212,7 @@ static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)
 		"movl $4, %[st]\n\t"
 		"jmp .Lxsp_out%=\n"
 		"5:\n\t"
-		XSP_CLOCK				/* rax: the time */
+		XSP_CLOCK XSPROF_SEQ_WHOLE_		/* rax: the time */
 		"movq %%rax, 56(%[in])\n\t"
 		"leaq 1(%[h]), %%rdx\n\t"
 		"cmpq 8(%[r]), %%rdx\n\t"

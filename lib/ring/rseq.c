@@ -124,13 +124,24 @@ void xsp_rseq_enter(void)
 }
 
 #if defined(__x86_64__) && defined(__LP64__)
-/* Their first words are what inline markers read. */
-#define INLINE_AT(field) XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_rings, field) == \
-					   offsetof(struct xsp_set, field) - \
-					   offsetof(struct xsp_set, nr))
-INLINE_AT(nr);
-INLINE_AT(ring);
-INLINE_AT(mask);
+/* What inline markers read of the library's words. */
+#define RINGS_AT(field) XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_rings, field) == \
+					  offsetof(struct xsp_set, field) - \
+					  offsetof(struct xsp_set, mask))
+RINGS_AT(mask);
+XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_rings, slots) ==
+		  offsetof(struct xsp_set, size) - offsetof(struct xsp_set, mask));
+RINGS_AT(key);
+#define THREAD_AT(field) XSPROF_ABI_ASSERT(offsetof(struct xsprof_inline_thread, field) == \
+					   offsetof(struct xsp_thread, field))
+XSPROF_ABI_AT(xsprof_inline_thread, tid, 0);
+XSPROF_ABI_AT(xsp_thread, hdr, 0);
+THREAD_AT(skips);
+THREAD_AT(key);
+THREAD_AT(ring);
+/* As inline.h has them in its assembly. */
+XSPROF_ABI_AT(xsp_thread, key, 16);
+XSPROF_ABI_AT(xsp_thread, ring, 24);
 
 /* Signal-safe, and the same at any time: nothing of it depends on what was attached. */
 XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
@@ -138,7 +149,7 @@ XSPROF_API const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_
 	static struct xsprof_inline in = {
 		.version = XSPROF_INLINE_VERSION,
 		.size = sizeof(in),
-		.rings = (const struct xsprof_inline_rings *)&xsp_set.nr,
+		.rings = (const struct xsprof_inline_rings *)&xsp_set.mask,
 	};
 
 	if (version != XSPROF_INLINE_VERSION || size < sizeof(in))

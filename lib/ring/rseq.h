@@ -5,6 +5,7 @@
  *
  *	xsp_seq1()		publish one slot, inline in a marker
  *	xsp_seq1_since()	the same for a COMPLETE record
+ *	xsp_seq_remember()	this CPU's ring is the one for those two
  *	xsp_seq_general()	1 to 8 slots, LOST, padding, drops
  *	xsp_seq_drop()		drop one slot where there is no room, quickly
  *	xsp_seq_raise()		raise the writer's bound
@@ -60,6 +61,7 @@ XSPROF_ABI_AT(xsp_seq_in, ticks, 56);
 XSP_SET_AT(ring, 8);
 XSP_SET_AT(mask, 16);
 XSP_SET_AT(size, 24);
+XSP_SET_AT(key, 32);
 XSP_SET_AT(overwrite, 40);
 XSP_SET_AT(data_off, 48);
 XSP_SET_AT(tail_off, 56);
@@ -81,16 +83,20 @@ XSPROF_ABI_AT(xsprof_ring_writer, kind, 40);
 #define XSP_HAVE_RSEQ	0
 #define XSP_RSEQ_SIG	0
 /* Elsewhere every record goes through the lock rings. */
-static inline bool xsp_seq1(uint64_t hdr, uint64_t a, uint64_t b)
+static inline bool xsp_seq1(uint32_t tid, uint32_t type, uint64_t a, uint64_t b)
 {
-	(void)hdr, (void)a, (void)b;
+	(void)tid, (void)type, (void)a, (void)b;
 	return false;
 }
 
-static inline bool xsp_seq1_since(uint64_t hdr, uint64_t a, uint64_t begin)
+static inline bool xsp_seq1_since(uint32_t tid, uint32_t type, uint64_t a, uint64_t begin)
 {
-	(void)hdr, (void)a, (void)begin;
+	(void)tid, (void)type, (void)a, (void)begin;
 	return false;
+}
+
+static inline void xsp_seq_remember(void)
+{
 }
 
 static inline unsigned int xsp_seq_general(struct xsp_seq_in *in)

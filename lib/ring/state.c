@@ -20,7 +20,9 @@ uint64_t xsp_stacks_missed;
 struct xsp_hooks xsp_hooks;
 uint32_t xsp_resumed;
 union xsprof_ctl_page xsprof_ctl_page;
-__thread struct xsp_thread xsp_thread __attribute__((tls_model("initial-exec")));
+__thread struct xsp_thread xsp_thread __attribute__((tls_model("initial-exec"))) = {
+	.key = XSP_NO_KEY,
+};
 
 static uint64_t late;		/* records lost with no producer to count them */
 
@@ -97,7 +99,7 @@ int xsp_layout_set(const struct xsprof_ctl *geo, char *base, int fd,
  */
 void xsp_layout_clear(void)
 {
-	xsp_set.nr = 0;
+	xsp_rings_close();
 	xsp_set.base = NULL;
 	xsp_set.ctl = NULL;
 	xsp_set.arena = NULL;

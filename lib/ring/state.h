@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <xsprof/xsprof.h>
 
@@ -29,15 +31,17 @@
  * @skip: nothing.  The heads of all rings start their pages, and a processor takes a load for
  *	one of the store before it whose address has the same low 12 bits, and waits: what
  *	markers read must not start a page
- * @nr: rings by CPU; 0 sends every marker to the slow path: not attached, or no rseq
+ * @nr: rings by CPU; 0: not attached, or no rseq
  * @ring: a pointer a ring, those by CPU first; one with no memory yet is xsp_closed_ring
  * @mask: slots of a ring less one
  * @size: slots of a ring
- * @base: the producer's memory
+ * @key: high half: the producer's number, so that no key which a thread keeps from the time
+ *	before a fork is this one's; 0, as is @nr, sends every marker to the slow path
  * @overwrite: 1 in OVERWRITE mode
  * @nl: lock rings
  * @data_off: from a ring to its data
  * @tail_off: from a ring to its reader page
+ * @base: the producer's memory
  * @ctl: its control page; its backend alone may write to it, if anybody here may
  * @arena: its arena
  * @rings_off: where ring 0 starts
@@ -63,12 +67,13 @@ struct xsp_set {
 	struct xsprof_ring_writer	**ring;
 	uint64_t			mask;
 	uint64_t			size;
-	char				*base;
+	uint64_t			key;
 	uint32_t			overwrite;
 	uint32_t			nl;
 	uint64_t			data_off;
 	uint64_t			tail_off;
 	/* not in the first line: the slow path's */
+	char				*base;
 	const struct xsprof_ctl		*ctl;
 	struct xsprof_arena		*arena;
 	uint64_t			rings_off;
@@ -92,6 +97,7 @@ extern struct xsp_set xsp_set XSP_HIDDEN;
  * @ring: xsp_set.ring
  * @rings: pointers in it
  * @fd: the descriptor of that memory
+ * @pid: the process that all this is of, 0 before it first tried to attach
  * @wiped: the kernel does wipe xsp_set
  */
 struct xsp_kept {
@@ -103,6 +109,7 @@ struct xsp_kept {
 	struct xsprof_ring_writer	**ring;
 	uint32_t			rings;
 	int				fd;
+	int				pid;
 	bool				wiped;
 };
 
@@ -113,11 +120,16 @@ extern uint32_t xsp_producers XSP_HIDDEN;
 /* Ops of this producer that are there without their stack, as there was no room for it. */
 extern uint64_t xsp_stacks_missed XSP_HIDDEN;
 
+#define XSP_NO_KEY	UINT64_MAX
+
 /**
  * struct xsp_thread - a thread's own state
  * @hdr: its thread id when markers may take the short way, else 0
  * @skips: begins left out because their category was off: a stack of bits under a 1, innermost
  *	lowest, 1 for left out; 0 when none is
+ * @key: xsp_set.key plus the number of the CPU that @ring belongs to: xsp_seq_remember();
+ *	XSP_NO_KEY: none.  0 would match CPU 0 while there are no rings
+ * @ring: an open ring
  * @tid: its thread id, 0 before its first marker
  * @lock_ring: the lock ring it used last
  * @named: its name is in the arena
@@ -126,14 +138,16 @@ extern uint64_t xsp_stacks_missed XSP_HIDDEN;
  * @session: the profiler's session that it has joined, 0 for none
  */
 struct xsp_thread {
-	uint64_t	hdr;
-	uint64_t	skips;
-	uint32_t	tid;
-	uint32_t	lock_ring;
-	uint32_t	named;
-	uint32_t	deep;
-	uint32_t	resumed;
-	uint32_t	session;
+	uint64_t			hdr;
+	uint64_t			skips;
+	uint64_t			key __attribute__((aligned(16)));
+	struct xsprof_ring_writer	*ring;
+	uint32_t			tid;
+	uint32_t			lock_ring;
+	uint32_t			named;
+	uint32_t			deep;
+	uint32_t			resumed;
+	uint32_t			session;
 };
 
 /*
@@ -142,6 +156,13 @@ struct xsp_thread {
  */
 extern __thread struct xsp_thread xsp_thread
 	__attribute__((tls_model("initial-exec"))) XSP_HIDDEN;
+
+/* Markers write by themselves into no ring of this process. */
+static inline void xsp_rings_close(void)
+{
+	xsp_set.nr = 0;
+	xsp_set.key = 0;
+}
 
 static inline uint64_t xsp_hdr(uint64_t tid, unsigned int type, unsigned int slots)
 {
@@ -263,6 +284,15 @@ static inline int xsp_fork_check(void)
 		   __atomic_load_n(&xsp_set.settled, __ATOMIC_ACQUIRE) == XSP_SETTLED))
 		return 0;
 	return xsp_hooks.settle();
+}
+
+/*
+ * Is this the child of vfork(), or of another clone() with CLONE_VM?  What it changes here is its
+ * parent's.  Not known of a parent that was itself cloned without a handler, before it has settled.
+ */
+static inline bool xsp_shares_memory(void)
+{
+	return xsp_kept.pid && xsp_kept.pid != (int)syscall(SYS_getpid);
 }
 
 /* ---- control.c ---- */

@@ -26,6 +26,9 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 	/* Not to be kept in a handler over the one who makes us forget our parent. */
 	if (xsp_fork_check() < 0)
 		return (uint32_t)syscall(SYS_gettid);
+	/* Our words are those of the thread that made such a child. */
+	if (!t->tid && xsp_shares_memory())
+		return (uint32_t)syscall(SYS_gettid);
 	if (!t->tid)
 		t->tid = (uint32_t)syscall(SYS_gettid);
 	if (!xsp_attached() && xsp_attach_now() < 0) {
@@ -53,6 +56,7 @@ XSP_COLD uint64_t xsp_thread_enter(void)
 void xsp_thread_forget(void)
 {
 	xsp_thread.hdr = 0;
+	xsp_thread.key = XSP_NO_KEY;
 	xsp_thread.tid = 0;
 	xsp_thread.named = 0;
 	xsp_thread.lock_ring = 0;

@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) void marker(uint32_t type, xsprof_n
 
 	if (unlikely(!xsprof_enabled()))
 		return;
-	if (unlikely(xsp_not_short(tid) || !xsp_seq1(xsp_hdr(tid, type, 1), what, 0)))
+	if (unlikely(xsp_not_short(tid) || !xsp_seq1(tid, type, what, 0)))
 		xsprof_emit(type, what, 0, 0);
 }
 

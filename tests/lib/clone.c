@@ -250,6 +250,63 @@ static void test_locks(void)
 	tap_result("raw clone: while threads hold the names' lock");
 }
 
+/* The first CPU of @all, or the last. */
+static void pin(const cpu_set_t *all, bool last)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, all) && (last || !CPU_COUNT(&set))) {
+			CPU_ZERO(&set);
+			CPU_SET(i, &set);
+		}
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/*
+ * The child's first marker is another thread's: the one that was cloned still has its parent's
+ * thread id by then, and the CPU's ring that its parent had, which is not to be written.  The
+ * child's rings are larger, so that they are not where that was.
+ */
+static void *first_numbers(void *arg)
+{
+	const struct xsprof_options opts = { .size = sizeof(opts), .ring_size = 4 << 20 };
+
+	pin(arg, true);
+	if (xsprof_init(&opts))
+		end(2);
+	numbers(0, 100);
+	return arg;
+}
+
+static void test_thread_first(void)
+{
+	cpu_set_t all;
+	pid_t pid;
+
+	collect(getpid());
+	sched_getaffinity(0, sizeof(all), &all);
+	pin(&all, false);
+	numbers(0, 10);
+	pid = raw_clone();
+	if (!pid) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, first_numbers, &all))
+			end(1);
+		pthread_join(thread, NULL);
+		numbers(100, 200);
+		end(0);
+	}
+	CHECK_EQ(wait_for(pid), 0);
+	numbers(10, 20);
+	sched_setaffinity(0, sizeof(all), &all);
+	check_numbers_of(pid, 200, 0);
+	check_numbers_of(getpid(), 20, getpid());
+	tap_result("raw clone: another thread of the child is first");
+}
+
 /*
  * A child that shares the memory is the same producer: its records come in under the name of the
  * thread that made it, and nothing of its parent's is disturbed.
@@ -277,6 +334,49 @@ static void test_shared(void)
 	tap_result("clone: a child that shares the memory shares the producer");
 }
 
+/* vfork() in a child, and in a thread, that has no marker yet: the grandchild is taken for none. */
+static void *vfork_first(void *arg)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		xsprof_counter(name, 0);
+		_exit(0);
+	}
+	*(pid_t *)arg = (pid_t)syscall(SYS_gettid);
+	CHECK_EQ(wait_for(pid), 0);
+	numbers(1, 100);
+	return NULL;
+}
+
+static void test_vfork(void)
+{
+	pthread_t thread;
+	pid_t pid, tid;
+
+	collect(getpid());
+	pthread_create(&thread, NULL, vfork_first, &tid);
+	pthread_join(thread, NULL);
+	check_numbers(getpid(), 100);
+	for (unsigned int r = 0; r < got.n; r++)
+		CHECK(got.rec[r].value == 0 || got.rec[r].tid == (uint32_t)tid);
+	pid = fork();
+	if (!pid) {
+		/* Its record is lost, and counted. */
+		vfork_first(&tid);
+		xsprof_counter(name, 0);
+		end(0);
+	}
+	CHECK_EQ(wait_for(pid), 0);
+	collect(pid);
+	CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name), 100);
+	for (unsigned int r = 0; r < got.n; r++)
+		CHECK_EQ(got.rec[r].tid, pid);
+	CHECK_EQ(got.drops, 1);
+	CHECK_EQ(got.late, 1);
+	tap_result("vfork: before the first marker of a thread, and of a child");
+}
+
 int main(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -285,12 +385,14 @@ int main(void)
 
 	name = xsprof_name("number");
 	test_shared();
+	test_vfork();
 	if (madvise(probe, page, MADV_WIPEONFORK)) {
 		tap_skip("raw clone", "this kernel cannot wipe memory in a child");
 		return tap_done();
 	}
 	test_first();
 	test_numbers();
+	test_thread_first();
 	test_generations();
 	test_silent();
 	test_locks();

@@ -144,6 +144,7 @@ inline)
 	t $no_rseq XSPROF_BUFFER_SIZE=16k ledger-inline threads=4 records=$n
 	t XSPROF_MODE=overwrite XSPROF_BUFFER_SIZE=16k snapshot-inline threads=4 records=$n \
 		cursor=1
+	t XSPROF_BUFFER_SIZE=16k remember
 	t XSPROF_BUFFER_SIZE=16k bounded-inline stride=11
 	t XSPROF_BUFFER_SIZE=16k leak-inline records=$n
 	t XSPROF_BUFFER_SIZE=8M ledger-inline threads=4 records=200000 room=1

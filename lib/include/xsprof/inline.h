@@ -21,18 +21,38 @@
 #include <xsprof/abi.h>
 
 /* Changes whenever code that was compiled with the header before could not run any more. */
-#define XSPROF_INLINE_VERSION	1
+#define XSPROF_INLINE_VERSION	2
 
 /**
  * struct xsprof_inline_rings - the rings of the process; the library's, read only
- * @nr: rings by CPU; 0 while there are none: not attached, no rseq, the child of a fork
- * @ring: a pointer for each; one without memory points to a ring that has no room
  * @mask: slots of a ring less one
+ * @slots: slots of a ring
+ * @key: what a thread's key has beside the CPU; 0 while there are no rings: not attached, the
+ *	child of a fork
  */
 struct xsprof_inline_rings {
-	uint64_t			nr;
-	struct xsprof_ring_writer	**ring;
-	uint64_t			mask;
+	uint64_t	mask;
+	uint64_t	slots;
+	uint64_t	key;
+};
+
+/**
+ * struct xsprof_inline_thread - what the library keeps for each thread; read only
+ * @tid: the thread's id while its markers may write by themselves, else 0
+ * @zero: 0
+ * @skips: the library's own
+ * @key: xsprof_inline_rings.key plus the number of the CPU that @ring belongs to
+ * @ring: a ring that has memory; the one that the thread wrote last
+ *
+ * A pointer to the CPU's ring could be looked up in a table, and was: but each load of a chain
+ * waits for the one before it, and the clock is not read before the chain has ended.
+ */
+struct xsprof_inline_thread {
+	uint32_t			tid;
+	uint32_t			zero;
+	uint64_t			skips;
+	uint64_t			key;
+	struct xsprof_ring_writer	*ring;
 };
 
 /**
@@ -42,8 +62,7 @@ struct xsprof_inline_rings {
  * @rings: the rings; never moves
  * @rseq: the thread's struct rseq, as an offset from the thread pointer.  Every thread has memory
  *	there, registered with the kernel or not
- * @thread: offset from the thread pointer of a word of 32 bits: the thread's id while its markers
- *	may write by themselves, else 0
+ * @thread: offset from the thread pointer of the thread's struct xsprof_inline_thread
  *
  * None of it changes while the process lives.
  */
@@ -80,27 +99,30 @@ const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
 
 /*
  * The restartable sequence that publishes one slot, as inline assembly.  @arm: the store that
- * arms it; @clock: leaves the time in rax; @stores: the last two words of the slot, at
- * 8192(%rdi) + 16 and + 24, the store of the new head (rsi) to 0(%rcx), and then the label that
+ * arms it; @key, @ring: those words of the thread's struct xsprof_inline_thread; @clock: leaves
+ * the time in edx:eax; @stores: the slot's time and its last two words, from
+ * 8192(%rcx, %rdi) + 8 on, the store of the new head (rsi) to 0(%rcx), and then the label that
  * ends the sequence; @leave: what else is to be done before the slow way is taken.
  *
- * Operands: [rs] offset of struct rseq, [nr] [ring] [mask] as in struct xsprof_inline_rings, [hdr]
- * the record's first word, [slow] the label of the slow way; the stores' own.  Clobbers rax, rcx,
- * rdx, rsi, rdi.
+ * Operands: [rs] offset of struct rseq, [set] [mask] key and mask as in struct
+ * xsprof_inline_rings, [tid] [type] the halves of the record's first word, [slow] the label of the
+ * slow way; the stores' own.  Clobbers rax, rcx, rdx, rsi, rdi.
  *
  * The kernel restarts it at its abort handler when the thread is preempted, migrated, or runs a
  * signal handler, so no other sequence runs on this CPU in between, and the thread stays on the
  * CPU whose ring it writes.  Nothing is published before the last store, which is its end.
  *
+ * cpu_id is huge where rseq is not registered, and no thread's key has that CPU.
+ *
  * Ordering: x86 keeps stores in order, and loads in order: the last store is a release store for
- * the reader's acquire load of head; the ring pointer is loaded after @nr said that there are
- * rings, and head is compared with bound, which the library raised after the reader gave the
- * slots back.  The compiler is held by the "memory" clobber.
+ * the reader's acquire load of head; the thread's key and ring are its own, stored by one
+ * instruction; and head is compared with bound, which the library raised after the reader gave
+ * the slots back.  The compiler is held by the "memory" clobber.
  *
  * "?": in the section group of the code around, so that a function which the linker drops because
  * another file has it too takes its descriptor along.
  */
-#define XSPROF_SEQ_1_(arm, clock, stores, leave) \
+#define XSPROF_SEQ_1_(arm, key, ring, clock, stores, leave) \
 	".pushsection __rseq_cs, \"aw?\"\n\t" \
 	".balign 32\n" \
 	".Lxsp_cs%=:\n\t" \
@@ -110,22 +132,21 @@ const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
 	"leaq .Lxsp_cs%=(%%rip), %%rax\n\t" \
 	arm \
 	".Lxsp_start%=:\n\t" \
-	"movl %%fs:4(%[rs]), %%ecx\n\t"		/* cpu_id; huge where rseq is not registered */ \
-	"cmpq %[nr], %%rcx\n\t" \
-	"jae .Lxsp_abort%=\n\t" \
-	"movq %[ring], %%rdx\n\t" \
-	"movq (%%rdx, %%rcx, 8), %%rcx\n\t" \
+	"movl %%fs:4(%[rs]), %%ecx\n\t"	/* cpu_id */ \
+	"addq %[set], %%rcx\n\t" \
+	"cmpq " key ", %%rcx\n\t" \
+	"jne .Lxsp_abort%=\n\t" \
+	"movq " ring ", %%rcx\n\t" \
 	"movq 0(%%rcx), %%rsi\n\t"		/* head */ \
 	"cmpq 24(%%rcx), %%rsi\n\t"		/* bound: head + 1 may not be beyond it */ \
 	"jae .Lxsp_abort%=\n\t" \
 	"movq %%rsi, %%rdi\n\t" \
 	"andq %[mask], %%rdi\n\t" \
 	"shlq $5, %%rdi\n\t" \
-	"addq %%rcx, %%rdi\n\t" \
 	"incq %%rsi\n\t" \
 	clock \
-	"movq %[hdr], 8192+0(%%rdi)\n\t" \
-	"movq %%rax, 8192+8(%%rdi)\n\t" \
+	"movl %[tid], 8192+0(%%rcx, %%rdi)\n\t" \
+	"movl %[type], 8192+4(%%rcx, %%rdi)\n\t" \
 	stores \
 	".pushsection .text.xsp_abort, \"ax?\"\n\t" \
 	".byte 0x0f, 0xb9, 0x3d\n\t" \
@@ -136,18 +157,23 @@ const struct xsprof_inline *xsprof_inline_get(uint32_t version, size_t size)
 	".popsection\n\t"
 
 #define XSPROF_SEQ_ARM_		"movq %%rax, %%fs:8(%[rs])\n\t"
-#define XSPROF_SEQ_CLOCK_	"rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %%rax\n\t"
+#define XSPROF_SEQ_CLOCK_	"rdtsc\n\t"
+#define XSPROF_SEQ_WHOLE_	"shlq $32, %%rdx\n\torq %%rdx, %%rax\n\t"
 #define XSPROF_SEQ_CLOBBERS_	"rax", "rcx", "rdx", "rsi", "rdi", "cc", "memory"
 #define XSPROF_SEQ_COMMIT_	"movq %%rsi, 0(%%rcx)\n.Lxsp_commit%=:\n\t"
 /* The last two words as they are; and with the last one the time less [b]. */
 #define XSPROF_SEQ_STORES_ \
-	"movq %[a], 8192+16(%%rdi)\n\t" \
-	"movq %[b], 8192+24(%%rdi)\n\t" \
+	"movl %%eax, 8192+8(%%rcx, %%rdi)\n\t" \
+	"movl %%edx, 8192+12(%%rcx, %%rdi)\n\t" \
+	"movq %[a], 8192+16(%%rcx, %%rdi)\n\t" \
+	"movq %[b], 8192+24(%%rcx, %%rdi)\n\t" \
 	XSPROF_SEQ_COMMIT_
 #define XSPROF_SEQ_SINCE_ \
-	"movq %[a], 8192+16(%%rdi)\n\t" \
+	XSPROF_SEQ_WHOLE_ \
+	"movq %%rax, 8192+8(%%rcx, %%rdi)\n\t" \
+	"movq %[a], 8192+16(%%rcx, %%rdi)\n\t" \
 	"subq %[b], %%rax\n\t" \
-	"movq %%rax, 8192+24(%%rdi)\n\t" \
+	"movq %%rax, 8192+24(%%rcx, %%rdi)\n\t" \
 	XSPROF_SEQ_COMMIT_
 
 #ifdef XSPROF_INLINE
@@ -206,38 +232,29 @@ void xsprof_inline_init_(void)
 #endif
 
 /*
- * Return: the thread's id, 0 when the marker has to be called: as xsp_not_short() of the library.
- * @emit is all ones while markers are traced in the kernel, else 0.
- */
-static inline __attribute__((always_inline)) uint32_t xsprof_inline_tid_(uint32_t emit)
-{
-	uint32_t tid;
-
-	__asm__ __volatile__("movl %%fs:(%1), %0" : "=r" (tid) : "r" (xsprof_inline_own_.thread));
-	return __builtin_expect(tid > emit, 1) ? tid : 0;
-}
-
-/*
- * Acquire: the rest of xsprof_inline_own_ is there when @rings is.  Return: from the function
- * around, 1, or 0 when nothing was written and the call has to be made.
+ * Acquire: the rest of xsprof_inline_own_ is there when @rings is.  The thread's id is compared
+ * with @emit as xsp_not_short() of the library does: all ones while markers are traced in the
+ * kernel, else 0.  Return: from the function around, 1, or 0 when nothing was written and the
+ * call has to be made.
  */
 #define XSPROF_INLINE_PUT_(emit, type, first, stores, ...) do { \
 	const struct xsprof_inline_rings *rings_ = \
 		__atomic_load_n(&xsprof_inline_own_.rings, __ATOMIC_ACQUIRE); \
+	int64_t thread_ = xsprof_inline_own_.thread; \
 	uint32_t tid_; \
 \
 	if (__builtin_expect(!rings_, 0)) \
 		return 0; \
-	tid_ = xsprof_inline_tid_(emit); \
-	if (__builtin_expect(!tid_, 0)) \
+	__asm__ __volatile__("movl %%fs:(%1), %0" : "=r" (tid_) : "r" (thread_)); \
+	if (__builtin_expect(tid_ <= (emit), 0)) \
 		return 0; \
 	__asm__ __volatile__ goto( \
-		XSPROF_SEQ_1_(XSPROF_INLINE_ARM_, XSPROF_SEQ_CLOCK_, \
-			      stores XSPROF_INLINE_CLEAR_, XSPROF_INLINE_CLEAR_) \
-		: : [rs] "r" (xsprof_inline_own_.rseq), [nr] "m" (rings_->nr), \
-		  [ring] "m" (rings_->ring), [mask] "m" (rings_->mask), \
-		  [hdr] "r" (tid_ | (uint64_t)((type) | 1u << 8) << 32), \
-		  [a] "re" (first), __VA_ARGS__ \
+		XSPROF_SEQ_1_(XSPROF_INLINE_ARM_, "%%fs:16(%[thread])", "%%fs:24(%[thread])", \
+			      XSPROF_SEQ_CLOCK_, stores XSPROF_INLINE_CLEAR_, \
+			      XSPROF_INLINE_CLEAR_) \
+		: : [rs] "r" (xsprof_inline_own_.rseq), [thread] "r" (thread_), \
+		  [set] "m" (rings_->key), [mask] "m" (rings_->mask), [tid] "r" (tid_), \
+		  [type] "ri" ((type) | 1u << 8), [a] "re" (first), __VA_ARGS__ \
 		: XSPROF_SEQ_CLOBBERS_ : slow); \
 	return 1; \
 } while (0)
