@@ -81,7 +81,7 @@ static const char *known_key(uint32_t name)
 	static const char *const items[] = { PLACES("item ") };
 
 	static const char *const others[] = {
-		"module", "left out", "activity", "device", "resource",
+		"module", "left out", "activity", "device", "resource", "line",
 	};
 
 	_Static_assert(sizeof(inputs) / sizeof(inputs[0]) == XSPROF_KEY_PLACES, "a text each");
@@ -98,7 +98,7 @@ const char *xsprof_trace_name_len(const struct xsprof_trace *t, uint32_t produce
 	const struct xst_text *text = NULL;
 	uint32_t index = name & XSPROF_NAME_MASK;
 
-	if (name >= XSPROF_KEY_INPUT && name <= XSPROF_KEY_RESOURCE) {
+	if (name >= XSPROF_KEY_INPUT && name <= XSPROF_KEY_LINE) {
 		const char *known = known_key(name);
 
 		*len = strlen(known);

@@ -219,6 +219,19 @@ static bool pack_tensors(struct xsp_pack *p, xsprof_name_t key, const struct xsp
 	return true;
 }
 
+static bool pack_bools(struct xsp_pack *p, xsprof_name_t key, const struct xsprof_input *in)
+{
+	if (!pack_value(p, key, XSPROF_ARG_LIST, in->n))
+		return false;
+	for (uint32_t i = 0; i < in->n; i++) {
+		uint32_t place = i < XSPROF_KEY_PLACES ? i : XSPROF_KEY_PLACES - 1;
+
+		if (!pack_value(p, XSPROF_KEY_ITEM + place, XSPROF_ARG_BOOL, in->u.bools[i]))
+			return false;
+	}
+	return true;
+}
+
 /* Is it longer than what is kept of one? */
 static bool too_long(const struct xsprof_input *in)
 {
@@ -243,6 +256,8 @@ static XSP_NOINLINE bool pack_input(struct xsp_pack *p, xsprof_name_t key,
 	switch (in->kind) {
 	case XSPROF_INPUT_TENSORS:
 		return pack_tensors(p, key, in);
+	case XSPROF_INPUT_BOOLS:
+		return pack_bools(p, key, in);
 	case XSPROF_INPUT_I64:
 		return pack_value(p, key, XSPROF_ARG_I64, (uint64_t)in->u.i64);
 	case XSPROF_INPUT_F64:
@@ -298,11 +313,23 @@ static uint32_t pack_others(struct xsp_pack *p, const struct xsprof_op *op, uint
 		room = room && xsp_pack_pieces(p, XSPROF_KEY_MODULE, XSPROF_ARG_STR, op->module,
 					       strlen(op->module), 1);
 		lost += !room || strnlen(op->module, XSPROF_TEXT_MAX + 1) > XSPROF_TEXT_MAX;
+	} else if (op->module_name && flags & XSP_OPS_MODULES) {
+		lost += !room || !pack_value(p, XSPROF_KEY_MODULE, XSPROF_ARG_NAME,
+					     op->module_name);
 	}
+	if (op->line && flags & (XSP_OPS_MODULES | XSP_OPS_STACK))
+		lost += !room || !pack_value(p, XSPROF_KEY_LINE, XSPROF_ARG_NAME, op->line);
 	return lost;
 }
 
 /* ---- the op --------------------------------------------------------------------------------- */
+
+/* Is there anything of where it is in the program that is kept? */
+static inline bool has_place(const struct xsprof_op *op, uint32_t flags)
+{
+	return (flags & XSP_OPS_MODULES && (op->module || op->module_name)) ||
+	       (op->line && flags & (XSP_OPS_MODULES | XSP_OPS_STACK));
+}
 
 static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, uint32_t device)
 {
@@ -321,7 +348,7 @@ static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, u
 	p.used = 48;
 	if (flags & XSP_OPS_INPUTS)
 		left_out.value = pack_inputs(&p, op->inputs, op->nr_inputs);
-	if (op->nr_kwargs || (op->module && flags & XSP_OPS_MODULES))
+	if (op->nr_kwargs || has_place(op, flags))
 		left_out.value += pack_others(&p, op, flags);
 	if (unlikely(left_out.value))
 		xsp_pack_last(&p, &left_out);
@@ -330,7 +357,7 @@ static void put_op(const struct xsprof_op *op, uint32_t flags, uint32_t stack, u
 
 void xsprof_emit_op_begin(const struct xsprof_op *op)
 {
-	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED), flags, stack = 0;
+	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED), flags, stack;
 	uint64_t on = xsprof_enabled();
 	uint32_t device = 0;
 	bool keep;
@@ -347,11 +374,14 @@ void xsprof_emit_op_begin(const struct xsprof_op *op)
 		return;
 	}
 	flags = __atomic_load_n(&xsp_ops.flags, __ATOMIC_RELAXED);
-	if (unlikely(flags & XSP_OPS_STACK))
+	stack = op->stack;
+	if (unlikely(!stack && flags & XSP_OPS_STACK))
 		stack = xsp_stack_here(__builtin_frame_address(0), __builtin_return_address(0));
+	if (unlikely(stack == XSPROF_STACK_MISSED))
+		__atomic_add_fetch(&xsp_stacks_missed, 1, __ATOMIC_RELAXED);
 	if (likely(!stack && !device && op->sequence < 0 && !op->forward_thread && !op->nr_kwargs &&
 		   !(op->nr_inputs && flags & XSP_OPS_INPUTS) &&
-		   !(op->module && flags & XSP_OPS_MODULES)))
+		   !has_place(op, flags)))
 		xsp_emit_op(op->name, op->scope, op->record_function_id);
 	else
 		put_op(op, flags, stack, device);

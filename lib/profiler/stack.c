@@ -16,10 +16,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profiler/stack.h"
-#include "ring/state.h"
+#include <xsprof/profiler.h>
 
-#define FRAMES		64u
+#include "profiler/stack.h"
+#include "ring/pack.h"
+
+#define FRAMES		XSPROF_STACK_FRAMES
 #define SLOTS		(1u << 14)	/* of the table; at most three quarters are used */
 #define MOST		(SLOTS / 4 * 3)
 #define BUILD_ID	20u
@@ -276,6 +278,8 @@ static void forget(void)
 static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
 				  uint32_t left)
 {
+	uint32_t named = 0;
+
 	uint32_t id = XSPROF_STACK_MISSED;
 
 	if (unlikely(!is_current())) {
@@ -287,7 +291,14 @@ static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uin
 	/* Without the lock: where no more fit they do not make each other wait. */
 	if (__atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST)
 		return id;
-	note_maps();
+	/*
+	 * A collector may hold its language's lock, which a callback of dl_iterate_phdr() may wait
+	 * for: names alone need no loader.
+	 */
+	while (named < n && address[named] & XSPROF_FRAME_NAMED)
+		named++;
+	if (named < n)
+		note_maps();
 	/* A handler over the names' lock goes without. */
 	if (!xsp_names_lock(true)) {
 		forget();
@@ -297,22 +308,57 @@ static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uin
 	return id;
 }
 
-uint32_t xsp_stack_here(void *frame, void *caller)
+/* Return: 0: it is not in the table. */
+static inline uint32_t find(uint64_t hash)
 {
 	struct known *table = __atomic_load_n(&stacks.table, __ATOMIC_ACQUIRE), *k;
+
+	if (unlikely(!table || !is_current()))
+		return 0;
+	k = look_up(table, hash);
+	/* Acquire: pairs with the release in add(): the id is visible with the hash. */
+	if (likely(__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash))
+		return k->id;
+	/* Where no more fit nobody has to find out what it is. */
+	return __atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST ? XSPROF_STACK_MISSED : 0;
+}
+
+uint32_t xsp_stack_here(void *frame, void *caller)
+{
 	uint64_t address[FRAMES], hash;
-	uint32_t n, left, id = 0;
+	uint32_t n, left, id;
 
 	n = walk((uintptr_t)frame, (uintptr_t)caller, address, &left);
 	hash = hash_of(address, n);
-	if (likely(table && is_current())) {
-		k = look_up(table, hash);
-		if (likely(__atomic_load_n(&k->hash, __ATOMIC_ACQUIRE) == hash))
-			id = k->id;
+	id = find(hash);
+	return likely(id) ? id : add_new(hash, address, n, left);
+}
+
+/* A program's key may be any number: it is none of those of our own stacks but by chance. */
+static uint64_t hash_of_key(uint64_t key)
+{
+	uint64_t h = (key ^ 0xa0761d6478bd642fu) * 0xe7037ed1a0b428dbu;
+
+	h ^= h >> 32;
+	return h ? h : 1;
+}
+
+uint32_t xsprof_stack_find(uint64_t key)
+{
+	return find(hash_of_key(key));
+}
+
+uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint32_t nr, uint32_t left_out)
+{
+	/* The first of a forked child makes it a producer. */
+	if (!xsp_attached() && (!xsp_this_tid() || !xsp_attached()))
+		return 0;
+	if (!nr)
+		return 0;
+	if (unlikely(nr > FRAMES)) {
+		left_out = left_out < UINT32_MAX - (nr - FRAMES) ? left_out + nr - FRAMES :
+			   UINT32_MAX;
+		nr = FRAMES;
 	}
-	if (unlikely(!id))
-		id = add_new(hash, address, n, left);
-	if (unlikely(id == XSPROF_STACK_MISSED))
-		__atomic_add_fetch(&xsp_stacks_missed, 1, __ATOMIC_RELAXED);
-	return id;
+	return add_new(hash_of_key(key), frames, nr, left_out);
 }

@@ -121,6 +121,7 @@ char *xsr_put_args(struct xsr_writer *w, struct xsr_walk *walk, enum xsr_args wh
 	while (xsr_walk_next(walk, &arg)) {
 		if (xsr_key_is_input(arg.key) || xsr_key_is_item(arg.key) ||
 		    xsr_key_is_place(arg.key) || arg.key == XSPROF_KEY_MODULE ||
+		    (arg.key == XSPROF_KEY_LINE && where == XSR_ARGS_TEXT) ||
 		    arg.flags & XSPROF_ARGF_CONT)
 			continue;
 		if (where == XSR_ARGS_GPU && is_harmful(w, walk, &arg))

@@ -27,13 +27,27 @@ static char *put_kwargs(struct xsr_writer *w, struct xsr_walk *walk, char *p)
 	return any ? put_lit(p, "}") : start;
 }
 
+static char *put_module_name(struct xsr_writer *w, const struct xsr_walk *walk,
+			     const struct xsprof_trace_arg *arg, char *p)
+{
+	const char *name = xsprof_trace_name(w->trace, walk->ev.producer, (uint32_t)arg->u.u64);
+
+	w->buf->p = p;
+	xsp_buf_put(w->buf, name, strlen(name));
+	return w->buf->p;
+}
+
 static char *put_module(struct xsr_writer *w, struct xsr_walk *walk, char *p)
 {
 	struct xsprof_trace_arg arg;
 	size_t len;
 
 	while (xsr_walk_next(walk, &arg)) {
-		if (arg.key != XSPROF_KEY_MODULE || arg.type != XSPROF_ARG_STR)
+		if (arg.key != XSPROF_KEY_MODULE)
+			continue;
+		if (arg.type == XSPROF_ARG_NAME)
+			return put_module_name(w, walk, &arg, p);
+		if (arg.type != XSPROF_ARG_STR)
 			continue;
 		len = xsr_walk_bytes(walk, &arg, w->text, w->room);
 		w->buf->p = p;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Folded stacks: a line for each way down to an event, and the time spent there.  The way is the
- * event's own stack where it has one, else what is around it in the tree; its name comes last.
+ * event's own stack where it has one, and what is around it in the same place, else all that is
+ * around it in the tree; its name comes last.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,13 +41,16 @@ static void put_level(struct xsr_buf *b, const char *s)
 	}
 }
 
-static void put_parents(struct xsr_buf *b, const struct xsprof_profiler_event *e)
+/* @place: only those with this stack, which an interpreter's ops share; 0: all of them. */
+static void put_parents(struct xsr_buf *b, const struct xsprof_profiler_event *e, uint32_t place)
 {
 	const struct xsprof_profiler_event *chain[MOST_LEVELS];
 	uint32_t nr = 0;
 
-	while ((e = xsprof_event_parent(e)) && nr < MOST_LEVELS)
+	while ((e = xsprof_event_parent(e)) && nr < MOST_LEVELS && (!place || e->stack == place))
 		chain[nr++] = e;
+	if (place && nr < MOST_LEVELS)
+		e = NULL;
 	if (e)
 		put_level(b, "[more]");
 	while (nr--)
@@ -64,8 +68,7 @@ static int add(struct ways *ways, struct xsprof_result *r, const struct xsprof_p
 	if (stack)
 		for (size_t i = stack->nr; i--;)
 			put_level(&b, stack->frames[i]);
-	else
-		put_parents(&b, e);
+	put_parents(&b, e, stack ? e->stack : 0);
 	put_level(&b, e->name);
 	text = b.err ? NULL : xsr_text(&r->texts, b.s ? b.s : "", b.len);
 	xsr_buf_free(&b);

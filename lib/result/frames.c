@@ -133,6 +133,25 @@ static int give(void *data, const struct xsr_frame *frame)
 	return err;
 }
 
+/* "file.py(12): function", as the program named it. */
+static int give_name(const char *name, struct found *f)
+{
+	const char *function = strstr(name, "): "), *line = function;
+	struct xsr_buf b = { 0 };
+	int err;
+
+	while (line && line > name && line[-1] >= '0' && line[-1] <= '9')
+		line--;
+	if (f->fr->form == XSR_FRAME_AT && function && line > name && line[-1] == '(')
+		xsr_printf(&b, "%s at %.*s:%.*s", function + 3, (int)(line - 1 - name), name,
+			   (int)(function - line), line);
+	else
+		xsr_puts(&b, name);
+	err = add(f, &b);
+	xsr_buf_free(&b);
+	return err;
+}
+
 static int look_up(uint32_t producer, uint64_t address, struct found *f)
 {
 	const struct mappings *all = mappings_of(f->fr, producer);
@@ -142,6 +161,8 @@ static int look_up(uint32_t producer, uint64_t address, struct found *f)
 
 	if (!all)
 		return -ENOMEM;
+	if (address & XSPROF_FRAME_NAMED)
+		return give_name(xsprof_trace_name(f->fr->trace, producer, (uint32_t)address), f);
 	m = find_mapping(all, address);
 	if (!m) {
 		xsr_printf(&b, "0x%" PRIx64, address);
@@ -170,7 +191,7 @@ plain:
 static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t producer,
 					    uint64_t address)
 {
-	uint64_t key = (address ^ (uint64_t)producer << 48) | 1ull << 63;
+	uint64_t key = (address * 0x9e3779b97f4a7c15u ^ (uint64_t)producer << 48) | 1ull << 63;
 	uint64_t *head = xsp_map_get(&fr->addresses, key);
 	struct xsr_address *a, *first = head ? (void *)(uintptr_t)*head : NULL;
 	struct found f = { .fr = fr };

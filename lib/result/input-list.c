@@ -62,11 +62,11 @@ static const int64_t *keep_numbers(struct xsprof_result *r, const struct xsprof_
 	return to;
 }
 
-static const char *keep_type(const struct xsprof_profiler_event *ev,
+static const char *keep_type(const struct xsprof_profiler_event *ev, const struct xsr_walk *walk,
 			     const struct xsprof_trace_arg *arg)
 {
 	const char *type;
-	uint32_t name = xsr_input_type(arg, &type);
+	uint32_t name = xsr_input_type(walk, arg, &type);
 	size_t len = strlen(type);
 
 	if (name)
@@ -94,7 +94,7 @@ static bool fill(struct xsr_input *in, const struct xsprof_profiler_event *ev,
 	struct xsprof_trace_tensor t;
 
 	if (xsr_input_known(arg)) {
-		in->dtype = keep_type(ev, arg);
+		in->dtype = keep_type(ev, walk, arg);
 		in->concrete = keep_value(ev, w, walk, arg);
 	} else {
 		in->dtype = in->concrete = xsr_text(&r->texts, "", 0);

@@ -59,7 +59,19 @@ static char *put_strides(struct xsr_writer *w, struct xsr_walk *walk,
 	return put_dims(arg, true, p);
 }
 
-uint32_t xsr_input_type(const struct xsprof_trace_arg *arg, const char **word)
+/* A list with elements, the records of which follow it, that are not tensors. */
+static bool is_of_scalars(const struct xsr_walk *walk, const struct xsprof_trace_arg *arg)
+{
+	struct xsr_walk ahead = *walk;
+	uint64_t left = arg->u.u64;
+	struct xsprof_trace_arg item;
+
+	return arg->type == XSPROF_ARG_LIST && xsr_walk_item(&ahead, &left, &item) &&
+	       item.type != XSPROF_ARG_TENSOR;
+}
+
+uint32_t xsr_input_type(const struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
+			const char **word)
 {
 	struct xsprof_trace_tensor tensor;
 
@@ -72,7 +84,7 @@ uint32_t xsr_input_type(const struct xsprof_trace_arg *arg, const char **word)
 	case XSPROF_ARG_STR:
 		return 0;
 	case XSPROF_ARG_LIST:
-		*word = "TensorList";
+		*word = is_of_scalars(walk, arg) ? "ScalarList" : "TensorList";
 		return 0;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
@@ -88,11 +100,32 @@ static char *put_type(struct xsr_writer *w, struct xsr_walk *walk,
 		      const struct xsprof_trace_arg *arg, char *p)
 {
 	const char *word;
-	uint32_t name = xsr_input_type(arg, &word);
+	uint32_t name = xsr_input_type(walk, arg, &word);
 
 	if (name)
 		return xsr_writer_name(w, walk->ev.producer, name, p);
 	return put_lit(stpcpy(put_lit(p, "\""), word), "\"");
+}
+
+/* The elements are looked at, and not taken. */
+static char *put_scalars(struct xsr_writer *w, const struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *list, char *p)
+{
+	struct xsr_walk ahead = *walk;
+	uint64_t left = list->u.u64;
+	struct xsprof_trace_arg arg;
+	bool any = false;
+
+	if (!is_of_scalars(walk, list))
+		return p;
+	*p++ = '[';
+	while (xsr_walk_item(&ahead, &left, &arg)) {
+		p = any ? put_lit(xsr_writer_room(w, p), ", ") : xsr_writer_room(w, p);
+		any = true;
+		p = xsr_put_input_value(w, &ahead, &arg, p);
+	}
+	*p++ = ']';
+	return p;
 }
 
 char *xsr_put_input_value(struct xsr_writer *w, struct xsr_walk *walk,
@@ -111,6 +144,8 @@ char *xsr_put_input_value(struct xsr_writer *w, struct xsr_walk *walk,
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
 		return xsr_writer_numbers(w, walk, arg, true, p);
+	case XSPROF_ARG_LIST:
+		return put_scalars(w, walk, arg, p);
 	default:
 		return p;
 	}
@@ -126,24 +161,31 @@ static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
 	return p;
 }
 
-const struct xsr_facet xsr_sizes = { .put = put_sizes, .list = "[", .missing = "[]" };
-const struct xsr_facet xsr_strides = { .put = put_strides, .list = "[", .missing = "[]" };
+const struct xsr_facet xsr_sizes = {
+	.put = put_sizes, .list = "[", .scalars = "[]", .missing = "[]",
+};
+const struct xsr_facet xsr_strides = {
+	.put = put_strides, .list = "[", .scalars = "[]", .missing = "[]",
+};
 const struct xsr_facet xsr_types = { .put = put_type, .missing = "\"\"" };
 const struct xsr_facet xsr_values = { .put = put_value, .missing = "\"\"" };
 
 /* ---- a list of all -------------------------------------------------------------------------- */
 
-/* The elements of a list of tensors stand behind it. */
+/* The elements of a list of tensors or of bools stand behind it. */
 static char *put_list(struct xsr_writer *w, struct xsr_walk *walk,
 		      const struct xsprof_trace_arg *list, const struct xsr_facet *facet, char *p)
 {
+	bool each = facet->list && !(facet->scalars && is_of_scalars(walk, list)), any = false;
 	uint64_t left = list->u.u64;
 	struct xsprof_trace_arg arg;
-	bool any = false;
 
-	p = facet->list ? stpcpy(p, facet->list) : facet->put(w, walk, list, p);
+	if (each)
+		p = stpcpy(p, facet->list);
+	else
+		p = facet->list ? stpcpy(p, facet->scalars) : facet->put(w, walk, list, p);
 	while (xsr_walk_item(walk, &left, &arg)) {
-		if (!facet->list)
+		if (!each)
 			continue;
 		p = xsr_writer_room(w, p);
 		if (any)
@@ -151,7 +193,7 @@ static char *put_list(struct xsr_writer *w, struct xsr_walk *walk,
 		any = true;
 		p = facet->put(w, walk, &arg, p);
 	}
-	if (facet->list)
+	if (each)
 		*p++ = ']';
 	return p;
 }

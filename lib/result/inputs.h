@@ -12,6 +12,7 @@
  * struct xsr_facet - what a list says of inputs
  * @put: writes that of one; what is in several records is taken from @walk
  * @list: what the elements of a list of tensors stand in, up to "]"; NULL: @put says all of it
+ * @scalars: what stands for a list that is not of tensors, NULL: what @list says
  * @missing: what stands for an input of which nothing is known
  * @quoted: @put writes no quotes
  */
@@ -19,6 +20,7 @@ struct xsr_facet {
 	char		*(*put)(struct xsr_writer *w, struct xsr_walk *walk,
 				const struct xsprof_trace_arg *arg, char *p);
 	const char	*list;
+	const char	*scalars;
 	const char	*missing;
 	bool		quoted;
 };
@@ -41,8 +43,9 @@ char *xsr_put_inputs(struct xsr_writer *w, const struct xsr_walk *from,
 bool xsr_input_place(uint32_t key, uint32_t nr, uint32_t *place);
 /* Is it of a type that inputs have?  Texts say nothing of others; files say "Scalar". */
 bool xsr_input_known(const struct xsprof_trace_arg *arg);
-/* The type of an input: its name id, or 0 and @word. */
-uint32_t xsr_input_type(const struct xsprof_trace_arg *arg, const char **word);
+/* The type of an input: its name id, or 0 and @word.  @walk is behind it. */
+uint32_t xsr_input_type(const struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
+			const char **word);
 /* The value of one that is no string, as Python prints it, without quotes. */
 char *xsr_put_input_value(struct xsr_writer *w, struct xsr_walk *walk,
 			  const struct xsprof_trace_arg *arg, char *p);

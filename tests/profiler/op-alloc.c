@@ -111,6 +111,7 @@ static const struct xsprof_input inputs[] = {
 	{ .kind = XSPROF_INPUT_I64S, .n = 3, .u.i64s = wide },
 	{ .kind = XSPROF_INPUT_F64S, .n = 2, .u.f64s = reals },
 	{ .kind = XSPROF_INPUT_NONE },
+	{ .kind = XSPROF_INPUT_BOOLS, .n = 2, .u.bools = (const bool[]){ true, false } },
 };
 
 static struct xsprof_kv kwargs[2];

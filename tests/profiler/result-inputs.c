@@ -110,20 +110,24 @@ static void test_kinds(void)
 	blob_tensor(&b, ITEM(0), ops_name(&o, "c10::BFloat16"), DIMS(4));
 	blob_tensor(&b, ITEM(1), ops_name(&o, "c10::BFloat16"), 0, NULL);
 	blob_tensor(&b, IN(11), 0, DIMS(5, 6, 7));
+	blob_put(&b, IN(12), XSPROF_ARG_LIST, 2, NULL, 0);
+	blob_put(&b, ITEM(0), XSPROF_ARG_BOOL, 1, NULL, 0);
+	blob_put(&b, ITEM(1), XSPROF_ARG_BOOL, 0, NULL, 0);
 	op("mix", &b);
 	r = ops_result(&o, NULL);
 	ev = only(r);
-	CHECK_STR(xsprof_event_shapes(ev), "[[2,3],[],[],[],[],[],[],[],[],[],[[4],[]],[5,6,7]]");
-	CHECK_STR(xsprof_event_strides(ev), "[[],[],[],[],[],[],[],[],[],[],[[],[]],[]]");
+	CHECK_STR(xsprof_event_shapes(ev),
+		  "[[2,3],[],[],[],[],[],[],[],[],[],[[4],[]],[5,6,7],[]]");
+	CHECK_STR(xsprof_event_strides(ev), "[[],[],[],[],[],[],[],[],[],[],[[],[]],[],[]]");
 	CHECK_STR(xsprof_event_dtypes(ev),
 		  "[\"float\",\"Scalar\",\"Scalar\",\"Scalar\",\"Scalar\",\"ScalarList\",\"\","
-		  "\"Device\",\"\",\"ScalarList\",\"TensorList\",\"\"]");
+		  "\"Device\",\"\",\"ScalarList\",\"TensorList\",\"\",\"ScalarList\"]");
 	CHECK_STR(xsprof_event_concrete_inputs(ev),
 		  "[\"\",\"-7\",\"1.\",\"0.10000000000000001\",\"True\",\"[1, 1]\",\"\",\"\","
-		  "\"a \\\"b\\\"\",\"[0.5, 2.]\",\"\",\"\"]");
+		  "\"a \\\"b\\\"\",\"[0.5, 2.]\",\"\",\"\",\"[True, False]\"]");
 	/* Of a list of tensors programs get its name. */
-	check_list(ev, "[[2,3],[],[],[],[],[],[],[],[],[],[],[5,6,7]]",
-		   "[[],[],[],[],[],[],[],[],[],[],[],[]]");
+	check_list(ev, "[[2,3],[],[],[],[],[],[],[],[],[],[],[5,6,7],[]]",
+		   "[[],[],[],[],[],[],[],[],[],[],[],[],[]]");
 	/* The same text, not another one like it. */
 	CHECK(xsprof_event_shapes(ev) == xsprof_event_shapes(ev));
 	CHECK_STR(xsprof_event_kwargs(ev), "");

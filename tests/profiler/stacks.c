@@ -195,6 +195,89 @@ static void test_child(void)
 	tap_result("the child of a fork writes its stacks, and the code they are in, anew");
 }
 
+/* ---- stacks that the program knows ---------------------------------------------------------- */
+
+#define KEY	0x1234u
+
+static bool has_frame(const struct xsprof_profiler_event *ev, size_t index, const char *frame)
+{
+	return !strcmp(xsprof_event_frame(ev, index), frame);
+}
+
+/* Return: 0, or what is wrong: a step of the check. */
+static int record_named(uint32_t before)
+{
+	const uint64_t frames[] = {
+		XSPROF_FRAME_NAMED | xsprof_name("train.py(12): Net.step"),
+		XSPROF_FRAME_NAMED | xsprof_name("(odd) name(3)"),
+		(uintptr_t)record_named + 1,
+	};
+	static const struct xsprof_profiler_config modules = {
+		.size = sizeof(modules), .state = XSPROF_PROFILER_KINETO, .with_stack = true,
+		.with_modules = true, .experimental = &all,
+	};
+	const struct xsprof_profiler_event *ev;
+	uint64_t many[XSPROF_STACK_FRAMES + 3];
+	struct xsprof_result *r = NULL;
+	uint32_t id, deep;
+
+	for (size_t i = 0; i < XSPROF_STACK_FRAMES + 3; i++)
+		many[i] = frames[0];
+	if (xsprof_enable_profiler(&modules, XSPROF_ACTIVITY(CPU), 0))
+		return 1;
+	/* What was there before a fork is not any more. */
+	if (before && xsprof_stack_find(KEY))
+		return 2;
+	id = xsprof_stack_add(KEY, frames, 3, 7);
+	deep = xsprof_stack_add(KEY + 1, many, XSPROF_STACK_FRAMES + 3, 1);
+	if (!id || id == XSPROF_STACK_MISSED || xsprof_stack_find(KEY) != id ||
+	    xsprof_stack_add(KEY, frames, 1, 0) != id || deep == id || xsprof_stack_find(KEY + 2))
+		return 3;
+	op.stack = id;
+	op.module_name = xsprof_name("Net.blocks.0");
+	op_of(0, 0);
+	op.stack = deep;
+	op_of(0, 0);
+	op.stack = op.module_name = 0;
+	if (xsprof_disable_profiler(&r) || xsprof_result_nr_events(r) != 2)
+		return 4;
+	ev = xsprof_result_event(r, 0);
+	if (xsprof_event_nr_frames(ev) < 4 || !has_frame(ev, 0, "Net.step at train.py:12") ||
+	    !has_frame(ev, 1, "(odd) name(3)") || !strstr(xsprof_event_frame(ev, 2), "stacks") ||
+	    !has_frame(ev, xsprof_event_nr_frames(ev) - 1, "[7 more]"))
+		return 5;
+	if (strcmp(xsprof_event_module(ev), "Net.blocks.0"))
+		return 6;
+	ev = xsprof_result_event(r, 1);
+	if (xsprof_event_nr_frames(ev) != XSPROF_STACK_FRAMES + 1 ||
+	    !has_frame(ev, XSPROF_STACK_FRAMES, "[4 more]"))
+		return 7;
+	xsprof_result_free(r);
+	return 0;
+}
+
+/* In children, whose tables have room. */
+static void test_named(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		int wrong = record_named(0), again = -1;
+		pid_t inner = wrong ? -1 : fork();
+
+		if (!inner)
+			_exit(record_named(1));
+		if (inner > 0)
+			waitpid(inner, &again, 0);
+		_exit(wrong ? wrong : again ? 100 : 0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	tap_result("a stack and a module that the program names, also in the child of a fork");
+}
+
 /* ---- a stack that is not the thread's own --------------------------------------------------- */
 
 #define FIBRE_SIZE	(256u << 10)
@@ -265,6 +348,7 @@ int main(void)
 	test_loader();
 	test_full();
 	test_child();
+	test_named();
 	test_fibre();
 	return tap_done();
 }

@@ -345,8 +345,8 @@ struct xsprof_arena {
  * @XSPROF_ENTRY_NAME: @id is a name id; text is the name
  * @XSPROF_ENTRY_THREAD: @id is a thread id; text its name; the newest entry of an id counts
  * @XSPROF_ENTRY_FACT: text is "key=value" about the process
- * @XSPROF_ENTRY_STACK: @id is a stack id; text is its addresses, u64 each, innermost first; @aux is
- *	the number of addresses left out
+ * @XSPROF_ENTRY_STACK: @id is a stack id; text is its frames, u64 each, innermost first: addresses,
+ *	or XSPROF_FRAME_NAMED and the id of a name; @aux is the number of frames left out
  * @XSPROF_ENTRY_MAP: text is "start-end offset buildid path" of mapped code, numbers in hex
  *
  * An unknown type is skipped by its size.
@@ -359,6 +359,9 @@ enum xsprof_entry_type {
 	XSPROF_ENTRY_STACK	= 5,
 	XSPROF_ENTRY_MAP	= 6,
 };
+
+/* A frame with a name instead of an address: no program has addresses up there. */
+#define XSPROF_FRAME_NAMED	0x8000000000000000ull
 
 #define XSPROF_THREAD_GIVEN	1u	/* aux of a THREAD entry: the program chose the name */
 

@@ -163,6 +163,7 @@ enum xsprof_arg_type {
 #define XSPROF_KEY_ACTIVITY	0x03fff202u	/* name id: its type in Kineto's words, "cpu_op" */
 #define XSPROF_KEY_DEVICE	0x03fff203u	/* s64 */
 #define XSPROF_KEY_RESOURCE	0x03fff204u	/* s64 */
+#define XSPROF_KEY_LINE		0x03fff205u	/* name id: what of the program runs the op */
 #define XSPROF_KEY_PLACES	256u
 
 #define XSPROF_TENSORF_WIDE	0x1u	/* numbers of 8 bytes, else of 4, none of them negative */

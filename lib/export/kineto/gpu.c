@@ -58,8 +58,8 @@ static void find_around(struct gpu *g, const struct xsp_track *thread)
 
 	g->has_external = pushed && pushed->id;
 	g->external = g->has_external ? pushed->id : 0;
-	for (uint32_t i = thread->stack.n; i; i--) {
-		const struct xsp_range *range = &thread->stack.v[i - 1];
+	for (uint32_t i = thread->opens.stack.n; i; i--) {
+		const struct xsp_range *range = &thread->opens.stack.v[i - 1];
 
 		if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP || !range->note ||
 		    range->begin > g->begin)

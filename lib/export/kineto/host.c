@@ -77,7 +77,7 @@ static bool keep_node(struct xsr_kineto *k, struct xsp_range *range, const struc
 static void take_number(const struct xsr_kineto *k, const struct xsprof_trace_op *op,
 			const struct xsp_track *thread)
 {
-	const struct xsp_stack *stack = &thread->stack;
+	const struct xsp_stack *stack = &thread->opens.stack;
 	struct xsprof_rec_op rec;
 	struct xsr_kept kept;
 	struct xsp_range *node;
@@ -153,7 +153,7 @@ static void begin(struct xsr_kineto *k, const struct xsprof_event *ev, struct xs
 
 	if (!xsp_tracks_begin(k->tracks, thread, ev->ns, ev->name, true, true))
 		return;
-	range = xsp_stack_top(&thread->stack);
+	range = xsp_stack_top(&thread->opens.stack);
 	range->index = k->index++;
 	if (xsprof_trace_op(ev, &op)) {
 		find_said(k, range);
@@ -297,7 +297,7 @@ static void more_args(struct xsr_kineto *k, const struct xsprof_event *ev,
 		      struct xsp_track *thread)
 {
 	struct xsr_host *pending = thread->priv;
-	struct xsp_range *range = xsp_stack_top(&thread->stack);
+	struct xsp_range *range = xsp_stack_top(&thread->opens.stack);
 
 	if (pending && pending->used)
 		range = &pending->range;

@@ -114,7 +114,7 @@ static uint64_t range_tag(struct xsr_kineto *k, uint32_t producer, struct xsp_ra
 
 uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread)
 {
-	struct xsp_stack *stack = &thread->stack;
+	struct xsp_stack *stack = &thread->opens.stack;
 	uint64_t tag = xsr_user_tag(k, thread);
 	uint32_t i;
 

@@ -27,21 +27,29 @@ static uint32_t made_of(const struct xsr_walk *from)
 			made |= XSR_OWN_INPUTS;
 		if (xsprof_trace_tensor(&arg, &tensor) && tensor.nr_strides)
 			made |= XSR_OWN_STRIDES;
-		if (arg.key == XSPROF_KEY_MODULE && arg.type == XSPROF_ARG_STR)
+		if (arg.key == XSPROF_KEY_MODULE &&
+		    (arg.type == XSPROF_ARG_STR || arg.type == XSPROF_ARG_NAME))
 			made |= XSR_OWN_MODULE;
 	}
 	return made & XSR_OWN_INPUTS ? made : made & XSR_OWN_MODULE;
 }
+
+#define HIERARCHY	",\"Module Hierarchy\":"
 
 static char *put_module(struct xsr_kineto *k, const struct xsr_walk *from, char *p)
 {
 	struct xsr_walk walk = *from;
 	struct xsprof_trace_arg arg;
 
-	while (xsr_walk_next(&walk, &arg))
-		if (arg.key == XSPROF_KEY_MODULE && arg.type == XSPROF_ARG_STR)
-			return xsr_writer_string(&k->w, &walk, &arg,
-						 put_lit(p, ",\"Module Hierarchy\":"));
+	while (xsr_walk_next(&walk, &arg)) {
+		if (arg.key != XSPROF_KEY_MODULE)
+			continue;
+		if (arg.type == XSPROF_ARG_NAME)
+			return xsr_writer_name(&k->w, walk.ev.producer, (uint32_t)arg.u.u64,
+					       put_lit(p, HIERARCHY));
+		if (arg.type == XSPROF_ARG_STR)
+			return xsr_writer_string(&k->w, &walk, &arg, put_lit(p, HIERARCHY));
+	}
 	return p;
 }
 

@@ -12,6 +12,14 @@
 
 #define OUT_OF_MEMORY	"[OutOfMemory]"
 
+/* Of CPUs PyTorch has one, without an index. */
+static int64_t index_of(uint64_t device)
+{
+	int16_t index = (int16_t)device;
+
+	return device >> 16 & 0xffff || index ? index : -1;
+}
+
 void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 		       struct xsp_track *thread)
 {
@@ -32,7 +40,7 @@ void xsr_kineto_memory(struct xsr_kineto *k, const struct xsprof_event *ev,
 	p = xsr_kineto_ts(k, xsr_kineto_track(k, thread, p), ev->ns);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), k->index++);
 	p = put_u32(put_lit(p, ",\"Device Type\":"), ev->aux >> 16);
-	p = put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)ev->aux);
+	p = put_i64(put_lit(p, ",\"Device Id\":"), index_of(ev->aux));
 	p = put_u64(put_lit(p, ",\"Addr\":"), ev->value);
 	p = put_i64(put_lit(p, ",\"Bytes\":"), bytes);
 	p = put_u64(put_lit(p, ",\"Total Allocated\":"), mem->total_allocated);
@@ -51,7 +59,7 @@ static char *put_device(struct xsr_kineto *k, const struct xsr_walk *from, char 
 		    strcmp(xsprof_trace_name(k->w.trace, walk.ev.producer, arg.key), "Device"))
 			continue;
 		p = put_u64(put_lit(p, ",\"Device Type\":"), arg.u.u64 >> 16 & 0xffff);
-		return put_i64(put_lit(p, ",\"Device Id\":"), (int16_t)arg.u.u64);
+		return put_i64(put_lit(p, ",\"Device Id\":"), index_of(arg.u.u64));
 	}
 	return p;
 }

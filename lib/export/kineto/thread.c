@@ -10,7 +10,7 @@
 struct xsr_host *xsr_kineto_state(struct xsp_track *thread)
 {
 	/* Of a thread for which there was no memory nothing is remembered. */
-	if (!thread->priv && thread->stack.floor != UINT64_MAX)
+	if (!thread->priv && thread->opens.stack.floor != UINT64_MAX)
 		thread->priv = calloc(1, sizeof(struct xsr_host));
 	return thread->priv;
 }

@@ -51,6 +51,7 @@ enum xsprof_input_kind {
 	XSPROF_INPUT_I64S,		/* a list of @n */
 	XSPROF_INPUT_F64S,
 	XSPROF_INPUT_OTHER,		/* an object; @u.type is the name id of its type, or 0 */
+	XSPROF_INPUT_BOOLS,		/* a list of @n */
 };
 
 /**
@@ -69,6 +70,7 @@ struct xsprof_input {
 		const char			*str;
 		const int64_t			*i64s;
 		const double			*f64s;
+		const bool			*bools;
 		xsprof_name_t			type;
 	} u;
 };
@@ -87,6 +89,11 @@ struct xsprof_input {
  * @inputs: by their place
  * @kwargs: by their name, and further metadata
  * @module: its modules, "net.encoder.0", NULL for none
+ * @module_name: the same as a name id, for programs that have many ops in few modules
+ * @line: name id of the place in the program that runs it, "train.py(12): step", 0 for none; it is
+ *	kept where stacks or modules are
+ * @stack: of xsprof_stack_find() or xsprof_stack_add(); 0: the thread's own, where a session
+ *	records stacks
  *
  * Zeros but for @sequence are none.
  */
@@ -101,13 +108,67 @@ struct xsprof_op {
 	const struct xsprof_input	*inputs;
 	const struct xsprof_kv		*kwargs;
 	const char			*module;
+	xsprof_name_t			module_name;
+	xsprof_name_t			line;
+	uint32_t			stack;
 };
+
+/**
+ * xsprof_stack_find() - a stack that the caller has added
+ * @key: what tells it from the caller's other stacks: a hash of what it is made of
+ *
+ * For the collectors of languages, the frames of which are not addresses on the thread's stack.
+ * What was added before a fork is not there in the child.
+ *
+ * Return: its id, XSPROF_STACK_MISSED: there was no room for it, or 0: it has not been added.
+ * Signal-safe.
+ */
+XSPROF_API uint32_t xsprof_stack_find(uint64_t key);
+
+/**
+ * xsprof_stack_add() - add one
+ * @key: as above
+ * @frames: innermost first: addresses, or XSPROF_FRAME_NAMED | a name id
+ * @nr: how many, at most XSPROF_STACK_FRAMES
+ * @left_out: further ones that there are
+ *
+ * It is kept as long as the process records; there is room for some 12,000, as far as
+ * XSPROF_ARENA_SIZE has it.
+ *
+ * Return: its id, XSPROF_STACK_MISSED: there was no room for it, or 0: nothing is recorded, or @nr
+ * is 0. Not signal-safe. It takes the loader's lock unless all frames are names.
+ */
+XSPROF_API uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint32_t nr,
+				     uint32_t left_out);
+
+#define XSPROF_STACK_FRAMES	64u
 
 /*
  * The scopes of ops to record, as XSPROF_OP(); 0 without a session and a recorder. Programs must
  * not write to it.
  */
 extern XSPROF_API uint32_t xsprof_op_wanted;
+
+/**
+ * enum xsprof_op_detail - what of ops is worth the time to find it out
+ * @XSPROF_DETAIL_INPUTS: a session records inputs
+ * @XSPROF_DETAIL_STACK: stacks
+ * @XSPROF_DETAIL_MODULES: modules
+ * @XSPROF_DETAIL_MEMORY: allocations
+ * @XSPROF_DETAIL_RECORDER: a recorder takes all that there is
+ *
+ * What is not wanted may be given all the same: it is left out.
+ */
+enum xsprof_op_detail {
+	XSPROF_DETAIL_INPUTS	= 0x1,
+	XSPROF_DETAIL_STACK	= 0x2,
+	XSPROF_DETAIL_MODULES	= 0x4,
+	XSPROF_DETAIL_MEMORY	= 0x8,
+	XSPROF_DETAIL_RECORDER	= 0x100,
+};
+
+/* Bits of enum xsprof_op_detail, beside xsprof_op_wanted. Programs must not write to it. */
+extern XSPROF_API uint32_t xsprof_op_details;
 
 XSPROF_API void xsprof_emit_op_begin(const struct xsprof_op *op);
 XSPROF_API void xsprof_emit_op_end(void);
