@@ -83,6 +83,26 @@ int xsp_proc_stat(pid_t pid, struct xsp_proc_stat *st)
 	return parse_stat(buf, st);
 }
 
+int xsp_proc_has_uid(pid_t pid, uid_t uid)
+{
+	char path[64], buf[2048];
+	unsigned int ids[4];
+	const char *at;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	n = xsp_proc_read(path, buf, sizeof(buf));
+	if (n < 0)
+		return n == -ESRCH ? -ENOENT : n;
+	at = strstr(buf, "\nUid:");
+	if (!at || sscanf(at, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+		return -ENOENT;
+	for (int i = 0; i < 4; i++)
+		if (ids[i] == uid)
+			return 1;
+	return 0;
+}
+
 uint64_t xsp_proc_start_time(void)
 {
 	struct xsp_proc_stat st;
@@ -169,6 +189,15 @@ uint32_t xsp_proc_pid_ns(void)
 	struct stat st;
 
 	return stat("/proc/self/ns/pid", &st) ? 0 : (uint32_t)st.st_ino;
+}
+
+uint32_t xsp_proc_pid_ns_of(pid_t pid)
+{
+	struct stat st;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return stat(path, &st) ? 0 : (uint32_t)st.st_ino;
 }
 
 int xsp_proc_boot_id(uint8_t *id)

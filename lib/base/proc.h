@@ -26,6 +26,9 @@ struct xsp_proc_stat {
 /* Return: 0, or -errno; -ENOENT: no such process. */
 int xsp_proc_stat(pid_t pid, struct xsp_proc_stat *st);
 
+/* Return: 1 the user is one of the process' four; 0 it is not; -errno, -ENOENT: no such process. */
+int xsp_proc_has_uid(pid_t pid, uid_t uid);
+
 /**
  * xsp_proc_maps_file - is this file mapped by the process?
  * @pid: process
@@ -53,6 +56,8 @@ int xsp_proc_exe(pid_t pid, char *buf, size_t size);
 
 /* Inode number of our own pid namespace, 0 when it is not known. */
 uint32_t xsp_proc_pid_ns(void);
+/* Of another process': 0 where that may not be known. */
+uint32_t xsp_proc_pid_ns_of(pid_t pid);
 
 /* The 16 bytes of the kernel's boot id, zeros where it is not known.  Return: 0 or -errno. */
 int xsp_proc_boot_id(uint8_t *id);

@@ -76,8 +76,10 @@ static int keep(struct xsp_cap_place *place)
 {
 	char old[PATH_MAX + 8];
 
+	bool device = !strncmp(place->path, "/dev/", 5) && strncmp(place->path, "/dev/shm/", 9);
+
 	/* Not what stands for a descriptor: all programs find theirs by it. */
-	if (!strncmp(place->path, "/dev/", 5) || !strncmp(place->path, "/proc/", 6))
+	if (device || !strncmp(place->path, "/proc/", 6))
 		return fail(place, -EEXIST, "is a file that is not empty");
 	if (snprintf(old, sizeof(old), "%s.old", place->path) >= (int)sizeof(old))
 		return -ENAMETOOLONG;

@@ -29,6 +29,7 @@ static int init(struct xsp_cap *cap, int fd, const struct xsp_cap_compressor *co
 {
 	memset(cap, 0, sizeof(*cap));
 	cap->fd = fd;
+	xsp_room_init(&cap->room, fd);
 	cap->compressor = compressor;
 	if (!compressor)
 		return 0;
@@ -148,6 +149,12 @@ static int put(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *stor
 	};
 	int err;
 
+	err = xsp_room_for(&cap->room, cap->fd, cap->size, sizeof(*chunk) + chunk->stored + pad,
+			   chunk->type);
+	if (err) {
+		cap->error = err;
+		return err;
+	}
 	chunk->magic = XSPROF_CHUNK_MAGIC;
 	chunk->reserved = 0;
 	chunk->crc = xsp_crc32c(0, stored, chunk->stored);
@@ -158,6 +165,7 @@ static int put(struct xsp_cap *cap, struct xsprof_chunk *chunk, const void *stor
 		/* A pipe keeps what it got; a reader of it finds the cut. */
 		if (!ftruncate(cap->fd, cap->size))
 			lseek(cap->fd, cap->size, SEEK_SET);
+		cap->room.end = 0;
 		return err;
 	}
 	index_add(cap, chunk);
@@ -219,6 +227,24 @@ int xsp_cap_note(struct xsp_cap *cap, const char *text)
 	return err;
 }
 
+static int put_index(struct xsp_cap *cap)
+{
+	struct xsprof_chunk chunk = {
+		.type = XSPROF_CHUNK_INDEX,
+		.producer = XSPROF_NO_PRODUCER,
+	};
+	uint32_t nr = cap->nr_index;
+
+	if (!nr || nr > INDEX_MAX || cap->size < INDEX_MIN_SIZE)
+		return 0;
+	if (nr * sizeof(*cap->index) <= XSP_CAP_RAW_MAX)
+		return xsp_cap_chunk(cap, &chunk, cap->index, nr * sizeof(*cap->index));
+	/* A long one is beyond the scratch memory: as it is. */
+	chunk.raw = nr * sizeof(*cap->index);
+	chunk.stored = chunk.raw;
+	return put(cap, &chunk, cap->index);
+}
+
 int xsp_cap_end(struct xsp_cap *cap, const struct xsprof_cap_end *end)
 {
 	struct xsprof_chunk chunk = {
@@ -226,20 +252,10 @@ int xsp_cap_end(struct xsp_cap *cap, const struct xsprof_cap_end *end)
 		.producer = XSPROF_NO_PRODUCER,
 		.last = end->ticks,
 	};
-	uint32_t nr;
-	int err;
+	int err = xsp_cap_chunk(cap, &chunk, end, sizeof(*end));
 
-	err = xsp_cap_chunk(cap, &chunk, end, sizeof(*end));
-	nr = cap->nr_index;
-	if (err || !nr || nr > INDEX_MAX || cap->size < INDEX_MIN_SIZE)
-		return err;
-	memset(&chunk, 0, sizeof(chunk));
-	chunk.type = XSPROF_CHUNK_INDEX;
-	chunk.producer = XSPROF_NO_PRODUCER;
-	if (nr * sizeof(*cap->index) <= XSP_CAP_RAW_MAX)
-		return xsp_cap_chunk(cap, &chunk, cap->index, nr * sizeof(*cap->index));
-	/* A long one is beyond the scratch memory: as it is. */
-	chunk.raw = nr * sizeof(*cap->index);
-	chunk.stored = chunk.raw;
-	return put(cap, &chunk, cap->index);
+	if (!err)
+		err = put_index(cap);
+	xsp_room_release(&cap->room, cap->fd, cap->size);
+	return err;
 }

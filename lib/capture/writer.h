@@ -13,6 +13,8 @@
 
 #include <xsprof/capture.h>
 
+#include "capture/room.h"
+
 /**
  * struct xsp_cap_compressor - one zstd frame out of a piece of memory
  * @compress: into @dst; sets @out.  Return: 0, or -errno (-ENOBUFS: it does not fit @room)
@@ -30,6 +32,7 @@ struct xsp_cap_compressor {
  * @error: the first error of a write, 0 while all is well; after it only chunks that are
  *	explicitly retried are written
  * @size: bytes up to the end of the last whole chunk
+ * @room: what of the disk is kept for the accounts
  * @compressor: NULL for none
  * @columns: scratch memory for the COLUMNS form
  * @packed: scratch memory for what is compressed
@@ -43,6 +46,7 @@ struct xsp_cap {
 	int				fd;
 	int				error;
 	uint64_t			size;
+	struct xsp_room			room;
 	const struct xsp_cap_compressor	*compressor;
 	uint8_t				*columns;
 	uint8_t				*packed;
@@ -95,7 +99,7 @@ static inline void xsp_cap_retry(struct xsp_cap *cap)
 }
 
 /**
- * xsp_cap_end - write END and INDEX
+ * xsp_cap_end - write END and INDEX; what was kept behind them is given back
  * @cap: capture
  * @end: totals
  */

@@ -140,6 +140,11 @@ uint64_t xsp_producer_lost(const struct xsp_producer *p)
 	return lost;
 }
 
+uint64_t xsp_producer_late(const struct xsp_producer *p)
+{
+	return __atomic_load_n(&xsp_ring_arena(&p->rf)->late, __ATOMIC_RELAXED);
+}
+
 void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad)
 {
 	uint32_t k;

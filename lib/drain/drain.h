@@ -38,6 +38,7 @@ struct xsp_death {
  * @records: events stored
  * @slots: slots stored
  * @lost_records: records lost: dropped by producers, or read with no room in the file
+ * @late_records: of these, those of a process that was just about to have rings
  * @lost_slots: slots overwritten before they were read, in OVERWRITE mode
  * @bad_slots: slots refused
  * @bytes: of the file
@@ -54,6 +55,7 @@ struct xsp_drain_stats {
 	uint64_t	records;
 	uint64_t	slots;
 	uint64_t	lost_records;
+	uint64_t	late_records;
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
 	uint64_t	bytes;

@@ -16,9 +16,6 @@
 #include "base/proc.h"
 #include "drain/producer.h"
 
-/* How long a process that we cannot look at must show no sign of life. */
-#define SILENCE_NS	2000000000u
-
 enum life {
 	ALIVE,
 	UNSURE,		/* ask again soon */
@@ -79,7 +76,8 @@ static enum life look_at(const struct xsp_producer *p, bool goodbye, int *status
 
 /*
  * It holds no lock and has no number here: one in another pid namespace that closed its
- * descriptors is known by its mapping.
+ * descriptors is known by its mapping.  The maps of that namespace's processes alone are read, as
+ * far as it is known: a storm of short processes would have those of all processes read each time.
  */
 static bool found_by_mapping(struct xsp_producer *p)
 {
@@ -91,7 +89,9 @@ static bool found_by_mapping(struct xsp_producer *p)
 		/* Names that are no numbers are 0.  We have every producer's file mapped. */
 		pid_t it = atoi(entry->d_name);
 
-		if (it && it != getpid() && xsp_producer_maps(p, it))
+		if (it && it != getpid() &&
+		    (!p->rf.ctl.pid_ns || xsp_proc_pid_ns_of(it) == p->rf.ctl.pid_ns) &&
+		    xsp_producer_maps(p, it))
 			pid = it;
 	}
 	if (dir)
@@ -100,7 +100,7 @@ static bool found_by_mapping(struct xsp_producer *p)
 }
 
 static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool goodbye,
-		      uint64_t now, int *status)
+		      int *status)
 {
 	/* Our own lock is not shown to us: this is a program that records itself. */
 	if (p->pid == getpid())
@@ -109,16 +109,10 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 		return GONE;
 	if (p->rf.mem.broken)
 		return p->pid && !kill(p->pid, 0) ? ALIVE : GONE;
-	if (holds_lock(st, p)) {
-		p->dead_since = 0;
+	if (holds_lock(st, p))
 		return ALIVE;
-	}
 	if (p->pid)
 		return look_at(p, goodbye, status);
-	if (!p->dead_since)
-		p->dead_since = now;
-	if (!goodbye && now - p->dead_since <= SILENCE_NS)
-		return UNSURE;
 	return found_by_mapping(p) ? ALIVE : GONE;
 }
 
@@ -189,7 +183,7 @@ static bool device_ended(const struct xsp_producer *p, struct xsprof_cap_exit *e
 	return true;
 }
 
-bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t now,
+bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p,
 			struct xsprof_cap_exit *exit)
 {
 	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
@@ -200,7 +194,7 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t n
 	*exit = (struct xsprof_cap_exit){ .ticks = before, .lived = p->lived };
 	if (p->rf.device)
 		return device_ended(p, exit);
-	switch (life(st, p, goodbye, now, &status)) {
+	switch (life(st, p, goodbye, &status)) {
 	case GONE:
 		break;
 	case REPLACED:

@@ -62,7 +62,20 @@ void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int e
 	if (d->nr_refused < XSP_REFUSED_MAX) {
 		d->refused[d->nr_refused++] = (struct xsp_refused){ key, err };
 		xsp_store_note(&d->st, "%s: not recorded: %s", name, why);
+	} else if (!d->refused_more) {
+		d->refused_more = true;
+		xsp_store_note(&d->st, "more than %u files are not recorded: the others are not "
+			       "named", XSP_REFUSED_MAX);
 	}
+}
+
+/* Why a process does not take part.  Return: whether there is room for one more. */
+static bool more_messages(struct xsp_drain *d)
+{
+	if (++d->messages == MESSAGES_MAX + 1)
+		xsp_store_note(&d->st, "more than %u processes are not recorded: the others are "
+			       "not named", MESSAGES_MAX);
+	return d->messages <= MESSAGES_MAX;
 }
 
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
@@ -139,7 +152,7 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	if (err)
 		return err;
 	/* What its session's recorder has still to do with it is not seen here, nor once more. */
-	if (xsp_producer_ended(&d->st, p, xsp_now(), &exit)) {
+	if (xsp_producer_ended(&d->st, p, &exit)) {
 		xsp_producer_exit(&d->st, p, &exit);
 		xsp_drain_note_ended(d, p);
 		xsp_producer_free(p);
@@ -157,7 +170,7 @@ static void take_message(struct xsp_drain *d, const char *name)
 	/* What is made and not yet written the next scan reads. */
 	if (!xsp_plain_file(d->st.dirfd, name, text, sizeof(text)))
 		return;
-	if (++d->messages > MESSAGES_MAX)
+	if (!more_messages(d))
 		return;
 	xsp_store_note(&d->st, "process %.*s is not recorded: %s",
 		       (int)strspn(name + 2, "0123456789"), name + 2, text);
@@ -167,7 +180,7 @@ static void hear(void *data, const struct xsp_notice *notice)
 {
 	struct xsp_drain *d = data;
 
-	if (++d->messages <= MESSAGES_MAX)
+	if (more_messages(d))
 		xsp_store_note(&d->st, "process %d of user %u is not recorded: %s",
 			       (int)notice->pid, (unsigned int)notice->uid,
 			       xsp_notice_reason(notice->err));

@@ -43,6 +43,7 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	if (p->rf.device)
 		xsp_drain_wake_off(d, p->rf.fd);
 	d->gone_lost += xsp_producer_lost(p);
+	d->gone_late += xsp_producer_late(p);
 	xsp_producer_lost_slots(p, &skipped, &bad);
 	d->gone_skipped += skipped;
 	d->gone_bad += bad;
@@ -65,9 +66,59 @@ static void note_death(struct xsp_drain *d, const struct xsp_producer *p,
 	d->killed++;
 }
 
+/* Of one process, the one before the other? */
+static bool is_earlier(const struct xsp_producer *a, const struct xsp_producer *b)
+{
+	const struct xsprof_ctl *ca = &a->rf.ctl, *cb = &b->rf.ctl;
+
+	return !a->rf.device && !b->rf.device && ca->pid == cb->pid &&
+	       ca->start_time == cb->start_time && ca->pid_ns == cb->pid_ns &&
+	       ca->clock.kind == cb->clock.kind && ca->seq < cb->seq;
+}
+
+static bool said_goodbye(const struct xsp_producer *p)
+{
+	return __atomic_load_n(&xsp_ring_ctl(&p->rf)->state, __ATOMIC_ACQUIRE) ==
+	       XSPROF_STATE_EXITED;
+}
+
+static void note_successor(struct xsp_producer *p, const struct xsp_producer *by)
+{
+	uint64_t ticks = by->rf.ctl.attach.ticks;
+
+	if (!p->replaced || ticks < p->replaced)
+		p->replaced = ticks;
+}
+
+/*
+ * When a process has ended before anybody looked at it in its last program, its status is that
+ * one's. Two copies of the library in one program both run their exit handlers: who did not,
+ * where a later one did, was of a program that another one replaced.
+ */
+static void find_successor(const struct xsp_drain *d, struct xsp_producer *p,
+			   struct xsprof_cap_exit *exit)
+{
+	const struct xsp_producer *other;
+
+	if (exit->how == XSPROF_HOW_EXEC || said_goodbye(p))
+		return;
+	for (other = d->live; other; other = other->next)
+		if (is_earlier(p, other) && said_goodbye(other))
+			note_successor(p, other);
+	if (!p->replaced)
+		return;
+	exit->how = XSPROF_HOW_EXEC;
+	exit->status = 0;
+	if (exit->ticks > p->replaced)
+		exit->ticks = p->replaced;
+	if (exit->lived > exit->ticks)
+		exit->lived = exit->ticks;
+}
+
 static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 			 struct xsprof_cap_exit *exit)
 {
+	struct xsp_producer *other;
 	struct xsp_pass pass = {
 		.now = xsp_now(),
 		.all = true,
@@ -87,6 +138,11 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	xsp_producer_exit(&d->st, p, exit);
 	note_death(d, p, exit);
 	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
+	/* Few have an earlier one: the list is not walked for each of many that end at once. */
+	other = p->rf.ctl.seq && said_goodbye(p) ? d->live : NULL;
+	for (; other; other = other->next)
+		if (is_earlier(other, p))
+			note_successor(other, p);
 	unlink_producer(d, p);
 }
 
@@ -101,8 +157,10 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 		if (!p->rf.device && !p->told && !d->look && now < p->check_at)
 			continue;
 		p->check_at = now + CHECK_NS;
-		if (xsp_producer_ended(&d->st, p, now, &exit))
-			end_producer(d, p, &exit);
+		if (!xsp_producer_ended(&d->st, p, &exit))
+			continue;
+		find_successor(d, p, &exit);
+		end_producer(d, p, &exit);
 	}
 	d->look = false;
 }

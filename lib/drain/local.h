@@ -64,6 +64,7 @@ struct xsp_refused {
  * @idle_since: since when no slot has come, ns
  * @ready: rings with memory, at the last pass
  * @gone_lost: records that ended producers lost
+ * @gone_late: of these, those that found no producer
  * @gone_skipped: slots overwritten, of ended producers
  * @gone_bad: slots refused, of ended producers
  * @killed: processes that a signal ended
@@ -71,6 +72,7 @@ struct xsp_refused {
  * @deaths: the first that were killed
  * @refused: files refused
  * @nr_refused: how many
+ * @refused_more: and it was said that there are more
  * @messages: processes that said why they take no part
  * @notices: and those that could say it in no file
  */
@@ -108,6 +110,7 @@ struct xsp_drain {
 	uint64_t		idle_since;
 	uint32_t		ready;
 	uint64_t		gone_lost;
+	uint64_t		gone_late;
 	uint64_t		gone_skipped;
 	uint64_t		gone_bad;
 	uint32_t		killed;
@@ -115,6 +118,7 @@ struct xsp_drain {
 	struct xsp_death	deaths[XSP_DEATHS];
 	struct xsp_refused		refused[XSP_REFUSED_MAX];
 	uint32_t		nr_refused;
+	bool			refused_more;
 	uint32_t		messages;
 	struct xsp_notices	notices;
 };

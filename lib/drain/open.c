@@ -182,6 +182,20 @@ static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *numbe
 	return 0;
 }
 
+/*
+ * Who is another user here may write any number into a file of its own.  That of a process which
+ * lives, has not the file's lock, and is another user's, is not taken for it.
+ */
+static bool is_forged(const struct xsp_producer *p, uid_t owner)
+{
+	struct xsp_proc_stat stat;
+	pid_t pid = p->rf.ctl.pid;
+
+	return owner != geteuid() && !lock_holder(p) && p->pid == pid &&
+	       !xsp_proc_stat(pid, &stat) && stat.start_time == p->rf.ctl.start_time &&
+	       !xsp_proc_has_uid(pid, owner);
+}
+
 static int open_file(struct xsp_store *st, int dirfd, const char *name, bool peek,
 		     uint32_t *number, struct xsp_producer **out)
 {
@@ -205,6 +219,13 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 	p->ino = sb.st_ino;
 	strncpy(p->name, name, sizeof(p->name) - 1);
 	xsp_producer_watch(st, p);
+	if (is_forged(p, sb.st_uid)) {
+		err = -EPERM;
+		/* Or it is taken for that process once that has ended. */
+		if (!peek)
+			unlinkat(dirfd, name, 0);
+		goto err_close;
+	}
 	err = set_inside(st, p);
 	if (!err)
 		err = take_up(st, p, number);

@@ -256,7 +256,11 @@ static int read_discard(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 
 static void give_up(struct xsp_store *st, struct xsp_producer *p, uint32_t k, const char *why)
 {
-	p->rings[k].broken = true;
+	struct xsp_producer_ring *r = &p->rings[k];
+
+	r->broken = true;
+	/* How much was there is not known, but it is not nothing: it is told as a loss. */
+	r->bad += r->seen > r->tail ? r->seen - r->tail : 1;
 	xsp_store_note(st, "%s: ring %u %s: nothing more is read from it", p->name, k, why);
 }
 

@@ -64,10 +64,10 @@ struct xsp_producer_ring {
  * @arena_broken: its entries do not hold together: no more is stored
  * @tids: threads
  * @check_at: when to ask next whether it lives, ns
- * @dead_since: since when nothing says that it lives, ns; 0 for never
  * @pidfd: of the process, opened when it was first seen; -1 for none
  * @lived: ticks at which it was last known to run this program
  * @process_lived: ticks at which its process was last known to run, this program or the next
+ * @replaced: ticks at which a later program of its process began, 0 where none is known
  * @flush: what it asked for last
  * @unsaved: records read that the file had no room for
  * @quiets: how often its last category was switched off, as far as it is stored
@@ -97,10 +97,10 @@ struct xsp_producer {
 	bool			arena_broken;
 	struct xsp_tids		tids;
 	uint64_t		check_at;
-	uint64_t		dead_since;
 	int			pidfd;
 	uint64_t		lived;
 	uint64_t		process_lived;
+	uint64_t		replaced;
 	uint64_t		flush;
 	uint64_t		unsaved;
 	uint64_t		quiets;
@@ -113,7 +113,6 @@ struct xsp_producer {
 
 /**
  * struct xsp_pass - what one pass over the rings found
- * @now: CLOCK_MONOTONIC, ns
  * @all: read to the end now, however little there is
  * @most: slots read of one ring, after which the others and our owner have their turn
  * @new_slots: slots published since the pass before, of all rings
@@ -185,6 +184,8 @@ void xsp_producer_quiet(struct xsp_store *st, struct xsp_producer *p);
 
 /* Records lost so far: dropped, for want of memory, of a lock or of a ring. */
 uint64_t xsp_producer_lost(const struct xsp_producer *p);
+/* Of these, those that had no ring to go to: before there was one, or ranges too deep to keep. */
+uint64_t xsp_producer_late(const struct xsp_producer *p);
 
 /* Slots lost so far to being overwritten, and slots refused. */
 void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad);
@@ -199,12 +200,11 @@ void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit
  * xsp_producer_ended - has it ended?
  * @st: store
  * @p: producer
- * @now: CLOCK_MONOTONIC, ns
  * @exit: how and status are filled in
  *
  * Return: true when it certainly has.
  */
-bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p, uint64_t now,
+bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p,
 			struct xsprof_cap_exit *exit);
 
 /* Stores the last ledger and the EXIT chunk; @exit comes with how and status. */

@@ -14,6 +14,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.records = d->st.records,
 		.slots = d->st.slots,
 		.lost_records = d->gone_lost + d->st.unsaved_records,
+		.late_records = d->gone_late,
 		.lost_slots = d->gone_skipped,
 		.bad_slots = d->gone_bad,
 		.bytes = d->st.cap->size,
@@ -30,6 +31,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		uint64_t skipped, bad;
 
 		stats->lost_records += xsp_producer_lost(p);
+		stats->late_records += xsp_producer_late(p);
 		xsp_producer_lost_slots(p, &skipped, &bad);
 		stats->lost_slots += skipped;
 		stats->bad_slots += bad;

@@ -325,14 +325,34 @@ int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf
 	return -ENOENT;
 }
 
-/* Deeper than this nobody has folders there but on purpose. */
+/* Descriptors, and calls of itself, that a removal may take. */
 #define DEEPEST	16
+/* Deeper folders are moved up at most so often: another process may go on to make more. */
+#define PASSES	1000
+
+/**
+ * struct removal - a folder that is being emptied
+ * @fd: descriptor
+ * @moved: folders that were moved into it from too far below
+ */
+struct removal {
+	int		fd;
+	unsigned int	moved;
+};
+
+static void bring_up(struct removal *r, int fd, const char *name)
+{
+	char to[32];
+
+	snprintf(to, sizeof(to), "deep.%u", r->moved++);
+	renameat(fd, name, r->fd, to);
+}
 
 /*
  * Removes what is in @fd, which is closed.  A process that has become another user may have made
  * folders: one that cannot be emptied makes the removal fail, and be reported.
  */
-static void empty_dir(int fd, unsigned int depth)
+static void empty_dir(struct removal *r, int fd, unsigned int depth)
 {
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
@@ -341,10 +361,14 @@ static void empty_dir(int fd, unsigned int depth)
 		close(fd);
 	while (dir && (entry = readdir(dir))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    !unlinkat(fd, entry->d_name, 0) || errno != EISDIR || depth == DEEPEST)
+		    !unlinkat(fd, entry->d_name, 0) || errno != EISDIR)
 			continue;
-		empty_dir(openat(fd, entry->d_name,
-				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1);
+		if (depth == DEEPEST) {
+			bring_up(r, fd, entry->d_name);
+			continue;
+		}
+		empty_dir(r, openat(fd, entry->d_name,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1);
 		unlinkat(fd, entry->d_name, AT_REMOVEDIR);
 	}
 	if (dir)
@@ -353,8 +377,9 @@ static void empty_dir(int fd, unsigned int depth)
 
 int xsp_recording_remove(struct xsp_recording *s)
 {
+	struct removal r = { 0 };
 	struct stat st, now;
-	int fd;
+	unsigned int moved;
 
 	/* Never what else has our number, where a program has closed all descriptors. */
 	if (s->dirfd < 0 || fstat(s->dirfd, &st) || lstat(s->path, &now) ||
@@ -366,10 +391,13 @@ int xsp_recording_remove(struct xsp_recording *s)
 	/* Nobody else puts anything there any more. */
 	if (fchmod(s->dirfd, 0700))
 		return -errno;
-	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	empty_dir(fd, 0);
+	r.fd = s->dirfd;
+	for (int pass = 0; pass < PASSES; pass++) {
+		moved = r.moved;
+		empty_dir(&r, openat(r.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+		if (r.moved == moved)
+			break;
+	}
 	return rmdir(s->path) ? -errno : 0;
 }
 
