@@ -71,7 +71,8 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 	p->attach = ctl->attach;
 	p->clock = ctl->clock;
 	p->own_pid = ctl->pid;
-	if (!p->pid)
+	p->nameless = !p->pid;
+	if (p->nameless)
 		p->pid = ctl->pid;
 }
 

@@ -20,6 +20,7 @@ struct xst_producer {
 	uint32_t	number;
 	uint32_t	pid;
 	uint32_t	own_pid;	/* as it knows itself */
+	bool		nameless;	/* of another namespace: it had no number here */
 	bool		known;		/* its PRODUCER chunk was there */
 	bool		has_exit;
 	uint8_t		clock_kind;

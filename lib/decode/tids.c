@@ -117,7 +117,7 @@ static uint32_t elected(const struct xst_kernel *k, uint32_t producer, uint32_t 
 
 static bool is_foreign(const struct xsprof_trace *t, const struct xst_producer *p)
 {
-	return t->found.kernel.namespaced || p->pid != p->own_pid;
+	return t->found.kernel.namespaced || p->nameless || p->pid != p->own_pid;
 }
 
 bool xst_tids_wanted(const struct xsprof_trace *t)
@@ -225,11 +225,11 @@ uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *t, uint32_t producer
 
 	if (!p || !is_foreign(t, p))
 		return tid;
-	if (!k->namespaced && tid == p->own_pid && p->pid)
+	if (!k->namespaced && tid == p->own_pid && !p->nameless)
 		return p->pid;
 	known = xst_map_get(&k->votes, producer, tid);
 	if (!known || elected(k, producer, voted(known)) != tid)
 		return 0;
 	/* That is the first thread's. */
-	return !k->namespaced && voted(known) == p->pid ? 0 : voted(known);
+	return !k->namespaced && !p->nameless && voted(known) == p->pid ? 0 : voted(known);
 }

@@ -172,7 +172,7 @@ static uint64_t link_forward(struct et *et, const struct xsp_track *thread,
 /* Nodes are numbered in the order of begins: the thread's, then the op's. */
 static void begin(void *data, const struct xsprof_event *ev, const struct xsp_view *view)
 {
-	struct xsp_stack *stack = &view->thread->stack;
+	struct xsp_stack *stack = &view->thread->opens.stack;
 	struct xsprof_trace_op op;
 	struct et *et = data;
 	uint64_t parent;

@@ -157,8 +157,8 @@ static void put_frames(struct snapshot *s, const struct xsp_track *thread)
 	string(s, "frames");
 	op(s, ']');
 	op(s, '(');
-	for (i = thread ? thread->stack.n : 0; i && n < FRAMES; i--) {
-		const struct xsp_range *range = &thread->stack.v[i - 1];
+	for (i = thread ? thread->opens.stack.n : 0; i && n < FRAMES; i--) {
+		const struct xsp_range *range = &thread->opens.stack.v[i - 1];
 
 		if (range->end != XSP_OPEN)
 			continue;

@@ -50,8 +50,8 @@ static enum category context(const struct timeline *t, const struct xsp_track *t
 	enum category found = UNKNOWN;
 	uint32_t i;
 
-	for (i = 0; i < thread->stack.n; i++) {
-		const struct xsp_range *range = &thread->stack.v[i];
+	for (i = 0; i < thread->opens.stack.n; i++) {
+		const struct xsp_range *range = &thread->opens.stack.v[i];
 
 		if (range->end != XSP_OPEN)
 			continue;
@@ -70,9 +70,9 @@ static uint64_t outermost(const struct xsp_track *thread)
 {
 	uint32_t i;
 
-	for (i = 0; i < thread->stack.n; i++)
-		if (thread->stack.v[i].end == XSP_OPEN)
-			return thread->stack.v[i].index + 1;
+	for (i = 0; i < thread->opens.stack.n; i++)
+		if (thread->opens.stack.v[i].end == XSP_OPEN)
+			return thread->opens.stack.v[i].index + 1;
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static void begin(struct xsr_scan *scan, const struct xsprof_event *ev, struct x
 
 	if (!xsp_tracks_begin(scan->tracks, thread, ev->ns, ev->name, true, true))
 		return;
-	view->range = xsp_stack_top(&thread->stack);
+	view->range = xsp_stack_top(&thread->opens.stack);
 	view->range->index = scan->ranges++;
 	view->range->kind = XSR_SCOPE_NONE;
 	if (left_out || !xsprof_trace_op(ev, &op))
@@ -73,8 +73,8 @@ static void one(struct xsr_scan *scan, const struct xsprof_trace *trace,
 		begin(scan, ev, &view, left_out);
 	thread->more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE;
 	if (ev->type == XSPROF_REC_ARGS && thread->note_to_top && scan->keep &&
-	    xsp_stack_top(&thread->stack))
-		xsr_keep(scan->tracks, xsp_stack_top(&thread->stack), ev);
+	    xsp_stack_top(&thread->opens.stack))
+		xsr_keep(scan->tracks, xsp_stack_top(&thread->opens.stack), ev);
 	if (ev->type != XSPROF_REC_ARGS || !thread->more)
 		thread->note_to_top = ev->type == XSPROF_REC_BEGIN || !thread->more;
 	if (scan->event && !left_out && ev->ns >= scan->opts->from_ns)

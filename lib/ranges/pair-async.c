@@ -84,7 +84,7 @@ static void emit(struct xsprof_pairer *p, const struct xst_async *a, uint64_t ns
 		.how = how,
 		/* An end that came has its name and id; one that did not may be lost. */
 		.flags = how != XSPROF_RANGE_ENDED &&
-			 xst_losses_since(&p->losses, a->producer, a->seen) ?
+			 xst_losses_since(&p->opens.losses, a->producer, a->seen) ?
 			 XSPROF_RANGEF_UNCERTAIN : 0,
 		.id = a->id,
 	};
@@ -134,7 +134,7 @@ int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	a = *place;
 	a->begin = ev->ns;
 	a->id = ev->value;
-	a->seen = p->losses.count;
+	a->seen = p->opens.losses.count;
 	a->producer = ev->producer;
 	a->tid = ev->tid;
 	a->name = ev->name;

@@ -15,26 +15,14 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "decode/producer.h"
-#include "ranges/losses.h"
-#include "ranges/by-category.h"
+#include "ranges/opens.h"
 
-#define XST_MAX_DEPTH	4096u		/* open ranges of a thread */
 #define XST_MAX_THREADS	(1u << 18)	/* threads under way at once */
 #define XST_MAX_ASYNC	(1u << 20)	/* open async ranges */
 #define XST_MIN_DONE	128u		/* finished ranges that a thread keeps, at least */
 #define XST_MAX_DONE	4096u		/* ... and at most */
 #define XST_ALL_DONE	(1u << 18)	/* ... and all threads together, about */
 #define XST_CACHE	256u
-
-/* An open BEGIN. */
-struct xst_open {
-	uint64_t	begin;
-	uint64_t	seen;		/* losses before it */
-	uint32_t	name;
-	uint32_t	base;		/* finished ranges of the thread when it began */
-	uint32_t	owed;		/* ends to come of cut ranges right inside it */
-	bool		lost;		/* a loss lies inside it */
-};
 
 /* A finished range, or @count of them in a row, that no parent has claimed. */
 struct xst_done {
@@ -46,33 +34,28 @@ struct xst_done {
 
 /**
  * struct xst_owner - a producer
+ * @opens: of its threads
  * @oldest, @newest: its threads, in the order in which they appeared
- * @open: those with ranges, by category
  * @async: its open async ranges, by category
- * @controls: events that switched categories
- * @pauses: of them, those that switched all off
  */
 struct xst_owner {
+	struct xsp_opens_owner	opens;
 	struct xst_thread	*oldest;
 	struct xst_thread	*newest;
-	struct xsp_by_category	open;
 	struct xsp_by_category	async;
-	uint32_t		controls;
-	uint32_t		pauses;
 	struct xst_owner	*next;
 };
 
+/*
+ * The index of an open range says how many finished ranges the thread had when it began.  No
+ * finished ones are in its stack.
+ */
 struct xst_thread {
+	struct xsp_opens	opens;		/* first: one is the other */
 	uint32_t		producer;
 	uint32_t		tid;
-	uint32_t		depth;
-	uint32_t		room;
-	uint32_t		too_deep;	/* begins left out, whose ends are to come */
 	uint32_t		nr_done;
 	uint32_t		room_done;
-	uint32_t		owed;		/* as in struct xst_open, outside of all */
-	struct xst_loss_mark	mark;
-	struct xst_open		*open;
 	struct xst_done		*done;
 	struct xst_thread	*next;		/* in its bucket */
 	struct xst_thread	*older;		/* in the order in which they appeared */
@@ -80,9 +63,6 @@ struct xst_thread {
 	struct xst_thread	*elder;		/* the same of its producer's */
 	struct xst_thread	*younger;
 	struct xst_owner	*owner;
-	struct xsp_category_items	member;
-	uint32_t		controls;	/* of the owner's, those it knows of */
-	uint32_t		pauses;
 };
 
 struct xst_async {
@@ -115,7 +95,8 @@ struct xsprof_pairer {
 	uint64_t			seed;
 	uint64_t			now;		/* ns of the latest event */
 	struct xsprof_pairer_stats	stats;
-	struct xst_losses		losses;
+	uint16_t			how;		/* of what ends without an end */
+	struct xsp_opens_walk		opens;
 };
 
 static inline uint32_t xst_hash(const struct xsprof_pairer *p, uint64_t a, uint64_t b)
@@ -134,15 +115,14 @@ void xst_owners_free(struct xsprof_pairer *p);
 struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
 /* Is one of the lowest @depth open ranges called @name, and certainly open? */
 bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name);
-/* If the thread may have lost records since its latest one, its open ranges have no certain end. */
-void xst_thread_losses(struct xsprof_pairer *p, struct xst_thread *th);
+/* How many ranges are open below @at. */
+uint32_t xst_thread_depth(const struct xst_thread *th, uint32_t at);
+extern const struct xsp_opens_ops xst_thread_ops;
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
 void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
 /* Takes @begin to @end for a finished range.  Return: the time of its children. */
 uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
 			     uint64_t end);
-/* Cuts the open ranges of @producer whose categories are not in @enabled. */
-void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns);
 /* Ends all that is open and forgets the threads: of one producer, or of all (~0). */
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
 void xst_threads_free(struct xsprof_pairer *p);
@@ -171,22 +151,6 @@ static inline uint32_t xst_producer_pid(const struct xsprof_pairer *p, uint32_t 
 	const struct xst_producer *found = xst_producer_find(p->trace, producer);
 
 	return found ? found->pid : 0;
-}
-
-/*
- * What an event that switches categories does to every thread of its producer is done when the
- * thread is next looked at: there may be as many threads, and as many such events, as records.
- */
-static inline void xst_thread_catch_up(struct xst_thread *th)
-{
-	if (th->controls == th->owner->controls)
-		return;
-	th->controls = th->owner->controls;
-	/* In a pause there are no ends; and whose will come is not known any more. */
-	if (th->pauses != th->owner->pauses)
-		th->owed = 0;
-	th->pauses = th->owner->pauses;
-	th->too_deep = 0;
 }
 
 /* Takes a thread out of the table, and frees it. */

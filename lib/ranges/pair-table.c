@@ -27,6 +27,7 @@ struct xst_owner *xst_owner_get(struct xsprof_pairer *p, uint32_t producer)
 		free(owner);
 		return NULL;
 	}
+	owner->opens.producer = producer;
 	owner->next = p->first_owner;
 	p->first_owner = owner;
 	return owner;
@@ -38,7 +39,7 @@ void xst_owners_free(struct xsprof_pairer *p)
 		struct xst_owner *owner = p->first_owner;
 
 		p->first_owner = owner->next;
-		xsp_by_category_free(&owner->open);
+		xsp_by_category_free(&owner->opens.open);
 		xsp_by_category_free(&owner->async);
 		free(owner);
 	}
@@ -53,8 +54,7 @@ static void free_thread(struct xsprof_pairer *p, struct xst_thread *th)
 	*(th->elder ? &th->elder->younger : &th->owner->oldest) = th->younger;
 	*(th->younger ? &th->younger->elder : &th->owner->newest) = th->elder;
 	p->nr_threads--;
-	xsp_by_category_leave(&th->member, ~0ull);
-	free(th->open);
+	xsp_opens_forget(&p->opens, &th->opens);
 	free(th->done);
 	free(th);
 }
@@ -102,8 +102,8 @@ static void sweep(struct xsprof_pairer *p)
 	memset(p->cache, 0, sizeof(p->cache));
 	for (struct xst_thread *th = p->oldest; th; th = newer) {
 		newer = th->newer;
-		xst_thread_catch_up(th);
-		if (!th->depth && !th->too_deep && !th->owed)
+		xsp_opens_catch_up(&th->opens);
+		if (!th->opens.stack.open && !th->opens.stack.deep && !th->opens.owed)
 			xst_thread_forget(p, th);
 	}
 }
@@ -129,8 +129,6 @@ static void append(struct xsprof_pairer *p, struct xst_thread *th)
 	th->elder = th->owner->newest;
 	*(th->elder ? &th->elder->younger : &th->owner->oldest) = th;
 	th->owner->newest = th;
-	th->controls = th->owner->controls;
-	th->pauses = th->owner->pauses;
 	p->nr_threads++;
 }
 
@@ -156,6 +154,8 @@ static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer
 		free(th);
 		return NULL;
 	}
+	xsp_opens_init(&th->opens, &th->owner->opens);
+	th->opens.stack.bare = true;
 	th->producer = producer;
 	th->tid = tid;
 	th->next = p->buckets[hash & (p->nr_buckets - 1)];
@@ -171,7 +171,7 @@ struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, ui
 	if (!*cached || (*cached)->tid != tid || (*cached)->producer != producer)
 		*cached = find_thread(p, producer, tid);
 	if (*cached)
-		xst_thread_catch_up(*cached);
+		xsp_opens_catch_up(&(*cached)->opens);
 	return *cached;
 }
 

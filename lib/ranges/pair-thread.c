@@ -54,31 +54,35 @@ static void thin(struct xst_thread *th, uint32_t base)
 	}
 }
 
-/* Entries right inside the innermost open range begin here. */
-static uint32_t base_of(const struct xst_thread *th)
+/* Entries right inside the innermost of the lowest @depth open ranges begin here. */
+static uint32_t base_at(const struct xst_thread *th, uint32_t depth)
 {
-	return th->depth ? th->open[th->depth - 1].base : 0;
+	return depth ? (uint32_t)th->opens.stack.v[depth - 1].index : 0;
+}
+
+static int grow_done(struct xst_thread *th)
+{
+	uint32_t room = th->room_done ? th->room_done * 2 : 16;
+	struct xst_done *done = realloc(th->done, room * sizeof(*done));
+
+	if (!done)
+		return -ENOMEM;
+	th->done = done;
+	th->room_done = room;
+	return 0;
 }
 
 /*
  * Finished ranges are only of use while something can claim them; with no memory for them the
  * parent's self time is too long, and nothing else is wrong.
  */
-static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin, uint64_t end)
+static void push_done(struct xsprof_pairer *p, struct xst_thread *th, uint32_t base,
+		      uint64_t begin, uint64_t end)
 {
-	uint32_t base = base_of(th);
-
 	if (th->nr_done - base >= done_limit(p))
 		thin(th, base);
-	if (th->nr_done == th->room_done) {
-		uint32_t room = th->room_done ? th->room_done * 2 : 16;
-		struct xst_done *done = realloc(th->done, room * sizeof(*done));
-
-		if (!done)
-			return;
-		th->done = done;
-		th->room_done = room;
-	}
+	if (th->nr_done == th->room_done && grow_done(th))
+		return;
 	th->done[th->nr_done++] = (struct xst_done){
 		.begin = begin,
 		.end = end > begin ? end : begin,
@@ -119,7 +123,8 @@ static uint64_t claim_part(struct xst_done *done, uint64_t begin)
 uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
 			     uint64_t end)
 {
-	uint32_t base = base_of(th), from = th->nr_done;
+	const struct xsp_range *top = xsp_stack_top(&th->opens.stack);
+	uint32_t base = base_at(th, th->opens.stack.n), from = th->nr_done;
 	uint64_t children;
 
 	while (from > base && th->done[from - 1].begin >= begin)
@@ -128,34 +133,38 @@ uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uin
 	if (from > base)
 		children += claim_part(&th->done[from - 1], begin);
 	/* Only what lies inside the open range can be taken off that. */
-	if (th->depth && begin < th->open[th->depth - 1].begin)
-		begin = th->open[th->depth - 1].begin;
-	push_done(p, th, begin, end);
+	if (top && begin < top->begin)
+		begin = top->begin;
+	push_done(p, th, base, begin, end);
 	return children;
 }
 
 /* ---- open ranges ------------------------------------------------------------------------- */
 
-void xst_thread_losses(struct xsprof_pairer *p, struct xst_thread *th)
-{
-	if (!xst_losses_pass(&p->losses, th->producer, &th->mark))
-		return;
-	for (uint32_t i = 0; i < th->depth; i++)
-		th->open[i].lost = true;
-}
-
 bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name)
 {
+	const struct xsp_range *v = th->opens.stack.v;
+
 	/* One whose end may have been lost may have ended long ago. */
-	while (depth && (th->open[depth - 1].name != name || th->open[depth - 1].lost))
+	while (depth && (v[depth - 1].name != name || v[depth - 1].lost || v[depth - 1].cut))
 		depth--;
+	return depth;
+}
+
+uint32_t xst_thread_depth(const struct xst_thread *th, uint32_t at)
+{
+	uint32_t depth = at;
+
+	if (th->opens.cut)
+		for (uint32_t i = 0; i < at; i++)
+			depth -= th->opens.stack.v[i].cut;
 	return depth;
 }
 
 static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
 		      uint64_t ns, uint64_t children, uint16_t how)
 {
-	const struct xst_open *open = &th->open[at];
+	const struct xsp_range *open = &th->opens.stack.v[at];
 	uint64_t time = ns > open->begin ? ns - open->begin : 0;
 	struct xsprof_range range = {
 		.begin_ns = open->begin,
@@ -165,91 +174,47 @@ static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint
 		.pid = xst_producer_pid(p, th->producer),
 		.tid = th->tid,
 		.name = open->name,
-		.depth = at,
+		.depth = xst_thread_depth(th, at),
 		.kind = XSPROF_REC_BEGIN,
 		.how = how,
 	};
 
-	/* Where no end was seen, it may be missing in any ring: the thread may have moved there. */
-	if (open->lost || (how == XSPROF_RANGE_OPEN &&
-			   xst_losses_since(&p->losses, th->producer, open->seen)))
+	if (open->lost)
 		range.flags |= XSPROF_RANGEF_UNCERTAIN;
 	if (xst_thread_is_in(th, at, open->name))
 		range.flags |= XSPROF_RANGEF_RECURSIVE;
 	xst_pair_emit(p, &range);
 }
 
-/* Closes the innermost open range. */
-static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint16_t how)
-{
-	uint32_t at = th->depth - 1;
-	uint64_t begin = th->open[at].begin;
-
-	emit_open(p, th, at, ns, claim(th, th->open[at].base), how);
-	th->depth = at;
-	push_done(p, th, begin, ns);
-}
-
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
 {
-	if (th->depth == XST_MAX_DEPTH) {
-		th->too_deep++;
-		p->stats.too_deep++;
-		return 0;
-	}
-	if (th->depth == th->room) {
-		uint32_t room = th->room ? th->room * 2 : 16;
-		struct xst_open *open = realloc(th->open, room * sizeof(*open));
+	int err = xsp_opens_begin(&p->opens, &th->opens, ns, name, false, false);
 
-		if (!open)
-			return -ENOMEM;
-		th->open = open;
-		th->room = room;
-	}
-	if (xsp_by_category_join(&th->owner->open, &th->member, th, xsp_category_of(name)) < 0)
-		return -ENOMEM;
-	th->open[th->depth++] = (struct xst_open){
-		.begin = ns,
-		.seen = p->losses.count,
-		.name = name,
-		.base = th->nr_done,
-	};
-	return 0;
+	if (!err)
+		xsp_stack_top(&th->opens.stack)->index = th->nr_done;
+	p->stats.too_deep += err == -E2BIG;
+	return err == -E2BIG ? 0 : err;
 }
 
-/*
- * While other categories are on, a range whose own was turned off inside it still gets its end,
- * which must not end another: those around it owe it.
- */
-static uint32_t *owed_by_top(struct xst_thread *th)
+/* The innermost ends: to what is around it, it is a finished one from now on. */
+static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint16_t how)
 {
-	return th->depth ? &th->open[th->depth - 1].owed : &th->owed;
+	uint32_t at = th->opens.stack.n - 1;
+
+	emit_open(p, th, at, ns, claim(th, base_at(th, at + 1)), how);
+	push_done(p, th, base_at(th, at), th->opens.stack.v[at].begin, ns);
 }
 
 void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
 {
-	uint32_t at = th->depth;
-	uint32_t *owed = owed_by_top(th);
+	struct xsp_range *range;
+	int err = xsp_opens_end(&p->opens, &th->opens, ns, name, &range);
 
-	/* The innermost are those that were left out. */
-	if (th->too_deep) {
-		th->too_deep--;
+	p->stats.unmatched_ends += err == -ENOENT;
+	if (err)
 		return;
-	}
-	if (name)
-		while (at && th->open[at - 1].name != name)
-			at--;
-	if (*owed && (!name || !at)) {
-		(*owed)--;
-		return;
-	}
-	if (!at) {
-		p->stats.unmatched_ends++;
-		return;
-	}
-	while (th->depth > at)
-		close_top(p, th, ns, XSPROF_RANGE_CUT);
 	close_top(p, th, ns, XSPROF_RANGE_ENDED);
+	xsp_opens_take(&p->opens, &th->opens, ns);
 }
 
 /* ---- pauses and ends --------------------------------------------------------------------- */
@@ -258,76 +223,55 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns,
 static void replace_done(struct xst_thread *th, uint32_t above, uint32_t from, uint32_t to,
 			 struct xst_done entry)
 {
-	if (from == to && th->nr_done == th->room_done) {
-		uint32_t room = th->room_done ? th->room_done * 2 : 16;
-		struct xst_done *done = realloc(th->done, room * sizeof(*done));
+	struct xsp_stack *stack = &th->opens.stack;
 
-		if (!done)
-			return;
-		th->done = done;
-		th->room_done = room;
-	}
+	if (from == to && th->nr_done == th->room_done && grow_done(th))
+		return;
 	memmove(&th->done[from + 1], &th->done[to], (th->nr_done - to) * sizeof(entry));
 	th->done[from] = entry;
 	th->nr_done = th->nr_done - to + from + 1;
-	for (uint32_t i = above; i < th->depth; i++)
-		th->open[i].base = th->open[i].base - to + from + 1;
+	for (uint32_t i = above; i < stack->n; i++)
+		stack->v[i].index = stack->v[i].index - to + from + 1;
 }
 
 /*
- * Takes an open range out of the middle: what is open above it goes on.  To its parent it is a
- * finished range up to where the one above begins, which accounts for the rest.
+ * What is open inside a range that is cut goes on.  To its parent it is a finished range up to
+ * where the one inside it begins, which accounts for the rest.
  */
-static void cut_middle(struct xsprof_pairer *p, struct xst_thread *th, uint32_t at, uint64_t ns)
+static void cut_range(void *data, struct xsp_opens *opens, uint32_t at, uint64_t ns)
 {
-	struct xst_open *open = &th->open[at], *above = open + 1;
-	uint64_t children = ns > above->begin ? ns - above->begin : 0;
-	uint64_t time = above->begin > open->begin ? above->begin - open->begin : 0;
+	struct xst_thread *th = (struct xst_thread *)opens;
+	const struct xsp_range *range = &opens->stack.v[at];
+	bool top = at + 1 == opens->stack.n;
+	uint64_t until = top ? ns : range[1].begin;
+	uint32_t from = base_at(th, at + 1), to = top ? th->nr_done : base_at(th, at + 2);
+	uint64_t children = ns > until ? ns - until : 0;
 
-	for (uint32_t i = open->base; i < above->base; i++)
+	for (uint32_t i = from; i < to; i++)
 		children += th->done[i].time;
-	emit_open(p, th, at, ns, children, XSPROF_RANGE_CUT);
-	replace_done(th, at + 1, open->base, above->base, (struct xst_done){
-		     open->begin, open->begin + time, time, 1 });
-	memmove(open, above, (th->depth - at - 1) * sizeof(*open));
-	th->depth--;
+	emit_open(data, th, at, ns, children, XSPROF_RANGE_CUT);
+	if (until < range->begin)
+		until = range->begin;
+	replace_done(th, at + 1, from, to,
+		     (struct xst_done){ range->begin, until, until - range->begin, 1 });
 }
 
-static void cut_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t enabled,
-		       uint64_t ns)
+/* Of what was cut before nothing is left to say. */
+static void close_range(void *data, struct xsp_opens *opens, uint64_t ns, bool cut)
 {
-	xst_thread_losses(p, th);
-	for (uint32_t at = th->depth; at--;) {
-		if (enabled >> (th->open[at].name >> XSPROF_NAME_SHIFT) & 1)
-			continue;
-		*(at ? &th->open[at - 1].owed : &th->owed) += 1 + th->open[at].owed;
-		if (at == th->depth - 1)
-			close_top(p, th, ns, XSPROF_RANGE_CUT);
-		else
-			cut_middle(p, th, at, ns);
-	}
+	struct xsprof_pairer *p = data;
+
+	if (!cut)
+		close_top(p, (struct xst_thread *)opens, ns, p->how);
 }
 
-void xst_threads_cut(struct xsprof_pairer *p, uint32_t producer, uint64_t enabled, uint64_t ns)
-{
-	struct xst_owner *owner = xst_owner_find(p, producer);
-	struct xst_thread *th;
-
-	if (!owner)
-		return;
-	while ((th = xsp_by_category_any(&owner->open, ~enabled)) != NULL) {
-		xst_thread_catch_up(th);
-		xsp_by_category_leave(&th->member, ~enabled);
-		cut_thread(p, th, enabled, ns);
-	}
-	owner->controls++;
-	owner->pauses += !enabled;
-}
+const struct xsp_opens_ops xst_thread_ops = { .cut = cut_range, .close = close_range };
 
 static void end_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns)
 {
-	while (th->depth)
-		close_top(p, th, ns, XSPROF_RANGE_OPEN);
+	p->how = XSPROF_RANGE_OPEN;
+	xsp_opens_close_all(&p->opens, &th->opens, ns);
+	p->how = XSPROF_RANGE_CUT;
 	xst_thread_forget(p, th);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "decode/control.h"
+#include "ranges/keep.h"
 #include "ranges/pair-local.h"
 
 int xsprof_pairer_new(struct xsprof_trace *trace,
@@ -23,7 +24,22 @@ int xsprof_pairer_new(struct xsprof_trace *trace,
 	p->emit = emit;
 	p->data = data;
 	p->seed = xsp_hash_seed(p);
+	p->how = XSPROF_RANGE_CUT;
+	p->opens.ops = &xst_thread_ops;
+	p->opens.data = p;
+	p->opens.budget.limit = SIZE_MAX;
 	return 0;
+}
+
+/* One of another thread or device says where it was, before all else. */
+static bool is_of_writer(const struct xsprof_event *ev)
+{
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	return ev->type == XSPROF_REC_SPAN && ev->aux == XSPROF_SCOPE_THREAD &&
+	       ev->end_ns <= ev->ns &&
+	       (!xsprof_trace_args(ev, &pos, &arg) || !xsr_key_is_place(arg.key));
 }
 
 /* A range that is whole in one record. */
@@ -39,24 +55,26 @@ static void emit_whole(struct xsprof_pairer *p, const struct xsprof_event *ev,
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.name = ev->name,
-		.depth = th ? th->depth : 0,
+		.depth = th ? xst_thread_depth(th, th->opens.stack.n) : 0,
 		.kind = ev->type,
 		.id = ev->type == XSPROF_REC_COMPLETE ? 0 : ev->value,
 	};
 
-	if (th && xst_thread_is_in(th, th->depth, ev->name))
+	if (th && xst_thread_is_in(th, th->opens.stack.n, ev->name))
 		range.flags = XSPROF_RANGEF_RECURSIVE;
-
+	if (is_of_writer(ev))
+		range.flags |= XSPROF_RANGEF_THREAD;
 	xst_pair_emit(p, &range);
 }
 
 static int control(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
+	struct xst_owner *owner = xst_owner_find(p, ev->producer);
 	uint64_t enabled;
 
-	if (!xsp_control_enabled(ev, &enabled))
+	if (!owner || !xsp_control_enabled(ev, &enabled))
 		return 0;
-	xst_threads_cut(p, ev->producer, enabled, ev->ns);
+	xsp_opens_control(&p->opens, &owner->opens, enabled, ev->ns);
 	return xst_async_cut(p, ev->producer, enabled, ev->ns);
 }
 
@@ -72,8 +90,8 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 			emit_whole(p, ev, NULL, 0);
 		return 0;
 	}
-	xst_losses_wrote(&th->mark, ev->cpu);
-	xst_thread_losses(p, th);
+	xst_losses_wrote(&th->opens.mark, ev->cpu);
+	xsp_opens_losses(&p->opens, &th->opens);
 	if (ev->type == XSPROF_REC_BEGIN)
 		return xst_thread_begin(p, th, ev->ns, ev->name);
 	if (ev->type == XSPROF_REC_END)
@@ -104,7 +122,7 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	case XSPROF_REC_CONTROL:
 		return control(p, ev);
 	case XSPROF_EV_LOST:
-		xst_losses_add(&p->losses, ev);
+		xst_losses_add(&p->opens.losses, ev);
 		return 0;
 	case XSPROF_EV_EXIT:
 		xst_threads_end(p, ev->producer, ev->ns);

@@ -58,11 +58,6 @@ static void melt(struct xsp_stack *stack)
 	stack->run -= half - 1;
 }
 
-struct xsp_range *xsp_stack_top(const struct xsp_stack *stack)
-{
-	return stack->open ? &stack->v[stack->n - 1 - stack->run] : NULL;
-}
-
 struct xsp_range *xsp_stack_end(struct xsp_stack *stack, uint64_t ns)
 {
 	struct xsp_range *range;
@@ -71,6 +66,10 @@ struct xsp_range *xsp_stack_end(struct xsp_stack *stack, uint64_t ns)
 	stack->open--;
 	range = &stack->v[stack->n - 1];
 	range->end = ns;
+	if (stack->bare) {
+		stack->n--;
+		return range;
+	}
 	stack->run = range->run + 1;
 	if (stack->run > CLOSED_MAX)
 		melt(stack);

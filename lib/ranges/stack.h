@@ -60,6 +60,7 @@ struct xsp_range {
  * @open: how many of them are open
  * @run: closed ranges at the top, inside the innermost open one
  * @deep: begins that found no room: as many ends will come without a range
+ * @bare: ranges that closed are not kept: whether another nests is not asked
  * @floor: nothing is known of what was before: no range may begin there
  */
 struct xsp_stack {
@@ -69,6 +70,7 @@ struct xsp_stack {
 	uint32_t		open;
 	uint32_t		deep;
 	uint32_t		run;
+	bool			bare;
 	uint64_t		floor;
 };
 
@@ -82,7 +84,11 @@ struct xsp_budget {
 bool xsp_stack_begin(struct xsp_stack *stack, struct xsp_budget *budget, uint64_t ns,
 		     uint32_t name, bool match, bool shown);
 /* The innermost open range, or NULL. */
-struct xsp_range *xsp_stack_top(const struct xsp_stack *stack);
+static inline struct xsp_range *xsp_stack_top(const struct xsp_stack *stack)
+{
+	return stack->open ? &stack->v[stack->n - 1 - stack->run] : NULL;
+}
+
 /* Ends the innermost open range.  The result stays good until the stack is touched again. */
 struct xsp_range *xsp_stack_end(struct xsp_stack *stack, uint64_t ns);
 /*

@@ -18,27 +18,31 @@ static inline unsigned int bucket(uint32_t producer, uint32_t kind, uint64_t tid
 	return xsp_hash_slot(key, XSP_TRACK_BUCKET_BITS);
 }
 
-static struct xsp_track_owner *get_producer(struct xsp_tracks *tracks, uint32_t number)
+static struct xsp_track_owner *get_owner(struct xsp_tracks *tracks, uint32_t producer)
 {
-	struct xsp_track_owner *producers;
+	struct xsp_track_owner **owners, *owner;
 	uint32_t n;
 
-	if (number < tracks->nr_producers)
-		return &tracks->producers[number];
-	if (number >= XSPROF_CAP_MAX_PRODUCERS)
+	if (producer >= XSPROF_CAP_MAX_PRODUCERS)
 		return NULL;
-	n = (number / 64 + 1) * 64;
-	producers = realloc(tracks->producers, n * sizeof(*producers));
-	if (!producers)
+	if (producer >= tracks->nr_owners) {
+		n = (producer / 64 + 1) * 64;
+		owners = realloc(tracks->owners, n * sizeof(*owners));
+		if (!owners)
+			return NULL;
+		memset(owners + tracks->nr_owners, 0, (n - tracks->nr_owners) * sizeof(*owners));
+		tracks->owners = owners;
+		tracks->nr_owners = n;
+	}
+	owner = tracks->owners[producer];
+	if (owner)
+		return owner;
+	owner = calloc(1, sizeof(*owner));
+	if (!owner)
 		return NULL;
-	memset(producers + tracks->nr_producers, 0,
-	       (n - tracks->nr_producers) * sizeof(*producers));
-	for (uint32_t i = 0; i < tracks->nr_producers; i++)
-		if (producers[i].threads)
-			producers[i].threads->back = &producers[i].threads;
-	tracks->producers = producers;
-	tracks->nr_producers = n;
-	return &producers[number];
+	owner->opens.producer = producer;
+	tracks->owners[producer] = owner;
+	return owner;
 }
 
 void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link)
@@ -51,9 +55,8 @@ void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link)
 	*thread->back = thread->sibling;
 	if (thread->sibling)
 		thread->sibling->back = thread->back;
-	xsp_stack_free(&thread->stack, &tracks->budget);
-	tracks->budget.used -= xsp_by_category_leave(&thread->member, ~0ull);
-	tracks->budget.used -= sizeof(*thread) + (thread->prefix ? thread->prefix_len : 0);
+	xsp_opens_forget(&tracks->opens, &thread->opens);
+	tracks->opens.budget.used -= sizeof(*thread) + (thread->prefix ? thread->prefix_len : 0);
 	free(thread->prefix);
 	free(thread);
 }
@@ -64,7 +67,7 @@ void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link)
  */
 static void make_room(struct xsp_tracks *tracks, size_t wanted)
 {
-	const struct xsp_budget *budget = &tracks->budget;
+	const struct xsp_budget *budget = &tracks->opens.budget;
 	unsigned int i;
 
 	if (tracks->now < tracks->retry)
@@ -73,8 +76,10 @@ static void make_room(struct xsp_tracks *tracks, size_t wanted)
 		struct xsp_track **link = &tracks->buckets[tracks->hand++ % XSP_TRACK_BUCKETS];
 
 		while (*link) {
-			xsp_tracks_catch_up(tracks, *link);
-			if ((*link)->stack.open || (*link)->owed || *link == tracks->pinned)
+			const struct xsp_opens *opens = &(*link)->opens;
+
+			xsp_opens_catch_up(&(*link)->opens);
+			if (opens->stack.open || opens->owed || *link == tracks->pinned)
 				link = &(*link)->next;
 			else
 				xsp_tracks_forget(tracks, link);
@@ -87,28 +92,27 @@ static void make_room(struct xsp_tracks *tracks, size_t wanted)
 static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track **link,
 				     uint32_t producer, uint64_t ns)
 {
-	struct xsp_track_owner *owner = get_producer(tracks, producer);
+	struct xsp_track_owner *owner = get_owner(tracks, producer);
 	struct xsp_track *thread;
 
 	if (!owner)
 		return NULL;
-	if (tracks->budget.used + sizeof(*thread) > tracks->budget.limit)
+	if (tracks->opens.budget.used + sizeof(*thread) > tracks->opens.budget.limit)
 		make_room(tracks, XSP_TRACK_MEMORY / 8);
-	if (tracks->budget.used + sizeof(*thread) > tracks->budget.limit)
+	if (tracks->opens.budget.used + sizeof(*thread) > tracks->opens.budget.limit)
 		return NULL;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return NULL;
-	tracks->budget.used += sizeof(*thread);
+	tracks->opens.budget.used += sizeof(*thread);
 	/* It may have been here before, and been forgotten: nothing may begin before now. */
-	thread->stack.floor = tracks->hand ? ns : 0;
+	thread->opens.stack.floor = tracks->hand ? ns : 0;
 	thread->producer = producer;
 	thread->next = *link;
 	*link = thread;
 	thread->sibling = owner->threads;
 	thread->back = &owner->threads;
-	thread->controls = owner->controls;
-	thread->pauses = owner->pauses;
+	xsp_opens_init(&thread->opens, &owner->opens);
 	if (thread->sibling)
 		thread->sibling->back = &thread->sibling;
 	owner->threads = thread;
@@ -136,12 +140,14 @@ struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, u
 bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_track *thread, const char *text,
 		       size_t len)
 {
+	struct xsp_budget *budget = &tracks->opens.budget;
+
 	if (thread->prefix) {
-		tracks->budget.used -= thread->prefix_len;
+		budget->used -= thread->prefix_len;
 		free(thread->prefix);
 		thread->prefix = NULL;
 	}
-	if (thread == &tracks->spare || tracks->budget.used + len > tracks->budget.limit)
+	if (thread == &tracks->spare || budget->used + len > budget->limit)
 		return false;
 	/* Outputs copy a prefix in steps of 32 bytes. */
 	thread->prefix = malloc((len + 31) & ~(size_t)31);
@@ -149,6 +155,6 @@ bool xsp_tracks_prefix(struct xsp_tracks *tracks, struct xsp_track *thread, cons
 		return false;
 	memcpy(thread->prefix, text, len);
 	thread->prefix_len = (uint32_t)len;
-	tracks->budget.used += len;
+	budget->used += len;
 	return true;
 }

@@ -13,34 +13,27 @@
 
 #include <xsprof/trace.h>
 
-#include "ranges/losses.h"
-#include "ranges/by-category.h"
-#include "ranges/stack.h"
+#include "ranges/opens.h"
 
 /**
  * struct xsp_track - one thread of a process, or another track that an output draws
- * @stack: its ranges
+ * @opens: its ranges, those that are open and the latest that closed; the first
  * @kind: 0 a thread; others are the output's
  * @kernel_tid: what xsp_track_tid() said, 0 not asked yet
  * @shown: events of it that were shown
  * @prefix: what the output puts in front of every event, @prefix_len bytes, or NULL
  * @comm: the name that @prefix was made with
  * @refresh: count of events at which the name is to be asked for again
- * @owed: as in struct xsp_range, outside of all
- * @mark: its losses
  * @note_to_top: arguments that come as the next record belong to the innermost open range
  * @more: the last record goes on with the next
  * @last_match: the last record was wanted
- * @member: by the categories of its ranges
- * @controls: events of its producer that switched categories, as far as it knows of them
- * @pauses: of them, those that switched all off
  * @priv: the output's, to be freed when the thread is gone
  */
 struct xsp_track {
+	struct xsp_opens	opens;
 	struct xsp_track	*next;
 	struct xsp_track	*sibling;
 	struct xsp_track	**back;
-	struct xsp_stack	stack;
 	uint32_t		producer;
 	uint32_t		pid;
 	uint64_t		tid;
@@ -51,15 +44,10 @@ struct xsp_track {
 	uint64_t		refresh;
 	char			*prefix;
 	const char		*comm;
-	struct xst_loss_mark	mark;
-	uint32_t		owed;
 	bool			note_to_top;
 	bool			more;
 	bool			last_match;
 	uint32_t		kernel_tid;
-	struct xsp_category_items	member;
-	uint32_t		controls;
-	uint32_t		pauses;
 	void			*priv;
 };
 

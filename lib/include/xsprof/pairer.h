@@ -34,6 +34,11 @@ enum xsprof_range_end {
  * COMPLETE it is known only inside a BEGIN.
  */
 #define XSPROF_RANGEF_RECURSIVE	0x2u
+/*
+ * A SPAN that its thread wrote of itself, after its end.  It need not nest in the ranges of that
+ * thread; what the thread did meanwhile is known as of those.
+ */
+#define XSPROF_RANGEF_THREAD	0x4u
 
 /**
  * struct xsprof_range - a range of a thread, or an async range
