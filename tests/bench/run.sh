@@ -4,7 +4,8 @@
 # Measures everything that has a bar, prints the table and writes $BUILD/bench.json.
 # `make bench` installs and builds first. Documentation/benchmarks.md says what each row is.
 # Every number is measured in this run. Usage: tests/bench/run.sh [PART...]
-# parts: marker ops lttng disk record dump save memory large device tracer (default: all)
+# parts: marker ops lttng disk record dump save memory large device tracer (default: all of these),
+# torch (of which PyTorch's wheel is downloaded)
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -659,10 +660,29 @@ part_device()
 	figure device_ratio ratio "${device[@]}"
 }
 
+# Programs as users run them, so that all is as it is for these: processes in turn, no priority.
+part_torch()
+{
+	local rc id
+
+	(cd "$work" && rm -f torch.data)
+	tests/torch/wheel.sh 2.13.0 python3 "$PWD/tests/bench/torch-cost.py" "$bin/xsprof" \
+		"$BUILD/lib/libxsprof-torch.so" "$work" >"$work/torch.tsv"
+	rc=$?
+	if [ $rc = 77 ]; then
+		for id in names shapes all off step growth exit; do
+			skip "torch_$id" "$(sed -n 's/^1\.\.0 # SKIP //p' "$work/torch.tsv")"
+		done
+		return
+	fi
+	[ $rc = 0 ] || { fail "torch: a measurement failed, see above"; return; }
+	cat "$work/torch.tsv" >>"$raw"
+}
+
 for p in $parts; do
 	case $p in
-	marker|ops|lttng|disk|record|dump|save|memory|large|device|tracer) ;;
-	*) say "$p: no such part: $all"; exit 2 ;;
+	marker|ops|lttng|disk|record|dump|save|memory|large|device|tracer|torch) ;;
+	*) say "$p: no such part: $all torch"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"
 	"part_$p"

@@ -71,6 +71,19 @@ ROWS = [
     ("tracer", "tracer_marker", "marker pair with -e sched / without", "ratio", "max", 1.05),
     ("tracer", "tracer_text", "trace-cmd report / xsprof-dump -f text, same sub-buffers",
      "ratio", "min", 5.0),
+    ("torch", "torch_names", "an op of PyTorch, --torch names / torch.profiler, CPU time",
+     "ratio", "max", 0.35),
+    ("torch", "torch_shapes", "--torch shapes / torch.profiler with shapes",
+     "ratio", "max", 0.40),
+    ("torch", "torch_all", "--torch all / torch.profiler with shapes, memory and stacks",
+     "ratio", "max", 0.40),
+    ("torch", "torch_off", "an op with the collector loaded, without a recorder",
+     "ns", "max", 2.0),
+    ("torch", "torch_step", "a step of a convolutional net, --torch names, more than bare",
+     "%", "below", 2.0),
+    ("torch", "torch_growth", "memory that 10 M ops leave in the process, an op",
+     "B", "below", 0.1),
+    ("torch", "torch_exit", "from the last of 1 M ops to the end of record", "s", "below", 1.0),
 ]
 SIGN = {"max": "<=", "min": ">=", "is": "=", "below": "<", "near 1": "1 +-"}
 

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The ops that were recorded of work.py against those that torch.profiler has of the same run:
-as many, with the same names, parents, shapes and sequence numbers.
+as many, with the same names, parents, shapes, sequence numbers, and values of inputs that are
+numbers, bools and lists of these.
 
 usage: compare.py THEIRS.json OURS.json [shapes]; OURS is what xsprof dump -f kineto writes.
 """
+import ast
 import collections
 import json
 import sys
 
 SHAPES = "shapes" in sys.argv
+# Those of work.py.
+STRINGS = {"ij,jk->ik", "tanh"}
+strings = set()
 
 
 def plain(shapes):
@@ -47,33 +52,49 @@ def repeats(e):
     return e["parent"]["children"] == 1 and e["parent"]["name"] == e["name"]
 
 
+def value(text):
+    """What Python prints, as what it is. Of strings torch.profiler has none."""
+    try:
+        return ast.literal_eval(text) if text else None
+    except (SyntaxError, ValueError):
+        strings.add(text)
+        return None
+
+
 def row(e):
-    return [e["name"], e["parent"]["name"], e["args"].get("Input Dims", []) if SHAPES else None,
-            e["args"].get("Sequence number", -1)]
+    args = e["args"]
+    return [e["name"], e["parent"]["name"], args.get("Input Dims", []) if SHAPES else None,
+            args.get("Sequence number", -1),
+            [value(v) for v in args.get("Concrete Inputs", [])] if SHAPES else None]
 
 
-def key(op, parents):
-    name, parent, shapes, sequence = op
+def key(op, parents, values):
+    name, parent, shapes, sequence, concrete = op
     if not parents:
         parent = None
-    return json.dumps([name, parent, plain(shapes) if SHAPES else None, sequence])
+    return json.dumps([name, parent, plain(shapes) if SHAPES else None, sequence,
+                       concrete if values else None])
 
 
 def main():
     with open(sys.argv[1]) as f:
         ops = json.load(f)
     parents = any(op[1] for op in ops)
-    theirs = collections.Counter(key(op, parents) for op in ops)
+    # PyTorch 1.13 does not tell a program these.
+    values = any(op[4] for op in ops)
+    theirs = collections.Counter(key(op, parents, values) for op in ops)
     events = ours(sys.argv[2])
-    mine = collections.Counter(key(row(e), parents) for e in events if not repeats(e))
-    maybe = collections.Counter(key(row(e), parents) for e in events if repeats(e))
+    mine = collections.Counter(key(row(e), parents, values) for e in events if not repeats(e))
+    maybe = collections.Counter(key(row(e), parents, values) for e in events if repeats(e))
     theirs_alone = theirs - mine - (collections.Counter() if parents else maybe)
     for text, n in sorted(theirs_alone.items()):
         print("only torch.profiler has %d of %s" % (n, text))
     for text, n in sorted((mine - theirs).items()):
         print("only the recording has %d of %s" % (n, text))
-    print("%d ops" % sum(theirs.values()))
-    return bool(theirs_alone or mine - theirs or not theirs)
+    if SHAPES and strings != STRINGS:
+        print("strings are %s, not %s" % (sorted(strings), sorted(STRINGS)))
+    print("%d ops%s" % (sum(theirs.values()), ", with values" if values else ""))
+    return bool(theirs_alone or mine - theirs or not theirs or SHAPES and strings != STRINGS)
 
 
 sys.exit(main())

@@ -72,7 +72,7 @@ rows, ops = collections.Counter(), collections.Counter()
 for row in json.load(open("rows"))["ranges"]:
     inputs = re.split(r", (?![^\[]*\])", row["inputs"]) if "inputs" in row else []
     dims = [re.findall(r"\d+", re.search(r"\[(.*)\]", i)[1]) if "[" in i else [] for i in inputs]
-    if "of:" not in row.get("inputs", ""):
+    if not re.search(r"(^|, )\[", row.get("inputs", "")):
         rows[row["name"], json.dumps([[int(d) for d in ds] for ds in dims])] += row["count"]
 for e in json.load(open("ours"))["traceEvents"]:
     if e.get("cat") in ("cpu_op", "user_annotation") and e["ph"] == "X":
@@ -84,6 +84,16 @@ known = {k: n for k, n in rows.items() if k in ops}
 assert known == dict(ops), [(k, n, rows.get(k)) for k, n in ops.items() if rows.get(k) != n][:5]
 END
 result "report --by shape: a row for each op and the shapes of its inputs" $?
+# A list of tensors is one input, and a list of numbers or bools as well.
+python3 - <<'END' 2>log
+import json
+rows = {(r["name"], r.get("inputs")) for r in json.load(open("rows"))["ranges"]}
+assert ("aten::cat", "[float[2], float[3]], -") in rows, rows
+backward = [i for name, i in rows if name == "aten::convolution_backward"]
+assert backward and all(i.startswith("float[4, 8, 6, 6], ") and i.count("-") == 8
+                        for i in backward), backward
+END
+result "report --by shape: lists" $?
 
 record -- "$python" -W ignore -c 'import torch, threading
 def work():
@@ -108,6 +118,158 @@ thread.join()' && python3 - ours 2>>log <<-'END'
 	assert sorted(got) == sorted(2 * want), got
 END
 result "each backward op has an arrow from its forward op, on its thread" $?
+
+# A training of two threads, each with a net of its own: the second has another name.
+record --torch all -- "$python" -W ignore "$here/places.py" &&
+	"$xsprof" report --by module --json data >rows 2>>log &&
+	"$xsprof" report --by line --json data >lines 2>>log &&
+	"$xsprof" report --by module,name --json data >both 2>>log && python3 - ours <<-'END' 2>>log
+	import collections, json, re, sys
+	rows = {r.get("module"): r["count"] for r in json.load(open("rows"))["ranges"]}
+	both = {(r.get("module"), r["name"]): r["count"] for r in json.load(open("both"))["ranges"]}
+	inner = ["stem", "blocks.0.conv", "blocks.0.norm", "blocks.0", "blocks.1.conv",
+	         "blocks.1.norm", "blocks.1", "head.0", "head.1"]
+	for root, steps in ("Net", 3), ("Net#2", 2):
+	    for name in inner:
+	        assert rows[root + "." + name] >= steps, (root, name, rows)
+	        assert rows[root + "." + name + " (backward)"] >= steps, (root, name, rows)
+	    assert both[root + ".stem", "aten::conv2d"] == steps, both
+	    assert both[root + ".blocks.1", "aten::relu"] == steps, both
+	    assert both[root + ".blocks.0.norm", "aten::batch_norm"] == steps, both
+	    back = [n for (m, n) in both if m == root + ".head.1 (backward)"]
+	    assert "AddmmBackward0" in back, back
+	    assert any(n.startswith("autograd::engine") for n in back), back
+	known = {None} | {r + n + e for r in ("Net", "Net#2") for e in ("", " (backward)")
+	                  for n in ["", ".blocks", ".head"] + ["." + i for i in inner]}
+	assert set(rows) == known, set(rows) ^ known
+	# The time of a module is that of those in it, and of what it calls itself.
+	total = {r.get("module"): r["total_ns"] for r in json.load(open("rows"))["ranges"]}
+	own = {r.get("module"): r["self_ns"] or 0 for r in json.load(open("rows"))["ranges"]}
+	for m in filter(None, total):
+	    name, back = re.fullmatch(r"(.*?)( \(backward\))?", m).groups()
+	    parts = [p for p in total if p and re.fullmatch(
+	        re.escape(name) + r"\.[^. ]+" + re.escape(back or ""), p)]
+	    assert total[m] == own[m] + sum(total[p] for p in parts), (m, parts)
+	    assert total[m] > 0
+	assert total["Net"] > total["Net.blocks"] > total["Net.blocks.1"] > own["Net.blocks.1"] > 0
+	places = json.load(open("places"))
+	# The innermost line of the program, where PyTorch's own code runs the op.
+	lines = {r.get("line"): r["count"] for r in json.load(open("lines"))["ranges"]}
+	def line(kind, at, back=""):
+	    found = [n for n in lines if n and re.fullmatch(
+	        r"\S*/places\.py\(%d\): (%s\.)?forward%s" % (places[kind][at[0]] + at[1], kind,
+	                                                  re.escape(back)), n)]
+	    assert len(found) == 1, (kind, at, back, list(lines))
+	    return lines[found[0]]
+	for back in "", " (backward)":
+	    assert line("Block", (0, 1), back) >= 10 and line("Block", (0, 2), back) >= 10
+	    assert line("Net", (0, 1), back) >= 5 and line("Net", (1, 0), back) >= 5
+	assert not any("site-packages" in n or "dist-packages" in n for n in filter(None, lines))
+	assert sum(lines.values()) == sum(rows.values()), (lines, rows)
+	seen = collections.Counter()
+	for e in json.load(open(sys.argv[1]))["traceEvents"]:
+	    if e.get("cat") != "cpu_op":
+	        continue
+	    stack = e["args"].get("Call stack", "")
+	    module = e["args"].get("Module Hierarchy", "")
+	    # Of ops that a forward() calls itself the innermost frame is one of its lines.
+	    if e["name"] in ("aten::relu", "aten::add") and ".blocks." in module:
+	        frame = re.match(r".*places\.py\((\d+)\): (Block\.)?forward", stack.split(";")[0])
+	        assert frame and int(frame[1]) == places["Block"][1], stack
+	        seen[e["name"]] += 1
+	    if e["name"] == "aten::convolution" and module.endswith(".stem"):
+	        assert re.search(r"torch/nn/modules/conv\.py\(\d+\): ", stack), stack
+	        line = places["Net"][0] + 1
+	        assert re.search(r"places\.py\(%d\): (Net\.)?forward" % line, stack), stack
+	        assert re.search(r"places\.py\(\d+\): train", stack), stack
+	        seen["stem"] += 1
+	assert seen["aten::relu"] == 10 and seen["aten::add"] == 10 and seen["stem"] == 5, seen
+END
+result "--torch all: lines and modules of ops, forward and backward" $?
+"$xsprof" report --by module --name aten::conv2d --json data >rows 2>log &&
+	python3 - <<-'END' 2>>log
+	import json
+	rows = json.load(open("rows"))["ranges"]
+	assert rows and all(r["total_ns"] >= r["self_ns"] for r in rows if r["count"]), rows
+END
+result "report --by module --name: what is inside of others is counted" $?
+record --torch all -- "$python" -W ignore -c 'import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+    def forward(self, x):
+        return torch.tanh(self.inner(x))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.again, self.saved = Part(), Part()
+    def forward(self, x):
+        x = checkpoint(self.again, x, use_reentrant=True)
+        return checkpoint(self.saved, x, use_reentrant=False)
+class Twice(nn.Module):
+    def forward(self, x):
+        return x.mm(x).sum()
+x = torch.ones(4, 4, requires_grad=True)
+net, twice = Net(), Twice()
+for i in range(3):
+    net(x).sum().backward()
+    grad, = torch.autograd.grad(twice(x), x, create_graph=True)
+    grad.sum().backward()' && "$xsprof" report --by module,name --json data >both 2>>log &&
+	python3 - <<-'END' 2>>log
+	import json
+	report = json.load(open("both"))
+	rows = {(r.get("module"), r["name"]): r["count"] for r in report["ranges"]}
+	assert report["modules_left_out"] == 0
+	for part in "Net.again", "Net.saved":
+	    assert rows[part, "aten::tanh"] == rows[part + ".inner", "aten::linear"] == 6, rows
+	    assert rows[part + " (backward)", "TanhBackward0"] == 3, rows
+	    assert rows[part + ".inner (backward)", "AddmmBackward0"] == 3, rows
+	assert rows["Twice", "aten::mm"] == 3 and rows["Twice (backward)", "MmBackward0"] >= 6, rows
+	assert not any("(backward) (backward)" in (m or "") for m, _ in rows), rows
+END
+result "modules of what is computed again, and of the backward of a backward" $?
+"$xsprof" report --by line,module data >out 2>log
+[ $? = 2 ] && grep -q -- '--by: module or line, not both' log
+result "report --by line,module is refused" $?
+record --torch shapes -- "$python" -W ignore "$here/places.py" &&
+	"$xsprof" report --by module data 2>>log | grep -q '^\.\.\. no modules were recorded: '
+result "report --by module without modules says what to do" $?
+
+# On demand a request says what is recorded, whatever XSPROF_TORCH is.
+mkdir ctl
+LD_PRELOAD=$lib XSPROF_ONDEMAND=1 "$python" -W ignore -c 'import os, torch
+net = torch.nn.Linear(8, 8)
+open("ctl/looping", "w").close()
+while not os.path.exists("ctl/enough"):
+    net(torch.ones(2, 8)).sum().backward()' >ctl/out 2>&1 &
+pid=$!
+for ((i = 0; i < 600; i++)); do
+	[ -e ctl/looping ] && break
+	sleep 0.1
+done
+"$xsprof" ctl start -p $pid -d 200ms -w -o ctl/plain.json >log 2>&1 &&
+	"$xsprof" ctl start -p $pid -d 200ms -w -o ctl/full.json --shapes --memory --stack \
+		--modules >>log 2>&1
+status=$?
+touch ctl/enough
+wait $pid
+[ $status = 0 ] && python3 - <<-'END' 2>>log
+	import json
+	for name in "plain", "full":
+	    events = json.load(open("ctl/%s.json" % name))["traceEvents"]
+	    linear = [e["args"] for e in events if e.get("name") == "aten::linear"]
+	    assert linear
+	    # What had begun before has none.
+	    args, full = linear[-2], name == "full"
+	    assert ("Input Dims" in args) == full, args
+	    assert (args.get("Module Hierarchy") == "Linear") == full, args
+	    assert args.get("Call stack", "").endswith("<string>(5): <module>") == full, args
+	    assert any(e.get("name") == "[memory]" for e in events) == full
+END
+result "xsprof ctl start: with what is asked for, and no more" $?
 
 mm='import torch
 def mm(n):

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# wheel.sh VERSION: ops.sh with that build of PyTorch for CPUs, out of Python's registry or where
-# else pip is told to look, in a virtual environment outside of the tree. TAP.
+# wheel.sh VERSION [COMMAND...]: ops.sh, or that command, with the Python of a virtual environment
+# outside of the tree that has that build of PyTorch for CPUs, out of Python's registry or where
+# else pip is told to look. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 . tests/viewers/packages.sh
 version=$1
+shift
 
 if [ "$(uname -m)" != x86_64 ]; then
 	echo "1..0 # SKIP libxsprof-torch is for x86-64"
@@ -22,4 +24,5 @@ if ! python_packages torch "torch==$version+cpu" numpy==2.4.6 typing_extensions=
 	exit 77
 fi
 rm -rf "$dir"
-exec tests/torch/ops.sh "$venv/bin/python"
+[ $# -gt 0 ] || set -- tests/torch/ops.sh
+exec "$@" "$venv/bin/python"

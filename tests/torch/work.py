@@ -3,7 +3,8 @@
 """A PyTorch program that profiles itself: usage: work.py OUT.json [shapes].
 
 It writes what torch.profiler says of the parts under the mark "profiled", for each op: its name,
-its parent's, the shapes of its inputs, its sequence number. The parent is left out where times
+its parent's, the shapes of its inputs, its sequence number, and, where this version has them, the
+values of inputs that are no tensors. The parent is left out where times
 are whole microseconds, by which nobody knows it. A thread does a part as well, under "thread":
 torch.profiler does not see it.
 """
@@ -30,6 +31,8 @@ def step():
 def others():
     torch.ones(1, 2, 1, 2, 1, 2, 1).sum()
     torch.cat([torch.ones(2), torch.zeros(3)])
+    torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 4))
+    nn.functional.gelu(torch.ones(4), approximate="tanh")
     torch.zeros((), dtype=torch.bfloat16) + torch.ones(3, dtype=torch.bfloat16)
     torch.arange(6).view(2, 3).t().contiguous().bool().any()
     for text in ("first text", "second text", "first text"):
@@ -55,7 +58,8 @@ def parts_of(prof):
         if top.name != "profiled":
             continue
         out.append([e.name, None if whole else e.cpu_parent.name,
-                    e.input_shapes if SHAPES else None, e.sequence_nr])
+                    e.input_shapes if SHAPES else None, e.sequence_nr,
+                    getattr(e, "concrete_inputs", None) if SHAPES else None])
     return out
 
 

@@ -58,6 +58,16 @@ int torch_api_find(void)
 		{ &torch_api.nr_inputs, "_ZNK2at14RecordFunction10num_inputsEv", false },
 		{ &torch_api.input_sizes,
 		  "_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb", false },
+		/* Where std::string is of the new kind: the only one that lists.c knows. */
+		{ &torch_api.input_types,
+		  "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE", false },
+		{ &torch_api.is_tensor_list, "_ZNK3c106IValue12isTensorListEv", false },
+		{ &torch_api.is_int_list, "_ZNK3c106IValue9isIntListEv", false },
+		{ &torch_api.is_double_list, "_ZNK3c106IValue12isDoubleListEv", false },
+		{ &torch_api.is_bool_list, "_ZNK3c106IValue10isBoolListEv", false },
+		{ &torch_api.string_new,
+		  "_ZN3c106ivalue14ConstantString6createENSt7__cxx1112basic_stringIcSt11"
+		  "char_traitsIcESaIcEEE", false },
 		{ &torch_api.get_sizes, "aoti_torch_get_sizes", false },
 		{ &torch_api.get_dtype, "aoti_torch_get_dtype", false },
 		{ &torch_api.free, "_ZdlPv", false },

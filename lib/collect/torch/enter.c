@@ -13,7 +13,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "collect/torch/local.h"
+#include "collect/torch/python.h"
 
 enum { NEW, BUSY, READY, OFF };
 
@@ -21,7 +21,13 @@ enum { NEW, BUSY, READY, OFF };
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
 
+typedef void *steps_fn(void *ret, uint8_t scope);
+
 static int state;
+static steps_fn *real_steps;
+
+/* Where it is said whether ops are wanted; NULL until it is known whether they can be recorded. */
+static const uint32_t *watched;
 
 static enum torch_detail detail_wanted(void)
 {
@@ -62,6 +68,9 @@ static bool prepare(void)
 	torch_names_init(category);
 	torch_inputs_init(category);
 	torch_threads_init();
+	/* A session that comes later may want lines as well. */
+	if (torch_detail >= TORCH_ALL || getenv("XSPROF_ONDEMAND"))
+		torch_python_init(category);
 	return true;
 }
 
@@ -81,41 +90,64 @@ static void enter(void)
 	__atomic_store_n(&state, there, __ATOMIC_RELEASE);
 }
 
-static void look(void)
+static int entered(void)
 {
 	int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 
-	if (__builtin_expect(now == NEW, 0)) {
-		enter();
-		now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-	}
-	if (now == READY &&
-	    __builtin_expect(torch_wanted() !=
-			     __atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 0))
-		torch_observe();
+	if (now != NEW)
+		return now;
+	enter();
+	return __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 }
 
-TORCH_EXPORT void *STEPS(void *ret, uint8_t scope);
+static steps_fn *find_steps(void)
+{
+	void *library = torch_library("/libtorch_cpu.so");
+	void *symbol = library ? dlsym(library, TEXT(STEPS)) : NULL;
+	steps_fn *found;
 
+	/* libtorch may be linked into another library, which then exports it. */
+	if (!symbol)
+		symbol = dlsym(RTLD_NEXT, TEXT(STEPS));
+	if (!symbol)
+		abort();
+	memcpy(&found, &symbol, sizeof(symbol));
+	return found;
+}
+
+/* The first ops, and those at which the observer comes or goes. */
+static __attribute__((noinline, cold)) void *look(void *ret, uint8_t scope)
+{
+	static const uint32_t nothing;
+	steps_fn *real = __atomic_load_n(&real_steps, __ATOMIC_RELAXED);
+	int now;
+
+	if (!real) {
+		real = find_steps();
+		__atomic_store_n(&real_steps, real, __ATOMIC_RELAXED);
+	}
+	now = entered();
+	/* Release: who sees the word sees the function as well. */
+	if (now == READY || now == OFF)
+		__atomic_store_n(&watched, now == READY ? torch_user.wanted : &nothing,
+				 __ATOMIC_RELEASE);
+	if (now == READY && torch_wanted() != __atomic_load_n(&torch_observing, __ATOMIC_RELAXED))
+		torch_observe();
+	return real(ret, scope);
+}
+
+TORCH_EXPORT steps_fn STEPS;
+
+/* Every op calls this, also without a recorder: it needs no stack frame. */
 TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
 {
-	static void *(*real)(void *ret, uint8_t scope);
-	void *(*call)(void *ret, uint8_t scope) = __atomic_load_n(&real, __ATOMIC_RELAXED);
-	void *library, *symbol;
+	/* Acquire: pairs with look(). Relaxed: an op that runs at a change is seen or not. */
+	const uint32_t *word = __atomic_load_n(&watched, __ATOMIC_ACQUIRE);
 
-	if (__builtin_expect(!call, 0)) {
-		library = torch_library("/libtorch_cpu.so");
-		symbol = library ? dlsym(library, TEXT(STEPS)) : NULL;
-		/* libtorch may be linked into another library, which then exports it. */
-		if (!symbol)
-			symbol = dlsym(RTLD_NEXT, TEXT(STEPS));
-		if (!symbol)
-			abort();
-		memcpy(&call, &symbol, sizeof(symbol));
-		__atomic_store_n(&real, call, __ATOMIC_RELAXED);
-	}
-	look();
-	return call(ret, scope);
+	if (__builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) !=
+			     __atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 1))
+		return __atomic_load_n(&real_steps, __ATOMIC_RELAXED)(ret, scope);
+	return look(ret, scope);
 }
 
 TORCH_EXPORT void *initModule(void);
@@ -129,7 +161,7 @@ TORCH_EXPORT void *initModule(void)
 	if (!symbol)
 		return NULL;
 	if (library)
-		look();
+		entered();
 	memcpy(&real, &symbol, sizeof(symbol));
 	return real();
 }

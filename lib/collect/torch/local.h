@@ -6,8 +6,9 @@
  * The library is preloaded into every process of a recorded command, also those that have nothing
  * to do with PyTorch. It links the C library only, has no constructor, and opens libxsprof-user
  * when libtorch is there. It is built without PyTorch's headers: enter.c gets in, api.c finds the
- * functions, layout.c and verify.c find where things are and hold it against libtorch's own
- * answers, threads.c knows threads by PyTorch's numbers, observe.c writes the ops.
+ * functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are and hold
+ * it against libtorch's own answers, threads.c knows threads by PyTorch's numbers, observe.c writes
+ * the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H
@@ -53,6 +54,13 @@ struct torch_vector {
 	char	*room;
 };
 
+/* std::string of the C++ library's new kind. */
+struct torch_text {
+	const char	*data;
+	size_t		len;
+	char		own[16];
+};
+
 /*
  * std::variant<std::string_view, std::reference_wrapper<...>> as libstdc++ passes it: a view has
  * its length first.
@@ -76,6 +84,12 @@ struct torch_name {
  * @fn_name: an op's name
  * @nr_inputs: how many inputs an op has
  * @input_sizes: std::vector<std::vector<int64_t>>, one an input
+ * @input_types: std::vector<std::string>, the same: "Bool", "GenericList", ...
+ * @is_tensor_list: what the list in an IValue is declared to be of; false of what is no list
+ * @is_int_list: the same
+ * @is_double_list: the same
+ * @is_bool_list: the same
+ * @string_new: what an IValue of a string points to, in @made; @text is given away
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
  * @free: frees what a vector holds
@@ -92,6 +106,12 @@ struct torch_api {
 	const char		*(*fn_name)(const void *fn);
 	size_t			(*nr_inputs)(const void *fn);
 	struct torch_vector	(*input_sizes)(const void *fn, bool flatten);
+	struct torch_vector	(*input_types)(const void *fn);
+	bool			(*is_tensor_list)(const void *value);
+	bool			(*is_int_list)(const void *value);
+	bool			(*is_double_list)(const void *value);
+	bool			(*is_bool_list)(const void *value);
+	void			*(*string_new)(const char **made, struct torch_text *text);
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
 	void			(*free)(void *data);
@@ -117,20 +137,27 @@ uint64_t torch_thread(uint64_t number);
 /**
  * struct torch_user - functions of libxsprof-user, as <xsprof/profiler.h> has them
  * @wanted: xsprof_op_wanted
+ * @details: xsprof_op_details
  * @category: xsprof_category()
  * @name: xsprof_name_in()
  * @begin: xsprof_emit_op_begin()
  * @end: xsprof_emit_op_end()
  * @memory: xsprof_report_memory_usage()
+ * @stack_find: xsprof_stack_find()
+ * @stack_add: xsprof_stack_add()
  */
 struct torch_user {
 	const uint32_t	*wanted;
+	const uint32_t	*details;
 	int		(*category)(const char *name);
 	xsprof_name_t	(*name)(int category, const char *text);
 	void		(*begin)(const struct xsprof_op *op);
 	void		(*end)(void);
 	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
 				  uint64_t reserved, uint32_t device);
+	uint32_t	(*stack_find)(uint64_t key);
+	uint32_t	(*stack_add)(uint64_t key, const uint64_t *frames, uint32_t nr,
+				     uint32_t left_out);
 };
 
 extern struct torch_user torch_user;
@@ -159,6 +186,11 @@ static inline bool torch_wanted(void)
  * @forward: its forward thread
  * @handle: its number
  * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
+ * @list: of a ListImpl: its elements; 0 not known yet
+ * @text: of a ConstantString: its text; 0 not known
+ * @text_class: its virtual functions
+ * @tag_list: of an IValue that is a list; 0 not known yet
+ * @tag_bool: of one that is a bool; the same
  */
 struct torch_layout {
 	uint16_t	scope;
@@ -169,6 +201,11 @@ struct torch_layout {
 	uint16_t	forward;
 	uint16_t	handle;
 	uint16_t	sizes;
+	uint16_t	list;
+	uint16_t	text;
+	uint8_t		tag_list;
+	uint8_t		tag_bool;
+	uint64_t	text_class;
 };
 
 extern struct torch_layout torch_layout;
@@ -213,9 +250,20 @@ static inline const char *torch_ptr(const void *at, size_t offset)
  */
 const char *torch_layout_find(void);
 
+/* c10::Device is two bytes: its type and its index, of which there is none for a CPU. */
+static inline uint32_t torch_device(uint16_t device)
+{
+	uint8_t index = device >> 8;
+
+	return XSPROF_DEVICE((uint32_t)(device & 0xff), index == UINT8_MAX ? 0u : index);
+}
+
 /* ---- inputs --------------------------------------------------------------------------------- */
 
 #define TORCH_INPUTS	32	/* of an op that are recorded */
+#define TORCH_TENSORS	96	/* of these, and in lists of these */
+#define TORCH_SCALARS	30	/* in a list, as in PyTorch's profiler */
+#define TORCH_NUMBERS	128	/* in all lists */
 
 /* c10::IValue: 16 bytes, and tags that have not moved. */
 enum { IVALUE_SIZE = 16, IVALUE_TAG = 8 };
@@ -230,13 +278,29 @@ enum {
 /* Bits of POLICIES: its sizes are what its own code says. */
 #define CUSTOM_SIZES	0x0c
 
+/**
+ * struct torch_inputs - the inputs of an op
+ * @input: by their place
+ * @tensor: those, and those in lists
+ * @numbers: that are in lists
+ * @nr_tensors: how many
+ * @nr_numbers: likewise
+ * @others: inputs of which it is not known what they are
+ */
 struct torch_inputs {
 	struct xsprof_input	input[TORCH_INPUTS];
-	struct xsprof_tensor	tensor[TORCH_INPUTS];
+	struct xsprof_tensor	tensor[TORCH_TENSORS];
+	uint64_t		numbers[TORCH_NUMBERS];
+	uint32_t		nr_tensors;
+	uint32_t		nr_numbers;
+	uint32_t		others;
 };
 
-/* The inputs of an op, read from its memory.  Return: how many. */
-uint32_t torch_inputs_read(const void *fn, struct torch_inputs *in);
+/* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
+uint32_t torch_inputs_read(const void *fn, bool lists, struct torch_inputs *in);
+/* A tensor of them: tensor.c. */
+void torch_tensor_read(const char *impl, struct xsprof_tensor *t);
+void torch_tensor_init(int category);
 /* Names of types. */
 void torch_inputs_init(int category);
 
@@ -250,6 +314,47 @@ extern int torch_verified;
  * were.  Return: true when this op's may be recorded.
  */
 bool torch_verify(const void *fn);
+/* The same of its lists and bools, behind that. */
+bool torch_verify_lists(const void *fn);
+
+/* ---- compare.c ------------------------------------------------------------------------------ */
+
+/* As many bytes of a tensor as are looked at, wherever its sizes are in it. */
+#define TORCH_TENSOR_SPAN	(256 + POLICIES + 2)
+
+/* Tensors that were compared; the lock of verify.c is held. */
+extern unsigned int torch_compared;
+
+/*
+ * Memory that may not be there, as long as nothing is verified.  Return: false: it is not, or this
+ * process may not ask.
+ */
+bool torch_peek(void *to, const void *from, size_t len);
+/* An input that is a tensor: its first bytes in @copy. */
+bool torch_tensor_copy(const char *value, char *copy);
+/* Has the tensor of an input in libtorch's memory the sizes that it says? */
+bool torch_same_tensor(const char *value, const struct torch_vector *sizes);
+void torch_free_sizes(const struct torch_vector *sizes);
+
+/* ---- lists.c -------------------------------------------------------------------------------- */
+
+/* TORCH_..., for lists and bools. */
+extern int torch_lists;
+
+/* The lock of verify.c is held.  Return: true when this op's may be recorded. */
+bool torch_lists_compare(const void *fn);
+/* Return: false: it is one of which nothing is recorded but that it is there. */
+bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_input *to);
+
+/* ---- strings.c ------------------------------------------------------------------------------ */
+
+/* Where the text of one is.  Makes one, the first time. */
+void torch_strings_find(void);
+/*
+ * Of an IValue with a tag between those of bools and of lists: it is a tuple, a string or a blob,
+ * and points to it.  Return: false: it is no string, or not one that is read.
+ */
+bool torch_string_read(const char *value, struct xsprof_input *to);
 
 /* ---- names.c, observe.c, memory.c ----------------------------------------------------------- */
 
@@ -261,10 +366,18 @@ void torch_observe(void);
 /* Does an observer have to be registered or removed? */
 extern bool torch_observing;
 
-/* What is recorded beside names: XSPROF_TORCH. */
+/* What a recorder gets beside names: XSPROF_TORCH. */
 enum torch_detail { TORCH_OFF, TORCH_NAMES, TORCH_SHAPES, TORCH_ALL };
 
 extern enum torch_detail torch_detail;
+
+/* A session says itself what it records.  @detail: XSPROF_DETAIL_*; while ops are wanted. */
+static inline bool torch_records(uint32_t detail, enum torch_detail least)
+{
+	uint32_t details = __atomic_load_n(torch_user.details, __ATOMIC_RELAXED);
+
+	return details & detail || (details & XSPROF_DETAIL_RECORDER && torch_detail >= least);
+}
 
 /* Says one line on standard error, for what a user can do something about. */
 void torch_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

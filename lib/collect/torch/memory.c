@@ -49,7 +49,7 @@ static bool find(void)
 
 static bool recorded(void)
 {
-	return torch_detail == TORCH_ALL && torch_wanted();
+	return torch_wanted() && torch_records(XSPROF_DETAIL_MEMORY, TORCH_ALL);
 }
 
 bool ENABLED(void)
@@ -61,8 +61,7 @@ void REPORT(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t dev
 {
 	if (recorded())
 		torch_user.memory(ptr, size, total, reserved,
-				  XSPROF_DEVICE((uint32_t)(device & 0xff),
-						(uint32_t)(device >> 8)));
+				  torch_device(device));
 	if (find() && real_enabled())
 		real_report(ptr, size, total, reserved, device);
 }

@@ -3,21 +3,41 @@
  * The observer of PyTorch's ops. It is registered while ops are wanted, and only then: one that is
  * there makes each op a tenth slower, whatever it does.
  */
-#include "collect/torch/local.h"
+#include "collect/torch/python.h"
+
+#define SCRIPT_SCOPE	2	/* at::RecordScope::TORCHSCRIPT_FUNCTION */
 
 bool torch_observing;
 enum torch_detail torch_detail;
 
 static uint64_t handle;
 static uint32_t changing;
+static uint32_t registered;	/* how often */
+
+/* Return: how many. */
+static uint32_t read_inputs(const void *fn, struct torch_inputs *in)
+{
+	/* Acquire, both: pair with the releases in verify.c and lists.c, behind the layout. */
+	int verified = __atomic_load_n(&torch_verified, __ATOMIC_ACQUIRE);
+	int lists = __atomic_load_n(&torch_lists, __ATOMIC_ACQUIRE);
+	uint32_t n;
+
+	if (__builtin_expect(verified != TORCH_VERIFIED, 0) &&
+	    (verified != TORCH_VERIFY || !torch_verify(fn)))
+		return 0;
+	n = torch_inputs_read(fn, lists == TORCH_VERIFIED, in);
+	if (__builtin_expect(lists == TORCH_VERIFY && in->others, 0) && torch_verify_lists(fn))
+		n = torch_inputs_read(fn, true, in);
+	return n;
+}
 
 static void *starts(void **ret, const void *fn)
 {
 	struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 	const struct torch_layout *l = &torch_layout;
+	struct python_place place;
 	struct torch_inputs in;
 	uint64_t number;
-	int verified;
 
 	*ret = NULL;
 	if (!torch_wanted())
@@ -34,14 +54,16 @@ static void *starts(void **ret, const void *fn)
 			op.sequence = XSPROF_NO_SEQUENCE;
 	}
 	op.record_function_id = torch_u64(fn, l->handle);
-	if (torch_detail >= TORCH_SHAPES) {
-		/* Acquire: pairs with the release in verify.c, which is behind the layout. */
-		verified = __atomic_load_n(&torch_verified, __ATOMIC_ACQUIRE);
-		if (__builtin_expect(verified == TORCH_VERIFIED, 1) ||
-		    (verified == TORCH_VERIFY && torch_verify(fn))) {
-			op.nr_inputs = torch_inputs_read(fn, &in);
-			op.inputs = in.input;
-		}
+	/* What a scripted function has as inputs is kept in another way. */
+	if (op.scope != SCRIPT_SCOPE && torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES)) {
+		op.nr_inputs = read_inputs(fn, &in);
+		op.inputs = in.input;
+	}
+	if (torch_records(XSPROF_DETAIL_STACK | XSPROF_DETAIL_MODULES, TORCH_ALL)) {
+		torch_python_place(&place, __atomic_load_n(&registered, __ATOMIC_RELAXED));
+		op.stack = place.stack;
+		op.line = place.line;
+		op.module_name = place.module;
 	}
 	torch_user.begin(&op);
 	return ret;
@@ -58,13 +80,16 @@ static void ends(const void *fn, void *context)
 void torch_observe(void)
 {
 	struct torch_callback cb = { .start = starts, .end = ends, .probability = 1,
-		.needs_inputs = torch_detail >= TORCH_SHAPES, .needs_ids = true };
+		.needs_inputs = torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES),
+		.needs_ids = true };
 
 	/* One thread does it; others go on, and their next op looks again. */
 	if (__atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE))
 		return;
 	if (torch_wanted() && !torch_observing) {
 		memset(cb.scopes, 1, sizeof(cb.scopes));
+		/* Relaxed: it is compared with itself. */
+		__atomic_store_n(&registered, registered + 1, __ATOMIC_RELAXED);
 		handle = torch_api.add_global(cb);
 		__atomic_store_n(&torch_observing, true, __ATOMIC_RELAXED);
 	} else if (!torch_wanted() && torch_observing) {

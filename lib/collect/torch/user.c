@@ -30,6 +30,8 @@ int torch_user_open(void)
 		{ &torch_user.begin, "xsprof_emit_op_begin" },
 		{ &torch_user.end, "xsprof_emit_op_end" },
 		{ &torch_user.memory, "xsprof_report_memory_usage" },
+		{ &torch_user.stack_find, "xsprof_stack_find" },
+		{ &torch_user.stack_add, "xsprof_stack_add" },
 	};
 	/* If the program has not loaded it, our DT_RUNPATH finds it in our folder. */
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *symbol;
@@ -42,6 +44,10 @@ int torch_user_open(void)
 			return -ENOENT;
 		memcpy(functions[i].to, &symbol, sizeof(symbol));
 	}
+	symbol = dlsym(library, "xsprof_op_details");
+	if (!symbol)
+		return -ENOENT;
+	torch_user.details = symbol;
 	symbol = dlsym(library, "xsprof_op_wanted");
 	if (!symbol)
 		return -ENOENT;

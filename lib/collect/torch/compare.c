@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What libtorch itself says of a tensor, against what is in its memory.  Nothing there is taken for
+ * granted: it is asked for by a call that fails where no memory is.
+ */
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "collect/torch/local.h"
+
+/* Before there was a function to ask, up to 2.1, they were here; nothing changes these any more. */
+#define SIZES_OF_OLD	72
+
+/* What a tensor has from its sizes on, as far as it is read; and as far as they may be in it. */
+#define TENSOR_READ	(POLICIES + 2)
+
+unsigned int torch_compared;
+
+bool torch_peek(void *to, const void *from, size_t len)
+{
+	struct iovec local = { to, len }, remote = { (void *)(uintptr_t)from, len };
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
+}
+
+/* An input that is a tensor: its first bytes in @copy. */
+bool torch_tensor_copy(const char *value, char *copy)
+{
+	size_t len = torch_layout.sizes ? torch_layout.sizes + TENSOR_READ : TENSOR_READ;
+
+	return torch_peek(copy, torch_ptr(value, 0), len);
+}
+
+/* Where libtorch's own pointer to the sizes leads. */
+static bool find_sizes(const char *value, uint64_t ndim)
+{
+	int64_t *sizes = NULL;
+	ptrdiff_t at;
+
+	if (torch_layout.sizes)
+		return true;
+	if (!torch_api.get_sizes) {
+		torch_layout.sizes = SIZES_OF_OLD;
+		return true;
+	}
+	if (ndim > MOST_INLINE || torch_api.get_sizes(value, &sizes))
+		return false;
+	at = (const char *)sizes - torch_ptr(value, 0) - SIZES_INLINE;
+	if (at < 16 || at > 256)
+		return false;
+	torch_layout.sizes = (uint16_t)at;
+	return true;
+}
+
+bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
+{
+	uint64_t ndim = (uint64_t)(sizes->end - sizes->begin) / sizeof(int64_t);
+	char tensor[TORCH_TENSOR_SPAN], many[64 * sizeof(int64_t)];
+	const char *at;
+	int32_t type = -1;
+
+	/* Nothing is said of one that has no sizes, or none that are known. */
+	if (!ndim || ndim > 64 || !find_sizes(value, ndim))
+		return true;
+	if (!torch_tensor_copy(value, tensor) || torch_u64(tensor, torch_layout.sizes) != ndim)
+		return false;
+	at = tensor + torch_layout.sizes + SIZES_INLINE;
+	if (ndim > MOST_INLINE) {
+		if (!torch_peek(many, torch_ptr(at, 0), ndim * sizeof(int64_t)))
+			return false;
+		at = many;
+	}
+	if (memcmp(at, sizes->begin, ndim * sizeof(int64_t)))
+		return false;
+	if (torch_api.get_dtype && (torch_api.get_dtype(value, &type) ||
+				    type != torch_u16(tensor, torch_layout.sizes + DTYPE)))
+		return false;
+	torch_compared++;
+	return true;
+}
+
+void torch_free_sizes(const struct torch_vector *sizes)
+{
+	for (struct torch_vector *one = (struct torch_vector *)sizes->begin;
+	     (char *)one < sizes->end; one++)
+		if (one->begin)
+			torch_api.free(one->begin);
+	if (sizes->begin)
+		torch_api.free(sizes->begin);
+}

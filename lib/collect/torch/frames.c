@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What Python's frames are called: "train.py(12): step". A stack is named once, when it is new;
+ * what tells it from others is where its codes are in memory, so each code that is part of one is
+ * kept from being freed, and its memory from being another's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collect/torch/python.h"
+
+#define SLOTS		(1u << 16)	/* of the table, a power of two */
+#define CODES_MAX	(SLOTS / 2)	/* a program that makes more of them has stacks no more */
+#define TEXT_MAX	512u
+#define STACKS		(1u << 14)	/* that may have a line; the library keeps fewer */
+
+/**
+ * struct known_code - a code of which we have a reference
+ * @code: that, NULL: a free place
+ * @where: its file and function, as one allocation: "file", then "function"
+ * @function: the latter
+ * @foreign: of a package, or of Python's own library
+ */
+struct known_code {
+	void		*code;
+	char		*where;
+	const char	*function;
+	bool		foreign;
+};
+
+const void *python_calls[PYTHON_CALLS];
+const void *python_entry;
+
+/*
+ * By stacks: names of their lines, and above them half of the stack's key: in a forked child stacks
+ * are numbered anew, and another thread may know the number before the line.
+ */
+static uint64_t lines[STACKS];
+
+static struct known_code *codes;	/* made at the first stack, and kept */
+static uint32_t nr_codes;
+static int frames_category;
+
+void python_frames_init(int category)
+{
+	frames_category = category;
+}
+
+/* Return: NULL: it has no such attribute, or there is no memory. */
+static char *copy_of(void *code, const char *name)
+{
+	void *object = python.attribute(code, name), *bytes = NULL;
+	const char *text = object ? python.text(object) : NULL;
+	char *copy;
+
+	/* Of a path that is no text Python keeps the bytes in a way of its own. */
+	if (object && !text) {
+		python.err_clear();
+		bytes = python.encode(object, "utf-8", "backslashreplace");
+		text = bytes ? python.bytes(bytes) : NULL;
+	}
+	copy = text ? strdup(text) : NULL;
+	if (!text)
+		python.err_clear();
+	if (bytes)
+		python.decref(bytes);
+
+	if (object)
+		python.decref(object);
+	return copy;
+}
+
+/* Below a folder of packages its path is that of the package, as in PyTorch's own profiler. */
+static const char *below_packages(const char *file)
+{
+	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
+	const char *at;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		at = strstr(file, folders[i]);
+		if (at)
+			return at + strlen(folders[i]);
+	}
+	return file;
+}
+
+static bool is_foreign(const char *file)
+{
+	return below_packages(file) != file || strstr(file, "/lib/python3") ||
+	       strstr(file, "/lib64/python3") ||
+	       !strncmp(file, "<frozen ", 8);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && !strcmp(text + len - n, end);
+}
+
+/* Is its first argument, the module that is called, no variable of inner functions as well? */
+static bool has_plain_self(void *code)
+{
+	void *cells = python.attribute(code, "co_cellvars");
+	void *repr = cells ? python.repr(cells) : NULL;
+	const char *text = repr ? python.text(repr) : NULL;
+	bool plain = text && !strstr(text, "'self'");
+
+	if (repr)
+		python.decref(repr);
+	if (cells)
+		python.decref(cells);
+	return plain;
+}
+
+static bool is_call(void *code, const char *file, const char *function)
+{
+	const char *name = strrchr(function, '.');
+
+	name = name ? name + 1 : function;
+	return (!strcmp(name, "_wrapped_call_impl") || !strcmp(name, "_call_impl")) &&
+	       ends_with(file, "torch/nn/modules/module.py") && has_plain_self(code);
+}
+
+static bool note_call(void *code)
+{
+	for (uint32_t i = 0; i < PYTHON_CALLS; i++) {
+		if (python_calls[i])
+			continue;
+		/* Others walk without the lock: each sees it now or at its next op. */
+		__atomic_store_n(&python_calls[i], code, __ATOMIC_RELAXED);
+		return true;
+	}
+	return false;
+}
+
+static bool note_entry(void *code)
+{
+	__atomic_store_n(&python_entry, code, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool describe(struct known_code *known, void *code, bool *more)
+{
+	char *file = copy_of(code, "co_filename");
+	char *function = copy_of(code, "co_qualname");
+	const char *shown = file ? below_packages(file) : NULL;
+	size_t len;
+
+	/* Before 3.11 a code knows the last part alone. */
+	if (!function)
+		function = copy_of(code, "co_name");
+	len = file && function ? strlen(shown) + strlen(function) + 2 : 0;
+
+	known->where = len ? malloc(len) : NULL;
+	if (known->where) {
+		strcpy(known->where, shown);
+		known->foreign = is_foreign(file);
+		known->function = strcpy(known->where + strlen(shown) + 1, function);
+		*more |= is_call(code, file, function) && note_call(code);
+		*more |= !strcmp(function, "<interpreter trampoline>") && note_entry(code);
+	}
+	free(function);
+	free(file);
+	return known->where;
+}
+
+/* Return: NULL: there is no room for one more. */
+static const struct known_code *get(void *code, bool *more)
+{
+	uint32_t at = (uint32_t)(((uintptr_t)code * 0x9e3779b97f4a7c15u) >> 40) % SLOTS;
+	struct known_code *known;
+
+	if (!codes)
+		codes = calloc(SLOTS, sizeof(*codes));
+	if (!codes)
+		return NULL;
+	for (known = &codes[at]; known->code; known = &codes[at = (at + 1) % SLOTS])
+		if (known->code == code)
+			return known;
+	if (nr_codes == CODES_MAX || !describe(known, code, more))
+		return NULL;
+	python.incref(code);
+	known->code = code;
+	nr_codes++;
+	return known;
+}
+
+static void set_line(uint32_t stack, uint64_t key, xsprof_name_t line)
+{
+	if (stack < STACKS)
+		__atomic_store_n(&lines[stack], (key >> 32 << 32) | line, __ATOMIC_RELAXED);
+}
+
+/* Remembered, so that it is not tried again, which takes the lock each time. */
+static uint32_t add_unnamed(uint64_t key, uint32_t nr)
+{
+	const uint64_t frame = XSPROF_FRAME_NAMED |
+			       torch_user.name(frames_category, "(no room for its name)");
+	uint32_t stack = torch_user.stack_add(key, &frame, 1, nr - 1);
+
+	set_line(stack, key, PYTHON_NO_LINE);
+	return stack;
+}
+
+uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t nr, uint32_t left,
+		      bool *more)
+{
+	uint64_t named[PYTHON_FRAMES] = { 0 };
+	const struct known_code *known;
+	xsprof_name_t name, own = 0;
+	char text[TEXT_MAX];
+	uint32_t stack;
+	int line;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		known = get(frame[i].code, more);
+		if (!known)
+			return add_unnamed(key, nr + left);
+		line = python.addr_line(frame[i].code, frame[i].at);
+		/* Of a path that is too long the end tells more. */
+		if (snprintf(text, sizeof(text), "%s(%d): %s", known->where, line,
+			     known->function) >= (int)sizeof(text))
+			snprintf(text, sizeof(text), "...%.*s(%d): %.*s", 200,
+				 known->where + (strlen(known->where) > 200 ?
+						 strlen(known->where) - 200 : 0),
+				 line, 200, known->function);
+		name = torch_user.name(frames_category, text);
+		if (!name)
+			return add_unnamed(key, nr + left);
+		named[i] = XSPROF_FRAME_NAMED | name;
+		if (!own && !known->foreign)
+			own = name;
+	}
+	stack = torch_user.stack_add(key, named, nr, left);
+	/* Of a program that is all packages (python -m) it is the innermost. */
+	set_line(stack, key, own ? own : (xsprof_name_t)named[0]);
+	return stack;
+}
+
+xsprof_name_t python_line(uint32_t stack, uint64_t key)
+{
+	uint64_t line;
+
+	if (stack >= STACKS)
+		return PYTHON_NO_LINE;
+	/* Relaxed: whoever finds none takes the lock, and finds it then. */
+	line = __atomic_load_n(&lines[stack], __ATOMIC_RELAXED);
+	return line >> 32 == key >> 32 ? (xsprof_name_t)line : 0;
+}

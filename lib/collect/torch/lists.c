@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Bools, strings and lists among the inputs of ops. Which tag they have, and where a list keeps its
+ * elements, differs from version to version: libtorch is asked for the types of the program's
+ * first inputs that are neither numbers nor tensors, and for the shapes of the tensors in their
+ * lists. If anything differs, lists and bools are recorded as being there, without what is in them.
+ */
+#include "collect/torch/local.h"
+
+#define ENOUGH		16u	/* lists with elements, and a bool */
+#define ENOUGH_OPS	4096u	/* of a program that has none */
+#define LONGEST		64u	/* elements that are compared */
+
+int torch_lists;
+
+static unsigned int compared, ops;
+
+/* What one op's inputs are compared with. */
+struct answers {
+	const struct torch_text		*types;
+	const struct torch_vector	*sizes, *end;
+	bool				too_long;	/* a list has more than are compared */
+};
+
+/* Is @tag the one that is @known if @is, and another if not?  The first time it becomes known. */
+static bool learn(uint8_t *known, uint32_t tag, bool is)
+{
+	const struct torch_layout *l = &torch_layout;
+
+	if (!is)
+		return !*known || *known != tag;
+	if (*known)
+		return *known == tag;
+	if (tag <= TAG_INT || tag > UINT8_MAX || tag == l->tag_bool || tag == l->tag_list)
+		return false;
+	*known = (uint8_t)tag;
+	return true;
+}
+
+/* Copies the elements of the vector at @at of a list.  Return: how many, -1: no vector is there. */
+static int elements(const char *impl, uint16_t at, char *copy, const char **where,
+		    struct answers *have)
+{
+	struct torch_vector v;
+	size_t len;
+
+	if (!torch_peek(&v, impl + at, sizeof(v)) || v.end < v.begin || v.room < v.end)
+		return -1;
+	len = (size_t)(v.end - v.begin);
+	if (len % IVALUE_SIZE)
+		return -1;
+	if (len > LONGEST * IVALUE_SIZE) {
+		have->too_long = true;
+		return -1;
+	}
+	if (len && !torch_peek(copy, v.begin, len))
+		return -1;
+	*where = v.begin;
+	return (int)(len / IVALUE_SIZE);
+}
+
+/* All of one tag, which is that of the list's type? */
+static bool is_of(const char *value, const char *copy, int n)
+{
+	uint32_t tag = torch_u32(copy, IVALUE_TAG);
+
+	for (int i = 1; i < n; i++)
+		if (torch_u32(copy + i * IVALUE_SIZE, IVALUE_TAG) != tag)
+			return false;
+	if (torch_api.is_bool_list(value))
+		return learn(&torch_layout.tag_bool, tag, true);
+	return (tag == TAG_INT && torch_api.is_int_list(value)) ||
+	       (tag == TAG_DOUBLE && torch_api.is_double_list(value));
+}
+
+/* Libtorch leaves out what is no tensor, or an undefined one. */
+static bool are_tensors(const char *value, const char *copy, const char *where, int n,
+			struct answers *have)
+{
+	struct answers a = *have;
+
+	for (int i = 0; i < n; i++) {
+		uint32_t tag = torch_u32(copy + i * IVALUE_SIZE, IVALUE_TAG);
+
+		if (tag == TAG_NONE && !torch_api.is_tensor_list(value))
+			continue;
+		if (tag != TAG_TENSOR || a.sizes == a.end ||
+		    !torch_same_tensor(where + i * IVALUE_SIZE, a.sizes))
+			return false;
+		a.sizes++;
+	}
+	/* Of none there is one empty answer. */
+	a.sizes += a.sizes == have->sizes;
+	*have = a;
+	return true;
+}
+
+static bool fits(const char *value, const char *impl, uint16_t at, struct answers *have)
+{
+	char copy[LONGEST * IVALUE_SIZE];
+	const char *where;
+	int n = elements(impl, at, copy, &where, have);
+	uint32_t tag;
+
+	if (n <= 0)
+		return false;
+	tag = torch_u32(copy, IVALUE_TAG);
+	if (tag == TAG_TENSOR || tag == TAG_NONE)
+		return are_tensors(value, copy, where, n, have);
+	have->sizes++;
+	return is_of(value, copy, n);
+}
+
+static bool is_empty(const char *impl, uint16_t at)
+{
+	struct torch_vector v;
+
+	return torch_peek(&v, impl + at, sizeof(v)) && v.begin == v.end && v.room >= v.end;
+}
+
+/*
+ * A list in libtorch's memory: behind its reference counts, which are of one or of two words,
+ * is the vector.
+ */
+static bool same_list(const char *value, struct answers *have)
+{
+	static const uint16_t places[] = { 16, 24 };
+	const char *impl = torch_ptr(value, 0);
+	struct answers a = *have;
+
+	if (torch_layout.list && is_empty(impl, torch_layout.list)) {
+		have->sizes++;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (torch_layout.list && torch_layout.list != places[i])
+			continue;
+		a = *have;
+		if (!fits(value, impl, places[i], &a)) {
+			have->too_long |= a.too_long;
+			continue;
+		}
+		torch_layout.list = places[i];
+		*have = a;
+		compared++;
+		return true;
+	}
+	/* An empty one says nothing of where it is. */
+	have->sizes++;
+	return !torch_layout.list &&
+	       (is_empty(impl, places[0]) || is_empty(impl, places[1]));
+}
+
+static bool is_text(const struct torch_text *t, const char *what)
+{
+	return t->len == strlen(what) && !memcmp(t->data, what, t->len);
+}
+
+static bool compare(const char *value, uint64_t n, struct answers *a)
+{
+	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
+		uint32_t tag = torch_u32(value, IVALUE_TAG);
+		bool list = is_text(&a->types[i], "GenericList");
+
+		if (a->sizes == a->end)
+			return false;
+		if (tag != TAG_TENSOR &&
+		    (!learn(&torch_layout.tag_bool, tag, is_text(&a->types[i], "Bool")) ||
+		     !learn(&torch_layout.tag_list, tag, list)))
+			return false;
+		if (!list)
+			a->sizes++;
+		else if (!same_list(value, a))
+			return false;
+	}
+	return a->sizes == a->end;
+}
+
+static void free_texts(const struct torch_vector *v)
+{
+	for (struct torch_text *t = (struct torch_text *)v->begin; (char *)t < v->end; t++)
+		if (t->data != t->own)
+			torch_api.free((void *)(uintptr_t)t->data);
+	torch_api.free(v->begin);
+}
+
+static bool can_ask(void)
+{
+	return torch_api.input_types && torch_api.is_tensor_list && torch_api.is_int_list &&
+	       torch_api.is_bool_list && torch_api.is_double_list;
+}
+
+bool torch_lists_compare(const void *fn)
+{
+	uint64_t n = torch_u64(fn, torch_layout.inputs + 8);
+	struct torch_vector types, sizes;
+	struct answers a = { 0 };
+	bool good;
+
+	if (torch_lists != TORCH_VERIFY)
+		return torch_lists == TORCH_VERIFIED;
+	if (!can_ask()) {
+		__atomic_store_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
+		return false;
+	}
+	if (n > TORCH_INPUTS)
+		return false;
+	torch_strings_find();
+	types = torch_api.input_types(fn);
+	sizes = torch_api.input_sizes(fn, true);
+	a.types = (const struct torch_text *)types.begin;
+	a.sizes = (const struct torch_vector *)sizes.begin;
+	a.end = (const struct torch_vector *)sizes.end;
+	good = (uint64_t)(types.end - types.begin) == n * sizeof(*a.types) &&
+	       compare(torch_ptr(fn, torch_layout.inputs), n, &a);
+	free_texts(&types);
+	torch_free_sizes(&sizes);
+	ops++;
+	/* A list that is too long to be compared says nothing: the op has none, others go on. */
+	if (!good && a.too_long)
+		return false;
+	if (!good)
+		torch_say("PyTorch: lists are not what they were expected to be: they and bools "
+			  "are recorded without what is in them");
+	/* Release: a thread that reads the word sees the layout that was found. */
+	if (!good)
+		__atomic_store_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
+	else if ((compared >= ENOUGH && torch_layout.tag_bool) || ops >= ENOUGH_OPS)
+		__atomic_store_n(&torch_lists, TORCH_VERIFIED, __ATOMIC_RELEASE);
+	return good;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static bool read_tensors(const char *value, const char *from, uint64_t n, struct torch_inputs *in,
+			 struct xsprof_input *to)
+{
+	/* A list of optional ones is none to PyTorch's profiler either. */
+	if (!torch_api.is_tensor_list(value) || n > TORCH_TENSORS - in->nr_tensors)
+		return false;
+	*to = (struct xsprof_input){
+		.kind = XSPROF_INPUT_TENSORS, .n = (uint32_t)n,
+		.u.tensor = in->tensor + in->nr_tensors,
+	};
+	for (uint64_t i = 0; i < n; i++, from += IVALUE_SIZE) {
+		if (torch_u32(from, IVALUE_TAG) != TAG_TENSOR)
+			return false;
+		torch_tensor_read(torch_ptr(from, 0), &in->tensor[in->nr_tensors++]);
+	}
+	return true;
+}
+
+static bool read_numbers(uint32_t tag, const char *from, uint64_t n, struct torch_inputs *in,
+			 struct xsprof_input *to)
+{
+	uint64_t *numbers = in->numbers + in->nr_numbers;
+	bool *bools = (bool *)numbers;
+
+	if (n > TORCH_SCALARS || n > TORCH_NUMBERS - in->nr_numbers)
+		return false;
+	for (uint64_t i = 0; i < n; i++, from += IVALUE_SIZE) {
+		if (torch_u32(from, IVALUE_TAG) != tag)
+			return false;
+		if (tag == torch_layout.tag_bool)
+			bools[i] = torch_u8(from, 0) != 0;
+		else
+			numbers[i] = torch_u64(from, 0);
+	}
+	in->nr_numbers += (uint32_t)n;
+	*to = (struct xsprof_input){ .n = (uint32_t)n };
+	if (tag == torch_layout.tag_bool) {
+		to->kind = XSPROF_INPUT_BOOLS;
+		to->u.bools = bools;
+	} else if (tag == TAG_DOUBLE) {
+		to->kind = XSPROF_INPUT_F64S;
+		to->u.f64s = (const double *)numbers;
+	} else {
+		to->kind = XSPROF_INPUT_I64S;
+		to->u.i64s = (const int64_t *)numbers;
+	}
+	return true;
+}
+
+bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_input *to)
+{
+	const char *impl = torch_ptr(value, 0), *from = torch_ptr(impl, torch_layout.list);
+	uint64_t n = (uint64_t)(torch_ptr(impl, torch_layout.list + 8) - from) / IVALUE_SIZE;
+	uint32_t tag = n ? torch_u32(from, IVALUE_TAG) : TAG_INT;
+
+	if (tag == TAG_TENSOR || (!n && torch_api.is_tensor_list(value)))
+		return read_tensors(value, from, n, in, to);
+	if (tag != TAG_INT && tag != TAG_DOUBLE && tag != torch_layout.tag_bool)
+		return false;
+	return read_numbers(tag, from, n, in, to);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Where Python's frames keep what they are of. Versions differ, so no number is looked at:
+ * functions of our own are run in Python, and from the last of them, in C, the memory of its frame
+ * and of its caller's is searched for what Python's interface says of the two. What holds in each
+ * of three calls, of functions that have nothing else in common, is believed.
+ */
+#include <stdio.h>
+
+#include "collect/torch/python.h"
+
+#define SPAN		64u	/* words of a frame, and of a thread's state, that are looked at */
+#define INNER		4u	/* words of what a state points to */
+#define CALLS		3u
+#define BASE_MAX	1024u	/* bytes of a code before its instructions */
+
+struct python_layout python_layout;
+
+/* Two frames by Python's interface: that of a function that called us, and its caller's. */
+struct known {
+	void		*object[2];	/* the frame objects */
+	void		*code[2];
+	long		at[2];
+	void		*argument;
+};
+
+/* What could be where, by words; what one call rules out is none any more. */
+static struct {
+	bool		state[SPAN];
+	bool		state_deep[SPAN][INNER];
+	bool		back[SPAN];
+	bool		code[SPAN];
+	uint64_t	base[SPAN];	/* of a pointer into the code: of its instructions */
+	uint8_t		scale[2 * SPAN];	/* of an int; by 4 bytes */
+	bool		self[SPAN];
+	uint16_t	object;		/* the frame that an object has; 0: it is one itself */
+	unsigned int	calls;
+	bool		wrong;
+} found;
+
+static bool copy_words(uint64_t *copy, const void *at)
+{
+	return at && torch_peek(copy, at, SPAN * sizeof(*copy));
+}
+
+/* ---- from a thread's state to its frame ----------------------------------------------------- */
+
+/* Return: whether the state leads to this frame, by any of the ways that are left. */
+static bool look_in_state(const uint64_t *state, const void *frame)
+{
+	bool first = !found.calls, any = false;
+	uint64_t inner[INNER];
+
+	for (uint32_t i = 0; i < SPAN; i++) {
+		bool deep = state[i] > 4096 && !(state[i] & 7) &&
+			    torch_peek(inner, python_untagged(state[i]), sizeof(inner));
+		bool direct = state[i] == (uintptr_t)frame;
+
+		found.state[i] = direct && (first || found.state[i]);
+		any |= found.state[i];
+		for (uint32_t k = 0; k < INNER; k++) {
+			bool here = deep && inner[k] == (uintptr_t)frame;
+
+			found.state_deep[i][k] = here && (first || found.state_deep[i][k]);
+			any |= found.state_deep[i][k];
+		}
+	}
+	return any;
+}
+
+/* Frames are objects up to 3.10; from then on an object points to its frame. */
+static bool find_frames(const struct known *known, const void *frame[2])
+{
+	uint64_t state[SPAN], object[2][SPAN];
+
+	if (!copy_words(state, python.this_state()) ||
+	    !copy_words(object[0], known->object[0]) || !copy_words(object[1], known->object[1]))
+		return false;
+	for (uint32_t i = found.object; i < 8; i++) {
+		if (i == 1 || (found.calls && i != found.object))
+			continue;
+		frame[0] = i ? (const void *)(uintptr_t)object[0][i] : known->object[0];
+		frame[1] = i ? (const void *)(uintptr_t)object[1][i] : known->object[1];
+		if (!frame[0] || !frame[1] || frame[0] == frame[1] ||
+		    !look_in_state(state, frame[0]))
+			continue;
+		found.object = (uint16_t)i;
+		return true;
+	}
+	return false;
+}
+
+/* ---- in a frame ----------------------------------------------------------------------------- */
+
+static bool is_scaled(const struct known *known, const int32_t v[2], int32_t scale)
+{
+	return v[0] * (long)scale == known->at[0] && v[1] * (long)scale == known->at[1];
+}
+
+static void look_for_int(const struct known *known, const uint64_t *a, const uint64_t *b)
+{
+	for (uint32_t i = 0; i < 2 * SPAN; i++) {
+		int32_t v[2];
+
+		memcpy(&v[0], (const char *)a + 4ul * i, sizeof(v[0]));
+		memcpy(&v[1], (const char *)b + 4ul * i, sizeof(v[1]));
+		if (!found.calls && is_scaled(known, v, 1))
+			found.scale[i] = 1;
+		else if (!found.calls)
+			found.scale[i] = is_scaled(known, v, 2) ? 2 : 0;
+		else if (found.scale[i] && !is_scaled(known, v, found.scale[i]))
+			found.scale[i] = 0;
+	}
+}
+
+static void look_in_frames(const struct known *known, const void *const frame[2],
+			   const uint64_t *a, const uint64_t *b)
+{
+	bool first = !found.calls;
+
+	for (uint32_t i = 0; i < SPAN; i++) {
+		uint64_t base = a[i] - (uintptr_t)known->code[0] - (uint64_t)known->at[0];
+		bool in_code = base && base < BASE_MAX &&
+			b[i] - (uintptr_t)known->code[1] - (uint64_t)known->at[1] == base;
+
+		found.back[i] = a[i] == (uintptr_t)frame[1] && (first || found.back[i]);
+		found.code[i] = python_untagged(a[i]) == known->code[0] &&
+				python_untagged(b[i]) == known->code[1] &&
+				(first || found.code[i]);
+		found.base[i] = in_code && (first || found.base[i] == base) ? base : 0;
+		found.self[i] = python_untagged(a[i]) == known->argument &&
+				(first || found.self[i]);
+	}
+	look_for_int(known, a, b);
+}
+
+static bool look(const struct known *known)
+{
+	uint64_t a[SPAN], b[SPAN];
+	const void *frame[2];
+
+	if (!find_frames(known, frame) || !copy_words(a, frame[0]) || !copy_words(b, frame[1]))
+		return false;
+	look_in_frames(known, frame, a, b);
+	return true;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static bool describe(void *object, void **code, long *at)
+{
+	void *number = python.attribute(object, "f_lasti");
+
+	if (!number)
+		return false;
+	*at = python.number(number);
+	python.decref(number);
+	*code = python.code(object);
+	/* The frame has it as well. */
+	python.decref(*code);
+	return true;
+}
+
+/* Called by a Python function with what it got first. */
+static void *called(void *self, void *argument)
+{
+	struct known known = { .argument = argument };
+
+	(void)self;
+	known.object[0] = python.frame(python.this_state());
+	known.object[1] = known.object[0] ? python.back(known.object[0]) : NULL;
+	if (!known.object[1] || !describe(known.object[0], &known.code[0], &known.at[0]) ||
+	    !describe(known.object[1], &known.code[1], &known.at[1]) || !look(&known))
+		found.wrong = true;
+	for (int i = 0; i < 2; i++)
+		if (known.object[i])
+			python.decref(known.object[i]);
+	found.calls++;
+	python.incref(python.none);
+	return python.none;
+}
+
+static struct python_method method = { "xsprof", called, PYTHON_METH_O, NULL };
+
+/* Functions and callers that differ in all but the first argument. */
+static const char source[] =
+	"def one(self, *args, **kwargs):\n"
+	"    return xsprof(self)\n"
+	"def two(self, *args, **kwargs):\n"
+	"    a, b, c = len(args), [2], 3\n"
+	"    return [a, b, c, xsprof(self), c]\n"
+	"def caller():\n"
+	"    x = y = z = 1.5\n"
+	"    return two(dict(a=x), x, y, b=z)\n"
+	"one(object(), 1)\n"
+	"caller()\n"
+	"two([], x=1)\n";
+
+/* Return: whether it ran to its end. */
+static bool run_source(void)
+{
+	void *(*dict_new)(void), *(*builtins)(void), *(*run)(const char *, int, void *, void *);
+	int (*dict_set)(void *, const char *, void *);
+	void *globals, *function, *result = NULL;
+
+	if (!python_find(&dict_new, "PyDict_New", NULL) ||
+	    !python_find(&builtins, "PyEval_GetBuiltins", NULL) ||
+	    !python_find(&run, "PyRun_String", NULL) ||
+	    !python_find(&dict_set, "PyDict_SetItemString", NULL))
+		return false;
+	globals = dict_new();
+	function = python.function_new(&method, NULL, NULL);
+	if (globals && function && !dict_set(globals, "__builtins__", builtins()) &&
+	    !dict_set(globals, "xsprof", function))
+		result = run(source, 257 /* Py_file_input */, globals, globals);
+	if (result)
+		python.decref(result);
+	if (function)
+		python.decref(function);
+	if (globals)
+		python.decref(globals);
+	return result;
+}
+
+/* ---- what is left --------------------------------------------------------------------------- */
+
+static bool take_word(const bool *is, uint16_t *to)
+{
+	for (uint32_t i = 0; i < SPAN; i++)
+		if (is[i]) {
+			*to = (uint16_t)(8 * i);
+			return true;
+		}
+	return false;
+}
+
+static bool take_state(struct python_layout *l)
+{
+	if (take_word(found.state, &l->state))
+		return true;
+	for (uint32_t i = 0; i < SPAN; i++)
+		for (uint32_t k = 0; k < INNER; k++)
+			if (found.state_deep[i][k]) {
+				l->state = (uint16_t)(8 * i);
+				l->state_inner = (uint16_t)(8 * k);
+				l->state_deep = true;
+				return true;
+			}
+	return false;
+}
+
+static bool take_at(struct python_layout *l)
+{
+	for (uint32_t i = 0; i < SPAN; i++)
+		if (found.base[i]) {
+			l->at = (uint16_t)(8 * i);
+			l->at_base = (uint16_t)found.base[i];
+			return true;
+		}
+	for (uint32_t i = 0; i < 2 * SPAN; i++)
+		if (found.scale[i]) {
+			l->at = (uint16_t)(4 * i);
+			l->at_scale = found.scale[i];
+			return true;
+		}
+	return false;
+}
+
+bool python_layout_find(void)
+{
+	struct python_layout *l = &python_layout;
+
+	if (!run_source() || found.wrong || found.calls != CALLS)
+		return false;
+	/* Without it there are stacks, and no modules. */
+	(void)take_word(found.self, &l->self);
+	return take_state(l) && take_word(found.back, &l->back) &&
+	       take_word(found.code, &l->code) && take_at(l);
+}

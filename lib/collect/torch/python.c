@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Where a thread is in its Python program: the walk over its frames, and what is looked up by it.
+ */
+#include "collect/torch/python.h"
+
+static bool ready;
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+struct walk {
+	struct python_frame	frame[PYTHON_FRAMES];
+	void			*module[PYTHON_MODULES];
+	uint32_t		nr;
+	uint32_t		left;
+	uint32_t		modules;
+	uint64_t		key;
+};
+
+static const char *innermost(const void *state)
+{
+	const char *frame = torch_ptr(state, python_layout.state);
+
+	return python_layout.state_deep ? torch_ptr(frame, python_layout.state_inner) : frame;
+}
+
+static inline int place_in(const char *frame, const char *code)
+{
+	const struct python_layout *l = &python_layout;
+
+	if (l->at_scale)
+		return (int)torch_u32(frame, l->at) * l->at_scale;
+	return (int)(torch_ptr(frame, l->at) - code - l->at_base);
+}
+
+static void add_module(struct walk *w, const char *frame)
+{
+	void *self = python_untagged(torch_u64(frame, python_layout.self));
+
+	/* A call of the same goes by more than one function. */
+	if (self && w->modules < PYTHON_MODULES &&
+	    (!w->modules || w->module[w->modules - 1] != self))
+		w->module[w->modules++] = self;
+}
+
+/* With and without the lock: see python.h. */
+static void walk(const void *state, struct walk *w)
+{
+	const char *frame = innermost(state);
+	uint64_t key = 0;
+
+	w->nr = w->left = w->modules = 0;
+	for (; frame; frame = torch_ptr(frame, python_layout.back)) {
+		void *code = python_untagged(torch_u64(frame, python_layout.code));
+		int at;
+
+		/* Where C called Python there may be a frame of no code, or of one for that. */
+		if (!code || torch_ptr(code, sizeof(void *)) != python.code_type ||
+		    code == __atomic_load_n(&python_entry, __ATOMIC_RELAXED))
+			continue;
+		at = place_in(frame, code);
+		if (w->nr < PYTHON_FRAMES)
+			w->frame[w->nr++] = (struct python_frame){ code, at };
+		else
+			w->left++;
+		key = (key ^ ((uintptr_t)code + ((uint64_t)(uint32_t)at << 40))) *
+		      0xd6e8feb86659fd93u;
+		key ^= key >> 32;
+		if (python_layout.self && python_is_call(code))
+			add_module(w, frame);
+	}
+	w->key = key;
+}
+
+/* ---- what is new ---------------------------------------------------------------------------- */
+
+/* The thread holds the lock.  No collection is begun, and nothing raised is left behind. */
+static void look_up(const void *state, struct walk *w, struct python_place *place)
+{
+	bool collects = python.gc_disable && python.gc_disable(), more;
+	void *type, *value, *trace;
+
+	python.err_fetch(&type, &value, &trace);
+	/* Another thread may have named it meanwhile, and had the lock until it was done. */
+	place->stack = torch_user.stack_find(w->key);
+	more = !place->stack;
+	/* What is known of codes then makes it another walk. */
+	while (more) {
+		more = false;
+		place->stack = python_stack(w->key, w->frame, w->nr, w->left, &more);
+		if (more)
+			walk(state, w);
+	}
+	place->line = python_line(place->stack, w->key);
+	if (w->modules && !place->module)
+		place->module = python_module(w->module, w->modules);
+	python.err_restore(type, value, trace);
+	if (collects)
+		python.gc_enable();
+}
+
+/* Return: 0: there is none, or something about it is to be found. */
+static xsprof_name_t known_module(const struct walk *w)
+{
+	xsprof_name_t name = 0;
+
+	for (uint32_t i = w->modules; i--;) {
+		name = python_module_known(w->module[i], i + 1 < w->modules);
+		if (!name)
+			return 0;
+	}
+	return name;
+}
+
+/*
+ * Is there one interpreter?  A thread that has the lock for another one would wait for itself: up
+ * to 3.11 it cannot be seen which thread has it.
+ */
+static bool may_wait(void)
+{
+	void *first = python.first_interpreter();
+
+	return first && !python.next_interpreter(first);
+}
+
+/*
+ * An observer that comes while the program runs may see the inner ops of one that it has not seen,
+ * which holds what a thread that waits for us needs: until the thread's place is another one, it
+ * does not wait for Python's lock.  Of the first registration the first op is an outermost one.
+ */
+static bool may_be_inner(uint64_t key, uint32_t now)
+{
+	static __thread uint64_t first __attribute__((tls_model("initial-exec")));
+	static __thread uint32_t seen __attribute__((tls_model("initial-exec")));
+
+	if (now <= 1)
+		return false;
+	if (seen != now) {
+		seen = now;
+		first = key;
+	}
+	if (first && first != key)
+		first = 0;
+	return first;
+}
+
+void torch_python_place(struct python_place *place, uint32_t registered)
+{
+	/* Not the general model: that needs the dynamic linker of glibc by its name. */
+	static __thread bool busy __attribute__((tls_model("initial-exec")));
+	struct walk w;
+	void *state;
+	bool inner;
+	int lock;
+
+	*place = (struct python_place){ 0 };
+	/* Then states are freed, and whoever takes the lock is ended. */
+	if (!ready || python.finalizing())
+		return;
+	state = python.this_state();
+	/* An op of what is called meanwhile, if anything is, has no place. */
+	if (!state || busy)
+		return;
+	walk(state, &w);
+	if (!w.nr)
+		return;
+	place->stack = torch_user.stack_find(w.key);
+	place->line = python_line(place->stack, w.key);
+	place->module = known_module(&w);
+	inner = may_be_inner(w.key, registered);
+	if (__builtin_expect(!place->line || (w.modules && !place->module), 0) && !inner &&
+	    may_wait()) {
+		busy = true;
+		lock = python.ensure();
+		look_up(state, &w, place);
+		python.release(lock);
+		busy = false;
+	}
+	if (place->line == PYTHON_NO_LINE)
+		place->line = 0;
+}
+
+void torch_python_init(int category)
+{
+	const char *(*version)(void);
+	void *type, *value, *trace, *state;
+
+	if (!python_find(&version, "Py_GetVersion", NULL))
+		return;
+	if (!python_functions_find()) {
+		torch_say("Python: this version lacks functions that are needed (3.9 has them): "
+			  "ops are recorded without their lines and modules");
+		return;
+	}
+	if (strstr(version(), "free-threading")) {
+		torch_say("Python: of a build without its global lock ops are recorded without "
+			  "their lines and modules");
+		return;
+	}
+	state = python.this_state();
+	if (!state || python.current_state() != state)
+		return;
+	/* A build that has more in each object has other offsets than those that are known. */
+	if (strcmp(torch_ptr(python.code_type, PYTHON_TYPE_NAME), "code")) {
+		torch_say("Python: objects are not as they are expected to be: ops are recorded "
+			  "without their lines and modules");
+		return;
+	}
+	python_frames_init(category);
+	python_modules_init(category);
+	python.err_fetch(&type, &value, &trace);
+	ready = python_layout_find();
+	python.err_restore(type, value, trace);
+	if (!ready)
+		torch_say("Python: frames are not as they are expected to be: ops are recorded "
+			  "without their lines and modules");
+}
