@@ -97,6 +97,10 @@ result "report --include-uncertain: and with them" $?
 grep -q '^# uncertain: 1 range, ' "$dir/out" &&
 	grep -qE '^ *1( +-){7} +1  add$' "$dir/out"
 result "report: a row of nothing else has no times" $?
+"$xsprof" report --from 0.0004 --to 0.0005 "$dir/lost.data" >"$dir/out" 2>&1
+grep -q '^# .* events in 100\.000 us, ' "$dir/out" &&
+	"$xsprof" report --from 100 "$dir/lost.data" 2>&1 | grep -q '^# .*: 0 events in 0 ns, '
+result "report: --from and --to: the time that is shown" $?
 lost "assert r['found'] == 18 and r['uncertain'] == 1, r
 assert r['ranges'][0]['wall_ns'] == 10000, r" --why add &&
 	lost "assert r['found'] == 19 and r['ranges'][0]['wall_ns'] == 110000, r" --why add \
@@ -169,10 +173,13 @@ assert [(x["count"], x["total_ns"], x["self_ns"]) for x in r] == [(2, 30000, Non
 	grep -qE '^ *2 +30\.000 us +- +15\.000 us .* copy$'
 result "report: what is on no thread has no time of its own" $?
 "$xsprof" report --why copy "$dir/rows.data" >"$dir/out" 2>&1
-[ $? = 1 ] && grep -q "all ranges called 'copy' are async ranges, spans or " "$dir/out"
+[ $? = 1 ] && grep -q "'copy' are async ranges, activities of GPUs or spans of no " "$dir/out"
 result "report --why: says so of ranges that are on no thread" $?
+"$xsprof" report --allow-lost --why mutex "$dir/all.data" >"$dir/out" 2>&1
+[ $? = 1 ] && grep -q "'mutex' is called what threads wait for, and no range: " "$dir/out"
+result "report --why: nor is a mutex a range" $?
 "$xsprof" report "$dir/rows.data" >"$dir/out" 2>"$dir/log" &&
-	grep -q '^# 1 row above is of async ranges, spans or a GPU: on no thread, ' "$dir/out"
+	grep -q '^# 1 row above is of async ranges, a GPU or spans of no thread: ' "$dir/out"
 result "report: and that they have no times of a thread" $?
 "$xsprof" report --by thread --json "$dir/rows.data" 2>"$dir/log" | python3 -c '
 import json, sys

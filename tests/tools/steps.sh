@@ -91,10 +91,16 @@ result "none: which ranges are missing" $?
 status 1 "$xsprof" report --allow-lost --steps --tid 1 "$dir/steps.data" &&
 	grep -q 'none of 11 steps matches the options' "$dir/out"
 result "none: the options left them out" $?
+"$make_capture" rows "$dir/rows.data" &&
+	"$xsprof" report --steps=fib "$dir/rows.data" >"$dir/out" 2>"$dir/log" &&
+	grep -qx ' *Step *Begin *Wall' "$dir/out"
+result "without ops there is no time of phases" $?
 for other in --why=x --gaps --name=x --by=name --sort=self --include-uncertain --steps=; do
 	status 2 "$xsprof" report --steps $other "$dir/big.data"
 	result "--steps with $other is refused" $?
 done
+status 2 "$xsprof" report --steps iteration && grep -q -- '--steps=iteration$' "$dir/log"
+result "--steps and a name that is no file" $?
 "$make_capture" many "$dir/many.data" 20000
 small "steps of 20000 threads" "$xsprof" report --allow-lost --steps='*' \
 	"$dir/many.data"

@@ -134,7 +134,7 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 	if (!stats->switches)
 		return;
 	for (i = 0; i < n && i < report->reading.limit; i++)
-		none += rows[i]->count && !rows[i]->on_thread;
+		none += rows[i]->timed && !rows[i]->of_thread;
 	for (i = shown = 0; i < n && shown < report->reading.limit; i++) {
 		if (!rows[i]->wall)
 			continue;
@@ -144,7 +144,7 @@ void report_print_cause(const struct report *report, struct xsp_group **rows, si
 	putchar('\n');
 	report_print_sources(stats);
 	if (none)
-		printf("# %zu %s of async ranges, spans or a GPU: on no thread, without such "
+		printf("# %zu %s of async ranges, a GPU or spans of no thread: without such "
 		       "times\n", none, none > 1 ? "rows above are" : "row above is");
 	if (!shown)
 		return;

@@ -201,6 +201,7 @@ static uint32_t hash_key(const struct xsp_key *key)
 	h = h * 0x9e3779b97f4a7c15u + key->name;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->category;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->shape;
+	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->module;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->producer;
 	h = (h ^ h >> 29) * 0x9e3779b97f4a7c15u + key->tid;
 	return (uint32_t)((h ^ h >> 32) * 0x9e3779b97f4a7c15u >> (64 - GROUP_BITS));
@@ -209,7 +210,8 @@ static uint32_t hash_key(const struct xsp_key *key)
 static bool same(const struct xsp_key *a, const struct xsp_key *b)
 {
 	return a->type == b->type && a->name == b->name && a->category == b->category &&
-	       a->shape == b->shape && a->producer == b->producer && a->tid == b->tid;
+	       a->shape == b->shape && a->module == b->module &&
+	       a->producer == b->producer && a->tid == b->tid;
 }
 
 struct xsp_group *xsp_groups_get(struct xsp_groups *groups, const struct xsp_key *key)

@@ -34,6 +34,7 @@ struct xsp_key {
 	uint32_t	name;		/* number of the text */
 	uint32_t	category;	/* number of the text */
 	uint32_t	shape;		/* number of the text of the inputs */
+	uint32_t	module;		/* number of the text of the module */
 	uint32_t	producer;	/* + 1 */
 	uint64_t	tid;		/* + 1 */
 };
@@ -48,7 +49,8 @@ struct xsp_key {
  * @how: ranges by enum xsprof_range_end
  * @sum: sum of durations, ns
  * @total: the same without those inside another of the row's name
- * @on_thread: ranges on threads among those timed
+ * @on_thread: ranges that nest on a thread, among those timed
+ * @of_thread: ranges of which it is known what their thread did, among those timed
  * @self: of these, sum of durations without what was inside
  * @min: shortest
  * @max: longest
@@ -72,6 +74,7 @@ struct xsp_group {
 	uint64_t		sum;
 	uint64_t		total;
 	uint64_t		on_thread;
+	uint64_t		of_thread;
 	uint64_t		self;
 	uint64_t		min;
 	uint64_t		max;

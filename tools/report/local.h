@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of `xsprof report` share: options.c knows what was asked for, report.c reads and
- * counts, steps.c counts by steps, shapes.c keeps inputs, steps-print.c and print.c print the
- * tables, threads.c one of threads where there is no range, waits.c one of waits, cause.c what the
- * time was for, words.c the words of a row.  Each calls those after it.
+ * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules, steps-print.c and
+ * print.c print the tables, threads.c one of threads where there is no range, waits.c one of waits,
+ * cause.c what the time was for, words.c the words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -22,6 +22,10 @@ enum report_by {
 	REPORT_BY_CATEGORY	= 0x8,
 	REPORT_BY_PATTERN	= 0x10,	/* by name, with * for each number in it */
 	REPORT_BY_SHAPE		= 0x20,	/* by name and inputs */
+	REPORT_BY_MODULE	= 0x40,	/* of the program, in which an op was called */
+	REPORT_BY_LINE		= 0x80,	/* of the program, by which it was */
+	/* What a backward op shares with its forward op; one of them. */
+	REPORT_BY_PLACE		= REPORT_BY_MODULE | REPORT_BY_LINE,
 };
 
 enum report_sort {
@@ -77,7 +81,7 @@ struct report_threads {
  * @waits: waits for synchronization objects that are under way
  * @by_step: --steps was given, for ranges of the name @step, NULL for what ends steps anyway
  * @steps: those
- * @shapes: inputs of ranges that are open, NULL where rows are not by shape
+ * @shapes: inputs and modules of ranges that are open, NULL where rows are by neither
  */
 struct report {
 	struct xsp_source		source;
@@ -117,11 +121,13 @@ struct report {
  * @process: process
  * @thread: thread
  * @category: category
+ * @module: module
  */
 struct report_width {
 	size_t	process;
 	size_t	thread;
 	size_t	category;
+	size_t	module;
 };
 
 void report_print(struct report *report);
@@ -141,6 +147,8 @@ void report_print_text(const char *s, size_t len, size_t width);
 void report_print_heads(const struct report *report, const struct report_width *width, bool bold);
 void report_print_words(const struct report *report, const struct xsp_group *group,
 			const struct report_width *width);
+/* What of inputs and modules is in no row; @ranges: there are rows. */
+void report_print_left(const struct report *report, bool ranges);
 /* Sets @split.  Return: 0 or -ENOMEM. */
 int report_split(struct report *report);
 /* @width is what @row needs at least. */
@@ -176,20 +184,82 @@ void report_json_steps(const struct report_steps *steps);
 
 /* ---- shapes.c ------------------------------------------------------------------------------- */
 
-int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups,
-		      struct report_shapes **shapes);
+/*
+ * @by: REPORT_BY_*: what of ranges is kept.  @flat: only some names are counted: each of these for
+ * itself, whatever it is inside of.
+ */
+int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups, unsigned int by,
+		      bool flat, struct report_shapes **shapes);
 void report_shapes_free(struct report_shapes *shapes);
 /* Any event of a program, after the pairer has had it. */
 void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event *ev);
-/*
- * The text of the inputs of what the pairer ended, 0 for none: to be asked once, for all.  @inside:
- * it lies in another range of its name and inputs.
+#define REPORT_OUTER	32u	/* modules that a module may be in */
+
+/**
+ * struct report_range_words - what a range's row is by
+ * @shape: text of its inputs, 0 for none
+ * @module: of its module
+ * @inside: it lies in another range of its row
+ * @outer: where rows are by modules alone: those that its module is in, as far as it lies in no
+ *	other range in them
+ * @nr_outer: how many
  */
-uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
-			  bool *inside);
+struct report_range_words {
+	uint32_t	shape;
+	uint32_t	module;
+	bool		inside;
+	uint32_t	outer[REPORT_OUTER];
+	uint32_t	nr_outer;
+};
+
+/* Of what the pairer ended: to be asked once, for all. */
+void report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
+		      struct report_range_words *words);
 /* Ops with inputs that there was no room for. */
 uint64_t report_shapes_crowded(const struct report_shapes *shapes);
 bool report_shapes_any(const struct report_shapes *shapes);
+/* NULL where rows are not by module. */
+const struct report_modules *report_shapes_modules(const struct report_shapes *shapes);
+
+/* ---- modules.c ------------------------------------------------------------------------------ */
+
+struct report_modules;
+
+/**
+ * struct report_module - the module of a range that is open
+ * @sequence: of an op that has a backward, else -1
+ * @word: number of its text, 0 for none
+ * @called_in: the module that it or what is around it was called in, whatever it is of
+ * @own: the op itself said so
+ * @backward: it is a backward op, or inside of one
+ * @linked: it is one, with the number of its forward op
+ */
+struct report_module {
+	int64_t		sequence;
+	uint32_t	word;
+	uint32_t	called_in;
+	bool		own;
+	bool		backward;
+	bool		linked;
+};
+
+/* @lines: lines are what it is about, in the place of modules. */
+int report_modules_new(struct xsprof_trace *trace, struct xsp_groups *groups, bool lines,
+		       struct report_modules **modules);
+void report_modules_free(struct report_modules *modules);
+/* A range begins inside of @outer, NULL for none. */
+void report_modules_begin(struct report_modules *modules, const struct xsprof_event *ev,
+			  struct report_module *outer, struct report_module *to);
+/* More of the arguments that the op has. */
+void report_modules_args(struct report_modules *modules, const struct xsprof_event *ev,
+			 struct report_module *to);
+/* The module that it is in, by its name; 0: none.  @module: number of its text. */
+uint32_t report_modules_outer(struct report_modules *modules, uint32_t module);
+bool report_modules_any(const struct report_modules *modules);
+/* Texts that found no room. */
+uint64_t report_modules_crowded(const struct report_modules *modules);
+/* Backward ops, the forward ops of which are not known. */
+uint64_t report_modules_unlinked(const struct report_modules *modules);
 
 /* ---- threads.c ------------------------------------------------------------------------------ */
 

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/tool.h"
 #include "report/local.h"
@@ -16,7 +17,9 @@ void report_help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --by LIST         rows by name (default; op is the same), thread, process,\n"
 	      "                        category, pattern (name with * for each number in it),\n"
-	      "                        shape (name and inputs), or several: name,thread\n"
+	      "                        shape (name and inputs), module or line (of PyTorch\n"
+	      "                        programs, recorded with --torch all), or several:\n"
+	      "                        module,name\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        name\n"
 	      "  -n, --limit N         the first N rows only\n"
@@ -46,25 +49,24 @@ void report_help(void)
 static int parse_by(struct report *report, char *text)
 {
 	static const char *const words[] = { "name", "thread", "process", "category", "pattern",
-					     "shape" };
+					     "shape", "module", "line" };
 	const size_t n = sizeof(words) / sizeof(words[0]);
-	char *word, *save;
+	char *word;
 	size_t i;
 
 	report->by = 0;
-	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+	while ((word = strsep(&text, ","))) {
 		if (!strcmp(word, "op"))
 			word = (char *)words[0];
 		for (i = 0; i < n && strcmp(words[i], word); i++)
 			;
 		if (i == n)
-			return tool_usage("report", "--by %s: not one of name, thread, process, "
-					  "category, pattern, shape", word);
+			return tool_usage("report", "--by: '%s' is not one of name, thread, "
+					  "process, category, pattern, shape, module, line", word);
 		report->by |= 1u << i;
 	}
-	if (!report->by)
-		return tool_usage("report", "--by: name, thread, process, category, pattern or "
-				  "shape");
+	if ((report->by & REPORT_BY_PLACE) == REPORT_BY_PLACE)
+		return tool_usage("report", "--by: module or line, not both");
 	if (report->by & (REPORT_BY_PATTERN | REPORT_BY_SHAPE))
 		report->by |= REPORT_BY_NAME;
 	return -1;
@@ -154,9 +156,14 @@ int report_options(struct report *report, int argc, char **argv)
 		if (ret >= 0)
 			return ret;
 	}
-	if (report->by_step && !report->step && optind + 1 < argc)
+	if (report->by_step && !report->step &&
+	    (optind + 1 < argc || (optind < argc && strcmp(argv[optind], "-") &&
+				   access(argv[optind], F_OK))))
 		return tool_usage("report", "--steps takes a name behind =: --steps=%s",
 				  argv[optind]);
+	if (report->why && optind == argc && !report->reading.input && !access(report->why, F_OK))
+		return tool_usage("report", "--why: takes a name before the file: --why=NAME %s",
+				  report->why);
 	ret = reading_file(&report->reading, argc, argv);
 	if (ret >= 0)
 		return ret;

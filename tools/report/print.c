@@ -72,6 +72,8 @@ static int compare(const void *pa, const void *pb)
 		ret = by_word(a->key.category, b->key.category);
 	if (!ret)
 		ret = by_word(a->key.shape, b->key.shape);
+	if (!ret)
+		ret = by_word(a->key.module, b->key.module);
 	if (ret)
 		return ret;
 	if (a->key.producer != b->key.producer)
@@ -83,12 +85,13 @@ static void numbers(const struct xsp_group *group, char cell[NUMBERS][32])
 {
 	snprintf(cell[0], 32, "%" PRIu64, group->count);
 	snprintf(cell[UNCERTAIN], 32, "%" PRIu64, group->uncertain);
-	if (!group->timed) {
-		for (int c = 1; c < UNCERTAIN; c++)
-			strcpy(cell[c], "-");
+	for (int c = 1; c < UNCERTAIN; c++)
+		strcpy(cell[c], "-");
+	/* A module may have all of its time in those that it has. */
+	if (group->timed || group->total)
+		tool_format_time(cell[1], 32, group->total);
+	if (!group->timed)
 		return;
-	}
-	tool_format_time(cell[1], 32, group->total);
 	if (group->on_thread)
 		tool_format_time(cell[2], 32, group->self);
 	else
@@ -143,9 +146,28 @@ static bool is_counter(uint32_t type)
 	return type == XSPROF_REC_COUNTER_I64 || type == XSPROF_REC_COUNTER_F64;
 }
 
+/* Whole numbers in full, as far as a double has them. */
+static void print_value(double value)
+{
+	bool whole = value > -1e15 && value < 1e15 && value == (double)(int64_t)value;
+
+	printf(whole ? "%12.0f  " : "%12.6g  ", value);
+}
+
+static void print_counter(const struct xsp_group *row)
+{
+	if (row->strange == row->count) {
+		printf("%12s  %12s  ", "-", "-");
+	} else {
+		print_value(row->low);
+		print_value(row->high);
+	}
+	print_value(row->last);
+}
+
 static void print_others(const struct report *report, struct xsp_group **rows, size_t n)
 {
-	const struct report_width width = { 7, 6, 8 };
+	const struct report_width width = { 7, 6, 8, 6 };
 	bool bold = report_colours();
 	uint64_t strange = 0;
 	size_t i;
@@ -160,12 +182,10 @@ static void print_others(const struct report *report, struct xsp_group **rows, s
 
 		printf("%10" PRIu64 "  %-14s  ", row->count,
 		       xsp_word_type((uint16_t)row->key.type));
-		if (!is_counter(row->key.type))
-			printf("%12s  %12s  %12s  ", "", "", "");
-		else if (row->strange == row->count)
-			printf("%12s  %12s  %12.6g  ", "-", "-", row->last);
+		if (is_counter(row->key.type))
+			print_counter(row);
 		else
-			printf("%12.6g  %12.6g  %12.6g  ", row->low, row->high, row->last);
+			printf("%12s  %12s  %12s  ", "", "", "");
 		strange += row->strange;
 		by_name.by |= REPORT_BY_NAME;
 		report_print_words(&by_name, row, &width);
@@ -187,11 +207,23 @@ static size_t split(struct xsp_group **rows, size_t n)
 	return i;
 }
 
+/* From --from on, to --to where there was more. */
+static uint64_t shown_ns(const struct report *report)
+{
+	uint64_t from = report->first_ns, to = report->last_ns;
+
+	if (report->filter.from_ns > from)
+		from = report->filter.from_ns;
+	if (report->show.window)
+		to = report->filter.to_ns;
+	return to > from ? to - from : 0;
+}
+
 void report_print(struct report *report)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
-	struct report_width width = { 7, 6, 8 };
+	struct report_width width = { 7, 6, 8, 6 };
 	struct xsp_group **rows;
 	size_t n, ranges;
 	bool threads;
@@ -207,8 +239,8 @@ void report_print(struct report *report)
 	report_print_text(report->source.path, strlen(report->source.path), 0);
 	printf(": %" PRIu64 " event%s in %s, %u process%s\n", report->events,
 	       report->events == 1 ? "" : "s",
-	       tool_format_time(span, sizeof(span), report->last_ns - report->first_ns),
-	       info.producers, info.producers == 1 ? "" : "es");
+	       tool_format_time(span, sizeof(span), shown_ns(report)), info.producers,
+	       info.producers == 1 ? "" : "es");
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
@@ -242,17 +274,16 @@ void report_print(struct report *report)
 	else if (!n && !threads && !xsprof_trace_get_kernel(report->source.trace, &kernel))
 		puts("... no range, and no events of the scheduler, which tell where the time of "
 		     "threads went: record with -e sched");
-	if (ranges && report->shapes && !report_shapes_any(report->shapes))
-		puts("... no inputs were recorded, so rows are by name: record --torch=shapes has "
-		     "those of PyTorch's ops");
-	if (report->shapes && report_shapes_crowded(report->shapes))
-		printf("... the inputs of %" PRIu64 " ops found no room: these are in rows (...), "
-		       "or by name\n",
-		       report_shapes_crowded(report->shapes));
+	else if (!n && !threads && !report->events)
+		puts("... nothing was recorded: the message of 'xsprof record' said why; -e sched "
+		     "records where the time of any program's threads goes");
+	if (report->shapes)
+		report_print_left(report, ranges);
 	if (report->unsure)
-		printf("... and %" PRIu64 " open range%s without a row: their processes ended at a "
-		       "time known to an interval only, --open\n", report->unsure,
-		       report->unsure == 1 ? "" : "s");
+		printf("... and %" PRIu64 " open range%s without a row: when their processes ended "
+		       "is known to an interval only%s\n", report->unsure,
+		       report->unsure == 1 ? "" : "s",
+		       report->show.all ? "" : "; --open lists them");
 	if (!threads)
 		report_print_cause(report, rows, ranges, &width);
 	report_print_waits(report, rows + ranges, n - ranges);
@@ -282,6 +313,8 @@ static void json_words(const struct report *report, const struct xsp_group *row)
 		json_word("name", report, other ? 0 : row->key.name);
 	if (row->key.shape)
 		json_word("inputs", report, row->key.shape);
+	if (row->key.module)
+		json_word(report->by & REPORT_BY_LINE ? "line" : "module", report, row->key.module);
 	if (report->by & REPORT_BY_CATEGORY || (report->split && !row->key.type))
 		json_word("category", report, other ? 0 : row->key.category);
 	if (row->key.producer) {
@@ -344,6 +377,13 @@ static void json_other(const struct report *report, const struct xsp_group *row)
 	json_words(report, row);
 }
 
+static void json_places(const struct report_modules *modules, const char *what)
+{
+	printf(",\"%s_recorded\":%s,\"%s_left_out\":%" PRIu64, what,
+	       report_modules_any(modules) ? "true" : "false", what,
+	       report_modules_unlinked(modules));
+}
+
 void report_print_json(struct report *report)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
@@ -362,7 +402,7 @@ void report_print_json(struct report *report)
 	       ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
 	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
 	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
-	       report->events, report->last_ns - report->first_ns,
+	       report->events, shown_ns(report),
 	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
 	       report->ranges[XSPROF_RANGE_OPEN], report->unsure, report->nr_uncertain,
 	       report->pairs.unmatched_ends, report->pairs.too_deep, info.lost_records,
@@ -388,7 +428,10 @@ void report_print_json(struct report *report)
 		json_other(report, rows[i]);
 	}
 	printf("],\n\"waits_left_out\":%" PRIu64, report_waits_crowded(report->waits));
-	if (report->shapes)
+	if (report->by & REPORT_BY_PLACE)
+		json_places(report_shapes_modules(report->shapes),
+			    report->by & REPORT_BY_LINE ? "lines" : "modules");
+	if (report->by & REPORT_BY_SHAPE)
 		printf(",\"inputs_recorded\":%s,\"inputs_left_out\":%" PRIu64,
 		       report_shapes_any(report->shapes) ? "true" : "false",
 		       report_shapes_crowded(report->shapes));

@@ -25,10 +25,14 @@ static bool is_wanted(struct report *report, uint32_t producer, uint32_t pid, ui
 
 /* The row that something belongs to; NULL when it is not wanted. */
 static struct xsp_group *find_row(struct report *report, uint32_t type, uint32_t producer,
-				  uint32_t pid, uint32_t tid, uint32_t name, uint32_t shape)
+				  uint32_t pid, uint32_t tid, uint32_t name,
+				  const struct report_range_words *words)
 {
 	struct xsp_group *group;
-	struct xsp_key key = { .type = type, .shape = shape };
+	struct xsp_key key = {
+		.type = type, .shape = words ? words->shape : 0,
+		.module = words ? words->module : 0,
+	};
 
 	if (!is_wanted(report, producer, pid, tid, name))
 		return NULL;
@@ -57,6 +61,26 @@ static void add_cause(struct xsp_group *group, const struct cause_sum *sum, uint
 	group->wall += ns;
 }
 
+/* Of modules around its own it is a part. */
+static void add_outer(struct report *report, const struct xsprof_range *range,
+		      const struct report_range_words *words, const struct cause_sum *sum,
+		      uint64_t ns)
+{
+	struct report_range_words outer = { 0 };
+	struct xsp_group *group;
+
+	for (uint32_t i = 0; i < words->nr_outer; i++) {
+		outer.module = words->outer[i];
+		group = find_row(report, 0, range->producer, range->pid, range->tid, range->name,
+				 &outer);
+		if (!group)
+			return;
+		group->total += ns;
+		if (sum)
+			add_cause(group, sum, ns);
+	}
+}
+
 /* Open when its process ended, at a time that is known to be in an interval only. */
 static bool is_unsure(struct report *report, const struct xsprof_range *range)
 {
@@ -73,23 +97,22 @@ static void add_range(void *data, const struct xsprof_range *range)
 {
 	struct report *report = data;
 	uint64_t ns = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
-	bool told = why_on_thread(range) && cause_get_stats(report->cause)->switches;
+	bool told = why_has_thread(range) && cause_get_stats(report->cause)->switches;
 	struct xsp_group *group;
 	struct cause_sum sum;
-	uint32_t shape = 0;
-	bool inside;
+	struct report_range_words words = { 0 };
 
 	open_ranges_add(&report->open, range);
-	/* What is on no thread has no time there. */
+	/* What is of no thread has no time there. */
 	if (told)
 		cause_range(report->cause,
 			    cause_reader_key(report->reader, range->producer, range->tid),
 			    range->begin_ns, range->end_ns, range->kind == XSPROF_REC_BEGIN, &sum);
 	if (report->steps)
 		report_steps_range(report->steps, range);
-	inside = !report_counts_once(report, range);
+	words.inside = !report_counts_once(report, range);
 	if (report->shapes)
-		shape = report_shapes_of(report->shapes, range, &inside);
+		report_shapes_of(report->shapes, range, &words);
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
 	if (report->steps) {
@@ -98,14 +121,16 @@ static void add_range(void *data, const struct xsprof_range *range)
 		return;
 	}
 	/* How long it took is not known: it is told with what was open at the end. */
-	if (is_unsure(report, range)) {
+	if ((report->uncertain || !(range->flags & XSPROF_RANGEF_UNCERTAIN)) &&
+	    is_unsure(report, range)) {
 		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
 			report->ranges[XSPROF_RANGE_OPEN]++;
 			report->unsure++;
 		}
 		return;
 	}
-	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name, shape);
+	group = find_row(report, 0, range->producer, range->pid, range->tid, range->name,
+			 &words);
 	if (!group)
 		return;
 	report->ranges[range->how % 3]++;
@@ -119,16 +144,18 @@ static void add_range(void *data, const struct xsprof_range *range)
 	}
 	group->timed++;
 	group->sum += ns;
-	/* What is inside a range that is on no thread nobody knows: no time is its own. */
+	group->of_thread += why_has_thread(range);
+	/* Where ranges need not nest, it is not known what is inside: no time is its own. */
 	if (why_on_thread(range)) {
 		group->on_thread++;
 		group->self += range->self_ns;
 	}
-	if (!inside) {
+	if (!words.inside) {
 		group->total += ns;
 		if (told)
 			add_cause(group, &sum, ns);
 	}
+	add_outer(report, range, &words, told ? &sum : NULL, ns);
 	if (ns < group->min)
 		group->min = ns;
 	if (ns > group->max)
@@ -168,7 +195,7 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	report->events += xsp_event_counts(ev);
 	if (xsp_event_is_range(ev) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
-	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name, 0);
+	group = find_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name, NULL);
 	if (!group)
 		return;
 	if (ev->type == XSPROF_REC_COUNTER_I64) {
@@ -254,8 +281,9 @@ static int run(struct report *report)
 		ret = cause_new(&report->cause);
 	if (!ret)
 		ret = cause_reader_new(report->source.trace, report->cause, &report->reader);
-	if (!ret && report->by & REPORT_BY_SHAPE)
-		ret = report_shapes_new(report->source.trace, report->groups, &report->shapes);
+	if (!ret && report->by & (REPORT_BY_SHAPE | REPORT_BY_PLACE))
+		ret = report_shapes_new(report->source.trace, report->groups, report->by,
+					xsp_filter_names(&report->filter), &report->shapes);
 	if (!ret && report->by_step)
 		ret = report_steps_new(report, report->step, &report->steps);
 	if (!ret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ranges had as inputs, for rows by shape.  An op's inputs are in its begin, and its row is
- * found when it ends: between the two its thread keeps them.
+ * What ranges had as inputs, and of which module they were, for rows by these.  Both are in an op's
+ * begin, and its row is found when it ends: between the two its thread keeps them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,22 @@
 #define OPEN_MAX	(1u << 20)	/* of all threads */
 #define TEXT_MAX	1024u
 
+/**
+ * struct shape_open - a range that is open
+ * @begin: ns
+ * @name: name id
+ * @word: its inputs, 0 for none
+ * @module: its module
+ * @left: elements to come of a list among these
+ * @first: none of them has come
+ */
 struct shape_open {
 	uint64_t	begin;
 	uint32_t	name;
 	uint32_t	word;
+	uint32_t	left;
+	bool		first;
+	struct report_module	module;
 };
 
 /**
@@ -39,6 +51,9 @@ struct shape_thread {
  * struct report_shapes - inputs of ranges that are open
  * @trace: the trace
  * @groups: texts are theirs
+ * @by: REPORT_BY_*
+ * @flat: none of its ranges is inside of another
+ * @modules: NULL where rows are not by these
  * @by_thread: places of threads
  * @threads: those
  * @nr: how many
@@ -50,6 +65,9 @@ struct shape_thread {
 struct report_shapes {
 	struct xsprof_trace	*trace;
 	struct xsp_groups	*groups;
+	unsigned int		by;
+	bool			flat;
+	struct report_modules	*modules;
 	struct xsp_map		by_thread;
 	struct shape_thread	*threads;
 	uint32_t		nr;
@@ -59,16 +77,19 @@ struct report_shapes {
 	bool			any;
 };
 
-int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups,
-		      struct report_shapes **shapes)
+int report_shapes_new(struct xsprof_trace *trace, struct xsp_groups *groups, unsigned int by,
+		      bool flat, struct report_shapes **shapes)
 {
 	*shapes = calloc(1, sizeof(**shapes));
 	if (!*shapes)
 		return -ENOMEM;
 	(*shapes)->trace = trace;
 	(*shapes)->groups = groups;
+	(*shapes)->by = by;
+	(*shapes)->flat = flat && !(by & REPORT_BY_NAME);
 	(*shapes)->full = xsp_groups_intern(groups, "...", 3);
-	return 0;
+	return by & REPORT_BY_PLACE ? report_modules_new(trace, groups, by & REPORT_BY_LINE,
+							 &(*shapes)->modules) : 0;
 }
 
 void report_shapes_free(struct report_shapes *shapes)
@@ -78,6 +99,7 @@ void report_shapes_free(struct report_shapes *shapes)
 	for (uint32_t i = 0; i < shapes->nr; i++)
 		free(shapes->threads[i].open);
 	free(shapes->threads);
+	report_modules_free(shapes->modules);
 	xsp_map_free(&shapes->by_thread);
 	free(shapes);
 }
@@ -132,16 +154,24 @@ static bool push(struct report_shapes *shapes, struct shape_thread *th,
 		th->open = open;
 		th->room = room;
 	}
-	th->open[th->depth++] = (struct shape_open){ .begin = ev->ns, .name = ev->name };
+	open = &th->open[th->depth++];
+	*open = (struct shape_open){ .begin = ev->ns, .name = ev->name };
+	if (shapes->modules)
+		report_modules_begin(shapes->modules, ev, th->depth > 1 ? &open[-1].module : NULL,
+				     &open->module);
 	return true;
+}
+
+static bool is_item(const struct xsprof_trace_arg *arg)
+{
+	return arg->key >= XSPROF_KEY_ITEM && arg->key < XSPROF_KEY_ITEM + XSPROF_KEY_PLACES;
 }
 
 /* Also one of a list. */
 static bool is_input(const struct xsprof_trace_arg *arg)
 {
 	return (arg->key >= XSPROF_KEY_INPUT &&
-		arg->key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES) ||
-	       (arg->key >= XSPROF_KEY_ITEM && arg->key < XSPROF_KEY_ITEM + XSPROF_KEY_PLACES);
+		arg->key < XSPROF_KEY_INPUT + XSPROF_KEY_PLACES) || is_item(arg);
 }
 
 /* Of a number its value is no shape. */
@@ -157,7 +187,6 @@ static size_t put_input(const struct report_shapes *shapes, uint32_t producer,
 		len = xsprof_trace_arg_text(shapes->trace, producer, arg, p, room);
 		end = memchr(p, ']', len);
 		return end ? (size_t)(end + 1 - p) : len;
-	case XSPROF_ARG_LIST:
 	case XSPROF_ARG_NONE:
 		return xsprof_trace_arg_text(shapes->trace, producer, arg, p, room);
 	default:
@@ -165,11 +194,49 @@ static size_t put_input(const struct report_shapes *shapes, uint32_t producer,
 	}
 }
 
+static size_t put_comma(char *p, size_t len)
+{
+	if (len)
+		memcpy(p + len, ", ", 2);
+	return len ? len + 2 : 0;
+}
+
+/* A list of tensors is "[...]" around them, one of anything else a "-".  Return: bytes of @p. */
+static size_t put_listed(const struct report_shapes *shapes, struct shape_open *open,
+			 uint32_t producer, const struct xsprof_trace_arg *arg, char *p,
+			 size_t len)
+{
+	if (arg->type == XSPROF_ARG_LIST) {
+		open->left = (uint32_t)arg->u.u64;
+		open->first = true;
+		len = put_comma(p, len);
+		memcpy(p + len, "[]", 2);
+		return len + (open->left ? 1 : 2);
+	}
+	if (!open->left)
+		return len;
+	open->left--;
+	if (open->first && arg->type != XSPROF_ARG_TENSOR) {
+		/* None of its other elements is of interest. */
+		open->left = 0;
+		p[len - 1] = '-';
+		return len;
+	}
+	if (!open->first)
+		len = put_comma(p, len);
+	open->first = false;
+	len += put_input(shapes, producer, arg, p + len, 200);
+	if (!open->left)
+		p[len++] = ']';
+	return len;
+}
+
 /* The inputs in a record behind those that the range has. */
 static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 		       const struct xsprof_event *ev)
 {
-	uint32_t *word = &th->open[th->depth - 1].word;
+	struct shape_open *open = &th->open[th->depth - 1];
+	uint32_t *word = &open->word;
 	struct xsprof_trace_arg arg;
 	char text[TEXT_MAX + 256];
 	size_t len = 0, pos = 0, had;
@@ -187,10 +254,11 @@ static void add_inputs(struct report_shapes *shapes, struct shape_thread *th,
 		/* A string that goes on is one input. */
 		if (!is_input(&arg) || arg.flags & XSPROF_ARGF_CONT)
 			continue;
-		if (len) {
-			memcpy(text + len, ", ", 2);
-			len += 2;
+		if (arg.type == XSPROF_ARG_LIST || is_item(&arg)) {
+			len = put_listed(shapes, open, ev->producer, &arg, text, len);
+			continue;
 		}
+		len = put_comma(text, len);
 		len += put_input(shapes, ev->producer, &arg, text + len, 200);
 	}
 	if (len == had)
@@ -223,8 +291,10 @@ void report_shapes_event(struct report_shapes *shapes, const struct xsprof_event
 	} else if (ev->type != XSPROF_REC_ARGS && ev->type < XSPROF_REC_SCHED_IN) {
 		th->fresh = false;
 	}
-	if (th->fresh)
+	if (th->fresh && shapes->by & REPORT_BY_SHAPE)
 		add_inputs(shapes, th, ev);
+	if (th->fresh && !begins && shapes->modules)
+		report_modules_args(shapes->modules, ev, &th->open[th->depth - 1].module);
 }
 
 bool report_shapes_any(const struct report_shapes *shapes)
@@ -232,11 +302,21 @@ bool report_shapes_any(const struct report_shapes *shapes)
 	return shapes->any;
 }
 
-/* Is a range of that name with these inputs open at or below @at? */
-static bool is_inside(const struct shape_thread *th, uint32_t at, const struct shape_open *open)
+const struct report_modules *report_shapes_modules(const struct report_shapes *shapes)
 {
-	while (at--)
-		if (th->open[at].name == open->name && th->open[at].word == open->word)
+	return shapes->modules;
+}
+
+/* Is a range of its row open below @at? */
+static bool is_inside(const struct report_shapes *shapes, const struct shape_thread *th,
+		      uint32_t at, const struct shape_open *open)
+{
+	bool names = shapes->by & REPORT_BY_NAME, modules = shapes->by & REPORT_BY_PLACE;
+
+	while (!shapes->flat && at--)
+		if ((!names || th->open[at].name == open->name) &&
+		    th->open[at].word == open->word &&
+		    (!modules || th->open[at].module.word == open->module.word))
 			return true;
 	return false;
 }
@@ -255,28 +335,84 @@ static void take(struct report_shapes *shapes, struct shape_thread *th, uint32_t
 	th->room = 0;
 }
 
-uint32_t report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
-			  bool *inside)
+static bool is_in(const struct report_shapes *shapes, uint32_t module, uint32_t outer)
+{
+	while (module && module != outer)
+		module = report_modules_outer(shapes->modules, module);
+	return module;
+}
+
+/* What of the modules around its own it adds to; what is open below @at is around it. */
+static void find_outer(const struct report_shapes *shapes, const struct shape_thread *th,
+		       uint32_t at, uint32_t module, struct report_range_words *words)
+{
+	uint32_t outer = module, i;
+
+	if (shapes->flat)
+		at = 0;
+	/* As nearly always: what is around it adds to all of them. */
+	if (at && th->open[at - 1].module.word == module)
+		return;
+	while (words->nr_outer < REPORT_OUTER &&
+	       (outer = report_modules_outer(shapes->modules, outer))) {
+		for (i = at; i && !is_in(shapes, th->open[i - 1].module.word, outer); i--)
+			;
+		if (!i)
+			words->outer[words->nr_outer++] = outer;
+	}
+}
+
+/* Its module, and what that is in.  Rows by names as well are of one module each. */
+static void add_module(const struct report_shapes *shapes, const struct shape_thread *th,
+		       uint32_t at, const struct shape_open *open,
+		       struct report_range_words *words)
+{
+	words->module = open->module.word;
+	if (shapes->modules && words->module && !(shapes->by & REPORT_BY_NAME))
+		find_outer(shapes, th, at, words->module, words);
+}
+
+/* One that was written when it was over: what is open is around it. */
+static void of_whole(const struct report_shapes *shapes, const struct shape_thread *th,
+		     const struct xsprof_range *range, struct report_range_words *words)
+{
+	struct shape_open open = { .name = range->name };
+
+	if (range->kind != XSPROF_REC_COMPLETE || !th->depth ||
+	    th->open[th->depth - 1].begin > range->begin_ns)
+		return;
+	open.module = th->open[th->depth - 1].module;
+	add_module(shapes, th, th->depth, &open, words);
+	words->inside = is_inside(shapes, th, th->depth, &open);
+}
+
+void report_shapes_of(struct report_shapes *shapes, const struct xsprof_range *range,
+		      struct report_range_words *words)
 {
 	struct shape_thread *th = find(shapes, range->producer, range->tid);
 	struct shape_open open;
 	uint32_t at;
 
-	*inside = false;
-	if (!th || range->kind != XSPROF_REC_BEGIN)
-		return 0;
+	*words = (struct report_range_words){ 0 };
+	if (!th)
+		return;
+	if (range->kind != XSPROF_REC_BEGIN) {
+		of_whole(shapes, th, range, words);
+		return;
+	}
 	for (at = th->depth; at && th->open[at - 1].begin >= range->begin_ns; at--) {
 		open = th->open[at - 1];
 		if (open.begin != range->begin_ns || open.name != range->name)
 			continue;
-		*inside = is_inside(th, at - 1, &open);
+		words->inside = is_inside(shapes, th, at - 1, &open);
+		words->shape = open.word;
+		add_module(shapes, th, at - 1, &open, words);
 		take(shapes, th, at - 1);
-		return open.word;
+		return;
 	}
-	return 0;
 }
 
 uint64_t report_shapes_crowded(const struct report_shapes *shapes)
 {
-	return shapes->crowded;
+	return shapes->crowded + (shapes->modules ? report_modules_crowded(shapes->modules) : 0);
 }

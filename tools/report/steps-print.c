@@ -39,8 +39,12 @@ static const char *const causes[CAUSE_CLASSES] = {
 	[CAUSE_UNKNOWN] = "not known",
 };
 
-/* Medians of the steps of a thread that are certain and whole, each for itself. */
+/*
+ * Medians of the steps of a thread that are certain and whole, each for itself; @columns: the wall
+ * time's, and those of the phases where any step has one that is known.
+ */
 struct medians {
+	int		columns;
 	uint64_t	wall;
 	uint64_t	ns[STEP_PHASES];
 	uint64_t	cause[CAUSE_CLASSES];
@@ -87,12 +91,22 @@ static uint64_t median(const struct report_step *steps, size_t n, size_t which, 
 		values[nr / 2 - 1] + (values[nr / 2] - values[nr / 2 - 1]) / 2;
 }
 
+/* Without ops all of the time is in none of them, which says nothing. */
+static int columns_of(const struct report_step *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < STEP_PHASES; k++)
+			if (k != STEP_UNKNOWN && steps[i].ns[k])
+				return COLUMNS;
+	return 1;
+}
+
 /* Return: false without memory for it. */
 static bool find_medians(const struct report_step *steps, size_t n, struct medians *m)
 {
 	uint64_t *values = calloc(n, sizeof(*values));
 
-	*m = (struct medians){ 0 };
+	*m = (struct medians){ .columns = columns_of(steps, n) };
 	if (!values)
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -125,12 +139,13 @@ static void cells_of(uint64_t wall, const uint64_t ns[STEP_PHASES], char cell[CO
 	}
 }
 
-static void print_cells(const size_t wide[COLUMNS], uint64_t wall, const uint64_t ns[STEP_PHASES])
+static void print_cells(const size_t wide[COLUMNS], int columns, uint64_t wall,
+			const uint64_t ns[STEP_PHASES])
 {
 	char cell[COLUMNS][32];
 
 	cells_of(wall, ns, cell);
-	for (int c = 0; c < COLUMNS; c++)
+	for (int c = 0; c < columns; c++)
 		printf("  %*s", (int)wide[c], cell[c]);
 }
 
@@ -164,6 +179,11 @@ static void print_seconds(uint64_t ns)
 	printf("%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
 }
 
+static uint64_t excess_of(const struct report_step *step, const struct medians *m, int phase)
+{
+	return step->ns[phase] > m->ns[phase] ? step->ns[phase] - m->ns[phase] : 0;
+}
+
 /* What it has more of than others, by a tenth of what it is longer by. */
 static void print_slow(const struct report_steps *steps, const struct report_step *step,
 		       const struct medians *m)
@@ -176,16 +196,19 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	printf("step %" PRIu64 ": %s, the median is %s: ", step->number,
 	       tool_format_time(wall, sizeof(wall), wall_of(step)),
 	       tool_format_time(usual, sizeof(usual), m->wall));
-	for (int i = 0; i < STEP_PHASES; i++)
+	for (int i = 0; i < m->columns - 1; i++)
 		print_more(&sep, step->ns[i], m->ns[i], least, phases[i].text);
 	if (!*sep)
-		fputs("of no phase much more", stdout);
+		fputs(m->columns > 1 ? "of no phase much more" : "it has no ops", stdout);
 	fputs(step->told ? "" : "; what the thread did was not recorded (-e sched)", stdout);
 	sep = "; the thread was ";
 	for (int i = 0; step->told && i < CAUSE_CLASSES; i++)
 		print_more(&sep, step->cause.v[i], m->cause[i], least, causes[i]);
 	/* Of ranges that end where it begins nothing is in it. */
-	printf("\n  look at: xsprof report -s self --tid %u --from ", step->tid);
+	/* Where nothing ran that the program tells of, it is between what did. */
+	printf("\n  look at: xsprof report %s --tid %u --from ",
+	       step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2 ? "--gaps" : "-s self",
+	       step->tid);
 	print_seconds(step->begin + 1 - first);
 	fputs(" --to ", stdout);
 	print_seconds(step->end - first);
@@ -296,21 +319,21 @@ static void print_table(const struct report_steps *steps, const struct report_st
 		widen(wide, wall_of(&list[i]), list[i].ns);
 	widen(wide, m.wall, m.ns);
 	printf("%s%8s  %14s", bold ? "\033[1m" : "", "Step", "Begin");
-	for (int c = 0; c < COLUMNS; c++)
+	for (int c = 0; c < m.columns; c++)
 		printf("  %*s", (int)wide[c], head_of(c));
 	puts(bold ? "\033[0m" : "");
 	for (i = 0; i < n && i < limit; i++) {
 		printf("%8" PRIu64 "  %4" PRIu64 ".%09" PRIu64, list[i].number,
 		       (list[i].begin - first) / 1000000000u,
 		       (list[i].begin - first) % 1000000000u);
-		print_cells(wide, wall_of(&list[i]), list[i].ns);
+		print_cells(wide, m.columns, wall_of(&list[i]), list[i].ns);
 		puts(note_of(&list[i], &m, note, sizeof(note)));
 	}
 	if (n > limit)
 		printf("... and %zu more steps: -n %zu shows all\n", n - (size_t)limit, n);
 	if (m.nr) {
 		printf("%8s  %14s", "median", "");
-		print_cells(wide, m.wall, m.ns);
+		print_cells(wide, m.columns, m.wall, m.ns);
 		putchar('\n');
 	}
 	if (m.nr < 3)

@@ -124,7 +124,7 @@ static int by_total(const void *pa, const void *pb)
 
 void report_print_waits(const struct report *report, struct xsp_group **rows, size_t n)
 {
-	struct report_width width = { 7, 6, 8 };
+	struct report_width width = { 7, 6, 8, 6 };
 	struct report by_name = *report;
 	struct xsp_group **waits = calloc(n + 1, sizeof(*waits));
 	bool bold = report_colours();

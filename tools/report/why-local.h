@@ -124,6 +124,7 @@ struct why_named {
  * @want: how many at most
  * @found: ranges that were looked at
  * @off_thread: ranges of the name that are on no thread
+ * @waits: events of the name that tell of waiting for something
  * @names: of tasks, as the tracer has them
  * @named: as the module has them, WHY_NAMED of them
  * @active: windows that the time is in
@@ -135,6 +136,7 @@ struct why {
 	uint32_t		want;
 	uint64_t		found;
 	uint64_t		off_thread;
+	uint64_t		waits;
 	struct xsp_kernel	*names;
 	struct why_named	*named;
 	struct cause		*cause;
@@ -144,10 +146,16 @@ struct why {
 	uint32_t		next;
 };
 
-/* On a thread, from begin to end. */
+/* On a thread, from begin to end, and nested in the other ranges there. */
 static inline bool why_on_thread(const struct xsprof_range *range)
 {
 	return range->kind == XSPROF_REC_BEGIN || range->kind == XSPROF_REC_COMPLETE;
+}
+
+/* A range of a thread: the kernel's events tell what the thread did in it. */
+static inline bool why_has_thread(const struct xsprof_range *range)
+{
+	return why_on_thread(range) || range->flags & XSPROF_RANGEF_THREAD;
 }
 
 int why_run(struct report *report);

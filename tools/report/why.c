@@ -68,19 +68,24 @@ static void keep(struct why *why, const struct why_window *w)
 		swap(&why->windows[at], &why->windows[(at - 1) / 2]);
 }
 
+static bool is_named(const struct report *report, uint32_t producer, uint32_t id)
+{
+	const char *name = xsprof_trace_name(report->source.trace, producer, id);
+
+	return !strcmp(name, report->why) || !fnmatch(report->why, name, 0);
+}
+
 static bool is_meant(const struct why *why, const struct xsprof_range *range)
 {
 	struct report *report = why->report;
 	uint8_t match = 0;
-	const char *name;
 
 	if (!xsp_filter_time(&report->filter, range->end_ns) ||
 	    !xsp_filter_thread(&report->filter, range->pid, range->tid) ||
 	    !xsp_filter_name(&report->filter, report->source.trace, range->producer, range->name,
 			     &match))
 		return false;
-	name = xsprof_trace_name(report->source.trace, range->producer, range->name);
-	return !strcmp(name, report->why) || !fnmatch(report->why, name, 0);
+	return is_named(report, range->producer, range->name);
 }
 
 static void choose(void *data, const struct xsprof_range *range)
@@ -103,7 +108,7 @@ static void choose(void *data, const struct xsprof_range *range)
 	}
 	if (!is_meant(why, range))
 		return;
-	if (!why_on_thread(range)) {
+	if (!why_has_thread(range)) {
 		why->off_thread++;
 		return;
 	}
@@ -164,6 +169,9 @@ static int pair_event(void *data, const struct xsprof_event *ev)
 		return 0;
 	if (pass->choice->gaps)
 		gaps_event(pass->choice->gaps, ev);
+	else if (ev->type == XSPROF_REC_SYNC && !pass->choice->why->found)
+		pass->choice->why->waits += is_named(pass->choice->why->report, ev->producer,
+						     ev->name);
 	return xsprof_pairer_event(pass->pairer, ev);
 }
 
@@ -261,10 +269,14 @@ static int check(const struct why *why)
 		return tool_error("%s: records were lost inside all ranges of a thread called "
 				  "'%s': --include-uncertain shows them", path, why->report->why);
 	if (!why->nr && !why->report->gaps && why->off_thread)
-		return tool_error("%s: all ranges called '%s' are async ranges, spans or "
-				  "activities of GPUs, which are on no thread that could wait: "
-				  "name a range of a thread; xsprof report shows those that "
-				  "there are", path, why->report->why);
+		return tool_error("%s: all ranges called '%s' are async ranges, activities of "
+				  "GPUs or spans of no thread, so there is no thread that could "
+				  "wait: name a range of a thread; xsprof report shows those "
+				  "that there are", path, why->report->why);
+	if (!why->nr && !why->report->gaps && why->waits)
+		return tool_error("%s: '%s' is called what threads wait for, and no range: "
+				  "xsprof report has a table of such waits; --why takes the "
+				  "range that a thread was in", path, why->report->why);
 	if (!why->nr && !why->report->gaps)
 		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
 				  "those that there are", path, why->report->why);

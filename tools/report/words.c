@@ -55,14 +55,31 @@ static const char *thread_text(const struct report *report, const struct xsp_gro
 	return buf;
 }
 
+static const char *module_text(const struct report *report, const struct xsp_group *group,
+			       size_t *len)
+{
+	static const char none[] = "-";
+
+	if (group->key.module || xsp_groups_is_other(report->groups, group))
+		return xsp_groups_word(report->groups, group->key.module, len);
+	*len = sizeof(none) - 1;
+	return none;
+}
+
 void report_print_heads(const struct report *report, const struct report_width *width, bool bold)
 {
+	const char *place = report->by & REPORT_BY_LINE ? "Line" : "Module";
+
 	if (report->by & REPORT_BY_PROCESS)
 		printf("%-*s  ", (int)width->process, "Process");
 	if (report->by & REPORT_BY_THREAD)
 		printf("%-*s  ", (int)width->thread, "Thread");
 	if (report->by & REPORT_BY_CATEGORY || report->split)
 		printf("%-*s  ", (int)width->category, "Category");
+	if (report->by & REPORT_BY_PLACE && report->by & REPORT_BY_NAME)
+		printf("%-*s  ", (int)width->module, place);
+	else if (report->by & REPORT_BY_PLACE)
+		fputs(place, stdout);
 	if (report->by & REPORT_BY_NAME)
 		fputs("Name", stdout);
 	puts(bold ? "\033[0m" : "");
@@ -92,6 +109,12 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 		report_print_text(s, len, width->category);
 		fputs("  ", stdout);
 	}
+	if (report->by & REPORT_BY_PLACE && !group->key.type) {
+		s = module_text(report, group, &len);
+		report_print_text(s, len, report->by & REPORT_BY_NAME ? width->module : 0);
+		if (report->by & REPORT_BY_NAME)
+			fputs("  ", stdout);
+	}
 	if (report->by & REPORT_BY_NAME) {
 		s = xsp_groups_word(report->groups, other ? 0 : group->key.name, &len);
 		report_print_text(s, len, 0);
@@ -103,6 +126,33 @@ void report_print_words(const struct report *report, const struct xsp_group *gro
 		putchar(')');
 	}
 	putchar('\n');
+}
+
+static void print_modules_left(const struct report_modules *modules, const char *what)
+{
+	uint64_t unlinked = report_modules_unlinked(modules);
+
+	if (!report_modules_any(modules))
+		printf("... no %s were recorded: record --torch=all has those of PyTorch's "
+		       "ops\n", what);
+	if (unlinked)
+		printf("... the %s of %" PRIu64 " backward ops are not known: their forward ops "
+		       "were not recorded, or are too long ago\n", what, unlinked);
+}
+
+void report_print_left(const struct report *report, bool ranges)
+{
+	uint64_t crowded = report_shapes_crowded(report->shapes);
+
+	if (ranges && report->by & REPORT_BY_PLACE)
+		print_modules_left(report_shapes_modules(report->shapes),
+				   report->by & REPORT_BY_LINE ? "lines" : "modules");
+	if (ranges && report->by & REPORT_BY_SHAPE && !report_shapes_any(report->shapes))
+		puts("... no inputs were recorded, so rows are by name: record --torch=shapes has "
+		     "those of PyTorch's ops");
+	if (crowded)
+		printf("... what %" PRIu64 " ops had as inputs, modules or lines found no room: "
+		       "these are in rows (...), or by name\n", crowded);
 }
 
 static uint64_t name_key(const struct xsp_group *row)
@@ -151,6 +201,10 @@ void report_widen(const struct report *report, const struct xsp_group *row,
 	if (report->by & REPORT_BY_THREAD)
 		width->thread = report_max(width->thread,
 					 strlen(thread_text(report, row, buf, sizeof(buf))));
+	if (report->by & REPORT_BY_PLACE) {
+		module_text(report, row, &len);
+		width->module = report_max(width->module, len < 60 ? len : 60);
+	}
 	xsp_groups_word(report->groups, row->key.category, &len);
 	width->category = report_max(width->category, len < 40 ? len : 40);
 }
