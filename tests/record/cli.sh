@@ -12,7 +12,7 @@ has "stderr passes through" err '^to-err$'
 has "a summary line" err \
 	'^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
 has "nothing recorded, and why" err \
-	'nothing was recorded: no process of the command with libxsprof-user reached the rec'
+	'nothing was recorded: no process of the command with libxsprof-user, PyTorch or ITT'
 ok "the capture is there" test -s xsprof.data
 ok "no session stays behind" clean
 echo input | "$xsprof" record -q -- cat >out 2>err
@@ -22,7 +22,16 @@ is "--quiet is quiet" "$(cat err)" ""
 ok "a capture without an event is overwritten" test ! -e xsprof.data.old
 run "$xsprof" record true
 ok "one with events is kept" test -s xsprof.data.old
+# Also in /dev/shm, which holds regular files.
+for i in 1 2; do
+	run "$xsprof" record -o "$shm/kept.data" -- "$actor" count 10
+	is "in /dev/shm as anywhere, $i" $rc 0
+done
+ok "in /dev/shm as anywhere: kept" test -s "$shm/kept.data.old"
+rm -f "$shm"/kept.data*
 run "$xsprof" record true
+run "$xsprof" report xsprof.data
+has "a report of none says so" out '^\.\.\. nothing was recorded: '
 run "$xsprof" info xsprof.data.old
 has "and is not pushed out by those without" out '^command  .*marker 10'
 run "$xsprof" record -o quiet.data true
@@ -86,6 +95,9 @@ if command -v script >/dev/null; then
 	(wait_for grep -qs ready typed; printf '\003'; sleep 1) |
 		script -qefc "$xsprof record -q -- sh count.sh" typed >/dev/null
 	has "Ctrl-C of a terminal arrives once" typed 'n=1'
+	script -qefc "$xsprof record -o - -- true" typed >/dev/null </dev/null
+	is "no capture is written to a terminal: status" $? 2
+	has "and it is said what helps" typed 'standard output is a terminal: name a file, or read'
 	TERM=xterm script -qefc "stty cols 24; $xsprof record -- sh -c 'sleep 0.6; printf hello'" \
 		typed >/dev/null </dev/null
 	ok "what is said does not go on in the command's last line" \
@@ -123,7 +135,7 @@ kill -KILL "$(cat deaf.pid)"
 
 # Arguments
 for bad in --no-such-option --mode=sideways '-b 0' '-b lots' -b1k '-d soon' -d0 -z0 -z99 \
-	--clock=sundial '-o -' --quiet=yes --backend=paper -p0 '-p 12,x' -p1; do
+	--clock=sundial '-o - --flight' --quiet=yes --backend=paper -p0 '-p 12,x' -p1; do
 	# shellcheck disable=SC2086
 	run "$xsprof" record $bad -- true
 	is "refused: $bad" $rc 2
@@ -175,7 +187,27 @@ fi
 run "$xsprof" record --no-itt -o b.data --backend=tmpfs -- sh -c 'echo $XSPROF_BACKEND'
 is "the command is told of --backend" "$(cat out)" tmpfs
 run "$xsprof" record --no-itt -o b.data -- "$actor" count 10
+hasnt "rings in the tmpfs are not worth a line" err '^xsprof: rings'
+run "$xsprof" record --no-itt -v -o b.data -- "$actor" count 10
 has "told where the rings are" err '^xsprof: rings: tmpfs$'
+
+name="to standard output"
+for o in - /dev/stdout; do
+	"$xsprof" record --no-itt -o $o -- sh -c 'echo printed; exec "$@"' - "$actor" count 10 \
+		2>err | "$xsprof" dump -f ndjson - 2>log >out
+	is "$name, -o $o: events" "$(grep -c '"type":"\(instant\|begin\|end\)"' out)" 10
+	has "$name, -o $o: what the command prints" err '^printed$'
+done
+"$xsprof" record --no-itt -q -o - -- sh -c 'echo printed; exec "$@"' - "$actor" count 10 >both 2>err
+"$inspect" both >seen
+ok "$name: a file" test $? = 0
+has "$name, a file: what the command prints" err '^printed$'
+"$xsprof" record --no-itt -o - -- echo printed >both 2>&1
+is "$name, and standard error the same file: status" $? 2
+ok "$name: what leads to it stays" test -h /dev/stdout
+has "$name, and standard error the same file: said" both 'is standard error, where messages go'
+run "$xsprof" record --no-itt -o /dev/null -- echo printed
+is "nothing of the capture is kept: the command has its output" "$(cat out)" printed
 
 # What somebody calls a program or a file drives no terminal
 evil=$'e\033[31m\302\233v'

@@ -115,6 +115,17 @@ wait $pid
 run "$xsprof" recover -p $pid -o rec.data
 is "$name: recover --pid" "$rc $(ticks rec.data)" "0 200"
 
+name="lost before anybody came"
+for verb in record recover; do
+	for allow in '' --allow-lost; do
+		XSPROF_MODE=discard XSPROF_BUFFER_SIZE=4k start f 2000 0 kill
+		wait $pid 2>/dev/null
+		run "$xsprof" $verb -p $pid $allow -o lost.data
+		is "$name: $verb -p $allow" $rc "$([ -n "$allow" ] && echo 0 || echo 4)"
+		rm -f lost.data
+	done
+done
+
 name="two programs"
 start f 0 3000; one=$pid
 start g 0 3000; two=$pid

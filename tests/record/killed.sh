@@ -175,6 +175,8 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	has "$name: ENOSPC: said" err 'No space left on device'
 	has "$name: ENOSPC: the end found room" seen 'end 1 why 3'
 	hasnt "$name: ENOSPC: markers were passed" err 'nothing was recorded'
+	# No tmpfs becomes smaller than what is in it.
+	rm small/f.data
 	mount -o remount,size=16k small
 	run "$xsprof" record -o small/g.data -- "$actor" count 20000
 	hasnt "$name: nothing found room, and markers were passed" err 'nothing was recorded'
@@ -242,6 +244,18 @@ run "$xsprof" recover
 is "$name, killed: recover" $rc 0
 "$inspect" self.data >seen
 is "$name, killed: every record" "$(field head seen)" 80000
+# The recorder is in the program, and goes with it; the next image starts its own.
+XSPROF_RECORD=$dir/image.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 0 exec
+is "$name, executes itself: status" $rc 0
+run "$xsprof" recover
+is "$name, executes itself: recover" $rc 0
+for file in image.data image.data.old; do
+	"$inspect" $file >seen
+	ok "$name, executes itself: $file is sound" test $? = 0
+	is "$name, executes itself: $file is whole" "$(field head seen)" 80000
+done
+ok "$name, executes itself: the session is gone" clean
+rm -f image.data*
 # What was written is read back before the session goes.
 if [ "${XSPROF_VARIANT:-}" = asan ]; then
 	skip "a disk that lies" "nothing can be preloaded before this sanitizer's library"

@@ -3,9 +3,9 @@
  * A program with the library's own markers: so many pairs on so many threads, in this process
  * and as many forked children, and then what the library itself says of them.
  *
- *	marker PAIRS THREADS CHILDREN [kill | names]
+ *	marker PAIRS THREADS CHILDREN [kill | names | exec]
  *
- * "names": each pair has a name of its own.
+ * "names": each pair has a name of its own; "exec": it executes itself when all that is done.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -81,5 +81,9 @@ int main(int argc, char **argv)
 			bad = 93;
 	if (argc > 4 && !strcmp(argv[4], "kill"))
 		kill(getpid(), SIGKILL);
+	if (!bad && argc > 4 && !strcmp(argv[4], "exec")) {
+		execl("/proc/self/exe", argv[0], argv[1], argv[2], argv[3], NULL);
+		bad = 94;
+	}
 	return bad;
 }

@@ -98,9 +98,11 @@ int output_check(const char *path)
 
 void output_drop(const char *path, int fd)
 {
-	struct stat st;
+	struct stat st, there;
 
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+	/* The file itself: a link to it, as /dev/stdout, is another's. */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !lstat(path, &there) &&
+	    there.st_dev == st.st_dev && there.st_ino == st.st_ino)
 		unlink(path);
 	close(fd);
 	put_back(path);

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/reading.h"
 #include "cli/tool.h"
@@ -42,12 +44,19 @@ int reading_option(struct reading *r, int c, char **argv, const struct option *o
 
 int reading_file(struct reading *r, int argc, char **argv)
 {
+	struct stat st;
+
 	if (optind < argc && !r->input)
 		r->input = argv[optind++];
 	if (optind < argc)
 		return tool_usage(r->verb, "%s: one capture at a time", argv[optind]);
-	if (!r->input)
-		r->input = XSP_INPUT;
+	if (r->input)
+		return -1;
+	r->input = XSP_INPUT;
+	/* That of a shell's loop or of ssh is one too. */
+	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
+		tool_note("reads " XSP_INPUT ": standard input is a pipe, which '%s -' reads",
+			  r->verb);
 	return -1;
 }
 

@@ -64,7 +64,8 @@ static int not_listening(pid_t pid, bool rings)
 				  "KINETO_LOG_LEVEL=0 says why", (int)pid);
 	if (is_told(pid))
 		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but not "
-				  "libxsprof-user: link the program with it, or preload it",
+				  "libxsprof-user: link the program with it, or preload it; "
+				  "libxsprof-torch.so for PyTorch",
 				  (int)pid);
 	return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1%s, or let "
 			  "it call xsprof_ondemand_init(): 'xsprof ctl list' shows who does",

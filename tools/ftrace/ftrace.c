@@ -86,8 +86,11 @@ void ftrace_clean(void)
 		if (!xsp_proc_stat(pid, &st) && st.start_time == start)
 			continue;
 		snprintf(path, sizeof(path), "%s/instances/%s", dir, entry->d_name);
-		/* In use it is of one that lives, in another pid namespace. */
-		if (rmdir(path) && errno != EBUSY)
+		/*
+		 * In use it is of one that lives, in another pid namespace; another recorder that
+		 * starts now may be quicker.
+		 */
+		if (rmdir(path) && errno != EBUSY && errno != ENOENT && errno != ENODEV)
 			tool_note("%s: of a recorder that is gone; cannot be removed: %s", path,
 				  strerror(errno));
 	}
@@ -255,7 +258,8 @@ static void destroy(struct ftrace *ft)
 		close(ft->held);
 	if (ft->instance) {
 		/* What nobody holds any more others may have removed already. */
-		if (tracefs_instance_destroy(ft->instance) < 0 && errno != ENOENT)
+		if (tracefs_instance_destroy(ft->instance) < 0 && errno != ENOENT &&
+		    errno != ENODEV)
 			tool_note("%s: cannot be removed: %s",
 				  tracefs_instance_get_name(ft->instance), strerror(errno));
 		tracefs_instance_free(ft->instance);

@@ -69,13 +69,15 @@ int record_device_add(const struct record_options *opts, const char *session, in
 	return xsp_drain_add_device(drain, fd, &filter);
 }
 
-void record_device_say(const struct xsp_drain_stats *stats, uint32_t *said)
+void record_device_say(const struct xsp_drain_stats *stats, bool all, uint32_t *said)
 {
 	if (stats->on_device && !(*said & SAID_DEVICE)) {
 		tool_note("rings: " XSPROF_DEVICE_PATH " (kernel)");
 		*said |= SAID_DEVICE;
 	}
-	if (stats->producers > stats->on_device && !(*said & SAID_TMPFS)) {
+	/* Where there is no module this is the usual. */
+	if ((all || stats->on_device) && stats->producers > stats->on_device &&
+	    !(*said & SAID_TMPFS)) {
 		tool_note("rings: tmpfs");
 		*said |= SAID_TMPFS;
 	}

@@ -29,7 +29,7 @@ int record_device_open(struct record_options *opts, int *fd);
 int record_device_add(const struct record_options *opts, const char *session, int fd,
 		      struct xsp_drain *drain);
 
-/* Says once of each kind that rings are there: @said keeps what was said. */
-void record_device_say(const struct xsp_drain_stats *stats, uint32_t *said);
+/* Says where rings are, once: @said keeps what was said.  @all: also where all are in the tmpfs. */
+void record_device_say(const struct xsp_drain_stats *stats, bool all, uint32_t *said);
 
 #endif /* XSPROF_RECORD_DEVICE_H */

@@ -115,6 +115,9 @@ static int add_torch(const struct record_options *opts, char **env, size_t *n)
 		return 0;
 	}
 	err = add(env, n, "XSPROF_TORCH=%s", opts->torch ? opts->torch : "names");
+	/* Stacks and the names of their frames take room that names of ops alone do not. */
+	if (!err && opts->torch && !strcmp(opts->torch, "all") && !getenv("XSPROF_ARENA_SIZE"))
+		err = add(env, n, "XSPROF_ARENA_SIZE=16M");
 	if (err)
 		return err;
 	return theirs && *theirs ? add(env, n, "LD_PRELOAD=%s:%s", theirs, path) :

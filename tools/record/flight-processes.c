@@ -272,7 +272,7 @@ void flight_processes_look(struct flight *f)
 			continue;
 		if (m->p.id)
 			xsp_producer_ask(&m->p);
-		if (xsp_producer_ended(&f->st, &m->p, now, &m->exit)) {
+		if (xsp_producer_ended(&f->st, &m->p, &m->exit)) {
 			has_ended(f, m, now);
 			continue;
 		}

@@ -132,6 +132,8 @@ static void __attribute__((noreturn)) become(struct launch *l, char **argv, char
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 	for (; *env; env++)
 		putenv(*env);
+	if (l->data_out)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);
 	err = errno;
 	/* If nobody reads this there is nobody to tell. */

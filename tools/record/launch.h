@@ -40,6 +40,7 @@ struct launch_reaped {
  * @held: called once the process is there and before it is the command, so that it can be
  *	looked for from its first instruction on; may be NULL
  * @held_data: passed to it
+ * @data_out: standard output is where our data go: what the command prints goes to standard error
  * @mark: -1, or where the process writes "xsprof" before it is the command
  * @old_mask: signal mask before
  * @old_pipe: SIGPIPE before
@@ -59,6 +60,7 @@ struct launch {
 	uint64_t		nr_reaped;
 	void			(*held)(void *data, pid_t pid);
 	void			*held_data;
+	bool			data_out;
 	int			mark;
 	sigset_t		old_mask;
 	struct sigaction	old_pipe;
@@ -80,7 +82,7 @@ int launch_find(const char *name, char *path, size_t size);
 int launch_prepare(struct launch *l);
 
 /**
- * launch_start - run the command, with stdin, stdout and stderr as they are
+ * launch_start - run the command, with stdin, stdout (but for @data_out) and stderr as they are
  * @l: prepared
  * @argv: the command
  * @env: "NAME=value", ends with NULL: added to the environment

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
 #include <xsprof/abi.h>
 
 #include "cli/output.h"
@@ -66,7 +68,8 @@ static void help(void)
 	     "                          events, until they end, or Ctrl-C\n"
 	     "  -a, --all               all processes that you may read, also new ones\n"
 	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
-	     "                          renamed to FILE.old)\n"
+	     "                          renamed to FILE.old); - is standard output, and\n"
+	     "                          what COMMAND prints goes to standard error then\n"
 	     "  -b, --buffer-size SIZE  memory of each CPU's ring, e.g. 16M (default 4M)\n"
 	     "  -m, --mode MODE         discard: a full ring drops new records (default);\n"
 	     "                          overwrite: it drops the oldest\n"
@@ -75,7 +78,8 @@ static void help(void)
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
-	     "                          inputs as well, or all: memory too\n"
+	     "                          inputs as well, or all: memory, Python stacks and\n"
+	     "                          modules too\n"
 	     "      --no-torch          do not record PyTorch's ops\n"
 	     "      --sched             also when threads run, wait and are woken (needs the\n"
 	     "                          kernel module)\n"
@@ -138,9 +142,12 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->output = optarg;
 		if (!*optarg)
 			return tool_usage("record", "--output: needs the name of a file");
-		if (!strcmp(optarg, "-"))
-			return tool_usage("record", "--output: '-' is the command's own standard "
-					  "output: name a file, or a pipe as /dev/fd/3");
+		if (strcmp(optarg, "-"))
+			break;
+		if (isatty(STDOUT_FILENO))
+			return tool_usage("record", "--output: standard output is a terminal: name "
+					  "a file, or read it by a pipe");
+		opts->output = "/dev/stdout";
 		break;
 	case 'b':
 		return take_buffer(optarg, &opts->buffer);
@@ -242,6 +249,9 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 		return status;
 	if (opts->kernel.tree && opts->attach.all)
 		return tool_usage("record", "--filter-tree: needs a command: not with --all");
+	if (opts->flight.on && !strcmp(opts->output, "/dev/stdout"))
+		return tool_usage("record", "--output: --flight writes a file at each trigger: "
+				  "name one, the others are called after it");
 	if (opts->flight.on && ftrace_wanted(&opts->kernel))
 		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
 	if (attach_on(&opts->attach)) {

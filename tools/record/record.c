@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,15 @@ static void sum_up_tracing(const struct recording *r)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* What is printed there would be in the midst of the capture. */
+static bool is_same_file(int fd, int std)
+{
+	struct stat out, data;
+
+	return !fstat(std, &out) && !fstat(fd, &data) && !S_ISCHR(data.st_mode) &&
+	       out.st_dev == data.st_dev && out.st_ino == data.st_ino;
+}
+
 static int start_command(struct recording *r)
 {
 	char *env[RECORD_ENV_MAX + 1];
@@ -134,6 +144,10 @@ static int start_command(struct recording *r)
 		r->launch.held_data = r;
 		r->launch.mark = ftrace_mark(r->ftrace);
 	}
+	if (is_same_file(r->fd, STDERR_FILENO))
+		return tool_error("%s: is standard error, where messages go: name a file, or send "
+				  "the two elsewhere", r->opts.output), TOOL_USAGE;
+	r->launch.data_out = is_same_file(r->fd, STDOUT_FILENO);
 	err = record_env(&r->opts, r->session.path, env);
 	if (!err)
 		err = launch_start(&r->launch, r->opts.argv, env);
@@ -190,7 +204,7 @@ static void say_where(struct recording *r, bool ended)
 		return;
 	if (!ended)
 		xsp_drain_get_stats(r->drain, &stats);
-	record_device_say(ended ? &r->stats : &stats, &r->said);
+	record_device_say(ended ? &r->stats : &stats, r->opts.verbose, &r->said);
 }
 
 static uint32_t run(struct recording *r)
@@ -274,15 +288,28 @@ static void explain_nothing(const struct recording *r)
 		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment says so: "
 			  "unset it, or give --backend");
 	else
-		tool_note("nothing was recorded: no process of the command with libxsprof-user "
-			  "reached the recorder (a container needs the recorder's /dev/shm)%s",
-			  r->opts.itt ? ", and none made ITT calls" : "");
+		tool_note("nothing was recorded: no process of the command with libxsprof-user%s%s "
+			  "reached the recorder (a container needs the recorder's /dev/shm); "
+			  "'record -e sched' shows where the time of any program's threads goes",
+			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
+			  r->opts.itt ? " or ITT calls" : "");
 }
 
 /* Beside every loss what helps against it; what the file had no room for has been said. */
 static void explain_losses(const struct recording *r)
 {
-	if (r->file_error || (!r->stats.lost_records && !r->stats.lost_slots))
+	uint64_t lost = r->stats.lost_records + r->stats.lost_slots, late = r->stats.late_records;
+
+	if (r->file_error || !lost)
+		return;
+	/* A larger buffer would be none for these. */
+	if (late)
+		tool_note("events were lost: %" PRIu64 " came while their process was just about "
+			  "to have rings (from handlers of signals, from children of vfork()), or "
+			  "lay in over 60 ranges of categories that are off: a marker at the start "
+			  "of each forked child, with signals blocked, helps against the former",
+			  late);
+	if (lost <= late)
 		return;
 	if (r->full)
 		tool_note("events were lost: the tmpfs of the rings was full: take a smaller "

@@ -86,10 +86,11 @@ static void find_end(struct snapshot *s, struct xsp_producer *p, uint64_t last,
 {
 	uint64_t said = __atomic_load_n(&xsp_ring_ctl(&p->rf)->exit_ticks, __ATOMIC_RELAXED);
 
-	if (!xsp_producer_ended(&s->st, p, xsp_clock_ns(CLOCK_MONOTONIC), exit)) {
+	if (!xsp_producer_ended(&s->st, p, exit)) {
 		exit->how = XSPROF_HOW_RUNNING;
 		exit->status = 0;
 		exit->ticks = xsp_ticks(p->rf.ctl.clock.kind);
+		exit->lived = exit->ticks;
 		return;
 	}
 	/* Nobody saw the end: how long before now it was is not known. */
