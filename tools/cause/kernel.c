@@ -317,6 +317,7 @@ static void program_event(struct cause_reader *reader, const struct xsprof_event
 	case XSPROF_REC_BEGIN:
 	case XSPROF_REC_END:
 	case XSPROF_REC_COMPLETE:
+	case XSPROF_REC_SPAN:
 	case XSPROF_REC_INSTANT:
 	case XSPROF_REC_COUNTER_I64:
 	case XSPROF_REC_COUNTER_F64:

@@ -124,7 +124,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	shown = match && xsp_filter_time(&dump->filter, ev->ns);
 	if (ev->type == XSPROF_REC_BEGIN &&
 	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
-		view.range = xsp_stack_top(&thread->stack);
+		view.range = xsp_stack_top(&thread->opens.stack);
 	view.async = shown && ev->type >= XSPROF_REC_ASYNC_BEGIN &&
 		     ev->type <= XSPROF_REC_ASYNC_END && xsp_tracks_async(out->tracks, ev);
 	out->last_ns = ev->ns;
@@ -349,7 +349,8 @@ static int run(struct dump *dump)
 
 	ret = xsp_buf_open(&dump->out.buf, dump->output);
 	if (ret < 0)
-		return tool_error("%s: %s", dump->output, strerror(-ret));
+		return tool_error("%s: cannot be written: %s: name another file with -o",
+				  dump->output, strerror(-ret));
 	ret = xsr_pack_open(&dump->pack, &dump->out.buf, dump->output);
 	if (ret) {
 		xsp_buf_close(&dump->out.buf, 0);

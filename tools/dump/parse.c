@@ -18,7 +18,7 @@ static void help(void)
 	      "                        packed\n"
 	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto\n"
 	      "  -r, --reltime         text: times since the start of the trace\n"
-	      "  -n, --limit N         the first N events only\n"
+	      "  -n, --limit N         the first N entries only\n"
 	      "  -F, --follow          go on while the file grows, until the recording ends\n"
 	      "      --live            read rings of your running processes until Ctrl-C; nothing\n"
 	      "                        is consumed\n"

@@ -119,6 +119,13 @@ static char *put_when(struct xsp_out *out, const struct xsprof_event *ev, uint32
 	return put_lit(p, ": ");
 }
 
+/* A process that a line names gets its own name at the end, when that is known. */
+static void is_shown(struct xsp_out *out, uint32_t pid)
+{
+	if (pid && pid < CHROME_PIDS)
+		((struct chrome *)out->priv)->others[pid / 8] |= (uint8_t)(1u << pid % 8);
+}
+
 static char *put_line(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const struct xsp_kernel_kind *kind;
@@ -130,9 +137,7 @@ static char *put_line(struct xsp_out *out, const struct xsprof_event *ev, char *
 	p = put_task(p, xsp_kernel_comm(out->kernel, ev->tid), ev->tid, ev->pid);
 	p = put_when(out, ev, ev->aux, p);
 	end = xsp_kernel_info(out->kernel, ev, p);
-	/* Its name is known at the end. */
-	if (ev->pid && ev->pid < CHROME_PIDS)
-		((struct chrome *)out->priv)->others[ev->pid / 8] |= (uint8_t)(1u << ev->pid % 8);
+	is_shown(out, ev->pid);
 	return names_itself(kind, p, end) ? end : put_name(kind, p, end);
 }
 
@@ -258,8 +263,10 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 static char *put_from(struct xsp_out *out, const struct xsp_task *task)
 {
 	const char *comm = !task->tid ? "<idle>" : *task->comm ? task->comm : "<...>";
+	uint32_t pid = xsprof_trace_tgid(out->trace, task->tid);
 
-	return put_task(out->scratch, comm, task->tid, xsprof_trace_tgid(out->trace, task->tid));
+	is_shown(out, pid);
+	return put_task(out->scratch, comm, task->tid, pid);
 }
 
 /* A switch that the tracer left out: a line of it, and one that marks it. */

@@ -96,7 +96,7 @@ static void put_held(struct xsp_out *out, struct xsp_track *thread)
 /* Arguments that came after their record: to what they belong to, while it is open. */
 static void put_args(struct xsp_out *out, const struct xsp_view *view)
 {
-	struct xsp_range *range = xsp_stack_top(&view->thread->stack);
+	struct xsp_range *range = xsp_stack_top(&view->thread->opens.stack);
 	bool whole, added = fmt_held_add(out, view, pf_note_args, &whole);
 
 	if (whole)

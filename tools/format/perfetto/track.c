@@ -285,7 +285,7 @@ static bool begins_with_another(const struct xsp_stack *stack, uint64_t begin)
 
 bool pf_nests(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uint64_t end)
 {
-	return !begins_with_another(&thread->stack, begin) &&
+	return !begins_with_another(&thread->opens.stack, begin) &&
 	       xsp_tracks_complete(out->tracks, thread, begin, end);
 }
 
