@@ -73,6 +73,8 @@ void cap_make_crash(uint32_t events, uint32_t at);
 /* capture-tasks.c */
 void cap_make_threads(void);
 void cap_make_exits(void);
+/* capture-formats.c: kinds of events that print what their data say. */
+void cap_make_formats(uint64_t seed, uint32_t events);
 void cap_make_numbers(void);
 /*
  * capture-steps.c: a thread that trains with two others beside it, and one that counts its steps;

@@ -141,6 +141,26 @@ assert [(ts - got[0][0] + 12, tid) for ts, tid in got] == want, got
 END
 result "chrome: a thread of a pid namespace has its number, and no other has it" $?
 
+# As torch.profiler writes them, and safe in readers that have doubles only.
+"$dump" -q --allow-lost -f kineto "$dir/all.data" >"$dir/out" 2>"$dir/log" &&
+	grep -q '"ptr":"0xdeadbeef"' "$dir/out" && grep -q ':"1152921504606846976"' "$dir/out"
+result "kineto: pointers and large numbers are strings" $?
+
+# Flows have the numbers that their process gave them: each of two has its own all the same.
+"$make_capture" links "$dir/links.data" || exit 1
+for format in chrome kineto; do
+	"$dump" -f $format "$dir/links.data" 2>"$dir/log" | python3 -c '
+import collections, json, sys
+ends = collections.defaultdict(list)
+for e in json.load(sys.stdin)["traceEvents"]:
+    if e.get("ph") in "stf":
+        assert isinstance(e["id"], int) and e["id"] < 2 ** 53, e
+        ends[e["id"]].append((e["pid"], e["ph"]))
+assert sorted(ends.values()) == [[(p, ph) for ph in "stf"] for p in (90, 91)], ends' \
+		2>>"$dir/log"
+	result "$format: two processes with a flow 7 have a flow each" $?
+done
+
 # A key that an event has already gets a number, and no value is lost; the same in both.
 "$make_capture" keys "$dir/keys.data" || exit 1
 for format in chrome kineto; do

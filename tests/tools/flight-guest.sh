@@ -108,7 +108,8 @@ wait_for test -s "f.data.2.killed-$program"
 result "flight -a: its death" $?
 start
 stop
-wait_for test -s "f.data.3.killed-$program" && grep -q "process $program was killed by SIGKILL" err
+wait_for test -s "f.data.3.killed-$program" &&
+	wait_for grep -q "process $program was killed by SIGKILL" err
 result "flight -a: one that came later" $?
 # Background commands ignore SIGINT.
 kill -TERM $recorder

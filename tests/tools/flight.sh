@@ -209,6 +209,8 @@ wait_for test -s "f.data.1.stall-$program" && wait_for grep -q wrote rec.err
 "$xsprof" report "f.data.1.stall-$program" 2>log | grep -q \
 	"was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "watch: one that stays open makes a file that says so" $?
+! "$xsprof" report "f.data.1.stall-$program" 2>log | grep 'without a row' >>log
+result "watch: its process lives at that moment, which is exact" $?
 grep -q "flight: thread $program of process $program has been in nccl:all_reduce for" rec.err
 result "watch: a line tells which" $?
 sleep 1

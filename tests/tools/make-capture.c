@@ -249,6 +249,33 @@ static void make_rows(void)
 	cap_end(T(1001));
 }
 
+/* Two processes that number their flows alike. */
+static void make_links(void)
+{
+	static const uint16_t parts[] = {
+		XSPROF_REC_FLOW_START, XSPROF_REC_FLOW_STEP, XSPROF_REC_FLOW_END,
+	};
+	struct cap_ring r[2];
+	uint32_t i, k;
+
+	cap_host("hostname=links\n");
+	cap_clock(T(0), T(1000));
+	for (k = 0; k < 2; k++) {
+		cap_producer(k, 90 + k, T(0));
+		cap_name(k, 1, "link");
+		cap_arena(k);
+		cap_ring_open(&r[k], k, k, 64);
+	}
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 2; k++)
+			cap_event(&r[k], T(10 * i + k), parts[i], 90 + k, 1, 0, 7);
+	for (k = 0; k < 2; k++) {
+		cap_ring_close(&r[k], 0);
+		cap_exit(k, XSPROF_HOW_EXITED, 0, T(100));
+	}
+	cap_end(T(200));
+}
+
 /* An argument that is a string, alone in its record. */
 static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t name, uint8_t flags,
 		      bool more, const char *text)
@@ -470,6 +497,8 @@ int main(int argc, char **argv)
 		make_async();
 	else if (!strcmp(what, "rows") && argc == 3)
 		make_rows();
+	else if (!strcmp(what, "links") && argc == 3)
+		make_links();
 	else if (!strcmp(what, "tasks") && argc == 3)
 		make_tasks();
 	else if (!strcmp(what, "waits") && argc == 3)
@@ -494,6 +523,8 @@ int main(int argc, char **argv)
 		cap_make_busy(strtoull(argv[3], NULL, 10));
 	else if (!strcmp(what, "names") && argc == 4)
 		cap_make_names((uint32_t)atoi(argv[3]));
+	else if (!strcmp(what, "formats") && argc == 5)
+		cap_make_formats(strtoull(argv[3], NULL, 10), (uint32_t)atoi(argv[4]));
 	else if (!strcmp(what, "crash") && argc == 5)
 		cap_make_crash((uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
 	else if (!strncmp(what, "cost-", 5) && argc == 4 &&
@@ -514,8 +545,8 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|keys|full|long|lost|rows|tasks|async|kernel|"
-		"left-out|crowded|threads|exits|steps|numbers|busy|names|crash|big|many|grow|mess "
-		"FILE [N]\n");
+		"usage: make-capture all|hostile|keys|full|long|lost|rows|links|tasks|async|"
+		"kernel|left-out|crowded|threads|exits|steps|numbers|busy|names|formats|crash|big|"
+		"many|grow|mess FILE [N]\n");
 	return 2;
 }

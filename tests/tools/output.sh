@@ -65,6 +65,15 @@ for bad in '-f xml' '-n x' '--from x' '--to -1' '--pid 1,,2' '--tid 5-3' '--cpu 
 	status 2 "$dump" "$all" $bad && says "xsprof-dump: " && says "--help"
 	result "wrong usage: $bad" $?
 done
+status 2 "$xsprof" report --why "$all" && says "--why=NAME"
+result "report --why without a name" $?
+(cd "$dir" && cp "$all" xsprof.data && : | "$xsprof" report --allow-lost >out 2>log &&
+	grep -q "standard input is a pipe, which 'report -' reads" log &&
+	"$xsprof" report --allow-lost </dev/null >out 2>log && ! grep -q pipe log)
+result "report of the default file beside a pipe says what it reads" $?
+rm -f "$dir/xsprof.data"
+status 2 "$xsprof" report --by name, "$all" && says "''"
+result "report: --by with a comma too many" $?
 status 2 "$xsprof" report --by colour "$all" && says "colour"
 result "report --by colour" $?
 status 2 "$xsprof" report --sort length "$all" && says "length"

@@ -87,6 +87,13 @@ check -p "$dir/long.pf" >"$dir/log"
 [ "$(grep -o '"string_value": "\(one, \\"two\\", three\|four, five\|six, \|seven, \)"' \
 	"$dir/log" | wc -l)" = 4 ] && [ "$(grep -c '"string_value"' "$dir/log")" = 5 ]
 result "an instant that goes on in other records is one event" $?
+# The flows of two processes are apart, whatever their numbers.
+"$make_capture" links "$dir/links.data" || exit 1
+dump_all links
+check -p "$dir/links.pf" >"$dir/log"
+[ "$(grep -oE '"(terminating_)?flow_ids": \[[^]]*' "$dir/log" | sed 's/.*\[//' | sort | uniq -c |
+	awk '{ print $1 }' | xargs)" = "3 3" ]
+result "two processes with a flow 7 have a flow each" $?
 # What is known of an op is said with it.
 "$make_capture" keys "$dir/keys.data" || exit 1
 dump_all keys

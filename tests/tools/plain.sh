@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 unset XSPROF_SESSION
-export XSPROF_ONDEMAND=1
+export XSPROF_ONDEMAND=1 LD_LIBRARY_PATH=$BUILD/lib
 cd "$dir" || exit 1
 bad=$'\033[31m\xc2\x9b1m\n\xe2\x80\xae\xff'
 
@@ -59,10 +59,13 @@ pid=$(cat pid)
 plain "list" "$xsprof" list
 plain "ctl list" "$xsprof" ctl list
 plain "ctl status" "$xsprof" ctl status -p "$pid"
-plain "ctl start" "$xsprof" ctl start -p "$pid" -o "trace$bad.json"
+# The name of a trace is a line of its configuration, and has no more than one.
+plain "ctl start, refused" "$xsprof" ctl start -p "$pid" -o "trace$bad.json"
+plain "ctl start" "$xsprof" ctl start -p "$pid" -o "trace${bad/$'\n'/}.json"
 plain "ctl status of one that records" "$xsprof" ctl status -p "$pid"
 plain "ctl list of one that records" "$xsprof" ctl list
 plain "ctl snapshot" "$xsprof" ctl snapshot -p "$pid" -o "now$bad.json"
+plain "ctl stop" "$xsprof" ctl stop -p "$pid"
 plain "disable of a category that no process has" "$xsprof" disable "none$bad"
 plain "enable of a category that no process has" "$xsprof" enable "none$bad"
 plain "snapshot" "$xsprof" snapshot -p "$pid" -o "snap$bad.data"
@@ -71,6 +74,21 @@ wait $recorder
 cp record said
 python3 check.py said >log
 result "record" $?
+# One that watches: what it says of the range that the program is in, and of the file.
+rm -f pid
+exec 9<>in
+"$xsprof" record -o "watched$bad.data" --flight --watch 'range*' --stall 100ms -- \
+	"$program" "$dir/pid" <in >record 2>&1 9>&- &
+recorder=$!
+for ((i = 0; i < 600; i++)); do
+	[ -n "$(find . -name 'watched*.1.stall-*')" ] && break
+	sleep 0.1
+done
+exec 9>&-
+wait $recorder
+[ -n "$(find . -name 'watched*.1.stall-*')" ] && cp record said && python3 check.py said >log &&
+	grep -q 'has been in range.x1b' said
+result "record --watch" $?
 for verb in dump report info "report --open" "report --json" "info --json" "dump -f ndjson" \
 	    "dump -f chrome" "report --by name,thread,process,category"; do
 	plain "$verb" "$xsprof" $verb "odd$bad.data"

@@ -168,7 +168,11 @@ static void plant_cpu(void)
 
 static void *hold(void *pinned)
 {
+	struct timespec ms = { 0, 1000000 };
+
 	pthread_setname_np(pthread_self(), "holder");
+	/* The tracer sees a name where the task gives up its CPU. */
+	nanosleep(&ms, NULL);
 	pthread_mutex_lock(&lock);
 	if (pinned)
 		pin();
@@ -351,6 +355,8 @@ static void mix_step(unsigned int *seed, int deep)
 	struct timespec short_us = { 0, 20000 };
 	uint64_t begin = xsprof_now();
 	uint32_t whole = xsprof_name("whole"), inner = xsprof_name("inner");
+	uint32_t span = xsprof_name("span"), part = xsprof_name("part");
+	uint64_t end;
 
 	xsprof_begin(deep ? inner : op);
 	switch (rand_r(seed) % 6) {
@@ -371,7 +377,11 @@ static void mix_step(unsigned int *seed, int deep)
 			mix_step(seed, deep + 1);
 	}
 	xsprof_end();
+	end = xsprof_now();
 	xsprof_complete(whole, begin);
+	/* What begins in the middle of it, and crosses that. */
+	xsprof_span(span, begin, end, 0, 0);
+	xsprof_span(part, begin + (end - begin) / 2, end, 0, 0);
 }
 
 static void *mix(void *seed)

@@ -14,7 +14,7 @@ class Ours:
         self.flows = collections.defaultdict(list)
         self.counters = collections.defaultdict(lambda: [0, 0])
         self.threads, self.exes, self.others = {}, {}, {}
-        self.forks, self.began, self.ended = {}, {}, {}
+        self.forks, self.began, self.ended, self.tasks = {}, {}, {}, {}
         self.switches = collections.Counter()
         self.stacks = collections.defaultdict(list)
         self.categories = {}
@@ -23,7 +23,8 @@ class Ours:
             for line in f:
                 self.take(json.loads(line))
         # A thread may leave its CPU for the last time after its process was seen to end.
-        for tid, (pid, _) in self.threads.items():
+        self.tasks.update((tid, pid) for tid, (pid, _) in self.threads.items())
+        for tid, pid in self.tasks.items():
             if pid in self.ended:
                 self.ended[pid] = max(self.ended[pid], self.ended.get(tid, 0))
 
@@ -36,6 +37,8 @@ class Ours:
                 self.ended[e["fields"]["prev_pid"]] = e["ns"]
             if e["tid"] == e["pid"] != 0:
                 self.others[e["tid"]] = e["comm"]
+            elif e["pid"]:
+                self.tasks[e["tid"]] = e["pid"]
             if e["name"] == "sched_process_fork" and e["pid"]:
                 self.forks[e["fields"]["child_pid"]] = e["pid"], e["ns"]
             return

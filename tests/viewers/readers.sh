@@ -38,10 +38,19 @@ reads hta demo.kineto
 reads hta ops.kineto.gz
 reads tensorboard ops.kineto.gz
 
-"$BUILD/tests/profiler/save" stacks "$dir/ops.data" "$dir/ops.folded" || exit 1
-for file in demo.chrome ops.chrome.gz ops.folded; do
+# Where ops have no stacks of their own, what is around them is above them.
+"$xsprof" record -q --torch shapes -o "$dir/plain.data" -- /usr/bin/python3 tests/demo/train.py 5 \
+	>"$dir/log" 2>&1 &&
+	"$dump" -q -f ndjson -o "$dir/plain.ndjson" "$dir/plain.data" &&
+	"$BUILD/tests/profiler/save" stacks "$dir/plain.data" "$dir/plain.folded" &&
+	"$BUILD/tests/profiler/save" stacks "$dir/ops.data" "$dir/ops.folded" || exit 1
+# Else the lines that run them are, and of ops in one place the outer ones.
+grep -q '<module> at .*train\.py:[0-9]*;.*Conv2d\.forward at .*;aten::conv2d;aten::convolution;' \
+	"$dir/ops.folded"
+result "folded: ops below the lines that run them" $?
+for file in demo.chrome ops.chrome.gz plain.folded; do
 	tool=speedscope
-	[ $file != ops.folded ] || tool=folded
+	[ $file != plain.folded ] || tool=folded
 	[ -z "$no_speedscope" ] || { skipped "speedscope: $file" "$no_speedscope"; continue; }
 	node "$here/speedscope.mjs" "$viewers"/speedscope-1.25.0/dist/release/speedscope-*.js \
 		"$dir/$file" >"$dir/said" 2>"$dir/log" &&

@@ -15,6 +15,28 @@ package_perfetto || skip "$why"
 record_demo
 record_ops
 
+# A barrier of OpenMP is in its region: neither has a time of its own, and both one of their thread.
+"$xsprof" report -q --json "$dir/demo/xsprof.data" 2>"$dir/log" | python3 -c '
+import json, re, sys
+report = json.load(sys.stdin)
+omp = [r for r in report["ranges"] if "$omp$" in r["name"]]
+assert len(omp) > 2, omp
+total = {}
+for r in omp:
+    assert r["self_ns"] is None, r
+    place = re.sub(r".*@|:1$", "", r["name"]).split(":")[0]
+    kind = "barrier" if "$barrier@" in r["name"] else "region"
+    total[place, kind] = total.get((place, kind), 0) + r["total_ns"]
+    cause = r.get("cause")
+    assert ("cause" in report) == (cause is not None), r
+    if cause:
+        wall = cause.pop("wall_ns")
+        cause.pop("faults")
+        assert wall == r["total_ns"] == sum(cause.values()), r
+for (place, kind), ns in total.items():
+    assert kind == "region" or ns <= total[place, "region"], total' 2>>"$dir/log"
+result "the demo: OpenMP's barriers are in its regions, and their time is split" $?
+
 for format in perfetto chrome kineto; do
 	mapfile -d '' -t queries < <(python3 "$here/same.py" queries $format)
 	for file in demo.$format ops.$format.gz; do

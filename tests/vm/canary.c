@@ -53,14 +53,21 @@ static void bug_sleep(void)
 	spin_unlock(&atomic);
 }
 
-/* The only pointer goes away; every byte of the stack that had it is used again. */
+/*
+ * The only pointer goes away. Of some a copy may stay behind by chance, in a register that was
+ * saved or on a stack that the scan reads: of so many it does not of all.
+ */
 static noinline void bug_leak(void)
 {
-	char *lost = kmalloc(1500, GFP_KERNEL);
+	unsigned int i;
+	char *lost;
 
-	if (lost)
-		memset(lost, 0x5c, 16);
-	OPTIMIZER_HIDE_VAR(lost);
+	for (i = 0; i < 64; i++) {
+		lost = kmalloc(1500, GFP_KERNEL);
+		if (lost)
+			memset(lost, 0x5c, 16);
+		OPTIMIZER_HIDE_VAR(lost);
+	}
 }
 
 /* First one order, then the other: no deadlock, and the promise of one. */
