@@ -156,7 +156,7 @@ say		= @:
 endif
 
 .PHONY: all user trace tools kmod tests demo demo-kmod check check-full check-fresh bench \
-	install uninstall modules_install dkms_install clean help FORCE
+	bench-torch install uninstall modules_install dkms_install clean help FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -374,6 +374,11 @@ bench:
 	$(build_all) tests
 	tests/bench/run.sh
 
+bench-torch:
+	tests/install-deps.sh build check
+	$(build_all) tests
+	tests/bench/run.sh torch
+
 demo:
 	tests/install-deps.sh build demo
 	$(build_all)
@@ -454,6 +459,7 @@ help:
 	@echo '  check-full   the same with the full figures'
 	@echo '  check-fresh  demo and check inside a minimal Debian 12 root (as root)'
 	@echo '  bench        measure, print the table of bars, write build/bench.json'
+	@echo '  bench-torch  the same of what recording PyTorch costs; downloads its wheel'
 	@echo '  install      DESTDIR, prefix=$(PREFIX), LIBDIR, INCLUDEDIR, MANDIR'
 	@echo '  uninstall, clean, help'
 	@echo 'Variables:'
