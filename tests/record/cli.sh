@@ -14,6 +14,24 @@ has "a summary line" err \
 has "nothing recorded, and why" err \
 	'nothing was recorded: no process of the command with libxsprof-user, PyTorch or ITT'
 ok "the capture is there" test -s xsprof.data
+echo 'int main(void) { return 0; }' >plain.c
+if gcc -static -o static plain.c 2>err; then
+	printf '#!%s/static\n' "$PWD" >script
+	chmod +x script
+	for program in static script; do
+		run "$xsprof" record "./$program"
+		has "nothing recorded of ./$program, and why" err \
+			"no markers were recorded: \./$program is statically linked"
+	done
+	run "$xsprof" record --flight ./static
+	has "nor by --flight" err 'nothing was recorded: \./static is statically linked'
+else
+	skipped "nothing recorded of a static program" "gcc -static: $(tail -n 1 err)"
+fi
+printf '#!/bin/sh\n' >script
+chmod +x script
+run "$xsprof" record ./script
+hasnt "a script of a shell takes libraries" err 'script is'
 ok "no session stays behind" clean
 echo input | "$xsprof" record -q -- cat >out 2>err
 is "stdin passes through" "$(cat out)" input

@@ -116,5 +116,35 @@ else
 	skip "a taken name" "this kernel lets nobody link to a file of ours"
 	skip "a taken name: said" "as above"
 fi
+
+# A command that gets more rights than its caller's: no library of ours gets in.
+echo 'int main(void) { return 0; }' >plain.c
+gcc -o set-id plain.c && cp set-id with-file && cp set-id set-gid && chmod 4755 set-id &&
+	chmod 2755 set-gid
+mkdir -m 700 shm-them
+chown 65534:65534 shm-them
+refused() # $1 name, $2 program
+{
+	XSPROF_SHM_DIR=$dir/shm-them run them "$xsprof" record -o /dev/null -- "$2"
+	is "$1: status" $rc 0
+	has "$1: said" err "no markers were recorded: $2 is a program that runs as another user"
+}
+if [ "$(findmnt -n -o OPTIONS -T . | grep -c nosuid)" = 0 ]; then
+	refused "set-user-id" "$dir/set-id"
+	refused "set-group-id" "$dir/set-gid"
+	chmod 2645 set-gid
+	XSPROF_SHM_DIR=$dir/shm-them run them "$xsprof" record -o /dev/null -- "$dir/set-gid"
+	hasnt "set-group-id, not for the group: not said" err 'runs as another user'
+	if setcap cap_net_raw+ep with-file 2>err; then
+		refused "with capabilities" "$dir/with-file"
+	else
+		skip "with capabilities: status" "setcap: $(tail -n 1 err)"
+		skip "with capabilities: said" "as above"
+	fi
+else
+	skip "set-user-id" "$dir is mounted nosuid"
+fi
+run "$xsprof" record -o k.data -- "$dir/set-id"
+hasnt "set-user-id, of the caller: not said" err 'runs as another user'
 ok "nothing stays behind" clean
 finish

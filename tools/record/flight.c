@@ -24,6 +24,7 @@
 #include "record/device.h"
 #include "record/env.h"
 #include "record/flight-local.h"
+#include "record/program.h"
 
 #define MS		1000000u
 /* How long processes that outlive the command may take to end before they are let go. */
@@ -282,9 +283,15 @@ static int set_place(struct flight *f, struct record_options *opts)
 
 static void explain_nothing(const struct flight *f)
 {
+	const char *refusal = NULL;
+
 	if (f->first || f->opts->quiet)
 		return;
-	if (attach_on(&f->opts->attach))
+	if (!attach_on(&f->opts->attach) && !f->messages)
+		refusal = program_refusal(f->opts->argv[0]);
+	if (refusal)
+		tool_note("nothing was recorded: %s is %s", f->opts->argv[0], refusal);
+	else if (attach_on(&f->opts->attach))
 		tool_note("nothing was recorded: no process came that loads libxsprof-user");
 	else if (f->messages)
 		tool_note("nothing was recorded: the processes that tried could not, see above");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One run of `xsprof record`, for the two files that are it: setup.c makes what it needs,
- * record.c runs it.
+ * One run of `xsprof record`, for the files that are it: setup.c makes what it needs, record.c
+ * runs it, explain.c says what helps where it has not recorded all.
  */
 #ifndef XSPROF_RECORD_LOCAL_H
 #define XSPROF_RECORD_LOCAL_H
@@ -78,5 +78,9 @@ int record_check_room(struct recording *r);
 
 /* Is there room left where the rings are?  What there was not is remembered. */
 void record_look_at_room(struct recording *r);
+
+/* Of explain.c: why nothing came, and what helps against losses; quiet recordings have neither. */
+void record_explain_nothing(const struct recording *r);
+void record_explain_losses(const struct recording *r);
 
 #endif /* XSPROF_RECORD_LOCAL_H */

@@ -269,57 +269,6 @@ static void finish(struct recording *r, uint32_t why)
 	xsp_recording_close(&r->session);
 }
 
-static void explain_nothing(const struct recording *r)
-{
-	const char *backend = r->opts.backend ? NULL : getenv("XSPROF_BACKEND");
-
-	if (ftrace_last_stats()->events && !r->stats.refused)
-		tool_note("no markers were recorded: 'xsprof report' shows where the time of "
-			  "threads went, if the events tell");
-	else if (attach_on(&r->opts.attach))
-		tool_note("nothing was recorded: no process reached a marker");
-	else if (r->stats.refused)
-		tool_note("nothing was recorded: the processes that tried could not, see above");
-	else if (r->stats.producers)
-		tool_note("nothing was recorded: the command is ready for it but passed no "
-			  "marker%s",
-			  r->opts.categories ? " of these categories" : "");
-	else if (backend && !strcmp(backend, "none"))
-		tool_note("nothing was recorded: XSPROF_BACKEND=none in the environment says so: "
-			  "unset it, or give --backend");
-	else
-		tool_note("nothing was recorded: no process of the command with libxsprof-user%s%s "
-			  "reached the recorder (a container needs the recorder's /dev/shm); "
-			  "'record -e sched' shows where the time of any program's threads goes",
-			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
-			  r->opts.itt ? " or ITT calls" : "");
-}
-
-/* Beside every loss what helps against it; what the file had no room for has been said. */
-static void explain_losses(const struct recording *r)
-{
-	uint64_t lost = r->stats.lost_records + r->stats.lost_slots, late = r->stats.late_records;
-
-	if (r->file_error || !lost)
-		return;
-	/* A larger buffer would be none for these. */
-	if (late)
-		tool_note("events were lost: %" PRIu64 " came while their process was just about "
-			  "to have rings (from handlers of signals, from children of vfork()), or "
-			  "lay in over 60 ranges of categories that are off: a marker at the start "
-			  "of each forked child, with signals blocked, helps against the former",
-			  late);
-	if (lost <= late)
-		return;
-	if (r->full)
-		tool_note("events were lost: the tmpfs of the rings was full: take a smaller "
-			  "--buffer-size (-b), or name a larger tmpfs in XSPROF_SHM_DIR");
-	else
-		tool_note("events were lost: rings were full before they were read: take a larger "
-			  "--buffer-size (-b), fewer --categories, or -m overwrite to keep the "
-			  "latest");
-}
-
 static void sum_up(struct recording *r, uint32_t why)
 {
 	progress_clear(&r->progress);
@@ -331,14 +280,14 @@ static void sum_up(struct recording *r, uint32_t why)
 		return;
 	say_where(r, true);
 	if (!r->stats.records && !r->stats.lost_records)
-		explain_nothing(r);
+		record_explain_nothing(r);
 	if (why == WHY_DURATION && !r->launch.ended)
 		tool_note("the recording has ended, the command continues");
 	else if (why == WHY_ENDED && r->launch.children)
 		tool_note("processes that the command left running are recorded no longer: "
 			  "--wait-all waits for them");
 	progress_summary("record", &r->stats, r->opts.output);
-	explain_losses(r);
+	record_explain_losses(r);
 	sum_up_tracing(r);
 }
 
