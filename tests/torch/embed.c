@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program that has Python inside and runs 7 aten::mm in it; with an argument also 11 in a second
+ * interpreter, as far as PyTorch can be imported there: it prints how many it ran, or why not.
+ */
+#include <Python.h>
+
+int main(int argc, char **argv)
+{
+	PyThreadState *first, *second;
+	int failed;
+
+	(void)argv;
+	Py_Initialize();
+	failed = PyRun_SimpleString("import torch\n"
+				    "x = torch.ones(2, 2)\n"
+				    "for i in range(7):\n"
+				    "    torch.mm(x, x)\n");
+	if (argc > 1) {
+		first = PyThreadState_Get();
+		second = Py_NewInterpreter();
+		failed |= PyRun_SimpleString("try:\n"
+					     "    import torch\n"
+					     "    x = torch.ones(2, 2)\n"
+					     "    for i in range(11):\n"
+					     "        torch.mm(x, x)\n"
+					     "    print(18)\n"
+					     "except BaseException as e:\n"
+					     "    print('none:', e)\n");
+		Py_EndInterpreter(second);
+		PyThreadState_Swap(first);
+	}
+	return Py_FinalizeEx() || failed;
+}

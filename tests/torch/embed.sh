@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# PyTorch in programs that are not started as Python: one that has Python inside, with a second
+# interpreter too, and one of C++. Usage: embed.sh PYTHON [c++]. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+here=$PWD/tests/torch
+python=${1:-/usr/bin/python3}
+export OMP_NUM_THREADS=1
+unset XSPROF_TORCH LD_PRELOAD
+cd "$dir" || exit 1
+
+# How many aten::mm a program was recorded with
+count()
+{
+	"$dump" -q data 2>>log | grep -cE ' begin: +aten::mm( |$)'
+}
+
+config=$("$python" -c 'import sysconfig
+v = sysconfig.get_config_var
+print("-I" + v("INCLUDEPY"), "-L" + v("LIBPL"), "-L" + v("LIBDIR"), "-Wl,-rpath," + v("LIBDIR"),
+      "-lpython" + v("LDVERSION"), v("LIBS") or "", v("SYSLIBS") or "", v("LINKFORSHARED") or "")')
+# Of a virtual environment Python as it is started alone knows.
+packages=$("$python" -c 'import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))')
+# shellcheck disable=SC2086 # words on purpose
+if gcc -o embed "$here/embed.c" $config 2>log; then
+	for detail in names all; do
+		"$xsprof" record -q --torch $detail -o data -- \
+			env PYTHONPATH="$packages" ./embed >out 2>log &&
+			[ "$(count)" = 7 ] || ! echo "$(count) of 7" >>log
+		result "a program with Python inside, --torch $detail" $?
+		"$xsprof" record -q --torch $detail -o data -- \
+			env PYTHONPATH="$packages" ./embed second >out 2>log
+		status=$?
+		want=$(cat out)
+		[ "${want%%:*}" = none ] && want=7
+		[ $status = 0 ] && [ "$(count)" = "$want" ] ||
+			! { cat out; echo "$(count) of $want"; } >>log
+		result "and with a second interpreter, --torch $detail: $(cat out)" $?
+	done
+else
+	skipped "a program with Python inside" "gcc: $(grep -m 1 error log)"
+fi
+
+# Headers and library of the PyTorch that this Python has.
+where=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))' 2>log)
+abi=$("$python" -c 'import torch; print(int(torch.compiled_with_cxx11_abi()))' 2>>log)
+if [ ! -e "$where/include/ATen/ATen.h" ]; then
+	skipped "a C++ program that links libtorch" "no headers of PyTorch beside $where"
+	finish
+fi
+g++ -std=c++17 -O0 -D_GLIBCXX_USE_CXX11_ABI="$abi" -o plain "$here/plain.cc" -I"$where/include" \
+	-L"$where/lib" -Wl,-rpath,"$where/lib" -ltorch_cpu -lc10 -pthread 2>log
+result "a C++ program that links libtorch is built" $?
+for detail in names shapes all; do
+	"$xsprof" record -q --torch $detail -o data -- ./plain >out 2>log && [ "$(count)" = 30 ] ||
+		! echo "$(count) of 30" >>log
+	result "each of its ops, --torch $detail" $?
+	[ $detail = names ] && continue
+	"$dump" -q -f ndjson data 2>>log | grep '"aten::mm"' | grep -c '\[ *2, *2 *\]' >out
+	[ "$(cat out)" = 30 ] || ! "$dump" -q data | grep aten::mm | head -n 3 >>log
+	result "with its inputs, --torch $detail" $?
+done
+finish

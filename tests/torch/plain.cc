@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A C++ program that links libtorch: 13 aten::mm in the main thread, 17 in another. */
+#include <ATen/ATen.h>
+#include <thread>
+
+static void run(int times)
+{
+	at::Tensor x = at::ones({ 2, 2 });
+
+	for (int i = 0; i < times; i++)
+		at::mm(x, x);
+}
+
+int main()
+{
+	run(13);
+	std::thread(run, 17).join();
+}
