@@ -81,7 +81,7 @@ for log; do
 			for (i = NR - 2; i < NR; i++)
 				if (i > shown && i > 0)
 					print "    " line[i]
-			shown = NR + 25
+			shown = NR + 60
 		}
 		NR <= shown && total < 400 { print "    " $0; total++ }
 		END { exit bad > 0 }' "$log" || found=1
