@@ -207,6 +207,24 @@ ok "nothing was made" test ! -e e.data
 run "$xsprof" record -e shced:sched_switch -- true
 is "a system that does not exist: 2" $rc 2
 has "and which was meant" err ": did you mean sched:sched_switch\?"
+run "$xsprof" record -e shed -- true
+is "a system misspelt: 2" $rc 2
+has "and which was meant" err "^xsprof: -e shed: .*did you mean sched\?"
+run "$xsprof" record -e sched,irk -o e.data -- true
+is "one of several that does not exist: 2" $rc 2
+has "and which was meant" err "^xsprof: -e irk: .*did you mean irq\?"
+ok "nothing was made of the others" test ! -e e.data
+run "$xsprof" record -q -e sched,task_rename,raw_syscalls:* -o e.data -- sh -c '(:); sleep 0.01'
+is "several with commas: 0" $rc 0
+run "$dump" -i e.data
+for event in sched_switch sched_process_fork task_rename sys_enter; do
+	has "several with commas: $event" out " $event: "
+done
+for event in sched, ,sched sched,,irq , sched,:; do
+	run "$xsprof" record -e "$event" -o none.data -- true
+	is "-e $event: 2" $rc 2
+done
+ok "nothing was made of these" test ! -e none.data
 run "$xsprof" record -e nosuchsystem:nosuchevent -- true
 is "an unknown system: 2" $rc 2
 run "$xsprof" record -e sched --trace-clock local -- true

@@ -113,18 +113,46 @@ static void mark_all(const struct ftrace_list *all, const char *const *patterns,
 		mark(all, *patterns, wanted);
 }
 
+/* Systems and events, or with a '/' both as one.  Return: to be freed, text too with *@system. */
+static const char **all_names(const struct ftrace_list *all, bool both, char **system)
+{
+	const char **names = calloc(2 * (size_t)all->nr + 1, sizeof(*names)), *last = "";
+	size_t len = 0, n = 0;
+	char *at;
+
+	for (uint32_t i = 0; i < all->nr; i++)
+		len += strlen(all->names[i]) + 1;
+	at = *system = malloc(len + 1);
+	if (!names || !at) {
+		free(names);
+		return NULL;
+	}
+	/* Systems first: of two that are as close one of them is meant. */
+	for (uint32_t i = 0; i < all->nr && !both; i++) {
+		size_t k = strcspn(all->names[i], "/");
+
+		if (strlen(last) == k && !strncmp(last, all->names[i], k))
+			continue;
+		memcpy(at, all->names[i], k);
+		at[k] = '\0';
+		last = names[n++] = at;
+		at += k + 1;
+	}
+	for (uint32_t i = 0; i < all->nr; i++)
+		names[n++] = both ? all->names[i] : strchr(all->names[i], '/') + 1;
+	return names;
+}
+
 /* @pattern is @event as the folders have it. */
 static int unknown(const struct ftrace_list *all, const char *event, const char *pattern)
 {
-	const char **names = calloc(all->nr + 1, sizeof(*names)), *close = NULL;
+	const char **names, *close = NULL;
+	char *systems = NULL;
 	int system;
 
-	if (names) {
-		for (uint32_t i = 0; i < all->nr; i++)
-			names[i] = strchr(pattern, '/') ? all->names[i] :
-				   strchr(all->names[i], '/') + 1;
+	names = all_names(all, strchr(pattern, '/'), &systems);
+	if (names)
 		close = tool_closest(pattern, names);
-	}
 	system = close && strchr(close, '/') ? (int)strcspn(close, "/") : 0;
 	if (close)
 		tool_error("-e %s: this kernel has no such event: did you mean %.*s%s%s? All are "
@@ -134,6 +162,7 @@ static int unknown(const struct ftrace_list *all, const char *event, const char 
 		tool_error("-e %s: this kernel has no such event: those that it has are in "
 			   "/sys/kernel/tracing/available_events", event);
 	free(names);
+	free(systems);
 	return TOOL_USAGE;
 }
 
@@ -154,6 +183,19 @@ static int mark_event(const struct ftrace_list *all, const char *event, bool *wa
 	return mark(all, pattern, wanted) ? 0 : unknown(all, event, pattern);
 }
 
+/* perf takes several with commas between them; no event has one in its name. */
+static int mark_events(const struct ftrace_list *all, const char *events, bool *wanted)
+{
+	char *copy = strdup(events), *save, *event;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (event = copy ? strtok_r(copy, ",", &save) : NULL; event && !err;
+	     event = strtok_r(NULL, ",", &save))
+		err = mark_event(all, event, wanted);
+	free(copy);
+	return err;
+}
+
 int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftrace_list *list)
 {
 	struct ftrace_list all = { 0 };
@@ -168,7 +210,7 @@ int ftrace_choose(const struct ftrace_options *opts, const char *dir, struct ftr
 		err = wanted && list->names ? 0 : -ENOMEM;
 	}
 	for (uint32_t i = 0; i < opts->nr_events && !err; i++)
-		err = mark_event(&all, opts->events[i], wanted);
+		err = mark_events(&all, opts->events[i], wanted);
 	if (!err && opts->irq)
 		mark_all(&all, irq, wanted);
 	if (!err && opts->syscalls)
@@ -242,6 +284,20 @@ int ftrace_check(const struct ftrace_options *opts, const char *verb)
 	return -1;
 }
 
+/* Every event of a list has a name. */
+static bool has_names(const char *events)
+{
+	size_t len;
+
+	do {
+		len = strcspn(events, ",");
+		if (strspn(events, "/:") >= len)
+			return false;
+		events += len + 1;
+	} while (events[-1]);
+	return true;
+}
+
 int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const char *arg)
 {
 	static const char *const clocks[] = { "x86-tsc", "mono_raw", "mono", "boot" };
@@ -249,9 +305,9 @@ int ftrace_option(struct ftrace_options *opts, const char *verb, int c, const ch
 
 	switch (c) {
 	case 'e':
-		if (!*arg || strspn(arg, "/:") == strlen(arg))
-			return tool_usage(verb, "-e '%s': needs an event, e.g. sched, block:*",
-					  arg);
+		if (!has_names(arg))
+			return tool_usage(verb, "-e '%s': needs an event, e.g. sched, block:*, or "
+					  "several with ',' between them", arg);
 		if (opts->nr_events == FTRACE_EVENTS_MAX)
 			return tool_usage(verb, "-e: more than %d: use a pattern",
 					  FTRACE_EVENTS_MAX);

@@ -19,7 +19,8 @@
 
 /**
  * struct ftrace_options - what is wanted of the kernel
- * @events: as -e took them: SYSTEM, SYSTEM:EVENT, EVENT, patterns; "sched" is a chosen few
+ * @events: as -e took them, lists with commas: SYSTEM, SYSTEM:EVENT, EVENT, patterns; "sched" is
+ *	a chosen few
  * @nr_events: how many
  * @irq: interrupts and softirqs
  * @syscalls: system calls
@@ -68,8 +69,9 @@ enum {
 	"\n" \
 	"Events of the kernel on the same timeline (needs root):\n" \
 	"  -e, --event EVENT       SYSTEM, SYSTEM:EVENT, EVENT, or a pattern of one, as\n" \
-	"                          sched, 'block:*', 'ext4:ext4_sync*'; may be given again.\n" \
-	"                          sched is what it takes to say where time went\n" \
+	"                          sched, 'block:*', 'ext4:ext4_sync*'; several with ','\n" \
+	"                          between them, or with -e again. sched is what it takes\n" \
+	"                          to say where time went\n" \
 	"      --irq               interrupts and softirqs\n" \
 	"      --syscalls          system calls\n" \
 	"      --faults            page faults\n" \
