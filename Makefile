@@ -210,8 +210,8 @@ $(BUILD)/gen/syscalls.inc: $(FLAGS_FILE)
 $(BUILD)/gen/libdir: FORCE
 	@mkdir -p $(@D)
 	@echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' >$@
-$(BUILD)/obj/tools/tools/record/env.o: $(BUILD)/gen/libdir
-$(BUILD)/obj/tools/tools/record/env.o: tools_cflags += -DXSPROF_LIBDIR='"$(LIBDIR)"'
+$(BUILD)/obj/tools/tools/cli/library.o: $(BUILD)/gen/libdir
+$(BUILD)/obj/tools/tools/cli/library.o: tools_cflags += -DXSPROF_LIBDIR='"$(LIBDIR)"'
 $(BUILD)/obj/tools/tools/report/syscalls.o: $(BUILD)/gen/syscalls.inc
 $(BUILD)/obj/tools/tools/report/syscalls.o: tools_cflags += -I$(BUILD)/gen
 

@@ -360,6 +360,50 @@ ctl 1 status -p "$pid"
 says "process $pid: does not exist, or has ended: .*"
 result "processes that do not listen: each is told what to do"
 
+# A program that uses PyTorch, as far as can be seen from outside: it has a library of that name.
+if [ "${XSPROF_VARIANT:-}" = asan ]; then
+	n=$((n + 1))
+	echo "ok $n what PyTorch lacks is named # SKIP nothing can be preloaded before a sanitizer"
+else
+	ours=$(realpath "$build/lib/libxsprof-torch.so")
+	theirs=$build/tests/profiler/libtorch_cpu.so
+	outsider() # $@ its environment; its number in $other
+	{
+		env "$@" sleep 1000 & disown $!
+		other=$!
+		pids+=" $other"
+		until [ ! -d /proc/$other ] || [ "$(cat /proc/$other/comm)" = sleep ]; do
+			sleep 0.01
+		done
+		ctl 1 start -p $other -o none.json
+	}
+	outsider LD_PRELOAD="$theirs"
+	says "process $other: does not listen: start it with XSPROF_ONDEMAND=1 LD_PRELOAD=$ours: .*"
+	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$theirs"
+	says "process $other: .* nothing that records PyTorch's ops: .* with LD_PRELOAD=$ours too"
+	outsider XSPROF_ONDEMAND=1
+	says "process $other: .* not libxsprof-user: .*; for PyTorch LD_PRELOAD=$ours"
+	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours"
+	says "process $other: has libxsprof-torch.so, but not PyTorch: .* its 'import torch' on"
+	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours $theirs"
+	says "process $other: has libxsprof-torch.so, which records nothing there: .*"
+	# One that listens, and records no op: it is told at its end.
+	begin XSPROF_ONDEMAND=1 env LD_PRELOAD="$theirs"
+	ctl 0 start -p "$pid" -o none.json
+	ctl 1 stop -p "$pid"
+	grep -qxF "xsprof: process $pid: PyTorch's ops are recorded where it is started with\
+ LD_PRELOAD=$ours" errors || bad "stop said $(cat errors)"
+	ctl 1 start -p "$pid" -o none.json -d 1ms --wait
+	grep -qF "LD_PRELOAD=$ours" errors || bad "start --wait said $(cat errors)"
+	leave
+	begin XSPROF_ONDEMAND=1
+	ctl 0 start -p "$pid" -o none.json
+	ctl 1 stop -p "$pid"
+	! grep -q PyTorch errors || bad "of a program without PyTorch: $(cat errors)"
+	leave
+	result "what a program that uses PyTorch lacks is named, with its folder"
+fi
+
 begin XSPROF_RECORD="$dir/itself.data"
 tell ops 3
 leave

@@ -166,8 +166,7 @@ static int wait_end(const struct ctl_asked *a, const struct ctl_page *cp, uint32
 	if (err)
 		return tool_error("process %d: has ended, and left no trace", (int)a->pid);
 	if (now.err)
-		return tool_error("process %d: %s", (int)a->pid,
-				  *now.why ? now.why : strerror(-now.err));
+		return ctl_refused(a, now.err, now.why);
 	tool_print_name(now.file, 0);
 	putchar('\n');
 	return 0;
@@ -183,7 +182,7 @@ static int do_start(struct ctl_asked *a, struct ctl_page *cp)
 	if (status)
 		return status;
 	if (answer.err)
-		return ctl_refused(a, &answer);
+		return ctl_refused(a, answer.err, answer.why);
 	tell_begun(a, cp, answer.file);
 	return a->wait ? wait_end(a, cp, answer.number) : 0;
 }
@@ -196,7 +195,7 @@ static int do_stop(struct ctl_asked *a, struct ctl_page *cp)
 	if (status)
 		return status;
 	if (answer.err)
-		return ctl_refused(a, &answer);
+		return ctl_refused(a, answer.err, answer.why);
 	tool_print_name(answer.file, 0);
 	putchar('\n');
 	return 0;
@@ -219,7 +218,7 @@ static int do_snapshot(struct ctl_asked *a, struct ctl_page *cp)
 				  "snapshot --pid %d' writes what is in them", (int)a->pid,
 				  (int)a->pid);
 	if (answer.err)
-		return ctl_refused(a, &answer);
+		return ctl_refused(a, answer.err, answer.why);
 	tool_print_name(answer.file, 0);
 	putchar('\n');
 	return 0;

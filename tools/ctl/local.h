@@ -51,8 +51,8 @@ int ctl_reach(const struct ctl_asked *a, struct ctl_page *cp, bool rings);
 int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
 		struct ctl_answer *answer);
 
-/* Says why the process will not.  Return: TOOL_FAILED. */
-int ctl_refused(const struct ctl_asked *a, const struct ctl_answer *answer);
+/* Says why the process will not, or could not; @why: in its words.  Return: TOOL_FAILED. */
+int ctl_refused(const struct ctl_asked *a, int err, const char *why);
 
 int ctl_status(struct ctl_asked *a, struct ctl_page *cp);
 int ctl_list(void);

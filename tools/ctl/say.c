@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@
 
 #include "base/proc.h"
 #include "cli/find.h"
+#include "cli/library.h"
 #include "cli/session.h"
 #include "cli/tool.h"
 #include "ctl/local.h"
 
 #define LIBRARY	"/libxsprof-user.so"
+#define PYTORCH	"/libtorch"
 
 /* ---- why it cannot be asked ---- */
 
@@ -52,6 +55,33 @@ static int not_allowed(pid_t pid)
 			  "ask as root", (int)pid);
 }
 
+/* What is to be preloaded for PyTorch's ops: with its folder, where it is found. */
+static const char *torch_library(void)
+{
+	static char path[PATH_MAX];
+
+	return library_find(LIBRARY_TORCH, path, sizeof(path)) ? path : LIBRARY_TORCH;
+}
+
+/* It has XSPROF_ONDEMAND in its environment, and nothing that looks for it there. */
+static int lacks_library(pid_t pid)
+{
+	bool uses = ctl_maps_has(pid, PYTORCH);
+
+	if (ctl_maps_has(pid, "/" LIBRARY_TORCH))
+		return tool_error(uses ? "process %d: has " LIBRARY_TORCH ", which records nothing "
+				  "there: unset XSPROF_TORCH, or see what it said on standard error"
+				  : "process %d: has " LIBRARY_TORCH ", but not PyTorch: it listens "
+				  "from its 'import torch' on", (int)pid);
+	if (uses)
+		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but nothing "
+				  "that records PyTorch's ops: start it with LD_PRELOAD=%s too",
+				  (int)pid, torch_library());
+	return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but not "
+			  "libxsprof-user: link the program with it, or preload it; for PyTorch "
+			  "LD_PRELOAD=%s", (int)pid, torch_library());
+}
+
 static int not_listening(pid_t pid, bool rings)
 {
 	if (rings && ctl_has_rings(pid))
@@ -63,10 +93,11 @@ static int not_listening(pid_t pid, bool rings)
 				  "xsprof_profiler_step() or xsprof_ondemand_init(); else "
 				  "KINETO_LOG_LEVEL=0 says why", (int)pid);
 	if (is_told(pid))
-		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but not "
-				  "libxsprof-user: link the program with it, or preload it; "
-				  "libxsprof-torch.so for PyTorch",
-				  (int)pid);
+		return lacks_library(pid);
+	if (ctl_maps_has(pid, PYTORCH) && !ctl_maps_has(pid, "/" LIBRARY_TORCH))
+		return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1 "
+				  "LD_PRELOAD=%s: 'xsprof ctl list' shows who does", (int)pid,
+				  torch_library());
 	return tool_error("process %d: does not listen: start it with XSPROF_ONDEMAND=1%s, or let "
 			  "it call xsprof_ondemand_init(): 'xsprof ctl list' shows who does",
 			  (int)pid, ctl_maps_has(pid, LIBRARY) ? "" : " and libxsprof-user");
@@ -139,11 +170,21 @@ int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
 	}
 }
 
-int ctl_refused(const struct ctl_asked *a, const struct ctl_answer *answer)
+/* An empty trace of a program that uses PyTorch, and has nothing that records its ops. */
+static void tell_torch(pid_t pid, int err)
+{
+	if (err == -ENODATA && ctl_maps_has(pid, PYTORCH) &&
+	    !ctl_maps_has(pid, "/" LIBRARY_TORCH))
+		tool_note("process %d: PyTorch's ops are recorded where it is started with "
+			  "LD_PRELOAD=%s", (int)pid, torch_library());
+}
+
+int ctl_refused(const struct ctl_asked *a, int err, const char *why)
 {
 	/* Only a number of ours is known to strerror(). */
-	return tool_error("process %d: %s", (int)a->pid,
-			  *answer->why ? answer->why : strerror(abs(answer->err)));
+	tool_error("process %d: %s", (int)a->pid, *why ? why : strerror(abs(err)));
+	tell_torch(a->pid, err);
+	return TOOL_FAILED;
 }
 
 /* ---- how it stands ---- */

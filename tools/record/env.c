@@ -14,12 +14,11 @@
 #include <xsprof/abi.h>
 
 #include "base/env-limits.h"
+#include "cli/library.h"
 #include "cli/tool.h"
 #include "record/env.h"
 
 #define ITT_VARIABLE	"INTEL_LIBITTNOTIFY64"
-#define ITT_LIBRARY	"libxsprof-itt.so"
-#define TORCH_LIBRARY	"libxsprof-torch.so"
 
 static int add(char **env, size_t *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -40,33 +39,6 @@ static int add(char **env, size_t *n, const char *fmt, ...)
 	return 0;
 }
 
-/* Beside the tool, as it is built and as it is installed; else where it was configured to be. */
-static bool find_library(const char *name, char *path, size_t size)
-{
-	static const char *const places[] = { "/../lib/", "/" };
-	char exe[PATH_MAX], plain[PATH_MAX + 64], real[PATH_MAX];
-	ssize_t n;
-	size_t i;
-
-	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	exe[n < 0 ? 0 : n] = '\0';
-	if (strrchr(exe, '/'))
-		*strrchr(exe, '/') = '\0';
-	for (i = 0; n > 0 && i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(plain, sizeof(plain), "%s%s%s", exe, places[i], name);
-		if (!access(plain, R_OK) && realpath(plain, real) && strlen(real) < size) {
-			strcpy(path, real);
-			return true;
-		}
-	}
-#ifdef XSPROF_LIBDIR
-	snprintf(path, size, "%s/%s", XSPROF_LIBDIR, name);
-	return !access(path, R_OK);
-#else
-	return false;
-#endif
-}
-
 static int add_itt(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv(ITT_VARIABLE);
@@ -75,15 +47,15 @@ static int add_itt(const struct record_options *opts, char **env, size_t *n)
 	if (!opts->itt)
 		return 0;
 	if (theirs && *theirs) {
-		if (!opts->quiet && !strstr(theirs, ITT_LIBRARY))
+		if (!opts->quiet && !strstr(theirs, LIBRARY_ITT))
 			tool_note(ITT_VARIABLE " is set to %s and left so: ITT calls are not "
 				  "recorded", theirs);
 		return 0;
 	}
-	if (!find_library(ITT_LIBRARY, path, sizeof(path))) {
+	if (!library_find(LIBRARY_ITT, path, sizeof(path))) {
 		if (!opts->quiet)
 			tool_note("%s was not found beside xsprof: ITT calls are not recorded",
-				  ITT_LIBRARY);
+				  LIBRARY_ITT);
 		return 0;
 	}
 	return add(env, n, ITT_VARIABLE "=%s", path);
@@ -101,10 +73,10 @@ static int add_torch(const struct record_options *opts, char **env, size_t *n)
 
 	if (opts->torch && !strcmp(opts->torch, "off"))
 		return 0;
-	if (!find_library(TORCH_LIBRARY, path, sizeof(path))) {
+	if (!library_find(LIBRARY_TORCH, path, sizeof(path))) {
 		if (opts->torch && !opts->quiet)
 			tool_note("%s was not found beside xsprof: PyTorch's ops are not recorded",
-				  TORCH_LIBRARY);
+				  LIBRARY_TORCH);
 		return 0;
 	}
 	/* The loader takes both for the end of a name. */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the libraries that go into programs are.
+ */
+#ifndef XSPROF_CLI_LIBRARY_H
+#define XSPROF_CLI_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LIBRARY_ITT	"libxsprof-itt.so"
+#define LIBRARY_TORCH	"libxsprof-torch.so"
+
+/**
+ * library_find - the path of one of our libraries
+ * @name: its name
+ * @path: set to it, of @size bytes
+ *
+ * Return: it is there, and may be read.
+ */
+bool library_find(const char *name, char *path, size_t size);
+
+#endif /* XSPROF_CLI_LIBRARY_H */
