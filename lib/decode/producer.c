@@ -181,18 +181,34 @@ uint64_t xst_producer_end_ns(const struct xst_producer *p)
 	return p->end_ticks ? xst_fit_ns(p->fit, p->end_ticks) : 0;
 }
 
-/* How much before its end the process was last known to run, ns. */
-static uint32_t exit_within(const struct xst_producer *p)
+static uint64_t end_ns(const struct xst_producer *p)
 {
-	uint64_t end, lived;
+	return p->has_exit ? xst_producer_end_ns(p) : 0;
+}
+
+/* When it was last known to run, and no later than it ended. */
+static uint64_t lived_ns(const struct xst_producer *p)
+{
+	uint64_t end = end_ns(p), lived;
 
 	if (!p->has_exit || !p->lived_ticks || p->exit_ns)
-		return 0;
-	end = xst_fit_ns(p->fit, p->end_ticks);
+		return end;
 	lived = xst_fit_ns(p->fit, p->lived_ticks);
-	if (lived >= end)
-		return 0;
-	return end - lived < UINT32_MAX ? end - lived : UINT32_MAX;
+	return lived < end ? lived : end;
+}
+
+uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *t, uint32_t number)
+{
+	const struct xst_producer *p = xst_producer_find(t, number);
+
+	return p ? lived_ns(p) : 0;
+}
+
+static uint32_t exit_within(const struct xst_producer *p)
+{
+	uint64_t within = end_ns(p) - lived_ns(p);
+
+	return within < UINT32_MAX ? within : UINT32_MAX;
 }
 
 int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
@@ -209,7 +225,7 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 		.ctl = get_ctl(t, p),
 		.how = p->how,
 		.status = p->status,
-		.exit_ns = p->has_exit ? xst_producer_end_ns(p) : 0,
+		.exit_ns = end_ns(p),
 		.records = p->records - waiting(t, number, false),
 		.rings = p->rings,
 		.exit_within_ns = exit_within(p),

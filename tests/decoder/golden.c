@@ -419,6 +419,8 @@ static void test_losses(void)
 	CHECK_EQ(producer.status, 9);
 	CHECK_EQ(producer.exit_ns, 4000);
 	CHECK_EQ(producer.exit_within_ns, 300);
+	CHECK_EQ(xsprof_trace_lived_ns(t, 0), 3700);
+	CHECK_EQ(xsprof_trace_lived_ns(t, 1), 0);
 	CHECK_EQ(producer.lost_records, 1124);
 	CHECK_EQ(producer.ctl->pid, 4711);
 	CHECK_EQ(producer.rings, 1);

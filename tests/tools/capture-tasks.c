@@ -121,7 +121,8 @@ static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t begin,
 /*
  * The kernel saw 200 exit at 50 us, the last thread of 300 at 57, and 700 at 38, which was there
  * until 40 while the kernel took it apart.  400 said itself when it ended; of 500 only an earlier
- * process of that number exited, and of 600 nothing is known.
+ * process of that number exited, and of 600 nothing is known.  800 was found to have ended long
+ * after it was last seen, as by a recovery.
  */
 void cap_make_exits(void)
 {
@@ -139,6 +140,7 @@ void cap_make_exits(void)
 	process(3, 500, XSPROF_HOW_VANISHED, T(30), T(45), T(96));
 	process(4, 600, XSPROF_HOW_VANISHED, T(10), T(40), T(97));
 	process(5, 700, XSPROF_HOW_VANISHED, T(10), T(40), T(80));
+	process(6, 800, XSPROF_HOW_VANISHED, T(10), T(40), T(9000000));
 	exited(&c, T(25), 500);
 	exited(&c, T(38), 700);
 	exited(&c, T(50), 200);

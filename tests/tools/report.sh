@@ -267,7 +267,7 @@ python3 - "$dir" >>"$dir/log" 2>&1 <<'END'
 import json, sys
 t0 = 1000000000000
 want = {200: (50000, 0), 300: (57000, 0), 400: (60000, 0), 500: (96000, 51000),
-        600: (97000, 57000), 700: (38000, 0)}
+        600: (97000, 57000), 700: (38000, 0), 800: (9000000000, 8999960000)}
 exact = {pid: at for pid, (at, within) in want.items() if not within}
 def load(name):
     return json.load(open(sys.argv[1] + "/exits." + name))
@@ -285,13 +285,17 @@ def varint(n):
 packets = open(sys.argv[1] + "/exits.perfetto", "rb").read()
 assert varint(t0 + 50000) in packets and varint(t0 + 90000) not in packets
 r = load("report")
-assert (r["open"], r["open_unsure"]) == (6, 2), r
+assert (r["open"], r["open_unsure"]) == (7, 3), r
+within = {o["pid"]: o["end_within_ns"] for o in r["open_at_end"]}
+assert within == {pid: ns for pid, (at, ns) in want.items() if pid != 400}, within
 assert r["ranges"][0]["total_ns"] == 30000 + 37000 + 40000 + 18000, r
 END
 result "the end of a process: the kernel's time, where the recorder's is an interval" $?
-"$xsprof" report "$dir/exits.data" 2>"$dir/log" |
-	grep -q '^  thread 200 was in step for 30.000 us when its process vanished$'
+"$xsprof" report "$dir/exits.data" >"$dir/ends" 2>"$dir/log"
+grep -q '^  thread 200 was in step for 30.000 us when its process vanished$' "$dir/ends"
 result "the end of a process: report says how long its range was open" $?
+grep -q '^  thread 800 was in step for 20.000 us to 8.999 s when its process vanished$' "$dir/ends"
+result "the end of a process: and no more than is known, however late it was found" $?
 
 # One count of events, whoever says it: without what a record goes on in, and marks of the reader.
 for kind in rows all; do

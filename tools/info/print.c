@@ -276,10 +276,11 @@ static void json_producer(const struct info *info, uint32_t number)
 
 	xsprof_trace_get_producer(info->source.trace, number, &p);
 	printf("{\"number\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
-	       "\"exit_ns\":%" PRIu64 ",\"exit_within_ns\":%u,\"threads\":%u,"
+	       "\"exit_ns\":%" PRIu64 ",\"exit_within_ns\":%" PRIu64 ",\"threads\":%u,"
 	       "\"records\":%" PRIu64 ",\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64
 	       ",\"bad_slots\":%" PRIu64, number, p.pid, xsp_word_how(p.how),
-	       xsp_word_of_end(p.how), p.status, p.exit_ns, p.exit_within_ns,
+	       xsp_word_of_end(p.how), p.status, p.exit_ns,
+	       p.exit_ns - xsprof_trace_lived_ns(info->source.trace, number),
 	       number < info->nr_threads ? info->threads[number] : 0, p.records, p.lost_records,
 	       p.lost_slots, p.bad_slots);
 	if (p.ctl)

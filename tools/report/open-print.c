@@ -124,11 +124,18 @@ static void put_thread(const struct open_ranges *open, const struct open_range *
 	}
 }
 
-/* "for 3.200 s"; where the end is known to be in an interval only, "for 3.151 s to 3.200 s" */
-static void put_duration(const struct open_range *range, const struct xsprof_trace_producer *p)
+static uint64_t since(uint64_t begin, uint64_t ns)
 {
-	uint64_t most = range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0;
-	uint64_t least = most > p->exit_within_ns ? most - p->exit_within_ns : 0;
+	return ns > begin ? ns - begin : 0;
+}
+
+/* "for 3.200 s"; where the end is known to be in an interval only, "for 3.151 s to 3.200 s" */
+static void put_duration(const struct open_ranges *open, const struct open_range *range)
+{
+	uint64_t lived = xsprof_trace_lived_ns(open->trace, range->producer);
+	uint64_t most = since(range->begin_ns, range->end_ns);
+	/* A process that has no end in the capture lived as long as it is seen. */
+	uint64_t least = lived && lived < range->end_ns ? since(range->begin_ns, lived) : most;
 	char from[32], to[32];
 
 	tool_format_time(from, sizeof(from), least);
@@ -150,7 +157,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	put_text(open, inner);
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
-	put_duration(inner, p);
+	put_duration(open, inner);
 	for (i = 0; i + 1 < s->n; i++) {
 		fputs(i ? " > " : " (in ", stdout);
 		put_text(open, &s->v[i]);
@@ -251,9 +258,9 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		if (!wanted(show, &s, &p))
 			continue;
 		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
-		       "\"end_within_ns\":%u,\"tid\":%u", first ? "\n" : ",\n", s.v->producer,
+		       "\"end_within_ns\":%" PRIu64 ",\"tid\":%u", first ? "\n" : ",\n", s.v->producer,
 		       s.v->pid, xsp_word_how(p.how), xsp_word_of_end(p.how), p.status,
-		       p.exit_within_ns, s.v->tid);
+		       p.exit_ns - xsprof_trace_lived_ns(open->trace, s.v->producer), s.v->tid);
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
 		fputs(",\"thread\":", stdout);

@@ -323,8 +323,8 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @lost_slots: slots overwritten unread
  * @bad_slots: damaged slots, skipped by recorder or decoder
  * @rings: rings with data
- * @exit_within_ns: it ended at @exit_ns or up to so much earlier, UINT32_MAX: or still earlier;
- *	0 where @exit_ns is exact or nothing more is known of it
+ * @exit_within_ns: it ended at @exit_ns or up to so much earlier, UINT32_MAX: or still earlier,
+ *	see xsprof_trace_lived_ns(); 0 where @exit_ns is exact or nothing more is known of it
  */
 struct xsprof_trace_producer {
 	uint32_t	number;
@@ -386,6 +386,11 @@ struct xsprof_trace_info {
 int xsprof_trace_get_info(struct xsprof_trace *trace, struct xsprof_trace_info *info);
 int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
 			      struct xsprof_trace_producer *producer);
+/*
+ * When the process of a producer was last known to run, ns, where it is known only that it ended
+ * after that and not after its @exit_ns; else that, 0 for no producer.
+ */
+uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *trace, uint32_t producer);
 /* The ledger of ring @index (0, 1, ...) of a producer: -ENOENT past the last. */
 int xsprof_trace_get_ledger(struct xsprof_trace *trace, uint32_t producer, uint32_t index,
 			    struct xsprof_cap_ledger *ledger);
