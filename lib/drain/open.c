@@ -171,7 +171,8 @@ static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *numbe
 	if (p->rf.device || p->rf.peek)
 		adopt_rings(p);
 	if (st->ops && st->ops->resume)
-		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos);
+		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos,
+					  &p->lived);
 	if (!resumed)
 		p->number = (*number)++;
 	if (st->ops && st->ops->resume_ring)

@@ -27,7 +27,8 @@ struct xsp_producer_ring;
  *	no descriptor of a producer's file is kept; called when one was closed, and with it went a
  *	lock of this process on the file
  * @resume: recovery: is this producer one that @cap already holds a part of?  Return: true, with
- *	its number and the arena bytes stored
+ *	its number and the arena bytes stored; @lived, when it was last known to run, is raised to
+ *	the last record stored
  * @resume_ring: recovery: what is stored of a ring; @ring comes with its tail set
  */
 struct xsp_drain_ops {
@@ -35,7 +36,7 @@ struct xsp_drain_ops {
 	void	(*say)(void *data, bool note, const char *text);
 	void	(*closed)(void *data);
 	bool	(*resume)(void *data, const struct xsprof_ctl *ctl, uint32_t *number,
-			  uint64_t *arena_pos);
+			  uint64_t *arena_pos, uint64_t *lived);
 	void	(*resume_ring)(void *data, uint32_t number, uint32_t k,
 			       struct xsp_producer_ring *ring);
 };

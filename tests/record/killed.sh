@@ -41,6 +41,29 @@ run "$xsprof" recover
 is "$name: nothing more to recover" $rc 0
 has "$name: said" err 'nothing to recover'
 
+# Nobody saw the end of the program: it lived when it wrote the last record that is in the file.
+name="recorder and program killed"
+rm -f out err
+"$xsprof" record -o k0.data -- "$actor" hold 600000 held0 >out 2>err &
+pid=$!
+wait_for test -s held0
+sleep 1.5
+kill -KILL $pid "$(cat held0)"
+wait $pid 2>/dev/null
+wait_for ended held0
+run "$xsprof" recover
+is "$name: recover" $rc 0
+run "$xsprof" info --json k0.data
+last=$("$xsprof" dump -f ndjson k0.data |
+	sed -n 's/^{"ns":\([0-9]*\),"type":"instant",.*/\1/p' | tail -n 1)
+exit_ns=$(sed -n 's/^{"number.*"exit_ns":\([0-9]*\),.*/\1/p' out)
+within=$(sed -n 's/^{"number.*"exit_within_ns":\([0-9]*\),.*/\1/p' out)
+if [ "${SIM_DEVICE:-}" ]; then
+	is "$name: the module knows the end" "$within" 0
+else
+	is "$name: it is known to have lived until its last record" $((exit_ns - within)) "$last"
+fi
+
 name="killed, cut, recovered elsewhere"
 rm -f out err
 "$xsprof" record -o k2.data -- "$actor" hold 2500 held4 >out 2>err &

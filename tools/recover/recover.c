@@ -47,7 +47,8 @@ struct recovery {
 
 /* ---- questions of the drain ---------------------------------------------------------------- */
 
-static bool resume(void *data, const struct xsprof_ctl *ctl, uint32_t *number, uint64_t *arena_pos)
+static bool resume(void *data, const struct xsprof_ctl *ctl, uint32_t *number, uint64_t *arena_pos,
+		   uint64_t *lived)
 {
 	const struct recovery *r = data;
 	uint32_t i;
@@ -62,6 +63,8 @@ static bool resume(void *data, const struct xsprof_ctl *ctl, uint32_t *number, u
 			continue;
 		*number = p->number;
 		*arena_pos = p->arena_end;
+		if (p->last > *lived)
+			*lived = p->last;
 		return true;
 	}
 	return false;

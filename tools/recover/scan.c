@@ -79,6 +79,8 @@ static void note_ring(const struct xsprof_chunk *chunk, struct scan_producer *p)
 	struct scan_ring *r = ring(p, chunk->ring);
 	uint64_t slots = chunk->raw >> XSPROF_SLOT_SHIFT;
 
+	if (chunk->last > p->last)
+		p->last = chunk->last;
 	if (!r)
 		return;
 	r->slots += slots;

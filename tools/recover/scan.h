@@ -27,6 +27,7 @@ struct scan_ring {
  * @known: its PRODUCER chunk was read
  * @ended: it has an EXIT chunk
  * @arena_end: bytes of its arena that are stored
+ * @last: ticks of the last of its records that are stored
  * @ctl: its control page
  * @rings: @nr_rings of them
  */
@@ -35,6 +36,7 @@ struct scan_producer {
 	bool			known;
 	bool			ended;
 	uint64_t		arena_end;
+	uint64_t		last;
 	struct xsprof_ctl	ctl;
 	struct scan_ring	*rings;
 	uint32_t		nr_rings;
