@@ -150,10 +150,10 @@ static int make_session(const char **object)
 	int err;
 
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand (records itself)\n",
+	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_RECORDS_ITSELF "\n",
 		 (int)getpid(), boot);
 	/* Others were killed as we may be: without a recorder nobody else clears up after them. */
-	xsp_leftover_free();
+	xsp_leftover_free(true);
 	err = xsp_recording_create(&self.session, facts, object);
 	if (err)
 		return err;
@@ -182,7 +182,7 @@ static int make_capture(void)
 		return err;
 	err = xsp_recording_add_capture(&self.session, self.cap.uuid);
 	if (!err)
-		err = xsp_host_store(&self.cap, "command=(records itself)\n");
+		err = xsp_host_store(&self.cap, "command=" XSP_RECORDS_ITSELF "\n");
 	if (!err)
 		err = xsp_drain_open(self.session.dirfd, &self.cap, &ops, NULL, 0,
 				     &self.thread.drain);

@@ -23,8 +23,9 @@
 #include "drain/thread.h"
 #include "process/backend.h"
 #include "profiler/recorder.h"
-#include "read/ring-device.h"
+#include "read/leftover.h"
 #include "read/recording.h"
+#include "read/ring-device.h"
 #include "ring/op-wanted.h"
 
 /* Stacks and the names of their code take room that markers alone do not. */
@@ -59,8 +60,9 @@ static int make_producer(const struct xsprof_profiler_config *config)
 
 	if (xsp_config.backend == XSP_CHOICE_NONE)
 		return -EPERM;
+	xsp_leftover_free(false);
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand (a profiling session)\n",
+	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_PROFILED "\n",
 		 (int)getpid(), boot);
 	err = xsp_recording_create(&own.session, facts, &object);
 	if (err)
@@ -104,8 +106,12 @@ static int pause_own(bool on)
 		xsp_control_paused(false);
 	err = xsp_kept.backend->control(0, 0, on ? XSPROF_PAUSED_RECORDER : 0,
 					on ? 0 : XSPROF_PAUSED_RECORDER);
-	if (on && !err)
+	if (on && !err) {
 		xsp_control_paused(true);
+		/* If the program is killed while it saves, what it saves is here (leftover.c). */
+		if (xsp_fd_ours(own.session.lockfd))
+			xsp_recording_touch(&own.session);
+	}
 	return err;
 }
 
@@ -205,7 +211,7 @@ static int open_drain(struct xsp_recorder *r)
 	int err = xsp_cap_create(&r->cap, r->fd, NULL);
 
 	if (!err)
-		err = xsp_host_store(&r->cap, "command=(a profiling session)\n");
+		err = xsp_host_store(&r->cap, "command=" XSP_PROFILED "\n");
 	if (!err)
 		err = xsp_drain_open(-1, &r->cap, &ops, NULL, 0, &r->thread.drain);
 	if (err)

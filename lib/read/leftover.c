@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Frees what killed programs left.  It reads their files with pread(): it runs in programs that
- * record themselves, which have no handler for a mapping that is cut.
+ * Frees what killed programs left: recordings of their own, and profiling sessions.  It reads
+ * their files with pread(): it runs in programs that record themselves, which have no handler for
+ * a mapping that is cut.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/ctl-check.h"
@@ -17,6 +19,9 @@
 #include "base/proc.h"
 #include "read/leftover.h"
 #include "read/recording.h"
+
+/* A program that was killed while it saved its last trace had what it saved in memory alone. */
+#define SAVING_SECONDS	600
 
 /* A process that lives may have closed its descriptors, and with them its lock. */
 static bool may_live(int fd, const struct xsprof_ctl *ctl, const struct stat *st)
@@ -75,35 +80,48 @@ enum left {
 	UNKNOWN,	/* its process may live, or it is no ring file of ours */
 };
 
-static enum left free_file(int dirfd, const char *name)
+/* Of a program that recorded itself: its rings are emptied as they are saved. */
+static enum left free_recorded(int fd, const struct xsprof_ctl *ctl)
 {
-	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	enum left left = UNKNOWN;
 	struct xsprof_arena arena;
-	struct xsprof_ctl ctl;
-	struct stat st;
 	bool saved;
 	uint32_t k;
 
+	if (ctl->mode != XSPROF_MODE_DISCARD ||
+	    xsp_pread(fd, &arena, sizeof(arena), ctl->arena_off))
+		return UNKNOWN;
+	saved = !arena.nomem && !arena.late && !arena.missed;
+	for (k = 0; k < ctl->nr_rings + ctl->nr_lock_rings; k++)
+		if (ctl->ready[k / 64] >> (k % 64) & 1)
+			saved &= free_ring(fd, ctl, k);
+	return saved ? NOTHING : UNREAD;
+}
+
+/* Of a profiled program: the end of a session pauses it, and a session reads all there is. */
+static enum left left_profiled(const struct xsprof_ctl *ctl)
+{
+	return ctl->paused & XSPROF_PAUSED_RECORDER ? NOTHING : UNKNOWN;
+}
+
+static enum left free_file(int dirfd, const char *name, bool profiled)
+{
+	int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	enum left left = UNKNOWN;
+	struct xsprof_ctl ctl;
+	struct stat st;
+
 	if (fd < 0)
 		return UNKNOWN;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    xsp_pread(fd, &ctl, sizeof(ctl), 0) || xsp_ctl_check(&ctl, st.st_size) ||
-	    ctl.mode != XSPROF_MODE_DISCARD || may_live(fd, &ctl, &st) ||
-	    xsp_pread(fd, &arena, sizeof(arena), ctl.arena_off))
-		goto out;
-	saved = !arena.nomem && !arena.late && !arena.missed;
-	for (k = 0; k < ctl.nr_rings + ctl.nr_lock_rings; k++)
-		if (ctl.ready[k / 64] >> (k % 64) & 1)
-			saved &= free_ring(fd, &ctl, k);
-	left = saved ? NOTHING : UNREAD;
-out:
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    !xsp_pread(fd, &ctl, sizeof(ctl), 0) && !xsp_ctl_check(&ctl, st.st_size) &&
+	    !may_live(fd, &ctl, &st))
+		left = profiled ? left_profiled(&ctl) : free_recorded(fd, &ctl);
 	close(fd);
 	return left;
 }
 
 /* What any file of the recording holds. */
-static enum left free_files(const struct xsp_recording *s)
+static enum left free_files(const struct xsp_recording *s, bool profiled)
 {
 	int fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -118,8 +136,8 @@ static enum left free_files(const struct xsp_recording *s)
 	while ((entry = readdir(dir))) {
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "lock"))
 			continue;
-		left = xsp_file_is(entry->d_name, 'p') ? free_file(s->dirfd, entry->d_name) :
-							 UNKNOWN;
+		left = xsp_file_is(entry->d_name, 'p') ?
+				free_file(s->dirfd, entry->d_name, profiled) : UNKNOWN;
 		if (left > most)
 			most = left;
 	}
@@ -127,17 +145,29 @@ static enum left free_files(const struct xsp_recording *s)
 	return most;
 }
 
+/* Its last session began or ended a moment ago, or, by a clock that was set, in the future. */
+static bool may_be_saving(const struct xsp_recording *s)
+{
+	struct stat st;
+	time_t now = time(NULL);
+
+	return fstat(s->lockfd, &st) || now < st.st_mtime || now - st.st_mtime < SAVING_SECONDS;
+}
+
 /* Each program that records itself comes by here before it does anything else: once is enough. */
-static void free_session(struct xsp_recording *s)
+static void free_session(struct xsp_recording *s, bool recorded)
 {
 	char command[32], freed[8];
 	enum left left;
+	bool profiled;
 
-	if (xsp_recording_fact(s, "command", command, sizeof(command)) < 0 ||
-	    strcmp(command, "(records itself)") ||
+	if (xsp_recording_fact(s, "command", command, sizeof(command)) < 0)
+		return;
+	profiled = !strcmp(command, XSP_PROFILED);
+	if ((profiled ? may_be_saving(s) : !recorded || strcmp(command, XSP_RECORDS_ITSELF)) ||
 	    xsp_recording_fact(s, "freed", freed, sizeof(freed)) >= 0 || xsp_recording_adopt(s))
 		return;
-	left = free_files(s);
+	left = free_files(s, profiled);
 	if (left == NOTHING)
 		xsp_recording_remove(s);
 	else if (left == UNREAD)
@@ -145,7 +175,7 @@ static void free_session(struct xsp_recording *s)
 		(void)xsp_recording_add_freed(s);
 }
 
-void xsp_leftover_free(void)
+void xsp_leftover_free(bool recorded)
 {
 	char user[XSP_RECORDING_PATH], path[XSP_RECORDING_PATH + 256];
 	struct xsp_recording s;
@@ -161,7 +191,7 @@ void xsp_leftover_free(void)
 			continue;
 		snprintf(path, sizeof(path), "%s/%.200s", user, entry->d_name);
 		if (!xsp_recording_open(&s, path))
-			free_session(&s);
+			free_session(&s, recorded);
 		xsp_recording_close(&s);
 	}
 	if (dir)

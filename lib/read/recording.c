@@ -300,6 +300,16 @@ int xsp_recording_add_freed(struct xsp_recording *s)
 	return add_fact(s, "freed", "yes");
 }
 
+/* By a write, which no sandbox forbids that lets a recording be made. */
+void xsp_recording_touch(const struct xsp_recording *s)
+{
+	char first;
+
+	if (s->lockfd >= 0 && pread(s->lockfd, &first, 1, 0) == 1)
+		/* Where it fails it is as old as it was, and so is taken for. */
+		(void)!pwrite(s->lockfd, &first, 1, 0);
+}
+
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size)
 {
 	char text[8192];

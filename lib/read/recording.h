@@ -28,6 +28,10 @@
 #define XSP_RECORDING_PATH	3072	/* longer base folders are refused */
 #define XSP_RECORDING_MODE	01733u	/* of a recording's folder */
 
+/* The fact "command" of those that have no recorder beside the program. */
+#define XSP_RECORDS_ITSELF	"(records itself)"
+#define XSP_PROFILED		"(a profiling session)"
+
 /**
  * struct xsp_recording - a recording of ours, or one being looked at
  * @path: absolute
@@ -89,6 +93,9 @@ int xsp_recording_add_capture(struct xsp_recording *s, const uint8_t uuid[16]);
 
 /* Says that of a dead recorder's what has been read is freed: "freed" of its facts. */
 int xsp_recording_add_freed(struct xsp_recording *s);
+
+/* Sets the time of the lock file to now. */
+void xsp_recording_touch(const struct xsp_recording *s);
 
 /* The value of a line of the lock file.  Return: its length, or -ENOENT. */
 int xsp_recording_fact(const struct xsp_recording *s, const char *key, char *buf, size_t size);

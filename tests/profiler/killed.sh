@@ -23,6 +23,36 @@ for file in xsprof.data.recovered{,.2,.3}; do
 	is "$file is whole" "$(grep -c 'begin: *last words' seen)" 100
 done
 ok "nothing is left" clean
+# One that ended between its sessions was given all that it had recorded: the next one of the same
+# user frees it, when it can be saving no more.
+rm -f xsprof.data.*
+sessions() { find "$shm" -mindepth 2 -maxdepth 2 -name 's.*' | wc -l; }
+for next in "$session killed" "env XSPROF_RECORD=$dir/next.data $BUILD/tests/record/marker 10 1 0" \
+	    "$xsprof record -q -o next.data -- true"; do
+	name="ended while idle, then ${next##*/}"
+	run "$session" idle-killed
+	run "$session" idle-exit
+	is "$name: status" $rc 3
+	run "$session" killed
+	is "$name: three are left" "$(sessions)" 3
+	[[ $next == *killed ]] && more=1 || more=0
+	# shellcheck disable=SC2086 # words on purpose
+	run $next
+	is "$name: a moment later they are kept" "$(sessions)" $((3 + more))
+	touch -d '20 minutes ago' "$shm"/*/s.*/lock
+	# shellcheck disable=SC2086 # words on purpose
+	run $next
+	is "$name: later what its program had not got is kept alone" "$(sessions)" $((1 + 2 * more))
+	run "$xsprof" recover
+	is "$name: and it is recovered" "$(for file in xsprof.data.recovered*; do
+		"$dump" "$file"; done | grep -c 'begin: *last words')" $((100 + 200 * more))
+	rm -f ./*.data*
+	ok "$name: nothing is left" clean
+done
+run "$session" idle-killed
+ok "the time is that of the end of a session" \
+	test "$(echo "$shm"/*/s.*/lock)" -nt "$(echo "$shm"/*/s.*)"
+run "$xsprof" recover --delete
 XSPROF_BACKEND=none run "$session" killed
 is "refused" $rc 1
 ok "nothing was begun" clean

@@ -346,10 +346,25 @@ static int be_killed(void)
 	return raise(SIGKILL);
 }
 
+/* Between two sessions: the program has what there was. */
+static int end_idle(bool killed)
+{
+	if (begin(&config))
+		return 1;
+	op("first words", XSPROF_OP_FUNCTION, 0);
+	usleep(20000);
+	free(end());
+	if (killed)
+		raise(SIGKILL);
+	_exit(3);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "killed"))
 		return be_killed();
+	if (argc > 1 && !strncmp(argv[1], "idle", 4))
+		return end_idle(!strcmp(argv[1], "idle-killed"));
 	if (argc > 1 && !strcmp(argv[1], "none"))
 		return test_none();
 	test_states();

@@ -370,7 +370,7 @@ wait_for test -s held
 kill -KILL $pid
 wait $pid
 run "$xsprof" record -o b.data -- true
-has "what one left is told of" err 'left by a recorder or a profiled program that was killed'
+has "what one left is told of" err 'left by a recorder that was killed, or a profiled program'
 run "$xsprof" record -q -o b.data -- true
 is "--quiet says nothing of it" "$(cat err)" ""
 kill -KILL "$(cat held)"

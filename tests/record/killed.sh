@@ -267,6 +267,19 @@ run "$xsprof" recover
 is "$name, killed: recover" $rc 0
 "$inspect" self.data >seen
 is "$name, killed: every record" "$(field head seen)" 80000
+# A recorder tells of one also where all is in the file: that has no end yet.
+XSPROF_RECORD=$dir/idle.data "$steady" held8 0 100000 >out 2>err &
+pid=$!
+wait_for test -s held8
+sleep 1.5
+kill -KILL $pid
+wait $pid 2>/dev/null
+run "$xsprof" record -o other.data -- true
+has "$name, killed while idle: the next recorder tells of it" err "'xsprof recover' saves"
+run "$xsprof" recover
+is "$name, killed while idle: recover" $rc 0
+"$inspect" idle.data >seen
+has "$name, killed while idle: the file is whole" seen ' end 1 '
 # The recorder is in the program, and goes with it; the next image starts its own.
 XSPROF_RECORD=$dir/image.data XSPROF_BUFFER_SIZE=16M run "$marker" 20000 2 0 exec
 is "$name, executes itself: status" $rc 0

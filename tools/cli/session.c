@@ -18,6 +18,7 @@
 #include "base/proc.h"
 #include "cli/session.h"
 #include "cli/tool.h"
+#include "read/leftover.h"
 #include "read/ring-device.h"
 
 #define KEEP_SECONDS	(24 * 3600)
@@ -221,9 +222,9 @@ static int clean_one(void *data, struct session_seen *seen)
 		return 0;
 	}
 	if (!c->left && !c->quiet)
-		tool_note("%s: left by a recorder or a profiled program that was killed: "
-			  "'xsprof recover' saves what it holds, 'xsprof recover --delete' removes "
-			  "it", seen->name);
+		tool_note("%s: left by a recorder that was killed, or a profiled program that was "
+			  "or ended by _exit(): 'xsprof recover' saves what it holds, 'xsprof "
+			  "recover --delete' removes it", seen->name);
 	c->left++;
 	return 0;
 }
@@ -232,6 +233,8 @@ void session_clean(bool quiet)
 {
 	struct cleaning c = { .quiet = quiet };
 
+	/* What recorded itself can be given its end: it is told of. */
+	xsp_leftover_free(false);
 	session_each(clean_one, &c);
 	if (c.left > 1 && !quiet)
 		tool_note("and %u more like it: 'xsprof list' shows them", c.left - 1);

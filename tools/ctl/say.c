@@ -69,10 +69,10 @@ static int lacks_library(pid_t pid)
 	bool uses = ctl_maps_has(pid, PYTORCH);
 
 	if (ctl_maps_has(pid, "/" LIBRARY_TORCH))
-		return tool_error(uses ? "process %d: has " LIBRARY_TORCH ", which records nothing "
-				  "there: unset XSPROF_TORCH, or see what it said on standard error"
-				  : "process %d: has " LIBRARY_TORCH ", but not PyTorch: it listens "
-				  "from its 'import torch' on", (int)pid);
+		return tool_error("process %d: has " LIBRARY_TORCH ", %s", (int)pid, uses ?
+				  "which records nothing there: unset XSPROF_TORCH, or see its "
+				  "standard error" :
+				  "but not PyTorch: it listens from its 'import torch' on");
 	if (uses)
 		return tool_error("process %d: has XSPROF_ONDEMAND in its environment, but nothing "
 				  "that records PyTorch's ops: start it with LD_PRELOAD=%s too",
@@ -290,7 +290,7 @@ static int see_rings(void *data, const struct found *found)
 		xsp_recording_fact(&s, "command", command, sizeof(command));
 		xsp_recording_close(&s);
 	}
-	*has |= strcmp(command, "(a profiling session)");
+	*has |= strcmp(command, XSP_PROFILED);
 	return 0;
 }
 

@@ -258,9 +258,11 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		if (!wanted(show, &s, &p))
 			continue;
 		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
-		       "\"end_within_ns\":%" PRIu64 ",\"tid\":%u", first ? "\n" : ",\n", s.v->producer,
+		       "\"end_within_ns\":%" PRIu64 ",\"tid\":%u",
+		       first ? "\n" : ",\n", s.v->producer,
 		       s.v->pid, xsp_word_how(p.how), xsp_word_of_end(p.how), p.status,
-		       p.exit_ns - xsprof_trace_lived_ns(open->trace, s.v->producer), s.v->tid);
+		       p.exit_ns - xsprof_trace_lived_ns(open->trace, s.v->producer),
+		       s.v->tid);
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
 		fputs(",\"thread\":", stdout);
