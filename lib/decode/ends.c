@@ -2,7 +2,7 @@
 /*
  * When producers ended, as far as others tell: a process that executed another program had done
  * so when the new program attached, however late the recorder saw the old one gone; and the
- * kernel's tracer saw the threads of a process exit.
+ * kernel's tracer saw the threads of a process exit, which ends its last program.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static int by_process(const void *pa, const void *pb)
 
 static bool may_be_early(const struct xst_producer *p)
 {
-	return p && p->known && p->has_exit && p->how == XSPROF_HOW_EXEC && p->pid;
+	return p && p->known && p->has_exit && p->pid &&
+	       (p->how == XSPROF_HOW_EXEC || p->how == XSPROF_HOW_VANISHED);
 }
 
 /* The first attach of that process after it last ran the old program. */
@@ -82,8 +83,13 @@ int xst_ends_settle(struct xsprof_trace *t)
 		struct xst_producer *p = t->found.producers[i];
 
 		next = may_be_early(p) ? next_of(p, list, nr) : NULL;
-		if (next && next->ticks < p->end_ticks)
+		if (!next || next->ticks >= p->end_ticks)
+			continue;
+		/* What vanished before the other came, or with it, the recorder could not tell. */
+		if (p->how == XSPROF_HOW_EXEC)
 			p->end_ticks = next->ticks;
+		else
+			p->followed = true;
 	}
 	free(list);
 	return 0;
@@ -96,11 +102,12 @@ int xst_ends_settle(struct xsprof_trace *t)
 /* So long at most a process takes to go: it is to be seen after the event of its exit. */
 #define GOING_NS	1000000000u
 
-/* The recorder knows of an interval. */
+/* The recorder knows of an interval, and it ended with its process. */
 static bool is_bounded(const struct xst_producer *p)
 {
-	return p && p->has_exit && p->lived_ticks && p->lived_ticks < p->end_ticks &&
-	       p->how != XSPROF_HOW_RUNNING && p->how != XSPROF_HOW_EXEC;
+	return p && p->has_exit && !p->followed && p->lived_ticks &&
+	       p->lived_ticks < p->end_ticks && p->how != XSPROF_HOW_RUNNING &&
+	       p->how != XSPROF_HOW_EXEC;
 }
 
 uint64_t xst_exits_until(struct xsprof_trace *t)

@@ -36,6 +36,7 @@ struct xst_producer {
 	uint64_t	end_ticks;	/* the same */
 	uint64_t	lived_ticks;	/* it ended after this; 0: at end_ticks */
 	uint64_t	exit_ns;	/* its end, where the kernel saw it; 0: not */
+	bool		followed;	/* another of its process came before that */
 	uint64_t	*quiets;	/* ticks: its last category was switched off */
 	uint32_t	nr_quiets;
 	uint32_t	said_quiets;	/* of them, yielded */

@@ -85,34 +85,48 @@ static bool said_goodbye(const struct xsp_producer *p)
 static void note_successor(struct xsp_producer *p, const struct xsp_producer *by)
 {
 	uint64_t ticks = by->rf.ctl.attach.ticks;
+	uint64_t *at = said_goodbye(by) ? &p->replaced : &p->followed;
 
-	if (!p->replaced || ticks < p->replaced)
-		p->replaced = ticks;
+	if (!*at || ticks < *at)
+		*at = ticks;
 }
 
-/*
- * When a process has ended before anybody looked at it in its last program, its status is that
- * one's. Two copies of the library in one program both run their exit handlers: who did not,
- * where a later one did, was of a program that another one replaced.
- */
-static void find_successor(const struct xsp_drain *d, struct xsp_producer *p,
-			   struct xsprof_cap_exit *exit)
+static void replace(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
 {
-	const struct xsp_producer *other;
-
-	if (exit->how == XSPROF_HOW_EXEC || said_goodbye(p))
-		return;
-	for (other = d->live; other; other = other->next)
-		if (is_earlier(p, other) && said_goodbye(other))
-			note_successor(p, other);
-	if (!p->replaced)
-		return;
 	exit->how = XSPROF_HOW_EXEC;
 	exit->status = 0;
 	if (exit->ticks > p->replaced)
 		exit->ticks = p->replaced;
 	if (exit->lived > exit->ticks)
 		exit->lived = exit->ticks;
+}
+
+/*
+ * When a process has ended before anybody looked at it in its last program, its status is that
+ * one's.  Two copies of the library in one program both run their exit handlers: who did not,
+ * where a later one did, was of a program that another one replaced.  Where neither did, the
+ * earlier one may have been of the same program, and have ended with it, or of one before: if it
+ * was not seen after the other came, how it ended is not known, nor that it lived as long as its
+ * process.
+ */
+static void find_successor(const struct xsp_drain *d, struct xsp_producer *p,
+			   struct xsprof_cap_exit *exit)
+{
+	const struct xsp_producer *other;
+
+	if (exit->how == XSPROF_HOW_EXEC || exit->how == XSPROF_HOW_RUNNING || said_goodbye(p))
+		return;
+	for (other = d->live; other; other = other->next)
+		if (is_earlier(p, other))
+			note_successor(p, other);
+	if (p->replaced) {
+		replace(p, exit);
+	} else if (p->followed > p->lived) {
+		exit->how = XSPROF_HOW_VANISHED;
+		exit->status = 0;
+		exit->lived = p->lived;
+		p->process_lived = 0;
+	}
 }
 
 static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
@@ -134,12 +148,13 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	if (p->pid == getpid() && !p->rf.peek)
 		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
+	find_successor(d, p, exit);
 	xsp_producer_bound_end(p, exit);
 	xsp_producer_exit(&d->st, p, exit);
 	note_death(d, p, exit);
 	xsp_store_say(&d->st, "%s: process %d %s", p->name, (int)p->pid, how[exit->how]);
 	/* Few have an earlier one: the list is not walked for each of many that end at once. */
-	other = p->rf.ctl.seq && said_goodbye(p) ? d->live : NULL;
+	other = p->rf.ctl.seq ? d->live : NULL;
 	for (; other; other = other->next)
 		if (is_earlier(other, p))
 			note_successor(other, p);
@@ -159,7 +174,6 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 		p->check_at = now + CHECK_NS;
 		if (!xsp_producer_ended(&d->st, p, &exit))
 			continue;
-		find_successor(d, p, &exit);
 		end_producer(d, p, &exit);
 	}
 	d->look = false;

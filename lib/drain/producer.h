@@ -68,6 +68,8 @@ struct xsp_producer_ring {
  * @lived: ticks at which it was last known to run this program
  * @process_lived: ticks at which its process was last known to run, this program or the next
  * @replaced: ticks at which a later program of its process began, 0 where none is known
+ * @followed: ticks at which a later producer of its process began, of a later program or of this
+ *	one, 0 where none is known
  * @flush: what it asked for last
  * @unsaved: records read that the file had no room for
  * @quiets: how often its last category was switched off, as far as it is stored
@@ -101,6 +103,7 @@ struct xsp_producer {
 	uint64_t		lived;
 	uint64_t		process_lived;
 	uint64_t		replaced;
+	uint64_t		followed;
 	uint64_t		flush;
 	uint64_t		unsaved;
 	uint64_t		quiets;

@@ -7,7 +7,8 @@
  *	actor lose N		N records into a small ring, not waiting
  *	actor overwrite N	N records of 1 to 8 slots into a small OVERWRITE ring
  *	actor end HOW [MS]	100 records, a wait, then: exit, _exit, kill, exec, abort, again
- *				(executes itself, which exits)
+ *				(executes itself, which exits), again-kill (stops its parent, and
+ *				executes itself, which is killed)
  *	actor scribble SEED MS	writes rubbish all over its own file
  *	actor truncate		cuts its own file to nothing, under the recorder's eyes
  *	actor sparse MODE MS	a ring of 2 TB that is a hole, and says that all of it is written;
@@ -105,6 +106,10 @@ static int end(const char *how, unsigned int ms, uint32_t seq)
 		execlp("sleep", "sleep", "0.3", NULL);
 	if (!strcmp(how, "again"))
 		execl("/proc/self/exe", "actor", "end", "exit", "0", "1", NULL);
+	if (!strcmp(how, "again-kill")) {
+		kill(getppid(), SIGSTOP);
+		execl("/proc/self/exe", "actor", "end", "kill", "0", "1", NULL);
+	}
 	return 91;
 }
 

@@ -127,6 +127,24 @@ how 3 status 0"
 			sed -n 's/^{"ns":\([0-9]*\),"type":"producer",.*/\1/p' | tail -n 1)"
 done
 
+# It was seen before, and its next program never: one process was killed, and not two.
+name="exec of one that is killed, while the recorder stood still"
+rm -f out err
+"$xsprof" record -o e.data -- "$actor" end again-kill 300 >out 2>err &
+pid=$!
+is_zombie() { grep -qs '^State:.*zombie' "/proc/$(sed -n 's/^wrote pid \([0-9]*\) .*/\1/p' out |
+	head -n 1)/status"; }
+wait_for is_zombie
+kill -CONT $pid
+wait $pid
+is "$name: status" $? 137
+look e.data
+[ "${SIM_DEVICE:-}" ] && old="how 3 status 0" || old="how 4 status 0"
+is "$name: how" "$(sed -n 's/^producer . pid .* how/how/p' seen | sort)" "how 2 status 9
+$old"
+has "$name: the summary" err "1 of 2 processes were killed \(SIGKILL: [0-9]+\)"
+hasnt "$name: and no more" err "killed \(SIGKILL: [0-9]+, "
+
 # Between the last sign of life and what told of the end, and not at a time that is made up.
 name="killed between two looks"
 run "$xsprof" record -o e.data -- sh -c "$actor end kill 150; sleep 0.3"

@@ -122,7 +122,8 @@ static void process(uint32_t number, uint32_t pid, uint32_t how, uint64_t begin,
  * The kernel saw 200 exit at 50 us, the last thread of 300 at 57, and 700 at 38, which was there
  * until 40 while the kernel took it apart.  400 said itself when it ended; of 500 only an earlier
  * process of that number exited, and of 600 nothing is known.  800 was found to have ended long
- * after it was last seen, as by a recovery.
+ * after it was last seen, as by a recovery.  900 has two: the earlier may have ended when the later
+ * came, which ended with the process.
  */
 void cap_make_exits(void)
 {
@@ -141,12 +142,15 @@ void cap_make_exits(void)
 	process(4, 600, XSPROF_HOW_VANISHED, T(10), T(40), T(97));
 	process(5, 700, XSPROF_HOW_VANISHED, T(10), T(40), T(80));
 	process(6, 800, XSPROF_HOW_VANISHED, T(10), T(40), T(9000000));
+	process(7, 900, XSPROF_HOW_VANISHED, T(10), T(40), T(91));
+	process(8, 900, XSPROF_HOW_KILLED, T(50), T(60), T(90));
 	exited(&c, T(25), 500);
 	exited(&c, T(38), 700);
 	exited(&c, T(50), 200);
 	exited(&c, T(55), 300);
 	exited(&c, T(57), 301);
 	exited(&c, T(70), 400);
+	exited(&c, T(71), 900);
 	exited(&c, T(99), 600);
 	close_cpu(&c, 0);
 	cap_end(T(110));
