@@ -132,6 +132,16 @@ grep -q '^xsprof: --last: 1 of 1 processes wrote nothing in that time: ' log
 result "snapshot --last: of one that ended before says so" $?
 "$xsprof" recover >>log 2>&1 && [ "$(whole rec.data)" = "50000 49999" ]
 result "snapshot: no tail was moved: recover finds the rest" $?
+start -b 16k -o rec.data -- "$beat" pid count 50000
+kill -9 "$recorder"
+wait "$recorder" 2>/dev/null
+sleep 0.3
+status 4 "$xsprof" snapshot -o s.data && grep -q ', [1-9][0-9]* lost, wrote s.data \]$' log &&
+	status 0 "$xsprof" snapshot --allow-lost -o s.data
+result "snapshot: of one that has lost records: 4, and 0 with --allow-lost" $?
+kill -9 "$program"
+wait_for eval "! kill -0 $program 2>/dev/null"
+"$xsprof" recover --delete 2>>log
 pids=()
 
 # The ring is overwritten some hundred times a second while it is read.
