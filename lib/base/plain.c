@@ -8,21 +8,31 @@
 
 #include "base/plain.h"
 
-/* Bytes of the character at @s that is above ASCII; 0: it is none, or a C1 control. */
+/* As in text/escape.c: what drives terminals, breaks lines or turns them around. */
+static bool is_unprintable(unsigned int c)
+{
+	return (c >= 0x80 && c < 0xa0) || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+/* Bytes of the character at @s that is above ASCII; 0: it is none, or not to be printed. */
 static size_t above_ascii(const unsigned char *s, size_t len)
 {
 	size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+	unsigned int code;
 
 	if (*s < 0xc2 || *s > 0xf4 || n > len)
 		return 0;
-	/* Longer forms of what has a shorter one, and U+0080 to U+009F. */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90) ||
-	    (*s == 0xc2 && s[1] < 0xa0))
+	/* Longer forms of what has a shorter one. */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xf0 && s[1] < 0x90))
 		return 0;
-	for (size_t i = 1; i < n; i++)
+	code = *s & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	return n;
+		code = code << 6 | (s[i] & 0x3fu);
+	}
+	return is_unprintable(code) ? 0 : n;
 }
 
 void xsp_plain(char *text, size_t len)

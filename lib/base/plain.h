@@ -11,7 +11,8 @@
 #include "base/own.h"
 
 /**
- * xsp_plain - replace control characters, and bytes that are no UTF-8, by '?'
+ * xsp_plain - replace by '?' what is not to be printed: control characters, those that break or
+ *	turn lines, and bytes that are no UTF-8
  * @text: changed in place
  * @len: its bytes
  */

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
+self=$PWD/tests/tools/plain.sh
 unset XSPROF_SESSION
 export XSPROF_ONDEMAND=1 LD_LIBRARY_PATH=$BUILD/lib
 cd "$dir" || exit 1
@@ -68,6 +69,7 @@ plain "ctl snapshot" "$xsprof" ctl snapshot -p "$pid" -o "now$bad.json"
 plain "ctl stop" "$xsprof" ctl stop -p "$pid"
 plain "disable of a category that no process has" "$xsprof" disable "none$bad"
 plain "enable of a category that no process has" "$xsprof" enable "none$bad"
+plain "dump --live" "$xsprof" dump --live -n 20 -p "$pid"
 plain "snapshot" "$xsprof" snapshot -p "$pid" -o "snap$bad.data"
 exec 9>&-
 wait $recorder
@@ -96,7 +98,9 @@ done
 plain "report --why" "$xsprof" report --why '*' "odd$bad.data"
 plain "report --gaps" "$xsprof" report --gaps "odd$bad.data"
 plain "report --steps" "$xsprof" report --steps='*' "odd$bad.data"
-plain "report --by shape" "$xsprof" report --by shape "odd$bad.data"
+for by in shape pattern module,name line,name; do
+	plain "report --by $by" "$xsprof" report --by $by "odd$bad.data"
+done
 plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
 # Other tests have recordings too: a folder of its own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
@@ -104,10 +108,29 @@ mkdir shm
 # shellcheck disable=SC2016
 "$xsprof" record -q -o "dead$bad.data" -- sh -c 'kill -KILL $PPID' >/dev/null 2>&1
 plain "list after a recorder was killed" "$xsprof" list
+plain "recover --list" "$xsprof" recover --list
 plain "recover of it" "$xsprof" recover
 plain "a file that is not there" "$xsprof" dump "none$bad"
 plain "an option that is none" "$xsprof" dump "--none$bad"
 plain "a verb that is none" "$xsprof" "none$bad"
 plain "a program that is not there" "$xsprof" record -- "./none$bad"
 plain "recover" "$xsprof" recover "none$bad"
+plain "record -v" "$xsprof" record -v -o "said$bad.data" -- "$program" "$dir/pid" </dev/null
+# What the library says by itself, and passes on of others.
+for variable in XSPROF_RECORD XSPROF_MODE XSPROF_SESSION XSPROF_CATEGORIES; do
+	plain "$variable" env -u XSPROF_BACKEND XSPROF_RECORD=self.data "$variable=none$bad/x,,y" \
+		"$program" "$dir/pid" </dev/null
+done
+# shellcheck disable=SC2016
+plain "a message in the session's folder" "$xsprof" record -o "odd$bad.data" -- sh -c \
+	'printf "%s" "$1" >"$XSPROF_SESSION/e.4711.1.0"; sleep 0.1' - "$bad"
+# Each verb that there is has its place above.
+"$xsprof" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -vx xsprof >verbs
+missing=$(while read -r verb; do
+	# shellcheck disable=SC2016 # a dollar sign
+	grep -qE '"\$xsprof" '"$verb"'( |$)|^for verb in .*\b'"$verb"'\b' "$self" || echo "$verb"
+done <verbs)
+echo "missing: $missing" >log
+[ "$(wc -l <verbs)" -ge 10 ] && [ -z "$missing" ]
+result "every verb was asked" $?
 finish
