@@ -118,13 +118,15 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 
 /*
  * How it ended, from whoever knows: a zombie's is in /proc until its parent has waited for it,
- * and from then on with the descriptor.
+ * and from then on with the descriptor.  Another user's file may name any process: it is that one
+ * where it was seen with its file, and then there is a descriptor.
  */
 static int find_status(const struct xsp_store *st, const struct xsp_producer *p, int status)
 {
 	struct xsp_proc_stat stat;
 
-	if (st->ops && st->ops->wait_status && p->pid)
+	if (st->ops && st->ops->wait_status && p->pid &&
+	    (p->pidfd >= 0 || p->owner == geteuid()))
 		st->ops->wait_status(st->data, p->pid, p->start, &status);
 	if (status >= 0 || p->pidfd < 0)
 		return status;

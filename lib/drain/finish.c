@@ -66,12 +66,12 @@ static void note_death(struct xsp_drain *d, const struct xsp_producer *p,
 	d->killed++;
 }
 
-/* Of one process, the one before the other? */
+/* Of one process, the one before the other?  Another user's may say so and not be. */
 static bool is_earlier(const struct xsp_producer *a, const struct xsp_producer *b)
 {
 	const struct xsprof_ctl *ca = &a->rf.ctl, *cb = &b->rf.ctl;
 
-	return !a->rf.device && !b->rf.device && ca->pid == cb->pid &&
+	return !a->rf.device && !b->rf.device && a->owner == b->owner && ca->pid == cb->pid &&
 	       ca->start_time == cb->start_time && ca->pid_ns == cb->pid_ns &&
 	       ca->clock.kind == cb->clock.kind && ca->seq < cb->seq;
 }

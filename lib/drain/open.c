@@ -216,6 +216,7 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 		err = -errno;
 		goto err_close;
 	}
+	p->owner = sb.st_uid;
 	p->dev = sb.st_dev;
 	p->ino = sb.st_ino;
 	strncpy(p->name, name, sizeof(p->name) - 1);

@@ -57,6 +57,7 @@ struct xsp_producer_ring {
  * @number: its number in the capture
  * @pid: as we see it, 0 when we cannot
  * @start: when it began, as we see it: in a time namespace it sees another time itself
+ * @owner: user of the file
  * @dev: of the file
  * @ino: of the file
  * @rf: the file
@@ -92,6 +93,7 @@ struct xsp_producer {
 	uint32_t		number;
 	pid_t			pid;
 	uint64_t		start;
+	uid_t			owner;
 	dev_t			dev;
 	ino_t			ino;
 	struct xsp_ring_file	rf;

@@ -22,12 +22,6 @@ adds_up()
 		$1 == "ring" { n++ } END { exit bad || !n }' seen
 }
 
-# newer MAJOR.MINOR: is the kernel that, or newer?
-newer()
-{
-	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
-}
-
 # When each process of `info --json` ended.
 exits()
 {

@@ -11,7 +11,8 @@
  * ready=FILE (makes it), sleep=MS, late=FILE (the recorder, which is the parent, is stopped until
  * the file is there; taken before the child is made), reuse (another file at the number of
  * each of the library's descriptors), probe (what the library's descriptor of the session lets
- * this user do), folders (made in the session), impersonate (its parent, there), grab=FILE (locks
+ * this user do), folders (made in the session), impersonate (its parent, there), orphan (stops the
+ * recorder, which is $RECORDER or the parent, and kills its parent), grab=FILE (locks
  * what it can there for good, in a process whose id is in FILE), exec.  Each process says how many
  * records it passed and what the library knows of them.
  */
@@ -21,6 +22,7 @@
 #include <grp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +50,7 @@ const char *__asan_default_options(void)
 static const char *self;
 static pid_t recorder;
 static long early;		/* records passed in a step */
+static bool orphaned;
 static char parents_file[64];	/* in the session */
 
 static void must(int failed, const char *what)
@@ -294,14 +297,25 @@ static void impersonate(const char *theirs)
 	must(!ctl || pread(fd, ctl, st.st_size, 0) != st.st_size, "reading it");
 	ctl->pid = pid;
 	ctl->start_time = start;
+	ctl->seq = 7;
 	snprintf(name, sizeof(name), "p.%u.%llu.7", pid, start);
 	copy = openat(dir, name, O_CREAT | O_EXCL | O_RDWR, 0600);
 	must(copy < 0 || write(copy, ctl, st.st_size) != st.st_size, name);
 	close(copy);
 	free(ctl);
-	/* Until the recorder has seen through it. */
-	for (int i = 0; i < 1000 && !faccessat(dir, name, F_OK, 0); i++)
+	/* Until the recorder has seen through it; one that stands still will. */
+	for (int i = 0; i < 1000 && !orphaned && !faccessat(dir, name, F_OK, 0); i++)
 		usleep(20000);
+}
+
+static void orphan(void)
+{
+	pid_t parent = getppid();
+
+	must(kill(recorder, SIGSTOP) || kill(parent, SIGKILL), "orphan");
+	while (getppid() == parent)
+		usleep(1000);
+	orphaned = true;
 }
 
 /* From now on, and as soon as nobody else has the lock. */
@@ -363,6 +377,8 @@ static void step(const char *what, const char *count)
 		make_folders();
 	else if (!strcmp(what, "impersonate"))
 		impersonate(parents_file);
+	else if (!strcmp(what, "orphan"))
+		orphan();
 	else if (!strncmp(what, "grab=", 5))
 		grab(value);
 	else if (!strcmp(what, "exec"))
@@ -401,7 +417,7 @@ int main(int argc, char **argv)
 		flood(argv[2]);
 		return 0;
 	}
-	recorder = getppid();
+	recorder = getenv("RECORDER") ? atoi(getenv("RECORDER")) : getppid();
 	emit(10);
 	find_own_file();
 	late = stop_recorder(argc, argv);

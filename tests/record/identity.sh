@@ -114,6 +114,31 @@ complains=y passed=1020 recorded setgid setuid early impersonate
 has "impersonate: refused" seen '^note p\.[0-9.]*\.7: not recorded: belongs to another user'
 is "impersonate: two processes" "$(grep -c '^producer' seen)" 2
 
+# Nor when its parent is dead and waited for, and the recorder, which saw it alive, has not looked
+# since: what became of the parent is known, and nothing of who says that it was it.
+name="impersonate the dead"
+mkdir theirs && chown 65534:65534 theirs
+rm -f out err
+# shellcheck disable=SC2016
+"$xsprof" record -o d.data -- sh -c 'RECORDER=$PPID "$@"; exit 3' - "$identity" 1000 sleep=300 \
+	orphan setgid setuid early impersonate ready=theirs/ready >out 2>err &
+pid=$!
+wait_for test -e theirs/ready
+kill -CONT $pid
+wait $pid
+is "$name: status" $? 3
+"$inspect" d.data >seen
+kept="2 status 9"
+newer 6.15 || kept="4 status 0"
+is "$name: the ends" "$(sed -n 's/^producer . pid .* how/how/p' seen | sort)" "$(sort <<END
+how 1 status 0
+how $kept
+how 4 status 0
+END
+)"
+is "$name: all that was passed" "$(field records seen)" $((10 + 1010 + 10))
+rm -r theirs
+
 # Nor does it leave anything behind, or keep a recording that was killed for itself.
 recorded setgid setuid folders
 name="the lock of a killed recorder"

@@ -99,6 +99,12 @@ for_seconds()
 	rc=$?
 }
 
+# newer MAJOR.MINOR: is the kernel that, or newer?
+newer()
+{
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
 # No session is left behind.
 clean()
 {
