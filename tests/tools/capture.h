@@ -64,6 +64,10 @@ void cap_make_all(void);
 void cap_make_hostile(void);
 void cap_make_keys(void);
 void cap_make_crowded(void);
+/* capture-args.c */
+void cap_make_long(void);
+void cap_make_empty(void);
+void cap_make_empties(uint32_t n);
 /* capture-kernel.c */
 void cap_make_kernel(void);
 void cap_make_left_out(void);

@@ -109,6 +109,30 @@ END
 	grep -q 'does not nest' "$dir/log"
 result "a range that does not nest is noticed by the check" $?
 
+# A range of no length is one event, with the arguments of both ends.
+"$make_capture" empty "$dir/empty.data" &&
+	"$dump" -q -f chrome -o "$dir/empty.json" "$dir/empty.data" 2>"$dir/log" &&
+	lines=$("$dump" -q "$dir/empty.data" 2>>"$dir/log" | grep -vc ' open: ') &&
+	python3 "$here/check-chrome.py" "$dir/empty.json" "$lines" >>"$dir/log" &&
+	python3 - "$dir/empty.json" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+got = {e["name"]: (e["ts"], e.get("args")) for e in events if e["ph"] == "X" and e["dur"] == 0}
+b, e = {"plain": "b"}, {"plain": "e"}
+assert got == {"plain": (20, None), "begin": (30, b), "end": (40, e),
+               "both": (50, {**b, "plain (2)": "e"}), "around": (60, None),
+               "inside": (60, None), "last": (200, {**b, "unfinished": True})}, got
+assert [e["name"] for e in events if e["ph"] in "BE"] == ["outer", "long", "long", "outer"]
+END
+result "ranges of no length" $?
+# More than the buffer holds.
+"$make_capture" empties "$dir/empty.data" 20000 &&
+	"$dump" -q -f chrome -o "$dir/empty.json" "$dir/empty.data" 2>"$dir/log" &&
+	lines=$("$dump" -q "$dir/empty.data" 2>>"$dir/log" | grep -vc ' open: ') &&
+	python3 "$here/check-chrome.py" "$dir/empty.json" "$lines" >>"$dir/log" &&
+	[ "$(grep -c '^{"ph":"X".*"dur":0.0}' "$dir/empty.json")" = 20000 ]
+result "many of them" $?
+
 # More threads and names than are remembered, most of them with a range open.
 # An instant with a long string is one event, with all of it.
 "$make_capture" long "$dir/long.data" &&

@@ -276,51 +276,6 @@ static void make_links(void)
 	cap_end(T(200));
 }
 
-/* An argument that is a string, alone in its record. */
-static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t name, uint8_t flags,
-		      bool more, const char *text)
-{
-	struct {
-		struct xsprof_rec	rec;
-		struct xsprof_arg	arg;
-		char			text[16];
-	} w = {
-		.rec = cap_head(t, type, 90, name, 0, 0),
-		.arg = { .key = 2, .type = XSPROF_ARG_STR, .flags = flags },
-	};
-
-	w.arg.len = (uint16_t)strlen(text);
-	memcpy(w.text, text, w.arg.len);
-	w.rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
-	cap_record(r, &w, sizeof(w) / XSPROF_SLOT_SIZE);
-}
-
-/* Instants with a string in three records; in two; of one the rest is missing. */
-static void make_long(void)
-{
-	struct cap_ring r;
-
-	cap_host("hostname=long\n");
-	cap_clock(T(0), T(10000));
-	cap_producer(0, 90, T(0));
-	cap_name(0, 1, "note");
-	cap_name(0, 2, "text");
-	cap_arena(0);
-	cap_ring_open(&r, 0, 0, 64);
-	cap_event(&r, T(1), XSPROF_REC_BEGIN, 90, 2, 0, 0);
-	put_piece(&r, T(2), XSPROF_REC_INSTANT, 1, 0, true, "one, \"");
-	cap_event(&r, T(2), XSPROF_REC_INSTANT, 91, 2, 0, 0);
-	put_piece(&r, T(2), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, true, "two\", ");
-	put_piece(&r, T(2), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, false, "three");
-	put_piece(&r, T(3), XSPROF_REC_INSTANT, 1, 0, true, "four, ");
-	put_piece(&r, T(3), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, false, "five");
-	put_piece(&r, T(4), XSPROF_REC_INSTANT, 1, 0, true, "six, ");
-	cap_event(&r, T(5), XSPROF_REC_END, 90, 0, 0, 0);
-	put_piece(&r, T(6), XSPROF_REC_INSTANT, 1, 0, true, "seven, ");
-	cap_ring_close(&r, 0);
-	cap_end(T(1001));
-}
-
 /* Async ranges without an end: begun again, switched off, open at the end of process and trace. */
 static void make_async(void)
 {
@@ -504,7 +459,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "waits") && argc == 3)
 		make_waits();
 	else if (!strcmp(what, "long") && argc == 3)
-		make_long();
+		cap_make_long();
+	else if (!strcmp(what, "empty") && argc == 3)
+		cap_make_empty();
+	else if (!strcmp(what, "empties") && argc == 4)
+		cap_make_empties((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "lost") && argc == 3)
 		make_lost();
 	else if (!strcmp(what, "kernel") && argc == 3)
@@ -545,7 +504,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|keys|full|long|lost|rows|links|tasks|async|"
+		"usage: make-capture all|hostile|keys|full|long|empty|empties|lost|rows|links|tasks|async|"
 		"kernel|left-out|crowded|threads|exits|steps|numbers|busy|names|formats|crash|big|"
 		"many|grow|mess FILE [N]\n");
 	return 2;

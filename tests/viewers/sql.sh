@@ -47,4 +47,25 @@ for format in perfetto chrome kineto; do
 		result "$file: Perfetto shows what was captured" $?
 	done
 done
+
+# Ranges of no length, in a file whose events are not in the order of time.
+"$make_capture" empty "$dir/empty.data" || exit 1
+for format in perfetto chrome kineto; do
+	"$dump" -q -f $format -o "$dir/empty.$format" "$dir/empty.data" 2>"$dir/log" &&
+		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+			"$dir/empty.$format" "stats=select name from stats where value > 0 and
+				severity in ('error', 'data_loss')" "ranges=select name, dur from slice
+				where name not in ('producer', 'exit') and category = 'default'
+				or category in ('cpu_op', 'user_annotation')
+				order by name, dur" >"$dir/said" 2>>"$dir/log" &&
+		python3 -c '
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert not said[""] and not said["stats"], said
+got = {name: dur for name, dur in said["ranges"]}
+want = {name: 0 for name in "plain begin end both around inside last".split()}
+assert got == {**want, "outer": 70000, "long": 10000, "span": 185000}, got' \
+			"$dir/said" >>"$dir/log" 2>&1
+	result "$format: ranges of no length" $?
+done
 finish

@@ -225,6 +225,7 @@ static void chrome_gone(void *data, struct xsp_track *thread)
 {
 	put_held(data, thread);
 	fmt_held_free(thread);
+	chrome_empty_forget(data, thread);
 	chrome_thread_name(data, thread);
 	chrome_kernel_thread(data, thread);
 }

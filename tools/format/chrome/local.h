@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of the Chrome format share: chrome.c turns events into JSON, range.c those that
- * are ranges, event.c writes one, head.c what stands around them, kernel.c the lines of the
- * kernel's tracer, args.c arguments, track.c has the processes and tracks that events are drawn on.
+ * are ranges, empty.c those of no length, event.c writes one, head.c what stands around them,
+ * kernel.c the lines of the kernel's tracer, args.c arguments, track.c has the processes and tracks
+ * that events are drawn on.
  * Each calls those after it.
  */
 #ifndef XSPROF_CHROME_LOCAL_H
@@ -27,6 +28,31 @@ struct chrome_process {
 	uint32_t	real;
 };
 
+/* In the buffer, from its start: the begin of a range. */
+struct chrome_begin {
+	const struct xsp_track	*thread;
+	size_t			from;
+	size_t			to;
+};
+
+#define CHROME_EMPTY	64u
+
+/**
+ * struct chrome_empty - begins of one time, whose ranges may turn out to have no length
+ * @ns: that time, since the start of the trace
+ * @total: bytes that were written out before the buffer
+ * @from: where the begin under way starts
+ * @n: how many
+ * @v: the latest of them, in their order
+ */
+struct chrome_empty {
+	uint64_t		ns;
+	uint64_t		total;
+	size_t			from;
+	uint32_t		n;
+	struct chrome_begin	v[CHROME_EMPTY];
+};
+
 /**
  * struct chrome - what the Chrome format keeps
  * @sep: what stands before the next event
@@ -42,6 +68,7 @@ struct chrome_process {
  * @keys: those of the arguments under way
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without
+ * @empty: ranges that may have no length
  */
 struct chrome {
 	char			sep;
@@ -58,6 +85,7 @@ struct chrome {
 	struct xsp_keys		keys;
 	struct fmt_sched	*sched;
 	struct fmt_running	*running;
+	struct chrome_empty	empty;
 };
 
 /*
@@ -117,6 +145,12 @@ void chrome_note_keys(struct xsp_out *out, struct xsp_range *range);
 /* What the type's own fields say, under keys of their own. */
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any);
 
+/* Where the next event goes, from the start of the buffer. */
+static inline size_t chrome_offset(struct xsp_out *out)
+{
+	return (size_t)(xsp_buf_room(&out->buf, CHROME_ROOM) - out->buf.base);
+}
+
 /* event.c: up to the name; the name; the arguments, where there are any, and the end. */
 char *chrome_open(struct xsp_out *out, struct xsp_track *thread, char ph, uint64_t ns);
 char *chrome_put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name, char *p);
@@ -140,6 +174,18 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 		   enum xsp_why why);
 void chrome_async_closed(void *data, struct xsp_track *thread, const struct xsprof_range *range,
 			 enum xsp_why why);
+
+/* empty.c: in front of a begin at @ns, and behind it. */
+void chrome_empty_open(struct xsp_out *out, uint64_t ns);
+void chrome_empty_begin(struct xsp_out *out, const struct xsp_track *thread);
+/*
+ * Behind an end at @ns, which is in the buffer from @end on and its arguments from @args on: makes
+ * one event of it and the begin, at @begin, if the range has no length.  Return: whether it did.
+ */
+bool chrome_empty_end(struct xsp_out *out, const struct xsp_track *thread, uint64_t begin,
+		      uint64_t ns, size_t end, size_t args);
+/* The thread is no more. */
+void chrome_empty_forget(struct xsp_out *out, const struct xsp_track *thread);
 
 /* kernel.c: names, events, and at the end, behind otherData, what became of all. */
 void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread);

@@ -16,17 +16,12 @@ static char *put_name(struct xsp_out *out, const struct xsprof_event *ev, uint32
 	return chrome_put_name(out, ev, name, p);
 }
 
-void chrome_put_begin(struct xsp_out *out, const struct xsp_view *view)
+static void put_begin(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	bool op = ev->flags & XSPROF_EVF_OP;
 	char *p;
 
-	if (!view->range) {
-		chrome_instant(out, view, 't', "\"begin\":\"left out: too many ranges are open\"",
-			       NULL);
-		return;
-	}
 	p = put_name(out, ev, view->name, chrome_open(out, view->thread, 'B', ev->ns));
 	if (ev->rec_size <= sizeof(struct xsprof_rec) && !op) {
 		chrome_close_plain(out, p);
@@ -42,6 +37,18 @@ void chrome_put_begin(struct xsp_out *out, const struct xsp_view *view)
 	chrome_close(out, ev, NULL, NULL, p);
 	if (chrome_has_args(ev))
 		chrome_note_keys(out, view->range);
+}
+
+void chrome_put_begin(struct xsp_out *out, const struct xsp_view *view)
+{
+	if (!view->range) {
+		chrome_instant(out, view, 't', "\"begin\":\"left out: too many ranges are open\"",
+			       NULL);
+		return;
+	}
+	chrome_empty_open(out, view->ev->ns);
+	put_begin(out, view);
+	chrome_empty_begin(out, view->thread);
 }
 
 /* What is said of a range inside which records were lost; NULL: nothing. */
@@ -68,6 +75,7 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	const struct xsp_range *range = view->range;
+	size_t end, args;
 	char *p;
 
 	if (!range) {
@@ -79,11 +87,15 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 		put_complete(out, view, view->thread, range->begin, ev->ns, range);
 		return;
 	}
+	end = chrome_offset(out);
 	p = put_name(out, ev, view->name, chrome_open(out, view->thread, 'E', ev->ns));
+	args = (size_t)(p - out->buf.base);
 	if (!chrome_has_note(range) && !range->lost && ev->rec_size <= sizeof(struct xsprof_rec))
 		chrome_close_plain(out, p);
 	else
 		chrome_close(out, ev, range, uncertain(range), p);
+	if (chrome_empty_end(out, view->thread, range->begin, ev->ns, end, args))
+		out->merged++;
 }
 
 /* A range that nothing ended, or that another's end ended. */
@@ -93,13 +105,17 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 	const struct xsprof_event ev = { .type = XSPROF_REC_END, .producer = thread->producer };
 	struct xsp_out *out = data;
 	char more[64], *p;
+	size_t end, args;
 
 	if (!range->shown)
 		return;
 	snprintf(more, sizeof(more), "\"%s\":true%s%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
 		 range->lost ? "," : "", range->lost ? uncertain(range) : "");
+	end = chrome_offset(out);
 	p = put_name(out, &ev, range->name, chrome_open(out, thread, 'E', ns));
+	args = (size_t)(p - out->buf.base);
 	chrome_close(out, NULL, range, more, p);
+	chrome_empty_end(out, thread, range->begin, ns, end, args);
 }
 
 /* ---- async ranges --------------------------------------------------------------------------- */

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Small captures of arguments: those that go on in other records, and those of ranges of no length.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "tools/capture.h"
+
+/* An argument that is a string, alone in its record. */
+static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t name, uint8_t flags,
+		      bool more, const char *text)
+{
+	struct {
+		struct xsprof_rec	rec;
+		struct xsprof_arg	arg;
+		char			text[16];
+	} w = {
+		.rec = cap_head(t, type, 90, name, 0, 0),
+		.arg = { .key = 2, .type = XSPROF_ARG_STR, .flags = flags },
+	};
+
+	w.arg.len = (uint16_t)strlen(text);
+	memcpy(w.text, text, w.arg.len);
+	w.rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
+	cap_record(r, &w, sizeof(w) / XSPROF_SLOT_SIZE);
+}
+
+/* Instants with a string in three records; in two; of one the rest is missing. */
+void cap_make_long(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=long\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	cap_name(0, 1, "note");
+	cap_name(0, 2, "text");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(1), XSPROF_REC_BEGIN, 90, 2, 0, 0);
+	put_piece(&r, T(2), XSPROF_REC_INSTANT, 1, 0, true, "one, \"");
+	cap_event(&r, T(2), XSPROF_REC_INSTANT, 91, 2, 0, 0);
+	put_piece(&r, T(2), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, true, "two\", ");
+	put_piece(&r, T(2), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, false, "three");
+	put_piece(&r, T(3), XSPROF_REC_INSTANT, 1, 0, true, "four, ");
+	put_piece(&r, T(3), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT, false, "five");
+	put_piece(&r, T(4), XSPROF_REC_INSTANT, 1, 0, true, "six, ");
+	cap_event(&r, T(5), XSPROF_REC_END, 90, 0, 0, 0);
+	put_piece(&r, T(6), XSPROF_REC_INSTANT, 1, 0, true, "seven, ");
+	cap_ring_close(&r, 0);
+	cap_end(T(1001));
+}
+
+/*
+ * Ranges of no length: alone, with arguments of their begin, of their end and of both, in another,
+ * beside one that has a length, of a process that is gone.  A span that comes after them and began
+ * before makes a file in which events are not in the order of time.
+ */
+void cap_make_empty(void)
+{
+	struct xsprof_rec_span span = { .begin = T(5), .end = T(190) };
+	static const char *const names[] = {
+		"outer", "plain", "begin", "end", "both", "around", "inside", "long", "last", "span",
+	};
+	struct cap_ring r;
+	uint32_t i;
+
+	cap_host("hostname=empty\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	for (i = 0; i < 10; i++)
+		cap_name(0, i + 1, names[i]);
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	cap_event(&r, T(10), XSPROF_REC_BEGIN, 90, 1, 0, 0);
+	cap_event(&r, T(20), XSPROF_REC_BEGIN, 90, 2, 0, 0);
+	cap_event(&r, T(20), XSPROF_REC_END, 90, 0, 0, 0);
+	put_piece(&r, T(30), XSPROF_REC_BEGIN, 3, 0, false, "b");
+	cap_event(&r, T(30), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(40), XSPROF_REC_BEGIN, 90, 4, 0, 0);
+	put_piece(&r, T(40), XSPROF_REC_ARGS, 0, 0, false, "e");
+	cap_event(&r, T(40), XSPROF_REC_END, 90, 0, 0, 0);
+	put_piece(&r, T(50), XSPROF_REC_BEGIN, 5, 0, false, "b");
+	put_piece(&r, T(50), XSPROF_REC_ARGS, 0, 0, false, "e");
+	cap_event(&r, T(50), XSPROF_REC_END, 90, 0, 0, 0);
+	/* All at one time: of another thread, inside, around. */
+	cap_event(&r, T(60), XSPROF_REC_BEGIN, 90, 6, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_BEGIN, 91, 8, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_BEGIN, 90, 7, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_INSTANT, 91, 2, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(70), XSPROF_REC_END, 91, 0, 0, 0);
+	cap_event(&r, T(80), XSPROF_REC_END, 90, 0, 0, 0);
+	span.rec = cap_head(T(190), XSPROF_REC_SPAN, 92, 10, 0, 0);
+	cap_record(&r, &span, 2);
+	put_piece(&r, T(200), XSPROF_REC_BEGIN, 9, 0, false, "b");
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(200));
+	cap_end(T(1001));
+}
+
+/* @n of them, one after the other. */
+void cap_make_empties(uint32_t n)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=empties\n");
+	cap_clock(T(0), T(1000 + n));
+	cap_producer(0, 90, T(0));
+	cap_name(0, 1, "range");
+	cap_name(0, 2, "key");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 1024);
+	for (uint32_t i = 0; i < n; i++) {
+		put_piece(&r, T(10 + i), XSPROF_REC_BEGIN, 1, 0, false, &"0123456789"[i % 10]);
+		cap_event(&r, T(10 + i), XSPROF_REC_END, 90, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(20 + n));
+	cap_end(T(30 + n));
+}
