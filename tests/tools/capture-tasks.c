@@ -155,3 +155,35 @@ void cap_make_exits(void)
 	close_cpu(&c, 0);
 	cap_end(T(110));
 }
+
+/* Processes by what is known of their program. */
+void cap_make_programs(void)
+{
+	static const char *const facts[][2] = {
+		{ "exe=/usr/bin/python3.11", "cmdline=python3 train.py /a/b" },
+		{ "exe=/usr/bin/python3.11", "cmdline=/usr/bin/python3 train.py" },
+		{ "exe=/opt/my app/run", "cmdline=/opt/my app/run -v" },
+		{ "exe=/usr/bin/heat (deleted)", "cmdline=./heat" },
+		{ "exe=/usr/bin/sh", "cmdline=-sh" },
+		{ "exe=/usr/bin/alone", NULL },
+		{ NULL, "cmdline=/usr/bin/told now" },
+		{ "exe=/usr/bin/odd", "cmdline=/" },
+		{ NULL, NULL },
+	};
+	struct cap_ring r;
+
+	cap_host("hostname=programs\n");
+	cap_clock(T(0), T(10000));
+	for (uint32_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		cap_producer(i, 60 + i, T(0));
+		cap_name(0, 1, "work");
+		for (uint32_t k = 0; k < 2; k++)
+			if (facts[i][k])
+				cap_entry(XSPROF_ENTRY_FACT, 0, 0, facts[i][k], strlen(facts[i][k]));
+		cap_arena(i);
+		cap_ring_open(&r, i, 0, 64);
+		cap_event(&r, T(10 + i), XSPROF_REC_COMPLETE, 60 + i, 1, 0, US);
+		cap_ring_close(&r, 0);
+	}
+	cap_end(T(100));
+}

@@ -133,6 +133,27 @@ result "ranges of no length" $?
 	[ "$(grep -c '^{"ph":"X".*"dur":0.0}' "$dir/empty.json")" = 20000 ]
 result "many of them" $?
 
+# A program is called by the first word of its command line, in every format.
+"$make_capture" programs "$dir/programs.data" || exit 1
+programs="python3 python3 run heat -sh alone told /"
+"$dump" -q -f ndjson "$dir/programs.data" 2>"$dir/log" | grep -o '"program":"[^"]*' |
+	cut -d'"' -f4 | xargs >"$dir/names.ndjson"
+for format in chrome kineto; do
+	"$dump" -q -f $format "$dir/programs.data" 2>>"$dir/log" | grep '"process_name"' |
+		grep -o '"name":"[^"]*"}' | cut -d'"' -f4 | xargs >"$dir/names.$format"
+done
+"$dump" -q -f perfetto -o "$dir/programs.pf" "$dir/programs.data" 2>>"$dir/log" &&
+	python3 "$here/check-perfetto.py" -p "$dir/programs.pf" | grep -o '"process_name": "[^"]*' |
+	cut -d'"' -f4 | xargs >"$dir/names.perfetto"
+"$xsprof" report -q --by process --sort name "$dir/programs.data" 2>>"$dir/log" |
+	awk '$2 == "1.000" { sub(/-[0-9]*$/, "", $NF); print $NF }' | sort | xargs >"$dir/names.report"
+[ "$(cat "$dir/names.ndjson")" = "$programs" ] && [ "$(cat "$dir/names.perfetto")" = "$programs" ] &&
+	[ "$(cat "$dir/names.chrome")" = "$programs process" ] &&
+	[ "$(cat "$dir/names.kineto")" = "$programs process" ] &&
+	[ "$(cat "$dir/names.report")" = "$(tr ' ' '\n' <<<"$programs ?" | sort | xargs)" ] ||
+	{ tail -n 2 "$dir"/names.* >>"$dir/log"; false; }
+result "what programs are called" $?
+
 # More threads and names than are remembered, most of them with a range open.
 # An instant with a long string is one event, with all of it.
 "$make_capture" long "$dir/long.data" &&

@@ -472,6 +472,8 @@ int main(int argc, char **argv)
 		cap_make_threads();
 	else if (!strcmp(what, "exits") && argc == 3)
 		cap_make_exits();
+	else if (!strcmp(what, "programs") && argc == 3)
+		cap_make_programs();
 	else if (!strcmp(what, "steps") && argc == 3)
 		cap_make_steps();
 	else if (!strcmp(what, "numbers") && argc == 3)
@@ -505,7 +507,7 @@ int main(int argc, char **argv)
 usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|lost|rows|links|tasks|async|"
-		"kernel|left-out|crowded|threads|exits|steps|numbers|busy|names|formats|crash|big|"
+		"kernel|left-out|crowded|threads|exits|programs|steps|numbers|busy|names|formats|crash|big|"
 		"many|grow|mess FILE [N]\n");
 	return 2;
 }

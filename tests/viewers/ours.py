@@ -13,7 +13,7 @@ class Ours:
         self.open = set()
         self.flows = collections.defaultdict(list)
         self.counters = collections.defaultdict(lambda: [0, 0])
-        self.threads, self.exes, self.others = {}, {}, {}
+        self.threads, self.programs, self.others = {}, {}, {}
         self.forks, self.began, self.ended, self.tasks = {}, {}, {}, {}
         self.switches = collections.Counter()
         self.stacks = collections.defaultdict(list)
@@ -50,7 +50,7 @@ class Ours:
         if "cat" in e:
             self.categories[e["name"]] = e["cat"]
         if kind == "producer":
-            self.exes[e["pid"]] = e["exe"].rsplit("/", 1)[-1]
+            self.programs[e["pid"]] = e["program"]
             self.began[e["pid"]] = e["ns"]
         elif kind == "exit" and e["how"] not in ("exec", "running"):
             self.ended[e["pid"]] = e["ns"] + 1

@@ -41,7 +41,7 @@ def compare(report):
                         if v[0] and (tid, name) not in ours.open})
     comparison.same("ranges", by_name(got), by_name(ours.closed()))
     name = "thread {0} ({1})" if trace.endswith("kineto") else "{1}"
-    comparison.same("threads", threads, {tid: (ours.exes[pid], name.format(tid, thread))
+    comparison.same("threads", threads, {tid: (ours.programs[pid], name.format(tid, thread))
                                          for tid, (pid, thread) in ours.threads.items()})
     comparison.same("counters", {name: [len(v), sum(v)] for name, v in report["counters"].items()
                                  if name in ours.counters}, dict(ours.counters))

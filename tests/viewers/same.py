@@ -56,6 +56,8 @@ def compare_tree(ours, tree):
         if end or ours.switches:
             same("end of %d" % pid, end, ours.ended.get(pid))
         same("name of %d" % pid, name, (cmdline or "").split(" ")[0])
+        # As in the other formats, but for the folders.
+        same("program of %d" % pid, (name or "").rsplit("/", 1)[-1], ours.programs[pid])
         same("%d has command line and parent" % pid, bool(cmdline and parent), True)
         same("start of %d, before %d" % (pid, began), 0 < (start or 0) <= began, True)
     for pid, (parent, ns) in ours.forks.items():
@@ -105,13 +107,13 @@ def compare(form, ours, said):
         # Rows of ranges that do not nest are called as these are.
         same("rows", [row for row in said["rows"] if row[0] != row[1]], [])
     else:
-        exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.exes}
-        same("processes", exes, ours.exes)
+        exes = {pid: exe for tid, pid, name, exe in said["threads"] if pid in ours.programs}
+        same("processes", exes, ours.programs)
     if form == "chrome":
         order = dict(said["order"])
-        first = max(order[pid] for pid in ours.exes)
+        first = max(order[pid] for pid in ours.programs)
         same("processes before programs", [pid for pid, at in order.items()
-                                           if pid not in ours.exes and (at or 0) <= first], [])
+                                           if pid not in ours.programs and (at or 0) <= first], [])
     if form != "kineto":
         same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
                                  if pid in ours.others and tid == pid and not exe}, {})

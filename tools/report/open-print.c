@@ -9,6 +9,7 @@
 #include "cli/tool.h"
 #include "cli/why.h"
 #include "format/common/out.h"
+#include "ranges/program.h"
 #include "report/open.h"
 #include "report/local.h"
 #include "text/json.h"
@@ -172,14 +173,13 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 
 static void print_process(const struct open_ranges *open, const struct stack *s)
 {
-	const char *exe = xsprof_trace_fact(open->trace, s->v->producer, "exe");
-	const char *base = exe ? strrchr(exe, '/') : NULL;
+	char text[XSP_PROGRAM_MAX];
+	const char *name = xsp_program(open->trace, s->v->producer, text);
 
 	printf("\nOpen at the end of process %u", s->v->pid);
-	if (exe) {
+	if (name) {
 		fputs(" (", stdout);
-		base = base ? base + 1 : exe;
-		report_print_text(base, strlen(base), 0);
+		report_print_text(name, strlen(name), 0);
 		putchar(')');
 	}
 	puts(":");

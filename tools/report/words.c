@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "ranges/program.h"
 #include "report/local.h"
 #include "report/why-local.h"
 #include "text/escape.h"
@@ -32,13 +33,13 @@ void report_print_text(const char *s, size_t len, size_t width)
 const char *report_process(const struct report *report, const struct xsp_group *group, char *buf,
 			   size_t size)
 {
-	const char *exe, *base;
+	char text[XSP_PROGRAM_MAX];
+	const char *name;
 
 	if (!group->key.producer)
 		return "(other)";
-	exe = xsprof_trace_fact(report->source.trace, group->key.producer - 1, "exe");
-	base = exe ? strrchr(exe, '/') : NULL;
-	snprintf(buf, size, "%.64s-%u", base ? base + 1 : exe ? exe : "?", group->pid);
+	name = xsp_program(report->source.trace, group->key.producer - 1, text);
+	snprintf(buf, size, "%.64s-%u", name ? name : "?", group->pid);
 	return buf;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "decode/rank.h"
 #include "export/kineto/local.h"
+#include "ranges/program.h"
 
 #define LANES		8u		/* tracks tried for one that overlaps */
 #define FIRST_TID	0x40000000u	/* of tracks that are no threads; Linux has 2^22 */
@@ -198,20 +199,19 @@ static void process(struct xsr_kineto *k, const char *pid, const char *name, con
 	sort_index(k, "process_sort_index", pid, NULL, sort);
 }
 
-static const char *process_text(const struct xsr_kineto *k, uint32_t producer)
+static const char *process_text(const struct xsr_kineto *k, uint32_t producer, char *text)
 {
-	const char *exe = xsprof_trace_fact(k->w.trace, producer, "exe");
-	const char *base = exe ? strrchr(exe, '/') : NULL;
+	const char *name = producer == XSPROF_NO_PRODUCER ? NULL :
+			   xsp_program(k->w.trace, producer, text);
 
-	return base ? base + 1 : exe ? exe : "process";
+	return name ? name : "process";
 }
 
 void xsr_kineto_names(struct xsr_kineto *k)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	struct xsprof_trace_producer producer;
-	const char *name = k->main == XSPROF_NO_PRODUCER ? "process" : process_text(k, k->main);
-	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX];
+	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX], text[XSP_PROGRAM_MAX];
 	struct xsp_rank rank;
 	uint32_t i, number;
 
@@ -225,14 +225,14 @@ void xsr_kineto_names(struct xsr_kineto *k)
 		*put_u32(pid, producer.pid) = '\0';
 		*(rank.several && xsp_rank_number(k->w.trace, i, "env.RANK", &number) ?
 		  put_u32(put_lit(label, "CPU, rank "), number) : put_lit(label, "CPU")) = '\0';
-		process(k, pid, process_text(k, i), label, producer.pid);
+		process(k, pid, process_text(k, i, text), label, producer.pid);
 	}
 	for (i = 0; i < 64; i++) {
 		if (!(k->devices >> i & 1))
 			continue;
 		*put_u32(pid, i) = '\0';
 		*put_u32(put_lit(label, "GPU "), i) = '\0';
-		process(k, pid, name, label, GPU_SORT + i);
+		process(k, pid, process_text(k, k->main, text), label, GPU_SORT + i);
 	}
 	if (k->overhead)
 		process(k, "-1", "Overhead", NULL, OVERHEAD_SORT);

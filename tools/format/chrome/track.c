@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "format/chrome/local.h"
+#include "ranges/program.h"
 
 #define FIRST_PID	10000000u	/* numbers that are no pid */
 #define FIRST_TID	20000000u	/* numbers of tracks that are no thread */
@@ -176,20 +177,14 @@ static size_t label_len(const char *text)
 	return len;
 }
 
-/* "train.py" of "/usr/bin/train.py", and what sets it apart from another of the same pid. */
+/* And what sets it apart from another of the same pid. */
 static void process_name(struct xsp_out *out, uint32_t producer, const struct chrome_process *proc)
 {
-	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
 	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
-	const char *base = exe ? strrchr(exe, '/') : NULL;
-	size_t len;
+	const char *name = xsp_program(out->trace, producer, out->scratch);
 	char *p;
 
-	base = base ? base + 1 : exe ? exe : "process";
-	len = strnlen(base, 1024);
-	p = out->scratch;
-	memcpy(p, base, len);
-	p += len;
+	p = name ? out->scratch + strlen(name) : put_lit(out->scratch, "process");
 	if (proc->pid != proc->real) {
 		p = put_u32(put_lit(p, " (again pid "), proc->real);
 		*p++ = ')';

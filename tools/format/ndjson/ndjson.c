@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "format/ndjson/local.h"
+#include "ranges/program.h"
 #include "text/json.h"
 
 static size_t bounded(size_t len)
@@ -255,8 +256,12 @@ static char *put_exit(const struct xsprof_event *ev, char *p)
 static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const char *exe = xsprof_trace_fact(out->trace, ev->producer, "exe");
+	char text[XSP_PROGRAM_MAX];
+	const char *name = xsp_program(out->trace, ev->producer, text);
 
-	return exe ? xsp_json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX)) : p;
+	if (exe)
+		p = xsp_json_field(put_lit(p, ","), "exe", exe, strnlen(exe, XSPROF_TEXT_MAX));
+	return name ? xsp_json_field(put_lit(p, ","), "program", name, strlen(name)) : p;
 }
 
 static char *put_op(const struct xsprof_event *ev, char *p)

@@ -10,6 +10,7 @@
 
 #include "format/perfetto/names.h"
 #include "format/perfetto/packet.h"
+#include "ranges/program.h"
 #include "text/put.h"
 
 /* A tick of /proc/PID/stat. */
@@ -109,10 +110,9 @@ static void put_tree(struct xsp_out *out, uint32_t producer, uint32_t pid, uint6
 
 static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, uint64_t ns)
 {
-	const char *exe = xsprof_trace_fact(out->trace, producer, "exe");
-	const char *base = exe ? strrchr(exe, '/') : NULL;
+	char name[XSP_PROGRAM_MAX], *p, *track, *process;
+	bool known = xsp_program(out->trace, producer, name) != NULL;
 	struct perfetto *pf = pf_of(out);
-	char *p, *track, *process;
 
 	p = describe(out, ns, process_uuid(producer), 0, &track);
 	process = wire_open(p, PROCESS);
@@ -120,11 +120,11 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 	p = pf_put_string(p, PROCESS_CMDLINE, xsprof_trace_fact(out->trace, producer, "cmdline"));
 	/* In front of all others, which have none: 0. */
 	p = wire_i64(p, PROCESS_SORT, (int64_t)producer - XSPROF_CAP_MAX_PRODUCERS);
-	p = pf_put_string(p, PROCESS_NAME, base ? base + 1 : exe);
+	p = pf_put_string(p, PROCESS_NAME, known ? name : NULL);
 	pf_packet_close(out, wire_close(track, wire_close(process, p)));
 	put_tree(out, producer, pid, ns);
 	pf_end_is_program(out, pid);
-	if (producer < XSPROF_CAP_MAX_PRODUCERS && exe)
+	if (producer < XSPROF_CAP_MAX_PRODUCERS && known)
 		pf->named[producer / 8] |= (uint8_t)(1u << producer % 8);
 }
 
