@@ -60,6 +60,10 @@ def compare_tree(ours, tree):
         same("program of %d" % pid, (name or "").rsplit("/", 1)[-1], ours.programs[pid])
         same("%d has command line and parent" % pid, bool(cmdline and parent), True)
         same("start of %d, before %d" % (pid, began), 0 < (start or 0) <= began, True)
+        # The command has no markers: it is the recorder's child.
+        if ours.switches and parent not in ours.forks and parent not in ours.began:
+            above = tree.get(tree.get(parent, [None] * 5)[3], [None])
+            same("what began %d, the command" % parent, above[0], "xsprof")
     for pid, (parent, ns) in ours.forks.items():
         if pid in ours.others and pid not in ours.began:
             same("parent and start of %d" % pid, [tree[pid][3], tree[pid][2]], [parent, ns])

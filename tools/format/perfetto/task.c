@@ -2,6 +2,8 @@
 /*
  * Tasks of the kernel's events in a Perfetto trace: of which process they are, and what began it.
  */
+#include <stdlib.h>
+
 #include "format/perfetto/packet.h"
 
 /*
@@ -17,17 +19,34 @@ static bool tells_process(struct xsp_out *out, const struct pf_task *task)
 	return told == PF_PROCESS && !pf_end_of_program(out, task->tgid);
 }
 
-static char *put_process(const struct perfetto *pf, const struct pf_task *task, char *p)
+static uint32_t number_of(const struct xsp_out *out, const char *fact)
 {
+	const char *s = xsprof_trace_host_fact(out->trace, fact);
+	unsigned long number = s ? strtoul(s, NULL, 10) : 0;
+
+	return number <= INT32_MAX ? (uint32_t)number : 0;
+}
+
+/* The recorder began its command before it could record that. */
+static uint32_t parent_of(const struct xsp_out *out, const struct pf_task *task)
+{
+	if (task->parent || task->tgid != number_of(out, "command_pid"))
+		return task->parent;
+	return number_of(out, "recorder_pid");
+}
+
+static char *put_process(const struct xsp_out *out, const struct pf_task *task, char *p)
+{
+	uint32_t parent = parent_of(out, task);
 	char *start = wire_open(p, PF_TREE_PROCESS);
 
 	p = wire_i64(start, PF_PROCESS_PID, (int32_t)task->tgid);
-	if (task->parent)
-		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)task->parent);
+	if (parent)
+		p = wire_i64(p, PF_PROCESS_PPID, (int32_t)parent);
 	if (*task->leader)
 		p = wire_text(p, PF_PROCESS_CMDLINE, task->leader, strnlen(task->leader, 64));
 	if (task->parent)
-		p = wire_u64(p, PF_PROCESS_START, task->ns + pf->boot_off);
+		p = wire_u64(p, PF_PROCESS_START, task->ns + pf_of(out)->boot_off);
 	return wire_close(start, p);
 }
 
@@ -49,6 +68,6 @@ void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
 	pf_end_told(out, task->tgid);
 	p = wire_u64(pf_packet_open(out, task->ns, PF_KERNEL, 0), PF_CLOCK, PF_MONOTONIC);
 	tree = wire_open(p, PF_TREE);
-	p = process ? put_process(pf_of(out), task, tree) : tree;
+	p = process ? put_process(out, task, tree) : tree;
 	pf_packet_close(out, wire_close(tree, put_thread(task, p)));
 }
