@@ -61,7 +61,8 @@ void cap_make_empty(void)
 {
 	struct xsprof_rec_span span = { .begin = T(5), .end = T(190) };
 	static const char *const names[] = {
-		"outer", "plain", "begin", "end", "both", "around", "inside", "long", "last", "span",
+		"outer", "plain", "begin", "end", "both", "around", "inside", "long", "last",
+		"span",
 	};
 	struct cap_ring r;
 	uint32_t i;

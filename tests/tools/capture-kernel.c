@@ -283,17 +283,30 @@ void close_cpu(struct cpu *c, uint64_t lost)
 
 /*
  * Switches that the kernel left out: from idle to alpha, between 50 and 90 us; from beta to alpha,
- * between 93 and 95; from alpha to idle, between 95 and 97.
+ * between 93 and 95; from alpha to idle, between 95 and 97; from idle to alpha, between 97 and 120,
+ * by a marker; on the other CPU to alpha, between 160, when it left the first, and 170.  No proof
+ * are a marker of soon after the CPU was seen to be idle, one of another CPU than alpha's, and one
+ * of a thread that the tracer never saw.
  */
 void cap_make_left_out(void)
 {
 	static struct cpu c0 = { .cpu = 0 }, c1 = { .cpu = 1 };
+	struct cap_ring r[2];
 
 	cap_host("hostname=box\nkernel=6.1.0\n");
 	cap_clock(T(0), T(10000000));
 	describe();
 	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "mark");
 	cap_arena(0);
+	cap_ring_open(&r[0], 0, 0, 64);
+	cap_ring_open(&r[1], 0, 1, 64);
+	cap_event(&r[0], T(105), XSPROF_REC_INSTANT, 100, 1, 0, 0);
+	cap_event(&r[0], T(120), XSPROF_REC_INSTANT, 100, 1, 0, 0);
+	cap_event(&r[1], T(140), XSPROF_REC_INSTANT, 100, 1, 0, 0);
+	cap_event(&r[1], T(150), XSPROF_REC_INSTANT, 101, 1, 0, 0);
+	cap_ring_close(&r[0], 0);
+	cap_ring_close(&r[1], 0);
 	sched_switch(&c0, T(10), 0, "swapper/0", 0, 100, "alpha");
 	sched_switch(&c0, T(25), 100, "alpha", 1, 0, "swapper/0");
 	sched_switch(&c0, T(90), 100, "alpha", 1, 0, "swapper/0");
@@ -306,10 +319,12 @@ void cap_make_left_out(void)
 	sched_wake(&c1, T(50), WAKING, 7, 100, "alpha", 0);
 	sched_switch(&c1, T(70), 7, "kworker/1:1", 1, 0, "swapper/1");
 	sched_wake(&c1, T(93), WAKING, 0, 100, "alpha", 0);
+	sched_switch(&c0, T(160), 100, "alpha", 0, 0, "swapper/0");
+	syscall(&c1, T(170), 100);
 	close_cpu(&c0, 0);
 	close_cpu(&c1, 0);
-	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
-	cap_end(T(110));
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(200));
+	cap_end(T(210));
 }
 
 void cap_make_kernel(void)

@@ -179,7 +179,8 @@ void cap_make_programs(void)
 		cap_name(0, 1, "work");
 		for (uint32_t k = 0; k < 2; k++)
 			if (facts[i][k])
-				cap_entry(XSPROF_ENTRY_FACT, 0, 0, facts[i][k], strlen(facts[i][k]));
+				cap_entry(XSPROF_ENTRY_FACT, 0, 0, facts[i][k],
+					  strlen(facts[i][k]));
 		cap_arena(i);
 		cap_ring_open(&r, i, 0, 64);
 		cap_event(&r, T(10 + i), XSPROF_REC_COMPLETE, 60 + i, 1, 0, US);

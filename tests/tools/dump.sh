@@ -146,8 +146,10 @@ done
 	python3 "$here/check-perfetto.py" -p "$dir/programs.pf" | grep -o '"process_name": "[^"]*' |
 	cut -d'"' -f4 | xargs >"$dir/names.perfetto"
 "$xsprof" report -q --by process --sort name "$dir/programs.data" 2>>"$dir/log" |
-	awk '$2 == "1.000" { sub(/-[0-9]*$/, "", $NF); print $NF }' | sort | xargs >"$dir/names.report"
-[ "$(cat "$dir/names.ndjson")" = "$programs" ] && [ "$(cat "$dir/names.perfetto")" = "$programs" ] &&
+	awk '$2 == "1.000" { sub(/-[0-9]*$/, "", $NF); print $NF }' | sort | xargs \
+	>"$dir/names.report"
+[ "$(cat "$dir/names.ndjson")" = "$programs" ] &&
+	[ "$(cat "$dir/names.perfetto")" = "$programs" ] &&
 	[ "$(cat "$dir/names.chrome")" = "$programs process" ] &&
 	[ "$(cat "$dir/names.kineto")" = "$programs process" ] &&
 	[ "$(cat "$dir/names.report")" = "$(tr ' ' '\n' <<<"$programs ?" | sort | xargs)" ] ||

@@ -506,8 +506,8 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|keys|full|long|empty|empties|lost|rows|links|tasks|async|"
-		"kernel|left-out|crowded|threads|exits|programs|steps|numbers|busy|names|formats|crash|big|"
-		"many|grow|mess FILE [N]\n");
+		"usage: make-capture all|hostile|keys|full|long|empty|empties|lost|rows|"
+		"links|tasks|async|kernel|left-out|crowded|threads|exits|programs|steps|"
+		"numbers|busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -115,21 +115,31 @@ result "more arguments than an event has" $?
 dump_all left-out
 check -p "$dir/left-out.pf" >"$dir/log"
 tr '}' '\n' <"$dir/log" >"$dir/lines"
+tr '{' '\n' <"$dir/log" >"$dir/parts"
 grep -q '"next_comm": "alpha", .*"prev_comm": "swapper/0"' "$dir/lines" &&
-	[ "$(grep -o '"inferred_sched_switch"' "$dir/log" | wc -l)" = 3 ] &&
-	tr '{' '\n' <"$dir/log" | grep -A9 '"inferred_sched_switch"' |
-		grep -q '"timestamp": 1000000050000'
+	[ "$(grep -o '"inferred_sched_switch"' "$dir/log" | wc -l)" = 5 ] &&
+	grep -A9 '"inferred_sched_switch"' "$dir/parts" | grep -q '"timestamp": 1000000050000'
 result "a switch from idle that was left out" $?
 grep -q '"timestamp": 1000000093000' "$dir/lines" &&
 	grep -q '"next_pid": 100,.* "prev_pid": 8, .*"prev_state": 0$' "$dir/lines" &&
 	grep -q '"next_pid": 0,.* "prev_pid": 100, .*"prev_state": 0$' "$dir/lines"
 result "switches from a task to another and to idle that were left out" $?
+grep -A1 '"inferred_sched_switch"' "$dir/parts" | grep -o '"timestamp": [0-9]*' |
+	cut -c 21- | sort -u | xargs >"$dir/times"
+[ "$(cat "$dir/times")" = "050000 093000 095900 097700 160000" ] || {
+	cat "$dir/times" >>"$dir/log"
+	false
+}
+result "one that a marker tells, and one not before the task left its CPU" $?
 grep -q ' 0\.000050: sched_switch: prev_comm=swapper/0 .* next_comm=alpha ' \
 	"$dir/left-out.json" &&
 	grep -q 'inferred_sched_switch: next_pid=100' "$dir/left-out.json" &&
 	grep -q ' 0\.000093: sched_switch: prev_comm=<\.\.\.> prev_pid=8 .* next_comm=alpha ' \
 		"$dir/left-out.json" &&
-	grep -q 'inferred_sched_switch: next_pid=0' "$dir/left-out.json"
+	grep -q 'inferred_sched_switch: next_pid=0' "$dir/left-out.json" &&
+	grep -q ' 0\.000097: sched_switch: prev_comm=swapper/0 .* next_comm=alpha ' \
+		"$dir/left-out.json" &&
+	grep -q '\[001\].* 0\.000160: sched_switch: .* next_comm=alpha ' "$dir/left-out.json"
 result "and in Chrome JSON" $?
 
 # CLOCK_BOOTTIME that falls back against the trace's clock, which none does: a CPU's events must

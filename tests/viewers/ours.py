@@ -15,7 +15,7 @@ class Ours:
         self.counters = collections.defaultdict(lambda: [0, 0])
         self.threads, self.programs, self.others = {}, {}, {}
         self.forks, self.began, self.ended, self.tasks = {}, {}, {}, {}
-        self.switches = collections.Counter()
+        self.switches, self.idle = collections.Counter(), 0
         self.stacks = collections.defaultdict(list)
         self.categories = {}
         self.forwards, self.links = {}, []
@@ -33,6 +33,7 @@ class Ours:
         self.types[kind] += 1
         if kind == "kernel":
             self.switches[e["cpu"]] += e["name"] == "sched_switch"
+            self.idle += e["name"] == "sched_switch" and e["fields"]["next_pid"] == 0
             if e["name"] == "sched_switch" and e["fields"]["prev_state"] & 0x30:
                 self.ended[e["fields"]["prev_pid"]] = e["ns"]
             if e["tid"] == e["pid"] != 0:

@@ -39,10 +39,16 @@ QUERIES = {
     "order": """select pid, extract_arg(arg_set_id, 'process_sort_index_hint') from process
                 where pid > 0""",
     "sched": "select cpu, count(*) from sched group by 1",
+    # Of the idle task viewers draw nothing, where they know it.
+    "idle": """select is_idle, thread.name, count(*) from sched join thread using (utid)
+               where tid = 0 group by 1, 2""",
+    "inferred idle": """select count(*) from ftrace_event where name = 'inferred_sched_switch'
+                        and extract_arg(arg_set_id, 'next_pid') = 0""",
     "inferred": """select cpu, count(*) from ftrace_event where name = 'inferred_sched_switch'
                    group by 1""",
 }
-
+# Kineto's format has no events of the kernel.
+OF_KERNEL = "sched", "inferred", "idle", "inferred idle"
 
 comparison = Comparison()
 same = comparison.same
@@ -122,19 +128,25 @@ def compare(form, ours, said):
         same("other processes", {pid: exe for tid, pid, name, exe in said["threads"]
                                  if pid in ours.others and tid == pid and not exe}, {})
         # Those that the kernel left out are in the trace, with a mark each, not in the capture.
+        idle = ours.idle + said["inferred idle"][0][0]
+        same("idle", [row for row in said["idle"] if row[2]],
+             [[int(form == "perfetto"), "swapper" if form == "perfetto" else "<idle>", idle]]
+             if idle else [])
         same("switches", dict(said["sched"]), dict(+(ours.switches + said["inferred"])))
 
 
 if sys.argv[1] == "queries":
     sys.stdout.write("".join("%s=%s\0" % q for q in QUERIES.items()
-                             if sys.argv[2] != "kineto" or q[0] not in ("sched", "inferred")))
+                             if sys.argv[2] != "kineto" or q[0] not in OF_KERNEL))
 else:
     with open(sys.argv[3], encoding="utf-8") as f:
         said = json.load(f)
     said["inferred"] = collections.Counter(dict(said.get("inferred", [])))
     # Of the lines of JSON those alone are left that Perfetto knows.
     with open(sys.argv[4], "rb") as f:
-        said["inferred"].update(int(cpu) for cpu in re.findall(
-            rb"\[(\d+)\] [^:]+: inferred_sched_switch", f.read()))
+        lines = re.findall(rb"\[(\d+)\] [^:]+: inferred_sched_switch: next_pid=(\d+)", f.read())
+    if lines:
+        said["inferred"].update(int(cpu) for cpu, _ in lines)
+        said["inferred idle"] = [[sum(tid == b"0" for _, tid in lines)]]
     compare(sys.argv[1], Ours(sys.argv[2]), said)
     sys.exit(1 if comparison.wrong else 0)

@@ -48,16 +48,51 @@ for format in perfetto chrome kineto; do
 	done
 done
 
+# For how long the threads ran in their ranges.
+if "$xsprof" report -q --json "$dir/demo/xsprof.data" >"$dir/report" 2>"$dir/log" &&
+	! grep -q '"cause":' "$dir/report"; then
+	skipped "ranges have the thread running as the report says" "the kernel cannot be traced"
+else
+	node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+		"$dir/demo.perfetto" "$(python3 "$here/running.py" query)" \
+		>"$dir/said" 2>>"$dir/log" &&
+		python3 "$here/running.py" "$dir/said" "$dir/report" >>"$dir/log" 2>&1
+	result "ranges have the thread running as the report says" $?
+fi
+
+stats="stats=select name from stats where value > 0 and severity in ('error', 'data_loss')"
+# Switches that the tracer left out, and the idle task: its name, and whether viewers draw it.
+"$make_capture" left-out "$dir/left-out.data" || exit 1
+for format in perfetto chrome; do
+	"$dump" -q -f $format -o "$dir/left-out.$format" "$dir/left-out.data" 2>"$dir/log" &&
+		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+			"$dir/left-out.$format" "$stats" \
+			"cpu 0=select dur / 1000, tid from sched join thread using (utid)
+				where cpu = 0 order by ts" \
+			"idle=select distinct thread.name, is_idle
+				from thread join sched using (utid) where tid = 0" \
+			>"$dir/said" 2>>"$dir/log" &&
+		python3 -c '
+import json, sys
+said = json.load(open(sys.argv[1]))
+perfetto = sys.argv[2] == "perfetto"
+assert not said[""] and not said["stats"], said
+assert said["idle"] == [["swapper", 1] if perfetto else ["<idle>", 0]], said
+assert [tid for _, tid in said["cpu 0"]] == [100, 0, 100, 0, 8, 100, 0, 100, 0], said
+assert [dur for dur, _ in said["cpu 0"][:6]] == [15, 25, 40, 2, 1, 2], said' \
+			"$dir/said" $format >>"$dir/log" 2>&1
+	result "$format: switches that were left out, and the idle task" $?
+done
+
 # Ranges of no length, in a file whose events are not in the order of time.
 "$make_capture" empty "$dir/empty.data" || exit 1
 for format in perfetto chrome kineto; do
 	"$dump" -q -f $format -o "$dir/empty.$format" "$dir/empty.data" 2>"$dir/log" &&
 		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
-			"$dir/empty.$format" "stats=select name from stats where value > 0 and
-				severity in ('error', 'data_loss')" "ranges=select name, dur from slice
-				where name not in ('producer', 'exit') and category = 'default'
-				or category in ('cpu_op', 'user_annotation')
-				order by name, dur" >"$dir/said" 2>>"$dir/log" &&
+			"$dir/empty.$format" "$stats" \
+			"ranges=select name, dur from slice
+				where category in ('default', 'cpu_op', 'user_annotation')" \
+			>"$dir/said" 2>>"$dir/log" &&
 		python3 -c '
 import json, sys
 said = json.load(open(sys.argv[1]))

@@ -163,6 +163,7 @@ static void put_sched(struct xsp_out *out, const struct xsp_view *view)
 
 static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 {
+	chrome_kernel_marker(out, view->ev);
 	if (view->ev->type != XSPROF_REC_ARGS)
 		put_held(out, view->thread);
 	switch (view->ev->type) {

@@ -302,6 +302,15 @@ void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	chrome->kernel_lines++;
 }
 
+void chrome_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct chrome *chrome = out->priv;
+	struct fmt_inferred inferred;
+
+	if (chrome->running && fmt_running_marker(chrome->running, out->trace, ev, &inferred))
+		put_inferred(out, ev, &inferred);
+}
+
 void chrome_kernel_end(struct xsp_out *out)
 {
 	struct chrome *chrome = out->priv;

@@ -14,6 +14,9 @@
 #define CPUS	1024u
 #define KINDS	65536u
 
+/* By more than that the clocks of markers and of the kernel are never apart. */
+#define CLOCKS_NS	20000u
+
 enum what { NOT_KNOWN, OTHER, SWITCH, WAKE, EXEC };
 
 /* Of an event's flags: interrupts are off, or the machine does not tell. */
@@ -29,12 +32,14 @@ struct cpu {
 	uint32_t	runs;
 	uint64_t	left;		/* in the latest switch, until another is heard of: + 1 */
 	uint64_t	last;		/* event of it */
+	uint64_t	proven;		/* when @runs came, or was last seen to run */
 };
 
 struct fmt_running {
 	struct kind	*kinds;		/* by id */
 	struct cpu	cpus[CPUS];
-	struct xsp_map	woken;		/* by task + 1: when */
+	uint32_t	nr_cpus;	/* up to the last that was seen */
+	struct xsp_map	off;		/* by task + 1: when it was last woken, or left a CPU */
 };
 
 int fmt_running_new(struct fmt_running **running)
@@ -56,7 +61,7 @@ void fmt_running_free(struct fmt_running *running)
 {
 	if (!running)
 		return;
-	xsp_map_free(&running->woken);
+	xsp_map_free(&running->off);
 	free(running->kinds);
 	free(running);
 }
@@ -98,12 +103,24 @@ static void set_task(const struct xsprof_trace *trace, int32_t cpu, uint32_t tid
 	task->comm[len] = '\0';
 }
 
+/* The task came to the CPU at this time, at the earliest. */
+static void infer(const struct fmt_running *r, const struct xsprof_trace *trace,
+		  const struct cpu *cpu, int32_t number, uint32_t tid,
+		  struct fmt_inferred *inferred)
+{
+	const uint64_t *off = xsp_map_get(&r->off, (uint64_t)tid + 1);
+
+	inferred->ns = off && *off > cpu->last ? *off : cpu->last;
+	inferred->state = 'R';
+	set_task(trace, number, cpu->runs, &inferred->from);
+	set_task(trace, number, tid, &inferred->to);
+}
+
 /* Another task runs on the CPU than the one that it was last switched to. */
 static bool was_left_out(const struct fmt_running *r, const struct xsprof_trace *trace,
 			 const struct kind *kind, const struct cpu *cpu,
 			 const struct xsprof_event *ev, struct fmt_inferred *inferred)
 {
-	const uint64_t *woken;
 	uint64_t old;
 
 	if (!cpu->known || cpu->runs == ev->tid)
@@ -111,12 +128,9 @@ static bool was_left_out(const struct fmt_running *r, const struct xsprof_trace 
 	/* After its switch is told the kernel is still the task before for a moment. */
 	if (ev->tid + 1ull == cpu->left && ev->aux & IRQS_OFF && kind->what != SWITCH)
 		return false;
-	inferred->state = kind->what == EXEC && xsprof_kernel_value(ev, kind->task, &old) &&
-			  old == cpu->runs ? 'X' : 'R';
-	woken = xsp_map_get(&r->woken, (uint64_t)ev->tid + 1);
-	inferred->ns = woken && *woken > cpu->last ? *woken : cpu->last;
-	set_task(trace, ev->cpu, cpu->runs, &inferred->from);
-	set_task(trace, ev->cpu, ev->tid, &inferred->to);
+	infer(r, trace, cpu, ev->cpu, ev->tid, inferred);
+	if (kind->what == EXEC && xsprof_kernel_value(ev, kind->task, &old) && old == cpu->runs)
+		inferred->state = 'X';
 	return true;
 }
 
@@ -131,10 +145,12 @@ static void take_sched(struct fmt_running *running, const struct kind *kind, str
 		cpu->known = true;
 		cpu->runs = (uint32_t)task;
 		cpu->left = ev->tid + 1ull;
-	} else if (task && kind->what == WAKE) {
-		/* With no memory the CPU's last event is the earliest that is known. */
-		(void)xsp_map_set(&running->woken, task + 1, ev->ns);
+		cpu->proven = ev->ns;
+		task = ev->tid;
 	}
+	/* With no memory the CPU's last event is the earliest that is known. */
+	if (task && kind->what != EXEC)
+		(void)xsp_map_set(&running->off, task + 1, ev->ns);
 }
 
 bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *trace,
@@ -146,6 +162,8 @@ bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *tr
 
 	if ((uint32_t)ev->cpu >= CPUS)
 		return false;
+	if ((uint32_t)ev->cpu >= running->nr_cpus)
+		running->nr_cpus = (uint32_t)ev->cpu + 1;
 	if (ev->type == XSPROF_EV_LOST) {
 		cpu->known = false;
 		return false;
@@ -158,8 +176,54 @@ bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *tr
 	left_out = was_left_out(running, trace, kind, cpu, ev, inferred);
 	if (left_out)
 		cpu->runs = ev->tid;
+	if (cpu->runs == ev->tid)
+		cpu->proven = ev->ns;
 	if (kind->what != OTHER)
 		take_sched(running, kind, cpu, ev);
 	cpu->last = ev->ns;
 	return left_out;
+}
+
+static bool runs_elsewhere(const struct fmt_running *r, uint32_t tid)
+{
+	for (uint32_t i = 0; i < r->nr_cpus; i++)
+		if (r->cpus[i].known && r->cpus[i].runs == tid)
+			return true;
+	return false;
+}
+
+/* Records that a thread writes when they happen. */
+static bool is_marker(const struct xsprof_event *ev)
+{
+	return (ev->type >= XSPROF_REC_BEGIN && ev->type <= XSPROF_REC_COUNTER_F64) ||
+	       ev->type == XSPROF_REC_SPAN;
+}
+
+bool fmt_running_marker(struct fmt_running *running, const struct xsprof_trace *trace,
+			const struct xsprof_event *ev, struct fmt_inferred *inferred)
+{
+	struct cpu *cpu = &running->cpus[(uint32_t)ev->cpu % CPUS];
+	uint32_t tid;
+
+	if ((uint32_t)ev->cpu >= CPUS || !cpu->known || !is_marker(ev))
+		return false;
+	tid = xsprof_trace_kernel_tid(trace, ev->producer, ev->tid);
+	if (!tid)
+		return false;
+	if (cpu->runs == tid) {
+		cpu->proven = cpu->last = ev->ns;
+		return false;
+	}
+	/*
+	 * Two clocks may differ: one that was written right before its thread left is no proof.  A
+	 * thread that the tracer never saw may have another number there.
+	 */
+	if (ev->ns <= cpu->proven + CLOCKS_NS || !xsp_map_get(&running->off, tid + 1ull) ||
+	    runs_elsewhere(running, tid))
+		return false;
+	infer(running, trace, cpu, ev->cpu, tid, inferred);
+	cpu->runs = tid;
+	cpu->left = 0;
+	cpu->proven = cpu->last = ev->ns;
+	return true;
 }

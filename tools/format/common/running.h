@@ -2,7 +2,7 @@
 /*
  * Switches that the kernel's tracer left out: some kernels record none from an idle task to the
  * one that comes, and a few others, and viewers then show a CPU as idle, or as another task's,
- * while a task runs.  The next event of that task on the CPU tells that it ran.
+ * while a task runs.  The next event of that task on the CPU tells that it ran, or its next marker.
  */
 #ifndef XSPROF_OUT_RUNNING_H
 #define XSPROF_OUT_RUNNING_H
@@ -14,8 +14,8 @@ struct fmt_running;
 
 /**
  * struct fmt_inferred - a switch that was left out
- * @ns: when, at the earliest: the task was woken, or the CPU had its last event, whichever was
- *	later
+ * @ns: when, at the earliest: the task was woken or left a CPU, or this one had its last event or
+ *	marker, whichever was later
  * @from: the task that was there
  * @state: in which it left, a letter: 'X' where it took the number of @to in exec, else 'R', since
  *	viewers must have one, and that of a task is not known
@@ -38,5 +38,8 @@ void fmt_running_free(struct fmt_running *running);
  */
 bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *trace,
 		      const struct xsprof_event *ev, struct fmt_inferred *inferred);
+/* Takes an event of a program, likewise. */
+bool fmt_running_marker(struct fmt_running *running, const struct xsprof_trace *trace,
+			const struct xsprof_event *ev, struct fmt_inferred *inferred);
 
 #endif /* XSPROF_OUT_RUNNING_H */

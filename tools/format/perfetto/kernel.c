@@ -421,3 +421,13 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
 	tell_end(out, kind, ev);
 }
+
+void pf_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct perfetto *pf = pf_of(out);
+	struct fmt_inferred inferred;
+
+	if (pf->running && fmt_running_marker(pf->running, out->trace, ev, &inferred) &&
+	    pf_bundle_takes(out, ev->cpu))
+		pf_sched_inferred(out, ev, &inferred);
+}

@@ -222,6 +222,8 @@ enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 =
 /* ---- kernel.c, sched.c --------------------------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+/* An event of a program may tell of a switch that the tracer left out. */
+void pf_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev);
 void pf_kernel_free(struct pf_kernel *kernel);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev);

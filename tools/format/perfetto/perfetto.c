@@ -114,6 +114,7 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 	const struct xsprof_event *ev = view->ev;
 
 	pf_event_at(out, ev->ns);
+	pf_kernel_marker(out, ev);
 	if (ev->type != XSPROF_REC_ARGS)
 		put_held(out, view->thread);
 	switch (ev->type) {
