@@ -125,7 +125,7 @@ import json, sys
 t0, out = 1000000000000, {}
 def ends(events, base):
     return sorted((round(e["ts"] * 1000) - base, bool(e["args"].get("cut")),
-                   bool(e["args"].get("unfinished") or e["args"].get("finished") == "false"))
+                   bool(e["args"].get("unfinished") or e["args"].get("finished") is False))
                   for e in events if e["ph"] == "e")
 want = sorted(2 * [(20000, True, False), (30000, False, False), (40000, True, False)] +
               [(60000, False, True), (100000, False, True)])

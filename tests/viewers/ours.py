@@ -67,9 +67,10 @@ class Ours:
             self.open.add((tid, e["name"]))
         elif kind.startswith("flow-"):
             self.flows[e["producer"], e["value"]].append((e["name"], tid, e["ns"]))
-        elif kind == "counter":
+        # Of a double that is not finite viewers draw an instant.
+        elif kind == "counter" and not isinstance(e.get("f64"), str):
             self.counters[e["name"]][0] += 1
-            self.counters[e["name"]][1] += e["value"]
+            self.counters[e["name"]][1] += e.get("f64", e["value"])
 
     def link(self, op):
         """A backward op and the forward op of its number, the innermost of several."""

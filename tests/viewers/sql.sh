@@ -60,6 +60,27 @@ else
 	result "ranges have the thread running as the report says" $?
 fi
 
+# A program of ours, recorded: what viewers have had trouble with, also where it ends.
+"$xsprof" record -q -o "$dir/marks.data" -- "$BUILD/tests/viewers/marks" >"$dir/made" \
+	2>"$dir/log" &&
+	"$xsprof" report -q --json "$dir/marks.data" >"$dir/marks.report" 2>>"$dir/log" &&
+	"$xsprof" info --json "$dir/marks.data" >"$dir/marks.info" 2>>"$dir/log" &&
+	"$dump" -q -f ndjson -o "$dir/marks.ndjson" "$dir/marks.data" 2>>"$dir/log"
+result "a program with markers is recorded" $?
+for format in perfetto chrome kineto; do
+	mapfile -d '' -t queries < <(python3 "$here/same.py" queries $format
+		python3 "$here/marks.py" queries)
+	"$dump" -q -f $format -o "$dir/marks.$format" "$dir/marks.data" 2>"$dir/log" &&
+		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+			"$dir/marks.$format" "${queries[@]}" >"$dir/said.$format" \
+			2>>"$dir/log" &&
+		python3 "$here/same.py" $format "$dir/marks.ndjson" "$dir/said.$format" \
+			"$dir/marks.$format" >>"$dir/log" 2>&1
+	result "marks.$format: Perfetto shows what was captured" $?
+done
+python3 "$here/marks.py" "$dir" "$(cat "$dir/made")" >"$dir/log" 2>&1
+result "marks: numbers, async ranges, flows and counts in all formats" $?
+
 stats="stats=select name from stats where value > 0 and severity in ('error', 'data_loss')"
 # Switches that the tracer left out, and the idle task: its name, and whether viewers draw it.
 "$make_capture" left-out "$dir/left-out.data" || exit 1

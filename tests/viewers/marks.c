@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program whose markers are what viewers have had trouble with: ranges that abut, in two threads
+ * and two processes; flows of one id in both processes; counters that are not finite; numbers that
+ * a double does not hold, pointers, a key twice; async ranges that have no end.  It prints how many
+ * markers it made.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <xsprof/args.h>
+#include <xsprof/flow.h>
+#include <xsprof/xsprof.h>
+
+#define ROUNDS	300u
+
+static unsigned int made;
+
+/* Each begins when the one before ended, to the tick. */
+static void abut(xsprof_name_t name)
+{
+	uint64_t at = xsprof_now(), end;
+
+	for (unsigned int i = 0; i < ROUNDS; i++, at = end) {
+		end = xsprof_now();
+		xsprof_span(name, at, end, 0, XSPROF_SCOPE_THREAD);
+	}
+}
+
+static void *thread(void *arg)
+{
+	(void)arg;
+	abut(xsprof_name("thread abuts"));
+	xsprof_flow_step(xsprof_name("flow"), 7);
+	return NULL;
+}
+
+static void numbers(void)
+{
+	xsprof_name_t load = xsprof_name("load");
+	static const double values[] = { 1.5, NAN, -2.5, INFINITY, -INFINITY };
+
+	for (unsigned int i = 0; i < 5; i++)
+		xsprof_counter_f64(load, values[i]);
+	XSPROF_BEGIN_ARGS("arguments", xsprof_u64(xsprof_name("big"), UINT64_MAX),
+			  xsprof_ptr(xsprof_name("where"), (void *)0xdeadbeef),
+			  xsprof_i64(xsprof_name("k"), 1), xsprof_i64(xsprof_name("k"), 2));
+	xsprof_end();
+}
+
+static void nested(unsigned int depth)
+{
+	XSPROF_SCOPE("nested");
+	if (depth)
+		nested(depth - 1);
+}
+
+static void work(void)
+{
+	xsprof_name_t request = xsprof_name("request");
+	pthread_t other;
+
+	XSPROF_BEGIN("work");
+	xsprof_flow_start(xsprof_name("flow"), 7);
+	abut(xsprof_name("abuts"));
+	numbers();
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		nested(2);
+	xsprof_async_begin(request, 1);
+	xsprof_async_begin(request, 2);
+	xsprof_async_begin(request, 3);
+	xsprof_async_end(request, 1);
+	/* Begun again: the one before is cut.  Of 3 and of the second 2 no end comes. */
+	xsprof_async_begin(request, 2);
+	if (!pthread_create(&other, NULL, thread, NULL))
+		pthread_join(other, NULL);
+	xsprof_flow_end(xsprof_name("flow"), 7);
+	XSPROF_END();
+	made = 2 + 3 + 2 * ROUNDS + 5 + 2 + ROUNDS * 3 * 2 + 5;
+}
+
+int main(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child < 0)
+		return 1;
+	work();
+	if (!child)
+		_exit(0);
+	if (waitpid(child, &status, 0) != child || status)
+		return 1;
+	printf("%u\n", 2 * made);
+	return 0;
+}
