@@ -168,6 +168,12 @@ def tensorboard(ours, kineto):
     # It rounds.
     same("times", {name: us for name, (n, us) in got.items()
                    if name in want and abs(us - want[name][1] / 1000) > n}, {})
+    # The calls of an op by the Python stack that it ran below.
+    stacks = profile.operation_stack_by_name["aten::conv2d"]["data"]
+    same("calls by stack", sum(row["calls"] for row in stacks), want["aten::conv2d"][0])
+    same("stacks", [row["call_stack"] for row in stacks if not re.search(
+        r"Conv2d\.forward;.*train\.py\(\d+\): main;.*train\.py\(\d+\): <module>$",
+        row["call_stack"])], [])
     records = profile.memory_snapshot.memory_records
     same("allocations and frees", [sum(r.bytes > 0 for r in records),
                                    sum(r.bytes < 0 for r in records)],
