@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small captures of arguments: those that go on in other records, and those of ranges of no length.
+ * Small captures of arguments that go on in other records, of ranges of no length, and of spans
+ * that overlap.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -121,4 +122,44 @@ void cap_make_empties(uint32_t n)
 	cap_ring_close(&r, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(20 + n));
 	cap_end(T(30 + n));
+}
+
+static void put_span(struct cap_ring *r, uint32_t tid, uint64_t begin, uint64_t end)
+{
+	struct xsprof_rec_span span = { .begin = T(begin), .end = T(end) };
+
+	span.rec = cap_head(T(end), XSPROF_REC_SPAN, tid, 1, 0, 0);
+	cap_record(r, &span, 2);
+}
+
+/*
+ * Spans of 90 cover 10 to 150 us and 300 to 310, those of 91, of which a hundred are apart until
+ * the last comes, 1000 to 2000.
+ */
+void cap_make_cover(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=cover\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 90, T(0));
+	cap_name(0, 1, "span");
+	cap_name(0, 2, "range");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 1024);
+	put_span(&r, 90, 10, 60);
+	put_span(&r, 90, 10, 110);
+	cap_event(&r, T(120), XSPROF_REC_BEGIN, 90, 2, 0, 0);
+	cap_event(&r, T(130), XSPROF_REC_COMPLETE, 90, 1, 0, 5 * US);
+	cap_event(&r, T(140), XSPROF_REC_END, 90, 0, 0, 0);
+	put_span(&r, 90, 100, 150);
+	put_span(&r, 90, 300, 310);
+	put_span(&r, 90, 310, 310);
+	put_span(&r, 90, 140, 145);
+	for (uint32_t i = 0; i < 100; i++)
+		put_span(&r, 91, 1000 + 10 * i, 1001 + 10 * i);
+	put_span(&r, 91, 1000, 2000);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(2100));
+	cap_end(T(2101));
 }

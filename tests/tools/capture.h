@@ -68,6 +68,7 @@ void cap_make_crowded(void);
 void cap_make_long(void);
 void cap_make_empty(void);
 void cap_make_empties(uint32_t n);
+void cap_make_cover(void);
 /* capture-kernel.c */
 void cap_make_kernel(void);
 void cap_make_left_out(void);

@@ -462,6 +462,8 @@ int main(int argc, char **argv)
 		cap_make_long();
 	else if (!strcmp(what, "empty") && argc == 3)
 		cap_make_empty();
+	else if (!strcmp(what, "cover") && argc == 3)
+		cap_make_cover();
 	else if (!strcmp(what, "empties") && argc == 4)
 		cap_make_empties((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "lost") && argc == 3)
@@ -506,7 +508,7 @@ int main(int argc, char **argv)
 
 usage:
 	fprintf(stderr,
-		"usage: make-capture all|hostile|keys|full|long|empty|empties|lost|rows|"
+		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|lost|rows|"
 		"links|tasks|async|kernel|left-out|crowded|threads|exits|programs|steps|"
 		"numbers|busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;

@@ -186,6 +186,16 @@ import json, sys
 r = json.load(sys.stdin)["ranges"][0]
 assert r["total_ns"] == 230000, r' 2>>"$dir/log"
 result "report: in the row of a thread the outermost ones count" $?
+# Spans that overlap, and come in the order of their ends: each moment counts once.  Of the hundred
+# that were apart 36 are forgotten.
+"$make_capture" cover "$dir/cover.data" || exit 1
+"$xsprof" report -q --by thread --json "$dir/cover.data" 2>"$dir/log" | python3 -c '
+import json, sys
+got = {x["tid"]: (x["count"], x["total_ns"]) for x in json.load(sys.stdin)["ranges"]}
+assert got == {90: (8, 150000), 91: (101, 1036000)}, got' 2>>"$dir/log" &&
+	"$xsprof" report -q --by process --json "$dir/cover.data" 2>>"$dir/log" |
+		grep -q '"total_ns":1186000,'
+result "report: the row of a thread has each moment once, also of spans" $?
 "$xsprof" report --by pattern --sort name "$dir/rows.data" 2>"$dir/log" |
 	sed -n 's/^ *\([0-9]*\)  .* us  \([a-z0].*\)$/\1 \2/p' >"$dir/out"
 cat "$dir/out" >>"$dir/log"

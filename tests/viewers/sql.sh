@@ -37,6 +37,11 @@ for (place, kind), ns in total.items():
     assert kind == "region" or ns <= total[place, "region"], total' 2>>"$dir/log"
 result "the demo: OpenMP's barriers are in its regions, and their time is split" $?
 
+# So they are in the time of their thread, each moment of which counts once.
+"$xsprof" report -q --by thread --json "$dir/demo/xsprof.data" >"$dir/report" 2>"$dir/log" &&
+	python3 "$here/covered.py" "$dir/demo.ndjson" "$dir/report" >>"$dir/log" 2>&1
+result "the demo: the time of threads is what their ranges cover" $?
+
 for format in perfetto chrome kineto; do
 	mapfile -d '' -t queries < <(python3 "$here/same.py" queries $format)
 	for file in demo.$format ops.$format.gz; do

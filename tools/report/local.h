@@ -82,6 +82,7 @@ struct report_threads {
  * @by_step: --steps was given, for ranges of the name @step, NULL for what ends steps anyway
  * @steps: those
  * @shapes: inputs and modules of ranges that are open, NULL where rows are by neither
+ * @cover: what ranges cover of their threads' time, NULL where rows are not of whole threads
  */
 struct report {
 	struct xsp_source		source;
@@ -114,6 +115,7 @@ struct report {
 	const char			*step;
 	struct report_steps		*steps;
 	struct report_shapes		*shapes;
+	struct report_cover		*cover;
 };
 
 /**
@@ -138,6 +140,25 @@ void report_print_json(struct report *report);
 void report_help(void);
 /* Return: -1 go on, else the exit status. */
 int report_options(struct report *report, int argc, char **argv);
+
+/* ---- cover.c ------------------------------------------------------------------------------- */
+
+/* How many times that are apart are remembered of a thread. */
+#define REPORT_COVERED	64u
+
+struct report_piece {
+	uint64_t	begin;
+	uint64_t	end;
+};
+
+int report_cover_new(struct report_cover **cover);
+void report_cover_free(struct report_cover *cover);
+/*
+ * A range of the thread.  @pieces has room for REPORT_COVERED + 1, and gets what of its time was
+ * covered by none before, as far as that is remembered.  Return: how many.
+ */
+uint32_t report_cover_add(struct report_cover *cover, uint32_t producer, uint32_t tid,
+			  uint64_t begin, uint64_t end, struct report_piece *pieces);
 
 /* ---- words.c ------------------------------------------------------------------------------- */
 

@@ -81,6 +81,38 @@ static void add_outer(struct report *report, const struct xsprof_range *range,
 	}
 }
 
+/*
+ * The row of a thread or process has the time that its ranges cover.  @sum is that of the whole
+ * range, NULL: not told.
+ */
+static void add_covered(struct report *report, struct xsp_group *group,
+			const struct xsprof_range *range, const struct cause_sum *sum)
+{
+	struct report_piece pieces[REPORT_COVERED + 1];
+	struct cause_sum part;
+	uint32_t n;
+
+	/* What is inside another is no news. */
+	if (why_on_thread(range) && range->depth)
+		return;
+	n = report_cover_add(report->cover, range->producer, range->tid, range->begin_ns,
+			     range->end_ns, pieces);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct report_piece *piece = &pieces[i];
+		uint64_t ns = piece->end - piece->begin;
+
+		group->total += ns;
+		if (!sum)
+			continue;
+		part = *sum;
+		if (piece->begin != range->begin_ns || piece->end != range->end_ns)
+			cause_range(report->cause, cause_reader_key(report->reader,
+								    range->producer, range->tid),
+				    piece->begin, piece->end, false, &part);
+		add_cause(group, &part, ns);
+	}
+}
+
 /* Open when its process ended, at a time that is known to be in an interval only. */
 static bool is_unsure(struct report *report, const struct xsprof_range *range)
 {
@@ -150,7 +182,9 @@ static void add_range(void *data, const struct xsprof_range *range)
 		group->on_thread++;
 		group->self += range->self_ns;
 	}
-	if (!words.inside) {
+	if (report->cover && why_has_thread(range)) {
+		add_covered(report, group, range, told ? &sum : NULL);
+	} else if (!words.inside) {
 		group->total += ns;
 		if (told)
 			add_cause(group, &sum, ns);
@@ -284,6 +318,9 @@ static int run(struct report *report)
 	if (!ret && report->by & (REPORT_BY_SHAPE | REPORT_BY_PLACE))
 		ret = report_shapes_new(report->source.trace, report->groups, report->by,
 					xsp_filter_names(&report->filter), &report->shapes);
+	if (!ret && !(report->by & ~(REPORT_BY_THREAD | REPORT_BY_PROCESS)) &&
+	    !xsp_filter_names(&report->filter))
+		ret = report_cover_new(&report->cover);
 	if (!ret && report->by_step)
 		ret = report_steps_new(report, report->step, &report->steps);
 	if (!ret)
@@ -324,6 +361,7 @@ out:
 	report_waits_free(report->waits);
 	report_steps_free(report->steps);
 	report_shapes_free(report->shapes);
+	report_cover_free(report->cover);
 	xsp_groups_free(report->groups);
 	open_ranges_free(&report->open);
 	if (!status)
