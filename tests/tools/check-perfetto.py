@@ -296,6 +296,9 @@ class Check:
         s, flags = self.sequence(p)
         before = None
         if "track_descriptor" in p:
+            # A reader would take the thread for the writer's own, also after its end.
+            if p["trusted_packet_sequence_id"] == MARKERS:
+                fail("described by the writer of events: %r" % p)
             self.descriptor(p["track_descriptor"])
         elif "track_event" in p:
             before = self.track_event(p, s, flags)

@@ -55,11 +55,15 @@ enum {
 	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
 };
 
-/* Begins a description at @ns with the parts that all have; @track is where it begins. */
+/*
+ * Begins a description at @ns with the parts that all have; @track is where it begins.  A reader
+ * takes the latest thread that a writer described for the writer's own, also when its process has
+ * ended, and makes a new one of it at the writer's next event: who writes events describes none.
+ */
 static char *describe(struct xsp_out *out, uint64_t ns, uint64_t uuid, uint64_t parent,
 		      char **track)
 {
-	char *p = pf_packet_open(out, ns, PF_MARKERS, PF_NEEDED);
+	char *p = wire_u64(pf_packet_open(out, ns, PF_KERNEL, 0), PF_CLOCK, PF_MONOTONIC);
 
 	*track = wire_open(p, PF_DESCRIPTOR);
 	p = wire_u64(*track, UUID, uuid);
