@@ -32,6 +32,48 @@ done
 python3 "$here/marks.py" "$dir" "$(cat "$dir/made")" >"$dir/log" 2>&1
 result "marks: numbers, async ranges, flows and counts in all formats" $?
 
+# Workers of Python's multiprocessing, which leave by _exit() or are killed.
+cat >"$dir/workers.py" <<'END'
+import multiprocessing, time, torch
+
+def work(seconds):
+    torch.ones(3).sum()
+    time.sleep(seconds)
+
+if __name__ == "__main__":
+    workers = [multiprocessing.Process(target=work, args=(s,)) for s in (0, 0, 600)]
+    for worker in workers:
+        worker.start()
+    for worker in workers[:2]:
+        worker.join()
+    # What it ran is there when it is killed.
+    time.sleep(0.5)
+    workers[2].terminate()
+    workers[2].join()
+    for worker in workers:
+        print(worker.pid, worker.exitcode)
+END
+"$xsprof" record -q -o "$dir/workers.data" -- /usr/bin/python3 "$dir/workers.py" >"$dir/codes" \
+	2>"$dir/log" && "$xsprof" info --json "$dir/workers.data" >"$dir/info" 2>>"$dir/log" &&
+	"$dump" -q -f perfetto -o "$dir/workers.perfetto" "$dir/workers.data" 2>>"$dir/log" &&
+	node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+		"$dir/workers.perfetto" "ends=select pid, end_ts > start_ts from process" \
+		>"$dir/said" 2>>"$dir/log" &&
+	python3 - "$dir" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+ended = {}
+for line in open(sys.argv[1] + "/codes"):
+    pid, code = map(int, line.split())
+    ended[pid] = ("exited", code) if code >= 0 else ("killed", -code)
+of = {p["pid"]: p for p in json.load(open(sys.argv[1] + "/info"))["processes"]}
+got = {pid: (p["how"], p.get("status", p.get("signal"))) for pid, p in of.items()}
+assert len(ended) == 3 and {pid: got.get(pid) for pid in ended} == ended, (got, ended)
+# Readers are told when, unless that is known to an interval only.
+ends = dict(json.load(open(sys.argv[1] + "/said"))["ends"])
+assert all(ends[pid] or of[pid]["exit_within_ns"] for pid in ended), (ends, of)
+END
+result "workers of Python: how each ended, and that it did" $?
+
 stats="stats=select name from stats where value > 0 and severity in ('error', 'data_loss')"
 # Switches that the tracer left out, and the idle task: its name, and whether viewers draw it.
 "$make_capture" left-out "$dir/left-out.data" || exit 1
