@@ -2,13 +2,13 @@
 /*
  * A program that writes markers until it is killed, and does what signals say:
  *
- *	beat FILE [count N | noise]
+ *	beat FILE [count N | noise | op]
  *
  * FILE gets its process id once it beats.  Each beat is a range "step" with "read" (category io)
  * and "send" (category net) in it.  SIGUSR1: it stays in step > collective "nccl:all_reduce" for
  * ever.  SIGUSR2: it was in there for a moment only.  "count N": N counters "n" in one go, from 0
  * up, before the beats.  "noise": another thread writes counters "n" as fast as it can, on the
- * first CPU that we may use; the beats are on the last.
+ * first CPU that we may use; the beats are on the last.  "op": what it stays in is an op.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <xsprof/xsprof.h>
+#include <xsprof/profiler.h>
 
 static volatile sig_atomic_t asked;
 
@@ -68,11 +68,30 @@ static void tell(const char *path)
 		exit(90);
 }
 
+static void stay(bool in_op)
+{
+	uint32_t name = xsprof_name("nccl:all_reduce");
+	struct xsprof_op op = {
+		.name = name, .sequence = XSPROF_NO_SEQUENCE, .record_function_id = 1,
+	};
+
+	if (in_op)
+		xsprof_op_begin(&op);
+	else
+		xsprof_begin(name);
+	while (asked == SIGUSR1)
+		pause();
+	asked = 0;
+	if (in_op)
+		xsprof_op_end();
+	else
+		xsprof_end();
+}
+
 int main(int argc, char **argv)
 {
 	int io = xsprof_category("io"), net = xsprof_category("net");
 	uint32_t step = xsprof_name("step"), n = xsprof_name("n");
-	uint32_t hang = xsprof_name("nccl:all_reduce");
 	uint32_t read = xsprof_name_in(io, "read"), send = xsprof_name_in(net, "send");
 	pthread_t t;
 	int64_t i;
@@ -97,13 +116,8 @@ int main(int argc, char **argv)
 		xsprof_end();
 		xsprof_begin(send);
 		xsprof_end();
-		if (asked) {
-			xsprof_begin(hang);
-			while (asked == SIGUSR1)
-				pause();
-			asked = 0;
-			xsprof_end();
-		}
+		if (asked)
+			stay(argc > 2 && !strcmp(argv[2], "op"));
 		xsprof_end();
 		usleep(1000);
 		if (i == 10)

@@ -235,6 +235,14 @@ stop
 [ -s f.data ]
 result "watch: the file at the end" $?
 
+rm -f f.data*
+start -o f.data --flight --watch 'nccl:*' --stall 300ms -- "$beat" pid op
+kill -USR1 "$program"
+wait_for test -s "f.data.1.stall-$program" && "$xsprof" report "f.data.1.stall-$program" 2>log |
+	grep -q "was in nccl:all_reduce for .* (in step) when the snapshot was taken"
+result "watch: an op" $?
+stop
+
 "$xsprof" record -o f.data --flight --watch all_reduce --watch 'gloo:*' -- "$open" tids exit \
 	>out 2>log
 [ "$(grep 'no process had' log)" = "xsprof: --watch: no process had a range called 'gloo:*':\

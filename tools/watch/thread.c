@@ -188,6 +188,7 @@ void watch_record(struct watched *w, const struct xsprof_rec *rec)
 {
 	switch (rec->type) {
 	case XSPROF_REC_BEGIN:
+	case XSPROF_REC_OP:
 		moved_on(w, rec->tid);
 		begin(w, rec);
 		break;
