@@ -4,7 +4,8 @@
 
 usage: chrome-ranges.py FILE
 
-A range that never ends, as an async one may, ends with the trace.
+A range that never ends, as an async one may, ends with the trace. What arrows are drawn to where
+no range is, slices of less than a nanosecond, is none.
 """
 import json
 import sys
@@ -12,6 +13,7 @@ import sys
 with open(sys.argv[1], encoding="utf-8") as f:
     trace = json.load(f)
 base = trace["otherData"]["base_monotonic_ns"]
+ANCHOR = 2 ** -12  # us
 open_ranges, out, last = {}, [], 0
 
 
@@ -36,7 +38,7 @@ for e in trace["traceEvents"]:
         if open_ranges.get(key):
             begin, name = open_ranges[key].pop()
             out.append((begin, ns(e["ts"]), name))
-    elif ph == "X":
+    elif ph == "X" and e["dur"] != ANCHOR:
         out.append((ns(e["ts"]), ns(e["ts"]) + round(e["dur"] * 1000), e["name"]))
 for stack in open_ranges.values():
     out += [(begin, last, name) for begin, name in stack]

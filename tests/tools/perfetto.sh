@@ -22,12 +22,16 @@ dump_all()
 		check -r "$dir/$kind.pf" "$lines" >"$dir/ranges"
 	result "$kind${*:+, $*}: the rules of a trace, $lines events" $?
 	"$read_back" "$dir/$kind.pf" >"$dir/packets" 2>"$dir/log"
-	result "$kind${*:+, $*}: protobuf-c reads all of $(cat "$dir/packets") packets" $?
+	status=$?
+	result "$kind${*:+, $*}: protobuf-c reads all of $(cat "$dir/packets") packets" $status
+	# Of more than there is room for, each leaves out others.
+	[ "$kind" != many ] || return
 	"$dump" --allow-lost -q -f chrome "$@" -o "$dir/$kind.json" "$dir/$kind.data" \
 		2>"$dir/log" &&
 		python3 "$here/chrome-ranges.py" "$dir/$kind.json" >"$dir/chrome" 2>>"$dir/log" &&
 		diff "$dir/ranges" "$dir/chrome" >>"$dir/log"
-	result "$kind${*:+, $*}: the same $(wc -l <"$dir/ranges") ranges as in Chrome's JSON" $?
+	status=$?
+	result "$kind${*:+, $*}: the $(wc -l <"$dir/ranges") ranges of Chrome's JSON" $status
 }
 
 for kind in all hostile kernel; do
@@ -75,7 +79,8 @@ small "$threads threads" "$dump" --allow-lost -f perfetto "$dir/many.data"
 dump_all many
 check -p "$dir/many.pf" | grep -c '"sequence_flags": 1' >"$dir/cleared"
 [ "$(cat "$dir/cleared")" -gt $((threads / 20000)) ]
-result "names were forgotten: $(cat "$dir/cleared") packets say so" $?
+status=$?
+result "names were forgotten: $(cat "$dir/cleared") packets say so" $status
 "$make_capture" busy "$dir/busy.data" $busy || exit 1
 dump_all busy
 small "$busy events of the kernel" "$dump" --allow-lost -f perfetto "$dir/busy.data"
@@ -205,7 +210,8 @@ spoilt() # $1 what is spoilt, $2 what is said of it
 {
 	python3 "$dir/spoil.py" "$dir/all.pf" "$1" >"$dir/spoilt.pf" 2>"$dir/log" &&
 		! check "$dir/spoilt.pf" >"$dir/said" 2>>"$dir/log" && grep -q "$2" "$dir/said"
-	result "the check notices: $(cut -c -70 "$dir/said")" $?
+	status=$?
+	result "the check notices: $(cut -c -70 "$dir/said")" $status
 }
 "$dump" --allow-lost -q -f perfetto -o "$dir/all.pf" "$dir/all.data" 2>/dev/null
 spoilt interned 'is not interned'

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ops that were recorded of work.py against those that torch.profiler has of the same run:
-as many, with the same names, parents, shapes, sequence numbers, and values of inputs that are
+"""The ops that were recorded of a job against those that torch.profiler has of the same run: as
+many, with the same names, parents, shapes, sequence numbers, and values of inputs that are
 numbers, bools and lists of these.
 
-usage: compare.py THEIRS.json OURS.json [shapes]; OURS is what xsprof dump -f kineto writes.
+usage: compare.py THEIRS.json OURS.json [shapes [STRING...]]; OURS is what xsprof dump -f kineto
+writes, the strings are what inputs of ops have to be.
 """
 import ast
 import collections
@@ -12,8 +13,7 @@ import json
 import sys
 
 SHAPES = "shapes" in sys.argv
-# Those of work.py.
-STRINGS = {"ij,jk->ik", "tanh"}
+STRINGS = set(sys.argv[4:])
 strings = set()
 
 
@@ -25,7 +25,8 @@ def plain(shapes):
 def ours(path):
     with open(path) as f:
         trace = json.load(f)
-    assert trace["record_shapes"] == SHAPES and not trace["with_stack"], trace.keys()
+    stacks = any("Call stack" in e.get("args", {}) for e in trace["traceEvents"])
+    assert trace["record_shapes"] == SHAPES and trace["with_stack"] == stacks, trace.keys()
     events = [e for e in trace["traceEvents"]
               if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
     events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
@@ -91,10 +92,10 @@ def main():
         print("only torch.profiler has %d of %s" % (n, text))
     for text, n in sorted((mine - theirs).items()):
         print("only the recording has %d of %s" % (n, text))
-    if SHAPES and strings != STRINGS:
+    if STRINGS and strings != STRINGS:
         print("strings are %s, not %s" % (sorted(strings), sorted(STRINGS)))
     print("%d ops%s" % (sum(theirs.values()), ", with values" if values else ""))
-    return bool(theirs_alone or mine - theirs or not theirs or SHAPES and strings != STRINGS)
+    return bool(theirs_alone or mine - theirs or not theirs or STRINGS and strings != STRINGS)
 
 
 sys.exit(main())

@@ -54,11 +54,13 @@ counted()
 }
 
 for detail in names shapes all; do
-	shapes=
-	[ $detail = names ] || shapes=shapes
+	shapes= strings=
+	[ $detail = names ] || shapes=shapes strings='ij,jk->ik tanh'
+	# shellcheck disable=SC2086 # words on purpose
 	record --torch "$detail" -- "$python" -W ignore "$here/work.py" theirs $shapes &&
-		python3 "$here/compare.py" theirs ours $shapes >>log
-	result "--torch $detail: the ops that torch.profiler has, $(tail -n 1 log)" $?
+		python3 "$here/compare.py" theirs ours $shapes $strings >>log
+	status=$?
+	result "--torch $detail: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done
 "$xsprof" report --json data 2>log | python3 -c '
 import json, sys
