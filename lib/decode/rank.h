@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which rank of a distributed job a trace is of, as the environment of its processes says.
+ * Which rank of a distributed job a trace is of, as its processes say, else their environment.
  */
 #ifndef XSP_RANK_H
 #define XSP_RANK_H
@@ -14,19 +14,20 @@
  * struct xsp_rank - what is known of it
  * @rank: the one that all processes with a rank have
  * @world_size: how many there are, 0: not known
+ * @backend: what they communicate by, as the process says; NULL: not known
  * @known: there is such a rank
  * @several: processes have different ones
  */
 struct xsp_rank {
 	uint32_t	rank;
 	uint32_t	world_size;
+	const char	*backend;
 	bool		known;
 	bool		several;
 };
 
-/* The value of the variable @name in the environment of @producer, where that is a number. */
-bool xsp_rank_number(struct xsprof_trace *trace, uint32_t producer, const char *name,
-		     uint32_t *value);
+/* Of one process.  Return: false: it says none. */
+bool xsp_rank_of(struct xsprof_trace *trace, uint32_t producer, struct xsp_rank *rank);
 /* Of the process @pid, 0: of all. */
 void xsp_rank_find(struct xsprof_trace *trace, uint32_t pid, struct xsp_rank *rank);
 

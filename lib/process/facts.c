@@ -2,7 +2,7 @@
 /*
  * Facts about the process, taken at attach into the arena: who it is and where it runs.  Plain
  * system calls only, since the attach of a forked child may happen in a signal handler.  What
- * cannot be read is left out.
+ * cannot be read is left out.  The program may state more later.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define FACT_MAX	2048
 
 /* "key=value", the value cut to what fits. */
-static void add(const char *key, const char *value, size_t len)
+static int add(const char *key, const char *value, size_t len)
 {
 	char buf[FACT_MAX];
 	size_t k = strlen(key);
@@ -29,7 +29,7 @@ static void add(const char *key, const char *value, size_t len)
 	memcpy(buf, key, k);
 	buf[k] = '=';
 	memcpy(buf + k + 1, value, len);
-	xsp_arena_add(XSPROF_ENTRY_FACT, 0, 0, buf, k + 1 + len);
+	return xsp_arena_add(XSPROF_ENTRY_FACT, 0, 0, buf, k + 1 + len);
 }
 
 static void add_link(const char *key, const char *path)
@@ -111,4 +111,20 @@ void xsp_facts_add(void)
 		add("host", u.nodename, strlen(u.nodename));
 	add_cgroup();
 	add_env();
+}
+
+int xsprof_fact(const char *key, const char *value)
+{
+	int ret, err = errno;
+
+	if (!key || !*key || strchr(key, '=') || strlen(key) >= FACT_MAX / 2 || !value)
+		return -EINVAL;
+	if (!xsp_attached())
+		return -ENOTCONN;
+	if (xsp_names_lock(true) < 0)
+		return -EBUSY;
+	ret = add(key, value, strlen(value));
+	xsp_names_unlock();
+	errno = err;
+	return ret;
 }

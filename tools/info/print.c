@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "decode/rank.h"
 #include "format/common/out.h"
 #include "info/local.h"
 #include "text/json.h"
@@ -135,6 +136,7 @@ static void print_producer(const struct info *info, uint32_t number)
 {
 	struct xsprof_trace_producer p;
 	const char *exe, *cmdline;
+	struct xsp_rank rank;
 	char buf[32];
 
 	if (xsprof_trace_get_producer(info->source.trace, number, &p) < 0)
@@ -145,6 +147,15 @@ static void print_producer(const struct info *info, uint32_t number)
 	       ending(&p, buf, sizeof(buf)), p.ctl ? xsp_word_mode(p.ctl->mode) : "?",
 	       number < info->nr_threads ? info->threads[number] : 0, p.records, p.lost_records,
 	       p.lost_slots);
+	if (xsp_rank_of(info->source.trace, number, &rank))
+		printf("rank %u", rank.rank);
+	if (rank.known && rank.world_size)
+		printf(" of %u", rank.world_size);
+	if (rank.backend) {
+		fputs(", ", stdout);
+		print_text(rank.backend, 64);
+	}
+	fputs(rank.known ? ": " : "", stdout);
 	/* --json has all of it. */
 	print_text(cmdline ? cmdline : exe ? exe : "?", 160);
 	putchar('\n');

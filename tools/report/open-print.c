@@ -8,6 +8,7 @@
 
 #include "cli/tool.h"
 #include "cli/why.h"
+#include "decode/rank.h"
 #include "format/common/out.h"
 #include "ranges/program.h"
 #include "report/open.h"
@@ -175,6 +176,7 @@ static void print_process(const struct open_ranges *open, const struct stack *s)
 {
 	char text[XSP_PROGRAM_MAX];
 	const char *name = xsp_program(open->trace, s->v->producer, text);
+	struct xsp_rank rank;
 
 	printf("\nOpen at the end of process %u", s->v->pid);
 	if (name) {
@@ -182,6 +184,8 @@ static void print_process(const struct open_ranges *open, const struct stack *s)
 		report_print_text(name, strlen(name), 0);
 		putchar(')');
 	}
+	if (xsp_rank_of(open->trace, s->v->producer, &rank))
+		printf(", rank %u", rank.rank);
 	puts(":");
 }
 

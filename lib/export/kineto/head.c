@@ -78,7 +78,7 @@ static void put_spaced(struct xsr_kineto *k, const char *json)
 	xsp_buf_puts(k->w.buf, from);
 }
 
-/* As the program says it, else as far as its environment does. */
+/* As the program says it, else as far as its processes or their environment do. */
 static void put_distributed(struct xsr_kineto *k)
 {
 	const char *own = given(k, "distributedInfo");
@@ -94,7 +94,13 @@ static void put_distributed(struct xsr_kineto *k)
 	xsp_rank_find(k->w.trace, k->opts.pid, &rank);
 	if (!rank.known)
 		return;
-	snprintf(text, sizeof(text), "\"distributedInfo\": {\"rank\": %" PRIu32, rank.rank);
+	xsp_buf_puts(k->w.buf, "\"distributedInfo\": {");
+	if (rank.backend) {
+		xsp_buf_puts(k->w.buf, "\"backend\": ");
+		put_string(k, rank.backend);
+		xsp_buf_puts(k->w.buf, ", ");
+	}
+	snprintf(text, sizeof(text), "\"rank\": %" PRIu32, rank.rank);
 	xsp_buf_puts(k->w.buf, text);
 	if (rank.world_size) {
 		snprintf(text, sizeof(text), ",\n\"world_size\": %" PRIu32, rank.world_size);

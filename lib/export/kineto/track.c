@@ -212,8 +212,8 @@ void xsr_kineto_names(struct xsr_kineto *k)
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
 	struct xsprof_trace_producer producer;
 	char pid[XSP_PUT_MAX], label[XSP_PUT_MAX], text[XSP_PROGRAM_MAX];
-	struct xsp_rank rank;
-	uint32_t i, number;
+	struct xsp_rank rank, one;
+	uint32_t i;
 
 	xsp_rank_find(k->w.trace, k->opts.pid, &rank);
 	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
@@ -223,8 +223,8 @@ void xsr_kineto_names(struct xsr_kineto *k)
 		    (k->opts.pid && producer.pid != k->opts.pid))
 			continue;
 		*put_u32(pid, producer.pid) = '\0';
-		*(rank.several && xsp_rank_number(k->w.trace, i, "env.RANK", &number) ?
-		  put_u32(put_lit(label, "CPU, rank "), number) : put_lit(label, "CPU")) = '\0';
+		*(rank.several && xsp_rank_of(k->w.trace, i, &one) ?
+		  put_u32(put_lit(label, "CPU, rank "), one.rank) : put_lit(label, "CPU")) = '\0';
 		process(k, pid, process_text(k, i, text), label, producer.pid);
 	}
 	for (i = 0; i < 64; i++) {

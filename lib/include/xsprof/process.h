@@ -25,6 +25,23 @@ extern "C" {
  */
 XSPROF_API int xsprof_thread_name(const char *name);
 
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+/**
+ * xsprof_fact() - state something about this process
+ * @key: what: not empty, and without '='
+ * @value: its value; of several the last counts
+ *
+ * What is known of a process at its attach, such as its command line, is there already;
+ * xsprof_trace_fact() reads both. "distributed.rank", "distributed.world_size" and
+ * "distributed.backend" tell the ranks of a job from each other, before what the environment says.
+ * Not signal-safe.
+ *
+ * Return: 0; -EINVAL; -ENOTCONN if the process is not recorded; -ENOSPC if the arena is full;
+ * -EBUSY in a signal handler that interrupts another such call.
+ */
+XSPROF_API int xsprof_fact(const char *key, const char *value);
+
 /* ---- the producer as a whole ---------------------------------------------------------------- */
 
 #define XSPROF_INIT_PREFAULT	0x1u	/* touch all ring memory now, not at its first use */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "decode/rank.h"
 #include "format/chrome/local.h"
 #include "ranges/program.h"
 
@@ -182,6 +183,8 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 {
 	const char *cmdline = xsprof_trace_fact(out->trace, producer, "cmdline");
 	const char *name = xsp_program(out->trace, producer, out->scratch);
+	struct xsp_rank rank;
+	size_t len = 0;
 	char *p;
 
 	p = name ? out->scratch + strlen(name) : put_lit(out->scratch, "process");
@@ -194,8 +197,13 @@ static void process_name(struct xsp_out *out, uint32_t producer, const struct ch
 	sort_metadata(out, "process_sort_index", proc->pid, proc->real, producer);
 	if (!cmdline)
 		return;
+	if (xsp_rank_of(out->trace, producer, &rank))
+		len = (size_t)(put_lit(put_u32(put_lit(out->scratch, "rank "), rank.rank), ": ") -
+			       out->scratch);
+	memcpy(out->scratch + len, cmdline, label_len(cmdline));
+	len += label_len(cmdline);
 	p = put_lit(put_metadata(out, "process_labels", proc->pid, proc->real), "\"labels\":");
-	p = json_string(p, cmdline, label_len(cmdline), NULL);
+	p = json_string(p, out->scratch, len, NULL);
 	out->buf.p = put_lit(p, "}}");
 }
 

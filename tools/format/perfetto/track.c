@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "decode/rank.h"
 #include "format/perfetto/names.h"
 #include "format/perfetto/packet.h"
 #include "ranges/program.h"
@@ -51,6 +52,7 @@ enum {
 	UUID = 1, NAME = 2, PROCESS = 3, THREAD = 4, PARENT = 5, COUNTER = 8,
 
 	PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_SORT = 3, PROCESS_NAME = 6,
+	PROCESS_LABELS = 8,
 
 	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
 };
@@ -117,6 +119,8 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 	char name[XSP_PROGRAM_MAX], *p, *track, *process;
 	bool known = xsp_program(out->trace, producer, name) != NULL;
 	struct perfetto *pf = pf_of(out);
+	char label[XSP_PUT_MAX];
+	struct xsp_rank rank;
 
 	p = describe(out, ns, process_uuid(producer), 0, &track);
 	process = wire_open(p, PROCESS);
@@ -125,6 +129,10 @@ static void put_process(struct xsp_out *out, uint32_t producer, uint32_t pid, ui
 	/* In front of all others, which have none: 0. */
 	p = wire_i64(p, PROCESS_SORT, (int64_t)producer - XSPROF_CAP_MAX_PRODUCERS);
 	p = pf_put_string(p, PROCESS_NAME, known ? name : NULL);
+	if (xsp_rank_of(out->trace, producer, &rank)) {
+		*put_u32(put_lit(label, "rank "), rank.rank) = '\0';
+		p = pf_put_string(p, PROCESS_LABELS, label);
+	}
 	pf_packet_close(out, wire_close(track, wire_close(process, p)));
 	put_tree(out, producer, pid, ns);
 	pf_end_is_program(out, pid);
