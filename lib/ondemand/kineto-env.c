@@ -57,7 +57,8 @@ void xsp_kineto_env_read(void)
 	e->gpu = number_from("LOCAL_RANK", 65535, 0);
 	e->any_uid = uid && !strcmp(uid, "any");
 	e->daemon_uid = (uid_t)number_from("XSPROF_DAEMON_UID", UINT32_MAX - 1, (uid_t)-1);
-	e->ask = secure_getenv("KINETO_USE_DAEMON") && !off;
+	e->ask_first = demand && !strcmp(demand, "dynolog");
+	e->ask = e->ask_first || (secure_getenv("KINETO_USE_DAEMON") && !off);
 	e->listen = demand && *demand && !off;
 	xsp_log_set((int)number_from("KINETO_LOG_LEVEL", 9, XSP_LOG_SILENT));
 }

@@ -18,7 +18,8 @@
  * @gpu: LOCAL_RANK, 0 where it is not said
  * @daemon_uid: XSPROF_DAEMON_UID, -1 for none
  * @any_uid: that is "any"
- * @ask: KINETO_USE_DAEMON is set, and XSPROF_ONDEMAND is not 0
+ * @ask: KINETO_USE_DAEMON is set, and XSPROF_ONDEMAND is not 0; or @ask_first
+ * @ask_first: XSPROF_ONDEMAND is "dynolog": also where PyTorch's own profiler is
  * @listen: XSPROF_ONDEMAND is set, and not 0
  */
 struct xsp_kineto_env {
@@ -30,6 +31,7 @@ struct xsp_kineto_env {
 	uid_t		daemon_uid;
 	bool		any_uid;
 	bool		ask;
+	bool		ask_first;
 	bool		listen;
 };
 

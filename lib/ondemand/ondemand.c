@@ -52,6 +52,7 @@ static struct {
 } peer = { .d = { .fd = -1 } };
 
 static uint32_t orphan;	/* a forked child that is to listen again */
+static uint32_t own_steps;	/* the program makes them itself */
 
 static int64_t now_ms(void)
 {
@@ -104,8 +105,8 @@ static int is_kineto(struct dl_phdr_info *info, size_t size, void *data)
  */
 static bool another_asks(void)
 {
-	if (__atomic_load_n(&od.by_hand, __ATOMIC_RELAXED) || xsp_client_is_custom() ||
-	    !dl_iterate_phdr(is_kineto, NULL)) {
+	if (__atomic_load_n(&od.by_hand, __ATOMIC_RELAXED) || xsp_kineto_env.ask_first ||
+	    xsp_client_is_custom() || !dl_iterate_phdr(is_kineto, NULL)) {
 		peer.quiet = false;
 		return false;
 	}
@@ -269,11 +270,23 @@ int xsprof_ondemand_init(void)
  * Called between two iterations, in the program's own thread.  A forked child whose environment
  * asks it to listen starts to at its first step.
  */
-void xsp_ondemand_step(void)
+static void step(void)
 {
 	if (unlikely(__atomic_load_n(&orphan, __ATOMIC_RELAXED)))
 		(void)begin(false);
 	xsp_request_step();
+}
+
+void xsp_ondemand_step(void)
+{
+	__atomic_store_n(&own_steps, 1, __ATOMIC_RELAXED);
+	step();
+}
+
+void xsprof_ondemand_iteration(void)
+{
+	if (!__atomic_load_n(&own_steps, __ATOMIC_RELAXED))
+		step();
 }
 
 /* Before main(): iterations are counted from the program's first step. */

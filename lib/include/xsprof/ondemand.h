@@ -5,8 +5,8 @@
  * With XSPROF_ONDEMAND=1 in the environment a thread of the library, "xsprof-daemon", sleeps until
  * a request of `xsprof ctl`. With KINETO_USE_DAEMON it also polls the daemon every few seconds for
  * a request (`dyno gputrace`). It serves requests: warm-up, recording and saving, by time or by the
- * program's iterations (xsprof_profiler_step()). Documentation/ondemand.rst describes requests and
- * the reasons to refuse them.
+ * program's iterations (xsprof_profiler_step(), or what a collector takes for them).
+ * Documentation/ondemand.rst describes requests and the reasons to refuse them.
  *
  * By default a trace contains the ops of the program. A program with a profiler of its own
  * registers it as the client, whose functions are called to prepare, start, stop and save.
@@ -98,6 +98,15 @@ XSPROF_API int xsprof_ondemand_init(void);
  * Return: 0; -ENOENT: there is no request; -EDEADLK: called by the client.
  */
 XSPROF_API int xsprof_ondemand_cancel(void);
+
+/**
+ * xsprof_ondemand_iteration() - the program's next iteration begins
+ *
+ * For collectors of frameworks, which see the steps of a program that does not make any itself: it
+ * advances requests by iterations, and records nothing. Once the program has called
+ * xsprof_profiler_step() it does nothing.
+ */
+XSPROF_API void xsprof_ondemand_iteration(void);
 
 #ifdef __cplusplus
 }
