@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What .editorconfig asks for and a compiler does not see: at most 100 columns in code, no
-# blanks at line ends, a newline at the end of a file, tabs for indentation in C. TAP.
+# blanks at line ends, a newline at the end of a file, tabs for indentation in C; and the status
+# of a command in the words of a result in place of that of the test. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -39,7 +40,7 @@ check()
 	fi
 }
 
-echo "1..4"
+echo "1..5"
 check "no line of ${#code[@]} source files is wider than 100 columns" < <(
 	# Columns are characters, not bytes, which expand(1) would count.
 	perl -CSD -ne 'chomp;
@@ -51,4 +52,7 @@ check "files end with a newline" < <(
 	perl -0777 -ne 'print "$ARGV\n" unless /\n\z/' "${text[@]}" 2>&1)
 mapfile -t c < <(printf '%s\n' "${code[@]}" | grep -E '\.[ch]$|\.cc$')
 check "C is indented by tabs" < <(grep -nE '^ {8}' "${c[@]}" /dev/null)
+mapfile -t scripts < <(printf '%s\n' "${code[@]}" | grep '\.sh$')
+check "no result takes the status of what its name runs" < <(
+	grep -nE '^[[:blank:]]*result .*\$\([^(].*\$\?$' "${scripts[@]}" /dev/null)
 exit $failed

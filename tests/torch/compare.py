@@ -55,6 +55,8 @@ def repeats(e):
 
 def value(text):
     """What Python prints, as what it is. Of strings torch.profiler has none."""
+    if text in ("inf", "-inf", "nan"):
+        return float(text)
     try:
         return ast.literal_eval(text) if text else None
     except (SyntaxError, ValueError):

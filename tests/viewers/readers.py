@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares what a reader makes of a file with what the capture says of itself.
 
-usage: readers.py TOOL NDJSON FILE
+usage: readers.py TOOL NDJSON FILE...
 
-TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta or tensorboard, of kineto's JSON;
-or speedscope or folded: FILE is what speedscope.mjs said of Chrome's JSON, or of folded stacks.
+TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta or tensorboard (tensorboard-stacks), of kineto's JSON;
+ranks, of kineto's JSON of each rank; or speedscope or folded: FILE is what speedscope.mjs said of
+Chrome's JSON, or of folded stacks.
 
 Prints a line for each thing that differs, and exits 1 then.
 """
@@ -150,8 +151,27 @@ def hta(ours, kineto):
     same("ranges", dict(got), ours.closed())
 
 
-def tensorboard(ours, kineto):
-    """Its tables of operators and of memory."""
+def repeated(ndjson):
+    """Ops that are the only child of one of their name, by process: the plugin takes both for one,
+    as PyTorch's own profiler does.  And names of ranges that are no ops."""
+    stacks, n, ranges = collections.defaultdict(list), collections.Counter(), set()
+    with open(ndjson, encoding="utf-8") as f:
+        for e in map(json.loads, f):
+            stack = stacks[e.get("tid")]
+            if e["type"] == "begin":
+                if stack:
+                    stack[-1][1].append(e["name"])
+                stack.append((e["name"], []))
+                if e.get("op") == "user-scope":
+                    ranges.add(e["name"])
+            elif e["type"] == "end" and stack:
+                name, children = stack.pop()
+                n[e["pid"], name] += children == [name]
+    return n, ranges
+
+
+def tensorboard(ours, kineto, ndjson, stacks):
+    """Its tables of operators and of memory; @stacks: of the demo's training, with its stacks."""
     from torch_tb_profiler.io.cache import Cache
     from torch_tb_profiler.profiler.loader import RunLoader
     with tempfile.TemporaryDirectory() as folder, Cache() as cache:
@@ -160,24 +180,70 @@ def tensorboard(ours, kineto):
         profile, = RunLoader("run", folder, cache).load().profiles.values()
     got = {op["name"]: [op["calls"], op["host_total_duration"]]
            for op in profile.operation_table_by_name["data"]}
-    # An optimizer is an annotation.
+    twice, ranges = repeated(ndjson)
+    both = collections.Counter()
+    for (pid, name), n in twice.items():
+        both[name] += n
     want = {name: v for name, v in by_name(ours.closed()).items()
-            if ours.categories[name] == "torch" and not name.startswith("Optimizer.")}
+            if ours.categories[name] == "torch" and name not in ranges}
     same("operators", {name: n for name, (n, us) in got.items()},
-         {name: n for name, (n, ns) in want.items()})
-    # It rounds.
-    same("times", {name: us for name, (n, us) in got.items()
-                   if name in want and abs(us - want[name][1] / 1000) > n}, {})
-    # The calls of an op by the Python stack that it ran below.
-    stacks = profile.operation_stack_by_name["aten::conv2d"]["data"]
-    same("calls by stack", sum(row["calls"] for row in stacks), want["aten::conv2d"][0])
-    same("stacks", [row["call_stack"] for row in stacks if not re.search(
-        r"Conv2d\.forward;.*train\.py\(\d+\): main;.*train\.py\(\d+\): <module>$",
-        row["call_stack"])], [])
+         {name: n - both[name] for name, (n, ns) in want.items()})
+    # It rounds; and what is twice it has once.
+    same("times", {name: us for name, (n, us) in got.items() if name in want and
+                   not both[name] and abs(us - want[name][1] / 1000) > n}, {})
+    if stacks:
+        # The calls of an op by the Python stack that it ran below.
+        rows = profile.operation_stack_by_name["aten::conv2d"]["data"]
+        same("calls by stack", sum(row["calls"] for row in rows), want["aten::conv2d"][0])
+        same("stacks", [row["call_stack"] for row in rows if not re.search(
+            r"Conv2d\.forward;.*train\.py\(\d+\): main;.*train\.py\(\d+\): <module>$",
+            row["call_stack"])], [])
     records = profile.memory_snapshot.memory_records
     same("allocations and frees", [sum(r.bytes > 0 for r in records),
                                    sum(r.bytes < 0 for r in records)],
          [ours.types["alloc"], ours.types["free"]])
+
+
+def ranks(ndjson, paths):
+    """Which is which they know from the files, in whatever order these are."""
+    from hta.trace_analysis import TraceAnalysis
+    from torch_tb_profiler.io.cache import Cache
+    from torch_tb_profiler.profiler.loader import RunLoader
+    os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
+    # By rank, as the program wrote it: "told.N" is beside the files.
+    want = collections.defaultdict(collections.Counter)
+    pids, twice = {}, collections.defaultdict(collections.Counter)
+    for n in range(len(paths)):
+        with open(os.path.join("job", "told.%d" % n)) as f:
+            pids[json.load(f)["pid"]] = n
+    with open(ndjson, encoding="utf-8") as f:
+        for e in map(json.loads, f):
+            if e["type"] == "end" and e["pid"] in pids:
+                want[pids[e["pid"]]][e["name"]] += 1
+    for (pid, name), n in repeated(ndjson)[0].items():
+        if pid in pids:
+            twice[pids[pid]][name] += n
+    with tempfile.TemporaryDirectory() as folder, Cache() as cache:
+        for i, path in enumerate(reversed(paths)):
+            shutil.copy(path, os.path.join(folder, "w%d.%d.pt.trace.json" % (i, i + 1)))
+        t = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True).t
+        names = t.symbol_table.get_sym_table()
+        for rank in want:
+            df = t.get_trace(rank)
+            # Without what is shorter than its clock.
+            got = collections.Counter(names[name] for name in df[df["dur"] > 0]["name"])
+            same("rank %d: ops" % rank, {n: c for n, c in got.items() if n in want[rank]},
+                 {n: c for n, c in want[rank].items() if n in got})
+            same("rank %d: collectives" % rank, got["c10d::allreduce_"] > 0, True)
+            profiles = [p for p in RunLoader("run", folder, cache).load().profiles.values()
+                    if p.worker != "All"]
+    # It knows them by the names of the files.
+    for profile in profiles:
+        rank = len(paths) - 1 - int(profile.worker[1:])
+        got = {op["name"]: op["calls"] for op in profile.operation_table_by_name["data"]}
+        same("rank %d: operators" % rank, got, {n: want[rank][n] - twice[rank][n] for n in got})
+        same("rank %d: linear" % rank, got.get("aten::linear", 0) > 0, True)
+    same("workers", len(profiles), len(paths))
 
 
 def speedscope(ours, path):
@@ -215,9 +281,13 @@ def folded(ours, path):
 
 
 if __name__ == "__main__":
-    tool, ndjson, path = sys.argv[1:]
+    tool, ndjson, path = sys.argv[1:4]
     if tool in ("pandas", "pyarrow", "duckdb"):
         compare_tables(globals()[tool], ndjson, path)
+    elif tool == "ranks":
+        ranks(ndjson, sys.argv[3:])
+    elif tool in ("tensorboard", "tensorboard-stacks"):
+        tensorboard(Ours(ndjson), path, ndjson, tool == "tensorboard-stacks")
     else:
         globals()[tool](Ours(ndjson), path)
     sys.exit(1 if comparison.wrong else 0)

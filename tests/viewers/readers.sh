@@ -36,7 +36,7 @@ for tool in pandas pyarrow duckdb; do
 done
 reads hta demo.kineto
 reads hta ops.kineto.gz
-reads tensorboard ops.kineto.gz
+reads tensorboard-stacks ops.kineto.gz
 
 # Where ops have no stacks of their own, what is around them is above them.
 "$xsprof" record -q --torch shapes -o "$dir/plain.data" -- /usr/bin/python3 tests/demo/train.py 5 \

@@ -70,6 +70,9 @@ int torch_api_find(void)
 		  "char_traitsIcESaIcEEE", false },
 		{ &torch_api.get_sizes, "aoti_torch_get_sizes", false },
 		{ &torch_api.get_dtype, "aoti_torch_get_dtype", false },
+		{ &torch_api.save_meta,
+		  "_ZN5torch8profiler4impl12saveNcclMetaB5cxx11ERKN2at14RecordFunctionERKNS1_18"
+		  "SaveNcclMetaConfigE", false },
 		{ &torch_api.free, "_ZdlPv", false },
 	};
 	void *library = torch_library("/libtorch_cpu.so"), *function;

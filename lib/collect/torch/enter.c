@@ -68,6 +68,10 @@ static bool prepare(void)
 	torch_names_init(category);
 	torch_inputs_init(category);
 	torch_threads_init();
+	torch_comms_init(category);
+	torch_groups_tell();
+	if (getenv("XSPROF_ONDEMAND"))
+		torch_iterations_observe();
 	/* A session that comes later may want lines as well. */
 	if (torch_detail >= TORCH_ALL || getenv("XSPROF_ONDEMAND"))
 		torch_python_init(category);

@@ -111,6 +111,13 @@ static bool fits(const char *value, const char *impl, uint16_t at, struct answer
 	return is_of(value, copy, n);
 }
 
+/* A list of lists, strings or objects: nothing of it is read, and it proves nothing. */
+static bool is_unread(const char *value)
+{
+	return !torch_api.is_tensor_list(value) && !torch_api.is_int_list(value) &&
+	       !torch_api.is_double_list(value) && !torch_api.is_bool_list(value);
+}
+
 static bool is_empty(const char *impl, uint16_t at)
 {
 	struct torch_vector v;
@@ -147,8 +154,8 @@ static bool same_list(const char *value, struct answers *have)
 	}
 	/* An empty one says nothing of where it is. */
 	have->sizes++;
-	return !torch_layout.list &&
-	       (is_empty(impl, places[0]) || is_empty(impl, places[1]));
+	return is_unread(value) || (!torch_layout.list && (is_empty(impl, places[0]) ||
+							   is_empty(impl, places[1])));
 }
 
 static bool is_text(const struct torch_text *t, const char *what)

@@ -7,8 +7,8 @@
  * to do with PyTorch. It links the C library only, has no constructor, and opens libxsprof-user
  * when libtorch is there. It is built without PyTorch's headers: enter.c gets in, api.c finds the
  * functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are and hold
- * it against libtorch's own answers, threads.c knows threads by PyTorch's numbers, observe.c writes
- * the ops.
+ * it against libtorch's own answers, threads.c knows threads by PyTorch's numbers, groups.c ranks,
+ * comms.c what collectives are of, iterations.c steps, observe.c writes the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H
@@ -92,6 +92,7 @@ struct torch_name {
  * @string_new: what an IValue of a string points to, in @made; @text is given away
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
+ * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
  * @free: frees what a vector holds
  */
 struct torch_api {
@@ -114,6 +115,7 @@ struct torch_api {
 	void			*(*string_new)(const char **made, struct torch_text *text);
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
+	void			*(*save_meta)(void *map, const void *fn, const bool *config);
 	void			(*free)(void *data);
 };
 
@@ -143,6 +145,9 @@ uint64_t torch_thread(uint64_t number);
  * @begin: xsprof_emit_op_begin()
  * @end: xsprof_emit_op_end()
  * @memory: xsprof_report_memory_usage()
+ * @out_of_memory: xsprof_report_out_of_memory()
+ * @fact: xsprof_fact()
+ * @iteration: xsprof_ondemand_iteration()
  * @stack_find: xsprof_stack_find()
  * @stack_add: xsprof_stack_add()
  */
@@ -155,6 +160,10 @@ struct torch_user {
 	void		(*end)(void);
 	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
 				  uint64_t reserved, uint32_t device);
+	void		(*out_of_memory)(int64_t size, uint64_t total, uint64_t reserved,
+					 uint32_t device);
+	int		(*fact)(const char *key, const char *value);
+	void		(*iteration)(void);
 	uint32_t	(*stack_find)(uint64_t key);
 	uint32_t	(*stack_add)(uint64_t key, const uint64_t *frames, uint32_t nr,
 				     uint32_t left_out);
@@ -355,6 +364,39 @@ void torch_strings_find(void);
  * and points to it.  Return: false: it is no string, or not one that is read.
  */
 bool torch_string_read(const char *value, struct xsprof_input *to);
+
+/* ---- groups.c ------------------------------------------------------------------------------- */
+
+/* States rank, world size and backend, where they are known. */
+void torch_groups_tell(void);
+
+/* ---- comms.c -------------------------------------------------------------------------------- */
+
+#define TORCH_COMMS	24u
+
+/**
+ * struct torch_comms - what a collective is of
+ * @map: libtorch's answer, which @kv points into
+ * @kv: by its names
+ * @nr: how many
+ */
+struct torch_comms {
+	uint64_t		map[16];
+	struct xsprof_kv	kv[TORCH_COMMS];
+	uint32_t		nr;
+};
+
+void torch_comms_init(int category);
+/* Is an op of that name a collective, of which it can be known? */
+bool torch_is_comms(xsprof_name_t name);
+void torch_comms_read(const void *fn, struct torch_comms *comms);
+void torch_comms_free(struct torch_comms *comms);
+
+/* ---- iterations.c --------------------------------------------------------------------------- */
+
+void torch_iterations_observe(void);
+/* Its observer is called after one that has been registered since. */
+void torch_iterations_last(void);
 
 /* ---- names.c, observe.c, memory.c ----------------------------------------------------------- */
 

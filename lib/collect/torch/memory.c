@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Allocations of tensors. PyTorch's allocators ask memoryProfilingEnabled() and then call
- * reportMemoryUsageToProfiler(), through the PLT: preloaded, ours come first. What its own profiler
- * has to get goes on to it.
+ * reportMemoryUsageToProfiler(), or reportOutOfMemoryToProfiler() where there was no memory,
+ * through the PLT: preloaded, ours come first. What its own profiler has to get goes on to it.
  */
 #include <dlfcn.h>
 
@@ -10,11 +10,14 @@
 
 /* c10::Device: two bytes, its type and its index. */
 typedef void (*report_fn)(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device);
+typedef void (*failed_fn)(int64_t size, size_t total, size_t reserved, uint16_t device);
 typedef bool (*enabled_fn)(void);
 
 #define ENABLED		_ZN3c1022memoryProfilingEnabledEv
 #define REPORT		_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
 #define REPORT_1_13	_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
+#define FAILED		_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
+#define FAILED_1_13	_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
 
@@ -22,13 +25,16 @@ TORCH_EXPORT bool ENABLED(void);
 TORCH_EXPORT void REPORT(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device);
 TORCH_EXPORT void REPORT_1_13(void *ptr, int64_t size, size_t total, size_t reserved,
 			      uint16_t device);
+TORCH_EXPORT void FAILED(int64_t size, size_t total, size_t reserved, uint16_t device);
+TORCH_EXPORT void FAILED_1_13(int64_t size, size_t total, size_t reserved, uint16_t device);
 
 static enabled_fn real_enabled;
 static report_fn real_report;
+static failed_fn real_failed;	/* NULL: this version has none */
 
 static bool find(void)
 {
-	void *library, *enabled, *report;
+	void *library, *enabled, *report, *failed;
 
 	if (__atomic_load_n(&real_report, __ATOMIC_ACQUIRE))
 		return true;
@@ -41,8 +47,12 @@ static bool find(void)
 		report = dlsym(library, TEXT(REPORT_1_13));
 	if (!enabled || !report)
 		return false;
+	failed = dlsym(library, TEXT(FAILED));
+	if (!failed)
+		failed = dlsym(library, TEXT(FAILED_1_13));
 	memcpy(&real_enabled, &enabled, sizeof(enabled));
-	/* Release: a thread that sees it sees the other. */
+	memcpy(&real_failed, &failed, sizeof(failed));
+	/* Release: a thread that sees it sees the others. */
 	__atomic_store_n((void **)&real_report, report, __ATOMIC_RELEASE);
 	return true;
 }
@@ -69,4 +79,17 @@ void REPORT(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t dev
 void REPORT_1_13(void *ptr, int64_t size, size_t total, size_t reserved, uint16_t device)
 {
 	REPORT(ptr, size, total, reserved, device);
+}
+
+void FAILED(int64_t size, size_t total, size_t reserved, uint16_t device)
+{
+	if (recorded())
+		torch_user.out_of_memory(size, total, reserved, torch_device(device));
+	if (find() && real_failed && real_enabled())
+		real_failed(size, total, reserved, device);
+}
+
+void FAILED_1_13(int64_t size, size_t total, size_t reserved, uint16_t device)
+{
+	FAILED(size, total, reserved, device);
 }

@@ -37,7 +37,9 @@ static void *starts(void **ret, const void *fn)
 	const struct torch_layout *l = &torch_layout;
 	struct python_place place;
 	struct torch_inputs in;
+	struct torch_comms comms;
 	uint64_t number;
+	bool is_comms;
 
 	*ret = NULL;
 	if (!torch_wanted())
@@ -65,7 +67,15 @@ static void *starts(void **ret, const void *fn)
 		op.line = place.line;
 		op.module_name = place.module;
 	}
+	is_comms = torch_is_comms(op.name);
+	if (__builtin_expect(is_comms, 0)) {
+		torch_comms_read(fn, &comms);
+		op.kwargs = comms.kv;
+		op.nr_kwargs = comms.nr;
+	}
 	torch_user.begin(&op);
+	if (__builtin_expect(is_comms, 0))
+		torch_comms_free(&comms);
 	return ret;
 }
 
@@ -91,6 +101,8 @@ void torch_observe(void)
 		/* Relaxed: it is compared with itself. */
 		__atomic_store_n(&registered, registered + 1, __ATOMIC_RELAXED);
 		handle = torch_api.add_global(cb);
+		torch_iterations_last();
+		torch_groups_tell();
 		__atomic_store_n(&torch_observing, true, __ATOMIC_RELAXED);
 	} else if (!torch_wanted() && torch_observing) {
 		torch_api.remove(handle);

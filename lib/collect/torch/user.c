@@ -30,6 +30,9 @@ int torch_user_open(void)
 		{ &torch_user.begin, "xsprof_emit_op_begin" },
 		{ &torch_user.end, "xsprof_emit_op_end" },
 		{ &torch_user.memory, "xsprof_report_memory_usage" },
+		{ &torch_user.out_of_memory, "xsprof_report_out_of_memory" },
+		{ &torch_user.fact, "xsprof_fact" },
+		{ &torch_user.iteration, "xsprof_ondemand_iteration" },
 		{ &torch_user.stack_find, "xsprof_stack_find" },
 		{ &torch_user.stack_add, "xsprof_stack_add" },
 	};

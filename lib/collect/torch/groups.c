@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Which rank this process is, of how many, and by which backend they communicate: what the program
+ * says when it makes its first process group, which is that of all ranks. The constructors and
+ * setGroupName() are called through the PLT: preloaded, ours come first, and go on to c10d's.
+ *
+ * A backend is known by its class, which an object has once its constructor is over: it is looked
+ * at when the group that it is of gets its name.
+ */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collect/torch/local.h"
+
+#define BACKENDS	8u
+#define CLASS		"ProcessGroup"	/* ProcessGroupGloo, ProcessGroupNCCL, ... */
+
+#define TEXT_(x)	#x
+#define TEXT(x)		TEXT_(x)
+/* c10::intrusive_ptr<c10d::Store>, which is passed by its address; and what is behind it. */
+#define WHOLE_STORE	_ZN4c10d12ProcessGroupC1EN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
+intrusive_target_default_null_typeIS3_EEEEii
+#define BASE_STORE	_ZN4c10d12ProcessGroupC2EN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
+intrusive_target_default_null_typeIS3_EEEEii
+#define NAME	_ZN4c10d12ProcessGroup12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_\
+traitsIcESaIcEEE
+#define NAME_OLD	_ZN4c10d12ProcessGroup12setGroupNameERKSs	/* of old strings */
+
+enum { NONE, MADE, NAMED };
+
+static struct {
+	int		state;
+	int		rank;
+	int		size;
+	uint32_t	nr;
+	const void	*backends[BACKENDS];	/* made since the group was */
+	char		names[64];		/* theirs: "gloo", "gloo,nccl"; empty: not known */
+} world;
+
+static void tell(const char *key, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	torch_user.fact(key, text);
+}
+
+void torch_groups_tell(void)
+{
+	int state = __atomic_load_n(&world.state, __ATOMIC_ACQUIRE);
+
+	/* Not recorded: it is told again when ops are. */
+	if (state == NONE || !torch_user.fact)
+		return;
+	tell("distributed.rank", world.rank);
+	tell("distributed.world_size", world.size);
+	if (state == NAMED && *world.names)
+		torch_user.fact("distributed.backend", world.names);
+}
+
+/* Of several threads that make one at once the first is meant. */
+static void made(int rank, int size)
+{
+	static int begun;
+
+	if (rank < 0 || size <= rank || __atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED))
+		return;
+	world.rank = rank;
+	world.size = size;
+	/* Release: who sees the state sees them. */
+	__atomic_store_n(&world.state, MADE, __ATOMIC_RELEASE);
+	torch_groups_tell();
+}
+
+static void made_backend(const void *object)
+{
+	if (__atomic_load_n(&world.state, __ATOMIC_ACQUIRE) != MADE)
+		return;
+	if (world.nr < BACKENDS)
+		world.backends[world.nr++] = object;
+}
+
+/* "N4c10d16ProcessGroupGlooE", as compilers name classes. */
+static const char *class_of(const void *object)
+{
+	const char *table = torch_ptr(object, 0);
+
+	return torch_ptr(torch_ptr(table - 8, 0), 8);
+}
+
+static void add_backend(const void *object)
+{
+	const char *name = strstr(class_of(object), CLASS);
+	size_t len, at = strlen(world.names);
+
+	if (!name)
+		return;
+	name += strlen(CLASS);
+	len = strcspn(name, "E");
+	/* What checks the calls of another one. */
+	if (!len || !strncmp(name, "Wrapper", len) || at + len + 2 > sizeof(world.names))
+		return;
+	if (at)
+		world.names[at++] = ',';
+	for (size_t i = 0; i < len; i++)
+		world.names[at++] = (char)tolower((unsigned char)name[i]);
+	world.names[at] = '\0';
+}
+
+static void named(void)
+{
+	if (__atomic_load_n(&world.state, __ATOMIC_ACQUIRE) != MADE)
+		return;
+	for (uint32_t i = 0; i < world.nr; i++)
+		add_backend(world.backends[i]);
+	__atomic_store_n(&world.state, NAMED, __ATOMIC_RELEASE);
+	torch_groups_tell();
+}
+
+/* Return: c10d's own function. */
+static void *real(const char *symbol)
+{
+	void *library = torch_library("/libtorch_cpu.so");
+	void *function = library ? dlsym(library, symbol) : NULL;
+
+	if (!function)
+		function = dlsym(RTLD_NEXT, symbol);
+	/* It was linked to it. */
+	if (!function)
+		abort();
+	return function;
+}
+
+#define CALL(symbol, type, ...) \
+	do { \
+		type *function; \
+		void *found = real(symbol); \
+		memcpy(&function, &found, sizeof(found)); \
+		function(__VA_ARGS__); \
+	} while (0)
+
+typedef void plain_fn(void *object, int rank, int size);
+typedef void store_fn(void *object, void *store, int rank, int size);
+typedef void name_fn(void *object, const void *name);
+
+/* Constructors, of the whole object and as a base: both are called by name. */
+#define PLAIN(symbol, note) \
+	TORCH_EXPORT plain_fn symbol; \
+	TORCH_EXPORT void symbol(void *object, int rank, int size) \
+	{ \
+		CALL(TEXT(symbol), plain_fn, object, rank, size); \
+		note; \
+	}
+
+#define WITH_STORE(symbol) \
+	TORCH_EXPORT store_fn symbol; \
+	TORCH_EXPORT void symbol(void *object, void *store, int rank, int size) \
+	{ \
+		CALL(TEXT(symbol), store_fn, object, store, rank, size); \
+		made(rank, size); \
+	}
+
+#define SET_NAME(symbol) \
+	TORCH_EXPORT name_fn symbol; \
+	TORCH_EXPORT void symbol(void *object, const void *name) \
+	{ \
+		CALL(TEXT(symbol), name_fn, object, name); \
+		named(); \
+	}
+
+PLAIN(_ZN4c10d12ProcessGroupC1Eii, made(rank, size))
+PLAIN(_ZN4c10d12ProcessGroupC2Eii, made(rank, size))
+PLAIN(_ZN4c10d7BackendC1Eii, made_backend(object))
+PLAIN(_ZN4c10d7BackendC2Eii, made_backend(object))
+WITH_STORE(WHOLE_STORE)
+WITH_STORE(BASE_STORE)
+SET_NAME(NAME)
+SET_NAME(NAME_OLD)

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# PyTorch jobs as people write them, recorded as they are, against what torch.profiler has of the
+# same run and what the job says itself. Usage: jobs.sh PYTHON. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+. tests/tools/tap.sh
+python=${1:-/usr/bin/python3}
+compare=$PWD/tests/torch/compare.py
+jobs=$PWD/tests/torch/jobs
+unset XSPROF_TORCH LD_PRELOAD
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+cd "$dir" || exit 1
+mkdir shm
+export XSPROF_SHM_DIR=$dir/shm
+
+[ -e "$BUILD/lib/libxsprof-torch.so" ] || skip "libxsprof-torch is for x86-64"
+"$python" -c 'import torch' 2>/dev/null || skip "no PyTorch for $python"
+
+# record DETAIL JOB ARGUMENT...: into data; its ops as JSON in ours
+record()
+{
+	local detail=$1 job=$2 status
+
+	shift 2
+	rm -f data ours
+	"$xsprof" record -o data --torch "$detail" -- "$python" -W ignore "$jobs/$job.py" "$@" \
+		>out 2>log
+	status=$?
+	"$dump" -q -f kineto data -o ours 2>>log || echo "no ops: $(cat out)" >>log
+	return $status
+}
+
+silent() { ! grep '^xsprof: PyTorch' log; }
+
+for job in conv transformer; do
+	record shapes $job theirs shapes && silent &&
+		python3 "$compare" theirs ours shapes >>log
+	status=$?
+	result "$job: the ops that torch.profiler has, $(tail -n 1 log)" $status
+done
+
+for start in fork spawn; do
+	record names loader told $start &&
+		"$xsprof" report --steps --json data >steps 2>>log &&
+		"$dump" -q -f ndjson data >events 2>>log && python3 - <<-'END' 2>>log
+	import collections, json
+	told = json.load(open("told"))
+	made = collections.Counter()
+	for e in map(json.loads, open("events")):
+	    if e["type"] == "begin" and e["name"] == "aten::mm":
+	        made[e["pid"]] += 1
+	# Those of the trainer's are of its net.
+	made.pop(told["pid"], None)
+	assert made == {int(k): n for k, n in told["made"].items()} and len(made) == 2, (made, told)
+	steps = [s for s in json.load(open("steps"))["steps"] if s["ended"]]
+	assert len(steps) == len(told["waited"]) and all(s["pid"] == told["pid"] for s in steps)
+	for s, waited in zip(steps, told["waited"]):
+	    assert 0 < s["data_ns"] <= waited, (s, waited)
+	# It was in there before its batch was begun.
+	assert steps[told["slow"]]["data_ns"] >= 500000000, steps[told["slow"]]
+	END
+	result "loader: workers by $start have their ops, the trainer its wait for each batch" $?
+done
+
+record all killed 20
+[ $? = 137 ] && "$xsprof" report --json data >report 2>>log &&
+	"$xsprof" report data >table 2>>log && "$xsprof" info data >>table 2>>log &&
+	python3 - <<-'END' 2>>log
+	import json, re
+	counts = {r["name"]: r["count"] for r in json.load(open("report"))["ranges"]}
+	assert counts["aten::linear"] == 41 and counts["AddmmBackward0"] == 40, counts
+	assert counts["Optimizer.step#SGD.step"] == 20, counts
+	table = open("table").read()
+	stuck = re.findall(r"thread (\d+) \(.*\) was in (.*) for .* to .*? ((?:\(in .*\) )?)when "
+	                   r"killed by SIGKILL", table)
+	assert len(stuck) == 6 and len({t for t, *_ in stuck}) == 3, table
+	assert {name for _, name, _ in stuck} == {"jobs::stay"}, stuck
+	backward = "evaluate_function: SlowBackward > SlowBackward"
+	assert sum(backward in around for _, _, around in stuck) == 2, stuck
+	END
+result "killed: all ops up to then, and where each thread was" $?
+
+record all memory 16 limit && python3 - out ours 2>>log <<-'END'
+	import json, sys
+	held = int(open(sys.argv[1]).read().split()[0])
+	events = json.load(open(sys.argv[2]))["traceEvents"]
+	failed = [e["args"] for e in events if e.get("name") == "[OutOfMemory]"]
+	assert held > 2 and len(failed) == 1, (held, failed)
+	assert failed[0]["Bytes"] == 16 << 20, failed
+	assert failed[0]["Total Allocated"] >= held * (16 << 20), (held, failed)
+	taken = sum(e["args"]["Bytes"] == 16 << 20 for e in events if e.get("name") == "[memory]")
+	assert taken == held, (taken, held)
+	END
+result "memory: what could not be had is said, and what was" $?
+group=
+for root in /sys/fs/cgroup/memory$(sed -n 's/.*:memory://p' /proc/self/cgroup) \
+	/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup); do
+	if [ -z "$group" ] && mkdir "$root/xsprof-test-$$" 2>/dev/null; then
+		group=$root/xsprof-test-$$
+		echo 600M >"$group/memory.limit_in_bytes" || echo 600M >"$group/memory.max" ||
+			{ rmdir "$group"; group=; }
+	fi 2>/dev/null
+done
+if [ -n "$group" ]; then
+	record all memory 16 "$group"
+	[ $? = 137 ] && "$xsprof" report data >table 2>>log &&
+		grep -q 'was in aten::fill_ for .* (in aten::ones) when killed by SIGKILL' table ||
+		! cat table >>log
+	result "memory: killed for too much of it: the op that took it" $?
+	rmdir "$group"
+else
+	skipped "memory: killed for too much of it" "no memory cgroup can be made here"
+fi
+finish

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Recordings of PyTorch jobs (tests/torch/jobs) in the hands of HolisticTraceAnalysis and
+# TensorBoard's profiler plugin: they find the ops that the captures have, and of two ranks which is
+# which. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+. tests/tools/tap.sh
+. tests/viewers/packages.sh
+here=$PWD/tests/viewers
+jobs=$PWD/tests/torch/jobs
+python=/usr/bin/python3
+unset XSPROF_TORCH LD_PRELOAD
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+package_readers || skip "$why"
+cd "$dir" || exit 1
+mkdir shm
+export XSPROF_SHM_DIR=$dir/shm
+
+# record NAME STATUS JOB...: NAME.ndjson, NAME.kineto
+record()
+{
+	local name=$1 want=$2
+
+	shift 2
+	"$xsprof" record -q --torch all -o "$name.data" -- "$python" -W ignore "$jobs/$1.py" \
+		"${@:2}" >out 2>log
+	[ $? = "$want" ] && "$dump" -q -f ndjson -o "$name.ndjson" "$name.data" 2>>log &&
+		"$dump" -q -f kineto -o "$name.kineto" "$name.data" 2>>log
+	result "$name runs" $?
+}
+
+reads() # TOOL FILE...
+{
+	"$venv/bin/python" "$here/readers.py" "$1" "${2%%.*}.ndjson" "${@:2}" >log 2>&1
+	result "$1: ${*:2}" $?
+}
+
+record conv 0 conv theirs
+record transformer 0 transformer theirs
+record loader 0 loader told fork
+record killed 137 killed 20
+mkdir job
+record ranks 0 ddp job spawn
+for rank in 0 1; do
+	"$dump" -q -f kineto --pid "$(python3 -c "import json
+print(json.load(open('job/told.$rank'))['pid'])")" -o rank$rank.kineto ranks.data || exit 1
+done
+for job in conv transformer loader killed; do
+	reads hta $job.kineto
+done
+reads tensorboard conv.kineto
+reads tensorboard transformer.kineto
+"$venv/bin/python" "$here/readers.py" ranks ranks.ndjson rank0.kineto rank1.kineto >log 2>&1
+result "hta and tensorboard: each rank has its ops" $?
+finish
