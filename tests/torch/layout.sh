@@ -59,6 +59,12 @@ each shape 5 some '*the shape of a tensor is not where it was expected: ops are 
 result "another shape: right ones up to there, then names only, and a line says why" $?
 each type 5 some '*the shape of a tensor is not where it was expected: ops are recorded without*'
 result "another type: the same" $?
+each comms 5 all
+result "what collectives are of" $?
+for form in count text hash; do
+	each comms-$form 5 all '*what collectives are of is not what it was expected to be*'
+	result "what collectives are of in another form ($form): names only, and a line says why" $?
+done
 each shuffled $((3 * seeds)) any
 result "$((3 * seeds)) layouts at random: nothing wrong, and no crash" $?
 finish

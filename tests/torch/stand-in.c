@@ -5,7 +5,9 @@
  *
  * STAND_IN="KIND SEED": good: as it may be, elsewhere with each seed; shuffled: fields have
  * changed places; number, shape, type: as good, but libtorch's answer is another one than what is
- * in memory; silent: it does not answer; name: operators share the memory of their schema.
+ * in memory; silent: it does not answer; name: operators share the memory of their schema; comms: a
+ * third of the ops are collectives, of which it says what they are; comms-count, comms-text,
+ * comms-hash: it says that in another form.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -184,6 +186,69 @@ EXPORT struct vector _ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionE
 	return all;
 }
 
+struct text {
+	char	*data;
+	size_t	len;
+	char	own[16];
+};
+
+static void say(struct text *text, const char *what)
+{
+	text->len = strlen(what);
+	text->data = text->len < 16 ? text->own : malloc(text->len + 1);
+	strcpy(text->data, what);
+}
+
+/* std::unordered_map<std::string, std::string> of libstdc++. */
+struct map {
+	void		*buckets;
+	size_t		nr_buckets;
+	struct node	*first;
+	size_t		nr, policy[2];
+	void		*single;
+};
+
+struct node {
+	struct node	*next;
+	struct text	key, value;
+	size_t		hash;
+};
+
+#define SAVE_META _ZN5torch8profiler4impl12saveNcclMetaB5cxx11ERKN2at14RecordFunctionERKNS1_18\
+SaveNcclMetaConfigE
+
+EXPORT void *SAVE_META(struct map *map, const void *fn, const bool *config)
+{
+	static const char *const said[][2] = {
+		{ "Seq", "4711" }, { "Collective name", "\"allreduce\"" },
+		{ "Process Group Description", "\"longer than fifteen\"" },
+		{ "Comms Id", "18446744073709551615" }, { "Process Group Ranks", "[0, 1]" },
+		{ "Src Rank", "-1" },
+	};
+
+	(void)fn;
+	memset(map, 0, sizeof(*map));
+	map->buckets = &map->single;
+	map->nr_buckets = 1;
+	for (size_t i = 0; config[1] && i < sizeof(said) / sizeof(said[0]); i++) {
+		struct node *node = calloc(1, sizeof(*node) + 16);
+
+		if (is("comms-hash"))
+			node = (struct node *)((char *)node + 8);
+		say(&node->key, said[i][0]);
+		say(&node->value, said[i][1]);
+		if (is("comms-hash"))
+			node = (struct node *)((char *)node - 8);
+		if (is("comms-text"))
+			node->value.data = (char *)0x10;
+		node->next = map->first;
+		map->first = node;
+		map->nr++;
+	}
+	map->nr += is("comms-count");
+	return map;
+}
+
 EXPORT void _ZdlPv(void *data)
 {
 	free(data);
@@ -214,11 +279,13 @@ EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope));
 
 EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope))
 {
-	static const char *const schemas[] = { "aten::zero", "aten::one", "aten::two" };
+	static const char *schemas[] = { "aten::zero", "aten::one", "aten::two" };
 	static _Alignas(16) char tensor[2][400], value[2][16], fn[1024];
 	static const char *shared;
 
 	choose();
+	if (!strncmp(at.kind, "comms", 5))
+		schemas[0] = "record_param_comms";
 	for (int i = 0; i < OPS; i++) {
 		char room[128];
 
