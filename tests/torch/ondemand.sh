@@ -129,6 +129,19 @@ begin LD_PRELOAD="$lib" XSPROF_ONDEMAND=1 -- profile &&
 result "ctl: while torch.profiler profiles it: both have all ops" $?
 end || result "that job ends" 1
 
+# lacks WORDS NAME SAID: of a job with these in its environment.
+lacks()
+{
+	begin "$1" --
+	"$xsprof" ctl start -p $pid -o none.json >log 2>&1
+	[ $? = 1 ] && grep -q "^xsprof: process $pid: .*$3" log
+	result "ctl: a job with $2 alone: what is missing, and where that is" $?
+	end || result "that job ends" 1
+}
+
+lacks "LD_PRELOAD=$lib" LD_PRELOAD 'does not listen: start it with XSPROF_ONDEMAND=1'
+lacks XSPROF_ONDEMAND=1 XSPROF_ONDEMAND "nothing that records PyTorch's ops: .* LD_PRELOAD=$lib too"
+
 # Without the collector there is no op: it says so, and writes nothing.
 begin LD_PRELOAD="$BUILD/lib/libxsprof-user.so.0" XSPROF_ONDEMAND=1 --
 "$xsprof" ctl start -p $pid -d 100ms -w -o none.json >log 2>&1
