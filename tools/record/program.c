@@ -48,8 +48,9 @@ static int has_linker(int fd, const Elf64_Ehdr *elf)
 	if (elf->e_phentsize != sizeof(header) || elf->e_phnum > HEADERS_MAX)
 		return -1;
 	for (uint32_t i = 0; i < elf->e_phnum; i++) {
-		if (pread(fd, &header, sizeof(header), (off_t)(elf->e_phoff + i * sizeof(header))) !=
-		    (ssize_t)sizeof(header))
+		off_t at = (off_t)(elf->e_phoff + i * sizeof(header));
+
+		if (pread(fd, &header, sizeof(header), at) != (ssize_t)sizeof(header))
 			return -1;
 		if (header.p_type == PT_INTERP)
 			return 1;
@@ -62,8 +63,8 @@ static const char *elf_refusal(int fd, const Elf64_Ehdr *elf)
 	if (elf->e_ident[EI_CLASS] != ELFCLASS64)
 		return "a program of 32 bits, and the libraries here are of 64";
 	if (has_linker(fd, elf) == 0)
-		return "statically linked: it has no markers but those of a libxsprof-user.a that it "
-		       "is linked with";
+		return "statically linked: it has no markers but those of a libxsprof-user.a that "
+		       "it is linked with";
 	return NULL;
 }
 
