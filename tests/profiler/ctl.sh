@@ -587,6 +587,10 @@ ctl 0 stop -p "$pid"
 result "kill -9 leaves nothing that listens, and nobody waiting"
 
 kill -STOP "$pid"
+# One thread gets the signal, and stops the others when it has a CPU.
+until [ -z "$(sed 's/.*) \(.\).*/\1/' /proc/$pid/task/*/stat | grep -v T)" ]; do
+	sleep 0.01
+done
 ctl 1 start -p "$pid" -o late.json -t 300ms
 says "process $pid: is stopped \(SIGSTOP, or a debugger\), and did not answer; .* is withdrawn"
 kill -CONT "$pid"

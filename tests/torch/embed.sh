@@ -38,7 +38,8 @@ if gcc -o embed "$here/embed.c" $config 2>log; then
 		[ "${want%%:*}" = none ] && want=7
 		[ $status = 0 ] && [ "$(count)" = "$want" ] ||
 			! { cat out; echo "$(count) of $want"; } >>log
-		result "and with a second interpreter, --torch $detail: $(cat out)" $?
+		status=$?
+		result "and with a second interpreter, --torch $detail: $(cat out)" $status
 	done
 else
 	skipped "a program with Python inside" "gcc: $(grep -m 1 error log)"
