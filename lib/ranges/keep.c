@@ -6,19 +6,26 @@
 
 #include "ranges/keep.h"
 
-bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct xsprof_event *ev)
+size_t xsr_keep_bytes(const struct xsprof_event *ev, char bytes[XSR_KEPT_MAX])
 {
-	char bytes[sizeof(struct xsr_kept) + 16 * XSPROF_SLOT_SIZE];
 	struct xsr_kept kept = {
 		.size = (uint32_t)ev->rec_size, .producer = ev->producer, .type = ev->type,
 		.flags = ev->flags, .aux = ev->aux, .value = ev->value,
 	};
 
-	if (!ev->rec || ev->rec_size > sizeof(bytes) - sizeof(kept))
-		return false;
+	if (!ev->rec || ev->rec_size > XSR_KEPT_MAX - sizeof(kept))
+		return 0;
 	memcpy(bytes, &kept, sizeof(kept));
 	memcpy(bytes + sizeof(kept), ev->rec, ev->rec_size);
-	return xsp_tracks_note(tracks, range, 0, bytes, sizeof(kept) + ev->rec_size);
+	return sizeof(kept) + ev->rec_size;
+}
+
+bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct xsprof_event *ev)
+{
+	char bytes[XSR_KEPT_MAX];
+	size_t len = xsr_keep_bytes(ev, bytes);
+
+	return len && xsp_tracks_note(tracks, range, 0, bytes, len);
 }
 
 static bool next_record(struct xsr_walk *walk)

@@ -29,6 +29,10 @@ struct xsr_piece {
 	uint32_t		reserved;
 };
 
+#define XSR_KEPT_MAX	(sizeof(struct xsr_kept) + 16 * XSPROF_SLOT_SIZE)
+
+/* As xsr_walk_note() takes it.  Return: bytes of it, 0: it is no record that is kept. */
+size_t xsr_keep_bytes(const struct xsprof_event *ev, char bytes[XSR_KEPT_MAX]);
 /* Return: false when there is no memory for it. */
 bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct xsprof_event *ev);
 

@@ -96,6 +96,8 @@ struct xsprof_pairer {
 	uint64_t			now;		/* ns of the latest event */
 	struct xsprof_pairer_stats	stats;
 	uint16_t			how;		/* of what ends without an end */
+	const struct xst_thread		*giving;	/* emit() is called for a range of it */
+	uint32_t			giving_at;	/* its place */
 	struct xsp_opens_walk		opens;
 };
 
@@ -113,6 +115,8 @@ struct xst_owner *xst_owner_find(struct xsprof_pairer *p, uint32_t producer);
 void xst_owners_free(struct xsprof_pairer *p);
 /* The thread of an event, made when it is new.  NULL: no memory, or too many. */
 struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
+/* NULL: it has had no range, or is forgotten. */
+struct xst_thread *xst_thread_find(struct xsprof_pairer *p, uint32_t producer, uint32_t tid);
 /* Is one of the lowest @depth open ranges called @name, and certainly open? */
 bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name);
 /* How many ranges are open below @at. */

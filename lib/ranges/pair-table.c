@@ -132,16 +132,23 @@ static void append(struct xsprof_pairer *p, struct xst_thread *th)
 	p->nr_threads++;
 }
 
+static struct xst_thread *look_up(const struct xsprof_pairer *p, uint32_t hash, uint32_t producer,
+				  uint32_t tid)
+{
+	struct xst_thread *th = p->nr_buckets ? p->buckets[hash & (p->nr_buckets - 1)] : NULL;
+
+	while (th && (th->tid != tid || th->producer != producer))
+		th = th->next;
+	return th;
+}
+
 static struct xst_thread *find_thread(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
 {
 	uint32_t hash = xst_hash(p, producer, tid);
-	struct xst_thread *th = NULL;
+	struct xst_thread *th = look_up(p, hash, producer, tid);
 
-	if (p->nr_buckets)
-		th = p->buckets[hash & (p->nr_buckets - 1)];
-	for (; th; th = th->next)
-		if (th->tid == tid && th->producer == producer)
-			return th;
+	if (th)
+		return th;
 	if (!room_for_thread(p))
 		return NULL;
 	if (p->nr_threads >= p->nr_buckets && grow_buckets(p))
@@ -173,6 +180,17 @@ struct xst_thread *xst_thread_get(struct xsprof_pairer *p, uint32_t producer, ui
 	if (*cached)
 		xsp_opens_catch_up(&(*cached)->opens);
 	return *cached;
+}
+
+struct xst_thread *xst_thread_find(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
+{
+	struct xst_thread *th = p->cache[(tid ^ producer * 31) % XST_CACHE];
+
+	if (!th || th->tid != tid || th->producer != producer)
+		th = look_up(p, xst_hash(p, producer, tid), producer, tid);
+	if (th)
+		xsp_opens_catch_up(&th->opens);
+	return th;
 }
 
 void xst_threads_free(struct xsprof_pairer *p)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ranges/pair-local.h"
+#include "ranges/pair.h"
 
 /* ---- finished ranges --------------------------------------------------------------------- */
 
@@ -151,6 +152,16 @@ bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name
 	return depth;
 }
 
+/* Below @at, of those that were not cut. */
+static struct xsp_range *innermost(const struct xst_thread *th, uint32_t at)
+{
+	struct xsp_range *v = th->opens.stack.v;
+
+	while (at && v[at - 1].cut)
+		at--;
+	return at ? &v[at - 1] : NULL;
+}
+
 uint32_t xst_thread_depth(const struct xst_thread *th, uint32_t at)
 {
 	uint32_t depth = at;
@@ -159,6 +170,28 @@ uint32_t xst_thread_depth(const struct xst_thread *th, uint32_t at)
 		for (uint32_t i = 0; i < at; i++)
 			depth -= th->opens.stack.v[i].cut;
 	return depth;
+}
+
+struct xsp_range *xst_pairer_top(struct xsprof_pairer *p, uint32_t producer, uint32_t tid)
+{
+	struct xst_thread *th = xst_thread_find(p, producer, tid);
+
+	if (!th)
+		return NULL;
+	xsp_opens_losses(&p->opens, &th->opens);
+	return innermost(th, th->opens.stack.n);
+}
+
+bool xst_pairer_given(const struct xsprof_pairer *p, struct xst_given *given)
+{
+	const struct xst_thread *th = p->giving;
+
+	if (!th)
+		return false;
+	given->range = &th->opens.stack.v[p->giving_at];
+	given->outer = innermost(th, p->giving_at);
+	given->inner = th->opens.stack.n - p->giving_at - 1;
+	return true;
 }
 
 static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
@@ -183,7 +216,10 @@ static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint
 		range.flags |= XSPROF_RANGEF_UNCERTAIN;
 	if (xst_thread_is_in(th, at, open->name))
 		range.flags |= XSPROF_RANGEF_RECURSIVE;
+	p->giving = th;
+	p->giving_at = at;
 	xst_pair_emit(p, &range);
+	p->giving = NULL;
 }
 
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)

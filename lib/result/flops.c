@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "result/flops.h"
 #include "result/handle.h"
 
 #define MOST_INPUTS	7u	/* conv2d: input, weight, bias, stride, padding, dilation, groups */
@@ -51,20 +52,18 @@ static void take(struct input *in, struct xsr_walk *walk, const struct xsprof_tr
 	}
 }
 
-static void read_inputs(const struct xsprof_profiler_event *ev, struct inputs *ins)
+static void read_inputs(struct xsr_walk *walk, struct inputs *ins)
 {
 	struct xsprof_trace_arg arg;
-	struct xsr_walk walk;
 
 	memset(ins, 0, sizeof(*ins));
-	xsr_walk_pieces(&walk, ev->producer, ev->args);
-	while (xsr_walk_next(&walk, &arg)) {
+	while (xsr_walk_next(walk, &arg)) {
 		uint32_t place = arg.key - XSPROF_KEY_INPUT;
 
 		if (!xsr_key_is_input(arg.key) || place >= MOST_INPUTS ||
 		    arg.flags & XSPROF_ARGF_CONT)
 			continue;
-		take(&ins->at[place], &walk, &arg);
+		take(&ins->at[place], walk, &arg);
 		if (place >= ins->nr)
 			ins->nr = place + 1;
 	}
@@ -178,28 +177,43 @@ static uint64_t baddbmm(const struct inputs *ins)
 	return matrices(ins, 1, 3);
 }
 
-uint64_t xsr_flops(const struct xsprof_profiler_event *ev)
+static const struct {
+	const char	*name;
+	uint64_t	(*flops)(const struct inputs *ins);
+} ops[] = {
+	{ "conv2d", conv2d }, { "mm", mm }, { "addmm", addmm }, { "bmm", bmm },
+	{ "baddbmm", baddbmm }, { "mul", elementwise }, { "add", elementwise },
+};
+
+uint32_t xsr_flops_formula(const char *name)
 {
-	static const struct {
-		const char	*name;
-		uint64_t	(*flops)(const struct inputs *ins);
-	} ops[] = {
-		{ "conv2d", conv2d }, { "mm", mm }, { "addmm", addmm }, { "bmm", bmm },
-		{ "baddbmm", baddbmm }, { "mul", elementwise }, { "add", elementwise },
-	};
-	const char *name = ev->name;
-	struct inputs ins;
 	size_t len;
 
 	if (!strncmp(name, "aten::", 6))
 		name += 6;
 	/* With its overload: "add.Tensor". */
 	len = strcspn(name, ".");
-	for (size_t i = 0; ev->args && i < sizeof(ops) / sizeof(*ops); i++) {
-		if (strlen(ops[i].name) != len || memcmp(ops[i].name, name, len))
-			continue;
-		read_inputs(ev, &ins);
-		return ops[i].flops(&ins);
-	}
+	for (uint32_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		if (strlen(ops[i].name) == len && !memcmp(ops[i].name, name, len))
+			return i + 1;
 	return 0;
+}
+
+uint64_t xsr_flops_of(uint32_t formula, struct xsr_walk *walk)
+{
+	struct inputs ins;
+
+	read_inputs(walk, &ins);
+	return ops[formula - 1].flops(&ins);
+}
+
+uint64_t xsr_flops(const struct xsprof_profiler_event *ev)
+{
+	uint32_t formula = ev->args ? xsr_flops_formula(ev->name) : 0;
+	struct xsr_walk walk;
+
+	if (!formula)
+		return 0;
+	xsr_walk_pieces(&walk, ev->producer, ev->args);
+	return xsr_flops_of(formula, &walk);
 }
