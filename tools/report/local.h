@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of `xsprof report` share: options.c knows what was asked for, report.c reads and
- * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules, steps-print.c and
- * print.c print the tables, threads.c one of threads where there is no range, waits.c one of waits,
- * cause.c what the time was for, words.c the words of a row.  Each calls those after it.
+ * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules; print.c, print-json.c
+ * and steps-print.c print the tables, threads.c one of threads where there is no range, waits.c one
+ * of waits, cause.c what the time was for, words.c the words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -132,7 +132,21 @@ struct report_width {
 	size_t	module;
 };
 
+/* ---- print.c -------------------------------------------------------------------------------- */
+
 void report_print(struct report *report);
+/* All rows in their order; the first @ranges of them are ranges. */
+struct xsp_group **report_sort(const struct report *report, size_t *n, size_t *ranges);
+/* The time that is shown: from --from on, to --to where there was more. */
+uint64_t report_shown_ns(const struct report *report);
+
+static inline bool report_is_counter(uint32_t type)
+{
+	return type == XSPROF_REC_COUNTER_I64 || type == XSPROF_REC_COUNTER_F64;
+}
+
+/* ---- print-json.c --------------------------------------------------------------------------- */
+
 void report_print_json(struct report *report);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
