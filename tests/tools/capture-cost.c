@@ -171,6 +171,32 @@ static void make_users(uint32_t n)
 	cap_end(t);
 }
 
+/*
+ * Threads with a step each that are open at once, and end and begin again in turn, while there is
+ * less and less memory: each step has a most of its own.
+ */
+static void make_memory(uint32_t n)
+{
+	struct xsprof_rec_mem mem = { .bytes = 64 };
+	struct cap_ring r;
+	uint64_t t = T(1);
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < 3 * n; i++) {
+		uint32_t tid = 1000 + i % n;
+
+		if (i >= n)
+			cap_event(&r, t++, XSPROF_REC_END, tid, 0, 0, 0);
+		mem.rec = cap_head(t++, XSPROF_REC_FREE, tid, 0, 0, i);
+		mem.total_allocated = 64ull * (4 * n - i);
+		cap_record(&r, &mem, 2);
+		if (i < 2 * n)
+			cap_event(&r, t++, XSPROF_REC_BEGIN, tid, id(1), 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
 int cap_make_cost(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "control"))
@@ -189,6 +215,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_chunks(n);
 	else if (!strcmp(kind, "users"))
 		make_users(n);
+	else if (!strcmp(kind, "memory"))
+		make_memory(n);
 	else
 		return -1;
 	return 0;

@@ -87,6 +87,8 @@ void cap_make_numbers(void);
  * the numbers are in steps.sh.
  */
 void cap_make_steps(void);
+/* capture-usage.c: the numbers are in usage.sh. */
+void cap_make_usage(void);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 rounds=15
 [ "${XSPROF_TIER:-quick}" = full ] && rounds=300
 cd "$dir" || exit 1
-for kind in all hostile kernel mess crash; do
+for kind in all hostile kernel usage mess crash; do
 	more=
 	count=$rounds
 	# It is large: a round takes ten times as long.

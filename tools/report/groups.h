@@ -39,6 +39,20 @@ struct xsp_key {
 	uint64_t	tid;		/* + 1 */
 };
 
+enum { XSP_USED_CPU, XSP_USED_DEVICE, XSP_USED_KINDS };
+
+/**
+ * struct xsp_used - what ranges used
+ * @bytes: allocated less freed, in memory of the host and of devices
+ * @self: the same without what was inside
+ * @flops: what ops computed, by what they had as inputs
+ */
+struct xsp_used {
+	int64_t		bytes[XSP_USED_KINDS];
+	int64_t		self[XSP_USED_KINDS];
+	uint64_t	flops;
+};
+
 /**
  * struct xsp_group - a row
  * @key: what makes it
@@ -62,6 +76,7 @@ struct xsp_key {
  * @high: greatest
  * @last: latest value, of whatever kind
  * @strange: values that are NaN or infinite
+ * @used: by those whose time is in @total and @self
  */
 struct xsp_group {
 	struct xsp_key		key;
@@ -85,6 +100,7 @@ struct xsp_group {
 	double			high;
 	double			last;
 	uint64_t		strange;
+	struct xsp_used		used;
 };
 
 struct xsp_groups;

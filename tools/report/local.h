@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of `xsprof report` share: options.c knows what was asked for, report.c reads and
- * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules; print.c, print-json.c
- * and steps-print.c print the tables, threads.c one of threads where there is no range, waits.c one
- * of waits, cause.c what the time was for, words.c the words of a row.  Each calls those after it.
+ * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules, usage.c memory and
+ * FLOPs of ranges; print.c, print-json.c and steps-print.c print the tables, usage-print.c that of
+ * usage.c, threads.c one of threads where there is no range, waits.c one of waits, cause.c what the
+ * time was for, words.c the words of a row.  Each calls those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -37,6 +38,8 @@ enum report_sort {
 	REPORT_SORT_P50,
 	REPORT_SORT_P99,
 	REPORT_SORT_MAX,
+	REPORT_SORT_MEMORY,
+	REPORT_SORT_FLOPS,
 	REPORT_SORT_NAME,
 };
 
@@ -83,6 +86,7 @@ struct report_threads {
  * @steps: those
  * @shapes: inputs and modules of ranges that are open, NULL where rows are by neither
  * @cover: what ranges cover of their threads' time, NULL where rows are not of whole threads
+ * @usage: what ranges that are open have used
  */
 struct report {
 	struct xsp_source		source;
@@ -116,6 +120,7 @@ struct report {
 	struct report_steps		*steps;
 	struct report_shapes		*shapes;
 	struct report_cover		*cover;
+	struct report_usage		*usage;
 };
 
 /**
@@ -295,6 +300,50 @@ bool report_modules_any(const struct report_modules *modules);
 uint64_t report_modules_crowded(const struct report_modules *modules);
 /* Backward ops, the forward ops of which are not known. */
 uint64_t report_modules_unlinked(const struct report_modules *modules);
+
+/* ---- usage.c -------------------------------------------------------------------------------- */
+
+struct report_usage;
+
+/* @rows: what ranges use is kept for rows; else it is only told what found no memory. */
+int report_usage_new(struct report *report, struct xsprof_pairer *pairer, bool rows,
+		     struct report_usage **usage);
+void report_usage_free(struct report_usage *usage);
+/* Any event of a program, after the pairer has had it. */
+void report_usage_event(struct report_usage *usage, const struct xsprof_event *ev);
+
+/**
+ * struct report_used - what a range has used
+ * @used: of the range; @flops are its own
+ * @all_flops: those of what was inside as well
+ */
+struct report_used {
+	struct xsp_used	used;
+	uint64_t	all_flops;
+};
+
+/* Of the range that the pairer gives, every one of them. */
+void report_usage_of(struct report_usage *usage, struct report_used *used);
+/* It is in no row, or its time is in none, because of losses. */
+void report_usage_doubt(struct report_usage *usage, const struct report_used *used);
+/* Adds @used to a row, which has a name or not: @inside of another of its row. */
+void report_usage_add(struct xsp_group *row, const struct report_used *used, bool named,
+		      bool inside);
+/* Were allocations recorded, FLOPs found? */
+bool report_usage_memory(const struct report_usage *usage);
+bool report_usage_flops(const struct report_usage *usage);
+
+/* ---- usage-print.c -------------------------------------------------------------------------- */
+
+/* "-1.5 kB", "-" for nothing. */
+const char *report_bytes(char *buf, size_t size, int64_t bytes);
+/* A table with the same rows as that of the times; nothing where there is nothing to tell. */
+void report_print_usage(const struct report *report, struct xsp_group **rows, size_t n,
+			const struct report_width *width);
+/* What found no memory. */
+void report_print_out_of_memory(const struct report *report);
+void report_json_usage(const struct report *report);
+void report_json_row_usage(const struct report *report, const struct xsp_group *row);
 
 /* ---- threads.c ------------------------------------------------------------------------------ */
 

@@ -21,7 +21,7 @@ void report_help(void)
 	      "                        programs, recorded with --torch all), or several:\n"
 	      "                        module,name\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
-	      "                        name\n"
+	      "                        memory, flops, name\n"
 	      "  -n, --limit N         the first N rows only\n"
 	      "      --steps[=NAME]    what the time of each step of a training was for; steps\n"
 	      "                        end with Optimizer.step or where the program says, or are\n"
@@ -79,6 +79,7 @@ static int parse_sort(struct report *report, const char *text)
 		[REPORT_SORT_COUNT] = "count", [REPORT_SORT_MEAN] = "mean",
 		[REPORT_SORT_MIN] = "min", [REPORT_SORT_P50] = "p50",
 		[REPORT_SORT_P99] = "p99", [REPORT_SORT_MAX] = "max",
+		[REPORT_SORT_MEMORY] = "memory", [REPORT_SORT_FLOPS] = "flops",
 		[REPORT_SORT_NAME] = "name",
 	};
 	size_t i;
@@ -90,7 +91,7 @@ static int parse_sort(struct report *report, const char *text)
 		return -1;
 	}
 	return tool_usage("report", "--sort %s: not one of total, self, count, mean, min, p50, "
-			  "p99, max, name", text);
+			  "p99, max, memory, flops, name", text);
 }
 
 int report_options(struct report *report, int argc, char **argv)

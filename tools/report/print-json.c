@@ -70,6 +70,7 @@ static void json_range(const struct report *report, const struct xsp_group *row)
 	json_time("max_ns", row->timed, row->max);
 	printf(",\"cut\":%" PRIu64 ",\"open\":%" PRIu64 ",\"uncertain\":%" PRIu64,
 	       row->how[XSPROF_RANGE_CUT], row->how[XSPROF_RANGE_OPEN], row->uncertain);
+	report_json_row_usage(report, row);
 	report_json_row_cause(report, row);
 	json_words(report, row);
 }
@@ -124,6 +125,7 @@ void report_print_json(struct report *report)
 	       info.lost_slots, info.bad_slots, info.bad_chunks,
 	       info.truncated ? "true" : "false", info.clock_error_ns);
 	report_json_cause(report);
+	report_json_usage(report);
 	if (report->steps) {
 		report_json_steps(report->steps);
 		fputs("}\n", stdout);

@@ -16,6 +16,12 @@
 
 static const struct report *sorted;	/* qsort() passes nothing to its function */
 
+/* In the order of signed numbers. */
+static uint64_t signed_value(uint64_t value)
+{
+	return value ^ 1ull << 63;
+}
+
 static uint64_t sort_value(const struct xsp_group *group)
 {
 	switch (sorted->sort) {
@@ -33,6 +39,11 @@ static uint64_t sort_value(const struct xsp_group *group)
 		return xsp_group_quantile(group, 0.99);
 	case REPORT_SORT_MAX:
 		return group->max;
+	case REPORT_SORT_MEMORY:
+		return signed_value((uint64_t)group->used.bytes[XSP_USED_CPU] +
+				    (uint64_t)group->used.bytes[XSP_USED_DEVICE]);
+	case REPORT_SORT_FLOPS:
+		return group->used.flops;
 	default:
 		return group->total;
 	}
@@ -252,6 +263,7 @@ void report_print(struct report *report)
 		       "without times (--include-uncertain counts them)");
 	if (report->steps) {
 		report_print_steps(report->steps);
+		report_print_out_of_memory(report);
 		return;
 	}
 	putchar('\n');
@@ -278,6 +290,9 @@ void report_print(struct report *report)
 		       report->show.all ? "" : "; --open lists them");
 	if (!threads)
 		report_print_cause(report, rows, ranges, &width);
+	if (!threads)
+		report_print_usage(report, rows, ranges, &width);
+	report_print_out_of_memory(report);
 	report_print_waits(report, rows + ranges, n - ranges);
 	print_others(report, rows + ranges, n - ranges);
 	if (report->unlisted)

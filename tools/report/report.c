@@ -64,8 +64,12 @@ static void add_cause(struct xsp_group *group, const struct cause_sum *sum, uint
 /* Of modules around its own it is a part. */
 static void add_outer(struct report *report, const struct xsprof_range *range,
 		      const struct report_range_words *words, const struct cause_sum *sum,
-		      uint64_t ns)
+		      const struct report_used *used, uint64_t ns)
 {
+	const struct report_used around = {
+		.used.bytes = { used->used.bytes[XSP_USED_CPU], used->used.bytes[XSP_USED_DEVICE] },
+		.all_flops = used->all_flops,
+	};
 	struct report_range_words outer = { 0 };
 	struct xsp_group *group;
 
@@ -76,6 +80,7 @@ static void add_outer(struct report *report, const struct xsprof_range *range,
 		if (!group)
 			return;
 		group->total += ns;
+		report_usage_add(group, &around, false, false);
 		if (sum)
 			add_cause(group, sum, ns);
 	}
@@ -133,8 +138,10 @@ static void add_range(void *data, const struct xsprof_range *range)
 	struct xsp_group *group;
 	struct cause_sum sum;
 	struct report_range_words words = { 0 };
+	struct report_used used;
 
 	open_ranges_add(&report->open, range);
+	report_usage_of(report->usage, &used);
 	/* What is of no thread has no time there. */
 	if (told)
 		cause_range(report->cause,
@@ -158,6 +165,7 @@ static void add_range(void *data, const struct xsprof_range *range)
 		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
 			report->ranges[XSPROF_RANGE_OPEN]++;
 			report->unsure++;
+			report_usage_doubt(report->usage, &used);
 		}
 		return;
 	}
@@ -171,8 +179,10 @@ static void add_range(void *data, const struct xsprof_range *range)
 	if (range->flags & XSPROF_RANGEF_UNCERTAIN) {
 		report->nr_uncertain++;
 		group->uncertain++;
-		if (!report->uncertain)
+		if (!report->uncertain) {
+			report_usage_doubt(report->usage, &used);
 			return;
+		}
 	}
 	group->timed++;
 	group->sum += ns;
@@ -189,7 +199,8 @@ static void add_range(void *data, const struct xsprof_range *range)
 		if (told)
 			add_cause(group, &sum, ns);
 	}
-	add_outer(report, range, &words, told ? &sum : NULL, ns);
+	report_usage_add(group, &used, report->by & REPORT_BY_NAME, words.inside);
+	add_outer(report, range, &words, told ? &sum : NULL, &used, ns);
 	if (ns < group->min)
 		group->min = ns;
 	if (ns > group->max)
@@ -285,6 +296,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			ret = open_ranges_event(&report->open, pairer, &evs[i]);
 			if (ret < 0)
 				return tool_error("%s: %s", report->source.path, strerror(-ret));
+			report_usage_event(report->usage, &evs[i]);
 			if (report->steps)
 				report_steps_event(report->steps, &evs[i]);
 			if (report->shapes)
@@ -325,6 +337,8 @@ static int run(struct report *report)
 		ret = report_steps_new(report, report->step, &report->steps);
 	if (!ret)
 		ret = xsprof_pairer_new(report->source.trace, add_range, report, &pairer);
+	if (!ret)
+		ret = report_usage_new(report, pairer, !report->by_step, &report->usage);
 	if (ret) {
 		status = tool_error("%s", strerror(-ret));
 		goto out;
@@ -353,8 +367,9 @@ static int run(struct report *report)
 		if (!status && report->steps && !report_steps_any(report->steps))
 			status = TOOL_FAILED;
 	}
-	xsprof_pairer_free(pairer);
 out:
+	xsprof_pairer_free(pairer);
+	report_usage_free(report->usage);
 	cause_reader_free(report->reader);
 	cause_free(report->cause);
 	report_threads_free(report);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The capture of what ranges allocate and compute: see capture.h.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "tools/capture.h"
+
+enum { STEP = 1, MM, EMPTY, COPY, ADD, LOSSY, WHOLE, TAIL, OOM, BYTES, ALLOCATED, RESERVED, DEVICE,
+       OTHER };
+
+#define GPU	(1u << 16)
+
+static const char *const texts[] = {
+	[STEP] = "step", [MM] = "aten::mm", [EMPTY] = "aten::empty", [COPY] = "aten::copy_",
+	[ADD] = "aten::add.Tensor", [LOSSY] = "lossy", [WHOLE] = "whole", [TAIL] = "tail",
+	[OOM] = "[OutOfMemory]", [BYTES] = "Bytes", [ALLOCATED] = "Total Allocated",
+	[RESERVED] = "Total Reserved", [DEVICE] = "Device", [OTHER] = "other",
+};
+
+#define OTHER_ID	(1u << XSPROF_NAME_SHIFT | OTHER)
+
+/* A record with room for arguments. */
+struct wide {
+	struct xsprof_rec	rec;
+	uint8_t			data[7 * XSPROF_SLOT_SIZE];
+	uint32_t		used;
+};
+
+static void put(struct cap_ring *r, struct wide *w)
+{
+	cap_record(r, w, (uint32_t)(sizeof(w->rec) + w->used + XSPROF_SLOT_SIZE - 1) /
+			 XSPROF_SLOT_SIZE);
+	memset(w, 0, sizeof(*w));
+}
+
+static void put_bytes(struct wide *w, const void *data, size_t len)
+{
+	memcpy(w->data + w->used, data, len);
+	w->used += (uint32_t)(len + 15) & ~15u;
+}
+
+static void put_number(struct wide *w, uint32_t key, uint64_t value)
+{
+	struct xsprof_arg arg = { .key = key, .type = XSPROF_ARG_U64, .value = value };
+
+	put_bytes(w, &arg, sizeof(arg));
+}
+
+/* Input @place is a tensor of two dimensions; of one, where @b is 0. */
+static void put_tensor(struct wide *w, uint32_t place, uint32_t a, uint32_t b)
+{
+	struct {
+		struct xsprof_arg		arg;
+		struct xsprof_tensor_arg	tensor;
+		uint32_t			sizes[4];
+	} in = {
+		.arg = { .key = XSPROF_KEY_INPUT + place, .type = XSPROF_ARG_TENSOR,
+			 .len = sizeof(in.tensor) + (b ? 8 : 4) },
+		.tensor = { .ndim = b ? 2 : 1, .stored = b ? 2 : 1,
+			    .flags = XSPROF_TENSORF_SIZES },
+		.sizes = { a, b },
+	};
+
+	put_bytes(w, &in, sizeof(in));
+}
+
+static void op(struct wide *w, uint64_t t, uint32_t tid, uint32_t name, bool more)
+{
+	struct xsprof_rec_op rec = { .sequence = -1 };
+
+	w->rec = cap_head(t, XSPROF_REC_OP, tid, name, 0, 0);
+	w->rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
+	put_bytes(w, &rec.sequence, sizeof(rec) - sizeof(rec.rec));
+}
+
+static void args(struct wide *w, uint64_t t, uint32_t tid, bool more)
+{
+	w->rec = cap_head(t, XSPROF_REC_ARGS, tid, 0, 0, 0);
+	w->rec.size = more ? XSPROF_RECF_MORE << 4 : 0;
+}
+
+static void mem(struct cap_ring *r, uint64_t t, uint32_t tid, uint32_t device, int64_t bytes,
+		uint64_t total)
+{
+	struct xsprof_rec_mem rec = {
+		.rec = cap_head(t, bytes < 0 ? XSPROF_REC_FREE : XSPROF_REC_ALLOC, tid, 0, device,
+				t),
+		.bytes = (uint64_t)(bytes < 0 ? -bytes : bytes), .total_allocated = total,
+	};
+
+	cap_record(r, &rec, 2);
+}
+
+static void begin(struct cap_ring *r, uint64_t t, uint32_t tid, uint32_t name)
+{
+	cap_event(r, t, XSPROF_REC_BEGIN, tid, name, 0, 0);
+}
+
+static void end(struct cap_ring *r, uint64_t t, uint32_t tid)
+{
+	cap_event(r, t, XSPROF_REC_END, tid, 0, 0, 0);
+}
+
+/* A step with ops in it, one of another device; inputs of one come in two records. */
+static void first_step(struct cap_ring *r, struct wide *w)
+{
+	begin(r, T(10), 200, STEP);
+	op(w, T(12), 200, MM, true);
+	put_tensor(w, 0, 2, 3);
+	put(r, w);
+	args(w, T(12), 200, false);
+	put_tensor(w, 1, 3, 4);
+	put(r, w);
+	op(w, T(13), 200, EMPTY, false);
+	put(r, w);
+	mem(r, T(14), 200, 0, 400, 430);
+	end(r, T(15), 200);
+	mem(r, T(16), 200, GPU, 1000, 1000);
+	end(r, T(17), 200);
+	mem(r, T(18), 200, 0, 100, 570);
+	mem(r, T(20), 200, 0, -400, 170);
+	end(r, T(22), 200);
+}
+
+/* An op inside another of its name; what is in no range; and what a switch cuts. */
+static void nested(struct cap_ring *r, struct wide *w)
+{
+	op(w, T(30), 200, COPY, false);
+	put(r, w);
+	mem(r, T(31), 200, 0, 50, 220);
+	op(w, T(32), 200, COPY, false);
+	put(r, w);
+	mem(r, T(33), 200, 0, 70, 290);
+	end(r, T(34), 200);
+	end(r, T(35), 200);
+	mem(r, T(36), 200, 0, 8, 298);
+	mem(r, T(37), 200, 0, -8, 290);
+	mem(r, T(38), 200, 0, 8, 298);
+	begin(r, T(40), 200, OTHER_ID);
+	mem(r, T(41), 200, 0, 5, 303);
+	begin(r, T(42), 200, STEP);
+	mem(r, T(43), 200, 0, 6, 309);
+	cap_event(r, T(44), XSPROF_REC_CONTROL, 200, 0, XSPROF_CONTROL_ENABLE, 1);
+	mem(r, T(45), 200, 0, 7, 316);
+	end(r, T(46), 200);
+	mem(r, T(47), 200, 0, 9, 325);
+	end(r, T(48), 200);
+	mem(r, T(50), 200, 0, 3, 328);
+	cap_event(r, T(52), XSPROF_REC_COMPLETE, 200, WHOLE, 0, 3 * US);
+}
+
+static void out_of_memory(struct cap_ring *r, struct wide *w, uint64_t t)
+{
+	w->rec = cap_head(t, XSPROF_REC_INSTANT, 200, OOM, 0, 0);
+	put_number(w, BYTES, 1u << 20);
+	put_number(w, ALLOCATED, 1000);
+	put_number(w, RESERVED, 3000);
+	put_number(w, DEVICE, GPU);
+	put(r, w);
+}
+
+/* Inputs that are missing, that do not come, and arguments that are none. */
+static void inputs(struct cap_ring *r, struct wide *w)
+{
+	op(w, T(64), 200, MM, false);
+	put(r, w);
+	end(r, T(65), 200);
+	op(w, T(66), 200, MM, true);
+	put_tensor(w, 0, 2, 3);
+	put(r, w);
+	end(r, T(67), 200);
+	op(w, T(68), 200, ADD, false);
+	put_tensor(w, 0, 5, 0);
+	put(r, w);
+	args(w, T(69), 200, false);
+	put_tensor(w, 0, 7, 0);
+	put(r, w);
+	end(r, T(70), 200);
+}
+
+/* Allocations across a loss; and an op whose inputs after it may be those of another. */
+static void lossy(struct cap_ring *r, struct wide *w)
+{
+	begin(r, T(10), 201, LOSSY);
+	mem(r, T(12), 201, 0, 30, 30);
+	cap_event(r, T(13), XSPROF_REC_LOST, 201, 0, 0, 1);
+	mem(r, T(15), 201, 0, 40, 470);
+	end(r, T(21), 201);
+	op(w, T(30), 201, MM, true);
+	put_tensor(w, 0, 2, 3);
+	put(r, w);
+	cap_event(r, T(31), XSPROF_REC_LOST, 201, 0, 0, 2);
+	args(w, T(32), 201, false);
+	put_tensor(w, 1, 3, 4);
+	put(r, w);
+	end(r, T(33), 201);
+}
+
+void cap_make_usage(void)
+{
+	struct cap_ring r[4];
+	struct wide w = { 0 };
+
+	cap_host("hostname=usage\n");
+	cap_clock(T(0), T(10000000));
+	for (uint32_t k = 0; k < 2; k++) {
+		cap_producer(k, 200 + 10 * k, T(0));
+		cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "switched", 8);
+		for (uint32_t i = STEP; i < OTHER; i++)
+			cap_name(0, i, texts[i]);
+		cap_name(1, OTHER, texts[OTHER]);
+		cap_arena(k);
+	}
+	for (uint32_t k = 0; k < 4; k++)
+		cap_ring_open(&r[k], k / 3, k, 64);
+	first_step(&r[0], &w);
+	nested(&r[0], &w);
+	op(&w, T(60), 200, EMPTY, false);
+	put(&r[0], &w);
+	out_of_memory(&r[0], &w, T(61));
+	end(&r[0], T(62), 200);
+	inputs(&r[0], &w);
+	out_of_memory(&r[0], &w, T(71));
+	lossy(&r[1], &w);
+	/* Steps beside those of another thread: one from 470 to 570, the next after the peak. */
+	begin(&r[2], T(17), 202, STEP);
+	end(&r[2], T(19), 202);
+	begin(&r[2], T(21), 202, STEP);
+	end(&r[2], T(25), 202);
+	/* An allocator that does not say what it has given out. */
+	begin(&r[3], T(50), 210, TAIL);
+	mem(&r[3], T(51), 210, 0, 11, 0);
+	for (uint32_t k = 0; k < 4; k++)
+		cap_ring_close(&r[k], k == 1 ? 2 : 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
+	cap_exit(1, XSPROF_HOW_KILLED, 9, T(101));
+	cap_end(T(102));
+}

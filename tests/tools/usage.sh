@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# xsprof report: what ranges allocate and free, and what ops compute. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+
+"$make_capture" usage "$dir/data" || exit 1
+
+# rows OPTIONS...: into $dir/json
+rows()
+{
+	"$xsprof" report --allow-lost --json "$@" "$dir/data" >"$dir/json" 2>"$dir/log"
+}
+
+rows && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+got = {r["name"]: (r["cpu_bytes"], r["self_cpu_bytes"], r["device_bytes"],
+                   r["self_device_bytes"], r["flops"]) for r in report["ranges"]}
+assert got == {
+    "step": (100 + 13, -300 + 13, 1000, 0, 0), "aten::mm": (400, 0, 1000, 1000, 48),
+    "aten::empty": (400, 400, 0, 0, 0), "aten::copy_": (120, 120, 0, 0, 0),
+    "other": (11, 5, 0, 0, 0), "whole": (0, 0, 0, 0, 0), "aten::add.Tensor": (0, 0, 0, 0, 5),
+    "tail": (11, 11, 0, 0, 0), "lossy": (0, 0, 0, 0, 0)}, got
+assert report["memory"] == {
+    "records": 17,
+    "in_no_range": {"allocations": 4, "frees": 1, "cpu_bytes": 20, "device_bytes": 0},
+    "without_times": {"cpu_bytes": 70, "device_bytes": 0, "flops": 0},
+    "left_out": 0, "flops_unknown": 3}, report["memory"]
+oom = report["out_of_memory"]
+assert oom["count"] == 2 and [o["in"] for o in oom["first"]] == ["aten::empty", None], oom
+assert all((o["bytes"], o["device_type"], o["device"], o["allocated"], o["reserved"], o["tid"]) ==
+           (1 << 20, 1, 0, 1000, 3000, 200) for o in oom["first"]), oom
+END
+result "bytes and FLOPs of ranges; those in no range, and what is in doubt" $?
+rows --include-uncertain && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+row = [r for r in report["ranges"] if r["name"] == "lossy"][0]
+assert (row["cpu_bytes"], row["self_cpu_bytes"]) == (70, 70), row
+assert report["memory"]["without_times"] == {"cpu_bytes": 0, "device_bytes": 0, "flops": 0}
+END
+result "--include-uncertain: and with them" $?
+rows --by thread && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+got = {r["tid"]: (r["cpu_bytes"], r["self_cpu_bytes"], r["device_bytes"], r["flops"])
+       for r in json.load(open(sys.argv[1]))["ranges"]}
+# What was inside of "other" before it was cut is in both, as its time is.
+assert got == {200: (100 + 120 + 11 + 13, -300 + 400 + 120 + 5 + 13, 1000, 53), 201: (0, 0, 0, 0),
+               202: (0, 0, 0, 0), 210: (11, 11, 0, 0)}, got
+END
+result "--by thread: of the outermost ranges, and of all" $?
+rows --from 0.00003 --to 0.00004 && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+got = {r["name"]: r["cpu_bytes"] for r in report["ranges"]}
+assert got == {"aten::copy_": 120, "aten::mm": 0, "other": 0}, got
+assert report["memory"]["in_no_range"]["allocations"] == 2, report
+assert report["out_of_memory"]["count"] == 0, report
+END
+result "--from and --to" $?
+for sort in memory flops; do
+	"$xsprof" report --allow-lost -s $sort "$dir/data" >"$dir/out" 2>"$dir/log"
+	cat "$dir/out" >>"$dir/log"
+	sed -n '/Name$/,/^$/p' "$dir/out" | sed -n 2p | grep -q ' aten::mm$'
+	result "--sort $sort" $?
+done
+"$xsprof" report --allow-lost -n 3 "$dir/data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+grep -qx 'CPU Mem  Self CPU Mem  Device Mem  Self Device Mem  FLOPs  Name' "$dir/out" &&
+	grep -qE '^ *113 B +-287 B +1\.0 kB +- +-  step$' "$dir/out" &&
+	grep -qE '^ *400 B +- +1\.0 kB +1\.0 kB +48  aten::mm$' "$dir/out" &&
+	grep -qx '\.\.\. and 4 more rows' "$dir/out" &&
+	grep -qx '\.\.\. and 4 allocations and 1 free in no range: 20 B' "$dir/out" &&
+	grep -q '^\.\.\. and in ranges without times, .*: 70 B, 0 FLOPs$' "$dir/out" &&
+	grep -q '^\.\.\. the FLOPs of 3 ops are not known: ' "$dir/out" &&
+	grep -q '^# records were lost: allocations may be missing' "$dir/out"
+result "the table" $?
+grep -qx 'Out of memory: 2 allocations failed:' "$dir/out" && grep -qx \
+	'  0.000061000  ?-200  aten::empty: 1.0 MB of device 1:0; 1.0 kB allocated, 3.0 kB reserved' \
+	"$dir/out"
+result "what found no memory" $?
+"$make_capture" big "$dir/big.data" 1000
+"$xsprof" report "$dir/big.data" >"$dir/out" 2>"$dir/log" &&
+	"$xsprof" report --json "$dir/big.data" >"$dir/json" 2>>"$dir/log" &&
+	! grep -qE 'CPU Mem|FLOPs|# memory' "$dir/out" && ! grep -qE '_bytes|flops' "$dir/json"
+result "where nothing is known of it there is no table" $?
+
+finish
