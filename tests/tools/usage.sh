@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# xsprof report: what ranges allocate and free, and what ops compute. TAP.
+# xsprof report: what ranges allocate and free, what ops compute, and how much memory there was in
+# each step. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -88,4 +89,24 @@ result "what found no memory" $?
 	! grep -qE 'CPU Mem|FLOPs|# memory' "$dir/out" && ! grep -qE '_bytes|flops' "$dir/json"
 result "where nothing is known of it there is no table" $?
 
+# The most of a step is of its process, whatever steps other threads have.
+rows --steps=step && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+got = {(s["tid"], s["step"]): (s.get("peak_cpu_bytes"), s.get("cpu_bytes_at_end"),
+                               s.get("peak_device_bytes"), s.get("device_bytes_at_end"))
+       for s in report["steps"]}
+assert got == {(200, 1): (570, 170, 1000, 1000), (200, 2): (316, 316, 1000, 1000),
+               (202, 1): (570, 570, 1000, 1000), (202, 2): (170, 170, 1000, 1000)}, got
+assert report["out_of_memory"]["count"] == 2, report
+END
+result "--steps: the most in each" $?
+rows --steps=tail && ! grep -q peak_ "$dir/json"
+result "--steps: none where the allocator does not say it" $?
+"$xsprof" report --allow-lost --steps=step "$dir/data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+grep -qx '    Step           Begin  CPU peak  CPU at end  Device peak  Device at end' "$dir/out" &&
+	grep -qE '^ +1 +0\.000010000 +570 B +170 B +1\.0 kB +1\.0 kB$' "$dir/out" &&
+	grep -qx 'Out of memory: 2 allocations failed:' "$dir/out"
+result "--steps: its table" $?
 finish

@@ -303,7 +303,7 @@ static const char *note_of(const struct report_step *step, const struct medians 
 
 static void print_table(const struct report_steps *steps, const struct report_step *list, size_t n)
 {
-	uint64_t limit = steps->report->reading.limit, first = steps->report->first_ns;
+	uint64_t limit = steps->report->reading.limit;
 	bool bold = report_colours();
 	size_t wide[COLUMNS] = { 0 };
 	struct medians m;
@@ -323,9 +323,7 @@ static void print_table(const struct report_steps *steps, const struct report_st
 		printf("  %*s", (int)wide[c], head_of(c));
 	puts(bold ? "\033[0m" : "");
 	for (i = 0; i < n && i < limit; i++) {
-		printf("%8" PRIu64 "  %4" PRIu64 ".%09" PRIu64, list[i].number,
-		       (list[i].begin - first) / 1000000000u,
-		       (list[i].begin - first) % 1000000000u);
+		steps_print_begin(steps, &list[i]);
 		print_cells(wide, m.columns, wall_of(&list[i]), list[i].ns);
 		puts(note_of(&list[i], &m, note, sizeof(note)));
 	}
@@ -344,6 +342,7 @@ static void print_table(const struct report_steps *steps, const struct report_st
 		printf("# uncertain: %zu of these steps, which may be several each: numbers behind "
 		       "them may be too low\n", doubt);
 	print_slow_ones(steps, list, n, &m);
+	steps_print_usage(steps, list, n, n < limit ? n : (size_t)limit);
 }
 
 /* How many from @at on are of one thread. */
@@ -399,6 +398,7 @@ static void json_step(const struct report_steps *steps, const struct report_step
 		report_json_sum(&step->cause);
 		putchar('}');
 	}
+	steps_json_usage(step);
 	printf(",\"uncertain\":%s,\"begin_known\":%s,\"ended\":%s,\"producer\":%u,\"pid\":%u,"
 	       "\"tid\":%u,\"thread\":", step->uncertain ? "true" : "false",
 	       step->first ? "false" : "true", step->how == STEP_ENDED ? "true" : "false",

@@ -11,7 +11,7 @@
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-static struct step_process *process_of(struct report_steps *steps, uint32_t producer)
+struct step_process *steps_process(struct report_steps *steps, uint32_t producer)
 {
 	struct step_process *v;
 	uint32_t n;
@@ -126,7 +126,7 @@ struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof
 
 	if (th)
 		return th;
-	process = process_of(steps, ev->producer);
+	process = steps_process(steps, ev->producer);
 	if (steps->nr_threads == THREADS_MAX || !process)
 		return NULL;
 	if (steps->nr_threads == steps->room_threads) {

@@ -36,6 +36,7 @@ static void begin_step(struct report_steps *steps, struct step_thread *th, uint6
 	th->number = number;
 	th->uncertain = false;
 	th->first = false;
+	steps_memory_begin(steps, th);
 	cause_begin(steps->report->cause, steps->now, key_of(steps, th));
 }
 
@@ -73,6 +74,7 @@ static void end_step(struct report_steps *steps, struct step_thread *th, uint32_
 	if (step.told)
 		cause_range(report->cause, key_of(steps, th), step.begin, step.end, true,
 			    &step.cause);
+	steps_memory_end(steps, th, &step);
 	th->in_step = false;
 	if (!xsp_filter_time(&report->filter, step.end) ||
 	    !xsp_filter_thread(&report->filter, step.pid, step.tid)) {
@@ -237,6 +239,7 @@ static void process_ended(struct report_steps *steps, const struct xsprof_event 
 			 STEP_PROCESS + (uint32_t)(ev->value >> 32));
 	/* Another image of it has other threads. */
 	steps->processes[ev->producer].threads = 0;
+	steps_memory_free(&steps->processes[ev->producer]);
 }
 
 void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev)
@@ -252,6 +255,8 @@ void report_steps_event(struct report_steps *steps, const struct xsprof_event *e
 		range_begins(steps, ev);
 	else if (ev->type == XSPROF_REC_STEP && !steps->range)
 		program_says(steps, ev);
+	else if (ev->type == XSPROF_REC_ALLOC || ev->type == XSPROF_REC_FREE)
+		steps_memory_event(steps, ev);
 	else if (ev->type == XSPROF_EV_LOST)
 		xst_losses_add(&steps->losses, ev);
 	else if (ev->type == XSPROF_EV_EXIT)
@@ -376,6 +381,8 @@ void report_steps_free(struct report_steps *steps)
 		return;
 	free(steps->list);
 	free(steps->threads);
+	for (uint32_t i = 0; i < steps->nr_processes; i++)
+		steps_memory_free(&steps->processes[i]);
 	free(steps->processes);
 	xsp_map_free(&steps->by_thread);
 	free(steps);

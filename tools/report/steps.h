@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The steps of a training: where each ends, and what its time was for.  steps.c counts them while
- * the trace is read, steps-print.c prints them.
+ * the trace is read, steps-memory.c how much memory was allocated in each; steps-print.c and
+ * steps-usage.c print them.
  */
 #ifndef XSPROF_REPORT_STEPS_H
 #define XSPROF_REPORT_STEPS_H
@@ -20,6 +21,18 @@ enum step_phase {
 	STEP_PHASES
 };
 
+/**
+ * struct step_bytes - memory that was allocated in a step, as the allocators of its process count
+ * @known: they said so
+ * @peak: the most at one time
+ * @end: at the end
+ */
+struct step_bytes {
+	bool		known;
+	uint64_t	peak;
+	uint64_t	end;
+};
+
 /* How a step ended. */
 enum step_end {
 	STEP_ENDED,
@@ -33,6 +46,7 @@ enum step_end {
  * @end: where it ended
  * @ns: its time by enum step_phase
  * @cause: and by what the kernel saw of its thread
+ * @bytes: of the host and of all devices
  * @number: as the program counts, else as the trace does, from 1
  * @producer: of its thread
  * @pid: likewise
@@ -48,6 +62,7 @@ struct report_step {
 	uint64_t		end;
 	uint64_t		ns[STEP_PHASES];
 	struct cause_sum	cause;
+	struct step_bytes	bytes[XSP_USED_KINDS];
 	uint64_t		number;
 	uint32_t		producer;
 	uint32_t		pid;
@@ -85,6 +100,7 @@ struct step_open {
  * @comm_mark: of its process, at @since
  * @begin: of its step
  * @mark: @ns then
+ * @bytes_mark: number of what the process had allocated then
  * @number: of its step
  * @outer: place of the range that ends its step in @open, + 1; 0 for none
  * @in_step: it is in one
@@ -115,6 +131,7 @@ struct step_thread {
 	uint64_t		comm_mark;
 	uint64_t		begin;
 	uint64_t		mark[STEP_PHASES];
+	uint64_t		bytes_mark;
 	uint64_t		number;
 	uint32_t		outer;
 	bool			in_step;
@@ -134,6 +151,7 @@ struct step_thread {
  * @in_comm: how many communicate
  * @since: from when on that is not in @comm yet
  * @comm: how long any of them did
+ * @memory: what it has allocated; NULL: nothing that is known
  */
 struct step_process {
 	uint32_t	threads;
@@ -141,6 +159,7 @@ struct step_process {
 	uint32_t	in_comm;
 	uint64_t	since;
 	uint64_t	comm;
+	struct step_memory	*memory;
 };
 
 /**
@@ -180,6 +199,8 @@ struct report_steps {
 
 /* ---- steps-thread.c ------------------------------------------------------------------------- */
 
+/* NULL: there is no room for it. */
+struct step_process *steps_process(struct report_steps *steps, uint32_t producer);
 /* The thread of an event, made when it is new.  NULL: there is no room for it. */
 struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof_event *ev);
 /* NULL: it has had no range. */
@@ -197,5 +218,24 @@ void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t ph
 void steps_trains(struct report_steps *steps, struct step_thread *th);
 /* Its step does not count. */
 void steps_forget(struct report_steps *steps, struct step_thread *th);
+
+/* ---- steps-memory.c ------------------------------------------------------------------------- */
+
+/* An allocation or a free. */
+void steps_memory_event(struct report_steps *steps, const struct xsprof_event *ev);
+/* A step of the thread begins, ends. */
+void steps_memory_begin(struct report_steps *steps, struct step_thread *th);
+void steps_memory_end(const struct report_steps *steps, const struct step_thread *th,
+		      struct report_step *step);
+void steps_memory_free(struct step_process *process);
+
+/* ---- steps-usage.c -------------------------------------------------------------------------- */
+
+/* Of the first @shown of @n steps of a thread, where any is known. */
+void steps_print_usage(const struct report_steps *steps, const struct report_step *list, size_t n,
+		       size_t shown);
+void steps_json_usage(const struct report_step *step);
+/* "   12.345678901" */
+void steps_print_begin(const struct report_steps *steps, const struct report_step *step);
 
 #endif /* XSPROF_REPORT_STEPS_H */
