@@ -229,6 +229,14 @@ void cap_make_usage(void)
 	end(&r[2], T(19), 202);
 	begin(&r[2], T(21), 202, STEP);
 	end(&r[2], T(25), 202);
+	/* An op that another thread's switch cuts before all of its inputs came. */
+	op(&w, T(43), 202, OTHER_ID, true);
+	put_tensor(&w, 0, 2, 3);
+	put(&r[2], &w);
+	args(&w, T(45), 202, false);
+	put_tensor(&w, 1, 3, 4);
+	put(&r[2], &w);
+	end(&r[2], T(46), 202);
 	/* An allocator that does not say what it has given out. */
 	begin(&r[3], T(50), 210, TAIL);
 	mem(&r[3], T(51), 210, 0, 11, 0);

@@ -62,6 +62,14 @@ assert report["memory"]["in_no_range"]["allocations"] == 2, report
 assert report["out_of_memory"]["count"] == 0, report
 END
 result "--from and --to" $?
+rows --by shape && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+got = {(r["name"], r.get("inputs")): (r["cpu_bytes"], r["flops"])
+       for r in json.load(open(sys.argv[1]))["ranges"]}
+assert got["aten::mm", "tensor[2, 3], tensor[3, 4]"] == (400, 48), got
+assert ("other", "tensor[2, 3]") in got, got
+END
+result "--by shape; an op that another thread ends before all of its inputs" $?
 for sort in memory flops; do
 	"$xsprof" report --allow-lost -s $sort "$dir/data" >"$dir/out" 2>"$dir/log"
 	cat "$dir/out" >>"$dir/log"

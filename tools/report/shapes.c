@@ -325,6 +325,8 @@ static bool is_inside(const struct report_shapes *shapes, const struct shape_thr
 static void take(struct report_shapes *shapes, struct shape_thread *th, uint32_t at)
 {
 	th->depth--;
+	/* What another thread switches off, or the end of the process, ends it as well. */
+	th->fresh &= at < th->depth;
 	memmove(&th->open[at], &th->open[at + 1], (th->depth - at) * sizeof(th->open[0]));
 	if (th->depth)
 		return;
