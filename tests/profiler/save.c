@@ -3,6 +3,7 @@
  * Results as files, from a program.
  *
  *	save kineto|timeline|snapshot|execution|stacks CAPTURE FILE [FROM TO]	writes it
+ *	save host-timeline CAPTURE FILE				that of the host's memory
  *	save test CAPTURE DIR						TAP of the calls themselves
  */
 #include <errno.h>
@@ -57,6 +58,9 @@ static int write_one(int argc, char **argv)
 	else if (!strcmp(argv[1], "timeline"))
 		ret = xsprof_result_save_memory_timeline(result, argv[3],
 							 XSPROF_DEVICE(XSPROF_DEVICE_CUDA, 1));
+	else if (!strcmp(argv[1], "host-timeline"))
+		ret = xsprof_result_save_memory_timeline(result, argv[3],
+							 XSPROF_DEVICE(XSPROF_DEVICE_CPU, 0));
 	else if (!strcmp(argv[1], "snapshot"))
 		ret = xsprof_result_save_memory_snapshot(result, argv[3]);
 	else if (!strcmp(argv[1], "stacks"))

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A PyTorch program that profiles itself, and what xsprof report says of the same run.
+
+usage: averages.py OUT.json
+       averages.py compare OUT.json XSPROF CAPTURE
+
+The first writes a list with the sums by name of each window, which torch.profiler's key_averages()
+has, and to OUT.json.memory what it has of allocations in the last one: [address, bytes, total], in
+the order of their times; a range "window" is around each. The second holds the rows of xsprof report against them:
+counts, bytes and FLOPs are equal in all windows. Times differ by what lies between the two
+observers' clocks, which is what the other one does at an op: of a row it is what its calls, and for
+its own time those that they make, differ by on the average, in the median window, as a thread may
+lose its CPU there. That is 5 microseconds or less in half of the rows, and 50 in each.
+
+Before 2.1 key_averages() takes times in whole microseconds, and what is allocated within the
+same one as an op for that op's: there bytes are those of the profiler's own tree of events.
+"""
+import collections
+import json
+import re
+import subprocess
+import sys
+
+WINDOWS = 7
+HALF, ALL = 5000, 50000     # ns, a call
+
+
+def step(torch, net, optimizer, kept):
+    optimizer.zero_grad()
+    x = torch.randn(4, 3, 8, 8)
+    # No op calls one of its own name alone: key_averages() leaves such out.
+    net(x).backward(torch.ones(4, 10))
+    optimizer.step()
+    kept.append(torch.ones(100))
+    a, b = torch.ones(2, 3, 4), torch.ones(2, 4, 5)
+    c = a.bmm(b)
+    torch.baddbmm(c, a, b)
+    # Numbers, tensors without dimensions, and inputs that have none.
+    (torch.tensor(2.) * torch.tensor(3.) + 1) * torch.ones(3, 1)
+    torch.ones(3, 3).mul_(2).add(torch.ones(3)).mm(torch.ones(3, 2))
+    torch.cat([torch.ones(2), torch.zeros(3)]).to(torch.float64)
+    del kept[:-2]
+
+
+def bytes_by_tree(prof, name):
+    """{name: [bytes, own bytes]} of the profiler's tree below the range of that name."""
+    sums = collections.defaultdict(lambda: [0, 0])
+
+    def walk(event):
+        own = below = 0
+        for child in event.children:
+            if child.name == "[memory]":
+                own += child.extra_fields.alloc_size
+            else:
+                below += walk(child)
+        row = sums[event.name]
+        row[0] += own + below
+        row[1] += own
+        return own + below
+
+    def find(events):
+        for event in events:
+            if event.name == name:
+                walk(event)
+            else:
+                find(event.children)
+
+    find(prof.profiler.kineto_results.experimental_event_tree())
+    return sums
+
+
+def allocations(prof):
+    found = []
+
+    def walk(events):
+        for event in events:
+            if event.name == "[memory]":
+                fields = event.extra_fields
+                found.append((event.start_time_ns, fields.ptr, fields.alloc_size,
+                              fields.total_allocated))
+            walk(event.children)
+
+    walk(prof.profiler.kineto_results.experimental_event_tree())
+    return [f[1:] for f in sorted(found, key=lambda f: f[0])]
+
+
+def below(event):
+    yield event
+    for child in event.cpu_children:
+        yield from below(child)
+
+
+def ns(event, what):
+    return round(getattr(event, what) * 1000)
+
+
+def window_of(prof, name):
+    top, = [e for e in prof.events() if e.name == name]
+    events = list(below(top))
+    whole = all(float(e.time_range.start).is_integer() for e in events)
+    tree = bytes_by_tree(prof, name) if whole else None
+    rows = {}
+    for e in events:
+        row = rows.setdefault(e.name, dict.fromkeys(
+            ("count", "children", "total", "self", "bytes", "self_bytes", "flops"), 0))
+        row["count"] += 1
+        row["children"] += len(e.cpu_children)
+        row["total"] += ns(e, "cpu_time_total")
+        row["self"] += ns(e, "self_cpu_time_total")
+        row["bytes"] += e.cpu_memory_usage
+        row["self_bytes"] += e.self_cpu_memory_usage
+        row["flops"] += e.flops or 0
+    # The sums are those of key_averages(), of what has no other range of its name.
+    for avg in prof.key_averages():
+        row = rows.get(avg.key)
+        if row and avg.count == row["count"]:
+            assert (avg.cpu_memory_usage, avg.self_cpu_memory_usage, avg.flops or 0) == (
+                row["bytes"], row["self_bytes"], row["flops"]), (avg, row)
+            row["averaged"] = True
+    for name_, row in rows.items():
+        if tree is not None:
+            row["bytes"], row["self_bytes"] = tree[name_]
+    return rows
+
+
+def main():
+    import torch
+    from torch import nn
+    from torch.profiler import ProfilerActivity, profile, record_function
+    torch.set_num_threads(1)
+    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 4, (3, 2), stride=2),
+                        nn.Flatten(), nn.Linear(4 * 3 * 4, 10))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    kept, windows = [], []
+    for _ in range(3):
+        step(torch, net, optimizer, kept)
+    for _ in range(WINDOWS):
+        with profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True,
+                     with_flops=True) as prof:
+            with record_function("window"):
+                step(torch, net, optimizer, kept)
+        windows.append(window_of(prof, "window"))
+    with open(sys.argv[1] + ".memory", "w") as f:
+        json.dump(allocations(prof), f)
+    with open(sys.argv[1], "w") as f:
+        json.dump(windows, f)
+
+
+def report(xsprof, capture, begin, end):
+    # From its begin on, after which the first range ends; times as the options take them.
+    out = subprocess.run([xsprof, "report", "--json", "--from", begin, "--to", end, capture],
+                         stdout=subprocess.PIPE, check=True).stdout
+    return {r["name"]: r for r in json.loads(out.decode())["ranges"]}
+
+
+def places(xsprof, capture):
+    """Begin and end of each window, in seconds from the begin of the trace."""
+    out = subprocess.run([xsprof, "report", "--steps=window", "--json", capture],
+                         stdout=subprocess.PIPE, check=True).stdout
+    steps = json.loads(out.decode())["steps"]
+    table = subprocess.run([xsprof, "report", "--steps=window", capture],
+                           stdout=subprocess.PIPE, check=True).stdout.decode()
+    first = re.search(r"^ +1 +(\d+\.\d{9})  ", table, re.M)[1].replace(".", "")
+    start = steps[0]["begin_ns"] - int(first)
+    return [["%d.%09d" % divmod(s[k] - start, 10 ** 9) for k in ("begin_ns", "end_ns")]
+            for s in steps]
+
+
+def compare():
+    with open(sys.argv[2]) as f:
+        windows = json.load(f)
+    where = places(*sys.argv[3:5])
+    assert len(where) == len(windows) == WINDOWS, where
+    bad, apart = [], collections.defaultdict(list)
+    for theirs, place in zip(windows, where):
+        ours = report(*sys.argv[3:5], *place)
+        if set(ours) != set(theirs):
+            bad.append("names: %s" % sorted(set(ours) ^ set(theirs)))
+            break
+        for name, row in theirs.items():
+            mine = ours[name]
+            for key, word in (("count", "count"), ("bytes", "cpu_bytes"),
+                              ("self_bytes", "self_cpu_bytes"), ("flops", "flops")):
+                if row[key] != mine[word]:
+                    bad.append("%s: %s is %d, not %d" % (name, word, mine[word], row[key]))
+            apart[name, "total"].append(abs(mine["total_ns"] - row["total"]) / row["count"])
+            apart[name, "self"].append(abs(mine["self_ns"] - row["self"]) /
+                                       (row["count"] + row["children"]))
+    middle = sorted((sorted(v)[len(v) // 2], what) for what, v in apart.items())
+    if not middle or middle[len(middle) // 2][0] > HALF or middle[-1][0] > ALL:
+        bad.append("times are apart, ns: %s" % middle[-10:])
+    rows = windows[0].values()
+    some = sum(1 for r in rows if r["bytes"]), sum(1 for r in rows if r["flops"])
+    if some[0] < 10 or some[1] < 6 or not any("averaged" in r for r in rows):
+        bad.append("the program does not do enough: %s" % (some,))
+    for line in bad[:20]:
+        print(line)
+    print("%d names, %d of key_averages(), %d with bytes, %d with FLOPs; times %d ns apart, at most "
+          "%d" % (len(windows[0]), sum("averaged" in r for r in rows), *some,
+                  middle[len(middle) // 2][0] if middle else -1, middle[-1][0] if middle else -1))
+    return bool(bad)
+
+
+if sys.argv[1] == "compare":
+    sys.exit(compare())
+main()

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Allocations of averages.py as they were recorded, in each output, against torch.profiler's.
+
+usage: memory.py THEIRS.memory OURS.json SNAPSHOT TIMELINE RAW-TIMELINE STEPS.json
+
+OURS is what xsprof dump -f kineto writes; STEPS is that of xsprof report --steps=window --json.
+The snapshot is read by the memory_viz of the PyTorch that this Python has.
+"""
+import importlib.util
+import json
+import os
+import pickle
+import re
+import sys
+
+
+def records(path):
+    with open(path) as f:
+        events = [e for e in json.load(f)["traceEvents"] if e.get("name") == "[memory]"]
+    events.sort(key=lambda e: e["args"]["Ev Idx"])
+    return [[e["args"]["Addr"], e["args"]["Bytes"], e["args"]["Total Allocated"]] for e in events]
+
+
+def memory_viz():
+    """The module alone: it needs nothing of PyTorch."""
+    path = os.path.join(importlib.util.find_spec("torch").submodule_search_locations[0],
+                        "cuda", "_memory_viz.py")
+    spec = importlib.util.spec_from_file_location("memory_viz", path)
+    viz = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(viz)
+    return viz
+
+
+def check_viz(snapshot, ours, total):
+    viz = memory_viz()
+
+    def lines(text, script=None):
+        """In the place of a picture: its lines, each with its bytes behind it."""
+        return sum(int(line.split()[-1]) for line in text.splitlines())
+
+    # In 1.13 a snapshot is its segments alone, and there are no traces.
+    old = not hasattr(viz, "trace_plot")
+    for view in viz.memory, viz.segments:
+        assert view(snapshot["segments"] if old else snapshot, lines) == total, view
+    if old:
+        return "memory and segments"
+    text = viz.segsum(snapshot)
+    assert "total_allocated: %s" % viz.Bytes(total) in text, text
+    text = viz.trace(snapshot)
+    entries = len(snapshot["device_traces"][0])
+    assert "%d entries\n" % entries in text, text[:200]
+    assert len(re.findall(r"^\S+ = \S+\[", text, re.M)) == sum(b > 0 for _, b, _ in ours)
+    assert len(re.findall(r"^del ", text, re.M)) == sum(b < 0 for _, b, _ in ours)
+    assert "snapshot.pickle" in viz.trace_plot(snapshot)
+    assert "snapshot.pickle" in viz.segment_plot(snapshot)
+    return "memory, segments, segsum, trace and plots"
+
+
+def main():
+    ours = records(sys.argv[2])
+    with open(sys.argv[1]) as f:
+        theirs = json.load(f)
+    assert len(theirs) > 50 and len(ours) > 5 * len(theirs), (len(theirs), len(ours))
+    # Theirs are a part of ours, in one piece.
+    n = len(theirs)
+    at = [i for i in range(len(ours) - n + 1) if ours[i:i + n] == theirs]
+    assert len(at) == 1, (at, theirs[:3])
+    assert all(b[2] == a[2] + b[1] for a, b in zip(ours, ours[1:])), "totals do not add up"
+    total = ours[-1][2]
+
+    with open(sys.argv[3], "rb") as f:
+        snapshot = pickle.load(f)
+    entries = snapshot["device_traces"][0]
+    got = [(e["addr"], e["size"] if e["action"] == "alloc" else -e["size"]) for e in entries
+           if e["action"] != "free_requested"]
+    assert got == [tuple(r[:2]) for r in ours], "entries of the snapshot"
+    assert any(f["name"] == "aten::empty" for e in entries for f in e["frames"])
+    assert sum(s["allocated_size"] for s in snapshot["segments"]) == total
+    with open(sys.argv[4]) as f:
+        times, sizes = json.load(f)
+    assert len(times) == len(sizes) and sum(sizes[-1]) == total, sizes[-1:]
+    with open(sys.argv[5]) as f:
+        raw = json.load(f)
+    assert [r[2] for r in raw] == [r[1] for r in ours], "bytes of the timeline"
+    at = at[0]
+    with open(sys.argv[6]) as f:
+        step = json.load(f)["steps"][-1]
+    peak = max(r[2] for r in theirs)
+    assert step["peak_cpu_bytes"] in (peak, max(peak, ours[at - 1][2])), (step, peak)
+    print("%d of %d records are torch.profiler's; memory_viz: %s" % (
+        n, len(ours), check_viz(snapshot, ours, total)))
+
+
+main()

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What xsprof report and the exports say of a PyTorch program, against what torch.profiler says of
+# the same run: the sums of key_averages(), with memory and FLOPs, and each allocation.
+# Usage: usage.sh PYTHON. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+python=${1:-/usr/bin/python3}
+here=$PWD/tests/torch
+save=$BUILD/tests/profiler/save
+export OMP_NUM_THREADS=1
+# Sessions of nobody else's.
+shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
+trap 'rm -rf "$dir" "$shm"' EXIT
+export XSPROF_SHM_DIR=$shm
+unset XSPROF_TORCH LD_PRELOAD
+cd "$dir" || exit 1
+
+if ! "$python" -c 'import torch' 2>/dev/null; then
+	echo "1..0 # SKIP no PyTorch for $python"
+	exit 77
+fi
+if [ ! -e "$BUILD/lib/libxsprof-torch.so" ]; then
+	echo "1..0 # SKIP libxsprof-torch is for x86-64"
+	exit 77
+fi
+
+# record COMMAND...: into $dir/data
+record()
+{
+	rm -f data
+	"$xsprof" record --torch all -o data -- "$@" >out 2>log ||
+		! echo "exit status $?" >>log
+}
+
+# Without oneDNN's own ranges, which key_averages() lacks.
+record env -u INTEL_LIBITTNOTIFY64 "$python" -W ignore "$here/averages.py" theirs &&
+	python3 "$here/averages.py" compare theirs "$xsprof" data >>log
+result "report has the sums of key_averages(): $(tail -n 1 log)" $?
+"$dump" -q -f kineto -o ours data 2>log && "$save" snapshot data snapshot 2>>log &&
+	"$save" host-timeline data timeline.json 2>>log &&
+	"$save" host-timeline data timeline.raw.json 2>>log &&
+	"$xsprof" report --steps=window --json data >steps 2>>log &&
+	"$python" "$here/memory.py" theirs.memory ours snapshot timeline.json timeline.raw.json \
+		steps >>log 2>&1
+result "each allocation, as a trace, timeline and snapshot: $(tail -n 1 log)" $?
+record "$python" -W ignore -c 'import ctypes, torch
+failed = [getattr(ctypes.CDLL(None), "_ZN3c1027reportOutOfMemoryToProfilerE%sNS_6DeviceE" % t)
+          for t in ("lmm", "lll")]
+def allocate(f, size):
+    f(ctypes.c_int64(size), ctypes.c_size_t(1000), ctypes.c_size_t(3000), ctypes.c_uint16(0x201))
+with torch.profiler.profile(profile_memory=True) as prof:
+    with torch.profiler.record_function("allocates"):
+        allocate(failed[0], 1 << 20)
+    allocate(failed[1], 1 << 30)
+def tree(events):
+    for e in events:
+        yield e
+        yield from tree(e.children)
+events = tree(prof.profiler.kineto_results.experimental_event_tree())
+print(sum(e.name == "[OutOfMemory]" for e in events))' && [ "$(cat out)" -ge 1 ] &&
+	"$xsprof" report --json data 2>>log | python3 -c '
+import json, sys
+oom = json.load(sys.stdin)["out_of_memory"]
+got = [[o[k] for k in ("bytes", "device_type", "device", "allocated", "reserved", "in")]
+       for o in oom["first"]]
+assert got == [[1 << 20, 1, 2, 1000, 3000, "allocates"], [1 << 30, 1, 2, 1000, 3000, None]], got' \
+	2>>log
+result "what an allocator had no memory for: report has it, and torch.profiler as before" $?
+finish
