@@ -138,6 +138,7 @@ static void nested(struct cap_ring *r, struct wide *w)
 	mem(r, T(36), 200, 0, 8, 298);
 	mem(r, T(37), 200, 0, -8, 290);
 	mem(r, T(38), 200, 0, 8, 298);
+	begin(r, T(39), 200, TAIL);
 	begin(r, T(40), 200, OTHER_ID);
 	mem(r, T(41), 200, 0, 5, 303);
 	begin(r, T(42), 200, STEP);
@@ -146,7 +147,9 @@ static void nested(struct cap_ring *r, struct wide *w)
 	mem(r, T(45), 200, 0, 7, 316);
 	end(r, T(46), 200);
 	mem(r, T(47), 200, 0, 9, 325);
+	/* That of what was cut, and then that of what is around it. */
 	end(r, T(48), 200);
+	end(r, T(49), 200);
 	mem(r, T(50), 200, 0, 3, 328);
 	cap_event(r, T(52), XSPROF_REC_COMPLETE, 200, WHOLE, 0, 3 * US);
 }

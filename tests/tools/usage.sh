@@ -24,10 +24,10 @@ assert got == {
     "step": (100 + 13, -300 + 13, 1000, 0, 0), "aten::mm": (400, 0, 1000, 1000, 48),
     "aten::empty": (400, 400, 0, 0, 0), "aten::copy_": (120, 120, 0, 0, 0),
     "other": (11, 5, 0, 0, 0), "whole": (0, 0, 0, 0, 0), "aten::add.Tensor": (0, 0, 0, 0, 5),
-    "tail": (11, 11, 0, 0, 0), "lossy": (0, 0, 0, 0, 0)}, got
+    "tail": (5 + 6 + 7 + 9 + 11, 9 + 11, 0, 0, 0), "lossy": (0, 0, 0, 0, 0)}, got
 assert report["memory"] == {
     "records": 17,
-    "in_no_range": {"allocations": 4, "frees": 1, "cpu_bytes": 20, "device_bytes": 0},
+    "in_no_range": {"allocations": 3, "frees": 1, "cpu_bytes": 11, "device_bytes": 0},
     "without_times": {"cpu_bytes": 70, "device_bytes": 0, "flops": 0},
     "left_out": 0, "flops_unknown": 3}, report["memory"]
 oom = report["out_of_memory"]
@@ -48,8 +48,7 @@ rows --by thread && python3 - "$dir/json" 2>>"$dir/log" <<'END'
 import json, sys
 got = {r["tid"]: (r["cpu_bytes"], r["self_cpu_bytes"], r["device_bytes"], r["flops"])
        for r in json.load(open(sys.argv[1]))["ranges"]}
-# What was inside of "other" before it was cut is in both, as its time is.
-assert got == {200: (100 + 120 + 11 + 13, -300 + 400 + 120 + 5 + 13, 1000, 53), 201: (0, 0, 0, 0),
+assert got == {200: (100 + 120 + 27, -300 + 400 + 120 + 5 + 13 + 9, 1000, 53), 201: (0, 0, 0, 0),
                202: (0, 0, 0, 0), 210: (11, 11, 0, 0)}, got
 END
 result "--by thread: of the outermost ranges, and of all" $?
@@ -57,7 +56,7 @@ rows --from 0.00003 --to 0.00004 && python3 - "$dir/json" 2>>"$dir/log" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
 got = {r["name"]: r["cpu_bytes"] for r in report["ranges"]}
-assert got == {"aten::copy_": 120, "aten::mm": 0, "other": 0}, got
+assert got == {"aten::copy_": 120, "aten::mm": 0, "tail": 0, "other": 0}, got
 assert report["memory"]["in_no_range"]["allocations"] == 2, report
 assert report["out_of_memory"]["count"] == 0, report
 END
@@ -82,7 +81,7 @@ grep -qx 'CPU Mem  Self CPU Mem  Device Mem  Self Device Mem  FLOPs  Name' "$dir
 	grep -qE '^ *113 B +-287 B +1\.0 kB +- +-  step$' "$dir/out" &&
 	grep -qE '^ *400 B +- +1\.0 kB +1\.0 kB +48  aten::mm$' "$dir/out" &&
 	grep -qx '\.\.\. and 4 more rows' "$dir/out" &&
-	grep -qx '\.\.\. and 4 allocations and 1 free in no range: 20 B' "$dir/out" &&
+	grep -qx '\.\.\. and 3 allocations and 1 free in no range: 11 B' "$dir/out" &&
 	grep -q '^\.\.\. and in ranges without times, .*: 70 B, 0 FLOPs$' "$dir/out" &&
 	grep -q '^\.\.\. the FLOPs of 3 ops are not known: ' "$dir/out" &&
 	grep -q '^# records were lost: allocations may be missing' "$dir/out"
@@ -109,7 +108,11 @@ assert got == {(200, 1): (570, 170, 1000, 1000), (200, 2): (316, 316, 1000, 1000
 assert report["out_of_memory"]["count"] == 2, report
 END
 result "--steps: the most in each" $?
-rows --steps=tail && ! grep -q peak_ "$dir/json"
+rows --steps=tail && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+steps = json.load(open(sys.argv[1]))["steps"]
+assert {s["tid"]: s.get("peak_cpu_bytes") for s in steps} == {200: 325, 210: None}, steps
+END
 result "--steps: none where the allocator does not say it" $?
 "$xsprof" report --allow-lost --steps=step "$dir/data" >"$dir/out" 2>"$dir/log"
 cat "$dir/out" >>"$dir/log"
