@@ -8,7 +8,7 @@
 #include "tools/capture.h"
 
 enum { STEP = 1, MM, EMPTY, COPY, ADD, LOSSY, WHOLE, TAIL, OOM, BYTES, ALLOCATED, RESERVED, DEVICE,
-       OTHER };
+       MODULE, LINE, OTHER };
 
 #define GPU	(1u << 16)
 
@@ -16,7 +16,8 @@ static const char *const texts[] = {
 	[STEP] = "step", [MM] = "aten::mm", [EMPTY] = "aten::empty", [COPY] = "aten::copy_",
 	[ADD] = "aten::add.Tensor", [LOSSY] = "lossy", [WHOLE] = "whole", [TAIL] = "tail",
 	[OOM] = "[OutOfMemory]", [BYTES] = "Bytes", [ALLOCATED] = "Total Allocated",
-	[RESERVED] = "Total Reserved", [DEVICE] = "Device", [OTHER] = "other",
+	[RESERVED] = "Total Reserved", [DEVICE] = "Device", [MODULE] = "Net.stem",
+	[LINE] = "train.py(12): Net.forward", [OTHER] = "other",
 };
 
 #define OTHER_ID	(1u << XSPROF_NAME_SHIFT | OTHER)
@@ -41,11 +42,16 @@ static void put_bytes(struct wide *w, const void *data, size_t len)
 	w->used += (uint32_t)(len + 15) & ~15u;
 }
 
-static void put_number(struct wide *w, uint32_t key, uint64_t value)
+static void put_value(struct wide *w, uint32_t key, uint8_t type, uint64_t value)
 {
-	struct xsprof_arg arg = { .key = key, .type = XSPROF_ARG_U64, .value = value };
+	struct xsprof_arg arg = { .key = key, .type = type, .value = value };
 
 	put_bytes(w, &arg, sizeof(arg));
+}
+
+static void put_number(struct wide *w, uint32_t key, uint64_t value)
+{
+	put_value(w, key, XSPROF_ARG_U64, value);
 }
 
 /* Input @place is a tensor of two dimensions; of one, where @b is 0. */
@@ -176,9 +182,12 @@ static void inputs(struct cap_ring *r, struct wide *w)
 	end(r, T(67), 200);
 	op(w, T(68), 200, ADD, false);
 	put_tensor(w, 0, 5, 0);
+	put_value(w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME, MODULE);
+	put_value(w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
 	put(r, w);
 	args(w, T(69), 200, false);
 	put_tensor(w, 0, 7, 0);
+	put_value(w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, STEP);
 	put(r, w);
 	end(r, T(70), 200);
 }
@@ -203,7 +212,7 @@ static void lossy(struct cap_ring *r, struct wide *w)
 
 void cap_make_usage(void)
 {
-	struct cap_ring r[4];
+	struct cap_ring r[4], kernel;
 	struct wide w = { 0 };
 
 	cap_host("hostname=usage\n");
@@ -240,11 +249,19 @@ void cap_make_usage(void)
 	put_tensor(&w, 1, 3, 4);
 	put(&r[2], &w);
 	end(&r[2], T(46), 202);
-	/* An allocator that does not say what it has given out. */
-	begin(&r[3], T(50), 210, TAIL);
+	/* An allocator that does not say what it has given out, in an op that does not end. */
+	op(&w, T(50), 210, TAIL, true);
+	put_value(&w, XSPROF_KEY_LINE, XSPROF_ARG_NAME, LINE);
+	put(&r[3], &w);
+	args(&w, T(50), 210, false);
+	put_value(&w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME, MODULE);
+	put(&r[3], &w);
 	mem(&r[3], T(51), 210, 0, 11, 0);
 	for (uint32_t k = 0; k < 4; k++)
 		cap_ring_close(&r[k], k == 1 ? 2 : 0);
+	cap_ring_open(&kernel, 0, 6, 64);
+	cap_event(&kernel, T(0), XSPROF_REC_SCHED_IN, 200, 0, 0, 0);
+	cap_ring_close(&kernel, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
 	cap_exit(1, XSPROF_HOW_KILLED, 9, T(101));
 	cap_end(T(102));

@@ -96,6 +96,28 @@ result "what found no memory" $?
 	! grep -qE 'CPU Mem|FLOPs|# memory' "$dir/out" && ! grep -qE '_bytes|flops' "$dir/json"
 result "where nothing is known of it there is no table" $?
 
+# Where in its program an op was called is told of each that is shown alone.
+where=' (module Net.stem, line train.py(12): Net.forward)'
+"$xsprof" report --allow-lost "$dir/data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+grep -qxF "  thread 210 was in tail$where for 51.000 us when killed by SIGKILL" "$dir/out" &&
+	rows && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+(process,) = json.load(open(sys.argv[1]))["open_at_end"]
+assert [(r["module"], r["line"]) for r in process["ranges"]] == [
+    ("Net.stem", "train.py(12): Net.forward")], process
+END
+result "what was open at the end: its module and line" $?
+for what in "--why aten::add.Tensor -n 1" "--gaps -n 50"; do
+	# shellcheck disable=SC2086 # words on purpose
+	"$xsprof" report --allow-lost $what "$dir/data" >"$dir/out" 2>"$dir/log"
+	cat "$dir/out" >>"$dir/log"
+	[ "$(grep -cF "aten::add.Tensor$where, thread 200" "$dir/out")" = 1 ] &&
+		[ "$(grep -cF "$where" "$dir/out")" = 1 ] && rows $what &&
+		[ "$(grep -c '"module":"Net.stem","line":"train.py(12): Net.forward"' "$dir/json")" = 1 ]
+	result "report ${what%% -n*}: likewise" $?
+done
+
 # The most of a step is of its process, whatever steps other threads have.
 rows --steps=step && python3 - "$dir/json" 2>>"$dir/log" <<'END'
 import json, sys

@@ -4,7 +4,8 @@
  * counts, steps.c counts by steps, shapes.c keeps inputs, modules.c modules, usage.c memory and
  * FLOPs of ranges; print.c, print-json.c and steps-print.c print the tables, usage-print.c that of
  * usage.c, threads.c one of threads where there is no range, waits.c one of waits, cause.c what the
- * time was for, words.c the words of a row.  Each calls those after it.
+ * time was for, words.c the words of a row; place.c knows where single ops were called.  Each calls
+ * those after it.
  */
 #ifndef XSPROF_REPORT_LOCAL_H
 #define XSPROF_REPORT_LOCAL_H
@@ -329,6 +330,8 @@ void report_usage_doubt(struct report_usage *usage, const struct report_used *us
 /* Adds @used to a row, which has a name or not: @inside of another of its row. */
 void report_usage_add(struct xsp_group *row, const struct report_used *used, bool named,
 		      bool inside);
+/* Did any op say more of itself than its name? */
+bool report_usage_said(const struct report_usage *usage);
 /* Were allocations recorded, FLOPs found? */
 bool report_usage_memory(const struct report_usage *usage);
 bool report_usage_flops(const struct report_usage *usage);

@@ -152,11 +152,13 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 			const struct stack *s, const struct xsprof_trace_producer *p)
 {
 	const struct open_range *inner = &s->v[s->n - 1];
+	struct report_op op = open_range_op(inner);
 	size_t i;
 
 	put_thread(open, inner);
 	fputs(is_async(inner) ? " began " : " was in ", stdout);
 	put_text(open, inner);
+	report_print_place(open->trace, open->places, &op);
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
 	put_duration(open, inner);
@@ -226,6 +228,7 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 static void json_range(const struct open_ranges *open, const struct open_range *range)
 {
 	static const char *const doubts[] = { "null", "\"lost\"", "\"paused\"" };
+	struct report_op op = open_range_op(range);
 	const char *category;
 	size_t len;
 	const char *s = xsprof_trace_name_len(open->trace, range->producer, range->name, &len);
@@ -237,6 +240,7 @@ static void json_range(const struct open_ranges *open, const struct open_range *
 	xsp_json_print(stdout, category, strlen(category));
 	if (is_async(range))
 		printf(",\"id\":%" PRIu64, range->id);
+	report_json_place(open->trace, open->places, &op);
 	printf(",\"begin_ns\":%" PRIu64 ",\"open_ns\":%" PRIu64 ",\"uncertain\":%s}",
 	       range->begin_ns,
 	       range->end_ns > range->begin_ns ? range->end_ns - range->begin_ns : 0,

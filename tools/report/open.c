@@ -182,8 +182,24 @@ int open_ranges_finish(struct open_ranges *open)
 	return 0;
 }
 
+int open_ranges_ask(struct open_ranges *open)
+{
+	int ret = report_places_new(open->nr, &open->places);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < open->nr; i++) {
+		struct report_op op = open_range_op(&open->list[i]);
+
+		report_places_ask(open->places, &op);
+	}
+	report_places_begin(open->places);
+	return 0;
+}
+
 void open_ranges_free(struct open_ranges *open)
 {
+	report_places_free(open->places);
 	free(open->list);
 	free(open->hidden);
 }

@@ -12,6 +12,8 @@
 
 #include <xsprof/trace.h>
 
+#include "report/place.h"
+
 #define OPEN_RANGES_MAX	65536u	/* ranges kept; more are counted */
 #define OPEN_HIDDEN_MAX	4096u	/* ranges kept that a pause hid */
 
@@ -47,6 +49,7 @@ struct open_range {
  * @type: of the event that the pairer is at
  * @emitted: ranges that it ended
  * @failed: no memory
+ * @places: where in their program they were called; NULL: nobody asked
  */
 struct open_ranges {
 	struct xsprof_trace	*trace;
@@ -59,6 +62,7 @@ struct open_ranges {
 	uint16_t		type;
 	uint64_t		emitted;
 	bool			failed;
+	struct report_places	*places;
 };
 
 /**
@@ -75,7 +79,20 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range);
 /* Once the pairer has finished: in order, by process, thread and begin. */
 int open_ranges_finish(struct open_ranges *open);
+/*
+ * Asks for the places of all, once they are in order: @places wants to have all events of the trace
+ * then.  Return: 0 or -ENOMEM.
+ */
+int open_ranges_ask(struct open_ranges *open);
 void open_ranges_free(struct open_ranges *open);
+
+static inline struct report_op open_range_op(const struct open_range *range)
+{
+	return (struct report_op){
+		.begin = range->begin_ns, .producer = range->producer, .tid = range->tid,
+		.name = range->name,
+	};
+}
 
 /**
  * struct open_show - which of them are printed

@@ -306,6 +306,33 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
 }
 
+/* Where what was open at the end was called: ops said it when they began. */
+static int place_open(struct report *report)
+{
+	static struct xsprof_event evs[BATCH];
+	bool quiet = report->source.quiet;
+	int n, ret;
+
+	if (!report->open.nr || report->no_open || !report_usage_said(report->usage))
+		return 0;
+	ret = open_ranges_ask(&report->open);
+	if (!ret)
+		ret = xsprof_trace_rewind(report->source.trace);
+	/* What there is to warn of was said the first time. */
+	report->source.quiet = true;
+	while (!ret && (n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) != 0) {
+		if (n < 0)
+			ret = n;
+		for (int i = 0; i < n && evs[i].ns <= report->filter.to_ns; i++)
+			if (evs[i].producer != XSPROF_NO_PRODUCER)
+				report_places_event(report->open.places, &evs[i]);
+		if (n > 0 && evs[n - 1].ns > report->filter.to_ns)
+			break;
+	}
+	report->source.quiet = quiet;
+	return ret;
+}
+
 static bool wants_thread(const void *data, uint32_t pid, uint32_t tid)
 {
 	return xsp_filter_thread(data, pid, tid);
@@ -349,6 +376,8 @@ static int run(struct report *report)
 		ret = xsprof_pairer_finish(pairer);
 		if (!ret)
 			ret = open_ranges_finish(&report->open);
+		if (!ret)
+			ret = place_open(report);
 		if (ret < 0)
 			status = tool_error("%s: %s", report->source.path, strerror(-ret));
 	}

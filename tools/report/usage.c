@@ -253,7 +253,10 @@ void report_usage_event(struct report_usage *usage, const struct xsprof_event *e
 
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
-		if (usage->rows && ev->flags & XSPROF_EVF_OP)
+		if (!(ev->flags & XSPROF_EVF_OP))
+			break;
+		usage->said |= ev->rec_size > sizeof(struct xsprof_rec_op);
+		if (usage->rows)
 			op_begins(usage, ev);
 		break;
 	case XSPROF_REC_ARGS:
@@ -341,6 +344,11 @@ void report_usage_add(struct xsp_group *row, const struct report_used *used, boo
 		row->used.flops += used->used.flops;
 	else if (!inside)
 		row->used.flops += used->all_flops;
+}
+
+bool report_usage_said(const struct report_usage *usage)
+{
+	return usage->said;
 }
 
 bool report_usage_memory(const struct report_usage *usage)

@@ -68,6 +68,7 @@ struct usage_slot {
  * @doubtful: there were such
  * @crowded: allocations in ranges for which there was no room
  * @counted: ops with FLOPs
+ * @said: an op had arguments
  * @uncounted: ops that have a formula, and no inputs that it takes
  * @failed: the first that found no memory
  * @nr_failed: how many did not, in all
@@ -90,6 +91,7 @@ struct report_usage {
 	uint64_t		crowded;
 	uint64_t		counted;
 	uint64_t		uncounted;
+	bool			said;
 	struct usage_failed	failed[USAGE_FAILED];
 	uint64_t		nr_failed;
 	struct {

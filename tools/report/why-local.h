@@ -9,6 +9,7 @@
 #include "cause/cause.h"
 #include "format/common/kernel.h"
 #include "report/local.h"
+#include "report/place.h"
 
 #define WHY_COMM	20
 #define WHY_LINKS	4u	/* tasks behind each other */
@@ -128,6 +129,7 @@ struct why_named {
  * @names: of tasks, as the tracer has them
  * @named: as the module has them, WHY_NAMED of them
  * @active: windows that the time is in
+ * @places: where the ops of windows were called: those of ranges, and those behind gaps
  */
 struct why {
 	struct report		*report;
@@ -144,6 +146,7 @@ struct why {
 	struct why_window	**active;
 	uint32_t		nr_active;
 	uint32_t		next;
+	struct report_places	*places;
 };
 
 /* On a thread, from begin to end, and nested in the other ranges there. */
@@ -159,6 +162,15 @@ static inline bool why_has_thread(const struct xsprof_range *range)
 }
 
 int why_run(struct report *report);
+
+/* The op that it is, or that ends the gap. */
+static inline struct report_op why_op(const struct why_window *window)
+{
+	return (struct report_op){
+		.begin = window->kind == WHY_RANGE ? window->begin : window->end,
+		.producer = window->producer, .tid = window->tid, .name = window->name,
+	};
+}
 
 static inline uint64_t why_wall(const struct why_window *window)
 {

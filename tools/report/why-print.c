@@ -198,6 +198,7 @@ static void put_title(const struct why *why, const struct why_window *w)
 {
 	const char *comm = xsprof_trace_thread(why->report->source.trace, w->producer, w->tid);
 	uint64_t at = w->begin > why->report->first_ns ? w->begin - why->report->first_ns : 0;
+	struct report_op op = why_op(w);
 
 	if (w->kind == WHY_STREAM)
 		printf("GPU %u stream %u idle between ", w->device, w->stream);
@@ -208,6 +209,7 @@ static void put_title(const struct why *why, const struct why_window *w)
 		fputs(" and ", stdout);
 	}
 	put_name(why, w, w->name);
+	report_print_place(why->report->source.trace, why->places, &op);
 	printf(", thread %u", w->tid);
 	if (*comm) {
 		fputs(" (", stdout);
@@ -360,6 +362,7 @@ static void json_window(const struct why *why, const struct why_window *w)
 {
 	static const char *const kinds[] = { "range", "gap", "stream" };
 	const char *comm = xsprof_trace_thread(why->report->source.trace, w->producer, w->tid);
+	struct report_op op = why_op(w);
 
 	printf("{\"kind\":\"%s\"", kinds[w->kind]);
 	json_name(why, w, "name", w->name);
@@ -367,6 +370,7 @@ static void json_window(const struct why *why, const struct why_window *w)
 		json_name(why, w, "before", w->before);
 	if (w->kind == WHY_STREAM)
 		printf(",\"device\":%u,\"stream\":%u", w->device, w->stream);
+	report_json_place(why->report->source.trace, why->places, &op);
 	json_text("thread", comm, strlen(comm));
 	printf(",\"tid\":%u,\"pid\":%u,\"producer\":%u,\"begin_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64
 	       ",\"wall_ns\":%" PRIu64 ",\n \"sum\":{\"wall_ns\":%" PRIu64, w->tid, w->pid,

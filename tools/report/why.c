@@ -207,6 +207,8 @@ static int watch_event(void *data, const struct xsprof_event *ev)
 
 	why_advance(why, ev->ns);
 	why_seen(why, ev);
+	if (ev->producer != XSPROF_NO_PRODUCER)
+		report_places_event(why->places, ev);
 	cause_reader_event(why->reader, ev);
 	return 0;
 }
@@ -227,6 +229,22 @@ static int by_wall(const void *pa, const void *pb)
 	return less(a, b) - less(b, a);
 }
 
+static int ask_places(struct why *why)
+{
+	int ret = report_places_new(why->nr, &why->places);
+
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < why->nr; i++) {
+		struct report_op op = why_op(&why->windows[i]);
+
+		if (why->windows[i].kind != WHY_STREAM)
+			report_places_ask(why->places, &op);
+	}
+	report_places_begin(why->places);
+	return 0;
+}
+
 /* The second time, with what happened in the windows. */
 static int watch_all(struct why *why)
 {
@@ -236,7 +254,9 @@ static int watch_all(struct why *why)
 	qsort(why->windows, why->nr, sizeof(*why->windows), by_begin);
 	why->active = calloc(why->nr + 1, sizeof(struct why_window *));
 	why->named = calloc(WHY_NAMED, sizeof(*why->named));
-	ret = why->active && why->named ? xsp_kernel_new(trace, &why->names) : -ENOMEM;
+	ret = why->active && why->named ? ask_places(why) : -ENOMEM;
+	if (!ret)
+		ret = xsp_kernel_new(trace, &why->names);
 	if (!ret)
 		ret = cause_new(&why->cause);
 	if (!ret)
@@ -311,6 +331,7 @@ int why_run(struct report *report)
 		free(why.windows[i].items);
 	free(why.windows);
 	free(why.active);
+	report_places_free(why.places);
 	free(why.named);
 	cause_reader_free(why.reader);
 	cause_free(why.cause);
