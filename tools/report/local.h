@@ -323,8 +323,8 @@ struct report_used {
 	uint64_t	all_flops;
 };
 
-/* Of the range that the pairer gives, every one of them. */
-void report_usage_of(struct report_usage *usage, struct report_used *used);
+/* Of the range that the pairer gives, every one of them.  Return: false: nothing; @used is not set. */
+bool report_usage_of(struct report_usage *usage, struct report_used *used);
 /* It is in no row, or its time is in none, because of losses. */
 void report_usage_doubt(struct report_usage *usage, const struct report_used *used);
 /* Adds @used to a row, which has a name or not: @inside of another of its row. */
@@ -332,6 +332,8 @@ void report_usage_add(struct xsp_group *row, const struct report_used *used, boo
 		      bool inside);
 /* Did any op say more of itself than its name? */
 bool report_usage_said(const struct report_usage *usage);
+/* Adds it to a row that is around that of the range. */
+void report_usage_add_around(struct xsp_group *row, const struct report_used *used);
 /* Were allocations recorded, FLOPs found? */
 bool report_usage_memory(const struct report_usage *usage);
 bool report_usage_flops(const struct report_usage *usage);

@@ -66,10 +66,6 @@ static void add_outer(struct report *report, const struct xsprof_range *range,
 		      const struct report_range_words *words, const struct cause_sum *sum,
 		      const struct report_used *used, uint64_t ns)
 {
-	const struct report_used around = {
-		.used.bytes = { used->used.bytes[XSP_USED_CPU], used->used.bytes[XSP_USED_DEVICE] },
-		.all_flops = used->all_flops,
-	};
 	struct report_range_words outer = { 0 };
 	struct xsp_group *group;
 
@@ -80,7 +76,8 @@ static void add_outer(struct report *report, const struct xsprof_range *range,
 		if (!group)
 			return;
 		group->total += ns;
-		report_usage_add(group, &around, false, false);
+		if (used)
+			report_usage_add_around(group, used);
 		if (sum)
 			add_cause(group, sum, ns);
 	}
@@ -139,9 +136,10 @@ static void add_range(void *data, const struct xsprof_range *range)
 	struct cause_sum sum;
 	struct report_range_words words = { 0 };
 	struct report_used used;
+	bool uses;
 
 	open_ranges_add(&report->open, range);
-	report_usage_of(report->usage, &used);
+	uses = report_usage_of(report->usage, &used);
 	/* What is of no thread has no time there. */
 	if (told)
 		cause_range(report->cause,
@@ -165,7 +163,8 @@ static void add_range(void *data, const struct xsprof_range *range)
 		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
 			report->ranges[XSPROF_RANGE_OPEN]++;
 			report->unsure++;
-			report_usage_doubt(report->usage, &used);
+			if (uses)
+				report_usage_doubt(report->usage, &used);
 		}
 		return;
 	}
@@ -180,7 +179,8 @@ static void add_range(void *data, const struct xsprof_range *range)
 		report->nr_uncertain++;
 		group->uncertain++;
 		if (!report->uncertain) {
-			report_usage_doubt(report->usage, &used);
+			if (uses)
+				report_usage_doubt(report->usage, &used);
 			return;
 		}
 	}
@@ -199,8 +199,9 @@ static void add_range(void *data, const struct xsprof_range *range)
 		if (told)
 			add_cause(group, &sum, ns);
 	}
-	report_usage_add(group, &used, report->by & REPORT_BY_NAME, words.inside);
-	add_outer(report, range, &words, told ? &sum : NULL, &used, ns);
+	if (uses)
+		report_usage_add(group, &used, report->by & REPORT_BY_NAME, words.inside);
+	add_outer(report, range, &words, told ? &sum : NULL, uses ? &used : NULL, ns);
 	if (ns < group->min)
 		group->min = ns;
 	if (ns > group->max)

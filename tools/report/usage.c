@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "ranges/pair.h"
 #include "report/usage.h"
 #include "result/flops.h"
@@ -108,7 +107,7 @@ static void put_slot(struct report_usage *usage, struct xsp_range *range)
 static uint32_t formula_of(struct report_usage *usage, const struct xsprof_event *ev)
 {
 	uint64_t key = ((uint64_t)ev->producer + 1) << 32 | ev->name;
-	uint32_t at = xsp_hash_pair(key, 0) % (sizeof(usage->memo) / sizeof(*usage->memo));
+	uint32_t at = (ev->name ^ ev->producer * 31) % (sizeof(usage->memo) / sizeof(*usage->memo));
 
 	if (usage->memo[at].key != key) {
 		usage->memo[at].key = key;
@@ -285,41 +284,49 @@ static void add_all(struct report_used *to, const struct usage_slot *slot)
 	to->all_flops += slot->all_flops;
 }
 
-void report_usage_of(struct report_usage *usage, struct report_used *used)
+/* What it and those in it used that are over is what is around it used, too. */
+static void pass_on(struct report_usage *usage, struct xsp_range *range,
+		    const struct report_used *used)
+{
+	struct usage_slot *slot;
+
+	if (!range || (!used->used.bytes[XSP_USED_CPU] && !used->used.bytes[XSP_USED_DEVICE] &&
+		       !used->all_flops))
+		return;
+	slot = get_slot(usage, range);
+	if (!slot) {
+		usage->crowded++;
+		return;
+	}
+	for (int k = 0; k < XSP_USED_KINDS; k++)
+		add(&slot->used.bytes[k], used->used.bytes[k]);
+	slot->all_flops += used->all_flops;
+}
+
+bool report_usage_of(struct report_usage *usage, struct report_used *used)
 {
 	const struct usage_slot *slot;
-	struct report_used own = { 0 };
-	struct usage_slot *outer;
 	struct xst_given given;
 
-	*used = own;
-	if (!usage->nr || !xst_pairer_given(usage->pairer, &given))
-		return;
+	if (!usage->nr || !xst_pairer_given(usage->pairer, &given) ||
+	    (!given.range->tag && !given.inner))
+		return false;
+	*used = (struct report_used){ 0 };
 	slot = find_slot(usage, given.range);
 	if (slot) {
-		add_all(&own, slot);
-		*used = own;
+		add_all(used, slot);
 		memcpy(used->used.self, slot->used.self, sizeof(used->used.self));
 		used->used.flops = slot->used.flops;
 		put_slot(usage, given.range);
 	}
-	/* To what is around it those go on. */
+	pass_on(usage, given.outer, used);
+	/* Those go on: they pass it on themselves. */
 	for (uint32_t i = 1; i <= given.inner; i++) {
 		slot = find_slot(usage, &given.range[i]);
 		if (slot)
 			add_all(used, slot);
 	}
-	if (!given.outer || (!own.used.bytes[XSP_USED_CPU] &&
-			     !own.used.bytes[XSP_USED_DEVICE] && !own.all_flops))
-		return;
-	outer = get_slot(usage, given.outer);
-	if (!outer) {
-		usage->crowded++;
-		return;
-	}
-	for (int k = 0; k < XSP_USED_KINDS; k++)
-		add(&outer->used.bytes[k], own.used.bytes[k]);
-	outer->all_flops += own.all_flops;
+	return true;
 }
 
 void report_usage_doubt(struct report_usage *usage, const struct report_used *used)
@@ -332,18 +339,24 @@ void report_usage_doubt(struct report_usage *usage, const struct report_used *us
 	usage->doubt.flops += used->used.flops;
 }
 
+void report_usage_add_around(struct xsp_group *row, const struct report_used *used)
+{
+	for (int k = 0; k < XSP_USED_KINDS; k++)
+		add(&row->used.bytes[k], used->used.bytes[k]);
+	row->used.flops += used->all_flops;
+}
+
 void report_usage_add(struct xsp_group *row, const struct report_used *used, bool named,
 		      bool inside)
 {
-	for (int k = 0; k < XSP_USED_KINDS; k++) {
+	uint64_t flops = row->used.flops;
+
+	for (int k = 0; k < XSP_USED_KINDS; k++)
 		add(&row->used.self[k], used->used.self[k]);
-		if (!inside)
-			add(&row->used.bytes[k], used->used.bytes[k]);
-	}
+	if (!inside)
+		report_usage_add_around(row, used);
 	if (named)
-		row->used.flops += used->used.flops;
-	else if (!inside)
-		row->used.flops += used->all_flops;
+		row->used.flops = flops + used->used.flops;
 }
 
 bool report_usage_said(const struct report_usage *usage)
