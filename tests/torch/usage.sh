@@ -46,6 +46,33 @@ result "report has the sums of key_averages(): $(tail -n 1 log)" $?
 	"$python" "$here/memory.py" theirs.memory ours snapshot timeline.json timeline.raw.json \
 		steps >>log 2>&1
 result "each allocation, as a trace, timeline and snapshot: $(tail -n 1 log)" $?
+for by in name shape line module; do
+	"$xsprof" report --by $by --json data >by.$by 2>log || break
+done
+[ $by = module ] && python3 - 2>>log <<'END'
+import json, re
+rows = {by: json.load(open("by." + by))["ranges"] for by in ("name", "shape", "line", "module")}
+def total(by, what):
+    return sum(r[what] for r in rows[by])
+for by in rows:
+    assert total(by, "self_cpu_bytes") == total("name", "self_cpu_bytes"), by
+assert total("shape", "flops") == total("name", "flops") > 0
+# What is in a module is of itself and of those that it has, forward and backward.
+module = {r["module"]: r for r in rows["module"] if "module" in r}
+assert len(module) >= 8 and any(r["cpu_bytes"] for r in module.values()), list(module)
+for name, row in module.items():
+    own, back = re.fullmatch(r"(.*?)( \(backward\))?", name).groups()
+    parts = [r for n, r in module.items()
+             if re.fullmatch(re.escape(own) + r"\.[^. ]+" + re.escape(back or ""), n)]
+    assert row["cpu_bytes"] == row["self_cpu_bytes"] + sum(r["cpu_bytes"] for r in parts), name
+conv = [r for r in rows["shape"] if r["name"] == "aten::conv2d"]
+# Two products and sums for each weight and element of the output.
+assert sorted(r["flops"] / r["count"] for r in conv) == [
+    2 * 4 * 8 * 4 * (3 * 2) * 3 * 4, 2 * 4 * 3 * 8 * (3 * 3) * 8 * 8], conv
+assert sum(r["flops"] for n, r in module.items() if n == "Sequential") == \
+    sum(r["flops"] for n, r in module.items() if re.fullmatch(r"Sequential\.\d", n)) > 0
+END
+result "report --by shape, line and module: the same bytes and FLOPs in other rows" $?
 record "$python" -W ignore -c 'import ctypes, torch
 failed = [getattr(ctypes.CDLL(None), "_ZN3c1027reportOutOfMemoryToProfilerE%sNS_6DeviceE" % t)
           for t in ("lmm", "lll")]
