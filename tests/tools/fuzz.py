@@ -62,6 +62,11 @@ def no_constant(text):
     raise AssertionError("not JSON: " + text)
 
 
+def block(size):
+    """A damaged record may say any size; the sign is its type's."""
+    return min(size, (1 << 64) - size, (1 << 63) - 1)
+
+
 def try_all(path, xsprof, check, check_perfetto):
     text = run(xsprof, "dump", path)
     if text.returncode == 1:
@@ -90,6 +95,8 @@ def try_all(path, xsprof, check, check_perfetto):
                           capture_output=True)
     if done.returncode:
         raise AssertionError((done.stdout + done.stderr).decode())
+    used = sum(block(e["bytes"]) * (1 if e["type"] == "alloc" else -1)
+               for e in events if e["type"] in ("alloc", "free") and "bytes" in e)
     for verb in "report", "info":
         run(xsprof, verb, path)
         out = run(xsprof, verb, "--json", path).stdout
@@ -100,7 +107,17 @@ def try_all(path, xsprof, check, check_perfetto):
             # Sums of times that no clock has are modulo 2^64.
             if (parts - ns["wall_ns"]) % (1 << 64):
                 raise AssertionError("the time of a row does not add up: %s" % row)
+        if verb == "report" and "memory" in said:
+            memory = said["memory"]
+            parts = sum(row["self_cpu_bytes"] + row["self_device_bytes"]
+                        for row in said["ranges"]) if memory["records"] else 0
+            for key in "in_no_range", "without_times":
+                parts += memory[key]["cpu_bytes"] + memory[key]["device_bytes"]
+            if (parts - used) % (1 << 64) and not memory["left_out"]:
+                raise AssertionError("%d bytes are not %d" % (parts, used))
     run(xsprof, "report", "--by", "name,thread,process,category,shape", path)
+    run(xsprof, "report", "--by", "module", path)
+    run(xsprof, "report", "--by", "line,name", path)
     for steps in "--steps", "--steps=*":
         run(xsprof, "report", steps, path)
         out = run(xsprof, "report", steps, "--json", path).stdout

@@ -16,6 +16,7 @@ for kind in all hostile kernel usage mess crash; do
 	[ $kind = mess ] && more=7 && count=$((rounds / 5))
 	# Events that one value makes crash libtraceevent, or keep it busy until it is stopped.
 	[ $kind = crash ] && more="200 101" && count=$((rounds / 5))
+	[ $kind = usage ] && count=$((rounds / 3))
 	"$make_capture" $kind "$kind.data" $more || exit 1
 	python3 "$here/fuzz.py" "$kind.data" "$xsprof" "$here/check-chrome.py" \
 		"$here/check-perfetto.py" $count \
