@@ -87,7 +87,7 @@ grep -qx 'CPU Mem  Self CPU Mem  Device Mem  Self Device Mem  FLOPs  Name' "$dir
 	grep -q '^# records were lost: allocations may be missing' "$dir/out"
 result "the table" $?
 grep -qx 'Out of memory: 2 allocations failed:' "$dir/out" && grep -qx \
-	'  0.000061000  ?-200  aten::empty: 1.0 MB of device 1:0; 1.0 kB allocated, 3.0 kB reserved' \
+"  0.000061000  ?-200  aten::empty: 1.0 MB of device 1:0; 1.0 kB allocated, 3.0 kB reserved" \
 	"$dir/out"
 result "what found no memory" $?
 "$make_capture" big "$dir/big.data" 1000
@@ -114,7 +114,8 @@ for what in "--why aten::add.Tensor -n 1" "--gaps -n 50"; do
 	cat "$dir/out" >>"$dir/log"
 	[ "$(grep -cF "aten::add.Tensor$where, thread 200" "$dir/out")" = 1 ] &&
 		[ "$(grep -cF "$where" "$dir/out")" = 1 ] && rows $what &&
-		[ "$(grep -c '"module":"Net.stem","line":"train.py(12): Net.forward"' "$dir/json")" = 1 ]
+		[ "$(grep -c '"module":"Net.stem","line":"train.py(12): Net.forward"' \
+			"$dir/json")" = 1 ]
 	result "report ${what%% -n*}: likewise" $?
 done
 

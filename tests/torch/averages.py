@@ -7,14 +7,15 @@ usage: averages.py OUT.json
 
 The first writes a list with the sums by name of each window, which torch.profiler's key_averages()
 has, and to OUT.json.memory what it has of allocations in the last one: [address, bytes, total], in
-the order of their times; a range "window" is around each. The second holds the rows of xsprof report against them:
-counts, bytes and FLOPs are equal in all windows. Times differ by what lies between the two
-observers' clocks, which is what the other one does at an op: of a row it is what its calls, and for
-its own time those that they make, differ by on the average, in the median window, as a thread may
-lose its CPU there. That is 5 microseconds or less in half of the rows, and 50 in each.
+the order of their times; a range "window" is around each. The second holds the rows of xsprof
+report against them: counts, bytes and FLOPs are equal in all windows. Times differ by what lies
+between the two observers' clocks, which is what the other one does at an op: of a row it is what
+its calls, and for its own time those that they make, differ by on the average, in the median
+window, as a thread may lose its CPU there. That is 5 microseconds or less in half of the rows, and
+50 in each.
 
-Before 2.1 key_averages() takes times in whole microseconds, and what is allocated within the
-same one as an op for that op's: there bytes are those of the profiler's own tree of events.
+In 1.13 key_averages() takes times in whole microseconds, and what is allocated within the same one
+as an op for that op's: there bytes are those of the profiler's own tree of events.
 """
 import collections
 import json
@@ -148,7 +149,7 @@ def main():
 
 
 def report(xsprof, capture, begin, end):
-    # From its begin on, after which the first range ends; times as the options take them.
+    """Its rows by name, of what ended from @begin to @end, seconds of the trace as text."""
     out = subprocess.run([xsprof, "report", "--json", "--from", begin, "--to", end, capture],
                          stdout=subprocess.PIPE, check=True).stdout
     return {r["name"]: r for r in json.loads(out.decode())["ranges"]}
@@ -196,8 +197,8 @@ def compare():
         bad.append("the program does not do enough: %s" % (some,))
     for line in bad[:20]:
         print(line)
-    print("%d names, %d of key_averages(), %d with bytes, %d with FLOPs; times %d ns apart, at most "
-          "%d" % (len(windows[0]), sum("averaged" in r for r in rows), *some,
+    print("%d names, %d of key_averages(), %d with bytes, %d with FLOPs; times %d ns apart, "
+          "at most %d" % (len(windows[0]), sum("averaged" in r for r in rows), *some,
                   middle[len(middle) // 2][0] if middle else -1, middle[-1][0] if middle else -1))
     return bool(bad)
 

@@ -323,7 +323,7 @@ struct report_used {
 	uint64_t	all_flops;
 };
 
-/* Of the range that the pairer gives, every one of them.  Return: false: nothing; @used is not set. */
+/* Of each range that the pairer gives, while it does.  Return: false: nothing; @used is not set. */
 bool report_usage_of(struct report_usage *usage, struct report_used *used);
 /* It is in no row, or its time is in none, because of losses. */
 void report_usage_doubt(struct report_usage *usage, const struct report_used *used);
