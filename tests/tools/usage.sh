@@ -96,6 +96,11 @@ result "what found no memory" $?
 	! grep -qE 'CPU Mem|FLOPs|# memory' "$dir/out" && ! grep -qE '_bytes|flops' "$dir/json"
 result "where nothing is known of it there is no table" $?
 
+"$xsprof" report --allow-lost --from 0.0000355 --to 0.0000385 "$dir/data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+grep -qx '\.\.\. and 2 allocations and 1 free in no range: 8 B' "$dir/out"
+result "where there is no range it is said as well" $?
+
 # Where in its program an op was called is told of each that is shown alone.
 where=' (module Net.stem, line train.py(12): Net.forward)'
 "$xsprof" report --allow-lost "$dir/data" >"$dir/out" 2>"$dir/log"

@@ -290,8 +290,7 @@ void report_print(struct report *report)
 		       report->show.all ? "" : "; --open lists them");
 	if (!threads)
 		report_print_cause(report, rows, ranges, &width);
-	if (!threads)
-		report_print_usage(report, rows, ranges, &width);
+	report_print_usage(report, rows, ranges, &width);
 	report_print_out_of_memory(report);
 	report_print_waits(report, rows + ranges, n - ranges);
 	print_others(report, rows + ranges, n - ranges);
