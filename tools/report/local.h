@@ -317,10 +317,12 @@ void report_usage_event(struct report_usage *usage, const struct xsprof_event *e
  * struct report_used - what a range has used
  * @used: of the range; @flops are its own
  * @all_flops: those of what was inside as well
+ * @unknown: its own are not known
  */
 struct report_used {
 	struct xsp_used	used;
 	uint64_t	all_flops;
+	bool		unknown;
 };
 
 /* Of each range that the pairer gives, while it does.  Return: false: nothing; @used is not set. */
@@ -328,15 +330,12 @@ bool report_usage_of(struct report_usage *usage, struct report_used *used);
 /* It is in no row, or its time is in none, because of losses. */
 void report_usage_doubt(struct report_usage *usage, const struct report_used *used);
 /* Adds @used to a row, which has a name or not: @inside of another of its row. */
-void report_usage_add(struct xsp_group *row, const struct report_used *used, bool named,
-		      bool inside);
+void report_usage_add(struct report_usage *usage, struct xsp_group *row,
+		      const struct report_used *used, bool named, bool inside);
 /* Did any op say more of itself than its name? */
 bool report_usage_said(const struct report_usage *usage);
 /* Adds it to a row that is around that of the range. */
 void report_usage_add_around(struct xsp_group *row, const struct report_used *used);
-/* Were allocations recorded, FLOPs found? */
-bool report_usage_memory(const struct report_usage *usage);
-bool report_usage_flops(const struct report_usage *usage);
 
 /* ---- usage-print.c -------------------------------------------------------------------------- */
 

@@ -200,7 +200,8 @@ static void add_range(void *data, const struct xsprof_range *range)
 			add_cause(group, &sum, ns);
 	}
 	if (uses)
-		report_usage_add(group, &used, report->by & REPORT_BY_NAME, words.inside);
+		report_usage_add(report->usage, group, &used, report->by & REPORT_BY_NAME,
+				 words.inside);
 	add_outer(report, range, &words, told ? &sum : NULL, uses ? &used : NULL, ns);
 	if (ns < group->min)
 		group->min = ns;

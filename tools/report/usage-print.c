@@ -113,8 +113,9 @@ static void print_left(const struct report *report)
 		printf("... and %" PRIu64 " allocations in ranges that there was no room for\n",
 		       usage->crowded);
 	if (usage->counted && usage->uncounted)
-		printf("... the FLOPs of %" PRIu64 " ops are not known: their inputs were not "
-		       "recorded as their formulas take them\n", usage->uncounted);
+		printf("... the FLOPs of %" PRIu64 " op%s are not known: inputs were not recorded "
+		       "as the formula takes them\n", usage->uncounted,
+		       usage->uncounted == 1 ? "" : "s");
 	if (usage->memory && is_lossy(report))
 		puts("# records were lost: allocations may be missing in these numbers, or frees");
 }

@@ -94,8 +94,6 @@ static void put_slot(struct report_usage *usage, struct xsp_range *range)
 {
 	struct usage_slot *slot = &usage->slots[range->tag - 1];
 
-	/* The rest of its inputs did not come. */
-	usage->uncounted += slot->formula > 0;
 	forget_note(usage, slot);
 	slot->next = usage->unused;
 	usage->unused = (uint32_t)range->tag;
@@ -125,15 +123,13 @@ static bool goes_on(const struct xsprof_event *ev)
 static void count(struct report_usage *usage, struct xsp_range *top, uint32_t formula,
 		  struct xsr_walk *walk)
 {
-	uint64_t flops = xsr_flops_of(formula, walk);
-	struct usage_slot *slot = flops ? get_slot(usage, top) : NULL;
+	struct usage_slot *slot = get_slot(usage, top);
 
-	usage->counted += !!slot;
-	usage->uncounted += !slot;
 	if (!slot)
 		return;
-	slot->used.flops = flops;
-	slot->all_flops += flops;
+	slot->used.flops = xsr_flops_of(formula, walk);
+	slot->unknown = !slot->used.flops;
+	slot->all_flops += slot->used.flops;
 }
 
 /* Return: false: there is no room for more of its inputs. */
@@ -172,10 +168,12 @@ static void op_begins(struct report_usage *usage, const struct xsprof_event *ev)
 		return;
 	}
 	slot = get_slot(usage, top);
-	if (!slot || !keep(usage, slot, ev)) {
-		usage->uncounted++;
+	if (!slot)
 		return;
-	}
+	/* Until the rest of its inputs has come. */
+	slot->unknown = true;
+	if (!keep(usage, slot, ev))
+		return;
 	slot->formula = formula;
 	usage->expecting++;
 }
@@ -192,7 +190,6 @@ static void op_goes_on(struct report_usage *usage, const struct xsprof_event *ev
 		return;
 	/* After a loss they may be another's. */
 	if (top->lost || !keep(usage, slot, ev)) {
-		usage->uncounted++;
 		forget_note(usage, slot);
 		return;
 	}
@@ -317,6 +314,7 @@ bool report_usage_of(struct report_usage *usage, struct report_used *used)
 		add_all(used, slot);
 		memcpy(used->used.self, slot->used.self, sizeof(used->used.self));
 		used->used.flops = slot->used.flops;
+		used->unknown = slot->unknown;
 		put_slot(usage, given.range);
 	}
 	pass_on(usage, given.outer, used);
@@ -329,8 +327,15 @@ bool report_usage_of(struct report_usage *usage, struct report_used *used)
 	return true;
 }
 
+static void count_op(struct report_usage *usage, const struct report_used *used)
+{
+	usage->counted += used->used.flops > 0;
+	usage->uncounted += used->unknown;
+}
+
 void report_usage_doubt(struct report_usage *usage, const struct report_used *used)
 {
+	count_op(usage, used);
 	for (int k = 0; k < XSP_USED_KINDS; k++) {
 		usage->doubtful |= used->used.self[k] != 0;
 		add(&usage->doubt.self[k], used->used.self[k]);
@@ -346,11 +351,12 @@ void report_usage_add_around(struct xsp_group *row, const struct report_used *us
 	row->used.flops += used->all_flops;
 }
 
-void report_usage_add(struct xsp_group *row, const struct report_used *used, bool named,
-		      bool inside)
+void report_usage_add(struct report_usage *usage, struct xsp_group *row,
+		      const struct report_used *used, bool named, bool inside)
 {
 	uint64_t flops = row->used.flops;
 
+	count_op(usage, used);
 	for (int k = 0; k < XSP_USED_KINDS; k++)
 		add(&row->used.self[k], used->used.self[k]);
 	if (!inside)
@@ -362,14 +368,4 @@ void report_usage_add(struct xsp_group *row, const struct report_used *used, boo
 bool report_usage_said(const struct report_usage *usage)
 {
 	return usage->said;
-}
-
-bool report_usage_memory(const struct report_usage *usage)
-{
-	return usage->memory;
-}
-
-bool report_usage_flops(const struct report_usage *usage)
-{
-	return usage->counted;
 }

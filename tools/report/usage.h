@@ -38,6 +38,7 @@ struct usage_apart {
  * @used: by itself and by what was inside and is over; @flops are its own
  * @all_flops: of both
  * @formula: of its name, until its inputs are known
+ * @unknown: it has a formula, and no inputs that it takes
  * @note: records of these, as far as they came
  * @note_len: bytes
  * @next: the next one that is free, + 1
@@ -48,6 +49,7 @@ struct usage_slot {
 	char		*note;
 	uint32_t	note_len;
 	uint32_t	formula;
+	bool		unknown;
 	uint32_t	next;
 };
 
@@ -67,9 +69,9 @@ struct usage_slot {
  * @doubt: used by ranges whose times are in no row, because of losses; @self of each
  * @doubtful: there were such
  * @crowded: allocations in ranges for which there was no room
- * @counted: ops with FLOPs
+ * @counted: ops with FLOPs, of those that are in rows or in doubt
  * @said: an op had arguments
- * @uncounted: ops that have a formula, and no inputs that it takes
+ * @uncounted: of the same, those that have a formula, and no inputs that it takes
  * @failed: the first that found no memory
  * @nr_failed: how many did not, in all
  * @memo: formulas by names
