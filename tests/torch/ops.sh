@@ -58,7 +58,7 @@ for detail in names shapes all; do
 	[ $detail = names ] || shapes=shapes strings='ij,jk->ik tanh'
 	# shellcheck disable=SC2086 # words on purpose
 	record --torch "$detail" -- "$python" -W ignore "$here/work.py" theirs $shapes &&
-		python3 "$here/compare.py" theirs ours $shapes $strings >>log
+		python3 "$here/compare.py" theirs ours $shapes $strings >>log 2>&1
 	status=$?
 	result "--torch $detail: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done
