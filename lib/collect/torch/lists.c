@@ -17,7 +17,7 @@ static unsigned int compared, ops;
 
 /* What one op's inputs are compared with. */
 struct answers {
-	const struct torch_text		*types;
+	const char			*types;
 	const struct torch_vector	*sizes, *end;
 	bool				too_long;	/* a list has more than are compared */
 };
@@ -158,21 +158,31 @@ static bool same_list(const char *value, struct answers *have)
 							   is_empty(impl, places[1])));
 }
 
-static bool is_text(const struct torch_text *t, const char *what)
+static size_t text_size(void)
 {
-	return t->len == strlen(what) && !memcmp(t->data, what, t->len);
+	return torch_old_texts() ? sizeof(char *) : sizeof(struct torch_text);
+}
+
+static bool is_text(const char *string, const char *what)
+{
+	const char *text;
+	size_t len = torch_text(string, &text);
+
+	return len == strlen(what) && !memcmp(text, what, len);
 }
 
 static bool compare(const char *value, uint64_t n, struct answers *a)
 {
-	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
+	const char *type = a->types;
+
+	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE, type += text_size()) {
 		uint32_t tag = torch_u32(value, IVALUE_TAG);
-		bool list = is_text(&a->types[i], "GenericList");
+		bool list = is_text(type, "GenericList");
 
 		if (a->sizes == a->end)
 			return false;
 		if (tag != TAG_TENSOR &&
-		    (!learn(&torch_layout.tag_bool, tag, is_text(&a->types[i], "Bool")) ||
+		    (!learn(&torch_layout.tag_bool, tag, is_text(type, "Bool")) ||
 		     !learn(&torch_layout.tag_list, tag, list)))
 			return false;
 		if (!list)
@@ -185,15 +195,23 @@ static bool compare(const char *value, uint64_t n, struct answers *a)
 
 static void free_texts(const struct torch_vector *v)
 {
-	for (struct torch_text *t = (struct torch_text *)v->begin; (char *)t < v->end; t++)
-		if (t->data != t->own)
+	for (char *string = v->begin; string < v->end; string += text_size()) {
+		struct torch_text *t = (struct torch_text *)string;
+
+		/* Of the old kind it may be shared. */
+		if (torch_old_texts())
+			torch_api.old_text_delete(string);
+		else if (t->data != t->own)
 			torch_api.free((void *)(uintptr_t)t->data);
+	}
 	torch_api.free(v->begin);
 }
 
 static bool can_ask(void)
 {
-	return torch_api.input_types && torch_api.is_tensor_list && torch_api.is_int_list &&
+	return (torch_api.input_types ||
+		(torch_api.old_input_types && torch_api.old_text_delete)) &&
+	       torch_api.is_tensor_list && torch_api.is_int_list &&
 	       torch_api.is_bool_list && torch_api.is_double_list;
 }
 
@@ -213,12 +231,12 @@ bool torch_lists_compare(const void *fn)
 	if (n > TORCH_INPUTS)
 		return false;
 	torch_strings_find();
-	types = torch_api.input_types(fn);
+	types = torch_old_texts() ? torch_api.old_input_types(fn) : torch_api.input_types(fn);
 	sizes = torch_api.input_sizes(fn, true);
-	a.types = (const struct torch_text *)types.begin;
+	a.types = types.begin;
 	a.sizes = (const struct torch_vector *)sizes.begin;
 	a.end = (const struct torch_vector *)sizes.end;
-	good = (uint64_t)(types.end - types.begin) == n * sizeof(*a.types) &&
+	good = (uint64_t)(types.end - types.begin) == n * text_size() &&
 	       compare(torch_ptr(fn, torch_layout.inputs), n, &a);
 	free_texts(&types);
 	torch_free_sizes(&sizes);

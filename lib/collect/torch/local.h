@@ -54,12 +54,15 @@ struct torch_vector {
 	char	*room;
 };
 
-/* std::string of the C++ library's new kind. */
+/* std::string of the C++ library's new kind. One of the old kind has @data and nothing else. */
 struct torch_text {
 	const char	*data;
 	size_t		len;
 	char		own[16];
 };
+
+/* In front of the text of one of the old kind: its length. */
+#define OLD_TEXT_LEN	24
 
 /*
  * std::variant<std::string_view, std::reference_wrapper<...>> as libstdc++ passes it: a view has
@@ -85,11 +88,13 @@ struct torch_name {
  * @nr_inputs: how many inputs an op has
  * @input_sizes: std::vector<std::vector<int64_t>>, one an input
  * @input_types: std::vector<std::string>, the same: "Bool", "GenericList", ...
+ * @old_input_types: where std::string is of the old kind: wheels up to 2.6
+ * @old_text_delete: destructs such a string
  * @is_tensor_list: what the list in an IValue is declared to be of; false of what is no list
  * @is_int_list: the same
  * @is_double_list: the same
  * @is_bool_list: the same
- * @string_new: what an IValue of a string points to, in @made; @text is given away
+ * @string_new: what an IValue of a string points to, in @made
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
  * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
@@ -108,11 +113,13 @@ struct torch_api {
 	size_t			(*nr_inputs)(const void *fn);
 	struct torch_vector	(*input_sizes)(const void *fn, bool flatten);
 	struct torch_vector	(*input_types)(const void *fn);
+	struct torch_vector	(*old_input_types)(const void *fn);
+	void			(*old_text_delete)(void *text);
 	bool			(*is_tensor_list)(const void *value);
 	bool			(*is_int_list)(const void *value);
 	bool			(*is_double_list)(const void *value);
 	bool			(*is_bool_list)(const void *value);
-	void			*(*string_new)(const char **made, struct torch_text *text);
+	void			*(*string_new)(const char **made, const char *text);
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
 	void			*(*save_meta)(void *map, const void *fn, const bool *config);
@@ -196,7 +203,7 @@ static inline bool torch_wanted(void)
  * @handle: its number
  * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
  * @list: of a ListImpl: its elements; 0 not known yet
- * @text: of a ConstantString: its text; 0 not known
+ * @text: of a ConstantString: its std::string; 0 not known
  * @text_class: its virtual functions
  * @tag_list: of an IValue that is a list; 0 not known yet
  * @tag_bool: of one that is a bool; the same
@@ -359,6 +366,20 @@ bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_i
 
 /* Where the text of one is.  Makes one, the first time. */
 void torch_strings_find(void);
+/* Is std::string of the old kind? */
+static inline bool torch_old_texts(void)
+{
+	return !torch_api.input_types;
+}
+
+/* The text of a std::string that is there.  Return: its length. */
+static inline size_t torch_text(const void *string, const char **text)
+{
+	*text = torch_ptr(string, 0);
+	return torch_old_texts() ? torch_u64(*text - OLD_TEXT_LEN, 0) :
+		torch_u64(string, offsetof(struct torch_text, len));
+}
+
 /*
  * Of an IValue with a tag between those of bools and of lists: it is a tuple, a string or a blob,
  * and points to it.  Return: false: it is no string, or not one that is read.

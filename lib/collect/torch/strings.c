@@ -8,23 +8,38 @@
 
 #define PROBE	"xsprof-probe"
 
+/* Is that a std::string of libtorch's with our text?  There may be anything. */
+static bool is_ours(const char *at)
+{
+	struct torch_text t = { 0 };
+	char text[sizeof(PROBE)];
+
+	if (torch_old_texts())
+		t.data = torch_ptr(at, 0);
+	else
+		memcpy(&t, at, sizeof(t));
+	if (!torch_peek(text, t.data, sizeof(text)) || memcmp(text, PROBE, sizeof(text)))
+		return false;
+	if (!torch_old_texts())
+		/* A short one has its text in itself. */
+		return t.data == at + offsetof(struct torch_text, own) &&
+		       t.len == sizeof(PROBE) - 1;
+	return torch_peek(&t.len, t.data - OLD_TEXT_LEN, sizeof(t.len)) &&
+	       t.len == sizeof(PROBE) - 1;
+}
+
 void torch_strings_find(void)
 {
-	struct torch_text text = { .len = sizeof(PROBE) - 1, .own = PROBE };
 	static bool asked;
 	const char *made = NULL;
 
 	if (asked || !torch_api.string_new)
 		return;
 	asked = true;
-	text.data = text.own;
 	/* It stays: what would give it back is inlined into its users. */
-	torch_api.string_new(&made, &text);
+	torch_api.string_new(&made, PROBE);
 	for (uint16_t at = 16; made && at <= 24; at += 8) {
-		/* A short one has its text in itself. */
-		if (torch_ptr(made, at) != made + at + offsetof(struct torch_text, own) ||
-		    torch_u64(made, at + 8) != sizeof(PROBE) - 1 ||
-		    memcmp(torch_ptr(made, at), PROBE, sizeof(PROBE)))
+		if (!is_ours(made + at))
 			continue;
 		torch_layout.text = at;
 		torch_layout.text_class = torch_u64(made, 0);
@@ -36,12 +51,11 @@ bool torch_string_read(const char *value, struct xsprof_input *to)
 {
 	const char *object = torch_ptr(value, 0);
 	const char *text;
-	uint64_t len;
+	size_t len;
 
 	if (!torch_layout.text || torch_u64(object, 0) != torch_layout.text_class)
 		return false;
-	text = torch_ptr(object, torch_layout.text);
-	len = torch_u64(object, torch_layout.text + 8);
+	len = torch_text(object + torch_layout.text, &text);
 	/* One that is longer than a record keeps is told of as cut; one with a 0 is no text. */
 	if (memchr(text, 0, len))
 		return false;
