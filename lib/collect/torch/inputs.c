@@ -34,10 +34,25 @@ static void read_other(const char *value, bool lists, struct torch_inputs *in,
 	*to = (struct xsprof_input){ .kind = XSPROF_INPUT_OTHER, .u.type = object };
 }
 
-uint32_t torch_inputs_read(const void *fn, bool lists, struct torch_inputs *in)
+static void read_tensor(const char *value, struct torch_inputs *in, struct xsprof_input *to)
 {
-	const char *value = torch_ptr(fn, torch_layout.inputs);
-	uint64_t n = torch_u64(fn, torch_layout.inputs + 8);
+	struct xsprof_tensor *t = &in->tensor[in->nr_tensors];
+
+	if (torch_tensor_read(torch_ptr(value, 0), t)) {
+		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_TENSOR, .u.tensor = t };
+		in->nr_tensors++;
+		return;
+	}
+	/* One without sizes would look like a scalar. */
+	*to = (struct xsprof_input){
+		.kind = XSPROF_INPUT_OTHER, .u.type = t->dtype ? t->dtype : object,
+	};
+}
+
+uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in)
+{
+	uint64_t n;
+	const char *value = torch_inputs_of(fn, arguments, &n);
 
 	if (n > TORCH_INPUTS)
 		n = TORCH_INPUTS;
@@ -50,13 +65,10 @@ uint32_t torch_inputs_read(const void *fn, bool lists, struct torch_inputs *in)
 		case TAG_NONE:
 			break;
 		case TAG_TENSOR:
-			if (in->nr_tensors == TORCH_TENSORS) {
+			if (in->nr_tensors == TORCH_TENSORS)
 				read_other(value, false, in, to);
-				break;
-			}
-			to->kind = XSPROF_INPUT_TENSOR;
-			to->u.tensor = &in->tensor[in->nr_tensors];
-			torch_tensor_read(torch_ptr(value, 0), &in->tensor[in->nr_tensors++]);
+			else
+				read_tensor(value, in, to);
 			break;
 		case TAG_DOUBLE:
 			to->kind = XSPROF_INPUT_F64;

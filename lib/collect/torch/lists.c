@@ -19,7 +19,7 @@ static unsigned int compared, ops;
 struct answers {
 	const char			*types;
 	const struct torch_vector	*sizes, *end;
-	bool				too_long;	/* a list has more than are compared */
+	bool				unsure;	/* a list is not compared: long, or of others */
 };
 
 /* Is @tag the one that is @known if @is, and another if not?  The first time it becomes known. */
@@ -50,7 +50,7 @@ static int elements(const char *impl, uint16_t at, char *copy, const char **wher
 	if (len % IVALUE_SIZE)
 		return -1;
 	if (len > LONGEST * IVALUE_SIZE) {
-		have->too_long = true;
+		have->unsure = true;
 		return -1;
 	}
 	if (len && !torch_peek(copy, v.begin, len))
@@ -95,6 +95,13 @@ static bool are_tensors(const char *value, const char *copy, const char *where, 
 	return true;
 }
 
+/* A list of symbolic sizes, of strings, of optional tensors, of objects. */
+static bool is_of_others(const char *value)
+{
+	return !torch_api.is_tensor_list(value) && !torch_api.is_int_list(value) &&
+	       !torch_api.is_double_list(value) && !torch_api.is_bool_list(value);
+}
+
 static bool fits(const char *value, const char *impl, uint16_t at, struct answers *have)
 {
 	char copy[LONGEST * IVALUE_SIZE];
@@ -107,8 +114,9 @@ static bool fits(const char *value, const char *impl, uint16_t at, struct answer
 	tag = torch_u32(copy, IVALUE_TAG);
 	if (tag == TAG_TENSOR || tag == TAG_NONE)
 		return are_tensors(value, copy, where, n, have);
+	have->unsure = is_of_others(value);
 	have->sizes++;
-	return is_of(value, copy, n);
+	return !have->unsure && is_of(value, copy, n);
 }
 
 /* A list of lists, strings or objects: nothing of it is read, and it proves nothing. */
@@ -144,7 +152,7 @@ static bool same_list(const char *value, struct answers *have)
 			continue;
 		a = *have;
 		if (!fits(value, impl, places[i], &a)) {
-			have->too_long |= a.too_long;
+			have->unsure |= a.unsure;
 			continue;
 		}
 		torch_layout.list = places[i];
@@ -207,6 +215,45 @@ static void free_texts(const struct torch_vector *v)
 	torch_api.free(v->begin);
 }
 
+/* Of a list that may be in @value: has it a tensor whose sizes are what its own code says? */
+static bool has_custom_sizes(const char *value, struct answers *have)
+{
+	static const uint16_t places[] = { 16, 24 };
+	char copy[LONGEST * IVALUE_SIZE], tensor[TORCH_TENSOR_SPAN];
+	const char *impl = torch_ptr(value, 0), *where;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		int n = elements(impl, places[i], copy, &where, have);
+
+		for (int k = 0; k < n; k++)
+			if (torch_u32(copy + k * IVALUE_SIZE, IVALUE_TAG) == TAG_TENSOR &&
+			    torch_tensor_copy(copy + k * IVALUE_SIZE, tensor) &&
+			    torch_custom_sizes(tensor))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * May libtorch be asked for all sizes among these inputs?  Not where it would run a program's own
+ * code for it, or raise an exception.
+ */
+static bool may_ask(const char *value, uint64_t n)
+{
+	struct answers have = { 0 };
+	char tensor[TORCH_TENSOR_SPAN];
+
+	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
+		uint32_t tag = torch_u32(value, IVALUE_TAG);
+
+		if (tag == TAG_TENSOR ?
+		    torch_tensor_copy(value, tensor) && torch_custom_sizes(tensor) :
+		    tag > TAG_INT && (has_custom_sizes(value, &have) || have.unsure))
+			return false;
+	}
+	return true;
+}
+
 static bool can_ask(void)
 {
 	return (torch_api.input_types ||
@@ -228,7 +275,7 @@ bool torch_lists_compare(const void *fn)
 		__atomic_store_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
 		return false;
 	}
-	if (n > TORCH_INPUTS)
+	if (n > TORCH_INPUTS || !may_ask(torch_ptr(fn, torch_layout.inputs), n))
 		return false;
 	torch_strings_find();
 	types = torch_old_texts() ? torch_api.old_input_types(fn) : torch_api.input_types(fn);
@@ -241,8 +288,8 @@ bool torch_lists_compare(const void *fn)
 	free_texts(&types);
 	torch_free_sizes(&sizes);
 	ops++;
-	/* A list that is too long to be compared says nothing: the op has none, others go on. */
-	if (!good && a.too_long)
+	/* A list that is not compared says nothing: the op has none, others go on. */
+	if (!good && a.unsure)
 		return false;
 	if (!good)
 		torch_say("PyTorch: lists are not what they were expected to be: they and bools "
@@ -268,9 +315,9 @@ static bool read_tensors(const char *value, const char *from, uint64_t n, struct
 		.u.tensor = in->tensor + in->nr_tensors,
 	};
 	for (uint64_t i = 0; i < n; i++, from += IVALUE_SIZE) {
-		if (torch_u32(from, IVALUE_TAG) != TAG_TENSOR)
+		if (torch_u32(from, IVALUE_TAG) != TAG_TENSOR ||
+		    !torch_tensor_read(torch_ptr(from, 0), &in->tensor[in->nr_tensors++]))
 			return false;
-		torch_tensor_read(torch_ptr(from, 0), &in->tensor[in->nr_tensors++]);
 	}
 	return true;
 }

@@ -312,10 +312,28 @@ struct torch_inputs {
 	uint32_t		others;
 };
 
+#define TORCH_ALL_INPUTS	UINT32_MAX
+
+/*
+ * The inputs of an op with so many @arguments: the last of those that are there, which are the
+ * whole stack where TorchScript's interpreter calls it.  @nr: how many
+ */
+static inline const char *torch_inputs_of(const void *fn, uint32_t arguments, uint64_t *nr)
+{
+	const char *value = torch_ptr(fn, torch_layout.inputs);
+
+	*nr = torch_u64(fn, torch_layout.inputs + 8);
+	if (*nr > arguments) {
+		value += (*nr - arguments) * IVALUE_SIZE;
+		*nr = arguments;
+	}
+	return value;
+}
+
 /* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
-uint32_t torch_inputs_read(const void *fn, bool lists, struct torch_inputs *in);
-/* A tensor of them: tensor.c. */
-void torch_tensor_read(const char *impl, struct xsprof_tensor *t);
+uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in);
+/* A tensor of them: tensor.c.  Return: false: what its sizes are is not known. */
+bool torch_tensor_read(const char *impl, struct xsprof_tensor *t);
 void torch_tensor_init(int category);
 /* Names of types. */
 void torch_inputs_init(int category);
@@ -329,7 +347,7 @@ extern int torch_verified;
  * Compares an op's inputs, as they would be read, with what libtorch says of them, until enough
  * were.  Return: true when this op's may be recorded.
  */
-bool torch_verify(const void *fn);
+bool torch_verify(const void *fn, uint32_t arguments);
 /* The same of its lists and bools, behind that. */
 bool torch_verify_lists(const void *fn);
 
@@ -348,6 +366,12 @@ extern unsigned int torch_compared;
 bool torch_peek(void *to, const void *from, size_t len);
 /* An input that is a tensor: its first bytes in @copy. */
 bool torch_tensor_copy(const char *value, char *copy);
+/* Are its sizes what its own code says?  @copy: where sizes are is known */
+static inline bool torch_custom_sizes(const char *copy)
+{
+	return torch_u8(copy, torch_layout.sizes + POLICIES) & CUSTOM_SIZES;
+}
+
 /* Has the tensor of an input in libtorch's memory the sizes that it says? */
 bool torch_same_tensor(const char *value, const struct torch_vector *sizes);
 void torch_free_sizes(const struct torch_vector *sizes);
@@ -421,7 +445,8 @@ void torch_iterations_last(void);
 
 /* ---- names.c, observe.c, memory.c ----------------------------------------------------------- */
 
-xsprof_name_t torch_name(const void *fn);
+/* The name of an op, and how many arguments it has; TORCH_ALL_INPUTS: its inputs are these. */
+xsprof_name_t torch_name(const void *fn, uint32_t *arguments);
 void torch_names_init(int category);
 
 /* Begins to observe where ops are wanted, ends it where they are not any more. */

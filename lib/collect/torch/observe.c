@@ -15,7 +15,7 @@ static uint32_t changing;
 static uint32_t registered;	/* how often */
 
 /* Return: how many. */
-static uint32_t read_inputs(const void *fn, struct torch_inputs *in)
+static uint32_t read_inputs(const void *fn, uint32_t arguments, struct torch_inputs *in)
 {
 	/* Acquire, both: pair with the releases in verify.c and lists.c, behind the layout. */
 	int verified = __atomic_load_n(&torch_verified, __ATOMIC_ACQUIRE);
@@ -23,11 +23,11 @@ static uint32_t read_inputs(const void *fn, struct torch_inputs *in)
 	uint32_t n;
 
 	if (__builtin_expect(verified != TORCH_VERIFIED, 0) &&
-	    (verified != TORCH_VERIFY || !torch_verify(fn)))
+	    (verified != TORCH_VERIFY || !torch_verify(fn, arguments)))
 		return 0;
-	n = torch_inputs_read(fn, lists == TORCH_VERIFIED, in);
+	n = torch_inputs_read(fn, arguments, lists == TORCH_VERIFIED, in);
 	if (__builtin_expect(lists == TORCH_VERIFY && in->others, 0) && torch_verify_lists(fn))
-		n = torch_inputs_read(fn, true, in);
+		n = torch_inputs_read(fn, arguments, true, in);
 	return n;
 }
 
@@ -38,13 +38,14 @@ static void *starts(void **ret, const void *fn)
 	struct python_place place;
 	struct torch_inputs in;
 	struct torch_comms comms;
+	uint32_t arguments;
 	uint64_t number;
 	bool is_comms;
 
 	*ret = NULL;
 	if (!torch_wanted())
 		return ret;
-	op.name = torch_name(fn);
+	op.name = torch_name(fn, &arguments);
 	op.scope = torch_u8(fn, l->scope);
 	op.sequence = (int64_t)torch_u64(fn, l->sequence);
 	torch_thread_enter();
@@ -58,7 +59,7 @@ static void *starts(void **ret, const void *fn)
 	op.record_function_id = torch_u64(fn, l->handle);
 	/* What a scripted function has as inputs is kept in another way. */
 	if (op.scope != SCRIPT_SCOPE && torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES)) {
-		op.nr_inputs = read_inputs(fn, &in);
+		op.nr_inputs = read_inputs(fn, arguments, &in);
 		op.inputs = in.input;
 	}
 	if (torch_records(XSPROF_DETAIL_STACK | XSPROF_DETAIL_MODULES, TORCH_ALL)) {

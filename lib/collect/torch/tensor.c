@@ -27,7 +27,7 @@ void torch_tensor_init(int category)
 		type_names[i] = torch_user.name(category, types[i].name);
 }
 
-void torch_tensor_read(const char *impl, struct xsprof_tensor *t)
+bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 {
 	const char *s = impl + torch_layout.sizes;
 	uint64_t ndim = torch_u64(s, 0);
@@ -40,7 +40,7 @@ void torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 	t->device = torch_device(torch_u16(s, DEVICE));
 	/* Where its own code says what its sizes are, these are not them. */
 	if (torch_u8(s, POLICIES) & CUSTOM_SIZES || ndim > 64)
-		return;
+		return false;
 	t->ndim = (uint32_t)ndim;
 	t->numel = torch_u64(s, NUMEL);
 	t->offset = torch_u64(s, STORAGE_OFFSET);
@@ -51,4 +51,5 @@ void torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 		t->sizes = (const int64_t *)torch_ptr(s, SIZES_INLINE);
 		t->strides = t->sizes + ndim;
 	}
+	return true;
 }

@@ -9,18 +9,20 @@
 #include "collect/torch/local.h"
 
 #define ENOUGH		256u	/* tensors */
+#define MOST		65536u	/* values on the stack of an interpreter */
 
 int torch_verified;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool compare(const void *fn, const char *values, uint64_t n)
+/* @value: the last @n of its inputs */
+static bool compare(const void *fn, const char *value, const char *values, uint64_t n)
 {
-	const char *value = torch_ptr(fn, torch_layout.inputs);
+	uint64_t there = torch_u64(fn, torch_layout.inputs + 8);
 	struct torch_vector all = torch_api.input_sizes(fn, false), *one;
-	bool good = (uint64_t)(all.end - all.begin) == n * sizeof(*one);
+	bool good = (uint64_t)(all.end - all.begin) == there * sizeof(*one);
 
-	one = (struct torch_vector *)all.begin;
+	one = (struct torch_vector *)all.begin + there - n;
 	for (uint64_t i = 0; good && i < n; i++)
 		if (torch_u32(values + i * IVALUE_SIZE, IVALUE_TAG) == TAG_TENSOR)
 			good = torch_same_tensor(value + i * IVALUE_SIZE, &one[i]);
@@ -43,8 +45,7 @@ static int look(const char *values, uint64_t n)
 			continue;
 		if (!torch_tensor_copy(value, tensor))
 			return BAD;
-		if (torch_layout.sizes &&
-		    torch_u8(tensor, torch_layout.sizes + POLICIES) & CUSTOM_SIZES)
+		if (torch_layout.sizes && torch_custom_sizes(tensor))
 			ret = SKIP;
 	}
 	return ret;
@@ -58,9 +59,10 @@ static void give_up(const char *what)
 }
 
 /* The lock is held. */
-static bool verify(const void *fn)
+static bool verify(const void *fn, uint32_t arguments)
 {
-	uint64_t n = torch_u64(fn, torch_layout.inputs + 8);
+	uint64_t there = torch_u64(fn, torch_layout.inputs + 8), n;
+	const char *value = torch_inputs_of(fn, arguments, &n);
 	char values[TORCH_INPUTS * IVALUE_SIZE];
 
 	if (torch_verified != TORCH_VERIFY)
@@ -69,20 +71,21 @@ static bool verify(const void *fn)
 		give_up("the number of inputs");
 		return false;
 	}
-	if (torch_api.nr_inputs(fn) != n) {
+	/* There may be more than an operator has. */
+	if (torch_api.nr_inputs(fn) != n || there > MOST) {
 		give_up("the number of inputs");
 		return false;
 	}
 	if (!n || n > TORCH_INPUTS)
 		return false;
-	if (!torch_peek(values, torch_ptr(fn, torch_layout.inputs), n * IVALUE_SIZE) ||
+	if (!torch_peek(values, value, n * IVALUE_SIZE) ||
 	    look(values, n) == BAD) {
 		give_up("the inputs of an op");
 		return false;
 	}
 	if (look(values, n) == SKIP)
 		return false;
-	if (!compare(fn, values, n)) {
+	if (!compare(fn, value, values, n)) {
 		give_up("the shape of a tensor");
 		return false;
 	}
@@ -92,14 +95,14 @@ static bool verify(const void *fn)
 	return torch_layout.sizes != 0;
 }
 
-bool torch_verify(const void *fn)
+bool torch_verify(const void *fn, uint32_t arguments)
 {
 	bool good;
 
 	/* An op inside the comparison, or one at the same time: without inputs. */
 	if (pthread_mutex_trylock(&lock))
 		return false;
-	good = verify(fn);
+	good = verify(fn, arguments);
 	pthread_mutex_unlock(&lock);
 	return good;
 }
