@@ -666,7 +666,7 @@ part_torch()
 	local rc id
 
 	(cd "$work" && rm -f torch.data)
-	tests/torch/wheel.sh 2.13.0 python3 "$PWD/tests/bench/torch-cost.py" "$bin/xsprof" \
+	tests/torch/wheel.sh 2.13.0+cpu python3 "$PWD/tests/bench/torch-cost.py" "$bin/xsprof" \
 		"$BUILD/lib/libxsprof-torch.so" "$work" >"$work/torch.tsv"
 	rc=$?
 	if [ $rc = 77 ]; then

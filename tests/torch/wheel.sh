@@ -1,28 +1,39 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# wheel.sh VERSION [COMMAND...]: ops.sh, or that command, with the Python of a virtual environment
-# outside of the tree that has that build of PyTorch for CPUs, out of Python's registry or where
-# else pip is told to look. TAP.
+# wheel.sh [-p 3.9] VERSION [COMMAND...]: ops.sh and inputs.sh, or that command, with the Python
+# of a virtual environment outside of the tree that has that build of PyTorch, out of Python's
+# registry or where else pip is told to look; -p: for that version of Python. What was built for
+# CUDA comes without CUDA: cuda-stubs.py. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 . tests/viewers/packages.sh
+. tests/torch/pythons.sh
+
+skip()
+{
+	echo "1..0 # SKIP $1"
+	exit 77
+}
+
+stubs() { python3 tests/torch/cuda-stubs.py "$new"/lib/python*/site-packages/torch/lib; }
+
+[ "$(uname -m)" = x86_64 ] || skip "the wheels are for x86-64"
+if [ "$1" = -p ]; then
+	python=$(pythons | sed -n "s/^$2\.[0-9]* //p" | tail -n 1)
+	[ -n "$python" ] || skip "no Python $2"
+	shift 2
+fi
 version=$1
 shift
-
-if [ "$(uname -m)" != x86_64 ]; then
-	echo "1..0 # SKIP libxsprof-torch is for x86-64"
-	exit 77
-fi
-# "+cpu": the others bring gigabytes of CUDA.
-if ! python_packages torch "torch==$version+cpu" numpy==2.4.6 typing_extensions==4.16.0 \
-	sympy==1.14.0 mpmath==1.4.1 networkx==3.6.1 jinja2==3.1.6 markupsafe==3.0.4 \
-	fsspec==2026.9.0 filelock==4.2.12 setuptools==84.2.1; then
-	echo "1..0 # SKIP $why"
-	exit 77
-fi
+python_then=stubs
+python_packages torch "torch==$version" typing_extensions==4.15.0 sympy==1.13.3 mpmath==1.3.0 \
+	networkx==3.2.1 jinja2==3.1.6 markupsafe==3.0.3 fsspec==2024.12.0 filelock==3.16.1 \
+	setuptools==80.9.0 || skip "$why"
 rm -rf "$dir"
-[ $# -gt 0 ] || set -- tests/torch/ops.sh
-exec "$@" "$venv/bin/python"
+[ $# = 0 ] || exec "$@" "$venv/bin/python"
+tests/torch/ops.sh "$venv/bin/python"
+status=$?
+tests/torch/inputs.sh "$venv/bin/python" && exit $status

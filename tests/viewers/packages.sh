@@ -36,10 +36,16 @@ npm_package()
 	fetch "$2" npm_fetch "$1"
 }
 
+# The Python that $venv is of, and what else is done in the new folder.
+python=python3
+python_then=:
+
+# What is kept is kept in $venv, not in pip's cache as well.
 python_fetch()
 {
-	python3 -m venv "$new" && "$new/bin/python" -m pip install -q --no-deps --no-compile \
-		--only-binary :all: --disable-pip-version-check "$@"
+	"$python" -m venv "$new" && "$new/bin/python" -m pip install -q --no-deps --no-compile \
+		--only-binary :all: --no-cache-dir --disable-pip-version-check "$@" &&
+		"$python_then"
 }
 
 # python_packages NAME PACKAGE==VERSION...: $venv has these and no others
@@ -47,11 +53,11 @@ python_packages()
 {
 	local folder
 
-	python3 -c 'import ensurepip' 2>/dev/null || {
+	"$python" -c 'import ensurepip' 2>/dev/null || {
 		why="no venv of Python's: install the package python3-venv"
 		return 1
 	}
-	folder=$1-python$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	folder=$1-python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 	folder+=-$(cksum <<<"$*" | cut -d' ' -f1)
 	venv=$viewers/$folder
 	shift
