@@ -120,8 +120,8 @@ user_srcs	:= $(sort $(wildcard $(user_dirs:%=lib/%/*.c)))
 trace_srcs	:= $(filter-out $(no_srcs),$(sort $(wildcard $(trace_dirs:%=lib/%/*.c))))
 tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
 itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
-# How libtorch's C++ calls and is called is known for this machine alone.
-torch_srcs	:= $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
+# How libtorch's C++ calls and is called is known for these machines alone.
+torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\
 			$(sort $(wildcard lib/collect/torch/*.c)))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
@@ -266,6 +266,7 @@ $(BUILD)/lib/libxsprof-itt.so: $(itt_objs) $(USER_SO) $(wildcard lib/collect/itt
 # The PyTorch collector is preloaded, and opens the producer's library where PyTorch is.
 $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_FILE)
 	$(call say,LD)
+	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
 		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 program=$BUILD/tests/torch/stand-in
 if [ ! -e "$program" ]; then
-	echo "1..0 # SKIP libxsprof-torch is for x86-64"
+	echo "1..0 # SKIP libxsprof-torch is not built for this machine"
 	exit 77
 fi
 shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1

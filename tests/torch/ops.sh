@@ -22,7 +22,7 @@ if ! "$python" -c 'import torch' 2>/dev/null; then
 	exit 77
 fi
 if [ ! -e "$lib" ]; then
-	echo "1..0 # SKIP libxsprof-torch is for x86-64"
+	echo "1..0 # SKIP libxsprof-torch is not built for this machine"
 	exit 77
 fi
 echo "# PyTorch $("$python" -W ignore -c 'import torch; print(torch.__version__)' 2>/dev/null)"

@@ -36,6 +36,18 @@ npm_package()
 	fetch "$2" npm_fetch "$1"
 }
 
+# debian_fetch ARCHITECTURE SUITE PACKAGES: in the new folder; nothing of them is run
+debian_fetch()
+{
+	local deb
+
+	debootstrap --foreign --arch="$1" --variant=minbase --include="$3" "$2" "$new" \
+		"${MIRROR:-http://deb.debian.org/debian}" || return
+	for deb in "$new"/var/cache/apt/archives/*.deb; do
+		dpkg -x "$deb" "$new" && rm "$deb" || return
+	done
+}
+
 # The Python that $venv is of, and what else is done in the new folder.
 python=python3
 python_then=:

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "collect/torch/entry.h"
 #include "collect/torch/python.h"
 
 enum { NEW, BUSY, READY, OFF };
@@ -119,8 +120,8 @@ static steps_fn *find_steps(void)
 	return found;
 }
 
-/* The first ops, and those at which the observer comes or goes. */
-static __attribute__((noinline, cold)) void *look(void *ret, uint8_t scope)
+/* The first ops, and those at which the observer comes or goes.  Return: PyTorch's own function. */
+static __attribute__((noinline, cold)) steps_fn *look(void)
 {
 	static const uint32_t nothing;
 	steps_fn *real = __atomic_load_n(&real_steps, __ATOMIC_RELAXED);
@@ -137,22 +138,43 @@ static __attribute__((noinline, cold)) void *look(void *ret, uint8_t scope)
 				 __ATOMIC_RELEASE);
 	if (now == READY && torch_wanted() != __atomic_load_n(&torch_observing, __ATOMIC_RELAXED))
 		torch_observe();
-	return real(ret, scope);
+	return real;
 }
 
-TORCH_EXPORT steps_fn STEPS;
-
-/* Every op calls this, also without a recorder: it needs no stack frame. */
-TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
+static inline steps_fn *next_steps(void)
 {
 	/* Acquire: pairs with look(). Relaxed: an op that runs at a change is seen or not. */
 	const uint32_t *word = __atomic_load_n(&watched, __ATOMIC_ACQUIRE);
 
 	if (__builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) !=
 			     __atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 1))
-		return __atomic_load_n(&real_steps, __ATOMIC_RELAXED)(ret, scope);
-	return look(ret, scope);
+		return __atomic_load_n(&real_steps, __ATOMIC_RELAXED);
+	return look();
 }
+
+TORCH_EXPORT steps_fn STEPS;
+
+/* Every op calls this, also without a recorder. */
+#ifdef __aarch64__
+static __attribute__((used)) steps_fn *steps_of_arm64(void)
+{
+	return next_steps();
+}
+
+/* x0 and x8 are for PyTorch's own. */
+TORCH_ASM(TEXT(STEPS), "\t.globl " TEXT(STEPS) "\n"
+	  "\tstp x29, x30, [sp, #-32]!\n\t.cfi_def_cfa_offset 32\n"
+	  "\t.cfi_offset 29, -32\n\t.cfi_offset 30, -24\n\tmov x29, sp\n"
+	  "\tstp x0, x8, [sp, #16]\n\tbl steps_of_arm64\n\tmov x16, x0\n"
+	  "\tldp x0, x8, [sp, #16]\n\tldp x29, x30, [sp], #32\n"
+	  "\t.cfi_restore 29\n\t.cfi_restore 30\n\t.cfi_def_cfa_offset 0\n\tbr x16\n");
+#else
+/* It needs no stack frame. */
+TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
+{
+	return next_steps()(ret, scope);
+}
+#endif
 
 TORCH_EXPORT void *initModule(void);
 

@@ -4,6 +4,7 @@
  * header says it: two ops of our own are begun with values that nothing else has, and their memory
  * is searched for these. No version number is looked at.
  */
+#include "collect/torch/entry.h"
 #include "collect/torch/local.h"
 
 #define MAGIC		0x5eed0123456789abll
@@ -25,7 +26,7 @@ static struct {
 	unsigned int	ends;
 } probe;
 
-static void *probe_starts(void **ret, const void *fn)
+static __attribute__((used)) void *probe_starts(void **ret, const void *fn)
 {
 	const char *name = torch_api.fn_name(fn);
 
@@ -43,6 +44,8 @@ static void *probe_starts(void **ret, const void *fn)
 		probe.fn = 0;
 	return ret;
 }
+
+TORCH_X8(probe_starts);
 
 static void probe_ends(const void *fn, void *context)
 {
@@ -120,8 +123,8 @@ static const char *try_two(struct trial *a, struct trial *b)
 const char *torch_layout_find(void)
 {
 	static struct trial a, b;
-	struct torch_callback cb = { .start = probe_starts, .end = probe_ends, .probability = 1,
-		.needs_inputs = true, .needs_ids = true };
+	struct torch_callback cb = { .start = TORCH_ENTRY(probe_starts), .end = probe_ends,
+		.probability = 1, .needs_inputs = true, .needs_ids = true };
 	const char *wrong = NULL;
 	uint64_t handle;
 

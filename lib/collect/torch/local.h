@@ -61,6 +61,12 @@ struct torch_text {
 	char		own[16];
 };
 
+/* c10::intrusive_ptr, which is returned in memory: so is a struct of C that has more words. */
+struct torch_made {
+	const char	*object;
+	uint64_t	words[3];
+};
+
 /* In front of the text of one of the old kind: its length. */
 #define OLD_TEXT_LEN	24
 
@@ -94,7 +100,7 @@ struct torch_name {
  * @is_int_list: the same
  * @is_double_list: the same
  * @is_bool_list: the same
- * @string_new: what an IValue of a string points to, in @made
+ * @string_new: what an IValue of a string points to
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
  * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
@@ -119,7 +125,7 @@ struct torch_api {
 	bool			(*is_int_list)(const void *value);
 	bool			(*is_double_list)(const void *value);
 	bool			(*is_bool_list)(const void *value);
-	void			*(*string_new)(const char **made, const char *text);
+	struct torch_made	(*string_new)(const char *text);
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
 	void			*(*save_meta)(void *map, const void *fn, const bool *config);

@@ -3,6 +3,7 @@
  * The observer of PyTorch's ops. It is registered while ops are wanted, and only then: one that is
  * there makes each op a tenth slower, whatever it does.
  */
+#include "collect/torch/entry.h"
 #include "collect/torch/python.h"
 
 #define SCRIPT_SCOPE	2	/* at::RecordScope::TORCHSCRIPT_FUNCTION */
@@ -31,7 +32,7 @@ static uint32_t read_inputs(const void *fn, uint32_t arguments, struct torch_inp
 	return n;
 }
 
-static void *starts(void **ret, const void *fn)
+static __attribute__((used)) void *starts(void **ret, const void *fn)
 {
 	struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 	const struct torch_layout *l = &torch_layout;
@@ -80,6 +81,8 @@ static void *starts(void **ret, const void *fn)
 	return ret;
 }
 
+TORCH_X8(starts);
+
 static void ends(const void *fn, void *context)
 {
 	(void)fn;
@@ -90,7 +93,7 @@ static void ends(const void *fn, void *context)
 
 void torch_observe(void)
 {
-	struct torch_callback cb = { .start = starts, .end = ends, .probability = 1,
+	struct torch_callback cb = { .start = TORCH_ENTRY(starts), .end = ends, .probability = 1,
 		.needs_inputs = torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES),
 		.needs_ids = true };
 

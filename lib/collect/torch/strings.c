@@ -31,13 +31,13 @@ static bool is_ours(const char *at)
 void torch_strings_find(void)
 {
 	static bool asked;
-	const char *made = NULL;
+	const char *made;
 
 	if (asked || !torch_api.string_new)
 		return;
 	asked = true;
 	/* It stays: what would give it back is inlined into its users. */
-	torch_api.string_new(&made, PROBE);
+	made = torch_api.string_new(PROBE).object;
 	for (uint16_t at = 16; made && at <= 24; at += 8) {
 		if (!is_ours(made + at))
 			continue;
