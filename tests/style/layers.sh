@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the folders of lib/ and tools/ to layers.tab: what they include, what their objects call,
+# Holds the folders of lib/, gpu/ and tools/ to layers.tab: what they include, what their objects call,
 # that no files call each other in a circle, and that a folder's local.h stays in it. It reads the
 # objects of the build, and builds where there are none. -l lists all that is wrong, without TAP.
 # The rules are tried on planted cases too, which must be seen.
@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT
 # FILE INCLUDED, a line for each include by quotes
 includes()
 {
-	git ls-files 'lib/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' |
+	git ls-files 'lib/*.[ch]' 'gpu/*.[ch]' 'tools/*.[ch]' | grep -v '^lib/include/' |
 		xargs grep -H '^#include "' |
 		sed -n 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/p' |
 		grep -v -e ' syscalls\.inc$'
@@ -26,8 +26,8 @@ objects()
 {
 	local d o src
 
-	for d in user trace tools itt torch; do
-		git ls-files 'lib/*.c' 'tools/*.c' | while read -r src; do
+	for d in user trace tools itt nvtx torch; do
+		git ls-files 'lib/*.c' 'gpu/*.c' 'tools/*.c' | while read -r src; do
 			o=$BUILD/obj/$d/${src%.c}.o
 			[ ! -e "$o" ] || echo "$o"
 		done
@@ -35,7 +35,7 @@ objects()
 }
 
 # FILE CALLED, a line for each file that one object needs a symbol of. What is loaded into programs
-# (collect/) goes through the public functions, which any file may have. A weak need is no call.
+# (collect/, gpu/) goes through the public functions, which any file may have. A weak need is no call.
 calls()
 {
 	objects | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
@@ -44,8 +44,8 @@ calls()
 		{ has[$NF] = $1 }
 		END { for (n in need) {
 			split(n, w); d = has[w[2]]
-			if (d != "" && d != w[1] && !(w[1] ~ /^lib\/collect\// && d !~ /collect/ &&
-			    w[2] ~ /^xsprof_/))
+			if (d != "" && d != w[1] && !(w[1] ~ /^(lib\/collect|gpu)\// &&
+			    d !~ /collect|^gpu/ && w[2] ~ /^xsprof_/))
 				print w[1], d
 		} }' | sort -u
 }

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of the NVTX collector share: handles, the memory of a thread, names, and the
+ * account of calls for which there is no record.  Nothing here is visible outside it.
+ *
+ * The collector keeps no events: a call becomes a record in a ring before it returns.  It calls
+ * no malloc().  What NVTX calls a handle is a number that says all there is to know, and is never
+ * followed: a handle that the program made up is recognised and counted.
+ */
+#ifndef XSPROF_NVTX_LOCAL_H
+#define XSPROF_NVTX_LOCAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <xsprof/xsprof.h>
+
+#include "gpu/nvtx/nvtx-abi.h"
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* ---- handles --------------------------------------------------------------------------------- */
+
+/* In the top byte, where no pointer of a program has them. */
+#define NVTX_TAG_DOMAIN	0x7cull
+#define NVTX_TAG_STRING	0x7dull
+#define NVTX_TAG_SYNC	0x7eull
+
+static inline uint64_t nvtx_handle(uint64_t tag, uint32_t high, uint32_t low)
+{
+	return tag << 56 | (uint64_t)(high & 0xffffff) << 32 | low;
+}
+
+static inline bool nvtx_is(const void *handle, uint64_t tag)
+{
+	return (uint64_t)(uintptr_t)handle >> 56 == tag;
+}
+
+/**
+ * struct nvtx_domain - a domain, as its handle tells it
+ * @index: 0 is the default domain
+ * @category: our category
+ */
+struct nvtx_domain {
+	uint32_t	index;
+	uint32_t	category;
+};
+
+/* Of a handle that the program passed (names.c). */
+struct nvtx_domain nvtx_domain_of(const void *handle);
+
+/* ---- the memory of a thread (thread.c) ------------------------------------------------------- */
+
+#define NVTX_DEPTH	320u	/* ranges whose domain is known */
+#define NVTX_CACHED	128u	/* names of texts, by address */
+#define NVTX_CACHED_LEN	48u	/* of a longer text there is no copy */
+
+struct nvtx_open {
+	xsprof_name_t	name;
+	uint32_t	domain;
+	uint32_t	level;		/* within the domain */
+};
+
+struct nvtx_cached {
+	const char	*at;
+	xsprof_name_t	name;
+	uint32_t	category;
+	char		text[NVTX_CACHED_LEN];
+};
+
+/**
+ * struct nvtx_thread - a thread's open ranges, and its names of texts
+ * @depth: ranges that are open
+ * @dead: of these, the outermost ones that the parent of a fork began: their ends are the parent's
+ * @next: while it is free
+ * @open: the outermost first; @depth may be beyond
+ * @cache: each thread has its own, so that it is read and written without order or lock
+ */
+struct nvtx_thread {
+	uint32_t		depth;
+	uint32_t		dead;
+	struct nvtx_thread	*next;
+	struct nvtx_open	open[NVTX_DEPTH];
+	struct nvtx_cached	cache[NVTX_CACHED];
+};
+
+extern __thread struct nvtx_thread *nvtx_thread __attribute__((tls_model("initial-exec")));
+
+/* Return: this thread's new memory, or NULL, which is counted. */
+struct nvtx_thread *nvtx_thread_new(void);
+
+static inline struct nvtx_thread *nvtx_thread_get(void)
+{
+	struct nvtx_thread *t = nvtx_thread;
+
+	return likely(t != NULL) ? t : nvtx_thread_new();
+}
+
+/* Around what changes what all threads share; held across fork(), so that the child's is free. */
+void nvtx_lock(void);
+void nvtx_unlock(void);
+
+/* ---- our categories (category.c) ------------------------------------------------------------- */
+
+uint32_t nvtx_new_category(const char *name);
+/* That of calls without a domain. */
+uint32_t nvtx_default_category(void);
+
+/* ---- names (names.c) ------------------------------------------------------------------------- */
+
+#define NVTX_NO_NAME	"(no name)"
+
+/* A text as a name, NULL as (no name); the thread's cache first. */
+xsprof_name_t nvtx_text_slow(struct nvtx_thread *t, uint32_t category, const char *text);
+xsprof_name_t nvtx_wide(uint32_t category, const void *text);
+/* UTF-8 of a wide text, cut to fit. */
+void nvtx_wide_text(char *out, size_t size, const void *text);
+/* The name of the domain's category of this number, or 0. */
+xsprof_name_t nvtx_category_name(uint32_t domain, uint32_t id);
+
+static inline struct nvtx_cached *nvtx_cached_at(struct nvtx_thread *t, const char *text)
+{
+	uint64_t at = (uintptr_t)text * 0x9e3779b97f4a7c15ull;
+
+	return &t->cache[at >> 57];
+}
+_Static_assert(NVTX_CACHED == 1u << (64 - 57), "the bits that are left of an address");
+
+/* The text is compared: programs build names in buffers that they use again. */
+static inline xsprof_name_t nvtx_text(struct nvtx_thread *t, uint32_t category, const char *text)
+{
+	const struct nvtx_cached *c = nvtx_cached_at(t, text);
+
+	if (likely(c->at == text && c->category == category && text && !strcmp(c->text, text)))
+		return c->name;
+	return nvtx_text_slow(t, category, text);
+}
+
+/* No room was left for the text: it is an argument then. */
+static inline bool nvtx_no_room(xsprof_name_t name)
+{
+	return (name & XSPROF_NAME_FULL) == XSPROF_NAME_FULL;
+}
+
+/* ---- attributes (event.c) -------------------------------------------------------------------- */
+
+#define NVTX_ARGS	4u
+#define NVTX_TEXT_MAX	1024u	/* of a wide text */
+
+/**
+ * struct nvtx_said - what the attributes of a call say
+ * @name: the message, or (no name)
+ * @n: arguments
+ * @kv: the arguments
+ * @text: memory of theirs
+ */
+struct nvtx_said {
+	xsprof_name_t		name;
+	uint32_t		n;
+	struct xsprof_kv	kv[NVTX_ARGS];
+	char			color[16];
+	char			text[NVTX_TEXT_MAX];
+};
+
+/* @event may be NULL, and of any size. */
+void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
+		     const struct nvtx_event *event, struct nvtx_said *said);
+/* The message of a thing of @category: a name. */
+xsprof_name_t nvtx_message(struct nvtx_thread *t, uint32_t category, int32_t type,
+			   const void *message);
+
+/* As the attribute that holds all there is to see of a short name: nothing but a message. */
+static inline bool nvtx_is_plain(const struct nvtx_event *event)
+{
+	return event && event->size >= sizeof(*event) &&
+	       !(event->category | (uint32_t)event->color_type | (uint32_t)event->payload_type);
+}
+
+/* The name of a plain event: registered strings and texts without a call. */
+static inline xsprof_name_t nvtx_plain_name(struct nvtx_thread *t, uint32_t category,
+					    const struct nvtx_event *event)
+{
+	if (likely(event->message_type == NVTX_MSG_REGISTERED &&
+		   nvtx_is(event->message, NVTX_TAG_STRING)))
+		return (xsprof_name_t)(uintptr_t)event->message;
+	if (likely(event->message_type == NVTX_MSG_ASCII))
+		return nvtx_text(t, category, event->message);
+	return nvtx_message(t, category, event->message_type, event->message);
+}
+
+/* The attributes of a call that has a message only. */
+static inline struct nvtx_event nvtx_text_event(int32_t type, const void *message)
+{
+	return (struct nvtx_event){
+		.version = 3, .size = sizeof(struct nvtx_event),
+		.message_type = type, .message = message,
+	};
+}
+
+/* ---- the functions that the program may call ------------------------------------------------- */
+
+struct nvtx_entry {
+	uint32_t	module;
+	uint32_t	slot;
+	nvtx_slot	func;
+};
+
+/* Each file's own, ends with module 0. */
+extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_name_entries[],
+	nvtx_object_entries[], nvtx_miss_entries[];
+
+#define NVTX_ENTRY(module, slot, func)	{ module, slot, (nvtx_slot)(func) }
+
+/* ---- calls that leave no record (miss.c) ----------------------------------------------------- */
+
+/* Objects of CUDA and OpenCL that get a name: slots of 2n + 1 (ASCII) and 2n + 2 (wide). */
+#define NVTX_MISSED_CUDA(X)	X(CuDevice, 0) X(CuContext, 1) X(CuStream, 2) X(CuEvent, 3)
+#define NVTX_MISSED_CUDART(X)	X(CudaDevice, 0) X(CudaStream, 1) X(CudaEvent, 2)
+#define NVTX_MISSED_OPENCL(X) \
+	X(ClDevice, 0) X(ClContext, 1) X(ClCommandQueue, 2) X(ClMemObject, 3) X(ClSampler, 4) \
+	X(ClProgram, 5) X(ClEvent, 6)
+
+/* Other things that a call may say and no record can hold. */
+#define NVTX_MISSED_CASES(X) \
+	X(NVTX_MISS_POP, "pop without push") \
+	X(NVTX_MISS_END, "end of a range that was not started") \
+	X(NVTX_MISS_SPLIT, "ranges cut in two: one of another domain around them ended first") \
+	X(NVTX_MISS_DEEP, "the domains of ranges nested too deep") \
+	X(NVTX_MISS_SIZE, "attributes shorter than their fields") \
+	X(NVTX_MISS_TYPE, "attributes of an unknown type") \
+	X(NVTX_MISS_PAYLOAD, "extended payloads") \
+	X(NVTX_MISS_DOMAIN, "unknown domains: taken for the default one") \
+	X(NVTX_MISS_STRING, "unknown registered strings") \
+	X(NVTX_MISS_SYNC, "operations on an unknown sync object") \
+	X(NVTX_MISS_CATEGORY, "names of categories beyond the number that are kept") \
+	X(NVTX_MISS_MEMORY, "ranges of a thread without memory")
+
+#define NVTX_MISS_API_ID(api, n)	NVTX_MISS_##api,
+#define NVTX_MISS_CASE_ID(id, text)	id,
+
+enum nvtx_miss {
+	NVTX_MISSED_CUDA(NVTX_MISS_API_ID)
+	NVTX_MISSED_CUDART(NVTX_MISS_API_ID)
+	NVTX_MISSED_OPENCL(NVTX_MISS_API_ID)
+	NVTX_MISSED_CASES(NVTX_MISS_CASE_ID)
+	NVTX_NR_MISSES,
+};
+
+void nvtx_miss(enum nvtx_miss what);
+/* In the child of a fork: what the parent missed is the parent's. */
+void nvtx_miss_reset(void);
+
+#endif /* XSPROF_NVTX_LOCAL_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The account of NVTX calls that leave no record: how often each was made.  A count is written as
+ * a counter when it reaches a power of two, so that programs that end by _exit() show it to within
+ * a factor of two, and exactly at a regular exit.  It never hides a call.
+ */
+#include <stdio.h>
+
+#include "gpu/nvtx/local.h"
+
+#define API_TEXT(api, n)	"nvtxName" #api,
+#define CASE_TEXT(id, text)	text,
+
+static const char *const texts[NVTX_NR_MISSES] = {
+	NVTX_MISSED_CUDA(API_TEXT)
+	NVTX_MISSED_CUDART(API_TEXT)
+	NVTX_MISSED_OPENCL(API_TEXT)
+	NVTX_MISSED_CASES(CASE_TEXT)
+};
+
+static struct {
+	uint64_t	n;
+	uint64_t	shown;
+	xsprof_name_t	name;
+} misses[NVTX_NR_MISSES];
+
+static void show(enum nvtx_miss what, uint64_t n)
+{
+	xsprof_name_t name = __atomic_load_n(&misses[what].name, __ATOMIC_RELAXED);
+
+	if (!name) {
+		char text[160];
+
+		snprintf(text, sizeof(text), "not recorded: %s", texts[what]);
+		name = xsprof_name_in((int)nvtx_default_category(), text);
+		__atomic_store_n(&misses[what].name, name, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&misses[what].shown, n, __ATOMIC_RELAXED);
+	xsprof_counter(name, (int64_t)n);
+}
+
+__attribute__((cold, noinline)) void nvtx_miss(enum nvtx_miss what)
+{
+	uint64_t n = __atomic_add_fetch(&misses[what].n, 1, __ATOMIC_RELAXED);
+
+	if (!(n & (n - 1)))
+		show(what, n);
+}
+
+void nvtx_miss_reset(void)
+{
+	for (int i = 0; i < NVTX_NR_MISSES; i++) {
+		__atomic_store_n(&misses[i].n, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&misses[i].shown, 0, __ATOMIC_RELAXED);
+	}
+}
+
+/*
+ * They ignore whatever arguments they are called with, which the C calling conventions of x86-64
+ * and arm64 allow.
+ */
+#define API_FUNC(api, n) \
+	static void miss_##api(void) \
+	{ \
+		nvtx_miss(NVTX_MISS_##api); \
+	}
+NVTX_MISSED_CUDA(API_FUNC)
+NVTX_MISSED_CUDART(API_FUNC)
+NVTX_MISSED_OPENCL(API_FUNC)
+
+#define ENTRIES(module, api, n) \
+	NVTX_ENTRY(module, 2 * (n) + 1, miss_##api), NVTX_ENTRY(module, 2 * (n) + 2, miss_##api),
+#define CUDA_ENTRIES(api, n)	ENTRIES(NVTX_CUDA, api, n)
+#define CUDART_ENTRIES(api, n)	ENTRIES(NVTX_CUDART, api, n)
+#define OPENCL_ENTRIES(api, n)	ENTRIES(NVTX_OPENCL, api, n)
+
+const struct nvtx_entry nvtx_miss_entries[] = {
+	NVTX_MISSED_CUDA(CUDA_ENTRIES)
+	NVTX_MISSED_CUDART(CUDART_ENTRIES)
+	NVTX_MISSED_OPENCL(OPENCL_ENTRIES)
+	{ 0, 0, NULL }
+};
+
+__attribute__((destructor)) static void miss_stop(void)
+{
+	for (int i = 0; i < NVTX_NR_MISSES; i++) {
+		uint64_t n = __atomic_load_n(&misses[i].n, __ATOMIC_RELAXED);
+
+		if (n != __atomic_load_n(&misses[i].shown, __ATOMIC_RELAXED))
+			show(i, n);
+	}
+}

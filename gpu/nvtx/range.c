@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Push and pop: ranges of a thread.
+ *
+ * In NVTX each domain has a stack of its own in each thread; in a trace a thread has one.  Here is
+ * which of the thread's open ranges is of which domain: the level that a push returns is counted
+ * within the domain, and a pop ends the innermost range of its domain.
+ */
+#define XSPROF_INLINE
+#include "gpu/nvtx/local.h"
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+/* Return: the place of the domain's innermost range among the open ones, or -1. */
+static int innermost(const struct nvtx_thread *t, uint32_t domain)
+{
+	int at = (int)(t->depth < NVTX_DEPTH ? t->depth : NVTX_DEPTH) - 1;
+
+	while (at >= 0 && t->open[at].domain != domain)
+		at--;
+	return at;
+}
+
+/* Return: the level of the range, which is open from now on. */
+static inline int open_range(struct nvtx_thread *t, uint32_t domain, xsprof_name_t name)
+{
+	uint32_t depth = t->depth, level = 0;
+	struct nvtx_open *open = t->open;
+	int at;
+
+	if (unlikely(depth >= NVTX_DEPTH)) {
+		nvtx_miss(NVTX_MISS_DEEP);
+		t->depth++;
+		return (int)depth;
+	}
+	if (depth && likely(open[depth - 1].domain == domain)) {
+		level = open[depth - 1].level + 1;
+	} else if (depth) {
+		at = innermost(t, domain);
+		level = at < 0 ? 0 : open[at].level + 1;
+	}
+	open[depth] = (struct nvtx_open){ .name = name, .domain = domain, .level = level };
+	t->depth = depth + 1;
+	return (int)level;
+}
+
+/*
+ * A range of another domain around the ones above @at ends first.  A trace has no such nesting:
+ * what is inside ends with it and begins again.
+ */
+static void end_outer(struct nvtx_thread *t, int at)
+{
+	uint32_t i;
+
+	for (i = t->depth; i > (uint32_t)at; i--)
+		xsprof_end();
+	for (i = (uint32_t)at; i + 1 < t->depth; i++) {
+		t->open[i] = t->open[i + 1];
+		xsprof_begin(t->open[i].name);
+		nvtx_miss(NVTX_MISS_SPLIT);
+	}
+	t->depth--;
+}
+
+__attribute__((noinline)) static int pop_slow(struct nvtx_thread *t, uint32_t domain)
+{
+	int at, level;
+
+	if (t && t->depth > NVTX_DEPTH) {
+		xsprof_end();
+		return (int)--t->depth;
+	}
+	at = t ? innermost(t, domain) : -1;
+	if (at < 0) {
+		nvtx_miss(NVTX_MISS_POP);
+		return t ? -1 : NVTX_NO_TRACKING;
+	}
+	level = (int)t->open[at].level;
+	if ((uint32_t)at >= t->dead) {
+		end_outer(t, at);
+		return level;
+	}
+	/* The parent of a fork began it, and ends it in its own trace. */
+	memmove(&t->open[at], &t->open[at + 1], (t->depth - (uint32_t)at - 1) * sizeof(*t->open));
+	t->depth--;
+	t->dead--;
+	return level;
+}
+
+static inline int pop(uint32_t domain)
+{
+	struct nvtx_thread *t = nvtx_thread;
+	uint32_t top;
+
+	if (unlikely(!t))
+		return pop_slow(NULL, domain);
+	top = t->depth - 1;
+	if (unlikely(top >= NVTX_DEPTH || t->open[top].domain != domain || top < t->dead))
+		return pop_slow(t, domain);
+	t->depth = top;
+	xsprof_end();
+	return (int)t->open[top].level;
+}
+
+/* ---- the functions --------------------------------------------------------------------------- */
+
+/* With arguments, or a text for which there was no room. */
+__attribute__((noinline)) static int push_said(struct nvtx_thread *t, struct nvtx_domain domain,
+					       const struct nvtx_event *event)
+{
+	struct nvtx_said said;
+
+	nvtx_read_event(t, domain, event, &said);
+	if (said.n && xsprof_wants(said.name))
+		xsprof_begin_args(said.name, said.kv, said.n);
+	else
+		xsprof_begin(said.name);
+	return open_range(t, domain.index, said.name);
+}
+
+static int domain_push_ex(const void *domain, const struct nvtx_event *event)
+{
+	struct nvtx_domain d = nvtx_domain_of(domain);
+	struct nvtx_thread *t = nvtx_thread_get();
+	xsprof_name_t name;
+
+	if (unlikely(!t))
+		return NVTX_NO_TRACKING;
+	if (unlikely(!nvtx_is_plain(event)))
+		return push_said(t, d, event);
+	name = nvtx_plain_name(t, d.category, event);
+	if (unlikely(nvtx_no_room(name)))
+		return push_said(t, d, event);
+	xsprof_begin(name);
+	return open_range(t, d.index, name);
+}
+
+static int push_ex(const struct nvtx_event *event)
+{
+	return domain_push_ex(NULL, event);
+}
+
+static int push(const char *text)
+{
+	struct nvtx_thread *t = nvtx_thread_get();
+	struct nvtx_event event;
+	xsprof_name_t name;
+
+	if (unlikely(!t))
+		return NVTX_NO_TRACKING;
+	name = nvtx_text(t, nvtx_default_category(), text);
+	if (unlikely(nvtx_no_room(name))) {
+		event = nvtx_text_event(NVTX_MSG_ASCII, text);
+		return push_said(t, nvtx_domain_of(NULL), &event);
+	}
+	xsprof_begin(name);
+	return open_range(t, 0, name);
+}
+
+static int push_wide(const void *text)
+{
+	struct nvtx_event event = nvtx_text_event(NVTX_MSG_WIDE, text);
+
+	return domain_push_ex(NULL, &event);
+}
+
+static int pop_default(void)
+{
+	return pop(0);
+}
+
+static int domain_pop(const void *domain)
+{
+	return pop(nvtx_domain_of(domain).index);
+}
+
+const struct nvtx_entry nvtx_range_entries[] = {
+	NVTX_ENTRY(NVTX_CORE, NVTX_PUSH_EX, push_ex),
+	NVTX_ENTRY(NVTX_CORE, NVTX_PUSH_A, push),
+	NVTX_ENTRY(NVTX_CORE, NVTX_PUSH_W, push_wide),
+	NVTX_ENTRY(NVTX_CORE, NVTX_POP, pop_default),
+	NVTX_ENTRY(NVTX_CORE2, NVTX_DOMAIN_PUSH_EX, domain_push_ex),
+	NVTX_ENTRY(NVTX_CORE2, NVTX_DOMAIN_POP, domain_pop),
+	{ 0, 0, NULL }
+};

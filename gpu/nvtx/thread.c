@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The memory of threads, and what a fork does to it.
+ *
+ * A thread gets its memory with its first call, from pages of the kernel, and returns it when it
+ * ends, for the next thread: a process has as much as it ever had threads at once.  The static TLS
+ * block has a pointer only: of it, a library that is loaded late gets little.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "gpu/nvtx/local.h"
+
+__thread struct nvtx_thread *nvtx_thread __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nvtx_thread *free_threads;
+static pthread_key_t key;
+static bool has_key;
+
+void nvtx_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void nvtx_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void thread_gone(void *data)
+{
+	struct nvtx_thread *t = data;
+
+	/* Destructors of others may yet call: they get memory again. */
+	nvtx_thread = NULL;
+	t->depth = 0;
+	t->dead = 0;
+	nvtx_lock();
+	t->next = free_threads;
+	free_threads = t;
+	nvtx_unlock();
+}
+
+static struct nvtx_thread *take_free(void)
+{
+	struct nvtx_thread *t;
+
+	nvtx_lock();
+	t = free_threads;
+	if (t)
+		free_threads = t->next;
+	nvtx_unlock();
+	return t;
+}
+
+__attribute__((cold, noinline)) struct nvtx_thread *nvtx_thread_new(void)
+{
+	struct nvtx_thread *t = take_free();
+	int err = errno;
+
+	if (!t) {
+		t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+		if (t == MAP_FAILED) {
+			nvtx_miss(NVTX_MISS_MEMORY);
+			errno = err;
+			return NULL;
+		}
+	}
+	/* Without it the memory is not used again after this thread: no more than that. */
+	if (has_key)
+		(void)pthread_setspecific(key, t);
+	nvtx_thread = t;
+	errno = err;
+	return t;
+}
+
+/* What the thread that forked has open goes on in the parent, and ends there. */
+static void in_child(void)
+{
+	nvtx_unlock();
+	if (nvtx_thread)
+		nvtx_thread->dead = nvtx_thread->depth;
+	nvtx_miss_reset();
+}
+
+__attribute__((constructor)) static void thread_start(void)
+{
+	has_key = !pthread_key_create(&key, thread_gone);
+	/* Where it fails, a fork while another thread is in here costs the child its NVTX. */
+	(void)pthread_atfork(nvtx_lock, nvtx_unlock, in_child);
+}
