@@ -92,6 +92,9 @@ elsewhere()
 		sh -c 'echo "$INTEL_LIBITTNOTIFY64"' >"$dir/itt"
 	cat "$dir/itt"
 	grep -qx "$dir/multi/libxsprof-itt.so" "$dir/itt" || return 1
+	"$dir/root/opt/x/bin/xsprof" record -o "$dir/itt.data" -- \
+		sh -c 'echo "$NVTX_INJECTION64_PATH"' >"$dir/nvtx"
+	grep -qx "$dir/multi/libxsprof-nvtx.so" "$dir/nvtx" || return 1
 	[ ! -e "$dir/multi/libxsprof-torch.so" ] ||
 		LD_PRELOAD='' "$dir/root/opt/x/bin/xsprof" record -o "$dir/itt.data" -- \
 			sh -c '[ "$LD_PRELOAD" = "$0" ]' "$dir/multi/libxsprof-torch.so"

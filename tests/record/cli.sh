@@ -12,7 +12,7 @@ has "stderr passes through" err '^to-err$'
 has "a summary line" err \
 	'^\[ xsprof record: 0 events from 0 processes, .*, 0 lost, wrote xsprof.data \]$'
 has "nothing recorded, and why" err \
-	'nothing was recorded: no process of the command with libxsprof-user, PyTorch or ITT'
+	'nothing was recorded: no process of the command with libxsprof-user, PyTorch, ITT or NVTX'
 ok "the capture is there" test -s xsprof.data
 echo 'int main(void) { return 0; }' >plain.c
 if gcc -static -o static plain.c 2>err; then

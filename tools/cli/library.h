@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #define LIBRARY_ITT	"libxsprof-itt.so"
+#define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
 
 /**

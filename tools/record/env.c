@@ -18,8 +18,6 @@
 #include "cli/tool.h"
 #include "record/env.h"
 
-#define ITT_VARIABLE	"INTEL_LIBITTNOTIFY64"
-
 static int add(char **env, size_t *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -39,26 +37,35 @@ static int add(char **env, size_t *n, const char *fmt, ...)
 	return 0;
 }
 
-static int add_itt(const struct record_options *opts, char **env, size_t *n)
+/* The variables by which programs find a collector of the calls of some interface. */
+struct collector {
+	const char	*variable;
+	const char	*library;
+	const char	*calls;
+};
+
+static const struct collector itt = { "INTEL_LIBITTNOTIFY64", LIBRARY_ITT, "ITT" };
+static const struct collector nvtx = { "NVTX_INJECTION64_PATH", LIBRARY_NVTX, "NVTX" };
+
+static int add_collector(const struct record_options *opts, const struct collector *c, char **env,
+			 size_t *n)
 {
-	const char *theirs = getenv(ITT_VARIABLE);
+	const char *theirs = getenv(c->variable);
 	char path[PATH_MAX];
 
-	if (!opts->itt)
-		return 0;
 	if (theirs && *theirs) {
-		if (!opts->quiet && !strstr(theirs, LIBRARY_ITT))
-			tool_note(ITT_VARIABLE " is set to %s and left so: ITT calls are not "
-				  "recorded", theirs);
+		if (!opts->quiet && !strstr(theirs, c->library))
+			tool_note("%s is set to %s and left so: %s calls are not recorded",
+				  c->variable, theirs, c->calls);
 		return 0;
 	}
-	if (!library_find(LIBRARY_ITT, path, sizeof(path))) {
+	if (!library_find(c->library, path, sizeof(path))) {
 		if (!opts->quiet)
-			tool_note("%s was not found beside xsprof: ITT calls are not recorded",
-				  LIBRARY_ITT);
+			tool_note("%s was not found beside xsprof: %s calls are not recorded",
+				  c->library, c->calls);
 		return 0;
 	}
-	return add(env, n, ITT_VARIABLE "=%s", path);
+	return add(env, n, "%s=%s", c->variable, path);
 }
 
 /*
@@ -169,8 +176,10 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add(env, &n, "XSPROF_CLOCK=%s", opts->clock);
 	if (!err && opts->backend)
 		err = add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
-	if (!err)
-		err = add_itt(opts, env, &n);
+	if (!err && opts->itt)
+		err = add_collector(opts, &itt, env, &n);
+	if (!err && opts->nvtx)
+		err = add_collector(opts, &nvtx, env, &n);
 	if (!err)
 		err = add_torch(opts, env, &n);
 	return err;

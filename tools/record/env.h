@@ -7,7 +7,7 @@
 
 #include "record/options.h"
 
-#define RECORD_ENV_MAX	12
+#define RECORD_ENV_MAX	13
 
 /**
  * record_env - the variables of a recording

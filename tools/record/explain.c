@@ -38,7 +38,8 @@ void record_explain_nothing(const struct recording *r)
 			  "reached the recorder (a container needs the recorder's /dev/shm); "
 			  "'record -e sched' shows where the time of any program's threads goes",
 			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
-			  r->opts.itt ? " or ITT calls" : "");
+			  r->opts.itt && r->opts.nvtx ? ", ITT or NVTX calls" :
+			  r->opts.itt ? " or ITT calls" : r->opts.nvtx ? " or NVTX calls" : "");
 }
 
 void record_explain_losses(const struct recording *r)

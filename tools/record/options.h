@@ -46,6 +46,7 @@ struct flight_options {
  * @prefault: rings get their memory at once
  * @sched: what the scheduler does with the threads is recorded
  * @itt: programs with ITT calls load our collector
+ * @nvtx: those with NVTX calls load that one
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
@@ -69,6 +70,7 @@ struct record_options {
 	bool		prefault;
 	bool		sched;
 	bool		itt;
+	bool		nvtx;
 	bool		wait_all;
 	bool		allow_lost;
 	bool		quiet;

@@ -20,6 +20,7 @@
 
 enum {
 	OPT_NO_ITT = 256,
+	OPT_NO_NVTX,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
 	OPT_CLOCK,
@@ -39,6 +40,7 @@ static const struct option options[] = {
 	{ "quiet",	 no_argument,	    NULL, 'q' },
 	{ "verbose",	 no_argument,	    NULL, 'v' },
 	{ "no-itt",	 no_argument,	    NULL, OPT_NO_ITT },
+	{ "no-nvtx",	 no_argument,	    NULL, OPT_NO_NVTX },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
@@ -77,6 +79,7 @@ static void help(void)
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
+	     "      --no-nvtx           do not record programs through their NVTX calls\n"
 	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too\n"
@@ -169,6 +172,9 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_NO_ITT:
 		opts->itt = false;
 		break;
+	case OPT_NO_NVTX:
+		opts->nvtx = false;
+		break;
 	case OPT_TORCH:
 		return take_word("torch", optarg, details, &opts->torch);
 	case OPT_NO_TORCH:
@@ -234,6 +240,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	memset(opts, 0, sizeof(*opts));
 	opts->output = "xsprof.data";
 	opts->itt = true;
+	opts->nvtx = true;
 	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvhV", options, NULL)) != -1) {
 		status = flight_option(&opts->flight, c, optarg);
 		if (!status && ftrace_is_option(c))
