@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What tests/nvtx/table plays, and what is in the trace of it: levels and nesting over domains, and
+# each call without a record counted by its name. How `xsprof record` names the collector.
+
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from nvtxlib import BUILD, NVTX_SO, XSPROF, Tap, args_of, lost, nvtx_env, record, run, tally
+
+TABLE = os.path.join(BUILD, "tests", "nvtx", "table")
+
+MISSED = {
+    "attributes shorter than their fields": 96,
+    "attributes of an unknown type": 17,
+    "end of a range that was not started": 4,
+    "operations on an unknown sync object": 10,
+    "pop without push": 6,
+    "ranges cut in two: one of another domain around them ended first": 2,
+    "the domains of ranges nested too deep": 680,
+    "unknown domains: taken for the default one": 20,
+    "unknown registered strings": 1,
+}
+NAMED = ("CuDevice", "CuContext", "CuStream", "CuEvent", "CudaDevice", "CudaStream", "CudaEvent",
+         "ClDevice", "ClContext", "ClCommandQueue", "ClMemObject", "ClSampler", "ClProgram",
+         "ClEvent")
+
+
+def check_trace(tap, events):
+    tap.equal(lost(events), 0, "nothing lost")
+    last = {e["name"]: e["i64"] for e in events if e["type"] == "counter"}
+    want = {f"not recorded: {name}": n for name, n in MISSED.items()}
+    want.update({f"not recorded: nvtxName{name}": 2 for name in NAMED})
+    tap.equal(sorted(last.items()), sorted(want.items()), "what was not recorded, by name")
+    tap.equal([e for e in events if e.get("unmatched")], [], "no end without its begin")
+    begins = tally(events, "begin")
+    tap.equal([begins["nvtx", "deep"], begins["a", "in a"], begins["b", "in b"],
+               begins["nvtx", "third"], begins["nvtx", "in a thread"]], [1000, 3, 1, 2, 2],
+              "ranges by domain: those inside of one that ended are two")
+    tap.equal(sum(begins.values()), sum(tally(events, "end").values()), "every range ended")
+    short = [dict(args_of(e)) for e in events if e["type"] == "begin" and e.get("args")]
+    short = [a for a in short if a.get("category") == 7]
+    tap.equal([len(short), sum("color" in a for a in short),
+               sum(a.get("payload") == 77 for a in short)], [40, 32, 16],
+              "fields that are within the size are read")
+
+
+def named(options, env):
+    """What a command is told, and what the user is."""
+    with open(os.devnull, "wb") as null:
+        done = subprocess.run([XSPROF, "record", "--no-torch", "-o", os.devnull, *options, "--",
+                               "sh", "-c", "echo ${NVTX_INJECTION64_PATH-none}"], env=env,
+                              stdin=null, capture_output=True, text=True, check=True)
+    return done.stdout.strip(), done.stderr
+
+
+def main():
+    tap = Tap()
+    out, events = record([TABLE, "recording"], nvtx_env())
+    tap.ok("not ok" not in out and "1..24" in out, "the table under a recorder", out)
+    check_trace(tap, events)
+    out = run([TABLE, "idle"], nvtx_env(NVTX_INJECTION64_PATH=NVTX_SO))
+    tap.ok("not ok" not in out and "1..2" in out, "with no recorder no slot is filled", out)
+
+    note = "NVTX_INJECTION64_PATH is set to"
+    told, said = named([], nvtx_env())
+    tap.equal((told, note in said), (NVTX_SO, False), "the command is told of the collector")
+    told, said = named(["--no-nvtx"], nvtx_env())
+    tap.equal((told, note in said), ("none", False), "--no-nvtx names none")
+    theirs = nvtx_env(NVTX_INJECTION64_PATH="/a/tool.so")
+    told, said = named([], theirs)
+    tap.ok(told == "/a/tool.so" and f"{note} /a/tool.so and left so: NVTX calls are not recorded"
+           in said, "a tool that the user named stays, with a note", said)
+    told, said = named(["-q"], theirs)
+    tap.equal((told, said), ("/a/tool.so", ""), "and without one under -q")
+    tap.exit()
+
+
+if __name__ == "__main__":
+    main()

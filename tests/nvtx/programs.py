@@ -1,0 +1,180 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The independent count: programs with NVIDIA's own headers and library, of versions 2 and 3, and
+# with Python's package, once under a tool that only counts and once under `xsprof record`, must
+# give equal counts by name, domain and payload.
+#
+# Usage: programs.py FOLDER PYTHON: where the headers and the library are, and a Python with nvtx
+
+import collections
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from nvtxlib import NVTX_SO, Tap, args_of, lost, nvtx_env, record, run, skip_all, tally
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+CC = os.environ.get("CC", "cc")
+KINDS = ("begin", "instant", "async-begin")
+# What the collector says beside the calls themselves.
+NOTES = ("attributes", "resource", "resource destroyed", "name of another thread")
+
+
+def compile_c(out, source, *options):
+    subprocess.run([CC, "-O1", "-Wall", "-Wextra", "-o", out, os.path.join(TESTS, source),
+                    "-iquote", os.path.dirname(os.path.dirname(TESTS)), *options], check=True)
+
+
+def count(argv, tool):
+    """Runs argv under the counting tool; returns its lines, split."""
+    with tempfile.TemporaryDirectory() as tmp:
+        path = os.path.join(tmp, "counts")
+        out = run(argv, nvtx_env(NVTX_INJECTION64_PATH=tool, XSPROF_TEST_COUNTS=path))
+        with open(path, encoding="utf-8") as f:
+            return out, [line.rstrip("\n").split("\t") for line in f]
+
+
+def number(value):
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def seen(events):
+    """{(kind, domain, name, payload, color): n} as the counting tool has it."""
+    attributes = {dict(args_of(e))["id"]: dict(args_of(e)) for e in events
+                  if e["type"] == "instant" and e["name"] == "attributes"}
+    counts = collections.Counter()
+    for e in events:
+        if e["type"] not in KINDS or e["name"] in NOTES:
+            continue
+        args = attributes.get(e["value"], {}) if e["type"] == "async-begin" else dict(args_of(e))
+        counts[e["type"], e["cat"], e["name"], number(args.get("payload")),
+               "color" if "color" in args else ""] += 1
+    return counts
+
+
+def compare(tap, what, argv, tool, copies):
+    out, lines = count(argv, tool)
+    mine, events = record(argv, nvtx_env(), options=["--no-itt"])
+    tap.equal((out, mine), ("", ""), f"{what}: levels are as pushed")
+    want = collections.Counter(tuple(l[:5]) for l in lines if l[0] in KINDS)
+    tap.ok(len(want) > 3, f"{what}: the counting tool saw {sum(want.values())} calls", lines)
+    tap.equal(sorted((seen(events) - want).items()) + sorted((want - seen(events)).items()), [],
+              f"{what}: equal by kind, domain, name, payload and colour")
+    for kind in ("end", "async-end"):
+        tap.equal(sum(tally(events, kind).values()), sum(l[0] == kind for l in lines),
+                  f"{what}: {kind}s")
+    tap.equal(sum(l[0] == "copy" for l in lines), copies, f"{what}: copies of NVTX")
+    begins = collections.Counter((e["cat"], e["name"], e["value"]) for e in events
+                                 if e["type"] == "async-begin")
+    ends = collections.Counter((e["cat"], e["name"], e["value"]) for e in events
+                               if e["type"] == "async-end")
+    tap.equal(ends, begins, f"{what}: started ranges end with their names and ids")
+    syncs = collections.Counter((e["cat"], e["name"], e["op"]) for e in events
+                                if e["type"] == "sync")
+    tap.equal(syncs, collections.Counter(tuple(l[1:]) for l in lines if l[0] == "sync"),
+              f"{what}: sync objects by operation")
+    tap.equal([e for e in events if e.get("unmatched")], [], f"{what}: no end without its begin")
+    tap.equal([e["name"] for e in events if e["type"] == "counter" and
+               e["name"].startswith("not recorded")], [], f"{what}: no call without a record")
+    tap.equal(lost(events), 0, f"{what}: nothing lost")
+    return events
+
+
+def check_program(tap, what, events):
+    """What the counting tool does not tell."""
+    with_all = [dict(args_of(e)) for e in events if e["type"] == "begin" and
+                e["name"] == "with all"]
+    in_domain = [a.get("category") for a in with_all[0::2]]
+    tap.equal(in_domain, [None, 1, 2, "third", "f\u00fcnf", 5], f"{what}: categories by name")
+    tap.equal([a.get("category") for a in with_all[1::2]], [None, 1, 2, "third of all", 4, 5],
+              f"{what}: each domain has categories of its own")
+    tap.equal({a["color"] for a in with_all}, {"#80ff0001"}, f"{what}: the colour")
+    named = {e["thread"] for e in events if e.get("name", "").startswith("text ")}
+    tap.equal(named, {"a named thread"}, f"{what}: threads bear their given name")
+    texts = tally(events, "begin")
+    tap.equal([texts["nvtx", f"text {i}"] for i in range(10)], [120] * 10,
+              f"{what}: a buffer that is used again")
+    pids = {name: {e["pid"] for e in events if e.get("name") == name}
+            for name in ("main", "in a child", "before the exec", "executed")}
+    tap.ok(len(pids["in a child"]) == 1 and not pids["in a child"] & pids["main"] and
+           pids["executed"], f"{what}: the child of a fork and what it executes", pids)
+    resource = [dict(args_of(e)) for e in events if e.get("name") == "resource"]
+    tap.equal([(r["name"], r["identifier"], r["type"]) for r in resource],
+              [("a buffer", 0x7777, "pointer")], f"{what}: a resource")
+
+
+PYTHON = """
+import nvtx, threading
+@nvtx.annotate("decorated", color="red", domain="py")
+def f(n):
+    with nvtx.annotate(f"level {n}", domain="py", category="cat", payload=n):
+        if n:
+            f(n - 1)
+for i in range(50):
+    f(3)
+    with nvtx.annotate("plain"):
+        nvtx.mark("a mark", color="blue")
+def g():
+    for i in range(100):
+        with nvtx.annotate(message="thread", domain="py"):
+            pass
+ids = [nvtx.start_range(message=f"range {i}", color="green") for i in range(10)]
+threads = [threading.Thread(target=g) for _ in range(3)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+[nvtx.end_range(i) for i in ids]
+nvtx.push_range("pushed"); nvtx.pop_range()
+"""
+
+
+def main():
+    folder, python = sys.argv[1:]
+    with open(NVTX_SO, "rb") as f:
+        data = f.read()
+        if any(name in data for name in (b"__asan_init", b"__tsan_init", b"__ubsan_handle")):
+            skip_all("the collector has a sanitizer: programs without it cannot load it")
+    include = os.path.join(folder, "include")
+    headers = [i for i in (os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"),
+                           include) if os.path.exists(os.path.join(i, "nvtx3", "nvToolsExt.h"))]
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as tmp:
+        for i, inc in enumerate(headers):
+            compile_c(os.path.join(tmp, "abi.o"), "abi.c", "-c", f"-I{inc}")
+            tap.ok(True, f"the layouts are those of the header in place {i + 1}")
+        compile_c(os.path.join(tmp, "abi.o"), "abi.c", "-c", "-DV2", f"-I{include}")
+        tap.ok(True, "and of version 2")
+        tool = os.path.join(tmp, "count.so")
+        compile_c(tool, "count.c", "-fPIC", "-shared", f"-I{include}")
+
+        for i, inc in enumerate(headers):
+            program = os.path.join(tmp, f"three{i}")
+            copies = []
+            for name in ("one", "two"):
+                copies.append(os.path.join(tmp, f"{name}{i}.so"))
+                compile_c(copies[-1], "program.c", "-fPIC", "-shared", f"-DCOPY=copy_{name}",
+                          f"-I{inc}", "-ldl")
+            compile_c(program, "program.c", f"-I{inc}", *copies, f"-Wl,-rpath,{tmp}", "-pthread",
+                      "-ldl")
+            events = compare(tap, f"version 3, {i + 1}", [program], tool, 4)
+            check_program(tap, f"version 3, {i + 1}", events)
+
+        library = os.path.join(folder, "lib", "libnvToolsExt.so.1")
+        program = os.path.join(tmp, "two")
+        for name in ("one", "two"):
+            compile_c(os.path.join(tmp, f"{name}.o"), "program.c", "-c", "-DV2",
+                      f"-DCOPY=copy_{name}", f"-I{include}")
+        compile_c(program, "program.c", "-DV2", f"-I{include}", os.path.join(tmp, "one.o"),
+                  os.path.join(tmp, "two.o"), library,
+                  f"-Wl,-rpath,{os.path.dirname(library)}", "-pthread", "-ldl")
+        events = compare(tap, "version 2's library", [program], tool, 2)
+        check_program(tap, "version 2's library", events)
+
+        compare(tap, "Python's nvtx", [python, "-c", PYTHON], tool, 1)
+    tap.exit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Plays copies of NVTX of versions 2 and 3 by hand: no slot is written beyond the size that a copy
+ * tells, nothing is read beyond the size of an attribute, and what a program makes up is survived.
+ * The layouts are the collector's own; tests/nvtx/abi.c holds these against NVIDIA's.
+ *
+ * Usage: table recording|idle
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gpu/nvtx/nvtx-abi.h"
+
+#define SLOTS	17
+
+static int number, failed;
+
+#define OK(good, what) do { \
+	bool good_ = (good); \
+	failed += !good_; \
+	printf("%sok %d %s\n", good_ ? "" : "not ", ++number, what); \
+} while (0)
+
+struct copy {
+	unsigned int	size[NVTX_MODULES];
+	nvtx_slot	slot[NVTX_MODULES][SLOTS];
+	nvtx_slot	*table[NVTX_MODULES][SLOTS];
+};
+
+static struct copy *now;	/* whose tables are asked for */
+static struct nvtx_callbacks callbacks;
+static struct nvtx_version version;
+static bool has_version;
+static uint32_t told_version;
+static int (*init)(nvtx_get_export get_export);
+
+static void fresh(void)
+{
+}
+
+static int get_module(uint32_t module, nvtx_slot ***table, unsigned int *size)
+{
+	if (module >= NVTX_MODULES || !now->size[module])
+		return 0;
+	*table = now->table[module];
+	*size = now->size[module];
+	return 1;
+}
+
+static void set_version(uint32_t v)
+{
+	told_version = v;
+}
+
+static const void *get_export(uint32_t id)
+{
+	if (id == NVTX_EXPORT_CALLBACKS)
+		return &callbacks;
+	return id == NVTX_EXPORT_VERSION && has_version ? &version : NULL;
+}
+
+/* Every entry of a table points to a slot, beyond its size too: a write there shows. */
+static void copy_reset(struct copy *c, const unsigned int *sizes)
+{
+	memcpy(c->size, sizes, sizeof(c->size));
+	for (int m = 0; m < NVTX_MODULES; m++)
+		for (int i = 0; i < SLOTS; i++) {
+			c->slot[m][i] = fresh;
+			c->table[m][i] = &c->slot[m][i];
+		}
+}
+
+/* Slots that are filled; -1 where one beyond the size is, or number 0. */
+static int filled(const struct copy *c, int module)
+{
+	int n = 0;
+
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		if (c->slot[module][i] == fresh)
+			continue;
+		if (!i || i >= c->size[module])
+			return -1;
+		n++;
+	}
+	return n;
+}
+
+static int init_copy(struct copy *c)
+{
+	now = c;
+	callbacks = (struct nvtx_callbacks){ sizeof(callbacks), get_module };
+	version = (struct nvtx_version){ sizeof(version), 3, 0, set_version };
+	return init(get_export);
+}
+
+static const unsigned int sizes3[NVTX_MODULES] = { 0, 16, 9, 15, 7, 16, 7 };
+static const unsigned int sizes2[NVTX_MODULES] = { 0, 16, 9, 15, 7, 15, 0 };
+static struct copy v3, v2, other;
+
+#define F(type, copy, m, n)	((type)(copy)->slot[m][n])
+
+static void check_tables(void)
+{
+	static const unsigned int none[NVTX_MODULES];
+	unsigned int sizes[NVTX_MODULES];
+	bool good = true;
+
+	has_version = true;
+	copy_reset(&v3, sizes3);
+	OK(init_copy(&v3) == 1, "version 3 takes the collector");
+	OK(filled(&v3, NVTX_CORE) == 15 && filled(&v3, NVTX_CUDA) == 8 &&
+	   filled(&v3, NVTX_OPENCL) == 14 && filled(&v3, NVTX_CUDART) == 6 &&
+	   filled(&v3, NVTX_CORE2) == 14 && filled(&v3, NVTX_SYNC) == 6,
+	   "all slots are filled but nvtxInitialize()");
+	OK(told_version == 3, "the version is told");
+
+	has_version = false;
+	copy_reset(&v2, sizes2);
+	OK(init_copy(&v2) == 1, "version 2 takes the collector");
+	OK(filled(&v2, NVTX_CORE) == 15 && filled(&v2, NVTX_CORE2) == 14 &&
+	   v2.slot[NVTX_CORE2][15] == fresh && !filled(&v2, NVTX_SYNC),
+	   "its 15 slots are filled and none behind");
+	OK(!memcmp(v2.slot[NVTX_CORE], v3.slot[NVTX_CORE], 16 * sizeof(nvtx_slot)),
+	   "a second copy has the same functions");
+
+	for (unsigned int n = 0; n <= 16; n++) {
+		for (int m = 0; m < NVTX_MODULES; m++)
+			sizes[m] = n;
+		copy_reset(&other, sizes);
+		init_copy(&other);
+		for (int m = NVTX_CORE; m < NVTX_MODULES; m++)
+			good = good && filled(&other, m) >= 0 &&
+			       (m != NVTX_CORE || filled(&other, m) == (n ? (int)n - 1 : 0));
+	}
+	OK(good, "tables of each length: none is written behind its end");
+	copy_reset(&other, sizes3);
+	for (int m = 0; m < NVTX_MODULES; m++)
+		other.table[m][5] = NULL;
+	OK(init_copy(&other) == 1 && filled(&other, NVTX_CORE) == 14, "an entry that is NULL");
+	copy_reset(&other, none);
+	OK(init_copy(&other) == 1, "a copy without modules");
+	OK(init(NULL) == 0, "no function to ask for tables");
+	now = &v3;
+	callbacks.struct_size = 8;
+	OK(init(get_export) == 0, "a table of tables that is too short");
+	callbacks = (struct nvtx_callbacks){ sizeof(callbacks), NULL };
+	OK(init(get_export) == 0, "one without a function");
+}
+
+/* ---- levels ---------------------------------------------------------------------------------- */
+
+typedef int (*push_fn)(const char *text);
+typedef int (*pop_fn)(void);
+typedef int (*push_in_fn)(void *domain, const struct nvtx_event *event);
+typedef int (*pop_in_fn)(void *domain);
+typedef void *(*create_fn)(const char *name);
+
+static struct nvtx_event event(const char *text)
+{
+	return (struct nvtx_event){
+		.version = 3, .size = sizeof(struct nvtx_event),
+		.message_type = NVTX_MSG_ASCII, .message = text,
+	};
+}
+
+static void *levels_of_thread(void *arg)
+{
+	push_fn push = F(push_fn, &v3, NVTX_CORE, NVTX_PUSH_A);
+	pop_fn pop = F(pop_fn, &v3, NVTX_CORE, NVTX_POP);
+	bool good = pop() < 0 && push("in a thread") == 0 && push("in a thread") == 1;
+
+	*(bool *)arg = good && pop() == 1 && pop() == 0 && pop() < 0;
+	return NULL;
+}
+
+static void check_levels(void)
+{
+	push_fn push = F(push_fn, &v3, NVTX_CORE, NVTX_PUSH_A);
+	push_fn push2 = F(push_fn, &v2, NVTX_CORE, NVTX_PUSH_A);
+	pop_fn pop = F(pop_fn, &v3, NVTX_CORE, NVTX_POP);
+	push_in_fn push_in = F(push_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_PUSH_EX);
+	pop_in_fn pop_in = F(pop_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_POP);
+	create_fn create = F(create_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_CREATE_A);
+	void *a = create("a"), *b = create("b"), *again = create("a");
+	struct nvtx_event in_a = event("in a"), in_b = event("in b");
+	pthread_t thread;
+	bool good;
+	int i;
+
+	OK(a && b && a != b && a != again, "domains have handles of their own");
+	OK(push("outer") == 0 && push("inner") == 1, "levels count up from 0");
+	OK(pthread_create(&thread, NULL, levels_of_thread, &good) == 0 &&
+	   !pthread_join(thread, NULL) && good, "each thread counts its own");
+	OK(push_in(a, &in_a) == 0 && push_in(b, &in_b) == 0 && push_in(a, &in_a) == 1 &&
+	   push2("third") == 2, "each domain counts its own, over all copies");
+	OK(pop_in(b) == 0 && pop_in(b) < 0 && pop_in(again) < 0,
+	   "a pop ends the innermost range of its domain");
+	OK(pop() == 2 && pop_in(a) == 1 && pop_in(a) == 0 && pop() == 1 && pop() == 0 && pop() < 0,
+	   "pops return the levels of the pushes");
+	for (i = 0, good = true; i < 1000; i++)
+		good = good && push("deep") == i;
+	while (i--)
+		good = good && pop() == i;
+	OK(good, "a thousand levels");
+}
+
+/* ---- hostile --------------------------------------------------------------------------------- */
+
+/* What lies behind @size bytes of @thing is not there. */
+static const void *at_the_end(const void *thing, size_t size)
+{
+	static char *pages;
+
+	if (!pages) {
+		pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages == MAP_FAILED || mprotect(pages + 4096, 4096, PROT_NONE))
+			abort();
+	}
+	return memcpy(pages + 4096 - size, thing, size);
+}
+
+static void check_short(void)
+{
+	push_in_fn push_in = F(push_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_PUSH_EX);
+	pop_fn pop = F(pop_fn, &v3, NVTX_CORE, NVTX_POP);
+	void *(*resource)(void *, const void *) = F(void *(*)(void *, const void *), &v3, NVTX_CORE2,
+						    NVTX_RESOURCE_CREATE);
+	void *(*sync)(void *, const void *) = F(void *(*)(void *, const void *), &v3, NVTX_SYNC,
+						NVTX_SYNC_CREATE);
+	struct nvtx_resource r = { .version = 3 };
+	struct nvtx_sync_object s = { .version = 3 };
+	struct nvtx_event e = event("not to be read");
+	bool good = true;
+
+	e.category = 7;
+	e.color_type = NVTX_COLOR_TYPE_ARGB;
+	e.payload_type = NVTX_PAYLOAD_U64;
+	e.payload.u64 = 77;
+	for (uint16_t size = 0; size < sizeof(e); size++) {
+		e.size = size;
+		good = good && push_in(NULL, at_the_end(&e, size < 4 ? 4 : size)) == 0 && pop() == 0;
+	}
+	OK(good, "attributes of each length: nothing is read behind their end");
+	for (uint16_t size = 0; size < sizeof(r); size++) {
+		r.size = s.size = size;
+		resource(NULL, at_the_end(&r, size < 4 ? 4 : size));
+		if (size < sizeof(s))
+			sync(NULL, at_the_end(&s, size < 4 ? 4 : size));
+	}
+	OK(true, "resources and sync objects too");
+}
+
+static void check_nonsense(void)
+{
+	push_in_fn push_in = F(push_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_PUSH_EX);
+	pop_in_fn pop_in = F(pop_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_POP);
+	struct nvtx_event e = event(NULL);
+	void *bad = (void *)0x1234;
+	bool good = true;
+	int i;
+
+	for (int m = NVTX_CORE; m < NVTX_MODULES; m++)
+		for (i = 1; i < (int)v3.size[m]; i++) {
+			/* A range that is pushed stays open. */
+			if (m == NVTX_CORE2 && i == NVTX_INITIALIZE)
+				continue;
+			F(void (*)(void *, void *, void *), &v3, m, i)(NULL, NULL, NULL);
+		}
+	OK(true, "NULL for every argument");
+	while (F(pop_fn, &v3, NVTX_CORE, NVTX_POP)() >= 0)
+		;
+	for (i = -1; i < 9; i++) {
+		e.message_type = i;
+		e.message = i == NVTX_MSG_REGISTERED ? bad : NULL;
+		e.payload_type = i;
+		e.color_type = i;
+		good = good && push_in(bad, &e) == 0 && pop_in(bad) == 0;
+	}
+	OK(good, "types and handles that do not exist");
+	for (i = NVTX_SYNC_DESTROY; i <= NVTX_SYNC_RELEASING; i++)
+		F(void (*)(void *), &v3, NVTX_SYNC, i)(bad);
+	F(void (*)(uint64_t), &v3, NVTX_CORE, NVTX_END)(7);
+	F(void (*)(void *, uint64_t), &v3, NVTX_CORE2, NVTX_DOMAIN_END)(bad, ~0ull << 32);
+	OK(true, "ends and operations of nothing");
+}
+
+static void check_idle(void)
+{
+	copy_reset(&v3, sizes3);
+	OK(init_copy(&v3) == 0, "with no recorder a copy is told that there is no tool");
+	OK(!filled(&v3, NVTX_CORE) && !filled(&v3, NVTX_CORE2) && !filled(&v3, NVTX_SYNC),
+	   "and no slot is filled");
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+	void *lib = path ? dlopen(path, RTLD_LAZY) : NULL;
+
+	init = lib ? (int (*)(nvtx_get_export))dlsym(lib, "InitializeInjectionNvtx2") : NULL;
+	if (!init || argc != 2) {
+		printf("Bail out! no collector: %s\n", lib ? "no entry point" : dlerror());
+		return 1;
+	}
+	if (!strcmp(argv[1], "idle")) {
+		check_idle();
+	} else {
+		check_tables();
+		check_levels();
+		check_short();
+		check_nonsense();
+	}
+	printf("1..%d\n", number);
+	return failed != 0;
+}
