@@ -48,6 +48,21 @@ def check_trace(tap, events):
               "fields that are within the size are read")
 
 
+def check_threads(tap, events):
+    begins = tally(events, "begin")
+    want = {("nvtx", f"name {i}"): 160 for i in range(50)}
+    want.update({("nvtx", "categorized"): 8000, ("shared", "registered"): 8000})
+    tap.equal(dict(begins), want, "ranges of many threads by name")
+    categories = {dict(args_of(e)).get("category") for e in events
+                  if e["type"] == "begin" and e["name"] == "categorized"}
+    tap.equal(categories, {"a category"}, "categories that all threads name")
+    ids = [sorted(e["value"] for e in events if e["type"] == kind)
+           for kind in ("async-begin", "async-end")]
+    tap.ok(ids[0] == ids[1] and len(set(ids[0])) == 400, "ranges that another thread ends", ids)
+    tap.equal([lost(events), sum(e["type"] == "counter" for e in events)], [0, 0],
+              "nothing lost, no call without a record")
+
+
 def named(options, env):
     """What a command is told, and what the user is."""
     with open(os.devnull, "wb") as null:
@@ -62,6 +77,9 @@ def main():
     out, events = record([TABLE, "recording"], nvtx_env())
     tap.ok("not ok" not in out and "1..24" in out, "the table under a recorder", out)
     check_trace(tap, events)
+    out, events = record([TABLE, "threads"], nvtx_env(), options=["--buffer-size", "8M"])
+    tap.ok("not ok" not in out and "1..1" in out, "levels of many threads at once", out)
+    check_threads(tap, events)
     out = run([TABLE, "idle"], nvtx_env(NVTX_INJECTION64_PATH=NVTX_SO))
     tap.ok("not ok" not in out and "1..2" in out, "with no recorder no slot is filled", out)
 

@@ -71,7 +71,8 @@ static void payloads(nvtxDomainHandle_t domain)
 	e.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
 	e.payload.dValue = 0.125;
 	nvtxDomainMarkEx(domain, &e);
-	memset(&e.payload, 0xff, sizeof(e.payload));
+	/* Of a payload of 32 bits the others say nothing. */
+	memset(&e.payload, 0x55, sizeof(e.payload));
 	e.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT32;
 	e.payload.uiValue = 4000000000u;
 	nvtxDomainMarkEx(domain, &e);
@@ -196,6 +197,8 @@ static void children(const char *self)
 			level(nvtxRangePushA("in a child"), 1);
 			nvtxRangePop();
 		}
+		/* Its parent's. */
+		level(nvtxRangePop(), 0);
 		nvtxMarkA("before the exec");
 		execl(self, self, "executed", (char *)NULL);
 		_exit(1);

@@ -4,7 +4,7 @@
  * tells, nothing is read beyond the size of an attribute, and what a program makes up is survived.
  * The layouts are the collector's own; tests/nvtx/abi.c holds these against NVIDIA's.
  *
- * Usage: table recording|idle
+ * Usage: table recording|idle|threads
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -298,6 +298,78 @@ static void check_idle(void)
 	   "and no slot is filled");
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define THREADS	4
+#define ROUNDS	2000
+
+static uint64_t started[THREADS][ROUNDS / 20];
+static pthread_barrier_t barrier;
+
+static void start_some(int thread)
+{
+	uint64_t (*start)(const char *) = F(uint64_t (*)(const char *), &v3, NVTX_CORE,
+					    NVTX_START_A);
+	void (*end)(uint64_t) = F(void (*)(uint64_t), &v3, NVTX_CORE, NVTX_END);
+
+	for (int i = 0; i < ROUNDS / 20; i++)
+		started[thread][i] = start("started");
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < ROUNDS / 20; i++)
+		end(started[(thread + 1) % THREADS][i]);
+}
+
+static void *work(void *arg)
+{
+	push_fn push = F(push_fn, &v3, NVTX_CORE, NVTX_PUSH_A);
+	pop_fn pop = F(pop_fn, &v3, NVTX_CORE, NVTX_POP);
+	push_in_fn push_in = F(push_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_PUSH_EX);
+	pop_in_fn pop_in = F(pop_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_POP);
+	void *domain = F(create_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_CREATE_A)("shared");
+	void *(*string)(void *, const char *) = F(void *(*)(void *, const char *), &v3, NVTX_CORE2,
+						  NVTX_REGISTER_STRING_A);
+	void (*category)(uint32_t, const char *) = F(void (*)(uint32_t, const char *), &v3,
+						     NVTX_CORE, NVTX_NAME_CATEGORY_A);
+	struct nvtx_event registered = event(NULL), categorized = event("categorized");
+	int thread = *(int *)arg, levels = 0;
+	char text[32];
+
+	registered.message_type = NVTX_MSG_REGISTERED;
+	registered.message = string(domain, "registered");
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < ROUNDS; i++) {
+		snprintf(text, sizeof(text), "name %d", i % 50);
+		category((uint32_t)i % 20 + 1, "a category");
+		categorized.category = (uint32_t)i % 20 + 1;
+		levels += push(text) + push_in(domain, &registered) + push_in(NULL, &categorized);
+		levels -= pop() + pop_in(domain) + pop();
+	}
+	start_some(thread);
+	*(int *)arg = levels;
+	return NULL;
+}
+
+static void check_threads(void)
+{
+	pthread_t thread[THREADS];
+	int arg[THREADS];
+	bool good = true;
+
+	copy_reset(&v3, sizes3);
+	init_copy(&v3);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		arg[i] = i;
+		if (pthread_create(&thread[i], NULL, work, &arg[i]))
+			abort();
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(thread[i], NULL);
+		good = good && !arg[i];
+	}
+	OK(good, "many threads at once");
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");
@@ -310,6 +382,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "idle")) {
 		check_idle();
+	} else if (!strcmp(argv[1], "threads")) {
+		check_threads();
 	} else {
 		check_tables();
 		check_levels();
