@@ -257,6 +257,8 @@ part_ops()
 	# Each round is a process, as above.
 	for i in $(seq $rounds); do
 		"$here/ops" >>"$work/ops" || { fail "ops: failed"; return; }
+		BENCH_NVTX=$BUILD/lib/libxsprof-nvtx.so "$here/nvtx" >>"$work/ops" ||
+			{ fail "nvtx: failed"; return; }
 	done
 	awk -F '\t' '$2 == "skip"' "$work/ops" | sort -u >>"$raw"
 	awk -F '\t' '$2 != "skip" { print $1, $2 }' "$work/ops" | sort -u |
