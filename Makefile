@@ -267,7 +267,8 @@ $(BUILD)/lib/libxsprof-nvtx.so: $(nvtx_objs)
 $(BUILD)/lib/libxsprof-itt.so $(BUILD)/lib/libxsprof-nvtx.so: $(USER_SO) $(FLAGS_FILE)
 	$(call say,LD)
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
-		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(USER_SO)
+		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(USER_SO) \
+		$(DL_LIBS)
 
 # The PyTorch collector is preloaded, and opens the producer's library where PyTorch is.
 $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_FILE)

@@ -8,7 +8,7 @@
  */
 #include <errno.h>
 
-#include "gpu/nvtx/local.h"
+#include "gpu/nvtx/chain.h"
 
 #define VERSION		3u	/* of NVTX, that this is written for */
 
@@ -25,18 +25,42 @@ static bool is_recording(void)
 	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
 }
 
-/* A module's table has the slots that the program's version of NVTX has, and ends there. */
-static void fill_module(const struct nvtx_callbacks *callbacks, uint32_t module)
+static const struct nvtx_callbacks *callbacks_of(nvtx_get_export get_export)
 {
-	nvtx_slot **table = NULL;
-	unsigned int size = 0;
+	const struct nvtx_callbacks *callbacks = get_export ? get_export(NVTX_EXPORT_CALLBACKS) : NULL;
 
-	if (!callbacks->get_module(module, &table, &size) || !table)
-		return;
+	return callbacks && callbacks->struct_size >= sizeof(*callbacks) && callbacks->get_module ?
+	       callbacks : NULL;
+}
+
+/* A module's table has the slots that the program's version of NVTX has, and ends there. */
+static void fill_slots(const struct nvtx_callbacks *callbacks, const struct nvtx_entry *e)
+{
+	for (; e->module; e++) {
+		nvtx_slot **table = NULL;
+		unsigned int size = 0;
+
+		if (callbacks->get_module(e->module, &table, &size) && table && e->slot < size &&
+		    table[e->slot])
+			__atomic_store_n(table[e->slot], e->func, __ATOMIC_RELEASE);
+	}
+}
+
+/* The tool that the user named gets each call as well, of its own functions' too. */
+static void fill_chained(const struct nvtx_callbacks *callbacks)
+{
+	const struct nvtx_entry initialize[] = {
+		{ NVTX_CORE2, NVTX_INITIALIZE, nvtx_theirs[NVTX_CORE2][NVTX_INITIALIZE] },
+		{ 0, 0, NULL }
+	};
+
 	for (size_t f = 0; f < ARRAY_SIZE(files); f++)
 		for (const struct nvtx_entry *e = files[f]; e->module; e++)
-			if (e->module == module && e->slot < size && table[e->slot])
-				__atomic_store_n(table[e->slot], e->func, __ATOMIC_RELEASE);
+			__atomic_store_n(&nvtx_ours[e->module][e->slot], e->func,
+					 __ATOMIC_RELAXED);
+	fill_slots(callbacks, nvtx_chain_entries);
+	if (initialize[0].func)
+		fill_slots(callbacks, initialize);
 }
 
 /* The entry point, called by a copy of NVTX; its name is the interface. */
@@ -45,19 +69,25 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_exp
 /* Return: 1; 0 where nobody records, or the copy has no tables: it then calls nothing. */
 int InitializeInjectionNvtx2(nvtx_get_export get_export)
 {
-	const struct nvtx_callbacks *callbacks;
+	const struct nvtx_callbacks *callbacks = callbacks_of(get_export);
 	const struct nvtx_version *version;
+	int (*tool)(nvtx_get_export);
 
-	if (!get_export || !is_recording())
+	if (!callbacks)
 		return 0;
-	callbacks = get_export(NVTX_EXPORT_CALLBACKS);
-	if (!callbacks || callbacks->struct_size < sizeof(*callbacks) || !callbacks->get_module)
-		return 0;
+	if (!is_recording()) {
+		tool = (int (*)(nvtx_get_export))nvtx_chain_find("InitializeInjectionNvtx2");
+		return tool ? tool(get_export) : 0;
+	}
+	if (nvtx_chain_init(get_export)) {
+		fill_chained(callbacks);
+		return 1;
+	}
 	/* Version 2 has no such table. */
 	version = get_export(NVTX_EXPORT_VERSION);
 	if (version && version->struct_size >= sizeof(*version) && version->set_tool_version)
 		version->set_tool_version(VERSION);
-	for (uint32_t m = NVTX_CORE; m < NVTX_MODULES; m++)
-		fill_module(callbacks, m);
+	for (size_t f = 0; f < ARRAY_SIZE(files); f++)
+		fill_slots(callbacks, files[f]);
 	return 1;
 }

@@ -237,6 +237,8 @@ extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_
 	X(NVTX_MISS_STRING, "unknown registered strings") \
 	X(NVTX_MISS_SYNC, "operations on an unknown sync object") \
 	X(NVTX_MISS_CATEGORY, "names of categories beyond the number that are kept") \
+	X(NVTX_MISS_TOOL, "the tool of XSPROF_NVTX_TOOL: it cannot be loaded") \
+	X(NVTX_MISS_HANDLE, "handles of that tool beyond the number that are kept") \
 	X(NVTX_MISS_MEMORY, "ranges of a thread without memory")
 
 #define NVTX_MISS_API_ID(api, n)	NVTX_MISS_##api,

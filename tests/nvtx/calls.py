@@ -5,7 +5,6 @@
 # each call without a record counted by its name. How `xsprof record` names the collector.
 
 import os
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -64,12 +63,9 @@ def check_threads(tap, events):
 
 
 def named(options, env):
-    """What a command is told, and what the user is."""
-    with open(os.devnull, "wb") as null:
-        done = subprocess.run([XSPROF, "record", "--no-torch", "-o", os.devnull, *options, "--",
-                               "sh", "-c", "echo ${NVTX_INJECTION64_PATH-none}"], env=env,
-                              stdin=null, capture_output=True, text=True, check=True)
-    return done.stdout.strip(), done.stderr
+    """The collector and the user's tool, as a command is told."""
+    return run([XSPROF, "record", "--no-torch", "-q", "-o", os.devnull, *options, "--", "sh", "-c",
+                "echo ${NVTX_INJECTION64_PATH-none} ${XSPROF_NVTX_TOOL-none}"], env).strip()
 
 
 def main():
@@ -83,17 +79,20 @@ def main():
     out = run([TABLE, "idle"], nvtx_env(NVTX_INJECTION64_PATH=NVTX_SO))
     tap.ok("not ok" not in out and "1..2" in out, "with no recorder no slot is filled", out)
 
-    note = "NVTX_INJECTION64_PATH is set to"
-    told, said = named([], nvtx_env())
-    tap.equal((told, note in said), (NVTX_SO, False), "the command is told of the collector")
-    told, said = named(["--no-nvtx"], nvtx_env())
-    tap.equal((told, note in said), ("none", False), "--no-nvtx names none")
+    tap.equal(named([], nvtx_env()), f"{NVTX_SO} none", "the command is told of the collector")
+    tap.equal(named(["--no-nvtx"], nvtx_env()), "none none", "--no-nvtx names none")
     theirs = nvtx_env(NVTX_INJECTION64_PATH="/a/tool.so")
-    told, said = named([], theirs)
-    tap.ok(told == "/a/tool.so" and f"{note} /a/tool.so and left so: NVTX calls are not recorded"
-           in said, "a tool that the user named stays, with a note", said)
-    told, said = named(["-q"], theirs)
-    tap.equal((told, said), ("/a/tool.so", ""), "and without one under -q")
+    tap.equal(named([], theirs), f"{NVTX_SO} /a/tool.so", "a tool of the user's is chained")
+    tap.equal(named(["--no-nvtx"], theirs), "/a/tool.so none", "--no-nvtx leaves it in place")
+    out, events = record([TABLE, "threads"], theirs, options=["--buffer-size", "8M"])
+    tap.ok("not ok" not in out and any(
+        e.get("name") == "not recorded: the tool of XSPROF_NVTX_TOOL: it cannot be loaded"
+        for e in events), "a tool that is not there is told of", out)
+    out, events = record([TABLE, "threads"], nvtx_env(NVTX_INJECTION64_PATH=NVTX_SO,
+                                                      XSPROF_NVTX_TOOL=NVTX_SO),
+                         options=["--buffer-size", "8M"])
+    tap.ok("not ok" not in out, "the collector is not chained to itself", out)
+    check_threads(tap, events)
     tap.exit()
 
 

@@ -5,6 +5,8 @@
 # with Python's package, once under a tool that only counts and once under `xsprof record`, must
 # give equal counts by name, domain and payload.
 #
+# The counting tool is also what the user named for the program, with the collector beside it.
+#
 # Usage: programs.py FOLDER PYTHON: where the headers and the library are, and a Python with nvtx
 
 import collections
@@ -28,13 +30,26 @@ def compile_c(out, source, *options):
                     "-iquote", os.path.dirname(os.path.dirname(TESTS)), *options], check=True)
 
 
-def count(argv, tool):
-    """Runs argv under the counting tool; returns its lines, split."""
+def count(argv, tool, chained=False):
+    """
+    Runs argv under the counting tool, chained: and under xsprof record.
+    Returns its output, the tool's lines, split, and the events.
+    """
+    events = []
     with tempfile.TemporaryDirectory() as tmp:
         path = os.path.join(tmp, "counts")
-        out = run(argv, nvtx_env(NVTX_INJECTION64_PATH=tool, XSPROF_TEST_COUNTS=path))
+        env = nvtx_env(NVTX_INJECTION64_PATH=tool, XSPROF_TEST_COUNTS=path)
+        if chained:
+            out, events = record(argv, env, options=["--no-itt"])
+        else:
+            out = run(argv, env)
         with open(path, encoding="utf-8") as f:
-            return out, [line.rstrip("\n").split("\t") for line in f]
+            return out, [line.rstrip("\n").split("\t") for line in f], events
+
+
+def sort(lines):
+    """Threads' ids, and whose line comes first, differ from run to run."""
+    return sorted(line[:2] if line[0] == "thread" else line for line in lines)
 
 
 def number(value):
@@ -57,9 +72,47 @@ def seen(events):
 
 def compare(tap, what, argv, tool, copies, inherited):
     """inherited: pops of ranges that the parent of a fork pushed, which are no ends here."""
-    out, lines = count(argv, tool)
+    out, lines, _ = count(argv, tool)
     mine, events = record(argv, nvtx_env(), options=["--no-itt"])
     tap.equal((out, mine), ("", ""), f"{what}: levels are as pushed")
+    hold(tap, what, lines, events, copies, inherited)
+
+    # The counting tool as the user's own: it and the collector see each call of one run.
+    what += ", chained"
+    out, chained, both = count(argv, tool, chained=True)
+    tap.equal(out, "", f"{what}: levels are as pushed")
+    tap.equal(sort(chained), sort(lines),
+              f"{what}: the user's tool sees what it sees alone")
+    hold(tap, what, chained, both, copies, inherited)
+    return events
+
+
+def check_few(tap, program, tool, few):
+    """A tool that makes no handles: the program has ours, which it never gets."""
+    _, lines, _ = count([program], tool)
+    _, alone, _ = count([program], few)
+    out, chained, events = count([program], few, chained=True)
+    tap.equal(out, "", "a tool without handles: levels are as pushed")
+    tap.equal(sort(chained), sort(alone),
+              "a tool without handles sees what it sees alone")
+    hold(tap, "a tool without handles", lines, events, 4, 1)
+
+
+def check_idle(tap, program, tool):
+    """Where nobody records, the user's tool has the program for itself."""
+    _, lines, _ = count([program], tool)
+    with tempfile.TemporaryDirectory() as tmp:
+        path = os.path.join(tmp, "counts")
+        run([program], nvtx_env(NVTX_INJECTION64_PATH=NVTX_SO, XSPROF_NVTX_TOOL=tool,
+                                XSPROF_TEST_COUNTS=path))
+        with open(path, encoding="utf-8") as f:
+            got = [line.rstrip("\n").split("\t") for line in f]
+    tap.equal(sort(got), sort(lines),
+              "with no recorder the user's tool sees what it sees alone")
+
+
+def hold(tap, what, lines, events, copies, inherited):
+    """Events of a run against the counting tool's lines."""
     want = collections.Counter(tuple(l[:5]) for l in lines if l[0] in KINDS)
     tap.ok(len(want) > 3, f"{what}: the counting tool saw {sum(want.values())} calls", lines)
     tap.equal(sorted((seen(events) - want).items()) + sorted((want - seen(events)).items()), [],
@@ -81,7 +134,6 @@ def compare(tap, what, argv, tool, copies, inherited):
     tap.equal([e["name"] for e in events if e["type"] == "counter" and
                e["name"].startswith("not recorded")], [], f"{what}: no call without a record")
     tap.equal(lost(events), 0, f"{what}: nothing lost")
-    return events
 
 
 def check_program(tap, what, events):
@@ -161,6 +213,10 @@ def main():
                       "-ldl")
             events = compare(tap, f"version 3, {i + 1}", [program], tool, 4, 1)
             check_program(tap, f"version 3, {i + 1}", events)
+        few = os.path.join(tmp, "few.so")
+        compile_c(few, "count.c", "-fPIC", "-shared", "-DFEW", f"-I{include}")
+        check_few(tap, program, tool, few)
+        check_idle(tap, program, tool)
 
         library = os.path.join(folder, "lib", "libnvToolsExt.so.1")
         program = os.path.join(tmp, "two")

@@ -37,24 +37,37 @@ static int add(char **env, size_t *n, const char *fmt, ...)
 	return 0;
 }
 
-/* The variables by which programs find a collector of the calls of some interface. */
+/*
+ * The variables by which programs find a collector of the calls of some interface, and by which
+ * that finds a tool that the user had named for the program, where both can be.
+ */
 struct collector {
 	const char	*variable;
 	const char	*library;
 	const char	*calls;
+	const char	*chain;
 };
 
-static const struct collector itt = { "INTEL_LIBITTNOTIFY64", LIBRARY_ITT, "ITT" };
-static const struct collector nvtx = { "NVTX_INJECTION64_PATH", LIBRARY_NVTX, "NVTX" };
+static const struct collector itt = {
+	"INTEL_LIBITTNOTIFY64", LIBRARY_ITT, "ITT", NULL,
+};
+static const struct collector nvtx = {
+	"NVTX_INJECTION64_PATH", LIBRARY_NVTX, "NVTX", "XSPROF_NVTX_TOOL",
+};
 
 static int add_collector(const struct record_options *opts, const struct collector *c, char **env,
 			 size_t *n)
 {
 	const char *theirs = getenv(c->variable);
 	char path[PATH_MAX];
+	int err;
 
-	if (theirs && *theirs) {
-		if (!opts->quiet && !strstr(theirs, c->library))
+	if (theirs && strstr(theirs, c->library))
+		return 0;
+	if (theirs && !*theirs)
+		theirs = NULL;
+	if (theirs && !c->chain) {
+		if (!opts->quiet)
 			tool_note("%s is set to %s and left so: %s calls are not recorded",
 				  c->variable, theirs, c->calls);
 		return 0;
@@ -65,7 +78,8 @@ static int add_collector(const struct record_options *opts, const struct collect
 				  c->library, c->calls);
 		return 0;
 	}
-	return add(env, n, "%s=%s", c->variable, path);
+	err = theirs ? add(env, n, "%s=%s", c->chain, theirs) : 0;
+	return err ? err : add(env, n, "%s=%s", c->variable, path);
 }
 
 /*

@@ -7,7 +7,7 @@
 
 #include "record/options.h"
 
-#define RECORD_ENV_MAX	13
+#define RECORD_ENV_MAX	14
 
 /**
  * record_env - the variables of a recording

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * A tool that the user named for the program beside us: it gets each call too.
+ */
+#ifndef XSPROF_NVTX_CHAIN_H
+#define XSPROF_NVTX_CHAIN_H
+
+#include "gpu/nvtx/local.h"
+
+#define NVTX_CHAIN_SLOTS	16u	/* of a module: no version has more */
+
+/* What both have for a slot, and what a program calls then. */
+extern nvtx_slot nvtx_ours[NVTX_MODULES][NVTX_CHAIN_SLOTS];
+extern nvtx_slot nvtx_theirs[NVTX_MODULES][NVTX_CHAIN_SLOTS];
+extern const struct nvtx_entry nvtx_chain_entries[];
+
+/* The tool's function of that name, or NULL: there is no tool, or it is no tool. */
+void *nvtx_chain_find(const char *name);
+/* Lets the tool fill its tables for a copy of NVTX.  Return: false where it does not want to. */
+bool nvtx_chain_init(nvtx_get_export get_export);
+
+/* ---- handles of the tool's, which the program has, and ours ---------------------------------- */
+
+enum nvtx_kind { NVTX_KIND_DOMAIN, NVTX_KIND_STRING, NVTX_KIND_RESOURCE, NVTX_KIND_SYNC,
+		 NVTX_KIND_RANGE, NVTX_KINDS };
+
+void nvtx_chain_put(enum nvtx_kind kind, uint64_t theirs, uint64_t ours);
+bool nvtx_chain_get(enum nvtx_kind kind, uint64_t theirs, uint64_t *ours);
+bool nvtx_chain_take(enum nvtx_kind kind, uint64_t theirs, uint64_t *ours);
+
+#endif /* XSPROF_NVTX_CHAIN_H */
