@@ -23,7 +23,7 @@ static __thread nvtx_get_export program_export __attribute__((tls_model("initial
 
 /* ---- the tool -------------------------------------------------------------------------------- */
 
-/* Without a lock: the loader counts, and a tool may have a copy of NVTX of its own that calls us. */
+/* Without a lock: the loader counts, and a tool may have a copy of NVTX itself, which calls us. */
 void *nvtx_chain_find(const char *name)
 {
 	const char *path = getenv(VARIABLE);

@@ -111,7 +111,7 @@ void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 	struct nvtx_event whole = { .size = 0 };
 
 	said->n = 0;
-	/* What lies beyond its size is the program's own: a field is read if it is there as a whole. */
+	/* What lies beyond its size is not read: a field is there as a whole or not at all. */
 	if (unlikely(event && event->size < sizeof(*event))) {
 		nvtx_miss(NVTX_MISS_SIZE);
 		memcpy(&whole, event, event->size);

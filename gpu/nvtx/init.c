@@ -27,8 +27,10 @@ static bool is_recording(void)
 
 static const struct nvtx_callbacks *callbacks_of(nvtx_get_export get_export)
 {
-	const struct nvtx_callbacks *callbacks = get_export ? get_export(NVTX_EXPORT_CALLBACKS) : NULL;
+	const struct nvtx_callbacks *callbacks = NULL;
 
+	if (get_export)
+		callbacks = get_export(NVTX_EXPORT_CALLBACKS);
 	return callbacks && callbacks->struct_size >= sizeof(*callbacks) && callbacks->get_module ?
 	       callbacks : NULL;
 }

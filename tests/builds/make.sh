@@ -50,7 +50,8 @@ describe()
 			"$dir/tests/lib/"{api,args,categories,clone,fork,moments,limits}) ;;
 	tsan)
 		need=gcc flags=(CC=gcc SAN=thread CFLAGS="-O1 -g")
-		targets=("$dir/lib/"libxsprof-{itt,nvtx}.so "$dir/tests/nvtx/table" "$dir/tests/ring/ledger"
+		targets=("$dir/lib/"libxsprof-{itt,nvtx}.so "$dir/tests/nvtx/table"
+			"$dir/tests/ring/ledger"
 			"$dir/tests/lib/"{args,categories} "$dir/tests/profiler/"{dynolog,ondemand}
 			"$dir/tests/profiler/"{ondemand-peers,mirror-nvtx,mirror-itt}) ;;
 	arm64)

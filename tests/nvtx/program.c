@@ -32,7 +32,7 @@ void COPY(int n);
 void COPY(int n)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("of a copy");
-	nvtxEventAttributes_t e = { .version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE };
+	nvtxEventAttributes_t e = { .version = NVTX_VERSION, .size = sizeof(e) };
 
 	e.messageType = NVTX_MESSAGE_TYPE_ASCII;
 	e.message.ascii = __FILE__ + sizeof(__FILE__) - sizeof("program.c");
@@ -51,7 +51,7 @@ void copy_two(int n);
 
 static nvtxEventAttributes_t event(const char *text)
 {
-	nvtxEventAttributes_t e = { .version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE };
+	nvtxEventAttributes_t e = { .version = NVTX_VERSION, .size = sizeof(e) };
 
 	e.messageType = NVTX_MESSAGE_TYPE_ASCII;
 	e.message.ascii = text;

@@ -160,6 +160,7 @@ typedef int (*pop_fn)(void);
 typedef int (*push_in_fn)(void *domain, const struct nvtx_event *event);
 typedef int (*pop_in_fn)(void *domain);
 typedef void *(*create_fn)(const char *name);
+typedef void *(*make_fn)(void *domain, const void *attributes);
 
 static struct nvtx_event event(const char *text)
 {
@@ -218,7 +219,8 @@ static const void *at_the_end(const void *thing, size_t size)
 	static char *pages;
 
 	if (!pages) {
-		pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
 		if (pages == MAP_FAILED || mprotect(pages + 4096, 4096, PROT_NONE))
 			abort();
 	}
@@ -229,10 +231,8 @@ static void check_short(void)
 {
 	push_in_fn push_in = F(push_in_fn, &v3, NVTX_CORE2, NVTX_DOMAIN_PUSH_EX);
 	pop_fn pop = F(pop_fn, &v3, NVTX_CORE, NVTX_POP);
-	void *(*resource)(void *, const void *) = F(void *(*)(void *, const void *), &v3, NVTX_CORE2,
-						    NVTX_RESOURCE_CREATE);
-	void *(*sync)(void *, const void *) = F(void *(*)(void *, const void *), &v3, NVTX_SYNC,
-						NVTX_SYNC_CREATE);
+	make_fn resource = F(make_fn, &v3, NVTX_CORE2, NVTX_RESOURCE_CREATE);
+	make_fn sync = F(make_fn, &v3, NVTX_SYNC, NVTX_SYNC_CREATE);
 	struct nvtx_resource r = { .version = 3 };
 	struct nvtx_sync_object s = { .version = 3 };
 	struct nvtx_event e = event("not to be read");
@@ -244,7 +244,8 @@ static void check_short(void)
 	e.payload.u64 = 77;
 	for (uint16_t size = 0; size < sizeof(e); size++) {
 		e.size = size;
-		good = good && push_in(NULL, at_the_end(&e, size < 4 ? 4 : size)) == 0 && pop() == 0;
+		good = good && push_in(NULL, at_the_end(&e, size < 4 ? 4 : size)) == 0 &&
+		       pop() == 0;
 	}
 	OK(good, "attributes of each length: nothing is read behind their end");
 	for (uint16_t size = 0; size < sizeof(r); size++) {

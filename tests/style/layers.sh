@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the folders of lib/, gpu/ and tools/ to layers.tab: what they include, what their objects call,
-# that no files call each other in a circle, and that a folder's local.h stays in it. It reads the
-# objects of the build, and builds where there are none. -l lists all that is wrong, without TAP.
+# Holds the folders of lib/, gpu/ and tools/ to layers.tab: what they include, what their objects
+# call, that no files call each other in a circle, and that a folder's local.h stays in it. It reads
+# the objects of the build, and builds where there are none. -l lists all that is wrong, no TAP.
 # The rules are tried on planted cases too, which must be seen.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -35,7 +35,7 @@ objects()
 }
 
 # FILE CALLED, a line for each file that one object needs a symbol of. What is loaded into programs
-# (collect/, gpu/) goes through the public functions, which any file may have. A weak need is no call.
+# (collect/, gpu/) goes through the public functions, which any file may have; a weak need is none.
 calls()
 {
 	objects | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
