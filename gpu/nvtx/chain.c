@@ -153,6 +153,16 @@ bool nvtx_chain_get(enum nvtx_kind kind, uint64_t theirs, uint64_t *ours)
 	return true;
 }
 
+struct nvtx_domain nvtx_chain_domain(const void *handle)
+{
+	uint64_t ours;
+
+	if (handle && !nvtx_is(handle, NVTX_TAG_DOMAIN) &&
+	    nvtx_chain_get(NVTX_KIND_DOMAIN, (uintptr_t)handle, &ours))
+		handle = (const void *)(uintptr_t)ours;
+	return nvtx_domain_of(handle);
+}
+
 bool nvtx_chain_take(enum nvtx_kind kind, uint64_t theirs, uint64_t *ours)
 {
 	uint32_t at;

@@ -28,4 +28,7 @@ void nvtx_chain_put(enum nvtx_kind kind, uint64_t theirs, uint64_t ours);
 bool nvtx_chain_get(enum nvtx_kind kind, uint64_t theirs, uint64_t *ours);
 bool nvtx_chain_take(enum nvtx_kind kind, uint64_t theirs, uint64_t *ours);
 
+/* The domain of a handle, which may be the tool's. */
+struct nvtx_domain nvtx_chain_domain(const void *handle);
+
 #endif /* XSPROF_NVTX_CHAIN_H */

@@ -69,7 +69,8 @@ static void add_color(struct nvtx_said *said, int32_t type, uint32_t color)
 	said->kv[said->n++] = xsprof_str(XSPROF_NAME("color"), said->color);
 }
 
-static void add_payload(struct nvtx_said *said, const struct nvtx_event *event)
+static void add_payload(struct nvtx_said *said, struct nvtx_domain domain,
+			const struct nvtx_event *event)
 {
 	struct xsprof_kv *kv = &said->kv[said->n];
 	xsprof_name_t key = XSPROF_NAME("payload");
@@ -96,7 +97,9 @@ static void add_payload(struct nvtx_said *said, const struct nvtx_event *event)
 		*kv = xsprof_f64(key, (double)event->payload.f32);
 		break;
 	case NVTX_PAYLOAD_EXT:
-		nvtx_miss(NVTX_MISS_PAYLOAD);
+		nvtx_read_payloads(said, domain,
+				   (const struct nvtx_payload *)(uintptr_t)event->payload.u64,
+				   (uint32_t)event->reserved);
 		return;
 	default:
 		nvtx_miss(NVTX_MISS_TYPE);
@@ -131,11 +134,21 @@ void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 	if (unlikely(nvtx_no_room(said->name)))
 		add_text(said, event->message_type, event->message);
 	add_category(said, domain.index, event->category);
-	add_payload(said, event);
 	add_color(said, event->color_type, event->color);
+	add_payload(said, domain, event);
 }
 
 /* ---- marks ----------------------------------------------------------------------------------- */
+
+void nvtx_mark_said(const struct nvtx_said *said)
+{
+	if (!xsprof_wants(said->name))
+		return;
+	if (said->n)
+		xsprof_instant_args(said->name, said->kv, said->n);
+	else
+		xsprof_instant(said->name);
+}
 
 static void domain_mark_ex(const void *domain, const struct nvtx_event *event)
 {
@@ -154,12 +167,7 @@ static void domain_mark_ex(const void *domain, const struct nvtx_event *event)
 		}
 	}
 	nvtx_read_event(t, d, event, &said);
-	if (!xsprof_wants(said.name))
-		return;
-	if (said.n)
-		xsprof_instant_args(said.name, said.kv, said.n);
-	else
-		xsprof_instant(said.name);
+	nvtx_mark_said(&said);
 }
 
 static void mark_ex(const struct nvtx_event *event)
@@ -191,25 +199,37 @@ static uint64_t new_id(xsprof_name_t name)
 	return (uint64_t)name << 32 | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
+/* An asynchronous range has no arguments of its own. */
+void nvtx_note_attributes(struct nvtx_domain domain, uint64_t id, const struct nvtx_said *said)
+{
+	struct xsprof_kv kv[1 + NVTX_ARGS];
+
+	if (!said->n || !xsprof_wants(said->name))
+		return;
+	kv[0] = xsprof_u64(XSPROF_NAME("id"), id);
+	memcpy(&kv[1], said->kv, said->n * sizeof(kv[0]));
+	xsprof_instant_args(xsprof_name_in((int)domain.category, "attributes"), kv, 1 + said->n);
+}
+
+uint64_t nvtx_start_said(struct nvtx_domain domain, const struct nvtx_said *said)
+{
+	uint64_t id = new_id(said->name);
+
+	xsprof_async_begin(said->name, id);
+	nvtx_note_attributes(domain, id, said);
+	return id;
+}
+
 static uint64_t domain_start_ex(const void *domain, const struct nvtx_event *event)
 {
 	struct nvtx_domain d = nvtx_domain_of(domain);
 	struct nvtx_thread *t = nvtx_thread_get();
-	struct xsprof_kv kv[1 + NVTX_ARGS];
 	struct nvtx_said said;
-	uint64_t id;
 
 	if (unlikely(!t))
 		return 0;
 	nvtx_read_event(t, d, event, &said);
-	id = new_id(said.name);
-	xsprof_async_begin(said.name, id);
-	if (said.n && xsprof_wants(said.name)) {
-		kv[0] = xsprof_u64(XSPROF_NAME("id"), id);
-		memcpy(&kv[1], said.kv, said.n * sizeof(kv[0]));
-		xsprof_instant_args(xsprof_name_in((int)d.category, "attributes"), kv, 1 + said.n);
-	}
-	return id;
+	return nvtx_start_said(d, &said);
 }
 
 static uint64_t start_ex(const struct nvtx_event *event)
@@ -231,7 +251,7 @@ static uint64_t start_wide(const void *text)
 	return domain_start_ex(NULL, &event);
 }
 
-static void end(uint64_t id)
+void nvtx_end(uint64_t id)
 {
 	xsprof_name_t name = (xsprof_name_t)(id >> 32);
 
@@ -244,7 +264,7 @@ static void end(uint64_t id)
 static void domain_end(const void *domain, uint64_t id)
 {
 	(void)domain;
-	end(id);
+	nvtx_end(id);
 }
 
 const struct nvtx_entry nvtx_event_entries[] = {
@@ -254,7 +274,7 @@ const struct nvtx_entry nvtx_event_entries[] = {
 	NVTX_ENTRY(NVTX_CORE, NVTX_START_EX, start_ex),
 	NVTX_ENTRY(NVTX_CORE, NVTX_START_A, start),
 	NVTX_ENTRY(NVTX_CORE, NVTX_START_W, start_wide),
-	NVTX_ENTRY(NVTX_CORE, NVTX_END, end),
+	NVTX_ENTRY(NVTX_CORE, NVTX_END, nvtx_end),
 	NVTX_ENTRY(NVTX_CORE2, NVTX_DOMAIN_MARK_EX, domain_mark_ex),
 	NVTX_ENTRY(NVTX_CORE2, NVTX_DOMAIN_START_EX, domain_start_ex),
 	NVTX_ENTRY(NVTX_CORE2, NVTX_DOMAIN_END, domain_end),

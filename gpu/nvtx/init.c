@@ -18,7 +18,7 @@ static const struct nvtx_entry *const files[] = {
 };
 
 /* Attaches if need be: in the child of a fork that is what the first marker would do. */
-static bool is_recording(void)
+bool nvtx_is_recording(void)
 {
 	int err = xsprof_init(NULL);
 
@@ -77,7 +77,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 
 	if (!callbacks)
 		return 0;
-	if (!is_recording()) {
+	if (!nvtx_is_recording()) {
 		tool = (int (*)(nvtx_get_export))nvtx_chain_find("InitializeInjectionNvtx2");
 		return tool ? tool(get_export) : 0;
 	}

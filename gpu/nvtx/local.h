@@ -29,6 +29,7 @@
 #define NVTX_TAG_DOMAIN	0x7cull
 #define NVTX_TAG_STRING	0x7dull
 #define NVTX_TAG_SYNC	0x7eull
+#define NVTX_TAG_COUNTER 0x7bull
 
 static inline uint64_t nvtx_handle(uint64_t tag, uint32_t high, uint32_t low)
 {
@@ -148,7 +149,7 @@ static inline bool nvtx_no_room(xsprof_name_t name)
 
 /* ---- attributes (event.c) -------------------------------------------------------------------- */
 
-#define NVTX_ARGS	4u
+#define NVTX_ARGS	28u
 #define NVTX_TEXT_MAX	1024u	/* of a wide text */
 
 /**
@@ -166,12 +167,28 @@ struct nvtx_said {
 	char			text[NVTX_TEXT_MAX];
 };
 
+struct nvtx_payload;
+
+/* Fields of payloads with schemas as arguments (schema.c); a name of 0 may be taken from one. */
+void nvtx_read_payloads(struct nvtx_said *said, struct nvtx_domain domain,
+			const struct nvtx_payload *payloads, size_t n);
 /* @event may be NULL, and of any size. */
 void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 		     const struct nvtx_event *event, struct nvtx_said *said);
 /* The message of a thing of @category: a name. */
 xsprof_name_t nvtx_message(struct nvtx_thread *t, uint32_t category, int32_t type,
 			   const void *message);
+
+/* An event as its attributes say it; the second also of a range that is open. */
+void nvtx_mark_said(const struct nvtx_said *said);
+void nvtx_note_attributes(struct nvtx_domain domain, uint64_t id, const struct nvtx_said *said);
+uint64_t nvtx_start_said(struct nvtx_domain domain, const struct nvtx_said *said);
+void nvtx_end(uint64_t id);
+/* Of this thread, which has memory (range.c); both return the level. */
+int nvtx_push_said(uint32_t domain, const struct nvtx_said *said);
+int nvtx_pop(uint32_t domain);
+/* Is this process recorded?  Attaches if need be (init.c). */
+bool nvtx_is_recording(void);
 
 /* As the attribute that holds all there is to see of a short name: nothing but a message. */
 static inline bool nvtx_is_plain(const struct nvtx_event *event)
@@ -224,6 +241,12 @@ extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_
 	X(ClDevice, 0) X(ClContext, 1) X(ClCommandQueue, 2) X(ClMemObject, 3) X(ClSampler, 4) \
 	X(ClProgram, 5) X(ClEvent, 6)
 
+/* Of the extension of payloads. */
+#define NVTX_MISSED_EXT(X) \
+	X(TimeDomainRegister, 0) X(TimerSource, 1) X(TimerSourceWithData, 2) X(ScopeRegister, 3) \
+	X(TimeSyncPoint, 4) X(TimeSyncPointTable, 5) X(TimestampConversionFactor, 6) \
+	X(EventSubmit, 7) X(EventBatchSubmit, 8)
+
 /* Other things that a call may say and no record can hold. */
 #define NVTX_MISSED_CASES(X) \
 	X(NVTX_MISS_POP, "pop without push") \
@@ -232,7 +255,12 @@ extern const struct nvtx_entry nvtx_range_entries[], nvtx_event_entries[], nvtx_
 	X(NVTX_MISS_DEEP, "the domains of ranges nested too deep") \
 	X(NVTX_MISS_SIZE, "attributes shorter than their fields") \
 	X(NVTX_MISS_TYPE, "attributes of an unknown type") \
-	X(NVTX_MISS_PAYLOAD, "extended payloads") \
+	X(NVTX_MISS_PAYLOAD, "payloads of an unknown schema") \
+	X(NVTX_MISS_FIELDS, "payloads of which some fields are left out") \
+	X(NVTX_MISS_SCHEMA, "schemas and enumerations that are not kept") \
+	X(NVTX_MISS_COUNTER, "counters that are not known, and samples of them") \
+	X(NVTX_MISS_SAMPLES, "samples of groups of counters, in batches, or without a value") \
+	X(NVTX_MISS_EXTENSION, "extensions other than payloads and counters") \
 	X(NVTX_MISS_DOMAIN, "unknown domains: taken for the default one") \
 	X(NVTX_MISS_STRING, "unknown registered strings") \
 	X(NVTX_MISS_SYNC, "operations on an unknown sync object") \
@@ -248,6 +276,7 @@ enum nvtx_miss {
 	NVTX_MISSED_CUDA(NVTX_MISS_API_ID)
 	NVTX_MISSED_CUDART(NVTX_MISS_API_ID)
 	NVTX_MISSED_OPENCL(NVTX_MISS_API_ID)
+	NVTX_MISSED_EXT(NVTX_MISS_API_ID)
 	NVTX_MISSED_CASES(NVTX_MISS_CASE_ID)
 	NVTX_NR_MISSES,
 };

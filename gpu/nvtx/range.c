@@ -87,7 +87,7 @@ __attribute__((noinline)) static int pop_slow(struct nvtx_thread *t, uint32_t do
 	return level;
 }
 
-static inline int pop(uint32_t domain)
+int nvtx_pop(uint32_t domain)
 {
 	struct nvtx_thread *t = nvtx_thread;
 	uint32_t top;
@@ -104,6 +104,15 @@ static inline int pop(uint32_t domain)
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
+int nvtx_push_said(uint32_t domain, const struct nvtx_said *said)
+{
+	if (said->n && xsprof_wants(said->name))
+		xsprof_begin_args(said->name, said->kv, said->n);
+	else
+		xsprof_begin(said->name);
+	return open_range(nvtx_thread, domain, said->name);
+}
+
 /* With arguments, or a text for which there was no room. */
 __attribute__((noinline)) static int push_said(struct nvtx_thread *t, struct nvtx_domain domain,
 					       const struct nvtx_event *event)
@@ -111,11 +120,7 @@ __attribute__((noinline)) static int push_said(struct nvtx_thread *t, struct nvt
 	struct nvtx_said said;
 
 	nvtx_read_event(t, domain, event, &said);
-	if (said.n && xsprof_wants(said.name))
-		xsprof_begin_args(said.name, said.kv, said.n);
-	else
-		xsprof_begin(said.name);
-	return open_range(t, domain.index, said.name);
+	return nvtx_push_said(domain.index, &said);
 }
 
 static int domain_push_ex(const void *domain, const struct nvtx_event *event)
@@ -166,12 +171,12 @@ static int push_wide(const void *text)
 
 static int pop_default(void)
 {
-	return pop(0);
+	return nvtx_pop(0);
 }
 
 static int domain_pop(const void *domain)
 {
-	return pop(nvtx_domain_of(domain).index);
+	return nvtx_pop(nvtx_domain_of(domain).index);
 }
 
 const struct nvtx_entry nvtx_range_entries[] = {

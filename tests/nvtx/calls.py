@@ -16,9 +16,13 @@ MISSED = {
     "attributes shorter than their fields": 96,
     "attributes of an unknown type": 17,
     "end of a range that was not started": 4,
+    "extensions other than payloads and counters": 1,
     "operations on an unknown sync object": 10,
+    "payloads of an unknown schema": 413,
+    "payloads of which some fields are left out": 64,
     "pop without push": 6,
     "ranges cut in two: one of another domain around them ended first": 2,
+    "schemas and enumerations that are not kept": 2,
     "the domains of ranges nested too deep": 680,
     "unknown domains: taken for the default one": 20,
     "unknown registered strings": 1,
@@ -71,13 +75,13 @@ def named(options, env):
 def main():
     tap = Tap()
     out, events = record([TABLE, "recording"], nvtx_env())
-    tap.ok("not ok" not in out and "1..24" in out, "the table under a recorder", out)
+    tap.ok("not ok" not in out and "1..29" in out, "the table under a recorder", out)
     check_trace(tap, events)
     out, events = record([TABLE, "threads"], nvtx_env(), options=["--buffer-size", "8M"])
     tap.ok("not ok" not in out and "1..1" in out, "levels of many threads at once", out)
     check_threads(tap, events)
     out = run([TABLE, "idle"], nvtx_env(NVTX_INJECTION64_PATH=NVTX_SO))
-    tap.ok("not ok" not in out and "1..2" in out, "with no recorder no slot is filled", out)
+    tap.ok("not ok" not in out and "1..3" in out, "with no recorder no slot is filled", out)
 
     tap.equal(named([], nvtx_env()), f"{NVTX_SO} none", "the command is told of the collector")
     tap.equal(named(["--no-nvtx"], nvtx_env()), "none none", "--no-nvtx names none")

@@ -159,6 +159,59 @@ def check_program(tap, what, events):
               [("a buffer", 0x7777, "pointer")], f"{what}: a resource")
 
 
+def check_extension(tap, what, out, events):
+    """What tests/nvtx/extension.c says."""
+    def args(kind, name):
+        return [dict(args_of(e)) for e in events if e["type"] == kind and e["name"] == name]
+
+    tap.equal(out, "on\n", f"{what}: levels, and the domain is on")
+    fields = args("begin", "all")[0]
+    more = [dict(args_of(e)) for e in events if e["type"] == "args"]
+    fields.update(more[0])
+    tap.equal(fields, {
+        "tiny": -3, "small": 60000, "plain": -70000, "large": -5000000000,
+        "big": 18446744073709551615, "half": 0.5, "whole": -0.125, "bytes": 4096, "at": 0x1234,
+        "embedded": "embed", "text": "pointed", "color": "green", "other": 7,
+        "handle": "registered"}, f"{what}: fields of many types")
+    tap.equal(args("instant", "cut"), [{"tiny": -3, "small": 60000, "plain": -70000}],
+              f"{what}: a payload that is cut has the fields that are there")
+    tap.equal(args("instant", "unknown"), [{}], f"{what}: a schema that nobody registered")
+    payload = {"first": 1, "second": -2, "last": 3}
+    tap.equal([args("begin", "named by a payload"), args("instant", "named by a payload"),
+               args("begin", "(no name)")], [[payload], [payload], [{"payload": -42}]],
+              f"{what}: events that are payloads")
+    tap.equal(more[1], {"result": -9}, f"{what}: the payload of a pop is its range's")
+    ids = {kind: [e["value"] for e in events if e["type"] == kind]
+           for kind in ("async-begin", "async-end")}
+    tap.equal([ids["async-end"], args("instant", "attributes")],
+              [ids["async-begin"], [{"id": ids["async-begin"][0], **payload},
+                                    {"id": ids["async-begin"][0], "result": -9}]],
+              f"{what}: a started range and its payloads")
+    values = collections.defaultdict(list)
+    for e in events:
+        if e["type"] == "counter":
+            values[e["cat"], e["name"]].append(e.get("i64", e.get("f64")))
+    tap.equal(dict(values), {
+        ("extension", "words"): [0, -1, -2, -3, -4, 0], ("extension", "share"): [0.25],
+        ("extension", "fixed"): [4000000000], ("extension", "more (added)"): [5],
+        ("nvtx", "not recorded: payloads of which some fields are left out"): [1, 2],
+        ("nvtx", "not recorded: payloads of an unknown schema"): [1],
+        ("nvtx", "not recorded: nvtxScopeRegister"): [1],
+        ("nvtx", "not recorded: samples of groups of counters, in batches, or without a value"):
+            [1],
+        ("nvtx", "not recorded: counters that are not known, and samples of them"): [1],
+    }, f"{what}: counters, and what was not recorded")
+
+
+COUNTERS = """
+import nvtx
+domain = nvtx.get_domain("counting")
+items, load = domain.get_counter("items", int), domain.get_counter("load", float)
+for i in range(5):
+    items.sample(i)
+    load.sample(i / 4)
+"""
+
 PYTHON = """
 import nvtx, threading
 @nvtx.annotate("decorated", color="red", domain="py")
@@ -189,9 +242,10 @@ def main():
         data = f.read()
         if any(name in data for name in (b"__asan_init", b"__tsan_init", b"__ubsan_handle")):
             skip_all("the collector has a sanitizer: programs without it cannot load it")
-    include = os.path.join(folder, "include")
-    headers = [i for i in (os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"),
-                           include) if os.path.exists(os.path.join(i, "nvtx3", "nvToolsExt.h"))]
+    include = os.path.join(folder, "nvtx", "include")
+    headers = [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "include"), include,
+               os.path.join(folder, "cu13", "include")]
+    headers = [i for i in headers if os.path.exists(os.path.join(i, "nvtx3", "nvToolsExt.h"))]
     tap = Tap()
     with tempfile.TemporaryDirectory() as tmp:
         for i, inc in enumerate(headers):
@@ -218,7 +272,15 @@ def main():
         check_few(tap, program, tool, few)
         check_idle(tap, program, tool)
 
-        library = os.path.join(folder, "lib", "libnvToolsExt.so.1")
+        for i, inc in enumerate(headers):
+            if os.path.exists(os.path.join(inc, "nvtx3", "nvToolsExtCounters.h")):
+                compile_c(os.path.join(tmp, "abi.o"), "ext-abi.c", "-c", f"-I{inc}")
+                program = os.path.join(tmp, f"ext{i}")
+                compile_c(program, "extension.c", f"-I{inc}", "-ldl")
+                out, events = record([program], nvtx_env(), options=["--no-itt"])
+                check_extension(tap, f"extensions, {i + 1}", out, events)
+
+        library = os.path.join(folder, "nvtx", "lib", "libnvToolsExt.so.1")
         program = os.path.join(tmp, "two")
         for name in ("one", "two"):
             compile_c(os.path.join(tmp, f"{name}.o"), "program.c", "-c", "-DV2",
@@ -229,6 +291,10 @@ def main():
         events = compare(tap, "version 2's library", [program], tool, 2, 1)
         check_program(tap, "version 2's library", events)
 
+        _, events = record([python, "-c", COUNTERS], nvtx_env(), options=["--no-itt"])
+        tap.equal([[e.get("i64", e.get("f64")) for e in events if e["type"] == "counter" and
+                    (e["cat"], e["name"]) == ("counting", name)] for name in ("items", "load")],
+                  [[0, 1, 2, 3, 4], [0, 0.25, 0.5, 0.75, 1]], "Python's counters")
         compare(tap, "Python's nvtx", [python, "-c", PYTHON], tool, 1, 0)
     tap.exit()
 

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# programs.py with NVIDIA's headers, its library of version 2 and Python's package, as their makers
-# ship them: out of Python's registry, into a virtual environment outside of the tree. TAP.
+# programs.py with NVIDIA's headers of three ages, its library of version 2 and Python's package, as
+# their makers ship them: out of Python's registry, into a virtual environment outside of the tree.
+# TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
@@ -13,10 +14,10 @@ if [ "$(uname -m)" != x86_64 ]; then
 	echo "1..0 # SKIP these packages are for x86-64"
 	exit 77
 fi
-if ! python_packages nvtx nvtx==0.2.17 nvidia-nvtx-cu12==12.1.105; then
+if ! python_packages nvtx nvtx==0.2.17 nvidia-nvtx-cu12==12.1.105 nvidia-nvtx==13.5.25; then
 	echo "1..0 # SKIP $why"
 	exit 77
 fi
-folder=$("$venv/bin/python" -c 'import nvidia.nvtx as n; print(n.__path__[0])') || exit 1
+folder=$("$venv/bin/python" -c 'import nvidia as n; print(n.__path__[0])') || exit 1
 rm -rf "$dir"
 exec /usr/bin/python3 tests/nvtx/programs.py "$folder" "$venv/bin/python"

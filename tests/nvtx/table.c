@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gpu/nvtx/ext-abi.h"
 #include "gpu/nvtx/nvtx-abi.h"
 
 #define SLOTS	17
@@ -39,6 +40,7 @@ static struct nvtx_version version;
 static bool has_version;
 static uint32_t told_version;
 static int (*init)(nvtx_get_export get_export);
+static int (*init_extension)(struct nvtx_ext_info *info);
 
 static void fresh(void)
 {
@@ -291,10 +293,87 @@ static void check_nonsense(void)
 	OK(true, "ends and operations of nothing");
 }
 
+/* ---- extensions ------------------------------------------------------------------------------ */
+
+#define EXT_SLOTS	20
+
+static intptr_t ext_slots[EXT_SLOTS];
+
+/* Return: whether no slot beyond @n was filled, and the entry point's answer was @want. */
+static bool ext_init(uint16_t module, size_t n, int want)
+{
+	struct nvtx_ext_segment segment = { .nr_slots = n, .slots = ext_slots };
+	struct nvtx_ext_info info = {
+		.version = 3, .size = sizeof(info), .module = module, .nr_segments = 1,
+		.segments = &segment,
+	};
+	bool good;
+
+	memset(ext_slots, 0, sizeof(ext_slots));
+	good = init_extension(&info) == want;
+	for (size_t i = n; i < EXT_SLOTS; i++)
+		good = good && !ext_slots[i];
+	return good;
+}
+
+static void check_payloads(void)
+{
+	static const struct nvtx_schema_entry entries[] = {
+		{ .type = NVTX_TYPE_U64, .name = "a" }, { .type = NVTX_TYPE_U16, .name = "b" },
+		{ .type = NVTX_TYPE_CSTRING, .length = 5, .name = "c" },
+		{ .type = NVTX_TYPE_I32, .name = "d", .offset = UINT64_MAX },
+		{ .type = NVTX_TYPE_CHAR, .flags = NVTX_ENTRY_ARRAY_FIXED, .length = UINT64_MAX },
+		{ .type = UINT64_MAX, .flags = UINT64_MAX, .length = 3 },
+	};
+	struct nvtx_schema_attr attr = {
+		.mask = NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_NR_ENTRIES, .entries = entries,
+		.nr_entries = sizeof(entries) / sizeof(entries[0]),
+	};
+	void (*mark)(void *, const struct nvtx_payload *, size_t);
+	uint64_t (*schema)(void *, const void *), (*enumeration)(void *, const void *);
+	char data[64] = "0123456789abcdefghij";
+	struct nvtx_payload p[20] = { { 0 } };
+	uint64_t id;
+
+	ext_init(NVTX_EXT_PAYLOAD, EXT_SLOTS, 1);
+	schema = (uint64_t (*)(void *, const void *))ext_slots[NVTX_EXT_SCHEMA_REGISTER];
+	enumeration = (uint64_t (*)(void *, const void *))ext_slots[NVTX_EXT_ENUM_REGISTER];
+	mark = (void (*)(void *, const struct nvtx_payload *, size_t))ext_slots[NVTX_EXT_MARK];
+	id = schema(NULL, &attr);
+	OK(id && !schema(NULL, NULL) && !enumeration(NULL, NULL), "a schema, and none");
+	for (size_t size = 0; size < sizeof(data); size++) {
+		p[0] = (struct nvtx_payload){ id, size, at_the_end(data, size) };
+		mark(NULL, p, 1);
+	}
+	OK(true, "payloads of each length: nothing is read behind their end");
+	for (uint64_t type = 0; type < 200; type++) {
+		p[0] = (struct nvtx_payload){ type, 1, at_the_end(data, 1) };
+		mark(NULL, p, 1);
+		p[0].data = NULL;
+		mark(NULL, p, 1);
+	}
+	mark(NULL, NULL, 3);
+	mark(NULL, p, 20);
+	OK(true, "payloads of each type, without data, and too many");
+}
+
+static void check_extensions(void)
+{
+	bool good = !init_extension(NULL);
+
+	for (size_t n = 0; n < EXT_SLOTS; n++)
+		good = good && ext_init(NVTX_EXT_PAYLOAD, n, 1) && ext_init(NVTX_EXT_COUNTERS, n, 1);
+	OK(good, "tables of extensions of each length");
+	OK(ext_init(1, EXT_SLOTS, 0) && !ext_slots[0], "an extension that is not known");
+	check_payloads();
+}
+
 static void check_idle(void)
 {
 	copy_reset(&v3, sizes3);
 	OK(init_copy(&v3) == 0, "with no recorder a copy is told that there is no tool");
+	OK(ext_init(NVTX_EXT_PAYLOAD, EXT_SLOTS, 0) && !ext_slots[NVTX_EXT_PUSH],
+	   "nor are there extensions");
 	OK(!filled(&v3, NVTX_CORE) && !filled(&v3, NVTX_CORE2) && !filled(&v3, NVTX_SYNC),
 	   "and no slot is filled");
 }
@@ -377,7 +456,10 @@ int main(int argc, char **argv)
 	void *lib = path ? dlopen(path, RTLD_LAZY) : NULL;
 
 	init = lib ? (int (*)(nvtx_get_export))dlsym(lib, "InitializeInjectionNvtx2") : NULL;
-	if (!init || argc != 2) {
+	if (lib)
+		init_extension = (int (*)(struct nvtx_ext_info *))
+				 dlsym(lib, "InitializeInjectionNvtxExtension");
+	if (!init || !init_extension || argc != 2) {
 		printf("Bail out! no collector: %s\n", lib ? "no entry point" : dlerror());
 		return 1;
 	}
@@ -390,6 +472,7 @@ int main(int argc, char **argv)
 		check_levels();
 		check_short();
 		check_nonsense();
+		check_extensions();
 	}
 	printf("1..%d\n", number);
 	return failed != 0;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Counters.  The id that the collector gives tells name and type of the values; of an id that the
+ * program chose, both are kept.
+ */
+#define XSPROF_INLINE
+#include "gpu/nvtx/extension.h"
+
+#define COUNTERS	1024u	/* with ids of the program; a power of two */
+
+/* The key is stored last. */
+static struct {
+	uint64_t	key;
+	uint64_t	id;	/* as we would have given it */
+} counters[COUNTERS];
+
+static uint32_t place(uint64_t key, uint32_t probe)
+{
+	return ((uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40) + probe) % COUNTERS;
+}
+
+static uint64_t key_of(uint32_t domain, uint64_t id)
+{
+	return ((uint64_t)domain << 32 | (uint32_t)id) + 1;
+}
+
+static uint64_t our_id(xsprof_name_t name, uint64_t type)
+{
+	return NVTX_TAG_COUNTER << 56 | type << 32 | name;
+}
+
+static bool keep(uint64_t key, uint64_t id)
+{
+	bool kept = false;
+
+	nvtx_lock();
+	for (uint32_t i = 0; !kept && i < COUNTERS / 2; i++) {
+		uint32_t at = place(key, i);
+
+		if (counters[at].key && counters[at].key != key)
+			continue;
+		__atomic_store_n(&counters[at].id, id, __ATOMIC_RELAXED);
+		__atomic_store_n(&counters[at].key, key, __ATOMIC_RELEASE);
+		kept = true;
+	}
+	nvtx_unlock();
+	return kept;
+}
+
+/* Return: the id as we would have given it, or 0. */
+static uint64_t find(uint32_t domain, uint64_t id)
+{
+	uint64_t want = key_of(domain, id), key;
+
+	if (likely(id >> 56 == NVTX_TAG_COUNTER))
+		return id;
+	for (uint32_t i = 0; i < COUNTERS / 2; i++) {
+		key = __atomic_load_n(&counters[place(want, i)].key, __ATOMIC_ACQUIRE);
+		if (key == want)
+			return __atomic_load_n(&counters[place(want, i)].id, __ATOMIC_RELAXED);
+		if (!key)
+			break;
+	}
+	return 0;
+}
+
+/* Samples may be what was added since the one before: such a counter says so. */
+static bool is_delta(const struct nvtx_counter_attr *attr)
+{
+	const struct nvtx_semantics *s = attr->semantics;
+
+	for (int i = 0; s && i < 16; i++, s = s->next)
+		if (s->id == NVTX_SEMANTICS_COUNTER &&
+		    s->size >= sizeof(struct nvtx_counter_semantics))
+			return (((const struct nvtx_counter_semantics *)s)->flags &
+				NVTX_COUNTER_VALUE_TYPE) == NVTX_COUNTER_DELTA;
+	return false;
+}
+
+static uint64_t counter_register(const void *domain, const struct nvtx_counter_attr *attr)
+{
+	struct nvtx_domain d = nvtx_chain_domain(domain);
+	char text[XSPROF_TEXT_MAX / 4];
+	uint64_t id;
+
+	if (!attr || attr->size < sizeof(*attr)) {
+		nvtx_miss(NVTX_MISS_SIZE);
+		return 0;
+	}
+	strncpy(text, attr->name ? attr->name : NVTX_NO_NAME, sizeof(text) - 16);
+	text[sizeof(text) - 16] = 0;
+	if (is_delta(attr))
+		strcat(text, " (added)");
+	id = our_id(xsprof_name_in((int)d.category, text),
+		    nvtx_type_size(attr->schema) ? attr->schema : 0);
+	if (!attr->id)
+		return id;
+	if (attr->id >= NVTX_DYNAMIC_ID || !keep(key_of(d.index, attr->id), id))
+		nvtx_miss(NVTX_MISS_COUNTER);
+	return attr->id;
+}
+
+static void sample_i64(const void *domain, uint64_t counter, int64_t value)
+{
+	uint64_t id = find(nvtx_chain_domain(domain).index, counter);
+
+	if (likely(id))
+		xsprof_counter((xsprof_name_t)id, value);
+	else
+		nvtx_miss(NVTX_MISS_COUNTER);
+}
+
+static void sample_f64(const void *domain, uint64_t counter, double value)
+{
+	uint64_t id = find(nvtx_chain_domain(domain).index, counter);
+
+	if (likely(id))
+		xsprof_counter_f64((xsprof_name_t)id, value);
+	else
+		nvtx_miss(NVTX_MISS_COUNTER);
+}
+
+/* A number of a type; groups of numbers are counted only. */
+static void sample(const void *domain, uint64_t counter, const void *value, size_t size)
+{
+	uint64_t id = find(nvtx_chain_domain(domain).index, counter), type = id >> 32 & 0xffffff;
+	struct xsprof_kv kv;
+
+	if (!id || !type || !value || size < nvtx_type_size(type) ||
+	    !nvtx_type_read(&kv, 0, type, value)) {
+		nvtx_miss(id ? NVTX_MISS_SAMPLES : NVTX_MISS_COUNTER);
+		return;
+	}
+	if (kv.type == XSPROF_ARG_F64)
+		xsprof_counter_f64((xsprof_name_t)id, kv.u.f64);
+	else if (kv.type == XSPROF_ARG_I64 || kv.u.u64 <= INT64_MAX)
+		xsprof_counter((xsprof_name_t)id, kv.u.i64);
+	else
+		xsprof_counter_f64((xsprof_name_t)id, (double)kv.u.u64);
+}
+
+/* Why there is no value: 0 it is 0, 1 it is as it was, else it could not be had. */
+static void sample_none(const void *domain, uint64_t counter, uint8_t why)
+{
+	if (!why)
+		sample_i64(domain, counter, 0);
+	else if (why != 1)
+		nvtx_miss(NVTX_MISS_SAMPLES);
+}
+
+/* They have times of their own. */
+static void batch(void)
+{
+	nvtx_miss(NVTX_MISS_SAMPLES);
+}
+
+const struct nvtx_ext_entry nvtx_counter_ext_entries[] = {
+	NVTX_EXT_ENTRY(NVTX_EXT_COUNTER_REGISTER, counter_register),
+	NVTX_EXT_ENTRY(NVTX_EXT_SAMPLE_I64, sample_i64),
+	NVTX_EXT_ENTRY(NVTX_EXT_SAMPLE_F64, sample_f64),
+	NVTX_EXT_ENTRY(NVTX_EXT_SAMPLE, sample),
+	NVTX_EXT_ENTRY(NVTX_EXT_SAMPLE_NONE, sample_none),
+	NVTX_EXT_ENTRY(NVTX_EXT_BATCH, batch),
+	{ 0, NULL }
+};
