@@ -45,15 +45,22 @@ def check_viz(snapshot, ours, total):
         assert view(snapshot["segments"] if old else snapshot, lines) == total, view
     if old:
         return "memory and segments"
-    text = viz.segsum(snapshot)
-    assert "total_allocated: %s" % viz.Bytes(total) in text, text
+    try:
+        text = viz.segsum(snapshot)
+        assert "total_allocated: %s" % viz.Bytes(total) in text, text
+    except ZeroDivisionError:
+        # 2.0 divides by what is free, of which a trace knows nothing.
+        assert not hasattr(viz, "segment_plot")
     text = viz.trace(snapshot)
     entries = len(snapshot["device_traces"][0])
     assert "%d entries\n" % entries in text, text[:200]
     assert len(re.findall(r"^\S+ = \S+\[", text, re.M)) == sum(b > 0 for _, b, _ in ours)
     assert len(re.findall(r"^del ", text, re.M)) == sum(b < 0 for _, b, _ in ours)
-    assert "snapshot.pickle" in viz.trace_plot(snapshot)
-    assert "snapshot.pickle" in viz.segment_plot(snapshot)
+    page = viz.trace_plot(snapshot)
+    if hasattr(viz, "segment_plot"):
+        assert "snapshot.pickle" in page and "snapshot.pickle" in viz.segment_plot(snapshot)
+    else:
+        assert "aten::empty" in page
     return "memory, segments, segsum, trace and plots"
 
 
