@@ -24,6 +24,11 @@
 intrusive_target_default_null_typeIS3_EEEEii
 #define BASE_STORE	_ZN4c10d12ProcessGroupC2EN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
 intrusive_target_default_null_typeIS3_EEEEii
+/* The same up to 2.4, which has options as well, passed by their address too. */
+#define WHOLE_OPTIONS	_ZN4c10d12ProcessGroupC1ERKN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
+intrusive_target_default_null_typeIS3_EEEEiiNS2_INS0_7OptionsENS5_ISA_EEEE
+#define BASE_OPTIONS	_ZN4c10d12ProcessGroupC2ERKN3c1013intrusive_ptrINS_5StoreENS1_6detail34\
+intrusive_target_default_null_typeIS3_EEEEiiNS2_INS0_7OptionsENS5_ISA_EEEE
 #define NAME	_ZN4c10d12ProcessGroup12setGroupNameERKNSt7__cxx1112basic_stringIcSt11char_\
 traitsIcESaIcEEE
 #define NAME_OLD	_ZN4c10d12ProcessGroup12setGroupNameERKSs	/* of old strings */
@@ -143,6 +148,7 @@ static void *real(const char *symbol)
 
 typedef void plain_fn(void *object, int rank, int size);
 typedef void store_fn(void *object, void *store, int rank, int size);
+typedef void options_fn(void *object, void *store, int rank, int size, void *options);
 typedef void name_fn(void *object, const void *name);
 
 /* Constructors, of the whole object and as a base: both are called by name. */
@@ -162,6 +168,14 @@ typedef void name_fn(void *object, const void *name);
 		made(rank, size); \
 	}
 
+#define WITH_OPTIONS(symbol) \
+	TORCH_EXPORT options_fn symbol; \
+	TORCH_EXPORT void symbol(void *object, void *store, int rank, int size, void *options) \
+	{ \
+		CALL(TEXT(symbol), options_fn, object, store, rank, size, options); \
+		made(rank, size); \
+	}
+
 #define SET_NAME(symbol) \
 	TORCH_EXPORT name_fn symbol; \
 	TORCH_EXPORT void symbol(void *object, const void *name) \
@@ -176,5 +190,7 @@ PLAIN(_ZN4c10d7BackendC1Eii, made_backend(object))
 PLAIN(_ZN4c10d7BackendC2Eii, made_backend(object))
 WITH_STORE(WHOLE_STORE)
 WITH_STORE(BASE_STORE)
+WITH_OPTIONS(WHOLE_OPTIONS)
+WITH_OPTIONS(BASE_OPTIONS)
 SET_NAME(NAME)
 SET_NAME(NAME_OLD)
