@@ -362,7 +362,8 @@ static void check_extensions(void)
 	bool good = !init_extension(NULL);
 
 	for (size_t n = 0; n < EXT_SLOTS; n++)
-		good = good && ext_init(NVTX_EXT_PAYLOAD, n, 1) && ext_init(NVTX_EXT_COUNTERS, n, 1);
+		good = good && ext_init(NVTX_EXT_PAYLOAD, n, 1) &&
+		       ext_init(NVTX_EXT_COUNTERS, n, 1);
 	OK(good, "tables of extensions of each length");
 	OK(ext_init(1, EXT_SLOTS, 0) && !ext_slots[0], "an extension that is not known");
 	check_payloads();

@@ -4,9 +4,9 @@
 
 usage: readers.py TOOL NDJSON FILE...
 
-TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta or tensorboard (tensorboard-stacks), of kineto's JSON;
-ranks, of kineto's JSON of each rank; or speedscope or folded: FILE is what speedscope.mjs said of
-Chrome's JSON, or of folded stacks.
+TOOL is pandas, pyarrow or duckdb, FILE the same as ndjson; hta, tensorboard or
+tensorboard-stacks, of kineto's JSON; ranks, of kineto's JSON of each rank; or speedscope or folded:
+FILE is what speedscope.mjs said of Chrome's JSON, or of folded stacks.
 
 Prints a line for each thing that differs, and exits 1 then.
 """
