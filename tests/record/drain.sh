@@ -240,6 +240,11 @@ for mode in 0 1; do
 	timeout -s KILL 60 "$xsprof" record -o y.data -- "$actor" sparse $mode 600000 >out 2>err &
 	pid=$!
 	wait_for grep -q ready out
+	run timeout -s KILL 60 "$xsprof" snapshot -o n.data
+	is "$name, mode $mode: a snapshot" $rc 4
+	run timeout -s KILL 60 "$xsprof" record --flight --watch x --stall 100ms -o f.data -- \
+		"$actor" sparse $mode 500
+	is "$name, mode $mode: a flight recorder that watches" $rc 0
 	kill -INT $pid
 	wait $pid
 	is "$name, mode $mode: interrupted: it ends" $? 130

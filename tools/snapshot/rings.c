@@ -152,6 +152,14 @@ static int read_ring(struct reading *r, uint64_t since, unsigned int tries)
 	}
 	/* More than twice around it goes for a writer that plays with its counters only. */
 	while (r->pos < r->head && !r->s->st.error && copied < most) {
+		/* Nothing was ever written there, whatever its counters say. */
+		uint64_t hole = xsp_ring_hole(&r->p->rf, r->k, r->pos, r->head - r->pos);
+
+		if (hole) {
+			ring->bad += hole;
+			r->pos += hole;
+			continue;
+		}
 		before = r->pos;
 		n = peek_copy(&r->p->rf, r->k, &r->pos, r->s->slots,
 			      cut(r->pos, r->head, r->s->nr_slots));

@@ -20,6 +20,14 @@ static bool fill(struct watched *w, uint32_t k)
 
 	c->at = c->n = 0;
 	while (!c->done && c->pos < c->head && c->copied < 2 * size) {
+		/* Nothing was ever written there, whatever its counters say. */
+		uint64_t hole = xsp_ring_hole(w->rf, k, c->pos, c->head - c->pos);
+
+		if (hole) {
+			watch_lost(w);
+			c->pos += hole;
+			continue;
+		}
 		pos = c->pos;
 		want = c->head - pos < WINDOW ? c->head - pos : WINDOW;
 		if (want > size)
