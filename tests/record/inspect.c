@@ -3,7 +3,7 @@
  * Reads an uncompressed capture by the format alone, chunk by chunk, and says what it holds in
  * lines for a shell to compare.  Exit status 1 and "broken: ..." where the file breaks a rule:
  * checksums, records that do not follow one another, a payload that is not the one of its
- * record, an account that does not add up.
+ * record, an account that does not add up.  3: all is good, and ends inside a chunk.
  *
  * With PIDs, only the payload of these processes is held to its rule: others may be hostile.
  *
@@ -15,6 +15,7 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +206,8 @@ int main(int argc, char **argv)
 	const struct xsprof_chunk *c;
 	uint64_t at, size, index = 0;
 	uint32_t why = 0;
-	int fd, ended = 0;
+	int fd, wrongs, ended = 0;
+	bool cut = false;
 	struct stat st;
 	uint8_t *map;
 
@@ -225,12 +227,16 @@ int main(int argc, char **argv)
 		wrong("the header", 0);
 	for (at = header->header_size; at < size; at += sizeof(*c) + ((c->stored + 7) & ~7u)) {
 		c = (void *)(map + at);
-		if (size - at < sizeof(*c) || c->magic != XSPROF_CHUNK_MAGIC ||
-		    c->header_crc != crc32c((void *)c, offsetof(struct xsprof_chunk, header_crc)) ||
-		    size - at - sizeof(*c) < ((c->stored + 7) & ~7u)) {
+		cut = size - at < sizeof(*c);
+		if (!cut && (c->magic != XSPROF_CHUNK_MAGIC ||
+			     c->header_crc != crc32c((void *)c, offsetof(struct xsprof_chunk,
+									 header_crc)))) {
 			wrong("a chunk's header", at);
 			break;
 		}
+		cut = cut || size - at - sizeof(*c) < ((c->stored + 7) & ~7u);
+		if (cut)
+			break;
 		if (c->crc != crc32c((void *)(c + 1), c->stored) || c->raw != c->stored)
 			wrong("a chunk's checksum", at);
 		if (c->type == XSPROF_CHUNK_END) {
@@ -243,5 +249,8 @@ int main(int argc, char **argv)
 	}
 	if (index && !ended)
 		wrong("an index without an end", index);
-	return print(ended, why);
+	if (cut && ended)
+		wrong("a chunk behind the end", at);
+	wrongs = print(ended, why);
+	return wrongs || !cut ? wrongs : 3;
 }
