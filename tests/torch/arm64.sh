@@ -49,12 +49,12 @@ emulated()
 }
 
 for detail in names shapes all; do
-	shapes=
-	[ $detail = names ] || shapes=shapes
-	# shellcheck disable=SC2086 # one word or none
+	shapes='' strings=''
+	[ $detail = names ] || shapes=shapes strings='ij,jk->ik tanh'
+	# shellcheck disable=SC2086 # words on purpose
 	emulated $detail "$here/work.py" theirs $shapes &&
 		"$dump" -q -f kineto data -o ours 2>>log &&
-		python3 "$here/compare.py" theirs ours $detail >>log 2>&1
+		python3 "$here/compare.py" theirs ours $shapes $strings >>log 2>&1
 	status=$?
 	result "$detail: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done
