@@ -21,7 +21,7 @@ trap 'rm -rf --one-file-system "$dir"' EXIT
 root=${ROOT:-$dir/root}
 
 if [ -z "${ROOT:-}" ] && ! debootstrap --variant=minbase --include=gcc,libc6-dev,make "$suite" \
-		"$root" "${MIRROR:-http://deb.debian.org/debian}" >"$dir/log" 2>&1; then
+		"$root" ${MIRROR:+"$MIRROR"} >"$dir/log" 2>&1; then
 	tail -n 3 "$dir/log" | sed 's/^/# /'
 	echo "Bail out! debootstrap $suite"
 	exit 1

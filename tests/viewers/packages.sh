@@ -42,7 +42,7 @@ debian_fetch()
 	local deb
 
 	debootstrap --foreign --arch="$1" --variant=minbase --include="$3" "$2" "$new" \
-		"${MIRROR:-http://deb.debian.org/debian}" || return
+		${MIRROR:+"$MIRROR"} || return
 	for deb in "$new"/var/cache/apt/archives/*.deb; do
 		dpkg -x "$deb" "$new" && rm "$deb" || return
 	done
