@@ -186,13 +186,13 @@ is "$name: also where it is missing: slots of each ring" \
 	"$(sed -n 's/.* unsaved \([1-9][0-9]*\).*/\1/p' seen | sort -n)"
 "$xsprof" info --json f.data >told 2>>reported.err
 is "$name: and whose they were: stored and lost of the one process" \
-	"$(sed -n '/^{"num/s/.*"records":\([0-9]*\),"lost_records":\([0-9]*\),.*/\1 \2/p' told)" \
+	"$(sed -n '/^{"num/s/.*"events":\([0-9]*\),"lost_records":\([0-9]*\),.*/\1 \2/p' told)" \
 	"$stored $((200000 - stored))"
 ok "$name: of which there are some" test -n "$(sed -n 's/.* unsaved \([1-9][0-9]*\).*/\1/p' seen)"
 run sh -c "$limited 'ulimit -S -f unlimited; $actor count 100000 & $actor count 150000; wait'"
 "$xsprof" info --json f.data >told 2>>reported.err
 is "$name: of each of two: all that it wrote" "$(sed -n \
-	's/^{"number":.*"records":\([0-9]*\),"lost_records":\([0-9]*\),.*/\1 \2/p' told |
+	's/^{"number":.*"events":\([0-9]*\),"lost_records":\([0-9]*\),.*/\1 \2/p' told |
 	while read -r had lost; do echo $((had + lost)); done | sort -n)" "100000
 150000"
 run sh -c "$limited 'ulimit -S -f unlimited; $actor count 200000; exit 9'"

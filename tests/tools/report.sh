@@ -323,7 +323,7 @@ for kind in rows all; do
 		"$xsprof" info --json "$dir/$kind.data" | python3 -c '
 import json, sys
 i = json.load(sys.stdin)
-print(i["records"], sum(p["records"] for p in i["processes"]), sep="\n")'
+print(i["events"], sum(p["events"] for p in i["processes"]), sep="\n")'
 		"$dump" -q -f chrome "$dir/$kind.data" | sed -n 's/^"events":\([0-9]*\),*$/\1/p'
 	} >"$dir/out" 2>"$dir/log"
 	cat "$dir/out" >>"$dir/log"

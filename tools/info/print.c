@@ -288,7 +288,7 @@ static void json_producer(const struct info *info, uint32_t number)
 	xsprof_trace_get_producer(info->source.trace, number, &p);
 	printf("{\"number\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
 	       "\"exit_ns\":%" PRIu64 ",\"exit_within_ns\":%" PRIu64 ",\"threads\":%u,"
-	       "\"records\":%" PRIu64 ",\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64
+	       "\"events\":%" PRIu64 ",\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64
 	       ",\"bad_slots\":%" PRIu64, number, p.pid, xsp_word_how(p.how),
 	       xsp_word_of_end(p.how), p.status, p.exit_ns,
 	       p.exit_ns - xsprof_trace_lived_ns(info->source.trace, number),
@@ -349,7 +349,7 @@ void info_print_json(const struct info *info)
 	       "\"error_ns\":%" PRIu64 ",\"realtime_offset_ns\":%" PRId64 "},\n",
 	       xsp_word_clock(all->clock_kind), freq, all->clock_points, all->clock_error_ns,
 	       all->real_offset_ns);
-	printf("\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"records\":%" PRIu64
+	printf("\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"events\":%" PRIu64
 	       ",\"lost_records\":%" PRIu64 ",\"lost_of_unknown\":%" PRIu64
 	       ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64 ",\n",
 	       info->first_ns, info->last_ns, all->records, all->lost_records,
