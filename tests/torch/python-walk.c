@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/torch/inputs.h"
 #include "collect/torch/python.h"
 
 #define MANY	100000u

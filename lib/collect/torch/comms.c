@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 #define OP	"record_param_comms"
 #define ENOUGH	16u	/* maps that are looked at with care */

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 /* Before there was a function to ask, up to 2.1, they were here; nothing changes these any more. */
 #define SIZES_OF_OLD	72

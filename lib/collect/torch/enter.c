@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "collect/torch/entry.h"
+#include "collect/torch/inputs.h"
 #include "collect/torch/python.h"
 
 enum { NEW, BUSY, READY, OFF };

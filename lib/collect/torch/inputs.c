@@ -2,7 +2,7 @@
 /*
  * Inputs of ops, read from libtorch's memory while the op begins: the dispatcher holds them.
  */
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 static xsprof_name_t object;
 

@@ -5,7 +5,7 @@
  * first inputs that are neither numbers nor tensors, and for the shapes of the tensors in their
  * lists. If anything differs, lists and bools are recorded as being there, without what is in them.
  */
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 #define ENOUGH		16u	/* lists with elements, and a bool */
 #define ENOUGH_OPS	4096u	/* of a program that has none */

@@ -7,7 +7,7 @@
  * That what is read there is a schema's address is believed after some hundred answers of the table
  * that libtorch's own name of the op has confirmed. If one differs, each name is asked for.
  */
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 #define PLACES	8192u	/* a power of two; PyTorch has some 3,000 operators */
 #define NEAR	8u	/* places looked at */

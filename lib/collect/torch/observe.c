@@ -4,6 +4,7 @@
  * there makes each op a tenth slower, whatever it does.
  */
 #include "collect/torch/entry.h"
+#include "collect/torch/inputs.h"
 #include "collect/torch/python.h"
 
 #define SCRIPT_SCOPE	2	/* at::RecordScope::TORCHSCRIPT_FUNCTION */

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "collect/torch/inputs.h"
 #include "collect/torch/python.h"
 
 #define SPAN		64u	/* words of a frame, and of a thread's state, that are looked at */

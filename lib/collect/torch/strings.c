@@ -4,7 +4,7 @@
  * an input is read only if its object has the same class. The first is done once, with the lock of
  * verify.c, before any other thread reads one.
  */
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 #define PROBE	"xsprof-probe"
 

@@ -2,7 +2,7 @@
 /*
  * A tensor among the inputs of an op, read from libtorch's memory.
  */
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 /* c10::ScalarType: numbers are added at the end, never changed. */
 static const struct {

@@ -6,7 +6,7 @@
  */
 #include <pthread.h>
 
-#include "collect/torch/local.h"
+#include "collect/torch/inputs.h"
 
 #define ENOUGH		256u	/* tensors */
 #define MOST		65536u	/* values on the stack of an interpreter */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The inputs of ops, for the files that read them from libtorch's memory (inputs.c, tensor.c,
+ * lists.c, strings.c), for those that hold what was read against libtorch's own answers (verify.c,
+ * compare.c), and for who asks them.
+ */
+#ifndef XSP_TORCH_INPUTS_H
+#define XSP_TORCH_INPUTS_H
+
+#include "collect/torch/local.h"
+
+#define TORCH_INPUTS	32	/* of an op that are recorded */
+#define TORCH_TENSORS	96	/* of these, and in lists of these */
+#define TORCH_SCALARS	30	/* in a list, as in PyTorch's profiler */
+#define TORCH_NUMBERS	128	/* in all lists */
+
+/* c10::IValue: 16 bytes, and tags that have not moved. */
+enum { IVALUE_SIZE = 16, IVALUE_TAG = 8 };
+enum { TAG_NONE = 0, TAG_TENSOR = 1, TAG_DOUBLE = 3, TAG_INT = 5 };
+
+/* In a TensorImpl, from its sizes and strides on: the number of dimensions, then these. */
+enum {
+	SIZES_INLINE = 8, STRIDES_INLINE = 48, MOST_INLINE = 5,
+	STORAGE_OFFSET = 88, NUMEL = 96, DTYPE = 104, DEVICE = 106, POLICIES = 110,
+};
+
+/* Bits of POLICIES: its sizes are what its own code says. */
+#define CUSTOM_SIZES	0x0c
+
+/**
+ * struct torch_inputs - the inputs of an op
+ * @input: by their place
+ * @tensor: those, and those in lists
+ * @numbers: that are in lists
+ * @nr_tensors: how many
+ * @nr_numbers: likewise
+ * @others: inputs of which it is not known what they are
+ */
+struct torch_inputs {
+	struct xsprof_input	input[TORCH_INPUTS];
+	struct xsprof_tensor	tensor[TORCH_TENSORS];
+	uint64_t		numbers[TORCH_NUMBERS];
+	uint32_t		nr_tensors;
+	uint32_t		nr_numbers;
+	uint32_t		others;
+};
+
+#define TORCH_ALL_INPUTS	UINT32_MAX
+
+/*
+ * The inputs of an op with so many @arguments: the last of those that are there, which are the
+ * whole stack where TorchScript's interpreter calls it.  @nr: how many
+ */
+static inline const char *torch_inputs_of(const void *fn, uint32_t arguments, uint64_t *nr)
+{
+	const char *value = torch_ptr(fn, torch_layout.inputs);
+
+	*nr = torch_u64(fn, torch_layout.inputs + 8);
+	if (*nr > arguments) {
+		value += (*nr - arguments) * IVALUE_SIZE;
+		*nr = arguments;
+	}
+	return value;
+}
+
+/* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
+uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in);
+/* A tensor of them: tensor.c.  Return: false: what its sizes are is not known. */
+bool torch_tensor_read(const char *impl, struct xsprof_tensor *t);
+void torch_tensor_init(int category);
+/* Names of types. */
+void torch_inputs_init(int category);
+
+enum { TORCH_VERIFY = 0, TORCH_VERIFIED, TORCH_DIFFERS };
+
+/* TORCH_..., for the program's first ops: may inputs be read from memory? */
+extern int torch_verified;
+
+/*
+ * Compares an op's inputs, as they would be read, with what libtorch says of them, until enough
+ * were.  Return: true when this op's may be recorded.
+ */
+bool torch_verify(const void *fn, uint32_t arguments);
+/* The same of its lists and bools, behind that. */
+bool torch_verify_lists(const void *fn);
+
+/* ---- compare.c ------------------------------------------------------------------------------ */
+
+/* As many bytes of a tensor as are looked at, wherever its sizes are in it. */
+#define TORCH_TENSOR_SPAN	(256 + POLICIES + 2)
+
+/* Tensors that were compared; the lock of verify.c is held. */
+extern unsigned int torch_compared;
+
+/*
+ * Memory that may not be there, as long as nothing is verified.  Return: false: it is not, or this
+ * process may not ask.
+ */
+bool torch_peek(void *to, const void *from, size_t len);
+/* An input that is a tensor: its first bytes in @copy. */
+bool torch_tensor_copy(const char *value, char *copy);
+/* Are its sizes what its own code says?  @copy: where sizes are is known */
+static inline bool torch_custom_sizes(const char *copy)
+{
+	return torch_u8(copy, torch_layout.sizes + POLICIES) & CUSTOM_SIZES;
+}
+
+/* Has the tensor of an input in libtorch's memory the sizes that it says? */
+bool torch_same_tensor(const char *value, const struct torch_vector *sizes);
+void torch_free_sizes(const struct torch_vector *sizes);
+
+/* ---- lists.c -------------------------------------------------------------------------------- */
+
+/* TORCH_..., for lists and bools. */
+extern int torch_lists;
+
+/* The lock of verify.c is held.  Return: true when this op's may be recorded. */
+bool torch_lists_compare(const void *fn);
+/* Return: false: it is one of which nothing is recorded but that it is there. */
+bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_input *to);
+
+/* ---- strings.c ------------------------------------------------------------------------------ */
+
+/* Where the text of one is.  Makes one, the first time. */
+void torch_strings_find(void);
+/* Is std::string of the old kind? */
+static inline bool torch_old_texts(void)
+{
+	return !torch_api.input_types;
+}
+
+/* The text of a std::string that is there.  Return: its length. */
+static inline size_t torch_text(const void *string, const char **text)
+{
+	*text = torch_ptr(string, 0);
+	return torch_old_texts() ? torch_u64(*text - OLD_TEXT_LEN, 0) :
+		torch_u64(string, offsetof(struct torch_text, len));
+}
+
+/*
+ * Of an IValue with a tag between those of bools and of lists: it is a tuple, a string or a blob,
+ * and points to it.  Return: false: it is no string, or not one that is read.
+ */
+bool torch_string_read(const char *value, struct xsprof_input *to);
+
+#endif /* XSP_TORCH_INPUTS_H */
