@@ -386,7 +386,7 @@ else
 	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours"
 	says "process $other: has libxsprof-torch.so, but not PyTorch: .* its 'import torch' on"
 	outsider XSPROF_ONDEMAND=1 LD_PRELOAD="$ours $theirs"
-	says "process $other: has libxsprof-torch.so, which records nothing there: .*"
+	says "process $other: has libxsprof-torch.so, which does not listen there yet: .*"
 	# One that listens, and records no op: it is told at its end.
 	begin XSPROF_ONDEMAND=1 env LD_PRELOAD="$theirs"
 	ctl 0 start -p "$pid" -o none.json

@@ -74,8 +74,8 @@ record all killed 20
 	assert counts["aten::linear"] == 41 and counts["AddmmBackward0"] == 40, counts
 	assert counts["Optimizer.step#SGD.step"] == 20, counts
 	table = open("table").read()
-	stuck = re.findall(r"thread (\d+) \(.*\) was in (.*) for .* to .*? ((?:\(in .*\) )?)when "
-	                   r"killed by SIGKILL", table)
+	stuck = re.findall(r"thread (\d+) \(.*?\) was in (\S+) (?:\((?:module|line) .*?\) )?for .* "
+	                   r"to .*? ((?:\(in .*\) )?)when killed by SIGKILL", table)
 	assert len(stuck) == 6 and len({t for t, *_ in stuck}) == 3, table
 	assert {name for _, name, _ in stuck} == {"jobs::stay"}, stuck
 	backward = "evaluate_function: SlowBackward > SlowBackward"
@@ -107,7 +107,7 @@ done
 if [ -n "$group" ]; then
 	record all memory 16 "$group"
 	[ $? = 137 ] && "$xsprof" report data >table 2>>log &&
-		grep -q 'was in aten::fill_ for .* (in aten::ones) when killed by SIGKILL' table ||
+		grep -q 'was in aten::fill_ (line .*) for .* (in aten::ones) when killed by SIGKILL' table ||
 		! cat table >>log
 	result "memory: killed for too much of it: the op that took it" $?
 	rmdir "$group"

@@ -100,7 +100,7 @@ for form in FORMATS:
 check(said["perfetto"]["events"] == [[made]], "events of perfetto", said["perfetto"]["events"])
 
 report, info = load(folder + "/marks.report"), load(folder + "/marks.info")
-check(report["events"] == info["events"] == made, "events", report["events"], info["records"])
+check(report["events"] == info["events"] == made, "events", report["events"], info["events"])
 check((report["cut"], report["open"]) == (2, 4), report["cut"], report["open"])
 load_row = next(row for row in report["others"] if row["name"] == "load")
 check((load_row["min"], load_row["max"]) == (-2.5, 1.5), load_row)

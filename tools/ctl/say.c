@@ -70,7 +70,8 @@ static int lacks_library(pid_t pid)
 
 	if (ctl_maps_has(pid, "/" LIBRARY_TORCH))
 		return tool_error("process %d: has " LIBRARY_TORCH ", %s", (int)pid, uses ?
-				  "which records nothing there: unset XSPROF_TORCH, or see its "
+				  "which does not listen there yet: ask again once 'import torch' "
+				  "has ended; if it never does, unset XSPROF_TORCH and see its "
 				  "standard error" :
 				  "but not PyTorch: it listens from its 'import torch' on");
 	if (uses)

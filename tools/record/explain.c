@@ -60,6 +60,9 @@ void record_explain_losses(const struct recording *r)
 	if (r->full)
 		tool_note("events were lost: the tmpfs of the rings was full: take a smaller "
 			  "--buffer-size (-b), or name a larger tmpfs in XSPROF_SHM_DIR");
+	else if (r->opts.mode && !strcmp(r->opts.mode, "overwrite"))
+		tool_note("events were overwritten before they were read: the latest are kept; "
+			  "a larger --buffer-size (-b) or fewer --categories keep more");
 	else
 		tool_note("events were lost: rings were full before they were read: take a larger "
 			  "--buffer-size (-b), fewer --categories, or -m overwrite to keep the "
