@@ -30,7 +30,7 @@ def ours(path):
     events = [e for e in trace["traceEvents"]
               if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
     events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
-    stack, out = [], []
+    stack, out, before = [], [], {}
     for e in events:
         while stack and (stack[-1]["tid"] != e["tid"] or
                          stack[-1]["ts"] + stack[-1]["dur"] <= e["ts"]):
@@ -40,6 +40,8 @@ def ours(path):
             continue
         e["children"] = 0
         e["parent"] = stack[-1] if stack else None
+        e["before"] = before.get(e["tid"])
+        before[e["tid"]] = e
         if stack:
             stack[-1]["children"] += 1
         stack.append(e)
@@ -50,8 +52,12 @@ def ours(path):
 
 def repeats(e, parents):
     """An only child that is called as its parent: torch.profiler leaves it out. Where it has whole
-    microseconds it may take one for an only child that is none."""
-    return e["parent"]["name"] == e["name"] and (not parents or e["parent"]["children"] == 1)
+    microseconds it may take one for an only child that is none: of another, or of the op before it
+    in the same microsecond."""
+    before = e["before"]
+    if e["parent"]["name"] == e["name"]:
+        return not parents or e["parent"]["children"] == 1
+    return not parents and before and before["name"] == e["name"] and e["ts"] - before["ts"] < 1
 
 
 def value(text):

@@ -107,8 +107,8 @@ done
 if [ -n "$group" ]; then
 	record all memory 16 "$group"
 	[ $? = 137 ] && "$xsprof" report data >table 2>>log &&
-		grep -q 'was in aten::fill_ (line .*) for .* (in aten::ones) when killed by SIGKILL' table ||
-		! cat table >>log
+		grep -q 'in aten::fill_ (line .*) for .* (in aten::ones) when killed by SIGKILL' \
+			table || ! cat table >>log
 	result "memory: killed for too much of it: the op that took it" $?
 	rmdir "$group"
 else
