@@ -17,7 +17,7 @@
 nvtx_slot nvtx_ours[NVTX_MODULES][NVTX_CHAIN_SLOTS];
 nvtx_slot nvtx_theirs[NVTX_MODULES][NVTX_CHAIN_SLOTS];
 
-/* Whose tables the tool asks this thread for. */
+/* The copy of NVTX whose tables the tool requests, while it does so in this thread. */
 static __thread const struct nvtx_callbacks *program __attribute__((tls_model("initial-exec")));
 static __thread nvtx_get_export program_export __attribute__((tls_model("initial-exec")));
 

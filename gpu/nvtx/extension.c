@@ -118,7 +118,7 @@ static void fill(const struct nvtx_ext_info *info, const struct nvtx_ext_entry *
 __attribute__((visibility("default")))
 int InitializeInjectionNvtxExtension(struct nvtx_ext_info *info);
 
-/* Return: 1; 0 where nobody records or the extension is not known: its calls are none then. */
+/* Return: 1; 0: no recorder, or an unknown extension; NVTX then makes none of its calls. */
 int InitializeInjectionNvtxExtension(struct nvtx_ext_info *info)
 {
 	int (*tool)(struct nvtx_ext_info *);

@@ -68,7 +68,7 @@ static void fill_chained(const struct nvtx_callbacks *callbacks)
 /* The entry point, called by a copy of NVTX; its name is the interface. */
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_export get_export);
 
-/* Return: 1; 0 where nobody records, or the copy has no tables: it then calls nothing. */
+/* Return: 1; 0: no recorder, or the copy has no tables; NVTX then makes no calls. */
 int InitializeInjectionNvtx2(nvtx_get_export get_export)
 {
 	const struct nvtx_callbacks *callbacks = callbacks_of(get_export);

@@ -82,7 +82,7 @@ static size_t put_utf8(char out[4], uint32_t c)
 	return 4;
 }
 
-/* wchar_t has 32 bits here.  Read as bytes: nobody says that it is aligned. */
+/* wchar_t has 32 bits here.  Read as bytes: it may be unaligned. */
 void nvtx_wide_text(char *out, size_t size, const void *text)
 {
 	const char *at = text;

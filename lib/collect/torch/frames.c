@@ -244,7 +244,7 @@ xsprof_name_t python_line(uint32_t stack, uint64_t key)
 
 	if (stack >= STACKS)
 		return PYTHON_NO_LINE;
-	/* Relaxed: whoever finds none takes the lock, and finds it then. */
+	/* Relaxed: a thread that finds none takes the lock, and looks again under it. */
 	line = __atomic_load_n(&lines[stack], __ATOMIC_RELAXED);
 	return line >> 32 == key >> 32 ? (xsprof_name_t)line : 0;
 }

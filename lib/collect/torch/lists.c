@@ -215,7 +215,7 @@ static void free_texts(const struct torch_vector *v)
 	torch_api.free(v->begin);
 }
 
-/* Of a list that may be in @value: has it a tensor whose sizes are what its own code says? */
+/* Does the list in @value, if it is one, hold a tensor whose own code computes its sizes? */
 static bool has_custom_sizes(const char *value, struct answers *have)
 {
 	static const uint16_t places[] = { 16, 24 };
