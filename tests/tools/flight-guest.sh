@@ -31,6 +31,12 @@ wait_for() # a command that is to become true
 	done
 }
 
+# A file has its name while it is still written: whole it is when the recorder has said so.
+wrote() # $1 capture
+{
+	grep -q ", wrote $1 ]" err
+}
+
 # A program that nobody records: the module gives it rings all the same.
 start()
 {
@@ -98,17 +104,16 @@ xsprof record -o f.data --flight -a --watch 'nccl:*' --stall 300ms 2>err &
 recorder=$!
 usleep 300000
 kill -USR1 $program
-wait_for test -s "f.data.1.stall-$program"
-wait_for grep -q wrote err
+wait_for wrote "f.data.1.stall-$program"
 xsprof report "f.data.1.stall-$program" 2>log |
 	grep -q "was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "flight -a: a stall in a program that ran before" $?
 stop
-wait_for test -s "f.data.2.killed-$program"
+wait_for wrote "f.data.2.killed-$program"
 result "flight -a: its death" $?
 start
 stop
-wait_for test -s "f.data.3.killed-$program" &&
+wait_for wrote "f.data.3.killed-$program" &&
 	wait_for grep -q "process $program was killed by SIGKILL" err
 result "flight -a: one that came later" $?
 # Background commands ignore SIGINT.

@@ -25,6 +25,12 @@ wait_for() # a command that is to become true
 	return 1
 }
 
+# A file has its name while it is still written: whole it is when the recorder has said so.
+wrote() # $1 capture, $2 what the recorder printed
+{
+	grep -q ", wrote $1 \]" "$2"
+}
+
 # In the background; its process id is in $recorder, that of the program in $program.
 start() # options and command of `xsprof record`
 {
@@ -215,7 +221,7 @@ done
 [ "$(ls f.data* 2>/dev/null)" = "" ]
 result "watch: ranges that end in time are nobody's business" $?
 kill -USR1 "$program"
-wait_for test -s "f.data.1.stall-$program" && wait_for grep -q wrote rec.err
+wait_for wrote "f.data.1.stall-$program" rec.err
 "$xsprof" report "f.data.1.stall-$program" 2>log | grep -q \
 	"was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "watch: one that stays open makes a file that says so" $?
@@ -229,7 +235,7 @@ result "watch: told of once" $?
 kill -USR2 "$program"
 sleep 0.3
 kill -USR1 "$program"
-wait_for test -s "f.data.2.stall-$program"
+wait_for wrote "f.data.2.stall-$program" rec.err
 result "watch: and again when it happens again" $?
 stop
 [ -s f.data ]
@@ -238,8 +244,9 @@ result "watch: the file at the end" $?
 rm -f f.data*
 start -o f.data --flight --watch 'nccl:*' --stall 300ms -- "$beat" pid op
 kill -USR1 "$program"
-wait_for test -s "f.data.1.stall-$program" && "$xsprof" report "f.data.1.stall-$program" 2>log |
-	grep -q "was in nccl:all_reduce for .* (in step) when the snapshot was taken"
+wait_for wrote "f.data.1.stall-$program" rec.err &&
+	"$xsprof" report "f.data.1.stall-$program" 2>log | grep -q \
+		"was in nccl:all_reduce for .* (in step) when the snapshot was taken"
 result "watch: an op" $?
 stop
 
@@ -253,7 +260,7 @@ if [ "$(nproc)" -gt 1 ]; then
 	rm -f f.data*
 	start -o f.data --flight=64k --watch nccl:all_reduce --stall 300ms -- "$beat" pid noise
 	kill -USR1 "$program"
-	wait_for test -s "f.data.1.stall-$program" &&
+	wait_for wrote "f.data.1.stall-$program" rec.err &&
 		wait_for grep -q 'has been in nccl:all_reduce .*(uncertain: some records' rec.err
 	result "watch: found beside a CPU whose ring is overwritten, and said to be uncertain" $?
 	stop
