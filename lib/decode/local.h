@@ -11,6 +11,7 @@
  *	capture.c	the first pass over a capture, chunk by chunk
  *	snapshot.c	the same for a producer's ring file
  *	stream.c	one ring: its chunks, a window of it in memory (buffers.c)
+ *	holes.c		where records are missing, before it is passed
  *	run.c		the records of a window as events
  *	marks.c		events that no ring holds
  *	merge.c		all streams as one, in time order

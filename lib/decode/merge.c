@@ -97,6 +97,7 @@ int xst_merge_start(struct xsprof_trace *t)
 	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
 		if (t->found.producers[i]) {
 			t->found.producers[i]->records = 0;
+			t->found.producers[i]->holes = 0;
 			t->found.producers[i]->began = t->found.producers[i]->exited = false;
 			t->found.producers[i]->said_quiets = 0;
 		}

@@ -51,6 +51,7 @@ struct xst_producer {
 	uint32_t	carried;
 	uint32_t	room_carry;
 	uint32_t	rings;		/* with chunks */
+	uint32_t	holes;		/* of them, those that are in a hole (holes.c) */
 	struct xst_stream *streams;
 	const struct xst_stream *asked;		/* whose ledger was asked for last, */
 	const struct xst_stream *asked_of;	/* ... with this one in front, */

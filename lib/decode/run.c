@@ -252,6 +252,8 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 	const struct xst_seg *seg = s->seg;
 	uint64_t ticks = s->ticks, now = t->reading.now, from = t->reading.from_ns;
 	const uint8_t *p = s->p, *end = s->end;
+	/* A hole of its own lies before the first of these, or behind the last. */
+	uint16_t in_hole = s->producer->holes > s->hole ? XSPROF_EVF_HOLE : 0;
 	size_t n = 0, args = 0;
 
 	while (n < max && p < end) {
@@ -259,12 +261,12 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 		uint32_t slots = slots_at(p, end);
 		uint8_t class = classes[rec->type];
 		uint64_t ts = rec->ts, ns;
-		uint16_t flags = 0;
+		uint16_t flags = in_hole;
 
 		if (xst_unlikely(!class || slots < (class & CLASS_SLOTS)))
 			break;
 		if (xst_unlikely(ts < ticks))
-			flags = XSPROF_EVF_BACK;
+			flags |= XSPROF_EVF_BACK;
 		else
 			ticks = ts;
 		if (xst_unlikely(ticks - seg->base >= seg->len))
@@ -272,7 +274,7 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 		ns = xst_seg_ns(seg, ticks);
 		if (xst_unlikely(ns < now)) {
 			ns = now;
-			flags = XSPROF_EVF_BACK;
+			flags |= XSPROF_EVF_BACK;
 		}
 		s->key = ns;
 		if (ns > limit)
@@ -280,7 +282,7 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 		now = ns;
 		s->ticks = ticks;
 		p += slots * XSPROF_SLOT_SIZE;
-		if (xst_unlikely(flags))
+		if (xst_unlikely(flags & XSPROF_EVF_BACK))
 			time_back(t, s, ts);
 		if (xst_unlikely(ns < from))
 			continue;

@@ -82,7 +82,7 @@ void xst_stream_rewind(struct xsprof_trace *t, struct xst_stream *s)
 	s->pos = s->first_pos;
 	s->chunk_left = t->found.snapshot ? s->index_pos - s->first_pos : 0;
 	s->chunk = 0;
-	s->queued = s->trailed = s->any = s->unknown_lost = false;
+	s->queued = s->trailed = s->any = s->unknown_lost = s->hole = false;
 	s->page_off = 0;
 	s->page_lost = 0;
 	s->lost_value = s->lost_yielded = s->gaps = s->bad_slots = 0;
@@ -135,36 +135,51 @@ static uint64_t end_time(const struct xsprof_trace *t, const struct xst_stream *
 }
 
 /* The next chunk's own word on its time; a lower bound where it has none. */
-static uint64_t hinted_time(const struct xsprof_trace *t, const struct xst_stream *s)
+static uint64_t hinted_time(const struct xst_stream *s, const struct xsprof_chunk *chunk)
 {
-	struct xsprof_chunk chunk;
 	uint64_t after = s->any ? time_of(s, s->ticks) : 0;
-	uint64_t hint = 0;
+	uint64_t hint = chunk && chunk->first ? time_of(s, chunk->first) : 0;
+
+	return hint > after ? hint : after;
+}
+
+/* What comes next is the next chunk: when, and is there a hole before it? */
+static void settle_chunk(struct xsprof_trace *t, struct xst_stream *s)
+{
+	struct xsprof_chunk header, *chunk = NULL;
 
 	if (!t->found.snapshot &&
-	    xst_chunk_header(&t->file, s->chunks[s->chunk], &chunk) == 1 && chunk.first)
-		hint = time_of(s, chunk.first);
-	return hint > after ? hint : after;
+	    xst_chunk_header(&t->file, s->chunks[s->chunk], &header) == 1)
+		chunk = &header;
+	s->key = hinted_time(s, chunk);
+	if (chunk)
+		xst_hole_at_chunk(t, s, chunk);
 }
 
 bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 {
 	bool growing = (t->flags & XSPROF_TRACE_FOLLOW) && !t->found.has_end && !t->found.snapshot;
 
-	if (!xst_stream_empty(s))
+	if (!xst_stream_empty(s)) {
+		xst_hole_at_window(s);
 		return true;
+	}
+	/* Its next window comes before all else: then it is known whether there is a hole. */
 	if (s->chunk_left) {
 		s->key = s->any ? time_of(s, s->ticks) : 0;
 		return true;
 	}
 	if (s->chunk < s->nr_chunks) {
+		settle_chunk(t, s);
 		/* Whether events were lost before the next sub-buffer only that itself tells. */
-		s->key = s->kernel && s->any ? time_of(s, s->ticks) : hinted_time(t, s);
+		if (s->kernel && s->any)
+			s->key = time_of(s, s->ticks);
 		return true;
 	}
 	if (s->trailed || growing)
 		return false;
 	count_trailing(t, s);
+	xst_hole_at_window(s);
 	s->key = end_time(t, s);
 	return s->gap || s->drops;
 }

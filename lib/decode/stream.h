@@ -52,6 +52,7 @@ struct xst_stream {
 	bool			trailed;	/* the losses at its end have been counted */
 	bool			checked;	/* the chunk's checksum was right */
 	bool			any;		/* it has had a record */
+	bool			hole;		/* records are missing before what comes next */
 
 	/* brings the next window of @chunk_left into memory.  Return: 1, 0 nothing, or -errno */
 	int			(*load)(struct xsprof_trace *t, struct xst_stream *s);
@@ -80,6 +81,8 @@ struct xst_stream {
 	uint64_t		page_ts;
 	uint64_t		page_lost;	/* events lost before what is next */
 };
+
+/* ---- stream.c ---------------------------------------------------------------------------- */
 
 /* @producer may be XSPROF_NO_PRODUCER: the kernel's tracer on CPU @ring. */
 struct xst_stream *xst_stream_get(struct xsprof_trace *t, uint32_t producer, uint32_t ring);
@@ -112,6 +115,14 @@ static inline bool xst_stream_empty(const struct xst_stream *s)
 {
 	return s->p == s->end && !s->drops && !(s->trailed && (s->gap || s->unknown_lost));
 }
+
+/* ---- holes.c ----------------------------------------------------------------------------- */
+
+/* What comes next in @s is in memory: is there a hole before it? */
+void xst_hole_at_window(struct xst_stream *s);
+/* What comes next is @chunk, which is not in memory. */
+void xst_hole_at_chunk(struct xsprof_trace *t, struct xst_stream *s,
+		      const struct xsprof_chunk *chunk);
 
 /* ---- buffers.c --------------------------------------------------------------------------- */
 

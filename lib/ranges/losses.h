@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Which threads may have lost records, and since when.  A thread writes to the ring of the CPU it
- * is on, so a loss in a ring concerns the threads that have written to it.  Begins and ends have
- * no number: once one of them may be missing, no range that was open then has a certain end.
+ * Which producers may have lost records, and since when.  A thread writes to the ring of the CPU
+ * it is on, and may have been on any CPU between two of its records: so a hole in one ring
+ * concerns all threads of the producer that have a range open across it.  Begins and ends have no
+ * number: once one of them may be missing, no range that was open then has a certain end.
  */
 #ifndef XST_LOSSES_H
 #define XST_LOSSES_H
@@ -12,59 +13,57 @@
 #include <xsprof/trace.h>
 #pragma GCC visibility pop
 
-/*
- * Rings and producers above these share a place with a lower one.  That can only make a certain
- * range uncertain, never the other way.
- */
-#define XST_LOSS_RINGS		64u
+/* One above shares a place with a lower one, whose certain ranges can only become uncertain. */
 #define XST_LOSS_PRODUCERS	256u
-#define XST_LOSS_ANY		XST_LOSS_RINGS	/* of whichever ring of the producer */
 
 /**
  * struct xst_losses - the losses of a trace up to now
- * @count: how many; each has its number, from 1 on
- * @latest: number of the latest, by producer and ring
+ * @count: how many times a record may have been missing; each has its number, from 1 on
+ * @hole: at the latest event one may be
+ * @latest: number of the latest, by producer
  */
 struct xst_losses {
 	uint64_t	count;
-	uint64_t	latest[XST_LOSS_PRODUCERS][XST_LOSS_RINGS + 1];
+	bool		hole;
+	uint64_t	latest[XST_LOSS_PRODUCERS];
 };
 
-/**
- * struct xst_loss_mark - what a thread has to know of losses
- * @rings: bits of the rings in which it has written
- * @seen: losses up to its latest record
- */
-struct xst_loss_mark {
-	uint64_t	rings;
-	uint64_t	seen;
-};
+/* Records of its producer may be missing right before @ev. */
+static inline bool xst_losses_at(const struct xsprof_event *ev)
+{
+	/* The kernel's tracer has no begins and ends. */
+	return (ev->type == XSPROF_EV_LOST || ev->flags & XSPROF_EVF_HOLE) &&
+	       ev->producer != XSPROF_NO_PRODUCER;
+}
 
-/* A LOST event. */
-void xst_losses_add(struct xst_losses *losses, const struct xsprof_event *ev);
-bool xst_losses_of_thread(const struct xst_losses *losses, uint32_t producer,
-			  const struct xst_loss_mark *mark);
+/* Every event of the trace, before all else that is done with it. */
+static inline void xst_losses_event(struct xst_losses *losses, const struct xsprof_event *ev)
+{
+	losses->hole = ev->flags & XSPROF_EVF_HOLE;
+	if (xst_losses_at(ev))
+		losses->latest[ev->producer % XST_LOSS_PRODUCERS] = ++losses->count;
+}
+
+/* Up to the latest event.  In a hole more are to come, whatever is begun then. */
+static inline uint64_t xst_losses_now(const struct xst_losses *losses)
+{
+	return losses->count - losses->hole;
+}
 
 /* Has @producer lost anything since loss number @since? */
 static inline bool xst_losses_since(const struct xst_losses *losses, uint32_t producer,
 				    uint64_t since)
 {
-	return losses->latest[producer % XST_LOSS_PRODUCERS][XST_LOSS_ANY] > since;
+	return losses->latest[producer % XST_LOSS_PRODUCERS] > since;
 }
 
-/* The thread wrote to ring @cpu: takes note of it. */
-static inline void xst_losses_wrote(struct xst_loss_mark *mark, int32_t cpu)
-{
-	mark->rings |= 1ull << ((uint32_t)cpu % XST_LOSS_RINGS);
-}
-
-/* May a record of the thread be missing since the last time it was asked? */
+/* May a record of a thread of @producer be missing since the last time it was asked with @seen? */
 static inline bool xst_losses_pass(const struct xst_losses *losses, uint32_t producer,
-				   struct xst_loss_mark *mark)
+				   uint64_t *seen)
 {
-	bool lost = mark->seen != losses->count && xst_losses_of_thread(losses, producer, mark);
+	bool lost = xst_losses_since(losses, producer, *seen);
 
-	mark->seen = losses->count;
+	*seen = xst_losses_now(losses);
 	return lost;
 }
 

@@ -11,7 +11,7 @@ void xsp_opens_losses(const struct xsp_opens_walk *walk, struct xsp_opens *opens
 	struct xsp_stack *stack = &opens->stack;
 
 	if (!opens->owner ||
-	    !xst_losses_pass(&walk->losses, opens->owner->producer, &opens->mark))
+	    !xst_losses_pass(&walk->losses, opens->owner->producer, &opens->seen))
 		return;
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (stack->v[i].end == XSP_OPEN)
@@ -50,7 +50,7 @@ int xsp_opens_begin(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64
 	if (err)
 		stack->deep++;
 	else
-		xsp_stack_top(stack)->losses = walk->losses.count;
+		xsp_stack_top(stack)->losses = xst_losses_now(&walk->losses);
 	return err;
 }
 

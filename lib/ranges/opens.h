@@ -31,7 +31,7 @@ struct xsp_opens_owner {
  * struct xsp_opens - a thread
  * @stack: its ranges
  * @owner: its producer; NULL: nothing of it can be remembered
- * @mark: its losses
+ * @seen: losses up to its latest record
  * @member: by the categories of its ranges
  * @owed: as in struct xsp_range, outside of all
  * @cut: ranges in @stack that were cut
@@ -41,7 +41,7 @@ struct xsp_opens_owner {
 struct xsp_opens {
 	struct xsp_stack		stack;
 	struct xsp_opens_owner		*owner;
-	struct xst_loss_mark		mark;
+	uint64_t			seen;
 	struct xsp_category_items	member;
 	uint32_t			owed;
 	uint32_t			cut;

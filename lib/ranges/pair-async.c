@@ -134,7 +134,7 @@ int xst_async_begin(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	a = *place;
 	a->begin = ev->ns;
 	a->id = ev->value;
-	a->seen = p->opens.losses.count;
+	a->seen = xst_losses_now(&p->opens.losses);
 	a->producer = ev->producer;
 	a->tid = ev->tid;
 	a->name = ev->name;

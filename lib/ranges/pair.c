@@ -90,7 +90,6 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 			emit_whole(p, ev, NULL, 0);
 		return 0;
 	}
-	xst_losses_wrote(&th->opens.mark, ev->cpu);
 	xsp_opens_losses(&p->opens, &th->opens);
 	if (ev->type == XSPROF_REC_BEGIN)
 		return xst_thread_begin(p, th, ev->ns, ev->name);
@@ -105,6 +104,7 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
 	if (ev->ns > p->now)
 		p->now = ev->ns;
+	xst_losses_event(&p->opens.losses, ev);
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:
 	case XSPROF_REC_END:
@@ -121,9 +121,6 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 		return 0;
 	case XSPROF_REC_CONTROL:
 		return control(p, ev);
-	case XSPROF_EV_LOST:
-		xst_losses_add(&p->opens.losses, ev);
-		return 0;
 	case XSPROF_EV_EXIT:
 		xst_threads_end(p, ev->producer, ev->ns);
 		return xst_async_finish(p, ev->producer, ev->ns);

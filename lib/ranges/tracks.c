@@ -157,8 +157,6 @@ static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev
 	tell_asyncs(tracks, ev);
 	if (ev->type == XSPROF_EV_EXIT)
 		exit_event(tracks, owner, ev->ns);
-	else if (ev->type == XSPROF_EV_LOST)
-		xst_losses_add(&tracks->opens.losses, ev);
 	else if (owner && xsp_control_enabled(ev, &enabled))
 		xsp_opens_control(&tracks->opens, &owner->opens, enabled, ev->ns);
 	tracks->why = XSP_WHY_CUT;
@@ -172,6 +170,7 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 
 	tracks->now++;
 	tracks->pinned = NULL;
+	xst_losses_event(&tracks->opens.losses, ev);
 	thread = xsp_tracks_get(tracks, ev->producer, ev->pid, 0, ev->tid ? ev->tid : ev->pid,
 				ev->ns);
 	if (!thread)
@@ -184,10 +183,8 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 	view->thread = thread;
 	view->name = ev->name;
 	view->range = NULL;
-	if (ev->type <= XSPROF_REC_COMPLETE) {
-		xst_losses_wrote(&thread->opens.mark, ev->cpu);
+	if (ev->type <= XSPROF_REC_COMPLETE)
 		xsp_opens_losses(&tracks->opens, &thread->opens);
-	}
 	if (ev->type == XSPROF_REC_END) {
 		err = xsp_opens_end(&tracks->opens, &thread->opens, ev->ns, ev->name,
 				    &view->range);

@@ -115,3 +115,21 @@ void cap_make_steps(void)
 	cap_exit(1, XSPROF_HOW_EXITED, 0, T(440));
 	cap_end(T(450));
 }
+
+/* Four steps of 100 us, as the program counts them, and a fifth that hangs until it is killed. */
+void cap_make_hung(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=hung\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 100, T(0));
+	cap_name(0, STEP, "train");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	for (uint32_t i = 0; i < 5; i++)
+		cap_event(&r, T(100 * i), XSPROF_REC_STEP, 100, STEP, 0, 1 + i);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_KILLED, 9, T(1300));
+	cap_end(T(1301));
+}

@@ -192,22 +192,25 @@ static void inputs(struct cap_ring *r, struct wide *w)
 	end(r, T(70), 200);
 }
 
-/* Allocations across a loss; and an op whose inputs after it may be those of another. */
+/*
+ * Allocations across a loss; and an op whose inputs after it may be those of another.  No other
+ * thread has anything open then.
+ */
 static void lossy(struct cap_ring *r, struct wide *w)
 {
-	begin(r, T(10), 201, LOSSY);
-	mem(r, T(12), 201, 0, 30, 30);
-	cap_event(r, T(13), XSPROF_REC_LOST, 201, 0, 0, 1);
+	begin(r, T(3), 201, LOSSY);
+	mem(r, T(4), 201, 0, 30, 30);
+	cap_event(r, T(5), XSPROF_REC_LOST, 201, 0, 0, 1);
 	mem(r, T(15), 201, 0, 40, 470);
 	end(r, T(21), 201);
-	op(w, T(30), 201, MM, true);
+	op(w, T(26), 201, MM, true);
 	put_tensor(w, 0, 2, 3);
 	put(r, w);
-	cap_event(r, T(31), XSPROF_REC_LOST, 201, 0, 0, 2);
-	args(w, T(32), 201, false);
+	cap_event(r, T(27), XSPROF_REC_LOST, 201, 0, 0, 2);
+	args(w, T(28), 201, false);
 	put_tensor(w, 1, 3, 4);
 	put(r, w);
-	end(r, T(33), 201);
+	end(r, T(29), 201);
 }
 
 void cap_make_usage(void)

@@ -80,16 +80,17 @@ r = json.load(sys.stdin)
 row = {x['name']: x for x in r.get('ranges', [])}
 $what" 2>>"$dir/log"
 }
-lost "assert r['uncertain'] == 3 and r['open'] == 3, r
+# The other thread's too: it may have been on the CPU whose ring lost them.
+lost "assert r['uncertain'] == 9 and r['open'] == 3, r
 a, s = row['add'], row['step']
-assert (a['count'], a['uncertain'], a['total_ns'], a['max_ns']) == (19, 1, 180000, 10000), a
+assert (a['count'], a['uncertain'], a['total_ns'], a['max_ns']) == (19, 4, 150000, 10000), a
 assert a['mean_ns'] == 10000 and a['p99_ns'] == 10000, a
-assert (s['count'], s['uncertain'], s['max_ns']) == (21, 2, 90000), s
-assert s['cause']['wall_ns'] == s['total_ns'] == 17 * 90000 + 2 * 40000, s
+assert (s['count'], s['uncertain'], s['max_ns']) == (21, 5, 90000), s
+assert s['cause']['wall_ns'] == s['total_ns'] == 14 * 90000 + 2 * 40000, s
 assert [o['ranges'][-1]['uncertain'] for o in r['open_at_end']] == [None, None], r
 assert r['open_at_end'][0]['ranges'][0]['uncertain'] == 'lost', r"
 result "report: ranges across a loss are counted without their times" $?
-lost "assert r['uncertain'] == 3, r
+lost "assert r['uncertain'] == 9, r
 assert (row['add']['max_ns'], row['add']['total_ns']) == (110000, 290000), r
 assert row['step']['max_ns'] == 340000, r" --include-uncertain
 result "report --include-uncertain: and with them" $?
@@ -101,7 +102,7 @@ result "report: a row of nothing else has no times" $?
 grep -q '^# .* events in 100\.000 us, ' "$dir/out" &&
 	"$xsprof" report --from 100 "$dir/lost.data" 2>&1 | grep -q '^# .*: 0 events in 0 ns, '
 result "report: --from and --to: the time that is shown" $?
-lost "assert r['found'] == 18 and r['uncertain'] == 1, r
+lost "assert r['found'] == 15 and r['uncertain'] == 4, r
 assert r['ranges'][0]['wall_ns'] == 10000, r" --why add &&
 	lost "assert r['found'] == 19 and r['ranges'][0]['wall_ns'] == 110000, r" --why add \
 		--include-uncertain
@@ -111,7 +112,7 @@ result "report --why: likewise" $?
 result "report --why: says how to see those that it leaves out" $?
 for format in text chrome ndjson kineto perfetto; do
 	"$xsprof" dump -q -f $format "$dir/lost.data" 2>>"$dir/log" | grep -ao uncertain >"$dir/out"
-	[ "$(wc -l <"$dir/out")" = 3 ]
+	[ "$(wc -l <"$dir/out")" = 9 ]
 	result "dump -f $format: marks them" $?
 done
 

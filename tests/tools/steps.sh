@@ -75,9 +75,17 @@ assert rows["aten::conv2d"] == (1, 180000), rows
 END
 result "a table for each thread, the median, and what slow steps have more of" $?
 "$xsprof" report --allow-lost --steps -n 2 --tid 100 "$dir/steps.data" >"$dir/out" 2>"$dir/log"
-[ "$(grep -cE '^ +[0-9]+ +0\.' "$dir/out")" = 2 ] &&
-	grep -qx '... and 6 more steps: -n 8 shows all' "$dir/out" && ! grep -q told "$dir/out"
-result "as many as are asked for, of the threads that are" $?
+[ "$(grep -E '^ +[0-9]+ +0\.' "$dir/out" | awk '{ print $1 }' | tr '\n' ' ')" = "1 2 8 " ] &&
+	grep -qx '... and 5 more steps: -n 8 shows all' "$dir/out" && ! grep -q told "$dir/out"
+result "as many as are asked for, of the threads that are, and the one that is not over" $?
+"$make_capture" hung "$dir/hung.data" && "$xsprof" report --steps -n 1 "$dir/hung.data" \
+	>"$dir/out" 2>"$dir/log"
+grep -q '^step 5: not over after 900.000 us, the median is 100.000 us: ' "$dir/out" &&
+	"$xsprof" report --steps -n 1 --json "$dir/hung.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+got = [s["step"] for s in json.load(sys.stdin)["steps"]]
+assert got == [1, 5], got' 2>>"$dir/log"
+result "a step that hangs is among the slow ones" $?
 "$xsprof" report --allow-lost --steps --from 0.0001 --to 0.00014 --json "$dir/steps.data" \
 	2>"$dir/log" | python3 -c '
 import json, sys

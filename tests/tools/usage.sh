@@ -52,7 +52,7 @@ assert got == {200: (100 + 120 + 27, -300 + 400 + 120 + 5 + 13 + 9, 1000, 53), 2
                202: (0, 0, 0, 0), 210: (11, 11, 0, 0)}, got
 END
 result "--by thread: of the outermost ranges, and of all" $?
-rows --from 0.00003 --to 0.00004 && python3 - "$dir/json" 2>>"$dir/log" <<'END'
+rows --from 0.000026 --to 0.00004 && python3 - "$dir/json" 2>>"$dir/log" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
 got = {r["name"]: r["cpu_bytes"] for r in report["ranges"]}

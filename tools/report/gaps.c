@@ -281,7 +281,8 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
 	const struct xsprof_rec_gpu *gpu = (const struct xsprof_rec_gpu *)ev->rec;
 
 	/* Where records are missing there may have been a range. */
-	if (ev->type == XSPROF_EV_LOST || ev->type == XSPROF_REC_CONTROL)
+	if (ev->type == XSPROF_REC_CONTROL || ev->type == XSPROF_EV_LOST ||
+	    ev->flags & XSPROF_EVF_HOLE)
 		++*epoch_of(gaps, ev->producer);
 	if (ev->type != XSPROF_REC_GPU || ev->rec_size < sizeof(*gpu))
 		return;

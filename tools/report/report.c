@@ -232,9 +232,9 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	uint64_t waited = REPORT_NO_WAIT;
 	double f64;
 
-	if (ev->type == XSPROF_EV_LOST)
+	if (ev->type == XSPROF_EV_LOST || ev->flags & XSPROF_EVF_HOLE)
 		report_waits_lost(report->waits, ev);
-	else if (ev->type == XSPROF_REC_SYNC)
+	if (ev->type == XSPROF_REC_SYNC)
 		waited = report_waits_event(report->waits, ev);
 	if (!xsp_filter_time(&report->filter, ev->ns))
 		return;

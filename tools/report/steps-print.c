@@ -12,23 +12,20 @@
 #include "decode/rank.h"
 #include "format/common/out.h"
 #include "report/steps.h"
-#include "text/json.h"
 
 #define SHOWN		50u	/* rows of a thread, where no number is asked for */
 #define SLOW_SHOWN	5u
-#define COLUMNS		(STEP_PHASES + 1)	/* wall, and the phases */
 
 static const struct {
 	const char	*head;
-	const char	*json;
 	const char	*text;
 } phases[STEP_PHASES] = {
-	[STEP_FORWARD]	 = { "Forward",	  "forward",	   "in forward and other ops" },
-	[STEP_BACKWARD]	 = { "Backward",  "backward",	   "in the backward pass" },
-	[STEP_OPTIMIZER] = { "Optimizer", "optimizer",	   "in the optimizer" },
-	[STEP_DATA]	 = { "Data",	  "data",	   "for the next batch" },
-	[STEP_COMM]	 = { "Comm.",	  "communication", "for communication" },
-	[STEP_UNKNOWN]	 = { "In no op",  "no_op",	   "in no op" },
+	[STEP_FORWARD]	 = { "Forward", "in forward and other ops" },
+	[STEP_BACKWARD]	 = { "Backward", "in the backward pass" },
+	[STEP_OPTIMIZER] = { "Optimizer", "in the optimizer" },
+	[STEP_DATA]	 = { "Data", "for the next batch" },
+	[STEP_COMM]	 = { "Comm.", "for communication" },
+	[STEP_UNKNOWN]	 = { "In no op", "in no op" },
 };
 
 static const char *const causes[CAUSE_CLASSES] = {
@@ -39,96 +36,9 @@ static const char *const causes[CAUSE_CLASSES] = {
 	[CAUSE_UNKNOWN] = "not known",
 };
 
-/*
- * Medians of the steps of a thread that are certain and whole, each for itself; @columns: the wall
- * time's, and those of the phases where any step has one that is known.
- */
-struct medians {
-	int		columns;
-	uint64_t	wall;
-	uint64_t	ns[STEP_PHASES];
-	uint64_t	cause[CAUSE_CLASSES];
-	size_t		nr;
-};
-
-static uint64_t wall_of(const struct report_step *step)
-{
-	return step->end - step->begin;
-}
-
-/* A number of @step: the wall time, then phases, then causes. */
-static uint64_t value_of(const struct report_step *step, size_t which)
-{
-	if (!which)
-		return wall_of(step);
-	return which <= STEP_PHASES ? step->ns[which - 1] :
-				      step->cause.v[which - 1 - STEP_PHASES];
-}
-
-static bool is_whole(const struct report_step *step)
-{
-	return step->how == STEP_ENDED && !step->uncertain && !step->first;
-}
-
-static int compare(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
-static uint64_t median(const struct report_step *steps, size_t n, size_t which, uint64_t *values)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (is_whole(&steps[i]) && (which <= STEP_PHASES || steps[i].told))
-			values[nr++] = value_of(&steps[i], which);
-	qsort(values, nr, sizeof(*values), compare);
-	if (!nr)
-		return 0;
-	return nr & 1 ? values[nr / 2] :
-		values[nr / 2 - 1] + (values[nr / 2] - values[nr / 2 - 1]) / 2;
-}
-
-/* Without ops all of the time is in none of them, which says nothing. */
-static int columns_of(const struct report_step *steps, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < STEP_PHASES; k++)
-			if (k != STEP_UNKNOWN && steps[i].ns[k])
-				return COLUMNS;
-	return 1;
-}
-
-/* Return: false without memory for it. */
-static bool find_medians(const struct report_step *steps, size_t n, struct medians *m)
-{
-	uint64_t *values = calloc(n, sizeof(*values));
-
-	*m = (struct medians){ .columns = columns_of(steps, n) };
-	if (!values)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		m->nr += is_whole(&steps[i]);
-	m->wall = median(steps, n, 0, values);
-	for (size_t i = 0; i < STEP_PHASES; i++)
-		m->ns[i] = median(steps, n, 1 + i, values);
-	for (size_t i = 0; i < CAUSE_CLASSES; i++)
-		m->cause[i] = median(steps, n, 1 + STEP_PHASES + i, values);
-	free(values);
-	return true;
-}
-
-/* More than 1.25 times the median. */
-static bool is_slow(const struct report_step *step, const struct medians *m)
-{
-	return m->nr > 2 && is_whole(step) && wall_of(step) > m->wall + m->wall / 4;
-}
-
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static void cells_of(uint64_t wall, const uint64_t ns[STEP_PHASES], char cell[COLUMNS][32])
+static void cells_of(uint64_t wall, const uint64_t ns[STEP_PHASES], char cell[STEP_COLUMNS][32])
 {
 	tool_format_time(cell[0], 32, wall);
 	for (int i = 0; i < STEP_PHASES; i++) {
@@ -139,10 +49,10 @@ static void cells_of(uint64_t wall, const uint64_t ns[STEP_PHASES], char cell[CO
 	}
 }
 
-static void print_cells(const size_t wide[COLUMNS], int columns, uint64_t wall,
+static void print_cells(const size_t wide[STEP_COLUMNS], int columns, uint64_t wall,
 			const uint64_t ns[STEP_PHASES])
 {
-	char cell[COLUMNS][32];
+	char cell[STEP_COLUMNS][32];
 
 	cells_of(wall, ns, cell);
 	for (int c = 0; c < columns; c++)
@@ -154,12 +64,12 @@ static const char *head_of(int column)
 	return column ? phases[column - 1].head : "Wall";
 }
 
-static void widen(size_t wide[COLUMNS], uint64_t wall, const uint64_t ns[STEP_PHASES])
+static void widen(size_t wide[STEP_COLUMNS], uint64_t wall, const uint64_t ns[STEP_PHASES])
 {
-	char cell[COLUMNS][32];
+	char cell[STEP_COLUMNS][32];
 
 	cells_of(wall, ns, cell);
-	for (int c = 0; c < COLUMNS; c++)
+	for (int c = 0; c < STEP_COLUMNS; c++)
 		wide[c] = report_max(report_max(wide[c], strlen(head_of(c))), strlen(cell[c]));
 }
 
@@ -179,22 +89,23 @@ static void print_seconds(uint64_t ns)
 	printf("%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
 }
 
-static uint64_t excess_of(const struct report_step *step, const struct medians *m, int phase)
+static uint64_t excess_of(const struct report_step *step, const struct step_medians *m, int phase)
 {
 	return step->ns[phase] > m->ns[phase] ? step->ns[phase] - m->ns[phase] : 0;
 }
 
 /* What it has more of than others, by a tenth of what it is longer by. */
 static void print_slow(const struct report_steps *steps, const struct report_step *step,
-		       const struct medians *m)
+		       const struct step_medians *m)
 {
-	uint64_t first = steps->report->first_ns, excess = wall_of(step) - m->wall;
+	uint64_t first = steps->report->first_ns, excess = steps_wall(step) - m->wall;
 	uint64_t least = excess / 10 ? excess / 10 : 1;
 	const char *sep = "";
 	char wall[32], usual[32];
 
-	printf("step %" PRIu64 ": %s, the median is %s: ", step->number,
-	       tool_format_time(wall, sizeof(wall), wall_of(step)),
+	printf("step %" PRIu64 ": %s%s, the median is %s: ", step->number,
+	       step->how == STEP_ENDED ? "" : "not over after ",
+	       tool_format_time(wall, sizeof(wall), steps_wall(step)),
 	       tool_format_time(usual, sizeof(usual), m->wall));
 	for (int i = 0; i < m->columns - 1; i++)
 		print_more(&sep, step->ns[i], m->ns[i], least, phases[i].text);
@@ -219,14 +130,14 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 
 static int slower(const void *pa, const void *pb)
 {
-	uint64_t a = wall_of(*(struct report_step *const *)pa);
-	uint64_t b = wall_of(*(struct report_step *const *)pb);
+	uint64_t a = steps_wall(*(struct report_step *const *)pa);
+	uint64_t b = steps_wall(*(struct report_step *const *)pb);
 
 	return (a < b) - (a > b);
 }
 
 static void print_slow_ones(const struct report_steps *steps, const struct report_step *list,
-			    size_t n, const struct medians *m)
+			    size_t n, const struct step_medians *m)
 {
 	const struct report_step **slow = calloc(n, sizeof(*slow));
 	size_t nr = 0;
@@ -236,7 +147,7 @@ static void print_slow_ones(const struct report_steps *steps, const struct repor
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (is_slow(&list[i], m))
+		if (steps_is_slow(&list[i], m))
 			slow[nr++] = &list[i];
 	qsort(slow, nr, sizeof(*slow), slower);
 	if (nr)
@@ -288,7 +199,7 @@ static void print_head(const struct report_steps *steps, const struct report_ste
 }
 
 /* What is special about a step. */
-static const char *note_of(const struct report_step *step, const struct medians *m, char *buf,
+static const char *note_of(const struct report_step *step, const struct step_medians *m, char *buf,
 			   size_t size)
 {
 	if (step->how >= STEP_PROCESS) {
@@ -298,37 +209,41 @@ static const char *note_of(const struct report_step *step, const struct medians 
 	}
 	return step->how == STEP_RECORDING ? "  not over at the end" :
 	       step->uncertain ? "  uncertain: records were lost" :
-	       step->first ? "  its begin is not known" : is_slow(step, m) ? "  slow" : "";
+	       step->first ? "  its begin is not known" : steps_is_slow(step, m) ? "  slow" : "";
 }
 
 static void print_table(const struct report_steps *steps, const struct report_step *list, size_t n)
 {
 	uint64_t limit = steps->report->reading.limit;
 	bool bold = report_colours();
-	size_t wide[COLUMNS] = { 0 };
-	struct medians m;
-	size_t i, doubt = 0;
+	size_t wide[STEP_COLUMNS] = { 0 };
+	struct step_medians m;
+	size_t i, doubt = 0, shown = 0;
 	char note[64];
 
 	if (limit == UINT64_MAX)
 		limit = SHOWN;
 	print_head(steps, list, n);
-	if (!find_medians(list, n, &m))
+	if (!steps_find_medians(list, n, &m))
 		puts("# no memory for the medians");
-	for (i = 0; i < n && i < limit; i++)
-		widen(wide, wall_of(&list[i]), list[i].ns);
+	for (i = 0; i < n; i++)
+		widen(wide, steps_wall(&list[i]), list[i].ns);
 	widen(wide, m.wall, m.ns);
 	printf("%s%8s  %14s", bold ? "\033[1m" : "", "Step", "Begin");
 	for (int c = 0; c < m.columns; c++)
 		printf("  %*s", (int)wide[c], head_of(c));
 	puts(bold ? "\033[0m" : "");
-	for (i = 0; i < n && i < limit; i++) {
+	for (i = 0; i < n; i++) {
+		/* Where it hangs is shown however many there are. */
+		if (i >= limit && list[i].how == STEP_ENDED)
+			continue;
 		steps_print_begin(steps, &list[i]);
-		print_cells(wide, m.columns, wall_of(&list[i]), list[i].ns);
+		print_cells(wide, m.columns, steps_wall(&list[i]), list[i].ns);
 		puts(note_of(&list[i], &m, note, sizeof(note)));
+		shown++;
 	}
-	if (n > limit)
-		printf("... and %zu more steps: -n %zu shows all\n", n - (size_t)limit, n);
+	if (n > shown)
+		printf("... and %zu more steps: -n %zu shows all\n", n - shown, n);
 	if (m.nr) {
 		printf("%8s  %14s", "median", "");
 		print_cells(wide, m.columns, m.wall, m.ns);
@@ -345,17 +260,6 @@ static void print_table(const struct report_steps *steps, const struct report_st
 	steps_print_usage(steps, list, n, n < limit ? n : (size_t)limit);
 }
 
-/* How many from @at on are of one thread. */
-static size_t same_thread(const struct report_steps *steps, size_t at)
-{
-	size_t n = at;
-
-	while (n < steps->nr && steps->list[n].producer == steps->list[at].producer &&
-	       steps->list[n].tid == steps->list[at].tid)
-		n++;
-	return n - at;
-}
-
 void report_print_steps(const struct report_steps *steps)
 {
 	const struct cause_stats *stats = cause_get_stats(steps->report->cause);
@@ -364,7 +268,7 @@ void report_print_steps(const struct report_steps *steps)
 	if (stats->switches)
 		report_print_sources(stats);
 	for (size_t at = 0; at < steps->nr; at += n) {
-		n = same_thread(steps, at);
+		n = steps_same_thread(steps, at);
 		print_table(steps, &steps->list[at], n);
 	}
 	if (!steps->nr && steps->filtered)
@@ -374,83 +278,13 @@ void report_print_steps(const struct report_steps *steps)
 		puts(steps->range ? "\n... no range of that name ended" :
 		     "\n... no step: no range Optimizer.step#* ended, and the program counted "
 		     "none; --steps=NAME takes ranges of that name for steps");
+	if (steps->doubtful)
+		printf("... and %" PRIu64 " ranges of that name that are in no row: records were "
+		       "lost inside them\n", steps->doubtful);
 	if (steps->dropped)
 		printf("... and %" PRIu64 " later steps, which are in no row\n", steps->dropped);
 	if (steps->refused)
 		printf("... and %" PRIu64 " ranges that there was no room for: their time is in "
 		       "the phase around them\n",
 		       steps->refused);
-}
-
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void json_step(const struct report_steps *steps, const struct report_step *step)
-{
-	struct xsprof_trace *trace = steps->report->source.trace;
-	const char *comm = xsprof_trace_thread(trace, step->producer, step->tid);
-
-	printf("{\"step\":%" PRIu64 ",\"begin_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64
-	       ",\"wall_ns\":%" PRIu64, step->number, step->begin, step->end, wall_of(step));
-	for (int i = 0; i < STEP_PHASES; i++)
-		printf(",\"%s_ns\":%" PRIu64, phases[i].json, step->ns[i]);
-	if (step->told) {
-		printf(",\"cause\":{\"wall_ns\":%" PRIu64, wall_of(step));
-		report_json_sum(&step->cause);
-		putchar('}');
-	}
-	steps_json_usage(step);
-	printf(",\"uncertain\":%s,\"begin_known\":%s,\"ended\":%s,\"producer\":%u,\"pid\":%u,"
-	       "\"tid\":%u,\"thread\":", step->uncertain ? "true" : "false",
-	       step->first ? "false" : "true", step->how == STEP_ENDED ? "true" : "false",
-	       step->producer, step->pid, step->tid);
-	xsp_json_print(stdout, comm, strlen(comm));
-	putchar('}');
-}
-
-static void json_thread(const struct report_steps *steps, const struct report_step *list, size_t n)
-{
-	const struct step_thread *th = report_steps_thread(steps, list);
-	struct xsp_rank rank;
-	struct medians m;
-	bool known;
-
-	known = find_medians(list, n, &m);
-	xsp_rank_find(steps->report->source.trace, list->pid, &rank);
-	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u", list->producer, list->pid, list->tid);
-	/* Without memory for them none is stated. */
-	if (known)
-		printf(",\"whole_steps\":%zu", m.nr);
-	if (rank.known)
-		printf(",\"rank\":%u", rank.rank);
-	if (m.nr)
-		printf(",\"wall_ns\":%" PRIu64, m.wall);
-	for (int i = 0; i < STEP_PHASES && m.nr; i++)
-		printf(",\"%s_ns\":%" PRIu64, phases[i].json, m.ns[i]);
-	if (!steps->range && *th->by) {
-		fputs(",\"until_end_of\":", stdout);
-		xsp_json_print(stdout, th->by, strlen(th->by));
-	}
-	putchar('}');
-}
-
-void report_json_steps(const struct report_steps *steps)
-{
-	size_t n;
-
-	fputs(",\n\"steps\":[", stdout);
-	for (size_t at = 0; at < steps->nr; at += n) {
-		n = same_thread(steps, at);
-		for (size_t i = at; i < at + n && i - at < steps->report->reading.limit; i++) {
-			fputs(i ? ",\n" : "\n", stdout);
-			json_step(steps, &steps->list[i]);
-		}
-	}
-	fputs("],\n\"medians\":[", stdout);
-	for (size_t at = 0; at < steps->nr; at += n) {
-		n = same_thread(steps, at);
-		fputs(at ? ",\n" : "\n", stdout);
-		json_thread(steps, &steps->list[at], n);
-	}
-	printf("],\"steps_dropped\":%" PRIu64 ",\"ranges_refused\":%" PRIu64, steps->dropped,
-	       steps->refused);
 }

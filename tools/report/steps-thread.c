@@ -108,8 +108,11 @@ static struct step_thread *sync(struct report_steps *steps, struct step_thread *
 	th->depth = 0;
 	th->outer = 0;
 	th->uncertain = true;
-	if (steps->range)
-		steps_forget(steps, th);
+	if (!steps->range)
+		return th;
+	steps->doubtful += th->in_step && xsp_filter_time(&steps->report->filter, steps->now) &&
+			   xsp_filter_thread(&steps->report->filter, th->pid, th->tid);
+	steps_forget(steps, th);
 	return th;
 }
 
@@ -145,9 +148,7 @@ struct step_thread *steps_thread(struct report_steps *steps, const struct xsprof
 	th->tid = ev->tid;
 	th->in = STEP_UNKNOWN;
 	th->since = steps->now;
-	th->losses.seen = steps->losses.count;
-	if (ev->cpu >= 0)
-		xst_losses_wrote(&th->losses, ev->cpu);
+	th->losses = xst_losses_now(&steps->losses);
 	th->next = process->threads;
 	process->threads = steps->nr_threads;
 	return th;

@@ -244,21 +244,14 @@ static void process_ended(struct report_steps *steps, const struct xsprof_event 
 
 void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev)
 {
-	struct step_thread *th;
-
 	advance(steps, ev->ns);
-	/* Its ring is one that it may have lost records in. */
-	th = ev->rec && ev->cpu >= 0 ? steps_find_thread(steps, ev->producer, ev->tid) : NULL;
-	if (th)
-		xst_losses_wrote(&th->losses, ev->cpu);
+	xst_losses_event(&steps->losses, ev);
 	if (ev->type == XSPROF_REC_BEGIN)
 		range_begins(steps, ev);
 	else if (ev->type == XSPROF_REC_STEP && !steps->range)
 		program_says(steps, ev);
 	else if (ev->type == XSPROF_REC_ALLOC || ev->type == XSPROF_REC_FREE)
 		steps_memory_event(steps, ev);
-	else if (ev->type == XSPROF_EV_LOST)
-		xst_losses_add(&steps->losses, ev);
 	else if (ev->type == XSPROF_EV_EXIT)
 		process_ended(steps, ev);
 }

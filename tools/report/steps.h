@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The steps of a training: where each ends, and what its time was for.  steps.c counts them while
- * the trace is read, steps-memory.c how much memory was allocated in each; steps-print.c and
- * steps-usage.c print them.
+ * the trace is read, steps-memory.c how much memory was allocated in each; steps-median.c tells
+ * slow ones from others; steps-print.c, steps-usage.c and steps-json.c print them.
  */
 #ifndef XSPROF_REPORT_STEPS_H
 #define XSPROF_REPORT_STEPS_H
@@ -89,7 +89,7 @@ struct step_open {
  * @depth: how many
  * @in: the phase it is in
  * @next: place of the next thread of the process, + 1
- * @losses: of records that it may have written
+ * @losses: of records, up to its latest event
  * @since: from when on that is not in @ns yet
  * @ns: its time by phase, from its first range on
  * @serves: it runs the backward pass for the thread at this place, + 1; 0 for none
@@ -120,7 +120,7 @@ struct step_thread {
 	uint32_t		pid;
 	uint32_t		tid;
 	uint32_t		next;
-	struct xst_loss_mark	losses;
+	uint64_t		losses;
 	uint64_t		since;
 	uint64_t		ns[STEP_PHASES];
 	uint32_t		serves;
@@ -172,6 +172,7 @@ struct step_process {
  * @dropped: more that were not kept
  * @refused: events of threads that found no room
  * @filtered: steps that were not asked for
+ * @doubtful: ranges that were to be steps, and had lost records inside
  * @now: time of the last event
  * @threads: with ranges
  * @by_thread: their places
@@ -187,6 +188,7 @@ struct report_steps {
 	uint64_t		dropped;
 	uint64_t		refused;
 	uint64_t		filtered;
+	uint64_t		doubtful;
 	uint64_t		now;
 	struct step_thread	*threads;
 	uint32_t		nr_threads;
@@ -228,6 +230,38 @@ void steps_memory_begin(struct report_steps *steps, struct step_thread *th);
 void steps_memory_end(const struct report_steps *steps, const struct step_thread *th,
 		      struct report_step *step);
 void steps_memory_free(struct step_process *process);
+
+/* ---- steps-median.c ------------------------------------------------------------------------- */
+
+#define STEP_COLUMNS	(STEP_PHASES + 1)	/* wall, and the phases */
+
+/**
+ * struct step_medians - of the steps of a thread that are certain and whole, each for itself
+ * @columns: the wall time's, and those of the phases where any step has one that is known
+ * @wall: of the whole step, ns
+ * @ns: by phase
+ * @cause: by what the kernel saw
+ * @nr: steps that they are of
+ */
+struct step_medians {
+	int		columns;
+	uint64_t	wall;
+	uint64_t	ns[STEP_PHASES];
+	uint64_t	cause[CAUSE_CLASSES];
+	size_t		nr;
+};
+
+static inline uint64_t steps_wall(const struct report_step *step)
+{
+	return step->end - step->begin;
+}
+
+/* Of the @n steps of a thread.  Return: false without memory for it. */
+bool steps_find_medians(const struct report_step *steps, size_t n, struct step_medians *m);
+/* More than 1.25 times the median, also when it is not over yet. */
+bool steps_is_slow(const struct report_step *step, const struct step_medians *m);
+/* How many from @at on are of one thread. */
+size_t steps_same_thread(const struct report_steps *steps, size_t at);
 
 /* ---- steps-usage.c -------------------------------------------------------------------------- */
 

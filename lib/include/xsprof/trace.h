@@ -71,6 +71,11 @@ struct xsprof_trace_options {
 #define XSPROF_EVF_BACK		0x2u	/* its time was before its predecessor's: moved up */
 #define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: the number is not known; value is 0 */
 #define XSPROF_EVF_OP		0x8u	/* a BEGIN of an op: xsprof_trace_op() */
+/*
+ * When it was written, records were being lost in another ring of its producer: its thread may have
+ * been there since its last one. The LOST event with their number comes at the end of that hole.
+ */
+#define XSPROF_EVF_HOLE		0x10u
 
 /**
  * struct xsprof_event - one event; valid until the next call on the handle

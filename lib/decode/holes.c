@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Where records of a ring are missing, known before it is passed.  A LOST event comes when the
+ * ring's next record does, which may be long after: what other rings hold of the time between has
+ * to be seen in doubt, since any thread may have been on the CPU of that ring meanwhile.
+ */
+#include "decode/local.h"
+
+static inline void note(struct xst_stream *s, bool hole)
+{
+	if (xst_unlikely(s->hole != hole)) {
+		s->hole = hole;
+		s->producer->holes += hole ? 1 : -1;
+	}
+}
+
+/* Does it count losses that no record before it did? */
+static inline bool adds_losses(const struct xst_stream *s, const struct xsprof_rec *rec)
+{
+	return xst_unlikely(rec->type == XSPROF_REC_LOST) && rec->value > s->lost_value;
+}
+
+/* The ring's writer puts a LOST before all else that it publishes with it. */
+void xst_hole_at_window(struct xst_stream *s)
+{
+	if (!s->kernel)
+		note(s, s->gap || s->drops ||
+		     (s->p < s->end && adds_losses(s, (const struct xsprof_rec *)s->p)));
+}
+
+/* Of a chunk that is not in memory yet, which is looked into where its ring has dropped more. */
+static bool begins_with_loss(struct xsprof_trace *t, const struct xst_stream *s,
+			     const struct xsprof_chunk *chunk)
+{
+	uint64_t at = s->chunks[s->chunk];
+	struct xsprof_rec rec;
+	const uint8_t *raw;
+
+	if (s->has_ledger && !(t->flags & XSPROF_TRACE_FOLLOW) &&
+	    s->ledger.drops + s->ledger.busy <= s->lost_yielded)
+		return false;
+	/* What is wrong with it is told when its turn comes. */
+	if (chunk->raw < sizeof(rec))
+		return false;
+	if (!chunk->flags)
+		return !xst_source_read(&t->file.src, at + sizeof(*chunk), &rec, sizeof(rec)) &&
+		       adds_losses(s, &rec);
+	return !xst_chunk_load(&t->file, at, chunk, &raw) &&
+	       adds_losses(s, (const struct xsprof_rec *)raw);
+}
+
+void xst_hole_at_chunk(struct xsprof_trace *t, struct xst_stream *s,
+		       const struct xsprof_chunk *chunk)
+{
+	if (!s->kernel)
+		note(s, s->gap || chunk->pos > s->pos || begins_with_loss(t, s, chunk));
+}

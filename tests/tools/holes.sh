@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holes in one ring of a thread that roams: no output states a time across one as certain.  What
+# the program's own clock says is the judge.  TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+roam=$BUILD/tests/tools/roam
+if [ "$(nproc)" -lt 2 ]; then
+	echo "1..0 # SKIP one CPU: no thread roams"
+	exit 0
+fi
+export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
+mkdir -p "$XSPROF_SHM_DIR"
+cd "$dir" || exit 1
+
+# The longest step that a table shows, and how many in doubt: $1 name; the capture is in $data.
+truth() # $1 name
+{
+	[ -s longest ] && "$xsprof" report --json "$data" 2>>log | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+longest = int(open("longest").read())
+rows = {x["name"]: x for x in r["ranges"]}
+step = rows["step"]
+assert r["uncertain"] > 0 and step["uncertain"] > 0, r
+# Those of which every ring is whole.
+assert step["count"] - step["uncertain"] >= 20, step
+for row in rows.values():
+    assert row["max_ns"] <= longest, (row, longest)
+print(r["uncertain"], step["uncertain"])' >doubt 2>>log
+	result "$1: no time is longer than the longest" $?
+	read -r all step <doubt
+	"$xsprof" report --steps=step --json "$data" 2>>log | python3 -c '
+import json, sys
+longest = int(open("longest").read())
+r = json.load(sys.stdin)
+assert r["steps_in_doubt"] >= int(sys.argv[1]), (r["steps_in_doubt"], sys.argv)
+steps = r["steps"]
+assert len(steps) >= 20 and not any(s["uncertain"] for s in steps), len(steps)
+assert max(s["wall_ns"] for s in steps) <= longest, longest' "$step" 2>>log &&
+		"$xsprof" report --steps=step "$data" 2>>log | grep -q \
+		'^[.]* and [0-9]* ranges of that name that are in no row: records were lost'
+	result "$1: nor a step" $?
+	for format in text chrome ndjson kineto perfetto; do
+		[ "$("$xsprof" dump -q -f $format "$data" 2>>log | grep -ao uncertain |
+			wc -l)" = "$all" ]
+		result "$1: -f $format marks the same" $?
+	done
+}
+
+data=flight.data
+status 0 "$xsprof" record -o $data --flight=64k -- "$roam" 1500 0 && cp out longest
+truth "flight"
+for more in "" -z; do
+	data=discard.data
+	# The recorder sleeps while the ring of the other CPU runs full.
+	status 0 "$xsprof" record $more -o $data -b 64k -- sh -c \
+		"exec $roam 300 \$PPID" && cp out longest
+	truth "discard${more:+ $more}"
+done
+finish
