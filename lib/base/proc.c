@@ -13,6 +13,8 @@
 
 #include "base/proc.h"
 
+#define PF_EXITING	0x4u	/* of <linux/sched.h>: field 9 of /proc/PID/stat shows it */
+
 long xsp_proc_read(const char *path, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -58,11 +60,14 @@ static int parse_stat(const char *buf, struct xsp_proc_stat *st)
 	st->state = *at;
 	st->start_time = 0;
 	st->wstatus = -1;
+	st->exiting = false;
 	for (int i = 3; i < 52 && at; i++) {
 		at = strchr(at, ' ');
 		if (!at)
 			break;
 		at++;
+		if (i + 1 == 9)
+			st->exiting = strtoul(at, NULL, 10) & PF_EXITING;
 		if (i + 1 == 22)
 			st->start_time = strtoull(at, NULL, 10);
 		if (i + 1 == 52)

@@ -15,12 +15,14 @@
  * struct xsp_proc_stat - of /proc/PID/stat
  * @start_time: field 22, clock ticks since boot
  * @state: field 3, a letter
+ * @exiting: it has begun to exit, or was killed, and runs its program no more (field 9)
  * @wstatus: field 52, as wait() gives it: -1 where we may not see it
  */
 struct xsp_proc_stat {
 	uint64_t	start_time;
 	int		wstatus;
 	char		state;
+	bool		exiting;
 };
 
 /* Return: 0, or -errno; -ENOENT: no such process. */

@@ -178,6 +178,7 @@ static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_
 	p->status = exit.status;
 	p->end_ticks = exit.ticks;
 	p->lived_ticks = exit.lived < exit.ticks ? exit.lived : 0;
+	p->ran_ticks = exit.ran;
 	p->nomem = exit.nomem;
 	p->late = exit.late;
 	p->unsaved = exit.unsaved;

@@ -204,6 +204,20 @@ uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *t, uint32_t number)
 	return p ? lived_ns(p) : 0;
 }
 
+uint64_t xsprof_trace_ran_ns(const struct xsprof_trace *t, uint32_t number)
+{
+	const struct xst_producer *p = xst_producer_find(t, number);
+	uint64_t end, ran;
+
+	if (!p)
+		return 0;
+	end = end_ns(p);
+	if (!end || !p->ran_ticks)
+		return lived_ns(p);
+	ran = xst_fit_ns(p->fit, p->ran_ticks);
+	return ran < end ? ran : end;
+}
+
 static uint32_t exit_within(const struct xst_producer *p)
 {
 	uint64_t within = end_ns(p) - lived_ns(p);

@@ -35,6 +35,7 @@ struct xst_producer {
 	uint64_t	found;		/* ticks of the recorder's clock, 0 when not known */
 	uint64_t	end_ticks;	/* the same */
 	uint64_t	lived_ticks;	/* it ended after this; 0: at end_ticks */
+	uint64_t	ran_ticks;	/* what was open in it ended after this; 0: as above */
 	uint64_t	exit_ns;	/* its end, where the kernel saw it; 0: not */
 	bool		followed;	/* another of its process came before that */
 	uint64_t	*quiets;	/* ticks: its last category was switched off */

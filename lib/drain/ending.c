@@ -137,15 +137,21 @@ static int find_status(const struct xsp_store *st, const struct xsp_producer *p,
 	return status;
 }
 
-void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
+void xsp_producer_note_ran(struct xsp_producer *p, uint64_t ticks)
+{
+	struct xsp_proc_stat stat;
+
+	if (p->pid && !xsp_proc_stat(p->pid, &stat) && !stat.exiting && ticks > p->ran)
+		p->ran = ticks;
+}
+
+static void bound_lived(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
 {
 	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
 	uint64_t now = xsp_ticks(p->rf.ctl.clock.kind);
 	uint64_t said = __atomic_load_n(&ctl->exit_ticks, __ATOMIC_RELAXED);
 	uint64_t lived = p->lived;
 
-	if (p->rf.device || exit->how == XSPROF_HOW_RUNNING)
-		return;
 	/* What a process says of its own time is never later than now. */
 	if (exit->how != XSPROF_HOW_EXEC && p->process_lived > lived)
 		lived = p->process_lived;
@@ -154,10 +160,26 @@ void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit
 	if (exit->how == XSPROF_HOW_EXITED && said >= exit->lived && said < exit->ticks) {
 		exit->ticks = said;
 		exit->lived = said;
+		exit->ran = said;
 	}
 	/* Destructors that run after the exit handler record too. */
 	if (exit->lived > exit->ticks)
 		exit->ticks = exit->lived;
+}
+
+void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit)
+{
+	/* One that ended in another way than by its own exit may have been long about it. */
+	if (p->ran > exit->ran)
+		exit->ran = p->ran;
+	if (exit->how == XSPROF_HOW_RUNNING)
+		exit->ran = exit->ticks;
+	else if (!p->rf.device)
+		bound_lived(p, exit);
+	if (exit->how == XSPROF_HOW_EXEC)
+		exit->ran = exit->lived;
+	if (exit->ran > exit->ticks)
+		exit->ran = exit->ticks;
 }
 
 /* The kernel saw it: how, and when. */
@@ -204,6 +226,7 @@ bool xsp_producer_ended(struct xsp_store *st, struct xsp_producer *p,
 		return true;
 	case ALIVE:
 		p->lived = before;
+		xsp_producer_note_ran(p, before);
 		return false;
 	default:
 		return false;

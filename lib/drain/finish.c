@@ -171,7 +171,10 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 		/* Of the device's the kernel tells. */
 		if (!p->rf.device && !p->told && !d->look && now < p->check_at)
 			continue;
-		p->check_at = now + CHECK_NS;
+		if (p->rf.device && now >= p->check_at)
+			xsp_producer_note_ran(p, xsp_ticks(p->rf.ctl.clock.kind));
+		if (!p->rf.device || now >= p->check_at)
+			p->check_at = now + CHECK_NS;
 		if (!xsp_producer_ended(&d->st, p, &exit))
 			continue;
 		end_producer(d, p, &exit);

@@ -79,7 +79,7 @@ void xsp_producer_watch(const struct xsp_store *st, struct xsp_producer *p)
 	p->pidfd = -1;
 	p->pid = 0;
 	p->start = p->rf.ctl.start_time;
-	p->lived = p->rf.ctl.attach.ticks;
+	p->lived = p->ran = p->rf.ctl.attach.ticks;
 	/* It has let go of its file, or the lock is our own: a program that records itself. */
 	if (!holder) {
 		if (p->rf.ctl.pid_ns == st->pid_ns)

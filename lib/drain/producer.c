@@ -96,6 +96,8 @@ static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 	/* Who wrote a record ran then. */
 	if (walk->last > p->lived)
 		p->lived = walk->last;
+	if (walk->last > p->ran)
+		p->ran = walk->last;
 	p->rings[k].read += n;
 	st->slots += n;
 	st->records += walk->records;

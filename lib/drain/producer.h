@@ -67,6 +67,7 @@ struct xsp_producer_ring {
  * @check_at: when to ask next whether it lives, ns
  * @pidfd: of the process, opened when it was first seen; -1 for none
  * @lived: ticks at which it was last known to run this program
+ * @ran: ticks at which it was last known not to be ending
  * @process_lived: ticks at which its process was last known to run, this program or the next
  * @replaced: ticks at which a later program of its process began, 0 where none is known
  * @followed: ticks at which a later producer of its process began, of a later program or of this
@@ -103,6 +104,7 @@ struct xsp_producer {
 	uint64_t		check_at;
 	int			pidfd;
 	uint64_t		lived;
+	uint64_t		ran;
 	uint64_t		process_lived;
 	uint64_t		replaced;
 	uint64_t		followed;
@@ -199,6 +201,8 @@ void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, ui
  * Narrows when it ended down by what it recorded and said itself; again once its rings have been
  * read to the end.
  */
+/* If it is not ending, it still ran at @ticks. */
+void xsp_producer_note_ran(struct xsp_producer *p, uint64_t ticks);
 void xsp_producer_bound_end(const struct xsp_producer *p, struct xsprof_cap_exit *exit);
 
 /**

@@ -2,16 +2,18 @@
 /*
  * A program whose threads stand in known ranges when it is killed, or ends:
  *
- *	open FILE kill|exit|exec|pause|wait|lose|many
+ *	open FILE kill|exit|exec|pause|wait|fat|lose|many
  *
  * FILE gets "TID THREAD-NAME" lines once every thread is where it stays.  "many": there are more
- * threads, which all stand in "step".
+ * threads, which all stand in "step".  "fat": it has memory that takes the kernel long to free,
+ * and waits.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include <xsprof/xsprof.h>
 
 #define THREADS	3
+#define FAT	(1500ul << 20)
 #define MANY	40
 
 static pthread_barrier_t there;
@@ -90,6 +93,17 @@ static void lose(void)
 		xsprof_instant(name);
 }
 
+/* In small pages. */
+static void take_memory(void)
+{
+	char *mem = mmap(NULL, FAT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (mem == MAP_FAILED || madvise(mem, FAT, MADV_NOHUGEPAGE))
+		exit(95);
+	for (size_t i = 0; i < FAT; i += 4096)
+		mem[i] = 1;
+}
+
 int main(int argc, char **argv)
 {
 	int threads = THREADS;
@@ -117,12 +131,14 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "lose"))
 		lose();
+	if (!strcmp(argv[2], "fat"))
+		take_memory();
 	tell(argv[1], threads);
 	if (!strcmp(argv[2], "exit"))
 		exit(3);
 	if (!strcmp(argv[2], "exec"))
 		execlp("sleep", "sleep", "0.5", NULL);
-	if (!strcmp(argv[2], "wait"))
+	if (!strcmp(argv[2], "wait") || !strcmp(argv[2], "fat"))
 		for (;;)
 			pause();
 	kill(getpid(), SIGKILL);

@@ -102,6 +102,29 @@ record lose
 	lines | grep -q '(in step? > forward?)'
 result "lost: uncertain from there on" $?
 
+# The kernel frees the memory of a killed process while that is still there.
+rm -f "$dir/tids"
+"$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" fat >"$dir/log" 2>&1 &
+for ((i = 0; i < 1000; i++)); do
+	[ -s "$dir/tids" ] && break
+	sleep 0.02
+done
+sleep 0.5
+python3 -c '
+import os, sys, time
+os.kill(int(sys.argv[1]), 9)
+print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))' "$(tid main)" >"$dir/killed"
+wait
+"$xsprof" report --json "$cap" 2>>"$dir/log" | python3 -c '
+import json, sys
+killed = int(open(sys.argv[1]).read())
+for t in json.load(sys.stdin)["open_at_end"]:
+    end = t["ranges"][0]["begin_ns"] + t["ranges"][0]["open_ns"]
+    # It ran up to then, and perhaps 100 ms more: the kernel has to have a CPU for its end.
+    assert end - t["end_within_ns"] < killed + 100_000_000, (end, t, killed)
+    assert end > killed, (end, killed)' "$dir/killed" 2>>"$dir/log"
+result "killed with much memory: nothing is said to have lasted until that was free" $?
+
 "$xsprof" record -q -d 0.3 -o "$cap" -- sh -c \
 	"$prog $dir/tids wait & sleep 2; kill -9 \$!" >"$dir/log" 2>&1
 "$xsprof" report "$cap" >"$dir/report" 2>>"$dir/log"

@@ -134,10 +134,10 @@ static uint64_t since(uint64_t begin, uint64_t ns)
 /* "for 3.200 s"; where the end is known to be in an interval only, "for 3.151 s to 3.200 s" */
 static void put_duration(const struct open_ranges *open, const struct open_range *range)
 {
-	uint64_t lived = xsprof_trace_lived_ns(open->trace, range->producer);
+	uint64_t ran = xsprof_trace_ran_ns(open->trace, range->producer);
 	uint64_t most = since(range->begin_ns, range->end_ns);
-	/* A process that has no end in the capture lived as long as it is seen. */
-	uint64_t least = lived && lived < range->end_ns ? since(range->begin_ns, lived) : most;
+	/* A process that has no end in the capture ran as long as it is seen. */
+	uint64_t least = ran && ran < range->end_ns ? since(range->begin_ns, ran) : most;
 	char from[32], to[32];
 
 	tool_format_time(from, sizeof(from), least);
@@ -269,7 +269,7 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		       "\"end_within_ns\":%" PRIu64 ",\"tid\":%u",
 		       first ? "\n" : ",\n", s.v->producer,
 		       s.v->pid, xsp_word_how(p.how), xsp_word_of_end(p.how), p.status,
-		       p.exit_ns - xsprof_trace_lived_ns(open->trace, s.v->producer),
+		       p.exit_ns - xsprof_trace_ran_ns(open->trace, s.v->producer),
 		       s.v->tid);
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);

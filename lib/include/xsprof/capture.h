@@ -17,7 +17,7 @@
 
 #define XSPROF_CAP_MAGIC	0x0a31706143707358ULL	/* "XspCap1\n" */
 #define XSPROF_CAP_MAJOR	1	/* another one: refuse */
-#define XSPROF_CAP_MINOR	1	/* a higher one: chunks or fields to skip */
+#define XSPROF_CAP_MINOR	2	/* a higher one: chunks or fields to skip */
 #define XSPROF_CHUNK_MAGIC	0x4b6e6843u		/* "ChnK" */
 
 #define XSPROF_CHUNK_MAX	(4u << 20)	/* bytes of payload, stored or raw */
@@ -232,6 +232,9 @@ enum xsprof_cap_how {
  * @lived: ticks at which it still ran: it ended after that and not after @ticks.  Equal to @ticks
  *	where that is exact; 0 where it is not known.  Since minor version 1; version 0 has only
  *	the fields before it
+ * @ran: ticks at which it still ran its program: one that was killed is there until the kernel has
+ *	freed its memory, but what was open in it ended before.  0 where it is not known.  Since
+ *	minor version 2
  */
 struct xsprof_cap_exit {
 	uint32_t	how;
@@ -242,6 +245,7 @@ struct xsprof_cap_exit {
 	uint64_t	arena_missed;
 	uint64_t	unsaved;
 	uint64_t	lived;
+	uint64_t	ran;
 };
 
 /**
@@ -312,7 +316,7 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_chunk) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_section) == 8);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_producer) == 16 + sizeof(struct xsprof_ctl));
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_ledger) == 64);
-XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 56);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_thread) == 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_quiet) == 16);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_end) == 64);

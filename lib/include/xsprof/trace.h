@@ -396,6 +396,11 @@ int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
  * after that and not after its @exit_ns; else that, 0 for no producer.
  */
 uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *trace, uint32_t producer);
+/*
+ * When it was last known to run its program, ns: what is open at its end ended after that and not
+ * after its @exit_ns. A process that was killed lives until the kernel has freed its memory.
+ */
+uint64_t xsprof_trace_ran_ns(const struct xsprof_trace *trace, uint32_t producer);
 /* The ledger of ring @index (0, 1, ...) of a producer: -ENOENT past the last. */
 int xsprof_trace_get_ledger(struct xsprof_trace *trace, uint32_t producer, uint32_t index,
 			    struct xsprof_cap_ledger *ledger);
