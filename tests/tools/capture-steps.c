@@ -116,6 +116,31 @@ void cap_make_steps(void)
 	cap_end(T(450));
 }
 
+/* Steps of 100 us, and a fourth in which the markers were off for the end of one. */
+void cap_make_switched(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=switched\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 100, T(0));
+	cap_name(0, SGD, "Optimizer.step#SGD.step");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 64);
+	for (uint32_t i = 0; i < 8; i++) {
+		if (i == 4) {
+			cap_event(&r, T(350), XSPROF_REC_CONTROL, 100, 0, XSPROF_CONTROL_ENABLE, 0);
+			cap_event(&r, T(450), XSPROF_REC_CONTROL, 100, 0, XSPROF_CONTROL_ENABLE, 1);
+			continue;
+		}
+		cap_event(&r, T(100 * i), XSPROF_REC_BEGIN, 100, SGD, 0, 0);
+		cap_event(&r, T(100 * i + 10), XSPROF_REC_END, 100, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(800));
+	cap_end(T(801));
+}
+
 /* Four steps of 100 us, as the program counts them, and a fifth that hangs until it is killed. */
 void cap_make_hung(void)
 {

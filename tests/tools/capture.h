@@ -88,6 +88,7 @@ void cap_make_numbers(void);
  */
 void cap_make_steps(void);
 void cap_make_hung(void);
+void cap_make_switched(void);
 /* capture-usage.c: the numbers are in usage.sh. */
 void cap_make_usage(void);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */

@@ -21,6 +21,7 @@
  *	make-capture exits FILE		processes whose ends the kernel saw
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
+ *	make-capture switched FILE	steps, one of which has markers that were switched off in it
  *	make-capture usage FILE		allocations, and what ops computed
  *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
  *	make-capture busy FILE N	N events of the kernel's tracer
@@ -480,6 +481,8 @@ int main(int argc, char **argv)
 		cap_make_programs();
 	else if (!strcmp(what, "steps") && argc == 3)
 		cap_make_steps();
+	else if (!strcmp(what, "switched") && argc == 3)
+		cap_make_switched();
 	else if (!strcmp(what, "hung") && argc == 3)
 		cap_make_hung();
 	else if (!strcmp(what, "usage") && argc == 3)
@@ -516,6 +519,6 @@ usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|lost|rows|"
 		"links|tasks|async|kernel|left-out|crowded|threads|exits|programs|steps|hung|"
-		"usage|numbers|busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
+		"switched|usage|numbers|busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

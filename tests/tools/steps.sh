@@ -86,6 +86,17 @@ import json, sys
 got = [s["step"] for s in json.load(sys.stdin)["steps"]]
 assert got == [1, 5], got' 2>>"$dir/log"
 result "a step that hangs is among the slow ones" $?
+"$make_capture" switched "$dir/switched.data" &&
+	"$xsprof" report --steps "$dir/switched.data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+grep -qE '^ +5 +0.000310000 +200.000 us .* uncertain: markers were switched off or on$' \
+	"$dir/out" && ! grep -q slow "$dir/out" && ! grep -q 'took more than' "$dir/out" &&
+	"$xsprof" report --steps --json "$dir/switched.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert [s["step"] for s in r["steps"] if s["switched"]] == [5], r
+assert [m["whole_steps"] for m in r["medians"]] == [5], r' 2>>"$dir/log"
+result "a step in which markers were switched is not slow" $?
 "$xsprof" report --allow-lost --steps --from 0.0001 --to 0.00014 --json "$dir/steps.data" \
 	2>"$dir/log" | python3 -c '
 import json, sys

@@ -10,6 +10,7 @@
 #include "cli/reading.h"
 #include "cli/tool.h"
 #include "info/local.h"
+#include "ranges/losses.h"
 
 #define BATCH		256u
 #define SET_BITS	17
@@ -92,6 +93,8 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 		for (i = 0; i < n; i++) {
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
+			if (xst_losses_at(&evs[i]))
+				info->lossy_ns = evs[i].ns;
 			ret = count_thread(info, set, &evs[i]);
 			if (!ret)
 				ret = open_ranges_event(&info->open, pairer, &evs[i]);

@@ -95,6 +95,10 @@ static void print_clock(const struct info *info)
 	       (info->last_ns - info->first_ns) % 1000000000u, all->records,
 	       wall(info, info->first_ns, from, sizeof(from)),
 	       wall(info, info->last_ns, to, sizeof(to)));
+	if (info->lossy_ns && info->lossy_ns < info->last_ns)
+		printf("%-16sthe last %s, from %s on: nothing was lost after that\n", "whole",
+		       tool_format_time(to, sizeof(to), info->last_ns - info->lossy_ns),
+		       wall(info, info->lossy_ns, from, sizeof(from)));
 }
 
 static void print_kernel(const struct info *info)
@@ -354,6 +358,9 @@ void info_print_json(const struct info *info)
 	       ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64 ",\n",
 	       info->first_ns, info->last_ns, all->records, all->lost_records,
 	       lost_of_unknown(info), all->lost_slots, all->bad_slots);
+	if (info->first_ns && info->lossy_ns < info->last_ns)
+		printf("\"whole_from_ns\":%" PRIu64 ",",
+		       info->lossy_ns ? info->lossy_ns + 1 : info->first_ns);
 	json_text("ended", why_ended(all->end));
 	fputs(",\n\"notes\":[", stdout);
 	for (i = 0; (note = xsprof_trace_note(info->source.trace, i)); i++) {

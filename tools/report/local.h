@@ -78,6 +78,7 @@ struct report_threads {
  *	was is not known
  * @first_ns: time of the first event read
  * @last_ns: of the last
+ * @lossy_ns: of the last that a loss of records is near to, 0 for none
  * @unlisted: events that are no ranges and found no row
  * @open: what was open at the ends of processes
  * @show: what of it is wanted
@@ -111,6 +112,7 @@ struct report {
 	uint64_t			unsure;
 	uint64_t			first_ns;
 	uint64_t			last_ns;
+	uint64_t			lossy_ns;
 	uint64_t			unlisted;
 	struct open_ranges		open;
 	struct open_show		show;

@@ -247,6 +247,14 @@ void report_print(struct report *report)
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
+	/* Of a snapshot that is what its rings hold in full. */
+	if (report->lossy_ns && report->lossy_ns < report->last_ns) {
+		uint64_t from = report->lossy_ns + 1 - report->first_ns;
+
+		printf("# whole: the last %s, --from %" PRIu64 ".%09" PRIu64 "\n",
+		       tool_format_time(span, sizeof(span), report->last_ns - report->lossy_ns),
+		       from / 1000000000u, from % 1000000000u);
+	}
 	printf("# ranges: %" PRIu64 " ended, %" PRIu64 " cut, %" PRIu64 " open; %" PRIu64
 	       " ends without a begin, %" PRIu64 " begins too deep; clock error ",
 	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],

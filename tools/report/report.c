@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "ranges/losses.h"
 #include "report/local.h"
 #include "report/why-local.h"
 
@@ -232,7 +233,7 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	uint64_t waited = REPORT_NO_WAIT;
 	double f64;
 
-	if (ev->type == XSPROF_EV_LOST || ev->flags & XSPROF_EVF_HOLE)
+	if (xst_losses_at(ev))
 		report_waits_lost(report->waits, ev);
 	if (ev->type == XSPROF_REC_SYNC)
 		waited = report_waits_event(report->waits, ev);
@@ -294,6 +295,8 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			/* What the kernel's tracer saw is no range of a program. */
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
+			if (xst_losses_at(&evs[i]))
+				report->lossy_ns = evs[i].ns;
 			add_event(report, &evs[i]);
 			ret = open_ranges_event(&report->open, pairer, &evs[i]);
 			if (ret < 0)

@@ -30,8 +30,9 @@ static void json_step(const struct report_steps *steps, const struct report_step
 		putchar('}');
 	}
 	steps_json_usage(step);
-	printf(",\"uncertain\":%s,\"begin_known\":%s,\"ended\":%s,\"producer\":%u,\"pid\":%u,"
-	       "\"tid\":%u,\"thread\":", step->uncertain ? "true" : "false",
+	printf(",\"uncertain\":%s,\"switched\":%s,\"begin_known\":%s,\"ended\":%s"
+	       ",\"producer\":%u,\"pid\":%u,\"tid\":%u,\"thread\":",
+	       step->uncertain ? "true" : "false", step->switched ? "true" : "false",
 	       step->first ? "false" : "true", step->how == STEP_ENDED ? "true" : "false",
 	       step->producer, step->pid, step->tid);
 	xsp_json_print(stdout, comm, strlen(comm));

@@ -17,7 +17,8 @@ static uint64_t value_of(const struct report_step *step, size_t which)
 
 static bool is_whole(const struct report_step *step)
 {
-	return step->how == STEP_ENDED && !step->uncertain && !step->first;
+	return step->how == STEP_ENDED && !step->uncertain && !step->switched &&
+	       !step->first;
 }
 
 static int compare(const void *pa, const void *pb)
@@ -71,7 +72,7 @@ bool steps_find_medians(const struct report_step *steps, size_t n, struct step_m
 
 bool steps_is_slow(const struct report_step *step, const struct step_medians *m)
 {
-	return m->nr > 2 && !step->uncertain && !step->first &&
+	return m->nr > 2 && !step->uncertain && !step->switched && !step->first &&
 	       steps_wall(step) > m->wall + m->wall / 4;
 }
 

@@ -209,6 +209,7 @@ static const char *note_of(const struct report_step *step, const struct step_med
 	}
 	return step->how == STEP_RECORDING ? "  not over at the end" :
 	       step->uncertain ? "  uncertain: records were lost" :
+	       step->switched ? "  uncertain: markers were switched off or on" :
 	       step->first ? "  its begin is not known" : steps_is_slow(step, m) ? "  slow" : "";
 }
 
@@ -252,7 +253,7 @@ static void print_table(const struct report_steps *steps, const struct report_st
 	if (m.nr < 3)
 		puts("# too few whole steps to tell slow ones from others");
 	for (i = 0; i < n; i++)
-		doubt += list[i].uncertain;
+		doubt += list[i].uncertain || list[i].switched;
 	if (doubt)
 		printf("# uncertain: %zu of these steps, which may be several each: numbers behind "
 		       "them may be too low\n", doubt);

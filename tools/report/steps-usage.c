@@ -76,7 +76,8 @@ void steps_print_usage(const struct report_steps *steps, const struct report_ste
 			print_cell(bytes->known, bytes->peak, kinds[k].peak);
 			print_cell(bytes->known, bytes->end, kinds[k].end);
 		}
-		puts(list[i].uncertain ? "  records were lost: it may have been more" : "");
+		puts(list[i].uncertain ? "  records were lost: it may have been more" :
+		     list[i].switched ? "  markers were off: it may have been more" : "");
 	}
 }
 

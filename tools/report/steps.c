@@ -36,6 +36,7 @@ static void begin_step(struct report_steps *steps, struct step_thread *th, uint6
 	th->number = number;
 	th->uncertain = false;
 	th->first = false;
+	th->controls = steps->processes[th->producer].controls;
 	steps_memory_begin(steps, th);
 	cause_begin(steps->report->cause, steps->now, key_of(steps, th));
 }
@@ -65,6 +66,7 @@ static void end_step(struct report_steps *steps, struct step_thread *th, uint32_
 		.begin = th->begin, .end = steps->now, .number = th->number,
 		.producer = th->producer, .pid = th->pid, .tid = th->tid,
 		.how = how, .first = th->first, .counted = th->told, .uncertain = th->uncertain,
+		.switched = th->controls != steps->processes[th->producer].controls,
 		.told = cause_get_stats(report->cause)->switches,
 	}, *place;
 
@@ -242,6 +244,13 @@ static void process_ended(struct report_steps *steps, const struct xsprof_event 
 	steps_memory_free(&steps->processes[ev->producer]);
 }
 
+/* What ends a step may have been off meanwhile: one that this lies in may be several. */
+static void markers_switched(struct report_steps *steps, const struct xsprof_event *ev)
+{
+	if (ev->producer < steps->nr_processes)
+		steps->processes[ev->producer].controls++;
+}
+
 void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev)
 {
 	advance(steps, ev->ns);
@@ -252,6 +261,8 @@ void report_steps_event(struct report_steps *steps, const struct xsprof_event *e
 		program_says(steps, ev);
 	else if (ev->type == XSPROF_REC_ALLOC || ev->type == XSPROF_REC_FREE)
 		steps_memory_event(steps, ev);
+	else if (ev->type == XSPROF_REC_CONTROL)
+		markers_switched(steps, ev);
 	else if (ev->type == XSPROF_EV_EXIT)
 		process_ended(steps, ev);
 }

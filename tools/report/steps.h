@@ -54,6 +54,7 @@ enum step_end {
  * @how: enum step_end
  * @told: @cause is known
  * @uncertain: records of the program were lost in it
+ * @switched: markers were switched off or on in it
  * @counted: the program counts them
  * @first: nothing says where it began: that is where the thread's first range did
  */
@@ -70,6 +71,7 @@ struct report_step {
 	uint32_t		how;
 	bool			told;
 	bool			uncertain;
+	bool			switched;
 	bool			counted;
 	bool			first;
 };
@@ -109,6 +111,7 @@ struct step_open {
  * @trains: it has had a step of an optimizer, or says so
  * @first: its step is the first
  * @uncertain: records were lost in its step
+ * @controls: switches of its process before its step
  * @by: the optimizer that ends the steps of the thread
  * @other: another one
  */
@@ -134,6 +137,7 @@ struct step_thread {
 	uint64_t		bytes_mark;
 	uint64_t		number;
 	uint32_t		outer;
+	uint32_t		controls;
 	bool			in_step;
 	bool			firm;
 	bool			told;
@@ -149,6 +153,7 @@ struct step_thread {
  * @threads: place of the first, + 1
  * @trainers: how many of them train
  * @in_comm: how many communicate
+ * @controls: events that switched its markers off or on
  * @since: from when on that is not in @comm yet
  * @comm: how long any of them did
  * @memory: what it has allocated; NULL: nothing that is known
@@ -157,6 +162,7 @@ struct step_process {
 	uint32_t	threads;
 	uint32_t	trainers;
 	uint32_t	in_comm;
+	uint32_t	controls;
 	uint64_t	since;
 	uint64_t	comm;
 	struct step_memory	*memory;

@@ -20,6 +20,7 @@
  * @k: its number
  * @pos: next slot
  * @head: where it ended when the names were not yet read
+ * @first: ticks of the oldest record that was stored
  * @last: ticks of the latest record
  */
 struct reading {
@@ -28,6 +29,7 @@ struct reading {
 	uint32_t		k;
 	uint64_t		pos;
 	uint64_t		head;
+	uint64_t		first;
 	uint64_t		*last;
 };
 
@@ -54,6 +56,8 @@ static void store_slots(struct reading *r, const struct xsprof_rec *slots, size_
 			ring->read += good;
 			st->slots += good;
 			st->records += walk.records;
+			if (!r->first)
+				r->first = walk.first;
 			if (walk.last > *r->last)
 				*r->last = walk.last;
 		} else {
@@ -197,6 +201,22 @@ static uint64_t ticks_at(const struct xsp_producer *p, uint64_t ns)
 	return now.ticks - (uint64_t)((double)(now.mono - ns) * rate);
 }
 
+/* The ring holds all that was written to it in the last so many ns, and not all before. */
+static void note_reach(struct snapshot *s, const struct xsp_producer *p, uint64_t first)
+{
+	const struct xsprof_sync *then = &p->rf.ctl.attach;
+	struct xsprof_sync now;
+	uint64_t ns;
+
+	xsp_sync_read(&now, p->rf.ctl.clock.kind);
+	if (now.ticks <= then->ticks || now.mono <= then->mono || first >= now.ticks)
+		return;
+	ns = (uint64_t)((double)(now.mono - then->mono) * (double)(now.ticks - first) /
+			(double)(now.ticks - then->ticks));
+	if (!s->reach_ns || ns < s->reach_ns)
+		s->reach_ns = ns;
+}
+
 static void read_one(struct reading *r, uint64_t since)
 {
 	struct xsp_producer_ring *ring = &r->p->rings[r->k];
@@ -245,6 +265,8 @@ void snapshot_read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *l
 
 		if (heads[k])
 			read_one(&r, since);
+		if (p->rings[k].skipped && r.first)
+			note_reach(s, p, r.first);
 	}
 	/* Of each ring the last block is there, however old. */
 	s->old += *last && *last < since;

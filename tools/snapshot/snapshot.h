@@ -31,6 +31,7 @@
  * @lost_records: of the producers in it
  * @lost_slots: overwritten, or older than @since_ns
  * @bad_slots: refused
+ * @reach_ns: rings that do not hold all reach back so far, ns; 0 where all do
  * @old: producers with no record since @since_ns
  */
 struct snapshot {
@@ -50,6 +51,7 @@ struct snapshot {
 	uint64_t			lost_records;
 	uint64_t			lost_slots;
 	uint64_t			bad_slots;
+	uint64_t			reach_ns;
 	uint32_t			old;
 };
 

@@ -194,6 +194,7 @@ int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
 		.bad_slots = s->bad_slots,
 		.producers = s->number,
 	};
+	char reach[32];
 	int err;
 
 	snapshot_add_points(s);
@@ -217,5 +218,8 @@ int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
 				  strerror(-err));
 	if (!quiet)
 		progress_summary(verb, &stats, s->path);
+	if (!quiet && s->reach_ns)
+		fprintf(stderr, "[ xsprof %s: it has all records of the last %s, and some of those "
+			"before ]\n", verb, tool_format_time(reach, sizeof(reach), s->reach_ns));
 	return 0;
 }
