@@ -131,6 +131,20 @@ result "killed with much memory: nothing is said to have lasted until that was f
 lines | grep -q '^stand-0 was in conv "2d" for T (in step > forward) when the recording ended$'
 result "running: open when the recording ended" $?
 
+# A process that hung in no range at all.
+"$make_capture" hung "$cap" && "$xsprof" report --open "$cap" >"$dir/report" 2>"$dir/log"
+cat "$dir/report" >>"$dir/log"
+line='  the latest record, the step train in thread 100, was 900.000 us old when killed by SIGKILL'
+grep -qx 'No range was open at the end of process 100:' "$dir/report" &&
+	grep -qx "$line" "$dir/report" && ! "$xsprof" report "$cap" | grep -q 'latest record' &&
+	"$xsprof" report --open --json "$cap" 2>>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["open_at_end"] == [], r
+got = [(s["pid"], s["silent_ns"], s["type"], s["name"]) for s in r["silent_at_end"]]
+assert got == [(100, 900000, "step", "train")], got' 2>>"$dir/log"
+result "no range open: the latest record, and how old it was" $?
+
 # The file of a recorder that was killed: the end of the process is in none of its chunks.
 "$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" kill >"$dir/log" 2>&1
 python3 - "$cap" "$dir/cut.data" <<-'END'

@@ -264,6 +264,14 @@ r = json.load(sys.stdin)["threads"]
 got = [(t["tid"], t["wall_ns"], t["on_cpu_ns"]) for t in r]
 assert got == [(601, 20000, 15000), (600, 20000, 0)], got' 2>"$dir/log"
 result "report of a program without markers: a part of the time" $?
+"$xsprof" report --from 1 "$dir/threads.data" >"$dir/out" 2>"$dir/log"
+grep -q 'nothing matches the options' "$dir/out" && ! grep -q prog-600 "$dir/out" &&
+	"$xsprof" report --from 0.0000301 --to 0.0000302 --tid 601 --json "$dir/threads.data" |
+	python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["events"] == 0 and [t["wall_ns"] for t in r["threads"]] == [100], r' 2>>"$dir/log"
+result "report of a program without markers: a time after it, and one without events" $?
 "$xsprof" report --name x "$dir/threads.data" 2>"$dir/log" | grep -q 'nothing matches'
 result "report of a program without markers: threads have no names" $?
 

@@ -377,5 +377,7 @@ void info_print_json(const struct info *info)
 	}
 	fputs("],\n\"open_at_end\":", stdout);
 	open_ranges_json(&info->open, &(struct open_show){ .all = true });
+	fputs(",\n\"silent_at_end\":", stdout);
+	open_silent_json(&info->open, &(struct open_show){ .all = true });
 	fputs("}\n", stdout);
 }

@@ -356,6 +356,8 @@ void report_json_row_usage(const struct report *report, const struct xsp_group *
 void report_threads_begin(struct report *report);
 /* Any event, in order of time. */
 void report_threads_event(struct report *report, const struct xsprof_event *ev);
+/* The time that is shown has come, if @ns is no earlier: from then on it is counted. */
+void report_threads_count(struct report *report, uint64_t ns);
 void report_threads_free(struct report *report);
 /* Is there nothing but the scheduler's events to tell where time went? */
 bool report_threads_wanted(const struct report *report, size_t ranges);

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/tool.h"
@@ -16,6 +17,8 @@
 #include "text/json.h"
 
 #define THREADS_SHOWN	16u	/* of a process, unless all are asked for */
+#define SILENT_SHOWN	4u	/* processes, likewise */
+#define SILENT_NS	1000000000u	/* one that wrote nothing for so long may hang */
 
 /* Ranges [@from, @to) of one thread, or one range with an id. */
 struct stack {
@@ -38,10 +41,10 @@ static struct stack stack_at(const struct open_ranges *open, size_t at)
 	return s;
 }
 
-static bool wanted(const struct open_show *show, const struct stack *s,
+static bool wanted(const struct open_show *show, uint32_t pid, uint32_t tid,
 		   const struct xsprof_trace_producer *p)
 {
-	if (show->wanted && !show->wanted(show->data, s->v->pid, s->v->tid))
+	if (show->wanted && !show->wanted(show->data, pid, tid))
 		return false;
 	if (show->all)
 		return true;
@@ -114,11 +117,11 @@ static void put_doubt(enum open_doubt doubt)
 		fputs("; uncertain: its markers were switched off before", stdout);
 }
 
-static void put_thread(const struct open_ranges *open, const struct open_range *range)
+static void put_thread(const struct open_ranges *open, uint32_t producer, uint32_t tid)
 {
-	const char *comm = xsprof_trace_thread(open->trace, range->producer, range->tid);
+	const char *comm = xsprof_trace_thread(open->trace, producer, tid);
 
-	printf("  thread %u", range->tid);
+	printf("thread %u", tid);
 	if (*comm) {
 		fputs(" (", stdout);
 		report_print_text(comm, strlen(comm), 0);
@@ -131,18 +134,18 @@ static uint64_t since(uint64_t begin, uint64_t ns)
 	return ns > begin ? ns - begin : 0;
 }
 
-/* "for 3.200 s"; where the end is known to be in an interval only, "for 3.151 s to 3.200 s" */
-static void put_duration(const struct open_ranges *open, const struct open_range *range)
+/* "3.200 s"; where the end is known to be in an interval only, "3.151 s to 3.200 s" */
+static void put_duration(const struct open_ranges *open, uint32_t producer, uint64_t begin,
+			 uint64_t end)
 {
-	uint64_t ran = xsprof_trace_ran_ns(open->trace, range->producer);
-	uint64_t most = since(range->begin_ns, range->end_ns);
+	uint64_t ran = xsprof_trace_ran_ns(open->trace, producer), most = since(begin, end);
 	/* A process that has no end in the capture ran as long as it is seen. */
-	uint64_t least = ran && ran < range->end_ns ? since(range->begin_ns, ran) : most;
+	uint64_t least = ran && ran < end ? since(begin, ran) : most;
 	char from[32], to[32];
 
 	tool_format_time(from, sizeof(from), least);
 	tool_format_time(to, sizeof(to), most);
-	printf(" for %s", from);
+	fputs(from, stdout);
 	if (strcmp(from, to))
 		printf(" to %s", to);
 }
@@ -155,13 +158,15 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	struct report_op op = open_range_op(inner);
 	size_t i;
 
-	put_thread(open, inner);
+	fputs("  ", stdout);
+	put_thread(open, inner->producer, inner->tid);
 	fputs(is_async(inner) ? " began " : " was in ", stdout);
 	put_text(open, inner);
 	report_print_place(open->trace, open->places, &op);
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
-	put_duration(open, inner);
+	fputs(" for ", stdout);
+	put_duration(open, inner->producer, inner->begin_ns, inner->end_ns);
 	for (i = 0; i + 1 < s->n; i++) {
 		fputs(i ? " > " : " (in ", stdout);
 		put_text(open, &s->v[i]);
@@ -174,22 +179,95 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	putchar('\n');
 }
 
-static void print_process(const struct open_ranges *open, const struct stack *s)
+static void print_process(const struct open_ranges *open, const char *what, uint32_t producer,
+			  uint32_t pid)
 {
 	char text[XSP_PROGRAM_MAX];
-	const char *name = xsp_program(open->trace, s->v->producer, text);
+	const char *name = xsp_program(open->trace, producer, text);
 	struct xsp_rank rank;
 
-	printf("\nOpen at the end of process %u", s->v->pid);
+	printf("\n%s at the end of process %u", what, pid);
 	if (name) {
 		fputs(" (", stdout);
 		report_print_text(name, strlen(name), 0);
 		putchar(')');
 	}
-	if (xsp_rank_of(open->trace, s->v->producer, &rank))
+	if (xsp_rank_of(open->trace, producer, &rank))
 		printf(", rank %u", rank.rank);
 	puts(":");
 }
+
+/* ---- with nothing open ---------------------------------------------------------------------- */
+
+static int by_producer(const void *pa, const void *pb)
+{
+	const struct open_range *a = pa, *b = pb;
+
+	return (a->producer > b->producer) - (a->producer < b->producer);
+}
+
+/* Its latest record, where the process ended long after that and had nothing open; or NULL. */
+static const struct open_latest *silent(const struct open_ranges *open,
+					const struct open_show *show, uint32_t producer,
+					struct xsprof_trace_producer *p)
+{
+	const struct open_latest *latest = &open->latest[producer];
+	const struct open_range key = { .producer = producer };
+
+	if (show->window || !latest->pid || xsprof_trace_get_producer(open->trace, producer, p) ||
+	    !wanted(show, latest->pid, latest->tid, p) ||
+	    (!show->all && since(latest->ns, p->exit_ns) < SILENT_NS) ||
+	    (open->nr && bsearch(&key, open->list, open->nr, sizeof(key), by_producer)))
+		return NULL;
+	return latest;
+}
+
+static void put_latest(const struct open_ranges *open, uint32_t producer,
+		       const struct open_latest *latest)
+{
+	struct open_range range = { .producer = producer, .name = latest->name };
+
+	printf("the latest record, the %s", xsp_word_type(latest->type));
+	if (latest->name) {
+		fputs(latest->type == XSPROF_REC_BEGIN || latest->type == XSPROF_REC_END ?
+		      " of " : " ", stdout);
+		put_text(open, &range);
+	}
+}
+
+/* the latest record, the end of step in thread 12 (worker), was 3.200 s old when killed */
+static void print_silent(const struct open_ranges *open, const struct open_show *show)
+{
+	struct xsprof_trace_producer p = { 0 };
+	const struct open_latest *latest;
+	uint32_t shown = 0, more = 0;
+
+	for (uint32_t i = 0; i < open->nr_latest; i++) {
+		latest = silent(open, show, i, &p);
+		if (!latest)
+			continue;
+		if (!show->all && shown == SILENT_SHOWN) {
+			more++;
+			continue;
+		}
+		shown++;
+		print_process(open, "No range was open", i, latest->pid);
+		fputs("  ", stdout);
+		put_latest(open, i, latest);
+		fputs(" in ", stdout);
+		put_thread(open, i, latest->tid);
+		fputs(", was ", stdout);
+		put_duration(open, i, latest->ns, p.exit_ns);
+		fputs(" old ", stdout);
+		put_end(open, show, &p);
+		putchar('\n');
+	}
+	if (more)
+		printf("... and %u more processes that wrote nothing for long: --open shows all\n",
+		       more);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 void open_ranges_print(const struct open_ranges *open, const struct open_show *show)
 {
@@ -205,12 +283,12 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 			p.number = s.v->producer;
 			xsprof_trace_get_producer(open->trace, s.v->producer, &p);
 		}
-		if (!wanted(show, &s, &p))
+		if (!wanted(show, s.v->pid, s.v->tid, &p))
 			continue;
 		if (producer != s.v->producer) {
 			if (more)
 				printf("  ... and %zu more: --open shows all\n", more);
-			print_process(open, &s);
+			print_process(open, "Open", s.v->producer, s.v->pid);
 			producer = s.v->producer;
 			shown = more = 0;
 		}
@@ -223,6 +301,9 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 		printf("  ... and %zu more: --open shows all\n", more);
 	if (open->dropped)
 		printf("  ... and %" PRIu64 " more open ranges than can be kept\n", open->dropped);
+	/* What was not kept may have been of any process. */
+	else
+		print_silent(open, show);
 }
 
 static void json_range(const struct open_ranges *open, const struct open_range *range)
@@ -263,7 +344,7 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 			p.number = s.v->producer;
 			xsprof_trace_get_producer(open->trace, s.v->producer, &p);
 		}
-		if (!wanted(show, &s, &p))
+		if (!wanted(show, s.v->pid, s.v->tid, &p))
 			continue;
 		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
 		       "\"end_within_ns\":%" PRIu64 ",\"tid\":%u",
@@ -282,6 +363,35 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 			json_range(open, &s.v[i]);
 		}
 		fputs("]}", stdout);
+	}
+	putchar(']');
+}
+
+void open_silent_json(const struct open_ranges *open, const struct open_show *show)
+{
+	struct xsprof_trace_producer p = { 0 };
+	const struct open_latest *latest;
+	const char *sep = "\n", *s;
+	size_t len;
+
+	putchar('[');
+	for (uint32_t i = 0; i < open->nr_latest && !open->dropped; i++) {
+		latest = silent(open, show, i, &p);
+		if (!latest)
+			continue;
+		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
+		       "\"end_within_ns\":%" PRIu64 ",\"silent_ns\":%" PRIu64 ",\"tid\":%u", sep, i,
+		       latest->pid, xsp_word_how(p.how), xsp_word_of_end(p.how), p.status,
+		       p.exit_ns - xsprof_trace_ran_ns(open->trace, i),
+		       since(latest->ns, p.exit_ns), latest->tid);
+		sep = ",\n";
+		s = xsprof_trace_thread(open->trace, i, latest->tid);
+		fputs(",\"thread\":", stdout);
+		xsp_json_print(stdout, s, strlen(s));
+		s = xsprof_trace_name_len(open->trace, i, latest->name, &len);
+		printf(",\"type\":\"%s\",\"name\":", xsp_word_type(latest->type));
+		xsp_json_print(stdout, s, latest->name ? len : 0);
+		putchar('}');
 	}
 	putchar(']');
 }

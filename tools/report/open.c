@@ -62,6 +62,7 @@ static void hide(struct open_ranges *open, const struct xsprof_range *range)
 void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range)
 {
 	open->emitted++;
+	open->ended = range->name;
 	if (range->kind != XSPROF_REC_BEGIN && range->kind != XSPROF_REC_ASYNC_BEGIN)
 		return;
 	if (range->how == XSPROF_RANGE_OPEN)
@@ -112,6 +113,31 @@ static void end_process(struct open_ranges *open, uint32_t producer, uint64_t ns
 	open->nr_hidden = kept;
 }
 
+/* What goes on with the record before is part of that, and what the kernel wrote not of it. */
+static void note_latest(struct open_ranges *open, const struct xsprof_event *ev)
+{
+	uint32_t n = (ev->producer / 64 + 1) * 64;
+	struct open_latest *latest;
+
+	if (!ev->rec || ev->type == XSPROF_REC_ARGS || ev->type >= XSPROF_REC_SCHED_IN ||
+	    ev->producer >= XSPROF_CAP_MAX_PRODUCERS)
+		return;
+	if (ev->producer >= open->nr_latest) {
+		latest = realloc(open->latest, n * sizeof(*latest));
+		if (!latest) {
+			open->failed = true;
+			return;
+		}
+		memset(latest + open->nr_latest, 0, (n - open->nr_latest) * sizeof(*latest));
+		open->latest = latest;
+		open->nr_latest = n;
+	}
+	open->latest[ev->producer] = (struct open_latest){
+		.ns = ev->ns, .pid = ev->pid, .tid = ev->tid, .type = ev->type,
+		.name = ev->name ? ev->name : open->ended,
+	};
+}
+
 int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 		      const struct xsprof_event *ev)
 {
@@ -119,8 +145,10 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 	int ret;
 
 	open->type = ev->type;
+	open->ended = 0;
 	ret = xsprof_pairer_event(pairer, ev);
 	open->type = 0;
+	note_latest(open, ev);
 	if (!open->nr_hidden)
 		return ret;
 	if (ev->type == XSPROF_EV_EXIT)
@@ -202,4 +230,5 @@ void open_ranges_free(struct open_ranges *open)
 	report_places_free(open->places);
 	free(open->list);
 	free(open->hidden);
+	free(open->latest);
 }

@@ -37,6 +37,15 @@ struct open_range {
 	uint16_t	doubt;
 };
 
+/* The latest record of a process, for one with nothing open; @pid: 0 for none. */
+struct open_latest {
+	uint64_t	ns;
+	uint32_t	pid;
+	uint32_t	tid;
+	uint32_t	name;
+	uint16_t	type;
+};
+
 /**
  * struct open_ranges - collected while a trace is read
  * @trace: the trace
@@ -46,7 +55,10 @@ struct open_range {
  * @dropped: more that were not kept
  * @hidden: what was open when its markers went off, with no end since
  * @nr_hidden: how many
+ * @latest: by producer
+ * @nr_latest: room in @latest
  * @type: of the event that the pairer is at
+ * @ended: name of the range that it ended
  * @emitted: ranges that it ended
  * @failed: no memory
  * @places: where in their program they were called; NULL: nobody asked
@@ -59,7 +71,10 @@ struct open_ranges {
 	uint64_t		dropped;
 	struct open_range	*hidden;
 	size_t			nr_hidden;
+	struct open_latest	*latest;
+	uint32_t		nr_latest;
 	uint16_t		type;
+	uint32_t		ended;
 	uint64_t		emitted;
 	bool			failed;
 	struct report_places	*places;
@@ -97,7 +112,7 @@ static inline struct report_op open_range_op(const struct open_range *range)
 /**
  * struct open_show - which of them are printed
  * @all: of all processes and threads: not only of those that did not end by themselves, and not
- *	only the first threads of each
+ *	only the first threads of each; of those without an open range, not only of silent ones
  * @window: reading stopped before the processes ended
  * @wanted: is this thread wanted?  NULL: all are
  * @data: passed to it
@@ -113,5 +128,7 @@ struct open_show {
 void open_ranges_print(const struct open_ranges *open, const struct open_show *show);
 /* A JSON array of threads. */
 void open_ranges_json(const struct open_ranges *open, const struct open_show *show);
+/* Of processes with none, their latest records. */
+void open_silent_json(const struct open_ranges *open, const struct open_show *show);
 
 #endif /* XSPROF_REPORT_OPEN_H */

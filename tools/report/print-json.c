@@ -154,5 +154,7 @@ void report_print_json(struct report *report)
 		       report_shapes_crowded(report->shapes));
 	fputs(",\n\"open_at_end\":", stdout);
 	open_ranges_json(&report->open, &report->show);
+	fputs(",\n\"silent_at_end\":", stdout);
+	open_silent_json(&report->open, &report->show);
 	fputs("}\n", stdout);
 }

@@ -287,6 +287,8 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 		for (i = 0; i < n; i++) {
 			if (evs[i].ns > report->filter.to_ns) {
 				report->show.window = true;
+				/* Where no event is in the window, threads ran all the same. */
+				report_threads_count(report, evs[i].ns);
 				return 0;
 			}
 			report->last_ns = evs[i].ns;

@@ -78,16 +78,22 @@ static bool in_tree(const struct report *report, uint32_t tid)
 	       xsp_map_get(tree, xsprof_trace_tgid(report->source.trace, tid));
 }
 
+void report_threads_count(struct report *report, uint64_t ns)
+{
+	struct report_threads *threads = &report->threads;
+
+	if (threads->counting || ns < report->filter.from_ns)
+		return;
+	threads->counting = true;
+	cause_count_from(report->cause, report->filter.from_ns ? report->filter.from_ns : ns);
+}
+
 void report_threads_event(struct report *report, const struct xsprof_event *ev)
 {
 	struct report_threads *threads = &report->threads;
 	uint64_t parent, child;
 
-	if (!threads->counting && xsp_filter_time(&report->filter, ev->ns)) {
-		threads->counting = true;
-		cause_count_from(report->cause, report->filter.from_ns ?
-				 report->filter.from_ns : ev->ns);
-	}
+	report_threads_count(report, ev->ns);
 	if (ev->type == XSPROF_EV_KERNEL && ev->name == threads->fork &&
 	    xsprof_kernel_value(ev, threads->parent, &parent) &&
 	    xsprof_kernel_value(ev, threads->child, &child) &&
@@ -102,7 +108,7 @@ void report_threads_free(struct report *report)
 
 bool report_threads_wanted(const struct report *report, size_t ranges)
 {
-	return !ranges && cause_get_stats(report->cause)->switches &&
+	return !ranges && report->threads.counting && cause_get_stats(report->cause)->switches &&
 	       !xsp_filter_names(&report->filter);
 }
 
