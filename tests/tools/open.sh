@@ -90,11 +90,11 @@ record many
 result "many threads: the first ones, and all on demand" $?
 
 record pause
-off="uncertain: its markers were switched off before"
-[ "$(lines | sed 's/ when killed by SIGKILL//')" = "open was in after for T
-stand-0 was in conv \"2d\" for T (in step? > forward?); $off
-stand-2 was in all_reduce for T; $off
-stand-2 began request with id 0x77, open for T; $off" ]
+off="when its markers were switched off: what it did since is not known"
+[ "$(lines)" = "open was in after for T when killed by SIGKILL
+stand-0 was in conv \"2d\" for T (in step? > forward?) $off
+stand-2 was in all_reduce for T $off
+stand-2 began request with id 0x77, open for T $off" ]
 result "paused: what it hid is uncertain, and what ended after it is not open" $?
 
 record lose

@@ -109,14 +109,6 @@ static void put_end(const struct open_ranges *open, const struct open_show *show
 	}
 }
 
-static void put_doubt(enum open_doubt doubt)
-{
-	if (doubt == OPEN_LOST)
-		fputs("; uncertain: records were lost after it began", stdout);
-	else if (doubt == OPEN_PAUSED)
-		fputs("; uncertain: its markers were switched off before", stdout);
-}
-
 static void put_thread(const struct open_ranges *open, uint32_t producer, uint32_t tid)
 {
 	const char *comm = xsprof_trace_thread(open->trace, producer, tid);
@@ -156,6 +148,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 {
 	const struct open_range *inner = &s->v[s->n - 1];
 	struct report_op op = open_range_op(inner);
+	char time[32];
 	size_t i;
 
 	fputs("  ", stdout);
@@ -166,7 +159,12 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
 	fputs(" for ", stdout);
-	put_duration(open, inner->producer, inner->begin_ns, inner->end_ns);
+	/* Until when its markers were on is known. */
+	if (inner->doubt == OPEN_PAUSED)
+		fputs(tool_format_time(time, sizeof(time), since(inner->begin_ns, inner->end_ns)),
+		      stdout);
+	else
+		put_duration(open, inner->producer, inner->begin_ns, inner->end_ns);
 	for (i = 0; i + 1 < s->n; i++) {
 		fputs(i ? " > " : " (in ", stdout);
 		put_text(open, &s->v[i]);
@@ -174,8 +172,12 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 			putchar('?');
 	}
 	fputs(i ? ") " : " ", stdout);
-	put_end(open, show, p);
-	put_doubt(inner->doubt);
+	if (inner->doubt == OPEN_PAUSED)
+		fputs("when its markers were switched off: what it did since is not known", stdout);
+	else
+		put_end(open, show, p);
+	if (inner->doubt == OPEN_LOST)
+		fputs("; uncertain: records were lost after it began", stdout);
 	putchar('\n');
 }
 

@@ -96,7 +96,7 @@ static void end_hidden(struct open_ranges *open, const struct xsprof_event *ev)
 }
 
 /* Of a process that has ended what was hidden has no end to come any more. */
-static void end_process(struct open_ranges *open, uint32_t producer, uint64_t ns)
+static void end_process(struct open_ranges *open, uint32_t producer)
 {
 	size_t i, kept = 0;
 
@@ -107,7 +107,6 @@ static void end_process(struct open_ranges *open, uint32_t producer, uint64_t ns
 			open->hidden[kept++] = range;
 			continue;
 		}
-		range.end_ns = ns;
 		keep(open, range);
 	}
 	open->nr_hidden = kept;
@@ -152,7 +151,7 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 	if (!open->nr_hidden)
 		return ret;
 	if (ev->type == XSPROF_EV_EXIT)
-		end_process(open, ev->producer, ev->ns);
+		end_process(open, ev->producer);
 	else if ((ev->type == XSPROF_REC_END || ev->type == XSPROF_REC_ASYNC_END) &&
 		 open->emitted == before)
 		end_hidden(open, ev);
@@ -181,16 +180,9 @@ int open_ranges_finish(struct open_ranges *open)
 {
 	struct xsprof_trace_producer p = { 0 };
 	uint32_t producer = ~0u;
-	uint64_t last = 0;
 	size_t i;
 
-	for (i = 0; i < open->nr; i++)
-		if (open->list[i].end_ns > last)
-			last = open->list[i].end_ns;
-	for (i = 0; i < open->nr_hidden; i++)
-		if (open->hidden[i].end_ns > last)
-			last = open->hidden[i].end_ns;
-	end_process(open, ~0u, last);
+	end_process(open, ~0u);
 	if (open->failed)
 		return -ENOMEM;
 	if (open->nr)

@@ -21,7 +21,7 @@
 enum open_doubt {
 	OPEN_CERTAIN,
 	OPEN_LOST,	/* records of its process were lost after it began */
-	OPEN_PAUSED,	/* its markers were off from some moment on */
+	OPEN_PAUSED,	/* its markers were off from @end_ns on */
 };
 
 struct open_range {
