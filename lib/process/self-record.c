@@ -48,7 +48,8 @@ static struct {
 	bool			lost;		/* the program has closed ours */
 	bool			beside;		/* @path is not the file that was asked for */
 	bool			running;
-	bool			nothing;	/* was recorded, and the file says so */
+	bool			finished;
+	struct xsp_drain_stats	stats;		/* once it is finished */
 } self = { .cure = "", .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
 /* Are so many descriptors free?  Without them the recording would begin and see nothing. */
@@ -246,19 +247,21 @@ static int open_all(void *unused)
 	return err;
 }
 
-static bool is_nothing(const struct xsp_drain *drain)
+/* What `xsprof record` would say when it ends, where that is no good news. */
+static void say_how_it_went(const struct xsp_drain_stats *stats)
 {
-	struct xsp_drain_stats stats;
-
-	xsp_drain_get_stats(drain, &stats);
-	return !stats.records && !stats.lost_records && !stats.lost_slots && !stats.bad_slots;
-}
-
-static void say_nothing(void)
-{
-	xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was passed%s", self.path,
-		secure_getenv("XSPROF_CATEGORIES") ? " of the categories in XSPROF_CATEGORIES" :
-						     "");
+	if (stats->lost_records)
+		xsp_say("XSPROF_RECORD: '%.256s': %llu records were lost, of %llu%s", self.path,
+			(unsigned long long)stats->lost_records,
+			(unsigned long long)(stats->records + stats->lost_records),
+			stats->late_records == stats->lost_records ?
+			": their processes were just about to have rings" :
+			": rings were full before they were read: a larger XSPROF_BUFFER_SIZE (4M) "
+			"or fewer XSPROF_CATEGORIES help");
+	else if (!stats->records && !stats->lost_slots && !stats->bad_slots)
+		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was passed%s",
+			self.path, secure_getenv("XSPROF_CATEGORIES") ?
+			" of the categories in XSPROF_CATEGORIES" : "");
 }
 
 static void finish(void *unused)
@@ -266,7 +269,8 @@ static void finish(void *unused)
 	/* What is lost stays where it is, for whoever recovers it. */
 	if (ready(unused)) {
 		xsp_drain_finish(self.thread.drain, 0);
-		self.nothing = is_nothing(self.thread.drain);
+		xsp_drain_get_stats(self.thread.drain, &self.stats);
+		self.finished = true;
 		xsp_recording_remove(&self.session);
 	}
 	xsp_drain_close(self.thread.drain);
@@ -334,6 +338,6 @@ void xsp_self_record_stop(void)
 	xsp_drain_thread_end(&self.thread);
 	self.running = false;
 	/* The thread has another table of descriptors, without ours. */
-	if (self.nothing)
-		say_nothing();
+	if (self.finished)
+		say_how_it_went(&self.stats);
 }

@@ -72,6 +72,15 @@ for right in MODE=overwrite BUFFER_SIZE=64KiB ARENA_SIZE=1M LOCK_RINGS=64 CLOCK=
 	is "XSPROF_$right: nothing" "$rc $(told)" "0 "
 done
 
+# What was lost
+run env XSPROF_RECORD=l.data XSPROF_BUFFER_SIZE=16k "$marker" 200000 1 0
+lost=$("$xsprof" info --json l.data 2>/dev/null |
+	sed -n 's/.*"events":[0-9]*,"lost_records":\([0-9]*\),.*/\1/p' | head -n 1)
+ok "small rings: records were lost" test "${lost:-0}" -gt 0
+is "small rings: it is said, and what helps" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
+ '$dir/l.data': $lost records were lost, of 400000: rings were full before they were read:\
+ a larger XSPROF_BUFFER_SIZE (4M) or fewer XSPROF_CATEGORIES help"
+
 # What cannot be
 run env XSPROF_RECORD=w.data XSPROF_SHM_DIR=here "$marker" 10 1 0
 is "no place for the rings: one line" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD: 'w.data': nothing\
