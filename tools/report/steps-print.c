@@ -115,9 +115,12 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	sep = "; the thread was ";
 	for (int i = 0; step->told && i < CAUSE_CLASSES; i++)
 		print_more(&sep, step->cause.v[i], m->cause[i], least, causes[i]);
+	putchar('\n');
+	if (!step->ranges)
+		return;
 	/* Of ranges that end where it begins nothing is in it. */
 	/* Where nothing ran that the program tells of, it is between what did. */
-	printf("\n  look at: xsprof report %s --tid %u --from ",
+	printf("  look at: xsprof report %s --tid %u --from ",
 	       step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2 ? "--gaps" : "-s self",
 	       step->tid);
 	print_seconds(step->begin + 1 - first);

@@ -36,6 +36,7 @@ static void begin_step(struct report_steps *steps, struct step_thread *th, uint6
 	th->number = number;
 	th->uncertain = false;
 	th->first = false;
+	th->ranges = th->depth;
 	th->controls = steps->processes[th->producer].controls;
 	steps_memory_begin(steps, th);
 	cause_begin(steps->report->cause, steps->now, key_of(steps, th));
@@ -67,6 +68,7 @@ static void end_step(struct report_steps *steps, struct step_thread *th, uint32_
 		.producer = th->producer, .pid = th->pid, .tid = th->tid,
 		.how = how, .first = th->first, .counted = th->told, .uncertain = th->uncertain,
 		.switched = th->controls != steps->processes[th->producer].controls,
+		.ranges = th->ranges,
 		.told = cause_get_stats(report->cause)->switches,
 	}, *place;
 
@@ -191,6 +193,7 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 	};
 	if (ends)
 		th->outer = th->depth;
+	th->ranges = true;
 	if (phase == INHERIT && th->in == STEP_UNKNOWN && is_op(steps, ev))
 		phase = STEP_FORWARD;
 	if (phase != INHERIT)

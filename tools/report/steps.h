@@ -55,6 +55,7 @@ enum step_end {
  * @told: @cause is known
  * @uncertain: records of the program were lost in it
  * @switched: markers were switched off or on in it
+ * @ranges: its thread had any in it
  * @counted: the program counts them
  * @first: nothing says where it began: that is where the thread's first range did
  */
@@ -72,6 +73,7 @@ struct report_step {
 	bool			told;
 	bool			uncertain;
 	bool			switched;
+	bool			ranges;
 	bool			counted;
 	bool			first;
 };
@@ -112,6 +114,7 @@ struct step_open {
  * @first: its step is the first
  * @uncertain: records were lost in its step
  * @controls: switches of its process before its step
+ * @ranges: its step has any
  * @by: the optimizer that ends the steps of the thread
  * @other: another one
  */
@@ -139,6 +142,7 @@ struct step_thread {
 	uint32_t		outer;
 	uint32_t		controls;
 	bool			in_step;
+	bool			ranges;
 	bool			firm;
 	bool			told;
 	bool			trains;
