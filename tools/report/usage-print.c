@@ -112,6 +112,9 @@ static void print_left(const struct report *report)
 	if (usage->crowded)
 		printf("... and %" PRIu64 " allocations in ranges that there was no room for\n",
 		       usage->crowded);
+	if (usage->counted)
+		puts("# FLOPs are of products of matrices, 2D convolutions, additions and "
+		     "multiplications: other ops, as convolution_backward, have none");
 	if (usage->counted && usage->uncounted)
 		printf("... the FLOPs of %" PRIu64 " op%s are not known: inputs were not recorded "
 		       "as the formula takes them\n", usage->uncounted,
