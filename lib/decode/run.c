@@ -77,20 +77,24 @@ static void init_lost(struct xsprof_event *ev, const struct xst_stream *s, uint6
 	ev->flags = flags;
 }
 
-/* A gap before the record at @ns, or what was lost at the end.  Return: events. */
+/*
+ * A gap before the record at @ns, or what was lost at the end: of that it is not known how long
+ * after the last record it was.  Return: events.
+ */
 static size_t put_lost(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
 		       size_t max, uint64_t ns)
 {
+	uint16_t trailing = s->trailed ? XSPROF_EVF_HOLE : 0;
 	size_t n = 0;
 
 	if (s->gap && n < max) {
-		init_lost(&evs[n], s, ns, s->gap, XSPROF_EVF_SLOTS);
+		init_lost(&evs[n], s, ns, s->gap, XSPROF_EVF_SLOTS | trailing);
 		n += xst_event_wanted(t, ns);
 		s->gaps += s->gap;
 		s->gap = 0;
 	}
 	if (s->drops && n < max) {
-		init_lost(&evs[n], s, ns, s->drops, 0);
+		init_lost(&evs[n], s, ns, s->drops, trailing);
 		n += xst_event_wanted(t, ns);
 		s->lost_yielded += s->drops;
 		s->drops = 0;

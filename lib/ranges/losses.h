@@ -36,6 +36,14 @@ static inline bool xst_losses_at(const struct xsprof_event *ev)
 	       ev->producer != XSPROF_NO_PRODUCER;
 }
 
+/* Up to when records may be missing, by all events up to @ev; @before: up to the one before it. */
+static inline uint64_t xst_losses_until(const struct xsprof_event *ev, uint64_t before)
+{
+	if (!xst_losses_at(ev) || before == UINT64_MAX)
+		return before;
+	return ev->type == XSPROF_EV_LOST && ev->flags & XSPROF_EVF_HOLE ? UINT64_MAX : ev->ns;
+}
+
 /* Every event of the trace, before all else that is done with it. */
 static inline void xst_losses_event(struct xst_losses *losses, const struct xsprof_event *ev)
 {

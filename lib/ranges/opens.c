@@ -9,13 +9,16 @@
 void xsp_opens_losses(const struct xsp_opens_walk *walk, struct xsp_opens *opens)
 {
 	struct xsp_stack *stack = &opens->stack;
+	uint32_t at = stack->open ? stack->n - stack->run : 0;
 
 	if (!opens->owner ||
 	    !xst_losses_pass(&walk->losses, opens->owner->producer, &opens->seen))
 		return;
-	for (uint32_t i = 0; i < stack->n; i++)
-		if (stack->v[i].end == XSP_OPEN)
-			stack->v[i].lost = true;
+	/* Below one that is marked all are: in a hole this costs what each event begins. */
+	while (at && !stack->v[at - 1].lost) {
+		stack->v[at - 1].lost = true;
+		at -= 1 + stack->v[at - 1].run;
+	}
 }
 
 /* The thread has a range of @category. */

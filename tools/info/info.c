@@ -93,8 +93,7 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 		for (i = 0; i < n; i++) {
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
-			if (xst_losses_at(&evs[i]))
-				info->lossy_ns = evs[i].ns;
+			info->lossy_ns = xst_losses_until(&evs[i], info->lossy_ns);
 			ret = count_thread(info, set, &evs[i]);
 			if (!ret)
 				ret = open_ranges_event(&info->open, pairer, &evs[i]);

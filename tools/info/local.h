@@ -25,7 +25,7 @@ struct info {
 	uint64_t			read_slots;
 	uint64_t			first_ns;
 	uint64_t			last_ns;
-	uint64_t			lossy_ns;	/* the last that a loss is near to, or 0 */
+	uint64_t			lossy_ns;	/* up to then records may be missing */
 	struct open_ranges		open;
 };
 

@@ -78,7 +78,7 @@ struct report_threads {
  *	was is not known
  * @first_ns: time of the first event read
  * @last_ns: of the last
- * @lossy_ns: of the last that a loss of records is near to, 0 for none
+ * @lossy_ns: up to when records may be missing, 0 for none are
  * @unlisted: events that are no ranges and found no row
  * @open: what was open at the ends of processes
  * @show: what of it is wanted

@@ -297,8 +297,7 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 			/* What the kernel's tracer saw is no range of a program. */
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
-			if (xst_losses_at(&evs[i]))
-				report->lossy_ns = evs[i].ns;
+			report->lossy_ns = xst_losses_until(&evs[i], report->lossy_ns);
 			add_event(report, &evs[i]);
 			ret = open_ranges_event(&report->open, pairer, &evs[i]);
 			if (ret < 0)

@@ -73,7 +73,8 @@ struct xsprof_trace_options {
 #define XSPROF_EVF_OP		0x8u	/* a BEGIN of an op: xsprof_trace_op() */
 /*
  * When it was written, records were being lost in another ring of its producer: its thread may have
- * been there since its last one. The LOST event with their number comes at the end of that hole.
+ * been there since its last one. The LOST event with their number comes at the end of that hole;
+ * one with this flag has no end but that of its producer.
  */
 #define XSPROF_EVF_HOLE		0x10u
 
