@@ -77,6 +77,7 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		op.nr_kwargs = comms.nr;
 	}
 	torch_user.begin(&op);
+	torch_open_begin(&op);
 	if (__builtin_expect(is_comms, 0))
 		torch_comms_free(&comms);
 	return ret;
@@ -86,10 +87,8 @@ TORCH_X8(starts);
 
 static void ends(const void *fn, void *context)
 {
-	(void)fn;
 	(void)context;
-	if (torch_wanted())
-		torch_user.end();
+	torch_open_end(torch_u64(fn, torch_layout.handle), torch_wanted());
 }
 
 void torch_observe(void)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Which ops of a thread are open.  PyTorch ends them in any order: a range of the program that is
+ * open across an await ends while one that began later goes on, and one may end in another thread
+ * than it began in.  A trace has one stack a thread, where an end is that of the innermost: so one
+ * around others ends with them, and they go on as ranges of their own.
+ */
+#include <stdlib.h>
+
+#include "collect/torch/local.h"
+
+#define DEPTH		64u	/* ops deeper than this are taken to nest */
+#define ELSEWHERE	64u	/* ops that ended in another thread, and whose own does not know yet */
+
+struct open_op {
+	uint64_t	id;
+	xsprof_name_t	name;
+	uint32_t	scope;
+};
+
+struct open_ops {
+	uint32_t	depth;
+	struct open_op	op[DEPTH];
+};
+
+/* A pointer: little static memory is there for libraries that are loaded late. */
+static __thread struct open_ops *ops __attribute__((tls_model("initial-exec")));
+static struct open_ops no_memory;	/* of a thread that could not have any */
+static uint64_t elsewhere[ELSEWHERE];
+
+/* glibc's, as in threads.c. */
+extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
+	__attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static void thread_ends(void *mem)
+{
+	ops = NULL;
+	free(mem);
+}
+
+/* With no memory for it the thread's ops are taken to nest. */
+static __attribute__((cold)) struct open_ops *make(void)
+{
+	struct open_ops *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
+
+	if (mem && __cxa_thread_atexit_impl(thread_ends, mem, &__dso_handle)) {
+		free(mem);
+		mem = NULL;
+	}
+	ops = mem ? mem : &no_memory;
+	return ops;
+}
+
+void torch_open_begin(const struct xsprof_op *op)
+{
+	struct open_ops *o = ops ? ops : make();
+
+	if (o == &no_memory)
+		return;
+	if (o->depth < DEPTH)
+		o->op[o->depth] = (struct open_op){
+			.id = op->record_function_id, .name = op->name, .scope = op->scope,
+		};
+	o->depth++;
+}
+
+/* ---- ends out of order ---------------------------------------------------------------------- */
+
+/*
+ * Its own thread takes it off when it ends what is around it; where another took its place it stays
+ * open there.  Ops that began before they were wanted come here too, and are nobody's.
+ */
+static void ended_elsewhere(uint64_t id)
+{
+	/* Relaxed, as below: nothing is read by way of it but the number. */
+	__atomic_store_n(&elsewhere[id % ELSEWHERE], id, __ATOMIC_RELAXED);
+}
+
+static bool has_ended(uint64_t id)
+{
+	return __atomic_load_n(&elsewhere[id % ELSEWHERE], __ATOMIC_RELAXED) == id;
+}
+
+/* Of those inside @at, the ones that ended elsewhere are no more.  Return: were there any? */
+static bool drop_ended(struct open_ops *o, uint32_t at)
+{
+	uint32_t kept = at + 1;
+
+	for (uint32_t i = at + 1; i < o->depth; i++)
+		if (!has_ended(o->op[i].id))
+			o->op[kept++] = o->op[i];
+	if (kept == o->depth)
+		return false;
+	o->depth = kept;
+	return true;
+}
+
+/* It says so: the same id, in another range. */
+static void begin_again(const struct open_op *open)
+{
+	struct xsprof_kv again = xsprof_bool(torch_user.name(0, "continues"), true);
+	struct xsprof_op op = {
+		.name = open->name, .scope = (uint8_t)open->scope,
+		.sequence = XSPROF_NO_SEQUENCE, .record_function_id = open->id,
+		.kwargs = &again, .nr_kwargs = 1,
+	};
+
+	torch_user.begin(&op);
+}
+
+static void end_at(struct open_ops *o, uint32_t at, bool wanted)
+{
+	struct open_op op = o->op[at];
+	bool ended = drop_ended(o, at);
+
+	/* By its name it ends those that have no end, which are cut. */
+	if (wanted && ended)
+		torch_user.end_of(op.name);
+	for (uint32_t i = o->depth; wanted && !ended && i > at; i--)
+		torch_user.end();
+	for (uint32_t i = at; i + 1 < o->depth; i++) {
+		o->op[i] = o->op[i + 1];
+		if (wanted)
+			begin_again(&o->op[i]);
+	}
+	o->depth--;
+}
+
+static __attribute__((cold)) void end_out_of_order(struct open_ops *o, uint64_t id, bool wanted)
+{
+	for (uint32_t at = o->depth; at; at--)
+		if (o->op[at - 1].id == id) {
+			end_at(o, at - 1, wanted);
+			return;
+		}
+	ended_elsewhere(id);
+}
+
+void torch_open_end(uint64_t id, bool wanted)
+{
+	struct open_ops *o = ops;
+	uint32_t top;
+
+	if (__builtin_expect(!o || !o->depth, 0)) {
+		if (o == &no_memory && wanted)
+			torch_user.end();
+		else if (o != &no_memory)
+			ended_elsewhere(id);
+		return;
+	}
+	top = o->depth - 1;
+	if (top < DEPTH && __builtin_expect(o->op[top].id != id, 0)) {
+		end_out_of_order(o, id, wanted);
+		return;
+	}
+	o->depth = top;
+	if (wanted)
+		torch_user.end();
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Ranges of a program that do not nest: across an await, in a generator, into another thread.
+
+Prints as JSON, by name of a range, the least and the most ns that it can have been open."""
+import asyncio
+import json
+import threading
+import time
+
+import torch
+
+now = time.monotonic_ns
+times = {}
+
+
+class Range:
+    def __init__(self, name):
+        self.name = name
+        self.range = torch.autograd.profiler.record_function(name)
+
+    def __enter__(self):
+        self.before = now()
+        self.range.__enter__()
+        self.begun = now()
+
+    def __exit__(self, *why):
+        ends = now()
+        self.range.__exit__(None, None, None)
+        least, most = times.get(self.name, (0, 0))
+        times[self.name] = (least + ends - self.begun, most + now() - self.before)
+
+
+async def request(name, seconds):
+    with Range(name):
+        torch.ones(2)
+        await asyncio.sleep(seconds)
+        torch.zeros(2)
+
+
+async def requests():
+    await asyncio.gather(request("fast", 0.05), request("slow", 0.2), request("middle", 0.1))
+
+
+def batches():
+    with Range("batches"):
+        for _ in range(3):
+            time.sleep(0.01)
+            yield torch.ones(1)
+
+
+def ends_elsewhere():
+    """Its end is in a thread that is in a range of its own, and has its end seen."""
+    outer = Range("outer")
+    outer.__enter__()
+    inner = torch.autograd.profiler.record_function("moved")
+    inner.__enter__()
+
+    def work():
+        with Range("worker"):
+            inner.__exit__(None, None, None)
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    outer.__exit__()
+    with Range("after"):
+        time.sleep(0.01)
+
+
+with Range("warm"):
+    torch.ones(1)
+asyncio.run(requests())
+iterator = batches()
+next(iterator)
+with Range("consumer"):
+    for _ in iterator:
+        time.sleep(0.01)
+ends_elsewhere()
+print(json.dumps(times))

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Ranges of a PyTorch program that do not nest: their times, by the program's own clock.
+# Usage: order.sh PYTHON. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+python=${1:-/usr/bin/python3}
+here=$PWD/tests/torch
+# Sessions of nobody else's.
+shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
+trap 'rm -rf "$dir" "$shm"' EXIT
+export XSPROF_SHM_DIR=$shm
+unset XSPROF_TORCH LD_PRELOAD
+cd "$dir" || exit 1
+
+if ! "$python" -c 'import torch' 2>/dev/null; then
+	echo "1..0 # SKIP no PyTorch for $python"
+	exit 77
+fi
+if [ ! -e "$BUILD/lib/libxsprof-torch.so" ]; then
+	echo "1..0 # SKIP libxsprof-torch is for x86-64"
+	exit 77
+fi
+
+for detail in names all; do
+	"$xsprof" record -q --torch $detail -o data -- "$python" -W ignore "$here/order.py" \
+		>true.json 2>log
+	"$xsprof" report --json data >report.json 2>>log
+	"$dump" -q -f ndjson data >events 2>>log
+	python3 - <<-'END' 2>>log
+		import json
+		true = json.load(open("true.json"))
+		rows = {r["name"]: r for r in json.load(open("report.json"))["ranges"]}
+		# The pieces of one that was divided leave out the moment between them.
+		for name, (least, most) in true.items():
+		    got = rows[name]["total_ns"]
+		    assert least - 100_000 * (rows[name]["count"] - 1) <= got <= most, (name, rows[name])
+		assert {n for n in true if rows[n]["count"] > 1} == {"slow", "middle", "consumer"}, rows
+	END
+	result "$detail: each range has its own end" $?
+	python3 - <<-'END' 2>>log
+		import json
+		rows = {r["name"]: r for r in json.load(open("report.json"))["ranges"]}
+		assert (rows["moved"]["count"], rows["moved"]["cut"]) == (1, 1), rows["moved"]
+		report = json.load(open("report.json"))
+		assert report["unmatched_ends"] == 0 and report["open"] == 0, report
+	END
+	result "$detail: an end in another thread is of none there, and the range is cut" $?
+	[ "$(grep -c '"type":"begin".*"key":"continues"' events)" = 3 ]
+	result "$detail: what goes on says so" $?
+done
+finish
