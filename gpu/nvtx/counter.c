@@ -54,6 +54,8 @@ static uint64_t find(uint32_t domain, uint64_t id)
 
 	if (likely(id >> 56 == NVTX_TAG_COUNTER))
 		return id;
+	if (id >= NVTX_DYNAMIC_ID)
+		return 0;
 	for (uint32_t i = 0; i < COUNTERS / 2; i++) {
 		key = __atomic_load_n(&counters[place(want, i)].key, __ATOMIC_ACQUIRE);
 		if (key == want)

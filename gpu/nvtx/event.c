@@ -130,12 +130,17 @@ void nvtx_read_event(struct nvtx_thread *t, struct nvtx_domain domain,
 	}
 	if (!event)
 		event = &whole;
-	said->name = nvtx_message(t, domain.category, event->message_type, event->message);
+	/* One that has none may have it in its payload. */
+	said->name = 0;
+	if (event->message_type != NVTX_MSG_NONE)
+		said->name = nvtx_message(t, domain.category, event->message_type, event->message);
 	if (unlikely(nvtx_no_room(said->name)))
 		add_text(said, event->message_type, event->message);
 	add_category(said, domain.index, event->category);
 	add_color(said, event->color_type, event->color);
 	add_payload(said, domain, event);
+	if (!said->name)
+		said->name = nvtx_text(t, domain.category, NULL);
 }
 
 /* ---- marks ----------------------------------------------------------------------------------- */
@@ -191,11 +196,11 @@ static void mark_wide(const void *text)
 
 /* ---- ranges of the process ------------------------------------------------------------------- */
 
+static uint32_t last;	/* number of a range */
+
 /* Never 0: that is what a program gets where there is no tool. */
 static uint64_t new_id(xsprof_name_t name)
 {
-	static uint32_t last;
-
 	return (uint64_t)name << 32 | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
@@ -255,7 +260,9 @@ void nvtx_end(uint64_t id)
 {
 	xsprof_name_t name = (xsprof_name_t)(id >> 32);
 
-	if (unlikely(!name || !(uint32_t)id))
+	/* Relaxed: who ends a range has its id.  A second end is told by readers. */
+	if (unlikely(!name || !(uint32_t)id ||
+		     (uint32_t)id > __atomic_load_n(&last, __ATOMIC_RELAXED)))
 		nvtx_miss(NVTX_MISS_END);
 	else
 		xsprof_async_end(name, id);

@@ -43,14 +43,13 @@ static int push(const void *domain, const struct nvtx_payload *payloads, size_t 
 						   NVTX_NO_TRACKING;
 }
 
-/* What an end says is of the range that ends: it comes before the end. */
 static int pop(const void *domain, const struct nvtx_payload *payloads, size_t n)
 {
 	struct nvtx_domain d = nvtx_chain_domain(domain);
 	struct nvtx_said said;
 
 	if (n && read_event(&said, d, payloads, n) && said.n && xsprof_wants(said.name))
-		xsprof_args(said.kv, said.n);
+		return nvtx_pop_said(d.index, &said);
 	return nvtx_pop(d.index);
 }
 

@@ -81,6 +81,7 @@ int InitializeInjectionNvtx2(nvtx_get_export get_export)
 		tool = (int (*)(nvtx_get_export))nvtx_chain_find("InitializeInjectionNvtx2");
 		return tool ? tool(get_export) : 0;
 	}
+	nvtx_own_names();
 	if (nvtx_chain_init(get_export)) {
 		fill_chained(callbacks);
 		return 1;

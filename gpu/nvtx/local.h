@@ -187,6 +187,8 @@ void nvtx_end(uint64_t id);
 /* Of this thread, which has memory (range.c); both return the level. */
 int nvtx_push_said(uint32_t domain, const struct nvtx_said *said);
 int nvtx_pop(uint32_t domain);
+/* With arguments for the range that ends. */
+int nvtx_pop_said(uint32_t domain, const struct nvtx_said *said);
 /* Is this process recorded?  Attaches if need be (init.c). */
 bool nvtx_is_recording(void);
 
@@ -282,6 +284,8 @@ enum nvtx_miss {
 };
 
 void nvtx_miss(enum nvtx_miss what);
+/* The names that the collector itself needs, before those of the program. */
+void nvtx_own_names(void);
 /* In the child of a fork: what the parent missed is the parent's. */
 void nvtx_miss_reset(void);
 

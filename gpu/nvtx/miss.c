@@ -26,19 +26,38 @@ static struct {
 	xsprof_name_t	name;
 } misses[NVTX_NR_MISSES];
 
-static void show(enum nvtx_miss what, uint64_t n)
+static xsprof_name_t name_of(enum nvtx_miss what)
 {
 	xsprof_name_t name = __atomic_load_n(&misses[what].name, __ATOMIC_RELAXED);
+	char text[160];
 
-	if (!name) {
-		char text[160];
+	if (name)
+		return name;
+	snprintf(text, sizeof(text), "not recorded: %s", texts[what]);
+	name = xsprof_name_in((int)nvtx_default_category(), text);
+	__atomic_store_n(&misses[what].name, name, __ATOMIC_RELAXED);
+	return name;
+}
 
-		snprintf(text, sizeof(text), "not recorded: %s", texts[what]);
-		name = xsprof_name_in((int)nvtx_default_category(), text);
-		__atomic_store_n(&misses[what].name, name, __ATOMIC_RELAXED);
-	}
+static void show(enum nvtx_miss what, uint64_t n)
+{
 	__atomic_store_n(&misses[what].shown, n, __ATOMIC_RELAXED);
-	xsprof_counter(name, (int64_t)n);
+	xsprof_counter(name_of(what), (int64_t)n);
+}
+
+/* Names of the program's may fill all the room that there is for them: ours come first. */
+void nvtx_own_names(void)
+{
+	static const char *const keys[] = {
+		"name", "category", "color", "payload", "id", "thread", "resource", "identifier",
+		"type",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		(void)xsprof_name(keys[i]);
+	(void)xsprof_name_in((int)nvtx_default_category(), "attributes");
+	for (int i = NVTX_MISS_POP; i < NVTX_NR_MISSES; i++)
+		(void)name_of((enum nvtx_miss)i);
 }
 
 __attribute__((cold, noinline)) void nvtx_miss(enum nvtx_miss what)

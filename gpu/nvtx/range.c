@@ -44,16 +44,25 @@ static inline int open_range(struct nvtx_thread *t, uint32_t domain, xsprof_name
 	return (int)level;
 }
 
+/* What an end says is of the range that ends, the innermost now: it comes before the end. */
+static void end_said(const struct nvtx_said *said)
+{
+	if (said)
+		xsprof_args(said->kv, said->n);
+	xsprof_end();
+}
+
 /*
  * A range of another domain around the ones above @at ends first.  A trace has no such nesting:
  * what is inside ends with it and begins again.
  */
-static void end_outer(struct nvtx_thread *t, int at)
+static void end_outer(struct nvtx_thread *t, int at, const struct nvtx_said *said)
 {
 	uint32_t i;
 
-	for (i = t->depth; i > (uint32_t)at; i--)
+	for (i = t->depth; i > (uint32_t)at + 1; i--)
 		xsprof_end();
+	end_said(said);
 	for (i = (uint32_t)at; i + 1 < t->depth; i++) {
 		t->open[i] = t->open[i + 1];
 		xsprof_begin(t->open[i].name);
@@ -62,12 +71,16 @@ static void end_outer(struct nvtx_thread *t, int at)
 	t->depth--;
 }
 
-__attribute__((noinline)) static int pop_slow(struct nvtx_thread *t, uint32_t domain)
+__attribute__((noinline)) static int pop_slow(struct nvtx_thread *t, uint32_t domain,
+					      const struct nvtx_said *said)
 {
 	int at, level;
 
 	if (t && t->depth > NVTX_DEPTH) {
-		xsprof_end();
+		if (t->depth <= t->dead)
+			t->dead = t->depth - 1;
+		else
+			end_said(said);
 		return (int)--t->depth;
 	}
 	at = t ? innermost(t, domain) : -1;
@@ -77,7 +90,7 @@ __attribute__((noinline)) static int pop_slow(struct nvtx_thread *t, uint32_t do
 	}
 	level = (int)t->open[at].level;
 	if ((uint32_t)at >= t->dead) {
-		end_outer(t, at);
+		end_outer(t, at, said);
 		return level;
 	}
 	/* The parent of a fork began it, and ends it in its own trace. */
@@ -93,13 +106,18 @@ int nvtx_pop(uint32_t domain)
 	uint32_t top;
 
 	if (unlikely(!t))
-		return pop_slow(NULL, domain);
+		return pop_slow(NULL, domain, NULL);
 	top = t->depth - 1;
 	if (unlikely(top >= NVTX_DEPTH || t->open[top].domain != domain || top < t->dead))
-		return pop_slow(t, domain);
+		return pop_slow(t, domain, NULL);
 	t->depth = top;
 	xsprof_end();
 	return (int)t->open[top].level;
+}
+
+int nvtx_pop_said(uint32_t domain, const struct nvtx_said *said)
+{
+	return pop_slow(nvtx_thread, domain, said);
 }
 
 /* ---- the functions --------------------------------------------------------------------------- */

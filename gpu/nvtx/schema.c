@@ -198,6 +198,9 @@ static uint64_t read_entry(struct field *f, uint32_t domain, const struct nvtx_s
 		}
 		f->kind = KIND_EMBEDDED;
 		*align = 1;
+		/* What lies behind has no place that is known. */
+		if (e->length >= 1u << 30)
+			return 0;
 		f->size = e->length < XSPROF_TEXT_MAX ? (uint32_t)e->length : XSPROF_TEXT_MAX;
 		return e->length;
 	}
@@ -281,6 +284,7 @@ static uint64_t enum_register(const void *domain, const struct nvtx_enum_attr *a
 	const uint64_t needed = NVTX_ENUM_HAS_ENTRIES | NVTX_ENUM_HAS_NR_ENTRIES;
 	struct nvtx_domain d = nvtx_chain_domain(domain);
 	struct enumeration *e = NULL;
+	bool left_out = false;
 	uint64_t id;
 
 	if (!attr || (attr->mask & needed) != needed || !attr->entries) {
@@ -297,16 +301,20 @@ static uint64_t enum_register(const void *domain, const struct nvtx_enum_attr *a
 		e->domain = d.index;
 		e->size = attr->mask & NVTX_ENUM_HAS_SIZE && attr->size && attr->size <= 8 ?
 			  (uint32_t)attr->size : sizeof(int);
-		for (size_t i = 0; i < attr->nr_entries && e->nr_values < VALUES; i++) {
+		for (size_t i = 0; i < attr->nr_entries; i++) {
 			if (!attr->entries[i].name)
 				continue;
+			if (e->nr_values == VALUES) {
+				left_out = true;
+				break;
+			}
 			e->value[e->nr_values].value = attr->entries[i].value;
 			e->value[e->nr_values++].name = xsprof_name(attr->entries[i].name);
 		}
 		__atomic_store_n(&e->id, id, __ATOMIC_RELEASE);
 	}
 	nvtx_unlock();
-	if (!e && !find_enum(d.index, id))
+	if (left_out || (!e && !find_enum(d.index, id)))
 		nvtx_miss(NVTX_MISS_SCHEMA);
 	return id;
 }
@@ -355,7 +363,7 @@ static void take_message(struct nvtx_said *said, uint32_t category, const struct
 
 	if (kv->type == XSPROF_ARG_NAME) {
 		said->name = (xsprof_name_t)kv->u.u64;
-	} else if (kv->type == XSPROF_ARG_STR) {
+	} else if (kv->type == XSPROF_ARG_STR && kv->u.str && kv->len) {
 		len = kv->len < sizeof(text) - 1 ? kv->len : sizeof(text) - 1;
 		memcpy(text, kv->u.str, len);
 		text[len] = 0;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "gpu/nvtx/local.h"
@@ -19,14 +20,24 @@ static struct nvtx_thread *free_threads;
 static pthread_key_t key;
 static bool has_key;
 
+static sigset_t signals;
+
 void nvtx_lock(void)
 {
+	sigset_t all, was;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &was);
 	pthread_mutex_lock(&lock);
+	signals = was;
 }
 
 void nvtx_unlock(void)
 {
+	sigset_t was = signals;
+
 	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 
 static void thread_gone(void *data)

@@ -140,6 +140,51 @@ static void alone(void)
 	nvtxScopeRegister(domain, NULL);
 }
 
+/* What a pop says is of its domain's range; a name in a payload; ends and values nobody knows. */
+static void beyond(void)
+{
+	static const nvtxPayloadSchemaEntry_t one[] = { { .type = T(INT64), .name = "of outer" } };
+	static const nvtxPayloadSchemaEntry_t named[] = {
+		{ .flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE, .type = T(CSTRING) },
+	};
+	static const char name[] = "named in attributes", *const text = name, *const none = NULL;
+	nvtxDomainHandle_t other = nvtxDomainCreateA("beside");
+	nvtxEventAttributes_t e = { .version = NVTX_VERSION, .size = sizeof(e) };
+	const int64_t result = 77;
+	nvtxPayloadData_t end = { schema(one, 1, sizeof(result), 0), sizeof(result), &result };
+	nvtxPayloadData_t data = { schema(named, 1, sizeof(text), 0), sizeof(text), &text };
+	char names[40][8];
+	nvtxPayloadEnum_t values[40];
+	nvtxPayloadEnumAttr_t attr = {
+		.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES,
+		.entries = values, .numEntries = 40,
+	};
+
+	e.messageType = NVTX_MESSAGE_TYPE_ASCII;
+	e.message.ascii = "outer";
+	nvtxDomainRangePushEx(domain, &e);
+	e.message.ascii = "inner";
+	nvtxDomainRangePushEx(other, &e);
+	nvtxRangePopPayload(domain, &end, 1);
+	/* Nothing of this domain is open. */
+	nvtxRangePopPayload(domain, &end, 1);
+	nvtxDomainRangePop(other);
+	e = (nvtxEventAttributes_t){ .version = NVTX_VERSION, .size = sizeof(e) };
+	e.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	e.reserved0 = 1;
+	e.payload.ullValue = (uint64_t)(uintptr_t)&data;
+	nvtxDomainMarkEx(domain, &e);
+	data.payload = &none;
+	nvtxDomainMarkEx(domain, &e);
+	nvtxDomainRangeEnd(domain, 0x500000fffull);
+	for (int i = 0; i < 40; i++) {
+		snprintf(names[i], sizeof(names[i]), "v%d", i);
+		values[i] = (nvtxPayloadEnum_t){ names[i], (uint64_t)i, 0 };
+	}
+	nvtxPayloadEnumRegister(domain, &attr);
+}
+
 static uint64_t counter(const char *name, uint64_t type, uint64_t id, uint64_t flags)
 {
 	nvtxSemanticsCounter_t semantics = {
@@ -178,6 +223,7 @@ int main(void)
 	domain = nvtxDomainCreateA("extension");
 	fields();
 	alone();
+	beyond();
 	counters();
 	return 0;
 }

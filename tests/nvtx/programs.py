@@ -181,6 +181,18 @@ def check_extension(tap, what, out, events):
                args("begin", "(no name)")], [[payload], [payload], [{"payload": -42}]],
               f"{what}: events that are payloads")
     tap.equal(more[1], {"result": -9}, f"{what}: the payload of a pop is its range's")
+    stack, ended = [], []
+    for e in events:
+        if e["type"] == "begin":
+            stack.append(e["name"])
+        elif e["type"] == "args" and "of outer" in dict(args_of(e)):
+            ended.append((list(stack), dict(args_of(e))))
+        elif e["type"] == "end":
+            stack.pop()
+    tap.equal(ended, [(["outer"], {"of outer": 77})],
+              f"{what}: and no range's of another domain, which is inside it or alone")
+    tap.equal([args("instant", "named in attributes"), args("instant", "(no name)")], [[{}], [{}]],
+              f"{what}: a name in the payload of attributes")
     ids = {kind: [e["value"] for e in events if e["type"] == kind]
            for kind in ("async-begin", "async-end")}
     tap.equal([ids["async-end"], args("instant", "attributes")],
@@ -197,6 +209,11 @@ def check_extension(tap, what, out, events):
         ("nvtx", "not recorded: payloads of which some fields are left out"): [1, 2],
         ("nvtx", "not recorded: payloads of an unknown schema"): [1],
         ("nvtx", "not recorded: nvtxScopeRegister"): [1],
+        ("nvtx", "not recorded: pop without push"): [1],
+        ("nvtx", "not recorded: end of a range that was not started"): [1],
+        ("nvtx", "not recorded: schemas and enumerations that are not kept"): [1],
+        ("nvtx", "not recorded: ranges cut in two: one of another domain around them ended first"):
+            [1],
         ("nvtx", "not recorded: samples of groups of counters, in batches, or without a value"):
             [1],
         ("nvtx", "not recorded: counters that are not known, and samples of them"): [1],
