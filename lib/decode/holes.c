@@ -36,7 +36,7 @@ static bool begins_with_loss(struct xsprof_trace *t, const struct xst_stream *s,
 	struct xsprof_rec rec;
 	const uint8_t *raw;
 
-	if (s->has_ledger && !(t->flags & XSPROF_TRACE_FOLLOW) &&
+	if (s->has_ledger && (t->found.has_end || s->producer->has_exit) &&
 	    s->ledger.drops + s->ledger.busy <= s->lost_yielded)
 		return false;
 	/* What is wrong with it is told when its turn comes. */

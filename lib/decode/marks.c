@@ -28,6 +28,9 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 			evs[n].aux = XSPROF_CONTROL_ENABLE;
 			p->said_quiets++;
 		}
+		/* What its rings lost after their last records was lost until now. */
+		if (mark->type == XSPROF_EV_EXIT && p->holes)
+			evs[n].flags |= XSPROF_EVF_HOLE;
 		p->began |= mark->type == XSPROF_EV_PRODUCER;
 		p->exited |= mark->type == XSPROF_EV_EXIT;
 		t->reading.now = ns;

@@ -176,8 +176,11 @@ bool xst_stream_settle(struct xsprof_trace *t, struct xst_stream *s)
 			s->key = time_of(s, s->ticks);
 		return true;
 	}
-	if (s->trailed || growing)
+	if (s->trailed || growing) {
+		if (growing && !s->trailed)
+			xst_hole_at_window(s);
 		return false;
+	}
 	count_trailing(t, s);
 	xst_hole_at_window(s);
 	s->key = end_time(t, s);

@@ -262,6 +262,8 @@ static void print_silent(const struct open_ranges *open, const struct open_show 
 		put_duration(open, i, latest->ns, p.exit_ns);
 		fputs(" old ", stdout);
 		put_end(open, show, &p);
+		if (latest->lost)
+			fputs("; uncertain: records were lost after it", stdout);
 		putchar('\n');
 	}
 	if (more)
@@ -393,7 +395,7 @@ void open_silent_json(const struct open_ranges *open, const struct open_show *sh
 		s = xsprof_trace_name_len(open->trace, i, latest->name, &len);
 		printf(",\"type\":\"%s\",\"name\":", xsp_word_type(latest->type));
 		xsp_json_print(stdout, s, latest->name ? len : 0);
-		putchar('}');
+		printf(",\"uncertain\":%s}", latest->lost ? "\"lost\"" : "null");
 	}
 	putchar(']');
 }

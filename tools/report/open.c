@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranges/losses.h"
 #include "report/open.h"
 
 static struct open_range make(const struct xsprof_range *range, enum open_doubt doubt)
@@ -148,6 +149,8 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 	ret = xsprof_pairer_event(pairer, ev);
 	open->type = 0;
 	note_latest(open, ev);
+	if (xst_losses_at(ev) && ev->producer < open->nr_latest)
+		open->latest[ev->producer].lost = true;
 	if (!open->nr_hidden)
 		return ret;
 	if (ev->type == XSPROF_EV_EXIT)

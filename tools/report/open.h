@@ -44,6 +44,7 @@ struct open_latest {
 	uint32_t	tid;
 	uint32_t	name;
 	uint16_t	type;
+	bool		lost;
 };
 
 /**

@@ -177,7 +177,7 @@ void steps_memory_begin(struct report_steps *steps, struct step_thread *th)
 			continue;
 		if (peaks->nr == peaks->room)
 			thin(steps, process, peaks);
-		if (peaks->list[peaks->nr - 1].bytes != peaks->now)
+		if (!peaks->nr || peaks->list[peaks->nr - 1].bytes != peaks->now)
 			push(peaks, th->bytes_mark, peaks->now);
 	}
 }

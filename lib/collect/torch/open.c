@@ -10,7 +10,7 @@
 #include "collect/torch/local.h"
 
 #define DEPTH		64u	/* ops deeper than this are taken to nest */
-#define ELSEWHERE	64u	/* ops that ended in another thread, and whose own does not know yet */
+#define ELSEWHERE	64u	/* ops that ended in another thread than they began in */
 
 struct open_op {
 	uint64_t	id;
