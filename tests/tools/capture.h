@@ -88,6 +88,8 @@ void cap_make_numbers(void);
  */
 void cap_make_steps(void);
 void cap_make_hung(void);
+void cap_make_old_ledger(void);
+void cap_make_late(void);
 void cap_make_switched(void);
 /* capture-usage.c: the numbers are in usage.sh. */
 void cap_make_usage(void);

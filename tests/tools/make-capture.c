@@ -22,6 +22,8 @@
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
  *	make-capture switched FILE	steps, one of which has markers that were switched off in it
+ *	make-capture old-ledger FILE	a hole that the ledger does not know
+ *	make-capture late FILE		records behind the end of their process
  *	make-capture usage FILE		allocations, and what ops computed
  *	make-capture numbers FILE	threads of a pid namespace, and the kernel's numbers
  *	make-capture busy FILE N	N events of the kernel's tracer
@@ -483,6 +485,10 @@ int main(int argc, char **argv)
 		cap_make_steps();
 	else if (!strcmp(what, "switched") && argc == 3)
 		cap_make_switched();
+	else if (!strcmp(what, "old-ledger") && argc == 3)
+		cap_make_old_ledger();
+	else if (!strcmp(what, "late") && argc == 3)
+		cap_make_late();
 	else if (!strcmp(what, "hung") && argc == 3)
 		cap_make_hung();
 	else if (!strcmp(what, "usage") && argc == 3)
@@ -519,6 +525,7 @@ usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|lost|rows|"
 		"links|tasks|async|kernel|left-out|crowded|threads|exits|programs|steps|hung|"
-		"switched|usage|numbers|busy|names|formats|crash|big|many|grow|mess FILE [N]\n");
+		"old-ledger|late|switched|usage|numbers|busy|names|formats|crash|big|many|grow|"
+		"mess FILE [N]\n");
 	return 2;
 }

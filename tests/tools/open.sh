@@ -28,7 +28,7 @@ tid() # $1 thread name
 lines()
 {
 	sed -n 's/^  thread [0-9]* (\([^)]*\)) \(.*\)/\1 \2/p' "$dir/report" |
-		sed 's/ for [0-9.]* [a-z]*\( to [0-9.]* [a-z]*\)\{0,1\}/ for T/'
+		sed 's/ for \(at most \)\{0,1\}[0-9.]* [a-z]*\( to [0-9.]* [a-z]*\)\{0,1\}/ for T/'
 }
 
 record kill
@@ -98,7 +98,7 @@ stand-2 began request with id 0x77, open for T $off" ]
 result "paused: what it hid is uncertain, and what ended after it is not open" $?
 
 record lose
-[ "$(lines | grep -c 'uncertain: records were lost after it began$')" = 4 ] &&
+[ "$(lines | grep -c 'uncertain: records that came after its begin are missing$')" = 4 ] &&
 	lines | grep -q '(in step? > forward?)'
 result "lost: uncertain from there on" $?
 

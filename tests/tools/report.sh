@@ -94,6 +94,15 @@ lost "assert r['uncertain'] == 9, r
 assert (row['add']['max_ns'], row['add']['total_ns']) == (110000, 290000), r
 assert row['step']['max_ns'] == 340000, r" --include-uncertain
 result "report --include-uncertain: and with them" $?
+# Of a recorder that was killed: what it wrote of losses is older than what it wrote of records.
+"$make_capture" old-ledger "$dir/old.data" && "$xsprof" report --json "$dir/old.data" 2>"$dir/log" |
+	python3 -c '
+import json, sys
+r = {x["name"]: x for x in json.load(sys.stdin)["ranges"]}["step"]
+assert (r["count"], r["uncertain"], r["max_ns"]) == (4, 4, None), r' 2>>"$dir/log"
+result "report: a hole that the ledger does not know is one" $?
+"$make_capture" late "$dir/late.data" && status 0 "$xsprof" report --steps "$dir/late.data"
+result "report --steps: records behind the end of their process" $?
 "$xsprof" report --from 0.0004 --to 0.00052 --name add --tid 80 "$dir/lost.data" >"$dir/out" 2>&1
 grep -q '^# uncertain: 1 range, ' "$dir/out" &&
 	grep -qE '^ *1( +-){7} +1  add$' "$dir/out"

@@ -112,6 +112,10 @@ static void sum_up_tracing(const struct recording *r)
 		return;
 	fprintf(stderr, "[ xsprof record: %" PRIu64 " events of the kernel on %u CPUs, %" PRIu64
 		" lost ]\n", stats->events, stats->cpus, stats->lost);
+	if (stats->lost)
+		tool_note("events of the kernel were lost: its buffers were full before they were "
+			  "read: take a larger --trace-buffer (4M), fewer events (-e), or "
+			  "--filter-tree");
 	if (stats->unsaved)
 		tool_note("%s of the kernel's events did not fit into the file",
 			  tool_format_bytes(unsaved, sizeof(unsaved), stats->unsaved));

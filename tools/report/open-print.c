@@ -126,7 +126,7 @@ static uint64_t since(uint64_t begin, uint64_t ns)
 	return ns > begin ? ns - begin : 0;
 }
 
-/* "3.200 s"; where the end is known to be in an interval only, "3.151 s to 3.200 s" */
+/* "3.200 s"; where the end is known to an interval only, "3.151 s to 3.200 s", "at most ..." */
 static void put_duration(const struct open_ranges *open, uint32_t producer, uint64_t begin,
 			 uint64_t end)
 {
@@ -137,9 +137,12 @@ static void put_duration(const struct open_ranges *open, uint32_t producer, uint
 
 	tool_format_time(from, sizeof(from), least);
 	tool_format_time(to, sizeof(to), most);
-	fputs(from, stdout);
-	if (strcmp(from, to))
-		printf(" to %s", to);
+	if (!strcmp(from, to))
+		fputs(to, stdout);
+	else if (!least)
+		printf("at most %s", to);
+	else
+		printf("%s to %s", from, to);
 }
 
 /* thread 12 (worker) was in conv2d for 3.200 s (in step > forward) when killed by SIGKILL */
@@ -177,7 +180,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	else
 		put_end(open, show, p);
 	if (inner->doubt == OPEN_LOST)
-		fputs("; uncertain: records were lost after it began", stdout);
+		fputs("; uncertain: records that came after its begin are missing", stdout);
 	putchar('\n');
 }
 
@@ -263,7 +266,7 @@ static void print_silent(const struct open_ranges *open, const struct open_show 
 		fputs(" old ", stdout);
 		put_end(open, show, &p);
 		if (latest->lost)
-			fputs("; uncertain: records were lost after it", stdout);
+			fputs("; uncertain: records that came after it are missing", stdout);
 		putchar('\n');
 	}
 	if (more)

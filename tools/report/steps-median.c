@@ -72,6 +72,9 @@ bool steps_find_medians(const struct report_step *steps, size_t n, struct step_m
 
 bool steps_is_slow(const struct report_step *step, const struct step_medians *m)
 {
+	/* What comes behind the last step of a process that exits is no step. */
+	if (step->how == STEP_PROCESS + XSPROF_HOW_EXITED)
+		return false;
 	return m->nr > 2 && !step->uncertain && !step->switched && !step->first &&
 	       steps_wall(step) > m->wall + m->wall / 4;
 }

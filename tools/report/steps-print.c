@@ -205,6 +205,8 @@ static void print_head(const struct report_steps *steps, const struct report_ste
 static const char *note_of(const struct report_step *step, const struct step_medians *m, char *buf,
 			   size_t size)
 {
+	if (step->how == STEP_PROCESS + XSPROF_HOW_EXITED)
+		return "  after the last step, until the process exited";
 	if (step->how >= STEP_PROCESS) {
 		snprintf(buf, size, "  not over when the process ended (%s)",
 			 xsp_word_how(step->how - STEP_PROCESS));

@@ -268,7 +268,7 @@ static inline uint64_t steps_wall(const struct report_step *step)
 
 /* Of the @n steps of a thread.  Return: false without memory for it. */
 bool steps_find_medians(const struct report_step *steps, size_t n, struct step_medians *m);
-/* More than 1.25 times the median, also when it is not over yet. */
+/* More than 1.25 times the median, also where it hangs. */
 bool steps_is_slow(const struct report_step *step, const struct step_medians *m);
 /* How many from @at on are of one thread. */
 size_t steps_same_thread(const struct report_steps *steps, size_t at);

@@ -21,6 +21,7 @@
  * @pos: next slot
  * @head: where it ended when the names were not yet read
  * @first: ticks of the oldest record that was stored
+ * @part: older ones are not there
  * @last: ticks of the latest record
  */
 struct reading {
@@ -30,6 +31,7 @@ struct reading {
 	uint64_t		pos;
 	uint64_t		head;
 	uint64_t		first;
+	bool			part;
 	uint64_t		*last;
 };
 
@@ -141,8 +143,6 @@ static int read_ring(struct reading *r, uint64_t since, unsigned int tries)
 	err = peek_low(&r->p->rf, r->k, &low, &now);
 	if (err)
 		return err;
-	if (since && r->head > low)
-		low = peek_since(&r->p->rf, r->k, low, r->head, since);
 	if (tries)
 		low = newest(low, r->head, xsp_ring_slots(&r->p->rf, r->k) >> tries);
 	if (low > r->head)
@@ -154,6 +154,10 @@ static int read_ring(struct reading *r, uint64_t since, unsigned int tries)
 		ring->skipped += r->pos - before;
 		ring->before = ring->skipped;
 	}
+	/* What is older than was asked for is left out, and not lost. */
+	if (since && r->head > r->pos)
+		r->pos = peek_since(&r->p->rf, r->k, r->pos, r->head, since);
+	r->part |= r->pos > 0;
 	/* More than twice around it goes for a writer that plays with its counters only. */
 	while (r->pos < r->head && !r->s->st.error && copied < most) {
 		/* Nothing was ever written there, whatever its counters say. */
@@ -265,7 +269,7 @@ void snapshot_read_rings(struct snapshot *s, struct xsp_producer *p, uint64_t *l
 
 		if (heads[k])
 			read_one(&r, since);
-		if (p->rings[k].skipped && r.first)
+		if (r.part && r.first)
 			note_reach(s, p, r.first);
 	}
 	/* Of each ring the last block is there, however old. */

@@ -29,7 +29,7 @@
  * @path: of the file, for messages
  * @fd: the file
  * @lost_records: of the producers in it
- * @lost_slots: overwritten, or older than @since_ns
+ * @lost_slots: overwritten
  * @bad_slots: refused
  * @reach_ns: rings that do not hold all reach back so far, ns; 0 where all do
  * @old: producers with no record since @since_ns

@@ -229,7 +229,8 @@ uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t n
 		if (!name)
 			return add_unnamed(key, nr + left);
 		named[i] = XSPROF_FRAME_NAMED | name;
-		if (!own && !known->foreign)
+		/* Codes that Python makes up for itself have no line. */
+		if (!own && !known->foreign && line >= 0)
 			own = name;
 	}
 	stack = torch_user.stack_add(key, named, nr, left);
