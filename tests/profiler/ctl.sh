@@ -204,6 +204,10 @@ tell alloc 10
 ctl 0 stop -p "$pid"
 prints "$dir/xsprof-$pid.json"
 holds "xsprof-$pid.json" work0=10 memory=15 trace=id7
+ctl 0 start -p "$pid" -s ACTIVITIES_DURATION_SECS=60 -o set.json
+says "process $pid \(ctl-program\): records into $dir/set.json, for as long as --set says"
+tell ops 1
+ctl 0 stop -p "$pid"
 result "by a time, and with what was asked for"
 
 empty="$dir/empty.json: the trace is empty: the program recorded no op: .*; no file is written"

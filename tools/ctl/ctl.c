@@ -142,6 +142,16 @@ static int add_all(struct ctl_asked *a)
 
 /* ---- verbs ---- */
 
+/* Does a line of the user's say when it ends? */
+static bool ends_by_itself(const struct ctl_asked *a)
+{
+	for (size_t i = 0; i < a->nr_lines; i++)
+		if (!strncmp(a->lines[i], "ACTIVITIES_DURATION_", 20) ||
+		    !strncmp(a->lines[i], "ACTIVITIES_ITERATIONS=", 22))
+			return true;
+	return false;
+}
+
 static void tell_begun(const struct ctl_asked *a, const struct ctl_page *cp, const char *file)
 {
 	if (a->iterations)
@@ -150,6 +160,9 @@ static void tell_begun(const struct ctl_asked *a, const struct ctl_page *cp, con
 	else if (a->duration_ns)
 		tool_note("process %d (%s): records for %g s into %s", (int)a->pid, cp->comm,
 			  (double)a->duration_ns / 1e9, file);
+	else if (ends_by_itself(a))
+		tool_note("process %d (%s): records into %s, for as long as --set says",
+			  (int)a->pid, cp->comm, file);
 	else
 		tool_note("process %d (%s): records into %s until 'xsprof ctl stop -p %d'",
 			  (int)a->pid, cp->comm, file, (int)a->pid);
