@@ -33,8 +33,8 @@ result "torch.compile: the ops that torch.profiler has, $(tail -n 1 "$dir/log")"
 
 if python_packages transformers transformers==4.57.6 accelerate==1.15.0 huggingface_hub==0.36.2 \
 	numpy==2.4.6 packaging==26.3 PyYAML==6.0.3 regex==2026.11.15 safetensors==0.8.0 \
-	tokenizers==0.22.2 tqdm==4.70.1 psutil==7.2.2 requests==2.34.2 certifi==2026.10.18 charset-normalizer==3.5.2 \
-	idna==3.20 urllib3==2.8.0; then
+	tokenizers==0.22.2 tqdm==4.70.1 psutil==7.2.2 requests==2.34.2 certifi==2026.10.18 \
+	charset-normalizer==3.5.2 idna==3.20 urllib3==2.8.0; then
 	export PYTHONPATH=$(echo "$venv"/lib/python3*/site-packages)
 	record trainer && "$xsprof" report --steps --json "$dir/data" 2>>"$dir/log" >"$dir/steps" &&
 		python3 - "$dir/steps" "$dir/theirs.steps" 2>>"$dir/log" <<-'END'
