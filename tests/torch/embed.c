@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program that has Python inside and runs 7 aten::mm in it; with an argument also 11 in a second
- * interpreter, as far as PyTorch can be imported there: it prints how many it ran, or why not.
+ * interpreter, as far as PyTorch can be imported there: it prints how many it ran, or why not.  After
+ * that failed its classes are broken, and the process ends before anything uses them.
  */
 #include <Python.h>
 
@@ -19,14 +20,16 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		first = PyThreadState_Get();
 		second = Py_NewInterpreter();
-		failed |= PyRun_SimpleString("try:\n"
+		failed |= PyRun_SimpleString("import os\n"
+					     "try:\n"
 					     "    import torch\n"
 					     "    x = torch.ones(2, 2)\n"
 					     "    for i in range(11):\n"
 					     "        torch.mm(x, x)\n"
 					     "    print(18)\n"
 					     "except BaseException as e:\n"
-					     "    print('none:', e)\n");
+					     "    print('none:', type(e).__name__, flush=True)\n"
+					     "    os._exit(0)\n");
 		Py_EndInterpreter(second);
 		PyThreadState_Swap(first);
 	}
