@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program that has Python inside and runs 7 aten::mm in it; with an argument also 11 in a second
- * interpreter, as far as PyTorch can be imported there: it prints how many it ran, or why not.  After
- * that failed its classes are broken, and the process ends before anything uses them.
+ * interpreter, as far as PyTorch can be imported there: it prints how many it ran, or why not.
+ * After that failed its classes are broken, and the process ends before anything uses them.
  */
 #include <Python.h>
 

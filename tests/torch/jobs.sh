@@ -75,7 +75,8 @@ record all killed 20
 	assert counts["Optimizer.step#SGD.step"] == 20, counts
 	table = open("table").read()
 	stuck = re.findall(r"thread (\d+) \(.*?\) was in (\S+) (?:\((?:module|line) .*?\) )?"
-	                   r"for (?:at most|.*? to) .*? ((?:\(in .*\) )?)when killed by SIGKILL", table)
+	                   r"for (?:at most|.*? to) .*? ((?:\(in .*\) )?)when killed by SIGKILL",
+	                   table)
 	assert len(stuck) == 6 and len({t for t, *_ in stuck}) == 3, table
 	assert {name for _, name, _ in stuck} == {"jobs::stay"}, stuck
 	backward = "evaluate_function: SlowBackward > SlowBackward"

@@ -129,7 +129,9 @@ def compare(form, ours, said):
                                  if pid in ours.others and tid == pid and not exe}, {})
         # Those that the kernel left out are in the trace, with a mark each, not in the capture.
         idle = ours.idle + said["inferred idle"][0][0]
-        same("idle", [row for row in said["idle"] if row[2]],
+        # Lines of JSON call the idle task <idle>, unless an event has the kernel's name for it.
+        same("idle", [[utid, "<idle>" if name.startswith("swapper/") else name, n]
+                      for utid, name, n in said["idle"] if n],
              [[int(form == "perfetto"), "swapper" if form == "perfetto" else "<idle>", idle]]
              if idle else [])
         same("switches", dict(said["sched"]), dict(+(ours.switches + said["inferred"])))
