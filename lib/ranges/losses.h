@@ -13,7 +13,7 @@
 #include <xsprof/trace.h>
 #pragma GCC visibility pop
 
-/* One above shares a place with a lower one, whose certain ranges can only become uncertain. */
+/* Numbers equal modulo this share an entry: a certain range may become uncertain, no more. */
 #define XST_LOSS_PRODUCERS	256u
 
 /**

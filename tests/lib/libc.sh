@@ -71,7 +71,7 @@ musl()
 		-Ilib/include "$dir/musl.c" -o "$dir/musl" "$build/lib/libxsprof-user.a" 2>&1 ||
 		return
 	"$dir/musl" 2>&1 || echo "unrecorded: status $?"
-	# Without rseq a marker needs a lock that nobody holds: as many as may be held at once.
+	# Without rseq a marker needs a free lock ring: one for each thread and handler, and more.
 	XSPROF_LOCK_RINGS=64 "$xsprof" record --backend tmpfs -q -o "$dir/data" -- \
 		"$dir/musl" 2>&1 ||
 		echo "recorded: status $?"

@@ -140,7 +140,7 @@ static void alone(void)
 	nvtxScopeRegister(domain, NULL);
 }
 
-/* What a pop says is of its domain's range; a name in a payload; ends and values nobody knows. */
+/* Payloads of pops, by domain; a name in a payload; ids and values that are not known. */
 static void beyond(void)
 {
 	static const nvtxPayloadSchemaEntry_t one[] = { { .type = T(INT64), .name = "of outer" } };

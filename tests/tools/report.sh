@@ -80,7 +80,7 @@ r = json.load(sys.stdin)
 row = {x['name']: x for x in r.get('ranges', [])}
 $what" 2>>"$dir/log"
 }
-# The other thread's too: it may have been on the CPU whose ring lost them.
+# Ranges of both threads: the other one may have been on the CPU whose ring lost records.
 lost "assert r['uncertain'] == 9 and r['open'] == 3, r
 a, s = row['add'], row['step']
 assert (a['count'], a['uncertain'], a['total_ns'], a['max_ns']) == (19, 4, 150000, 10000), a

@@ -68,8 +68,8 @@ void torch_open_begin(const struct xsprof_op *op)
 /* ---- ends out of order ---------------------------------------------------------------------- */
 
 /*
- * Its own thread takes it off when it ends what is around it; where another took its place it stays
- * open there.  Ops that began before they were wanted come here too, and are nobody's.
+ * The thread in which it began removes it when it ends an op around it.  If another id has replaced
+ * this one by then, the op stays open.  Ops that began before recording was on are on no stack.
  */
 static void ended_elsewhere(uint64_t id)
 {
