@@ -294,7 +294,7 @@ void xsp_op_time_began(void)
 	pthread_mutex_unlock(&d.lock);
 }
 
-void xsp_op_time_ends(void)
+void xsp_op_time_ends(bool now)
 {
 	const struct xsprof_device_stubs *stubs;
 	uint32_t at, due = 0;
@@ -318,7 +318,7 @@ void xsp_op_time_ends(void)
 	d.calls++;
 	stubs = d.stubs;
 	pthread_mutex_unlock(&d.lock);
-	event = d.pairs[at].begin ? record(stubs, NULL) : NULL;
+	event = now && d.pairs[at].begin ? record(stubs, NULL) : NULL;
 	pthread_mutex_lock(&d.lock);
 	d.pairs[at].end = event;
 	make_due(at);

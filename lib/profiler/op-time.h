@@ -32,7 +32,8 @@ void xsp_op_time_forget(void) XSP_HIDDEN;
  */
 uint32_t xsp_op_time_begins(bool keep) XSP_HIDDEN;
 void xsp_op_time_began(void) XSP_HIDDEN;
-void xsp_op_time_ends(void) XSP_HIDDEN;
+/* Not @now: at a time that is not known, so that it has none on the device. */
+void xsp_op_time_ends(bool now) XSP_HIDDEN;
 
 /* Ranges of state PRIVATEUSE1 where it has no other backend. */
 void xsp_op_time_push(const char *name) XSP_HIDDEN;

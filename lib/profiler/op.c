@@ -398,5 +398,17 @@ void xsprof_emit_op_end(void)
 	if (xsprof_enabled())
 		xsprof_emit_end();
 	if (unlikely(wanted & XSP_OP_DEVICE))
-		xsp_op_time_ends();
+		xsp_op_time_ends(true);
+}
+
+void xsprof_emit_op_end_earlier(void)
+{
+	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED);
+
+	if (wanted & XSP_OP_MIRROR)
+		xsp_ops_unmirror();
+	if (xsprof_enabled())
+		xsp_emit_end_earlier();
+	if (wanted & XSP_OP_DEVICE)
+		xsp_op_time_ends(false);
 }

@@ -99,7 +99,7 @@ static void close_top(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint
 }
 
 int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns, uint32_t name,
-		  struct xsp_range **range)
+		  uint32_t aux, struct xsp_range **range)
 {
 	struct xsp_stack *stack = &opens->stack;
 	uint32_t *owed = owed_by_top(opens);
@@ -122,6 +122,12 @@ int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t
 	/* Those inside it never got their own. */
 	while (xsp_stack_top(stack) != &stack->v[at - 1])
 		close_top(walk, opens, ns);
+	if (aux & XSPROF_END_EARLIER) {
+		close_top(walk, opens, ns);
+		if (opens->cut)
+			close_cut(walk, opens, ns);
+		return -ETIME;
+	}
 	*range = &stack->v[at - 1];
 	return 0;
 }

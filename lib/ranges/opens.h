@@ -114,12 +114,14 @@ int xsp_opens_begin(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64
  * @opens: thread
  * @ns: when
  * @name: 0: it has none
+ * @aux: XSPROF_END_*
  * @range: the innermost now: those inside it have been closed; xsp_opens_take() takes it off
  *
- * Return: 0; -ENOENT: nothing was open; -EALREADY: it is the end of one that was cut or left out.
+ * Return: 0; -ENOENT: nothing was open; -EALREADY: it is the end of one that was cut or left out;
+ * -ETIME: of one that ended earlier, which has been closed.
  */
 int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns, uint32_t name,
-		  struct xsp_range **range);
+		  uint32_t aux, struct xsp_range **range);
 void xsp_opens_take(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns);
 
 /* Cuts what @owner has open of the categories that are not in @enabled. */

@@ -123,7 +123,7 @@ bool xst_thread_is_in(const struct xst_thread *th, uint32_t depth, uint32_t name
 uint32_t xst_thread_depth(const struct xst_thread *th, uint32_t at);
 extern const struct xsp_opens_ops xst_thread_ops;
 int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
-void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name);
+void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, const struct xsprof_event *ev);
 /* Takes @begin to @end for a finished range.  Return: the time of its children. */
 uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
 			     uint64_t end);

@@ -241,16 +241,16 @@ static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t n
 	push_done(p, th, base_at(th, at), th->opens.stack.v[at].begin, ns);
 }
 
-void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint32_t name)
+void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, const struct xsprof_event *ev)
 {
 	struct xsp_range *range;
-	int err = xsp_opens_end(&p->opens, &th->opens, ns, name, &range);
+	int err = xsp_opens_end(&p->opens, &th->opens, ev->ns, ev->name, ev->aux, &range);
 
 	p->stats.unmatched_ends += err == -ENOENT;
 	if (err)
 		return;
-	close_top(p, th, ns, XSPROF_RANGE_ENDED);
-	xsp_opens_take(&p->opens, &th->opens, ns);
+	close_top(p, th, ev->ns, XSPROF_RANGE_ENDED);
+	xsp_opens_take(&p->opens, &th->opens, ev->ns);
 }
 
 /* ---- pauses and ends --------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	if (ev->type == XSPROF_REC_BEGIN)
 		return xst_thread_begin(p, th, ev->ns, ev->name);
 	if (ev->type == XSPROF_REC_END)
-		xst_thread_end(p, th, ev->ns, ev->name);
+		xst_thread_end(p, th, ev);
 	else
 		emit_whole(p, ev, th, xst_thread_complete(p, th, ev->begin_ns, ev->end_ns));
 	return 0;

@@ -162,11 +162,27 @@ static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev
 	tracks->why = XSP_WHY_CUT;
 }
 
+static void end_event(struct xsp_tracks *tracks, struct xsp_view *view)
+{
+	const struct xsprof_event *ev = view->ev;
+	struct xsp_opens *opens = &view->thread->opens;
+	const struct xsp_range *top = xsp_stack_top(&opens->stack);
+	uint32_t innermost = top ? top->name : 0;
+	int err;
+
+	err = xsp_opens_end(&tracks->opens, opens, ev->ns, ev->name, ev->aux, &view->range);
+	tracks->stats.unmatched += err == -ENOENT;
+	view->earlier = err == -ETIME;
+	if (view->range)
+		view->name = view->range->name;
+	else if (view->earlier && !view->name)
+		view->name = innermost;
+}
+
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		      struct xsp_view *view)
 {
 	struct xsp_track *thread;
-	int err;
 
 	tracks->now++;
 	tracks->pinned = NULL;
@@ -183,14 +199,11 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 	view->thread = thread;
 	view->name = ev->name;
 	view->range = NULL;
+	view->earlier = false;
 	if (ev->type <= XSPROF_REC_COMPLETE)
 		xsp_opens_losses(&tracks->opens, &thread->opens);
 	if (ev->type == XSPROF_REC_END) {
-		err = xsp_opens_end(&tracks->opens, &thread->opens, ev->ns, ev->name,
-				    &view->range);
-		tracks->stats.unmatched += err == -ENOENT;
-		if (view->range)
-			view->name = view->range->name;
+		end_event(tracks, view);
 	} else if (ev->type == XSPROF_EV_EXIT || ev->type == XSPROF_EV_LOST ||
 		   ev->type == XSPROF_REC_CONTROL) {
 		other_event(tracks, ev);

@@ -57,6 +57,7 @@ struct xsp_track {
  * @thread: whose it is
  * @name: its name; of an END the name of the range it ends
  * @async: of an async event: what xsp_tracks_async() returned
+ * @earlier: of an END: the range had ended before, and has been closed
  * @range: of an END the range, NULL where none was open; of a BEGIN the new one, NULL where it
  *	cannot be remembered that it is open
  */
@@ -65,11 +66,12 @@ struct xsp_view {
 	struct xsp_track		*thread;
 	uint32_t			name;
 	bool				async;
+	bool				earlier;
 	struct xsp_range		*range;
 };
 
 enum xsp_why {
-	XSP_WHY_CUT,	/* an end around it came, or its process paused */
+	XSP_WHY_CUT,	/* it ended earlier, an end around it came, or its process paused */
 	XSP_WHY_OPEN,	/* the trace ended */
 	XSP_WHY_EXIT,	/* its process ended */
 };

@@ -53,6 +53,8 @@ static void event(struct xsprof_pairer *p, uint16_t type, uint32_t tid, uint64_t
 		ev.begin_ns = ns - value;
 		ev.end_ns = ns;
 	}
+	if (type == XSPROF_REC_END)
+		ev.aux = (uint32_t)value;
 	if (type == XSPROF_REC_CONTROL) {
 		ev.aux = name;
 		ev.name = 0;
@@ -211,6 +213,29 @@ static void test_cut(void)
 	CHECK_EQ(stats.unmatched_ends, 4);
 	CHECK_EQ(stats.cut, 2);
 	tap_result("ends that skip, and ends of nothing");
+}
+
+static void test_earlier(void)
+{
+	struct xsprof_pairer *p = start();
+	struct xsprof_pairer_stats stats;
+
+	event(p, XSPROF_REC_BEGIN, 1, 10, 1, 0);
+	event(p, XSPROF_REC_BEGIN, 1, 20, 1, 0);
+	event(p, XSPROF_REC_END, 1, 50, 0, XSPROF_END_EARLIER);
+	event(p, XSPROF_REC_BEGIN, 1, 60, 2, 0);
+	event(p, XSPROF_REC_BEGIN, 1, 70, 3, 0);
+	event(p, XSPROF_REC_END, 1, 80, 2, XSPROF_END_EARLIER);
+	event(p, XSPROF_REC_END, 1, 100, 1, 0);
+	event(p, XSPROF_REC_END, 1, 110, 0, XSPROF_END_EARLIER);	/* nothing is open */
+	stats = finish(p);
+	expect(0, 1, 20, 50, 30, XSPROF_RANGE_CUT);
+	expect(1, 3, 70, 80, 10, XSPROF_RANGE_CUT);
+	expect(2, 2, 60, 80, 10, XSPROF_RANGE_CUT);
+	expect(3, 1, 10, 100, 40, XSPROF_RANGE_ENDED);
+	CHECK_EQ(stats.unmatched_ends, 1);
+	CHECK_EQ(stats.cut, 3);
+	tap_result("ends of what ended earlier");
 }
 
 #define NET	(1u << XSPROF_NAME_SHIFT)
@@ -503,6 +528,7 @@ int main(void)
 	test_trees(2, "both");
 	test_many_children();
 	test_cut();
+	test_earlier();
 	test_pause();
 	test_cut_middle();
 	test_open();

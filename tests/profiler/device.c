@@ -302,13 +302,17 @@ static void test_left_out(void)
 	dev.fails = true;
 	xsprof_op_end();
 	dev.fails = false;
+	begin_op("e");
+	dev.us += 1;
+	xsprof_emit_op_end_earlier();
 	xsprof_op_end();
 	r = end();
-	CHECK_EQ(xsprof_result_nr_events(r), 4);
-	CHECK_EQ(elapsed(r, "a"), 3250);
+	CHECK_EQ(xsprof_result_nr_events(r), 5);
+	CHECK_EQ(elapsed(r, "a"), 4250);
 	CHECK_EQ(elapsed(r, "b"), 2250);
 	CHECK_EQ(elapsed(r, "c"), -1);
 	CHECK_EQ(elapsed(r, "d"), -1);
+	CHECK_EQ(elapsed(r, "e"), -1);
 	xsprof_result_free(r);
 	tap_result("ops without a time are in nobody's way");
 }

@@ -100,6 +100,46 @@ static void test_toggle(void)
 	tap_result("ends of ops that began while it was off, or before, are of no other");
 }
 
+static void ends_earlier(void)
+{
+	struct xsprof_op left_out = { .name = xsprof_name("d"), .scope = 77 };
+
+	begin_op("a");
+	begin_op("b");
+	xsprof_op_begin(&left_out);
+	xsprof_emit_op_end_earlier();
+	xsprof_emit_op_end_earlier();
+	begin_op("c");
+	xsprof_op_end();
+	xsprof_op_end();
+	xsprof_emit_op_end_earlier();	/* of one before the session */
+}
+
+static void test_earlier(void)
+{
+	struct xsprof_profiler_config c = config;
+	static const char *const name[] = { "a", "b", "", "c", "", "", "" };
+	struct xsprof_result *r;
+
+	CHECK_EQ(begin(&config), 0);
+	ends_earlier();
+	r = end();
+	CHECK_EQ(r->n, 7);
+	for (unsigned int i = 0; i < 7; i++)
+		CHECK(!strcmp(r->ev[i].name, name[i]));
+	free(r);
+	*heard = '\0';
+	c.state = XSPROF_PROFILER_PRIVATEUSE1;
+	CHECK_EQ(xsprof_profiler_register_backend(&hears), 0);
+	CHECK_EQ(begin(&c), 0);
+	ends_earlier();
+	CHECK_EQ(xsprof_disable_profiler(NULL), 0);
+	CHECK_EQ(xsprof_profiler_register_backend(NULL), 0);
+	if (strcmp(heard, "ab.c.."))
+		tap_wrong("%s", heard);
+	tap_result("an op that ended earlier is taken off, here and where it is given away");
+}
+
 static int pushed, popped;
 
 static void count_push(void *data, const char *name)
@@ -320,6 +360,7 @@ int main(void)
 {
 	test_scopes();
 	test_toggle();
+	test_earlier();
 	test_deep();
 	test_details();
 	test_limits();

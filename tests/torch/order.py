@@ -48,24 +48,54 @@ def batches():
             yield torch.ones(1)
 
 
-def ends_elsewhere():
-    """Its end is in a thread that is in a range of its own, and has its end seen."""
-    outer = Range("outer")
-    outer.__enter__()
-    inner = torch.autograd.profiler.record_function("moved")
-    inner.__enter__()
-
+def end_elsewhere(moved, worker):
+    """In a thread that is in a range of its own, which has its own end."""
     def work():
-        with Range("worker"):
-            inner.__exit__(None, None, None)
+        with Range(worker):
+            moved.__exit__(None, None, None)
             time.sleep(0.05)
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    outer.__exit__()
+
+
+def begin_moved(name):
+    moved = torch.autograd.profiler.record_function(name)
+    moved.__enter__()
+    return moved
+
+
+def ends_elsewhere():
+    """Inside another, inside one of the same name, inside none."""
+    with Range("outer"):
+        end_elsewhere(begin_moved("moved"), "first")
     with Range("after"):
         time.sleep(0.01)
+    outer = Range("same")
+    with outer:
+        end_elsewhere(begin_moved("same"), "second")
+        time.sleep(0.01)
+    end_elsewhere(begin_moved("alone"), "third")
+    with Range("behind"):
+        time.sleep(0.01)
+
+
+def thread_ends():
+    """Inside the last of its thread."""
+    moved, begun, ended = [], threading.Event(), threading.Event()
+
+    def work():
+        moved.append(begin_moved("last"))
+        begun.set()
+        ended.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait()
+    moved[0].__exit__(None, None, None)
+    ended.set()
+    thread.join()
 
 
 with Range("warm"):
@@ -77,4 +107,5 @@ with Range("consumer"):
     for _ in iterator:
         time.sleep(0.01)
 ends_elsewhere()
+thread_ends()
 print(json.dumps(times))

@@ -44,17 +44,41 @@ for detail in names all; do
 		    got = ended[name] - begun[name]
 		    assert least <= got <= most, (name, got, least, most)
 		    assert rows[name]["total_ns"] <= got, (name, got, rows[name])
-		assert {n for n in true if rows[n]["count"] > 1} == {"slow", "middle", "consumer"}
+		several = {n for n in true if rows[n]["count"] > 1}
+		assert several == {"slow", "middle", "consumer", "same"}, several
 	END
 	result "$detail: each range has its own end" $?
 	python3 - <<-'END' 2>>log
 		import json
 		rows = {r["name"]: r for r in json.load(open("report.json"))["ranges"]}
-		assert (rows["moved"]["count"], rows["moved"]["cut"]) == (1, 1), rows["moved"]
+		for name, count in ("moved", 1), ("alone", 1), ("last", 1), ("same", 2):
+		    row = rows[name]
+		    assert (row["count"], row["cut"]) == (count, 1), row
 		report = json.load(open("report.json"))
 		assert report["unmatched_ends"] == 0 and report["open"] == 0, report
+		events = list(map(json.loads, open("events")))
+		assert sum(e.get("earlier", False) for e in events) == 4
+		assert not any(e.get("unmatched") for e in events)
 	END
 	result "$detail: an end in another thread is of none there, and the range is cut" $?
+	"$dump" -q -f chrome data >chrome.json 2>>log
+	python3 - <<-'END' 2>>log
+		import json
+		stacks, at, cut = {}, {}, []
+		for e in json.load(open("chrome.json"))["traceEvents"]:
+		    stack = stacks.setdefault((e["pid"], e.get("tid")), [])
+		    if e["ph"] == "B":
+		        at.setdefault(e["name"], tuple(stack))
+		        stack.append(e["name"])
+		    elif e["ph"] == "E":
+		        name = stack.pop()
+		        if e.get("args", {}).get("cut"):
+		            cut.append(name)
+		    assert "end" not in e.get("args", {}), e
+		assert at["behind"] == at["after"] == () and not any(stacks.values()), stacks
+		assert sorted(cut) == ["alone", "last", "moved", "same"], cut
+	END
+	result "$detail: what comes behind it is not inside it" $?
 	[ "$(grep -c '"type":"begin".*"key":"continues"' events)" = 3 ]
 	result "$detail: what goes on says so" $?
 done

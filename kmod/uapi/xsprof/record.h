@@ -18,7 +18,7 @@
 enum xsprof_rec_type {
 	XSPROF_REC_INVALID	= 0x00,	/* content of a page that was not written */
 	XSPROF_REC_BEGIN	= 0x01,	/* name; args may follow */
-	XSPROF_REC_END		= 0x02,	/* name or 0: the innermost open range; args may follow */
+	XSPROF_REC_END		= 0x02,	/* name or 0: the innermost; aux: XSPROF_END_*; args */
 	XSPROF_REC_COMPLETE	= 0x03,	/* name, value = duration in ticks, ended at ts */
 	XSPROF_REC_INSTANT	= 0x04,	/* name, aux = enum xsprof_scope */
 	XSPROF_REC_COUNTER_I64	= 0x05,	/* name, value */
@@ -51,6 +51,9 @@ enum xsprof_rec_type {
 	XSPROF_REC_PAD		= 0xfe,	/* to the end of the block */
 	XSPROF_REC_LOST		= 0xff,	/* value = drops of this ring up to here */
 };
+
+/* Of an END: the range ended earlier, at a time that nobody recorded. */
+#define XSPROF_END_EARLIER	0x80000000u
 
 enum xsprof_scope {
 	XSPROF_SCOPE_THREAD	= 0,

@@ -157,7 +157,7 @@ uint64_t torch_thread(uint64_t number);
  * @name: xsprof_name_in()
  * @begin: xsprof_emit_op_begin()
  * @end: xsprof_emit_op_end()
- * @end_of: xsprof_emit_end_of()
+ * @end_earlier: xsprof_emit_op_end_earlier()
  * @memory: xsprof_report_memory_usage()
  * @out_of_memory: xsprof_report_out_of_memory()
  * @fact: xsprof_fact()
@@ -172,7 +172,7 @@ struct torch_user {
 	xsprof_name_t	(*name)(int category, const char *text);
 	void		(*begin)(const struct xsprof_op *op);
 	void		(*end)(void);
-	void		(*end_of)(xsprof_name_t name);
+	void		(*end_earlier)(void);
 	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
 				  uint64_t reserved, uint32_t device);
 	void		(*out_of_memory)(int64_t size, uint64_t total, uint64_t reserved,
@@ -200,7 +200,7 @@ static inline bool torch_wanted(void)
 
 /* ---- open.c --------------------------------------------------------------------------------- */
 
-/* An op of this thread has begun in the trace. */
+/* An op of this thread is about to begin in the trace. */
 void torch_open_begin(const struct xsprof_op *op);
 /* The op with that record function id ends; @wanted: and ops are recorded. */
 void torch_open_end(uint64_t id, bool wanted);

@@ -76,8 +76,8 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		op.kwargs = comms.kv;
 		op.nr_kwargs = comms.nr;
 	}
-	torch_user.begin(&op);
 	torch_open_begin(&op);
+	torch_user.begin(&op);
 	if (__builtin_expect(is_comms, 0))
 		torch_comms_free(&comms);
 	return ret;

@@ -33,8 +33,39 @@ extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
 	__attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
+/* ---- ops that ended in another thread ------------------------------------------------------- */
+
+/*
+ * The thread in which it began removes it when it next begins an op inside it, ends one around it,
+ * or ends itself.  If another id has replaced this one by then, the op stays open.  Ops that began
+ * before recording was on are on no stack.
+ */
+static void ended_elsewhere(uint64_t id)
+{
+	/* Relaxed, as below: nothing is read by way of it but the number. */
+	__atomic_store_n(&elsewhere[id % ELSEWHERE], id, __ATOMIC_RELAXED);
+}
+
+static bool has_ended(uint64_t id)
+{
+	return id && __atomic_load_n(&elsewhere[id % ELSEWHERE], __ATOMIC_RELAXED) == id;
+}
+
+/* The innermost ones are no more. */
+static void drop_ended(struct open_ops *o, bool wanted)
+{
+	while (o->depth && o->depth <= DEPTH && has_ended(o->op[o->depth - 1].id)) {
+		o->depth--;
+		if (wanted)
+			torch_user.end_earlier();
+	}
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
 static void thread_ends(void *mem)
 {
+	drop_ended(mem, torch_wanted());
 	ops = NULL;
 	free(mem);
 }
@@ -58,6 +89,7 @@ void torch_open_begin(const struct xsprof_op *op)
 
 	if (o == &no_memory)
 		return;
+	drop_ended(o, true);
 	if (o->depth < DEPTH)
 		o->op[o->depth] = (struct open_op){
 			.id = op->record_function_id, .name = op->name, .scope = op->scope,
@@ -66,35 +98,6 @@ void torch_open_begin(const struct xsprof_op *op)
 }
 
 /* ---- ends out of order ---------------------------------------------------------------------- */
-
-/*
- * The thread in which it began removes it when it ends an op around it.  If another id has replaced
- * this one by then, the op stays open.  Ops that began before recording was on are on no stack.
- */
-static void ended_elsewhere(uint64_t id)
-{
-	/* Relaxed, as below: nothing is read by way of it but the number. */
-	__atomic_store_n(&elsewhere[id % ELSEWHERE], id, __ATOMIC_RELAXED);
-}
-
-static bool has_ended(uint64_t id)
-{
-	return __atomic_load_n(&elsewhere[id % ELSEWHERE], __ATOMIC_RELAXED) == id;
-}
-
-/* Of those inside @at, the ones that ended elsewhere are no more.  Return: were there any? */
-static bool drop_ended(struct open_ops *o, uint32_t at)
-{
-	uint32_t kept = at + 1;
-
-	for (uint32_t i = at + 1; i < o->depth; i++)
-		if (!has_ended(o->op[i].id))
-			o->op[kept++] = o->op[i];
-	if (kept == o->depth)
-		return false;
-	o->depth = kept;
-	return true;
-}
 
 /* It says so: the same id, in another range. */
 static void begin_again(const struct open_op *open)
@@ -111,20 +114,26 @@ static void begin_again(const struct open_op *open)
 
 static void end_at(struct open_ops *o, uint32_t at, bool wanted)
 {
-	struct open_op op = o->op[at];
-	bool ended = drop_ended(o, at);
+	uint32_t depth = o->depth;
 
-	/* By its name it ends those that have no end, which are cut. */
-	if (wanted && ended)
-		torch_user.end_of(op.name);
-	for (uint32_t i = o->depth; wanted && !ended && i > at; i--)
+	o->depth = at;
+	for (uint32_t i = depth; i-- > at + 1;) {
+		bool ended = has_ended(o->op[i].id);
+
+		if (ended)
+			o->op[i].id = 0;
+		if (wanted)
+			(ended ? torch_user.end_earlier : torch_user.end)();
+	}
+	if (wanted)
 		torch_user.end();
-	for (uint32_t i = at; i + 1 < o->depth; i++) {
-		o->op[i] = o->op[i + 1];
+	for (uint32_t i = at + 1; i < depth; i++) {
+		if (!o->op[i].id)
+			continue;
+		o->op[o->depth++] = o->op[i];
 		if (wanted)
 			begin_again(&o->op[i]);
 	}
-	o->depth--;
 }
 
 static __attribute__((cold)) void end_out_of_order(struct open_ops *o, uint64_t id, bool wanted)

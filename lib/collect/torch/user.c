@@ -29,7 +29,7 @@ int torch_user_open(void)
 		{ &torch_user.name, "xsprof_name_in" },
 		{ &torch_user.begin, "xsprof_emit_op_begin" },
 		{ &torch_user.end, "xsprof_emit_op_end" },
-		{ &torch_user.end_of, "xsprof_emit_end_of" },
+		{ &torch_user.end_earlier, "xsprof_emit_op_end_earlier" },
 		{ &torch_user.memory, "xsprof_report_memory_usage" },
 		{ &torch_user.out_of_memory, "xsprof_report_out_of_memory" },
 		{ &torch_user.fact, "xsprof_fact" },

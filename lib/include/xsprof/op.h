@@ -174,6 +174,15 @@ XSPROF_API void xsprof_emit_op_begin(const struct xsprof_op *op);
 XSPROF_API void xsprof_emit_op_end(void);
 
 /**
+ * xsprof_emit_op_end_earlier() - the calling thread's innermost op is open no more
+ *
+ * Instead of xsprof_op_end() for one that ended in another thread, or unseen: the trace shows it as
+ * cut, not as ended here.  Needed also if ops are not being recorded.  Signal-safe if
+ * xsprof_op_begin() is.
+ */
+XSPROF_API void xsprof_emit_op_end_earlier(void);
+
+/**
  * xsprof_op_begin() - an op begins in this thread
  * @op: what it is; not kept
  *

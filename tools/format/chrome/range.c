@@ -78,6 +78,8 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 	size_t end, args;
 	char *p;
 
+	if (view->earlier)
+		return;
 	if (!range) {
 		chrome_instant(out, view, 't', "\"end\":\"without a begin\"", NULL);
 		return;

@@ -296,8 +296,10 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_BEGIN:
 		return put_op(ev, p);
 	case XSPROF_REC_END:
-		return view->range ? put_uncertain(view->range, p) :
-				     put_lit(p, ",\"unmatched\":true");
+		if (view->range)
+			return put_uncertain(view->range, p);
+		return view->earlier ? put_lit(p, ",\"earlier\":true") :
+				       put_lit(p, ",\"unmatched\":true");
 	case XSPROF_REC_COMPLETE:
 		return put_range(ev, p);
 	case XSPROF_REC_INSTANT:

@@ -84,6 +84,8 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 	uint32_t len;
 	char *p;
 
+	if (view->earlier)
+		return;
 	if (!view->range) {
 		pf_instant(out, view, 0, PF_NOTE("end", "without a begin"));
 		return;
