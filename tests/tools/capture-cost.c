@@ -197,6 +197,25 @@ static void make_memory(uint32_t n)
 	cap_end(t);
 }
 
+/* Ranges that a pause hides, and ends that are of none of them. */
+static void make_hidden(uint32_t n)
+{
+	struct cap_ring r;
+	uint64_t t = T(1);
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < n; i++)
+		cap_event(&r, t++, XSPROF_REC_BEGIN, 1000 + i, id(1), 0, 0);
+	cap_event(&r, t++, XSPROF_REC_CONTROL, 1, 0, XSPROF_CONTROL_PAUSE, 0);
+	cap_event(&r, t++, XSPROF_REC_CONTROL, 1, 0, XSPROF_CONTROL_RESUME, ~0ull);
+	for (uint32_t i = 0; i < n; i++) {
+		cap_event(&r, t++, XSPROF_REC_END, 1000, id(2), 0, 0);
+		cap_event(&r, t++, XSPROF_REC_END, 1, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
 int cap_make_cost(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "control"))
@@ -217,6 +236,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_users(n);
 	else if (!strcmp(kind, "memory"))
 		make_memory(n);
+	else if (!strcmp(kind, "hidden"))
+		make_hidden(n);
 	else
 		return -1;
 	return 0;

@@ -22,6 +22,7 @@
 
 #define THREADS	3
 #define FAT	(1500ul << 20)
+#define DEEP	30	/* inside each other, in main */
 #define MANY	40
 
 static pthread_barrier_t there;
@@ -131,6 +132,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "lose"))
 		lose();
+	for (i = 0; i < DEEP && !strcmp(argv[2], "deep"); i++)
+		begin("deep");
 	if (!strcmp(argv[2], "fat"))
 		take_memory();
 	tell(argv[1], threads);

@@ -17,6 +17,7 @@
 #include "text/json.h"
 
 #define THREADS_SHOWN	16u	/* of a process, unless all are asked for */
+#define AROUND		8u	/* ranges shown around one, from without and from within */
 #define SILENT_SHOWN	4u	/* processes, likewise */
 #define SILENT_NS	1000000000u	/* one that wrote nothing for so long may hang */
 
@@ -145,6 +146,24 @@ static void put_duration(const struct open_ranges *open, uint32_t producer, uint
 		printf("%s to %s", from, to);
 }
 
+/* " (in step > forward) ": the outermost and the innermost of many. */
+static void put_around(const struct open_ranges *open, const struct stack *s)
+{
+	size_t around = s->n - 1, left_out = around > 2 * AROUND ? around - 2 * AROUND : 0;
+
+	for (size_t i = 0; i < around; i++) {
+		fputs(i ? " > " : " (in ", stdout);
+		if (left_out && i == AROUND) {
+			printf("%zu more > ", left_out);
+			i += left_out;
+		}
+		put_text(open, &s->v[i]);
+		if (s->v[i].doubt)
+			putchar('?');
+	}
+	fputs(around ? ") " : " ", stdout);
+}
+
 /* thread 12 (worker) was in conv2d for 3.200 s (in step > forward) when killed by SIGKILL */
 static void print_stack(const struct open_ranges *open, const struct open_show *show,
 			const struct stack *s, const struct xsprof_trace_producer *p)
@@ -152,7 +171,6 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	const struct open_range *inner = &s->v[s->n - 1];
 	struct report_op op = open_range_op(inner);
 	char time[32];
-	size_t i;
 
 	fputs("  ", stdout);
 	put_thread(open, inner->producer, inner->tid);
@@ -168,13 +186,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 		      stdout);
 	else
 		put_duration(open, inner->producer, inner->begin_ns, inner->end_ns);
-	for (i = 0; i + 1 < s->n; i++) {
-		fputs(i ? " > " : " (in ", stdout);
-		put_text(open, &s->v[i]);
-		if (s->v[i].doubt)
-			putchar('?');
-	}
-	fputs(i ? ") " : " ", stdout);
+	put_around(open, s);
 	if (inner->doubt == OPEN_PAUSED)
 		fputs("when its markers were switched off: what it did since is not known", stdout);
 	else

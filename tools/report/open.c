@@ -50,14 +50,12 @@ static void keep(struct open_ranges *open, struct open_range range)
 
 static void hide(struct open_ranges *open, const struct xsprof_range *range)
 {
-	if (!open->hidden)
-		open->hidden = malloc(OPEN_HIDDEN_MAX * sizeof(*open->hidden));
-	if (!open->hidden)
-		open->failed = true;
-	else if (open->nr_hidden < OPEN_HIDDEN_MAX)
-		open->hidden[open->nr_hidden++] = make(range, OPEN_PAUSED);
-	else
+	int err = hidden_add(&open->hidden, range);
+
+	if (err == -ENOSPC)
 		open->dropped++;
+	else if (err)
+		open->failed = true;
 }
 
 void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range)
@@ -73,44 +71,10 @@ void open_ranges_add(struct open_ranges *open, const struct xsprof_range *range)
 		hide(open, range);
 }
 
-/* An end with nothing open to end is that of the innermost range which a pause hid. */
-static void end_hidden(struct open_ranges *open, const struct xsprof_event *ev)
+/* Its process has ended: no end of it can come any more. */
+static void keep_hidden(void *data, const struct xsprof_range *range)
 {
-	bool async = ev->type == XSPROF_REC_ASYNC_END;
-	size_t i = open->nr_hidden, best = SIZE_MAX;
-
-	while (i--) {
-		const struct open_range *h = &open->hidden[i];
-
-		if (h->producer != ev->producer || (ev->name && h->name != ev->name) ||
-		    (h->kind == XSPROF_REC_ASYNC_BEGIN) != async)
-			continue;
-		if (async ? h->id != ev->value : h->tid != ev->tid)
-			continue;
-		if (best == SIZE_MAX || h->begin_ns > open->hidden[best].begin_ns ||
-		    (h->begin_ns == open->hidden[best].begin_ns &&
-		     h->depth > open->hidden[best].depth))
-			best = i;
-	}
-	if (best != SIZE_MAX)
-		open->hidden[best] = open->hidden[--open->nr_hidden];
-}
-
-/* Of a process that has ended what was hidden has no end to come any more. */
-static void end_process(struct open_ranges *open, uint32_t producer)
-{
-	size_t i, kept = 0;
-
-	for (i = 0; i < open->nr_hidden; i++) {
-		struct open_range range = open->hidden[i];
-
-		if (producer != ~0u && range.producer != producer) {
-			open->hidden[kept++] = range;
-			continue;
-		}
-		keep(open, range);
-	}
-	open->nr_hidden = kept;
+	keep(data, make(range, OPEN_PAUSED));
 }
 
 /* What goes on with the record before is part of that, and what the kernel wrote not of it. */
@@ -151,13 +115,11 @@ int open_ranges_event(struct open_ranges *open, struct xsprof_pairer *pairer,
 	note_latest(open, ev);
 	if (xst_losses_at(ev) && ev->producer < open->nr_latest)
 		open->latest[ev->producer].lost = true;
-	if (!open->nr_hidden)
-		return ret;
 	if (ev->type == XSPROF_EV_EXIT)
-		end_process(open, ev->producer);
+		hidden_take(&open->hidden, ev->producer, keep_hidden, open);
 	else if ((ev->type == XSPROF_REC_END || ev->type == XSPROF_REC_ASYNC_END) &&
 		 open->emitted == before)
-		end_hidden(open, ev);
+		hidden_end(&open->hidden, ev);
 	return ret;
 }
 
@@ -185,7 +147,7 @@ int open_ranges_finish(struct open_ranges *open)
 	uint32_t producer = ~0u;
 	size_t i;
 
-	end_process(open, ~0u);
+	hidden_take(&open->hidden, ~0u, keep_hidden, open);
 	if (open->failed)
 		return -ENOMEM;
 	if (open->nr)
@@ -224,6 +186,6 @@ void open_ranges_free(struct open_ranges *open)
 {
 	report_places_free(open->places);
 	free(open->list);
-	free(open->hidden);
+	hidden_free(&open->hidden);
 	free(open->latest);
 }

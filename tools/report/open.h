@@ -12,10 +12,10 @@
 
 #include <xsprof/trace.h>
 
+#include "report/hidden.h"
 #include "report/place.h"
 
 #define OPEN_RANGES_MAX	65536u	/* ranges kept; more are counted */
-#define OPEN_HIDDEN_MAX	4096u	/* ranges kept that a pause hid */
 
 /* Why it is not known that a range was open until the end. */
 enum open_doubt {
@@ -55,7 +55,6 @@ struct open_latest {
  * @room: room in @list
  * @dropped: more that were not kept
  * @hidden: what was open when its markers went off, with no end since
- * @nr_hidden: how many
  * @latest: by producer
  * @nr_latest: room in @latest
  * @type: of the event that the pairer is at
@@ -70,8 +69,7 @@ struct open_ranges {
 	size_t			nr;
 	size_t			room;
 	uint64_t		dropped;
-	struct open_range	*hidden;
-	size_t			nr_hidden;
+	struct hidden_ranges	hidden;
 	struct open_latest	*latest;
 	uint32_t		nr_latest;
 	uint16_t		type;
