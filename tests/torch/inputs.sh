@@ -6,28 +6,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
-python=${1:-/usr/bin/python3}
-program=$PWD/tests/torch/inputs.py
-export OMP_NUM_THREADS=1
-shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
-trap 'rm -rf "$dir" "$shm"' EXIT
-export XSPROF_SHM_DIR=$shm
-unset XSPROF_TORCH LD_PRELOAD
-
-if ! "$python" -c 'import torch' 2>/dev/null; then
-	echo "1..0 # SKIP no PyTorch for $python"
-	exit 77
-fi
-if [ ! -e "$BUILD/lib/libxsprof-torch.so" ]; then
-	echo "1..0 # SKIP libxsprof-torch is not built for this machine"
-	exit 77
-fi
-cd "$dir" || exit 1
+. tests/torch/start.sh
 
 # kind KIND NAME CONDITION: of rows, {(name, inputs): count}
 kind()
 {
-	"$xsprof" record -q --torch shapes -o data -- "$python" -W ignore "$program" "$1" \
+	"$xsprof" record -q --torch shapes -o data -- "$python" -W ignore "$here/inputs.py" "$1" \
 		>out 2>log && [ "$(cat out)" = "done" ] && ! grep -q PyTorch: log &&
 		"$xsprof" report --by shape --json data >rows 2>>log &&
 		python3 - "$3" <<-'END' 2>>log
@@ -58,4 +42,24 @@ kind symbolic "symbolic sizes are none" \
 	not any('[float[]' in str(i) for n, i in rows)"
 kind kinds "sparse, quantized and empty tensors, those without memory, long lists" \
 	"of('aten::sum').get('float[2, 0], None') == 2"
+
+# More names than there is room for.
+XSPROF_ARENA_SIZE=64k "$xsprof" record -o data -- "$python" -W ignore - >out 2>log <<-'END'
+	import torch
+	for i in range(3000):
+	    with torch.autograd.profiler.record_function(f"a range with a name that is {i}"):
+	        pass
+	torch.ones(2).sinh()
+END
+"$dump" -q -f ndjson data 2>>log | python3 -c '
+import json, sys
+begins = [e for e in map(json.loads, sys.stdin) if e["type"] == "begin"]
+# One that found room has its name, one that found none has it as argument.
+told = [e["name"] if e["name"] != "?" else e["args"][0]["value"] for e in begins]
+assert told.count("aten::sinh") == 1, told[-9:]
+for i in range(3000):
+    assert told.count(f"a range with a name that is {i}") == 1, i
+assert begins[-1]["name"] == "?" and begins[-1]["args"][0]["key"] == "name", begins[-1]
+assert sum(e["name"] == "?" for e in begins) > 1000' 2>>log
+result "with the room for names full, an op's text is an argument" $?
 finish

@@ -5,19 +5,10 @@
 # same run and what the job says itself. Usage: jobs.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-skip() { echo "1..0 # SKIP $*"; exit 77; }
 . tests/tools/tap.sh
-python=${1:-/usr/bin/python3}
-compare=$PWD/tests/torch/compare.py
-jobs=$PWD/tests/torch/jobs
-unset XSPROF_TORCH LD_PRELOAD
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-cd "$dir" || exit 1
-mkdir shm
-export XSPROF_SHM_DIR=$dir/shm
-
-[ -e "$BUILD/lib/libxsprof-torch.so" ] || skip "libxsprof-torch is for x86-64"
-"$python" -c 'import torch' 2>/dev/null || skip "no PyTorch for $python"
+. tests/torch/start.sh
+compare=$here/compare.py
+jobs=$here/jobs
 
 # record DETAIL JOB ARGUMENT...: into data; its ops as JSON in ours
 record()

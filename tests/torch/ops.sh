@@ -6,25 +6,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
-python=${1:-/usr/bin/python3}
-here=$PWD/tests/torch
+. tests/torch/start.sh
 lib=$BUILD/lib/libxsprof-torch.so
-export OMP_NUM_THREADS=1
-# Sessions of nobody else's.
-shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
-trap 'rm -rf "$dir" "$shm"' EXIT
-export XSPROF_SHM_DIR=$shm
-unset XSPROF_TORCH LD_PRELOAD
-cd "$dir" || exit 1
-
-if ! "$python" -c 'import torch' 2>/dev/null; then
-	echo "1..0 # SKIP no PyTorch for $python"
-	exit 77
-fi
-if [ ! -e "$lib" ]; then
-	echo "1..0 # SKIP libxsprof-torch is not built for this machine"
-	exit 77
-fi
 echo "# PyTorch $("$python" -W ignore -c 'import torch; print(torch.__version__)' 2>/dev/null)"
 
 # record OPTIONS... -- COMMAND...: into $dir/data; its ops as JSON in $dir/ours

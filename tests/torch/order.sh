@@ -6,23 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
-python=${1:-/usr/bin/python3}
-here=$PWD/tests/torch
-# A folder for the sessions of this test alone.
-shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
-trap 'rm -rf "$dir" "$shm"' EXIT
-export XSPROF_SHM_DIR=$shm
-unset XSPROF_TORCH LD_PRELOAD
-cd "$dir" || exit 1
-
-if ! "$python" -c 'import torch' 2>/dev/null; then
-	echo "1..0 # SKIP no PyTorch for $python"
-	exit 77
-fi
-if [ ! -e "$BUILD/lib/libxsprof-torch.so" ]; then
-	echo "1..0 # SKIP libxsprof-torch is for x86-64"
-	exit 77
-fi
+. tests/torch/start.sh
 
 for detail in names all; do
 	"$xsprof" record -q --torch $detail -o data -- "$python" -W ignore "$here/order.py" \

@@ -47,7 +47,7 @@ void torch_comms_init(int category)
 
 bool torch_is_comms(xsprof_name_t name)
 {
-	return name == op_name && torch_api.save_meta &&
+	return name == op_name && !torch_names_full(name) && torch_api.save_meta &&
 	       !__atomic_load_n(&differs, __ATOMIC_RELAXED);
 }
 

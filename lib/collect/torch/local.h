@@ -327,6 +327,12 @@ void torch_iterations_last(void);
 /* The name of an op, and how many arguments it has; TORCH_ALL_INPUTS: its inputs are these. */
 xsprof_name_t torch_name(const void *fn, uint32_t *arguments);
 void torch_names_init(int category);
+/* There was no room for its text, which is an argument with this key then. */
+static inline bool torch_names_full(xsprof_name_t name)
+{
+	return (name & XSPROF_NAME_MASK) == XSPROF_NAME_FULL;
+}
+extern xsprof_name_t torch_name_key;
 
 /* Begins to observe where ops are wanted, ends it where they are not any more. */
 void torch_observe(void);

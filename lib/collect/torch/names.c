@@ -19,6 +19,7 @@ static struct {
 	uint32_t	arguments;
 } names[PLACES];
 
+xsprof_name_t torch_name_key;
 static int torch_category;
 static uint32_t confirmed;	/* answers; ENOUGH: it is believed */
 static bool no_schema;
@@ -26,6 +27,7 @@ static bool no_schema;
 void torch_names_init(int category)
 {
 	torch_category = category;
+	torch_name_key = torch_user.name(0, "name");
 }
 
 static bool has_schema(const void *fn)

@@ -40,6 +40,7 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 	struct python_place place;
 	struct torch_inputs in;
 	struct torch_comms comms;
+	struct xsprof_kv text;
 	uint32_t arguments;
 	uint64_t number;
 	bool is_comms;
@@ -75,6 +76,11 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		torch_comms_read(fn, &comms);
 		op.kwargs = comms.kv;
 		op.nr_kwargs = comms.nr;
+	}
+	if (__builtin_expect(torch_names_full(op.name), 0)) {
+		text = xsprof_str(torch_name_key, torch_api.fn_name(fn));
+		op.kwargs = &text;
+		op.nr_kwargs = 1;
 	}
 	torch_open_begin(&op);
 	torch_user.begin(&op);
