@@ -216,6 +216,7 @@ static void counters(void)
 	nvtxCounterSample(domain, fixed, &value, 2);
 	nvtxCounterSampleInt64(domain, added, 5);
 	nvtxCounterSampleInt64(domain, NVTX_COUNTER_ID_STATIC_START + 99, 5);
+	nvtxCounterSampleInt64(domain, NVTX_COUNTER_ID_STATIC_START + 3 + (1ull << 32), 5);
 }
 
 int main(void)

@@ -13,10 +13,13 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtSync.h>
 #endif
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +191,36 @@ static void objects(void)
 	nvtxDomainSyncUserDestroy(sync);
 }
 
+static volatile sig_atomic_t handled;
+
+static void handler(int signal)
+{
+	int saved = errno;
+
+	(void)signal;
+	if (handled < 200) {
+		nvtxRangeEnd(nvtxRangeStartA("started by a signal"));
+		handled++;
+	}
+	errno = saved;
+}
+
+/* A signal in the middle of a call, which may hold what the call in its handler needs. */
+static void signals(void)
+{
+	struct sigaction action = { .sa_handler = handler };
+	struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+
+	nvtxRangeEnd(nvtxRangeStartA("started by a signal"));
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 5000; i++)
+		nvtxRangeEnd(nvtxRangeStartA("interrupted"));
+	while (handled < 200)
+		pause();
+	setitimer(ITIMER_REAL, &never, NULL);
+}
+
 static void children(const char *self)
 {
 	pid_t pid = fork();
@@ -221,6 +254,7 @@ int main(int argc, char **argv)
 	attributes();
 	threads();
 	objects();
+	signals();
 	copy_one(20);
 	copy_two(30);
 	children(argv[0]);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gpu/nvtx/ext-abi.h"
@@ -213,6 +214,31 @@ static void check_levels(void)
 	OK(good, "a thousand levels");
 }
 
+/* The child of a fork ends what its parent had open, which is no end of its own. */
+static void check_fork(void)
+{
+	push_fn push = F(push_fn, &v3, NVTX_CORE, NVTX_PUSH_A);
+	pop_fn pop = F(pop_fn, &v3, NVTX_CORE, NVTX_POP);
+	bool good = true;
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; i < 400; i++)
+		good = good && push("deep") == i;
+	pid = fork();
+	if (!pid) {
+		while (i-- > 300)
+			good = good && pop() == i;
+		for (i = 0; i < 3; i++)
+			good = good && push("of a child") == 300 && pop() == 300;
+		_exit(!good);
+	}
+	while (i--)
+		good = good && pop() == i;
+	OK(good && pid > 0 && waitpid(pid, &status, 0) == pid && !status,
+	   "levels in the child of a fork, deeper than domains are known");
+}
+
 /* ---- hostile --------------------------------------------------------------------------------- */
 
 /* What lies behind @size bytes of @thing is not there. */
@@ -324,6 +350,10 @@ static void check_payloads(void)
 		{ .type = NVTX_TYPE_I32, .name = "d", .offset = UINT64_MAX },
 		{ .type = NVTX_TYPE_CHAR, .flags = NVTX_ENTRY_ARRAY_FIXED, .length = UINT64_MAX },
 		{ .type = UINT64_MAX, .flags = UINT64_MAX, .length = 3 },
+		/* Behind their length it is 0 again. */
+		{ .type = NVTX_TYPE_CSTRING, .length = UINT64_MAX - 7, .name = "e", .offset = 8 },
+		{ .type = NVTX_TYPE_CHAR, .flags = NVTX_ENTRY_ARRAY_FIXED, .name = "f",
+		  .length = UINT64_MAX - 7, .offset = 8 },
 	};
 	struct nvtx_schema_attr attr = {
 		.mask = NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_NR_ENTRIES, .entries = entries,
@@ -471,6 +501,7 @@ int main(int argc, char **argv)
 	} else {
 		check_tables();
 		check_levels();
+		check_fork();
 		check_short();
 		check_nonsense();
 		check_extensions();
