@@ -286,7 +286,27 @@ uint64_t xst_last_ns(const struct xsprof_trace *t)
 	return last;
 }
 
-uint64_t xst_clocks_error(const struct xsprof_trace *t)
+static uint64_t ticks_of(const struct xst_fit *fit, uint64_t ns)
+{
+	return fit->freq > 0 ? (uint64_t)((double)ns * fit->freq / 1e9) : 0;
+}
+
+/* Of the first or the last ticks; where these are not between @from and @to, of that instead. */
+static uint64_t error_at(const struct xst_fit *fit, uint64_t ticks, uint64_t from, uint64_t to)
+{
+	uint64_t ns = xst_fit_ns(fit, ticks), out;
+
+	if (ns < from) {
+		out = ticks_of(fit, from - ns);
+		ticks = ticks > UINT64_MAX - out ? UINT64_MAX : ticks + out;
+	} else if (ns > to) {
+		out = ticks_of(fit, ns - to);
+		ticks -= ticks < out ? ticks : out;
+	}
+	return xst_fit_error(fit, ticks);
+}
+
+uint64_t xst_clocks_error(const struct xsprof_trace *t, uint64_t from, uint64_t to)
 {
 	uint64_t worst = t->found.fit.error_ns;
 
@@ -294,7 +314,7 @@ uint64_t xst_clocks_error(const struct xsprof_trace *t)
 		const uint64_t ends[] = { t->found.hints[k].first, t->found.hints[k].last };
 
 		for (int i = 0; i < 2; i++) {
-			uint64_t error = ends[i] ? xst_fit_error(fit_of(t, k), ends[i]) : 0;
+			uint64_t error = ends[i] ? error_at(fit_of(t, k), ends[i], from, to) : 0;
 
 			if (error > worst)
 				worst = error;

@@ -24,7 +24,7 @@ void xst_clocks_free(struct xsprof_trace *t);
 /* The earliest and the latest time that headers of chunks name, 0 when none does. */
 uint64_t xst_first_ns(const struct xsprof_trace *t);
 uint64_t xst_last_ns(const struct xsprof_trace *t);
-/* Bound of the clocks' error over all that. */
-uint64_t xst_clocks_error(const struct xsprof_trace *t);
+/* Bound of the clocks' error over all that, where it is from @from to @to, ns. */
+uint64_t xst_clocks_error(const struct xsprof_trace *t, uint64_t from, uint64_t to);
 
 #endif /* XST_CLOCKS_H */

@@ -308,7 +308,7 @@ static void describe_clock(const struct xsprof_trace *t, struct xsprof_trace_inf
 	info->clock_kind = t->found.main_kind;
 	info->clock_points = t->found.fit.points;
 	info->clock_freq = t->found.fit.freq;
-	info->clock_error_ns = xst_clocks_error(t);
+	info->clock_error_ns = xst_clocks_error(t, 0, UINT64_MAX);
 	if (t->found.nr_syncs)
 		info->real_offset_ns = (int64_t)(t->found.syncs[0].real - t->found.syncs[0].mono);
 	info->first_ns = xst_first_ns(t);

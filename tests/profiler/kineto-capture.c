@@ -597,6 +597,25 @@ static void make_many(uint32_t ops)
 	cap_end(T(1) + ops * 1000ull);
 }
 
+/* The clocks were compared in its last of a thousand milliseconds only. */
+static void make_late(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=node-1\n");
+	cap_clock(T(999000), T(1000000));
+	cap_producer(0, MAIN, T(0));
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 16384);
+	for (uint32_t i = 0; i < 1000; i++) {
+		cap_event(&r, T(1000 * i), XSPROF_REC_BEGIN, MAIN, 0, 0, 0);
+		cap_event(&r, T(1000 * i + 1), XSPROF_REC_END, MAIN, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(1000000));
+	cap_end(T(1000000));
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 2 ? argv[1] : "";
@@ -608,6 +627,8 @@ int main(int argc, char **argv)
 		make_ops();
 	} else if (!strcmp(kind, "inline") && argc == 3) {
 		make_inline();
+	} else if (!strcmp(kind, "late") && argc == 3) {
+		make_late();
 	} else if (!strcmp(kind, "hostile") && argc == 3) {
 		make_hostile();
 	} else if (!strcmp(kind, "rank") && argc == 5) {
@@ -617,7 +638,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(kind, "many") && argc == 4) {
 		make_many(n);
 	} else {
-		fprintf(stderr, "usage: kineto-capture ops|inline|hostile FILE, "
+		fprintf(stderr, "usage: kineto-capture ops|inline|late|hostile FILE, "
 			"memory|many FILE N, "
 			"rank FILE RANK WORLD\n");
 		return 2;

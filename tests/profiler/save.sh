@@ -89,6 +89,25 @@ assert not [e for e in trace["traceEvents"] if e["name"] == "[memory]"]
 END
 result "a window cuts" $?
 
+# What the clocks' error is depends on where in the capture.
+error_from() # $1 begin of the window, ns
+{
+	"$save" kineto "$dir/late.data" "$dir/x.json" "$1" 1001000000000 2>>"$dir/log" &&
+		python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["xsprof_clock_error_ns"])' "$dir/x.json" 2>>"$dir/log"
+}
+
+"$make" late "$dir/late.data" && for from in 1000000000000 1000500000000 1000999000000; do
+	error_from $from
+done >"$dir/errors" && python3 - "$dir/errors" >>"$dir/log" 2>&1 <<'END'
+import sys
+whole, half, none = map(int, open(sys.argv[1]))
+# 500 ns for each millisecond away from the nearest comparison.
+assert [round((n - none) / 1e5, 1) for n in (whole, half)] == [5, 2.5], (whole, half, none)
+assert none < 1000, none
+END
+result "the clocks' error is that of what is shown" $?
+
 # The tool writes the same events as the library.
 "$save" kineto "$dir/rank.data" "$dir/x.json" 2>"$dir/log" &&
 	"$dump" -q -f kineto -o "$dir/y.json" "$dir/rank.data" 2>>"$dir/log" &&

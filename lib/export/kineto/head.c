@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "decode/clocks.h"
 #include "decode/rank.h"
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
@@ -248,6 +249,7 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 {
 	const struct xsp_tracks_stats *stats = xsp_tracks_stats(k->tracks);
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint64_t error;
 	char *p;
 
 	put_span(k);
@@ -269,8 +271,9 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 		put_number(k, "xsprof_stacks_missed", k->no_stack);
 	put_number(k, "xsprof_ranges_unfinished", stats->open);
 	put_number(k, "xsprof_ranges_left_out", stats->deep);
-	if (info.clock_error_ns != UINT64_MAX)
-		put_number(k, "xsprof_clock_error_ns", info.clock_error_ns);
+	error = xst_clocks_error(k->w.trace, k->first, k->last);
+	if (error != UINT64_MAX)
+		put_number(k, "xsprof_clock_error_ns", error);
 	key(k, "traceName");
 	put_string(k, name);
 	xsp_buf_puts(k->w.buf, "\n}\n");
