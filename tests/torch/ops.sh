@@ -178,6 +178,29 @@ result "--torch all: lines and modules of ops, forward and backward" $?
 	assert rows and all(r["total_ns"] >= r["self_ns"] for r in rows if r["count"]), rows
 END
 result "report --by module --name: what is inside of others is counted" $?
+# Python calls an __init__ that it has specialized from code of its own, which has no line.
+cat >made.py <<-'END'
+	import torch
+	class Made:
+	    def __init__(self):
+	        self.t = torch.ones(3).tanh()
+	for i in range(100):
+	    Made()
+END
+record --torch all -- "$python" -W ignore made.py &&
+	"$xsprof" report --by line,name --json data >lines 2>>log && python3 - <<-'END' 2>>log
+	import json, re
+	events = json.load(open("ours"))["traceEvents"]
+	tanh = [e["args"]["Call stack"].split(";") for e in events if e.get("name") == "aten::tanh"]
+	assert len(tanh) == 100, len(tanh)
+	for stack in tanh:
+	    own = [re.search(r"made\.py\((-?\d+)\): (.*)", frame) for frame in stack]
+	    assert [(f[1], f[2].split(".")[-1]) for f in own if f] == [
+	        ("4", "__init__"), ("6", "<module>")], stack
+	rows = [r for r in json.load(open("lines"))["ranges"] if r["name"] == "aten::tanh"]
+	assert len(rows) == 1 and rows[0]["count"] == 100 and "made.py(4)" in rows[0]["line"], rows
+END
+result "objects made over and over: the lines of their program alone" $?
 record --torch all -- "$python" -W ignore -c 'import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint

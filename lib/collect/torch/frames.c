@@ -210,7 +210,7 @@ uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t n
 	const struct known_code *known;
 	xsprof_name_t name, own = 0;
 	char text[TEXT_MAX];
-	uint32_t stack;
+	uint32_t stack, n = 0;
 	int line;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -218,6 +218,9 @@ uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t n
 		if (!known)
 			return add_unnamed(key, nr + left);
 		line = python.addr_line(frame[i].code, frame[i].at);
+		/* Python has made up the code for itself; PyTorch's profiler has none of it. */
+		if (line < 0 && (n || i + 1 < nr))
+			continue;
 		/* Of a path that is too long the end tells more. */
 		if (snprintf(text, sizeof(text), "%s(%d): %s", known->where, line,
 			     known->function) >= (int)sizeof(text))
@@ -228,12 +231,11 @@ uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t n
 		name = torch_user.name(frames_category, text);
 		if (!name)
 			return add_unnamed(key, nr + left);
-		named[i] = XSPROF_FRAME_NAMED | name;
-		/* Codes that Python makes up for itself have no line. */
+		named[n++] = XSPROF_FRAME_NAMED | name;
 		if (!own && !known->foreign && line >= 0)
 			own = name;
 	}
-	stack = torch_user.stack_add(key, named, nr, left);
+	stack = torch_user.stack_add(key, named, n, left);
 	/* Of a program that is all packages (python -m) it is the innermost. */
 	set_line(stack, key, own ? own : (xsprof_name_t)named[0]);
 	return stack;
