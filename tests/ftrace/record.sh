@@ -183,6 +183,7 @@ END
 run "$xsprof" record -e sched --syscalls --trace-buffer 64k -o l.data -- sh storm.sh
 lost=$(sed -nE 's/^.*events of the kernel on [0-9]+ CPUs, ([0-9]+) lost.*$/\1/p' err)
 ok "events were lost, and it says how many" test "${lost:-0}" -gt 0
+has "and what helps" err 'take a larger --trace-buffer \(4M\)'
 run "$dump" -i l.data
 is "each of them is in the stream" \
 	"$(sed -nE 's/^.*lost: +([0-9]+) events of the kernel$/\1/p' out |
