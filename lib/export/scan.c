@@ -80,7 +80,8 @@ static void one(struct xsr_scan *scan, const struct xsprof_trace *trace,
 	if (scan->event && !left_out && ev->ns >= scan->opts->from_ns)
 		scan->event(scan->data, ev, &view);
 	if (ev->type == XSPROF_REC_END && view.range) {
-		closed(scan, thread, view.range, ev->ns, XSP_WHY_OPEN);
+		if (!view.earlier)
+			closed(scan, thread, view.range, ev->ns, XSP_WHY_OPEN);
 		xsp_tracks_end(scan->tracks, &view);
 	}
 }

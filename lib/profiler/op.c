@@ -401,14 +401,14 @@ void xsprof_emit_op_end(void)
 		xsp_op_time_ends(true);
 }
 
-void xsprof_emit_op_end_earlier(void)
+void xsprof_emit_op_end_earlier(xsprof_name_t name)
 {
 	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED);
 
 	if (wanted & XSP_OP_MIRROR)
 		xsp_ops_unmirror();
 	if (xsprof_enabled())
-		xsp_emit_end_earlier();
+		xsp_emit_end_earlier(name);
 	if (wanted & XSP_OP_DEVICE)
 		xsp_op_time_ends(false);
 }

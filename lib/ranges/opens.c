@@ -87,6 +87,21 @@ void xsp_opens_take(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64
 		close_cut(walk, opens, ns);
 }
 
+static void cut_one(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint32_t at, uint64_t ns)
+{
+	if (walk->ops->cut)
+		walk->ops->cut(walk->data, opens, at, ns);
+	opens->stack.v[at].cut = true;
+	opens->cut++;
+}
+
+void xsp_opens_cut(struct xsp_opens_walk *walk, struct xsp_opens *opens, struct xsp_range *range,
+		   uint64_t ns)
+{
+	cut_one(walk, opens, (uint32_t)(range - opens->stack.v), ns);
+	close_cut(walk, opens, ns);
+}
+
 /* An end around the innermost came, or none comes any more. */
 static void close_top(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns)
 {
@@ -96,6 +111,24 @@ static void close_top(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint
 	walk->ops->close(walk->data, opens, ns, cut);
 	xsp_stack_end(&opens->stack, ns);
 	opens->cut -= cut;
+}
+
+/* Of one that was cut before, as in a pause, its end is not to come any more. */
+static struct xsp_range *find_earlier(struct xsp_opens *opens, uint32_t name)
+{
+	struct xsp_stack *stack = &opens->stack;
+	uint32_t at = stack->open ? stack->n - stack->run : 0, *owed = owed_by_top(opens);
+
+	while (at && (stack->v[at - 1].end != XSP_OPEN || stack->v[at - 1].name != name ||
+		      (stack->v[at - 1].cut && !stack->v[at - 1].owing)))
+		at--;
+	if (!at)
+		*owed -= *owed != 0;
+	else if (stack->v[at - 1].cut)
+		stack->v[at - 1].owing = false;
+	else
+		return &stack->v[at - 1];
+	return NULL;
 }
 
 int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns, uint32_t name,
@@ -110,6 +143,10 @@ int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t
 		stack->deep--;
 		return -EALREADY;
 	}
+	if (aux & XSPROF_END_EARLIER) {
+		*range = find_earlier(opens, name);
+		return *range ? -ETIME : -EALREADY;
+	}
 	while (name && at && (stack->v[at - 1].end != XSP_OPEN || stack->v[at - 1].cut ||
 			      stack->v[at - 1].name != name))
 		at--;
@@ -122,12 +159,6 @@ int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t
 	/* Those inside it never got their own. */
 	while (xsp_stack_top(stack) != &stack->v[at - 1])
 		close_top(walk, opens, ns);
-	if (aux & XSPROF_END_EARLIER) {
-		close_top(walk, opens, ns);
-		if (opens->cut)
-			close_cut(walk, opens, ns);
-		return -ETIME;
-	}
 	*range = &stack->v[at - 1];
 	return 0;
 }
@@ -145,12 +176,8 @@ static void cut_some(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint6
 		if (range->end != XSP_OPEN || enabled >> xsp_category_of(range->name) & 1)
 			continue;
 		range->owing = enabled && (!range->cut || range->owing);
-		if (range->cut)
-			continue;
-		if (walk->ops->cut)
-			walk->ops->cut(walk->data, opens, i, ns);
-		range->cut = true;
-		opens->cut++;
+		if (!range->cut)
+			cut_one(walk, opens, i, ns);
 	}
 	close_cut(walk, opens, ns);
 }

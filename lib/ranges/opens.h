@@ -118,11 +118,13 @@ int xsp_opens_begin(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64
  * @range: the innermost now: those inside it have been closed; xsp_opens_take() takes it off
  *
  * Return: 0; -ENOENT: nothing was open; -EALREADY: it is the end of one that was cut or left out;
- * -ETIME: of one that ended earlier, which has been closed.
+ * -ETIME: @range ended earlier, and what is inside it goes on: xsp_opens_cut() takes it off.
  */
 int xsp_opens_end(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns, uint32_t name,
 		  uint32_t aux, struct xsp_range **range);
 void xsp_opens_take(struct xsp_opens_walk *walk, struct xsp_opens *opens, uint64_t ns);
+void xsp_opens_cut(struct xsp_opens_walk *walk, struct xsp_opens *opens, struct xsp_range *range,
+		   uint64_t ns);
 
 /* Cuts what @owner has open of the categories that are not in @enabled. */
 void xsp_opens_control(struct xsp_opens_walk *walk, struct xsp_opens_owner *owner,

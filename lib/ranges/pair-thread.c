@@ -247,6 +247,8 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, const struct
 	int err = xsp_opens_end(&p->opens, &th->opens, ev->ns, ev->name, ev->aux, &range);
 
 	p->stats.unmatched_ends += err == -ENOENT;
+	if (err == -ETIME)
+		xsp_opens_cut(&p->opens, &th->opens, range, ev->ns);
 	if (err)
 		return;
 	close_top(p, th, ev->ns, XSPROF_RANGE_ENDED);

@@ -165,18 +165,15 @@ static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev
 static void end_event(struct xsp_tracks *tracks, struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
-	struct xsp_opens *opens = &view->thread->opens;
-	const struct xsp_range *top = xsp_stack_top(&opens->stack);
-	uint32_t innermost = top ? top->name : 0;
 	int err;
 
-	err = xsp_opens_end(&tracks->opens, opens, ev->ns, ev->name, ev->aux, &view->range);
-	tracks->stats.unmatched += err == -ENOENT;
+	err = xsp_opens_end(&tracks->opens, &view->thread->opens, ev->ns, ev->name, ev->aux,
+			    &view->range);
 	view->earlier = err == -ETIME;
+	view->unmatched = err == -ENOENT;
+	tracks->stats.unmatched += view->unmatched;
 	if (view->range)
 		view->name = view->range->name;
-	else if (view->earlier && !view->name)
-		view->name = innermost;
 }
 
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
@@ -199,7 +196,7 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 	view->thread = thread;
 	view->name = ev->name;
 	view->range = NULL;
-	view->earlier = false;
+	view->earlier = view->unmatched = false;
 	if (ev->type <= XSPROF_REC_COMPLETE)
 		xsp_opens_losses(&tracks->opens, &thread->opens);
 	if (ev->type == XSPROF_REC_END) {
@@ -212,10 +209,16 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 
 void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view)
 {
+	struct xsp_opens *opens = &view->thread->opens;
+
 	if (!view->range)
 		return;
+	if (view->earlier) {
+		xsp_opens_cut(&tracks->opens, opens, view->range, view->ev->ns);
+		return;
+	}
 	drop_note(tracks, view->range);
-	xsp_opens_take(&tracks->opens, &view->thread->opens, view->ev->ns);
+	xsp_opens_take(&tracks->opens, opens, view->ev->ns);
 }
 
 bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,

@@ -57,7 +57,8 @@ struct xsp_track {
  * @thread: whose it is
  * @name: its name; of an END the name of the range it ends
  * @async: of an async event: what xsp_tracks_async() returned
- * @earlier: of an END: the range had ended before, and has been closed
+ * @earlier: of an END: the range had ended before, and is cut; others may be inside it
+ * @unmatched: of an END: nothing was open
  * @range: of an END the range, NULL where none was open; of a BEGIN the new one, NULL where it
  *	cannot be remembered that it is open
  */
@@ -67,6 +68,7 @@ struct xsp_view {
 	uint32_t			name;
 	bool				async;
 	bool				earlier;
+	bool				unmatched;
 	struct xsp_range		*range;
 };
 

@@ -174,12 +174,12 @@ XSP_HOT void xsprof_emit_end_of(xsprof_name_t name)
 	put(XSPROF_REC_END, name, 0);
 }
 
-XSP_COLD void xsp_emit_end_earlier(void)
+XSP_COLD void xsp_emit_end_earlier(xsprof_name_t name)
 {
 	forget_stale_skips(&xsp_thread);
 	if (unlikely(xsp_thread.skips) && skips_pop(&xsp_thread))
 		return;
-	put(XSPROF_REC_END, WORD(0, XSPROF_END_EARLIER), 0);
+	put(XSPROF_REC_END, WORD(name, XSPROF_END_EARLIER), 0);
 }
 
 XSP_COLD void xsprof_emit_skip(void)

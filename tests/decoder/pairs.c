@@ -215,6 +215,8 @@ static void test_cut(void)
 	tap_result("ends that skip, and ends of nothing");
 }
 
+#define NET	(1u << XSPROF_NAME_SHIFT)
+
 static void test_earlier(void)
 {
 	struct xsprof_pairer *p = start();
@@ -222,23 +224,36 @@ static void test_earlier(void)
 
 	event(p, XSPROF_REC_BEGIN, 1, 10, 1, 0);
 	event(p, XSPROF_REC_BEGIN, 1, 20, 1, 0);
-	event(p, XSPROF_REC_END, 1, 50, 0, XSPROF_END_EARLIER);
+	event(p, XSPROF_REC_END, 1, 50, 1, XSPROF_END_EARLIER);
 	event(p, XSPROF_REC_BEGIN, 1, 60, 2, 0);
 	event(p, XSPROF_REC_BEGIN, 1, 70, 3, 0);
 	event(p, XSPROF_REC_END, 1, 80, 2, XSPROF_END_EARLIER);
-	event(p, XSPROF_REC_END, 1, 100, 1, 0);
-	event(p, XSPROF_REC_END, 1, 110, 0, XSPROF_END_EARLIER);	/* nothing is open */
+	event(p, XSPROF_REC_END, 1, 81, 2, XSPROF_END_EARLIER);		/* not any more */
+	event(p, XSPROF_REC_END, 1, 90, 0, 0);				/* of 3 */
+	event(p, XSPROF_REC_END, 1, 100, 0, 0);
+	event(p, XSPROF_REC_END, 1, 110, 2, XSPROF_END_EARLIER);
+	/* One that a pause or its category has cut. */
+	event(p, XSPROF_REC_BEGIN, 1, 120, 4, 0);
+	event(p, XSPROF_REC_BEGIN, 1, 121, NET, 0);
+	event(p, XSPROF_REC_CONTROL, 1, 130, 1, 1);
+	event(p, XSPROF_REC_END, 1, 131, NET, XSPROF_END_EARLIER);
+	event(p, XSPROF_REC_BEGIN, 1, 140, 5, 0);
+	event(p, XSPROF_REC_END, 1, 150, 0, 0);
+	event(p, XSPROF_REC_END, 1, 160, 0, 0);
+	event(p, XSPROF_REC_END, 1, 170, 0, 0);				/* nothing is open */
 	stats = finish(p);
 	expect(0, 1, 20, 50, 30, XSPROF_RANGE_CUT);
-	expect(1, 3, 70, 80, 10, XSPROF_RANGE_CUT);
-	expect(2, 2, 60, 80, 10, XSPROF_RANGE_CUT);
-	expect(3, 1, 10, 100, 40, XSPROF_RANGE_ENDED);
+	expect(1, 2, 60, 80, 10, XSPROF_RANGE_CUT);
+	expect(2, 3, 70, 90, 20, XSPROF_RANGE_ENDED);
+	expect(3, 1, 10, 100, 30, XSPROF_RANGE_ENDED);
+	expect(4, NET, 121, 130, 9, XSPROF_RANGE_CUT);
+	expect(5, 5, 140, 150, 10, XSPROF_RANGE_ENDED);
+	expect(6, 4, 120, 160, 21, XSPROF_RANGE_ENDED);
 	CHECK_EQ(stats.unmatched_ends, 1);
 	CHECK_EQ(stats.cut, 3);
 	tap_result("ends of what ended earlier");
 }
 
-#define NET	(1u << XSPROF_NAME_SHIFT)
 
 static void test_pause(void)
 {

@@ -304,7 +304,7 @@ static void test_left_out(void)
 	dev.fails = false;
 	begin_op("e");
 	dev.us += 1;
-	xsprof_emit_op_end_earlier();
+	xsprof_emit_op_end_earlier(xsprof_name("e"));
 	xsprof_op_end();
 	r = end();
 	CHECK_EQ(xsprof_result_nr_events(r), 5);

@@ -107,18 +107,18 @@ static void ends_earlier(void)
 	begin_op("a");
 	begin_op("b");
 	xsprof_op_begin(&left_out);
-	xsprof_emit_op_end_earlier();
-	xsprof_emit_op_end_earlier();
+	xsprof_emit_op_end_earlier(left_out.name);
+	xsprof_emit_op_end_earlier(xsprof_name("b"));
 	begin_op("c");
 	xsprof_op_end();
 	xsprof_op_end();
-	xsprof_emit_op_end_earlier();	/* of one before the session */
+	xsprof_emit_op_end_earlier(xsprof_name("a"));	/* before the session */
 }
 
 static void test_earlier(void)
 {
 	struct xsprof_profiler_config c = config;
-	static const char *const name[] = { "a", "b", "", "c", "", "", "" };
+	static const char *const name[] = { "a", "b", "b", "c", "", "", "a" };
 	struct xsprof_result *r;
 
 	CHECK_EQ(begin(&config), 0);

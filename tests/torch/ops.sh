@@ -201,6 +201,73 @@ record --torch all -- "$python" -W ignore made.py &&
 	assert len(rows) == 1 and rows[0]["count"] == 100 and "made.py(4)" in rows[0]["line"], rows
 END
 result "objects made over and over: the lines of their program alone" $?
+# Operators, each at the address of the one before; and one whose name stays.
+cat >defined.py <<-'END'
+	import torch
+	def define(name, more):
+	    lib = torch.library.Library("own", "FRAGMENT")
+	    lib.define(f"{name}(Tensor x{''.join(f', int a{i}' for i in range(more))}) -> Tensor")
+	    lib.impl(name, lambda x, *more: x.clone(), "CPU")
+	    getattr(torch.ops.own, name)(torch.ones(3), *range(more))
+	    if hasattr(torch.ops.own, name):
+	        delattr(torch.ops.own, name)
+	    lib._destroy()
+	for i in range(800):
+	    torch.ones(3).tanh()
+	for i in range(6):
+	    define(f"number_{i}", i)
+	for i in range(6):
+	    define("again", i)
+END
+if "$python" -W ignore -c 'import torch; torch.library.Library._destroy' 2>/dev/null; then
+	record --torch shapes -- "$python" -W ignore defined.py && python3 - <<-'END' 2>>log
+	import json
+	ops = [e for e in json.load(open("ours"))["traceEvents"]
+	       if e.get("name", "").startswith("own::")]
+	got = [(e["name"], e["args"]["Concrete Inputs"]) for e in sorted(ops, key=lambda e: e["ts"])]
+	names = [f"own::number_{i}" for i in range(6)] + ["own::again"] * 6
+	assert got == [(name, ["", *map(str, range(at % 6))]) for at, name in enumerate(names)], got
+	END
+	result "operators that are defined where others were: their own names and inputs" $?
+else
+	skipped "operators that are defined where others were" "PyTorch keeps what it has defined"
+fi
+# Each type of elements that this version has, as torch.profiler calls it.
+cat >types.d.py <<-'END'
+	import sys, torch
+	from torch.profiler import profile, ProfilerActivity
+	names = [n for n in dir(torch) if isinstance(getattr(torch, n), torch.dtype)]
+	def work():
+	    for n in names:
+	        try:
+	            torch.empty((2, 3), dtype=getattr(torch, n)).t()
+	        except (RuntimeError, NotImplementedError):
+	            pass
+	for i in range(300):
+	    torch.ones(3, 4).t()
+	if len(sys.argv) > 1:
+	    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as p:
+	        work()
+	    p.export_chrome_trace("theirs.json")
+	else:
+	    work()
+END
+if "$python" -c 'import torch; assert torch.profiler.kineto_available()' 2>/dev/null &&
+	"$python" -W ignore types.d.py theirs >out 2>&1; then
+	record --torch shapes -- "$python" -W ignore types.d.py && python3 - <<-'END' 2>>log
+	import json
+	def types(path):
+	    ops = [e for e in json.load(open(path))["traceEvents"] if e.get("name") == "aten::t"]
+	    return [e["args"]["Input type"] for e in sorted(ops, key=lambda e: e["ts"])]
+	theirs = types("theirs.json")
+	ours = types("ours")[-len(theirs):]
+	assert len(theirs) > 12 and ours == theirs, (ours, theirs)
+	END
+	result "each type of elements: $(python3 -c 'import json
+print(sum(e.get("name") == "aten::t" for e in json.load(open("theirs.json"))["traceEvents"]))')" $?
+else
+	skipped "each type of elements" "this PyTorch is built without Kineto"
+fi
 record --torch all -- "$python" -W ignore -c 'import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint

@@ -66,4 +66,34 @@ for detail in names all; do
 	[ "$(grep -c '"type":"begin".*"key":"continues"' events)" = 3 ]
 	result "$detail: what goes on says so" $?
 done
+
+# moved KIND NAME CONDITION: of rows, {name: row}; events; and unmatched ends
+moved()
+{
+	"$xsprof" record -q --torch names -o data -- "$python" -W ignore "$here/moved.py" "$1" \
+		"$BUILD" >out 2>log && "$dump" -q -f ndjson data >events 2>>log &&
+		"$xsprof" report --json data >report.json 2>>log && python3 - "$3" <<-'END' 2>>log
+		import json, sys
+		report = json.load(open("report.json"))
+		rows = {r["name"]: r for r in report["ranges"]}
+		events = list(map(json.loads, open("events")))
+		def ended(name, count, cut=0):
+		    row = rows[name]
+		    return (row["count"], row["cut"]) == (count, cut)
+		assert report["unmatched_ends"] == 0 and report["open"] == 0, report
+		assert eval("(" + sys.argv[1] + ")"), (rows, report)
+	END
+	result "$2" $?
+}
+
+moved inside "a range that began inside one that ended elsewhere goes on" \
+	"ended('moved', 1, 1) and ended('A', 1) and rows['A']['total_ns'] >= 30_000_000"
+moved pause "one that a pause has cut is none of those that follow" \
+	"ended('moved', 1, 1) and ended('A', 1)"
+moved fork "what the parent of a fork has open is nothing to the child" \
+	"ended('moved', 1, 1) and ended('A', 1)"
+moved many "a thousand that end elsewhere, at once and again" \
+	"ended('request', 3000, 3000) and ended('after', 3)"
+moved deep "a deep stack of which one ends early" \
+	"ended('r3', 1) and ended('r65', 2) and ended('later', 3) and ended('r2', 1)"
 finish

@@ -279,13 +279,17 @@ EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope));
 
 EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope))
 {
-	static const char *schemas[] = { "aten::zero", "aten::one", "aten::two" };
+	/* As FunctionSchema: a string first; its arguments are further behind. */
+	static struct {
+		const char	*name;
+		uint64_t	more[11];
+	} schemas[] = { { .name = "aten::zero" }, { .name = "aten::one" },
+			{ .name = "aten::two" } }, shared;
 	static _Alignas(16) char tensor[2][400], value[2][16], fn[1024];
-	static const char *shared;
 
 	choose();
 	if (!strncmp(at.kind, "comms", 5))
-		schemas[0] = "record_param_comms";
+		schemas[0].name = "record_param_comms";
 	for (int i = 0; i < OPS; i++) {
 		char room[128];
 

@@ -52,7 +52,7 @@ enum xsprof_rec_type {
 	XSPROF_REC_LOST		= 0xff,	/* value = drops of this ring up to here */
 };
 
-/* Of an END: the range ended earlier, at a time that nobody recorded. */
+/* Of an END: the range of that name ended earlier, unrecorded; those inside it go on. */
 #define XSPROF_END_EARLIER	0x80000000u
 
 enum xsprof_scope {

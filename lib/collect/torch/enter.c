@@ -68,6 +68,7 @@ static bool prepare(void)
 	if (category < 0)
 		category = 0;
 	torch_names_init(category);
+	torch_open_init();
 	torch_inputs_init(category);
 	torch_threads_init();
 	torch_comms_init(category);

@@ -172,7 +172,7 @@ struct torch_user {
 	xsprof_name_t	(*name)(int category, const char *text);
 	void		(*begin)(const struct xsprof_op *op);
 	void		(*end)(void);
-	void		(*end_earlier)(void);
+	void		(*end_earlier)(xsprof_name_t name);
 	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
 				  uint64_t reserved, uint32_t device);
 	void		(*out_of_memory)(int64_t size, uint64_t total, uint64_t reserved,
@@ -200,6 +200,7 @@ static inline bool torch_wanted(void)
 
 /* ---- open.c --------------------------------------------------------------------------------- */
 
+void torch_open_init(void);
 /* An op of this thread is about to begin in the trace. */
 void torch_open_begin(const struct xsprof_op *op);
 /* The op with that record function id ends; @wanted: and ops are recorded. */

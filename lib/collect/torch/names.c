@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Names of ops, and how many arguments they have. An operator's schema lives as long as the
- * operator does: its address is the key of a table that is only ever filled. Other ops have a text
- * of their own, whose memory is used again.
+ * operator does: its address is the key of a table that is only ever filled. An operator that is
+ * defined later may be at the same address, so that the text is compared each time: a schema begins
+ * with its name, a string, whose first word is where the text is. Other ops have a text of their
+ * own, whose memory is used again.
  *
  * That what is read there is a schema's address is believed after some hundred answers of the table
  * that libtorch's own name of the op has confirmed. If one differs, each name is asked for.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "collect/torch/inputs.h"
 
 #define PLACES	8192u	/* a power of two; PyTorch has some 3,000 operators */
@@ -15,7 +20,9 @@
 
 static struct {
 	uint64_t	schema;
-	xsprof_name_t	name;	/* 0: not there yet */
+	const char	*text;	/* a copy of its name; NULL: not there yet */
+	uint64_t	size;	/* of its arguments in memory */
+	xsprof_name_t	name;
 	uint32_t	arguments;
 } names[PLACES];
 
@@ -54,37 +61,75 @@ static xsprof_name_t confirm(const void *fn, xsprof_name_t name, uint32_t *argum
 	return real;
 }
 
+/* Where the text of its name is, and, behind its overload's, its arguments: from where to where. */
+#define TEXT		0
+#define ARGUMENTS	8
+#define WORDS		10
+
+static uint64_t size_of_arguments(const uint64_t *words)
+{
+	return words[ARGUMENTS + 1] - words[ARGUMENTS];
+}
+
+static bool is_still(uint32_t at, uint64_t schema, const char *text)
+{
+	const uint64_t *words = (const uint64_t *)schema;
+
+	return !strcmp(text, (const char *)words[TEXT]) &&
+	       names[at].size == size_of_arguments(words);
+}
+
+/* Not known at this address: at a place that is free for good. */
+static __attribute__((cold)) void add(uint32_t at, const void *fn, uint64_t schema,
+				      xsprof_name_t name, uint32_t arguments)
+{
+	const char *text = torch_api.fn_name(fn);
+	uint64_t there = 0, words[WORDS];
+	char *copy;
+
+	if (!torch_peek(words, (const void *)schema, sizeof(words)) ||
+	    words[TEXT] != (uintptr_t)text) {
+		__atomic_store_n(&no_schema, true, __ATOMIC_RELAXED);
+		return;
+	}
+	copy = strdup(text);
+	/* A place is taken once: its name is that of one schema for good. */
+	if (!copy || !__atomic_compare_exchange_n(&names[at].schema, &there, schema, false,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+		free(copy);
+		return;
+	}
+	names[at].size = size_of_arguments(words);
+	names[at].name = name;
+	names[at].arguments = arguments;
+	/* Release: a thread that sees the text sees the rest. */
+	__atomic_store_n(&names[at].text, copy, __ATOMIC_RELEASE);
+}
+
 static xsprof_name_t by_schema(const void *fn, uint64_t schema, uint32_t *arguments)
 {
 	uint32_t first = (uint32_t)((schema * 0x9e3779b97f4a7c15u) >> 32);
 	xsprof_name_t name;
 
 	for (uint32_t i = 0; i < NEAR; i++) {
-		uint64_t *at = &names[(first + i) % PLACES].schema, there = 0;
-		xsprof_name_t *to = &names[(first + i) % PLACES].name;
-		uint32_t *nr = &names[(first + i) % PLACES].arguments;
+		uint32_t at = (first + i) % PLACES;
+		uint64_t there = __atomic_load_n(&names[at].schema, __ATOMIC_RELAXED);
+		/* Acquire: pairs with the release in add(). */
+		const char *text = __atomic_load_n(&names[at].text, __ATOMIC_ACQUIRE);
 
-		there = __atomic_load_n(at, __ATOMIC_RELAXED);
-		/* Acquire: pairs with the release below; a thread that sees the name may use it. */
-		name = __atomic_load_n(to, __ATOMIC_ACQUIRE);
-		if (__builtin_expect(there == schema && name, 1)) {
-			*arguments = __atomic_load_n(nr, __ATOMIC_RELAXED);
-			if (__builtin_expect(__atomic_load_n(&confirmed, __ATOMIC_RELAXED) <
-					     ENOUGH, 0))
-				return confirm(fn, name, arguments);
-			return name;
-		}
 		if (there && there != schema)
 			continue;
-		name = by_text(fn, arguments);
-		/* A place is taken once: its name is that of one schema for good. */
-		if (there == schema ||
-		    __atomic_compare_exchange_n(at, &there, schema, false, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED)) {
-			__atomic_store_n(nr, *arguments, __ATOMIC_RELAXED);
-			__atomic_store_n(to, name, __ATOMIC_RELEASE);
+		if (!there) {
+			name = by_text(fn, arguments);
+			add(at, fn, schema, name, *arguments);
+			return name;
 		}
-		return name;
+		if (!text || __builtin_expect(!is_still(at, schema, text), 0))
+			break;
+		*arguments = names[at].arguments;
+		if (__builtin_expect(__atomic_load_n(&confirmed, __ATOMIC_RELAXED) < ENOUGH, 0))
+			return confirm(fn, names[at].name, arguments);
+		return names[at].name;
 	}
 	return by_text(fn, arguments);
 }

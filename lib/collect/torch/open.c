@@ -9,8 +9,9 @@
 
 #include "collect/torch/local.h"
 
-#define DEPTH		64u	/* ops deeper than this are taken to nest */
-#define ELSEWHERE	64u	/* ops that ended in another thread than they began in */
+#define FEW		64u	/* there is room for at first */
+#define DEPTH		4096u	/* ops deeper than this are taken to nest; they are in no trace */
+#define ELSEWHERE	4096u	/* latest ops that ended in another thread than they began in */
 
 struct open_op {
 	uint64_t	id;
@@ -20,17 +21,21 @@ struct open_op {
 
 struct open_ops {
 	uint32_t	depth;
-	struct open_op	op[DEPTH];
+	uint32_t	room;
+	struct open_op	*op;
 };
 
 /* A pointer: little static memory is there for libraries that are loaded late. */
 static __thread struct open_ops *ops __attribute__((tls_model("initial-exec")));
 static struct open_ops no_memory;	/* of a thread that could not have any */
 static uint64_t elsewhere[ELSEWHERE];
+static xsprof_name_t continues;
 
 /* glibc's, as in threads.c. */
 extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
 	__attribute__((weak));
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
 /* ---- ops that ended in another thread ------------------------------------------------------- */
@@ -54,10 +59,10 @@ static bool has_ended(uint64_t id)
 /* The innermost ones are no more. */
 static void drop_ended(struct open_ops *o, bool wanted)
 {
-	while (o->depth && o->depth <= DEPTH && has_ended(o->op[o->depth - 1].id)) {
+	while (o->depth && o->depth <= o->room && has_ended(o->op[o->depth - 1].id)) {
 		o->depth--;
 		if (wanted)
-			torch_user.end_earlier();
+			torch_user.end_earlier(o->op[o->depth].name);
 	}
 }
 
@@ -65,9 +70,27 @@ static void drop_ended(struct open_ops *o, bool wanted)
 
 static void thread_ends(void *mem)
 {
-	drop_ended(mem, torch_wanted());
+	struct open_ops *o = mem;
+
+	drop_ended(o, torch_wanted());
 	ops = NULL;
-	free(mem);
+	free(o->op);
+	free(o);
+}
+
+/* What the parent of a fork has open is in its own trace. */
+static void forked(void)
+{
+	if (ops)
+		ops->depth = 0;
+}
+
+void torch_open_init(void)
+{
+	/* Now: later there may be no room for it. */
+	continues = torch_user.name(0, "continues");
+	if (__register_atfork)
+		(void)__register_atfork(NULL, NULL, forked, NULL);
 }
 
 /* With no memory for it the thread's ops are taken to nest. */
@@ -83,6 +106,18 @@ static __attribute__((cold)) struct open_ops *make(void)
 	return ops;
 }
 
+static __attribute__((cold)) bool grow(struct open_ops *o)
+{
+	uint32_t room = o->room ? 2 * o->room : FEW;
+	struct open_op *op = room <= DEPTH ? realloc(o->op, room * sizeof(*op)) : NULL;
+
+	if (!op)
+		return false;
+	o->op = op;
+	o->room = room;
+	return true;
+}
+
 void torch_open_begin(const struct xsprof_op *op)
 {
 	struct open_ops *o = ops ? ops : make();
@@ -90,7 +125,7 @@ void torch_open_begin(const struct xsprof_op *op)
 	if (o == &no_memory)
 		return;
 	drop_ended(o, true);
-	if (o->depth < DEPTH)
+	if (o->depth < o->room || (o->depth == o->room && grow(o)))
 		o->op[o->depth] = (struct open_op){
 			.id = op->record_function_id, .name = op->name, .scope = op->scope,
 		};
@@ -102,7 +137,7 @@ void torch_open_begin(const struct xsprof_op *op)
 /* It says so: the same id, in another range. */
 static void begin_again(const struct open_op *open)
 {
-	struct xsprof_kv again = xsprof_bool(torch_user.name(0, "continues"), true);
+	struct xsprof_kv again = xsprof_bool(continues, true);
 	struct xsprof_op op = {
 		.name = open->name, .scope = (uint8_t)open->scope,
 		.sequence = XSPROF_NO_SEQUENCE, .record_function_id = open->id,
@@ -122,8 +157,10 @@ static void end_at(struct open_ops *o, uint32_t at, bool wanted)
 
 		if (ended)
 			o->op[i].id = 0;
-		if (wanted)
-			(ended ? torch_user.end_earlier : torch_user.end)();
+		if (wanted && ended)
+			torch_user.end_earlier(o->op[i].name);
+		else if (wanted)
+			torch_user.end();
 	}
 	if (wanted)
 		torch_user.end();
@@ -159,7 +196,7 @@ void torch_open_end(uint64_t id, bool wanted)
 		return;
 	}
 	top = o->depth - 1;
-	if (top < DEPTH && __builtin_expect(o->op[top].id != id, 0)) {
+	if (top < o->room && __builtin_expect(o->op[top].id != id, 0)) {
 		end_out_of_order(o, id, wanted);
 		return;
 	}

@@ -14,7 +14,19 @@ static const struct {
 	{ "c10::complex<c10::Half>", 4 }, { "c10::complex<float>", 8 },
 	{ "c10::complex<double>", 16 }, { "bool", 1 }, { "c10::qint8", 1 }, { "c10::quint8", 1 },
 	{ "c10::qint32", 4 }, { "c10::BFloat16", 2 }, { "c10::quint4x2", 1 },
-	{ "c10::quint2x4", 1 },
+	{ "c10::quint2x4", 1 }, { "c10::bits1x8", 1 }, { "c10::bits2x4", 1 }, { "c10::bits4x2", 1 },
+	{ "c10::bits8", 1 }, { "c10::bits16", 2 }, { "c10::Float8_e5m2", 1 },
+	{ "c10::Float8_e4m3fn", 1 }, { "c10::Float8_e5m2fnuz", 1 }, { "c10::Float8_e4m3fnuz", 1 },
+	{ "short unsigned int", 2 }, { "unsigned int", 4 }, { "long unsigned int", 8 },
+	{ "c10::dummy_uint1_7_t<1>", 1 }, { "c10::dummy_uint1_7_t<2>", 1 },
+	{ "c10::dummy_uint1_7_t<3>", 1 }, { "c10::dummy_uint1_7_t<4>", 1 },
+	{ "c10::dummy_uint1_7_t<5>", 1 }, { "c10::dummy_uint1_7_t<6>", 1 },
+	{ "c10::dummy_uint1_7_t<7>", 1 },
+	{ "c10::dummy_int1_7_t<1>", 1 }, { "c10::dummy_int1_7_t<2>", 1 },
+	{ "c10::dummy_int1_7_t<3>", 1 }, { "c10::dummy_int1_7_t<4>", 1 },
+	{ "c10::dummy_int1_7_t<5>", 1 }, { "c10::dummy_int1_7_t<6>", 1 },
+	{ "c10::dummy_int1_7_t<7>", 1 }, { "c10::Float8_e8m0fnu", 1 },
+	{ "c10::Float4_e2m1fn_x2", 1 },
 };
 
 #define TYPES	(sizeof(types) / sizeof(types[0]))

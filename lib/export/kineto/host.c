@@ -10,13 +10,14 @@
 #include "result/absence.h"
 #include "result/post.h"
 
+/* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not. */
 static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
-		      bool unfinished)
+		      uint32_t how)
 {
 	const struct xsr_post *post = xsr_post_find(&k->said, range->index + 1);
 	uint32_t own = XSR_OWN_INDEX | XSR_OWN_EXTERNAL | xsr_kineto_post_keys(post) |
-		       (unfinished ? XSR_OWN_FINISHED : 0) | (range->lost ? XSR_OWN_UNCERTAIN : 0);
+		       how | (range->lost ? XSR_OWN_UNCERTAIN : 0);
 	bool op = range->kind == XSR_RANGE_OP;
 	uint64_t begin = range->begin;
 	struct xsr_walk walk;
@@ -30,7 +31,9 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 		     producer, range->name, begin);
 	p = xsr_kineto_dur(k, p, begin, end);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
-	if (unfinished)
+	if (how == XSR_OWN_CUT)
+		p = put_lit(p, ",\"cut\":true");
+	else if (how == XSR_OWN_FINISHED)
 		p = put_lit(p, ",\"finished\":false");
 	if (range->lost)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
@@ -124,7 +127,8 @@ static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why)
 {
-	put_range(data, thread, thread->producer, range, ns, NULL, why != XSP_WHY_CUT);
+	put_range(data, thread, thread->producer, range, ns, NULL,
+		  why == XSP_WHY_CUT ? XSR_OWN_CUT : XSR_OWN_FINISHED);
 	put_links(data, thread, range);
 }
 
@@ -188,7 +192,11 @@ static void end(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 
 	if (!view->range)
 		return;
-	put_range(k, view->thread, ev->producer, view->range, ev->ns, more, false);
+	if (view->earlier) {
+		xsp_tracks_end(k->tracks, view);
+		return;
+	}
+	put_range(k, view->thread, ev->producer, view->range, ev->ns, more, 0);
 	put_links(k, view->thread, view->range);
 	xsp_tracks_end(k->tracks, view);
 }
@@ -222,7 +230,8 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 	    !xsp_tracks_complete(k->tracks, thread, from, to))
 		thread = xsr_kineto_lane(k, ev, kind, key, from, to);
 	if (thread)
-		put_range(k, thread, ev->producer, range, to, NULL, to > k->to);
+		put_range(k, thread, ev->producer, range, to, NULL,
+			  to > k->to ? XSR_OWN_FINISHED : 0);
 	else
 		k->lost++;
 }

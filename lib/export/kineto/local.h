@@ -63,6 +63,7 @@ enum xsr_own {
 	XSR_OWN_BYTES		= 1 << 14,
 	XSR_OWN_GRAPH		= 1 << 15,
 	XSR_OWN_SYNC		= 1 << 16,
+	XSR_OWN_CUT		= 1 << 17,
 };
 
 struct xsr_link;

@@ -175,12 +175,14 @@ XSPROF_API void xsprof_emit_op_end(void);
 
 /**
  * xsprof_emit_op_end_earlier() - the calling thread's innermost op is open no more
+ * @name: its name
  *
  * Instead of xsprof_op_end() for one that ended in another thread, or unseen: the trace shows it as
- * cut, not as ended here.  Needed also if ops are not being recorded.  Signal-safe if
- * xsprof_op_begin() is.
+ * cut, not as ended here.  Ranges of the thread that began inside it may be open, and go on.  Where
+ * no range of that name is open in the trace, nothing happens.  Needed also if ops are not being
+ * recorded.  Signal-safe if xsprof_op_begin() is.
  */
-XSPROF_API void xsprof_emit_op_end_earlier(void);
+XSPROF_API void xsprof_emit_op_end_earlier(xsprof_name_t name);
 
 /**
  * xsprof_op_begin() - an op begins in this thread

@@ -78,7 +78,8 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 	size_t end, args;
 	char *p;
 
-	if (view->earlier)
+	/* It closes where what is inside it has ended. */
+	if (view->earlier || (!range && !view->unmatched))
 		return;
 	if (!range) {
 		chrome_instant(out, view, 't', "\"end\":\"without a begin\"", NULL);

@@ -296,10 +296,11 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_BEGIN:
 		return put_op(ev, p);
 	case XSPROF_REC_END:
+		if (view->earlier)
+			p = put_lit(p, ",\"earlier\":true");
 		if (view->range)
 			return put_uncertain(view->range, p);
-		return view->earlier ? put_lit(p, ",\"earlier\":true") :
-				       put_lit(p, ",\"unmatched\":true");
+		return view->unmatched ? put_lit(p, ",\"unmatched\":true") : p;
 	case XSPROF_REC_COMPLETE:
 		return put_range(ev, p);
 	case XSPROF_REC_INSTANT:

@@ -84,7 +84,8 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 	uint32_t len;
 	char *p;
 
-	if (view->earlier)
+	/* It closes where what is inside it has ended. */
+	if (view->earlier || (!view->range && !view->unmatched))
 		return;
 	if (!view->range) {
 		pf_instant(out, view, 0, PF_NOTE("end", "without a begin"));

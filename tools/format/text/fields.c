@@ -192,8 +192,10 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 
 	switch (ev->type) {
 	case XSPROF_REC_END:
+		if (view->earlier)
+			p = put_lit(p, " earlier");
 		if (!view->range)
-			return view->earlier ? put_lit(p, " earlier") : put_lit(p, " unmatched");
+			return view->unmatched ? put_lit(p, " unmatched") : p;
 		return view->range->lost ? put_lit(p, " uncertain=lost") : p;
 	case XSPROF_REC_COMPLETE:
 		return put_span(ev, p);
