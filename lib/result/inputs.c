@@ -99,10 +99,7 @@ uint32_t xsr_input_type(const struct xsr_walk *walk, const struct xsprof_trace_a
 /* What is there, and of what class is not known: other profilers name none then. */
 static bool is_object(const struct xsr_writer *w, uint32_t producer, uint32_t name)
 {
-	static const char object[] = "\"object\"";
-	const struct xsp_name *entry = xsp_names_get(w->names, producer, name);
-
-	return entry->len == sizeof(object) - 1 && !memcmp(entry->text, object, entry->len);
+	return !strcmp(xsprof_trace_name(w->trace, producer, name), "object");
 }
 
 static char *put_type(struct xsr_writer *w, struct xsr_walk *walk,
