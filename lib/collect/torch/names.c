@@ -30,6 +30,7 @@ xsprof_name_t torch_name_key;
 static int torch_category;
 static uint32_t confirmed;	/* answers; ENOUGH: it is believed */
 static bool no_schema;
+static bool old_strings;
 
 void torch_names_init(int category)
 {
@@ -61,14 +62,19 @@ static xsprof_name_t confirm(const void *fn, xsprof_name_t name, uint32_t *argum
 	return real;
 }
 
-/* Where the text of its name is, and, behind its overload's, its arguments: from where to where. */
-#define TEXT		0
-#define ARGUMENTS	8
-#define WORDS		10
+/*
+ * Where the text of its name is, and, behind its overload's, its arguments: from where to where.  A
+ * string is four words, of which the second is its length, or in the old ABI of C++ one.
+ */
+#define TEXT	0
+#define WORDS	10
 
 static uint64_t size_of_arguments(const uint64_t *words)
 {
-	return words[ARGUMENTS + 1] - words[ARGUMENTS];
+	bool old = __atomic_load_n(&old_strings, __ATOMIC_RELAXED);
+	const uint64_t *arguments = words + (old ? 2 : 8);
+
+	return arguments[1] - arguments[0];
 }
 
 static bool is_still(uint32_t at, uint64_t schema, const char *text)
@@ -92,6 +98,8 @@ static __attribute__((cold)) void add(uint32_t at, const void *fn, uint64_t sche
 		__atomic_store_n(&no_schema, true, __ATOMIC_RELAXED);
 		return;
 	}
+	/* The same for all of them. */
+	__atomic_store_n(&old_strings, words[1] != strlen(text), __ATOMIC_RELAXED);
 	copy = strdup(text);
 	/* A place is taken once: its name is that of one schema for good. */
 	if (!copy || !__atomic_compare_exchange_n(&names[at].schema, &there, schema, false,
