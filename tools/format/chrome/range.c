@@ -78,9 +78,11 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 	size_t end, args;
 	char *p;
 
-	/* It closes where what is inside it has ended. */
-	if (view->earlier || (!range && !view->unmatched))
+	/* Its range was cut before, or is cut now and closes where what is inside it has ended. */
+	if (view->earlier || (!range && !view->unmatched)) {
+		out->merged++;
 		return;
+	}
 	if (!range) {
 		chrome_instant(out, view, 't', "\"end\":\"without a begin\"", NULL);
 		return;

@@ -84,9 +84,11 @@ void pf_put_end(struct xsp_out *out, const struct xsp_view *view)
 	uint32_t len;
 	char *p;
 
-	/* It closes where what is inside it has ended. */
-	if (view->earlier || (!view->range && !view->unmatched))
+	/* Its range was cut before, or is cut now and closes where what is inside it has ended. */
+	if (view->earlier || (!view->range && !view->unmatched)) {
+		out->merged++;
 		return;
+	}
 	if (!view->range) {
 		pf_instant(out, view, 0, PF_NOTE("end", "without a begin"));
 		return;
