@@ -304,6 +304,13 @@ uint64_t xst_fit_ns(const struct xst_fit *fit, uint64_t ticks)
 	return seg->ns + span(ticks - seg->base, seg->mult);
 }
 
+uint64_t xst_fit_error_away(const struct xst_fit *fit, uint64_t ns)
+{
+	if (!ns || fit->freq <= 0 || fit->error_ns == UINT64_MAX)
+		return fit->error_ns;
+	return saturate_add(fit->error_ns, saturate_add(whole((double)ns * SLEW_MAX), 1));
+}
+
 uint64_t xst_fit_error(const struct xst_fit *fit, uint64_t ticks)
 {
 	uint64_t away = 0;
@@ -312,8 +319,8 @@ uint64_t xst_fit_error(const struct xst_fit *fit, uint64_t ticks)
 		away = fit->first - ticks;
 	else if (ticks > fit->last)
 		away = ticks - fit->last;
-	if (!away || fit->freq <= 0 || fit->error_ns == UINT64_MAX)
+	if (!away || fit->freq <= 0)
 		return fit->error_ns;
-	return saturate_add(fit->error_ns,
-			    saturate_add(whole((double)away * 1e9 / fit->freq * SLEW_MAX), 1));
+	/* Part of a nanosecond is away, too. */
+	return xst_fit_error_away(fit, saturate_add(whole((double)away * 1e9 / fit->freq), 1));
 }

@@ -83,6 +83,8 @@ static inline uint64_t xst_seg_ns(const struct xst_seg *seg, uint64_t ticks)
 /* The piece that @ticks falls into. */
 const struct xst_seg *xst_fit_find(const struct xst_fit *fit, uint64_t ticks);
 uint64_t xst_fit_ns(const struct xst_fit *fit, uint64_t ticks);
+/* Bound of the error @ns before the first point or behind the last; 0: between them. */
+uint64_t xst_fit_error_away(const struct xst_fit *fit, uint64_t ns);
 /* Bound of the error at @ticks, also outside of the points. */
 uint64_t xst_fit_error(const struct xst_fit *fit, uint64_t ticks);
 

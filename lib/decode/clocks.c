@@ -286,24 +286,17 @@ uint64_t xst_last_ns(const struct xsprof_trace *t)
 	return last;
 }
 
-/* Of the first or the last ticks; where these are not between @from and @to, of that instead. */
+/* At the first or the last ticks, or where the time that is shown begins or ends. */
 static uint64_t error_at(const struct xst_fit *fit, uint64_t ticks, uint64_t from, uint64_t to)
 {
-	uint64_t ns = xst_fit_ns(fit, ticks), limit = ns < from ? from : to, known, away;
+	uint64_t ns = xst_fit_ns(fit, ticks), first = xst_fit_ns(fit, fit->first);
+	uint64_t last = xst_fit_ns(fit, fit->last);
 
-	if (ns >= from && ns <= to)
-		return xst_fit_error(fit, ticks);
-	/* As far from the points as the limit is, on the same side; or between them. */
-	known = xst_fit_ns(fit, ns < from ? fit->first : fit->last);
-	if (ns < from ? limit >= known : limit <= known)
-		return fit->error_ns;
-	away = ns < from ? known - limit : limit - known;
-	if (fit->freq <= 0)
-		return fit->error_ns;
-	away = (uint64_t)((double)away * fit->freq / 1e9);
 	if (ns < from)
-		return xst_fit_error(fit, fit->first > away ? fit->first - away : 0);
-	return xst_fit_error(fit, away < UINT64_MAX - fit->last ? fit->last + away : UINT64_MAX);
+		ns = from;
+	else if (ns > to)
+		ns = to;
+	return xst_fit_error_away(fit, ns < first ? first - ns : ns > last ? ns - last : 0);
 }
 
 uint64_t xst_clocks_error(const struct xsprof_trace *t, uint64_t from, uint64_t to)

@@ -174,6 +174,7 @@ XSP_HOT void xsprof_emit_end_of(xsprof_name_t name)
 	put(XSPROF_REC_END, name, 0);
 }
 
+/* Its bit is taken to be the innermost: the stack does not tell whose a bit is. */
 XSP_COLD void xsp_emit_end_earlier(xsprof_name_t name)
 {
 	forget_stale_skips(&xsp_thread);

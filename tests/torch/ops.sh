@@ -201,7 +201,7 @@ record --torch all -- "$python" -W ignore made.py &&
 	assert len(rows) == 1 and rows[0]["count"] == 100 and "made.py(4)" in rows[0]["line"], rows
 END
 result "objects made over and over: the lines of their program alone" $?
-# Operators, each at the address of the one before; and one whose name stays.
+# Operators that are defined where the one before was; then several of one name.
 cat >defined.py <<-'END'
 	import torch
 	def define(name, more):
@@ -233,8 +233,8 @@ if "$python" -W ignore -c 'import torch; torch.library.Library._destroy' 2>/dev/
 else
 	skipped "operators that are defined where others were" "PyTorch keeps what it has defined"
 fi
-# Each type of elements that this version has, as torch.profiler calls it.
-cat >types.d.py <<-'END'
+# Each type of elements that this version has: the names that torch.profiler gives them.
+cat >elements.py <<-'END'
 	import sys, torch
 	from torch.profiler import profile, ProfilerActivity
 	names = [n for n in dir(torch) if isinstance(getattr(torch, n), torch.dtype)]
@@ -254,8 +254,8 @@ cat >types.d.py <<-'END'
 	    work()
 END
 if "$python" -c 'import torch; assert torch.profiler.kineto_available()' 2>/dev/null &&
-	"$python" -W ignore types.d.py theirs >out 2>&1; then
-	record --torch shapes -- "$python" -W ignore types.d.py && python3 - <<-'END' 2>>log
+	"$python" -W ignore elements.py theirs >out 2>&1; then
+	record --torch shapes -- "$python" -W ignore elements.py && python3 - <<-'END' 2>>log
 	import json
 	def types(path):
 	    ops = [e for e in json.load(open(path))["traceEvents"] if e.get("name") == "aten::t"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The start of a test that records PyTorch programs, behind tap.sh: with the Python of its first
-# argument, or Debian's, as $python; in $dir, with sessions of nobody else's. To be sourced.
+# argument, or Debian's, as $python; in $dir, with a session folder of its own. To be sourced.
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 # shellcheck disable=SC2034 # of who sources it

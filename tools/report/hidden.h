@@ -12,7 +12,7 @@
 
 #include <xsprof/trace.h>
 
-#define HIDDEN_MAX	4096u
+#define HIDDEN_MAX	4096u	/* ranges kept */
 
 struct hidden_range {
 	struct xsprof_range	range;

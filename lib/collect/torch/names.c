@@ -2,9 +2,9 @@
 /*
  * Names of ops, and how many arguments they have. An operator's schema lives as long as the
  * operator does: its address is the key of a table that is only ever filled. An operator that is
- * defined later may be at the same address, so that the text is compared each time: a schema begins
- * with its name, a string, whose first word is where the text is. Other ops have a text of their
- * own, whose memory is used again.
+ * defined later may have the same address, so each lookup compares the text: a schema begins with
+ * its name, a string, whose first word points to the text. If it differs, libtorch is asked for the
+ * name of each of that operator's ops. Ops without a schema have a text whose memory is reused.
  *
  * That what is read there is a schema's address is believed after some hundred answers of the table
  * that libtorch's own name of the op has confirmed. If one differs, each name is asked for.
