@@ -672,7 +672,7 @@ part_torch()
 		"$BUILD/lib/libxsprof-torch.so" "$work" >"$work/torch.tsv"
 	rc=$?
 	if [ $rc = 77 ]; then
-		for id in names shapes all off step growth exit; do
+		for id in names shapes all count off step growth exit; do
 			skip "torch_$id" "$(sed -n 's/^1\.\.0 # SKIP //p' "$work/torch.tsv")"
 		done
 		return

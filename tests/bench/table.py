@@ -80,6 +80,7 @@ ROWS = [
      "ratio", "max", 0.40),
     ("torch", "torch_all", "--torch all / torch.profiler with shapes, memory and stacks",
      "ratio", "max", 0.40),
+    ("torch", "torch_count", "--torch names, more than an observer that counts", "ns", "max", 25.0),
     ("torch", "torch_off", "an op with the collector loaded, without a recorder",
      "ns", "max", 2.0),
     ("torch", "torch_step", "a step of a convolutional net, --torch names, more than bare",

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmark of PyTorch's ops runs: usage: torch-work.py WHAT PROFILER.
+"""What the benchmark of PyTorch's ops runs: usage: torch-work.py WHAT PROFILER LIBRARY.
 
-WHAT: op: CPU time of one tiny op, in ns; step: of one step of a small convolutional net, in us;
-many: bytes that the process grew by, an op; exit: nothing, and what the clock says at the end.
-PROFILER: none, or names, shapes, all: torch.profiler with as much. The last line of stdout is
-the figure.
+WHAT: op: CPU time of one tiny op that C++ calls, in ns; step: of one step of a small convolutional
+net, in us; many: bytes that the process grew by, an op; exit: nothing, and what the clock says at
+the end. PROFILER: none; names, shapes, all: torch.profiler with as much; count: an observer that
+counts. LIBRARY: torch-op.cc, built. The figure goes to stdout: those of op and step each time that
+a line comes from stdin, after a line that says that all is ready.
 """
 import contextlib
+import ctypes
 import itertools
 import sys
 import time
@@ -16,7 +18,7 @@ import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
-WHAT, PROFILER = sys.argv[1:]
+WHAT, PROFILER, LIBRARY = sys.argv[1:]
 torch.set_num_threads(1)
 a, b = torch.ones(1), torch.ones(1)
 
@@ -26,14 +28,19 @@ def ops(n, op=torch.is_same_size):
         op(a, b)
 
 
-def least(n, work, rounds):
-    """CPU time of this thread for one of @n, in ns: the least of all rounds."""
-    best = float("inf")
-    for _ in range(rounds):
-        begin = time.thread_time_ns()
-        work(n)
-        best = min(best, (time.thread_time_ns() - begin) / n)
-    return best
+def figures(windows, n, work):
+    """CPU time of this thread for one of @n, in ns: the least of all windows. Return: how many."""
+    times = 0
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        best = float("inf")
+        for _ in range(windows):
+            begin = time.thread_time_ns()
+            work(n)
+            best = min(best, (time.thread_time_ns() - begin) / n)
+            times += n
+        print(best, flush=True)
+    return times
 
 
 def training():
@@ -56,10 +63,22 @@ def resident():
 
 
 def profiler():
-    if PROFILER == "none":
+    if PROFILER in ("none", "count"):
         return contextlib.nullcontext()
     return profile(activities=[ProfilerActivity.CPU], record_shapes=PROFILER != "names",
                    profile_memory=PROFILER == "all", with_stack=PROFILER == "all")
+
+
+def measure_ops():
+    library = ctypes.PyDLL(LIBRARY)
+    library.run_ops(20000)
+    if PROFILER == "count":
+        library.count_ops()
+    with profiler():
+        # Many, one behind the other: torch.profiler takes twice as long for the first ones.
+        n = figures(20, 5000, library.run_ops)
+    if PROFILER == "count" and library.ops_counted() != 2 * n:
+        sys.exit("torch-work.py: not every op was observed")
 
 
 def main():
@@ -67,22 +86,23 @@ def main():
         steps = training()
         steps(5)
         with profiler():
-            return least(10, steps, 6) / 1000
+            figures(30, 1, steps)
+        return
     with torch.no_grad():
         # What is only done for the first ones: the comparison of 256 tensors, 16 lists.
         for _ in range(400):
             torch.cat([a, b]).any()
+        if WHAT == "op":
+            measure_ops()
+            return
         ops(20000)
         with profiler():
-            if WHAT == "op":
-                return least(20000, ops, 10)
             # torch.profiler keeps all of them until its end: a tenth is enough to know.
             n = 10 ** 7 if WHAT == "many" and PROFILER == "none" else 10 ** 6
             before = resident()
             ops(n)
-            if WHAT == "many":
-                return (resident() - before) / n
-    return time.clock_gettime(time.CLOCK_MONOTONIC)
+            grown = (resident() - before) / n
+    print(grown if WHAT == "many" else time.clock_gettime(time.CLOCK_MONOTONIC))
 
 
-print(main())
+main()

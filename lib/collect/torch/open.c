@@ -13,21 +13,10 @@
 #define DEPTH		4096u	/* ops deeper than this are taken to nest; they are in no trace */
 #define ELSEWHERE	4096u	/* latest ops that ended in another thread than they began in */
 
-struct open_op {
-	uint64_t	id;
-	xsprof_name_t	name;
-	uint32_t	scope;
-};
+__thread struct torch_open *torch_open;
+bool torch_open_elsewhere;
 
-struct open_ops {
-	uint32_t	depth;
-	uint32_t	room;
-	struct open_op	*op;
-};
-
-/* A pointer: little static memory is there for libraries that are loaded late. */
-static __thread struct open_ops *ops __attribute__((tls_model("initial-exec")));
-static struct open_ops no_memory;	/* of a thread that could not have any */
+static struct torch_open no_memory;	/* of a thread that could not have any */
 static uint64_t elsewhere[ELSEWHERE];
 static xsprof_name_t continues;
 
@@ -47,7 +36,8 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
  */
 static void ended_elsewhere(uint64_t id)
 {
-	/* Relaxed, as below: nothing is read by way of it but the number. */
+	/* Relaxed, as below: nothing is read by way of them but the number. */
+	__atomic_store_n(&torch_open_elsewhere, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&elsewhere[id % ELSEWHERE], id, __ATOMIC_RELAXED);
 }
 
@@ -57,7 +47,7 @@ static bool has_ended(uint64_t id)
 }
 
 /* The innermost ones are no more. */
-static void drop_ended(struct open_ops *o, bool wanted)
+static void drop_ended(struct torch_open *o, bool wanted)
 {
 	while (o->depth && o->depth <= o->room && has_ended(o->op[o->depth - 1].id)) {
 		o->depth--;
@@ -70,10 +60,10 @@ static void drop_ended(struct open_ops *o, bool wanted)
 
 static void thread_ends(void *mem)
 {
-	struct open_ops *o = mem;
+	struct torch_open *o = mem;
 
 	drop_ended(o, torch_wanted());
-	ops = NULL;
+	torch_open = NULL;
 	free(o->op);
 	free(o);
 }
@@ -81,8 +71,8 @@ static void thread_ends(void *mem)
 /* What the parent of a fork has open is in its own trace. */
 static void forked(void)
 {
-	if (ops)
-		ops->depth = 0;
+	if (torch_open)
+		torch_open->depth = 0;
 }
 
 void torch_open_init(void)
@@ -94,22 +84,22 @@ void torch_open_init(void)
 }
 
 /* With no memory for it the thread's ops are taken to nest. */
-static __attribute__((cold)) struct open_ops *make(void)
+static __attribute__((cold)) struct torch_open *make(void)
 {
-	struct open_ops *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
+	struct torch_open *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
 
 	if (mem && __cxa_thread_atexit_impl(thread_ends, mem, &__dso_handle)) {
 		free(mem);
 		mem = NULL;
 	}
-	ops = mem ? mem : &no_memory;
-	return ops;
+	torch_open = mem ? mem : &no_memory;
+	return torch_open;
 }
 
-static __attribute__((cold)) bool grow(struct open_ops *o)
+static __attribute__((cold)) bool grow(struct torch_open *o)
 {
 	uint32_t room = o->room ? 2 * o->room : FEW;
-	struct open_op *op = room <= DEPTH ? realloc(o->op, room * sizeof(*op)) : NULL;
+	struct torch_open_op *op = room <= DEPTH ? realloc(o->op, room * sizeof(*op)) : NULL;
 
 	if (!op)
 		return false;
@@ -118,15 +108,15 @@ static __attribute__((cold)) bool grow(struct open_ops *o)
 	return true;
 }
 
-void torch_open_begin(const struct xsprof_op *op)
+void torch_open_begin_slow(const struct xsprof_op *op)
 {
-	struct open_ops *o = ops ? ops : make();
+	struct torch_open *o = torch_open ? torch_open : make();
 
 	if (o == &no_memory)
 		return;
 	drop_ended(o, true);
 	if (o->depth < o->room || (o->depth == o->room && grow(o)))
-		o->op[o->depth] = (struct open_op){
+		o->op[o->depth] = (struct torch_open_op){
 			.id = op->record_function_id, .name = op->name, .scope = op->scope,
 		};
 	o->depth++;
@@ -135,7 +125,7 @@ void torch_open_begin(const struct xsprof_op *op)
 /* ---- ends out of order ---------------------------------------------------------------------- */
 
 /* It says so: the same id, in another range. */
-static void begin_again(const struct open_op *open)
+static void begin_again(const struct torch_open_op *open)
 {
 	struct xsprof_kv again = xsprof_bool(continues, true);
 	struct xsprof_op op = {
@@ -147,7 +137,7 @@ static void begin_again(const struct open_op *open)
 	torch_user.begin(&op);
 }
 
-static void end_at(struct open_ops *o, uint32_t at, bool wanted)
+static void end_at(struct torch_open *o, uint32_t at, bool wanted)
 {
 	uint32_t depth = o->depth;
 
@@ -173,7 +163,7 @@ static void end_at(struct open_ops *o, uint32_t at, bool wanted)
 	}
 }
 
-static __attribute__((cold)) void end_out_of_order(struct open_ops *o, uint64_t id, bool wanted)
+static __attribute__((cold)) void end_out_of_order(struct torch_open *o, uint64_t id, bool wanted)
 {
 	for (uint32_t at = o->depth; at; at--)
 		if (o->op[at - 1].id == id) {
@@ -183,9 +173,9 @@ static __attribute__((cold)) void end_out_of_order(struct open_ops *o, uint64_t 
 	ended_elsewhere(id);
 }
 
-void torch_open_end(uint64_t id, bool wanted)
+void torch_open_end_slow(uint64_t id, bool wanted)
 {
-	struct open_ops *o = ops;
+	struct torch_open *o = torch_open;
 	uint32_t top;
 
 	if (__builtin_expect(!o || !o->depth, 0)) {
