@@ -4,7 +4,7 @@
  */
 #include "gpu/nvtx/local.h"
 
-static uint32_t default_category;	/* + 1 */
+uint32_t nvtx_default;
 
 /*
  * In the child of a fork that has recorded nothing yet, the enabled bits are still the parent's
@@ -19,13 +19,10 @@ uint32_t nvtx_new_category(const char *name)
 	return c < 0 ? 0 : (uint32_t)c;
 }
 
-uint32_t nvtx_default_category(void)
+uint32_t nvtx_default_new(void)
 {
-	uint32_t c = __atomic_load_n(&default_category, __ATOMIC_RELAXED);
+	uint32_t c = nvtx_new_category("nvtx");
 
-	if (unlikely(!c)) {
-		c = nvtx_new_category("nvtx") + 1;
-		__atomic_store_n(&default_category, c, __ATOMIC_RELAXED);
-	}
-	return c - 1;
+	__atomic_store_n(&nvtx_default, c + 1, __ATOMIC_RELAXED);
+	return c;
 }

@@ -51,8 +51,20 @@ struct nvtx_domain {
 	uint32_t	category;
 };
 
-/* Of a handle that the program passed (names.c). */
-struct nvtx_domain nvtx_domain_of(const void *handle);
+/* Of a handle that is none of ours (names.c). */
+struct nvtx_domain nvtx_domain_default(const void *handle);
+
+/* Of a handle that the program passed. */
+static inline struct nvtx_domain nvtx_domain_of(const void *handle)
+{
+	uint64_t h = (uintptr_t)handle;
+
+	if (likely(nvtx_is(handle, NVTX_TAG_DOMAIN)))
+		return (struct nvtx_domain){
+			.index = (uint32_t)h, .category = (uint32_t)(h >> 32) & 63,
+		};
+	return nvtx_domain_default(handle);
+}
 
 /* ---- the memory of a thread (thread.c) ------------------------------------------------------- */
 
@@ -107,9 +119,19 @@ void nvtx_unlock(void);
 
 /* ---- our categories (category.c) ------------------------------------------------------------- */
 
+extern uint32_t nvtx_default;	/* + 1 */
+
 uint32_t nvtx_new_category(const char *name);
+uint32_t nvtx_default_new(void);
+
 /* That of calls without a domain. */
-uint32_t nvtx_default_category(void);
+static inline uint32_t nvtx_default_category(void)
+{
+	/* Relaxed: a category is known to the whole process before its number is anywhere. */
+	uint32_t c = __atomic_load_n(&nvtx_default, __ATOMIC_RELAXED);
+
+	return likely(c) ? c - 1 : nvtx_default_new();
+}
 
 /* ---- names (names.c) ------------------------------------------------------------------------- */
 

@@ -19,14 +19,8 @@ static struct {
 	xsprof_name_t	name;
 } categories[CATEGORIES];
 
-struct nvtx_domain nvtx_domain_of(const void *handle)
+struct nvtx_domain nvtx_domain_default(const void *handle)
 {
-	uint64_t h = (uintptr_t)handle;
-
-	if (likely(nvtx_is(handle, NVTX_TAG_DOMAIN)))
-		return (struct nvtx_domain){
-			.index = (uint32_t)h, .category = (uint32_t)(h >> 32) & 63,
-		};
 	if (handle)
 		nvtx_miss(NVTX_MISS_DOMAIN);
 	return (struct nvtx_domain){ .index = 0, .category = nvtx_default_category() };

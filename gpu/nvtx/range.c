@@ -131,14 +131,18 @@ int nvtx_push_said(uint32_t domain, const struct nvtx_said *said)
 	return open_range(nvtx_thread, domain, said->name);
 }
 
-/* With arguments, or a text for which there was no room. */
-__attribute__((noinline)) static int push_said(struct nvtx_thread *t, struct nvtx_domain domain,
-					       const struct nvtx_event *event)
+/*
+ * With arguments, or a text for which there was no room.  Of a domain its two numbers: as a struct
+ * the compiler keeps them in a vector register, also where this is not called.
+ */
+__attribute__((noinline)) static int push_said(struct nvtx_thread *t, uint32_t index,
+					       uint32_t category, const struct nvtx_event *event)
 {
+	struct nvtx_domain domain = { .index = index, .category = category };
 	struct nvtx_said said;
 
 	nvtx_read_event(t, domain, event, &said);
-	return nvtx_push_said(domain.index, &said);
+	return nvtx_push_said(index, &said);
 }
 
 static int domain_push_ex(const void *domain, const struct nvtx_event *event)
@@ -150,10 +154,10 @@ static int domain_push_ex(const void *domain, const struct nvtx_event *event)
 	if (unlikely(!t))
 		return NVTX_NO_TRACKING;
 	if (unlikely(!nvtx_is_plain(event)))
-		return push_said(t, d, event);
+		return push_said(t, d.index, d.category, event);
 	name = nvtx_plain_name(t, d.category, event);
 	if (unlikely(nvtx_no_room(name)))
-		return push_said(t, d, event);
+		return push_said(t, d.index, d.category, event);
 	xsprof_begin(name);
 	return open_range(t, d.index, name);
 }
@@ -174,7 +178,7 @@ static int push(const char *text)
 	name = nvtx_text(t, nvtx_default_category(), text);
 	if (unlikely(nvtx_no_room(name))) {
 		event = nvtx_text_event(NVTX_MSG_ASCII, text);
-		return push_said(t, nvtx_domain_of(NULL), &event);
+		return push_said(t, 0, nvtx_default_category(), &event);
 	}
 	xsprof_begin(name);
 	return open_range(t, 0, name);
