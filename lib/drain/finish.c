@@ -148,6 +148,11 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 	if (p->pid == getpid() && !p->rf.peek)
 		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
+	if (d->st.keep && d->st.error) {
+		/* It is not read to its end: its account and its end come at another try. */
+		unlink_producer(d, p);
+		return;
+	}
 	find_successor(d, p, exit);
 	xsp_producer_bound_end(p, exit);
 	xsp_producer_exit(&d->st, p, exit);
@@ -224,6 +229,11 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 	finish_live(d);
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);
+	if (d->st.keep && d->st.error) {
+		/* The rest comes at another try: an end would say that there is none. */
+		xsp_room_release(&d->st.cap->room, d->st.cap->fd, d->st.cap->size);
+		return d->st.error;
+	}
 	xsp_drain_get_stats(d, &stats);
 	if (d->st.error) {
 		end.why = 3;

@@ -308,6 +308,11 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 	}
 	err = discard ? read_discard(st, p, k, head, pass->most) :
 			read_overwrite(st, p, k, head, pass->most);
+	if (err && st->keep && st->error) {
+		/* No loss: it is where it was. */
+		r->broken = true;
+		return;
+	}
 	if (err) {
 		give_up(st, p, k, xsp_ctl_strerror(err));
 		return;

@@ -15,8 +15,8 @@
  *				MODE: 0 discard, 1 overwrite
  *	actor heads		heads that jump, go back and lie
  *	actor shapes		files that are no producers
- *	actor hold MS FILE	100 records, then waits, then 100 more; FILE gets its process id
- *				when the first are there
+ *	actor hold MS FILE [N]	N (100) records, then waits, then 100 more; FILE gets its process
+ *				id when the first are there
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +248,7 @@ static int shapes(void)
 	return 0;
 }
 
-static int hold(unsigned int ms, const char *file)
+static int hold(unsigned int ms, const char *file, int n)
 {
 	struct sim s;
 	uint32_t name;
@@ -256,7 +256,7 @@ static int hold(unsigned int ms, const char *file)
 
 	sim_open(&s, 2, 65536, XSPROF_MODE_DISCARD, 0);
 	name = sim_name(&s, "hold");
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < n; i++)
 		sim_put(&s, i % 2, name, 1, i, true);
 	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
@@ -264,7 +264,7 @@ static int hold(unsigned int ms, const char *file)
 	close(fd);
 	sleep_ms(ms);
 	for (i = 0; i < 100; i++)
-		sim_put(&s, i % 2, name, 1, 100 + i, false);
+		sim_put(&s, i % 2, name, 1, n + i, false);
 	print_ledger(&s);
 	sim_goodbye(&s);
 	return 0;
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "shapes"))
 		return shapes();
 	if (!strcmp(what, "hold") && argc > 3)
-		return hold(n, argv[3]);
+		return hold(n, argv[3], argc > 4 ? atoi(argv[4]) : 100);
 	fprintf(stderr, "actor: what?\n");
 	return 95;
 }

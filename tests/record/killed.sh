@@ -215,9 +215,52 @@ if [ "$(id -u)" = 0 ] && mkdir -p small && mount -t tmpfs -o size=1m tmpfs small
 	is "$name: and each of a process, or of nobody" $((0$(sed -n \
 		-e 's/^{"number":.*"lost_records":\([0-9]*\),.*/+\1/p' \
 		-e 's/.*"lost_of_unknown":\([0-9]*\),.*/+\1/p' told))) 20000
+	rm small/g.data
+	# The recorder takes what finds no room, and is killed.
+	mount -o remount,size=16k small
+	rm -f out err held5
+	"$xsprof" record -b 4M -o small/h.data -- "$actor" hold 60000 held5 20000 >out 2>err &
+	pid=$!
+	wait_for test -s held5
+	sleep 0.5
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	kill "$(cat held5)"
+	wait_for ended held5
+	mount -o remount,size=8m small
+	run "$xsprof" recover
+	is "$name: killed after that, recovered: what found no room is lost" $rc 4
+	"$xsprof" report small/h.data >reported 2>/dev/null
+	is "$name: and the reader is told" $? 4
+	# One that dies before it has read anything, and no room when it is recovered.
+	rm -f small/h.data out err held6
+	"$xsprof" record -b 4M -o small/i.data -- "$actor" hold 1500 held6 >out 2>err &
+	pid=$!
+	wait_for test -s held6
+	kill -STOP $pid
+	sleep 3
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	wait_for ended held6
+	"$inspect" small/i.data >seen
+	before=$(sed -n 's/^total records \([0-9]*\) .*/\1/p' seen)
+	# To the last page: not even the end finds room, or only the end does.
+	for left in 0 1 2; do
+		dd if=/dev/zero of=small/filler bs=4k count=2048 2>/dev/null
+		truncate -s -$((4096 * left)) small/filler
+		run "$xsprof" recover
+		is "$name: recover with $left pages left is an error" $rc 1
+		run "$xsprof" list
+		has "$name: and the session stays ($left)" out 'recorder is dead'
+		rm small/filler
+	done
+	run "$xsprof" recover
+	is "$name: with room it goes on" $rc 0
+	"$inspect" small/i.data >seen
+	ok "$name: from $before records to all" grep -q '^total records 200 .* end 1 why 3' seen
+	rm small/i.data
 	mount -o remount,size=1m small
 	# The session itself is to find its place: what has none is the rings.
-	rm small/g.data
 	XSPROF_SHM_DIR=$dir/small run "$xsprof" record -o g.data -- "$marker" 100 1 0
 	is "$name: no room for rings: the program does not mind" $rc 0
 	umount small

@@ -80,8 +80,14 @@ static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_prod
 	const struct scan_producer *p;
 
 	if (number >= r->scan.nr || k >= r->scan.producers[number].nr_rings) {
-		/* Read once, into a file that is not this one. */
-		ring->unsaved = ring->tail - ring->skipped;
+		/*
+		 * The recorder took these, and its file, if this is it, has none of them: there
+		 * was no room.  Without it they may be in a file that is elsewhere now.
+		 */
+		if (r->scan.chunks)
+			ring->bad = ring->tail - ring->skipped;
+		else
+			ring->unsaved = ring->tail - ring->skipped;
 		return;
 	}
 	p = &r->scan.producers[number];
