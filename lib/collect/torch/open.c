@@ -13,7 +13,7 @@
 #define DEPTH		4096u	/* ops deeper than this are taken to nest; they are in no trace */
 #define ELSEWHERE	4096u	/* latest ops that ended in another thread than they began in */
 
-__thread struct torch_open *torch_open;
+__thread struct torch_open *torch_open __attribute__((tls_model("initial-exec")));
 bool torch_open_elsewhere;
 
 static struct torch_open no_memory;	/* of a thread that could not have any */
