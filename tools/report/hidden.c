@@ -1,82 +1,134 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ranges that a pause hid: see hidden.h.  A program may give any number of ends that are of none
- * of them, so a filter tells most of these at once.
+ * of them: a table tells at once which are.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "report/hidden.h"
 
-#define FILTER_BITS	16u
+#define BUCKETS	8192u		/* a power of two */
+#define NONE	UINT32_MAX
 
-struct hidden_filter {
-	uint64_t	seed;
-	uint16_t	nr[1u << FILTER_BITS];
+/* By thread or id, for an end without a name; and by that with the name. */
+enum { BY_PLACE, BY_NAME, WAYS };
+
+/**
+ * struct hidden_range - one of them, or one that is free
+ * @range: it
+ * @key: what it is found by
+ * @next: the next one of its bucket; [0] of one that is free: the next such
+ * @used: it is not free
+ */
+struct hidden_range {
+	struct xsprof_range	range;
+	uint64_t		key[WAYS];
+	uint32_t		next[WAYS];
+	bool			used;
+};
+
+struct hidden_table {
+	uint64_t		seed;
+	uint32_t		first[WAYS][BUCKETS];
+	uint32_t		free;
+	uint32_t		top;	/* none is used from there on */
+	struct hidden_range	at[HIDDEN_MAX];
 };
 
 /* Of the thread or the id, and of that with the name. */
-static void make_keys(uint64_t key[2], uint64_t seed, uint32_t producer, bool async, uint64_t of,
+static void make_keys(uint64_t key[WAYS], uint64_t seed, uint32_t producer, bool async, uint64_t of,
 		      uint32_t name)
 {
-	key[0] = xsp_hash_pair(of ^ seed, (uint64_t)producer << 1 | async);
-	key[1] = xsp_hash_pair(key[0], (uint64_t)name + 1);
+	key[BY_PLACE] = xsp_hash_pair(of ^ seed, (uint64_t)producer << 1 | async);
+	key[BY_NAME] = xsp_hash_pair(key[BY_PLACE], (uint64_t)name + 1);
 }
 
-static uint16_t *count_of(struct hidden_filter *filter, uint64_t key)
+static uint32_t *first_of(struct hidden_table *table, int way, uint64_t key)
 {
-	return &filter->nr[key & ((1u << FILTER_BITS) - 1)];
+	return &table->first[way][key % BUCKETS];
+}
+
+static struct hidden_table *make_table(void)
+{
+	struct hidden_table *table = malloc(sizeof(*table));
+
+	if (!table)
+		return NULL;
+	memset(table->first, 0xff, sizeof(table->first));
+	table->seed = xsp_hash_seed(table);
+	table->free = NONE;
+	table->top = 0;
+	return table;
 }
 
 int hidden_add(struct hidden_ranges *hidden, const struct xsprof_range *range)
 {
 	bool async = range->kind == XSPROF_REC_ASYNC_BEGIN;
+	struct hidden_table *table;
 	struct hidden_range *new;
+	uint32_t i;
 
-	if (!hidden->list) {
-		hidden->list = malloc(HIDDEN_MAX * sizeof(*hidden->list));
-		hidden->filter = calloc(1, sizeof(*hidden->filter));
-		if (!hidden->list || !hidden->filter) {
-			hidden_free(hidden);
-			return -ENOMEM;
-		}
-		hidden->filter->seed = xsp_hash_seed(hidden->filter);
-	}
+	if (!hidden->table)
+		hidden->table = make_table();
+	table = hidden->table;
+	if (!table)
+		return -ENOMEM;
 	if (hidden->nr == HIDDEN_MAX)
 		return -ENOSPC;
-	new = &hidden->list[hidden->nr++];
+	i = table->free;
+	if (i != NONE)
+		table->free = table->at[i].next[0];
+	else
+		i = table->top++;
+	hidden->nr++;
+	new = &table->at[i];
 	new->range = *range;
-	make_keys(new->key, hidden->filter->seed, range->producer, async,
-		  async ? range->id : range->tid, range->name);
-	++*count_of(hidden->filter, new->key[0]);
-	++*count_of(hidden->filter, new->key[1]);
+	new->used = true;
+	make_keys(new->key, table->seed, range->producer, async, async ? range->id : range->tid,
+		  range->name);
+	for (int way = 0; way < WAYS; way++) {
+		new->next[way] = *first_of(table, way, new->key[way]);
+		*first_of(table, way, new->key[way]) = i;
+	}
 	return 0;
 }
 
-static void drop(struct hidden_ranges *hidden, struct hidden_range *h)
+static void drop(struct hidden_ranges *hidden, uint32_t i)
 {
-	--*count_of(hidden->filter, h->key[0]);
-	--*count_of(hidden->filter, h->key[1]);
-	*h = hidden->list[--hidden->nr];
+	struct hidden_table *table = hidden->table;
+	struct hidden_range *h = &table->at[i];
+
+	for (int way = 0; way < WAYS; way++) {
+		uint32_t *link = first_of(table, way, h->key[way]);
+
+		while (*link != i)
+			link = &table->at[*link].next[way];
+		*link = h->next[way];
+	}
+	h->used = false;
+	h->next[0] = table->free;
+	table->free = i;
+	hidden->nr--;
 }
 
 void hidden_end(struct hidden_ranges *hidden, const struct xsprof_event *ev)
 {
 	bool async = ev->type == XSPROF_REC_ASYNC_END;
+	struct hidden_table *table = hidden->table;
 	struct hidden_range *best = NULL;
-	uint64_t key[2];
+	int way = ev->name ? BY_NAME : BY_PLACE;
+	uint64_t key[WAYS];
 
 	if (!hidden->nr)
 		return;
-	make_keys(key, hidden->filter->seed, ev->producer, async, async ? ev->value : ev->tid,
-		  ev->name);
-	if (!*count_of(hidden->filter, key[ev->name != 0]))
-		return;
-	for (size_t i = hidden->nr; i--;) {
-		struct hidden_range *h = &hidden->list[i];
+	make_keys(key, table->seed, ev->producer, async, async ? ev->value : ev->tid, ev->name);
+	for (uint32_t i = *first_of(table, way, key[way]); i != NONE; i = table->at[i].next[way]) {
+		struct hidden_range *h = &table->at[i];
 
-		if (h->key[ev->name != 0] != key[ev->name != 0])
+		if (h->key[way] != key[way])
 			continue;
 		if (!best || h->range.begin_ns > best->range.begin_ns ||
 		    (h->range.begin_ns == best->range.begin_ns &&
@@ -84,26 +136,28 @@ void hidden_end(struct hidden_ranges *hidden, const struct xsprof_event *ev)
 			best = h;
 	}
 	if (best)
-		drop(hidden, best);
+		drop(hidden, (uint32_t)(best - table->at));
 }
 
 void hidden_take(struct hidden_ranges *hidden, uint32_t producer,
 		 void (*take)(void *data, const struct xsprof_range *range), void *data)
 {
-	struct xsprof_range range;
+	struct hidden_table *table = hidden->table;
 
-	for (size_t i = hidden->nr; i--;) {
-		if (producer != ~0u && hidden->list[i].range.producer != producer)
+	for (uint32_t i = hidden->nr ? table->top : 0; i--;) {
+		struct hidden_range *h = &table->at[i];
+		struct xsprof_range range;
+
+		if (!h->used || (producer != ~0u && h->range.producer != producer))
 			continue;
-		range = hidden->list[i].range;
-		drop(hidden, &hidden->list[i]);
+		range = h->range;
+		drop(hidden, i);
 		take(data, &range);
 	}
 }
 
 void hidden_free(struct hidden_ranges *hidden)
 {
-	free(hidden->list);
-	free(hidden->filter);
+	free(hidden->table);
 	*hidden = (struct hidden_ranges){ 0 };
 }

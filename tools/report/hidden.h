@@ -14,23 +14,16 @@
 
 #define HIDDEN_MAX	4096u	/* ranges kept */
 
-struct hidden_range {
-	struct xsprof_range	range;
-	uint64_t		key[2];
-};
-
-struct hidden_filter;
+struct hidden_table;
 
 /**
  * struct hidden_ranges - in no order
- * @list: the ranges
  * @nr: how many
- * @filter: which threads, ids and names have any
+ * @table: them, by thread or id, and by that and the name
  */
 struct hidden_ranges {
-	struct hidden_range	*list;
-	size_t			nr;
-	struct hidden_filter	*filter;
+	uint32_t		nr;
+	struct hidden_table	*table;
 };
 
 /* Return: 0; -ENOSPC: there are too many, -ENOMEM. */
