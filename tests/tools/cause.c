@@ -161,6 +161,46 @@ static void details(void)
 	result("what the waker did", cause_did(c, 9, 1100, 2000, &did) &&
 	       did.class == CAUSE_RUNNABLE && did.ns == 700 && did.who == 7 &&
 	       did.from == 1200 && did.to == 1900);
+	result("and of how much the other had the CPU", did.who_ns == 700);
+	cause_free(c);
+}
+
+/* Many short pieces of one, and one longer piece of another: the first is named, with its part. */
+static void shared(void)
+{
+	struct cause_who who = task(9), storage = task(6), timer = on_top(CAUSE_IN_IRQ, 0);
+	struct cause *c = fresh();
+	struct cause_did did;
+	uint64_t at = 1000;
+
+	cause_hook(c, tell, NULL);
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_switch(c, 1, 1000, 0, CAUSE_STATE_RUN, 9);
+	cause_watch(c, 5);
+	cause_switch(c, 0, 1100, 5, CAUSE_STATE_SLEEP, 0);
+	for (int i = 0; i < 10; i++, at += 100) {
+		cause_switch(c, 1, at + 110, 9, CAUSE_STATE_RUN, 7);
+		cause_switch(c, 1, at + 190, 7, CAUSE_STATE_RUN, 9);
+	}
+	cause_switch(c, 1, at + 110, 9, CAUSE_STATE_RUN, 8);
+	cause_switch(c, 1, at + 410, 8, CAUSE_STATE_RUN, 9);
+	cause_wakeup(c, at + 420, 5, 0, &who);
+	result("who had the CPU for most of it, not for the longest piece",
+	       cause_did(c, 9, 1100, at + 420, &did) && did.class == CAUSE_RUNNABLE &&
+	       did.ns == 1100 && did.who == 7 && did.who_ns == 800 && did.to - did.from == 80);
+
+	/* The same asleep: by timers ten times, by a task once and longer. */
+	at += 1000;
+	for (int i = 0; i < 10; i++, at += 100) {
+		cause_switch(c, 1, at, 9, CAUSE_STATE_SLEEP, 0);
+		cause_wakeup(c, at + 80, 9, 1, &timer);
+		cause_switch(c, 1, at + 81, 0, CAUSE_STATE_RUN, 9);
+	}
+	cause_switch(c, 1, at, 9, CAUSE_STATE_SLEEP, 0);
+	cause_wakeup(c, at + 300, 9, 1, &storage);
+	cause_switch(c, 1, at + 301, 0, CAUSE_STATE_RUN, 9);
+	result("who woke it from most of it", cause_did(c, 9, at - 1000, at + 310, &did) &&
+	       did.class == CAUSE_BLOCKED && did.ns == 1100 && !did.who && did.who_ns == 800);
 	cause_free(c);
 }
 
@@ -253,6 +293,7 @@ int main(void)
 	faults();
 	long_past();
 	details();
+	shared();
 	renamed();
 	of_the_module();
 	return results_end();

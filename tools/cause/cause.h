@@ -108,14 +108,17 @@ struct cause_segment {
  * struct cause_did - what a task did most in a stretch of time
  * @class: enum cause_class; all that is on a CPU is CAUSE_CPU
  * @ns: how long it did
- * @who: the key of who had the CPU (RUNNABLE), or woke it (BLOCKED, IO, FAULT); 0 no task
- * @from: begin of the longest piece of it
+ * @who: the key of who had the CPU (RUNNABLE), or woke it (BLOCKED, IO, FAULT), for most of that;
+ *	0 no task
+ * @who_ns: for how much
+ * @from: begin of the longest piece with that one
  * @to: end
  */
 struct cause_did {
 	uint64_t	who;
 	uint32_t	class;
 	uint64_t	ns;
+	uint64_t	who_ns;
 	uint64_t	from;
 	uint64_t	to;
 };

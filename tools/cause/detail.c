@@ -64,40 +64,86 @@ void cause_flush(struct cause *cause, uint64_t key, uint64_t ns)
 
 /* ---- where tasks were ------------------------------------------------------------------------ */
 
-/* Who had the CPU for most of the time between. */
-static uint64_t who_ran(const struct cause *cause, int32_t cpu, uint64_t from, uint64_t to)
+/*
+ * struct rivals - who shared a class of a task's time
+ * @ns: of all
+ * @nr: how many are told apart
+ * @key: by their keys; 0 no task
+ * @sum: how much was whose
+ * @from: begin of the longest piece of each
+ * @to: end
+ */
+struct rivals {
+	uint64_t	ns;
+	uint32_t	nr;
+	uint64_t	key[RIVALS];
+	uint64_t	sum[RIVALS];
+	uint64_t	from[RIVALS];
+	uint64_t	to[RIVALS];
+};
+
+static void add_rival(struct rivals *r, uint64_t key, uint64_t from, uint64_t to)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr && r->key[i] != key; i++)
+		;
+	if (i == RIVALS)
+		return;
+	if (i == r->nr) {
+		r->nr++;
+		r->key[i] = key;
+	}
+	r->sum[i] += to - from;
+	if (to - from > r->to[i] - r->from[i]) {
+		r->from[i] = from;
+		r->to[i] = to;
+	}
+}
+
+/* Who had the CPU between. */
+static void add_ran(struct rivals *r, const struct cause *cause, int32_t cpu, uint64_t from,
+		    uint64_t to)
 {
 	const struct cause_cpu *c = cause_find_cpu(cause, cpu);
-	uint64_t times[RIVALS] = { 0 }, keys[RIVALS];
-	uint32_t n = 0, best = 0, i;
 
 	for (uint64_t k = 0; c && c->ran && k < c->head_ran && k < CAUSE_RAN; k++) {
 		const struct cause_ran *ran = &c->ran[(c->head_ran - 1 - k) % CAUSE_RAN];
 		uint64_t begin = ran->ns > from ? ran->ns : from;
 
 		if (begin < to) {
-			for (i = 0; i < n && keys[i] != ran->key; i++)
-				;
-			if (i == n && n < RIVALS)
-				keys[n++] = ran->key;
-			if (i < n)
-				times[i] += to - begin;
+			add_rival(r, ran->key, begin, to);
 			to = begin;
 		}
 		if (ran->ns <= from)
-			break;
+			return;
 	}
-	for (i = 1; i < n; i++)
-		if (times[i] > times[best])
+	/* Longer ago than is remembered. */
+	if (from < to)
+		add_rival(r, CAUSE_NOBODY_KNOWS, from, to);
+}
+
+static void judge(const struct rivals *r, struct cause_did *did)
+{
+	uint32_t best = 0;
+
+	did->ns = r->ns;
+	for (uint32_t i = 1; i < r->nr; i++)
+		if (r->sum[i] > r->sum[best])
 			best = i;
-	return n && keys[best] != CAUSE_NOBODY_KNOWS ? keys[best] : 0;
+	if (!r->nr || r->key[best] == CAUSE_NOBODY_KNOWS)
+		return;
+	did->who = r->key[best];
+	did->who_ns = r->sum[best];
+	did->from = r->from[best];
+	did->to = r->to[best];
 }
 
 bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
 	       struct cause_did *did)
 {
 	const struct cause_task *task = cause_task_find(cause, key);
-	struct cause_did of[CAUSE_CLASSES];
+	struct rivals of[CAUSE_CLASSES];
 	const struct cause_moved *next = NULL;
 	uint32_t best = CAUSE_UNKNOWN;
 	uint64_t end = to;
@@ -107,17 +153,14 @@ bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
 		const struct cause_moved *m = &task->moved[(task->head_moved - 1 - n) %
 							   task->room_moved];
 		uint64_t at = m->at >> PAST_SHIFT, begin = at > from ? at : from;
-		struct cause_did *d = &of[m->at & PAST_CLASS];
+		uint32_t class = m->at & PAST_CLASS;
 
 		if (begin < end) {
-			d->ns += end - begin;
-			if (end - begin > d->to - d->from) {
-				d->from = begin;
-				d->to = end;
-				d->who = (m->at & PAST_CLASS) == CAUSE_RUNNABLE ?
-					 who_ran(cause, m->cpu, begin, end) :
-					 next ? next->waker : 0;
-			}
+			of[class].ns += end - begin;
+			if (class == CAUSE_RUNNABLE)
+				add_ran(&of[class], cause, m->cpu, begin, end);
+			else
+				add_rival(&of[class], next ? next->waker : 0, begin, end);
 		}
 		if (at <= from)
 			break;
@@ -128,7 +171,7 @@ bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
 	for (uint32_t c = 0; c < CAUSE_CLASSES; c++)
 		if (of[c].ns > of[best].ns)
 			best = c;
-	*did = of[best];
-	did->class = best;
+	*did = (struct cause_did){ .class = best };
+	judge(&of[best], did);
 	return did->ns > 0;
 }

@@ -21,9 +21,10 @@
  * @tid: it
  * @comm: its name
  * @class: what it did most; enum cause_class
- * @who: RUNNABLE: who had its CPU
+ * @who: RUNNABLE: who had its CPU for most of that; where it slept: who woke it from most of that
  * @who_comm: its name
  * @ns: how long
+ * @who_ns: how much of that
  */
 struct why_link {
 	uint32_t	tid;
@@ -32,6 +33,7 @@ struct why_link {
 	char		comm[WHY_COMM];
 	char		who_comm[WHY_COMM];
 	uint64_t	ns;
+	uint64_t	who_ns;
 };
 
 /**

@@ -100,6 +100,16 @@ static void put_runnable(const struct why_item *item)
 		fputs(", and others after it", stdout);
 }
 
+/* ", 150.1 ms of it", where another one or more had the rest. */
+static void put_part(const struct why_link *link)
+{
+	if (link->who_ns >= link->ns - link->ns / 100)
+		return;
+	fputs(", ", stdout);
+	put_time(link->who_ns);
+	fputs(" of it", stdout);
+}
+
 static void put_link(const struct why_link *link)
 {
 	fputs(", which ", stdout);
@@ -109,6 +119,7 @@ static void put_link(const struct why_link *link)
 		put_time(link->ns);
 		fputs(" for a CPU", stdout);
 		if (link->who) {
+			put_part(link);
 			fputs(" behind ", stdout);
 			put_task(link->who_comm, link->who);
 		}
@@ -119,6 +130,7 @@ static void put_link(const struct why_link *link)
 		fputs(link->class == CAUSE_BLOCKED ? "slept " : link->class == CAUSE_IO ?
 		      "slept in IO " : "slept in a page fault ", stdout);
 		put_time(link->ns);
+		put_part(link);
 		fputs(" until ", stdout);
 		if (link->who)
 			put_task(link->who_comm, link->who);

@@ -128,7 +128,8 @@ static void follow(struct why *why, struct why_item *item, const struct cause_se
 		struct why_link *link = &item->links[item->nr_links++];
 
 		*link = (struct why_link){ .tid = (uint32_t)key, .class = did.class,
-					   .who = (uint32_t)did.who, .ns = did.ns };
+					   .who = (uint32_t)did.who, .ns = did.ns,
+					   .who_ns = did.who_ns };
 		copy_comm(why, link->comm, key);
 		copy_comm(why, link->who_comm, did.who);
 		if (!sleeps(did.class))
