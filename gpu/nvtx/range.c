@@ -132,8 +132,8 @@ int nvtx_push_said(uint32_t domain, const struct nvtx_said *said)
 }
 
 /*
- * With arguments, or a text for which there was no room.  Of a domain its two numbers: as a struct
- * the compiler keeps them in a vector register, also where this is not called.
+ * With arguments, or a text for which there was no room.  The numbers of the domain are separate
+ * arguments: the compiler keeps a struct in a vector register, on the callers' fast path too.
  */
 __attribute__((noinline)) static int push_said(struct nvtx_thread *t, uint32_t index,
 					       uint32_t category, const struct nvtx_event *event)

@@ -149,7 +149,7 @@ static void end_producer(struct xsp_drain *d, struct xsp_producer *p,
 		xsp_ring_switch_off(&p->rf);
 	xsp_producer_pass(&d->st, p, &pass);
 	if (d->st.keep && d->st.error) {
-		/* It is not read to its end: its account and its end come at another try. */
+		/* It was not read to its end: a later try writes its LEDGER and EXIT. */
 		unlink_producer(d, p);
 		return;
 	}
@@ -230,7 +230,7 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 	xsp_drain_clocks(d, d->st.kinds);
 	xsp_drain_store_clocks(d);
 	if (d->st.keep && d->st.error) {
-		/* The rest comes at another try: an end would say that there is none. */
+		/* A later try stores the rest: an END chunk would say that there is none. */
 		xsp_room_release(&d->st.cap->room, d->st.cap->fd, d->st.cap->size);
 		return d->st.error;
 	}

@@ -309,7 +309,7 @@ static void pass_ring(struct xsp_store *st, struct xsp_producer *p, uint32_t k, 
 	err = discard ? read_discard(st, p, k, head, pass->most) :
 			read_overwrite(st, p, k, head, pass->most);
 	if (err && st->keep && st->error) {
-		/* No loss: it is where it was. */
+		/* No loss: the slots stay in the ring. */
 		r->broken = true;
 		return;
 	}

@@ -8,7 +8,7 @@
 
 #include "cause/local.h"
 
-#define RIVALS		16u		/* that are told apart on a CPU at a time */
+#define RIVALS		16u		/* per class; of more the latest: the rest has no name */
 
 /* ---- who is watched -------------------------------------------------------------------------- */
 
@@ -67,9 +67,9 @@ void cause_flush(struct cause *cause, uint64_t key, uint64_t ns)
 /*
  * struct rivals - who shared a class of a task's time
  * @ns: of all
- * @nr: how many are told apart
- * @key: by their keys; 0 no task
- * @sum: how much was whose
+ * @nr: number of entries
+ * @key: key of each; 0 no task
+ * @sum: time of each, in ns
  * @from: begin of the longest piece of each
  * @to: end
  */

@@ -81,8 +81,8 @@ static void resume_ring(void *data, uint32_t number, uint32_t k, struct xsp_prod
 
 	if (number >= r->scan.nr || k >= r->scan.producers[number].nr_rings) {
 		/*
-		 * The recorder took these, and its file, if this is it, has none of them: there
-		 * was no room.  Without it they may be in a file that is elsewhere now.
+		 * The recorder read these slots, and its capture has none of them: there was no
+		 * room.  If the capture was not found, they may be in it.
 		 */
 		if (r->scan.chunks)
 			ring->bad = ring->tail - ring->skipped;

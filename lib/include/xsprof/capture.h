@@ -190,7 +190,8 @@ struct xsprof_cap_producer {
  * @head: slots published
  * @read: slots read and stored in this file
  * @skipped: slots that the writer overwrote before they were read (OVERWRITE)
- * @bad: damaged slots, skipped by the recorder
+ * @bad: damaged slots, skipped by the recorder; in a recovered capture also slots that the recorder
+ *	read and did not store before it was killed
  * @drops: records the writer dropped (DISCARD)
  * @busy: records dropped because no lock was free
  * @unsaved: slots that were read but are not in this file: it had no room (a full disk), or another
