@@ -60,6 +60,8 @@ static int set_info(struct xsprof_trace *t, struct layout *lay, const char *key,
 		if (!text)
 			return -ENOMEM;
 		*(IS("clock") ? &k->clock : &k->release) = text;
+	} else if (IS("until")) {
+		k->until = xst_number64_of(s, len);
 	} else if (IS("pids")) {
 		k->namespaced = len == 9 && !memcmp(s, "namespace", 9);
 	} else if (IS("subbuf_size")) {
@@ -270,6 +272,8 @@ int xsprof_trace_get_kernel(const struct xsprof_trace *t, struct xsprof_trace_ke
 	out.refused = k->refused;
 	out.events = k->producer.records;
 	out.error_ns = xst_kernel_error(t);
+	if (k->until && !k->refused)
+		out.until_ns = xst_fit_ns(k->producer.fit, k->until);
 	for (const struct xst_stream *s = k->producer.streams; s; s = s->next) {
 		uint64_t told = s->has_ledger ? s->ledger.drops + s->ledger.busy : 0;
 

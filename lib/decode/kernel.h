@@ -52,6 +52,7 @@ struct xst_exits {
  * @clock: its name
  * @release: of the kernel
  * @refused: why no event of it is yielded, NULL
+ * @until: ticks up to which all its events are in the file, 0: not told
  * @subbuf: bytes of a sub-buffer
  * @data_off: where events begin in it
  * @commit_off: where the word with its length is
@@ -69,6 +70,7 @@ struct xst_kernel {
 	const struct xst_text	*clock;
 	const struct xst_text	*release;
 	const char		*refused;
+	uint64_t	until;
 	uint32_t		subbuf;
 	uint32_t		data_off;
 	uint32_t		commit_off;
@@ -123,6 +125,18 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		      size_t max, uint64_t limit);
 /* Bound of the error of the tracer's times. */
 uint64_t xst_kernel_error(const struct xsprof_trace *t);
+
+/* The 64-bit number that a text begins with; UINT64_MAX for what does not fit. */
+static inline uint64_t xst_number64_of(const char *s, size_t len)
+{
+	uint64_t v = 0;
+
+	for (; len && *s >= '0' && *s <= '9'; s++, len--)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
+			return UINT64_MAX;
+	return v;
+}
 
 /* The number that a text begins with. */
 static inline uint32_t xst_number_of(const char *s, size_t len)

@@ -4,6 +4,7 @@
  * kernel's ring buffer has them.  One is small and the same every time, markers among it; another
  * is long, with two CPUs in turn; the third names addresses; the fourth crashes what formats it.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,14 +328,20 @@ void cap_make_left_out(void)
 	cap_end(T(210));
 }
 
-void cap_make_kernel(void)
+void cap_make_kernel(uint64_t until)
 {
 	static struct cpu c0 = { .cpu = 0 }, c1 = { .cpu = 1 };
 	struct cap_ring r;
+	char text[40];
 
 	cap_host("hostname=box\nkernel=6.1.0\n");
 	cap_clock(T(0), T(10000000));
 	describe();
+	if (until) {
+		snprintf(text, sizeof(text), "until=%" PRIu64 "\n", T(until));
+		section(XSPROF_SECTION_INFO, text);
+		describe_more();
+	}
 	cap_producer(0, 100, T(0));
 	cap_name(0, 1, "step");
 	cap_name(0, 2, "wait");

@@ -70,7 +70,7 @@ void cap_make_empty(void);
 void cap_make_empties(uint32_t n);
 void cap_make_cover(void);
 /* capture-kernel.c */
-void cap_make_kernel(void);
+void cap_make_kernel(uint64_t until);
 void cap_make_left_out(void);
 void cap_make_busy(uint64_t events);
 void cap_make_names(uint32_t kinds);

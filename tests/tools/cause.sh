@@ -67,6 +67,37 @@ result "report of a capture made by hand" $?
 diff -u "$here/golden/why.txt" "$dir/why.txt" >>"$dir/log"
 result "--why of it" $?
 
+# The recorder was killed: the tracer's events are known to be whole until 40 us, in the sleep.
+"$make_capture" kernel "$dir/until.data" 40 &&
+	"$xsprof" report --json "$dir/until.data" 2>"$dir/log" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+rows = {r["name"]: r["cause"] for r in report["ranges"]}
+rest = {"runnable_ns": 0, "blocked_ns": 15000, "io_ns": 0, "syscall_ns": 900, "fault_ns": 0,
+        "irq_ns": 0, "softirq_ns": 0, "faults": 0}
+assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=14100, unknown_ns=40000, **rest),
+                "wait": dict(wall_ns=40000, on_cpu_ns=4100, unknown_ns=20000, **rest)}, rows
+assert report["cause"]["after_ns"] == 60000, report["cause"]
+' 2>>"$dir/log"
+result "report of a capture whose kernel's events end early: nothing is known after that" $?
+"$xsprof" report -q --why '*' "$dir/until.data" 2>"$dir/log" | grep -A 99 '^1' >"$dir/out"
+diff -u - "$dir/out" >>"$dir/log" <<-'END'
+	1. step, thread 100 (alpha), at 0.000010000 s
+	    70.000 us:
+	        40.000 us (57.1 %) unknown;
+	        15.000 us (21.4 %) blocked;
+	        14.100 us (20.1 %) on CPU, 2 times;
+	        900 ns (1.3 %) on CPU in futex
+
+	2. wait, thread 100 (alpha), at 0.000020000 s
+	    40.000 us:
+	        20.000 us (50.0 %) unknown;
+	        15.000 us (37.5 %) blocked;
+	        4.100 us (10.2 %) on CPU, 2 times;
+	        900 ns (2.2 %) on CPU in futex
+END
+result "--why of it" $?
+
 "$xsprof" record -q -e sched -o "$dir/try.data" -- true >"$dir/out" 2>"$dir/log"
 if [ $? != 0 ] || grep -q 'no events of the kernel are recorded' "$dir/log"; then
 	why=$(grep 'no events of the kernel' "$dir/log")
@@ -105,6 +136,34 @@ assert sum(r["cause"]["unknown_ns"] for r in rows) * 10 < sum(r["total_ns"] for 
 	"$xsprof" report "$dir/mix.data" 2>"$dir/log" | grep -q 'On-CPU  *Runnable  *Blocked'
 	result "report has the columns" $?
 fi
+
+# Nobody reads the tracer any more when "after" begins; "before" is as known as ever.
+XSPROF_SHM_DIR=$(mktemp -d /dev/shm/xsprof-cause.XXXXXX) || exit 1
+export XSPROF_SHM_DIR
+trap 'rm -rf "$dir" "$XSPROF_SHM_DIR"' EXIT
+"$xsprof" record -q -e sched -o "$dir/late.data" -- "$planted" late "$dir/go" 2>"$dir/log" &
+recorder=$!
+for _ in $(seq 300); do
+	[ "$(grep -a -o 'until=' "$dir/late.data" 2>/dev/null | wc -l)" -ge 2 ] && break
+	sleep 0.1
+done
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+: >"$dir/go"
+while pgrep -f "^$planted late $dir/go" >/dev/null; do
+	sleep 0.1
+done
+"$xsprof" recover >>"$dir/log" 2>&1
+"$xsprof" report --json "$dir/late.data" >"$dir/late.json" 2>>"$dir/log"
+python3 - "$dir/late.json" 2>>"$dir/log" <<-'END'
+	import json, sys
+	rows = {r["name"]: r["cause"] for r in json.load(open(sys.argv[1]))["ranges"]}
+	assert rows["after"]["unknown_ns"] == rows["after"]["wall_ns"] > 0, rows
+	assert rows["before"]["blocked_ns"] * 2 > rows["before"]["wall_ns"], rows
+END
+result "recovered: what the thread did after the recorder was killed is unknown" $?
+"$xsprof" report "$dir/late.data" 2>>"$dir/log" | grep -q "^# the kernel's events end .* earlier"
+result "recovered: and that is said" $?
 
 for what in cpu lock chain fault io softirq gap; do
 	file=

@@ -16,6 +16,7 @@
  *	make-capture long FILE		strings of instants in several records
  *	make-capture lost FILE		ranges across a loss
  *	make-capture kernel FILE	events of the kernel's tracer on two CPUs, and markers
+ *	make-capture kernel FILE US	the same, and that tracer was read until US
  *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture threads FILE	the scheduler's events of a program without markers
  *	make-capture exits FILE		processes whose ends the kernel saw
@@ -473,8 +474,8 @@ int main(int argc, char **argv)
 		cap_make_empties((uint32_t)atoi(argv[3]));
 	else if (!strcmp(what, "lost") && argc == 3)
 		make_lost();
-	else if (!strcmp(what, "kernel") && argc == 3)
-		cap_make_kernel();
+	else if (!strcmp(what, "kernel") && (argc == 3 || argc == 4))
+		cap_make_kernel(argc == 4 ? (uint64_t)atoi(argv[3]) : 0);
 	else if (!strcmp(what, "threads") && argc == 3)
 		cap_make_threads();
 	else if (!strcmp(what, "exits") && argc == 3)

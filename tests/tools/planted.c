@@ -10,6 +10,7 @@
  *	planted softirq		packets of the loopback come in
  *	planted gap		not in a range, but between "before" and "after" it slept
  *	planted mix		nested ranges of all kinds, with sleeps and system calls in them
+ *	planted late FILE	"before", then as soon as FILE is there "after", with sleeps in both
  *
  * It says so and ends with 77 where that cannot be done here.
  */
@@ -405,6 +406,26 @@ static void plant_mix(void)
 		pthread_join(t[i], NULL);
 }
 
+static void sleeps(const char *name)
+{
+	struct timespec ms = { 0, 1000000 };
+
+	xsprof_begin(xsprof_name(name));
+	for (int i = 0; i < 10; i++)
+		nanosleep(&ms, NULL);
+	xsprof_end();
+}
+
+static void plant_late(const char *path)
+{
+	struct timespec ms = { 0, 1000000 };
+
+	sleeps("before");
+	while (access(path, F_OK))
+		nanosleep(&ms, NULL);
+	sleeps("after");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -425,6 +446,8 @@ int main(int argc, char **argv)
 		plant_gap();
 	else if (!strcmp(what, "mix"))
 		plant_mix();
+	else if (!strcmp(what, "late") && argc > 2)
+		plant_late(argv[2]);
 	else
 		return 2;
 	return 0;

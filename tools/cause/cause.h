@@ -166,6 +166,12 @@ void cause_hear(struct cause *cause, int32_t cpu, uint64_t ns);
 /* After any event on @cpu: nothing was lost before it. */
 void cause_seen(struct cause *cause, int32_t cpu, uint64_t ns);
 
+/*
+ * Nothing is known of any task from @from on, for good: what came later is not told to the machine.
+ * To be called again as time goes on, @ns being now.
+ */
+void cause_end(struct cause *cause, uint64_t from, uint64_t ns);
+
 /* The context that @cpu is in, as far as entries of interrupts were given. */
 void cause_context(const struct cause *cause, int32_t cpu, struct cause_who *who);
 
@@ -220,6 +226,7 @@ bool cause_did(struct cause *cause, uint64_t key, uint64_t from, uint64_t to,
  * @refused: tasks that found no room, counted every time
  * @missed: switches from another task than the one that had come last there: at least so many
  *	were not recorded
+ * @after: so long, in ns, it went on after the end of all knowledge
  */
 struct cause_stats {
 	uint64_t	switches;
@@ -232,6 +239,7 @@ struct cause_stats {
 	uint64_t	forgotten;
 	uint64_t	refused;
 	uint64_t	missed;
+	uint64_t	after;
 };
 
 const struct cause_stats *cause_get_stats(const struct cause *cause);
@@ -244,6 +252,10 @@ int cause_reader_new(struct xsprof_trace *trace, struct cause *cause, struct cau
 void cause_reader_free(struct cause_reader *reader);
 /* Any event of the trace, in order. */
 void cause_reader_event(struct cause_reader *reader, const struct xsprof_event *ev);
+/* When what the tracer tells ends; UINT64_MAX: not before the capture does. */
+uint64_t cause_reader_until(const struct cause_reader *reader);
+/* Before anything is asked of a time until @ns, which no event was later than. */
+void cause_reader_end(struct cause_reader *reader, uint64_t ns);
 /* The key of a producer's thread. */
 uint64_t cause_reader_key(struct cause_reader *reader, uint32_t producer, uint32_t tid);
 

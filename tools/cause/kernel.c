@@ -69,14 +69,20 @@ struct cause_reader {
 	const struct cause_stats *stats;
 	struct kind		*kinds[KINDS];
 	bool			tracer;		/* it tells the scheduler's events */
+	uint64_t		until;		/* when these end, 0: not told */
+	bool			ended;		/* they did */
 	bool			module;		/* the module does */
 };
 
 int cause_reader_new(struct xsprof_trace *trace, struct cause *cause, struct cause_reader **out)
 {
+	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
+
 	*out = calloc(1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
+	if (!xsprof_trace_get_kernel(trace, &kernel))
+		(*out)->until = kernel.until_ns;
 	(*out)->trace = trace;
 	(*out)->cause = cause;
 	(*out)->stats = cause_get_stats(cause);
@@ -331,8 +337,26 @@ static void program_event(struct cause_reader *reader, const struct xsprof_event
 		cause_begin(reader->cause, ev->ns, key);
 }
 
+uint64_t cause_reader_until(const struct cause_reader *reader)
+{
+	return reader->tracer && reader->until ? reader->until : UINT64_MAX;
+}
+
+void cause_reader_end(struct cause_reader *reader, uint64_t ns)
+{
+	uint64_t until = cause_reader_until(reader);
+
+	if (ns <= until)
+		return;
+	reader->ended = true;
+	cause_end(reader->cause, until, ns);
+}
+
 void cause_reader_event(struct cause_reader *reader, const struct xsprof_event *ev)
 {
+	cause_reader_end(reader, ev->ns);
+	if (reader->ended)
+		return;
 	if (ev->type == XSPROF_EV_KERNEL)
 		kernel_event(reader, ev);
 	else if (ev->producer != XSPROF_NO_PRODUCER)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of cause.h share: machine.c changes the state of tasks, detail.c answers who asks
- * why, task.c has tasks, their sums and their past, tell.c what is kept and told of them for that,
- * cpu.c the CPUs.  Each calls those after it.
+ * What the files of cause.h share: machine.c changes the state of tasks, lost.c takes back what is
+ * not known any more, detail.c answers who asks why, task.c has tasks, their sums and their past,
+ * tell.c what is kept and told of them for that, cpu.c the CPUs.  Each calls those after it.
  */
 #ifndef XSPROF_CAUSE_LOCAL_H
 #define XSPROF_CAUSE_LOCAL_H
@@ -150,6 +150,7 @@ struct cause {
 	uint64_t		now;
 	uint64_t		lost;		/* when the latest loss was over */
 	uint32_t		nr_blind;	/* CPUs */
+	bool			ended;
 	size_t			moved_bytes;
 	size_t			past_bytes;
 	size_t			open_bytes;
@@ -163,6 +164,9 @@ struct cause {
 	bool			partial;	/* its end came as a surprise: */
 	uint64_t		last;		/* who had the CPU then, or CAUSE_NOBODY_KNOWS */
 };
+
+/* lost.c: what is known of the task, from @last on, is not. */
+void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns);
 
 /* task.c */
 struct cause_task *cause_task_find(const struct cause *cause, uint64_t key);

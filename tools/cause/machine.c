@@ -73,19 +73,6 @@ static enum cause_run run_after(const struct cause *cause, const struct cause_ta
 	return state == CAUSE_STATE_DISK ? RUN_DISK : RUN_SLEEPS;
 }
 
-/* What is known of it, from @last on, is not. */
-static void doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns)
-{
-	cause_unlist(task);
-	cause_tell(cause, task, last < ns ? last : ns);
-	task->run = RUN_UNKNOWN;
-	task->fault = false;
-	task->nr = -1;
-	task->softirq = 0;
-	if (task->class != CAUSE_UNKNOWN)
-		cause_task_doubt(cause, task, last, ns);
-}
-
 /*
  * @key is on @cpu, and who was there was not seen to leave: not all switches were recorded, or it
  * took another number in exec.  Where that one is, nobody knows.
@@ -100,7 +87,7 @@ static void surprise(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key
 	task = c->current ? cause_task_find(cause, c->current) : NULL;
 	if (!task || task->run != RUN_ON || cause_find_cpu(cause, task->cpu) != c)
 		return;
-	doubt(cause, task, c->last, ns);
+	cause_doubt(cause, task, c->last, ns);
 	task->before = RUN_UNKNOWN;
 }
 
@@ -369,49 +356,6 @@ void cause_marker(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)
 	task->fault = false;
 	if (task->before)
 		task->before = RUN_ON;
-}
-
-/* ---- losses --------------------------------------------------------------------------------- */
-
-/* Tasks that are on @cpu, or were last; @but_running: those that run there know of no loss. */
-static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_running, uint64_t last,
-		      uint64_t ns)
-{
-	struct cause_task *task, *next;
-
-	for (task = cpu->tasks; task; task = next) {
-		next = task->on_next;
-		if (but_running && task->run == RUN_ON)
-			continue;
-		if (task->run == RUN_DEAD) {
-			cause_unlist(task);
-			continue;
-		}
-		task->before = task->run;
-		doubt(cause, task, last, ns);
-	}
-}
-
-void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
-{
-	struct cause_cpu *c = cause_get_cpu(cause, cpu);
-
-	ns = cause_clock(cause, ns);
-	cause->stats.lost++;
-	cause->lost = ns;
-	if (!c)
-		return;
-	/* Who waited here waited for nobody knows whom. */
-	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
-	cause->nr_blind += !c->blind;
-	c->blind = true;
-	c->known = false;
-	c->deep = 0;
-	/* Who slept or waited elsewhere may have been woken and have run here. */
-	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
-		if (cause->cpus[i])
-			doubt_all(cause, cause->cpus[i], i != (uint32_t)cpu, c->last, ns);
-	c->last = ns;
 }
 
 const struct cause_stats *cause_get_stats(const struct cause *cause)

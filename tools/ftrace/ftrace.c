@@ -323,12 +323,16 @@ int ftrace_mark(const struct ftrace *ft)
 int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes, uint32_t nr)
 {
 	int err = ft->tree ? ftrace_set_tasks(ft, processes, nr) : 0;
+	uint64_t ticks = ftrace_ticks(ft);
 
 	if (!err)
 		err = ftrace_enable(ft, cap);
 	/* Of those that are enabled; nothing comes before tracing is on. */
 	if (!err)
 		err = ftrace_write_meta(ft, cap);
+	/* Of a recorder that is killed the last such word is what its file is worth. */
+	if (!err)
+		ftrace_write_until(cap, ticks);
 	if (!err && tracefs_trace_on(ft->instance) < 0)
 		err = -errno;
 	/* It stays until nobody else holds its files: idle. */
@@ -342,12 +346,16 @@ uint64_t ftrace_step(struct ftrace *ft, struct xsp_cap *cap)
 {
 	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC), most;
 	bool sweep = now - ft->swept >= SWEEP_NS;
+	uint64_t ticks;
 
 	if (now < ft->next)
 		return ft->next - now;
+	ticks = ftrace_ticks(ft);
 	most = ftrace_read_cpus(ft, cap, sweep);
 	if (sweep)
 		ft->swept = now;
+	if (sweep && !ft->behind)
+		ftrace_write_until(cap, ticks);
 	/* A quarter full is soon enough, and a sixteenth too often. */
 	if (most > ft->buffer / 4 && ft->period > PERIOD_MIN)
 		ft->period /= 2;
@@ -381,8 +389,12 @@ static void tell_errors(const struct ftrace *ft, struct xsp_cap *cap)
 
 void ftrace_finish(struct ftrace *ft, struct xsp_cap *cap)
 {
+	uint64_t ticks = ftrace_ticks(ft);
+
 	tracefs_trace_off(ft->instance);
 	ftrace_read_cpus(ft, cap, true);
+	if (!ft->behind)
+		ftrace_write_until(cap, ticks);
 	ftrace_write_tasks(ft, cap);
 	ftrace_write_ledgers(ft, cap, &last_stats);
 	tell_errors(ft, cap);

@@ -59,6 +59,7 @@ struct ftrace {
 	uint64_t		period;		/* ns between looks */
 	uint64_t		next;		/* when the next is due */
 	uint64_t		swept;		/* when the last look at what is not full was */
+	bool			behind;		/* that look left something in the buffers */
 };
 
 /* events.c.  Return: 0; TOOL_USAGE after a message. */
@@ -77,11 +78,18 @@ int ftrace_set_tasks(struct ftrace *ft, const pid_t *processes, uint32_t nr);
 int ftrace_read_layout(struct ftrace *ft);
 int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap);
 void ftrace_write_tasks(struct ftrace *ft, struct xsp_cap *cap);
+/* The tracer's clock now; 0: it is none that can be read here. */
+uint64_t ftrace_ticks(const struct ftrace *ft);
+/* All that the tracer kept until @ticks of its clock is in the capture; 0: says nothing. */
+void ftrace_write_until(struct xsp_cap *cap, uint64_t ticks);
 
 /* read.c */
 int ftrace_open_cpus(struct ftrace *ft);
 void ftrace_close_cpus(struct ftrace *ft);
-/* Full sub-buffers; with @rest also those that are not.  Return: the most that a CPU had. */
+/*
+ * Full sub-buffers; with @rest also those that are not, and then sets @behind.  Return: the most
+ * that a CPU had.
+ */
 uint64_t ftrace_read_cpus(struct ftrace *ft, struct xsp_cap *cap, bool rest);
 void ftrace_write_ledgers(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_stats *stats);
 

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/proc.h"
 #include "cli/tool.h"
 #include "ftrace/local.h"
@@ -265,6 +266,27 @@ int ftrace_write_meta(struct ftrace *ft, struct xsp_cap *cap)
 	flush(&s);
 	free(s.buf);
 	return 0;
+}
+
+uint64_t ftrace_ticks(const struct ftrace *ft)
+{
+	if (!strcmp(ft->clock, "x86-tsc"))
+		return xsp_ticks(XSPROF_CLOCK_TSC);
+	return !strcmp(ft->clock, "mono_raw") ? xsp_clock_ns(CLOCK_MONOTONIC_RAW) :
+	       !strcmp(ft->clock, "mono")     ? xsp_clock_ns(CLOCK_MONOTONIC) :
+	       !strcmp(ft->clock, "boot")     ? xsp_clock_ns(CLOCK_BOOTTIME) : 0;
+}
+
+void ftrace_write_until(struct xsp_cap *cap, uint64_t ticks)
+{
+	char buf[sizeof(struct xsprof_cap_section) + 48], text[40];
+	struct sections s = { .cap = cap, .buf = buf };
+
+	if (!ticks)
+		return;
+	add(&s, XSPROF_SECTION_INFO, text,
+	    (size_t)snprintf(text, sizeof(text), "until=%" PRIu64 "\n", ticks));
+	flush(&s);
 }
 
 /* ---- tasks --------------------------------------------------------------------------------- */

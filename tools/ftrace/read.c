@@ -167,6 +167,9 @@ static uint64_t read_cpu(struct ftrace *ft, struct xsp_cap *cap, struct ftrace_c
 	}
 	if (!c->err)
 		c->err = n < 0 ? n : left < 0 ? left : 0;
+	/* What found no room in the file is a gap in it, and counted. */
+	if (left || n < 0)
+		ft->behind = true;
 	return total;
 }
 
@@ -174,6 +177,7 @@ uint64_t ftrace_read_cpus(struct ftrace *ft, struct xsp_cap *cap, bool rest)
 {
 	uint64_t most = 0;
 
+	ft->behind = false;
 	for (uint32_t i = 0; i < ft->nr_cpus; i++) {
 		uint64_t n = read_cpu(ft, cap, &ft->cpus[i], rest);
 

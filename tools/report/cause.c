@@ -52,9 +52,13 @@ static bool seen(const struct cause_stats *stats, size_t i)
 	return n > 0;
 }
 
+/* A recorder stops the tracer first, and is at its own end within less. */
+#define AFTER_SAID	10000000u	/* ns */
+
 void report_print_sources(const struct cause_stats *stats)
 {
 	const char *missing = NULL;
+	char ns[32];
 
 	fputs("# the time of threads, by what was recorded:", stdout);
 	for (size_t i = 0; i < NR_SOURCES; i++)
@@ -71,6 +75,9 @@ void report_print_sources(const struct cause_stats *stats)
 	if (stats->lost)
 		printf("# events of the kernel were lost in %" PRIu64 " places: times around them "
 		       "are unknown\n", stats->lost);
+	if (stats->after >= AFTER_SAID)
+		printf("# the kernel's events end %s earlier than the program's: times after that "
+		       "are unknown\n", tool_format_time(ns, sizeof(ns), stats->after));
 	if (stats->missed)
 		printf("# at least %" PRIu64 " switches were not recorded: who had the CPU is "
 		       "taken from other events, or unknown\n", stats->missed);
@@ -204,6 +211,6 @@ void report_json_cause(const struct report *report)
 	fputs(",\n\"cause\":{", stdout);
 	report_json_recorded(stats);
 	printf(",\"losses\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"forgotten\":%" PRIu64
-	       ",\"refused\":%" PRIu64 "}", stats->lost, stats->missed, stats->forgotten,
-	       stats->refused);
+	       ",\"refused\":%" PRIu64 ",\"after_ns\":%" PRIu64 "}", stats->lost, stats->missed,
+	       stats->forgotten, stats->refused, stats->after);
 }

@@ -379,6 +379,8 @@ static int run(struct report *report)
 	report_threads_begin(report);
 	status = read_all(report, pairer);
 	if (!status) {
+		if (report->show.window)
+			cause_reader_end(report->reader, report->filter.to_ns);
 		ret = xsprof_pairer_finish(pairer);
 		if (!ret)
 			ret = open_ranges_finish(&report->open);

@@ -146,8 +146,10 @@ static int read_all(struct why *why, int (*event)(void *data, const struct xspro
 			first = false;
 		}
 		for (int i = 0; i < n; i++) {
-			if (evs[i].ns > why->report->filter.to_ns)
+			if (evs[i].ns > why->report->filter.to_ns) {
+				why->report->show.window = true;
 				return 0;
+			}
 			ret = event(data, &evs[i]);
 			if (ret < 0)
 				return tool_error("%s: %s", source->path, strerror(-ret));
@@ -201,10 +203,22 @@ static int choose_all(struct why *why)
 	return ret < 0 ? tool_error("%s: %s", report->source.path, strerror(-ret)) : status;
 }
 
+/* What is told of windows up to the end of the tracer's events is told before that end. */
+static void end_at(struct why *why, uint64_t ns)
+{
+	uint64_t until = cause_reader_until(why->reader);
+
+	if (ns <= until)
+		return;
+	why_advance(why, until);
+	cause_reader_end(why->reader, ns);
+}
+
 static int watch_event(void *data, const struct xsprof_event *ev)
 {
 	struct why *why = data;
 
+	end_at(why, ev->ns);
 	why_advance(why, ev->ns);
 	why_seen(why, ev);
 	if (ev->producer != XSPROF_NO_PRODUCER)
@@ -272,6 +286,8 @@ static int watch_all(struct why *why)
 	status = read_all(why, watch_event, why);
 	if (status)
 		return status;
+	if (why->report->show.window)
+		end_at(why, why->report->filter.to_ns);
 	why_finish(why);
 	qsort(why->windows, why->nr, sizeof(*why->windows), by_wall);
 	return 0;

@@ -138,7 +138,9 @@ struct xsprof_chunk {
 /**
  * enum xsprof_cap_section_kind - what a section of a KERNEL chunk is
  * @XSPROF_SECTION_INFO: lines "key=value": clock, subbuf_size, data_offset, commit_offset,
- *	commit_size, long_size, release
+ *	commit_size, long_size, release; until: ticks of that clock up to which every event that
+ *	the tracer kept is in the file. The recorder writes it again while it records, so that
+ *	the last one tells where its events end
  * @XSPROF_SECTION_FORMAT: the name of a system, a newline, the text of an event's format file
  * @XSPROF_SECTION_SYMBOLS: lines "address name": what addresses in events mean
  * @XSPROF_SECTION_TASKS: lines "tid tgid comm"

@@ -122,6 +122,8 @@ const char *xsprof_trace_printk(const struct xsprof_trace *trace, uint32_t index
  * @lost_slots: missing parts of its sub-buffers, in units of 32 bytes
  * @bad_slots: damaged parts of its sub-buffers, in units of 32 bytes
  * @error_ns: bound of the error between its times and those of the markers
+ * @until_ns: every event of it up to then is in the capture, and of what came later nothing is
+ *	known, even where there are a few more events; 0 if the capture does not tell
  */
 struct xsprof_trace_kernel {
 	size_t		size;
@@ -135,6 +137,7 @@ struct xsprof_trace_kernel {
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
 	uint64_t	error_ns;
+	uint64_t	until_ns;
 };
 
 /* Return: 0; -ENOENT if the trace has no kernel events. */

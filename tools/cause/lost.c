@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a loss leaves of the knowledge of tasks, and what is left after the last event: see cause.h.
+ */
+#include "cause/local.h"
+
+void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last,
+		 uint64_t ns)
+{
+	cause_unlist(task);
+	cause_tell(cause, task, last < ns ? last : ns);
+	task->run = RUN_UNKNOWN;
+	task->fault = false;
+	task->nr = -1;
+	task->softirq = 0;
+	if (task->class != CAUSE_UNKNOWN)
+		cause_task_doubt(cause, task, last, ns);
+}
+
+/* ---- losses --------------------------------------------------------------------------------- */
+
+/* Tasks that are on @cpu, or were last; @but_running: those that run there know of no loss. */
+static void doubt_all(struct cause *cause, struct cause_cpu *cpu, bool but_running, uint64_t last,
+		      uint64_t ns)
+{
+	struct cause_task *task, *next;
+
+	for (task = cpu->tasks; task; task = next) {
+		next = task->on_next;
+		if (but_running && task->run == RUN_ON)
+			continue;
+		if (task->run == RUN_DEAD) {
+			cause_unlist(task);
+			continue;
+		}
+		task->before = task->run;
+		cause_doubt(cause, task, last, ns);
+	}
+}
+
+void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
+{
+	struct cause_cpu *c = cause_get_cpu(cause, cpu);
+
+	ns = cause_clock(cause, ns);
+	cause->stats.lost++;
+	cause->lost = ns;
+	if (!c)
+		return;
+	/* Who waited here waited for nobody knows whom. */
+	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
+	cause->nr_blind += !c->blind;
+	c->blind = true;
+	c->known = false;
+	c->deep = 0;
+	/* Who slept or waited elsewhere may have been woken and have run here. */
+	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
+		if (cause->cpus[i])
+			doubt_all(cause, cause->cpus[i], i != (uint32_t)cpu, c->last, ns);
+	c->last = ns;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void cause_end(struct cause *cause, uint64_t from, uint64_t ns)
+{
+	cause->stats.after = ns > from ? ns - from : 0;
+	if (cause->ended)
+		return;
+	cause->ended = true;
+	from = cause_clock(cause, from);
+	for (uint32_t i = 0; i < CAUSE_CPUS; i++) {
+		struct cause_cpu *c = cause->cpus[i];
+
+		if (!c)
+			continue;
+		cause_tell_waiters(cause, (int32_t)i, from, c->current, true);
+		doubt_all(cause, c, false, from, from);
+		c->known = false;
+		c->deep = 0;
+	}
+}
