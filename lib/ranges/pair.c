@@ -129,6 +129,12 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 	}
 }
 
+void xsprof_pairer_pass(struct xsprof_pairer *p, uint64_t ns)
+{
+	if (ns > p->now)
+		p->now = ns;
+}
+
 int xsprof_pairer_finish(struct xsprof_pairer *p)
 {
 	xst_threads_end(p, ~0u, p->now);

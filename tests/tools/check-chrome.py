@@ -88,6 +88,10 @@ for after in events:
             closed_for_them += 1
     elif ph == "X":
         tracks[key].append((e["ts"], e["ts"] + e["dur"]))
+        # It was open from before the window to its end; one of no duration has its begin here.
+        args = e.get("args", {})
+        if e["dur"] and (args.get("cut") is True or args.get("unfinished") is True):
+            closed_for_them += 1
     elif ph in "stf":
         if ph != "s" and e.get("bp") != "e":
             fail("a flow without bp: %r" % e)

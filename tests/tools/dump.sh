@@ -339,6 +339,39 @@ result "chrome is whole with a limit" $?
 	2>/dev/null &&
 	python3 "$here/check-chrome.py" "$dir/part.json" 8 >"$dir/log"
 result "chrome is whole in a window" $?
+
+# "step" is open from 10 to 80 us, "wait" from 20 to 60, and alpha has CPU 0 from 5 to 25.
+"$make_capture" kernel "$dir/window.data" || exit 1
+for format in chrome kineto; do
+	"$dump" --allow-lost -q -f $format --from 15us --to 40us "$dir/window.data" \
+		-o "$dir/$format.json" 2>"$dir/log"
+	python3 - "$dir/$format.json" 2>>"$dir/log" <<-'END'
+		import json, sys
+		t = json.load(open(sys.argv[1]))
+		begin, ranges = {}, []
+		for e in t["traceEvents"]:
+		    base = 1000000000 if "baseTimeNanoseconds" in t else 0
+		    if e["ph"] == "B":
+		        begin[e["name"]] = e["ts"]
+		    elif e["ph"] == "E":
+		        ranges.append((e["name"], begin[e["name"]], e["ts"]))
+		        assert e["args"]["unfinished"], e
+		    elif e["ph"] == "X":
+		        end = round(e["ts"] + e["dur"] - base, 3)
+		        ranges.append((e["name"], e["ts"] - base, end))
+		        assert e["cat"] == "Trace" or e["args"].get("unfinished") or \
+		            e["args"]["finished"] is False, e
+		want = {"wait": (20, 40), "step": (15, 40) if base else (10, 40)}
+		if base:
+		    want["xsprof (0)"] = (15, 40)
+		assert sorted(ranges) == sorted((n, *w) for n, w in want.items()), ranges
+		lines = t.get("systemTraceEvents", "")
+		first = [s for s in lines.split("\n") if " [000] " in s][:1]
+		assert base or "0.000015: sched_switch: prev_comm=swapper/0" in first[0] and \
+		    "next_comm=alpha next_pid=100" in first[0], first
+	END
+	result "$format: what is open at both ends of a window lasts from one to the other" $?
+done
 "$dump" --allow-lost -r -n 2 "$dir/all.data" 2>/dev/null | tail -n 1 |
 	grep -q ' 0\.000001000: step: '
 result "relative times" $?

@@ -71,6 +71,11 @@ result "the end of a process, by its exit alone" $?
 dump_all all -n 12
 dump_all all --from 5.5us --to 14.5us
 dump_all kernel --tid 100
+dump_all kernel --from 15us --to 40us
+check -p "$dir/kernel.pf" >"$dir/log"
+grep -m 1 '"sched_switch"' "$dir/log" | grep -q '"next_comm": "alpha"' &&
+	grep -q '"inferred_sched_switch"' "$dir/log"
+result "who had the CPU when a window begins" $?
 dump_all kernel --name 'sched_*'
 
 # More names than are remembered: they are forgotten, and readers are told. Memory stays.

@@ -111,6 +111,25 @@ result "report: a row of nothing else has no times" $?
 grep -q '^# .* events in 100\.000 us, ' "$dir/out" &&
 	"$xsprof" report --from 100 "$dir/lost.data" 2>&1 | grep -q '^# .*: 0 events in 0 ns, '
 result "report: --from and --to: the time that is shown" $?
+# "step" is open from 10 to 80 us, "wait" from 20 to 60.
+"$make_capture" kernel "$dir/window.data" || exit 1
+"$xsprof" report --allow-lost --from 15us --to 41us --open --json "$dir/window.data" 2>"$dir/log" |
+	python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+got = {x["name"]: (x["total_ns"], x["cause"]["blocked_ns"]) for x in r["ranges"]}
+assert got == {"step": (31000, 16000), "wait": (21000, 16000)}, got' 2>>"$dir/log" &&
+	"$xsprof" report --allow-lost --from 15us --to 41us --open "$dir/window.data" \
+		2>>"$dir/log" | grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
+	"$xsprof" report --allow-lost --to 41us --why step "$dir/window.data" 2>>"$dir/log" |
+	grep -q '16.000 us (51.6 %) blocked;$'
+result "report: what is open at --to was open until then" $?
+status 1 "$xsprof" report -q --why step --name wait "$dir/window.data" &&
+	grep -q "none of the 1 ranges called 'step' matches the other options: leave out" "$dir/log"
+result "report --why: the other options leave out what there is" $?
+"$xsprof" report --allow-lost --name wait "$dir/window.data" 2>"$dir/log" |
+	grep -q '^# .*, 1 process, of which the options choose a part$'
+result "report: the first line is of the whole file, and says so" $?
 lost "assert r['found'] == 15 and r['uncertain'] == 4, r
 assert r['ranges'][0]['wall_ns'] == 10000, r" --why add &&
 	lost "assert r['found'] == 19 and r['ranges'][0]['wall_ns'] == 110000, r" --why add \

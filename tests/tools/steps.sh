@@ -74,6 +74,9 @@ assert rows["Optimizer.step#SGD.step"] == (1, 8000), rows
 assert rows["aten::conv2d"] == (1, 180000), rows
 END
 result "a table for each thread, the median, and what slow steps have more of" $?
+"$xsprof" report --allow-lost --steps -i - <"$dir/steps.data" 2>"$dir/log" |
+	grep -q '^  look at: xsprof report -s self .* --to [0-9.]* -$'
+result "of a capture from a pipe, what to look at is one too" $?
 "$xsprof" report --allow-lost --steps -n 2 --tid 100 "$dir/steps.data" >"$dir/out" 2>"$dir/log"
 [ "$(grep -E '^ +[0-9]+ +0\.' "$dir/out" | awk '{ print $1 }' | tr '\n' ' ')" = "1 2 8 " ] &&
 	grep -qx '... and 5 more steps: -n 8 shows all' "$dir/out" && ! grep -q told "$dir/out"

@@ -84,6 +84,19 @@ holds()
 	END
 }
 
+# The variable alone is not enough for PyTorch; the list says what is, where it has nobody else.
+name="ctl list: why a program that was to listen does not"
+begin XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>log
+if grep -q '^no process of yours listens: .* LD_PRELOAD=.*libxsprof-torch.so too$' list; then
+	grep -q "process $pid: .* nothing that records PyTorch's ops: .* LD_PRELOAD=" log
+	result "$name" $?
+elif grep -q "^ *$pid " list; then
+	result "$name" 1
+else
+	skipped "$name" "$(sed -n 's/^ *\([0-9]\+\) .*/process \1 listens/p' list | head -n 1)"
+fi
+end || result "that job ends" 1
+
 begin LD_PRELOAD="$lib" XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>>log &&
 	grep -q "^ *$pid " list || cat list >>log
 "$xsprof" ctl start -p $pid -n 3 -w -o n.json >>log 2>&1 && holds n.json 3

@@ -136,15 +136,16 @@ static void print_deaths(const char *verb, const struct xsp_drain_stats *stats)
 	fputs(" ]\n", stderr);
 }
 
-void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *output)
+void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *did,
+		      const char *output)
 {
 	char bytes[32], lost[96];
 
 	tool_format_bytes(bytes, sizeof(bytes), stats->bytes);
 	format_lost(lost, sizeof(lost), stats);
-	fprintf(stderr, "[ xsprof %s: %" PRIu64 " event%s from %u process%s, %s, %s, wrote ",
+	fprintf(stderr, "[ xsprof %s: %" PRIu64 " event%s from %u process%s, %s, %s, %s ",
 		verb, stats->records, stats->records == 1 ? "" : "s", stats->producers,
-		stats->producers == 1 ? "" : "es", bytes, lost);
+		stats->producers == 1 ? "" : "es", bytes, lost, did);
 	xsp_escape_print(stderr, output, strlen(output));
 	fputs(" ]\n", stderr);
 	print_deaths(verb, stats);

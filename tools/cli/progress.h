@@ -48,6 +48,7 @@ bool progress_lost(const struct xsp_drain_stats *stats);
  * @stats: what was recorded
  * @output: into what file
  */
-void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *output);
+void progress_summary(const char *verb, const struct xsp_drain_stats *stats, const char *did,
+		      const char *output);
 
 #endif /* XSPROF_PROGRESS_H */

@@ -97,6 +97,7 @@ int xsp_source_open(struct xsp_source *source, const struct reading *reading, co
 	if (!path)
 		path = reading->input;
 	source->trace = NULL;
+	source->arg = path;
 	source->path = strcmp(path, "-") ? path : "stdin";
 	source->quiet = reading->quiet;
 	source->allow_lost = reading->allow_lost;

@@ -65,12 +65,14 @@ int reading_file(struct reading *r, int argc, char **argv);
  * struct xsp_source - an open capture
  * @trace: the trace
  * @path: as messages name it
+ * @arg: as it was named, "-" for stdin
  * @quiet: the decoder's warnings are not shown
  * @allow_lost: of the reading
  */
 struct xsp_source {
 	struct xsprof_trace	*trace;
 	const char		*path;
+	const char		*arg;
 	bool			quiet;
 	bool			allow_lost;
 };

@@ -260,22 +260,43 @@ static bool print_one(pid_t pid, bool first)
 	return true;
 }
 
-int ctl_list(void)
+/* One that was to listen and does not: the reason on stderr.  A shell may have the variable too. */
+static bool print_why_not(pid_t pid, bool first)
+{
+	(void)first;
+	return is_told(pid) && (ctl_maps_has(pid, PYTORCH) || ctl_maps_has(pid, LIBRARY)) &&
+	       not_listening(pid, false);
+}
+
+/* Calls @fn for all processes.  Return: whether it was true for any; -errno after a message. */
+static int each_process(bool (*fn)(pid_t pid, bool first))
 {
 	struct dirent *entry;
 	bool any = false;
 	DIR *dir;
 
 	dir = opendir("/proc");
-	if (!dir)
-		return tool_error("/proc: %s", strerror(errno));
+	if (!dir) {
+		tool_error("/proc: %s", strerror(errno));
+		return -EIO;
+	}
 	while ((entry = readdir(dir)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			any |= print_one(atoi(entry->d_name), !any);
+			any |= fn(atoi(entry->d_name), !any);
 	closedir(dir);
-	if (!any)
-		puts("no process of yours listens: start one with XSPROF_ONDEMAND=1");
-	return 0;
+	return any;
+}
+
+int ctl_list(void)
+{
+	int any = each_process(print_one);
+
+	if (!any) {
+		printf("no process of yours listens: start one with XSPROF_ONDEMAND=1, of PyTorch "
+		       "with LD_PRELOAD=%s too\n", torch_library());
+		any = each_process(print_why_not);
+	}
+	return any < 0;
 }
 
 /* ---- rings ---- */

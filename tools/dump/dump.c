@@ -15,6 +15,7 @@
 
 #include "cli/tool.h"
 #include "dump/local.h"
+#include "format/common/sched.h"
 #include "format/common/spool.h"
 
 #define BATCH		256u
@@ -65,13 +66,11 @@ static bool matches(struct dump *dump, const struct xsp_view *view)
 	return wanted(dump, view->ev, view->name);
 }
 
-static bool kernel_wanted(struct dump *dump, const struct xsprof_event *ev)
+static bool kernel_matches(struct dump *dump, const struct xsprof_event *ev)
 {
 	const struct xsp_filter *filter = &dump->filter;
 	struct xsp_kernel_kind *kind;
 
-	if (!xsp_filter_time(filter, ev->ns))
-		return false;
 	if (!filter->any)
 		return true;
 	if (ev->type != XSPROF_EV_KERNEL)
@@ -83,6 +82,18 @@ static bool kernel_wanted(struct dump *dump, const struct xsprof_event *ev)
 			       &kind->match);
 }
 
+static bool kernel_wanted(struct dump *dump, const struct xsprof_event *ev)
+{
+	return xsp_filter_time(&dump->filter, ev->ns) && kernel_matches(dump, ev);
+}
+
+/* What ran where when the time that is shown begins is told by what was before. */
+static void before(struct dump *dump, const struct xsprof_event *ev)
+{
+	if (dump->format->before && ev->ns < dump->filter.from_ns)
+		dump->format->before(&dump->out, ev);
+}
+
 /* What the kernel's tracer saw is on no track of a program. */
 static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 {
@@ -92,7 +103,10 @@ static void kernel_event(struct dump *dump, const struct xsprof_event *ev)
 		return;
 	xsp_kernel_seen(out->kernel, ev);
 	out->last_ns = ev->ns;
-	if (!dump->format->kernel_event || !kernel_wanted(dump, ev))
+	if (!dump->format->kernel_event || !kernel_matches(dump, ev))
+		return;
+	before(dump, ev);
+	if (!xsp_filter_time(&dump->filter, ev->ns))
 		return;
 	out->shown++;
 	dump->format->kernel_event(out, ev);
@@ -132,8 +146,11 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 		out->shown++;
 		out->events += xsp_event_counts(ev);
 		thread->shown++;
-		dump->format->event(out, &view);
 	}
+	if (shown || (match && dump->format->cuts))
+		dump->format->event(out, &view);
+	else if (match && fmt_sched_is(ev))
+		before(dump, ev);
 	thread->last_match = match;
 	if (ev->type == XSPROF_REC_END)
 		xsp_tracks_end(out->tracks, &view);
@@ -155,7 +172,34 @@ static int find_base(struct dump *dump, const struct xsprof_event *ev)
 	if (info.first_ns && info.first_ns < base)
 		base = info.first_ns;
 	dump->out.base_ns = base;
-	return xsp_filter_base(&dump->filter, "dump", base);
+	ret = xsp_filter_base(&dump->filter, "dump", base);
+	dump->out.from_ns = dump->filter.from_ns;
+	dump->out.to_ns = dump->filter.to_ns;
+	return ret;
+}
+
+/* The event, if it is wanted; what is later than all that is wanted ends it. */
+static void next_event(struct dump *dump, const struct xsprof_event *ev)
+{
+	const struct xsp_filter *filter = &dump->filter;
+
+	dump->past_end = dump->out.shown == dump->reading.limit;
+	if (ev->ns > filter->to_ns && !dump->format->cuts) {
+		dump->past_end = true;
+		dump->end_ns = filter->to_ns;
+	}
+	if (dump->past_end)
+		return;
+	if (!dump->begun && ev->ns >= filter->from_ns) {
+		dump->begun = true;
+		if (filter->from_ns && dump->format->begin)
+			dump->format->begin(&dump->out, filter->from_ns);
+	}
+	if (ev->producer == XSPROF_NO_PRODUCER)
+		kernel_event(dump, ev);
+	else
+		one_event(dump, ev);
+	dump->past_end = dump->out.shown == dump->reading.limit;
 }
 
 static void wait_for_more(struct dump *dump, int *ms)
@@ -214,17 +258,8 @@ static int all_events(struct dump *dump)
 			first = false;
 		}
 		kernel_ahead(dump, evs, n);
-		for (i = 0; i < n && !dump->past_end; i++) {
-			if (evs[i].ns > dump->filter.to_ns ||
-			    dump->out.shown == dump->reading.limit)
-				dump->past_end = true;
-			else if (evs[i].producer == XSPROF_NO_PRODUCER)
-				kernel_event(dump, &evs[i]);
-			else
-				one_event(dump, &evs[i]);
-			if (dump->out.shown == dump->reading.limit)
-				dump->past_end = true;
-		}
+		for (i = 0; i < n && !dump->past_end; i++)
+			next_event(dump, &evs[i]);
 	}
 	return 0;
 }
@@ -277,7 +312,8 @@ static void finish(struct dump *dump)
 {
 	struct xsp_out *out = &dump->out;
 
-	xsp_tracks_finish(out->tracks, out->last_ns);
+	/* What is open at the end of what is wanted was open until then. */
+	xsp_tracks_finish(out->tracks, dump->end_ns ? dump->end_ns : out->last_ns);
 	if (dump->format->finish)
 		dump->format->finish(out);
 }
@@ -291,29 +327,6 @@ static void release(struct dump *dump)
 	free(dump->out.scratch);
 }
 
-static int close_output(struct dump *dump, int status)
-{
-	const char *path = dump->output;
-	int ret = xsr_pack_close(&dump->pack, &dump->out.buf, status ? -ECANCELED : 0);
-	int closed = xsp_buf_close(&dump->out.buf, !ret);
-
-	if (!ret)
-		ret = closed;
-
-	if (dump->out.spool_err)
-		tool_error("%s: events of the kernel wait there for their turn: %s; name another "
-			   "folder with TMPDIR", xsp_spool_folder(),
-			   strerror(-dump->out.spool_err));
-	if (status || !ret)
-		return status;
-	/* A reader that has seen enough, as a pager: there is nothing to say. */
-	dump->left = ret == -EPIPE;
-	if (dump->left)
-		return 0;
-	return tool_error("%s: %s%s", strcmp(path, "-") ? path : "stdout", strerror(-ret),
-			  ret == -ENOSPC ? ": make room, or give another place with -o" : "");
-}
-
 /* The default action of the signal, once what was written is in order. */
 static void die_of(int sig)
 {
@@ -321,42 +334,13 @@ static void die_of(int sig)
 	raise(sig);
 }
 
-/*
- * A terminal shows nothing useful of a binary format.  And where a recording would go is where it
- * is read from, it would be gone.
- */
-static int check_output(const struct dump *dump)
-{
-	const char *input = dump->reading.input;
-	struct stat in, out;
-
-	if (dump->format == &xsp_format_perfetto && !strcmp(dump->output, "-") &&
-	    isatty(STDOUT_FILENO))
-		return tool_usage("dump", "--format perfetto is binary: name a file with -o, or "
-				  "redirect the output");
-	if (dump->look_on || !strcmp(dump->output, "-") || stat(dump->output, &out) ||
-	    (strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in)))
-		return 0;
-	if (!S_ISREG(out.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
-		return 0;
-	return tool_usage("dump", "--output: %s: is the capture that is read: name another file",
-			  dump->output);
-}
-
 static int run(struct dump *dump)
 {
-	int status, ret;
+	int status;
 
-	ret = xsp_buf_open(&dump->out.buf, dump->output);
-	if (ret < 0)
-		return tool_error("%s: cannot be written: %s: name another file with -o",
-				  dump->output, strerror(-ret));
-	ret = xsr_pack_open(&dump->pack, &dump->out.buf, dump->output);
-	if (ret) {
-		xsp_buf_close(&dump->out.buf, 0);
-		return tool_error("%s: cannot be packed: %s: name a file without .gz", dump->output,
-				  ret == -EOPNOTSUPP ? "built without zlib" : strerror(-ret));
-	}
+	status = dump_output_open(dump);
+	if (status)
+		return status;
 	status = start(dump);
 	if (!status) {
 		status = all_events(dump);
@@ -365,7 +349,7 @@ static int run(struct dump *dump)
 	}
 	if (!status && stopped && !dump->follow && !dump->look_on)
 		status = TOOL_FAILED;
-	status = close_output(dump, status);
+	status = dump_output_close(dump, status);
 	release(dump);
 	if (stopped && !dump->follow && !dump->look_on)
 		die_of(stopped);
@@ -412,7 +396,7 @@ int cmd_dump(int argc, char **argv)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	status = check_output(dump);
+	status = dump_output_check(dump);
 	if (!status && dump->look_on)
 		status = live_open(&dump->live);
 	if (!status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of xsprof dump share: dump.c runs it, parse.c reads its options, live.c looks
- * into rings.
+ * What the files of xsprof dump share: dump.c runs it, parse.c reads its options, output.c
+ * opens and closes where it goes, live.c looks into rings.
  */
 #ifndef XSPROF_DUMP_LOCAL_H
 #define XSPROF_DUMP_LOCAL_H
@@ -24,7 +24,9 @@
  * @follow: go on while the file grows
  * @look_on: look into rings
  * @live: those
+ * @begun: what is wanted has begun
  * @past_end: nothing later is wanted
+ * @end_ns: when that was, 0: at the latest event
  */
 struct dump {
 	struct xsp_out			out;
@@ -37,9 +39,17 @@ struct dump {
 	bool				follow;
 	bool				look_on;
 	struct live			live;
+	bool				begun;
 	bool				past_end;
+	uint64_t			end_ns;
 	bool				left;	/* the reader of a pipe ended */
 };
+
+/* output.c.  Return: 0, or an exit status after a message. */
+int dump_output_check(const struct dump *dump);
+int dump_output_open(struct dump *dump);
+/* @status: of what was written there. */
+int dump_output_close(struct dump *dump, int status);
 
 /* parse.c.  Return: -1 go on, else the exit status. */
 int dump_parse(struct dump *dump, int argc, char **argv);

@@ -290,7 +290,7 @@ static void sum_up(struct recording *r, uint32_t why)
 	else if (why == WHY_ENDED && r->launch.children)
 		tool_note("processes that the command left running are recorded no longer: "
 			  "--wait-all waits for them");
-	progress_summary("record", &r->stats, r->opts.output);
+	progress_summary("record", &r->stats, "wrote", r->opts.output);
 	record_explain_losses(r);
 	sum_up_tracing(r);
 }

@@ -129,7 +129,7 @@ static int drain_into(struct xsp_cap *cap, struct attach *pids, int device, cons
 	xsp_drain_get_stats(drain, &stats);
 	xsp_drain_close(drain);
 	if (!err)
-		progress_summary("recover", &stats, path);
+		progress_summary("recover", &stats, "wrote", path);
 	*lost = progress_lost(&stats);
 	return err;
 }

@@ -148,7 +148,8 @@ static int save(struct recovery *r, struct session_seen *seen)
 		tool_error("%s: %s: the rest stays in %s: make room and try again, or name "
 			   "another file with -o", path, strerror(-err), seen->s.path);
 	else
-		progress_summary("recover", &stats, path);
+		progress_summary("recover", &stats,
+				 r->scan.chunks ? "added to what was in" : "wrote", path);
 	r->lost |= !err && progress_lost(&stats);
 done:
 	free(ids);

@@ -240,10 +240,11 @@ void report_print(struct report *report)
 		memset(&info, 0, sizeof(info));
 	fputs("# ", stdout);
 	report_print_text(report->source.path, strlen(report->source.path), 0);
-	printf(": %" PRIu64 " event%s in %s, %u process%s\n", report->events,
+	printf(": %" PRIu64 " event%s in %s, %u process%s%s\n", report->events,
 	       report->events == 1 ? "" : "s",
 	       tool_format_time(span, sizeof(span), report_shown_ns(report)), info.producers,
-	       info.producers == 1 ? "" : "es");
+	       info.producers == 1 ? "" : "es",
+	       report->filter.any ? ", of which the options choose a part" : "");
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");

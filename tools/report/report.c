@@ -379,8 +379,11 @@ static int run(struct report *report)
 	report_threads_begin(report);
 	status = read_all(report, pairer);
 	if (!status) {
-		if (report->show.window)
+		/* What is open at the end of what is shown was open until then. */
+		if (report->show.window) {
 			cause_reader_end(report->reader, report->filter.to_ns);
+			xsprof_pairer_pass(pairer, report->filter.to_ns);
+		}
 		ret = xsprof_pairer_finish(pairer);
 		if (!ret)
 			ret = open_ranges_finish(&report->open);

@@ -127,7 +127,7 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	fputs(" --to ", stdout);
 	print_seconds(step->end - first);
 	putchar(' ');
-	report_print_text(steps->report->source.path, strlen(steps->report->source.path), 0);
+	report_print_text(steps->report->source.arg, strlen(steps->report->source.arg), 0);
 	putchar('\n');
 }
 

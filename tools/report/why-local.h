@@ -127,6 +127,7 @@ struct why_named {
  * @want: how many at most
  * @found: ranges that were looked at
  * @off_thread: ranges of the name that are on no thread
+ * @filtered: ranges of the name that other options leave out
  * @waits: events of the name that tell of waiting for something
  * @names: of tasks, as the tracer has them
  * @named: as the module has them, WHY_NAMED of them
@@ -140,6 +141,7 @@ struct why {
 	uint32_t		want;
 	uint64_t		found;
 	uint64_t		off_thread;
+	uint64_t		filtered;
 	uint64_t		waits;
 	struct xsp_kernel	*names;
 	struct why_named	*named;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,17 +76,20 @@ static bool is_named(const struct report *report, uint32_t producer, uint32_t id
 	return !strcmp(name, report->why) || !fnmatch(report->why, name, 0);
 }
 
-static bool is_meant(const struct why *why, const struct xsprof_range *range)
+static bool is_meant(struct why *why, const struct xsprof_range *range)
 {
 	struct report *report = why->report;
 	uint8_t match = 0;
 
-	if (!xsp_filter_time(&report->filter, range->end_ns) ||
-	    !xsp_filter_thread(&report->filter, range->pid, range->tid) ||
-	    !xsp_filter_name(&report->filter, report->source.trace, range->producer, range->name,
-			     &match))
+	if (!is_named(report, range->producer, range->name))
 		return false;
-	return is_named(report, range->producer, range->name);
+	if (xsp_filter_time(&report->filter, range->end_ns) &&
+	    xsp_filter_thread(&report->filter, range->pid, range->tid) &&
+	    xsp_filter_name(&report->filter, report->source.trace, range->producer, range->name,
+			    &match))
+		return true;
+	why->filtered++;
+	return false;
 }
 
 static void choose(void *data, const struct xsprof_range *range)
@@ -190,6 +194,8 @@ static int choose_all(struct why *why)
 		ret = xsprof_pairer_new(report->source.trace, choose, &choice, &pass.pairer);
 	if (!ret)
 		status = read_all(why, pair_event, &pass);
+	if (!ret && !status && report->show.window)
+		xsprof_pairer_pass(pass.pairer, report->filter.to_ns);
 	if (!ret && !status)
 		ret = xsprof_pairer_finish(pass.pairer);
 	if (!ret && !status && choice.gaps) {
@@ -313,6 +319,10 @@ static int check(const struct why *why)
 		return tool_error("%s: '%s' is called what threads wait for, and no range: "
 				  "xsprof report has a table of such waits; --why takes the "
 				  "range that a thread was in", path, why->report->why);
+	if (!why->nr && !why->report->gaps && why->filtered)
+		return tool_error("%s: none of the %" PRIu64 " ranges called '%s' matches the "
+				  "other options: leave out --name, --category, --pid, --tid, "
+				  "--from or --to", path, why->filtered, why->report->why);
 	if (!why->nr && !why->report->gaps)
 		return tool_error("%s: no range of a thread is called '%s': xsprof report shows "
 				  "those that there are", path, why->report->why);

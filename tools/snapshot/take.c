@@ -217,7 +217,7 @@ int snapshot_end(struct snapshot *s, const char *verb, bool quiet)
 		return tool_error("%s: %s: it holds what was written before", s->path,
 				  strerror(-err));
 	if (!quiet)
-		progress_summary(verb, &stats, s->path);
+		progress_summary(verb, &stats, "wrote", s->path);
 	if (!quiet && s->reach_ns)
 		fprintf(stderr, "[ xsprof %s: it has all records of the last %s, and some of those "
 			"before ]\n", verb, tool_format_time(reach, sizeof(reach), s->reach_ns));

@@ -177,7 +177,7 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 
 void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 {
-	bool known = k->opts.steps_to && k->opts.to_ns;
+	bool known = k->over || (k->opts.steps_to && k->opts.to_ns);
 	uint64_t end = known || k->to < k->last ? k->to : k->last;
 
 	if (!k->over)

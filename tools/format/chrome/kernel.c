@@ -192,6 +192,24 @@ void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread)
 	keep_line(out, xsp_escape_text(p, name, strnlen(name, 63)));
 }
 
+static bool has_sched(struct xsp_out *out)
+{
+	struct chrome *chrome = out->priv;
+
+	if (!chrome->sched && fmt_sched_new(&chrome->sched))
+		failed(out, -ENOMEM);
+	return chrome->sched;
+}
+
+static bool has_running(struct xsp_out *out)
+{
+	struct chrome *chrome = out->priv;
+
+	if (!chrome->running && fmt_running_new(&chrome->running))
+		failed(out, -ENOMEM);
+	return chrome->running;
+}
+
 /* ---- the module's records of the scheduler -------------------------------------------------- */
 
 static char *put_words(char *p, const char *key, const char *comm)
@@ -232,19 +250,27 @@ static char *put_sched(const struct fmt_sched_event *e, uint32_t cpu, char *p)
 	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);
 }
 
+static void keep_sched(struct xsp_out *out, const struct xsprof_event *at,
+		       const struct fmt_sched_event *e, uint32_t pid)
+{
+	char *p = put_task(out->scratch,
+			   !e->by.tid ? "<idle>" : *e->by.comm ? e->by.comm : "<...>", e->by.tid,
+			   pid);
+
+	keep_line(out, put_sched(e, (uint32_t)at->cpu, put_when(out, at, 0, p)));
+	((struct chrome *)out->priv)->kernel_lines++;
+}
+
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct chrome *chrome = out->priv;
 	struct fmt_sched_event e;
 	uint32_t pid = 0;
-	char *p;
 
 	if (out->kernel || (uint32_t)ev->cpu >= FMT_SCHED_CPUS)
 		return false;
-	if (!chrome->sched && fmt_sched_new(&chrome->sched)) {
-		failed(out, -ENOMEM);
+	if (!has_sched(out))
 		return true;
-	}
 	fmt_sched_take(chrome->sched, out->trace, ev, &e);
 	if (e.kind == FMT_SCHED_SAID) {
 		out->merged++;
@@ -253,10 +279,7 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 	/* The process has the number that its other events have. */
 	if (e.by.own)
 		pid = chrome_pid(out, ev->producer, e.by.tgid);
-	p = put_task(out->scratch, !e.by.tid ? "<idle>" : *e.by.comm ? e.by.comm : "<...>",
-		     e.by.tid, pid);
-	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, put_when(out, ev, 0, p)));
-	chrome->kernel_lines++;
+	keep_sched(out, ev, &e, pid);
 	return true;
 }
 
@@ -292,10 +315,8 @@ void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	struct chrome *chrome = out->priv;
 	struct fmt_inferred inferred;
 
-	if (!chrome->running && fmt_running_new(&chrome->running)) {
-		failed(out, -ENOMEM);
+	if (!has_running(out))
 		return;
-	}
 	if (fmt_running_take(chrome->running, out->trace, ev, &inferred))
 		put_inferred(out, ev, &inferred);
 	keep_line(out, put_line(out, ev, out->scratch));
@@ -309,6 +330,40 @@ void chrome_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev)
 
 	if (chrome->running && fmt_running_marker(chrome->running, out->trace, ev, &inferred))
 		put_inferred(out, ev, &inferred);
+}
+
+void chrome_kernel_before(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct chrome *chrome = out->priv;
+	struct fmt_sched_event e;
+	struct fmt_inferred inferred;
+
+	if (ev->producer != XSPROF_NO_PRODUCER) {
+		if (!out->kernel && (uint32_t)ev->cpu < FMT_SCHED_CPUS && has_sched(out))
+			fmt_sched_take(chrome->sched, out->trace, ev, &e);
+	} else if (has_running(out)) {
+		fmt_running_take(chrome->running, out->trace, ev, &inferred);
+	}
+}
+
+static void put_running(void *data, int32_t cpu, const struct fmt_inferred *inferred)
+{
+	struct xsprof_event at = { .cpu = cpu };
+
+	put_inferred(data, &at, inferred);
+}
+
+void chrome_kernel_begin(struct xsp_out *out, uint64_t ns)
+{
+	struct chrome *chrome = out->priv;
+	struct xsprof_event at = { .ns = ns };
+	struct fmt_sched_event e;
+
+	if (chrome->running)
+		fmt_running_at(chrome->running, out->trace, ns, put_running, out);
+	for (at.cpu = 0; chrome->sched && at.cpu < (int32_t)FMT_SCHED_CPUS; at.cpu++)
+		if (fmt_sched_at(chrome->sched, at.cpu, &e))
+			keep_sched(out, &at, &e, 0);
 }
 
 void chrome_kernel_end(struct xsp_out *out)

@@ -190,6 +190,9 @@ void chrome_empty_forget(struct xsp_out *out, const struct xsp_track *thread);
 /* kernel.c: names, events, and at the end, behind otherData, what became of all. */
 void chrome_kernel_thread(struct xsp_out *out, struct xsp_track *thread);
 void chrome_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
+/* Of the scheduler, the tracer's or the module's, before the time that is shown; and its begin. */
+void chrome_kernel_before(struct xsp_out *out, const struct xsprof_event *ev);
+void chrome_kernel_begin(struct xsp_out *out, uint64_t ns);
 /* An event of a program may tell of a switch that the tracer left out. */
 void chrome_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */

@@ -57,17 +57,24 @@ static const char *uncertain(const struct xsp_range *range)
 	return range->lost ? "\"uncertain\":\"lost\"" : NULL;
 }
 
-/* A range as one event; @thread may be another track than the event's. */
-static void put_complete(struct xsp_out *out, const struct xsp_view *view,
-			 struct xsp_track *thread, uint64_t begin, uint64_t end,
-			 const struct xsp_range *range)
+/* Up to the name. */
+static char *put_dur(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uint64_t end)
 {
 	char *p = chrome_open(out, thread, 'X', begin);
 
 	p = put_micros_between(put_lit(p, "\"dur\":"), chrome_rel(out, begin),
 			       chrome_rel(out, end));
 	*p++ = ',';
-	p = put_name(out, view->ev, view->name, p);
+	return p;
+}
+
+/* A range as one event; @thread may be another track than the event's. */
+static void put_complete(struct xsp_out *out, const struct xsp_view *view,
+			 struct xsp_track *thread, uint64_t begin, uint64_t end,
+			 const struct xsp_range *range)
+{
+	char *p = put_name(out, view->ev, view->name, put_dur(out, thread, begin, end));
+
 	chrome_close(out, view->ev, range, range ? uncertain(range) : NULL, p);
 }
 
@@ -112,10 +119,15 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 	char more[64], *p;
 	size_t end, args;
 
-	if (!range->shown)
+	if (!range->shown && !xsp_range_reaches_in(out, range, ns))
 		return;
 	snprintf(more, sizeof(more), "\"%s\":true%s%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
 		 range->lost ? "," : "", range->lost ? uncertain(range) : "");
+	if (!range->shown) {
+		p = put_dur(out, thread, range->begin, ns);
+		chrome_close(out, NULL, range, more, put_name(out, &ev, range->name, p));
+		return;
+	}
 	end = chrome_offset(out);
 	p = put_name(out, &ev, range->name, chrome_open(out, thread, 'E', ns));
 	args = (size_t)(p - out->buf.base);

@@ -28,6 +28,8 @@
  * @scratch: XSP_SCRATCH bytes for whatever has to be made anew each time
  * @base_ns: the start of the trace, known before the first event is shown
  * @last_ns: time of the latest event shown
+ * @from_ns: begin of the time that is shown, 0: that of the trace; known as @base_ns is
+ * @to_ns: end of it, UINT64_MAX: that of the trace
  * @pid: the only process that is shown, 0: there may be others
  * @relative: text: times since @base_ns
  * @shown: events shown, and what else has an entry: late arguments, marks of the reader
@@ -46,6 +48,8 @@ struct xsp_out {
 	char			*scratch;
 	uint64_t		base_ns;
 	uint64_t		last_ns;
+	uint64_t		from_ns;
+	uint64_t		to_ns;
 	uint32_t		pid;
 	bool			relative;
 	uint64_t		shown;
@@ -64,6 +68,10 @@ struct xsp_out {
  * @event: shows an event; a BEGIN is put on its thread's stack before, an END taken off after
  * @kernel_event: shows an event of the kernel's tracer, or one of its losses (LOST)
  * @kernel_info: ... by xsp_kernel_info()
+ * @before: takes an event of the scheduler, of the tracer or of the module, that is too early to
+ *	be shown
+ * @begin: the time that is shown begins, and @before was called
+ * @cuts: @event gets events of all times, and shows of them what is in the time that is shown
  * @ops: what happens without an event
  * @finish: after the last
  */
@@ -75,6 +83,9 @@ struct xsp_format {
 	void			(*event)(struct xsp_out *out, const struct xsp_view *view);
 	void			(*kernel_event)(struct xsp_out *out, const struct xsprof_event *ev);
 	bool			kernel_info;
+	void			(*before)(struct xsp_out *out, const struct xsprof_event *ev);
+	void			(*begin)(struct xsp_out *out, uint64_t ns);
+	bool			cuts;
 	struct xsp_tracks_ops	ops;
 	void			(*finish)(struct xsp_out *out);
 };
@@ -84,6 +95,13 @@ extern const struct xsp_format xsp_format_chrome;
 extern const struct xsp_format xsp_format_kineto;
 extern const struct xsp_format xsp_format_ndjson;
 extern const struct xsp_format xsp_format_perfetto;
+
+/* A range that was open when the time that is shown began, and goes on to @ns, which is in it. */
+static inline bool xsp_range_reaches_in(const struct xsp_out *out, const struct xsp_range *range,
+					uint64_t ns)
+{
+	return range->match && range->begin < out->from_ns && ns >= out->from_ns;
+}
 
 /* The struct behind a record, or NULL when the record is too short to hold it. */
 #define xsp_record(ev, type) \

@@ -227,3 +227,21 @@ bool fmt_running_marker(struct fmt_running *running, const struct xsprof_trace *
 	cpu->proven = cpu->last = ev->ns;
 	return true;
 }
+
+void fmt_running_at(const struct fmt_running *running, const struct xsprof_trace *trace,
+		    uint64_t ns,
+		    void (*put)(void *data, int32_t cpu, const struct fmt_inferred *inferred),
+		    void *data)
+{
+	struct fmt_inferred inferred = { .ns = ns, .state = 'R' };
+
+	for (uint32_t i = 0; i < running->nr_cpus; i++) {
+		const struct cpu *cpu = &running->cpus[i];
+
+		if (!cpu->known || !cpu->runs)
+			continue;
+		set_task(trace, (int32_t)i, 0, &inferred.from);
+		set_task(trace, (int32_t)i, cpu->runs, &inferred.to);
+		put(data, (int32_t)i, &inferred);
+	}
+}

@@ -41,5 +41,13 @@ bool fmt_running_take(struct fmt_running *running, const struct xsprof_trace *tr
 /* Takes an event of a program, likewise. */
 bool fmt_running_marker(struct fmt_running *running, const struct xsprof_trace *trace,
 			const struct xsprof_event *ev, struct fmt_inferred *inferred);
+/*
+ * For each CPU on which a task is known to run at @ns, which no event was later than: calls @put
+ * with a switch to it, from the idle task.
+ */
+void fmt_running_at(const struct fmt_running *running, const struct xsprof_trace *trace,
+		    uint64_t ns,
+		    void (*put)(void *data, int32_t cpu, const struct fmt_inferred *inferred),
+		    void *data);
 
 #endif /* XSPROF_OUT_RUNNING_H */

@@ -37,6 +37,25 @@ void fmt_sched_lost(struct fmt_sched *sched, int32_t cpu)
 		sched->cpus[cpu].known = false;
 }
 
+static void set_idle(struct xsp_task *task, int32_t cpu)
+{
+	*task = (struct xsp_task){ 0 };
+	snprintf(task->comm, sizeof(task->comm), "swapper/%d", cpu);
+}
+
+bool fmt_sched_at(const struct fmt_sched *sched, int32_t cpu, struct fmt_sched_event *event)
+{
+	const struct cpu *c = &sched->cpus[(uint32_t)cpu % FMT_SCHED_CPUS];
+
+	if (!c->known || !c->runs.tid)
+		return false;
+	*event = (struct fmt_sched_event){
+		.kind = FMT_SCHED_SWITCH, .task = c->runs, .state = 'R',
+	};
+	set_idle(&event->by, cpu);
+	return true;
+}
+
 static void set_comm(struct xsp_task *task, const char *s, size_t len)
 {
 	len = xsp_utf8_piece(s, len, sizeof(task->comm) - 4);
@@ -89,7 +108,7 @@ static void other_task(const struct xsprof_trace *trace, const struct xsprof_eve
 		own_task(trace, ev, (uint32_t)ev->value, task);
 		return;
 	case XSPROF_SCHED_IDLE:
-		snprintf(task->comm, sizeof(task->comm), "swapper/%d", ev->cpu);
+		set_idle(task, ev->cpu);
 		return;
 	case XSPROF_SCHED_NOBODY:
 	case XSPROF_SCHED_IRQ:

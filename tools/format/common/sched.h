@@ -72,6 +72,8 @@ static inline bool fmt_sched_is(const struct xsprof_event *ev)
 /* In the order of their times.  @ev is of the scheduler, and of a CPU below FMT_SCHED_CPUS. */
 void fmt_sched_take(struct fmt_sched *sched, const struct xsprof_trace *trace,
 		    const struct xsprof_event *ev, struct fmt_sched_event *event);
+/* Does a task run on @cpu now?  @event: a switch to it, from the idle one. */
+bool fmt_sched_at(const struct fmt_sched *sched, int32_t cpu, struct fmt_sched_event *event);
 /* Records of the CPU were lost: what runs there is not known. */
 void fmt_sched_lost(struct fmt_sched *sched, int32_t cpu);
 

@@ -14,23 +14,35 @@ static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint
 	return p + (len < XSP_NAME_BYTES ? len : XSP_NAME_BYTES);
 }
 
-static int kineto_start(struct xsp_out *out)
+/* With the first event it is known which time is shown. */
+static bool begin(struct xsp_out *out)
 {
-	const struct xsprof_result_options opts = { .pid = out->pid };
+	const struct xsprof_result_options opts = {
+		.pid = out->pid, .from_ns = out->from_ns,
+		.to_ns = out->to_ns == UINT64_MAX ? 0 : out->to_ns,
+	};
 	struct xsr_kineto *k;
-	int ret = xsr_kineto_new(out->trace, &opts, &out->buf, &k);
+	int ret;
 
+	if (out->priv)
+		return true;
+	ret = xsr_kineto_new(out->trace, &opts, &out->buf, &k);
 	out->priv = k;
-	return ret;
+	if (ret && !out->buf.err)
+		out->buf.err = -ret;
+	return !ret;
 }
 
 static void kineto_event(struct xsp_out *out, const struct xsp_view *view)
 {
-	xsr_kineto_event(out->priv, view->ev);
+	if (begin(out))
+		xsr_kineto_event(out->priv, view->ev);
 }
 
 static void kineto_finish(struct xsp_out *out)
 {
+	if (!begin(out))
+		return;
 	xsr_kineto_finish(out->priv, out->buf.path ? out->buf.path : "");
 	xsr_kineto_free(out->priv);
 	out->priv = NULL;
@@ -40,7 +52,7 @@ const struct xsp_format xsp_format_kineto = {
 	.name		= "kineto",
 	.name_text	= name_text,
 	.key_text	= name_text,
-	.start		= kineto_start,
 	.event		= kineto_event,
+	.cuts		= true,
 	.finish		= kineto_finish,
 };

@@ -354,7 +354,7 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 }
 
 /* Which process a task is of: its name comes with the events. */
-static void tell_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
+void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
 {
 	bool told = pf_is_told(out, tid);
 	uint32_t tgid = told ? 0 : xsprof_trace_tgid(out->trace, tid);
@@ -394,11 +394,9 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	uint64_t task;
 	char *end;
 
-	if (!pf->running && fmt_running_new(&pf->running)) {
-		out->buf.err = ENOMEM;
+	left_out = pf_running_take(out, ev, &inferred);
+	if (out->buf.err)
 		return;
-	}
-	left_out = fmt_running_take(pf->running, out->trace, ev, &inferred);
 	if (ev->type == XSPROF_EV_LOST) {
 		pf_bundle_lost(out, ev->cpu);
 		return;
@@ -412,22 +410,13 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 		return;
 	}
 	kind = kind_of(out, pf->kernel, ev);
-	tell_task(out, ev->tid, 0, ev->ns);
+	pf_tell_kernel_task(out, ev->tid, 0, ev->ns);
 	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task <= UINT32_MAX)
-		tell_task(out, (uint32_t)task, kind->number == E_FORK ? ev->tid : 0, ev->ns);
+		pf_tell_kernel_task(out, (uint32_t)task, kind->number == E_FORK ? ev->tid : 0,
+				    ev->ns);
 	if (left_out)
 		pf_sched_inferred(out, ev, &inferred);
 	end = put_event(out, ev, kind, out->scratch);
 	pf_bundle_add(out, ev->cpu, ev->ns, out->scratch, (size_t)(end - out->scratch));
 	tell_end(out, kind, ev);
-}
-
-void pf_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev)
-{
-	struct perfetto *pf = pf_of(out);
-	struct fmt_inferred inferred;
-
-	if (pf->running && fmt_running_marker(pf->running, out->trace, ev, &inferred) &&
-	    pf_bundle_takes(out, ev->cpu))
-		pf_sched_inferred(out, ev, &inferred);
 }

@@ -112,7 +112,7 @@ struct pf_kernel;
  * @last_ns: CLOCK_MONOTONIC of the latest snapshot
  * @boot_off: CLOCK_BOOTTIME - CLOCK_MONOTONIC, as in that snapshot
  * @alone: tracks made for one range each
- * @pairs: ranges of which one event gave both ends
+ * @pairs: ranges of which one event, or none, gave both ends
  * @closed: ends that no event gave
  * @keys: of the arguments of the event that is written
  * @track: bytes of a track that cannot be remembered
@@ -222,9 +222,22 @@ enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 =
 /* ---- kernel.c, sched.c --------------------------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
-/* An event of a program may tell of a switch that the tracer left out. */
-void pf_kernel_marker(struct xsp_out *out, const struct xsprof_event *ev);
+/* A task of the kernel's, unless it was told; @by: who made it, 0 not known. */
+void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns);
 void pf_kernel_free(struct pf_kernel *kernel);
+
+/* running.c: as fmt_running_take(). */
+bool pf_running_take(struct xsp_out *out, const struct xsprof_event *ev,
+		     struct fmt_inferred *inferred);
+/* Before the time that is shown; and when that begins. */
+void pf_running_before(struct xsp_out *out, const struct xsprof_event *ev);
+void pf_running_begin(struct xsp_out *out, uint64_t ns);
+/* An event of a program may tell of a switch that the tracer left out. */
+void pf_running_marker(struct xsp_out *out, const struct xsprof_event *ev);
+
+/* sched.c: of the module's records the same. */
+void pf_sched_before(struct xsp_out *out, const struct xsprof_event *ev);
+void pf_sched_begin(struct xsp_out *out, uint64_t ns);
 /* A record of the module's, told as the tracer would.  Return: false when it is to be shown. */
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev);
 /* A switch from idle that the tracer left out, found by @ev: drawn, and marked by an event. */

@@ -114,7 +114,7 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 	const struct xsprof_event *ev = view->ev;
 
 	pf_event_at(out, ev->ns);
-	pf_kernel_marker(out, ev);
+	pf_running_marker(out, ev);
 	if (ev->type != XSPROF_REC_ARGS)
 		put_held(out, view->thread);
 	switch (ev->type) {
@@ -177,6 +177,21 @@ static void perfetto_kernel_event(struct xsp_out *out, const struct xsprof_event
 	pf_kernel_event(out, ev);
 }
 
+static void perfetto_before(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	if (ev->producer == XSPROF_NO_PRODUCER)
+		pf_running_before(out, ev);
+	else
+		pf_sched_before(out, ev);
+}
+
+static void perfetto_window(struct xsp_out *out, uint64_t ns)
+{
+	pf_event_at(out, ns);
+	pf_running_begin(out, ns);
+	pf_sched_begin(out, ns);
+}
+
 static void perfetto_gone(void *data, struct xsp_track *thread)
 {
 	put_held(data, thread);
@@ -210,6 +225,8 @@ const struct xsp_format xsp_format_perfetto = {
 	.start		= perfetto_start,
 	.event		= perfetto_event,
 	.kernel_event	= perfetto_kernel_event,
+	.before		= perfetto_before,
+	.begin		= perfetto_window,
 	.ops		= {
 		.closed		= pf_closed,
 		.async_closed	= pf_async_closed,

@@ -134,12 +134,21 @@ void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
 void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
 	       enum xsp_why why)
 {
+	const struct xsprof_event ev = { .type = XSPROF_REC_END, .producer = thread->producer };
+	const struct pf_name *name;
 	struct xsp_out *out = data;
 	struct pf_packet pkt;
 	char *p;
 
-	if (!range->shown)
+	if (!range->shown && !xsp_range_reaches_in(out, range, ns))
 		return;
+	if (!range->shown) {
+		/* A name, and a track, may take packets of their own before. */
+		name = pf_event_name(out, &ev, range->name);
+		p = pf_open_thread(out, &pkt, range->begin, PF_BEGIN, thread);
+		pf_close(out, &pkt, pf_put_name(p, name, &ev));
+		pf_of(out)->pairs++;
+	}
 	p = pf_open_thread(out, &pkt, ns, PF_END, thread);
 	p = put_uncertain(out, pf_put_note(out, p, range->note), range);
 	pf_close(out, &pkt, pf_arg_true(out, p, why == XSP_WHY_CUT ? "cut" : "unfinished"));

@@ -97,6 +97,39 @@ static void tell(struct xsp_out *out, const struct xsprof_event *ev, const struc
 	});
 }
 
+static bool has_sched(struct xsp_out *out)
+{
+	struct perfetto *pf = pf_of(out);
+
+	if (!pf->sched && fmt_sched_new(&pf->sched))
+		out->buf.err = ENOMEM;
+	return pf->sched;
+}
+
+void pf_sched_before(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct fmt_sched_event e;
+
+	if (!out->kernel && (uint32_t)ev->cpu < FMT_SCHED_CPUS && has_sched(out))
+		fmt_sched_take(pf_of(out)->sched, out->trace, ev, &e);
+}
+
+void pf_sched_begin(struct xsp_out *out, uint64_t ns)
+{
+	struct perfetto *pf = pf_of(out);
+	struct xsprof_event at = { .ns = ns };
+	struct fmt_sched_event e;
+	char *end;
+
+	for (at.cpu = 0; pf->sched && at.cpu < (int32_t)FMT_SCHED_CPUS; at.cpu++) {
+		if (!fmt_sched_at(pf->sched, at.cpu, &e) || !pf_bundle_takes(out, at.cpu))
+			continue;
+		end = put_event(out, &at, &e, out->scratch);
+		pf_bundle_add(out, at.cpu, ns, out->scratch, (size_t)(end - out->scratch));
+		pf->switches = true;
+	}
+}
+
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct perfetto *pf = pf_of(out);
@@ -107,10 +140,8 @@ bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 		return false;
 	if (!pf_bundle_takes(out, ev->cpu))
 		return true;
-	if (!pf->sched && fmt_sched_new(&pf->sched)) {
-		out->buf.err = ENOMEM;
+	if (!has_sched(out))
 		return true;
-	}
 	fmt_sched_take(pf->sched, out->trace, ev, &e);
 	if (e.kind == FMT_SCHED_SAID) {
 		out->merged++;
