@@ -408,7 +408,19 @@ void xsprof_emit_op_end_earlier(xsprof_name_t name)
 	if (wanted & XSP_OP_MIRROR)
 		xsp_ops_unmirror();
 	if (xsprof_enabled())
-		xsp_emit_end_earlier(name);
+		xsp_emit_end_aux(name, XSPROF_END_EARLIER);
 	if (wanted & XSP_OP_DEVICE)
 		xsp_op_time_ends(false);
+}
+
+void xsprof_emit_op_end_continued(void)
+{
+	uint32_t wanted = __atomic_load_n(&xsprof_op_wanted, __ATOMIC_RELAXED);
+
+	if (wanted & XSP_OP_MIRROR)
+		xsp_ops_unmirror();
+	if (xsprof_enabled())
+		xsp_emit_end_aux(0, XSPROF_END_CONTINUED);
+	if (wanted & XSP_OP_DEVICE)
+		xsp_op_time_ends(true);
 }

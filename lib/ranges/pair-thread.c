@@ -195,7 +195,7 @@ bool xst_pairer_given(const struct xsprof_pairer *p, struct xst_given *given)
 }
 
 static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint32_t at,
-		      uint64_t ns, uint64_t children, uint16_t how)
+		      uint64_t ns, uint64_t children, uint16_t how, uint32_t flags)
 {
 	const struct xsp_range *open = &th->opens.stack.v[at];
 	uint64_t time = ns > open->begin ? ns - open->begin : 0;
@@ -210,6 +210,7 @@ static void emit_open(struct xsprof_pairer *p, const struct xst_thread *th, uint
 		.depth = xst_thread_depth(th, at),
 		.kind = XSPROF_REC_BEGIN,
 		.how = how,
+		.flags = flags,
 	};
 
 	if (open->lost)
@@ -233,11 +234,12 @@ int xst_thread_begin(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns
 }
 
 /* The innermost ends: to what is around it, it is a finished one from now on. */
-static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint16_t how)
+static void close_top(struct xsprof_pairer *p, struct xst_thread *th, uint64_t ns, uint16_t how,
+		      uint32_t flags)
 {
 	uint32_t at = th->opens.stack.n - 1;
 
-	emit_open(p, th, at, ns, claim(th, base_at(th, at + 1)), how);
+	emit_open(p, th, at, ns, claim(th, base_at(th, at + 1)), how, flags);
 	push_done(p, th, base_at(th, at), th->opens.stack.v[at].begin, ns);
 }
 
@@ -251,7 +253,8 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, const struct
 		xsp_opens_cut(&p->opens, &th->opens, range, ev->ns);
 	if (err)
 		return;
-	close_top(p, th, ev->ns, XSPROF_RANGE_ENDED);
+	close_top(p, th, ev->ns, XSPROF_RANGE_ENDED,
+		  ev->aux & XSPROF_END_CONTINUED ? XSPROF_RANGEF_CONTINUED : 0);
 	xsp_opens_take(&p->opens, &th->opens, ev->ns);
 }
 
@@ -287,7 +290,7 @@ static void cut_range(void *data, struct xsp_opens *opens, uint32_t at, uint64_t
 
 	for (uint32_t i = from; i < to; i++)
 		children += th->done[i].time;
-	emit_open(data, th, at, ns, children, XSPROF_RANGE_CUT);
+	emit_open(data, th, at, ns, children, XSPROF_RANGE_CUT, 0);
 	if (until < range->begin)
 		until = range->begin;
 	replace_done(th, at + 1, from, to,
@@ -300,7 +303,7 @@ static void close_range(void *data, struct xsp_opens *opens, uint64_t ns, bool c
 	struct xsprof_pairer *p = data;
 
 	if (!cut)
-		close_top(p, (struct xst_thread *)opens, ns, p->how);
+		close_top(p, (struct xst_thread *)opens, ns, p->how, 0);
 }
 
 const struct xsp_opens_ops xst_thread_ops = { .cut = cut_range, .close = close_range };

@@ -175,12 +175,12 @@ XSP_HOT void xsprof_emit_end_of(xsprof_name_t name)
 }
 
 /* Its bit is taken to be the innermost: the stack does not tell whose a bit is. */
-XSP_COLD void xsp_emit_end_earlier(xsprof_name_t name)
+XSP_COLD void xsp_emit_end_aux(xsprof_name_t name, uint32_t aux)
 {
 	forget_stale_skips(&xsp_thread);
 	if (unlikely(xsp_thread.skips) && skips_pop(&xsp_thread))
 		return;
-	put(XSPROF_REC_END, WORD(name, XSPROF_END_EARLIER), 0);
+	put(XSPROF_REC_END, WORD(name, aux), 0);
 }
 
 XSP_COLD void xsprof_emit_skip(void)

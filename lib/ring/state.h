@@ -179,7 +179,8 @@ bool xsp_range_begins(void) XSP_HIDDEN;
 /* An op of which there is no more to say. */
 void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id) XSP_HIDDEN;
 /* The thread's innermost range of that name is open no more; when it ended is not known. */
-void xsp_emit_end_earlier(xsprof_name_t name) XSP_HIDDEN;
+/* An end with XSPROF_END_*. */
+void xsp_emit_end_aux(xsprof_name_t name, uint32_t aux) XSP_HIDDEN;
 
 /* ---- trace.c ---- */
 void xsp_trace_send(uint64_t hdr, const uint64_t *payload, uint64_t add_ticks, uint64_t ticks)

@@ -216,6 +216,28 @@ static void make_hidden(uint32_t n)
 	cap_end(t);
 }
 
+/* Ranges that all go on when the one around them ends, twice. */
+static void make_parts(uint32_t n)
+{
+	struct cap_ring r;
+	uint64_t t = T(1);
+
+	begin_program(&r);
+	cap_event(&r, t++, XSPROF_REC_BEGIN, 1, id(2), 0, 0);
+	cap_event(&r, t++, XSPROF_REC_BEGIN, 1, id(2), 0, 0);
+	for (uint32_t part = 0; part < 3; part++) {
+		for (uint32_t i = 0; i < n; i++)
+			cap_event(&r, t++, XSPROF_REC_BEGIN, 1, id(1), 0, 0);
+		for (uint32_t i = 0; i < n; i++)
+			cap_event(&r, t++, XSPROF_REC_END, 1, 0,
+				  part < 2 ? XSPROF_END_CONTINUED : 0, 0);
+		if (part < 2)
+			cap_event(&r, t++, XSPROF_REC_END, 1, 0, 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
 int cap_make_cost(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "control"))
@@ -238,6 +260,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_memory(n);
 	else if (!strcmp(kind, "hidden"))
 		make_hidden(n);
+	else if (!strcmp(kind, "parts"))
+		make_parts(n);
 	else
 		return -1;
 	return 0;

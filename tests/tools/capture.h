@@ -91,6 +91,8 @@ void cap_make_hung(void);
 void cap_make_old_ledger(void);
 void cap_make_late(void);
 void cap_make_switched(void);
+/* capture-parts.c: the numbers are in report.sh. */
+void cap_make_parts(void);
 /* capture-usage.c: the numbers are in usage.sh. */
 void cap_make_usage(void);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */

@@ -22,6 +22,7 @@
  *	make-capture exits FILE		processes whose ends the kernel saw
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
+ *	make-capture parts FILE		ranges that go on while the one around them ends
  *	make-capture switched FILE	steps, one of which has markers that were switched off in it
  *	make-capture old-ledger FILE	a hole that the ledger does not know
  *	make-capture late FILE		records behind the end of their process
@@ -492,6 +493,8 @@ int main(int argc, char **argv)
 		cap_make_late();
 	else if (!strcmp(what, "hung") && argc == 3)
 		cap_make_hung();
+	else if (!strcmp(what, "parts") && argc == 3)
+		cap_make_parts();
 	else if (!strcmp(what, "usage") && argc == 3)
 		cap_make_usage();
 	else if (!strcmp(what, "numbers") && argc == 3)
@@ -526,7 +529,7 @@ usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|lost|rows|"
 		"links|tasks|async|kernel|left-out|crowded|threads|exits|programs|steps|hung|"
-		"old-ledger|late|switched|usage|numbers|busy|names|formats|crash|big|many|grow|"
-		"mess FILE [N]\n");
+		"old-ledger|late|switched|parts|usage|numbers|busy|names|formats|crash|big|many|"
+		"grow|mess FILE [N]\n");
 	return 2;
 }

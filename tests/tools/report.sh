@@ -120,10 +120,36 @@ r = json.load(sys.stdin)
 got = {x["name"]: (x["total_ns"], x["cause"]["blocked_ns"]) for x in r["ranges"]}
 assert got == {"step": (31000, 16000), "wait": (21000, 16000)}, got' 2>>"$dir/log" &&
 	"$xsprof" report --allow-lost --from 15us --to 41us --open "$dir/window.data" \
-		2>>"$dir/log" | grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
+		2>>"$dir/log" |
+	grep -q ' was in wait for 21.000 us (in step) when the time shown was over$' &&
 	"$xsprof" report --allow-lost --to 41us --why step "$dir/window.data" 2>>"$dir/log" |
 	grep -q '16.000 us (51.6 %) blocked;$'
 result "report: what is open at --to was open until then" $?
+
+# Ranges that do not nest are in parts, and one each in the report.
+"$make_capture" parts "$dir/parts.data" || exit 1
+"$xsprof" report --json "$dir/parts.data" 2>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+keys = "count", "total_ns", "self_ns", "min_ns", "max_ns", "cut", "open"
+got = {x["name"]: tuple(x[k] for k in keys) for x in r["ranges"]}
+assert got["request"] == (2, 110000, 76000, 50000, 60000, 0, 0), got
+assert got["lone"] == (2, 66000, 66000, 8000, 58000, 1, 1), got
+assert got["outer"][:2] == (4, 65000), got
+assert r["unmatched_ends"] == 0, r' 2>>"$dir/log"
+result "report: a range that outlives the one around it counts once, with all of its time" $?
+"$xsprof" report --by thread --json "$dir/parts.data" 2>"$dir/log" | python3 -c '
+import json, sys
+got = {x["tid"]: x["total_ns"] for x in json.load(sys.stdin)["ranges"]}
+assert got == {100: 80000, 101: 11000, 102: 60000}, got' 2>>"$dir/log"
+result "report --by thread: and covers its thread once" $?
+"$xsprof" report --open "$dir/parts.data" 2>"$dir/log" | grep -q 'was in lone for 58.000 us'
+result "report --open: it is open since its first part began" $?
+"$xsprof" report --steps=request "$dir/parts.data" >"$dir/out" 2>"$dir/log"
+[ $? = 1 ] && grep -q '^... and 2 ranges of that name that are in no row: another was' "$dir/out"
+result "report --steps: no row is of requests that are open at a time" $?
+[ "$("$dump" -q "$dir/parts.data" 2>"$dir/log" | grep -c ': end: .* continued$')" = 6 ]
+result "dump: their ends say so" $?
 status 1 "$xsprof" report -q --why step --name wait "$dir/window.data" &&
 	grep -q "none of the 1 ranges called 'step' matches the other options: leave out" "$dir/log"
 result "report --why: the other options leave out what there is" $?

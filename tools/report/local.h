@@ -89,6 +89,7 @@ struct report_threads {
  * @shapes: inputs and modules of ranges that are open, NULL where rows are by neither
  * @cover: what ranges cover of their threads' time, NULL where rows are not of whole threads
  * @usage: what ranges that are open have used
+ * @join: parts of ranges
  */
 struct report {
 	struct xsp_source		source;
@@ -124,6 +125,7 @@ struct report {
 	struct report_shapes		*shapes;
 	struct report_cover		*cover;
 	struct report_usage		*usage;
+	struct report_join		*join;
 };
 
 /**
@@ -152,6 +154,19 @@ static inline bool report_is_counter(uint32_t type)
 {
 	return type == XSPROF_REC_COUNTER_I64 || type == XSPROF_REC_COUNTER_F64;
 }
+
+/* ---- rows.c --------------------------------------------------------------------------------- */
+
+struct report_part;
+struct report_range_words;
+
+/* The row that something belongs to; NULL when it is not wanted. */
+struct xsp_group *report_row(struct report *report, uint32_t type, uint32_t producer, uint32_t pid,
+			     uint32_t tid, uint32_t name, const struct report_range_words *words);
+/* Of the pairer: a range, or a part of one. */
+void report_range(void *data, const struct xsprof_range *range);
+/* A whole range, @part. */
+void report_whole(void *data, const struct report_part *part);
 
 /* ---- print-json.c --------------------------------------------------------------------------- */
 
@@ -215,7 +230,8 @@ static inline size_t report_max(size_t a, size_t b)
 int report_steps_new(struct report *report, const char *range, struct report_steps **steps);
 void report_steps_free(struct report_steps *steps);
 /* Any event of a program, after the pairer has had it. */
-void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev);
+/* @rest: the begin of a range that goes on from another. */
+void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev, bool rest);
 /* What the pairer ended. */
 void report_steps_range(struct report_steps *steps, const struct xsprof_range *range);
 /* There are no more. */
@@ -327,6 +343,8 @@ struct report_used {
 	bool		unknown;
 };
 
+/* Two parts of a range. */
+void report_used_add(struct report_used *to, const struct report_used *part);
 /* Of each range that the pairer gives, while it does.  Return: false: nothing; @used is not set. */
 bool report_usage_of(struct report_usage *usage, struct report_used *used);
 /* It is in no row, or its time is in none, because of losses. */

@@ -87,5 +87,6 @@ void report_json_steps(const struct report_steps *steps)
 		json_thread(steps, &steps->list[at], n);
 	}
 	printf("],\"steps_dropped\":%" PRIu64 ",\"steps_in_doubt\":%" PRIu64
-	       ",\"ranges_refused\":%" PRIu64, steps->dropped, steps->doubtful, steps->refused);
+	       ",\"steps_beside\":%" PRIu64 ",\"ranges_refused\":%" PRIu64, steps->dropped,
+	       steps->doubtful, steps->beside, steps->refused);
 }

@@ -287,6 +287,9 @@ void report_print_steps(const struct report_steps *steps)
 	if (steps->doubtful)
 		printf("... and %" PRIu64 " ranges of that name that are in no row: records were "
 		       "lost inside them\n", steps->doubtful);
+	if (steps->beside)
+		printf("... and %" PRIu64 " ranges of that name that are in no row: another was "
+		       "open when they began or ended\n", steps->beside);
 	if (steps->dropped)
 		printf("... and %" PRIu64 " later steps, which are in no row\n", steps->dropped);
 	if (steps->refused)

@@ -150,13 +150,17 @@ static uint64_t forward_thread(const struct xsprof_event *ev)
 
 /* A range that may begin the first step of a thread, or ends one.  Return: it will. */
 static bool look_at(struct report_steps *steps, struct step_thread *th, const char *name,
-		    uint32_t phase)
+		    uint32_t phase, bool rest)
 {
 	bool firm = phase == STEP_DATA || starts(name, "Optimizer.zero_grad#");
 
 	if (steps->range) {
-		if (th->outer || !is_asked_for(steps, name))
+		if (!is_asked_for(steps, name))
 			return false;
+		if (th->outer || rest) {
+			steps->beside += !rest;
+			return false;
+		}
 		begin_step(steps, th, th->number + 1);
 		return true;
 	}
@@ -169,7 +173,7 @@ static bool look_at(struct report_steps *steps, struct step_thread *th, const ch
 	return !th->outer && is_step_of_optimizer(name);
 }
 
-static void range_begins(struct report_steps *steps, const struct xsprof_event *ev)
+static void range_begins(struct report_steps *steps, const struct xsprof_event *ev, bool rest)
 {
 	struct step_thread *th = steps_thread(steps, ev);
 	const char *name;
@@ -187,7 +191,7 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 	}
 	name = xsprof_trace_name(steps->report->source.trace, ev->producer, ev->name);
 	phase = phase_of(name);
-	ends = look_at(steps, th, name, phase);
+	ends = look_at(steps, th, name, phase, rest);
 	th->open[th->depth++] = (struct step_open){
 		.begin = ev->ns, .name = ev->name, .before = th->in,
 	};
@@ -254,12 +258,12 @@ static void markers_switched(struct report_steps *steps, const struct xsprof_eve
 		steps->processes[ev->producer].controls++;
 }
 
-void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev)
+void report_steps_event(struct report_steps *steps, const struct xsprof_event *ev, bool rest)
 {
 	advance(steps, ev->ns);
 	xst_losses_event(&steps->losses, ev);
 	if (ev->type == XSPROF_REC_BEGIN)
-		range_begins(steps, ev);
+		range_begins(steps, ev, rest);
 	else if (ev->type == XSPROF_REC_STEP && !steps->range)
 		program_says(steps, ev);
 	else if (ev->type == XSPROF_REC_ALLOC || ev->type == XSPROF_REC_FREE)
@@ -291,7 +295,11 @@ static void outer_ended(struct report_steps *steps, struct step_thread *th,
 			const struct xsprof_range *range)
 {
 	th->outer = 0;
-	if (!steps->range && range->how == XSPROF_RANGE_ENDED)
+	if (steps->range && range->flags & XSPROF_RANGEF_CONTINUED) {
+		/* One around it has ended: where this one does is no end of a step. */
+		steps->beside += th->in_step;
+		steps_forget(steps, th);
+	} else if (!steps->range && range->how == XSPROF_RANGE_ENDED)
 		optimizer_ended(steps, th, xsprof_trace_name(steps->report->source.trace,
 							     range->producer, range->name));
 	else if (steps->range && range->how == XSPROF_RANGE_CUT)

@@ -183,6 +183,7 @@ struct step_process {
  * @refused: events of threads that found no room
  * @filtered: steps that were not asked for
  * @doubtful: ranges that were to be steps, and had lost records inside
+ * @beside: ranges that were to be steps, and began or ended while another was open
  * @now: time of the last event
  * @threads: with ranges
  * @by_thread: their places
@@ -199,6 +200,7 @@ struct report_steps {
 	uint64_t		refused;
 	uint64_t		filtered;
 	uint64_t		doubtful;
+	uint64_t		beside;
 	uint64_t		now;
 	struct step_thread	*threads;
 	uint32_t		nr_threads;

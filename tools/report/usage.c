@@ -327,6 +327,17 @@ bool report_usage_of(struct report_usage *usage, struct report_used *used)
 	return true;
 }
 
+void report_used_add(struct report_used *to, const struct report_used *part)
+{
+	for (int k = 0; k < XSP_USED_KINDS; k++) {
+		add(&to->used.bytes[k], part->used.bytes[k]);
+		add(&to->used.self[k], part->used.self[k]);
+	}
+	to->used.flops += part->used.flops;
+	to->all_flops += part->all_flops;
+	to->unknown |= part->unknown;
+}
+
 static void count_op(struct report_usage *usage, const struct report_used *used)
 {
 	usage->counted += used->used.flops > 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "report/join.h"
 #include "report/why-local.h"
 
 #define BATCH	256u
@@ -18,6 +19,7 @@
 struct choice {
 	struct why	*why;
 	struct gaps	*gaps;
+	struct report_join *join;
 };
 
 /* ---- the slowest ---------------------------------------------------------------------------- */
@@ -92,10 +94,10 @@ static bool is_meant(struct why *why, const struct xsprof_range *range)
 	return false;
 }
 
-static void choose(void *data, const struct xsprof_range *range)
+static void choose_whole(void *data, const struct report_part *part)
 {
-	struct choice *choice = data;
-	struct why *why = choice->why;
+	const struct xsprof_range *range = &part->range;
+	struct why *why = data;
 	struct why_window w = {
 		.kind = WHY_RANGE,
 		.producer = range->producer,
@@ -106,10 +108,6 @@ static void choose(void *data, const struct xsprof_range *range)
 		.name = range->name,
 	};
 
-	if (choice->gaps) {
-		gaps_range(choice->gaps, range);
-		return;
-	}
 	if (!is_meant(why, range))
 		return;
 	if (!why_has_thread(range)) {
@@ -122,6 +120,20 @@ static void choose(void *data, const struct xsprof_range *range)
 	}
 	why->found++;
 	keep(why, &w);
+}
+
+static void choose(void *data, const struct xsprof_range *range)
+{
+	struct report_part part = { .range = *range };
+	struct choice *choice = data;
+
+	if (choice->gaps) {
+		gaps_range(choice->gaps, range);
+		return;
+	}
+	report_join_to(choice->join, report_join_before(choice->join, range), &part);
+	if (!report_join_keep(choice->join, &part))
+		choose_whole(choice->why, &part);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -173,6 +185,7 @@ static int pair_event(void *data, const struct xsprof_event *ev)
 
 	if (ev->producer == XSPROF_NO_PRODUCER)
 		return 0;
+	report_join_event(pass->choice->join, ev);
 	if (pass->choice->gaps)
 		gaps_event(pass->choice->gaps, ev);
 	else if (ev->type == XSPROF_REC_SYNC && !pass->choice->why->found)
@@ -191,6 +204,8 @@ static int choose_all(struct why *why)
 	if (report->gaps)
 		ret = gaps_new(report, &choice.gaps);
 	if (!ret)
+		ret = report_join_new(choose_whole, why, &choice.join);
+	if (!ret)
 		ret = xsprof_pairer_new(report->source.trace, choose, &choice, &pass.pairer);
 	if (!ret)
 		status = read_all(why, pair_event, &pass);
@@ -198,6 +213,8 @@ static int choose_all(struct why *why)
 		xsprof_pairer_pass(pass.pairer, report->filter.to_ns);
 	if (!ret && !status)
 		ret = xsprof_pairer_finish(pass.pairer);
+	if (!ret && !status)
+		report_join_finish(choice.join);
 	if (!ret && !status && choice.gaps) {
 		free(why->windows);
 		ret = gaps_take(choice.gaps, why->want, &why->windows, &why->found);
@@ -206,6 +223,7 @@ static int choose_all(struct why *why)
 	}
 	xsprof_pairer_free(pass.pairer);
 	gaps_free(choice.gaps);
+	report_join_free(choice.join);
 	return ret < 0 ? tool_error("%s: %s", report->source.path, strerror(-ret)) : status;
 }
 

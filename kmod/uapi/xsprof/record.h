@@ -54,6 +54,11 @@ enum xsprof_rec_type {
 
 /* Of an END: the range of that name ended earlier, unrecorded; those inside it go on. */
 #define XSPROF_END_EARLIER	0x80000000u
+/*
+ * Of an END: one around the range ends first, so that it goes on as a range of its own, the next of
+ * its name that begins on its thread; of several of one name the outermost begins first.
+ */
+#define XSPROF_END_CONTINUED	0x40000000u
 
 enum xsprof_scope {
 	XSPROF_SCOPE_THREAD	= 0,

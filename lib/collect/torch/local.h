@@ -158,6 +158,7 @@ uint64_t torch_thread(uint64_t number);
  * @begin: xsprof_emit_op_begin()
  * @end: xsprof_emit_op_end()
  * @end_earlier: xsprof_emit_op_end_earlier()
+ * @end_continued: xsprof_emit_op_end_continued()
  * @memory: xsprof_report_memory_usage()
  * @out_of_memory: xsprof_report_out_of_memory()
  * @fact: xsprof_fact()
@@ -173,6 +174,7 @@ struct torch_user {
 	void		(*begin)(const struct xsprof_op *op);
 	void		(*end)(void);
 	void		(*end_earlier)(xsprof_name_t name);
+	void		(*end_continued)(void);
 	void		(*memory)(const void *ptr, int64_t size, uint64_t total,
 				  uint64_t reserved, uint32_t device);
 	void		(*out_of_memory)(int64_t size, uint64_t total, uint64_t reserved,

@@ -150,7 +150,7 @@ static void end_at(struct torch_open *o, uint32_t at, bool wanted)
 		if (wanted && ended)
 			torch_user.end_earlier(o->op[i].name);
 		else if (wanted)
-			torch_user.end();
+			torch_user.end_continued();
 	}
 	if (wanted)
 		torch_user.end();

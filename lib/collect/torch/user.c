@@ -30,6 +30,7 @@ int torch_user_open(void)
 		{ &torch_user.begin, "xsprof_emit_op_begin" },
 		{ &torch_user.end, "xsprof_emit_op_end" },
 		{ &torch_user.end_earlier, "xsprof_emit_op_end_earlier" },
+		{ &torch_user.end_continued, "xsprof_emit_op_end_continued" },
 		{ &torch_user.memory, "xsprof_report_memory_usage" },
 		{ &torch_user.out_of_memory, "xsprof_report_out_of_memory" },
 		{ &torch_user.fact, "xsprof_fact" },

@@ -185,6 +185,16 @@ XSPROF_API void xsprof_emit_op_end(void);
 XSPROF_API void xsprof_emit_op_end_earlier(xsprof_name_t name);
 
 /**
+ * xsprof_emit_op_end_continued() - the calling thread's innermost op goes on as another
+ *
+ * For ops that do not nest: where one ends while others that began inside it go on, these end by
+ * this call, the innermost first, then the one by xsprof_op_end(), and then these begin again, with
+ * their names and in their order, before anything else of the thread.  Reports count each as one
+ * op.  Needed also if ops are not being recorded.  Signal-safe if xsprof_op_begin() is.
+ */
+XSPROF_API void xsprof_emit_op_end_continued(void);
+
+/**
  * xsprof_op_begin() - an op begins in this thread
  * @op: what it is; not kept
  *

@@ -39,6 +39,11 @@ enum xsprof_range_end {
  * thread; what the thread did meanwhile is known as of those.
  */
 #define XSPROF_RANGEF_THREAD	0x4u
+/*
+ * It goes on: one around it ended first, and the rest of it is the next range of its name that
+ * begins on its thread; of several of one name the outermost goes on first.
+ */
+#define XSPROF_RANGEF_CONTINUED	0x8u
 
 /**
  * struct xsprof_range - a range of a thread, or an async range

@@ -296,6 +296,8 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_BEGIN:
 		return put_op(ev, p);
 	case XSPROF_REC_END:
+		if (ev->aux & XSPROF_END_CONTINUED && !view->earlier)
+			p = put_lit(p, ",\"continued\":true");
 		if (view->earlier)
 			p = put_lit(p, ",\"earlier\":true");
 		if (view->range)

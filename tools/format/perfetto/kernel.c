@@ -353,24 +353,6 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	return wire_close(event, wire_close(message, p));
 }
 
-/* Which process a task is of: its name comes with the events. */
-void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
-{
-	bool told = pf_is_told(out, tid);
-	uint32_t tgid = told ? 0 : xsprof_trace_tgid(out->trace, tid);
-
-	if (!told && !tgid)
-		tgid = pf_end_process_of(out, tid);
-	if (tgid)
-		pf_tell_task(out, &(struct pf_task){
-			.ns = ns, .tid = tid, .tgid = tgid,
-			/* One that is forked is a thread of its process, or begins one. */
-			.parent = tgid == tid ? xsprof_trace_tgid(out->trace, by) : 0,
-			.comm = xsprof_trace_comm(out->trace, tid),
-			.leader = xsprof_trace_comm(out->trace, tgid),
-		});
-}
-
 /* A task that ended is not on any CPU again. */
 static void tell_end(struct xsp_out *out, const struct kind *kind, const struct xsprof_event *ev)
 {

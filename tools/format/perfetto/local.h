@@ -222,8 +222,6 @@ enum { G_NAME = 1, G_FIELD = 2, G_FIELD_NAME = 1, G_TEXT = 3, G_I64 = 4, G_U64 =
 /* ---- kernel.c, sched.c --------------------------------------------------------------------- */
 
 void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev);
-/* A task of the kernel's, unless it was told; @by: who made it, 0 not known. */
-void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns);
 void pf_kernel_free(struct pf_kernel *kernel);
 
 /* running.c: as fmt_running_take(). */
@@ -267,6 +265,8 @@ uint64_t pf_kernel_written(const struct perfetto *pf);
 
 /* task.c: says which process a task is of, once: ask first. */
 void pf_tell_task(struct xsp_out *out, const struct pf_task *task);
+/* A task of the kernel's, unless it was told; @by: who made it, 0 not known. */
+void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns);
 
 /* ---- end.c --------------------------------------------------------------------------------- */
 

@@ -71,3 +71,21 @@ void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
 	p = process ? put_process(out, task, tree) : tree;
 	pf_packet_close(out, wire_close(tree, put_thread(task, p)));
 }
+
+/* Which process a task is of: its name comes with the events. */
+void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
+{
+	bool told = pf_is_told(out, tid);
+	uint32_t tgid = told ? 0 : xsprof_trace_tgid(out->trace, tid);
+
+	if (!told && !tgid)
+		tgid = pf_end_process_of(out, tid);
+	if (tgid)
+		pf_tell_task(out, &(struct pf_task){
+			.ns = ns, .tid = tid, .tgid = tgid,
+			/* One that is forked is a thread of its process, or begins one. */
+			.parent = tgid == tid ? xsprof_trace_tgid(out->trace, by) : 0,
+			.comm = xsprof_trace_comm(out->trace, tid),
+			.leader = xsprof_trace_comm(out->trace, tgid),
+		});
+}

@@ -192,6 +192,8 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 
 	switch (ev->type) {
 	case XSPROF_REC_END:
+		if (ev->aux & XSPROF_END_CONTINUED && !view->earlier)
+			p = put_lit(p, " continued");
 		if (view->earlier)
 			p = put_lit(p, " earlier");
 		if (!view->range)
