@@ -70,7 +70,7 @@ struct xst_kernel {
 	const struct xst_text	*clock;
 	const struct xst_text	*release;
 	const char		*refused;
-	uint64_t	until;
+	uint64_t		until;
 	uint32_t		subbuf;
 	uint32_t		data_off;
 	uint32_t		commit_off;

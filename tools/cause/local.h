@@ -173,6 +173,9 @@ struct cause_task *cause_task_find(const struct cause *cause, uint64_t key);
 /* Made where it is new; NULL: there is no room. */
 struct cause_task *cause_task_get(struct cause *cause, uint64_t key);
 void cause_tasks_free(struct cause *cause);
+void cause_tasks_all(struct cause *cause,
+		     void (*fn)(struct cause *cause, struct cause_task *task, uint64_t ns),
+		     uint64_t ns);
 /* In @class from @ns on. */
 void cause_task_change(struct cause *cause, struct cause_task *task, uint64_t ns, uint8_t class);
 void cause_task_fault(struct cause *cause, struct cause_task *task, uint64_t ns);

@@ -4,8 +4,7 @@
  */
 #include "cause/local.h"
 
-void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last,
-		 uint64_t ns)
+void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns)
 {
 	cause_unlist(task);
 	cause_tell(cause, task, last < ns ? last : ns);
@@ -62,6 +61,12 @@ void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+static void forget(struct cause *cause, struct cause_task *task, uint64_t ns)
+{
+	if (task->run != RUN_DEAD)
+		cause_doubt(cause, task, ns, ns);
+}
+
 void cause_end(struct cause *cause, uint64_t from, uint64_t ns)
 {
 	cause->stats.after = ns > from ? ns - from : 0;
@@ -69,14 +74,15 @@ void cause_end(struct cause *cause, uint64_t from, uint64_t ns)
 		return;
 	cause->ended = true;
 	from = cause_clock(cause, from);
+	for (uint32_t i = 0; i < CAUSE_CPUS; i++)
+		if (cause->cpus[i])
+			cause_tell_waiters(cause, (int32_t)i, from, cause->cpus[i]->current, true);
+	/* Those of which no CPU is known are in no list. */
+	cause_tasks_all(cause, forget, from);
 	for (uint32_t i = 0; i < CAUSE_CPUS; i++) {
-		struct cause_cpu *c = cause->cpus[i];
-
-		if (!c)
+		if (!cause->cpus[i])
 			continue;
-		cause_tell_waiters(cause, (int32_t)i, from, c->current, true);
-		doubt_all(cause, c, false, from, from);
-		c->known = false;
-		c->deep = 0;
+		cause->cpus[i]->known = false;
+		cause->cpus[i]->deep = 0;
 	}
 }

@@ -128,6 +128,15 @@ struct cause_task *cause_task_get(struct cause *cause, uint64_t key)
 	return task;
 }
 
+void cause_tasks_all(struct cause *cause,
+		     void (*fn)(struct cause *cause, struct cause_task *task, uint64_t ns),
+		     uint64_t ns)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		for (struct cause_task *task = cause->buckets[i]; task; task = task->next)
+			fn(cause, task, ns);
+}
+
 void cause_tasks_free(struct cause *cause)
 {
 	for (uint32_t i = 0; i < BUCKETS; i++) {

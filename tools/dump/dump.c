@@ -149,7 +149,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	}
 	if (shown || (match && dump->format->cuts))
 		dump->format->event(out, &view);
-	else if (match && fmt_sched_is(ev))
+	else if (match && (fmt_sched_is(ev) || ev->type == XSPROF_EV_LOST))
 		before(dump, ev);
 	thread->last_match = match;
 	if (ev->type == XSPROF_REC_END)
@@ -184,7 +184,8 @@ static void next_event(struct dump *dump, const struct xsprof_event *ev)
 	const struct xsp_filter *filter = &dump->filter;
 
 	dump->past_end = dump->out.shown == dump->reading.limit;
-	if (ev->ns > filter->to_ns && !dump->format->cuts) {
+	/* What is over later may have begun in time; but of what goes on there is no end. */
+	if (ev->ns > filter->to_ns && (!dump->format->cuts || dump->follow || dump->look_on)) {
 		dump->past_end = true;
 		dump->end_ns = filter->to_ns;
 	}

@@ -250,22 +250,12 @@ static char *put_sched(const struct fmt_sched_event *e, uint32_t cpu, char *p)
 	return cpu < 1000 ? put_d3(p, cpu) : put_u32(p, cpu);
 }
 
-static void keep_sched(struct xsp_out *out, const struct xsprof_event *at,
-		       const struct fmt_sched_event *e, uint32_t pid)
-{
-	char *p = put_task(out->scratch,
-			   !e->by.tid ? "<idle>" : *e->by.comm ? e->by.comm : "<...>", e->by.tid,
-			   pid);
-
-	keep_line(out, put_sched(e, (uint32_t)at->cpu, put_when(out, at, 0, p)));
-	((struct chrome *)out->priv)->kernel_lines++;
-}
-
 bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct chrome *chrome = out->priv;
 	struct fmt_sched_event e;
 	uint32_t pid = 0;
+	char *p;
 
 	if (out->kernel || (uint32_t)ev->cpu >= FMT_SCHED_CPUS)
 		return false;
@@ -279,7 +269,10 @@ bool chrome_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
 	/* The process has the number that its other events have. */
 	if (e.by.own)
 		pid = chrome_pid(out, ev->producer, e.by.tgid);
-	keep_sched(out, ev, &e, pid);
+	p = put_task(out->scratch, !e.by.tid ? "<idle>" : *e.by.comm ? e.by.comm : "<...>",
+		     e.by.tid, pid);
+	keep_line(out, put_sched(&e, (uint32_t)ev->cpu, put_when(out, ev, 0, p)));
+	chrome->kernel_lines++;
 	return true;
 }
 
@@ -339,7 +332,11 @@ void chrome_kernel_before(struct xsp_out *out, const struct xsprof_event *ev)
 	struct fmt_inferred inferred;
 
 	if (ev->producer != XSPROF_NO_PRODUCER) {
-		if (!out->kernel && (uint32_t)ev->cpu < FMT_SCHED_CPUS && has_sched(out))
+		if (out->kernel || (uint32_t)ev->cpu >= FMT_SCHED_CPUS || !has_sched(out))
+			return;
+		if (ev->type == XSPROF_EV_LOST)
+			fmt_sched_lost(chrome->sched, ev->cpu);
+		else
 			fmt_sched_take(chrome->sched, out->trace, ev, &e);
 	} else if (has_running(out)) {
 		fmt_running_take(chrome->running, out->trace, ev, &inferred);
@@ -355,15 +352,12 @@ static void put_running(void *data, int32_t cpu, const struct fmt_inferred *infe
 
 void chrome_kernel_begin(struct xsp_out *out, uint64_t ns)
 {
-	struct chrome *chrome = out->priv;
-	struct xsprof_event at = { .ns = ns };
-	struct fmt_sched_event e;
+	const struct chrome *chrome = out->priv;
 
 	if (chrome->running)
 		fmt_running_at(chrome->running, out->trace, ns, put_running, out);
-	for (at.cpu = 0; chrome->sched && at.cpu < (int32_t)FMT_SCHED_CPUS; at.cpu++)
-		if (fmt_sched_at(chrome->sched, at.cpu, &e))
-			keep_sched(out, &at, &e, 0);
+	if (chrome->sched)
+		fmt_sched_at(chrome->sched, ns, put_running, out);
 }
 
 void chrome_kernel_end(struct xsp_out *out)

@@ -124,6 +124,7 @@ void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range
 	snprintf(more, sizeof(more), "\"%s\":true%s%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
 		 range->lost ? "," : "", range->lost ? uncertain(range) : "");
 	if (!range->shown) {
+		thread->shown++;
 		p = put_dur(out, thread, range->begin, ns);
 		chrome_close(out, NULL, range, more, put_name(out, &ev, range->name, p));
 		return;

@@ -68,8 +68,8 @@ struct xsp_out {
  * @event: shows an event; a BEGIN is put on its thread's stack before, an END taken off after
  * @kernel_event: shows an event of the kernel's tracer, or one of its losses (LOST)
  * @kernel_info: ... by xsp_kernel_info()
- * @before: takes an event of the scheduler, of the tracer or of the module, that is too early to
- *	be shown
+ * @before: takes an event of the scheduler, of the tracer or of the module, or a loss, that is too
+ *	early to be shown
  * @begin: the time that is shown begins, and @before was called
  * @cuts: @event gets events of all times, and shows of them what is in the time that is shown
  * @ops: what happens without an event

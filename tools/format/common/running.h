@@ -12,22 +12,6 @@
 
 struct fmt_running;
 
-/**
- * struct fmt_inferred - a switch that was left out
- * @ns: when, at the earliest: the task was woken or left a CPU, or this one had its last event or
- *	marker, whichever was later
- * @from: the task that was there
- * @state: in which it left, a letter: 'X' where it took the number of @to in exec, else 'R', since
- *	viewers must have one, and that of a task is not known
- * @to: the task that came
- */
-struct fmt_inferred {
-	uint64_t	ns;
-	char		state;
-	struct xsp_task	from;
-	struct xsp_task	to;
-};
-
 int fmt_running_new(struct fmt_running **running);
 void fmt_running_free(struct fmt_running *running);
 

@@ -43,17 +43,19 @@ static void set_idle(struct xsp_task *task, int32_t cpu)
 	snprintf(task->comm, sizeof(task->comm), "swapper/%d", cpu);
 }
 
-bool fmt_sched_at(const struct fmt_sched *sched, int32_t cpu, struct fmt_sched_event *event)
+void fmt_sched_at(const struct fmt_sched *sched, uint64_t ns,
+		  void (*put)(void *data, int32_t cpu, const struct fmt_inferred *inferred),
+		  void *data)
 {
-	const struct cpu *c = &sched->cpus[(uint32_t)cpu % FMT_SCHED_CPUS];
+	struct fmt_inferred inferred = { .ns = ns, .state = 'R' };
 
-	if (!c->known || !c->runs.tid)
-		return false;
-	*event = (struct fmt_sched_event){
-		.kind = FMT_SCHED_SWITCH, .task = c->runs, .state = 'R',
-	};
-	set_idle(&event->by, cpu);
-	return true;
+	for (int32_t i = 0; i < (int32_t)FMT_SCHED_CPUS; i++) {
+		if (!sched->cpus[i].known || !sched->cpus[i].runs.tid)
+			continue;
+		set_idle(&inferred.from, i);
+		inferred.to = sched->cpus[i].runs;
+		put(data, i, &inferred);
+	}
 }
 
 static void set_comm(struct xsp_task *task, const char *s, size_t len)

@@ -60,6 +60,22 @@ struct fmt_sched_event {
 	uint32_t		to;
 };
 
+/**
+ * struct fmt_inferred - a switch that was left out
+ * @ns: when, at the earliest: the task was woken or left a CPU, or this one had its last event or
+ *	marker, whichever was later
+ * @from: the task that was there
+ * @state: in which it left, a letter: 'X' where it took the number of @to in exec, else 'R', since
+ *	viewers must have one, and that of a task is not known
+ * @to: the task that came
+ */
+struct fmt_inferred {
+	uint64_t	ns;
+	char		state;
+	struct xsp_task	from;
+	struct xsp_task	to;
+};
+
 int fmt_sched_new(struct fmt_sched **sched);
 void fmt_sched_free(struct fmt_sched *sched);
 
@@ -72,8 +88,10 @@ static inline bool fmt_sched_is(const struct xsprof_event *ev)
 /* In the order of their times.  @ev is of the scheduler, and of a CPU below FMT_SCHED_CPUS. */
 void fmt_sched_take(struct fmt_sched *sched, const struct xsprof_trace *trace,
 		    const struct xsprof_event *ev, struct fmt_sched_event *event);
-/* Does a task run on @cpu now?  @event: a switch to it, from the idle one. */
-bool fmt_sched_at(const struct fmt_sched *sched, int32_t cpu, struct fmt_sched_event *event);
+/* As fmt_running_at(). */
+void fmt_sched_at(const struct fmt_sched *sched, uint64_t ns,
+		  void (*put)(void *data, int32_t cpu, const struct fmt_inferred *inferred),
+		  void *data);
 /* Records of the CPU were lost: what runs there is not known. */
 void fmt_sched_lost(struct fmt_sched *sched, int32_t cpu);
 

@@ -110,24 +110,30 @@ void pf_sched_before(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct fmt_sched_event e;
 
-	if (!out->kernel && (uint32_t)ev->cpu < FMT_SCHED_CPUS && has_sched(out))
+	if (out->kernel || (uint32_t)ev->cpu >= FMT_SCHED_CPUS || !has_sched(out))
+		return;
+	if (ev->type == XSPROF_EV_LOST)
+		fmt_sched_lost(pf_of(out)->sched, ev->cpu);
+	else
 		fmt_sched_take(pf_of(out)->sched, out->trace, ev, &e);
+}
+
+static void put_running(void *data, int32_t cpu, const struct fmt_inferred *inferred)
+{
+	struct xsprof_event at = { .cpu = cpu };
+
+	if (pf_bundle_takes(data, cpu))
+		pf_sched_inferred(data, &at, inferred);
 }
 
 void pf_sched_begin(struct xsp_out *out, uint64_t ns)
 {
 	struct perfetto *pf = pf_of(out);
-	struct xsprof_event at = { .ns = ns };
-	struct fmt_sched_event e;
-	char *end;
 
-	for (at.cpu = 0; pf->sched && at.cpu < (int32_t)FMT_SCHED_CPUS; at.cpu++) {
-		if (!fmt_sched_at(pf->sched, at.cpu, &e) || !pf_bundle_takes(out, at.cpu))
-			continue;
-		end = put_event(out, &at, &e, out->scratch);
-		pf_bundle_add(out, at.cpu, ns, out->scratch, (size_t)(end - out->scratch));
-		pf->switches = true;
-	}
+	if (!pf->sched)
+		return;
+	fmt_sched_at(pf->sched, ns, put_running, out);
+	pf->switches = true;
 }
 
 bool pf_sched_event(struct xsp_out *out, const struct xsprof_event *ev)
