@@ -169,11 +169,35 @@ static void by_the_kernel(void)
 	cause_free(c);
 }
 
+/* Nobody reads the tracer any more: one runs, one sleeps, one waits for no CPU that is known. */
+static void end_of_all(void)
+{
+	struct cause_who who = task(9);
+	struct cause *c = fresh();
+
+	cause_switch(c, 0, 900, 0, CAUSE_STATE_RUN, 6);
+	cause_switch(c, 0, 1000, 6, CAUSE_STATE_SLEEP, 5);
+	cause_wakeup(c, 1000, 7, -1, &who);
+	cause_begin(c, 1010, 5);
+	cause_end(c, 1100, 1400);
+	result("after the end of all events nobody runs", IS(c, 5, 1010, 1400, true, W
+		{ 90, CAUSE_CPU }, { 300, CAUSE_UNKNOWN },));
+	result("nor sleeps", IS(c, 6, 1000, 1400, false, W
+		{ 100, CAUSE_BLOCKED }, { 300, CAUSE_UNKNOWN },));
+	result("nor waits", IS(c, 7, 1000, 1400, false, W
+		{ 100, CAUSE_RUNNABLE }, { 300, CAUSE_UNKNOWN },));
+	cause_end(c, 1100, 1900);
+	result("and it goes on", cause_get_stats(c)->after == 800 &&
+	       IS(c, 5, 1300, 1900, false, W { 600, CAUSE_UNKNOWN },));
+	cause_free(c);
+}
+
 int main(void)
 {
 	losses();
 	long_loss();
 	not_all();
 	by_the_kernel();
+	end_of_all();
 	return results_end();
 }
