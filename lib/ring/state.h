@@ -178,8 +178,7 @@ void xsp_put_slow(uint64_t hdr, const uint64_t *payload, unsigned int slots, uin
 bool xsp_range_begins(void) XSP_HIDDEN;
 /* An op of which there is no more to say. */
 void xsp_emit_op(xsprof_name_t name, uint32_t scope, uint64_t id) XSP_HIDDEN;
-/* The thread's innermost range of that name is open no more; when it ended is not known. */
-/* An end with XSPROF_END_*. */
+/* An end with XSPROF_END_* in @aux; @name 0: of the thread's innermost range. */
 void xsp_emit_end_aux(xsprof_name_t name, uint32_t aux) XSP_HIDDEN;
 
 /* ---- trace.c ---- */

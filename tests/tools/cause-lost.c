@@ -169,7 +169,7 @@ static void by_the_kernel(void)
 	cause_free(c);
 }
 
-/* Nobody reads the tracer any more: one runs, one sleeps, one waits for no CPU that is known. */
+/* The tracer's events end while a task runs, one sleeps, and one waits for an unknown CPU. */
 static void end_of_all(void)
 {
 	struct cause_who who = task(9);
@@ -180,14 +180,14 @@ static void end_of_all(void)
 	cause_wakeup(c, 1000, 7, -1, &who);
 	cause_begin(c, 1010, 5);
 	cause_end(c, 1100, 1400);
-	result("after the end of all events nobody runs", IS(c, 5, 1010, 1400, true, W
+	result("the end of all events: of a task that ran", IS(c, 5, 1010, 1400, true, W
 		{ 90, CAUSE_CPU }, { 300, CAUSE_UNKNOWN },));
-	result("nor sleeps", IS(c, 6, 1000, 1400, false, W
+	result("of one that slept", IS(c, 6, 1000, 1400, false, W
 		{ 100, CAUSE_BLOCKED }, { 300, CAUSE_UNKNOWN },));
-	result("nor waits", IS(c, 7, 1000, 1400, false, W
+	result("of one that waited", IS(c, 7, 1000, 1400, false, W
 		{ 100, CAUSE_RUNNABLE }, { 300, CAUSE_UNKNOWN },));
 	cause_end(c, 1100, 1900);
-	result("and it goes on", cause_get_stats(c)->after == 800 &&
+	result("and of a range that began later", cause_get_stats(c)->after == 800 &&
 	       IS(c, 5, 1300, 1900, false, W { 600, CAUSE_UNKNOWN },));
 	cause_free(c);
 }

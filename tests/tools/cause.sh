@@ -79,7 +79,7 @@ assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=14100, unknown_ns=40000, *
                 "wait": dict(wall_ns=40000, on_cpu_ns=4100, unknown_ns=20000, **rest)}, rows
 assert report["cause"]["after_ns"] == 60000, report["cause"]
 ' 2>>"$dir/log"
-result "report of a capture whose kernel's events end early: nothing is known after that" $?
+result "report of a capture whose kernel's events end early: the time after that is unknown" $?
 "$xsprof" report -q --why '*' "$dir/until.data" 2>"$dir/log" | grep -A 99 '^1' >"$dir/out"
 diff -u - "$dir/out" >>"$dir/log" <<-'END'
 	1. step, thread 100 (alpha), at 0.000010000 s
@@ -137,7 +137,7 @@ assert sum(r["cause"]["unknown_ns"] for r in rows) * 10 < sum(r["total_ns"] for 
 	result "report has the columns" $?
 fi
 
-# Nobody reads the tracer any more when "after" begins; "before" is as known as ever.
+# The recorder is killed between "before" and "after": the time of "after" is unknown.
 XSPROF_SHM_DIR=$(mktemp -d /dev/shm/xsprof-cause.XXXXXX) || exit 1
 export XSPROF_SHM_DIR
 trap 'rm -rf "$dir" "$XSPROF_SHM_DIR"' EXIT

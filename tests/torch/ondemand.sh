@@ -84,7 +84,7 @@ holds()
 	END
 }
 
-# The variable alone is not enough for PyTorch; the list says what is, where it has nobody else.
+# Without the preloaded library PyTorch does not listen: an empty list names the library.
 name="ctl list: why a program that was to listen does not"
 begin XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>log
 if grep -q '^no process of yours listens: .* LD_PRELOAD=.*libxsprof-torch.so too$' list; then

@@ -46,7 +46,7 @@ void cause_lost(struct cause *cause, int32_t cpu, uint64_t ns)
 	cause->lost = ns;
 	if (!c)
 		return;
-	/* Who waited here waited for nobody knows whom. */
+	/* Which task has this CPU is not known any more: waits for it are told up to here. */
 	cause_tell_waiters(cause, cpu, c->last < ns ? c->last : ns, c->current, true);
 	cause->nr_blind += !c->blind;
 	c->blind = true;

@@ -330,7 +330,7 @@ int ftrace_start(struct ftrace *ft, struct xsp_cap *cap, const pid_t *processes,
 	/* Of those that are enabled; nothing comes before tracing is on. */
 	if (!err)
 		err = ftrace_write_meta(ft, cap);
-	/* Of a recorder that is killed the last such word is what its file is worth. */
+	/* A recorder that is killed early must have written it once. */
 	if (!err)
 		ftrace_write_until(cap, ticks);
 	if (!err && tracefs_trace_on(ft->instance) < 0)
@@ -350,6 +350,10 @@ uint64_t ftrace_step(struct ftrace *ft, struct xsp_cap *cap)
 
 	if (now < ft->next)
 		return ft->next - now;
+	/*
+	 * Before the buffers are read: events with an earlier time are in them by then.  One that a
+	 * CPU is writing at this moment is read the next time, with a later word.
+	 */
 	ticks = ftrace_ticks(ft);
 	most = ftrace_read_cpus(ft, cap, sweep);
 	if (sweep)

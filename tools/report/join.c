@@ -35,7 +35,7 @@ struct stack {
 /**
  * struct join_thread - a thread with such parts
  * @waits: those that wait for their rest
- * @rests: those whose rest has begun, by that
+ * @rests: those whose rest has begun, in the order of these begins
  * @pauses: of its producer, when the first of @waits came
  * @losses: likewise
  * @full: one found no room: which of the others a range is the rest of is not known

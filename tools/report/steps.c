@@ -299,13 +299,14 @@ static void outer_ended(struct report_steps *steps, struct step_thread *th,
 		/* One around it has ended: where this one does is no end of a step. */
 		steps->beside += th->in_step;
 		steps_forget(steps, th);
-	} else if (!steps->range && range->how == XSPROF_RANGE_ENDED)
+	} else if (!steps->range && range->how == XSPROF_RANGE_ENDED) {
 		optimizer_ended(steps, th, xsprof_trace_name(steps->report->source.trace,
 							     range->producer, range->name));
-	else if (steps->range && range->how == XSPROF_RANGE_CUT)
+	} else if (steps->range && range->how == XSPROF_RANGE_CUT) {
 		steps_forget(steps, th);
-	else if (steps->range && th->in_step)
+	} else if (steps->range && th->in_step) {
 		end_step(steps, th, range->how == XSPROF_RANGE_OPEN ? STEP_RECORDING : STEP_ENDED);
+	}
 }
 
 /* Takes the range at @at out of those that are open: of a pause it may be in the middle. */
