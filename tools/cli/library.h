@@ -10,6 +10,7 @@
 
 #define LIBRARY_ITT	"libxsprof-itt.so"
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
+#define LIBRARY_CUPTI	"libxsprof-cupti.so"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
 
 /**

@@ -54,6 +54,9 @@ static const struct collector itt = {
 static const struct collector nvtx = {
 	"NVTX_INJECTION64_PATH", LIBRARY_NVTX, "NVTX", "XSPROF_NVTX_TOOL",
 };
+static const struct collector cuda = {
+	"CUDA_INJECTION64_PATH", LIBRARY_CUPTI, "CUDA", "XSPROF_CUDA_TOOL",
+};
 
 static int add_collector(const struct record_options *opts, const struct collector *c, char **env,
 			 size_t *n)
@@ -194,6 +197,8 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add_collector(opts, &itt, env, &n);
 	if (!err && opts->nvtx)
 		err = add_collector(opts, &nvtx, env, &n);
+	if (!err && opts->gpu)
+		err = add_collector(opts, &cuda, env, &n);
 	if (!err)
 		err = add_torch(opts, env, &n);
 	return err;

@@ -47,6 +47,7 @@ struct flight_options {
  * @sched: what the scheduler does with the threads is recorded
  * @itt: programs with ITT calls load our collector
  * @nvtx: those with NVTX calls load that one
+ * @gpu: those that use CUDA load the collector of CUPTI
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
@@ -71,6 +72,7 @@ struct record_options {
 	bool		sched;
 	bool		itt;
 	bool		nvtx;
+	bool		gpu;
 	bool		wait_all;
 	bool		allow_lost;
 	bool		quiet;

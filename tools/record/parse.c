@@ -21,6 +21,7 @@
 enum {
 	OPT_NO_ITT = 256,
 	OPT_NO_NVTX,
+	OPT_GPU,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
 	OPT_CLOCK,
@@ -41,6 +42,7 @@ static const struct option options[] = {
 	{ "verbose",	 no_argument,	    NULL, 'v' },
 	{ "no-itt",	 no_argument,	    NULL, OPT_NO_ITT },
 	{ "no-nvtx",	 no_argument,	    NULL, OPT_NO_NVTX },
+	{ "gpu",	 no_argument,	    NULL, OPT_GPU },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
@@ -80,6 +82,8 @@ static void help(void)
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --no-nvtx           do not record programs through their NVTX calls\n"
+	     "      --gpu               also what GPUs do: kernels, copies and calls of CUDA,\n"
+	     "                          through CUPTI, for programs that use CUDA\n"
 	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too\n"
@@ -171,6 +175,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		break;
 	case OPT_NO_ITT:
 		opts->itt = false;
+		break;
+	case OPT_GPU:
+		opts->gpu = true;
 		break;
 	case OPT_NO_NVTX:
 		opts->nvtx = false;

@@ -75,6 +75,21 @@ static void find_around(struct gpu *g, const struct xsp_track *thread)
 	}
 }
 
+/* What was open on the thread that called, which somebody else tells of later. */
+static void find_then(struct xsr_kineto *k, struct gpu *g)
+{
+	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,
+						  XSR_THREAD, (uint32_t)g->rec->thread, g->ev->ns);
+	struct xsr_around around;
+
+	if (!thread)
+		return;
+	xsr_past_find(k, thread, g->ev->begin_ns, &around);
+	g->external = around.op ? around.op : around.annotation;
+	g->has_external = g->external;
+	g->tag = around.tag;
+}
+
 /* Whose call it is: where the thread itself wrote it when it was over, what is open there. */
 static void link_call(struct xsr_kineto *k, struct gpu *g)
 {
@@ -83,6 +98,8 @@ static void link_call(struct xsr_kineto *k, struct gpu *g)
 
 	if (g->has_external) {
 		g->tag = xsr_link_op_tag(k, ev->producer, g->external);
+	} else if (g->rec->thread && g->rec->thread != ev->tid) {
+		find_then(k, g);
 	} else if ((!g->rec->thread || g->rec->thread == ev->tid) && !k->over) {
 		thread = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD, ev->tid,
 					ev->ns);
@@ -314,7 +331,29 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 		put_flow(k, g, track, false);
 }
 
+/* Does its call come later, and say what it belongs to? */
+static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
+{
+	uint64_t external, tag;
+
+	return ev->aux <= XSPROF_GPU_SYNC && ev->value &&
+	       !xsr_link_find(k, ev->producer, ev->value, &external, &tag) &&
+	       xsr_wait_add(k, ev, walk);
+}
+
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk)
+{
+	k->late = true;
+	if (!k->gpu || !ev->rec || ev->rec_size < sizeof(struct xsprof_rec_gpu) ||
+	    waits(k, ev, walk))
+		return;
+	xsr_kineto_gpu_known(k, ev, walk);
+	if (ev->value && (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER))
+		xsr_wait_over(k, ev->producer, ev->value);
+}
+
+void xsr_kineto_gpu_known(struct xsr_kineto *k, const struct xsprof_event *ev,
+			  struct xsr_walk *walk)
 {
 	struct gpu g = {
 		.ev = ev, .rec = (const struct xsprof_rec_gpu *)ev->rec, .args = walk,
@@ -322,8 +361,7 @@ void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		.end = ev->end_ns > ev->begin_ns ? ev->end_ns : ev->begin_ns,
 	};
 
-	if (!k->gpu || !g.rec || ev->rec_size < sizeof(*g.rec) ||
-	    !xsr_kineto_cut(k, &g.begin, &g.end))
+	if (!xsr_kineto_cut(k, &g.begin, &g.end))
 		return;
 	if (g.end > k->last && !k->over)
 		k->last = g.end;

@@ -13,6 +13,8 @@
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
 
+#define DEVICES	64u	/* as many have a track */
+
 static void key(struct xsr_kineto *k, const char *name)
 {
 	xsp_buf_puts(k->w.buf, "\"");
@@ -108,6 +110,32 @@ static void put_distributed(struct xsr_kineto *k)
 		xsp_buf_puts(k->w.buf, text);
 	}
 	xsp_buf_puts(k->w.buf, "},\n");
+}
+
+/* As the program says it, else as the collectors of its processes do: each device once. */
+static void put_devices(struct xsr_kineto *k)
+{
+	const char *own = given(k, "deviceProperties"), *device;
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *sep = "";
+	char text[32];
+
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
+		info.producers = 0;
+	key(k, "deviceProperties");
+	xsp_buf_puts(k->w.buf, own ? own : "[");
+	for (uint32_t i = 0; i < DEVICES && !own; i++) {
+		snprintf(text, sizeof(text), "device.%" PRIu32, i);
+		device = NULL;
+		for (uint32_t n = 0; n < info.producers && !device; n++)
+			device = xsprof_trace_fact(k->w.trace, n, text);
+		if (!device || !xsp_json_valid(device))
+			continue;
+		xsp_buf_puts(k->w.buf, sep);
+		xsp_buf_puts(k->w.buf, device);
+		sep = ", ";
+	}
+	xsp_buf_puts(k->w.buf, own ? ",\n" : "],\n");
 }
 
 /* The same trace has the same id each time it is written. */
@@ -206,13 +234,9 @@ static void put_wants(struct xsr_kineto *k)
 
 void xsr_kineto_head(struct xsr_kineto *k)
 {
-	const char *devices = given(k, "deviceProperties");
-
 	xsp_buf_puts(k->w.buf, "{\n\"schemaVersion\": 1,\n");
 	put_distributed(k);
-	key(k, "deviceProperties");
-	xsp_buf_puts(k->w.buf, devices ? devices : "[]");
-	xsp_buf_puts(k->w.buf, ",\n");
+	put_devices(k);
 	if (k->opts.config)
 		put_wants(k);
 	put_trace_id(k);

@@ -127,8 +127,12 @@ static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why)
 {
-	put_range(data, thread, thread->producer, range, ns, NULL,
+	struct xsr_kineto *k = data;
+
+	put_range(k, thread, thread->producer, range, ns, NULL,
 		  why == XSP_WHY_CUT ? XSR_OWN_CUT : XSR_OWN_FINISHED);
+	if (k->late)
+		xsr_past_add(k, thread, range, ns);
 	put_links(data, thread, range);
 }
 
@@ -197,6 +201,8 @@ static void end(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 		return;
 	}
 	put_range(k, view->thread, ev->producer, view->range, ev->ns, more, 0);
+	if (k->late)
+		xsr_past_add(k, view->thread, view->range, ev->ns);
 	put_links(k, view->thread, view->range);
 	xsp_tracks_end(k->tracks, view);
 }

@@ -103,6 +103,8 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 		ret = xsr_stacks_new(trace, &k->stack);
 	if (!ret)
 		ret = xsr_users_new(&k->users);
+	if (!ret)
+		ret = xsr_waits_new(&k->waits);
 	if (ret) {
 		xsr_kineto_free(k);
 		return ret;
@@ -124,6 +126,7 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsr_link_free(k->link);
 	xsr_stacks_free(k->stack);
 	xsr_users_free(k->users);
+	xsr_waits_free(k->waits);
 	xsp_map_free(&k->said);
 	free(k);
 }
@@ -183,6 +186,7 @@ void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 	if (!k->over)
 		end_window(k, end);
 	k->last = end > k->first ? end : k->first;
+	xsr_wait_finish(k);
 	xsr_link_finish(k);
 	xsp_tracks_finish(k->tracks, end);
 	xsr_kineto_tail(k, name);

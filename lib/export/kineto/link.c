@@ -105,10 +105,15 @@ static uint64_t new_tag(struct xsr_kineto *k, uint32_t producer, uint32_t name,
 	return tag;
 }
 
+uint64_t xsr_link_tag(struct xsr_kineto *k, uint32_t producer, uint32_t name, uint64_t external)
+{
+	return new_tag(k, producer, name, NULL, external);
+}
+
 static uint64_t range_tag(struct xsr_kineto *k, uint32_t producer, struct xsp_range *range)
 {
 	if (!range->tag)
-		range->tag = new_tag(k, producer, range->name, NULL, xsr_kineto_range_id(range));
+		range->tag = xsr_link_tag(k, producer, range->name, xsr_kineto_range_id(range));
 	return range->tag;
 }
 

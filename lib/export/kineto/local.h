@@ -69,6 +69,8 @@ enum xsr_own {
 struct xsr_link;
 struct xsr_stacks;
 struct xsr_users;
+struct xsr_past;
+struct xsr_waits;
 struct xsr_post;
 
 #define XSR_STEPS	64u
@@ -109,13 +111,16 @@ struct xsr_step {
  * @events: written of what the program and its devices did
  * @lost: arguments that there was no memory for
  * @no_stack: ops whose stacks found no room
+ * @waits: what a device did for calls that are not told of yet
  * @pushed: ids that there is memory for, of all threads
+ * @past: ranges that are over that there is memory for, of all threads
  * @next_tid: of the next track that is no thread
  * @main: the producer whose process the trace is of, XSPROF_NO_PRODUCER none known
  * @devices: bits of devices that were seen
  * @overhead: the track of it is
  * @host: events of the host are wanted
  * @gpu: events of GPUs are
+ * @late: there are any: ranges that are over are kept
  * @shapes: inputs of ops are
  * @stacks: theirs are
  * @modules: theirs are
@@ -135,6 +140,7 @@ struct xsr_kineto {
 	struct xsr_link			*link;
 	struct xsr_stacks		*stack;
 	struct xsr_users		*users;
+	struct xsr_waits		*waits;
 	int64_t				shift;
 	uint64_t			base;
 	uint64_t			from;
@@ -149,12 +155,14 @@ struct xsr_kineto {
 	uint64_t			no_stack;
 	uint64_t			devices;
 	uint32_t			pushed;
+	uint32_t			past;
 	uint32_t			next_tid;
 	uint32_t			main;
 	bool				over;
 	bool				overhead;
 	bool				host;
 	bool				gpu;
+	bool				late;
 	bool				shapes;
 	bool				stacks;
 	bool				modules;
@@ -195,12 +203,14 @@ struct xsr_pushes {
  * @ev: that record
  * @used: there is one
  * @pushes: ids of ops, ids of users' annotations
+ * @past: its ranges that are over, or NULL
  */
 struct xsr_host {
 	struct xsp_range	range;
 	struct xsprof_event	ev;
 	bool			used;
 	struct xsr_pushes	pushes[2];
+	struct xsr_past		*past;
 };
 
 /* thread.c */
@@ -275,6 +285,35 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 
 /* gpu.c */
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
+/* What waited for its call. */
+void xsr_kineto_gpu_known(struct xsr_kineto *k, const struct xsprof_event *ev,
+			  struct xsr_walk *walk);
+
+/* wait.c */
+int xsr_waits_new(struct xsr_waits **waits);
+void xsr_waits_free(struct xsr_waits *waits);
+/* Until its call is known.  Return: false where it cannot be kept. */
+bool xsr_wait_add(struct xsr_kineto *k, const struct xsprof_event *ev,
+		  const struct xsr_walk *walk);
+/* It is. */
+void xsr_wait_over(struct xsr_kineto *k, uint32_t producer, uint64_t correlation);
+/* It will never be. */
+void xsr_wait_finish(struct xsr_kineto *k);
+
+/* past.c */
+/* Ids of ranges around a time, and the number of the annotation among them; 0 for none. */
+struct xsr_around {
+	uint64_t	op;
+	uint64_t	annotation;
+	uint64_t	tag;
+};
+
+void xsr_past_add(struct xsr_kineto *k, struct xsp_track *thread, const struct xsp_range *range,
+		  uint64_t end);
+void xsr_past_free(struct xsr_kineto *k, struct xsr_host *host);
+/* What was open on @thread at @ns, which may be over. */
+void xsr_past_find(struct xsr_kineto *k, struct xsp_track *thread, uint64_t ns,
+		   struct xsr_around *around);
 
 /* activity.c: false where it is none. */
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,
@@ -320,6 +359,8 @@ void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note);
 /* link.c */
 int xsr_link_new(struct xsr_link **link);
 void xsr_link_free(struct xsr_link *link);
+/* A number for an annotation. */
+uint64_t xsr_link_tag(struct xsr_kineto *k, uint32_t producer, uint32_t name, uint64_t external);
 /* The annotation around what @thread does now: its number, 0 for none. */
 uint64_t xsr_link_around(struct xsr_kineto *k, struct xsp_track *thread);
 /* An op with a correlation id begins inside an annotation. */

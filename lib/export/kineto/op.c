@@ -68,7 +68,7 @@ static bool is_collective(struct xsr_kineto *k, uint32_t producer, uint32_t name
 
 /* Its arguments, and where they are of a collective a copy of them for its kernels. */
 static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct xsr_walk *walk,
-		     uint64_t correlation, uint32_t own, char *p)
+		     uint32_t own, char *p)
 {
 	uint32_t producer = walk->ev.producer;
 	uint64_t total = k->w.buf->total;
@@ -77,9 +77,9 @@ static char *put_own(struct xsr_kineto *k, const struct xsp_range *range, struct
 
 	p = xsr_kineto_args(k, walk, false, own, p, &any);
 	/* Where the buffer was written out between, they are gone. */
-	if (correlation && p > start && total == k->w.buf->total &&
-	    is_collective(k, producer, range->name))
-		xsr_link_set_collective(k, producer, correlation, start, (size_t)(p - start));
+	if (p > start && total == k->w.buf->total && is_collective(k, producer, range->name))
+		xsr_link_set_collective(k, producer, xsr_kineto_range_id(range), start,
+					(size_t)(p - start));
 	return p;
 }
 
@@ -105,7 +105,7 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 		k->saw_stacks |= made & XSR_OWN_STACK;
 		own |= made | XSR_OWN_RECORD | (op.sequence >= 0 ? XSR_OWN_SEQUENCE : 0);
 	}
-	p = put_own(k, range, walk, op.correlation, own, xsr_writer_room(&k->w, p));
+	p = put_own(k, range, walk, own, xsr_writer_room(&k->w, p));
 	if (!is_op)
 		return p;
 	p = xsr_writer_room(&k->w, p);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * The part of CUPTI's binary interface that the collector uses, in words of our own: no CUDA is
+ * needed to build.  Records only ever grow at their end, so the part of a struct that version 11.8
+ * has is the same in all later ones.
+ */
+#ifndef XSPROF_CUPTI_ABI_H
+#define XSPROF_CUPTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUPTI_OLDEST		18u	/* cuptiGetVersion() of CUDA 11.8 */
+#define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
+
+/* Results. */
+#define CUPTI_OK		0
+#define CUPTI_MAX_LIMIT		12
+#define CUPTI_NO_PRIVILEGE	35
+#define CUPTI_SUBSCRIBED	39	/* somebody else is, and there can be one */
+
+/* Kinds of records. */
+#define CUPTI_MEMCPY		1u
+#define CUPTI_MEMSET		2u
+#define CUPTI_DRIVER		4u
+#define CUPTI_RUNTIME		5u
+#define CUPTI_DEVICE		8u
+#define CUPTI_CONTEXT		9u
+#define CUPTI_KERNEL		10u
+#define CUPTI_OVERHEAD		17u
+#define CUPTI_MEMCPY_PEER	22u
+#define CUPTI_SYNC		38u
+#define CUPTI_EXTERNAL		39u
+#define CUPTI_NR_KINDS		64u	/* more than there are */
+
+#define CUPTI_FLUSH_FORCED	1u
+#define CUPTI_THREAD_SYSTEM	1u	/* thread ids are the kernel's */
+
+/* Domains of callbacks; those of functions name them. */
+#define CUPTI_DOMAIN_DRIVER	1u
+#define CUPTI_DOMAIN_RUNTIME	2u
+
+#define CUPTI_ATTR_ZEROED	5u	/* a buffer is zero when CUPTI gets it */
+
+struct cupti_kernel {
+	uint32_t	kind;
+	uint8_t		cache_config;
+	uint8_t		shared_config;
+	uint16_t	registers;
+	uint32_t	partitioned[2];
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	completed;
+	uint32_t	device;
+	uint32_t	context;
+	uint32_t	stream;
+	int32_t		grid[3];
+	int32_t		block[3];
+	int32_t		static_shared;
+	int32_t		dynamic_shared;
+	uint32_t	local_per_thread;
+	uint32_t	local_total;
+	uint32_t	correlation;
+	int64_t		grid_id;
+	const char	*name;
+	void		*reserved;
+	uint64_t	queued;
+	uint64_t	submitted;
+	uint8_t		launch_type;
+	uint8_t		carveout[3];
+	uint32_t	shared_executed;
+	uint64_t	graph_node;
+	uint32_t	shared_limit;
+	uint32_t	graph;
+	void		*access_policy;
+	uint32_t	channel;
+	uint32_t	channel_type;
+	uint32_t	cluster[3];
+	uint32_t	cluster_policy;
+};
+
+struct cupti_memcpy {
+	uint32_t	kind;
+	uint8_t		copy_kind;
+	uint8_t		from;
+	uint8_t		to;
+	uint8_t		flags;
+	uint64_t	bytes;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	device;
+	uint32_t	context;
+	uint32_t	stream;
+	uint32_t	correlation;
+	uint32_t	runtime_correlation;
+	uint32_t	pad;
+	void		*reserved;
+	uint64_t	graph_node;
+	uint32_t	graph;
+	uint32_t	channel;
+	uint32_t	channel_type;
+};
+
+struct cupti_memcpy_peer {
+	uint32_t	kind;
+	uint8_t		copy_kind;
+	uint8_t		from;
+	uint8_t		to;
+	uint8_t		flags;
+	uint64_t	bytes;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	device;
+	uint32_t	context;
+	uint32_t	stream;
+	uint32_t	from_device;
+	uint32_t	from_context;
+	uint32_t	to_device;
+	uint32_t	to_context;
+	uint32_t	correlation;
+	void		*reserved;
+	uint64_t	graph_node;
+	uint32_t	graph;
+	uint32_t	channel;
+	uint32_t	channel_type;
+};
+
+struct cupti_memset {
+	uint32_t	kind;
+	uint32_t	value;
+	uint64_t	bytes;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	device;
+	uint32_t	context;
+	uint32_t	stream;
+	uint32_t	correlation;
+	uint16_t	flags;
+	uint16_t	memory;
+	uint32_t	pad;
+	void		*reserved;
+	uint64_t	graph_node;
+	uint32_t	graph;
+	uint32_t	channel;
+	uint32_t	channel_type;
+};
+
+struct cupti_call {
+	uint32_t	kind;
+	uint32_t	function;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	process;
+	uint32_t	thread;
+	uint32_t	correlation;
+	uint32_t	result;
+};
+
+struct cupti_external {
+	uint32_t	kind;
+	uint32_t	external_kind;
+	uint64_t	id;
+	uint32_t	correlation;
+	uint32_t	reserved;
+};
+
+struct cupti_sync {
+	uint32_t	kind;
+	uint32_t	type;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	correlation;
+	uint32_t	context;
+	uint32_t	stream;
+	uint32_t	event;
+};
+
+struct cupti_overhead {
+	uint32_t	kind;
+	uint32_t	type;
+	uint32_t	object_kind;
+	uint32_t	object[3];
+	uint64_t	start;
+	uint64_t	end;
+};
+
+struct cupti_device {
+	uint32_t	kind;
+	uint32_t	flags;
+	uint64_t	bandwidth;	/* KB a second */
+	uint64_t	memory;
+	uint32_t	constant_memory;
+	uint32_t	l2;
+	uint32_t	warp;
+	uint32_t	clock;		/* kHz */
+	uint32_t	copy_engines;
+	uint32_t	multiprocessors;
+	uint32_t	ipc;
+	uint32_t	warps_per_sm;
+	uint32_t	blocks_per_sm;
+	uint32_t	shared_per_sm;
+	uint32_t	registers_per_sm;
+	uint32_t	registers_per_block;
+	uint32_t	shared_per_block;
+	uint32_t	threads_per_block;
+	uint32_t	block_dim[3];
+	uint32_t	grid_dim[3];
+	uint32_t	major;
+	uint32_t	minor;
+	uint32_t	id;
+	uint32_t	ecc;
+	uint8_t		uuid[16];
+	const char	*name;
+};
+
+struct cupti_context {
+	uint32_t	kind;
+	uint32_t	context;
+	uint32_t	device;
+};
+
+typedef void (*cupti_callback_fn)(void *data, uint32_t domain, uint32_t id, const void *info);
+typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+				  size_t valid);
+
+/**
+ * struct cupti - functions of CUPTI; those from @enable_driver on may be NULL
+ */
+struct cupti {
+	int	(*get_version)(uint32_t *version);
+	int	(*get_result_string)(int result, const char **text);
+	int	(*get_callback_name)(uint32_t domain, uint32_t id, const char **name);
+	int	(*subscribe)(void **subscriber, cupti_callback_fn callback, void *data);
+	int	(*unsubscribe)(void *subscriber);
+	int	(*register_callbacks)(cupti_request_fn request, cupti_complete_fn complete);
+	int	(*enable)(uint32_t kind);
+	int	(*disable)(uint32_t kind);
+	int	(*flush_all)(uint32_t flag);
+	int	(*get_next)(uint8_t *buffer, size_t valid, void **record);
+	int	(*get_dropped)(void *context, uint32_t stream, size_t *dropped);
+	int	(*set_thread_id)(uint32_t type);
+	int	(*set_attribute)(uint32_t attribute, size_t *size, void *value);
+	int	(*set_timestamp)(uint64_t (*timestamp)(void));
+	int	(*enable_driver)(uint32_t id, uint8_t on);
+	int	(*enable_runtime)(uint32_t id, uint8_t on);
+};
+
+#endif /* XSPROF_CUPTI_ABI_H */

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is known of devices, stated as facts of the process, and which device a context is on.
+ */
+#include <stdio.h>
+
+#include "gpu/cupti/local.h"
+
+#define CONTEXTS	256u
+
+/* Context ids count from 1 in a process; a longer list has no use. */
+static uint32_t devices[CONTEXTS];	/* + 1 */
+
+void cupti_context_is(uint32_t context, uint32_t device)
+{
+	if (context < CONTEXTS)
+		devices[context] = device + 1;
+}
+
+uint32_t cupti_device_of(uint32_t context)
+{
+	return context < CONTEXTS && devices[context] ? devices[context] - 1 : 0;
+}
+
+/* In the words of Kineto's "deviceProperties". */
+void cupti_device(const struct cupti_device *d)
+{
+	char key[32], text[1024], name[256] = "";
+	size_t n = 0;
+
+	for (const char *p = d->name ? d->name : ""; *p && n < sizeof(name) - 1; p++)
+		if (*p >= ' ' && *p < 0x7f && *p != '"' && *p != '\\')
+			name[n++] = *p;
+	snprintf(key, sizeof(key), "device.%u", d->id);
+	snprintf(text, sizeof(text),
+		 "{\"id\": %u, \"name\": \"%s\", \"totalGlobalMem\": %llu, \"computeMajor\": %u, "
+		 "\"computeMinor\": %u, \"maxThreadsPerBlock\": %u, "
+		 "\"maxThreadsPerMultiprocessor\": %u, \"regsPerBlock\": %u, \"warpSize\": %u, "
+		 "\"sharedMemPerBlock\": %u, \"numSms\": %u, \"regsPerMultiprocessor\": %u, "
+		 "\"sharedMemPerMultiprocessor\": %u, \"maxBlocksPerMultiprocessor\": %u, "
+		 "\"memoryBandwidth\": %llu, \"clockRate\": %u, \"l2CacheSize\": %u}",
+		 d->id, name, (unsigned long long)d->memory, d->major, d->minor,
+		 d->threads_per_block, d->warps_per_sm * d->warp, d->registers_per_block, d->warp,
+		 d->shared_per_block, d->multiprocessors, d->registers_per_sm, d->shared_per_sm,
+		 d->blocks_per_sm, (unsigned long long)d->bandwidth * 1000, d->clock, d->l2);
+	(void)xsprof_fact(key, text);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * How a program that uses CUDA comes here: libcuda opens the library that CUDA_INJECTION64_PATH
+ * names when it is initialised, and calls its one entry point.  A tool that the user had named
+ * there is opened and called after us.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/cupti/local.h"
+
+#define CHAINED		"XSPROF_CUDA_TOOL"
+#define ENTRY		"InitializeInjection"
+
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+static int chain(void)
+{
+	const char *path = getenv(CHAINED);
+	void *lib = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*entry)(void) = NULL;
+	Dl_info mine, its;
+	void *symbol;
+
+	if (!path || !*path)
+		return 1;
+	symbol = lib ? dlsym(lib, ENTRY) : NULL;
+	/* Not ourselves, whatever the path is called. */
+	if (symbol && dladdr(symbol, &its) && dladdr((void *)chain, &mine) &&
+	    its.dli_fbase == mine.dli_fbase)
+		return 1;
+	memcpy(&entry, &symbol, sizeof(entry));
+	if (!entry)
+		cupti_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
+	return entry ? entry() : 1;
+}
+
+/* Attaches if need be. */
+static bool is_recording(void)
+{
+	int err = xsprof_init(NULL);
+
+	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
+}
+
+/* All that comes before kinds are enabled has an effect only then. */
+static int set_up(void)
+{
+	int err;
+
+	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
+	cupti_clock_ready();
+	err = cupti.set_timestamp(cupti_clock_now);
+	return err ? err : cupti_kinds_on();
+}
+
+static void tell(int err)
+{
+	if (err == CUPTI_SUBSCRIBED)
+		cupti_say("another tool has CUPTI already, and there can be one: the GPU is not "
+			  "recorded");
+	else if (err == CUPTI_NO_PRIVILEGE)
+		cupti_say("the driver lets root alone trace the GPU (NVreg_RestrictProfilingToAdminUsers"
+			  "=0 is the setting): it is not recorded");
+	else
+		cupti_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
+}
+
+/* Return: 1, as there is nothing that a program could do about it. */
+int InitializeInjection(void)
+{
+	static bool done;
+	uint64_t begin;
+	int err;
+
+	if (!done && is_recording()) {
+		done = true;
+		begin = xsprof_now();
+		cupti_clock_start();
+		cupti_record_init();
+		if (!cupti_open()) {
+			err = set_up();
+			if (err)
+				tell(err);
+			else if (cupti_thread_start())
+				cupti_say("no thread can be started: the GPU is not recorded");
+			else
+				cupti_record_start(begin);
+		}
+	}
+	return chain();
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The account of what is not recorded: a counter in the trace for each, with its sum at the times
+ * at which it changed.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gpu/cupti/local.h"
+
+static const char *const texts[CUPTI_NR_MISSES] = {
+	[CUPTI_MISS_DROPPED]	= "not recorded: CUPTI dropped records",
+	[CUPTI_MISS_BUFFERS]	= "not recorded: buffers of CUPTI, as too many were in use",
+	[CUPTI_MISS_NO_TIME]	= "not recorded: activities for which CUPTI has no time",
+	[CUPTI_MISS_UNKNOWN]	= "not recorded: CUPTI records of an unknown kind",
+	[CUPTI_MISS_OFF]	= "not recorded: activities told of after recording was paused",
+};
+
+static struct {
+	uint64_t	n;
+	uint64_t	shown;
+} misses[CUPTI_NR_MISSES];
+
+void cupti_miss(enum cupti_miss what, uint64_t n)
+{
+	__atomic_fetch_add(&misses[what].n, n, __ATOMIC_RELAXED);
+}
+
+uint64_t cupti_missed(enum cupti_miss what)
+{
+	return __atomic_load_n(&misses[what].n, __ATOMIC_RELAXED);
+}
+
+void cupti_miss_show(void)
+{
+	for (int i = 0; i < CUPTI_NR_MISSES; i++) {
+		uint64_t n = cupti_missed(i);
+		xsprof_name_t name;
+
+		name = n == misses[i].shown ? 0 : xsprof_name_in(cupti_category(), texts[i]);
+		/* Later, where recording is paused. */
+		if (!name || !xsprof_wants(name))
+			continue;
+		misses[i].shown = n;
+		xsprof_counter(name, (int64_t)n);
+	}
+}
+
+void cupti_say(const char *fmt, ...)
+{
+	char line[400] = "xsprof: ";
+	size_t n = strlen(line);
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return;
+	n = strlen(line);
+	line[n++] = '\n';
+	/* One write: lines of several processes do not mix. */
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}

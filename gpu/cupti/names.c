@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Names: of kernels as their source has them, of functions without the version of the interface,
+ * and which functions are recorded at all.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "gpu/cupti/local.h"
+
+#define KERNELS		8192u	/* a power of two */
+#define PROBES		16u
+#define FUNCTIONS	2048u
+#define NOT_RECORDED	UINT32_MAX
+
+static struct {
+	const char	*at;
+	char		*text;		/* a module that is loaded later may have another there */
+	xsprof_name_t	name;
+} kernels[KERNELS];
+
+static xsprof_name_t calls[2][FUNCTIONS];
+
+/*
+ * Functions that ask for something, and that programs call more often than they launch.  Of
+ * the driver's, those are recorded that programs call themselves instead of the runtime's.
+ */
+static const char *const asking[] = {
+	"cudaGetDevice", "cudaSetDevice", "cudaGetLastError", "cudaPeekAtLastError",
+	"cudaStreamIsCapturing", "cudaStreamGetCaptureInfo", "cudaDeviceGetAttribute",
+	"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaFuncGetAttributes",
+	"cudaFuncSetAttribute", "cudaOccupancy", "cudaGetErrorString", "cudaGetErrorName",
+	"cudaPointerGetAttributes", "cudaDriverGetVersion", "cudaRuntimeGetVersion",
+	"cudaGetDriverEntryPoint", "cudaGetFuncBySymbol", "cudaStreamGetPriority",
+	"cudaDeviceGetStreamPriorityRange", "cudaThreadExchangeStreamCaptureMode",
+	"cudaEventCreate", "cudaEventDestroy", "cudaCtxResetPersistingL2Cache",
+	"cudaDeviceCanAccessPeer", "cudaStreamGetDevice", "cudaStreamGetId",
+	"cudaGetSymbolAddress", "cudaDeviceGetPCIBusId", "cudaIpcGet",
+};
+static const char *const driving[] = {
+	"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cuMemCreate", "cuMemMap",
+	"cuMemUnmap", "cuMemRelease", "cuMemAlloc", "cuMemFree", "cuMemPrefetch",
+	"cuStreamSynchronize", "cuStreamWaitEvent", "cuEventSynchronize", "cuCtxSynchronize",
+	"cuModuleLoad", "cuLibraryLoad", "cuCtxCreate", "cuCtxDestroy", "cuMulticast",
+	"cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp",
+};
+
+int cupti_category(void)
+{
+	static int category = -1;
+	int c = __atomic_load_n(&category, __ATOMIC_RELAXED);
+
+	if (c < 0) {
+		c = xsprof_category("cuda");
+		__atomic_store_n(&category, c, __ATOMIC_RELAXED);
+	}
+	return c;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+typedef char *(*demangle_fn)(const char *mangled, char *out, size_t *len, int *status);
+
+/* That of the program's C++ library, or of one that is loaded for it. */
+static demangle_fn find_demangle(void)
+{
+	static demangle_fn found;
+	static bool searched;
+	void *lib, *symbol;
+
+	if (searched)
+		return found;
+	searched = true;
+	symbol = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+	if (!symbol) {
+		lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+		symbol = lib ? dlsym(lib, "__cxa_demangle") : NULL;
+	}
+	memcpy(&found, &symbol, sizeof(found));
+	return found;
+}
+
+static xsprof_name_t intern_kernel(const char *mangled)
+{
+	demangle_fn demangle = strncmp(mangled, "_Z", 2) ? NULL : find_demangle();
+	char *plain = demangle ? demangle(mangled, NULL, NULL, NULL) : NULL;
+	xsprof_name_t name = xsprof_name_in(cupti_category(), plain ? plain : mangled);
+
+	free(plain);
+	return name;
+}
+
+xsprof_name_t cupti_kernel_name(const char *mangled)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)mangled * 0x9e3779b97f4a7c15ull;
+
+	if (!mangled)
+		return xsprof_name_in(cupti_category(), "(no name)");
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint32_t at = ((uint32_t)(hash >> 40) + i) & (KERNELS - 1);
+
+		if (kernels[at].at == mangled && !strcmp(kernels[at].text, mangled))
+			return kernels[at].name;
+		if (kernels[at].at && kernels[at].at != mangled)
+			continue;
+		free(kernels[at].text);
+		kernels[at].at = NULL;
+		kernels[at].text = strdup(mangled);
+		if (!kernels[at].text)
+			break;
+		kernels[at].name = intern_kernel(mangled);
+		kernels[at].at = mangled;
+		return kernels[at].name;
+	}
+	return intern_kernel(mangled);
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static bool starts_with_any(const char *text, const char *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(text, v[i], strlen(v[i])))
+			return true;
+	return false;
+}
+
+static bool is_recorded(uint32_t domain, const char *name)
+{
+	if (domain == CUPTI_DOMAIN_DRIVER)
+		return starts_with_any(name, driving, ARRAY_SIZE(driving));
+	return name[0] != '_' && !starts_with_any(name, asking, ARRAY_SIZE(asking));
+}
+
+/* "cudaMemcpy_v3020" is cudaMemcpy to everybody; cuMemcpyHtoD_v2 is called so. */
+static size_t plain_length(const char *name)
+{
+	const char *v = strrchr(name, '_');
+
+	if (v && v[1] == 'v' && strlen(v + 2) >= 4 && strspn(v + 2, "0123456789") == strlen(v + 2))
+		return (size_t)(v - name);
+	return strlen(name);
+}
+
+static xsprof_name_t find_call(uint32_t domain, uint32_t function)
+{
+	char text[128];
+	const char *name = NULL;
+	size_t len;
+
+	if (cupti.get_callback_name(domain, function, &name) || !name) {
+		/* Newer than the list of names; the number is what is known. */
+		const char *kind = domain == CUPTI_DOMAIN_DRIVER ? "CUDA driver" : "CUDA runtime";
+		char *p = stpcpy(stpcpy(text, kind), " function ");
+		char digits[16];
+		size_t n = 0;
+
+		do
+			digits[n++] = (char)('0' + function % 10);
+		while (function /= 10);
+		while (n)
+			*p++ = digits[--n];
+		*p = '\0';
+		return xsprof_name_in(cupti_category(), text);
+	}
+	if (!is_recorded(domain, name))
+		return NOT_RECORDED;
+	len = plain_length(name);
+	if (len >= sizeof(text))
+		len = sizeof(text) - 1;
+	memcpy(text, name, len);
+	text[len] = '\0';
+	return xsprof_name_in(cupti_category(), text);
+}
+
+xsprof_name_t cupti_call_name(uint32_t domain, uint32_t function)
+{
+	xsprof_name_t *kept = function < FUNCTIONS ?
+			      &calls[domain == CUPTI_DOMAIN_DRIVER][function] : NULL;
+	xsprof_name_t name = kept && *kept ? *kept : find_call(domain, function);
+
+	if (kept)
+		*kept = name;
+	return name == NOT_RECORDED ? 0 : name;
+}
+
+static void choose(uint32_t domain, int (*enable)(uint32_t id, uint8_t on))
+{
+	const char *name;
+
+	for (uint32_t i = 1; i < FUNCTIONS; i++) {
+		if (cupti.get_callback_name(domain, i, &name) || !name)
+			break;
+		if (is_recorded(domain, name) == (domain == CUPTI_DOMAIN_DRIVER))
+			(void)enable(i, domain == CUPTI_DOMAIN_DRIVER);
+	}
+}
+
+/* Of the driver's few are wanted, of the runtime's most. */
+void cupti_choose_calls(void)
+{
+	if (cupti.enable_driver)
+		choose(CUPTI_DOMAIN_DRIVER, cupti.enable_driver);
+	else
+		(void)cupti.enable(CUPTI_DRIVER);
+	(void)cupti.enable(CUPTI_RUNTIME);
+	if (cupti.enable_runtime)
+		choose(CUPTI_DOMAIN_RUNTIME, cupti.enable_runtime);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The buffers that CUPTI fills.  There are as many as are in use at one time, up to a limit, so
+ * that the memory of a program does not grow with what its devices do.
+ *
+ * The lock is held for some instructions, and nothing is called under it: CUPTI holds locks of its
+ * own when it calls.
+ */
+#include <pthread.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "gpu/cupti/local.h"
+
+/* A CUPTI of 12.3 and newer has one in use for each thread that calls CUDA. */
+#define BUFFERS		128u
+#define BYTES		(1u << 20)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t filled;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static struct {
+	uint8_t			*free[BUFFERS];
+	struct cupti_buffer	full[BUFFERS];	/* a queue: the first at @first */
+	uint32_t		made;
+	uint32_t		nr_free;
+	uint32_t		first;
+	uint32_t		nr_full;
+	bool			woken;
+} pool;
+
+/* What CUPTI writes when it must get a buffer and there is none. */
+static uint8_t *discard;
+
+static void init(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&filled, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static uint8_t *map(void)
+{
+	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static uint8_t *get(void)
+{
+	uint8_t *data = NULL;
+	bool make;
+
+	pthread_mutex_lock(&lock);
+	make = !pool.nr_free && pool.made < BUFFERS;
+	if (pool.nr_free)
+		data = pool.free[--pool.nr_free];
+	pool.made += make;
+	pthread_mutex_unlock(&lock);
+	if (!make)
+		return data;
+	data = map();
+	if (data)
+		return data;
+	pthread_mutex_lock(&lock);
+	pool.made--;
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*buffer = get();
+	*size = *buffer ? BYTES : 0;
+	*max_records = 0;
+	/* One that may be refused counts what it drops then. */
+	if (*buffer || cupti_version >= CUPTI_MAY_REFUSE)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!discard)
+		discard = map();
+	*buffer = discard;
+	*size = discard ? BYTES : 0;
+	pthread_mutex_unlock(&lock);
+}
+
+void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+			 size_t valid)
+{
+	struct cupti_buffer b = { .data = buffer, .valid = valid < size ? valid : size };
+
+	(void)context, (void)stream;
+	if (!buffer)
+		return;
+	if (buffer == discard) {
+		cupti_miss(CUPTI_MISS_BUFFERS, 1);
+		return;
+	}
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	if (b.valid) {
+		pool.full[(pool.first + pool.nr_full++) % BUFFERS] = b;
+		pthread_cond_signal(&filled);
+	} else {
+		pool.free[pool.nr_free++] = buffer;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+bool cupti_pool_take(struct cupti_buffer *buffer, uint64_t deadline_ns)
+{
+	struct timespec until = {
+		.tv_sec = (time_t)(deadline_ns / 1000000000u),
+		.tv_nsec = (long)(deadline_ns % 1000000000u),
+	};
+	bool any;
+
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	while (deadline_ns && !pool.nr_full && !pool.woken)
+		if (pthread_cond_timedwait(&filled, &lock, &until))
+			break;
+	pool.woken = false;
+	any = pool.nr_full;
+	if (any) {
+		*buffer = pool.full[pool.first];
+		pool.first = (pool.first + 1) % BUFFERS;
+		pool.nr_full--;
+	}
+	pthread_mutex_unlock(&lock);
+	return any;
+}
+
+void cupti_pool_give(const struct cupti_buffer *buffer)
+{
+	/* Else CUPTI does that, for all of it, in the thread that launches. */
+	memset(buffer->data, 0, buffer->valid);
+	pthread_mutex_lock(&lock);
+	pool.free[pool.nr_free++] = buffer->data;
+	pthread_mutex_unlock(&lock);
+}
+
+void cupti_pool_wake(void)
+{
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	pool.woken = true;
+	pthread_cond_signal(&filled);
+	pthread_mutex_unlock(&lock);
+}

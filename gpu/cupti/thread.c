@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The collector's thread: it takes the buffers that CUPTI has filled, and four times a second those
+ * that are not full.  So a program that is killed loses what its devices did in its last quarter of
+ * a second.
+ *
+ * At the exit of the program the thread takes all there is, and the program waits for it, but not
+ * for ever.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpu/cupti/local.h"
+
+#define SECOND		1000000000u
+#define PERIOD		(SECOND / 4)
+#define EXIT_S		10
+#define STACK		(256u << 10)
+
+static pthread_t thread;
+static pid_t owner;
+static bool stop;
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+static void drain(void)
+{
+	struct cupti_buffer buffer;
+
+	while (cupti_pool_take(&buffer, 0)) {
+		cupti_record_buffer(&buffer);
+		cupti_pool_give(&buffer);
+	}
+}
+
+static void flush(uint32_t how)
+{
+	size_t dropped = 0;
+
+	(void)cupti.flush_all(how);
+	drain();
+	if (!cupti.get_dropped(NULL, 0, &dropped) && dropped)
+		cupti_miss(CUPTI_MISS_DROPPED, dropped);
+	cupti_miss_show();
+}
+
+/* A recorder that goes leaves a program at its old speed. */
+static bool follow(bool on)
+{
+	bool wanted = xsprof_enabled() >> cupti_category() & 1;
+
+	if (on && !wanted)
+		cupti_kinds_off();
+	if (!on && wanted)
+		(void)cupti_kinds_on();
+	return wanted;
+}
+
+static void *run(void *unused)
+{
+	uint64_t next = now_ns() + PERIOD;
+	struct cupti_buffer buffer;
+	bool on = true;
+
+	(void)unused;
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		if (cupti_pool_take(&buffer, next)) {
+			cupti_record_buffer(&buffer);
+			cupti_pool_give(&buffer);
+		}
+		if (now_ns() < next)
+			continue;
+		next = now_ns() + PERIOD;
+		if (on)
+			flush(0);
+		on = follow(on);
+	}
+	flush(CUPTI_FLUSH_FORCED);
+	return NULL;
+}
+
+static void at_exit(void)
+{
+	struct timespec until;
+
+	/* The child of a fork has no such thread, and CUDA does not work in it. */
+	if (owner != getpid())
+		return;
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	cupti_pool_wake();
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += EXIT_S;
+	if (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT)
+		cupti_say("CUPTI did not give the last activities of the GPU within %u s: they are "
+			  "not recorded", EXIT_S);
+}
+
+int cupti_thread_start(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err;
+
+	owner = getpid();
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	/* The program's signals are for its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, &attr, run, NULL);
+	/* Static thread-local memory of the program counts as part of a stack. */
+	if (err == EINVAL)
+		err = pthread_create(&thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (err)
+		return -err;
+	pthread_setname_np(thread, "xsprof-cupti");
+	/* Registered after CUDA's own: it runs before CUDA ends. */
+	return atexit(at_exit) ? -ENOMEM : 0;
+}

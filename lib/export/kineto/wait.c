@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Activities of a device that came before the call that launched them, in a Kineto trace: CUPTI
+ * gives a kernel before the call, which was not over.  They wait for it, so that it can be said
+ * which op they belong to.  The memory is bounded: those that have waited longest go without.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "export/kineto/local.h"
+
+#define BITS		14u
+#define WAITING_MAX	(8u << 20)	/* bytes */
+
+struct waiting {
+	struct waiting		*same;		/* with that hash, the oldest first */
+	struct waiting		*newer;
+	struct waiting		*older;
+	uint64_t		key;
+	struct xsprof_event	ev;
+	uint32_t		len;
+	char			note[];
+};
+
+struct xsr_waits {
+	struct waiting	*slots[1u << BITS];
+	struct waiting	*oldest;
+	struct waiting	*newest;
+	size_t		bytes;
+};
+
+int xsr_waits_new(struct xsr_waits **waits)
+{
+	*waits = calloc(1, sizeof(**waits));
+	return *waits ? 0 : -ENOMEM;
+}
+
+void xsr_waits_free(struct xsr_waits *waits)
+{
+	struct waiting *w, *newer;
+
+	for (w = waits ? waits->oldest : NULL; w; w = newer) {
+		newer = w->newer;
+		free(w);
+	}
+	free(waits);
+}
+
+static uint64_t key_of(uint32_t producer, uint64_t correlation)
+{
+	return xsp_hash_pair(producer, correlation);
+}
+
+static void remove_from(struct waiting **slot, const struct waiting *w)
+{
+	while (*slot != w)
+		slot = &(*slot)->same;
+	*slot = w->same;
+}
+
+static void put(struct xsr_kineto *k, struct waiting *w)
+{
+	struct xsr_waits *waits = k->waits;
+	struct xsr_walk walk;
+
+	remove_from(&waits->slots[w->key >> (64 - BITS)], w);
+	*(w->older ? &w->older->newer : &waits->oldest) = w->newer;
+	*(w->newer ? &w->newer->older : &waits->newest) = w->older;
+	waits->bytes -= sizeof(*w) + w->len;
+	xsr_walk_note(&walk, w->note, w->len);
+	w->ev.rec = walk.ev.rec;
+	w->ev.rec_size = walk.ev.rec_size;
+	xsr_kineto_gpu_known(k, &w->ev, &walk);
+	free(w);
+}
+
+bool xsr_wait_add(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
+{
+	size_t rest = (size_t)(walk->end - walk->at), len;
+	struct xsr_waits *waits = k->waits;
+	struct waiting *w, **slot;
+	char bytes[XSR_KEPT_MAX];
+
+	len = xsr_keep_bytes(ev, bytes);
+	w = len ? malloc(sizeof(*w) + len + rest) : NULL;
+	if (!w)
+		return false;
+	*w = (struct waiting){
+		.key = key_of(ev->producer, ev->value), .ev = *ev, .len = (uint32_t)(len + rest),
+		.older = waits->newest,
+	};
+	memcpy(w->note, bytes, len);
+	if (rest)
+		memcpy(w->note + len, walk->at, rest);
+	for (slot = &waits->slots[w->key >> (64 - BITS)]; *slot; slot = &(*slot)->same)
+		;
+	*slot = w;
+	*(waits->newest ? &waits->newest->newer : &waits->oldest) = w;
+	waits->newest = w;
+	waits->bytes += sizeof(*w) + w->len;
+	while (waits->bytes > WAITING_MAX)
+		put(k, waits->oldest);
+	return true;
+}
+
+void xsr_wait_over(struct xsr_kineto *k, uint32_t producer, uint64_t correlation)
+{
+	uint64_t key = key_of(producer, correlation);
+	struct waiting *w = k->waits->slots[key >> (64 - BITS)], *next;
+
+	for (; w; w = next) {
+		next = w->same;
+		if (w->key == key)
+			put(k, w);
+	}
+}
+
+void xsr_wait_finish(struct xsr_kineto *k)
+{
+	while (k->waits->oldest)
+		put(k, k->waits->oldest);
+}

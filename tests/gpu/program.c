@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program as the collector of CUDA sees one: it initialises CUDA, which opens the library that
+ * CUDA_INJECTION64_PATH names, calls functions, and a device does something.  What it does is
+ * printed: name and count, for the test to compare.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <xsprof/xsprof.h>
+
+#include "tests/gpu/stand-in.h"
+
+#define CUPTI_KERNEL	10
+
+/* As libcuda's cuInit() does. */
+static void init(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *lib = path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*entry)(void) = lib ? (int (*)(void))dlsym(lib, "InitializeInjection") : NULL;
+
+	if (path && (!entry || !entry()))
+		printf("no InitializeInjection: %s\n", lib ? "not there" : dlerror());
+}
+
+static void one_of_each(void)
+{
+	uint32_t c;
+
+	stand_in_device(3);
+	XSPROF_BEGIN("op");
+	c = stand_in_call(false, 1);
+	XSPROF_END();
+	stand_in_kernel(c, 7, "_Z4axpyPKfPfi", 0);
+	c = stand_in_call(false, 2);
+	stand_in_memcpy(c, 7, 1 << 20);
+	stand_in_peer(c, 8, 4096);
+	c = stand_in_call(false, 5);
+	stand_in_memset(c, 7, 512);
+	c = stand_in_call(false, 4);
+	stand_in_sync(c, 7, 3);
+	c = stand_in_call(true, 1);
+	stand_in_kernel(c, 7, "plain_kernel", 0);
+	(void)stand_in_call(true, 2);
+	(void)stand_in_call(false, 3);
+	(void)stand_in_call(false, 99);
+	c = stand_in_call(false, 6);
+	stand_in_kernel(c, 9, "_Z4axpyPKfPfi", 5);
+	stand_in_kernel(c, 9, NULL, 5);
+	stand_in_overhead(2u << 16);
+	stand_in_overhead(1);
+	/* The ids come before their call. */
+	stand_in_external(10, 4, 70);
+	stand_in_external(10, 3, 71);
+	(void)stand_in_call(false, 1);
+}
+
+static void *launch_many(void *count)
+{
+	for (long i = 0; i < (long)count; i++)
+		stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+	return NULL;
+}
+
+static void threads(long each)
+{
+	pthread_t v[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&v[i], NULL, launch_many, (void *)each);
+	for (int i = 0; i < 4; i++)
+		pthread_join(v[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "each";
+	long n = argc > 2 ? atol(argv[2]) : 0;
+
+	if (getenv("STAND_IN_VERSION"))
+		stand_in.version = (uint32_t)atol(getenv("STAND_IN_VERSION"));
+	if (!strcmp(what, "subscribed"))
+		stand_in.subscribed = 39;
+	if (!strcmp(what, "privilege"))
+		stand_in.privilege = 35;
+	if (!strcmp(what, "no-time"))
+		stand_in.no_time = true;
+	if (!strcmp(what, "strange"))
+		stand_in.strange = true;
+	init();
+	if (!strcmp(what, "fork")) {
+		stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+		if (!fork())
+			exit(0);
+		wait(NULL);
+	} else if (n) {
+		threads(n);
+	} else {
+		one_of_each();
+	}
+	if (!strcmp(what, "pause")) {
+		/* Off for longer than the collector's period: kinds are off, and on again. */
+		xsprof_pause();
+		sleep(2);
+		printf("paused: %u\n", stand_in_enabled[CUPTI_KERNEL]);
+		xsprof_resume();
+		sleep(2);
+		printf("resumed: %u\n", stand_in_enabled[CUPTI_KERNEL]);
+		one_of_each();
+	}
+	printf("refused: %u\n", stand_in_refused);
+	if (!strcmp(what, "_exit")) {
+		sleep(2);
+		fflush(stdout);
+		_exit(0);
+	}
+	return 0;
+}

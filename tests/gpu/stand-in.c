@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A stand-in for libcupti.  Its records are as long as those of the version that it plays, which
+ * the collector does not know: it steps through a buffer by cuptiActivityGetNextRecord().
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "gpu/cupti/cupti-abi.h"
+#include "tests/gpu/stand-in.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+#define STRANGE	63u
+
+EXPORT struct stand_in stand_in;
+EXPORT uint32_t stand_in_enabled[64], stand_in_refused, stand_in_thread_type;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cupti_request_fn request;
+static cupti_complete_fn complete;
+static uint64_t (*timestamp)(void);
+static uint32_t correlation;
+static uint64_t records;
+
+static struct {
+	uint8_t	*data;
+	size_t	size;
+	size_t	used;
+} current;
+
+static uint32_t version(void)
+{
+	return stand_in.version ? stand_in.version : 130000;
+}
+
+/* As the headers of these versions have them. */
+static size_t length_of(uint32_t kind)
+{
+	uint32_t v = version();
+
+	switch (kind) {
+	case CUPTI_KERNEL:
+		return v < 19 ? 200 : v < 130000 ? 208 : 216;
+	case CUPTI_MEMCPY:
+		return v < 26 ? 88 : 96;
+	case CUPTI_MEMCPY_PEER:
+		return 96;
+	case CUPTI_MEMSET:
+		return 88;
+	case CUPTI_DRIVER:
+	case CUPTI_RUNTIME:
+		return 40;
+	case CUPTI_EXTERNAL:
+		return 24;
+	case CUPTI_SYNC:
+		return v < 26 ? 40 : 56;
+	case CUPTI_OVERHEAD:
+		return v < 20 ? 40 : v < 22 ? 48 : 56;
+	case CUPTI_DEVICE:
+		return 176;
+	case CUPTI_CONTEXT:
+		return v < 22 ? 16 : 24;
+	default:
+		return 64;
+	}
+}
+
+static uint64_t now(void)
+{
+	return timestamp ? timestamp() : 1;
+}
+
+/* Of the buffer that is being filled; called with the lock, which CUPTI holds as well. */
+static void pass_on(void)
+{
+	if (current.data)
+		complete(NULL, 0, current.data, current.size, current.used);
+	current.data = NULL;
+}
+
+static void put(const void *record, size_t len)
+{
+	uint32_t kind = *(const uint32_t *)record;
+	uint8_t longest[256] = { 0 };
+	size_t n = length_of(kind), max = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!request || kind >= 64 || !(stand_in_enabled[kind] || kind == STRANGE))
+		goto out;
+	memcpy(longest, record, len < n ? len : n);
+	if (current.data && current.used + n > current.size)
+		pass_on();
+	if (!current.data) {
+		request(&current.data, &current.size, &max);
+		current.used = 0;
+		if (!current.data) {
+			stand_in_refused++;
+			stand_in.dropped++;
+			goto out;
+		}
+	}
+	memcpy(current.data + current.used, longest, n);
+	current.used += n;
+	records++;
+out:
+	pthread_mutex_unlock(&lock);
+	if (stand_in.strange && kind != STRANGE && !(records & 7)) {
+		const uint32_t strange[16] = { STRANGE };
+
+		put(strange, sizeof(strange));
+	}
+}
+
+/* Times of a device: after the call, and not there for some. */
+static void set_times(uint64_t *start, uint64_t *end)
+{
+	bool none = stand_in.no_time && !(records & 7);
+
+	*start = none ? 0 : now();
+	*end = none ? 0 : now() + 1000;
+}
+
+EXPORT uint32_t stand_in_call(bool driver, uint32_t function)
+{
+	struct cupti_call c = {
+		.kind = driver ? CUPTI_DRIVER : CUPTI_RUNTIME, .function = function,
+		.start = now(), .process = (uint32_t)getpid(),
+		.thread = stand_in_thread_type == CUPTI_THREAD_SYSTEM ?
+			  (uint32_t)syscall(SYS_gettid) : 1,
+		.correlation = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED),
+	};
+
+	c.end = now() + 1;
+	put(&c, sizeof(c));
+	return c.correlation;
+}
+
+EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, uint32_t graph)
+{
+	struct cupti_kernel k = {
+		.kind = CUPTI_KERNEL, .registers = 40, .device = 1, .context = 3,
+		.stream = stream, .grid = { 4, 5, 6 }, .block = { 128, 2, 1 },
+		.static_shared = 1024, .dynamic_shared = 2048, .correlation = corr, .name = name,
+		.graph = graph, .graph_node = graph ? 17 : 0, .channel = 8, .channel_type = 1,
+		.cluster = { 2, 1, 1 },
+	};
+
+	set_times(&k.start, &k.end);
+	put(&k, sizeof(k));
+}
+
+EXPORT void stand_in_memcpy(uint32_t corr, uint32_t stream, uint64_t bytes)
+{
+	struct cupti_memcpy m = {
+		.kind = CUPTI_MEMCPY, .copy_kind = 1, .from = 1, .to = 3, .bytes = bytes,
+		.device = 1, .context = 3, .stream = stream, .correlation = corr,
+	};
+
+	set_times(&m.start, &m.end);
+	put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_peer(uint32_t corr, uint32_t stream, uint64_t bytes)
+{
+	struct cupti_memcpy_peer m = {
+		.kind = CUPTI_MEMCPY_PEER, .copy_kind = 10, .from = 3, .to = 3, .bytes = bytes,
+		.device = 1, .context = 3, .stream = stream, .from_device = 1, .to_device = 2,
+		.correlation = corr,
+	};
+
+	set_times(&m.start, &m.end);
+	put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_memset(uint32_t corr, uint32_t stream, uint64_t bytes)
+{
+	struct cupti_memset m = {
+		.kind = CUPTI_MEMSET, .value = 255, .bytes = bytes, .device = 1, .context = 3,
+		.stream = stream, .correlation = corr, .memory = 3,
+	};
+
+	set_times(&m.start, &m.end);
+	put(&m, sizeof(m));
+}
+
+EXPORT void stand_in_sync(uint32_t corr, uint32_t stream, uint32_t type)
+{
+	struct cupti_sync s = {
+		.kind = CUPTI_SYNC, .type = type, .correlation = corr, .context = 3,
+		.stream = stream, .event = UINT32_MAX,
+	};
+
+	set_times(&s.start, &s.end);
+	put(&s, sizeof(s));
+}
+
+EXPORT void stand_in_overhead(uint32_t type)
+{
+	struct cupti_overhead o = { .kind = CUPTI_OVERHEAD, .type = type };
+
+	set_times(&o.start, &o.end);
+	put(&o, sizeof(o));
+}
+
+EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
+{
+	const struct cupti_external e = {
+		.kind = CUPTI_EXTERNAL, .external_kind = kind, .id = id, .correlation = corr,
+	};
+
+	put(&e, sizeof(e));
+}
+
+EXPORT void stand_in_device(uint32_t context)
+{
+	const struct cupti_device d = {
+		.kind = CUPTI_DEVICE, .bandwidth = 3352320000, .memory = 85000000000,
+		.warp = 32, .clock = 1980000, .multiprocessors = 132, .warps_per_sm = 64,
+		.blocks_per_sm = 32, .shared_per_sm = 233472, .registers_per_sm = 65536,
+		.registers_per_block = 65536, .shared_per_block = 49152, .threads_per_block = 1024,
+		.major = 9, .id = 1, .name = "Stand-in \"1\"",
+	};
+	const struct cupti_context c = { .kind = CUPTI_CONTEXT, .context = context, .device = 1 };
+
+	put(&d, sizeof(d));
+	put(&c, sizeof(c));
+}
+
+/* ---- CUPTI's functions ----------------------------------------------------------------------- */
+
+EXPORT int cuptiGetVersion(uint32_t *v);
+EXPORT int cuptiGetResultString(int result, const char **text);
+EXPORT int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name);
+EXPORT int cuptiSubscribe(void **subscriber, cupti_callback_fn callback, void *data);
+EXPORT int cuptiUnsubscribe(void *subscriber);
+EXPORT int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp);
+EXPORT int cuptiActivityEnable(uint32_t kind);
+EXPORT int cuptiActivityDisable(uint32_t kind);
+EXPORT int cuptiActivityFlushAll(uint32_t flag);
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record);
+EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
+EXPORT int cuptiSetThreadIdType(uint32_t type);
+EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value);
+EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*callback)(void));
+
+int cuptiGetVersion(uint32_t *v)
+{
+	*v = version();
+	return 0;
+}
+
+int cuptiGetResultString(int result, const char **text)
+{
+	*text = result ? "CUPTI_ERROR_OF_STAND_IN" : "CUPTI_SUCCESS";
+	return 0;
+}
+
+int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name)
+{
+	static const char *const runtime[] = {
+		"INVALID", "cudaLaunchKernel_v7000", "cudaMemcpyAsync_v3020", "cudaGetDevice_v3020",
+		"cudaStreamSynchronize_v3020", "cudaMemsetAsync_v3020", "cudaGraphLaunch_v10000",
+	};
+	static const char *const driver[] = { "INVALID", "cuLaunchKernel", "cuCtxGetCurrent" };
+	size_t n = domain == CUPTI_DOMAIN_DRIVER ? 3 : 7;
+
+	if (id >= n)
+		return 1;
+	*name = domain == CUPTI_DOMAIN_DRIVER ? driver[id] : runtime[id];
+	return 0;
+}
+
+int cuptiSubscribe(void **subscriber, cupti_callback_fn callback, void *data)
+{
+	(void)callback, (void)data;
+	if (stand_in.subscribed)
+		return stand_in.subscribed;
+	*subscriber = &stand_in;
+	stand_in.subscribed = CUPTI_SUBSCRIBED;
+	return 0;
+}
+
+int cuptiUnsubscribe(void *subscriber)
+{
+	stand_in.subscribed = 0;
+	return subscriber == &stand_in ? 0 : 1;
+}
+
+int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp)
+{
+	request = req;
+	complete = comp;
+	return 0;
+}
+
+int cuptiActivityEnable(uint32_t kind)
+{
+	if (stand_in.privilege)
+		return stand_in.privilege;
+	stand_in_enabled[kind] = 1;
+	return 0;
+}
+
+int cuptiActivityDisable(uint32_t kind)
+{
+	stand_in_enabled[kind] = 0;
+	return 0;
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+	(void)flag;
+	pthread_mutex_lock(&lock);
+	pass_on();
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
+{
+	uint8_t *next = *record ? (uint8_t *)*record + length_of(**(uint32_t **)record) : buffer;
+
+	if (next >= buffer + valid)
+		return CUPTI_MAX_LIMIT;
+	*record = next;
+	return 0;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped)
+{
+	(void)context, (void)stream;
+	*dropped = stand_in.dropped;
+	stand_in.dropped = 0;
+	return 0;
+}
+
+int cuptiSetThreadIdType(uint32_t type)
+{
+	stand_in_thread_type = type;
+	return 0;
+}
+
+int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
+{
+	(void)attribute, (void)size, (void)value;
+	return 0;
+}
+
+int cuptiActivityRegisterTimestampCallback(uint64_t (*callback)(void))
+{
+	timestamp = callback;
+	return 0;
+}

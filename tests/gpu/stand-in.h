@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A stand-in for libcupti: it has CUPTI's functions by their names, and these, by which a test says
+ * what a program did and how CUPTI behaves.
+ */
+#ifndef STAND_IN_H
+#define STAND_IN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How it behaves; all 0 is as usual. */
+struct stand_in {
+	uint32_t	version;	/* of CUPTI; 0: 130000 */
+	int		subscribed;	/* a result for cuptiSubscribe(): another tool is */
+	int		privilege;	/* a result for cuptiActivityEnable() */
+	bool		no_time;	/* every eighth activity has no time */
+	bool		strange;	/* every eighth record is of a kind that nobody knows */
+	size_t		dropped;	/* to be told at the next question */
+};
+
+extern struct stand_in stand_in;
+
+/* What the collector has done. */
+extern uint32_t stand_in_enabled[64], stand_in_refused, stand_in_thread_type;
+
+/*
+ * A call of the runtime or of the driver by its number, and what a device does for it.  Return: the
+ * correlation id.
+ */
+uint32_t stand_in_call(bool driver, uint32_t function);
+void stand_in_kernel(uint32_t correlation, uint32_t stream, const char *name, uint32_t graph);
+void stand_in_memcpy(uint32_t correlation, uint32_t stream, uint64_t bytes);
+void stand_in_peer(uint32_t correlation, uint32_t stream, uint64_t bytes);
+void stand_in_memset(uint32_t correlation, uint32_t stream, uint64_t bytes);
+void stand_in_sync(uint32_t correlation, uint32_t stream, uint32_t type);
+void stand_in_overhead(uint32_t type);
+void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
+void stand_in_device(uint32_t context);
+
+#endif /* STAND_IN_H */
