@@ -430,7 +430,8 @@ install: all $(PC_FILES)
 		ln -sf $$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/$$l.so; \
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
-	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(TORCH_SO) $(DESTDIR)$(LIBDIR)/)
+	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(TORCH_SO) \
+		$(DESTDIR)$(LIBDIR)/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
 	$(if $(XSPROF),ln -sf xsprof $(DESTDIR)$(BINDIR)/xsprof-dump)
 	$(if $(public_headers),$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(INCLUDEDIR)/xsprof/)

@@ -61,8 +61,8 @@ static void tell(int err)
 		cupti_say("another tool has CUPTI already, and there can be one: the GPU is not "
 			  "recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)
-		cupti_say("the driver lets root alone trace the GPU (NVreg_RestrictProfilingToAdminUsers"
-			  "=0 is the setting): it is not recorded");
+		cupti_say("the driver lets root alone trace the GPU (its option "
+			  "NVreg_RestrictProfilingToAdminUsers=0 lets all): it is not recorded");
 	else
 		cupti_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
 }

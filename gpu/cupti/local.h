@@ -3,10 +3,11 @@
  * What the files of the CUPTI collector share.  From bottom to top:
  *
  *	clock.c		our clock in the unit that CUPTI asks for
- *	miss.c		the account of what is not recorded, and what is told to the user
+ *	say.c		what is told to the user
  *	library.c	finds CUPTI
  *	pool.c		the buffers that CUPTI fills
  *	names.c		names of kernels and of functions
+ *	miss.c		the account of what is not recorded
  *	device.c	what is known of devices and contexts
  *	record.c	CUPTI's records into ours
  *	kinds.c		which kinds of records CUPTI collects
@@ -39,25 +40,9 @@ uint64_t cupti_clock_now(void);
 /* Its inverse, of any time that CUPTI gives: ticks of xsprof_now(). */
 uint64_t cupti_clock_ticks(uint64_t ns);
 
-/* ---- miss.c ---------------------------------------------------------------------------------- */
+/* ---- say.c ----------------------------------------------------------------------------------- */
 
-/* What is not recorded: each a counter of its name in the trace, once there is any. */
-enum cupti_miss {
-	CUPTI_MISS_DROPPED,	/* CUPTI had no room */
-	CUPTI_MISS_BUFFERS,	/* of a version that must get a buffer, when all were in use */
-	CUPTI_MISS_NO_TIME,	/* activities without times */
-	CUPTI_MISS_UNKNOWN,	/* records of other kinds */
-	CUPTI_MISS_OFF,		/* of before recording was paused, which came behind that */
-	CUPTI_NR_MISSES,
-};
-
-void cupti_miss(enum cupti_miss what, uint64_t n);
-/* Counters of all that has changed. */
-void cupti_miss_show(void);
-/* Counts since the start. */
-uint64_t cupti_missed(enum cupti_miss what);
-
-/* A line for the user, on standard error, unless the recorder is to be quiet. */
+/* A line for the user, on standard error. */
 void cupti_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- library.c ------------------------------------------------------------------------------- */
@@ -99,6 +84,24 @@ xsprof_name_t cupti_kernel_name(const char *mangled);
 xsprof_name_t cupti_call_name(uint32_t domain, uint32_t function);
 /* Have CUPTI leave out calls that are not recorded, where it can. */
 void cupti_choose_calls(void);
+
+/* ---- miss.c ---------------------------------------------------------------------------------- */
+
+/* What is not recorded: each a counter of its name in the trace, once there is any. */
+enum cupti_miss {
+	CUPTI_MISS_DROPPED,	/* CUPTI had no room */
+	CUPTI_MISS_BUFFERS,	/* of a version that must get a buffer, when all were in use */
+	CUPTI_MISS_NO_TIME,	/* activities without times */
+	CUPTI_MISS_UNKNOWN,	/* records of other kinds */
+	CUPTI_MISS_OFF,		/* of before recording was paused, which came behind that */
+	CUPTI_NR_MISSES,
+};
+
+void cupti_miss(enum cupti_miss what, uint64_t n);
+/* Counters of all that has changed. */
+void cupti_miss_show(void);
+/* Counts since the start. */
+uint64_t cupti_missed(enum cupti_miss what);
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 

@@ -3,11 +3,6 @@
  * The account of what is not recorded: a counter in the trace for each, with its sum at the times
  * at which it changed.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "gpu/cupti/local.h"
 
 static const char *const texts[CUPTI_NR_MISSES] = {
@@ -46,23 +41,4 @@ void cupti_miss_show(void)
 		misses[i].shown = n;
 		xsprof_counter(name, (int64_t)n);
 	}
-}
-
-void cupti_say(const char *fmt, ...)
-{
-	char line[400] = "xsprof: ";
-	size_t n = strlen(line);
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
-	va_end(ap);
-	if (len < 0)
-		return;
-	n = strlen(line);
-	line[n++] = '\n';
-	/* One write: lines of several processes do not mix. */
-	if (write(STDERR_FILENO, line, n) < 0)
-		return;
 }

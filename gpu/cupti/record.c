@@ -4,21 +4,21 @@
  */
 #include "gpu/cupti/local.h"
 
-#define RECORD_BYTES	256u	/* of ours, at most; more takes a second one */
+#define RECORD_BYTES	256u	/* of ours, at most */
 #define ARGS		8u
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
 #define FLUSH_MS	1000
 
 enum key {
-	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL, KEY_CHANNEL_TYPE,
+	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL,
 	KEY_LOCAL, KEY_RESULT, KEY_EXTERNAL, KEY_EVENT, KEY_FROM, KEY_TO, KEY_VALUE, NR_KEYS,
 };
 
 static const char *const key_texts[NR_KEYS] = {
 	[KEY_GRID] = "grid", [KEY_BLOCK] = "block", [KEY_CLUSTER] = "cluster",
 	[KEY_REGISTERS] = "registers per thread", [KEY_SHARED] = "shared memory",
-	[KEY_CHANNEL] = "channel", [KEY_CHANNEL_TYPE] = "channel_type",
+	[KEY_CHANNEL] = "channel",
 	[KEY_LOCAL] = "local memory per thread", [KEY_RESULT] = "result",
 	[KEY_EXTERNAL] = "External id", [KEY_EVENT] = "wait_on_cuda_event_id",
 	[KEY_FROM] = "fromDevice", [KEY_TO] = "toDevice", [KEY_VALUE] = "value",
@@ -86,9 +86,9 @@ static bool has_times(uint64_t start, uint64_t end)
 
 static void put_kernel(const struct cupti_kernel *k)
 {
-	const int64_t grid[3] = { k->grid[0], k->grid[1], k->grid[2] };
-	const int64_t block[3] = { k->block[0], k->block[1], k->block[2] };
-	const int64_t cluster[3] = { k->cluster[0], k->cluster[1], k->cluster[2] };
+	const int32_t cluster[3] = {
+		(int32_t)k->cluster[0], (int32_t)k->cluster[1], (int32_t)k->cluster[2],
+	};
 	struct xsprof_device_activity a;
 	struct xsprof_kv kv[ARGS];
 	size_t n = 0;
@@ -101,16 +101,16 @@ static void put_kernel(const struct cupti_kernel *k)
 	a.stream = k->stream;
 	a.graph = k->graph;
 	a.graph_node = k->graph_node;
-	kv[n++] = xsprof_i64s(keys[KEY_GRID], grid, 3);
-	kv[n++] = xsprof_i64s(keys[KEY_BLOCK], block, 3);
+	/* All of it fits into one record. */
+	kv[n++] = xsprof_i32s(keys[KEY_GRID], k->grid, 3);
+	kv[n++] = xsprof_i32s(keys[KEY_BLOCK], k->block, 3);
 	kv[n++] = xsprof_i64(keys[KEY_REGISTERS], k->registers);
 	kv[n++] = xsprof_i64(keys[KEY_SHARED], (int64_t)k->static_shared + k->dynamic_shared);
 	kv[n++] = xsprof_i64(keys[KEY_CHANNEL], k->channel);
-	kv[n++] = xsprof_i64(keys[KEY_CHANNEL_TYPE], k->channel_type);
 	if (k->local_per_thread)
 		kv[n++] = xsprof_i64(keys[KEY_LOCAL], k->local_per_thread);
 	if (k->cluster[0] > 1 || k->cluster[1] > 1 || k->cluster[2] > 1)
-		kv[n++] = xsprof_i64s(keys[KEY_CLUSTER], cluster, 3);
+		kv[n++] = xsprof_i32s(keys[KEY_CLUSTER], cluster, 3);
 	cupti_context_is(k->context, k->device);
 	put(&a, kv, n);
 }
@@ -145,7 +145,7 @@ static xsprof_name_t copy_name(uint8_t kind, uint8_t from, uint8_t to)
 static void put_memcpy(const struct cupti_memcpy *m)
 {
 	struct xsprof_device_activity a;
-	struct xsprof_kv kv[2];
+	struct xsprof_kv kv;
 
 	if (!has_times(m->start, m->end))
 		return;
@@ -157,10 +157,9 @@ static void put_memcpy(const struct cupti_memcpy *m)
 	a.bytes = m->bytes;
 	a.graph = m->graph;
 	a.graph_node = m->graph_node;
-	kv[0] = xsprof_i64(keys[KEY_CHANNEL], m->channel);
-	kv[1] = xsprof_i64(keys[KEY_CHANNEL_TYPE], m->channel_type);
+	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
 	cupti_context_is(m->context, m->device);
-	put(&a, kv, 2);
+	put(&a, &kv, 1);
 }
 
 static void put_memcpy_peer(const struct cupti_memcpy_peer *m)

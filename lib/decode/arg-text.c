@@ -79,13 +79,21 @@ static void put_tensor(const struct xsprof_trace *t, uint32_t producer,
 
 static void put_numbers(const struct xsprof_trace_arg *arg, struct cut *c)
 {
-	put(c, "[");
-	for (size_t at = 0; at + 8 <= arg->len; at += 8) {
-		int64_t i64;
-		double f64;
+	size_t unit = arg->type == XSPROF_ARG_I32S ? 4 : 8;
 
-		memcpy(&i64, arg->str + at, 8);
-		memcpy(&f64, arg->str + at, 8);
+	put(c, "[");
+	for (size_t at = 0; at + unit <= arg->len; at += unit) {
+		int64_t i64 = 0;
+		int32_t i32;
+		double f64 = 0;
+
+		if (unit == 4) {
+			memcpy(&i32, arg->str + at, 4);
+			i64 = i32;
+		} else {
+			memcpy(&i64, arg->str + at, 8);
+			memcpy(&f64, arg->str + at, 8);
+		}
 		if (arg->type == XSPROF_ARG_F64S)
 			put(c, "%s%.17g", at ? ", " : "", f64);
 		else
@@ -105,6 +113,7 @@ size_t xsprof_trace_arg_text(const struct xsprof_trace *t, uint32_t producer,
 		break;
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
+	case XSPROF_ARG_I32S:
 		put_numbers(arg, &c);
 		break;
 	case XSPROF_ARG_LIST:

@@ -102,8 +102,11 @@ static int thread_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 
 int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 {
-	if (ev->ns > p->now)
-		p->now = ev->ns;
+	/* An activity of a device is told of later than it was. */
+	uint64_t now = ev->type == XSPROF_REC_GPU && ev->end_ns < ev->ns ? ev->end_ns : ev->ns;
+
+	if (now > p->now)
+		p->now = now;
 	xst_losses_event(&p->opens.losses, ev);
 	switch (ev->type) {
 	case XSPROF_REC_BEGIN:

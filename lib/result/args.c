@@ -69,6 +69,7 @@ static char *put_value(struct xsr_writer *w, struct xsr_walk *walk,
 		return xsr_writer_string(w, walk, arg, p);
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
+	case XSPROF_ARG_I32S:
 		return xsr_writer_numbers(w, walk, arg, false, p);
 	}
 	if (where == XSR_ARGS_TEXT)

@@ -42,8 +42,13 @@ char *xsr_put_python(char *p, double v)
 char *xsr_put_number(char *p, uint8_t type, const char *bytes, bool python)
 {
 	int64_t i64;
+	int32_t i32;
 	double f64;
 
+	if (type == XSPROF_ARG_I32S) {
+		memcpy(&i32, bytes, 4);
+		return put_i64(p, i32);
+	}
 	memcpy(&i64, bytes, 8);
 	memcpy(&f64, bytes, 8);
 	if (type != XSPROF_ARG_F64S)

@@ -206,7 +206,8 @@ char *xsr_writer_json(struct xsr_writer *w, struct xsr_walk *walk,
 char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,
 			 const struct xsprof_trace_arg *arg, bool python, char *p)
 {
-	size_t nr = xsr_walk_bytes(walk, arg, w->text, w->room) / 8;
+	size_t unit = arg->type == XSPROF_ARG_I32S ? 4 : 8;
+	size_t nr = xsr_walk_bytes(walk, arg, w->text, w->room) / unit;
 
 	_Static_assert(PIECE * XSR_NUMBER_MAX < XSP_BUF_ROOM, "a piece of a list fits");
 	p = xsr_writer_room(w, p);
@@ -218,7 +219,7 @@ char *xsr_writer_numbers(struct xsr_writer *w, struct xsr_walk *walk,
 			*p++ = ',';
 		if (i && python)
 			*p++ = ' ';
-		p = xsr_put_number(p, arg->type, w->text + 8 * i, python);
+		p = xsr_put_number(p, arg->type, w->text + unit * i, python);
 	}
 	*p++ = ']';
 	return xsr_writer_room(w, p);

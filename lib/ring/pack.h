@@ -151,9 +151,9 @@ static inline bool xsp_pack_kv(struct xsp_pack *p, const struct xsprof_kv *kv)
 
 	if (kv->type == XSPROF_ARG_STR)
 		return xsp_pack_pieces(p, kv->key, XSPROF_ARG_STR, kv->u.str, kv->len, 1);
-	if (kv->type == XSPROF_ARG_I64S)
-		return xsp_pack_pieces(p, kv->key, XSPROF_ARG_I64S, kv->u.ptr, kv->len & ~(size_t)7,
-				       8);
+	if (kv->type == XSPROF_ARG_I32S)
+		return xsp_pack_pieces(p, kv->key, XSPROF_ARG_I32S, kv->u.ptr, kv->len & ~(size_t)3,
+				       4);
 	if (kv->type == XSPROF_ARG_END || kv->type > XSPROF_ARG_STR)
 		return true;
 	arg.value = kv->u.u64;

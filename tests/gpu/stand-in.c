@@ -33,7 +33,25 @@ static struct {
 
 static uint32_t version(void)
 {
-	return stand_in.version ? stand_in.version : 130000;
+	return stand_in.version ? stand_in.version : 1300;
+}
+
+/* What cuptiGetVersion() says: 12.0 has the number of 11.8. */
+static uint32_t api_version(void)
+{
+	static const struct {
+		uint32_t	cuda;
+		uint32_t	api;
+	} known[] = {
+		{ 1107, 17 }, { 1108, 18 }, { 1200, 18 }, { 1202, 20 }, { 1204, 22 }, { 1206, 24 },
+		{ 1208, 26 }, { 1209, 27 }, { 1300, 130000 }, { 1305, 130500 },
+	};
+	uint32_t api = 0;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (version() >= known[i].cuda)
+			api = known[i].api;
+	return api;
 }
 
 /* As the headers of these versions have them. */
@@ -43,9 +61,9 @@ static size_t length_of(uint32_t kind)
 
 	switch (kind) {
 	case CUPTI_KERNEL:
-		return v < 19 ? 200 : v < 130000 ? 208 : 216;
+		return v < 1200 ? 200 : v < 1300 ? 208 : 216;
 	case CUPTI_MEMCPY:
-		return v < 26 ? 88 : 96;
+		return v < 1208 ? 88 : 96;
 	case CUPTI_MEMCPY_PEER:
 		return 96;
 	case CUPTI_MEMSET:
@@ -56,13 +74,13 @@ static size_t length_of(uint32_t kind)
 	case CUPTI_EXTERNAL:
 		return 24;
 	case CUPTI_SYNC:
-		return v < 26 ? 40 : 56;
+		return v < 1208 ? 40 : 56;
 	case CUPTI_OVERHEAD:
-		return v < 20 ? 40 : v < 22 ? 48 : 56;
+		return v < 1203 ? 40 : v < 1204 ? 48 : 56;
 	case CUPTI_DEVICE:
 		return 176;
 	case CUPTI_CONTEXT:
-		return v < 22 ? 16 : 24;
+		return v < 1204 ? 16 : 24;
 	default:
 		return 64;
 	}
@@ -248,7 +266,7 @@ EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*callback)(void));
 
 int cuptiGetVersion(uint32_t *v)
 {
-	*v = version();
+	*v = api_version();
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 
 /* How it behaves; all 0 is as usual. */
 struct stand_in {
-	uint32_t	version;	/* of CUPTI; 0: 130000 */
+	uint32_t	version;	/* of CUDA: 1108; 0: 1300 */
 	int		subscribed;	/* a result for cuptiSubscribe(): another tool is */
 	int		privilege;	/* a result for cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */

@@ -66,9 +66,12 @@ def main():
     what = sys.argv[1] if len(sys.argv) > 1 else "plain"
     if what == "cost":
         cost(*sys.argv[2:4])
+    elif what == "nvtx":
+        with torch.autograd.profiler.emit_nvtx():
+            train(STEPS)
     elif what == "profiler":
         with profiler() as p:
-            train(STEPS)
+            train(int(sys.argv[3]) if len(sys.argv) > 3 else STEPS)
         p.export_chrome_trace(sys.argv[2])
     else:
         train(int(sys.argv[2]) if len(sys.argv) > 2 else STEPS)

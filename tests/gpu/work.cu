@@ -190,6 +190,56 @@ static void ticking(int seconds)
 	printf("kernel spin %d\n", n);
 }
 
+/* The least cost of a launch in each second: what it is before, while and after it is recorded. */
+static void rounds(int seconds)
+{
+	for (int s = 0; s < seconds; s++) {
+		double end = now(CLOCK_MONOTONIC) + 1e9, least = 1e9;
+
+		while (now(CLOCK_MONOTONIC) < end) {
+			CHECK(cudaDeviceSynchronize());
+			double c = now(CLOCK_THREAD_CPUTIME_ID);
+
+			for (int i = 0; i < 5000; i++)
+				empty<<<1, 1>>>();
+			least = std::min(least, (now(CLOCK_THREAD_CPUTIME_ID) - c) / 5000);
+		}
+		printf("second %d launch cpu_ns %.1f\n", s, least);
+		fflush(stdout);
+	}
+}
+
+static long resident()
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f && fscanf(f, "%*d %ld", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) >> 10);
+}
+
+/* Memory of the process and of the device, while it launches @n kernels. */
+static void grow(int n)
+{
+	size_t free_bytes, total;
+
+	for (int i = 0; i < n; i++) {
+		empty<<<1, 1>>>();
+		if (i % 10000)
+			continue;
+		CHECK(cudaDeviceSynchronize());
+		if (i % (n / 5 / 10000 * 10000))
+			continue;
+		CHECK(cudaMemGetInfo(&free_bytes, &total));
+		printf("launches %d resident %ld kB device %zu kB\n", i, resident(),
+		       (total - free_bytes) >> 10);
+	}
+	CHECK(cudaDeviceSynchronize());
+}
+
 /* The same for a program in Python. */
 extern "C" __attribute__((visibility("default"))) void launch_cost(int n, int rounds)
 {
@@ -204,6 +254,10 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "launch")) {
 		launches(n, argc > 3 ? atoi(argv[3]) : 50);
+	} else if (!strcmp(what, "rounds")) {
+		rounds(n);
+	} else if (!strcmp(what, "grow")) {
+		grow(n);
 	} else if (!strcmp(what, "tick")) {
 		ticking(n);
 	} else {

@@ -147,6 +147,12 @@ static inline bool xsp_event_is_range(const struct xsprof_event *ev)
 	}
 }
 
+/* When it was: of an activity of a device its end, which is told of later. */
+static inline uint64_t xsp_event_when(const struct xsprof_event *ev)
+{
+	return ev->type == XSPROF_REC_GPU ? ev->end_ns : ev->ns;
+}
+
 /* Is it an event in the counts of all verbs?  See xsprof(1). */
 static inline bool xsp_event_counts(const struct xsprof_event *ev)
 {

@@ -15,6 +15,7 @@
 
 #include "cli/tool.h"
 #include "dump/local.h"
+#include "format/common/rows.h"
 #include "format/common/sched.h"
 #include "format/common/spool.h"
 
@@ -125,6 +126,33 @@ static void kernel_ahead(struct dump *dump, const struct xsprof_event *evs, int 
 			xsp_kernel_soon(kernel, &evs[i]);
 }
 
+/* Is it a record that goes on with the activity before it? */
+static bool goes_on(const struct dump *dump, const struct xsprof_event *ev)
+{
+	return ev->type == XSPROF_REC_ARGS && dump->late.tid && ev->tid == dump->late.tid &&
+	       ev->producer == dump->late.producer;
+}
+
+/* Of an activity of a device all that is in the window counts, whenever it was told of. */
+static bool in_time(struct dump *dump, const struct xsprof_event *ev)
+{
+	const struct xsp_filter *filter = &dump->filter;
+	bool more = ev->rec && ev->rec->size >> 4 & XSPROF_RECF_MORE, shown;
+
+	if (goes_on(dump, ev)) {
+		shown = dump->late.shown;
+	} else if (ev->type == XSPROF_REC_GPU) {
+		shown = ev->end_ns >= filter->from_ns && ev->begin_ns <= filter->to_ns;
+		dump->late.producer = ev->producer;
+		dump->late.shown = shown;
+		dump->late.any = true;
+	} else {
+		return xsp_filter_time(filter, ev->ns);
+	}
+	dump->late.tid = more ? ev->tid : 0;
+	return shown;
+}
+
 static void one_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
@@ -135,13 +163,14 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	xsp_tracks_event(out->tracks, ev, &view);
 	thread = view.thread;
 	match = matches(dump, &view);
-	shown = match && xsp_filter_time(&dump->filter, ev->ns);
+	shown = in_time(dump, ev) && match;
 	if (ev->type == XSPROF_REC_BEGIN &&
 	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
 		view.range = xsp_stack_top(&thread->opens.stack);
 	view.async = shown && ev->type >= XSPROF_REC_ASYNC_BEGIN &&
 		     ev->type <= XSPROF_REC_ASYNC_END && xsp_tracks_async(out->tracks, ev);
-	out->last_ns = ev->ns;
+	if (ev->ns <= dump->filter.to_ns)
+		out->last_ns = ev->ns;
 	if (shown) {
 		out->shown++;
 		out->events += xsp_event_counts(ev);
@@ -186,8 +215,13 @@ static void next_event(struct dump *dump, const struct xsprof_event *ev)
 	dump->past_end = dump->out.shown == dump->reading.limit;
 	/* What is over later may have begun in time; but of what goes on there is no end. */
 	if (ev->ns > filter->to_ns && (!dump->format->cuts || dump->follow || dump->look_on)) {
-		dump->past_end = true;
 		dump->end_ns = filter->to_ns;
+		if (dump->late.any && !dump->follow && !dump->look_on) {
+			if (ev->type == XSPROF_REC_GPU || goes_on(dump, ev))
+				one_event(dump, ev);
+			return;
+		}
+		dump->past_end = true;
 	}
 	if (dump->past_end)
 		return;
@@ -324,6 +358,7 @@ static void release(struct dump *dump)
 	xsp_tracks_free(dump->out.tracks);
 	xsp_names_free(dump->out.names);
 	xsp_names_free(dump->out.keys);
+	fmt_rows_free(dump->out.rows);
 	xsp_kernel_free(dump->out.kernel);
 	free(dump->out.scratch);
 }

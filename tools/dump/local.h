@@ -28,6 +28,20 @@
  * @past_end: nothing later is wanted
  * @end_ns: when that was, 0: at the latest event
  */
+/*
+ * Activities of devices are told of later than they were: of a window they come behind its end.
+ * @any: there are such
+ * @producer: of the last that goes on in records behind it
+ * @tid: likewise; 0: it does not
+ * @shown: it is
+ */
+struct dump_late {
+	bool		any;
+	bool		shown;
+	uint32_t	producer;
+	uint32_t	tid;
+};
+
 struct dump {
 	struct xsp_out			out;
 	struct xsp_filter		filter;
@@ -42,6 +56,7 @@ struct dump {
 	bool				begun;
 	bool				past_end;
 	uint64_t			end_ns;
+	struct dump_late		late;
 	bool				left;	/* the reader of a pipe ended */
 };
 

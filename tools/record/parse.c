@@ -234,6 +234,9 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 	if (nonsense)
 		return tool_usage("record", "--%s: the rings of processes that run are as they "
 				  "are; not with --%s", nonsense, which);
+	if (opts->gpu)
+		return tool_usage("record", "--gpu: CUDA looks for a collector when it is "
+				  "initialised, which was before; not with --%s", which);
 	if (opts->backend && !strcmp(opts->backend, "tmpfs"))
 		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
 				  "device shows rings of processes that run", which);

@@ -42,7 +42,7 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 		report_waits_lost(report->waits, ev);
 	if (ev->type == XSPROF_REC_SYNC)
 		waited = report_waits_event(report->waits, ev);
-	if (!xsp_filter_time(&report->filter, ev->ns))
+	if (!xsp_filter_time(&report->filter, xsp_event_when(ev)))
 		return;
 	/* That processes come and go is told by the decoder, and is no event of theirs. */
 	report->events += xsp_event_counts(ev);
@@ -76,6 +76,25 @@ static int first_event(struct report *report, const struct xsprof_event *ev)
 	return xsp_filter_base(&report->filter, "report", report->first_ns);
 }
 
+/*
+ * What is behind the window.  Activities of devices are told of late: where there are any, those
+ * that were in the window come behind its end.  Return: true when nothing more of it can come.
+ */
+static bool behind(struct report *report, struct xsprof_pairer *pairer,
+		   const struct xsprof_event *ev)
+{
+	if (!report->show.window) {
+		report->show.window = true;
+		/* Where no event is in the window, threads ran all the same. */
+		report_threads_count(report, ev->ns);
+	}
+	if (ev->type == XSPROF_REC_GPU && xsp_filter_time(&report->filter, ev->end_ns)) {
+		add_event(report, ev);
+		(void)xsprof_pairer_event(pairer, ev);
+	}
+	return !report->devices;
+}
+
 static int read_all(struct report *report, struct xsprof_pairer *pairer)
 {
 	static struct xsprof_event evs[BATCH];
@@ -91,11 +110,11 @@ static int read_all(struct report *report, struct xsprof_pairer *pairer)
 		}
 		for (i = 0; i < n; i++) {
 			if (evs[i].ns > report->filter.to_ns) {
-				report->show.window = true;
-				/* Where no event is in the window, threads ran all the same. */
-				report_threads_count(report, evs[i].ns);
-				return 0;
+				if (behind(report, pairer, &evs[i]))
+					return 0;
+				continue;
 			}
+			report->devices |= evs[i].type == XSPROF_REC_GPU;
 			report->last_ns = evs[i].ns;
 			report_threads_event(report, &evs[i]);
 			cause_reader_event(report->reader, &evs[i]);

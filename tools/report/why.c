@@ -162,9 +162,14 @@ static int read_all(struct why *why, int (*event)(void *data, const struct xspro
 			first = false;
 		}
 		for (int i = 0; i < n; i++) {
+			why->report->devices |= evs[i].type == XSPROF_REC_GPU;
 			if (evs[i].ns > why->report->filter.to_ns) {
 				why->report->show.window = true;
-				return 0;
+				/* Activities of devices are told of late. */
+				if (!why->report->devices)
+					return 0;
+				if (evs[i].type != XSPROF_REC_GPU)
+					continue;
 			}
 			ret = event(data, &evs[i]);
 			if (ret < 0)

@@ -153,6 +153,7 @@ enum xsprof_arg_type {
 	XSPROF_ARG_F64S		= 10,	/* the same, doubles */
 	XSPROF_ARG_LIST		= 11,	/* the next @value arguments are one list */
 	XSPROF_ARG_NONE		= 12,	/* no value; value = name id of its type, or 0 */
+	XSPROF_ARG_I32S		= 13,	/* as I64S, numbers of 4 bytes */
 };
 
 /*

@@ -19,6 +19,7 @@ struct gpu {
 	uint64_t			correlation;
 	uint64_t			external;
 	uint64_t			tag;
+	uint64_t			annotation;
 	bool				has_external;
 };
 
@@ -75,19 +76,45 @@ static void find_around(struct gpu *g, const struct xsp_track *thread)
 	}
 }
 
+/* A range around a call, from the inside out.  @tag: where that of an annotation is. */
+static void take_around(struct xsr_kineto *k, struct gpu *g, uint32_t kind, uint64_t id,
+			uint32_t name, uint64_t *tag)
+{
+	if (kind == XSR_RANGE_OP && !g->has_external) {
+		g->external = id;
+		g->has_external = true;
+	}
+	if (kind != XSR_RANGE_ANNOTATION || g->tag)
+		return;
+	g->annotation = id;
+	if (!*tag)
+		*tag = xsr_link_tag(k, g->ev->producer, name, id);
+	g->tag = *tag;
+}
+
 /* What was open on the thread that called, which somebody else tells of later. */
 static void find_then(struct xsr_kineto *k, struct gpu *g)
 {
 	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,
 						  XSR_THREAD, (uint32_t)g->rec->thread, g->ev->ns);
-	struct xsr_around around;
+	const struct xsr_host *host = thread ? thread->priv : NULL;
+	struct xsr_past *past = host ? host->past : NULL;
+	struct xsr_past_range *r = xsr_past_find(past, g->ev->begin_ns);
 
-	if (!thread)
-		return;
-	xsr_past_find(k, thread, g->ev->begin_ns, &around);
-	g->external = around.op ? around.op : around.annotation;
-	g->has_external = g->external;
-	g->tag = around.tag;
+	for (; r && !(g->has_external && g->tag); r = xsr_past_around(past, r))
+		take_around(k, g, r->kind, r->id, r->name, &r->tag);
+	for (uint32_t i = thread ? thread->opens.stack.n : 0; i; i--) {
+		struct xsp_range *range = &thread->opens.stack.v[i - 1];
+
+		if (range->end == XSP_OPEN && range->begin <= g->ev->begin_ns)
+			take_around(k, g, range->kind, xsr_kineto_range_id(range), range->name,
+				    &range->tag);
+	}
+	/* A program without ops has ranges. */
+	if (!g->has_external && g->annotation) {
+		g->external = g->annotation;
+		g->has_external = true;
+	}
 }
 
 /* Whose call it is: where the thread itself wrote it when it was over, what is open there. */
@@ -331,29 +358,7 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 		put_flow(k, g, track, false);
 }
 
-/* Does its call come later, and say what it belongs to? */
-static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
-{
-	uint64_t external, tag;
-
-	return ev->aux <= XSPROF_GPU_SYNC && ev->value &&
-	       !xsr_link_find(k, ev->producer, ev->value, &external, &tag) &&
-	       xsr_wait_add(k, ev, walk);
-}
-
-void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk)
-{
-	k->late = true;
-	if (!k->gpu || !ev->rec || ev->rec_size < sizeof(struct xsprof_rec_gpu) ||
-	    waits(k, ev, walk))
-		return;
-	xsr_kineto_gpu_known(k, ev, walk);
-	if (ev->value && (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER))
-		xsr_wait_over(k, ev->producer, ev->value);
-}
-
-void xsr_kineto_gpu_known(struct xsr_kineto *k, const struct xsprof_event *ev,
-			  struct xsr_walk *walk)
+static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk)
 {
 	struct gpu g = {
 		.ev = ev, .rec = (const struct xsprof_rec_gpu *)ev->rec, .args = walk,
@@ -385,4 +390,41 @@ void xsr_kineto_gpu_known(struct xsr_kineto *k, const struct xsprof_event *ev,
 		k->w.buf->p = put_lit(put_head(k, &g, "overhead", NULL), "}");
 		break;
 	}
+}
+
+/* Does its call come later, and say what it belongs to? */
+static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
+{
+	uint64_t external, tag;
+
+	return ev->aux <= XSPROF_GPU_SYNC && ev->value &&
+	       !xsr_link_find(k, ev->producer, ev->value, &external, &tag) &&
+	       xsr_wait_add(k->waits, ev, walk);
+}
+
+void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk)
+{
+	struct xsr_waited waited;
+
+	k->late = true;
+	if (!k->gpu || !ev->rec || ev->rec_size < sizeof(struct xsprof_rec_gpu))
+		return;
+	if (waits(k, ev, walk)) {
+		while (xsr_wait_oldest(k->waits, false, &waited))
+			put_gpu(k, &waited.ev, &waited.walk);
+		return;
+	}
+	put_gpu(k, ev, walk);
+	if (ev->aux != XSPROF_GPU_RUNTIME && ev->aux != XSPROF_GPU_DRIVER)
+		return;
+	while (ev->value && xsr_wait_next(k->waits, ev->producer, ev->value, &waited))
+		put_gpu(k, &waited.ev, &waited.walk);
+}
+
+void xsr_kineto_gpu_finish(struct xsr_kineto *k)
+{
+	struct xsr_waited waited;
+
+	while (xsr_wait_oldest(k->waits, true, &waited))
+		put_gpu(k, &waited.ev, &waited.walk);
 }

@@ -124,6 +124,24 @@ static void put_links(struct xsr_kineto *k, struct xsp_track *thread,
 		xsr_link_forward(k, thread, op.sequence, range->begin);
 }
 
+/* Calls that were made inside it may be told of later. */
+static void keep_past(struct xsr_kineto *k, struct xsp_track *thread,
+		      const struct xsp_range *range, uint64_t end)
+{
+	struct xsr_host *host;
+	struct xsr_past_range past = {
+		.begin = range->begin, .end = end, .name = range->name, .tag = range->tag,
+		.kind = range->kind,
+	};
+
+	if (!k->late || range->kind == XSR_RANGE_HIDDEN)
+		return;
+	host = xsr_kineto_state(thread);
+	past.id = xsr_kineto_range_id(range);
+	if (host)
+		xsr_past_add(&host->past, &k->past, &past);
+}
+
 void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why)
 {
@@ -131,8 +149,7 @@ void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *r
 
 	put_range(k, thread, thread->producer, range, ns, NULL,
 		  why == XSP_WHY_CUT ? XSR_OWN_CUT : XSR_OWN_FINISHED);
-	if (k->late)
-		xsr_past_add(k, thread, range, ns);
+	keep_past(k, thread, range, ns);
 	put_links(data, thread, range);
 }
 
@@ -201,8 +218,7 @@ static void end(struct xsr_kineto *k, const struct xsprof_event *ev, const struc
 		return;
 	}
 	put_range(k, view->thread, ev->producer, view->range, ev->ns, more, 0);
-	if (k->late)
-		xsr_past_add(k, view->thread, view->range, ev->ns);
+	keep_past(k, view->thread, view->range, ev->ns);
 	put_links(k, view->thread, view->range);
 	xsp_tracks_end(k->tracks, view);
 }

@@ -186,7 +186,7 @@ void xsr_kineto_finish(struct xsr_kineto *k, const char *name)
 	if (!k->over)
 		end_window(k, end);
 	k->last = end > k->first ? end : k->first;
-	xsr_wait_finish(k);
+	xsr_kineto_gpu_finish(k);
 	xsr_link_finish(k);
 	xsp_tracks_finish(k->tracks, end);
 	xsr_kineto_tail(k, name);

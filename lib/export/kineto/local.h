@@ -9,6 +9,7 @@
  *	host.c		ranges: what is on threads
  *	point.c step.c	instants, memory, counters; steps
  *	gpu.c		what a GPU did, and its runtime
+ *	past.c wait.c	ranges that are over, activities whose call is not known yet
  *	activity.c	what the program timed itself
  *	op.c stack.c	what is known of an op: inputs, stack, module
  *	args.c		arguments under their own names
@@ -26,6 +27,8 @@
 
 #include "base/map.h"
 #include "export/kineto/kineto.h"
+#include "export/kineto/past.h"
+#include "export/kineto/wait.h"
 #include "result/writer.h"
 
 /* Kinds of tracks: those that are no threads. */
@@ -69,8 +72,6 @@ enum xsr_own {
 struct xsr_link;
 struct xsr_stacks;
 struct xsr_users;
-struct xsr_past;
-struct xsr_waits;
 struct xsr_post;
 
 #define XSR_STEPS	64u
@@ -285,35 +286,8 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 
 /* gpu.c */
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
-/* What waited for its call. */
-void xsr_kineto_gpu_known(struct xsr_kineto *k, const struct xsprof_event *ev,
-			  struct xsr_walk *walk);
-
-/* wait.c */
-int xsr_waits_new(struct xsr_waits **waits);
-void xsr_waits_free(struct xsr_waits *waits);
-/* Until its call is known.  Return: false where it cannot be kept. */
-bool xsr_wait_add(struct xsr_kineto *k, const struct xsprof_event *ev,
-		  const struct xsr_walk *walk);
-/* It is. */
-void xsr_wait_over(struct xsr_kineto *k, uint32_t producer, uint64_t correlation);
-/* It will never be. */
-void xsr_wait_finish(struct xsr_kineto *k);
-
-/* past.c */
-/* Ids of ranges around a time, and the number of the annotation among them; 0 for none. */
-struct xsr_around {
-	uint64_t	op;
-	uint64_t	annotation;
-	uint64_t	tag;
-};
-
-void xsr_past_add(struct xsr_kineto *k, struct xsp_track *thread, const struct xsp_range *range,
-		  uint64_t end);
-void xsr_past_free(struct xsr_kineto *k, struct xsr_host *host);
-/* What was open on @thread at @ns, which may be over. */
-void xsr_past_find(struct xsr_kineto *k, struct xsp_track *thread, uint64_t ns,
-		   struct xsr_around *around);
+/* What waits for a call will wait no more. */
+void xsr_kineto_gpu_finish(struct xsr_kineto *k);
 
 /* activity.c: false where it is none. */
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,

@@ -6,9 +6,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
-#include "export/kineto/local.h"
+#include "export/kineto/wait.h"
 
 #define BITS		14u
 #define WAITING_MAX	(8u << 20)	/* bytes */
@@ -27,6 +28,7 @@ struct xsr_waits {
 	struct waiting	*slots[1u << BITS];
 	struct waiting	*oldest;
 	struct waiting	*newest;
+	struct waiting	*last;		/* that was given back */
 	size_t		bytes;
 };
 
@@ -44,6 +46,8 @@ void xsr_waits_free(struct xsr_waits *waits)
 		newer = w->newer;
 		free(w);
 	}
+	if (waits)
+		free(waits->last);
 	free(waits);
 }
 
@@ -59,26 +63,24 @@ static void remove_from(struct waiting **slot, const struct waiting *w)
 	*slot = w->same;
 }
 
-static void put(struct xsr_kineto *k, struct waiting *w)
+static void pop(struct xsr_waits *waits, struct waiting *w, struct xsr_waited *out)
 {
-	struct xsr_waits *waits = k->waits;
-	struct xsr_walk walk;
-
 	remove_from(&waits->slots[w->key >> (64 - BITS)], w);
 	*(w->older ? &w->older->newer : &waits->oldest) = w->newer;
 	*(w->newer ? &w->newer->older : &waits->newest) = w->older;
 	waits->bytes -= sizeof(*w) + w->len;
-	xsr_walk_note(&walk, w->note, w->len);
-	w->ev.rec = walk.ev.rec;
-	w->ev.rec_size = walk.ev.rec_size;
-	xsr_kineto_gpu_known(k, &w->ev, &walk);
-	free(w);
+	free(waits->last);
+	waits->last = w;
+	xsr_walk_note(&out->walk, w->note, w->len);
+	out->ev = w->ev;
+	out->ev.rec = out->walk.ev.rec;
+	out->ev.rec_size = out->walk.ev.rec_size;
 }
 
-bool xsr_wait_add(struct xsr_kineto *k, const struct xsprof_event *ev, const struct xsr_walk *walk)
+bool xsr_wait_add(struct xsr_waits *waits, const struct xsprof_event *ev,
+		  const struct xsr_walk *walk)
 {
 	size_t rest = (size_t)(walk->end - walk->at), len;
-	struct xsr_waits *waits = k->waits;
 	struct waiting *w, **slot;
 	char bytes[XSR_KEPT_MAX];
 
@@ -99,25 +101,26 @@ bool xsr_wait_add(struct xsr_kineto *k, const struct xsprof_event *ev, const str
 	*(waits->newest ? &waits->newest->newer : &waits->oldest) = w;
 	waits->newest = w;
 	waits->bytes += sizeof(*w) + w->len;
-	while (waits->bytes > WAITING_MAX)
-		put(k, waits->oldest);
 	return true;
 }
 
-void xsr_wait_over(struct xsr_kineto *k, uint32_t producer, uint64_t correlation)
+bool xsr_wait_next(struct xsr_waits *waits, uint32_t producer, uint64_t correlation,
+		   struct xsr_waited *out)
 {
 	uint64_t key = key_of(producer, correlation);
-	struct waiting *w = k->waits->slots[key >> (64 - BITS)], *next;
+	struct waiting *w = waits->slots[key >> (64 - BITS)];
 
-	for (; w; w = next) {
-		next = w->same;
-		if (w->key == key)
-			put(k, w);
-	}
+	while (w && w->key != key)
+		w = w->same;
+	if (w)
+		pop(waits, w, out);
+	return w;
 }
 
-void xsr_wait_finish(struct xsr_kineto *k)
+bool xsr_wait_oldest(struct xsr_waits *waits, bool all, struct xsr_waited *out)
 {
-	while (k->waits->oldest)
-		put(k, k->waits->oldest);
+	if (!waits->oldest || (!all && waits->bytes <= WAITING_MAX))
+		return false;
+	pop(waits, waits->oldest, out);
+	return true;
 }

@@ -62,16 +62,16 @@ XSPROF_API void xsprof_device_activity(const struct xsprof_device_activity *acti
 				       const struct xsprof_kv *kv, size_t n);
 
 /**
- * xsprof_i64s() - a list of numbers as an argument, of this and all other functions with arguments
+ * xsprof_i32s() - a list of numbers as an argument, of this and all other functions with arguments
  * @key: its key
  * @v: the numbers; not copied here
- * @n: how many, at most XSPROF_TEXT_MAX / 8
+ * @n: how many, at most XSPROF_TEXT_MAX / 4
  *
  * Return: the argument.
  */
-static inline struct xsprof_kv xsprof_i64s(xsprof_name_t key, const int64_t *v, size_t n)
+static inline struct xsprof_kv xsprof_i32s(xsprof_name_t key, const int32_t *v, size_t n)
 {
-	struct xsprof_kv kv = { key, XSPROF_ARG_I64S, 0, { 0 } };
+	struct xsprof_kv kv = { key, XSPROF_ARG_I32S, 0, { 0 } };
 
 	kv.u.ptr = v;
 	kv.len = n * sizeof(*v);

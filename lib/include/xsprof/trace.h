@@ -199,7 +199,8 @@ const char *xsprof_trace_thread(const struct xsprof_trace *trace, uint32_t produ
  * @flags: XSPROF_ARGF_*
  * @len: bytes of @str
  * @u: the value
- * @str: the bytes of a STR, TENSOR, I64S or F64S, inside the record, not terminated nor aligned
+ * @str: the bytes of a STR, TENSOR, I64S, F64S or I32S, inside the record, not terminated nor
+ *	aligned
  */
 struct xsprof_trace_arg {
 	uint32_t	key;
@@ -286,7 +287,7 @@ bool xsprof_trace_tensor(const struct xsprof_trace_arg *arg, struct xsprof_trace
  * xsprof_trace_arg_text() - format an argument that is neither number nor string
  * @trace: handle
  * @producer: whose
- * @arg: an argument of type TENSOR, I64S, F64S, LIST or NONE
+ * @arg: an argument of type TENSOR, I64S, F64S, I32S, LIST or NONE
  * @buf: the text, cut and terminated: "float[2, 3]", "[1, 2]", "3 of:", "None"; with
  *	strides that do not follow from the sizes "float[2, 3] strides [1, 2]"
  * @size: room in @buf

@@ -158,7 +158,9 @@ struct xsp_track *chrome_lane(struct xsp_out *out, const struct xsprof_event *ev
 				      ev->ns);
 		if (!lane)
 			return NULL;
-		if (!xsp_tracks_complete(out->tracks, lane, begin, end))
+		if (kind == XSP_LANE_GPU || kind == XSP_LANE_CALLS ?
+		    !xsp_lane_take(out, lane, begin, end) :
+		    !xsp_tracks_complete(out->tracks, lane, begin, end))
 			continue;
 		return lane->prefix || make_lane(out, ev, lane) ? lane : NULL;
 	}

@@ -2,7 +2,9 @@
 /*
  * Tracks beside those of threads: see lane.h.
  */
+#include "base/hash.h"
 #include "format/common/lane.h"
+#include "format/common/rows.h"
 #include "text/put.h"
 
 void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,
@@ -21,6 +23,9 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 		place->kind = XSP_LANE_GPU;
 		place->key = ((uint64_t)gpu->device << 48) ^ ((uint64_t)gpu->context << 24) ^
 			     gpu->stream;
+		/* A wait for a stream is beside what the stream does then. */
+		if (ev->aux == XSPROF_GPU_SYNC)
+			place->key |= 1ull << 59;
 		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
 			place->kind = XSP_LANE_CALLS;
 			place->key = gpu->thread ? gpu->thread : thread->tid;
@@ -30,6 +35,16 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 	}
 	/* A number of one of them is still to go behind it. */
 	place->key &= UINT64_MAX >> 3;
+}
+
+bool xsp_lane_take(struct xsp_out *out, const struct xsp_track *lane, uint64_t begin,
+		   uint64_t end)
+{
+	uint64_t key = xsp_hash_pair((uint64_t)lane->producer << 32 | lane->kind, lane->tid);
+
+	if (!out->rows)
+		out->rows = fmt_rows_new();
+	return out->rows && fmt_rows_take(out->rows, key, begin, end);
 }
 
 char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane, char *p)
@@ -49,7 +64,11 @@ char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane,
 	case XSP_LANE_GPU:
 		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
 		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
-		p = put_u32(put_lit(p, " stream "), gpu ? gpu->stream : 0);
+		/* A wait for all that a context has to do has none. */
+		if (gpu && gpu->stream != UINT32_MAX)
+			p = put_u32(put_lit(p, " stream "), gpu->stream);
+		if (ev->aux == XSPROF_GPU_SYNC)
+			p = put_lit(p, " (waits)");
 		break;
 	default:
 		p = put_u64(put_lit(p, "scheduling of "), lane->tid / XSP_LANES);

@@ -39,6 +39,9 @@ struct xsp_place {
 /* @ev is a COMPLETE, SPAN or GPU of @thread. */
 void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,
 		    struct xsp_place *place);
+/* Does a range fit on a track of that kind?  @lane->tid is key * XSP_LANES + its number. */
+bool xsp_lane_take(struct xsp_out *out, const struct xsp_track *lane, uint64_t begin,
+		   uint64_t end);
 /* At most 160 bytes.  @lane->tid is key * XSP_LANES + its number.  Return: the end. */
 char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane, char *p);
 

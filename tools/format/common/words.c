@@ -109,7 +109,7 @@ const char *xsp_word_arg(uint8_t type)
 {
 	static const char *const words[] = {
 		NULL, "i64", "u64", "f64", "bool", "ptr", "name", "str", "tensor", "i64s", "f64s",
-		"list", "none",
+		"list", "none", "i32s",
 	};
 
 	return WORD(words, type);

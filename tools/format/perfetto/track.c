@@ -315,7 +315,8 @@ struct xsp_track *pf_lane(struct xsp_out *out, const struct xsprof_event *ev, en
 				      ev->ns);
 		if (!lane)
 			return NULL;
-		if (!pf_nests(out, lane, begin, end))
+		if (kind == XSP_LANE_GPU || kind == XSP_LANE_CALLS ?
+		    !xsp_lane_take(out, lane, begin, end) : !pf_nests(out, lane, begin, end))
 			continue;
 		return lane->prefix || make_lane(out, ev, lane) ? lane : NULL;
 	}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * A line for the user, on standard error.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "gpu/cupti/local.h"
+
+void cupti_say(const char *fmt, ...)
+{
+	char line[400] = "xsprof: ";
+	size_t n = strlen(line);
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		return;
+	n = strlen(line);
+	line[n++] = '\n';
+	/* One write: lines of several processes do not mix. */
+	if (write(STDERR_FILENO, line, n) < 0)
+		return;
+}

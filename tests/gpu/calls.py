@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What tests/gpu/program plays to the collector of CUPTI, through a stand-in for libcupti, and what
+# is in the trace of it.  Results are of a replay: no GPU is there.
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+XSPROF = os.path.join(BUILD, "bin", "xsprof")
+PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
+CUPTI = os.path.join(BUILD, "tests", "gpu", "libcupti.so")
+DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
+SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
+VERSIONS = {"11.8": 1108, "12.0": 1200, "12.4": 1204, "12.6": 1206, "12.8": 1208, "12.9": 1209,
+            "13.0": 1300, "13.5": 1305}
+
+count = 0
+failed = False
+
+
+def result(good, name, why=""):
+    global count, failed
+    count += 1
+    if not good:
+        failed = True
+        for line in str(why).splitlines():
+            print("#", line)
+    print("ok" if good else "not ok", count, name)
+
+
+def equal(got, want, name):
+    result(got == want, name, f"got  {got}\nwant {want}")
+
+
+def environ(**more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "CUDA_"))}
+    env.update({"XSPROF_CUPTI": CUPTI, "XSPROF_SHM_DIR": SHM.name, **more})
+    return env
+
+
+def run(args, **more):
+    return subprocess.run(args, env=environ(**more), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120)
+
+
+def record(*what, options=("--gpu",), **more):
+    path = os.path.join(DIR.name, "capture")
+    got = run([XSPROF, "record", *options, "-o", path, "--", PROGRAM, *what], **more)
+    dump = run([XSPROF, "dump", "-f", "ndjson", path])
+    events = [json.loads(line) for line in dump.stdout.splitlines()]
+    return got, [dict(e, name=e.get("name")) for e in events], path
+
+
+def tally(events):
+    return collections.Counter((e["kind"], e["name"]) for e in events if e["type"] == "gpu")
+
+
+def args_of(event):
+    return {a["key"]: a["value"] for a in event.get("args", [])}
+
+
+def missed(events):
+    return {e["name"]: e["i64"] for e in events if e["type"] == "counter"}
+
+
+AXPY = "axpy(float const*, float*, int)"
+EACH = collections.Counter({
+    ("runtime", "cudaLaunchKernel"): 2, ("runtime", "cudaMemcpyAsync"): 1,
+    ("runtime", "cudaMemsetAsync"): 1, ("runtime", "cudaStreamSynchronize"): 1,
+    ("runtime", "cudaGraphLaunch"): 1, ("runtime", "CUDA runtime function 99"): 1,
+    ("driver", "cuLaunchKernel"): 1, ("kernel", AXPY): 2, ("kernel", "plain_kernel"): 1,
+    ("kernel", "(no name)"): 1, ("memcpy", "Memcpy HtoD (Pageable -> Device)"): 1,
+    ("memcpy", "Memcpy PtoP (Device -> Device)"): 1, ("memset", "Memset (Device)"): 1,
+    ("sync", "Stream Sync"): 1, ("overhead", "Instrumentation"): 1,
+    ("overhead", "Driver Compiler"): 1, ("overhead", "Start of CUPTI"): 1,
+})
+
+
+def check_each():
+    for name, version in VERSIONS.items():
+        got, events, _ = record("each", STAND_IN_VERSION=str(version))
+        equal(tally(events), EACH, f"every kind of record of CUDA {name} (replay)")
+    op = [e["ns"] for e in events if e["name"] == "op"]
+    gpu = {(e["kind"], e["name"], e["value"]): e for e in events if e["type"] == "gpu"}
+    call, kernel = gpu["runtime", "cudaLaunchKernel", 1], gpu["kernel", AXPY, 1]
+    result(op[0] <= call["begin_ns"] <= call["end_ns"] <= op[1] <= kernel["begin_ns"],
+           "times are of the markers' clock: a call is inside its range, its kernel later",
+           (op, call, kernel))
+    equal([kernel[k] for k in ("device", "context", "stream")], [1, 3, 7], "where a kernel ran")
+    args = args_of(kernel)
+    equal([args[k] for k in ("grid", "block", "cluster", "registers per thread", "shared memory",
+                             "channel")],
+          ["[4, 5, 6]", "[128, 2, 1]", "[2, 1, 1]", 40, 3072, 8], "how it was launched")
+    main = [e["tid"] for e in events if e["name"] == "op"][0]
+    equal(call["thread_id"], main, "a call is of the thread that made it, as the kernel counts")
+    equal([gpu["memcpy", "Memcpy HtoD (Pageable -> Device)", 2]["bytes"],
+           gpu["memset", "Memset (Device)", 3]["bytes"]], [1 << 20, 512], "bytes of copies and sets")
+    graph = gpu["kernel", AXPY, 9]
+    equal([graph["graph"], graph["graph_node"]], [5, 17], "a kernel of a graph, and its node")
+    equal(gpu["sync", "Stream Sync", 4]["device"], 1, "the device of a context is known")
+    equal(args_of(gpu["runtime", "cudaLaunchKernel", 10]).get("External id"), 71,
+          "an id that the program pushed is with its call, one of a range is not")
+
+
+def check_kineto():
+    _, _, path = record("each")
+    trace = json.loads(run([XSPROF, "dump", "-f", "kineto", path]).stdout)
+    events = trace["traceEvents"]
+    op = next(e for e in events if e.get("name") == "op")
+    call = next(e for e in events if e.get("name") == "cudaLaunchKernel")
+    kernel = next(e for e in events if e.get("cat") == "kernel" and e["args"]["correlation"] == 1)
+    equal([call["args"]["External id"], kernel["args"]["External id"]],
+          [op["args"]["External id"]] * 2, "call and kernel belong to the range around the call")
+    equal([kernel["args"]["grid"], kernel["pid"], kernel["tid"]], [[4, 5, 6], 1, 7],
+          "a kernel in Kineto's words")
+    flows = [(e["ph"], e["id"]) for e in events if e.get("cat") == "ac2g"]
+    result(("s", 1) in flows and ("f", 1) in flows, "an arrow leads from call to kernel", flows)
+    equal([d["name"] for d in trace["deviceProperties"]], ["Stand-in 1"], "deviceProperties")
+
+
+def check_many():
+    got, events, _ = record("many", "50000")
+    kernels = [e for e in events if e["type"] == "gpu" and e["kind"] == "kernel"]
+    calls = [e for e in events if e["type"] == "gpu" and e["kind"] == "runtime"]
+    equal([len(kernels), len(calls)], [200000, 200000], "200,000 of 4 threads, none lost (replay)")
+    equal(len({e["value"] for e in kernels} & {e["value"] for e in calls}), 200000,
+          "each kernel has its call")
+    equal(missed(events), {}, "nothing is counted as missing")
+
+
+def check_bad():
+    got, events, _ = record("subscribed")
+    result("another tool has CUPTI" in got.stderr and got.returncode == 0 and not tally(events),
+           "CUPTI is another tool's: one line, and the program goes on", got.stderr)
+    got, events, _ = record("privilege")
+    result("lets root alone" in got.stderr and got.returncode == 0 and not tally(events),
+           "the driver allows it to root alone: one line that names the setting", got.stderr)
+    got, events, _ = record("each", XSPROF_CUPTI="/nowhere/libcupti.so")
+    result("XSPROF_CUPTI" in got.stderr and got.returncode == 0, "no libcupti there: one line",
+           got.stderr)
+    got, events, _ = record("each", STAND_IN_VERSION="1107")
+    result("11.8" in got.stderr and got.returncode == 0 and not tally(events),
+           "a CUPTI that is too old: one line", got.stderr)
+    got, events, _ = record("no-time")
+    n = sum(tally(events).values())
+    equal([n + missed(events)["not recorded: activities for which CUPTI has no time"],
+           n < sum(EACH.values())], [sum(EACH.values()), True],
+          "activities without times are counted, and shown with none")
+    got, events, _ = record("strange")
+    equal([tally(events), missed(events)["not recorded: CUPTI records of an unknown kind"]],
+          [EACH, 3], "records of an unknown kind are stepped over and counted")
+    got, events, _ = record("fork")
+    equal([got.returncode, tally(events)["kernel", AXPY]], [0, 1],
+          "the child of a fork has no CUPTI, and ends")
+    got, events, _ = record("_exit")
+    equal(tally(events), EACH, "a program that ends by _exit() loses what is younger than that only")
+
+
+def check_pause():
+    got, events, _ = record("pause")
+    result("paused: 0" in got.stdout and "resumed: 1" in got.stdout,
+           "paused, CUPTI collects nothing; resumed, it does", got.stdout)
+    lost = missed(events)["not recorded: activities told of after recording was paused"]
+    equal(sum(tally(events).values()) + lost, 2 * sum(EACH.values()) - 1,
+          "each activity is recorded, or counted as told of too late")
+
+
+def check_chain():
+    def names(env, *options):
+        text = run([XSPROF, "record", "-q", *options, "-o", os.path.join(DIR.name, "c"), "--",
+                    "sh", "-c", 'echo "${CUDA_INJECTION64_PATH:-none} ${XSPROF_CUDA_TOOL:-none}"'],
+                   **env).stdout
+        return " ".join(os.path.basename(word) for word in text.split())
+
+    equal(names({}), "none none", "without --gpu a program is left alone")
+    equal(names({}, "--gpu"), "libxsprof-cupti.so none", "--gpu names the collector")
+    equal(names({"CUDA_INJECTION64_PATH": "/a/tool.so"}, "--gpu"), "libxsprof-cupti.so tool.so",
+          "a tool that was named is kept for after it")
+    got, events, _ = record("each", CUDA_INJECTION64_PATH="/nowhere/tool.so")
+    result("/nowhere/tool.so" in got.stderr and tally(events) == EACH,
+           "a tool that cannot be loaded is named, and the GPU is recorded", got.stderr)
+    got = run([XSPROF, "record", "--gpu", "-a"])
+    result(got.returncode == 2 and "--gpu" in got.stderr,
+           "--gpu of processes that run already is refused", got.stderr)
+
+
+def check_window():
+    _, events, path = record("each")
+    gpu = [e for e in events if e["type"] == "gpu" and e["kind"] != "overhead"]
+    first = min(e["begin_ns"] for e in gpu)
+    last = max(e["end_ns"] for e in gpu)
+    told = min(e["ns"] for e in gpu)
+    result(told > last, "activities are told of later than they were", (told, last))
+    window = ["--from", f"@{first / 1e9:.9f}", "--to", f"@{(last + 100) / 1e9:.9f}"]
+    for form in ("chrome", "kineto", "ndjson"):
+        text = run([XSPROF, "dump", "-f", form, *window, path]).stdout
+        result(text.count('"plain_kernel"') == 1 and text.count("Memset (Device)") == 1,
+               f"dump -f {form} --to: what was in the window, whenever it was told of", text[:2000])
+    text = run([XSPROF, "report", "--json", *window, path]).stdout
+    result("plain_kernel" in text and "Memset (Device)" in text, "report --to: the same", text)
+    early = ["--to", f"@{(first - 1) / 1e9:.9f}"]
+    for verb in (["dump", "-f", "ndjson"], ["report", "--json"]):
+        text = run([XSPROF, *verb, *early, path]).stdout
+        result("plain_kernel" not in text, f"{verb[0]} --to: nothing of what was later", text)
+
+
+for check in (check_each, check_kineto, check_many, check_bad, check_pause, check_chain,
+              check_window):
+    check()
+print(f"1..{count}")
+DIR.cleanup()
+SHM.cleanup()
+sys.exit(failed)

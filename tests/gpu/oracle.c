@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Our view of CUPTI's records against its own headers, and its own walk over a buffer: compiled
+ * once for each version, with that version's headers, and run with its library.  Needs no GPU.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cupti_activity.h>
+#include <cupti_version.h>
+
+#include "gpu/cupti/cupti-abi.h"
+
+/* The newest of each, as the version of CUDA that VERSION is (1108) writes it. */
+#if VERSION >= 1304
+typedef CUpti_ActivityKernel13 kernel_t;
+#elif VERSION >= 1303
+typedef CUpti_ActivityKernel12 kernel_t;
+#elif VERSION >= 1301
+typedef CUpti_ActivityKernel11 kernel_t;
+#elif VERSION >= 1300
+typedef CUpti_ActivityKernel10 kernel_t;
+#elif VERSION >= 1200
+typedef CUpti_ActivityKernel9 kernel_t;
+#else
+typedef CUpti_ActivityKernel8 kernel_t;
+#endif
+#if VERSION >= 1208
+typedef CUpti_ActivityMemcpy6 memcpy_t;
+typedef CUpti_ActivitySynchronization2 sync_t;
+#else
+typedef CUpti_ActivityMemcpy5 memcpy_t;
+typedef CUpti_ActivitySynchronization sync_t;
+#endif
+#if VERSION >= 1204
+typedef CUpti_ActivityOverhead3 overhead_t;
+#elif VERSION >= 1203
+typedef CUpti_ActivityOverhead2 overhead_t;
+#else
+typedef CUpti_ActivityOverhead overhead_t;
+#endif
+typedef CUpti_ActivityMemcpyPtoP4 peer_t;
+typedef CUpti_ActivityMemset4 memset_t;
+typedef CUpti_ActivityAPI call_t;
+typedef CUpti_ActivityExternalCorrelation external_t;
+typedef CUpti_ActivityContext context_t;
+#if VERSION >= 1202
+typedef CUpti_ActivityDevice5 device_t;
+#else
+typedef CUpti_ActivityDevice4 device_t;
+#endif
+
+#define SAME(ours, field, theirs, their_field) \
+	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field) && \
+		       sizeof(((struct ours *)0)->field) == sizeof(((theirs *)0)->their_field), \
+		       #ours "." #field)
+/* Three of theirs in a row. */
+#define FIRST(ours, field, theirs, their_field) \
+	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, their_field), \
+		       #ours "." #field)
+
+SAME(cupti_kernel, kind, kernel_t, kind);
+SAME(cupti_kernel, registers, kernel_t, registersPerThread);
+SAME(cupti_kernel, start, kernel_t, start);
+SAME(cupti_kernel, end, kernel_t, end);
+SAME(cupti_kernel, device, kernel_t, deviceId);
+SAME(cupti_kernel, context, kernel_t, contextId);
+SAME(cupti_kernel, stream, kernel_t, streamId);
+FIRST(cupti_kernel, grid, kernel_t, gridX);
+FIRST(cupti_kernel, block, kernel_t, blockX);
+SAME(cupti_kernel, static_shared, kernel_t, staticSharedMemory);
+SAME(cupti_kernel, dynamic_shared, kernel_t, dynamicSharedMemory);
+SAME(cupti_kernel, local_per_thread, kernel_t, localMemoryPerThread);
+SAME(cupti_kernel, correlation, kernel_t, correlationId);
+SAME(cupti_kernel, name, kernel_t, name);
+SAME(cupti_kernel, queued, kernel_t, queued);
+SAME(cupti_kernel, submitted, kernel_t, submitted);
+SAME(cupti_kernel, graph_node, kernel_t, graphNodeId);
+SAME(cupti_kernel, graph, kernel_t, graphId);
+SAME(cupti_kernel, channel, kernel_t, channelID);
+SAME(cupti_kernel, channel_type, kernel_t, channelType);
+FIRST(cupti_kernel, cluster, kernel_t, clusterX);
+
+SAME(cupti_memcpy, copy_kind, memcpy_t, copyKind);
+SAME(cupti_memcpy, from, memcpy_t, srcKind);
+SAME(cupti_memcpy, to, memcpy_t, dstKind);
+SAME(cupti_memcpy, bytes, memcpy_t, bytes);
+SAME(cupti_memcpy, start, memcpy_t, start);
+SAME(cupti_memcpy, end, memcpy_t, end);
+SAME(cupti_memcpy, device, memcpy_t, deviceId);
+SAME(cupti_memcpy, context, memcpy_t, contextId);
+SAME(cupti_memcpy, stream, memcpy_t, streamId);
+SAME(cupti_memcpy, correlation, memcpy_t, correlationId);
+SAME(cupti_memcpy, graph_node, memcpy_t, graphNodeId);
+SAME(cupti_memcpy, graph, memcpy_t, graphId);
+SAME(cupti_memcpy, channel, memcpy_t, channelID);
+
+SAME(cupti_memcpy_peer, bytes, peer_t, bytes);
+SAME(cupti_memcpy_peer, start, peer_t, start);
+SAME(cupti_memcpy_peer, from_device, peer_t, srcDeviceId);
+SAME(cupti_memcpy_peer, to_device, peer_t, dstDeviceId);
+SAME(cupti_memcpy_peer, correlation, peer_t, correlationId);
+SAME(cupti_memcpy_peer, graph_node, peer_t, graphNodeId);
+SAME(cupti_memcpy_peer, graph, peer_t, graphId);
+
+SAME(cupti_memset, value, memset_t, value);
+SAME(cupti_memset, bytes, memset_t, bytes);
+SAME(cupti_memset, start, memset_t, start);
+SAME(cupti_memset, device, memset_t, deviceId);
+SAME(cupti_memset, stream, memset_t, streamId);
+SAME(cupti_memset, correlation, memset_t, correlationId);
+SAME(cupti_memset, memory, memset_t, memoryKind);
+SAME(cupti_memset, graph_node, memset_t, graphNodeId);
+SAME(cupti_memset, graph, memset_t, graphId);
+
+SAME(cupti_call, function, call_t, cbid);
+SAME(cupti_call, start, call_t, start);
+SAME(cupti_call, end, call_t, end);
+SAME(cupti_call, thread, call_t, threadId);
+SAME(cupti_call, correlation, call_t, correlationId);
+SAME(cupti_call, result, call_t, returnValue);
+
+SAME(cupti_external, external_kind, external_t, externalKind);
+SAME(cupti_external, id, external_t, externalId);
+SAME(cupti_external, correlation, external_t, correlationId);
+
+SAME(cupti_sync, type, sync_t, type);
+SAME(cupti_sync, start, sync_t, start);
+SAME(cupti_sync, end, sync_t, end);
+SAME(cupti_sync, correlation, sync_t, correlationId);
+SAME(cupti_sync, context, sync_t, contextId);
+SAME(cupti_sync, stream, sync_t, streamId);
+SAME(cupti_sync, event, sync_t, cudaEventId);
+
+SAME(cupti_overhead, type, overhead_t, overheadKind);
+SAME(cupti_overhead, start, overhead_t, start);
+SAME(cupti_overhead, end, overhead_t, end);
+
+SAME(cupti_device, bandwidth, device_t, globalMemoryBandwidth);
+SAME(cupti_device, memory, device_t, globalMemorySize);
+SAME(cupti_device, multiprocessors, device_t, numMultiprocessors);
+SAME(cupti_device, warps_per_sm, device_t, maxWarpsPerMultiprocessor);
+SAME(cupti_device, shared_per_sm, device_t, maxSharedMemoryPerMultiprocessor);
+SAME(cupti_device, threads_per_block, device_t, maxThreadsPerBlock);
+SAME(cupti_device, major, device_t, computeCapabilityMajor);
+SAME(cupti_device, id, device_t, id);
+SAME(cupti_device, name, device_t, name);
+
+SAME(cupti_context, context, context_t, contextId);
+SAME(cupti_context, device, context_t, deviceId);
+
+_Static_assert(CUPTI_MEMCPY == CUPTI_ACTIVITY_KIND_MEMCPY, "kind");
+_Static_assert(CUPTI_MEMSET == CUPTI_ACTIVITY_KIND_MEMSET, "kind");
+_Static_assert(CUPTI_DRIVER == CUPTI_ACTIVITY_KIND_DRIVER, "kind");
+_Static_assert(CUPTI_RUNTIME == CUPTI_ACTIVITY_KIND_RUNTIME, "kind");
+_Static_assert(CUPTI_DEVICE == CUPTI_ACTIVITY_KIND_DEVICE, "kind");
+_Static_assert(CUPTI_CONTEXT == CUPTI_ACTIVITY_KIND_CONTEXT, "kind");
+_Static_assert(CUPTI_KERNEL == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kind");
+_Static_assert(CUPTI_OVERHEAD == CUPTI_ACTIVITY_KIND_OVERHEAD, "kind");
+_Static_assert(CUPTI_MEMCPY_PEER == CUPTI_ACTIVITY_KIND_MEMCPY2, "kind");
+_Static_assert(CUPTI_SYNC == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "kind");
+_Static_assert(CUPTI_EXTERNAL == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "kind");
+_Static_assert(CUPTI_MAX_LIMIT == CUPTI_ERROR_MAX_LIMIT_REACHED, "result");
+_Static_assert(CUPTI_NO_PRIVILEGE == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "result");
+_Static_assert(CUPTI_SUBSCRIBED == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "result");
+_Static_assert(CUPTI_ATTR_ZEROED == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, "attribute");
+_Static_assert(CUPTI_THREAD_SYSTEM == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, "thread ids");
+_Static_assert(CUPTI_FLUSH_FORCED == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, "flush");
+
+static const struct {
+	uint32_t	kind;
+	uint32_t	size;
+} known[] = {
+	{ CUPTI_KERNEL, sizeof(kernel_t) }, { CUPTI_MEMCPY, sizeof(memcpy_t) },
+	{ CUPTI_MEMCPY_PEER, sizeof(peer_t) }, { CUPTI_MEMSET, sizeof(memset_t) },
+	{ CUPTI_RUNTIME, sizeof(call_t) }, { CUPTI_DRIVER, sizeof(call_t) },
+	{ CUPTI_EXTERNAL, sizeof(external_t) }, { CUPTI_SYNC, sizeof(sync_t) },
+	{ CUPTI_OVERHEAD, sizeof(overhead_t) },
+};
+#define NO_DRIVER	999
+#define KNOWN	(sizeof(known) / sizeof(known[0]))
+
+int main(int argc, char **argv)
+{
+	void *lib = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW), *record = NULL;
+	int (*next)(uint8_t *buffer, size_t valid, void **record);
+	int (*get_version)(uint32_t *version);
+	static uint64_t buffer[8192];
+	uint8_t *at = (uint8_t *)buffer;
+	uint32_t version = 0, n = 0;
+	size_t end = 0;
+
+	if (!lib) {
+		printf("%s\n", dlerror());
+		return 1;
+	}
+	next = (int (*)(uint8_t *, size_t, void **))dlsym(lib, "cuptiActivityGetNextRecord");
+	get_version = (int (*)(uint32_t *))dlsym(lib, "cuptiGetVersion");
+	/* Newer ones say nothing where there is no driver. */
+	if (get_version(&version) == NO_DRIVER)
+		return 3;
+	if (version != CUPTI_API_VERSION) {
+		printf("version %u, headers of %u\n", version, CUPTI_API_VERSION);
+		return 1;
+	}
+	/* Each kind behind each. */
+	for (uint32_t a = 0; a < KNOWN; a++)
+		for (uint32_t b = 0; b < KNOWN; b++, n += 2) {
+			*(uint32_t *)(at + end) = known[a].kind;
+			end += known[a].size;
+			*(uint32_t *)(at + end) = known[b].kind;
+			end += known[b].size;
+		}
+	while (!next(at, end, &record)) {
+		uint32_t i = 0;
+
+		while (i < KNOWN && known[i].kind != *(uint32_t *)record)
+			i++;
+		if (i == KNOWN) {
+			printf("after %u records: kind %u\n", n, *(uint32_t *)record);
+			return 1;
+		}
+		n--;
+	}
+	printf("%u records left, version %u\n", n, version);
+	return n != 0;
+}

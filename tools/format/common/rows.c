@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracks of what comes in any order: see rows.h.  Of each track the latest ranges are remembered,
+ * in the order of their begins; an earlier one than all of them does not fit.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "format/common/rows.h"
+
+#define ROWS	1024u		/* a power of two */
+#define RANGES	1024u		/* of a row that are remembered, at most */
+
+struct range {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	latest;		/* end of all up to this one */
+};
+
+/**
+ * struct row - a track
+ * @key: which, 0 for none
+ * @floor: nothing may begin before
+ * @v: its ranges
+ * @n: how many
+ * @room: of @v
+ */
+struct row {
+	uint64_t	key;
+	uint64_t	floor;
+	struct range	*v;
+	uint32_t	n;
+	uint32_t	room;
+};
+
+struct fmt_rows {
+	struct row	rows[ROWS];
+	uint32_t	nr;
+};
+
+struct fmt_rows *fmt_rows_new(void)
+{
+	return calloc(1, sizeof(struct fmt_rows));
+}
+
+void fmt_rows_free(struct fmt_rows *rows)
+{
+	for (uint32_t i = 0; rows && i < ROWS; i++)
+		free(rows->rows[i].v);
+	free(rows);
+}
+
+static struct row *find(struct fmt_rows *rows, uint64_t key)
+{
+	uint64_t hash = xsp_hash_pair(key, 1);
+	struct row *row;
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		row = &rows->rows[(hash + i) & (ROWS - 1)];
+		if (row->key == key)
+			return row;
+		if (row->key)
+			continue;
+		if (rows->nr == ROWS / 2)
+			return NULL;
+		rows->nr++;
+		row->key = key;
+		return row;
+	}
+	return NULL;
+}
+
+/* The older half is forgotten when there is no room. */
+static bool make_room(struct row *row)
+{
+	uint32_t room = row->room ? 2 * row->room : 16, half = row->n / 2;
+	struct range *v;
+
+	if (row->n < row->room)
+		return true;
+	if (room <= RANGES) {
+		v = realloc(row->v, room * sizeof(*v));
+		if (!v)
+			return false;
+		row->v = v;
+		row->room = room;
+		return true;
+	}
+	row->floor = row->v[half - 1].latest;
+	memmove(row->v, row->v + half, (row->n - half) * sizeof(*row->v));
+	row->n -= half;
+	return true;
+}
+
+/* How many begin earlier; most come at the end. */
+static uint32_t place(const struct row *row, uint64_t begin)
+{
+	uint32_t at = row->n;
+
+	while (at && row->v[at - 1].begin >= begin)
+		at--;
+	return at;
+}
+
+static bool nests(const struct row *row, uint32_t at, uint64_t begin, uint64_t end)
+{
+	/*
+	 * Those that begin later are inside, or begin when it is over.  Of one moment, an end and
+	 * a begin are in the order in which they are written: what is written later is no earlier.
+	 */
+	for (uint32_t i = at; i < row->n && row->v[i].begin <= end; i++)
+		if (row->v[i].end > end)
+			return false;
+	/* Those that begin earlier are over, or it is inside of them. */
+	for (uint32_t i = at; i && row->v[i - 1].latest > begin; i--)
+		if (row->v[i - 1].end > begin && row->v[i - 1].end < end)
+			return false;
+	return true;
+}
+
+bool fmt_rows_take(struct fmt_rows *rows, uint64_t key, uint64_t begin, uint64_t end)
+{
+	struct row *row = find(rows, key ? key : 1);
+	uint64_t latest;
+	uint32_t at;
+
+	if (!row || !make_room(row) || begin < row->floor)
+		return false;
+	at = place(row, begin);
+	/* Which of two that begin at one moment is around the other, a viewer cannot tell. */
+	if ((at < row->n && row->v[at].begin == begin) || !nests(row, at, begin, end))
+		return false;
+	memmove(row->v + at + 1, row->v + at, (row->n - at) * sizeof(*row->v));
+	row->n++;
+	latest = at ? row->v[at - 1].latest : 0;
+	row->v[at] = (struct range){ .begin = begin, .end = end };
+	for (; at < row->n; at++) {
+		if (row->v[at].end > latest)
+			latest = row->v[at].end;
+		row->v[at].latest = latest;
+	}
+	return true;
+}
