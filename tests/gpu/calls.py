@@ -100,7 +100,7 @@ def check_each():
     main = [e["tid"] for e in events if e["name"] == "op"][0]
     equal(call["thread_id"], main, "a call is of the thread that made it, as the kernel counts")
     equal([gpu["memcpy", "Memcpy HtoD (Pageable -> Device)", 2]["bytes"],
-           gpu["memset", "Memset (Device)", 3]["bytes"]], [1 << 20, 512], "bytes of copies and sets")
+           gpu["memset", "Memset (Device)", 3]["bytes"]], [1 << 20, 512], "bytes moved")
     graph = gpu["kernel", AXPY, 9]
     equal([graph["graph"], graph["graph_node"]], [5, 17], "a kernel of a graph, and its node")
     equal(gpu["sync", "Stream Sync", 4]["device"], 1, "the device of a context is known")
@@ -159,7 +159,7 @@ def check_bad():
     equal([got.returncode, tally(events)["kernel", AXPY]], [0, 1],
           "the child of a fork has no CUPTI, and ends")
     got, events, _ = record("_exit")
-    equal(tally(events), EACH, "a program that ends by _exit() loses what is younger than that only")
+    equal(tally(events), EACH, "a program that ends by _exit() has what was before")
 
 
 def check_pause():
@@ -210,8 +210,47 @@ def check_window():
         result("plain_kernel" not in text, f"{verb[0]} --to: nothing of what was later", text)
 
 
+def check_report():
+    _, events, path = record("many", "500")
+    report = json.loads(run([XSPROF, "report", "--gpu", "--json", path]).stdout)
+    rows = {(r["kind"], r["name"]): r for r in report["rows"]}
+    kernels = [e for e in events if e["type"] == "gpu" and e["kind"] == "kernel"]
+    calls = {e["value"]: e for e in events if e["type"] == "gpu" and e["kind"] == "runtime"}
+    times = sorted((e["begin_ns"], e["end_ns"]) for e in kernels)
+    busy, end = 0, 0
+    for first, last in times:
+        busy += max(0, last - max(first, end))
+        end = max(end, last)
+    delays = [e["begin_ns"] - calls[e["value"]]["begin_ns"] for e in kernels]
+    row = rows["kernel", AXPY]
+    equal([row["count"], row["total_ns"], row["min_ns"], row["max_ns"]],
+          [2000, sum(b - a for a, b in times), min(b - a for a, b in times),
+           max(b - a for a, b in times)], "report --gpu: a kernel's times are those of the trace")
+    equal(row["delay_ns"], sum(delays) // len(delays), "the delay since its call")
+    device = report["devices"][0]
+    equal([device["device"], device["busy_ns"], device["kernels_ns"]], [1, busy, busy],
+          "how long the device was busy, each moment once")
+    equal([report["streams"][0]["stream"], report["streams"][0]["count"]], [7, 2000], "its streams")
+    equal([rows["runtime", "cudaLaunchKernel"]["count"], report["before_their_call"]], [2000, 0],
+          "the calls; no activity before its own")
+    _, events, path = record("each")
+    text = run([XSPROF, "report", "--gpu", path]).stdout
+    result("GPU 1, Stand-in 1: busy for" in text and "Memcpy PtoP" in text and
+           "plain_kernel" in text, "the table names the device, copies and kernels", text)
+    rows = {(r["kind"], r["name"]): r
+            for r in json.loads(run([XSPROF, "report", "--gpu", "--json", path]).stdout)["rows"]}
+    # 256 threads of 40 registers: 6 blocks of 8 warps on a multiprocessor of 64; 120 blocks on 132.
+    equal([rows["kernel", "plain_kernel"]["occupancy"],
+           rows["memcpy", "Memcpy HtoD (Pageable -> Device)"]["bytes"]],
+          [round(120 / 132 * 8 * 100 / 64, 1), 1 << 20], "occupancy and bytes")
+    got = run([XSPROF, "record", "-q", "-o", path, "--", PROGRAM, "each"])
+    got = run([XSPROF, "report", "--gpu", path])
+    result(got.returncode == 1 and "record with --gpu" in got.stderr,
+           "nothing of a GPU: an error that says how to record it", got.stderr)
+
+
 for check in (check_each, check_kineto, check_many, check_bad, check_pause, check_chain,
-              check_window):
+              check_window, check_report):
     check()
 print(f"1..{count}")
 DIR.cleanup()

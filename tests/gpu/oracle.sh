@@ -3,8 +3,8 @@
 #
 # Usage: oracle.sh [all]
 #
-# The records of CUPTI as the collector reads them, against CUPTI's own headers and library: of the
-# oldest and the newest version that is known, or of all. They are fetched when they are needed. TAP.
+# The records of CUPTI as the collector reads them, against CUPTI's own headers and library: of
+# the oldest and the newest version that is known, or of all. They are fetched when needed. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh

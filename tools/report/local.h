@@ -69,6 +69,7 @@ struct report_threads {
  * @by: REPORT_BY_*
  * @why: the ranges that are asked for with --why, else NULL
  * @gaps: --gaps was given
+ * @gpu: --gpu was given
  * @devices: there are activities of devices
  * @split: a name is in several categories: rows of ranges are by these too
  * @uncertain: --include-uncertain was given: times of ranges inside which records were lost count
@@ -106,6 +107,7 @@ struct report {
 	bool				json;
 	const char			*why;
 	bool				gaps;
+	bool				gpu;
 	bool				devices;
 	bool				split;
 	bool				uncertain;

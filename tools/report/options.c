@@ -30,6 +30,9 @@ void report_help(void)
 	      "                        each of them waited for; -n: how many (5)\n"
 	      "      --gaps            the longest times between the ranges of a thread, or the\n"
 	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
+	      "      --gpu             what GPUs did: how busy each was, its kernels and copies, with\n"
+	      "                        the delay since their calls, and these calls (recorded\n"
+	      "                        with --gpu)\n"
 	      "      --include-uncertain\n"
 	      "                        count also the times of ranges inside which records\n"
 	      "                        were lost: their end may be that of another range\n"
@@ -96,7 +99,7 @@ static int parse_sort(struct report *report, const char *text)
 
 int report_options(struct report *report, int argc, char **argv)
 {
-	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS,
+	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS, OPT_GPU,
 	       OPT_UNCERTAIN, OPT_STEPS };
 	static const struct option options[] = {
 		READING_OPTIONS,
@@ -109,6 +112,7 @@ int report_options(struct report *report, int argc, char **argv)
 		{ "steps",	optional_argument, NULL, OPT_STEPS },
 		{ "why",	required_argument, NULL, OPT_WHY },
 		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
+		{ "gpu",	no_argument,	   NULL, OPT_GPU },
 		{ "include-uncertain", no_argument, NULL, OPT_UNCERTAIN },
 		XSP_FILTER_OPTIONS,
 		{ 0 },
@@ -145,6 +149,9 @@ int report_options(struct report *report, int argc, char **argv)
 		case OPT_GAPS:
 			report->gaps = true;
 			break;
+		case OPT_GPU:
+			report->gpu = true;
+			break;
 		case OPT_UNCERTAIN:
 			report->uncertain = true;
 			break;
@@ -168,8 +175,11 @@ int report_options(struct report *report, int argc, char **argv)
 	ret = reading_file(&report->reading, argc, argv);
 	if (ret >= 0)
 		return ret;
-	if (!!report->why + report->gaps + report->by_step > 1)
-		return tool_usage("report", "--why, --gaps and --steps: one at a time");
+	if (!!report->why + report->gaps + report->by_step + report->gpu > 1)
+		return tool_usage("report", "--why, --gaps, --steps and --gpu: one at a time");
+	if (report->gpu && (rows || report->uncertain))
+		return tool_usage("report", "--gpu: --by, --sort and --include-uncertain are for "
+				  "rows of ranges");
 	if (report->step && !*report->step)
 		return tool_usage("report", "--steps=: a name is missing");
 	if (report->by_step && (rows || report->uncertain))

@@ -10,6 +10,7 @@
 
 #include "cli/tool.h"
 #include "ranges/losses.h"
+#include "report/gpu.h"
 #include "report/join.h"
 #include "report/local.h"
 #include "report/why-local.h"
@@ -267,7 +268,8 @@ int cmd_report(int argc, char **argv)
 	if (status < 0) {
 		status = xsp_source_open(&report.source, &report.reading, NULL, 0);
 		if (!status) {
-			status = report.why || report.gaps ? why_run(&report) : run(&report);
+			status = report.why || report.gaps ? why_run(&report) :
+				 report.gpu ? gpu_run(&report) : run(&report);
 			xsp_source_close(&report.source);
 		}
 	}

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The comparisons of tests/gpu/run.sh: with what a program says that it did, with torch.profiler,
+# and of the clocks of device and host.  The exit status is 0 where all is as it should be.
+
+import collections
+import json
+import subprocess
+import sys
+
+WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+def dump(xsprof, path):
+    text = subprocess.run([xsprof, "dump", "-f", "ndjson", path], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+    return [e for e in map(json.loads, text.splitlines()) if e["type"] == "gpu"]
+
+
+def counts(xsprof, path, said, processes):
+    events = dump(xsprof, path)
+    want = collections.Counter()
+    for line in open(said, encoding="utf-8"):
+        kind, name, n = line.split()
+        want[kind, name] += int(n) * int(processes)
+    got = collections.Counter()
+    for e in events:
+        name = e["name"]
+        if e["kind"] == "kernel" and "scale<double>" in name:
+            got["kernel", "scale_in_graph"] += 1
+        elif e["kind"] == "kernel" and "scale<float>" in name:
+            got["kernel", "scale"] += 1
+        elif e["kind"] == "kernel":
+            got["kernel", name.split("(")[0]] += 1
+        elif e["kind"] == "memcpy":
+            way, memories = name.split()[1], name.split("(")[1].rstrip(")").split(" -> ")
+            got["memcpy", f"{way}_{memories[0] if way == 'HtoD' else memories[1]}"] += 1
+        elif e["kind"] == "memset":
+            got["memset", name.split("(")[1].rstrip(")")] += 1
+        elif name == "cudaGraphLaunch":
+            got["call", name] += 1
+    # The one kernel on managed memory has the name of others; waits at ends of parts are more.
+    want["kernel", "scale"] += want.pop(("kernel", "scale_managed"))
+    want.pop(("sync", "Stream_Sync"))
+    if got != want:
+        print("got ", dict(got), "\nwant", dict(want))
+    calls = {e["value"] for e in events if e["kind"] in ("runtime", "driver")}
+    alone = [e for e in events if e["kind"] in ("kernel", "memcpy", "memset") and
+             e["value"] not in calls]
+    if alone:
+        print(len(alone), "activities without their call")
+    return got == want and not alone
+
+
+def spread(name, values):
+    values.sort()
+    print(f"{name}: least {values[0] / 1e3:.1f} us, median {values[len(values) // 2] / 1e3:.1f} us")
+
+
+def clocks(xsprof, path):
+    events = dump(xsprof, path)
+    calls = {e["value"]: e for e in events if e["kind"] == "runtime"}
+    kernels = sorted((e for e in events if e["kind"] == "kernel"), key=lambda e: e["begin_ns"])
+    waits = sorted((e for e in events if e["name"] == "cudaDeviceSynchronize"),
+                   key=lambda e: e["end_ns"])
+    begins = [k["begin_ns"] - calls[k["value"]]["begin_ns"] for k in kernels]
+    # Each kernel is waited for before the next is launched.
+    ends = [w["end_ns"] - k["end_ns"] for k, w in zip(kernels, waits)]
+    if not kernels or len(kernels) != len(waits):
+        print("got", len(kernels), "kernels and", len(waits), "waits", file=sys.stderr)
+        return False
+    good = min(begins) >= 0 and min(ends) >= 0
+    n = len(kernels) // 3
+    for i, part in enumerate(("first", "second", "last")):
+        spread(f"{part} third of {len(kernels)} kernels, from call to kernel",
+               begins[i * n:(i + 1) * n])
+        spread(f"{part} third, from kernel's end to the wait's", ends[i * n:(i + 1) * n])
+    return good
+
+
+def killed(path):
+    report = json.load(open(path, encoding="utf-8"))
+    device = report["devices"][0]
+    ms = (device["last_ns"] - device["first_ns"]) / 1e6
+    print(f"of a program killed after 3 s: activities of {ms:.0f} ms")
+    return ms > 1000
+
+
+def by_op(events):
+    ops = {e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"}
+    return collections.Counter(
+        (ops.get(e["args"].get("External id")), e["name"], e["args"]["stream"])
+        for e in events if e.get("cat") in WORK)
+
+
+def arguments(events):
+    keys = ("grid", "block", "registers per thread", "shared memory", "bytes", "device", "context")
+    return collections.Counter((e["name"], key, str(e["args"][key])) for e in events
+                               if e.get("cat") in WORK for key in keys if key in e["args"])
+
+
+def differ(what, ours, theirs):
+    print(f"{what}: {sum(ours.values())} of ours, {sum(theirs.values())} of torch.profiler's")
+    for key in list((ours - theirs) + (theirs - ours))[:20]:
+        print("  ", ours[key], theirs[key], key)
+    return ours != theirs
+
+
+def occupancy(report, theirs):
+    """Theirs is rounded, and 0 of kernels with more shared memory than a block has by default."""
+    ours = {r["name"]: r["occupancy"] for r in report["rows"] if r["kind"] == "kernel"}
+    sums = collections.defaultdict(lambda: [0.0, 0.0])
+    for e in theirs:
+        if e.get("cat") == "kernel":
+            sums[e["name"]][0] += e["args"]["est. achieved occupancy %"] * e["dur"]
+            sums[e["name"]][1] += e["dur"]
+    bad = [(name, ours.get(name), total / of) for name, (total, of) in sums.items()
+           if of and total and not abs(ours.get(name, -1) - total / of) <= 0.6]
+    print(f"occupancy: {len(sums)} kernels, {len(bad)} apart by more than their rounding")
+    for one in bad[:20]:
+        print("  ", one)
+    return bad
+
+
+def torch(ours, theirs, report):
+    ours = json.load(open(ours, encoding="utf-8"))["traceEvents"]
+    theirs = json.load(open(theirs, encoding="utf-8"))["traceEvents"]
+    report = json.load(open(report, encoding="utf-8"))
+    bad = [differ("op, kernel and stream", by_op(ours), by_op(theirs)),
+           differ("arguments", arguments(ours), arguments(theirs)),
+           bool(occupancy(report, theirs))]
+    annotations = [collections.Counter(e["name"] for e in events
+                                       if e.get("cat") == "gpu_user_annotation")
+                   for events in (ours, theirs)]
+    bad.append(differ("annotations on streams", *annotations))
+    return not any(bad)
+
+
+def same(one, other):
+    rows = [collections.Counter({(r["kind"], r["name"]): r["count"]
+                                 for r in json.load(open(path, encoding="utf-8"))["rows"]
+                                 if r["kind"] in ("kernel", "memcpy", "memset")})
+            for path in (one, other)]
+    print("got ", rows[0] - rows[1], "\nwant", rows[1] - rows[0])
+    return rows[0] == rows[1]
+
+
+sys.exit(not globals()[sys.argv[1]](*sys.argv[2:]))

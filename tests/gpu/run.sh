@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Usage: tests/gpu/run.sh FOLDER [SECONDS]
+#
+# All that needs a GPU of NVIDIA's, in some four minutes: CUDA's toolkit and a build of the tree are
+# needed, and PyTorch for a part of it. Captures, traces and the figures go into FOLDER; SECONDS is
+# how long the clocks are compared (30). TAP. It is not part of make check: run it where a GPU is.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/common/tap.sh
+[ $# -ge 1 ] || { echo "usage: tests/gpu/run.sh FOLDER [SECONDS]" >&2; exit 2; }
+out=$1 seconds=${2:-30} here=$PWD/tests/gpu
+BUILD=${BUILD:-build}
+xsprof=$(realpath "$BUILD/bin/xsprof") || exit 1
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+export PYTHONDONTWRITEBYTECODE=1
+skip() { echo "1..0 # SKIP $*"; exit 77; }
+
+nvidia-smi -L >/dev/null 2>&1 || skip "no GPU of NVIDIA's here"
+[ -x "$nvcc" ] || skip "no nvcc here"
+mkdir -p "$out" && cd "$out" || exit 1
+"$nvcc" -O2 -arch=native -std=c++17 -o work "$here/work.cu" &&
+	"$nvcc" -O2 -arch=native -std=c++17 -shared -Xcompiler -fPIC -o libwork.so "$here/work.cu" ||
+	exit 1
+{
+	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+	sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1
+	"$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/CUDA \1/p'
+} >figures
+
+record() { "$xsprof" record -q --gpu -b 64M -o "$@"; }
+# Of launches: the least, in ns of CPU time.
+cost() { sed -n 's/^launch cpu_ns \([0-9.]*\) .*/\1/p' | tail -n 1; }
+
+# What a program says that it did, in each of its processes.
+./work >said && record work.xsprof -- ./work >said.recorded 2>log && cmp -s said said.recorded &&
+	python3 "$here/compare.py" counts "$xsprof" work.xsprof said 1 >log 2>&1
+result "kernels, copies, sets, graphs, managed memory, threads: as many as the program made" $?
+record two.xsprof -- sh -c './work & ./work & wait' >said.two 2>log &&
+	python3 "$here/compare.py" counts "$xsprof" two.xsprof said 2 >log 2>&1
+result "the same of two processes at once" $?
+record tick.xsprof -- ./work tick "$seconds" >log 2>&1 &&
+	python3 "$here/compare.py" clocks "$xsprof" tick.xsprof >>figures 2>log
+result "over $seconds s no kernel begins before its call or ends after the wait for it" $?
+
+for i in 1 2 3 4 5; do
+	./work launch 20000 10 | cost >>bare
+	record launch.xsprof -- ./work launch 20000 10 | cost >>ours
+done
+"$xsprof" info launch.xsprof | grep -q '^lost  *0 records' && [ "$(wc -l <ours)" = 5 ]
+result "launches of empty kernels are recorded, none lost" $?
+record grow.xsprof -- ./work grow 2000000 >>figures 2>log &&
+	"$xsprof" info grow.xsprof | grep -q '^lost  *0 records'
+result "2,000,000 launches, none lost; memory is in the figures" $?
+rm -f launch.xsprof grow.xsprof
+{
+	./work rounds 2
+	record rounds.xsprof -d 3 -- ./work rounds 7 2>log
+} >rounds
+result "a recording that ends leaves the program at its speed: it is in the figures" $?
+rm -f rounds.xsprof
+sh -c "$xsprof record --gpu -o killed.xsprof -- sh -c 'timeout -s KILL 3 ./work rounds 9'" \
+	>/dev/null 2>log
+"$xsprof" report --gpu --json killed.xsprof >killed.json 2>>log &&
+	python3 "$here/compare.py" killed killed.json >>figures 2>>log
+result "of a program that is killed all is there but its last moments" $?
+rm -f killed.xsprof
+
+if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+	python3 "$here/torch-work.py" profiler theirs.json >log 2>&1 &&
+		record torch.xsprof --torch shapes -- python3 "$here/torch-work.py" >log 2>&1 &&
+		"$xsprof" dump -f kineto -o ours.json torch.xsprof >>log 2>&1 &&
+		"$xsprof" report --gpu --json torch.xsprof >torch.json &&
+		python3 "$here/compare.py" torch ours.json theirs.json torch.json >log 2>&1
+	status=$?
+	sed 's/^/  /' log >>figures
+	result "PyTorch: op, kernel, stream, grid and occupancy as torch.profiler has them" $status
+	record nvtx.xsprof -- python3 "$here/torch-work.py" nvtx >log 2>&1 &&
+		"$xsprof" report --gpu --json nvtx.xsprof >nvtx.json &&
+		python3 "$here/compare.py" same torch.json nvtx.json >log 2>&1
+	result "PyTorch under emit_nvtx: the same kernels" $?
+	record beside.xsprof -- python3 "$here/torch-work.py" profiler beside.json >log 2>&1 &&
+		"$xsprof" report --gpu --json beside.xsprof >beside.out &&
+		python3 "$here/compare.py" same torch.json beside.out >log 2>&1
+	result "beside torch.profiler, which finds no GPU then: the same kernels" $?
+	for i in 1 2 3; do
+		python3 "$here/torch-work.py" cost ./libwork.so profiler 2>/dev/null | cost >>theirs
+		for how in bare ops gpu both kineto; do
+			case $how in
+			bare) python3 "$here/torch-work.py" plain 200 ;;
+			ops) "$xsprof" record -q -o step.xsprof -- python3 "$here/torch-work.py" plain 200 ;;
+			gpu) record step.xsprof --no-torch -- python3 "$here/torch-work.py" plain 200 ;;
+			both) record step.xsprof -- python3 "$here/torch-work.py" plain 200 ;;
+			kineto) python3 "$here/torch-work.py" profiler step.json 200 ;;
+			esac 2>/dev/null | sed -n "s/^step least \([0-9]*\) us.*/$how \1/p"
+		done
+	done >steps
+	rm -f step.xsprof step.json
+else
+	skipped "PyTorch" "there is none that has CUDA"
+fi
+{
+	echo "launch of an empty kernel, CPU time, the least of runs:"
+	for how in bare ours theirs; do
+		[ ! -s $how ] || echo "  $how $(sort -n $how | head -n 1) ns"
+	done
+	[ ! -s steps ] || echo "a step of a small net, the least of runs:"
+	[ ! -s steps ] || sort -k1,1 -k2,2n steps | awk '$1 != last { print "  " $0 " us"; last = $1 }'
+	cat rounds
+} >>figures
+cat figures
+finish

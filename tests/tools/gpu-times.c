@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Times that come in nearly any order: how long something was busy, and whether ranges nest, each
+ * against the plain way to find out. TAP.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/common/rows.h"
+#include "report/gpu.h"
+
+#define MOMENTS	4000000u
+#define RANGES	1500u
+
+static uint32_t seed = 12345;
+static int n, failed;
+
+static void result(const char *name, bool good)
+{
+	printf("%sok %d %s\n", good ? "" : "not ", ++n, name);
+	failed |= !good;
+}
+
+static uint32_t dice(uint32_t of)
+{
+	seed = seed * 1103515245u + 12345u;
+	return (seed >> 16) % of;
+}
+
+/* @apart: how much they may be out of order; the pieces of that time fit into memory. */
+static bool busy(uint32_t step, uint32_t apart, uint32_t longest)
+{
+	unsigned char *moments = calloc(MOMENTS, 1);
+	struct gpu_busy *b = gpu_busy_new();
+	uint64_t want = 0, got;
+
+	for (uint32_t t = apart; t + longest < MOMENTS; t += dice(step)) {
+		uint32_t begin = t - dice(apart), len = dice(longest);
+
+		memset(moments + begin, 1, len);
+		gpu_busy_add(b, begin, begin + len);
+	}
+	for (uint32_t i = 0; i < MOMENTS; i++)
+		want += moments[i];
+	got = gpu_busy_ns(b);
+	gpu_busy_free(b);
+	free(moments);
+	if (got != want)
+		printf("# got %llu, want %llu\n", (unsigned long long)got,
+		       (unsigned long long)want);
+	return got == want;
+}
+
+/* Older than all that is remembered: no more than it was, and no crash. */
+static bool busy_late(void)
+{
+	struct gpu_busy *b = gpu_busy_new();
+	bool good;
+
+	for (uint64_t i = 0; i < 100000; i++)
+		gpu_busy_add(b, 10 * i, 10 * i + 5);
+	for (uint64_t i = 0; i < 1000; i++)
+		gpu_busy_add(b, 7 * i, 7 * i + 3);
+	gpu_busy_add(b, 0, 1000000);
+	good = gpu_busy_ns(b) >= 500000 && gpu_busy_ns(b) <= 1000000;
+	gpu_busy_free(b);
+	return good;
+}
+
+struct pair {
+	uint64_t	begin;
+	uint64_t	end;
+};
+
+static bool crosses(const struct pair *a, const struct pair *b)
+{
+	if (a->begin == b->begin)
+		return true;
+	if (a->begin > b->begin)
+		return crosses(b, a);
+	return b->begin < a->end && b->end > a->end;
+}
+
+/* What a row took nests, and what it refused would not. */
+static bool rows(uint32_t span, uint32_t longest)
+{
+	struct fmt_rows *r = fmt_rows_new();
+	static struct pair taken[RANGES];
+	uint32_t nr = 0, refused = 0;
+	bool good = true;
+
+	for (uint32_t i = 0; i < RANGES / 2; i++) {
+		struct pair p = { .begin = 1 + dice(span) };
+		bool fits = true, took;
+
+		p.end = p.begin + 1 + dice(longest);
+		for (uint32_t k = 0; k < nr; k++) {
+			fits &= !crosses(&p, &taken[k]);
+			/* An end and a begin of one moment keep the order in which they came. */
+			fits &= taken[k].begin != p.end || taken[k].end <= p.end;
+		}
+		took = fmt_rows_take(r, 7, p.begin, p.end);
+		good &= took == fits;
+		if (took)
+			taken[nr++] = p;
+		refused += !took;
+	}
+	fmt_rows_free(r);
+	return good && nr > 30 && refused > 30;
+}
+
+static bool rows_apart(void)
+{
+	struct fmt_rows *r = fmt_rows_new();
+	bool good = fmt_rows_take(r, 1, 10, 20) && !fmt_rows_take(r, 1, 15, 25) &&
+		    fmt_rows_take(r, 2, 15, 25) && fmt_rows_take(r, 1, 12, 15);
+
+	/* More than are remembered: what is older than all of these is refused. */
+	for (uint64_t i = 1; i < 5000; i++)
+		good &= fmt_rows_take(r, 1, 100 * i, 100 * i + 50);
+	good &= !fmt_rows_take(r, 1, 60, 70);
+	/* And more tracks than there are rows. */
+	for (uint64_t i = 0; i < 5000; i++)
+		(void)fmt_rows_take(r, 1000 + i, 1, 2);
+	good &= !fmt_rows_take(r, 999999, 1, 2) && fmt_rows_take(r, 2, 30, 40);
+	fmt_rows_free(r);
+	return good;
+}
+
+int main(void)
+{
+	bool good = true;
+
+	result("busy: ranges in order", busy(40, 1, 30));
+	result("busy: ranges out of order", busy(40, 60000, 30));
+	result("busy: long ones around short ones", busy(300, 30000, 5000));
+	result("busy: older than what is remembered", busy_late());
+	for (int i = 0; i < 20; i++)
+		good &= rows(20000, 5 + (uint32_t)i * 40);
+	result("rows: what nests is taken, and nothing else", good);
+	result("rows: each track for itself; memory is bounded", rows_apart());
+	printf("1..%d\n", n);
+	return failed;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How what devices did looks to programs: JSON, times in nanoseconds.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "format/common/out.h"
+#include "report/gpu.h"
+#include "text/json.h"
+
+static void print_device(const struct gpu_report *gpu, uint32_t number)
+{
+	const struct gpu_device *d = &gpu->devices[number];
+	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
+	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
+	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
+
+	printf("{\"device\":%u,\"name\":", number);
+	if (*d->name)
+		xsp_json_print(stdout, d->name, strlen(d->name));
+	else
+		fputs("null", stdout);
+	printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64
+	       ",\"kernels_ns\":%" PRIu64 ",\"copies_ns\":%" PRIu64 ",\"sets_ns\":%" PRIu64
+	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64 "}",
+	       d->first, d->last, all, kernels, copies, d->sets,
+	       kernels + copies > all ? kernels + copies - all : 0, d->bytes);
+}
+
+static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
+{
+	const struct xsp_group *g = row->group;
+	bool other = xsp_groups_is_other(gpu->report->groups, g);
+	const char *s;
+	size_t len;
+
+	s = xsp_groups_word(gpu->report->groups, other ? 0 : g->key.name, &len);
+	printf("{\"kind\":\"%s\",\"name\":", xsp_word_gpu(row->kind));
+	if (other)
+		fputs("null", stdout);
+	else
+		xsp_json_print(stdout, s, len);
+	printf(",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"mean_ns\":%" PRIu64
+	       ",\"min_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64, g->count, g->total,
+	       g->sum / g->timed, g->min, g->max);
+	if (!g->no_hist)
+		printf(",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64,
+		       xsp_group_quantile(g, 0.5), xsp_group_quantile(g, 0.99));
+	if (row->delays)
+		printf(",\"delay_ns\":%" PRIu64, row->delay / row->delays);
+	if (row->bytes)
+		printf(",\"bytes\":%" PRIu64, row->bytes);
+	if (row->occupied_ns)
+		printf(",\"occupancy\":%.1f", row->occupied / (double)row->occupied_ns);
+	putchar('}');
+}
+
+void gpu_print_json(const struct gpu_report *gpu)
+{
+	const char *sep = "";
+
+	fputs("{\"devices\":[", stdout);
+	for (uint32_t i = 0; i < GPU_DEVICES; i++) {
+		if (!gpu->devices[i].used)
+			continue;
+		fputs(sep, stdout);
+		print_device(gpu, i);
+		sep = ",";
+	}
+	fputs("],\"streams\":[", stdout);
+	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
+		const struct gpu_stream *s = &gpu->streams[i];
+
+		printf("%s{\"device\":%u,\"context\":%u,\"stream\":%u,\"pid\":%u,\"count\":%" PRIu64
+		       ",\"busy_ns\":%" PRIu64 "}", i ? "," : "", s->device, s->context, s->stream,
+		       gpu_pid(gpu, s), s->count, gpu_busy_ns(s->busy));
+	}
+	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
+	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {
+		if (i)
+			putchar(',');
+		print_row(gpu, &gpu->rows[i]);
+	}
+	puts("]}");
+}

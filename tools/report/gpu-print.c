@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How what devices did looks to people.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "format/common/out.h"
+#include "report/gpu.h"
+
+enum column {
+	COUNT, TOTAL, SHARE, MEAN, MIN, P50, P99, MAX, DELAY, RATE, OCCUPANCY, COLUMNS,
+};
+
+static const char *const heads[COLUMNS] = {
+	[COUNT] = "Count", [TOTAL] = "Total", [SHARE] = "Busy", [MEAN] = "Mean", [MIN] = "Min",
+	[P50] = "P50", [P99] = "P99", [MAX] = "Max", [DELAY] = "Delay", [RATE] = "GB/s",
+	[OCCUPANCY] = "Occ.",
+};
+
+static double percent(uint64_t part, uint64_t of)
+{
+	return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+static void cells(const struct gpu_row *row, uint64_t busy, char cell[COLUMNS][32])
+{
+	const struct xsp_group *g = row->group;
+
+	for (int c = 0; c < COLUMNS; c++)
+		strcpy(cell[c], "-");
+	snprintf(cell[COUNT], 32, "%" PRIu64, g->count);
+	tool_format_time(cell[TOTAL], 32, g->total);
+	tool_format_time(cell[MEAN], 32, g->sum / g->timed);
+	tool_format_time(cell[MIN], 32, g->min);
+	tool_format_time(cell[MAX], 32, g->max);
+	if (!g->no_hist) {
+		tool_format_time(cell[P50], 32, xsp_group_quantile(g, 0.5));
+		tool_format_time(cell[P99], 32, xsp_group_quantile(g, 0.99));
+	}
+	if (!gpu_is_work(row->kind))
+		return;
+	snprintf(cell[SHARE], 32, "%.1f %%", percent(g->total, busy));
+	if (row->delays)
+		tool_format_time(cell[DELAY], 32, row->delay / row->delays);
+	/* Bytes a nanosecond are GB a second. */
+	if (row->bytes && g->total)
+		snprintf(cell[RATE], 32, "%.1f", (double)row->bytes / (double)g->total);
+	if (row->occupied_ns)
+		snprintf(cell[OCCUPANCY], 32, "%.0f %%",
+			 row->occupied / (double)row->occupied_ns);
+}
+
+static void print_name(const struct gpu_report *gpu, const struct gpu_row *row)
+{
+	size_t len;
+	const char *s = xsp_groups_word(gpu->report->groups, row->group->key.name, &len);
+
+	if (xsp_groups_is_other(gpu->report->groups, row->group))
+		fputs("(other)", stdout);
+	else
+		report_print_text(s, len, 0);
+	putchar('\n');
+}
+
+/* Rows from @from to before @to; @columns of them, of calls fewer than of activities. */
+static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to, const char *what)
+{
+	static const bool of_calls[COLUMNS] = {
+		[COUNT] = true, [TOTAL] = true, [MEAN] = true, [MIN] = true, [P50] = true,
+		[P99] = true, [MAX] = true,
+	};
+	bool work = from < to && gpu_is_work(gpu->rows[from].kind), bold = report_colours();
+	uint64_t busy = gpu_busy_sum(gpu), limit = gpu->report->reading.limit;
+	uint32_t n = to - from > limit ? (uint32_t)limit : to - from;
+	char cell[COLUMNS][32];
+	size_t wide[COLUMNS];
+
+	if (from == to)
+		return;
+	for (int c = 0; c < COLUMNS; c++)
+		wide[c] = strlen(heads[c]);
+	for (uint32_t i = from; i < from + n; i++) {
+		cells(&gpu->rows[i], busy, cell);
+		for (int c = 0; c < COLUMNS; c++)
+			wide[c] = report_max(wide[c], strlen(cell[c]));
+	}
+	printf("\n%s", bold ? "\033[1m" : "");
+	for (int c = 0; c < COLUMNS; c++)
+		if (work || of_calls[c])
+			printf("%*s  ", (int)wide[c], heads[c]);
+	printf("%s%s\n", what, bold ? "\033[0m" : "");
+	for (uint32_t i = from; i < from + n; i++) {
+		cells(&gpu->rows[i], busy, cell);
+		for (int c = 0; c < COLUMNS; c++)
+			if (work || of_calls[c])
+				printf("%*s  ", (int)wide[c], cell[c]);
+		print_name(gpu, &gpu->rows[i]);
+	}
+	if (n < to - from)
+		printf("... and %u more rows\n", to - from - n);
+}
+
+static void print_device(const struct gpu_report *gpu, uint32_t number)
+{
+	const struct gpu_device *d = &gpu->devices[number];
+	uint64_t span = d->last > d->first ? d->last - d->first : 0;
+	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
+	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
+	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
+	char a[32], b[32], c[32], e[32];
+
+	printf("\n# GPU %u", number);
+	if (*d->name) {
+		fputs(", ", stdout);
+		report_print_text(d->name, strlen(d->name), 0);
+	}
+	printf(": busy for %s of %s (%.1f %%): kernels %s, copies %s, sets %s",
+	       tool_format_time(a, sizeof(a), all), tool_format_time(b, sizeof(b), span),
+	       percent(all, span), tool_format_time(c, sizeof(c), kernels),
+	       tool_format_time(e, sizeof(e), copies),
+	       tool_format_time((char[32]){ 0 }, 32, d->sets));
+	if (kernels + copies > all)
+		printf("; copies beside kernels %s",
+		       tool_format_time(a, sizeof(a), kernels + copies - all));
+	putchar('\n');
+	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
+		const struct gpu_stream *s = &gpu->streams[i];
+		uint64_t ns = gpu_busy_ns(s->busy);
+
+		if (s->device == number)
+			printf("#   stream %u of context %u, process %u: %" PRIu64
+			       " activit%s, busy for %s (%.1f %%)\n", s->stream, s->context,
+			       gpu_pid(gpu, s), s->count,
+			       s->count == 1 ? "y" : "ies", tool_format_time(a, sizeof(a), ns),
+			       percent(ns, span));
+	}
+}
+
+void gpu_print(const struct gpu_report *gpu)
+{
+	struct report *report = gpu->report;
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint32_t work = 0, calls;
+
+	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+		memset(&info, 0, sizeof(info));
+	fputs("# ", stdout);
+	report_print_text(report->source.path, strlen(report->source.path), 0);
+	printf(": %" PRIu64 " activities and calls of GPUs; lost: %" PRIu64 " records, %" PRIu64
+	       " slots overwritten\n", gpu->events, info.lost_records, info.lost_slots);
+	if (gpu->early)
+		printf("# %" PRIu64 " activit%s before the call that started %s: the clocks of "
+		       "device and host are apart by more than the delay\n", gpu->early,
+		       gpu->early == 1 ? "y began" : "ies began", gpu->early == 1 ? "it" : "them");
+	if (gpu->unlisted)
+		printf("# %" PRIu64 " activities are of more streams than are listed\n",
+		       gpu->unlisted);
+	for (uint32_t i = 0; i < GPU_DEVICES; i++)
+		if (gpu->devices[i].used)
+			print_device(gpu, i);
+	while (work < gpu->nr && gpu_is_work(gpu->rows[work].kind))
+		work++;
+	for (calls = work; calls < gpu->nr && gpu_is_call(gpu->rows[calls].kind); calls++)
+		;
+	print_rows(gpu, 0, work, "Activity");
+	print_rows(gpu, work, calls, "Call");
+	print_rows(gpu, calls, gpu->nr, "Wait or overhead");
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof report --gpu: reads the activities of devices.  Its tables are of fixed size: a call that
+ * is not told of within some ten thousand others gives its activity no delay.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "cli/tool.h"
+#include "format/common/out.h"
+#include "report/gpu.h"
+
+#define BATCH	256u
+#define BITS	16u	/* of calls, and of activities whose call is not told of yet */
+
+/* Whichever of the two comes first waits here for the other. */
+struct waiting {
+	uint64_t	key;
+	uint64_t	begin;
+	uint32_t	row;	/* + 1 of an activity, 0: a call */
+};
+
+struct reader {
+	struct gpu_report	gpu;
+	struct xsp_map		rows;	/* + 1, by the row's group */
+	struct waiting		waiting[1u << BITS];
+};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static struct gpu_row *new_row(struct gpu_report *gpu, struct xsp_group *group, uint32_t kind)
+{
+	uint32_t room = gpu->room ? 2 * gpu->room : 256;
+	struct gpu_row *rows;
+
+	if (gpu->nr == gpu->room) {
+		rows = realloc(gpu->rows, room * sizeof(*rows));
+		if (!rows)
+			return NULL;
+		gpu->rows = rows;
+		gpu->room = room;
+	}
+	gpu->rows[gpu->nr] = (struct gpu_row){ .group = group, .kind = kind };
+	return &gpu->rows[gpu->nr++];
+}
+
+/* A row is of a kind and a name, whichever process it was. */
+static struct gpu_row *row_of(struct reader *r, const struct xsprof_event *ev)
+{
+	struct report *report = r->gpu.report;
+	/* The kind stands where a process is in other reports. */
+	struct xsp_key key = { .producer = ev->aux };
+	struct xsp_group *group;
+	const uint64_t *known;
+	struct gpu_row *row;
+	uint32_t category;
+
+	xsp_groups_words(report->groups, ev->producer, ev->name, &key.name, &category);
+	group = xsp_groups_get(report->groups, &key);
+	if (!group)
+		return NULL;
+	known = xsp_map_get(&r->rows, (uintptr_t)group);
+	if (known)
+		return &r->gpu.rows[*known - 1];
+	row = new_row(&r->gpu, group, ev->aux);
+	if (row && xsp_map_set(&r->rows, (uintptr_t)group, r->gpu.nr)) {
+		r->gpu.nr--;
+		row = NULL;
+	}
+	return row;
+}
+
+static void add_duration(struct report *report, struct xsp_group *group, uint64_t ns)
+{
+	group->count++;
+	group->timed++;
+	group->sum += ns;
+	group->total += ns;
+	if (ns < group->min)
+		group->min = ns;
+	if (ns > group->max)
+		group->max = ns;
+	xsp_group_duration(report->groups, group, ns);
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* What its collector said, to any of the processes. */
+static const char *facts_of(const struct report *report, uint32_t device)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *fact = NULL;
+	char key[32];
+
+	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+		return NULL;
+	snprintf(key, sizeof(key), "device.%u", device);
+	for (uint32_t n = 0; n < info.producers && !fact; n++)
+		fact = xsprof_trace_fact(report->source.trace, n, key);
+	return fact;
+}
+
+static void describe(struct gpu_device *d, const char *facts)
+{
+	const char *name = facts ? strstr(facts, "\"name\": \"") : NULL;
+	const char *end = name ? strchr(name + 9, '"') : NULL;
+
+	if (end && (size_t)(end - name - 9) < sizeof(d->name))
+		memcpy(d->name, name + 9, (size_t)(end - name - 9));
+	d->known = gpu_limits_read(facts, &d->limits);
+}
+
+static struct gpu_device *device_of(struct reader *r, uint32_t number)
+{
+	struct gpu_device *d = number < GPU_DEVICES ? &r->gpu.devices[number] : NULL;
+
+	if (!d || d->used)
+		return d;
+	for (int i = 0; i < GPU_BUSY_KINDS; i++) {
+		d->busy[i] = gpu_busy_new();
+		if (!d->busy[i])
+			return NULL;
+	}
+	d->used = true;
+	d->first = UINT64_MAX;
+	describe(d, facts_of(r->gpu.report, number));
+	return d;
+}
+
+static struct gpu_stream *stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
+				    const struct xsprof_rec_gpu *rec)
+{
+	struct gpu_stream *s;
+
+	for (uint32_t i = gpu->nr_streams; i; i--) {
+		s = &gpu->streams[i - 1];
+		if (s->stream == rec->stream && s->context == rec->context &&
+		    s->device == rec->device && s->producer == ev->producer)
+			return s;
+	}
+	if (gpu->nr_streams == GPU_STREAMS)
+		return NULL;
+	s = &gpu->streams[gpu->nr_streams];
+	*s = (struct gpu_stream){
+		.producer = ev->producer, .device = rec->device, .context = rec->context,
+		.stream = rec->stream, .busy = gpu_busy_new(),
+	};
+	gpu->nr_streams += s->busy != NULL;
+	return s->busy ? s : NULL;
+}
+
+/* ---- activities ------------------------------------------------------------------------------ */
+
+static uint64_t product(const struct xsprof_trace_arg *arg)
+{
+	uint64_t n = 1;
+	int32_t v;
+
+	for (size_t at = 0; at + 4 <= arg->len; at += 4) {
+		memcpy(&v, arg->str + at, 4);
+		n *= v > 0 ? (uint64_t)v : 1;
+	}
+	return n;
+}
+
+static struct gpu_launch launch_of(const struct report *report, const struct xsprof_event *ev)
+{
+	struct gpu_launch launch = { 0 };
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+	const char *key;
+
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		key = xsprof_trace_name(report->source.trace, ev->producer, arg.key);
+		if (arg.type == XSPROF_ARG_I32S && !strcmp(key, "grid"))
+			launch.blocks = product(&arg);
+		else if (arg.type == XSPROF_ARG_I32S && !strcmp(key, "block"))
+			launch.threads = product(&arg);
+		else if (arg.type == XSPROF_ARG_I64 && !strcmp(key, "registers per thread"))
+			launch.registers = arg.u.u64;
+		else if (arg.type == XSPROF_ARG_I64 && !strcmp(key, "shared memory"))
+			launch.shared = arg.u.u64;
+	}
+	return launch;
+}
+
+static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint64_t begin)
+{
+	gpu->early += begin < call;
+	gpu->rows[row].delays++;
+	gpu->rows[row].delay += begin > call ? begin - call : 0;
+}
+
+/* Kernels of a graph share a call: of those that come before it one has a delay. */
+static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
+{
+	uint64_t key = xsp_hash_pair(ev->producer + 1ull, ev->value);
+	struct waiting *w = &r->waiting[key >> (64 - BITS)];
+
+	if (!ev->value)
+		return;
+	if (w->key == key && !w->row && row) {
+		add_delay(&r->gpu, row - 1, w->begin, ev->begin_ns);
+		return;
+	}
+	if (w->key == key && w->row && !row)
+		add_delay(&r->gpu, w->row - 1, ev->begin_ns, w->begin);
+	if (w->key != key || !w->row || !row)
+		*w = (struct waiting){ key, ev->begin_ns, row };
+}
+
+static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu_row *row)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	struct gpu_device *d = device_of(r, rec->device);
+	struct gpu_stream *s = stream_of(&r->gpu, ev, rec);
+	uint64_t ns = ev->end_ns - ev->begin_ns;
+	struct gpu_launch launch;
+	double occupancy;
+
+	if (s) {
+		s->count++;
+		gpu_busy_add(s->busy, ev->begin_ns, ev->end_ns);
+	} else {
+		r->gpu.unlisted++;
+	}
+	row->bytes += rec->bytes;
+	if (!d)
+		return;
+	gpu_busy_add(d->busy[GPU_BUSY_ALL], ev->begin_ns, ev->end_ns);
+	if (ev->aux != XSPROF_GPU_MEMSET)
+		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_KERNEL ? GPU_BUSY_KERNELS :
+								     GPU_BUSY_COPIES],
+			     ev->begin_ns, ev->end_ns);
+	else
+		d->sets += ns;
+	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;
+	d->first = ev->begin_ns < d->first ? ev->begin_ns : d->first;
+	d->last = ev->end_ns > d->last ? ev->end_ns : d->last;
+	if (ev->aux != XSPROF_GPU_KERNEL || !d->known)
+		return;
+	launch = launch_of(r->gpu.report, ev);
+	occupancy = gpu_occupancy(&d->limits, &launch);
+	if (occupancy < 0)
+		return;
+	row->occupied += occupancy * (double)ns;
+	row->occupied_ns += ns;
+}
+
+static void one(struct reader *r, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	const struct xsp_filter *filter = &r->gpu.report->filter;
+	struct gpu_row *row;
+	uint8_t match_name = 0;
+	uint32_t tid;
+
+	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_OVERHEAD ||
+	    ev->end_ns < ev->begin_ns || !xsp_filter_time(filter, ev->end_ns))
+		return;
+	tid = rec->thread ? (uint32_t)rec->thread : ev->tid;
+	if (!xsp_filter_thread(filter, ev->pid, tid) ||
+	    !xsp_filter_name(filter, r->gpu.report->source.trace, ev->producer, ev->name,
+			     &match_name))
+		return;
+	row = row_of(r, ev);
+	if (!row)
+		return;
+	r->gpu.events++;
+	add_duration(r->gpu.report, row->group, ev->end_ns - ev->begin_ns);
+	if (gpu_is_work(ev->aux))
+		add_work(r, ev, row);
+	if (gpu_is_work(ev->aux) || gpu_is_call(ev->aux))
+		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
+}
+
+/* To the end of the file: activities are told of late. */
+static int read_all(struct reader *r)
+{
+	static struct xsprof_event evs[BATCH];
+	struct report *report = r->gpu.report;
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	bool first = true;
+	int n, ret;
+
+	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
+		if (first) {
+			ret = xsprof_trace_get_info(report->source.trace, &info);
+			if (ret < 0)
+				return xsp_source_error(&report->source, ret);
+			report->first_ns = info.first_ns && info.first_ns < evs[0].ns ?
+					   info.first_ns : evs[0].ns;
+			ret = xsp_filter_base(&report->filter, "report", report->first_ns);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (int i = 0; i < n; i++)
+			if (evs[i].type == XSPROF_REC_GPU)
+				one(r, &evs[i]);
+		report->last_ns = evs[n - 1].ns;
+	}
+	return n < 0 ? xsp_source_error(&report->source, n) : 0;
+}
+
+uint32_t gpu_pid(const struct gpu_report *gpu, const struct gpu_stream *stream)
+{
+	struct xsprof_trace_producer p = { 0 };
+
+	if (xsprof_trace_get_producer(gpu->report->source.trace, stream->producer, &p))
+		return 0;
+	return p.pid;
+}
+
+uint64_t gpu_busy_sum(const struct gpu_report *gpu)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < GPU_DEVICES; i++)
+		if (gpu->devices[i].used)
+			ns += gpu_busy_ns(gpu->devices[i].busy[GPU_BUSY_ALL]);
+	return ns;
+}
+
+static int class_of(uint32_t kind)
+{
+	return gpu_is_work(kind) ? 0 : gpu_is_call(kind) ? 1 : 2;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct gpu_row *a = pa, *b = pb;
+
+	if (class_of(a->kind) != class_of(b->kind))
+		return class_of(a->kind) - class_of(b->kind);
+	if (a->group->total != b->group->total)
+		return a->group->total > b->group->total ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return (a->group->key.name > b->group->key.name) -
+	       (a->group->key.name < b->group->key.name);
+}
+
+void gpu_sort(struct gpu_report *gpu)
+{
+	if (gpu->nr)
+		qsort(gpu->rows, gpu->nr, sizeof(*gpu->rows), compare);
+}
+
+static void done(struct reader *r)
+{
+	for (uint32_t i = 0; i < GPU_DEVICES; i++)
+		for (int b = 0; b < GPU_BUSY_KINDS; b++)
+			gpu_busy_free(r->gpu.devices[i].busy[b]);
+	for (uint32_t i = 0; i < r->gpu.nr_streams; i++)
+		gpu_busy_free(r->gpu.streams[i].busy);
+	xsp_groups_free(r->gpu.report->groups);
+	xsp_map_free(&r->rows);
+	free(r->gpu.rows);
+	free(r);
+}
+
+int gpu_run(struct report *report)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	int status;
+
+	if (!r || xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN,
+				 &report->groups)) {
+		free(r);
+		return tool_error("%s", strerror(ENOMEM));
+	}
+	r->gpu.report = report;
+	status = read_all(r);
+	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
+		status = tool_error("%s: holds nothing of a GPU: record with --gpu",
+				    report->source.path);
+	else if (!status && !r->gpu.events)
+		status = tool_error("%s: nothing of a GPU matches the options: leave out --name, "
+				    "--category, --pid, --tid, --from or --to",
+				    report->source.path);
+	if (!status) {
+		gpu_sort(&r->gpu);
+		if (report->json)
+			gpu_print_json(&r->gpu);
+		else
+			gpu_print(&r->gpu);
+		status = tool_finish(0);
+	}
+	done(r);
+	if (!status)
+		status = xsp_source_losses(&report->source);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What devices did: how busy they were, which kernels and copies took how long, and the calls that
+ * started them.  gpu.c reads, busy.c adds up times, occupancy.c estimates, gpu-print.c and
+ * gpu-json.c print.
+ */
+#ifndef XSPROF_REPORT_GPU_H
+#define XSPROF_REPORT_GPU_H
+
+#include "report/local.h"
+
+#define GPU_DEVICES	64u
+#define GPU_STREAMS	512u
+
+/* ---- busy.c: times, each moment once --------------------------------------------------------- */
+
+struct gpu_busy;
+
+/* Return: NULL without memory. */
+struct gpu_busy *gpu_busy_new(void);
+void gpu_busy_free(struct gpu_busy *busy);
+void gpu_busy_add(struct gpu_busy *busy, uint64_t begin, uint64_t end);
+uint64_t gpu_busy_ns(const struct gpu_busy *busy);
+
+/* ---- occupancy.c ----------------------------------------------------------------------------- */
+
+/* Of a device, by the names of Kineto's deviceProperties; 0 is not known. */
+struct gpu_limits {
+	uint64_t	warp;
+	uint64_t	multiprocessors;
+	uint64_t	threads;	/* of a multiprocessor, as are the next ones */
+	uint64_t	registers;
+	uint64_t	shared;
+	uint64_t	blocks;
+	uint64_t	major;		/* compute capability */
+};
+
+/* How a kernel was launched. */
+struct gpu_launch {
+	uint64_t	blocks;
+	uint64_t	threads;	/* of a block */
+	uint64_t	registers;	/* of a thread */
+	uint64_t	shared;		/* bytes of a block */
+};
+
+/* Return: false where it is not known. */
+bool gpu_limits_read(const char *json, struct gpu_limits *limits);
+/*
+ * Return: warps on a multiprocessor while the kernel runs, of those that it can hold, in %, if its
+ * blocks are spread evenly; -1 where it cannot be told.
+ */
+double gpu_occupancy(const struct gpu_limits *limits, const struct gpu_launch *launch);
+
+/* ---- gpu.c ----------------------------------------------------------------------------------- */
+
+enum gpu_busy_of { GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_KINDS };
+
+/**
+ * struct gpu_device - a device
+ * @busy: by enum gpu_busy_of
+ * @name: as its collector says it, "" where not
+ * @limits: of it
+ * @known: they are
+ * @sets: ns of memsets
+ * @bytes: moved by copies
+ * @first: begin of its first activity
+ * @last: end of its last
+ * @used: there is such a device
+ */
+struct gpu_device {
+	struct gpu_busy		*busy[GPU_BUSY_KINDS];
+	char			name[96];
+	struct gpu_limits	limits;
+	bool			known;
+	uint64_t		sets;
+	uint64_t		bytes;
+	uint64_t		first;
+	uint64_t		last;
+	bool			used;
+};
+
+struct gpu_stream {
+	uint32_t		producer;
+	uint32_t		device;
+	uint32_t		context;
+	uint32_t		stream;
+	uint64_t		count;
+	struct gpu_busy		*busy;
+};
+
+/**
+ * struct gpu_row - what a row has beside its group
+ * @group: its durations
+ * @kind: enum xsprof_gpu_kind
+ * @bytes: moved
+ * @delays: activities whose call is known
+ * @delay: ns from the begin of their calls to theirs, in all
+ * @occupied: ns, times %
+ * @occupied_ns: of how many ns that is known
+ */
+struct gpu_row {
+	struct xsp_group	*group;
+	uint32_t		kind;
+	uint64_t		bytes;
+	uint64_t		delays;
+	uint64_t		delay;
+	double			occupied;
+	uint64_t		occupied_ns;
+};
+
+struct gpu_report {
+	struct report		*report;
+	struct gpu_device	devices[GPU_DEVICES];
+	struct gpu_stream	streams[GPU_STREAMS];
+	uint32_t		nr_streams;
+	uint64_t		unlisted;	/* activities of streams without a row */
+	struct gpu_row		*rows;
+	uint32_t		nr;
+	uint32_t		room;
+	uint64_t		early;		/* began before the call that started them */
+	uint64_t		events;
+};
+
+/* Return: an exit status. */
+int gpu_run(struct report *report);
+
+static inline bool gpu_is_call(uint32_t kind)
+{
+	return kind == XSPROF_GPU_RUNTIME || kind == XSPROF_GPU_DRIVER;
+}
+
+static inline bool gpu_is_work(uint32_t kind)
+{
+	return kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET;
+}
+
+/* The process of a stream. */
+uint32_t gpu_pid(const struct gpu_report *gpu, const struct gpu_stream *stream);
+/* Of all devices together. */
+uint64_t gpu_busy_sum(const struct gpu_report *gpu);
+/* The rows in the order in which they are shown: activities, then calls, then the rest. */
+void gpu_sort(struct gpu_report *gpu);
+/* gpu-print.c, gpu-json.c */
+void gpu_print(const struct gpu_report *gpu);
+void gpu_print_json(const struct gpu_report *gpu);
+
+#endif /* XSPROF_REPORT_GPU_H */
