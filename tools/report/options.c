@@ -30,7 +30,7 @@ void report_help(void)
 	      "                        each of them waited for; -n: how many (5)\n"
 	      "      --gaps            the longest times between the ranges of a thread, or the\n"
 	      "                        activities of a GPU's stream, and why; -n: how many (5)\n"
-	      "      --gpu             what GPUs did: how busy each was, its kernels and copies, with\n"
+	      "      --gpu             what GPUs did: how busy each was, kernels and copies, with\n"
 	      "                        the delay since their calls, and these calls (recorded\n"
 	      "                        with --gpu)\n"
 	      "      --include-uncertain\n"
