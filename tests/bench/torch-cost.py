@@ -105,10 +105,10 @@ def costs(ways):
     return took
 
 
-def ratio(name, took, way, other):
+def ratio(name, took, way, other, bare_way="bare"):
     """Of what each adds to the bare program: of the least of all rounds, between that of thirds."""
     def one(begin, end):
-        bare = min(took["bare"][begin:end])
+        bare = min(took[bare_way][begin:end])
         return (min(took[way][begin:end]) - bare) / (min(took[other][begin:end]) - bare)
     third = ROUNDS // 3
     figure(name, "ratio", [one(i * third, (i + 1) * third) for i in range(3)], one(0, ROUNDS))
@@ -130,16 +130,18 @@ def main():
         "count": [Way("op", "count")],
         "names": [Way("op", detail="names")],
         "shapes": [Way("op", detail="shapes")],
-        "all": [Way("op", detail="all")],
         "their names": [Way("op", "names")],
         "their shapes": [Way("op", "shapes")],
-        "their all": [Way("op", "all")],
+        # A stack is one of Python: ops that Python calls, as programs do.
+        "called": [Way("call")],
+        "all": [Way("call", detail="all")],
+        "their all": [Way("call", "all")],
     })
     for way, values in took.items():
         figure("torch_op_" + way.replace(" ", "_"), "ns", values, min(values))
     ratio("torch_names", took, "names", "their names")
     ratio("torch_shapes", took, "shapes", "their shapes")
-    ratio("torch_all", took, "all", "their all")
+    ratio("torch_all", took, "all", "their all", "called")
     more("torch_count", "ns", took, "names", "count")
     more("torch_off", "ns", took, "loaded", "bare")
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the benchmark of PyTorch's ops runs: usage: torch-work.py WHAT PROFILER LIBRARY.
 
-WHAT: op: CPU time of one tiny op that C++ calls, in ns; step: of one step of a small convolutional
+WHAT: op: CPU time of one tiny op that C++ calls, in ns; call: of one that Python calls; step: of one step of a small convolutional
 net, in us; many: bytes that the process grew by, an op; exit: nothing, and what the clock says at
 the end. PROFILER: none; names, shapes, all: torch.profiler with as much; count: an observer that
-counts. LIBRARY: torch-op.cc, built. The figure goes to stdout: those of op and step each time that
-a line comes from stdin, after a line that says that all is ready.
+counts. LIBRARY: torch-op.cc, built. The figure goes to stdout: those of op, call and step each time
+that a line comes from stdin, after a line that says that all is ready.
 """
 import contextlib
 import ctypes
@@ -71,12 +71,13 @@ def profiler():
 
 def measure_ops():
     library = ctypes.PyDLL(LIBRARY)
-    library.run_ops(20000)
+    work = library.run_ops if WHAT == "op" else ops
+    work(20000)
     if PROFILER == "count":
         library.count_ops()
     with profiler():
         # Many, one behind the other: torch.profiler takes twice as long for the first ones.
-        n = figures(20, 5000, library.run_ops)
+        n = figures(20, 5000, work)
     if PROFILER == "count" and library.ops_counted() != 2 * n:
         sys.exit("torch-work.py: not every op was observed")
 
@@ -92,7 +93,7 @@ def main():
         # What is only done for the first ones: the comparison of 256 tensors, 16 lists.
         for _ in range(400):
             torch.cat([a, b]).any()
-        if WHAT == "op":
+        if WHAT in ("op", "call"):
             measure_ops()
             return
         ops(20000)

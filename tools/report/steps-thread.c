@@ -222,6 +222,16 @@ static void serve(struct report_steps *steps, struct step_thread *th, uint64_t f
 	other->servers++;
 }
 
+void steps_serves(struct report_steps *steps, struct step_thread *th, uint64_t forward)
+{
+	struct step_thread *other = find(steps, th->producer, (uint32_t)forward);
+
+	if (!other || th->serves == (uint32_t)(other - steps->threads) + 1)
+		return;
+	serve_no_more(steps, th);
+	serve(steps, th, forward);
+}
+
 void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
 		 uint64_t forward)
 {

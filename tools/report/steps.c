@@ -176,6 +176,7 @@ static bool look_at(struct report_steps *steps, struct step_thread *th, const ch
 static void range_begins(struct report_steps *steps, const struct xsprof_event *ev, bool rest)
 {
 	struct step_thread *th = steps_thread(steps, ev);
+	uint64_t forward;
 	const char *name;
 	uint32_t phase;
 	bool ends;
@@ -200,8 +201,11 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 	th->ranges = true;
 	if (phase == INHERIT && th->in == STEP_UNKNOWN && is_op(steps, ev))
 		phase = STEP_FORWARD;
+	forward = phase != INHERIT || th->in == STEP_BACKWARD ? forward_thread(ev) : 0;
 	if (phase != INHERIT)
-		steps_enter(steps, th, phase, forward_thread(ev));
+		steps_enter(steps, th, phase, forward);
+	else if (forward)
+		steps_serves(steps, th, forward);
 }
 
 /* The program says that a step begins. */

@@ -225,6 +225,8 @@ const struct step_thread *report_steps_thread(const struct report_steps *steps,
 					      const struct report_step *step);
 /* What is before @steps->now is in the sums of the thread. */
 void steps_count(struct report_steps *steps, struct step_thread *th);
+/* What is inside a node of the backward pass says whose ops that is of. */
+void steps_serves(struct report_steps *steps, struct step_thread *th, uint64_t forward);
 /* It is in @phase from now on; @forward: the thread that ran the forward ops, 0 not known. */
 void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
 		 uint64_t forward);
