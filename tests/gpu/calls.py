@@ -5,6 +5,7 @@
 # is in the trace of it.  Results are of a replay: no GPU is there.
 
 import collections
+import gzip
 import json
 import os
 import subprocess
@@ -190,6 +191,32 @@ def check_chain():
            "--gpu of processes that run already is refused", got.stderr)
 
 
+def check_raw():
+    """What an H100 gave for tests/gpu/work.cu small, by tests/gpu/raw.c, in CUDA 13.0."""
+    raw = os.path.join(DIR.name, "raw")
+    with gzip.open(os.path.join(os.path.dirname(__file__), "h100-13.0.raw.gz")) as f:
+        open(raw, "wb").write(f.read())
+    got, events, path = record("raw", raw)
+    names = collections.Counter(e["name"].split("(")[0] for e in events
+                                if e["type"] == "gpu" and e["kind"] == "kernel")
+    equal(names, {"void ns::scale<float>": 13, "void ns::scale<double>": 20, "empty": 20},
+          "kernels of a real GPU's buffers (replay)")
+    moved = collections.Counter(e["name"] for e in events if e["type"] == "gpu" and
+                                e["kind"] in ("memcpy", "memset"))
+    equal(moved, {"Memcpy HtoD (Pinned -> Device)": 2, "Memcpy DtoH (Device -> Pinned)": 2,
+                  "Memcpy HtoD (Pageable -> Device)": 2, "Memset (Device)": 2},
+          "its copies and sets")
+    gpu = [e for e in events if e["type"] == "gpu"]
+    calls = {e["value"]: e for e in gpu if e["kind"] in ("runtime", "driver")}
+    work = [e for e in gpu if e["kind"] in ("kernel", "memcpy", "memset")]
+    result(all(e["value"] in calls and e["begin_ns"] >= calls[e["value"]]["begin_ns"] and
+               e["end_ns"] > e["begin_ns"] for e in work),
+           "each began after the call that started it")
+    equal(len({(e["graph"], e["graph_node"]) for e in work if e["graph"]}), 10,
+          "a graph of ten nodes")
+    equal(missed(events), {}, "nothing is counted as missing")
+
+
 def check_window():
     _, events, path = record("each")
     gpu = [e for e in events if e["type"] == "gpu" and e["kind"] != "overhead"]
@@ -249,7 +276,7 @@ def check_report():
            "nothing of a GPU: an error that says how to record it", got.stderr)
 
 
-for check in (check_each, check_kineto, check_many, check_bad, check_pause, check_chain,
+for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_pause, check_chain,
               check_window, check_report):
     check()
 print(f"1..{count}")

@@ -99,6 +99,8 @@ int main(int argc, char **argv)
 		if (!fork())
 			exit(0);
 		wait(NULL);
+	} else if (!strcmp(what, "raw")) {
+		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
 	} else if (n) {
 		threads(n);
 	} else {

@@ -14,15 +14,16 @@ out=$1 seconds=${2:-30} here=$PWD/tests/gpu
 BUILD=${BUILD:-build}
 xsprof=$(realpath "$BUILD/bin/xsprof") || exit 1
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+work="python3 $here/torch-work.py"
 export PYTHONDONTWRITEBYTECODE=1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
 
 nvidia-smi -L >/dev/null 2>&1 || skip "no GPU of NVIDIA's here"
 [ -x "$nvcc" ] || skip "no nvcc here"
 mkdir -p "$out" && cd "$out" || exit 1
-"$nvcc" -O2 -arch=native -std=c++17 -o work "$here/work.cu" &&
-	"$nvcc" -O2 -arch=native -std=c++17 -shared -Xcompiler -fPIC -o libwork.so "$here/work.cu" ||
-	exit 1
+compile="$nvcc -O2 -arch=native -std=c++17"
+$compile -o work "$here/work.cu" &&
+	$compile -shared -Xcompiler -fPIC -o libwork.so "$here/work.cu" || exit 1
 {
 	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 	sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1
@@ -68,31 +69,31 @@ result "of a program that is killed all is there but its last moments" $?
 rm -f killed.xsprof
 
 if python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-	python3 "$here/torch-work.py" profiler theirs.json >log 2>&1 &&
-		record torch.xsprof --torch shapes -- python3 "$here/torch-work.py" >log 2>&1 &&
+	$work profiler theirs.json >log 2>&1 &&
+		record torch.xsprof --torch shapes -- $work >log 2>&1 &&
 		"$xsprof" dump -f kineto -o ours.json torch.xsprof >>log 2>&1 &&
 		"$xsprof" report --gpu --json torch.xsprof >torch.json &&
 		python3 "$here/compare.py" torch ours.json theirs.json torch.json >log 2>&1
 	status=$?
 	sed 's/^/  /' log >>figures
 	result "PyTorch: op, kernel, stream, grid and occupancy as torch.profiler has them" $status
-	record nvtx.xsprof -- python3 "$here/torch-work.py" nvtx >log 2>&1 &&
+	record nvtx.xsprof -- $work nvtx >log 2>&1 &&
 		"$xsprof" report --gpu --json nvtx.xsprof >nvtx.json &&
 		python3 "$here/compare.py" same torch.json nvtx.json >log 2>&1
 	result "PyTorch under emit_nvtx: the same kernels" $?
-	record beside.xsprof -- python3 "$here/torch-work.py" profiler beside.json >log 2>&1 &&
+	record beside.xsprof -- $work profiler beside.json >log 2>&1 &&
 		"$xsprof" report --gpu --json beside.xsprof >beside.out &&
 		python3 "$here/compare.py" same torch.json beside.out >log 2>&1
 	result "beside torch.profiler, which finds no GPU then: the same kernels" $?
 	for i in 1 2 3; do
-		python3 "$here/torch-work.py" cost ./libwork.so profiler 2>/dev/null | cost >>theirs
+		$work cost ./libwork.so profiler 2>/dev/null | cost >>theirs
 		for how in bare ops gpu both kineto; do
 			case $how in
-			bare) python3 "$here/torch-work.py" plain 200 ;;
-			ops) "$xsprof" record -q -o step.xsprof -- python3 "$here/torch-work.py" plain 200 ;;
-			gpu) record step.xsprof --no-torch -- python3 "$here/torch-work.py" plain 200 ;;
-			both) record step.xsprof -- python3 "$here/torch-work.py" plain 200 ;;
-			kineto) python3 "$here/torch-work.py" profiler step.json 200 ;;
+			bare) $work plain 200 ;;
+			ops) "$xsprof" record -q -o step.xsprof -- $work plain 200 ;;
+			gpu) record step.xsprof --no-torch -- $work plain 200 ;;
+			both) record step.xsprof -- $work plain 200 ;;
+			kineto) $work profiler step.json 200 ;;
 			esac 2>/dev/null | sed -n "s/^step least \([0-9]*\) us.*/$how \1/p"
 		done
 	done >steps
@@ -106,7 +107,8 @@ fi
 		[ ! -s $how ] || echo "  $how $(sort -n $how | head -n 1) ns"
 	done
 	[ ! -s steps ] || echo "a step of a small net, the least of runs:"
-	[ ! -s steps ] || sort -k1,1 -k2,2n steps | awk '$1 != last { print "  " $0 " us"; last = $1 }'
+	[ ! -s steps ] || sort -k1,1 -k2,2n steps |
+		awk '$1 != last { print "  " $0 " us"; last = $1 }'
 	cat rounds
 } >>figures
 cat figures

@@ -38,5 +38,7 @@ void stand_in_sync(uint32_t correlation, uint32_t stream, uint32_t type);
 void stand_in_overhead(uint32_t type);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
 void stand_in_device(uint32_t context);
+/* What raw.c wrote of a GPU, at the times of now.  Return: records, 0: it cannot be read. */
+uint64_t stand_in_raw(const char *path);
 
 #endif /* STAND_IN_H */

@@ -76,7 +76,7 @@ void gpu_print_json(const struct gpu_report *gpu)
 
 		printf("%s{\"device\":%u,\"context\":%u,\"stream\":%u,\"pid\":%u,\"count\":%" PRIu64
 		       ",\"busy_ns\":%" PRIu64 "}", i ? "," : "", s->device, s->context, s->stream,
-		       gpu_pid(gpu, s), s->count, gpu_busy_ns(s->busy));
+		       s->pid, s->count, gpu_busy_ns(s->busy));
 	}
 	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {

@@ -73,7 +73,7 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		[P99] = true, [MAX] = true,
 	};
 	bool work = from < to && gpu_is_work(gpu->rows[from].kind), bold = report_colours();
-	uint64_t busy = gpu_busy_sum(gpu), limit = gpu->report->reading.limit;
+	uint64_t limit = gpu->report->reading.limit;
 	uint32_t n = to - from > limit ? (uint32_t)limit : to - from;
 	char cell[COLUMNS][32];
 	size_t wide[COLUMNS];
@@ -83,7 +83,7 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 	for (int c = 0; c < COLUMNS; c++)
 		wide[c] = strlen(heads[c]);
 	for (uint32_t i = from; i < from + n; i++) {
-		cells(&gpu->rows[i], busy, cell);
+		cells(&gpu->rows[i], gpu->busy, cell);
 		for (int c = 0; c < COLUMNS; c++)
 			wide[c] = report_max(wide[c], strlen(cell[c]));
 	}
@@ -93,7 +93,7 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 			printf("%*s  ", (int)wide[c], heads[c]);
 	printf("%s%s\n", what, bold ? "\033[0m" : "");
 	for (uint32_t i = from; i < from + n; i++) {
-		cells(&gpu->rows[i], busy, cell);
+		cells(&gpu->rows[i], gpu->busy, cell);
 		for (int c = 0; c < COLUMNS; c++)
 			if (work || of_calls[c])
 				printf("%*s  ", (int)wide[c], cell[c]);
@@ -133,7 +133,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		if (s->device == number)
 			printf("#   stream %u of context %u, process %u: %" PRIu64
 			       " activit%s, busy for %s (%.1f %%)\n", s->stream, s->context,
-			       gpu_pid(gpu, s), s->count,
+			       s->pid, s->count,
 			       s->count == 1 ? "y" : "ies", tool_format_time(a, sizeof(a), ns),
 			       percent(ns, span));
 	}

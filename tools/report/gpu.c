@@ -144,7 +144,8 @@ static struct gpu_stream *stream_of(struct gpu_report *gpu, const struct xsprof_
 		return NULL;
 	s = &gpu->streams[gpu->nr_streams];
 	*s = (struct gpu_stream){
-		.producer = ev->producer, .device = rec->device, .context = rec->context,
+		.producer = ev->producer, .pid = ev->pid, .device = rec->device,
+		.context = rec->context,
 		.stream = rec->stream, .busy = gpu_busy_new(),
 	};
 	gpu->nr_streams += s->busy != NULL;
@@ -305,16 +306,7 @@ static int read_all(struct reader *r)
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
 }
 
-uint32_t gpu_pid(const struct gpu_report *gpu, const struct gpu_stream *stream)
-{
-	struct xsprof_trace_producer p = { 0 };
-
-	if (xsprof_trace_get_producer(gpu->report->source.trace, stream->producer, &p))
-		return 0;
-	return p.pid;
-}
-
-uint64_t gpu_busy_sum(const struct gpu_report *gpu)
+static uint64_t busy_sum(const struct gpu_report *gpu)
 {
 	uint64_t ns = 0;
 
@@ -341,12 +333,6 @@ static int compare(const void *pa, const void *pb)
 		return a->kind < b->kind ? -1 : 1;
 	return (a->group->key.name > b->group->key.name) -
 	       (a->group->key.name < b->group->key.name);
-}
-
-void gpu_sort(struct gpu_report *gpu)
-{
-	if (gpu->nr)
-		qsort(gpu->rows, gpu->nr, sizeof(*gpu->rows), compare);
 }
 
 static void done(struct reader *r)
@@ -382,7 +368,9 @@ int gpu_run(struct report *report)
 				    "--category, --pid, --tid, --from or --to",
 				    report->source.path);
 	if (!status) {
-		gpu_sort(&r->gpu);
+		if (r->gpu.nr)
+			qsort(r->gpu.rows, r->gpu.nr, sizeof(*r->gpu.rows), compare);
+		r->gpu.busy = busy_sum(&r->gpu);
 		if (report->json)
 			gpu_print_json(&r->gpu);
 		else

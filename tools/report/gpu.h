@@ -81,6 +81,7 @@ struct gpu_device {
 
 struct gpu_stream {
 	uint32_t		producer;
+	uint32_t		pid;
 	uint32_t		device;
 	uint32_t		context;
 	uint32_t		stream;
@@ -108,16 +109,27 @@ struct gpu_row {
 	uint64_t		occupied_ns;
 };
 
+/**
+ * struct gpu_report - what is reported
+ * @devices: by their numbers
+ * @streams: in the order in which they came
+ * @unlisted: activities of streams that found no place there
+ * @rows: activities, then calls, then the rest, each by its total
+ * @early: activities that began before the call that started them
+ * @busy: of all devices together, ns
+ * @events: activities and calls
+ */
 struct gpu_report {
 	struct report		*report;
 	struct gpu_device	devices[GPU_DEVICES];
 	struct gpu_stream	streams[GPU_STREAMS];
 	uint32_t		nr_streams;
-	uint64_t		unlisted;	/* activities of streams without a row */
+	uint64_t		unlisted;
 	struct gpu_row		*rows;
 	uint32_t		nr;
 	uint32_t		room;
-	uint64_t		early;		/* began before the call that started them */
+	uint64_t		early;
+	uint64_t		busy;
 	uint64_t		events;
 };
 
@@ -134,12 +146,6 @@ static inline bool gpu_is_work(uint32_t kind)
 	return kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET;
 }
 
-/* The process of a stream. */
-uint32_t gpu_pid(const struct gpu_report *gpu, const struct gpu_stream *stream);
-/* Of all devices together. */
-uint64_t gpu_busy_sum(const struct gpu_report *gpu);
-/* The rows in the order in which they are shown: activities, then calls, then the rest. */
-void gpu_sort(struct gpu_report *gpu);
 /* gpu-print.c, gpu-json.c */
 void gpu_print(const struct gpu_report *gpu);
 void gpu_print_json(const struct gpu_report *gpu);
