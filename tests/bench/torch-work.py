@@ -4,9 +4,10 @@
 
 WHAT: op: CPU time of one tiny op that C++ calls, in ns; call: of one that Python calls; step: of
 one step of a small convolutional net, in us; many: bytes that the process grew by, an op; exit:
-nothing, and what the clock says at the end. PROFILER: none; names, shapes, all: torch.profiler with as much; count: an observer that
-counts. LIBRARY: torch-op.cc, built. The figure goes to stdout: those of op, call and step each time
-that a line comes from stdin, after a line that says that all is ready.
+nothing, and what the clock says at the end. PROFILER: none; names, shapes, all: torch.profiler
+with as much; count: an observer that counts. LIBRARY: torch-op.cc, built. The figure goes to
+stdout: those of op, call and step each time that a line comes from stdin, after a line that says
+that all is ready.
 """
 import contextlib
 import ctypes

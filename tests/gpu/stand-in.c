@@ -4,14 +4,13 @@
  * the collector does not know: it steps through a buffer by cuptiActivityGetNextRecord().
  */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "gpu/cupti/cupti-abi.h"
-#include "tests/gpu/stand-in.h"
+#include "tests/gpu/replay.h"
 
 #define EXPORT	__attribute__((visibility("default")))
 #define STRANGE	63u
@@ -56,7 +55,7 @@ static uint32_t api_version(void)
 }
 
 /* As the headers of these versions have them. */
-static size_t length_of(uint32_t kind)
+size_t stand_in_length(uint32_t kind)
 {
 	uint32_t v = version();
 
@@ -87,7 +86,7 @@ static size_t length_of(uint32_t kind)
 	}
 }
 
-static uint64_t now(void)
+uint64_t stand_in_now(void)
 {
 	return timestamp ? timestamp() : 1;
 }
@@ -100,11 +99,11 @@ static void pass_on(void)
 	current.data = NULL;
 }
 
-static void put(const void *record, size_t len)
+uint64_t stand_in_put(const void *record, size_t len)
 {
 	uint32_t kind = *(const uint32_t *)record;
 	uint8_t longest[256] = { 0 };
-	size_t n = length_of(kind), max = 0;
+	size_t n = stand_in_length(kind), max = 0;
 
 	pthread_mutex_lock(&lock);
 	if (!request || kind >= 64 || !(stand_in_enabled[kind] || kind == STRANGE))
@@ -129,8 +128,9 @@ out:
 	if (stand_in.strange && kind != STRANGE && !(records & 7)) {
 		const uint32_t strange[16] = { STRANGE };
 
-		put(strange, sizeof(strange));
+		(void)stand_in_put(strange, sizeof(strange));
 	}
+	return records;
 }
 
 /* Times of a device: after the call, and not there for some. */
@@ -138,22 +138,22 @@ static void set_times(uint64_t *start, uint64_t *end)
 {
 	bool none = stand_in.no_time && !(records & 7);
 
-	*start = none ? 0 : now();
-	*end = none ? 0 : now() + 1000;
+	*start = none ? 0 : stand_in_now();
+	*end = none ? 0 : stand_in_now() + 1000;
 }
 
 EXPORT uint32_t stand_in_call(bool driver, uint32_t function)
 {
 	struct cupti_call c = {
 		.kind = driver ? CUPTI_DRIVER : CUPTI_RUNTIME, .function = function,
-		.start = now(), .process = (uint32_t)getpid(),
+		.start = stand_in_now(), .process = (uint32_t)getpid(),
 		.thread = stand_in_thread_type == CUPTI_THREAD_SYSTEM ?
 			  (uint32_t)syscall(SYS_gettid) : 1,
 		.correlation = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED),
 	};
 
-	c.end = now() + 1;
-	put(&c, sizeof(c));
+	c.end = stand_in_now() + 1;
+	(void)stand_in_put(&c, sizeof(c));
 	return c.correlation;
 }
 
@@ -168,7 +168,7 @@ EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, ui
 	};
 
 	set_times(&k.start, &k.end);
-	put(&k, sizeof(k));
+	(void)stand_in_put(&k, sizeof(k));
 }
 
 EXPORT void stand_in_memcpy(uint32_t corr, uint32_t stream, uint64_t bytes)
@@ -179,7 +179,7 @@ EXPORT void stand_in_memcpy(uint32_t corr, uint32_t stream, uint64_t bytes)
 	};
 
 	set_times(&m.start, &m.end);
-	put(&m, sizeof(m));
+	(void)stand_in_put(&m, sizeof(m));
 }
 
 EXPORT void stand_in_peer(uint32_t corr, uint32_t stream, uint64_t bytes)
@@ -191,7 +191,7 @@ EXPORT void stand_in_peer(uint32_t corr, uint32_t stream, uint64_t bytes)
 	};
 
 	set_times(&m.start, &m.end);
-	put(&m, sizeof(m));
+	(void)stand_in_put(&m, sizeof(m));
 }
 
 EXPORT void stand_in_memset(uint32_t corr, uint32_t stream, uint64_t bytes)
@@ -202,7 +202,7 @@ EXPORT void stand_in_memset(uint32_t corr, uint32_t stream, uint64_t bytes)
 	};
 
 	set_times(&m.start, &m.end);
-	put(&m, sizeof(m));
+	(void)stand_in_put(&m, sizeof(m));
 }
 
 EXPORT void stand_in_sync(uint32_t corr, uint32_t stream, uint32_t type)
@@ -213,7 +213,7 @@ EXPORT void stand_in_sync(uint32_t corr, uint32_t stream, uint32_t type)
 	};
 
 	set_times(&s.start, &s.end);
-	put(&s, sizeof(s));
+	(void)stand_in_put(&s, sizeof(s));
 }
 
 EXPORT void stand_in_overhead(uint32_t type)
@@ -221,7 +221,7 @@ EXPORT void stand_in_overhead(uint32_t type)
 	struct cupti_overhead o = { .kind = CUPTI_OVERHEAD, .type = type };
 
 	set_times(&o.start, &o.end);
-	put(&o, sizeof(o));
+	(void)stand_in_put(&o, sizeof(o));
 }
 
 EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
@@ -230,7 +230,7 @@ EXPORT void stand_in_external(uint32_t corr, uint32_t kind, uint64_t id)
 		.kind = CUPTI_EXTERNAL, .external_kind = kind, .id = id, .correlation = corr,
 	};
 
-	put(&e, sizeof(e));
+	(void)stand_in_put(&e, sizeof(e));
 }
 
 EXPORT void stand_in_device(uint32_t context)
@@ -244,111 +244,8 @@ EXPORT void stand_in_device(uint32_t context)
 	};
 	const struct cupti_context c = { .kind = CUPTI_CONTEXT, .context = context, .device = 1 };
 
-	put(&d, sizeof(d));
-	put(&c, sizeof(c));
-}
-
-/* ---- recorded buffers ------------------------------------------------------------------------ */
-
-#define TEXTS	256u
-
-/* Where kernels pointed for their names when it was recorded, and where they are now. */
-static struct {
-	uint64_t	was;
-	char		*is;
-} texts[TEXTS];
-static uint32_t nr_texts;
-
-static void keep_text(uint64_t was, const char *text, size_t len)
-{
-	for (uint32_t i = 0; i < nr_texts; i++)
-		if (texts[i].was == was)
-			return;
-	if (nr_texts == TEXTS)
-		return;
-	texts[nr_texts].was = was;
-	texts[nr_texts++].is = strndup(text, len);
-}
-
-static const char *text_of(uint64_t was)
-{
-	for (uint32_t i = 0; i < nr_texts; i++)
-		if (texts[i].was == was)
-			return texts[i].is;
-	return NULL;
-}
-
-/* Where the two times of a record are; 0: it has none. */
-static size_t times_at(uint32_t kind)
-{
-	switch (kind) {
-	case CUPTI_KERNEL:
-	case CUPTI_MEMCPY:
-	case CUPTI_MEMCPY_PEER:
-	case CUPTI_MEMSET:
-		return 16;
-	case CUPTI_DRIVER:
-	case CUPTI_RUNTIME:
-	case CUPTI_SYNC:
-		return 8;
-	case CUPTI_OVERHEAD:
-		return 24;
-	default:
-		return 0;
-	}
-}
-
-static void put_raw(const uint8_t *buffer, size_t len, int64_t shift)
-{
-	uint64_t copy[32], times[2], name;
-	uint8_t *bytes = (uint8_t *)copy;
-
-	for (size_t at = 0, n; at + 8 <= len; at += n) {
-		uint32_t kind = *(const uint32_t *)(buffer + at);
-		size_t where = times_at(kind);
-
-		n = length_of(kind);
-		memset(copy, 0, sizeof(copy));
-		memcpy(copy, buffer + at, n < len - at ? n : len - at);
-		if (where) {
-			memcpy(times, bytes + where, sizeof(times));
-			times[0] += (uint64_t)shift;
-			times[1] += (uint64_t)shift;
-			memcpy(bytes + where, times, sizeof(times));
-		}
-		if (kind == CUPTI_KERNEL) {
-			memcpy(&name, bytes + offsetof(struct cupti_kernel, name), sizeof(name));
-			name = (uintptr_t)text_of(name);
-			memcpy(bytes + offsetof(struct cupti_kernel, name), &name, sizeof(name));
-		}
-		if (kind != CUPTI_DEVICE)
-			put(copy, n);
-	}
-}
-
-EXPORT uint64_t stand_in_raw(const char *path)
-{
-	static uint8_t bytes[1 << 16];
-	FILE *file = fopen(path, "rb");
-	uint64_t address, first = 0, before = records;
-	uint32_t head[4];
-
-	if (!file || fread(head, sizeof(head), 1, file) != 1 || memcmp(head, "XSCUPTI1", 8))
-		return 0;
-	while (fread(head, 8, 1, file) == 1 && fread(&address, 8, 1, file) == 1 &&
-	       head[1] <= sizeof(bytes) && fread(bytes, head[1], 1, file) == 1) {
-		if (head[0] == 1)
-			keep_text(address, (const char *)bytes, head[1]);
-		/* All are later than the first call. */
-		for (size_t at = 0; head[0] == 2 && !first && at + 8 <= head[1];
-		     at += length_of(*(uint32_t *)(bytes + at)))
-			if (*(uint32_t *)(bytes + at) == CUPTI_RUNTIME)
-				memcpy(&first, bytes + at + 8, sizeof(first));
-		if (head[0] == 2)
-			put_raw(bytes, head[1], (int64_t)(now() - first));
-	}
-	fclose(file);
-	return records - before;
+	(void)stand_in_put(&d, sizeof(d));
+	(void)stand_in_put(&c, sizeof(c));
 }
 
 /* ---- CUPTI's functions ----------------------------------------------------------------------- */
@@ -443,8 +340,10 @@ int cuptiActivityFlushAll(uint32_t flag)
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
 {
-	uint8_t *next = *record ? (uint8_t *)*record + length_of(**(uint32_t **)record) : buffer;
+	uint8_t *next = buffer;
 
+	if (*record)
+		next = (uint8_t *)*record + stand_in_length(**(uint32_t **)record);
 	if (next >= buffer + valid)
 		return CUPTI_MAX_LIMIT;
 	*record = next;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the stand-in for libcupti share.
+ */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "gpu/cupti/cupti-abi.h"
+#include "tests/gpu/stand-in.h"
+
+/* Bytes of a record, in the version that is played. */
+size_t stand_in_length(uint32_t kind);
+/* By the clock that the collector gave. */
+uint64_t stand_in_now(void);
+/* Into a buffer, if its kind is enabled.  Return: records so far. */
+uint64_t stand_in_put(const void *record, size_t len);
+
+#endif /* REPLAY_H */
