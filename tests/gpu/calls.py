@@ -172,6 +172,17 @@ def check_pause():
           "each activity is recorded, or counted as told of too late")
 
 
+def check_duration():
+    got, events, _ = record("go-on", options=("--gpu", "-d", "1"))
+    ranges = [e["ns"] for e in events if e["type"] == "begin" and e["name"] == "range"]
+    calls = [e["begin_ns"] for e in events if e["type"] == "gpu" and e["kind"] == "runtime"]
+    asked = [ns for ns in ranges if ns < events[0]["ns"] + 10 ** 9]
+    result(len(asked) >= 10 and all(any(0 <= c - ns < 50 * 10 ** 6 for c in calls)
+                                    for ns in asked),
+           "record -d: what the device did is there of all of that time",
+           (asked[-2:], calls[-2:]))
+
+
 def check_chain():
     def names(env, *options):
         text = run([XSPROF, "record", "-q", *options, "-o", os.path.join(DIR.name, "c"), "--",
@@ -276,8 +287,8 @@ def check_report():
            "nothing of a GPU: an error that says how to record it", got.stderr)
 
 
-for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_pause, check_chain,
-              check_window, check_report):
+for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_pause,
+              check_duration, check_chain, check_window, check_report):
     check()
 print(f"1..{count}")
 DIR.cleanup()

@@ -106,6 +106,15 @@ int main(int argc, char **argv)
 	} else {
 		one_of_each();
 	}
+	if (!strcmp(what, "go-on")) {
+		/* A range of 50 ms with a kernel in it, until it is killed or two seconds are over. */
+		for (int i = 0; i < 40; i++) {
+			XSPROF_BEGIN("range");
+			stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+			usleep(50000);
+			XSPROF_END();
+		}
+	}
 	if (!strcmp(what, "pause")) {
 		/* Off for longer than the collector's period: kinds are off, and on again. */
 		xsprof_pause();

@@ -26,6 +26,7 @@
 #include "record/local.h"
 
 /* How long processes that outlive the command may take to end before they are let go. */
+#define GPU_LATE_NS	300000000u
 #define GRACE_NS	1000000000u
 /* Asked this often to end, we end, whatever the command does. */
 #define ASKED_MAX	3
@@ -215,6 +216,10 @@ static uint32_t run(struct recording *r)
 {
 	uint64_t start = xsp_clock_ns(CLOCK_MONOTONIC), grace = 0;
 	uint64_t end = r->opts.duration ? start + r->opts.duration : UINT64_MAX;
+
+	/* What devices did in its last moments is told of that much later. */
+	if (r->opts.duration && r->opts.gpu)
+		end += GPU_LATE_NS;
 
 	for (;;) {
 		uint64_t sleep = xsp_drain_step(r->drain);
