@@ -261,21 +261,27 @@ void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range)
 	drop_note(tracks, range);
 }
 
-void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
+void xsp_tracks_close(struct xsp_tracks *tracks, uint64_t ns)
 {
 	const struct xsprof_event now = { .ns = ns };
+	struct xsp_track *track;
 	unsigned int i;
 
 	tracks->why = XSP_WHY_OPEN;
 	/* Any event tells the pairer how late it is. */
 	if (xsprof_pairer_event(tracks->asyncs, &now) || xsprof_pairer_finish(tracks->asyncs))
 		tracks->stats.deep++;
-	for (i = 0; i < XSP_TRACK_BUCKETS; i++) {
-		while (tracks->buckets[i]) {
-			xsp_opens_close_all(&tracks->opens, &tracks->buckets[i]->opens, ns);
+	for (i = 0; i < XSP_TRACK_BUCKETS; i++)
+		for (track = tracks->buckets[i]; track; track = track->next)
+			xsp_opens_close_all(&tracks->opens, &track->opens, ns);
+}
+
+void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
+{
+	xsp_tracks_close(tracks, ns);
+	for (unsigned int i = 0; i < XSP_TRACK_BUCKETS; i++)
+		while (tracks->buckets[i])
 			xsp_tracks_forget(tracks, &tracks->buckets[i]);
-		}
-	}
 }
 
 void xsp_tracks_free(struct xsp_tracks *tracks)

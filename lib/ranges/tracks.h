@@ -129,6 +129,8 @@ void xsp_tracks_unnote(struct xsp_tracks *tracks, struct xsp_range *range);
  * range?  Of an instant: is a range of its name and id open?
  */
 bool xsp_tracks_async(struct xsp_tracks *tracks, const struct xsprof_event *ev);
+/* All that is open ends at @ns; tracks are still there. */
+void xsp_tracks_close(struct xsp_tracks *tracks, uint64_t ns);
 /* Everything ends at @ns. */
 void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns);
 

@@ -165,7 +165,9 @@ static bool launches(const char *name)
 	static const char *const begin[] = {
 		"cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cuLaunchKernel",
 		"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaStreamWaitEvent",
-		"cudaEventSynchronize", "hipLaunch", "hipExtLaunch", "hipExtModuleLaunch",
+		"cudaEventSynchronize", "cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset",
+		"cuStreamSynchronize", "cuCtxSynchronize", "cuStreamWaitEvent",
+		"cuEventSynchronize", "hipLaunch", "hipExtLaunch", "hipExtModuleLaunch",
 		"hipModuleLaunch", "hipGraphLaunch", "hipMemcpy", "hipMemset",
 	};
 

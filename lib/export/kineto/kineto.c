@@ -138,7 +138,8 @@ void xsr_kineto_free(struct xsr_kineto *k)
 static void end_window(struct xsr_kineto *k, uint64_t ns)
 {
 	xsr_kineto_end_steps(k, ns);
-	xsp_tracks_finish(k->tracks, ns);
+	/* Calls that threads made in it may be told of later. */
+	xsp_tracks_close(k->tracks, ns);
 }
 
 static bool reaches_back(const struct xsprof_event *ev, uint64_t to)

@@ -11,7 +11,7 @@
 
 #include "export/kineto/past.h"
 
-#define ROOM_MIN	1024u
+#define ROOM_MIN	16u
 #define ROOM_MAX	(1u << 15)		/* of a thread; powers of two */
 #define PAST_MAX	(1u << 18)		/* of all */
 #define NONE		UINT64_MAX

@@ -26,6 +26,7 @@ struct waiting {
 
 struct xsr_waits {
 	struct waiting	*slots[1u << BITS];
+	struct waiting	*tails[1u << BITS];	/* the youngest of each */
 	struct waiting	*oldest;
 	struct waiting	*newest;
 	struct waiting	*last;		/* that was given back */
@@ -56,16 +57,20 @@ static uint64_t key_of(uint32_t producer, uint64_t correlation)
 	return xsp_hash_pair(producer, correlation);
 }
 
-static void remove_from(struct waiting **slot, const struct waiting *w)
+static void remove_from(struct xsr_waits *waits, const struct waiting *w)
 {
-	while (*slot != w)
-		slot = &(*slot)->same;
-	*slot = w->same;
+	struct waiting **at = &waits->slots[w->key >> (64 - BITS)], *before = NULL;
+
+	for (; *at != w; at = &before->same)
+		before = *at;
+	*at = w->same;
+	if (!w->same)
+		waits->tails[w->key >> (64 - BITS)] = before;
 }
 
 static void pop(struct xsr_waits *waits, struct waiting *w, struct xsr_waited *out)
 {
-	remove_from(&waits->slots[w->key >> (64 - BITS)], w);
+	remove_from(waits, w);
 	*(w->older ? &w->older->newer : &waits->oldest) = w->newer;
 	*(w->newer ? &w->newer->older : &waits->newest) = w->older;
 	waits->bytes -= sizeof(*w) + w->len;
@@ -81,7 +86,7 @@ bool xsr_wait_add(struct xsr_waits *waits, const struct xsprof_event *ev,
 		  const struct xsr_walk *walk)
 {
 	size_t rest = (size_t)(walk->end - walk->at), len;
-	struct waiting *w, **slot;
+	struct waiting *w, **tail;
 	char bytes[XSR_KEPT_MAX];
 
 	len = xsr_keep_bytes(ev, bytes);
@@ -95,9 +100,9 @@ bool xsr_wait_add(struct xsr_waits *waits, const struct xsprof_event *ev,
 	memcpy(w->note, bytes, len);
 	if (rest)
 		memcpy(w->note + len, walk->at, rest);
-	for (slot = &waits->slots[w->key >> (64 - BITS)]; *slot; slot = &(*slot)->same)
-		;
-	*slot = w;
+	tail = &waits->tails[w->key >> (64 - BITS)];
+	*(*tail ? &(*tail)->same : &waits->slots[w->key >> (64 - BITS)]) = w;
+	*tail = w;
 	*(waits->newest ? &waits->newest->newer : &waits->oldest) = w;
 	waits->newest = w;
 	waits->bytes += sizeof(*w) + w->len;
