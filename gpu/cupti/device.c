@@ -25,21 +25,24 @@ uint32_t cupti_device_of(uint32_t context)
 /* In the words of Kineto's "deviceProperties". */
 void cupti_device(const struct cupti_device *d)
 {
-	char key[32], text[1024], name[256] = "";
+	char key[32], text[1024], name[256] = "", uuid[40], *p = uuid;
 	size_t n = 0;
 
-	for (const char *p = d->name ? d->name : ""; *p && n < sizeof(name) - 1; p++)
-		if (*p >= ' ' && *p < 0x7f && *p != '"' && *p != '\\')
-			name[n++] = *p;
+	for (const char *c = d->name ? d->name : ""; *c && n < sizeof(name) - 1; c++)
+		if (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
+			name[n++] = *c;
+	for (size_t i = 0; i < sizeof(d->uuid); i++)
+		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+			     d->uuid[i]);
 	snprintf(key, sizeof(key), "device.%u", d->id);
 	snprintf(text, sizeof(text),
-		 "{\"id\": %u, \"name\": \"%s\", \"totalGlobalMem\": %llu, \"computeMajor\": %u, "
+		 "{\"id\": %u, \"name\": \"%s\", \"uuid\": \"GPU-%s\", \"totalGlobalMem\": %llu, \"computeMajor\": %u, "
 		 "\"computeMinor\": %u, \"maxThreadsPerBlock\": %u, "
 		 "\"maxThreadsPerMultiprocessor\": %u, \"regsPerBlock\": %u, \"warpSize\": %u, "
 		 "\"sharedMemPerBlock\": %u, \"numSms\": %u, \"regsPerMultiprocessor\": %u, "
 		 "\"sharedMemPerMultiprocessor\": %u, \"maxBlocksPerMultiprocessor\": %u, "
 		 "\"memoryBandwidth\": %llu, \"clockRate\": %u, \"l2CacheSize\": %u}",
-		 d->id, name, (unsigned long long)d->memory, d->major, d->minor,
+		 d->id, name, uuid, (unsigned long long)d->memory, d->major, d->minor,
 		 d->threads_per_block, d->warps_per_sm * d->warp, d->registers_per_block, d->warp,
 		 d->shared_per_block, d->multiprocessors, d->registers_per_sm, d->shared_per_sm,
 		 d->blocks_per_sm, (unsigned long long)d->bandwidth * 1000, d->clock, d->l2);

@@ -52,18 +52,38 @@ static bool busy(uint32_t step, uint32_t apart, uint32_t longest)
 	return got == want;
 }
 
+/* Each thread's in order, those of one behind those of another. */
+static bool busy_threads(uint32_t threads, uint32_t each)
+{
+	struct gpu_busy *b = gpu_busy_new();
+	bool good;
+
+	for (uint32_t round = 0; round < 5; round++)
+		for (uint32_t t = 0; t < threads; t++)
+			for (uint32_t i = 0; i < each; i++) {
+				uint64_t at = ((uint64_t)round * each + i) * threads + t;
+
+				gpu_busy_add(b, 10 * at, 10 * at + 6);
+			}
+	good = gpu_busy_ns(b) == 6ull * 5 * threads * each && !gpu_busy_late(b);
+	gpu_busy_free(b);
+	return good;
+}
+
 /* Older than all that is remembered: no more than it was, and no crash. */
 static bool busy_late(void)
 {
 	struct gpu_busy *b = gpu_busy_new();
 	bool good;
 
-	for (uint64_t i = 0; i < 100000; i++)
+	for (uint64_t i = 0; i < 1000000; i++)
 		gpu_busy_add(b, 10 * i, 10 * i + 5);
+	good = gpu_busy_ns(b) == 5000000 && !gpu_busy_late(b);
 	for (uint64_t i = 0; i < 1000; i++)
 		gpu_busy_add(b, 7 * i, 7 * i + 3);
-	gpu_busy_add(b, 0, 1000000);
-	good = gpu_busy_ns(b) >= 500000 && gpu_busy_ns(b) <= 1000000;
+	good &= gpu_busy_ns(b) == 5000000 && gpu_busy_late(b) == 3000;
+	gpu_busy_add(b, 0, 10000000);
+	good &= gpu_busy_ns(b) + gpu_busy_late(b) >= 10000000 && gpu_busy_ns(b) <= 10000000;
 	gpu_busy_free(b);
 	return good;
 }
@@ -117,7 +137,7 @@ static bool rows_apart(void)
 		    fmt_rows_take(r, 2, 15, 25) && fmt_rows_take(r, 1, 12, 15);
 
 	/* More than are remembered: what is older than all of these is refused. */
-	for (uint64_t i = 1; i < 5000; i++)
+	for (uint64_t i = 1; i < 50000; i++)
 		good &= fmt_rows_take(r, 1, 100 * i, 100 * i + 50);
 	good &= !fmt_rows_take(r, 1, 60, 70);
 	/* And more tracks than there are rows. */
@@ -135,6 +155,7 @@ int main(void)
 	result("busy: ranges in order", busy(40, 1, 30));
 	result("busy: ranges out of order", busy(40, 60000, 30));
 	result("busy: long ones around short ones", busy(300, 30000, 5000));
+	result("busy: buffers of 16 threads, one behind the other", busy_threads(16, 4000));
 	result("busy: older than what is remembered", busy_late());
 	for (int i = 0; i < 20; i++)
 		good &= rows(20000, 5 + (uint32_t)i * 40);

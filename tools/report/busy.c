@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times that overlap, each moment counted once, in memory that does not grow.  They come nearly in
- * order: what is older than the latest some thousand pieces is added up, and what comes later than
- * that counts from there on.
+ * Times that overlap, each moment counted once, in memory that has a bound.  They come in buffers of
+ * many, those of one thread behind those of another: what is older than the latest hundred thousand
+ * pieces is added up.  What comes later than that counts from there on, and the rest is told.
+ *
+ * Pieces are in blocks, so that one in the middle moves few others.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/gpu.h"
 
-#define PIECES	8192u
+#define BLOCK	256u		/* pieces of a block, at most */
+#define BLOCKS	1024u
 
 struct piece {
 	uint64_t	begin;
 	uint64_t	end;
 };
 
+struct block {
+	uint32_t	n;
+	struct piece	v[BLOCK];
+};
+
 /**
  * struct gpu_busy - such times
- * @v: the latest, in their order; none touches another
+ * @v: blocks of pieces in their order, none of them empty; no piece touches another
  * @n: how many
  * @floor: nothing counts before
  * @before: what was before that
+ * @late: what came too late to be counted
  */
 struct gpu_busy {
-	struct piece	*v;
+	struct block	*v[BLOCKS];
 	uint32_t	n;
-	uint32_t	room;
 	uint64_t	floor;
 	uint64_t	before;
+	uint64_t	late;
 };
 
 struct gpu_busy *gpu_busy_new(void)
@@ -36,59 +45,151 @@ struct gpu_busy *gpu_busy_new(void)
 	return calloc(1, sizeof(struct gpu_busy));
 }
 
-void gpu_busy_free(struct gpu_busy *busy)
+void gpu_busy_free(struct gpu_busy *b)
 {
-	if (busy)
-		free(busy->v);
-	free(busy);
+	for (uint32_t i = 0; b && i < b->n; i++)
+		free(b->v[i]);
+	free(b);
 }
 
-static bool make_room(struct gpu_busy *b)
+static uint64_t last_end(const struct block *block)
 {
-	uint32_t room = b->room ? 2 * b->room : 64, half = b->n / 2;
-	struct piece *v;
+	return block->v[block->n - 1].end;
+}
 
-	if (b->n < b->room)
-		return true;
-	if (room <= PIECES) {
-		v = realloc(b->v, room * sizeof(*v));
-		if (!v)
-			return false;
-		b->v = v;
-		b->room = room;
+static void drop_block(struct gpu_busy *b, uint32_t i)
+{
+	free(b->v[i]);
+	memmove(b->v + i, b->v + i + 1, (b->n - i - 1) * sizeof(*b->v));
+	b->n--;
+}
+
+/* The oldest block is added up. */
+static void forget(struct gpu_busy *b)
+{
+	for (uint32_t i = 0; i < b->v[0]->n; i++)
+		b->before += b->v[0]->v[i].end - b->v[0]->v[i].begin;
+	b->floor = last_end(b->v[0]);
+	drop_block(b, 0);
+}
+
+/* The first block with a piece that ends at @ns or later; @b->n for none. */
+static uint32_t find_block(const struct gpu_busy *b, uint64_t ns)
+{
+	uint32_t low = 0, high = b->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (last_end(b->v[mid]) < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static uint32_t find_piece(const struct block *block, uint64_t ns)
+{
+	uint32_t low = 0, high = block->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (block->v[mid].end < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Takes out all that touch the piece, which becomes one with them. */
+static void swallow(struct gpu_busy *b, struct piece *p)
+{
+	uint32_t i = find_block(b, p->begin), at, to;
+
+	while (i < b->n) {
+		struct block *block = b->v[i];
+
+		at = find_piece(block, p->begin);
+		for (to = at; to < block->n && block->v[to].begin <= p->end; to++) {
+			if (block->v[to].begin < p->begin)
+				p->begin = block->v[to].begin;
+			if (block->v[to].end > p->end)
+				p->end = block->v[to].end;
+		}
+		if (to == at)
+			return;
+		/* Pieces behind it in the block are later; else the next block may go on. */
+		memmove(block->v + at, block->v + to, (block->n - to) * sizeof(*block->v));
+		block->n -= to - at;
+		if (at < block->n)
+			return;
+		if (block->n)
+			i++;
+		else
+			drop_block(b, i);
+	}
+}
+
+/* A block in front of @i.  Return: false without memory. */
+static bool new_block(struct gpu_busy *b, uint32_t i, const struct piece *v, uint32_t n)
+{
+	struct block *block = malloc(sizeof(*block));
+
+	if (!block)
+		return false;
+	memcpy(block->v, v, n * sizeof(*v));
+	block->n = n;
+	memmove(b->v + i + 1, b->v + i, (b->n - i) * sizeof(*b->v));
+	b->v[i] = block;
+	b->n++;
+	return true;
+}
+
+static bool insert(struct gpu_busy *b, const struct piece *p)
+{
+	uint32_t i = find_block(b, p->begin), at;
+	struct block *block;
+
+	/* Behind all of them: into the last block. */
+	if (i == b->n && i && b->v[i - 1]->n < BLOCK) {
+		b->v[i - 1]->v[b->v[i - 1]->n++] = *p;
 		return true;
 	}
-	for (uint32_t i = 0; i < half; i++)
-		b->before += b->v[i].end - b->v[i].begin;
-	b->floor = b->v[half - 1].end;
-	memmove(b->v, b->v + half, (b->n - half) * sizeof(*b->v));
-	b->n -= half;
+	if (i == b->n)
+		return new_block(b, i, p, 1);
+	block = b->v[i];
+	if (block->n == BLOCK) {
+		if (!new_block(b, i + 1, block->v + BLOCK / 2, BLOCK / 2))
+			return false;
+		block->n = BLOCK / 2;
+		if (last_end(block) < p->begin)
+			block = b->v[i + 1];
+	}
+	at = find_piece(block, p->begin);
+	memmove(block->v + at + 1, block->v + at, (block->n - at) * sizeof(*block->v));
+	block->v[at] = *p;
+	block->n++;
 	return true;
 }
 
 void gpu_busy_add(struct gpu_busy *b, uint64_t begin, uint64_t end)
 {
-	uint32_t at, from;
+	struct piece p;
 
-	/* Room may be made of what is before a new floor. */
-	if (!make_room(b))
-		return;
+	/* One may be split below. */
+	if (b->n + 1 >= BLOCKS)
+		forget(b);
+	p = (struct piece){ begin < b->floor ? b->floor : begin, end };
 	if (begin < b->floor)
-		begin = b->floor;
-	if (end <= begin)
+		b->late += (end < b->floor ? end : b->floor) - begin;
+	if (p.end <= p.begin)
 		return;
-	/* Those from @from to before @at touch it, and become one with it. */
-	for (at = b->n; at && b->v[at - 1].begin > end; at--)
-		;
-	for (from = at; from && b->v[from - 1].end >= begin; from--) {
-		if (b->v[from - 1].begin < begin)
-			begin = b->v[from - 1].begin;
-		if (b->v[from - 1].end > end)
-			end = b->v[from - 1].end;
-	}
-	memmove(b->v + from + 1, b->v + at, (b->n - at) * sizeof(*b->v));
-	b->n = b->n - (at - from) + 1;
-	b->v[from] = (struct piece){ begin, end };
+	swallow(b, &p);
+	if (!insert(b, &p))
+		b->late += p.end - p.begin;
 }
 
 uint64_t gpu_busy_ns(const struct gpu_busy *b)
@@ -96,6 +197,12 @@ uint64_t gpu_busy_ns(const struct gpu_busy *b)
 	uint64_t ns = b->before;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		ns += b->v[i].end - b->v[i].begin;
+		for (uint32_t k = 0; k < b->v[i]->n; k++)
+			ns += b->v[i]->v[k].end - b->v[i]->v[k].begin;
 	return ns;
+}
+
+uint64_t gpu_busy_late(const struct gpu_busy *b)
+{
+	return b->late;
 }

@@ -11,6 +11,14 @@
 #include "report/gpu.h"
 #include "text/json.h"
 
+static void print_text(const char *text)
+{
+	if (*text)
+		xsp_json_print(stdout, text, strlen(text));
+	else
+		fputs("null", stdout);
+}
+
 static void print_device(const struct gpu_report *gpu, uint32_t number)
 {
 	const struct gpu_device *d = &gpu->devices[number];
@@ -18,16 +26,17 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
 	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
 
-	printf("{\"device\":%u,\"name\":", number);
-	if (*d->name)
-		xsp_json_print(stdout, d->name, strlen(d->name));
-	else
-		fputs("null", stdout);
+	printf("{\"device\":%u,\"uuid\":", d->number);
+	print_text(d->uuid);
+	fputs(",\"name\":", stdout);
+	print_text(d->name);
 	printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64
 	       ",\"kernels_ns\":%" PRIu64 ",\"copies_ns\":%" PRIu64 ",\"sets_ns\":%" PRIu64
-	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64 "}",
+	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64
+	       ",\"uncounted_ns\":%" PRIu64 "}",
 	       d->first, d->last, all, kernels, copies, d->sets,
-	       kernels + copies > all ? kernels + copies - all : 0, d->bytes);
+	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
+	       gpu_busy_late(d->busy[GPU_BUSY_ALL]));
 }
 
 static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
@@ -63,9 +72,7 @@ void gpu_print_json(const struct gpu_report *gpu)
 	const char *sep = "";
 
 	fputs("{\"devices\":[", stdout);
-	for (uint32_t i = 0; i < GPU_DEVICES; i++) {
-		if (!gpu->devices[i].used)
-			continue;
+	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
 		fputs(sep, stdout);
 		print_device(gpu, i);
 		sep = ",";
@@ -75,7 +82,8 @@ void gpu_print_json(const struct gpu_report *gpu)
 		const struct gpu_stream *s = &gpu->streams[i];
 
 		printf("%s{\"device\":%u,\"context\":%u,\"stream\":%u,\"pid\":%u,\"count\":%" PRIu64
-		       ",\"busy_ns\":%" PRIu64 "}", i ? "," : "", s->device, s->context, s->stream,
+		       ",\"busy_ns\":%" PRIu64 "}", i ? "," : "",
+		       gpu->devices[s->device].number, s->context, s->stream,
 		       s->pid, s->count, gpu_busy_ns(s->busy));
 	}
 	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);

@@ -110,9 +110,18 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
 	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
 	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
+	uint64_t late = gpu_busy_late(d->busy[GPU_BUSY_ALL]);
 	char a[32], b[32], c[32], e[32];
 
-	printf("\n# GPU %u", number);
+	printf("\n# GPU %u", d->number);
+	/* Where two are called by one number, what they are called by the system. */
+	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
+		if (i != number && gpu->devices[i].number == d->number && *d->uuid) {
+			fputs(", ", stdout);
+			report_print_text(d->uuid, strlen(d->uuid), 0);
+			break;
+		}
+	}
 	if (*d->name) {
 		fputs(", ", stdout);
 		report_print_text(d->name, strlen(d->name), 0);
@@ -126,6 +135,9 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		printf("; copies beside kernels %s",
 		       tool_format_time(a, sizeof(a), kernels + copies - all));
 	putchar('\n');
+	if (late)
+		printf("#   up to %s of it are not counted as busy: they were told of long after "
+		       "others\n", tool_format_time(a, sizeof(a), late));
 	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
 		const struct gpu_stream *s = &gpu->streams[i];
 		uint64_t ns = gpu_busy_ns(s->busy);
@@ -156,11 +168,10 @@ void gpu_print(const struct gpu_report *gpu)
 		       "device and host are apart by more than the delay\n", gpu->early,
 		       gpu->early == 1 ? "y began" : "ies began", gpu->early == 1 ? "it" : "them");
 	if (gpu->unlisted)
-		printf("# %" PRIu64 " activities are of more streams than are listed\n",
+		printf("# %" PRIu64 " activities are of more streams or devices than are listed\n",
 		       gpu->unlisted);
-	for (uint32_t i = 0; i < GPU_DEVICES; i++)
-		if (gpu->devices[i].used)
-			print_device(gpu, i);
+	for (uint32_t i = 0; i < gpu->nr_devices; i++)
+		print_device(gpu, i);
 	while (work < gpu->nr && gpu_is_work(gpu->rows[work].kind))
 		work++;
 	for (calls = work; calls < gpu->nr && gpu_is_call(gpu->rows[calls].kind); calls++)

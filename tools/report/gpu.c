@@ -20,11 +20,13 @@ struct waiting {
 	uint64_t	key;
 	uint64_t	begin;
 	uint32_t	row;	/* + 1 of an activity, 0: a call */
+	bool		done;	/* an activity of the call has its delay */
 };
 
 struct reader {
 	struct gpu_report	gpu;
 	struct xsp_map		rows;	/* + 1, by the row's group */
+	struct xsp_map		devices;	/* + 1, by process and number */
 	struct waiting		waiting[1u << BITS];
 };
 
@@ -87,64 +89,93 @@ static void add_duration(struct report *report, struct xsp_group *group, uint64_
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* What its collector said, to any of the processes. */
-static const char *facts_of(const struct report *report, uint32_t device)
+/* The text of @key in what a collector said of a device. */
+static void fact_text(const char *facts, const char *key, char *text, size_t size)
 {
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
-	const char *fact = NULL;
-	char key[32];
+	const char *at = facts ? strstr(facts, key) : NULL;
+	const char *end;
 
-	if (xsprof_trace_get_info(report->source.trace, &info) < 0)
+	at = at ? at + strlen(key) : NULL;
+	end = at ? strchr(at, '"') : NULL;
+	*text = '\0';
+	if (end && (size_t)(end - at) < size) {
+		memcpy(text, at, (size_t)(end - at));
+		text[end - at] = '\0';
+	}
+}
+
+/* The device that a process calls by @number: that of others where it has its UUID. */
+static struct gpu_device *find_device(struct gpu_report *gpu, const char *uuid, uint32_t number)
+{
+	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
+		struct gpu_device *d = &gpu->devices[i];
+
+		if (*uuid || *d->uuid ? !strcmp(uuid, d->uuid) : number == d->number)
+			return d;
+	}
+	return NULL;
+}
+
+static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, const char *uuid,
+				     uint32_t number)
+{
+	struct gpu_device *d;
+
+	if (gpu->nr_devices == GPU_DEVICES)
 		return NULL;
-	snprintf(key, sizeof(key), "device.%u", device);
-	for (uint32_t n = 0; n < info.producers && !fact; n++)
-		fact = xsprof_trace_fact(report->source.trace, n, key);
-	return fact;
-}
-
-static void describe(struct gpu_device *d, const char *facts)
-{
-	const char *name = facts ? strstr(facts, "\"name\": \"") : NULL;
-	const char *end = name ? strchr(name + 9, '"') : NULL;
-
-	if (end && (size_t)(end - name - 9) < sizeof(d->name))
-		memcpy(d->name, name + 9, (size_t)(end - name - 9));
-	d->known = gpu_limits_read(facts, &d->limits);
-}
-
-static struct gpu_device *device_of(struct reader *r, uint32_t number)
-{
-	struct gpu_device *d = number < GPU_DEVICES ? &r->gpu.devices[number] : NULL;
-
-	if (!d || d->used)
-		return d;
+	d = &gpu->devices[gpu->nr_devices];
 	for (int i = 0; i < GPU_BUSY_KINDS; i++) {
-		d->busy[i] = gpu_busy_new();
+		if (!d->busy[i])
+			d->busy[i] = gpu_busy_new();
 		if (!d->busy[i])
 			return NULL;
 	}
-	d->used = true;
+	d->number = number;
 	d->first = UINT64_MAX;
-	describe(d, facts_of(r->gpu.report, number));
+	strcpy(d->uuid, uuid);
+	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
+	d->known = gpu_limits_read(facts, &d->limits);
+	gpu->nr_devices++;
+	return d;
+}
+
+static struct gpu_device *device_of(struct reader *r, uint32_t producer, uint32_t number)
+{
+	uint64_t key = ((uint64_t)producer + 1) << 32 | number;
+	const uint64_t *known = xsp_map_get(&r->devices, key);
+	char text[sizeof(r->gpu.devices[0].uuid)];
+	struct gpu_device *d;
+	const char *facts;
+
+	if (known)
+		return &r->gpu.devices[*known - 1];
+	snprintf(text, sizeof(text), "device.%u", number);
+	facts = xsprof_trace_fact(r->gpu.report->source.trace, producer, text);
+	fact_text(facts, "\"uuid\": \"", text, sizeof(text));
+	d = find_device(&r->gpu, text, number);
+	if (!d)
+		d = new_device(&r->gpu, facts, text, number);
+	if (d)
+		(void)xsp_map_set(&r->devices, key, (uint64_t)(d - r->gpu.devices) + 1);
 	return d;
 }
 
 static struct gpu_stream *stream_of(struct gpu_report *gpu, const struct xsprof_event *ev,
-				    const struct xsprof_rec_gpu *rec)
+				    const struct xsprof_rec_gpu *rec, uint32_t device)
 {
 	struct gpu_stream *s;
 
 	for (uint32_t i = gpu->nr_streams; i; i--) {
 		s = &gpu->streams[i - 1];
 		if (s->stream == rec->stream && s->context == rec->context &&
-		    s->device == rec->device && s->producer == ev->producer)
+		    s->device == device && s->producer == ev->producer)
 			return s;
 	}
 	if (gpu->nr_streams == GPU_STREAMS)
 		return NULL;
 	s = &gpu->streams[gpu->nr_streams];
 	*s = (struct gpu_stream){
-		.producer = ev->producer, .pid = ev->pid, .device = rec->device,
+		.producer = ev->producer, .pid = ev->pid, .device = device,
 		.context = rec->context,
 		.stream = rec->stream, .busy = gpu_busy_new(),
 	};
@@ -194,7 +225,10 @@ static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint6
 	gpu->rows[row].delay += begin > call ? begin - call : 0;
 }
 
-/* Kernels of a graph share a call: of those that come before it one has a delay. */
+/*
+ * Kernels of a graph share a call, and one of them has a delay: the earliest of those that are told
+ * of before the call, else the first that is told of after it.
+ */
 static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 {
 	uint64_t key = xsp_hash_pair(ev->producer + 1ull, ev->value);
@@ -202,64 +236,71 @@ static void match(struct reader *r, const struct xsprof_event *ev, uint32_t row)
 
 	if (!ev->value)
 		return;
-	if (w->key == key && !w->row && row) {
+	if (w->key != key) {
+		*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .row = row };
+	} else if (row && w->row) {
+		if (ev->begin_ns < w->begin)
+			*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .row = row };
+	} else if (row && !w->done) {
 		add_delay(&r->gpu, row - 1, w->begin, ev->begin_ns);
-		return;
-	}
-	if (w->key == key && w->row && !row)
+		w->done = true;
+	} else if (!row && w->row) {
 		add_delay(&r->gpu, w->row - 1, ev->begin_ns, w->begin);
-	if (w->key != key || !w->row || !row)
-		*w = (struct waiting){ key, ev->begin_ns, row };
+		*w = (struct waiting){ .key = key, .begin = ev->begin_ns, .done = true };
+	}
 }
 
-static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu_row *row)
+/* @begin, @end: what of it is in the window. */
+static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu_row *row,
+		     uint64_t begin, uint64_t end)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
-	struct gpu_device *d = device_of(r, rec->device);
-	struct gpu_stream *s = stream_of(&r->gpu, ev, rec);
-	uint64_t ns = ev->end_ns - ev->begin_ns;
+	struct gpu_device *d = device_of(r, ev->producer, rec->device);
+	struct gpu_stream *s = d ? stream_of(&r->gpu, ev, rec, (uint32_t)(d - r->gpu.devices)) :
+				   NULL;
 	struct gpu_launch launch;
 	double occupancy;
 
+	row->bytes += rec->bytes;
+	r->gpu.unlisted += !s;
 	if (s) {
 		s->count++;
-		gpu_busy_add(s->busy, ev->begin_ns, ev->end_ns);
-	} else {
-		r->gpu.unlisted++;
+		gpu_busy_add(s->busy, begin, end);
 	}
-	row->bytes += rec->bytes;
 	if (!d)
 		return;
-	gpu_busy_add(d->busy[GPU_BUSY_ALL], ev->begin_ns, ev->end_ns);
+	gpu_busy_add(d->busy[GPU_BUSY_ALL], begin, end);
 	if (ev->aux != XSPROF_GPU_MEMSET)
 		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_KERNEL ? GPU_BUSY_KERNELS :
-								     GPU_BUSY_COPIES],
-			     ev->begin_ns, ev->end_ns);
+								     GPU_BUSY_COPIES], begin, end);
 	else
-		d->sets += ns;
+		d->sets += end - begin;
 	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;
-	d->first = ev->begin_ns < d->first ? ev->begin_ns : d->first;
-	d->last = ev->end_ns > d->last ? ev->end_ns : d->last;
+	d->first = begin < d->first ? begin : d->first;
+	d->last = end > d->last ? end : d->last;
 	if (ev->aux != XSPROF_GPU_KERNEL || !d->known)
 		return;
 	launch = launch_of(r->gpu.report, ev);
 	occupancy = gpu_occupancy(&d->limits, &launch);
 	if (occupancy < 0)
 		return;
-	row->occupied += occupancy * (double)ns;
-	row->occupied_ns += ns;
+	row->occupied += occupancy * (double)(end - begin);
+	row->occupied_ns += end - begin;
 }
 
 static void one(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	const struct xsp_filter *filter = &r->gpu.report->filter;
+	/* As elsewhere, what was in the window of it. */
+	uint64_t begin = ev->begin_ns > filter->from_ns ? ev->begin_ns : filter->from_ns;
+	uint64_t end = ev->end_ns < filter->to_ns ? ev->end_ns : filter->to_ns;
 	struct gpu_row *row;
 	uint8_t match_name = 0;
 	uint32_t tid;
 
 	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_OVERHEAD ||
-	    ev->end_ns < ev->begin_ns || !xsp_filter_time(filter, ev->end_ns))
+	    ev->end_ns < ev->begin_ns || end < begin)
 		return;
 	tid = rec->thread ? (uint32_t)rec->thread : ev->tid;
 	if (!xsp_filter_thread(filter, ev->pid, tid) ||
@@ -270,9 +311,9 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	if (!row)
 		return;
 	r->gpu.events++;
-	add_duration(r->gpu.report, row->group, ev->end_ns - ev->begin_ns);
+	add_duration(r->gpu.report, row->group, end - begin);
 	if (gpu_is_work(ev->aux))
-		add_work(r, ev, row);
+		add_work(r, ev, row, begin, end);
 	if (gpu_is_work(ev->aux) || gpu_is_call(ev->aux))
 		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
 }
@@ -310,9 +351,8 @@ static uint64_t busy_sum(const struct gpu_report *gpu)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < GPU_DEVICES; i++)
-		if (gpu->devices[i].used)
-			ns += gpu_busy_ns(gpu->devices[i].busy[GPU_BUSY_ALL]);
+	for (uint32_t i = 0; i < gpu->nr_devices; i++)
+		ns += gpu_busy_ns(gpu->devices[i].busy[GPU_BUSY_ALL]);
 	return ns;
 }
 
@@ -344,6 +384,7 @@ static void done(struct reader *r)
 		gpu_busy_free(r->gpu.streams[i].busy);
 	xsp_groups_free(r->gpu.report->groups);
 	xsp_map_free(&r->rows);
+	xsp_map_free(&r->devices);
 	free(r->gpu.rows);
 	free(r);
 }

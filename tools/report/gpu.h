@@ -21,6 +21,8 @@ struct gpu_busy *gpu_busy_new(void);
 void gpu_busy_free(struct gpu_busy *busy);
 void gpu_busy_add(struct gpu_busy *busy, uint64_t begin, uint64_t end);
 uint64_t gpu_busy_ns(const struct gpu_busy *busy);
+/* What came too long after others to be counted: that much of it may be missing. */
+uint64_t gpu_busy_late(const struct gpu_busy *busy);
 
 /* ---- occupancy.c ----------------------------------------------------------------------------- */
 
@@ -57,6 +59,8 @@ enum gpu_busy_of { GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_KIN
 
 /**
  * struct gpu_device - a device
+ * @number: by which its first process calls it
+ * @uuid: "" where it is not known
  * @busy: by enum gpu_busy_of
  * @name: as its collector says it, "" where not
  * @limits: of it
@@ -65,9 +69,10 @@ enum gpu_busy_of { GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_KIN
  * @bytes: moved by copies
  * @first: begin of its first activity
  * @last: end of its last
- * @used: there is such a device
  */
 struct gpu_device {
+	uint32_t		number;
+	char			uuid[64];
 	struct gpu_busy		*busy[GPU_BUSY_KINDS];
 	char			name[96];
 	struct gpu_limits	limits;
@@ -76,13 +81,12 @@ struct gpu_device {
 	uint64_t		bytes;
 	uint64_t		first;
 	uint64_t		last;
-	bool			used;
 };
 
 struct gpu_stream {
 	uint32_t		producer;
 	uint32_t		pid;
-	uint32_t		device;
+	uint32_t		device;		/* its place in the list */
 	uint32_t		context;
 	uint32_t		stream;
 	uint64_t		count;
@@ -111,9 +115,9 @@ struct gpu_row {
 
 /**
  * struct gpu_report - what is reported
- * @devices: by their numbers
+ * @devices: in the order in which they came; processes may call one by different numbers
  * @streams: in the order in which they came
- * @unlisted: activities of streams that found no place there
+ * @unlisted: activities of streams or devices that found no place there
  * @rows: activities, then calls, then the rest, each by its total
  * @early: activities that began before the call that started them
  * @busy: of all devices together, ns
@@ -122,6 +126,7 @@ struct gpu_row {
 struct gpu_report {
 	struct report		*report;
 	struct gpu_device	devices[GPU_DEVICES];
+	uint32_t		nr_devices;
 	struct gpu_stream	streams[GPU_STREAMS];
 	uint32_t		nr_streams;
 	uint64_t		unlisted;

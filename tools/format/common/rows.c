@@ -10,7 +10,8 @@
 #include "format/common/rows.h"
 
 #define ROWS	1024u		/* a power of two */
-#define RANGES	1024u		/* of a row that are remembered, at most */
+#define RANGES	16384u		/* of a row that are remembered, at most */
+#define ALL	(1u << 20)	/* of all rows */
 
 struct range {
 	uint64_t	begin;
@@ -37,6 +38,7 @@ struct row {
 struct fmt_rows {
 	struct row	rows[ROWS];
 	uint32_t	nr;
+	uint32_t	ranges;		/* that there is memory for */
 };
 
 struct fmt_rows *fmt_rows_new(void)
@@ -72,21 +74,24 @@ static struct row *find(struct fmt_rows *rows, uint64_t key)
 }
 
 /* The older half is forgotten when there is no room. */
-static bool make_room(struct row *row)
+static bool make_room(struct fmt_rows *rows, struct row *row)
 {
 	uint32_t room = row->room ? 2 * row->room : 16, half = row->n / 2;
 	struct range *v;
 
 	if (row->n < row->room)
 		return true;
-	if (room <= RANGES) {
+	if (room <= RANGES && rows->ranges + room - row->room <= ALL) {
 		v = realloc(row->v, room * sizeof(*v));
 		if (!v)
 			return false;
+		rows->ranges += room - row->room;
 		row->v = v;
 		row->room = room;
 		return true;
 	}
+	if (!half)
+		return false;
 	row->floor = row->v[half - 1].latest;
 	memmove(row->v, row->v + half, (row->n - half) * sizeof(*row->v));
 	row->n -= half;
@@ -125,7 +130,7 @@ bool fmt_rows_take(struct fmt_rows *rows, uint64_t key, uint64_t begin, uint64_t
 	uint64_t latest;
 	uint32_t at;
 
-	if (!row || !make_room(row) || begin < row->floor)
+	if (!row || !make_room(rows, row) || begin < row->floor)
 		return false;
 	at = place(row, begin);
 	/* Which of two that begin at one moment is around the other, a viewer cannot tell. */
