@@ -134,7 +134,7 @@ static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, 
 	d->first = UINT64_MAX;
 	strcpy(d->uuid, uuid);
 	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
-	d->known = gpu_limits_read(facts, &d->limits);
+	d->known = xsr_limits_read(facts, &d->limits);
 	gpu->nr_devices++;
 	return d;
 }
@@ -185,39 +185,6 @@ static struct gpu_stream *stream_of(struct gpu_report *gpu, const struct xsprof_
 
 /* ---- activities ------------------------------------------------------------------------------ */
 
-static uint64_t product(const struct xsprof_trace_arg *arg)
-{
-	uint64_t n = 1;
-	int32_t v;
-
-	for (size_t at = 0; at + 4 <= arg->len; at += 4) {
-		memcpy(&v, arg->str + at, 4);
-		n *= v > 0 ? (uint64_t)v : 1;
-	}
-	return n;
-}
-
-static struct gpu_launch launch_of(const struct report *report, const struct xsprof_event *ev)
-{
-	struct gpu_launch launch = { 0 };
-	struct xsprof_trace_arg arg;
-	size_t pos = 0;
-	const char *key;
-
-	while (xsprof_trace_args(ev, &pos, &arg)) {
-		key = xsprof_trace_name(report->source.trace, ev->producer, arg.key);
-		if (arg.type == XSPROF_ARG_I32S && !strcmp(key, "grid"))
-			launch.blocks = product(&arg);
-		else if (arg.type == XSPROF_ARG_I32S && !strcmp(key, "block"))
-			launch.threads = product(&arg);
-		else if (arg.type == XSPROF_ARG_I64 && !strcmp(key, "registers per thread"))
-			launch.registers = arg.u.u64;
-		else if (arg.type == XSPROF_ARG_I64 && !strcmp(key, "shared memory"))
-			launch.shared = arg.u.u64;
-	}
-	return launch;
-}
-
 static void add_delay(struct gpu_report *gpu, uint32_t row, uint64_t call, uint64_t begin)
 {
 	gpu->early += begin < call;
@@ -258,7 +225,8 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	struct gpu_device *d = device_of(r, ev->producer, rec->device);
 	struct gpu_stream *s = d ? stream_of(&r->gpu, ev, rec, (uint32_t)(d - r->gpu.devices)) :
 				   NULL;
-	struct gpu_launch launch;
+	struct xsr_launch launch;
+	struct xsr_walk walk;
 	double occupancy;
 
 	row->bytes += rec->bytes;
@@ -280,8 +248,9 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	d->last = end > d->last ? end : d->last;
 	if (ev->aux != XSPROF_GPU_KERNEL || !d->known)
 		return;
-	launch = launch_of(r->gpu.report, ev);
-	occupancy = gpu_occupancy(&d->limits, &launch);
+	xsr_walk_event(&walk, ev);
+	occupancy = xsr_launch_read(r->gpu.report->source.trace, walk, &launch) ?
+		    xsr_occupancy(&d->limits, &launch) : -1;
 	if (occupancy < 0)
 		return;
 	row->occupied += occupancy * (double)(end - begin);

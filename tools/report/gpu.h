@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What devices did: how busy they were, which kernels and copies took how long, and the calls that
- * started them.  gpu.c reads, busy.c adds up times, occupancy.c estimates, gpu-print.c and
- * gpu-json.c print.
+ * started them.  gpu.c reads, busy.c adds up times, gpu-print.c and gpu-json.c
+ * print.
  */
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
 
 #include "report/local.h"
+#include "result/occupancy.h"
 
 #define GPU_DEVICES	64u
 #define GPU_STREAMS	512u
@@ -23,35 +24,6 @@ void gpu_busy_add(struct gpu_busy *busy, uint64_t begin, uint64_t end);
 uint64_t gpu_busy_ns(const struct gpu_busy *busy);
 /* What came too long after others to be counted: that much of it may be missing. */
 uint64_t gpu_busy_late(const struct gpu_busy *busy);
-
-/* ---- occupancy.c ----------------------------------------------------------------------------- */
-
-/* Of a device, by the names of Kineto's deviceProperties; 0 is not known. */
-struct gpu_limits {
-	uint64_t	warp;
-	uint64_t	multiprocessors;
-	uint64_t	threads;	/* of a multiprocessor, as are the next ones */
-	uint64_t	registers;
-	uint64_t	shared;
-	uint64_t	blocks;
-	uint64_t	major;		/* compute capability */
-};
-
-/* How a kernel was launched. */
-struct gpu_launch {
-	uint64_t	blocks;
-	uint64_t	threads;	/* of a block */
-	uint64_t	registers;	/* of a thread */
-	uint64_t	shared;		/* bytes of a block */
-};
-
-/* Return: false where it is not known. */
-bool gpu_limits_read(const char *json, struct gpu_limits *limits);
-/*
- * Return: warps on a multiprocessor while the kernel runs, of those that it can hold, in %, if its
- * blocks are spread evenly; -1 where it cannot be told.
- */
-double gpu_occupancy(const struct gpu_limits *limits, const struct gpu_launch *launch);
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
 
@@ -75,7 +47,7 @@ struct gpu_device {
 	char			uuid[64];
 	struct gpu_busy		*busy[GPU_BUSY_KINDS];
 	char			name[96];
-	struct gpu_limits	limits;
+	struct xsr_limits	limits;
 	bool			known;
 	uint64_t		sets;
 	uint64_t		bytes;

@@ -305,6 +305,8 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	}
 	p = put_u64(put_lit(p, ",\"graph id\":"), g->rec->graph);
 	p = put_u64(put_lit(p, ",\"graph node id\":"), g->rec->graph_node);
+	if (g->ev->aux == XSPROF_GPU_KERNEL)
+		p = xsr_kineto_fill(k, g->ev, g->args, xsr_writer_room(&k->w, p));
 	p = put_rest(k, g, own, p);
 	k->w.buf->p = p;
 	put_collective(k, g);

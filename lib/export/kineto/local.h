@@ -9,6 +9,7 @@
  *	host.c		ranges: what is on threads
  *	point.c step.c	instants, memory, counters; steps
  *	gpu.c		what a GPU did, and its runtime
+ *	fill.c		how much of its device a kernel fills
  *	past.c wait.c	ranges that are over, activities whose call is not known yet
  *	activity.c	what the program timed itself
  *	op.c stack.c	what is known of an op: inputs, stack, module
@@ -29,6 +30,7 @@
 #include "export/kineto/kineto.h"
 #include "export/kineto/past.h"
 #include "export/kineto/wait.h"
+#include "result/occupancy.h"
 #include "result/writer.h"
 
 /* Kinds of tracks: those that are no threads. */
@@ -75,6 +77,14 @@ struct xsr_users;
 struct xsr_post;
 
 #define XSR_STEPS	64u
+#define XSR_LIMITS	16u
+
+/* What a device can hold, by process and number. */
+struct xsr_kineto_limits {
+	uint64_t		key;
+	struct xsr_limits	limits;
+	bool			known;
+};
 
 /* A step that goes on. */
 struct xsr_step {
@@ -131,6 +141,7 @@ struct xsr_step {
  * @saw_modules: one with its modules
  * @saw_memory: an allocation was
  * @steps: that go on
+ * @limits: of devices, as they were asked for
  */
 struct xsr_kineto {
 	struct xsr_writer		w;
@@ -173,6 +184,7 @@ struct xsr_kineto {
 	bool				saw_modules;
 	bool				saw_memory;
 	struct xsr_step			steps[XSR_STEPS];
+	struct xsr_kineto_limits	limits[XSR_LIMITS];
 };
 
 /* kineto.c */
@@ -288,6 +300,10 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 void xsr_kineto_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct xsr_walk *walk);
 /* What waits for a call will wait no more. */
 void xsr_kineto_gpu_finish(struct xsr_kineto *k);
+
+/* fill.c: commas in front */
+char *xsr_kineto_fill(struct xsr_kineto *k, const struct xsprof_event *ev,
+		      const struct xsr_walk *args, char *p);
 
 /* activity.c: false where it is none. */
 bool xsr_kineto_activity(struct xsr_kineto *k, const struct xsprof_event *ev,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: LGPL-2.1-only
 /*
  * How much of a multiprocessor a kernel can fill, by what its launch asks for and what the device
  * has, as NVIDIA documents it.
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/gpu.h"
+#include "result/occupancy.h"
 
 #define REGISTERS_UNIT	256u	/* of a warp, that are given out at once */
 #define PARTS		4u	/* of a multiprocessor, each with registers of its own */
@@ -24,7 +24,7 @@ static bool number(const char *json, const char *key, uint64_t *value)
 	return *value;
 }
 
-bool gpu_limits_read(const char *json, struct gpu_limits *l)
+bool xsr_limits_read(const char *json, struct xsr_limits *l)
 {
 	memset(l, 0, sizeof(*l));
 	return json && number(json, "\"warpSize\"", &l->warp) &&
@@ -46,14 +46,66 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-double gpu_occupancy(const struct gpu_limits *l, const struct gpu_launch *k)
+static uint64_t product(const struct xsprof_trace_arg *arg)
+{
+	size_t unit = arg->type == XSPROF_ARG_I32S ? 4 : 8;
+	uint64_t n = 1;
+
+	for (size_t at = 0; at + unit <= arg->len; at += unit) {
+		int64_t v = 0;
+		int32_t v32;
+
+		memcpy(unit == 4 ? (void *)&v32 : (void *)&v, arg->str + at, unit);
+		if (unit == 4)
+			v = v32;
+		n *= v > 0 ? (uint64_t)v : 1;
+	}
+	return n;
+}
+
+bool xsr_launch_read(const struct xsprof_trace *trace, struct xsr_walk walk,
+		     struct xsr_launch *launch)
+{
+	struct xsprof_trace_arg arg;
+	const char *key;
+	bool list;
+
+	memset(launch, 0, sizeof(*launch));
+	while (xsr_walk_next(&walk, &arg)) {
+		key = xsprof_trace_name(trace, walk.ev.producer, arg.key);
+		list = arg.type == XSPROF_ARG_I32S || arg.type == XSPROF_ARG_I64S;
+		if (list && !strcmp(key, "grid"))
+			launch->blocks = product(&arg);
+		else if (list && !strcmp(key, "block"))
+			launch->threads = product(&arg);
+		else if (arg.type == XSPROF_ARG_I64 && !strcmp(key, "registers per thread"))
+			launch->registers = arg.u.u64;
+		else if (arg.type == XSPROF_ARG_I64 && !strcmp(key, "shared memory"))
+			launch->shared = arg.u.u64;
+	}
+	return launch->blocks && launch->threads;
+}
+
+double xsr_blocks_per_sm(const struct xsr_limits *l, const struct xsr_launch *k)
+{
+	return (double)k->blocks / (double)l->multiprocessors;
+}
+
+uint64_t xsr_warps_of_block(const struct xsr_limits *l, const struct xsr_launch *k)
+{
+	return (k->threads + l->warp - 1) / l->warp;
+}
+
+double xsr_occupancy(const struct xsr_limits *l, const struct xsr_launch *k)
 {
 	uint64_t warps, most, blocks, of_warp, own = l->major >= 8 ? SHARED_OWN : 0;
 	double filled;
 
-	if (!k->blocks || !k->threads || !l->warp || l->threads < l->warp)
+	/* What no device can run says nothing. */
+	if (!k->blocks || !k->threads || l->threads < l->warp || k->threads > l->threads ||
+	    k->registers > l->registers || k->shared > l->shared)
 		return -1;
-	warps = (k->threads + l->warp - 1) / l->warp;
+	warps = xsr_warps_of_block(l, k);
 	most = l->threads / l->warp;
 	blocks = least(l->blocks, most / warps);
 	if (k->registers) {
@@ -63,7 +115,7 @@ double gpu_occupancy(const struct gpu_limits *l, const struct gpu_launch *k)
 	if (k->shared || own)
 		blocks = least(blocks, l->shared / up(k->shared + own, SHARED_UNIT));
 	/* A grid may have fewer blocks than there is room for. */
-	filled = (double)k->blocks / (double)l->multiprocessors;
+	filled = xsr_blocks_per_sm(l, k);
 	if (filled > (double)blocks)
 		filled = (double)blocks;
 	return filled * (double)warps * 100 / (double)most;
