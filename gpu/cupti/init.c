@@ -17,7 +17,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void);
 
 static int chain(void)
 {
-	const char *path = getenv(CHAINED);
+	const char *path = secure_getenv(CHAINED);
 	void *lib = path && *path ? dlopen(path, RTLD_NOW) : NULL;
 	int (*entry)(void) = NULL;
 	Dl_info mine, its;
@@ -55,18 +55,6 @@ static int set_up(void)
 	return err ? err : cupti_kinds_on();
 }
 
-static void tell(int err)
-{
-	if (err == CUPTI_SUBSCRIBED)
-		cupti_say("another tool has CUPTI already, and there can be one: the GPU is not "
-			  "recorded");
-	else if (err == CUPTI_NO_PRIVILEGE)
-		cupti_say("the driver lets root alone trace the GPU (its option "
-			  "NVreg_RestrictProfilingToAdminUsers=0 lets all): it is not recorded");
-	else
-		cupti_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
-}
-
 /* Return: 1, as there is nothing that a program could do about it. */
 int InitializeInjection(void)
 {
@@ -82,7 +70,7 @@ int InitializeInjection(void)
 		if (!cupti_open()) {
 			err = set_up();
 			if (err)
-				tell(err);
+				cupti_tell(err);
 			else if (cupti_thread_start())
 				cupti_say("no thread can be started: the GPU is not recorded");
 			else

@@ -67,7 +67,7 @@ static void *try_beside_runtime(void)
 
 static void *find(void)
 {
-	const char *named = getenv(VARIABLE);
+	const char *named = secure_getenv(VARIABLE);
 	void *lib = NULL;
 
 	if (named && *named) {

@@ -35,6 +35,9 @@
 void cupti_clock_start(void);
 void cupti_clock_ready(void);
 
+/* Of CLOCK_MONOTONIC, ns: for what is waited for. */
+uint64_t cupti_monotonic(void);
+
 /* CUPTI's callback: now, in ns of a base of our own. */
 uint64_t cupti_clock_now(void);
 /* Its inverse, of any time that CUPTI gives: ticks of xsprof_now(). */
@@ -73,6 +76,8 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 /* Wait for one until @deadline_ns of CLOCK_MONOTONIC, or not at all (0).  Return: is there one? */
 bool cupti_pool_take(struct cupti_buffer *buffer, uint64_t deadline_ns);
 void cupti_pool_give(const struct cupti_buffer *buffer);
+/* How many are to be taken. */
+uint32_t cupti_pool_full(void);
 /* Whoever waits in cupti_pool_take() returns. */
 void cupti_pool_wake(void);
 
@@ -93,6 +98,7 @@ enum cupti_miss {
 	CUPTI_MISS_BUFFERS,	/* of a version that must get a buffer, when all were in use */
 	CUPTI_MISS_NO_TIME,	/* activities without times */
 	CUPTI_MISS_UNKNOWN,	/* records of other kinds */
+	CUPTI_MISS_EXIT,	/* buffers that were left when the program had to end */
 	CUPTI_MISS_OFF,		/* of before recording was paused, which came behind that */
 	CUPTI_NR_MISSES,
 };
@@ -115,6 +121,10 @@ uint32_t cupti_device_of(uint32_t context);
 void cupti_record_init(void);
 /* What it took to start, since @begin: readers know from it that activities will come. */
 void cupti_record_start(uint64_t begin);
+/* Since when the recorder takes nothing any more, ns of CLOCK_MONOTONIC; 0: it does. */
+uint64_t cupti_record_stalled(void);
+/* From @until on it is waited for no longer: what a ring has no room for is lost, and counted. */
+void cupti_record_hurry(uint64_t until);
 /* All records of a buffer. */
 void cupti_record_buffer(const struct cupti_buffer *buffer);
 
@@ -123,6 +133,8 @@ void cupti_record_buffer(const struct cupti_buffer *buffer);
 /* Return: 0, or what CUPTI says. */
 int cupti_kinds_on(void);
 void cupti_kinds_off(void);
+/* Why the GPU is not recorded, to the user: what cupti_kinds_on() returned. */
+void cupti_tell(int err);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 

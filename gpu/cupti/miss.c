@@ -10,6 +10,7 @@ static const char *const texts[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_BUFFERS]	= "not recorded: buffers of CUPTI, as too many were in use",
 	[CUPTI_MISS_NO_TIME]	= "not recorded: activities for which CUPTI has no time",
 	[CUPTI_MISS_UNKNOWN]	= "not recorded: CUPTI records of an unknown kind",
+	[CUPTI_MISS_EXIT]	= "not recorded: buffers of CUPTI, as the program ended",
 	[CUPTI_MISS_OFF]	= "not recorded: activities told of after recording was paused",
 };
 

@@ -13,8 +13,15 @@
 #include "gpu/cupti/local.h"
 
 /* A CUPTI of 12.3 and newer has one in use for each thread that calls CUDA. */
-#define BUFFERS		128u
-#define BYTES		(1u << 20)
+#define BUFFERS		256u
+#define BYTES		(256u << 10)
+/*
+ * CUPTI gives no buffer back in which an activity is not over, unless it is full: of a thread that
+ * keeps its device busy what is in it is told of when that is.  So a thread that launches rarely
+ * has a small one, which some 128 launches fill.
+ */
+#define FEW		(32u << 10)
+#define OFTEN_NS	20000000u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled;
@@ -50,6 +57,20 @@ static uint8_t *map(void)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* Requests come seldom: how large is this one to be? */
+static size_t wanted(void)
+{
+	static uint64_t last;
+	struct timespec ts;
+	uint64_t now, before;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	/* Relaxed: whichever thread's it is, it is a guess. */
+	before = __atomic_exchange_n(&last, now, __ATOMIC_RELAXED);
+	return now - before < OFTEN_NS ? BYTES : FEW;
+}
+
 static uint8_t *get(void)
 {
 	uint8_t *data = NULL;
@@ -75,7 +96,7 @@ static uint8_t *get(void)
 void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = get();
-	*size = *buffer ? BYTES : 0;
+	*size = *buffer ? wanted() : 0;
 	*max_records = 0;
 	/* One that may be refused counts what it drops then. */
 	if (*buffer || cupti_version >= CUPTI_MAY_REFUSE)
@@ -142,6 +163,16 @@ void cupti_pool_give(const struct cupti_buffer *buffer)
 	pthread_mutex_lock(&lock);
 	pool.free[pool.nr_free++] = buffer->data;
 	pthread_mutex_unlock(&lock);
+}
+
+uint32_t cupti_pool_full(void)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&lock);
+	n = pool.nr_full;
+	pthread_mutex_unlock(&lock);
+	return n;
 }
 
 void cupti_pool_wake(void)

@@ -2,13 +2,15 @@
 /*
  * CUPTI's records into ours.  Called by one thread at a time.
  */
+#include <errno.h>
+
 #include "gpu/cupti/local.h"
 
 #define RECORD_BYTES	256u	/* of ours, at most */
 #define ARGS		8u
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
-#define FLUSH_MS	1000
+#define FLUSH_MS	1000u
 
 enum key {
 	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL,
@@ -26,6 +28,8 @@ static const char *const key_texts[NR_KEYS] = {
 
 static xsprof_name_t keys[NR_KEYS];
 static uint64_t written;	/* bytes since the recorder was waited for */
+static uint64_t stalled;	/* since when it takes nothing, ns; 0: it does */
+static uint64_t patience;	/* until when it is waited for, ns; 0: always */
 
 /* The program's own ids come just before the call that they belong to. */
 static struct {
@@ -40,7 +44,36 @@ void cupti_record_init(void)
 		keys[i] = xsprof_name(key_texts[i]);
 }
 
-/* A ring that is full drops: what a buffer holds may be more than that. */
+/* Whether the recorder has taken all, or is waited for no longer.  It may be gone. */
+static void wait_for_recorder(uint32_t ms)
+{
+	uint64_t now = cupti_monotonic();
+
+	written = 0;
+	if (stalled || (patience && now >= patience))
+		ms = 0;
+	if (xsprof_flush((int)ms) != -ETIMEDOUT)
+		stalled = 0;
+	else if (!stalled)
+		stalled = now;
+}
+
+uint64_t cupti_record_stalled(void)
+{
+	if (stalled)
+		wait_for_recorder(0);
+	return stalled;
+}
+
+void cupti_record_hurry(uint64_t until)
+{
+	patience = until;
+}
+
+/*
+ * A ring that is full drops: what a buffer holds may be more than that.  One that overwrites keeps the
+ * latest, and nobody reads it.
+ */
 static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
 {
 	if (!xsprof_wants(a->name)) {
@@ -49,10 +82,9 @@ static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *
 	}
 	xsprof_device_activity(a, kv, n);
 	written += RECORD_BYTES;
-	if (written < xsprof_ctl_page.ctl.ring_size / 2)
-		return;
-	written = 0;
-	(void)xsprof_flush(FLUSH_MS);
+	if (written >= xsprof_ctl_page.ctl.ring_size / 2 &&
+	    xsprof_ctl_page.ctl.mode == XSPROF_MODE_DISCARD)
+		wait_for_recorder(FLUSH_MS);
 }
 
 static struct xsprof_device_activity work(uint32_t kind, xsprof_name_t name, uint64_t start,

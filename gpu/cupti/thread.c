@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The collector's thread: it takes the buffers that CUPTI has filled, and four times a second those
- * that are not full.  So a program that is killed loses what its devices did in its last quarter of
- * a second.
+ * that are not full and in which all activities are over.  So a program that is killed loses what its
+ * devices did in its last quarter of a second, and what a thread whose device is never idle launched
+ * since its buffer was full.
  *
  * At the exit of the program the thread takes all there is, and the program waits for it, but not
  * for ever.
@@ -18,20 +19,14 @@
 
 #define SECOND		1000000000u
 #define PERIOD		(SECOND / 4)
+#define GONE		(2ull * SECOND)	/* a recorder that takes nothing for so long */
 #define EXIT_S		10
+#define WAIT_S		5u	/* of these, for the recorder */
 #define STACK		(256u << 10)
 
 static pthread_t thread;
 static pid_t owner;
 static bool stop;
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
 
 static void drain(void)
 {
@@ -54,21 +49,33 @@ static void flush(uint32_t how)
 	cupti_miss_show();
 }
 
-/* A recorder that goes leaves a program at its old speed. */
+/* A recorder that goes leaves a program at its old speed.  Return: is CUPTI ours? */
 static bool follow(bool on)
 {
-	bool wanted = xsprof_enabled() >> cupti_category() & 1;
+	uint64_t stalled = cupti_record_stalled();
+	bool gone = stalled && cupti_monotonic() - stalled > GONE;
+	bool wanted = !gone && xsprof_enabled() >> cupti_category() & 1;
+	static int said;
+	int err;
 
-	if (on && !wanted)
+	if (on && !wanted) {
+		/* What is still in CUPTI is for nobody else. */
+		flush(CUPTI_FLUSH_FORCED);
 		cupti_kinds_off();
-	if (!on && wanted)
-		(void)cupti_kinds_on();
-	return wanted;
+		return false;
+	}
+	if (on || !wanted)
+		return on;
+	err = cupti_kinds_on();
+	if (err && err != said)
+		cupti_tell(err);
+	said = err;
+	return !err;
 }
 
 static void *run(void *unused)
 {
-	uint64_t next = now_ns() + PERIOD;
+	uint64_t next = cupti_monotonic() + PERIOD;
 	struct cupti_buffer buffer;
 	bool on = true;
 
@@ -78,14 +85,16 @@ static void *run(void *unused)
 			cupti_record_buffer(&buffer);
 			cupti_pool_give(&buffer);
 		}
-		if (now_ns() < next)
+		if (cupti_monotonic() < next)
 			continue;
-		next = now_ns() + PERIOD;
+		next = cupti_monotonic() + PERIOD;
 		if (on)
 			flush(0);
 		on = follow(on);
 	}
-	flush(CUPTI_FLUSH_FORCED);
+	cupti_record_hurry(cupti_monotonic() + WAIT_S * (uint64_t)SECOND);
+	if (on)
+		flush(CUPTI_FLUSH_FORCED);
 	return NULL;
 }
 
@@ -100,9 +109,12 @@ static void at_exit(void)
 	cupti_pool_wake();
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += EXIT_S;
-	if (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT)
-		cupti_say("CUPTI did not give the last activities of the GPU within %u s: they are "
-			  "not recorded", EXIT_S);
+	if (pthread_timedjoin_np(thread, NULL, &until) != ETIMEDOUT)
+		return;
+	cupti_miss(CUPTI_MISS_EXIT, cupti_pool_full());
+	cupti_miss_show();
+	cupti_say("CUPTI did not give the last activities of the GPU within %u s: they are not "
+		  "recorded", EXIT_S);
 }
 
 int cupti_thread_start(void)

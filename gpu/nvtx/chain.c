@@ -26,7 +26,7 @@ static __thread nvtx_get_export program_export __attribute__((tls_model("initial
 /* Without a lock: the loader counts, and a tool may have a copy of NVTX itself, which calls us. */
 void *nvtx_chain_find(const char *name)
 {
-	const char *path = getenv(VARIABLE);
+	const char *path = secure_getenv(VARIABLE);
 	void *lib = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
 	void *func = lib ? dlsym(lib, name) : NULL;
 	Dl_info mine, its;

@@ -21,13 +21,14 @@ static bool number(const char *json, const char *key, uint64_t *value)
 		return false;
 	at = strchr(at, ':');
 	*value = at ? strtoull(at + 1, NULL, 10) : 0;
-	return *value;
+	/* What no device has would be too much to calculate with. */
+	return *value && *value <= UINT32_MAX;
 }
 
 bool xsr_limits_read(const char *json, struct xsr_limits *l)
 {
 	memset(l, 0, sizeof(*l));
-	return json && number(json, "\"warpSize\"", &l->warp) &&
+	return json && number(json, "\"warpSize\"", &l->warp) && l->warp <= 1024 &&
 	       number(json, "\"numSms\"", &l->multiprocessors) &&
 	       number(json, "\"maxThreadsPerMultiprocessor\"", &l->threads) &&
 	       number(json, "\"regsPerMultiprocessor\"", &l->registers) &&

@@ -8,9 +8,11 @@ import collections
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 XSPROF = os.path.join(BUILD, "bin", "xsprof")
@@ -163,6 +165,29 @@ def check_bad():
     equal(tally(events), EACH, "a program that ends by _exit() has what was before")
 
 
+def check_busy():
+    got, events, _ = record("busy", "400")
+    n = tally(events)["kernel", AXPY]
+    result(256 <= n <= 400, "of a device that is never idle all is there but the last buffer: "
+           "at most 128 launches", n)
+
+
+def check_recorder():
+    got, events, _ = record("fast", options=("--gpu", "--flight=64k"))
+    last = int(re.search("last: ([0-9]+)", got.stdout).group(1))
+    result(last in {e["value"] for e in events if e["type"] == "gpu" and e["kind"] == "kernel"},
+           "--flight keeps the latest activities", (last, len(events)))
+    # With one CPU's rings small, the recorder that is gone is found out soon.
+    got = run([XSPROF, "record", "-q", "--gpu", "-b", "64k", "-o", os.path.join(DIR.name, "gone"),
+               "--", PROGRAM, "orphan"])
+    for _ in range(600):
+        if not subprocess.run(["pgrep", "-x", "-f", f"{PROGRAM} orphan"],
+                              stdout=subprocess.DEVNULL, check=False).returncode:
+            time.sleep(0.1)
+    result(got.returncode == -9 and "orphan: 0" in got.stdout,
+           "a recorder that was killed: the program gets CUPTI back", got)
+
+
 def check_pause():
     got, events, _ = record("pause")
     result("paused: 0" in got.stdout and "resumed: 1" in got.stdout,
@@ -287,8 +312,8 @@ def check_report():
            "nothing of a GPU: an error that says how to record it", got.stderr)
 
 
-for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_pause,
-              check_duration, check_chain, check_window, check_report):
+for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_busy,
+              check_recorder, check_pause, check_duration, check_chain, check_window, check_report):
     check()
 print(f"1..{count}")
 DIR.cleanup()

@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
 		stand_in.no_time = true;
 	if (!strcmp(what, "strange"))
 		stand_in.strange = true;
+	stand_in.busy = !strcmp(what, "busy");
 	init();
 	if (!strcmp(what, "fork")) {
 		stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
@@ -101,10 +103,37 @@ int main(int argc, char **argv)
 		wait(NULL);
 	} else if (!strcmp(what, "raw")) {
 		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
+	} else if (stand_in.busy) {
+		/* So rarely that a small buffer lasts. */
+		for (long i = 0; i < n; i++, usleep(400))
+			stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	} else if (n) {
 		threads(n);
 	} else {
 		one_of_each();
+	}
+	if (!strcmp(what, "fast")) {
+		uint32_t c = 0;
+
+		/* Many times what rings hold, and a few that are the last. */
+		for (int i = 0; i < 20; i++) {
+			threads(5000);
+			usleep(50000);
+		}
+		for (int i = 0; i < 10; i++) {
+			c = stand_in_call(false, 1);
+			stand_in_kernel(c, 7, "_Z4axpyPKfPfi", 0);
+		}
+		printf("last: %u\n", c);
+	}
+	if (!strcmp(what, "orphan")) {
+		/* The recorder is killed; the collector finds that out. */
+		kill(getppid(), SIGKILL);
+		for (int i = 0; i < 600 && stand_in_enabled[CUPTI_KERNEL]; i++) {
+			threads(5000);
+			usleep(50000);
+		}
+		printf("orphan: %u\n", stand_in_enabled[CUPTI_KERNEL]);
 	}
 	if (!strcmp(what, "go-on")) {
 		/* A range of 50 ms with a kernel in it, until it is killed or two seconds are over. */
@@ -126,7 +155,7 @@ int main(int argc, char **argv)
 		one_of_each();
 	}
 	printf("refused: %u\n", stand_in_refused);
-	if (!strcmp(what, "_exit")) {
+	if (!strcmp(what, "_exit") || !strcmp(what, "busy")) {
 		sleep(2);
 		fflush(stdout);
 		_exit(0);

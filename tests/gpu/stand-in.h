@@ -17,6 +17,7 @@ struct stand_in {
 	int		privilege;	/* a result for cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */
 	bool		strange;	/* every eighth record is of a kind that nobody knows */
+	bool		busy;		/* the device always has something to do */
 	size_t		dropped;	/* to be told at the next question */
 };
 

@@ -202,3 +202,17 @@ bool xsp_filter_name(const struct xsp_filter *filter, const struct xsprof_trace 
 	}
 	return *match == 1;
 }
+
+bool xsp_trace_has_devices(struct xsprof_trace *trace)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *key, *value;
+
+	if (xsprof_trace_get_info(trace, &info) < 0)
+		return false;
+	for (uint32_t n = 0; n < info.producers; n++)
+		for (uint32_t i = 0; !xsprof_trace_fact_at(trace, n, i, &key, &value); i++)
+			if (!strncmp(key, "device.", 7))
+				return true;
+	return false;
+}

@@ -147,6 +147,9 @@ static inline bool xsp_event_is_range(const struct xsprof_event *ev)
 	}
 }
 
+/* Did a collector of devices run in any of the processes?  What it tells is told late. */
+bool xsp_trace_has_devices(struct xsprof_trace *trace);
+
 /* When it was: of an activity of a device its end, which is told of later. */
 static inline uint64_t xsp_event_when(const struct xsprof_event *ev)
 {

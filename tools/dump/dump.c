@@ -201,6 +201,7 @@ static int find_base(struct dump *dump, const struct xsprof_event *ev)
 	if (info.first_ns && info.first_ns < base)
 		base = info.first_ns;
 	dump->out.base_ns = base;
+	dump->late.any = xsp_trace_has_devices(dump->source.trace);
 	ret = xsp_filter_base(&dump->filter, "dump", base);
 	dump->out.from_ns = dump->filter.from_ns;
 	dump->out.to_ns = dump->filter.to_ns;

@@ -58,6 +58,13 @@ static const struct collector cuda = {
 	"CUDA_INJECTION64_PATH", LIBRARY_CUPTI, "CUDA", "XSPROF_CUDA_TOOL",
 };
 
+static bool is_file(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, name);
+}
+
 static int add_collector(const struct record_options *opts, const struct collector *c, char **env,
 			 size_t *n)
 {
@@ -65,9 +72,8 @@ static int add_collector(const struct record_options *opts, const struct collect
 	char path[PATH_MAX];
 	int err;
 
-	if (theirs && strstr(theirs, c->library))
-		return 0;
-	if (theirs && !*theirs)
+	/* One of ours, of wherever: it is named anew. */
+	if (theirs && (!*theirs || is_file(theirs, c->library)))
 		theirs = NULL;
 	if (theirs && !c->chain) {
 		if (!opts->quiet)

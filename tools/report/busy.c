@@ -13,6 +13,7 @@
 
 #define BLOCK	256u		/* pieces of a block, at most */
 #define BLOCKS	1024u
+#define ALL	6144u		/* blocks of all: 24 MiB */
 
 struct piece {
 	uint64_t	begin;
@@ -40,6 +41,8 @@ struct gpu_busy {
 	uint64_t	late;
 };
 
+static uint32_t blocks;	/* of all */
+
 struct gpu_busy *gpu_busy_new(void)
 {
 	return calloc(1, sizeof(struct gpu_busy));
@@ -49,6 +52,7 @@ void gpu_busy_free(struct gpu_busy *b)
 {
 	for (uint32_t i = 0; b && i < b->n; i++)
 		free(b->v[i]);
+	blocks -= b ? b->n : 0;
 	free(b);
 }
 
@@ -62,6 +66,7 @@ static void drop_block(struct gpu_busy *b, uint32_t i)
 	free(b->v[i]);
 	memmove(b->v + i, b->v + i + 1, (b->n - i - 1) * sizeof(*b->v));
 	b->n--;
+	blocks--;
 }
 
 /* The oldest block is added up. */
@@ -145,6 +150,7 @@ static bool new_block(struct gpu_busy *b, uint32_t i, const struct piece *v, uin
 	memmove(b->v + i + 1, b->v + i, (b->n - i) * sizeof(*b->v));
 	b->v[i] = block;
 	b->n++;
+	blocks++;
 	return true;
 }
 
@@ -180,7 +186,7 @@ void gpu_busy_add(struct gpu_busy *b, uint64_t begin, uint64_t end)
 	struct piece p;
 
 	/* One may be split below. */
-	if (b->n + 1 >= BLOCKS)
+	if (b->n + 1 >= BLOCKS || (blocks >= ALL && b->n > 1))
 		forget(b);
 	p = (struct piece){ begin < b->floor ? b->floor : begin, end };
 	if (begin < b->floor)

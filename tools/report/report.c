@@ -74,6 +74,7 @@ static int first_event(struct report *report, const struct xsprof_event *ev)
 		return xsp_source_error(&report->source, ret);
 	report->first_ns = info.first_ns && info.first_ns < ev->ns ? info.first_ns : ev->ns;
 	report->last_ns = report->first_ns;
+	report->devices = xsp_trace_has_devices(report->source.trace);
 	return xsp_filter_base(&report->filter, "report", report->first_ns);
 }
 

@@ -156,6 +156,7 @@ static int read_all(struct why *why, int (*event)(void *data, const struct xspro
 			if (!info.first_ns || info.first_ns > evs[0].ns)
 				info.first_ns = evs[0].ns;
 			why->report->first_ns = info.first_ns;
+			why->report->devices = xsp_trace_has_devices(source->trace);
 			ret = xsp_filter_base(&why->report->filter, "report", info.first_ns);
 			if (ret)
 				return ret;

@@ -342,13 +342,13 @@ static void put_call(struct xsr_kineto *k, struct gpu *g)
 
 static void put_sync(struct xsr_kineto *k, struct gpu *g)
 {
-	const char *name = xsprof_trace_name(k->w.trace, g->ev->producer, g->ev->name);
 	struct xsp_track *track;
 	bool any;
 	char *p;
 
 	link_work(k, g);
-	track = xsr_kineto_stream(k, g->rec->device, g->rec->stream, !strcmp(name, "Stream Sync"));
+	/* Beside what the stream does then: waits overlap it. */
+	track = xsr_kineto_stream(k, g->rec->device, g->rec->stream, true);
 	if (!track)
 		return;
 	p = put_external(g, put_head(k, g, "cuda_sync", track), &any);

@@ -21,7 +21,7 @@ struct waiting {
 	uint64_t		key;
 	struct xsprof_event	ev;
 	uint32_t		len;
-	char			note[];
+	_Alignas(8) char	note[];
 };
 
 struct xsr_waits {

@@ -26,6 +26,9 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 		/* A wait for a stream is beside what the stream does then. */
 		if (ev->aux == XSPROF_GPU_SYNC)
 			place->key |= 1ull << 59;
+		/* It is time of the host. */
+		if (ev->aux == XSPROF_GPU_OVERHEAD)
+			place->key = 1ull << 58;
 		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
 			place->kind = XSP_LANE_CALLS;
 			place->key = gpu->thread ? gpu->thread : thread->tid;
@@ -62,6 +65,10 @@ char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane,
 		p = put_u64(put_lit(p, "runtime calls of "), lane->tid / XSP_LANES);
 		break;
 	case XSP_LANE_GPU:
+		if (ev->aux == XSPROF_GPU_OVERHEAD) {
+			p = put_lit(p, "overhead of tracing GPUs");
+			break;
+		}
 		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
 		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
 		/* A wait for all that a context has to do has none. */
