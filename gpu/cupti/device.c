@@ -36,7 +36,8 @@ void cupti_device(const struct cupti_device *d)
 			     d->uuid[i]);
 	snprintf(key, sizeof(key), "device.%u", d->id);
 	snprintf(text, sizeof(text),
-		 "{\"id\": %u, \"name\": \"%s\", \"uuid\": \"GPU-%s\", \"totalGlobalMem\": %llu, \"computeMajor\": %u, "
+		 "{\"id\": %u, \"name\": \"%s\", \"uuid\": \"GPU-%s\", "
+		 "\"totalGlobalMem\": %llu, \"computeMajor\": %u, "
 		 "\"computeMinor\": %u, \"maxThreadsPerBlock\": %u, "
 		 "\"maxThreadsPerMultiprocessor\": %u, \"regsPerBlock\": %u, \"warpSize\": %u, "
 		 "\"sharedMemPerBlock\": %u, \"numSms\": %u, \"regsPerMultiprocessor\": %u, "

@@ -71,8 +71,8 @@ void cupti_record_hurry(uint64_t until)
 }
 
 /*
- * A ring that is full drops: what a buffer holds may be more than that.  One that overwrites keeps the
- * latest, and nobody reads it.
+ * A ring that is full drops: what a buffer holds may be more than that.  One that overwrites keeps
+ * the latest, and nobody reads it.
  */
 static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
 {

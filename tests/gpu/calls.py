@@ -308,7 +308,7 @@ def check_report():
           [round(120 / 132 * 8 * 100 / 64, 1), 1 << 20], "occupancy and bytes")
     got = run([XSPROF, "record", "-q", "-o", path, "--", PROGRAM, "each"])
     got = run([XSPROF, "report", "--gpu", path])
-    result(got.returncode == 1 and "record with --gpu" in got.stderr,
+    result(got.returncode == 1 and "not recorded with --gpu" in got.stderr,
            "nothing of a GPU: an error that says how to record it", got.stderr)
 
 

@@ -17,6 +17,7 @@
 
 #include "base/proc.h"
 #include "base/regular.h"
+#include "cli/tool.h"
 #include "ctl/page.h"
 
 #define SLICE_MS	200	/* how often a process that does not answer is looked after */
@@ -280,9 +281,21 @@ static bool answered(const struct ctl_page *cp, uint32_t n, uint32_t *seen)
 	return *seen == n;
 }
 
+/* A request that was taken cannot be withdrawn: what it waits for is told. */
+static bool tell_stopped(const struct ctl_page *cp)
+{
+	struct xsp_proc_stat st;
+
+	if (xsp_proc_stat(cp->pid, &st) || (st.state != 'T' && st.state != 't'))
+		return false;
+	tool_note("process %d has taken the request, and is stopped (SIGSTOP, or a debugger): it "
+		  "answers when it goes on; Ctrl-C to wait no longer", (int)cp->pid);
+	return true;
+}
+
 static int wait_answer(struct ctl_page *cp, uint32_t n, int64_t until)
 {
-	bool taken = false;
+	bool taken = false, told = false;
 	uint32_t seen;
 	int err;
 
@@ -291,6 +304,8 @@ static int wait_answer(struct ctl_page *cp, uint32_t n, int64_t until)
 		if (!taken && now_ms() >= until)
 			return -ETIMEDOUT;
 		xsp_demand_wait(&cp->page->answered, seen, SLICE_MS);
+		if (taken && !told && now_ms() >= until)
+			told = tell_stopped(cp);
 		err = gone(cp);
 		/* It may have answered just before. */
 		if (err && !answered(cp, n, &seen))

@@ -72,8 +72,13 @@ static int add_collector(const struct record_options *opts, const struct collect
 	char path[PATH_MAX];
 	int err;
 
-	/* One of ours, of wherever: it is named anew. */
-	if (theirs && (!*theirs || is_file(theirs, c->library)))
+	/* One of ours, of whichever build; that is not there any more it is named anew. */
+	if (theirs && is_file(theirs, c->library)) {
+		if (!access(theirs, R_OK))
+			return 0;
+		theirs = NULL;
+	}
+	if (theirs && !*theirs)
 		theirs = NULL;
 	if (theirs && !c->chain) {
 		if (!opts->quiet)

@@ -207,6 +207,8 @@ static const char *note_of(const struct report_step *step, const struct step_med
 {
 	if (step->how == STEP_PROCESS + XSPROF_HOW_EXITED)
 		return "  after the last step, until the process exited";
+	if (step->how == STEP_PROCESS + XSPROF_HOW_RUNNING)
+		return "  not over at the end";
 	if (step->how >= STEP_PROCESS) {
 		snprintf(buf, size, "  not over when the process ended (%s)",
 			 xsp_word_how(step->how - STEP_PROCESS));

@@ -240,11 +240,15 @@ void report_print_threads(const struct report *report)
 	size_t shown = table.nr < report->reading.limit ? table.nr : report->reading.limit;
 	char ns[32];
 
-	puts("# no ranges: where the time of threads went, as the scheduler's events tell");
+	printf("# no range%s: where the time of threads went, as the scheduler's events tell\n",
+	       xsp_filter_given(&report->filter) ? " matches the options" : "s");
 	report_print_sources(cause_get_stats(report->cause));
 	putchar('\n');
 	if (shown)
 		print_rows(report, &table, shown);
+	else if (!table.others && xsp_filter_given(&report->filter))
+		puts("... nothing matches the options: leave out --name, --category, --pid, --tid, "
+		     "--from or --to");
 	if (table.nr > shown)
 		printf("... and %zu more rows\n", table.nr - shown);
 	if (table.others)
