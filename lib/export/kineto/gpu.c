@@ -289,7 +289,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	char *p;
 
 	link_work(k, g);
-	track = xsr_kineto_stream(k, g->rec->device, g->rec->stream, false);
+	track = xsr_kineto_stream(k, g->ev->producer, g->rec->device, g->rec->stream, false);
 	if (!track)
 		return;
 	p = put_external(g, put_head(k, g, cats[g->ev->aux], track), &any);
@@ -348,7 +348,7 @@ static void put_sync(struct xsr_kineto *k, struct gpu *g)
 
 	link_work(k, g);
 	/* Beside what the stream does then: waits overlap it. */
-	track = xsr_kineto_stream(k, g->rec->device, g->rec->stream, true);
+	track = xsr_kineto_stream(k, g->ev->producer, g->rec->device, g->rec->stream, true);
 	if (!track)
 		return;
 	p = put_external(g, put_head(k, g, "cuda_sync", track), &any);

@@ -390,8 +390,8 @@ char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
 /* A track on which the range nests; NULL for none. */
 struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
 				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
-struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
-				    bool sync);
+struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
+				    uint64_t stream, bool sync);
 /* Says what it is called, where anything is on it. */
 void xsr_kineto_name_track(struct xsr_kineto *k, struct xsp_track *thread);
 /* From "ph" to "ts" of an event with a name id; @kind is what stands behind "ph". */

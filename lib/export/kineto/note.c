@@ -8,7 +8,8 @@
 void xsr_kineto_gpu_note(struct xsr_kineto *k, const struct xsr_gpu_note *note)
 {
 	uint64_t begin = note->begin, end = note->end + 1;
-	struct xsp_track *track = xsr_kineto_stream(k, note->device, note->stream, false);
+	struct xsp_track *track = xsr_kineto_stream(k, note->producer, note->device, note->stream,
+						    false);
 	char *p;
 
 	if (!track)

@@ -11,8 +11,15 @@
 #define LANES		8u		/* tracks tried for one that overlaps */
 #define FIRST_TID	0x40000000u	/* of tracks that are no threads; Linux has 2^22 */
 #define SYNC_TID	1000000u	/* what Kineto adds to a stream for those who wait for it */
+#define OTHER_TID	10000000u	/* what is added to that of another process */
 #define GPU_SORT	5000000u
 #define OVERHEAD_SORT	16777226u
+
+/* Is it a stream of another process than the one that the trace is of? */
+static bool is_others(const struct xsr_kineto *k, const struct xsp_track *stream)
+{
+	return k->main != XSPROF_NO_PRODUCER && stream->producer != k->main;
+}
 
 static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 {
@@ -24,6 +31,9 @@ static char *put_ids(struct xsr_kineto *k, struct xsp_track *thread, char *p)
 		p = put_u64(put_lit(p, "\"pid\":"), thread->tid >> 32);
 		tid = tid == UINT32_MAX ? 1 : tid;
 		tid += thread->kind == XSR_STREAM_SYNC ? SYNC_TID : 0;
+		/* Each process numbers its streams: of one they have their numbers. */
+		if (is_others(k, thread))
+			tid += (thread->producer + 1ull) * OTHER_TID;
 		break;
 	case XSR_THREAD:
 		tid = xsp_track_tid(k->w.trace, thread);
@@ -93,13 +103,12 @@ struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_even
 	return NULL;
 }
 
-struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t device, uint64_t stream,
-				    bool sync)
+struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
+				    uint64_t stream, bool sync)
 {
 	if (device < 64)
 		k->devices |= 1ull << device;
-	/* Streams are of a device, not of who used it: producer 0 stands for all. */
-	return xsp_tracks_get(k->tracks, 0, device,
+	return xsp_tracks_get(k->tracks, producer, device,
 			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
 			      (uint64_t)device << 32 | (uint32_t)stream, 0);
 }
@@ -163,10 +172,14 @@ static void lane_name(struct xsr_kineto *k, struct xsp_track *lane)
 static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 {
 	uint32_t stream = (uint32_t)track->tid;
+	struct xsprof_trace_producer producer = { 0 };
 	char *p = put_meta(k, "thread_name", NULL, track);
 
 	p = put_lit(p, "\"name\":\"stream ");
 	p = stream == UINT32_MAX ? put_lit(p, "-1") : put_u32(p, stream);
+	if (is_others(k, track) &&
+	    !xsprof_trace_get_producer(k->w.trace, track->producer, &producer))
+		p = put_u32(put_lit(p, " of process "), producer.pid);
 	p = track->kind == XSR_STREAM_SYNC ? put_lit(p, " (sync)") : put_lit(p, " ");
 	k->w.buf->p = put_lit(p, "\"}}");
 	sort_index(k, "thread_sort_index", NULL, track, stream == UINT32_MAX ? 0 : stream);
