@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The collector's thread: it takes the buffers that CUPTI has filled, and four times a second those
- * that are not full and in which all activities are over.  So a program that is killed loses what its
- * devices did in its last quarter of a second, and what a thread whose device is never idle launched
- * since its buffer was full.
+ * The collector's thread: it takes the buffers that CUPTI has filled, and four times a second
+ * those that are not full and in which all activities are over.  So a program that is killed loses
+ * what its devices did in its last quarter of a second, and what a thread whose device is never
+ * idle launched since its buffer was full.
  *
  * At the exit of the program the thread takes all there is, and the program waits for it, but not
  * for ever.

@@ -176,6 +176,17 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_KERNEL, 100, 200, 1, 7, 0);
 	gpu(g, XSPROF_GPU_KERNEL, 205, 300, 2, 7, 0);
 	result("none where it was launched in time", are(g, NULL, 0));
+
+	/* What thread 50 launched is told of before what thread 60 did in between. */
+	g = fresh();
+	gpu(g, XSPROF_GPU_RUNTIME, 90, 95, 1, 0, 50);
+	gpu(g, XSPROF_GPU_KERNEL, 100, 200, 1, 7, 0);
+	gpu(g, XSPROF_GPU_RUNTIME, 600, 610, 2, 0, 50);
+	gpu(g, XSPROF_GPU_KERNEL, 620, 700, 2, 7, 0);
+	gpu(g, XSPROF_GPU_RUNTIME, 210, 215, 3, 0, 60);
+	gpu(g, XSPROF_GPU_KERNEL, 220, 590, 3, 7, 0);
+	result("of several threads no gap has an activity in it", are(g, (struct want[]){
+		{ 590, 600, 50, 3, 2 }, { 200, 210, 60, 1, 3 } }, 2));
 }
 
 int main(void)

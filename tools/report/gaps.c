@@ -12,7 +12,8 @@
 
 #define THREADS		(1u << 15)
 #define STREAMS		(1u << 12)
-#define CALLS		(1u << 15)
+#define CALLS		(1u << 16)
+#define HELD		(1u << 15)	/* activities that wait for earlier ones */
 #define PRODUCERS	(1u << 10)
 #define CANDIDATES	8192u
 
@@ -42,8 +43,24 @@ struct call {
 	struct why_window	gap;
 };
 
+/* An activity, as far as it counts here. */
+struct activity {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	value;
+	uint64_t	key;		/* of its stream */
+	uint32_t	producer;
+	uint32_t	pid;
+	uint32_t	name;
+	uint32_t	device;
+	uint32_t	stream;
+	uint32_t	epoch;
+};
+
 struct gaps {
 	struct report		*report;
+	uint32_t		nr_held;
+	struct activity		held[HELD];	/* a heap, the earliest first */
 	uint64_t		found;
 	uint64_t		least;		/* shorter ones cannot be among the longest */
 	uint32_t		nr;
@@ -145,19 +162,6 @@ static void add(struct gaps *gaps, const struct why_window *w)
 	gaps->list[gaps->nr++] = *w;
 }
 
-int gaps_take(struct gaps *gaps, uint32_t n, struct why_window **windows, uint64_t *found)
-{
-	*found = gaps->found;
-	*windows = calloc(n + 1, sizeof(**windows));
-	if (!*windows)
-		return -ENOMEM;
-	qsort(gaps->list, gaps->nr, sizeof(*gaps->list), by_wall);
-	if (n > gaps->nr)
-		n = gaps->nr;
-	memcpy(*windows, gaps->list, n * sizeof(**windows));
-	return (int)n;
-}
-
 /* ---- threads -------------------------------------------------------------------------------- */
 
 /* A COMPLETE is known when it ends: what was between those inside of it was no gap. */
@@ -250,30 +254,78 @@ static void launch(struct gaps *gaps, const struct xsprof_event *ev,
 		call->launched = true;
 }
 
-static void activity(struct gaps *gaps, const struct xsprof_event *ev,
-		     const struct xsprof_rec_gpu *gpu)
+static void activity(struct gaps *gaps, const struct activity *a)
 {
-	uint64_t key = mix((uint64_t)ev->producer << 32 | gpu->device,
-			   (uint64_t)gpu->context << 32 | gpu->stream);
-	struct stream *s = &gaps->streams[key % STREAMS];
+	struct stream *s = &gaps->streams[a->key % STREAMS];
 	struct call *call;
 
-	if (s->key != key || s->epoch != *epoch_of(gaps, ev->producer))
-		*s = (struct stream){ .key = key, .epoch = *epoch_of(gaps, ev->producer) };
-	if (s->end && ev->begin_ns > s->end && ev->value) {
-		call = get_call(gaps, ev->producer, ev->value);
+	if (s->key != a->key || s->epoch != a->epoch)
+		*s = (struct stream){ .key = a->key, .epoch = a->epoch };
+	if (s->end && a->begin > s->end && a->value) {
+		call = get_call(gaps, a->producer, a->value);
 		call->gap = (struct why_window){
-			.kind = WHY_STREAM, .producer = ev->producer, .begin = s->end,
-			.end = ev->begin_ns, .pid = ev->pid, .name = ev->name, .before = s->name,
-			.device = gpu->device, .stream = gpu->stream, .seen = ev->ns,
+			.kind = WHY_STREAM, .producer = a->producer, .begin = s->end,
+			.end = a->begin, .pid = a->pid, .name = a->name, .before = s->name,
+			.device = a->device, .stream = a->stream, .seen = UINT64_MAX,
 		};
 		if (call->launched)
 			match(gaps, call);
 	}
-	if (ev->end_ns >= s->end) {
-		s->end = ev->end_ns;
-		s->name = ev->name;
+	if (a->end >= s->end) {
+		s->end = a->end;
+		s->name = a->name;
 	}
+}
+
+/*
+ * Activities of one stream that several threads launched come in buffers of each thread: they wait
+ * here, so that what lies between two of them is known.
+ */
+static void put_down(struct gaps *gaps, const struct activity *a)
+{
+	uint32_t i = gaps->nr_held++, up;
+
+	for (; i; i = up) {
+		up = (i - 1) / 2;
+		if (gaps->held[up].begin <= a->begin)
+			break;
+		gaps->held[i] = gaps->held[up];
+	}
+	gaps->held[i] = *a;
+}
+
+static void take_earliest(struct gaps *gaps)
+{
+	struct activity first = gaps->held[0], last = gaps->held[--gaps->nr_held];
+	uint32_t i = 0, next;
+
+	for (; (next = 2 * i + 1) < gaps->nr_held; i = next) {
+		if (next + 1 < gaps->nr_held &&
+		    gaps->held[next + 1].begin < gaps->held[next].begin)
+			next++;
+		if (gaps->held[next].begin >= last.begin)
+			break;
+		gaps->held[i] = gaps->held[next];
+	}
+	gaps->held[i] = last;
+	activity(gaps, &first);
+}
+
+static void hold(struct gaps *gaps, const struct xsprof_event *ev,
+		 const struct xsprof_rec_gpu *gpu)
+{
+	const struct activity a = {
+		.begin = ev->begin_ns, .end = ev->end_ns, .value = ev->value,
+		.key = mix((uint64_t)ev->producer << 32 | gpu->device,
+			   (uint64_t)gpu->context << 32 | gpu->stream),
+		.producer = ev->producer, .pid = ev->pid, .name = ev->name,
+		.device = gpu->device, .stream = gpu->stream,
+		.epoch = *epoch_of(gaps, ev->producer),
+	};
+
+	if (gaps->nr_held == HELD)
+		take_earliest(gaps);
+	put_down(gaps, &a);
 }
 
 void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
@@ -290,11 +342,26 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
 	case XSPROF_GPU_KERNEL:
 	case XSPROF_GPU_MEMCPY:
 	case XSPROF_GPU_MEMSET:
-		activity(gaps, ev, gpu);
+		hold(gaps, ev, gpu);
 		break;
 	case XSPROF_GPU_RUNTIME:
 	case XSPROF_GPU_DRIVER:
 		launch(gaps, ev, gpu);
 		break;
 	}
+}
+
+int gaps_take(struct gaps *gaps, uint32_t n, struct why_window **windows, uint64_t *found)
+{
+	while (gaps->nr_held)
+		take_earliest(gaps);
+	*found = gaps->found;
+	*windows = calloc(n + 1, sizeof(**windows));
+	if (!*windows)
+		return -ENOMEM;
+	qsort(gaps->list, gaps->nr, sizeof(*gaps->list), by_wall);
+	if (n > gaps->nr)
+		n = gaps->nr;
+	memcpy(*windows, gaps->list, n * sizeof(**windows));
+	return (int)n;
 }
