@@ -186,7 +186,7 @@ static void streams(void)
 	gpu(g, XSPROF_GPU_RUNTIME, 210, 215, 3, 0, 60);
 	gpu(g, XSPROF_GPU_KERNEL, 220, 590, 3, 7, 0);
 	result("of several threads no gap has an activity in it", are(g, (struct want[]){
-		{ 590, 600, 50, 3, 2 }, { 200, 210, 60, 1, 3 } }, 2));
+		{ 200, 210, 60, 1, 3 }, { 590, 600, 50, 3, 2 } }, 2));
 }
 
 int main(void)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times that overlap, each moment counted once, in memory that has a bound.  They come in buffers of
- * many, those of one thread behind those of another: what is older than the latest hundred thousand
- * pieces is added up.  What comes later than that counts from there on, and the rest is told.
+ * Times that overlap, each moment counted once, in memory that has a bound.  They come in buffers
+ * of many, those of one thread behind those of another: what is older than the latest hundred
+ * thousand pieces is added up.  What comes later than that counts from there on, and the rest is
+ * told.
  *
  * Pieces are in blocks, so that one in the middle moves few others.
  */

@@ -371,9 +371,9 @@ int gpu_run(struct report *report)
 	r->gpu.report = report;
 	status = read_all(r);
 	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
-		status = tool_error("%s: holds nothing of a GPU: it was not recorded with --gpu, or "
-				    "no process initialised CUDA (a CPU build of PyTorch, no driver)",
-				    report->source.path);
+		status = tool_error("%s: holds nothing of a GPU: it was not recorded with --gpu, "
+				    "or no process initialised CUDA (a CPU build of PyTorch, no "
+				    "driver)", report->source.path);
 	else if (!status && !r->gpu.events)
 		status = tool_error("%s: nothing of a GPU matches the options: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",

@@ -26,7 +26,8 @@ static char *put_track(struct xsr_kineto *k, const struct xsprof_event *ev,
 
 	if (a->on & XSR_ON_STREAM && a->device >= 0 && a->device <= UINT16_MAX &&
 	    a->resource >= 0 && a->resource <= UINT32_MAX)
-		track = xsr_kineto_stream(k, ev->producer, (uint32_t)a->device, (uint64_t)a->resource, false);
+		track = xsr_kineto_stream(k, ev->producer, (uint32_t)a->device,
+					  (uint64_t)a->resource, false);
 	else if (!(a->on & XSR_ON_STREAM) && a->resource > 0 && a->resource <= INT32_MAX &&
 		 is_own(k, ev, a->device))
 		track = xsp_tracks_get(k->tracks, ev->producer, ev->pid, XSR_THREAD,
