@@ -232,7 +232,7 @@ holds "xsprof-$pid.pickle" allocs=14 frees=7
 result "memory: start, export, export, stop"
 
 ctl 1 start -p "$pid" -n 3
-says "process $pid: the program has made no step yet: try again when it trains,"
+says "process $pid: the program has made no step yet: try again when it trains, .*duration"
 tell steps 2
 ctl 0 start -p "$pid" -n 3 -o steps.json
 ctl 0 status -p "$pid"
