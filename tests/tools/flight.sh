@@ -113,6 +113,9 @@ result "snapshot --pid" $?
 	status 1 "$xsprof" snapshot -p "$program,1" -o none.data &&
 	grep -q 'process 1: has no rings' log && [ ! -e none.data ]
 result "snapshot --pid: several" $?
+"$xsprof" snapshot -q -p "$program" -o - 2>log | cat >piped.data &&
+	[ "$(whole piped.data)" = "50000 49999" ] && [ ! -e ./- ]
+result "snapshot -o -: to standard output" $?
 for i in 1 2 3; do "$xsprof" snapshot -q -o s.data; done
 stop
 [ "$(whole rec.data)" = "50000 49999" ] && [ "$(events rec.data step)" -ge 10 ] &&

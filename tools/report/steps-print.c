@@ -118,11 +118,18 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	putchar('\n');
 	if (!step->ranges)
 		return;
-	/* Of ranges that end where it begins nothing is in it. */
-	/* Where nothing ran that the program tells of, it is between what did. */
-	printf("  look at: xsprof report %s --tid %u --from ",
-	       step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2 ? "--gaps" : "-s self",
-	       step->tid);
+	/*
+	 * A range without ops is itself what was slow.  Of others, where nothing ran that the
+	 * program tells of, it is between what did; of ranges that end where the step begins nothing
+	 * is in it.
+	 */
+	if (step->told && steps->range && m->columns <= 1 && !strchr(steps->range, '\''))
+		printf("  look at: xsprof report --why '%s' -n 1 --tid %u --from ", steps->range,
+		       step->tid);
+	else
+		printf("  look at: xsprof report %s --tid %u --from ",
+		       step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2 ? "--gaps" :
+		       "-s self", step->tid);
 	print_seconds(step->begin + 1 - first);
 	fputs(" --to ", stdout);
 	print_seconds(step->end - first);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ctl-check.h"
 #include "cli/output.h"
@@ -38,7 +39,7 @@ static void help(void)
 	     "no process is stopped, and a recorder is not disturbed.\n"
 	     "\n"
 	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
-	     "                          renamed to FILE.old)\n"
+	     "                          renamed to FILE.old); - is standard output\n"
 	     "  -p, --pid PID[,PID...]  of these processes only\n"
 	     "  -a, --all               also of other users, as far as you may read them (needs\n"
 	     "                          the module)\n"
@@ -102,6 +103,12 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 		if (!*optarg)
 			return tool_usage("snapshot", "--output: needs the name of a file");
 		asked->opts.path = optarg;
+		if (strcmp(optarg, "-"))
+			break;
+		if (isatty(STDOUT_FILENO))
+			return tool_usage("snapshot", "--output: standard output is a terminal: "
+					  "name a file, or read it by a pipe");
+		asked->opts.path = "/dev/stdout";
 		break;
 	case 'p':
 		return attach_take(&asked->who, "snapshot", optarg);
