@@ -62,9 +62,11 @@ static void print_file(const struct info *info)
 	printf("%-16s", "file");
 	print_text(info->source.path, 4096);
 	printf(": %" PRIu64 " bytes, %" PRIu64 " chunks, ", all->size, all->chunks);
-	if (all->size && raw)
-		printf("%" PRIu64 " bytes of records (%.2f : 1), ", raw,
+	if (all->size && raw > all->size)
+		printf("%" PRIu64 " bytes of records (compressed %.2f : 1), ", raw,
 		       (double)raw / (double)all->size);
+	else if (raw)
+		printf("%" PRIu64 " bytes of records, ", raw);
 	if (all->truncated)
 		fputs("CUT OFF", stdout);
 	else

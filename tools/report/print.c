@@ -287,6 +287,8 @@ void report_print(struct report *report)
 	else if (!n && !threads && !xsprof_trace_get_kernel(report->source.trace, &kernel))
 		puts("... no range, and no events of the scheduler, which tell where the time of "
 		     "threads went: record with -e sched");
+	else if (!n && !threads && !report->events && info.truncated)
+		puts("... nothing was recorded yet: its recorder still runs, or was killed");
 	else if (!n && !threads && !report->events)
 		puts("... nothing was recorded: the message of 'xsprof record' said why; -e sched "
 		     "records where the time of any program's threads goes");
