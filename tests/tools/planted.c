@@ -10,7 +10,8 @@
  *	planted softirq		packets of the loopback come in
  *	planted gap		not in a range, but between "before" and "after" it slept
  *	planted mix		nested ranges of all kinds, with sleeps and system calls in them
- *	planted late FILE	"before", then as soon as FILE is there "after", with sleeps in both
+ *	planted late FILE	some of "before", then as soon as FILE is there "after", with sleeps
+ *				in all
  *
  * It says so and ends with 77 where that cannot be done here.
  */
@@ -420,7 +421,9 @@ static void plant_late(const char *path)
 {
 	struct timespec ms = { 0, 1000000 };
 
-	sleeps("before");
+	/* The tracer may not know the program yet when it does its first. */
+	for (int i = 0; i < 10; i++)
+		sleeps("before");
 	while (access(path, F_OK))
 		nanosleep(&ms, NULL);
 	sleeps("after");
