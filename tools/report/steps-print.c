@@ -120,8 +120,8 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 		return;
 	/*
 	 * A range without ops is itself what was slow.  Of others, where nothing ran that the
-	 * program tells of, it is between what did; of ranges that end where the step begins nothing
-	 * is in it.
+	 * program tells of, it is between what did; of ranges that end where the step begins
+	 * nothing is in it.
 	 */
 	if (step->told && steps->range && m->columns <= 1 && !strchr(steps->range, '\''))
 		printf("  look at: xsprof report --why '%s' -n 1 --tid %u --from ", steps->range,
