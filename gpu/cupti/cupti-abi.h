@@ -14,10 +14,9 @@
 #define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
 
 /* Results. */
-#define CUPTI_OK		0
 #define CUPTI_MAX_LIMIT		12
 #define CUPTI_NO_PRIVILEGE	35
-#define CUPTI_SUBSCRIBED	39	/* somebody else is, and there can be one */
+#define CUPTI_SUBSCRIBED	39	/* another subscriber is active; CUPTI allows one */
 
 /* Kinds of records. */
 #define CUPTI_MEMCPY		1u
@@ -31,7 +30,6 @@
 #define CUPTI_MEMCPY_PEER	22u
 #define CUPTI_SYNC		38u
 #define CUPTI_EXTERNAL		39u
-#define CUPTI_NR_KINDS		64u	/* more than there are */
 
 #define CUPTI_FLUSH_FORCED	1u
 #define CUPTI_THREAD_SYSTEM	1u	/* thread ids are the kernel's */

@@ -78,7 +78,7 @@ bool cupti_pool_take(struct cupti_buffer *buffer, uint64_t deadline_ns);
 void cupti_pool_give(const struct cupti_buffer *buffer);
 /* How many are to be taken. */
 uint32_t cupti_pool_full(void);
-/* Whoever waits in cupti_pool_take() returns. */
+/* Make cupti_pool_take() return. */
 void cupti_pool_wake(void);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
@@ -106,8 +106,6 @@ enum cupti_miss {
 void cupti_miss(enum cupti_miss what, uint64_t n);
 /* Counters of all that has changed. */
 void cupti_miss_show(void);
-/* Counts since the start. */
-uint64_t cupti_missed(enum cupti_miss what);
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 

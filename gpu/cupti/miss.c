@@ -11,7 +11,7 @@ static const char *const texts[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_NO_TIME]	= "not recorded: activities for which CUPTI has no time",
 	[CUPTI_MISS_UNKNOWN]	= "not recorded: CUPTI records of an unknown kind",
 	[CUPTI_MISS_EXIT]	= "not recorded: buffers of CUPTI, as the program ended",
-	[CUPTI_MISS_OFF]	= "not recorded: activities told of after recording was paused",
+	[CUPTI_MISS_OFF]	= "not recorded: activities that came after recording was paused",
 };
 
 static struct {
@@ -24,22 +24,22 @@ void cupti_miss(enum cupti_miss what, uint64_t n)
 	__atomic_fetch_add(&misses[what].n, n, __ATOMIC_RELAXED);
 }
 
-uint64_t cupti_missed(enum cupti_miss what)
-{
-	return __atomic_load_n(&misses[what].n, __ATOMIC_RELAXED);
-}
-
+/*
+ * Called by the collector's thread, and by the program's end where that thread did not stop in
+ * time.  Relaxed: a sum orders nothing else, and both write the same counter with the same sum.
+ */
 void cupti_miss_show(void)
 {
 	for (int i = 0; i < CUPTI_NR_MISSES; i++) {
-		uint64_t n = cupti_missed(i);
+		uint64_t n = __atomic_load_n(&misses[i].n, __ATOMIC_RELAXED);
+		uint64_t shown = __atomic_load_n(&misses[i].shown, __ATOMIC_RELAXED);
 		xsprof_name_t name;
 
-		name = n == misses[i].shown ? 0 : xsprof_name_in(cupti_category(), texts[i]);
+		name = n == shown ? 0 : xsprof_name_in(cupti_category(), texts[i]);
 		/* Later, where recording is paused. */
 		if (!name || !xsprof_wants(name))
 			continue;
-		misses[i].shown = n;
+		__atomic_store_n(&misses[i].shown, n, __ATOMIC_RELAXED);
 		xsprof_counter(name, (int64_t)n);
 	}
 }

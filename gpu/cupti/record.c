@@ -71,8 +71,8 @@ void cupti_record_hurry(uint64_t until)
 }
 
 /*
- * A ring that is full drops: what a buffer holds may be more than that.  One that overwrites keeps
- * the latest, and nobody reads it.
+ * A buffer may hold more than a ring, and a ring in discard mode drops what it has no room for: so
+ * wait for its reader.  A ring that overwrites keeps the latest records, and has no reader.
  */
 static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
 {
@@ -116,6 +116,15 @@ static bool has_times(uint64_t start, uint64_t end)
 	return false;
 }
 
+/* Where the work ran: the records have the same members, each kind at its own offsets. */
+#define set_place(a, r) do {				\
+	(a)->device = (r)->device;			\
+	(a)->context = (r)->context;			\
+	(a)->stream = (r)->stream;			\
+	(a)->graph = (r)->graph;			\
+	(a)->graph_node = (r)->graph_node;		\
+} while (0)
+
 static void put_kernel(const struct cupti_kernel *k)
 {
 	const int32_t cluster[3] = {
@@ -128,11 +137,7 @@ static void put_kernel(const struct cupti_kernel *k)
 	if (!has_times(k->start, k->end))
 		return;
 	a = work(XSPROF_GPU_KERNEL, cupti_kernel_name(k->name), k->start, k->end, k->correlation);
-	a.device = k->device;
-	a.context = k->context;
-	a.stream = k->stream;
-	a.graph = k->graph;
-	a.graph_node = k->graph_node;
+	set_place(&a, k);
 	/* All of it fits into one record. */
 	kv[n++] = xsprof_i32s(keys[KEY_GRID], k->grid, 3);
 	kv[n++] = xsprof_i32s(keys[KEY_BLOCK], k->block, 3);
@@ -183,12 +188,8 @@ static void put_memcpy(const struct cupti_memcpy *m)
 		return;
 	a = work(XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start, m->end,
 		 m->correlation);
-	a.device = m->device;
-	a.context = m->context;
-	a.stream = m->stream;
+	set_place(&a, m);
 	a.bytes = m->bytes;
-	a.graph = m->graph;
-	a.graph_node = m->graph_node;
 	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
 	cupti_context_is(m->context, m->device);
 	put(&a, &kv, 1);
@@ -203,12 +204,8 @@ static void put_memcpy_peer(const struct cupti_memcpy_peer *m)
 		return;
 	a = work(XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start, m->end,
 		 m->correlation);
-	a.device = m->device;
-	a.context = m->context;
-	a.stream = m->stream;
+	set_place(&a, m);
 	a.bytes = m->bytes;
-	a.graph = m->graph;
-	a.graph_node = m->graph_node;
 	kv[0] = xsprof_i64(keys[KEY_FROM], m->from_device);
 	kv[1] = xsprof_i64(keys[KEY_TO], m->to_device);
 	put(&a, kv, 2);
@@ -231,12 +228,8 @@ static void put_memset(const struct cupti_memset *m)
 	if (!names[memory])
 		names[memory] = xsprof_name_in(cupti_category(), texts[memory]);
 	a = work(XSPROF_GPU_MEMSET, names[memory], m->start, m->end, m->correlation);
-	a.device = m->device;
-	a.context = m->context;
-	a.stream = m->stream;
+	set_place(&a, m);
 	a.bytes = m->bytes;
-	a.graph = m->graph;
-	a.graph_node = m->graph_node;
 	kv = xsprof_i64(keys[KEY_VALUE], m->value);
 	cupti_context_is(m->context, m->device);
 	put(&a, &kv, 1);
@@ -365,7 +358,7 @@ static void take(const void *record)
 	}
 }
 
-/* How long a record is, CUPTI's own function alone knows. */
+/* Only CUPTI's own function knows how long a record is. */
 void cupti_record_buffer(const struct cupti_buffer *buffer)
 {
 	void *record = NULL;

@@ -59,7 +59,7 @@ static bool follow(bool on)
 	int err;
 
 	if (on && !wanted) {
-		/* What is still in CUPTI is for nobody else. */
+		/* Take what CUPTI still holds: the next subscriber must not get it. */
 		flush(CUPTI_FLUSH_FORCED);
 		cupti_kinds_off();
 		return false;

@@ -192,7 +192,7 @@ def check_pause():
     got, events, _ = record("pause")
     result("paused: 0" in got.stdout and "resumed: 1" in got.stdout,
            "paused, CUPTI collects nothing; resumed, it does", got.stdout)
-    lost = missed(events)["not recorded: activities told of after recording was paused"]
+    lost = missed(events)["not recorded: activities that came after recording was paused"]
     equal(sum(tally(events).values()) + lost, 2 * sum(EACH.values()) - 1,
           "each activity is recorded, or counted as told of too late")
 

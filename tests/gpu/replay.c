@@ -88,7 +88,7 @@ static void put_raw(const uint8_t *buffer, size_t len, int64_t shift, uint64_t *
 __attribute__((visibility("default"))) uint64_t stand_in_raw(const char *path)
 {
 	static uint8_t bytes[1 << 16];
-	const uint32_t none = 0;	/* a kind that nobody enables */
+	const uint32_t none = 0;	/* no kind that is ever enabled */
 	FILE *file = fopen(path, "rb");
 	uint64_t address, first = 0, before = stand_in_put(&none, sizeof(none)), put = before;
 	uint32_t head[4];

@@ -16,7 +16,7 @@ struct stand_in {
 	int		subscribed;	/* a result for cuptiSubscribe(): another tool is */
 	int		privilege;	/* a result for cuptiActivityEnable() */
 	bool		no_time;	/* every eighth activity has no time */
-	bool		strange;	/* every eighth record is of a kind that nobody knows */
+	bool		strange;	/* every eighth record is of an unknown kind */
 	bool		busy;		/* the device always has something to do */
 	size_t		dropped;	/* to be told at the next question */
 };

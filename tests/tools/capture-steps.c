@@ -48,7 +48,7 @@ static const struct mark trainer_after_loss[] = {
 	U(430, SGD),
 };
 
-/* The backward pass of thread 100, from 32 to 38: what is inside a node says whose it is. */
+/* The backward pass of thread 100, from 32 to 38: the op inside the node names that thread. */
 static const struct mark device[] = {
 	B(32, NODE), B(32, INNER), E(37), E(38), U(75, GLOO), E(79),
 };

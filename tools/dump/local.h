@@ -13,6 +13,21 @@
 #include "format/common/out.h"
 
 /**
+ * struct dump_late - activities of devices: their records come later than their times, so those
+ * of a window also stand behind its end
+ * @any: the capture has such records
+ * @shown: the last one is part of the output
+ * @producer: of the last one, where further records continue it
+ * @tid: likewise; 0: no record continues it
+ */
+struct dump_late {
+	bool		any;
+	bool		shown;
+	uint32_t	producer;
+	uint32_t	tid;
+};
+
+/**
  * struct dump - a dump under way
  * @out: what the format gets
  * @filter: what is wanted of it
@@ -27,21 +42,9 @@
  * @begun: what is wanted has begun
  * @past_end: nothing later is wanted
  * @end_ns: when that was, 0: at the latest event
+ * @late: activities behind that
+ * @left: the reader of a pipe ended
  */
-/*
- * Activities of devices are told of later than they were: of a window they come behind its end.
- * @any: there are such
- * @producer: of the last that goes on in records behind it
- * @tid: likewise; 0: it does not
- * @shown: it is
- */
-struct dump_late {
-	bool		any;
-	bool		shown;
-	uint32_t	producer;
-	uint32_t	tid;
-};
-
 struct dump {
 	struct xsp_out			out;
 	struct xsp_filter		filter;
@@ -57,7 +60,7 @@ struct dump {
 	bool				past_end;
 	uint64_t			end_ns;
 	struct dump_late		late;
-	bool				left;	/* the reader of a pipe ended */
+	bool				left;
 };
 
 /* output.c.  Return: 0, or an exit status after a message. */

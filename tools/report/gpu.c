@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xsprof report --gpu: reads the activities of devices.  Its tables are of fixed size: a call that
- * is not told of within some ten thousand others gives its activity no delay.
+ * xsprof report --gpu: reads the activities of devices.  Its tables are of fixed size: an
+ * activity has no delay if its call's record is more than some ten thousand records away from it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "report/gpu.h"
 
 #define BATCH	256u
-#define BITS	16u	/* of calls, and of activities whose call is not told of yet */
+#define BITS	16u	/* of calls, and of activities whose call is not known yet */
 
 /* Whichever of the two comes first waits here for the other. */
 struct waiting {

@@ -92,7 +92,7 @@ static void take_around(struct xsr_kineto *k, struct gpu *g, uint32_t kind, uint
 	g->tag = *tag;
 }
 
-/* What was open on the thread that called, which somebody else tells of later. */
+/* What was open on the thread that called: another thread writes the call's record later. */
 static void find_then(struct xsr_kineto *k, struct gpu *g)
 {
 	struct xsp_track *thread = xsp_tracks_get(k->tracks, g->ev->producer, g->ev->pid,
@@ -163,7 +163,7 @@ static bool starts(const char *s, const char *with)
 static bool launches(const char *name)
 {
 	static const char *const begin[] = {
-		"cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset", "cuLaunchKernel",
+		"cudaLaunch", "cudaGraphLaunch", "cudaMemcpy", "cudaMemset",
 		"cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaStreamWaitEvent",
 		"cudaEventSynchronize", "cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset",
 		"cuStreamSynchronize", "cuCtxSynchronize", "cuStreamWaitEvent",
