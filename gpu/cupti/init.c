@@ -71,10 +71,10 @@ int InitializeInjection(void)
 			err = set_up();
 			if (err)
 				cupti_tell(err);
-			else if (cupti_thread_start())
-				cupti_say("no thread can be started: the GPU is not recorded");
-			else
+			else if (!cupti_thread_start())
 				cupti_record_start(begin);
+			else
+				cupti_kinds_off();
 		}
 	}
 	return chain();

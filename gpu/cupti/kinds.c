@@ -20,9 +20,18 @@ static void nothing(void *data, uint32_t domain, uint32_t id, const void *info)
 
 static int subscribe(void)
 {
-	int err = subscriber ? 0 : cupti.subscribe(&subscriber, nothing, NULL);
+	int err = cupti.subscribe(&subscriber, nothing, NULL);
 
+	if (err)
+		subscriber = NULL;
 	return err ? err : cupti.register_callbacks(cupti_pool_request, cupti_pool_complete);
+}
+
+static void unsubscribe(void)
+{
+	if (subscriber)
+		(void)cupti.unsubscribe(subscriber);
+	subscriber = NULL;
 }
 
 int cupti_kinds_on(void)
@@ -33,9 +42,14 @@ int cupti_kinds_on(void)
 
 	if (!err)
 		err = cupti.enable(CUPTI_KERNEL);
-	/* Without kernels there is nothing to be had; of the others some may not be there. */
-	if (err)
+	/*
+	 * Without kernels there is nothing to record, and another tool may be able to; of the
+	 * other kinds some may not be there.
+	 */
+	if (err) {
+		unsubscribe();
 		return err;
+	}
 	(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
 	for (size_t i = 1; i < ARRAY_SIZE(kinds); i++)
 		(void)cupti.enable(kinds[i]);
@@ -49,8 +63,7 @@ void cupti_kinds_off(void)
 		(void)cupti.disable(kinds[i]);
 	(void)cupti.disable(CUPTI_DRIVER);
 	(void)cupti.disable(CUPTI_RUNTIME);
-	(void)cupti.unsubscribe(subscriber);
-	subscriber = NULL;
+	unsubscribe();
 }
 
 void cupti_tell(int err)

@@ -136,6 +136,7 @@ void cupti_tell(int err);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
+/* Return: 0; -ENOMEM, -EAGAIN: it is told. */
 int cupti_thread_start(void);
 
 #endif /* XSPROF_CUPTI_LOCAL_H */

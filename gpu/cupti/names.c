@@ -132,7 +132,7 @@ static bool is_recorded(uint32_t domain, const char *name)
 	return name[0] != '_' && !starts_with_any(name, asking, ARRAY_SIZE(asking));
 }
 
-/* "cudaMemcpy_v3020" is cudaMemcpy to everybody; cuMemcpyHtoD_v2 is called so. */
+/* Programs call "cudaMemcpy_v3020" as cudaMemcpy, but cuMemcpyHtoD_v2 by that name. */
 static size_t plain_length(const char *name)
 {
 	const char *v = strrchr(name, '_');

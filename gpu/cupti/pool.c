@@ -117,13 +117,11 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 	(void)context, (void)stream;
 	if (!buffer)
 		return;
-	if (buffer == discard) {
-		cupti_miss(CUPTI_MISS_BUFFERS, 1);
-		return;
-	}
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	if (b.valid) {
+	if (buffer == discard) {
+		cupti_miss(CUPTI_MISS_BUFFERS, 1);
+	} else if (b.valid) {
 		pool.full[(pool.first + pool.nr_full++) % BUFFERS] = b;
 		pthread_cond_signal(&filled);
 	} else {

@@ -123,7 +123,11 @@ int cupti_thread_start(void)
 	sigset_t all, old;
 	int err;
 
-	owner = getpid();
+	/* Registered after CUDA's own: it runs before CUDA ends.  Without @owner it returns. */
+	if (atexit(at_exit)) {
+		cupti_say("no memory for the end of the program: the GPU is not recorded");
+		return -ENOMEM;
+	}
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	/* The program's signals are for its own threads. */
@@ -135,9 +139,11 @@ int cupti_thread_start(void)
 		err = pthread_create(&thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
-	if (err)
+	if (err) {
+		cupti_say("no thread can be started (%s): the GPU is not recorded", strerror(err));
 		return -err;
+	}
+	owner = getpid();
 	pthread_setname_np(thread, "xsprof-cupti");
-	/* Registered after CUDA's own: it runs before CUDA ends. */
-	return atexit(at_exit) ? -ENOMEM : 0;
+	return 0;
 }

@@ -144,6 +144,7 @@ def check_bad():
     got, events, _ = record("privilege")
     result("lets root alone" in got.stderr and got.returncode == 0 and not tally(events),
            "the driver allows it to root alone: one line that names the setting", got.stderr)
+    result("subscribed: 0\n" in got.stdout, "and CUPTI is left to other tools", got.stdout)
     got, events, _ = record("each", XSPROF_CUPTI="/nowhere/libcupti.so")
     result("XSPROF_CUPTI" in got.stderr and got.returncode == 0, "no libcupti there: one line",
            got.stderr)

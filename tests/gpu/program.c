@@ -155,6 +155,7 @@ int main(int argc, char **argv)
 		one_of_each();
 	}
 	printf("refused: %u\n", stand_in_refused);
+	printf("subscribed: %d\n", stand_in.subscribed);
 	if (!strcmp(what, "_exit") || !strcmp(what, "busy")) {
 		sleep(2);
 		fflush(stdout);
