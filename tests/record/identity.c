@@ -4,17 +4,18 @@
  *
  *	identity COUNT STEP...		10 records here, then COUNT in a child that took the steps
  *	identity emit COUNT		COUNT records
- *	identity flood PID		connects to this recorder's socket, until that is gone
+ *	identity flood PID		connects to this recorder's socket, until that is gone;
+ *					says so after FLOOD of these, and how many they were
  *
  * Steps, in their order: setgid, setuid, user, mount, pid, time (a namespace each; the time is
  * another one there), chroot=DIR, close (all descriptors but three), early (10 records),
- * ready=FILE (makes it), sleep=MS, late=FILE (the recorder, which is the parent, is stopped until
- * the file is there; taken before the child is made), reuse (another file at the number of
- * each of the library's descriptors), probe (what the library's descriptor of the session lets
- * this user do), folders (made in the session), impersonate (its parent, there), orphan (stops the
- * recorder, which is $RECORDER or the parent, and kills its parent), grab=FILE (locks
- * what it can there for good, in a process whose id is in FILE), exec.  Each process says how many
- * records it passed and what the library knows of them.
+ * ready=FILE (makes it), await=FILE (until something is in it), sleep=MS, late=FILE (the recorder,
+ * which is the parent, is stopped until the file is there; taken before the child is made), reuse
+ * (another file at the number of each of the library's descriptors), probe (what the library's
+ * descriptor of the session lets this user do), folders (made in the session), impersonate (its
+ * parent, there), orphan (stops the recorder, which is $RECORDER or the parent, and kills its
+ * parent), grab=FILE (locks what it can there for good, in a process whose id is in FILE), exec.
+ * Each process says how many records it passed and what the library knows of them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +40,7 @@
 #include <xsprof/xsprof.h>
 
 #define NOBODY	65534
+#define FLOOD	50
 
 /* A leak check reads /proc, which another root has not, nor the environment that says so. */
 const char *__asan_default_options(void);
@@ -217,6 +219,10 @@ static void flood(const char *pid)
 		while ((fd = next_recorder(list, prefix)) >= 0) {
 			close(open[n % 512]);
 			open[n++ % 512] = fd;
+			if (n == FLOOD) {
+				puts("flooding");
+				fflush(stdout);
+			}
 		}
 		if (list)
 			fclose(list);
@@ -308,6 +314,14 @@ static void impersonate(const char *theirs)
 		usleep(20000);
 }
 
+static void await(const char *path)
+{
+	struct stat st;
+
+	while (stat(path, &st) || !st.st_size)
+		usleep(1000);
+}
+
 static void orphan(void)
 {
 	pid_t parent = getppid();
@@ -367,6 +381,8 @@ static void step(const char *what, const char *count)
 		pass_early();
 	else if (!strncmp(what, "ready=", 6))
 		write_file(value, "");
+	else if (!strncmp(what, "await=", 6))
+		await(value);
 	else if (!strncmp(what, "sleep=", 6))
 		usleep(1000 * atoi(value));
 	else if (!strcmp(what, "reuse"))
