@@ -64,7 +64,7 @@ awk -F '\t' -v variant="$variant" '
 		n++
 		what = n " " variant ": " $1 " (" $3 " of " $3 + $4 + $5 ")"
 		if ($4 > 0) {
-			print "not ok " what
+			print "not ok " what ": " $7
 			bad = 1
 		} else if ($3 == 0)
 			print "ok " n " " variant ": " $1 " # SKIP " $7
