@@ -241,16 +241,23 @@ void xsp_producer_emit(struct xsp_producer *p)
 }
 
 /*
- * With the last category off no end of a range is written any more: its reader is told when that
- * was.  Under p->lock.
+ * Another process changed the set of categories: its reader is told when, and to what.  With the
+ * last category off no end of a range is written any more.  Under p->lock.
  */
-static void note_quiet(struct xsp_producer *p)
+static void note_switch(struct xsp_producer *p)
 {
 	struct xsprof_ctl *ctl = p->ctl;
+	u64 now = xsp_clock_ticks(ctl->clock.kind);
 
-	WRITE_ONCE(ctl->quiet_ticks, xsp_clock_ticks(ctl->clock.kind));
-	/* Whoever sees the count sees the time. */
-	smp_store_release(&ctl->quiets, ctl->quiets + 1);
+	if (!ctl->wanted) {
+		WRITE_ONCE(ctl->quiet_ticks, now);
+		/* Whoever sees the count sees the time. */
+		smp_store_release(&ctl->quiets, ctl->quiets + 1);
+	}
+	WRITE_ONCE(ctl->switched, ctl->wanted);
+	WRITE_ONCE(ctl->switch_ticks, now);
+	/* Whoever sees the count sees both. */
+	smp_store_release(&ctl->switches, ctl->switches + 1);
 }
 
 /**
@@ -266,6 +273,7 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 {
 	struct xsprof_ctl *ctl = p->ctl;
 	u32 bits = arg->pause | arg->resume;
+	bool was_paused;
 	u64 before;
 	int err = 0;
 
@@ -274,7 +282,8 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 	if (bits & ~may_pause)
 		return -EPERM;
 	mutex_lock(&p->lock);
-	before = ctl->enabled;
+	before = ctl->wanted;
+	was_paused = ctl->paused;
 	/* A reader has decided; tracing no longer does. */
 	if (bits & XSPROF_PAUSED_RECORDER)
 		p->idle = false;
@@ -284,9 +293,9 @@ int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32
 		set_enabled(p, (ctl->wanted & ~arg->clear) | arg->set,
 			    (ctl->paused & ~arg->resume) | arg->pause);
 	/* The program itself writes down what it switches. */
-	if (!err && before && !ctl->wanted && !ctl->paused &&
+	if (!err && before != ctl->wanted && !was_paused && !ctl->paused &&
 	    !(may_pause & XSPROF_PAUSED_PROGRAM))
-		note_quiet(p);
+		note_switch(p);
 	if (!err && arg->pause)
 		xsp_sched_settle(p);
 	arg->enabled = ctl->enabled;

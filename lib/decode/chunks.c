@@ -193,13 +193,14 @@ static int add_exit(struct xsprof_trace *t, struct xst_producer *p, const uint8_
 	return 0;
 }
 
-static int add_quiet(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw)
+static int add_switch(struct xsprof_trace *t, struct xst_producer *p, const uint8_t *raw,
+		      size_t len)
 {
-	struct xsprof_cap_quiet quiet;
+	struct xsprof_cap_switch change = { 0 };
 
-	memcpy(&quiet, raw, sizeof(quiet));
-	t->found.lists += 2 * sizeof(*p->quiets) + sizeof(struct xst_mark);
-	return xst_producer_quiet(p, quiet.ticks);
+	memcpy(&change, raw, len < sizeof(change) ? len : sizeof(change));
+	t->found.lists += 2 * sizeof(*p->switches) + sizeof(struct xst_mark);
+	return xst_producer_switch(p, change.ticks, change.enabled);
 }
 
 static int add_threads(struct xsprof_trace *t, uint64_t off, struct xst_producer *p,
@@ -285,7 +286,7 @@ static size_t least(uint32_t type)
 	case XSPROF_CHUNK_PRODUCER:	return sizeof(struct xsprof_cap_producer);
 	case XSPROF_CHUNK_EXIT:		return offsetof(struct xsprof_cap_exit, lived);
 	case XSPROF_CHUNK_END:		return sizeof(struct xsprof_cap_end);
-	case XSPROF_CHUNK_QUIET:	return sizeof(struct xsprof_cap_quiet);
+	case XSPROF_CHUNK_SWITCH:	return offsetof(struct xsprof_cap_switch, enabled);
 	default:			return 0;
 	}
 }
@@ -294,7 +295,7 @@ static bool of_producer(uint32_t type)
 {
 	return type == XSPROF_CHUNK_PRODUCER || type == XSPROF_CHUNK_ARENA ||
 	       type == XSPROF_CHUNK_LEDGER || type == XSPROF_CHUNK_EXIT ||
-	       type == XSPROF_CHUNK_THREADS || type == XSPROF_CHUNK_QUIET;
+	       type == XSPROF_CHUNK_THREADS || type == XSPROF_CHUNK_SWITCH;
 }
 
 static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk *chunk,
@@ -329,8 +330,8 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 		return add_exit(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_THREADS:
 		return add_threads(t, off, p, raw, chunk->raw);
-	case XSPROF_CHUNK_QUIET:
-		return add_quiet(t, p, raw);
+	case XSPROF_CHUNK_SWITCH:
+		return add_switch(t, p, raw, chunk->raw);
 	case XSPROF_CHUNK_NOTE:
 		return add_note(t, (const char *)raw, chunk->raw);
 	case XSPROF_CHUNK_KERNEL:
@@ -359,7 +360,7 @@ int xst_chunk_add(struct xsprof_trace *t, uint64_t off, const struct xsprof_chun
 		return add_ring(t, off, chunk);
 	if (chunk->type == XSPROF_CHUNK_INDEX)
 		return 0;
-	if (!chunk->type || chunk->type > XSPROF_CHUNK_QUIET) {
+	if (!chunk->type || chunk->type > XSPROF_CHUNK_SWITCH) {
 		t->found.unknown++;
 		xst_warn(t, XST_WARN_UNKNOWN, "chunk of type %u at offset %llu is not known here",
 			 chunk->type, (unsigned long long)off);

@@ -9,13 +9,16 @@
 
 #include <xsprof/trace.h>
 
-/* Whether @ev is one that is known; @enabled: the categories that are on from there on. */
+/* Whether @ev is one that is known; @enabled: the categories whose open ranges go on. */
 static inline bool xsp_control_enabled(const struct xsprof_event *ev, uint64_t *enabled)
 {
 	if (ev->type != XSPROF_REC_CONTROL || ev->aux < XSPROF_CONTROL_ENABLE ||
-	    ev->aux > XSPROF_CONTROL_RESUME)
+	    ev->aux > XSPROF_CONTROL_SWITCH)
 		return false;
 	*enabled = ev->aux == XSPROF_CONTROL_PAUSE ? 0 : ev->value;
+	/* With one left on, all that are open get their ends. */
+	if (ev->aux == XSPROF_CONTROL_SWITCH && ev->value)
+		*enabled = UINT64_MAX;
 	return true;
 }
 

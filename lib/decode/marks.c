@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Events that no ring holds: producers' beginnings and ends, that their markers were switched off
- * by others, and what they lost with no ring to lose it from.  They are two more streams of the
- * merge, one before and one after all rings.
+ * Events that no ring holds: producers' beginnings and ends, that others switched their categories,
+ * and what they lost with no ring to lose it from.  They are two more streams of the merge, one
+ * before and one after all rings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,10 +23,9 @@ size_t xst_marks_run(struct xsprof_trace *t, struct xst_marks *marks, struct xsp
 			break;
 		xst_event_init(&evs[n], p, mark->type, ns);
 		evs[n].value = mark->value;
-		/* All off, as the program's own record of it says it. */
 		if (mark->type == XSPROF_REC_CONTROL) {
-			evs[n].aux = XSPROF_CONTROL_ENABLE;
-			p->said_quiets++;
+			evs[n].aux = XSPROF_CONTROL_SWITCH;
+			p->said_switches++;
 		}
 		/* What its rings lost after their last records was lost until now. */
 		if (mark->type == XSPROF_EV_EXIT && p->holes)
@@ -76,14 +75,15 @@ static uint64_t begin_time(const struct xst_producer *p)
  * Those not yet yielded; in order of time, which is all that counting them relies on.  Nothing of
  * it is before its producer's beginning.
  */
-static void add_quiets(struct xsprof_trace *t, const struct xst_producer *p)
+static void add_switches(struct xsprof_trace *t, const struct xst_producer *p)
 {
 	uint64_t begin = begin_time(p);
 
-	for (uint32_t i = p->said_quiets; i < p->nr_quiets; i++) {
-		uint64_t ns = xst_fit_ns(p->fit, p->quiets[i]);
+	for (uint32_t i = p->said_switches; i < p->nr_switches; i++) {
+		uint64_t ns = xst_fit_ns(p->fit, p->switches[i].ticks);
 
-		add_mark(&t->reading.begins, p, XSPROF_REC_CONTROL, ns < begin ? begin : ns, 0);
+		add_mark(&t->reading.begins, p, XSPROF_REC_CONTROL, ns < begin ? begin : ns,
+			 p->switches[i].enabled);
 	}
 }
 
@@ -114,7 +114,7 @@ int xst_marks_make(struct xsprof_trace *t)
 	struct xst_mark *begins, *ends;
 
 	for (uint32_t i = 0; i < t->found.nr_producers; i++)
-		room += t->found.producers[i] ? t->found.producers[i]->nr_quiets : 0;
+		room += t->found.producers[i] ? t->found.producers[i]->nr_switches : 0;
 	begins = realloc(t->reading.begins.list, room * sizeof(*begins));
 	if (begins)
 		t->reading.begins.list = begins;
@@ -133,7 +133,7 @@ int xst_marks_make(struct xsprof_trace *t)
 			continue;
 		if (!p->began)
 			add_mark(&t->reading.begins, p, XSPROF_EV_PRODUCER, begin_time(p), 0);
-		add_quiets(t, p);
+		add_switches(t, p);
 		if (!p->exited && (p->has_exit || complete(t)))
 			add_ends(t, p);
 	}

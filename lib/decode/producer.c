@@ -77,18 +77,18 @@ void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl)
 }
 
 /* One a chunk, so that they take no more memory than room in the file. */
-int xst_producer_quiet(struct xst_producer *p, uint64_t ticks)
+int xst_producer_switch(struct xst_producer *p, uint64_t ticks, uint64_t enabled)
 {
 	/* A power of two is where it is full. */
-	if (!(p->nr_quiets & (p->nr_quiets - 1))) {
-		size_t room = p->nr_quiets ? 2 * (size_t)p->nr_quiets : 1;
-		uint64_t *list = realloc(p->quiets, room * sizeof(*list));
+	if (!(p->nr_switches & (p->nr_switches - 1))) {
+		size_t room = p->nr_switches ? 2 * (size_t)p->nr_switches : 1;
+		struct xst_switch *list = realloc(p->switches, room * sizeof(*list));
 
 		if (!list)
 			return -ENOMEM;
-		p->quiets = list;
+		p->switches = list;
 	}
-	p->quiets[p->nr_quiets++] = ticks;
+	p->switches[p->nr_switches++] = (struct xst_switch){ ticks, enabled };
 	return 0;
 }
 
@@ -102,7 +102,7 @@ void xst_producers_free(struct xsprof_trace *t)
 		free(p->facts.list);
 		free(p->maps.list);
 		free(p->carry);
-		free(p->quiets);
+		free(p->switches);
 		free(p->ctl);
 		free(p);
 	}

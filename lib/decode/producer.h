@@ -16,6 +16,12 @@
 struct xsprof_trace;
 struct xst_stream;
 
+/* Another process changed the set of categories to @enabled. */
+struct xst_switch {
+	uint64_t	ticks;
+	uint64_t	enabled;
+};
+
 struct xst_producer {
 	uint32_t	number;
 	uint32_t	pid;
@@ -38,9 +44,9 @@ struct xst_producer {
 	uint64_t	ran_ticks;	/* what was open in it ended after this; 0: as above */
 	uint64_t	exit_ns;	/* its end, where the kernel saw it; 0: not */
 	bool		followed;	/* another of its process came before that */
-	uint64_t	*quiets;	/* ticks: its last category was switched off */
-	uint32_t	nr_quiets;
-	uint32_t	said_quiets;	/* of them, yielded */
+	struct xst_switch *switches;	/* of its categories, by other processes */
+	uint32_t	nr_switches;
+	uint32_t	said_switches;	/* of them, yielded */
 	uint32_t	how;
 	int32_t		status;
 	uint64_t	nomem;
@@ -71,8 +77,8 @@ struct xst_producer *xst_producer_find(const struct xsprof_trace *t, uint32_t nu
 uint64_t xst_producer_end_ns(const struct xst_producer *p);
 /* Does END count more losses than the ledgers do?  The rest found no room in the file. */
 bool xst_found_no_room(const struct xsprof_trace *t);
-/* Its last category was switched off then.  Return: 0 or -ENOMEM. */
-int xst_producer_quiet(struct xst_producer *p, uint64_t ticks);
+/* Another process changed its categories to @enabled then.  Return: 0 or -ENOMEM. */
+int xst_producer_switch(struct xst_producer *p, uint64_t ticks, uint64_t enabled);
 void xst_producers_free(struct xsprof_trace *t);
 void xst_producer_set_ctl(struct xst_producer *p, const struct xsprof_ctl *ctl);
 

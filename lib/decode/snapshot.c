@@ -279,7 +279,9 @@ int xst_snapshot_open(struct xsprof_trace *t)
 		p->has_exit = true;
 		p->how = ctl->state == XSPROF_STATE_EXITED ? XSPROF_HOW_EXITED : XSPROF_HOW_KILLED;
 	}
-	err = ctl->quiets ? xst_producer_quiet(p, ctl->quiet_ticks) : 0;
+	err = ctl->quiets ? xst_producer_switch(p, ctl->quiet_ticks, 0) : 0;
+	if (!err && ctl->switched)
+		err = xst_producer_switch(p, ctl->switch_ticks, ctl->switched);
 	if (!err)
 		err = add_arena(t);
 	for (uint32_t k = 0; k < ctl->nr_rings + ctl->nr_lock_rings && !err; k++)

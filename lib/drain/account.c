@@ -101,25 +101,44 @@ void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p)
 		xsp_store_chunk(st, &chunk, out, n * sizeof(*out));
 }
 
-void xsp_producer_quiet(struct xsp_store *st, struct xsp_producer *p)
+static void put_switch(struct xsp_store *st, const struct xsp_producer *p, uint64_t ticks,
+		       uint64_t enabled)
 {
-	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
 	struct xsprof_chunk chunk = {
-		.type = XSPROF_CHUNK_QUIET,
+		.type = XSPROF_CHUNK_SWITCH,
 		.producer = p->number,
+		.first = ticks,
+		.last = ticks,
 	};
-	struct xsprof_cap_quiet quiet = {
-		/* The time is of this count, or of a later one that comes next. */
-		.count = __atomic_load_n(&ctl->quiets, __ATOMIC_ACQUIRE),
+	struct xsprof_cap_switch change = {
+		.ticks = ticks,
+		.count = p->switches,
+		.enabled = enabled,
 	};
 
-	if (quiet.count == p->quiets)
-		return;
-	quiet.ticks = __atomic_load_n(&ctl->quiet_ticks, __ATOMIC_RELAXED);
-	p->quiets = quiet.count;
-	chunk.first = quiet.ticks;
-	chunk.last = quiet.ticks;
-	xsp_store_chunk(st, &chunk, &quiet, sizeof(quiet));
+	xsp_store_chunk(st, &chunk, &change, sizeof(change));
+}
+
+/*
+ * That all was off has its own count: what comes later must not hide it, since ranges ended there.
+ * The times are of these counts, or of later ones that come next.
+ */
+void xsp_producer_switches(struct xsp_store *st, struct xsp_producer *p)
+{
+	const struct xsprof_ctl *ctl = xsp_ring_ctl(&p->rf);
+	uint64_t switches = __atomic_load_n(&ctl->switches, __ATOMIC_ACQUIRE);
+	uint64_t quiets = __atomic_load_n(&ctl->quiets, __ATOMIC_ACQUIRE);
+	bool changed = switches != p->switches;
+	uint64_t enabled;
+
+	p->switches = switches;
+	if (quiets != p->quiets) {
+		p->quiets = quiets;
+		put_switch(st, p, __atomic_load_n(&ctl->quiet_ticks, __ATOMIC_RELAXED), 0);
+	}
+	enabled = __atomic_load_n(&ctl->switched, __ATOMIC_RELAXED);
+	if (changed && enabled)
+		put_switch(st, p, __atomic_load_n(&ctl->switch_ticks, __ATOMIC_RELAXED), enabled);
 }
 
 uint64_t xsp_producer_lost(const struct xsp_producer *p)

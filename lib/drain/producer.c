@@ -347,7 +347,7 @@ void xsp_producer_pass(struct xsp_store *st, struct xsp_producer *p, struct xsp_
 	if (!p->gained_at)
 		p->gained_at = pass->now;
 	p->ready = 0;
-	xsp_producer_quiet(st, p);
+	xsp_producer_switches(st, p);
 	if (xsp_ring_slots(&p->rf, 0) < pass->min_slots)
 		pass->min_slots = xsp_ring_slots(&p->rf, 0);
 	for (k = 0; k < p->rf.rings && !p->rf.mem.broken; k += BATCH) {

@@ -75,6 +75,7 @@ struct xsp_producer_ring {
  * @flush: what it asked for last
  * @unsaved: records read that the file had no room for
  * @quiets: how often its last category was switched off, as far as it is stored
+ * @switches: how often its categories were switched at all, likewise
  * @ledger_slots: slots read when the ledger was written last
  * @rings: one a ring
  */
@@ -111,6 +112,7 @@ struct xsp_producer {
 	uint64_t		flush;
 	uint64_t		unsaved;
 	uint64_t		quiets;
+	uint64_t		switches;
 	uint64_t		ledger_slots;
 	struct xsp_producer_ring *rings;
 };
@@ -186,8 +188,8 @@ void xsp_producer_threads(struct xsp_store *st, struct xsp_producer *p, bool aga
 
 void xsp_producer_ledger(struct xsp_store *st, struct xsp_producer *p);
 
-/* That its last category was switched off, when it was since the last time. */
-void xsp_producer_quiet(struct xsp_store *st, struct xsp_producer *p);
+/* That others switched its categories, when they did since the last time. */
+void xsp_producer_switches(struct xsp_store *st, struct xsp_producer *p);
 
 /* Records lost so far: dropped, for want of memory, of a lock or of a ring. */
 uint64_t xsp_producer_lost(const struct xsp_producer *p);

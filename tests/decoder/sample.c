@@ -64,7 +64,7 @@ void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size
 	struct xsprof_sync syncs[] = { sync_at(1000, 0), sync_at(1000000, 0),
 				       sync_at(2000000, 0) };
 	struct xsprof_cap_thread thread = { .tid = 1001, .comm = "worker" };
-	struct xsprof_cap_quiet quiet = { .ticks = 2000 + 5 * records, .count = 1 };
+	struct xsprof_cap_switch off = { .ticks = 2000 + 5 * records, .count = 1 };
 	struct ring r[4] = { 0 };
 
 	/* The last ring is the kernel's. */
@@ -90,8 +90,8 @@ void sample_make(struct cap *cap, unsigned int records, unsigned int flags, size
 			   .read = r[k].pos, .drops = records * 2 });
 		ring_free(&r[k]);
 	}
-	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_QUIET, .first = quiet.ticks,
-		  .last = quiet.ticks }, 0, &quiet, sizeof(quiet));
+	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_SWITCH, .first = off.ticks,
+		  .last = off.ticks }, 0, &off, sizeof(off));
 	cap_chunk(cap, (struct xsprof_chunk){ .type = XSPROF_CHUNK_THREADS }, 0, &thread,
 		  sizeof(thread));
 	cap_exit(cap, 0, (struct xsprof_cap_exit){ .how = XSPROF_HOW_EXITED, .ticks = 1500000,

@@ -57,6 +57,13 @@ ordered()
 		END { exit bad || NR != want }' <<<"$2"
 }
 
+# controls FILE: what switched, and what was off then
+controls()
+{
+	"$xsprof" dump -q -f ndjson -i "$1" 2>>err |
+		sed -n '/"type":"control"/s/.*"op":"\([a-z]*\)"\(,"off":"\([^"]*\)"\)\?.*/\1 off=\3/p'
+}
+
 opened()
 {
 	say begin outer && say io inner && say async flight
@@ -91,6 +98,10 @@ start one.data
 ok "$name: it is done" eval "opened && '$xsprof' disable io >>out && say end && say end && rest"
 ok "$name: recorded" stop
 is "$name: ranges end where they end" "$(told one.data)" "3 0 1 1"
+is "$name: the trace says which" "$(controls one.data)" 'switch off=io'
+ok "$name: and when" ordered 3 "$(
+	ns one.data '"type":"begin".*"name":"inner"'; ns one.data '"type":"control"'
+	ns one.data '"name":"inner".*"type":"end"\|"type":"end".*"name":"inner"')"
 
 name="off and on again and again"
 start thrice.data

@@ -119,7 +119,7 @@ static void make_chunks(uint32_t n)
 
 	begin();
 	for (uint32_t i = 0; i < n; i++) {
-		struct xsprof_cap_quiet quiet = { .ticks = T(1) + i };
+		struct xsprof_cap_switch off = { .ticks = T(1) + i };
 		uint32_t p = i % 50;
 
 		snprintf(text, sizeof(text), "name number %u", i);
@@ -129,7 +129,7 @@ static void make_chunks(uint32_t n)
 		cap_entry(XSPROF_ENTRY_FACT, 0, 0, text, strlen(text));
 		cap_arena(p);
 		cap_thread(p, 1000 + i, "comm");
-		cap_chunk(XSPROF_CHUNK_QUIET, p, 0, 0, &quiet, sizeof(quiet));
+		cap_chunk(XSPROF_CHUNK_SWITCH, p, 0, 0, &off, sizeof(off));
 		cap_chunk(XSPROF_CHUNK_NOTE, XSPROF_NO_PRODUCER, 0, 0, text, strlen(text));
 		cap_host(text);
 		cap_clock(T(1) + i * 1000, T(1) + i * 1000 + 500);

@@ -109,30 +109,40 @@ static bool lives(const struct xsp_ring_file *rf)
 /* ---- tmpfs --------------------------------------------------------------------------------- */
 
 /*
- * With the last category off no end of a range is written any more.  The reader is told when that
- * was, after the fact: no marker that saw the word before it is later than what it is told, but
- * for those that were under way.
+ * The reader is told of the set of categories that markers see from now on, after the fact: no
+ * marker that saw the word before it is later than what it is told, but for those that were under
+ * way.  With the last category off no end of a range is written any more.
  */
-static void note_quiet(struct xsprof_ctl *ctl)
+static void note_switch(struct xsprof_ctl *ctl, uint64_t wanted)
 {
-	__atomic_store_n(&ctl->quiet_ticks, xsp_ticks(ctl->clock.kind), __ATOMIC_RELAXED);
-	/* Whoever sees the count sees the time. */
-	__atomic_fetch_add(&ctl->quiets, 1, __ATOMIC_RELEASE);
+	uint64_t now = xsp_ticks(ctl->clock.kind);
+
+	if (!wanted) {
+		__atomic_store_n(&ctl->quiet_ticks, now, __ATOMIC_RELAXED);
+		/* Whoever sees the count sees the time. */
+		__atomic_fetch_add(&ctl->quiets, 1, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&ctl->switched, wanted, __ATOMIC_RELAXED);
+	__atomic_store_n(&ctl->switch_ticks, now, __ATOMIC_RELAXED);
+	/* Whoever sees the count sees both. */
+	__atomic_fetch_add(&ctl->switches, 1, __ATOMIC_RELEASE);
 }
 
 static bool set_file(const struct xsp_ring_file *rf, uint64_t bits, bool on)
 {
 	struct xsprof_ctl *ctl = xsp_ring_ctl(rf);
-	uint64_t before;
+	uint64_t before, after;
 
 	if (on)
 		before = __atomic_fetch_or(&ctl->wanted, bits, __ATOMIC_SEQ_CST);
 	else
 		before = __atomic_fetch_and(&ctl->wanted, ~bits, __ATOMIC_SEQ_CST);
-	if (xsp_ctl_settle(ctl) && !on && !(before & ~bits) &&
-	    !__atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST))
-		note_quiet(ctl);
-	return (before & bits) != (on ? bits : 0);
+	after = on ? before | bits : before & ~bits;
+	xsp_ctl_settle(ctl);
+	/* What a pause hides is told by its end. */
+	if (after != before && !__atomic_load_n(&ctl->paused, __ATOMIC_SEQ_CST))
+		note_switch(ctl, after);
+	return after != before;
 }
 
 static void change_file(struct change *c, const struct found *found)

@@ -195,6 +195,11 @@ enum xsprof_emit_kind {
  * @quiets: how often another process switched the program's last category off, while it was not
  *	paused
  * @quiet_ticks: when that was the last time: ranges open then have no end in the rings
+ * @switches: how often another process changed the set of categories, to nothing or to others,
+ *	while the program was not paused; of two at the same moment, one may be told with the
+ *	other's time
+ * @switch_ticks: when that was the last time
+ * @switched: the set of categories since then
  * @reserved: 0
  * @ready: bit k set: ring k has memory behind its pages and may be read
  *
@@ -248,7 +253,10 @@ struct xsprof_ctl {
 	__u64	kernel_size;
 	__u64	quiets;
 	__u64	quiet_ticks;
-	__u64	reserved[82];
+	__u64	switches;
+	__u64	switch_ticks;
+	__u64	switched;
+	__u64	reserved[79];
 
 	/* from +1024 */
 	__u64	ready[XSPROF_READY_WORDS];
@@ -428,6 +436,9 @@ XSPROF_ABI_AT(xsprof_ctl, kernel_off, 336);
 XSPROF_ABI_AT(xsprof_ctl, kernel_size, 344);
 XSPROF_ABI_AT(xsprof_ctl, quiets, 352);
 XSPROF_ABI_AT(xsprof_ctl, quiet_ticks, 360);
+XSPROF_ABI_AT(xsprof_ctl, switches, 368);
+XSPROF_ABI_AT(xsprof_ctl, switch_ticks, 376);
+XSPROF_ABI_AT(xsprof_ctl, switched, 384);
 XSPROF_ABI_AT(xsprof_ctl, ready, 1024);
 XSPROF_ABI_AT(xsprof_ring_writer, head, 0);
 XSPROF_ABI_AT(xsprof_ring_writer, mark, 8);

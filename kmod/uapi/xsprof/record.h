@@ -80,6 +80,7 @@ enum xsprof_control_op {
 	XSPROF_CONTROL_ENABLE	= 1,	/* the set of enabled categories changed */
 	XSPROF_CONTROL_PAUSE	= 2,
 	XSPROF_CONTROL_RESUME	= 3,
+	XSPROF_CONTROL_SWITCH	= 4,	/* by another process; made by readers, in no ring */
 };
 
 /**

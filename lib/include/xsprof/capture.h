@@ -17,7 +17,7 @@
 
 #define XSPROF_CAP_MAGIC	0x0a31706143707358ULL	/* "XspCap1\n" */
 #define XSPROF_CAP_MAJOR	1	/* another one: refuse */
-#define XSPROF_CAP_MINOR	2	/* a higher one: chunks or fields to skip */
+#define XSPROF_CAP_MINOR	3	/* a higher one: chunks or fields to skip */
 #define XSPROF_CHUNK_MAGIC	0x4b6e6843u		/* "ChnK" */
 
 #define XSPROF_CHUNK_MAX	(4u << 20)	/* bytes of payload, stored or raw */
@@ -66,8 +66,8 @@ struct xsprof_cap_header {
  * @XSPROF_CHUNK_FTRACE: whole sub-buffers of the kernel's tracer, as they come out of
  *	trace_pipe_raw: of CPU @ring, from slot @pos on; @producer is 0xffffffff, and first and
  *	last are in the tracer's clock.  At most XSPROF_FTRACE_CHUNK_MAX bytes, or one sub-buffer
- * @XSPROF_CHUNK_QUIET: struct xsprof_cap_quiet: another process switched the last category of
- *	@producer off
+ * @XSPROF_CHUNK_SWITCH: struct xsprof_cap_switch: another process changed the set of @producer's
+ *	categories
  *
  * An unknown type is skipped by its size.
  */
@@ -85,7 +85,7 @@ enum xsprof_chunk_type {
 	XSPROF_CHUNK_INDEX	= 11,
 	XSPROF_CHUNK_KERNEL	= 12,
 	XSPROF_CHUNK_FTRACE	= 13,
-	XSPROF_CHUNK_QUIET	= 14,
+	XSPROF_CHUNK_SWITCH	= 14,
 };
 
 /* A reader holds at most this much per CPU at a time. */
@@ -262,13 +262,15 @@ struct xsprof_cap_thread {
 };
 
 /**
- * struct xsprof_cap_quiet - the last category of a producer was switched off, by another process
- * @ticks: when; ranges that were open then have no end in the rings
- * @count: number of such switches so far, from the control page
+ * struct xsprof_cap_switch - another process changed the set of a producer's categories
+ * @ticks: when; where none is on any more, ranges that were open then have no end in the rings
+ * @count: number of such changes so far, from the control page
+ * @enabled: the set from then on; added by minor version 3, 0 before
  */
-struct xsprof_cap_quiet {
+struct xsprof_cap_switch {
 	uint64_t	ticks;
 	uint64_t	count;
+	uint64_t	enabled;
 };
 
 /**
@@ -321,7 +323,7 @@ XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_producer) == 16 + sizeof(struct xspro
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_ledger) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_exit) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_thread) == 24);
-XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_quiet) == 16);
+XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_switch) == 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_end) == 64);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_cap_index_entry) == 40);
 

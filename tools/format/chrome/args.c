@@ -284,6 +284,15 @@ static char *put_op(const struct xsprof_event *ev, char *p, bool *any)
 	return op.correlation ? ARG(p, any, "External id", xsp_json_safe_u64, op.correlation) : p;
 }
 
+static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
+{
+	const char *off = xsp_words_off(out->trace, ev);
+
+	p = ARG(p, any, "op", put_word, xsp_word_control(ev->aux));
+	p = ARG(p, any, "enabled", put_ptr, ev->value);
+	return *off ? ARG(p, any, "off", put_word, off) : p;
+}
+
 char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
@@ -314,8 +323,7 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		p = ARG(p, any, "op", put_word, xsp_word_sync(ev->aux));
 		return ARG(p, any, "object", put_ptr, ev->value);
 	case XSPROF_REC_CONTROL:
-		p = ARG(p, any, "op", put_word, xsp_word_control(ev->aux));
-		return ARG(p, any, "enabled", put_ptr, ev->value);
+		return put_control(out, ev, p, any);
 	case XSPROF_REC_CLOCK:
 		p = ARG(p, any, "clock", put_u32, ev->aux);
 		return ARG(p, any, "value", xsp_json_safe_u64, ev->value);

@@ -129,6 +129,11 @@ static inline char fmt_sched_state(uint32_t aux)
 /* Words for numbers: "?" for those that are not known here. */
 const char *xsp_word_type(uint16_t type);
 const char *xsp_word_scope(uint32_t scope);
+/*
+ * The categories that a CONTROL event leaves off, by name, as far as a line is long; "" where there
+ * are none.  Valid until the next call.
+ */
+const char *xsp_words_off(const struct xsprof_trace *trace, const struct xsprof_event *ev);
 const char *xsp_word_sync(uint32_t op);
 const char *xsp_word_control(uint32_t op);
 const char *xsp_word_gpu(uint32_t kind);

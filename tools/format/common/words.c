@@ -3,6 +3,8 @@
  * Words for the numbers in a trace, the same in every output.
  */
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "format/common/out.h"
 
@@ -68,9 +70,33 @@ const char *xsp_word_sync(uint32_t op)
 
 const char *xsp_word_control(uint32_t op)
 {
-	static const char *const words[] = { NULL, "enable", "pause", "resume" };
+	static const char *const words[] = { NULL, "enable", "pause", "resume", "switch" };
 
 	return WORD(words, op);
+}
+
+const char *xsp_words_off(const struct xsprof_trace *trace, const struct xsprof_event *ev)
+{
+	static char words[512];
+	size_t n = 0;
+
+	words[0] = '\0';
+	/* A pause is of all there are, and says so. */
+	if (ev->aux == XSPROF_CONTROL_PAUSE)
+		return words;
+	for (uint32_t i = 0; i < XSPROF_MAX_CATEGORIES; i++) {
+		const char *name = xsprof_trace_category(trace, ev->producer,
+							 i << XSPROF_NAME_SHIFT);
+
+		if (ev->value >> i & 1 || !strcmp(name, "?"))
+			continue;
+		if (n + strlen(name) + sizeof(", ...") > sizeof(words)) {
+			strcpy(words + n, n ? ", ..." : "...");
+			break;
+		}
+		n += (size_t)sprintf(words + n, "%s%s", n ? ", " : "", name);
+	}
+	return words;
 }
 
 const char *xsp_word_gpu(uint32_t kind)

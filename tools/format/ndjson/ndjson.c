@@ -278,6 +278,14 @@ static char *put_op(const struct xsprof_event *ev, char *p)
 	return FIELD(p, "stack", put_u64, op.stack);
 }
 
+static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const char *off = xsp_words_off(out->trace, ev);
+
+	p = FIELD(p, "op", put_word, xsp_word_control(ev->aux));
+	return *off ? xsp_json_field(put_lit(p, ","), "off", off, strlen(off)) : p;
+}
+
 /* Records were lost inside the range: its end may be that of another. */
 static char *put_uncertain(const struct xsp_range *range, char *p)
 {
@@ -320,7 +328,7 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_SYNC:
 		return FIELD(p, "op", put_word, xsp_word_sync(ev->aux));
 	case XSPROF_REC_CONTROL:
-		return FIELD(p, "op", put_word, xsp_word_control(ev->aux));
+		return put_control(out, ev, p);
 	case XSPROF_REC_CLOCK:
 		clock = xsp_record(ev, struct xsprof_rec_clock);
 		if (!clock)

@@ -298,6 +298,15 @@ static char *put_op(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 	return op.correlation ? pf_arg_u64(out, p, "External id", op.correlation) : p;
 }
 
+static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const char *off = xsp_words_off(out->trace, ev);
+
+	p = arg_word(out, p, "op", xsp_word_control(ev->aux));
+	p = arg_ptr(out, p, "enabled", ev->value);
+	return *off ? arg_word(out, p, "off", off) : p;
+}
+
 char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_relation *relation = xsp_record(ev, struct xsprof_rec_relation);
@@ -326,8 +335,7 @@ char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 		p = arg_word(out, p, "op", xsp_word_sync(ev->aux));
 		return arg_ptr(out, p, "object", ev->value);
 	case XSPROF_REC_CONTROL:
-		p = arg_word(out, p, "op", xsp_word_control(ev->aux));
-		return arg_ptr(out, p, "enabled", ev->value);
+		return put_control(out, ev, p);
 	case XSPROF_REC_CLOCK:
 		return pf_arg_u64(out, pf_arg_u64(out, p, "clock", ev->aux), "value", ev->value);
 	case XSPROF_REC_GPU:

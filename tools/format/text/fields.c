@@ -184,6 +184,15 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	}
 }
 
+static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	const char *off = xsp_words_off(out->trace, ev);
+
+	p = FIELD(p, "op", put_word, xsp_word_control(ev->aux));
+	p = FIELD(p, "enabled", put_hex, ev->value);
+	return *off ? text_put_quoted(put_lit(p, " off="), off, strlen(off)) : p;
+}
+
 char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -233,8 +242,7 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		p = FIELD(p, "op", put_word, xsp_word_sync(ev->aux));
 		return FIELD(p, "object", put_hex, ev->value);
 	case XSPROF_REC_CONTROL:
-		p = FIELD(p, "op", put_word, xsp_word_control(ev->aux));
-		return FIELD(p, "enabled", put_hex, ev->value);
+		return put_control(out, ev, p);
 	case XSPROF_REC_CLOCK:
 		return put_clock(ev, p);
 	case XSPROF_REC_GPU:
