@@ -41,6 +41,7 @@ struct xsp_death {
  * @late_records: of these, those of a process that was just about to have rings
  * @lost_slots: slots overwritten before they were read, in OVERWRITE mode
  * @bad_slots: slots refused
+ * @devices: GPUs that processes have stated, each as often as it was
  * @bytes: of the file
  * @producers: seen
  * @live: not ended
@@ -58,6 +59,7 @@ struct xsp_drain_stats {
 	uint64_t	late_records;
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
+	uint64_t	devices;
 	uint64_t	bytes;
 	uint32_t	producers;
 	uint32_t	live;

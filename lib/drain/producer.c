@@ -20,8 +20,19 @@
 
 /* ---- the arena ----------------------------------------------------------------------------- */
 
-/* Bytes of whole entries at the beginning of @buf; -1 when one of them makes no sense. */
-static ssize_t whole_entries(const uint8_t *buf, size_t len)
+static bool states_device(const struct xsprof_entry *entry, const uint8_t *text)
+{
+	static const char key[] = "device.";
+
+	return entry->type == XSPROF_ENTRY_FACT && entry->text_len > sizeof(key) &&
+	       !memcmp(text, key, sizeof(key) - 1);
+}
+
+/*
+ * Bytes of whole entries at the beginning of @buf; -1 when one of them makes no sense.  @devices:
+ * raised by those that state one
+ */
+static ssize_t whole_entries(const uint8_t *buf, size_t len, uint64_t *devices)
 {
 	struct xsprof_entry entry;
 	size_t at = 0;
@@ -34,6 +45,7 @@ static ssize_t whole_entries(const uint8_t *buf, size_t len)
 			return at ? (ssize_t)at : -1;
 		if (entry.size > len - at)
 			break;
+		*devices += states_device(&entry, buf + at + sizeof(entry));
 		at += entry.size;
 	}
 	return at;
@@ -59,7 +71,7 @@ static void store_arena(struct xsp_store *st, struct xsp_producer *p)
 			len = XSP_CAP_RAW_MAX;
 		if (xsp_ring_copy_arena(&p->rf, p->arena_pos, st->buf, len))
 			break;
-		whole = whole_entries(st->buf, len);
+		whole = whole_entries(st->buf, len, &st->devices);
 		if (whole <= 0) {
 			p->arena_broken = true;
 			xsp_store_note(st, "%s: its names are damaged from byte %llu on",

@@ -17,6 +17,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.late_records = d->gone_late,
 		.lost_slots = d->gone_skipped,
 		.bad_slots = d->gone_bad,
+		.devices = d->st.devices,
 		.bytes = d->st.cap->size,
 		.producers = d->seen,
 		.live = d->nr_live,

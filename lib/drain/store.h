@@ -52,6 +52,7 @@ struct xsp_drain_ops {
  * @kinds: bit k: a producer's clock is of kind k
  * @records: events stored
  * @slots: slots stored
+ * @devices: facts that collectors state of GPUs, "device.N": somebody used one
  * @unsaved_records: events read that the file had no room for
  * @unsaved_slots: slots
  * @error: the first error of the file, 0 while all is well
@@ -68,6 +69,7 @@ struct xsp_store {
 	uint32_t			kinds;
 	uint64_t			records;
 	uint64_t			slots;
+	uint64_t			devices;
 	uint64_t			unsaved_records;
 	uint64_t			unsaved_slots;
 	int				error;

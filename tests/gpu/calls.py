@@ -107,6 +107,7 @@ def check_each():
     graph = gpu["kernel", AXPY, 9]
     equal([graph["graph"], graph["graph_node"]], [5, 17], "a kernel of a graph, and its node")
     equal(gpu["sync", "Stream Sync", 4]["device"], 1, "the device of a context is known")
+    result("--gpu:" not in got.stderr, "the recorder knows that a GPU was used", got.stderr)
     equal(args_of(gpu["runtime", "cudaLaunchKernel", 10]).get("External id"), 71,
           "an id that the program pushed is with its call, one of a range is not")
 

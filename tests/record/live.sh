@@ -84,10 +84,12 @@ for bad in '-p 1' -a '--live file' '--live -F' '--live -p 1 -a' '--live -p none'
 done
 if [ -c /dev/xsprof ]; then
 	skip "somebody who has no rings" "the device knows more processes"
+	skip "somebody who has no rings: who" "there is a module"
 	skip "all: needs the module" "there is one"
 else
 	run "$xsprof" dump --live -p $$
 	is "somebody who has no rings" $rc 2
+	has "somebody who has no rings: who" err "^xsprof: process $$: has no rings that you may"
 	run "$xsprof" dump --live -a
 	has "all: needs the module" err '-a: /dev/xsprof is not there: load the module'
 fi

@@ -375,6 +375,11 @@ done
 "$dump" --allow-lost -r -n 2 "$dir/all.data" 2>/dev/null | tail -n 1 |
 	grep -q ' 0\.000001000: step: '
 result "relative times" $?
+for format in chrome kineto ndjson perfetto; do
+	"$dump" -r -f $format "$dir/all.data" 2>"$dir/log" >/dev/null
+	[ $? = 2 ] && grep -q "^xsprof-dump: -r: is for text; .* in $format " "$dir/log"
+	result "relative times: not in $format" $?
+done
 cat "$dir/all.data" | "$dump" --allow-lost -i - 2>/dev/null | cmp -s - "$dir/all.txt"
 result "from a pipe" $?
 finish

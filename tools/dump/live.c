@@ -98,6 +98,17 @@ static void walk(struct live *live)
 
 /* ---- the device ---------------------------------------------------------------------------- */
 
+/* None of them is in a session, and there is no device to look for them in. */
+static int nobody(const struct attach *a, int err)
+{
+	for (uint32_t i = 0; i < a->nr; i++)
+		tool_error("process %d: has no rings that you may read: 'xsprof list' shows who does; "
+			   "one that no 'xsprof record' started has them in the module's device only, "
+			   "and " XSPROF_DEVICE_PATH " %s", (int)a->pids[i],
+			   xsp_device_strerror(err));
+	return TOOL_USAGE;
+}
+
 static int add_device(struct live *live)
 {
 	struct xsp_device_filter filter = attach_filter(&live->attach);
@@ -106,12 +117,20 @@ static int add_device(struct live *live)
 	filter.peek = true;
 	filter.own = !live->attach.all && !live->attach.nr;
 	filter.all |= filter.own;
-	/* A process in a session is found there. */
-	if (live->attach.all || (live->attach.nr && !live->found)) {
+	if (live->attach.all) {
+		err = attach_device(&live->attach, &fd, false);
+		if (err)
+			return err;
+	} else if (live->attach.nr && !live->found) {
+		fd = xsp_device_open();
+		if (fd < 0)
+			return nobody(&live->attach, fd);
+		close(fd);
 		err = attach_device(&live->attach, &fd, false);
 		if (err)
 			return err;
 	} else {
+		/* Who is in a session is found there. */
 		fd = xsp_device_open();
 		if (fd < 0)
 			return 0;

@@ -122,6 +122,9 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 				return ret;
 		}
 	}
+	if (dump->out.relative && dump->format && dump->format != &xsp_format_text)
+		return tool_usage("dump", "-r: is for text; times in %s are as its readers expect "
+				  "them", dump->format->name);
 	ret = check_live(dump, argc, argv);
 	return ret >= 0 ? ret : reading_file(&dump->reading, argc, argv);
 }

@@ -42,6 +42,13 @@ void record_explain_nothing(const struct recording *r)
 			  r->opts.itt ? " or ITT calls" : r->opts.nvtx ? " or NVTX calls" : "");
 }
 
+void record_explain_gpu(const struct recording *r)
+{
+	if (r->opts.gpu && !r->stats.devices && !r->file_error)
+		tool_note("--gpu: no process of the command that is recorded used a GPU by CUDA: there "
+			  "is nothing of GPUs in %s", r->opts.output);
+}
+
 void record_explain_losses(const struct recording *r)
 {
 	uint64_t lost = r->stats.lost_records + r->stats.lost_slots, late = r->stats.late_records;

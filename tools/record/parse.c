@@ -137,6 +137,26 @@ static int take_word(const char *option, const char *text, const char *const *wo
 	return tool_usage("record", "--%s: '%s': %s", option, text, all);
 }
 
+/* Which of both is meant nobody can tell. */
+static int take_categories(const char *list, const char **categories)
+{
+	for (const char *p = list; *p; p += *p == ',') {
+		size_t n = strcspn(p, ",");
+
+		for (const char *q = list; *q && n; q += *q == ',') {
+			size_t m = strcspn(q, ",");
+
+			if (*q == '-' && m == n + 1 && !strncmp(q + 1, p, n))
+				return tool_usage("record", "--categories: '%s': %.*s is asked for and "
+						  "left out", list, (int)n, p);
+			q += m;
+		}
+		p += n;
+	}
+	*categories = list;
+	return -1;
+}
+
 static int take(struct record_options *opts, int c, char **argv)
 {
 	static const char *const modes[] = { "discard", "overwrite", NULL };
@@ -188,8 +208,7 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->torch = "off";
 		break;
 	case OPT_CATEGORIES:
-		opts->categories = optarg;
-		break;
+		return take_categories(optarg, &opts->categories);
 	case OPT_PREFAULT:
 		opts->prefault = true;
 		break;
