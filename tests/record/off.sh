@@ -60,8 +60,8 @@ ordered()
 # controls FILE: what switched, and what was off then
 controls()
 {
-	"$xsprof" dump -q -f ndjson -i "$1" 2>>err |
-		sed -n '/"type":"control"/s/.*"op":"\([a-z]*\)"\(,"off":"\([^"]*\)"\)\?.*/\1 off=\3/p'
+	"$xsprof" dump -q -f ndjson -i "$1" 2>>err | grep '"type":"control"' |
+		sed -E 's/.*"op":"([a-z]*)"(,"off":"([^"]*)")?.*/\1 off=\3/'
 }
 
 opened()

@@ -102,9 +102,9 @@ static void walk(struct live *live)
 static int nobody(const struct attach *a, int err)
 {
 	for (uint32_t i = 0; i < a->nr; i++)
-		tool_error("process %d: has no rings that you may read: 'xsprof list' shows who does; "
-			   "one that no 'xsprof record' started has them in the module's device only, "
-			   "and " XSPROF_DEVICE_PATH " %s", (int)a->pids[i],
+		tool_error("process %d: has no rings that you may read: 'xsprof list' shows who "
+			   "does; one that no 'xsprof record' started has them in the module's "
+			   "device only, and " XSPROF_DEVICE_PATH " %s", (int)a->pids[i],
 			   xsp_device_strerror(err));
 	return TOOL_USAGE;
 }

@@ -147,8 +147,8 @@ static int take_categories(const char *list, const char **categories)
 			size_t m = strcspn(q, ",");
 
 			if (*q == '-' && m == n + 1 && !strncmp(q + 1, p, n))
-				return tool_usage("record", "--categories: '%s': %.*s is asked for and "
-						  "left out", list, (int)n, p);
+				return tool_usage("record", "--categories: '%s': %.*s is asked "
+						  "for and left out", list, (int)n, p);
 			q += m;
 		}
 		p += n;
