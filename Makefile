@@ -123,7 +123,7 @@ trace_srcs	:= $(filter-out $(no_srcs),$(sort $(wildcard $(trace_dirs:%=lib/%/*.c
 tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
 itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
-cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c))
+cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c gpu/common/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\
 			$(sort $(wildcard lib/collect/torch/*.c)))

@@ -32,7 +32,7 @@ static int chain(void)
 		return 1;
 	memcpy(&entry, &symbol, sizeof(entry));
 	if (!entry)
-		cupti_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
+		collect_say("%s: %s", path, lib ? "it has no " ENTRY : dlerror());
 	return entry ? entry() : 1;
 }
 
@@ -50,8 +50,8 @@ static int set_up(void)
 	int err;
 
 	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
-	cupti_clock_ready();
-	err = cupti.set_timestamp(cupti_clock_now);
+	collect_clock_ready();
+	err = cupti.set_timestamp(collect_clock_now);
 	return err ? err : cupti_kinds_on();
 }
 
@@ -65,7 +65,7 @@ int InitializeInjection(void)
 	if (!done && is_recording()) {
 		done = true;
 		begin = xsprof_now();
-		cupti_clock_start();
+		collect_clock_start();
 		cupti_record_init();
 		if (!cupti_open()) {
 			err = set_up();

@@ -69,11 +69,11 @@ void cupti_kinds_off(void)
 void cupti_tell(int err)
 {
 	if (err == CUPTI_SUBSCRIBED)
-		cupti_say("another tool has CUPTI already, and there can be one: the GPU is not "
+		collect_say("another tool has CUPTI already, and there can be one: the GPU is not "
 			  "recorded");
 	else if (err == CUPTI_NO_PRIVILEGE)
-		cupti_say("the driver lets root alone trace the GPU (its option "
+		collect_say("the driver lets root alone trace the GPU (its option "
 			  "NVreg_RestrictProfilingToAdminUsers=0 lets all): it is not recorded");
 	else
-		cupti_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
+		collect_say("CUPTI: %s (%d): the GPU is not recorded", cupti_text(err), err);
 }

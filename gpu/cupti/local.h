@@ -2,8 +2,6 @@
 /*
  * What the files of the CUPTI collector share.  From bottom to top:
  *
- *	clock.c		our clock in the unit that CUPTI asks for
- *	say.c		what is told to the user
  *	library.c	finds CUPTI
  *	pool.c		the buffers that CUPTI fills
  *	names.c		names of kernels and of functions
@@ -25,28 +23,10 @@
 
 #include <xsprof/collector.h>
 
+#include "gpu/common/collect.h"
 #include "gpu/cupti/cupti-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
-/* ---- clock.c --------------------------------------------------------------------------------- */
-
-/* Between these two the rate of the clock is measured: some milliseconds apart is enough. */
-void cupti_clock_start(void);
-void cupti_clock_ready(void);
-
-/* Of CLOCK_MONOTONIC, ns: for what is waited for. */
-uint64_t cupti_monotonic(void);
-
-/* CUPTI's callback: now, in ns of a base of our own. */
-uint64_t cupti_clock_now(void);
-/* Its inverse, of any time that CUPTI gives: ticks of xsprof_now(). */
-uint64_t cupti_clock_ticks(uint64_t ns);
-
-/* ---- say.c ----------------------------------------------------------------------------------- */
-
-/* A line for the user, on standard error. */
-void cupti_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- library.c ------------------------------------------------------------------------------- */
 

@@ -47,7 +47,7 @@ void cupti_record_init(void)
 /* Whether the recorder has taken all, or is waited for no longer.  It may be gone. */
 static void wait_for_recorder(uint32_t ms)
 {
-	uint64_t now = cupti_monotonic();
+	uint64_t now = collect_monotonic();
 
 	written = 0;
 	if (stalled || (patience && now >= patience))
@@ -92,7 +92,7 @@ static struct xsprof_device_activity work(uint32_t kind, xsprof_name_t name, uin
 {
 	return (struct xsprof_device_activity){
 		.size = sizeof(struct xsprof_device_activity), .kind = kind, .name = name,
-		.begin = cupti_clock_ticks(start), .end = cupti_clock_ticks(end),
+		.begin = collect_clock_ticks(start), .end = collect_clock_ticks(end),
 		.correlation = correlation,
 	};
 }

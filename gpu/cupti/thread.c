@@ -53,7 +53,7 @@ static void flush(uint32_t how)
 static bool follow(bool on)
 {
 	uint64_t stalled = cupti_record_stalled();
-	bool gone = stalled && cupti_monotonic() - stalled > GONE;
+	bool gone = stalled && collect_monotonic() - stalled > GONE;
 	bool wanted = !gone && xsprof_enabled() >> cupti_category() & 1;
 	static int said;
 	int err;
@@ -75,7 +75,7 @@ static bool follow(bool on)
 
 static void *run(void *unused)
 {
-	uint64_t next = cupti_monotonic() + PERIOD;
+	uint64_t next = collect_monotonic() + PERIOD;
 	struct cupti_buffer buffer;
 	bool on = true;
 
@@ -85,14 +85,14 @@ static void *run(void *unused)
 			cupti_record_buffer(&buffer);
 			cupti_pool_give(&buffer);
 		}
-		if (cupti_monotonic() < next)
+		if (collect_monotonic() < next)
 			continue;
-		next = cupti_monotonic() + PERIOD;
+		next = collect_monotonic() + PERIOD;
 		if (on)
 			flush(0);
 		on = follow(on);
 	}
-	cupti_record_hurry(cupti_monotonic() + WAIT_S * (uint64_t)SECOND);
+	cupti_record_hurry(collect_monotonic() + WAIT_S * (uint64_t)SECOND);
 	if (on)
 		flush(CUPTI_FLUSH_FORCED);
 	return NULL;
@@ -113,7 +113,7 @@ static void at_exit(void)
 		return;
 	cupti_miss(CUPTI_MISS_EXIT, cupti_pool_full());
 	cupti_miss_show();
-	cupti_say("CUPTI did not give the last activities of the GPU within %u s: they are not "
+	collect_say("CUPTI did not give the last activities of the GPU within %u s: they are not "
 		  "recorded", EXIT_S);
 }
 
@@ -125,7 +125,7 @@ int cupti_thread_start(void)
 
 	/* Registered after CUDA's own: it runs before CUDA ends.  Without @owner it returns. */
 	if (atexit(at_exit)) {
-		cupti_say("no memory for the end of the program: the GPU is not recorded");
+		collect_say("no memory for the end of the program: the GPU is not recorded");
 		return -ENOMEM;
 	}
 	pthread_attr_init(&attr);
@@ -140,7 +140,8 @@ int cupti_thread_start(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (err) {
-		cupti_say("no thread can be started (%s): the GPU is not recorded", strerror(err));
+		collect_say("no thread can be started (%s): the GPU is not recorded",
+			    strerror(err));
 		return -err;
 	}
 	owner = getpid();

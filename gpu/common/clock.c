@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * The markers' clock in nanoseconds.  CUPTI stamps calls with it, and puts the times of devices on
- * it, so that all times it gives are on the markers' clock already.
+ * The markers' clock in nanoseconds, for runtimes that ask for or give these.
  *
  * The rate is measured once, to some parts in a million.  That it is not exact is no error: what
  * comes back is divided by the same rate.
  */
 #include <time.h>
 
-#include "gpu/cupti/local.h"
+#include <xsprof/xsprof.h>
+
+#include "gpu/common/collect.h"
 
 #define SHIFT		32
 #define APART_NS	5000000
@@ -27,7 +28,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-uint64_t cupti_monotonic(void)
+uint64_t collect_monotonic(void)
 {
 	struct timespec ts;
 
@@ -35,13 +36,13 @@ uint64_t cupti_monotonic(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-void cupti_clock_start(void)
+void collect_clock_start(void)
 {
 	base.ticks = xsprof_now();
 	base.ns = now_ns();
 }
 
-void cupti_clock_ready(void)
+void collect_clock_ready(void)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
 	const struct timespec pause = { .tv_nsec = APART_NS };
@@ -65,14 +66,19 @@ void cupti_clock_ready(void)
 		base.rate = 1ull << SHIFT;
 }
 
-uint64_t cupti_clock_now(void)
+uint64_t collect_clock_ns(uint64_t ticks)
 {
-	int64_t passed = (int64_t)(xsprof_now() - base.ticks);
+	int64_t passed = (int64_t)(ticks - base.ticks);
 
 	return base.ns + (uint64_t)((__int128)passed * (__int128)base.rate >> SHIFT);
 }
 
-uint64_t cupti_clock_ticks(uint64_t ns)
+uint64_t collect_clock_now(void)
+{
+	return collect_clock_ns(xsprof_now());
+}
+
+uint64_t collect_clock_ticks(uint64_t ns)
 {
 	int64_t passed = (int64_t)(ns - base.ns);
 

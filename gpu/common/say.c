@@ -4,11 +4,12 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "gpu/cupti/local.h"
+#include "gpu/common/collect.h"
 
-void cupti_say(const char *fmt, ...)
+void collect_say(const char *fmt, ...)
 {
 	char line[400] = "xsprof: ";
 	size_t n = strlen(line);

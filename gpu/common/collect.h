@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What collectors of devices share: each is linked with its own copy, of which nothing is exported.
+ */
+#ifndef XSPROF_GPU_COLLECT_H
+#define XSPROF_GPU_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- say.c ----------------------------------------------------------------------------------- */
+
+/* A line for the user, on standard error. */
+void collect_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- clock.c --------------------------------------------------------------------------------- */
+
+/* Between these two the rate of the clock is measured: some milliseconds apart is enough. */
+void collect_clock_start(void);
+void collect_clock_ready(void);
+
+/* Of CLOCK_MONOTONIC, ns: for what is waited for. */
+uint64_t collect_monotonic(void);
+
+/* The markers' clock in ns of a base of our own. */
+uint64_t collect_clock_now(void);
+/* Of ticks of xsprof_now(), and back. */
+uint64_t collect_clock_ns(uint64_t ticks);
+uint64_t collect_clock_ticks(uint64_t ns);
+
+/* ---- miss.c ---------------------------------------------------------------------------------- */
+
+/**
+ * struct collect_miss - something that is not recorded
+ * @text: the counter's name
+ * @n: how much of it
+ * @shown: as the trace says
+ */
+struct collect_miss {
+	const char	*text;
+	uint64_t	n;
+	uint64_t	shown;
+};
+
+/* From any thread. */
+static inline void collect_missed(struct collect_miss *miss, uint64_t n)
+{
+	/* Relaxed: a sum orders nothing else. */
+	__atomic_fetch_add(&miss->n, n, __ATOMIC_RELAXED);
+}
+
+/* A counter of each of the @nr in @list that has changed. */
+void collect_misses_show(struct collect_miss *list, unsigned int nr, int category);
+
+#endif /* XSPROF_GPU_COLLECT_H */
