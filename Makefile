@@ -104,6 +104,7 @@ tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden
 nvtx_cflags	:= -fPIC -fvisibility=hidden -iquote .
 cupti_cflags	:= -fPIC -fvisibility=hidden -iquote .
+opencl_cflags	:= -fPIC -fvisibility=hidden -iquote .
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 
@@ -124,6 +125,7 @@ tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
 itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
 cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c gpu/common/*.c))
+opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c gpu/common/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\
 			$(sort $(wildcard lib/collect/torch/*.c)))
@@ -134,6 +136,7 @@ tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
 itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
 nvtx_objs	:= $(nvtx_srcs:%.c=$(BUILD)/obj/nvtx/%.o)
 cupti_objs	:= $(cupti_srcs:%.c=$(BUILD)/obj/cupti/%.o)
+opencl_objs	:= $(opencl_srcs:%.c=$(BUILD)/obj/opencl/%.o)
 torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
 
 user_map	:= $(wildcard lib/libxsprof-user.map)
@@ -149,6 +152,7 @@ TRACE_SO	:= $(if $(trace_srcs),$(BUILD)/lib/libxsprof-trace.so)
 ITT_SO		:= $(if $(itt_srcs),$(BUILD)/lib/libxsprof-itt.so)
 NVTX_SO		:= $(if $(nvtx_srcs),$(BUILD)/lib/libxsprof-nvtx.so)
 CUPTI_SO	:= $(if $(cupti_srcs),$(BUILD)/lib/libxsprof-cupti.so)
+OPENCL_SO	:= $(if $(opencl_srcs),$(BUILD)/lib/libxsprof-opencl.so)
 TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
 XSPROF_DUMP	:= $(if $(tools_srcs),$(BUILD)/bin/xsprof-dump)
@@ -173,7 +177,7 @@ all: user trace tools
 
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
-tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(TORCH_SO)
+tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(TORCH_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -229,6 +233,8 @@ $(BUILD)/obj/nvtx/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(nvtx_cflags))
 $(BUILD)/obj/cupti/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(cupti_cflags))
+$(BUILD)/obj/opencl/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(opencl_cflags))
 $(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(torch_cflags))
 
@@ -267,11 +273,12 @@ $(BUILD)/lib/libxsprof-user.so $(BUILD)/lib/libxsprof-trace.so: %.so: %.so.$(SOM
 	$(Q)ln -sf $(<F) $@
 
 # The collectors of ITT and NVTX are dlopen()ed by the program's own stub, that of CUDA by libcuda,
-# by their path, and find the producer's library beside themselves.
+# that of OpenCL by its loader, by their path, and find the producer's library beside themselves.
 $(BUILD)/lib/libxsprof-itt.so: $(itt_objs)
 $(BUILD)/lib/libxsprof-nvtx.so: $(nvtx_objs)
 $(BUILD)/lib/libxsprof-cupti.so: $(cupti_objs)
-$(ITT_SO) $(NVTX_SO) $(CUPTI_SO): $(USER_SO) $(FLAGS_FILE)
+$(BUILD)/lib/libxsprof-opencl.so: $(opencl_objs)
+$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO): $(USER_SO) $(FLAGS_FILE)
 	$(call say,LD)
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(USER_SO) \
@@ -430,7 +437,7 @@ install: all $(PC_FILES)
 		ln -sf $$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/$$l.so; \
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
-	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(TORCH_SO) \
+	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(TORCH_SO) \
 		$(DESTDIR)$(LIBDIR)/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
 	$(if $(XSPROF),ln -sf xsprof $(DESTDIR)$(BINDIR)/xsprof-dump)
@@ -452,7 +459,7 @@ uninstall:
 	rm -f $(foreach l,libxsprof-user libxsprof-trace,$(addprefix $(DESTDIR)$(LIBDIR)/$(l), \
 		.a .so .so.$(SOMAJOR) .so.$(VERSION)))
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-nvtx.so \
-		libxsprof-cupti.so libxsprof-torch.so)
+		libxsprof-cupti.so libxsprof-opencl.so libxsprof-torch.so)
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)
 	rm -f $(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,xsprof-user.pc xsprof-trace.pc)
 	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/xsprof/,$(notdir $(public_headers)))

@@ -31,7 +31,7 @@ group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev 
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
 	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
 	libprotobuf-c-dev protobuf-c-compiler python3-venv python3-dev nodejs|@node npm|@npm
-	ca-certificates $group_kernel"
+	ca-certificates ocl-icd-opencl-dev pocl-opencl-icd clpeak $group_kernel"
 # Viewers and readers of traces are unpacked into a cache, see tests/viewers/packages.sh.
 group_full="$group_check debootstrap chromium"
 # The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <xsprof/collector.h>
+
 /* ---- say.c ----------------------------------------------------------------------------------- */
 
 /* A line for the user, on standard error. */
@@ -51,5 +53,14 @@ static inline void collect_missed(struct collect_miss *miss, uint64_t n)
 
 /* A counter of each of the @nr in @list that has changed. */
 void collect_misses_show(struct collect_miss *list, unsigned int nr, int category);
+
+/* ---- put.c ----------------------------------------------------------------------------------- */
+
+/* An activity; waits for the recorder where a ring would be full.  Return: recording is on. */
+bool collect_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n);
+/* Since when the recorder takes nothing any more, ns of CLOCK_MONOTONIC; 0: it does. */
+uint64_t collect_stalled(void);
+/* From @until on it is waited for no longer: what a ring has no room for is lost, and counted. */
+void collect_hurry(uint64_t until);
 
 #endif /* XSPROF_GPU_COLLECT_H */

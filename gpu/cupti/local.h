@@ -99,10 +99,6 @@ uint32_t cupti_device_of(uint32_t context);
 void cupti_record_init(void);
 /* What it took to start, since @begin: readers know from it that activities will come. */
 void cupti_record_start(uint64_t begin);
-/* Since when the recorder takes nothing any more, ns of CLOCK_MONOTONIC; 0: it does. */
-uint64_t cupti_record_stalled(void);
-/* From @until on it is waited for no longer: what a ring has no room for is lost, and counted. */
-void cupti_record_hurry(uint64_t until);
 /* All records of a buffer. */
 void cupti_record_buffer(const struct cupti_buffer *buffer);
 

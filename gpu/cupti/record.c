@@ -2,15 +2,11 @@
 /*
  * CUPTI's records into ours.  Called by one thread at a time.
  */
-#include <errno.h>
-
 #include "gpu/cupti/local.h"
 
-#define RECORD_BYTES	256u	/* of ours, at most */
 #define ARGS		8u
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
-#define FLUSH_MS	1000u
 
 enum key {
 	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL,
@@ -27,9 +23,6 @@ static const char *const key_texts[NR_KEYS] = {
 };
 
 static xsprof_name_t keys[NR_KEYS];
-static uint64_t written;	/* bytes since the recorder was waited for */
-static uint64_t stalled;	/* since when it takes nothing, ns; 0: it does */
-static uint64_t patience;	/* until when it is waited for, ns; 0: always */
 
 /* The program's own ids come just before the call that they belong to. */
 static struct {
@@ -44,47 +37,10 @@ void cupti_record_init(void)
 		keys[i] = xsprof_name(key_texts[i]);
 }
 
-/* Whether the recorder has taken all, or is waited for no longer.  It may be gone. */
-static void wait_for_recorder(uint32_t ms)
-{
-	uint64_t now = collect_monotonic();
-
-	written = 0;
-	if (stalled || (patience && now >= patience))
-		ms = 0;
-	if (xsprof_flush((int)ms) != -ETIMEDOUT)
-		stalled = 0;
-	else if (!stalled)
-		stalled = now;
-}
-
-uint64_t cupti_record_stalled(void)
-{
-	if (stalled)
-		wait_for_recorder(0);
-	return stalled;
-}
-
-void cupti_record_hurry(uint64_t until)
-{
-	patience = until;
-}
-
-/*
- * A buffer may hold more than a ring, and a ring in discard mode drops what it has no room for: so
- * wait for its reader.  A ring that overwrites keeps the latest records, and has no reader.
- */
 static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
 {
-	if (!xsprof_wants(a->name)) {
+	if (!collect_put(a, kv, n))
 		cupti_miss(CUPTI_MISS_OFF, 1);
-		return;
-	}
-	xsprof_device_activity(a, kv, n);
-	written += RECORD_BYTES;
-	if (written >= xsprof_ctl_page.ctl.ring_size / 2 &&
-	    xsprof_ctl_page.ctl.mode == XSPROF_MODE_DISCARD)
-		wait_for_recorder(FLUSH_MS);
 }
 
 static struct xsprof_device_activity work(uint32_t kind, xsprof_name_t name, uint64_t start,

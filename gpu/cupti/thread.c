@@ -52,7 +52,7 @@ static void flush(uint32_t how)
 /* A recorder that goes leaves a program at its old speed.  Return: is CUPTI ours? */
 static bool follow(bool on)
 {
-	uint64_t stalled = cupti_record_stalled();
+	uint64_t stalled = collect_stalled();
 	bool gone = stalled && collect_monotonic() - stalled > GONE;
 	bool wanted = !gone && xsprof_enabled() >> cupti_category() & 1;
 	static int said;
@@ -92,7 +92,7 @@ static void *run(void *unused)
 			flush(0);
 		on = follow(on);
 	}
-	cupti_record_hurry(collect_monotonic() + WAIT_S * (uint64_t)SECOND);
+	collect_hurry(collect_monotonic() + WAIT_S * (uint64_t)SECOND);
 	if (on)
 		flush(CUPTI_FLUSH_FORCED);
 	return NULL;

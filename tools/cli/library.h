@@ -11,6 +11,7 @@
 #define LIBRARY_ITT	"libxsprof-itt.so"
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_CUPTI	"libxsprof-cupti.so"
+#define LIBRARY_OPENCL	"libxsprof-opencl.so"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
 
 /**

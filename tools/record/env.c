@@ -96,6 +96,24 @@ static int add_collector(const struct record_options *opts, const struct collect
 	return err ? err : add(env, n, "%s=%s", c->variable, path);
 }
 
+/* OpenCL's loader takes any number of layers; those that the user had named stay above ours. */
+static int add_opencl(const struct record_options *opts, char **env, size_t *n)
+{
+	const char *theirs = getenv("OPENCL_LAYERS");
+	char path[PATH_MAX];
+
+	if (!library_find(LIBRARY_OPENCL, path, sizeof(path)) || strchr(path, ':')) {
+		if (!opts->quiet)
+			tool_note("%s was not found beside xsprof, or a folder above it has a "
+				  "colon in its name: OpenCL is not recorded", LIBRARY_OPENCL);
+		return 0;
+	}
+	if (theirs && strstr(theirs, LIBRARY_OPENCL))
+		return 0;
+	return add(env, n, "OPENCL_LAYERS=%s%s%s", path, theirs && *theirs ? ":" : "",
+		   theirs ? theirs : "");
+}
+
 /*
  * Into every process of the command: it does nothing where PyTorch is not. What was to be preloaded
  * anyway still is, and comes first.
@@ -210,6 +228,8 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add_collector(opts, &nvtx, env, &n);
 	if (!err && opts->gpu)
 		err = add_collector(opts, &cuda, env, &n);
+	if (!err && opts->gpu)
+		err = add_opencl(opts, env, &n);
 	if (!err)
 		err = add_torch(opts, env, &n);
 	return err;

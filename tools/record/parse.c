@@ -83,7 +83,7 @@ static void help(void)
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --no-nvtx           do not record programs through their NVTX calls\n"
 	     "      --gpu               also what GPUs do: kernels, copies and calls of CUDA,\n"
-	     "                          through CUPTI, for programs that use CUDA\n"
+	     "                          through CUPTI, and of OpenCL, through its loader\n"
 	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too\n"

@@ -168,7 +168,7 @@ static bool launches(const char *name)
 		"cudaEventSynchronize", "cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset",
 		"cuStreamSynchronize", "cuCtxSynchronize", "cuStreamWaitEvent",
 		"cuEventSynchronize", "hipLaunch", "hipExtLaunch", "hipExtModuleLaunch",
-		"hipModuleLaunch", "hipGraphLaunch", "hipMemcpy", "hipMemset",
+		"hipModuleLaunch", "hipGraphLaunch", "hipMemcpy", "hipMemset", "clEnqueue",
 	};
 
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)

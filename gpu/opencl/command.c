@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Commands under way.  Calls of the program push them to a list that the collector's thread takes
+ * whole; that asks the runtime for each when it is over, and writes what the device did.  No lock
+ * is held in a call of the runtime: it may have locks of its own, and call the program.
+ */
+#include <stdlib.h>
+
+#include "gpu/opencl/local.h"
+
+#define UNDER_WAY_MAX	65536u
+#define WAKE_EACH	1024u
+
+enum key { KEY_GLOBAL, KEY_LOCAL, KEY_QUEUED, KEY_SUBMITTED, NR_KEYS };
+
+static const char *const key_texts[NR_KEYS] = {
+	[KEY_GLOBAL] = "global size", [KEY_LOCAL] = "local size",
+	[KEY_QUEUED] = "queued before start (ns)", [KEY_SUBMITTED] = "submitted before start (ns)",
+};
+
+static xsprof_name_t keys[NR_KEYS];
+static struct opencl_command *pushed;	/* the newest first */
+static uint32_t under_way;
+
+/* The thread's, the oldest first. */
+static struct opencl_command *waiting, **waiting_end = &waiting;
+
+void opencl_commands_init(void)
+{
+	for (int i = 0; i < NR_KEYS; i++)
+		keys[i] = xsprof_name(key_texts[i]);
+}
+
+int opencl_command_add(const struct opencl_command *command)
+{
+	uint32_t before = __atomic_fetch_add(&under_way, 1, __ATOMIC_RELAXED);
+	struct opencl_command *c = before < UNDER_WAY_MAX ? malloc(sizeof(*c)) : NULL;
+
+	if (!c) {
+		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
+		opencl_miss(OPENCL_MISS_FULL, 1);
+		return -1;
+	}
+	*c = *command;
+	c->next = __atomic_load_n(&pushed, __ATOMIC_RELAXED);
+	/* Release: who takes the list sees what is in it.  It is taken whole: no ABA. */
+	while (!__atomic_compare_exchange_n(&pushed, &c->next, c, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+	/* Else it comes by itself: to wake it costs more than a short call. */
+	if (before % WAKE_EACH == WAKE_EACH - 1)
+		opencl_thread_wake();
+	return 0;
+}
+
+static void take_pushed(void)
+{
+	/* Acquire: with the release in opencl_command_add(). */
+	struct opencl_command *c = __atomic_exchange_n(&pushed, NULL, __ATOMIC_ACQUIRE), *next;
+	struct opencl_command *oldest = NULL, **end = waiting_end;
+
+	if (c)
+		waiting_end = &c->next;
+	for (; c; c = next) {
+		next = c->next;
+		c->next = oldest;
+		oldest = c;
+	}
+	*end = oldest;
+}
+
+/* ---- the runtime ----------------------------------------------------------------------------- */
+
+static int32_t event_info(cl_handle event, uint32_t what, size_t size, void *value, size_t *len)
+{
+	return NEXT(GetEventInfo, event_info)(event, what, size, value, len);
+}
+
+static int32_t event_times(cl_handle event, uint32_t what, size_t size, void *value, size_t *len)
+{
+	return NEXT(GetEventProfilingInfo, event_times)(event, what, size, value, len);
+}
+
+static int32_t event_release(cl_handle event)
+{
+	return NEXT(ReleaseEvent, event_release)(event);
+}
+
+static bool over(struct opencl_command *c)
+{
+	int32_t status = CL_COMPLETE;
+
+	if (event_info(c->event, CL_STATUS_OF_EVENT, sizeof(status), &status, NULL))
+		c->failed = true;
+	else if (status > CL_COMPLETE)
+		return false;
+	else
+		c->failed = status < 0;
+	return true;
+}
+
+static bool ask_times(struct opencl_command *c)
+{
+	static const uint32_t what[] = { CL_AT_QUEUED, CL_AT_SUBMITTED, CL_AT_STARTED, CL_AT_ENDED };
+
+	for (size_t i = 0; i < ARRAY_SIZE(what); i++)
+		if (event_times(c->event, what[i], sizeof(c->times[i]), &c->times[i], NULL))
+			return false;
+	/* Where a runtime has no time it says 0. */
+	return c->times[2] && c->times[3] >= c->times[2];
+}
+
+/* ---- what became of them --------------------------------------------------------------------- */
+
+static void put_work(const struct opencl_command *c)
+{
+	int64_t offset = opencl_clock_offset(&c->queue->device->clock, c->times[0], c->begin,
+					     c->end);
+	const struct xsprof_device_activity a = {
+		.size = sizeof(a), .name = c->name, .kind = c->kind,
+		.begin = collect_clock_ticks(c->times[2] + (uint64_t)offset),
+		.end = collect_clock_ticks(c->times[3] + (uint64_t)offset),
+		.correlation = c->correlation, .device = c->queue->device->number,
+		.context = c->queue->context, .stream = c->queue->number, .bytes = c->bytes,
+	};
+	struct xsprof_kv kv[NR_KEYS];
+	size_t n = 0;
+
+	if (c->dimensions)
+		kv[n++] = xsprof_i32s(keys[KEY_GLOBAL], c->sizes, c->dimensions);
+	if (c->dimensions && c->local)
+		kv[n++] = xsprof_i32s(keys[KEY_LOCAL], c->sizes + 3, c->dimensions);
+	if (c->times[0] && c->times[0] <= c->times[2])
+		kv[n++] = xsprof_i64(keys[KEY_QUEUED], (int64_t)(c->times[2] - c->times[0]));
+	if (c->times[1] && c->times[1] <= c->times[2])
+		kv[n++] = xsprof_i64(keys[KEY_SUBMITTED], (int64_t)(c->times[2] - c->times[1]));
+	if (!collect_put(&a, kv, n))
+		opencl_miss(OPENCL_MISS_OFF, 1);
+}
+
+static void settle(struct opencl_command *done)
+{
+	struct opencl_command *c, *next;
+
+	for (c = done; c; c = next) {
+		next = c->next;
+		if (c->failed)
+			opencl_miss(OPENCL_MISS_FAILED, 1);
+		else if (!c->timed)
+			opencl_miss(OPENCL_MISS_NO_TIMES, 1);
+		else
+			put_work(c);
+		(void)event_release(c->event);
+		free(c);
+		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* All that is over is known before the first is written: their times then move by the same. */
+uint32_t opencl_commands_look(void)
+{
+	static uint32_t looks;
+	struct opencl_command *done = NULL, **end = &done, **at, *c;
+
+	looks++;
+	take_pushed();
+	for (at = &waiting; (c = *at);) {
+		/* What is behind one that is not over in such a queue is not over either. */
+		if ((c->queue->in_order && c->queue->held == looks) || !over(c)) {
+			c->queue->held = looks;
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		c->next = NULL;
+		*end = c;
+		end = &c->next;
+		c->timed = !c->failed && ask_times(c);
+		if (c->timed && c->times[0])
+			opencl_clock_seen(&c->queue->device->clock, c->times[0], c->begin, c->end);
+	}
+	waiting_end = at;
+	settle(done);
+	return __atomic_load_n(&under_way, __ATOMIC_RELAXED);
+}

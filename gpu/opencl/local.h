@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What the files of the OpenCL collector share.  From bottom to top:
+ *
+ *	names.c		names of kernels and of functions
+ *	miss.c		the account of what is not recorded
+ *	clock.c		a device's clock on the markers'
+ *	device.c	what is known of devices
+ *	queue.c		queues of the program
+ *	command.c	commands under way, and what became of them
+ *	thread.c	the thread that looks at these, and the end of it
+ *	call.c		what is alike in all calls
+ *	copies.c	calls that move data
+ *	kernels.c	calls that run kernels, wait and compile
+ *	layer.c		how the loader comes here
+ *
+ * A call of the program costs two readings of the clock, an activity of its own and a note of its
+ * event.  What a device did is asked for in a thread of the collector, when it is over.
+ */
+#ifndef XSPROF_OPENCL_LOCAL_H
+#define XSPROF_OPENCL_LOCAL_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <xsprof/collector.h>
+
+#include "gpu/common/collect.h"
+#include "gpu/opencl/opencl-abi.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* The functions of the next layer, or of the loader; NULL: it has none. */
+extern void *opencl_next[CL_SLOTS];
+
+/* The next one of function @slot, which has the type of @like. */
+#define NEXT(slot, like)	((__typeof__(&(like)))opencl_next[CL_##slot])
+
+/* ---- names.c --------------------------------------------------------------------------------- */
+
+enum opencl_call {
+	CALL_READ_BUFFER, CALL_WRITE_BUFFER, CALL_COPY_BUFFER, CALL_READ_BUFFER_RECT,
+	CALL_WRITE_BUFFER_RECT, CALL_COPY_BUFFER_RECT, CALL_READ_IMAGE, CALL_WRITE_IMAGE,
+	CALL_COPY_IMAGE, CALL_COPY_IMAGE_TO_BUFFER, CALL_COPY_BUFFER_TO_IMAGE, CALL_MAP_BUFFER,
+	CALL_MAP_IMAGE, CALL_UNMAP, CALL_FILL_BUFFER, CALL_FILL_IMAGE, CALL_MIGRATE,
+	CALL_SVM_MEMCPY, CALL_SVM_FILL, CALL_SVM_MAP, CALL_SVM_UNMAP, CALL_SVM_MIGRATE,
+	CALL_NDRANGE, CALL_TASK, CALL_NATIVE, CALL_MARKER, CALL_BARRIER,
+	CALL_FINISH, CALL_FLUSH, CALL_WAIT, CALL_BUILD, CALL_COMPILE, CALL_LINK,
+	NR_CALLS,
+};
+
+int opencl_category(void);
+/* Once, when the process is a producer. */
+void opencl_names_init(void);
+xsprof_name_t opencl_call_name(enum opencl_call call);
+/* enum xsprof_gpu_kind and name of what a device does for it; 0: none. */
+uint32_t opencl_work_kind(enum opencl_call call);
+xsprof_name_t opencl_work_name(enum opencl_call call);
+/* A kernel that was made: asked for its name now, not in each call. */
+void opencl_kernel_made(cl_handle kernel);
+xsprof_name_t opencl_kernel_name(cl_handle kernel);
+
+/* ---- miss.c ---------------------------------------------------------------------------------- */
+
+enum opencl_miss {
+	OPENCL_MISS_NO_EVENT,	/* commands that the runtime gave no event for */
+	OPENCL_MISS_NO_TIMES,	/* of queues without profiling, or without times all the same */
+	OPENCL_MISS_FAILED,	/* commands that ended with an error */
+	OPENCL_MISS_FULL,	/* commands, as too many were under way */
+	OPENCL_MISS_QUEUES,	/* commands of more queues than are told apart */
+	OPENCL_MISS_EXIT,	/* commands that were under way when the program ended */
+	OPENCL_MISS_OFF,	/* activities that came after recording was paused */
+	OPENCL_NR_MISSES,
+};
+
+void opencl_miss(enum opencl_miss what, uint64_t n);
+void opencl_misses_show(void);
+
+/* ---- clock.c --------------------------------------------------------------------------------- */
+
+/**
+ * struct opencl_bounds - where a device's clock is on ours
+ * @low: our time less the device's is at least this, ns
+ * @high: and at most this
+ */
+struct opencl_bounds {
+	int64_t	low;
+	int64_t	high;
+};
+
+/**
+ * struct opencl_clock - the same, as far as it is known lately
+ * @now: in the window that is
+ * @before: in the one before
+ * @until: the window's end, ns of our clock
+ * @offset: what times are moved by; it stays while it is within the bounds
+ * @known: whether it is any
+ */
+struct opencl_clock {
+	struct opencl_bounds	now;
+	struct opencl_bounds	before;
+	uint64_t		until;
+	int64_t			offset;
+	bool			known;
+};
+
+/* The device's clock said @device_ns at a time of ours from @low to @high. */
+void opencl_clock_seen(struct opencl_clock *clock, uint64_t device_ns, uint64_t low, uint64_t high);
+/* How far off times of the device may be, ns. */
+uint64_t opencl_clock_error(const struct opencl_clock *clock);
+/*
+ * What times of a command are moved by, which was queued at @queued of the device's clock in a call
+ * from @begin to @end of ours: no more from the call than these say.
+ */
+int64_t opencl_clock_offset(const struct opencl_clock *clock, uint64_t queued, uint64_t begin,
+			    uint64_t end);
+
+/* ---- device.c -------------------------------------------------------------------------------- */
+
+/* Devices of OpenCL have these numbers: those below are CUDA's. */
+#define OPENCL_DEVICE_FIRST	32u
+#define OPENCL_DEVICES		32u
+
+/**
+ * struct opencl_device - a device
+ * @handle: the runtime's
+ * @number: as activities have it
+ * @clock: the thread's alone
+ * @asked: when its clock was asked for last, ns
+ * @shown: the error of its clock that the trace says
+ */
+struct opencl_device {
+	cl_handle		handle;
+	uint32_t		number;
+	struct opencl_clock	clock;
+	uint64_t		asked;
+	uint64_t		shown;
+};
+
+/* NULL: there are more than have numbers.  The lock of queues is held. */
+struct opencl_device *opencl_device_get(cl_handle handle);
+/* Once a second, and at the @last: ask for their clocks, where the runtime can.  The thread's. */
+void opencl_devices_look(bool last);
+
+/* ---- queue.c --------------------------------------------------------------------------------- */
+
+/**
+ * struct opencl_queue - a queue of the program
+ * @handle: the runtime's, which another may get when this one is gone
+ * @device: where its commands run
+ * @context: number of its context
+ * @number: its own
+ * @in_order: its commands end in their order
+ * @held: the thread's: the last look in which one of its commands was not over
+ */
+struct opencl_queue {
+	cl_handle		handle;
+	struct opencl_device	*device;
+	uint32_t		context;
+	uint32_t		number;
+	bool			in_order;
+	uint32_t		held;
+};
+
+/* The program made it, with these properties. */
+void opencl_queue_made(cl_handle handle, uint64_t properties);
+/* NULL: too many; it is counted. */
+struct opencl_queue *opencl_queue_get(cl_handle handle);
+
+/* ---- command.c ------------------------------------------------------------------------------- */
+
+/**
+ * struct opencl_command - something that a device was asked to do
+ * @next: older one
+ * @event: tells when it is over; ours to release
+ * @queue: where to
+ * @begin: of the call, ns of our clock
+ * @end: of the call
+ * @correlation: of the call
+ * @name: of the work
+ * @kind: enum xsprof_gpu_kind
+ * @bytes: moved
+ * @dimensions: of the sizes; 0: none
+ * @local: the second half of @sizes is there
+ * @sizes: work items in all, then in a group
+ * @times: queued, submitted, started, ended: of the device's clock, once it is over
+ * @failed: it ended with an error
+ * @timed: @times are there
+ */
+struct opencl_command {
+	struct opencl_command		*next;
+	cl_handle			event;
+	struct opencl_queue		*queue;
+	uint64_t			begin;
+	uint64_t			end;
+	uint64_t			correlation;
+	xsprof_name_t			name;
+	uint32_t			kind;
+	uint64_t			bytes;
+	uint32_t			dimensions;
+	bool				local;
+	int32_t				sizes[6];
+	uint64_t			times[4];
+	bool				failed;
+	bool				timed;
+};
+
+void opencl_commands_init(void);
+/* From any thread: copies @command.  Return: 0; -1: too many are under way, it is counted. */
+int opencl_command_add(const struct opencl_command *command);
+/* The thread's: write what is over.  Return: how many are not. */
+uint32_t opencl_commands_look(void);
+
+/* ---- thread.c -------------------------------------------------------------------------------- */
+
+/* Return: 0; -EAGAIN, -ENOMEM: it is told. */
+int opencl_thread_start(void);
+/* Before the runtime's own end: called again when a runtime has come. */
+void opencl_thread_at_exit(void);
+/* There are many commands. */
+void opencl_thread_wake(void);
+
+/* ---- call.c ---------------------------------------------------------------------------------- */
+
+/**
+ * struct opencl_calling - a call of the program under way
+ * @on: it is recorded
+ * @queue: that it is for
+ * @begin: ticks
+ * @event: where the runtime puts the event
+ * @own: the event, where the program asks for none
+ * @command: what is known of the work already
+ */
+struct opencl_calling {
+	bool			on;
+	cl_handle		queue;
+	uint64_t		begin;
+	cl_handle		*event;
+	cl_handle		own;
+	struct opencl_command	command;
+};
+
+/* Return: where the runtime is to put the event. */
+cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event);
+/* Return: @result. */
+int32_t opencl_end(struct opencl_calling *c, enum opencl_call call, uint64_t bytes, int32_t result);
+/* A call that gives a device nothing to do: the same. */
+int32_t opencl_call_end(struct opencl_calling *c, enum opencl_call call, int32_t result);
+
+/* What it took to start, since @begin: readers know from it that activities will come. */
+void opencl_started(uint64_t begin);
+
+/* ---- copies.c, kernels.c --------------------------------------------------------------------- */
+
+/* Put our functions into a table of @nr. */
+void opencl_take_copies(void **table, uint32_t nr);
+void opencl_take_kernels(void **table, uint32_t nr);
+
+#define TAKE(slot, function)	do {						\
+	if ((uint32_t)CL_##slot < nr && opencl_next[CL_##slot])			\
+		table[CL_##slot] = (void *)(function);				\
+} while (0)
+
+#endif /* XSPROF_OPENCL_LOCAL_H */

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Queues of the program: which device, context and number belong to a handle.  None is forgotten,
+ * as commands point to them; a handle that is given again is a queue of its own.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "gpu/opencl/local.h"
+
+#define QUEUES		4096u
+#define SLOTS		(2 * QUEUES)
+#define CONTEXTS	1024u
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct opencl_queue *queues[SLOTS];
+static uint32_t nr_queues;
+/* A handle's number is that of its place, from 1; of those beyond it is 0. */
+static cl_handle contexts[CONTEXTS];
+
+static int32_t queue_info(cl_handle queue, uint32_t what, size_t size, void *value, size_t *len)
+{
+	return NEXT(GetCommandQueueInfo, queue_info)(queue, what, size, value, len);
+}
+
+static uint32_t context_number(cl_handle context)
+{
+	for (uint32_t i = 0; i < CONTEXTS; i++) {
+		if (!contexts[i])
+			contexts[i] = context;
+		if (contexts[i] == context)
+			return i + 1;
+	}
+	return 0;
+}
+
+static struct opencl_queue **slot_of(cl_handle handle)
+{
+	uint32_t i = (uint32_t)(((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32) % SLOTS;
+
+	while (queues[i] && queues[i]->handle != handle)
+		i = (i + 1) % SLOTS;
+	return &queues[i];
+}
+
+/* The lock is held. */
+static struct opencl_queue *make(cl_handle handle, uint64_t properties)
+{
+	struct opencl_queue **slot = slot_of(handle), *q;
+	cl_handle context = NULL, device = NULL;
+
+	if (nr_queues == QUEUES || queue_info(handle, CL_CONTEXT_OF_QUEUE, sizeof(context), &context,
+					      NULL) ||
+	    queue_info(handle, CL_DEVICE_OF_QUEUE, sizeof(device), &device, NULL))
+		return NULL;
+	q = malloc(sizeof(*q));
+	if (!q)
+		return NULL;
+	*q = (struct opencl_queue){
+		.handle = handle,
+		.device = opencl_device_get(device),
+		.context = context_number(context),
+		.number = ++nr_queues,
+		.in_order = !(properties & CL_QUEUE_OUT_OF_ORDER),
+	};
+	*slot = q;
+	return q;
+}
+
+void opencl_queue_made(cl_handle handle, uint64_t properties)
+{
+	/* A runtime has come: its own end is later than ours only now. */
+	opencl_thread_at_exit();
+	pthread_mutex_lock(&lock);
+	(void)make(handle, properties);
+	pthread_mutex_unlock(&lock);
+}
+
+struct opencl_queue *opencl_queue_get(cl_handle handle)
+{
+	struct opencl_queue *q;
+	uint64_t properties = 0;
+
+	pthread_mutex_lock(&lock);
+	q = *slot_of(handle);
+	/* Made by a function that no layer sees, such as an extension's. */
+	if (!q && !queue_info(handle, CL_PROPERTIES_OF_QUEUE, sizeof(properties), &properties, NULL))
+		q = make(handle, properties);
+	pthread_mutex_unlock(&lock);
+	if (q && q->device)
+		return q;
+	opencl_miss(OPENCL_MISS_QUEUES, 1);
+	return NULL;
+}

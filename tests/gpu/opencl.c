@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program that uses OpenCL, knows nothing of being recorded, and says what it did: lines of
+ * "call NAME COUNT", "work KIND COUNT BYTES", "kernel NAME COUNT NS", and "queues N".
+ *
+ *	opencl all			each kind of call; times are the runtime's own
+ *	opencl threads N M		N threads with a queue each run M kernels
+ *	opencl storm M			M kernels in one queue, and one wait
+ *	opencl fail			a command that ends with an error
+ *	opencl endless			a command that never begins
+ */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIZE	4096u
+
+static const char source[] =
+	"__kernel void scale(__global float *x, float by) { x[get_global_id(0)] *= by; }\n"
+	"__kernel void plus(__global float *x) { x[get_global_id(0)] += 1; }\n";
+
+static cl_context context;
+static cl_device_id device;
+static cl_program program;
+static cl_mem a, b;
+
+static void must(cl_int err, const char *what)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "%s: %d\n", what, err);
+	exit(99);
+}
+
+#define MUST(call)	must(call, #call)
+
+static void setup(void)
+{
+	const char *text = source;
+	cl_platform_id platform;
+	cl_int err;
+
+	MUST(clGetPlatformIDs(1, &platform, NULL));
+	MUST(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+	context = clCreateContext(NULL, 1, &device, NULL, NULL, &err);
+	must(err, "clCreateContext");
+	program = clCreateProgramWithSource(context, 1, &text, NULL, &err);
+	must(err, "clCreateProgramWithSource");
+	MUST(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+	a = clCreateBuffer(context, CL_MEM_READ_WRITE, SIZE, NULL, &err);
+	must(err, "clCreateBuffer");
+	b = clCreateBuffer(context, CL_MEM_READ_WRITE, SIZE, NULL, &err);
+	must(err, "clCreateBuffer");
+}
+
+static cl_kernel kernel(const char *name)
+{
+	float by = 2;
+	cl_int err;
+	cl_kernel k = clCreateKernel(program, name, &err);
+
+	must(err, "clCreateKernel");
+	MUST(clSetKernelArg(k, 0, sizeof(a), &a));
+	if (!strcmp(name, "scale"))
+		MUST(clSetKernelArg(k, 1, sizeof(by), &by));
+	return k;
+}
+
+static cl_command_queue queue(cl_command_queue_properties properties)
+{
+	cl_queue_properties list[] = { CL_QUEUE_PROPERTIES, properties, 0 };
+	cl_int err;
+	cl_command_queue q = clCreateCommandQueueWithProperties(context, device,
+								properties ? list : NULL, &err);
+
+	must(err, "clCreateCommandQueueWithProperties");
+	return q;
+}
+
+/* ---- each kind of call ----------------------------------------------------------------------- */
+
+static void buffers(cl_command_queue q)
+{
+	const size_t origin[3] = { 0, 0, 0 }, region[3] = { 16, 4, 1 };
+	static char host[SIZE];
+	cl_event event;
+	float zero = 0;
+	void *mapped;
+	cl_int err;
+
+	MUST(clEnqueueFillBuffer(q, a, &zero, sizeof(zero), 0, SIZE, 0, NULL, NULL));
+	MUST(clEnqueueWriteBuffer(q, a, CL_FALSE, 0, 1024, host, 0, NULL, &event));
+	MUST(clWaitForEvents(1, &event));
+	MUST(clReleaseEvent(event));
+	MUST(clEnqueueCopyBuffer(q, a, b, 0, 0, 2048, 0, NULL, NULL));
+	MUST(clEnqueueReadBuffer(q, b, CL_TRUE, 0, 512, host, 0, NULL, NULL));
+	MUST(clEnqueueWriteBufferRect(q, a, CL_TRUE, origin, origin, region, 16, 0, 16, 0, host, 0,
+				      NULL, NULL));
+	MUST(clEnqueueCopyBufferRect(q, a, b, origin, origin, region, 16, 0, 16, 0, 0, NULL, NULL));
+	MUST(clEnqueueReadBufferRect(q, b, CL_TRUE, origin, origin, region, 16, 0, 16, 0, host, 0,
+				     NULL, NULL));
+	mapped = clEnqueueMapBuffer(q, a, CL_TRUE, CL_MAP_WRITE, 0, 256, 0, NULL, NULL, &err);
+	must(err, "clEnqueueMapBuffer");
+	MUST(clEnqueueUnmapMemObject(q, a, mapped, 0, NULL, NULL));
+	/* Without a place for the error, too. */
+	mapped = clEnqueueMapBuffer(q, a, CL_TRUE, CL_MAP_READ, 0, 256, 0, NULL, NULL, NULL);
+	MUST(clEnqueueUnmapMemObject(q, a, mapped, 0, NULL, NULL));
+	MUST(clEnqueueMigrateMemObjects(q, 1, &a, 0, 0, NULL, NULL));
+	puts("call clEnqueueFillBuffer 1\ncall clEnqueueWriteBuffer 1\ncall clWaitForEvents 1\n"
+	     "call clEnqueueCopyBuffer 1\ncall clEnqueueReadBuffer 1\n"
+	     "call clEnqueueWriteBufferRect 1\ncall clEnqueueCopyBufferRect 1\n"
+	     "call clEnqueueReadBufferRect 1\ncall clEnqueueMapBuffer 2\n"
+	     "call clEnqueueUnmapMemObject 2\ncall clEnqueueMigrateMemObjects 1");
+	printf("work memset 1 %u\nwork memcpy 11 %u\n", SIZE,
+	       1024 + 2048 + 512 + 3 * 64 + 2 * 256);
+}
+
+static void images(cl_command_queue q)
+{
+	const cl_image_format format = { CL_RGBA, CL_UNSIGNED_INT8 };
+	const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8,
+				     .image_height = 8 };
+	const size_t origin[3] = { 0, 0, 0 }, region[3] = { 8, 8, 1 };
+	const cl_uint color[4] = { 1, 2, 3, 4 };
+	static char host[SIZE];
+	size_t row;
+	void *mapped;
+	cl_int err;
+	cl_mem x, y;
+
+	x = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err);
+	must(err, "clCreateImage");
+	y = clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err);
+	must(err, "clCreateImage");
+	MUST(clEnqueueFillImage(q, x, color, origin, region, 0, NULL, NULL));
+	MUST(clEnqueueWriteImage(q, x, CL_TRUE, origin, region, 0, 0, host, 0, NULL, NULL));
+	MUST(clEnqueueCopyImage(q, x, y, origin, origin, region, 0, NULL, NULL));
+	MUST(clEnqueueCopyImageToBuffer(q, y, a, origin, region, 0, 0, NULL, NULL));
+	MUST(clEnqueueCopyBufferToImage(q, a, x, 0, origin, region, 0, NULL, NULL));
+	MUST(clEnqueueReadImage(q, x, CL_TRUE, origin, region, 0, 0, host, 0, NULL, NULL));
+	mapped = clEnqueueMapImage(q, x, CL_TRUE, CL_MAP_READ, origin, region, &row, NULL, 0, NULL,
+				   NULL, &err);
+	must(err, "clEnqueueMapImage");
+	MUST(clEnqueueUnmapMemObject(q, x, mapped, 0, NULL, NULL));
+	MUST(clFinish(q));
+	MUST(clReleaseMemObject(x));
+	MUST(clReleaseMemObject(y));
+	puts("call clEnqueueFillImage 1\ncall clEnqueueWriteImage 1\ncall clEnqueueCopyImage 1\n"
+	     "call clEnqueueCopyImageToBuffer 1\ncall clEnqueueCopyBufferToImage 1\n"
+	     "call clEnqueueReadImage 1\ncall clEnqueueMapImage 1\n"
+	     "call clEnqueueUnmapMemObject 1\ncall clFinish 1");
+	printf("work memset 1 256\nwork memcpy 7 %u\n", 6 * 256);
+}
+
+static void shared_memory(cl_command_queue q)
+{
+	const char pattern = 7;
+	char *x = clSVMAlloc(context, CL_MEM_READ_WRITE, SIZE, 0);
+	char *y = clSVMAlloc(context, CL_MEM_READ_WRITE, SIZE, 0);
+
+	if (!x || !y)
+		return;
+	MUST(clEnqueueSVMMemFill(q, x, &pattern, 1, 128, 0, NULL, NULL));
+	MUST(clEnqueueSVMMemcpy(q, CL_TRUE, y, x, 64, 0, NULL, NULL));
+	MUST(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, y, 32, 0, NULL, NULL));
+	MUST(clEnqueueSVMUnmap(q, y, 0, NULL, NULL));
+	MUST(clFinish(q));
+	clSVMFree(context, x);
+	clSVMFree(context, y);
+	puts("call clEnqueueSVMMemFill 1\ncall clEnqueueSVMMemcpy 1\ncall clEnqueueSVMMap 1\n"
+	     "call clEnqueueSVMUnmap 1\ncall clFinish 1\nwork memset 1 128\nwork memcpy 3 96");
+}
+
+/* The runtime's own times of a kernel, which the program had asked for. */
+static void timed(cl_command_queue q, cl_kernel k, const char *name)
+{
+	const size_t global = SIZE / sizeof(float), local = 64;
+	cl_ulong begin, end;
+	cl_event event;
+
+	MUST(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &local, 0, NULL, &event));
+	MUST(clWaitForEvents(1, &event));
+	MUST(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, 8, &begin, NULL));
+	MUST(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 8, &end, NULL));
+	MUST(clReleaseEvent(event));
+	printf("call clEnqueueNDRangeKernel 1\ncall clWaitForEvents 1\nkernel %s 1 %llu\n", name,
+	       (unsigned long long)(end - begin));
+}
+
+static void all(void)
+{
+	cl_command_queue q, timing, any, old;
+	cl_kernel scale, plus, copy;
+	cl_int err;
+
+	setup();
+	puts("call clBuildProgram 1");
+	scale = kernel("scale");
+	plus = kernel("plus");
+	q = queue(0);
+	timing = queue(CL_QUEUE_PROFILING_ENABLE);
+	any = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	old = clCreateCommandQueue(context, device, 0, &err);
+	must(err, "clCreateCommandQueue");
+	buffers(q);
+	images(any);
+	shared_memory(q);
+	timed(timing, scale, "scale");
+	timed(timing, plus, "plus");
+	copy = clCloneKernel(plus, &err);
+	must(err, "clCloneKernel");
+	MUST(clSetKernelArg(copy, 0, sizeof(a), &a));
+	timed(timing, copy, "plus");
+	MUST(clEnqueueTask(old, plus, 0, NULL, NULL));
+	MUST(clEnqueueMarkerWithWaitList(any, 0, NULL, NULL));
+	MUST(clEnqueueBarrierWithWaitList(any, 0, NULL, NULL));
+	MUST(clFlush(any));
+	MUST(clFinish(any));
+	MUST(clFinish(old));
+	/* One that is refused gives a device nothing to do. */
+	if (!clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, 1, &err, 0, NULL, NULL))
+		exit(98);
+	puts("call clEnqueueTask 1\ncall clEnqueueMarkerWithWaitList 1\n"
+	     "call clEnqueueBarrierWithWaitList 1\ncall clFlush 1\ncall clFinish 2\n"
+	     "call clEnqueueReadBuffer 1\nkernel plus 1 0\nwork sync 2 0\nqueues 4");
+}
+
+/* ---- many ------------------------------------------------------------------------------------ */
+
+static int each;
+
+static void *one_thread(void *unused)
+{
+	const size_t global = 16;
+	cl_command_queue q = queue(0);
+	cl_kernel k = kernel("plus");
+
+	(void)unused;
+	for (int i = 0; i < each; i++)
+		MUST(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 0, NULL, NULL));
+	MUST(clFinish(q));
+	MUST(clReleaseKernel(k));
+	MUST(clReleaseCommandQueue(q));
+	return NULL;
+}
+
+static void threads(int n, int m)
+{
+	pthread_t list[64];
+
+	setup();
+	each = m;
+	for (int i = 0; i < n; i++)
+		must(pthread_create(&list[i], NULL, one_thread, NULL), "pthread_create");
+	for (int i = 0; i < n; i++)
+		pthread_join(list[i], NULL);
+	printf("call clBuildProgram 1\ncall clEnqueueNDRangeKernel %d\ncall clFinish %d\n"
+	       "kernel plus %d 0\nqueues %d\n", n * m, n, n * m, n);
+}
+
+/* @error: the event that the command waits for ends with one; else it never ends. */
+static void waiting(int error)
+{
+	const size_t global = 16;
+	cl_command_queue q;
+	cl_event event;
+	cl_kernel k;
+	cl_int err;
+
+	setup();
+	q = queue(0);
+	k = kernel("plus");
+	event = clCreateUserEvent(context, &err);
+	must(err, "clCreateUserEvent");
+	MUST(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 1, &event, NULL));
+	MUST(clFlush(q));
+	if (error)
+		MUST(clSetUserEventStatus(event, -1));
+	usleep(100000);
+	puts("call clBuildProgram 1\ncall clEnqueueNDRangeKernel 1\ncall clFlush 1");
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	if (!strcmp(what, "all"))
+		all();
+	else if (!strcmp(what, "threads") && argc == 4)
+		threads(atoi(argv[2]), atoi(argv[3]));
+	else if (!strcmp(what, "storm") && argc == 3)
+		threads(1, atoi(argv[2]));
+	else if (!strcmp(what, "fail") || !strcmp(what, "endless"))
+		waiting(!strcmp(what, "fail"));
+	else
+		return 97;
+	return 0;
+}

@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What OpenCL's programs did, on a real device (PoCL's, which is the CPU): calls, kernels and copies
+# in the trace equal what the program says it did, what an independent layer counted, and the
+# runtime's own times.
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+XSPROF = os.path.join(BUILD, "bin", "xsprof")
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
+SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
+PROGRAM = os.path.join(DIR.name, "opencl")
+LAYER = os.path.join(DIR.name, "layer.so")
+COUNT = os.path.join(DIR.name, "count")
+
+count = 0
+failed = False
+
+
+def result(good, name, why=""):
+    global count, failed
+    count += 1
+    if not good:
+        failed = True
+        for line in str(why).splitlines():
+            print("#", line)
+    print("ok" if good else "not ok", count, name, flush=True)
+
+
+def equal(got, want, name):
+    result(got == want, name, f"got  {got}\nwant {want}")
+
+
+def run(args, **more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "OPENCL_"))}
+    env.update({"XSPROF_SHM_DIR": SHM.name, "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl"), **more})
+    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=300)
+
+
+def compile_all():
+    cc = os.environ.get("CC", "cc")
+    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-iquote", ROOT]
+    for args in ([*flags, "-o", PROGRAM, os.path.join(HERE, "opencl.c"), "-pthread", "-lOpenCL"],
+                 [*flags, "-shared", "-fPIC", "-o", LAYER, os.path.join(HERE, "opencl-layer.c")]):
+        got = run([cc, *args])
+        result(not got.returncode, "what the collector knows of OpenCL is what its headers say"
+               if "-shared" in args else "a program of OpenCL", got.stderr)
+
+
+def record(command, options=("--gpu",), **more):
+    path = os.path.join(DIR.name, "capture")
+    got = run([XSPROF, "record", *options, "-o", path, "--", *command], **more)
+    dump = run([XSPROF, "dump", "-f", "ndjson", path])
+    events = [json.loads(line) for line in dump.stdout.splitlines()]
+    return got, [dict(e, name=e.get("name")) for e in events], path
+
+
+def of(events, *kinds):
+    return [e for e in events if e["type"] == "gpu" and e["kind"] in kinds]
+
+
+def missed(events):
+    return {e["name"]: e["i64"] for e in events
+            if e["type"] == "counter" and e["name"].startswith("not recorded")}
+
+
+def said(stdout):
+    """What the program did: calls, [number, bytes] a kind of work, [number, ns] a kernel."""
+    calls = collections.Counter()
+    work = collections.defaultdict(lambda: [0, 0])
+    kernels = collections.defaultdict(lambda: [0, 0])
+    queues = 0
+    for line in stdout.splitlines():
+        what, *rest = line.split()
+        if what == "call":
+            calls[rest[0]] += int(rest[1])
+        elif what in ("work", "kernel"):
+            to = (work if what == "work" else kernels)[rest[0]]
+            to[0] += int(rest[1])
+            to[1] += int(rest[2])
+        elif what == "queues":
+            queues = int(rest[0])
+    return calls, dict(work), dict(kernels), queues
+
+
+def seen(events):
+    calls = collections.Counter(e["name"] for e in of(events, "runtime"))
+    work = collections.defaultdict(lambda: [0, 0])
+    for e in of(events, "memcpy", "memset", "sync"):
+        work[e["kind"]][0] += 1
+        work[e["kind"]][1] += e["bytes"]
+    kernels = collections.Counter(e["name"] for e in of(events, "kernel"))
+    return calls, dict(work), kernels
+
+
+def check_pairs(events, name):
+    """Each work belongs to one call, begins after that did and is of the same queue."""
+    calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}
+    work = of(events, "kernel", "memcpy", "memset", "sync")
+    wrong = [(e, calls.get(e["value"])) for e in work
+             if e["value"] not in calls or e["begin_ns"] < calls[e["value"]]["begin_ns"] or
+             (e["device"], e["context"], e["stream"]) !=
+             tuple(calls[e["value"]][k] for k in ("device", "context", "stream"))]
+    result(work and not wrong and len({e["value"] for e in work}) == len(work), name, wrong[:3])
+    # An in-order queue runs one after the other.
+    last = {}
+    overlaps = []
+    for e in sorted(work, key=lambda e: e["begin_ns"]):
+        if e["begin_ns"] < last.get(e["stream"], 0) - 2000:
+            overlaps.append(e)
+        last[e["stream"]] = e["end_ns"]
+    result(not overlaps, f"{name}; commands of a queue do not overlap by more than its clock's error",
+           overlaps[:3])
+
+
+def check_all():
+    got, events, path = record([PROGRAM, "all"])
+    calls, work, kernels, queues = said(got.stdout)
+    seen_calls, seen_work, seen_kernels = seen(events)
+    equal(got.returncode, 0, "a program with each kind of call: status")
+    equal(seen_calls, calls, "each call")
+    equal({k: v[0] for k, v in seen_work.items()}, {k: v[0] for k, v in work.items()},
+          "what a device did for them")
+    equal({k: v[1] for k, v in seen_work.items()}, {k: v[1] for k, v in work.items()},
+          "bytes moved")
+    equal(dict(seen_kernels), {k: v[0] for k, v in kernels.items()}, "kernels by their names")
+    equal(missed(events), {}, "nothing is missed")
+    # The runtime's own times, which the program had asked for: to the tick of our clock.
+    timed = [e for e in of(events, "kernel") if any(a["key"] == "local size" for a in e["args"])]
+    ours = collections.Counter()
+    for e in timed:
+        ours[e["name"]] += e["end_ns"] - e["begin_ns"]
+    want = {k: v[1] for k, v in kernels.items()}
+    result(len(timed) == 3 and all(abs(ours[k] - want[k]) <= 4 + want[k] // 10000 for k in want),
+           "kernels last as long as the runtime says", (ours, want))
+    args = {a["key"]: a["value"] for a in timed[0]["args"]}
+    equal([args["global size"], args["local size"]], ["[1024]", "[64]"], "sizes of a kernel")
+    result(args["queued before start (ns)"] >= args["submitted before start (ns)"] >= 0,
+           "when it was queued and submitted", args)
+    check_pairs([e for e in events if e.get("stream") != 3], "each work after its call")
+    streams = {e["stream"] for e in of(events, "kernel", "memcpy", "memset", "sync")}
+    equal(len(streams), queues, "queues are told apart")
+    report = run([XSPROF, "report", "--gpu", path])
+    result(not report.returncode and "GPU 32, " in report.stdout and "scale" in report.stdout,
+           "report --gpu names the device and its kernels", report.stdout + report.stderr)
+    facts = json.loads(run([XSPROF, "info", "--json", path]).stdout)["processes"][0]["facts"]
+    device = json.loads(facts["device.32"])
+    result(device["computeUnits"] > 0 and device["name"] and device["vendor"],
+           "info says what the device is", facts)
+    result("clock of device 32" in {e["name"][:18] for e in events if e["type"] == "counter"},
+           "how well the device's clock is known is in the trace")
+
+
+def check_kineto():
+    path = os.path.join(DIR.name, "capture")
+    out = os.path.join(DIR.name, "kineto.json")
+    run([XSPROF, "dump", "-f", "kineto", "-o", out, path])
+    with open(out, encoding="utf-8") as f:
+        trace = json.load(f)
+    cats = collections.Counter(e.get("cat") for e in trace["traceEvents"] if e["ph"] == "X")
+    flows = collections.Counter(e["ph"] for e in trace["traceEvents"] if e.get("cat") == "ac2g")
+    result(cats["kernel"] == 4 and flows["s"] == flows["f"] > 4,
+           "Kineto's JSON has kernels, and arrows from their calls", (cats, flows))
+
+
+def check_many():
+    got, events, _ = record([PROGRAM, "threads", "4", "500"])
+    calls, _, kernels, queues = said(got.stdout)
+    seen_calls, _, seen_kernels = seen(events)
+    equal((seen_calls, dict(seen_kernels)), (calls, {k: v[0] for k, v in kernels.items()}),
+          "four threads, each with a queue: calls and kernels")
+    equal(len({e["stream"] for e in of(events, "kernel")}), queues, "four queues")
+    check_pairs(events, "four threads: each kernel after its call")
+    got, events, _ = record([PROGRAM, "storm", "20000"])
+    calls, _, kernels, _ = said(got.stdout)
+    seen_calls, _, seen_kernels = seen(events)
+    equal((seen_calls, dict(seen_kernels)), (calls, {k: v[0] for k, v in kernels.items()}),
+          "20,000 kernels at once: all")
+    equal(missed(events), {}, "20,000 kernels at once: nothing is missed")
+
+
+def check_ends():
+    got, events, _ = record([PROGRAM, "fail"])
+    equal(seen(events)[0], said(got.stdout)[0], "a command with an error: its calls")
+    equal(missed(events), {"not recorded: commands that ended with an error": 1},
+          "a command with an error is counted")
+    got, events, _ = record([PROGRAM, "endless"])
+    equal(missed(events), {"not recorded: commands, as the program ended": 1},
+          "a command that never began is counted")
+    got, events, _ = record([PROGRAM, "all"], options=())
+    equal(of(events, "runtime", "kernel", "memcpy"), [], "without --gpu it is not recorded")
+    got, events, _ = record([PROGRAM, "all"], options=("--gpu", "--categories=-opencl"))
+    equal((got.returncode, of(events, "runtime", "kernel", "memcpy")), (0, []),
+          "without its category it is not recorded")
+    alone = run([PROGRAM, "all"], OPENCL_LAYERS=os.path.join(BUILD, "lib", "libxsprof-opencl.so"))
+    equal((alone.returncode, alone.stderr), (0, ""), "without a recorder the layer does nothing")
+    got, events, _ = record([PROGRAM, "all"], OPENCL_LAYERS=os.path.join(DIR.name, "none.so"))
+    equal(seen(events)[0], said(got.stdout)[0], "a layer of the user's that is not there")
+
+
+def check_clpeak():
+    got, events, _ = record(["clpeak", "--kernel-latency"], OPENCL_LAYERS=LAYER, COUNT_FILE=COUNT)
+    with open(COUNT, encoding="ascii") as f:
+        counted = int(f.read())
+    kernels = of(events, "kernel")
+    equal((len(kernels), counted), (20002, 20002),
+          "clpeak: every kernel, as an independent layer of the user's counts them")
+    check_pairs(events, "clpeak: each kernel after its call")
+    equal(missed(events), {}, "clpeak: nothing is missed")
+
+
+compile_all()
+if not failed:
+    check_all()
+    check_kineto()
+    check_many()
+    check_ends()
+    check_clpeak()
+print(f"1..{count}")
+sys.exit(failed)
