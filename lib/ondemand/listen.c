@@ -86,6 +86,33 @@ static int name_only(int fd)
 	return -ENOENT;
 }
 
+#define NOBODY	65534	/* no user that a child of ours can become without rights to do so */
+
+/*
+ * A child may also give up its capabilities, or enter a user namespace, and stay the same user.  So
+ * where we have the right to open what nobody may open, that is what it takes: whoever may trace us
+ * has it too.  It is no child's in another user namespace, as that knows no such owner.
+ */
+static void require_our_rights(int fd)
+{
+	char path[32];
+	int again;
+
+	if (fchmod(fd, 0))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, O_RDWR | O_CLOEXEC);
+	if (again < 0) {
+		/* We have not: then there is none that a child of ours could give up. */
+		(void)fchmod(fd, 0600);
+		return;
+	}
+	close(again);
+	/* Without the right to this, or where the namespace has no such user, the mode stays. */
+	if (fchown(fd, NOBODY, (gid_t)-1))
+		return;
+}
+
 /* @at: in its place, or NULL. */
 static int make_page(void *at)
 {
@@ -103,6 +130,8 @@ static int make_page(void *at)
 	page = mmap(at, XSP_DEMAND_SIZE, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
 	err = page == MAP_FAILED ? -errno : 0;
+	if (!err)
+		require_our_rights(fd);
 	close(fd);
 	/* A child has none.  One that kept it could ask in its parent's name: no page, then. */
 	if (!err && madvise(page, XSP_DEMAND_SIZE, MADV_DONTFORK)) {

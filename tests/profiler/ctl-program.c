@@ -23,14 +23,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <xsprof/ondemand.h>
@@ -109,10 +112,61 @@ static int find_page(void)
 	return -1;
 }
 
+static bool opens(int fd)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDWR | O_CLOEXEC) >= 0 || open(path, O_RDONLY | O_CLOEXEC) >= 0;
+}
+
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+
+	if (syscall(SYS_capset, &header, none))
+		fprintf(stderr, "it cannot give up its capabilities: %m\n");
+}
+
+static void write_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "%s: %m\n", path);
+	close(fd);
+}
+
+/* All capabilities, in a namespace whose root this user is. */
+static void own_users(void)
+{
+	/* A machine may forbid it. */
+	if (unshare(CLONE_NEWUSER))
+		_exit(0);
+	write_to("/proc/self/setgroups", "deny");
+	write_to("/proc/self/uid_map", "0 0 1");
+}
+
+/* The same user, with less rights than the process has whose page it is. */
+static void try_with_less(int fd, void (*give_up)(void), const char *how)
+{
+	int status;
+	pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid) {
+		give_up();
+		if (opens(fd))
+			fprintf(stderr, "%s can open the inherited page again\n", how);
+		_exit(0);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+}
+
 /* The descriptor alone, and opened again: neither may reach the page. */
 static void try_page(void)
 {
-	char path[32];
 	int fd = find_page();
 
 	if (fd < 0)
@@ -123,11 +177,12 @@ static void try_page(void)
 		fprintf(stderr, "the inherited page can be written\n");
 	if (geteuid())
 		return;
+	try_with_less(fd, drop_capabilities, "root without capabilities");
+	try_with_less(fd, own_users, "root of another user namespace");
 	if (setgroups(0, NULL) || setresgid(65534, 65534, 65534) ||
 	    setresuid(65534, 65534, 65534))
 		fprintf(stderr, "it cannot be another user: %m\n");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (open(path, O_RDWR | O_CLOEXEC) >= 0 || open(path, O_RDONLY | O_CLOEXEC) >= 0)
+	if (opens(fd))
 		fprintf(stderr, "another user can open the inherited page again\n");
 }
 
