@@ -101,7 +101,9 @@ static bool over(struct opencl_command *c)
 
 static bool ask_times(struct opencl_command *c)
 {
-	static const uint32_t what[] = { CL_AT_QUEUED, CL_AT_SUBMITTED, CL_AT_STARTED, CL_AT_ENDED };
+	static const uint32_t what[] = {
+		CL_AT_QUEUED, CL_AT_SUBMITTED, CL_AT_STARTED, CL_AT_ENDED,
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(what); i++)
 		if (event_times(c->event, what[i], sizeof(c->times[i]), &c->times[i], NULL))

@@ -229,7 +229,8 @@ static void *map_image(cl_handle queue, cl_handle image, uint32_t blocking, uint
 	event = opencl_begin(&c, queue, event);
 	error = error ? error : &own;
 	mapped = NEXT(EnqueueMapImage, map_image)
-		 (queue, image, blocking, flags, origin, region, row, slice, n, waits, event, error);
+		 (queue, image, blocking, flags, origin, region, row, slice, n, waits, event,
+		  error);
 	(void)opencl_end(&c, CALL_MAP_IMAGE, pixels(&c, image, region), *error);
 	return mapped;
 }

@@ -14,7 +14,6 @@ EXPORTED int32_t clGetLayerInfo(uint32_t what, size_t size, void *value, size_t 
 EXPORTED int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours,
 			     void *const **ours);
 
-void *opencl_next[CL_SLOTS];
 static void *table[CL_SLOTS];
 
 static int32_t answer(const void *from, size_t n, size_t size, void *value, size_t *len)

@@ -2,7 +2,7 @@
 /*
  * What the files of the OpenCL collector share.  From bottom to top:
  *
- *	names.c		names of kernels and of functions
+ *	names.c		the next layer's functions; names of these and of kernels
  *	miss.c		the account of what is not recorded
  *	clock.c		a device's clock on the markers'
  *	device.c	what is known of devices
@@ -30,13 +30,13 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+/* ---- names.c --------------------------------------------------------------------------------- */
+
 /* The functions of the next layer, or of the loader; NULL: it has none. */
 extern void *opencl_next[CL_SLOTS];
 
 /* The next one of function @slot, which has the type of @like. */
 #define NEXT(slot, like)	((__typeof__(&(like)))opencl_next[CL_##slot])
-
-/* ---- names.c --------------------------------------------------------------------------------- */
 
 enum opencl_call {
 	CALL_READ_BUFFER, CALL_WRITE_BUFFER, CALL_COPY_BUFFER, CALL_READ_BUFFER_RECT,

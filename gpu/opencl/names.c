@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Names of functions, of what devices do for them, and of kernels.
+ * The next layer's functions, their names, those of what devices do for them, and of kernels.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,10 +14,12 @@ static const struct {
 	uint32_t	kind;
 	const char	*work;
 } texts[NR_CALLS] = {
-	[CALL_READ_BUFFER] = { "clEnqueueReadBuffer", XSPROF_GPU_MEMCPY, "Memcpy DtoH (ReadBuffer)" },
+	[CALL_READ_BUFFER] = { "clEnqueueReadBuffer", XSPROF_GPU_MEMCPY,
+			       "Memcpy DtoH (ReadBuffer)" },
 	[CALL_WRITE_BUFFER] = { "clEnqueueWriteBuffer", XSPROF_GPU_MEMCPY,
 				"Memcpy HtoD (WriteBuffer)" },
-	[CALL_COPY_BUFFER] = { "clEnqueueCopyBuffer", XSPROF_GPU_MEMCPY, "Memcpy DtoD (CopyBuffer)" },
+	[CALL_COPY_BUFFER] = { "clEnqueueCopyBuffer", XSPROF_GPU_MEMCPY,
+			       "Memcpy DtoD (CopyBuffer)" },
 	[CALL_READ_BUFFER_RECT] = { "clEnqueueReadBufferRect", XSPROF_GPU_MEMCPY,
 				    "Memcpy DtoH (ReadBufferRect)" },
 	[CALL_WRITE_BUFFER_RECT] = { "clEnqueueWriteBufferRect", XSPROF_GPU_MEMCPY,
@@ -25,7 +27,8 @@ static const struct {
 	[CALL_COPY_BUFFER_RECT] = { "clEnqueueCopyBufferRect", XSPROF_GPU_MEMCPY,
 				    "Memcpy DtoD (CopyBufferRect)" },
 	[CALL_READ_IMAGE] = { "clEnqueueReadImage", XSPROF_GPU_MEMCPY, "Memcpy DtoH (ReadImage)" },
-	[CALL_WRITE_IMAGE] = { "clEnqueueWriteImage", XSPROF_GPU_MEMCPY, "Memcpy HtoD (WriteImage)" },
+	[CALL_WRITE_IMAGE] = { "clEnqueueWriteImage", XSPROF_GPU_MEMCPY,
+			       "Memcpy HtoD (WriteImage)" },
 	[CALL_COPY_IMAGE] = { "clEnqueueCopyImage", XSPROF_GPU_MEMCPY, "Memcpy DtoD (CopyImage)" },
 	[CALL_COPY_IMAGE_TO_BUFFER] = { "clEnqueueCopyImageToBuffer", XSPROF_GPU_MEMCPY,
 					"Memcpy DtoD (CopyImageToBuffer)" },
@@ -54,6 +57,8 @@ static const struct {
 	[CALL_COMPILE] = { "clCompileProgram", 0, NULL },
 	[CALL_LINK] = { "clLinkProgram", 0, NULL },
 };
+
+void *opencl_next[CL_SLOTS];
 
 static int category;
 static xsprof_name_t calls[NR_CALLS], works[NR_CALLS];

@@ -49,8 +49,8 @@ static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 	struct opencl_queue **slot = slot_of(handle), *q;
 	cl_handle context = NULL, device = NULL;
 
-	if (nr_queues == QUEUES || queue_info(handle, CL_CONTEXT_OF_QUEUE, sizeof(context), &context,
-					      NULL) ||
+	if (nr_queues == QUEUES ||
+	    queue_info(handle, CL_CONTEXT_OF_QUEUE, sizeof(context), &context, NULL) ||
 	    queue_info(handle, CL_DEVICE_OF_QUEUE, sizeof(device), &device, NULL))
 		return NULL;
 	q = malloc(sizeof(*q));
@@ -84,7 +84,8 @@ struct opencl_queue *opencl_queue_get(cl_handle handle)
 	pthread_mutex_lock(&lock);
 	q = *slot_of(handle);
 	/* Made by a function that no layer sees, such as an extension's. */
-	if (!q && !queue_info(handle, CL_PROPERTIES_OF_QUEUE, sizeof(properties), &properties, NULL))
+	if (!q && !queue_info(handle, CL_PROPERTIES_OF_QUEUE, sizeof(properties), &properties,
+			      NULL))
 		q = make(handle, properties);
 	pthread_mutex_unlock(&lock);
 	if (q && q->device)

@@ -185,8 +185,10 @@ int xsp_notice_send(const char *session, int err)
 const char *xsp_notice_reason(int err)
 {
 	switch (err) {
-	case -EACCES:
 	case -EPERM:
+	case -ENOSYS:
+		return "a filter of its system calls does not let it open the session's folder";
+	case -EACCES:
 		return "its user may not enter the session: start a recorder as that user";
 	case -ENOENT:
 	case -ENOTDIR:

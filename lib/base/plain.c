@@ -51,13 +51,16 @@ void xsp_plain(char *text, size_t len)
 
 bool xsp_plain_file(int dirfd, const char *name, char *text, size_t size)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n;
+	ssize_t n = readlinkat(dirfd, name, text, size - 1);
+	int fd;
 
-	if (fd < 0)
-		return false;
-	n = read(fd, text, size - 1);
-	close(fd);
+	if (n < 0) {
+		fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			return false;
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
 	/* Made and not yet written. */
 	if (n <= 0)
 		return false;

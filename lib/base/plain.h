@@ -19,7 +19,7 @@
 void xsp_plain(char *text, size_t len) XSP_HIDDEN;
 
 /**
- * xsp_plain_file - read and remove a file of one line
+ * xsp_plain_file - read and remove a file of one line, or a link whose target is the line
  * @dirfd: folder
  * @name: in it, of any user's choice: no link is followed, and no pipe waited for
  * @text: set to the line, without control characters

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -73,7 +74,7 @@ static int open_session(const char *path)
  * @path: absolute path
  *
  * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno of opening
- * it.  Whether one that cannot be opened has a recorder, xsp_recording_complain() knows.
+ * it, -EMFILE among them.  Whether one that cannot be opened has a recorder, xsp_recording_complain() knows.
  */
 int xsp_recording_join(const char *path)
 {
@@ -83,8 +84,10 @@ int xsp_recording_join(const char *path)
 		return dir;
 	lock = openat(dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (lock < 0) {
+		/* That there is none says that nobody records; that it cannot be had does not. */
+		held = errno == ENOENT ? -ENOTCONN : -errno;
 		close(dir);
-		return -ENOTCONN;
+		return held;
 	}
 	/* A recorder holds it for as long as it lives: to get it is to know that none does. */
 	held = flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -124,6 +127,41 @@ int xsp_recording_complain(const char *session, int err)
 	return xsp_notice_send(session, err);
 }
 
+#define LINK_ROOM	127u	/* bytes of a link that tmpfs keeps with its inode */
+
+static bool note_by_link(const char *session, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	size_t len = strlen(session);
+
+	if (strlen(text) > LINK_ROOM)
+		return false;
+	if (kept_path == hash_of(session) && xsp_fd_is(&kept_id, kept))
+		return !symlinkat(text, kept, name);
+	if (len + 1 + strlen(name) >= sizeof(path))
+		return false;
+	memcpy(path, session, len);
+	path[len] = '/';
+	strcpy(path + len + 1, name);
+	return !symlink(text, path);
+}
+
+static void note_by_file(int dir, const char *name, const char *text)
+{
+	struct rlimit rl;
+	int fd;
+
+	/* Beyond its limit of file size a write is a signal that ends the program. */
+	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < strlen(text))
+		return;
+	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
 /**
  * xsp_recording_note() - tell the recorder why this process does not record
  * @session: the session's directory
@@ -133,24 +171,19 @@ int xsp_recording_complain(const char *session, int err)
  */
 void xsp_recording_note(const char *session, const char *text)
 {
-	struct rlimit rl;
 	char name[XSP_FILE_NAME];
-	int dir, fd;
+	int dir = xsp_recording_join(session);
 
-	dir = xsp_recording_join(session);
-	if (dir < 0)
+	if (dir == -ENOTCONN)
 		return;
-	/* Beyond its limit of file size a write is a signal that ends the program. */
-	if (!getrlimit(RLIMIT_FSIZE, &rl) && rl.rlim_cur < strlen(text)) {
-		close(dir);
-		return;
-	}
 	xsp_file_name(name, 'e', getpid(), xsp_proc_start_time(), 0);
-	fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0) {
-		if (write(fd, text, strlen(text)) < 0)
-			unlinkat(dir, name, 0);
-		close(fd);
-	}
-	close(dir);
+	/*
+	 * It may be descriptors, room or the size of files that this process has none of: a link
+	 * takes none of these, and is in memory whole.  A file, where links are refused or too
+	 * short.
+	 */
+	if (!note_by_link(session, name, text) && dir >= 0)
+		note_by_file(dir, name, text);
+	if (dir >= 0)
+		close(dir);
 }

@@ -155,7 +155,7 @@ static int make_session(const char **object)
 		 (int)getpid(), boot);
 	/* Others were killed as we may be: without a recorder nobody else clears up after them. */
 	xsp_leftover_free(true);
-	err = xsp_recording_create(&self.session, facts, object);
+	err = xsp_recording_create(&self.session, facts, false, object);
 	if (err)
 		return err;
 	err = xsp_recording_keep_open(&self.session);

@@ -64,7 +64,7 @@ static int make_producer(const struct xsprof_profiler_config *config)
 	xsp_proc_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 	snprintf(facts, sizeof(facts), "pid %d\nboot %s\ncommand " XSP_PROFILED "\n",
 		 (int)getpid(), boot);
-	err = xsp_recording_create(&own.session, facts, &object);
+	err = xsp_recording_create(&own.session, facts, false, &object);
 	if (err)
 		return err;
 	err = xsp_recording_keep_open(&own.session);

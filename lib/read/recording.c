@@ -171,7 +171,8 @@ static int write_facts(int fd, const char *facts)
  * It is made under a name that nobody looks for, and gets its own when its lock is held: a
  * recording seen without a lock held is always one whose recorder is dead.
  */
-int xsp_recording_create(struct xsp_recording *s, const char *facts, const char **object)
+int xsp_recording_create(struct xsp_recording *s, const char *facts, bool users,
+			 const char **object)
 {
 	char making[XSP_RECORDING_PATH + 256], user[XSP_RECORDING_PATH];
 	struct xsp_proc_stat st;
@@ -213,7 +214,7 @@ int xsp_recording_create(struct xsp_recording *s, const char *facts, const char 
 	}
 	err = flock(s->lockfd, LOCK_EX | LOCK_NB) ? -errno : write_facts(s->lockfd, facts);
 	/* By fchmod(): the mask of the program that records itself is not ours to change. */
-	if (!err && (fchmod(s->lockfd, 0644) || fchmod(s->dirfd, XSP_RECORDING_MODE)))
+	if (!err && users && (fchmod(s->lockfd, 0644) || fchmod(s->dirfd, XSP_RECORDING_MODE)))
 		err = -errno;
 	if (!err && rename(making, s->path))
 		err = -errno;

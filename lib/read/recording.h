@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define XSP_RECORDING_PATH	3072	/* longer base folders are refused */
-#define XSP_RECORDING_MODE	01733u	/* of a recording's folder */
+#define XSP_RECORDING_MODE	01733u	/* of a folder that other users may join; else 0700 */
 
 /* The fact "command" of those that have no recorder beside the program. */
 #define XSP_RECORDS_ITSELF	"(records itself)"
@@ -62,9 +62,12 @@ const char *xsp_recording_strerror(int err);
  * xsp_recording_create - make a folder and take its lock
  * @s: filled in
  * @facts: text for the lock file, lines "key value"
+ * @users: processes of other users may join it, such as children that give up root; its recorder
+ *	must bear that these cut their files
  * @object: set to what an error is about
  */
-int xsp_recording_create(struct xsp_recording *s, const char *facts, const char **object);
+int xsp_recording_create(struct xsp_recording *s, const char *facts, bool users,
+			 const char **object);
 
 /**
  * xsp_recording_open - open somebody's recording

@@ -42,7 +42,8 @@ def equal(got, want, name):
 
 def run(args, **more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "OPENCL_"))}
-    env.update({"XSPROF_SHM_DIR": SHM.name, "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl"), **more})
+    env.update({"XSPROF_SHM_DIR": SHM.name, "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl"),
+                **more})
     return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=300)
 
@@ -119,7 +120,7 @@ def check_pairs(events, name):
         if e["begin_ns"] < last.get(e["stream"], 0) - 2000:
             overlaps.append(e)
         last[e["stream"]] = e["end_ns"]
-    result(not overlaps, f"{name}; commands of a queue do not overlap by more than its clock's error",
+    result(not overlaps, f"{name}; commands of a queue do not overlap by more than its clock errs",
            overlaps[:3])
 
 

@@ -14,7 +14,8 @@
  * (another file at the number of each of the library's descriptors), probe (what the library's
  * descriptor of the session lets this user do), folders (made in the session), impersonate (its
  * parent, there), orphan (stops the recorder, which is $RECORDER or the parent, and kills its
- * parent), grab=FILE (locks what it can there for good, in a process whose id is in FILE), exec.
+ * parent), grab=FILE (locks what it can there for good, in a process whose id is in FILE), nofile
+ * (it can open one file at a time), fsize (it can write to none until its records are passed), exec.
  * Each process says how many records it passed and what the library knows of them.
  */
 #include <dirent.h>
@@ -30,6 +31,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -63,6 +65,19 @@ static void must(int failed, const char *what)
 	_exit(99);
 }
 
+/* @number: RLIMIT_*.  Return: the limit that it had. */
+static rlim_t limit(int number, rlim_t to)
+{
+	struct rlimit rl = { 0 };
+	rlim_t before;
+
+	must(getrlimit(number, &rl), "getrlimit");
+	before = rl.rlim_cur;
+	rl.rlim_cur = to < rl.rlim_max ? to : rl.rlim_max;
+	must(setrlimit(number, &rl), "setrlimit");
+	return before;
+}
+
 static void emit(long count)
 {
 	struct xsprof_stats stats = { .size = sizeof(stats) };
@@ -72,6 +87,7 @@ static void emit(long count)
 	for (i = 0; i < count; i++)
 		xsprof_instant(name);
 	must(xsprof_get_stats(&stats), "xsprof_get_stats");
+	limit(RLIMIT_FSIZE, RLIM_INFINITY);
 	printf("pid %d events %ld lost %llu attached %d\n", (int)getpid(), early + count,
 	       (unsigned long long)stats.lost, stats.attached);
 	fflush(stdout);
@@ -385,6 +401,10 @@ static void step(const char *what, const char *count)
 		await(value);
 	else if (!strncmp(what, "sleep=", 6))
 		usleep(1000 * atoi(value));
+	else if (!strcmp(what, "nofile"))
+		limit(RLIMIT_NOFILE, 4);
+	else if (!strcmp(what, "fsize"))
+		limit(RLIMIT_FSIZE, 0);
 	else if (!strcmp(what, "reuse"))
 		reuse();
 	else if (!strcmp(what, "probe"))

@@ -73,6 +73,10 @@ told "$user" close setuid
 told "$user" reuse setuid
 told "$place" close chroot="$dir/root"
 told "$place" close mount
+# What a limit does not let it have is no sign that nobody records.
+told "no file descriptor left" nofile
+told "its file size limit" fsize
+told "no file descriptor left" nofile exec
 for step in setgid user pid time; do
 	recorded $step exec
 done
@@ -80,6 +84,28 @@ told "$user" setuid exec
 told "$user" setgid setuid exec
 told "$place" chroot="$dir/root" exec
 told "$place" mount exec
+
+# Whoever finds no room is named, as is who comes when there is some again; readers say so too.
+name="a full tmpfs"
+mkdir full
+if mount -t tmpfs -o size=16m none full; then
+	XSPROF_SHM_DIR=$dir/full run "$xsprof" record -o f.data -- sh -c '
+		"$@"; head -c 32M /dev/zero >full/x 2>/dev/null; "$@"; rm full/x; "$@"' - \
+		"$identity" emit 100
+	is "$name: the process counts its losses" "$(sed -n 's/.* lost \([0-9]*\) .*/\1/p' out | xargs)" \
+		"0 100 0"
+	has "$name: why" err "process [0-9]* is not recorded: no space left on tmpfs for its rings"
+	"$inspect" f.data >seen
+	is "$name: what the others wrote" "$(field records seen)" 200
+	run "$xsprof" report f.data
+	is "$name: report's status" $rc 4
+	has "$name: report says who" out '^# lost: process [0-9]* is not recorded: no space left'
+	run "$xsprof" info --allow-lost f.data
+	is "$name: unless it is no matter" $rc 0
+	umount full
+else
+	skip "$name" "no tmpfs may be mounted here"
+fi
 
 # One that lives is not taken for dead because no descriptor of its own says that it does: neither
 # where its number is another one here, nor where it began at another time.
@@ -179,8 +205,8 @@ else
 	is "$name: status" $rc 0
 	"$inspect" self.data >seen
 	is "$name: its own events" "$(field records seen)" 10
-	has "$name: the child is named" seen \
-		'^note p\.[0-9.]*: not recorded: belongs to another user'
+	has "$name: the child is named" seen "^note process [0-9]* .*is not recorded: $user"
+	is "$name: the child counts its losses" "$(field lost out)" 1000
 	ok "$name: nothing stays behind" clean
 fi
 

@@ -117,10 +117,31 @@ int xsp_source_error(const struct xsp_source *source, int ret)
 	return tool_error("%s: %s", source->path, strerror(-ret));
 }
 
+/* The recorder's words: "process 12 is not recorded: why". */
+const char *xsp_source_unrecorded(const struct xsp_source *source, uint32_t *index)
+{
+	const char *note;
+
+	while ((note = xsprof_trace_note(source->trace, (*index)++)))
+		if (strstr(note, "not recorded: "))
+			return note;
+	return NULL;
+}
+
+uint32_t xsp_source_nr_unrecorded(const struct xsp_source *source)
+{
+	uint32_t index = 0, n = 0;
+
+	while (xsp_source_unrecorded(source, &index))
+		n++;
+	return n;
+}
+
 int xsp_source_losses(const struct xsp_source *source)
 {
 	struct xsprof_trace_kernel kernel = { .size = sizeof(kernel) };
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	uint32_t unrecorded = xsp_source_nr_unrecorded(source);
 	bool damaged, kernel_lost, snapshot;
 	int ret;
 
@@ -139,10 +160,13 @@ int xsp_source_losses(const struct xsp_source *source)
 			  "%" PRIu64 " bad slots, %" PRIu64 " damaged chunks%s", source->path,
 			  info.lost_records, info.lost_slots, info.bad_slots, info.bad_chunks,
 			  info.truncated ? ", the file is cut off" : "");
+	if (unrecorded)
+		tool_note("%s: %u process%s could not be recorded: 'xsprof info' says why",
+			  source->path, unrecorded, unrecorded == 1 ? "" : "es");
 	if (damaged)
 		return TOOL_DAMAGED;
 	snapshot = info.end && info.end->why == WHY_SNAPSHOT;
-	if (!kernel_lost && !info.lost_records && !info.bad_slots &&
+	if (!kernel_lost && !unrecorded && !info.lost_records && !info.bad_slots &&
 	    (!info.lost_slots || snapshot))
 		return 0;
 	return source->allow_lost ? 0 : TOOL_LOST;

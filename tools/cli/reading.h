@@ -88,6 +88,12 @@ int xsp_source_open(struct xsp_source *source, const struct reading *reading, co
 /* Says why the last call failed.  Return: TOOL_FAILED. */
 int xsp_source_error(const struct xsp_source *source, int ret);
 /*
+ * The next note of the recorder, from @index on, which says that a process is not recorded and why;
+ * NULL: there is no other.
+ */
+const char *xsp_source_unrecorded(const struct xsp_source *source, uint32_t *index);
+uint32_t xsp_source_nr_unrecorded(const struct xsp_source *source);
+/*
  * One line on stderr when anything was lost or damaged.  Return: 0, TOOL_DAMAGED, or TOOL_LOST.
  * What a flight recording overwrote before its snapshot was taken is no loss.
  */

@@ -69,7 +69,7 @@ static int make_session(struct flight *f)
 	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\ncommand %s (flight recorder)\n",
 		     (int)getpid(), output, boot, command) < 0)
 		return tool_error("out of memory");
-	err = xsp_recording_create(&f->session, facts, &object);
+	err = xsp_recording_create(&f->session, facts, true, &object);
 	free(facts);
 	if (!err && !f->opts->quiet)
 		session_say_place(&f->session);

@@ -109,7 +109,7 @@ int record_make_session(struct recording *r)
 	if (asprintf(&facts, "pid %d\noutput %s\nboot %s\n%scommand %s\n", (int)getpid(), output,
 		     boot, attach_on(&r->opts.attach) ? "attached yes\n" : "", command) < 0)
 		return tool_error("out of memory");
-	err = xsp_recording_create(&r->session, facts, &object);
+	err = xsp_recording_create(&r->session, facts, true, &object);
 	free(facts);
 	if (!err && !r->opts.quiet)
 		session_say_place(&r->session);

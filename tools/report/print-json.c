@@ -117,13 +117,14 @@ void report_print_json(struct report *report)
 	       ",\"uncertain\":%" PRIu64
 	       ",\"unmatched_ends\":%" PRIu64 ",\"too_deep\":%" PRIu64
 	       ",\n\"lost_records\":%" PRIu64 ",\"lost_slots\":%" PRIu64 ",\"bad_slots\":%" PRIu64
-	       ",\"damaged_chunks\":%" PRIu64 ",\"truncated\":%s,\"clock_error_ns\":%" PRIu64,
+	       ",\"damaged_chunks\":%" PRIu64 ",\"not_recorded\":%u,\"truncated\":%s"
+	       ",\"clock_error_ns\":%" PRIu64,
 	       report->events, report_shown_ns(report),
 	       report->ranges[XSPROF_RANGE_ENDED], report->ranges[XSPROF_RANGE_CUT],
 	       report->ranges[XSPROF_RANGE_OPEN], report->unsure, report->nr_uncertain,
 	       report->pairs.unmatched_ends, report->pairs.too_deep, info.lost_records,
 	       info.lost_slots, info.bad_slots, info.bad_chunks,
-	       info.truncated ? "true" : "false", info.clock_error_ns);
+	       xsp_source_nr_unrecorded(&report->source), info.truncated ? "true" : "false", info.clock_error_ns);
 	report_json_cause(report);
 	report_json_usage(report);
 	if (report->steps) {

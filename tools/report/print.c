@@ -225,6 +225,25 @@ uint64_t report_shown_ns(const struct report *report)
 	return to > from ? to - from : 0;
 }
 
+#define UNRECORDED_MAX	8u
+
+/* How much these would have written nobody knows. */
+static void print_unrecorded(const struct report *report)
+{
+	uint32_t index = 0, n = 0;
+	const char *note;
+
+	while ((note = xsp_source_unrecorded(&report->source, &index))) {
+		if (n++ >= UNRECORDED_MAX)
+			continue;
+		fputs("# lost: ", stdout);
+		report_print_text(note, strlen(note), 0);
+		putchar('\n');
+	}
+	if (n > UNRECORDED_MAX)
+		printf("# lost: and %u more: 'xsprof info' shows them\n", n - UNRECORDED_MAX);
+}
+
 void report_print(struct report *report)
 {
 	struct xsprof_trace_info info = { .size_of = sizeof(info) };
@@ -248,6 +267,7 @@ void report_print(struct report *report)
 	printf("# lost: %" PRIu64 " records, %" PRIu64 " slots overwritten; damaged: %" PRIu64
 	       " slots, %" PRIu64 " chunks%s\n", info.lost_records, info.lost_slots, info.bad_slots,
 	       info.bad_chunks, info.truncated ? "; the file is cut off" : "");
+	print_unrecorded(report);
 	/* Of a snapshot that is what its rings hold in full. */
 	if (report->lossy_ns && report->lossy_ns < report->last_ns) {
 		uint64_t from = report->lossy_ns + 1 - report->first_ns;
