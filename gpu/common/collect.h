@@ -17,9 +17,8 @@ void collect_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- clock.c --------------------------------------------------------------------------------- */
 
-/* Between these two the rate of the clock is measured: some milliseconds apart is enough. */
+/* Once, when the process is a producer: takes up to 20 ms, in which the rate is measured. */
 void collect_clock_start(void);
-void collect_clock_ready(void);
 
 /* Of CLOCK_MONOTONIC, ns: for what is waited for. */
 uint64_t collect_monotonic(void);

@@ -50,7 +50,7 @@ static int set_up(void)
 	int err;
 
 	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
-	collect_clock_ready();
+	collect_clock_start();
 	err = cupti.set_timestamp(collect_clock_now);
 	return err ? err : cupti_kinds_on();
 }
@@ -65,7 +65,6 @@ int InitializeInjection(void)
 	if (!done && is_recording()) {
 		done = true;
 		begin = xsprof_now();
-		collect_clock_start();
 		cupti_record_init();
 		if (!cupti_open()) {
 			err = set_up();

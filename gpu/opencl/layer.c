@@ -89,7 +89,6 @@ int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *con
 	collect_clock_start();
 	opencl_names_init();
 	opencl_commands_init();
-	collect_clock_ready();
 	if (opencl_thread_start())
 		return CL_OK;
 	opencl_take_copies(table, n);

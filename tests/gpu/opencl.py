@@ -136,13 +136,13 @@ def check_all():
           "bytes moved")
     equal(dict(seen_kernels), {k: v[0] for k, v in kernels.items()}, "kernels by their names")
     equal(missed(events), {}, "nothing is missed")
-    # The runtime's own times, which the program had asked for: to the tick of our clock.
+    # The runtime's own times, which the program had asked for; its clock may be slewed by 500 ppm.
     timed = [e for e in of(events, "kernel") if any(a["key"] == "local size" for a in e["args"])]
     ours = collections.Counter()
     for e in timed:
         ours[e["name"]] += e["end_ns"] - e["begin_ns"]
     want = {k: v[1] for k, v in kernels.items()}
-    result(len(timed) == 3 and all(abs(ours[k] - want[k]) <= 4 + want[k] // 10000 for k in want),
+    result(len(timed) == 3 and all(abs(ours[k] - want[k]) <= 4 + want[k] // 2000 for k in want),
            "kernels last as long as the runtime says", (ours, want))
     args = {a["key"]: a["value"] for a in timed[0]["args"]}
     equal([args["global size"], args["local size"]], ["[1024]", "[64]"], "sizes of a kernel")
