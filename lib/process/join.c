@@ -74,7 +74,8 @@ static int open_session(const char *path)
  * @path: absolute path
  *
  * Return: a descriptor; -ENOTCONN no recorder; -EACCES not ours; another negative errno of opening
- * it, -EMFILE among them.  Whether one that cannot be opened has a recorder, xsp_recording_complain() knows.
+ * it, -EMFILE among them.  Whether one that cannot be opened has a recorder,
+ * xsp_recording_complain() knows.
  */
 int xsp_recording_join(const char *path)
 {

@@ -15,7 +15,8 @@
  * descriptor of the session lets this user do), folders (made in the session), impersonate (its
  * parent, there), orphan (stops the recorder, which is $RECORDER or the parent, and kills its
  * parent), grab=FILE (locks what it can there for good, in a process whose id is in FILE), nofile
- * (it can open one file at a time), fsize (it can write to none until its records are passed), exec.
+ * (it can open one file at a time), fsize (it can write to none until its records are passed),
+ * exec.
  * Each process says how many records it passed and what the library knows of them.
  */
 #include <dirent.h>

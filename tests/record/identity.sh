@@ -92,8 +92,8 @@ if mount -t tmpfs -o size=16m none full; then
 	XSPROF_SHM_DIR=$dir/full run "$xsprof" record -o f.data -- sh -c '
 		"$@"; head -c 32M /dev/zero >full/x 2>/dev/null; "$@"; rm full/x; "$@"' - \
 		"$identity" emit 100
-	is "$name: the process counts its losses" "$(sed -n 's/.* lost \([0-9]*\) .*/\1/p' out | xargs)" \
-		"0 100 0"
+	is "$name: the process counts its losses" \
+		"$(sed -n 's/.* lost \([0-9]*\) .*/\1/p' out | xargs)" "0 100 0"
 	has "$name: why" err "process [0-9]* is not recorded: no space left on tmpfs for its rings"
 	"$inspect" f.data >seen
 	is "$name: what the others wrote" "$(field records seen)" 200

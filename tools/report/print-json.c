@@ -124,7 +124,8 @@ void report_print_json(struct report *report)
 	       report->ranges[XSPROF_RANGE_OPEN], report->unsure, report->nr_uncertain,
 	       report->pairs.unmatched_ends, report->pairs.too_deep, info.lost_records,
 	       info.lost_slots, info.bad_slots, info.bad_chunks,
-	       xsp_source_nr_unrecorded(&report->source), info.truncated ? "true" : "false", info.clock_error_ns);
+	       xsp_source_nr_unrecorded(&report->source), info.truncated ? "true" : "false",
+	       info.clock_error_ns);
 	report_json_cause(report);
 	report_json_usage(report);
 	if (report->steps) {
