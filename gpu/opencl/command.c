@@ -49,7 +49,7 @@ int opencl_command_add(const struct opencl_command *command)
 		;
 	/* Else it comes by itself: to wake it costs more than a short call. */
 	if (before % WAKE_EACH == WAKE_EACH - 1)
-		opencl_thread_wake();
+		opencl_bell_ring(false);
 	return 0;
 }
 

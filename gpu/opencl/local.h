@@ -4,6 +4,7 @@
  *
  *	names.c		the next layer's functions; names of these and of kernels
  *	miss.c		the account of what is not recorded
+ *	bell.c		what wakes the collector's thread
  *	clock.c		a device's clock on the markers'
  *	device.c	what is known of devices
  *	queue.c		queues of the program
@@ -75,6 +76,14 @@ enum opencl_miss {
 
 void opencl_miss(enum opencl_miss what, uint64_t n);
 void opencl_misses_show(void);
+
+/* ---- bell.c ---------------------------------------------------------------------------------- */
+
+void opencl_bell_init(void);
+/* There are many commands, or the program is at its @end. */
+void opencl_bell_ring(bool end);
+/* Until then, ns of CLOCK_MONOTONIC, or until it is rung.  Return: go on. */
+bool opencl_bell_wait(uint64_t deadline_ns);
 
 /* ---- clock.c --------------------------------------------------------------------------------- */
 
@@ -217,8 +226,6 @@ uint32_t opencl_commands_look(void);
 int opencl_thread_start(void);
 /* Before the runtime's own end: called again when a runtime has come. */
 void opencl_thread_at_exit(void);
-/* There are many commands. */
-void opencl_thread_wake(void);
 
 /* ---- call.c ---------------------------------------------------------------------------------- */
 

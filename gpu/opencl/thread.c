@@ -24,36 +24,9 @@
 #define EXIT_S		10
 #define STACK		(256u << 10)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake;
 static pthread_t thread;
 static pid_t owner;
-static bool stop, woken, joined;
-
-void opencl_thread_wake(void)
-{
-	pthread_mutex_lock(&lock);
-	woken = true;
-	pthread_cond_signal(&wake);
-	pthread_mutex_unlock(&lock);
-}
-
-/* Until then, or until it is woken.  Return: go on. */
-static bool pause_until(uint64_t deadline_ns)
-{
-	const struct timespec until = {
-		.tv_sec = (time_t)(deadline_ns / SECOND), .tv_nsec = (long)(deadline_ns % SECOND),
-	};
-	bool go_on;
-
-	pthread_mutex_lock(&lock);
-	while (!stop && !woken && pthread_cond_timedwait(&wake, &lock, &until) != ETIMEDOUT)
-		;
-	woken = false;
-	go_on = !stop;
-	pthread_mutex_unlock(&lock);
-	return go_on;
-}
+static bool joined;
 
 static void *run(void *unused)
 {
@@ -62,7 +35,7 @@ static void *run(void *unused)
 	uint64_t until;
 
 	(void)unused;
-	while (pause_until(collect_monotonic() + (left ? PERIOD : IDLE))) {
+	while (opencl_bell_wait(collect_monotonic() + (left ? PERIOD : IDLE))) {
 		left = opencl_commands_look();
 		opencl_devices_look(false);
 		opencl_misses_show();
@@ -84,10 +57,7 @@ static void at_exit(void)
 	/* The child of a fork has no such thread, and OpenCL does not work in it. */
 	if (owner != getpid() || __atomic_exchange_n(&joined, true, __ATOMIC_RELAXED))
 		return;
-	pthread_mutex_lock(&lock);
-	stop = true;
-	pthread_cond_signal(&wake);
-	pthread_mutex_unlock(&lock);
+	opencl_bell_ring(true);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += EXIT_S;
 	if (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT)
@@ -106,7 +76,6 @@ void opencl_thread_at_exit(void)
 
 int opencl_thread_start(void)
 {
-	pthread_condattr_t condattr;
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int err;
@@ -115,10 +84,7 @@ int opencl_thread_start(void)
 		collect_say("no memory for the end of the program: OpenCL is not recorded");
 		return -ENOMEM;
 	}
-	pthread_condattr_init(&condattr);
-	pthread_condattr_setclock(&condattr, CLOCK_MONOTONIC);
-	pthread_cond_init(&wake, &condattr);
-	pthread_condattr_destroy(&condattr);
+	opencl_bell_init();
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	/* The program's signals are for its own threads. */

@@ -24,8 +24,9 @@
 /* A pace that a ring can stand: it must not gain more than this of its size between two looks. */
 #define FILL_AIM	256u		/* of 1024 */
 #define SLEEP_MAX	(50 * MS)
-/* Slots a second that a burst may bring while we sleep. */
+/* Slots a second that a burst may bring while we sleep; and after a silence, ops of PyTorch. */
 #define BURST		40000000u
+#define FIRST_BURST	4000000u
 #define CLOCK_GAP	(5 * MS)
 /* A live viewer lags by this much. */
 #define PEEK_GAP	(100 * MS)
@@ -143,24 +144,31 @@ static void size_chunks(struct xsp_drain *d)
 	d->st.chunk_slots = bytes >> XSPROF_SLOT_SHIFT;
 }
 
+/* Half the smallest ring at that rate. */
+static uint64_t nap(const struct xsp_pass *pass, uint64_t rate, uint64_t most)
+{
+	uint64_t ns;
+
+	if (pass->min_slots / 2 > most * rate / SECOND)
+		return most;
+	ns = pass->min_slots / 2 * SECOND / rate;
+	return ns < XSP_SLEEP_MIN ? XSP_SLEEP_MIN : ns;
+}
+
 static uint64_t pace(struct xsp_drain *d, const struct xsp_pass *pass)
 {
 	uint64_t elapsed = d->last_pass ? pass->now - d->last_pass : XSP_SLEEP_MIN;
-	uint64_t most = SLEEP_MAX, next;
+	uint64_t most, next;
 
 	d->last_pass = pass->now;
 	if (pass->new_slots || !d->idle_since)
 		d->idle_since = pass->now;
 	if (!d->nr_live)
 		return d->sleep = SLEEP_MAX;
-	/* Until all have been silent for a while: half the smallest ring at a burst's rate. */
-	if (pass->now - d->idle_since < IDLE_NS) {
-		most = pass->min_slots / 2 * SECOND / BURST;
-		if (most > 10 * MS)
-			most = 10 * MS;
-		if (most < XSP_SLEEP_MIN)
-			most = XSP_SLEEP_MIN;
-	}
+	if (pass->now - d->idle_since < IDLE_NS)
+		most = nap(pass, BURST, 10 * MS);
+	else
+		most = nap(pass, FIRST_BURST, SLEEP_MAX);
 	next = 2 * d->sleep + XSP_SLEEP_MIN;
 	if (pass->fill) {
 		uint64_t bound = elapsed * FILL_AIM / pass->fill;
