@@ -28,7 +28,7 @@ result() # $1 name, $2 what was found, $3 what should be
 
 lines() { grep -cE "$1" "$dir/trace.txt"; }
 
-echo "1..10"
+echo "1..12"
 if ! OUT=$dir tests/demo/demo.sh >"$dir/log" 2>&1; then
 	tail -n 20 "$dir/log" | sed 's/^/# /'
 	echo "not ok 1 the demo runs"
@@ -74,4 +74,9 @@ result "report: the same counts" "$(row convolution) $(row reorder)" "100 300"
 result "nothing lost" "$(grep -oE '[0-9]+ lost' "$dir/log" | head -n 1)" "0 lost"
 result "four processes, one recording" \
 	"$(grep -oE 'from [0-9]+ processes' "$dir/log" | head -n 1)" "from 4 processes"
+# As many as it says in its source: 20,000 that it measures, and two before.
+result "report --gpu: 20,002 kernels of OpenCL" \
+	"$(awk '$NF == "global_bandwidth_v1_local_offset" { print $1 }' "$dir/opencl.txt")" 20002
+result "and the calls that started them" \
+	"$(awk '$NF == "clEnqueueNDRangeKernel" { print $1 }' "$dir/opencl.txt")" 20002
 exit $failed
