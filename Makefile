@@ -18,8 +18,8 @@ O		?= build
 BUILD		?= $(O)
 export BUILD
 V		?= 0
-# Tests at once in check and check-full; those marked alone never run beside another.
-# Tests that run at once: one more than CPUs, as a third of their time is waiting.
+# Tests at once in check and check-full, one more than CPUs, as a third of their time is waiting;
+# those marked alone never run beside another.
 JOBS		?= $(shell expr $$(nproc) + 1)
 
 CROSS_COMPILE	?=
