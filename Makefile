@@ -105,7 +105,8 @@ tools_cflags	:= -fPIE -Itools -I$(BUILD)/gen $(ZSTD_CFLAGS) $(TRACEFS_CFLAGS)
 itt_cflags	:= -fPIC -fvisibility=hidden
 nvtx_cflags	:= -fPIC -fvisibility=hidden -iquote .
 cupti_cflags	:= -fPIC -fvisibility=hidden -iquote .
-opencl_cflags	:= -fPIC -fvisibility=hidden -iquote .
+# A few TLS words, reached without a call, as those of libxsprof-user.so.
+opencl_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -iquote .
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 

@@ -38,7 +38,8 @@ group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev 
 group_full="$group_check debootstrap chromium"
 # The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no
 # package, is not among them.
-group_bench="$group_demo g++ liblttng-ust-dev lttng-tools babeltrace2 trace-cmd procps
+group_bench="$group_demo g++ ocl-icd-opencl-dev
+	liblttng-ust-dev lttng-tools babeltrace2 trace-cmd procps
 	libprotobuf-c-dev protobuf-c-compiler
 	$group_kernel"
 group_fresh="git debootstrap util-linux mount"

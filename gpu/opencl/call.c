@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is alike in all calls: when they began and ended, the activity of a call, and the event by
- * which its work is followed.
+ * What is alike in all calls: when they began and ended, and the event by which the work of one is
+ * followed.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "gpu/opencl/local.h"
-
-/* Above all that CUDA gives: a process may use both. */
-#define FIRST_CORRELATION	(1ull << 32)
-
-static uint64_t correlations = FIRST_CORRELATION;
 
 static int32_t retain(cl_handle event)
 {
@@ -37,24 +32,23 @@ cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *ev
 	c->on = xsprof_enabled() >> opencl_category() & 1;
 	if (!c->on)
 		return event;
-	memset(&c->command, 0, sizeof(c->command));
 	c->queue = queue;
 	c->own = NULL;
+	c->kernel = 0;
+	c->dimensions = 0;
 	c->event = event ? event : &c->own;
 	c->begin = xsprof_now();
 	return c->event;
 }
 
+/* At once: there is nothing that it started. */
 static void put_call(const struct opencl_calling *c, enum opencl_call call, uint64_t end,
-		     uint64_t correlation, const struct opencl_queue *q)
+		     const struct opencl_queue *queue)
 {
-	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .name = opencl_call_name(call), .kind = XSPROF_GPU_RUNTIME,
-		.begin = c->begin, .end = end, .correlation = correlation, .thread = thread_id(),
-		.device = q ? q->device->number : 0, .context = q ? q->context : 0,
-		.stream = q ? q->number : 0,
-	};
+	struct xsprof_device_activity a;
 
+	opencl_fill_call(&a, call, c->begin, end, queue);
+	a.thread = thread_id();
 	xsprof_device_activity(&a, NULL, 0);
 }
 
@@ -65,50 +59,78 @@ int32_t opencl_call_end(struct opencl_calling *c, enum opencl_call call, int32_t
 	if (!c->on)
 		return result;
 	end = xsprof_now();
-	put_call(c, call, end, 0, c->queue && !result ? opencl_queue_get(c->queue) : NULL);
+	put_call(c, call, end, c->queue && !result ? opencl_queue_get(c->queue) : NULL);
 	return result;
 }
 
-/* What the device does for it is followed by its event, which is ours in any case. */
-static void follow(struct opencl_calling *c, enum opencl_call call, uint64_t bytes, uint64_t end)
+/* Sizes that no int32 holds are left out. */
+static void keep_sizes(struct opencl_command *command, const struct opencl_calling *c)
 {
-	struct opencl_command *command = &c->command;
+	command->dimensions = 0;
+	command->local = c->local;
+	if (!c->dimensions || c->dimensions > 3 || !c->global)
+		return;
+	for (uint32_t i = 0; i < c->dimensions; i++) {
+		if (c->global[i] > INT32_MAX || (c->local && c->local[i] > INT32_MAX))
+			return;
+		command->sizes[i] = (int32_t)c->global[i];
+		command->sizes[3 + i] = c->local ? (int32_t)c->local[i] : 0;
+	}
+	command->dimensions = c->dimensions;
+}
 
+/* One that the program asked for is released by the program when it likes. */
+static bool keep_event(const struct opencl_calling *c)
+{
+	if (*c->event && (c->own || !retain(*c->event)))
+		return true;
+	opencl_miss(OPENCL_MISS_NO_EVENT, 1);
+	return false;
+}
+
+/*
+ * What the device does for it is followed by its event, which is ours in any case.  The thread
+ * writes the call as well: here that would be half of what it costs.  Return: it will.
+ */
+static bool follow(struct opencl_calling *c, enum opencl_call call, uint64_t bytes, uint64_t end,
+		   struct opencl_queue *queue)
+{
+	struct opencl_command *command;
+
+	if (!keep_event(c))
+		return false;
+	command = opencl_command_new();
+	if (!command) {
+		(void)release(*c->event);
+		return false;
+	}
 	command->event = *c->event;
-	if (!command->event) {
-		opencl_miss(OPENCL_MISS_NO_EVENT, 1);
-		return;
-	}
-	/* One that the program asked for is released by the program when it likes. */
-	if (!c->own && retain(command->event)) {
-		opencl_miss(OPENCL_MISS_NO_EVENT, 1);
-		return;
-	}
-	command->begin = collect_clock_ns(c->begin);
-	command->end = collect_clock_ns(end);
-	command->kind = opencl_work_kind(call);
+	command->queue = queue;
+	command->call = call;
+	command->begin = c->begin;
+	command->end = end;
+	command->thread = thread_id();
+	command->name = c->kernel ? c->kernel : opencl_work_name(call);
 	command->bytes = bytes;
-	if (!command->name)
-		command->name = opencl_work_name(call);
-	if (opencl_command_add(command))
-		(void)release(command->event);
+	keep_sizes(command, c);
+	opencl_command_add(command);
+	return true;
 }
 
 int32_t opencl_end(struct opencl_calling *c, enum opencl_call call, uint64_t bytes, int32_t result)
 {
+	struct opencl_queue *queue;
 	uint64_t end;
 
 	if (!c->on)
 		return result;
 	end = xsprof_now();
 	/* One that was refused gives a device nothing to do. */
-	c->command.queue = result ? NULL : opencl_queue_get(c->queue);
-	if (c->command.queue)
-		c->command.correlation = __atomic_fetch_add(&correlations, 1, __ATOMIC_RELAXED);
-	put_call(c, call, end, c->command.correlation, c->command.queue);
-	if (c->command.queue)
-		follow(c, call, bytes, end);
-	else if (!result && c->own)
+	queue = result ? NULL : opencl_queue_get(c->queue);
+	if (queue && follow(c, call, bytes, end, queue))
+		return result;
+	put_call(c, call, end, queue);
+	if (!queue && !result && c->own)
 		(void)release(c->own);
 	return result;
 }

@@ -4,12 +4,15 @@
  * whole; that asks the runtime for each when it is over, and writes what the device did.  No lock
  * is held in a call of the runtime: it may have locks of its own, and call the program.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "gpu/opencl/local.h"
 
 #define UNDER_WAY_MAX	65536u
 #define WAKE_EACH	1024u
+/* Above all that CUDA gives: a process may use both. */
+#define FIRST_CORRELATION	(1ull << 32)
 
 enum key { KEY_GLOBAL, KEY_LOCAL, KEY_QUEUED, KEY_SUBMITTED, NR_KEYS };
 
@@ -25,34 +28,119 @@ static uint32_t under_way;
 /* The thread's, the oldest first. */
 static struct opencl_command *waiting, **waiting_end = &waiting;
 
+/*
+ * What the thread is done with goes back to those who make new ones: memory that one thread takes
+ * and another frees is the dear kind.  A thread takes all there is, and gives back what it has when
+ * it ends.
+ */
+static struct opencl_command *freed;
+static __thread struct opencl_command *spare;
+static pthread_key_t at_thread_end;
+
+static void give_back(struct opencl_command *list)
+{
+	struct opencl_command *last = list;
+
+	if (!list)
+		return;
+	while (last->next)
+		last = last->next;
+	last->next = __atomic_load_n(&freed, __ATOMIC_RELAXED);
+	/* Release: who takes them writes to them after us.  They are taken whole: no ABA. */
+	while (!__atomic_compare_exchange_n(&freed, &last->next, list, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+static void thread_ends(void *unused)
+{
+	(void)unused;
+	give_back(spare);
+	spare = NULL;
+}
+
 void opencl_commands_init(void)
 {
 	for (int i = 0; i < NR_KEYS; i++)
 		keys[i] = xsprof_name(key_texts[i]);
+	/* Without one what ended threads had is not used again. */
+	if (pthread_key_create(&at_thread_end, thread_ends))
+		at_thread_end = 0;
 }
 
-int opencl_command_add(const struct opencl_command *command)
+static struct opencl_command *take_spare(void)
+{
+	struct opencl_command *c = spare;
+
+	if (!c) {
+		/* Acquire: with the release in give_back(). */
+		c = __atomic_exchange_n(&freed, NULL, __ATOMIC_ACQUIRE);
+		if (!c)
+			return malloc(sizeof(*c));
+		(void)pthread_setspecific(at_thread_end, c);
+	}
+	spare = c->next;
+	return c;
+}
+
+struct opencl_command *opencl_command_new(void)
 {
 	uint32_t before = __atomic_fetch_add(&under_way, 1, __ATOMIC_RELAXED);
-	struct opencl_command *c = before < UNDER_WAY_MAX ? malloc(sizeof(*c)) : NULL;
+	struct opencl_command *c = before < UNDER_WAY_MAX ? take_spare() : NULL;
 
 	if (!c) {
 		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
 		opencl_miss(OPENCL_MISS_FULL, 1);
-		return -1;
+		return NULL;
 	}
-	*c = *command;
+	c->last_of_many = before % WAKE_EACH == WAKE_EACH - 1;
+	return c;
+}
+
+void opencl_command_add(struct opencl_command *c)
+{
+	bool many = c->last_of_many;
+
 	c->next = __atomic_load_n(&pushed, __ATOMIC_RELAXED);
 	/* Release: who takes the list sees what is in it.  It is taken whole: no ABA. */
 	while (!__atomic_compare_exchange_n(&pushed, &c->next, c, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
 		;
 	/* Else it comes by itself: to wake it costs more than a short call. */
-	if (before % WAKE_EACH == WAKE_EACH - 1)
+	if (many)
 		opencl_bell_ring(false);
-	return 0;
 }
 
+void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, uint64_t begin,
+		      uint64_t end, const struct opencl_queue *queue)
+{
+	*a = (struct xsprof_device_activity){
+		.size = sizeof(*a), .name = opencl_call_name(call), .kind = XSPROF_GPU_RUNTIME,
+		.begin = begin, .end = end,
+		.device = queue ? queue->device->number : 0,
+		.context = queue ? queue->context : 0, .stream = queue ? queue->number : 0,
+	};
+}
+
+static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
+{
+	if (!collect_put(a, kv, n))
+		opencl_miss(OPENCL_MISS_OFF, 1);
+}
+
+static void put_call(struct opencl_command *c)
+{
+	static uint64_t correlation = FIRST_CORRELATION;
+	struct xsprof_device_activity a;
+
+	c->correlation = correlation++;
+	opencl_fill_call(&a, c->call, c->begin, c->end, c->queue);
+	a.correlation = c->correlation;
+	a.thread = c->thread;
+	put(&a, NULL, 0);
+}
+
+/* The newest come first. */
 static void take_pushed(void)
 {
 	/* Acquire: with the release in opencl_command_add(). */
@@ -67,6 +155,8 @@ static void take_pushed(void)
 		oldest = c;
 	}
 	*end = oldest;
+	for (c = oldest; c; c = c->next)
+		put_call(c);
 }
 
 /* ---- the runtime ----------------------------------------------------------------------------- */
@@ -116,10 +206,11 @@ static bool ask_times(struct opencl_command *c)
 
 static void put_work(const struct opencl_command *c)
 {
-	int64_t offset = opencl_clock_offset(&c->queue->device->clock, c->times[0], c->begin,
-					     c->end);
+	int64_t offset = opencl_clock_offset(&c->queue->device->clock, c->times[0],
+					     collect_clock_ns(c->begin),
+					     collect_clock_ns(c->end));
 	const struct xsprof_device_activity a = {
-		.size = sizeof(a), .name = c->name, .kind = c->kind,
+		.size = sizeof(a), .name = c->name, .kind = opencl_work_kind(c->call),
 		.begin = collect_clock_ticks(c->times[2] + (uint64_t)offset),
 		.end = collect_clock_ticks(c->times[3] + (uint64_t)offset),
 		.correlation = c->correlation, .device = c->queue->device->number,
@@ -136,16 +227,14 @@ static void put_work(const struct opencl_command *c)
 		kv[n++] = xsprof_i64(keys[KEY_QUEUED], (int64_t)(c->times[2] - c->times[0]));
 	if (c->times[1] && c->times[1] <= c->times[2])
 		kv[n++] = xsprof_i64(keys[KEY_SUBMITTED], (int64_t)(c->times[2] - c->times[1]));
-	if (!collect_put(&a, kv, n))
-		opencl_miss(OPENCL_MISS_OFF, 1);
+	put(&a, kv, n);
 }
 
 static void settle(struct opencl_command *done)
 {
-	struct opencl_command *c, *next;
+	struct opencl_command *c;
 
-	for (c = done; c; c = next) {
-		next = c->next;
+	for (c = done; c; c = c->next) {
 		if (c->failed)
 			opencl_miss(OPENCL_MISS_FAILED, 1);
 		else if (!c->timed)
@@ -153,9 +242,9 @@ static void settle(struct opencl_command *done)
 		else
 			put_work(c);
 		(void)event_release(c->event);
-		free(c);
 		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
 	}
+	give_back(done);
 }
 
 /* All that is over is known before the first is written: their times then move by the same. */
@@ -179,7 +268,8 @@ uint32_t opencl_commands_look(void)
 		end = &c->next;
 		c->timed = !c->failed && ask_times(c);
 		if (c->timed && c->times[0])
-			opencl_clock_seen(&c->queue->device->clock, c->times[0], c->begin, c->end);
+			opencl_clock_seen(&c->queue->device->clock, c->times[0],
+					  collect_clock_ns(c->begin), collect_clock_ns(c->end));
 	}
 	waiting_end = at;
 	settle(done);

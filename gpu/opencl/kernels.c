@@ -105,22 +105,6 @@ static cl_handle clone_kernel(cl_handle from, int32_t *error)
 	return kernel;
 }
 
-/* Sizes that no int32 holds are left out. */
-static void keep_sizes(struct opencl_command *c, uint32_t dimensions, const size_t *global,
-		       const size_t *local)
-{
-	if (!global || dimensions > 3)
-		return;
-	for (uint32_t i = 0; i < dimensions; i++) {
-		if (global[i] > INT32_MAX || (local && local[i] > INT32_MAX))
-			return;
-		c->sizes[i] = (int32_t)global[i];
-		c->sizes[3 + i] = local ? (int32_t)local[i] : 0;
-	}
-	c->dimensions = dimensions;
-	c->local = local;
-}
-
 static int32_t ndrange(cl_handle queue, cl_handle kernel, uint32_t dimensions,
 		       const size_t *offset, const size_t *global, const size_t *local, uint32_t n,
 		       const cl_handle *waits, cl_handle *event)
@@ -130,8 +114,10 @@ static int32_t ndrange(cl_handle queue, cl_handle kernel, uint32_t dimensions,
 	event = opencl_begin(&c, queue, event);
 	if (c.on) {
 		/* Before the call: the program may release the kernel from another thread after. */
-		c.command.name = opencl_kernel_name(kernel);
-		keep_sizes(&c.command, dimensions, global, local);
+		c.kernel = opencl_kernel_name(kernel);
+		c.dimensions = dimensions;
+		c.global = global;
+		c.local = local;
 	}
 	return opencl_end(&c, CALL_NDRANGE, 0, NEXT(EnqueueNDRangeKernel, ndrange)
 			  (queue, kernel, dimensions, offset, global, local, n, waits, event));
@@ -144,7 +130,7 @@ static int32_t task(cl_handle queue, cl_handle kernel, uint32_t n, const cl_hand
 
 	event = opencl_begin(&c, queue, event);
 	if (c.on)
-		c.command.name = opencl_kernel_name(kernel);
+		c.kernel = opencl_kernel_name(kernel);
 	return opencl_end(&c, CALL_TASK, 0, NEXT(EnqueueTask, task)
 			  (queue, kernel, n, waits, event));
 }

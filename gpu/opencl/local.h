@@ -15,8 +15,8 @@
  *	kernels.c	calls that run kernels, wait and compile
  *	layer.c		how the loader comes here
  *
- * A call of the program costs two readings of the clock, an activity of its own and a note of its
- * event.  What a device did is asked for in a thread of the collector, when it is over.
+ * A call of the program costs two readings of the clock and a note of its event.  What a device did
+ * is asked for in a thread of the collector, when it is over.
  */
 #ifndef XSPROF_OPENCL_LOCAL_H
 #define XSPROF_OPENCL_LOCAL_H
@@ -183,11 +183,12 @@ struct opencl_queue *opencl_queue_get(cl_handle handle);
  * @next: older one
  * @event: tells when it is over; ours to release
  * @queue: where to
- * @begin: of the call, ns of our clock
- * @end: of the call
- * @correlation: of the call
+ * @begin: of the call, ticks
+ * @end: of the call, ticks
+ * @call: enum opencl_call
+ * @thread: that called
+ * @correlation: of the call and the work: the thread's
  * @name: of the work
- * @kind: enum xsprof_gpu_kind
  * @bytes: moved
  * @dimensions: of the sizes; 0: none
  * @local: the second half of @sizes is there
@@ -195,6 +196,7 @@ struct opencl_queue *opencl_queue_get(cl_handle handle);
  * @times: queued, submitted, started, ended: of the device's clock, once it is over
  * @failed: it ended with an error
  * @timed: @times are there
+ * @last_of_many: the thread is to look at them
  */
 struct opencl_command {
 	struct opencl_command		*next;
@@ -202,21 +204,27 @@ struct opencl_command {
 	struct opencl_queue		*queue;
 	uint64_t			begin;
 	uint64_t			end;
+	enum opencl_call		call;
+	uint32_t			thread;
 	uint64_t			correlation;
-	xsprof_name_t			name;
-	uint32_t			kind;
 	uint64_t			bytes;
+	xsprof_name_t			name;
 	uint32_t			dimensions;
 	bool				local;
 	int32_t				sizes[6];
 	uint64_t			times[4];
 	bool				failed;
 	bool				timed;
+	bool				last_of_many;
 };
 
 void opencl_commands_init(void);
-/* From any thread: copies @command.  Return: 0; -1: too many are under way, it is counted. */
-int opencl_command_add(const struct opencl_command *command);
+/* The activity of a call. */
+void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, uint64_t begin,
+		      uint64_t end, const struct opencl_queue *queue);
+/* From any thread: one to be filled in and added.  NULL: too many are under way, it is counted. */
+struct opencl_command *opencl_command_new(void);
+void opencl_command_add(struct opencl_command *command);
 /* The thread's: write what is over.  Return: how many are not. */
 uint32_t opencl_commands_look(void);
 
@@ -236,7 +244,8 @@ void opencl_thread_at_exit(void);
  * @begin: ticks
  * @event: where the runtime puts the event
  * @own: the event, where the program asks for none
- * @command: what is known of the work already
+ * @kernel: name of the kernel, 0: it is none
+ * @dimensions: of @global and @local, which are the program's until the call ends
  */
 struct opencl_calling {
 	bool			on;
@@ -244,7 +253,10 @@ struct opencl_calling {
 	uint64_t		begin;
 	cl_handle		*event;
 	cl_handle		own;
-	struct opencl_command	command;
+	xsprof_name_t		kernel;
+	uint32_t		dimensions;
+	const size_t		*global;
+	const size_t		*local;
 };
 
 /* Return: where the runtime is to put the event. */

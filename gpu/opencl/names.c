@@ -105,7 +105,7 @@ static struct kernel {
 	cl_handle	handle;
 	xsprof_name_t	name;
 } *kernels;
-static uint32_t room, used;
+static uint32_t room, used, made;
 
 static uint32_t slot_of(const struct kernel *table, uint32_t size, cl_handle handle)
 {
@@ -172,6 +172,7 @@ static void keep(cl_handle kernel, xsprof_name_t name)
 		used += !kernels[i].handle;
 		kernels[i] = (struct kernel){ kernel, name };
 	}
+	__atomic_store_n(&made, made + 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -182,11 +183,21 @@ void opencl_kernel_made(cl_handle kernel)
 
 xsprof_name_t opencl_kernel_name(cl_handle kernel)
 {
+	static __thread struct kernel last;
+	static __thread uint32_t last_of;
+	/* Acquire: with the store under the lock, which makes a handle another kernel's. */
+	uint32_t now = __atomic_load_n(&made, __ATOMIC_ACQUIRE);
 	xsprof_name_t name = 0;
 
+	if (last.handle == kernel && last_of == now)
+		return last.name;
 	pthread_mutex_lock(&lock);
 	if (room)
 		name = kernels[slot_of(kernels, room, kernel)].name;
 	pthread_mutex_unlock(&lock);
-	return name ? name : ask(kernel);
+	if (!name)
+		return ask(kernel);
+	last = (struct kernel){ kernel, name };
+	last_of = now;
+	return name;
 }

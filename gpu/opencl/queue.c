@@ -60,10 +60,11 @@ static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 		.handle = handle,
 		.device = opencl_device_get(device),
 		.context = context_number(context),
-		.number = ++nr_queues,
+		.number = nr_queues + 1,
 		.in_order = !(properties & CL_QUEUE_OUT_OF_ORDER),
 	};
 	*slot = q;
+	__atomic_store_n(&nr_queues, nr_queues + 1, __ATOMIC_RELEASE);
 	return q;
 }
 
@@ -78,8 +79,15 @@ void opencl_queue_made(cl_handle handle, uint64_t properties)
 
 struct opencl_queue *opencl_queue_get(cl_handle handle)
 {
-	struct opencl_queue *q;
+	static __thread struct opencl_queue *last;
+	static __thread uint32_t last_of;
+	struct opencl_queue *q = last;
+	/* Acquire: with the lock, under which a handle becomes another queue's. */
+	uint32_t made = __atomic_load_n(&nr_queues, __ATOMIC_ACQUIRE);
 	uint64_t properties = 0;
+
+	if (q && q->handle == handle && last_of == made)
+		return q;
 
 	pthread_mutex_lock(&lock);
 	q = *slot_of(handle);
@@ -88,8 +96,11 @@ struct opencl_queue *opencl_queue_get(cl_handle handle)
 			      NULL))
 		q = make(handle, properties);
 	pthread_mutex_unlock(&lock);
-	if (q && q->device)
+	if (q && q->device) {
+		last = q;
+		last_of = made;
 		return q;
+	}
 	opencl_miss(OPENCL_MISS_QUEUES, 1);
 	return NULL;
 }

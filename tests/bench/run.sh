@@ -16,7 +16,7 @@ work=$BUILD/bench
 raw=$work/raw.tsv
 runs=9
 
-all="marker ops lttng disk record dump save memory large device tracer"
+all="marker ops opencl lttng disk record dump save memory large device tracer"
 parts=${*:-$all}
 status=0
 lttng_pid=
@@ -662,6 +662,28 @@ part_device()
 	figure device_ratio ratio "${device[@]}"
 }
 
+# Not recorded and recorded in turn, each its least: PoCL's own threads use the other CPU.
+part_opencl()
+{
+	local bare=() layer=() least more i
+
+	if ! ${CC:-cc} -O2 -o "$work/opencl" tests/bench/opencl.c -lOpenCL \
+			2>"$work/opencl.log"; then
+		skip opencl_ratio "ocl-icd-opencl-dev is not installed"
+		return
+	fi
+	for i in $(seq $runs) $(seq $runs); do
+		bare+=("$("$work/opencl")") &&
+		layer+=("$("$bin/xsprof" record -q --gpu --no-torch -o "$work/opencl.data" \
+			"$work/opencl")") || { fail "opencl: failed"; return; }
+	done
+	least=$(printf '%s\n' "${bare[@]}" | sort -g | head -n 1)
+	more=$(printf '%s\n' "${layer[@]}" | sort -g | head -n 1)
+	figure opencl_bare ns "$least"
+	figure opencl_layer ns "$more"
+	figure opencl_ratio ratio "$(calc "($more - $least) / $least")"
+}
+
 # Programs as users run them, so that all is as it is for these: processes in turn, no priority.
 part_torch()
 {
@@ -683,7 +705,7 @@ part_torch()
 
 for p in $parts; do
 	case $p in
-	marker|ops|lttng|disk|record|dump|save|memory|large|device|tracer|torch) ;;
+	marker|ops|opencl|lttng|disk|record|dump|save|memory|large|device|tracer|torch) ;;
 	*) say "$p: no such part: $all torch"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"

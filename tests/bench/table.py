@@ -47,6 +47,8 @@ ROWS = [
     ("ops", "nvtx_text_ratio", "push and pop of NVTX, a text / marker pair", "ratio", "max", 1.15),
     ("ops", "nvtx_string_ratio", "the same, a registered string in a domain",
      "ratio", "max", 1.15),
+    ("opencl", "opencl_ratio", "enqueue of a kernel to PoCL: added by record --gpu / it alone",
+     "ratio", "max", 0.3),
     ("ops", "op_allocs", "allocations in a million ops, once warm", "calls", "is", 0.0),
     ("disk", "disk_pair", "disk per pair, --compress, the demo's programs", "B", "max", 10.0),
     ("record", "record_plain", "recorder, 1 producer, 1 core, nothing lost, plain",
