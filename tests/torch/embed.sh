@@ -63,5 +63,8 @@ for detail in names shapes all; do
 	"$dump" -q -f ndjson data 2>>log | grep '"aten::mm"' | grep -c '\[ *2, *2 *\]' >out
 	[ "$(cat out)" = 30 ] || ! "$dump" -q data | grep aten::mm | head -n 3 >>log
 	result "with its inputs, --torch $detail" $?
+	"$xsprof" report --by shape --json data 2>>log |
+		grep -qF '"float[], float[4, 3], long int[4], None, -, -, float[]"'
+	result "an undefined tensor is none, --torch $detail" $?
 done
 finish

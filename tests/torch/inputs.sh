@@ -42,6 +42,10 @@ kind symbolic "symbolic sizes are none" \
 	not any('[float[]' in str(i) for n, i in rows)"
 kind kinds "sparse, quantized and empty tensors, those without memory, long lists" \
 	"of('aten::sum').get('float[2, 0], None') == 2"
+kind kinds "an undefined tensor is none" \
+	"of('aten::nll_loss_forward').get('float[4, 3], long int[4], None, -, -') == 2 and
+	of('aten::nll_loss_backward').get(
+		'float[], float[4, 3], long int[4], None, -, -, float[]') == 2"
 
 # More names than there is room for.
 XSPROF_ARENA_SIZE=64k "$xsprof" record -o data -- "$python" -W ignore - >out 2>log <<-'END'

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A C++ program that links libtorch: 13 aten::mm in the main thread, 17 in another. */
+/*
+ * A C++ program that links libtorch: 13 aten::mm in the main thread, 17 in another, and an op whose
+ * weight is an undefined tensor.
+ */
 #include <ATen/ATen.h>
 #include <thread>
 
@@ -15,4 +18,6 @@ int main()
 {
 	run(13);
 	std::thread(run, 17).join();
+	at::nll_loss_backward(at::ones({}), at::ones({ 4, 3 }), at::zeros({ 4 }, at::kLong), {}, 1,
+			      -100, at::ones({}));
 }

@@ -35,6 +35,15 @@ void *torch_library(const char *part)
 	return search.library;
 }
 
+/* A program that is linked with libtorch may have it copied into itself, and all use that one. */
+static const char *find_undefined(void *library)
+{
+	static const char symbol[] = "_ZN3c1019UndefinedTensorImpl10_singletonE";
+	const char *found = dlsym(RTLD_DEFAULT, symbol);
+
+	return found ? found : dlsym(library, symbol);
+}
+
 int torch_api_find(void)
 {
 	const struct {
@@ -85,5 +94,6 @@ int torch_api_find(void)
 			return -ENOSYS;
 		memcpy(functions[i].to, &function, sizeof(function));
 	}
+	torch_api.undefined = find_undefined(library);
 	return torch_api.before_text || torch_api.before_name ? 0 : -ENOSYS;
 }

@@ -43,6 +43,11 @@ static void read_tensor(const char *value, struct torch_inputs *in, struct xspro
 		in->nr_tensors++;
 		return;
 	}
+	/* Its type is no type: the last number of the version. */
+	if (torch_undefined(value)) {
+		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_NONE };
+		return;
+	}
 	/* One without sizes would look like a scalar. */
 	*to = (struct xsprof_input){
 		.kind = XSPROF_INPUT_OTHER, .u.type = t->dtype ? t->dtype : object,

@@ -63,6 +63,12 @@ static inline const char *torch_inputs_of(const void *fn, uint32_t arguments, ui
 	return value;
 }
 
+/* Is an input that is a tensor an undefined one?  Its sizes are what its own code says. */
+static inline bool torch_undefined(const char *value)
+{
+	return torch_ptr(value, 0) == torch_api.undefined;
+}
+
 /* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
 uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in);
 /* A tensor of them: tensor.c.  Return: false: what its sizes are is not known. */

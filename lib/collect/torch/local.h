@@ -105,6 +105,7 @@ struct torch_name {
  * @get_dtype: the same, its c10::ScalarType
  * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
  * @free: frees what a vector holds
+ * @undefined: what all undefined tensors point to; NULL: not known
  */
 struct torch_api {
 	uint64_t		(*add_global)(struct torch_callback cb);
@@ -130,6 +131,7 @@ struct torch_api {
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
 	void			*(*save_meta)(void *map, const void *fn, const bool *config);
 	void			(*free)(void *data);
+	const char		*undefined;
 };
 
 extern struct torch_api torch_api;

@@ -4,7 +4,10 @@
  */
 #include "collect/torch/inputs.h"
 
-/* c10::ScalarType: numbers are added at the end, never changed. */
+/*
+ * c10::ScalarType: numbers are added at the end, never changed; behind the last of each version is
+ * that of an undefined tensor, which has no type.
+ */
 static const struct {
 	const char	*name;
 	uint32_t	size;
@@ -26,7 +29,7 @@ static const struct {
 	{ "c10::dummy_int1_7_t<3>", 1 }, { "c10::dummy_int1_7_t<4>", 1 },
 	{ "c10::dummy_int1_7_t<5>", 1 }, { "c10::dummy_int1_7_t<6>", 1 },
 	{ "c10::dummy_int1_7_t<7>", 1 }, { "c10::Float8_e8m0fnu", 1 },
-	{ "c10::Float4_e2m1fn_x2", 1 },
+	{ "c10::Float4_e2m1fn_x2", 1 }, { "c10::complex<c10::BFloat16>", 4 },
 };
 
 #define TYPES	(sizeof(types) / sizeof(types[0]))

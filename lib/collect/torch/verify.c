@@ -41,7 +41,7 @@ static int look(const char *values, uint64_t n)
 		const char *value = values + i * IVALUE_SIZE;
 		char tensor[TORCH_TENSOR_SPAN];
 
-		if (torch_u32(value, IVALUE_TAG) != TAG_TENSOR)
+		if (torch_u32(value, IVALUE_TAG) != TAG_TENSOR || torch_undefined(value))
 			continue;
 		if (!torch_tensor_copy(value, tensor))
 			return BAD;
