@@ -59,6 +59,8 @@ each shape 5 some '*the shape of a tensor is not where it was expected: ops are 
 result "another shape: right ones up to there, then names only, and a line says why" $?
 each type 5 some '*the shape of a tensor is not where it was expected: ops are recorded without*'
 result "another type: the same" $?
+each thread 5 all
+result "a thread that waits where inputs are compared: another has all of its own" $?
 each comms 5 all
 result "what collectives are of" $?
 for form in count text hash; do

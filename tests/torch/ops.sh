@@ -347,6 +347,34 @@ wait $pid
 END
 result "xsprof ctl start: with what is asked for, and no more" $?
 
+# Threads that all begin before it is known where inputs are: each has those of its ops from its
+# first tensor on.
+record --torch shapes -- "$python" -W ignore -c 'import torch, threading
+start = threading.Barrier(8)
+def work():
+    start.wait()
+    for i in range(200):
+        torch.ones(4).add(1)
+threads = [threading.Thread(target=work) for _ in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]' && python3 - <<-'END' 2>>log
+	import json
+	ops = {}
+	for e in json.load(open("ours"))["traceEvents"]:
+	    if e.get("cat") == "cpu_op":
+	        ops.setdefault(e["tid"], []).append(e)
+	assert len(ops) == 8, ops.keys()
+	for own in ops.values():
+	    own.sort(key=lambda e: e["ts"])
+	    first = [e["name"] for e in own].index("aten::fill_")
+	    assert 0 < first < 5 and len(own) >= 800, own[:5]
+	    without = [e for e in own[first:] if not e["args"].get("Input Dims")]
+	    assert not without, (len(without), without[:3])
+	    adds = [e["args"]["Input Dims"] for e in own if e["name"] == "aten::add"]
+	    assert adds == [[[4], [], []]] * 200, adds
+END
+result "threads that begin at the same time have the inputs of their ops" $?
+
 mm='import torch
 def mm(n):
     a = torch.ones(2, 2)

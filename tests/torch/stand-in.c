@@ -7,8 +7,10 @@
  * changed places; number, shape, type: as good, but libtorch's answer is another one than what is
  * in memory; silent: it does not answer; name: operators share the memory of their schema; comms: a
  * third of the ops are collectives, of which it says what they are; comms-count, comms-text,
- * comms-hash: it says that in another form.
+ * comms-hash: it says that in another form; thread: its answer takes as long as another thread needs
+ * for all of the ops.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -95,6 +97,8 @@ static void choose(void)
 	}
 }
 
+static void *make_ops(void *arg);
+
 /* ---- what libtorch exports ------------------------------------------------------------------ */
 
 EXPORT uint64_t _ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE(struct callback cb)
@@ -161,6 +165,19 @@ EXPORT void _ZN2at14RecordFunctionD1Ev(void *fn)
 			observers[i].end(fn, NULL);
 }
 
+/* Another thread makes all of the ops, and this one waits for it. */
+static void wait_for_thread(void)
+{
+	static bool waits;
+	pthread_t thread;
+
+	if (waits)
+		return;
+	waits = true;
+	if (pthread_create(&thread, NULL, make_ops, NULL) || pthread_join(thread, NULL))
+		abort();
+}
+
 EXPORT struct vector _ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb(const void *fn,
 										 bool flatten)
 {
@@ -169,6 +186,8 @@ EXPORT struct vector _ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionE
 	struct vector all, *one;
 
 	(void)flatten;
+	if (is("thread"))
+		wait_for_thread();
 	all.begin = calloc(n, sizeof(*one));
 	all.end = all.room = all.begin + n * sizeof(*one);
 	one = (struct vector *)all.begin;
@@ -275,21 +294,23 @@ EXPORT void *_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE(void *ret, ui
 
 /* ---- a program's ops ------------------------------------------------------------------------ */
 
-EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope));
+/* As FunctionSchema: a string first; its arguments are further behind. */
+struct schema {
+	const char	*name;
+	uint64_t	more[11];
+};
 
-EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope))
+static struct schema schemas[] = {
+	{ .name = "aten::zero" }, { .name = "aten::one" }, { .name = "aten::two" },
+};
+
+static void *(*steps)(void *ret, uint8_t scope);
+
+static void *make_ops(void *arg)
 {
-	/* As FunctionSchema: a string first; its arguments are further behind. */
-	static struct {
-		const char	*name;
-		uint64_t	more[11];
-	} schemas[] = { { .name = "aten::zero" }, { .name = "aten::one" },
-			{ .name = "aten::two" } }, shared;
-	static _Alignas(16) char tensor[2][400], value[2][16], fn[1024];
+	static struct schema shared;
+	_Alignas(16) char tensor[2][400] = { { 0 } }, value[2][16] = { { 0 } }, fn[1024];
 
-	choose();
-	if (!strncmp(at.kind, "comms", 5))
-		schemas[0].name = "record_param_comms";
 	for (int i = 0; i < OPS; i++) {
 		char room[128];
 
@@ -318,4 +339,16 @@ EXPORT void stand_in_ops(void *(*steps)(void *ret, uint8_t scope))
 		starts(fn);
 		_ZN2at14RecordFunctionD1Ev(fn);
 	}
+	return arg;
+}
+
+EXPORT void stand_in_ops(void *(*of_program)(void *ret, uint8_t scope));
+
+EXPORT void stand_in_ops(void *(*of_program)(void *ret, uint8_t scope))
+{
+	choose();
+	steps = of_program;
+	if (!strncmp(at.kind, "comms", 5))
+		schemas[0].name = "record_param_comms";
+	make_ops(NULL);
 }

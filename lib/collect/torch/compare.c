@@ -45,9 +45,7 @@ bool torch_peek(void *to, const void *from, size_t len)
 /* An input that is a tensor: its first bytes in @copy. */
 bool torch_tensor_copy(const char *value, char *copy)
 {
-	size_t len = torch_layout.sizes ? torch_layout.sizes + TENSOR_READ : TENSOR_READ;
-
-	return torch_peek(copy, torch_ptr(value, 0), len);
+	return torch_peek(copy, torch_ptr(value, 0), TORCH_FOUND(sizes) + TENSOR_READ);
 }
 
 /* Where libtorch's own pointer to the sizes leads. */
@@ -56,18 +54,17 @@ static bool find_sizes(const char *value, uint64_t ndim)
 	int64_t *sizes = NULL;
 	ptrdiff_t at;
 
-	if (torch_layout.sizes)
+	if (TORCH_FOUND(sizes))
 		return true;
-	if (!torch_api.get_sizes) {
-		torch_layout.sizes = SIZES_OF_OLD;
-		return true;
-	}
+	if (!torch_api.get_sizes)
+		return torch_find16(&torch_layout.sizes, SIZES_OF_OLD);
 	if (ndim > MOST_INLINE || torch_api.get_sizes(value, &sizes))
 		return false;
 	at = (const char *)sizes - torch_ptr(value, 0) - SIZES_INLINE;
 	if (at < 16 || at > 256)
 		return false;
-	torch_layout.sizes = (uint16_t)at;
+	/* Another place than another thread found: the comparison fails. */
+	(void)torch_find16(&torch_layout.sizes, (uint16_t)at);
 	return true;
 }
 
@@ -75,15 +72,17 @@ bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 {
 	uint64_t ndim = (uint64_t)(sizes->end - sizes->begin) / sizeof(int64_t);
 	char tensor[TORCH_TENSOR_SPAN], many[64 * sizeof(int64_t)];
+	uint16_t place;
 	const char *at;
 	int32_t type = -1;
 
 	/* Nothing is said of one that has no sizes, or none that are known. */
 	if (!ndim || ndim > 64 || !find_sizes(value, ndim))
 		return true;
-	if (!torch_tensor_copy(value, tensor) || torch_u64(tensor, torch_layout.sizes) != ndim)
+	place = TORCH_FOUND(sizes);
+	if (!torch_tensor_copy(value, tensor) || torch_u64(tensor, place) != ndim)
 		return false;
-	at = tensor + torch_layout.sizes + SIZES_INLINE;
+	at = tensor + place + SIZES_INLINE;
 	if (ndim > MOST_INLINE) {
 		if (!torch_peek(many, torch_ptr(at, 0), ndim * sizeof(int64_t)))
 			return false;
@@ -92,9 +91,9 @@ bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 	if (memcmp(at, sizes->begin, ndim * sizeof(int64_t)))
 		return false;
 	if (torch_api.get_dtype && (torch_api.get_dtype(value, &type) ||
-				    type != torch_u16(tensor, torch_layout.sizes + DTYPE)))
+				    type != torch_u16(tensor, place + DTYPE)))
 		return false;
-	torch_compared++;
+	__atomic_add_fetch(&torch_compared, 1, __ATOMIC_RELAXED);
 	return true;
 }
 

@@ -18,15 +18,15 @@ static void read_other(const char *value, bool lists, struct torch_inputs *in,
 {
 	uint32_t tag = torch_u32(value, IVALUE_TAG);
 
-	if (lists && tag == torch_layout.tag_bool) {
+	if (lists && tag == TORCH_FOUND(tag_bool)) {
 		to->kind = XSPROF_INPUT_BOOL;
 		to->u.i64 = torch_u8(value, 0) != 0;
 		return;
 	}
-	if (lists && tag == torch_layout.tag_list && torch_layout.list &&
+	if (lists && tag == TORCH_FOUND(tag_list) && TORCH_FOUND(list) &&
 	    torch_list_read(value, in, to))
 		return;
-	if (lists && tag > torch_layout.tag_bool && tag < torch_layout.tag_list &&
+	if (lists && tag > TORCH_FOUND(tag_bool) && tag < TORCH_FOUND(tag_list) &&
 	    torch_string_read(value, to))
 		return;
 	in->others++;

@@ -69,6 +69,21 @@ static inline bool torch_undefined(const char *value)
 	return torch_ptr(value, 0) == torch_api.undefined;
 }
 
+/*
+ * What the first ops find: 0 until then, and never changed again. Threads look at the same time,
+ * each at its own op, and read from memory what they have compared themselves.
+ */
+#define TORCH_FOUND(field)	__atomic_load_n(&torch_layout.field, __ATOMIC_RELAXED)
+
+/* Return: false: another thread found something else in the meantime. */
+static inline bool torch_find16(uint16_t *field, uint16_t v)
+{
+	uint16_t there = 0;
+
+	return __atomic_compare_exchange_n(field, &there, v, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED) || there == v;
+}
+
 /* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
 uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in);
 /* A tensor of them: tensor.c.  Return: false: what its sizes are is not known. */
@@ -89,13 +104,15 @@ extern int torch_verified;
 bool torch_verify(const void *fn, uint32_t arguments);
 /* The same of its lists and bools, behind that. */
 bool torch_verify_lists(const void *fn);
+/* Enough were compared, unless another thread found one that differs. */
+void torch_verify_over(int *state);
 
 /* ---- compare.c ------------------------------------------------------------------------------ */
 
 /* As many bytes of a tensor as are looked at, wherever its sizes are in it. */
 #define TORCH_TENSOR_SPAN	(256 + POLICIES + 2)
 
-/* Tensors that were compared; the lock of verify.c is held. */
+/* Tensors that were compared. */
 extern unsigned int torch_compared;
 
 /*
@@ -108,7 +125,7 @@ bool torch_tensor_copy(const char *value, char *copy);
 /* Are its sizes what its own code says?  @copy: where sizes are is known */
 static inline bool torch_custom_sizes(const char *copy)
 {
-	return torch_u8(copy, torch_layout.sizes + POLICIES) & CUSTOM_SIZES;
+	return torch_u8(copy, TORCH_FOUND(sizes) + POLICIES) & CUSTOM_SIZES;
 }
 
 /* Has the tensor of an input in libtorch's memory the sizes that it says? */
@@ -120,14 +137,14 @@ void torch_free_sizes(const struct torch_vector *sizes);
 /* TORCH_..., for lists and bools. */
 extern int torch_lists;
 
-/* The lock of verify.c is held.  Return: true when this op's may be recorded. */
+/* Return: true when this op's may be recorded. */
 bool torch_lists_compare(const void *fn);
 /* Return: false: it is one of which nothing is recorded but that it is there. */
 bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_input *to);
 
 /* ---- strings.c ------------------------------------------------------------------------------ */
 
-/* Where the text of one is.  Makes one, the first time. */
+/* Finds where the text of one is: makes one, the first time. */
 void torch_strings_find(void);
 /* Is std::string of the old kind? */
 static inline bool torch_old_texts(void)

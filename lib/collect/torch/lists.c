@@ -25,16 +25,18 @@ struct answers {
 /* Is @tag the one that is @known if @is, and another if not?  The first time it becomes known. */
 static bool learn(uint8_t *known, uint32_t tag, bool is)
 {
-	const struct torch_layout *l = &torch_layout;
+	uint8_t there = __atomic_load_n(known, __ATOMIC_RELAXED);
+	bool list = known == &torch_layout.tag_list;
 
 	if (!is)
-		return !*known || *known != tag;
-	if (*known)
-		return *known == tag;
-	if (tag <= TAG_INT || tag > UINT8_MAX || tag == l->tag_bool || tag == l->tag_list)
+		return !there || there != tag;
+	if (there)
+		return there == tag;
+	if (tag <= TAG_INT || tag > UINT8_MAX ||
+	    tag == (list ? TORCH_FOUND(tag_bool) : TORCH_FOUND(tag_list)))
 		return false;
-	*known = (uint8_t)tag;
-	return true;
+	return __atomic_compare_exchange_n(known, &there, (uint8_t)tag, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED) || there == tag;
 }
 
 /* Copies the elements of the vector at @at of a list.  Return: how many, -1: no vector is there. */
@@ -141,29 +143,29 @@ static bool same_list(const char *value, struct answers *have)
 {
 	static const uint16_t places[] = { 16, 24 };
 	const char *impl = torch_ptr(value, 0);
+	uint16_t place = TORCH_FOUND(list);
 	struct answers a = *have;
 
-	if (torch_layout.list && is_empty(impl, torch_layout.list)) {
+	if (place && is_empty(impl, place)) {
 		have->sizes++;
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (torch_layout.list && torch_layout.list != places[i])
+		if (place && place != places[i])
 			continue;
 		a = *have;
 		if (!fits(value, impl, places[i], &a)) {
 			have->unsure |= a.unsure;
 			continue;
 		}
-		torch_layout.list = places[i];
 		*have = a;
-		compared++;
-		return true;
+		__atomic_add_fetch(&compared, 1, __ATOMIC_RELAXED);
+		return torch_find16(&torch_layout.list, places[i]);
 	}
 	/* An empty one says nothing of where it is. */
 	have->sizes++;
-	return is_unread(value) || (!torch_layout.list && (is_empty(impl, places[0]) ||
-							   is_empty(impl, places[1])));
+	return is_unread(value) || (!place && (is_empty(impl, places[0]) ||
+					       is_empty(impl, places[1])));
 }
 
 static size_t text_size(void)
@@ -262,15 +264,23 @@ static bool can_ask(void)
 	       torch_api.is_bool_list && torch_api.is_double_list;
 }
 
+static void give_up(void)
+{
+	int before = __atomic_exchange_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
+
+	if (before != TORCH_DIFFERS)
+		torch_say("PyTorch: lists are not what they were expected to be: they and bools "
+			  "are recorded without what is in them");
+}
+
 bool torch_lists_compare(const void *fn)
 {
 	uint64_t n = torch_u64(fn, torch_layout.inputs + 8);
 	struct torch_vector types, sizes;
 	struct answers a = { 0 };
+	unsigned int asked;
 	bool good;
 
-	if (torch_lists != TORCH_VERIFY)
-		return torch_lists == TORCH_VERIFIED;
 	if (!can_ask()) {
 		__atomic_store_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
 		return false;
@@ -287,18 +297,15 @@ bool torch_lists_compare(const void *fn)
 	       compare(torch_ptr(fn, torch_layout.inputs), n, &a);
 	free_texts(&types);
 	torch_free_sizes(&sizes);
-	ops++;
+	asked = __atomic_add_fetch(&ops, 1, __ATOMIC_RELAXED);
 	/* A list that is not compared says nothing: the op has none, others go on. */
 	if (!good && a.unsure)
 		return false;
 	if (!good)
-		torch_say("PyTorch: lists are not what they were expected to be: they and bools "
-			  "are recorded without what is in them");
-	/* Release: a thread that reads the word sees the layout that was found. */
-	if (!good)
-		__atomic_store_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
-	else if ((compared >= ENOUGH && torch_layout.tag_bool) || ops >= ENOUGH_OPS)
-		__atomic_store_n(&torch_lists, TORCH_VERIFIED, __ATOMIC_RELEASE);
+		give_up();
+	else if ((__atomic_load_n(&compared, __ATOMIC_RELAXED) >= ENOUGH &&
+		  TORCH_FOUND(tag_bool)) || asked >= ENOUGH_OPS)
+		torch_verify_over(&torch_lists);
 	return good;
 }
 
@@ -333,14 +340,14 @@ static bool read_numbers(uint32_t tag, const char *from, uint64_t n, struct torc
 	for (uint64_t i = 0; i < n; i++, from += IVALUE_SIZE) {
 		if (torch_u32(from, IVALUE_TAG) != tag)
 			return false;
-		if (tag == torch_layout.tag_bool)
+		if (tag == TORCH_FOUND(tag_bool))
 			bools[i] = torch_u8(from, 0) != 0;
 		else
 			numbers[i] = torch_u64(from, 0);
 	}
 	in->nr_numbers += (uint32_t)n;
 	*to = (struct xsprof_input){ .n = (uint32_t)n };
-	if (tag == torch_layout.tag_bool) {
+	if (tag == TORCH_FOUND(tag_bool)) {
 		to->kind = XSPROF_INPUT_BOOLS;
 		to->u.bools = bools;
 	} else if (tag == TAG_DOUBLE) {
@@ -355,13 +362,13 @@ static bool read_numbers(uint32_t tag, const char *from, uint64_t n, struct torc
 
 bool torch_list_read(const char *value, struct torch_inputs *in, struct xsprof_input *to)
 {
-	const char *impl = torch_ptr(value, 0), *from = torch_ptr(impl, torch_layout.list);
-	uint64_t n = (uint64_t)(torch_ptr(impl, torch_layout.list + 8) - from) / IVALUE_SIZE;
+	const char *impl = torch_ptr(value, 0), *from = torch_ptr(impl, TORCH_FOUND(list));
+	uint64_t n = (uint64_t)(torch_ptr(impl, TORCH_FOUND(list) + 8) - from) / IVALUE_SIZE;
 	uint32_t tag = n ? torch_u32(from, IVALUE_TAG) : TAG_INT;
 
 	if (tag == TAG_TENSOR || (!n && torch_api.is_tensor_list(value)))
 		return read_tensors(value, from, n, in, to);
-	if (tag != TAG_INT && tag != TAG_DOUBLE && tag != torch_layout.tag_bool)
+	if (tag != TAG_INT && tag != TAG_DOUBLE && tag != TORCH_FOUND(tag_bool))
 		return false;
 	return read_numbers(tag, from, n, in, to);
 }

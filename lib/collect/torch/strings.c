@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Strings among the inputs of ops. Libtorch makes one for us, which shows the offset of the text;
- * an input is read only if its object has the same class. The first is done once, with the lock of
- * verify.c, before any other thread reads one.
+ * an input is read only if its object has the same class.
  */
 #include "collect/torch/inputs.h"
 
@@ -33,18 +32,19 @@ void torch_strings_find(void)
 	static bool asked;
 	const char *made;
 
-	if (asked || !torch_api.string_new)
+	if (__atomic_load_n(&asked, __ATOMIC_RELAXED) || !torch_api.string_new)
 		return;
-	asked = true;
 	/* It stays: what would give it back is inlined into its users. */
 	made = torch_api.string_new(PROBE).object;
 	for (uint16_t at = 16; made && at <= 24; at += 8) {
 		if (!is_ours(made + at))
 			continue;
-		torch_layout.text = at;
-		torch_layout.text_class = torch_u64(made, 0);
-		return;
+		__atomic_store_n(&torch_layout.text_class, torch_u64(made, 0), __ATOMIC_RELAXED);
+		__atomic_store_n(&torch_layout.text, at, __ATOMIC_RELAXED);
+		break;
 	}
+	/* Threads that look at the same time find the same. */
+	__atomic_store_n(&asked, true, __ATOMIC_RELAXED);
 }
 
 bool torch_string_read(const char *value, struct xsprof_input *to)
@@ -53,9 +53,9 @@ bool torch_string_read(const char *value, struct xsprof_input *to)
 	const char *text;
 	size_t len;
 
-	if (!torch_layout.text || torch_u64(object, 0) != torch_layout.text_class)
+	if (!TORCH_FOUND(text) || torch_u64(object, 0) != TORCH_FOUND(text_class))
 		return false;
-	len = torch_text(object + torch_layout.text, &text);
+	len = torch_text(object + TORCH_FOUND(text), &text);
 	/* One that is longer than a record keeps is told of as cut; one with a 0 is no text. */
 	if (memchr(text, 0, len))
 		return false;

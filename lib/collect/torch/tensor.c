@@ -44,7 +44,7 @@ void torch_tensor_init(int category)
 
 bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 {
-	const char *s = impl + torch_layout.sizes;
+	const char *s = impl + TORCH_FOUND(sizes);
 	uint64_t ndim = torch_u64(s, 0);
 	uint16_t type = torch_u16(s, DTYPE);
 

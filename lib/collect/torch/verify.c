@@ -2,10 +2,9 @@
 /*
  * Are tensors where inputs.c reads them? What it would read of the program's first tensors is
  * compared with what libtorch itself says of them. One that differs, and no input is read in this
- * process any more: a shape is right or it is not there.
+ * process any more: a shape is right or it is not there. Each thread compares its own ops: one that
+ * waits for a CPU in the middle of it, or forks, keeps no other from its inputs.
  */
-#include <pthread.h>
-
 #include "collect/torch/inputs.h"
 
 #define ENOUGH		256u	/* tensors */
@@ -13,7 +12,8 @@
 
 int torch_verified;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* An op inside the comparison has no inputs.  Not the general model: see threads.c. */
+static __thread bool comparing __attribute__((tls_model("initial-exec")));
 
 /* @value: the last @n of its inputs */
 static bool compare(const void *fn, const char *value, const char *values, uint64_t n)
@@ -45,7 +45,7 @@ static int look(const char *values, uint64_t n)
 			continue;
 		if (!torch_tensor_copy(value, tensor))
 			return BAD;
-		if (torch_layout.sizes && torch_custom_sizes(tensor))
+		if (TORCH_FOUND(sizes) && torch_custom_sizes(tensor))
 			ret = SKIP;
 	}
 	return ret;
@@ -53,20 +53,28 @@ static int look(const char *values, uint64_t n)
 
 static void give_up(const char *what)
 {
-	__atomic_store_n(&torch_verified, TORCH_DIFFERS, __ATOMIC_RELEASE);
-	torch_say("PyTorch: %s is not where it was expected: ops are recorded without their "
-		  "inputs", what);
+	int before = __atomic_exchange_n(&torch_verified, TORCH_DIFFERS, __ATOMIC_RELEASE);
+
+	if (before != TORCH_DIFFERS)
+		torch_say("PyTorch: %s is not where it was expected: ops are recorded without "
+			  "their inputs", what);
 }
 
-/* The lock is held. */
+void torch_verify_over(int *state)
+{
+	int there = TORCH_VERIFY;
+
+	/* Release: a thread that reads the word sees the layout that was found. */
+	(void)__atomic_compare_exchange_n(state, &there, TORCH_VERIFIED, false, __ATOMIC_RELEASE,
+					  __ATOMIC_RELAXED);
+}
+
 static bool verify(const void *fn, uint32_t arguments)
 {
 	uint64_t there = torch_u64(fn, torch_layout.inputs + 8), n;
 	const char *value = torch_inputs_of(fn, arguments, &n);
 	char values[TORCH_INPUTS * IVALUE_SIZE];
 
-	if (torch_verified != TORCH_VERIFY)
-		return torch_verified == TORCH_VERIFIED;
 	if (!torch_api.nr_inputs || !torch_api.input_sizes || !torch_api.free) {
 		give_up("the number of inputs");
 		return false;
@@ -89,21 +97,20 @@ static bool verify(const void *fn, uint32_t arguments)
 		give_up("the shape of a tensor");
 		return false;
 	}
-	/* Release: a thread that reads the word sees the layout that was found. */
-	if (torch_compared >= ENOUGH)
-		__atomic_store_n(&torch_verified, TORCH_VERIFIED, __ATOMIC_RELEASE);
-	return torch_layout.sizes != 0;
+	if (__atomic_load_n(&torch_compared, __ATOMIC_RELAXED) >= ENOUGH)
+		torch_verify_over(&torch_verified);
+	return TORCH_FOUND(sizes) != 0;
 }
 
 bool torch_verify(const void *fn, uint32_t arguments)
 {
 	bool good;
 
-	/* An op inside the comparison, or one at the same time: without inputs. */
-	if (pthread_mutex_trylock(&lock))
+	if (comparing)
 		return false;
+	comparing = true;
 	good = verify(fn, arguments);
-	pthread_mutex_unlock(&lock);
+	comparing = false;
 	return good;
 }
 
@@ -111,9 +118,10 @@ bool torch_verify_lists(const void *fn)
 {
 	bool good;
 
-	if (pthread_mutex_trylock(&lock))
+	if (comparing)
 		return false;
+	comparing = true;
 	good = torch_lists_compare(fn);
-	pthread_mutex_unlock(&lock);
+	comparing = false;
 	return good;
 }
