@@ -160,13 +160,13 @@ static void nested(struct cap_ring *r, struct wide *w)
 	cap_event(r, T(52), XSPROF_REC_COMPLETE, 200, WHOLE, 0, 3 * US);
 }
 
-static void out_of_memory(struct cap_ring *r, struct wide *w, uint64_t t)
+static void out_of_memory(struct cap_ring *r, struct wide *w, uint64_t t, uint32_t device)
 {
 	w->rec = cap_head(t, XSPROF_REC_INSTANT, 200, OOM, 0, 0);
 	put_number(w, BYTES, 1u << 20);
 	put_number(w, ALLOCATED, 1000);
-	put_number(w, RESERVED, 3000);
-	put_number(w, DEVICE, GPU);
+	put_number(w, RESERVED, device ? 3000 : 0);
+	put_number(w, DEVICE, device);
 	put(r, w);
 }
 
@@ -234,10 +234,10 @@ void cap_make_usage(void)
 	nested(&r[0], &w);
 	op(&w, T(60), 200, EMPTY, false);
 	put(&r[0], &w);
-	out_of_memory(&r[0], &w, T(61));
+	out_of_memory(&r[0], &w, T(61), GPU);
 	end(&r[0], T(62), 200);
 	inputs(&r[0], &w);
-	out_of_memory(&r[0], &w, T(71));
+	out_of_memory(&r[0], &w, T(71), 0);
 	lossy(&r[1], &w);
 	/* Steps beside those of another thread: one from 470 to 570, the next after the peak. */
 	begin(&r[2], T(17), 202, STEP);

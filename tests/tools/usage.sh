@@ -32,8 +32,9 @@ assert report["memory"] == {
     "left_out": 0, "flops_unknown": 3}, report["memory"]
 oom = report["out_of_memory"]
 assert oom["count"] == 2 and [o["in"] for o in oom["first"]] == ["aten::empty", None], oom
-assert all((o["bytes"], o["device_type"], o["device"], o["allocated"], o["reserved"], o["tid"]) ==
-           (1 << 20, 1, 0, 1000, 3000, 200) for o in oom["first"]), oom
+assert [(o["bytes"], o["device_type"], o["device"], o["allocated"], o["reserved"], o["tid"])
+        for o in oom["first"]] == [(1 << 20, 1, 0, 1000, 3000, 200),
+                                   (1 << 20, 0, 0, 1000, None, 200)], oom
 END
 result "bytes and FLOPs of ranges; those in no range, and what is in doubt" $?
 rows --include-uncertain && python3 - "$dir/json" 2>>"$dir/log" <<'END'
@@ -88,6 +89,7 @@ grep -qx 'CPU Mem  Self CPU Mem  Device Mem  Self Device Mem  FLOPs  Name' "$dir
 result "the table" $?
 grep -qx 'Out of memory: 2 allocations failed:' "$dir/out" && grep -qx \
 "  0.000061000  ?-200  aten::empty: 1.0 MB of device 1:0; 1.0 kB allocated, 3.0 kB reserved" \
+	"$dir/out" && grep -qx "  0.000071000  ?-200  in no range: 1.0 MB of cpu; 1.0 kB allocated" \
 	"$dir/out"
 result "what found no memory" $?
 "$make_capture" big "$dir/big.data" 1000

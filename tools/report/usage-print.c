@@ -182,12 +182,40 @@ void report_print_usage(const struct report *report, struct xsp_group **rows, si
 	print_left(report);
 }
 
+static bool is_cpu(const struct usage_failed *failed)
+{
+	return failed->mem.device >> 16 == 0;
+}
+
+/* PyTorch's allocator for CPUs says 0: it does not know. */
+static bool has_reserved(const struct usage_failed *failed)
+{
+	return failed->mem.reserved || !is_cpu(failed);
+}
+
+static void print_place(const struct usage_failed *failed)
+{
+	char bytes[32];
+
+	printf(": %s of ",
+	       tool_format_bytes(bytes, sizeof(bytes), (uint64_t)failed->mem.bytes));
+	if (is_cpu(failed))
+		fputs("cpu", stdout);
+	else
+		printf("device %u:%u", failed->mem.device >> 16, failed->mem.device & 0xffff);
+	printf("; %s allocated",
+	       tool_format_bytes(bytes, sizeof(bytes), failed->mem.allocated));
+	if (has_reserved(failed))
+		printf(", %s reserved",
+		       tool_format_bytes(bytes, sizeof(bytes), failed->mem.reserved));
+	putchar('\n');
+}
+
 static void print_failed(const struct report *report, const struct usage_failed *failed)
 {
 	struct xsprof_trace *trace = report->source.trace;
 	const char *comm = xsprof_trace_thread(trace, failed->producer, failed->tid), *name;
 	uint64_t ns = failed->mem.ns - report->first_ns;
-	char bytes[32], allocated[32], reserved[32];
 	size_t len;
 
 	printf("  %" PRIu64 ".%09" PRIu64 "  ", ns / 1000000000u, ns % 1000000000u);
@@ -199,11 +227,7 @@ static void print_failed(const struct report *report, const struct usage_failed 
 	} else {
 		fputs("in no range", stdout);
 	}
-	printf(": %s of device %u:%u; %s allocated, %s reserved\n",
-	       tool_format_bytes(bytes, sizeof(bytes), (uint64_t)failed->mem.bytes),
-	       failed->mem.device >> 16, failed->mem.device & 0xffff,
-	       tool_format_bytes(allocated, sizeof(allocated), failed->mem.allocated),
-	       tool_format_bytes(reserved, sizeof(reserved), failed->mem.reserved));
+	print_place(failed);
 }
 
 void report_print_out_of_memory(const struct report *report)
@@ -236,10 +260,14 @@ static void json_failed(const struct report *report, const struct usage_failed *
 	size_t len;
 
 	printf("{\"ns\":%" PRIu64 ",\"bytes\":%" PRId64 ",\"device_type\":%u,\"device\":%u,"
-	       "\"allocated\":%" PRIu64 ",\"reserved\":%" PRIu64 ",\"producer\":%u,\"pid\":%u,"
-	       "\"tid\":%u,\"in\":", failed->mem.ns, failed->mem.bytes, failed->mem.device >> 16,
-	       failed->mem.device & 0xffff, failed->mem.allocated, failed->mem.reserved,
-	       failed->producer, failed->pid, failed->tid);
+	       "\"allocated\":%" PRIu64 ",\"reserved\":", failed->mem.ns, failed->mem.bytes,
+	       failed->mem.device >> 16, failed->mem.device & 0xffff, failed->mem.allocated);
+	if (has_reserved(failed))
+		printf("%" PRIu64, failed->mem.reserved);
+	else
+		fputs("null", stdout);
+	printf(",\"producer\":%u,\"pid\":%u,\"tid\":%u,\"in\":", failed->producer, failed->pid,
+	       failed->tid);
 	if (failed->name) {
 		name = xsprof_trace_name_len(trace, failed->producer, failed->name, &len);
 		xsp_json_print(stdout, name, len);
