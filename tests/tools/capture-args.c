@@ -163,3 +163,29 @@ void cap_make_cover(void)
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(2100));
 	cap_end(T(2101));
 }
+
+/* Twice @n spans of a process that are all open at one time, and one of its thread beside them. */
+void cap_make_overlap(uint32_t n)
+{
+	struct xsprof_rec_span span = { 0 };
+	uint64_t first;
+	struct cap_ring r;
+
+	cap_host("hostname=overlap\n");
+	cap_clock(T(0), T(10 * (uint64_t)n + 1000));
+	cap_producer(0, 90, T(0));
+	cap_name(0, 1, "request");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 1024);
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		first = i < n ? 10 : 2 * n + 10;
+		span.begin = T(first + i % n);
+		span.end = T(first + n + i % n);
+		span.rec = cap_head(span.end, XSPROF_REC_SPAN, 90, 1, XSPROF_SCOPE_PROCESS, i);
+		cap_record(&r, &span, 2);
+	}
+	put_span(&r, 90, 4 * n + 10, 4 * n + 20);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(4 * n + 30));
+	cap_end(T(4 * n + 31));
+}

@@ -193,6 +193,36 @@ result "chrome: a thread of a pid namespace has its number, and no other has it"
 	grep -q '"ptr":"0xdeadbeef"' "$dir/out" && grep -q ':"1152921504606846976"' "$dir/out"
 result "kineto: pointers and large numbers are strings" $?
 
+# Ranges that overlap: each is there, on a track on which it nests; those beyond 4096 are counted.
+for n in 20 4096 5000; do
+	"$make_capture" overlap "$dir/overlap.data" $n || exit 1
+	small "kineto of $n ranges at a time" \
+		"$dump" -q -f kineto -o "$dir/overlap.json" "$dir/overlap.data"
+	"$dump" -q -f kineto "$dir/overlap.data" 2>"$dir/log" >/dev/null &&
+		python3 - "$dir/overlap.json" "$dir/log" $n >"$dir/out" 2>&1 <<-'END'
+			import collections, json, sys
+			trace, n = json.load(open(sys.argv[1])), int(sys.argv[3])
+			fit, of = min(n, 4096), collections.defaultdict(list)
+			for e in trace["traceEvents"]:
+			    if e.get("name") == "request":
+			        of[e["tid"]].append((e["ts"], e["ts"] + e["dur"]))
+			assert sum(map(len, of.values())) == 2 * fit + 1, sum(map(len, of.values()))
+			assert len(of) == fit + 1, len(of)
+			for ranges in map(sorted, of.values()):
+			    for (_, end), (begin, _) in zip(ranges, ranges[1:]):
+			        assert end <= begin, ranges
+			names = [e["args"]["name"] for e in trace["traceEvents"]
+			         if e.get("name") == "thread_name" and e["tid"] in of]
+			assert len(names) == len(set(names)) == fit + 1, names[:9]
+			assert trace["xsprof_ranges_left_out"] == 2 * (n - fit), trace
+			assert not trace["xsprof_lost_arguments"], trace
+			said = open(sys.argv[2]).read()
+			note = ": %d ranges are left out" % (2 * (n - fit))
+			assert (note in said) == (n > fit), said
+		END
+	result "kineto: $n ranges at a time are on tracks on which they nest" $?
+done
+
 # Flows have the numbers that their process gave them: each of two has its own all the same.
 "$make_capture" links "$dir/links.data" || exit 1
 for format in chrome kineto; do

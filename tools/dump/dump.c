@@ -344,6 +344,15 @@ static void say_unprinted(struct dump *dump)
 			  not.err ? strerror(-not.err) : "");
 }
 
+/* As losses of the recording it is told also where warnings are not. */
+static void say_left_out(const struct dump *dump)
+{
+	if (dump->out.left_out)
+		tool_note("%s: %" PRIu64 " ranges are left out: too many are open, or overlap, "
+			  "at once; -f perfetto has more room", dump->source.path,
+			  dump->out.left_out);
+}
+
 static void finish(struct dump *dump)
 {
 	struct xsp_out *out = &dump->out;
@@ -383,6 +392,7 @@ static int run(struct dump *dump)
 		status = all_events(dump);
 		finish(dump);
 		say_unprinted(dump);
+		say_left_out(dump);
 	}
 	if (!status && stopped && !dump->follow && !dump->look_on)
 		status = TOOL_FAILED;

@@ -269,6 +269,11 @@ static void put_span(struct xsr_kineto *k)
 	k->w.buf->p = put_lit(xsr_kineto_ts(k, p, k->first), "}");
 }
 
+uint64_t xsr_kineto_left_out(const struct xsr_kineto *k)
+{
+	return xsp_tracks_stats(k->tracks)->deep + k->left_out;
+}
+
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 {
 	const struct xsp_tracks_stats *stats = xsp_tracks_stats(k->tracks);
@@ -294,7 +299,7 @@ void xsr_kineto_tail(struct xsr_kineto *k, const char *name)
 	if (k->stacks)
 		put_number(k, "xsprof_stacks_missed", k->no_stack);
 	put_number(k, "xsprof_ranges_unfinished", stats->open);
-	put_number(k, "xsprof_ranges_left_out", stats->deep);
+	put_number(k, "xsprof_ranges_left_out", xsr_kineto_left_out(k));
 	error = xst_clocks_error(k->w.trace, k->first, k->last);
 	if (error != UINT64_MAX)
 		put_number(k, "xsprof_clock_error_ns", error);

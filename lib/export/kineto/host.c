@@ -254,8 +254,8 @@ static void complete(struct xsr_kineto *k, const struct xsprof_event *ev,
 	if (thread)
 		put_range(k, thread, ev->producer, range, to, NULL,
 			  to > k->to ? XSR_OWN_FINISHED : 0);
-	else
-		k->lost++;
+	else if (k->host && xsr_kineto_cut(k, &from, &to))
+		k->left_out++;
 }
 
 /* All of a record, and of those that it went on with, is there. */

@@ -17,6 +17,8 @@ int xsr_kineto_new(struct xsprof_trace *trace, const struct xsprof_result_option
 void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev);
 /* Ends what is open, and the file.  Then xsr_kineto_free(). */
 void xsr_kineto_finish(struct xsr_kineto *k, const char *name);
+/* Ranges that are not in the file: they are too deep, or too many overlap. */
+uint64_t xsr_kineto_left_out(const struct xsr_kineto *k);
 void xsr_kineto_free(struct xsr_kineto *k);
 
 #endif /* XSR_EXPORT_KINETO_H */

@@ -18,7 +18,7 @@
  *	user.c		ids that threads pushed
  *	note.c		annotations on streams
  *	head.c		what stands around the events
- *	track.c		the tracks they are drawn on
+ *	track.c lane.c	the tracks they are drawn on
  *	thread.c	what is kept of a thread
  */
 #ifndef XSR_KINETO_H
@@ -41,6 +41,8 @@ enum xsr_kineto_track {
 	XSR_STREAM	= 3,	/* of a GPU; tid: device << 32 | stream */
 	XSR_STREAM_SYNC	= 4,	/* waits for one */
 };
+
+#define XSR_LANES	4096u	/* tracks of one kind and key; a tid is key * XSR_LANES + number */
 
 /* What a range is. */
 enum xsr_kineto_range {
@@ -125,6 +127,9 @@ struct xsr_step {
  * @waits: what a device did for calls that are not told of yet
  * @pushed: ids that there is memory for, of all threads
  * @past: ranges that are over that there is memory for, of all threads
+ * @left_out: ranges that no track had room for
+ * @lanes: of each kind and key, those that are free when
+ * @nr_lanes: of these there is memory for
  * @next_tid: of the next track that is no thread
  * @main: the producer whose process the trace is of, XSPROF_NO_PRODUCER none known
  * @devices: bits of devices that were seen
@@ -166,6 +171,9 @@ struct xsr_kineto {
 	uint64_t			lost;
 	uint64_t			no_stack;
 	uint64_t			devices;
+	uint64_t			left_out;
+	struct xsp_map			lanes;
+	uint32_t			nr_lanes;
 	uint32_t			pushed;
 	uint32_t			past;
 	uint32_t			next_tid;
@@ -384,12 +392,14 @@ void xsr_link_backward(struct xsr_kineto *k, struct xsp_track *thread, uint64_t 
 void xsr_kineto_head(struct xsr_kineto *k);
 void xsr_kineto_tail(struct xsr_kineto *k, const char *name);
 
+/* lane.c: a track on which the range nests; NULL for none. */
+struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
+				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
+void xsr_lanes_free(struct xsr_kineto *k);
+
 /* track.c */
 /* "pid":1,"tid":2, */
 char *xsr_kineto_track(struct xsr_kineto *k, struct xsp_track *thread, char *p);
-/* A track on which the range nests; NULL for none. */
-struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
-				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end);
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync);
 /* Says what it is called, where anything is on it. */

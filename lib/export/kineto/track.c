@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The tracks of a Kineto trace: threads by their numbers, streams of GPUs by device and stream,
- * and lanes for ranges that would not nest in their thread.  Tracks are named when they are
- * forgotten, or at the end: by then their names are known.
+ * and those of lane.c.  Tracks are named when they are forgotten, or at the end: by then their
+ * names are known.
  */
 #include "decode/rank.h"
 #include "export/kineto/local.h"
 #include "ranges/program.h"
 
-#define LANES		8u		/* tracks tried for one that overlaps */
-#define FIRST_TID	0x40000000u	/* of tracks that are no threads; Linux has 2^22 */
 #define SYNC_TID	1000000u	/* what Kineto adds to a stream for those who wait for it */
 #define OTHER_TID	10000000u	/* what is added to that of another process */
 #define GPU_SORT	5000000u
@@ -79,30 +77,6 @@ char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const cha
 	return xsr_kineto_ts(k, p, ns);
 }
 
-struct xsp_track *xsr_kineto_lane(struct xsr_kineto *k, const struct xsprof_event *ev,
-				  uint32_t kind, uint64_t key, uint64_t begin, uint64_t end)
-{
-	struct xsp_track *lane;
-	uint32_t i;
-
-	for (i = 0; i < LANES; i++) {
-		lane = xsp_tracks_get(k->tracks, ev->producer, ev->pid, kind, key * LANES + i,
-				      ev->ns);
-		if (!lane)
-			return NULL;
-		if (!xsp_tracks_complete(k->tracks, lane, begin, end))
-			continue;
-		/* Its number is in the upper half of what else counts. */
-		if (!(lane->shown >> 32)) {
-			if (k->next_tid == UINT32_MAX)
-				return NULL;
-			lane->shown = (uint64_t)(FIRST_TID + k->next_tid++) << 32;
-		}
-		return lane;
-	}
-	return NULL;
-}
-
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync)
 {
@@ -162,9 +136,9 @@ static void lane_name(struct xsr_kineto *k, struct xsp_track *lane)
 		p = put_lit(p, "\"name\":\"spans");
 	else
 		p = put_u64(put_lit(p, "\"name\":\"overlapping ranges of thread "),
-			    lane->tid / LANES);
-	if (lane->tid % LANES)
-		p = put_u64(put_lit(p, ", track "), lane->tid % LANES + 1);
+			    lane->tid / XSR_LANES);
+	if (lane->tid % XSR_LANES)
+		p = put_u64(put_lit(p, ", track "), lane->tid % XSR_LANES + 1);
 	k->w.buf->p = put_lit(p, "\"}}");
 	sort_index(k, "thread_sort_index", NULL, lane, lane->shown >> 32);
 }

@@ -35,6 +35,7 @@
  * @shown: events shown, and what else has an entry: late arguments, marks of the reader
  * @events: of them, those that count as events, see xsprof(1)
  * @merged: of them, how many have no line or object of their own
+ * @left_out: ranges that the format has no place for, known when it is finished
  * @rows: tracks of what comes in any order, NULL before the first
  * @spool_err: 0, or -errno: what waits in a spool for its turn cannot be kept
  * @priv: the format's
@@ -56,6 +57,7 @@ struct xsp_out {
 	uint64_t		shown;
 	uint64_t		events;
 	uint64_t		merged;
+	uint64_t		left_out;
 	int			spool_err;
 	struct fmt_rows		*rows;
 	void			*priv;

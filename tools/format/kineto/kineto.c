@@ -44,6 +44,7 @@ static void kineto_finish(struct xsp_out *out)
 	if (!begin(out))
 		return;
 	xsr_kineto_finish(out->priv, out->buf.path ? out->buf.path : "");
+	out->left_out = xsr_kineto_left_out(out->priv);
 	xsr_kineto_free(out->priv);
 	out->priv = NULL;
 }
