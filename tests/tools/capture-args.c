@@ -164,6 +164,36 @@ void cap_make_cover(void)
 	cap_end(T(2101));
 }
 
+/*
+ * "a" from 10 to 40 us and right inside it "b", 10 to 20, "c", 10 to 30, and "d", of no length;
+ * then "e" from 50 to 60, as long as "f" around it, and "g" right behind them.
+ */
+void cap_make_together(void)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=together\n");
+	cap_clock(T(0), T(1000));
+	cap_producer(0, 90, T(0));
+	for (uint32_t i = 0; i < 7; i++)
+		cap_name(0, i + 1, &"a\0b\0c\0d\0e\0f\0g"[2 * i]);
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 1024);
+	cap_event(&r, T(10), XSPROF_REC_BEGIN, 90, 1, 0, 0);
+	cap_event(&r, T(10), XSPROF_REC_COMPLETE, 90, 4, 0, 0);
+	cap_event(&r, T(20), XSPROF_REC_COMPLETE, 90, 2, 0, 10 * US);
+	cap_event(&r, T(30), XSPROF_REC_COMPLETE, 90, 3, 0, 20 * US);
+	cap_event(&r, T(40), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(50), XSPROF_REC_BEGIN, 90, 6, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_COMPLETE, 90, 5, 0, 10 * US);
+	cap_event(&r, T(60), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_event(&r, T(60), XSPROF_REC_BEGIN, 90, 7, 0, 0);
+	cap_event(&r, T(70), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(90));
+	cap_end(T(91));
+}
+
 /* Twice @n spans of a process that are all open at one time, and one of its thread beside them. */
 void cap_make_overlap(uint32_t n)
 {

@@ -118,6 +118,27 @@ for key, ranges in tracks.items():
             fail("track %r: %r to %r does not nest" % (key, begin, end))
         inside.append(end)
 
+# As Perfetto sorts them, to a nanosecond: ends first, longer ranges before shorter ones, and all
+# else in the order of the file.  It cuts what is open inside of a range that is over.
+sorted_by = collections.defaultdict(list)
+for i, e in enumerate(events):
+    if e["ph"] in "BEX" and "ts" in e:
+        ts, dur = round(e["ts"] * 1000), round(e.get("dur", 0) * 1000)
+        kind = {"E": (0, 0), "X": (1, -dur)}.get(e["ph"], (1, 0))
+        sorted_by[e["pid"], e["tid"]].append((ts, kind, i, dur, e["ph"]))
+for key, of_track in sorted_by.items():
+    inside = []     # ends, None while open
+    for ts, _, _, dur, ph in sorted(of_track):
+        while inside and inside[-1] is not None and inside[-1] <= ts:
+            inside.pop()
+        for i, end in enumerate(inside):
+            if end is not None and end < ts and None in inside[i:]:
+                fail("track %r: what is open at %d ns is inside of what ended" % (key, ts))
+        if ph == "E" and inside and inside[-1] is None:
+            inside.pop()
+        elif ph != "E":
+            inside.append(ts + dur if ph == "X" else None)
+
 # The kernel's events: lines as its own trace file has them, on the time of the others.
 LINE = re.compile(r"^ *(.*\S) *-(\d+) +\( *(\d+|-+)\) \[(\d{3,})\] "
                   r"([d.][Nnp.][Hhs.][0-9a-f.]) +(\d+)\.(\d{6}): (\S+): (.*)$")
@@ -151,7 +172,7 @@ if len(lines) != other["events_kernel"]:
 
 # A flow is two events of the file.
 shown = len(events) + len(lines) - counts["M"] - counts["s"] - counts["t"] - counts["f"]
-shown -= closed_for_them + other["ranges_drawn_async"]
+shown -= closed_for_them + other["ranges_drawn_async"] + other["ranges_drawn_as_pairs"]
 shown += other["events_merged"]
 if shown != other["entries"]:
     fail("%d entries, says there are %d" % (shown, other["entries"]))

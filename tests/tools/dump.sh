@@ -125,6 +125,21 @@ assert got == {"plain": (20, None), "begin": (30, b), "end": (40, e),
 assert [e["name"] for e in events if e["ph"] in "BE"] == ["outer", "long", "long", "outer"]
 END
 result "ranges of no length" $?
+# What begins with the range around it stays inside of it, where Perfetto sorts an X in front.
+"$make_capture" together "$dir/together.data" &&
+	"$dump" -q -f chrome -o "$dir/together.json" "$dir/together.data" 2>"$dir/log" &&
+	lines=$("$dump" -q "$dir/together.data" 2>>"$dir/log" | wc -l) &&
+	python3 "$here/check-chrome.py" "$dir/together.json" "$lines" >>"$dir/log" &&
+	python3 - "$dir/together.json" >>"$dir/log" 2>&1 <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+got = [(e["name"], e["ph"], e["ts"], e["tid"] == 90) for e in events if e["ph"] in "BEX"]
+assert got == [("a", "B", 10, True), ("d", "X", 10, True), ("b", "B", 10, True),
+               ("b", "E", 20, True), ("c", "X", 10, False), ("a", "E", 40, True),
+               ("f", "B", 50, True), ("e", "B", 50, True), ("e", "E", 60, True),
+               ("f", "E", 60, True), ("g", "B", 60, True), ("g", "E", 70, True)], got
+END
+result "ranges that begin together" $?
 # More than the buffer holds.
 "$make_capture" empties "$dir/empty.data" 20000 &&
 	"$dump" -q -f chrome -o "$dir/empty.json" "$dir/empty.data" 2>"$dir/log" &&

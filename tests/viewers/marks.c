@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A program whose markers are what viewers have had trouble with: ranges that abut, in two threads
- * and two processes; flows of one id in both processes; counters that are not finite; numbers that
- * a double does not hold, pointers, a key twice; async ranges that have no end.  It prints how many
- * markers it made.
+ * and two processes; some that one record tells, inside of others; flows of one id in both
+ * processes; counters that are not finite; numbers that a double does not hold, pointers, a key
+ * twice; async ranges that have no end.  It prints how many markers it made.
  */
 #include <math.h>
 #include <pthread.h>
@@ -58,6 +58,19 @@ static void nested(unsigned int depth)
 		nested(depth - 1);
 }
 
+/* A range that one record tells, in a scope: it may begin, and end, in the same nanosecond. */
+static void completes(xsprof_name_t leaf)
+{
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		XSPROF_SCOPE("around");
+		uint64_t at = xsprof_now();
+
+		for (volatile unsigned int k = 0; k < i % 50; k++)
+			;
+		xsprof_complete(leaf, at);
+	}
+}
+
 static void work(void)
 {
 	xsprof_name_t request = xsprof_name("request");
@@ -69,6 +82,7 @@ static void work(void)
 	numbers();
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		nested(2);
+	completes(xsprof_name("leaf"));
 	xsprof_async_begin(request, 1);
 	xsprof_async_begin(request, 2);
 	xsprof_async_begin(request, 3);
@@ -79,7 +93,7 @@ static void work(void)
 		pthread_join(other, NULL);
 	xsprof_flow_end(xsprof_name("flow"), 7);
 	XSPROF_END();
-	made = 2 + 3 + 2 * ROUNDS + 5 + 2 + ROUNDS * 3 * 2 + 5;
+	made = 2 + 3 + 2 * ROUNDS + 5 + 2 + ROUNDS * 3 * 2 + ROUNDS * 3 + 5;
 }
 
 int main(void)

@@ -117,4 +117,28 @@ assert got == {**want, "outer": 70000, "long": 10000, "span": 185000}, got' \
 			"$dir/said" >>"$dir/log" 2>&1
 	result "$format: ranges of no length" $?
 done
+
+# Ranges that begin, or end, with the one around them.
+"$make_capture" together "$dir/together.data" || exit 1
+for format in perfetto chrome kineto; do
+	"$dump" -q -f $format -o "$dir/together.$format" "$dir/together.data" 2>"$dir/log" &&
+		node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+			"$dir/together.$format" "$stats" \
+			"ranges=select s.name, s.dur, around.name from slice s
+				left join slice around on around.id = s.parent_id
+				where s.category in ('default', 'cpu_op', 'user_annotation')" \
+			>"$dir/said" 2>>"$dir/log" &&
+		python3 -c '
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert not said[""] and not said["stats"], said
+got = {name: dur for name, dur, _ in said["ranges"]}
+assert got == {"a": 30000, "b": 10000, "c": 20000, "d": 0, "e": 10000, "f": 10000,
+               "g": 10000}, got
+around = {name: other for name, _, other in said["ranges"]}
+assert sys.argv[2] == "kineto" or (around["b"], around["e"], around["d"]) == ("a", "f", "a"), around
+assert around["a"] is None and around["g"] is None, around' \
+			"$dir/said" $format >>"$dir/log" 2>&1
+	result "$format: ranges that begin with the one around them" $?
+done
 finish

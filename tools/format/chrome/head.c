@@ -61,6 +61,7 @@ void chrome_end(struct xsp_out *out)
 	NUMBER("ends_unmatched", stats->unmatched);
 	NUMBER("ranges_too_deep", stats->deep);
 	NUMBER("ranges_drawn_async", chrome->to_async);
+	NUMBER("ranges_drawn_as_pairs", chrome->pairs);
 	NUMBER("lost_records", info.lost_records);
 	NUMBER("lost_slots", info.lost_slots);
 	NUMBER("bad_slots", info.bad_slots);

@@ -63,6 +63,7 @@ struct chrome_empty {
  * @next_tid: the next number for a track that is no thread
  * @next_id: the next id of an async range that the format makes
  * @to_async: ranges drawn as async ones because no track had room
+ * @pairs: ranges in one record drawn as a begin and an end
  * @spool: lines of the kernel's tracer, NULL before there is one
  * @kernel_lines: how many
  * @keys: those of the arguments under way
@@ -80,6 +81,7 @@ struct chrome {
 	uint32_t		next_tid;
 	uint64_t		next_id;
 	uint64_t		to_async;
+	uint64_t		pairs;
 	struct xsp_spool	*spool;
 	uint64_t		kernel_lines;
 	struct xsp_keys		keys;

@@ -2,7 +2,8 @@
 /*
  * Ranges in Chrome's JSON: a begin and an end are "B" and "E"; those with both times in one record
  * are "X" where they nest, on a track of their own where they do not, and an async pair where no
- * track has room.  Viewers make one event of both ends: a key is in one of them.
+ * track has room.  Perfetto's order of events of one time is part of whether they nest.  Viewers
+ * make one event of both ends: a key is in one of them.
  */
 #include <stdio.h>
 
@@ -196,17 +197,59 @@ static void put_async_range(struct xsp_out *out, const struct xsp_view *view, ui
 	chrome_close_plain(out, put_name(out, ev, view->name, p));
 }
 
+/* Does one of those that it is around, which are in the file already, begin when it does? */
+static bool begins_with_another(const struct xsp_stack *stack, uint64_t begin)
+{
+	const struct xsp_range *range = stack->v + stack->n - stack->run;
+
+	for (; range < stack->v + stack->n && range->begin == begin; range++)
+		if (range->end > begin)
+			return true;
+	return false;
+}
+
+/*
+ * Perfetto sorts an "X" in front of a "B" of the same time: one that begins with the range that it
+ * is inside of would be around it.  So it is a "B" and an "E"; those of the same time stay in the
+ * order of the file.
+ */
+static bool begins_with_open(const struct xsp_stack *stack, const struct xsp_place *at)
+{
+	const struct xsp_range *top = xsp_stack_top(stack);
+
+	return top && top->begin == at->begin && at->end > at->begin;
+}
+
+static void put_pair(struct xsp_out *out, const struct xsp_view *view, const struct xsp_place *at)
+{
+	const struct xsprof_event *ev = view->ev;
+	char *p = chrome_open(out, view->thread, 'B', at->begin);
+
+	((struct chrome *)out->priv)->pairs++;
+	chrome_close(out, ev, NULL, NULL, put_name(out, ev, view->name, p));
+	p = chrome_open(out, view->thread, 'E', at->end);
+	chrome_close_plain(out, put_name(out, ev, view->name, p));
+}
+
 /* Where a range with times of its own is drawn. */
 void chrome_put_range(struct xsp_out *out, const struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
 	struct xsp_track *thread = view->thread;
+	const struct xsp_stack *stack = &thread->opens.stack;
 	struct xsp_place at;
+	bool pair;
 
 	xsp_lane_place(ev, thread, &at);
-	if (!at.own || !xsp_tracks_complete(out->tracks, thread, at.begin, at.end))
+	pair = at.own && begins_with_open(stack, &at);
+	if (!at.own || (pair && begins_with_another(stack, at.begin)) ||
+	    !xsp_tracks_complete(out->tracks, thread, at.begin, at.end)) {
 		thread = chrome_lane(out, ev, at.kind, at.key, at.begin, at.end);
-	if (thread)
+		pair = false;
+	}
+	if (pair)
+		put_pair(out, view, &at);
+	else if (thread)
 		put_complete(out, view, thread, at.begin, at.end, NULL);
 	else
 		put_async_range(out, view, at.begin, at.end);
