@@ -156,6 +156,16 @@ void cap_make_exits(void)
 	cap_end(T(110));
 }
 
+/* Another program replaces one between 40 and 50 us, and is killed at 100. */
+void cap_make_exec(void)
+{
+	cap_host("hostname=box\n");
+	cap_clock(T(0), T(10000));
+	process(0, 90, XSPROF_HOW_EXEC, T(10), T(40), T(95));
+	process(1, 90, XSPROF_HOW_KILLED, T(50), T(100), T(100));
+	cap_end(T(110));
+}
+
 /* Processes by what is known of their program. */
 void cap_make_programs(void)
 {

@@ -22,6 +22,7 @@
  *	make-capture left-out FILE	a switch that the tracer left out
  *	make-capture threads FILE	the scheduler's events of a program without markers
  *	make-capture exits FILE		processes whose ends the kernel saw
+ *	make-capture exec FILE		two programs of a process
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
  *	make-capture parts FILE		ranges that go on while the one around them ends
@@ -487,6 +488,8 @@ int main(int argc, char **argv)
 		cap_make_threads();
 	else if (!strcmp(what, "exits") && argc == 3)
 		cap_make_exits();
+	else if (!strcmp(what, "exec") && argc == 3)
+		cap_make_exec();
 	else if (!strcmp(what, "programs") && argc == 3)
 		cap_make_programs();
 	else if (!strcmp(what, "steps") && argc == 3)
@@ -535,7 +538,7 @@ usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|together|"
 		"overlap|lost|rows|links|tasks|async|kernel|left-out|crowded|threads|exits|"
-		"programs|steps|hung|old-ledger|late|switched|parts|usage|numbers|busy|names|"
+		"exec|programs|steps|hung|old-ledger|late|switched|parts|usage|numbers|busy|names|"
 		"formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -68,6 +68,13 @@ done
 check -p "$dir/mess.pf" >"$dir/log"
 [ "$(grep -c '"sched_process_free": {"pid": 500}' "$dir/log")" = 1 ]
 result "the end of a process, by its exit alone" $?
+# In front of the description of the next one.
+"$make_capture" exec "$dir/exec.data" || exit 1
+dump_all exec
+check -p "$dir/exec.pf" >"$dir/log"
+[ "$(grep -o '"sched_process_free": {"pid": 90}, "timestamp": [0-9]*' "$dir/log" |
+	grep -o '[0-9]*$' | xargs)" = "1000000049999 1000000100001" ]
+result "the end of a program by that another replaced it" $?
 dump_all all -n 12
 dump_all all --from 5.5us --to 14.5us
 dump_all kernel --tid 100

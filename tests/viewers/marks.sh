@@ -74,6 +74,23 @@ assert all(ends[pid] or of[pid]["exit_within_ns"] for pid in ended), (ends, of)
 END
 result "workers of Python: how each ended, and that it did" $?
 
+# Two programs of one process: each has its range, and its end.
+"$make_capture" exec "$dir/exec.data" &&
+	"$dump" -q -f perfetto -o "$dir/exec.perfetto" "$dir/exec.data" 2>"$dir/log" &&
+	node "$here/sql.mjs" "$viewers/argent-0.25.2/assets/trace-processor" \
+		"$dir/exec.perfetto" \
+		"ends=select s.ts, process.end_ts from slice s
+			join thread_track t on t.id = s.track_id
+			join thread using (utid) join process using (upid)
+			where s.name = 'step' order by 1" >"$dir/said" 2>>"$dir/log" &&
+	python3 -c '
+import json, sys
+said = json.load(open(sys.argv[1]))
+assert not said[""], said
+at = [[ns - 10 ** 12 for ns in row] for row in said["ends"]]
+assert at == [[20000, 49999], [60000, 100001]], at' "$dir/said" >>"$dir/log" 2>&1
+result "perfetto: the end of a program that another replaced" $?
+
 stats="stats=select name from stats where value > 0 and severity in ('error', 'data_loss')"
 # Switches that the tracer left out, and the idle task: its name, and whether viewers draw it.
 "$make_capture" left-out "$dir/left-out.data" || exit 1

@@ -4,7 +4,7 @@
  * alone, behind which the number is another task's: they take what comes later for a new one.  The
  * tracer's own comes late, or is not recorded; so one is written for a thread when it leaves its
  * CPU for the last time, for a process when all its threads did, and for a program when it was
- * seen to end besides, which is an event of its own.
+ * seen to end besides, which is an event of its own, or when another replaced it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -143,6 +143,18 @@ void pf_end_task(struct xsp_out *out, int32_t cpu, uint64_t ns, uint32_t tid, ui
 	know(out, tgid, what);
 }
 
+/*
+ * The next program has the number from @ns on, and is described by then: the end of the one before
+ * comes before.  Its tasks, of which one is left, are told again.
+ */
+static void put_exec(struct xsp_out *out, uint64_t ns, uint32_t pid)
+{
+	uint64_t what = known(pf_of(out)->ends, pid);
+
+	put_free(out, 0, ns - (ns != 0), pid);
+	know(out, pid, what - ((uint32_t)what != 0));
+}
+
 void pf_end_program(struct xsp_out *out, const struct xsprof_event *ev)
 {
 	struct pf_ends *ends = ends_of(out);
@@ -150,9 +162,13 @@ void pf_end_program(struct xsp_out *out, const struct xsprof_event *ev)
 	struct xsprof_trace_producer program;
 	uint64_t what;
 
-	if (!ends || !ev->pid || how == XSPROF_HOW_EXEC || how == XSPROF_HOW_RUNNING ||
+	if (!ends || !ev->pid || how == XSPROF_HOW_RUNNING ||
 	    xsprof_trace_get_producer(out->trace, ev->producer, &program) < 0)
 		return;
+	if (how == XSPROF_HOW_EXEC) {
+		put_exec(out, ev->ns, ev->pid);
+		return;
+	}
 	what = known(ends, ev->pid) | EXIT;
 	/* Behind the event that tells it, unless its time is one of many. */
 	if (is_over(what) || (!pf_of(out)->switches && !program.exit_within_ns)) {
