@@ -66,6 +66,22 @@ enum xsp_demand_from {
 };
 
 /**
+ * struct xsp_demand_lost - what a trace lacks
+ * @known: the rest is said; 0: by a library that does not say it, or by a client of the program's
+ * @reserved: 0
+ * @records: lost: dropped, or read with no room in the file
+ * @slots: overwritten before they were read
+ * @bad_slots: refused
+ */
+struct xsp_demand_lost {
+	uint32_t	known;
+	uint32_t	reserved;
+	uint64_t	records;
+	uint64_t	slots;
+	uint64_t	bad_slots;
+};
+
+/**
  * struct xsp_demand_now - what the process records on demand
  * @gen: odd while it is being written
  * @state: enum xsp_demand_state
@@ -74,6 +90,7 @@ enum xsp_demand_from {
  * @err: IDLE: 0, or the negative errno that it ended with
  * @why: IDLE: what went wrong
  * @file: where it goes to, or went
+ * @lost: IDLE, @err is 0: what it lacks
  */
 struct xsp_demand_now {
 	uint32_t	gen;
@@ -84,6 +101,7 @@ struct xsp_demand_now {
 	uint32_t	reserved[3];
 	char		why[XSP_DEMAND_WHY];
 	char		file[PATH_MAX];
+	struct xsp_demand_lost lost;
 };
 
 /**
@@ -105,6 +123,7 @@ struct xsp_demand_now {
  * @why: what went wrong
  * @file: where the trace goes to, or went
  * @now: what is recorded
+ * @lost: of the answer: what the file lacks that it names, where that is whole
  *
  * @magic to @pid_ns are written before anybody can find the page, and never after.  @bell is
  * everybody's to add to, @asked to @text are the requester's, and all that follows the process'.
@@ -127,11 +146,17 @@ struct xsp_demand {
 	char			why[XSP_DEMAND_WHY];
 	char			file[PATH_MAX];
 	struct xsp_demand_now	now;
+	struct xsp_demand_lost	lost;
 };
 
 _Static_assert(sizeof(struct xsp_demand) <= XSP_DEMAND_SIZE, "the page is too small");
 _Static_assert(offsetof(struct xsp_demand, bell) == 64, "the layout is an ABI");
 _Static_assert(offsetof(struct xsp_demand, taken) == 80 + XSP_DEMAND_TEXT, "the layout is an ABI");
+/* What has come since ends the structures: in the page of an older library these are zeros. */
+_Static_assert(offsetof(struct xsp_demand, now.lost) == 9344 + XSP_DEMAND_TEXT,
+	       "the layout is an ABI");
+_Static_assert(offsetof(struct xsp_demand, lost) == 9376 + XSP_DEMAND_TEXT,
+	       "the layout is an ABI");
 
 /**
  * xsp_demand_wait - sleep until a word is not what it was

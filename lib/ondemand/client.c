@@ -131,6 +131,20 @@ bool xsp_client_is_custom(void)
 	return __atomic_load_n(&cl.custom, __ATOMIC_RELAXED);
 }
 
+/* Of what the program's own client records nothing is known. */
+void xsp_client_lost(struct xsp_demand_lost *lost)
+{
+	struct xsp_recorder_lost of = { 0 };
+	bool known = !xsp_client_is_custom();
+
+	if (known)
+		xsp_session_lost(&of);
+	*lost = (struct xsp_demand_lost){
+		.known = known, .records = of.records, .slots = of.slots,
+		.bad_slots = of.bad_slots,
+	};
+}
+
 const char *xsp_client_meaning(int err, char *room, size_t size)
 {
 	if (!xsp_client_is_custom() && err == -EBUSY)

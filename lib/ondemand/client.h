@@ -7,6 +7,7 @@
 
 #include <xsprof/ondemand.h>
 
+#include "base/demand-page.h"
 #include "ondemand/kineto-config.h"
 
 #define XSP_WHY_SESSION \
@@ -26,6 +27,8 @@ int xsp_client_start_memory(void) XSP_HIDDEN;
 int xsp_client_stop_memory(void) XSP_HIDDEN;
 int xsp_client_export_memory(const char *path) XSP_HIDDEN;
 bool xsp_client_is_custom(void) XSP_HIDDEN;
+/* What the file lacks that it has written last. */
+void xsp_client_lost(struct xsp_demand_lost *lost) XSP_HIDDEN;
 /* The meaning of an error of the library's own client; of another client: its errno. */
 const char *xsp_client_meaning(int err, char *room, size_t size) XSP_HIDDEN;
 int xsp_client_check(const struct xsprof_client *c) XSP_HIDDEN;

@@ -269,6 +269,7 @@ static void answer(uint32_t asked, int err, const struct xsp_demand_now *about)
 	page->number = about->number;
 	memcpy(page->why, about->why, sizeof(page->why));
 	memcpy(page->file, about->file, sizeof(page->file));
+	page->lost = about->lost;
 	/* C: release: the answer is visible with the number. */
 	__atomic_store_n(&page->answered, asked, __ATOMIC_RELEASE);
 	xsp_demand_wake(&page->answered);
@@ -316,7 +317,7 @@ static int act(uint32_t verb, size_t len)
 	case XSP_DEMAND_STOP:
 		return stop();
 	case XSP_DEMAND_SNAPSHOT:
-		return xsp_request_snapshot(l.text, len, l.reply.file, l.reply.why);
+		return xsp_request_snapshot(l.text, len, &l.reply);
 	default:
 		strcpy(l.reply.why, "the program's library is older, and does not know this "
 		       "request");

@@ -62,15 +62,14 @@ static int write_so_far(const struct xsp_request_plan *to, bool memory)
  * xsp_request_snapshot() - what there is so far, into a file; it goes on
  * @text: names the file
  * @len: its bytes
- * @path: where it is now, PATH_MAX bytes
- * @why: what went wrong, XSP_DEMAND_WHY bytes
+ * @reply: why: what went wrong; or file: where it is now, and lost: what it lacks
  *
  * Return: 0; -ENOENT: nothing is being recorded; -EOPNOTSUPP: its client cannot; else why not.
  */
-int xsp_request_snapshot(const char *text, size_t len, char *path, char *why)
+int xsp_request_snapshot(const char *text, size_t len, struct xsp_demand_now *reply)
 {
 	static struct xsp_request_plan to;	/* as in take() */
-	char room[80];
+	char room[80], *why = reply->why;
 	uint32_t state;
 	int err;
 
@@ -98,12 +97,14 @@ int xsp_request_snapshot(const char *text, size_t len, char *path, char *why)
 		xsp_request_cancel();
 	xsp_rq.cancelled = false;
 	pthread_mutex_unlock(&xsp_rq.lock);
-	if (err)
+	if (err) {
 		snprintf(why, XSP_DEMAND_WHY, "%.300s: %s", to.path,
 			 xsp_client_meaning(err, room, sizeof(room)));
-	else
-		strcpy(path, to.path);
-	return err;
+		return err;
+	}
+	strcpy(reply->file, to.path);
+	xsp_client_lost(&reply->lost);
+	return 0;
 }
 
 /**
@@ -123,6 +124,7 @@ uint32_t xsp_request_tell(struct xsp_demand_now *now)
 	now->err = xsp_rq.state == IDLE ? xsp_rq.err : 0;
 	strcpy(now->why, xsp_rq.state == IDLE ? xsp_rq.why : "");
 	strcpy(now->file, xsp_rq.number ? xsp_rq.plan.path : "");
+	now->lost = xsp_rq.lost;
 	changes = xsp_rq.changes;
 	pthread_mutex_unlock(&xsp_rq.lock);
 	return changes;

@@ -149,6 +149,7 @@ static int take(const char *text, size_t len, uint32_t from, char *why)
 		xsp_rq.number = 1;
 	xsp_rq.err = 0;
 	xsp_rq.why[0] = '\0';
+	xsp_rq.lost = (struct xsp_demand_lost){ 0 };
 	xsp_request_enter(PENDING);
 	xsp_log(XSP_LOG_INFO, "on-demand: a trace is requested, id %s",
 		*xsp_rq.plan.config.trace_id ? xsp_rq.plan.config.trace_id : "(none)");
@@ -287,6 +288,7 @@ static void process(void)
 		over(xsp_rq.plan.path, err);
 		return;
 	}
+	xsp_client_lost(&xsp_rq.lost);
 	xsp_request_enter(IDLE);
 	xsp_log(XSP_LOG_STAGE, "on-demand: the trace is saved as %s", xsp_rq.plan.path);
 }

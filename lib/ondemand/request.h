@@ -60,6 +60,7 @@ struct xsp_request {
 	uint32_t		changes; /* of what xsp_request_tell() tells */
 	int			err;	/* what it ended with */
 	char			why[XSP_DEMAND_WHY];
+	struct xsp_demand_lost	lost;	/* by its file */
 	const char		*file;	/* being written; the library's thread's alone */
 	struct xsp_request_plan	plan;
 };
@@ -89,7 +90,7 @@ int xsp_request_cancel(void) XSP_HIDDEN;
 
 /* ---- request-ctl.c ---- */
 int xsp_request_stop(void) XSP_HIDDEN;
-int xsp_request_snapshot(const char *text, size_t len, char *path, char *why) XSP_HIDDEN;
+int xsp_request_snapshot(const char *text, size_t len, struct xsp_demand_now *reply) XSP_HIDDEN;
 uint32_t xsp_request_tell(struct xsp_demand_now *now) XSP_HIDDEN;
 
 /* ---- request-read.c ---- */

@@ -34,6 +34,7 @@
 struct xsp_recorder {
 	struct xsp_cap		cap;
 	struct xsp_drain_thread	thread;
+	struct xsp_recorder_lost before;	/* by the process, before it was looked at */
 	int			fd;
 };
 
@@ -219,6 +220,19 @@ static int open_drain(struct xsp_recorder *r)
 	return (xsp_set.ctl->id ? peek_device : peek_tmpfs)(r->thread.drain, xsp_set.ctl);
 }
 
+/* A producer counts from its own start: what an earlier session lost is no loss of this one. */
+static void get_lost(const struct xsp_recorder *r, struct xsp_recorder_lost *lost)
+{
+	struct xsp_drain_stats stats;
+
+	if (!lost)
+		return;
+	xsp_drain_get_stats(r->thread.drain, &stats);
+	lost->records = stats.lost_records - r->before.records;
+	lost->slots = stats.lost_slots - r->before.slots;
+	lost->bad_slots = stats.bad_slots - r->before.bad_slots;
+}
+
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 {
 	struct xsp_recorder *r = calloc(1, sizeof(*r));
@@ -236,6 +250,8 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 		goto err_free;
 	r->fd = open_file();
 	err = r->fd < 0 ? r->fd : open_drain(r);
+	if (!err)
+		get_lost(r, &r->before);
 	if (!err)
 		err = pause_own(false);
 	if (!err)
@@ -275,7 +291,7 @@ static int copy_file(int from, int to, uint64_t size)
 	return 0;
 }
 
-int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
+int xsp_recorder_copy(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost *lost)
 {
 	uint64_t size;
 	int err;
@@ -287,6 +303,7 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd)
 	xsp_drain_flush(r->thread.drain);
 	/* Whole chunks up to here: the file only grows. */
 	size = r->cap.size;
+	get_lost(r, lost);
 	err = begin_thread(r);
 	if (err)
 		return err;
@@ -313,13 +330,14 @@ void xsp_recorder_catch_up(struct xsp_recorder *r)
 	(void)begin_thread(r);
 }
 
-int xsp_recorder_close(struct xsp_recorder *r, int *fd)
+int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost *lost)
 {
 	int err;
 
 	(void)pause_own(true);
 	xsp_drain_thread_end(&r->thread);
 	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;
+	get_lost(r, lost);
 	*fd = -1;
 	if (err != -EBADF) {
 		xsp_fd_release(r->fd);

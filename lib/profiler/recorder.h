@@ -12,6 +12,18 @@
 struct xsp_recorder;
 
 /**
+ * struct xsp_recorder_lost - what a file lacks
+ * @records: lost: dropped, or read with no room in the file
+ * @slots: overwritten before they were read
+ * @bad_slots: refused
+ */
+struct xsp_recorder_lost {
+	uint64_t	records;
+	uint64_t	slots;
+	uint64_t	bad_slots;
+};
+
+/**
  * xsp_recorder_open() - record this process into a file without a name
  * @out: the recorder
  *
@@ -23,10 +35,15 @@ int xsp_recorder_prepare(const struct xsprof_profiler_config *config) XSP_HIDDEN
 bool xsp_recorder_is_own(void) XSP_HIDDEN;
 int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_recorder **out)
 	XSP_HIDDEN;
-/* The end: the file has all of it.  @fd: its descriptor, the caller's from now on. */
-int xsp_recorder_close(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
-/* What there is so far, in a file of its own; @fd as above.  It goes on. */
-int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd) XSP_HIDDEN;
+/*
+ * The end: the file has all of it.  @fd: its descriptor, the caller's from now on.  @lost: what it
+ * lacks; may be NULL.
+ */
+int xsp_recorder_close(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
+	XSP_HIDDEN;
+/* What there is so far, in a file of its own; @fd and @lost as above.  It goes on. */
+int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
+	XSP_HIDDEN;
 /* All that was recorded before the call is in the file. */
 void xsp_recorder_catch_up(struct xsp_recorder *recorder) XSP_HIDDEN;
 /* In the child of a fork: what was the parent's. */

@@ -19,7 +19,6 @@
 #include "profiler/metadata.h"
 #include "profiler/op-mirror.h"
 #include "profiler/op-time.h"
-#include "profiler/recorder.h"
 #include "profiler/result-library.h"
 #include "profiler/session.h"
 #include "ring/op-wanted.h"
@@ -38,6 +37,7 @@ static struct {
 	uint64_t			steps_from;
 	uint64_t			steps_to;
 	struct xsp_recorder		*recorder;
+	struct xsp_recorder_lost	lost;		/* by the latest result, if @demand */
 	struct xsp_members		members;
 	struct xsprof_sync		begun;
 	struct xsp_metadata		metadata;
@@ -303,7 +303,7 @@ static int end(struct xsprof_result **result)
 	to = xsprof_now();
 	__atomic_store_n(&s.running, false, __ATOMIC_RELEASE);
 	if (s.recorder) {
-		err = xsp_recorder_close(s.recorder, &fd);
+		err = xsp_recorder_close(s.recorder, &fd, s.demand ? &s.lost : NULL);
 		s.recorder = NULL;
 	}
 	if (fd >= 0 && result)
@@ -336,13 +336,21 @@ int xsp_session_so_far(struct xsprof_result **result)
 	*result = NULL;
 	pthread_mutex_lock(&s.lock);
 	if (s.running)
-		err = s.recorder ? xsp_recorder_copy(s.recorder, &fd) : -ENODATA;
+		err = s.recorder ? xsp_recorder_copy(s.recorder, &fd, s.demand ? &s.lost : NULL) :
+				   -ENODATA;
 	if (!err)
 		err = make_result(fd, xsprof_now(), result);
 	pthread_mutex_unlock(&s.lock);
 	if (fd >= 0)
 		close(fd);
 	return err;
+}
+
+void xsp_session_lost(struct xsp_recorder_lost *lost)
+{
+	pthread_mutex_lock(&s.lock);
+	*lost = s.lost;
+	pthread_mutex_unlock(&s.lock);
 }
 
 /* ---- fork and exit -------------------------------------------------------------------------- */

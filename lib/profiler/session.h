@@ -8,6 +8,7 @@
 #include <xsprof/result.h>
 
 #include "base/own.h"
+#include "profiler/recorder.h"
 
 /*
  * Who calls: set around each call of a client that records on demand, in its thread.  A session
@@ -55,6 +56,11 @@ void xsp_session_restart(uint64_t step) XSP_HIDDEN;
 void xsp_session_steps_to(uint64_t step) XSP_HIDDEN;
 /* What the session has recorded by now; it goes on.  Return: 0; -ENOENT: none runs; as its end. */
 int xsp_session_so_far(struct xsprof_result **result) XSP_HIDDEN;
+/*
+ * What the latest result lacks of a session that was asked for from outside.  By who asks for
+ * these results: nobody else changes it.
+ */
+void xsp_session_lost(struct xsp_recorder_lost *lost) XSP_HIDDEN;
 
 /*
  * A key of the trace's own: @json is taken over when it is set, and only then.  To be appended to

@@ -210,6 +210,56 @@ tell ops 1
 ctl 0 stop -p "$pid"
 result "by a time, and with what was asked for"
 
+# Rings of 64 kB hold none of what four threads do while nobody has a CPU to read them.
+calm=$pid
+exec 6>&8 7<&9
+begin XSPROF_BUFFER_SIZE=64k XSPROF_ONDEMAND=1
+lost="process $pid: $dir/lossy.json: lost [0-9]+ records, [0-9]+ slots overwritten unread, .*"
+until_lost() # a snapshot that lacks something
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		tell ops 20000
+		"$xsprof" ctl snapshot --allow-lost -p "$pid" -o lossy.json >output 2>errors ||
+			bad "snapshot: $(cat output errors)"
+		grep -q " slots overwritten" errors && return
+	done
+	bad "nothing is lost"
+}
+ctl 0 start -p "$pid" -o all.json
+until_lost
+errors=$(cat errors)
+says "$lost"
+grep -q '"xsprof_lost_slots": [1-9]' lossy.json || bad "lossy.json: nothing is lost"
+ctl 4 snapshot -p "$pid" -o lossy.json
+prints "$dir/lossy.json"
+lost=${lost/lossy/all}
+ctl 4 stop -p "$pid"
+prints "$dir/all.json"
+says "$lost"
+ctl 4 status -p "$pid"
+prints "process $pid .*: idle; the last trace, asked for by xsprof ctl, is $dir/all.json"
+says "$lost"
+ctl 0 status -p "$pid" --allow-lost
+says "$lost"
+# The next one lacks nothing: the one before is no concern of it.
+ctl 0 start -p "$pid" -o few.json
+tell ops 3
+ctl 0 stop -p "$pid"
+ctl 0 status -p "$pid"
+[ -z "$errors" ] || bad "a trace that lacks nothing: $errors"
+begin_waiting waited.json
+until_lost
+ctl 4 stop -p "$pid"
+wait $waiter
+[ $? = 4 ] || bad "the waiter of one that lacks something ended with another status than 4"
+grep -qE "^xsprof: ${lost/all/waited}\$" waited || bad "its waiter said $(cat waited)"
+leave
+pid=$calm
+exec 8>&6 9<&7 6>&- 7<&-
+result "records that were lost: which and how many, status 4, and 0 with --allow-lost"
+
 empty="$dir/empty.json: the trace is empty: the program recorded no op: .*; no file is written"
 ctl 1 start -p "$pid" -d 1ms --wait -o empty.json
 grep -qE "^xsprof: process $pid: $empty\$" errors || bad "said $errors"

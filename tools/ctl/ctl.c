@@ -44,6 +44,7 @@ static void help(void)
 	     "  -s, --set KEY=VALUE     one more line of Kineto's configuration\n"
 	     "  -w, --wait              until it has ended; then its file's name is printed\n"
 	     "  -t, --timeout TIME      give up on a process that does not hear (default 10)\n"
+	     "      --allow-lost        lost records are no matter for the exit status\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"
 	     "\n"
@@ -168,6 +169,15 @@ static void tell_begun(const struct ctl_asked *a, const struct ctl_page *cp, con
 			  (int)a->pid, cp->comm, file, (int)a->pid);
 }
 
+/* Its name is the output, also where it lacks something. */
+static int tell_file(const struct ctl_asked *a, const char *file,
+		     const struct xsp_demand_lost *lost)
+{
+	tool_print_name(file, 0);
+	putchar('\n');
+	return ctl_losses(a, file, lost);
+}
+
 static int wait_end(const struct ctl_asked *a, const struct ctl_page *cp, uint32_t number)
 {
 	static struct xsp_demand_now now;
@@ -180,9 +190,7 @@ static int wait_end(const struct ctl_asked *a, const struct ctl_page *cp, uint32
 		return tool_error("process %d: has ended, and left no trace", (int)a->pid);
 	if (now.err)
 		return ctl_refused(a, now.err, now.why);
-	tool_print_name(now.file, 0);
-	putchar('\n');
-	return 0;
+	return tell_file(a, now.file, &now.lost);
 }
 
 static int do_start(struct ctl_asked *a, struct ctl_page *cp)
@@ -209,9 +217,7 @@ static int do_stop(struct ctl_asked *a, struct ctl_page *cp)
 		return status;
 	if (answer.err)
 		return ctl_refused(a, answer.err, answer.why);
-	tool_print_name(answer.file, 0);
-	putchar('\n');
-	return 0;
+	return tell_file(a, answer.file, &answer.lost);
 }
 
 static int do_snapshot(struct ctl_asked *a, struct ctl_page *cp)
@@ -232,9 +238,7 @@ static int do_snapshot(struct ctl_asked *a, struct ctl_page *cp)
 				  (int)a->pid);
 	if (answer.err)
 		return ctl_refused(a, answer.err, answer.why);
-	tool_print_name(answer.file, 0);
-	putchar('\n');
-	return 0;
+	return tell_file(a, answer.file, &answer.lost);
 }
 
 static const struct ctl_verb {
@@ -242,10 +246,10 @@ static const struct ctl_verb {
 	int		(*run)(struct ctl_asked *a, struct ctl_page *cp);
 	const char	*options;	/* that it takes beside -p, -t and -h */
 } verbs[] = {
-	{ "start", do_start, "odnwsSMTFLP" },
-	{ "stop", do_stop, "" },
-	{ "snapshot", do_snapshot, "o" },
-	{ "status", ctl_status, "" },
+	{ "start", do_start, "odnwsSMTFLPA" },
+	{ "stop", do_stop, "A" },
+	{ "snapshot", do_snapshot, "oA" },
+	{ "status", ctl_status, "A" },
 	{ "list", NULL, "" },
 };
 
@@ -329,6 +333,9 @@ static int take(struct ctl_asked *a, int c, char **argv, const struct option *op
 	case 'P':
 		a->memory_snapshot = true;
 		break;
+	case 'A':
+		a->allow_lost = true;
+		break;
 	default:
 		return tool_option("ctl", c, argv, options, help);
 	}
@@ -374,6 +381,7 @@ int cmd_ctl(int argc, char **argv)
 		{ "set",	     required_argument, NULL, 's' },
 		{ "wait",	     no_argument,	NULL, 'w' },
 		{ "timeout",	     required_argument, NULL, 't' },
+		{ "allow-lost",	     no_argument,	NULL, 'A' },
 		TOOL_OPTIONS,
 		{ NULL, 0, NULL, 0 },
 	};

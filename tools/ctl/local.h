@@ -22,6 +22,7 @@
  * @timeout_ns: how long a process may not hear
  * @wait: until it has ended
  * @memory_snapshot: in place of a trace
+ * @allow_lost: lost records are no matter for the exit status
  * @flags: keys that are to be true
  * @nr_flags: how many
  * @lines: of --set
@@ -37,6 +38,7 @@ struct ctl_asked {
 	uint64_t	timeout_ns;
 	bool		wait;
 	bool		memory_snapshot;
+	bool		allow_lost;
 	const char	*flags[CTL_FLAGS];
 	uint32_t	nr_flags;
 	const char	*lines[CTL_LINES];
@@ -53,6 +55,9 @@ int ctl_request(const struct ctl_asked *a, struct ctl_page *cp, uint32_t verb,
 
 /* Says why the process will not, or could not; @why: in its words.  Return: TOOL_FAILED. */
 int ctl_refused(const struct ctl_asked *a, int err, const char *why);
+
+/* Says what a file lacks that was written.  Return: a status. */
+int ctl_losses(const struct ctl_asked *a, const char *file, const struct xsp_demand_lost *lost);
 
 int ctl_status(struct ctl_asked *a, struct ctl_page *cp);
 int ctl_list(void);

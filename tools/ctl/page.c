@@ -223,6 +223,7 @@ int ctl_now(const struct ctl_page *cp, struct xsp_demand_now *now)
 		now->err = __atomic_load_n(&from->err, __ATOMIC_RELAXED);
 		xsp_demand_copy(now->why, sizeof(now->why), from->why);
 		xsp_demand_copy(now->file, sizeof(now->file), from->file);
+		now->lost = from->lost;
 		/* The copy is done before the second look. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&from->gen, __ATOMIC_RELAXED) == gen)
@@ -333,6 +334,7 @@ int ctl_ask(struct ctl_page *cp, uint32_t verb, const char *text, int64_t timeou
 		answer->number = __atomic_load_n(&cp->page->number, __ATOMIC_RELAXED);
 		xsp_demand_copy(answer->why, sizeof(answer->why), cp->page->why);
 		xsp_demand_copy(answer->file, sizeof(answer->file), cp->page->file);
+		answer->lost = cp->page->lost;
 	}
 	flock(cp->fd, LOCK_UN);
 	return err;

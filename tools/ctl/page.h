@@ -35,12 +35,14 @@ struct ctl_page {
  * @number: of the trace that it is about
  * @why: what went wrong; fit for a terminal, as is @file
  * @file: where the trace goes to
+ * @lost: what that lacks, once it is written
  */
 struct ctl_answer {
 	int		err;
 	uint32_t	number;
 	char		why[XSP_DEMAND_WHY];
 	char		file[PATH_MAX];
+	struct xsp_demand_lost lost;
 };
 
 /**

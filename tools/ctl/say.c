@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,17 @@ int ctl_refused(const struct ctl_asked *a, int err, const char *why)
 	return TOOL_FAILED;
 }
 
+int ctl_losses(const struct ctl_asked *a, const char *file, const struct xsp_demand_lost *lost)
+{
+	if (!lost->known || !(lost->records || lost->slots || lost->bad_slots))
+		return 0;
+	tool_note("process %d: %s: lost %" PRIu64 " records, %" PRIu64 " slots overwritten unread, "
+		  "%" PRIu64 " bad slots: a larger XSPROF_BUFFER_SIZE in the environment of the "
+		  "program, or of what records it, helps", (int)a->pid, file, lost->records,
+		  lost->slots, lost->bad_slots);
+	return a->allow_lost ? 0 : TOOL_LOST;
+}
+
 /* ---- how it stands ---- */
 
 static const char *const states[] = {
@@ -235,7 +247,9 @@ int ctl_status(struct ctl_asked *a, struct ctl_page *cp)
 			    now.err ? now.why : now.file);
 	}
 	putchar('\n');
-	return 0;
+	if (!now.number || now.err || now.state != XSP_DEMAND_IDLE)
+		return 0;
+	return ctl_losses(a, now.file, &now.lost);
 }
 
 static bool print_one(pid_t pid, bool first)
