@@ -109,7 +109,8 @@ int xsp_drain_add_notices(struct xsp_drain *d, const char *session);
  * @dirfd: the session
  * @name: its file
  *
- * Return: 0, also when it is looked at already; -ESRCH: it has ended; -errno.
+ * Return: 0, also when it is looked at already; -ESRCH: it has ended, and what it left is read in
+ * the next step, or was; -errno.
  */
 int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name);
 

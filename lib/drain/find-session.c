@@ -151,15 +151,12 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 		err = xsp_producer_peek(&d->st, dirfd, name, &d->next_number, &p);
 	if (err)
 		return err;
-	/* What its session's recorder has still to do with it is not seen here, nor once more. */
-	if (xsp_producer_ended(&d->st, p, &exit)) {
-		xsp_producer_exit(&d->st, p, &exit);
-		xsp_drain_note_ended(d, p);
-		xsp_producer_free(p);
-		return -ESRCH;
-	}
 	xsp_drain_join(d, p);
-	return 0;
+	if (!xsp_producer_ended(&d->st, p, &exit))
+		return 0;
+	/* The next step reads what it left, which its session's recorder may do too, once. */
+	d->look = true;
+	return -ESRCH;
 }
 
 /* e.PID.START.0: a process says in a line why it does not take part. */

@@ -451,6 +451,8 @@ int cmd_dump(int argc, char **argv)
 	if (!status) {
 		status = run(dump);
 		xsp_source_close(&dump->source);
+		if (!status && dump->live.nobody)
+			status = TOOL_FAILED;
 	}
 out:
 	live_close(&dump->live);

@@ -65,7 +65,10 @@ static int walk_session(void *data, struct session_seen *seen)
 	DIR *dir;
 	int fd, err;
 
-	if (seen->name[0] != 's' || !seen->files || !seen->same_boot)
+	if (seen->name[0] != 's' || !seen->same_boot)
+		return 0;
+	live->recorders += seen->alive;
+	if (!seen->files)
 		return 0;
 	fd = openat(seen->s.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
@@ -81,19 +84,23 @@ static int walk_session(void *data, struct session_seen *seen)
 		err = xsp_drain_peek(live->drain, seen->s.dirfd, entry->d_name);
 		live->found += !err;
 		live->dead += err == -ESRCH;
+		live->left += err == -ESRCH && !seen->alive;
 	}
 	closedir(dir);
 	return 0;
 }
 
+static void walk_now(struct live *live)
+{
+	live->walk_at = xsp_clock_ns(CLOCK_MONOTONIC) + WALK_NS;
+	live->dead = live->left = live->recorders = 0;
+	session_each(walk_session, live);
+}
+
 static void walk(struct live *live)
 {
-	uint64_t now = xsp_clock_ns(CLOCK_MONOTONIC);
-
-	if (now < live->walk_at)
-		return;
-	live->walk_at = now + WALK_NS;
-	session_each(walk_session, live);
+	if (xsp_clock_ns(CLOCK_MONOTONIC) >= live->walk_at)
+		walk_now(live);
 }
 
 /* ---- the device ---------------------------------------------------------------------------- */
@@ -121,7 +128,7 @@ static int add_device(struct live *live)
 		err = attach_device(&live->attach, &fd, false);
 		if (err)
 			return err;
-	} else if (live->attach.nr && !live->found) {
+	} else if (live->attach.nr && !live->found && !live->dead) {
 		fd = xsp_device_open();
 		if (fd < 0)
 			return nobody(&live->attach, fd);
@@ -164,9 +171,13 @@ int live_open(struct live *live)
 	if (err)
 		return err;
 	xsp_drain_step(live->drain);
-	if (!xsp_drain_producers(live->drain) && !live->dead)
+	if (xsp_drain_producers(live->drain))
+		return 0;
+	if (!live->dead)
 		return tool_error("no process of yours has rings: start one under "
 				  "'xsprof record', then look at it");
+	live->nobody = true;
+	live_finish(live);
 	return 0;
 }
 
@@ -181,14 +192,20 @@ static void give_back(struct live *live, uint64_t needed)
 		live->freed = needed;
 }
 
-/* -p: all have ended, of those in sessions too. */
-static bool all_ended(const struct live *live)
+/* No producer and no recorder that may get one; -p: these processes, of sessions too. */
+static bool all_ended(struct live *live)
 {
 	const struct attach *a = &live->attach;
 	uint32_t i;
 
-	if (a->all || !a->nr || xsp_drain_producers(live->drain))
+	if (a->all || xsp_drain_producers(live->drain))
 		return false;
+	if (!a->nr) {
+		/* What the latest walk saw may be a second old. */
+		if (!live->recorders)
+			walk_now(live);
+		return !live->recorders && !xsp_drain_producers(live->drain);
+	}
 	for (i = 0; i < a->nr; i++)
 		if (!kill(a->pids[i], 0) || errno != ESRCH)
 			return false;
@@ -225,10 +242,25 @@ bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait)
 	return true;
 }
 
+/* What rings of the dead hold is shown, and stays where it is. */
+static void say_left(const struct live *live)
+{
+	if (live->nobody)
+		tool_error("no process of yours that has rings lives: of dead ones is shown what "
+			   "they left");
+	if (live->left)
+		tool_note("%u ended process%s left rings: 'xsprof recover' saves and removes them, "
+			  "'xsprof snapshot' copies them", live->left,
+			  live->left == 1 ? "" : "es");
+}
+
 void live_finish(struct live *live)
 {
 	if (live->finished)
 		return;
+	/* Those that were read until now may be among them. */
+	walk_now(live);
+	say_left(live);
 	live->finished = true;
 	xsp_drain_finish(live->drain, 1);
 }

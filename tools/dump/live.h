@@ -24,6 +24,9 @@
  * @walk_at: when to look for new producers of sessions, CLOCK_MONOTONIC ns
  * @found: producers met in sessions
  * @dead: those that have ended, and are shown all the same
+ * @left: of these, whose recorder is dead too: by the latest walk
+ * @recorders: sessions whose recorder lives: more may come; by the latest walk
+ * @nobody: there was none that lives
  * @freed: what lies before is read and given back
  * @finished: nothing more comes
  */
@@ -36,6 +39,9 @@ struct live {
 	uint64_t		walk_at;
 	uint32_t		found;
 	uint32_t		dead;
+	uint32_t		left;
+	uint32_t		recorders;
+	bool			nobody;
 	uint64_t		freed;
 	bool			finished;
 };
@@ -49,7 +55,7 @@ int live_open(struct live *live);
  * @trace: reads the capture
  * @wait: there is nothing to show before more comes
  *
- * Return: false when nothing more comes: all processes that were named have ended.
+ * Return: false when nothing more comes: all processes, or all that were named, have ended.
  */
 bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait);
 
