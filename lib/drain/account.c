@@ -3,6 +3,7 @@
  * What is written about a producer besides its records: thread names and the account of its
  * rings.  It never changes a cursor.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/proc.h"
@@ -162,6 +163,14 @@ uint64_t xsp_producer_lost(const struct xsp_producer *p)
 uint64_t xsp_producer_late(const struct xsp_producer *p)
 {
 	return __atomic_load_n(&xsp_ring_arena(&p->rf)->late, __ATOMIC_RELAXED);
+}
+
+uint32_t xsp_producer_refused(const struct xsp_producer *p)
+{
+	uint32_t err = __atomic_load_n(&xsp_ring_arena(&p->rf)->refused, __ATOMIC_RELAXED);
+
+	/* The module says so of a user's limit, which is ulimit -l. */
+	return p->rf.device && err == EPERM ? ENOMEM : err;
 }
 
 void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad)

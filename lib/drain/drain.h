@@ -41,6 +41,7 @@ struct xsp_death {
  * @late_records: of these, those of a process that was just about to have rings
  * @lost_slots: slots overwritten before they were read, in OVERWRITE mode
  * @bad_slots: slots refused
+ * @no_room: why rings of a process got no more memory, an errno; 0: all did
  * @devices: GPUs that processes have stated, each as often as it was
  * @bytes: of the file
  * @producers: seen
@@ -59,6 +60,7 @@ struct xsp_drain_stats {
 	uint64_t	late_records;
 	uint64_t	lost_slots;
 	uint64_t	bad_slots;
+	uint32_t	no_room;
 	uint64_t	devices;
 	uint64_t	bytes;
 	uint32_t	producers;
@@ -148,6 +150,9 @@ void xsp_drain_flush(struct xsp_drain *d);
 int xsp_drain_finish(struct xsp_drain *d, uint32_t why);
 
 void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stats);
+
+/* What @no_room of the totals means, not 0, and what helps, but where the tmpfs was full. */
+const char *xsp_drain_no_room(uint32_t err);
 
 /* The first producer that has not ended; go on with ->next. */
 const struct xsp_producer *xsp_drain_producers(const struct xsp_drain *d);

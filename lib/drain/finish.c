@@ -47,6 +47,8 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 	xsp_producer_lost_slots(p, &skipped, &bad);
 	d->gone_skipped += skipped;
 	d->gone_bad += bad;
+	if (xsp_producer_refused(p))
+		d->gone_no_room = xsp_producer_refused(p);
 	xsp_drain_note_ended(d, p);
 	if (p->rf.device)
 		leave_device(d, p);

@@ -67,6 +67,7 @@ struct xsp_refused {
  * @gone_late: of these, those that found no producer
  * @gone_skipped: slots overwritten, of ended producers
  * @gone_bad: slots refused, of ended producers
+ * @gone_no_room: why rings of one of them got no more memory, an errno
  * @killed: processes that a signal ended
  * @vanished: processes of which it is not known how they ended
  * @deaths: the first that were killed
@@ -113,6 +114,7 @@ struct xsp_drain {
 	uint64_t		gone_late;
 	uint64_t		gone_skipped;
 	uint64_t		gone_bad;
+	uint32_t		gone_no_room;
 	uint32_t		killed;
 	uint32_t		vanished;
 	struct xsp_death	deaths[XSP_DEATHS];

@@ -197,6 +197,8 @@ uint64_t xsp_producer_lost(const struct xsp_producer *p);
 uint64_t xsp_producer_late(const struct xsp_producer *p);
 
 /* Slots lost so far to being overwritten, and slots refused. */
+/* Why it got no memory for a ring the last time, an errno; 0: it always did. */
+uint32_t xsp_producer_refused(const struct xsp_producer *p);
 void xsp_producer_lost_slots(const struct xsp_producer *p, uint64_t *skipped, uint64_t *bad);
 
 /*

@@ -2,6 +2,7 @@
 /*
  * The totals of a drain: of its store, of the producers that have ended and of those that live.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "drain/local.h"
@@ -17,6 +18,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.late_records = d->gone_late,
 		.lost_slots = d->gone_skipped,
 		.bad_slots = d->gone_bad,
+		.no_room = d->gone_no_room,
 		.devices = d->st.devices,
 		.bytes = d->st.cap->size,
 		.producers = d->seen,
@@ -36,5 +38,30 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		xsp_producer_lost_slots(p, &skipped, &bad);
 		stats->lost_slots += skipped;
 		stats->bad_slots += bad;
+		if (xsp_producer_refused(p))
+			stats->no_room = xsp_producer_refused(p);
+	}
+}
+
+const char *xsp_drain_no_room(uint32_t err)
+{
+	switch (err) {
+	case ENOSPC:
+	case EDQUOT:
+		return "the tmpfs of the rings was full";
+	case ENOMEM:
+		return "a limit of memory (ulimit -l or -v, a control group, the module's "
+		       "max_bytes) kept rings from growing: smaller ones, or a larger limit, help";
+	case EPERM:
+	case EACCES:
+	case ENOSYS:
+		return "a sandbox (seccomp) refused memory for rings: XSPROF_PREFAULT=1 takes all "
+		       "of it before, at the first marker";
+	case EBADF:
+		return "the program closed its descriptor of the rings, which could not grow then";
+	case EFBIG:
+		return "a limit of file sizes (ulimit -f) kept rings from growing";
+	default:
+		return "rings got no more memory: smaller ones, by XSPROF_BUFFER_SIZE, need less";
 	}
 }

@@ -247,17 +247,32 @@ static int open_all(void *unused)
 	return err;
 }
 
+/* ... and what helps. */
+static const char *why_lost(const struct xsp_drain_stats *stats)
+{
+	if (stats->late_records == stats->lost_records)
+		return "their processes were just about to have rings";
+	if (stats->error == -ENOSPC || stats->error == -EDQUOT)
+		return "the file had no room: make some, or name another place";
+	if (stats->error)
+		return "the file could not be written";
+	if (stats->no_room == ENOSPC || stats->no_room == EDQUOT)
+		return "the tmpfs of the rings was full: a smaller XSPROF_BUFFER_SIZE (4M), or a "
+		       "larger tmpfs, named in XSPROF_SHM_DIR, helps";
+	if (stats->no_room)
+		return xsp_drain_no_room(stats->no_room);
+	return "rings were full before they were read: a larger XSPROF_BUFFER_SIZE (4M) or fewer "
+	       "XSPROF_CATEGORIES help";
+}
+
 /* What `xsprof record` would say when it ends, where that is no good news. */
 static void say_how_it_went(const struct xsp_drain_stats *stats)
 {
 	if (stats->lost_records)
-		xsp_say("XSPROF_RECORD: '%.256s': %llu records were lost, of %llu%s", self.path,
+		xsp_say("XSPROF_RECORD: '%.256s': %llu records were lost, of %llu: %s", self.path,
 			(unsigned long long)stats->lost_records,
 			(unsigned long long)(stats->records + stats->lost_records),
-			stats->late_records == stats->lost_records ?
-			": their processes were just about to have rings" :
-			": rings were full before they were read: a larger XSPROF_BUFFER_SIZE (4M) "
-			"or fewer XSPROF_CATEGORIES help");
+			why_lost(stats));
 	else if (!stats->records && !stats->lost_slots && !stats->bad_slots)
 		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was passed%s",
 			self.path, secure_getenv("XSPROF_CATEGORIES") ?

@@ -60,8 +60,11 @@ static int back_with_memory(uint64_t offset, uint64_t bytes, struct xsprof_ring_
 	if (!err && opened)
 		err = xsp_kept.backend->ring_map(opened);
 	/* A signal says nothing of how much there is: the next marker may try again. */
-	if (err < 0 && err != -EINTR)
+	if (err < 0 && err != -EINTR) {
 		__atomic_store_n(&full_until, now + XSP_GROW_PAUSE, __ATOMIC_RELAXED);
+		/* For who asks why records were lost. */
+		__atomic_store_n(&xsp_set.arena->refused, (uint32_t)-err, __ATOMIC_RELAXED);
+	}
 	return err;
 }
 

@@ -6,6 +6,7 @@
  *	closer all	closes all from 3 on, and has files of its own everywhere
  *	closer lost	... and expects no more of the recording
  *	closer fork	its second child looks for what it has of the first
+ *	closer grow	goes on in a sandbox that gives its rings no more memory
  *	closer sandbox WHAT	in a sandbox that knows no close_range()
  *
  * Return: 0; what is wrong is on standard output.  77: there can be no such sandbox.
@@ -170,18 +171,34 @@ static void all(bool lost)
 	check_files(ino);
 }
 
-static int sandbox(char **argv)
+/* From here on two calls of this thread fail. */
+static bool refuse(unsigned int one, unsigned int other, unsigned int err)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) ||
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int grow(void)
+{
+	xsprof_instant(xsprof_name("first"));
+	if (!refuse(SYS_madvise, SYS_fallocate, EPERM))
+		return 77;
+	marks();
+	return bad;
+}
+
+static int sandbox(char **argv)
+{
+	if (!refuse(SYS_close_range, SYS_close_range, ENOSYS) ||
 	    setenv("XSPROF_RECORD", "c.data", 1))
 		return 77;
 	argv[1] = argv[0];
@@ -257,6 +274,8 @@ int main(int argc, char **argv)
 		all(true);
 	else if (!strcmp(what, "fork"))
 		forks();
+	else if (!strcmp(what, "grow"))
+		return grow();
 	else if (!strcmp(what, "sandbox") && argc > 2)
 		return sandbox(argv);
 	else

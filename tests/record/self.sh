@@ -81,6 +81,22 @@ is "small rings: it is said, and what helps" "$rc $(cat err)" "0 xsprof: XSPROF_
  '$dir/l.data': $lost records were lost, of 400000: rings were full before they were read:\
  a larger XSPROF_BUFFER_SIZE (4M) or fewer XSPROF_CATEGORIES help"
 
+# Rings that stay small for another reason: no other size of them would have helped.
+run env XSPROF_RECORD=l.data "$closer" grow
+if [ $rc = 77 ]; then
+	skip "no memory for rings in a sandbox" "no sandbox here"
+	skip "no memory for rings in a sandbox: recorded" "no sandbox here"
+	skip "... and the cure is one" "no sandbox here"
+else
+	has "no memory for rings in a sandbox" err ": a sandbox \(seccomp\) refused memory for\
+ rings: XSPROF_PREFAULT=1 takes all of it before, at the first marker$"
+	run "$xsprof" record -o l.data -- "$closer" grow
+	has "no memory for rings in a sandbox: recorded" err \
+		'^xsprof: events were lost: a sandbox .seccomp. refused memory for rings: '
+	run env XSPROF_PREFAULT=1 XSPROF_BUFFER_SIZE=256k XSPROF_RECORD=l.data "$closer" grow
+	is "... and the cure is one" "$rc $(cat err)" "0 "
+fi
+
 # What cannot be
 run env XSPROF_RECORD=w.data XSPROF_SHM_DIR=here "$marker" 10 1 0
 is "no place for the rings: one line" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD: 'w.data': nothing\

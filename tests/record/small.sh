@@ -47,6 +47,13 @@ has "$name: and why, and what helps" err \
 	'^xsprof: events were lost: the tmpfs of the rings was full: take a smaller --buffer-size'
 ok "nothing stays behind" clean
 
+name="a program that records itself"
+say="'$PWD/s.data': [0-9]+ records were lost, of [0-9]+: the tmpfs of the rings was full: a smaller"
+run env XSPROF_RECORD=s.data XSPROF_BUFFER_SIZE=64M "$marker" $pairs 2 1
+has "$name: why, and what helps" err "^xsprof: XSPROF_RECORD: $say XSPROF_BUFFER_SIZE .4M., or a "
+run env XSPROF_PREFAULT=1 XSPROF_RECORD=s.data XSPROF_BUFFER_SIZE=64M "$marker" $pairs 2 1
+has "$name: the same with all memory at once" err "^xsprof: XSPROF_RECORD: $say XSPROF_BUFFER_S"
+
 name="rings that are too small"
 run "$xsprof" record -o s.data -- "$actor" lose 300000
 has "$name: what helps" err \

@@ -2,6 +2,7 @@
 /*
  * What a user can do about a recording that has nothing, or not all.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,9 @@ void record_explain_losses(const struct recording *r)
 			  late);
 	if (lost <= late)
 		return;
-	if (r->full)
+	if (r->stats.no_room && r->stats.no_room != ENOSPC && r->stats.no_room != EDQUOT)
+		tool_note("events were lost: %s", xsp_drain_no_room(r->stats.no_room));
+	else if (r->full || r->stats.no_room)
 		tool_note("events were lost: the tmpfs of the rings was full: take a smaller "
 			  "--buffer-size (-b), or name a larger tmpfs in XSPROF_SHM_DIR");
 	else if (r->opts.mode && !strcmp(r->opts.mode, "overwrite"))

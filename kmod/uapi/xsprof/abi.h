@@ -329,7 +329,7 @@ struct xsprof_ring_reader {
  * @used: bytes of entries that are complete, from the end of this header; stored last
  * @missed: entries that did not fit
  * @lock: id of the thread that is appending, 0 for none
- * @reserved0: 0
+ * @refused: errno of the last time that the process got no memory for a ring, 0 for never
  * @nomem: records lost because ring memory could not be allocated
  * @late: records lost while there was no ring to write to (attach, fork)
  * @reserved: 0
@@ -341,7 +341,7 @@ struct xsprof_arena {
 	__u64	used;
 	__u64	missed;
 	__u32	lock;
-	__u32	reserved0;
+	__u32	refused;
 	__u64	nomem;
 	__u64	late;
 	__u64	reserved[3];
