@@ -41,6 +41,12 @@ static void stay_in_memory(void)
 static struct xsp_fork_hook producer_hook = { .forget = xsp_producer_forget };
 static struct xsp_fork_hook self_record_hook = { .forget = xsp_self_record_forget };
 
+static void attach_again(void)
+{
+	xsp_set.state = XSP_DETACHED;
+	xsp_attach();
+}
+
 /* Early among constructors: markers of other libraries' constructors are to be seen. */
 __attribute__((constructor(101))) static void library_init(void)
 {
@@ -54,12 +60,17 @@ __attribute__((constructor(101))) static void library_init(void)
 	xsp_at_fork(&self_record_hook);
 	xsp_fork_init();
 	xsp_attach();
-	if (!xsp_attached() && xsp_config.record && xsp_config.backend != XSP_CHOICE_NONE &&
-	    !xsp_self_record_start(xsp_config.record)) {
-		xsp_config_read();	/* the session's directory is in the environment now */
-		xsp_config.recording = true;
-		xsp_set.state = XSP_DETACHED;
-		xsp_attach();
+	if (!xsp_attached() && xsp_config.record) {
+		if (!xsp_self_record_start(xsp_config.record)) {
+			/* The session's directory is in the environment now. */
+			xsp_config_read();
+			xsp_config.recording = true;
+			attach_again();
+		} else if (xsp_config.backend == XSP_CHOICE_DEVICE) {
+			/* It does not record itself, as one that was never asked to. */
+			xsp_config.record = NULL;
+			attach_again();
+		}
 	}
 	errno = err;
 }

@@ -145,6 +145,17 @@ static int say_failed(const char *file, const char *object, const char *why, int
 	return err;
 }
 
+/* Does the environment want rings elsewhere than where we read them? */
+static const char *other_backend(void)
+{
+	if (xsp_config.backend == XSP_CHOICE_NONE)
+		return "XSPROF_BACKEND=none in the environment says so: unset it";
+	if (xsp_config.backend == XSP_CHOICE_DEVICE)
+		return "XSPROF_BACKEND=device in the environment wants rings in the module, and a "
+		       "program records itself in files on tmpfs: unset it, or use 'xsprof record'";
+	return NULL;
+}
+
 static int make_session(const char **object)
 {
 	char facts[256], boot[64] = "";
@@ -313,8 +324,13 @@ void xsp_self_record_forget(void)
  */
 int xsp_self_record_start(const char *file)
 {
+	const char *other = other_backend();
 	int err;
 
+	if (other) {
+		xsp_say("XSPROF_RECORD: '%.128s': nothing is recorded: %s", file, other);
+		return -EOPNOTSUPP;
+	}
 	say_wrong();
 	err = expand(file, self.path, sizeof(self.path));
 	if (err)

@@ -58,7 +58,18 @@ is "all at once: the program runs" $rc 0
 run env -u XSPROF_RECORD "${all[@]}" "$marker" 10 1 $forks
 is "with nobody recording: not a word" "$rc $(cat err)" "0 "
 run env XSPROF_RECORD=none.data XSPROF_BACKEND=none XSPROF_MODE=x "$marker" 10 1 0
-is "told not to record: not a word" "$rc $(cat err)" "0 "
+is "told not to record: one line says that it does not" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
+ 'none.data': nothing is recorded: XSPROF_BACKEND=none in the environment says so: unset it"
+run env XSPROF_RECORD=none.data XSPROF_BACKEND=device "$marker" 10 1 0
+is "told to use the module: one line says why" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
+ 'none.data': nothing is recorded: XSPROF_BACKEND=device in the environment wants rings in the\
+ module, and a program records itself in files on tmpfs: unset it, or use 'xsprof record'"
+ok "... and it does not" not test -e none.data
+if [ -c /dev/xsprof ]; then
+	has "... but its rings are there" out ' attached 1$'
+else
+	has "... and has no rings" out ' attached 0$'
+fi
 run env XSPROF_RECORD= XSPROF_MODE=x "$marker" 10 1 0
 is "an empty name of a file is none: not a word" "$rc $(cat err)" "0 "
 run env XSPROF_RECORD=none.data XSPROF_MODE=x "$xsprof" record -q -o o.data -- "$marker" 10 1 0
