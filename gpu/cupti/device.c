@@ -6,20 +6,31 @@
 
 #include "gpu/cupti/local.h"
 
-#define CONTEXTS	256u
+#define CONTEXTS	1024u
 
-/* Context ids count from 1 in a process; a longer list has no use. */
-static uint32_t devices[CONTEXTS];	/* + 1 */
+/* Context ids count from 1 in a process: of two in one place the newer one is wanted. */
+static struct {
+	uint32_t	context;
+	uint32_t	device;
+} contexts[CONTEXTS];
 
-void cupti_context_is(uint32_t context, uint32_t device)
+bool cupti_context_is(uint32_t context, uint32_t device)
 {
-	if (context < CONTEXTS)
-		devices[context] = device + 1;
+	uint32_t i = context % CONTEXTS;
+
+	if (contexts[i].context == context)
+		return false;
+	contexts[i].context = context;
+	contexts[i].device = device;
+	return true;
 }
 
-uint32_t cupti_device_of(uint32_t context)
+bool cupti_device_of(uint32_t context, uint32_t *device)
 {
-	return context < CONTEXTS && devices[context] ? devices[context] - 1 : 0;
+	uint32_t i = context % CONTEXTS;
+
+	*device = contexts[i].device;
+	return context && contexts[i].context == context;
 }
 
 /* In the words of Kineto's "deviceProperties". */

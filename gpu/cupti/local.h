@@ -79,6 +79,7 @@ enum cupti_miss {
 	CUPTI_MISS_NO_TIME,	/* activities without times */
 	CUPTI_MISS_UNKNOWN,	/* records of other kinds */
 	CUPTI_MISS_EXIT,	/* buffers that were left when the program had to end */
+	CUPTI_MISS_CONTEXT,	/* waits in contexts of which CUPTI told nothing */
 	CUPTI_MISS_OFF,		/* of before recording was paused, which came behind that */
 	CUPTI_NR_MISSES,
 };
@@ -90,9 +91,10 @@ void cupti_miss_show(void);
 /* ---- device.c -------------------------------------------------------------------------------- */
 
 void cupti_device(const struct cupti_device *device);
-void cupti_context_is(uint32_t context, uint32_t device);
-/* The device of a context that was seen, else 0. */
-uint32_t cupti_device_of(uint32_t context);
+/* Return: it was not known. */
+bool cupti_context_is(uint32_t context, uint32_t device);
+/* Return: it is known. */
+bool cupti_device_of(uint32_t context, uint32_t *device);
 
 /* ---- record.c -------------------------------------------------------------------------------- */
 
@@ -101,6 +103,8 @@ void cupti_record_init(void);
 void cupti_record_start(uint64_t begin);
 /* All records of a buffer. */
 void cupti_record_buffer(const struct cupti_buffer *buffer);
+/* There will be no more. */
+void cupti_record_end(void);
 
 /* ---- kinds.c --------------------------------------------------------------------------------- */
 

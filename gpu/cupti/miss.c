@@ -13,6 +13,8 @@ static struct collect_miss misses[CUPTI_NR_MISSES] = {
 	[CUPTI_MISS_UNKNOWN]	= { .text = "not recorded: CUPTI records of an unknown kind" },
 	[CUPTI_MISS_EXIT]	= {
 		.text = "not recorded: buffers of CUPTI, as the program ended" },
+	[CUPTI_MISS_CONTEXT]	= {
+		.text = "not recorded: waits in contexts of which CUPTI told nothing" },
 	[CUPTI_MISS_OFF]	= {
 		.text = "not recorded: activities that came after recording was paused" },
 };

@@ -81,6 +81,71 @@ static bool has_times(uint64_t start, uint64_t end)
 	(a)->graph_node = (r)->graph_node;		\
 } while (0)
 
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+#define HELD		256u
+
+/* Those in contexts that are not known yet: their device is not. */
+static struct cupti_sync held[HELD];
+static uint32_t nr_held;
+
+static void put_sync(const struct cupti_sync *s, uint32_t device)
+{
+	static const char *const texts[] = {
+		"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync",
+	};
+	static xsprof_name_t names[ARRAY_SIZE(texts)];
+	uint32_t type = s->type < ARRAY_SIZE(texts) ? s->type : 0;
+	struct xsprof_device_activity a;
+	struct xsprof_kv kv;
+
+	if (!has_times(s->start, s->end))
+		return;
+	if (!names[type])
+		names[type] = xsprof_name_in(cupti_category(), texts[type]);
+	a = work(XSPROF_GPU_SYNC, names[type], s->start, s->end, s->correlation);
+	a.device = device;
+	a.context = s->context;
+	a.stream = s->stream;
+	kv = xsprof_i64(keys[KEY_EVENT], s->event);
+	put(&a, &kv, s->event && s->event != UINT32_MAX);
+}
+
+static void take_sync(const struct cupti_sync *s)
+{
+	uint32_t device;
+
+	if (cupti_device_of(s->context, &device))
+		put_sync(s, device);
+	else if (nr_held < HELD)
+		held[nr_held++] = *s;
+	else
+		cupti_miss(CUPTI_MISS_CONTEXT, 1);
+}
+
+/* Where it was not known, waits may have been held for it. */
+static void know_context(uint32_t context, uint32_t device)
+{
+	uint32_t kept = 0;
+
+	if (!cupti_context_is(context, device))
+		return;
+	for (uint32_t i = 0; i < nr_held; i++)
+		if (held[i].context == context)
+			put_sync(&held[i], device);
+		else
+			held[kept++] = held[i];
+	nr_held = kept;
+}
+
+void cupti_record_end(void)
+{
+	cupti_miss(CUPTI_MISS_CONTEXT, nr_held);
+	nr_held = 0;
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
+
 static void put_kernel(const struct cupti_kernel *k)
 {
 	const int32_t cluster[3] = {
@@ -104,7 +169,7 @@ static void put_kernel(const struct cupti_kernel *k)
 		kv[n++] = xsprof_i64(keys[KEY_LOCAL], k->local_per_thread);
 	if (k->cluster[0] > 1 || k->cluster[1] > 1 || k->cluster[2] > 1)
 		kv[n++] = xsprof_i32s(keys[KEY_CLUSTER], cluster, 3);
-	cupti_context_is(k->context, k->device);
+	know_context(k->context, k->device);
 	put(&a, kv, n);
 }
 
@@ -147,7 +212,7 @@ static void put_memcpy(const struct cupti_memcpy *m)
 	set_place(&a, m);
 	a.bytes = m->bytes;
 	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
-	cupti_context_is(m->context, m->device);
+	know_context(m->context, m->device);
 	put(&a, &kv, 1);
 }
 
@@ -187,7 +252,7 @@ static void put_memset(const struct cupti_memset *m)
 	set_place(&a, m);
 	a.bytes = m->bytes;
 	kv = xsprof_i64(keys[KEY_VALUE], m->value);
-	cupti_context_is(m->context, m->device);
+	know_context(m->context, m->device);
 	put(&a, &kv, 1);
 }
 
@@ -232,27 +297,7 @@ static void put_call(const struct cupti_call *c)
 	put(&a, kv, n);
 }
 
-static void put_sync(const struct cupti_sync *s)
-{
-	static const char *const texts[] = {
-		"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync",
-	};
-	static xsprof_name_t names[ARRAY_SIZE(texts)];
-	uint32_t type = s->type < ARRAY_SIZE(texts) ? s->type : 0;
-	struct xsprof_device_activity a;
-	struct xsprof_kv kv;
-
-	if (!has_times(s->start, s->end))
-		return;
-	if (!names[type])
-		names[type] = xsprof_name_in(cupti_category(), texts[type]);
-	a = work(XSPROF_GPU_SYNC, names[type], s->start, s->end, s->correlation);
-	a.device = cupti_device_of(s->context);
-	a.context = s->context;
-	a.stream = s->stream;
-	kv = xsprof_i64(keys[KEY_EVENT], s->event);
-	put(&a, &kv, s->event && s->event != UINT32_MAX);
-}
+/* ---- what a buffer holds --------------------------------------------------------------------- */
 
 static void put_overhead(const struct cupti_overhead *o)
 {
@@ -294,7 +339,7 @@ static void take(const void *record)
 		put_call(record);
 		break;
 	case CUPTI_SYNC:
-		put_sync(record);
+		take_sync(record);
 		break;
 	case CUPTI_OVERHEAD:
 		put_overhead(record);
@@ -306,8 +351,8 @@ static void take(const void *record)
 		cupti_device(record);
 		break;
 	case CUPTI_CONTEXT:
-		cupti_context_is(((const struct cupti_context *)record)->context,
-				 ((const struct cupti_context *)record)->device);
+		know_context(((const struct cupti_context *)record)->context,
+			     ((const struct cupti_context *)record)->device);
 		break;
 	default:
 		cupti_miss(CUPTI_MISS_UNKNOWN, 1);

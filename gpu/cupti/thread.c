@@ -95,6 +95,8 @@ static void *run(void *unused)
 	collect_hurry(collect_monotonic() + WAIT_S * (uint64_t)SECOND);
 	if (on)
 		flush(CUPTI_FLUSH_FORCED);
+	cupti_record_end();
+	cupti_miss_show();
 	return NULL;
 }
 

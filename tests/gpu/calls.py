@@ -167,6 +167,16 @@ def check_bad():
     equal(tally(events), EACH, "a program that ends by _exit() has what was before")
 
 
+def check_waits():
+    _, events, _ = record("waits")
+    waits = [(e["context"], e["device"]) for e in events
+             if e["type"] == "gpu" and e["kind"] == "sync"]
+    equal(sorted(waits), [(5, 2), (5, 2), (70000, 2)],
+          "waits are of the device of their context, also if that is told of later (replay)")
+    equal(missed(events), {"not recorded: waits in contexts of which CUPTI told nothing": 1},
+          "a wait of which the device is not known is counted (replay)")
+
+
 def check_busy():
     got, events, _ = record("busy", "400")
     n = tally(events)["kernel", AXPY]
@@ -314,7 +324,7 @@ def check_report():
            "nothing of a GPU: an error that says how to record it", got.stderr)
 
 
-for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_busy,
+for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_waits, check_busy,
               check_recorder, check_pause, check_duration, check_chain, check_window, check_report):
     check()
 print(f"1..{count}")

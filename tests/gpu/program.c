@@ -62,6 +62,17 @@ static void one_of_each(void)
 	(void)stand_in_call(false, 1);
 }
 
+/* Two waits before their context is told of, one that never is, and one whose id is a high one. */
+static void early_waits(void)
+{
+	stand_in_sync_in(stand_in_call(false, 4), 5);
+	stand_in_sync_in(stand_in_call(false, 4), 70000);
+	stand_in_sync_in(stand_in_call(false, 4), 6);
+	stand_in_sync_in(stand_in_call(false, 4), 5);
+	stand_in_context(5);
+	stand_in_context(70000);
+}
+
 static void *launch_many(void *count)
 {
 	for (long i = 0; i < (long)count; i++)
@@ -96,7 +107,9 @@ int main(int argc, char **argv)
 		stand_in.strange = true;
 	stand_in.busy = !strcmp(what, "busy");
 	init();
-	if (!strcmp(what, "fork")) {
+	if (!strcmp(what, "waits")) {
+		early_waits();
+	} else if (!strcmp(what, "fork")) {
 		stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 		if (!fork())
 			exit(0);

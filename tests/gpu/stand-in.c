@@ -216,6 +216,26 @@ EXPORT void stand_in_sync(uint32_t corr, uint32_t stream, uint32_t type)
 	(void)stand_in_put(&s, sizeof(s));
 }
 
+EXPORT void stand_in_sync_in(uint32_t corr, uint32_t context)
+{
+	struct cupti_sync s = {
+		.kind = CUPTI_SYNC, .type = 4, .correlation = corr, .context = context,
+		.stream = UINT32_MAX, .event = UINT32_MAX,
+	};
+
+	set_times(&s.start, &s.end);
+	(void)stand_in_put(&s, sizeof(s));
+}
+
+EXPORT void stand_in_context(uint32_t context)
+{
+	const struct cupti_context c = {
+		.kind = CUPTI_CONTEXT, .context = context, .device = 2,
+	};
+
+	(void)stand_in_put(&c, sizeof(c));
+}
+
 EXPORT void stand_in_overhead(uint32_t type)
 {
 	struct cupti_overhead o = { .kind = CUPTI_OVERHEAD, .type = type };

@@ -36,6 +36,9 @@ void stand_in_memcpy(uint32_t correlation, uint32_t stream, uint64_t bytes);
 void stand_in_peer(uint32_t correlation, uint32_t stream, uint64_t bytes);
 void stand_in_memset(uint32_t correlation, uint32_t stream, uint64_t bytes);
 void stand_in_sync(uint32_t correlation, uint32_t stream, uint32_t type);
+/* A wait in a context that nothing was told of, and that context: on device 2. */
+void stand_in_sync_in(uint32_t correlation, uint32_t context);
+void stand_in_context(uint32_t context);
 void stand_in_overhead(uint32_t type);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
 void stand_in_device(uint32_t context);

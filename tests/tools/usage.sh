@@ -89,7 +89,8 @@ grep -qx 'CPU Mem  Self CPU Mem  Device Mem  Self Device Mem  FLOPs  Name' "$dir
 result "the table" $?
 grep -qx 'Out of memory: 2 allocations failed:' "$dir/out" && grep -qx \
 "  0.000061000  ?-200  aten::empty: 1.0 MB of device 1:0; 1.0 kB allocated, 3.0 kB reserved" \
-	"$dir/out" && grep -qx "  0.000071000  ?-200  in no range: 1.0 MB of cpu; 1.0 kB allocated" \
+	"$dir/out" &&
+	grep -qx "  0.000071000  ?-200  in no range: 1.0 MB of cpu; 1.0 kB allocated" \
 	"$dir/out"
 result "what found no memory" $?
 "$make_capture" big "$dir/big.data" 1000

@@ -5,10 +5,10 @@
  *
  * STAND_IN="KIND SEED": good: as it may be, elsewhere with each seed; shuffled: fields have
  * changed places; number, shape, type: as good, but libtorch's answer is another one than what is
- * in memory; silent: it does not answer; name: operators share the memory of their schema; comms: a
- * third of the ops are collectives, of which it says what they are; comms-count, comms-text,
- * comms-hash: it says that in another form; thread: its answer takes as long as another thread needs
- * for all of the ops.
+ * in memory; silent: it does not answer; name: operators share the memory of their schema; comms:
+ * a third of the ops are collectives, of which it says what they are; comms-count, comms-text,
+ * comms-hash: it says that in another form; thread: its answer takes as long as another thread
+ * needs for all of the ops.
  */
 #include <pthread.h>
 #include <stdbool.h>

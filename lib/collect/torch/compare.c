@@ -48,6 +48,15 @@ bool torch_tensor_copy(const char *value, char *copy)
 	return torch_peek(copy, torch_ptr(value, 0), TORCH_FOUND(sizes) + TENSOR_READ);
 }
 
+void torch_verify_over(int *state)
+{
+	int there = TORCH_VERIFY;
+
+	/* Release: a thread that reads the word sees the layout that was found. */
+	(void)__atomic_compare_exchange_n(state, &there, TORCH_VERIFIED, false, __ATOMIC_RELEASE,
+					  __ATOMIC_RELAXED);
+}
+
 /* Where libtorch's own pointer to the sizes leads. */
 static bool find_sizes(const char *value, uint64_t ndim)
 {

@@ -104,8 +104,6 @@ extern int torch_verified;
 bool torch_verify(const void *fn, uint32_t arguments);
 /* The same of its lists and bools, behind that. */
 bool torch_verify_lists(const void *fn);
-/* Enough were compared, unless another thread found one that differs. */
-void torch_verify_over(int *state);
 
 /* ---- compare.c ------------------------------------------------------------------------------ */
 
@@ -114,6 +112,8 @@ void torch_verify_over(int *state);
 
 /* Tensors that were compared. */
 extern unsigned int torch_compared;
+/* Enough were compared, unless another thread found one that differs. */
+void torch_verify_over(int *state);
 
 /*
  * Memory that may not be there, as long as nothing is verified.  Return: false: it is not, or this

@@ -60,15 +60,6 @@ static void give_up(const char *what)
 			  "their inputs", what);
 }
 
-void torch_verify_over(int *state)
-{
-	int there = TORCH_VERIFY;
-
-	/* Release: a thread that reads the word sees the layout that was found. */
-	(void)__atomic_compare_exchange_n(state, &there, TORCH_VERIFIED, false, __ATOMIC_RELEASE,
-					  __ATOMIC_RELAXED);
-}
-
 static bool verify(const void *fn, uint32_t arguments)
 {
 	uint64_t there = torch_u64(fn, torch_layout.inputs + 8), n;
