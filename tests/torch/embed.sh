@@ -67,4 +67,7 @@ for detail in names shapes all; do
 		grep -qF '"float[], float[4, 3], long int[4], None, -, -, float[]"'
 	result "an undefined tensor is none, --torch $detail" $?
 done
+"$xsprof" report --by line data >out 2>log && grep -qxF "... no lines were recorded: $(
+	)record --torch=all has those of ops that Python calls, and a C++ program has none" out
+result "report --by line of it says why there are none" $?
 finish

@@ -134,8 +134,8 @@ static void print_modules_left(const struct report_modules *modules, const char 
 	uint64_t unlinked = report_modules_unlinked(modules);
 
 	if (!report_modules_any(modules))
-		printf("... no %s were recorded: record --torch=all has those of PyTorch's "
-		       "ops\n", what);
+		printf("... no %s were recorded: record --torch=all has those of ops that Python "
+		       "calls, and a C++ program has none\n", what);
 	if (unlinked)
 		printf("... the %s of %" PRIu64 " backward ops are not known: their forward ops "
 		       "were not recorded, or are too long ago\n", what, unlinked);
