@@ -165,4 +165,18 @@ static inline uint32_t xsp_track_tid(const struct xsprof_trace *trace, struct xs
 	return thread->kernel_tid;
 }
 
+/*
+ * Of a range that nothing ended before @ns: after what time it ended, where that is known to an
+ * interval only; else @ns.
+ */
+static inline uint64_t xsp_ended_after(const struct xsprof_trace *trace, uint32_t producer,
+				       uint64_t begin, uint64_t ns)
+{
+	uint64_t ran = xsprof_trace_ran_ns(trace, producer);
+
+	if (!ran || ran >= ns)
+		return ns;
+	return ran > begin ? ran : begin;
+}
+
 #endif /* XSPROF_OUT_TRACKS_H */

@@ -374,6 +374,30 @@ grep -q '^  thread 200 was in step for 30.000 us when its process vanished$' "$d
 result "the end of a process: report says how long its range was open" $?
 grep -q '^  thread 800 was in step for 20.000 us to 8.999 s when its process vanished$' "$dir/ends"
 result "the end of a process: and no more than is known, however late it was found" $?
+for format in text kineto; do
+	"$dump" -q -f $format -o "$dir/exits.$format" "$dir/exits.data"
+done 2>"$dir/log"
+python3 - "$dir/exits" >>"$dir/log" 2>&1 <<'END'
+import json, re, sys
+t0 = 10 ** 12
+# After what time each ended: those that the kernel did not see. Of the range, and of its process.
+want = sorted(2 * [(pid, ns) for pid, ns in ((500, 45000), (600, 40000), (800, 40000),
+                                             (900, 40000))])
+lines = [json.loads(l) for l in open(sys.argv[1] + ".ndjson")]
+got = sorted((e["pid"], e["ended_after_ns"] - t0) for e in lines if "ended_after_ns" in e)
+assert got == want, got
+text = open(sys.argv[1] + ".text").read()
+text = re.findall(r"-(\d+) .* ended_after=(\d+)\.(\d{9})$", text, re.M)
+assert sorted((int(p), int(s + ns) - t0) for p, s, ns in text) == want, text
+def after(name, base):
+    events = json.load(open(sys.argv[1] + name))["traceEvents"]
+    return sorted((e["pid"], round(e["args"]["ended_after"] * 1000) - base) for e in events
+                  if "ended_after" in e.get("args", {}))
+assert after(".chrome", -10000) == want, after(".chrome", -10000)
+assert after(".kineto", t0) == want[::2], after(".kineto", t0)
+assert open(sys.argv[1] + ".perfetto", "rb").read().count(b"ended_after_ns") == 8
+END
+result "the end of a process: dump says what bounds it has" $?
 
 # One count of events, whoever says it: without what a record goes on in, and marks of the reader.
 for kind in rows all; do

@@ -26,6 +26,7 @@ static const struct {
 } keys[] = {
 	{ XSR_OWN_INDEX, "Ev Idx" },
 	{ XSR_OWN_FINISHED, "finished" },
+	{ XSR_OWN_FINISHED, "ended_after" },
 	{ XSR_OWN_CUT, "cut" },
 	{ XSR_OWN_UNCERTAIN, "uncertain" },
 	{ XSR_OWN_EXTERNAL, "External id" },

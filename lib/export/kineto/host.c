@@ -34,7 +34,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	if (how == XSR_OWN_CUT)
 		p = put_lit(p, ",\"cut\":true");
 	else if (how == XSR_OWN_FINISHED)
-		p = put_lit(p, ",\"finished\":false");
+		p = xsr_kineto_unfinished(k, put_lit(p, ","), producer, begin, end);
 	if (range->lost)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	if (range->note) {

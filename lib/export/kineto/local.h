@@ -432,6 +432,18 @@ static inline char *xsr_kineto_dur(const struct xsr_kineto *k, char *p, uint64_t
 				  xsr_kineto_ns(k, end));
 }
 
+/* "finished": of a range that nothing ended, and after when it did, if an interval is known. */
+static inline char *xsr_kineto_unfinished(const struct xsr_kineto *k, char *p, uint32_t producer,
+					  uint64_t begin, uint64_t end)
+{
+	uint64_t after = xsp_ended_after(k->w.trace, producer, begin, end);
+
+	p = put_lit(p, "\"finished\":false");
+	if (after == end)
+		return p;
+	return put_micros(put_lit(p, ",\"ended_after\":"), xsr_kineto_ns(k, after));
+}
+
 /*
  * Cuts a range to the window.  Return: false when nothing of it is inside: one that ends or begins
  * right at an edge is outside, as in build.c; a point is not.

@@ -231,14 +231,17 @@ static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
 	return p;
 }
 
-static char *put_exit(const struct xsprof_event *ev, char *p, bool *any)
+static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
+	uint64_t after = fmt_exit_after(out, ev);
 	uint32_t how = (uint32_t)(ev->value >> 32);
 
 	p = ARG(p, any, "how", put_word, xsp_word_how(how));
 	if (how == XSPROF_HOW_KILLED)
-		return ARG(p, any, "signal", put_u32, (uint32_t)ev->value);
-	return ARG(p, any, "status", put_i64, (int32_t)ev->value);
+		p = ARG(p, any, "signal", put_u32, (uint32_t)ev->value);
+	else
+		p = ARG(p, any, "status", put_i64, (int32_t)ev->value);
+	return after ? ARG(p, any, "ended_after", put_micros, chrome_rel(out, after)) : p;
 }
 
 static char *put_sched(const struct xsprof_event *ev, char *p, bool *any)
@@ -346,7 +349,7 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		return exe ? json_string(put_lit(comma(p, any), "\"exe\":"), exe,
 					 strnlen(exe, XSPROF_TEXT_MAX), NULL) : p;
 	case XSPROF_EV_EXIT:
-		return put_exit(ev, p, any);
+		return put_exit(out, ev, p, any);
 	case XSPROF_REC_END:
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_INSTANT:

@@ -57,7 +57,9 @@ static void claim_both(struct xsp_keys *keys, bool begin)
 	static const char *const of_begin[] = {
 		"op", "Record function id", "Sequence number", "Fwd thread id", "External id", NULL
 	};
-	static const char *const of_end[] = { "cut", "unfinished", "uncertain", NULL };
+	static const char *const of_end[] = {
+		"cut", "unfinished", "ended_after", "uncertain", NULL
+	};
 
 	for (const char *const *own = begin ? of_end : of_begin; *own; own++)
 		xsp_keys_claim(keys, xsp_keys_hash(*own, strlen(*own)));

@@ -5,7 +5,7 @@
  * track has room.  Perfetto's order of events of one time is part of whether they nest.  Viewers
  * make one event of both ends: a key is in one of them.
  */
-#include <stdio.h>
+#include <string.h>
 
 #include "format/chrome/local.h"
 
@@ -111,19 +111,36 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 		out->merged++;
 }
 
+#define CLOSED_MAX	128u
+
+/* Why a range has no end of its own, and where it may have ended before: arguments as text. */
+static void say_closed(const struct xsp_out *out, char *more, uint32_t producer,
+		       const struct xsp_range *range, uint64_t ns, enum xsp_why why)
+{
+	uint64_t after = why == XSP_WHY_CUT ? ns :
+			 xsp_ended_after(out->trace, producer, range->begin, ns);
+	char *p = why == XSP_WHY_CUT ? put_lit(more, "\"cut\":true") :
+				       put_lit(more, "\"unfinished\":true");
+
+	if (after < ns)
+		p = put_micros(put_lit(p, ",\"ended_after\":"), chrome_rel(out, after));
+	if (range->lost)
+		p = stpcpy(put_lit(p, ","), uncertain(range));
+	*p = '\0';
+}
+
 /* A range that nothing ended, or that another's end ended. */
 void chrome_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
 		   enum xsp_why why)
 {
 	const struct xsprof_event ev = { .type = XSPROF_REC_END, .producer = thread->producer };
 	struct xsp_out *out = data;
-	char more[64], *p;
+	char more[CLOSED_MAX], *p;
 	size_t end, args;
 
 	if (!range->shown && !xsp_range_reaches_in(out, range, ns))
 		return;
-	snprintf(more, sizeof(more), "\"%s\":true%s%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
-		 range->lost ? "," : "", range->lost ? uncertain(range) : "");
+	say_closed(out, more, thread->producer, range, ns, why);
 	if (!range->shown) {
 		thread->shown++;
 		p = put_dur(out, thread, range->begin, ns);
@@ -171,12 +188,13 @@ void chrome_async_closed(void *data, struct xsp_track *thread, const struct xspr
 	const struct xsprof_event ev = {
 		.type = XSPROF_REC_ASYNC_END, .producer = range->producer,
 	};
-	bool lost = range->flags & XSPROF_RANGEF_UNCERTAIN;
+	const struct xsp_range closed = {
+		.begin = range->begin_ns, .lost = range->flags & XSPROF_RANGEF_UNCERTAIN,
+	};
 	struct xsp_out *out = data;
-	char more[64], *p;
+	char more[CLOSED_MAX], *p;
 
-	snprintf(more, sizeof(more), "\"%s\":true%s", why == XSP_WHY_CUT ? "cut" : "unfinished",
-		 lost ? ",\"uncertain\":\"lost\"" : "");
+	say_closed(out, more, range->producer, &closed, range->end_ns, why);
 	p = put_id(out, thread, 'e', range->end_ns, range->id);
 	chrome_close(out, NULL, NULL, more, put_name(out, &ev, range->name, p));
 }

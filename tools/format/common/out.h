@@ -107,6 +107,14 @@ static inline bool xsp_range_reaches_in(const struct xsp_out *out, const struct 
 	return range->match && range->begin < out->from_ns && ns >= out->from_ns;
 }
 
+/* The end of a process: after what time it ended, where an interval is known; else 0. */
+static inline uint64_t fmt_exit_after(const struct xsp_out *out, const struct xsprof_event *ev)
+{
+	uint64_t lived = xsprof_trace_lived_ns(out->trace, ev->producer);
+
+	return lived < ev->ns ? lived : 0;
+}
+
 /* The struct behind a record, or NULL when the record is too short to hold it. */
 #define xsp_record(ev, type) \
 	((ev)->rec && (ev)->rec_size >= sizeof(type) ? (const type *)(ev)->rec : NULL)

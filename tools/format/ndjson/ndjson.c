@@ -243,14 +243,17 @@ static char *put_lost(const struct xsprof_event *ev, char *p)
 					      put_lit(p, ",\"unit\":\"records\"");
 }
 
-static char *put_exit(const struct xsprof_event *ev, char *p)
+static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
+	uint64_t after = fmt_exit_after(out, ev);
 	uint32_t how = (uint32_t)(ev->value >> 32);
 
 	p = FIELD(p, "how", put_word, xsp_word_how(how));
 	if (how == XSPROF_HOW_KILLED)
-		return FIELD(p, "signal", put_u32, (uint32_t)ev->value);
-	return FIELD(p, "status", put_i64, (int32_t)ev->value);
+		p = FIELD(p, "signal", put_u32, (uint32_t)ev->value);
+	else
+		p = FIELD(p, "status", put_i64, (int32_t)ev->value);
+	return after ? FIELD(p, "ended_after_ns", put_u64, after) : p;
 }
 
 static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, char *p)
@@ -349,7 +352,7 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_EV_PRODUCER:
 		return put_producer(out, ev, p);
 	case XSPROF_EV_EXIT:
-		return put_exit(ev, p);
+		return put_exit(out, ev, p);
 	default:
 		return p;
 	}
@@ -400,10 +403,12 @@ static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range
 			  uint64_t ns, enum xsp_why why)
 {
 	struct xsp_out *out = data;
+	uint64_t after;
 	char *p;
 
 	if (why != XSP_WHY_EXIT || !range->shown)
 		return;
+	after = xsp_ended_after(out->trace, thread->producer, range->begin, ns);
 	p = put_u64(put_lit(xsp_buf_room(&out->buf, XSP_BUF_ROOM), "{\"ns\":"), ns);
 	p = put_thread(out, thread, put_lit(p, ",\"type\":\"open\""));
 	p = put_lit(p, ",\"cpu\":-1");
@@ -411,6 +416,8 @@ static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range
 		p = put_entry(out, xsp_names_get(out->names, thread->producer, range->name), p);
 	p = FIELD(p, "begin_ns", put_u64, range->begin);
 	p = FIELD(p, "end_ns", put_u64, ns);
+	if (after < ns)
+		p = FIELD(p, "ended_after_ns", put_u64, after);
 	p = put_lit(put_uncertain(range, p), "}\n");
 	out->buf.p = p;
 }

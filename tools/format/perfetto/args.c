@@ -235,12 +235,15 @@ static char *put_frames(struct xsp_out *out, const struct xsprof_event *ev, char
 
 static char *put_exit(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
+	uint64_t after = fmt_exit_after(out, ev);
 	uint32_t how = (uint32_t)(ev->value >> 32);
 
 	p = arg_word(out, p, "how", xsp_word_how(how));
 	if (how == XSPROF_HOW_KILLED)
-		return pf_arg_u64(out, p, "signal", (uint32_t)ev->value);
-	return arg_i64(out, p, "status", (int32_t)ev->value);
+		p = pf_arg_u64(out, p, "signal", (uint32_t)ev->value);
+	else
+		p = arg_i64(out, p, "status", (int32_t)ev->value);
+	return after ? pf_arg_u64(out, p, "ended_after_ns", after) : p;
 }
 
 static char *put_span(struct xsp_out *out, const struct xsprof_event *ev, char *p)

@@ -130,6 +130,19 @@ void pf_put_range(struct xsp_out *out, const struct xsp_view *view)
 	put_pair(out, view, track, len, at.begin, at.end, NULL);
 }
 
+/* Why a range has no end of its own, and where it may have ended before. */
+static char *put_closed(struct xsp_out *out, char *p, uint32_t producer, uint64_t begin,
+			uint64_t ns, enum xsp_why why)
+{
+	uint64_t after;
+
+	if (why == XSP_WHY_CUT)
+		return pf_arg_true(out, p, "cut");
+	p = pf_arg_true(out, p, "unfinished");
+	after = xsp_ended_after(out->trace, producer, begin, ns);
+	return after < ns ? pf_arg_u64(out, p, "ended_after_ns", after) : p;
+}
+
 /* A range that nothing ended, or that another's end ended. */
 void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, uint64_t ns,
 	       enum xsp_why why)
@@ -151,7 +164,7 @@ void pf_closed(void *data, struct xsp_track *thread, struct xsp_range *range, ui
 	}
 	p = pf_open_thread(out, &pkt, ns, PF_END, thread);
 	p = put_uncertain(out, pf_put_note(out, p, range->note), range);
-	pf_close(out, &pkt, pf_arg_true(out, p, why == XSP_WHY_CUT ? "cut" : "unfinished"));
+	pf_close(out, &pkt, put_closed(out, p, thread->producer, range->begin, ns, why));
 	pf_of(out)->closed++;
 }
 
@@ -193,7 +206,7 @@ void pf_async_closed(void *data, struct xsp_track *thread, const struct xsprof_r
 			 pf_async_uuid(range->producer, range->name, range->id));
 	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
 		p = pf_arg_text(out, p, "uncertain", "lost", 4);
-	p = pf_arg_true(out, p, why == XSP_WHY_CUT ? "cut" : "unfinished");
+	p = put_closed(out, p, range->producer, range->begin_ns, range->end_ns, why);
 	pf_close(out, &pkt, p);
 	pf_of(out)->closed++;
 }

@@ -138,16 +138,19 @@ static char *put_producer(struct xsp_out *out, const struct xsprof_event *ev, ch
 	return exe ? text_put_quoted(put_lit(p, " exe="), exe, strnlen(exe, 4096)) : p;
 }
 
-static char *put_exit(const struct xsprof_event *ev, char *p)
+static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
+	uint64_t after = fmt_exit_after(out, ev);
 	uint32_t how = (uint32_t)(ev->value >> 32);
 
 	p = FIELD(p, "producer", put_u32, ev->producer);
 	p = FIELD(p, "pid", put_u32, ev->pid);
 	p = FIELD(p, "how", put_word, xsp_word_how(how));
 	if (how == XSPROF_HOW_KILLED)
-		return FIELD(p, "signal", put_u32, (uint32_t)ev->value);
-	return FIELD(p, "status", put_i64, (int32_t)ev->value);
+		p = FIELD(p, "signal", put_u32, (uint32_t)ev->value);
+	else
+		p = FIELD(p, "status", put_i64, (int32_t)ev->value);
+	return after ? FIELD(p, "ended_after", put_seconds, after) : p;
 }
 
 /* Who it was, as far as the reader may know. */
@@ -263,7 +266,7 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 	case XSPROF_EV_PRODUCER:
 		return put_producer(out, ev, p);
 	case XSPROF_EV_EXIT:
-		return put_exit(ev, p);
+		return put_exit(out, ev, p);
 	case XSPROF_REC_ARGS:
 		return p;
 	default:

@@ -116,15 +116,19 @@ static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *
 			uint64_t ns, enum xsp_why why)
 {
 	struct xsp_out *out = data;
+	uint64_t after;
 	char *p;
 
 	if (why != XSP_WHY_EXIT || !range->shown)
 		return;
+	after = xsp_ended_after(out->trace, thread->producer, range->begin, ns);
 	p = text_put_thread(out, thread, xsp_buf_room(&out->buf, XSP_BUF_ROOM));
 	p = text_put_place(out, -1, ns, p);
 	p = put_name(out, thread->producer, range->name, put_lit(p, "open:     "));
 	p = put_seconds(put_lit(p, " begin="), range->begin);
 	p = put_u64(put_lit(p, " dur="), ns > range->begin ? ns - range->begin : 0);
+	if (after < ns)
+		p = put_seconds(put_lit(p, " ended_after="), after);
 	if (range->lost)
 		p = put_lit(p, " uncertain=lost");
 	*p++ = '\n';
