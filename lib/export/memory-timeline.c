@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "export/save.h"
 #include "export/scan.h"
@@ -297,7 +298,7 @@ static bool ends(const char *s, const char *with)
 {
 	size_t len = strlen(s), n = strlen(with);
 
-	return len >= n && !strcmp(s + len - n, with);
+	return len >= n && !strcasecmp(s + len - n, with);
 }
 
 int xsprof_result_save_memory_timeline(struct xsprof_result *result, const char *path,

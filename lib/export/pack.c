@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <strings.h>
 #include <zstd.h>
 
 #include "base/write-all.h"
@@ -16,7 +17,8 @@ static bool ends(const char *path, const char *with)
 {
 	size_t len = strlen(path), n = strlen(with);
 
-	return len > n && !strcmp(path + len - n, with);
+	/* In any case: other systems' programs write them in capitals. */
+	return len > n && !strcasecmp(path + len - n, with);
 }
 
 static int run_zstd(struct xsr_pack *pack, const char *s, size_t len, ZSTD_EndDirective end)

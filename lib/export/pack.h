@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What packs a file on its way, by the end of its name: ".gz" as gzip does, ".zst" as zstd does.
+ * What packs a file on its way, by the end of its name, in any case: ".gz" as gzip
+ * does, ".zst" as zstd does.
  */
 #ifndef XSR_PACK_H
 #define XSR_PACK_H

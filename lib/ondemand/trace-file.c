@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,7 +68,8 @@ static const char *below(const char *file, const char *root)
  * xsp_trace_file_name() - one name for many processes, made one for each
  * @name: without folders
  * @pid: whose; 0: the name is for one alone, and stays as it is
- * @to: filled: "_PID" stands before .json, .pt.trace.json, with or without .gz; or at the end
+ * @to: filled: "_PID" stands before .json, .pt.trace.json, with or without .gz, in any case; or at
+ *	the end
  * @room: bytes of it
  *
  * Return: 0; -ENAMETOOLONG.
@@ -82,7 +84,7 @@ int xsp_trace_file_name(const char *name, pid_t pid, char *to, size_t room)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		size_t k = strlen(ends[i]);
 
-		if (k <= len && !strcmp(name + len - k, ends[i])) {
+		if (k <= len && !strcasecmp(name + len - k, ends[i])) {
 			stem = len - k;
 			break;
 		}

@@ -63,6 +63,7 @@ static void test_names(void)
 	static const char *const pair[][2] = {
 		{ "trace.json", "trace_12.json" },
 		{ "trace.json.gz", "trace_12.json.gz" },
+		{ "TRACE.JSON.GZ", "TRACE_12.JSON.GZ" },
 		{ "w0.1234.pt.trace.json", "w0.1234_12.pt.trace.json" },
 		{ "w0.1234.pt.trace.json.gz", "w0.1234_12.pt.trace.json.gz" },
 		{ "trace", "trace_12" },

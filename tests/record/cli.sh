@@ -340,6 +340,17 @@ wait $pid
 is "and is whole" "$? $(grep -c 'wrote same.data' err.held)" "0 1"
 ok "with none moved aside" test ! -e same.data.old
 
+# Names of what a capture is not
+for name in cap.data.gz CAP.DATA.GZ cap.zst; do
+	run "$xsprof" record -o $name -- true
+	is "-o $name is refused" "$rc $(echo cap* CAP*)" "2 cap* CAP*"
+	has "-o $name: and what compresses it is named" err "^xsprof: --output: $name: .*: -z compr"
+	run "$xsprof" snapshot -z -o $name
+	is "snapshot -z -o $name is refused" $rc 2
+done
+run "$xsprof" recover -o cap.gz
+is "recover -o cap.gz is refused" $rc 2
+
 # A capture that comes to nothing leaves what was there
 rm -f xsprof.data*
 echo first >xsprof.data

@@ -146,6 +146,9 @@ for format in text ndjson chrome kineto perfetto; do
 		result "-o $format.$end is the same, packed" $?
 	done
 done
+"$dump" -q --allow-lost -f chrome -o "$dir/PACKED.JSON.ZST" "$all" 2>"$dir/log" &&
+	[ "$(od -An -tx1 -N4 "$dir/PACKED.JSON.ZST")" = " 28 b5 2f fd" ]
+result "-o: an end in capitals packs too" $?
 ( ulimit -f 8; trap '' XFSZ; exec "$dump" -o "$dir/small.gz" "$dir/big.data" ) 2>"$dir/log"
 [ $? = 1 ] && says "File too large" && [ ! -e "$dir/small.gz" ]
 result "-o: nothing stays of a packed file that could not be written" $?

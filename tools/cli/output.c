@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -74,6 +75,17 @@ int output_open(const char *path)
 			   strerror(-fd));
 	put_back(path);
 	return fd;
+}
+
+int output_name(const char *verb, const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	if (!end || (strcasecmp(end, ".gz") && strcasecmp(end, ".zst")))
+		return -1;
+	return tool_usage(verb, "--output: %s: a capture is no %s file: %s", path, end,
+			  strcmp(verb, "recover") ? "-z compresses it: name it without that end" :
+			  "name it without that end");
 }
 
 int output_check(const char *path)

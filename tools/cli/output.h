@@ -19,6 +19,12 @@
  */
 int output_open(const char *path);
 
+/*
+ * Does a name say of a capture what it is not?  A compressed one has its chunks packed, each by
+ * itself.  Return: -1, or TOOL_USAGE after a message.
+ */
+int output_name(const char *verb, const char *path);
+
 /* Could a file be made by this name later?  Return: 0, or a negative errno after a message. */
 int output_check(const char *path);
 

@@ -170,7 +170,7 @@ static int take(struct record_options *opts, int c, char **argv)
 		if (!*optarg)
 			return tool_usage("record", "--output: needs the name of a file");
 		if (strcmp(optarg, "-"))
-			break;
+			return output_name("record", optarg);
 		if (isatty(STDOUT_FILENO))
 			return tool_usage("record", "--output: standard output is a terminal: name "
 					  "a file, or read it by a pipe");

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/tool.h"
@@ -299,6 +300,8 @@ int cmd_recover(int argc, char **argv)
 		switch (c) {
 		case 'o':
 			r.output = optarg;
+			if (output_name("recover", optarg) != -1)
+				return TOOL_USAGE;
 			break;
 		case 'l':
 			only_list = true;

@@ -104,7 +104,7 @@ static int take(struct asked *asked, int c, char **argv, const struct option *op
 			return tool_usage("snapshot", "--output: needs the name of a file");
 		asked->opts.path = optarg;
 		if (strcmp(optarg, "-"))
-			break;
+			return output_name("snapshot", optarg);
 		if (isatty(STDOUT_FILENO))
 			return tool_usage("snapshot", "--output: standard output is a terminal: "
 					  "name a file, or read it by a pipe");
