@@ -83,8 +83,10 @@ static int keep(struct xsp_cap_place *place)
 		return fail(place, -EEXIST, "is a file that is not empty");
 	if (snprintf(old, sizeof(old), "%s.old", place->path) >= (int)sizeof(old))
 		return -ENAMETOOLONG;
-	if (rename(place->path, old))
-		return -errno;
+	if (rename(place->path, old)) {
+		place->old = errno == EISDIR;
+		return place->old ? fail(place, -EISDIR, "is a directory") : -errno;
+	}
 	place->kept = true;
 	return 0;
 }
@@ -154,6 +156,7 @@ int xsp_cap_open(struct xsp_cap_place *place)
 
 	place->kept = false;
 	place->why = NULL;
+	place->old = false;
 	for (unsigned int i = 0; i < TRIES; i++) {
 		ret = look(place, &st, &link);
 		if (ret)

@@ -17,12 +17,14 @@
  *	@path names by then.  NULL: it may not
  * @kept: set: FILE.old is what had the name
  * @why: set: what is wrong, NULL where the errno says it
+ * @old: set: that is wrong with FILE.old, and not with @path
  */
 struct xsp_cap_place {
 	const char	*path;
 	bool		(*worthless)(const char *file, off_t size);
 	bool		kept;
 	const char	*why;
+	bool		old;
 };
 
 /**

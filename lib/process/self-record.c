@@ -102,11 +102,17 @@ static int expand(const char *file, char *path, size_t size)
 
 static int open_file(void)
 {
+	static char old[PATH_MAX + 8];
 	struct xsp_cap_place place = { .path = self.path };
 	int fd = xsp_cap_open(&place);
 
 	self.why = place.why;
 	self.cure = place.why ? ": name another file" : "";
+	if (place.old && snprintf(old, sizeof(old), "%s.old", self.path) < (int)sizeof(old)) {
+		self.object = old;
+		self.cure = ": what was in the file cannot be kept there: move it away, or name "
+			    "another file";
+	}
 	if (fd < 0)
 		return fd;
 	self.fd = xsp_fd_keep(fd);

@@ -359,6 +359,18 @@ is "no snapshot of nobody" $rc 1
 is "what was there keeps its name" "$(cat xsprof.data)" first
 ok "and no other stands beside it" test ! -e xsprof.data.old
 
+# A directory in the way of what is kept
+mkdir way.data.old; echo first >way.data
+run "$xsprof" record -o way.data -- true
+is "a directory in the way of FILE.old: FILE stays" "$rc $(cat way.data)" "2 first"
+has "and is named" err '^xsprof: way\.data\.old: is a directory: .*: move it away, or name another'
+run env XSPROF_RECORD=way.data "$marker" 10 1 0
+has "by a program that records itself, too" err \
+	": nothing is recorded: $dir/way\.data\.old: is a directory: .*: move it away, or "
+rmdir way.data.old
+run "$xsprof" record -q -o way.data -- true
+is "moved away it is none" "$rc $(cat way.data.old)" "0 first"
+
 # Links in the way of the file
 echo mine >mine; ln -s "$dir/mine" link.data
 run "$xsprof" record -q -o link.data -- true

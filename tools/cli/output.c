@@ -68,7 +68,10 @@ int output_open(const char *path)
 	kept = place.kept ? strdup(path) : NULL;
 	if (fd >= 0)
 		return fd;
-	if (place.why)
+	if (place.old)
+		tool_error("%s.old: %s: what is in %s cannot be kept there: move it away, or name "
+			   "another file with -o", path, place.why, path);
+	else if (place.why)
 		tool_error("%s: %s: name another file with -o", path, place.why);
 	else
 		tool_error("%s: cannot be written: %s: name another file with -o", path,
