@@ -33,6 +33,27 @@ for job in conv transformer; do
 	result "$job: the ops that torch.profiler has, $(tail -n 1 log)" $status
 done
 
+# The transformer's: each op of it, joined with Kineto's JSON by the record function ids.
+"$dump" -q -f execution-trace -o trace data 2>log &&
+	"$dump" -q -f memory-snapshot -o snapshot data 2>>log &&
+	"$dump" -q -f memory-timeline -o timeline data 2>>log && python3 - 2>>log <<-'END'
+	import json, pickle
+	nodes = {}
+	for n in json.load(open("trace"))["nodes"]:
+	    rf_id = next(a["value"] for a in n["attrs"] if a["name"] == "rf_id")
+	    if rf_id:
+	        nodes[rf_id] = n["name"]
+	events = json.load(open("ours"))["traceEvents"]
+	ops = {e["args"]["Record function id"]: e["name"] for e in events
+	       if e.get("cat") in ("cpu_op", "user_annotation") and
+	       e["args"].get("Record function id")}
+	assert len(ops) > 1000 and nodes == ops, (len(nodes), len(ops),
+	                                          sorted(set(nodes.items()) ^ set(ops.items()))[:5])
+	assert pickle.load(open("snapshot", "rb"))["device_traces"]
+	json.load(open("timeline"))
+	END
+result "transformer: the execution trace has the ops of Kineto's JSON, by their ids" $?
+
 for start in fork spawn; do
 	record names loader told $start &&
 		"$xsprof" report --steps --json data >steps 2>>log &&

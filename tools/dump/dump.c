@@ -449,7 +449,7 @@ int cmd_dump(int argc, char **argv)
 	if (!status)
 		status = open_source(dump);
 	if (!status) {
-		status = run(dump);
+		status = dump->whole ? dump_whole(dump) : run(dump);
 		xsp_source_close(&dump->source);
 		if (!status && dump->live.nobody)
 			status = TOOL_FAILED;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the files of xsprof dump share: dump.c runs it, parse.c reads its options, output.c
- * opens and closes where it goes, live.c looks into rings.
+ * opens and closes where it goes, live.c looks into rings, whole.c has formats that are made at
+ * once.
  */
 #ifndef XSPROF_DUMP_LOCAL_H
 #define XSPROF_DUMP_LOCAL_H
@@ -33,6 +34,7 @@ struct dump_late {
  * @filter: what is wanted of it
  * @source: the capture
  * @format: of the output
+ * @whole: of the output, where it is made of the whole capture; else NULL
  * @reading: the options that all verbs have; its limit is of events
  * @output: file, "-" for stdout
  * @pack: what packs it, by its name
@@ -50,6 +52,7 @@ struct dump {
 	struct xsp_filter		filter;
 	struct xsp_source		source;
 	const struct xsp_format		*format;
+	const struct whole		*whole;
 	struct reading			reading;
 	const char			*output;
 	struct xsr_pack			pack;
@@ -71,5 +74,11 @@ int dump_output_close(struct dump *dump, int status);
 
 /* parse.c.  Return: -1 go on, else the exit status. */
 int dump_parse(struct dump *dump, int argc, char **argv);
+
+/* whole.c */
+const struct whole *dump_whole_find(const char *name);
+/* May this be asked of it?  Return: -1: yes; else TOOL_USAGE after a message. */
+int dump_whole_check(const struct dump *dump);
+int dump_whole(struct dump *dump);
 
 #endif /* XSPROF_DUMP_LOCAL_H */

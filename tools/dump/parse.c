@@ -16,7 +16,9 @@ static void help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "  -o, --output FILE     where to (default -, stdout); FILE.gz and FILE.zst are\n"
 	      "                        packed\n"
-	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto\n"
+	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto; for\n"
+	      "                        PyTorch's other tools, of a process, into a file:\n"
+	      "                        execution-trace, memory-snapshot, memory-timeline\n"
 	      "  -r, --reltime         text: times since the start of the trace\n"
 	      "  -n, --limit N         the first N entries only\n"
 	      "  -F, --follow          go on while the file grows, until the recording ends\n"
@@ -94,10 +96,11 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 			dump->output = optarg;
 			break;
 		case 'f':
+			dump->whole = dump_whole_find(optarg);
 			dump->format = find_format(optarg);
-			if (!dump->format)
-				return tool_usage("dump", "-f %s: no such format; text, chrome, "
-						  "kineto, ndjson or perfetto", optarg);
+			if (!dump->format && !dump->whole)
+				return tool_usage("dump", "-f %s: no such format: see --help",
+						  optarg);
 			break;
 		case 'r':
 			dump->out.relative = true;
@@ -122,6 +125,9 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 				return ret;
 		}
 	}
+	ret = dump->whole ? dump_whole_check(dump) : -1;
+	if (ret >= 0)
+		return ret;
 	if (dump->out.relative && dump->format && dump->format != &xsp_format_text)
 		return tool_usage("dump", "-r: is for text; times in %s are as its readers expect "
 				  "them", dump->format->name);

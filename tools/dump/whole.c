@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Formats that are made of all of a process' ops at once, which the library writes: those of
+ * PyTorch's other tools. Nothing of them can be shown before the end of the capture is read.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <xsprof/flow.h>
+#include <xsprof/result.h>
+
+#include "cli/tool.h"
+#include "dump/local.h"
+
+static int timeline(struct xsprof_result *result, const char *path)
+{
+	return xsprof_result_save_memory_timeline(result, path, XSPROF_DEVICE_CPU);
+}
+
+static const struct whole {
+	const char	*name;
+	int		(*save)(struct xsprof_result *result, const char *path);
+} wholes[] = {
+	{ "execution-trace", xsprof_result_save_execution_trace },
+	{ "memory-snapshot", xsprof_result_save_memory_snapshot },
+	{ "memory-timeline", timeline },
+};
+
+const struct whole *dump_whole_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(wholes) / sizeof(wholes[0]); i++)
+		if (!strcmp(wholes[i].name, name))
+			return &wholes[i];
+	return NULL;
+}
+
+int dump_whole_check(const struct dump *dump)
+{
+	const struct xsp_filter *f = &dump->filter;
+	const char *name = dump->whole->name;
+
+	if (!strcmp(dump->output, "-"))
+		return tool_usage("dump", "-f %s: needs a file: -o FILE", name);
+	if (dump->look_on || dump->follow)
+		return tool_usage("dump", "-f %s: is made of a whole capture: not with --live or "
+				  "--follow", name);
+	if (xsp_filter_given(f) && !(xsp_filter_one_pid(f) && !f->from.given && !f->to.given &&
+				     !f->tid.n && !f->cpu.n && !f->name.n && !f->category.n))
+		return tool_usage("dump", "-f %s: is of all that a process did: of the filters "
+				  "only --pid PID", name);
+	if (dump->reading.limit != UINT64_MAX || dump->out.relative)
+		return tool_usage("dump", "-f %s: not with --limit or --reltime", name);
+	return -1;
+}
+
+/* Return: more than one process is in it, and which is meant is not said. */
+static bool several(struct dump *dump)
+{
+	struct xsprof_trace_producer first = { 0 }, other = { 0 };
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+
+	if (xsp_filter_one_pid(&dump->filter) ||
+	    xsprof_trace_get_info(dump->source.trace, &info) < 0 ||
+	    xsprof_trace_get_producer(dump->source.trace, 0, &first))
+		return false;
+	for (uint32_t i = 1; i < info.producers; i++)
+		if (!xsprof_trace_get_producer(dump->source.trace, i, &other) &&
+		    other.pid != first.pid)
+			return true;
+	return false;
+}
+
+int dump_whole(struct dump *dump)
+{
+	const struct xsprof_result_options opts = {
+		.size = sizeof(opts), .pid = xsp_filter_one_pid(&dump->filter),
+	};
+	struct xsprof_result *result;
+	const char *why;
+	int err;
+
+	if (several(dump))
+		return tool_usage("dump", "-f %s: of one process: choose it with --pid ('xsprof "
+				  "info' lists those that were recorded)", dump->whole->name);
+	err = xsprof_result_open(dump->source.path, &opts, &result);
+	if (err)
+		return tool_error("%s: %s", dump->source.path, strerror(-err));
+	err = dump->whole->save(result, dump->output);
+	why = xsprof_result_error(result);
+	if (err)
+		err = tool_error("%s: %s", dump->output, why && *why ? why : strerror(-err));
+	xsprof_result_free(result);
+	return err ? err : xsp_source_losses(&dump->source);
+}
