@@ -31,6 +31,8 @@ def ours(path):
               if e.get("ph") == "X" and e.get("cat") in ("cpu_op", "user_annotation")]
     # Of a class that is not known torch.profiler has no type.
     assert not any("object" in e["args"].get("Input type", ()) for e in events)
+    for args in (e["args"] for e in events):
+        assert not args.get("Input Dims") or len(args["Input Dims"]) == len(args["Input Strides"])
     events.sort(key=lambda e: (e["tid"], e["ts"], -e["dur"]))
     stack, out, before = [], [], {}
     for e in events:

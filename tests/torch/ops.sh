@@ -263,6 +263,14 @@ if "$python" -c 'import torch; assert torch.profiler.kineto_available()' 2>/dev/
 	theirs = types("theirs.json")
 	ours = types("ours")[-len(theirs):]
 	assert len(theirs) > 12 and ours == theirs, (ours, theirs)
+	# Of ops with tensors and without, where this version writes them.
+	def strides(path):
+	    ops = [e for e in json.load(open(path))["traceEvents"]
+	           if e.get("name") in ("aten::t", "aten::empty")]
+	    return [e["args"].get("Input Strides") for e in sorted(ops, key=lambda e: e["ts"])]
+	theirs = strides("theirs.json")
+	ours = strides("ours")[-len(theirs):]
+	assert set(map(str, theirs)) == {"None"} or ours == theirs, (ours, theirs)
 	END
 	result "each type of elements: $(python3 -c 'import json
 print(sum(e.get("name") == "aten::t" for e in json.load(open("theirs.json"))["traceEvents"]))')" $?

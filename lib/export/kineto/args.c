@@ -36,7 +36,7 @@ static const struct {
 	{ XSR_OWN_INPUTS, "Concrete Inputs" },
 	{ XSR_OWN_INPUTS, "Input type" },
 	{ XSR_OWN_INPUTS, "Input Dims" },
-	{ XSR_OWN_STRIDES, "Input Strides" },
+	{ XSR_OWN_INPUTS, "Input Strides" },
 	{ XSR_OWN_MODULE, "Module Hierarchy" },
 	{ XSR_OWN_STACK, "Call stack" },
 	{ XSR_OWN_DEVICE, "Device Type" },

@@ -60,7 +60,7 @@ enum xsr_own {
 	XSR_OWN_RECORD		= 1 << 4,
 	XSR_OWN_SEQUENCE	= 1 << 5,
 	XSR_OWN_INPUTS		= 1 << 6,
-	XSR_OWN_STRIDES		= 1 << 7,
+	XSR_OWN_CUT		= 1 << 7,
 	XSR_OWN_MODULE		= 1 << 8,
 	XSR_OWN_STACK		= 1 << 9,
 	XSR_OWN_DEVICE		= 1 << 10,
@@ -70,7 +70,6 @@ enum xsr_own {
 	XSR_OWN_BYTES		= 1 << 14,
 	XSR_OWN_GRAPH		= 1 << 15,
 	XSR_OWN_SYNC		= 1 << 16,
-	XSR_OWN_CUT		= 1 << 17,
 };
 
 struct xsr_link;

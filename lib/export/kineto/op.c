@@ -18,20 +18,17 @@ static char *put_inputs(struct xsr_kineto *k, const struct xsr_walk *from, const
 static uint32_t made_of(const struct xsr_walk *from)
 {
 	struct xsr_walk walk = *from;
-	struct xsprof_trace_tensor tensor;
 	struct xsprof_trace_arg arg;
 	uint32_t made = 0;
 
 	while (xsr_walk_next(&walk, &arg)) {
 		if (xsr_key_is_input(arg.key))
 			made |= XSR_OWN_INPUTS;
-		if (xsprof_trace_tensor(&arg, &tensor) && tensor.nr_strides)
-			made |= XSR_OWN_STRIDES;
 		if (arg.key == XSPROF_KEY_MODULE &&
 		    (arg.type == XSPROF_ARG_STR || arg.type == XSPROF_ARG_NAME))
 			made |= XSR_OWN_MODULE;
 	}
-	return made & XSR_OWN_INPUTS ? made : made & XSR_OWN_MODULE;
+	return made;
 }
 
 #define HIERARCHY	",\"Module Hierarchy\":"
@@ -94,7 +91,7 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 	is_op = xsprof_trace_op(&start.ev, &op);
 	if (is_op) {
 		if (k->shapes)
-			made |= XSR_OWN_INPUTS | XSR_OWN_STRIDES;
+			made |= XSR_OWN_INPUTS;
 		if (k->modules && !(post && post->has_module))
 			made |= XSR_OWN_MODULE;
 		made &= made_of(&start);
@@ -117,8 +114,7 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 	if (made & XSR_OWN_INPUTS) {
 		p = put_inputs(k, &start, "Concrete Inputs", &xsr_values, p);
 		p = put_inputs(k, &start, "Input type", &xsr_types, p);
-		if (made & XSR_OWN_STRIDES)
-			p = put_inputs(k, &start, "Input Strides", &xsr_strides, p);
+		p = put_inputs(k, &start, "Input Strides", &xsr_strides, p);
 		p = put_inputs(k, &start, "Input Dims", &xsr_sizes, p);
 	}
 	if (made & XSR_OWN_MODULE)
