@@ -194,6 +194,28 @@ void cap_make_together(void)
 	cap_end(T(91));
 }
 
+/* @n ranges, each in the one before, and one in all of them that a record tells. */
+void cap_make_deep(uint32_t n)
+{
+	struct cap_ring r;
+
+	cap_host("hostname=deep\n");
+	cap_clock(T(0), T(1000 + 2 * n));
+	cap_producer(0, 90, T(0));
+	cap_name(0, 1, "deep");
+	cap_name(0, 2, "whole");
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 1024);
+	for (uint32_t i = 0; i < n; i++)
+		cap_event(&r, T(10 + i), XSPROF_REC_BEGIN, 90, 1, 0, 0);
+	cap_event(&r, T(30 + n), XSPROF_REC_COMPLETE, 90, 2, 0, US);
+	for (uint32_t i = 0; i < n; i++)
+		cap_event(&r, T(40 + n + i), XSPROF_REC_END, 90, 0, 0, 0);
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(50 + 2 * n));
+	cap_end(T(60 + 2 * n));
+}
+
 /* Twice @n spans of a process that are all open at one time, and one of its thread beside them. */
 void cap_make_overlap(uint32_t n)
 {

@@ -238,6 +238,24 @@ for n in 20 4096 5000; do
 	result "kineto: $n ranges at a time are on tracks on which they nest" $?
 done
 
+# Perfetto draws 512 inside each other: a line counts those that are deeper, where begins and ends
+# are written.
+for format in chrome kineto perfetto text ndjson; do
+	for n in 511 512 600; do
+		"$make_capture" deep "$dir/deep.data" $n &&
+			"$dump" -q -f $format -o "$dir/deep.out" "$dir/deep.data" 2>"$dir/log"
+		case $format:$n in
+		text:*|ndjson:*|kineto:*|*:511) [ ! -s "$dir/log" ] ;;
+		*)	[ "$(grep -c ": $((n - 511)) ranges are inside of 512 others or more: " \
+				"$dir/log")" = 1 ] ;;
+		esac
+		result "$format: $n ranges, each in the one before" $?
+	done
+done
+"$dump" -q -f chrome --name whole -o "$dir/deep.out" "$dir/deep.data" 2>"$dir/log" &&
+	[ ! -s "$dir/log" ]
+result "and those that are not wanted are around no other" $?
+
 # Flows have the numbers that their process gave them: each of two has its own all the same.
 "$make_capture" links "$dir/links.data" || exit 1
 for format in chrome kineto; do

@@ -153,6 +153,24 @@ static bool in_time(struct dump *dump, const struct xsprof_event *ev)
 	return shown;
 }
 
+/* Is a range that was just added, or is over, deeper in ranges of its thread than viewers draw? */
+static bool is_deep(const struct dump *dump, const struct xsp_view *view)
+{
+	const struct xsp_stack *stack = &view->thread->opens.stack;
+	uint32_t around = stack->open, nested = dump->format->nested;
+
+	if (view->ev->type != XSPROF_REC_COMPLETE && (view->ev->type != XSPROF_REC_BEGIN ||
+						      !view->range))
+		return false;
+	around -= view->ev->type == XSPROF_REC_BEGIN;
+	if (!nested || around < nested)
+		return false;
+	/* What is not wanted is not around it. */
+	for (uint32_t i = 0; i < stack->n; i++)
+		around -= stack->v[i].end == XSP_OPEN && !stack->v[i].match;
+	return around >= nested;
+}
+
 static void one_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
@@ -167,6 +185,7 @@ static void one_event(struct dump *dump, const struct xsprof_event *ev)
 	if (ev->type == XSPROF_REC_BEGIN &&
 	    xsp_tracks_begin(out->tracks, thread, ev->ns, ev->name, match, shown))
 		view.range = xsp_stack_top(&thread->opens.stack);
+	dump->deep += shown && is_deep(dump, &view);
 	view.async = shown && ev->type >= XSPROF_REC_ASYNC_BEGIN &&
 		     ev->type <= XSPROF_REC_ASYNC_END && xsp_tracks_async(out->tracks, ev);
 	if (ev->ns <= dump->filter.to_ns)
@@ -349,8 +368,16 @@ static void say_left_out(const struct dump *dump)
 {
 	if (dump->out.left_out)
 		tool_note("%s: %" PRIu64 " ranges are left out: too many are open, or overlap, "
-			  "at once; -f perfetto has more room", dump->source.path,
-			  dump->out.left_out);
+			  "at once; -f ndjson has all", dump->source.path, dump->out.left_out);
+}
+
+static void say_deep(const struct dump *dump)
+{
+	if (dump->deep)
+		tool_note("%s: %" PRIu64 " ranges are inside of %" PRIu32 " others or more: in "
+			  "Perfetto these have no length, and others end too early; report and "
+			  "-f text have all times", dump->source.path, dump->deep,
+			  dump->format->nested);
 }
 
 static void finish(struct dump *dump)
@@ -393,6 +420,7 @@ static int run(struct dump *dump)
 		finish(dump);
 		say_unprinted(dump);
 		say_left_out(dump);
+		say_deep(dump);
 	}
 	if (!status && stopped && !dump->follow && !dump->look_on)
 		status = TOOL_FAILED;

@@ -45,6 +45,7 @@ struct dump_late {
  * @past_end: nothing later is wanted
  * @end_ns: when that was, 0: at the latest event
  * @late: activities behind that
+ * @deep: ranges that are deeper in others than viewers draw
  * @left: the reader of a pipe ended
  */
 struct dump {
@@ -63,6 +64,7 @@ struct dump {
 	bool				past_end;
 	uint64_t			end_ns;
 	struct dump_late		late;
+	uint64_t			deep;
 	bool				left;
 };
 

@@ -258,6 +258,7 @@ const struct xsp_format xsp_format_chrome = {
 	.kernel_info	= true,
 	.before		= chrome_kernel_before,
 	.begin		= chrome_kernel_begin,
+	.nested		= FMT_NESTED,
 	.ops		= {
 		.closed		= chrome_closed,
 		.async_closed	= chrome_async_closed,

@@ -75,6 +75,7 @@ struct xsp_out {
  * @before: takes an event of the scheduler, of the tracer or of the module, or a loss, that is too
  *	early to be shown
  * @begin: the time that is shown begins, and @before was called
+ * @nested: ranges that are open in a thread are drawn at most so deep, 0: however deep
  * @cuts: @event gets events of all times, and shows of them what is in the time that is shown
  * @ops: what happens without an event
  * @finish: after the last
@@ -89,10 +90,17 @@ struct xsp_format {
 	bool			kernel_info;
 	void			(*before)(struct xsp_out *out, const struct xsprof_event *ev);
 	void			(*begin)(struct xsp_out *out, uint64_t ns);
+	uint32_t		nested;
 	bool			cuts;
 	struct xsp_tracks_ops	ops;
 	void			(*finish)(struct xsp_out *out);
 };
+
+/*
+ * Perfetto draws no more, and takes ends of what is deeper for those of what is around it.  A range
+ * that is one event, as Kineto's are, ends no other.
+ */
+#define FMT_NESTED	512u
 
 extern const struct xsp_format xsp_format_text;
 extern const struct xsp_format xsp_format_chrome;

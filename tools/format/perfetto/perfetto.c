@@ -227,6 +227,7 @@ const struct xsp_format xsp_format_perfetto = {
 	.kernel_event	= perfetto_kernel_event,
 	.before		= perfetto_before,
 	.begin		= perfetto_window,
+	.nested		= FMT_NESTED,
 	.ops		= {
 		.closed		= pf_closed,
 		.async_closed	= pf_async_closed,
