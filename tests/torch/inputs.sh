@@ -41,7 +41,9 @@ kind symbolic "symbolic sizes are none" \
 	"set(of('aten::relu')) >= {None, 'float'} and
 	not any('[float[]' in str(i) for n, i in rows)"
 kind kinds "sparse, quantized and empty tensors, those without memory, long lists" \
-	"of('aten::sum').get('float[2, 0], None') == 2"
+	"of('aten::sum').get('float[2, 0], None') == 2 and
+	of('aten::add').get('float[3, 3], float[3, 3], -', 0) >= 2 and
+	'float, float, -' not in of('aten::add')"
 kind kinds "an undefined tensor is none" \
 	"of('aten::nll_loss_forward').get('float[4, 3], long int[4], None, -, -') == 2 and
 	of('aten::nll_loss_backward').get(

@@ -24,8 +24,9 @@ enum {
 	STORAGE_OFFSET = 88, NUMEL = 96, DTYPE = 104, DEVICE = 106, POLICIES = 110,
 };
 
-/* Bits of POLICIES: its sizes are what its own code says. */
-#define CUSTOM_SIZES	0x0c
+/* Bits of POLICIES: its own code says its strides, or its sizes as well. */
+#define CUSTOM		0x0c
+#define CUSTOM_STRIDES	0x04
 
 /**
  * struct torch_inputs - the inputs of an op
@@ -63,7 +64,7 @@ static inline const char *torch_inputs_of(const void *fn, uint32_t arguments, ui
 	return value;
 }
 
-/* Is an input that is a tensor an undefined one?  Its sizes are what its own code says. */
+/* Is an input that is a tensor an undefined one? */
 static inline bool torch_undefined(const char *value)
 {
 	return torch_ptr(value, 0) == torch_api.undefined;
@@ -122,10 +123,17 @@ void torch_verify_over(int *state);
 bool torch_peek(void *to, const void *from, size_t len);
 /* An input that is a tensor: its first bytes in @copy. */
 bool torch_tensor_copy(const char *value, char *copy);
-/* Are its sizes what its own code says?  @copy: where sizes are is known */
+/*
+ * Are its sizes what its own code says?  Not where that says its strides alone, as an undefined
+ * tensor's does: that shows the bit.  @copy: where sizes are is known
+ */
 static inline bool torch_custom_sizes(const char *copy)
 {
-	return torch_u8(copy, TORCH_FOUND(sizes) + POLICIES) & CUSTOM_SIZES;
+	uint16_t at = TORCH_FOUND(sizes) + POLICIES;
+	uint8_t custom = torch_u8(copy, at) & CUSTOM;
+
+	return custom && (custom != CUSTOM_STRIDES || !torch_api.undefined ||
+			  (torch_u8(torch_api.undefined, at) & CUSTOM) != CUSTOM_STRIDES);
 }
 
 /* Has the tensor of an input in libtorch's memory the sizes that it says? */

@@ -217,11 +217,20 @@ static void free_texts(const struct torch_vector *v)
 	torch_api.free(v->begin);
 }
 
-/* Does the list in @value, if it is one, hold a tensor whose own code computes its sizes? */
+/* In a list libtorch leaves out an undefined one. */
+static bool unasked(const char *value)
+{
+	char tensor[TORCH_TENSOR_SPAN];
+
+	return torch_undefined(value) ||
+	       (torch_tensor_copy(value, tensor) && torch_custom_sizes(tensor));
+}
+
+/* Does the list in @value, if it is one, hold a tensor that libtorch is not to be asked for? */
 static bool has_custom_sizes(const char *value, struct answers *have)
 {
 	static const uint16_t places[] = { 16, 24 };
-	char copy[LONGEST * IVALUE_SIZE], tensor[TORCH_TENSOR_SPAN];
+	char copy[LONGEST * IVALUE_SIZE];
 	const char *impl = torch_ptr(value, 0), *where;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -229,8 +238,7 @@ static bool has_custom_sizes(const char *value, struct answers *have)
 
 		for (int k = 0; k < n; k++)
 			if (torch_u32(copy + k * IVALUE_SIZE, IVALUE_TAG) == TAG_TENSOR &&
-			    torch_tensor_copy(copy + k * IVALUE_SIZE, tensor) &&
-			    torch_custom_sizes(tensor))
+			    unasked(copy + k * IVALUE_SIZE))
 				return true;
 	}
 	return false;
@@ -243,13 +251,11 @@ static bool has_custom_sizes(const char *value, struct answers *have)
 static bool may_ask(const char *value, uint64_t n)
 {
 	struct answers have = { 0 };
-	char tensor[TORCH_TENSOR_SPAN];
 
 	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
 		uint32_t tag = torch_u32(value, IVALUE_TAG);
 
-		if (tag == TAG_TENSOR ?
-		    torch_tensor_copy(value, tensor) && torch_custom_sizes(tensor) :
+		if (tag == TAG_TENSOR ? unasked(value) :
 		    tag > TAG_INT && (has_custom_sizes(value, &have) || have.unsure))
 			return false;
 	}

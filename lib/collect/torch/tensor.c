@@ -42,11 +42,18 @@ void torch_tensor_init(int category)
 		type_names[i] = torch_user.name(category, types[i].name);
 }
 
+/* Its own code says what is not to be read of it. */
+static __attribute__((noinline)) bool has_sizes(const char *impl)
+{
+	return impl != torch_api.undefined && !torch_custom_sizes(impl);
+}
+
 bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 {
 	const char *s = impl + TORCH_FOUND(sizes);
 	uint64_t ndim = torch_u64(s, 0);
 	uint16_t type = torch_u16(s, DTYPE);
+	bool custom = torch_u8(s, POLICIES) & CUSTOM;
 
 	memset(t, 0, sizeof(*t));
 	t->id = (uintptr_t)impl;
@@ -54,7 +61,7 @@ bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 	t->itemsize = type < TYPES ? types[type].size : 0;
 	t->device = torch_device(torch_u16(s, DEVICE));
 	/* Where its own code says what its sizes are, these are not them. */
-	if (torch_u8(s, POLICIES) & CUSTOM_SIZES || ndim > 64)
+	if (ndim > 64 || (__builtin_expect(custom, 0) && !has_sizes(impl)))
 		return false;
 	t->ndim = (uint32_t)ndim;
 	t->numel = torch_u64(s, NUMEL);
@@ -66,5 +73,7 @@ bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 		t->sizes = (const int64_t *)torch_ptr(s, SIZES_INLINE);
 		t->strides = t->sizes + ndim;
 	}
+	if (__builtin_expect(custom, 0))
+		t->strides = NULL;
 	return true;
 }
