@@ -99,7 +99,7 @@ static void put_numbers(const struct xsprof_trace_arg *arg, struct cut *c)
 		else
 			put(c, "%s%" PRId64, at ? ", " : "", i64);
 	}
-	put(c, "]");
+	put(c, arg->flags & XSPROF_ARGF_CUT ? ", ...]" : "]");
 }
 
 size_t xsprof_trace_arg_text(const struct xsprof_trace *t, uint32_t producer,

@@ -108,9 +108,11 @@ size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
 {
 	struct xsprof_trace_arg part = *arg;
 	struct xsr_walk before;
+	bool cut = false;
 	size_t len = 0;
 
 	do {
+		cut |= part.flags & XSPROF_ARGF_CUT;
 		if (part.len > room - len)
 			part.len = (uint16_t)(room - len);
 		memcpy(text + len, part.str, part.len);
@@ -119,5 +121,6 @@ size_t xsr_walk_bytes(struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
 	} while (xsr_walk_next(walk, &part) && part.type == arg->type && part.key == arg->key &&
 		 part.flags & XSPROF_ARGF_CONT);
 	*walk = before;
+	walk->cut = cut;
 	return len;
 }

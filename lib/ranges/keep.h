@@ -43,6 +43,7 @@ bool xsr_keep(struct xsp_tracks *tracks, struct xsp_range *range, const struct x
  * @piece: or the next piece
  * @ev: the record it is at, as an event
  * @pos: in that
+ * @cut: the bytes of xsr_walk_bytes() were more when they were recorded
  */
 struct xsr_walk {
 	const char		*at;
@@ -50,6 +51,7 @@ struct xsr_walk {
 	const struct xsr_piece	*piece;
 	struct xsprof_event	ev;
 	size_t			pos;
+	bool			cut;
 };
 
 void xsr_walk_note(struct xsr_walk *walk, const char *note, size_t len);

@@ -182,6 +182,10 @@ char *xsr_writer_string(struct xsr_writer *w, struct xsr_walk *walk,
 {
 	size_t len = xsr_walk_bytes(walk, arg, w->text, w->room);
 
+	if (walk->cut && len + 3 <= w->room) {
+		memcpy(w->text + len, "...", 3);
+		len += 3;
+	}
 	return xsr_writer_text(w, p, w->text, len);
 }
 

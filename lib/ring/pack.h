@@ -81,12 +81,12 @@ static inline void xsp_pack_arg(struct xsp_pack *p, const struct xsprof_arg *arg
 
 /*
  * Bytes that take what is left of a record and go on in the next; @flags: XSPROF_ARGF_* of the
- * first piece.
+ * first piece, but XSPROF_ARGF_CUT of the last.
  */
 static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
 				 uint8_t flags, const void *bytes, size_t len)
 {
-	struct xsprof_arg arg = { .key = key, .type = type, .flags = flags };
+	struct xsprof_arg arg = { .key = key, .type = type, .flags = flags & ~XSPROF_ARGF_CUT };
 	const char *at = bytes;
 
 	do {
@@ -103,6 +103,8 @@ static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t 
 		if (part > len)
 			part = len;
 		arg.len = part;
+		if (part == len)
+			arg.flags |= flags & XSPROF_ARGF_CUT;
 		xsp_pack_arg(p, &arg, at);
 		arg.flags = XSPROF_ARGF_CONT;
 		at += part;
@@ -115,9 +117,11 @@ static inline bool xsp_pack_long(struct xsp_pack *p, xsprof_name_t key, uint8_t 
 static inline bool xsp_pack_pieces(struct xsp_pack *p, xsprof_name_t key, uint8_t type,
 				   const void *bytes, size_t len, size_t unit)
 {
-	if (len > XSPROF_TEXT_MAX)
+	uint8_t flags = len > XSPROF_TEXT_MAX ? XSPROF_ARGF_CUT : 0;
+
+	if (flags)
 		len = XSPROF_TEXT_MAX / unit * unit;
-	return xsp_pack_long(p, key, type, 0, bytes, len);
+	return xsp_pack_long(p, key, type, flags, bytes, len);
 }
 
 /* One that is never cut: at most what a record has room for. */

@@ -18,6 +18,7 @@ static struct {
 	uint64_t	value;
 	char		str[XSPROF_TEXT_MAX + 1];
 	size_t		len;
+	uint8_t		flags;	/* of the last piece */
 } arg[MAX_ARGS];
 static unsigned int args;
 
@@ -40,6 +41,7 @@ static void unpack(const struct collected *c)
 			args++;
 		}
 		CHECK(args > 0 && args < MAX_ARGS);
+		arg[args - 1].flags = a.flags & ~XSPROF_ARGF_CONT;
 		if (a.type != XSPROF_ARG_STR)
 			continue;
 		CHECK(at + a.len <= end && arg[args - 1].len + a.len <= XSPROF_TEXT_MAX);
@@ -142,9 +144,10 @@ static void test_strings(void)
 		CHECK_EQ(args, 3);
 		CHECK_EQ(arg[1].len, want);
 		CHECK(!memcmp(arg[1].str, text, want));
+		CHECK_EQ(arg[1].flags, len > want ? XSPROF_ARGF_CUT : 0);
 		CHECK_EQ(arg[2].value, 2);
 	}
-	tap_result("strings of every length, cut after XSPROF_TEXT_MAX bytes");
+	tap_result("strings of every length, cut after XSPROF_TEXT_MAX bytes, which a flag says");
 }
 
 /* More than 64 records: the rest is left out, and what is there holds together. */

@@ -27,7 +27,7 @@ static void put_piece(struct cap_ring *r, uint64_t t, uint8_t type, uint32_t nam
 	cap_record(r, &w, sizeof(w) / XSPROF_SLOT_SIZE);
 }
 
-/* Instants with a string in three records; in two; of one the rest is missing. */
+/* Instants with a string in three records; in two; of one the rest is missing; one was cut. */
 void cap_make_long(void)
 {
 	struct cap_ring r;
@@ -49,6 +49,8 @@ void cap_make_long(void)
 	put_piece(&r, T(4), XSPROF_REC_INSTANT, 1, 0, true, "six, ");
 	cap_event(&r, T(5), XSPROF_REC_END, 90, 0, 0, 0);
 	put_piece(&r, T(6), XSPROF_REC_INSTANT, 1, 0, true, "seven, ");
+	put_piece(&r, T(7), XSPROF_REC_INSTANT, 1, 0, true, "eight, ");
+	put_piece(&r, T(7), XSPROF_REC_ARGS, 0, XSPROF_ARGF_CONT | XSPROF_ARGF_CUT, false, "ni");
 	cap_ring_close(&r, 0);
 	cap_end(T(1001));
 }

@@ -185,11 +185,18 @@ got = [(e["name"], e["tid"], e["ts"], e.get("args")) for e in events
 first = min(ts for _, _, ts, _ in got)
 notes = [(round(ts - first), args["text"]) for name, tid, ts, args in got
          if (name, tid) == ("note", 90)]
-assert notes == [(0, 'one, "two", three'), (1, "four, five"), (2, "six, "), (4, "seven, ")], got
-assert len(got) == 5, got
-assert [e["ph"] for e in events if e["tid"] == 90 and e["ph"] in "BEi"] == list("iBiiiEi")
+assert notes == [(0, 'one, "two", three'), (1, "four, five"), (2, "six, "), (4, "seven, "),
+                 (5, "eight, ni...")], got
+assert len(got) == 6, got
+assert [e["ph"] for e in events if e["tid"] == 90 and e["ph"] in "BEi"] == list("iBiiiEii")
 END
 result "chrome: an instant that goes on in other records is one event" $?
+"$dump" --allow-lost -q "$dir/long.data" 2>"$dir/log" | grep -q '{text=\.\.\."ni\.\.\."}' &&
+	"$dump" --allow-lost -q -f ndjson "$dir/long.data" 2>>"$dir/log" |
+		grep -q '"type":"str","value":"ni","cut":true,"cont":true}' &&
+	"$dump" --allow-lost -q -f kineto "$dir/long.data" 2>>"$dir/log" |
+		grep -q '"text": *"eight, ni\.\.\."'
+result "a string that was cut is shown as one in every format" $?
 
 # The kernel's number of a thread is given to one thread.
 "$make_capture" numbers "$dir/numbers.data" &&

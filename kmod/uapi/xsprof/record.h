@@ -204,6 +204,7 @@ struct xsprof_tensor_arg {
 
 #define XSPROF_ARGF_CONT	0x1u	/* goes on with the string of the arg before */
 #define XSPROF_ARGF_JSON	0x2u	/* the string is JSON */
+#define XSPROF_ARGF_CUT		0x4u	/* the string or the array was longer: its last piece */
 
 /**
  * struct xsprof_arg - a typed argument

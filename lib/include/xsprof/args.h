@@ -82,7 +82,7 @@ static inline struct xsprof_kv xsprof_namev(xsprof_name_t key, xsprof_name_t v)
 	return kv;
 }
 
-/* A string of the caller, copied into the record and cut after XSPROF_TEXT_MAX bytes. */
+/* A string of the caller, copied into the record and cut after XSPROF_TEXT_MAX bytes: shown so. */
 static inline struct xsprof_kv xsprof_str(xsprof_name_t key, const char *v)
 {
 	struct xsprof_kv kv = { key, XSPROF_ARG_STR, 0, { 0 } };

@@ -180,13 +180,20 @@ static inline bool xsp_track_stale(struct xsp_track *thread)
 
 /*
  * What is neither a number nor a string is shown as text: @arg is made a string in @buf, which has
- * XSP_ARG_TEXT bytes.
+ * XSP_ARG_TEXT bytes.  So is a string that was longer, as it is shown: with "..." at its end.
  */
 #define XSP_ARG_TEXT	2048u
 
 static inline void xsp_arg_plain(const struct xsprof_trace *trace, uint32_t producer,
 				 struct xsprof_trace_arg *arg, char *buf)
 {
+	if (arg->type == XSPROF_ARG_STR && arg->flags & XSPROF_ARGF_CUT &&
+	    arg->len <= XSP_ARG_TEXT - 3) {
+		memcpy(buf, arg->str, arg->len);
+		memcpy(buf + arg->len, "...", 3);
+		arg->str = buf;
+		arg->len += 3;
+	}
 	if (arg->type <= XSPROF_ARG_STR)
 		return;
 	arg->len = (uint16_t)xsprof_trace_arg_text(trace, producer, arg, buf, XSP_ARG_TEXT);

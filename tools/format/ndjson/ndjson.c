@@ -113,6 +113,8 @@ static char *put_value(struct xsp_out *out, const struct xsprof_event *ev,
 		return FIELD(p, "value_id", put_u64, arg->u.u64);
 	case XSPROF_ARG_STR:
 		p = xsp_json_field(put_lit(p, ","), "value", arg->str, arg->len);
+		if (arg->flags & XSPROF_ARGF_CUT)
+			p = put_lit(p, ",\"cut\":true");
 		return arg->flags & XSPROF_ARGF_CONT ? put_lit(p, ",\"cont\":true") : p;
 	default:
 		return FIELD(p, "value", put_u64, arg->u.u64);
@@ -131,7 +133,9 @@ static char *put_args(struct xsp_out *out, const struct xsprof_event *ev, char *
 		any = true;
 		p = put_entry(out, xsp_names_get(out->keys, ev->producer, arg.key), p);
 		p = FIELD(p, "type", put_word, xsp_word_arg(arg.type));
-		xsp_arg_plain(out->trace, ev->producer, &arg, plain);
+		/* A string as it is: a field says that it was longer. */
+		if (arg.type != XSPROF_ARG_STR)
+			xsp_arg_plain(out->trace, ev->producer, &arg, plain);
 		p = put_value(out, ev, &arg, p);
 		*p++ = '}';
 	}
