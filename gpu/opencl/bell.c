@@ -24,6 +24,12 @@ void opencl_bell_init(void)
 	pthread_condattr_destroy(&attr);
 }
 
+void opencl_bell_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	rung = ended = false;
+}
+
 void opencl_bell_ring(bool end)
 {
 	pthread_mutex_lock(&lock);

@@ -32,6 +32,7 @@ cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *ev
 	c->on = xsprof_enabled() >> opencl_category() & 1;
 	if (!c->on)
 		return event;
+	opencl_thread_ready();
 	c->queue = queue;
 	c->own = NULL;
 	c->kernel = 0;

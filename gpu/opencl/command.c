@@ -33,9 +33,13 @@ static struct opencl_command *waiting, **waiting_end = &waiting;
  * and another frees is the dear kind.  A thread takes all there is, and gives back what it has when
  * it ends.
  */
+#define FREED_MAX	4096u
+
 static struct opencl_command *freed;
+static uint32_t nr_freed;
 static __thread struct opencl_command *spare;
 static pthread_key_t at_thread_end;
+static bool has_key;
 
 static void give_back(struct opencl_command *list)
 {
@@ -52,6 +56,14 @@ static void give_back(struct opencl_command *list)
 		;
 }
 
+/* In the child of a fork: these are its parent's. */
+void opencl_commands_forget(void)
+{
+	pushed = freed = spare = waiting = NULL;
+	waiting_end = &waiting;
+	under_way = nr_freed = 0;
+}
+
 static void thread_ends(void *unused)
 {
 	(void)unused;
@@ -64,8 +76,7 @@ void opencl_commands_init(void)
 	for (int i = 0; i < NR_KEYS; i++)
 		keys[i] = xsprof_name(key_texts[i]);
 	/* Without one what ended threads had is not used again. */
-	if (pthread_key_create(&at_thread_end, thread_ends))
-		at_thread_end = 0;
+	has_key = !pthread_key_create(&at_thread_end, thread_ends);
 }
 
 static struct opencl_command *take_spare(void)
@@ -75,9 +86,11 @@ static struct opencl_command *take_spare(void)
 	if (!c) {
 		/* Acquire: with the release in give_back(). */
 		c = __atomic_exchange_n(&freed, NULL, __ATOMIC_ACQUIRE);
+		__atomic_store_n(&nr_freed, 0, __ATOMIC_RELAXED);
 		if (!c)
 			return malloc(sizeof(*c));
-		(void)pthread_setspecific(at_thread_end, c);
+		if (has_key)
+			(void)pthread_setspecific(at_thread_end, c);
 	}
 	spare = c->next;
 	return c;
@@ -100,6 +113,8 @@ struct opencl_command *opencl_command_new(void)
 void opencl_command_add(struct opencl_command *c)
 {
 	bool many = c->last_of_many;
+
+	__atomic_add_fetch(&c->queue->under_way, 1, __ATOMIC_RELAXED);
 
 	c->next = __atomic_load_n(&pushed, __ATOMIC_RELAXED);
 	/* Release: who takes the list sees what is in it.  It is taken whole: no ABA. */
@@ -232,9 +247,10 @@ static void put_work(const struct opencl_command *c)
 
 static void settle(struct opencl_command *done)
 {
-	struct opencl_command *c;
+	struct opencl_command *c, *next, *back = NULL;
 
-	for (c = done; c; c = c->next) {
+	for (c = done; c; c = next) {
+		next = c->next;
 		if (c->failed)
 			opencl_miss(OPENCL_MISS_FAILED, 1);
 		else if (!c->timed)
@@ -242,9 +258,18 @@ static void settle(struct opencl_command *done)
 		else
 			put_work(c);
 		(void)event_release(c->event);
+		/* Release: whoever makes a queue in its place writes after us. */
+		__atomic_fetch_sub(&c->queue->under_way, 1, __ATOMIC_RELEASE);
 		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
+		/* One thread may take all: not more than it needs for a burst. */
+		if (__atomic_fetch_add(&nr_freed, 1, __ATOMIC_RELAXED) >= FREED_MAX) {
+			free(c);
+			continue;
+		}
+		c->next = back;
+		back = c;
 	}
-	give_back(done);
+	give_back(back);
 }
 
 /* All that is over is known before the first is written: their times then move by the same. */

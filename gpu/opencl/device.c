@@ -86,6 +86,12 @@ struct opencl_device *opencl_device_get(cl_handle handle)
 	return d;
 }
 
+void opencl_devices_forget(void)
+{
+	memset(devices, 0, sizeof(devices));
+	nr_devices = 0;
+}
+
 static int32_t both_timers(cl_handle device, uint64_t *device_ns, uint64_t *host_ns)
 {
 	return NEXT(GetDeviceAndHostTimer, both_timers)(device, device_ns, host_ns);

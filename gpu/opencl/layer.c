@@ -4,7 +4,9 @@
  * names, asks each for its version, and hands it the table of functions below it for one of its
  * own.  Layers that the user had named are there as well.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 
 #include "gpu/opencl/local.h"
 
@@ -60,6 +62,36 @@ static bool complete(void)
 	return true;
 }
 
+/*
+ * What the functions are of stays, though the program closes its loader: the collector's thread
+ * still has events to release, and is never unloaded itself.
+ */
+static bool pin(void *const *next, uint32_t n)
+{
+	void *last = NULL;
+	Dl_info of;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!next[i] || !dladdr(next[i], &of) || of.dli_fbase == last)
+			continue;
+		last = of.dli_fbase;
+		/* The handle is kept, which is what keeps it. */
+		if (!dlopen(of.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+			return false;
+	}
+	return true;
+}
+
+static void forget(void)
+{
+	opencl_bell_forget();
+	opencl_names_forget();
+	opencl_devices_forget();
+	opencl_queues_forget();
+	opencl_commands_forget();
+	opencl_thread_forget();
+}
+
 /* Return: CL_OK in any case, as a layer that does nothing does no harm. */
 int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *const **ours)
 {
@@ -80,6 +112,10 @@ int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *con
 	*nr_ours = n;
 	if (!is_recording())
 		return CL_OK;
+	if (!pin(next, n) || pthread_atfork(NULL, NULL, forget)) {
+		collect_say("OpenCL: no memory, or its loader cannot be kept: it is not recorded");
+		return CL_OK;
+	}
 	if (!complete()) {
 		collect_say("OpenCL: this loader lacks functions that are needed: it is not "
 			    "recorded");

@@ -53,6 +53,8 @@ enum opencl_call {
 int opencl_category(void);
 /* Once, when the process is a producer. */
 void opencl_names_init(void);
+/* In the child of a fork: its parent's threads have no locks there.  The same of the others. */
+void opencl_names_forget(void);
 xsprof_name_t opencl_call_name(enum opencl_call call);
 /* enum xsprof_gpu_kind and name of what a device does for it; 0: none. */
 uint32_t opencl_work_kind(enum opencl_call call);
@@ -80,6 +82,7 @@ void opencl_misses_show(void);
 /* ---- bell.c ---------------------------------------------------------------------------------- */
 
 void opencl_bell_init(void);
+void opencl_bell_forget(void);
 /* There are many commands, or the program is at its @end. */
 void opencl_bell_ring(bool end);
 /* Until then, ns of CLOCK_MONOTONIC, or until it is rung.  Return: go on. */
@@ -148,6 +151,7 @@ struct opencl_device {
 
 /* NULL: there are more than have numbers.  The lock of queues is held. */
 struct opencl_device *opencl_device_get(cl_handle handle);
+void opencl_devices_forget(void);
 /* Once a second, and at the @last: ask for their clocks, where the runtime can.  The thread's. */
 void opencl_devices_look(bool last);
 
@@ -160,6 +164,7 @@ void opencl_devices_look(bool last);
  * @context: number of its context
  * @number: its own
  * @in_order: its commands end in their order
+ * @under_way: commands that point to it
  * @held: the thread's: the last look in which one of its commands was not over
  */
 struct opencl_queue {
@@ -168,9 +173,11 @@ struct opencl_queue {
 	uint32_t		context;
 	uint32_t		number;
 	bool			in_order;
+	uint32_t		under_way;
 	uint32_t		held;
 };
 
+void opencl_queues_forget(void);
 /* The program made it, with these properties. */
 void opencl_queue_made(cl_handle handle, uint64_t properties);
 /* NULL: too many; it is counted. */
@@ -219,6 +226,7 @@ struct opencl_command {
 };
 
 void opencl_commands_init(void);
+void opencl_commands_forget(void);
 /* The activity of a call. */
 void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, uint64_t begin,
 		      uint64_t end, const struct opencl_queue *queue);
@@ -232,6 +240,15 @@ uint32_t opencl_commands_look(void);
 
 /* Return: 0; -EAGAIN, -ENOMEM: it is told. */
 int opencl_thread_start(void);
+void opencl_thread_forget(void);
+/* The child of a fork has none, until it uses OpenCL. */
+extern bool opencl_thread_gone;
+void opencl_thread_back(void);
+static inline void opencl_thread_ready(void)
+{
+	if (__builtin_expect(__atomic_load_n(&opencl_thread_gone, __ATOMIC_RELAXED), 0))
+		opencl_thread_back();
+}
 /* Before the runtime's own end: called again when a runtime has come. */
 void opencl_thread_at_exit(void);
 

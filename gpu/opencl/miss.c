@@ -11,7 +11,8 @@ static struct collect_miss misses[OPENCL_NR_MISSES] = {
 		.text = "not recorded: commands that the runtime has no times of" },
 	[OPENCL_MISS_FAILED]	= { .text = "not recorded: commands that ended with an error" },
 	[OPENCL_MISS_FULL]	= { .text = "not recorded: commands, as too many were under way" },
-	[OPENCL_MISS_QUEUES]	= { .text = "not recorded: commands of more than 4096 queues" },
+	[OPENCL_MISS_QUEUES]	= {
+		.text = "not recorded: commands of more queues or devices than have room" },
 	[OPENCL_MISS_EXIT]	= { .text = "not recorded: commands, as the program ended" },
 	[OPENCL_MISS_OFF]	= {
 		.text = "not recorded: activities that came after recording was paused" },

@@ -167,13 +167,19 @@ static void keep(cl_handle kernel, xsprof_name_t name)
 	pthread_mutex_lock(&lock);
 	if (2 * used >= room)
 		grow();
-	if (used < room / 4 * 3) {
-		i = slot_of(kernels, room, kernel);
+	i = room ? slot_of(kernels, room, kernel) : 0;
+	/* One that is not kept is asked for its name each time. */
+	if (room && (kernels[i].handle || used < room / 4 * 3)) {
 		used += !kernels[i].handle;
 		kernels[i] = (struct kernel){ kernel, name };
 	}
 	__atomic_store_n(&made, made + 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lock);
+}
+
+void opencl_names_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
 }
 
 void opencl_kernel_made(cl_handle kernel)

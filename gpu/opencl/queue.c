@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Queues of the program: which device, context and number belong to a handle.  None is forgotten,
- * as commands point to them; a handle that is given again is a queue of its own.
+ * Queues of the program: which device, context and number belong to a handle.  A handle that is
+ * given again is a queue of its own; what is known of the old one is kept while commands of it are
+ * under way.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opencl_queue *queues[SLOTS];
-static uint32_t nr_queues;
+static uint32_t handles;	/* that are in use in the table */
+static uint32_t nr_queues;	/* ever made */
 /* A handle's number is that of its place, from 1; of those beyond it is 0. */
 static cl_handle contexts[CONTEXTS];
 
@@ -43,17 +45,33 @@ static struct opencl_queue **slot_of(cl_handle handle)
 	return &queues[i];
 }
 
+/* For a new handle, or one whose queue is gone.  NULL: no memory, or too many. */
+static struct opencl_queue *room_for(struct opencl_queue **slot)
+{
+	struct opencl_queue *q = *slot;
+
+	/* Acquire: with the release by which the thread is done with a command. */
+	if (q && !__atomic_load_n(&q->under_way, __ATOMIC_ACQUIRE))
+		return q;
+	if (!q && handles == QUEUES)
+		return NULL;
+	handles += !q;
+	q = malloc(sizeof(*q));
+	*slot = q;
+	handles -= !q;
+	return q;
+}
+
 /* The lock is held. */
 static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 {
-	struct opencl_queue **slot = slot_of(handle), *q;
 	cl_handle context = NULL, device = NULL;
+	struct opencl_queue *q;
 
-	if (nr_queues == QUEUES ||
-	    queue_info(handle, CL_CONTEXT_OF_QUEUE, sizeof(context), &context, NULL) ||
+	if (queue_info(handle, CL_CONTEXT_OF_QUEUE, sizeof(context), &context, NULL) ||
 	    queue_info(handle, CL_DEVICE_OF_QUEUE, sizeof(device), &device, NULL))
 		return NULL;
-	q = malloc(sizeof(*q));
+	q = room_for(slot_of(handle));
 	if (!q)
 		return NULL;
 	*q = (struct opencl_queue){
@@ -63,13 +81,20 @@ static struct opencl_queue *make(cl_handle handle, uint64_t properties)
 		.number = nr_queues + 1,
 		.in_order = !(properties & CL_QUEUE_OUT_OF_ORDER),
 	};
-	*slot = q;
 	__atomic_store_n(&nr_queues, nr_queues + 1, __ATOMIC_RELEASE);
 	return q;
 }
 
+void opencl_queues_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	memset(queues, 0, sizeof(queues));
+	handles = 0;
+}
+
 void opencl_queue_made(cl_handle handle, uint64_t properties)
 {
+	opencl_thread_ready();
 	/* A runtime has come: its own end is later than ours only now. */
 	opencl_thread_at_exit();
 	pthread_mutex_lock(&lock);

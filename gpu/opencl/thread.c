@@ -22,21 +22,33 @@
 #define LAST_S		1u	/* for commands that are not over when the program ends */
 #define WAIT_S		5u	/* for the recorder */
 #define EXIT_S		10
-#define STACK		(256u << 10)
+#define SHARE		20u	/* of its time, 1 in so many is for looking */
 
 static pthread_t thread;
 static pid_t owner;
 static bool joined;
 
+bool opencl_thread_gone;
+
+/* Thousands of commands may wait for an event of the program's: they are looked at less often. */
+static uint64_t pause_of(uint32_t left, uint64_t took)
+{
+	if (!left)
+		return IDLE;
+	return took * SHARE > PERIOD ? took * SHARE : PERIOD;
+}
+
 static void *run(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = PERIOD };
+	uint64_t until, begin, took = 0;
 	uint32_t left = 0;
-	uint64_t until;
 
 	(void)unused;
-	while (opencl_bell_wait(collect_monotonic() + (left ? PERIOD : IDLE))) {
+	while (opencl_bell_wait(collect_monotonic() + pause_of(left, took))) {
+		begin = collect_monotonic();
 		left = opencl_commands_look();
+		took = collect_monotonic() - begin;
 		opencl_devices_look(false);
 		opencl_misses_show();
 	}
@@ -54,7 +66,7 @@ static void at_exit(void)
 {
 	struct timespec until;
 
-	/* The child of a fork has no such thread, and OpenCL does not work in it. */
+	/* The child of a fork has no such thread, unless it has used OpenCL. */
 	if (owner != getpid() || __atomic_exchange_n(&joined, true, __ATOMIC_RELAXED))
 		return;
 	opencl_bell_ring(true);
@@ -74,9 +86,16 @@ void opencl_thread_at_exit(void)
 		(void)atexit(at_exit);
 }
 
+/* In the child of a fork: there is none. */
+void opencl_thread_forget(void)
+{
+	owner = 0;
+	joined = false;
+	__atomic_store_n(&opencl_thread_gone, true, __ATOMIC_RELAXED);
+}
+
 int opencl_thread_start(void)
 {
-	pthread_attr_t attr;
 	sigset_t all, old;
 	int err;
 
@@ -85,17 +104,14 @@ int opencl_thread_start(void)
 		return -ENOMEM;
 	}
 	opencl_bell_init();
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK);
-	/* The program's signals are for its own threads. */
+	/*
+	 * The program's signals are for its own threads.  The stack is as its threads have it: with
+	 * the last reference to an event the runtime may call a callback of the program.
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, run, NULL);
-	/* Static thread-local memory of the program counts as part of a stack. */
-	if (err == EINVAL)
-		err = pthread_create(&thread, NULL, run, NULL);
+	err = pthread_create(&thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
 	if (err) {
 		collect_say("no thread can be started (%s): OpenCL is not recorded", strerror(err));
 		return -err;
@@ -103,4 +119,13 @@ int opencl_thread_start(void)
 	owner = getpid();
 	pthread_setname_np(thread, "xsprof-opencl");
 	return 0;
+}
+
+void opencl_thread_back(void)
+{
+	/* One of its threads does it; those beside it only push what is looked at soon. */
+	if (!__atomic_exchange_n(&opencl_thread_gone, false, __ATOMIC_RELAXED))
+		return;
+	(void)xsprof_init(NULL);
+	(void)opencl_thread_start();
 }

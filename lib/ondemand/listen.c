@@ -86,6 +86,17 @@ static int name_only(int fd)
 	return -ENOENT;
 }
 
+/* Is this the user namespace of the machine? */
+static bool all_users(void)
+{
+	unsigned int inside, outside, count;
+	char map[64];
+
+	return xsp_proc_read("/proc/self/uid_map", map, sizeof(map)) > 0 &&
+	       sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && !inside && !outside &&
+	       count == UINT32_MAX;
+}
+
 #define NOBODY	65534	/* no user that a child of ours can become without rights to do so */
 
 /*
@@ -98,7 +109,8 @@ static void require_our_rights(int fd)
 	char path[32];
 	int again;
 
-	if (fchmod(fd, 0))
+	/* In another namespace our rights are none outside, where the same user may trace us. */
+	if (!all_users() || fchmod(fd, 0))
 		return;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	again = open(path, O_RDWR | O_CLOEXEC);
@@ -108,7 +120,7 @@ static void require_our_rights(int fd)
 		return;
 	}
 	close(again);
-	/* Without the right to this, or where the namespace has no such user, the mode stays. */
+	/* Without the right to this the mode does what it can. */
 	if (fchown(fd, NOBODY, (gid_t)-1))
 		return;
 }

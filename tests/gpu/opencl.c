@@ -8,6 +8,10 @@
  *	opencl storm M			M kernels in one queue, and one wait
  *	opencl fail			a command that ends with an error
  *	opencl endless			a command that never begins
+ *	opencl fork			"all" in a child; its parent only looked for platforms
+ *	opencl queues			more queues than are told apart, one after the other; the
+ *					last one is out of order
+ *	opencl callback			the context ends with a callback that needs a stack
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -16,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SIZE	4096u
@@ -285,6 +290,78 @@ static void waiting(int error)
 	puts("call clBuildProgram 1\ncall clEnqueueNDRangeKernel 1\ncall clFlush 1");
 }
 
+/* ---- ends and beginnings --------------------------------------------------------------------- */
+
+static int forked(void)
+{
+	cl_platform_id platform;
+	int status;
+	pid_t pid;
+
+	MUST(clGetPlatformIDs(1, &platform, NULL));
+	pid = fork();
+	if (!pid) {
+		all();
+		exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+#define MANY	4200
+
+static void queues(void)
+{
+	static char host[64];
+	cl_event event, over;
+	cl_command_queue q;
+	cl_int err;
+
+	setup();
+	for (int i = 0; i < MANY; i++)
+		MUST(clReleaseCommandQueue(queue(0)));
+	q = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	event = clCreateUserEvent(context, &err);
+	must(err, "clCreateUserEvent");
+	MUST(clEnqueueWriteBuffer(q, a, CL_FALSE, 0, 64, host, 1, &event, NULL));
+	for (int i = 0; i < 10; i++) {
+		MUST(clEnqueueWriteBuffer(q, b, CL_FALSE, 0, 64, host, 0, NULL, &over));
+		MUST(clWaitForEvents(1, &over));
+		MUST(clReleaseEvent(over));
+	}
+	puts("call clBuildProgram 1\ncall clEnqueueWriteBuffer 11\ncall clWaitForEvents 10\n"
+	     "work memcpy 10 640");
+}
+
+static void deep(cl_context gone, void *unused)
+{
+	volatile char stack[400 << 10];
+
+	(void)gone;
+	(void)unused;
+	for (size_t i = 0; i < sizeof(stack); i += 4096)
+		stack[i] = 1;
+	puts("called");
+	fflush(stdout);
+}
+
+static void callback(void)
+{
+	cl_command_queue q;
+	static char host[64];
+
+	setup();
+	MUST(clSetContextDestructorCallback(context, deep, NULL));
+	q = queue(0);
+	MUST(clEnqueueWriteBuffer(q, a, CL_TRUE, 0, 64, host, 0, NULL, NULL));
+	MUST(clReleaseMemObject(a));
+	MUST(clReleaseMemObject(b));
+	MUST(clReleaseProgram(program));
+	MUST(clReleaseCommandQueue(q));
+	MUST(clReleaseContext(context));
+	puts("call clBuildProgram 1\ncall clEnqueueWriteBuffer 1\nwork memcpy 1 64");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -296,6 +373,12 @@ int main(int argc, char **argv)
 		threads(atoi(argv[2]), atoi(argv[3]));
 	else if (!strcmp(what, "storm") && argc == 3)
 		threads(1, atoi(argv[2]));
+	else if (!strcmp(what, "fork"))
+		return forked();
+	else if (!strcmp(what, "queues"))
+		queues();
+	else if (!strcmp(what, "callback"))
+		callback();
 	else if (!strcmp(what, "fail") || !strcmp(what, "endless"))
 		waiting(!strcmp(what, "fail"));
 	else

@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
 SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
 PROGRAM = os.path.join(DIR.name, "opencl")
+CLOSE = os.path.join(DIR.name, "close")
 LAYER = os.path.join(DIR.name, "layer.so")
 COUNT = os.path.join(DIR.name, "count")
 
@@ -52,10 +53,12 @@ def compile_all():
     cc = os.environ.get("CC", "cc")
     flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-iquote", ROOT]
     for args in ([*flags, "-o", PROGRAM, os.path.join(HERE, "opencl.c"), "-pthread", "-lOpenCL"],
+                 [*flags, "-o", CLOSE, os.path.join(HERE, "opencl-close.c"), "-ldl"],
                  [*flags, "-shared", "-fPIC", "-o", LAYER, os.path.join(HERE, "opencl-layer.c")]):
         got = run([cc, *args])
         result(not got.returncode, "what the collector knows of OpenCL is what its headers say"
-               if "-shared" in args else "a program of OpenCL", got.stderr)
+               if "-shared" in args else f"a program of OpenCL: {os.path.basename(args[7])}",
+               got.stderr)
 
 
 def record(command, options=("--gpu",), **more):
@@ -209,6 +212,29 @@ def check_ends():
     equal(seen(events)[0], said(got.stdout)[0], "a layer of the user's that is not there")
 
 
+def check_same(name, *command):
+    got, events, path = record(list(command))
+    calls, work, kernels, _ = said(got.stdout)
+    seen_calls, seen_work, seen_kernels = seen(events)
+    equal((got.returncode, seen_calls, seen_work, dict(seen_kernels)),
+          (0, calls, work, {k: v[0] for k, v in kernels.items()}), name)
+    return events, path
+
+
+def check_lives():
+    events, path = check_same("the child of a fork, of a parent that had looked for platforms",
+                              PROGRAM, "fork")
+    equal(missed(events), {}, "the child of a fork: nothing is missed")
+    report = run([XSPROF, "report", "--gpu", path]).stdout
+    result("# GPU 32, " in report, "the child of a fork: its device is named", report)
+    events, _ = check_same("4,200 queues one after the other", PROGRAM, "queues")
+    equal(missed(events), {"not recorded: commands, as the program ended": 1},
+          "a queue at the address of another has its own order: what is over is not waited for")
+    check_same("a callback of the program's, with the last reference to an event", PROGRAM,
+               "callback")
+    check_same("a loader that is closed and opened again", CLOSE)
+
+
 def check_clpeak():
     got, events, _ = record(["clpeak", "--kernel-latency"], OPENCL_LAYERS=LAYER, COUNT_FILE=COUNT)
     with open(COUNT, encoding="ascii") as f:
@@ -226,6 +252,7 @@ if not failed:
     check_kineto()
     check_many()
     check_ends()
+    check_lives()
     check_clpeak()
 print(f"1..{count}")
 sys.exit(failed)
