@@ -11,8 +11,8 @@
 
 #define UNDER_WAY_MAX	65536u
 #define WAKE_EACH	1024u
-/* Above all that CUDA gives: a process may use both. */
-#define FIRST_CORRELATION	(1ull << 32)
+/* Above those that CUDA counts from 1, of 32 bits: a process may use both. */
+#define FIRST_CORRELATION	((1ull << 31) + 1)
 
 enum key { KEY_GLOBAL, KEY_LOCAL, KEY_QUEUED, KEY_SUBMITTED, NR_KEYS };
 

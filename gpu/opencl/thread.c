@@ -19,7 +19,7 @@
 #define SECOND		1000000000u
 #define PERIOD		(SECOND / 100)
 #define IDLE		(SECOND / 20)
-#define LAST_S		1u	/* for commands that are not over when the program ends */
+#define LAST_NS		(SECOND / 5)	/* for commands that are not over when the program ends */
 #define WAIT_S		5u	/* for the recorder */
 #define EXIT_S		10
 #define SHARE		20u	/* of its time, 1 in so many is for looking */
@@ -52,7 +52,7 @@ static void *run(void *unused)
 		opencl_devices_look(false);
 		opencl_misses_show();
 	}
-	until = collect_monotonic() + LAST_S * (uint64_t)SECOND;
+	until = collect_monotonic() + LAST_NS;
 	collect_hurry(until + WAIT_S * (uint64_t)SECOND);
 	while ((left = opencl_commands_look()) && collect_monotonic() < until)
 		nanosleep(&pause, NULL);

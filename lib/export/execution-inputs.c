@@ -36,6 +36,18 @@ static char *put_device(uint32_t device, char *p)
 	return p;
 }
 
+/* Said, or known from the sizes. */
+static uint64_t numel(const struct xsprof_trace_tensor *t)
+{
+	uint64_t n = 1;
+
+	if (t->numel || t->nr_sizes != t->ndim)
+		return t->numel;
+	for (uint32_t i = 0; i < t->ndim; i++)
+		n *= (uint64_t)t->sizes[i];
+	return n;
+}
+
 /* [tensor, storage, offset, elements, bytes of one, device] */
 static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
 {
@@ -46,7 +58,7 @@ static char *put_tensor(const struct xsprof_trace_arg *arg, char *p)
 	p = put_u64(p, t.id);
 	p = put_u64(put_lit(p, ","), t.storage_id);
 	p = put_u64(put_lit(p, ","), t.offset);
-	p = put_u64(put_lit(p, ","), t.numel);
+	p = put_u64(put_lit(p, ","), numel(&t));
 	p = put_u32(put_lit(p, ","), t.itemsize);
 	p = put_device(t.device, put_lit(p, ","));
 	*p++ = ']';

@@ -155,7 +155,8 @@ def check_all():
     streams = {e["stream"] for e in of(events, "kernel", "memcpy", "memset", "sync")}
     equal(len(streams), queues, "queues are told apart")
     report = run([XSPROF, "report", "--gpu", path])
-    result(not report.returncode and "GPU 32, " in report.stdout and "scale" in report.stdout,
+    result(not report.returncode and "OpenCL device 32, " in report.stdout and
+           "scale" in report.stdout,
            "report --gpu names the device and its kernels", report.stdout + report.stderr)
     facts = json.loads(run([XSPROF, "info", "--json", path]).stdout)["processes"][0]["facts"]
     device = json.loads(facts["device.32"])
@@ -198,6 +199,9 @@ def check_ends():
     equal(seen(events)[0], said(got.stdout)[0], "a command with an error: its calls")
     equal(missed(events), {"not recorded: commands that ended with an error": 1},
           "a command with an error is counted")
+    report = run([XSPROF, "report", "--gpu", os.path.join(DIR.name, "capture")]).stdout
+    result("\n# not recorded: 1 commands that ended with an error\n" in report,
+           "report --gpu says what is missing", report)
     got, events, _ = record([PROGRAM, "endless"])
     equal(missed(events), {"not recorded: commands, as the program ended": 1},
           "a command that never began is counted")
@@ -226,7 +230,7 @@ def check_lives():
                               PROGRAM, "fork")
     equal(missed(events), {}, "the child of a fork: nothing is missed")
     report = run([XSPROF, "report", "--gpu", path]).stdout
-    result("# GPU 32, " in report, "the child of a fork: its device is named", report)
+    result("# OpenCL device 32, " in report, "the child of a fork: its device is named", report)
     events, _ = check_same("4,200 queues one after the other", PROGRAM, "queues")
     equal(missed(events), {"not recorded: commands, as the program ended": 1},
           "a queue at the address of another has its own order: what is over is not waited for")

@@ -228,7 +228,7 @@ assert [(x["count"], x["total_ns"], x["self_ns"]) for x in r] == [(2, 30000, Non
 	grep -qE '^ *2 +30\.000 us +- +15\.000 us .* copy$'
 result "report: what is on no thread has no time of its own" $?
 "$xsprof" report --why copy "$dir/rows.data" >"$dir/out" 2>&1
-[ $? = 1 ] && grep -q "'copy' are async ranges, activities of GPUs or spans of no " "$dir/out"
+[ $? = 1 ] && grep -q "'copy' are async ranges, activities or calls of GPUs, or spans" "$dir/out"
 result "report --why: says so of ranges that are on no thread" $?
 "$xsprof" report --allow-lost --why mutex "$dir/all.data" >"$dir/out" 2>&1
 [ $? = 1 ] && grep -q "'mutex' is called what threads wait for, and no range: " "$dir/out"

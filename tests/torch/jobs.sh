@@ -37,10 +37,14 @@ done
 "$dump" -q -f execution-trace -o trace data 2>log &&
 	"$dump" -q -f memory-snapshot -o snapshot data 2>>log &&
 	"$dump" -q -f memory-timeline -o timeline data 2>>log && python3 - 2>>log <<-'END'
-	import json, pickle
+	import json, math, pickle
 	nodes = {}
 	for n in json.load(open("trace"))["nodes"]:
 	    rf_id = next(a["value"] for a in n["attrs"] if a["name"] == "rf_id")
+	    for value, shape in zip(n["inputs"]["values"], n["inputs"]["shapes"]):
+	        if type(value) is list and len(value) == 6 and type(value[5]) is str:
+	            assert value[5] == "cpu", n
+	            assert not shape or value[3] == math.prod(shape), n
 	    if rf_id:
 	        nodes[rf_id] = n["name"]
 	events = json.load(open("ours"))["traceEvents"]

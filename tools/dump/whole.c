@@ -20,10 +20,11 @@ static int timeline(struct xsprof_result *result, const char *path)
 static const struct whole {
 	const char	*name;
 	int		(*save)(struct xsprof_result *result, const char *path);
+	bool		memory;		/* made of allocations, else of ops */
 } wholes[] = {
-	{ "execution-trace", xsprof_result_save_execution_trace },
-	{ "memory-snapshot", xsprof_result_save_memory_snapshot },
-	{ "memory-timeline", timeline },
+	{ "execution-trace", xsprof_result_save_execution_trace, false },
+	{ "memory-snapshot", xsprof_result_save_memory_snapshot, true },
+	{ "memory-timeline", timeline, true },
 };
 
 const struct whole *dump_whole_find(const char *name)
@@ -70,6 +71,28 @@ static bool several(struct dump *dump)
 	return false;
 }
 
+/* Return: what it is made of is in the capture; else TOOL_FAILED after a message. */
+static int check_held(struct dump *dump)
+{
+	static struct xsprof_event evs[256];
+	uint32_t pid = xsp_filter_one_pid(&dump->filter);
+	bool memory = dump->whole->memory;
+	struct xsprof_trace_op op;
+	int n;
+
+	while ((n = xsprof_trace_next_batch(dump->source.trace, evs, 256)) > 0)
+		for (int i = 0; i < n; i++)
+			if ((!pid || evs[i].pid == pid) &&
+			    (memory ? evs[i].type == XSPROF_REC_ALLOC :
+			     xsprof_trace_op(&evs[i], &op)))
+				return 0;
+	if (n < 0)
+		return xsp_source_error(&dump->source, n);
+	return tool_error("%s: holds no %s, which %s is made of: record with --torch %s",
+			  dump->source.path, memory ? "allocations of PyTorch" : "ops of PyTorch",
+			  dump->whole->name, memory ? "all" : "shapes");
+}
+
 int dump_whole(struct dump *dump)
 {
 	const struct xsprof_result_options opts = {
@@ -82,6 +105,9 @@ int dump_whole(struct dump *dump)
 	if (several(dump))
 		return tool_usage("dump", "-f %s: of one process: choose it with --pid ('xsprof "
 				  "info' lists those that were recorded)", dump->whole->name);
+	err = check_held(dump);
+	if (err)
+		return err;
 	err = xsprof_result_open(dump->source.path, &opts, &result);
 	if (err)
 		return tool_error("%s: %s", dump->source.path, strerror(-err));

@@ -96,6 +96,22 @@ static int add_collector(const struct record_options *opts, const struct collect
 	return err ? err : add(env, n, "%s=%s", c->variable, path);
 }
 
+/* Is one of ours there by its path, of whichever build? */
+static bool names_ours(const char *layers)
+{
+	char path[PATH_MAX];
+
+	for (const char *p = layers; *p; p += *p == ':') {
+		size_t n = strcspn(p, ":");
+
+		snprintf(path, sizeof(path), "%.*s", (int)(n < sizeof(path) ? n : 0), p);
+		if (strchr(path, '/') && is_file(path, LIBRARY_OPENCL) && !access(path, R_OK))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
 /* OpenCL's loader takes any number of layers; those that the user had named stay above ours. */
 static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 {
@@ -108,7 +124,7 @@ static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 				  "colon in its name: OpenCL is not recorded", LIBRARY_OPENCL);
 		return 0;
 	}
-	if (theirs && strstr(theirs, LIBRARY_OPENCL))
+	if (theirs && names_ours(theirs))
 		return 0;
 	return add(env, n, "OPENCL_LAYERS=%s%s%s", path, theirs && *theirs ? ":" : "",
 		   theirs ? theirs : "");

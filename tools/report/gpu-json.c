@@ -86,6 +86,12 @@ void gpu_print_json(const struct gpu_report *gpu)
 		       gpu->devices[s->device].number, s->context, s->stream,
 		       s->pid, s->count, gpu_busy_ns(s->busy));
 	}
+	fputs("],\"not_recorded\":[", stdout);
+	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
+		printf("%s{\"what\":", i ? "," : "");
+		print_text(gpu->misses[i].text);
+		printf(",\"count\":%" PRIu64 "}", gpu->misses[i].n);
+	}
 	printf("],\"before_their_call\":%" PRIu64 ",\"rows\":[", gpu->early);
 	for (uint32_t i = 0; i < gpu->nr && i < gpu->report->reading.limit; i++) {
 		if (i)

@@ -113,7 +113,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	uint64_t late = gpu_busy_late(d->busy[GPU_BUSY_ALL]);
 	char a[32], b[32], c[32], e[32];
 
-	printf("\n# GPU %u", d->number);
+	printf("\n# %s %u", gpu_is_opencl(d->number) ? "OpenCL device" : "GPU", d->number);
 	/* Where two are called by one number, what they are called by the system. */
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
 		if (i != number && gpu->devices[i].number == d->number && *d->uuid) {
@@ -170,6 +170,11 @@ void gpu_print(const struct gpu_report *gpu)
 	if (gpu->unlisted)
 		printf("# %" PRIu64 " activities are of more streams or devices than are listed\n",
 		       gpu->unlisted);
+	for (uint32_t i = 0; i < gpu->nr_misses; i++) {
+		printf("# not recorded: %" PRIu64 " ", gpu->misses[i].n);
+		report_print_text(gpu->misses[i].text, strlen(gpu->misses[i].text), 0);
+		putchar('\n');
+	}
 	for (uint32_t i = 0; i < gpu->nr_devices; i++)
 		print_device(gpu, i);
 	while (work < gpu->nr && gpu_is_work(gpu->rows[work].kind))

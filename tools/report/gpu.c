@@ -287,6 +287,28 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 		match(r, ev, gpu_is_call(ev->aux) ? 0 : (uint32_t)(row - r->gpu.rows) + 1);
 }
 
+/* A counter of a collector; the latest value is the sum.  Whatever the options choose. */
+static void miss(struct gpu_report *gpu, const struct xsprof_event *ev)
+{
+	static const char prefix[] = "not recorded: ";
+	const char *text = xsprof_trace_name(gpu->report->source.trace, ev->producer, ev->name);
+	uint32_t i = 0;
+
+	if (strncmp(text, prefix, sizeof(prefix) - 1))
+		return;
+	while (i < gpu->nr_misses && (gpu->misses[i].producer != ev->producer ||
+				      gpu->misses[i].name != ev->name))
+		i++;
+	if (i == GPU_MISSES)
+		return;
+	if (i == gpu->nr_misses)
+		gpu->nr_misses++;
+	gpu->misses[i] = (struct gpu_miss){
+		.text = text + sizeof(prefix) - 1, .producer = ev->producer, .name = ev->name,
+		.n = ev->value,
+	};
+}
+
 /* To the end of the file: activities are told of late. */
 static int read_all(struct reader *r)
 {
@@ -311,6 +333,8 @@ static int read_all(struct reader *r)
 		for (int i = 0; i < n; i++)
 			if (evs[i].type == XSPROF_REC_GPU)
 				one(r, &evs[i]);
+			else if (evs[i].type == XSPROF_REC_COUNTER_I64)
+				miss(&r->gpu, &evs[i]);
 		report->last_ns = evs[n - 1].ns;
 	}
 	return n < 0 ? xsp_source_error(&report->source, n) : 0;
@@ -372,8 +396,8 @@ int gpu_run(struct report *report)
 	status = read_all(r);
 	if (!status && !r->gpu.events && !xsp_filter_given(&report->filter))
 		status = tool_error("%s: holds nothing of a GPU: it was not recorded with --gpu, "
-				    "or no process initialised CUDA (a CPU build of PyTorch, no "
-				    "driver)", report->source.path);
+				    "or no process used CUDA (a CPU build of PyTorch, no driver) "
+				    "or OpenCL", report->source.path);
 	else if (!status && !r->gpu.events)
 		status = tool_error("%s: nothing of a GPU matches the options: leave out --name, "
 				    "--category, --pid, --tid, --from or --to",

@@ -85,11 +85,29 @@ struct gpu_row {
 	uint64_t		occupied_ns;
 };
 
+#define GPU_MISSES	32u
+
+/**
+ * struct gpu_miss - what a collector says that it did not record: a counter
+ * @text: behind "not recorded: "
+ * @producer: whose
+ * @name: the counter's name
+ * @n: how much
+ */
+struct gpu_miss {
+	const char	*text;
+	uint32_t	producer;
+	uint32_t	name;
+	uint64_t	n;
+};
+
 /**
  * struct gpu_report - what is reported
  * @devices: in the order in which they came; processes may call one by different numbers
  * @streams: in the order in which they came
  * @unlisted: activities of streams or devices that found no place there
+ * @misses: of each process
+ * @nr_misses: how many
  * @rows: activities, then calls, then the rest, each by its total
  * @early: activities that began before the call that started them
  * @busy: of all devices together, ns
@@ -102,6 +120,8 @@ struct gpu_report {
 	struct gpu_stream	streams[GPU_STREAMS];
 	uint32_t		nr_streams;
 	uint64_t		unlisted;
+	struct gpu_miss		misses[GPU_MISSES];
+	uint32_t		nr_misses;
 	struct gpu_row		*rows;
 	uint32_t		nr;
 	uint32_t		room;
@@ -112,6 +132,12 @@ struct gpu_report {
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);
+
+/* As its collector numbers them: a CPU may be one. */
+static inline bool gpu_is_opencl(uint32_t number)
+{
+	return number >= 32 && number < 64;
+}
 
 static inline bool gpu_is_call(uint32_t kind)
 {

@@ -335,9 +335,9 @@ static int check(const struct why *why)
 		return tool_error("%s: records were lost inside all ranges of a thread called "
 				  "'%s': --include-uncertain shows them", path, why->report->why);
 	if (!why->nr && !why->report->gaps && why->off_thread)
-		return tool_error("%s: all ranges called '%s' are async ranges, activities of "
-				  "GPUs or spans of no thread, so there is no thread that could "
-				  "wait: name a range of a thread; xsprof report shows those "
+		return tool_error("%s: all ranges called '%s' are async ranges, activities or "
+				  "calls of GPUs, or spans, of which no thread's waits are "
+				  "known: name a range of a thread; xsprof report shows those "
 				  "that there are", path, why->report->why);
 	if (!why->nr && !why->report->gaps && why->waits)
 		return tool_error("%s: '%s' is called what threads wait for, and no range: "

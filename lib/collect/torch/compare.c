@@ -77,6 +77,20 @@ static bool find_sizes(const char *value, uint64_t ndim)
 	return true;
 }
 
+/*
+ * Where the device is: three bytes, of which one says that there is any, the first with the C10 of
+ * old and the last with the standard's. With most devices, and the CPU first of all, only one of
+ * the two can be meant.
+ */
+static bool find_device(const char *sizes)
+{
+	uint8_t first = torch_u8(sizes, DEVICE), last = torch_u8(sizes, DEVICE + 2);
+
+	if (TORCH_FOUND(device) || (first == 1) == (last == 1))
+		return true;
+	return torch_find16(&torch_layout.device, first == 1 ? DEVICE + 1 : DEVICE);
+}
+
 bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 {
 	uint64_t ndim = (uint64_t)(sizes->end - sizes->begin) / sizeof(int64_t);
@@ -89,7 +103,8 @@ bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 	if (!ndim || ndim > 64 || !find_sizes(value, ndim))
 		return true;
 	place = TORCH_FOUND(sizes);
-	if (!torch_tensor_copy(value, tensor) || torch_u64(tensor, place) != ndim)
+	if (!torch_tensor_copy(value, tensor) || torch_u64(tensor, place) != ndim ||
+	    !find_device(tensor + place))
 		return false;
 	at = tensor + place + SIZES_INLINE;
 	if (ndim > MOST_INLINE) {

@@ -275,6 +275,7 @@ static inline void torch_open_end(uint64_t id, bool wanted)
  * @forward: its forward thread
  * @handle: its number
  * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
+ * @device: of those sizes: its device, which is optional; 0 not known yet
  * @list: of a ListImpl: its elements; 0 not known yet
  * @text: of a ConstantString: its std::string; 0 not known
  * @text_class: its virtual functions
@@ -290,6 +291,7 @@ struct torch_layout {
 	uint16_t	forward;
 	uint16_t	handle;
 	uint16_t	sizes;
+	uint16_t	device;
 	uint16_t	list;
 	uint16_t	text;
 	uint8_t		tag_list;

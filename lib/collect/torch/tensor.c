@@ -59,7 +59,7 @@ bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
 	t->id = (uintptr_t)impl;
 	t->dtype = type < TYPES ? type_names[type] : 0;
 	t->itemsize = type < TYPES ? types[type].size : 0;
-	t->device = torch_device(torch_u16(s, DEVICE));
+	t->device = torch_device(torch_u16(s, TORCH_FOUND(device) ? TORCH_FOUND(device) : DEVICE));
 	/* Where its own code says what its sizes are, these are not them. */
 	if (ndim > 64 || (__builtin_expect(custom, 0) && !has_sizes(impl)))
 		return false;
