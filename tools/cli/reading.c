@@ -117,13 +117,22 @@ int xsp_source_error(const struct xsp_source *source, int ret)
 	return tool_error("%s: %s", source->path, strerror(-ret));
 }
 
-/* The recorder's words: "process 12 is not recorded: why". */
+/*
+ * The recorder's words: "process 12 is not recorded: why", or of a file "p.12.34.0: not recorded:
+ * why". Events of the kernel that are not are no process.
+ */
+static bool of_process(const char *note)
+{
+	return strstr(note, " is not recorded: ") ||
+	       (!strncmp(note, "p.", 2) && strstr(note, ": not recorded: "));
+}
+
 const char *xsp_source_unrecorded(const struct xsp_source *source, uint32_t *index)
 {
 	const char *note;
 
 	while ((note = xsprof_trace_note(source->trace, (*index)++)))
-		if (strstr(note, "not recorded: "))
+		if (of_process(note))
 			return note;
 	return NULL;
 }
