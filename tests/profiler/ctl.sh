@@ -473,6 +473,9 @@ if [ "$(id -u)" = 0 ] &&
 	output=$($as "$xsprof" ctl start -p "$pid" 2>&1)
 	[ $? = 1 ] || bad "another user's process: $output"
 	grep -q "process $pid: may not be read" <<<"$output" || bad "said $output"
+	output=$(setpriv --bounding-set=-sys_ptrace,-dac_override "$xsprof" ctl status \
+		-p "$pid" 2>&1)
+	grep -q "process $pid: may not be read" <<<"$output" || bad "limited root: $output"
 	output=$($as "$xsprof" ctl list 2>&1)
 	grep -q "$pid" <<<"$output" && bad "listed: $output"
 	leave

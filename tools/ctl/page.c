@@ -119,8 +119,9 @@ static int open_one(struct ctl_page *cp, int dirfd, const char *name)
 	struct stat st;
 	int err, pin;
 
+	/* One that has been closed meanwhile is nothing; what may not be read is not "none". */
 	if (n < 0)
-		return -ENOENT;
+		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
 	link[n] = '\0';
 	if (strcmp(link, XSP_DEMAND_LINK))
 		return -ENOENT;
