@@ -18,10 +18,16 @@ static int32_t release(cl_handle event)
 	return NEXT(ReleaseEvent, release)(event);
 }
 
+static __thread uint32_t tid;
+
+/* In the child of a fork: this one is its parent's. */
+void opencl_calls_forget(void)
+{
+	tid = 0;
+}
+
 static uint64_t thread_id(void)
 {
-	static __thread uint32_t tid;
-
 	if (!tid)
 		tid = (uint32_t)syscall(SYS_gettid);
 	return tid;
@@ -29,10 +35,9 @@ static uint64_t thread_id(void)
 
 cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event)
 {
-	c->on = xsprof_enabled() >> opencl_category() & 1;
+	c->on = xsprof_enabled() >> opencl_category() & 1 && opencl_thread_ready();
 	if (!c->on)
 		return event;
-	opencl_thread_ready();
 	c->queue = queue;
 	c->own = NULL;
 	c->kernel = 0;

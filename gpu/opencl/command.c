@@ -29,9 +29,9 @@ static uint32_t under_way;
 static struct opencl_command *waiting, **waiting_end = &waiting;
 
 /*
- * What the thread is done with goes back to those who make new ones: memory that one thread takes
- * and another frees is the dear kind.  A thread takes all there is, and gives back what it has when
- * it ends.
+ * The collector's thread returns finished commands to the threads that make new ones: memory that
+ * one thread allocates and another frees is expensive.  A thread takes the whole list, and returns
+ * what it has left when it ends.
  */
 #define FREED_MAX	4096u
 
@@ -50,7 +50,7 @@ static void give_back(struct opencl_command *list)
 	while (last->next)
 		last = last->next;
 	last->next = __atomic_load_n(&freed, __ATOMIC_RELAXED);
-	/* Release: who takes them writes to them after us.  They are taken whole: no ABA. */
+	/* Release: pairs with take_spare().  The list is taken whole: no ABA. */
 	while (!__atomic_compare_exchange_n(&freed, &last->next, list, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED))
 		;
@@ -114,8 +114,11 @@ void opencl_command_add(struct opencl_command *c)
 {
 	bool many = c->last_of_many;
 
+	/*
+	 * Relaxed: who makes a queue of the same handle comes after this call by the program's own
+	 * order of both.
+	 */
 	__atomic_add_fetch(&c->queue->under_way, 1, __ATOMIC_RELAXED);
-
 	c->next = __atomic_load_n(&pushed, __ATOMIC_RELAXED);
 	/* Release: who takes the list sees what is in it.  It is taken whole: no ABA. */
 	while (!__atomic_compare_exchange_n(&pushed, &c->next, c, true, __ATOMIC_RELEASE,
@@ -258,7 +261,7 @@ static void settle(struct opencl_command *done)
 		else
 			put_work(c);
 		(void)event_release(c->event);
-		/* Release: whoever makes a queue in its place writes after us. */
+		/* Release: pairs with is_idle(); the place is written again only after this. */
 		__atomic_fetch_sub(&c->queue->under_way, 1, __ATOMIC_RELEASE);
 		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
 		/* One thread may take all: not more than it needs for a burst. */

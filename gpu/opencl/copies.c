@@ -15,7 +15,7 @@ static uint64_t volume(const size_t *region)
 	return region ? (uint64_t)region[0] * region[1] * region[2] : 0;
 }
 
-/* Of a region of an image, whose elements only the runtime knows the size of. */
+/* Bytes of a region of an image: the runtime knows the size of an element. */
 static uint64_t pixels(const struct opencl_calling *c, cl_handle image, const size_t *region)
 {
 	size_t element = 0;

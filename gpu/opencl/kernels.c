@@ -66,7 +66,7 @@ static cl_handle create_queue_with(cl_handle context, cl_handle device, const ui
 	if (!queue)
 		queue = NEXT(CreateCommandQueueWithProperties, create_queue_with)
 			(context, device, list, error);
-	/* Nobody enqueues to one on the device. */
+	/* The host enqueues no commands to a queue on the device. */
 	if (queue && !(properties & CL_QUEUE_ON_DEVICE))
 		opencl_queue_made(queue, properties);
 	return queue;

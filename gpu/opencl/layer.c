@@ -90,6 +90,7 @@ static void forget(void)
 	opencl_queues_forget();
 	opencl_commands_forget();
 	opencl_thread_forget();
+	opencl_calls_forget();
 }
 
 /* Return: CL_OK in any case, as a layer that does nothing does no harm. */

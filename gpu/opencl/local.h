@@ -164,6 +164,7 @@ void opencl_devices_look(bool last);
  * @context: number of its context
  * @number: its own
  * @in_order: its commands end in their order
+ * @next: another that is retired
  * @under_way: commands that point to it
  * @held: the thread's: the last look in which one of its commands was not over
  */
@@ -173,6 +174,7 @@ struct opencl_queue {
 	uint32_t		context;
 	uint32_t		number;
 	bool			in_order;
+	struct opencl_queue	*next;
 	uint32_t		under_way;
 	uint32_t		held;
 };
@@ -241,13 +243,16 @@ uint32_t opencl_commands_look(void);
 /* Return: 0; -EAGAIN, -ENOMEM: it is told. */
 int opencl_thread_start(void);
 void opencl_thread_forget(void);
-/* The child of a fork has none, until it uses OpenCL. */
-extern bool opencl_thread_gone;
-void opencl_thread_back(void);
-static inline void opencl_thread_ready(void)
+/* The child of a fork has none until it uses OpenCL, and may get none. */
+enum opencl_thread { OPENCL_RUNS, OPENCL_GONE, OPENCL_FAILED };
+
+extern enum opencl_thread opencl_thread;
+bool opencl_thread_back(void);
+/* Return: there is one, which looks at commands. */
+static inline bool opencl_thread_ready(void)
 {
-	if (__builtin_expect(__atomic_load_n(&opencl_thread_gone, __ATOMIC_RELAXED), 0))
-		opencl_thread_back();
+	return __builtin_expect(__atomic_load_n(&opencl_thread, __ATOMIC_RELAXED) == OPENCL_RUNS,
+				1) || opencl_thread_back();
 }
 /* Before the runtime's own end: called again when a runtime has come. */
 void opencl_thread_at_exit(void);
@@ -276,6 +281,7 @@ struct opencl_calling {
 	const size_t		*local;
 };
 
+void opencl_calls_forget(void);
 /* Return: where the runtime is to put the event. */
 cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event);
 /* Return: @result. */

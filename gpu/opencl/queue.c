@@ -15,6 +15,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opencl_queue *queues[SLOTS];
+static struct opencl_queue *retired;	/* their handles are others', their commands not over */
 static uint32_t handles;	/* that are in use in the table */
 static uint32_t nr_queues;	/* ever made */
 /* A handle's number is that of its place, from 1; of those beyond it is 0. */
@@ -45,20 +46,44 @@ static struct opencl_queue **slot_of(cl_handle handle)
 	return &queues[i];
 }
 
-/* For a new handle, or one whose queue is gone.  NULL: no memory, or too many. */
+/* Acquire: with the release by which the thread is done with a command. */
+static bool is_idle(const struct opencl_queue *q)
+{
+	return !__atomic_load_n(&q->under_way, __ATOMIC_ACQUIRE);
+}
+
+/* One that is retired and has no command any more, else memory; NULL: there is none. */
+static struct opencl_queue *find_idle(void)
+{
+	struct opencl_queue **at, *q;
+
+	for (at = &retired; (q = *at); at = &q->next) {
+		if (is_idle(q)) {
+			*at = q->next;
+			return q;
+		}
+	}
+	return malloc(sizeof(*q));
+}
+
+/* The place of a new handle, or of one that was given again.  NULL: no memory, or too many. */
 static struct opencl_queue *room_for(struct opencl_queue **slot)
 {
-	struct opencl_queue *q = *slot;
+	struct opencl_queue *old = *slot, *q;
 
-	/* Acquire: with the release by which the thread is done with a command. */
-	if (q && !__atomic_load_n(&q->under_way, __ATOMIC_ACQUIRE))
-		return q;
-	if (!q && handles == QUEUES)
+	if (old && is_idle(old))
+		return old;
+	if (!old && handles == QUEUES)
 		return NULL;
-	handles += !q;
-	q = malloc(sizeof(*q));
+	q = find_idle();
+	if (!q)
+		return NULL;
+	handles += !old;
+	if (old) {
+		old->next = retired;
+		retired = old;
+	}
 	*slot = q;
-	handles -= !q;
 	return q;
 }
 
@@ -89,13 +114,14 @@ void opencl_queues_forget(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	memset(queues, 0, sizeof(queues));
+	retired = NULL;
 	handles = 0;
 }
 
 void opencl_queue_made(cl_handle handle, uint64_t properties)
 {
-	opencl_thread_ready();
-	/* A runtime has come: its own end is later than ours only now. */
+	(void)opencl_thread_ready();
+	/* The runtime has registered its end: ours is registered after it, and runs before it. */
 	opencl_thread_at_exit();
 	pthread_mutex_lock(&lock);
 	(void)make(handle, properties);
@@ -111,9 +137,9 @@ struct opencl_queue *opencl_queue_get(cl_handle handle)
 	uint32_t made = __atomic_load_n(&nr_queues, __ATOMIC_ACQUIRE);
 	uint64_t properties = 0;
 
-	if (q && q->handle == handle && last_of == made)
+	/* Where none was made since, none was made in its place. */
+	if (q && last_of == made && q->handle == handle)
 		return q;
-
 	pthread_mutex_lock(&lock);
 	q = *slot_of(handle);
 	/* Made by a function that no layer sees, such as an extension's. */

@@ -28,7 +28,7 @@ static pthread_t thread;
 static pid_t owner;
 static bool joined;
 
-bool opencl_thread_gone;
+enum opencl_thread opencl_thread;
 
 /* Thousands of commands may wait for an event of the program's: they are looked at less often. */
 static uint64_t pause_of(uint32_t left, uint64_t took)
@@ -91,7 +91,7 @@ void opencl_thread_forget(void)
 {
 	owner = 0;
 	joined = false;
-	__atomic_store_n(&opencl_thread_gone, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&opencl_thread, OPENCL_GONE, __ATOMIC_RELAXED);
 }
 
 int opencl_thread_start(void)
@@ -121,11 +121,19 @@ int opencl_thread_start(void)
 	return 0;
 }
 
-void opencl_thread_back(void)
+/* Relaxed: the word orders nothing, what others read the creation of the thread orders. */
+bool opencl_thread_back(void)
 {
-	/* One of its threads does it; those beside it only push what is looked at soon. */
-	if (!__atomic_exchange_n(&opencl_thread_gone, false, __ATOMIC_RELAXED))
-		return;
+	enum opencl_thread was = OPENCL_GONE;
+
+	/* One of the program's threads starts it; what others push meanwhile is looked at soon. */
+	if (!__atomic_compare_exchange_n(&opencl_thread, &was, OPENCL_RUNS, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return was == OPENCL_RUNS;
 	(void)xsprof_init(NULL);
-	(void)opencl_thread_start();
+	if (!opencl_thread_start())
+		return true;
+	/* It was told.  Commands that nobody looks at are not kept. */
+	__atomic_store_n(&opencl_thread, OPENCL_FAILED, __ATOMIC_RELAXED);
+	return false;
 }

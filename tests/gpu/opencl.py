@@ -229,6 +229,9 @@ def check_lives():
     events, path = check_same("the child of a fork, of a parent that had looked for platforms",
                               PROGRAM, "fork")
     equal(missed(events), {}, "the child of a fork: nothing is missed")
+    calls = of(events, "runtime")
+    result(calls and all(e["thread_id"] == e["pid"] for e in calls),
+           "the child of a fork: calls are of its own thread", calls[:1])
     report = run([XSPROF, "report", "--gpu", path]).stdout
     result("# OpenCL device 32, " in report, "the child of a fork: its device is named", report)
     events, _ = check_same("4,200 queues one after the other", PROGRAM, "queues")
