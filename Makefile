@@ -126,11 +126,13 @@ trace_srcs	:= $(filter-out $(no_srcs),$(sort $(wildcard $(trace_dirs:%=lib/%/*.c
 tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
 itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
-cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c gpu/common/*.c))
-opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c gpu/common/*.c))
+# What collectors share is linked into each.
+collect_srcs	:= $(sort $(wildcard lib/collect/common/*.c))
+cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c gpu/common/*.c)) $(collect_srcs)
+opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c gpu/common/*.c)) $(collect_srcs)
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\
-			$(sort $(wildcard lib/collect/torch/*.c)))
+			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)

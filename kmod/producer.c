@@ -251,12 +251,12 @@ static void note_switch(struct xsp_producer *p)
 
 	if (!ctl->wanted) {
 		WRITE_ONCE(ctl->quiet_ticks, now);
-		/* Whoever sees the count sees the time. */
+		/* A reader that sees the count sees the time. */
 		smp_store_release(&ctl->quiets, ctl->quiets + 1);
 	}
 	WRITE_ONCE(ctl->switched, ctl->wanted);
 	WRITE_ONCE(ctl->switch_ticks, now);
-	/* Whoever sees the count sees both. */
+	/* A reader that sees the count sees both. */
 	smp_store_release(&ctl->switches, ctl->switches + 1);
 }
 

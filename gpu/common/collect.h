@@ -10,10 +10,7 @@
 
 #include <xsprof/collector.h>
 
-/* ---- say.c ----------------------------------------------------------------------------------- */
-
-/* A line for the user, on standard error. */
-void collect_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#include "collect/common/say.h"
 
 /* ---- clock.c --------------------------------------------------------------------------------- */
 

@@ -52,7 +52,7 @@ struct xsp_drain_ops {
  * @kinds: bit k: a producer's clock is of kind k
  * @records: events stored
  * @slots: slots stored
- * @devices: facts that collectors state of GPUs, "device.N": somebody used one
+ * @devices: facts that collectors state of GPUs, "device.N"; 0: no process used one
  * @unsaved_records: events read that the file had no room for
  * @unsaved_slots: slots
  * @error: the first error of the file, 0 while all is well

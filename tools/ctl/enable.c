@@ -119,12 +119,12 @@ static void note_switch(struct xsprof_ctl *ctl, uint64_t wanted)
 
 	if (!wanted) {
 		__atomic_store_n(&ctl->quiet_ticks, now, __ATOMIC_RELAXED);
-		/* Whoever sees the count sees the time. */
+		/* A reader that sees the count sees the time. */
 		__atomic_fetch_add(&ctl->quiets, 1, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&ctl->switched, wanted, __ATOMIC_RELAXED);
 	__atomic_store_n(&ctl->switch_ticks, now, __ATOMIC_RELAXED);
-	/* Whoever sees the count sees both. */
+	/* A reader that sees the count sees both. */
 	__atomic_fetch_add(&ctl->switches, 1, __ATOMIC_RELEASE);
 }
 

@@ -128,7 +128,7 @@ void torch_comms_read(const void *fn, struct torch_comms *comms)
 	if (__atomic_load_n(&seen, __ATOMIC_RELAXED) < ENOUGH) {
 		if (!is_map(map)) {
 			if (!__atomic_exchange_n(&differs, true, __ATOMIC_RELAXED))
-				torch_say("PyTorch: what collectives are of is not what it was "
+				collect_say("PyTorch: what collectives are of is not what it was "
 					  "expected to be: they are recorded without it");
 			/* It stays: what would be given back is not known. */
 			memset(comms->map, 0, sizeof(comms->map));

@@ -54,13 +54,13 @@ static bool prepare(void)
 	if (torch_detail == TORCH_OFF || torch_user_open())
 		return false;
 	if (torch_api_find()) {
-		torch_say("PyTorch: this version lacks functions that observers need: its ops are "
-			  "not recorded");
+		collect_say("PyTorch: this version lacks functions that observers need: its ops "
+			  "are not recorded");
 		return false;
 	}
 	wrong = torch_layout_find();
 	if (wrong) {
-		torch_say("PyTorch: %s is not where it was expected: its ops are not recorded",
+		collect_say("PyTorch: %s is not where it was expected: its ops are not recorded",
 			  wrong);
 		return false;
 	}

@@ -275,7 +275,7 @@ static void give_up(void)
 	int before = __atomic_exchange_n(&torch_lists, TORCH_DIFFERS, __ATOMIC_RELEASE);
 
 	if (before != TORCH_DIFFERS)
-		torch_say("PyTorch: lists are not what they were expected to be: they and bools "
+		collect_say("PyTorch: lists are not what they were expected to be: they and bools "
 			  "are recorded without what is in them");
 }
 

@@ -20,6 +20,8 @@
 
 #include <xsprof/profiler.h>
 
+#include "collect/common/say.h"
+
 #define TORCH_EXPORT	__attribute__((visibility("default")))
 #define TORCH_SCOPES	10
 
@@ -411,8 +413,5 @@ static inline bool torch_records(uint32_t detail, enum torch_detail least)
 
 	return details & detail || (details & XSPROF_DETAIL_RECORDER && torch_detail >= least);
 }
-
-/* Says one line on standard error, for what a user can do something about. */
-void torch_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* XSP_TORCH_LOCAL_H */

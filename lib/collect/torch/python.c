@@ -188,12 +188,12 @@ void torch_python_init(int category)
 	if (!python_find(&version, "Py_GetVersion", NULL))
 		return;
 	if (!python_functions_find()) {
-		torch_say("Python: this version lacks functions that are needed (3.9 has them): "
+		collect_say("Python: this version lacks functions that are needed (3.9 has them): "
 			  "ops are recorded without their lines and modules");
 		return;
 	}
 	if (strstr(version(), "free-threading")) {
-		torch_say("Python: of a build without its global lock ops are recorded without "
+		collect_say("Python: of a build without its global lock ops are recorded without "
 			  "their lines and modules");
 		return;
 	}
@@ -202,7 +202,7 @@ void torch_python_init(int category)
 		return;
 	/* A build that has more in each object has other offsets than those that are known. */
 	if (strcmp(torch_ptr(python.code_type, PYTHON_TYPE_NAME), "code")) {
-		torch_say("Python: objects are not as they are expected to be: ops are recorded "
+		collect_say("Python: objects are not as they are expected to be: ops are recorded "
 			  "without their lines and modules");
 		return;
 	}
@@ -212,6 +212,6 @@ void torch_python_init(int category)
 	ready = python_layout_find();
 	python.err_restore(type, value, trace);
 	if (!ready)
-		torch_say("Python: frames are not as they are expected to be: ops are recorded "
+		collect_say("Python: frames are not as they are expected to be: ops are recorded "
 			  "without their lines and modules");
 }

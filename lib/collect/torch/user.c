@@ -5,9 +5,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "collect/torch/local.h"
 
@@ -62,23 +59,4 @@ int torch_user_open(void)
 	 */
 	__atomic_store_n(&torch_user.wanted, symbol, __ATOMIC_RELEASE);
 	return 0;
-}
-
-void torch_say(const char *fmt, ...)
-{
-	char line[400] = "xsprof: ";
-	size_t n = strlen(line);
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
-	va_end(ap);
-	if (len < 0)
-		return;
-	n = strlen(line);
-	line[n++] = '\n';
-	/* One write: lines of several processes do not mix. */
-	if (write(STDERR_FILENO, line, n) < 0)
-		return;
 }

@@ -56,7 +56,7 @@ static void give_up(const char *what)
 	int before = __atomic_exchange_n(&torch_verified, TORCH_DIFFERS, __ATOMIC_RELEASE);
 
 	if (before != TORCH_DIFFERS)
-		torch_say("PyTorch: %s is not where it was expected: ops are recorded without "
+		collect_say("PyTorch: %s is not where it was expected: ops are recorded without "
 			  "their inputs", what);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/common/collect.h"
+#include "collect/common/say.h"
 
 void collect_say(const char *fmt, ...)
 {
