@@ -35,7 +35,7 @@ bool torch_peek(void *to, const void *from, size_t len)
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-void torch_say(const char *fmt, ...)
+void collect_say(const char *fmt, ...)
 {
 	va_list ap;
 
