@@ -13,6 +13,7 @@
 #define THREADS		(1u << 15)
 #define STREAMS		(1u << 12)
 #define CALLS		(1u << 16)
+#define UNRECORDED	64u
 #define HELD		(1u << 15)	/* activities that wait for earlier ones */
 #define PRODUCERS	(1u << 10)
 #define CANDIDATES	8192u
@@ -57,8 +58,17 @@ struct activity {
 	uint32_t	epoch;
 };
 
+/* A time in which no device of a process was recorded. */
+struct unrecorded {
+	uint32_t	producer;
+	uint64_t	begin;
+	uint64_t	end;
+};
+
 struct gaps {
 	struct report		*report;
+	struct unrecorded	unrecorded[UNRECORDED];	/* the latest */
+	uint32_t		nr_unrecorded;
 	uint32_t		nr_held;
 	struct activity		held[HELD];	/* a heap, the earliest first */
 	uint64_t		found;
@@ -254,6 +264,18 @@ static void launch(struct gaps *gaps, const struct xsprof_event *ev,
 		call->launched = true;
 }
 
+/* Between two activities there may be others in a time in which devices were not recorded. */
+static bool is_unrecorded(const struct gaps *gaps, uint32_t producer, uint64_t begin, uint64_t end)
+{
+	for (uint32_t i = 0; i < UNRECORDED; i++) {
+		const struct unrecorded *u = &gaps->unrecorded[i];
+
+		if (u->end && u->producer == producer && u->begin < end && u->end > begin)
+			return true;
+	}
+	return false;
+}
+
 static void activity(struct gaps *gaps, const struct activity *a)
 {
 	struct stream *s = &gaps->streams[a->key % STREAMS];
@@ -261,7 +283,8 @@ static void activity(struct gaps *gaps, const struct activity *a)
 
 	if (s->key != a->key || s->epoch != a->epoch)
 		*s = (struct stream){ .key = a->key, .epoch = a->epoch };
-	if (s->end && a->begin > s->end && a->value) {
+	if (s->end && a->begin > s->end && a->value &&
+	    !is_unrecorded(gaps, a->producer, s->end, a->begin)) {
 		call = get_call(gaps, a->producer, a->value);
 		call->gap = (struct why_window){
 			.kind = WHY_STREAM, .producer = a->producer, .begin = s->end,
@@ -342,11 +365,18 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev)
 	case XSPROF_GPU_KERNEL:
 	case XSPROF_GPU_MEMCPY:
 	case XSPROF_GPU_MEMSET:
+	case XSPROF_GPU_GRAPH:
 		hold(gaps, ev, gpu);
 		break;
 	case XSPROF_GPU_RUNTIME:
 	case XSPROF_GPU_DRIVER:
 		launch(gaps, ev, gpu);
+		break;
+	case XSPROF_GPU_UNRECORDED:
+		/* It is told of before what comes after it. */
+		gaps->unrecorded[gaps->nr_unrecorded++ % UNRECORDED] = (struct unrecorded){
+			.producer = ev->producer, .begin = ev->begin_ns, .end = ev->end_ns,
+		};
 		break;
 	}
 }

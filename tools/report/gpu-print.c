@@ -103,10 +103,25 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		printf("... and %u more rows\n", to - from - n);
 }
 
+static void print_stream(const struct gpu_stream *s, uint64_t ns, uint64_t span)
+{
+	char a[32];
+
+	/* What the driver does by itself is in none. */
+	if (s->stream == UINT32_MAX)
+		printf("#   in no stream, process %u: ", s->pid);
+	else
+		printf("#   stream %u of context %u, process %u: ", s->stream, s->context, s->pid);
+	printf("%" PRIu64 " activit%s, busy for %s (%.1f %%)\n", s->count,
+	       s->count == 1 ? "y" : "ies", tool_format_time(a, sizeof(a), ns),
+	       percent(ns, span));
+}
+
 static void print_device(const struct gpu_report *gpu, uint32_t number)
 {
 	const struct gpu_device *d = &gpu->devices[number];
-	uint64_t span = d->last > d->first ? d->last - d->first : 0;
+	uint64_t whole = d->last > d->first ? d->last - d->first : 0;
+	uint64_t span = whole > d->unrecorded ? whole - d->unrecorded : 0;
 	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
 	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
 	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
@@ -126,8 +141,9 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		fputs(", ", stdout);
 		report_print_text(d->name, strlen(d->name), 0);
 	}
-	printf(": busy for %s of %s (%.1f %%): kernels %s, copies %s, sets %s",
+	printf(": busy for %s of %s%s (%.1f %%): kernels %s, copies %s, sets %s",
 	       tool_format_time(a, sizeof(a), all), tool_format_time(b, sizeof(b), span),
+	       d->unrecorded ? " that were recorded" : "",
 	       percent(all, span), tool_format_time(c, sizeof(c), kernels),
 	       tool_format_time(e, sizeof(e), copies),
 	       tool_format_time((char[32]){ 0 }, 32, d->sets));
@@ -143,12 +159,24 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		uint64_t ns = gpu_busy_ns(s->busy);
 
 		if (s->device == number)
-			printf("#   stream %u of context %u, process %u: %" PRIu64
-			       " activit%s, busy for %s (%.1f %%)\n", s->stream, s->context,
-			       s->pid, s->count,
-			       s->count == 1 ? "y" : "ies", tool_format_time(a, sizeof(a), ns),
-			       percent(ns, span));
+			print_stream(s, ns, span);
 	}
+}
+
+static void print_unrecorded(const struct gpu_report *gpu)
+{
+	uint64_t ns = 0;
+	char text[32];
+
+	for (uint32_t i = 0; i < gpu->nr_unrecorded; i++)
+		ns += gpu->unrecorded[i].ns;
+	if (!ns)
+		return;
+	printf("# devices were not recorded for %s, to cost less: nothing is known of these times",
+	       tool_format_time(text, sizeof(text), ns));
+	if (gpu->nr_unrecorded > 1)
+		printf(" (of %u processes, together)", gpu->nr_unrecorded);
+	putchar('\n');
 }
 
 void gpu_print(const struct gpu_report *gpu)
@@ -175,6 +203,7 @@ void gpu_print(const struct gpu_report *gpu)
 		report_print_text(gpu->misses[i].text, strlen(gpu->misses[i].text), 0);
 		putchar('\n');
 	}
+	print_unrecorded(gpu);
 	for (uint32_t i = 0; i < gpu->nr_devices; i++)
 		print_device(gpu, i);
 	while (work < gpu->nr && gpu_is_work(gpu->rows[work].kind))

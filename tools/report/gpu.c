@@ -239,8 +239,8 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 		return;
 	gpu_busy_add(d->busy[GPU_BUSY_ALL], begin, end);
 	if (ev->aux != XSPROF_GPU_MEMSET)
-		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_KERNEL ? GPU_BUSY_KERNELS :
-								     GPU_BUSY_COPIES], begin, end);
+		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_MEMCPY ? GPU_BUSY_COPIES :
+								     GPU_BUSY_KERNELS], begin, end);
 	else
 		d->sets += end - begin;
 	d->bytes += ev->aux == XSPROF_GPU_MEMCPY ? rec->bytes : 0;
@@ -257,6 +257,39 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	row->occupied_ns += end - begin;
 }
 
+static void add_unrecorded(struct gpu_report *gpu, uint32_t producer, uint64_t ns)
+{
+	uint32_t i = 0;
+
+	while (i < gpu->nr_unrecorded && gpu->unrecorded[i].producer != producer)
+		i++;
+	if (i == GPU_PROCESSES)
+		return;
+	if (i == gpu->nr_unrecorded)
+		gpu->unrecorded[gpu->nr_unrecorded++] = (struct gpu_unrecorded){ producer, 0 };
+	gpu->unrecorded[i].ns += ns;
+}
+
+/* Where several processes used it, when none of them recorded it is not known. */
+static uint64_t unrecorded(const struct gpu_report *gpu, uint32_t device)
+{
+	const struct gpu_stream *first = NULL;
+	uint32_t i;
+
+	for (i = 0; i < gpu->nr_streams; i++) {
+		if (gpu->streams[i].device != device)
+			continue;
+		if (!first)
+			first = &gpu->streams[i];
+		if (gpu->streams[i].producer != first->producer)
+			return 0;
+	}
+	for (i = 0; first && i < gpu->nr_unrecorded; i++)
+		if (gpu->unrecorded[i].producer == first->producer)
+			return gpu->unrecorded[i].ns;
+	return 0;
+}
+
 static void one(struct reader *r, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
@@ -268,7 +301,7 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	uint8_t match_name = 0;
 	uint32_t tid;
 
-	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_OVERHEAD ||
+	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_UNRECORDED ||
 	    ev->end_ns < ev->begin_ns || end < begin)
 		return;
 	tid = rec->thread ? (uint32_t)rec->thread : ev->tid;
@@ -279,6 +312,8 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	row = row_of(r, ev);
 	if (!row)
 		return;
+	if (ev->aux == XSPROF_GPU_UNRECORDED)
+		add_unrecorded(&r->gpu, ev->producer, end - begin);
 	r->gpu.events++;
 	add_duration(r->gpu.report, row->group, end - begin);
 	if (gpu_is_work(ev->aux))
@@ -403,6 +438,8 @@ int gpu_run(struct report *report)
 				    "--category, --pid, --tid, --from or --to",
 				    report->source.path);
 	if (!status) {
+		for (uint32_t i = 0; i < r->gpu.nr_devices; i++)
+			r->gpu.devices[i].unrecorded = unrecorded(&r->gpu, i);
 		if (r->gpu.nr)
 			qsort(r->gpu.rows, r->gpu.nr, sizeof(*r->gpu.rows), compare);
 		r->gpu.busy = busy_sum(&r->gpu);

@@ -38,6 +38,7 @@ enum gpu_busy_of { GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_KIN
  * @limits: of it
  * @known: they are
  * @sets: ns of memsets
+ * @unrecorded: ns in which its process did not record it; 0 where several processes used it
  * @bytes: moved by copies
  * @first: begin of its first activity
  * @last: end of its last
@@ -50,6 +51,7 @@ struct gpu_device {
 	struct xsr_limits	limits;
 	bool			known;
 	uint64_t		sets;
+	uint64_t		unrecorded;
 	uint64_t		bytes;
 	uint64_t		first;
 	uint64_t		last;
@@ -101,6 +103,18 @@ struct gpu_miss {
 	uint64_t	n;
 };
 
+#define GPU_PROCESSES	256u
+
+/**
+ * struct gpu_unrecorded - a process whose collector was not on all of the time, to cost less
+ * @producer: it
+ * @ns: how long, within the window
+ */
+struct gpu_unrecorded {
+	uint32_t	producer;
+	uint64_t	ns;
+};
+
 /**
  * struct gpu_report - what is reported
  * @devices: in the order in which they came; processes may call one by different numbers
@@ -108,6 +122,8 @@ struct gpu_miss {
  * @unlisted: activities of streams or devices that found no place there
  * @misses: of each process
  * @nr_misses: how many
+ * @unrecorded: processes whose devices were not recorded all of the time
+ * @nr_unrecorded: how many
  * @rows: activities, then calls, then the rest, each by its total
  * @early: activities that began before the call that started them
  * @busy: of all devices together, ns
@@ -122,6 +138,8 @@ struct gpu_report {
 	uint64_t		unlisted;
 	struct gpu_miss		misses[GPU_MISSES];
 	uint32_t		nr_misses;
+	struct gpu_unrecorded	unrecorded[GPU_PROCESSES];
+	uint32_t		nr_unrecorded;
 	struct gpu_row		*rows;
 	uint32_t		nr;
 	uint32_t		room;
@@ -146,7 +164,8 @@ static inline bool gpu_is_call(uint32_t kind)
 
 static inline bool gpu_is_work(uint32_t kind)
 {
-	return kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET;
+	return (kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET) ||
+	       kind == XSPROF_GPU_GRAPH;
 }
 
 /* gpu-print.c, gpu-json.c */

@@ -307,6 +307,8 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_RUNTIME	= 5,
 	XSPROF_GPU_DRIVER	= 6,
 	XSPROF_GPU_OVERHEAD	= 7,
+	XSPROF_GPU_GRAPH	= 8,	/* a graph as a whole, instead of its nodes */
+	XSPROF_GPU_UNRECORDED	= 9,	/* a time in which no device was recorded */
 };
 
 /**

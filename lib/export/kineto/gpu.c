@@ -281,6 +281,8 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	static const char *const cats[] = {
 		[XSPROF_GPU_KERNEL] = "kernel", [XSPROF_GPU_MEMCPY] = "gpu_memcpy",
 		[XSPROF_GPU_MEMSET] = "gpu_memset",
+		/* Readers know no graphs; it is time in which the device computed. */
+		[XSPROF_GPU_GRAPH] = "kernel",
 	};
 	uint32_t own = XSR_OWN_PLACE | XSR_OWN_CORRELATION | XSR_OWN_GRAPH;
 	uint64_t ns = g->end - g->begin;
@@ -296,7 +298,7 @@ static void put_work(struct xsr_kineto *k, struct gpu *g)
 	if (any)
 		*p++ = ',';
 	p = put_place(g, p);
-	if (g->ev->aux != XSPROF_GPU_KERNEL) {
+	if (g->ev->aux == XSPROF_GPU_MEMCPY || g->ev->aux == XSPROF_GPU_MEMSET) {
 		own |= XSR_OWN_BYTES;
 		p = put_u64(put_lit(p, ",\"bytes\":"), g->rec->bytes);
 		/* Bytes a nanosecond are GB a second. */
@@ -380,6 +382,7 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 	case XSPROF_GPU_KERNEL:
 	case XSPROF_GPU_MEMCPY:
 	case XSPROF_GPU_MEMSET:
+	case XSPROF_GPU_GRAPH:
 		put_work(k, &g);
 		break;
 	case XSPROF_GPU_RUNTIME:
@@ -390,6 +393,7 @@ static void put_gpu(struct xsr_kineto *k, const struct xsprof_event *ev, struct 
 		put_sync(k, &g);
 		break;
 	case XSPROF_GPU_OVERHEAD:
+	case XSPROF_GPU_UNRECORDED:
 		k->overhead = true;
 		k->w.buf->p = put_lit(put_head(k, &g, "overhead", NULL), "}");
 		break;
@@ -401,7 +405,7 @@ static bool waits(struct xsr_kineto *k, const struct xsprof_event *ev, const str
 {
 	uint64_t external, tag;
 
-	return ev->aux <= XSPROF_GPU_SYNC && ev->value &&
+	return (ev->aux <= XSPROF_GPU_SYNC || ev->aux == XSPROF_GPU_GRAPH) && ev->value &&
 	       !xsr_link_find(k, ev->producer, ev->value, &external, &tag) &&
 	       xsr_wait_add(k->waits, ev, walk);
 }

@@ -27,7 +27,7 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 		if (ev->aux == XSPROF_GPU_SYNC)
 			place->key |= 1ull << 59;
 		/* It is time of the host. */
-		if (ev->aux == XSPROF_GPU_OVERHEAD)
+		if (ev->aux == XSPROF_GPU_OVERHEAD || ev->aux == XSPROF_GPU_UNRECORDED)
 			place->key = 1ull << 58;
 		if (ev->aux == XSPROF_GPU_RUNTIME || ev->aux == XSPROF_GPU_DRIVER) {
 			place->kind = XSP_LANE_CALLS;
@@ -65,7 +65,7 @@ char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane,
 		p = put_u64(put_lit(p, "runtime calls of "), lane->tid / XSP_LANES);
 		break;
 	case XSP_LANE_GPU:
-		if (ev->aux == XSPROF_GPU_OVERHEAD) {
+		if (ev->aux == XSPROF_GPU_OVERHEAD || ev->aux == XSPROF_GPU_UNRECORDED) {
 			p = put_lit(p, "overhead of tracing GPUs");
 			break;
 		}

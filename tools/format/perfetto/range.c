@@ -59,7 +59,7 @@ static void put_pair(struct xsp_out *out, const struct xsp_view *view, const cha
 		p = wire_u64(p, PF_CORRELATION, id);
 		/* From the call to what it started. */
 		if (ev->aux <= XSPROF_GPU_MEMSET || ev->aux == XSPROF_GPU_RUNTIME ||
-		    ev->aux == XSPROF_GPU_DRIVER)
+		    ev->aux == XSPROF_GPU_DRIVER || ev->aux == XSPROF_GPU_GRAPH)
 			p = wire_fixed64(p, PF_FLOW, id);
 	}
 	pf_close(out, &pkt, p);
