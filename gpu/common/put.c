@@ -9,6 +9,7 @@
 #include "gpu/common/collect.h"
 
 #define RECORD_BYTES	256u	/* of ours, at most */
+#define FIT		7u	/* arguments of a kernel that fit into one */
 #define FLUSH_MS	1000u
 
 static uint64_t written;	/* bytes since the recorder was waited for */
@@ -46,7 +47,7 @@ bool collect_put(const struct xsprof_device_activity *a, const struct xsprof_kv 
 	if (!xsprof_wants(a->name))
 		return false;
 	xsprof_device_activity(a, kv, n);
-	written += RECORD_BYTES;
+	written += n > FIT ? 2 * RECORD_BYTES : RECORD_BYTES;
 	if (written >= xsprof_ctl_page.ctl.ring_size / 2 &&
 	    xsprof_ctl_page.ctl.mode == XSPROF_MODE_DISCARD)
 		wait_for_recorder(FLUSH_MS);

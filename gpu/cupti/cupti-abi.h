@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define CUPTI_OLDEST		18u	/* cuptiGetVersion() of CUDA 11.8 */
+#define CUPTI_SYNC_IDS		26u	/* 12.8: waits name the recording of an event */
 #define CUPTI_MAY_REFUSE	27u	/* 12.9: a request for a buffer may be refused */
 
 /* Results. */
@@ -28,8 +29,11 @@
 #define CUPTI_KERNEL		10u
 #define CUPTI_OVERHEAD		17u
 #define CUPTI_MEMCPY_PEER	22u
+#define CUPTI_MANAGED		25u
+#define CUPTI_EVENT		36u
 #define CUPTI_SYNC		38u
 #define CUPTI_EXTERNAL		39u
+#define CUPTI_GRAPH		51u
 
 #define CUPTI_FLUSH_FORCED	1u
 #define CUPTI_THREAD_SYSTEM	1u	/* thread ids are the kernel's */
@@ -173,6 +177,63 @@ struct cupti_sync {
 	uint32_t	event;
 };
 
+/* Those of 12.8 and newer. */
+struct cupti_sync_id {
+	struct cupti_sync	sync;
+	uint64_t		id;
+};
+
+/* An event was recorded in a stream. */
+struct cupti_event {
+	uint32_t	kind;
+	uint32_t	correlation;
+	uint32_t	context;
+	uint32_t	stream;
+	uint32_t	event;
+	uint32_t	pad;
+	/* Of 12.8 and newer. */
+	uint32_t	device;
+	uint32_t	pad2;
+	void		*reserved;
+	uint64_t	timestamp;
+	uint64_t	id;
+};
+
+/* A launch of a graph as a whole. */
+struct cupti_graph {
+	uint32_t	kind;
+	uint32_t	correlation;
+	uint64_t	start;
+	uint64_t	end;
+	uint32_t	device;
+	uint32_t	graph;
+	uint32_t	context;
+	uint32_t	stream;
+};
+
+/* Of unified memory: what was moved, or a fault. */
+struct cupti_managed {
+	uint32_t	kind;
+	uint32_t	counter;
+	uint64_t	value;
+	uint64_t	start;
+	uint64_t	end;
+	uint64_t	address;
+	uint32_t	from;
+	uint32_t	to;
+	uint32_t	stream;
+	uint32_t	process;
+	uint32_t	flags;
+};
+
+/* Which counters of unified memory are collected; of a device or of all of them. */
+struct cupti_managed_config {
+	uint32_t	scope;
+	uint32_t	counter;
+	uint32_t	device;
+	uint32_t	on;
+};
+
 struct cupti_overhead {
 	uint32_t	kind;
 	uint32_t	type;
@@ -218,6 +279,14 @@ struct cupti_context {
 };
 
 typedef void (*cupti_callback_fn)(void *data, uint32_t domain, uint32_t id, const void *info);
+#define CUPTI_API_ENTER		0u
+#define CUPTI_API_EXIT		1u
+
+/* What a callback of a function is told, first of all. */
+struct cupti_callback {
+	uint32_t	site;
+};
+
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
@@ -242,6 +311,9 @@ struct cupti {
 	int	(*set_timestamp)(uint64_t (*timestamp)(void));
 	int	(*enable_driver)(uint32_t id, uint8_t on);
 	int	(*enable_runtime)(uint32_t id, uint8_t on);
+	int	(*enable_latency)(uint8_t on);
+	int	(*enable_callback)(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
+	int	(*configure_managed)(struct cupti_managed_config *configs, uint32_t nr);
 };
 
 #endif /* XSPROF_CUPTI_ABI_H */

@@ -14,15 +14,10 @@ static struct {
 	uint32_t	device;
 } contexts[CONTEXTS];
 
-bool cupti_context_is(uint32_t context, uint32_t device)
+void cupti_context_is(uint32_t context, uint32_t device)
 {
-	uint32_t i = context % CONTEXTS;
-
-	if (contexts[i].context == context)
-		return false;
-	contexts[i].context = context;
-	contexts[i].device = device;
-	return true;
+	contexts[context % CONTEXTS].context = context;
+	contexts[context % CONTEXTS].device = device;
 }
 
 bool cupti_device_of(uint32_t context, uint32_t *device)

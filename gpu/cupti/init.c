@@ -44,17 +44,6 @@ static bool is_recording(void)
 	return !err || err == -EAGAIN || err == -EBUSY || err == -EALREADY;
 }
 
-/* All that comes before kinds are enabled has an effect only then. */
-static int set_up(void)
-{
-	int err;
-
-	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
-	collect_clock_start();
-	err = cupti.set_timestamp(collect_clock_now);
-	return err ? err : cupti_kinds_on();
-}
-
 /* Return: 1, as there is nothing that a program could do about it. */
 int InitializeInjection(void)
 {
@@ -65,9 +54,14 @@ int InitializeInjection(void)
 	if (!done && is_recording()) {
 		done = true;
 		begin = xsprof_now();
+		cupti_detail_init();
+		cupti_budget_init();
 		cupti_record_init();
+		cupti_wait_init();
+		cupti_managed_init();
 		if (!cupti_open()) {
-			err = set_up();
+			collect_clock_start();
+			err = cupti_kinds_on();
 			if (err)
 				cupti_tell(err);
 			else if (!cupti_thread_start())

@@ -1,69 +1,82 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Which kinds of records CUPTI collects, and that it does so for us: there is one subscriber, and
- * one that is not would take the records of another.
+ * Which kinds of records CUPTI collects.
  */
 #include "gpu/cupti/local.h"
 
 static const uint32_t kinds[] = {
 	CUPTI_KERNEL, CUPTI_MEMCPY, CUPTI_MEMCPY_PEER, CUPTI_MEMSET, CUPTI_SYNC, CUPTI_OVERHEAD,
-	CUPTI_EXTERNAL, CUPTI_CONTEXT, CUPTI_DEVICE,
+	CUPTI_EXTERNAL, CUPTI_CONTEXT, CUPTI_DEVICE, CUPTI_EVENT,
 };
 
-static void *subscriber;
+static bool later;	/* unified memory is wanted, and not on yet */
+static bool graphs;	/* as a whole */
 
-/* No callback is enabled: this is for other tools in the process, which must know of us. */
-static void nothing(void *data, uint32_t domain, uint32_t id, const void *info)
+void cupti_kinds_later(void)
 {
-	(void)data, (void)domain, (void)id, (void)info;
+	if (later)
+		later = !cupti_managed_on();
 }
 
-static int subscribe(void)
+/* Beside kernels: with whole graphs CUPTI tells of none of their nodes. */
+static void enable_details(void)
 {
-	int err = cupti.subscribe(&subscriber, nothing, NULL);
-
-	if (err)
-		subscriber = NULL;
-	return err ? err : cupti.register_callbacks(cupti_pool_request, cupti_pool_complete);
+	if (graphs && cupti.enable(CUPTI_GRAPH))
+		collect_say("this CUPTI does not tell of whole graphs: their nodes are recorded");
+	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
+	    (!cupti.enable_latency || cupti.enable_latency(1)))
+		collect_say("this CUPTI does not tell when kernels are queued");
+	later = cupti_detail(CUPTI_DETAIL_MANAGED);
+	cupti_kinds_later();
 }
 
-static void unsubscribe(void)
-{
-	if (subscriber)
-		(void)cupti.unsubscribe(subscriber);
-	subscriber = NULL;
-}
-
+/*
+ * There is one subscriber, and one that is not would take the records of another.  Without kernels
+ * there is nothing to record, and another tool may be able to; of the other kinds some may not be
+ * there.
+ */
 int cupti_kinds_on(void)
 {
-	uint8_t zeroed = 1;
-	size_t size = sizeof(zeroed);
-	int err = subscribe();
+	int err = cupti_attach();
 
-	if (!err)
+	if (!err) {
 		err = cupti.enable(CUPTI_KERNEL);
-	/*
-	 * Without kernels there is nothing to record, and another tool may be able to; of the
-	 * other kinds some may not be there.
-	 */
-	if (err) {
-		unsubscribe();
-		return err;
+		if (err)
+			cupti_detach();
 	}
-	(void)cupti.set_attribute(CUPTI_ATTR_ZEROED, &size, &zeroed);
-	for (size_t i = 1; i < ARRAY_SIZE(kinds); i++)
+	if (!err)
+		cupti_kinds_resume(graphs);
+	return err;
+}
+
+void cupti_kinds_resume(bool whole_graphs)
+{
+	graphs = whole_graphs || cupti_detail(CUPTI_DETAIL_GRAPHS);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		(void)cupti.enable(kinds[i]);
 	cupti_choose_calls();
-	return 0;
+	enable_details();
+}
+
+void cupti_kinds_pause(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		(void)cupti.disable(kinds[i]);
+	if (graphs)
+		(void)cupti.disable(CUPTI_GRAPH);
+	if (cupti_detail(CUPTI_DETAIL_MANAGED))
+		(void)cupti.disable(CUPTI_MANAGED);
+	if (cupti_detail(CUPTI_DETAIL_QUEUED) && cupti.enable_latency)
+		(void)cupti.enable_latency(0);
+	later = false;
+	(void)cupti.disable(CUPTI_DRIVER);
+	(void)cupti.disable(CUPTI_RUNTIME);
 }
 
 void cupti_kinds_off(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		(void)cupti.disable(kinds[i]);
-	(void)cupti.disable(CUPTI_DRIVER);
-	(void)cupti.disable(CUPTI_RUNTIME);
-	unsubscribe();
+	cupti_kinds_pause();
+	cupti_detach();
 }
 
 void cupti_tell(int err)

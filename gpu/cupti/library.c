@@ -114,6 +114,9 @@ static const char *fill(void *lib)
 	}, optional[] = {
 		{ &cupti.enable_driver, "cuptiActivityEnableDriverApi" },
 		{ &cupti.enable_runtime, "cuptiActivityEnableRuntimeApi" },
+		{ &cupti.enable_latency, "cuptiActivityEnableLatencyTimestamps" },
+		{ &cupti.enable_callback, "cuptiEnableCallback" },
+		{ &cupti.configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter" },
 	};
 	void *symbol;
 

@@ -7,8 +7,17 @@
  *	names.c		names of kernels and of functions
  *	miss.c		the account of what is not recorded
  *	device.c	what is known of devices and contexts
+ *	activity.c	what is common to all activities
+ *	load.c		what CUPTI had to do
+ *	detail.c	what the user wants beside what is always recorded
+ *	wait.c		waits, and which recording of an event they are for
+ *	managed.c	unified memory
  *	record.c	CUPTI's records into ours
+ *	probe.c		how long launches take
+ *	attach.c	CUPTI is ours, and is given back
+ *	flush.c		what CUPTI has collected, into the rings
  *	kinds.c		which kinds of records CUPTI collects
+ *	budget.c	what all this may cost
  *	thread.c	the thread that does this, and the end of it
  *	init.c		how a program that uses CUDA comes here
  *
@@ -91,10 +100,67 @@ void cupti_miss_show(void);
 /* ---- device.c -------------------------------------------------------------------------------- */
 
 void cupti_device(const struct cupti_device *device);
-/* Return: it was not known. */
-bool cupti_context_is(uint32_t context, uint32_t device);
+void cupti_context_is(uint32_t context, uint32_t device);
 /* Return: it is known. */
 bool cupti_device_of(uint32_t context, uint32_t *device);
+
+/* ---- activity.c ------------------------------------------------------------------------------ */
+
+/* What is common to all activities, with times of CUPTI.  Return: false: it has none: counted. */
+bool cupti_work(struct xsprof_device_activity *a, uint32_t kind, xsprof_name_t name, uint64_t start,
+		uint64_t end, uint32_t correlation);
+void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n);
+
+/* ---- detail.c -------------------------------------------------------------------------------- */
+
+enum cupti_detail {
+	CUPTI_DETAIL_GRAPHS,	/* launches of graphs as a whole, and not their nodes */
+	CUPTI_DETAIL_MANAGED,	/* what unified memory moves */
+	CUPTI_DETAIL_QUEUED,	/* when kernels were queued and submitted */
+	CUPTI_NR_DETAILS,
+};
+
+void cupti_detail_init(void);
+bool cupti_detail(enum cupti_detail what);
+
+/* ---- load.c ---------------------------------------------------------------------------------- */
+
+enum cupti_launch { CUPTI_LAUNCH_KERNEL, CUPTI_LAUNCH_GRAPH, CUPTI_NR_LAUNCHES };
+
+/**
+ * struct cupti_load - what CUPTI had to do
+ * @launches: calls that started something, by enum cupti_launch
+ * @in_graphs: kernels, copies and sets of graphs
+ * @overhead: ns that CUPTI took for itself in the program's threads
+ */
+struct cupti_load {
+	uint64_t	launches[CUPTI_NR_LAUNCHES];
+	uint64_t	in_graphs;
+	uint64_t	overhead;
+};
+
+/* Something that a call started, of a graph or of none (0). */
+void cupti_load_launch(uint32_t graph, uint32_t correlation);
+void cupti_load_overhead(uint64_t ns);
+const struct cupti_load *cupti_load(void);
+void cupti_load_anew(void);
+
+/* ---- wait.c ---------------------------------------------------------------------------------- */
+
+void cupti_wait_init(void);
+void cupti_event(const struct cupti_event *event);
+/* It may be kept until cupti_wait_settle(), to which all buffers of a flush have been read. */
+void cupti_wait(const struct cupti_sync *sync);
+void cupti_wait_settle(void);
+/* There will be no more. */
+void cupti_wait_end(void);
+
+/* ---- managed.c ------------------------------------------------------------------------------- */
+
+void cupti_managed_init(void);
+/* Return: false: CUDA is not ready, to be tried again. */
+bool cupti_managed_on(void);
+void cupti_managed(const struct cupti_managed *managed);
 
 /* ---- record.c -------------------------------------------------------------------------------- */
 
@@ -103,16 +169,50 @@ void cupti_record_init(void);
 void cupti_record_start(uint64_t begin);
 /* All records of a buffer. */
 void cupti_record_buffer(const struct cupti_buffer *buffer);
-/* There will be no more. */
-void cupti_record_end(void);
+
+/* ---- flush.c --------------------------------------------------------------------------------- */
+
+void cupti_flush(uint32_t how);
+
+/* ---- probe.c --------------------------------------------------------------------------------- */
+
+/* What CUPTI calls. */
+void cupti_probe_call(void *unused, uint32_t domain, uint32_t id, const void *info);
+void cupti_probe_on(void *subscriber);
+void cupti_probe_off(void *subscriber);
+/* What one took since this was last asked, ns; 0: too few to say. */
+uint64_t cupti_probe_take(enum cupti_launch what);
+
+/* ---- attach.c -------------------------------------------------------------------------------- */
+
+/* Return: 0, or what CUPTI says. */
+int cupti_attach(void);
+/* What CUPTI still holds is lost. */
+void cupti_detach(void);
+bool cupti_attached(void);
+/* Callbacks of launches, see probe.c. */
+void cupti_probe(bool on);
 
 /* ---- kinds.c --------------------------------------------------------------------------------- */
 
 /* Return: 0, or what CUPTI says. */
 int cupti_kinds_on(void);
 void cupti_kinds_off(void);
+/* In between: devices are not recorded for a while. */
+void cupti_kinds_pause(void);
+void cupti_kinds_resume(bool whole_graphs);
+/* What could not be enabled while CUDA was being initialised. */
+void cupti_kinds_later(void);
 /* Why the GPU is not recorded, to the user: what cupti_kinds_on() returned. */
 void cupti_tell(int err);
+
+/* ---- budget.c -------------------------------------------------------------------------------- */
+
+void cupti_budget_init(void);
+/* Called by the collector's thread when CUPTI is on.  Return: when again, ns of CLOCK_MONOTONIC. */
+uint64_t cupti_budget(uint64_t now);
+/* Before CUPTI is off, and at the end.  Return: it is on. */
+bool cupti_budget_end(void);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 

@@ -2,15 +2,18 @@
 /*
  * CUPTI's records into ours.  Called by one thread at a time.
  */
+#include <stdio.h>
+
 #include "gpu/cupti/local.h"
 
-#define ARGS		8u
+#define ARGS		9u
 #define EXTERNALS	8u
 #define USERS		4u	/* external ids of this kind are of ranges, not of ops */
 
 enum key {
 	KEY_GRID, KEY_BLOCK, KEY_CLUSTER, KEY_REGISTERS, KEY_SHARED, KEY_CHANNEL,
-	KEY_LOCAL, KEY_RESULT, KEY_EXTERNAL, KEY_EVENT, KEY_FROM, KEY_TO, KEY_VALUE, NR_KEYS,
+	KEY_LOCAL, KEY_RESULT, KEY_EXTERNAL, KEY_FROM, KEY_TO, KEY_VALUE, KEY_QUEUED, KEY_SUBMITTED,
+	NR_KEYS,
 };
 
 static const char *const key_texts[NR_KEYS] = {
@@ -18,8 +21,9 @@ static const char *const key_texts[NR_KEYS] = {
 	[KEY_REGISTERS] = "registers per thread", [KEY_SHARED] = "shared memory",
 	[KEY_CHANNEL] = "channel",
 	[KEY_LOCAL] = "local memory per thread", [KEY_RESULT] = "result",
-	[KEY_EXTERNAL] = "External id", [KEY_EVENT] = "wait_on_cuda_event_id",
+	[KEY_EXTERNAL] = "External id",
 	[KEY_FROM] = "fromDevice", [KEY_TO] = "toDevice", [KEY_VALUE] = "value",
+	[KEY_QUEUED] = "queued before start (ns)", [KEY_SUBMITTED] = "submitted before start (ns)",
 };
 
 static xsprof_name_t keys[NR_KEYS];
@@ -37,22 +41,6 @@ void cupti_record_init(void)
 		keys[i] = xsprof_name(key_texts[i]);
 }
 
-static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
-{
-	if (!collect_put(a, kv, n))
-		cupti_miss(CUPTI_MISS_OFF, 1);
-}
-
-static struct xsprof_device_activity work(uint32_t kind, xsprof_name_t name, uint64_t start,
-					  uint64_t end, uint32_t correlation)
-{
-	return (struct xsprof_device_activity){
-		.size = sizeof(struct xsprof_device_activity), .kind = kind, .name = name,
-		.begin = collect_clock_ticks(start), .end = collect_clock_ticks(end),
-		.correlation = correlation,
-	};
-}
-
 void cupti_record_start(uint64_t begin)
 {
 	const struct xsprof_device_activity a = {
@@ -60,16 +48,7 @@ void cupti_record_start(uint64_t begin)
 		.name = xsprof_name_in(cupti_category(), "Start of CUPTI"),
 	};
 
-	put(&a, NULL, 0);
-}
-
-/* CUPTI has none for what it had no room for on the device. */
-static bool has_times(uint64_t start, uint64_t end)
-{
-	if (start && end >= start)
-		return true;
-	cupti_miss(CUPTI_MISS_NO_TIME, 1);
-	return false;
+	cupti_put(&a, NULL, 0);
 }
 
 /* Where the work ran: the records have the same members, each kind at its own offsets. */
@@ -80,69 +59,6 @@ static bool has_times(uint64_t start, uint64_t end)
 	(a)->graph = (r)->graph;			\
 	(a)->graph_node = (r)->graph_node;		\
 } while (0)
-
-/* ---- waits ----------------------------------------------------------------------------------- */
-
-#define HELD		256u
-
-/* Those in contexts that are not known yet: their device is not. */
-static struct cupti_sync held[HELD];
-static uint32_t nr_held;
-
-static void put_sync(const struct cupti_sync *s, uint32_t device)
-{
-	static const char *const texts[] = {
-		"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync",
-	};
-	static xsprof_name_t names[ARRAY_SIZE(texts)];
-	uint32_t type = s->type < ARRAY_SIZE(texts) ? s->type : 0;
-	struct xsprof_device_activity a;
-	struct xsprof_kv kv;
-
-	if (!has_times(s->start, s->end))
-		return;
-	if (!names[type])
-		names[type] = xsprof_name_in(cupti_category(), texts[type]);
-	a = work(XSPROF_GPU_SYNC, names[type], s->start, s->end, s->correlation);
-	a.device = device;
-	a.context = s->context;
-	a.stream = s->stream;
-	kv = xsprof_i64(keys[KEY_EVENT], s->event);
-	put(&a, &kv, s->event && s->event != UINT32_MAX);
-}
-
-static void take_sync(const struct cupti_sync *s)
-{
-	uint32_t device;
-
-	if (cupti_device_of(s->context, &device))
-		put_sync(s, device);
-	else if (nr_held < HELD)
-		held[nr_held++] = *s;
-	else
-		cupti_miss(CUPTI_MISS_CONTEXT, 1);
-}
-
-/* Where it was not known, waits may have been held for it. */
-static void know_context(uint32_t context, uint32_t device)
-{
-	uint32_t kept = 0;
-
-	if (!cupti_context_is(context, device))
-		return;
-	for (uint32_t i = 0; i < nr_held; i++)
-		if (held[i].context == context)
-			put_sync(&held[i], device);
-		else
-			held[kept++] = held[i];
-	nr_held = kept;
-}
-
-void cupti_record_end(void)
-{
-	cupti_miss(CUPTI_MISS_CONTEXT, nr_held);
-	nr_held = 0;
-}
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
@@ -155,11 +71,11 @@ static void put_kernel(const struct cupti_kernel *k)
 	struct xsprof_kv kv[ARGS];
 	size_t n = 0;
 
-	if (!has_times(k->start, k->end))
+	if (!cupti_work(&a, XSPROF_GPU_KERNEL, cupti_kernel_name(k->name), k->start, k->end,
+			k->correlation))
 		return;
-	a = work(XSPROF_GPU_KERNEL, cupti_kernel_name(k->name), k->start, k->end, k->correlation);
 	set_place(&a, k);
-	/* All of it fits into one record. */
+	/* All of it fits into one record, but for the times on request. */
 	kv[n++] = xsprof_i32s(keys[KEY_GRID], k->grid, 3);
 	kv[n++] = xsprof_i32s(keys[KEY_BLOCK], k->block, 3);
 	kv[n++] = xsprof_i64(keys[KEY_REGISTERS], k->registers);
@@ -169,8 +85,14 @@ static void put_kernel(const struct cupti_kernel *k)
 		kv[n++] = xsprof_i64(keys[KEY_LOCAL], k->local_per_thread);
 	if (k->cluster[0] > 1 || k->cluster[1] > 1 || k->cluster[2] > 1)
 		kv[n++] = xsprof_i32s(keys[KEY_CLUSTER], cluster, 3);
-	know_context(k->context, k->device);
-	put(&a, kv, n);
+	/* Times on request; those that CUPTI does not know are 0. */
+	if (k->queued && k->queued <= k->start)
+		kv[n++] = xsprof_i64(keys[KEY_QUEUED], (int64_t)(k->start - k->queued));
+	if (k->submitted && k->submitted <= k->start)
+		kv[n++] = xsprof_i64(keys[KEY_SUBMITTED], (int64_t)(k->start - k->submitted));
+	cupti_context_is(k->context, k->device);
+	cupti_load_launch(k->graph, k->correlation);
+	cupti_put(&a, kv, n);
 }
 
 static xsprof_name_t copy_name(uint8_t kind, uint8_t from, uint8_t to)
@@ -205,15 +127,15 @@ static void put_memcpy(const struct cupti_memcpy *m)
 	struct xsprof_device_activity a;
 	struct xsprof_kv kv;
 
-	if (!has_times(m->start, m->end))
+	if (!cupti_work(&a, XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start,
+			m->end, m->correlation))
 		return;
-	a = work(XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start, m->end,
-		 m->correlation);
 	set_place(&a, m);
 	a.bytes = m->bytes;
 	kv = xsprof_i64(keys[KEY_CHANNEL], m->channel);
-	know_context(m->context, m->device);
-	put(&a, &kv, 1);
+	cupti_context_is(m->context, m->device);
+	cupti_load_launch(m->graph, m->correlation);
+	cupti_put(&a, &kv, 1);
 }
 
 static void put_memcpy_peer(const struct cupti_memcpy_peer *m)
@@ -221,15 +143,14 @@ static void put_memcpy_peer(const struct cupti_memcpy_peer *m)
 	struct xsprof_device_activity a;
 	struct xsprof_kv kv[2];
 
-	if (!has_times(m->start, m->end))
+	if (!cupti_work(&a, XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start,
+			m->end, m->correlation))
 		return;
-	a = work(XSPROF_GPU_MEMCPY, copy_name(m->copy_kind, m->from, m->to), m->start, m->end,
-		 m->correlation);
 	set_place(&a, m);
 	a.bytes = m->bytes;
 	kv[0] = xsprof_i64(keys[KEY_FROM], m->from_device);
 	kv[1] = xsprof_i64(keys[KEY_TO], m->to_device);
-	put(&a, kv, 2);
+	cupti_put(&a, kv, 2);
 }
 
 static void put_memset(const struct cupti_memset *m)
@@ -244,16 +165,34 @@ static void put_memset(const struct cupti_memset *m)
 	struct xsprof_device_activity a;
 	struct xsprof_kv kv;
 
-	if (!has_times(m->start, m->end))
-		return;
 	if (!names[memory])
 		names[memory] = xsprof_name_in(cupti_category(), texts[memory]);
-	a = work(XSPROF_GPU_MEMSET, names[memory], m->start, m->end, m->correlation);
+	if (!cupti_work(&a, XSPROF_GPU_MEMSET, names[memory], m->start, m->end, m->correlation))
+		return;
 	set_place(&a, m);
 	a.bytes = m->bytes;
 	kv = xsprof_i64(keys[KEY_VALUE], m->value);
-	know_context(m->context, m->device);
-	put(&a, &kv, 1);
+	cupti_context_is(m->context, m->device);
+	cupti_load_launch(m->graph, m->correlation);
+	cupti_put(&a, &kv, 1);
+}
+
+static void put_graph(const struct cupti_graph *g)
+{
+	struct xsprof_device_activity a;
+	char text[32];
+
+	snprintf(text, sizeof(text), "CUDA graph %u", g->graph);
+	if (!cupti_work(&a, XSPROF_GPU_GRAPH, xsprof_name_in(cupti_category(), text), g->start,
+			g->end, g->correlation))
+		return;
+	a.device = g->device;
+	a.context = g->context;
+	a.stream = g->stream;
+	a.graph = g->graph;
+	cupti_load_launch(g->graph, g->correlation);
+	cupti_context_is(g->context, g->device);
+	cupti_put(&a, NULL, 0);
 }
 
 static void keep_external(const struct cupti_external *e)
@@ -285,16 +224,15 @@ static void put_call(const struct cupti_call *c)
 	uint64_t id;
 	size_t n = 0;
 
-	if (!name || !has_times(c->start, c->end))
+	if (!name || !cupti_work(&a, driver ? XSPROF_GPU_DRIVER : XSPROF_GPU_RUNTIME, name,
+				 c->start, c->end, c->correlation))
 		return;
-	a = work(driver ? XSPROF_GPU_DRIVER : XSPROF_GPU_RUNTIME, name, c->start, c->end,
-		 c->correlation);
 	a.thread = c->thread;
 	if (find_external(c->correlation, &id))
 		kv[n++] = xsprof_u64(keys[KEY_EXTERNAL], id);
 	if (c->result)
 		kv[n++] = xsprof_i64(keys[KEY_RESULT], c->result);
-	put(&a, kv, n);
+	cupti_put(&a, kv, n);
 }
 
 /* ---- what a buffer holds --------------------------------------------------------------------- */
@@ -311,10 +249,11 @@ static void put_overhead(const struct cupti_overhead *o)
 			   o->type == 1 ? "Driver Compiler" : "Overhead";
 	struct xsprof_device_activity a;
 
-	if (!has_times(o->start, o->end))
+	if (!cupti_work(&a, XSPROF_GPU_OVERHEAD, xsprof_name_in(cupti_category(), text), o->start,
+			o->end, 0))
 		return;
-	a = work(XSPROF_GPU_OVERHEAD, xsprof_name_in(cupti_category(), text), o->start, o->end, 0);
-	put(&a, NULL, 0);
+	cupti_load_overhead(o->end - o->start);
+	cupti_put(&a, NULL, 0);
 }
 
 static void take(const void *record)
@@ -338,8 +277,17 @@ static void take(const void *record)
 	case CUPTI_RUNTIME:
 		put_call(record);
 		break;
+	case CUPTI_GRAPH:
+		put_graph(record);
+		break;
+	case CUPTI_MANAGED:
+		cupti_managed(record);
+		break;
+	case CUPTI_EVENT:
+		cupti_event(record);
+		break;
 	case CUPTI_SYNC:
-		take_sync(record);
+		cupti_wait(record);
 		break;
 	case CUPTI_OVERHEAD:
 		put_overhead(record);
@@ -351,7 +299,7 @@ static void take(const void *record)
 		cupti_device(record);
 		break;
 	case CUPTI_CONTEXT:
-		know_context(((const struct cupti_context *)record)->context,
+		cupti_context_is(((const struct cupti_context *)record)->context,
 			     ((const struct cupti_context *)record)->device);
 		break;
 	default:

@@ -28,27 +28,6 @@ static pthread_t thread;
 static pid_t owner;
 static bool stop;
 
-static void drain(void)
-{
-	struct cupti_buffer buffer;
-
-	while (cupti_pool_take(&buffer, 0)) {
-		cupti_record_buffer(&buffer);
-		cupti_pool_give(&buffer);
-	}
-}
-
-static void flush(uint32_t how)
-{
-	size_t dropped = 0;
-
-	(void)cupti.flush_all(how);
-	drain();
-	if (!cupti.get_dropped(NULL, 0, &dropped) && dropped)
-		cupti_miss(CUPTI_MISS_DROPPED, dropped);
-	cupti_miss_show();
-}
-
 /* A recorder that goes leaves a program at its old speed.  Return: is CUPTI ours? */
 static bool follow(bool on)
 {
@@ -60,8 +39,10 @@ static bool follow(bool on)
 
 	if (on && !wanted) {
 		/* Take what CUPTI still holds: the next subscriber must not get it. */
-		flush(CUPTI_FLUSH_FORCED);
-		cupti_kinds_off();
+		if (cupti_budget_end()) {
+			cupti_flush(CUPTI_FLUSH_FORCED);
+			cupti_kinds_off();
+		}
 		return false;
 	}
 	if (on || !wanted)
@@ -75,27 +56,31 @@ static bool follow(bool on)
 
 static void *run(void *unused)
 {
-	uint64_t next = collect_monotonic() + PERIOD;
+	uint64_t next = collect_monotonic() + PERIOD, budget = next, now;
 	struct cupti_buffer buffer;
 	bool on = true;
 
 	(void)unused;
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
-		if (cupti_pool_take(&buffer, next)) {
+		if (cupti_pool_take(&buffer, budget < next ? budget : next)) {
 			cupti_record_buffer(&buffer);
 			cupti_pool_give(&buffer);
 		}
-		if (collect_monotonic() < next)
+		now = collect_monotonic();
+		budget = on ? cupti_budget(now) : next;
+		if (now < next)
 			continue;
-		next = collect_monotonic() + PERIOD;
+		next = now + PERIOD;
 		if (on)
-			flush(0);
+			cupti_flush(0);
 		on = follow(on);
+		if (on)
+			cupti_kinds_later();
 	}
 	collect_hurry(collect_monotonic() + WAIT_S * (uint64_t)SECOND);
-	if (on)
-		flush(CUPTI_FLUSH_FORCED);
-	cupti_record_end();
+	if (on && cupti_budget_end())
+		cupti_flush(CUPTI_FLUSH_FORCED);
+	cupti_wait_end();
 	cupti_miss_show();
 	return NULL;
 }

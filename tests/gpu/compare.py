@@ -43,6 +43,7 @@ def counts(xsprof, path, said, processes):
     # The one kernel on managed memory has the name of others; waits at ends of parts are more.
     want["kernel", "scale"] += want.pop(("kernel", "scale_managed"))
     want.pop(("sync", "Stream_Sync"))
+    waits = want.pop(("sync", "Stream_Wait_Event"))
     if got != want:
         print("got ", dict(got), "\nwant", dict(want))
     calls = {e["value"] for e in events if e["kind"] in ("runtime", "driver")}
@@ -50,7 +51,42 @@ def counts(xsprof, path, said, processes):
              e["value"] not in calls]
     if alone:
         print(len(alone), "activities without their call")
-    return got == want and not alone
+    return got == want and not alone and chain(events) == waits
+
+
+def chain(events):
+    """How many waits of a stream name the last recording of their event before them."""
+    calls = sorted((e for e in events if e["kind"] == "runtime" and e["name"] == "cudaEventRecord"),
+                   key=lambda e: (e["pid"], e["value"]))
+    good = 0
+    for e in events:
+        if e["name"] != "Stream Wait Event":
+            continue
+        args = {a["key"]: a["value"] for a in e.get("args", [])}
+        before = [c["value"] for c in calls if c["pid"] == e["pid"] and c["value"] < e["value"]]
+        good += bool(before and args.get("wait_on_cuda_event_record_corr_id") == before[-1] and
+                     args.get("wait_on_stream") not in (None, e["stream"]))
+    print(good, "waits with their recording")
+    return good
+
+
+def details(xsprof, graphs, managed):
+    """Whole graphs, and nothing of their nodes; what unified memory moved, 100 times 4 MiB."""
+    kinds = collections.Counter((e["kind"], "scale<double>" in e["name"])
+                                for e in dump(xsprof, graphs))
+    moves = [e for e in dump(xsprof, managed) if e["name"].startswith("Unified Memory")]
+    moved = sum(e["bytes"] for e in moves if e["name"] == "Unified Memory HtoD")
+    print(f"graphs: {kinds['graph', False]} as a whole, {kinds['kernel', True]} of their nodes; "
+          f"unified memory: {len(moves)} moves, {moved} bytes to the device")
+    return kinds["graph", False] == 20 and not kinds["kernel", True] and moved >= 90 * 4 << 20
+
+
+def budget(xsprof, path):
+    events = dump(xsprof, path)
+    off = [e for e in events if e["kind"] == "unrecorded"]
+    print(f"budget of 2 %: devices were not recorded {len(off)} times, for "
+          f"{sum(e['end_ns'] - e['begin_ns'] for e in off) / 1e9:.1f} s")
+    return bool(off)
 
 
 def spread(name, values):
@@ -107,17 +143,20 @@ def differ(what, ours, theirs):
     return ours != theirs
 
 
-def occupancy(report, theirs):
+def occupancy(report, ours, theirs):
     """Theirs is rounded, and 0 of kernels with more shared memory than a block has by default."""
-    ours = {r["name"]: r["occupancy"] for r in report["rows"] if r["kind"] == "kernel"}
-    sums = collections.defaultdict(lambda: [0.0, 0.0])
-    for e in theirs:
-        if e.get("cat") == "kernel":
-            sums[e["name"]][0] += e["args"]["est. achieved occupancy %"] * e["dur"]
-            sums[e["name"]][1] += e["dur"]
-    bad = [(name, ours.get(name), total / of) for name, (total, of) in sums.items()
-           if of and total and not abs(ours.get(name, -1) - total / of) <= 0.6]
-    print(f"occupancy: {len(sums)} kernels, {len(bad)} apart by more than their rounding")
+    key = "est. achieved occupancy %"
+    of = [{(e["name"], str(e["args"]["grid"]), str(e["args"]["block"])): e["args"].get(key)
+           for e in events if e.get("cat") == "kernel"} for events in (ours, theirs)]
+    bad = [(launch, of[0].get(launch), one) for launch, one in of[1].items()
+           if one and not abs((of[0].get(launch) or -1) - one) <= 0.6]
+    # A row of the report has that of all launches of a kernel, by their times.
+    rows = {r["name"]: r["occupancy"] for r in report["rows"] if r["kind"] == "kernel"}
+    for name, row in rows.items():
+        values = [one for (kernel, _, _), one in of[0].items() if kernel == name]
+        if not min(values) - 0.6 <= row <= max(values) + 0.6:
+            bad.append((name, row, values))
+    print(f"occupancy: {len(of[1])} launches, {len(bad)} apart by more than their rounding")
     for one in bad[:20]:
         print("  ", one)
     return bad
@@ -129,7 +168,7 @@ def torch(ours, theirs, report):
     report = json.load(open(report, encoding="utf-8"))
     bad = [differ("op, kernel and stream", by_op(ours), by_op(theirs)),
            differ("arguments", arguments(ours), arguments(theirs)),
-           bool(occupancy(report, theirs))]
+           bool(occupancy(report, ours, theirs))]
     annotations = [collections.Counter(e["name"] for e in events
                                        if e.get("cat") == "gpu_user_annotation")
                    for events in (ours, theirs)]

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cupti_activity.h>
+#include <cupti_callbacks.h>
 #include <cupti_version.h>
 
 #include "gpu/cupti/cupti-abi.h"
@@ -41,6 +42,24 @@ typedef CUpti_ActivityOverhead2 overhead_t;
 #else
 typedef CUpti_ActivityOverhead overhead_t;
 #endif
+#if VERSION >= 1305
+typedef CUpti_ActivityCudaEvent3 event_t;
+#elif VERSION >= 1208
+typedef CUpti_ActivityCudaEvent2 event_t;
+#else
+typedef CUpti_ActivityCudaEvent event_t;
+#endif
+#if VERSION >= 1208
+typedef CUpti_ActivityUnifiedMemoryCounter3 managed_t;
+#else
+typedef CUpti_ActivityUnifiedMemoryCounter2 managed_t;
+#endif
+#if VERSION >= 1204
+typedef CUpti_ActivityGraphTrace2 graph_t;
+#else
+typedef CUpti_ActivityGraphTrace graph_t;
+#endif
+typedef CUpti_ActivityUnifiedMemoryCounterConfig config_t;
 typedef CUpti_ActivityMemcpyPtoP4 peer_t;
 typedef CUpti_ActivityMemset4 memset_t;
 typedef CUpti_ActivityAPI call_t;
@@ -134,6 +153,39 @@ SAME(cupti_sync, context, sync_t, contextId);
 SAME(cupti_sync, stream, sync_t, streamId);
 SAME(cupti_sync, event, sync_t, cudaEventId);
 
+SAME(cupti_event, correlation, event_t, correlationId);
+SAME(cupti_event, context, event_t, contextId);
+SAME(cupti_event, stream, event_t, streamId);
+SAME(cupti_event, event, event_t, eventId);
+#if VERSION >= 1208
+SAME(cupti_sync_id, id, sync_t, cudaEventSyncId);
+SAME(cupti_event, id, event_t, cudaEventSyncId);
+#endif
+
+SAME(cupti_graph, correlation, graph_t, correlationId);
+SAME(cupti_graph, start, graph_t, start);
+SAME(cupti_graph, end, graph_t, end);
+SAME(cupti_graph, device, graph_t, deviceId);
+SAME(cupti_graph, graph, graph_t, graphId);
+SAME(cupti_graph, context, graph_t, contextId);
+SAME(cupti_graph, stream, graph_t, streamId);
+
+SAME(cupti_managed, counter, managed_t, counterKind);
+SAME(cupti_managed, value, managed_t, value);
+SAME(cupti_managed, start, managed_t, start);
+SAME(cupti_managed, end, managed_t, end);
+SAME(cupti_managed, address, managed_t, address);
+SAME(cupti_managed, from, managed_t, srcId);
+SAME(cupti_managed, to, managed_t, dstId);
+SAME(cupti_managed, flags, managed_t, flags);
+SAME(cupti_managed_config, scope, config_t, scope);
+SAME(cupti_managed_config, counter, config_t, kind);
+SAME(cupti_managed_config, device, config_t, deviceId);
+SAME(cupti_managed_config, on, config_t, enable);
+_Static_assert(sizeof(struct cupti_managed_config) == sizeof(config_t), "config");
+
+SAME(cupti_callback, site, CUpti_CallbackData, callbackSite);
+
 SAME(cupti_overhead, type, overhead_t, overheadKind);
 SAME(cupti_overhead, start, overhead_t, start);
 SAME(cupti_overhead, end, overhead_t, end);
@@ -162,6 +214,13 @@ _Static_assert(CUPTI_OVERHEAD == CUPTI_ACTIVITY_KIND_OVERHEAD, "kind");
 _Static_assert(CUPTI_MEMCPY_PEER == CUPTI_ACTIVITY_KIND_MEMCPY2, "kind");
 _Static_assert(CUPTI_SYNC == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "kind");
 _Static_assert(CUPTI_EXTERNAL == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "kind");
+_Static_assert(CUPTI_MANAGED == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, "kind");
+_Static_assert(CUPTI_EVENT == CUPTI_ACTIVITY_KIND_CUDA_EVENT, "kind");
+_Static_assert(CUPTI_GRAPH == CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "kind");
+_Static_assert(CUPTI_DOMAIN_DRIVER == CUPTI_CB_DOMAIN_DRIVER_API, "domain");
+_Static_assert(CUPTI_DOMAIN_RUNTIME == CUPTI_CB_DOMAIN_RUNTIME_API, "domain");
+_Static_assert(CUPTI_API_ENTER == 0 && CUPTI_API_EXIT == 1, "site");
+_Static_assert(CUPTI_ERROR_NOT_READY == 13 && CUPTI_ERROR_NOT_INITIALIZED == 15, "results");
 _Static_assert(CUPTI_MAX_LIMIT == CUPTI_ERROR_MAX_LIMIT_REACHED, "result");
 _Static_assert(CUPTI_NO_PRIVILEGE == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "result");
 _Static_assert(CUPTI_SUBSCRIBED == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "result");
@@ -177,7 +236,8 @@ static const struct {
 	{ CUPTI_MEMCPY_PEER, sizeof(peer_t) }, { CUPTI_MEMSET, sizeof(memset_t) },
 	{ CUPTI_RUNTIME, sizeof(call_t) }, { CUPTI_DRIVER, sizeof(call_t) },
 	{ CUPTI_EXTERNAL, sizeof(external_t) }, { CUPTI_SYNC, sizeof(sync_t) },
-	{ CUPTI_OVERHEAD, sizeof(overhead_t) },
+	{ CUPTI_OVERHEAD, sizeof(overhead_t) }, { CUPTI_EVENT, sizeof(event_t) },
+	{ CUPTI_GRAPH, sizeof(graph_t) }, { CUPTI_MANAGED, sizeof(managed_t) },
 };
 #define NO_DRIVER	999
 #define KNOWN	(sizeof(known) / sizeof(known[0]))

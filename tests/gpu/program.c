@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "tests/gpu/stand-in.h"
 
 #define CUPTI_KERNEL	10
+#define CUPTI_GRAPH	51
 
 /* As libcuda's cuInit() does. */
 static void init(void)
@@ -73,6 +75,55 @@ static void early_waits(void)
 	stand_in_context(70000);
 }
 
+/*
+ * An event that is recorded twice before it is waited for twice, the second time by another thread,
+ * of which CUPTI tells first; one that was recorded before; a graph, and unified memory.
+ */
+static void details(void)
+{
+	uint32_t first, second, c;
+
+	stand_in_device(3);
+	first = stand_in_call(false, 1);
+	stand_in_event(first, 7, 11, 100);
+	c = stand_in_call(false, 1);
+	stand_in_sync_event(c, 8, 11, 100);
+	second = stand_in_call(false, 1);
+	c = stand_in_call(false, 1);
+	stand_in_sync_event(c, 9, 11, 101);
+	stand_in_event(second, 13, 11, 101);
+	stand_in_sync_event(stand_in_call(false, 1), 8, 12, 99);
+	for (int i = 0; i < 50; i++) {
+		stand_in_event(stand_in_call(false, 1), 20, 13, 200 + (uint64_t)i);
+		stand_in_sync_event(stand_in_call(false, 1), 21, 13, 200 + (uint64_t)i);
+	}
+	stand_in_graph(stand_in_call(false, 6), 9, 5);
+	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+	/* Later, when CUDA is ready. */
+	sleep(1);
+	stand_in_managed(1, 65536);
+	stand_in_managed(2, 4096);
+	printf("recordings: %u %u\n", first, second);
+}
+
+/* Launches for @seconds; those of graphs are of kernels, unless graphs are recorded as a whole. */
+static void busy_for(long seconds, bool graphs)
+{
+	uint64_t end = (uint64_t)time(NULL) + (uint64_t)seconds;
+
+	stand_in_device(3);
+	while ((uint64_t)time(NULL) < end) {
+		uint32_t c = stand_in_call(false, graphs ? 6 : 1);
+
+		if (!graphs)
+			stand_in_kernel(c, 7, "_Z4axpyPKfPfi", 0);
+		else if (stand_in_enabled[CUPTI_GRAPH])
+			stand_in_graph(c, 9, 5);
+		else
+			stand_in_kernel(c, 9, "_Z4axpyPKfPfi", 5);
+	}
+}
+
 static void *launch_many(void *count)
 {
 	for (long i = 0; i < (long)count; i++)
@@ -114,6 +165,11 @@ int main(int argc, char **argv)
 		if (!fork())
 			exit(0);
 		wait(NULL);
+	} else if (!strcmp(what, "details")) {
+		details();
+	} else if (!strcmp(what, "budget") || !strcmp(what, "budget-graphs")) {
+		stand_in.launch_ns = 20000;
+		busy_for(n, strcmp(what, "budget"));
 	} else if (!strcmp(what, "raw")) {
 		printf("records: %llu\n", (unsigned long long)stand_in_raw(argv[2]));
 	} else if (stand_in.busy) {

@@ -41,6 +41,25 @@ result "kernels, copies, sets, graphs, managed memory, threads: as many as the p
 record two.xsprof -- sh -c './work & ./work & wait' >said.two 2>log &&
 	python3 "$here/compare.py" counts "$xsprof" two.xsprof said 2 >log 2>&1
 result "the same of two processes at once" $?
+"$xsprof" record -q --gpu=graphs,queued -o graphs.xsprof -- ./work >/dev/null 2>log &&
+	"$xsprof" record -q --gpu=managed -o managed.xsprof -- ./work managed >/dev/null 2>>log &&
+	python3 "$here/compare.py" details "$xsprof" graphs.xsprof managed.xsprof >log 2>&1 &&
+	"$xsprof" dump -f ndjson graphs.xsprof | grep -q 'queued before start'
+status=$?
+cat log >>figures
+result "on request: graphs as a whole, what unified memory moved, when kernels were queued" $status
+(record storm.xsprof -- ./work storm 8 >storm 2>log; echo "status $?" >>storm) &
+sleep 1
+for i in 1 2 3; do
+	sleep 1
+	"$xsprof" disable all >/dev/null 2>&1
+	sleep 1
+	"$xsprof" enable all >/dev/null 2>&1
+done
+wait
+grep -q '^storm is over' storm && grep -q '^status 0' storm
+result "CUPTI is given back and taken three times under four threads that call all there is" $?
+rm -f storm.xsprof
 record tick.xsprof -- ./work tick "$seconds" >log 2>&1 &&
 	python3 "$here/compare.py" clocks "$xsprof" tick.xsprof >>figures 2>log
 result "over $seconds s no kernel begins before its call or ends after the wait for it" $?
@@ -61,6 +80,13 @@ rm -f launch.xsprof grow.xsprof
 } >rounds
 result "a recording that ends leaves the program at its speed: it is in the figures" $?
 rm -f rounds.xsprof
+"$xsprof" record -q --gpu-budget=2 -o budget.xsprof -- ./work rounds 8 >budget 2>log &&
+	python3 "$here/compare.py" budget "$xsprof" budget.xsprof >>figures 2>>log
+result "a budget: devices are not recorded all of the time, and the trace says when" $?
+"$xsprof" dump -f ndjson budget.xsprof | grep -E '"name":"(cost of|GPU budget)' | cut -c 1-300 \
+	>>figures
+sed 's/^/budget of 2 %: /' budget >>figures
+rm -f budget.xsprof
 sh -c "$xsprof record --gpu -o killed.xsprof -- sh -c 'timeout -s KILL 3 ./work rounds 9'" \
 	>/dev/null 2>log
 "$xsprof" report --gpu --json killed.xsprof >killed.json 2>>log &&

@@ -24,6 +24,10 @@ static cupti_complete_fn complete;
 static uint64_t (*timestamp)(void);
 static uint32_t correlation;
 static uint64_t records;
+static cupti_callback_fn callback;
+static bool called[2];		/* back when a kernel is launched: of the driver, of the runtime */
+static bool latency;
+static uint32_t managed_asked;
 
 static struct {
 	uint8_t	*data;
@@ -75,6 +79,12 @@ size_t stand_in_length(uint32_t kind)
 		return 24;
 	case CUPTI_SYNC:
 		return v < 1208 ? 40 : 56;
+	case CUPTI_EVENT:
+		return v < 1208 ? 24 : v < 1305 ? 56 : 80;
+	case CUPTI_GRAPH:
+		return v < 1204 ? 48 : 56;
+	case CUPTI_MANAGED:
+		return v < 1208 ? 64 : 104;
 	case CUPTI_OVERHEAD:
 		return v < 1203 ? 40 : v < 1204 ? 48 : 56;
 	case CUPTI_DEVICE:
@@ -142,6 +152,31 @@ static void set_times(uint64_t *start, uint64_t *end)
 	*end = none ? 0 : stand_in_now() + 1000;
 }
 
+static void call_back(uint32_t domain, uint32_t id, uint32_t site)
+{
+	const struct cupti_callback info = { .site = site };
+
+	if (__atomic_load_n(&called[domain == CUPTI_DOMAIN_RUNTIME], __ATOMIC_RELAXED))
+		callback(NULL, domain, id, &info);
+}
+
+/* A launch by the runtime, which calls the driver: of a kernel, or of a graph. */
+static void launch(uint32_t function)
+{
+	uint32_t driver = function == 1 ? 1 : 3;
+	uint64_t end = stand_in_now() + stand_in.launch_ns;
+
+	if (__atomic_load_n(&stand_in_enabled[CUPTI_KERNEL], __ATOMIC_RELAXED) &&
+	    !(function == 6 && stand_in_enabled[CUPTI_GRAPH]))
+		end += stand_in.launch_ns;
+	call_back(CUPTI_DOMAIN_RUNTIME, function, CUPTI_API_ENTER);
+	call_back(CUPTI_DOMAIN_DRIVER, driver, CUPTI_API_ENTER);
+	while (stand_in_now() < end)
+		;
+	call_back(CUPTI_DOMAIN_DRIVER, driver, CUPTI_API_EXIT);
+	call_back(CUPTI_DOMAIN_RUNTIME, function, CUPTI_API_EXIT);
+}
+
 EXPORT uint32_t stand_in_call(bool driver, uint32_t function)
 {
 	struct cupti_call c = {
@@ -152,6 +187,8 @@ EXPORT uint32_t stand_in_call(bool driver, uint32_t function)
 		.correlation = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED),
 	};
 
+	if (stand_in.launch_ns && !driver && (function == 1 || function == 6))
+		launch(function);
 	c.end = stand_in_now() + 1;
 	(void)stand_in_put(&c, sizeof(c));
 	return c.correlation;
@@ -168,6 +205,10 @@ EXPORT void stand_in_kernel(uint32_t corr, uint32_t stream, const char *name, ui
 	};
 
 	set_times(&k.start, &k.end);
+	if (latency && k.start) {
+		k.queued = k.start - 500;
+		k.submitted = k.start - 200;
+	}
 	(void)stand_in_put(&k, sizeof(k));
 }
 
@@ -236,6 +277,52 @@ EXPORT void stand_in_context(uint32_t context)
 	(void)stand_in_put(&c, sizeof(c));
 }
 
+EXPORT void stand_in_event(uint32_t corr, uint32_t stream, uint32_t event, uint64_t id)
+{
+	const struct cupti_event e = {
+		.kind = CUPTI_EVENT, .correlation = corr, .context = 3, .stream = stream,
+		.event = event, .device = 1, .id = id,
+	};
+
+	(void)stand_in_put(&e, sizeof(e));
+}
+
+EXPORT void stand_in_sync_event(uint32_t corr, uint32_t stream, uint32_t event, uint64_t id)
+{
+	struct cupti_sync_id s = {
+		.sync = {
+			.kind = CUPTI_SYNC, .type = 2, .correlation = corr, .context = 3,
+			.stream = stream, .event = event,
+		},
+		.id = id,
+	};
+
+	set_times(&s.sync.start, &s.sync.end);
+	(void)stand_in_put(&s, sizeof(s));
+}
+
+EXPORT void stand_in_graph(uint32_t corr, uint32_t stream, uint32_t graph)
+{
+	struct cupti_graph g = {
+		.kind = CUPTI_GRAPH, .correlation = corr, .device = 1, .graph = graph, .context = 3,
+		.stream = stream,
+	};
+
+	set_times(&g.start, &g.end);
+	(void)stand_in_put(&g, sizeof(g));
+}
+
+EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)
+{
+	struct cupti_managed m = {
+		.kind = CUPTI_MANAGED, .counter = counter, .value = bytes, .address = 0x7000,
+		.from = counter == 1 ? 0 : 1, .to = counter == 1 ? 1 : 0, .flags = 2,
+	};
+
+	set_times(&m.start, &m.end);
+	(void)stand_in_put(&m, sizeof(m));
+}
+
 EXPORT void stand_in_overhead(uint32_t type)
 {
 	struct cupti_overhead o = { .kind = CUPTI_OVERHEAD, .type = type };
@@ -273,7 +360,7 @@ EXPORT void stand_in_device(uint32_t context)
 EXPORT int cuptiGetVersion(uint32_t *v);
 EXPORT int cuptiGetResultString(int result, const char **text);
 EXPORT int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name);
-EXPORT int cuptiSubscribe(void **subscriber, cupti_callback_fn callback, void *data);
+EXPORT int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *data);
 EXPORT int cuptiUnsubscribe(void *subscriber);
 EXPORT int cuptiActivityRegisterCallbacks(cupti_request_fn req, cupti_complete_fn comp);
 EXPORT int cuptiActivityEnable(uint32_t kind);
@@ -283,7 +370,10 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **reco
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 EXPORT int cuptiSetThreadIdType(uint32_t type);
 EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value);
-EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*callback)(void));
+EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void));
+EXPORT int cuptiActivityEnableLatencyTimestamps(uint8_t on);
+EXPORT int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr);
+EXPORT int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, uint32_t id);
 
 int cuptiGetVersion(uint32_t *v)
 {
@@ -303,8 +393,10 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name)
 		"INVALID", "cudaLaunchKernel_v7000", "cudaMemcpyAsync_v3020", "cudaGetDevice_v3020",
 		"cudaStreamSynchronize_v3020", "cudaMemsetAsync_v3020", "cudaGraphLaunch_v10000",
 	};
-	static const char *const driver[] = { "INVALID", "cuLaunchKernel", "cuCtxGetCurrent" };
-	size_t n = domain == CUPTI_DOMAIN_DRIVER ? 3 : 7;
+	static const char *const driver[] = {
+		"INVALID", "cuLaunchKernel", "cuCtxGetCurrent", "cuGraphLaunch",
+	};
+	size_t n = domain == CUPTI_DOMAIN_DRIVER ? 4 : 7;
 
 	if (id >= n)
 		return 1;
@@ -312,9 +404,10 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t id, const char **name)
 	return 0;
 }
 
-int cuptiSubscribe(void **subscriber, cupti_callback_fn callback, void *data)
+int cuptiSubscribe(void **subscriber, cupti_callback_fn fn, void *data)
 {
-	(void)callback, (void)data;
+	(void)data;
+	callback = fn;
 	if (stand_in.subscribed)
 		return stand_in.subscribed;
 	*subscriber = &stand_in;
@@ -391,8 +484,28 @@ int cuptiActivitySetAttribute(uint32_t attribute, size_t *size, void *value)
 	return 0;
 }
 
-int cuptiActivityRegisterTimestampCallback(uint64_t (*callback)(void))
+int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void))
 {
-	timestamp = callback;
+	timestamp = now;
+	return 0;
+}
+
+int cuptiActivityEnableLatencyTimestamps(uint8_t on)
+{
+	latency = on;
+	return 0;
+}
+
+/* Not while CUDA is being initialised. */
+int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_managed_config *v, uint32_t nr)
+{
+	(void)v;
+	return !nr ? 7 : managed_asked++ ? 0 : 13;
+}
+
+int cuptiEnableCallback(uint32_t on, void *subscriber, uint32_t domain, uint32_t id)
+{
+	if (subscriber == &stand_in && id == 1)
+		__atomic_store_n(&called[domain == CUPTI_DOMAIN_RUNTIME], on, __ATOMIC_RELAXED);
 	return 0;
 }

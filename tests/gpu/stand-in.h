@@ -19,6 +19,7 @@ struct stand_in {
 	bool		strange;	/* every eighth record is of an unknown kind */
 	bool		busy;		/* the device always has something to do */
 	size_t		dropped;	/* to be told at the next question */
+	uint32_t	launch_ns;	/* what a launch takes, and with records twice that */
 };
 
 extern struct stand_in stand_in;
@@ -39,6 +40,13 @@ void stand_in_sync(uint32_t correlation, uint32_t stream, uint32_t type);
 /* A wait in a context that nothing was told of, and that context: on device 2. */
 void stand_in_sync_in(uint32_t correlation, uint32_t context);
 void stand_in_context(uint32_t context);
+/* An event is recorded in a stream, and waited for; @id: of CUPTI, for that recording. */
+void stand_in_event(uint32_t correlation, uint32_t stream, uint32_t event, uint64_t id);
+void stand_in_sync_event(uint32_t correlation, uint32_t stream, uint32_t event, uint64_t id);
+/* A graph as a whole. */
+void stand_in_graph(uint32_t correlation, uint32_t stream, uint32_t graph);
+/* Unified memory: a counter of CUPTI's, and bytes. */
+void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);
 void stand_in_external(uint32_t correlation, uint32_t kind, uint64_t id);
 void stand_in_device(uint32_t context);

@@ -113,6 +113,29 @@ static void graphs()
 	printf("kernel scale_in_graph %d\ncall cudaGraphLaunch %d\n", graphed * 10, graphed);
 }
 
+/* Waits of a stream for another, by one event, recorded anew each time. */
+static void events()
+{
+	cudaStream_t from, to;
+	cudaEvent_t event;
+
+	CHECK(cudaStreamCreate(&from));
+	CHECK(cudaStreamCreate(&to));
+	CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+	for (int i = 0; i < copied; i++) {
+		empty<<<1, 1, 0, from>>>();
+		CHECK(cudaEventRecord(event, from));
+		CHECK(cudaStreamWaitEvent(to, event, 0));
+		empty<<<1, 1, 0, to>>>();
+	}
+	CHECK(cudaEventSynchronize(event));
+	CHECK(cudaDeviceSynchronize());
+	CHECK(cudaEventDestroy(event));
+	CHECK(cudaStreamDestroy(from));
+	CHECK(cudaStreamDestroy(to));
+	printf("kernel empty %d\nsync Stream_Wait_Event %d\n", 2 * copied, copied);
+}
+
 /* Managed memory of a few MiB, so that the driver moves pages. */
 static void managed()
 {
@@ -144,6 +167,54 @@ static void threads()
 	for (auto &one : v)
 		one.join();
 	printf("kernel empty %d\n", 4 * launched);
+}
+
+static double now(clockid_t clock);
+
+/* Four threads that call all that there is, for @seconds. */
+static void storm(int seconds)
+{
+	double end = now(CLOCK_MONOTONIC) + seconds * 1e9;
+	std::vector<std::thread> v;
+
+	for (int t = 0; t < 4; t++)
+		v.emplace_back([end] {
+			cudaGraph_t graph;
+			cudaGraphExec_t exec;
+			cudaEvent_t event;
+			cudaStream_t s;
+			char *device, *pinned;
+
+			CHECK(cudaStreamCreate(&s));
+			CHECK(cudaEventCreate(&event));
+			CHECK(cudaMalloc(&device, N));
+			CHECK(cudaMallocHost(&pinned, N));
+			CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+			for (int i = 0; i < 10; i++)
+				empty<<<1, 1, 0, s>>>();
+			CHECK(cudaStreamEndCapture(s, &graph));
+			CHECK(cudaGraphInstantiate(&exec, graph, 0));
+			while (now(CLOCK_MONOTONIC) < end) {
+				for (int i = 0; i < 100; i++)
+					empty<<<1, 1, 0, s>>>();
+				CHECK(cudaGraphLaunch(exec, s));
+				CHECK(cudaMemcpyAsync(device, pinned, 4096, cudaMemcpyHostToDevice,
+						      s));
+				CHECK(cudaMemsetAsync(device, 0, 4096, s));
+				CHECK(cudaEventRecord(event, s));
+				CHECK(cudaStreamWaitEvent(s, event, 0));
+				CHECK(cudaStreamSynchronize(s));
+			}
+			CHECK(cudaGraphExecDestroy(exec));
+			CHECK(cudaGraphDestroy(graph));
+			CHECK(cudaEventDestroy(event));
+			CHECK(cudaFree(device));
+			CHECK(cudaFreeHost(pinned));
+			CHECK(cudaStreamDestroy(s));
+		});
+	for (auto &one : v)
+		one.join();
+	printf("storm is over\n");
 }
 
 static double now(clockid_t clock)
@@ -256,6 +327,11 @@ int main(int argc, char **argv)
 		launches(n, argc > 3 ? atoi(argv[3]) : 50);
 	} else if (!strcmp(what, "rounds")) {
 		rounds(n);
+	} else if (!strcmp(what, "storm")) {
+		storm(n);
+	} else if (!strcmp(what, "managed")) {
+		for (int i = 0; i < 100; i++, usleep(20000))
+			managed();
 	} else if (!strcmp(what, "grow")) {
 		grow(n);
 	} else if (!strcmp(what, "tick")) {
@@ -269,6 +345,7 @@ int main(int argc, char **argv)
 		streams();
 		copies();
 		graphs();
+		events();
 		managed();
 		threads();
 	}

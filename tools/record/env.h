@@ -7,7 +7,7 @@
 
 #include "record/options.h"
 
-#define RECORD_ENV_MAX	24
+#define RECORD_ENV_MAX	32
 
 /**
  * record_env - the variables of a recording

@@ -48,6 +48,8 @@ struct flight_options {
  * @itt: programs with ITT calls load our collector
  * @nvtx: those with NVTX calls load that one
  * @gpu: those that use CUDA load the collector of CUPTI
+ * @gpu_what: words, of what else is recorded of CUDA; NULL: none
+ * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
@@ -73,6 +75,8 @@ struct record_options {
 	bool		itt;
 	bool		nvtx;
 	bool		gpu;
+	const char	*gpu_what;
+	const char	*gpu_budget;
 	bool		wait_all;
 	bool		allow_lost;
 	bool		quiet;

@@ -22,6 +22,7 @@ enum {
 	OPT_NO_ITT = 256,
 	OPT_NO_NVTX,
 	OPT_GPU,
+	OPT_GPU_BUDGET,
 	OPT_CATEGORIES,
 	OPT_PREFAULT,
 	OPT_CLOCK,
@@ -42,7 +43,8 @@ static const struct option options[] = {
 	{ "verbose",	 no_argument,	    NULL, 'v' },
 	{ "no-itt",	 no_argument,	    NULL, OPT_NO_ITT },
 	{ "no-nvtx",	 no_argument,	    NULL, OPT_NO_NVTX },
-	{ "gpu",	 no_argument,	    NULL, OPT_GPU },
+	{ "gpu",	 optional_argument,	    NULL, OPT_GPU },
+	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
@@ -82,8 +84,14 @@ static void help(void)
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --no-nvtx           do not record programs through their NVTX calls\n"
-	     "      --gpu               also what GPUs do: kernels, copies and calls of CUDA,\n"
-	     "                          through CUPTI, and of OpenCL, through its loader\n"
+	     "      --gpu[=WHAT,...]    also what GPUs do: kernels, copies and calls of CUDA,\n"
+	     "                          through CUPTI, and of OpenCL, through its loader;\n"
+	     "                          of CUDA also: graphs (as a whole, not their nodes),\n"
+	     "                          managed (what unified memory moves), queued (when\n"
+	     "                          kernels were queued)\n"
+	     "      --gpu-budget PERCENT\n"
+	     "                          what that may cost, of one CPU: with more, graphs of\n"
+	     "                          CUDA are recorded as a whole, then GPUs no more\n"
 	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too\n"
@@ -157,6 +165,39 @@ static int take_categories(const char *list, const char **categories)
 	return -1;
 }
 
+static int take_gpu(struct record_options *opts, const char *words)
+{
+	static const char *const known[] = { "graphs", "managed", "queued" };
+	size_t n, i;
+
+	opts->gpu = true;
+	for (const char *p = words ? words : ""; *p; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (strlen(known[i]) == n && !strncmp(known[i], p, n))
+				break;
+		if (i == sizeof(known) / sizeof(known[0]))
+			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, managed, "
+					  "queued, or several of these with commas", (int)n, p);
+	}
+	opts->gpu_what = words;
+	return -1;
+}
+
+static int take_budget(struct record_options *opts, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	end += *end == '%';
+	if (end == text || *end || !(percent >= 0.1 && percent <= 100))
+		return tool_usage("record", "--gpu-budget: '%s' is invalid: 0.1 to 100, in per "
+				  "cent of one CPU", text);
+	opts->gpu = true;
+	opts->gpu_budget = text;
+	return -1;
+}
+
 static int take(struct record_options *opts, int c, char **argv)
 {
 	static const char *const modes[] = { "discard", "overwrite", NULL };
@@ -197,8 +238,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->itt = false;
 		break;
 	case OPT_GPU:
-		opts->gpu = true;
-		break;
+		return take_gpu(opts, optarg);
+	case OPT_GPU_BUDGET:
+		return take_budget(opts, optarg);
 	case OPT_NO_NVTX:
 		opts->nvtx = false;
 		break;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is common to all activities that become records of ours.
+ */
+#include "gpu/cupti/local.h"
+
+void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
+{
+	if (!collect_put(a, kv, n))
+		cupti_miss(CUPTI_MISS_OFF, 1);
+}
+
+/* CUPTI has no times for what it had no room for on the device. */
+bool cupti_work(struct xsprof_device_activity *a, uint32_t kind, xsprof_name_t name, uint64_t start,
+		uint64_t end, uint32_t correlation)
+{
+	if (!start || end < start) {
+		cupti_miss(CUPTI_MISS_NO_TIME, 1);
+		return false;
+	}
+	*a = (struct xsprof_device_activity){
+		.size = sizeof(*a), .kind = kind, .name = name,
+		.begin = collect_clock_ticks(start), .end = collect_clock_ticks(end),
+		.correlation = correlation,
+	};
+	return true;
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What the collector may cost: XSPROF_GPU_BUDGET, in per cent of one CPU.
+ *
+ * Its cost is what records add to a launch, times launches; what CUPTI itself says that it took in
+ * the program's threads; and the time of the collector's thread.  The first is measured once there
+ * are launches: with records for a moment, and without them for another.  When the cost of a second
+ * is more than the budget, graphs are recorded as a whole where most kernels are of graphs; where
+ * that is not enough, CUPTI is given back.  To record a part of the time only would be of little
+ * use: a launch stays slower once CUPTI was taken again (see attach.c).  Each step is in the trace,
+ * and each time in which devices are not recorded.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "gpu/cupti/local.h"
+
+#define VARIABLE	"XSPROF_GPU_BUDGET"
+#define SECOND		1000000000u
+#define TICK		(SECOND / 4)
+#define FEW		1000u			/* activities a second that are not worth it */
+
+/* DRAINING: kinds are off, and what was launched before is waited for. */
+enum state { RUNNING, WITH_RECORDS, DRAINING, WITHOUT_RECORDS, STOPPED };
+
+static struct {
+	double		allowed;	/* of 1; 0: there is none */
+	enum state	state;
+	uint64_t	until;		/* when the state ends, CLOCK_MONOTONIC */
+	uint64_t	since;		/* when what is counted began */
+	bool		measured;	/* the cost of launches was */
+	uint64_t	with[CUPTI_NR_LAUNCHES];	/* ns of a launch, with records */
+	double		added[CUPTI_NR_LAUNCHES];	/* ns, by records */
+	uint64_t	cpu;		/* of this thread, then */
+	double		cost;		/* of 1, of what was last counted */
+	bool		in_graphs;	/* most kernels of that */
+	uint64_t	rest;		/* ticks when devices were no longer recorded */
+	bool		graphs;		/* as a whole */
+} budget;
+
+void cupti_budget_init(void)
+{
+	const char *text = secure_getenv(VARIABLE);
+	char *end;
+	double percent;
+
+	if (!text || !*text)
+		return;
+	percent = strtod(text, &end);
+	if (*end == '%')
+		end++;
+	if (*end || !isfinite(percent) || percent < 0.1 || percent > 100)
+		collect_say("%s: '%s' is invalid: 0.1 to 100, in per cent of one CPU; there is no "
+			    "budget", VARIABLE, text);
+	else
+		budget.allowed = percent / 100;
+}
+
+static uint64_t thread_cpu(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+/* A point in the trace: what was decided, and why. */
+static void tell(const char *what)
+{
+	static xsprof_name_t key_cost, key_allowed;
+	struct xsprof_kv kv[2];
+
+	if (!key_cost) {
+		key_cost = xsprof_name("cost (% of a CPU)");
+		key_allowed = xsprof_name("budget (% of a CPU)");
+	}
+	kv[0] = xsprof_f64(key_cost, budget.cost * 100);
+	kv[1] = xsprof_f64(key_allowed, budget.allowed * 100);
+	xsprof_instant_args(xsprof_name_in(cupti_category(), what), kv, 2);
+}
+
+/* ---- the cost -------------------------------------------------------------------------------- */
+
+static void count_anew(uint64_t now)
+{
+	budget.since = now;
+	budget.cpu = thread_cpu();
+	cupti_load_anew();
+}
+
+static void count(uint64_t now)
+{
+	const struct cupti_load *load = cupti_load();
+	double cost = (double)load->overhead + (double)(thread_cpu() - budget.cpu);
+
+	for (int l = 0; l < CUPTI_NR_LAUNCHES; l++)
+		cost += (double)load->launches[l] * budget.added[l];
+	budget.cost = cost / (double)(now - budget.since);
+	budget.in_graphs = load->in_graphs > load->launches[CUPTI_LAUNCH_KERNEL];
+}
+
+/* Both were measured as far as there were launches. */
+static void learn(void)
+{
+	static const char *const texts[CUPTI_NR_LAUNCHES] = {
+		[CUPTI_LAUNCH_KERNEL] = "cost of recording a launch (ns)",
+		[CUPTI_LAUNCH_GRAPH] = "cost of recording a graph's launch (ns)",
+	};
+
+	for (int l = 0; l < CUPTI_NR_LAUNCHES; l++) {
+		uint64_t without = cupti_probe_take((enum cupti_launch)l);
+
+		if (!budget.with[l] || !without)
+			continue;
+		budget.added[l] = budget.with[l] > without ? (double)(budget.with[l] - without) : 0;
+		xsprof_counter(xsprof_name_in(cupti_category(), texts[l]),
+			       (int64_t)budget.added[l]);
+	}
+}
+
+/* ---- off and on ------------------------------------------------------------------------------ */
+
+static void pause_for(enum state state, uint64_t until)
+{
+	cupti_kinds_pause();
+	budget.rest = xsprof_now();
+	budget.state = state;
+	budget.until = until;
+}
+
+static void tell_unrecorded(void)
+{
+	const struct xsprof_device_activity a = {
+		.size = sizeof(a), .kind = XSPROF_GPU_UNRECORDED, .begin = budget.rest,
+		.end = xsprof_now(),
+		.name = xsprof_name_in(cupti_category(), budget.state == STOPPED ?
+				       "GPU not recorded: over budget" :
+				       "GPU not recorded: the cost of a launch is measured"),
+	};
+
+	cupti_put(&a, NULL, 0);
+}
+
+static void resume(uint64_t now)
+{
+	cupti_kinds_resume(budget.graphs);
+	tell_unrecorded();
+	count_anew(now);
+	budget.state = RUNNING;
+	budget.until = now + TICK;
+}
+
+/* Devices are not recorded now.  Is there a way to record them, or is it over? */
+static void choose(uint64_t now)
+{
+	if (budget.cost > budget.allowed && budget.in_graphs && !budget.graphs) {
+		budget.graphs = true;
+		budget.measured = false;
+		tell("GPU budget: graphs as a whole from here");
+	} else if (budget.cost > budget.allowed) {
+		tell("GPU budget: devices are not recorded from here");
+		cupti_flush(CUPTI_FLUSH_FORCED);
+		cupti_detach();
+		budget.state = STOPPED;
+		budget.until = UINT64_MAX;
+		return;
+	}
+	resume(now);
+}
+
+/* A second is over, or more of it than can be told apart. */
+static void go_on(uint64_t now)
+{
+	const struct cupti_load *load = cupti_load();
+
+	if (!budget.measured && load->launches[CUPTI_LAUNCH_KERNEL] + load->in_graphs >= FEW) {
+		for (int l = 0; l < CUPTI_NR_LAUNCHES; l++)
+			(void)cupti_probe_take((enum cupti_launch)l);
+		cupti_probe(true);
+		budget.state = WITH_RECORDS;
+		budget.until = now + TICK;
+		return;
+	}
+	budget.until = now + TICK;
+	if (now - budget.since < SECOND)
+		return;
+	count(now);
+	if (budget.cost > budget.allowed)
+		pause_for(DRAINING, now + TICK);
+	else
+		count_anew(now);
+}
+
+static void with_records_is_over(uint64_t now)
+{
+	for (int l = 0; l < CUPTI_NR_LAUNCHES; l++)
+		budget.with[l] = cupti_probe_take((enum cupti_launch)l);
+	pause_for(WITHOUT_RECORDS, now + TICK);
+}
+
+static void without_records_is_over(uint64_t now)
+{
+	learn();
+	cupti_probe(false);
+	budget.measured = true;
+	/* What came in before the pause, at what is known now of its cost. */
+	count(now - TICK);
+	choose(now);
+}
+
+uint64_t cupti_budget(uint64_t now)
+{
+	if (!budget.allowed)
+		return now + SECOND;
+	if (!budget.since) {
+		count_anew(now);
+		budget.until = now + TICK;
+	}
+	if (now < budget.until)
+		return budget.until;
+	switch (budget.state) {
+	case WITH_RECORDS:
+		with_records_is_over(now);
+		break;
+	case WITHOUT_RECORDS:
+		without_records_is_over(now);
+		break;
+	case DRAINING:
+		choose(now);
+		break;
+	case RUNNING:
+		go_on(now);
+		break;
+	case STOPPED:
+		break;
+	}
+	return budget.until;
+}
+
+bool cupti_budget_end(void)
+{
+	if (budget.state == WITH_RECORDS || budget.state == WITHOUT_RECORDS)
+		cupti_probe(false);
+	if (budget.state != RUNNING && budget.state != WITH_RECORDS)
+		tell_unrecorded();
+	budget.state = RUNNING;
+	budget.since = 0;
+	return cupti_attached();
+}

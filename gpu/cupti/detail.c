@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What the user wants beside what is always recorded: the words of XSPROF_GPU.
+ */
+#include <stdlib.h>
+
+#include "gpu/cupti/local.h"
+
+#define VARIABLE	"XSPROF_GPU"
+
+static const char *const words[CUPTI_NR_DETAILS] = {
+	[CUPTI_DETAIL_GRAPHS] = "graphs", [CUPTI_DETAIL_MANAGED] = "managed",
+	[CUPTI_DETAIL_QUEUED] = "queued",
+};
+
+static uint32_t wanted;
+
+static void take(const char *word, size_t len)
+{
+	for (uint32_t i = 0; i < CUPTI_NR_DETAILS; i++) {
+		if (strlen(words[i]) == len && !memcmp(words[i], word, len)) {
+			wanted |= 1u << i;
+			return;
+		}
+	}
+	collect_say("%s: '%.*s' is none of graphs, managed, queued: it is left out", VARIABLE,
+		    (int)len, word);
+}
+
+void cupti_detail_init(void)
+{
+	const char *text = secure_getenv(VARIABLE);
+	size_t len;
+
+	for (; text && *text; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		if (len)
+			take(text, len);
+	}
+}
+
+bool cupti_detail(enum cupti_detail what)
+{
+	return wanted >> what & 1;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Waits, and which recording of an event they are for: its call, and the stream that it was
+ * recorded in.
+ *
+ * CUPTI gives buffers back in no order, so a wait may come before the recording that it is for, or
+ * before its context is told of.  Both are kept until all buffers of a flush are read, and then
+ * taken in the order of their calls, which is that of correlation ids.
+ */
+#include <stdlib.h>
+
+#include "gpu/cupti/local.h"
+
+#define KEPT		4096u
+#define SETS		4096u	/* a power of two */
+#define WAYS		4u	/* the latest recordings of events of one set */
+#define OF_EVENT(type)	((type) == 1 || (type) == 2)
+
+enum key { KEY_EVENT, KEY_STREAM, KEY_CALL, NR_KEYS };
+
+static xsprof_name_t keys[NR_KEYS];
+
+static struct cupti_sync_id kept[KEPT];
+static uint32_t nr_kept;
+
+struct recording {
+	uint32_t	context;
+	uint32_t	event;
+	uint32_t	correlation;	/* 0: none */
+	uint32_t	stream;
+	uint64_t	id;		/* of CUPTI, 0 where it gives none */
+};
+
+static struct recording recordings[SETS][WAYS];
+static struct recording told[KEPT];	/* since all was last taken */
+static uint32_t nr_told;
+
+void cupti_wait_init(void)
+{
+	static const char *const texts[NR_KEYS] = {
+		[KEY_EVENT] = "wait_on_cuda_event_id", [KEY_STREAM] = "wait_on_stream",
+		[KEY_CALL] = "wait_on_cuda_event_record_corr_id",
+	};
+
+	for (int i = 0; i < NR_KEYS; i++)
+		keys[i] = xsprof_name(texts[i]);
+}
+
+static struct recording *set_of(uint32_t context, uint32_t event)
+{
+	uint64_t hash = ((uint64_t)context << 32 | event) * 0x9e3779b97f4a7c15ull;
+
+	return recordings[(hash >> 40) & (SETS - 1)];
+}
+
+/* The oldest of the set makes room. */
+static void enter(const struct recording *r)
+{
+	struct recording *set = set_of(r->context, r->event), *to = set;
+
+	for (uint32_t i = 1; i < WAYS; i++)
+		if (set[i].correlation < to->correlation)
+			to = &set[i];
+	if (r->correlation > to->correlation)
+		*to = *r;
+}
+
+void cupti_event(const struct cupti_event *e)
+{
+	if (nr_told == KEPT)
+		cupti_wait_settle();
+	told[nr_told++] = (struct recording){
+		.context = e->context, .event = e->event, .correlation = e->correlation,
+		.stream = e->stream, .id = cupti_version >= CUPTI_SYNC_IDS ? e->id : 0,
+	};
+}
+
+/* By CUPTI's number of the recording; without one the last before the wait, as CUDA has it. */
+static const struct recording *find(const struct cupti_sync_id *s)
+{
+	const struct recording *set = set_of(s->sync.context, s->sync.event), *last = NULL;
+
+	for (uint32_t i = 0; i < WAYS; i++) {
+		const struct recording *r = &set[i];
+
+		if (!r->correlation || r->context != s->sync.context || r->event != s->sync.event)
+			continue;
+		if (s->id && r->id == s->id)
+			return r;
+		if (!s->id && r->correlation < s->sync.correlation &&
+		    (!last || r->correlation > last->correlation))
+			last = r;
+	}
+	return last;
+}
+
+static void put(const struct cupti_sync_id *s, uint32_t device)
+{
+	static const char *const texts[] = {
+		"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync",
+	};
+	static xsprof_name_t names[ARRAY_SIZE(texts)];
+	uint32_t type = s->sync.type < ARRAY_SIZE(texts) ? s->sync.type : 0;
+	const struct recording *r;
+	struct xsprof_device_activity a;
+	struct xsprof_kv kv[NR_KEYS];
+	size_t n = 0;
+
+	if (!names[type])
+		names[type] = xsprof_name_in(cupti_category(), texts[type]);
+	if (!cupti_work(&a, XSPROF_GPU_SYNC, names[type], s->sync.start, s->sync.end,
+			s->sync.correlation))
+		return;
+	a.device = device;
+	a.context = s->sync.context;
+	a.stream = s->sync.stream;
+	if (s->sync.event && s->sync.event != UINT32_MAX)
+		kv[n++] = xsprof_i64(keys[KEY_EVENT], s->sync.event);
+	r = OF_EVENT(s->sync.type) ? find(s) : NULL;
+	if (r) {
+		kv[n++] = xsprof_i64(keys[KEY_STREAM], r->stream);
+		kv[n++] = xsprof_i64(keys[KEY_CALL], r->correlation);
+	}
+	cupti_put(&a, kv, n);
+}
+
+static int by_call(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int recordings_by_call(const void *a, const void *b)
+{
+	return by_call(((const struct recording *)a)->correlation,
+		       ((const struct recording *)b)->correlation);
+}
+
+static int waits_by_call(const void *a, const void *b)
+{
+	return by_call(((const struct cupti_sync_id *)a)->sync.correlation,
+		       ((const struct cupti_sync_id *)b)->sync.correlation);
+}
+
+void cupti_wait_settle(void)
+{
+	uint32_t device, left = 0, next = 0;
+
+	qsort(told, nr_told, sizeof(told[0]), recordings_by_call);
+	qsort(kept, nr_kept, sizeof(kept[0]), waits_by_call);
+	for (uint32_t i = 0; i < nr_kept; i++) {
+		while (next < nr_told && told[next].correlation < kept[i].sync.correlation)
+			enter(&told[next++]);
+		if (cupti_device_of(kept[i].sync.context, &device))
+			put(&kept[i], device);
+		else
+			kept[left++] = kept[i];
+	}
+	while (next < nr_told)
+		enter(&told[next++]);
+	nr_told = 0;
+	nr_kept = left;
+}
+
+void cupti_wait(const struct cupti_sync *sync)
+{
+	struct cupti_sync_id s = { .sync = *sync };
+	uint32_t device;
+
+	if (cupti_version >= CUPTI_SYNC_IDS)
+		s.id = ((const struct cupti_sync_id *)sync)->id;
+	if (!OF_EVENT(sync->type) && cupti_device_of(sync->context, &device)) {
+		put(&s, device);
+		return;
+	}
+	if (nr_kept == KEPT)
+		cupti_wait_settle();
+	if (nr_kept < KEPT)
+		kept[nr_kept++] = s;
+	else
+		cupti_miss(CUPTI_MISS_CONTEXT, 1);
+}
+
+void cupti_wait_end(void)
+{
+	cupti_wait_settle();
+	cupti_miss(CUPTI_MISS_CONTEXT, nr_kept);
+	nr_kept = 0;
+}

@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What is recorded of CUDA on request, and what a budget leaves out: played to the collector of
+# CUPTI through a stand-in for libcupti. Results are of a replay: no GPU is there.
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+XSPROF = os.path.join(BUILD, "bin", "xsprof")
+PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
+DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
+SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
+CAPTURE = os.path.join(DIR.name, "capture")
+
+count = 0
+failed = False
+
+
+def equal(got, want, name):
+    global count, failed
+    count += 1
+    if got != want:
+        failed = True
+        for line in f"got  {got}\nwant {want}".splitlines():
+            print("#", line)
+    print("ok" if got == want else "not ok", count, f"{name} (replay)")
+
+
+def run(*args, **more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "CUDA_"))}
+    env.update({"XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so"),
+                "XSPROF_SHM_DIR": SHM.name, **more})
+    return subprocess.run([XSPROF, *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=120)
+
+
+def record(*options, what, **more):
+    got = run("record", *options, "-o", CAPTURE, "--", PROGRAM, *what, **more)
+    dump = run("dump", "-f", "ndjson", CAPTURE)
+    events = [json.loads(line) for line in dump.stdout.splitlines()]
+    return got, [e for e in events if e["type"] == "gpu"], events
+
+
+def args_of(event):
+    return {a["key"]: a["value"] for a in event.get("args", [])}
+
+
+def kinds(events):
+    return collections.Counter(e["kind"] for e in events)
+
+
+def check_chain(version):
+    got, gpu, _ = record("--gpu", what=["details"], STAND_IN_VERSION=str(version))
+    first, second = map(int, got.stdout.split("recordings: ")[1].split()[:2])
+    waits = [(e["stream"], args_of(e)) for e in gpu if e["kind"] == "sync"]
+    ids, streams, calls = ("wait_on_cuda_event_id", "wait_on_stream",
+                           "wait_on_cuda_event_record_corr_id")
+    again = [(e["value"], args_of(e).get(calls)) for e in gpu
+             if e["kind"] == "sync" and e["stream"] == 21]
+    equal([len(again), [call - to for call, to in again]], [50, [1] * 50],
+          "of an event that is recorded again and again, each wait has its own")
+    waits = [w for w in waits if w[0] != 21]
+    equal(sorted(waits, key=lambda w: (w[0], w[1][ids])),
+          [(8, {ids: 11, streams: 7, calls: first}), (8, {ids: 12}),
+           (9, {ids: 11, streams: 13, calls: second})],
+          f"CUDA {version // 100}.{version % 100}: a wait names the stream and the call of the "
+          "recording that it is for, where CUPTI told of it")
+    return gpu
+
+
+def check_details():
+    gpu = check_chain(1108)
+    check_chain(1206)
+    check_chain(1208)
+    plain = check_chain(1305)
+    equal([kinds(gpu)["graph"], kinds(gpu)["memcpy"], kinds(plain)["graph"]], [0, 0, 0],
+          "without a request there are no whole graphs and no unified memory")
+    equal([k for e in gpu for k in args_of(e) if "before start" in k], [],
+          "nor when kernels were queued")
+    _, gpu, _ = record("--gpu=graphs,managed,queued", what=["details"])
+    graph = [e for e in gpu if e["kind"] == "graph"]
+    call = {e["value"]: e["name"] for e in gpu if e["kind"] == "runtime"}
+    equal([(e["name"], e["stream"], e["graph"], call[e["value"]]) for e in graph],
+          [("CUDA graph 5", 9, 5, "cudaGraphLaunch")], "a graph as a whole, and its call")
+    moved = [(e["name"], e["bytes"], e["device"], args_of(e)["cause"]) for e in gpu
+             if e["kind"] == "memcpy"]
+    equal(moved, [("Unified Memory HtoD", 65536, 1, "coherence"),
+                  ("Unified Memory DtoH", 4096, 1, "coherence")], "what unified memory moved")
+    trace = json.loads(run("dump", "-f", "kineto", CAPTURE).stdout)["traceEvents"]
+    kernel = next(e["args"] for e in trace if e.get("name", "").startswith("axpy"))
+    equal([kernel["queued before start (ns)"], kernel["submitted before start (ns)"],
+           kernel["grid"]], [500, 200, [4, 5, 6]], "when a kernel was queued and submitted")
+    text = run("report", "--gpu", CAPTURE).stdout
+    equal(["CUDA graph 5" in text, "in no stream" in text], [True, True],
+          "report --gpu has both")
+    equal([(e["cat"], e["args"]["graph id"]) for e in trace if e.get("name") == "CUDA graph 5"],
+          [("kernel", 5)], "Kineto's format has the graph as work of its stream")
+    got = run("record", "--gpu=graph", "-o", CAPTURE, "--", "true")
+    equal([got.returncode, "'graph' is invalid" in got.stderr], [2, True],
+          "a word that is none is refused")
+
+
+def check_budget():
+    for text in ("0", "101", "two", "nan", ""):
+        got = run("record", "--gpu-budget", text, "-o", CAPTURE, "--", "true")
+        equal([got.returncode, "0.1 to 100" in got.stderr], [2, True], f"a budget of '{text}'")
+    _, gpu, events = record("--gpu-budget=2%", what=["budget", "5"])
+    cost = [e["i64"] for e in events if e.get("name") == "cost of recording a launch (ns)"]
+    equal(len(cost) == 1 and 15000 <= cost[0] <= 30000, True,
+          f"what records add to a launch is measured: {cost}, made up as 20000 ns")
+    off = [e for e in gpu if e["kind"] == "unrecorded"]
+    equal([e["name"] for e in off], ["GPU not recorded: over budget"],
+          "the time in which devices are not recorded is in the trace")
+    inside = [e for e in gpu if e["kind"] == "kernel" and
+              any(o["begin_ns"] + 10 ** 6 < e["begin_ns"] and e["end_ns"] < o["end_ns"] - 10 ** 6
+                  for o in off)]
+    equal(inside, [], "and nothing is recorded in them")
+    said = [args_of(e) for e in events if e.get("name") ==
+            "GPU budget: devices are not recorded from here"]
+    equal([len(said), said[0]["cost (% of a CPU)"] > 2, said[0]["budget (% of a CPU)"]],
+          [1, True, 2], "the step is in the trace, with its reason")
+    report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
+    equal(report["devices"][0]["unrecorded_ns"], sum(e["end_ns"] - e["begin_ns"] for e in off),
+          "report --gpu says how long that was")
+    text = run("report", "--gpu", CAPTURE).stdout
+    equal(["devices were not recorded for" in text, " that were recorded (" in text],
+          [True, True], "and does not take it for idle")
+    _, gpu, events = record("--gpu-budget=2%", what=["budget-graphs", "5"])
+    names = [e.get("name") for e in events]
+    equal(["GPU budget: graphs as a whole from here" in names, kinds(gpu)["graph"] > 0],
+          [True, True], "where most kernels are of graphs, graphs as a whole come first")
+    cost = [e["i64"] for e in events if e.get("name") == "cost of recording a graph's launch (ns)"]
+    equal([len(cost), 15000 <= cost[0] <= 30000, cost[1] <= 5000], [2, True, True],
+          f"what that costs is measured anew: {cost}")
+    _, gpu, events = record("--gpu-budget=100", what=["budget", "3"])
+    equal([e["name"] for e in gpu if e["kind"] == "unrecorded"],
+          ["GPU not recorded: the cost of a launch is measured"],
+          "within a budget all is recorded but the moment of the measurement")
+
+
+check_details()
+check_budget()
+print(f"1..{count}")
+DIR.cleanup()
+SHM.cleanup()
+sys.exit(failed)
