@@ -74,11 +74,25 @@ def check_chain(version):
     return gpu
 
 
+def check_collectives(gpu):
+    report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
+    times = {name: [(e["begin_ns"], e["end_ns"]) for e in gpu
+                    if e["kind"] == "kernel" and e["name"].startswith(name)]
+             for name in ("nccl", "axpy")}
+    (begin, end), = times["nccl"]
+    beside = len({ns for a, b in times["axpy"] for ns in range(max(begin, a), min(end, b))})
+    device = report["devices"][0]
+    equal([device["collectives_ns"], device["collectives_beside_kernels_ns"]],
+          [end - begin, beside], "report --gpu: collectives, and how long beside other kernels")
+    equal("; collectives 1." in run("report", "--gpu", CAPTURE).stdout, True, "and in its table")
+
+
 def check_details():
     gpu = check_chain(1108)
     check_chain(1206)
     check_chain(1208)
     plain = check_chain(1305)
+    check_collectives(plain)
     equal([kinds(gpu)["graph"], kinds(gpu)["memcpy"], kinds(plain)["graph"]], [0, 0, 0],
           "without a request there are no whole graphs and no unified memory")
     equal([k for e in gpu for k in args_of(e) if "before start" in k], [],

@@ -98,6 +98,8 @@ static void details(void)
 		stand_in_sync_event(stand_in_call(false, 1), 21, 13, 200 + (uint64_t)i);
 	}
 	stand_in_graph(stand_in_call(false, 6), 9, 5);
+	stand_in_kernel(stand_in_call(false, 1), 15, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0);
+	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	/* Later, when CUDA is ready. */
 	sleep(1);

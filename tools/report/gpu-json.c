@@ -33,10 +33,12 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	printf(",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64
 	       ",\"kernels_ns\":%" PRIu64 ",\"copies_ns\":%" PRIu64 ",\"sets_ns\":%" PRIu64
 	       ",\"copies_beside_kernels_ns\":%" PRIu64 ",\"copied_bytes\":%" PRIu64
-	       ",\"uncounted_ns\":%" PRIu64 ",\"unrecorded_ns\":%" PRIu64 "}",
+	       ",\"uncounted_ns\":%" PRIu64 ",\"unrecorded_ns\":%" PRIu64
+	       ",\"collectives_ns\":%" PRIu64 ",\"collectives_beside_kernels_ns\":%" PRIu64 "}",
 	       d->first, d->last, all, kernels, copies, d->sets,
 	       kernels + copies > all ? kernels + copies - all : 0, d->bytes,
-	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded);
+	       gpu_busy_late(d->busy[GPU_BUSY_ALL]), d->unrecorded,
+	       gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]), gpu_overlap(d));
 }
 
 static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)

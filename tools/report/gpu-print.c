@@ -125,6 +125,7 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_ALL]);
 	uint64_t kernels = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
 	uint64_t copies = gpu_busy_ns(d->busy[GPU_BUSY_COPIES]);
+	uint64_t collectives = gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]);
 	uint64_t late = gpu_busy_late(d->busy[GPU_BUSY_ALL]);
 	char a[32], b[32], c[32], e[32];
 
@@ -147,6 +148,10 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	       percent(all, span), tool_format_time(c, sizeof(c), kernels),
 	       tool_format_time(e, sizeof(e), copies),
 	       tool_format_time((char[32]){ 0 }, 32, d->sets));
+	if (collectives)
+		printf("; collectives %s, of these %s beside other kernels",
+		       tool_format_time(a, sizeof(a), collectives),
+		       tool_format_time(b, sizeof(b), gpu_overlap(d)));
 	if (kernels + copies > all)
 		printf("; copies beside kernels %s",
 		       tool_format_time(a, sizeof(a), kernels + copies - all));

@@ -32,6 +32,15 @@ struct reader {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* By its name, as other tools have it: ncclDevKernel_AllReduce_..., void ncclKernel_... */
+static bool is_collective(const struct gpu_report *gpu, const struct xsp_group *group)
+{
+	size_t len;
+	const char *name = xsp_groups_word(gpu->report->groups, group->key.name, &len);
+
+	return memmem(name, len, "ncclDevKernel", 13) || memmem(name, len, "ncclKernel", 10);
+}
+
 static struct gpu_row *new_row(struct gpu_report *gpu, struct xsp_group *group, uint32_t kind)
 {
 	uint32_t room = gpu->room ? 2 * gpu->room : 256;
@@ -44,7 +53,10 @@ static struct gpu_row *new_row(struct gpu_report *gpu, struct xsp_group *group, 
 		gpu->rows = rows;
 		gpu->room = room;
 	}
-	gpu->rows[gpu->nr] = (struct gpu_row){ .group = group, .kind = kind };
+	gpu->rows[gpu->nr] = (struct gpu_row){
+		.group = group, .kind = kind,
+		.collective = kind == XSPROF_GPU_KERNEL && is_collective(gpu, group),
+	};
 	return &gpu->rows[gpu->nr++];
 }
 
@@ -238,6 +250,9 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	if (!d)
 		return;
 	gpu_busy_add(d->busy[GPU_BUSY_ALL], begin, end);
+	if (ev->aux == XSPROF_GPU_KERNEL || ev->aux == XSPROF_GPU_GRAPH)
+		gpu_busy_add(d->busy[row->collective ? GPU_BUSY_COLLECTIVES : GPU_BUSY_COMPUTING],
+			     begin, end);
 	if (ev->aux != XSPROF_GPU_MEMSET)
 		gpu_busy_add(d->busy[ev->aux == XSPROF_GPU_MEMCPY ? GPU_BUSY_COPIES :
 								     GPU_BUSY_KERNELS], begin, end);

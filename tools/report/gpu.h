@@ -27,7 +27,11 @@ uint64_t gpu_busy_late(const struct gpu_busy *busy);
 
 /* ---- gpu.c ----------------------------------------------------------------------------------- */
 
-enum gpu_busy_of { GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_KINDS };
+/* Kernels of collectives are kernels too, as are those of none. */
+enum gpu_busy_of {
+	GPU_BUSY_ALL, GPU_BUSY_KERNELS, GPU_BUSY_COPIES, GPU_BUSY_COLLECTIVES, GPU_BUSY_COMPUTING,
+	GPU_BUSY_KINDS,
+};
 
 /**
  * struct gpu_device - a device
@@ -71,6 +75,7 @@ struct gpu_stream {
  * struct gpu_row - what a row has beside its group
  * @group: its durations
  * @kind: enum xsprof_gpu_kind
+ * @collective: it is a kernel of a library for collectives
  * @bytes: moved
  * @delays: activities whose call is known
  * @delay: ns from the begin of their calls to theirs, in all
@@ -80,6 +85,7 @@ struct gpu_stream {
 struct gpu_row {
 	struct xsp_group	*group;
 	uint32_t		kind;
+	bool			collective;
 	uint64_t		bytes;
 	uint64_t		delays;
 	uint64_t		delay;
@@ -147,6 +153,16 @@ struct gpu_report {
 	uint64_t		busy;
 	uint64_t		events;
 };
+
+/* How long collectives ran beside other kernels, ns. */
+static inline uint64_t gpu_overlap(const struct gpu_device *d)
+{
+	uint64_t both = gpu_busy_ns(d->busy[GPU_BUSY_COLLECTIVES]) +
+			gpu_busy_ns(d->busy[GPU_BUSY_COMPUTING]);
+	uint64_t all = gpu_busy_ns(d->busy[GPU_BUSY_KERNELS]);
+
+	return both > all ? both - all : 0;
+}
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);
