@@ -33,6 +33,7 @@
 #define CUPTI_EVENT		36u
 #define CUPTI_SYNC		38u
 #define CUPTI_EXTERNAL		39u
+#define CUPTI_MEMORY		49u
 #define CUPTI_GRAPH		51u
 
 #define CUPTI_FLUSH_FORCED	1u
@@ -209,6 +210,24 @@ struct cupti_graph {
 	uint32_t	graph;
 	uint32_t	context;
 	uint32_t	stream;
+};
+
+/* Memory was allocated, or freed. */
+struct cupti_memory {
+	uint32_t	kind;
+	uint32_t	operation;
+	uint32_t	memory;
+	uint32_t	correlation;
+	uint64_t	address;
+	uint64_t	bytes;
+	uint64_t	timestamp;
+	uint64_t	pc;
+	uint32_t	process;
+	uint32_t	device;
+	uint32_t	context;
+	uint32_t	stream;
+	const char	*name;
+	uint32_t	async;
 };
 
 /* Of unified memory: what was moved, or a fault. */

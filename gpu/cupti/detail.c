@@ -9,7 +9,8 @@
 #define VARIABLE	"XSPROF_GPU"
 
 static const char *const words[CUPTI_NR_DETAILS] = {
-	[CUPTI_DETAIL_GRAPHS] = "graphs", [CUPTI_DETAIL_MANAGED] = "managed",
+	[CUPTI_DETAIL_GRAPHS] = "graphs", [CUPTI_DETAIL_MEMORY] = "memory",
+	[CUPTI_DETAIL_MANAGED] = "managed",
 	[CUPTI_DETAIL_QUEUED] = "queued",
 };
 
@@ -23,8 +24,8 @@ static void take(const char *word, size_t len)
 			return;
 		}
 	}
-	collect_say("%s: '%.*s' is none of graphs, managed, queued: it is left out", VARIABLE,
-		    (int)len, word);
+	collect_say("%s: '%.*s' is none of graphs, memory, managed, queued: it is left out",
+		    VARIABLE, (int)len, word);
 }
 
 void cupti_detail_init(void)

@@ -58,6 +58,7 @@ int InitializeInjection(void)
 		cupti_budget_init();
 		cupti_record_init();
 		cupti_wait_init();
+		cupti_memory_init();
 		cupti_managed_init();
 		if (!cupti_open()) {
 			collect_clock_start();

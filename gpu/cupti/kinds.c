@@ -23,6 +23,8 @@ static void enable_details(void)
 {
 	if (graphs && cupti.enable(CUPTI_GRAPH))
 		collect_say("this CUPTI does not tell of whole graphs: their nodes are recorded");
+	if (cupti_detail(CUPTI_DETAIL_MEMORY) && cupti.enable(CUPTI_MEMORY))
+		collect_say("this CUPTI does not tell of memory: it is not recorded");
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) &&
 	    (!cupti.enable_latency || cupti.enable_latency(1)))
 		collect_say("this CUPTI does not tell when kernels are queued");
@@ -64,6 +66,8 @@ void cupti_kinds_pause(void)
 		(void)cupti.disable(kinds[i]);
 	if (graphs)
 		(void)cupti.disable(CUPTI_GRAPH);
+	if (cupti_detail(CUPTI_DETAIL_MEMORY))
+		(void)cupti.disable(CUPTI_MEMORY);
 	if (cupti_detail(CUPTI_DETAIL_MANAGED))
 		(void)cupti.disable(CUPTI_MANAGED);
 	if (cupti_detail(CUPTI_DETAIL_QUEUED) && cupti.enable_latency)

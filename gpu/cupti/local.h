@@ -11,6 +11,7 @@
  *	load.c		what CUPTI had to do
  *	detail.c	what the user wants beside what is always recorded
  *	wait.c		waits, and which recording of an event they are for
+ *	memory.c	what is allocated and freed
  *	managed.c	unified memory
  *	record.c	CUPTI's records into ours
  *	probe.c		how long launches take
@@ -115,6 +116,7 @@ void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *k
 
 enum cupti_detail {
 	CUPTI_DETAIL_GRAPHS,	/* launches of graphs as a whole, and not their nodes */
+	CUPTI_DETAIL_MEMORY,	/* what is allocated and freed */
 	CUPTI_DETAIL_MANAGED,	/* what unified memory moves */
 	CUPTI_DETAIL_QUEUED,	/* when kernels were queued and submitted */
 	CUPTI_NR_DETAILS,
@@ -154,6 +156,13 @@ void cupti_wait(const struct cupti_sync *sync);
 void cupti_wait_settle(void);
 /* There will be no more. */
 void cupti_wait_end(void);
+
+/* ---- memory.c -------------------------------------------------------------------------------- */
+
+void cupti_memory_init(void);
+/* It is kept until cupti_memory_settle(), to which all buffers of a flush have been read. */
+void cupti_memory(const struct cupti_memory *memory);
+void cupti_memory_settle(void);
 
 /* ---- managed.c ------------------------------------------------------------------------------- */
 

@@ -280,6 +280,9 @@ static void take(const void *record)
 	case CUPTI_GRAPH:
 		put_graph(record);
 		break;
+	case CUPTI_MEMORY:
+		cupti_memory(record);
+		break;
 	case CUPTI_MANAGED:
 		cupti_managed(record);
 		break;

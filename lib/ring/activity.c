@@ -12,7 +12,7 @@
 static bool is_known(const struct xsprof_device_activity *a)
 {
 	return a->size >= sizeof(*a) && a->kind >= XSPROF_GPU_KERNEL &&
-	       a->kind <= XSPROF_GPU_UNRECORDED;
+	       a->kind <= XSPROF_GPU_FREE;
 }
 
 void xsprof_device_activity(const struct xsprof_device_activity *a, const struct xsprof_kv *kv,

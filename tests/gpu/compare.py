@@ -72,13 +72,17 @@ def chain(events):
 
 def details(xsprof, graphs, managed):
     """Whole graphs, and nothing of their nodes; what unified memory moved, 100 times 4 MiB."""
-    kinds = collections.Counter((e["kind"], "scale<double>" in e["name"])
-                                for e in dump(xsprof, graphs))
+    events = dump(xsprof, graphs)
+    kinds = collections.Counter((e["kind"], "scale<double>" in e["name"]) for e in events)
+    used = [a["value"] for e in events for a in e.get("args", []) if a["key"] == "in use (bytes)"]
+    print(f"memory: {kinds['alloc', False]} allocated, {kinds['free', False]} freed; at most "
+          f"{max(used, default=0)} bytes in use, {used[-1:]} at the end")
     moves = [e for e in dump(xsprof, managed) if e["name"].startswith("Unified Memory")]
     moved = sum(e["bytes"] for e in moves if e["name"] == "Unified Memory HtoD")
     print(f"graphs: {kinds['graph', False]} as a whole, {kinds['kernel', True]} of their nodes; "
           f"unified memory: {len(moves)} moves, {moved} bytes to the device")
-    return kinds["graph", False] == 20 and not kinds["kernel", True] and moved >= 90 * 4 << 20
+    return kinds["graph", False] == 20 and not kinds["kernel", True] and \
+        moved >= 90 * 4 << 20 and max(used, default=0) >= 8 << 20
 
 
 def budget(xsprof, path):

@@ -32,12 +32,12 @@ def equal(got, want, name):
     print("ok" if got == want else "not ok", count, f"{name} (replay)")
 
 
-def run(*args, **more):
+def run(*args, encoding="utf-8", **more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "CUDA_"))}
     env.update({"XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so"),
                 "XSPROF_SHM_DIR": SHM.name, **more})
     return subprocess.run([XSPROF, *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=120)
+                          encoding=encoding, timeout=120)
 
 
 def record(*options, what, **more):
@@ -87,6 +87,26 @@ def check_collectives(gpu):
     equal("; collectives 1." in run("report", "--gpu", CAPTURE).stdout, True, "and in its table")
 
 
+def check_memory():
+    _, gpu, _ = record("--gpu=memory", what=["details"])
+    # The total after each, in the order of their times; not known of what is told of too late.
+    equal([(e["name"], e["bytes"], args_of(e).get("in use (bytes)")) for e in gpu
+           if e["kind"] in ("alloc", "free")],
+          [("Alloc (Device)", 65536, 65536), ("Alloc (Device)", 4096, 69632),
+           ("Free (Device)", 4096, 65536), ("Free (Device)", 65536, None),
+           ("Alloc (Device)", 512, 512)], "--gpu=memory: what is allocated and freed, and in use")
+    report = json.loads(run("report", "--gpu", "--json", CAPTURE).stdout)
+    equal([report["devices"][0]["memory_bytes"], "memory at most 69.6 kB" in
+           run("report", "--gpu", CAPTURE).stdout],
+          [69632, True], "report --gpu: the most that was in use")
+    trace = json.loads(run("dump", "-f", "chrome", CAPTURE).stdout)["traceEvents"]
+    equal([e["args"]["value"] for e in trace if e.get("name") == "memory in use on GPU 1"],
+          [65536, 69632, 65536, 512], "a counter in Chrome's format")
+    names = run("dump", "-f", "perfetto", CAPTURE, encoding="latin-1").stdout
+    equal([names.count("memory in use on GPU 1"), names.count("GPU 1 memory")], [1, 1],
+          "and in Perfetto's")
+
+
 def check_details():
     gpu = check_chain(1108)
     check_chain(1206)
@@ -97,6 +117,7 @@ def check_details():
           "without a request there are no whole graphs and no unified memory")
     equal([k for e in gpu for k in args_of(e) if "before start" in k], [],
           "nor when kernels were queued")
+    check_memory()
     _, gpu, _ = record("--gpu=graphs,managed,queued", what=["details"])
     graph = [e for e in gpu if e["kind"] == "graph"]
     call = {e["value"]: e["name"] for e in gpu if e["kind"] == "runtime"}

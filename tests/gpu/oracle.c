@@ -59,6 +59,11 @@ typedef CUpti_ActivityGraphTrace2 graph_t;
 #else
 typedef CUpti_ActivityGraphTrace graph_t;
 #endif
+#if VERSION >= 1206
+typedef CUpti_ActivityMemory4 memory_t;
+#else
+typedef CUpti_ActivityMemory3 memory_t;
+#endif
 typedef CUpti_ActivityUnifiedMemoryCounterConfig config_t;
 typedef CUpti_ActivityMemcpyPtoP4 peer_t;
 typedef CUpti_ActivityMemset4 memset_t;
@@ -170,6 +175,17 @@ SAME(cupti_graph, graph, graph_t, graphId);
 SAME(cupti_graph, context, graph_t, contextId);
 SAME(cupti_graph, stream, graph_t, streamId);
 
+SAME(cupti_memory, operation, memory_t, memoryOperationType);
+SAME(cupti_memory, memory, memory_t, memoryKind);
+SAME(cupti_memory, correlation, memory_t, correlationId);
+SAME(cupti_memory, address, memory_t, address);
+SAME(cupti_memory, bytes, memory_t, bytes);
+SAME(cupti_memory, timestamp, memory_t, timestamp);
+SAME(cupti_memory, device, memory_t, deviceId);
+SAME(cupti_memory, context, memory_t, contextId);
+SAME(cupti_memory, stream, memory_t, streamId);
+SAME(cupti_memory, async, memory_t, isAsync);
+
 SAME(cupti_managed, counter, managed_t, counterKind);
 SAME(cupti_managed, value, managed_t, value);
 SAME(cupti_managed, start, managed_t, start);
@@ -214,6 +230,7 @@ _Static_assert(CUPTI_OVERHEAD == CUPTI_ACTIVITY_KIND_OVERHEAD, "kind");
 _Static_assert(CUPTI_MEMCPY_PEER == CUPTI_ACTIVITY_KIND_MEMCPY2, "kind");
 _Static_assert(CUPTI_SYNC == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "kind");
 _Static_assert(CUPTI_EXTERNAL == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "kind");
+_Static_assert(CUPTI_MEMORY == CUPTI_ACTIVITY_KIND_MEMORY2, "kind");
 _Static_assert(CUPTI_MANAGED == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, "kind");
 _Static_assert(CUPTI_EVENT == CUPTI_ACTIVITY_KIND_CUDA_EVENT, "kind");
 _Static_assert(CUPTI_GRAPH == CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "kind");
@@ -237,6 +254,7 @@ static const struct {
 	{ CUPTI_RUNTIME, sizeof(call_t) }, { CUPTI_DRIVER, sizeof(call_t) },
 	{ CUPTI_EXTERNAL, sizeof(external_t) }, { CUPTI_SYNC, sizeof(sync_t) },
 	{ CUPTI_OVERHEAD, sizeof(overhead_t) }, { CUPTI_EVENT, sizeof(event_t) },
+	{ CUPTI_MEMORY, sizeof(memory_t) },
 	{ CUPTI_GRAPH, sizeof(graph_t) }, { CUPTI_MANAGED, sizeof(managed_t) },
 };
 #define NO_DRIVER	999

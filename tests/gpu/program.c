@@ -101,8 +101,14 @@ static void details(void)
 	stand_in_kernel(stand_in_call(false, 1), 15, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
 	stand_in_kernel(stand_in_call(false, 1), 7, "_Z4axpyPKfPfi", 0);
+	/* The second comes before the first, and the last is told of long after it was. */
+	stand_in_memory(stand_in_call(false, 1), true, 4096, 0);
+	stand_in_memory(stand_in_call(false, 1), true, 65536, 10000);
+	stand_in_memory(stand_in_call(false, 1), false, 4096, 0);
 	/* Later, when CUDA is ready. */
 	sleep(1);
+	stand_in_memory(stand_in_call(false, 1), false, 65536, 2000000000);
+	stand_in_memory(stand_in_call(false, 1), true, 512, 0);
 	stand_in_managed(1, 65536);
 	stand_in_managed(2, 4096);
 	printf("recordings: %u %u\n", first, second);

@@ -41,7 +41,7 @@ result "kernels, copies, sets, graphs, managed memory, threads: as many as the p
 record two.xsprof -- sh -c './work & ./work & wait' >said.two 2>log &&
 	python3 "$here/compare.py" counts "$xsprof" two.xsprof said 2 >log 2>&1
 result "the same of two processes at once" $?
-"$xsprof" record -q --gpu=graphs,queued -o graphs.xsprof -- ./work >/dev/null 2>log &&
+"$xsprof" record -q --gpu=graphs,queued,memory -o graphs.xsprof -- ./work >/dev/null 2>log &&
 	"$xsprof" record -q --gpu=managed -o managed.xsprof -- ./work managed >/dev/null 2>>log &&
 	python3 "$here/compare.py" details "$xsprof" graphs.xsprof managed.xsprof >log 2>&1 &&
 	"$xsprof" dump -f ndjson graphs.xsprof | grep -q 'queued before start'

@@ -81,6 +81,8 @@ size_t stand_in_length(uint32_t kind)
 		return v < 1208 ? 40 : 56;
 	case CUPTI_EVENT:
 		return v < 1208 ? 24 : v < 1305 ? 56 : 80;
+	case CUPTI_MEMORY:
+		return v < 1206 ? 136 : 144;
 	case CUPTI_GRAPH:
 		return v < 1204 ? 48 : 56;
 	case CUPTI_MANAGED:
@@ -310,6 +312,18 @@ EXPORT void stand_in_graph(uint32_t corr, uint32_t stream, uint32_t graph)
 
 	set_times(&g.start, &g.end);
 	(void)stand_in_put(&g, sizeof(g));
+}
+
+EXPORT void stand_in_memory(uint32_t corr, bool allocated, uint64_t bytes, uint64_t ago)
+{
+	const struct cupti_memory m = {
+		.kind = CUPTI_MEMORY, .operation = allocated ? 1 : 2, .memory = 3,
+		.correlation = corr, .address = 0x7f0000000000 + bytes, .bytes = bytes,
+		.timestamp = stand_in_now() - ago, .device = 1, .context = 3,
+		.stream = UINT32_MAX,
+	};
+
+	(void)stand_in_put(&m, sizeof(m));
 }
 
 EXPORT void stand_in_managed(uint32_t counter, uint64_t bytes)

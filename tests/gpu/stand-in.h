@@ -45,6 +45,8 @@ void stand_in_event(uint32_t correlation, uint32_t stream, uint32_t event, uint6
 void stand_in_sync_event(uint32_t correlation, uint32_t stream, uint32_t event, uint64_t id);
 /* A graph as a whole. */
 void stand_in_graph(uint32_t correlation, uint32_t stream, uint32_t graph);
+/* Memory of a device, so many ns ago. */
+void stand_in_memory(uint32_t correlation, bool allocated, uint64_t bytes, uint64_t ago);
 /* Unified memory: a counter of CUPTI's, and bytes. */
 void stand_in_managed(uint32_t counter, uint64_t bytes);
 void stand_in_overhead(uint32_t type);

@@ -87,6 +87,7 @@ static void help(void)
 	     "      --gpu[=WHAT,...]    also what GPUs do: kernels, copies and calls of CUDA,\n"
 	     "                          through CUPTI, and of OpenCL, through its loader;\n"
 	     "                          of CUDA also: graphs (as a whole, not their nodes),\n"
+	     "                          memory (what is allocated and freed),\n"
 	     "                          managed (what unified memory moves), queued (when\n"
 	     "                          kernels were queued)\n"
 	     "      --gpu-budget PERCENT\n"
@@ -167,7 +168,7 @@ static int take_categories(const char *list, const char **categories)
 
 static int take_gpu(struct record_options *opts, const char *words)
 {
-	static const char *const known[] = { "graphs", "managed", "queued" };
+	static const char *const known[] = { "graphs", "memory", "managed", "queued" };
 	size_t n, i;
 
 	opts->gpu = true;
@@ -177,8 +178,9 @@ static int take_gpu(struct record_options *opts, const char *words)
 			if (strlen(known[i]) == n && !strncmp(known[i], p, n))
 				break;
 		if (i == sizeof(known) / sizeof(known[0]))
-			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, managed, "
-					  "queued, or several of these with commas", (int)n, p);
+			return tool_usage("record", "--gpu: '%.*s' is invalid: graphs, memory, "
+					  "managed, queued, or several of these with commas",
+					  (int)n, p);
 	}
 	opts->gpu_what = words;
 	return -1;

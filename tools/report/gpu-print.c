@@ -155,6 +155,8 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	if (kernels + copies > all)
 		printf("; copies beside kernels %s",
 		       tool_format_time(a, sizeof(a), kernels + copies - all));
+	if (d->in_use)
+		printf("; memory at most %s", tool_format_bytes((char[32]){ 0 }, 32, d->in_use));
 	putchar('\n');
 	if (late)
 		printf("#   up to %s of it are not counted as busy: they were told of long after "
@@ -217,5 +219,5 @@ void gpu_print(const struct gpu_report *gpu)
 		;
 	print_rows(gpu, 0, work, "Activity");
 	print_rows(gpu, work, calls, "Call");
-	print_rows(gpu, calls, gpu->nr, "Wait or overhead");
+	print_rows(gpu, calls, gpu->nr, "Wait, overhead or memory");
 }

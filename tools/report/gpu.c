@@ -272,6 +272,17 @@ static void add_work(struct reader *r, const struct xsprof_event *ev, struct gpu
 	row->occupied_ns += end - begin;
 }
 
+static void add_memory(struct reader *r, const struct xsprof_event *ev, struct gpu_row *row)
+{
+	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
+	struct gpu_device *d = device_of(r, ev->producer, rec->device);
+	uint64_t in_use;
+
+	row->bytes += rec->bytes;
+	if (d && fmt_gpu_in_use(r->gpu.report->source.trace, ev, &in_use) && in_use > d->in_use)
+		d->in_use = in_use;
+}
+
 static void add_unrecorded(struct gpu_report *gpu, uint32_t producer, uint64_t ns)
 {
 	uint32_t i = 0;
@@ -316,7 +327,7 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 	uint8_t match_name = 0;
 	uint32_t tid;
 
-	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_UNRECORDED ||
+	if (!rec || ev->rec_size < sizeof(*rec) || ev->aux > XSPROF_GPU_FREE ||
 	    ev->end_ns < ev->begin_ns || end < begin)
 		return;
 	tid = rec->thread ? (uint32_t)rec->thread : ev->tid;
@@ -331,6 +342,8 @@ static void one(struct reader *r, const struct xsprof_event *ev)
 		add_unrecorded(&r->gpu, ev->producer, end - begin);
 	r->gpu.events++;
 	add_duration(r->gpu.report, row->group, end - begin);
+	if (gpu_is_memory(ev->aux))
+		add_memory(r, ev, row);
 	if (gpu_is_work(ev->aux))
 		add_work(r, ev, row, begin, end);
 	if (gpu_is_work(ev->aux) || gpu_is_call(ev->aux))

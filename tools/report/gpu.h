@@ -43,6 +43,7 @@ enum gpu_busy_of {
  * @known: they are
  * @sets: ns of memsets
  * @unrecorded: ns in which its process did not record it; 0 where several processes used it
+ * @in_use: the most bytes of its memory that a process had at once; 0 where that is not known
  * @bytes: moved by copies
  * @first: begin of its first activity
  * @last: end of its last
@@ -56,6 +57,7 @@ struct gpu_device {
 	bool			known;
 	uint64_t		sets;
 	uint64_t		unrecorded;
+	uint64_t		in_use;
 	uint64_t		bytes;
 	uint64_t		first;
 	uint64_t		last;
@@ -182,6 +184,11 @@ static inline bool gpu_is_work(uint32_t kind)
 {
 	return (kind >= XSPROF_GPU_KERNEL && kind <= XSPROF_GPU_MEMSET) ||
 	       kind == XSPROF_GPU_GRAPH;
+}
+
+static inline bool gpu_is_memory(uint32_t kind)
+{
+	return kind == XSPROF_GPU_ALLOC || kind == XSPROF_GPU_FREE;
 }
 
 /* gpu-print.c, gpu-json.c */

@@ -309,6 +309,8 @@ enum xsprof_gpu_kind {
 	XSPROF_GPU_OVERHEAD	= 7,
 	XSPROF_GPU_GRAPH	= 8,	/* a graph as a whole, instead of its nodes */
 	XSPROF_GPU_UNRECORDED	= 9,	/* a time in which no device was recorded */
+	XSPROF_GPU_ALLOC	= 10,	/* of memory: begin and end are one time */
+	XSPROF_GPU_FREE		= 11,
 };
 
 /**

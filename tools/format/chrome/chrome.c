@@ -94,6 +94,20 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = put_lit(p, "}}");
 }
 
+/* How much of a device's memory is in use: a counter beside the allocation itself. */
+static void put_in_use(struct xsp_out *out, const struct xsp_view *view)
+{
+	const struct xsprof_rec_gpu *gpu = xsp_record(view->ev, struct xsprof_rec_gpu);
+	uint64_t bytes;
+	char *p;
+
+	if (!gpu || !fmt_gpu_in_use(out->trace, view->ev, &bytes))
+		return;
+	p = chrome_open(out, view->thread, 'C', view->ev->begin_ns);
+	p = put_u32(put_lit(p, "\"name\":\"memory in use on GPU "), gpu->device);
+	out->buf.p = put_lit(put_u64(put_lit(p, "\",\"args\":{\"value\":"), bytes), "}}");
+}
+
 static char scope_of(const struct xsprof_event *ev)
 {
 	static const char scopes[] = { 't', 'p', 'g' };
@@ -173,9 +187,13 @@ static void chrome_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_REC_END:
 		chrome_put_end(out, view);
 		break;
+	case XSPROF_REC_GPU:
+		if (view->ev->aux == XSPROF_GPU_ALLOC || view->ev->aux == XSPROF_GPU_FREE)
+			put_in_use(out, view);
+		chrome_put_range(out, view);
+		break;
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
-	case XSPROF_REC_GPU:
 		chrome_put_range(out, view);
 		break;
 	case XSPROF_REC_INSTANT:

@@ -7,6 +7,22 @@
 #include "format/common/rows.h"
 #include "text/put.h"
 
+bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event *ev,
+		    uint64_t *bytes)
+{
+	struct xsprof_trace_arg arg;
+	size_t pos = 0;
+
+	while (xsprof_trace_args(ev, &pos, &arg)) {
+		if (arg.type != XSPROF_ARG_U64 ||
+		    strcmp(xsprof_trace_name(trace, ev->producer, arg.key), "in use (bytes)"))
+			continue;
+		*bytes = arg.u.u64;
+		return true;
+	}
+	return false;
+}
+
 void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *thread,
 		    struct xsp_place *place)
 {
@@ -26,6 +42,8 @@ void xsp_lane_place(const struct xsprof_event *ev, const struct xsp_track *threa
 		/* A wait for a stream is beside what the stream does then. */
 		if (ev->aux == XSPROF_GPU_SYNC)
 			place->key |= 1ull << 59;
+		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)
+			place->key = 1ull << 57 | gpu->device;
 		/* It is time of the host. */
 		if (ev->aux == XSPROF_GPU_OVERHEAD || ev->aux == XSPROF_GPU_UNRECORDED)
 			place->key = 1ull << 58;
@@ -70,6 +88,10 @@ char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane,
 			break;
 		}
 		p = put_u32(put_lit(p, "GPU "), gpu ? gpu->device : 0);
+		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE) {
+			p = put_lit(p, " memory");
+			break;
+		}
 		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
 		/* A wait for all that a context has to do has none. */
 		if (gpu && gpu->stream != UINT32_MAX)

@@ -144,6 +144,10 @@ static inline char fmt_sched_state(uint32_t aux)
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? c : '?';
 }
 
+/* Memory that is in use after an allocation of a device.  Return: it is known. */
+bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event *ev,
+		    uint64_t *bytes);
+
 /* Words for numbers: "?" for those that are not known here. */
 const char *xsp_word_type(uint16_t type);
 const char *xsp_word_scope(uint32_t scope);

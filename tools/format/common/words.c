@@ -103,7 +103,7 @@ const char *xsp_word_gpu(uint32_t kind)
 {
 	static const char *const words[] = {
 		NULL, "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
-		"graph", "unrecorded",
+		"graph", "unrecorded", "alloc", "free",
 	};
 
 	return WORD(words, kind);

@@ -185,6 +185,8 @@ bool pf_nests(struct xsp_out *out, struct xsp_track *thread, uint64_t begin, uin
 /* A track of its own for a range, or for a counter. */
 uint64_t pf_alone(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
 uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name);
+/* A counter: how much of the memory of a device is in use. */
+uint64_t pf_memory_track(struct xsp_out *out, const struct xsprof_event *ev);
 uint64_t pf_async_uuid(uint32_t producer, uint32_t name, uint64_t id);
 /* An async event's track, described unless it is @known: a range is open on it. */
 uint64_t pf_async_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t name,

@@ -69,6 +69,20 @@ static void put_counter(struct xsp_out *out, const struct xsp_view *view)
 				  wire_i64(p, PF_COUNTER_I64, (int64_t)ev->value));
 }
 
+/* How much of a device's memory is in use: a counter beside the allocation itself. */
+static void put_in_use(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	struct pf_packet pkt;
+	uint64_t bytes, uuid;
+	char *p;
+
+	if (!fmt_gpu_in_use(out->trace, ev, &bytes))
+		return;
+	uuid = pf_memory_track(out, ev);
+	p = pf_open_uuid(out, &pkt, ev->begin_ns, PF_COUNTER, uuid);
+	pf_close(out, &pkt, wire_i64(p, PF_COUNTER_I64, (int64_t)bytes));
+}
+
 /* The track of an instant that is not its thread's; 0: it is. */
 static uint64_t scope_track(struct xsp_out *out, const struct xsprof_event *ev, uint32_t scope)
 {
@@ -124,9 +138,13 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 	case XSPROF_REC_END:
 		pf_put_end(out, view);
 		break;
+	case XSPROF_REC_GPU:
+		if (ev->aux == XSPROF_GPU_ALLOC || ev->aux == XSPROF_GPU_FREE)
+			put_in_use(out, ev);
+		pf_put_range(out, view);
+		break;
 	case XSPROF_REC_COMPLETE:
 	case XSPROF_REC_SPAN:
-	case XSPROF_REC_GPU:
 		pf_put_range(out, view);
 		break;
 	case XSPROF_REC_INSTANT:

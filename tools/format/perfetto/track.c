@@ -342,6 +342,20 @@ uint64_t pf_counter_track(struct xsp_out *out, const struct xsprof_event *ev, ui
 	return uuid;
 }
 
+uint64_t pf_memory_track(struct xsp_out *out, const struct xsprof_event *ev)
+{
+	const struct xsprof_rec_gpu *gpu = (const struct xsprof_rec_gpu *)ev->rec;
+	uint64_t uuid = pf_hash_uuid(ev->producer, PF_COUNTERS, UINT64_MAX - gpu->device);
+	char text[64], *p = put_u32(put_lit(text, "memory in use on GPU "), gpu->device);
+
+	/* No name of a counter has such a number. */
+	if (pf_names_counter(out, ev->producer, UINT32_MAX - gpu->device))
+		named_track(out, ev->ns, uuid,
+			    pf_process_track(out, ev->producer, ev->pid, ev->ns), text,
+			    (size_t)(p - text), true);
+	return uuid;
+}
+
 /* ---- async events -------------------------------------------------------------------------- */
 
 uint64_t pf_async_uuid(uint32_t producer, uint32_t name, uint64_t id)
