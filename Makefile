@@ -114,7 +114,7 @@ torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 # A library is a list of folders; Documentation/design.rst says which folder may include which.
 # The producer's library also carries the reader of rings and the writer of captures, so that a
 # program can record itself.
-user_dirs	:= base text ring read capture drain forward process profiler ondemand
+user_dirs	:= base text ring read capture drain forward process activity profiler ondemand
 trace_dirs	:= base text decode ranges result export export/kineto
 tools_dirs	:= cli cause watch format/common format/text format/chrome format/perfetto \
 		   format/ndjson format/kineto ftrace snapshot list ctl report dump info record \

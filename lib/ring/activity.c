@@ -15,6 +15,20 @@ static bool is_known(const struct xsprof_device_activity *a)
 	       a->kind <= XSPROF_GPU_FREE;
 }
 
+uint32_t xsprof_thread_id(void)
+{
+	/* Of a child that does not know yet that it is one the word is its parent's. */
+	if (unlikely(xsp_fork_check() < 0))
+		return (uint32_t)syscall(SYS_gettid);
+	if (likely(xsp_thread.tid))
+		return xsp_thread.tid;
+	/* That of a child that shares the memory is its creator's. */
+	if (xsp_shares_memory())
+		return (uint32_t)syscall(SYS_gettid);
+	xsp_thread.tid = (uint32_t)syscall(SYS_gettid);
+	return xsp_thread.tid;
+}
+
 void xsprof_device_activity(const struct xsprof_device_activity *a, const struct xsprof_kv *kv,
 			    size_t n)
 {

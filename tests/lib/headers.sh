@@ -11,7 +11,20 @@ n=0
 failed=0
 
 cat >"$dir/user.c" <<-'END'
+	#include <xsprof/collector.h>
 	#include <xsprof/xsprof.h>
+
+	static struct xsprof_collector collector;
+	static struct xsprof_miss miss;
+
+	XSPROF_COLLECTOR_ENTRY(version)
+	{
+		const int32_t list[] = { 1, 2 };
+		struct xsprof_kv kv = xsprof_i32s(1, list, 2);
+
+		xsprof_collector_missed(&miss, version);
+		return kv.len == XSPROF_CORRELATION(3) ? &collector : NULL;
+	}
 
 	int user(int x);
 	int user(int x)

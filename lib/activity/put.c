@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Many activities at once, and the account of what a collector does not record.
+ *
+ * A ring in discard mode drops what it has no room for: so wait for its reader.  A ring that
+ * overwrites keeps the latest records, and has no reader.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "activity/local.h"
+
+#define RECORD_BYTES	256u	/* of an activity with as many arguments: */
+#define ARGS		7u
+#define FLUSH_MS	1000u
+
+/* ---- many activities ------------------------------------------------------------------------- */
+
+/* Whether the recorder has taken all, or is waited for no longer.  It may be gone. */
+static void wait_for_recorder(struct xsp_collector *k, uint32_t ms)
+{
+	uint64_t now = xsp_monotonic();
+
+	k->written = 0;
+	if (k->stalled || (k->patience && now >= k->patience))
+		ms = 0;
+	if (xsprof_flush((int)ms) != -ETIMEDOUT)
+		k->stalled = 0;
+	else if (!k->stalled)
+		k->stalled = now;
+}
+
+bool xsp_recorder_gone(struct xsp_collector *k, uint64_t ns)
+{
+	if (k->stalled)
+		wait_for_recorder(k, 0);
+	return k->stalled && xsp_monotonic() - k->stalled > ns;
+}
+
+void xsprof_collector_put(struct xsprof_collector *collector,
+			  const struct xsprof_device_activity *activity, const struct xsprof_kv *kv,
+			  size_t n)
+{
+	struct xsp_collector *k = collector->own;
+
+	/* Before it is added there is nobody to wait for. */
+	if (!k) {
+		xsprof_device_activity(activity, kv, n);
+		return;
+	}
+	if (!xsprof_wants(activity->name)) {
+		xsprof_collector_missed(&k->off, 1);
+		return;
+	}
+	xsprof_device_activity(activity, kv, n);
+	k->written += n > ARGS ? 2 * RECORD_BYTES : RECORD_BYTES;
+	if (k->written >= xsprof_ctl_page.ctl.ring_size / 2 &&
+	    xsprof_ctl_page.ctl.mode == XSPROF_MODE_DISCARD)
+		wait_for_recorder(k, FLUSH_MS);
+}
+
+/* ---- what is not recorded -------------------------------------------------------------------- */
+
+/*
+ * Called by a collector's thread, and by the program's end where that thread did not stop in time.
+ * Relaxed: both write the same counter with the same sum.
+ */
+static void show(struct xsprof_miss *miss, int category)
+{
+	uint64_t n = __atomic_load_n(&miss->n, __ATOMIC_RELAXED);
+	char text[XSPROF_TEXT_MAX];
+	xsprof_name_t name;
+
+	if (n == __atomic_load_n(&miss->shown, __ATOMIC_RELAXED))
+		return;
+	snprintf(text, sizeof(text), "not recorded: %s", miss->text);
+	name = xsprof_name_in(category, text);
+	/* Later, where recording is paused. */
+	if (!name || !xsprof_wants(name))
+		return;
+	__atomic_store_n(&miss->shown, n, __ATOMIC_RELAXED);
+	xsprof_counter(name, (int64_t)n);
+}
+
+void xsp_misses_show(struct xsp_collector *k)
+{
+	for (uint32_t i = 0; i < k->c.nr_misses; i++)
+		show(&k->c.misses[i], k->category);
+	show(&k->off, k->category);
+}
+
+static void forget(struct xsprof_miss *miss)
+{
+	miss->n = miss->shown = 0;
+}
+
+void xsp_misses_forget(struct xsp_collector *k)
+{
+	for (uint32_t i = 0; i < k->c.nr_misses; i++)
+		forget(&k->c.misses[i]);
+	forget(&k->off);
+}
