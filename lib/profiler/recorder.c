@@ -15,6 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "activity/plugin.h"
+#include "activity/thread.h"
 #include "base/file-name.h"
 #include "base/own-fd.h"
 #include "base/proc.h"
@@ -248,6 +250,7 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
 		err = make_producer(config);
 	if (err)
 		goto err_free;
+	xsp_plugins_open();
 	r->fd = open_file();
 	err = r->fd < 0 ? r->fd : open_drain(r);
 	if (!err)
@@ -297,6 +300,7 @@ int xsp_recorder_copy(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost 
 	int err;
 
 	*fd = -1;
+	xsp_collectors_flush();
 	xsp_drain_thread_end(&r->thread);
 	if (!xsp_fd_ours(r->fd))
 		return -EBADF;
@@ -334,6 +338,7 @@ int xsp_recorder_close(struct xsp_recorder *r, int *fd, struct xsp_recorder_lost
 {
 	int err;
 
+	xsp_collectors_flush();
 	(void)pause_own(true);
 	xsp_drain_thread_end(&r->thread);
 	err = xsp_fd_ours(r->fd) ? xsp_drain_finish(r->thread.drain, 0) : -EBADF;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define LIBRARY_USER	"libxsprof-user.so"
 #define LIBRARY_ITT	"libxsprof-itt.so"
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_CUPTI	"libxsprof-cupti.so"

@@ -2,6 +2,7 @@
 /*
  * The environment of a recorded command.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -130,39 +131,105 @@ static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 		   theirs ? theirs : "");
 }
 
-/*
- * Into every process of the command: it does nothing where PyTorch is not. What was to be preloaded
- * anyway still is, and comes first.
- */
-static int add_torch(const struct record_options *opts, char **env, size_t *n)
+/* ---- what is preloaded ----------------------------------------------------------------------- */
+
+/* @what: what is not recorded otherwise.  The loader takes both for the end of a name. */
+static bool can_preload(const struct record_options *opts, const char *path, const char *what)
 {
-	const char *theirs = getenv("LD_PRELOAD");
-	char path[PATH_MAX];
+	if (!strpbrk(path, ": "))
+		return true;
+	if (!opts->quiet)
+		tool_note("%s: cannot be preloaded from a folder with a blank or a colon in its "
+			  "name: %s not recorded", path, what);
+	return false;
+}
+
+/* It does nothing where PyTorch is not.  @path: "" where it is not to be loaded. */
+static int add_torch(const struct record_options *opts, char **env, size_t *n, char *path,
+		     size_t size)
+{
 	int err;
 
+	*path = '\0';
 	if (opts->torch && !strcmp(opts->torch, "off"))
 		return 0;
-	if (!library_find(LIBRARY_TORCH, path, sizeof(path))) {
+	if (!library_find(LIBRARY_TORCH, path, size)) {
 		if (opts->torch && !opts->quiet)
 			tool_note("%s was not found beside xsprof: PyTorch's ops are not recorded",
 				  LIBRARY_TORCH);
+		*path = '\0';
 		return 0;
 	}
-	/* The loader takes both for the end of a name. */
-	if (strpbrk(path, ": ")) {
-		if (!opts->quiet)
-			tool_note("%s: cannot be preloaded from a folder with a blank or a colon "
-				  "in its name: PyTorch's ops are not recorded", path);
+	if (!can_preload(opts, path, "PyTorch's ops are")) {
+		*path = '\0';
 		return 0;
 	}
 	err = add(env, n, "XSPROF_TORCH=%s", opts->torch ? opts->torch : "names");
 	/* Stacks and the names of their frames take room that names of ops alone do not. */
 	if (!err && opts->torch && !strcmp(opts->torch, "all") && !getenv("XSPROF_ARENA_SIZE"))
 		err = add(env, n, "XSPROF_ARENA_SIZE=16M");
-	if (err)
+	return err;
+}
+
+static int is_library(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return dot && !strcmp(dot, ".so");
+}
+
+/* Are there collectors in the folder beside the library? */
+static bool has_files(const char *library)
+{
+	char folder[PATH_MAX + 32];
+	struct dirent **files;
+	int n;
+
+	snprintf(folder, sizeof(folder), "%.*s/xsprof/collectors",
+		 (int)(strrchr(library, '/') - library), library);
+	n = scandir(folder, &files, is_library, NULL);
+	for (int i = 0; i < n; i++)
+		free(files[i]);
+	if (n >= 0)
+		free(files);
+	return n > 0;
+}
+
+/*
+ * Collectors that are files are opened by the producer's library, which a program may not have.
+ * @path: "" where there are none.
+ */
+static int add_user(const struct record_options *opts, char **env, size_t *n, char *path,
+		    size_t size)
+{
+	const char *named = getenv("XSPROF_COLLECTORS");
+	bool found = library_find(LIBRARY_USER, path, size);
+
+	if (found && opts->collectors && (!named || strcmp(named, "none")) &&
+	    ((named && *named) || has_files(path)) &&
+	    can_preload(opts, path, "with XSPROF_COLLECTORS programs without it are"))
+		return 0;
+	*path = '\0';
+	if (!found && opts->collectors && named && *named && !opts->quiet)
+		tool_note("%s was not found beside xsprof: XSPROF_COLLECTORS has no effect in "
+			  "programs without it", LIBRARY_USER);
+	return opts->collectors ? 0 : add(env, n, "XSPROF_COLLECTORS=none");
+}
+
+/* Into every process of the command.  What was to be preloaded anyway still is, and comes first. */
+static int add_preload(const struct record_options *opts, char **env, size_t *n)
+{
+	const char *theirs = getenv("LD_PRELOAD");
+	char torch[PATH_MAX], user[PATH_MAX];
+	int err = add_torch(opts, env, n, torch, sizeof(torch));
+
+	if (!err)
+		err = add_user(opts, env, n, user, sizeof(user));
+	if (err || (!*torch && !*user))
 		return err;
-	return theirs && *theirs ? add(env, n, "LD_PRELOAD=%s:%s", theirs, path) :
-				   add(env, n, "LD_PRELOAD=%s", path);
+	theirs = theirs ? theirs : "";
+	return add(env, n, "LD_PRELOAD=%s%s%s%s%s", theirs, *theirs ? ":" : "", torch,
+		   *torch && *user ? ":" : "", user);
 }
 
 /* ---- what the environment says already ------------------------------------------------------ */
@@ -251,6 +318,6 @@ int record_env(const struct record_options *opts, const char *session,
 	if (!err && opts->gpu)
 		err = add_opencl(opts, env, &n);
 	if (!err)
-		err = add_torch(opts, env, &n);
+		err = add_preload(opts, env, &n);
 	return err;
 }

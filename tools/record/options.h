@@ -47,6 +47,7 @@ struct flight_options {
  * @sched: what the scheduler does with the threads is recorded
  * @itt: programs with ITT calls load our collector
  * @nvtx: those with NVTX calls load that one
+ * @collectors: programs load collectors that are files, where there are any
  * @gpu: those that use CUDA load the collector of CUPTI
  * @gpu_what: words, of what else is recorded of CUDA; NULL: none
  * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
@@ -74,6 +75,7 @@ struct record_options {
 	bool		sched;
 	bool		itt;
 	bool		nvtx;
+	bool		collectors;
 	bool		gpu;
 	const char	*gpu_what;
 	const char	*gpu_budget;

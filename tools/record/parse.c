@@ -21,6 +21,7 @@
 enum {
 	OPT_NO_ITT = 256,
 	OPT_NO_NVTX,
+	OPT_NO_COLLECTORS,
 	OPT_GPU,
 	OPT_GPU_BUDGET,
 	OPT_CATEGORIES,
@@ -43,6 +44,7 @@ static const struct option options[] = {
 	{ "verbose",	 no_argument,	    NULL, 'v' },
 	{ "no-itt",	 no_argument,	    NULL, OPT_NO_ITT },
 	{ "no-nvtx",	 no_argument,	    NULL, OPT_NO_NVTX },
+	{ "no-collectors", no_argument,   NULL, OPT_NO_COLLECTORS },
 	{ "gpu",	 optional_argument,	    NULL, OPT_GPU },
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
@@ -84,6 +86,7 @@ static void help(void)
 	     "      --categories LIST   only these, or -NAME for all but it: io,net or -alloc\n"
 	     "      --no-itt            do not record programs through their ITT calls\n"
 	     "      --no-nvtx           do not record programs through their NVTX calls\n"
+	     "      --no-collectors     no collectors of others (XSPROF_COLLECTORS)\n"
 	     "      --gpu[=WHAT,...]    also what GPUs do: kernels, copies and calls of CUDA,\n"
 	     "                          through CUPTI, and of OpenCL, through its loader;\n"
 	     "                          of CUDA also: graphs (as a whole, not their nodes),\n"
@@ -239,6 +242,9 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_NO_ITT:
 		opts->itt = false;
 		break;
+	case OPT_NO_COLLECTORS:
+		opts->collectors = false;
+		break;
 	case OPT_GPU:
 		return take_gpu(opts, optarg);
 	case OPT_GPU_BUDGET:
@@ -314,6 +320,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	opts->output = "xsprof.data";
 	opts->itt = true;
 	opts->nvtx = true;
+	opts->collectors = true;
 	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvhV", options, NULL)) != -1) {
 		status = flight_option(&opts->flight, c, optarg);
 		if (!status && ftrace_is_option(c))
