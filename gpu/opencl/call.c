@@ -3,9 +3,6 @@
  * What is alike in all calls: when they began and ended, and the event by which the work of one is
  * followed.
  */
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "gpu/opencl/local.h"
 
 static int32_t retain(cl_handle event)
@@ -16,21 +13,6 @@ static int32_t retain(cl_handle event)
 static int32_t release(cl_handle event)
 {
 	return NEXT(ReleaseEvent, release)(event);
-}
-
-static __thread uint32_t tid;
-
-/* In the child of a fork: this one is its parent's. */
-void opencl_calls_forget(void)
-{
-	tid = 0;
-}
-
-static uint64_t thread_id(void)
-{
-	if (!tid)
-		tid = (uint32_t)syscall(SYS_gettid);
-	return tid;
 }
 
 cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event)
@@ -54,7 +36,7 @@ static void put_call(const struct opencl_calling *c, enum opencl_call call, uint
 	struct xsprof_device_activity a;
 
 	opencl_fill_call(&a, call, c->begin, end, queue);
-	a.thread = thread_id();
+	a.thread = xsprof_thread_id();
 	xsprof_device_activity(&a, NULL, 0);
 }
 
@@ -115,7 +97,7 @@ static bool follow(struct opencl_calling *c, enum opencl_call call, uint64_t byt
 	command->call = call;
 	command->begin = c->begin;
 	command->end = end;
-	command->thread = thread_id();
+	command->thread = xsprof_thread_id();
 	command->name = c->kernel ? c->kernel : opencl_work_name(call);
 	command->bytes = bytes;
 	keep_sizes(command, c);

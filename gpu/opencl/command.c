@@ -126,7 +126,7 @@ void opencl_command_add(struct opencl_command *c)
 		;
 	/* Else it comes by itself: to wake it costs more than a short call. */
 	if (many)
-		opencl_bell_ring(false);
+		xsprof_collector_wake(&opencl_collector);
 }
 
 void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, uint64_t begin,
@@ -140,12 +140,6 @@ void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, u
 	};
 }
 
-static void put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
-{
-	if (!collect_put(a, kv, n))
-		opencl_miss(OPENCL_MISS_OFF, 1);
-}
-
 static void put_call(struct opencl_command *c)
 {
 	static uint64_t correlation = FIRST_CORRELATION;
@@ -155,7 +149,7 @@ static void put_call(struct opencl_command *c)
 	opencl_fill_call(&a, c->call, c->begin, c->end, c->queue);
 	a.correlation = c->correlation;
 	a.thread = c->thread;
-	put(&a, NULL, 0);
+	xsprof_collector_put(&opencl_collector, &a, NULL, 0);
 }
 
 /* The newest come first. */
@@ -222,17 +216,28 @@ static bool ask_times(struct opencl_command *c)
 
 /* ---- what became of them --------------------------------------------------------------------- */
 
+/* Queued within its call, on the markers' clock: what its times are moved by so that it is. */
+static int64_t into_call(const struct opencl_command *c)
+{
+	uint64_t queued;
+
+	if (!c->times[0])
+		return 0;
+	queued = xsprof_device_ticks(c->queue->device->number, c->times[0]);
+	return (int64_t)(queued < c->begin ? c->begin - queued :
+			 queued > c->end ? c->end - queued : 0);
+}
+
 static void put_work(const struct opencl_command *c)
 {
-	int64_t offset = opencl_clock_offset(&c->queue->device->clock, c->times[0],
-					     collect_clock_ns(c->begin),
-					     collect_clock_ns(c->end));
+	uint32_t device = c->queue->device->number;
+	uint64_t moved = (uint64_t)into_call(c);
 	const struct xsprof_device_activity a = {
 		.size = sizeof(a), .name = c->name, .kind = opencl_work_kind(c->call),
-		.begin = collect_clock_ticks(c->times[2] + (uint64_t)offset),
-		.end = collect_clock_ticks(c->times[3] + (uint64_t)offset),
-		.correlation = c->correlation, .device = c->queue->device->number,
-		.context = c->queue->context, .stream = c->queue->number, .bytes = c->bytes,
+		.begin = xsprof_device_ticks(device, c->times[2]) + moved,
+		.end = xsprof_device_ticks(device, c->times[3]) + moved,
+		.correlation = c->correlation, .device = device, .context = c->queue->context,
+		.stream = c->queue->number, .bytes = c->bytes,
 	};
 	struct xsprof_kv kv[NR_KEYS];
 	size_t n = 0;
@@ -245,7 +250,7 @@ static void put_work(const struct opencl_command *c)
 		kv[n++] = xsprof_i64(keys[KEY_QUEUED], (int64_t)(c->times[2] - c->times[0]));
 	if (c->times[1] && c->times[1] <= c->times[2])
 		kv[n++] = xsprof_i64(keys[KEY_SUBMITTED], (int64_t)(c->times[2] - c->times[1]));
-	put(&a, kv, n);
+	xsprof_collector_put(&opencl_collector, &a, kv, n);
 }
 
 static void settle(struct opencl_command *done)
@@ -296,8 +301,8 @@ uint32_t opencl_commands_look(void)
 		end = &c->next;
 		c->timed = !c->failed && ask_times(c);
 		if (c->timed && c->times[0])
-			opencl_clock_seen(&c->queue->device->clock, c->times[0],
-					  collect_clock_ns(c->begin), collect_clock_ns(c->end));
+			xsprof_device_clock(c->queue->device->number, c->times[0], c->begin,
+					    c->end);
 	}
 	waiting_end = at;
 	settle(done);

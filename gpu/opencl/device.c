@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * What is known of devices, stated as facts of the process, and their clocks.
+ * What is known of devices, and their clocks.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "gpu/opencl/local.h"
@@ -16,18 +17,11 @@ static int32_t device_info(cl_handle device, uint32_t what, size_t size, void *v
 	return NEXT(GetDeviceInfo, device_info)(device, what, size, value, len);
 }
 
-/* Also a text that could not be had is one, and none has what JSON would escape. */
 static void ask_text(cl_handle device, uint32_t what, char *text, size_t size)
 {
-	size_t n = 0;
-
 	memset(text, 0, size);
 	if (device_info(device, what, size - 1, text, NULL))
 		text[0] = '\0';
-	for (const char *c = text; *c; c++)
-		if (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
-			text[n++] = *c;
-	text[n] = '\0';
 }
 
 static uint64_t ask_number(cl_handle device, uint32_t what, size_t size)
@@ -38,49 +32,62 @@ static uint64_t ask_number(cl_handle device, uint32_t what, size_t size)
 	return device_info(device, what, size, &value, NULL) ? 0 : value;
 }
 
-static void state(const struct opencl_device *d)
+/* As 8-4-4-4-12 digits.  Return: @text, or NULL: it has none. */
+static const char *ask_uuid(cl_handle device, char text[40])
 {
-	char key[32], text[1200], name[256], vendor[128], driver[64], version[128], id[64] = "";
 	uint8_t uuid[16] = { 0 };
-	char *p = id;
+	char *p = text;
 
-	ask_text(d->handle, CL_NAME_OF_DEVICE, name, sizeof(name));
-	ask_text(d->handle, CL_VENDOR_OF_DEVICE, vendor, sizeof(vendor));
-	ask_text(d->handle, CL_DRIVER_OF_DEVICE, driver, sizeof(driver));
-	ask_text(d->handle, CL_VERSION_OF_DEVICE, version, sizeof(version));
-	if (!device_info(d->handle, CL_UUID_OF_DEVICE, sizeof(uuid), uuid, NULL)) {
-		p = stpcpy(p, "\"uuid\": \"");
-		for (size_t i = 0; i < sizeof(uuid); i++)
-			p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-				     uuid[i]);
-		strcpy(p, "\", ");
-	}
-	snprintf(key, sizeof(key), "device.%u", d->number);
-	snprintf(text, sizeof(text),
-		 "{\"id\": %u, \"name\": \"%s\", %s\"vendor\": \"%s\", \"driver\": \"%s\", "
-		 "\"version\": \"%s\", \"totalGlobalMem\": %llu, \"computeUnits\": %u, "
-		 "\"clockRate\": %llu}",
-		 d->number, name, id, vendor, driver, version,
-		 (unsigned long long)ask_number(d->handle, CL_MEMORY_OF_DEVICE, sizeof(uint64_t)),
-		 (unsigned int)ask_number(d->handle, CL_UNITS_OF_DEVICE, sizeof(uint32_t)),
-		 (unsigned long long)1000 *
-		 ask_number(d->handle, CL_MHZ_OF_DEVICE, sizeof(uint32_t)));
-	(void)xsprof_fact(key, text);
+	if (device_info(device, CL_UUID_OF_DEVICE, sizeof(uuid), uuid, NULL))
+		return NULL;
+	for (size_t i = 0; i < sizeof(uuid); i++)
+		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+			     uuid[i]);
+	return text;
+}
+
+/* Return: its number, or -errno. */
+static int state(cl_handle device, uint32_t index)
+{
+	char name[256], vendor[128], driver[64], version[128], uuid[40];
+	const struct xsprof_device_property properties[] = {
+		{ .key = "vendor", .text = vendor },
+		{ .key = "driver", .text = driver },
+		{ .key = "version", .text = version },
+		{ .key = "totalGlobalMem",
+		  .number = ask_number(device, CL_MEMORY_OF_DEVICE, sizeof(uint64_t)) },
+		{ .key = "computeUnits",
+		  .number = ask_number(device, CL_UNITS_OF_DEVICE, sizeof(uint32_t)) },
+		{ .key = "clockRate",
+		  .number = 1000 * ask_number(device, CL_MHZ_OF_DEVICE, sizeof(uint32_t)) },
+	};
+	const struct xsprof_device d = {
+		.size = sizeof(d), .kind = "opencl", .index = index, .name = name,
+		.uuid = ask_uuid(device, uuid), .properties = properties,
+		.nr_properties = ARRAY_SIZE(properties),
+	};
+
+	ask_text(device, CL_NAME_OF_DEVICE, name, sizeof(name));
+	ask_text(device, CL_VENDOR_OF_DEVICE, vendor, sizeof(vendor));
+	ask_text(device, CL_DRIVER_OF_DEVICE, driver, sizeof(driver));
+	ask_text(device, CL_VERSION_OF_DEVICE, version, sizeof(version));
+	return xsprof_device_add(&d);
 }
 
 struct opencl_device *opencl_device_get(cl_handle handle)
 {
 	struct opencl_device *d;
+	int number;
 
 	for (uint32_t i = 0; i < nr_devices; i++)
 		if (devices[i].handle == handle)
 			return &devices[i];
-	if (nr_devices == OPENCL_DEVICES)
+	number = nr_devices < OPENCL_DEVICES ? state(handle, nr_devices) : -ENOSPC;
+	if (number < 0)
 		return NULL;
 	d = &devices[nr_devices];
 	d->handle = handle;
-	d->number = OPENCL_DEVICE_FIRST + nr_devices;
-	state(d);
+	d->number = (uint32_t)number;
 	/* Release: the thread sees what is in it. */
 	__atomic_store_n(&nr_devices, nr_devices + 1, __ATOMIC_RELEASE);
 	return d;
@@ -99,38 +106,22 @@ static int32_t both_timers(cl_handle device, uint64_t *device_ns, uint64_t *host
 
 static void ask_clock(struct opencl_device *d)
 {
-	uint64_t before = collect_clock_now(), device_ns, host_ns;
+	uint64_t before = xsprof_now(), device_ns, host_ns;
 
-	if (opencl_next[CL_GetDeviceAndHostTimer] &&
-	    !both_timers(d->handle, &device_ns, &host_ns))
-		opencl_clock_seen(&d->clock, device_ns, before, collect_clock_now());
-}
-
-/* How well it is known is said in the trace, where a time of the device is drawn. */
-static void look(struct opencl_device *d, bool last)
-{
-	uint64_t now = collect_clock_now(), error;
-	char text[64];
-
-	if (now - d->asked < SECOND && !last)
-		return;
-	ask_clock(d);
-	if (!d->clock.known)
-		return;
-	d->asked = now;
-	error = opencl_clock_error(&d->clock);
-	if (error == d->shown)
-		return;
-	d->shown = error;
-	snprintf(text, sizeof(text), "clock of device %u: known within ns", d->number);
-	xsprof_counter(xsprof_name_in(opencl_category(), text), (int64_t)error);
+	if (!both_timers(d->handle, &device_ns, &host_ns))
+		xsprof_device_clock(d->number, device_ns, before, xsprof_now());
 }
 
 void opencl_devices_look(bool last)
 {
+	static uint64_t asked;
+	uint64_t now = xsprof_ticks_ns(xsprof_now());
 	/* Acquire: with opencl_device_get(), which is called by other threads. */
 	uint32_t nr = __atomic_load_n(&nr_devices, __ATOMIC_ACQUIRE);
 
+	if (!opencl_next[CL_GetDeviceAndHostTimer] || (now - asked < SECOND && !last))
+		return;
+	asked = now;
 	for (uint32_t i = 0; i < nr; i++)
-		look(&devices[i], last);
+		ask_clock(&devices[i]);
 }

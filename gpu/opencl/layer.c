@@ -6,7 +6,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 
 #include "gpu/opencl/local.h"
 
@@ -82,15 +81,14 @@ static bool pin(void *const *next, uint32_t n)
 	return true;
 }
 
-static void forget(void)
+static void forget(void *unused)
 {
-	opencl_bell_forget();
+	(void)unused;
 	opencl_names_forget();
 	opencl_devices_forget();
 	opencl_queues_forget();
 	opencl_commands_forget();
 	opencl_thread_forget();
-	opencl_calls_forget();
 }
 
 /* Return: CL_OK in any case, as a layer that does nothing does no harm. */
@@ -113,8 +111,8 @@ int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *con
 	*nr_ours = n;
 	if (!is_recording())
 		return CL_OK;
-	if (!pin(next, n) || pthread_atfork(NULL, NULL, forget)) {
-		collect_say("OpenCL: no memory, or its loader cannot be kept: it is not recorded");
+	if (!pin(next, n)) {
+		collect_say("OpenCL: its loader cannot be kept in memory: it is not recorded");
 		return CL_OK;
 	}
 	if (!complete()) {
@@ -123,10 +121,9 @@ int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *con
 		return CL_OK;
 	}
 	begin = xsprof_now();
-	collect_clock_start();
 	opencl_names_init();
 	opencl_commands_init();
-	if (opencl_thread_start())
+	if (opencl_thread_start(forget))
 		return CL_OK;
 	opencl_take_copies(table, n);
 	opencl_take_kernels(table, n);

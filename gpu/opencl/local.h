@@ -3,13 +3,11 @@
  * What the files of the OpenCL collector share.  From bottom to top:
  *
  *	names.c		the next layer's functions; names of these and of kernels
- *	miss.c		the account of what is not recorded
- *	bell.c		what wakes the collector's thread
- *	clock.c		a device's clock on the markers'
+ *	miss.c		the collector, and the account of what is not recorded
  *	device.c	what is known of devices
  *	queue.c		queues of the program
  *	command.c	commands under way, and what became of them
- *	thread.c	the thread that looks at these, and the end of it
+ *	thread.c	the collector: what its thread does, and the end of it
  *	call.c		what is alike in all calls
  *	copies.c	calls that move data
  *	kernels.c	calls that run kernels, wait and compile
@@ -26,7 +24,7 @@
 
 #include <xsprof/collector.h>
 
-#include "gpu/common/collect.h"
+#include "collect/common/say.h"
 #include "gpu/opencl/opencl-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -72,84 +70,32 @@ enum opencl_miss {
 	OPENCL_MISS_FULL,	/* commands, as too many were under way */
 	OPENCL_MISS_QUEUES,	/* commands of more queues than are told apart */
 	OPENCL_MISS_EXIT,	/* commands that were under way when the program ended */
-	OPENCL_MISS_OFF,	/* activities that came after recording was paused */
 	OPENCL_NR_MISSES,
 };
 
-void opencl_miss(enum opencl_miss what, uint64_t n);
-void opencl_misses_show(void);
+extern struct xsprof_miss opencl_misses[OPENCL_NR_MISSES];
+extern struct xsprof_collector opencl_collector;
 
-/* ---- bell.c ---------------------------------------------------------------------------------- */
-
-void opencl_bell_init(void);
-void opencl_bell_forget(void);
-/* There are many commands, or the program is at its @end. */
-void opencl_bell_ring(bool end);
-/* Until then, ns of CLOCK_MONOTONIC, or until it is rung.  Return: go on. */
-bool opencl_bell_wait(uint64_t deadline_ns);
-
-/* ---- clock.c --------------------------------------------------------------------------------- */
-
-/**
- * struct opencl_bounds - where a device's clock is on ours
- * @low: our time less the device's is at least this, ns
- * @high: and at most this
- */
-struct opencl_bounds {
-	int64_t	low;
-	int64_t	high;
-};
-
-/**
- * struct opencl_clock - the same, as far as it is known lately
- * @now: in the window that is
- * @before: in the one before
- * @until: the window's end, ns of our clock
- * @offset: what times are moved by; it stays while it is within the bounds
- * @known: whether it is any
- */
-struct opencl_clock {
-	struct opencl_bounds	now;
-	struct opencl_bounds	before;
-	uint64_t		until;
-	int64_t			offset;
-	bool			known;
-};
-
-/* The device's clock said @device_ns at a time of ours from @low to @high. */
-void opencl_clock_seen(struct opencl_clock *clock, uint64_t device_ns, uint64_t low, uint64_t high);
-/* How far off times of the device may be, ns. */
-uint64_t opencl_clock_error(const struct opencl_clock *clock);
-/*
- * What times of a command are moved by, which was queued at @queued of the device's clock in a call
- * from @begin to @end of ours: no more from the call than these say.
- */
-int64_t opencl_clock_offset(const struct opencl_clock *clock, uint64_t queued, uint64_t begin,
-			    uint64_t end);
+static inline void opencl_miss(enum opencl_miss what, uint64_t n)
+{
+	xsprof_collector_missed(&opencl_misses[what], n);
+}
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 
-/* Devices of OpenCL have these numbers: those below are CUDA's. */
-#define OPENCL_DEVICE_FIRST	32u
-#define OPENCL_DEVICES		32u
+#define OPENCL_DEVICES		XSPROF_DEVICES_OF_KIND
 
 /**
  * struct opencl_device - a device
  * @handle: the runtime's
  * @number: as activities have it
- * @clock: the thread's alone
- * @asked: when its clock was asked for last, ns
- * @shown: the error of its clock that the trace says
  */
 struct opencl_device {
 	cl_handle		handle;
 	uint32_t		number;
-	struct opencl_clock	clock;
-	uint64_t		asked;
-	uint64_t		shown;
 };
 
-/* NULL: there are more than have numbers.  The lock of queues is held. */
+/* NULL: there are more than have numbers, or it cannot be said.  The lock of queues is held. */
 struct opencl_device *opencl_device_get(cl_handle handle);
 void opencl_devices_forget(void);
 /* Once a second, and at the @last: ask for their clocks, where the runtime can.  The thread's. */
@@ -240,8 +186,8 @@ uint32_t opencl_commands_look(void);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
-/* Return: 0; -EAGAIN, -ENOMEM: it is told. */
-int opencl_thread_start(void);
+/* Return: 0, or why the library begins none. */
+int opencl_thread_start(void (*forget)(void *unused));
 void opencl_thread_forget(void);
 /* The child of a fork has none until it uses OpenCL, and may get none. */
 enum opencl_thread { OPENCL_RUNS, OPENCL_GONE, OPENCL_FAILED };
@@ -281,7 +227,6 @@ struct opencl_calling {
 	const size_t		*local;
 };
 
-void opencl_calls_forget(void);
 /* Return: where the runtime is to put the event. */
 cl_handle *opencl_begin(struct opencl_calling *c, cl_handle queue, cl_handle *event);
 /* Return: @result. */
