@@ -72,7 +72,7 @@ static void print_row(const struct gpu_report *gpu, const struct gpu_row *row)
 
 void gpu_print_json(const struct gpu_report *gpu)
 {
-	const char *sep = "";
+	const char *sep = "", *name;
 
 	fputs("{\"devices\":[", stdout);
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
@@ -85,9 +85,13 @@ void gpu_print_json(const struct gpu_report *gpu)
 		const struct gpu_stream *s = &gpu->streams[i];
 
 		printf("%s{\"device\":%u,\"context\":%u,\"stream\":%u,\"pid\":%u,\"count\":%" PRIu64
-		       ",\"busy_ns\":%" PRIu64 "}", i ? "," : "",
+		       ",\"busy_ns\":%" PRIu64 ",\"name\":", i ? "," : "",
 		       gpu->devices[s->device].number, s->context, s->stream,
 		       s->pid, s->count, gpu_busy_ns(s->busy));
+		name = xsp_stream_name(gpu->report->source.trace, s->producer, s->number,
+				       s->context, s->stream);
+		print_text(name ? name : "");
+		putchar('}');
 	}
 	fputs("],\"not_recorded\":[", stdout);
 	for (uint32_t i = 0; i < gpu->nr_misses; i++) {

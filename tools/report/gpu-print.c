@@ -103,17 +103,34 @@ static void print_rows(const struct gpu_report *gpu, uint32_t from, uint32_t to,
 		printf("... and %u more rows\n", to - from - n);
 }
 
-static void print_stream(const struct gpu_stream *s, uint64_t ns, uint64_t span)
+/* What a collector called it, behind its number. */
+static void print_name_of(const char *name)
 {
-	char a[32];
+	if (!name)
+		return;
+	fputs(" (", stdout);
+	report_print_text(name, strlen(name), 0);
+	putchar(')');
+}
+
+static void print_stream(const struct gpu_report *gpu, const struct gpu_stream *s, uint64_t span)
+{
+	const struct xsprof_trace *trace = gpu->report->source.trace;
+	uint64_t ns = gpu_busy_ns(s->busy);
+	char text[32];
 
 	/* What the driver does by itself is in none. */
-	if (s->stream == UINT32_MAX)
-		printf("#   in no stream, process %u: ", s->pid);
-	else
-		printf("#   stream %u of context %u, process %u: ", s->stream, s->context, s->pid);
-	printf("%" PRIu64 " activit%s, busy for %s (%.1f %%)\n", s->count,
-	       s->count == 1 ? "y" : "ies", tool_format_time(a, sizeof(a), ns),
+	if (s->stream == UINT32_MAX) {
+		fputs("#   in no stream", stdout);
+	} else {
+		printf("#   stream %u", s->stream);
+		print_name_of(xsp_stream_name(trace, s->producer, s->number, s->context,
+					      s->stream));
+		printf(" of context %u", s->context);
+		print_name_of(xsp_context_name(trace, s->producer, s->number, s->context));
+	}
+	printf(", process %u: %" PRIu64 " activit%s, busy for %s (%.1f %%)\n", s->pid, s->count,
+	       s->count == 1 ? "y" : "ies", tool_format_time(text, sizeof(text), ns),
 	       percent(ns, span));
 }
 
@@ -129,7 +146,9 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 	uint64_t late = gpu_busy_late(d->busy[GPU_BUSY_ALL]);
 	char a[32], b[32], c[32], e[32];
 
-	printf("\n# %s %u", gpu_is_opencl(d->number) ? "OpenCL device" : "GPU", d->number);
+	fputs("\n# ", stdout);
+	report_print_text(d->kind, strlen(d->kind), 0);
+	printf(" %u", d->number);
 	/* Where two are called by one number, what they are called by the system. */
 	for (uint32_t i = 0; i < gpu->nr_devices; i++) {
 		if (i != number && gpu->devices[i].number == d->number && *d->uuid) {
@@ -163,10 +182,9 @@ static void print_device(const struct gpu_report *gpu, uint32_t number)
 		       "others\n", tool_format_time(a, sizeof(a), late));
 	for (uint32_t i = 0; i < gpu->nr_streams; i++) {
 		const struct gpu_stream *s = &gpu->streams[i];
-		uint64_t ns = gpu_busy_ns(s->busy);
 
 		if (s->device == number)
-			print_stream(s, ns, span);
+			print_stream(gpu, s, span);
 	}
 }
 

@@ -132,6 +132,7 @@ static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, 
 				     uint32_t number)
 {
 	struct gpu_device *d;
+	const char *word;
 
 	if (gpu->nr_devices == GPU_DEVICES)
 		return NULL;
@@ -146,6 +147,9 @@ static struct gpu_device *new_device(struct gpu_report *gpu, const char *facts, 
 	d->first = UINT64_MAX;
 	strcpy(d->uuid, uuid);
 	fact_text(facts, "\"name\": \"", d->name, sizeof(d->name));
+	word = xsp_device_word(facts, number, d->kind);
+	if (word != d->kind)
+		strcpy(d->kind, word);
 	d->known = xsr_limits_read(facts, &d->limits);
 	gpu->nr_devices++;
 	return d;
@@ -188,7 +192,7 @@ static struct gpu_stream *stream_of(struct gpu_report *gpu, const struct xsprof_
 	s = &gpu->streams[gpu->nr_streams];
 	*s = (struct gpu_stream){
 		.producer = ev->producer, .pid = ev->pid, .device = device,
-		.context = rec->context,
+		.number = rec->device, .context = rec->context,
 		.stream = rec->stream, .busy = gpu_busy_new(),
 	};
 	gpu->nr_streams += s->busy != NULL;

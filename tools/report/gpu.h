@@ -7,6 +7,7 @@
 #ifndef XSPROF_REPORT_GPU_H
 #define XSPROF_REPORT_GPU_H
 
+#include "ranges/device-names.h"
 #include "report/local.h"
 #include "result/occupancy.h"
 
@@ -39,6 +40,7 @@ enum gpu_busy_of {
  * @uuid: "" where it is not known
  * @busy: by enum gpu_busy_of
  * @name: as its collector says it, "" where not
+ * @kind: what it is called before its number
  * @limits: of it
  * @known: they are
  * @sets: ns of memsets
@@ -53,6 +55,7 @@ struct gpu_device {
 	char			uuid[64];
 	struct gpu_busy		*busy[GPU_BUSY_KINDS];
 	char			name[96];
+	char			kind[XSP_DEVICE_KIND + 8];
 	struct xsr_limits	limits;
 	bool			known;
 	uint64_t		sets;
@@ -67,6 +70,7 @@ struct gpu_stream {
 	uint32_t		producer;
 	uint32_t		pid;
 	uint32_t		device;		/* its place in the list */
+	uint32_t		number;		/* as the process calls it */
 	uint32_t		context;
 	uint32_t		stream;
 	uint64_t		count;
@@ -168,12 +172,6 @@ static inline uint64_t gpu_overlap(const struct gpu_device *d)
 
 /* Return: an exit status. */
 int gpu_run(struct report *report);
-
-/* As its collector numbers them: a CPU may be one. */
-static inline bool gpu_is_opencl(uint32_t number)
-{
-	return number >= 32 && number < 64;
-}
 
 static inline bool gpu_is_call(uint32_t kind)
 {

@@ -13,7 +13,6 @@
 #include "export/kineto/local.h"
 #include "text/json-valid.h"
 
-#define DEVICES	64u	/* as many have a track */
 
 static void key(struct xsr_kineto *k, const char *name)
 {
@@ -124,7 +123,7 @@ static void put_devices(struct xsr_kineto *k)
 		info.producers = 0;
 	key(k, "deviceProperties");
 	xsp_buf_puts(k->w.buf, own ? own : "[");
-	for (uint32_t i = 0; i < DEVICES && !own; i++) {
+	for (uint32_t i = 0; i < XSP_DEVICE_NUMBERS && !own; i++) {
 		snprintf(text, sizeof(text), "device.%" PRIu32, i);
 		device = NULL;
 		for (uint32_t n = 0; n < info.producers && !device; n++)

@@ -28,6 +28,7 @@
 
 #include "base/map.h"
 #include "export/kineto/kineto.h"
+#include "ranges/device-names.h"
 #include "export/kineto/past.h"
 #include "export/kineto/wait.h"
 #include "result/occupancy.h"
@@ -169,7 +170,7 @@ struct xsr_kineto {
 	uint64_t			events;
 	uint64_t			lost;
 	uint64_t			no_stack;
-	uint64_t			devices;
+	uint64_t			devices[XSP_DEVICE_NUMBERS / 64];
 	uint64_t			left_out;
 	struct xsp_map			lanes;
 	uint32_t			nr_lanes;

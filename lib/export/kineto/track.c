@@ -6,6 +6,7 @@
  */
 #include "decode/rank.h"
 #include "export/kineto/local.h"
+#include "ranges/device-names.h"
 #include "ranges/program.h"
 
 #define SYNC_TID	1000000u	/* what Kineto adds to a stream for those who wait for it */
@@ -80,8 +81,8 @@ char *xsr_kineto_begin(struct xsr_kineto *k, struct xsp_track *thread, const cha
 struct xsp_track *xsr_kineto_stream(struct xsr_kineto *k, uint32_t producer, uint32_t device,
 				    uint64_t stream, bool sync)
 {
-	if (device < 64)
-		k->devices |= 1ull << device;
+	if (device < XSP_DEVICE_NUMBERS)
+		k->devices[device / 64] |= 1ull << device % 64;
 	return xsp_tracks_get(k->tracks, producer, device,
 			      sync ? XSR_STREAM_SYNC : XSR_STREAM,
 			      (uint64_t)device << 32 | (uint32_t)stream, 0);
@@ -148,6 +149,7 @@ static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 	uint32_t stream = (uint32_t)track->tid;
 	struct xsprof_trace_producer producer = { 0 };
 	char *p = put_meta(k, "thread_name", NULL, track);
+	const char *name;
 
 	p = put_lit(p, "\"name\":\"stream ");
 	p = stream == UINT32_MAX ? put_lit(p, "-1") : put_u32(p, stream);
@@ -155,6 +157,10 @@ static void stream_name(struct xsr_kineto *k, struct xsp_track *track)
 	    !xsprof_trace_get_producer(k->w.trace, track->producer, &producer))
 		p = put_u32(put_lit(p, " of process "), producer.pid);
 	p = track->kind == XSR_STREAM_SYNC ? put_lit(p, " (sync)") : put_lit(p, " ");
+	name = xsp_stream_name_of_any(k->w.trace, track->producer, (uint32_t)(track->tid >> 32),
+				      stream);
+	if (name)
+		p = xsp_escape_json(p, name, strnlen(name, 256), NULL);
 	k->w.buf->p = put_lit(p, "\"}}");
 	sort_index(k, "thread_sort_index", NULL, track, stream == UINT32_MAX ? 0 : stream);
 }
@@ -214,8 +220,8 @@ void xsr_kineto_names(struct xsr_kineto *k)
 		  put_u32(put_lit(label, "CPU, rank "), one.rank) : put_lit(label, "CPU")) = '\0';
 		process(k, pid, process_text(k, i, text), label, producer.pid);
 	}
-	for (i = 0; i < 64; i++) {
-		if (!(k->devices >> i & 1))
+	for (i = 0; i < XSP_DEVICE_NUMBERS; i++) {
+		if (!(k->devices[i / 64] >> i % 64 & 1))
 			continue;
 		*put_u32(pid, i) = '\0';
 		*put_u32(put_lit(label, "GPU "), i) = '\0';

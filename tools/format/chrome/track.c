@@ -141,7 +141,7 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 	    !xsp_tracks_prefix(out->tracks, lane, text, (size_t)(end - text)))
 		return false;
 	chrome->next_tid++;
-	end = xsp_lane_name(ev, lane, text);
+	end = xsp_lane_name(out, ev, lane, text);
 	name_metadata(out, "thread_name", pid, tid, text, (size_t)(end - text));
 	sort_metadata(out, "thread_sort_index", pid, tid, lane->kind + 1);
 	return true;

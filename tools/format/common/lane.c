@@ -2,9 +2,12 @@
 /*
  * Tracks beside those of threads: see lane.h.
  */
+#include <string.h>
+
 #include "base/hash.h"
 #include "format/common/lane.h"
 #include "format/common/rows.h"
+#include "ranges/device-names.h"
 #include "text/put.h"
 
 bool fmt_gpu_in_use(const struct xsprof_trace *trace, const struct xsprof_event *ev,
@@ -68,7 +71,24 @@ bool xsp_lane_take(struct xsp_out *out, const struct xsp_track *lane, uint64_t b
 	return out->rows && fmt_rows_take(out->rows, key, begin, end);
 }
 
-char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane, char *p)
+#define NAME_BYTES	64	/* of a stream's name that are shown */
+
+static char *put_stream(const struct xsp_out *out, const struct xsprof_event *ev,
+			const struct xsprof_rec_gpu *gpu, char *p)
+{
+	const char *name = xsp_stream_name(out->trace, ev->producer, gpu->device, gpu->context,
+					   gpu->stream);
+	size_t n = name ? strnlen(name, NAME_BYTES) : 0;
+
+	p = put_u32(put_lit(p, " stream "), gpu->stream);
+	if (!n)
+		return p;
+	p = (char *)memcpy(put_lit(p, " ("), name, n) + n;
+	return put_lit(p, ")");
+}
+
+char *xsp_lane_name(const struct xsp_out *out, const struct xsprof_event *ev,
+		    const struct xsp_track *lane, char *p)
 {
 	const struct xsprof_rec_gpu *gpu = xsp_record(ev, struct xsprof_rec_gpu);
 
@@ -95,7 +115,7 @@ char *xsp_lane_name(const struct xsprof_event *ev, const struct xsp_track *lane,
 		p = put_u32(put_lit(p, " context "), gpu ? gpu->context : 0);
 		/* A wait for all that a context has to do has none. */
 		if (gpu && gpu->stream != UINT32_MAX)
-			p = put_u32(put_lit(p, " stream "), gpu->stream);
+			p = put_stream(out, ev, gpu, p);
 		if (ev->aux == XSPROF_GPU_SYNC)
 			p = put_lit(p, " (waits)");
 		break;

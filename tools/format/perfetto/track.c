@@ -273,7 +273,7 @@ static bool make_lane(struct xsp_out *out, const struct xsprof_event *ev, struct
 		track_by_name(out, ev, ev->name, uuid, parent, false);
 		return true;
 	}
-	end = xsp_lane_name(ev, lane, text);
+	end = xsp_lane_name(out, ev, lane, text);
 	named_track(out, ev->ns, uuid, parent, text, (size_t)(end - text), false);
 	return true;
 }

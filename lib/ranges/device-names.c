@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What collectors say of devices, contexts and streams.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranges/device-names.h"
+
+const char *xsp_context_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
+			     uint32_t context)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "context.%u.%u", device, context);
+	return xsprof_trace_fact(trace, producer, key);
+}
+
+const char *xsp_stream_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
+			    uint32_t context, uint32_t stream)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "stream.%u.%u.%u", device, context, stream);
+	return xsprof_trace_fact(trace, producer, key);
+}
+
+const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t producer,
+				   uint32_t device, uint32_t stream)
+{
+	const char *key, *value, *name = NULL, *dot;
+	char begin[32], end[16];
+
+	snprintf(begin, sizeof(begin), "stream.%u.", device);
+	snprintf(end, sizeof(end), ".%u", stream);
+	for (uint32_t i = 0; !xsprof_trace_fact_at(trace, producer, i, &key, &value); i++) {
+		dot = strrchr(key, '.');
+		if (dot && !strcmp(dot, end) && !strncmp(key, begin, strlen(begin)) &&
+		    dot >= key + strlen(begin))
+			name = value;
+	}
+	return name;
+}
+
+const char *xsp_device_word(const char *facts, uint32_t number, char text[XSP_DEVICE_KIND + 8])
+{
+	static const char key[] = "\"kind\": \"";
+	const char *kind = facts ? strstr(facts, key) : NULL;
+	char word[XSP_DEVICE_KIND] = "";
+	size_t n;
+
+	if (kind) {
+		kind += strlen(key);
+		n = strcspn(kind, "\"");
+		memcpy(word, kind, n < sizeof(word) ? n : 0);
+	}
+	/* Collectors once had the numbers alone. */
+	if (!strcmp(word, "cuda") || (!*word && number < 32))
+		return "GPU";
+	if (!strcmp(word, "opencl") || (!*word && number < 64))
+		return "OpenCL device";
+	if (!strcmp(word, "vulkan"))
+		return "Vulkan device";
+	snprintf(text, XSP_DEVICE_KIND + 8, "%s device", *word ? word : "unknown");
+	return text;
+}
