@@ -54,23 +54,18 @@ static bool find_number(const struct xsr_kineto *k, const struct xsr_walk *from,
 static void find_around(struct gpu *g, const struct xsp_track *thread)
 {
 	const struct xsr_pushed *pushed = xsr_user_top(thread, 0, g->begin);
-	struct xsprof_trace_op op;
-	struct xsr_walk walk;
 
 	g->has_external = pushed && pushed->id;
 	g->external = g->has_external ? pushed->id : 0;
 	for (uint32_t i = thread->opens.stack.n; i; i--) {
 		const struct xsp_range *range = &thread->opens.stack.v[i - 1];
 
-		if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP || !range->note ||
+		if (range->end != XSP_OPEN || range->kind != XSR_RANGE_OP ||
 		    range->begin > g->begin)
 			continue;
 		if (g->has_external && range->begin < pushed->ns)
 			return;
-		xsr_walk_note(&walk, range->note, range->note_len);
-		if (!xsprof_trace_op(&walk.ev, &op) || !op.correlation)
-			continue;
-		g->external = op.correlation;
+		g->external = xsr_kineto_range_id(range);
 		g->has_external = true;
 		return;
 	}
