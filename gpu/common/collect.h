@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What collectors of devices share: each is linked with its own copy, of which nothing is exported.
+ * What a collector with a thread of its own has: it is linked with its own copy, of which nothing
+ * is exported.  Others use the library's, <xsprof/collector.h>.
  */
 #ifndef XSPROF_GPU_COLLECT_H
 #define XSPROF_GPU_COLLECT_H
@@ -11,20 +12,6 @@
 #include <xsprof/collector.h>
 
 #include "collect/common/say.h"
-
-/* ---- clock.c --------------------------------------------------------------------------------- */
-
-/* Once, when the process is a producer: takes up to 20 ms, in which the rate is measured. */
-void collect_clock_start(void);
-
-/* Of CLOCK_MONOTONIC, ns: for what is waited for. */
-uint64_t collect_monotonic(void);
-
-/* The markers' clock in ns of a base of our own. */
-uint64_t collect_clock_now(void);
-/* Of ticks of xsprof_now(), and back. */
-uint64_t collect_clock_ns(uint64_t ticks);
-uint64_t collect_clock_ticks(uint64_t ns);
 
 /* ---- miss.c ---------------------------------------------------------------------------------- */
 
@@ -52,6 +39,8 @@ void collect_misses_show(struct collect_miss *list, unsigned int nr, int categor
 
 /* ---- put.c ----------------------------------------------------------------------------------- */
 
+/* Of CLOCK_MONOTONIC, ns: for what is waited for. */
+uint64_t collect_monotonic(void);
 /* An activity; waits for the recorder where a ring would be full.  Return: recording is on. */
 bool collect_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n);
 /* Since when the recorder takes nothing any more, ns of CLOCK_MONOTONIC; 0: it does. */

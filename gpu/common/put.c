@@ -5,6 +5,7 @@
  * thread, a collector's own.
  */
 #include <errno.h>
+#include <time.h>
 
 #include "gpu/common/collect.h"
 
@@ -15,6 +16,14 @@
 static uint64_t written;	/* bytes since the recorder was waited for */
 static uint64_t stalled;	/* since when it takes nothing, ns; 0: it does */
 static uint64_t patience;	/* until when it is waited for, ns; 0: always */
+
+uint64_t collect_monotonic(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
 
 /* Whether the recorder has taken all, or is waited for no longer.  It may be gone. */
 static void wait_for_recorder(uint32_t ms)

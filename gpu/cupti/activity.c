@@ -20,7 +20,7 @@ bool cupti_work(struct xsprof_device_activity *a, uint32_t kind, xsprof_name_t n
 	}
 	*a = (struct xsprof_device_activity){
 		.size = sizeof(*a), .kind = kind, .name = name,
-		.begin = collect_clock_ticks(start), .end = collect_clock_ticks(end),
+		.begin = xsprof_ns_ticks(start), .end = xsprof_ns_ticks(end),
 		.correlation = correlation,
 	};
 	return true;

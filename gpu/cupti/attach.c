@@ -11,6 +11,12 @@
 
 static void *subscriber;
 
+/* CUPTI takes the time from here. */
+static uint64_t now_ns(void)
+{
+	return xsprof_ticks_ns(xsprof_now());
+}
+
 /* All that comes before kinds are enabled has an effect only then. */
 int cupti_attach(void)
 {
@@ -19,7 +25,7 @@ int cupti_attach(void)
 	int err;
 
 	(void)cupti.set_thread_id(CUPTI_THREAD_SYSTEM);
-	err = cupti.set_timestamp(collect_clock_now);
+	err = cupti.set_timestamp(now_ns);
 	/* For other tools, which must know of us; and for a budget, which needs callbacks. */
 	if (!err)
 		err = cupti.subscribe(&subscriber, cupti_probe_call, NULL);

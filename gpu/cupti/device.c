@@ -28,30 +28,36 @@ bool cupti_device_of(uint32_t context, uint32_t *device)
 	return context && contexts[i].context == context;
 }
 
+#define NUMBER(word, value)	{ .key = (word), .number = (value) }
+
 /* In the words of Kineto's "deviceProperties". */
 void cupti_device(const struct cupti_device *d)
 {
-	char key[32], text[1024], name[256] = "", uuid[40], *p = uuid;
-	size_t n = 0;
+	const struct xsprof_device_property properties[] = {
+		NUMBER("totalGlobalMem", d->memory),
+		NUMBER("computeMajor", d->major),
+		NUMBER("computeMinor", d->minor),
+		NUMBER("maxThreadsPerBlock", d->threads_per_block),
+		NUMBER("maxThreadsPerMultiprocessor", d->warps_per_sm * d->warp),
+		NUMBER("regsPerBlock", d->registers_per_block),
+		NUMBER("warpSize", d->warp),
+		NUMBER("sharedMemPerBlock", d->shared_per_block),
+		NUMBER("numSms", d->multiprocessors),
+		NUMBER("regsPerMultiprocessor", d->registers_per_sm),
+		NUMBER("sharedMemPerMultiprocessor", d->shared_per_sm),
+		NUMBER("maxBlocksPerMultiprocessor", d->blocks_per_sm),
+		NUMBER("memoryBandwidth", d->bandwidth * 1000ull),
+		NUMBER("clockRate", d->clock),
+		NUMBER("l2CacheSize", d->l2),
+	};
+	char uuid[48], *p = stpcpy(uuid, "GPU-");
+	const struct xsprof_device device = {
+		.size = sizeof(device), .kind = "cuda", .index = d->id, .name = d->name,
+		.uuid = uuid, .properties = properties, .nr_properties = ARRAY_SIZE(properties),
+	};
 
-	for (const char *c = d->name ? d->name : ""; *c && n < sizeof(name) - 1; c++)
-		if (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
-			name[n++] = *c;
 	for (size_t i = 0; i < sizeof(d->uuid); i++)
 		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
 			     d->uuid[i]);
-	snprintf(key, sizeof(key), "device.%u", d->id);
-	snprintf(text, sizeof(text),
-		 "{\"id\": %u, \"name\": \"%s\", \"uuid\": \"GPU-%s\", "
-		 "\"totalGlobalMem\": %llu, \"computeMajor\": %u, "
-		 "\"computeMinor\": %u, \"maxThreadsPerBlock\": %u, "
-		 "\"maxThreadsPerMultiprocessor\": %u, \"regsPerBlock\": %u, \"warpSize\": %u, "
-		 "\"sharedMemPerBlock\": %u, \"numSms\": %u, \"regsPerMultiprocessor\": %u, "
-		 "\"sharedMemPerMultiprocessor\": %u, \"maxBlocksPerMultiprocessor\": %u, "
-		 "\"memoryBandwidth\": %llu, \"clockRate\": %u, \"l2CacheSize\": %u}",
-		 d->id, name, uuid, (unsigned long long)d->memory, d->major, d->minor,
-		 d->threads_per_block, d->warps_per_sm * d->warp, d->registers_per_block, d->warp,
-		 d->shared_per_block, d->multiprocessors, d->registers_per_sm, d->shared_per_sm,
-		 d->blocks_per_sm, (unsigned long long)d->bandwidth * 1000, d->clock, d->l2);
-	(void)xsprof_fact(key, text);
+	(void)xsprof_device_add(&device);
 }

@@ -38,13 +38,13 @@ void cupti_probe_call(void *unused, uint32_t domain, uint32_t id, const void *in
 		return;
 	if (call->site == CUPTI_API_ENTER) {
 		entered_domain = domain;
-		entered = collect_clock_now();
+		entered = xsprof_ticks_ns(xsprof_now());
 		return;
 	}
 	/* One that was entered before the callbacks were on. */
 	if (!entered)
 		return;
-	ns = collect_clock_now() - entered;
+	ns = xsprof_ticks_ns(xsprof_now()) - entered;
 	entered = 0;
 	/* Relaxed: a sum orders nothing else; one on the edge of a window may be missed. */
 	to = lengths[launches[domain == CUPTI_DOMAIN_DRIVER][id] - 1];
