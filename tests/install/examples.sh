@@ -12,21 +12,28 @@ trap 'rm -rf "$dir"' EXIT
 . tests/common/tap.sh
 tap_log=$dir/log
 
-# $1 page, $2 library: its example as C, built.
+# $1 page, $2 library: its example as C, built; with the compiler's words that follow.
 build()
 {
-	sed -n '/^\.EX/,/^\.EE/{/^\.E[XE]/!p}' "Documentation/man/$1.3" |
-		sed -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$dir/$1.c"
-	grep -q 'int main' "$dir/$1.c" || { echo "no example in $1.3" >"$dir/log"; return 1; }
-	gcc -std=gnu11 -Wall -Wextra -Werror -Ikmod/uapi -Ilib/include -o "$dir/$1" "$dir/$1.c" \
-		"$BUILD/lib/$2.so" -Wl,-rpath,"$BUILD/lib" >"$dir/log" 2>&1
+	local page=$1 lib=$2
+
+	shift 2
+	sed '1,/^\.SH EXAMPLE/d' "Documentation/man/$page.3" |
+		sed -n '/^\.EX/,/^\.EE/{/^\.E[XE]/!p}' |
+		sed -e 's/\\e/\\/g' -e 's/\\-/-/g' >"$dir/$page.c"
+	grep -qE 'int main|COLLECTOR_ENTRY' "$dir/$page.c" ||
+		{ echo "no example in $page.3" >"$dir/log"; return 1; }
+	gcc -std=gnu11 -Wall -Wextra -Werror -Ikmod/uapi -Ilib/include "$@" -o "$dir/$page" \
+		"$dir/$page.c" "$BUILD/lib/$lib.so" -Wl,-rpath,"$BUILD/lib" >"$dir/log" 2>&1
 }
 
-echo "1..6"
+echo "1..8"
 build libxsprof-user libxsprof-user
 result "the example of libxsprof-user.3 compiles" $?
 build libxsprof-trace libxsprof-trace
 result "the example of libxsprof-trace.3 compiles" $?
+build libxsprof-collector libxsprof-user -shared -fPIC
+result "the example of libxsprof-collector.3 compiles" $?
 [ "$tap_failed" = 0 ] || exit 1
 
 "$dir/libxsprof-user" >"$dir/alone" 2>"$dir/log" && [ ! -s "$dir/log" ]
@@ -41,6 +48,14 @@ result "its output is the same when it is recorded" $?
 } >"$dir/log" 2>&1
 grep -qx '0 instants' "$dir/log" && [ "$(grep -c '"iteration"' "$dir/log")" -ge 10 ]
 result "the reader finds what was recorded" $?
+
+# A program that has nothing to do with it, and that is over at once.
+{
+	XSPROF_COLLECTORS=$dir/libxsprof-collector "$BUILD/bin/xsprof" record -o "$dir/y.data" -- \
+		true && "$BUILD/bin/xsprof-dump" -i "$dir/y.data"
+} >"$dir/log" 2>&1
+grep -q 'load of a device value=' "$dir/log"
+result "the collector is in a program that is not linked with xsprof" $?
 
 # The loader takes a program's DT_RUNPATH for the program's own libraries only.
 cat >"$dir/session.c" <<'END'

@@ -132,7 +132,15 @@ manual()
 	done
 }
 
-echo "1..13"
+# A collector needs the headers and the library that are installed, and nothing else.
+collector()
+{
+	gcc -std=gnu11 "${strict[@]}" -Wno-pedantic -shared -fPIC -o "$dir/collector.so" \
+		tests/collector/example.c $(flags xsprof-user) &&
+		nm -D --defined-only "$dir/collector.so" | grep -w xsprof_collector_init
+}
+
+echo "1..14"
 check "install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix"
 check "C11, shared" built c gcc -std=c11 "${strict[@]}" "$dir/app.c" $(flags xsprof-user)
 check "C17 with clang, shared" built c17 clang -std=c17 "${strict[@]}" -Wno-gnu "$dir/app.c" \
@@ -143,6 +151,7 @@ check "C++17 with clang, shared" built cc17 clang++ -std=c++17 "${strict[@]}" -W
 check "C11, static" built s gcc -std=c11 -static "$dir/app.c" $(flags --static xsprof-user)
 check "the decoder's header and library" built r gcc -std=c11 "${strict[@]}" "$dir/reader.c" \
 	$(flags xsprof-trace xsprof-user)
+check "a collector, shared" collector
 check "unrecorded: no output, no file" quiet
 check "xsprof and xsprof-dump run where they are installed" tool
 check "man pages format without a warning" manual
