@@ -128,7 +128,7 @@ itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
 # What collectors share is linked into each.
 collect_srcs	:= $(sort $(wildcard lib/collect/common/*.c))
-cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c gpu/common/*.c)) $(collect_srcs)
+cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(collect_srcs)
 opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c)) $(collect_srcs)
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\

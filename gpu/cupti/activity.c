@@ -6,8 +6,7 @@
 
 void cupti_put(const struct xsprof_device_activity *a, const struct xsprof_kv *kv, size_t n)
 {
-	if (!collect_put(a, kv, n))
-		cupti_miss(CUPTI_MISS_OFF, 1);
+	xsprof_collector_put(&cupti_collector, a, kv, n);
 }
 
 /* CUPTI has no times for what it had no room for on the device. */

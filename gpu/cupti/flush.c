@@ -4,11 +4,11 @@
  */
 #include "gpu/cupti/local.h"
 
-static void drain(void)
+void cupti_drain(void)
 {
 	struct cupti_buffer buffer;
 
-	while (cupti_pool_take(&buffer, 0)) {
+	while (cupti_pool_take(&buffer)) {
 		cupti_record_buffer(&buffer);
 		cupti_pool_give(&buffer);
 	}
@@ -20,10 +20,9 @@ void cupti_flush(uint32_t how)
 
 	if (cupti_attached())
 		(void)cupti.flush_all(how);
-	drain();
+	cupti_drain();
 	cupti_wait_settle();
 	cupti_memory_settle();
 	if (cupti_attached() && !cupti.get_dropped(NULL, 0, &dropped) && dropped)
 		cupti_miss(CUPTI_MISS_DROPPED, dropped);
-	cupti_miss_show();
 }

@@ -5,7 +5,7 @@
  *	library.c	finds CUPTI
  *	pool.c		the buffers that CUPTI fills
  *	names.c		names of kernels and of functions
- *	miss.c		the account of what is not recorded
+ *	miss.c		the collector, and the account of what is not recorded
  *	device.c	what is known of devices and contexts
  *	activity.c	what is common to all activities
  *	load.c		what CUPTI had to do
@@ -19,7 +19,7 @@
  *	flush.c		what CUPTI has collected, into the rings
  *	kinds.c		which kinds of records CUPTI collects
  *	budget.c	what all this may cost
- *	thread.c	the thread that does this, and the end of it
+ *	thread.c	what the thread that does this is called for
  *	init.c		how a program that uses CUDA comes here
  *
  * Nothing here runs in a call of the program but what CUPTI itself does, the timestamp, and at
@@ -33,7 +33,7 @@
 
 #include <xsprof/collector.h>
 
-#include "gpu/common/collect.h"
+#include "collect/common/say.h"
 #include "gpu/cupti/cupti-abi.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -63,13 +63,11 @@ struct cupti_buffer {
 void cupti_pool_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			 size_t valid);
-/* Wait for one until @deadline_ns of CLOCK_MONOTONIC, or not at all (0).  Return: is there one? */
-bool cupti_pool_take(struct cupti_buffer *buffer, uint64_t deadline_ns);
+/* Return: there is one. */
+bool cupti_pool_take(struct cupti_buffer *buffer);
 void cupti_pool_give(const struct cupti_buffer *buffer);
 /* How many are to be taken. */
 uint32_t cupti_pool_full(void);
-/* Make cupti_pool_take() return. */
-void cupti_pool_wake(void);
 
 /* ---- names.c --------------------------------------------------------------------------------- */
 
@@ -90,13 +88,12 @@ enum cupti_miss {
 	CUPTI_MISS_UNKNOWN,	/* records of other kinds */
 	CUPTI_MISS_EXIT,	/* buffers that were left when the program had to end */
 	CUPTI_MISS_CONTEXT,	/* waits in contexts of which CUPTI told nothing */
-	CUPTI_MISS_OFF,		/* of before recording was paused, which came behind that */
 	CUPTI_NR_MISSES,
 };
 
 void cupti_miss(enum cupti_miss what, uint64_t n);
-/* Counters of all that has changed. */
-void cupti_miss_show(void);
+
+extern struct xsprof_collector cupti_collector;
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 
@@ -181,6 +178,9 @@ void cupti_record_buffer(const struct cupti_buffer *buffer);
 
 /* ---- flush.c --------------------------------------------------------------------------------- */
 
+/* The buffers that it has given. */
+void cupti_drain(void);
+/* And what it has not given yet. */
 void cupti_flush(uint32_t how);
 
 /* ---- probe.c --------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ bool cupti_budget_end(void);
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 
-/* Return: 0; -ENOMEM, -EAGAIN: it is told. */
+/* Return: 0, or why the library begins none. */
 int cupti_thread_start(void);
 
 #endif /* XSPROF_CUPTI_LOCAL_H */

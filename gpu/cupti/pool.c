@@ -24,8 +24,6 @@
 #define OFTEN_NS	20000000u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t filled;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static struct {
 	uint8_t			*free[BUFFERS];
@@ -34,21 +32,10 @@ static struct {
 	uint32_t		nr_free;
 	uint32_t		first;
 	uint32_t		nr_full;
-	bool			woken;
 } pool;
 
 /* What CUPTI writes when it must get a buffer and there is none. */
 static uint8_t *discard;
-
-static void init(void)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&filled, &attr);
-	pthread_condattr_destroy(&attr);
-}
 
 static uint8_t *map(void)
 {
@@ -113,37 +100,30 @@ void cupti_pool_complete(void *context, uint32_t stream, uint8_t *buffer, size_t
 			 size_t valid)
 {
 	struct cupti_buffer b = { .data = buffer, .valid = valid < size ? valid : size };
+	bool wake;
 
 	(void)context, (void)stream;
 	if (!buffer)
 		return;
-	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	if (buffer == discard) {
 		cupti_miss(CUPTI_MISS_BUFFERS, 1);
 	} else if (b.valid) {
 		pool.full[(pool.first + pool.nr_full++) % BUFFERS] = b;
-		pthread_cond_signal(&filled);
 	} else {
 		pool.free[pool.nr_free++] = buffer;
 	}
+	wake = pool.nr_full;
 	pthread_mutex_unlock(&lock);
+	if (wake)
+		xsprof_collector_wake(&cupti_collector);
 }
 
-bool cupti_pool_take(struct cupti_buffer *buffer, uint64_t deadline_ns)
+bool cupti_pool_take(struct cupti_buffer *buffer)
 {
-	struct timespec until = {
-		.tv_sec = (time_t)(deadline_ns / 1000000000u),
-		.tv_nsec = (long)(deadline_ns % 1000000000u),
-	};
 	bool any;
 
-	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	while (deadline_ns && !pool.nr_full && !pool.woken)
-		if (pthread_cond_timedwait(&filled, &lock, &until))
-			break;
-	pool.woken = false;
 	any = pool.nr_full;
 	if (any) {
 		*buffer = pool.full[pool.first];
@@ -171,13 +151,4 @@ uint32_t cupti_pool_full(void)
 	n = pool.nr_full;
 	pthread_mutex_unlock(&lock);
 	return n;
-}
-
-void cupti_pool_wake(void)
-{
-	pthread_once(&once, init);
-	pthread_mutex_lock(&lock);
-	pool.woken = true;
-	pthread_cond_signal(&filled);
-	pthread_mutex_unlock(&lock);
 }

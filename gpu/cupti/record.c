@@ -48,7 +48,7 @@ void cupti_record_start(uint64_t begin)
 		.name = xsprof_name_in(cupti_category(), "Start of CUPTI"),
 	};
 
-	cupti_put(&a, NULL, 0);
+	xsprof_device_activity(&a, NULL, 0);
 }
 
 /* Where the work ran: the records have the same members, each kind at its own offsets. */
