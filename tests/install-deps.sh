@@ -22,9 +22,9 @@ usage()
 group_build="gcc make libc6-dev libzstd-dev zlib1g-dev libdw-dev libtraceevent-dev
 	libtracefs-dev pkg-config"
 # The demo's programs: PyTorch on oneDNN, OpenMP on LLVM's runtime, mold on TBB, a benchmark of
-# OpenCL on PoCL.
-group_demo="$group_build python3 python3-torch python3-numpy clang libomp-14-dev|libomp-dev mold
-	clpeak pocl-opencl-icd"
+# OpenCL on PoCL, and Python with NVTX in an environment of its own.
+group_demo="$group_build python3 python3-venv python3-torch python3-numpy clang
+	libomp-14-dev|libomp-dev mold clpeak pocl-opencl-icd"
 # The module, the debug kernel, what checks them. Kernels and QEMU 10 are unpacked into a
 # cache, see tests/vm/packages.sh, and never installed.
 group_kernel="gcc make libc6-dev dkms bc bison flex libelf-dev libssl-dev pahole kmod sparse
@@ -32,7 +32,7 @@ group_kernel="gcc make libc6-dev dkms bc bison flex libelf-dev libssl-dev pahole
 group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
 	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
-	libprotobuf-c-dev protobuf-c-compiler python3-venv python3-dev nodejs|@node npm|@npm
+	libprotobuf-c-dev protobuf-c-compiler python3-dev nodejs|@node npm|@npm
 	ca-certificates ocl-icd-opencl-dev $group_kernel"
 # Viewers and readers of traces are unpacked into a cache, see tests/viewers/packages.sh.
 group_full="$group_check debootstrap chromium"

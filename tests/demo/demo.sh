@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo: records three real programs under one recorder and one that uses OpenCL, and writes
-# what every viewer opens into demo/. `make demo` installs and builds first; nothing shown here is
-# canned.
+# The demo: records three real programs under one recorder, one that uses OpenCL and one that
+# describes itself by NVTX, and writes what every viewer opens into demo/. `make demo` installs and
+# builds first; nothing shown here is canned.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,6 +17,10 @@ die() { echo "demo: $*" >&2; exit 1; }
 
 [ -x "$xsprof" ] || die "$xsprof: not built: run 'make demo', or 'make' first"
 mkdir -p "$out" "$work"
+# Python's packages stay with what was built, unless a test names its cache.
+export XSPROF_VIEWERS_DIR=${XSPROF_VIEWERS_DIR:-$work}
+dir=$work
+. tests/viewers/packages.sh
 
 # With -g the runtime names a parallel region by its function and line.
 clang -O2 -g -fopenmp -o "$work/heat" tests/demo/heat.c -lm ||
@@ -68,21 +72,45 @@ echo "== recording: a benchmark of OpenCL"
 make_file opencl.txt "$xsprof" report -i "$out/opencl.data" --gpu --allow-lost
 make_file opencl.pftrace "$dump" -i "$out/opencl.data" -f perfetto -o - --allow-lost
 
+# NVIDIA's package for Python needs no GPU. It is not in Debian: without it the rest is done.
+rm -f "$out"/nvtx.{data,txt,pftrace}
+python=/usr/bin/python3
+if python_packages nvtx-demo nvtx==0.2.17; then
+	echo "== recording: a Python program that uses NVTX"
+	"$xsprof" record -e sched -o "$out/nvtx.data" -- \
+		"$venv/bin/python" tests/demo/pipeline.py 200 ||
+		die "record: exit status $?: see its messages above"
+	make_file nvtx.txt "$xsprof" report -i "$out/nvtx.data" --allow-lost
+	make_file nvtx.pftrace "$dump" -i "$out/nvtx.data" -f perfetto -o - --allow-lost
+else
+	echo "== not recorded: a Python program that uses NVTX: $why"
+fi
+
+width=${COLUMNS:-120}
+[ "$width" -ge 40 ] 2>/dev/null || width=120
+# A line is cut at the width of the screen, and ends with "..." then.
+fit() { sed -E "s/^(.{$((width - 3))}).{4,}\$/\1.../"; }
+
 echo
 echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
-sed -n 1,14p "$out/report.txt" | cut -c1-"${COLUMNS:-120}"
+sed -n 1,14p "$out/report.txt" | fit
 if [ -f "$out/why.txt" ]; then
 	# The table of where the time of ranges went stands behind the first.
 	awk '/^# the time of threads/ { on = 1 } on && !$0 && ++blank == 2 { exit } on' \
-		"$out/report.txt" | sed -n 1,10p | cut -c1-"${COLUMNS:-120}"
+		"$out/report.txt" | sed -n 1,10p | fit
 	echo
 	echo "== $xsprof report -i $out/xsprof.data --why convolution -n 3"
-	sed -n 1,16p "$out/why.txt" | cut -c1-"${COLUMNS:-120}"
+	sed -n 1,16p "$out/why.txt" | fit
 fi
 
 echo
 echo "== $xsprof report -i $out/opencl.data --gpu"
-sed -n '3,$p' "$out/opencl.txt" | sed -n 1,10p | cut -c1-"${COLUMNS:-120}"
+sed -n '3,$p' "$out/opencl.txt" | sed -n 1,10p | fit
+if [ -f "$out/nvtx.txt" ]; then
+	echo
+	echo "== $xsprof report -i $out/nvtx.data"
+	sed -n '5,14p' "$out/nvtx.txt" | fit
+fi
 
 here=$(cd "$out" && pwd)
 cat <<END
@@ -100,6 +128,8 @@ cat <<END
                                 could be traced: 'xsprof report --why NAME', '--gaps'
   less $out/opencl.txt          kernels of OpenCL, and the calls that started them;
                                 opencl.pftrace has their timeline, opencl.data is the capture
+  less -S $out/nvtx.txt         ranges of NVTX, and where their time went, if Python's package
+                                nvtx could be had; nvtx.pftrace and nvtx.data as above
   less $out/info.txt            host, clocks, processes, losses, error bound
   $out/xsprof.data              the capture itself:
         $xsprof report -i $out/xsprof.data --help

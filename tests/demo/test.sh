@@ -3,7 +3,7 @@
 #
 # The demo does what it says: oneDNN's tasks are there to the last one, OpenMP's and mold's
 # beside them, of one recording, equal in every output, and the programs' own output is as
-# without a recorder. TAP.
+# without a recorder; OpenCL's kernels and NVTX's ranges are as many as made. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -28,7 +28,8 @@ result() # $1 name, $2 what was found, $3 what should be
 
 lines() { grep -cE "$1" "$dir/trace.txt"; }
 
-echo "1..12"
+export XSPROF_VIEWERS_DIR=${XSPROF_VIEWERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/xsprof/viewers}
+echo "1..16"
 if ! OUT=$dir tests/demo/demo.sh >"$dir/log" 2>&1; then
 	tail -n 20 "$dir/log" | sed 's/^/# /'
 	echo "not ok 1 the demo runs"
@@ -79,4 +80,50 @@ result "report --gpu: 20,002 kernels of OpenCL" \
 	"$(awk '$NF == "global_bandwidth_v1_local_offset" { print $1 }' "$dir/opencl.txt")" 20002
 result "and the calls that started them" \
 	"$(awk '$NF == "clEnqueueNDRangeKernel" { print $1 }' "$dir/opencl.txt")" 20002
+
+for i in report opencl nvtx why; do
+	[ ! -f "$dir/$i.txt" ] || cat "$dir/$i.txt"
+done >"$dir/tables"
+# What is shown of a table is a line of a report, whole or with "..." where it was cut.
+result "no line of a table is wider than the screen, and where it was cut it says so" \
+	"$(awk 'NR == FNR { seen[$0] = 1; next }
+		/^== where/ { exit }
+		on { shown++
+		     cut = sub(/\.\.\.$/, ""); few += cut
+		     if (length > 120)
+			     print "too wide: " $0
+		     good = !cut && ($0 in seen)
+		     if (cut && length == 117)
+			     for (line in seen)
+				     good += length(line) > 120 && index(line, $0) == 1
+		     if (!good)
+			     print "in no report: " $0 }
+		/^== .*report/ { on = 1 }
+		/^$/ { on = 0 }
+		END { if (shown < 10 || !few) print shown + 0 " shown, " few + 0 " cut" }' \
+		"$dir/tables" "$dir/log")" ""
+
+if [ ! -f "$dir/nvtx.txt" ]; then
+	why=$(sed -n 's/^== not recorded: a Python program that uses NVTX: //p' "$dir/log")
+	for name in "NVTX: ranges" "NVTX: nothing lost" "NVTX: a trace for Perfetto"; do
+		n=$((n + 1))
+		echo "ok $n $name # SKIP $why"
+	done
+	exit $failed
+fi
+nvtx()
+{
+	awk -v name="$1" 'index($0, "  " name) == length - length(name) - 1 { print $1; exit }' \
+		"$dir/nvtx.txt"
+}
+
+result "NVTX: 200 batches, each packed, unpacked, parsed and consumed" \
+	"$(for i in batch pack unpack parse "wait for room" "wait for a batch" consume checkpoint
+	do
+		nvtx "$i"
+	done | paste -sd ' ')" "200 200 200 200 200 200 200 4"
+result "NVTX: nothing lost" "$(grep -c '^# lost: 0 records' "$dir/nvtx.txt")" 1
+# Begins and ends of 1402 ranges, marks and samples, each a packet.
+packets=$("$BUILD/tests/tools/read-perfetto" "$dir/nvtx.pftrace")
+result "NVTX: a trace for Perfetto" "$([ "${packets:-0}" -gt 3008 ] && echo whole)" whole
 exit $failed
