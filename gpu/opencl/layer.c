@@ -14,6 +14,8 @@
 EXPORTED int32_t clGetLayerInfo(uint32_t what, size_t size, void *value, size_t *len);
 EXPORTED int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours,
 			     void *const **ours);
+EXPORTED int32_t clInitLayerWithProperties(uint32_t nr, void *const *next, uint32_t *nr_ours,
+					   void *const **ours, const intptr_t *properties);
 
 static void *table[CL_SLOTS];
 
@@ -89,6 +91,8 @@ static void forget(void *unused)
 	opencl_queues_forget();
 	opencl_commands_forget();
 	opencl_thread_forget();
+	opencl_calls_forget();
+	opencl_usm_forget();
 }
 
 /* Return: CL_OK in any case, as a layer that does nothing does no harm. */
@@ -127,6 +131,15 @@ int32_t clInitLayer(uint32_t nr, void *const *next, uint32_t *nr_ours, void *con
 		return CL_OK;
 	opencl_take_copies(table, n);
 	opencl_take_kernels(table, n);
+	opencl_take_usm(table, n);
 	opencl_started(begin);
 	return CL_OK;
+}
+
+/* Khronos' loader of 2026 and later calls this one, and unloads a layer that lacks it. */
+int32_t clInitLayerWithProperties(uint32_t nr, void *const *next, uint32_t *nr_ours,
+				  void *const **ours, const intptr_t *properties)
+{
+	(void)properties;
+	return clInitLayer(nr, next, nr_ours, ours);
 }

@@ -10,6 +10,7 @@
  *	thread.c	the collector: what its thread does, and the end of it
  *	call.c		what is alike in all calls
  *	copies.c	calls that move data
+ *	usm.c		the same of unified shared memory
  *	kernels.c	calls that run kernels, wait and compile
  *	layer.c		how the loader comes here
  *
@@ -43,6 +44,7 @@ enum opencl_call {
 	CALL_COPY_IMAGE, CALL_COPY_IMAGE_TO_BUFFER, CALL_COPY_BUFFER_TO_IMAGE, CALL_MAP_BUFFER,
 	CALL_MAP_IMAGE, CALL_UNMAP, CALL_FILL_BUFFER, CALL_FILL_IMAGE, CALL_MIGRATE,
 	CALL_SVM_MEMCPY, CALL_SVM_FILL, CALL_SVM_MAP, CALL_SVM_UNMAP, CALL_SVM_MIGRATE,
+	CALL_USM_MEMCPY, CALL_USM_FILL, CALL_USM_SET, CALL_USM_MIGRATE, CALL_USM_ADVISE,
 	CALL_NDRANGE, CALL_TASK, CALL_NATIVE, CALL_MARKER, CALL_BARRIER,
 	CALL_FINISH, CALL_FLUSH, CALL_WAIT, CALL_BUILD, CALL_COMPILE, CALL_LINK,
 	NR_CALLS,
@@ -69,6 +71,7 @@ enum opencl_miss {
 	OPENCL_MISS_FAILED,	/* commands that ended with an error */
 	OPENCL_MISS_FULL,	/* commands, as too many were under way */
 	OPENCL_MISS_QUEUES,	/* commands of more queues than are told apart */
+	OPENCL_MISS_PLATFORMS,	/* functions of shared memory, of more platforms than have room */
 	OPENCL_MISS_EXIT,	/* commands that were under way when the program ended */
 	OPENCL_NR_MISSES,
 };
@@ -237,10 +240,12 @@ int32_t opencl_call_end(struct opencl_calling *c, enum opencl_call call, int32_t
 /* What it took to start, since @begin: readers know from it that activities will come. */
 void opencl_started(uint64_t begin);
 
-/* ---- copies.c, kernels.c --------------------------------------------------------------------- */
+/* ---- copies.c, usm.c, kernels.c -------------------------------------------------------------- */
 
 /* Put our functions into a table of @nr. */
 void opencl_take_copies(void **table, uint32_t nr);
+void opencl_take_usm(void **table, uint32_t nr);
+void opencl_usm_forget(void);
 void opencl_take_kernels(void **table, uint32_t nr);
 
 #define TAKE(slot, function)	do {						\

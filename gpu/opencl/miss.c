@@ -11,6 +11,8 @@ struct xsprof_miss opencl_misses[OPENCL_NR_MISSES] = {
 	[OPENCL_MISS_FAILED]	= { .text = "commands that ended with an error" },
 	[OPENCL_MISS_FULL]	= { .text = "commands, as too many were under way" },
 	[OPENCL_MISS_QUEUES]	= { .text = "commands of more queues or devices than have room" },
+	[OPENCL_MISS_PLATFORMS]	= {
+		.text = "functions of shared memory, of further platforms" },
 	[OPENCL_MISS_EXIT]	= { .text = "commands, as the program ended" },
 };
 

@@ -87,6 +87,7 @@ enum cl_slot {
 	CL_EnqueueMigrateMemObjects = 104,
 	CL_EnqueueMarkerWithWaitList = 105,
 	CL_EnqueueBarrierWithWaitList = 106,
+	CL_GetExtensionFunctionAddressForPlatform = 107,
 	CL_CreateCommandQueueWithProperties = 123,
 	CL_EnqueueSVMMemcpy = 129,
 	CL_EnqueueSVMMemFill = 130,

@@ -11,53 +11,28 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-XSPROF = os.path.join(BUILD, "bin", "xsprof")
+sys.dont_write_bytecode = True
+import gpulib
+from gpulib import BUILD, DIR, XSPROF, equal, finish, result
+
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
 CUPTI = os.path.join(BUILD, "tests", "gpu", "libcupti.so")
-DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
-SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
 VERSIONS = {"11.8": 1108, "12.0": 1200, "12.4": 1204, "12.6": 1206, "12.8": 1208, "12.9": 1209,
             "13.0": 1300, "13.5": 1305}
 
-count = 0
-failed = False
 
-
-def result(good, name, why=""):
-    global count, failed
-    count += 1
-    if not good:
-        failed = True
-        for line in str(why).splitlines():
-            print("#", line)
-    print("ok" if good else "not ok", count, name)
-
-
-def equal(got, want, name):
-    result(got == want, name, f"got  {got}\nwant {want}")
-
-
-def environ(**more):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "CUDA_"))}
-    env.update({"XSPROF_CUPTI": CUPTI, "XSPROF_SHM_DIR": SHM.name, **more})
-    return env
+# The stand-in for libcupti.
+OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": CUPTI}
 
 
 def run(args, **more):
-    return subprocess.run(args, env=environ(**more), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=120)
+    return gpulib.run(args, **{**OWN, **more})
 
 
 def record(*what, options=("--gpu",), **more):
-    path = os.path.join(DIR.name, "capture")
-    got = run([XSPROF, "record", *options, "-o", path, "--", PROGRAM, *what], **more)
-    dump = run([XSPROF, "dump", "-f", "ndjson", path])
-    events = [json.loads(line) for line in dump.stdout.splitlines()]
-    return got, [dict(e, name=e.get("name")) for e in events], path
+    return gpulib.record([PROGRAM, *what], options, **{**OWN, **more})
 
 
 def tally(events):
@@ -327,7 +302,4 @@ def check_report():
 for check in (check_each, check_kineto, check_many, check_raw, check_bad, check_waits, check_busy,
               check_recorder, check_pause, check_duration, check_chain, check_window, check_report):
     check()
-print(f"1..{count}")
-DIR.cleanup()
-SHM.cleanup()
-sys.exit(failed)
+finish()

@@ -8,45 +8,29 @@
 import collections
 import json
 import os
-import subprocess
 import sys
-import tempfile
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-XSPROF = os.path.join(BUILD, "bin", "xsprof")
+sys.dont_write_bytecode = True
+import gpulib
+from gpulib import BUILD, DIR, WORK, XSPROF, check_calls, equal, failed, finish, missed, of, result
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
-SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
 PROGRAM = os.path.join(DIR.name, "opencl")
 CLOSE = os.path.join(DIR.name, "close")
 LAYER = os.path.join(DIR.name, "layer.so")
 COUNT = os.path.join(DIR.name, "count")
 
-count = 0
-failed = False
-
-
-def result(good, name, why=""):
-    global count, failed
-    count += 1
-    if not good:
-        failed = True
-        for line in str(why).splitlines():
-            print("#", line)
-    print("ok" if good else "not ok", count, name, flush=True)
-
-
-def equal(got, want, name):
-    result(got == want, name, f"got  {got}\nwant {want}")
+# The user's own layers are none of these; PoCL compiles all anew.
+OWN = {"without": ("OPENCL_",), "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl")}
 
 
 def run(args, **more):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "OPENCL_"))}
-    env.update({"XSPROF_SHM_DIR": SHM.name, "POCL_CACHE_DIR": os.path.join(DIR.name, "pocl"),
-                **more})
-    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=300)
+    return gpulib.run(args, **{**OWN, **more})
+
+
+def record(command, options=("--gpu",), **more):
+    return gpulib.record(command, options, **{**OWN, **more})
 
 
 def compile_all():
@@ -59,23 +43,6 @@ def compile_all():
         result(not got.returncode, "what the collector knows of OpenCL is what its headers say"
                if "-shared" in args else f"a program of OpenCL: {os.path.basename(args[7])}",
                got.stderr)
-
-
-def record(command, options=("--gpu",), **more):
-    path = os.path.join(DIR.name, "capture")
-    got = run([XSPROF, "record", *options, "-o", path, "--", *command], **more)
-    dump = run([XSPROF, "dump", "-f", "ndjson", path])
-    events = [json.loads(line) for line in dump.stdout.splitlines()]
-    return got, [dict(e, name=e.get("name")) for e in events], path
-
-
-def of(events, *kinds):
-    return [e for e in events if e["type"] == "gpu" and e["kind"] in kinds]
-
-
-def missed(events):
-    return {e["name"]: e["i64"] for e in events
-            if e["type"] == "counter" and e["name"].startswith("not recorded")}
 
 
 def said(stdout):
@@ -108,18 +75,11 @@ def seen(events):
 
 
 def check_pairs(events, name):
-    """Each work belongs to one call, begins after that did and is of the same queue."""
-    calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}
-    work = of(events, "kernel", "memcpy", "memset", "sync")
-    wrong = [(e, calls.get(e["value"])) for e in work
-             if e["value"] not in calls or e["begin_ns"] < calls[e["value"]]["begin_ns"] or
-             (e["device"], e["context"], e["stream"]) !=
-             tuple(calls[e["value"]][k] for k in ("device", "context", "stream"))]
-    result(work and not wrong and len({e["value"] for e in work}) == len(work), name, wrong[:3])
+    check_calls(events, name)
     # An in-order queue runs one after the other.
     last = {}
     overlaps = []
-    for e in sorted(work, key=lambda e: e["begin_ns"]):
+    for e in sorted(of(events, *WORK), key=lambda e: e["begin_ns"]):
         if e["begin_ns"] < last.get(e["stream"], 0) - 2000:
             overlaps.append(e)
         last[e["stream"]] = e["end_ns"]
@@ -152,7 +112,7 @@ def check_all():
     result(args["queued before start (ns)"] >= args["submitted before start (ns)"] >= 0,
            "when it was queued and submitted", args)
     check_pairs([e for e in events if e.get("stream") != 3], "each work after its call")
-    streams = {e["stream"] for e in of(events, "kernel", "memcpy", "memset", "sync")}
+    streams = {e["stream"] for e in of(events, *WORK)}
     equal(len(streams), queues, "queues are told apart")
     report = run([XSPROF, "report", "--gpu", path])
     result(not report.returncode and "OpenCL device 32, " in report.stdout and
@@ -210,7 +170,11 @@ def check_ends():
     got, events, _ = record([PROGRAM, "all"], options=("--gpu", "--categories=-opencl"))
     equal((got.returncode, of(events, "runtime", "kernel", "memcpy")), (0, []),
           "without its category it is not recorded")
-    alone = run([PROGRAM, "all"], OPENCL_LAYERS=os.path.join(BUILD, "lib", "libxsprof-opencl.so"))
+    layer = os.path.join(BUILD, "lib", "libxsprof-opencl.so")
+    functions = {line.split()[-1] for line in run(["nm", "-D", layer]).stdout.splitlines()}
+    result({"clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties"} <= functions,
+           "loaders of before and since 2026 find the layer's functions", functions)
+    alone = run([PROGRAM, "all"], OPENCL_LAYERS=layer)
     equal((alone.returncode, alone.stderr), (0, ""), "without a recorder the layer does nothing")
     got, events, _ = record([PROGRAM, "all"], OPENCL_LAYERS=os.path.join(DIR.name, "none.so"))
     equal(seen(events)[0], said(got.stdout)[0], "a layer of the user's that is not there")
@@ -254,12 +218,11 @@ def check_clpeak():
 
 
 compile_all()
-if not failed:
+if not failed():
     check_all()
     check_kineto()
     check_many()
     check_ends()
     check_lives()
     check_clpeak()
-print(f"1..{count}")
-sys.exit(failed)
+finish()

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Unified shared memory, which SYCL's runtimes use: an extension, so that its functions are not in
+ * the loader's table.  A program asks a platform for their addresses, and gets ours.  Each platform
+ * has functions of its own, so there is one of ours for each.
+ */
+#include <pthread.h>
+
+#include "gpu/opencl/local.h"
+
+enum usm { USM_MEMCPY, USM_FILL, USM_SET, USM_MIGRATE, USM_ADVISE, NR_USM };
+
+#define PLATFORMS	8u	/* what later ones do is counted */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cl_handle platforms[PLATFORMS];
+/* Written once, under the lock, before the program has the function that reads it. */
+static void *runtime[PLATFORMS][NR_USM];
+
+typedef int32_t copy_fn(cl_handle queue, uint32_t blocking, void *to, const void *from, size_t size,
+			uint32_t n, const cl_handle *waits, cl_handle *event);
+typedef int32_t fill_fn(cl_handle queue, void *to, const void *pattern, size_t pattern_size,
+			size_t size, uint32_t n, const cl_handle *waits, cl_handle *event);
+typedef int32_t set_fn(cl_handle queue, void *to, int32_t value, size_t size, uint32_t n,
+		       const cl_handle *waits, cl_handle *event);
+typedef int32_t migrate_fn(cl_handle queue, const void *memory, size_t size, uint64_t flags,
+			   uint32_t n, const cl_handle *waits, cl_handle *event);
+typedef int32_t advise_fn(cl_handle queue, const void *memory, size_t size, uint32_t advice,
+			  uint32_t n, const cl_handle *waits, cl_handle *event);
+
+static int32_t copy(unsigned int p, cl_handle queue, uint32_t blocking, void *to, const void *from,
+		    size_t size, uint32_t n, const cl_handle *waits, cl_handle *event)
+{
+	copy_fn *next = (copy_fn *)runtime[p][USM_MEMCPY];
+	struct opencl_calling c;
+
+	event = opencl_begin(&c, queue, event);
+	return opencl_end(&c, CALL_USM_MEMCPY, size,
+			  next(queue, blocking, to, from, size, n, waits, event));
+}
+
+static int32_t fill(unsigned int p, cl_handle queue, void *to, const void *pattern,
+		    size_t pattern_size, size_t size, uint32_t n, const cl_handle *waits,
+		    cl_handle *event)
+{
+	fill_fn *next = (fill_fn *)runtime[p][USM_FILL];
+	struct opencl_calling c;
+
+	event = opencl_begin(&c, queue, event);
+	return opencl_end(&c, CALL_USM_FILL, size,
+			  next(queue, to, pattern, pattern_size, size, n, waits, event));
+}
+
+static int32_t set(unsigned int p, cl_handle queue, void *to, int32_t value, size_t size,
+		   uint32_t n, const cl_handle *waits, cl_handle *event)
+{
+	set_fn *next = (set_fn *)runtime[p][USM_SET];
+	struct opencl_calling c;
+
+	event = opencl_begin(&c, queue, event);
+	return opencl_end(&c, CALL_USM_SET, size, next(queue, to, value, size, n, waits, event));
+}
+
+static int32_t migrate(unsigned int p, cl_handle queue, const void *memory, size_t size,
+		       uint64_t flags, uint32_t n, const cl_handle *waits, cl_handle *event)
+{
+	migrate_fn *next = (migrate_fn *)runtime[p][USM_MIGRATE];
+	struct opencl_calling c;
+
+	event = opencl_begin(&c, queue, event);
+	return opencl_end(&c, CALL_USM_MIGRATE, 0,
+			  next(queue, memory, size, flags, n, waits, event));
+}
+
+static int32_t advise(unsigned int p, cl_handle queue, const void *memory, size_t size,
+		      uint32_t advice, uint32_t n, const cl_handle *waits, cl_handle *event)
+{
+	advise_fn *next = (advise_fn *)runtime[p][USM_ADVISE];
+	struct opencl_calling c;
+
+	event = opencl_begin(&c, queue, event);
+	return opencl_end(&c, CALL_USM_ADVISE, 0,
+			  next(queue, memory, size, advice, n, waits, event));
+}
+
+#define OF_PLATFORM(p)								\
+static int32_t copy_##p(cl_handle queue, uint32_t blocking, void *to,		\
+			const void *from, size_t size, uint32_t n,		\
+			const cl_handle *waits, cl_handle *event)		\
+{										\
+	return copy(p, queue, blocking, to, from, size, n, waits, event);	\
+}										\
+										\
+static int32_t fill_##p(cl_handle queue, void *to, const void *pattern,		\
+			size_t pattern_size, size_t size, uint32_t n,		\
+			const cl_handle *waits, cl_handle *event)		\
+{										\
+	return fill(p, queue, to, pattern, pattern_size, size, n, waits, event); \
+}										\
+										\
+static int32_t set_##p(cl_handle queue, void *to, int32_t value, size_t size,	\
+		       uint32_t n, const cl_handle *waits, cl_handle *event)	\
+{										\
+	return set(p, queue, to, value, size, n, waits, event);			\
+}										\
+										\
+static int32_t migrate_##p(cl_handle queue, const void *memory, size_t size,	\
+			   uint64_t flags, uint32_t n, const cl_handle *waits,	\
+			   cl_handle *event)					\
+{										\
+	return migrate(p, queue, memory, size, flags, n, waits, event);		\
+}										\
+										\
+static int32_t advise_##p(cl_handle queue, const void *memory, size_t size,	\
+			  uint32_t advice, uint32_t n, const cl_handle *waits,	\
+			  cl_handle *event)					\
+{										\
+	return advise(p, queue, memory, size, advice, n, waits, event);		\
+}
+
+OF_PLATFORM(0)
+OF_PLATFORM(1)
+OF_PLATFORM(2)
+OF_PLATFORM(3)
+OF_PLATFORM(4)
+OF_PLATFORM(5)
+OF_PLATFORM(6)
+OF_PLATFORM(7)
+
+#define ALL(name)	{ (void *)name##_0, (void *)name##_1, (void *)name##_2, (void *)name##_3, \
+			  (void *)name##_4, (void *)name##_5, (void *)name##_6, (void *)name##_7 }
+
+static const struct {
+	const char	*name;
+	void		*ours[PLATFORMS];
+} functions[NR_USM] = {
+	[USM_MEMCPY] = { "clEnqueueMemcpyINTEL", ALL(copy) },
+	[USM_FILL] = { "clEnqueueMemFillINTEL", ALL(fill) },
+	[USM_SET] = { "clEnqueueMemsetINTEL", ALL(set) },
+	[USM_MIGRATE] = { "clEnqueueMigrateMemINTEL", ALL(migrate) },
+	[USM_ADVISE] = { "clEnqueueMemAdviseINTEL", ALL(advise) },
+};
+
+/* Return: ours for @function of the runtime's; that one, where there are too many platforms. */
+static void *take(cl_handle platform, enum usm what, void *function)
+{
+	void *ours = function;
+
+	pthread_mutex_lock(&lock);
+	for (unsigned int p = 0; p < PLATFORMS; p++) {
+		if (platforms[p] && platforms[p] != platform)
+			continue;
+		platforms[p] = platform;
+		runtime[p][what] = function;
+		ours = functions[what].ours[p];
+		break;
+	}
+	pthread_mutex_unlock(&lock);
+	if (ours == function)
+		opencl_miss(OPENCL_MISS_PLATFORMS, 1);
+	return ours;
+}
+
+static void *address(cl_handle platform, const char *name)
+{
+	void *function = NEXT(GetExtensionFunctionAddressForPlatform, address)(platform, name);
+
+	for (unsigned int i = 0; function && name && i < NR_USM; i++)
+		if (!strcmp(name, functions[i].name))
+			return take(platform, i, function);
+	return function;
+}
+
+void opencl_usm_forget(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+void opencl_take_usm(void **table, uint32_t nr)
+{
+	TAKE(GetExtensionFunctionAddressForPlatform, address);
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the tests of collectors of devices share: results as TAP, a recording and its events.
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+XSPROF = os.path.join(BUILD, "bin", "xsprof")
+DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
+SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
+CAPTURE = os.path.join(DIR.name, "capture")
+WORK = ("kernel", "memcpy", "memset", "sync")
+
+results = []
+
+
+def result(good, name, why=""):
+    results.append(bool(good))
+    if not good:
+        for line in str(why).splitlines():
+            print("#", line)
+    print("ok" if good else "not ok", len(results), name, flush=True)
+
+
+def equal(got, want, name):
+    result(got == want, name, f"got  {got}\nwant {want}")
+
+
+def failed():
+    return not all(results)
+
+
+def finish():
+    print(f"1..{len(results)}")
+    DIR.cleanup()
+    SHM.cleanup()
+    sys.exit(failed())
+
+
+def run(args, without=(), timeout=300, **more):
+    """Without variables of that beginning, which may be the user's own."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", *without))}
+    env.update({"XSPROF_SHM_DIR": SHM.name, **more})
+    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=timeout)
+
+
+def record(command, options=("--gpu",), **more):
+    """Returns how it ended, the events, and the capture."""
+    got = run([XSPROF, "record", *options, "-o", CAPTURE, "--", *command], **more)
+    dump = run([XSPROF, "dump", "-f", "ndjson", CAPTURE])
+    events = [json.loads(line) for line in dump.stdout.splitlines()]
+    return got, [dict(e, name=e.get("name")) for e in events], CAPTURE
+
+
+def of(events, *kinds):
+    return [e for e in events if e["type"] == "gpu" and e["kind"] in kinds]
+
+
+def missed(events):
+    return {e["name"]: e["i64"] for e in events
+            if e["type"] == "counter" and e["name"].startswith("not recorded")}
+
+
+def check_calls(events, name):
+    """Each work belongs to one call, begins after that did and is of the same queue."""
+    calls = {e["value"]: e for e in of(events, "runtime") if e["value"]}
+    work = of(events, *WORK)
+    wrong = [(e, calls.get(e["value"])) for e in work
+             if e["value"] not in calls or e["begin_ns"] < calls[e["value"]]["begin_ns"] or
+             (e["device"], e["context"], e["stream"]) !=
+             tuple(calls[e["value"]][k] for k in ("device", "context", "stream"))]
+    result(work and not wrong and len({e["value"] for e in work}) == len(work), name, wrong[:3])
