@@ -17,6 +17,7 @@
 #include "ring/state.h"
 
 #define SHIFT		32
+#define BACK_SHIFT	60
 #define APART_NS	20000000u
 #define TRIES		16
 /* At 10 parts in a million, which is how well the rate of ours is known, 200 ns. */
@@ -29,6 +30,7 @@ static struct {
 	uint64_t	ticks;
 	uint64_t	ns;
 	uint64_t	rate;		/* ns << SHIFT a tick */
+	uint64_t	back;		/* ticks << BACK_SHIFT a ns: no division for each time */
 } base;
 
 static uint64_t now_ns(clockid_t clock)
@@ -61,6 +63,15 @@ static void read_both(uint64_t *ticks, uint64_t *ns)
 	}
 }
 
+static void set_rate(uint64_t rate)
+{
+	unsigned __int128 back = ((unsigned __int128)1 << (SHIFT + BACK_SHIFT)) / rate;
+
+	base.rate = rate;
+	/* Up to 16 ticks a ns. */
+	base.back = back > UINT64_MAX ? UINT64_MAX : (uint64_t)back;
+}
+
 static void measure(void)
 {
 	const struct xsprof_sync *attach = &xsprof_ctl_page.ctl.attach;
@@ -71,15 +82,15 @@ static void measure(void)
 	base.ns = attach->mono_raw;
 	if (!base.ticks || !base.ns)
 		read_both(&base.ticks, &base.ns);
-	base.rate = 1ull << SHIFT;
+	set_rate(1ull << SHIFT);
 	if ((xsp_kept.clock ? xsp_kept.clock : xsp_clock_kind()) == XSPROF_CLOCK_MONO_RAW)
 		return;
 	if (now_ns(CLOCK_MONOTONIC_RAW) - base.ns < APART_NS)
 		nanosleep(&pause, NULL);
 	read_both(&ticks, &ns);
 	if (ticks > base.ticks && ns > base.ns)
-		base.rate = (uint64_t)(((unsigned __int128)(ns - base.ns) << SHIFT) /
-				       (ticks - base.ticks));
+		set_rate((uint64_t)(((unsigned __int128)(ns - base.ns) << SHIFT) /
+				    (ticks - base.ticks)));
 }
 
 static XSP_COLD void know(void)
@@ -122,8 +133,7 @@ uint64_t xsprof_ns_ticks(uint64_t ns)
 
 	need_rate();
 	passed = (int64_t)(ns - base.ns);
-	return base.ticks + (uint64_t)(((__int128)passed * ((__int128)1 << SHIFT)) /
-				       (__int128)base.rate);
+	return base.ticks + (uint64_t)((__int128)passed * (__int128)base.back >> BACK_SHIFT);
 }
 
 /* ---- clocks of devices ----------------------------------------------------------------------- */

@@ -148,20 +148,63 @@ static inline void xsp_pack_last(struct xsp_pack *p, const struct xsprof_arg *ar
 	xsp_pack_arg(p, arg, "");
 }
 
+/*
+ * An argument's first word, as struct xsprof_arg has it.  Members that are stored one by one and
+ * then read as one word stall the CPU, for as long as all else of an argument takes.
+ */
+static inline uint64_t xsp_arg_word(xsprof_name_t key, uint32_t type, size_t len)
+{
+	return (uint64_t)key | (uint64_t)type << 32 | (uint64_t)len << 48;
+}
+
+/*
+ * Up to four numbers, as sizes have, where there is room: without a call of memcpy() for a dozen
+ * bytes.  Return: false for others.
+ */
+static inline bool xsp_pack_few(struct xsp_pack *p, xsprof_name_t key, const void *bytes,
+				size_t len)
+{
+	uint64_t *to = p->word + p->used / 8;
+	uint64_t a = 0, b = 0;
+
+	if (!len || len > 16 || xsp_pack_room(p) < sizeof(struct xsprof_arg) + 16)
+		return false;
+	if (len == 4)
+		memcpy(&a, bytes, 4);
+	else
+		memcpy(&a, bytes, 8);
+	if (len == 12)
+		memcpy(&b, (const char *)bytes + 8, 4);
+	else if (len == 16)
+		memcpy(&b, (const char *)bytes + 8, 8);
+	to[0] = xsp_arg_word(key, XSPROF_ARG_I32S, len);
+	to[1] = 0;
+	to[2] = a;
+	to[3] = b;
+	p->used += sizeof(struct xsprof_arg) + 16;
+	return true;
+}
+
 /* Return: false where there is no more room. */
 static inline bool xsp_pack_kv(struct xsp_pack *p, const struct xsprof_kv *kv)
 {
-	struct xsprof_arg arg = { .key = kv->key, .type = kv->type };
+	uint64_t *to;
 
 	if (kv->type == XSPROF_ARG_STR)
 		return xsp_pack_pieces(p, kv->key, XSPROF_ARG_STR, kv->u.str, kv->len, 1);
 	if (kv->type == XSPROF_ARG_I32S)
-		return xsp_pack_pieces(p, kv->key, XSPROF_ARG_I32S, kv->u.ptr, kv->len & ~(size_t)3,
+		return xsp_pack_few(p, kv->key, kv->u.ptr, kv->len & ~(size_t)3) ||
+		       xsp_pack_pieces(p, kv->key, XSPROF_ARG_I32S, kv->u.ptr, kv->len & ~(size_t)3,
 				       4);
 	if (kv->type == XSPROF_ARG_END || kv->type > XSPROF_ARG_STR)
 		return true;
-	arg.value = kv->u.u64;
-	return xsp_pack_whole(p, &arg, "");
+	if (xsp_pack_room(p) < sizeof(struct xsprof_arg) && !xsp_pack_next(p))
+		return false;
+	to = p->word + p->used / 8;
+	to[0] = xsp_arg_word(kv->key, kv->type, 0);
+	to[1] = kv->u.u64;
+	p->used += sizeof(struct xsprof_arg);
+	return true;
 }
 
 /*
