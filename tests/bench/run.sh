@@ -4,8 +4,8 @@
 # Measures everything that has a bar, prints the table and writes $BUILD/bench.json.
 # `make bench` installs and builds first. Documentation/benchmarks.md says what each row is.
 # Every number is measured in this run. Usage: tests/bench/run.sh [PART...]
-# parts: marker ops lttng disk record dump save memory large device tracer (default: all of these),
-# torch (of which PyTorch's wheel is downloaded)
+# parts: marker ops opencl cupti lttng disk record dump save memory large device tracer (default:
+# all of these), torch (of which PyTorch's wheel is downloaded)
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -16,7 +16,7 @@ work=$BUILD/bench
 raw=$work/raw.tsv
 runs=9
 
-all="marker ops opencl lttng disk record dump save memory large device tracer"
+all="marker ops opencl cupti lttng disk record dump save memory large device tracer"
 parts=${*:-$all}
 status=0
 lttng_pid=
@@ -684,6 +684,41 @@ part_opencl()
 	figure opencl_ratio ratio "$(calc "($more - $least) / $least")"
 }
 
+# activities, more options of record: sets cost to what $here/cupti says.
+record_cupti()
+{
+	local n=$1 cap=$caps/cupti rc
+
+	shift
+	XSPROF_CUPTI=$here/libcupti-replay.so taskset -c "$cpu1" "$bin/xsprof" record --gpu \
+		-b 64M --prefault "$@" -o "$cap" -- taskset -c "$cpu0" \
+		"$here/cupti" "$here/libcupti-replay.so" "$n" >"$work/cupti" 2>"$work/cupti.log"
+	rc=$?
+	rm -f "$cap"
+	read -r -a cost <"$work/cupti"
+	[ $rc = 0 ] && [ "${cost[0]}" = "$n" ]
+}
+
+# What the thread does that makes records of CUPTI's, of which no GPU is needed.
+part_cupti()
+{
+	local rates=() walls=() i n=${BENCH_CUPTI:-100000000}
+
+	warm 820000000
+	for i in $(seq $runs); do
+		record_cupti 5000000 && grep -q '^\[ xsprof record: 5000001 events .* 0 lost' \
+			"$work/cupti.log" || { fail "cupti: failed, see $work/cupti.log"; return; }
+		rates+=("$(calc "${cost[0]} / ${cost[1]} / 1e6")")
+		walls+=("$(calc "${cost[0]} / ${cost[2]} / 1e6")")
+	done
+	figure cupti_rate M/s "${rates[@]}"
+	figure cupti_wall M/s "${walls[@]}"
+	# Sixteen gigabytes would be a measurement of the disk: rings that keep the latest.
+	record_cupti "$n" -m overwrite || { fail "cupti: failed, see $work/cupti.log"; return; }
+	figure cupti_growth MiB "$(calc "${cost[3]} / 1024")"
+	less cupti_growth 100000000 "$n" activities
+}
+
 # Programs as users run them, so that all is as it is for these: processes in turn, no priority.
 part_torch()
 {
@@ -705,7 +740,7 @@ part_torch()
 
 for p in $parts; do
 	case $p in
-	marker|ops|opencl|lttng|disk|record|dump|save|memory|large|device|tracer|torch) ;;
+	marker|ops|opencl|cupti|lttng|disk|record|dump|save|memory|large|device|tracer|torch) ;;
 	*) say "$p: no such part: $all torch"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"
