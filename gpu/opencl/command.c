@@ -11,6 +11,7 @@
 
 #define UNDER_WAY_MAX	65536u
 #define WAKE_EACH	1024u
+#define CREDIT		32u	/* commands that a thread may add before it counts again */
 /* Above those that CUDA counts from 1, of 32 bits: a process may use both. */
 #define FIRST_CORRELATION	((1ull << 31) + 1)
 
@@ -23,10 +24,17 @@ static const char *const key_texts[NR_KEYS] = {
 
 static xsprof_name_t keys[NR_KEYS];
 static struct opencl_command *pushed;	/* the newest first */
+/* With the credit of threads: an atomic word for each command would be a tenth of its cost. */
 static uint32_t under_way;
+static __thread uint32_t credit;
+static __thread bool many;
 
 /* The thread's, the oldest first. */
 static struct opencl_command *waiting, **waiting_end = &waiting;
+static uint32_t nr_waiting;
+
+/* How often what was pushed has been taken; see opencl_queue_made(). */
+uint32_t opencl_takes;
 
 /*
  * The collector's thread returns finished commands to the threads that make new ones: memory that
@@ -61,7 +69,7 @@ void opencl_commands_forget(void)
 {
 	pushed = freed = spare = waiting = NULL;
 	waiting_end = &waiting;
-	under_way = nr_freed = 0;
+	under_way = nr_freed = nr_waiting = credit = 0;
 }
 
 static void thread_ends(void *unused)
@@ -69,6 +77,8 @@ static void thread_ends(void *unused)
 	(void)unused;
 	give_back(spare);
 	spare = NULL;
+	__atomic_fetch_sub(&under_way, credit, __ATOMIC_RELAXED);
+	credit = 0;
 }
 
 void opencl_commands_init(void)
@@ -88,45 +98,57 @@ static struct opencl_command *take_spare(void)
 		c = __atomic_exchange_n(&freed, NULL, __ATOMIC_ACQUIRE);
 		__atomic_store_n(&nr_freed, 0, __ATOMIC_RELAXED);
 		if (!c)
-			return malloc(sizeof(*c));
-		if (has_key)
-			(void)pthread_setspecific(at_thread_end, c);
+			return aligned_alloc(OPENCL_LINE, sizeof(*c));
 	}
 	spare = c->next;
+	/* The collector's thread wrote it last, on another CPU: fetched while the runtime works. */
+	__builtin_prefetch(spare, 1);
+	__builtin_prefetch((char *)spare + OPENCL_LINE, 1);
 	return c;
+}
+
+/* Return: no room. */
+static bool get_credit(void)
+{
+	/* What a thread has left comes back when it ends. */
+	uint32_t n = has_key && !pthread_setspecific(at_thread_end, &under_way) ? CREDIT : 1;
+	uint32_t before = __atomic_fetch_add(&under_way, n, __ATOMIC_RELAXED);
+
+	if (before + n > UNDER_WAY_MAX) {
+		__atomic_fetch_sub(&under_way, n, __ATOMIC_RELAXED);
+		return true;
+	}
+	many = before / WAKE_EACH != (before + n) / WAKE_EACH;
+	credit = n;
+	return false;
 }
 
 struct opencl_command *opencl_command_new(void)
 {
-	uint32_t before = __atomic_fetch_add(&under_way, 1, __ATOMIC_RELAXED);
-	struct opencl_command *c = before < UNDER_WAY_MAX ? take_spare() : NULL;
+	struct opencl_command *c = credit || !get_credit() ? take_spare() : NULL;
 
-	if (!c) {
-		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
+	if (c)
+		credit--;
+	else
 		opencl_miss(OPENCL_MISS_FULL, 1);
-		return NULL;
-	}
-	c->last_of_many = before % WAKE_EACH == WAKE_EACH - 1;
 	return c;
 }
 
 void opencl_command_add(struct opencl_command *c)
 {
-	bool many = c->last_of_many;
-
-	/*
-	 * Relaxed: who makes a queue of the same handle comes after this call by the program's own
-	 * order of both.
-	 */
-	__atomic_add_fetch(&c->queue->under_way, 1, __ATOMIC_RELAXED);
 	c->next = __atomic_load_n(&pushed, __ATOMIC_RELAXED);
-	/* Release: who takes the list sees what is in it.  It is taken whole: no ABA. */
-	while (!__atomic_compare_exchange_n(&pushed, &c->next, c, true, __ATOMIC_RELEASE,
+	/*
+	 * Release: who takes the list sees what is in it.  It is taken whole: no ABA.  Acquire:
+	 * what is pushed behind a take is pushed by a thread that sees @opencl_takes of before it.
+	 */
+	while (!__atomic_compare_exchange_n(&pushed, &c->next, c, true, __ATOMIC_ACQ_REL,
 					    __ATOMIC_RELAXED))
 		;
 	/* Else it comes by itself: to wake it costs more than a short call. */
-	if (many)
+	if (many) {
+		many = false;
 		xsprof_collector_wake(&opencl_collector);
+	}
 }
 
 void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, uint64_t begin,
@@ -155,8 +177,8 @@ static void put_call(struct opencl_command *c)
 /* The newest come first. */
 static void take_pushed(void)
 {
-	/* Acquire: with the release in opencl_command_add(). */
-	struct opencl_command *c = __atomic_exchange_n(&pushed, NULL, __ATOMIC_ACQUIRE), *next;
+	/* Both with opencl_command_add(), which pushes with both. */
+	struct opencl_command *c = __atomic_exchange_n(&pushed, NULL, __ATOMIC_ACQ_REL), *next;
 	struct opencl_command *oldest = NULL, **end = waiting_end;
 
 	if (c)
@@ -165,7 +187,11 @@ static void take_pushed(void)
 		next = c->next;
 		c->next = oldest;
 		oldest = c;
+		c->queue->under_way++;
+		nr_waiting++;
 	}
+	/* Release: pairs with is_idle(). */
+	__atomic_store_n(&opencl_takes, opencl_takes + 1, __ATOMIC_RELEASE);
 	*end = oldest;
 	for (c = oldest; c; c = c->next)
 		put_call(c);
@@ -256,6 +282,7 @@ static void put_work(const struct opencl_command *c)
 static void settle(struct opencl_command *done)
 {
 	struct opencl_command *c, *next, *back = NULL;
+	uint32_t n = 0;
 
 	for (c = done; c; c = next) {
 		next = c->next;
@@ -267,8 +294,8 @@ static void settle(struct opencl_command *done)
 			put_work(c);
 		(void)event_release(c->event);
 		/* Release: pairs with is_idle(); the place is written again only after this. */
-		__atomic_fetch_sub(&c->queue->under_way, 1, __ATOMIC_RELEASE);
-		__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->queue->under_way, c->queue->under_way - 1, __ATOMIC_RELEASE);
+		n++;
 		/* One thread may take all: not more than it needs for a burst. */
 		if (__atomic_fetch_add(&nr_freed, 1, __ATOMIC_RELAXED) >= FREED_MAX) {
 			free(c);
@@ -278,10 +305,22 @@ static void settle(struct opencl_command *done)
 		back = c;
 	}
 	give_back(back);
+	nr_waiting -= n;
+	__atomic_fetch_sub(&under_way, n, __ATOMIC_RELAXED);
+}
+
+uint32_t opencl_commands_left(void)
+{
+	uint32_t n = nr_waiting;
+
+	/* This thread alone takes them: what is on the list stays there. */
+	for (struct opencl_command *c = __atomic_load_n(&pushed, __ATOMIC_ACQUIRE); c; c = c->next)
+		n++;
+	return n;
 }
 
 /* All that is over is known before the first is written: their times then move by the same. */
-uint32_t opencl_commands_look(void)
+bool opencl_commands_look(void)
 {
 	static uint32_t looks;
 	struct opencl_command *done = NULL, **end = &done, **at, *c;
@@ -306,5 +345,5 @@ uint32_t opencl_commands_look(void)
 	}
 	waiting_end = at;
 	settle(done);
-	return __atomic_load_n(&under_way, __ATOMIC_RELAXED);
+	return nr_waiting || __atomic_load_n(&pushed, __ATOMIC_RELAXED);
 }

@@ -104,6 +104,8 @@ void opencl_devices_forget(void);
 /* Once a second, and at the @last: ask for their clocks, where the runtime can.  The thread's. */
 void opencl_devices_look(bool last);
 
+#define OPENCL_LINE		64	/* bytes of the cache that move together */
+
 /* ---- queue.c --------------------------------------------------------------------------------- */
 
 /**
@@ -114,7 +116,8 @@ void opencl_devices_look(bool last);
  * @number: its own
  * @in_order: its commands end in their order
  * @next: another that is retired
- * @under_way: commands that point to it
+ * @retired: @opencl_takes of then
+ * @under_way: the thread's: commands that point to it, of those that it has taken
  * @held: the thread's: the last look in which one of its commands was not over
  */
 struct opencl_queue {
@@ -124,7 +127,9 @@ struct opencl_queue {
 	uint32_t		number;
 	bool			in_order;
 	struct opencl_queue	*next;
-	uint32_t		under_way;
+	uint32_t		retired;
+	/* Calls of the program read what is above, and do not miss it in their cache. */
+	uint32_t		under_way __attribute__((aligned(OPENCL_LINE)));
 	uint32_t		held;
 };
 
@@ -143,18 +148,17 @@ struct opencl_queue *opencl_queue_get(cl_handle handle);
  * @queue: where to
  * @begin: of the call, ticks
  * @end: of the call, ticks
+ * @bytes: moved
  * @call: enum opencl_call
  * @thread: that called
- * @correlation: of the call and the work: the thread's
  * @name: of the work
- * @bytes: moved
  * @dimensions: of the sizes; 0: none
  * @local: the second half of @sizes is there
- * @sizes: work items in all, then in a group
- * @times: queued, submitted, started, ended: of the device's clock, once it is over
  * @failed: it ended with an error
  * @timed: @times are there
- * @last_of_many: the thread is to look at them
+ * @sizes: work items in all, then in a group
+ * @correlation: of the call and the work: the thread's
+ * @times: queued, submitted, started, ended: of the device's clock, once it is over
  */
 struct opencl_command {
 	struct opencl_command		*next;
@@ -162,19 +166,18 @@ struct opencl_command {
 	struct opencl_queue		*queue;
 	uint64_t			begin;
 	uint64_t			end;
+	uint64_t			bytes;
 	enum opencl_call		call;
 	uint32_t			thread;
-	uint64_t			correlation;
-	uint64_t			bytes;
 	xsprof_name_t			name;
-	uint32_t			dimensions;
+	uint8_t				dimensions;
 	bool				local;
-	int32_t				sizes[6];
-	uint64_t			times[4];
 	bool				failed;
 	bool				timed;
-	bool				last_of_many;
-};
+	int32_t				sizes[6];
+	uint64_t			correlation;
+	uint64_t			times[4];
+} __attribute__((aligned(OPENCL_LINE)));
 
 void opencl_commands_init(void);
 void opencl_commands_forget(void);
@@ -184,8 +187,12 @@ void opencl_fill_call(struct xsprof_device_activity *a, enum opencl_call call, u
 /* From any thread: one to be filled in and added.  NULL: too many are under way, it is counted. */
 struct opencl_command *opencl_command_new(void);
 void opencl_command_add(struct opencl_command *command);
-/* The thread's: write what is over.  Return: how many are not. */
-uint32_t opencl_commands_look(void);
+/* The thread's: write what is over.  Return: some are not. */
+bool opencl_commands_look(void);
+/* The thread's: how many are not over, with those that it has not seen yet. */
+uint32_t opencl_commands_left(void);
+/* How often it has taken what was added. */
+extern uint32_t opencl_takes;
 
 /* ---- thread.c -------------------------------------------------------------------------------- */
 

@@ -12,10 +12,12 @@
 #define QUEUES		4096u
 #define SLOTS		(2 * QUEUES)
 #define CONTEXTS	1024u
+#define RETIRED_MANY	64u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opencl_queue *queues[SLOTS];
 static struct opencl_queue *retired;	/* their handles are others', their commands not over */
+static uint32_t nr_retired;
 static uint32_t handles;	/* that are in use in the table */
 static uint32_t nr_queues;	/* ever made */
 /* A handle's number is that of its place, from 1; of those beyond it is 0. */
@@ -46,10 +48,16 @@ static struct opencl_queue **slot_of(cl_handle handle)
 	return &queues[i];
 }
 
-/* Acquire: with the release by which the thread is done with a command. */
+/*
+ * No command points to one that is retired, and none will: the program used its handle before it
+ * had that again.  What was added then is taken at the latest by the take that began after that,
+ * which is not the one that was under way; the thread counts what it takes.
+ */
 static bool is_idle(const struct opencl_queue *q)
 {
-	return !__atomic_load_n(&q->under_way, __ATOMIC_ACQUIRE);
+	/* Acquire: with the releases by which the thread has taken, and is done with, a command. */
+	return __atomic_load_n(&opencl_takes, __ATOMIC_ACQUIRE) - q->retired >= 2 &&
+	       !__atomic_load_n(&q->under_way, __ATOMIC_ACQUIRE);
 }
 
 /* One that is retired and has no command any more, else memory; NULL: there is none. */
@@ -60,10 +68,11 @@ static struct opencl_queue *find_idle(void)
 	for (at = &retired; (q = *at); at = &q->next) {
 		if (is_idle(q)) {
 			*at = q->next;
+			nr_retired--;
 			return q;
 		}
 	}
-	return malloc(sizeof(*q));
+	return aligned_alloc(OPENCL_LINE, sizeof(*q));
 }
 
 /* The place of a new handle, or of one that was given again.  NULL: no memory, or too many. */
@@ -71,8 +80,6 @@ static struct opencl_queue *room_for(struct opencl_queue **slot)
 {
 	struct opencl_queue *old = *slot, *q;
 
-	if (old && is_idle(old))
-		return old;
 	if (!old && handles == QUEUES)
 		return NULL;
 	q = find_idle();
@@ -81,7 +88,11 @@ static struct opencl_queue *room_for(struct opencl_queue **slot)
 	handles += !old;
 	if (old) {
 		old->next = retired;
+		old->retired = __atomic_load_n(&opencl_takes, __ATOMIC_ACQUIRE);
 		retired = old;
+		/* They are as many as are made between two looks. */
+		if (++nr_retired % RETIRED_MANY == 0)
+			opencl_bell_ring(false);
 	}
 	*slot = q;
 	return q;
@@ -115,7 +126,7 @@ void opencl_queues_forget(void)
 	pthread_mutex_init(&lock, NULL);
 	memset(queues, 0, sizeof(queues));
 	retired = NULL;
-	handles = 0;
+	handles = nr_retired = 0;
 }
 
 void opencl_queue_made(cl_handle handle, uint64_t properties)

@@ -25,7 +25,7 @@ static uint64_t now_ns(void)
 static uint64_t work(void *unused)
 {
 	uint64_t begin = now_ns(), took;
-	uint32_t left = opencl_commands_look();
+	bool left = opencl_commands_look();
 
 	(void)unused;
 	took = now_ns() - begin;
@@ -39,13 +39,12 @@ static void stop(void *unused, int last)
 {
 	const struct timespec pause = { .tv_nsec = PERIOD };
 	uint64_t until = now_ns() + LAST_NS;
-	uint32_t left;
 
 	(void)unused, (void)last;
-	while ((left = opencl_commands_look()) && now_ns() < until)
+	while (opencl_commands_look() && now_ns() < until)
 		nanosleep(&pause, NULL);
 	opencl_devices_look(true);
-	opencl_miss(OPENCL_MISS_EXIT, left);
+	opencl_miss(OPENCL_MISS_EXIT, opencl_commands_left());
 }
 
 /* Without a start(): commands are followed up while recording is off too. */
