@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 from ittlib import BUILD, ITT_SO, Tap, args_of, clean_env, lost, need_tools, record, run, tally
 
 CALLS = os.path.join(BUILD, "tests", "itt", "calls")
+JIT = os.path.join(BUILD, "tests", "itt", "jit")
 TABLE = os.path.join(BUILD, "tests", "itt", "table")
 
 
@@ -143,6 +144,29 @@ def check_rest(tap, events):
               "pause and resume")
 
 
+def check_jit(tap):
+    """Code that is made at run time: tests/itt/jit."""
+    out, events = record([JIT])
+    tap.equal(out, "1 1 1 1 1 1 1 1 0 0 0 1\n", "a compiler is told that it is heard")
+    said = [(e["name"], dict(args_of(e))) for e in events if e.get("cat") == "itt.jit"]
+    three = {"code": "f", "start": 0x3000, "size": 48, "code id": 3, "module": "m"}
+    tap.equal(said, [
+        ("code made", {"code": "f", "start": 0x1000, "size": 16, "code id": 1, "class": "C",
+                       "file": "f.c"}),
+        ("code made", three), ("code made", three),
+        ("code inlined", {"code": "f", "start": 0x3010, "size": 8, "code id": 4,
+                          "inlined into": 3}),
+        ("code changed", {"code": "f", "start": 0x1000, "size": 20, "code id": 1}),
+        ("code changed", {"start": 0x3020, "size": 4, "code id": 3}),
+        ("code gone", {"code": "f", "code id": 1}),
+    ], "code made, inlined, changed and gone, with its place")
+    missed = [e["i64"] for e in events if e["type"] == "counter" and
+              e["name"].startswith("not recorded: code made at run time")]
+    tap.equal(missed[-1:], [3], "code of which too little is told is counted")
+    out = run([JIT], clean_env(INTEL_JIT_PROFILER64=ITT_SO))
+    tap.equal(out.split()[0], "0", "with no recorder a compiler has nothing to tell")
+
+
 def main():
     need_tools()
     tap = Tap()
@@ -167,11 +191,13 @@ def main():
     out = run([TABLE, "idle"], clean_env(INTEL_LIBITTNOTIFY64=ITT_SO))
     tap.ok("\nnot ok" not in out and "1..17" in out,
            "with no recorder every function is the part's own null", out)
-    show = ["sh", "-c", "echo ${INTEL_LIBITTNOTIFY64-none}"]
+    check_jit(tap)
+    show = ["sh", "-c", "echo ${INTEL_LIBITTNOTIFY64-none} ${INTEL_JIT_PROFILER64-none}"]
     out, _ = record(show)
-    tap.ok(out.endswith("/libxsprof-itt.so\n"), "the command is told of the collector", out)
+    tap.equal([os.path.basename(path) for path in out.split()], 2 * ["libxsprof-itt.so"],
+              "the command is told of the collector")
     out, _ = record(show, options=["--no-itt"])
-    tap.equal(out, "none\n", "--no-itt names none")
+    tap.equal(out, "none none\n", "--no-itt names none")
     tap.exit()
 
 

@@ -104,7 +104,8 @@ def count(argv, env=None, cwd=None):
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as tmp:
         path = os.path.join(tmp, "counts")
-        env = dict(env or clean_env(), INTEL_LIBITTNOTIFY64=COUNT_SO, XSPROF_TEST_COUNTS=path)
+        env = dict(env or clean_env(), INTEL_LIBITTNOTIFY64=COUNT_SO,
+                   INTEL_JIT_PROFILER64=COUNT_SO, XSPROF_TEST_COUNTS=path)
         run(argv, env, cwd)
         if not os.path.exists(path):
             return counts

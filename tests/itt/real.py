@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from ittlib import (TESTS, Tap, clean_env, count, lost, need_tools, record, run, skip_all, tally)
+from ittlib import (TESTS, Tap, args_of, clean_env, count, lost, need_tools, record, run, skip_all,
+                    tally)
 
 SYNC = ("create", "prepare", "cancel", "acquired", "releasing", "destroy")
 DEMO = os.path.join(os.path.dirname(TESTS), "demo")
@@ -99,6 +100,11 @@ def test_torch(tap, tmp):
               ", ".join(f"{c} {n}" for (_, n), c in sorted(tasks.items())))
     tap.equal(sum(tally(events, "end").values()), calls(counts, "task_end"),
               "torch: every task ends")
+    # oneDNN's compiler names each kernel that it makes.
+    made = collections.Counter(dict(args_of(e))["code"] for e in events
+                               if e.get("name") == "code made")
+    tap.equal(made, collections.Counter({n: c for (_, n), c in of_kind(counts, "jit").items()}),
+              f"torch: {sum(made.values())} pieces of code by name")
     tap.ok(sum(tasks.values()) % 20 == 0, "torch: the same number of tasks in every step", tasks)
 
 

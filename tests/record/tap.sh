@@ -17,7 +17,7 @@ shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
 # A background job killed before it became its command must not tidy up for us.
 trap '[ $BASHPID != $$ ] || rm -rf "$dir" "$shm"' EXIT
 export XSPROF_SHM_DIR=$shm
-unset XSPROF_SESSION XSPROF_RECORD INTEL_LIBITTNOTIFY64
+unset XSPROF_SESSION XSPROF_RECORD INTEL_LIBITTNOTIFY64 INTEL_JIT_PROFILER64
 cd "$dir" || exit 1
 ulimit -c 0
 

@@ -52,6 +52,10 @@ struct collector {
 static const struct collector itt = {
 	"INTEL_LIBITTNOTIFY64", LIBRARY_ITT, "ITT", NULL,
 };
+/* The same library: what it is called by is another interface of Intel's. */
+static const struct collector jit = {
+	"INTEL_JIT_PROFILER64", LIBRARY_ITT, "Intel's JIT", NULL,
+};
 static const struct collector nvtx = {
 	"NVTX_INJECTION64_PATH", LIBRARY_NVTX, "NVTX", "XSPROF_NVTX_TOOL",
 };
@@ -307,6 +311,8 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
 	if (!err && opts->itt)
 		err = add_collector(opts, &itt, env, &n);
+	if (!err && opts->itt)
+		err = add_collector(opts, &jit, env, &n);
 	if (!err && opts->nvtx)
 		err = add_collector(opts, &nvtx, env, &n);
 	if (!err && opts->gpu)

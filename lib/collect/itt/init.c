@@ -121,8 +121,7 @@ static bool is_global(const struct itt_global *global)
 	       global->api_list;
 }
 
-/* Attaches if need be: in the child of a fork that is what the first marker would do. */
-static bool is_recording(void)
+bool itt_is_recording(void)
 {
 	int err = xsprof_init(NULL);
 
@@ -140,7 +139,7 @@ __attribute__((visibility("default"))) const char *__itt_api_version(void);
  */
 void __itt_api_init(struct itt_global *global, int groups)
 {
-	bool recording = is_recording();
+	bool recording = itt_is_recording();
 
 	(void)groups;
 	if (!is_global(global))

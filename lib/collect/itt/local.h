@@ -45,6 +45,9 @@ extern const struct itt_entry itt_task_entries[], itt_region_entries[], itt_fram
 	extern __typeof__(func) __itt_##api \
 		__attribute__((alias(#func), visibility("default")))
 
+/* Attaches if need be: in the child of a fork that is what the first marker would do. */
+bool itt_is_recording(void);
+
 /* ---- ids ------------------------------------------------------------------------------------- */
 
 static inline uint64_t itt_mix(uint64_t x)
@@ -186,6 +189,7 @@ void itt_note(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
 	X(ITT_MISS_COUNTER_FULL, "counters beyond the number that are kept") \
 	X(ITT_MISS_METADATA, "metadata of an unknown type") \
 	X(ITT_MISS_PAUSE, "pause or resume of another device") \
+	X(ITT_MISS_JIT, "code made at run time of which too little is told, or in an unknown way") \
 	X(ITT_MISS_MEMORY, "objects not created: out of memory") \
 	X(ITT_MISS_MALFORMED, "malformed lists of the static part")
 

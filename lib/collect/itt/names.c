@@ -45,7 +45,7 @@ static struct itt_domain domains_full = { .flags = 1, .name = "(domains full)" }
 static struct itt_string strings_full = { .text = "(strings full)" };
 
 static const char *const category_texts[ITT_NR_CATS] = {
-	"itt", "itt.sync", "itt.heap", "itt.model", "itt.stitch",
+	"itt", "itt.sync", "itt.heap", "itt.model", "itt.stitch", "itt.jit",
 };
 static int categories[ITT_NR_CATS];	/* the category + 1 */
 

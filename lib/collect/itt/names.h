@@ -14,6 +14,7 @@ enum itt_category {
 	ITT_CAT_HEAP,		/* "itt.heap" */
 	ITT_CAT_MODEL,		/* "itt.model" */
 	ITT_CAT_STITCH,		/* "itt.stitch" */
+	ITT_CAT_JIT,		/* "itt.jit" */
 	ITT_NR_CATS,
 };
 
