@@ -91,7 +91,6 @@ static void forget(void *unused)
 	opencl_queues_forget();
 	opencl_commands_forget();
 	opencl_thread_forget();
-	opencl_calls_forget();
 	opencl_usm_forget();
 }
 

@@ -92,7 +92,7 @@ static struct opencl_queue *room_for(struct opencl_queue **slot)
 		retired = old;
 		/* They are as many as are made between two looks. */
 		if (++nr_retired % RETIRED_MANY == 0)
-			opencl_bell_ring(false);
+			xsprof_collector_wake(&opencl_collector);
 	}
 	*slot = q;
 	return q;
