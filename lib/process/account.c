@@ -10,10 +10,13 @@
 #include "base/clock.h"
 #include "process/backend.h"
 
+#define PAUSE_MIN_NS	200000
+#define PAUSE_MAX_NS	3000000
+
 int xsprof_flush(int timeout_ms)
 {
 	uint64_t end = xsp_clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000;
-	const struct timespec pause = { .tv_nsec = 200000 };
+	struct timespec pause = { .tv_nsec = PAUSE_MIN_NS };
 	int err = errno, reader;
 
 	if (!xsp_attached())
@@ -37,6 +40,9 @@ int xsprof_flush(int timeout_ms)
 				return -ETIMEDOUT;
 			}
 			nanosleep(&pause, NULL);
+			/* What takes long need not be looked at so often. */
+			if (pause.tv_nsec < PAUSE_MAX_NS)
+				pause.tv_nsec *= 2;
 		}
 	}
 	errno = err;
