@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Stacks of ops: walked by frame pointers, and written once each.  Owns the table of the stacks
- * that the producer's arena holds, and of the code that was mapped when they were written.
+ * that the producer's arena holds.
  *
  * A walk reads nothing but this thread's stack between its own frame and the stack's end, so that
  * code without frame pointers costs frames and nothing else.
- *
- * The loader's lock, which dl_iterate_phdr() takes, comes before the names' lock, here as in a
- * program's own callback that names something: nothing here asks the loader while it holds that.
  */
-#include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <xsprof/profiler.h>
 
+#include "profiler/maps.h"
 #include "profiler/stack.h"
 #include "ring/pack.h"
 
 #define FRAMES		XSPROF_STACK_FRAMES
 #define SLOTS		(1u << 14)	/* of the table; at most three quarters are used */
 #define MOST		(SLOTS / 4 * 3)
-#define BUILD_ID	20u
 
 /**
  * struct known - a stack that is in the arena
@@ -40,7 +34,6 @@ static struct {
 	struct known	*table;		/* made at the first stack, and kept */
 	uint32_t	nr;
 	uint32_t	next;
-	uint64_t	added;		/* objects loaded when mappings were written last */
 	uint32_t	producer;	/* their arena is this one's, as xsp_producers */
 } stacks;
 
@@ -114,96 +107,6 @@ static uint64_t hash_of(const uint64_t *address, uint32_t n)
 	return h ? h : 1;
 }
 
-/* ---- mappings ------------------------------------------------------------------------------- */
-
-static void build_id(const struct dl_phdr_info *info, char *text, size_t size)
-{
-	*text = '\0';
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr);
-		const char *end = at + ph->p_memsz;
-
-		while (ph->p_type == PT_NOTE && end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr))) {
-			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
-			size_t name = (note->n_namesz + 3u) & ~3u;
-			size_t desc = (note->n_descsz + 3u) & ~3u;
-			const unsigned char *id = (const unsigned char *)(note + 1) + name;
-
-			if (name > (size_t)(end - at) || desc > (size_t)(end - at))
-				break;
-			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-			    note->n_descsz <= BUILD_ID && 2 * BUILD_ID < size) {
-				for (uint32_t k = 0; k < note->n_descsz; k++)
-					snprintf(text + 2 * k, 3, "%02x", id[k]);
-				return;
-			}
-			at += sizeof(*note) + name + desc;
-		}
-	}
-}
-
-static void put_map(const char *text, int len)
-{
-	/* A handler over the names' lock goes without. */
-	if (xsp_names_lock(true))
-		return;
-	(void)xsp_arena_add(XSPROF_ENTRY_MAP, 0, 0, text, len);
-	xsp_names_unlock();
-}
-
-/* Has anything been loaded?  All of it under the loader's lock: the second thread finds it done. */
-static bool is_new(const struct dl_phdr_info *info, size_t size, bool *first)
-{
-	uint64_t added = 1;
-
-	if (!*first)
-		return true;
-	*first = false;
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs))
-		added = info->dlpi_adds;
-	return __atomic_exchange_n(&stacks.added, added, __ATOMIC_RELAXED) != added;
-}
-
-static int put_maps(struct dl_phdr_info *info, size_t size, void *first)
-{
-	char id[2 * BUILD_ID + 2], text[XSPROF_TEXT_MAX], exe[1024];
-	const char *path = info->dlpi_name;
-
-	if (!is_new(info, size, first))
-		return 1;
-	if (!*path) {
-		/* The program itself, which the loader gives no name. */
-		ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-		exe[n > 0 ? n : 0] = '\0';
-		path = exe;
-	}
-	build_id(info, id, sizeof(id));
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uint64_t start = info->dlpi_addr + ph->p_vaddr;
-		int n;
-
-		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
-			continue;
-		n = snprintf(text, sizeof(text), "%llx-%llx %llx %s %s",
-			     (unsigned long long)start, (unsigned long long)(start + ph->p_memsz),
-			     (unsigned long long)ph->p_offset, *id ? id : "-", path);
-		if (n > 0 && n < (int)sizeof(text))
-			put_map(text, n);
-	}
-	return 0;
-}
-
-/* The code that a new stack may be in; the names' lock is not held. */
-static void note_maps(void)
-{
-	bool first = true;
-
-	dl_iterate_phdr(put_maps, &first);
-}
-
 /* ---- the table ------------------------------------------------------------------------------ */
 
 static struct known *look_up(struct known *table, uint64_t hash)
@@ -270,7 +173,7 @@ static void forget(void)
 		memset(stacks.table, 0, SLOTS * sizeof(struct known));
 	__atomic_store_n(&stacks.nr, 0, __ATOMIC_RELAXED);
 	stacks.next = 0;
-	__atomic_store_n(&stacks.added, 0, __ATOMIC_RELAXED);
+	xsp_maps_forget();
 	__atomic_store_n(&stacks.producer, xsp_producers, __ATOMIC_RELEASE);
 }
 
@@ -278,8 +181,6 @@ static void forget(void)
 static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uint32_t n,
 				  uint32_t left)
 {
-	uint32_t named = 0;
-
 	uint32_t id = XSPROF_STACK_MISSED;
 
 	if (unlikely(!is_current())) {
@@ -291,14 +192,7 @@ static XSP_NOINLINE uint32_t add_new(uint64_t hash, const uint64_t *address, uin
 	/* Without the lock: where no more fit they do not make each other wait. */
 	if (__atomic_load_n(&stacks.nr, __ATOMIC_RELAXED) >= MOST)
 		return id;
-	/*
-	 * A collector may hold its language's lock, which a callback of dl_iterate_phdr() may wait
-	 * for: names alone need no loader.
-	 */
-	while (named < n && address[named] & XSPROF_FRAME_NAMED)
-		named++;
-	if (named < n)
-		note_maps();
+	xsp_maps_note(address, n);
 	/* A handler over the names' lock goes without. */
 	if (!xsp_names_lock(true)) {
 		forget();

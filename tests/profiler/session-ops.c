@@ -323,8 +323,8 @@ static void test_stacks(void)
 	CHECK(r->ev[6].op.stack != r->ev[0].op.stack);
 	CHECK(r->ev[0].frames > 10);
 	CHECK_EQ(r->ev[6].frames, r->ev[0].frames + 10);
-	/* The program, the C library and ours at least. */
-	CHECK(r->maps >= 3);
+	/* The program's at least: of code that is in no stack there is none. */
+	CHECK(r->maps >= 1);
 	free(r);
 	tap_result("stacks, each once");
 }

@@ -136,7 +136,8 @@ XSPROF_API uint32_t xsprof_stack_find(uint64_t key);
  * XSPROF_ARENA_SIZE has it.
  *
  * Return: its id, XSPROF_STACK_MISSED: there was no room for it, or 0: nothing is recorded, or @nr
- * is 0. Not signal-safe. It takes the loader's lock unless all frames are names.
+ * is 0. Not signal-safe. It takes the loader's lock where the C library lacks _dl_find_object(),
+ * unless all frames are names.
  */
 XSPROF_API uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint32_t nr,
 				     uint32_t left_out);
