@@ -68,21 +68,21 @@ static int add_map(struct xsprof_trace *t, struct xst_producer *p, const char *s
 	return err == -E2BIG ? refuse(t, p, "more mappings than a process can have") : err;
 }
 
-/* Addresses, behind them a word of how many were left out. */
+/* Addresses, behind what is known of them. */
 static int add_stack(struct xsprof_trace *t, struct xst_producer *p,
 		     const struct xsprof_entry *entry, const char *s)
 {
+	const struct xst_stack_head head = { .left_out = entry->aux, .maps = p->maps.nr };
+	char words[XSPROF_TEXT_MAX + sizeof(head)];
 	const struct xst_text *text;
-	char words[XSPROF_TEXT_MAX + 8];
 
 	if (!entry->id || entry->text_len % 8 || !entry->text_len)
 		return refuse(t, p, "a stack of an invalid size");
 	if (xst_map_get(&t->found.stacks, p->number, entry->id))
 		return 0;
-	/* A text of the pool is aligned to 4: the words are moved up to be aligned to 8. */
-	memcpy(words + 4, s, entry->text_len);
-	memcpy(words, &entry->aux, 4);
-	text = xst_pool_text(&t->found.pool, words, entry->text_len + 4u);
+	memcpy(words, &head, sizeof(head));
+	memcpy(words + sizeof(head), s, entry->text_len);
+	text = xst_pool_text(&t->found.pool, words, sizeof(head) + entry->text_len);
 	return text ? xst_map_set(&t->found.stacks, p->number, entry->id, text) : -ENOMEM;
 }
 

@@ -103,7 +103,7 @@ struct xst_found {
 	struct xsp_map		categories;
 	struct xsp_map		threads;
 	struct xsp_map		comms;
-	struct xsp_map		stacks;		/* text: u32 left out, then the addresses */
+	struct xsp_map		stacks;		/* text: struct xst_stack_head, then addresses */
 	struct xsp_pool		pool;
 	struct xst_facts	host;
 	const struct xst_text	**notes;

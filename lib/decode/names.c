@@ -131,20 +131,36 @@ const char *xsprof_trace_category(const struct xsprof_trace *t, uint32_t produce
 	return category ? "?" : "default";
 }
 
-const uint64_t *xsprof_trace_stack(const struct xsprof_trace *t, uint32_t producer, uint64_t stack,
-				   size_t *nr, uint32_t *left_out)
+static const struct xst_text *stack_text(const struct xsprof_trace *t, uint32_t producer,
+					 uint64_t stack, struct xst_stack_head *head)
 {
 	const struct xst_text *text = NULL;
 
 	if (stack <= UINT32_MAX)
 		text = xst_map_get(&t->found.stacks, producer, (uint32_t)stack);
-	*nr = text ? (text->len - 4) / 8 : 0;
-	if (left_out) {
-		*left_out = 0;
-		if (text)
-			memcpy(left_out, text->s, 4);
-	}
-	return text ? (const uint64_t *)(text->s + 4) : NULL;
+	if (text)
+		memcpy(head, text->s, sizeof(*head));
+	return text;
+}
+
+const uint64_t *xsprof_trace_stack(const struct xsprof_trace *t, uint32_t producer, uint64_t stack,
+				   size_t *nr, uint32_t *left_out)
+{
+	struct xst_stack_head head = { 0 };
+	const struct xst_text *text = stack_text(t, producer, stack, &head);
+
+	*nr = text ? (text->len - sizeof(head)) / 8 : 0;
+	if (left_out)
+		*left_out = head.left_out;
+	return text ? (const uint64_t *)(text->s + sizeof(head)) : NULL;
+}
+
+uint32_t xsprof_trace_stack_maps(const struct xsprof_trace *t, uint32_t producer, uint64_t stack)
+{
+	struct xst_stack_head head = { 0 };
+
+	stack_text(t, producer, stack, &head);
+	return head.maps;
 }
 
 const char *xsprof_trace_map(const struct xsprof_trace *t, uint32_t producer, uint32_t index)

@@ -33,6 +33,13 @@ int xst_lines_add(struct xsp_pool *pool, struct xst_lines *lines, const char *s,
 /* From (producer, id) to a pointer. */
 const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t id);
 int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value);
+/* A text of the pool is aligned to 4, what is behind this one to 8. */
+struct xst_stack_head {
+	uint32_t	left_out;
+	uint32_t	maps;		/* of its producer that came before */
+	uint32_t	unused;
+};
+
 /* What a key of the map, one of @keys that is not 0, stands for. */
 void xst_map_key(uint64_t key, uint32_t *producer, uint32_t *id);
 

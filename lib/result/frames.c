@@ -20,6 +20,7 @@ struct xsr_address {
 	struct xsr_address	*next;	/* another one with the same key */
 	uint64_t		address;
 	uint32_t		producer;
+	uint32_t		mapping;	/* its number + 1; 0: of none */
 	uint32_t		nr;
 	bool			begins;	/* the innermost is what begins an op */
 	const char		*frames[];
@@ -47,7 +48,6 @@ static bool read_mapping(const char *text, struct mapping *m)
 
 /* Those of a producer that were there when they were read. */
 struct mappings {
-	uint32_t	seen;
 	uint32_t	nr;
 	struct mapping	list[];
 };
@@ -79,19 +79,23 @@ static const struct mappings *mappings_of(struct xsr_frames *fr, uint32_t produc
 	if (!all)
 		return NULL;
 	all->nr = 0;
-	all->seen = nr;
-	for (uint32_t i = 0; (text = xsprof_trace_map(fr->trace, producer, i)); i++)
-		all->nr += read_mapping(text, &all->list[all->nr]);
+	/* One that is not understood holds nothing, and has its number all the same. */
+	for (; (text = xsprof_trace_map(fr->trace, producer, all->nr)); all->nr++)
+		if (!read_mapping(text, &all->list[all->nr]))
+			all->list[all->nr].start = all->list[all->nr].end = 0;
 	return xsp_map_set(&fr->mappings, key, (uintptr_t)all) ? NULL : all;
 }
 
-/* The newest one that holds it: what was there before may have gone. */
-static const struct mapping *find_mapping(const struct mappings *all, uint64_t address)
+/*
+ * The newest of the first @maps that holds it: what was there before may have gone.  Return: its
+ * number + 1; 0: none does.
+ */
+static uint32_t find_mapping(const struct mappings *all, uint32_t maps, uint64_t address)
 {
-	for (uint32_t i = all->nr; i--;)
+	for (uint32_t i = maps < all->nr ? maps : all->nr; i--;)
 		if (address >= all->list[i].start && address < all->list[i].end)
-			return &all->list[i];
-	return NULL;
+			return i + 1;
+	return 0;
 }
 
 /* ---- one address ---------------------------------------------------------------------------- */
@@ -152,18 +156,14 @@ static int give_name(const char *name, struct found *f)
 	return err;
 }
 
-static int look_up(uint32_t producer, uint64_t address, struct found *f)
+/* @m: NULL: it is of none. */
+static int look_up(uint32_t producer, uint64_t address, const struct mapping *m, struct found *f)
 {
-	const struct mappings *all = mappings_of(f->fr, producer);
-	const struct mapping *m;
 	struct xsr_buf b = { 0 };
 	int err, known;
 
-	if (!all)
-		return -ENOMEM;
 	if (address & XSPROF_FRAME_NAMED)
 		return give_name(xsprof_trace_name(f->fr->trace, producer, (uint32_t)address), f);
-	m = find_mapping(all, address);
 	if (!m) {
 		xsr_printf(&b, "0x%" PRIx64, address);
 		goto plain;
@@ -189,22 +189,24 @@ plain:
 }
 
 static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t producer,
+					    const struct mappings *all, uint32_t maps,
 					    uint64_t address)
 {
+	uint32_t mapping = address & XSPROF_FRAME_NAMED ? 0 : find_mapping(all, maps, address);
 	uint64_t key = (address * 0x9e3779b97f4a7c15u ^ (uint64_t)producer << 48) | 1ull << 63;
 	uint64_t *head = xsp_map_get(&fr->addresses, key);
 	struct xsr_address *a, *first = head ? (void *)(uintptr_t)*head : NULL;
 	struct found f = { .fr = fr };
 
 	for (a = first; a; a = a->next)
-		if (a->address == address && a->producer == producer)
+		if (a->address == address && a->producer == producer && a->mapping == mapping)
 			return a;
-	if (look_up(producer, address, &f))
+	if (look_up(producer, address, mapping ? &all->list[mapping - 1] : NULL, &f))
 		return NULL;
 	a = xsp_pool_get(&fr->pool, sizeof(*a) + f.nr * sizeof(*a->frames));
 	if (!a)
 		return NULL;
-	*a = (struct xsr_address){ first, address, producer, f.nr, f.begins };
+	*a = (struct xsr_address){ first, address, producer, mapping, f.nr, f.begins };
 	memcpy(a->frames, f.frames, f.nr * sizeof(*a->frames));
 	return xsp_map_set(&fr->addresses, key, (uintptr_t)a) ? NULL : a;
 }
@@ -225,12 +227,13 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 	struct xsr_stack *stack;
 	const uint64_t *raw;
 	uint32_t left_out;
+	uint32_t maps = xsprof_trace_stack_maps(fr->trace, producer, id);
 	size_t nr, frames = 0;
 	char text[64];
 
 	raw = xsprof_trace_stack(fr->trace, producer, id, &nr, &left_out);
-	for (size_t i = 0; i < nr; i++) {
-		a = address_of(fr, producer, raw[i]);
+	for (size_t i = 0; i < nr && all; i++) {
+		a = address_of(fr, producer, all, maps, raw[i]);
 		if (!a)
 			return NULL;
 		frames += a->nr;
@@ -239,9 +242,9 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 	if (!stack || !all)
 		return NULL;
 	stack->nr = 0;
-	stack->maps = all->seen;
+	stack->maps = all->nr;
 	for (size_t i = 0; i < nr; i++) {
-		a = address_of(fr, producer, raw[i]);
+		a = address_of(fr, producer, all, maps, raw[i]);
 		/* What begins an op is inlined into the first that anybody asked for. */
 		for (uint32_t k = !i && a && a->begins; a && k < a->nr; k++)
 			stack->frames[stack->nr++] = a->frames[k];
@@ -276,7 +279,7 @@ static bool is_old(const struct xsr_frames *fr, uint32_t producer)
 	const uint64_t *made = xsp_map_get(&fr->mappings, xsr_key(producer, 0));
 	const struct mappings *all = made ? (const void *)(uintptr_t)*made : NULL;
 
-	return all && xsprof_trace_map(fr->trace, producer, all->seen);
+	return all && xsprof_trace_map(fr->trace, producer, all->nr);
 }
 
 const struct xsr_stack *xsr_frames_get(struct xsr_frames *fr, uint32_t producer, uint32_t id)

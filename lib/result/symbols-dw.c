@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/regular.h"
+#include "result/demangle.h"
 #include "result/handle.h"
 
 #define MOST_FILES	256u	/* open at once: further ones are as if they had no names */
@@ -28,6 +29,7 @@
  * @module: of it
  * @bias: of its addresses there
  * @other: it is there, and is another one
+ * @trusted: its owner is root, or who asks
  */
 struct file {
 	char		*path;
@@ -36,6 +38,7 @@ struct file {
 	Dwfl_Module	*module;
 	GElf_Addr	bias;
 	bool		other;
+	bool		trusted;
 };
 
 struct xsr_files {
@@ -44,6 +47,11 @@ struct xsr_files {
 };
 
 static char *debug_path;	/* NULL: elfutils' own */
+
+static bool is_trusted(const struct stat *st)
+{
+	return !st->st_uid || st->st_uid == geteuid();
+}
 
 /*
  * Debug information of a file's own is looked for beside it, under names that the file chooses, and
@@ -55,7 +63,7 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 {
 	struct stat st;
 
-	if (path && !stat(path, &st) && (!st.st_uid || st.st_uid == geteuid()))
+	if (path && !stat(path, &st) && is_trusted(&st))
 		return dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc,
 						    found);
 	return dwfl_build_id_find_debuginfo(module, data, name, base, path, link, crc, found);
@@ -124,9 +132,11 @@ static bool same_file(Dwfl_Module *module, const char *build_id)
 static void read_file(struct file *f)
 {
 	int fd = open_file(f->path);
+	struct stat st;
 
 	if (fd < 0)
 		return;
+	f->trusted = !fstat(fd, &st) && is_trusted(&st);
 	f->dwfl = dwfl_begin(&callbacks);
 	if (f->dwfl) {
 		dwfl_report_begin(f->dwfl);
@@ -276,7 +286,7 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
 			continue;
 		done = tag == DW_TAG_subprogram;
 		name = dwarf_diename(&chain[i]);
-		/* Of the function itself the symbol says more, where C++ has not encoded it. */
+		/* Of the function itself the symbol says more, unless it is still encoded. */
 		if (done && symbol && (!name || strncmp(symbol, "_Z", 2)))
 			name = symbol;
 		err = give_frame(name, &at, give, data);
@@ -292,6 +302,17 @@ static int give_dwarf(Dwarf_Die *unit, Dwarf_Addr pc, const char *symbol,
 	return symbol || at.file ? give_frame(symbol, &at, give, data) : 0;
 }
 
+/* The nearest symbol before it may be another function's: only one that has the address. */
+static const char *symbol_of(const struct file *f, Dwarf_Addr address)
+{
+	const char *name;
+	GElf_Off into;
+	GElf_Sym sym;
+
+	name = dwfl_module_addrinfo(f->module, address, &into, &sym, NULL, NULL, NULL);
+	return name && into < sym.st_size ? name : NULL;
+}
+
 int xsr_files_look_up(struct xsr_files *files, const char *path, const char *build_id,
 		      uint64_t offset, int (*give)(void *data, const struct xsr_frame *frame),
 		      void *data)
@@ -299,10 +320,9 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 	const struct place nowhere = { 0 };
 	Dwarf_Addr address, bias;
 	const char *symbol;
+	char *plain = NULL;
 	Dwarf_Die *unit;
 	struct file *f;
-	GElf_Off into;
-	GElf_Sym sym;
 	int err = get_file(files, path, build_id, &f);
 
 	if (err)
@@ -311,11 +331,17 @@ int xsr_files_look_up(struct xsr_files *files, const char *path, const char *bui
 		return XSR_OTHER_FILE;
 	if (!f || !f->module || !address_of(f, offset, &address))
 		return XSR_UNKNOWN;
-	symbol = dwfl_module_addrinfo(f->module, address, &into, &sym, NULL, NULL, NULL);
+	symbol = symbol_of(f, address);
+	/* A name may be made to take all memory: those of others stay as they are. */
+	if (symbol && f->trusted)
+		plain = xsr_demangle(symbol);
+	if (plain)
+		symbol = plain;
 	unit = unit_of(f->module, address, &bias);
 	if (unit)
 		err = give_dwarf(unit, address - bias, symbol, give, data);
 	else if (symbol)
 		err = give_frame(symbol, &nowhere, give, data);
+	free(plain);
 	return err < 0 ? err : XSR_KNOWN;
 }

@@ -193,9 +193,9 @@ static void make_ops(void)
 	relu = name(2, "aten::relu");
 	add = name(2, "aten::add");
 	dnn = name(3, "dnn");
-	cap_entry(XSPROF_ENTRY_STACK, 1, 0, frames, sizeof(frames));
 	cap_entry(XSPROF_ENTRY_MAP, 0, 0, lib, strlen(lib));
 	cap_entry(XSPROF_ENTRY_MAP, 0, 0, program, strlen(program));
+	cap_entry(XSPROF_ENTRY_STACK, 1, 0, frames, sizeof(frames));
 	fact("exe=/usr/bin/train");
 	fact("env.RANK=3");
 	fact("env.WORLD_SIZE=8");

@@ -3,6 +3,7 @@
  * Results: the stacks of ops by name.  The program itself is what the addresses are of: built with
  * debug information, with a function that is inlined into another.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -15,8 +16,13 @@
 #include "profiler/ops.h"
 #include "common/tap.h"
 
-static uint64_t addresses[3];
-static unsigned int inner_line, outer_line, top_line, begin_line;
+static uint64_t addresses[4];
+static unsigned int inner_line, outer_line, top_line, begin_line, cxx_line;
+
+/* Code behind a symbol without a size may be of another function. */
+asm(".pushsection .text.unsized,\"ax\"\n.type unsized, %function\nunsized:\n.zero 64\n"
+    ".popsection");
+extern const char unsized[] __asm__("unsized");
 
 /* In place of the library's. */
 uint32_t xsprof_op_wanted = 1;
@@ -57,6 +63,15 @@ __attribute__((noinline)) static void begins(volatile int *n)
 
 	xsprof_op_begin(&op); begin_line = __LINE__;
 	*n += 8;
+}
+
+/* As a compiler of C++ calls it. */
+__attribute__((noinline)) void of_cxx(volatile int *n) __asm__("_ZN5space6of_cxxEPVi");
+
+void of_cxx(volatile int *n)
+{
+	addresses[3] = here(); cxx_line = __LINE__;
+	*n += 16;
 }
 
 /* ---- what a recorder would have written ----------------------------------------------------- */
@@ -169,6 +184,124 @@ static void test_names(const struct self *s)
 #endif
 	xsprof_result_free(r);
 	ops_free(&o);
+}
+
+static void test_symbols(const struct self *s)
+{
+	const struct xsprof_profiler_event *ev;
+	struct xsprof_result *r;
+	char want[4200];
+	struct ops o;
+
+	r = with(&o, s, "-", s->path, (uint64_t[]){ (uintptr_t)unsized + 32, addresses[3] }, 2);
+	ev = xsprof_result_event(r, 0);
+	CHECK_EQ(xsprof_event_nr_frames(ev), 2);
+	snprintf(want, sizeof(want), "%s+0x%llx", s->path,
+		 (unsigned long long)SELF((uintptr_t)unsized + 32));
+	CHECK_STR(xsprof_event_frame(ev, 0), want);
+	tap_result("a symbol without a size has no code");
+#ifdef WITH_DW
+	if (dlopen("libstdc++.so.6", RTLD_NOW)) {
+		snprintf(want, sizeof(want), "space::of_cxx(int volatile*) at result-frames.c:%u",
+			 cxx_line);
+		CHECK_STR(xsprof_event_frame(ev, 1), want);
+		tap_result("a name of C++ as people write it");
+	} else {
+		tap_skip("a name of C++ as people write it", "no libstdc++");
+	}
+#endif
+	xsprof_result_free(r);
+	ops_free(&o);
+}
+
+/* Code that is where other code was: each stack is of what was there when it was recorded. */
+static void test_reloaded(void)
+{
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	ops_map(&o, "1000-2000 0 - /first");
+	ops_stack(&o, 1, (uint64_t[]){ 0x1100, 0x2100 }, 2, 0);
+	ops_map(&o, "1000-3000 0 - /second");
+	ops_stack(&o, 2, (uint64_t[]){ 0x1100, 0x2100 }, 2, 0);
+	put_op(&o, 1, 2000);
+	put_op(&o, 2, 3000);
+	r = ops_result(&o, NULL);
+	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 0), 0), "/first+0x100");
+	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 0), 1), "0x2100");
+	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 1), 0), "/second+0x100");
+	CHECK_STR(xsprof_event_frame(xsprof_result_event(r, 1), 1), "/second+0x1100");
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("code that is where other code was");
+}
+
+/* ---- what a hostile program would have written ---------------------------------------------- */
+
+static uint64_t dice(void)
+{
+	static uint64_t x = 1;
+
+	x = x * 6364136223846793005u + 1442695040888963407u;
+	return x >> 33;
+}
+
+static uint64_t odd_number(const struct self *s)
+{
+	const uint64_t numbers[] = { 0, 1, 0x1000, s->start, s->end, addresses[0], INT64_MAX,
+				     INT64_MAX - 0xfffu, UINT64_MAX };
+
+	return numbers[dice() % (sizeof(numbers) / sizeof(numbers[0]))] + dice() % 3 - 1;
+}
+
+static const char *odd_word(const struct self *s, bool path)
+{
+	static char of_many[3000];
+	const char *const ids[] = { "-", s->id, "00", "xyz", of_many };
+	const char *const paths[] = { s->path, "/", "/dev/zero", "/proc/self/mem", "relative",
+				      "/etc/passwd", "/nonexistent;with more", of_many };
+
+	memset(of_many, '7', sizeof(of_many) - 1);
+	return path ? paths[dice() % (sizeof(paths) / sizeof(paths[0]))] :
+		      ids[dice() % (sizeof(ids) / sizeof(ids[0]))];
+}
+
+/* Tables of all that is odd: each address has a text all the same. */
+static void test_hostile(const struct self *s)
+{
+	unsigned int frames = 0;
+	char text[8000];
+
+	for (unsigned int round = 0; round < 300; round++) {
+		struct xsprof_result *r;
+		uint64_t address[20];
+		struct ops o;
+
+		ops_begin(&o);
+		for (unsigned int i = 0; i < 40; i++) {
+			snprintf(text, sizeof(text), "%llx-%llx %llx %s %s",
+				 (unsigned long long)odd_number(s),
+				 (unsigned long long)odd_number(s),
+				 (unsigned long long)odd_number(s), odd_word(s, false),
+				 odd_word(s, true));
+			if (!(dice() % 8))
+				text[dice() % strlen(text)] = ' ';
+			if (strlen(text) < XSPROF_TEXT_MAX)
+				ops_map(&o, text);
+		}
+		for (unsigned int i = 0; i < 20; i++)
+			address[i] = odd_number(s);
+		ops_stack(&o, 1, address, 20, UINT32_MAX);
+		put_op(&o, 1, 2000);
+		r = ops_result(&o, NULL);
+		for (size_t i = 0; i < xsprof_event_nr_frames(xsprof_result_event(r, 0)); i++)
+			frames += *xsprof_event_frame(xsprof_result_event(r, 0), i) != '\0';
+		xsprof_result_free(r);
+		ops_free(&o);
+	}
+	CHECK(frames >= 300 * 21);
+	tap_result("hostile tables of mappings");
 }
 
 static void test_others(const struct self *s)
@@ -284,11 +417,15 @@ int main(void)
 
 	top(&n);
 	begins(&n);
+	of_cxx(&n);
 	dl_iterate_phdr(read_self, &self);
 	len = readlink("/proc/self/exe", self.path, sizeof(self.path) - 1);
 	if (len <= 0)
 		tap_bail("/proc/self/exe: %s", strerror(errno));
 	test_names(&self);
+	test_symbols(&self);
+	test_reloaded();
+	test_hostile(&self);
 	test_others(&self);
 	test_beside(&self);
 	return tap_done();

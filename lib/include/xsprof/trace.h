@@ -313,6 +313,20 @@ const uint64_t *xsprof_trace_stack(const struct xsprof_trace *trace, uint32_t pr
 /* Mapping number @index of a producer, "start-end offset buildid path"; NULL past the last. */
 const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer, uint32_t index);
 
+/**
+ * xsprof_trace_stack_maps() - the mappings that a stack is of
+ * @trace: handle
+ * @producer: whose
+ * @stack: its id
+ *
+ * What is mapped later may be where something else was: an address of the stack is of the newest
+ * of its producer's first mappings that has it.
+ *
+ * Return: how many these are; 0 if there is no such stack.
+ */
+uint32_t xsprof_trace_stack_maps(const struct xsprof_trace *trace, uint32_t producer,
+				 uint64_t stack);
+
 /* ---- facts about the capture ---------------------------------------------------------------- */
 
 /**
