@@ -294,7 +294,8 @@ $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_F
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
-		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
+		-Wl,--defsym=dlclose=torch_dlclose $(CFLAGS) $(LDFLAGS) -fno-sanitize=all \
+		-o $@ $(torch_objs) $(DL_LIBS)
 
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, zlib, libtracefs,

@@ -320,7 +320,8 @@ result "modules of what is computed again, and of the backward of a backward" $?
 result "report --by line,module is refused" $?
 record --torch shapes -- "$python" -W ignore "$here/places.py" &&
 	"$xsprof" report --by module data 2>>log | grep -qxF "... no modules were recorded: $(
-		)record --torch=all has those of ops that Python calls, and a C++ program has none"
+		)record --torch=all has those of ops that Python calls; $(
+	)of a C++ program record --torch=cstack has stacks, for dump -f kineto"
 result "report --by module without modules says what to do" $?
 
 # On demand a request says what is recorded, whatever XSPROF_TORCH is.

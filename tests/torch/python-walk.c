@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "collect/torch/inputs.h"
+#include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
 #define MANY	100000u
@@ -42,6 +43,13 @@ void collect_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(said, sizeof(said), fmt, ap);
 	va_end(ap);
+}
+
+/* Without native frames. */
+uint64_t torch_native_key(const struct native_stack *stack, uint64_t more)
+{
+	(void)stack;
+	return more;
 }
 
 static xsprof_name_t name(int category, const char *text)
@@ -101,10 +109,11 @@ API uint32_t walk_stacks(void)
 /* "module|frame;frame;...|left", innermost first; "" where nothing is known. */
 API void walk_here(char *buf, size_t size)
 {
+	static const struct native_stack native;
 	struct python_place place;
 	size_t n;
 
-	torch_python_place(&place, 1);
+	torch_python_place(&place, &native, 1);
 	*buf = '\0';
 	if (!place.stack)
 		return;

@@ -346,7 +346,9 @@ EXPORT void stand_in_ops(void *(*of_program)(void *ret, uint8_t scope));
 
 EXPORT void stand_in_ops(void *(*of_program)(void *ret, uint8_t scope))
 {
-	choose();
+	/* The layout is one, however often there are ops. */
+	if (!*at.kind)
+		choose();
 	steps = of_program;
 	if (!strncmp(at.kind, "comms", 5))
 		schemas[0].name = "record_param_comms";

@@ -168,9 +168,11 @@ static int add_torch(const struct record_options *opts, char **env, size_t *n, c
 		*path = '\0';
 		return 0;
 	}
-	err = add(env, n, "XSPROF_TORCH=%s", opts->torch ? opts->torch : "names");
+	err = add(env, n, "XSPROF_TORCH=%s%s", opts->torch ? opts->torch : "names",
+		  opts->cstack ? ",cstack" : "");
 	/* Stacks and the names of their frames take room that names of ops alone do not. */
-	if (!err && opts->torch && !strcmp(opts->torch, "all") && !getenv("XSPROF_ARENA_SIZE"))
+	if (!err && ((opts->torch && !strcmp(opts->torch, "all")) || opts->cstack) &&
+	    !getenv("XSPROF_ARENA_SIZE"))
 		err = add(env, n, "XSPROF_ARENA_SIZE=16M");
 	return err;
 }

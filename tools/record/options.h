@@ -52,6 +52,7 @@ struct flight_options {
  * @gpu_what: words, of what else is recorded of CUDA; NULL: none
  * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
  * @torch: what is recorded of PyTorch's ops, NULL for the default
+ * @cstack: their native stacks as well
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
  * @quiet: errors only
@@ -68,6 +69,7 @@ struct record_options {
 	const char	*clock;
 	const char	*backend;
 	const char	*torch;
+	bool		cstack;
 	uint64_t	buffer;
 	uint64_t	duration;
 	int		level;

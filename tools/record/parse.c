@@ -98,7 +98,7 @@ static void help(void)
 	     "                          CUDA are recorded as a whole, then GPUs no more\n"
 	     "      --torch WHAT        of PyTorch's ops: names (default), shapes of their\n"
 	     "                          inputs as well, or all: memory, Python stacks and\n"
-	     "                          modules too\n"
+	     "                          modules too; cstack: C and C++ stacks (all,cstack)\n"
 	     "      --no-torch          do not record PyTorch's ops\n"
 	     "      --sched             also when threads run, wait and are woken (needs the\n"
 	     "                          kernel module)\n"
@@ -147,6 +147,38 @@ static int take_word(const char *option, const char *text, const char *const *wo
 			       !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
 	}
 	return tool_usage("record", "--%s: '%s': %s", option, text, all);
+}
+
+/* A detail, cstack, or both. */
+static int take_torch(const char *text, struct record_options *opts)
+{
+	static const char *const details[] = { "names", "shapes", "all", "off" };
+	const char *detail = NULL;
+	bool cstack = false, wrong;
+	size_t n;
+
+	for (const char *p = text;; p += n + 1) {
+		n = strcspn(p, ",");
+		wrong = true;
+		if (n == strlen("cstack") && !memcmp(p, "cstack", n)) {
+			wrong = cstack;
+			cstack = true;
+		}
+		for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++) {
+			if (n != strlen(details[i]) || memcmp(p, details[i], n))
+				continue;
+			wrong = detail;
+			detail = details[i];
+		}
+		if (wrong || !p[n])
+			break;
+	}
+	if (wrong || (cstack && detail && !strcmp(detail, "off")))
+		return tool_usage("record", "--torch: '%s': names, shapes, all or off, cstack, or "
+				  "all,cstack and the like", text);
+	opts->torch = detail ? detail : "names";
+	opts->cstack = cstack;
+	return -1;
 }
 
 /* Which of both is meant nobody can tell. */
@@ -208,7 +240,6 @@ static int take(struct record_options *opts, int c, char **argv)
 	static const char *const modes[] = { "discard", "overwrite", NULL };
 	static const char *const clocks[] = { "auto", "mono", NULL };
 	static const char *const backends[] = { "auto", "device", "tmpfs", NULL };
-	static const char *const details[] = { "names", "shapes", "all", "off", NULL };
 
 	switch (c) {
 	case 'o':
@@ -253,9 +284,10 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->nvtx = false;
 		break;
 	case OPT_TORCH:
-		return take_word("torch", optarg, details, &opts->torch);
+		return take_torch(optarg, opts);
 	case OPT_NO_TORCH:
 		opts->torch = "off";
+		opts->cstack = false;
 		break;
 	case OPT_CATEGORIES:
 		return take_categories(optarg, &opts->categories);

@@ -135,7 +135,8 @@ static void print_modules_left(const struct report_modules *modules, const char 
 
 	if (!report_modules_any(modules))
 		printf("... no %s were recorded: record --torch=all has those of ops that Python "
-		       "calls, and a C++ program has none\n", what);
+		       "calls; of a C++ program record --torch=cstack has stacks, for dump -f "
+		       "kineto\n", what);
 	if (unlinked)
 		printf("... the %s of %" PRIu64 " backward ops are not known: their forward ops "
 		       "were not recorded, or are too long ago\n", what, unlinked);

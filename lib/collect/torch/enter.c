@@ -15,6 +15,7 @@
 
 #include "collect/torch/entry.h"
 #include "collect/torch/inputs.h"
+#include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
 enum { NEW, BUSY, READY, OFF };
@@ -31,16 +32,25 @@ static steps_fn *real_steps;
 /* Where it is said whether ops are wanted; NULL until it is known whether they can be recorded. */
 static const uint32_t *watched;
 
-static enum torch_detail detail_wanted(void)
+/* A detail, or one and ",cstack". */
+static enum torch_detail detail_wanted(bool *native)
 {
+	static const char *const words[] = {
+		[TORCH_NAMES] = "names", [TORCH_SHAPES] = "shapes", [TORCH_ALL] = "all",
+	};
 	const char *text = getenv("XSPROF_TORCH");
+	size_t len;
 
-	if (!text || !*text || !strcmp(text, "names"))
+	*native = false;
+	if (!text || !*text)
 		return TORCH_NAMES;
-	if (!strcmp(text, "shapes"))
-		return TORCH_SHAPES;
-	if (!strcmp(text, "all"))
-		return TORCH_ALL;
+	len = strcspn(text, ",");
+	*native = !strcmp(text + len, ",cstack");
+	if (text[len] && !*native)
+		return TORCH_OFF;
+	for (int i = TORCH_NAMES; i <= TORCH_ALL; i++)
+		if (strlen(words[i]) == len && !memcmp(words[i], text, len))
+			return (enum torch_detail)i;
 	return TORCH_OFF;
 }
 
@@ -49,8 +59,9 @@ static bool prepare(void)
 {
 	const char *wrong;
 	int category;
+	bool native, lines = false;
 
-	torch_detail = detail_wanted();
+	torch_detail = detail_wanted(&native);
 	if (torch_detail == TORCH_OFF || torch_user_open())
 		return false;
 	if (torch_api_find()) {
@@ -75,9 +86,14 @@ static bool prepare(void)
 	torch_groups_tell();
 	if (getenv("XSPROF_ONDEMAND"))
 		torch_iterations_observe();
+	if (native)
+		torch_native_init(category);
 	/* A session that comes later may want lines as well. */
 	if (torch_detail >= TORCH_ALL || getenv("XSPROF_ONDEMAND"))
-		torch_python_init(category);
+		lines = torch_python_init(category);
+	/* Where a recorder gets its lines, it says nothing to be in the interpreter. */
+	if (lines && torch_detail >= TORCH_ALL)
+		torch_native_skip(python.code_type);
 	return true;
 }
 

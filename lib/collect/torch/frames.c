@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
 #define SLOTS		(1u << 16)	/* of the table, a power of two */
@@ -203,16 +204,21 @@ static uint32_t add_unnamed(uint64_t key, uint32_t nr)
 	return stack;
 }
 
-uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t nr, uint32_t left,
-		      bool *more)
+uint32_t python_stack(uint64_t key, const struct python_frames *frames, bool *more)
 {
-	uint64_t named[PYTHON_FRAMES] = { 0 };
+	const struct python_frame *frame = frames->frame;
+	uint64_t all[NATIVE_FRAMES + 1 + PYTHON_FRAMES] = { 0 };
+	const struct native_stack *native = frames->native;
+	uint32_t outer = native->nr - native->inner;
+	uint64_t *named = all + native->inner;
+	uint32_t nr = frames->nr, left = frames->left;
 	const struct known_code *known;
 	xsprof_name_t name, own = 0;
 	char text[TEXT_MAX];
 	uint32_t stack, n = 0;
 	int line;
 
+	memcpy(all, native->frame, native->inner * sizeof(*all));
 	for (uint32_t i = 0; i < nr; i++) {
 		known = get(frame[i].code, more);
 		if (!known)
@@ -235,7 +241,9 @@ uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t n
 		if (!own && !known->foreign && line >= 0)
 			own = name;
 	}
-	stack = torch_user.stack_add(key, named, n, left);
+	/* What called the interpreter; where C++ called it in between is not told apart. */
+	memcpy(named + n, native->frame + native->inner, outer * sizeof(*all));
+	stack = torch_user.stack_add(key, all, native->nr + n, left);
 	/* Of a program that is all packages (python -m) it is the innermost. */
 	set_line(stack, key, own ? own : (xsprof_name_t)named[0]);
 	return stack;

@@ -8,7 +8,8 @@
  * when libtorch is there. It is built without PyTorch's headers: enter.c gets in, api.c finds the
  * functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are and hold
  * it against libtorch's own answers, threads.c knows threads by PyTorch's numbers, groups.c ranks,
- * comms.c what collectives are of, iterations.c steps, observe.c writes the ops.
+ * comms.c what collectives are of, iterations.c steps, python.c lines and modules, native.c stacks
+ * of C and C++, observe.c writes the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H

@@ -5,6 +5,7 @@
  */
 #include "collect/torch/entry.h"
 #include "collect/torch/inputs.h"
+#include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
 #define SCRIPT_SCOPE	2	/* at::RecordScope::TORCHSCRIPT_FUNCTION */
@@ -33,11 +34,27 @@ static uint32_t read_inputs(const void *fn, uint32_t arguments, struct torch_inp
 	return n;
 }
 
+/* Where the op is in the program. */
+static inline void read_place(struct xsprof_op *op)
+{
+	struct python_place place = { 0 };
+	struct native_stack native;
+
+	native.nr = native.inner = 0;
+	if (torch_native)
+		torch_native_walk(&native);
+	if (torch_records(XSPROF_DETAIL_STACK | XSPROF_DETAIL_MODULES, TORCH_ALL))
+		torch_python_place(&place, &native,
+				   __atomic_load_n(&registered, __ATOMIC_RELAXED));
+	op->stack = place.stack ? place.stack : torch_native_stack(&native);
+	op->line = place.line;
+	op->module_name = place.module;
+}
+
 static __attribute__((used)) void *starts(void **ret, const void *fn)
 {
 	struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 	const struct torch_layout *l = &torch_layout;
-	struct python_place place;
 	struct torch_inputs in;
 	struct torch_comms comms;
 	struct xsprof_kv text;
@@ -65,12 +82,9 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		op.nr_inputs = read_inputs(fn, arguments, &in);
 		op.inputs = in.input;
 	}
-	if (torch_records(XSPROF_DETAIL_STACK | XSPROF_DETAIL_MODULES, TORCH_ALL)) {
-		torch_python_place(&place, __atomic_load_n(&registered, __ATOMIC_RELAXED));
-		op.stack = place.stack;
-		op.line = place.line;
-		op.module_name = place.module;
-	}
+	if (torch_native ||
+	    torch_records(XSPROF_DETAIL_STACK | XSPROF_DETAIL_MODULES, TORCH_ALL))
+		read_place(&op);
 	is_comms = torch_is_comms(op.name);
 	if (__builtin_expect(is_comms, 0)) {
 		torch_comms_read(fn, &comms);

@@ -2,19 +2,20 @@
 /*
  * Where a thread is in its Python program: the walk over its frames, and what is looked up by it.
  */
+#include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
 static bool ready;
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
+/* @key: of Python's frames; @stack: of these and the native ones. */
 struct walk {
-	struct python_frame	frame[PYTHON_FRAMES];
+	struct python_frames	frames;
 	void			*module[PYTHON_MODULES];
-	uint32_t		nr;
-	uint32_t		left;
 	uint32_t		modules;
 	uint64_t		key;
+	uint64_t		stack;
 };
 
 static const char *innermost(const void *state)
@@ -49,7 +50,7 @@ static void walk(const void *state, struct walk *w)
 	const char *frame = innermost(state);
 	uint64_t key = 0;
 
-	w->nr = w->left = w->modules = 0;
+	w->frames.nr = w->frames.left = w->modules = 0;
 	for (; frame; frame = torch_ptr(frame, python_layout.back)) {
 		void *code = python_untagged(torch_u64(frame, python_layout.code));
 		int at;
@@ -59,10 +60,10 @@ static void walk(const void *state, struct walk *w)
 		    code == __atomic_load_n(&python_entry, __ATOMIC_RELAXED))
 			continue;
 		at = place_in(frame, code);
-		if (w->nr < PYTHON_FRAMES)
-			w->frame[w->nr++] = (struct python_frame){ code, at };
+		if (w->frames.nr < PYTHON_FRAMES)
+			w->frames.frame[w->frames.nr++] = (struct python_frame){ code, at };
 		else
-			w->left++;
+			w->frames.left++;
 		key = (key ^ ((uintptr_t)code + ((uint64_t)(uint32_t)at << 40))) *
 		      0xd6e8feb86659fd93u;
 		key ^= key >> 32;
@@ -70,6 +71,7 @@ static void walk(const void *state, struct walk *w)
 			add_module(w, frame);
 	}
 	w->key = key;
+	w->stack = w->frames.native->nr ? torch_native_key(w->frames.native, key) : key;
 }
 
 /* ---- what is new ---------------------------------------------------------------------------- */
@@ -82,16 +84,16 @@ static void look_up(const void *state, struct walk *w, struct python_place *plac
 
 	python.err_fetch(&type, &value, &trace);
 	/* Another thread may have named it meanwhile, and had the lock until it was done. */
-	place->stack = torch_user.stack_find(w->key);
+	place->stack = torch_user.stack_find(w->stack);
 	more = !place->stack;
 	/* What is known of codes then makes it another walk. */
 	while (more) {
 		more = false;
-		place->stack = python_stack(w->key, w->frame, w->nr, w->left, &more);
+		place->stack = python_stack(w->stack, &w->frames, &more);
 		if (more)
 			walk(state, w);
 	}
-	place->line = python_line(place->stack, w->key);
+	place->line = python_line(place->stack, w->stack);
 	if (w->modules && !place->module)
 		place->module = python_module(w->module, w->modules);
 	python.err_restore(type, value, trace);
@@ -144,7 +146,8 @@ static bool may_be_inner(uint64_t key, uint32_t now)
 	return first;
 }
 
-void torch_python_place(struct python_place *place, uint32_t registered)
+void torch_python_place(struct python_place *place, const struct native_stack *native,
+			uint32_t registered)
 {
 	/* Not the general model: that needs the dynamic linker of glibc by its name. */
 	static __thread bool busy __attribute__((tls_model("initial-exec")));
@@ -161,11 +164,12 @@ void torch_python_place(struct python_place *place, uint32_t registered)
 	/* An op of what is called meanwhile, if anything is, has no place. */
 	if (!state || busy)
 		return;
+	w.frames.native = native;
 	walk(state, &w);
-	if (!w.nr)
+	if (!w.frames.nr)
 		return;
-	place->stack = torch_user.stack_find(w.key);
-	place->line = python_line(place->stack, w.key);
+	place->stack = torch_user.stack_find(w.stack);
+	place->line = python_line(place->stack, w.stack);
 	place->module = known_module(&w);
 	inner = may_be_inner(w.key, registered);
 	if (__builtin_expect(!place->line || (w.modules && !place->module), 0) && !inner &&
@@ -180,31 +184,31 @@ void torch_python_place(struct python_place *place, uint32_t registered)
 		place->line = 0;
 }
 
-void torch_python_init(int category)
+bool torch_python_init(int category)
 {
 	const char *(*version)(void);
 	void *type, *value, *trace, *state;
 
 	if (!python_find(&version, "Py_GetVersion", NULL))
-		return;
+		return false;
 	if (!python_functions_find()) {
 		collect_say("Python: this version lacks functions that are needed (3.9 has them): "
 			  "ops are recorded without their lines and modules");
-		return;
+		return false;
 	}
 	if (strstr(version(), "free-threading")) {
 		collect_say("Python: of a build without its global lock ops are recorded without "
 			  "their lines and modules");
-		return;
+		return false;
 	}
 	state = python.this_state();
 	if (!state || python.current_state() != state)
-		return;
+		return false;
 	/* A build that has more in each object has other offsets than those that are known. */
 	if (strcmp(torch_ptr(python.code_type, PYTHON_TYPE_NAME), "code")) {
 		collect_say("Python: objects are not as they are expected to be: ops are recorded "
 			  "without their lines and modules");
-		return;
+		return false;
 	}
 	python_frames_init(category);
 	python_modules_init(category);
@@ -214,4 +218,5 @@ void torch_python_init(int category)
 	if (!ready)
 		collect_say("Python: frames are not as they are expected to be: ops are recorded "
 			  "without their lines and modules");
+	return ready;
 }

@@ -108,6 +108,8 @@ bool python_find(void *to, const char *name, const char *other);
 bool python_functions_find(void);
 
 /* What is found of an op: name ids, and an id of xsprof_stack_add(). */
+struct native_stack;
+
 struct python_place {
 	uint32_t	stack;
 	xsprof_name_t	line;
@@ -116,14 +118,16 @@ struct python_place {
 
 /*
  * Called once, while torch is imported.  Does nothing where there is no Python, one before 3.9, or
- * one without a global lock.
+ * one without a global lock.  Return: whether places are found.
  */
-void torch_python_init(int category);
+bool torch_python_init(int category);
 /*
  * Where the calling thread is, zeros where it runs no Python.  It may have no Python at all.
+ * @native: its native frames
  * @registered: how often the observer was
  */
-void torch_python_place(struct python_place *place, uint32_t registered);
+void torch_python_place(struct python_place *place, const struct native_stack *native,
+			uint32_t registered);
 
 /* ---- python-layout.c: what is where in frames ----------------------------------------------- */
 
@@ -188,12 +192,25 @@ static inline bool python_is_call(const void *code)
 extern const void *python_entry;
 
 void python_frames_init(int category);
+/**
+ * struct python_frames - the frames of a thread
+ * @native: those around it
+ * @frame: Python's, innermost first
+ * @nr: how many of these
+ * @left: how many more there are
+ */
+struct python_frames {
+	const struct native_stack	*native;
+	struct python_frame		frame[PYTHON_FRAMES];
+	uint32_t			nr;
+	uint32_t			left;
+};
+
 /*
  * Names the frames of a stack that is new; the lock is held.  Return: its id; XSPROF_STACK_MISSED.
  * @more: set when more is known of codes than before: it has to be walked again.
  */
-uint32_t python_stack(uint64_t key, const struct python_frame *frame, uint32_t nr, uint32_t left,
-		      bool *more);
+uint32_t python_stack(uint64_t key, const struct python_frames *frames, bool *more);
 
 #define PYTHON_NO_LINE	UINT32_MAX
 

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Reads a rule out of .eh_frame: a search in the table of .eh_frame_hdr, then the program of call
+ * frame instructions up to the address. It only reads, and no further than an entry's own length.
+ * What it does not know makes the rule unknown: it is never skipped over.
+ */
+#include "collect/torch/bytes.h"
+#include "collect/torch/dwarf.h"
+
+#ifdef __aarch64__
+#define REG_FRAME	29u
+#define REG_STACK	31u
+#else
+#define REG_FRAME	6u
+#define REG_STACK	7u
+#endif
+
+#define STATES		8u	/* remembered at a time */
+#define NO_REG		UINT32_MAX
+
+/* Encodings of pointers: a form in the low four bits, and what it is relative to. */
+enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
+       PTR_OMIT = 0xff };
+
+static uint64_t pointer(struct bytes *b, uint8_t encoding)
+{
+	const uint64_t here = (uintptr_t)b->at;
+	uint64_t v;
+
+	switch (encoding & 0x0f) {
+	case PTR_ABS:
+	case PTR_S8:
+		v = fixed(b, 8);
+		break;
+	case PTR_U4:
+		v = fixed(b, 4);
+		break;
+	case PTR_S4:
+		v = (uint64_t)(int64_t)(int32_t)fixed(b, 4);
+		break;
+	default:
+		b->bad = true;
+		return 0;
+	}
+	if ((encoding & 0xf0) == PTR_PC)
+		v += here;
+	else if (encoding & 0xf0)
+		b->bad = true;
+	return v;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* What a function's entry shares with others'. */
+struct common {
+	struct bytes	program;
+	uint64_t	code_align;
+	int64_t		data_align;
+	uint32_t	back;		/* the register that stands for the return address */
+	uint8_t		encoding;	/* of the entry's pointers */
+	bool		augmented;
+	bool		signal;
+};
+
+/* An entry without its length, from its second word on; of 64 bits there are none. */
+static struct bytes entry(const uint8_t *at)
+{
+	uint32_t size;
+
+	memcpy(&size, at, sizeof(size));
+	if (size < 4 || size == UINT32_MAX)
+		return (struct bytes){ at, at, true };
+	return (struct bytes){ at + 4, at + 4 + size, false };
+}
+
+static bool read_common(const uint8_t *at, struct common *c)
+{
+	struct bytes b = entry(at);
+	const char *augmentation;
+	uint64_t size;
+	uint8_t version, encoding;
+
+	if (fixed(&b, 4) || b.bad)
+		return false;
+	version = (uint8_t)fixed(&b, 1);
+	augmentation = (const char *)b.at;
+	while (fixed(&b, 1))
+		;
+	*c = (struct common){ .code_align = uleb(&b) };
+	c->data_align = sleb(&b);
+	c->back = (uint32_t)(version == 1 ? fixed(&b, 1) : uleb(&b));
+	if (b.bad || (version != 1 && version != 3) ||
+	    (*augmentation && *augmentation != 'z'))
+		return false;
+	c->augmented = *augmentation;
+	if (c->augmented) {
+		size = uleb(&b);
+		if (b.bad || size > (uint64_t)(b.end - b.at))
+			return false;
+		c->program = (struct bytes){ b.at + size, b.end, false };
+		b.end = b.at + size;
+	} else {
+		c->program = b;
+	}
+	for (; *augmentation; augmentation++) {
+		switch (*augmentation) {
+		case 'R':
+			c->encoding = (uint8_t)fixed(&b, 1);
+			break;
+		case 'P':
+			encoding = (uint8_t)fixed(&b, 1);
+			pointer(&b, encoding & 0x0f);
+			break;
+		case 'L':
+			fixed(&b, 1);
+			break;
+		case 'S':
+			c->signal = true;
+			break;
+		default:	/* z; B of arm64, by which key return addresses are signed */
+			break;
+		}
+	}
+	return !b.bad;
+}
+
+/* The entry of the function that may have @at.  Return: NULL: of none. */
+static const uint8_t *search(const uint8_t *index, uintptr_t at)
+{
+	struct bytes b = { index + 4, index + 4 + 16, false };
+	const int64_t want = (int64_t)(at - (uintptr_t)index);
+	const int32_t *table;
+	uint64_t nr, low = 0, high;
+
+	/* What all linkers write; without a table there is none. */
+	if (index[0] != 1 || index[3] != (PTR_DATA | PTR_S4))
+		return NULL;
+	pointer(&b, index[1] & 0x0f);
+	nr = pointer(&b, index[2]);
+	if (b.bad || !nr)
+		return NULL;
+	table = (const int32_t *)b.at;
+	for (high = nr; high - low > 1;) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (table[2 * middle] <= want)
+			low = middle;
+		else
+			high = middle;
+	}
+	return table[2 * low] <= want ? index + table[2 * low + 1] : NULL;
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+enum { SAVED_NOT, SAVED_CFA, SAVED_FRAME, SAVED_ELSEWHERE, SAVED_NEVER };
+
+struct saved {
+	uint8_t		how;	/* SAVED_* */
+	int64_t		offset;	/* from the CFA, or the frame pointer */
+};
+
+struct state {
+	uint32_t	reg;		/* of the CFA; NO_REG: it is some expression */
+	bool		memory;		/* the CFA is what is in memory there */
+	int64_t		cfa;
+	struct saved	frame;
+	struct saved	back;
+};
+
+struct machine {
+	const struct common	*common;
+	struct state		now;
+	struct state		initial;
+	struct state		kept[STATES];
+	uint32_t		nr_kept;
+	uint64_t		loc;
+	uint64_t		at;
+};
+
+static void save(struct machine *m, uint64_t reg, uint8_t how, int64_t offset)
+{
+	/* The return address first: on arm64 it is in a register like any other. */
+	if (reg == m->common->back)
+		m->now.back = (struct saved){ how, offset };
+	else if (reg == REG_FRAME)
+		m->now.frame = (struct saved){ how, offset };
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+	if (reg == m->common->back)
+		m->now.back = m->initial.back;
+	else if (reg == REG_FRAME)
+		m->now.frame = m->initial.frame;
+}
+
+/* An expression that is a register and an offset.  @deref: and then what is in memory there. */
+static bool simple(struct bytes *b, uint32_t *reg, int64_t *offset, bool *deref)
+{
+	uint64_t size = uleb(b);
+	struct bytes e = { b->at, b->at + size, false };
+	uint8_t op;
+
+	skip(b, size);
+	if (b->bad)
+		return false;
+	op = (uint8_t)fixed(&e, 1);
+	*offset = sleb(&e);
+	*deref = e.at != e.end && fixed(&e, 1) == 0x06;
+	*reg = op - 0x70u;
+	return !e.bad && e.at == e.end && op >= 0x70 && op <= 0x8f;
+}
+
+static void cfa_expression(struct machine *m, struct bytes *b)
+{
+	m->now.memory = false;
+	if (!simple(b, &m->now.reg, &m->now.cfa, &m->now.memory))
+		m->now.reg = NO_REG;
+}
+
+static void expression(struct machine *m, struct bytes *b)
+{
+	uint64_t reg = uleb(b);
+	int64_t offset;
+	uint32_t base;
+	bool deref;
+
+	if (simple(b, &base, &offset, &deref) && base == REG_FRAME && !deref)
+		save(m, reg, SAVED_FRAME, offset);
+	else
+		save(m, reg, SAVED_ELSEWHERE, 0);
+}
+
+/* Those that have a register first, of which some have a number behind. */
+static bool of_register(struct machine *m, struct bytes *b, uint8_t op)
+{
+	const int64_t align = m->common->data_align;
+	const uint64_t reg = uleb(b);
+
+	switch (op) {
+	case 0x05:
+		save(m, reg, SAVED_CFA, (int64_t)uleb(b) * align);
+		return true;
+	case 0x06:
+		restore(m, reg);
+		return true;
+	case 0x07:
+		save(m, reg, SAVED_NEVER, 0);
+		return true;
+	case 0x08:
+		save(m, reg, SAVED_NOT, 0);
+		return true;
+	case 0x09:
+	case 0x14:
+	case 0x15:
+		uleb(b);
+		save(m, reg, SAVED_ELSEWHERE, 0);
+		return true;
+	case 0x16:
+		skip(b, uleb(b));
+		save(m, reg, SAVED_ELSEWHERE, 0);
+		return true;
+	case 0x0c:
+	case 0x12:
+		m->now.cfa = op == 0x0c ? (int64_t)uleb(b) : sleb(b) * align;
+		/* fall through */
+	case 0x0d:
+		m->now.memory = false;
+		m->now.reg = (uint32_t)reg;
+		return true;
+	case 0x11:
+		save(m, reg, SAVED_CFA, sleb(b) * align);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Return: false: an instruction that is not known. */
+static bool step(struct machine *m, struct bytes *b)
+{
+	const struct common *c = m->common;
+	uint8_t op = (uint8_t)fixed(b, 1);
+
+	switch (op & 0xc0) {
+	case 0x40:
+		m->loc += (op & 0x3f) * c->code_align;
+		return true;
+	case 0x80:
+		save(m, op & 0x3f, SAVED_CFA, (int64_t)uleb(b) * c->data_align);
+		return true;
+	case 0xc0:
+		restore(m, op & 0x3f);
+		return true;
+	}
+	switch (op) {
+	case 0x00:
+		return true;
+	case 0x01:
+		m->loc = pointer(b, c->encoding);
+		return true;
+	case 0x02:
+	case 0x03:
+	case 0x04:
+		m->loc += fixed(b, 1u << (op - 2)) * c->code_align;
+		return true;
+	case 0x0a:
+		if (m->nr_kept == STATES)
+			return false;
+		m->kept[m->nr_kept++] = m->now;
+		return true;
+	case 0x0b:
+		if (!m->nr_kept)
+			return false;
+		m->now = m->kept[--m->nr_kept];
+		return true;
+	case 0x0e:
+	case 0x13:
+		m->now.cfa = op == 0x0e ? (int64_t)uleb(b) : sleb(b) * c->data_align;
+		return true;
+	case 0x0f:
+		cfa_expression(m, b);
+		return true;
+	case 0x10:
+		expression(m, b);
+		return true;
+	case 0x2d:	/* of arm64: whether the return address is signed, which walk.c undoes */
+		return true;
+	case 0x2e:	/* bytes of arguments: only exceptions need them */
+		uleb(b);
+		return true;
+	default:
+		return of_register(m, b, op);
+	}
+}
+
+static bool run(struct machine *m, struct bytes program)
+{
+	while (program.at != program.end && m->loc <= m->at)
+		if (!step(m, &program) || program.bad)
+			return false;
+	return true;
+}
+
+/* In words, where it fits a rule. */
+static bool in_words(int64_t offset, int16_t *words)
+{
+	*words = (int16_t)(offset / 8);
+	return !(offset % 8) && *words && *words != UNWIND_LOST && *words * 8 == offset;
+}
+
+static struct unwind_rule rule_of(const struct state *s)
+{
+	struct unwind_rule rule = { .kind = UNWIND_UNKNOWN };
+
+	if (s->back.how == SAVED_NEVER) {
+		rule.kind = UNWIND_END;
+		return rule;
+	}
+	rule.cfa = (int32_t)s->cfa;
+	if (s->back.how != SAVED_CFA || !in_words(s->back.offset, &rule.back) ||
+	    s->cfa >= 1 << 23 || s->cfa < -(1 << 23) ||
+	    (s->reg != REG_FRAME && (s->reg != REG_STACK || s->memory)))
+		return rule;
+	rule.at_frame = s->frame.how == SAVED_FRAME;
+	if (rule.at_frame && !s->frame.offset)
+		rule.frame = 0;
+	else if (s->frame.how != SAVED_NOT && (s->frame.how > SAVED_FRAME ||
+					       !in_words(s->frame.offset, &rule.frame)))
+		rule.frame = UNWIND_LOST;
+	rule.kind = s->memory ? UNWIND_MEMORY : s->reg == REG_STACK ? UNWIND_STACK : UNWIND_FRAME;
+	return rule;
+}
+
+struct unwind_rule dwarf_rule(const void *index, uintptr_t at)
+{
+	static const struct unwind_rule unknown = { .kind = UNWIND_UNKNOWN };
+	const uint8_t *found = search(index, at), *link;
+	struct machine m = { .at = at };
+	uint64_t begin, size, back;
+	struct common common;
+	struct bytes b;
+
+	if (!found)
+		return unknown;
+	b = entry(found);
+	link = b.at;
+	back = fixed(&b, 4);
+	if (b.bad || !back || !read_common(link - back, &common) || common.signal)
+		return unknown;
+	begin = pointer(&b, common.encoding);
+	size = pointer(&b, common.encoding & 0x0f);
+	/* Between functions there is none. */
+	if (b.bad || at < begin || at - begin >= size)
+		return unknown;
+	if (common.augmented)
+		skip(&b, uleb(&b));
+	m.common = &common;
+	m.now.reg = NO_REG;
+	m.loc = begin;
+	if (!run(&m, common.program))
+		return unknown;
+	m.initial = m.now;
+	m.loc = begin;
+	if (b.bad || !run(&m, b))
+		return unknown;
+	return rule_of(&m.now);
+}

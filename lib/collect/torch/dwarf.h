@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Unwind information as the compiler wrote it.
+ */
+#ifndef XSP_TORCH_DWARF_H
+#define XSP_TORCH_DWARF_H
+
+#include "collect/torch/native.h"
+
+/*
+ * The rule at an address. @index: the object's .eh_frame_hdr, which is trusted as the C++ library
+ * trusts it.
+ */
+struct unwind_rule dwarf_rule(const void *index, uintptr_t at);
+
+#endif /* XSP_TORCH_DWARF_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * How a frame's caller is found: rules of the unwind information that compilers write for each
+ * function (.eh_frame), as far as they are of the stack pointer and the frame pointer. Owns a table
+ * of the rules that were read. It takes no lock and allocates nothing once it was made.
+ *
+ * Other rules (of signal frames, of code that has another register as its base) are none: a walk
+ * ends there, and says so.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "collect/torch/dwarf.h"
+
+#define SLOTS		(1u << 15)	/* of the table, a power of two */
+#define NEAR		16u		/* slots looked at */
+#define BUSY		1u		/* a slot that gets its rule now */
+#define UNLOADS_MAX	UINT16_MAX	/* beyond, nothing is kept */
+#define ADDRESS_BITS	48
+
+/* 0: the slot is free; else the address, and above it how often code had been unloaded. */
+static struct slot {
+	uint64_t	key;
+	uint64_t	rule;
+} *slots;
+
+static uint32_t unloads = 1;
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+/* glibc has it from 2.35 on. Unlike dl_iterate_phdr() it takes no lock. */
+extern int _dl_find_object(void *address, struct dl_find_object *found) __attribute__((weak));
+
+static bool find_object(uintptr_t ip, struct dl_find_object *found)
+{
+	return !_dl_find_object((void *)ip, found);
+}
+
+bool unwind_object(const void *inside, uintptr_t *start, uintptr_t *end)
+{
+	struct dl_find_object found;
+
+	if (!_dl_find_object || !find_object((uintptr_t)inside, &found))
+		return false;
+	*start = (uintptr_t)found.dlfo_map_start;
+	*end = (uintptr_t)found.dlfo_map_end;
+	return true;
+}
+
+bool unwind_init(void)
+{
+	if (_dl_find_object && !slots)
+		slots = calloc(SLOTS, sizeof(*slots));
+	return slots;
+}
+
+static struct unwind_rule read_rule(uintptr_t ip)
+{
+	struct unwind_rule rule = { .kind = UNWIND_UNKNOWN };
+	struct dl_find_object found;
+
+	if (find_object(ip, &found) && found.dlfo_eh_frame)
+		rule = dwarf_rule(found.dlfo_eh_frame, ip);
+	return rule;
+}
+#else
+bool unwind_object(const void *inside, uintptr_t *start, uintptr_t *end)
+{
+	(void)inside;
+	(void)start;
+	(void)end;
+	return false;
+}
+
+bool unwind_init(void)
+{
+	return false;
+}
+
+static struct unwind_rule read_rule(uintptr_t ip)
+{
+	(void)ip;
+	return (struct unwind_rule){ .kind = UNWIND_UNKNOWN };
+}
+#endif
+
+_Static_assert(sizeof(struct unwind_rule) == sizeof(uint64_t), "a rule is one word");
+
+uint32_t unwind_unloads(void)
+{
+	/* Acquire: pairs with torch_dlclose(): what comes then is not taken for what was there. */
+	return __atomic_load_n(&unloads, __ATOMIC_ACQUIRE);
+}
+
+/* Takes a free slot: it is this address's for good.  Where there is none it is read each time. */
+static __attribute__((cold, noinline)) struct unwind_rule add(uintptr_t ip, uint64_t key,
+							      struct slot *slot)
+{
+	/* A return address is behind the call, which may be the last of its function. */
+	struct unwind_rule rule = read_rule(ip - 1);
+	uint64_t word, there = 0;
+
+	if (!slot || !__atomic_compare_exchange_n(&slot->key, &there, BUSY, false,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return rule;
+	memcpy(&word, &rule, sizeof(word));
+	slot->rule = word;
+	/* Release: a thread that sees the key sees the rule. */
+	__atomic_store_n(&slot->key, key, __ATOMIC_RELEASE);
+	return rule;
+}
+
+struct unwind_rule unwind_rule(uintptr_t ip)
+{
+	uint32_t times = unwind_unloads();
+	uint64_t key = (uint64_t)times << ADDRESS_BITS | ip, there;
+	uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40);
+	struct unwind_rule rule;
+	struct slot *slot = NULL;
+
+	if (__builtin_expect(times >= UNLOADS_MAX || ip >> ADDRESS_BITS, 0))
+		return add(ip, 0, NULL);
+	for (uint32_t i = 0; i < NEAR; i++) {
+		slot = &slots[(at + i) % SLOTS];
+		there = __atomic_load_n(&slot->key, __ATOMIC_ACQUIRE);
+		if (there == key) {
+			memcpy(&rule, &slot->rule, sizeof(rule));
+			return rule;
+		}
+		if (!there)
+			return add(ip, key, slot);
+	}
+	return add(ip, 0, NULL);
+}
+
+/*
+ * The program's dlclose(), as which it is linked (see Makefile), before the C library's: what is
+ * loaded behind it may be where other code was.  Counted twice: rules of code that goes may be read
+ * while it goes.
+ */
+TORCH_EXPORT int torch_dlclose(void *handle);
+
+TORCH_EXPORT int torch_dlclose(void *handle)
+{
+	static int (*real)(void *handle);
+	int (*next)(void *handle) = __atomic_load_n(&real, __ATOMIC_RELAXED);
+	void *symbol;
+	int ret;
+
+	if (!next) {
+		symbol = dlsym(RTLD_NEXT, "dlclose");
+		if (!symbol)
+			abort();
+		memcpy(&next, &symbol, sizeof(next));
+		__atomic_store_n(&real, next, __ATOMIC_RELAXED);
+	}
+	__atomic_add_fetch(&unloads, 1, __ATOMIC_RELEASE);
+	ret = next(handle);
+	__atomic_add_fetch(&unloads, 1, __ATOMIC_RELEASE);
+	return ret;
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The walk over a thread's native frames. It reads nothing but this thread's stack between its own
+ * frame and the stack's end, by the rules of unwind.c. Where they end before the stack does, a note
+ * in place of a frame says so.
+ *
+ * Owns what each thread's last walk read. Ops come from the same outer frames over and over: a
+ * frame that is where and what one was in the last walk, by the same rules, has the same caller if
+ * the words that were read of the stack for it are the same. These are compared, and no rule is
+ * looked up.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "collect/torch/native.h"
+
+#define VISITED_MAX	512u	/* frames, those that are left out among them */
+#define STEPS		128u	/* that are remembered */
+#define WORDS		3u	/* read for a step: the caller, its frame pointer and its CFA */
+
+/* Where a frame is. */
+struct place {
+	uintptr_t	ip;
+	uintptr_t	cfa;	/* of what it called */
+	uintptr_t	frame;
+	uintptr_t	known;	/* @frame is */
+};
+
+/**
+ * struct step - from a frame to its caller
+ * @from: the frame
+ * @at: which words of the stack were read for it; NULL: no more
+ * @word: what they were
+ */
+struct step {
+	struct place	from;
+	const uintptr_t	*at[WORDS];
+	uintptr_t	word[WORDS];
+};
+
+/**
+ * struct last - the last walk
+ * @unloads: rules are those of that time
+ * @first: of its steps, which end at the end of @step
+ * @busy: a walk is under way: that of a signal's handler remembers nothing
+ * @step: innermost first; the last is where it ended
+ * @fresh: those of a walk under way
+ */
+struct last {
+	uint32_t	unloads;
+	uint32_t	first;
+	bool		busy;
+	struct step	step[STEPS];
+	struct step	fresh[STEPS];
+};
+
+/**
+ * struct walk - a walk under way
+ * @now: where it is
+ * @on: that is where the step is from that is at @at, and @now knows no more than its address
+ * @last: the walk before; NULL: nothing is remembered
+ * @at: the first step of it that may yet be met
+ * @met: the first that was; STEPS: none
+ * @nr_fresh: steps that were none of these
+ * @crowded: there were more
+ */
+struct walk {
+	struct place	now;
+	struct last	*last;
+	uint32_t	at;
+	uint32_t	met;
+	uint32_t	nr_fresh;
+	bool		on;
+	bool		crowded;
+};
+
+/* This thread's stack, asked once; and its last walk, a pointer for want of static memory. */
+static __thread struct native_range own_stack __attribute__((tls_model("initial-exec")));
+static __thread struct last *last_walk __attribute__((tls_model("initial-exec")));
+
+extern void *__dso_handle __attribute__((visibility("hidden")));
+/* glibc's; without it nothing is remembered, nor without memory for it. */
+extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
+	__attribute__((weak));
+
+static struct last no_memory;
+
+static void thread_ends(void *mem)
+{
+	last_walk = NULL;
+	free(mem);
+}
+
+static __attribute__((cold)) void thread_begins(void)
+{
+	struct last *mem = __cxa_thread_atexit_impl ? calloc(1, sizeof(*mem)) : NULL;
+	pthread_attr_t attr;
+	size_t size;
+	void *base;
+
+	if (mem && __cxa_thread_atexit_impl(thread_ends, mem, &__dso_handle)) {
+		free(mem);
+		mem = NULL;
+	}
+	if (mem)
+		mem->first = STEPS;
+	last_walk = mem ? mem : &no_memory;
+	if (own_stack.end || pthread_getattr_np(pthread_self(), &attr))
+		return;
+	if (!pthread_attr_getstack(&attr, &base, &size))
+		own_stack = (struct native_range){ (uintptr_t)base, (uintptr_t)base + size };
+	pthread_attr_destroy(&attr);
+}
+
+/* ---- by rules ------------------------------------------------------------------------------- */
+
+/* On arm64 the upper bits of a return address may sign it. */
+static inline uintptr_t unsigned_address(uintptr_t address)
+{
+#ifdef __aarch64__
+	register uintptr_t x30 asm("x30") = address;
+
+	asm("hint #7" : "+r"(x30));
+	return x30;
+#else
+	return address;
+#endif
+}
+
+/* The word of this thread's stack at @at, above @low.  Return: false: it is not there. */
+static inline bool read_stack(struct step *step, uint32_t which, uintptr_t at, uintptr_t low)
+{
+	if (at < low || at > own_stack.end - sizeof(at) || at % sizeof(at))
+		return false;
+	step->at[which] = (const uintptr_t *)at;
+	step->word[which] = *step->at[which];
+	return true;
+}
+
+/*
+ * To the caller, by the rule of the code; @step: how.  Return: UNWIND_UNKNOWN: it is not found,
+ * UNWIND_END: there is none.
+ */
+static uint32_t by_rule(struct place *p, struct step *step)
+{
+	const struct unwind_rule rule = unwind_rule(p->ip);
+	uintptr_t low = p->cfa, cfa = low + (intptr_t)rule.cfa, saved = 0;
+
+	*step = (struct step){ .from = *p };
+	if (rule.kind <= UNWIND_END)
+		return rule.kind;
+	if (rule.kind != UNWIND_STACK) {
+		if (!p->known)
+			return UNWIND_UNKNOWN;
+		cfa = p->frame + (intptr_t)rule.cfa;
+		if (rule.kind == UNWIND_MEMORY) {
+			if (!read_stack(step, 2, cfa, low))
+				return UNWIND_UNKNOWN;
+			cfa = step->word[2];
+		}
+	}
+	/* A stack grows: this ends any circle. */
+	if (cfa <= low || !read_stack(step, 0, cfa + rule.back * sizeof(cfa), low))
+		return UNWIND_UNKNOWN;
+	if (rule.frame == UNWIND_LOST) {
+		p->known = false;
+	} else if (rule.at_frame || rule.frame) {
+		if (!rule.at_frame || p->known)
+			saved = (rule.at_frame ? p->frame : cfa) + rule.frame * sizeof(cfa);
+		p->known = saved && read_stack(step, 1, saved, low);
+		p->frame = p->known ? step->word[1] : 0;
+	}
+	p->ip = unsigned_address(step->word[0]);
+	p->cfa = cfa;
+	return p->ip ? rule.kind : UNWIND_END;
+}
+
+/* ---- by the last walk ----------------------------------------------------------------------- */
+
+static inline bool same_place(const struct place *a, const struct place *b)
+{
+	return a->ip == b->ip && a->cfa == b->cfa && a->frame == b->frame && a->known == b->known;
+}
+
+static inline bool same_words(const struct step *step)
+{
+	for (uint32_t i = 0; i < WORDS; i++)
+		if (step->at[i] && *step->at[i] != step->word[i])
+			return false;
+	return true;
+}
+
+/* Return: false: another step has to be made. */
+static inline bool by_last(struct walk *w)
+{
+	const struct step *step = w->last->step;
+
+	if (!w->on) {
+		while (w->at < STEPS && step[w->at].from.cfa < w->now.cfa)
+			w->at++;
+		if (w->at == STEPS || !same_place(&step[w->at].from, &w->now))
+			return false;
+		w->on = true;
+	}
+	/* The last of them leads nowhere. */
+	if (w->at + 1 < STEPS && same_words(&step[w->at])) {
+		if (w->met == STEPS)
+			w->met = w->at;
+		w->now.ip = step[++w->at].from.ip;
+		return true;
+	}
+	w->now = step[w->at].from;
+	w->on = false;
+	return false;
+}
+
+static void add_fresh(struct walk *w, const struct step *step, uint32_t nr)
+{
+	if (w->nr_fresh + nr > STEPS) {
+		w->crowded = true;
+		return;
+	}
+	memcpy(w->last->fresh + w->nr_fresh, step, nr * sizeof(*step));
+	w->nr_fresh += nr;
+}
+
+static uint32_t to_caller(struct walk *w)
+{
+	struct step step;
+	uint32_t kind;
+
+	if (w->last && by_last(w))
+		return UNWIND_STACK;
+	kind = by_rule(&w->now, &step);
+	if (!w->last || kind <= UNWIND_END)
+		return kind;
+	/* The last walk went on otherwise: what it had up to there is this one's own. */
+	if (w->met < w->at)
+		add_fresh(w, w->last->step + w->met, w->at - w->met);
+	w->met = STEPS;
+	add_fresh(w, &step, 1);
+	return kind;
+}
+
+static inline void set_busy(struct last *last, bool busy)
+{
+	/* A handler of this thread sees what comes before and after it in this order. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	last->busy = busy;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Where it has more steps than are remembered the last walk stays what it was, which is as true. */
+static inline void remember(struct walk *w)
+{
+	struct last *last = w->last;
+
+	if (!last)
+		return;
+	/* Where the last of them led. */
+	if (w->met == STEPS)
+		add_fresh(w, &(struct step){ .from = w->now }, 1);
+	if (!w->crowded && w->nr_fresh <= w->met) {
+		last->first = w->met - w->nr_fresh;
+		memcpy(last->step + last->first, last->fresh,
+		       w->nr_fresh * sizeof(*last->fresh));
+	}
+	set_busy(last, false);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+/* The last walk, by rules that are still those of the code. */
+static inline void take_last(struct walk *w, uint32_t unloads)
+{
+	w->last = last_walk == &no_memory || last_walk->busy ? NULL : last_walk;
+	w->met = STEPS;
+	if (!w->last)
+		return;
+	set_busy(w->last, true);
+	if (w->last->unloads != unloads)
+		w->last->first = STEPS;
+	w->last->unloads = unloads;
+	w->at = w->last->first;
+}
+
+/* The caller of this function is of the library, so what is above it has to be found as well. */
+__attribute__((noinline)) void torch_native_walk(struct native_stack *stack)
+{
+	const struct native_known *known = &native_known;
+	struct walk w = {
+		.now = {
+			.ip = (uintptr_t)__builtin_return_address(0),
+			.cfa = (uintptr_t)__builtin_dwarf_cfa(),
+			.frame = *(uintptr_t *)__builtin_frame_address(0),
+			.known = true,
+		},
+	};
+	uint32_t kind = UNWIND_STACK, unloads = unwind_unloads();
+	uint64_t key = native_mix(unloads, 0);
+	struct native_range skip;
+
+	stack->nr = 0;
+	stack->inner = UINT32_MAX;
+	if (__builtin_expect(!last_walk, 0))
+		thread_begins();
+	/* Another stack than the thread's own (of a fibre, or of signals) has other limits. */
+	if (!native_is_in(&own_stack, w.now.cfa)) {
+		stack->inner = 0;
+		return;
+	}
+	/* Acquire: pairs with the release in torch_native_skip(): the start is known as well. */
+	skip.end = __atomic_load_n(&known->skipped.end, __ATOMIC_ACQUIRE);
+	skip.start = known->skipped.start;
+	take_last(&w, unloads);
+	for (uint32_t visited = 0; visited < VISITED_MAX; visited++) {
+		if (native_is_in(&skip, w.now.ip)) {
+			if (stack->inner > stack->nr)
+				stack->inner = stack->nr;
+		} else if (stack->nr || !native_is_in(&known->own, w.now.ip)) {
+			if (stack->nr == NATIVE_FRAMES)
+				break;
+			stack->frame[stack->nr++] = w.now.ip;
+			key = native_mix(key, w.now.ip);
+		}
+		kind = to_caller(&w);
+		if (kind <= UNWIND_END)
+			break;
+	}
+	remember(&w);
+	if (kind != UNWIND_END)
+		stack->frame[stack->nr++] = XSPROF_FRAME_NAMED |
+					    (kind == UNWIND_UNKNOWN ? known->lost : known->cut);
+	if (stack->inner > stack->nr)
+		stack->inner = stack->nr;
+	stack->key = native_mix(native_mix(key, kind > UNWIND_END ? UNWIND_STACK : kind),
+				stack->inner);
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Native stacks of ops, of a program whose calls are known, with the stand-in for libtorch: names
+# and order, threads, children, libraries that come and go, code of which nothing is known. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+program=$BUILD/tests/torch/cstack-calls
+here=$PWD/tests/torch
+if [ ! -e "$program" ]; then
+	echo "1..0 # SKIP libxsprof-torch is not built for this machine"
+	exit 77
+fi
+shm=$(mktemp -d /dev/shm/xsprof-test.XXXXXX) || exit 1
+trap 'rm -rf "$dir" "$shm"' EXIT
+export XSPROF_SHM_DIR=$shm STAND_IN="good 1"
+unset XSPROF_TORCH LD_PRELOAD
+cd "$dir" || exit 1
+
+library() # NAME FUNCTION OPTION...
+{
+	local name=$1 function=$2
+
+	shift 2
+	gcc -O2 -g -fPIC -shared -fvisibility=hidden -DINSIDE="$function" "$@" -o "$name" \
+		"$here/cstack-library.c" 2>>log
+}
+
+library first.so first_one && library other.so other_one && library whole.so inside_it &&
+	library none.so without_any -fno-asynchronous-unwind-tables -fno-unwind-tables \
+		-fno-exceptions &&
+	strip -s -o stripped.so whole.so 2>>log
+result "libraries are built" $?
+"$xsprof" record -q --torch cstack -o data -- "$program" ./first.so ./other.so ./stripped.so \
+	./none.so >places 2>log && ! grep '^xsprof: PyTorch' log &&
+	"$dump" -q -f kineto -o ours data 2>>log
+result "a program is recorded with --torch cstack" $?
+if ! ldd "$xsprof" 2>/dev/null | grep -q libdw; then
+	skipped "names of functions" "built without elfutils"
+	finish
+fi
+nm -S whole.so >symbols
+cat places >>log
+for what in calls thread deep reloaded stripped unknown child fibre; do
+	case $what in
+	calls) name="functions and their callers, innermost first: frames of all kinds" ;;
+	thread) name="a thread's stack begins where the thread does" ;;
+	deep) name="32 frames of a deeper stack, and a note that there are more" ;;
+	reloaded) name="a library in the place of another has its own functions" ;;
+	stripped) name="code without symbols is its file and the place in it" ;;
+	unknown) name="a stack ends with a note at code without unwind information" ;;
+	child) name="the child of a fork" ;;
+	fibre) name="ops on another stack than the thread's have none" ;;
+	esac
+	python3 "$here/cstack.py" $what ours >>log 2>&1
+	result "$name" $?
+done
+# The file is another one than the one that ran: nothing in it is believed.
+library first.so another_first -O0 && "$dump" -q -f kineto -o ours data 2>>log &&
+	python3 "$here/cstack.py" replaced ours >>log 2>&1
+result "names of a file that was replaced are not used" $?
+"$xsprof" record -q --torch shapes,cstack -o data -- "$program" >places 2>log &&
+	"$dump" -q -f kineto -o ours data 2>>log &&
+	python3 "$here/cstack.py" calls ours >>log 2>&1 &&
+	grep -q '"Input Dims":\[\[7' ours
+result "--torch shapes,cstack: both" $?
+for wrong in cstack,cstack all,shapes off,cstack all, cstack,none; do
+	"$xsprof" record -q --torch $wrong -o data -- true 2>log && echo "$wrong: no error" >>log &&
+		break
+	grep -q -- "--torch: '$wrong': " log || break
+	wrong=
+done
+[ -z "$wrong" ]
+result "--torch refuses what is none of its words" $?
+finish
