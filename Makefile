@@ -107,6 +107,7 @@ nvtx_cflags	:= -fPIC -fvisibility=hidden -iquote .
 cupti_cflags	:= -fPIC -fvisibility=hidden -iquote .
 # A few TLS words, reached without a call, as those of libxsprof-user.so.
 opencl_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -iquote .
+vulkan_cflags	:= $(opencl_cflags)
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
 
@@ -130,6 +131,7 @@ nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
 collect_srcs	:= $(sort $(wildcard lib/collect/common/*.c))
 cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(collect_srcs)
 opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c)) $(collect_srcs)
+vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs))
@@ -141,6 +143,7 @@ itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
 nvtx_objs	:= $(nvtx_srcs:%.c=$(BUILD)/obj/nvtx/%.o)
 cupti_objs	:= $(cupti_srcs:%.c=$(BUILD)/obj/cupti/%.o)
 opencl_objs	:= $(opencl_srcs:%.c=$(BUILD)/obj/opencl/%.o)
+vulkan_objs	:= $(vulkan_srcs:%.c=$(BUILD)/obj/vulkan/%.o)
 torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
 
 user_map	:= $(wildcard lib/libxsprof-user.map)
@@ -157,6 +160,9 @@ ITT_SO		:= $(if $(itt_srcs),$(BUILD)/lib/libxsprof-itt.so)
 NVTX_SO		:= $(if $(nvtx_srcs),$(BUILD)/lib/libxsprof-nvtx.so)
 CUPTI_SO	:= $(if $(cupti_srcs),$(BUILD)/lib/libxsprof-cupti.so)
 OPENCL_SO	:= $(if $(opencl_srcs),$(BUILD)/lib/libxsprof-opencl.so)
+VULKAN_SO	:= $(if $(vulkan_srcs),$(BUILD)/lib/libxsprof-vulkan.so)
+# Vulkan's loader reads what folders hold: ours is there alone.
+VULKAN_LAYER	:= $(if $(vulkan_srcs),$(BUILD)/lib/xsprof-vulkan/layer.json)
 TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
 XSPROF_DUMP	:= $(if $(tools_srcs),$(BUILD)/bin/xsprof-dump)
@@ -181,7 +187,8 @@ all: user trace tools
 
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
-tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(TORCH_SO)
+tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) \
+	$(VULKAN_LAYER) $(TORCH_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -239,6 +246,8 @@ $(BUILD)/obj/cupti/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(cupti_cflags))
 $(BUILD)/obj/opencl/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(opencl_cflags))
+$(BUILD)/obj/vulkan/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(vulkan_cflags))
 $(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(torch_cflags))
 
@@ -277,16 +286,22 @@ $(BUILD)/lib/libxsprof-user.so $(BUILD)/lib/libxsprof-trace.so: %.so: %.so.$(SOM
 	$(Q)ln -sf $(<F) $@
 
 # The collectors of ITT and NVTX are dlopen()ed by the program's own stub, that of CUDA by libcuda,
-# that of OpenCL by its loader, by their path, and find the producer's library beside themselves.
+# those of OpenCL and Vulkan by their loaders, by their path, and find the producer's library beside
+# themselves.
 $(BUILD)/lib/libxsprof-itt.so: $(itt_objs)
 $(BUILD)/lib/libxsprof-nvtx.so: $(nvtx_objs)
 $(BUILD)/lib/libxsprof-cupti.so: $(cupti_objs)
 $(BUILD)/lib/libxsprof-opencl.so: $(opencl_objs)
-$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO): $(USER_SO) $(FLAGS_FILE)
+$(BUILD)/lib/libxsprof-vulkan.so: $(vulkan_objs)
+$(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO): $(USER_SO) $(FLAGS_FILE)
 	$(call say,LD)
 	$(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,-rpath,'$$ORIGIN' $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(USER_SO) \
 		$(DL_LIBS)
+
+$(VULKAN_LAYER): gpu/vulkan/layer.json
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
 
 # The PyTorch collector is preloaded, and opens the producer's library where PyTorch is.
 $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_FILE)
@@ -442,8 +457,10 @@ install: all $(PC_FILES)
 		ln -sf $$l.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/$$l.so; \
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
-	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(TORCH_SO) \
-		$(DESTDIR)$(LIBDIR)/)
+	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) \
+		$(VULKAN_SO) $(TORCH_SO) $(DESTDIR)$(LIBDIR)/)
+	$(if $(VULKAN_LAYER),$(INSTALL) -d $(DESTDIR)$(LIBDIR)/xsprof-vulkan)
+	$(if $(VULKAN_LAYER),$(INSTALL) -m 644 $(VULKAN_LAYER) $(DESTDIR)$(LIBDIR)/xsprof-vulkan/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
 	$(if $(XSPROF),ln -sf xsprof $(DESTDIR)$(BINDIR)/xsprof-dump)
 	$(if $(public_headers),$(INSTALL) -m 644 $(public_headers) $(DESTDIR)$(INCLUDEDIR)/xsprof/)
@@ -464,7 +481,9 @@ uninstall:
 	rm -f $(foreach l,libxsprof-user libxsprof-trace,$(addprefix $(DESTDIR)$(LIBDIR)/$(l), \
 		.a .so .so.$(SOMAJOR) .so.$(VERSION)))
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-nvtx.so \
-		libxsprof-cupti.so libxsprof-opencl.so libxsprof-torch.so)
+		libxsprof-cupti.so libxsprof-opencl.so libxsprof-vulkan.so libxsprof-torch.so \
+		xsprof-vulkan/layer.json)
+	-rmdir $(DESTDIR)$(LIBDIR)/xsprof-vulkan
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)
 	rm -f $(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,xsprof-user.pc xsprof-trace.pc)
 	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/xsprof/,$(notdir $(public_headers)))

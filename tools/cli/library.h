@@ -13,6 +13,8 @@
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_CUPTI	"libxsprof-cupti.so"
 #define LIBRARY_OPENCL	"libxsprof-opencl.so"
+/* What says where libxsprof-vulkan.so is, in a folder of its own. */
+#define LIBRARY_VULKAN	"xsprof-vulkan/layer.json"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
 
 /**

@@ -135,6 +135,56 @@ static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 		   theirs ? theirs : "");
 }
 
+/* ---- Vulkan ---------------------------------------------------------------------------------- */
+
+#define VULKAN_LAYER	"VK_LAYER_XSPROF_record"
+
+static bool in_list(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list; *p; p += *p == ':') {
+		size_t n = strcspn(p, ":");
+
+		if (n == len && !strncmp(p, word, n))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* Behind what it has, once. */
+static int add_to_list(const char *variable, const char *word, char **env, size_t *n)
+{
+	const char *theirs = getenv(variable);
+
+	if (!theirs || !*theirs)
+		return add(env, n, "%s=%s", variable, word);
+	return in_list(theirs, word) ? 0 : add(env, n, "%s=%s:%s", variable, theirs, word);
+}
+
+/*
+ * Vulkan's loader takes any number of layers, by names that it finds in folders of manifests; those
+ * that the user had named stay above ours. It reads VK_ADD_LAYER_PATH only where VK_LAYER_PATH does
+ * not say which folders are all of them.
+ */
+static int add_vulkan(const struct record_options *opts, char **env, size_t *n)
+{
+	const char *only = getenv("VK_LAYER_PATH");
+	char path[PATH_MAX];
+	int err;
+
+	if (!library_find(LIBRARY_VULKAN, path, sizeof(path)) || strchr(path, ':')) {
+		if (!opts->quiet)
+			tool_note("%s was not found beside xsprof, or a folder above it has a "
+				  "colon in its name: Vulkan is not recorded", LIBRARY_VULKAN);
+		return 0;
+	}
+	*strrchr(path, '/') = '\0';
+	err = add_to_list(only && *only ? "VK_LAYER_PATH" : "VK_ADD_LAYER_PATH", path, env, n);
+	return err ? err : add_to_list("VK_INSTANCE_LAYERS", VULKAN_LAYER, env, n);
+}
+
 /* ---- what is preloaded ----------------------------------------------------------------------- */
 
 /* @what: what is not recorded otherwise.  The loader takes both for the end of a name. */
@@ -325,6 +375,8 @@ int record_env(const struct record_options *opts, const char *session,
 		err = add(env, &n, "XSPROF_GPU_BUDGET=%s", opts->gpu_budget);
 	if (!err && opts->gpu)
 		err = add_opencl(opts, env, &n);
+	if (!err && opts->gpu)
+		err = add_vulkan(opts, env, &n);
 	if (!err)
 		err = add_preload(opts, env, &n);
 	return err;

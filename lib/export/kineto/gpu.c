@@ -164,6 +164,7 @@ static bool launches(const char *name)
 		"cuStreamSynchronize", "cuCtxSynchronize", "cuStreamWaitEvent",
 		"cuEventSynchronize", "hipLaunch", "hipExtLaunch", "hipExtModuleLaunch",
 		"hipModuleLaunch", "hipGraphLaunch", "hipMemcpy", "hipMemset", "clEnqueue",
+		"vkQueueSubmit",
 	};
 
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)

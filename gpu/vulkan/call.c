@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is alike in all calls: whether one is recorded, and its activity.
+ */
+#include "gpu/vulkan/local.h"
+
+bool vulkan_active;
+
+bool vulkan_begin(const struct vulkan_device *device, uint64_t *begin)
+{
+	if (!device->on || !(xsprof_enabled() >> vulkan_category() & 1) || !vulkan_thread_ready())
+		return false;
+	*begin = xsprof_now();
+	return true;
+}
+
+void vulkan_end(const struct vulkan_device *device, const struct vulkan_queue *queue,
+		enum vulkan_call call, uint64_t begin, uint64_t end, uint64_t correlation)
+{
+	const struct xsprof_device_activity a = {
+		.size = sizeof(a), .name = vulkan_call_name(call), .kind = XSPROF_GPU_RUNTIME,
+		.begin = begin, .end = end, .correlation = correlation,
+		.device = device->gpu ? device->gpu->number : 0, .context = device->number,
+		.stream = queue ? queue->number : 0, .thread = xsprof_thread_id(),
+	};
+
+	xsprof_device_activity(&a, NULL, 0);
+}
+
+void vulkan_started(uint64_t begin)
+{
+	const struct xsprof_device_activity a = {
+		.size = sizeof(a), .kind = XSPROF_GPU_OVERHEAD, .begin = begin, .end = xsprof_now(),
+		.name = xsprof_name_in(vulkan_category(), "Start of Vulkan's collector"),
+	};
+
+	xsprof_device_activity(&a, NULL, 0);
+}
