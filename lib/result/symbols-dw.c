@@ -9,6 +9,7 @@
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,17 +54,45 @@ static bool is_trusted(const struct stat *st)
 	return !st->st_uid || st->st_uid == geteuid();
 }
 
+/* Who else could put something there, or something else at its path? */
+static bool is_ours(const char *path, bool sticky_is)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || !is_trusted(&st))
+		return false;
+	return !(st.st_mode & (S_IWGRP | S_IWOTH)) || (sticky_is && st.st_mode & S_ISVTX);
+}
+
+/*
+ * The file is by itself what its path says, and nobody else can put anything beside it.  In a
+ * sticky folder nobody replaces what is another's, but anybody may add to it.
+ */
+static bool is_alone(const char *path)
+{
+	char real[PATH_MAX], *slash;
+	bool beside = true;
+
+	if (!realpath(path, real) || strcmp(real, path) || !is_ours(real, false))
+		return false;
+	while ((slash = strrchr(real, '/')) && slash != real) {
+		*slash = '\0';
+		if (!is_ours(real, !beside))
+			return false;
+		beside = false;
+	}
+	return is_ours("/", true);
+}
+
 /*
  * Debug information of a file's own is looked for beside it, under names that the file chooses, and
- * opened whatever has them: only where its owner is root, or who asks.  By its build id it is in
- * the system's folders.
+ * opened whatever has them: only where nobody but root and who asks could have put it there.  By
+ * its build id it is in the system's folders.
  */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			  const char *path, const char *link, GElf_Word crc, char **found)
 {
-	struct stat st;
-
-	if (path && !stat(path, &st) && is_trusted(&st))
+	if (path && is_alone(path))
 		return dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc,
 						    found);
 	return dwfl_build_id_find_debuginfo(module, data, name, base, path, link, crc, found);

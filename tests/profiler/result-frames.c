@@ -364,12 +364,24 @@ static void test_others(const struct self *s)
 }
 
 /*
- * A program of another user's without debug information: that is not looked for beside it, where
- * there may be anything.  Beside one's own it is.
+ * A program without debug information: that is not looked for beside it where somebody else may
+ * have put anything.  Where only root and the user can, it is.
  */
 static void test_beside(const struct self *s)
 {
-	static const char what[] = "what is beside another user's file";
+	static const char what[] = "what is beside a file where others can put something";
+	static const struct {
+		uid_t	file;
+		uid_t	folder;
+		mode_t	mode;
+		bool	link;	/* to the file, from another user's folder */
+		bool	opened;
+	} ways[] = {
+		{ 0, 0, 0755, false, true }, { 1, 0, 0755, false, false },
+		{ 0, 1, 0755, false, false }, { 0, 0, 0777, false, false },
+		{ 0, 0, 01777, false, false }, { 0, 1, 0755, true, false },
+	};
+	char elsewhere[] = "/tmp/xsprof-frames.XXXXXX", moved[64];
 	char dir[] = "/tmp/xsprof-frames.XXXXXX", path[64], beside[80], command[5000];
 	char events[4096];
 
@@ -377,24 +389,27 @@ static void test_beside(const struct self *s)
 		tap_skip(what, "not root");
 		return;
 	}
-	if (!mkdtemp(dir))
+	if (!mkdtemp(dir) || !mkdtemp(elsewhere))
 		tap_bail("mkdtemp: %s", strerror(errno));
 	snprintf(path, sizeof(path), "%s/program", dir);
 	snprintf(beside, sizeof(beside), "%s.debug", path);
 	snprintf(command, sizeof(command), "objcopy --strip-all '%s' %s", s->path, path);
 	if (system(command) || mkfifo(beside, 0600))
 		tap_bail("%s", command);
-	for (uid_t uid = 0; uid < 2; uid++) {
+	snprintf(moved, sizeof(moved), "%s/program", elsewhere);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		int hold = open(beside, O_RDWR), in = inotify_init1(IN_NONBLOCK);
 		struct xsprof_result *r;
 		struct ops o;
 
 		CHECK(hold >= 0 && inotify_add_watch(in, beside, IN_OPEN) >= 0);
-		CHECK(!chown(path, uid, uid));
+		CHECK(!ways[i].link || (!rename(path, moved) && !symlink(moved, path)));
+		CHECK(!chown(path, ways[i].file, 0) && !chown(dir, ways[i].folder, 0) &&
+		      !chmod(dir, ways[i].mode));
 		r = with(&o, s, "-", path, addresses, 1);
 		CHECK_EQ(xsprof_event_nr_frames(xsprof_result_event(r, 0)), 1);
 #ifdef WITH_DW
-		CHECK_EQ(read(in, events, sizeof(events)) > 0, !uid);
+		CHECK_EQ(read(in, events, sizeof(events)) > 0, ways[i].opened);
 #else
 		(void)events;
 #endif
@@ -405,7 +420,9 @@ static void test_beside(const struct self *s)
 	}
 	unlink(beside);
 	unlink(path);
+	unlink(moved);
 	rmdir(dir);
+	rmdir(elsewhere);
 	tap_result("%s", what);
 }
 
