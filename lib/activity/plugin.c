@@ -112,6 +112,11 @@ static void open_file(const char *path)
 		xsp_say(VARIABLE ": %s: %s: it is not opened", path, strerror(errno));
 		return;
 	}
+	/* dlopen() would take what is behind it for a word of the loader's: for another file. */
+	if (strchr(real, '$')) {
+		xsp_say("%s: its path has a '$' in it: move or rename it; it is not opened", path);
+		return;
+	}
 	if (xsp_trust_file(real, why, sizeof(why))) {
 		xsp_say("%s: %s; it is not opened", path, why);
 		return;

@@ -309,6 +309,14 @@ def check_refused():
            "one with nothing to record says nothing", got.stderr)
 
 
+def check_loader_words():
+    """dlopen() would open another file than the one that was looked at."""
+    folder = path("$LIB")
+    os.mkdir(folder)
+    shutil.copy(path("toy.so"), folder)
+    refused("a path with a word of the loader's", os.path.join(folder, "toy.so"), ["has a '$'"])
+
+
 def check_writable():
     folder = path("open")
     os.mkdir(folder)
@@ -356,7 +364,8 @@ install()
 compile_all()
 if not failed:
     for check in (check_jobs, check_shown, check_losses, check_lives, check_session, check_twice,
-                  check_switch, check_own, check_refused, check_writable):
+                  check_switch, check_own, check_refused,
+                  check_loader_words, check_writable):
         check()
 print(f"1..{count}")
 TEMP.cleanup()
