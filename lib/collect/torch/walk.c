@@ -14,6 +14,11 @@
 
 #include "collect/torch/native.h"
 
+/*
+ * Without a limit the first thread's stack is said to reach down to what is mapped below it, and a
+ * program's own stacks that are mapped later would be taken for a part of it.
+ */
+#define STACK_MAX	((size_t)1 << 30)
 #define VISITED_MAX	512u	/* frames, those that are left out among them */
 #define STEPS		128u	/* that are remembered */
 #define WORDS		3u	/* read for a step: the caller, its frame pointer and its CFA */
@@ -107,8 +112,10 @@ static __attribute__((cold)) void thread_begins(void)
 	last_walk = mem ? mem : &no_memory;
 	if (own_stack.end || pthread_getattr_np(pthread_self(), &attr))
 		return;
-	if (!pthread_attr_getstack(&attr, &base, &size))
-		own_stack = (struct native_range){ (uintptr_t)base, (uintptr_t)base + size };
+	if (!pthread_attr_getstack(&attr, &base, &size)) {
+		own_stack.end = (uintptr_t)base + size;
+		own_stack.start = own_stack.end - (size < STACK_MAX ? size : STACK_MAX);
+	}
 	pthread_attr_destroy(&attr);
 }
 
