@@ -426,7 +426,9 @@ else
 		env "$@" sleep 1000 & disown $!
 		other=$!
 		pids+=" $other"
-		until [ ! -d /proc/$other ] || [ "$(cat /proc/$other/comm)" = sleep ]; do
+		# The C library is mapped behind what is preloaded.
+		until [ ! -d /proc/$other ] || { [ "$(cat /proc/$other/comm)" = sleep ] &&
+			grep -q '/libc[.-]' /proc/$other/maps; }; do
 			sleep 0.01
 		done
 		ctl 1 start -p $other -o none.json
