@@ -82,7 +82,7 @@ bool opencl_thread_back(void)
 		return was == OPENCL_RUNS;
 	if (!xsprof_collector_add(&opencl_collector))
 		return true;
-	/* It was told.  Commands that nobody looks at are not kept. */
+	/* The library has said so.  Without a thread no commands are kept. */
 	__atomic_store_n(&opencl_thread, OPENCL_FAILED, __ATOMIC_RELAXED);
 	return false;
 }

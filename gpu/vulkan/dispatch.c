@@ -13,7 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vulkan_instance *instances;
 static struct vulkan_device *devices;
 
-/* A key that no handle has: somebody fills the structure in. */
+/* No handle has this key: a thread is filling the structure in. */
 static char taken;
 
 struct vulkan_instance *vulkan_instance_of(vk_handle handle)

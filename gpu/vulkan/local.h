@@ -252,7 +252,7 @@ struct vulkan_queue *vulkan_queue_get(struct vulkan_device *device, vk_handle ha
 struct vulkan_pending *vulkan_pending_take(struct vulkan_queue *queue, uint32_t nr);
 /* It is over, or was never under way. */
 void vulkan_pending_give(struct vulkan_pending *pending);
-/* All of a device's whose submits are over. */
+/* All queues of a device: their submits are over. */
 void vulkan_queues_destroy(struct vulkan_device *device);
 void vulkan_queues_forget(void);
 

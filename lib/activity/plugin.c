@@ -4,8 +4,8 @@
  * constructor of the library, which is where a process that is recorded attaches, or where a
  * session of the program's begins to record: never in a marker, which may be in a signal handler.
  *
- * A process that nobody records, and one with more rights than its caller, opens none.  No file is
- * opened that another user could have written.
+ * A process that is not recorded, or that has more rights than its caller, opens no plug-in.  Nor
+ * is a file opened that another user could have written.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -43,7 +43,7 @@ void xsprof_collector_put(struct xsprof_collector *collector,
 {
 	struct xsp_collector *k = collector->own;
 
-	/* Before it is added there is nobody to wait for. */
+	/* Before the collector is added there is no recorder to wait for. */
 	if (!k) {
 		xsprof_device_activity(activity, kv, n);
 		return;

@@ -7,43 +7,24 @@
 import collections
 import json
 import os
-import subprocess
-import sys
-import tempfile
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-XSPROF = os.path.join(BUILD, "bin", "xsprof")
+import gpulib
+from gpulib import BUILD, CAPTURE, XSPROF, finish
+
 PROGRAM = os.path.join(BUILD, "tests", "gpu", "program")
-DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
-SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
-CAPTURE = os.path.join(DIR.name, "capture")
-
-count = 0
-failed = False
+OWN = {"without": ("CUDA_",), "XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so")}
 
 
 def equal(got, want, name):
-    global count, failed
-    count += 1
-    if got != want:
-        failed = True
-        for line in f"got  {got}\nwant {want}".splitlines():
-            print("#", line)
-    print("ok" if got == want else "not ok", count, f"{name} (replay)")
+    gpulib.equal(got, want, f"{name} (replay)")
 
 
-def run(*args, encoding="utf-8", **more):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", "CUDA_"))}
-    env.update({"XSPROF_CUPTI": os.path.join(BUILD, "tests", "gpu", "libcupti.so"),
-                "XSPROF_SHM_DIR": SHM.name, **more})
-    return subprocess.run([XSPROF, *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          encoding=encoding, timeout=120)
+def run(*args, **more):
+    return gpulib.run([XSPROF, *args], **{**OWN, **more})
 
 
 def record(*options, what, **more):
-    got = run("record", *options, "-o", CAPTURE, "--", PROGRAM, *what, **more)
-    dump = run("dump", "-f", "ndjson", CAPTURE)
-    events = [json.loads(line) for line in dump.stdout.splitlines()]
+    got, events, _ = gpulib.record([PROGRAM, *what], options, **{**OWN, **more})
     return got, [e for e in events if e["type"] == "gpu"], events
 
 
@@ -181,7 +162,4 @@ def check_budget():
 
 check_details()
 check_budget()
-print(f"1..{count}")
-DIR.cleanup()
-SHM.cleanup()
-sys.exit(failed)
+finish()

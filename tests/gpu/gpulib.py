@@ -41,12 +41,12 @@ def finish():
     sys.exit(failed())
 
 
-def run(args, without=(), timeout=300, **more):
+def run(args, without=(), timeout=300, encoding="utf-8", **more):
     """Without variables of that beginning, which may be the user's own."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("XSPROF_", *without))}
     env.update({"XSPROF_SHM_DIR": SHM.name, **more})
-    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=timeout)
+    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          encoding=encoding, timeout=timeout)
 
 
 def record(command, options=("--gpu",), **more):

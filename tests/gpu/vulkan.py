@@ -8,18 +8,13 @@
 import collections
 import json
 import os
-import subprocess
-import sys
-import tempfile
 
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-XSPROF = os.path.join(BUILD, "bin", "xsprof")
+import gpulib
+from gpulib import BUILD, CAPTURE, DIR, XSPROF, equal, failed, finish, missed, of, result
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-DIR = tempfile.TemporaryDirectory(prefix="xsprof-test.")
-SHM = tempfile.TemporaryDirectory(prefix="xsprof-test.", dir="/dev/shm")
 PROGRAM = os.path.join(DIR.name, "vulkan")
-CAPTURE = os.path.join(DIR.name, "capture")
 COUNT = os.path.join(DIR.name, "count")
 LAYERS = os.path.join(DIR.name, "layers")
 OURS = os.path.join(BUILD, "lib", "xsprof-vulkan")
@@ -30,31 +25,11 @@ MANIFEST = {"file_format_version": "1.1.2", "layer": {
     "name": "VK_LAYER_TEST_count", "type": "GLOBAL", "library_path": "./layer.so",
     "api_version": "1.3.239", "implementation_version": "1", "description": "counts"}}
 
-count = 0
-failed = False
-
-
-def result(good, name, why=""):
-    global count, failed
-    count += 1
-    if not good:
-        failed = True
-        for line in str(why).splitlines():
-            print("#", line)
-    print("ok" if good else "not ok", count, name, flush=True)
-
-
-def equal(got, want, name):
-    result(got == want, name, f"got  {got}\nwant {want}")
-
 
 def run(args, **more):
-    env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("XSPROF_", "VK_", "COUNT_")) or k == "VK_ICD_FILENAMES"}
-    env.setdefault("VK_ICD_FILENAMES", lavapipe())
-    env.update({"XSPROF_SHM_DIR": SHM.name, "COUNT_FILE": COUNT, **more})
-    return subprocess.run(args, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=300)
+    own = {k: os.environ[k] for k in ("VK_ICD_FILENAMES",) if k in os.environ}
+    own.setdefault("VK_ICD_FILENAMES", lavapipe())
+    return gpulib.run(args, **{"without": ("VK_", "COUNT_"), "COUNT_FILE": COUNT, **own, **more})
 
 
 def lavapipe():
@@ -91,17 +66,8 @@ def below(layer, folder):
     return {"VK_INSTANCE_LAYERS": f"{RECORD}:{layer}", "VK_LAYER_PATH": f"{OURS}:{folder}"}
 
 
-def of(events, *kinds):
-    return [e for e in events if e["type"] == "gpu" and e["kind"] in kinds]
-
-
 def work_of(events):
     return of(events, "kernel", "memcpy")
-
-
-def missed(events):
-    return {e["name"]: e["i64"] for e in events
-            if e["type"] == "counter" and e["name"].startswith("not recorded")}
 
 
 def clock_of(events):
@@ -343,7 +309,7 @@ def check_vkcube():
 
 
 compile_all()
-if not failed:
+if not failed():
     check_all()
     check_kineto()
     check_labels()
@@ -354,5 +320,4 @@ if not failed:
     check_validation()
     check_valgrind()
     check_vkcube()
-print(f"1..{count}")
-sys.exit(failed)
+finish()
