@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "result/build-local.h"
 #include "result/frames.h"
+#include "result/mappings.h"
 
 /* What an address is called. */
 struct xsr_address {
@@ -26,76 +28,31 @@ struct xsr_address {
 	const char		*frames[];
 };
 
-struct mapping {
-	uint64_t	start;
-	uint64_t	end;
-	uint64_t	offset;
-	char		build_id[64];
-	const char	*path;
-};
-
-/* "start-end offset buildid path" */
-static bool read_mapping(const char *text, struct mapping *m)
-{
-	int path = 0;
-
-	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %" SCNx64 " %63s %n", &m->start, &m->end,
-		   &m->offset, m->build_id, &path) != 4 || !path)
-		return false;
-	m->path = text + path;
-	return m->start < m->end && *m->path;
-}
-
-/* Those of a producer that were there when they were read. */
-struct mappings {
-	uint32_t	nr;
-	struct mapping	list[];
-};
-
 struct xsr_frames {
 	const struct xsprof_trace	*trace;
 	enum xsr_frame_form		form;
 	size_t				memory;
 	struct xsr_files		*files;		/* NULL while nobody asked */
+	uint64_t			seed;
 	struct xsr_texts		texts;
 	struct xsp_pool			pool;
 	struct xsp_map			stacks;		/* from producer and stack */
-	struct xsp_map			mappings;	/* from producer */
-	struct xsp_map			addresses;	/* from a mix of producer and address */
+	struct xsp_map			mappings;	/* from producer + 1 */
+	struct xsp_map			addresses;	/* from a mix of what finds them */
 };
 
-static const struct mappings *mappings_of(struct xsr_frames *fr, uint32_t producer)
+static struct xsr_mappings *mappings_of(struct xsr_frames *fr, uint32_t producer)
 {
-	uint64_t key = xsr_key(producer, 0), *made = xsp_map_get(&fr->mappings, key);
-	struct mappings *all;
-	const char *text;
-	uint32_t nr = 0;
+	uint64_t key = producer + 1ull, *made = xsp_map_get(&fr->mappings, key);
+	struct xsr_mappings *mappings;
 
 	if (made)
-		return (const struct mappings *)(uintptr_t)*made;
-	while (xsprof_trace_map(fr->trace, producer, nr))
-		nr++;
-	all = xsp_pool_get(&fr->pool, sizeof(*all) + nr * sizeof(*all->list));
-	if (!all)
-		return NULL;
-	all->nr = 0;
-	/* One that is not understood holds nothing, and has its number all the same. */
-	for (; (text = xsprof_trace_map(fr->trace, producer, all->nr)); all->nr++)
-		if (!read_mapping(text, &all->list[all->nr]))
-			all->list[all->nr].start = all->list[all->nr].end = 0;
-	return xsp_map_set(&fr->mappings, key, (uintptr_t)all) ? NULL : all;
-}
-
-/*
- * The newest of the first @maps that holds it: what was there before may have gone.  Return: its
- * number + 1; 0: none does.
- */
-static uint32_t find_mapping(const struct mappings *all, uint32_t maps, uint64_t address)
-{
-	for (uint32_t i = maps < all->nr ? maps : all->nr; i--;)
-		if (address >= all->list[i].start && address < all->list[i].end)
-			return i + 1;
-	return 0;
+		return (struct xsr_mappings *)(uintptr_t)*made;
+	mappings = xsr_mappings_new(fr->trace, producer);
+	if (mappings && !xsp_map_set(&fr->mappings, key, (uintptr_t)mappings))
+		return mappings;
+	xsr_mappings_free(mappings);
+	return NULL;
 }
 
 /* ---- one address ---------------------------------------------------------------------------- */
@@ -157,8 +114,10 @@ static int give_name(const char *name, struct found *f)
 }
 
 /* @m: NULL: it is of none. */
-static int look_up(uint32_t producer, uint64_t address, const struct mapping *m, struct found *f)
+static int look_up(uint32_t producer, uint64_t address, const struct xsr_mapping *m,
+		   struct found *f)
 {
+	char build_id[64] = "";
 	struct xsr_buf b = { 0 };
 	int err, known;
 
@@ -172,8 +131,9 @@ static int look_up(uint32_t producer, uint64_t address, const struct mapping *m,
 		f->fr->files = xsr_files_new();
 	if (!f->fr->files)
 		return -ENOMEM;
+	sscanf(m->build_id, "%63s", build_id);
 	/* Where a call returns to may be another line already, or another function. */
-	known = xsr_files_look_up(f->fr->files, m->path, m->build_id,
+	known = xsr_files_look_up(f->fr->files, m->path, build_id,
 				  address - m->start + m->offset - (address > m->start), give, f);
 	if (known < 0)
 		return known;
@@ -189,24 +149,32 @@ plain:
 }
 
 static const struct xsr_address *address_of(struct xsr_frames *fr, uint32_t producer,
-					    const struct mappings *all, uint32_t maps,
+					    struct xsr_mappings *all, uint32_t maps,
 					    uint64_t address)
 {
-	uint32_t mapping = address & XSPROF_FRAME_NAMED ? 0 : find_mapping(all, maps, address);
-	uint64_t key = (address * 0x9e3779b97f4a7c15u ^ (uint64_t)producer << 48) | 1ull << 63;
-	uint64_t *head = xsp_map_get(&fr->addresses, key);
-	struct xsr_address *a, *first = head ? (void *)(uintptr_t)*head : NULL;
+	int64_t mapping = address & XSPROF_FRAME_NAMED ? 0 :
+			  xsr_mappings_find(all, maps, address);
+	struct xsr_address *a, *first;
 	struct found f = { .fr = fr };
+	uint64_t key, *head;
 
+	if (mapping < 0)
+		return NULL;
+	/* The seed keeps a capture from choosing addresses that have one key. */
+	key = xsp_hash_pair(address ^ fr->seed, (uint64_t)producer << 32 | (uint32_t)mapping) |
+	      1ull << 63;
+	head = xsp_map_get(&fr->addresses, key);
+	first = head ? (void *)(uintptr_t)*head : NULL;
 	for (a = first; a; a = a->next)
 		if (a->address == address && a->producer == producer && a->mapping == mapping)
 			return a;
-	if (look_up(producer, address, mapping ? &all->list[mapping - 1] : NULL, &f))
+	if (look_up(producer, address,
+		    mapping ? xsr_mappings_get(all, (uint32_t)mapping) : NULL, &f))
 		return NULL;
 	a = xsp_pool_get(&fr->pool, sizeof(*a) + f.nr * sizeof(*a->frames));
 	if (!a)
 		return NULL;
-	*a = (struct xsr_address){ first, address, producer, mapping, f.nr, f.begins };
+	*a = (struct xsr_address){ first, address, producer, (uint32_t)mapping, f.nr, f.begins };
 	memcpy(a->frames, f.frames, f.nr * sizeof(*a->frames));
 	return xsp_map_set(&fr->addresses, key, (uintptr_t)a) ? NULL : a;
 }
@@ -222,7 +190,7 @@ static bool put_note(struct xsr_frames *fr, struct xsr_stack *stack, const char 
 
 static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t producer, uint32_t id)
 {
-	const struct mappings *all = mappings_of(fr, producer);
+	struct xsr_mappings *all = mappings_of(fr, producer);
 	const struct xsr_address *a;
 	struct xsr_stack *stack;
 	const uint64_t *raw;
@@ -242,7 +210,6 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 	if (!stack || !all)
 		return NULL;
 	stack->nr = 0;
-	stack->maps = all->nr;
 	for (size_t i = 0; i < nr; i++) {
 		a = address_of(fr, producer, all, maps, raw[i]);
 		/* What begins an op is inlined into the first that anybody asked for. */
@@ -257,29 +224,19 @@ static const struct xsr_stack *make_stack(struct xsr_frames *fr, uint32_t produc
 	return stack;
 }
 
-/* All but the files, which others may be found in again. */
+/* All but the files and mappings, which others may be found in again. */
 static void forget(struct xsr_frames *fr)
 {
 	xsr_texts_free(&fr->texts);
 	xsp_pool_free(&fr->pool);
 	xsp_map_free(&fr->stacks);
-	xsp_map_free(&fr->mappings);
 	xsp_map_free(&fr->addresses);
 }
 
 static size_t memory_of(const struct xsr_frames *fr)
 {
 	return fr->pool.bytes + fr->texts.pool.bytes + fr->texts.room * sizeof(*fr->texts.list) +
-	       (fr->stacks.room + fr->mappings.room + fr->addresses.room) * 2 * sizeof(uint64_t);
-}
-
-/* More was mapped since, maybe where something else was. */
-static bool is_old(const struct xsr_frames *fr, uint32_t producer)
-{
-	const uint64_t *made = xsp_map_get(&fr->mappings, xsr_key(producer, 0));
-	const struct mappings *all = made ? (const void *)(uintptr_t)*made : NULL;
-
-	return all && xsprof_trace_map(fr->trace, producer, all->nr);
+	       (fr->stacks.room + fr->addresses.room) * 2 * sizeof(uint64_t);
 }
 
 const struct xsr_stack *xsr_frames_get(struct xsr_frames *fr, uint32_t producer, uint32_t id)
@@ -287,13 +244,16 @@ const struct xsr_stack *xsr_frames_get(struct xsr_frames *fr, uint32_t producer,
 	uint64_t key = xsr_key(producer, id), *made;
 	const struct xsr_stack *stack;
 
-	if ((fr->memory && memory_of(fr) > fr->memory) || is_old(fr, producer))
+	if (fr->memory && memory_of(fr) > fr->memory)
 		forget(fr);
 	made = xsp_map_get(&fr->stacks, key);
 	if (made)
 		return (const struct xsr_stack *)(uintptr_t)*made;
 	stack = make_stack(fr, producer, id);
-	return !stack || xsp_map_set(&fr->stacks, key, (uintptr_t)stack) ? NULL : stack;
+	/* One that is not there may still come. */
+	if (!stack || (!stack->nr && id != XSPROF_STACK_MISSED))
+		return stack;
+	return xsp_map_set(&fr->stacks, key, (uintptr_t)stack) ? NULL : stack;
 }
 
 struct xsr_frames *xsr_frames_new(const struct xsprof_trace *trace, enum xsr_frame_form form,
@@ -305,6 +265,7 @@ struct xsr_frames *xsr_frames_new(const struct xsprof_trace *trace, enum xsr_fra
 		fr->trace = trace;
 		fr->form = form;
 		fr->memory = memory;
+		fr->seed = xsp_hash_seed(fr);
 	}
 	return fr;
 }
@@ -315,5 +276,9 @@ void xsr_frames_free(struct xsr_frames *fr)
 		return;
 	xsr_files_free(fr->files);
 	forget(fr);
+	for (size_t i = 0; i < fr->mappings.room; i++)
+		if (fr->mappings.keys[i])
+			xsr_mappings_free((void *)(uintptr_t)fr->mappings.values[i]);
+	xsp_map_free(&fr->mappings);
 	free(fr);
 }

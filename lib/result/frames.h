@@ -18,10 +18,9 @@ enum xsr_frame_form {
 	XSR_FRAME_PYTHON,	/* "file.c(12): function", as PyTorch writes its own */
 };
 
-/* The frames of a stack, innermost first, inlined ones among them; @maps: mappings known then. */
+/* The frames of a stack, innermost first, inlined ones among them. */
 struct xsr_stack {
 	uint32_t	nr;
-	uint32_t	maps;
 	const char	*frames[];
 };
 
@@ -29,7 +28,8 @@ struct xsr_stack {
  * xsr_frames_new() - a reader of stacks
  * @trace: where they are; it may be read on between calls
  * @form: of the frames
- * @memory: when so many bytes are used all is forgotten, and found out anew; 0: nothing ever is
+ * @memory: when so many bytes are used all but the mappings is forgotten, and found out anew;
+ *          0: nothing ever is
  *
  * Return: it, NULL: no memory.
  */

@@ -237,8 +237,6 @@ static void test_reloaded(void)
 	tap_result("code that is where other code was");
 }
 
-/* ---- what a hostile program would have written ---------------------------------------------- */
-
 static uint64_t dice(void)
 {
 	static uint64_t x = 1;
@@ -246,6 +244,70 @@ static uint64_t dice(void)
 	x = x * 6364136223846793005u + 1442695040888963407u;
 	return x >> 33;
 }
+
+#define MAPPINGS	3000u
+#define STACKS		600u
+#define ADDRESSES	40u
+
+/* Mappings of all sizes, and stacks between them: found as by looking at one after the other. */
+static void test_many(void)
+{
+	static uint64_t start[MAPPINGS], end[MAPPINGS];
+	const unsigned int each = MAPPINGS / STACKS;
+	unsigned int other = 0, of_none = 0;
+	struct xsprof_result *r;
+	struct ops o;
+
+	ops_begin(&o);
+	for (unsigned int i = 0; i < MAPPINGS; i++) {
+		uint64_t address[ADDRESSES];
+		char text[64];
+
+		start[i] = 0x1000 + dice() % 5000;
+		end[i] = start[i] + 1 + dice() % (i % 3 ? 20 : 2000);
+		snprintf(text, sizeof(text), "%llx-%llx 0 - /%u", (unsigned long long)start[i],
+			 (unsigned long long)end[i], i);
+		ops_map(&o, i % 50 ? text : "this is no mapping");
+		if (!(i % 50))
+			start[i] = end[i] = 0;
+		if (i % each != each - 1)
+			continue;
+		for (unsigned int k = 0; k < ADDRESSES; k++)
+			address[k] = 0x1000 + (i / each * 7919 + k * 127) % 7500;
+		ops_stack(&o, i / each + 1, address, ADDRESSES, 0);
+	}
+	/* In another order than they came. */
+	for (unsigned int i = 0; i < STACKS; i++)
+		put_op(&o, i * 7 % STACKS + 1, 2000 + 20 * i);
+	r = ops_result(&o, NULL);
+	for (unsigned int i = 0; i < STACKS; i++) {
+		unsigned int stack = i * 7 % STACKS;
+
+		for (unsigned int k = 0; k < ADDRESSES; k++) {
+			uint64_t address = 0x1000 + (stack * 7919 + k * 127) % 7500;
+			unsigned int m = (stack + 1) * each;
+			char want[64];
+
+			while (m && (address < start[m - 1] || address >= end[m - 1]))
+				m--;
+			if (m)
+				snprintf(want, sizeof(want), "/%u+0x%llx", m - 1,
+					 (unsigned long long)(address - start[m - 1]));
+			else
+				snprintf(want, sizeof(want), "0x%llx",
+					 (unsigned long long)address);
+			of_none += !m;
+			other += !!strcmp(xsprof_event_frame(xsprof_result_event(r, i), k), want);
+		}
+	}
+	CHECK_EQ(other, 0);
+	CHECK(of_none > 0 && of_none < STACKS * ADDRESSES / 2);
+	xsprof_result_free(r);
+	ops_free(&o);
+	tap_result("many mappings, each stack of those before it");
+}
+
+/* ---- what a hostile program would have written ---------------------------------------------- */
 
 static uint64_t odd_number(const struct self *s)
 {
@@ -442,6 +504,7 @@ int main(void)
 	test_names(&self);
 	test_symbols(&self);
 	test_reloaded();
+	test_many();
 	test_hostile(&self);
 	test_others(&self);
 	test_beside(&self);

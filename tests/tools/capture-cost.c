@@ -238,6 +238,32 @@ static void make_parts(uint32_t n)
 	cap_end(t);
 }
 
+/* Mappings that hold one another, a stack after each, and an op of it: each stack is of its own. */
+static void make_mappings(uint32_t n)
+{
+	struct xsprof_rec_op op = { .sequence = -1 };
+	uint64_t t = T(1), stack[8];
+	struct cap_ring r;
+	char text[64];
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "%x-%x %x - /gone", 1000 + i, 1000 + 4 * n - i, i);
+		cap_entry(XSPROF_ENTRY_MAP, 0, 0, text, strlen(text));
+		for (uint32_t k = 0; k < 8; k++)
+			stack[k] = 1000 + i % 64 * 8 + k;
+		cap_entry(XSPROF_ENTRY_STACK, i + 1, 0, stack, sizeof(stack));
+		cap_arena(0);
+		op.rec = cap_head(t++, XSPROF_REC_OP, 1, id(1), 0, 0);
+		op.stack = i + 1;
+		cap_record(&r, &op, sizeof(op) / XSPROF_SLOT_SIZE);
+		cap_event(&r, t++, XSPROF_REC_END, 1, 0, 0, 0);
+		cap_ring_flush(&r);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(t);
+}
+
 int cap_make_cost(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "control"))
@@ -262,6 +288,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_hidden(n);
 	else if (!strcmp(kind, "parts"))
 		make_parts(n);
+	else if (!strcmp(kind, "mappings"))
+		make_mappings(n);
 	else
 		return -1;
 	return 0;

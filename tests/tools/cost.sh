@@ -60,6 +60,7 @@ cost users 8000 dump -f kineto
 cost memory 1000 report
 cost memory 1000 report --steps=kept
 cost hidden 1000 report
+cost mappings 1000 dump -f kineto
 cost parts 1000 report
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \

@@ -21,7 +21,6 @@
 struct slot {
 	uint64_t	stack;
 	uint32_t	producer;
-	uint32_t	maps;		/* its producer had when it was made */
 	uint32_t	len;
 	const char	*text;		/* NULL: it is free */
 };
@@ -105,7 +104,7 @@ static const struct slot *make(struct xsr_stacks *s, uint32_t producer, uint64_t
 	text = s->arena + s->used;
 	end = put_frames(text, stack);
 	s->kept += !slot->text;
-	*slot = (struct slot){ id, producer, stack->maps, (uint32_t)(end - text), text };
+	*slot = (struct slot){ id, producer, (uint32_t)(end - text), text };
 	s->used += slot->len;
 	return slot;
 }
@@ -116,8 +115,7 @@ char *xsr_kineto_stack(struct xsr_kineto *k, uint32_t producer, uint64_t stack, 
 	size_t nr;
 
 	k->no_stack += stack == XSPROF_STACK_MISSED;
-	/* More may have been mapped since it was made. */
-	if (!slot->text || xsprof_trace_map(k->w.trace, producer, slot->maps)) {
+	if (!slot->text) {
 		/* It may still come. */
 		if (stack != XSPROF_STACK_MISSED &&
 		    !xsprof_trace_stack(k->w.trace, producer, stack, &nr, NULL))
