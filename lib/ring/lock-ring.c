@@ -7,7 +7,8 @@
  * Nobody ever waits for one particular lock.  The word holds the owner's thread id; a thread
  * that meets its own is a signal handler over its own lock, and makes one pass over the rings,
  * for waiting could only end in a deadlock.  An owner that died, was parked or jumped away takes
- * one ring out of service; nothing needs repair, because head was not moved.
+ * one ring out of service; nothing needs repair, because head was not moved.  When all are out of
+ * service one record waits for them, and those after it do not.
  */
 #include <sched.h>
 #include <string.h>
@@ -91,27 +92,29 @@ static uint64_t put_locked(struct xsprof_ring_writer *w, uint32_t k, uint64_t hd
 	return ts;
 }
 
-static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, bool *nested)
-{
-	uint32_t owner = __atomic_load_n(&w->lock, __ATOMIC_RELAXED);
+/*
+ * The owners of all locks, mixed, when a record had waited for them in vain; 0: none has.  Relaxed:
+ * of several threads' any will do, and it is compared with what is seen now.
+ */
+static uint32_t jammed;
 
-	if (!owner && __atomic_compare_exchange_n(&w->lock, &owner, tid, false, __ATOMIC_ACQUIRE,
-						  __ATOMIC_RELAXED))
-		return true;
-	*nested |= XSP_OWN(owner, tid);
-	return false;
+static bool try_lock(struct xsprof_ring_writer *w, uint32_t tid, uint32_t *owner)
+{
+	*owner = __atomic_load_n(&w->lock, __ATOMIC_RELAXED);
+	return !*owner && __atomic_compare_exchange_n(&w->lock, owner, tid, false,
+						      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* @ts: set to the time under the lock. */
-static bool try_lock_at(struct xsprof_ring_writer *w, uint32_t tid, bool *nested, uint64_t *ts)
+/* @ts: set to the time under the lock; @owner: else, who has it. */
+static bool try_lock_at(struct xsprof_ring_writer *w, uint32_t tid, uint32_t *owner, uint64_t *ts)
 {
 #ifdef XSP_TEST_EARLY_CLOCK	/* negative control: what another writes here has a later time */
 	*ts = xsp_ticks(xsp_kept.clock);
 	XSP_INJECT(5);
-	return try_lock(w, tid, nested);
+	return try_lock(w, tid, owner);
 #else
 	XSP_INJECT(5);
-	if (!try_lock(w, tid, nested))
+	if (!try_lock(w, tid, owner))
 		return false;
 	/*
 	 * Ordered after the lock was taken (lfence, isb inside): else the counter may be read
@@ -141,11 +144,11 @@ static void kick_if_due(uint64_t from, uint64_t to)
 uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uint64_t add_ticks)
 {
 	uint64_t payload[XSPROF_RECORD_SLOTS * 4 - 2];
-	uint32_t tid = xsp_thread.tid, i, k;
+	uint32_t tid = xsp_thread.tid, i, k, owner, owners = 0, before;
 	struct xsprof_ring_writer *w;
 	unsigned int round;
 	uint64_t head, ts;
-	bool nested = false, any = false;
+	bool nested = false, any = false, changed = false;
 	int cpu;
 
 	/* To the stack first: a bad pointer of the caller's faults here, not under the lock. */
@@ -157,6 +160,8 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 		hdr |= (uint64_t)XSPROF_RECF_CPU << 44 | (uint64_t)cpu << 48;
 
 	for (round = 0; round < XSP_LOCK_ROUNDS && !nested; round++) {
+		before = owners;
+		owners = 0;
 		for (i = 0; i < xsp_set.nl; i++) {
 			k = (xsp_thread.lock_ring + i) % xsp_set.nl;
 			w = xsp_ring(xsp_set.nr_rings + k);
@@ -164,8 +169,13 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 			    xsp_ring_make_room(xsp_set.nr_rings + k, 1) < 0)
 				continue;
 			any = true;
-			if (!try_lock_at(w, tid, &nested, &ts))
+			if (!try_lock_at(w, tid, &owner, &ts)) {
+				nested |= XSP_OWN(owner, tid);
+				owners += owner * (2 * k + 0x9e3779b1u);
 				continue;
+			}
+			if (unlikely(__atomic_load_n(&jammed, __ATOMIC_RELAXED)))
+				__atomic_store_n(&jammed, 0, __ATOMIC_RELAXED);
 			head = w->head;
 			ts = put_locked(w, xsp_set.nr_rings + k, hdr, ts, payload, slots,
 					add_ticks);
@@ -176,11 +186,15 @@ uint64_t xsp_lock_put(uint64_t hdr, const uint64_t *src, unsigned int slots, uin
 			kick_if_due(head, head + slots);
 			return ts;
 		}
-		if (!any)	/* no memory for one: to wait would only slow the program down */
+		/* No memory for one, or still held as before: to wait would only cost time. */
+		if (!any || (owners && owners == __atomic_load_n(&jammed, __ATOMIC_RELAXED)))
 			break;
+		changed |= round && owners != before;
 		if (round >= XSP_LOCK_SPIN_ROUNDS && !nested)
 			sched_yield();
 	}
+	if (round == XSP_LOCK_ROUNDS && !changed)
+		__atomic_store_n(&jammed, owners, __ATOMIC_RELAXED);
 	/* Counted without the lock, in the ring it would have gone to, or in none at all. */
 	k = xsp_set.nl ? xsp_set.nr_rings + xsp_thread.lock_ring % xsp_set.nl : 0;
 	w = xsp_ring(k);

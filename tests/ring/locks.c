@@ -2,10 +2,11 @@
 /*
  * Locks of lock rings that are never let go: by the thread itself (it is in a handler over its
  * own marker), by threads that are dead or parked.  Nobody waits for ever, and each record is
- * written elsewhere, or counted.
+ * written elsewhere, or counted; when all are held one record waits, and not each one again.
  *
  *	session GLIBC_TUNABLES=glibc.pthread.rseq=0 XSPROF_BUFFER_SIZE=16k locks
  */
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -14,10 +15,18 @@
 
 #define RECORDS		100
 #define DEAD_TID	0x3ffffffe
+#define WAITS		64	/* of one record */
 
 static struct rd rd;
-static uint64_t records;
+static uint64_t records, waits;
 static const char *step = "the first record";
+
+/* In place of the C library's: how the library waits. */
+int sched_yield(void)
+{
+	waits++;
+	return (int)syscall(SYS_sched_yield);
+}
 
 static void hung(int sig)
 {
@@ -49,6 +58,7 @@ static void held_by(const char *who, uint32_t tid, unsigned int held, uint64_t w
 	static uint64_t seq;
 
 	step = who;
+	waits = 0;
 	alarm(20);
 	for (uint32_t k = 0; k < held; k++)
 		__atomic_store_n(&rd.ring[k].w->lock, tid, __ATOMIC_SEQ_CST);
@@ -84,7 +94,14 @@ int main(void)
 	held_by("a dead thread holds one", DEAD_TID, 1, RECORDS);
 	held_by("a dead thread holds all but one", DEAD_TID, all - 1, RECORDS);
 	held_by("a dead thread holds all", DEAD_TID, all, 0);
+	CHECK(waits > 0 && waits <= WAITS);
+	tap_result("one record waited for it, and the others did not");
 	held_by("nobody again", 0, 0, RECORDS);
+	held_by("another dead thread holds all", DEAD_TID - 1, all, 0);
+	CHECK(waits > 0 && waits <= WAITS);
+	held_by("the one before again, with nothing recorded between", DEAD_TID, all, 0);
+	CHECK(waits > 0 && waits <= WAITS);
+	held_by("nobody at last", 0, 0, RECORDS);
 	/* The loss before went in front of the first record after it. */
 	for (uint32_t k = 0; k < all; k++)
 		if (rd.ring[k].records)
