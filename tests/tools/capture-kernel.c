@@ -5,6 +5,7 @@
  * is long, with two CPUs in turn; the third names addresses; the fourth crashes what formats it.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,9 @@ static const char *const formats[] = {
 
 /* ---- sections ------------------------------------------------------------------------------ */
 
+/* Of what the kernel enters and leaves only the entries were chosen. */
+static bool entries_only;
+
 static uint8_t sections[64 << 10];
 static size_t sections_used;
 
@@ -93,7 +97,8 @@ void describe(void)
 	section(XSPROF_SECTION_INFO, "clock=x86-tsc\nsubbuf_size=4096\ndata_offset=16\n"
 		"commit_offset=8\nlong_size=8\nrelease=6.1.0\n");
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		section(XSPROF_SECTION_FORMAT, formats[i]);
+		if (!entries_only || !strstr(formats[i], "exit\nID"))
+			section(XSPROF_SECTION_FORMAT, formats[i]);
 	section(XSPROF_SECTION_TASKS, "100 100 alpha\n101 100 worker\n7 7 kworker/0:1\n");
 	describe_more();
 }
@@ -373,6 +378,12 @@ void cap_make_kernel(uint64_t until)
 	close_cpu(&c1, 0);
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
 	cap_end(T(110));
+}
+
+void cap_make_entries(void)
+{
+	entries_only = true;
+	cap_make_kernel(0);
 }
 
 /* @events of two CPUs in turn: switches, wake-ups, interrupts, as a busy machine has them. */

@@ -74,6 +74,7 @@ void cap_make_deep(uint32_t n);
 void cap_make_overlap(uint32_t n);
 /* capture-kernel.c */
 void cap_make_kernel(uint64_t until);
+void cap_make_entries(void);
 void cap_make_left_out(void);
 void cap_make_busy(uint64_t events);
 void cap_make_names(uint32_t kinds);

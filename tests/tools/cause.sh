@@ -59,6 +59,18 @@ assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=20400, unknown_ns=18700, *
                 "wait": dict(wall_ns=40000, on_cpu_ns=9100, unknown_ns=0, **rest)}, rows
 ' 2>>"$dir/log"
 result "report of a capture made by hand" $?
+# The same, with none of what the kernel leaves: what it only enters has no times.
+"$make_capture" entries "$dir/entries.data" &&
+	"$xsprof" report --json "$dir/entries.data" 2>"$dir/log" | python3 -c '
+import json, sys
+rows = {r["name"]: r["cause"] for r in json.load(sys.stdin)["ranges"]}
+rest = {"runnable_ns": 5000, "blocked_ns": 25000, "io_ns": 0, "syscall_ns": 0, "fault_ns": 0,
+        "irq_ns": 0, "softirq_ns": 0, "faults": 0}
+assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=21300, unknown_ns=18700, **rest),
+                "wait": dict(wall_ns=40000, on_cpu_ns=10000, unknown_ns=0, **rest)}, rows
+' 2>>"$dir/log" && "$xsprof" report "$dir/entries.data" 2>>"$dir/log" |
+	grep -q 'by what was recorded: sched; not recorded: irq softirq syscalls'
+result "entries alone, without the exits, are not recorded" $?
 "$xsprof" report -q --why '*' "$dir/kernel.data" 2>"$dir/log" | sed '/^#/d' >"$dir/why.txt"
 # The numbers of system calls are those of the machine that this runs on.
 [ "$(uname -m)" = x86_64 ] || sed -i 's/ in [a-z0-9_]*;/ in futex;/; s/ in [a-z0-9_]*$/ in futex/' \

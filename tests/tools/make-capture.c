@@ -487,6 +487,8 @@ int main(int argc, char **argv)
 		make_lost();
 	else if (!strcmp(what, "kernel") && (argc == 3 || argc == 4))
 		cap_make_kernel(argc == 4 ? (uint64_t)atoi(argv[3]) : 0);
+	else if (!strcmp(what, "entries") && argc == 3)
+		cap_make_entries();
 	else if (!strcmp(what, "threads") && argc == 3)
 		cap_make_threads();
 	else if (!strcmp(what, "exits") && argc == 3)

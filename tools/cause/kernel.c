@@ -4,6 +4,7 @@
  * nothing; what an event does not hold in the form that is known is left out.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,11 +108,36 @@ static bool ends_with(const char *s, const char *end)
 	return n > m && !strcmp(s + n - m, end);
 }
 
-static void choose(struct kind *k)
+/*
+ * What is entered and, by what was chosen to be recorded, never left again would go on for ever:
+ * such an entry tells nothing.
+ */
+static bool is_left(const struct xsprof_trace *trace, const struct xsprof_kernel_event *kind)
+{
+	static const struct {
+		const char	*enter;
+		const char	*leave;
+	} ends[] = { { "_entry", "_exit" }, { "sys_enter", "sys_exit" } };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(kind->name), m = strlen(ends[i].enter);
+		char leave[128];
+
+		if (n < m || strcmp(kind->name + n - m, ends[i].enter))
+			continue;
+		snprintf(leave, sizeof(leave), "%.*s%s", (int)(n - m), kind->name, ends[i].leave);
+		return xsprof_trace_kernel_find(trace, kind->system, leave);
+	}
+	return true;
+}
+
+static void choose(const struct xsprof_trace *trace, struct kind *k)
 {
 	const char *const *fields = NULL;
 
 	k->what = NOTHING;
+	if (!is_left(trace, k->kind))
+		return;
 	if (!strcmp(k->kind->system, "irq_vectors")) {
 		if (ends_with(k->kind->name, "_entry"))
 			k->what = VECTOR_ENTER;
@@ -143,7 +169,7 @@ static const struct kind *kind_of(struct cause_reader *reader, const struct xspr
 	if (!reader->kinds[id])
 		return &none;
 	reader->kinds[id]->kind = kind;
-	choose(reader->kinds[id]);
+	choose(reader->trace, reader->kinds[id]);
 	return reader->kinds[id];
 }
 
