@@ -332,9 +332,12 @@ status 0 "$xsprof" disable io net && [ "$(cat out)" = "disabled in 1 process" ] 
 	status 0 "$xsprof" disable -p "$program" io &&
 	[ "$(cat out)" = "disabled in 0 processes, 1 unchanged" ]
 result "disable: says how many were changed" $?
-status 1 "$xsprof" disable -p "1,$program" net && grep -q 'process 1: has no rings' log &&
+status 1 "$xsprof" disable net -p "1,$program" && grep -q 'process 1: has no rings' log &&
 	[ "$(cat out)" = "disabled in 0 processes, 1 unchanged" ]
 result "disable: of several, one that there is not" $?
+status 1 "$xsprof" enable net --pid 1 && grep -q 'process 1: has no rings' log && [ ! -s out ] &&
+	status 2 "$xsprof" recover session --list
+result "enable, recover: options after what they are for" $?
 sleep 0.1
 "$xsprof" snapshot -q -o a.data
 sleep 0.2
@@ -343,7 +346,7 @@ sleep 0.2
 	[ "$(events a.data send)" = "$(events b.data send)" ] &&
 	[ "$(events a.data step)" -lt "$(events b.data step)" ]
 result "disable: their markers end, others go on" $?
-status 0 "$xsprof" enable -p "$program" io && [ "$(cat out)" = "enabled in 1 process" ]
+status 0 "$xsprof" enable io -p "$program" && [ "$(cat out)" = "enabled in 1 process" ]
 sleep 0.2
 "$xsprof" snapshot -q -o c.data
 [ "$(events b.data read)" -lt "$(events c.data read)" ] &&

@@ -325,7 +325,7 @@ static int change(int argc, char **argv, bool on)
 	int opt, status;
 	uint32_t i;
 
-	while ((opt = getopt_long(argc, argv, "+:p:ahV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":p:ahV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
 			status = attach_take(&c.who, c.verb, optarg);

@@ -296,7 +296,7 @@ int cmd_recover(int argc, char **argv)
 	bool only_list = false;
 	int c, status;
 
-	while ((c = getopt_long(argc, argv, "+:o:lp:hV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":o:lp:hV", options, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			r.output = optarg;
