@@ -150,7 +150,9 @@ result "running: open when the recording ended" $?
 cat "$dir/report" >>"$dir/log"
 line='  the latest record, the step train in thread 100, was 900.000 us old when killed by SIGKILL'
 grep -qx 'No range was open at the end of process 100:' "$dir/report" &&
-	grep -qx "$line" "$dir/report" && ! "$xsprof" report "$cap" | grep -q 'latest record' &&
+	grep -qx "$line" "$dir/report" && "$xsprof" report "$cap" | grep -qx "$line" &&
+	"$make_capture" kernel "$dir/exited.data" &&
+	! "$xsprof" report "$dir/exited.data" 2>>"$dir/log" | grep -q 'latest record' &&
 	"$xsprof" report --open --json "$cap" 2>>"$dir/log" | python3 -c '
 import json, sys
 r = json.load(sys.stdin)

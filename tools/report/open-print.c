@@ -223,7 +223,10 @@ static int by_producer(const void *pa, const void *pb)
 	return (a->producer > b->producer) - (a->producer < b->producer);
 }
 
-/* Its latest record, where the process ended long after that and had nothing open; or NULL. */
+/*
+ * Its latest record, where the process had nothing open, and was killed or ended long after that;
+ * or NULL.
+ */
 static const struct open_latest *silent(const struct open_ranges *open,
 					const struct open_show *show, uint32_t producer,
 					struct xsprof_trace_producer *p)
@@ -233,7 +236,8 @@ static const struct open_latest *silent(const struct open_ranges *open,
 
 	if (show->window || !latest->pid || xsprof_trace_get_producer(open->trace, producer, p) ||
 	    !wanted(show, latest->pid, latest->tid, p) ||
-	    (!show->all && since(latest->ns, p->exit_ns) < SILENT_NS) ||
+	    (!show->all && p->how != XSPROF_HOW_KILLED &&
+	     since(latest->ns, p->exit_ns) < SILENT_NS) ||
 	    (open->nr && bsearch(&key, open->list, open->nr, sizeof(key), by_producer)))
 		return NULL;
 	return latest;
@@ -282,8 +286,8 @@ static void print_silent(const struct open_ranges *open, const struct open_show 
 		putchar('\n');
 	}
 	if (more)
-		printf("... and %u more processes that wrote nothing for long: --open shows all\n",
-		       more);
+		printf("... and %u more processes that were killed or wrote nothing for long: "
+		       "--open shows all\n", more);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
