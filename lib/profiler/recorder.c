@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "activity/plugin.h"
@@ -116,6 +117,15 @@ static int pause_own(bool on)
 			xsp_recording_touch(&own.session);
 	}
 	return err;
+}
+
+void xsp_recorder_saved(void)
+{
+	const struct timespec long_ago[2] = { { 0 } };
+
+	if (own.ours && xsp_fd_ours(own.session.lockfd))
+		/* Where it fails what is left is kept for as long as a save may take. */
+		(void)futimens(own.session.lockfd, long_ago);
 }
 
 bool xsp_recorder_is_own(void)

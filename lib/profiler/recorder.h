@@ -41,6 +41,11 @@ int xsp_recorder_open(const struct xsprof_profiler_config *config, struct xsp_re
  */
 int xsp_recorder_close(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
 	XSP_HIDDEN;
+/*
+ * What the last session recorded is in a file of the user's: what is left of it need not be kept
+ * when the program is killed.
+ */
+void xsp_recorder_saved(void) XSP_HIDDEN;
 /* What there is so far, in a file of its own; @fd and @lost as above.  It goes on. */
 int xsp_recorder_copy(struct xsp_recorder *recorder, int *fd, struct xsp_recorder_lost *lost)
 	XSP_HIDDEN;

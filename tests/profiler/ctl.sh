@@ -645,6 +645,27 @@ tell ops 1
 ctl 0 stop -p "$pid"
 result "kill -9 leaves nothing that listens, and nobody waiting"
 
+# What a killed program had saved is not left in memory, and nobody is told to save it.
+slain
+ls shm/xsprof-*/s.* >/dev/null 2>&1 || bad "there was nothing in memory"
+"$xsprof" record -q -o after.data -- true 2>said
+grep 'left by' said && bad "record says it is left"
+ls -d shm/xsprof-*/s."$pid".* 2>/dev/null && bad "it is left"
+begin XSPROF_ONDEMAND=1
+ctl 0 start -p "$pid" -o again.json
+tell ops 1
+slain
+rm -f after.data
+"$xsprof" record -q -o after.data -- true 2>said
+grep -q 'left by' said && bad "quiet, and says something"
+ls -d shm/xsprof-*/s.* >/dev/null 2>&1 || bad "what was not saved is gone"
+rm -rf shm/xsprof-*/s.*
+begin XSPROF_ONDEMAND=1
+ctl 0 start -p "$pid" -o next.json
+tell ops 1
+ctl 0 stop -p "$pid"
+result "kill -9 after a trace leaves no memory; within one, all of it"
+
 kill -STOP "$pid"
 # One thread gets the signal, and stops the others when it has a CPU.
 until [ -z "$(sed 's/.*) \(.\).*/\1/' /proc/$pid/task/*/stat | grep -v T)" ]; do
