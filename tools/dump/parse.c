@@ -36,18 +36,32 @@ static void help(void)
 	      stdout);
 }
 
+static const struct xsp_format *const formats[] = {
+	&xsp_format_text, &xsp_format_chrome, &xsp_format_kineto, &xsp_format_ndjson,
+	&xsp_format_perfetto,
+};
+
+#define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))
+
 static const struct xsp_format *find_format(const char *name)
 {
-	static const struct xsp_format *const formats[] = {
-		&xsp_format_text, &xsp_format_chrome, &xsp_format_kineto, &xsp_format_ndjson,
-		&xsp_format_perfetto,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < NR_FORMATS; i++)
 		if (!strcmp(formats[i]->name, name))
 			return formats[i];
 	return NULL;
+}
+
+static int no_format(const char *name)
+{
+	const char *names[NR_FORMATS + 1] = { NULL }, *near;
+
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		names[i] = formats[i]->name;
+	near = tool_closest(name, names);
+	if (near)
+		return tool_usage("dump", "-f %s: no such format, did you mean %s?", name, near);
+	return tool_usage("dump", "-f %s: no such format: text, chrome, perfetto, ndjson, kineto "
+			  "or one of those in --help", name);
 }
 
 /* Outside of what a character and the filter's options can be. */
@@ -99,8 +113,7 @@ int dump_parse(struct dump *dump, int argc, char **argv)
 			dump->whole = dump_whole_find(optarg);
 			dump->format = find_format(optarg);
 			if (!dump->format && !dump->whole)
-				return tool_usage("dump", "-f %s: no such format: see --help",
-						  optarg);
+				return no_format(optarg);
 			break;
 		case 'r':
 			dump->out.relative = true;

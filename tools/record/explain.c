@@ -36,7 +36,8 @@ void record_explain_nothing(const struct recording *r)
 			  "unset it, or give --backend");
 	else
 		tool_note("nothing was recorded: no process of the command with libxsprof-user%s%s "
-			  "reached the recorder (a container needs the recorder's /dev/shm); "
+			  "reached the recorder (a container needs the recorder's /dev/shm; "
+			  "GNU's libgomp makes no ITT calls, LLVM's and Intel's OpenMP do); "
 			  "'record -e sched' shows where the time of any program's threads goes",
 			  r->opts.torch && !strcmp(r->opts.torch, "off") ? "" : ", PyTorch",
 			  r->opts.itt && r->opts.nvtx ? ", ITT or NVTX calls" :

@@ -31,6 +31,13 @@ static bool is_flight_value(const struct record_options *opts)
 	       (!tool_parse_time(opts->argv[0], &value) || !tool_parse_size(opts->argv[0], &value));
 }
 
+static bool is_script(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && !strcmp(dot, ".py");
+}
+
 int record_check_command(const struct record_options *opts)
 {
 	char path[PATH_MAX];
@@ -45,6 +52,9 @@ int record_check_command(const struct record_options *opts)
 		if (is_flight_value(opts))
 			tool_error("%s: command not found, did you mean --flight=%s?",
 				   opts->argv[0], opts->argv[0]);
+		else if (!strchr(opts->argv[0], '/') && !access(opts->argv[0], F_OK))
+			tool_error("%s: command not found, did you mean '%s%s'?", opts->argv[0],
+				   is_script(opts->argv[0]) ? "python3 " : "./", opts->argv[0]);
 		else
 			tool_error("%s: command not found", opts->argv[0]);
 		return 127;

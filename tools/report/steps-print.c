@@ -290,7 +290,8 @@ void report_print_steps(const struct report_steps *steps)
 		printf("\n... none of %" PRIu64 " steps matches the options: leave out --pid, "
 		       "--tid, --from or --to\n", steps->filtered);
 	else if (!steps->nr)
-		puts(steps->range ? "\n... no range of that name ended" :
+		puts(steps->range ? "\n... no range of that name ended: 'xsprof report' lists "
+		     "the names" :
 		     "\n... no step: no range Optimizer.step#* ended, and the program counted "
 		     "none; --steps=NAME takes ranges of that name for steps");
 	if (steps->doubtful)
