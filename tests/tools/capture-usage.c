@@ -3,6 +3,7 @@
  * The capture of what ranges allocate and compute: see capture.h.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/capture.h"
@@ -268,4 +269,50 @@ void cap_make_usage(void)
 	cap_exit(0, XSPROF_HOW_EXITED, 0, T(100));
 	cap_exit(1, XSPROF_HOW_KILLED, 9, T(101));
 	cap_end(T(102));
+}
+
+/*
+ * Ranges of @names names, with an op in each: in Net.stem and Net.m0 in turn, where there is one
+ * module; of @modules, each of its own, over and over.
+ */
+void cap_make_modules(uint32_t names, uint32_t modules)
+{
+	const uint32_t first = 100;
+	struct wide w = { 0 };
+	struct cap_ring r;
+	uint64_t t = T(1);
+	char text[40];
+
+	cap_host("hostname=modules\n");
+	cap_clock(T(0), T(0) + names * 4000ull + 1000000);
+	cap_producer(0, 100, T(0));
+	cap_name(0, MM, texts[MM]);
+	cap_name(0, MODULE, texts[MODULE]);
+	for (uint32_t i = 0; i < names + modules; i++) {
+		snprintf(text, sizeof(text), i < names ? "sample %x" : "Net.m%u",
+			 i < names ? i : i - names);
+		cap_name(0, first + i, text);
+		if (!(i % 1000))
+			cap_arena(0);
+	}
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 4096);
+	for (uint32_t i = 0; i < names; i++) {
+		uint32_t module = first + names + i % modules;
+
+		begin(&r, t, 100, first + i);
+		op(&w, t + 1000, 100, MM, true);
+		put_value(&w, XSPROF_KEY_MODULE, XSPROF_ARG_NAME,
+			  modules == 1 && i % 2 ? MODULE : module);
+		put(&r, &w);
+		args(&w, t + 1000, 100, false);
+		put_tensor(&w, 0, 2, 3);
+		put(&r, &w);
+		end(&r, t + 2000, 100);
+		end(&r, t + 3000, 100);
+		t += 4000;
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, t);
+	cap_end(t + 1000);
 }

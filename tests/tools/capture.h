@@ -100,6 +100,7 @@ void cap_make_switched(void);
 void cap_make_parts(void);
 /* capture-usage.c: the numbers are in usage.sh. */
 void cap_make_usage(void);
+void cap_make_modules(uint32_t names, uint32_t modules);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
 

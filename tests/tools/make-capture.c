@@ -455,6 +455,8 @@ int main(int argc, char **argv)
 		cap_make_hostile();
 	else if (!strcmp(what, "crowded") && argc == 3)
 		cap_make_crowded();
+	else if (!strcmp(what, "modules") && argc == 5)
+		cap_make_modules((uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
 	else if (!strcmp(what, "keys") && argc == 3)
 		cap_make_keys();
 	else if (!strcmp(what, "full") && argc == 3)

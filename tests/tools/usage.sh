@@ -152,4 +152,39 @@ grep -qx '    Step           Begin  CPU peak  CPU at end  Device peak  Device at
 	grep -qE '^ +1 +0\.000010000 +570 B +170 B +1\.0 kB +1\.0 kB$' "$dir/out" &&
 	grep -qx 'Out of memory: 2 allocations failed:' "$dir/out"
 result "--steps: its table" $?
+
+# More names than there is room for take none from modules, nor these from names.
+"$make_capture" modules "$dir/names.data" 30000 1 &&
+	"$xsprof" report --json --by module "$dir/names.data" >"$dir/json" 2>"$dir/log" &&
+	python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+rows = {r.get("module"): r["count"] for r in report["ranges"]}
+assert rows == {"Net.stem": 15000, "Net.m0": 15000, None: 30000, "Net": 0}, rows
+assert report["modules_without_room"] == 0, report["modules_without_room"]
+END
+result "--by module: two, under 30,000 names" $?
+"$xsprof" report --json --by shape --name aten::mm "$dir/names.data" >"$dir/json" 2>"$dir/log" &&
+	"$xsprof" report --json --by shape "$dir/names.data" >"$dir/all.json" 2>>"$dir/log" &&
+	python3 - "$dir/json" "$dir/all.json" 2>>"$dir/log" <<'END'
+import json, sys
+for path in sys.argv[1:]:
+    rows = [r for r in json.load(open(path))["ranges"] if r["name"] == "aten::mm"]
+    assert [(r["count"], r["inputs"]) for r in rows] == [(30000, "tensor[2, 3]")], rows
+END
+result "--by shape: likewise" $?
+"$make_capture" modules "$dir/modules.data" 50000 20000 &&
+	"$xsprof" report --json --by module "$dir/modules.data" >"$dir/json" 2>"$dir/log" &&
+	"$xsprof" report --by module -n 3 "$dir/modules.data" >"$dir/out" 2>>"$dir/log" &&
+	grep -q "found no room: these are in rows '\.\.\.'" "$dir/out" &&
+	python3 - "$dir/json" 2>>"$dir/log" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+rows = {r.get("module"): r["count"] for r in report["ranges"]}
+left = rows.pop("...")
+assert rows.pop(None) == 50000, rows
+assert left == report["modules_without_room"] > 10000, (left, report["modules_without_room"])
+assert sum(rows.values()) + left == 50000, (sum(rows.values()), left)
+END
+result "--by module: those without room are in a row of their own, and counted" $?
 finish

@@ -454,7 +454,7 @@ int gpu_run(struct report *report)
 	struct reader *r = calloc(1, sizeof(*r));
 	int status;
 
-	if (!r || xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN,
+	if (!r || xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN, false,
 				 &report->groups)) {
 		free(r);
 		return tool_error("%s", strerror(ENOMEM));

@@ -26,6 +26,12 @@ struct word {
 	uint32_t	len;
 };
 
+/* What names may take of the words, or what other texts may. */
+struct share {
+	uint32_t	words;		/* left */
+	size_t		bytes;		/* likewise */
+};
+
 struct memo {
 	uint64_t	key;	/* producer and name, + 1 */
 	uint32_t	text;
@@ -39,6 +45,8 @@ struct xsp_groups {
 	uint32_t			nr_groups;
 	uint32_t			nr_words;
 	size_t				bytes;
+	struct share			names;
+	struct share			texts;
 	size_t				hist;
 	struct xsp_group		other;
 	char				*arena;
@@ -50,7 +58,8 @@ struct xsp_groups {
 	char				text[NAME_BYTES];
 };
 
-int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, struct xsp_groups **out)
+int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, bool texts,
+		   struct xsp_groups **out)
 {
 	struct xsp_groups *groups = calloc(1, sizeof(*groups));
 
@@ -66,6 +75,10 @@ int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, struct xsp_gr
 	groups->pattern = pattern;
 	groups->nr_words = 1;	/* 0 is every text that found no room */
 	groups->words[0] = (struct word){ "(other)", 7 };
+	groups->names = (struct share){ WORDS_MAX - 1, WORD_BYTES };
+	/* Half of it each: neither is to leave the other without room. */
+	if (texts)
+		groups->names = groups->texts = (struct share){ WORDS_MAX / 2 - 1, WORD_BYTES / 2 };
 	groups->other.min = UINT64_MAX;
 	*out = groups;
 	return 0;
@@ -107,15 +120,17 @@ static uint32_t hash_bytes(uint64_t seed, const char *s, size_t len, unsigned in
 	return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> (64 - bits));
 }
 
-static uint32_t intern(struct xsp_groups *groups, const char *s, size_t len)
+static uint32_t intern(struct xsp_groups *groups, struct share *share, const char *s, size_t len)
 {
 	uint32_t i = hash_bytes(groups->seed, s, len, WORD_BITS), n;
 
 	for (; (n = groups->word_slots[i]); i = (i + 1) % WORD_SLOTS)
 		if (groups->words[n].len == len && !memcmp(groups->words[n].text, s, len))
 			return n;
-	if (groups->nr_words == WORDS_MAX || groups->bytes + len > WORD_BYTES)
+	if (!share->words || share->bytes < len)
 		return 0;
+	share->words--;
+	share->bytes -= len;
 	n = groups->nr_words++;
 	memcpy(groups->arena + groups->bytes, s, len);
 	groups->words[n] = (struct word){ groups->arena + groups->bytes, (uint32_t)len };
@@ -126,10 +141,14 @@ static uint32_t intern(struct xsp_groups *groups, const char *s, size_t len)
 
 uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len)
 {
-	/* The other half is for names. */
-	if (groups->nr_words > WORDS_MAX / 2 || groups->bytes + len > WORD_BYTES / 2)
-		return 0;
-	return intern(groups, s, len);
+	return intern(groups, &groups->texts, s, len);
+}
+
+uint32_t xsp_groups_category(struct xsp_groups *groups, uint32_t producer, uint32_t name)
+{
+	const char *s = xsprof_trace_category(groups->trace, producer, name);
+
+	return intern(groups, &groups->names, s, strlen(s));
 }
 
 static bool is_letter(char c)
@@ -177,9 +196,8 @@ void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t nam
 		s = xsprof_trace_name_len(groups->trace, producer, name, &len);
 		if (groups->pattern && name)
 			s = make_pattern(groups, s, &len);
-		memo->text = intern(groups, name ? s : "-", name ? len : 1);
-		s = xsprof_trace_category(groups->trace, producer, name);
-		memo->category = intern(groups, s, strlen(s));
+		memo->text = intern(groups, &groups->names, name ? s : "-", name ? len : 1);
+		memo->category = xsp_groups_category(groups, producer, name);
 		/* What the capture does not hold yet may come with a later chunk. */
 		memo->key = name && !strcmp(xsprof_trace_name(groups->trace, producer, name), "?") ?
 			    0 : key;

@@ -105,13 +105,16 @@ struct xsp_group {
 
 struct xsp_groups;
 
-/* @pattern: names that differ in their numbers only are one. */
-int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, struct xsp_groups **groups);
+/* @pattern: names that differ in their numbers only are one; @texts: there are others beside. */
+int xsp_groups_new(const struct xsprof_trace *trace, bool pattern, bool texts,
+		   struct xsp_groups **groups);
 void xsp_groups_free(struct xsp_groups *groups);
 
 /* Numbers of the texts of a name and its category, the same for the same text. */
 void xsp_groups_words(struct xsp_groups *groups, uint32_t producer, uint32_t name,
 		      uint32_t *text, uint32_t *category);
+/* The category's alone: the name takes no room. */
+uint32_t xsp_groups_category(struct xsp_groups *groups, uint32_t producer, uint32_t name);
 /* The number of a text that is no name; 0 where there is no room for it. */
 uint32_t xsp_groups_intern(struct xsp_groups *groups, const char *s, size_t len);
 const char *xsp_groups_word(const struct xsp_groups *groups, uint32_t word, size_t *len);

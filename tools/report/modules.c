@@ -32,7 +32,8 @@ struct forward {
  * @all: the forward ops of threads
  * @nr: how many
  * @any: an op had a module
- * @crowded: texts of modules that found no room
+ * @full: text for modules that found no room
+ * @crowded: how often one did not
  * @unlinked: backward ops, the forward ops of which are not known any more
  */
 struct report_modules {
@@ -43,6 +44,7 @@ struct report_modules {
 	struct xsp_map		outer;
 	struct forward		*all;
 	uint32_t		nr;
+	uint32_t		full;
 	bool			any;
 	uint64_t		crowded;
 	uint64_t		unlinked;
@@ -57,6 +59,7 @@ int report_modules_new(struct xsprof_trace *trace, struct xsp_groups *groups, bo
 	(*modules)->trace = trace;
 	(*modules)->groups = groups;
 	(*modules)->key = lines ? XSPROF_KEY_LINE : XSPROF_KEY_MODULE;
+	(*modules)->full = xsp_groups_intern(groups, "...", 3);
 	return 0;
 }
 
@@ -115,7 +118,7 @@ static uint32_t intern(struct report_modules *modules, const char *s, size_t len
 	uint32_t word = xsp_groups_intern(modules->groups, s, len);
 
 	modules->crowded += !word;
-	return word;
+	return word ? word : modules->full;
 }
 
 static bool is_backward(const char *s, size_t len)
@@ -132,7 +135,7 @@ static uint32_t backward_word(struct report_modules *modules, uint32_t word)
 	const char *s = xsp_groups_word(modules->groups, word, &len);
 
 	/* The backward of a backward is of the same module. */
-	if (is_backward(s, len))
+	if (word == modules->full || is_backward(s, len))
 		return word;
 	len = (size_t)snprintf(text, sizeof(text), "%.*s" BACKWARD,
 			       (int)(len < 1024 ? len : 1024), s);
@@ -168,7 +171,7 @@ static uint32_t find_outer(struct report_modules *modules, uint32_t module)
 
 	for (dot = len; dot && s[dot - 1] != '.'; dot--)
 		;
-	if (dot < 2 || dot - 1 + n > sizeof(text))
+	if (module == modules->full || dot < 2 || dot - 1 + n > sizeof(text))
 		return 0;
 	memcpy(text, s, dot - 1);
 	memcpy(text + dot - 1, BACKWARD, n);

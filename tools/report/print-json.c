@@ -98,9 +98,9 @@ static void json_other(const struct report *report, const struct xsp_group *row)
 
 static void json_places(const struct report_modules *modules, const char *what)
 {
-	printf(",\"%s_recorded\":%s,\"%s_left_out\":%" PRIu64, what,
-	       report_modules_any(modules) ? "true" : "false", what,
-	       report_modules_unlinked(modules));
+	printf(",\"%s_recorded\":%s,\"%s_left_out\":%" PRIu64 ",\"%s_without_room\":%" PRIu64,
+	       what, report_modules_any(modules) ? "true" : "false", what,
+	       report_modules_unlinked(modules), what, report_modules_crowded(modules));
 }
 
 void report_print_json(struct report *report)

@@ -180,7 +180,7 @@ static int run(struct report *report)
 	report->show.wanted = wants_thread;
 	report->show.data = &report->filter;
 	ret = xsp_groups_new(report->source.trace, report->by & REPORT_BY_PATTERN,
-			     &report->groups);
+			     report->by & (REPORT_BY_SHAPE | REPORT_BY_PLACE), &report->groups);
 	if (!ret)
 		ret = report_waits_new(&report->waits);
 	if (!ret)

@@ -29,9 +29,11 @@ struct xsp_group *report_row(struct report *report, uint32_t type, uint32_t prod
 
 	if (!is_wanted(report, producer, pid, tid, name))
 		return NULL;
-	xsp_groups_words(report->groups, producer, name, &key.name, &key.category);
-	if (!(report->by & REPORT_BY_NAME) && !type)
-		key.name = 0;
+	/* Names that are no rows of their own take no room for words. */
+	if (type || report->by & REPORT_BY_NAME)
+		xsp_groups_words(report->groups, producer, name, &key.name, &key.category);
+	else if (report->by & REPORT_BY_CATEGORY)
+		key.category = xsp_groups_category(report->groups, producer, name);
 	/* In another category it is another thing of the same name: see report_split(). */
 	if (!(report->by & REPORT_BY_CATEGORY) && (type || !(report->by & REPORT_BY_NAME)))
 		key.category = 0;

@@ -154,7 +154,7 @@ void report_print_left(const struct report *report, bool ranges)
 		     "those of PyTorch's ops");
 	if (crowded)
 		printf("... what %" PRIu64 " ops had as inputs, modules or lines found no room: "
-		       "these are in rows (...), or by name\n", crowded);
+		       "these are in rows '...', or by name\n", crowded);
 }
 
 static uint64_t name_key(const struct xsp_group *row)
