@@ -265,7 +265,8 @@ void cap_make_hostile(void)
 	struct cap_ring r;
 	uint32_t n = sizeof(texts) / sizeof(texts[0]), i;
 
-	cap_host("hostname=\x1b[31mred\nodd line\n");
+	cap_host("hostname=\x1b[31mred\nodd line\n"
+		 "\x1b]0;owned\x07key\xc2\x9b" "1m\x1b[31m=value\n");
 	cap_clock(T(0), T(10000000));
 	cap_producer(0, 7, T(0));
 	for (i = 0; i < n; i++)

@@ -102,6 +102,12 @@ for by in shape pattern module,name line,name; do
 	plain "report --by $by" "$xsprof" report --by $by "odd$bad.data"
 done
 plain "dump -f kineto" "$xsprof" dump -f kineto "odd$bad.data"
+# A file that no recorder wrote.
+"$make_capture" hostile hostile.data
+for verb in dump report info "report --open" "report --json" "info --json" "dump -f ndjson" \
+	    "dump -f chrome" "dump -f kineto" "report --by name,thread,process,category"; do
+	plain "$verb of a made-up capture" "$xsprof" $verb hostile.data
+done
 # Other tests have recordings too: a folder of its own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir shm

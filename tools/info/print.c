@@ -25,7 +25,9 @@ static void print_text(const char *s, size_t max)
 
 static void print_line(const char *key, const char *value)
 {
-	printf("%-16s", key);
+	size_t width = xsp_escape_print(stdout, key, strlen(key));
+
+	printf("%*s", width < 16 ? (int)(16 - width) : 1, "");
 	print_text(value, 4096);
 	putchar('\n');
 }
