@@ -65,6 +65,15 @@ result "names of a file that was replaced are not used" $?
 	python3 "$here/cstack.py" calls ours >>log 2>&1 &&
 	grep -q '"Input Dims":\[\[7' ours
 result "--torch shapes,cstack: both" $?
+# Ten at a time; a program that does not use that information runs well with it.
+python3 "$here/cstack-damage.py" whole.so 200 >>log 2>&1 && [ -e damaged.199.so ]
+damaged=$?
+for ((i = 0; damaged == 0 && i < 200; i += 10)); do
+	"$xsprof" record -q --torch cstack -o data -- "$program" \
+		$(seq -f ./damaged.%g.so $i $((i + 9))) >>log 2>&1 || damaged=1
+done
+[ $damaged = 0 ]
+result "a program with nonsense for unwind information runs as it does unrecorded" $?
 for wrong in cstack,cstack all,shapes off,cstack all, cstack,none; do
 	"$xsprof" record -q --torch $wrong -o data -- true 2>log && echo "$wrong: no error" >>log &&
 		break

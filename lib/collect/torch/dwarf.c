@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Reads a rule out of .eh_frame: a search in the table of .eh_frame_hdr, then the program of call
- * frame instructions up to the address. It only reads, and no further than an entry's own length.
+ * frame instructions up to the address. It only reads, and no further than an entry's own length
+ * and what is mapped of the object there: what the table and the entries point to may be nonsense.
  * What it does not know makes the rule unknown: it is never skipped over.
  */
-#include "collect/torch/bytes.h"
 #include "collect/torch/dwarf.h"
 
 #ifdef __aarch64__
@@ -17,6 +17,7 @@
 
 #define STATES		8u	/* remembered at a time */
 #define NO_REG		UINT32_MAX
+#define ENTRY_MAX	(1u << 20)	/* bytes; the time it takes has a bound */
 
 /* Encodings of pointers: a form in the low four bits, and what it is relative to. */
 enum { PTR_ABS = 0x00, PTR_U4 = 0x03, PTR_S4 = 0x0b, PTR_S8 = 0x0c, PTR_PC = 0x10, PTR_DATA = 0x30,
@@ -63,19 +64,20 @@ struct common {
 };
 
 /* An entry without its length, from its second word on; of 64 bits there are none. */
-static struct bytes entry(const uint8_t *at)
+static struct bytes entry(const struct elf_object *object, uintptr_t at)
 {
-	uint32_t size;
+	struct bytes b = elf_readable(object, at);
+	uint64_t size = fixed(&b, 4);
 
-	memcpy(&size, at, sizeof(size));
-	if (size < 4 || size == UINT32_MAX)
-		return (struct bytes){ at, at, true };
-	return (struct bytes){ at + 4, at + 4 + size, false };
+	if (b.bad || size < 4 || size > ENTRY_MAX || size > (uint64_t)(b.end - b.at))
+		return (struct bytes){ b.at, b.at, true };
+	b.end = b.at + size;
+	return b;
 }
 
-static bool read_common(const uint8_t *at, struct common *c)
+static bool read_common(const struct elf_object *object, uintptr_t at, struct common *c)
 {
-	struct bytes b = entry(at);
+	struct bytes b = entry(object, at);
 	const char *augmentation;
 	uint64_t size;
 	uint8_t version, encoding;
@@ -124,31 +126,40 @@ static bool read_common(const uint8_t *at, struct common *c)
 	return !b.bad;
 }
 
-/* The entry of the function that may have @at.  Return: NULL: of none. */
-static const uint8_t *search(const uint8_t *index, uintptr_t at)
+/* A number of a table that may begin anywhere. */
+static int64_t item(const uint8_t *table, uint64_t i)
 {
-	struct bytes b = { index + 4, index + 4 + 16, false };
-	const int64_t want = (int64_t)(at - (uintptr_t)index);
-	const int32_t *table;
+	int32_t v;
+
+	memcpy(&v, table + 4 * i, sizeof(v));
+	return v;
+}
+
+/* The entry of the function that may have @at.  Return: 0: of none. */
+static uintptr_t search(const struct elf_object *object, uintptr_t index, uintptr_t at)
+{
+	struct bytes b = elf_readable(object, index);
+	const int64_t want = (int64_t)(at - index);
+	const uint64_t version = fixed(&b, 1), start = fixed(&b, 1), count = fixed(&b, 1),
+		       form = fixed(&b, 1);
 	uint64_t nr, low = 0, high;
 
 	/* What all linkers write; without a table there is none. */
-	if (index[0] != 1 || index[3] != (PTR_DATA | PTR_S4))
-		return NULL;
-	pointer(&b, index[1] & 0x0f);
-	nr = pointer(&b, index[2]);
-	if (b.bad || !nr)
-		return NULL;
-	table = (const int32_t *)b.at;
+	if (b.bad || version != 1 || form != (PTR_DATA | PTR_S4))
+		return 0;
+	pointer(&b, start & 0x0f);
+	nr = pointer(&b, (uint8_t)count);
+	if (b.bad || !nr || nr > (uint64_t)(b.end - b.at) / 8)
+		return 0;
 	for (high = nr; high - low > 1;) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (table[2 * middle] <= want)
+		if (item(b.at, 2 * middle) <= want)
 			low = middle;
 		else
 			high = middle;
 	}
-	return table[2 * low] <= want ? index + table[2 * low + 1] : NULL;
+	return item(b.at, 2 * low) <= want ? index + (uintptr_t)item(b.at, 2 * low + 1) : 0;
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -373,10 +384,10 @@ static struct unwind_rule rule_of(const struct state *s)
 	return rule;
 }
 
-struct unwind_rule dwarf_rule(const void *index, uintptr_t at)
+struct unwind_rule dwarf_rule(const struct elf_object *object, const void *index, uintptr_t at)
 {
 	static const struct unwind_rule unknown = { .kind = UNWIND_UNKNOWN };
-	const uint8_t *found = search(index, at), *link;
+	uintptr_t found = search(object, (uintptr_t)index, at), link;
 	struct machine m = { .at = at };
 	uint64_t begin, size, back;
 	struct common common;
@@ -384,10 +395,10 @@ struct unwind_rule dwarf_rule(const void *index, uintptr_t at)
 
 	if (!found)
 		return unknown;
-	b = entry(found);
-	link = b.at;
+	b = entry(object, found);
+	link = (uintptr_t)b.at;
 	back = fixed(&b, 4);
-	if (b.bad || !back || !read_common(link - back, &common) || common.signal)
+	if (b.bad || !back || !read_common(object, link - back, &common) || common.signal)
 		return unknown;
 	begin = pointer(&b, common.encoding);
 	size = pointer(&b, common.encoding & 0x0f);

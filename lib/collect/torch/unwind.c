@@ -58,8 +58,13 @@ static struct unwind_rule read_rule(uintptr_t ip)
 	struct unwind_rule rule = { .kind = UNWIND_UNKNOWN };
 	struct dl_find_object found;
 
-	if (find_object(ip, &found) && found.dlfo_eh_frame)
-		rule = dwarf_rule(found.dlfo_eh_frame, ip);
+	if (find_object(ip, &found) && found.dlfo_eh_frame) {
+		const struct elf_object object = {
+			(uintptr_t)found.dlfo_map_start, (uintptr_t)found.dlfo_map_end,
+		};
+
+		rule = dwarf_rule(&object, found.dlfo_eh_frame, ip);
+	}
 	return rule;
 }
 #else

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What of a loaded object can be read: by its program headers, as the dynamic linker mapped it.
+ * They are at its begin, where linkers put them: where they are not nothing is known.
+ */
+#include <elf.h>
+#include <link.h>
+
+#include "collect/torch/elf.h"
+
+/* What the first page has for certain: an object is mapped by whole pages. */
+#define LEAST_PAGE	4096u
+
+static const ElfW(Phdr) *headers(const struct elf_object *object, size_t *nr)
+{
+	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)object->start;
+
+	if (object->end - object->start < LEAST_PAGE ||
+	    memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_phentsize != sizeof(ElfW(Phdr)) ||
+	    head->e_phoff > LEAST_PAGE || head->e_phoff % _Alignof(ElfW(Phdr)))
+		return NULL;
+	*nr = (LEAST_PAGE - head->e_phoff) / sizeof(ElfW(Phdr));
+	if (head->e_phnum < *nr)
+		*nr = head->e_phnum;
+	return (const ElfW(Phdr) *)(object->start + head->e_phoff);
+}
+
+struct bytes elf_readable(const struct elf_object *object, uintptr_t at)
+{
+	static const struct bytes none = { .bad = true };
+	const ElfW(Phdr) *ph;
+	uintptr_t base = 0;
+	bool first = true;
+	size_t nr;
+
+	ph = headers(object, &nr);
+	if (!ph || at < object->start || at >= object->end)
+		return none;
+	for (size_t i = 0; i < nr; i++, ph++) {
+		uintptr_t start;
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		/* They are in the order of their addresses, so the first one is at the begin. */
+		if (first)
+			base = object->start - (ph->p_vaddr & ~(uintptr_t)(LEAST_PAGE - 1));
+		first = false;
+		start = base + ph->p_vaddr;
+		if (!(ph->p_flags & PF_R) || start < object->start || at < start ||
+		    at - start >= ph->p_filesz || ph->p_filesz > object->end - start)
+			continue;
+		return (struct bytes){ (const uint8_t *)at,
+				       (const uint8_t *)start + ph->p_filesz, false };
+	}
+	return none;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What of a loaded object can be read: its unwind information may point anywhere.
+ */
+#ifndef XSP_TORCH_ELF_H
+#define XSP_TORCH_ELF_H
+
+#include "collect/torch/bytes.h"
+
+/**
+ * struct elf_object - an object that is loaded
+ * @start: where it is mapped
+ * @end: behind that; there may be holes between
+ */
+struct elf_object {
+	uintptr_t	start;
+	uintptr_t	end;
+};
+
+/*
+ * From an address on to the end of what was mapped of the file there.  Return: none, which is bad,
+ * where nothing was.
+ */
+struct bytes elf_readable(const struct elf_object *object, uintptr_t at);
+
+#endif /* XSP_TORCH_ELF_H */
