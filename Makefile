@@ -96,7 +96,8 @@ so_ldflags	:= -shared $(if $(SAN),,-Wl,-z,defs)
 
 # Programs that load libxsprof-user.so hold rseq areas and TLS that point into its code:
 # it is never unmapped (nodelete), and its few TLS words are reached without a call
-# (initial-exec), which is what keeps a marker at the price of the clock read.
+# (initial-exec), which is what keeps a marker at the price of the clock read.  Its calls are bound
+# when it is loaded (now): a handler's small stack has no room for the dynamic linker.
 user_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # Of the decoder the version map alone says what is public; its calls of itself stay direct.
 trace_cflags	:= -fPIC -fno-semantic-interposition $(ZSTD_CFLAGS) $(DW_CFLAGS) \
@@ -275,7 +276,8 @@ $(Q)$(CC) $(base_ldflags) $(so_ldflags) -Wl,-soname,$(1).so.$(SOMAJOR) \
 endef
 
 $(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE)
-	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete)
+	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete \
+		-Wl$(comma)-z$(comma)now)
 $(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_objs) $(trace_map) $(FLAGS_FILE)
 	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic-functions $(ZSTD_LIBS) \
 		$(DW_LIBS) $(ZLIB_LIBS))

@@ -334,12 +334,14 @@ static int publish(int dir, int fd, struct xsprof_ctl *ctl)
  */
 int xsp_shm_attach(const struct xsp_want *want)
 {
+	/* One thread attaches at a time.  Not on the stack, which may be a signal handler's. */
+	static struct xsprof_ctl geo;
 	uint64_t start = xsp_proc_start_time();
-	struct xsprof_ctl geo = { 0 };
 	uint32_t pid = getpid(), seq;
 	int dir, fd, err;
 	char *base;
 
+	memset(&geo, 0, sizeof(geo));
 	fill_ctl(&geo, want, start);
 	dir = xsp_recording_join(want->cfg->session);
 	if (dir < 0)

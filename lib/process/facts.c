@@ -18,23 +18,27 @@
 
 #define FACT_MAX	2048
 
+/*
+ * A fact, and what it is made of: the holder's of the names' lock.  Not on the stack: that of a
+ * signal handler, in which a child attaches, is small.
+ */
+static char fact[FACT_MAX], buf[FACT_MAX];
+
 /* "key=value", the value cut to what fits. */
 static int add(const char *key, const char *value, size_t len)
 {
-	char buf[FACT_MAX];
 	size_t k = strlen(key);
 
-	if (len > sizeof(buf) - k - 1)
-		len = sizeof(buf) - k - 1;
-	memcpy(buf, key, k);
-	buf[k] = '=';
-	memcpy(buf + k + 1, value, len);
-	return xsp_arena_add(XSPROF_ENTRY_FACT, 0, 0, buf, k + 1 + len);
+	if (len > sizeof(fact) - k - 1)
+		len = sizeof(fact) - k - 1;
+	memcpy(fact, key, k);
+	fact[k] = '=';
+	memcpy(fact + k + 1, value, len);
+	return xsp_arena_add(XSPROF_ENTRY_FACT, 0, 0, fact, k + 1 + len);
 }
 
 static void add_link(const char *key, const char *path)
 {
-	char buf[FACT_MAX];
 	ssize_t n = readlink(path, buf, sizeof(buf));
 
 	if (n > 0)
@@ -43,7 +47,6 @@ static void add_link(const char *key, const char *path)
 
 static void add_cmdline(void)
 {
-	char buf[FACT_MAX];
 	long i, n = xsp_proc_read("/proc/self/cmdline", buf, sizeof(buf));
 
 	if (n <= 0)
@@ -58,7 +61,6 @@ static void add_cmdline(void)
 
 static void add_cgroup(void)
 {
-	char buf[FACT_MAX];
 	const char *p;
 
 	if (xsp_proc_read("/proc/self/cgroup", buf, sizeof(buf)) <= 0)

@@ -132,8 +132,11 @@ int xsp_recording_complain(const char *session, int err)
 
 static bool note_by_link(const char *session, const char *name, const char *text)
 {
-	char path[PATH_MAX];
+	/* Not on the stack, which may be a signal handler's. */
+	static char path[PATH_MAX];
+	static bool used;
 	size_t len = strlen(session);
+	bool done;
 
 	if (strlen(text) > LINK_ROOM)
 		return false;
@@ -141,10 +144,15 @@ static bool note_by_link(const char *session, const char *name, const char *text
 		return !symlinkat(text, kept, name);
 	if (len + 1 + strlen(name) >= sizeof(path))
 		return false;
+	/* Acquire, and the release below: the path is one thread's, or one handler's, meanwhile. */
+	if (__atomic_exchange_n(&used, true, __ATOMIC_ACQUIRE))
+		return false;
 	memcpy(path, session, len);
 	path[len] = '/';
 	strcpy(path + len + 1, name);
-	return !symlink(text, path);
+	done = !symlink(text, path);
+	__atomic_store_n(&used, false, __ATOMIC_RELEASE);
+	return done;
 }
 
 static void note_by_file(int dir, const char *name, const char *text)
