@@ -157,12 +157,17 @@ static void bound_lived(const struct xsp_producer *p, struct xsprof_cap_exit *ex
 		lived = p->process_lived;
 	if (lived > exit->lived)
 		exit->lived = lived < now ? lived : now;
-	if (exit->how == XSPROF_HOW_EXITED && said >= exit->lived && said < exit->ticks) {
+	/*
+	 * It was there for longer than it ran: the kernel takes its memory apart.  Destructors that
+	 * run after the exit handler record too.
+	 */
+	if (exit->how == XSPROF_HOW_EXITED && said && said <= exit->ticks) {
+		if (p->wrote > said)
+			said = p->wrote;
 		exit->ticks = said;
 		exit->lived = said;
 		exit->ran = said;
 	}
-	/* Destructors that run after the exit handler record too. */
 	if (exit->lived > exit->ticks)
 		exit->ticks = exit->lived;
 }

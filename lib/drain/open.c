@@ -173,7 +173,9 @@ static int take_up(struct xsp_store *st, struct xsp_producer *p, uint32_t *numbe
 	if (st->ops && st->ops->resume)
 		resumed = st->ops->resume(st->data, &p->rf.ctl, &p->number, &p->arena_pos,
 					  &p->lived);
-	if (!resumed)
+	if (resumed)
+		p->wrote = p->lived;
+	else
 		p->number = (*number)++;
 	if (st->ops && st->ops->resume_ring)
 		resume_rings(st, p);

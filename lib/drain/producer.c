@@ -106,6 +106,8 @@ static void store_sound(struct xsp_store *st, struct xsp_producer *p, uint32_t k
 		return;
 	}
 	/* Who wrote a record ran then. */
+	if (walk->last > p->wrote)
+		p->wrote = walk->last;
 	if (walk->last > p->lived)
 		p->lived = walk->last;
 	if (walk->last > p->ran)

@@ -67,6 +67,7 @@ struct xsp_producer_ring {
  * @check_at: when to ask next whether it lives, ns
  * @pidfd: of the process, opened when it was first seen; -1 for none
  * @lived: ticks at which it was last known to run this program
+ * @wrote: ticks of its latest record
  * @ran: ticks at which it was last known not to be ending
  * @process_lived: ticks at which its process was last known to run, this program or the next
  * @replaced: ticks at which a later program of its process began, 0 where none is known
@@ -105,6 +106,7 @@ struct xsp_producer {
 	uint64_t		check_at;
 	int			pidfd;
 	uint64_t		lived;
+	uint64_t		wrote;
 	uint64_t		ran;
 	uint64_t		process_lived;
 	uint64_t		replaced;

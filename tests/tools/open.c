@@ -134,10 +134,10 @@ int main(int argc, char **argv)
 		lose();
 	for (i = 0; i < DEEP && !strcmp(argv[2], "deep"); i++)
 		begin("deep");
-	if (!strcmp(argv[2], "fat"))
+	if (!strncmp(argv[2], "fat", 3))
 		take_memory();
 	tell(argv[1], threads);
-	if (!strcmp(argv[2], "exit"))
+	if (!strcmp(argv[2], "exit") || !strcmp(argv[2], "fat-exit"))
 		exit(3);
 	if (!strcmp(argv[2], "exec"))
 		execlp("sleep", "sleep", "0.5", NULL);

@@ -139,6 +139,18 @@ for t in json.load(sys.stdin)["open_at_end"]:
     assert end > killed, (end, killed)' "$dir/killed" 2>>"$dir/log"
 result "killed with much memory: nothing is said to have lasted until that was free" $?
 
+# One that ends by exit() says when, whatever its memory takes then.
+"$xsprof" record -q -o "$cap" -- "$prog" "$dir/tids" fat-exit >"$dir/log" 2>&1
+"$xsprof" report --json --open "$cap" 2>>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+within = {t["end_within_ns"] for t in r["open_at_end"]}
+assert within == {0} and r["open_unsure"] == 0, (within, r["open_unsure"])
+assert {t["how"] for t in r["open_at_end"]} == {"exited"}, r["open_at_end"]
+names = {row["name"]: row["count"] for row in r["ranges"]}
+assert names.get("main") == 1, names' 2>>"$dir/log"
+result "exit() with much memory: when it ended is known, and so is what was open" $?
+
 "$xsprof" record -q -d 0.3 -o "$cap" -- sh -c \
 	"$prog $dir/tids wait & sleep 2; kill -9 \$!" >"$dir/log" 2>&1
 "$xsprof" report "$cap" >"$dir/report" 2>>"$dir/log"
