@@ -106,6 +106,16 @@ record lose
 [ "$(lines | grep -c 'uncertain: records that came after its begin are missing$')" = 4 ] &&
 	lines | grep -q '(in step? > forward?)'
 result "lost: uncertain from there on" $?
+for option in "" --include-uncertain; do
+	"$xsprof" report --allow-lost --json $option "$cap" 2>>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["uncertain"] > 0 and r["open_unsure"] == 0, r
+print(sorted((x["name"], x["count"], x["uncertain"]) for x in r["ranges"]))' 2>>"$dir/log"
+done >"$dir/counts"
+cat "$dir/counts" >>"$dir/log"
+[ "$(wc -l <"$dir/counts")" = 2 ] && [ "$(sort -u "$dir/counts" | wc -l)" = 1 ]
+result "lost, and open at an end that is not known: counted with and without its times" $?
 
 # The kernel frees the memory of a killed process while that is still there.
 rm -f "$dir/tids"

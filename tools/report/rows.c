@@ -129,8 +129,9 @@ static void leave_out(struct report *report, const struct report_part *part)
 		report_usage_doubt(report->usage, &part->used);
 }
 
-/* Its row has room for it; false: its times are not counted. */
-static bool count(struct report *report, struct xsp_group *group, const struct report_part *part)
+/* Its row has room for it; @unsure: it has no known end.  Return: false: its times do not count. */
+static bool count(struct report *report, struct xsp_group *group, const struct report_part *part,
+		  bool unsure)
 {
 	const struct xsprof_range *range = &part->range;
 
@@ -141,9 +142,10 @@ static bool count(struct report *report, struct xsp_group *group, const struct r
 		return true;
 	report->nr_uncertain++;
 	group->uncertain++;
-	if (!report->uncertain)
-		leave_out(report, part);
-	return report->uncertain;
+	if (report->uncertain && !unsure)
+		return true;
+	leave_out(report, part);
+	return false;
 }
 
 static void add_times(struct report *report, struct xsp_group *group,
@@ -185,6 +187,7 @@ void report_whole(void *data, const struct report_part *part)
 	const struct xsprof_range *range = &part->range;
 	struct report *report = data;
 	struct xsp_group *group;
+	bool unsure;
 
 	if (!xsp_filter_time(&report->filter, range->end_ns))
 		return;
@@ -194,8 +197,8 @@ void report_whole(void *data, const struct report_part *part)
 		return;
 	}
 	/* How long it took is not known: it is told with what was open at the end. */
-	if ((report->uncertain || !(range->flags & XSPROF_RANGEF_UNCERTAIN)) &&
-	    is_unsure(report, range)) {
+	unsure = is_unsure(report, range);
+	if (unsure && !(range->flags & XSPROF_RANGEF_UNCERTAIN)) {
 		if (is_wanted(report, range->producer, range->pid, range->tid, range->name)) {
 			report->ranges[XSPROF_RANGE_OPEN]++;
 			report->unsure++;
@@ -205,7 +208,7 @@ void report_whole(void *data, const struct report_part *part)
 	}
 	group = report_row(report, 0, range->producer, range->pid, range->tid, range->name,
 			   &part->words);
-	if (group && count(report, group, part))
+	if (group && count(report, group, part, unsure))
 		add_times(report, group, part);
 }
 

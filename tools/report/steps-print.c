@@ -102,6 +102,7 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	uint64_t least = excess / 10 ? excess / 10 : 1;
 	const char *sep = "";
 	char wall[32], usual[32];
+	bool idle;
 
 	printf("step %" PRIu64 ": %s%s, the median is %s: ", step->number,
 	       step->how == STEP_ENDED ? "" : "not over after ",
@@ -119,17 +120,17 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	if (!step->ranges)
 		return;
 	/*
-	 * A range without ops is itself what was slow.  Of others, where nothing ran that the
-	 * program tells of, it is between what did; of ranges that end where the step begins
-	 * nothing is in it.
+	 * A range is itself what was slow where it has no ops, and where the time is in none of
+	 * them.  Of others, where nothing ran that the program tells of, it is between what did;
+	 * of ranges that end where the step begins nothing is in it.
 	 */
-	if (step->told && steps->range && m->columns <= 1 && !strchr(steps->range, '\''))
+	idle = step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2;
+	if (step->told && steps->range && (m->columns <= 1 || idle) && !strchr(steps->range, '\''))
 		printf("  look at: xsprof report --why '%s' -n 1 --tid %u --from ", steps->range,
 		       step->tid);
 	else
 		printf("  look at: xsprof report %s --tid %u --from ",
-		       step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2 ? "--gaps" :
-		       "-s self", step->tid);
+		       idle ? "--gaps" : "-s self", step->tid);
 	print_seconds(step->begin + 1 - first);
 	fputs(" --to ", stdout);
 	print_seconds(step->end - first);
