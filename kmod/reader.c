@@ -33,7 +33,7 @@ struct xsp_reader {
 	struct list_head	node;
 };
 
-static DEFINE_MUTEX(watch_lock);	/* never with another */
+static DEFINE_MUTEX(watch_lock);	/* outside of a producer's lock */
 static LIST_HEAD(watched);
 
 static void watch_worker(struct work_struct *work);
@@ -90,18 +90,19 @@ static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
 		return -EINVAL;
 	if (!r->consumer)
 		return -EPERM;
-	unwatch(r);
+	/* All of it under the lock: two threads may call this for one reader. */
+	mutex_lock(&watch_lock);
 	mutex_lock(&p->lock);
 	WRITE_ONCE(p->ctl->watermark, arg->slots);
 	WRITE_ONCE(p->watch_ns, arg->period);
 	mutex_unlock(&p->lock);
-	if (!arg->period)
-		return 0;
-	mutex_lock(&watch_lock);
-	p->watch_at = 0;
-	p->heads = 0;
-	list_add(&r->node, &watched);
-	mod_delayed_work(xsp_wq, &watch_work, 0);
+	list_del_init(&r->node);
+	if (arg->period) {
+		p->watch_at = 0;
+		p->heads = 0;
+		list_add(&r->node, &watched);
+		mod_delayed_work(xsp_wq, &watch_work, 0);
+	}
 	mutex_unlock(&watch_lock);
 	return 0;
 }
