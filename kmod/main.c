@@ -337,12 +337,18 @@ err_wq:
 /* No file is open and nothing is mapped: each of these holds the module. */
 static void __exit xsprof_exit(void)
 {
+	struct workqueue_struct *wq = xsp_wq;
+
 	misc_deregister(&device);
 	xsp_reader_exit();
 	xsp_clock_exit();
 	xsp_registry_exit();
 	xsp_sched_exit();
-	destroy_workqueue(xsp_wq);
+	/* The parameters stay longer than this, and may be written: see set_uint_limit(). */
+	kernel_param_lock(THIS_MODULE);
+	xsp_wq = NULL;
+	kernel_param_unlock(THIS_MODULE);
+	destroy_workqueue(wq);
 }
 
 module_init(xsprof_init);

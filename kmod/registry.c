@@ -416,16 +416,34 @@ void xsp_registry_counters(struct xsp_counters *c)
 	mutex_unlock(&xsp_registry_lock);
 }
 
+/* The first with a number above @after, with a reference, or NULL. */
+static struct xsp_producer *next_any(u64 after)
+{
+	struct xsp_producer *p;
+	unsigned long id = after;
+
+	mutex_lock(&xsp_registry_lock);
+	p = xa_find_after(&producers, &id, ULONG_MAX, XA_PRESENT);
+	if (p)
+		xsp_producer_get(p);
+	mutex_unlock(&xsp_registry_lock);
+	return p;
+}
+
 /* The module goes: no file is open, so nobody else has a reference but queued ends. */
 void xsp_registry_exit(void)
 {
 	struct xsp_producer *p;
 	unsigned long id;
+	u64 last = 0;
 
 	cancel_delayed_work_sync(&trim_work);
-	/* First nobody can queue another end, then those queued are waited for. */
-	xa_for_each(&producers, id, p)
+	/* First nobody can queue another end, then those queued are waited for; they free some. */
+	while ((p = next_any(last))) {
+		last = p->id;
 		xsp_producer_forget_process(p);
+		xsp_producer_put(p);
+	}
 	flush_workqueue(xsp_wq);
 	cancel_delayed_work_sync(&trim_work);
 	xa_for_each(&producers, id, p) {

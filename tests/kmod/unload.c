@@ -3,6 +3,7 @@
  * The module comes and goes: refused while anything of it is open or mapped, allowed when only
  * ended producers are left, and each time it starts from nothing.  XSPROF_MODULE names the file.
  */
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -227,6 +228,46 @@ TEST_F(unload, ends_are_under_way)
 		close(up[0]);
 		close(up[1]);
 	}
+}
+
+/* Limits that are changed while the module goes: its parameters stay a little longer than it. */
+static void *change_limits(void *data)
+{
+	const int *over = data;
+
+	while (!__atomic_load_n(over, __ATOMIC_ACQUIRE)) {
+		int fd = open("/sys/module/xsprof/parameters/retain_bytes", O_WRONLY | O_CLOEXEC);
+
+		for (int i = 0; fd >= 0 && i < 50; i++)
+			if (write(fd, "1000000", 7) != 7)
+				break;
+		if (fd >= 0)
+			close(fd);
+	}
+	return NULL;
+}
+
+TEST_F(unload, while_limits_change)
+{
+	uint64_t cycles = env_figure(40, 10);
+	pthread_t threads[2];
+	int over = 0;
+
+	if (!self->path)
+		return;
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, change_limits, &over));
+	for (uint64_t i = 0; i < cycles; i++) {
+		int err;
+
+		while ((err = unload()) == -EWOULDBLOCK)
+			sched_yield();
+		ASSERT_EQ(0, err);
+		ASSERT_EQ(0, load(self->path, ""));
+	}
+	__atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
 }
 
 TEST_F(unload, parameters)
