@@ -19,7 +19,7 @@ wanted()
 	LICENSES/*) ;;
 	*/corpus/*|*/golden/*|*.bin|*.data|*.png|*.json|*.xsprof|*.gz|*.zst) ;;
 	kmod/uapi/*) want="(GPL-2.0-only WITH Linux-syscall-note)" ;;
-	lib/*|gpu/*) want="LGPL-2.1-only" ;;
+	lib/*|gpu/*|tools/python/*) want="LGPL-2.1-only" ;;
 	*) want="GPL-2.0-only" ;;
 	esac
 }

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Holds xsprof.open() of a capture to what the tools say of it.
+
+usage: capture.py CAPTURE REPORT NDJSON INFO [FRAMES]
+
+The last three are of xsprof report --json, dump -f ndjson and info --json; FRAMES: with pandas.
+Prints how many ranges and records were compared.
+"""
+import collections
+import json
+import sys
+
+import xsprof
+
+KINDS = {"begin": "begin", "op": "begin", "complete": "complete", "async-begin": "async",
+         "span": "span", "gpu": "gpu"}
+NOT_RECORDS = ("producer", "exit", "lost", "kernel", "args")
+
+
+def load(path):
+    with open(path) as f:
+        return json.load(f)
+
+
+def same_ops(capture, report):
+    want = {r["name"]: r for r in report["ranges"]}
+    got = {op.name: op for op in capture.ops()}
+    assert set(got) == set(want), (set(got) ^ set(want))
+    for name, op in got.items():
+        for column in ("count", "total_ns", "self_ns", "mean_ns", "min_ns", "max_ns", "cut",
+                       "open", "uncertain"):
+            assert getattr(op, column) == want[name][column], (column, op, want[name])
+        # The report's are those of a histogram.
+        for column in ("p50_ns", "p99_ns"):
+            value, told = getattr(op, column), want[name][column]
+            assert value == told or abs(value - told) <= value // 8 + 1, (column, op, want[name])
+    totals = [op.total_ns for op in capture.ops()]
+    assert totals == sorted(totals, reverse=True), totals
+    for by in ("category", "process", "thread"):
+        rows = capture.ops(by=by)
+        assert sum(r.count for r in rows) == sum(op.count for op in got.values()), by
+        assert sum(r.total_ns for r in rows) == sum(totals), by
+    assert {r.pid for r in capture.ops(by="thread")} == {r.pid for r in capture.ranges()}
+
+
+def same_events(capture, events):
+    of = collections.defaultdict(list)
+    for e in events:
+        of[e["type"]].append(e)
+    begun = sum(len(of[t]) for t in KINDS)
+    assert len(capture.ranges()) == begun, (len(capture.ranges()), begun)
+    assert {n: len(capture.ranges(n)) for n in {r.name for r in capture.ranges()}} == \
+        collections.Counter(e["name"] for t in KINDS for e in of[t])
+    assert [(c.ns, c.name, c.value, c.tid) for c in capture.counters()] == [
+        (e["ns"], e["name"], e["i64"] if "i64" in e else e["f64"], e["tid"])
+        for e in events if e["type"] == "counter"]
+    assert [(i.ns, i.name, i.category, i.scope) for i in capture.instants()] == [
+        (e["ns"], e["name"], e["cat"], e["scope"]) for e in of["instant"]]
+    assert [(s.begin_ns, s.name, s.number) for s in capture.steps()] == [
+        (e["ns"], e["name"], e["value"]) for e in of["step"]]
+    assert [(f.ns, "flow-" + f.kind.replace("begin", "start"), f.id) for f in capture.flows()] == [
+        (e["ns"], e["type"], e["value"]) for e in events if e["type"].startswith("flow")]
+    assert len(capture.allocations()) == len(of["alloc"]) + len(of["free"])
+    assert sum(a.bytes for a in capture.allocations()) == sum(
+        e["bytes"] for e in of["alloc"]) - sum(e["bytes"] for e in of["free"])
+    assert sum(row.count for row in capture.kernel()) == len(of["kernel"])
+    assert len(capture.lost()) == len(of["lost"])
+    threads = {(e["pid"], e["tid"], e["thread"]) for e in events if e["type"] not in NOT_RECORDS}
+    assert {(t.pid, t.tid, t.name) for t in capture.threads()} == threads, threads
+    records = sum(1 for e in events if e["type"] not in NOT_RECORDS)
+    assert sum(t.records for t in capture.threads()) == records
+    # Those of the decoder (0x100 and more) are of no thread.
+    for got, want in zip(capture.events(), events):
+        assert got["ns"] == want["ns"] and got["tid"] in (want["tid"], 0), (got, want)
+        assert got["name"] == want.get("name", "-") or got["type"] > 0xff or \
+            "name_from" in want, (got, want)
+    assert sum(1 for _ in capture.events()) == len(events)
+    return records
+
+
+def same_info(capture, info):
+    assert len(capture.processes()) == len(info["processes"])
+    for got, want in zip(capture.processes(), info["processes"]):
+        assert (got.producer, got.pid, got.how, got.status, got.records, got.lost_records,
+                got.lost_slots, got.facts) == tuple(want.get(k, want.get("signal")) for k in (
+                    "number", "pid", "how", "status", "events", "lost_records", "lost_slots",
+                    "facts")), (got, want)
+    facts = capture.info()
+    for ours, theirs in (("size", "size"), ("chunks", "chunks"), ("records", "events"),
+                         ("lost_records", "lost_records"), ("truncated", "truncated"),
+                         ("host", "host")):
+        assert facts[ours] == info[theirs], (ours, facts[ours], info[theirs])
+    assert facts["clock_kind"] == info["clock"]["kind"]
+    assert capture.notes() == info["notes"], capture.notes()
+
+
+def refused(path):
+    for call, says in ((lambda: xsprof.open("no such file"), "no such file"),
+                       (lambda: xsprof.open(__file__), "neither a capture"),
+                       (lambda: xsprof.open(path).ops(by="colour"), "name, category")):
+        try:
+            call()
+        except (OSError, ValueError) as err:
+            assert says in str(err), err
+        else:
+            raise AssertionError("not refused: " + says)
+    capture = xsprof.open(path)
+    capture.close()
+    capture.close()
+    try:
+        capture.ops()
+        raise AssertionError("a closed one has ops")
+    except ValueError as err:
+        assert "open it again" in str(err), err
+
+
+def main():
+    path = sys.argv[1]
+    with open(sys.argv[3]) as f:
+        # What is open at the end is told in words of its own there.
+        events = [e for e in map(json.loads, f) if e["type"] != "open"]
+    with xsprof.open(path) as capture:
+        report = load(sys.argv[2])
+        same_ops(capture, report)
+        assert capture.info()["unmatched_ends"] == report["unmatched_ends"]
+        records = same_events(capture, events)
+        same_info(capture, load(sys.argv[4]))
+        if "FRAMES" in sys.argv[5:]:
+            frame = capture.ranges(as_frame=True)
+            assert list(frame.columns) == list(capture.ranges().columns)
+            assert len(frame) == len(capture.ranges())
+            assert int(frame["duration_ns"].sum()) == sum(r.duration_ns for r in capture.ranges())
+        rows = capture.ranges().to_dicts()
+        assert len(rows) == len(capture.ranges()) and (not rows or "begin_ns" in rows[0])
+    refused(path)
+    print("%d ranges, %d records" % (len(rows), records))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""xsprof records what a training or inference job does, on one timeline with what Linux does.
+
+Markers cost little where nobody records them:
+
+    import xsprof
+
+    with xsprof.range("load", rows=64):
+        ...
+    @xsprof.annotate
+    def step(): ...
+    xsprof.counter("queue", 3)
+
+    $ xsprof record -- python3 train.py
+
+Captures are read as tables:
+
+    for op in xsprof.open("xsprof.data").ops():
+        print(op.name, op.count, op.total_ns)
+
+The package needs xsprof's libraries and nothing else. Importing it loads nothing: the libraries are
+loaded when a name of it is first used.
+"""
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any, List
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "_marker": ("range", "annotate", "instant", "counter", "flow_begin", "flow_step", "flow_end",
+                "async_begin", "async_end", "step", "args", "enabled", "thread_name", "fact",
+                "category_enable", "pause", "resume", "flush", "stats"),
+    "_lib": ("Error",),
+    "capture": ("open", "Capture"),
+    "tables": ("Table",),
+}
+_WHERE = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_WHERE) + ["capture"]
+
+if TYPE_CHECKING:
+    from . import capture
+    from ._lib import Error
+    from ._marker import (annotate, args, async_begin, async_end, category_enable, counter,
+                          enabled, fact, flow_begin, flow_end, flow_step, flush, instant, pause,
+                          range, resume, stats, step, thread_name)
+    from .capture import Capture, open
+    from .tables import Table
+
+
+def __getattr__(name: str) -> Any:
+    if name == "capture":
+        return importlib.import_module("." + name, __name__)
+    try:
+        module = _WHERE[name]
+    except KeyError:
+        raise AttributeError("module 'xsprof' has no attribute {!r}".format(name)) from None
+    value = getattr(importlib.import_module("." + module, __name__), name)
+    # The next use is a look-up of the module's own.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(__all__))
+
+
+# Python 3.6 does not ask the two above.
+if sys.version_info < (3, 7):
+    for _name in __all__:
+        globals()[_name] = __getattr__(_name)

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Captures as tables: what xsprof report, info and dump say, for programs.
+
+A capture is read once, when a table is first asked for; what is in no table is not kept. Times are
+nanoseconds of CLOCK_MONOTONIC of the recorded machine.
+"""
+import collections
+import ctypes
+import math
+import os
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from . import _lib, _trace
+from ._reader import Reader, Tables
+from .tables import Kernel, Op, Process, Range, Step, Table, Thread
+
+BATCH = 1024
+
+_HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
+_CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
+_ENDS = ("ended", "open", "cut")
+
+
+def _quantile(ordered: Sequence[int], q: float) -> Optional[int]:
+    return ordered[max(0, math.ceil(q * len(ordered)) - 1)] if ordered else None
+
+
+class _Sums:
+    """What a row of ops() is made of."""
+    __slots__ = ("count", "total", "own", "nested", "times", "how", "uncertain")
+
+    def __init__(self) -> None:
+        self.count = self.total = self.own = self.nested = self.uncertain = 0
+        self.times = []  # type: List[int]
+        self.how = [0, 0, 0]
+
+
+class Capture:
+    """A capture file, or the ring file of a process: xsprof.open(path) makes one.
+
+    Each table is a list of named tuples; with as_frame=True it is a pandas.DataFrame. Use it in a
+    "with", or close() it: that frees the library's memory, and tables stay valid.
+    """
+
+    def __init__(self, path: Any, memory: int = 0) -> None:
+        self.path = os.fspath(path)
+        self.warnings = []  # type: List[str]
+        self._tables = None  # type: Optional[Tables]
+        self._ended = False
+        self._words = {}  # type: Dict[Any, str]
+        self._handle = ctypes.c_void_p()
+        say = self.warnings.append
+        self._warn = _trace.Options.Warn(lambda data, said: say(_lib.text(said)))
+        options = _trace.Options(size=ctypes.sizeof(_trace.Options), memory=memory,
+                                 warn=self._warn)
+        err = _trace.library.xsprof_trace_open(os.fsencode(self.path), options, self._handle)
+        if err < 0:
+            raise _lib.error(err, "open", said=_lib.text(_trace.quick.xsprof_trace_error(None)))
+
+    def close(self) -> None:
+        """Free what the library has of it."""
+        if self._handle:
+            _trace.quick.xsprof_trace_close(self._handle)
+            self._handle = ctypes.c_void_p()
+
+    def __enter__(self) -> "Capture":
+        return self
+
+    def __exit__(self, *of: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self.close()
+
+    def __repr__(self) -> str:
+        return "xsprof.open({!r})".format(self.path)
+
+    # ---- tables -------------------------------------------------------------------------------
+
+    def ops(self, by: str = "name", as_frame: bool = False) -> Any:
+        """The sums of all ranges by their name, the largest total first, as xsprof report has them.
+
+        by: "name", "category" (names of different categories in rows of their own), "process" or
+        "thread" (each has rows of its own).
+        """
+        if by not in ("name", "category", "process", "thread"):
+            raise ValueError("xsprof: ops(by={!r}): it is name, category, process or "
+                             "thread".format(by))
+        sums = collections.OrderedDict()  # type: Any
+        rests = {}  # type: Dict[Any, List[int]]
+        unsure = self._unsure()
+        for r in self._read().ranges:
+            if (r.end == "open" and not r.uncertain and r.producer in unsure and
+                    r.end_ns >= unsure[r.producer]):
+                continue
+            duration = r.duration_ns
+            if r.continued:
+                rests.setdefault((r.producer, r.tid, r.name), []).append(duration)
+            key = (r.name, r.category if by == "category" else "",
+                   r.producer if by in ("process", "thread") else None,
+                   r.tid if by == "thread" else None)
+            if key not in sums:
+                sums[key] = (_Sums(), r)
+            s = sums[key][0]
+            if not r.continued:
+                s.count += 1
+                s.how[_ENDS.index(r.end)] += 1
+                s.uncertain += r.uncertain
+            if r.uncertain:
+                continue
+            s.total += 0 if r.recursive else duration
+            if r.self_ns is not None:
+                s.own += r.self_ns
+                s.nested += 1
+            if not r.continued:
+                rest = rests.get((r.producer, r.tid, r.name))
+                s.times.append(duration + (rest.pop() if rest else 0))
+        table = Table(Op, (self._op(s, r, by) for s, r in sums.values()))
+        table.sort(key=lambda op: -op.total_ns)
+        return self._give(table, as_frame)
+
+    @staticmethod
+    def _op(s: _Sums, r: Range, by: str) -> Op:
+        s.times.sort()
+        times = s.times
+        return Op(name=r.name, category=r.category, count=s.count, total_ns=s.total,
+                  self_ns=s.own if s.nested else None,
+                  mean_ns=sum(times) // len(times) if times else None,
+                  min_ns=times[0] if times else None, p50_ns=_quantile(times, 0.5),
+                  p99_ns=_quantile(times, 0.99), max_ns=times[-1] if times else None,
+                  cut=s.how[2], open=s.how[1], uncertain=s.uncertain,
+                  pid=r.pid if by in ("process", "thread") else None,
+                  tid=r.tid if by == "thread" else None)
+
+    def ranges(self, name: Optional[str] = None, as_frame: bool = False) -> Any:
+        """Each range, ordered by begin; those of one name, if it is given."""
+        rows = self._read().ranges
+        if name is not None:
+            rows = Table(Range, (r for r in rows if r.name == name))
+        return self._give(rows, as_frame)
+
+    def steps(self, name: Optional[str] = None, as_frame: bool = False) -> Any:
+        """The steps that the program told of: xsprof.step(), a profiler's steps.
+
+        With a name the ranges of that name are the steps, as in xsprof report --steps=NAME.
+        """
+        if name is None:
+            return self._give(self._read().steps, as_frame)
+        number = {}  # type: Dict[Any, int]
+        table = Table(Step)
+        for r in self._read().ranges:
+            if r.name != name or r.recursive:
+                continue
+            at = number[r.producer, r.tid] = number.get((r.producer, r.tid), -1) + 1
+            table.append(Step(name, at, r.begin_ns, r.end_ns, r.duration_ns, r.pid, r.tid))
+        return self._give(table, as_frame)
+
+    def instants(self, as_frame: bool = False) -> Any:
+        """Each instant."""
+        return self._give(self._read().instants, as_frame)
+
+    def counters(self, as_frame: bool = False) -> Any:
+        """Each value of each counter."""
+        return self._give(self._read().counters, as_frame)
+
+    def flows(self, as_frame: bool = False) -> Any:
+        """Each begin, step and end of flows."""
+        return self._give(self._read().flows, as_frame)
+
+    def allocations(self, as_frame: bool = False) -> Any:
+        """Memory allocated and freed, as allocators of programs said."""
+        return self._give(self._read().allocations, as_frame)
+
+    def lost(self, as_frame: bool = False) -> Any:
+        """Where records are missing."""
+        return self._give(self._read().lost, as_frame)
+
+    def kernel(self, as_frame: bool = False) -> Any:
+        """The kinds of events of the kernel's tracer, with how many there are of each."""
+        counts = self._read().kernel
+        rows = (Kernel(name, count) for name, count in sorted(counts.items()))
+        return self._give(Table(Kernel, rows), as_frame)
+
+    def processes(self, as_frame: bool = False) -> Any:
+        """The processes that were recorded, with what is known of each."""
+        self._read()
+        table = Table(Process)
+        for p in self._producers():
+            facts = self._facts(p.number)
+            name = facts.get("exe", "").rsplit("/", 1)[-1]
+            how = _HOW[p.how] if p.how < len(_HOW) else "unknown"
+            table.append(Process(p.number, p.pid, name, how, p.status, p.exit_ns or None,
+                                 p.records, p.lost_records, p.lost_slots, facts))
+        return self._give(table, as_frame)
+
+    def threads(self, as_frame: bool = False) -> Any:
+        """The threads with records."""
+        table = Table(Thread)
+        for (producer, tid), (pid, records, first, last) in sorted(self._read().threads.items()):
+            table.append(Thread(producer, pid, tid, self._thread(producer, tid), records, first,
+                                last))
+        return self._give(table, as_frame)
+
+    # ---- facts --------------------------------------------------------------------------------
+
+    def info(self) -> Dict[str, Any]:
+        """Facts about the capture: the host, its clock, how many records it has and lacks."""
+        self._read()
+        info = self._info()
+        stats = self._read().stats
+        facts = {name: getattr(info, name) for name, _ in info._fields_
+                 if name not in ("size_of", "end")}
+        facts["truncated"] = bool(info.truncated)
+        facts["clock_kind"] = _CLOCKS[info.clock_kind] if info.clock_kind < 4 else "unknown"
+        for name, _ in stats._fields_:
+            facts[name] = getattr(stats, name)
+        facts["host"] = self._pairs(lambda at, k, v: _trace.quick.xsprof_trace_host_fact_at(
+            self._open(), at, k, v))
+        return facts
+
+    def notes(self) -> List[str]:
+        """What the recorder noted about the recording."""
+        notes = []  # type: List[str]
+        while True:
+            note = _trace.quick.xsprof_trace_note(self._open(), len(notes))
+            if note is None:
+                return notes
+            notes.append(_lib.text(note))
+
+    def events(self) -> Iterator[Dict[str, Any]]:
+        """Iterate over the records in time order, as dicts; nothing is kept.
+
+        It has "type" as a number (enum xsprof_rec_type and XSPROF_EV_*), "value" and "aux" as the
+        record has them. One iteration at a time; a table asked for meanwhile ends it.
+        """
+        self._rewind()
+        for batch, count in self._batches():
+            for ev in batch[:count]:
+                row = {"ns": ev.ns, "type": ev.type, "producer": ev.producer, "pid": ev.pid,
+                       "tid": ev.tid, "cpu": ev.cpu, "name": self._name(ev.producer, ev.name),
+                       "aux": ev.aux, "value": ev.value}
+                if ev.rec_size > 32 and ev.type != _trace.EV_KERNEL:
+                    row["args"] = self._args(ev)
+                yield row
+
+    # ---- reading ------------------------------------------------------------------------------
+
+    @staticmethod
+    def _give(table: Table, as_frame: bool) -> Any:
+        return table.to_pandas() if as_frame else table
+
+    def _open(self) -> Any:
+        if not self._handle:
+            raise ValueError("xsprof: {}: it is closed: open it again".format(self.path))
+        return self._handle
+
+    def _check(self, err: int) -> None:
+        if err < 0:
+            said = _lib.text(_trace.quick.xsprof_trace_error(self._handle))
+            raise _lib.error(err, self.path, said=said)
+
+    def _rewind(self) -> None:
+        self._check(_trace.library.xsprof_trace_rewind(self._open()))
+
+    def _batches(self) -> Iterator[Tuple[Any, int]]:
+        batch = (_trace.Event * BATCH)()
+        while True:
+            count = _trace.library.xsprof_trace_next_batch(self._open(), batch, BATCH)
+            self._check(count)
+            if not count:
+                return
+            yield batch, count
+
+    def _info(self) -> Any:
+        info = _trace.Info(size_of=ctypes.sizeof(_trace.Info))
+        self._check(_trace.quick.xsprof_trace_get_info(self._open(), info))
+        return info
+
+    def _producers(self) -> Iterator[Any]:
+        for number in range(self._info().producers):
+            producer = _trace.Producer()
+            self._check(_trace.quick.xsprof_trace_get_producer(self._open(), number, producer))
+            yield producer
+
+    def _unsure(self) -> Dict[int, int]:
+        """When processes ended of which it is known only that they ended about then: how long what
+        was open there took is not known."""
+        return {p.number: p.exit_ns for p in self._producers() if p.exit_within_ns}
+
+    def _pairs(self, at: Callable[[int, Any, Any], int]) -> Dict[str, str]:
+        facts = {}  # type: Dict[str, str]
+        key, value = ctypes.c_char_p(), ctypes.c_char_p()
+        number = 0
+        while at(number, key, value) == 0:
+            facts[_lib.text(key.value)] = _lib.text(value.value)
+            number += 1
+        return facts
+
+    def _facts(self, producer: int) -> Dict[str, str]:
+        return self._pairs(lambda at, k, v: _trace.quick.xsprof_trace_fact_at(
+            self._open(), producer, at, k, v))
+
+    def _word(self, what: str, producer: int, number: int) -> str:
+        key = (what, producer, number)
+        word = self._words.get(key)
+        if word is None:
+            function = getattr(_trace.quick, "xsprof_trace_" + what)
+            word = _lib.text(function(self._open(), producer, number))
+            # What the capture does not have yet may come with a later chunk.
+            if word != "?":
+                self._words[key] = word
+        return word
+
+    def _name(self, producer: int, name: int) -> str:
+        return self._word("name", producer, name) if name else "-"
+
+    def _category(self, producer: int, name: int) -> str:
+        return self._word("category", producer, name)
+
+    def _thread(self, producer: int, tid: int) -> str:
+        return _lib.text(_trace.quick.xsprof_trace_thread(self._open(), producer, tid))
+
+    def _value(self, producer: int, arg: Any) -> Any:
+        if arg.type == _trace.ARG_I64:
+            return arg.u.i64
+        if arg.type in (_trace.ARG_U64, _trace.ARG_PTR):
+            return arg.u.u64
+        if arg.type == _trace.ARG_F64:
+            return arg.u.f64
+        if arg.type == _trace.ARG_BOOL:
+            return bool(arg.u.u64)
+        if arg.type == _trace.ARG_NAME:
+            return self._name(producer, arg.u.u64 & 0xffffffff)
+        if arg.type == _trace.ARG_STR:
+            return ctypes.string_at(arg.str, arg.len)
+        room = ctypes.create_string_buffer(512)
+        size = _trace.quick.xsprof_trace_arg_text(self._open(), producer, arg, room, len(room))
+        return _lib.text(room.raw[:size])
+
+    def _args(self, ev: Any, into: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        """The arguments of a record; long strings come in pieces, also of the next records."""
+        values = {} if into is None else into  # type: Dict[str, Any]
+        at, arg = ctypes.c_size_t(), _trace.Arg()
+        while _trace.quick.xsprof_trace_args(ev, at, arg):
+            key = self._name(ev.producer, arg.key)
+            value = self._value(ev.producer, arg)
+            if isinstance(value, bytes):
+                value = _lib.text(value)
+                if arg.flags & _trace.ARGF_CONT:
+                    value = str(values.get(key, "")) + value
+            values[key] = value
+        return values
+
+    def _read(self) -> Tables:
+        if self._tables is None:
+            tables = Tables()
+            self._rewind()
+            Reader(self, tables).read()
+            self._tables = tables
+        return self._tables
+
+
+def open(path: Any = "xsprof.data", memory: int = 0) -> Capture:
+    """Open a capture of xsprof record (or snapshot), or a ring file.
+
+        with xsprof.open("xsprof.data") as capture:
+            for op in capture.ops():
+                print(op.name, op.count, op.total_ns)
+            frame = capture.ranges(as_frame=True)
+
+    memory: bytes that the library may use for what it decodes, 0 for its default. What is damaged
+    or cut is read as far as it goes; "warnings" of the capture says what was wrong.
+    """
+    return Capture(path, memory)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""The rows of a capture's tables, and the lists of them."""
+import builtins
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+
+class Table(list):
+    """A list of rows, which are named tuples of one kind."""
+
+    def __init__(self, kind: Any, rows: Any = ()) -> None:
+        super().__init__(rows)
+        self.kind = kind
+
+    @property
+    def columns(self) -> Tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.kind._fields)
+
+    def to_dicts(self) -> List[Dict[str, Any]]:
+        """The rows as dicts."""
+        return [dict(zip(self.columns, row)) for row in self]
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of it."""
+        try:
+            import pandas
+        except ImportError as err:
+            raise ImportError("xsprof: a table becomes a DataFrame with pandas ({}): pip install "
+                              "pandas, or use the rows as they are".format(err)) from None
+        return pandas.DataFrame.from_records(builtins.list(self), columns=self.columns)
+
+
+class Op(NamedTuple):
+    """All ranges of a name: a row of xsprof report."""
+    name: str
+    category: str
+    count: int
+    total_ns: int               #: ranges in one of their own name are counted once
+    self_ns: Optional[int]      #: without what is inside; None where ranges need not nest
+    mean_ns: Optional[int]
+    min_ns: Optional[int]
+    p50_ns: Optional[int]
+    p99_ns: Optional[int]
+    max_ns: Optional[int]
+    cut: int                    #: of count, those that something else ended
+    open: int                   #: those that were open at the end
+    uncertain: int              #: those with lost records inside: their times are in no sum
+    pid: Optional[int]          #: by="process" or "thread"
+    tid: Optional[int]          #: by="thread"
+
+
+class Range(NamedTuple):
+    """One range."""
+    name: str
+    category: str
+    begin_ns: int
+    end_ns: int
+    duration_ns: int
+    self_ns: Optional[int]
+    pid: int
+    tid: int
+    thread: str
+    depth: int
+    kind: str           #: begin, complete, span, async or gpu
+    end: str            #: ended, open (at the end of the trace or process), cut (by something else)
+    id: int             #: of an async range, a span or a GPU's activity
+    uncertain: bool     #: records were lost inside: the end may be that of another range
+    recursive: bool     #: it is in a range of its name
+    continued: bool     #: the next range of its name on its thread is the rest of it
+    args: Dict[str, Any]
+    producer: int
+
+
+class Instant(NamedTuple):
+    """One instant."""
+    ns: int
+    name: str
+    category: str
+    scope: str
+    pid: int
+    tid: int
+    args: Dict[str, Any]
+
+
+class Counter(NamedTuple):
+    """One value of a counter."""
+    ns: int
+    name: str
+    category: str
+    value: Union[int, float]
+    pid: int
+    tid: int
+
+
+class Step(NamedTuple):
+    """A step of the program, from where it says that it begins to the next one."""
+    name: str
+    number: int
+    begin_ns: int
+    end_ns: Optional[int]       #: None: the last one
+    duration_ns: Optional[int]
+    pid: int
+    tid: int
+
+
+class Flow(NamedTuple):
+    """A begin, step or end of a flow."""
+    ns: int
+    name: str
+    kind: str
+    id: int
+    pid: int
+    tid: int
+
+
+class Allocation(NamedTuple):
+    """Memory that was allocated, or freed: then bytes are negative."""
+    ns: int
+    name: str
+    address: int
+    bytes: int
+    device_type: int
+    device_index: int
+    total_allocated: int
+    total_reserved: int
+    pid: int
+    tid: int
+
+
+class Lost(NamedTuple):
+    """Records that are missing from here."""
+    ns: int
+    count: Optional[int]        #: None: how many is not known
+    unit: str                   #: records, or slots of 32 bytes
+    pid: int                    #: 0: the kernel's tracer
+
+
+class Process(NamedTuple):
+    """A process that was recorded."""
+    producer: int
+    pid: int
+    name: str
+    how: str                    #: how it ended: exited, killed, exec, vanished, running, unknown
+    status: int                 #: exit status or signal
+    exit_ns: Optional[int]
+    records: int
+    lost_records: int
+    lost_slots: int
+    facts: Dict[str, str]
+
+
+class Thread(NamedTuple):
+    """A thread with records."""
+    producer: int
+    pid: int
+    tid: int
+    name: str
+    records: int
+    first_ns: int
+    last_ns: int
+
+
+class Kernel(NamedTuple):
+    """How many events of a kind the kernel's tracer has."""
+    event: str
+    count: int
