@@ -72,19 +72,30 @@ compare() # $1 library, the rest headers
 }
 
 # Which header belongs to which library: trace*.h, pairer.h, capture.h and result.h to the decoder,
-# the rest to the producer's; what a header of one includes of the other is the other's.
+# torch.h to PyTorch's collector, the rest to the producer's; what a header of one includes of the
+# other is the other's.
 trace_headers=()
 user_headers=()
 for h in lib/include/xsprof/*.h; do
 	case ${h##*/} in
 	trace.h|trace-kernel.h|pairer.h|capture.h|result.h) trace_headers+=("${h#lib/include/}") ;;
+	torch.h) ;;
 	*) user_headers+=("${h#lib/include/}") ;;
 	esac
 done
 
-echo "1..5"
+echo "1..6"
 compare libxsprof-user "${user_headers[@]}"
 compare libxsprof-trace "${trace_headers[@]}"
+# It exports names of PyTorch's as well.
+if [ -e "$BUILD/lib/libxsprof-torch.so" ]; then
+	declared xsprof/torch.h >"$dir/libxsprof-torch.want"
+	exported "$BUILD/lib/libxsprof-torch.so" | grep '^xsprof_' >"$dir/libxsprof-torch.have"
+	correct "libxsprof-torch exports what its header declares" \
+		"$(diff "$dir/libxsprof-torch.want" "$dir/libxsprof-torch.have")"
+else
+	skipped "libxsprof-torch exports what its header declares" "it is not for this machine"
+fi
 # xsprof_emit_*() and the control page are what the inline halves of markers use.
 undocumented=$(cat "$dir"/*.want 2>/dev/null | sort -u | grep -vE '^xsprof_(emit|ctl_page$)' |
 	while read -r name; do

@@ -8,13 +8,18 @@
  * - at::getStepCallbacksUnlessEmpty(), which every op calls: the moment for programs that are not
  *   Python, and from then on the one at which an observer comes and goes.
  *
- * libtorch's own static constructors are too early for anything.
+ * libtorch's own static constructors are too early for anything.  A program that loads the library
+ * later than PyTorch says so: xsprof_torch_attach(), by late.c.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
+
+#include <xsprof/torch.h>
 
 #include "collect/torch/entry.h"
 #include "collect/torch/inputs.h"
+#include "collect/torch/late.h"
 #include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
@@ -28,6 +33,10 @@ typedef void *steps_fn(void *ret, uint8_t scope);
 
 static int state;
 static steps_fn *real_steps;
+static int category;
+/* The program has sessions of its own, which may want lines. */
+static bool sessions;
+static bool lines_tried;
 
 /* Where it is said whether ops are wanted; NULL until it is known whether they can be recorded. */
 static const uint32_t *watched;
@@ -54,12 +63,23 @@ static enum torch_detail detail_wanted(bool *native)
 	return TORCH_OFF;
 }
 
+/* Where ops are in the program.  Once: what is not known then is not known later. */
+static void find_lines(void)
+{
+	if (lines_tried ||
+	    (torch_detail < TORCH_ALL && !sessions && !getenv("XSPROF_ONDEMAND")))
+		return;
+	lines_tried = true;
+	/* Where a recorder gets its lines, it says nothing to be in the interpreter. */
+	if (torch_python_init(category) && torch_detail >= TORCH_ALL)
+		torch_native_skip(python.code_type);
+}
+
 /* Return: false: nothing is to be recorded in this process. */
 static bool prepare(void)
 {
 	const char *wrong;
-	int category;
-	bool native, lines = false;
+	bool native;
 
 	torch_detail = detail_wanted(&native);
 	if (torch_detail == TORCH_OFF || torch_user_open())
@@ -89,11 +109,7 @@ static bool prepare(void)
 	if (native)
 		torch_native_init(category);
 	/* A session that comes later may want lines as well. */
-	if (torch_detail >= TORCH_ALL || getenv("XSPROF_ONDEMAND"))
-		lines = torch_python_init(category);
-	/* Where a recorder gets its lines, it says nothing to be in the interpreter. */
-	if (lines && torch_detail >= TORCH_ALL)
-		torch_native_skip(python.code_type);
+	find_lines();
 	return true;
 }
 
@@ -208,4 +224,21 @@ TORCH_EXPORT void *initModule(void)
 		entered();
 	memcpy(&real, &symbol, sizeof(symbol));
 	return real();
+}
+
+TORCH_EXPORT int xsprof_torch_attach(void)
+{
+	int err;
+
+	sessions = true;
+	if (!torch_library("/libtorch_cpu.so"))
+		return -ENOENT;
+	if (entered() != READY)
+		return torch_detail == TORCH_OFF ? -EPERM : -ENOSYS;
+	find_lines();
+	err = torch_late_bind();
+	if (err)
+		collect_say("PyTorch: it was loaded before, and its calls cannot be bound anew: "
+			    "its ops are not recorded");
+	return err;
 }

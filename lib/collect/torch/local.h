@@ -5,11 +5,11 @@
  *
  * The library is preloaded into every process of a recorded command, also those that have nothing
  * to do with PyTorch. It links the C library only, has no constructor, and opens libxsprof-user
- * when libtorch is there. It is built without PyTorch's headers: enter.c gets in, api.c finds the
- * functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are and hold
- * it against libtorch's own answers, threads.c knows threads by PyTorch's numbers, groups.c ranks,
- * comms.c what collectives are of, iterations.c steps, python.c lines and modules, native.c stacks
- * of C and C++, observe.c writes the ops.
+ * when libtorch is there. It is built without PyTorch's headers: enter.c and late.c get in, api.c
+ * finds the functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are
+ * and hold it against libtorch's own answers, threads.c knows threads by PyTorch's numbers,
+ * groups.c ranks, comms.c what collectives are of, iterations.c steps, python.c lines and modules,
+ * native.c stacks of C and C++, observe.c writes the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H

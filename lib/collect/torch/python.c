@@ -5,7 +5,7 @@
 #include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
-static bool ready;
+static bool ready;	/* set with release order: ops of other threads may be there already */
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
@@ -158,7 +158,7 @@ void torch_python_place(struct python_place *place, const struct native_stack *n
 
 	*place = (struct python_place){ 0 };
 	/* Then states are freed, and whoever takes the lock is ended. */
-	if (!ready || python.finalizing())
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || python.finalizing())
 		return;
 	state = python.this_state();
 	/* An op of what is called meanwhile, if anything is, has no place. */
@@ -188,6 +188,7 @@ bool torch_python_init(int category)
 {
 	const char *(*version)(void);
 	void *type, *value, *trace, *state;
+	bool found;
 
 	if (!python_find(&version, "Py_GetVersion", NULL))
 		return false;
@@ -213,10 +214,11 @@ bool torch_python_init(int category)
 	python_frames_init(category);
 	python_modules_init(category);
 	python.err_fetch(&type, &value, &trace);
-	ready = python_layout_find();
+	found = python_layout_find();
 	python.err_restore(type, value, trace);
-	if (!ready)
+	__atomic_store_n(&ready, found, __ATOMIC_RELEASE);
+	if (!found)
 		collect_say("Python: frames are not as they are expected to be: ops are recorded "
 			  "without their lines and modules");
-	return ready;
+	return found;
 }
