@@ -94,6 +94,16 @@ def same_info(capture, info):
     assert capture.notes() == info["notes"], capture.notes()
 
 
+def same_profile(capture):
+    """A capture as a profile has its ranges, but for those of other kinds and those in pairs."""
+    prof = capture.profile()
+    rows = {row.key for row in prof.key_averages()}
+    begun = {r.name for r in capture.ranges() if r.kind == "begin"}
+    assert begun <= rows | {"ProfilerStep*"}, begun - rows
+    prof.export_chrome_trace("profile.json")
+    assert load("profile.json")["traceEvents"]
+
+
 def refused(path):
     for call, says in ((lambda: xsprof.open("no such file"), "no such file"),
                        (lambda: xsprof.open(__file__), "neither a capture"),
@@ -132,6 +142,8 @@ def main():
             assert int(frame["duration_ns"].sum()) == sum(r.duration_ns for r in capture.ranges())
         rows = capture.ranges().to_dicts()
         assert len(rows) == len(capture.ranges()) and (not rows or "begin_ns" in rows[0])
+        if len(rows) < 20000:
+            same_profile(capture)
     refused(path)
     print("%d ranges, %d records" % (len(rows), records))
 

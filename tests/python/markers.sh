@@ -29,7 +29,7 @@ assert "ctypes" not in dir(xsprof) and "xsprof._user" not in sys.modules, "impor
 for name in xsprof.__all__:
     assert getattr(xsprof, name).__doc__, name + " has no docstring"
 text = pydoc.plain(pydoc.render_doc(xsprof))
-for name in ("class range", "def counter", "def open"):
+for name in ("class range", "def counter", "def open", "class profile"):
     assert re.search(r"^ +" + name.split()[-1] + r"|" + name.split()[-1] + r"\(", text, re.M), name
 try:
     xsprof.nothing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""xsprof records what a training or inference job does, on one timeline with what Linux does.
+"""What a training or inference job does, recorded on one timeline with what Linux does.
 
 Markers cost little where nobody records them:
 
@@ -12,6 +12,14 @@ Markers cost little where nobody records them:
     xsprof.counter("queue", 3)
 
     $ xsprof record -- python3 train.py
+
+Profiles are those of torch.profiler, by its names:
+
+    from xsprof import profile, record_function, ProfilerActivity
+
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        model(inputs)
+    print(prof.key_averages().table(sort_by="cpu_time_total", row_limit=10))
 
 Captures are read as tables:
 
@@ -34,23 +42,27 @@ _NAMES = {
     "_lib": ("Error",),
     "capture": ("open", "Capture"),
     "tables": ("Table",),
+    "profiler": ("profile", "schedule", "tensorboard_trace_handler", "record_function",
+                 "ProfilerActivity", "ProfilerAction", "supported_activities"),
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = sorted(_WHERE) + ["capture"]
+__all__ = sorted(_WHERE) + ["capture", "profiler"]
 
 if TYPE_CHECKING:
-    from . import capture
+    from . import capture, profiler
     from ._lib import Error
     from ._marker import (annotate, args, async_begin, async_end, category_enable, counter,
                           enabled, fact, flow_begin, flow_end, flow_step, flush, instant, pause,
                           range, resume, stats, step, thread_name)
     from .capture import Capture, open
     from .tables import Table
+    from .profiler import (ProfilerAction, ProfilerActivity, profile, record_function, schedule,
+                           supported_activities, tensorboard_trace_handler)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "capture":
+    if name in ("capture", "profiler"):
         return importlib.import_module("." + name, __name__)
     try:
         module = _WHERE[name]

@@ -14,7 +14,7 @@ TRACE = "libxsprof-trace.so.0"
 TORCH = "libxsprof-torch.so"
 
 _HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
-_loaded = {}  # type: Dict[Tuple[str, bool], Any]
+_loaded: Dict[Tuple[str, bool], Any] = {}
 
 
 def find(name: str) -> str:

@@ -24,8 +24,8 @@ _emit_end_of = _calls.xsprof_emit_end_of
 _emit = _calls.xsprof_emit
 
 # Ids are the process's own, and the same in children of a fork.
-_names = {}  # type: Dict[Any, int]
-_categories = {}  # type: Dict[Text, int]
+_names: Dict[Any, int] = {}
+_categories: Dict[Text, int] = {}
 _numbers = itertools.count(1)
 
 _NAME_FULL = 0x03ffffff
@@ -44,7 +44,7 @@ def _category_id(category: Text) -> int:
 
 def _intern(name: Text, category: Optional[Text]) -> int:
     number = _category_id(category) if category is not None else 0
-    made = _calls.xsprof_name_in(number, _lib.to_bytes(name))  # type: int
+    made: int = _calls.xsprof_name_in(number, _lib.to_bytes(name))
     # Where the memory for names is used up the library counts each; no id is to be kept.
     if made & _NAME_FULL != _NAME_FULL:
         _names[name if category is None else (category, name)] = made
@@ -409,5 +409,5 @@ def stats() -> Dict[str, int]:
     err = _calls.xsprof_get_stats(counts)
     if err:
         raise _lib.error(err, "stats()")
-    return {name: getattr(counts, name) for name, _ in _user.Stats._fields_
-            if name not in ("size", "reserved")}
+    return {field[0]: getattr(counts, field[0]) for field in _user.Stats._fields_
+            if field[0] not in ("size", "reserved")}

@@ -26,8 +26,8 @@ class Tables:
         self.flows = Table(Flow)
         self.allocations = Table(Allocation)
         self.lost = Table(Lost)
-        self.threads = {}  # type: Dict[Tuple[int, int], List[int]]
-        self.kernel = collections.Counter()  # type: Any
+        self.threads: Dict[Tuple[int, int], List[int]] = {}
+        self.kernel: Any = collections.Counter()
         self.stats = _trace.PairerStats()
 
 
@@ -37,11 +37,11 @@ class Reader:
     def __init__(self, capture: Any, tables: Tables) -> None:
         self.capture = capture
         self.tables = tables
-        self.args = {}  # type: Dict[Any, Dict[str, Any]]
-        self.last = {}  # type: Dict[Tuple[int, int], Dict[str, Any]]
-        self.found = []  # type: List[Tuple[Any, ...]]
-        self.open_steps = {}  # type: Dict[Any, int]
-        self.raised = None  # type: Optional[BaseException]
+        self.args: Dict[Any, Dict[str, Any]] = {}
+        self.last: Dict[Tuple[int, int], Dict[str, Any]] = {}
+        self.found: List[Tuple[Any, ...]] = []
+        self.open_steps: Dict[Any, int] = {}
+        self.raised: Optional[BaseException] = None
 
     def emit(self, data: Any, pointer: Any) -> None:
         """A range ended: its names are looked up when all of them are known."""
@@ -116,7 +116,7 @@ class Reader:
             return
         seen[1] += 1
         seen[3] = ev.ns
-        args = {}  # type: Dict[str, Any]
+        args: Dict[str, Any] = {}
         if ev.rec_size > 32:
             args = self.capture._args(ev)
         if kind in (_trace.BEGIN, _trace.OP):
@@ -164,12 +164,12 @@ class Reader:
             ev.ns, ev.producer, ev.name, ev.value, size, ev.aux >> 16, ev.aux & 0xffff,
             mem.total_allocated, mem.total_reserved, ev.pid, ev.tid))
 
-    HANDLERS = {
+    HANDLERS: Dict[int, Any] = {
         _trace.COMPLETE: _spread, _trace.SPAN: _spread, _trace.GPU: _spread,
         _trace.INSTANT: _instant, _trace.COUNTER_I64: _counter, _trace.COUNTER_F64: _counter,
         _trace.STEP: _step, _trace.FLOW_START: _flow, _trace.FLOW_STEP: _flow,
         _trace.FLOW_END: _flow, _trace.ALLOC: _memory, _trace.FREE: _memory,
-    }  # type: Dict[int, Any]
+    }
 
     def _range(self, r: Tuple[Any, ...]) -> Range:
         (begin, end, own, producer, pid, tid, name, depth, kind, how, number, flags, args) = r

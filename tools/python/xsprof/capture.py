@@ -31,7 +31,7 @@ class _Sums:
 
     def __init__(self) -> None:
         self.count = self.total = self.own = self.nested = self.uncertain = 0
-        self.times = []  # type: List[int]
+        self.times: List[int] = []
         self.how = [0, 0, 0]
 
 
@@ -44,10 +44,10 @@ class Capture:
 
     def __init__(self, path: Any, memory: int = 0) -> None:
         self.path = os.fspath(path)
-        self.warnings = []  # type: List[str]
-        self._tables = None  # type: Optional[Tables]
+        self.warnings: List[str] = []
+        self._tables: Optional[Tables] = None
         self._ended = False
-        self._words = {}  # type: Dict[Any, str]
+        self._words: Dict[Any, str] = {}
         self._handle = ctypes.c_void_p()
         say = self.warnings.append
         self._warn = _trace.Options.Warn(lambda data, said: say(_lib.text(said)))
@@ -87,8 +87,8 @@ class Capture:
         if by not in ("name", "category", "process", "thread"):
             raise ValueError("xsprof: ops(by={!r}): it is name, category, process or "
                              "thread".format(by))
-        sums = collections.OrderedDict()  # type: Any
-        rests = {}  # type: Dict[Any, List[int]]
+        sums: Any = collections.OrderedDict()
+        rests: Dict[Any, List[int]] = {}
         unsure = self._unsure()
         for r in self._read().ranges:
             if (r.end == "open" and not r.uncertain and r.producer in unsure and
@@ -147,7 +147,7 @@ class Capture:
         """
         if name is None:
             return self._give(self._read().steps, as_frame)
-        number = {}  # type: Dict[Any, int]
+        number: Dict[Any, int] = {}
         table = Table(Step)
         for r in self._read().ranges:
             if r.name != name or r.recursive:
@@ -209,19 +209,19 @@ class Capture:
         self._read()
         info = self._info()
         stats = self._read().stats
-        facts = {name: getattr(info, name) for name, _ in info._fields_
-                 if name not in ("size_of", "end")}
+        facts = {field[0]: getattr(info, field[0]) for field in info._fields_
+                 if field[0] not in ("size_of", "end")}
         facts["truncated"] = bool(info.truncated)
         facts["clock_kind"] = _CLOCKS[info.clock_kind] if info.clock_kind < 4 else "unknown"
-        for name, _ in stats._fields_:
-            facts[name] = getattr(stats, name)
+        for field in stats._fields_:
+            facts[field[0]] = getattr(stats, field[0])
         facts["host"] = self._pairs(lambda at, k, v: _trace.quick.xsprof_trace_host_fact_at(
             self._open(), at, k, v))
         return facts
 
     def notes(self) -> List[str]:
         """What the recorder noted about the recording."""
-        notes = []  # type: List[str]
+        notes: List[str] = []
         while True:
             note = _trace.quick.xsprof_trace_note(self._open(), len(notes))
             if note is None:
@@ -243,6 +243,13 @@ class Capture:
                 if ev.rec_size > 32 and ev.type != _trace.EV_KERNEL:
                     row["args"] = self._args(ev)
                 yield row
+
+    def profile(self, pid: int = 0) -> Any:
+        """The capture, or one process of it, as a profile that is over: with events(),
+        key_averages() and exports, as xsprof.profile() has them.
+        """
+        from .profiler import of_capture
+        return of_capture(self.path, pid)
 
     # ---- reading ------------------------------------------------------------------------------
 
@@ -289,7 +296,7 @@ class Capture:
         return {p.number: p.exit_ns for p in self._producers() if p.exit_within_ns}
 
     def _pairs(self, at: Callable[[int, Any, Any], int]) -> Dict[str, str]:
-        facts = {}  # type: Dict[str, str]
+        facts: Dict[str, str] = {}
         key, value = ctypes.c_char_p(), ctypes.c_char_p()
         number = 0
         while at(number, key, value) == 0:
@@ -340,7 +347,7 @@ class Capture:
 
     def _args(self, ev: Any, into: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         """The arguments of a record; long strings come in pieces, also of the next records."""
-        values = {} if into is None else into  # type: Dict[str, Any]
+        values: Dict[str, Any] = {} if into is None else into
         at, arg = ctypes.c_size_t(), _trace.Arg()
         while _trace.quick.xsprof_trace_args(ev, at, arg):
             key = self._name(ev.producer, arg.key)

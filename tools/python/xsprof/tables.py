@@ -34,7 +34,7 @@ class Op(NamedTuple):
     """All ranges of a name: a row of xsprof report."""
     name: str
     category: str
-    count: int
+    count: int  # type: ignore[assignment]
     total_ns: int               #: ranges in one of their own name are counted once
     self_ns: Optional[int]      #: without what is inside; None where ranges need not nest
     mean_ns: Optional[int]
@@ -130,7 +130,7 @@ class Allocation(NamedTuple):
 class Lost(NamedTuple):
     """Records that are missing from here."""
     ns: int
-    count: Optional[int]        #: None: how many is not known
+    count: Optional[int]  # type: ignore[assignment]        #: None: how many is not known
     unit: str                   #: records, or slots of 32 bytes
     pid: int                    #: 0: the kernel's tracer
 
@@ -163,4 +163,4 @@ class Thread(NamedTuple):
 class Kernel(NamedTuple):
     """How many events of a kind the kernel's tracer has."""
     event: str
-    count: int
+    count: int  # type: ignore[assignment]

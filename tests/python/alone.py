@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Profiles of a program without PyTorch: sessions, schedules, exports and errors."""
+import collections
+import gzip
+import json
+import os
+import sys
+import threading
+import warnings
+
+import xsprof
+from xsprof import ProfilerAction, ProfilerActivity, profile, record_function, schedule
+from xsprof.profiler import ExecutionTraceObserver, tensorboard_trace_handler
+
+NONE, WARMUP, RECORD, SAVE = (ProfilerAction.NONE, ProfilerAction.WARMUP, ProfilerAction.RECORD,
+                              ProfilerAction.RECORD_AND_SAVE)
+warnings.simplefilter("error")
+
+
+def refused(kind, says, call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except kind as err:
+        assert says in str(err), err
+    else:
+        raise AssertionError("not refused: " + says)
+
+
+@record_function("decorated")
+def decorated(depth):
+    if depth:
+        decorated(depth - 1)
+
+
+def work():
+    with record_function("outer", "its arguments"):
+        for _ in range(3):
+            with record_function("inner"):
+                pass
+    decorated(2)
+    with xsprof.range("a range"):
+        pass
+
+
+def load(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as f:
+        return json.load(f)
+
+
+def names(prof):
+    return {row.key: row.count for row in prof.key_averages()}
+
+
+WANT = {"outer": 1, "inner": 3, "decorated": 1, "a range": 1}
+
+
+def basics():
+    prof = profile(record_shapes=True, profile_memory=True, with_stack=True)
+    refused(AssertionError, "has not been started", prof.key_averages)
+    with prof:
+        work()
+        refused(RuntimeError, "has not ended", prof.events)
+        refused(xsprof.Error, "stop it first", profile().start)
+        prof.add_metadata("a key", 'a "text"')
+        prof.add_metadata_json("numbers", "[1, 2]")
+        refused(xsprof.Error, "no JSON", prof.add_metadata_json, "wrong", "{")
+    # What does nothing but call itself is one, as in torch.profiler.
+    assert names(prof) == WANT, names(prof)
+    outer, = [e for e in prof.events() if e.name == "outer"]
+    assert [c.name for c in outer.cpu_children] == ["inner"] * 3, outer.cpu_children
+    assert outer.cpu_children[0].cpu_parent is outer and outer.is_user_annotation
+    assert 0 <= outer.self_cpu_time_total <= outer.cpu_time_total, outer
+    total = prof.events().total_average()
+    assert total.count == len(prof.events()) and total.key == "Total"
+    assert abs(total.self_cpu_time_total - prof.profiler.self_cpu_time_total) < 1e-6
+    prof.export_chrome_trace("b.json.gz")
+    refused(xsprof.Error, "copy b.json.gz", prof.export_chrome_trace, "a.json")
+    trace = load("b.json.gz")
+    assert trace["a key"] == 'a "text"' and trace["numbers"] == [1, 2], sorted(trace)
+    assert trace["trace_id"] == prof.get_trace_id(), trace["trace_id"]
+    got = collections.Counter(e["name"] for e in trace["traceEvents"] if e["ph"] == "X")
+    assert got["inner"] == 3 and got["decorated"] == 3, got
+    prof.export_stacks("stacks")
+    prof.export_memory_timeline("timeline.json", device="cpu")
+    prof.export_memory_snapshot("snapshot.pickle")
+    assert os.path.getsize("snapshot.pickle") and load("timeline.json") is not None
+    refused(ValueError, ".json.gz", prof.export_memory_timeline, "t.html")
+    refused(ValueError, "with_stack=True", profile().export_memory_timeline, "t.json")
+    refused(AssertionError, "with_stack=True", profile().export_stacks, "s")
+    with profile() as prof:
+        pass
+    refused(xsprof.Error, "none/such.json", prof.export_chrome_trace, "none/such.json")
+
+
+def tables():
+    with profile() as prof:
+        work()
+    averages = prof.key_averages()
+    text = averages.table(sort_by="count", row_limit=2, header="A header", time_unit="us")
+    lines = text.splitlines()
+    assert lines[1] == "A header" and lines[3].split()[0] == "Name", text
+    shown = [line.split()[0] for line in lines[5:7]]
+    assert shown[0] == "inner" and lines[7].startswith("-----"), text
+    assert "Self CPU time total" in lines[-1] and str(averages) == averages.table()
+    assert averages.table(top_level_events_only=True)
+    refused(AttributeError, "self_cpu_time_total", averages.table, sort_by="colour")
+    refused(ValueError, "s, ms or us", averages.table, time_unit="h")
+
+
+def schedules():
+    plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
+    assert [plan(i) for i in range(11)] == [
+        NONE, NONE, WARMUP, RECORD, SAVE, NONE, WARMUP, RECORD, SAVE, NONE, NONE]
+    refused(AssertionError, "active at least 1", schedule, wait=0, warmup=1, active=0)
+    cycles = []
+
+    def ready(prof):
+        cycles.append((prof.step_num, names(prof)))
+
+    with profile(schedule=plan, on_trace_ready=ready) as prof:
+        for number in range(10):
+            with record_function("step %d" % number):
+                pass
+            prof.step()
+    assert cycles == [
+        (5, {"ProfilerStep*": 2, "step 3": 1, "step 4": 1}),
+        (9, {"ProfilerStep*": 2, "step 7": 1, "step 8": 1})], cycles
+    # What is being recorded at the end is ready then, and a schedule may be any function.
+    del cycles[:]
+    with profile(schedule=lambda step: RECORD, on_trace_ready=ready) as prof:
+        work()
+        prof.step()
+        work()
+    assert [(n, rows["outer"], rows["ProfilerStep*"]) for n, rows in cycles] == [(1, 2, 2)], cycles
+    # Right behind each other, and with all events kept.
+    del cycles[:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plan = schedule(wait=0, warmup=0, active=1)
+    with profile(schedule=plan, on_trace_ready=ready, acc_events=True) as prof:
+        for _ in range(3):
+            work()
+            prof.step()
+    # The last is that of the step which the end cuts.
+    assert [rows["outer"] for _, rows in cycles] == [1, 2, 3, 3], cycles
+    refused(TypeError, "ProfilerAction", profile, schedule=lambda step: 5)
+    with profile(schedule=schedule(wait=0, warmup=1, active=1, repeat=1),
+                 on_trace_ready=tensorboard_trace_handler("board/x", "worker", True)) as prof:
+        for _ in range(3):
+            prof.step()
+    file, = os.listdir("board/x")
+    assert file.startswith("worker.") and file.endswith(".pt.trace.json.gz"), file
+    assert load("board/x/" + file)["traceEvents"]
+    with profile(schedule=schedule(wait=0, warmup=5, active=1)) as prof:
+        prof.step()
+
+
+def threads():
+    def other():
+        with record_function("other thread"):
+            pass
+
+    with profile() as prof:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        work()
+    assert "other thread" not in names(prof), names(prof)
+
+    class All:
+        profile_all_threads = True
+
+    with profile(experimental_config=All()) as prof:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert names(prof) == {"other thread": 1}, names(prof)
+
+
+def others():
+    with profile() as prof:
+        with record_function("before"):
+            pass
+        prof.toggle_collection_dynamic(False, [ProfilerActivity.CPU])
+        with record_function("meanwhile"):
+            pass
+        prof.toggle_collection_dynamic(True, [ProfilerActivity.CPU])
+        with record_function("after"):
+            pass
+    assert names(prof) == {"before": 1, "after": 1}, names(prof)
+    observer = ExecutionTraceObserver().register_callback("et.json")
+    with profile(execution_trace_observer=observer):
+        work()
+    assert load("et.json")["nodes"], observer.get_output_file_path()
+    prof = profile(custom_trace_id_callback=lambda: "MINE")
+    prof.preset_metadata_json("early", "7")
+    prof.start()
+    prof.stop()
+    prof.export_chrome_trace("c.json")
+    assert load("c.json")["trace_id"] == prof.get_trace_id() == "MINE"
+    assert load("c.json")["early"] == 7 and not prof.events() and not prof.key_averages().table()
+    refused(TypeError, "ProfilerActivity", profile, activities=["cpu"])
+    refused(AssertionError, "empty", profile, activities=[])
+    refused(UserWarning, "record --gpu", profile, activities=[ProfilerActivity.CUDA])
+    refused(FutureWarning, "activities", profile, use_cuda=False)
+    for _ in range(50):
+        with profile() as prof:
+            work()
+        assert names(prof)["inner"] == 3
+    child = os.fork()
+    if not child:
+        with profile() as prof:
+            work()
+        os._exit(names(prof)["inner"] != 3)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+for part in (basics, tables, schedules, threads, others):
+    part()
+assert "torch" not in sys.modules
