@@ -61,6 +61,18 @@ assert xsprof.annotate(lambda: 5)() == 5
 END
 result "a marker that nobody records calls nothing of the library" $?
 
+mkdir -p there/xsprof other
+cp -r "${PYTHONPATH:?}/xsprof/." there/xsprof/
+mkdir there/xsprof/lib
+touch there/xsprof/lib/one.so other/one.so other/two.so
+PYTHONPATH=there XSPROF_LIBDIR=other /usr/bin/python3 - >log 2>&1 <<'END'
+import os
+from xsprof._lib import find
+assert find("one.so") == os.path.abspath("there/xsprof/lib/one.so"), find("one.so")
+assert (find("two.so"), find("three.so")) == ("other/two.so", "three.so"), find("two.so")
+END
+result "libraries: the package's own folder, then XSPROF_LIBDIR, then the loader's" $?
+
 # No library anywhere: it says what to do.
 XSPROF_LIBDIR=$dir /usr/bin/python3 - >log 2>&1 <<'END'
 try:

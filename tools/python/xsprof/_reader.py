@@ -6,12 +6,15 @@ import struct
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import _lib, _trace
-from .tables import Allocation, Counter, Flow, Instant, Lost, Range, Step, Table
+from ._join import Join
+from .tables import Allocation, Counter, Flow, Gpu, Instant, Lost, Range, Step, Table
 
 _ENDS = ("ended", "open", "cut")
 _SCOPES = ("thread", "process", "global")
 _KINDS = {_trace.BEGIN: "begin", _trace.COMPLETE: "complete", _trace.SPAN: "span",
           _trace.ASYNC_BEGIN: "async", _trace.GPU: "gpu", _trace.OP: "begin"}
+_GPU_KINDS = ("unknown", "kernel", "memcpy", "memset", "sync", "runtime", "driver", "overhead",
+              "graph", "unrecorded", "alloc", "free")
 _FLOWS = {_trace.FLOW_START: "begin", _trace.FLOW_STEP: "step", _trace.FLOW_END: "end"}
 
 
@@ -20,11 +23,14 @@ class Tables:
 
     def __init__(self) -> None:
         self.ranges = Table(Range)
+        #: those of ranges, but what is in parts as one
+        self.whole: List[Range] = []
         self.instants = Table(Instant)
         self.counters = Table(Counter)
         self.steps = Table(Step)
         self.flows = Table(Flow)
         self.allocations = Table(Allocation)
+        self.gpu = Table(Gpu)
         self.lost = Table(Lost)
         self.threads: Dict[Tuple[int, int], List[int]] = {}
         self.kernel: Any = collections.Counter()
@@ -41,6 +47,7 @@ class Reader:
         self.last: Dict[Tuple[int, int], Dict[str, Any]] = {}
         self.found: List[Tuple[Any, ...]] = []
         self.open_steps: Dict[Any, int] = {}
+        self.join = Join()
         self.raised: Optional[BaseException] = None
 
     def emit(self, data: Any, pointer: Any) -> None:
@@ -48,8 +55,10 @@ class Reader:
         try:
             r = pointer.contents
             args = self.args.pop((r.producer, r.tid, r.name, r.begin_ns), None)
-            self.found.append((r.begin_ns, r.end_ns, r.self_ns, r.producer, r.pid, r.tid, r.name,
-                               r.depth, r.kind, r.how, r.id, r.flags, args))
+            found = (r.begin_ns, r.end_ns, r.self_ns, r.producer, r.pid, r.tid, r.name, r.depth,
+                     r.kind, r.how, r.id, r.flags, args)
+            self.found.append(found)
+            self.join.range(found)
         except BaseException as err:  # pylint: disable=broad-except
             # The library cannot pass it on.
             self.raised = err
@@ -73,6 +82,7 @@ class Reader:
                     if ev.producer != _trace.NO_PRODUCER:
                         # First, so that a begin's arguments are there when its range ends.
                         self.event(ev)
+                        self.join.event(ev)
                         self.check(quick.xsprof_pairer_event(pairer, base + i * size))
                     else:
                         self.kernel(ev)
@@ -164,8 +174,19 @@ class Reader:
             ev.ns, ev.producer, ev.name, ev.value, size, ev.aux >> 16, ev.aux & 0xffff,
             mem.total_allocated, mem.total_reserved, ev.pid, ev.tid))
 
+    def _gpu(self, ev: Any, args: Dict[str, Any]) -> None:
+        self._spread(ev, args)
+        if ev.rec_size < 96:
+            return
+        gpu = _trace.GpuRecord.from_address(ev.rec + 32)
+        kind = _GPU_KINDS[ev.aux if ev.aux < len(_GPU_KINDS) else 0]
+        self.tables.gpu.append((
+            ev.producer, ev.name, kind, ev.begin_ns, ev.end_ns,
+            max(0, ev.end_ns - ev.begin_ns), gpu.device, gpu.context, gpu.stream, gpu.bytes,
+            ev.value, gpu.graph, gpu.graph_node, ev.pid, gpu.thread or ev.tid, args))
+
     HANDLERS: Dict[int, Any] = {
-        _trace.COMPLETE: _spread, _trace.SPAN: _spread, _trace.GPU: _spread,
+        _trace.COMPLETE: _spread, _trace.SPAN: _spread, _trace.GPU: _gpu,
         _trace.INSTANT: _instant, _trace.COUNTER_I64: _counter, _trace.COUNTER_F64: _counter,
         _trace.STEP: _step, _trace.FLOW_START: _flow, _trace.FLOW_STEP: _flow,
         _trace.FLOW_END: _flow, _trace.ALLOC: _memory, _trace.FREE: _memory,
@@ -187,7 +208,10 @@ class Reader:
         """Names, which may have come later than the records that have them."""
         t, c = self.tables, self.capture
         self.found.sort(key=lambda r: (r[0], r[7]))
-        t.ranges.extend(self._range(r) for r in self.found)
+        made = {id(r): self._range(r) for r in self.found}
+        t.ranges.extend(made.values())
+        self.join.finish()
+        t.whole = [made.get(id(r)) or self._range(r) for r in self.join.whole]
         t.instants[:] = [Instant(ns, c._name(p, n), c._category(p, n), *rest)
                          for ns, p, n, *rest in t.instants]
         t.counters[:] = [Counter(ns, c._name(p, n), c._category(p, n), *rest)
@@ -195,6 +219,7 @@ class Reader:
         t.steps[:] = [Step(c._name(p, n), number, begin, end, end and end - begin, pid, tid)
                       for p, n, begin, end, number, pid, tid in t.steps]
         t.flows[:] = [Flow(ns, c._name(p, n), *rest) for ns, p, n, *rest in t.flows]
+        t.gpu[:] = [Gpu(c._name(p, n), *rest) for p, n, *rest in t.gpu]
         t.kernel = {self.kernel_name(kind): count for kind, count in t.kernel.items()}
         t.allocations[:] = [Allocation(ns, c._name(p, n), *rest)
                             for ns, p, n, *rest in t.allocations]

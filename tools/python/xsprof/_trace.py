@@ -83,6 +83,14 @@ class PairerStats(ctypes.Structure):
                 ("too_deep", c_uint64)]
 
 
+class GpuRecord(ctypes.Structure):
+    """struct xsprof_rec_gpu, behind its struct xsprof_rec"""
+    _fields_ = [("start", c_uint64), ("end", c_uint64), ("clock", c_uint32),
+                ("device", c_uint32), ("context", c_uint32), ("stream", c_uint32),
+                ("bytes", c_uint64), ("graph", c_uint64), ("graph_node", c_uint64),
+                ("thread", c_uint64)]
+
+
 class KernelEvent(ctypes.Structure):
     """struct xsprof_kernel_event"""
     _fields_ = [("system", c_char_p), ("name", c_char_p), ("id", c_uint32),
@@ -97,7 +105,8 @@ class Mem(ctypes.Structure):
 
 
 for _kind, _size in ((Options, 40), (Event, 88), (Arg, 24), (Producer, 72), (Info, 128),
-                     (Range, 64), (PairerStats, 32), (KernelEvent, 48), (Mem, 32)):
+                     (Range, 64), (PairerStats, 32), (KernelEvent, 48), (Mem, 32),
+                     (GpuRecord, 64)):
     _lib.is_size(_kind, _size)
 
 Emit = ctypes.PYFUNCTYPE(None, c_void_p, POINTER(Range))

@@ -15,6 +15,7 @@ from ._reader import Reader, Tables
 from .tables import Kernel, Op, Process, Range, Step, Table, Thread
 
 BATCH = 1024
+OPTIMIZER = "Optimizer.step#"
 
 _HOW = ("unknown", "exited", "killed", "exec", "vanished", "running")
 _CLOCKS = ("none", "tsc", "cntvct", "mono_raw")
@@ -79,43 +80,34 @@ class Capture:
     # ---- tables -------------------------------------------------------------------------------
 
     def ops(self, by: str = "name", as_frame: bool = False) -> Any:
-        """The sums of all ranges by their name, the largest total first, as xsprof report has them.
+        """The sums of all ranges by name and category, the largest total first, as xsprof report
+        has them.
 
-        by: "name", "category" (names of different categories in rows of their own), "process" or
-        "thread" (each has rows of its own).
+        by: "name", or "process" or "thread": each has rows of its own then.
         """
-        if by not in ("name", "category", "process", "thread"):
-            raise ValueError("xsprof: ops(by={!r}): it is name, category, process or "
-                             "thread".format(by))
+        if by not in ("name", "process", "thread"):
+            raise ValueError("xsprof: ops(by={!r}): it is name, process or thread".format(by))
         sums: Any = collections.OrderedDict()
-        rests: Dict[Any, List[int]] = {}
         unsure = self._unsure()
-        for r in self._read().ranges:
+        for r in self._read().whole:
             if (r.end == "open" and not r.uncertain and r.producer in unsure and
                     r.end_ns >= unsure[r.producer]):
                 continue
-            duration = r.duration_ns
-            if r.continued:
-                rests.setdefault((r.producer, r.tid, r.name), []).append(duration)
-            key = (r.name, r.category if by == "category" else "",
-                   r.producer if by in ("process", "thread") else None,
+            key = (r.name, r.category, r.producer if by != "name" else None,
                    r.tid if by == "thread" else None)
             if key not in sums:
                 sums[key] = (_Sums(), r)
             s = sums[key][0]
-            if not r.continued:
-                s.count += 1
-                s.how[_ENDS.index(r.end)] += 1
-                s.uncertain += r.uncertain
+            s.count += 1
+            s.how[_ENDS.index(r.end)] += 1
+            s.uncertain += r.uncertain
             if r.uncertain:
                 continue
-            s.total += 0 if r.recursive else duration
+            s.total += 0 if r.recursive else r.duration_ns
+            s.times.append(r.duration_ns)
             if r.self_ns is not None:
                 s.own += r.self_ns
                 s.nested += 1
-            if not r.continued:
-                rest = rests.get((r.producer, r.tid, r.name))
-                s.times.append(duration + (rest.pop() if rest else 0))
         table = Table(Op, (self._op(s, r, by) for s, r in sums.values()))
         table.sort(key=lambda op: -op.total_ns)
         return self._give(table, as_frame)
@@ -141,20 +133,45 @@ class Capture:
         return self._give(rows, as_frame)
 
     def steps(self, name: Optional[str] = None, as_frame: bool = False) -> Any:
-        """The steps that the program told of: xsprof.step(), a profiler's steps.
+        """The steps of a training, as xsprof report --steps has them: those that the program told
+        of (xsprof.step(), a profiler's steps); else each ends with its optimizer's step.
 
-        With a name the ranges of that name are the steps, as in xsprof report --steps=NAME.
+        With a name the ranges of that name are the steps.
         """
-        if name is None:
-            return self._give(self._read().steps, as_frame)
+        if name is not None:
+            rows = self._named_steps(name)
+        else:
+            rows = self._read().steps or self._optimizer_steps()
+        return self._give(rows, as_frame)
+
+    def _named_steps(self, name: str) -> Table:
         number: Dict[Any, int] = {}
         table = Table(Step)
         for r in self._read().ranges:
             if r.name != name or r.recursive:
                 continue
-            at = number[r.producer, r.tid] = number.get((r.producer, r.tid), -1) + 1
+            at = number[r.producer, r.tid] = number.get((r.producer, r.tid), 0) + 1
             table.append(Step(name, at, r.begin_ns, r.end_ns, r.duration_ns, r.pid, r.tid))
-        return self._give(table, as_frame)
+        return table
+
+    def _optimizer_steps(self) -> Table:
+        """The first optimizer of a thread ends its steps; the first begins with its records."""
+        first: Dict[Any, Range] = {}
+        ends: Dict[Any, List[Range]] = {}
+        for r in self._read().ranges:
+            if r.name.startswith(OPTIMIZER) and not r.recursive and r.end == "ended":
+                of = (r.producer, r.tid)
+                if first.setdefault(of, r).name == r.name:
+                    ends.setdefault(of, []).append(r)
+        table = Table(Step)
+        for of, steps in ends.items():
+            pid, _, begin, last = self._read().threads[of]
+            for number, r in enumerate(steps, 1):
+                table.append(Step(r.name, number, begin, r.end_ns, r.end_ns - begin, pid, r.tid))
+                begin = r.end_ns
+            if last > begin:
+                table.append(Step(steps[0].name, len(steps) + 1, begin, None, None, pid, of[1]))
+        return table
 
     def instants(self, as_frame: bool = False) -> Any:
         """Each instant."""
@@ -171,6 +188,10 @@ class Capture:
     def allocations(self, as_frame: bool = False) -> Any:
         """Memory allocated and freed, as allocators of programs said."""
         return self._give(self._read().allocations, as_frame)
+
+    def gpu(self, as_frame: bool = False) -> Any:
+        """What devices did, and calls of their runtimes (xsprof record --gpu)."""
+        return self._give(self._read().gpu, as_frame)
 
     def lost(self, as_frame: bool = False) -> Any:
         """Where records are missing."""

@@ -31,7 +31,7 @@ class Table(list):
 
 
 class Op(NamedTuple):
-    """All ranges of a name: a row of xsprof report."""
+    """All ranges of a name and category: a row of xsprof report."""
     name: str
     category: str
     count: int  # type: ignore[assignment]
@@ -125,6 +125,25 @@ class Allocation(NamedTuple):
     total_reserved: int
     pid: int
     tid: int
+
+
+class Gpu(NamedTuple):
+    """What a device did, or a call of its runtime."""
+    name: str
+    kind: str           #: kernel, memcpy, memset, sync, runtime, driver, overhead, ...
+    begin_ns: int
+    end_ns: int
+    duration_ns: int
+    device: int
+    context: int
+    stream: int
+    bytes: int          #: of copies and sets
+    correlation: int    #: the same for a call and for what it started
+    graph: int
+    graph_node: int
+    pid: int
+    tid: int
+    args: Dict[str, Any]
 
 
 class Lost(NamedTuple):
