@@ -65,6 +65,8 @@ ifeq ($(origin DW_LIBS),undefined)
 DW_CFLAGS	:= $(shell pkg-config --cflags libdw 2>/dev/null)
 DW_LIBS		:= $(shell pkg-config --libs libdw 2>/dev/null)
 endif
+# The same for the shared library: none where DW_LIBS are archives for programs only.
+SO_DW_LIBS	?= $(DW_LIBS)
 
 # Either spelling: prefix= is GNU's.
 prefix		?= /usr/local
@@ -134,11 +136,13 @@ cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(collect_srcs)
 opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c)) $(collect_srcs)
 vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
-torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),\
+torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
+trace_so_objs	:= $(if $(SO_DW_LIBS),$(trace_objs), \
+		   $(trace_objs:%/lib/result/symbols-dw.o=%/lib/result/symbols-none.o))
 tools_objs	:= $(tools_srcs:%.c=$(BUILD)/obj/tools/%.o)
 itt_objs	:= $(itt_srcs:%.c=$(BUILD)/obj/itt/%.o)
 nvtx_objs	:= $(nvtx_srcs:%.c=$(BUILD)/obj/nvtx/%.o)
@@ -278,9 +282,9 @@ endef
 $(BUILD)/lib/libxsprof-user.so.$(VERSION): $(user_objs) $(user_map) $(FLAGS_FILE)
 	$(call link_so,libxsprof-user,$(user_map),-Wl$(comma)-z$(comma)nodelete \
 		-Wl$(comma)-z$(comma)now)
-$(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_objs) $(trace_map) $(FLAGS_FILE)
-	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic-functions $(ZSTD_LIBS) \
-		$(DW_LIBS) $(ZLIB_LIBS))
+$(BUILD)/lib/libxsprof-trace.so.$(VERSION): $(trace_so_objs) $(trace_map) $(FLAGS_FILE)
+	$(call link_so,libxsprof-trace,$(trace_map),-Wl$(comma)-Bsymbolic $(ZSTD_LIBS) \
+		$(SO_DW_LIBS) $(ZLIB_LIBS))
 
 $(BUILD)/lib/%.so.$(SOMAJOR): $(BUILD)/lib/%.so.$(VERSION)
 	$(Q)ln -sf $(<F) $@
@@ -311,8 +315,7 @@ $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_F
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
-		-Wl,--defsym=dlclose=torch_dlclose $(CFLAGS) $(LDFLAGS) -fno-sanitize=all \
-		-o $@ $(torch_objs) $(DL_LIBS)
+		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
 
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, zlib, libtracefs,

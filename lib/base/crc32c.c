@@ -75,7 +75,12 @@ uint32_t xsp_crc32c_portable(uint32_t crc, const void *data, size_t len)
 /* ---- by the CPU -------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
+/* To newer versions of clang the instruction is a feature of its own, which sse4.2 may lack. */
+#if defined(__clang_major__) && __clang_major__ >= 14
+#define CRC_HW		__attribute__((target("sse4.2,crc32")))
+#else
 #define CRC_HW		__attribute__((target("sse4.2")))
+#endif
 #define crc_u64(c, v)	((uint32_t)__builtin_ia32_crc32di(c, v))
 #define crc_u8(c, v)	__builtin_ia32_crc32qi(c, v)
 #elif defined(__aarch64__)

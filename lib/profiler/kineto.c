@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <xsprof/kineto.h>
@@ -134,7 +135,8 @@ int xsprof_kineto_stop_trace(struct xsprof_result **result)
 
 struct xsprof_kineto_place xsprof_kineto_ids(void)
 {
-	return (struct xsprof_kineto_place){ .device = getpid(), .resource = gettid() };
+	return (struct xsprof_kineto_place){ .device = getpid(),
+					     .resource = (int32_t)syscall(SYS_gettid) };
 }
 
 int xsprof_kineto_record_thread_info(void)

@@ -127,7 +127,17 @@ static bool put_object(const struct object *o)
 
 /* ---- by address ------------------------------------------------------------------------------ */
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#ifndef DLFO_STRUCT_HAS_EH_DBASE
+/* As in glibc 2.35, for a build with an older one's headers. */
+struct dl_find_object {
+	unsigned long long	dlfo_flags;
+	void			*dlfo_map_start, *dlfo_map_end;
+	struct link_map		*dlfo_link_map;
+	void			*dlfo_eh_frame;
+	unsigned long long	more[8];
+};
+#endif
+
 extern int _dl_find_object(void *address, struct dl_find_object *found) __attribute__((weak));
 
 /* By where an object is: a hash of what it is.  0: none was there. */
@@ -208,18 +218,6 @@ static void forget_by_address(void)
 {
 	memset(noted, 0, sizeof(noted));
 }
-#else
-static bool note_by_address(const uint64_t *address, uint32_t nr)
-{
-	(void)address;
-	(void)nr;
-	return false;
-}
-
-static void forget_by_address(void)
-{
-}
-#endif
 
 /* ---- all that is loaded ---------------------------------------------------------------------- */
 

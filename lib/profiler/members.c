@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "profiler/members.h"
@@ -58,12 +59,12 @@ static struct xsprof_absence *last_absence(const struct xsp_members *m, uint32_t
 int xsp_members_begin(struct xsp_members *m)
 {
 	m->nr_tids = m->nr_absences = 0;
-	return add_tid(m, (uint32_t)gettid());
+	return add_tid(m, (uint32_t)syscall(SYS_gettid));
 }
 
 int xsp_members_join(struct xsp_members *m, bool shared)
 {
-	uint32_t tid = (uint32_t)gettid();
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	struct xsprof_absence *last = last_absence(m, tid);
 	int err = add_tid(m, tid);
 
@@ -79,7 +80,9 @@ int xsp_members_join(struct xsp_members *m, bool shared)
 
 int xsp_members_leave(struct xsp_members *m, bool shared)
 {
-	return shared ? add_absence(m, (uint32_t)gettid(), xsprof_now(), UINT64_MAX) : 0;
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	return shared ? add_absence(m, tid, xsprof_now(), UINT64_MAX) : 0;
 }
 
 int xsp_members_toggle(struct xsp_members *m, bool shared, bool on)

@@ -8,7 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LIBRARY_USER	"libxsprof-user.so"
+#include <xsprof/xsprof.h>
+
+#define LIBRARY_TEXT_(x)	#x
+#define LIBRARY_TEXT(x)		LIBRARY_TEXT_(x)
+
+/* The name that is there for programs to run with. */
+#define LIBRARY_USER	"libxsprof-user.so." LIBRARY_TEXT(XSPROF_VERSION_MAJOR)
 #define LIBRARY_ITT	"libxsprof-itt.so"
 #define LIBRARY_NVTX	"libxsprof-nvtx.so"
 #define LIBRARY_CUPTI	"libxsprof-cupti.so"

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "cli/progress.h"
+#include "cli/signal-name.h"
 #include "cli/tool.h"
 #include "text/escape.h"
 
@@ -105,7 +106,7 @@ static void print_killed(const struct xsp_drain_stats *stats)
 			;
 		if (k < i)
 			continue;
-		name = sigabbrev_np(signal);
+		name = signal_name(signal);
 		if (name)
 			fprintf(stderr, "%sSIG%s: %d", between, name, (int)stats->deaths[i].pid);
 		else

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/signal-name.h"
 #include "cli/tool.h"
 #include "list/list.h"
 #include "read/ring-device.h"
@@ -41,7 +42,7 @@ static void format_state(char *buf, size_t size, const struct xsprof_info *info)
 			snprintf(buf, size, "exited %d", WEXITSTATUS(info->status));
 			break;
 		}
-		name = sigabbrev_np(WTERMSIG(info->status));
+		name = signal_name(WTERMSIG(info->status));
 		if (name)
 			snprintf(buf, size, "SIG%s", name);
 		else

@@ -17,6 +17,7 @@
 #include "base/ctl-check.h"
 #include "base/plain.h"
 #include "base/proc.h"
+#include "cli/signal-name.h"
 #include "cli/tool.h"
 #include "record/flight-local.h"
 #include "text/escape.h"
@@ -228,7 +229,7 @@ static void bound_ended(struct flight *f, uint64_t now)
 
 static const char *reason_of(const struct flight_member *m, char *buf, size_t size)
 {
-	const char *name = sigabbrev_np(m->exit.status);
+	const char *name = signal_name(m->exit.status);
 
 	if (m->exit.how == XSPROF_HOW_VANISHED)
 		snprintf(buf, size, "process %d ended without its exit handler", (int)m->p.pid);

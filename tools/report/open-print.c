@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/signal-name.h"
 #include "cli/tool.h"
 #include "cli/why.h"
 #include "decode/rank.h"
@@ -62,7 +63,7 @@ static void put_text(const struct open_ranges *open, const struct open_range *ra
 
 static void put_signal(int signal)
 {
-	const char *name = sigabbrev_np(signal);
+	const char *name = signal_name(signal);
 
 	if (name)
 		printf("SIG%s", name);

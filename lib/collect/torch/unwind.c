@@ -26,7 +26,17 @@ static struct slot {
 
 static uint32_t unloads = 1;
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#ifndef DLFO_STRUCT_HAS_EH_DBASE
+/* As in glibc 2.35, for a build with an older one's headers. */
+struct dl_find_object {
+	unsigned long long	dlfo_flags;
+	void			*dlfo_map_start, *dlfo_map_end;
+	void			*dlfo_link_map;
+	void			*dlfo_eh_frame;
+	unsigned long long	more[8];
+};
+#endif
+
 /* glibc has it from 2.35 on. Unlike dl_iterate_phdr() it takes no lock. */
 extern int _dl_find_object(void *address, struct dl_find_object *found) __attribute__((weak));
 
@@ -67,32 +77,12 @@ static struct unwind_rule read_rule(uintptr_t ip)
 	}
 	return rule;
 }
-#else
-bool unwind_object(const void *inside, uintptr_t *start, uintptr_t *end)
-{
-	(void)inside;
-	(void)start;
-	(void)end;
-	return false;
-}
-
-bool unwind_init(void)
-{
-	return false;
-}
-
-static struct unwind_rule read_rule(uintptr_t ip)
-{
-	(void)ip;
-	return (struct unwind_rule){ .kind = UNWIND_UNKNOWN };
-}
-#endif
 
 _Static_assert(sizeof(struct unwind_rule) == sizeof(uint64_t), "a rule is one word");
 
 uint32_t unwind_unloads(void)
 {
-	/* Acquire: pairs with torch_dlclose(): what comes then is not taken for what was there. */
+	/* Acquire: pairs with dlclose(): what comes then is not taken for what was there. */
 	return __atomic_load_n(&unloads, __ATOMIC_ACQUIRE);
 }
 
@@ -138,13 +128,11 @@ struct unwind_rule unwind_rule(uintptr_t ip)
 }
 
 /*
- * The program's dlclose(), as which it is linked (see Makefile), before the C library's: what is
- * loaded behind it may be where other code was.  Counted twice: rules of code that goes may be read
- * while it goes.
+ * The program's dlclose() where we are preloaded: it comes before the C library's. What is loaded
+ * after it may be where other code was. Counted twice: rules of code that is unloaded may be read
+ * meanwhile.
  */
-TORCH_EXPORT int torch_dlclose(void *handle);
-
-TORCH_EXPORT int torch_dlclose(void *handle)
+static int close_library(void *handle)
 {
 	static int (*real)(void *handle);
 	int (*next)(void *handle) = __atomic_load_n(&real, __ATOMIC_RELAXED);
@@ -163,3 +151,5 @@ TORCH_EXPORT int torch_dlclose(void *handle)
 	__atomic_add_fetch(&unloads, 1, __ATOMIC_RELEASE);
 	return ret;
 }
+
+TORCH_EXPORT int dlclose(void *handle) __attribute__((alias("close_library")));

@@ -11,10 +11,15 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/proc.h"
 #include "format/common/apart-local.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range	436
+#endif
 
 #define MEMORY		(256ul << 20)	/* more than what the dump has */
 #define SOCKET		3
@@ -69,7 +74,10 @@ static void keep_socket(int fd)
 
 	if (fd != SOCKET && dup2(fd, SOCKET) < 0)
 		_exit(1);
-	close_range(SOCKET + 1, ~0u, 0);
+	/* Linux 5.9 has it, and glibc a name for it from 2.34 on. */
+	if (syscall(SYS_close_range, SOCKET + 1, ~0u, 0))
+		for (long i = SOCKET + 1, n = sysconf(_SC_OPEN_MAX); i < n; i++)
+			close((int)i);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int i = 0; i < SOCKET; i++)
 		if (null < 0 || dup2(null, i) < 0)
