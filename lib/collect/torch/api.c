@@ -35,6 +35,30 @@ void *torch_library(const char *part)
 	return search.library;
 }
 
+void *torch_find_for(const void *caller, const char *symbol)
+{
+	Dl_info info;
+	void *object;
+
+	if (!dladdr(caller, &info) || !info.dli_fname)
+		return NULL;
+	object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	return object ? dlsym(object, symbol) : NULL;
+}
+
+void *torch_real(const char *part, const char *symbol, const void *caller)
+{
+	void *library = torch_library(part);
+	void *function = library ? dlsym(library, symbol) : NULL;
+
+	/* libtorch may be linked into another library, which then exports it. */
+	if (!function)
+		function = dlsym(RTLD_NEXT, symbol);
+	if (!function)
+		function = torch_find_for(caller, symbol);
+	return function;
+}
+
 /* A program that is linked with libtorch may have it copied into itself, and all use that one. */
 static const char *find_undefined(void *library)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * How the collector gets into a program. It is preloaded, so two functions that PyTorch calls
- * through the PLT are ours first:
+ * How the collector gets into a program. It is preloaded, or loaded with RTLD_GLOBAL before
+ * libtorch is, so two functions that PyTorch calls through the PLT are ours first:
  *
  * - initModule(), which Python's torch/_C.so calls while it is imported: all of libtorch has been
  *   initialised, no op has run, and no profiler would see the ops that layout.c makes.
@@ -139,15 +139,11 @@ static int entered(void)
 	return __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 }
 
-static steps_fn *find_steps(void)
+static steps_fn *find_steps(const void *caller)
 {
-	void *library = torch_library("/libtorch_cpu.so");
-	void *symbol = library ? dlsym(library, TEXT(STEPS)) : NULL;
+	void *symbol = torch_real("/libtorch_cpu.so", TEXT(STEPS), caller);
 	steps_fn *found;
 
-	/* libtorch may be linked into another library, which then exports it. */
-	if (!symbol)
-		symbol = dlsym(RTLD_NEXT, TEXT(STEPS));
 	if (!symbol)
 		abort();
 	memcpy(&found, &symbol, sizeof(symbol));
@@ -155,14 +151,14 @@ static steps_fn *find_steps(void)
 }
 
 /* The first ops, and those at which the observer comes or goes.  Return: PyTorch's own function. */
-static __attribute__((noinline, cold)) steps_fn *look(void)
+static __attribute__((noinline, cold)) steps_fn *look(const void *caller)
 {
 	static const uint32_t nothing;
 	steps_fn *real = __atomic_load_n(&real_steps, __ATOMIC_RELAXED);
 	int now;
 
 	if (!real) {
-		real = find_steps();
+		real = find_steps(caller);
 		__atomic_store_n(&real_steps, real, __ATOMIC_RELAXED);
 	}
 	now = entered();
@@ -175,52 +171,63 @@ static __attribute__((noinline, cold)) steps_fn *look(void)
 	return real;
 }
 
-static inline steps_fn *next_steps(void)
+/* Is the observer there, or not, as is wanted? */
+static inline bool as_wanted(void)
 {
 	/* Acquire: pairs with look(). Relaxed: an op that runs at a change is seen or not. */
 	const uint32_t *word = __atomic_load_n(&watched, __ATOMIC_ACQUIRE);
 
-	if (__builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) !=
-			     __atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 1))
-		return __atomic_load_n(&real_steps, __ATOMIC_RELAXED);
-	return look();
+	return __builtin_expect(word && !__atomic_load_n(word, __ATOMIC_RELAXED) !=
+				__atomic_load_n(&torch_observing, __ATOMIC_RELAXED), 1);
 }
 
 TORCH_EXPORT steps_fn STEPS;
 
 /* Every op calls this, also without a recorder. */
 #ifdef __aarch64__
-static __attribute__((used)) steps_fn *steps_of_arm64(void)
+static __attribute__((used)) steps_fn *steps_of_arm64(const void *caller)
 {
-	return next_steps();
+	return as_wanted() ? __atomic_load_n(&real_steps, __ATOMIC_RELAXED) : look(caller);
 }
 
 /* x0 and x8 are for PyTorch's own. */
 TORCH_ASM(TEXT(STEPS), "\t.globl " TEXT(STEPS) "\n"
 	  "\tstp x29, x30, [sp, #-32]!\n\t.cfi_def_cfa_offset 32\n"
 	  "\t.cfi_offset 29, -32\n\t.cfi_offset 30, -24\n\tmov x29, sp\n"
-	  "\tstp x0, x8, [sp, #16]\n\tbl steps_of_arm64\n\tmov x16, x0\n"
+	  "\tstp x0, x8, [sp, #16]\n\tmov x0, x30\n\tbl steps_of_arm64\n\tmov x16, x0\n"
 	  "\tldp x0, x8, [sp, #16]\n\tldp x29, x30, [sp], #32\n"
 	  "\t.cfi_restore 29\n\t.cfi_restore 30\n\t.cfi_def_cfa_offset 0\n\tbr x16\n");
 #else
+static __attribute__((noinline, cold)) void *look_first(void *ret, uint8_t scope,
+							const void *caller)
+{
+	return look(caller)(ret, scope);
+}
+
 /* It needs no stack frame. */
 TORCH_EXPORT void *STEPS(void *ret, uint8_t scope)
 {
-	return next_steps()(ret, scope);
+	if (as_wanted())
+		return __atomic_load_n(&real_steps, __ATOMIC_RELAXED)(ret, scope);
+	return look_first(ret, scope, __builtin_return_address(0));
 }
 #endif
 
 TORCH_EXPORT void *initModule(void);
 
+/* The name is not PyTorch's alone: who calls another library's function gets that one. */
 TORCH_EXPORT void *initModule(void)
 {
-	void *library = torch_library("/libtorch_python.so"), *symbol;
+	void *library = torch_library("/libtorch_python.so");
+	void *theirs = library ? dlsym(library, "initModule") : NULL;
+	void *symbol = torch_find_for(__builtin_return_address(0), "initModule");
 	void *(*real)(void);
 
-	symbol = library ? dlsym(library, "initModule") : dlsym(RTLD_NEXT, "initModule");
+	if (!symbol)
+		symbol = theirs ? theirs : dlsym(RTLD_NEXT, "initModule");
 	if (!symbol)
 		return NULL;
-	if (library)
+	if (symbol == theirs)
 		entered();
 	memcpy(&real, &symbol, sizeof(symbol));
 	return real();

@@ -2,7 +2,7 @@
 /*
  * Which rank this process is, of how many, and by which backend they communicate: what the program
  * says when it makes its first process group, which is that of all ranks. The constructors and
- * setGroupName() are called through the PLT: preloaded, ours come first, and go on to c10d's.
+ * setGroupName() are called through the PLT: ours come first, and go on to c10d's.
  *
  * A backend is known by its class, which an object has once its constructor is over: it is looked
  * at when the group that it is of gets its name.
@@ -125,13 +125,10 @@ static void named(void)
 }
 
 /* Return: c10d's own function. */
-static void *real(const char *symbol)
+static void *real(const char *symbol, const void *caller)
 {
-	void *library = torch_library("/libtorch_cpu.so");
-	void *function = library ? dlsym(library, symbol) : NULL;
+	void *function = torch_real("/libtorch_cpu.so", symbol, caller);
 
-	if (!function)
-		function = dlsym(RTLD_NEXT, symbol);
 	/* It was linked to it. */
 	if (!function)
 		abort();
@@ -141,7 +138,7 @@ static void *real(const char *symbol)
 #define CALL(symbol, type, ...) \
 	do { \
 		type *function; \
-		void *found = real(symbol); \
+		void *found = real(symbol, __builtin_return_address(0)); \
 		memcpy(&function, &found, sizeof(found)); \
 		function(__VA_ARGS__); \
 	} while (0)

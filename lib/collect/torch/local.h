@@ -141,6 +141,13 @@ extern struct torch_api torch_api;
 
 /* Return: the loaded library with @part in its path; NULL: there is none.  Not signal-safe. */
 void *torch_library(const char *part);
+/* What the object of @caller finds in itself and in what it is linked with.  NULL: nothing. */
+void *torch_find_for(const void *caller, const char *symbol);
+/*
+ * The function that one of ours with this name stands before: in that library, else behind us,
+ * else what torch_find_for() finds: RTLD_NEXT finds nothing that is loaded with RTLD_LOCAL.
+ */
+void *torch_real(const char *part, const char *symbol, const void *caller);
 /* Return: 0; -ENOENT: libtorch is not there; -ENOSYS: it has not what is needed. */
 int torch_api_find(void);
 

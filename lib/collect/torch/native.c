@@ -17,6 +17,12 @@ void torch_native_init(int category)
 			    "ops are recorded without their native stacks");
 		return;
 	}
+	if (!unwind_sees_unloads()) {
+		collect_say("PyTorch: libxsprof-torch.so is not the first library that has "
+			    "dlclose(): ops are recorded without their native stacks: name it "
+			    "first in LD_PRELOAD");
+		return;
+	}
 	native_known.cut = torch_user.name(category, "[more native frames]");
 	native_known.lost = torch_user.name(category, "[no unwind information]");
 	torch_native = true;

@@ -112,6 +112,8 @@ bool unwind_init(void);
 struct unwind_rule unwind_rule(uintptr_t ip);
 /* How often code was unloaded: other code may be at its address now.  From 1 on. */
 uint32_t unwind_unloads(void);
+/* Is the program's dlclose() ours?  Else that count misses some. */
+bool unwind_sees_unloads(void);
 /* Of the object that has @inside: from where to where.  Return: false: of none. */
 bool unwind_object(const void *inside, uintptr_t *start, uintptr_t *end);
 

@@ -153,3 +153,11 @@ static int close_library(void *handle)
 }
 
 TORCH_EXPORT int dlclose(void *handle) __attribute__((alias("close_library")));
+
+bool unwind_sees_unloads(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, "dlclose");
+	int (*ours)(void *handle) = close_library;
+
+	return !memcmp(&first, &ours, sizeof(first));
+}
