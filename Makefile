@@ -183,7 +183,7 @@ say		= @:
 endif
 
 .PHONY: all user trace tools kmod tests demo demo-kmod check check-full check-fresh bench \
-	bench-torch install uninstall modules_install dkms_install clean help FORCE
+	bench-torch wheel sdist install uninstall modules_install dkms_install clean help FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -480,6 +480,11 @@ install: all $(PC_FILES)
 	@# Only an installation into the running system changes the loader's cache.
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
+# The Python package: setup.py calls install.
+wheel sdist:
+	tests/install-deps.sh wheel
+	+tools/python/wheel.sh $@
+
 inst_dir	= $(INSTALL) -d $(addprefix $(DESTDIR),$(1))
 
 uninstall:
@@ -514,6 +519,7 @@ help:
 	@echo '  bench        measure, print the table of bars, write build/bench.json'
 	@echo '  bench-torch  the same of what recording PyTorch costs; downloads its wheel'
 	@echo '  install      DESTDIR, prefix=$(PREFIX), LIBDIR, INCLUDEDIR, MANDIR'
+	@echo '  wheel sdist  the Python package with tools and libraries, into build/dist'
 	@echo '  uninstall, clean, help'
 	@echo 'Variables:'
 	@echo '  BUILD=dir or O=dir  output directory (default build)'

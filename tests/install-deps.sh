@@ -14,13 +14,15 @@ set -eu
 usage()
 {
 	sed -n 's/^# Usage: /usage: /p' "$0"
-	echo "groups: build demo check full bench fresh kernel"
+	echo "groups: build wheel demo check full bench fresh kernel"
 }
 
 # One package a word. A|B: either will do, A is installed when neither is there. @CMD: the
 # command CMD will do in place of a package (Node.js is often installed by other means).
 group_build="gcc make libc6-dev libzstd-dev zlib1g-dev libdw-dev libtraceevent-dev
 	libtracefs-dev pkg-config"
+# The wheel has the archives of what the tool needs. Its compiler is fetched by itself.
+group_wheel="$group_build binutils libelf-dev liblzma-dev libbz2-dev python3 python3-venv"
 # The demo's programs: PyTorch on oneDNN, OpenMP on LLVM's runtime, mold on TBB, a benchmark of
 # OpenCL on PoCL, and Python with NVTX in an environment of its own.
 group_demo="$group_build python3 python3-venv python3-torch python3-numpy clang
@@ -29,7 +31,8 @@ group_demo="$group_build python3 python3-venv python3-torch python3-numpy clang
 # cache, see tests/vm/packages.sh, and never installed.
 group_kernel="gcc make libc6-dev dkms bc bison flex libelf-dev libssl-dev pahole kmod sparse
 	busybox-static cpio xz-utils perl rsync util-linux"
-group_check="$group_demo g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev valgrind spin
+group_check="$group_demo $group_wheel g++ libclang-rt-14-dev|libclang-rt-dev llvm libtbb-dev
+	valgrind spin
 	qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static
 	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
 	libprotobuf-c-dev protobuf-c-compiler python3-dev nodejs|@node npm|@npm
@@ -65,7 +68,7 @@ shift $((OPTIND - 1))
 wanted=
 for g in "$@"; do
 	case $g in
-	build|demo|check|full|bench|fresh|kernel) v=group_$g; wanted="$wanted ${!v}" ;;
+	build|wheel|demo|check|full|bench|fresh|kernel) v=group_$g; wanted="$wanted ${!v}" ;;
 	*) usage >&2; die "$g: no such group" ;;
 	esac
 done

@@ -3,11 +3,12 @@
 #
 # Traces of a PyTorch job that runs, as it is: requested by `xsprof ctl` and by dynolog's daemon,
 # for so many iterations or so long, also while torch.profiler profiles it.
-# Usage: ondemand.sh PYTHON. TAP.
+# Usage: ondemand.sh PYTHON [package]. TAP. With package nothing is preloaded: the Python package
+# xsprof is in that Python, and what it loads must do.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
-python=${1:-/usr/bin/python3}
+python=${1:-/usr/bin/python3} package=${2:-}
 jobs=$PWD/tests/torch/jobs
 unset LD_PRELOAD XSPROF_TORCH XSPROF_ONDEMAND KINETO_USE_DAEMON KINETO_LOG_LEVEL KINETO_CONFIG
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
@@ -15,6 +16,8 @@ lib=$BUILD/lib/libxsprof-torch.so
 cd "$dir" || exit 1
 mkdir shm
 export XSPROF_SHM_DIR=$dir/shm
+preload=LD_PRELOAD=$lib
+[ -z "$package" ] || preload=LD_PRELOAD=
 pid=
 trap '[ -z "$pid" ] || kill -KILL $pid 2>/dev/null; rm -rf "$dir"' EXIT
 
@@ -84,20 +87,27 @@ holds()
 	END
 }
 
-# Without the preloaded library PyTorch does not listen: an empty list names the library.
-name="ctl list: why a program that was to listen does not"
-begin XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>log
-if grep -q '^no process of yours listens: .* LD_PRELOAD=.*libxsprof-torch.so too$' list; then
-	grep -q "process $pid: .* nothing that records PyTorch's ops: .* LD_PRELOAD=" log
-	result "$name" $?
-elif grep -q "^ *$pid " list; then
-	result "$name" 1
-else
-	skipped "$name" "$(sed -n 's/^ *\([0-9]\+\) .*/process \1 listens/p' list | head -n 1)"
-fi
-end || result "that job ends" 1
+without_library()
+{
+	# Without the preloaded library PyTorch does not listen: an empty list names the library.
+	name="ctl list: why a program that was to listen does not"
+	begin XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>log
+	if grep -q '^no process of yours listens: .* LD_PRELOAD=.*libxsprof-torch.so too$' \
+			list; then
+		grep -q "process $pid: .* nothing that records PyTorch's ops: .* LD_PRELOAD=" log
+		result "$name" $?
+	elif grep -q "^ *$pid " list; then
+		result "$name" 1
+	else
+		skipped "$name" \
+			"$(sed -n 's/^ *\([0-9]\+\) .*/process \1 listens/p' list | head -n 1)"
+	fi
+	end || result "that job ends" 1
+}
 
-begin LD_PRELOAD="$lib" XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>>log &&
+[ -n "$package" ] || without_library
+
+begin "$preload" XSPROF_ONDEMAND=1 -- && "$xsprof" ctl list >list 2>>log &&
 	grep -q "^ *$pid " list || cat list >>log
 "$xsprof" ctl start -p $pid -n 3 -w -o n.json >>log 2>&1 && holds n.json 3
 result "ctl: three iterations, each with all of its ops" $?
@@ -130,7 +140,7 @@ fi
 end
 result "the job goes on and ends" $?
 
-begin LD_PRELOAD="$lib" XSPROF_ONDEMAND=1 -- profile &&
+begin "$preload" XSPROF_ONDEMAND=1 -- profile &&
 	"$xsprof" ctl start -p $pid -n 5 -w -o n.json >log 2>&1 && holds n.json 5 &&
 	touch job/profiled && until_there job/theirs && python3 - job/theirs 2>>log <<-'END'
 	import json, sys
@@ -152,22 +162,26 @@ lacks()
 	end || result "that job ends" 1
 }
 
-lacks "LD_PRELOAD=$lib" LD_PRELOAD 'does not listen: start it with XSPROF_ONDEMAND=1'
-lacks XSPROF_ONDEMAND=1 XSPROF_ONDEMAND "nothing that records PyTorch's ops: .* LD_PRELOAD=$lib too"
+if [ -z "$package" ]; then
+	lacks "LD_PRELOAD=$lib" LD_PRELOAD 'does not listen: start it with XSPROF_ONDEMAND=1'
+	lacks XSPROF_ONDEMAND=1 XSPROF_ONDEMAND \
+		"nothing that records PyTorch's ops: .* LD_PRELOAD=$lib too"
 
-# Without the collector there is no op: it says so, and writes nothing.
-begin LD_PRELOAD="$BUILD/lib/libxsprof-user.so.0" XSPROF_ONDEMAND=1 --
-"$xsprof" ctl start -p $pid -d 100ms -w -o none.json >log 2>&1
-[ $? = 1 ] && [ ! -e none.json ] && grep -q 'the trace is empty: the program recorded no op' log
-result "ctl: a trace without ops is a failure that says why" $?
-end || result "that job ends" 1
+	# Without the collector there is no op: it says so, and writes nothing.
+	begin LD_PRELOAD="$BUILD/lib/libxsprof-user.so.0" XSPROF_ONDEMAND=1 --
+	"$xsprof" ctl start -p $pid -d 100ms -w -o none.json >log 2>&1
+	[ $? = 1 ] && [ ! -e none.json ] &&
+		grep -q 'the trace is empty: the program recorded no op' log
+	result "ctl: a trace without ops is a failure that says why" $?
+	end || result "that job ends" 1
+fi
 
 mkdir sockets traces
 echo 'ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=1' >config
 mkfifo ask answer
 "$BUILD/tests/torch/daemon" sockets <ask >answer &
 exec 8>ask 9<answer
-begin LD_PRELOAD="$lib" XSPROF_ONDEMAND=dynolog KINETO_IPC_SOCKET_DIR="$dir/sockets" \
+begin "$preload" XSPROF_ONDEMAND=dynolog KINETO_IPC_SOCKET_DIR="$dir/sockets" \
 	KINETO_ONDEMAND_TRACE_DIR="$dir/traces" KINETO_CONFIG="$dir/config" --
 # requested NAME ITERATIONS TEXT: a trace as the daemon requests it
 requested()

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""python -m xsprof: the command of the same name."""
+from ._tool import main
+
+main()
