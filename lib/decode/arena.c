@@ -56,7 +56,7 @@ static int add_fact(struct xsprof_trace *t, struct xst_producer *p, const char *
 		return refuse(t, p, "a fact that is not key=value");
 	if (err == -E2BIG)
 		return refuse(t, p, "more facts than a process can have");
-	t->found.lists += 2 * sizeof(*p->facts.list);
+	t->found.lists += XST_FACT_BYTES;
 	return err;
 }
 

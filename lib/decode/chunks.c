@@ -33,7 +33,7 @@ static int add_host(struct xsprof_trace *t, const char *s, size_t len)
 
 		if (err == -ENOMEM)
 			return err;
-		t->found.lists += 2 * sizeof(*t->found.host.list);
+		t->found.lists += XST_FACT_BYTES;
 		s += nl ? n + 1 : n;
 		len -= nl ? n + 1 : n;
 	}

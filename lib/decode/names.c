@@ -7,17 +7,9 @@
 #include <string.h>
 
 #include "decode/local.h"
+#include "decode/names.h"
 
 /* ---- facts, notes ------------------------------------------------------------------------ */
-
-/* From the end: what a process says later of itself counts. */
-static const char *fact_get(const struct xst_facts *facts, const char *key)
-{
-	for (uint32_t i = facts->nr; i; i--)
-		if (!strcmp(facts->list[i - 1].key->s, key))
-			return facts->list[i - 1].value->s;
-	return NULL;
-}
 
 static int fact_at(const struct xst_facts *facts, uint32_t index, const char **key,
 		   const char **value)
@@ -31,7 +23,7 @@ static int fact_at(const struct xst_facts *facts, uint32_t index, const char **k
 
 const char *xsprof_trace_host_fact(const struct xsprof_trace *t, const char *key)
 {
-	return fact_get(&t->found.host, key);
+	return xst_facts_get(&t->found.host, key);
 }
 
 int xsprof_trace_host_fact_at(const struct xsprof_trace *t, uint32_t index, const char **key,
@@ -44,7 +36,15 @@ const char *xsprof_trace_fact(const struct xsprof_trace *t, uint32_t producer, c
 {
 	const struct xst_producer *p = xst_producer_find(t, producer);
 
-	return p ? fact_get(&p->facts, key) : NULL;
+	return p ? xst_facts_get(&p->facts, key) : NULL;
+}
+
+const char *xst_fact_around(const struct xsprof_trace *t, uint32_t producer, const char *begin,
+			    const char *end)
+{
+	const struct xst_producer *p = xst_producer_find(t, producer);
+
+	return p ? xst_facts_around(&p->facts, begin, end) : NULL;
 }
 
 int xsprof_trace_fact_at(const struct xsprof_trace *t, uint32_t producer, uint32_t index,

@@ -99,7 +99,7 @@ void xst_producers_free(struct xsprof_trace *t)
 
 		if (!p)
 			continue;
-		free(p->facts.list);
+		xst_facts_free(&p->facts);
 		free(p->maps.list);
 		free(p->carry);
 		free(p->switches);

@@ -11,6 +11,7 @@
 #include <xsprof/abi.h>
 
 #include "decode/clockfit.h"
+#include "decode/facts.h"
 #include "decode/texts.h"
 
 struct xsprof_trace;

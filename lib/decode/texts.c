@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * Texts and how they are kept: in a pool, in a map from (producer, id), lists of lines and of
- * facts.  Memory is in proportion to the text that a capture really holds: an id as large as it
- * likes costs no more than a small one.
+ * Texts and how they are kept: in a pool, in a map from (producer, id), in lists of lines.  Memory
+ * is in proportion to the text that a capture really holds: an id as large as it likes costs no
+ * more than a small one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -72,32 +72,4 @@ const void *xst_map_get(const struct xsp_map *map, uint32_t producer, uint32_t i
 int xst_map_set(struct xsp_map *map, uint32_t producer, uint32_t id, const void *value)
 {
 	return xsp_map_set(map, make_key(producer, id), (uintptr_t)value);
-}
-
-/* ---- facts ------------------------------------------------------------------------------- */
-
-int xst_facts_add(struct xst_facts *facts, struct xsp_pool *pool, const char *s, size_t len)
-{
-	const char *is = memchr(s, '=', len);
-	struct xst_fact fact;
-
-	if (!is || is == s)
-		return -EINVAL;
-	if (facts->nr >= XST_MAX_FACTS)
-		return -E2BIG;
-	if (facts->nr == facts->room) {
-		uint32_t room = facts->room ? facts->room * 2 : 16;
-		struct xst_fact *list = realloc(facts->list, room * sizeof(*list));
-
-		if (!list)
-			return -ENOMEM;
-		facts->list = list;
-		facts->room = room;
-	}
-	fact.key = xst_pool_text(pool, s, is - s);
-	fact.value = xst_pool_text(pool, is + 1, len - (is + 1 - s));
-	if (!fact.key || !fact.value)
-		return -ENOMEM;
-	facts->list[facts->nr++] = fact;
-	return 0;
 }

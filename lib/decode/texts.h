@@ -11,8 +11,6 @@
 #include "base/map.h"
 #include "base/pool.h"
 
-#define XST_MAX_FACTS		65536u		/* of one process or of the host */
-
 struct xst_text {
 	uint32_t	len;
 	char		s[];	/* terminated */
@@ -42,19 +40,5 @@ struct xst_stack_head {
 
 /* What a key of the map, one of @keys that is not 0, stands for. */
 void xst_map_key(uint64_t key, uint32_t *producer, uint32_t *id);
-
-struct xst_fact {
-	const struct xst_text	*key;
-	const struct xst_text	*value;
-};
-
-struct xst_facts {
-	struct xst_fact	*list;
-	uint32_t	nr;
-	uint32_t	room;
-};
-
-/* @s is "key=value".  Return: 0, -EINVAL when it is not, -E2BIG, -ENOMEM. */
-int xst_facts_add(struct xst_facts *facts, struct xsp_pool *pool, const char *s, size_t len);
 
 #endif /* XST_TEXTS_H */

@@ -118,7 +118,7 @@ void xsprof_trace_close(struct xsprof_trace *t)
 	xsp_map_free(&t->found.comms);
 	xsp_map_free(&t->found.stacks);
 	xsp_pool_free(&t->found.pool);
-	free(t->found.host.list);
+	xst_facts_free(&t->found.host);
 	free(t->found.notes);
 	xst_clocks_free(t);
 	xst_buffers_free(&t->reading.buffers);

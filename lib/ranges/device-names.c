@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/names.h"
 #include "ranges/device-names.h"
 
 const char *xsp_context_name(const struct xsprof_trace *trace, uint32_t producer, uint32_t device,
@@ -29,18 +30,11 @@ const char *xsp_stream_name(const struct xsprof_trace *trace, uint32_t producer,
 const char *xsp_stream_name_of_any(const struct xsprof_trace *trace, uint32_t producer,
 				   uint32_t device, uint32_t stream)
 {
-	const char *key, *value, *name = NULL, *dot;
 	char begin[32], end[16];
 
 	snprintf(begin, sizeof(begin), "stream.%u.", device);
 	snprintf(end, sizeof(end), ".%u", stream);
-	for (uint32_t i = 0; !xsprof_trace_fact_at(trace, producer, i, &key, &value); i++) {
-		dot = strrchr(key, '.');
-		if (dot && !strcmp(dot, end) && !strncmp(key, begin, strlen(begin)) &&
-		    dot >= key + strlen(begin))
-			name = value;
-	}
-	return name;
+	return xst_fact_around(trace, producer, begin, end);
 }
 
 const char *xsp_device_word(const char *facts, uint32_t number, char text[XSP_DEVICE_KIND + 8])

@@ -291,6 +291,6 @@ int cap_make_cost(const char *kind, uint32_t n)
 	else if (!strcmp(kind, "mappings"))
 		make_mappings(n);
 	else
-		return -1;
+		return cap_make_devices(kind, n);
 	return 0;
 }

@@ -12,7 +12,7 @@
 static FILE *file;
 static uint8_t arena[1 << 20];
 static size_t arena_used;
-static uint64_t arena_pos[16];
+static uint64_t arena_pos[XSPROF_CAP_MAX_PRODUCERS];
 static uint64_t slots_total;
 static uint32_t producers;
 static uint64_t next_first, next_last;

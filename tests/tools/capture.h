@@ -103,5 +103,7 @@ void cap_make_usage(void);
 void cap_make_modules(uint32_t names, uint32_t modules);
 /* capture-cost.c.  Return: 0, -1 when there is no such kind. */
 int cap_make_cost(const char *kind, uint32_t n);
+/* capture-devices.c: more of these kinds. */
+int cap_make_devices(const char *kind, uint32_t n);
 
 #endif /* XSPROF_TESTS_TOOLS_CAPTURE_H */

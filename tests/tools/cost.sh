@@ -62,6 +62,13 @@ cost memory 1000 report --steps=kept
 cost hidden 1000 report
 cost mappings 1000 dump -f kineto
 cost parts 1000 report
+for kind in devices activities; do
+	cost $kind 1000 report --gpu
+	for format in kineto chrome perfetto; do
+		cost $kind 1000 dump -f $format
+	done
+done
+cost processes 250 dump -f kineto
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do

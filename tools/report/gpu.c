@@ -26,7 +26,7 @@ struct waiting {
 struct reader {
 	struct gpu_report	gpu;
 	struct xsp_map		rows;	/* + 1, by the row's group */
-	struct xsp_map		devices;	/* + 1, by process and number */
+	struct xsp_map		devices;	/* + 1, by process and number; 0: not listed */
 	struct waiting		waiting[1u << BITS];
 };
 
@@ -164,15 +164,15 @@ static struct gpu_device *device_of(struct reader *r, uint32_t producer, uint32_
 	const char *facts;
 
 	if (known)
-		return &r->gpu.devices[*known - 1];
+		return *known ? &r->gpu.devices[*known - 1] : NULL;
 	snprintf(text, sizeof(text), "device.%u", number);
 	facts = xsprof_trace_fact(r->gpu.report->source.trace, producer, text);
 	fact_text(facts, "\"uuid\": \"", text, sizeof(text));
 	d = find_device(&r->gpu, text, number);
 	if (!d)
 		d = new_device(&r->gpu, facts, text, number);
-	if (d)
-		(void)xsp_map_set(&r->devices, key, (uint64_t)(d - r->gpu.devices) + 1);
+	/* One that finds no place will not find one later. */
+	(void)xsp_map_set(&r->devices, key, d ? (uint64_t)(d - r->gpu.devices) + 1 : 0);
 	return d;
 }
 

@@ -3,6 +3,8 @@
  * How much of its device a kernel fills, in a Kineto trace: from its launch, and from what the
  * collector said of the device.  Where the collector said it of the kernel, that stands.
  */
+#include <stdlib.h>
+
 #include "export/kineto/local.h"
 
 static bool has_key(const struct xsr_kineto *k, const struct xsr_walk *from, const char *name)
@@ -16,22 +18,44 @@ static bool has_key(const struct xsr_kineto *k, const struct xsr_walk *from, con
 	return false;
 }
 
+/* Without memory they are read again for the next kernel of the device. */
+static const struct xsr_limits *keep(struct xsr_kineto *k, uint64_t key,
+				     const struct xsr_limits *limits)
+{
+	uint32_t room = k->nr_limits ? 2 * k->nr_limits : 1;
+	struct xsr_limits *list;
+
+	/* Room for 1, 2, 4, ...: it is full when their number is a power of two. */
+	if (!(k->nr_limits & (k->nr_limits - 1))) {
+		list = realloc(k->limits, room * sizeof(*list));
+		if (!list)
+			return limits;
+		k->limits = list;
+	}
+	if (xsp_map_set(&k->limit_of, key, k->nr_limits + 1ull))
+		return limits;
+	k->limits[k->nr_limits] = *limits;
+	return &k->limits[k->nr_limits++];
+}
+
 /* What its device can hold, as its collector said. */
 static const struct xsr_limits *limits_of(struct xsr_kineto *k, const struct xsprof_event *ev)
 {
 	const struct xsprof_rec_gpu *rec = (const struct xsprof_rec_gpu *)ev->rec;
 	uint64_t key = ((uint64_t)ev->producer + 1) << 32 | rec->device;
-	struct xsr_kineto_limits *kept = &k->limits[key % XSR_LIMITS];
+	const uint64_t *kept = xsp_map_get(&k->limit_of, key);
+	struct xsr_limits *limits = &k->limits_once;
 	char text[32], *p;
 
-	if (kept->key != key) {
-		p = put_u32(put_lit(text, "device."), rec->device);
-		*p = '\0';
-		kept->key = key;
-		kept->known = xsr_limits_read(xsprof_trace_fact(k->w.trace, ev->producer, text),
-					      &kept->limits);
+	if (kept)
+		return *kept ? &k->limits[*kept - 1] : NULL;
+	p = put_u32(put_lit(text, "device."), rec->device);
+	*p = '\0';
+	if (!xsr_limits_read(xsprof_trace_fact(k->w.trace, ev->producer, text), limits)) {
+		(void)xsp_map_set(&k->limit_of, key, 0);
+		return NULL;
 	}
-	return kept->known ? &kept->limits : NULL;
+	return keep(k, key, limits);
 }
 
 char *xsr_kineto_fill(struct xsr_kineto *k, const struct xsprof_event *ev,

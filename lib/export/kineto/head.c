@@ -111,27 +111,53 @@ static void put_distributed(struct xsr_kineto *k)
 	xsp_buf_puts(k->w.buf, "},\n");
 }
 
+/* The number of the device that a fact is of; XSP_DEVICE_NUMBERS: of none. */
+static uint32_t device_of(const char *name)
+{
+	unsigned long number = strncmp(name, "device.", 7) ? XSP_DEVICE_NUMBERS :
+							     strtoul(name + 7, NULL, 10);
+	char text[32];
+
+	if (number >= XSP_DEVICE_NUMBERS)
+		return XSP_DEVICE_NUMBERS;
+	snprintf(text, sizeof(text), "device.%lu", number);
+	return strcmp(name, text) ? XSP_DEVICE_NUMBERS : (uint32_t)number;
+}
+
+/* What the first process that has them says of them: facts are walked once, for all devices. */
+static void find_devices(const struct xsr_kineto *k, const char *said[XSP_DEVICE_NUMBERS])
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *name, *value;
+	uint32_t device;
+
+	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
+		return;
+	for (uint32_t n = 0; n < info.producers; n++) {
+		for (uint32_t i = 0; !xsprof_trace_fact_at(k->w.trace, n, i, &name, &value); i++) {
+			device = device_of(name);
+			if (device < XSP_DEVICE_NUMBERS && !said[device])
+				said[device] = xsprof_trace_fact(k->w.trace, n, name);
+		}
+	}
+}
+
 /* As the program says it, else as the collectors of its processes do: each device once. */
 static void put_devices(struct xsr_kineto *k)
 {
-	const char *own = given(k, "deviceProperties"), *device;
-	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	const char *own = given(k, "deviceProperties");
+	const char *said[XSP_DEVICE_NUMBERS] = { 0 };
 	const char *sep = "";
-	char text[32];
 
-	if (xsprof_trace_get_info(k->w.trace, &info) < 0)
-		info.producers = 0;
+	if (!own)
+		find_devices(k, said);
 	key(k, "deviceProperties");
 	xsp_buf_puts(k->w.buf, own ? own : "[");
-	for (uint32_t i = 0; i < XSP_DEVICE_NUMBERS && !own; i++) {
-		snprintf(text, sizeof(text), "device.%" PRIu32, i);
-		device = NULL;
-		for (uint32_t n = 0; n < info.producers && !device; n++)
-			device = xsprof_trace_fact(k->w.trace, n, text);
-		if (!device || !xsp_json_valid(device))
+	for (uint32_t i = 0; i < XSP_DEVICE_NUMBERS; i++) {
+		if (!said[i] || !xsp_json_valid(said[i]))
 			continue;
 		xsp_buf_puts(k->w.buf, sep);
-		xsp_buf_puts(k->w.buf, device);
+		xsp_buf_puts(k->w.buf, said[i]);
 		sep = ", ";
 	}
 	xsp_buf_puts(k->w.buf, own ? ",\n" : "],\n");

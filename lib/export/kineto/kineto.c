@@ -128,6 +128,8 @@ void xsr_kineto_free(struct xsr_kineto *k)
 	xsr_users_free(k->users);
 	xsr_waits_free(k->waits);
 	xsp_map_free(&k->said);
+	xsp_map_free(&k->limit_of);
+	free(k->limits);
 	xsr_lanes_free(k);
 	free(k);
 }

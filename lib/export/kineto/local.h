@@ -79,14 +79,6 @@ struct xsr_users;
 struct xsr_post;
 
 #define XSR_STEPS	64u
-#define XSR_LIMITS	16u
-
-/* What a device can hold, by process and number. */
-struct xsr_kineto_limits {
-	uint64_t		key;
-	struct xsr_limits	limits;
-	bool			known;
-};
 
 /* A step that goes on. */
 struct xsr_step {
@@ -146,7 +138,10 @@ struct xsr_step {
  * @saw_modules: one with its modules
  * @saw_memory: an allocation was
  * @steps: that go on
- * @limits: of devices, as they were asked for
+ * @limits: of devices: what each can hold
+ * @nr_limits: how many
+ * @limit_of: which, + 1, by process and number; 0: not known
+ * @limits_once: of a device that there is no memory for
  */
 struct xsr_kineto {
 	struct xsr_writer		w;
@@ -192,7 +187,10 @@ struct xsr_kineto {
 	bool				saw_modules;
 	bool				saw_memory;
 	struct xsr_step			steps[XSR_STEPS];
-	struct xsr_kineto_limits	limits[XSR_LIMITS];
+	struct xsr_limits		*limits;
+	uint32_t			nr_limits;
+	struct xsp_map			limit_of;
+	struct xsr_limits		limits_once;
 };
 
 /* kineto.c */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * What a capture says in words, beside what the public header has.
+ */
+#ifndef XST_NAMES_H
+#define XST_NAMES_H
+
+#include <xsprof/trace.h>
+
+/* As xst_facts_around(), of a process. */
+const char *xst_fact_around(const struct xsprof_trace *trace, uint32_t producer, const char *begin,
+			    const char *end);
+
+#endif /* XST_NAMES_H */

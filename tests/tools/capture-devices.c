@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Captures of N times the same, as those of capture-cost.c: facts of devices and of processes,
+ * and what readers look up there for each activity, process or task.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/capture-kernel.h"
+
+#define AT_ONCE	1000u	/* entries of an arena's chunk, texts of a section */
+
+static void begin(void)
+{
+	cap_host("hostname=cost\n");
+	cap_clock(T(0), T(100000000));
+}
+
+static void fact(const char *text)
+{
+	cap_entry(XSPROF_ENTRY_FACT, 0, 0, text, strlen(text));
+}
+
+static void gpu(struct cap_ring *r, uint64_t t, uint32_t kind, uint32_t device)
+{
+	const struct xsprof_rec_gpu gpu = {
+		.rec = cap_head(t, XSPROF_REC_GPU, 100, 1, kind, device + 1),
+		.start = t, .end = t + 100, .device = device, .stream = 7, .bytes = 64,
+	};
+
+	cap_record(r, &gpu, sizeof(gpu) / XSPROF_SLOT_SIZE);
+}
+
+/* Of each device what its collector said of it and of its stream, and an activity of some kind. */
+static void make_devices(uint32_t n, uint32_t first, uint32_t kinds)
+{
+	struct cap_ring r;
+	char text[96];
+
+	begin();
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "kernel");
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "device.%u={\"id\": %u, \"uuid\": \"u%u\"}", i, i, i);
+		fact(text);
+		snprintf(text, sizeof(text), "stream.%u.0.7=stream %u", i, i);
+		fact(text);
+		if (i % AT_ONCE == AT_ONCE - 1)
+			cap_arena(0);
+	}
+	cap_arena(0);
+	cap_ring_open(&r, 0, 0, 4096);
+	for (uint32_t i = 0; i < n; i++)
+		gpu(&r, T(1 + i), first + i % kinds, i);
+	cap_ring_close(&r, 0);
+	cap_end(T(2 + n));
+}
+
+/* Processes of a rank each, with a device, which count their steps. */
+static void make_processes(uint32_t n)
+{
+	struct cap_ring r;
+	char text[64];
+
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		cap_producer(i, 1000 + i, T(0));
+		cap_name(0, 1, "step");
+		snprintf(text, sizeof(text), "env.RANK=%u", i);
+		fact(text);
+		snprintf(text, sizeof(text), "device.%u={\"id\": %u}", 64 + i, 64 + i);
+		fact(text);
+		cap_arena(i);
+		cap_ring_open(&r, i, 0, 64);
+		for (uint32_t k = 0; k < 3; k++)
+			cap_event(&r, T(1 + k * n + i), XSPROF_REC_STEP, 1000 + i, 1, 0, 1 + k);
+		gpu(&r, T(1 + 3 * n + i), XSPROF_GPU_KERNEL, 64 + i);
+		cap_ring_close(&r, 0);
+	}
+	cap_end(T(2 + 4 * n));
+}
+
+/* Programs that the kernel's tracer knows, and facts of the host. */
+static void make_tasks(uint32_t n)
+{
+	static struct cpu cpu = { .cpu = 0 };
+	char text[64 * AT_ONCE / 2];
+	size_t used = 0;
+
+	begin();
+	describe();
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "fact%u=%u\n", i, i);
+		cap_host(text);
+		cap_producer(i, 1000 + i, T(0));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%u %u task\n",
+					 1000 + i, 1000 + i);
+		if (i % AT_ONCE && i + 1 < n)
+			continue;
+		section(XSPROF_SECTION_TASKS, text);
+		describe_more();
+		used = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		sched_switch(&cpu, T(2 * i + 1), 0, "swapper/0", 0, (int32_t)(1000 + i), "task");
+		sched_switch(&cpu, T(2 * i + 2), (int32_t)(1000 + i), "task", 1, 0, "swapper/0");
+	}
+	close_cpu(&cpu, 0);
+	cap_end(T(2 * n + 3));
+}
+
+int cap_make_devices(const char *kind, uint32_t n)
+{
+	if (!strcmp(kind, "devices"))
+		make_devices(n, XSPROF_GPU_KERNEL, 1);
+	else if (!strcmp(kind, "activities"))
+		make_devices(n, XSPROF_GPU_GRAPH, 4);
+	else if (!strcmp(kind, "processes"))
+		make_processes(n);
+	else if (!strcmp(kind, "tasks"))
+		make_tasks(n);
+	else
+		return -1;
+	return 0;
+}
