@@ -31,4 +31,12 @@ bool xsp_rank_of(struct xsprof_trace *trace, uint32_t producer, struct xsp_rank 
 /* Of the process @pid, 0: of all. */
 void xsp_rank_find(struct xsprof_trace *trace, uint32_t pid, struct xsp_rank *rank);
 
+/* The same for who asks for one process after another: all of them are looked through once. */
+struct xsp_ranks;
+
+/* Return: 0, -ENOMEM, -errno as xsprof_trace_get_info(). */
+int xsp_ranks_new(struct xsprof_trace *trace, struct xsp_ranks **ranks);
+void xsp_ranks_free(struct xsp_ranks *ranks);
+void xsp_ranks_get(const struct xsp_ranks *ranks, uint32_t pid, struct xsp_rank *rank);
+
 #endif /* XSP_RANK_H */

@@ -68,6 +68,8 @@ for kind in devices activities; do
 		cost $kind 1000 dump -f $format
 	done
 done
+cost processes 250 report --steps
+cost processes 250 report --steps --json
 cost processes 250 dump -f kineto
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \

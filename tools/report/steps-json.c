@@ -39,17 +39,19 @@ static void json_step(const struct report_steps *steps, const struct report_step
 	putchar('}');
 }
 
-static void json_thread(const struct report_steps *steps, const struct report_step *list, size_t n)
+static void json_thread(const struct report_steps *steps, const struct xsp_ranks *ranks,
+			const struct report_step *list, size_t n)
 {
 	const struct step_thread *th = report_steps_thread(steps, list);
-	struct xsp_rank rank;
+	struct xsp_rank rank = { 0 };
 	struct step_medians m;
 	bool known;
 
 	known = steps_find_medians(list, n, &m);
-	xsp_rank_find(steps->report->source.trace, list->pid, &rank);
+	if (ranks)
+		xsp_ranks_get(ranks, list->pid, &rank);
 	printf("{\"producer\":%u,\"pid\":%u,\"tid\":%u", list->producer, list->pid, list->tid);
-	/* Without memory for them none is stated. */
+	/* Without memory for them, or for ranks, none is stated. */
 	if (known)
 		printf(",\"whole_steps\":%zu", m.nr);
 	if (rank.known)
@@ -67,6 +69,7 @@ static void json_thread(const struct report_steps *steps, const struct report_st
 
 void report_json_steps(const struct report_steps *steps)
 {
+	struct xsp_ranks *ranks = NULL;
 	size_t n;
 
 	fputs(",\n\"steps\":[", stdout);
@@ -81,11 +84,13 @@ void report_json_steps(const struct report_steps *steps)
 		}
 	}
 	fputs("],\n\"medians\":[", stdout);
+	(void)xsp_ranks_new(steps->report->source.trace, &ranks);
 	for (size_t at = 0; at < steps->nr; at += n) {
 		n = steps_same_thread(steps, at);
 		fputs(at ? ",\n" : "\n", stdout);
-		json_thread(steps, &steps->list[at], n);
+		json_thread(steps, ranks, &steps->list[at], n);
 	}
+	xsp_ranks_free(ranks);
 	printf("],\"steps_dropped\":%" PRIu64 ",\"steps_in_doubt\":%" PRIu64
 	       ",\"steps_beside\":%" PRIu64 ",\"ranges_refused\":%" PRIu64, steps->dropped,
 	       steps->doubtful, steps->beside, steps->refused);

@@ -178,16 +178,18 @@ static void print_thread(const struct report_steps *steps, const struct report_s
 	printf("-%u", step->tid);
 }
 
-static void print_head(const struct report_steps *steps, const struct report_step *step, size_t n)
+static void print_head(const struct report_steps *steps, const struct xsp_ranks *ranks,
+		       const struct report_step *step, size_t n)
 {
 	const struct step_thread *th = report_steps_thread(steps, step);
 	const char *by = th->by;
-	struct xsp_rank rank;
+	struct xsp_rank rank = { 0 };
 	size_t ended = 0;
 
 	fputs("\n# ", stdout);
 	print_thread(steps, step);
-	xsp_rank_find(steps->report->source.trace, step->pid, &rank);
+	if (ranks)
+		xsp_ranks_get(ranks, step->pid, &rank);
 	if (rank.known)
 		printf(", rank %u", rank.rank);
 	if (rank.known && rank.world_size)
@@ -228,7 +230,8 @@ static const char *note_of(const struct report_step *step, const struct step_med
 	       step->first ? "  its begin is not known" : steps_is_slow(step, m) ? "  slow" : "";
 }
 
-static void print_table(const struct report_steps *steps, const struct report_step *list, size_t n)
+static void print_table(const struct report_steps *steps, const struct xsp_ranks *ranks,
+			const struct report_step *list, size_t n)
 {
 	uint64_t limit = steps->report->reading.limit;
 	bool bold = report_colours();
@@ -239,7 +242,7 @@ static void print_table(const struct report_steps *steps, const struct report_st
 
 	if (limit == UINT64_MAX)
 		limit = SHOWN;
-	print_head(steps, list, n);
+	print_head(steps, ranks, list, n);
 	if (!steps_find_medians(list, n, &m))
 		puts("# no memory for the medians");
 	for (i = 0; i < n; i++)
@@ -279,14 +282,18 @@ static void print_table(const struct report_steps *steps, const struct report_st
 void report_print_steps(const struct report_steps *steps)
 {
 	const struct cause_stats *stats = cause_get_stats(steps->report->cause);
+	struct xsp_ranks *ranks = NULL;
 	size_t n;
 
 	if (stats->switches)
 		report_print_sources(stats);
+	if (steps->nr && xsp_ranks_new(steps->report->source.trace, &ranks))
+		puts("# no memory for the ranks of processes");
 	for (size_t at = 0; at < steps->nr; at += n) {
 		n = steps_same_thread(steps, at);
-		print_table(steps, &steps->list[at], n);
+		print_table(steps, ranks, &steps->list[at], n);
 	}
+	xsp_ranks_free(ranks);
 	if (!steps->nr && steps->filtered)
 		printf("\n... none of %" PRIu64 " steps matches the options: leave out --pid, "
 		       "--tid, --from or --to\n", steps->filtered);
