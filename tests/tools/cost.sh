@@ -71,6 +71,7 @@ done
 cost processes 250 report --steps
 cost processes 250 report --steps --json
 cost processes 250 dump -f kineto
+cost tasks 250 dump -f perfetto
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do

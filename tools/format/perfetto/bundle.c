@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "format/perfetto/packet.h"
 
 #define BUNDLE		(16u << 10)	/* bytes of events in one */
@@ -33,6 +34,7 @@ struct pf_bundles {
 	uint8_t		told[TASKS / 8];	/* bits: tasks whose process was told */
 	uint8_t		processes[TASKS / 8];	/* processes that were told */
 	uint8_t		programs[TASKS / 8];	/* processes that are producers */
+	struct xsp_map	producers;		/* the first of each, by the process */
 };
 
 uint64_t pf_kernel_written(const struct perfetto *pf)
@@ -58,13 +60,18 @@ static void clear(uint8_t *bits, uint32_t tid)
 		bits[tid / 8] &= (uint8_t)~(1u << tid % 8);
 }
 
-static void find_programs(const struct xsp_out *out, struct pf_bundles *all)
+static void find_programs(struct xsp_out *out, struct pf_bundles *all)
 {
 	struct xsprof_trace_producer program;
 
-	for (uint32_t i = 0; i < XSPROF_CAP_MAX_PRODUCERS; i++)
-		if (xsprof_trace_get_producer(out->trace, i, &program) == 0)
-			set(all->programs, program.pid);
+	for (uint32_t i = 0; i < XSPROF_CAP_MAX_PRODUCERS; i++) {
+		if (xsprof_trace_get_producer(out->trace, i, &program) < 0 || !program.pid ||
+		    test(all->programs, program.pid))
+			continue;
+		set(all->programs, program.pid);
+		if (xsp_map_set(&all->producers, program.pid, i))
+			out->buf.err = ENOMEM;
+	}
 }
 
 static struct pf_bundles *bundles_of(struct xsp_out *out)
@@ -184,6 +191,13 @@ void pf_bundles_finish(struct xsp_out *out)
 		flush(out, &all->bundles[i]);
 }
 
+void pf_bundles_free(struct pf_bundles *all)
+{
+	if (all)
+		xsp_map_free(&all->producers);
+	free(all);
+}
+
 /* ---- tasks --------------------------------------------------------------------------------- */
 
 bool pf_is_told(struct xsp_out *out, uint32_t tid)
@@ -202,6 +216,15 @@ enum pf_told pf_mark_told(struct xsp_out *out, uint32_t tid, uint32_t tgid)
 		return PF_TOLD;
 	set(all->processes, tgid);
 	return test(all->programs, tgid) ? PF_PROGRAM : PF_PROCESS;
+}
+
+bool pf_program_of(const struct xsp_out *out, uint32_t pid, uint32_t *producer)
+{
+	const uint64_t *known = xsp_map_get(&pf_of(out)->bundles->producers, pid);
+
+	if (known)
+		*producer = (uint32_t)*known;
+	return known != NULL;
 }
 
 void pf_forget_task(struct xsp_out *out, uint32_t tid)

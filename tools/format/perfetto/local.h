@@ -257,10 +257,13 @@ bool pf_bundle_takes(struct xsp_out *out, int32_t cpu);
 void pf_bundle_add(struct xsp_out *out, int32_t cpu, uint64_t ns, const char *data, size_t len);
 void pf_bundle_lost(struct xsp_out *out, int32_t cpu);
 void pf_bundles_finish(struct xsp_out *out);
+void pf_bundles_free(struct pf_bundles *all);
 /* Was said of which process the task is?  Then it is, with what remains to be said of that. */
 bool pf_is_told(struct xsp_out *out, uint32_t tid);
 enum pf_told { PF_TOLD, PF_PROCESS, PF_PROGRAM };
 enum pf_told pf_mark_told(struct xsp_out *out, uint32_t tid, uint32_t tgid);
+/* The first producer of a process that is PF_PROGRAM. */
+bool pf_program_of(const struct xsp_out *out, uint32_t pid, uint32_t *producer);
 /* It ended: the number is another's when it comes again. */
 void pf_forget_task(struct xsp_out *out, uint32_t tid);
 uint64_t pf_kernel_written(const struct perfetto *pf);

@@ -230,7 +230,7 @@ static void perfetto_finish(struct xsp_out *out)
 	pf_ends_free(pf->ends);
 	fmt_sched_free(pf->sched);
 	fmt_running_free(pf->running);
-	free(pf->bundles);
+	pf_bundles_free(pf->bundles);
 	xsp_keys_free(&pf->keys);
 	free(pf);
 	out->priv = NULL;

@@ -155,14 +155,10 @@ uint64_t pf_process_track(struct xsp_out *out, uint32_t producer, uint32_t pid, 
 
 void pf_program_track(struct xsp_out *out, uint32_t pid, uint64_t ns)
 {
-	struct xsprof_trace_producer program;
+	uint32_t producer;
 
-	for (uint32_t i = 0; i < XSPROF_CAP_MAX_PRODUCERS; i++) {
-		if (xsprof_trace_get_producer(out->trace, i, &program) < 0 || program.pid != pid)
-			continue;
-		pf_process_track(out, i, pid, ns);
-		return;
-	}
+	if (pf_program_of(out, pid, &producer))
+		pf_process_track(out, producer, pid, ns);
 }
 
 /*
