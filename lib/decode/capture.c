@@ -74,6 +74,7 @@ int xst_capture_scan(struct xsprof_trace *t)
 	if (r < 0)
 		return t->error[0] ? r : xst_fail(t, r, "%s", strerror(-r));
 	t->found.truncated |= !t->found.has_end;
+	t->found.no_room |= t->found.has_end && xst_found_no_room(t);
 	set_horizon(t);
 	r = xst_ends_settle(t);
 	if (!r && xst_tids_settle(t))

@@ -342,8 +342,6 @@ static int take(struct xsprof_trace *t, uint64_t off, const struct xsprof_chunk 
 	case XSPROF_CHUNK_END:
 		memcpy(&t->found.end, raw, sizeof(t->found.end));
 		t->found.has_end = true;
-		if (xst_found_no_room(t))
-			t->found.no_room = true;
 		return 0;
 	}
 	return 0;

@@ -144,6 +144,8 @@ struct xst_reading {
 	uint64_t		from_ns;
 	uint64_t		to_ns;
 	uint64_t		records;
+	uint64_t		turn;		/* counts batches: what is known may change then */
+	struct xst_account	account;	/* of all producers */
 	uint64_t		back;
 	uint64_t		bad_read;	/* chunks refused while reading */
 	bool			kernel_only;	/* rings of producers are left out */

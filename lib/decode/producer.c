@@ -111,18 +111,11 @@ void xst_producers_free(struct xsprof_trace *t)
 
 /* ---- the account ------------------------------------------------------------------------- */
 
-struct account {
-	uint64_t	lost_records;
-	uint64_t	unsaved;
-	uint64_t	lost_slots;
-	uint64_t	bad_slots;
-};
-
 /*
  * The ledger counts; but one that was written before the ring's last records (the recorder was
  * killed) knows less than they do.
  */
-static void count_stream(const struct xst_stream *s, struct account *sum)
+static void count_stream(const struct xst_stream *s, struct xst_account *sum)
 {
 	uint64_t records = s->has_ledger ? s->ledger.drops + s->ledger.busy : 0;
 
@@ -132,13 +125,23 @@ static void count_stream(const struct xst_stream *s, struct account *sum)
 	sum->bad_slots += s->bad_slots + (s->has_ledger ? s->ledger.bad : 0);
 }
 
-static struct account account_of(const struct xst_producer *p)
+static struct xst_account add_up(const struct xst_producer *p)
 {
-	struct account sum = { .lost_records = p->nomem + p->late, .unsaved = p->unsaved };
+	struct xst_account sum = { .lost_records = p->nomem + p->late, .unsaved = p->unsaved };
 
 	for (const struct xst_stream *s = p->streams; s; s = s->next)
 		count_stream(s, &sum);
 	return sum;
+}
+
+/* Between two batches it stays as it is, however often it is asked for. */
+static const struct xst_account *account_of(const struct xsprof_trace *t, struct xst_producer *p)
+{
+	if (p->account.turn != t->reading.turn + 1) {
+		p->account = add_up(p);
+		p->account.turn = t->reading.turn + 1;
+	}
+	return &p->account;
 }
 
 /* Records that wait in the handle's own batch have not been yielded yet. */
@@ -229,7 +232,7 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 			      struct xsprof_trace_producer *producer)
 {
 	struct xst_producer *p = xst_producer_find(t, number);
-	struct account sum;
+	const struct xst_account *sum;
 
 	if (!p)
 		return -ENOENT;
@@ -246,10 +249,10 @@ int xsprof_trace_get_producer(struct xsprof_trace *t, uint32_t number,
 	};
 	if (!producer->ctl)
 		return xst_fail(t, -ENOMEM, "no memory");
-	sum = account_of(p);
-	producer->lost_records = sum.lost_records + sum.unsaved;
-	producer->lost_slots = sum.lost_slots;
-	producer->bad_slots = sum.bad_slots;
+	sum = account_of(t, p);
+	producer->lost_records = sum->lost_records + sum->unsaved;
+	producer->lost_slots = sum->lost_slots;
+	producer->bad_slots = sum->bad_slots;
 	return 0;
 }
 
@@ -280,22 +283,31 @@ int xsprof_trace_get_ledger(struct xsprof_trace *t, uint32_t producer, uint32_t 
 	return -ENOENT;
 }
 
-static struct account sum_up(const struct xsprof_trace *t)
+static struct xst_account sum_up(const struct xsprof_trace *t)
 {
-	struct account all = { 0 };
+	struct xst_account all = { 0 };
 
 	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
-		struct account sum;
+		struct xst_account sum;
 
 		if (!t->found.producers[i])
 			continue;
-		sum = account_of(t->found.producers[i]);
+		sum = add_up(t->found.producers[i]);
 		all.lost_records += sum.lost_records;
 		all.unsaved += sum.unsaved;
 		all.lost_slots += sum.lost_slots;
 		all.bad_slots += sum.bad_slots;
 	}
 	return all;
+}
+
+static const struct xst_account *account_of_all(struct xsprof_trace *t)
+{
+	if (t->reading.account.turn != t->reading.turn + 1) {
+		t->reading.account = sum_up(t);
+		t->reading.account.turn = t->reading.turn + 1;
+	}
+	return &t->reading.account;
 }
 
 bool xst_found_no_room(const struct xsprof_trace *t)
@@ -319,7 +331,7 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 {
 	size_t size = info->size_of ? info->size_of : sizeof(*info);
 	struct xsprof_trace_info all = { .size_of = size };
-	struct account sum;
+	const struct xst_account *sum = account_of_all(t);
 
 	if (size < offsetof(struct xsprof_trace_info, chunks))
 		return xst_fail(t, -EINVAL, "xsprof_trace_get_info: invalid size_of");
@@ -330,10 +342,9 @@ int xsprof_trace_get_info(struct xsprof_trace *t, struct xsprof_trace_info *info
 	all.bad_chunks = t->found.bad_index + t->reading.bad_read;
 	all.records = t->reading.records - waiting(t, 0, true);
 	all.end = t->found.has_end ? &t->found.end : NULL;
-	sum = sum_up(t);
-	all.lost_records = sum.lost_records + sum.unsaved;
-	all.lost_slots = sum.lost_slots;
-	all.bad_slots = sum.bad_slots;
+	all.lost_records = sum->lost_records + sum->unsaved;
+	all.lost_slots = sum->lost_slots;
+	all.bad_slots = sum->bad_slots;
 	/* What found no room in the file only its recorder could count: not always by producer. */
 	if (t->found.no_room && t->found.end.lost_records > all.lost_records)
 		all.lost_records = t->found.end.lost_records;

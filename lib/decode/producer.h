@@ -23,6 +23,15 @@ struct xst_switch {
 	uint64_t	enabled;
 };
 
+/* What was lost, of a producer or of all. */
+struct xst_account {
+	uint64_t	turn;		/* it was added up in, + 1; 0: it was not */
+	uint64_t	lost_records;
+	uint64_t	unsaved;
+	uint64_t	lost_slots;
+	uint64_t	bad_slots;
+};
+
 struct xst_producer {
 	uint32_t	number;
 	uint32_t	pid;
@@ -64,6 +73,7 @@ struct xst_producer {
 	const struct xst_stream *asked;		/* whose ledger was asked for last, */
 	const struct xst_stream *asked_of;	/* ... with this one in front, */
 	uint32_t	asked_index;		/* ... by this index */
+	struct xst_account account;
 	struct xst_facts facts;
 	struct xst_lines maps;
 	struct xsprof_sync attach;

@@ -205,7 +205,7 @@ static int learn(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 	return n == -ENOMEM ? n : 0;
 }
 
-static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+static int read_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 {
 	int n = 0;
 
@@ -231,6 +231,14 @@ static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
 		if (!t->error[0])
 			xst_fail(t, n, "%s", strerror(-n));
 	}
+	return n;
+}
+
+static int batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max)
+{
+	int n = read_batch(t, evs, max);
+
+	t->reading.turn++;
 	return n;
 }
 

@@ -80,6 +80,42 @@ static void make_processes(uint32_t n)
 	cap_end(T(2 + 4 * n));
 }
 
+/* A process with many rings, and in it open ranges and streams of a device, beside another. */
+static void make_crowd(uint32_t n)
+{
+	struct xsprof_cap_ledger ledger = { 0 };
+	struct cap_ring r;
+
+	begin();
+	cap_producer(0, 99, T(0));
+	cap_name(0, 1, "range");
+	cap_arena(1);
+	for (uint32_t i = 1; i < n; i++) {
+		ledger.ring = i;
+		cap_chunk(XSPROF_CHUNK_LEDGER, 1, i, 0, &ledger, sizeof(ledger));
+	}
+	cap_ring_open(&r, 1, 0, 4096);
+	for (uint32_t i = 0; i < n; i++) {
+		cap_event(&r, T(1 + i), XSPROF_REC_BEGIN, 1000 + i, 1, 0, 0);
+		gpu(&r, T(1 + i) + 1, XSPROF_GPU_KERNEL, i);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(1, XSPROF_HOW_RUNNING, 0, T(2 + n));
+	cap_end(T(2 + n));
+}
+
+/* Ends of the file, each before more of it: what was lost until then may be asked for. */
+static void make_ends(uint32_t n)
+{
+	begin();
+	for (uint32_t i = 0; i < n; i++) {
+		struct xsprof_cap_ledger ledger = { .ring = i };
+
+		cap_chunk(XSPROF_CHUNK_LEDGER, 0, i, 0, &ledger, sizeof(ledger));
+		cap_end(T(1 + i));
+	}
+}
+
 /* Programs that the kernel's tracer knows, and facts of the host. */
 static void make_tasks(uint32_t n)
 {
@@ -119,6 +155,10 @@ int cap_make_devices(const char *kind, uint32_t n)
 		make_devices(n, XSPROF_GPU_GRAPH, 4);
 	else if (!strcmp(kind, "processes"))
 		make_processes(n);
+	else if (!strcmp(kind, "crowd"))
+		make_crowd(n);
+	else if (!strcmp(kind, "ends"))
+		make_ends(n);
 	else if (!strcmp(kind, "tasks"))
 		make_tasks(n);
 	else

@@ -72,6 +72,10 @@ cost processes 250 report --steps
 cost processes 250 report --steps --json
 cost processes 250 dump -f kineto
 cost tasks 250 dump -f perfetto
+cost crowd 2000 report
+cost crowd 2000 report --open
+cost crowd 2000 dump -f kineto
+cost ends 1000 info
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do
