@@ -5,10 +5,12 @@
  * producer.c's, and how one is let go of is finish.c's.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/proc.h"
 #include "drain/local.h"
 
@@ -72,6 +74,8 @@ int xsp_drain_open(int dirfd, struct xsp_cap *cap, const struct xsp_drain_ops *o
 	d->st.dirfd = dirfd;
 	d->next_number = first;
 	d->scan = true;
+	d->folder = -1;
+	snprintf(d->aside, sizeof(d->aside), "r.%016llx", (unsigned long long)xsp_hash_seed(d));
 	d->sleep = XSP_SLEEP_MIN;
 	d->device = -1;
 	d->notices.fd = -1;
@@ -107,9 +111,12 @@ void xsp_drain_close(struct xsp_drain *d)
 	}
 	xsp_notices_close(&d->notices);
 	xsp_fd_close(d->inotify);
+	xsp_fd_close(d->folder);
 	xsp_fd_close(d->device);
 	xsp_fd_close(d->epoll);
 	xsp_ended_free(&d->ended);
+	xsp_files_free(&d->files);
+	xsp_refused_free(&d->refused);
 	free(d->st.buf);
 	free(d);
 }
@@ -270,12 +277,13 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 
 	xsp_drain_wake_check(d);
 	xsp_drain_listen(d);
-	if (xsp_drain_appeared(d) || d->scan || pass.now >= d->scan_at) {
-		d->scan = false;
+	if (pass.now >= d->scan_at) {
 		d->scan_at = pass.now + SECOND;
+		d->scan = true;
+		d->round++;
 		d->list_all = true;
-		xsp_drain_scan(d);
 	}
+	xsp_drain_find(d);
 	xsp_drain_list(d);
 	xsp_drain_hear(d, false);
 	pass.all = peek_clocks(d, pass.now);
@@ -292,10 +300,15 @@ uint64_t xsp_drain_step(struct xsp_drain *d)
 	size_chunks(d);
 	if (pass.all)
 		xsp_drain_store_clocks(d);
+	/* The rings may have taken that time. */
+	d->st.foreign_until = xsp_now() + XSP_FOREIGN_NS;
 	xsp_drain_look_after(d, pass.now);
 	tick_clocks(d, pass.now);
 	tick(d, pass.now);
 	sleep = pace(d, &pass);
+	/* What this step has left of the folder is the next one's. */
+	if ((d->scan || d->folder >= 0) && sleep > XSP_SLEEP_MIN)
+		sleep = XSP_SLEEP_MIN;
 	return asleep(d, pass.now) ? UINT64_MAX : sleep;
 }
 

@@ -113,6 +113,9 @@ static enum life life(const struct xsp_store *st, struct xsp_producer *p, bool g
 		return ALIVE;
 	if (p->pid)
 		return look_at(p, goodbye, status);
+	/* All processes are looked at: not of as many files as another user may make. */
+	if (p->foreign && st->foreign_until && xsp_clock_ns(CLOCK_MONOTONIC) > st->foreign_until)
+		return UNSURE;
 	return found_by_mapping(p) ? ALIVE : GONE;
 }
 

@@ -71,7 +71,7 @@ static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
 static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 {
 	struct xsp_producer *p;
-	int err = -EMFILE;
+	int err = -EUSERS;
 
 	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
 		err = xsp_producer_open_device(&d->st, d->device, info->id, !d->filter.peek,
@@ -113,7 +113,8 @@ static int look_at(void *data, const struct xsprof_info *info)
 	if (!err || err == -ENOENT)
 		return 0;
 	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);
-	xsp_drain_refuse(d, name, info->id, err,
+	xsp_drain_refuse(d, &d->shares.own, name,
+			 &(struct xsp_refusal){ .key = info->id, .err = err },
 			 err == -EBUSY ? xsp_device_strerror(err) : xsp_ctl_strerror(err));
 	return 0;
 }
@@ -129,5 +130,7 @@ void xsp_drain_list(struct xsp_drain *d)
 	d->list_all = false;
 	err = xsp_device_each(d->device, after, look_at, d);
 	if (err)
-		xsp_drain_refuse(d, XSPROF_DEVICE_PATH, 0, err, strerror(-err));
+		xsp_drain_refuse(d, &d->shares.own, XSPROF_DEVICE_PATH,
+				 &(struct xsp_refusal){ .key = UINT64_MAX, .err = err },
+				 strerror(-err));
 }

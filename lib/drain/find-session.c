@@ -2,8 +2,11 @@
 /*
  * Finding producers in a session, and the messages of processes that could not become one.  It
  * never reads a ring.
+ *
+ * Processes that have become another user may fill the folder: a step looks at so many names and
+ * opens so many files, and the next one goes on from there.  What appears is taken up by the name
+ * that inotify says; the folder is looked through once a second, and where names were left.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +14,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/ctl-check.h"
@@ -20,6 +24,16 @@
 
 /* Messages of processes that are passed on; more are only counted. */
 #define MESSAGES_MAX	256u
+
+/* What a step may do: see struct xsp_budget. */
+#define STEP_ENTRIES	512u
+#define STEP_OPENS	256u
+#define STEP_FOREIGN	32u
+#define STEP_REMOVALS	128u
+/* All that inotify keeps by default, 16384 names: one of a process that comes is among them. */
+#define STEP_READS	256u
+/* The last look at the folder takes at most so many steps. */
+#define LAST_STEPS	1024u
 
 int xsp_drain_watch(int dirfd)
 {
@@ -36,39 +50,6 @@ int xsp_drain_watch(int dirfd)
 	return fd;
 }
 
-static uint32_t hash_name(const char *name)
-{
-	return (uint32_t)xsp_hash_bytes(XSP_HASH_TEXT, name, strlen(name));
-}
-
-static struct xsp_producer *find_live(const struct xsp_drain *d, const char *name, uint32_t hash)
-{
-	struct xsp_producer *p;
-
-	for (p = d->live; p; p = p->next)
-		if (p->hash == hash && !strcmp(p->name, name))
-			return p;
-	return NULL;
-}
-
-void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,
-		      const char *why)
-{
-	uint32_t i;
-
-	for (i = 0; i < d->nr_refused; i++)
-		if (d->refused[i].key == key && d->refused[i].err == err)
-			return;
-	if (d->nr_refused < XSP_REFUSED_MAX) {
-		d->refused[d->nr_refused++] = (struct xsp_refused){ key, err };
-		xsp_store_note(&d->st, "%s: not recorded: %s", name, why);
-	} else if (!d->refused_more) {
-		d->refused_more = true;
-		xsp_store_note(&d->st, "more than %u files are not recorded: the others are not "
-			       "named", XSP_REFUSED_MAX);
-	}
-}
-
 /* Why a process does not take part.  Return: whether there is room for one more. */
 static bool more_messages(struct xsp_drain *d)
 {
@@ -80,7 +61,7 @@ static bool more_messages(struct xsp_drain *d)
 
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
 {
-	const struct xsp_producer *other;
+	struct xsp_producer *other;
 
 	p->next = d->live;
 	d->live = p;
@@ -90,8 +71,8 @@ void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
 	if (p->pidfd >= 0)
 		xsp_drain_wake_on(d, p->pidfd, p);
 	/* The same process: it runs another program now. */
-	for (other = p->next; other && !d->look; other = other->next)
-		d->look = p->pid && other->pid == p->pid;
+	for (other = p->next; other; other = other->next)
+		other->look |= p->pid && other->pid == p->pid;
 	/* Who begins may begin with a burst. */
 	d->sleep = XSP_SLEEP_MIN;
 	d->idle_since = xsp_now();
@@ -101,25 +82,149 @@ void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
 		      p->number);
 }
 
-static void take_up(struct xsp_drain *d, const char *name, ino_t ino)
-{
-	uint32_t hash = hash_name(name);
-	struct xsp_producer *p;
-	int err = -EMFILE;
+/* ---- files ---------------------------------------------------------------------------------- */
 
-	if (find_live(d, name, hash))
+/**
+ * struct found - a file that is not known yet
+ * @name: its name
+ * @st: what it is
+ * @share: its user's account
+ * @refusal: what is remembered of it where it cannot be recorded
+ */
+struct found {
+	const char		*name;
+	struct stat		st;
+	struct xsp_share	*share;
+	struct xsp_refusal	refusal;
+};
+
+/* What can be seen without opening it. */
+static int check_file(const struct xsp_drain *d, const struct found *f)
+{
+	if (S_ISLNK(f->st.st_mode))
+		return -ELOOP;
+	if (!S_ISREG(f->st.st_mode))
+		return -ENOEXEC;
+	if ((uint64_t)f->st.st_size < sizeof(struct xsprof_ctl))
+		return -ENODATA;
+	if (!xsp_share_has_room(&d->shares, f->share))
+		return -EDQUOT;
+	return d->next_number < XSPROF_CAP_MAX_PRODUCERS ? 0 : -EUSERS;
+}
+
+static bool may_open(struct xsp_drain *d, const struct found *f)
+{
+	uint32_t *opens = f->share->foreign ? &d->budget.foreign_opens : &d->budget.opens;
+
+	if (!*opens || (f->share->foreign && xsp_now() > d->st.foreign_until))
+		return false;
+	--*opens;
+	return true;
+}
+
+static int open_file(struct xsp_drain *d, const struct found *f)
+{
+	uint32_t number = d->next_number;
+	struct xsp_producer *p;
+	int err;
+
+	err = xsp_files_reserve(&d->files);
+	if (!err)
+		err = xsp_producer_open(&d->st, d->st.dirfd, f->name, &d->next_number, &p);
+	if (err)
+		return err;
+	if (d->next_number != number)
+		xsp_share_take(&d->shares, f->share);
+	xsp_files_add(&d->files, p);
+	xsp_drain_join(d, p);
+	return 0;
+}
+
+/*
+ * So that it need not be looked at again.  Its name may be another file's by now, of a process
+ * that is recorded: it is moved aside, to a name that nobody else knows, and looked at there.
+ */
+static bool remove_file(struct xsp_drain *d, const struct found *f)
+{
+	int dir = d->st.dirfd;
+	struct stat st;
+
+	if (renameat(dir, f->name, dir, d->aside))
+		return errno == ENOENT;
+	if (!fstatat(dir, d->aside, &st, AT_SYMLINK_NOFOLLOW) && st.st_ino == f->st.st_ino)
+		return !unlinkat(dir, d->aside, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+	/* Where this fails the file is gone. */
+	(void)renameat(dir, d->aside, dir, f->name);
+	return true;
+}
+
+_Static_assert(XSP_SHARE_OTHERS == 32768, "refuse() says so");
+
+static void refuse(struct xsp_drain *d, const struct found *f)
+{
+	const char *why = xsp_ctl_strerror(f->refusal.err);
+	/* What has a producer's name is complete, or never will be. */
+	bool passes = xsp_drain_may_pass(f->refusal.err) && f->refusal.err != -EAGAIN;
+	char text[128];
+
+	if (f->refusal.err == -EDQUOT && d->shares.others_producers == XSP_SHARE_OTHERS) {
+		why = "other users have had the 32768 processes that they can have in a capture";
+	} else if (f->refusal.err == -EDQUOT) {
+		snprintf(text, sizeof(text), "user %u has had the %u processes that one other than "
+			 "the recorder's can have in a capture", (unsigned int)f->share->uid,
+			 f->share->producers);
+		why = text;
+	}
+	/* At the end the whole folder is removed. */
+	if (!f->share->foreign || passes || d->last) {
+		xsp_drain_refuse(d, f->share, f->name, &f->refusal, why);
+	} else if (!d->budget.removals) {
+		d->scan = true;
+	} else {
+		d->budget.removals--;
+		if (remove_file(d, f))
+			xsp_drain_refuse_removed(d, f->share, f->name, why);
+		else
+			xsp_drain_refuse(d, f->share, f->name, &f->refusal, why);
+	}
+}
+
+/* One that was not complete, or found no descriptor free, is tried once more in each round. */
+static bool is_known(const struct xsp_drain *d, const struct found *f)
+{
+	const struct xsp_refusal *before = xsp_refused_find(&d->refused, f->refusal.key);
+
+	return before && before->stamp == f->refusal.stamp &&
+	       (before->round == d->round || !xsp_drain_may_pass(before->err));
+}
+
+static void take_up(struct xsp_drain *d, const char *name)
+{
+	struct found f = { .name = name };
+	uint64_t hash = xsp_hash_bytes(XSP_HASH_TEXT, name, strlen(name));
+	int err;
+
+	if (xsp_files_find(&d->files, name) ||
+	    fstatat(d->st.dirfd, name, &f.st, AT_SYMLINK_NOFOLLOW))
 		return;
-	if (d->next_number < XSPROF_CAP_MAX_PRODUCERS)
-		err = xsp_producer_open(&d->st, d->st.dirfd, name, &d->next_number, &p);
-	if (err) {
-		/* Not complete, gone again, or no descriptor free: the next scan tries again. */
-		if (err == -ENOENT)
-			return;
-		xsp_drain_refuse(d, name, ino, err, xsp_ctl_strerror(err));
+	f.share = xsp_share_of(&d->shares, f.st.st_uid);
+	f.refusal.key = xsp_hash_pair(hash, f.st.st_ino) | 1;
+	f.refusal.stamp = (int64_t)f.st.st_ctim.tv_sec * 1000000000 + f.st.st_ctim.tv_nsec;
+	f.refusal.round = d->round;
+	if (is_known(d, &f))
+		return;
+	err = check_file(d, &f);
+	if (!err && !may_open(d, &f)) {
+		d->scan = true;
 		return;
 	}
-	p->hash = hash;
-	xsp_drain_join(d, p);
+	if (!err)
+		err = open_file(d, &f);
+	/* It may be gone again. */
+	if (!err || err == -ENOENT)
+		return;
+	f.refusal.err = err;
+	refuse(d, &f);
 }
 
 void xsp_drain_note_ended(struct xsp_drain *d, const struct xsp_producer *p)
@@ -138,7 +243,7 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	struct xsprof_cap_exit exit;
 	struct xsp_producer *p;
 	struct stat st;
-	int err = -EMFILE;
+	int err = -EUSERS;
 
 	if (!xsp_file_is(name, 'p') || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -ENOENT;
@@ -158,6 +263,8 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 	d->look = true;
 	return -ESRCH;
 }
+
+/* ---- messages ------------------------------------------------------------------------------- */
 
 /* e.PID.START.0: a process says in a line why it does not take part. */
 static void take_message(struct xsp_drain *d, const char *name)
@@ -189,55 +296,137 @@ void xsp_drain_hear(struct xsp_drain *d, bool last)
 		xsp_store_note(&d->st, XSP_NOTICES_LEFT);
 }
 
-void xsp_drain_scan(struct xsp_drain *d)
-{
-	struct dirent *entry;
-	DIR *dir;
-	int fd;
+/* ---- the folder ----------------------------------------------------------------------------- */
 
-	if (d->st.dirfd < 0)
-		return;
-	/* A descriptor of its own: the position in the folder is one per open. */
-	fd = openat(d->st.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
-	while ((entry = readdir(dir))) {
-		if (xsp_file_is(entry->d_name, 'p'))
-			take_up(d, entry->d_name, entry->d_ino);
-		else if (xsp_file_is(entry->d_name, 'e'))
-			take_message(d, entry->d_name);
-	}
-	closedir(dir);
+static void look_at(struct xsp_drain *d, const char *name)
+{
+	if (xsp_file_is(name, 'p'))
+		take_up(d, name);
+	else if (xsp_file_is(name, 'e'))
+		take_message(d, name);
 }
 
-/* A process that ends, or executes another program, closes its file. */
-static bool closed_one(const char *buf, size_t len)
+static void take_event(struct xsp_drain *d, const struct inotify_event *event)
 {
-	const struct inotify_event *event;
-	size_t at;
+	struct xsp_producer *p;
 
-	for (at = 0; at + sizeof(*event) <= len; at += sizeof(*event) + event->len) {
-		event = (const struct inotify_event *)(buf + at);
-		if (event->mask & IN_CLOSE_WRITE && event->len && xsp_file_is(event->name, 'p'))
-			return true;
+	/* Names were left out. */
+	if (event->mask & IN_Q_OVERFLOW)
+		d->scan = true;
+	if (!event->len)
+		return;
+	if (!xsp_file_is(event->name, 'p')) {
+		look_at(d, event->name);
+	} else if (event->mask & IN_MOVED_TO) {
+		/* What is complete was moved to its name; all else waits for the regular look. */
+		take_up(d, event->name);
+	} else if (event->mask & IN_CLOSE_WRITE) {
+		/* A process that ends, or executes another program, closes its file. */
+		p = xsp_files_find(&d->files, event->name);
+		if (p)
+			p->look = true;
 	}
-	return false;
 }
 
-bool xsp_drain_appeared(struct xsp_drain *d)
+/* What has appeared; what is left in the queue wakes us again. */
+static void take_events(struct xsp_drain *d)
 {
 	char buf[4096] __attribute__((aligned(8)));
-	bool any = false;
-	ssize_t n;
+	const struct inotify_event *event;
+	ssize_t n, at;
+	uint32_t i;
 
-	while (d->inotify >= 0 && (n = read(d->inotify, buf, sizeof(buf))) > 0) {
-		any = true;
-		d->look |= closed_one(buf, n);
+	for (i = 0; i < STEP_READS && d->inotify >= 0; i++) {
+		n = read(d->inotify, buf, sizeof(buf));
+		for (at = 0; at < n; at += (ssize_t)sizeof(*event) + event->len) {
+			event = (const struct inotify_event *)(buf + at);
+			take_event(d, event);
+		}
+		if (n <= 0)
+			break;
 	}
-	return any;
+}
+
+/* As getdents64(2) has it. */
+struct entry {
+	uint64_t	ino;
+	int64_t		off;
+	uint16_t	len;
+	uint8_t		type;
+	char		name[];
+};
+
+/* Names from where the step before stopped.  Return: there may be more. */
+static bool scan_some(struct xsp_drain *d, int fd)
+{
+	char buf[4096] __attribute__((aligned(8)));
+	const struct entry *entry;
+	long n, at;
+
+	while (d->budget.entries) {
+		n = syscall(SYS_getdents64, fd, buf, sizeof(buf));
+		if (n <= 0)
+			return false;
+		for (at = 0; at < n; at += entry->len) {
+			entry = (const struct entry *)(buf + at);
+			look_at(d, entry->name);
+			d->budget.entries -= d->budget.entries > 0;
+		}
+	}
+	return true;
+}
+
+/* The position is of what is open: it is kept open until the end of the folder. */
+static void scan(struct xsp_drain *d)
+{
+	int fd = d->folder;
+
+	if (fd < 0) {
+		d->scan = false;
+		fd = openat(d->st.dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (fd < 0)
+		return;
+	if (scan_some(d, fd)) {
+		if (d->folder < 0)
+			d->folder = xsp_store_fd(&d->st, fd);
+		return;
+	}
+	if (d->folder < 0)
+		close(fd);
+	else
+		xsp_fd_close(d->folder);
+	d->folder = -1;
+}
+
+void xsp_drain_find(struct xsp_drain *d)
+{
+	d->budget = (struct xsp_budget){
+		.entries = STEP_ENTRIES,
+		.opens = STEP_OPENS,
+		.foreign_opens = d->last ? STEP_ENTRIES : STEP_FOREIGN,
+		.removals = STEP_REMOVALS,
+	};
+	d->st.foreign_until = xsp_now() + XSP_FOREIGN_NS;
+	if (d->st.dirfd < 0)
+		return;
+	take_events(d);
+	if (d->scan || d->folder >= 0)
+		scan(d);
+}
+
+void xsp_drain_find_last(struct xsp_drain *d)
+{
+	uint32_t i;
+
+	/* From the beginning. */
+	xsp_fd_close(d->folder);
+	d->folder = -1;
+	d->scan = true;
+	d->last = true;
+	for (i = 0; i < LAST_STEPS && (d->scan || d->folder >= 0) && d->st.dirfd >= 0; i++)
+		xsp_drain_find(d);
+	if (i == LAST_STEPS)
+		xsp_store_note(&d->st, "files of the recording were not looked at, there were too "
+			       "many: processes that began at its end may be missing");
 }

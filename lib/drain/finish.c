@@ -9,6 +9,8 @@
 #include "drain/local.h"
 
 #define CHECK_NS	100000000u
+/* At the end those of other users are asked for so long. */
+#define FOREIGN_LAST_NS	300000000u
 
 /*
  * The kernel keeps one that has ended until it is told that nobody wants it any more, and so it
@@ -38,6 +40,7 @@ static void unlink_producer(struct xsp_drain *d, struct xsp_producer *p)
 		;
 	*at = p->next;
 	d->nr_live--;
+	xsp_files_remove(&d->files, p);
 	/* One that a forked child has too would go on to report to us. */
 	xsp_drain_wake_off(d, p->pidfd);
 	if (p->rf.device)
@@ -176,8 +179,12 @@ void xsp_drain_look_after(struct xsp_drain *d, uint64_t now)
 	for (p = d->live; p; p = next) {
 		next = p->next;
 		/* Of the device's the kernel tells. */
-		if (!p->rf.device && !p->told && !d->look && now < p->check_at)
+		if (!p->rf.device && !p->told && !p->look && !d->look && now < p->check_at)
 			continue;
+		/* It is asked in the next step, before those that were asked in this one. */
+		if (p->foreign && !p->told && xsp_now() > d->st.foreign_until)
+			continue;
+		p->look = false;
 		if (p->rf.device && now >= p->check_at)
 			xsp_producer_note_ran(p, xsp_ticks(p->rf.ctl.clock.kind));
 		if (!p->rf.device || now >= p->check_at)
@@ -220,12 +227,12 @@ int xsp_drain_finish(struct xsp_drain *d, uint32_t why)
 	struct xsp_drain_stats stats;
 
 	xsp_drain_wake_check(d);
-	xsp_drain_appeared(d);
-	xsp_drain_scan(d);
+	xsp_drain_find_last(d);
 	xsp_drain_hear(d, true);
 	d->list_all = true;
 	xsp_drain_list(d);
 	d->look = true;
+	d->st.foreign_until = xsp_now() + FOREIGN_LAST_NS;
 	xsp_drain_listen(d);
 	xsp_drain_look_after(d, xsp_now());
 	finish_live(d);

@@ -6,6 +6,7 @@
  *	finish.c	how it lets go of producers, and ends
  *	find-device.c	how it finds producers in the device
  *	find-session.c	... and in a session's folder
+ *	refuse.c	what it says of those that it does not record
  *	wake.c		what wakes it
  *	clocks.c	sync points
  *	stats.c		totals
@@ -20,13 +21,22 @@
 #include "base/clock.h"
 #include "base/notice.h"
 #include "drain/drain.h"
+#include "drain/files.h"
+#include "drain/refused.h"
+#include "drain/share.h"
 
-/* Files that were refused, so that each is told of once. */
-#define XSP_REFUSED_MAX	256u
-
-struct xsp_refused {
-	uint64_t	key;
-	int		err;
+/**
+ * struct xsp_budget - what a step may still do in a session's folder; the rest is for the next
+ * @entries: names that it looks at
+ * @opens: files of our own user that it opens
+ * @foreign_opens: files of other users that it opens
+ * @removals: files of other users that it removes
+ */
+struct xsp_budget {
+	uint32_t	entries;
+	uint32_t	opens;
+	uint32_t	foreign_opens;
+	uint32_t	removals;
 };
 
 /**
@@ -43,10 +53,17 @@ struct xsp_refused {
  * @on_device: producers taken up from the device
  * @ended: that were only looked at, and have
  * @live: producers that have not ended
+ * @files: those of the session by name
+ * @shares: what each user has taken of the capture
  * @nr_live: how many
  * @next_number: of the next producer
  * @seen: producers taken up
- * @scan: look through the session in the next step
+ * @scan: look through the session from its beginning, once that under way is done
+ * @round: counts the regular looks through it
+ * @folder: the session's folder, as far as it has been looked through; -1: it is not being
+ * @last: this is the end: what is not taken up now never is
+ * @aside: a name in it that no other user can know
+ * @budget: of this step
  * @look: ask after all producers in the next step
  * @scan_at: when to look through it anyhow, ns
  * @tick_at: when the next ledgers and names are due, ns
@@ -71,9 +88,8 @@ struct xsp_refused {
  * @killed: processes that a signal ended
  * @vanished: processes of which it is not known how they ended
  * @deaths: the first that were killed
- * @refused: files refused
- * @nr_refused: how many
- * @refused_more: and it was said that there are more
+ * @refused: what could not be recorded
+ * @nr_refused: how often that was
  * @messages: processes that said why they take no part
  * @notices: and those that could say it in no file
  */
@@ -90,10 +106,17 @@ struct xsp_drain {
 	uint32_t		on_device;
 	struct xsp_ended	ended;
 	struct xsp_producer	*live;
+	struct xsp_files	files;
+	struct xsp_shares	shares;
 	uint32_t		nr_live;
 	uint32_t		next_number;
 	uint32_t		seen;
 	bool			scan;
+	uint32_t		round;
+	int			folder;
+	bool			last;
+	char			aside[24];
+	struct xsp_budget	budget;
 	bool			look;
 	uint64_t		scan_at;
 	uint64_t		tick_at;
@@ -118,12 +141,14 @@ struct xsp_drain {
 	uint32_t		killed;
 	uint32_t		vanished;
 	struct xsp_death	deaths[XSP_DEATHS];
-	struct xsp_refused		refused[XSP_REFUSED_MAX];
+	struct xsp_refused	refused;
 	uint32_t		nr_refused;
-	bool			refused_more;
 	uint32_t		messages;
 	struct xsp_notices	notices;
 };
+
+/* What the files of other users may take of a step: one may be expensive to look at. */
+#define XSP_FOREIGN_NS	4000000u
 
 /* Soon enough for a producer that begins with a burst. */
 #define XSP_SLEEP_MIN	500000u
@@ -139,11 +164,14 @@ int xsp_drain_watch(int dirfd);
 /* Of descriptors that the program has closed nothing can come any more. */
 void xsp_drain_wake_check(struct xsp_drain *d);
 
-/* Has anything appeared in the session since the last time? */
-bool xsp_drain_appeared(struct xsp_drain *d);
+/*
+ * Takes up what has appeared in the session, and with @scan set what is there and is not known
+ * yet: as much as one step may do, from where the step before stopped.
+ */
+void xsp_drain_find(struct xsp_drain *d);
 
-/* Takes up every producer and every message in the session that is not known yet. */
-void xsp_drain_scan(struct xsp_drain *d);
+/* The same to the end of the folder, within reason. */
+void xsp_drain_find_last(struct xsp_drain *d);
 
 /* Takes what processes say that cannot reach the session.  @last: there is no later time. */
 void xsp_drain_hear(struct xsp_drain *d, bool last);
@@ -154,9 +182,16 @@ void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p);
 /* One that was only looked at has ended: it is not taken up again, as long as it is there. */
 void xsp_drain_note_ended(struct xsp_drain *d, const struct xsp_producer *p);
 
-/* It could not be one: said once of each @key, which is an inode or a number of the device's. */
-void xsp_drain_refuse(struct xsp_drain *d, const char *name, uint64_t key, int err,
-		      const char *why);
+/* It could not be one, by this name in messages: said once of each key and error. */
+void xsp_drain_refuse(struct xsp_drain *d, struct xsp_share *share, const char *name,
+		      const struct xsp_refusal *refusal, const char *why);
+
+/* The same of a file that is not there any more: there is nothing to be remembered. */
+void xsp_drain_refuse_removed(struct xsp_drain *d, struct xsp_share *share, const char *name,
+			      const char *why);
+
+/* An error that may be none at another try, with the file as it is. */
+bool xsp_drain_may_pass(int err);
 
 /* Wakes the drain when @fd is readable; @who: the producer, or where the descriptor is kept. */
 int xsp_drain_wake_on(struct xsp_drain *d, int fd, void *who);

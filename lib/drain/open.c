@@ -219,6 +219,7 @@ static int open_file(struct xsp_store *st, int dirfd, const char *name, bool pee
 		goto err_close;
 	}
 	p->owner = sb.st_uid;
+	p->foreign = sb.st_uid != geteuid();
 	p->dev = sb.st_dev;
 	p->ino = sb.st_ino;
 	strncpy(p->name, name, sizeof(p->name) - 1);

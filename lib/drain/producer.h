@@ -44,13 +44,14 @@ struct xsp_producer_ring {
  * struct xsp_producer - a producer
  * @next: of the drain's list
  * @name: its file in the session, or what stands for it in messages
- * @hash: of @name
+ * @same_place: of the table of names
  * @id: its number in the device, 0 in a session
  * @info: device: what the kernel knew of it when it was asked last
  * @resumed: device: it was paused, and is to be again when we are done
  * @sched: device: its scheduler events were off, and are to be again when we are done
  * @goes_on: it records on when we are done: what it writes then is not ours to account for
  * @told: its descriptor is readable: the kernel is to be asked, or the process has ended
+ * @look: it has to be asked whether it lives
  * @quiet: device: nothing has come for a while, and its descriptor says when something does
  * @gained_at: when slots came last, ns
  * @ready: rings with memory, at the last pass
@@ -58,6 +59,7 @@ struct xsp_producer_ring {
  * @pid: as we see it, 0 when we cannot
  * @start: when it began, as we see it: in a time namespace it sees another time itself
  * @owner: user of the file
+ * @foreign: which is not our own
  * @dev: of the file
  * @ino: of the file
  * @rf: the file
@@ -83,13 +85,14 @@ struct xsp_producer_ring {
 struct xsp_producer {
 	struct xsp_producer	*next;
 	char			name[XSP_FILE_NAME];
-	uint32_t		hash;
+	struct xsp_producer	*same_place;
 	uint64_t		id;
 	struct xsprof_info	info;
 	bool			resumed;
 	bool			sched;
 	bool			goes_on;
 	bool			told;
+	bool			look;
 	bool			quiet;
 	uint64_t		gained_at;
 	uint32_t		ready;
@@ -97,6 +100,7 @@ struct xsp_producer {
 	pid_t			pid;
 	uint64_t		start;
 	uid_t			owner;
+	bool			foreign;
 	dev_t			dev;
 	ino_t			ino;
 	struct xsp_ring_file	rf;

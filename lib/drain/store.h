@@ -56,6 +56,7 @@ struct xsp_drain_ops {
  * @unsaved_records: events read that the file had no room for
  * @unsaved_slots: slots
  * @error: the first error of the file, 0 while all is well
+ * @foreign_until: when to leave the files of other users until the next step, ns; 0: never
  * @keep: recovery: what finds no room in the file stays where it is, for another try
  * @ops: questions to the owner
  * @data: passed to them
@@ -73,6 +74,7 @@ struct xsp_store {
 	uint64_t			unsaved_records;
 	uint64_t			unsaved_slots;
 	int				error;
+	uint64_t			foreign_until;
 	bool				keep;
 	const struct xsp_drain_ops	*ops;
 	void				*data;

@@ -22,6 +22,8 @@ void xsp_drain_wake_check(struct xsp_drain *d)
 		d->epoll = -1;
 	if (!xsp_fd_ours(d->inotify))
 		d->inotify = -1;
+	if (!xsp_fd_ours(d->folder))
+		d->folder = -1;
 	for (p = d->live; p; p = p->next)
 		if (!xsp_fd_ours(p->pidfd))
 			p->pidfd = -1;
@@ -93,7 +95,7 @@ bool xsp_drain_all_quiet(const struct xsp_drain *d)
 	const struct xsp_producer *p;
 
 	/* What could not be taken up is tried again every second. */
-	if (d->device < 0 || d->nr_refused || d->list || d->scan ||
+	if (d->device < 0 || d->nr_refused || d->list || d->scan || d->folder >= 0 ||
 	    (d->st.dirfd >= 0 && d->inotify < 0))
 		return false;
 	for (p = d->live; p; p = p->next)

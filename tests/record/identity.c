@@ -12,11 +12,11 @@
  * ready=FILE (makes it), await=FILE (until something is in it), sleep=MS, late=FILE (the recorder,
  * which is the parent, is stopped until the file is there; taken before the child is made), reuse
  * (another file at the number of each of the library's descriptors), probe (what the library's
- * descriptor of the session lets this user do), folders (made in the session), impersonate (its
- * parent, there), orphan (stops the recorder, which is $RECORDER or the parent, and kills its
- * parent), grab=FILE (locks what it can there for good, in a process whose id is in FILE), nofile
- * (it can open one file at a time), fsize (it can write to none until its records are passed),
- * exec.
+ * descriptor of the session lets this user do), folders (made in the session), crowd (3000 files
+ * there that are no producers), impersonate (its parent, there), orphan (stops the recorder, which
+ * is $RECORDER or the parent, and kills its parent), grab=FILE (locks what it can there for good,
+ * in a process whose id is in FILE), nofile (it can open one file at a time), fsize (it can write
+ * to none until its records are passed), exec.
  * Each process says how many records it passed and what the library knows of them.
  */
 #include <dirent.h>
@@ -296,6 +296,20 @@ static void make_folders(void)
 	close(dir);
 }
 
+static void make_crowd(void)
+{
+	int dir = session_fd(), fd;
+	char name[32];
+
+	must(dir < 0, "the session's descriptor");
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "p.%d.%d.0", 4190000 + i, i);
+		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		must(fd < 0, name);
+		close(fd);
+	}
+}
+
 /* A file of our own that says that it is our parent's, which is of another user. */
 static void impersonate(const char *theirs)
 {
@@ -412,6 +426,8 @@ static void step(const char *what, const char *count)
 		probe(parents_file);
 	else if (!strcmp(what, "folders"))
 		make_folders();
+	else if (!strcmp(what, "crowd"))
+		make_crowd();
 	else if (!strcmp(what, "impersonate"))
 		impersonate(parents_file);
 	else if (!strcmp(what, "orphan"))

@@ -167,6 +167,10 @@ rm -r theirs
 
 # Nor does it leave anything behind, or keep a recording that was killed for itself.
 recorded setgid setuid folders
+# Nor takes what others have: a few of its files are named, and all events are recorded.
+complains=y recorded setgid setuid crowd
+is "crowd: few are named" "$(grep -c '^note p\.419[0-9.]*: not recorded: ' seen)" 16
+has "crowd: and there are more" seen '^note more than 16 files of user 65534 are not recorded'
 name="the lock of a killed recorder"
 mkdir theirs && chown 65534:65534 theirs
 "$xsprof" record -o l.data -- "$identity" 1000 setgid setuid folders grab="$dir/theirs/holder" \

@@ -135,7 +135,7 @@ int snapshot_add_file(struct snapshot *s, int dirfd, const char *name,
 	int err;
 
 	if (s->number >= XSPROF_CAP_MAX_PRODUCERS)
-		return -EMFILE;
+		return -EUSERS;
 	err = xsp_producer_open(&s->st, dirfd, name, &s->number, &p);
 	if (!err)
 		add_producer(s, p, ended);
@@ -148,7 +148,7 @@ int snapshot_add_device(struct snapshot *s, int fd, uint64_t id)
 	int err, n;
 
 	if (s->number >= XSPROF_CAP_MAX_PRODUCERS)
-		return -EMFILE;
+		return -EUSERS;
 	err = xsp_producer_open_device(&s->st, fd, id, false, &s->number, &p);
 	if (err)
 		return err;
