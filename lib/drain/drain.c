@@ -117,6 +117,7 @@ void xsp_drain_close(struct xsp_drain *d)
 	xsp_ended_free(&d->ended);
 	xsp_files_free(&d->files);
 	xsp_refused_free(&d->refused);
+	xsp_messages_free(&d->messages);
 	free(d->st.buf);
 	free(d);
 }

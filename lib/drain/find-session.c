@@ -19,11 +19,7 @@
 
 #include "base/ctl-check.h"
 #include "base/hash.h"
-#include "base/plain.h"
 #include "drain/local.h"
-
-/* Messages of processes that are passed on; more are only counted. */
-#define MESSAGES_MAX	256u
 
 /* What a step may do: see struct xsp_budget. */
 #define STEP_ENTRIES	512u
@@ -48,15 +44,6 @@ int xsp_drain_watch(int dirfd)
 		fd = -1;
 	}
 	return fd;
-}
-
-/* Why a process does not take part.  Return: whether there is room for one more. */
-static bool more_messages(struct xsp_drain *d)
-{
-	if (++d->messages == MESSAGES_MAX + 1)
-		xsp_store_note(&d->st, "more than %u processes are not recorded: the others are "
-			       "not named", MESSAGES_MAX);
-	return d->messages <= MESSAGES_MAX;
 }
 
 void xsp_drain_join(struct xsp_drain *d, struct xsp_producer *p)
@@ -269,25 +256,34 @@ int xsp_drain_peek(struct xsp_drain *d, int dirfd, const char *name)
 /* e.PID.START.0: a process says in a line why it does not take part. */
 static void take_message(struct xsp_drain *d, const char *name)
 {
-	char text[257];
+	struct found f = { .name = name };
+	char line[XSP_MESSAGE];
 
-	/* What is made and not yet written the next scan reads. */
-	if (!xsp_plain_file(d->st.dirfd, name, text, sizeof(text)))
+	if (fstatat(d->st.dirfd, name, &f.st, AT_SYMLINK_NOFOLLOW))
 		return;
-	if (!more_messages(d))
+	f.share = xsp_share_of(&d->shares, f.st.st_uid);
+	if (xsp_message_is_junk(f.share, &f.st)) {
+		/* What is left is there at the next regular look. */
+		if (d->budget.removals && d->budget.removals--)
+			remove_file(d, &f);
 		return;
-	xsp_store_note(&d->st, "process %.*s is not recorded: %s",
-		       (int)strspn(name + 2, "0123456789"), name + 2, text);
+	}
+	/* It is made and not yet written: that wakes us. */
+	if (S_ISREG(f.st.st_mode) && !f.st.st_size)
+		return;
+	if (!may_open(d, &f))
+		d->scan = true;
+	else if (xsp_messages_take(&d->messages, f.share, d->st.dirfd, name, line))
+		xsp_store_note(&d->st, "%s", line);
 }
 
 static void hear(void *data, const struct xsp_notice *notice)
 {
 	struct xsp_drain *d = data;
+	char line[XSP_MESSAGE];
 
-	if (more_messages(d))
-		xsp_store_note(&d->st, "process %d of user %u is not recorded: %s",
-			       (int)notice->pid, (unsigned int)notice->uid,
-			       xsp_notice_reason(notice->err));
+	if (xsp_messages_hear(&d->messages, xsp_share_of(&d->shares, notice->uid), notice, line))
+		xsp_store_note(&d->st, "%s", line);
 }
 
 void xsp_drain_hear(struct xsp_drain *d, bool last)

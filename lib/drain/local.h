@@ -22,6 +22,7 @@
 #include "base/notice.h"
 #include "drain/drain.h"
 #include "drain/files.h"
+#include "drain/messages.h"
 #include "drain/refused.h"
 #include "drain/share.h"
 
@@ -143,7 +144,7 @@ struct xsp_drain {
 	struct xsp_death	deaths[XSP_DEATHS];
 	struct xsp_refused	refused;
 	uint32_t		nr_refused;
-	uint32_t		messages;
+	struct xsp_messages	messages;
 	struct xsp_notices	notices;
 };
 

@@ -13,7 +13,7 @@
  * @key: which; not 0
  * @stamp: when it was changed last
  * @err: what was wrong with it
- * @round: when it was tried last
+ * @round: when it was tried last; of a process that complains: how often
  */
 struct xsp_refusal {
 	uint64_t	key;

@@ -29,12 +29,16 @@
  * @foreign: not the recorder's own
  * @producers: numbers of the capture
  * @refused: files that could not be recorded
+ * @messages: processes that said why they are not
+ * @forged: of other users' processes: messages that were not believed
  */
 struct xsp_share {
 	uid_t		uid;
 	bool		foreign;
 	uint32_t	producers;
 	uint32_t	refused;
+	uint32_t	messages;
+	uint32_t	forged;
 };
 
 /**

@@ -24,7 +24,7 @@ void xsp_drain_get_stats(const struct xsp_drain *d, struct xsp_drain_stats *stat
 		.producers = d->seen,
 		.live = d->nr_live,
 		.on_device = d->on_device,
-		.refused = d->nr_refused + d->messages,
+		.refused = d->nr_refused + d->messages.nr,
 		.killed = d->killed,
 		.vanished = d->vanished,
 		.error = d->st.error,

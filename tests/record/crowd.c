@@ -3,7 +3,7 @@
  * A folder of a recording that another user, or a program gone wrong, fills with files: what a
  * step of the drain looks at and opens is bounded, and a producer that comes is taken up by the
  * next step all the same.  What counts are files opened and looked at.  Linked with
- * --wrap=openat,--wrap=fstatat. TAP.
+ * --wrap=openat,--wrap=fstatat. And what processes say of themselves and of others. TAP.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -277,6 +277,76 @@ static void folders(void)
 	end(&s);
 }
 
+static void tell(const struct scene *s, uint32_t pid, uid_t uid, const char *text)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "e.%u.1.0", pid);
+	make(s, name, uid, text, strlen(text), 0);
+}
+
+/* A step: lines that it said since the last time. */
+static uint32_t said(struct scene *s)
+{
+	uint32_t before = s->notes;
+
+	xsp_drain_step(s->d);
+	return s->notes - before;
+}
+
+/* Of the recorder's own user's processes: all are told. */
+static void complaints(void)
+{
+	struct scene s;
+	char text[32];
+
+	begin(&s, 0);
+	s.about = "process 4190000 is not recorded: no room";
+	for (uint32_t i = 0; i < 20; i++)
+		tell(&s, NO_PROCESS + i, getuid(), "no room");
+	CHECK_EQ(said(&s), 20);
+	CHECK(!!s.said[0]);
+	tell(&s, NO_PROCESS, getuid(), "no room");
+	CHECK_EQ(said(&s), 0);
+	tap_result("messages: each is told, the same one once");
+	for (uint32_t i = 0; i < 50; i++) {
+		snprintf(text, sizeof(text), "reason %u", i);
+		tell(&s, 1, getuid(), text);
+		xsp_drain_step(s.d);
+	}
+	CHECK_EQ(s.notes, 20 + 4 + 1);
+	tap_result("messages: of one process few are told");
+	end(&s);
+}
+
+static void forgeries(void)
+{
+	struct xsp_drain_stats stats;
+	struct scene s;
+
+	begin(&s, 0);
+	s.about = " is not recorded: ";
+	for (uint32_t i = 0; i < 50; i++) {
+		tell(&s, 1, STRANGER, "hello");
+		CHECK_EQ(said(&s), !i);
+	}
+	CHECK(!s.said[0]);
+	xsp_drain_get_stats(s.d, &stats);
+	CHECK_EQ(stats.refused, 0);
+	tap_result("another user's messages: of a process that lives and is not its own: ignored");
+	for (uint32_t i = 0; i < 300; i++) {
+		tell(&s, NO_PROCESS + i, STRANGER, "hello");
+		xsp_drain_step(s.d);
+	}
+	CHECK_EQ(s.notes, 1 + 16 + 1);
+	CHECK(!!strstr(s.said, " of user 12345 is not recorded: hello"));
+	for (uint32_t i = 0; i < 20; i++)
+		tell(&s, NO_PROCESS + i, getuid(), "no room");
+	CHECK_EQ(said(&s), 20);
+	tap_result("another user's messages: few are told, and all of others'");
+	end(&s);
+}
+
 /* The end does not wait for a crowd to be done with. */
 static void last(void)
 {
@@ -300,6 +370,7 @@ int main(void)
 	memset(nonsense, 0x55, sizeof(nonsense));
 	own();
 	full();
+	complaints();
 	if (geteuid()) {
 		tap_skip("another user's files", "needs root");
 		return tap_done();
@@ -307,6 +378,7 @@ int main(void)
 	stranger();
 	too_many();
 	folders();
+	forgeries();
 	last();
 	return tap_done();
 }

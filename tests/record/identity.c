@@ -13,10 +13,11 @@
  * which is the parent, is stopped until the file is there; taken before the child is made), reuse
  * (another file at the number of each of the library's descriptors), probe (what the library's
  * descriptor of the session lets this user do), folders (made in the session), crowd (3000 files
- * there that are no producers), impersonate (its parent, there), orphan (stops the recorder, which
- * is $RECORDER or the parent, and kills its parent), grab=FILE (locks what it can there for good,
- * in a process whose id is in FILE), nofile (it can open one file at a time), fsize (it can write
- * to none until its records are passed), exec.
+ * there that are no producers), slander (says there of process 1 that it is not recorded),
+ * impersonate (its parent, there), orphan (stops the recorder, which is $RECORDER or the parent,
+ * and kills its parent), grab=FILE (locks what it can there for good, in a process whose id is in
+ * FILE), nofile (it can open one file at a time), fsize (it can write to none until its records
+ * are passed), exec.
  * Each process says how many records it passed and what the library knows of them.
  */
 #include <dirent.h>
@@ -310,6 +311,16 @@ static void make_crowd(void)
 	}
 }
 
+static void slander(void)
+{
+	int dir = session_fd(), fd;
+
+	must(dir < 0, "the session's descriptor");
+	fd = openat(dir, "e.1.0.0", O_WRONLY | O_CREAT | O_EXCL, 0600);
+	must(fd < 0 || write(fd, "hello", 5) != 5, "e.1.0.0");
+	close(fd);
+}
+
 /* A file of our own that says that it is our parent's, which is of another user. */
 static void impersonate(const char *theirs)
 {
@@ -428,6 +439,8 @@ static void step(const char *what, const char *count)
 		make_folders();
 	else if (!strcmp(what, "crowd"))
 		make_crowd();
+	else if (!strcmp(what, "slander"))
+		slander();
 	else if (!strcmp(what, "impersonate"))
 		impersonate(parents_file);
 	else if (!strcmp(what, "orphan"))

@@ -171,6 +171,16 @@ recorded setgid setuid folders
 complains=y recorded setgid setuid crowd
 is "crowd: few are named" "$(grep -c '^note p\.419[0-9.]*: not recorded: ' seen)" 16
 has "crowd: and there are more" seen '^note more than 16 files of user 65534 are not recorded'
+# Nor says anything of others.
+complains=y recorded setgid setuid slander
+hasnt "slander: of who it was said" err 'process 1 '
+ignored='user 65534 says of processes that are not its own that they are not recorded: ignored'
+has "slander: said" err "$ignored"
+run "$xsprof" report i.data
+is "slander: no loss" $rc 0
+run "$xsprof" record --flight -o f.data -- "$identity" 10 setgid setuid slander
+has "slander, flight recorder: said" err "$ignored"
+hasnt "slander, flight recorder: and nothing of who it was said of" err 'process 1 '
 name="the lock of a killed recorder"
 mkdir theirs && chown 65534:65534 theirs
 "$xsprof" record -o l.data -- "$identity" 1000 setgid setuid folders grab="$dir/theirs/holder" \

@@ -7,6 +7,7 @@
 #define XSPROF_FLIGHT_LOCAL_H
 
 #include "base/notice.h"
+#include "drain/messages.h"
 #include "read/recording.h"
 #include "record/flight.h"
 #include "record/launch.h"
@@ -23,8 +24,6 @@
 
 #define FLIGHT_SYNCS		64u
 #define FLIGHT_FILES		16u
-/* Of processes that are not recorded; more are only counted. */
-#define FLIGHT_MESSAGES		256u
 #define FLIGHT_STALL_NS		10000000000ull
 
 /**
@@ -57,6 +56,7 @@ struct flight_member {
  * @inotify: of the session, -1 for none
  * @notices: processes that cannot reach the session
  * @messages: processes that could not be recorded
+ * @shares: what each user has said of that
  * @epoll: whatever there is to wait for
  * @asking: some member's end has to be asked after
  * @first: the members, in the order in which they came
@@ -86,7 +86,8 @@ struct flight {
 	struct xsp_store		st;
 	int				inotify;
 	struct xsp_notices		notices;
-	uint32_t			messages;
+	struct xsp_messages		messages;
+	struct xsp_shares		shares;
 	int				epoll;
 	bool				asking;
 	struct flight_member		*first;

@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/ctl-check.h"
-#include "base/plain.h"
 #include "base/proc.h"
 #include "cli/signal-name.h"
 #include "cli/tool.h"
@@ -123,23 +122,24 @@ static int take_up_device(void *data, const struct xsprof_info *info)
 /* e.PID.START.0: a process says in a line why it does not take part. */
 static void take_message(struct flight *f, const char *name)
 {
-	char text[257];
+	char line[XSP_MESSAGE];
+	struct stat st;
 
 	/* What is made and not yet written the next scan reads. */
-	if (!xsp_plain_file(f->session.dirfd, name, text, sizeof(text)))
-		return;
-	if (++f->messages <= FLIGHT_MESSAGES && !f->opts->quiet)
-		tool_note("process %.*s is not recorded: %s",
-			  (int)strspn(name + 2, "0123456789"), name + 2, text);
+	if (!fstatat(f->session.dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    xsp_messages_take(&f->messages, xsp_share_of(&f->shares, st.st_uid),
+			      f->session.dirfd, name, line) && !f->opts->quiet)
+		tool_note("%s", line);
 }
 
 static void hear(void *data, const struct xsp_notice *notice)
 {
 	struct flight *f = data;
+	char line[XSP_MESSAGE];
 
-	if (++f->messages <= FLIGHT_MESSAGES && !f->opts->quiet)
-		tool_note("process %d of user %u is not recorded: %s", (int)notice->pid,
-			  (unsigned int)notice->uid, xsp_notice_reason(notice->err));
+	if (xsp_messages_hear(&f->messages, xsp_share_of(&f->shares, notice->uid), notice, line) &&
+	    !f->opts->quiet)
+		tool_note("%s", line);
 }
 
 void flight_processes_hear(struct flight *f, bool last)
@@ -318,6 +318,7 @@ void flight_processes_free(struct flight *f)
 		free_member(m);
 	}
 	xsp_ended_free(&f->ended);
+	xsp_messages_free(&f->messages);
 }
 
 /* ---- who is stuck -------------------------------------------------------------------------- */

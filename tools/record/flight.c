@@ -287,13 +287,13 @@ static void explain_nothing(const struct flight *f)
 
 	if (f->first || f->opts->quiet)
 		return;
-	if (!attach_on(&f->opts->attach) && !f->messages)
+	if (!attach_on(&f->opts->attach) && !f->messages.nr)
 		refusal = program_refusal(f->opts->argv[0]);
 	if (refusal)
 		tool_note("nothing was recorded: %s is %s", f->opts->argv[0], refusal);
 	else if (attach_on(&f->opts->attach))
 		tool_note("nothing was recorded: no process came that loads libxsprof-user");
-	else if (f->messages)
+	else if (f->messages.nr)
 		tool_note("nothing was recorded: the processes that tried could not, see above");
 	else
 		tool_note("nothing was recorded: no process of the command with libxsprof-user "

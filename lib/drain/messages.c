@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Messages of processes that are not recorded: see messages.h.  It never prints.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/plain.h"
+#include "base/proc.h"
+#include "drain/messages.h"
+
+/* Lines of the recorder's user, of each other one, and of one process. */
+#define MOST_OWN	256u
+#define MOST		16u
+#define MOST_PROCESS	4u
+
+/* A file is written as soon as it is made. */
+#define WRITTEN_S	10
+
+/* Was there none with this key before?  Then there is one now. */
+static bool is_new(struct xsp_messages *m, uint64_t key)
+{
+	if (xsp_refused_find(&m->told, key | 1))
+		return false;
+	xsp_refused_add(&m->told, &(struct xsp_refusal){ .key = key | 1 });
+	return true;
+}
+
+/* How many there are of the process with this key, with one more. */
+static uint32_t count(struct xsp_messages *m, uint64_t key)
+{
+	struct xsp_refusal *of = xsp_refused_find(&m->told, key | 1);
+
+	if (of)
+		return ++of->round;
+	xsp_refused_add(&m->told, &(struct xsp_refusal){ .key = key | 1, .round = 1 });
+	return 1;
+}
+
+/* Return: there is room for one more in @line, or @line says that there is none. */
+static bool more(struct xsp_messages *m, struct xsp_share *share, char *line, bool *room)
+{
+	uint32_t most = share->foreign ? MOST : MOST_OWN;
+
+	m->nr++;
+	*room = ++share->messages <= most;
+	if (share->messages != most + 1)
+		return *room;
+	if (share->foreign)
+		snprintf(line, XSP_MESSAGE, "more than %u processes of user %u are not recorded: "
+			 "the others are not named", most, (unsigned int)share->uid);
+	else
+		snprintf(line, XSP_MESSAGE, "more than %u processes are not recorded: the others "
+			 "are not named", most);
+	return true;
+}
+
+/*
+ * Another user may write any number into the name of its file.  It is not believed of a process
+ * that lives and is not its own; one that has ended cannot be told from its own.
+ */
+static bool is_forged(const struct xsp_share *share, pid_t pid, uint64_t start)
+{
+	struct xsp_proc_stat st;
+
+	return share->foreign && !xsp_proc_stat(pid, &st) &&
+	       (st.start_time != start || !xsp_proc_has_uid(pid, share->uid));
+}
+
+bool xsp_messages_take(struct xsp_messages *m, struct xsp_share *share, int dirfd,
+		       const char *name, char line[static XSP_MESSAGE])
+{
+	uint64_t process = xsp_hash_bytes(XSP_HASH_TEXT, name, strlen(name));
+	char text[257], user[32] = "", *end;
+	pid_t pid = (pid_t)strtoul(name + 2, &end, 10);
+	uint32_t nr;
+	bool room;
+
+	if (!xsp_plain_file(dirfd, name, text, sizeof(text)))
+		return false;
+	if (is_forged(share, pid, strtoull(*end ? end + 1 : end, NULL, 10))) {
+		snprintf(line, XSP_MESSAGE, "user %u says of processes that are not its own that "
+			 "they are not recorded: ignored", (unsigned int)share->uid);
+		return !share->forged++;
+	}
+	if (!is_new(m, xsp_hash_pair(xsp_hash_bytes(process, text, strlen(text)), share->uid)))
+		return false;
+	nr = count(m, xsp_hash_pair(process, share->uid));
+	if (nr > MOST_PROCESS + 1 || !more(m, share, line, &room))
+		return false;
+	if (!room)
+		return true;
+	if (share->foreign)
+		snprintf(user, sizeof(user), " of user %u", (unsigned int)share->uid);
+	if (nr > MOST_PROCESS)
+		snprintf(line, XSP_MESSAGE, "process %d%s gives more than %u reasons why it is "
+			 "not recorded: the others are not told", (int)pid, user, MOST_PROCESS);
+	else
+		snprintf(line, XSP_MESSAGE, "process %d%s is not recorded: %s", (int)pid, user,
+			 text);
+	return true;
+}
+
+bool xsp_messages_hear(struct xsp_messages *m, struct xsp_share *share,
+		       const struct xsp_notice *notice, char line[static XSP_MESSAGE])
+{
+	const char *why = xsp_notice_reason(notice->err);
+	struct xsp_proc_stat st = { 0 };
+	uint64_t process;
+	bool room;
+
+	/* The number may have been another process' before. */
+	if (xsp_proc_stat(notice->pid, &st))
+		st.start_time = 0;
+	process = xsp_hash_pair((uint64_t)notice->pid << 32 | notice->uid, st.start_time);
+	if (!is_new(m, xsp_hash_bytes(process, why, strlen(why))) || !more(m, share, line, &room))
+		return false;
+	if (room)
+		snprintf(line, XSP_MESSAGE, "process %d of user %u is not recorded: %s",
+			 (int)notice->pid, (unsigned int)notice->uid, why);
+	return true;
+}
+
+bool xsp_message_is_junk(const struct xsp_share *share, const struct stat *st)
+{
+	bool empty = S_ISREG(st->st_mode) && !st->st_size;
+
+	return share->foreign && ((!S_ISREG(st->st_mode) && !S_ISLNK(st->st_mode)) ||
+				  share->messages > MOST ||
+				  (empty && time(NULL) - st->st_ctime > WRITTEN_S));
+}
+
+void xsp_messages_free(struct xsp_messages *m)
+{
+	xsp_refused_free(&m->told);
+}
