@@ -67,6 +67,47 @@ for way in by_record by_self by_flight; do
 	is "$way, a link of theirs: is not followed" "$(cat ours)" ours
 done
 
+# The names that a flight recorder gives can be foreseen: what has one of them costs no snapshot.
+# blocked WHAT NUMBER COMMAND...: with $name as the name that it would write to; a command that
+# lives on, of which one process is killed.
+blocked()
+{
+	local what="a name that can be foreseen, $1" number=$2
+
+	shift 2
+	planted true
+	rm -f pid go out err
+	# shellcheck disable=SC2016
+	timeout 60 "$xsprof" record --flight -q -o theirs/out -- \
+		sh -c '"$0" pid 0 1000; until test -e go; do sleep 0.05; done' "$steady" \
+		>out 2>err &
+	wait_for test -s pid
+	# By the kernel it is known that it was killed, or only that it vanished.
+	for name in out.1.{killed,vanished}-"$(cat pid)"; do
+		(cd theirs && export name && them "$@")
+	done
+	name="out.1.(killed|vanished)-$(cat pid)"
+	kill -KILL "$(cat pid)"
+	wait_for grep -qE "$name" err
+	echo >go
+	wait $!
+	has "$what: said" err "theirs/$name(.old)?: .*: written to theirs/$name\\.$number\$"
+	"$inspect" "$(sed -n 's/.*: written to //p' err)" >seen
+	has "$what: the snapshot" seen '^producer 0 .* how (2 status 9|4)'
+}
+echo ours >ours
+export ours=$dir/ours
+# shellcheck disable=SC2016
+{
+	blocked "a link" 2 sh -c 'ln -s "$ours" "$name"'
+	is "a link: is not followed" "$(cat ours)" ours
+	blocked "a pipe" 2 sh -c 'mkfifo -m 666 "$name"'
+	blocked "a folder" 2 sh -c 'mkdir "$name"'
+	blocked "a file that cannot be moved" 2 sh -c 'echo x >"$name"; mkdir "$name.old"'
+	blocked "two folders" 3 sh -c 'mkdir "$name" "$name.2"'
+	blocked "all that can be" '[0-9a-f]{8,16}' sh -c 'mkdir "$name" "$name.2" "$name.3"'
+}
+
 # What the name stands for must not be renamed: every program looks for it there.
 echo something >log
 run sh -c "$xsprof record -q -o /proc/self/fd/1 -- true >>log"

@@ -17,6 +17,7 @@
 
 #include <xsprof/trace.h>
 
+#include "base/hash.h"
 #include "capture/open.h"
 #include "cli/output.h"
 #include "cli/tool.h"
@@ -59,24 +60,70 @@ static void put_back(const char *path)
 	kept = NULL;
 }
 
+static int open_place(struct xsp_cap_place *place)
+{
+	int fd = xsp_cap_open(place);
+
+	free(kept);
+	kept = place->kept ? strdup(place->path) : NULL;
+	if (fd < 0)
+		put_back(place->path);
+	return fd;
+}
+
+static int failed(const struct xsp_cap_place *place, int err)
+{
+	const char *path = place->path;
+
+	if (place->old)
+		tool_error("%s.old: %s: what is in %s cannot be kept there: move it away, or name "
+			   "another file with -o", path, place->why, path);
+	else if (place->why)
+		tool_error("%s: %s: name another file with -o", path, place->why);
+	else
+		tool_error("%s: cannot be written: %s: name another file with -o", path,
+			   strerror(-err));
+	return err;
+}
+
 int output_open(const char *path)
 {
 	struct xsp_cap_place place = { .path = path, .worthless = holds_nothing };
-	int fd = xsp_cap_open(&place);
+	int fd = open_place(&place);
 
-	free(kept);
-	kept = place.kept ? strdup(path) : NULL;
-	if (fd >= 0)
+	return fd < 0 ? failed(&place, fd) : fd;
+}
+
+/* Names that are tried: the first, two that tell it apart, and one that is not to be foreseen. */
+#define NAMES	4u
+
+int output_open_beside(char *path, size_t size)
+{
+	struct xsp_cap_place first = { .path = path, .worthless = holds_nothing };
+	struct xsp_cap_place place;
+	char name[PATH_MAX];
+	struct stat st;
+	uint32_t i;
+	int err, fd;
+
+	err = open_place(&first);
+	for (i = 2, fd = err; fd < 0 && i <= NAMES; i++) {
+		/* Where the folder is the reason no name helps. */
+		if (i == 2 && !first.why && err != -EACCES && lstat(path, &st))
+			break;
+		if (snprintf(name, sizeof(name), "%s.%llx", path, i < NAMES ? i :
+			     (unsigned long long)xsp_hash_seed(name)) >= (int)size)
+			break;
+		place = (struct xsp_cap_place){ .path = name, .worthless = holds_nothing };
+		fd = open_place(&place);
+	}
+	if (fd < 0)
+		return failed(&first, err);
+	if (err >= 0)
 		return fd;
-	if (place.old)
-		tool_error("%s.old: %s: what is in %s cannot be kept there: move it away, or name "
-			   "another file with -o", path, place.why, path);
-	else if (place.why)
-		tool_error("%s: %s: name another file with -o", path, place.why);
-	else
-		tool_error("%s: cannot be written: %s: name another file with -o", path,
-			   strerror(-fd));
-	put_back(path);
+	tool_note("%s%s: %s: written to %s", path, first.old ? ".old" : "",
+		  first.why ? first.why : strerror(-err), name);
+	strcpy(path, name);
 	return fd;
 }
 

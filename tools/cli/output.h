@@ -19,6 +19,14 @@
  */
 int output_open(const char *path);
 
+/**
+ * output_open_beside - the same of a file whose name is the program's choice
+ * @path: its name; where what has it is another user's, or a folder, and cannot be replaced, it is
+ *	set to another one, with a number behind it, which is said
+ * @size: bytes of @path
+ */
+int output_open_beside(char *path, size_t size);
+
 /*
  * Does a name say of a capture what it is not?  A compressed one has its chunks packed, each by
  * itself.  Return: -1, or TOOL_USAGE after a message.

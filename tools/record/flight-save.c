@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/ctl-check.h"
+#include "cli/output.h"
 #include "cli/tool.h"
 #include "record/flight-local.h"
 
@@ -43,10 +44,13 @@ void flight_save_ask(struct flight *f, const char *tag, uint32_t pid, const char
 	f->due_ns = xsp_clock_ns(CLOCK_MONOTONIC) + GATHER_NS;
 }
 
-static int take(struct flight *f, const char *path, const char *reason)
+/* @fd: of the file where it is open, else -1. */
+static int take(struct flight *f, const char *path, int fd, const char *reason)
 {
 	struct snapshot_options opts = {
 		.path = path,
+		.is_open = fd >= 0,
+		.fd = fd,
 		.command = f->opts->argv[0] ? f->opts->argv[0] : "",
 		.level = f->opts->level,
 		.last_ns = f->opts->flight.last_ns,
@@ -85,6 +89,20 @@ static int take(struct flight *f, const char *path, const char *reason)
 	return snapshot_end(&snap, verb, f->opts->quiet);
 }
 
+/*
+ * FILE.N.REASON-PID, and a number where that cannot be written: another user of the folder must not
+ * keep it from being written.
+ */
+static bool take_named(struct flight *f, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	strcpy(path, name);
+	fd = output_open_beside(path, sizeof(path));
+	return fd >= 0 && !take(f, path, fd, f->reason);
+}
+
 /* FILE.N.REASON-PID: beside the file of -o, in order, and told apart from FILE.old. */
 void flight_save_due(struct flight *f, uint64_t now)
 {
@@ -101,7 +119,7 @@ void flight_save_due(struct flight *f, uint64_t now)
 		   (int)sizeof(path)) {
 		tool_error("%s: the path is too long", f->opts->output);
 		f->failed = true;
-	} else if (take(f, path, f->reason)) {
+	} else if (!take_named(f, path)) {
 		f->failed = true;
 	}
 	*f->reason = '\0';
@@ -110,5 +128,5 @@ void flight_save_due(struct flight *f, uint64_t now)
 int flight_save_last(struct flight *f)
 {
 	/* The one that was due holds the same, and would be taken now: it says why. */
-	return take(f, f->opts->output, f->reason);
+	return take(f, f->opts->output, -1, f->reason);
 }

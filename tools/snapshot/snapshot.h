@@ -58,6 +58,8 @@ struct snapshot {
 /**
  * struct snapshot_options - how one is made
  * @path: its file; one that is there becomes PATH.old
+ * @is_open: it is, as @fd; else it is opened
+ * @fd: by output_open_beside()
  * @command: for the HOST chunk
  * @level: of compression, 0 for none
  * @last_ns: only the last so many ns, 0 for all
@@ -66,6 +68,8 @@ struct snapshot {
  */
 struct snapshot_options {
 	const char			*path;
+	bool				is_open;
+	int				fd;
 	const char			*command;
 	int				level;
 	uint64_t			last_ns;

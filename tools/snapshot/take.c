@@ -29,7 +29,7 @@ int snapshot_begin(struct snapshot *s, const struct snapshot_options *opts)
 
 	memset(s, 0, sizeof(*s));
 	s->path = opts->path;
-	s->fd = output_open(opts->path);
+	s->fd = opts->is_open ? opts->fd : output_open(opts->path);
 	if (s->fd < 0)
 		return TOOL_USAGE;
 	if (opts->last_ns)
