@@ -17,6 +17,7 @@
 #include "ring/op-wanted.h"
 
 static uint32_t attaching_tid;	/* who attaches; a lock */
+static int failed_by;		/* why that failed for good, an errno; 0: it did not */
 
 /* The control page, read-only, over the page that markers test. */
 static int map_ctl_page(void)
@@ -87,10 +88,16 @@ static const char *reason(int err)
 {
 	switch (err) {
 	case -ENOSPC:
-		return "no space left on tmpfs for its rings: a smaller --buffer-size, or more "
+		return xsp_config.recording ?
+		       "no space left on tmpfs for its rings: a smaller XSPROF_BUFFER_SIZE (4M), "
+		       "or more room there" :
+		       "no space left on tmpfs for its rings: a smaller --buffer-size, or more "
 		       "room there";
 	case -ENOMEM:
-		return "no memory or address space for its rings: a smaller --buffer-size";
+		return xsp_config.recording ?
+		       "no memory or address space for its rings: a smaller XSPROF_BUFFER_SIZE "
+		       "(4M), or a larger limit (ulimit -v)" :
+		       "no memory or address space for its rings: a smaller --buffer-size";
 	case -EFBIG:
 		return "its file size limit (ulimit -f) is below its rings' size";
 	case -EMFILE:
@@ -256,14 +263,25 @@ XSP_COLD int xsp_attach(void)
 		xsp_ops_attached();
 	if (!err && xsp_config.prefault)
 		prefault();
-	if (err && err != -EBUSY && err != -ENOTCONN && err != -EHOSTUNREACH && xsp_config.session)
+	if (err && err != -EBUSY && err != -ENOTCONN && err != -EHOSTUNREACH &&
+	    xsp_config.session) {
+		__atomic_store_n(&failed_by, err, __ATOMIC_RELAXED);
 		xsp_recording_note(xsp_config.session, reason(err));
+	}
 	return err == -EBUSY ? -EAGAIN : err;
+}
+
+const char *xsp_attach_refusal(void)
+{
+	int err = __atomic_load_n(&failed_by, __ATOMIC_RELAXED);
+
+	return err ? reason(err) : NULL;
 }
 
 /* In the child of a fork: these were its parent's. */
 void xsp_producer_forget(void)
 {
+	failed_by = 0;
 	(void)xsp_take_late();
 	attaching_tid = 0;
 	xsp_config.recording = false;

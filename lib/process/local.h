@@ -10,6 +10,8 @@
 /* ---- attach.c ---- */
 int xsp_attach(void) XSP_HIDDEN;
 void xsp_producer_forget(void) XSP_HIDDEN;
+/* Why this process has no rings though somebody records, for people; NULL: there is no reason. */
+const char *xsp_attach_refusal(void) XSP_HIDDEN;
 
 /* ---- fork.c ---- */
 void xsp_fork_init(void) XSP_HIDDEN;

@@ -49,6 +49,7 @@ static struct {
 	bool			beside;		/* @path is not the file that was asked for */
 	bool			running;
 	bool			finished;
+	char			refusal[160];	/* why a process was not recorded, the first one */
 	struct xsp_drain_stats	stats;		/* once it is finished */
 } self = { .cure = "", .fd = -1, .session = { .dirfd = -1, .lockfd = -1 } };
 
@@ -188,8 +189,17 @@ static void closed(void *unused)
 	xsp_shm_relock();
 }
 
+/* The words of the drain; in the thread. */
+static void note(void *unused, bool wrong, const char *text)
+{
+	(void)unused;
+	if (wrong && !*self.refusal && strstr(text, "not recorded: "))
+		snprintf(self.refusal, sizeof(self.refusal), "%s", text);
+}
+
 static const struct xsp_drain_ops ops = {
 	.closed = closed,
+	.say = note,
 };
 
 static int make_capture(void)
@@ -285,12 +295,22 @@ static const char *why_lost(const struct xsp_drain_stats *stats)
 /* What `xsprof record` would say when it ends, where that is no good news. */
 static void say_how_it_went(const struct xsp_drain_stats *stats)
 {
+	const char *refusal = xsp_attach_refusal();
+	uint64_t refused = refusal ? xsp_late() : 0;
+
+	/* It had no rings: no drain knows of these. */
+	if (refused)
+		xsp_say("XSPROF_RECORD: '%.256s': all %llu records of this process were lost: %s",
+			self.path, (unsigned long long)refused, refusal);
 	if (stats->lost_records)
 		xsp_say("XSPROF_RECORD: '%.256s': %llu records were lost, of %llu: %s", self.path,
 			(unsigned long long)stats->lost_records,
 			(unsigned long long)(stats->records + stats->lost_records),
 			why_lost(stats));
-	else if (!stats->records && !stats->lost_slots && !stats->bad_slots)
+	else if (!stats->records && stats->refused && !refused)
+		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: %s", self.path,
+			refusal ? refusal : self.refusal);
+	else if (!stats->records && !stats->lost_slots && !stats->bad_slots && !refused)
 		xsp_say("XSPROF_RECORD: '%.256s': nothing was recorded: no marker was passed%s",
 			self.path, secure_getenv("XSPROF_CATEGORIES") ?
 			" of the categories in XSPROF_CATEGORIES" : "");

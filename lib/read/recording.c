@@ -55,6 +55,8 @@ const char *xsp_recording_strerror(int err)
 	case -EINVAL:		return "is not an absolute path";
 	case -ENAMETOOLONG:	return "is too long a path";
 	case -ENOSPC:		return "is full: free some, or name a tmpfs in XSPROF_SHM_DIR";
+	case -EFBIG:		return "cannot be written: File too large: raise the limit of file "
+				       "sizes (ulimit -f)";
 	case -EROFS:		return "is read-only: name a tmpfs in XSPROF_SHM_DIR";
 	case -EWOULDBLOCK:	return "has a living recorder";
 	default:		return strerror(-err);

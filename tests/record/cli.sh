@@ -415,4 +415,22 @@ has "said" err 'the recording has ended, the command continues'
 has "what came before is there, what came after is not" seen '^total records 100 .* end 1 why 2 '
 has "a process that ran on is marked so" seen 'how 5'
 ok "no session stays behind" clean
+# The first file that is written is the recording's; the messages go into a pipe, which may grow.
+for how in "" --flight; do
+	for blocks in 0 4; do
+		[ -n "$how" ] && [ $blocks = 4 ] && continue
+		name="ulimit -f $blocks, record${how:+ $how}"
+		said=$(sh -c "ulimit -S -f $blocks; exec $xsprof record $how -o lf.data -- \
+			sh -c 'echo began >&2'" 2>&1 >/dev/null)
+		is "$name: status" $? 2
+		is "$name: said" "$(sed -n 's/.*: cannot be written: //p' <<<"$said")" \
+			"File too large: raise the limit of file sizes (ulimit -f)"
+		is "$name: the command is not run" "$(grep -c began <<<"$said")" 0
+		ok "$name: nothing stays behind" clean
+	done
+done
+said=$(sh -c "ulimit -S -f 0; exec $xsprof snapshot -o lf.data" 2>&1 >/dev/null)
+is "ulimit -f 0, snapshot: status" $? 2
+is "ulimit -f 0, snapshot: said" \
+	"$(grep -c 'lf.data: cannot be written: File too large' <<<"$said")" 1
 finish

@@ -6,6 +6,8 @@
 # says nothing, whatever they are.
 . "${0%/*}/tap.sh"
 
+identity=$BUILD/tests/record/identity
+
 # A leak check in a forked child cannot stop its parent's threads, and says so on stderr.
 export TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}die_after_fork=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
@@ -91,6 +93,24 @@ ok "small rings: records were lost" test "${lost:-0}" -gt 0
 is "small rings: it is said, and what helps" "$rc $(cat err)" "0 xsprof: XSPROF_RECORD:\
  '$dir/l.data': $lost records were lost, of 400000: rings were full before they were read:\
  a larger XSPROF_BUFFER_SIZE (4M) or fewer XSPROF_CATEGORIES help"
+
+# Without rings it is no drain that knows.
+run sh -c "ulimit -f 100; XSPROF_RECORD=unfit.data exec $marker 1000 1 0"
+is "no file may be so large: it is said, and how many were lost" "$(cat err)" \
+	"xsprof: XSPROF_RECORD: '$dir/unfit.data': all $(field lost out) records of this process\
+ were lost: its file size limit (ulimit -f) is below its rings' size"
+is "no file may be so large: all were" "$(field lost out)" 2000
+if [ "${XSPROF_VARIANT:-}" = asan ]; then
+	skip "no address space" "a sanitizer needs more"
+	skip "no address space: all were lost" "a sanitizer needs more"
+else
+	run sh -c "ulimit -v 8000; XSPROF_RECORD=unfit.data exec $identity emit 1000"
+	is "no address space: it is said, and how many were lost" "$(cat err)" \
+		"xsprof: XSPROF_RECORD: '$dir/unfit.data': all 1000 records of this process were\
+ lost: no memory or address space for its rings: a smaller XSPROF_BUFFER_SIZE (4M), or a larger\
+ limit (ulimit -v)"
+	is "no address space: all were lost" "$(field lost out)" 1000
+fi
 
 # Rings that stay small for another reason: no other size of them would have helped.
 run env XSPROF_RECORD=l.data "$closer" grow

@@ -313,14 +313,14 @@ int flight_record(struct record_options *opts)
 	/* The command may run for days before there is anything to write. */
 	if (output_check(opts->output))
 		return TOOL_USAGE;
+	/* Before the first file is written: a limit of file sizes is a signal. */
+	if (launch_prepare(&f.launch) || xsp_guard_install())
+		return tool_error("signals: %s", strerror(errno));
 	status = set_place(&f, opts);
 	if (status)
 		return status;
 	f.filter.ended = &f.ended;
-	if (launch_prepare(&f.launch) || xsp_guard_install())
-		status = tool_error("signals: %s", strerror(errno));
-	if (!status)
-		status = set_wait(&f);
+	status = set_wait(&f);
 	if (!status)
 		status = start_command(&f, opts);
 	if (!status) {

@@ -365,7 +365,11 @@ int cmd_record(int argc, char **argv)
 		status = open_tracing(&r);
 	if (status)
 		return status;
-	status = record_make_session(&r);
+	/* Before the first file is written: a limit of file sizes is a signal. */
+	if (launch_prepare(&r.launch) || xsp_guard_install())
+		status = tool_error("signals: %s", strerror(errno));
+	if (!status)
+		status = record_make_session(&r);
 	if (status) {
 		ftrace_drop(r.ftrace);
 		return status;
@@ -373,10 +377,6 @@ int cmd_record(int argc, char **argv)
 	status = record_check_room(&r);
 	if (status)
 		goto err_session;
-	if (launch_prepare(&r.launch) || xsp_guard_install()) {
-		status = tool_error("signals: %s", strerror(errno));
-		goto err_session;
-	}
 	status = record_make_capture(&r, &ops);
 	if (status)
 		goto err_session;

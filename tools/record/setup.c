@@ -100,6 +100,14 @@ static void join_command(const struct record_options *opts, char *buf, size_t si
 	xsp_recording_one_line(buf);
 }
 
+static int cannot_write(const struct recording *r, int err)
+{
+	tool_error("%s: cannot be written: %s: %s", r->opts.output, strerror(-err),
+		   err == -EFBIG ? "raise the limit of file sizes (ulimit -f)" :
+		   "name another file with -o");
+	return TOOL_USAGE;
+}
+
 int record_make_session(struct recording *r)
 {
 	char command[2048], output[PATH_MAX], cwd[PATH_MAX], boot[64] = "";
@@ -125,6 +133,9 @@ int record_make_session(struct recording *r)
 		session_say_place(&r->session);
 	if (!err)
 		return 0;
+	/* What has no room for a line has none for a capture. */
+	if (err == -EFBIG)
+		return cannot_write(r, err);
 	session_error(object, err);
 	return TOOL_USAGE;
 }
@@ -266,8 +277,7 @@ int record_make_capture(struct recording *r, const struct xsp_drain_ops *ops)
 	if (!err && r->cap.error)
 		err = r->cap.error;
 	if (err) {
-		tool_error("%s: cannot be written: %s: name another file with -o", r->opts.output,
-			   strerror(-err));
+		cannot_write(r, err);
 		output_drop(r->opts.output, r->fd);
 		return TOOL_USAGE;
 	}

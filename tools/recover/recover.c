@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -262,6 +263,8 @@ static int run(struct recovery *r)
 	const char *object;
 	int err;
 
+	/* A write that fails is an error to report, no reason to die. */
+	signal(SIGXFSZ, SIG_IGN);
 	xsp_guard_install();
 	err = xsp_recording_user_dir(user, false, &object);
 	if (err && !(err == -ENOENT && object == user))

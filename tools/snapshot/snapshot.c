@@ -4,6 +4,7 @@
  * capture.  It never consumes: recorders and programs do not notice.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,6 +74,8 @@ static int run(struct asked *asked)
 	int status;
 	bool lost;
 
+	/* A write that fails is an error to report, no reason to die. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (xsp_guard_install())
 		return tool_error("signals: %s", strerror(errno));
 	status = snapshot_begin(&asked->snap, &asked->opts);
