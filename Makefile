@@ -480,7 +480,7 @@ install: all $(PC_FILES)
 	@# Only an installation into the running system changes the loader's cache.
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
-# The Python package: setup.py calls install.
+# The Python package: tools/python/setup.py calls install.
 wheel sdist:
 	tests/install-deps.sh wheel
 	+tools/python/wheel.sh $@

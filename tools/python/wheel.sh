@@ -33,7 +33,8 @@ log=$BUILD/wheel/log
 echo "building the $what; log: $log" >&2
 "$venv/bin/python" - "$what" "$BUILD/dist" "$dir/name" >"$log" 2>&1 <<'END' || {
 import sys
-import setuptools.build_meta as backend
+sys.path.insert(0, "tools/python")
+import backend
 what, out, name = sys.argv[1:]
 with open(name, "w") as f:
     print((backend.build_wheel if what == "wheel" else backend.build_sdist)(out), file=f)

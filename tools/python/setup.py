@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-License-Identifier: LGPL-2.1-only
 """The parts of the Python package that are no Python: `make install` into the package.
 
 By itself, as by `pip wheel .`, the build is what make makes here, for this machine. With
@@ -18,7 +18,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-TOP = pathlib.Path(__file__).resolve().parent
+TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "wheel"
 PORTABLE = os.environ.get("XSPROF_WHEEL") == "portable"
 GLIBC = "2.28"
