@@ -99,9 +99,6 @@ int xst_ends_settle(struct xsprof_trace *t)
 
 #define EXITS_MAX	(1u << 18)
 
-/* So long at most a process takes to go: it is to be seen after the event of its exit. */
-#define GOING_NS	1000000000u
-
 /* The recorder knows of an interval, and it ended with its process. */
 static bool is_bounded(const struct xst_producer *p)
 {
@@ -187,7 +184,8 @@ static uint64_t last_exit(const struct xst_exits *exits, uint32_t pid, uint64_t 
 
 /*
  * When the last thread of @p exited, 0: not seen.  One that exited before the process was last seen
- * is not the last, where the event of another may be lost.
+ * is not the last, where the event of another may be lost.  A process is to be seen for a while
+ * after the event of its exit: as long as it takes to go.
  */
 static uint64_t exit_of(const struct xsprof_trace *t, uint32_t number, const struct xst_producer *p,
 			bool lost)
@@ -197,7 +195,7 @@ static uint64_t exit_of(const struct xsprof_trace *t, uint32_t number, const str
 
 	ns = last_exit(&t->found.kernel.exits, xsprof_trace_kernel_tid(t, number, p->own_pid),
 		       xst_fit_ns(p->fit, p->end_ticks));
-	if (ns <= lived && (lost || ns <= since || lived - ns > GOING_NS))
+	if (ns <= lived && (lost || ns <= since || lived - ns > XST_GOING_NS))
 		return 0;
 	return ns;
 }

@@ -265,6 +265,12 @@ static void put_event(const struct xsprof_trace *t, struct xst_stream *s, struct
 	ev->rec_size = piece->len;
 }
 
+static void thread_exits(struct xsprof_trace *t, const struct xsprof_event *ev)
+{
+	xst_tids_gone(t, ev);
+	xst_thread_ends(t, ev, &t->reading.ended);
+}
+
 size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xsprof_event *evs,
 		      size_t max, uint64_t limit)
 {
@@ -320,9 +326,12 @@ size_t xst_kernel_run(struct xsprof_trace *t, struct xst_stream *s, struct xspro
 		if (evs[n].name == t->found.kernel.new_id)
 			xst_tids_new_task(t, &evs[n]);
 		else if (evs[n].name == t->found.kernel.exit_id)
-			xst_tids_gone(t, &evs[n]);
+			thread_exits(t, &evs[n]);
 		n++;
 		s->producer->records++;
+		/* What it tells comes before anything else. */
+		if (t->reading.ended.type)
+			break;
 	}
 	return n;
 }

@@ -20,6 +20,7 @@
  *			events; kernel-page.c: its events
  *	texts.c		texts and facts; names.c: the public functions that look them up
  *	ends.c		when producers ended, as far as others tell
+ *	thread-ends.c	threads that ended before their processes
  *	arena.c producer.c args.c tids.c	what their names say
  */
 #ifndef XST_TRACE_LOCAL_H
@@ -152,6 +153,7 @@ struct xst_reading {
 	bool			started;
 	bool			finished;
 	int			failed;
+	struct xsprof_event	ended;		/* comes next: a thread's end; type 0: none */
 	struct xsprof_event	*evs;		/* of xsprof_trace_next() */
 	size_t			ev_next;
 	size_t			ev_nr;
@@ -210,6 +212,17 @@ uint64_t xst_exits_until(struct xsprof_trace *t);
 void xst_exits_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
 void xst_exits_settle(struct xsprof_trace *t);
 
+/* So long at most a process takes to go. */
+#define XST_GOING_NS	1000000000u
+
+/* ---- thread-ends.c ----------------------------------------------------------------------- */
+
+/* A thread of @p ended at @ns: did the process go on? */
+bool xst_went_on(const struct xst_producer *p, uint64_t ns);
+/* An event of xst_kernel.exit_id: if it ends a thread of a producer that went on, sets @ended. */
+void xst_thread_ends(struct xsprof_trace *t, const struct xsprof_event *ev,
+		     struct xsprof_event *ended);
+
 /* ---- tids.c ----------------------------------------------------------------------------- */
 
 /* Are there threads with two numbers?  Then it wants to see all events before anybody. */
@@ -222,6 +235,8 @@ bool xst_tids_wanted(const struct xsprof_trace *t);
 void xst_tids_learn(struct xsprof_trace *t, const struct xsprof_event *evs, size_t n);
 /* When it has seen all. */
 void xst_tids_elect(struct xsprof_trace *t);
+/* The thread of @p that the kernel calls @tid; 0: none, or not known. */
+uint32_t xst_tids_own(const struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid);
 
 /* ---- run.c, marks.c ---------------------------------------------------------------------- */
 

@@ -93,6 +93,7 @@ int xst_merge_start(struct xsprof_trace *t)
 	t->reading.records = 0;
 	t->reading.back = 0;
 	t->reading.bad_read = 0;
+	t->reading.ended.type = 0;
 	t->found.kernel.producer.records = 0;
 	for (uint32_t i = 0; i < t->found.nr_producers; i++) {
 		if (t->found.producers[i]) {
@@ -163,11 +164,16 @@ int xst_merge_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t max
 {
 	size_t n = 0;
 
-	while (n < max && t->reading.nr_heap) {
+	while (n < max && (t->reading.nr_heap || t->reading.ended.type)) {
 		struct xst_head *head = &t->reading.heap[0];
 		uint64_t limit = limit_of(t);
 		bool more;
 
+		if (t->reading.ended.type) {
+			evs[n++] = t->reading.ended;
+			t->reading.ended.type = 0;
+			continue;
+		}
 		if (head->key > limit)
 			break;
 		if (head->kind == XST_HEAD_MARKS) {

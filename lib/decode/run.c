@@ -12,6 +12,7 @@
 #define CLASS_TIMES	0x10u	/* holds a begin and an end */
 #define CLASS_OP	0x20u	/* a BEGIN that says more */
 #define CLASS_ARGS	0x40u	/* goes on with the record before: not counted */
+#define CLASS_LEAVES	0x80u	/* may be the last of its thread */
 
 static const uint8_t classes[256] = {
 	[XSPROF_REC_BEGIN]		= 1,
@@ -41,7 +42,7 @@ static const uint8_t classes[256] = {
 	[XSPROF_REC_RELATION]		= 2,
 	[XSPROF_REC_OP]			= 1 | CLASS_OP,
 	[XSPROF_REC_SCHED_IN]		= 1,
-	[XSPROF_REC_SCHED_OUT]		= 1,
+	[XSPROF_REC_SCHED_OUT]		= 1 | CLASS_LEAVES,
 	[XSPROF_REC_SCHED_WAKE]		= 1,
 	[XSPROF_REC_SCHED_MIGRATE]	= 1,
 };
@@ -246,6 +247,14 @@ static inline void put_event(struct xsprof_event *ev, const struct xst_stream *s
 	ev->rec_size = slots * XSPROF_SLOT_SIZE;
 }
 
+/* The kernel's module saw a thread stop that never runs again. */
+static bool is_dead(const struct xsprof_rec *rec)
+{
+	uint32_t state = (rec->aux & XSPROF_SCHED_STATE) >> XSPROF_SCHED_STATE_SHIFT;
+
+	return state == 'X' || state == 'Z';
+}
+
 /*
  * Records that are plain events, while they are not later than @limit.  Stops before anything
  * else, with @s->key the time of the record that it stopped at when that is known.
@@ -297,6 +306,9 @@ static size_t run_plain(struct xsprof_trace *t, struct xst_stream *s, struct xsp
 		} else if (class & CLASS_OP) {
 			evs[n].type = XSPROF_REC_BEGIN;
 			evs[n].flags |= XSPROF_EVF_OP;
+		} else if (class & CLASS_LEAVES) {
+			if (is_dead(rec) && xst_went_on(s->producer, ns))
+				evs[n].flags |= XSPROF_EVF_THREAD_EXIT;
 		} else {
 			args += class >= CLASS_ARGS;
 		}

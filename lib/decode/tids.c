@@ -217,6 +217,19 @@ void xst_tids_elect(struct xsprof_trace *t)
 	}
 }
 
+uint32_t xst_tids_own(const struct xsprof_trace *t, const struct xst_producer *p, uint32_t tid)
+{
+	const struct xst_kernel *k = &t->found.kernel;
+	uint32_t own;
+
+	if (!is_foreign(t, p))
+		return tid;
+	if (!k->namespaced && !p->nameless && tid == p->pid)
+		return p->own_pid;
+	own = elected(k, p->number, tid);
+	return own && xsprof_trace_kernel_tid(t, p->number, own) == tid ? own : 0;
+}
+
 uint32_t xsprof_trace_kernel_tid(const struct xsprof_trace *t, uint32_t producer, uint32_t tid)
 {
 	const struct xst_producer *p = xst_producer_find(t, producer);

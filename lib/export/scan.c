@@ -66,6 +66,8 @@ static void one(struct xsr_scan *scan, const struct xsprof_trace *trace,
 	struct xsp_track *thread;
 	struct xsp_view view;
 
+	if (xsp_tracks_exit(scan->tracks, ev))
+		return;
 	xsp_tracks_event(scan->tracks, ev, &view);
 	thread = view.thread;
 	scan->last = ev->ns;

@@ -96,6 +96,7 @@ struct xsprof_pairer {
 	uint64_t			now;		/* ns of the latest event */
 	struct xsprof_pairer_stats	stats;
 	uint16_t			how;		/* of what ends without an end */
+	uint16_t			how_flags;	/* likewise */
 	const struct xst_thread		*giving;	/* emit() is called for a range of it */
 	uint32_t			giving_at;	/* its place */
 	struct xsp_opens_walk		opens;
@@ -127,6 +128,8 @@ void xst_thread_end(struct xsprof_pairer *p, struct xst_thread *th, const struct
 /* Takes @begin to @end for a finished range.  Return: the time of its children. */
 uint64_t xst_thread_complete(struct xsprof_pairer *p, struct xst_thread *th, uint64_t begin,
 			     uint64_t end);
+/* The thread is gone: what was open on it has ended, and another may have its number. */
+void xst_thread_exit(struct xsprof_pairer *p, uint32_t producer, uint32_t tid, uint64_t ns);
 /* Ends all that is open and forgets the threads: of one producer, or of all (~0). */
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns);
 void xst_threads_free(struct xsprof_pairer *p);

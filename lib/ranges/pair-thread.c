@@ -303,7 +303,7 @@ static void close_range(void *data, struct xsp_opens *opens, uint64_t ns, bool c
 	struct xsprof_pairer *p = data;
 
 	if (!cut)
-		close_top(p, (struct xst_thread *)opens, ns, p->how, 0);
+		close_top(p, (struct xst_thread *)opens, ns, p->how, p->how_flags);
 }
 
 const struct xsp_opens_ops xst_thread_ops = { .cut = cut_range, .close = close_range };
@@ -314,6 +314,19 @@ static void end_thread(struct xsprof_pairer *p, struct xst_thread *th, uint64_t 
 	xsp_opens_close_all(&p->opens, &th->opens, ns);
 	p->how = XSPROF_RANGE_CUT;
 	xst_thread_forget(p, th);
+}
+
+void xst_thread_exit(struct xsprof_pairer *p, uint32_t producer, uint32_t tid, uint64_t ns)
+{
+	struct xst_thread *th = xst_thread_find(p, producer, tid);
+
+	if (!th)
+		return;
+	p->cache[(tid ^ producer * 31) % XST_CACHE] = NULL;
+	xsp_opens_losses(&p->opens, &th->opens);
+	p->how_flags = XSPROF_RANGEF_THREAD_EXIT;
+	end_thread(p, th, ns);
+	p->how_flags = 0;
 }
 
 void xst_threads_end(struct xsprof_pairer *p, uint32_t producer, uint64_t ns)

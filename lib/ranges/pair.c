@@ -124,6 +124,13 @@ int xsprof_pairer_event(struct xsprof_pairer *p, const struct xsprof_event *ev)
 		return 0;
 	case XSPROF_REC_CONTROL:
 		return control(p, ev);
+	case XSPROF_EV_THREAD_EXIT:
+		xst_thread_exit(p, ev->producer, ev->tid, ev->ns);
+		return 0;
+	case XSPROF_REC_SCHED_OUT:
+		if (ev->flags & XSPROF_EVF_THREAD_EXIT)
+			xst_thread_exit(p, ev->producer, ev->tid, ev->ns);
+		return 0;
 	case XSPROF_EV_EXIT:
 		xst_threads_end(p, ev->producer, ev->ns);
 		return xst_async_finish(p, ev->producer, ev->ns);

@@ -43,6 +43,9 @@ struct xsp_tracks {
 	struct xsp_track		*buckets[XSP_TRACK_BUCKETS];
 };
 
+/* NULL: it is not there. */
+struct xsp_track *xsp_tracks_find(struct xsp_tracks *tracks, uint32_t producer, uint32_t kind,
+				  uint64_t tid);
 /* Takes the thread at @link out of the table, and frees it. */
 void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link);
 

@@ -119,16 +119,25 @@ static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track
 	return thread;
 }
 
+struct xsp_track *xsp_tracks_find(struct xsp_tracks *tracks, uint32_t producer, uint32_t kind,
+				  uint64_t tid)
+{
+	struct xsp_track *thread = tracks->buckets[bucket(producer, kind, tid)];
+
+	while (thread && (thread->tid != tid || thread->producer != producer ||
+			  thread->kind != kind))
+		thread = thread->next;
+	return thread;
+}
+
 struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
 				 uint32_t kind, uint64_t tid, uint64_t ns)
 {
-	struct xsp_track **head = &tracks->buckets[bucket(producer, kind, tid)];
-	struct xsp_track *thread;
+	struct xsp_track *thread = xsp_tracks_find(tracks, producer, kind, tid);
 
-	for (thread = *head; thread; thread = thread->next)
-		if (thread->tid == tid && thread->producer == producer && thread->kind == kind)
-			return thread;
-	thread = make_thread(tracks, head, producer, ns);
+	if (thread)
+		return thread;
+	thread = make_thread(tracks, &tracks->buckets[bucket(producer, kind, tid)], producer, ns);
 	if (!thread)
 		return NULL;
 	thread->pid = pid;

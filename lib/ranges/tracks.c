@@ -162,6 +162,31 @@ static void other_event(struct xsp_tracks *tracks, const struct xsprof_event *ev
 	tracks->why = XSP_WHY_CUT;
 }
 
+/* Another thread may have its number from now on. */
+static void thread_exit(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns)
+{
+	tracks->why = XSP_WHY_THREAD;
+	xsp_opens_close_all(&tracks->opens, &thread->opens, ns);
+	tracks->why = XSP_WHY_CUT;
+	thread->opens.owed = 0;
+}
+
+bool xsp_tracks_exit(struct xsp_tracks *tracks, const struct xsprof_event *ev)
+{
+	struct xsp_track *thread;
+
+	if (ev->type != XSPROF_EV_THREAD_EXIT)
+		return false;
+	thread = xsp_tracks_find(tracks, ev->producer, 0, ev->tid);
+	if (!thread)
+		return true;
+	tracks->pinned = thread;
+	xsp_opens_catch_up(&thread->opens);
+	xsp_opens_losses(&tracks->opens, &thread->opens);
+	thread_exit(tracks, thread, ev->ns);
+	return true;
+}
+
 static void end_event(struct xsp_tracks *tracks, struct xsp_view *view)
 {
 	const struct xsprof_event *ev = view->ev;
@@ -201,6 +226,9 @@ void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		xsp_opens_losses(&tracks->opens, &thread->opens);
 	if (ev->type == XSPROF_REC_END) {
 		end_event(tracks, view);
+	} else if (ev->flags & XSPROF_EVF_THREAD_EXIT) {
+		xsp_opens_losses(&tracks->opens, &thread->opens);
+		thread_exit(tracks, thread, ev->ns);
 	} else if (ev->type == XSPROF_EV_EXIT || ev->type == XSPROF_EV_LOST ||
 		   ev->type == XSPROF_REC_CONTROL) {
 		other_event(tracks, ev);

@@ -76,6 +76,7 @@ enum xsp_why {
 	XSP_WHY_CUT,	/* it ended earlier, an end around it came, or its process paused */
 	XSP_WHY_OPEN,	/* the trace ended */
 	XSP_WHY_EXIT,	/* its process ended */
+	XSP_WHY_THREAD,	/* its thread ended, and the process went on */
 };
 
 /**
@@ -108,6 +109,11 @@ struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, u
 void xsp_tracks_event(struct xsp_tracks *tracks, const struct xsprof_event *ev,
 		      struct xsp_view *view);
 void xsp_tracks_end(struct xsp_tracks *tracks, const struct xsp_view *view);
+/*
+ * Is it a XSPROF_EV_THREAD_EXIT?  Then what is open on the thread is closed: there is nothing to
+ * show of the event itself.
+ */
+bool xsp_tracks_exit(struct xsp_tracks *tracks, const struct xsprof_event *ev);
 /* Return: false when it cannot be remembered that it is open. */
 bool xsp_tracks_begin(struct xsp_tracks *tracks, struct xsp_track *thread, uint64_t ns,
 		      uint32_t name, bool match, bool shown);
@@ -170,11 +176,11 @@ static inline uint32_t xsp_track_tid(const struct xsprof_trace *trace, struct xs
  * interval only; else @ns.
  */
 static inline uint64_t xsp_ended_after(const struct xsprof_trace *trace, uint32_t producer,
-				       uint64_t begin, uint64_t ns)
+				       uint64_t begin, uint64_t ns, enum xsp_why why)
 {
 	uint64_t ran = xsprof_trace_ran_ns(trace, producer);
 
-	if (!ran || ran >= ns)
+	if (why == XSP_WHY_CUT || why == XSP_WHY_THREAD || !ran || ran >= ns)
 		return ns;
 	return ran > begin ? ran : begin;
 }

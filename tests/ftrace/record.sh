@@ -325,6 +325,28 @@ is "and gone after the next recording of any kind" "$(instances)" 0
 run "$dump" -q -i k.data
 is "what it wrote is decoded, with the status of a cut file" $rc 3
 
+# A thread that ended long before its process was killed was in nothing then
+run "$xsprof" record -q -e sched -o g.data -- "$BUILD/tests/tools/open" tids gone
+run "$xsprof" report g.data
+is "what a thread was in ended with it" \
+	"$(grep -c 'was in fetch for [0-9.]* [mun]*s (in batch) when the thread ended$' out)" 1
+is "and what others were in when the process was killed" \
+	"$(grep -c 'was in .* when killed by SIGKILL$' out)" 3
+run "$xsprof" report --json g.data
+python3 - out >err 2>&1 <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+gone = [t for t in r["open_at_end"] if t["thread_ended"]]
+assert len(gone) == 1 and [x["name"] for x in gone[0]["ranges"]] == ["batch", "fetch"], gone
+assert all(x["open_ns"] < 1_500_000_000 for x in gone[0]["ranges"]), gone
+END
+is "in JSON as well" "$? $(cat err)" "0 "
+for format in chrome kineto ndjson; do
+	run "$dump" -f $format -i g.data
+	is "$format: two ranges ended with their thread" \
+		"$(grep -o '"thread_ended":true' out | wc -l)" 2
+done
+
 # Somebody who may not
 if command -v setpriv >err; then
 	chmod 755 . "$shm"

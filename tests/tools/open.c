@@ -2,11 +2,11 @@
 /*
  * A program whose threads stand in known ranges when it is killed, or ends:
  *
- *	open FILE kill|exit|exec|pause|wait|fat|lose|many
+ *	open FILE kill|exit|exec|pause|wait|fat|lose|many|gone
  *
  * FILE gets "TID THREAD-NAME" lines once every thread is where it stays.  "many": there are more
  * threads, which all stand in "step".  "fat": it has memory that takes the kernel long to free,
- * and waits.
+ * and waits.  "gone": two seconds before it is killed, another thread ends inside "fetch".
  */
 #include <pthread.h>
 #include <signal.h>
@@ -65,6 +65,13 @@ static void *stand(void *arg)
 	for (;;)
 		pause();
 	return NULL;
+}
+
+static void *leave(void *arg)
+{
+	begin("batch");
+	begin("fetch");
+	return arg;
 }
 
 static void tell(const char *path, int threads)
@@ -137,6 +144,11 @@ int main(int argc, char **argv)
 	if (!strncmp(argv[2], "fat", 3))
 		take_memory();
 	tell(argv[1], threads);
+	if (!strcmp(argv[2], "gone")) {
+		if (pthread_create(&t, NULL, leave, NULL) || pthread_join(t, NULL))
+			return 96;
+		sleep(2);
+	}
 	if (!strcmp(argv[2], "exit") || !strcmp(argv[2], "fat-exit"))
 		exit(3);
 	if (!strcmp(argv[2], "exec"))

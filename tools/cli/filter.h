@@ -124,10 +124,10 @@ static inline bool xsp_filter_names(const struct xsp_filter *filter)
 	return filter->name.n || filter->category.n;
 }
 
-/* Losses, and processes that come and go, have no name and no thread. */
+/* Losses, and processes and threads that come and go, are of no name. */
 static inline bool xsp_event_nameless(const struct xsprof_event *ev)
 {
-	return ev->type >= XSPROF_EV_LOST && ev->type <= XSPROF_EV_EXIT;
+	return ev->type >= XSPROF_EV_LOST && ev->type <= XSPROF_EV_THREAD_EXIT;
 }
 
 /* One end of a range, or all of it. */

@@ -174,10 +174,16 @@ static bool is_deep(const struct dump *dump, const struct xsp_view *view)
 static void one_event(struct dump *dump, const struct xsprof_event *ev)
 {
 	struct xsp_out *out = &dump->out;
+	struct xsp_view view = { .ev = ev };
 	struct xsp_track *thread;
-	struct xsp_view view;
 	bool match, shown;
 
+	if (xsp_tracks_exit(out->tracks, ev)) {
+		/* With tracks of its own it has to know. */
+		if (dump->format->cuts)
+			dump->format->event(out, &view);
+		return;
+	}
 	xsp_tracks_event(out->tracks, ev, &view);
 	thread = view.thread;
 	match = matches(dump, &view);

@@ -94,7 +94,9 @@ static int read_all(struct info *info, struct set *set, struct xsprof_pairer *pa
 			if (evs[i].producer == XSPROF_NO_PRODUCER)
 				continue;
 			info->lossy_ns = xst_losses_until(&evs[i], info->lossy_ns);
-			ret = count_thread(info, set, &evs[i]);
+			/* One that wrote nothing is not counted for its end. */
+			ret = evs[i].type == XSPROF_EV_THREAD_EXIT ? 0 :
+			      count_thread(info, set, &evs[i]);
 			if (!ret)
 				ret = open_ranges_event(&info->open, pairer, &evs[i]);
 			if (ret < 0)

@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/signal-name.h"
@@ -38,7 +37,8 @@ static struct stack stack_at(const struct open_ranges *open, size_t at)
 	struct stack s = { &open->list[at], 1 };
 
 	while (at + s.n < open->nr && !is_async(s.v) && !is_async(&s.v[s.n]) &&
-	       s.v[s.n].producer == s.v->producer && s.v[s.n].tid == s.v->tid)
+	       s.v[s.n].producer == s.v->producer && s.v[s.n].tid == s.v->tid &&
+	       s.v[s.n].gone == s.v->gone && (!s.v->gone || s.v[s.n].end_ns == s.v->end_ns))
 		s.n++;
 	return s;
 }
@@ -181,8 +181,8 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	if (is_async(inner))
 		printf(" with id %#" PRIx64 ", open", inner->id);
 	fputs(" for ", stdout);
-	/* Until when its markers were on is known. */
-	if (inner->doubt == OPEN_PAUSED)
+	/* Until when its markers were on is known, and when its thread ended. */
+	if (inner->doubt == OPEN_PAUSED || inner->gone)
 		fputs(tool_format_time(time, sizeof(time), since(inner->begin_ns, inner->end_ns)),
 		      stdout);
 	else
@@ -190,6 +190,8 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	put_around(open, s);
 	if (inner->doubt == OPEN_PAUSED)
 		fputs("when its markers were switched off: what it did since is not known", stdout);
+	else if (inner->gone)
+		fputs("when the thread ended", stdout);
 	else
 		put_end(open, show, p);
 	if (inner->doubt == OPEN_LOST)
@@ -197,6 +199,7 @@ static void print_stack(const struct open_ranges *open, const struct open_show *
 	putchar('\n');
 }
 
+/* @what was: "Open at the end" of it. */
 static void print_process(const struct open_ranges *open, const char *what, uint32_t producer,
 			  uint32_t pid)
 {
@@ -204,7 +207,7 @@ static void print_process(const struct open_ranges *open, const char *what, uint
 	const char *name = xsp_program(open->trace, producer, text);
 	struct xsp_rank rank;
 
-	printf("\n%s at the end of process %u", what, pid);
+	printf("\n%s of process %u", what, pid);
 	if (name) {
 		fputs(" (", stdout);
 		report_print_text(name, strlen(name), 0);
@@ -217,13 +220,6 @@ static void print_process(const struct open_ranges *open, const char *what, uint
 
 /* ---- with nothing open ---------------------------------------------------------------------- */
 
-static int by_producer(const void *pa, const void *pb)
-{
-	const struct open_range *a = pa, *b = pb;
-
-	return (a->producer > b->producer) - (a->producer < b->producer);
-}
-
 /*
  * Its latest record, where the process had nothing open, and was killed or ended long after that;
  * or NULL.
@@ -233,13 +229,12 @@ static const struct open_latest *silent(const struct open_ranges *open,
 					struct xsprof_trace_producer *p)
 {
 	const struct open_latest *latest = &open->latest[producer];
-	const struct open_range key = { .producer = producer };
 
 	if (show->window || !latest->pid || xsprof_trace_get_producer(open->trace, producer, p) ||
 	    !wanted(show, latest->pid, latest->tid, p) ||
 	    (!show->all && p->how != XSPROF_HOW_KILLED &&
 	     since(latest->ns, p->exit_ns) < SILENT_NS) ||
-	    (open->nr && bsearch(&key, open->list, open->nr, sizeof(key), by_producer)))
+	    latest->open)
 		return NULL;
 	return latest;
 }
@@ -273,7 +268,7 @@ static void print_silent(const struct open_ranges *open, const struct open_show 
 			continue;
 		}
 		shown++;
-		print_process(open, "No range was open", i, latest->pid);
+		print_process(open, "No range was open at the end", i, latest->pid);
 		fputs("  ", stdout);
 		put_latest(open, i, latest);
 		fputs(" in ", stdout);
@@ -312,7 +307,8 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 		if (producer != s.v->producer) {
 			if (more)
 				printf("  ... and %zu more: --open shows all\n", more);
-			print_process(open, "Open", s.v->producer, s.v->pid);
+			print_process(open, s.v->gone ? "Open at the end of threads" :
+				      "Open at the end", s.v->producer, s.v->pid);
 			producer = s.v->producer;
 			shown = more = 0;
 		}
@@ -323,10 +319,11 @@ void open_ranges_print(const struct open_ranges *open, const struct open_show *s
 	}
 	if (more)
 		printf("  ... and %zu more: --open shows all\n", more);
-	if (open->dropped)
-		printf("  ... and %" PRIu64 " more open ranges than can be kept\n", open->dropped);
+	if (open->dropped + open->left_out)
+		printf("  ... and %" PRIu64 " more open ranges than can be kept\n",
+		       open->dropped + open->left_out);
 	/* What was not kept may have been of any process. */
-	else
+	if (!open->dropped)
 		print_silent(open, show);
 }
 
@@ -371,11 +368,11 @@ void open_ranges_json(const struct open_ranges *open, const struct open_show *sh
 		if (!wanted(show, s.v->pid, s.v->tid, &p))
 			continue;
 		printf("%s{\"producer\":%u,\"pid\":%u,\"how\":\"%s\",\"%s\":%d,"
-		       "\"end_within_ns\":%" PRIu64 ",\"tid\":%u",
+		       "\"end_within_ns\":%" PRIu64 ",\"thread_ended\":%s,\"tid\":%u",
 		       first ? "\n" : ",\n", s.v->producer,
 		       s.v->pid, xsp_word_how(p.how), xsp_word_of_end(p.how), p.status,
-		       p.exit_ns - xsprof_trace_ran_ns(open->trace, s.v->producer),
-		       s.v->tid);
+		       s.v->gone ? 0 : p.exit_ns - xsprof_trace_ran_ns(open->trace, s.v->producer),
+		       s.v->gone ? "true" : "false", s.v->tid);
 		first = false;
 		comm = xsprof_trace_thread(open->trace, s.v->producer, s.v->tid);
 		fputs(",\"thread\":", stdout);

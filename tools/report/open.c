@@ -23,6 +23,7 @@ static struct open_range make(const struct xsprof_range *range, enum open_doubt 
 		.depth = range->depth,
 		.kind = range->kind,
 		.doubt = doubt,
+		.gone = range->flags & XSPROF_RANGEF_THREAD_EXIT,
 	};
 }
 
@@ -31,6 +32,10 @@ static void keep(struct open_ranges *open, struct open_range range)
 	struct open_range *list;
 	size_t room;
 
+	if (range.gone && open->nr >= OPEN_RANGES_MAX / 2) {
+		open->left_out++;
+		return;
+	}
 	if (open->nr == OPEN_RANGES_MAX) {
 		open->dropped++;
 		return;
@@ -129,6 +134,9 @@ static int compare(const void *pa, const void *pb)
 
 	if (a->producer != b->producer)
 		return a->producer < b->producer ? -1 : 1;
+	/* What a thread left long ago is behind what was open at the end. */
+	if (a->gone != b->gone)
+		return a->gone ? 1 : -1;
 	/* Ranges with an id are no thread's: behind all threads. */
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
@@ -160,6 +168,8 @@ int open_ranges_finish(struct open_ranges *open)
 			memset(&p, 0, sizeof(p));
 			xsprof_trace_get_producer(open->trace, producer, &p);
 		}
+		if (!range->gone && producer < open->nr_latest)
+			open->latest[producer].open = true;
 		/* A record that makes no sense may have been an end, of any time. */
 		if (range->doubt == OPEN_CERTAIN && p.bad_slots)
 			range->doubt = OPEN_LOST;

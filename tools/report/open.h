@@ -24,6 +24,7 @@ enum open_doubt {
 	OPEN_PAUSED,	/* its markers were off from @end_ns on */
 };
 
+/* @gone: its thread ended at @end_ns, and the process went on */
 struct open_range {
 	uint64_t	begin_ns;
 	uint64_t	end_ns;
@@ -34,10 +35,11 @@ struct open_range {
 	uint32_t	name;
 	uint32_t	depth;
 	uint16_t	kind;
-	uint16_t	doubt;
+	uint8_t		doubt;
+	bool		gone;
 };
 
-/* The latest record of a process, for one with nothing open; @pid: 0 for none. */
+/* The latest record of a process, for one with nothing open (not @open); @pid: 0 for none. */
 struct open_latest {
 	uint64_t	ns;
 	uint32_t	pid;
@@ -45,15 +47,17 @@ struct open_latest {
 	uint32_t	name;
 	uint16_t	type;
 	bool		lost;
+	bool		open;
 };
 
 /**
  * struct open_ranges - collected while a trace is read
  * @trace: the trace
- * @list: what was open at the end of its process
+ * @list: what was open at the end of its process, or of its thread
  * @nr: how many
  * @room: room in @list
  * @dropped: more that were not kept
+ * @left_out: of those that ended with their threads, likewise: they take half of the room at most
  * @hidden: what was open when its markers went off, with no end since
  * @latest: by producer
  * @nr_latest: room in @latest
@@ -69,6 +73,7 @@ struct open_ranges {
 	size_t			nr;
 	size_t			room;
 	uint64_t		dropped;
+	uint64_t		left_out;
 	struct hidden_ranges	hidden;
 	struct open_latest	*latest;
 	uint32_t		nr_latest;

@@ -27,6 +27,7 @@ static const struct {
 	{ XSR_OWN_INDEX, "Ev Idx" },
 	{ XSR_OWN_FINISHED, "finished" },
 	{ XSR_OWN_FINISHED, "ended_after" },
+	{ XSR_OWN_THREAD_ENDED, "thread_ended" },
 	{ XSR_OWN_CUT, "cut" },
 	{ XSR_OWN_UNCERTAIN, "uncertain" },
 	{ XSR_OWN_EXTERNAL, "External id" },

@@ -10,7 +10,7 @@
 #include "result/absence.h"
 #include "result/post.h"
 
-/* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not. */
+/* @how: 0: it ended; XSR_OWN_CUT; XSR_OWN_FINISHED: it did not, XSR_OWN_THREAD_ENDED: why. */
 static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t producer,
 		      const struct xsp_range *range, uint64_t end, const struct xsprof_event *more,
 		      uint32_t how)
@@ -33,8 +33,10 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
 	if (how == XSR_OWN_CUT)
 		p = put_lit(p, ",\"cut\":true");
-	else if (how == XSR_OWN_FINISHED)
-		p = xsr_kineto_unfinished(k, put_lit(p, ","), producer, begin, end);
+	else if (how & XSR_OWN_FINISHED)
+		p = xsr_kineto_unfinished(k, put_lit(p, ","), producer, begin, end,
+					  how & XSR_OWN_THREAD_ENDED ? XSP_WHY_THREAD :
+								       XSP_WHY_OPEN);
 	if (range->lost)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	if (range->note) {
@@ -145,10 +147,11 @@ static void keep_past(struct xsr_kineto *k, struct xsp_track *thread,
 void xsr_kineto_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 		       uint64_t ns, enum xsp_why why)
 {
+	uint32_t how = XSR_OWN_FINISHED | (why == XSP_WHY_THREAD ? XSR_OWN_THREAD_ENDED : 0);
 	struct xsr_kineto *k = data;
 
 	put_range(k, thread, thread->producer, range, ns, NULL,
-		  why == XSP_WHY_CUT ? XSR_OWN_CUT : XSR_OWN_FINISHED);
+		  why == XSP_WHY_CUT ? XSR_OWN_CUT : how);
 	keep_past(k, thread, range, ns);
 	put_links(data, thread, range);
 }

@@ -174,6 +174,8 @@ void xsr_kineto_event(struct xsr_kineto *k, const struct xsprof_event *ev)
 		k->last = ev->ns;
 	if (!late && ev->tid && !xsr_tid_wanted(&k->opts, ev->tid) && !xsr_is_activity(ev))
 		return;
+	if (xsp_tracks_exit(k->tracks, ev))
+		return;
 	if (!k->first)
 		k->first = ev->ns;
 	if (ev->type == XSPROF_EV_EXIT || xsp_control_all_off(ev))

@@ -71,6 +71,7 @@ enum xsr_own {
 	XSR_OWN_BYTES		= 1 << 14,
 	XSR_OWN_GRAPH		= 1 << 15,
 	XSR_OWN_SYNC		= 1 << 16,
+	XSR_OWN_THREAD_ENDED	= 1 << 17,
 };
 
 struct xsr_link;
@@ -432,11 +433,13 @@ static inline char *xsr_kineto_dur(const struct xsr_kineto *k, char *p, uint64_t
 
 /* "finished": of a range that nothing ended, and after when it did, if an interval is known. */
 static inline char *xsr_kineto_unfinished(const struct xsr_kineto *k, char *p, uint32_t producer,
-					  uint64_t begin, uint64_t end)
+					  uint64_t begin, uint64_t end, enum xsp_why why)
 {
-	uint64_t after = xsp_ended_after(k->w.trace, producer, begin, end);
+	uint64_t after = xsp_ended_after(k->w.trace, producer, begin, end, why);
 
 	p = put_lit(p, "\"finished\":false");
+	if (why == XSP_WHY_THREAD)
+		p = put_lit(p, ",\"thread_ended\":true");
 	if (after == end)
 		return p;
 	return put_micros(put_lit(p, ",\"ended_after\":"), xsr_kineto_ns(k, after));

@@ -165,7 +165,7 @@ void xsr_kineto_async_closed(void *data, struct xsp_track *thread,
 	*p++ = '.';
 	p = put_lit(put_u64(p, range->id), "\",\"args\":{");
 	p = why == XSP_WHY_CUT ? put_lit(p, "\"cut\":true") :
-	    xsr_kineto_unfinished(k, p, range->producer, range->begin_ns, range->end_ns);
+	    xsr_kineto_unfinished(k, p, range->producer, range->begin_ns, range->end_ns, why);
 	if (range->flags & XSPROF_RANGEF_UNCERTAIN)
 		p = put_lit(p, ",\"uncertain\":\"lost\"");
 	k->w.buf->p = put_lit(p, "}}");

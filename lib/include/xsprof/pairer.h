@@ -18,7 +18,7 @@ struct xsprof_pairer;
 /* How a range ended. */
 enum xsprof_range_end {
 	XSPROF_RANGE_ENDED	= 0,
-	XSPROF_RANGE_OPEN	= 1,	/* the trace or the producer ended inside it */
+	XSPROF_RANGE_OPEN	= 1,	/* the trace, the producer or its thread ended inside it */
 	XSPROF_RANGE_CUT	= 2,	/* no end of its own: closed by an outer one, or a pause */
 };
 
@@ -44,6 +44,8 @@ enum xsprof_range_end {
  * begins on its thread; of several of one name the outermost goes on first.
  */
 #define XSPROF_RANGEF_CONTINUED	0x8u
+/* Of one with how = OPEN: its thread ended there, and the process went on. */
+#define XSPROF_RANGEF_THREAD_EXIT	0x10u
 
 /**
  * struct xsprof_range - a range of a thread, or an async range

@@ -59,6 +59,11 @@ struct xsprof_trace_options {
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 /*
+ * The kernel's tracer saw thread tid of a producer end, which itself went on: what is open on the
+ * thread ended there.  Not made in a file that grows.
+ */
+#define XSPROF_EV_THREAD_EXIT	0x103
+/*
  * An event of the kernel's tracer. producer is XSPROF_NO_PRODUCER, tid the current task, pid its
  * process or 0 if not known; name is the id of the event's kind (xsprof_trace_kernel_event()), aux
  * its flags and preemption count (common_flags | common_preempt_count << 8), rec and rec_size its
@@ -77,6 +82,7 @@ struct xsprof_trace_options {
  * one with this flag has no end but that of its producer.
  */
 #define XSPROF_EVF_HOLE		0x10u
+#define XSPROF_EVF_THREAD_EXIT	0x20u	/* a SCHED_OUT that is a XSPROF_EV_THREAD_EXIT as well */
 
 /**
  * struct xsprof_event - one event; valid until the next call on the handle

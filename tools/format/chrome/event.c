@@ -58,7 +58,7 @@ static void claim_both(struct xsp_keys *keys, bool begin)
 		"op", "Record function id", "Sequence number", "Fwd thread id", "External id", NULL
 	};
 	static const char *const of_end[] = {
-		"cut", "unfinished", "ended_after", "uncertain", NULL
+		"cut", "unfinished", "ended_after", "thread_ended", "uncertain", NULL
 	};
 
 	for (const char *const *own = begin ? of_end : of_begin; *own; own++)

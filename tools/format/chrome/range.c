@@ -117,13 +117,14 @@ void chrome_put_end(struct xsp_out *out, const struct xsp_view *view)
 static void say_closed(const struct xsp_out *out, char *more, uint32_t producer,
 		       const struct xsp_range *range, uint64_t ns, enum xsp_why why)
 {
-	uint64_t after = why == XSP_WHY_CUT ? ns :
-			 xsp_ended_after(out->trace, producer, range->begin, ns);
+	uint64_t after = xsp_ended_after(out->trace, producer, range->begin, ns, why);
 	char *p = why == XSP_WHY_CUT ? put_lit(more, "\"cut\":true") :
 				       put_lit(more, "\"unfinished\":true");
 
 	if (after < ns)
 		p = put_micros(put_lit(p, ",\"ended_after\":"), chrome_rel(out, after));
+	if (why == XSP_WHY_THREAD)
+		p = put_lit(p, ",\"thread_ended\":true");
 	if (range->lost)
 		p = stpcpy(put_lit(p, ","), uncertain(range));
 	*p = '\0';

@@ -76,7 +76,8 @@ struct xsp_out {
  *	early to be shown
  * @begin: the time that is shown begins, and @before was called
  * @nested: ranges that are open in a thread are drawn at most so deep, 0: however deep
- * @cuts: @event gets events of all times, and shows of them what is in the time that is shown
+ * @cuts: @event gets events of all times, and shows of them what is in the time that is shown; and
+ *	the ends of threads
  * @ops: what happens without an event
  * @finish: after the last
  */

@@ -402,7 +402,7 @@ static void ndjson_event(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = p;
 }
 
-/* What its process was in when that ended: an object before the one of the end. */
+/* What its process or its thread was in when that ended: an object before the one of the end. */
 static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			  uint64_t ns, enum xsp_why why)
 {
@@ -410,9 +410,9 @@ static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range
 	uint64_t after;
 	char *p;
 
-	if (why != XSP_WHY_EXIT || !range->shown)
+	if ((why != XSP_WHY_EXIT && why != XSP_WHY_THREAD) || !range->shown)
 		return;
-	after = xsp_ended_after(out->trace, thread->producer, range->begin, ns);
+	after = xsp_ended_after(out->trace, thread->producer, range->begin, ns, why);
 	p = put_u64(put_lit(xsp_buf_room(&out->buf, XSP_BUF_ROOM), "{\"ns\":"), ns);
 	p = put_thread(out, thread, put_lit(p, ",\"type\":\"open\""));
 	p = put_lit(p, ",\"cpu\":-1");
@@ -422,6 +422,8 @@ static void ndjson_closed(void *data, struct xsp_track *thread, struct xsp_range
 	p = FIELD(p, "end_ns", put_u64, ns);
 	if (after < ns)
 		p = FIELD(p, "ended_after_ns", put_u64, after);
+	if (why == XSP_WHY_THREAD)
+		p = put_lit(p, ",\"thread_ended\":true");
 	p = put_lit(put_uncertain(range, p), "}\n");
 	out->buf.p = p;
 }

@@ -139,7 +139,9 @@ static char *put_closed(struct xsp_out *out, char *p, uint32_t producer, uint64_
 	if (why == XSP_WHY_CUT)
 		return pf_arg_true(out, p, "cut");
 	p = pf_arg_true(out, p, "unfinished");
-	after = xsp_ended_after(out->trace, producer, begin, ns);
+	if (why == XSP_WHY_THREAD)
+		p = pf_arg_true(out, p, "thread_ended");
+	after = xsp_ended_after(out->trace, producer, begin, ns, why);
 	return after < ns ? pf_arg_u64(out, p, "ended_after_ns", after) : p;
 }
 

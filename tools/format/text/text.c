@@ -111,7 +111,7 @@ static void text_event(struct xsp_out *out, const struct xsp_view *view)
 	out->buf.p = p;
 }
 
-/* What its process was in when that ended: a line before the one of the end. */
+/* What its process or its thread was in when that ended: a line before the one of the end. */
 static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *range,
 			uint64_t ns, enum xsp_why why)
 {
@@ -119,9 +119,9 @@ static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *
 	uint64_t after;
 	char *p;
 
-	if (why != XSP_WHY_EXIT || !range->shown)
+	if ((why != XSP_WHY_EXIT && why != XSP_WHY_THREAD) || !range->shown)
 		return;
-	after = xsp_ended_after(out->trace, thread->producer, range->begin, ns);
+	after = xsp_ended_after(out->trace, thread->producer, range->begin, ns, why);
 	p = text_put_thread(out, thread, xsp_buf_room(&out->buf, XSP_BUF_ROOM));
 	p = text_put_place(out, -1, ns, p);
 	p = put_name(out, thread->producer, range->name, put_lit(p, "open:     "));
@@ -129,6 +129,8 @@ static void text_closed(void *data, struct xsp_track *thread, struct xsp_range *
 	p = put_u64(put_lit(p, " dur="), ns > range->begin ? ns - range->begin : 0);
 	if (after < ns)
 		p = put_seconds(put_lit(p, " ended_after="), after);
+	if (why == XSP_WHY_THREAD)
+		p = put_lit(p, " thread=ended");
 	if (range->lost)
 		p = put_lit(p, " uncertain=lost");
 	*p++ = '\n';
