@@ -117,6 +117,62 @@ void cap_make_steps(void)
 	cap_end(T(450));
 }
 
+/*
+ * Optimizers step in nodes of the backward pass: on the thread itself, and for thread 110 on
+ * another one.  Thread 130 has one outside of it as well.
+ */
+static void put_pass(struct cap_ring *ring, uint32_t at, uint32_t tid, uint32_t forward)
+{
+	struct xsprof_rec_op op = { .sequence = -1, .forward_thread = forward };
+
+	for (uint32_t i = 0; i < 4; i++) {
+		cap_event(ring, T(at + 10 * i), XSPROF_REC_BEGIN, tid, PYTORCH | NODE, 0, 0);
+		op.rec = cap_head(T(at + 10 * i), XSPROF_REC_OP, tid, PYTORCH | INNER, 0, 0);
+		cap_record(ring, &op, 2);
+		cap_event(ring, T(at + 10 * i + 2), XSPROF_REC_END, tid, 0, 0, 0);
+		cap_event(ring, T(at + 10 * i + 3), XSPROF_REC_BEGIN, tid, SGD, 0, 0);
+		cap_event(ring, T(at + 10 * i + 6), XSPROF_REC_END, tid, 0, 0, 0);
+		cap_event(ring, T(at + 10 * i + 7), XSPROF_REC_END, tid, 0, 0, 0);
+	}
+}
+
+static void put_op(struct cap_ring *ring, uint32_t at, uint32_t tid, uint32_t name)
+{
+	cap_event(ring, T(at), XSPROF_REC_BEGIN, tid, name, 0, 0);
+	cap_event(ring, T(at + 20), XSPROF_REC_END, tid, 0, 0, 0);
+}
+
+void cap_make_passes(void)
+{
+	struct cap_ring r[4];
+
+	cap_host("hostname=passes\n");
+	cap_clock(T(0), T(10000));
+	cap_producer(0, 100, T(0));
+	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "PyTorch", 7);
+	cap_name(0, CONV, "aten::conv2d");
+	cap_name(0, NODE, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad");
+	cap_name(0, INNER, "torch::autograd::AccumulateGrad");
+	cap_name(0, SGD, "Optimizer.step#SGD.step");
+	cap_name(0, ADAM, "Optimizer.step#Adam.step");
+	cap_arena(0);
+	for (uint32_t k = 0; k < 4; k++)
+		cap_ring_open(&r[k], 0, k, 64);
+	for (uint32_t i = 0; i < 4; i++) {
+		for (uint32_t k = 0; k < 4; k++)
+			if (k != 2)
+				put_op(&r[k], 100 * i, 100 + 10 * k, PYTORCH | CONV);
+		put_pass(&r[0], 100 * i + 30, 100, 100);
+		put_pass(&r[2], 100 * i + 30, 111, 110);
+		put_pass(&r[3], 100 * i + 30, 130, 130);
+		put_op(&r[3], 100 * i + 70, 130, ADAM);
+	}
+	for (uint32_t k = 0; k < 4; k++)
+		cap_ring_close(&r[k], 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(400));
+	cap_end(T(410));
+}
+
 /* Steps of 100 us, and a fourth in which the markers were off for the end of one. */
 void cap_make_switched(void)
 {

@@ -96,6 +96,7 @@ void cap_make_hung(void);
 void cap_make_old_ledger(void);
 void cap_make_late(void);
 void cap_make_switched(void);
+void cap_make_passes(void);
 /* capture-parts.c: the numbers are in report.sh. */
 void cap_make_parts(void);
 /* capture-usage.c: the numbers are in usage.sh. */

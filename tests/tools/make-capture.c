@@ -27,6 +27,7 @@
  *	make-capture steps FILE		steps of a training
  *	make-capture hung FILE		steps, the last of which does not end
  *	make-capture parts FILE		ranges that go on while the one around them ends
+ *	make-capture passes FILE	steps of optimizers in backward passes
  *	make-capture switched FILE	steps, one of which has markers that were switched off in it
  *	make-capture old-ledger FILE	a hole that the ledger does not know
  *	make-capture late FILE		records behind the end of their process
@@ -503,6 +504,8 @@ int main(int argc, char **argv)
 		cap_make_steps();
 	else if (!strcmp(what, "switched") && argc == 3)
 		cap_make_switched();
+	else if (!strcmp(what, "passes") && argc == 3)
+		cap_make_passes();
 	else if (!strcmp(what, "old-ledger") && argc == 3)
 		cap_make_old_ledger();
 	else if (!strcmp(what, "late") && argc == 3)
@@ -545,7 +548,7 @@ usage:
 	fprintf(stderr,
 		"usage: make-capture all|hostile|keys|full|long|empty|empties|cover|together|"
 		"deep|overlap|lost|rows|links|tasks|async|kernel|left-out|crowded|threads|exits|"
-		"exec|programs|steps|hung|old-ledger|late|switched|parts|usage|numbers|busy|names|"
-		"formats|crash|big|many|grow|mess FILE [N]\n");
+		"exec|programs|steps|hung|old-ledger|late|switched|passes|parts|usage|numbers|busy|"
+		"names|formats|crash|big|many|grow|mess FILE [N]\n");
 	return 2;
 }

@@ -101,6 +101,25 @@ r = json.load(sys.stdin)
 assert [s["step"] for s in r["steps"] if s["switched"]] == [5], r
 assert [m["whole_steps"] for m in r["medians"]] == [5], r' 2>>"$dir/log"
 result "a step in which markers were switched is not slow" $?
+# One step a backward pass, whoever runs it; where another optimizer comes behind it, that ends it.
+"$make_capture" passes "$dir/passes.data" &&
+	"$xsprof" report --steps "$dir/passes.data" >"$dir/out" 2>"$dir/log"
+cat "$dir/out" >>"$dir/log"
+"$xsprof" report --steps --json "$dir/passes.data" 2>>"$dir/log" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+got = {}
+for s in r["steps"]:
+    if s["ended"]:
+        got.setdefault(s["tid"], []).append((s["begin_ns"] // 1000 % 1000, s["wall_ns"] // 1000))
+assert got[100] == got[110] == [(0, 100), (100, 100), (200, 100)], got
+assert got[130] == [(0, 90), (90, 100), (190, 100), (290, 100)] and len(got) == 3, got
+for m in r["medians"]:
+    in_pass, end = m.get("until_after_pass_with"), m.get("until_end_of")
+    assert (end if m["tid"] == 130 else in_pass) and not (in_pass and end), m' 2>>"$dir/log" &&
+	[ "$(grep -c ': 3 steps, each until the backward pass is over that has Optimizer.step#SGD' \
+		"$dir/out")" = 2 ]
+result "optimizers in the backward pass" $?
 "$xsprof" report --allow-lost --steps --from 0.0001 --to 0.00014 --json "$dir/steps.data" \
 	2>"$dir/log" | python3 -c '
 import json, sys

@@ -49,7 +49,7 @@ begin()
 	shift
 	rm -rf job
 	mkdir job
-	env "${words[@]}" "$python" -W ignore "$jobs/looping.py" job "$@" >out 2>&1 &
+	env "${words[@]}" "$python" -W ignore "$jobs/${job:-looping.py}" job "$@" >out 2>&1 &
 	pid=$!
 	until_there job/begun
 }
@@ -151,6 +151,31 @@ begin "$preload" XSPROF_ONDEMAND=1 -- profile &&
 	END
 result "ctl: while torch.profiler profiles it: both have all ops" $?
 end || result "that job ends" 1
+
+# Of optimizers that step in the backward pass, one a parameter, each pass is one iteration.
+name="optimizers in the backward pass"
+if "$python" -c 'import torch; torch.Tensor.register_post_accumulate_grad_hook' 2>/dev/null; then
+	job=passes.py
+	begin LD_PRELOAD="$lib" XSPROF_ONDEMAND=1 -- &&
+		"$xsprof" ctl start -p $pid -n 8 -w -o p.json >log 2>&1 && python3 - 2>>log <<-'END'
+		import collections, json
+		events = json.load(open("p.json"))["traceEvents"]
+		ops = collections.Counter(e["name"] for e in events if e["ph"] == "X")
+		assert ops["Optimizer.step#SGD.step"] == 32 and ops["aten::linear"] == 16, ops
+		END
+	result "$name: ctl records as many passes as it is asked for" $?
+	end || result "that job ends" 1
+	job=
+	"$xsprof" record -q -o p.data -- "$python" -W ignore "$jobs/passes.py" 6 >log 2>&1
+	"$xsprof" report --steps --json p.data 2>>log | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert [s["ended"] for s in r["steps"]] == [True] * 5 + [False], r["steps"]
+assert r["medians"][0]["until_after_pass_with"] == "Optimizer.step#SGD.step", r' 2>>log
+	result "$name: report --steps has one for each" $?
+else
+	skipped "$name" "this version of PyTorch has no hooks for them"
+fi
 
 # lacks WORDS NAME SAID: of a job with these in its environment.
 lacks()

@@ -61,7 +61,8 @@ static void json_thread(const struct report_steps *steps, const struct xsp_ranks
 	for (int i = 0; i < STEP_PHASES && m.nr; i++)
 		printf(",\"%s_ns\":%" PRIu64, phases[i], m.ns[i]);
 	if (!steps->range && *th->by) {
-		fputs(",\"until_end_of\":", stdout);
+		fputs(th->passes ? ",\"until_after_pass_with\":" : ",\"until_end_of\":",
+		      stdout);
 		xsp_json_print(stdout, th->by, strlen(th->by));
 	}
 	putchar('}');

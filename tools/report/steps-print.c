@@ -201,7 +201,9 @@ static void print_head(const struct report_steps *steps, const struct xsp_ranks 
 		fputs("each a range ", stdout);
 		by = steps->range;
 	} else {
-		fputs(*by ? "each until the end of " : "as the program counts them", stdout);
+		fputs(!*by ? "as the program counts them" : th->passes ?
+		      "each until the backward pass is over that has " : "each until the end of ",
+		      stdout);
 	}
 	report_print_text(by, strlen(by), 0);
 	if (*th->other) {

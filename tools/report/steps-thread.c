@@ -107,6 +107,7 @@ static struct step_thread *sync(struct report_steps *steps, struct step_thread *
 	th->in = STEP_UNKNOWN;
 	th->depth = 0;
 	th->outer = 0;
+	th->nodes = 0;
 	th->uncertain = true;
 	if (!steps->range)
 		return th;
@@ -247,6 +248,22 @@ void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t ph
 	process->in_comm -= th->in == STEP_COMM;
 	process->in_comm += phase == STEP_COMM;
 	th->in = phase;
+}
+
+void steps_ended_by(struct step_thread *th, const char *name, bool passes)
+{
+	memset(th->by, 0, sizeof(th->by));
+	strncpy(th->by, name, sizeof(th->by) - 1);
+	th->passes = passes;
+}
+
+void steps_in_pass(struct report_steps *steps, struct step_thread *th, const char *name)
+{
+	if (th->serves)
+		th = &steps->threads[th->serves - 1];
+	th->stepped = true;
+	if (!*th->by)
+		steps_ended_by(th, name, true);
 }
 
 void steps_trains(struct report_steps *steps, struct step_thread *th)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The steps of a training.  A step ends where its optimizer does, or where the program says so, or
- * is a range that was asked for; what is between two ends is one step.
+ * is a range that was asked for; what is between two ends is one step.  Where there are optimizers
+ * in the backward pass alone, one a parameter, that pass ends the step: with the next range of the
+ * thread whose ops it is of, which waits for it.
  *
  * The time of a step is that of the thread that ends it, by the innermost of its ranges that has a
  * phase: PyTorch names its ranges by what they are for.  A thread in no op is taken to wait while
@@ -148,6 +150,18 @@ static uint64_t forward_thread(const struct xsprof_event *ev)
 	return xsprof_trace_op(ev, &op) ? op.forward_thread : 0;
 }
 
+/* A range begins that is of no pass: one in which optimizers stepped is over. */
+static void pass_over(struct report_steps *steps, struct step_thread *th, const char *name)
+{
+	th->stepped = false;
+	/* With one behind it that is what ends the step. */
+	if (!th->passes || th->told || !th->in_step || is_step_of_optimizer(name))
+		return;
+	steps_trains(steps, th);
+	end_step(steps, th, STEP_ENDED);
+	begin_step(steps, th, th->number + 1);
+}
+
 /* A range that may begin the first step of a thread, or ends one.  Return: it will. */
 static bool look_at(struct report_steps *steps, struct step_thread *th, const char *name,
 		    uint32_t phase, bool rest)
@@ -163,6 +177,12 @@ static bool look_at(struct report_steps *steps, struct step_thread *th, const ch
 		}
 		begin_step(steps, th, th->number + 1);
 		return true;
+	}
+	if (th->stepped && !th->nodes && phase != STEP_BACKWARD)
+		pass_over(steps, th, name);
+	if (th->nodes && is_step_of_optimizer(name)) {
+		steps_in_pass(steps, th, name);
+		return false;
 	}
 	if (!th->told && (!th->in_step || (firm && !th->firm && !*th->by))) {
 		begin_step(steps, th, 1);
@@ -194,8 +214,10 @@ static void range_begins(struct report_steps *steps, const struct xsprof_event *
 	phase = phase_of(name);
 	ends = look_at(steps, th, name, phase, rest);
 	th->open[th->depth++] = (struct step_open){
-		.begin = ev->ns, .name = ev->name, .before = th->in,
+		.begin = ev->ns, .name = ev->name, .before = (uint16_t)th->in,
+		.node = phase == STEP_BACKWARD,
 	};
+	th->nodes += phase == STEP_BACKWARD;
 	if (ends)
 		th->outer = th->depth;
 	th->ranges = true;
@@ -222,6 +244,7 @@ static void program_says(struct report_steps *steps, const struct xsprof_event *
 	th->told = true;
 	*th->by = '\0';
 	*th->other = '\0';
+	th->passes = false;
 	steps_trains(steps, th);
 	begin_step(steps, th, ev->value);
 }
@@ -283,8 +306,8 @@ static void optimizer_ended(struct report_steps *steps, struct step_thread *th, 
 	if (th->told || !th->in_step)
 		return;
 	steps_trains(steps, th);
-	if (!*th->by)
-		strncpy(th->by, name, sizeof(th->by) - 1);
+	if (!*th->by || th->passes)
+		steps_ended_by(th, name, false);
 	/* Of several the first ends the step. */
 	if (strncmp(th->by, name, sizeof(th->by) - 1)) {
 		strncpy(th->other, name, sizeof(th->other) - 1);
@@ -319,6 +342,7 @@ static bool close_range(struct report_steps *steps, struct step_thread *th, uint
 	uint32_t before = th->open[at].before;
 	bool outer = th->outer == at + 1;
 
+	th->nodes -= th->open[at].node;
 	th->depth--;
 	if (at == th->depth) {
 		steps_enter(steps, th, before, 0);

@@ -80,11 +80,12 @@ struct report_step {
 
 #define STEP_DEPTH	128u
 
-/* A range that is open: what its thread was in before. */
+/* A range that is open: what its thread was in before, and whether autograd runs a node in it. */
 struct step_open {
 	uint64_t	begin;
 	uint32_t	name;
-	uint32_t	before;
+	uint16_t	before;
+	bool		node;
 };
 
 /**
@@ -107,6 +108,7 @@ struct step_open {
  * @bytes_mark: number of what the process had allocated then
  * @number: of its step
  * @outer: place of the range that ends its step in @open, + 1; 0 for none
+ * @nodes: of those in @open, in which autograd runs a node
  * @in_step: it is in one
  * @firm: its first step began with the first batch
  * @told: the program says where steps begin
@@ -115,6 +117,8 @@ struct step_open {
  * @uncertain: records were lost in its step
  * @controls: switches of its process before its step
  * @ranges: its step has any
+ * @stepped: in the backward pass of its ops an optimizer stepped, and that is not counted yet
+ * @passes: all that @by is, it is in backward passes: these end the steps
  * @by: the optimizer that ends the steps of the thread
  * @other: another one
  */
@@ -140,12 +144,15 @@ struct step_thread {
 	uint64_t		bytes_mark;
 	uint64_t		number;
 	uint32_t		outer;
+	uint32_t		nodes;
 	uint32_t		controls;
 	bool			in_step;
 	bool			ranges;
 	bool			firm;
 	bool			told;
 	bool			trains;
+	bool			stepped;
+	bool			passes;
 	bool			first;
 	bool			uncertain;
 	char			by[64];
@@ -230,6 +237,10 @@ void steps_serves(struct report_steps *steps, struct step_thread *th, uint64_t f
 /* It is in @phase from now on; @forward: the thread that ran the forward ops, 0 not known. */
 void steps_enter(struct report_steps *steps, struct step_thread *th, uint32_t phase,
 		 uint64_t forward);
+/* The optimizer @name ends its steps, or (@passes) the backward passes do that have it. */
+void steps_ended_by(struct step_thread *th, const char *name, bool passes);
+/* An optimizer steps in a node of autograd, for the thread that ran the node's forward op. */
+void steps_in_pass(struct report_steps *steps, struct step_thread *th, const char *name);
 /* It trains, and waits for communication of its process. */
 void steps_trains(struct report_steps *steps, struct step_thread *th);
 /* Its step does not count. */

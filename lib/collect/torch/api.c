@@ -106,6 +106,7 @@ int torch_api_find(void)
 		{ &torch_api.save_meta,
 		  "_ZN5torch8profiler4impl12saveNcclMetaB5cxx11ERKN2at14RecordFunctionERKNS1_18"
 		  "SaveNcclMetaConfigE", false },
+		{ &torch_api.backward, "_ZN5torch8autograd25get_current_graph_task_idEv", false },
 		{ &torch_api.free, "_ZdlPv", false },
 	};
 	void *library = torch_library("/libtorch_cpu.so"), *function;

@@ -107,6 +107,8 @@ struct torch_name {
  * @get_sizes: of the tensor in an IValue, from 2.2 on, else NULL
  * @get_dtype: the same, its c10::ScalarType
  * @save_meta: what a collective is of, from 2.5 on, else NULL: std::unordered_map in @map
+ * @backward: number of the backward pass that the thread is in a node of, -1: of none; from 2.0
+ *	on, else NULL
  * @free: frees what a vector holds
  * @undefined: what all undefined tensors point to; NULL: not known
  */
@@ -133,6 +135,7 @@ struct torch_api {
 	int32_t			(*get_sizes)(const void *value, int64_t **sizes);
 	int32_t			(*get_dtype)(const void *value, int32_t *dtype);
 	void			*(*save_meta)(void *map, const void *fn, const bool *config);
+	int			(*backward)(void);
 	void			(*free)(void *data);
 	const char		*undefined;
 };
