@@ -140,13 +140,16 @@ void xsp_names_publish(void)
 	}
 }
 
-/* Both memories, the registry's first: a name that is in the arena alone would have no id. */
-static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len)
+/*
+ * Both memories, the registry's first: a name that is in the arena alone would have no id.  @room:
+ * bytes of the registry that it may be in.
+ */
+static int64_t reg_add(uint16_t type, uint32_t id, const char *text, size_t len, uint64_t room)
 {
 	uint32_t size = xsp_entry_size(len);
 	uint64_t at = reg.used;
 
-	if (size > reg.size - at) {
+	if (at > room || size > room - at) {
 		reg.missed++;
 		if (xsp_set.arena)
 			__atomic_store_n(&xsp_set.arena->missed, xsp_set.arena->missed + 1,
@@ -240,7 +243,7 @@ static int category_locked(const char *name, size_t len)
 	if (reg_open() < 0)
 		return XSP_OTHER;
 	if (!reg.nr_categories) {
-		at = reg_add(XSPROF_ENTRY_CATEGORY, 0, "default", 7);
+		at = reg_add(XSPROF_ENTRY_CATEGORY, 0, "default", 7, reg.size);
 		if (at < 0)
 			return 0;
 		reg.category[reg.nr_categories++] = at;
@@ -254,7 +257,7 @@ static int category_locked(const char *name, size_t len)
 	}
 	if (i >= XSPROF_MAX_CATEGORIES)
 		return XSP_OTHER;
-	at = reg_add(XSPROF_ENTRY_CATEGORY, i, name, len);
+	at = reg_add(XSPROF_ENTRY_CATEGORY, i, name, len, reg.size);
 	if (at < 0)
 		return XSP_OTHER;
 	reg.category[i] = at;
@@ -303,7 +306,8 @@ uint64_t xsp_categories_wanted(void)
 	return mask;
 }
 
-static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len)
+/* @many: of any number of names: the last quarter of the room is for others. */
+static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len, bool many)
 {
 	uint32_t bucket, id;
 	int64_t at;
@@ -321,10 +325,10 @@ static xsprof_name_t name_locked(uint32_t category, const char *text, size_t len
 		if (e->id >> XSPROF_NAME_SHIFT == category && same_text(e, text, len))
 			return e->id;
 	}
-	if (reg.next_index > XSPROF_NAME_MAX_INDEX)
+	if (reg.next_index > (many ? XSPROF_NAME_MAX_INDEX / 4 * 3 : XSPROF_NAME_MAX_INDEX))
 		goto full;
 	id = category << XSPROF_NAME_SHIFT | reg.next_index;
-	at = reg_add(XSPROF_ENTRY_NAME, id, text, len);
+	at = reg_add(XSPROF_ENTRY_NAME, id, text, len, many ? reg.size / 4 * 3 : reg.size);
 	if (at < 0)
 		goto full;
 	note_where(id, (uint64_t)at);
@@ -375,7 +379,7 @@ const char *xsp_category_text(uint32_t category, uint32_t *len)
 	return (const char *)(e + 1);
 }
 
-xsprof_name_t xsprof_name_in(int category, const char *text)
+static xsprof_name_t intern(int category, const char *text, bool many)
 {
 	xsprof_name_t id;
 	int err = errno;
@@ -384,10 +388,20 @@ xsprof_name_t xsprof_name_in(int category, const char *text)
 		return 0;
 	if (xsp_names_lock(true) < 0)
 		return (uint32_t)category << XSPROF_NAME_SHIFT | XSPROF_NAME_FULL;
-	id = name_locked(category, text, xsp_text_len(text));
+	id = name_locked(category, text, xsp_text_len(text), many);
 	xsp_names_unlock();
 	errno = err;
 	return id;
+}
+
+xsprof_name_t xsprof_name_in(int category, const char *text)
+{
+	return intern(category, text, false);
+}
+
+xsprof_name_t xsprof_name_of_many(int category, const char *text)
+{
+	return intern(category, text, true);
 }
 
 xsprof_name_t xsprof_name(const char *text)

@@ -206,6 +206,21 @@ static void test_full(void)
 	char name[32];
 
 	first = xsprof_name("before it is full");
+	/* Three quarters of it. */
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "one of very many names %d", i);
+		id = xsprof_name_of_many(cat_b, name);
+		CHECK(id);
+	}
+	CHECK_EQ(id, (uint32_t)cat_b << XSPROF_NAME_SHIFT | XSPROF_NAME_FULL);
+	CHECK_EQ(xsprof_name_of_many(0, "before it is full"), first);
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "a name that has its room %d", i);
+		id = xsprof_name(name);
+		CHECK(id && id != XSPROF_NAME_FULL && xsprof_name_of_many(0, name) == id);
+	}
+	CHECK_EQ(xsprof_get_stats(&stats), 0);
+	CHECK(stats.names_missed > 1000);
 	for (int i = 0; i < 3000; i++) {
 		snprintf(name, sizeof(name), "a name that takes room %d", i);
 		id = xsprof_name(name);

@@ -170,6 +170,7 @@ uint64_t torch_thread(uint64_t number);
  * @details: xsprof_op_details
  * @category: xsprof_category()
  * @name: xsprof_name_in()
+ * @name_of_many: xsprof_name_of_many()
  * @begin: xsprof_emit_op_begin()
  * @end: xsprof_emit_op_end()
  * @end_earlier: xsprof_emit_op_end_earlier()
@@ -186,6 +187,7 @@ struct torch_user {
 	const uint32_t	*details;
 	int		(*category)(const char *name);
 	xsprof_name_t	(*name)(int category, const char *text);
+	xsprof_name_t	(*name_of_many)(int category, const char *text);
 	void		(*begin)(const struct xsprof_op *op);
 	void		(*end)(void);
 	void		(*end_earlier)(xsprof_name_t name);

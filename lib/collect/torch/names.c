@@ -14,6 +14,8 @@
 
 #include "collect/torch/inputs.h"
 
+#define USER_SCOPE	7	/* at::RecordScope::USER_SCOPE */
+
 #define PLACES	8192u	/* a power of two; PyTorch has some 3,000 operators */
 #define NEAR	8u	/* places looked at */
 #define ENOUGH	512u	/* answers that are looked at */
@@ -45,9 +47,14 @@ static bool has_schema(const void *fn)
 
 static xsprof_name_t by_text(const void *fn, uint32_t *arguments)
 {
+	const char *text = torch_api.fn_name(fn);
+
 	*arguments = has_schema(fn) && torch_api.nr_inputs ? (uint32_t)torch_api.nr_inputs(fn) :
 		TORCH_ALL_INPUTS;
-	return torch_user.name(torch_category, torch_api.fn_name(fn));
+	/* What the program calls its own ranges, as by the request that each is of, has no end. */
+	if (torch_u8(fn, torch_layout.scope) == USER_SCOPE)
+		return torch_user.name_of_many(torch_category, text);
+	return torch_user.name(torch_category, text);
 }
 
 static xsprof_name_t confirm(const void *fn, xsprof_name_t name, uint32_t *arguments)

@@ -24,6 +24,7 @@ int torch_user_open(void)
 	} functions[] = {
 		{ &torch_user.category, "xsprof_category" },
 		{ &torch_user.name, "xsprof_name_in" },
+		{ &torch_user.name_of_many, "xsprof_name_of_many" },
 		{ &torch_user.begin, "xsprof_emit_op_begin" },
 		{ &torch_user.end, "xsprof_emit_op_end" },
 		{ &torch_user.end_earlier, "xsprof_emit_op_end_earlier" },

@@ -111,6 +111,17 @@ XSPROF_API xsprof_name_t xsprof_name(const char *text);
 XSPROF_API xsprof_name_t xsprof_name_in(int category, const char *text);
 
 /**
+ * xsprof_name_of_many() - intern a name of which there may be any number, as one with a request's
+ * @category: from xsprof_category()
+ * @text: as in xsprof_name()
+ *
+ * As xsprof_name_in(), but that new ones leave the last quarter of the memory for names to its.
+ *
+ * Return: as xsprof_name_in().
+ */
+XSPROF_API xsprof_name_t xsprof_name_of_many(int category, const char *text);
+
+/**
  * xsprof_category() - find or create a category
  * @name: its name
  *
