@@ -49,6 +49,40 @@ kind kinds "an undefined tensor is none" \
 	of('aten::nll_loss_backward').get(
 		'float[], float[4, 3], long int[4], None, -, -, float[]') == 2"
 
+# Keyword values, short and long ones; only PyTorch's profiler makes it begin such a range.
+cat >keywords.py <<'END'
+import torch
+from torch.profiler import profile
+fast = torch._C._profiler._RecordFunctionFast
+with profile(record_shapes=True):
+    for i in range(40):
+        with fast("a kernel", [torch.ones(2, 3)], {"stream": i, "grid": "grid(6,)", "f": 0.5,
+                  "a keyword that is no short string": "/a/path/to/a/file/that/is/long.py"}):
+            pass
+    with fast("one without"):
+        pass
+    with fast("many", [], {f"key {i}": i for i in range(20)}):
+        pass
+END
+if "$python" -W ignore keywords.py >out 2>log; then
+	"$xsprof" record -q --torch shapes -o data -- "$python" -W ignore keywords.py >out 2>log
+	"$dump" -q -f kineto data 2>>log | python3 -c '
+import json, sys
+events = [e for e in json.load(sys.stdin)["traceEvents"] if e["ph"] == "X"]
+said = [e["args"] for e in events if e["name"] == "a kernel"]
+key = "a keyword that is no short string"
+want = [(i, "grid(6,)", 0.5, "/a/path/to/a/file/that/is/long.py") for i in range(40)]
+assert [tuple(a.get(k) for k in ("stream", "grid", "f", key)) for a in said] == want, said
+assert all(a["Input Dims"] == [[2, 3]] for a in said), said
+plain = [e["args"] for e in events if e["name"] == "one without"]
+assert len(plain) == 1 and "stream" not in plain[0], plain
+many = [e["args"] for e in events if e["name"] == "many"]
+assert sum(k.startswith("key ") for k in many[0]) == 16, many' 2>>log
+	result "keyword values" $?
+else
+	skipped "keyword values" "this version of PyTorch has none: $(tail -n 1 log)"
+fi
+
 # More names than there is room for.
 XSPROF_ARENA_SIZE=64k "$xsprof" record -o data -- "$python" -W ignore - >out 2>log <<-'END'
 	import torch

@@ -103,6 +103,7 @@ static bool prepare(void)
 	torch_inputs_init(category);
 	torch_threads_init();
 	torch_comms_init(category);
+	torch_keywords_init(category);
 	torch_groups_tell();
 	if (getenv("XSPROF_ONDEMAND"))
 		torch_iterations_observe();

@@ -69,6 +69,18 @@ static bool begin(struct trial *trial, uint8_t scope)
 	return probe.seen == trial->bytes && probe.sequence && probe.fn;
 }
 
+/* Is an empty std::unordered_map of libstdc++ there?  It points to its own only bucket. */
+static bool is_empty_map(const struct trial *trial, uint16_t at)
+{
+	const char *map = trial->bytes + at;
+	float factor;
+
+	memcpy(&factor, map + TORCH_MAP_FACTOR, sizeof(factor));
+	return torch_ptr(map, 0) == map + TORCH_MAP_BUCKET && torch_u64(map, 8) == 1 &&
+	       !torch_u64(map, TORCH_MAP_FIRST) && !torch_u64(map, TORCH_MAP_NR) && factor == 1 &&
+	       !torch_u64(map, TORCH_MAP_BUCKET);
+}
+
 /* What both have to have in one place: the thread and the scope; numbers that count up. */
 static const char *compare(const struct trial *a, const struct trial *b, uint8_t scope_a,
 			   uint8_t scope_b)
@@ -99,6 +111,10 @@ static const char *compare(const struct trial *a, const struct trial *b, uint8_t
 	l->inputs = l->sequence + 8;
 	if (torch_u64(a, l->inputs) || torch_u64(a, l->inputs + 8))
 		return "the inputs of an op";
+	/* Behind them; up to 1.13 there were none. */
+	if (is_empty_map(a, l->inputs + 16) && is_empty_map(b, l->inputs + 16) &&
+	    l->inputs + 16 + TORCH_MAP_BUCKET + 8 < l->forward)
+		l->keywords = l->inputs + 16;
 	return NULL;
 }
 

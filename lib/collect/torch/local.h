@@ -8,8 +8,8 @@
  * when libtorch is there. It is built without PyTorch's headers: enter.c and late.c get in, api.c
  * finds the functions, layout.c, verify.c, compare.c, lists.c and strings.c find where things are
  * and hold it against libtorch's own answers, threads.c knows threads by PyTorch's numbers,
- * groups.c ranks, comms.c what collectives are of, iterations.c steps, python.c lines and modules,
- * native.c stacks of C and C++, observe.c writes the ops.
+ * groups.c ranks, comms.c what collectives are of, keywords.c keyword values, iterations.c steps,
+ * python.c lines and modules, native.c stacks of C and C++, observe.c writes the ops.
  */
 #ifndef XSP_TORCH_LOCAL_H
 #define XSP_TORCH_LOCAL_H
@@ -287,6 +287,7 @@ static inline void torch_open_end(uint64_t id, bool wanted)
  * @fn_index: which of the two @fn is: 1 a schema
  * @sequence: its sequence number
  * @inputs: the address and the number of its inputs
+ * @keywords: its keyword values; 0 none are known
  * @forward: its forward thread
  * @handle: its number
  * @sizes: of a TensorImpl: its sizes and strides; 0 not known yet
@@ -303,6 +304,7 @@ struct torch_layout {
 	uint16_t	fn_index;
 	uint16_t	sequence;
 	uint16_t	inputs;
+	uint16_t	keywords;
 	uint16_t	forward;
 	uint16_t	handle;
 	uint16_t	sizes;
@@ -390,6 +392,22 @@ void torch_comms_init(int category);
 bool torch_is_comms(xsprof_name_t name);
 void torch_comms_read(const void *fn, struct torch_comms *comms);
 void torch_comms_free(struct torch_comms *comms);
+
+/* ---- keywords.c ----------------------------------------------------------------------------- */
+
+#define TORCH_KEYWORDS	16	/* of an op that are recorded */
+
+/* In a std::unordered_map of libstdc++: after its buckets and their number. */
+enum { TORCH_MAP_FIRST = 16, TORCH_MAP_NR = 24, TORCH_MAP_FACTOR = 32, TORCH_MAP_BUCKET = 48 };
+
+/* One more: the op's name, where that found no room. */
+struct torch_keywords {
+	struct xsprof_kv	kv[TORCH_KEYWORDS + 1];
+	uint32_t		nr;
+};
+
+void torch_keywords_init(int category);
+void torch_keywords_read(const void *fn, struct torch_keywords *to);
 
 /* ---- iterations.c --------------------------------------------------------------------------- */
 

@@ -57,7 +57,7 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 	const struct torch_layout *l = &torch_layout;
 	struct torch_inputs in;
 	struct torch_comms comms;
-	struct xsprof_kv text;
+	struct torch_keywords words;
 	uint32_t arguments;
 	uint64_t number;
 	bool is_comms;
@@ -91,10 +91,17 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		op.kwargs = comms.kv;
 		op.nr_kwargs = comms.nr;
 	}
+	words.nr = 0;
+	if (l->keywords && __builtin_expect(torch_u64(fn, l->keywords + TORCH_MAP_NR) != 0, 0) &&
+	    torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES)) {
+		torch_keywords_read(fn, &words);
+		op.kwargs = words.kv;
+		op.nr_kwargs = words.nr;
+	}
 	if (__builtin_expect(torch_names_full(op.name), 0)) {
-		text = xsprof_str(torch_name_key, torch_api.fn_name(fn));
-		op.kwargs = &text;
-		op.nr_kwargs = 1;
+		words.kv[words.nr++] = xsprof_str(torch_name_key, torch_api.fn_name(fn));
+		op.kwargs = words.kv;
+		op.nr_kwargs = words.nr;
 	}
 	torch_open_begin(&op);
 	torch_user.begin(&op);
