@@ -294,6 +294,21 @@ static uint32_t said(struct scene *s)
 	return s->notes - before;
 }
 
+/*
+ * Steps until the message of that process has been taken: of another user's file a step that is
+ * held up leaves it for the next.  Return: lines said meanwhile.
+ */
+static uint32_t taken(struct scene *s, uint32_t pid)
+{
+	uint32_t before = s->notes;
+	char name[64];
+
+	snprintf(name, sizeof(name), "e.%u.1.0", pid);
+	for (int i = 0; i < STEPS && !faccessat(s->session.dirfd, name, F_OK, 0); i++)
+		xsp_drain_step(s->d);
+	return s->notes - before;
+}
+
 /* Of the recorder's own user's processes: all are told. */
 static void complaints(void)
 {
@@ -312,7 +327,7 @@ static void complaints(void)
 	for (uint32_t i = 0; i < 50; i++) {
 		snprintf(text, sizeof(text), "reason %u", i);
 		tell(&s, 1, getuid(), text);
-		xsp_drain_step(s.d);
+		taken(&s, 1);
 	}
 	CHECK_EQ(s.notes, 20 + 4 + 1);
 	tap_result("messages: of one process few are told");
@@ -328,7 +343,7 @@ static void forgeries(void)
 	s.about = " is not recorded: ";
 	for (uint32_t i = 0; i < 50; i++) {
 		tell(&s, 1, STRANGER, "hello");
-		CHECK_EQ(said(&s), !i);
+		CHECK_EQ(taken(&s, 1), !i);
 	}
 	CHECK(!s.said[0]);
 	xsp_drain_get_stats(s.d, &stats);
@@ -336,7 +351,7 @@ static void forgeries(void)
 	tap_result("another user's messages: of a process that lives and is not its own: ignored");
 	for (uint32_t i = 0; i < 300; i++) {
 		tell(&s, NO_PROCESS + i, STRANGER, "hello");
-		xsp_drain_step(s.d);
+		taken(&s, NO_PROCESS + i);
 	}
 	CHECK_EQ(s.notes, 1 + 16 + 1);
 	CHECK(!!strstr(s.said, " of user 12345 is not recorded: hello"));
