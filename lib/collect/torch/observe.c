@@ -60,11 +60,12 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 	struct torch_keywords words;
 	uint32_t arguments;
 	uint64_t number;
-	bool is_comms;
+	bool is_comms, shapes;
 
 	*ret = NULL;
 	if (!torch_wanted())
 		return ret;
+	shapes = torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES);
 	op.name = torch_name(fn, &arguments);
 	op.scope = torch_u8(fn, l->scope);
 	op.sequence = (int64_t)torch_u64(fn, l->sequence);
@@ -78,7 +79,7 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 	}
 	op.record_function_id = torch_u64(fn, l->handle);
 	/* What a scripted function has as inputs is kept in another way. */
-	if (op.scope != SCRIPT_SCOPE && torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES)) {
+	if (op.scope != SCRIPT_SCOPE && shapes) {
 		op.nr_inputs = read_inputs(fn, arguments, &in);
 		op.inputs = in.input;
 	}
@@ -92,8 +93,8 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		op.nr_kwargs = comms.nr;
 	}
 	words.nr = 0;
-	if (l->keywords && __builtin_expect(torch_u64(fn, l->keywords + TORCH_MAP_NR) != 0, 0) &&
-	    torch_records(XSPROF_DETAIL_INPUTS, TORCH_SHAPES)) {
+	if (shapes && l->keywords &&
+	    __builtin_expect(torch_u64(fn, l->keywords + TORCH_MAP_NR) != 0, 0)) {
 		torch_keywords_read(fn, &words);
 		op.kwargs = words.kv;
 		op.nr_kwargs = words.nr;
