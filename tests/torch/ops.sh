@@ -326,7 +326,8 @@ result "report --by module without modules says what to do" $?
 
 # On demand a request says what is recorded, whatever XSPROF_TORCH is.
 mkdir ctl
-LD_PRELOAD=$lib XSPROF_ONDEMAND=1 "$python" -W ignore -c 'import os, torch
+# Rings that hold it all where this machine is busy.
+LD_PRELOAD=$lib XSPROF_ONDEMAND=1 XSPROF_BUFFER_SIZE=32M "$python" -W ignore -c 'import os, torch
 net = torch.nn.Linear(8, 8)
 open("ctl/looping", "w").close()
 while not os.path.exists("ctl/enough"):
