@@ -51,16 +51,33 @@ static inline void read_place(struct xsprof_op *op)
 	op->module_name = place.module;
 }
 
+/* One that has keyword values, or no name of its own.  Apart: few are, and the frame is large. */
+static __attribute__((cold, noinline)) void begin_with_words(const void *fn, struct xsprof_op *op,
+							     bool keywords)
+{
+	struct torch_keywords words;
+
+	words.nr = 0;
+	if (keywords)
+		torch_keywords_read(fn, &words);
+	if (torch_names_full(op->name))
+		words.kv[words.nr++] = xsprof_str(torch_name_key, torch_api.fn_name(fn));
+	if (words.nr) {
+		op->kwargs = words.kv;
+		op->nr_kwargs = words.nr;
+	}
+	torch_user.begin(op);
+}
+
 static __attribute__((used)) void *starts(void **ret, const void *fn)
 {
 	struct xsprof_op op = { .sequence = XSPROF_NO_SEQUENCE };
 	const struct torch_layout *l = &torch_layout;
 	struct torch_inputs in;
 	struct torch_comms comms;
-	struct torch_keywords words;
 	uint32_t arguments;
 	uint64_t number;
-	bool is_comms, shapes;
+	bool is_comms, shapes, words;
 
 	*ret = NULL;
 	if (!torch_wanted())
@@ -92,20 +109,12 @@ static __attribute__((used)) void *starts(void **ret, const void *fn)
 		op.kwargs = comms.kv;
 		op.nr_kwargs = comms.nr;
 	}
-	words.nr = 0;
-	if (shapes && l->keywords &&
-	    __builtin_expect(torch_u64(fn, l->keywords + TORCH_MAP_NR) != 0, 0)) {
-		torch_keywords_read(fn, &words);
-		op.kwargs = words.kv;
-		op.nr_kwargs = words.nr;
-	}
-	if (__builtin_expect(torch_names_full(op.name), 0)) {
-		words.kv[words.nr++] = xsprof_str(torch_name_key, torch_api.fn_name(fn));
-		op.kwargs = words.kv;
-		op.nr_kwargs = words.nr;
-	}
 	torch_open_begin(&op);
-	torch_user.begin(&op);
+	words = shapes && l->keywords && torch_u64(fn, l->keywords + TORCH_MAP_NR);
+	if (__builtin_expect(words || torch_names_full(op.name), 0))
+		begin_with_words(fn, &op, words);
+	else
+		torch_user.begin(&op);
 	if (__builtin_expect(is_comms, 0))
 		torch_comms_free(&comms);
 	return ret;
