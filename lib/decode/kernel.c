@@ -229,6 +229,7 @@ void xst_kernel_free(struct xsprof_trace *t)
 	xsp_map_free(&k->elected);
 	free(k->current);
 	free(k->exits.list);
+	free(k->owners.list);
 	xst_fit_free(&k->fit);
 }
 

@@ -44,6 +44,14 @@ struct xst_exits {
 	const struct xsprof_kernel_field	*pid;
 };
 
+/* Whom threads belong to (thread-ends.c). */
+struct xst_owner;
+
+struct xst_owners {
+	struct xst_owner	*list;
+	size_t			nr;
+};
+
 /**
  * struct xst_kernel - the kernel's tracer
  * @any: there is something of it
@@ -95,6 +103,7 @@ struct xst_kernel {
 	const struct xsprof_kernel_field *exit_pid;	/* of sched_process_exit, likewise */
 	const struct xsprof_kernel_field *exit_comm;
 	uint32_t		exit_id;
+	struct xst_owners	owners;
 	struct xst_lines	symbols;
 	struct xst_lines	printk;
 	struct xst_hints	hints;

@@ -219,6 +219,8 @@ void xst_exits_settle(struct xsprof_trace *t);
 
 /* A thread of @p ended at @ns: did the process go on? */
 bool xst_went_on(const struct xst_producer *p, uint64_t ns);
+/* When tids.c knows what it can.  Return: 0 or -errno. */
+int xst_thread_ends_settle(struct xsprof_trace *t);
 /* An event of xst_kernel.exit_id: if it ends a thread of a producer that went on, sets @ended. */
 void xst_thread_ends(struct xsprof_trace *t, const struct xsprof_event *ev,
 		     struct xsprof_event *ended);

@@ -214,6 +214,8 @@ static int read_batch(struct xsprof_trace *t, struct xsprof_event *evs, size_t m
 	if (!t->reading.started) {
 		n = learn(t, evs, max);
 		if (!n)
+			n = xst_thread_ends_settle(t);
+		if (!n)
 			n = xst_merge_start(t);
 		t->reading.started = !n;
 	}

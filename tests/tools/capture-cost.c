@@ -290,6 +290,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_parts(n);
 	else if (!strcmp(kind, "mappings"))
 		make_mappings(n);
+	else if (!strcmp(kind, "threads"))
+		cap_make_cost_threads(n);
 	else
 		return cap_make_devices(kind, n);
 	return 0;

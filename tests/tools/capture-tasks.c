@@ -3,6 +3,7 @@
  * Captures of what the scheduler says of tasks: of a program without markers, and of processes
  * whose ends the recorder saw late.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/capture-kernel.h"
@@ -154,6 +155,38 @@ void cap_make_exits(void)
 	exited(&c, T(99), 600);
 	close_cpu(&c, 0);
 	cap_end(T(110));
+}
+
+/* Of each of @n processes a thread is gone long before it, with a range open. */
+void cap_make_cost_threads(uint32_t n)
+{
+	static struct cpu c = { .cpu = 0 };
+	uint64_t last = T(4000000 + n);
+	struct cap_ring r;
+	char text[64];
+
+	cap_host("hostname=cost\n");
+	cap_clock(T(0), T(10000000));
+	describe();
+	section(XSPROF_SECTION_FORMAT, exit_format);
+	describe_more();
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t pid = 1000 + 2 * i;
+
+		snprintf(text, sizeof(text), "%u %u prog\n%u %u prog\n", pid, pid, pid + 1, pid);
+		section(XSPROF_SECTION_TASKS, text);
+		describe_more();
+		cap_producer(i, pid, T(1));
+		cap_name(0, 1, "step");
+		cap_arena(i);
+		cap_ring_open(&r, i, 0, 64);
+		cap_event(&r, T(2), XSPROF_REC_BEGIN, pid + 1, 1, 0, 0);
+		cap_ring_close(&r, 0);
+		cap_exit(i, XSPROF_HOW_KILLED, 9, last);
+		exited(&c, T(10 + i), (int32_t)pid + 1);
+	}
+	close_cpu(&c, 0);
+	cap_end(last + 1);
 }
 
 /* Another program replaces one between 40 and 50 us, and is killed at 100. */

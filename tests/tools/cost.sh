@@ -76,6 +76,7 @@ cost crowd 2000 report
 cost crowd 2000 report --open
 cost crowd 2000 dump -f kineto
 cost ends 1000 info
+cost threads 1000 report
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do

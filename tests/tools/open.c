@@ -24,6 +24,7 @@
 #define FAT	(1500ul << 20)
 #define DEEP	30	/* inside each other, in main */
 #define MANY	40
+#define BEATS	50
 
 static pthread_barrier_t there;
 static pid_t tids[MANY];
@@ -67,9 +68,14 @@ static void *stand(void *arg)
 	return NULL;
 }
 
+/* It runs several times: where a tracer missed some switches, it saw others. */
 static void *leave(void *arg)
 {
 	begin("batch");
+	for (int i = 0; i < BEATS; i++) {
+		xsprof_instant(xsprof_name("beat"));
+		usleep(2000);
+	}
 	begin("fetch");
 	return arg;
 }
