@@ -9,8 +9,7 @@
 #include "ranges/pair-local.h"
 #include "ranges/tracks.h"
 
-#define XSP_TRACK_BUCKET_BITS	13
-#define XSP_TRACK_BUCKETS	(1u << XSP_TRACK_BUCKET_BITS)
+#define XSP_TRACK_BUCKETS	8192u
 #define XSP_TRACK_MEMORY	(20u << 20)
 
 /**
@@ -31,7 +30,12 @@ struct xsp_tracks {
 	size_t				notes;
 	struct xsp_track_owner		**owners;	/* by producer; NULL: none yet */
 	uint32_t			nr_owners;
-	unsigned int			hand;
+	struct xsp_track		*first;		/* in the order in which they came */
+	struct xsp_track		*last;
+	struct xsp_track		*hand;		/* where room is made next, NULL: @first */
+	size_t				nr_threads;
+	uint64_t			seed;
+	bool				forgot;		/* a thread, which may come again */
 	const struct xsp_track		*pinned;	/* the event's: it stays */
 	uint64_t			now;		/* events */
 	uint64_t			retry;		/* no room before this event */
@@ -46,7 +50,7 @@ struct xsp_tracks {
 /* NULL: it is not there. */
 struct xsp_track *xsp_tracks_find(struct xsp_tracks *tracks, uint32_t producer, uint32_t kind,
 				  uint64_t tid);
-/* Takes the thread at @link out of the table, and frees it. */
-void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link);
+/* Takes the thread out of the table, and frees it. */
+void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track *thread);
 
 #endif /* XSP_TRACKS_LOCAL_H */

@@ -11,11 +11,13 @@
 
 #define RETRY	100000u		/* events until room is looked for again in vain */
 
-static inline unsigned int bucket(uint32_t producer, uint32_t kind, uint64_t tid)
+/* With the seed: a file could have all its threads in one bucket. */
+static inline struct xsp_track **bucket(struct xsp_tracks *tracks, uint32_t producer,
+					uint32_t kind, uint64_t tid)
 {
-	uint64_t key = tid ^ ((uint64_t)producer << 32) ^ ((uint64_t)kind << 56);
+	uint64_t key = tid ^ (uint64_t)producer << 32 ^ (uint64_t)kind << 56;
 
-	return xsp_hash_slot(key, XSP_TRACK_BUCKET_BITS);
+	return &tracks->buckets[xsp_hash_mix(key ^ tracks->seed) % XSP_TRACK_BUCKETS];
 }
 
 static struct xsp_track_owner *get_owner(struct xsp_tracks *tracks, uint32_t producer)
@@ -45,52 +47,68 @@ static struct xsp_track_owner *get_owner(struct xsp_tracks *tracks, uint32_t pro
 	return owner;
 }
 
-void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track **link)
+static void unlink_track(struct xsp_tracks *tracks, struct xsp_track *thread)
 {
-	struct xsp_track *thread = *link;
+	struct xsp_track **link;
 
-	if (tracks->ops->gone)
-		tracks->ops->gone(tracks->data, thread);
+	link = bucket(tracks, thread->producer, thread->kind, thread->tid);
+	while (*link != thread)
+		link = &(*link)->next;
 	*link = thread->next;
 	*thread->back = thread->sibling;
 	if (thread->sibling)
 		thread->sibling->back = thread->back;
+	if (tracks->hand == thread)
+		tracks->hand = thread->later;
+	if (thread->earlier)
+		thread->earlier->later = thread->later;
+	else
+		tracks->first = thread->later;
+	if (thread->later)
+		thread->later->earlier = thread->earlier;
+	else
+		tracks->last = thread->earlier;
+}
+
+void xsp_tracks_forget(struct xsp_tracks *tracks, struct xsp_track *thread)
+{
+	if (tracks->ops->gone)
+		tracks->ops->gone(tracks->data, thread);
+	unlink_track(tracks, thread);
 	xsp_opens_forget(&tracks->opens, &thread->opens);
 	tracks->opens.budget.used -= sizeof(*thread) + (thread->prefix ? thread->prefix_len : 0);
+	tracks->nr_threads--;
 	free(thread->prefix);
 	free(thread);
 }
 
 /*
- * One turn of the hand over the table frees the threads that have nothing open.  When most have,
- * that finds little, and is not tried again soon.
+ * One turn of the hand over all frees the threads that have nothing open.  When most have, that
+ * finds little, and is not tried again soon.
  */
 static void make_room(struct xsp_tracks *tracks, size_t wanted)
 {
 	const struct xsp_budget *budget = &tracks->opens.budget;
-	unsigned int i;
+	size_t left = tracks->nr_threads;
 
 	if (tracks->now < tracks->retry)
 		return;
-	for (i = 0; i < XSP_TRACK_BUCKETS && budget->used + wanted > budget->limit; i++) {
-		struct xsp_track **link = &tracks->buckets[tracks->hand++ % XSP_TRACK_BUCKETS];
+	for (; left && budget->used + wanted > budget->limit; left--) {
+		struct xsp_track *thread = tracks->hand ? tracks->hand : tracks->first;
+		const struct xsp_opens *opens = &thread->opens;
 
-		while (*link) {
-			const struct xsp_opens *opens = &(*link)->opens;
-
-			xsp_opens_catch_up(&(*link)->opens);
-			if (opens->stack.open || opens->owed || *link == tracks->pinned)
-				link = &(*link)->next;
-			else
-				xsp_tracks_forget(tracks, link);
-		}
+		tracks->hand = thread->later;
+		xsp_opens_catch_up(&thread->opens);
+		if (opens->stack.open || opens->owed || thread == tracks->pinned)
+			continue;
+		xsp_tracks_forget(tracks, thread);
+		tracks->forgot = true;
 	}
-	if (i == XSP_TRACK_BUCKETS)
+	if (!left)
 		tracks->retry = tracks->now + RETRY;
 }
 
-static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track **link,
-				     uint32_t producer, uint64_t ns)
+static struct xsp_track *make_thread(struct xsp_tracks *tracks, uint32_t producer, uint64_t ns)
 {
 	struct xsp_track_owner *owner = get_owner(tracks, producer);
 	struct xsp_track *thread;
@@ -106,23 +124,28 @@ static struct xsp_track *make_thread(struct xsp_tracks *tracks, struct xsp_track
 		return NULL;
 	tracks->opens.budget.used += sizeof(*thread);
 	/* It may have been here before, and been forgotten: nothing may begin before now. */
-	thread->opens.stack.floor = tracks->hand ? ns : 0;
+	thread->opens.stack.floor = tracks->forgot ? ns : 0;
 	thread->producer = producer;
-	thread->next = *link;
-	*link = thread;
 	thread->sibling = owner->threads;
 	thread->back = &owner->threads;
 	xsp_opens_init(&thread->opens, &owner->opens);
 	if (thread->sibling)
 		thread->sibling->back = &thread->sibling;
 	owner->threads = thread;
+	thread->earlier = tracks->last;
+	if (tracks->last)
+		tracks->last->later = thread;
+	else
+		tracks->first = thread;
+	tracks->last = thread;
+	tracks->nr_threads++;
 	return thread;
 }
 
 struct xsp_track *xsp_tracks_find(struct xsp_tracks *tracks, uint32_t producer, uint32_t kind,
 				  uint64_t tid)
 {
-	struct xsp_track *thread = tracks->buckets[bucket(producer, kind, tid)];
+	struct xsp_track *thread = *bucket(tracks, producer, kind, tid);
 
 	while (thread && (thread->tid != tid || thread->producer != producer ||
 			  thread->kind != kind))
@@ -134,15 +157,19 @@ struct xsp_track *xsp_tracks_get(struct xsp_tracks *tracks, uint32_t producer, u
 				 uint32_t kind, uint64_t tid, uint64_t ns)
 {
 	struct xsp_track *thread = xsp_tracks_find(tracks, producer, kind, tid);
+	struct xsp_track **link;
 
 	if (thread)
 		return thread;
-	thread = make_thread(tracks, &tracks->buckets[bucket(producer, kind, tid)], producer, ns);
+	thread = make_thread(tracks, producer, ns);
 	if (!thread)
 		return NULL;
 	thread->pid = pid;
 	thread->kind = kind;
 	thread->tid = tid;
+	link = bucket(tracks, producer, kind, tid);
+	thread->next = *link;
+	*link = thread;
 	return thread;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "decode/control.h"
 #include "ranges/tracks-local.h"
 
@@ -54,6 +55,7 @@ int xsp_tracks_new(const struct xsp_tracks_ops *ops, void *data, struct xsp_trac
 	}
 	tracks->ops = ops;
 	tracks->data = data;
+	tracks->seed = xsp_hash_seed(tracks);
 	tracks->opens.ops = &opens_ops;
 	tracks->opens.data = tracks;
 	tracks->opens.budget.limit = XSP_TRACK_MEMORY;
@@ -293,23 +295,20 @@ void xsp_tracks_close(struct xsp_tracks *tracks, uint64_t ns)
 {
 	const struct xsprof_event now = { .ns = ns };
 	struct xsp_track *track;
-	unsigned int i;
 
 	tracks->why = XSP_WHY_OPEN;
 	/* Any event tells the pairer how late it is. */
 	if (xsprof_pairer_event(tracks->asyncs, &now) || xsprof_pairer_finish(tracks->asyncs))
 		tracks->stats.deep++;
-	for (i = 0; i < XSP_TRACK_BUCKETS; i++)
-		for (track = tracks->buckets[i]; track; track = track->next)
-			xsp_opens_close_all(&tracks->opens, &track->opens, ns);
+	for (track = tracks->first; track; track = track->later)
+		xsp_opens_close_all(&tracks->opens, &track->opens, ns);
 }
 
 void xsp_tracks_finish(struct xsp_tracks *tracks, uint64_t ns)
 {
 	xsp_tracks_close(tracks, ns);
-	for (unsigned int i = 0; i < XSP_TRACK_BUCKETS; i++)
-		while (tracks->buckets[i])
-			xsp_tracks_forget(tracks, &tracks->buckets[i]);
+	while (tracks->first)
+		xsp_tracks_forget(tracks, tracks->first);
 }
 
 void xsp_tracks_free(struct xsp_tracks *tracks)

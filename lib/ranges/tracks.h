@@ -32,6 +32,8 @@
 struct xsp_track {
 	struct xsp_opens	opens;
 	struct xsp_track	*next;
+	struct xsp_track	*earlier;
+	struct xsp_track	*later;
 	struct xsp_track	*sibling;
 	struct xsp_track	**back;
 	uint32_t		producer;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "tools/capture.h"
 
 #define EACH	8000u		/* rings of a producer that no chunk describes */
@@ -264,6 +265,22 @@ static void make_mappings(uint32_t n)
 	cap_end(t);
 }
 
+/* Threads whose numbers one multiplication puts into one place of many. */
+static void make_alike(uint32_t n)
+{
+	struct cap_ring r;
+	uint32_t tid = 1;
+
+	begin_program(&r);
+	for (uint32_t i = 0; i < n; i++) {
+		while (xsp_hash_slot(tid, 13))
+			tid++;
+		cap_event(&r, T(1) + i, XSPROF_REC_BEGIN, tid++, id(1), 0, 0);
+	}
+	cap_ring_close(&r, 0);
+	cap_end(T(1000));
+}
+
 int cap_make_cost(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "control"))
@@ -290,6 +307,8 @@ int cap_make_cost(const char *kind, uint32_t n)
 		make_parts(n);
 	else if (!strcmp(kind, "mappings"))
 		make_mappings(n);
+	else if (!strcmp(kind, "alike"))
+		make_alike(n);
 	else if (!strcmp(kind, "threads"))
 		cap_make_cost_threads(n);
 	else

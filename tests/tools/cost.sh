@@ -77,6 +77,7 @@ cost crowd 2000 report --open
 cost crowd 2000 dump -f kineto
 cost ends 1000 info
 cost threads 1000 report
+cost alike 2000 dump -f ndjson
 if [ "${XSPROF_TIER:-quick}" = full ]; then
 	for verb in report info "dump -f chrome" "dump -f perfetto" "dump -f ndjson" \
 		    "dump -f kineto"; do
