@@ -13,8 +13,8 @@ void torch_inputs_init(int category)
 }
 
 /* What is neither none, a number nor a tensor. */
-static void read_other(const char *value, bool lists, struct torch_inputs *in,
-		       struct xsprof_input *to)
+static __attribute__((noinline)) void read_other(const char *value, bool lists,
+						 struct torch_inputs *in, struct xsprof_input *to)
 {
 	uint32_t tag = torch_u32(value, IVALUE_TAG);
 
@@ -34,7 +34,7 @@ static void read_other(const char *value, bool lists, struct torch_inputs *in,
 	*to = (struct xsprof_input){ .kind = XSPROF_INPUT_OTHER, .u.type = object };
 }
 
-static void read_tensor(const char *value, struct torch_inputs *in, struct xsprof_input *to)
+static inline void read_tensor(const char *value, struct torch_inputs *in, struct xsprof_input *to)
 {
 	struct xsprof_tensor *t = &in->tensor[in->nr_tensors];
 
@@ -65,15 +65,18 @@ uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struc
 	for (uint64_t i = 0; i < n; i++, value += IVALUE_SIZE) {
 		struct xsprof_input *to = &in->input[i];
 
+		/* As most are. */
+		if (__builtin_expect(torch_u32(value, IVALUE_TAG) == TAG_TENSOR &&
+				     in->nr_tensors < TORCH_TENSORS, 1)) {
+			read_tensor(value, in, to);
+			continue;
+		}
 		*to = (struct xsprof_input){ .kind = XSPROF_INPUT_NONE };
 		switch (torch_u32(value, IVALUE_TAG)) {
 		case TAG_NONE:
 			break;
 		case TAG_TENSOR:
-			if (in->nr_tensors == TORCH_TENSORS)
-				read_other(value, false, in, to);
-			else
-				read_tensor(value, in, to);
+			read_other(value, false, in, to);
 			break;
 		case TAG_DOUBLE:
 			to->kind = XSPROF_INPUT_F64;

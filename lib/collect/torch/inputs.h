@@ -87,9 +87,6 @@ static inline bool torch_find16(uint16_t *field, uint16_t v)
 
 /* The inputs of an op, read from its memory; @lists: and their lists.  Return: how many. */
 uint32_t torch_inputs_read(const void *fn, uint32_t arguments, bool lists, struct torch_inputs *in);
-/* A tensor of them: tensor.c.  Return: false: what its sizes are is not known. */
-bool torch_tensor_read(const char *impl, struct xsprof_tensor *t);
-void torch_tensor_init(int category);
 /* Names of types. */
 void torch_inputs_init(int category);
 
@@ -105,6 +102,56 @@ extern int torch_verified;
 bool torch_verify(const void *fn, uint32_t arguments);
 /* The same of its lists and bools, behind that. */
 bool torch_verify_lists(const void *fn);
+
+/* ---- tensor.c ------------------------------------------------------------------------------- */
+
+/* By c10::ScalarType. */
+struct torch_type {
+	xsprof_name_t	name;
+	uint32_t	size;
+};
+
+extern struct torch_type torch_types[];
+extern const uint32_t torch_nr_types;
+
+void torch_tensor_init(int category);
+/* Its own code says what is to be read of it: are its sizes? */
+bool torch_tensor_has_sizes(const char *impl);
+
+/* A tensor in libtorch's memory.  Return: false: what its sizes are is not known. */
+static inline __attribute__((always_inline)) bool torch_tensor_read(const char *impl,
+								    struct xsprof_tensor *t)
+{
+	static const struct torch_type unknown;
+	const char *s = impl + TORCH_FOUND(sizes);
+	uint16_t type = torch_u16(s, DTYPE), device = TORCH_FOUND(device);
+	const struct torch_type *known = type < torch_nr_types ? &torch_types[type] : &unknown;
+	bool custom = torch_u8(s, POLICIES) & CUSTOM;
+	uint64_t ndim = torch_u64(s, 0);
+
+	*t = (struct xsprof_tensor){
+		.dtype = known->name,
+		.itemsize = known->size,
+		.device = torch_device(torch_u16(s, device ? device : DEVICE)),
+		.id = (uintptr_t)impl,
+	};
+	/* Where its own code says what its sizes are, these are not them. */
+	if (ndim > 64 || (__builtin_expect(custom, 0) && !torch_tensor_has_sizes(impl)))
+		return false;
+	t->ndim = (uint32_t)ndim;
+	t->numel = torch_u64(s, NUMEL);
+	t->offset = torch_u64(s, STORAGE_OFFSET);
+	if (__builtin_expect(ndim <= MOST_INLINE, 1)) {
+		t->sizes = (const int64_t *)(s + SIZES_INLINE);
+		t->strides = (const int64_t *)(s + STRIDES_INLINE);
+	} else {
+		t->sizes = (const int64_t *)torch_ptr(s, SIZES_INLINE);
+		t->strides = t->sizes + ndim;
+	}
+	if (__builtin_expect(custom, 0))
+		t->strides = NULL;
+	return true;
+}
 
 /* ---- compare.c ------------------------------------------------------------------------------ */
 

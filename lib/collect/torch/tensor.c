@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A tensor among the inputs of an op, read from libtorch's memory.
+ * The types of tensors that are among the inputs of ops.
  */
 #include "collect/torch/inputs.h"
 
@@ -34,46 +34,18 @@ static const struct {
 
 #define TYPES	(sizeof(types) / sizeof(types[0]))
 
-static xsprof_name_t type_names[TYPES];
+const uint32_t torch_nr_types = TYPES;
+struct torch_type torch_types[TYPES];
 
 void torch_tensor_init(int category)
 {
-	for (size_t i = 0; i < TYPES; i++)
-		type_names[i] = torch_user.name(category, types[i].name);
+	for (size_t i = 0; i < TYPES; i++) {
+		torch_types[i].name = torch_user.name(category, types[i].name);
+		torch_types[i].size = types[i].size;
+	}
 }
 
-/* Its own code says what is not to be read of it. */
-static __attribute__((noinline)) bool has_sizes(const char *impl)
+bool torch_tensor_has_sizes(const char *impl)
 {
 	return impl != torch_api.undefined && !torch_custom_sizes(impl);
-}
-
-bool torch_tensor_read(const char *impl, struct xsprof_tensor *t)
-{
-	const char *s = impl + TORCH_FOUND(sizes);
-	uint64_t ndim = torch_u64(s, 0);
-	uint16_t type = torch_u16(s, DTYPE);
-	bool custom = torch_u8(s, POLICIES) & CUSTOM;
-
-	memset(t, 0, sizeof(*t));
-	t->id = (uintptr_t)impl;
-	t->dtype = type < TYPES ? type_names[type] : 0;
-	t->itemsize = type < TYPES ? types[type].size : 0;
-	t->device = torch_device(torch_u16(s, TORCH_FOUND(device) ? TORCH_FOUND(device) : DEVICE));
-	/* Where its own code says what its sizes are, these are not them. */
-	if (ndim > 64 || (__builtin_expect(custom, 0) && !has_sizes(impl)))
-		return false;
-	t->ndim = (uint32_t)ndim;
-	t->numel = torch_u64(s, NUMEL);
-	t->offset = torch_u64(s, STORAGE_OFFSET);
-	if (ndim <= MOST_INLINE) {
-		t->sizes = (const int64_t *)(s + SIZES_INLINE);
-		t->strides = (const int64_t *)(s + STRIDES_INLINE);
-	} else {
-		t->sizes = (const int64_t *)torch_ptr(s, SIZES_INLINE);
-		t->strides = t->sizes + ndim;
-	}
-	if (__builtin_expect(custom, 0))
-		t->strides = NULL;
-	return true;
 }
