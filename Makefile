@@ -113,6 +113,7 @@ opencl_cflags	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -iquote .
 vulkan_cflags	:= $(opencl_cflags)
 # Preloaded into whatever a recorded command runs: no sanitizer's runtime is there.
 torch_cflags	:= -fPIC -fvisibility=hidden -fno-sanitize=all
+python_cflags	:= $(torch_cflags)
 
 # Sources ----------------------------------------------------------------------------
 # A library is a list of folders; Documentation/design.rst says which folder may include which.
@@ -138,6 +139,10 @@ vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
 			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs))
+# So are the versions of the C library's functions that Python calls.
+python_map	:= $(wildcard lib/libxsprof-python.$(firstword $(subst -, ,$(shell $(CC) \
+			-dumpmachine 2>/dev/null))).map)
+python_srcs	:= $(if $(python_map),$(sort $(wildcard lib/collect/python/*.c)) $(collect_srcs))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)
@@ -150,6 +155,7 @@ cupti_objs	:= $(cupti_srcs:%.c=$(BUILD)/obj/cupti/%.o)
 opencl_objs	:= $(opencl_srcs:%.c=$(BUILD)/obj/opencl/%.o)
 vulkan_objs	:= $(vulkan_srcs:%.c=$(BUILD)/obj/vulkan/%.o)
 torch_objs	:= $(torch_srcs:%.c=$(BUILD)/obj/torch/%.o)
+python_objs	:= $(python_srcs:%.c=$(BUILD)/obj/python/%.o)
 
 user_map	:= $(wildcard lib/libxsprof-user.map)
 trace_map	:= $(wildcard lib/libxsprof-trace.map)
@@ -169,6 +175,7 @@ VULKAN_SO	:= $(if $(vulkan_srcs),$(BUILD)/lib/libxsprof-vulkan.so)
 # Vulkan's loader reads what folders hold: ours is there alone.
 VULKAN_LAYER	:= $(if $(vulkan_srcs),$(BUILD)/lib/xsprof-vulkan/layer.json)
 TORCH_SO	:= $(if $(torch_srcs),$(BUILD)/lib/libxsprof-torch.so)
+PYTHON_SO	:= $(if $(python_srcs),$(BUILD)/lib/libxsprof-python.so)
 XSPROF		:= $(if $(tools_srcs),$(BUILD)/bin/xsprof)
 XSPROF_DUMP	:= $(if $(tools_srcs),$(BUILD)/bin/xsprof-dump)
 PC_FILES	:= $(if $(USER_A),$(BUILD)/lib/pkgconfig/xsprof-user.pc) \
@@ -193,7 +200,7 @@ all: user trace tools
 user: $(USER_A) $(USER_SO)
 trace: $(TRACE_A) $(TRACE_SO)
 tools: $(XSPROF) $(XSPROF_DUMP) $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) $(VULKAN_SO) \
-	$(VULKAN_LAYER) $(TORCH_SO)
+	$(VULKAN_LAYER) $(TORCH_SO) $(PYTHON_SO)
 
 # Compiling --------------------------------------------------------------------------
 # Objects depend on a file that changes when the compiler or its flags do, so that
@@ -255,6 +262,8 @@ $(BUILD)/obj/vulkan/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(vulkan_cflags))
 $(BUILD)/obj/torch/%.o: %.c $(FLAGS_FILE)
 	$(call compile,$(torch_cflags))
+$(BUILD)/obj/python/%.o: %.c $(FLAGS_FILE)
+	$(call compile,$(python_cflags))
 
 # Libraries --------------------------------------------------------------------------
 # One object: a program that calls no more than a marker gets the constructor too, which no
@@ -316,6 +325,14 @@ $(BUILD)/lib/libxsprof-torch.so: $(torch_objs) lib/libxsprof-torch.map $(FLAGS_F
 	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
 		-Wl,--version-script=lib/libxsprof-torch.map -Wl,-rpath,'$$ORIGIN' \
 		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(torch_objs) $(DL_LIBS)
+
+# So is the collector of Python's waits.
+$(BUILD)/lib/libxsprof-python.so: $(python_objs) $(python_map) $(FLAGS_FILE)
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(base_ldflags) -shared -Wl,-z,defs -Wl,-soname,$(@F) -Wl,-z,nodelete \
+		-Wl,--version-script=$(python_map) -Wl,-rpath,'$$ORIGIN' \
+		$(CFLAGS) $(LDFLAGS) -fno-sanitize=all -o $@ $(python_objs) $(DL_LIBS)
 
 # Tools ------------------------------------------------------------------------------
 # The decoder is linked in: a tool copied to another machine needs libc, libzstd, zlib, libtracefs,
@@ -463,7 +480,7 @@ install: all $(PC_FILES)
 		$(INSTALL) -m 644 $(BUILD)/lib/$$l.a $(DESTDIR)$(LIBDIR)/; \
 	done
 	$(if $(ITT_SO),$(INSTALL) -m 755 $(ITT_SO) $(NVTX_SO) $(CUPTI_SO) $(OPENCL_SO) \
-		$(VULKAN_SO) $(TORCH_SO) $(DESTDIR)$(LIBDIR)/)
+		$(VULKAN_SO) $(TORCH_SO) $(PYTHON_SO) $(DESTDIR)$(LIBDIR)/)
 	$(if $(VULKAN_LAYER),$(INSTALL) -d $(DESTDIR)$(LIBDIR)/xsprof-vulkan)
 	$(if $(VULKAN_LAYER),$(INSTALL) -m 644 $(VULKAN_LAYER) $(DESTDIR)$(LIBDIR)/xsprof-vulkan/)
 	$(if $(XSPROF),$(INSTALL) -m 755 $(XSPROF) $(DESTDIR)$(BINDIR)/)
@@ -492,7 +509,7 @@ uninstall:
 		.a .so .so.$(SOMAJOR) .so.$(VERSION)))
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libxsprof-itt.so libxsprof-nvtx.so \
 		libxsprof-cupti.so libxsprof-opencl.so libxsprof-vulkan.so libxsprof-torch.so \
-		xsprof-vulkan/layer.json)
+		libxsprof-python.so xsprof-vulkan/layer.json)
 	-rmdir $(DESTDIR)$(LIBDIR)/xsprof-vulkan
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,xsprof xsprof-dump)
 	rm -f $(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,xsprof-user.pc xsprof-trace.pc)

@@ -97,7 +97,8 @@ elsewhere()
 	grep -qx "$dir/multi/libxsprof-nvtx.so" "$dir/nvtx" || return 1
 	[ ! -e "$dir/multi/libxsprof-torch.so" ] ||
 		LD_PRELOAD='' "$dir/root/opt/x/bin/xsprof" record -o "$dir/itt.data" -- \
-			sh -c '[ "$LD_PRELOAD" = "$0" ]' "$dir/multi/libxsprof-torch.so"
+			sh -c '[ "$LD_PRELOAD" = "$0/libxsprof-torch.so:$0/libxsprof-python.so" ]' \
+				"$dir/multi"
 }
 
 # Where the loader looks, none is told where to: as distributions want it.

@@ -26,7 +26,7 @@ objects()
 {
 	local d o src
 
-	for d in user trace tools itt nvtx cupti opencl vulkan torch; do
+	for d in user trace tools itt nvtx cupti opencl vulkan torch python; do
 		git ls-files 'lib/*.c' 'gpu/*.c' 'tools/*.c' | while read -r src; do
 			o=$BUILD/obj/$d/${src%.c}.o
 			[ ! -e "$o" ] || echo "$o"
@@ -39,8 +39,8 @@ objects()
 calls()
 {
 	objects | xargs nm -A -g | sed -e "s|^$BUILD/obj/[a-z]*/||" -e 's/\.o:/.c /' | awk '
-		# Calls of it mean the C library: a collector has one of its own.
-		$NF == "dlclose" { next }
+		# Calls of these mean the C library: collectors have some of their own.
+		$NF == "dlclose" || $NF ~ /^pthread_cond_/ { next }
 		$(NF - 1) == "U" { need[$1 " " $NF]; next }
 		$(NF - 1) ~ /[wv]/ { next }
 		{ has[$NF] = $1 }

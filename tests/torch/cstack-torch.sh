@@ -12,7 +12,7 @@ ldd "$xsprof" 2>/dev/null | grep -q libdw || skip "built without elfutils: funct
 record() # OPTIONS... -- COMMAND...: into $dir/data; its ops as JSON in $dir/ours
 {
 	rm -f data
-	"$xsprof" record -q -o data "$@" >out 2>log && ! grep '^xsprof: PyTorch' log &&
+	"$xsprof" record -q --no-python -o data "$@" >out 2>log && ! grep '^xsprof: PyTorch' log &&
 		"$dump" -q -f kineto -o ours data 2>>log
 }
 

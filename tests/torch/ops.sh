@@ -491,12 +491,13 @@ result "killed: all ops up to then" $?
 LD_PRELOAD=libm.so.6 "$xsprof" record -q -o data -- sh -c 'echo "$LD_PRELOAD"
 	grep -c -e libxsprof-user -e libxsprof-torch /proc/self/maps
 	grep -c libxsprof-user /proc/self/maps' >out 2>log
-[ "$(sed -n 1p out)" = "libm.so.6:$lib" ] && [ "$(sed -n 2p out)" -gt 0 ] &&
-	[ "$(sed -n 3p out)" = 0 ] || ! cat out >>log
+[ "$(sed -n 1p out)" = "libm.so.6:$lib:$BUILD/lib/libxsprof-python.so" ] &&
+	[ "$(sed -n 2p out)" -gt 0 ] && [ "$(sed -n 3p out)" = 0 ] || ! cat out >>log
 result "a program without PyTorch has the library, behind what is preloaded, and no other" $?
 for off in --no-torch '--torch off'; do
 	# shellcheck disable=SC2086 # words on purpose
-	"$xsprof" record -q $off -o data -- sh -c 'echo "${LD_PRELOAD-none} ${XSPROF_TORCH-none}"' \
+	"$xsprof" record -q $off --no-python -o data -- \
+		sh -c 'echo "${LD_PRELOAD-none} ${XSPROF_TORCH-none}"' \
 		>out 2>log
 	[ "$(cat out)" = "none none" ] || ! cat out >>log
 	result "$off" $?

@@ -26,6 +26,7 @@
  * @CAUSE_RUNNABLE: it wanted to run
  * @CAUSE_BLOCKED: it slept, interruptible, or was stopped
  * @CAUSE_IO: it slept, uninterruptible
+ * @CAUSE_GIL: it slept, and waited for Python's lock
  * @CAUSE_UNKNOWN: nobody knows: before its first event, after a loss, after its end
  */
 enum cause_class {
@@ -37,6 +38,7 @@ enum cause_class {
 	CAUSE_RUNNABLE,
 	CAUSE_BLOCKED,
 	CAUSE_IO,
+	CAUSE_GIL,
 	CAUSE_UNKNOWN,
 	CAUSE_CLASSES,
 	CAUSE_FAULTS = CAUSE_CLASSES,	/* in sums: how many page faults */
@@ -91,7 +93,9 @@ enum cause_others {
  * @cpu: where it ran or waited, else where it ran before; -1 not known
  * @nr: number of the system call it was in, -1 for none
  * @partial: RUNNABLE: what others may have had the CPU besides @who, by enum cause_others
- * @who: RUNNABLE: who had the CPU; BLOCKED, IO, FAULT: who woke it; IRQ, SOFTIRQ: which
+ * @who: RUNNABLE: who had the CPU; BLOCKED, IO, FAULT: who woke it; GIL: who had that lock; IRQ,
+ *	SOFTIRQ: which
+ * @holder: GIL: the number by which the program knows the thread of @who
  */
 struct cause_segment {
 	uint64_t	key;
@@ -102,6 +106,7 @@ struct cause_segment {
 	int32_t		nr;
 	uint32_t	partial;
 	struct cause_who who;
+	uint32_t	holder;
 };
 
 /**

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cause/gil.h"
 #include "cause/sched.h"
 
 #define KINDS	65536u
@@ -68,6 +69,7 @@ struct cause_reader {
 	struct xsprof_trace	*trace;
 	struct cause		*cause;
 	const struct cause_stats *stats;
+	struct cause_gils	*gils;
 	struct kind		*kinds[KINDS];
 	bool			tracer;		/* it tells the scheduler's events */
 	uint64_t		until;		/* when these end, 0: not told */
@@ -87,7 +89,7 @@ int cause_reader_new(struct xsprof_trace *trace, struct cause *cause, struct cau
 	(*out)->trace = trace;
 	(*out)->cause = cause;
 	(*out)->stats = cause_get_stats(cause);
-	return 0;
+	return cause_gils_new(trace, cause, &(*out)->gils);
 }
 
 void cause_reader_free(struct cause_reader *reader)
@@ -96,6 +98,7 @@ void cause_reader_free(struct cause_reader *reader)
 		return;
 	for (uint32_t i = 0; i < KINDS; i++)
 		free(reader->kinds[i]);
+	cause_gils_free(reader->gils);
 	free(reader);
 }
 
@@ -309,12 +312,9 @@ static void kernel_event(struct cause_reader *reader, const struct xsprof_event 
 
 /* ---- events of programs --------------------------------------------------------------------- */
 
-/* In a pid namespace of its own a process knows its threads by other numbers than the kernel. */
 uint64_t cause_reader_key(struct cause_reader *reader, uint32_t producer, uint32_t tid)
 {
-	uint32_t key = xsprof_trace_kernel_tid(reader->trace, producer, tid);
-
-	return key ? key : (uint64_t)(producer + 1) << 32 | tid;
+	return cause_key(reader->trace, producer, tid);
 }
 
 /* The tracer tells the same, and more. */
@@ -361,6 +361,7 @@ static void program_event(struct cause_reader *reader, const struct xsprof_event
 	cause_marker(reader->cause, ev->cpu, ev->ns, key);
 	if (ev->type == XSPROF_REC_BEGIN)
 		cause_begin(reader->cause, ev->ns, key);
+	cause_gils_event(reader->gils, ev, key);
 }
 
 uint64_t cause_reader_until(const struct cause_reader *reader)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of cause.h share: machine.c changes the state of tasks, lost.c takes back what is
- * not known any more, detail.c answers who asks why, task.c has tasks, their sums and their past,
- * tell.c what is kept and told of them for that, cpu.c the CPUs.  Each calls those after it.
+ * What the files of cause.h share: machine.c changes the state of tasks, gil.c what it knows of
+ * Python's lock, lost.c takes back what is not known any more, detail.c answers who asks why,
+ * task.c has tasks, their sums and their past, tell.c what is kept and told of them for that, cpu.c
+ * the CPUs.  Each calls those after it; gil.c alone calls machine.c.
  */
 #ifndef XSPROF_CAUSE_LOCAL_H
 #define XSPROF_CAUSE_LOCAL_H
@@ -60,6 +61,22 @@ struct cause_open {
 };
 
 /**
+ * struct cause_gil - a wait for Python's lock (gil.c)
+ * @waits: it is under way
+ * @depth: ranges that began in it
+ * @lock: which one
+ * @holder: the key of who has it, 0: nobody, as far as is known
+ * @tid: the number by which the program knows that thread
+ */
+struct cause_gil {
+	bool		waits;
+	uint32_t	depth;
+	uint64_t	lock;
+	uint64_t	holder;
+	uint32_t	tid;
+};
+
+/**
  * struct cause_task - a task
  * @sum: A(@since)
  * @base: A when counting began
@@ -74,6 +91,7 @@ struct cause_open {
  * @class: enum cause_class
  * @fault: it had a page fault in user mode, and was not seen in user mode since
  * @marked: it writes markers
+ * @gil: what it waits for
  * @watched: how often
  * @on_prev: in the list of what is known on @cpu
  * @past: ring of changes, index modulo @room; @sums: A at the first of each block
@@ -100,6 +118,7 @@ struct cause_task {
 	uint8_t			class;
 	bool			fault;
 	bool			marked;
+	struct cause_gil	gil;
 	uint32_t		watched;
 	uint64_t		*past;
 	struct cause_sum	*sums;
@@ -164,6 +183,9 @@ struct cause {
 	bool			partial;	/* its end came as a surprise: */
 	uint64_t		last;		/* who had the CPU then, or CAUSE_NOBODY_KNOWS */
 };
+
+/* machine.c: what it is in may be of another class. */
+void cause_task_update(struct cause *cause, struct cause_task *task, uint64_t ns);
 
 /* lost.c: what is known of the task, from @last on, is not. */
 void cause_doubt(struct cause *cause, struct cause_task *task, uint64_t last, uint64_t ns);

@@ -22,7 +22,7 @@ static uint8_t class_of(const struct cause *cause, const struct cause_task *task
 	case RUN_WAITS:
 		return CAUSE_RUNNABLE;
 	case RUN_SLEEPS:
-		return CAUSE_BLOCKED;
+		return task->gil.waits ? CAUSE_GIL : CAUSE_BLOCKED;
 	case RUN_DISK:
 		return CAUSE_IO;
 	case RUN_FAULT:
@@ -33,7 +33,7 @@ static uint8_t class_of(const struct cause *cause, const struct cause_task *task
 }
 
 /* After the task, or what runs on top of it, has changed. */
-static void update(struct cause *cause, struct cause_task *task, uint64_t ns)
+void cause_task_update(struct cause *cause, struct cause_task *task, uint64_t ns)
 {
 	uint8_t class = class_of(cause, task);
 
@@ -50,7 +50,7 @@ static void set_run(struct cause *cause, struct cause_task *task, uint64_t ns, i
 	task->run = run;
 	task->before = RUN_UNKNOWN;
 	cause_place(cause, task, cpu);
-	update(cause, task, ns);
+	cause_task_update(cause, task, ns);
 	if (moved)
 		cause_task_moved(cause, task, ns, run == RUN_ON ? CAUSE_CPU : task->class, waker);
 }
@@ -173,11 +173,13 @@ void cause_wakeup(struct cause *cause, uint64_t ns, uint64_t key, int32_t target
 		task->nr = -1;
 		task->fault = false;
 		task->softirq = 0;
+		task->gil.waits = false;
 	}
 	/* It slept; in what, only if it did so before. */
 	cause_task_infer(cause, task, task->before == RUN_DISK ? CAUSE_IO :
 			 task->before == RUN_FAULT ? CAUSE_FAULT :
-			 task->before == RUN_SLEEPS ? CAUSE_BLOCKED : CAUSE_UNKNOWN);
+			 task->before != RUN_SLEEPS ? CAUSE_UNKNOWN :
+			 task->gil.waits ? CAUSE_GIL : CAUSE_BLOCKED);
 	cause->waker = *who;
 	set_run(cause, task, ns, target, RUN_WAITS, who->context == CAUSE_IN_TASK ? who->tid : 0);
 	cause->waker = (struct cause_who){ .context = CAUSE_IN_NOTHING, .vec = -1 };
@@ -228,7 +230,7 @@ void cause_irq_enter(struct cause *cause, int32_t cpu, uint64_t ns, const struct
 	if (c->deep < UINT16_MAX)
 		c->deep++;
 	if (task)
-		update(cause, task, ns);
+		cause_task_update(cause, task, ns);
 }
 
 void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_context context,
@@ -257,7 +259,7 @@ void cause_irq_leave(struct cause *cause, int32_t cpu, uint64_t ns, enum cause_c
 	if (task) {
 		if (context == CAUSE_IN_SOFTIRQ)
 			task->softirq = 0;
-		update(cause, task, ns);
+		cause_task_update(cause, task, ns);
 	}
 }
 
@@ -317,7 +319,7 @@ void cause_syscall(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key, 
 		return;
 	task->nr = nr;
 	task->fault = false;
-	update(cause, task, cause->now);
+	cause_task_update(cause, task, cause->now);
 }
 
 void cause_fault(struct cause *cause, int32_t cpu, uint64_t ns, uint64_t key)

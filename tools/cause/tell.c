@@ -31,6 +31,14 @@ static void tell_rival(const struct cause *cause, const struct cause_cpu *cpu,
 	segment->who = (struct cause_who){ .tid = rival, .vec = -1 };
 }
 
+static void tell_holder(const struct cause_task *task, struct cause_segment *segment)
+{
+	if (!task->gil.holder)
+		return;
+	segment->who = (struct cause_who){ .tid = task->gil.holder, .vec = -1 };
+	segment->holder = task->gil.tid;
+}
+
 void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns)
 {
 	struct cause_segment segment = {
@@ -49,6 +57,8 @@ void cause_tell(struct cause *cause, struct cause_task *task, uint64_t ns)
 	task->told = ns;
 	if (task->class == CAUSE_BLOCKED || task->class == CAUSE_IO || task->class == CAUSE_FAULT)
 		segment.who = cause->waker;
+	else if (task->class == CAUSE_GIL)
+		tell_holder(task, &segment);
 	else if (task->class == CAUSE_RUNNABLE && cpu && cpu->known)
 		tell_rival(cause, cpu, &segment);
 	else if (task->class == CAUSE_IRQ || task->class == CAUSE_SOFTIRQ)

@@ -22,6 +22,7 @@
 /* What says where libxsprof-vulkan.so is, in a folder of its own. */
 #define LIBRARY_VULKAN	"xsprof-vulkan/layer.json"
 #define LIBRARY_TORCH	"libxsprof-torch.so"
+#define LIBRARY_PYTHON	"libxsprof-python.so"
 
 /**
  * library_find - the path of one of our libraries

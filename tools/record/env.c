@@ -272,20 +272,36 @@ static int add_user(const struct record_options *opts, char **env, size_t *n, ch
 	return opts->collectors ? 0 : add(env, n, "XSPROF_COLLECTORS=none");
 }
 
+/* It does nothing where Python is not.  @path: "" where it is not to be loaded. */
+static void find_python(const struct record_options *opts, char *path, size_t size)
+{
+	if (opts->python && library_find(LIBRARY_PYTHON, path, size) &&
+	    can_preload(opts, path, "Python's waits are"))
+		return;
+	*path = '\0';
+}
+
 /* Into every process of the command.  What was to be preloaded anyway still is, and comes first. */
 static int add_preload(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv("LD_PRELOAD");
-	char torch[PATH_MAX], user[PATH_MAX];
-	int err = add_torch(opts, env, n, torch, sizeof(torch));
+	char paths[3][PATH_MAX], all[3 * PATH_MAX] = "";
+	size_t at = 0;
+	int err;
 
+	err = add_torch(opts, env, n, paths[0], PATH_MAX);
 	if (!err)
-		err = add_user(opts, env, n, user, sizeof(user));
-	if (err || (!*torch && !*user))
+		err = add_user(opts, env, n, paths[1], PATH_MAX);
+	if (err)
 		return err;
-	theirs = theirs ? theirs : "";
-	return add(env, n, "LD_PRELOAD=%s%s%s%s%s", theirs, *theirs ? ":" : "", torch,
-		   *torch && *user ? ":" : "", user);
+	find_python(opts, paths[2], PATH_MAX);
+	for (int i = 0; i < 3; i++)
+		if (*paths[i])
+			at += (size_t)snprintf(all + at, sizeof(all) - at, ":%s", paths[i]);
+	if (!at)
+		return 0;
+	return add(env, n, "LD_PRELOAD=%s%s", theirs ? theirs : "",
+		   all + !(theirs && *theirs));
 }
 
 /* ---- what the environment says already ------------------------------------------------------ */

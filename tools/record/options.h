@@ -53,6 +53,7 @@ struct flight_options {
  * @gpu_budget: what that may cost, in per cent of a CPU; NULL: any
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @cstack: their native stacks as well
+ * @python: what Python's threads wait for is recorded
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
  * @quiet: errors only
@@ -70,6 +71,7 @@ struct record_options {
 	const char	*backend;
 	const char	*torch;
 	bool		cstack;
+	bool		python;
 	uint64_t	buffer;
 	uint64_t	duration;
 	int		level;

@@ -31,6 +31,7 @@ enum {
 	OPT_BACKEND,
 	OPT_TORCH,
 	OPT_NO_TORCH,
+	OPT_NO_PYTHON,
 	OPT_SCHED,
 };
 
@@ -49,6 +50,7 @@ static const struct option options[] = {
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
+	{ "no-python",	 no_argument,	    NULL, OPT_NO_PYTHON },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
 	{ "prefault",	 no_argument,	    NULL, OPT_PREFAULT },
 	{ "clock",	 required_argument, NULL, OPT_CLOCK },
@@ -101,6 +103,8 @@ static void help(void)
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too; cstack: C and C++ stacks (all,cstack)\n"
 	     "      --no-torch          do not record PyTorch's ops\n"
+	     "      --no-python         do not record Python's waits for its lock, the GIL, and\n"
+	     "                          its garbage collections\n"
 	     "      --sched             also when threads run, wait and are woken (needs the\n"
 	     "                          kernel module)\n"
 	     "      --prefault          give all rings their memory at the start\n"
@@ -290,6 +294,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->torch = "off";
 		opts->cstack = false;
 		break;
+	case OPT_NO_PYTHON:
+		opts->python = false;
+		break;
 	case OPT_CATEGORIES:
 		return take_categories(optarg, &opts->categories);
 	case OPT_PREFAULT:
@@ -353,6 +360,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	opts->output = "xsprof.data";
 	opts->itt = true;
 	opts->nvtx = true;
+	opts->python = true;
 	opts->collectors = true;
 	while ((c = getopt_long(argc, argv, "+:o:b:m:d:z::p:ae:qvhV", options, NULL)) != -1) {
 		status = flight_option(&opts->flight, c, optarg);

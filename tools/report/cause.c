@@ -22,13 +22,14 @@ static const struct {
 	[CAUSE_RUNNABLE] = { "Runnable", "runnable" },
 	[CAUSE_BLOCKED]	 = { "Blocked",	 "blocked" },
 	[CAUSE_IO]	 = { "IO",	 "io" },
+	[CAUSE_GIL]	 = { "GIL",	 "gil" },
 	[CAUSE_UNKNOWN]	 = { "Unknown",	 "unknown" },
 };
 
 /* The order of the columns: what is asked for most first. */
 static const uint8_t order[CAUSE_CLASSES] = {
-	CAUSE_CPU, CAUSE_RUNNABLE, CAUSE_BLOCKED, CAUSE_IO, CAUSE_SYSCALL, CAUSE_FAULT, CAUSE_IRQ,
-	CAUSE_SOFTIRQ, CAUSE_UNKNOWN,
+	CAUSE_CPU, CAUSE_RUNNABLE, CAUSE_BLOCKED, CAUSE_GIL, CAUSE_IO, CAUSE_SYSCALL, CAUSE_FAULT,
+	CAUSE_IRQ, CAUSE_SOFTIRQ, CAUSE_UNKNOWN,
 };
 
 static const struct {
@@ -110,14 +111,18 @@ void cause_columns_widen(struct cause_columns *columns, uint64_t wall, const str
 
 	cells_of(wall, sum, cell);
 	for (int c = 0; c < CAUSE_COLUMNS; c++)
-		columns->wide[c] = report_max(report_max(columns->wide[c], strlen(head_of(c))),
-					      strlen(cell[c]));
+		/* Most programs have no GIL: the column is there where a row needs it. */
+		if (c == 0 || order[c - 1] != CAUSE_GIL || sum->v[CAUSE_GIL])
+			columns->wide[c] = report_max(report_max(columns->wide[c],
+								 strlen(head_of(c))),
+						      strlen(cell[c]));
 }
 
 void cause_columns_heads(const struct cause_columns *columns)
 {
 	for (int c = 0; c < CAUSE_COLUMNS; c++)
-		printf("%*s  ", (int)columns->wide[c], head_of(c));
+		if (columns->wide[c])
+			printf("%*s  ", (int)columns->wide[c], head_of(c));
 }
 
 void cause_columns_print(const struct cause_columns *columns, uint64_t wall,
@@ -127,7 +132,8 @@ void cause_columns_print(const struct cause_columns *columns, uint64_t wall,
 
 	cells_of(wall, sum, cell);
 	for (int c = 0; c < CAUSE_COLUMNS; c++)
-		printf("%*s  ", (int)columns->wide[c], cell[c]);
+		if (columns->wide[c])
+			printf("%*s  ", (int)columns->wide[c], cell[c]);
 }
 
 void report_print_cause(const struct report *report, struct xsp_group **rows, size_t n,

@@ -32,6 +32,7 @@ static const char *const causes[CAUSE_CLASSES] = {
 	[CAUSE_CPU] = "on the CPU", [CAUSE_SYSCALL] = "in system calls",
 	[CAUSE_FAULT] = "in page faults", [CAUSE_IRQ] = "interrupted",
 	[CAUSE_SOFTIRQ] = "interrupted by softirqs", [CAUSE_RUNNABLE] = "waiting for a CPU",
+	[CAUSE_GIL] = "waiting for the GIL",
 	[CAUSE_BLOCKED] = "asleep", [CAUSE_IO] = "asleep, uninterruptible",
 	[CAUSE_UNKNOWN] = "not known",
 };

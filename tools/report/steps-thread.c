@@ -168,7 +168,8 @@ static uint64_t asleep(struct report_steps *steps, const struct step_thread *th,
 		return ns;
 	cause_range(report->cause, cause_reader_key(report->reader, th->producer, th->tid),
 		    th->since, steps->now, false, &sum);
-	return sum.v[CAUSE_BLOCKED] + sum.v[CAUSE_IO] + sum.v[CAUSE_UNKNOWN];
+	return sum.v[CAUSE_BLOCKED] + sum.v[CAUSE_IO] + sum.v[CAUSE_GIL] +
+	       sum.v[CAUSE_UNKNOWN];
 }
 
 /* The thread was in no op: how much of it did others work for it? */

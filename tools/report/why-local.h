@@ -43,6 +43,7 @@ struct why_link {
  * @nr: system call, -1 none
  * @who: as in a segment
  * @comm: the name of @who
+ * @range: GIL: name id of the innermost range of who had the lock, 0: none
  * @rest: the sum of causes that found no room
  * @partial: RUNNABLE: others may have had the CPU besides @who; enum cause_others
  * @ns: how long, in all
@@ -57,6 +58,7 @@ struct why_item {
 	uint32_t	class;
 	int32_t		cpu;
 	int32_t		nr;
+	uint32_t	range;
 	bool		rest;
 	uint32_t	partial;
 	struct cause_who who;
@@ -133,6 +135,7 @@ struct why_named {
  * @named: as the module has them, WHY_NAMED of them
  * @active: windows that the time is in
  * @places: where the ops of windows were called: those of ranges, and those behind gaps
+ * @holders: what threads are in that may have what others wait for
  */
 struct why {
 	struct report		*report;
@@ -151,6 +154,7 @@ struct why {
 	uint32_t		nr_active;
 	uint32_t		next;
 	struct report_places	*places;
+	struct xsp_tracks	*holders;
 };
 
 /* On a thread, from begin to end, and nested in the other ranges there. */
@@ -190,6 +194,15 @@ void gaps_event(struct gaps *gaps, const struct xsprof_event *ev);
 void gaps_range(struct gaps *gaps, const struct xsprof_range *range);
 /* The longest @n; the caller's to free.  Return: how many, -ENOMEM. */
 int gaps_take(struct gaps *gaps, uint32_t n, struct why_window **windows, uint64_t *found);
+
+/* why-holder.c */
+struct xsp_tracks;
+int why_holders_new(struct xsp_tracks **tracks);
+/* After it has been told to the machine: until then a thread is in what it was in before. */
+void why_holders_event(struct xsp_tracks *tracks, const struct xsprof_event *ev);
+/* The innermost range of a thread: its name id, 0: none. */
+uint32_t why_holders_range(struct xsp_tracks *tracks, uint32_t producer, uint32_t pid,
+			   uint32_t tid, uint64_t ns);
 
 /* why-window.c */
 /* An event that may tell a name. */

@@ -142,6 +142,11 @@ static void put_link(const struct why_link *link)
 		fputs("was interrupted for ", stdout);
 		put_time(link->ns);
 		break;
+	case CAUSE_GIL:
+		fputs("waited ", stdout);
+		put_time(link->ns);
+		fputs(" for the GIL", stdout);
+		break;
 	case CAUSE_UNKNOWN:
 		fputs("is not known of for ", stdout);
 		put_time(link->ns);
@@ -168,7 +173,16 @@ static void put_sleep(const struct why_item *item)
 		put_link(&item->links[i]);
 }
 
-static void put_cause(const struct why_item *item)
+static void put_name(const struct why *why, const struct why_window *w, uint32_t name)
+{
+	size_t len;
+	const char *s = xsprof_trace_name_len(why->report->source.trace, w->producer, name, &len);
+
+	report_print_text(s, len, 0);
+}
+
+static void put_cause(const struct why *why, const struct why_window *w,
+		      const struct why_item *item)
 {
 	if (item->rest) {
 		printf("%s, in other places", report_class_word(item->class));
@@ -193,17 +207,22 @@ static void put_cause(const struct why_item *item)
 	case CAUSE_UNKNOWN:
 		fputs("unknown", stdout);
 		break;
+	case CAUSE_GIL:
+		fputs("waiting for the GIL", stdout);
+		if (item->who.context == CAUSE_IN_TASK) {
+			fputs(", held by ", stdout);
+			put_task(item->comm, (uint32_t)item->who.tid);
+		} else {
+			fputs(", which nobody held", stdout);
+		}
+		if (item->range) {
+			fputs(" in ", stdout);
+			put_name(why, w, item->range);
+		}
+		break;
 	default:
 		put_sleep(item);
 	}
-}
-
-static void put_name(const struct why *why, const struct why_window *w, uint32_t name)
-{
-	size_t len;
-	const char *s = xsprof_trace_name_len(why->report->source.trace, w->producer, name, &len);
-
-	report_print_text(s, len, 0);
 }
 
 static void put_title(const struct why *why, const struct why_window *w)
@@ -250,7 +269,7 @@ static void put_window(const struct why *why, const struct why_window *w)
 		fputs(shown++ ? ";\n        " : ":\n        ", stdout);
 		put_time(item->ns);
 		printf(" (%.1f %%) ", wall ? 100.0 * (double)item->ns / (double)wall : 0.0);
-		put_cause(item);
+		put_cause(why, w, item);
 		if (item->count > 1)
 			printf(", %" PRIu64 " times", item->count);
 	}
@@ -339,7 +358,8 @@ static void json_link(const struct why_link *link)
 	putchar('}');
 }
 
-static void json_item(const struct why_item *item)
+static void json_item(const struct why *why, const struct why_window *w,
+		      const struct why_item *item)
 {
 	const char *name = syscall_name(item->nr);
 
@@ -358,6 +378,8 @@ static void json_item(const struct why_item *item)
 			json_text("syscall", name, strlen(name));
 	}
 	json_who(item);
+	if (item->range)
+		json_name(why, w, "range", item->range);
 	if (item->nr_links) {
 		fputs(",\"chain\":[", stdout);
 		for (uint32_t i = 0; i < item->nr_links; i++) {
@@ -391,7 +413,7 @@ static void json_window(const struct why *why, const struct why_window *w)
 	fputs("},\n \"causes\":[", stdout);
 	for (uint32_t i = 0; i < w->nr_items; i++) {
 		fputs(i ? ",\n  " : "\n  ", stdout);
-		json_item(&w->items[i]);
+		json_item(why, w, &w->items[i]);
 	}
 	fputs("]}", stdout);
 }

@@ -58,7 +58,7 @@ static bool same_who(const struct cause_who *a, const struct cause_who *b)
 }
 
 /* Is it the same cause?  What tells causes apart depends on the class. */
-static bool same(const struct why_item *item, const struct cause_segment *s)
+static bool same(const struct why_item *item, const struct cause_segment *s, uint32_t range)
 {
 	if (item->class != s->class || item->rest)
 		return false;
@@ -70,6 +70,8 @@ static bool same(const struct why_item *item, const struct cause_segment *s)
 	case CAUSE_IRQ:
 	case CAUSE_SOFTIRQ:
 		return same_who(&item->who, &s->who);
+	case CAUSE_GIL:
+		return item->range == range && same_who(&item->who, &s->who);
 	case CAUSE_BLOCKED:
 	case CAUSE_IO:
 	case CAUSE_FAULT:
@@ -80,12 +82,12 @@ static bool same(const struct why_item *item, const struct cause_segment *s)
 }
 
 static struct why_item *get_item(struct why *why, struct why_window *w,
-				 const struct cause_segment *s)
+				 const struct cause_segment *s, uint32_t range)
 {
 	struct why_item *item;
 
 	for (uint32_t i = w->nr_items; i--;)
-		if (same(&w->items[i], s))
+		if (same(&w->items[i], s, range))
 			return &w->items[i];
 	if (!w->items)
 		w->items = calloc(WHY_ITEMS, sizeof(*w->items));
@@ -107,6 +109,7 @@ static struct why_item *get_item(struct why *why, struct why_window *w,
 	item->cpu = s->cpu;
 	item->nr = s->nr;
 	item->who = s->who;
+	item->range = range;
 	item->first = s->from;
 	if (s->who.context == CAUSE_IN_TASK)
 		copy_comm(why, item->comm, s->who.tid);
@@ -152,7 +155,8 @@ static void add(struct why *why, struct why_window *w, const struct cause_segmen
 	if (s.to <= s.from)
 		return;
 	w->sum.v[s.class] += s.to - s.from;
-	item = get_item(why, w, &s);
+	item = get_item(why, w, &s, why_holders_range(why->holders, w->producer, w->pid, s.holder,
+						      s.to));
 	if (!item)
 		return;
 	item->ns += s.to - s.from;
@@ -237,7 +241,7 @@ static void complete(struct why *why, struct why_window *w)
 	if (told < why_wall(w)) {
 		s.who = (struct cause_who){ .context = CAUSE_IN_NOTHING, .vec = -1 };
 		w->sum.v[CAUSE_UNKNOWN] += why_wall(w) - told;
-		item = get_item(why, w, &s);
+		item = get_item(why, w, &s, 0);
 		if (item) {
 			item->ns += why_wall(w) - told;
 			item->count++;

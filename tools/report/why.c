@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/tool.h"
+#include "ranges/tracks.h"
 #include "report/join.h"
 #include "report/why-local.h"
 
@@ -254,6 +255,7 @@ static int watch_event(void *data, const struct xsprof_event *ev)
 	if (ev->producer != XSPROF_NO_PRODUCER)
 		report_places_event(why->places, ev);
 	cause_reader_event(why->reader, ev);
+	why_holders_event(why->holders, ev);
 	return 0;
 }
 
@@ -301,6 +303,8 @@ static int watch_all(struct why *why)
 	ret = why->active && why->named ? ask_places(why) : -ENOMEM;
 	if (!ret)
 		ret = xsp_kernel_new(trace, &why->names);
+	if (!ret)
+		ret = why_holders_new(&why->holders);
 	if (!ret)
 		ret = cause_new(&why->cause);
 	if (!ret)
@@ -385,6 +389,7 @@ int why_run(struct report *report)
 	free(why.named);
 	cause_reader_free(why.reader);
 	cause_free(why.cause);
+	xsp_tracks_free(why.holders);
 	xsp_kernel_free(why.names);
 	if (!status)
 		status = xsp_source_losses(&report->source);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The functions of the C library that Python's lock is made of. Each calls the C library's own,
+ * and does what it does; where the condition is not that of a GIL, and that is nearly always, it
+ * does nothing else. They have the versions of the C library's: a program that was linked with
+ * older ones finds those, as without us.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collect/common/say.h"
+#include "collect/python/local.h"
+
+#ifdef __x86_64__
+#define VERSION	"GLIBC_2.3.2"
+#else
+#define VERSION	"GLIBC_2.17"
+#endif
+
+#define HOOK	__attribute__((visibility("default")))
+
+/* Programs of another C library are preloaded as well: that has no versions, and no such call. */
+extern void *dlvsym(void *handle, const char *name, const char *version) __attribute__((weak));
+
+static int (*real_init)(pthread_cond_t *cond, const pthread_condattr_t *attr);
+static int (*real_destroy)(pthread_cond_t *cond);
+static int (*real_signal)(pthread_cond_t *cond);
+static int (*real_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
+static int (*real_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			     const struct timespec *until);
+
+/* Threads that look at once find the same. */
+static __attribute__((cold, noinline)) void look_up(void *to, const char *name)
+{
+	int saved = errno;
+	void *symbol = dlvsym ? dlvsym(RTLD_NEXT, name, VERSION) : dlsym(RTLD_NEXT, name);
+
+	/* It was bound to us because the C library has one. */
+	if (!symbol) {
+		collect_say("the C library has no %s: record with --no-python", name);
+		abort();
+	}
+	__atomic_store((void **)to, &symbol, __ATOMIC_RELAXED);
+	errno = saved;
+}
+
+#define REAL(function, name) ({ \
+	if (__builtin_expect(!__atomic_load_n(&(function), __ATOMIC_RELAXED), 0)) \
+		look_up(&(function), name); \
+	__atomic_load_n(&(function), __ATOMIC_RELAXED); })
+
+HOOK int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
+{
+	gil_makes(cond, __builtin_return_address(0));
+	return REAL(real_init, "pthread_cond_init")(cond, attr);
+}
+
+HOOK int pthread_cond_destroy(pthread_cond_t *cond)
+{
+	if (gil_is_near(cond))
+		gil_destroys(cond);
+	return REAL(real_destroy, "pthread_cond_destroy")(cond);
+}
+
+HOOK int pthread_cond_signal(pthread_cond_t *cond)
+{
+	if (gil_is_near(cond))
+		gil_signals(cond);
+	return REAL(real_signal, "pthread_cond_signal")(cond);
+}
+
+HOOK int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	if (gil_is_near(cond))
+		gil_yields(cond);
+	return REAL(real_wait, "pthread_cond_wait")(cond, mutex);
+}
+
+HOOK int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+				const struct timespec *until)
+{
+	void *gil = gil_is_near(cond) ? gil_waits(cond) : NULL;
+	int err = REAL(real_timedwait, "pthread_cond_timedwait")(cond, mutex, until);
+
+	if (gil)
+		gil_waited(gil);
+	return err;
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Waits for Python's lock and garbage collections, with each Python that is installed: who waits for
+# whom, in a program and in its forked child; what is said of it; and programs that are left alone.
+# TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+. tests/torch/pythons.sh
+. tests/python/start.sh
+
+# A thread that wants the lock while another one keeps it may be late on a busy machine: again then.
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' || continue
+	for _ in 1 2 3; do
+		rm -f data
+		"$xsprof" record -q -o data -- "$python" "$here/gil.py" run >said 2>log &&
+			"$dump" -q -f ndjson data >events 2>>log &&
+			"$python" "$here/gil.py" check events <said >>log 2>&1
+		rc=$?
+		[ $rc = 0 ] && break
+	done
+	result "$version: who waited for whom, who had it meanwhile, and collections" $rc
+done < <(pythons)
+
+"$xsprof" record -q -o data --no-python -- /usr/bin/python3 "$here/gil.py" run >said 2>log
+rc=$?
+"$xsprof" report data >out 2>>log
+[ $rc = 0 ] && ! grep -q 'GIL\|garbage' out
+result "--no-python: nothing of it" $?
+
+"$xsprof" record -q -e sched -o data -- /usr/bin/python3 "$here/gil.py" run >said 2>log
+if why=$(grep '^xsprof: no events of the kernel' log); then
+	skipped "--why: who had the lock, and in which range" "$why"
+else
+	"$xsprof" report --json --why 'GIL wait' -n 40 data >reasons 2>>log &&
+		/usr/bin/python3 "$here/gil.py" why reasons <said >>log 2>&1
+	result "--why: who had the lock, and in which range" $?
+	"$xsprof" report data >out 2>>log && grep -qE '^ +Wall .* GIL .* Unknown ' out
+	result "the table of where time went has a column of it" $?
+fi
+
+if command -v cc >>log && flags=$(python3-config --embed --cflags --ldflags 2>>log); then
+	cat >embed.c <<-'END'
+		#include <Python.h>
+		int main(void)
+		{
+			Py_Initialize();
+			return PyRun_SimpleString("import gc; gc.collect()") || Py_FinalizeEx();
+		}
+	END
+	# shellcheck disable=SC2086
+	cc -o embed embed.c $flags >>log 2>&1 &&
+		"$xsprof" record -q -o data -- ./embed >>log 2>&1 &&
+		"$xsprof" report data >out 2>>log && grep -q ' garbage collection$' out
+	result "a program that embeds Python" $?
+else
+	skipped "a program that embeds Python" "no headers of Python here"
+fi
+
+# Which of the C library's functions they are: those that programs of today are linked with.
+objdump -T "$BUILD/lib/libxsprof-python.so" | sed -n 's/.* \.text.*\(GLIBC[^ ]*\) */\1 /p' |
+	sort >ours
+objdump -T "$(ldd /usr/bin/env | sed -n 's/.* => \(.*libc\.so\.6\) .*/\1/p')" |
+	sed -n 's/.* \.text.* \(GLIBC[^ ]*\) */\1 /p' | grep pthread_cond | sort >theirs
+[ -s ours ] && [ -z "$(comm -23 ours theirs)" ]
+result "the versions of the C library's own functions" $?
+finish

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The records of Python's lock, the GIL, as cause.h wants them.
+ */
+#ifndef XSPROF_CAUSE_GIL_H
+#define XSPROF_CAUSE_GIL_H
+
+#include "cause/cause.h"
+
+struct cause_gils;
+
+/* Return: 0 or -ENOMEM. */
+int cause_gils_new(const struct xsprof_trace *trace, struct cause *cause, struct cause_gils **out);
+void cause_gils_free(struct cause_gils *gils);
+/* A record of the thread with @key, after it has told where the thread is. */
+void cause_gils_event(struct cause_gils *gils, const struct xsprof_event *ev, uint64_t key);
+
+#endif /* XSPROF_CAUSE_GIL_H */
