@@ -273,12 +273,19 @@ static int add_user(const struct record_options *opts, char **env, size_t *n, ch
 }
 
 /* It does nothing where Python is not.  @path: "" where it is not to be loaded. */
-static void find_python(const struct record_options *opts, char *path, size_t size)
+static int add_python(const struct record_options *opts, char **env, size_t *n, char *path,
+		      size_t size)
 {
-	if (opts->python && library_find(LIBRARY_PYTHON, path, size) &&
-	    can_preload(opts, path, "Python's waits are"))
-		return;
-	*path = '\0';
+	if (!opts->python || !library_find(LIBRARY_PYTHON, path, size) ||
+	    !can_preload(opts, path, "Python's waits are")) {
+		if (opts->python_trace && !opts->quiet)
+			tool_note("%s is not loaded: functions of Python are not recorded",
+				  LIBRARY_PYTHON);
+		*path = '\0';
+		return 0;
+	}
+	return opts->python_trace ?
+		add(env, n, "XSPROF_PYTHON_TRACE=%s", opts->python_trace) : 0;
 }
 
 /* Into every process of the command.  What was to be preloaded anyway still is, and comes first. */
@@ -292,9 +299,10 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 	err = add_torch(opts, env, n, paths[0], PATH_MAX);
 	if (!err)
 		err = add_user(opts, env, n, paths[1], PATH_MAX);
+	if (!err)
+		err = add_python(opts, env, n, paths[2], PATH_MAX);
 	if (err)
 		return err;
-	find_python(opts, paths[2], PATH_MAX);
 	for (int i = 0; i < 3; i++)
 		if (*paths[i])
 			at += (size_t)snprintf(all + at, sizeof(all) - at, ":%s", paths[i]);

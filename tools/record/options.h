@@ -54,6 +54,7 @@ struct flight_options {
  * @torch: what is recorded of PyTorch's ops, NULL for the default
  * @cstack: their native stacks as well
  * @python: what Python's threads wait for is recorded
+ * @python_trace: modules whose functions are recorded, by commas, "all"; NULL: none
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
  * @quiet: errors only
@@ -72,6 +73,7 @@ struct record_options {
 	const char	*torch;
 	bool		cstack;
 	bool		python;
+	const char	*python_trace;
 	uint64_t	buffer;
 	uint64_t	duration;
 	int		level;

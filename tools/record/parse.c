@@ -32,6 +32,7 @@ enum {
 	OPT_TORCH,
 	OPT_NO_TORCH,
 	OPT_NO_PYTHON,
+	OPT_PYTHON_TRACE,
 	OPT_SCHED,
 };
 
@@ -50,6 +51,7 @@ static const struct option options[] = {
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
+	{ "python-trace", optional_argument, NULL, OPT_PYTHON_TRACE },
 	{ "no-python",	 no_argument,	    NULL, OPT_NO_PYTHON },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
 	{ "prefault",	 no_argument,	    NULL, OPT_PREFAULT },
@@ -103,6 +105,9 @@ static void help(void)
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too; cstack: C and C++ stacks (all,cstack)\n"
 	     "      --no-torch          do not record PyTorch's ops\n"
+	     "      --python-trace[=MODULE,...]\n"
+	     "                          each call of a Python function as well, or of those of\n"
+	     "                          some modules: train,torch.nn\n"
 	     "      --no-python         do not record Python's waits for its lock, the GIL, and\n"
 	     "                          its garbage collections\n"
 	     "      --sched             also when threads run, wait and are woken (needs the\n"
@@ -294,8 +299,15 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->torch = "off";
 		opts->cstack = false;
 		break;
+	case OPT_PYTHON_TRACE:
+		opts->python_trace = optarg ? optarg : "all";
+		if (!*opts->python_trace)
+			return tool_usage("record", "--python-trace=: names no module");
+		opts->python = true;
+		break;
 	case OPT_NO_PYTHON:
 		opts->python = false;
+		opts->python_trace = NULL;
 		break;
 	case OPT_CATEGORIES:
 		return take_categories(optarg, &opts->categories);

@@ -206,7 +206,7 @@ static void taken(struct gil *gil)
 	/* Those that wait learn that it is another thread that has it now. */
 	if (!waited && gil->wanted)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
-	python_gc_look();
+	python_look();
 }
 
 static void left(struct gil *gil)

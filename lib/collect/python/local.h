@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * What CPython makes its threads wait for: its global lock, the GIL, and its garbage collector.
+ * What CPython does and makes its threads wait for: its global lock, the GIL, its garbage
+ * collector, and on request each call of a function.
  *
  * The library is preloaded. Neither Python nor its headers are needed: hooks.c has the functions of
- * the C library by which Python makes and takes its lock, gil.c knows a GIL by how it is
- * made, and gc.c becomes one of the collector's callbacks. In a process without Python there
- * is nothing but two comparisons in each of these functions.
+ * the C library by which Python makes and takes its lock, gil.c knows a GIL by how it is made, gc.c
+ * becomes one of the collector's callbacks, and trace.c is called for each function. In a process
+ * without Python there is nothing but two comparisons in each of these functions.
  */
 #ifndef XSP_PYTHON_LOCAL_H
 #define XSP_PYTHON_LOCAL_H
@@ -26,6 +27,8 @@
  * @category: xsprof_category()
  * @name: xsprof_name_in()
  * @begin: xsprof_begin_args()
+ * @begin_plain: xsprof_emit_begin()
+ * @skip: xsprof_emit_skip()
  * @end: xsprof_emit_end()
  * @end_args: xsprof_end_args()
  * @instant: xsprof_instant_args()
@@ -37,6 +40,8 @@ struct python_user {
 	int		(*category)(const char *name);
 	xsprof_name_t	(*name)(int category, const char *text);
 	void		(*begin)(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
+	void		(*begin_plain)(xsprof_name_t name);
+	void		(*skip)(void);
 	void		(*end)(void);
 	void		(*end_args)(const struct xsprof_kv *kv, size_t n);
 	void		(*instant)(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
@@ -98,9 +103,87 @@ void gil_waited(void *gil);
 /* It waits until another has taken the GIL that it has left. */
 void gil_yields(const void *cond);
 
-/* ---- gc.c ------------------------------------------------------------------------------------ */
+/* ---- api.c ----------------------------------------------------------------------------------- */
 
-/* A thread has taken the GIL: is it time to become one of the collector's callbacks? */
-void python_gc_look(void);
+/* PyMethodDef: the same in each version. */
+struct python_method {
+	const char	*name;
+	void		*function;
+	int		flags;
+	const char	*doc;
+};
+
+#define PYTHON_METH_VARARGS	0x01
+#define PYTHON_METH_FASTCALL	0x80
+
+/**
+ * struct cpython - functions of CPython
+ * @initialized: does the interpreter run?
+ * @version: text
+ * @add_pending: a call in the main thread.  Return: not 0: there is no room for one
+ * @import: of a module, new reference
+ * @attribute: new reference
+ * @call_method: by a format, new reference
+ * @new_function: of a C function
+ * @append: to a list
+ * @tuple_item: borrowed
+ * @dict_item: borrowed, NULL: there is none
+ * @number: of an int
+ * @text: of a str, as long as that lives; NULL: it has none, and there is an error
+ * @set_profile: of the calling thread
+ * @frame_code: of a frame, new reference; NULL before 3.9
+ * @incref: another reference
+ * @decref: one less
+ * @err_clear: what is raised is not any more
+ * @none: the object
+ */
+struct cpython {
+	int		(*initialized)(void);
+	const char	*(*version)(void);
+	int		(*add_pending)(int (*call)(void *), void *argument);
+	void		*(*import)(const char *name);
+	void		*(*attribute)(void *object, const char *name);
+	void		*(*call_method)(void *object, const char *name, const char *format, ...);
+	void		*(*new_function)(struct python_method *method, void *self, void *module);
+	int		(*append)(void *list, void *object);
+	void		*(*tuple_item)(void *tuple, intptr_t at);
+	void		*(*dict_item)(void *dict, const char *key);
+	long		(*number)(void *object);
+	const char	*(*text)(void *object);
+	void		(*set_profile)(int (*call)(void *, void *, int, void *), void *object);
+	void		*(*frame_code)(void *frame);
+	void		(*incref)(void *object);
+	void		(*decref)(void *object);
+	void		(*err_clear)(void);
+	void		*none;
+};
+
+extern struct cpython cpython;
+
+/* Return: false: one is missing; the user has been told. */
+bool cpython_find(void);
+/* A reference, or NULL. */
+void cpython_drop(void *object);
+
+/* ---- begin.c, gc.c, trace.c ------------------------------------------------------------------ */
+
+/* A thread has taken the GIL: is it time to put something into the interpreter? */
+void python_look(void);
+/* With the GIL held, in the main thread. */
+void python_gc_begin(int category);
+void python_trace_begin(void);
+
+/* ---- codes.c: the functions of the program --------------------------------------------------- */
+
+struct python_code {
+	void		*code;		/* NULL: a free place */
+	xsprof_name_t	name;
+	bool		wanted;
+};
+
+/* Those whose names are to be asked for: modules, by commas; "all". */
+void python_codes_init(const char *wanted);
+/* With the GIL held.  Return: NULL: there is no room for one more. */
+const struct python_code *python_code(void *code);
 
 #endif /* XSP_PYTHON_LOCAL_H */

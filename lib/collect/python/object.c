@@ -7,11 +7,11 @@
 
 #include "collect/python/local.h"
 
-static void *python;	/* handle of the object that is Python */
+static void *object;	/* its handle */
 
 void *python_symbol(const char *name)
 {
-	return python ? dlsym(python, name) : NULL;
+	return object ? dlsym(object, name) : NULL;
 }
 
 bool python_has(const void *caller)
@@ -33,9 +33,9 @@ bool python_has(const void *caller)
 		return false;
 	}
 	/* It stays open: what is looked up in it is called as long as the process lives. */
-	if (python)
+	if (object)
 		dlclose(handle);
 	else
-		python = handle;
+		object = handle;
 	return true;
 }

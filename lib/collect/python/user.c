@@ -24,6 +24,8 @@ bool python_user_open(void)
 		{ &python_user.category, "xsprof_category" },
 		{ &python_user.name, "xsprof_name_in" },
 		{ &python_user.begin, "xsprof_begin_args" },
+		{ &python_user.begin_plain, "xsprof_emit_begin" },
+		{ &python_user.skip, "xsprof_emit_skip" },
 		{ &python_user.end, "xsprof_emit_end" },
 		{ &python_user.end_args, "xsprof_end_args" },
 		{ &python_user.instant, "xsprof_instant_args" },

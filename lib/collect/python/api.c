@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The functions of CPython's interface that are called: those that are the same in all versions.
+ */
+#include <string.h>
+
+#include "collect/common/say.h"
+#include "collect/python/local.h"
+
+struct cpython cpython;
+
+bool cpython_find(void)
+{
+	const struct {
+		void		*to;
+		const char	*name;
+	} symbols[] = {
+		{ &cpython.initialized, "Py_IsInitialized" },
+		{ &cpython.version, "Py_GetVersion" },
+		{ &cpython.add_pending, "Py_AddPendingCall" },
+		{ &cpython.import, "PyImport_ImportModule" },
+		{ &cpython.attribute, "PyObject_GetAttrString" },
+		{ &cpython.call_method, "PyObject_CallMethod" },
+		{ &cpython.new_function, "PyCFunction_NewEx" },
+		{ &cpython.append, "PyList_Append" },
+		{ &cpython.tuple_item, "PyTuple_GetItem" },
+		{ &cpython.dict_item, "PyDict_GetItemString" },
+		{ &cpython.number, "PyLong_AsLong" },
+		{ &cpython.text, "PyUnicode_AsUTF8" },
+		{ &cpython.set_profile, "PyEval_SetProfile" },
+		{ &cpython.incref, "Py_IncRef" },
+		{ &cpython.decref, "Py_DecRef" },
+		{ &cpython.err_clear, "PyErr_Clear" },
+		{ &cpython.none, "_Py_NoneStruct" },
+	};
+	void *symbol;
+
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		symbol = python_symbol(symbols[i].name);
+		if (!symbol) {
+			collect_say("Python has no %s: its collections and functions are not "
+				    "recorded", symbols[i].name);
+			return false;
+		}
+		memcpy(symbols[i].to, &symbol, sizeof(symbol));
+	}
+	/* From 3.9 on. */
+	symbol = python_symbol("PyFrame_GetCode");
+	memcpy(&cpython.frame_code, &symbol, sizeof(symbol));
+	return true;
+}
+
+void cpython_drop(void *object)
+{
+	if (object)
+		cpython.decref(object);
+}
