@@ -4,8 +4,8 @@
 # Measures everything that has a bar, prints the table and writes $BUILD/bench.json.
 # `make bench` installs and builds first. Documentation/benchmarks.md says what each row is.
 # Every number is measured in this run. Usage: tests/bench/run.sh [PART...]
-# parts: marker ops opencl cupti lttng disk record dump save memory large device tracer (default:
-# all of these), torch (of which PyTorch's wheel is downloaded)
+# parts: marker ops python opencl cupti lttng disk record dump save memory large device tracer
+# (default: all of these), torch (of which PyTorch's wheel is downloaded)
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -16,7 +16,7 @@ work=$BUILD/bench
 raw=$work/raw.tsv
 runs=9
 
-all="marker ops opencl cupti lttng disk record dump save memory large device tracer"
+all="marker ops python opencl cupti lttng disk record dump save memory large device tracer"
 parts=${*:-$all}
 status=0
 lttng_pid=
@@ -719,6 +719,14 @@ part_cupti()
 	less cupti_growth 100000000 "$n" activities
 }
 
+part_python()
+{
+	tests/bench/python-cost.py "$bin/xsprof" "$BUILD/lib/libxsprof-python.so" "$work" \
+		/usr/bin/python3 >"$work/python.tsv" ||
+		{ fail "python: a measurement failed, see above"; return; }
+	cat "$work/python.tsv" >>"$raw"
+}
+
 # Programs as users run them, so that all is as it is for these: processes in turn, no priority.
 part_torch()
 {
@@ -740,7 +748,8 @@ part_torch()
 
 for p in $parts; do
 	case $p in
-	marker|ops|opencl|cupti|lttng|disk|record|dump|save|memory|large|device|tracer|torch) ;;
+	marker|ops|python|opencl|cupti|lttng|disk|record|dump) ;;
+	save|memory|large|device|tracer|torch) ;;
 	*) say "$p: no such part: $all torch"; exit 2 ;;
 	esac
 	say "$p ($((SECONDS - began)) s)"
