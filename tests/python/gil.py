@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads that make each other wait, for gil.sh.
 
-Usage: gil.py run, gil.py check EVENTS, or gil.py why REASONS.
+Usage: gil.py run, gil.py steps, gil.py check EVENTS, or gil.py why REASONS.
 
 run: prints a JSON line for each process: its number, and those of the thread that keeps the GIL
-and of the one that waits for it. check and why: read these from stdin. EVENTS: the capture as
-NDJSON. REASONS: what report --json --why 'GIL wait' prints.
+and of the one that waits for it. steps: in the fifth of nine "turn" it waits for long. check and
+why: read these from stdin. EVENTS: the capture as NDJSON. REASONS: what report --json --why
+'GIL wait' prints.
 """
 import ctypes
 import gc
@@ -81,6 +82,17 @@ def run():
         os._exit(0)
     if os.waitpid(pid, 0)[1]:
         sys.exit("the child failed")
+
+
+def steps():
+    keep = ctypes.PyDLL(None).usleep
+    for turn in range(9):
+        with xsprof.range("turn"):
+            if turn == 4:
+                other = threading.Thread(target=keep, args=(200_000,))
+                other.start()
+            time.sleep(0.01)
+    other.join()
 
 
 # ---- check ---------------------------------------------------------------------------------------
@@ -163,6 +175,8 @@ def why(path):
 
 if sys.argv[1] == "run":
     run()
+elif sys.argv[1] == "steps":
+    steps()
 elif sys.argv[1] == "why":
     why(sys.argv[2])
 else:

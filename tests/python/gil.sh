@@ -39,6 +39,14 @@ else
 	result "--why: who had the lock, and in which range" $?
 	"$xsprof" report data >out 2>>log && grep -qE '^ +Wall .* GIL .* Unknown ' out
 	result "the table of where time went has a column of it" $?
+	"$xsprof" record -q -e sched -o data -- /usr/bin/python3 "$here/gil.py" steps >out 2>log
+	"$xsprof" report --steps=turn data >out 2>>log
+	cat out >>log
+	grep -qE '^step 5: .* the thread was .* more waiting for the GIL' out &&
+		sed -n 's/^  look at: xsprof //p' out | sed -n 1p >hint &&
+		grep -q "^report --why 'GIL wait' -n 1 --tid" hint &&
+		eval "\"$xsprof\" $(cat hint)" 2>>log | grep -q 'waiting for the GIL, held by'
+	result "a step that waits for it, and what to look at" $?
 fi
 
 if command -v cc >>log && flags=$(python3-config --embed --cflags --ldflags 2>>log); then

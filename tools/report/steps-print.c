@@ -103,7 +103,7 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	uint64_t least = excess / 10 ? excess / 10 : 1;
 	const char *sep = "";
 	char wall[32], usual[32];
-	bool idle;
+	bool idle, gil, named;
 
 	printf("step %" PRIu64 ": %s%s, the median is %s: ", step->number,
 	       step->how == STEP_ENDED ? "" : "not over after ",
@@ -125,8 +125,13 @@ static void print_slow(const struct report_steps *steps, const struct report_ste
 	 * them.  Of others, where nothing ran that the program tells of, it is between what did;
 	 * of ranges that end where the step begins nothing is in it.
 	 */
+	gil = step->told && step->cause.v[CAUSE_GIL] > m->cause[CAUSE_GIL] + excess / 3;
 	idle = step->told && excess_of(step, m, STEP_UNKNOWN) > excess / 2;
-	if (step->told && steps->range && (m->columns <= 1 || idle) && !strchr(steps->range, '\''))
+	named = step->told && steps->range && !strchr(steps->range, '\'');
+	if (gil)
+		printf("  look at: xsprof report --why 'GIL wait' -n 1 --tid %u --from ",
+		       step->tid);
+	else if (named && (m->columns <= 1 || idle))
 		printf("  look at: xsprof report --why '%s' -n 1 --tid %u --from ", steps->range,
 		       step->tid);
 	else
