@@ -20,34 +20,49 @@ import time
 import xsprof
 
 HOLDS = 5
-HELD_MS = 40
+HELD_MS = 60
 
 
-def hold(keep, go, done):
-    """Keeps the GIL over and over: a call through PyDLL does not leave it."""
+class Keeper:
+    """Makes a thread wait for the GIL for HELD_MS at least, on however busy a machine."""
+    def __init__(self):
+        self.ends = os.pipe()
+        os.set_inheritable(self.ends[1], True)
+        # PyDLL does not leave the GIL. The shell wakes the other thread, and sleeps when that waits
+        # in a call of futex().
+        self.system = ctypes.PyDLL(None).system
+        self.command = ("echo >&%d; until grep -q '^%d ' /proc/%d/task/%%d/syscall; do :; done; "
+                        "sleep %.3f" % (self.ends[1], 202 if os.uname().machine == "x86_64" else 98,
+                                        os.getpid(), HELD_MS / 1000))
+
+    def keep(self, waiter):
+        if self.system((self.command % waiter).encode()):
+            sys.exit("gil.py: the shell failed")
+
+    def wait(self):
+        """The thread that is to wait for it."""
+        os.read(self.ends[0], 1)
+
+
+def hold(keeper, waiter, go):
+    """Keeps the GIL over and over."""
     for _ in range(HOLDS):
-        go.wait()
-        go.clear()
+        go.acquire()
         with xsprof.range("keeps it"):
-            keep(HELD_MS * 1000)
-        done.set()
+            keeper.keep(waiter)
 
 
 def waits():
-    """This thread wants the GIL each time that the other has just taken it for long."""
-    keep = ctypes.PyDLL(None).usleep
-    go, done = threading.Event(), threading.Event()
-    other = threading.Thread(target=hold, args=(keep, go, done))
+    """This thread wants the GIL each time that the other has it for long."""
+    keeper, go, waiter = Keeper(), threading.Semaphore(0), threading.get_native_id()
+    other = threading.Thread(target=hold, args=(keeper, waiter, go))
     other.start()
     for _ in range(HOLDS):
-        go.set()
-        # Until the other one is in its call this one gets the GIL back at once.
-        while not done.is_set():
-            time.sleep(0.0005)
-        done.clear()
+        go.release()
+        keeper.wait()
     other.join()
-    print(json.dumps({"pid": os.getpid(), "holder": other.native_id,
-                      "waiter": threading.get_native_id()}), flush=True)
+    print(json.dumps({"pid": os.getpid(), "holder": other.native_id, "waiter": waiter}),
+          flush=True)
 
 
 def turns(seconds):
@@ -85,13 +100,14 @@ def run():
 
 
 def steps():
-    keep = ctypes.PyDLL(None).usleep
+    keeper, waiter = Keeper(), threading.get_native_id()
     for turn in range(9):
         with xsprof.range("turn"):
             if turn == 4:
-                other = threading.Thread(target=keep, args=(200_000,))
+                other = threading.Thread(target=keeper.keep, args=(waiter,))
                 other.start()
-            time.sleep(0.01)
+                keeper.wait()
+            time.sleep(0.001)
     other.join()
 
 
@@ -125,8 +141,7 @@ def held(events, pid):
 
 def check_process(events, said):
     waits_ = ranges(events, said["pid"], "GIL wait")
-    # One may begin a moment after the call does.
-    long = [w for w in waits_ if w[0] == said["waiter"] and w[2] - w[1] > HELD_MS * 900_000 and
+    long = [w for w in waits_ if w[0] == said["waiter"] and w[2] - w[1] > HELD_MS * 1_000_000 and
             w[3].get("held_by") == said["holder"]]
     assert len(long) == HOLDS, (waits_, said)
     for tid, begin, end, args, _ in waits_:
@@ -137,7 +152,7 @@ def check_process(events, said):
     # Who has waited has it now, so nobody else does.
     for tid, _, end, _, _ in waits_:
         assert not [s for s in spans if s[0] < end < s[1] and s[2] != tid], (tid, end)
-    kept = [s for s in spans if s[2] == said["holder"] and s[1] - s[0] > HELD_MS * 900_000]
+    kept = [s for s in spans if s[2] == said["holder"] and s[1] - s[0] > HELD_MS * 1_000_000]
     assert len(kept) == HOLDS, kept
     print("# process %d: %d waits, %d spans" % (said["pid"], len(waits_), len(spans)))
 
@@ -162,7 +177,7 @@ def why(path):
     found = 0
     for window in windows:
         assert sum(c["ns"] for c in window["causes"]) == window["wall_ns"], window
-        if window["tid"] not in said or window["wall_ns"] < HELD_MS * 900_000:
+        if window["tid"] not in said or window["wall_ns"] < HELD_MS * 1_000_000:
             continue
         held_by = [c for c in window["causes"] if c["class"] == "gil" and c.get("by")]
         if not held_by or held_by[0]["by"]["tid"] != said[window["tid"]]:
