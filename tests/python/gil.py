@@ -28,15 +28,16 @@ class Keeper:
     def __init__(self):
         self.ends = os.pipe()
         os.set_inheritable(self.ends[1], True)
-        # PyDLL does not leave the GIL. The shell wakes the other thread, and sleeps when that waits
-        # in a call of futex().
+        # PyDLL does not leave the GIL. The shell wakes the other thread, which runs from then on
+        # until it waits for that, and sleeps itself.
         self.system = ctypes.PyDLL(None).system
-        self.command = ("echo >&%d; until grep -q '^%d ' /proc/%d/task/%%d/syscall; do :; done; "
-                        "sleep %.3f" % (self.ends[1], 202 if os.uname().machine == "x86_64" else 98,
-                                        os.getpid(), HELD_MS / 1000))
+        self.command = ("echo >&%d; state=; until [ \"$state\" = S ]; do "
+                        "read -r state </proc/%d/task/%%d/stat || exit 1; state=${state##*) }; "
+                        "state=${state%%%% *}; done; sleep %.3f" %
+                        (self.ends[1], os.getpid(), HELD_MS / 1000))
 
     def keep(self, waiter):
-        if self.system((self.command % waiter).encode()):
+        if self.system(self.command.replace("%d", str(waiter)).encode()):
             sys.exit("gil.py: the shell failed")
 
     def wait(self):
