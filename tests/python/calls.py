@@ -139,26 +139,35 @@ def count():
     print(json.dumps(calls))
 
 
+def nested(calls):
+    """Each call of a thread with the name of that around it, "" for none."""
+    stack = []
+    for begin, end, name in sorted(calls, key=lambda c: (c[0], -c[1])):
+        while stack and stack[-1][0] <= begin and stack[-1][0] < end:
+            stack.pop()
+        assert not stack or end <= stack[-1][0], ("calls overlap", name, stack[-1])
+        yield name, stack[-1][1] if stack else ""
+        stack.append((end, name))
+
+
 def check(path):
     expected = json.load(sys.stdin)
-    stacks, calls = collections.defaultdict(list), collections.Counter()
+    threads, calls = collections.defaultdict(list), collections.Counter()
     with open(path, encoding="utf-8") as f:
         for event in map(json.loads, f):
-            stack = stacks[event["tid"]]
-            if event["type"] == "begin":
-                stack.append(event)
-            elif event["type"] == "end":
-                assert stack, ("an end with nothing open", event)
-                stack.pop()
-            if event["type"] == "begin" and event["cat"] == "python_function":
-                where, function = event["name"].rsplit(": ", 1)
-                file, line = where.rstrip(")").rsplit("(", 1)
-                assert file.endswith("/" + FILE), event
-                calls["%s: %s" % (line, function.rsplit(".", 1)[-1])] += 1
-                if function.startswith("fib") and len(stack) > 1:
-                    around = stack[-2]["name"].rsplit(": ", 1)[-1]
-                    assert around in ("fib", "main", "work"), (around, event)
-    assert not any(stacks.values()), stacks
+            if event.get("cat") != "python_function":
+                continue
+            assert event["type"] == "complete", event
+            where, function = event["name"].rsplit(": ", 1)
+            file, line = where.rstrip(")").rsplit("(", 1)
+            assert file == FILE, event
+            name = "%s: %s" % (line, function.rsplit(".", 1)[-1])
+            calls[name] += 1
+            threads[event["tid"]].append((event["begin_ns"], event["ns"], name))
+    for own in threads.values():
+        for name, around in nested(own):
+            if name.endswith(": fib"):
+                assert around.split()[-1] in ("fib", "main", "work"), (name, around)
     differ = {k: (calls.get(k), expected.get(k)) for k in {*calls, *expected}
               if calls.get(k) != expected.get(k)}
     assert not differ, differ

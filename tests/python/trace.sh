@@ -32,6 +32,86 @@ json.dumps(json.loads("[1]"))' >out 2>log && "$xsprof" report data >report 2>>lo
 	grep -q 'json/decoder.py' report && ! grep -q 'json/encoder.py\|json/__init__.py' report
 result "of some modules: no others" $?
 
+# Up to 3.11 there is one hook: what another has it for is not recorded, and it is said.
+cat >taken.py <<'END'
+import cProfile, gc
+def inner(): pass
+def outer():
+    for _ in range(10): inner()
+outer()
+other = cProfile.Profile()
+other.enable(); outer(); other.disable()
+gc.collect()
+outer()
+END
+while read -r version python; do
+	case $version in 3.9.*|3.10.*|3.11.*) ;; *) continue ;; esac
+	"$xsprof" record -q --python-trace=taken -o data -- "$python" taken.py >out 2>log &&
+		"$xsprof" report data >report 2>>log && cat report >>log &&
+		grep -qE '^ +20 .* taken.py\(2\): inner$' report &&
+		grep -qE '^ +1 +instant .*functions not recorded: another has the hook$' report &&
+		grep -qE '^ +1 +instant .*functions recorded again$' report
+	result "$version: another profiler takes the hook, and gives it back" $?
+done < <(pythons)
+
+cat >markers.py <<'END'
+import os, time
+import xsprof
+class Around:
+    """Its range begins in one function and ends in another."""
+    def __enter__(self):
+        self.range = xsprof.range("around")
+        self.range.__enter__()
+    def __exit__(self, *args):
+        return self.range.__exit__(*args)
+def short(): pass
+def main():
+    with Around():
+        time.sleep(0.05)
+    short()
+    if not os.fork():
+        short()
+        os._exit(0)
+    os.wait()
+main()
+END
+while read -r version python; do
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
+	"$xsprof" record -q --python-trace=markers -o data -- "$python" markers.py >out 2>log &&
+		"$xsprof" report --json data >report 2>>log &&
+		"$python" - report >>log 2>&1 <<-'END'
+			import json, sys
+			rows = {r["name"].split(": ")[-1].split(".")[-1]: r
+			        for r in json.load(open(sys.argv[1]))["ranges"]}
+			around = rows["around"]
+			assert around["min_ns"] >= 50_000_000 and not around["cut"], around
+			assert rows["__enter__"]["count"] == rows["__exit__"]["count"] == 1, rows
+			# One of them in the child, which has not its parent's calls.
+			assert rows["short"]["count"] == 2 and rows["main"]["count"] == 1, rows
+		END
+	result "$version: ranges that begin in one function and end in another" $?
+	"$xsprof" record -q --python-trace -o data -- "$python" -c 'import gc, threading
+one = gc.callbacks[0]
+for arguments in ((), ("start",), (5, 5), ("\udc80", {}), ("start", {"generation": "x"}),
+                  ("stop", {"collected": None}), ("stop", 7)):
+    one(*arguments)
+hook = getattr(threading, "getprofile", lambda: None)()
+for arguments in ((), (1, "call", 2), (None, None, None)):
+    if hook:
+        hook(*arguments)
+print("done")' >out 2>log && grep -qx done out || ! cat out >>log
+	result "$version: what is called back may be called by the program" $?
+done < <(pythons)
+
+(mkdir -p deep/train && cd deep/train && cp ../../taken.py job.py &&
+	"$xsprof" record -q --python-trace=train -o ../../data -- /usr/bin/python3 ../train/job.py
+) >out 2>log && "$xsprof" report data >report 2>>log && ! grep -q 'job.py' report &&
+	"$xsprof" record -q --python-trace=job -o data -- \
+		/usr/bin/python3 deep/../deep/train/job.py >out 2>>log &&
+	"$xsprof" report data >report 2>>log &&
+	grep -q ' job.py(2): inner$' report || ! cat report >>log
+result "a module is called as an import finds it, wherever its folder is" $?
+
 "$xsprof" record -q -o data -- /usr/bin/python3 "$here/calls.py" run >out 2>log &&
 	"$xsprof" report data >report 2>>log && ! grep -q 'calls.py' report
 result "without the option: no function" $?

@@ -57,8 +57,8 @@ has "$name: the same with all memory at once" err "^xsprof: XSPROF_RECORD: $say 
 name="rings that are too small"
 run "$xsprof" record -o s.data -- "$actor" lose 300000
 has "$name: what helps" err \
-	'^xsprof: events were lost: rings were full before they were read: take a larger '\
-'--buffer-size .-b., fewer --categories, or -m overwrite to keep the latest'
+	'^xsprof: events were lost: rings were full before they were read, and there was no room '\
+'for larger ones: name a larger tmpfs in XSPROF_SHM_DIR'
 run "$xsprof" record -q -o s.data -- "$actor" lose 300000
 is "$name: not a word with -q" "$(cat err)" ""
 umount "$shm"

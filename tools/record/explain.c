@@ -74,6 +74,10 @@ void record_explain_losses(const struct recording *r)
 	else if (r->opts.mode && !strcmp(r->opts.mode, "overwrite"))
 		tool_note("events were overwritten before they were read: the latest are kept; "
 			  "a larger --buffer-size (-b) or fewer --categories keep more");
+	else if (r->small)
+		tool_note("events were lost: rings were full before they were read, and there was "
+			  "no room for larger ones: name a larger tmpfs in XSPROF_SHM_DIR, take "
+			  "fewer --categories, or -m overwrite to keep the latest");
 	else
 		tool_note("events were lost: rings were full before they were read: take a larger "
 			  "--buffer-size (-b), fewer --categories, or -m overwrite to keep the "

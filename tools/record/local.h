@@ -30,6 +30,7 @@
  * @progress: what is shown of it
  * @stats: how it ended
  * @full: the tmpfs of the rings was full at some time
+ * @small: it had no room for rings of the usual size
  * @file_error: the capture could not be written as it should
  */
 struct recording {
@@ -48,6 +49,7 @@ struct recording {
 	struct progress			progress;
 	struct xsp_drain_stats		stats;
 	bool				full;
+	bool				small;
 	int				file_error;
 };
 

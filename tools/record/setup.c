@@ -177,6 +177,7 @@ static void choose_ring(struct recording *r, uint64_t room, const char *have)
 	while (ring > RING_LEAST && rings_of(&r->opts, ring) > room / ROOM_SHARE)
 		ring /= 2;
 	r->opts.buffer = ring;
+	r->small = true;
 	tool_format_bytes(size, sizeof(size), ring);
 	if (!r->opts.quiet)
 		tool_note("%s are free in the tmpfs of %s: rings of %s are used; a larger tmpfs, "

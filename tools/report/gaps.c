@@ -198,11 +198,20 @@ static void take_back(struct gaps *gaps, const struct xsprof_range *range)
 	gaps->nr = kept;
 }
 
+/* What Python makes a thread wait for is why there is a gap, and not its end. */
+static bool is_wait(const struct gaps *gaps, const struct xsprof_range *range)
+{
+	const struct xsprof_trace *trace = gaps->report->source.trace;
+
+	return trace && !strcmp(xsprof_trace_category(trace, range->producer, range->name),
+				"python");
+}
+
 void gaps_range(struct gaps *gaps, const struct xsprof_range *range)
 {
 	struct thread *th;
 
-	if (!why_on_thread(range) || range->depth)
+	if (!why_on_thread(range) || range->depth || is_wait(gaps, range))
 		return;
 	th = get_thread(gaps, range->producer, range->tid);
 	if (th->end > range->begin_ns)

@@ -94,6 +94,7 @@ enum why_kind {
  * @stream: STREAM: which
  * @seen: when it became known
  * @sum: by class
+ * @next: while it is active: another one of a place of @by_key
  * @items: causes, longest first in the end
  */
 struct why_window {
@@ -110,6 +111,7 @@ struct why_window {
 	uint32_t	stream;
 	uint64_t	seen;
 	struct cause_sum sum;
+	struct why_window *next;
 	struct why_item	*items;
 	uint32_t	nr_items;
 };
@@ -121,6 +123,7 @@ struct why_named {
 };
 
 #define WHY_NAMED	4096u
+#define WHY_PLACES	256u
 
 /**
  * struct why - a report of reasons under way
@@ -134,6 +137,7 @@ struct why_named {
  * @names: of tasks, as the tracer has them
  * @named: as the module has them, WHY_NAMED of them
  * @active: windows that the time is in
+ * @by_key: the same, by their threads
  * @places: where the ops of windows were called: those of ranges, and those behind gaps
  * @holders: what threads are in that may have what others wait for
  */
@@ -151,6 +155,7 @@ struct why {
 	struct cause		*cause;
 	struct cause_reader	*reader;
 	struct why_window	**active;
+	struct why_window	*by_key[WHY_PLACES];
 	uint32_t		nr_active;
 	uint32_t		next;
 	struct report_places	*places;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "cause/sched.h"
 #include "report/why-local.h"
 
@@ -172,23 +173,31 @@ static void add(struct why *why, struct why_window *w, const struct cause_segmen
 	}
 }
 
+static struct why_window **place_of(struct why *why, uint64_t key)
+{
+	return &why->by_key[xsp_hash_mix(key) % WHY_PLACES];
+}
+
 void why_segment(void *data, const struct cause_segment *segment)
 {
 	struct why *why = data;
 
-	for (uint32_t i = 0; i < why->nr_active; i++)
-		if (why->active[i]->key == segment->key)
-			add(why, why->active[i], segment);
+	for (struct why_window *w = *place_of(why, segment->key); w; w = w->next)
+		if (w->key == segment->key)
+			add(why, w, segment);
 }
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
 static void leave(struct why *why, uint32_t i)
 {
-	struct why_window *w = why->active[i];
+	struct why_window *w = why->active[i], **link;
 
 	cause_flush(why->cause, w->key, w->end);
 	cause_unwatch(why->cause, w->key);
+	for (link = place_of(why, w->key); *link != w; link = &(*link)->next)
+		;
+	*link = w->next;
 	why->active[i] = why->active[--why->nr_active];
 }
 
@@ -215,8 +224,11 @@ void why_advance(struct why *why, uint64_t ns)
 		struct why_window *w = &why->windows[why->next++];
 
 		leave_until(why, w->begin);
-		if (cause_watch(why->cause, w->key))
-			why->active[why->nr_active++] = w;
+		if (!cause_watch(why->cause, w->key))
+			continue;
+		why->active[why->nr_active++] = w;
+		w->next = *place_of(why, w->key);
+		*place_of(why, w->key) = w;
 	}
 	leave_until(why, ns);
 }

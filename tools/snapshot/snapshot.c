@@ -22,6 +22,7 @@
  * @who: of which processes
  * @quiet: errors only
  * @allow_lost: lost records are no matter for the exit status
+ * @left_out: files that could not be taken
  */
 struct asked {
 	struct snapshot		snap;
@@ -29,7 +30,10 @@ struct asked {
 	struct attach		who;
 	bool			quiet;
 	bool			allow_lost;
+	unsigned int		left_out;
 };
+
+#define LEFT_OUT_SAID	5u
 
 static void help(void)
 {
@@ -64,7 +68,7 @@ static int add(void *data, const struct found *found)
 	else
 		err = snapshot_add_file(&asked->snap, found->dirfd, found->name, NULL);
 	/* One that its recorder took away meanwhile is in the recorder's file. */
-	if (err && err != -ENOENT)
+	if (err && err != -ENOENT && asked->left_out++ < LEFT_OUT_SAID)
 		tool_note("%s/%s: left out: %s", found->path, found->name, xsp_ctl_strerror(err));
 	return 0;
 }
@@ -82,6 +86,8 @@ static int run(struct asked *asked)
 	if (status)
 		return status;
 	status = find_producers(&asked->who, add, asked);
+	if (asked->left_out > LEFT_OUT_SAID)
+		tool_note("%u more are left out", asked->left_out - LEFT_OUT_SAID);
 	if (!status)
 		status = attach_check_met(&asked->who);
 	if (!status && !asked->snap.number)

@@ -23,15 +23,19 @@ bool cpython_find(void)
 		{ &cpython.call_method, "PyObject_CallMethod" },
 		{ &cpython.new_function, "PyCFunction_NewEx" },
 		{ &cpython.append, "PyList_Append" },
+		{ &cpython.list_size, "PyList_Size" },
+		{ &cpython.list_item, "PyList_GetItem" },
 		{ &cpython.tuple_item, "PyTuple_GetItem" },
 		{ &cpython.dict_item, "PyDict_GetItemString" },
 		{ &cpython.number, "PyLong_AsLong" },
 		{ &cpython.text, "PyUnicode_AsUTF8" },
 		{ &cpython.set_profile, "PyEval_SetProfile" },
+		{ &cpython.new_capsule, "PyCapsule_New" },
 		{ &cpython.incref, "Py_IncRef" },
 		{ &cpython.decref, "Py_DecRef" },
 		{ &cpython.err_clear, "PyErr_Clear" },
 		{ &cpython.none, "_Py_NoneStruct" },
+		{ &cpython.frame_type, "PyFrame_Type" },
 	};
 	void *symbol;
 
@@ -44,10 +48,24 @@ bool cpython_find(void)
 		}
 		memcpy(symbols[i].to, &symbol, sizeof(symbol));
 	}
+	symbol = python_symbol("Py_IsFinalizing");
+	if (!symbol)
+		symbol = python_symbol("_Py_IsFinalizing");
+	memcpy(&cpython.finalizing, &symbol, sizeof(symbol));
 	/* From 3.9 on. */
 	symbol = python_symbol("PyFrame_GetCode");
 	memcpy(&cpython.frame_code, &symbol, sizeof(symbol));
 	return true;
+}
+
+const char *cpython_text_of(void *tuple, intptr_t at)
+{
+	void *item = cpython.tuple_item(tuple, at);
+	const char *text = item ? cpython.text(item) : NULL;
+
+	if (!text)
+		cpython.err_clear();
+	return text;
 }
 
 void cpython_drop(void *object)

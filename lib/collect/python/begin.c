@@ -17,10 +17,19 @@ static int begin(void *unused)
 	return 0;
 }
 
+enum { NEW, BUSY, ASKED };
+
+static int state;
+
+void python_look_again(void)
+{
+	/* In the child of a fork it goes on. */
+	if (cpython.initialized && !cpython.initialized())
+		__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
+}
+
 void python_look(void)
 {
-	enum { NEW, BUSY, ASKED };
-	static int state;
 	int is = NEW;
 
 	/* Each collection is a little slower from then on: only where somebody records. */

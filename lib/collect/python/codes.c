@@ -11,18 +11,20 @@
 #include "collect/python/local.h"
 
 #define SLOTS		(1u << 16)	/* a power of two */
-#define CODES_MAX	(SLOTS / 2)
+#define CODES_MAX	(SLOTS / 2)	/* that are kept */
 #define TEXT_MAX	512u
 
 static struct python_code codes[SLOTS];
 static uint32_t nr_codes;
 static char *words;		/* each ended by a 0, the last by two; NULL: all */
 static int category;
+static void *sys;		/* the module */
 
-void python_codes_init(const char *wanted)
+void python_codes_init(const char *wanted, void *module)
 {
 	size_t len = strlen(wanted);
 
+	sys = module;
 	category = python_user.category("python_function");
 	if (category < 0)
 		category = 0;
@@ -34,21 +36,12 @@ void python_codes_init(const char *wanted)
 		words[i] = wanted[i] == ',' ? 0 : wanted[i] == '.' ? '/' : wanted[i];
 }
 
-/* Is it a module's, or a package's: .../WORD.py, .../WORD/...? */
+/* Is it the module's of that name, or one of the package's? */
 static bool is_of(const char *file, const char *word)
 {
 	size_t len = strlen(word);
-	const char *at = file;
 
-	while ((at = strstr(at, word))) {
-		bool begins = at == file || at[-1] == '/';
-		const char *end = at + len;
-
-		if (begins && (*end == '/' || !strcmp(end, ".py")))
-			return true;
-		at++;
-	}
-	return false;
+	return !strncmp(file, word, len) && (file[len] == '/' || !strcmp(file + len, ".py"));
 }
 
 static bool is_wanted(const char *file)
@@ -61,18 +54,33 @@ static bool is_wanted(const char *file)
 	return false;
 }
 
-/* Below a folder of packages its path is that of the package. */
-static const char *below_packages(const char *file)
+/*
+ * As imports find it: below the longest of sys.path's folders, where one is above it. The list
+ * changes while the program runs.
+ */
+static const char *below_path(const char *file)
 {
-	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
-	const char *at;
+	void *list = cpython.attribute(sys, "path");
+	intptr_t n = list ? cpython.list_size(list) : 0;
+	size_t best = 0;
 
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		at = strstr(file, folders[i]);
-		if (at)
-			return at + strlen(folders[i]);
+	for (intptr_t i = 0; i < n; i++) {
+		void *item = cpython.list_item(list, i);
+		const char *folder = item ? cpython.text(item) : NULL;
+		size_t len = folder ? strlen(folder) : 0;
+
+		if (!folder) {
+			cpython.err_clear();
+			continue;
+		}
+		while (len && folder[len - 1] == '/')
+			len--;
+		if (len > best && !strncmp(file, folder, len) && file[len] == '/')
+			best = len;
 	}
-	return file;
+	cpython.err_clear();
+	cpython_drop(list);
+	return best ? file + best + 1 : file;
 }
 
 /* A copy, "?" where it is no text. */
@@ -97,6 +105,19 @@ static bool has(void *object, const char *attribute)
 	return value;
 }
 
+/* Its path in @to, of TEXT_MAX bytes. */
+static void find_file(char *to, void *code)
+{
+	char path[TEXT_MAX], *real = NULL;
+
+	copy_text(path, code, "co_filename");
+	/* A program that was named from another folder. */
+	if (strstr(path, "/../") || strstr(path, "/./"))
+		real = realpath(path, NULL);
+	snprintf(to, TEXT_MAX, "%s", below_path(real ? real : path));
+	free(real);
+}
+
 static void describe(struct python_code *known, void *code)
 {
 	/* Before 3.11 a code knows the last part of its name alone. */
@@ -104,31 +125,35 @@ static void describe(struct python_code *known, void *code)
 	char file[TEXT_MAX], function[TEXT_MAX], text[2 * TEXT_MAX + 32];
 	void *line;
 
-	copy_text(file, code, "co_filename");
+	find_file(file, code);
 	known->wanted = is_wanted(file);
 	if (!known->wanted)
 		return;
 	copy_text(function, code, name);
 	line = cpython.attribute(code, "co_firstlineno");
-	snprintf(text, sizeof(text), "%s(%ld): %s", below_packages(file),
-		 line ? cpython.number(line) : 0, function);
+	snprintf(text, sizeof(text), "%s(%ld): %s", file, line ? cpython.number(line) : 0,
+		 function);
 	cpython_drop(line);
 	known->name = python_user.name(category, text);
 }
 
-const struct python_code *python_code(void *code)
+const struct python_code *python_code(void *code, bool keep_all)
 {
 	uint32_t at = (uint32_t)(((uintptr_t)code * 0x9e3779b97f4a7c15u) >> 40) % SLOTS;
+	static struct python_code other;	/* one that is not kept */
 	struct python_code *known;
 
 	for (known = &codes[at]; known->code; known = &codes[at = (at + 1) % SLOTS])
 		if (known->code == code)
 			return known;
-	if (nr_codes == CODES_MAX)
-		return NULL;
+	other = (struct python_code){ 0 };
+	describe(&other, code);
+	/* There may be any number of them; more than these are described each time. */
+	if (nr_codes == CODES_MAX || (!other.wanted && !keep_all))
+		return &other;
 	nr_codes++;
 	cpython.incref(code);
+	*known = other;
 	known->code = code;
-	describe(known, code);
 	return known;
 }

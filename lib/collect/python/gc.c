@@ -19,10 +19,11 @@ static bool get(void *info, const char *key, long *v)
 {
 	void *item = info ? cpython.dict_item(info, key) : NULL;
 
-	if (!item)
-		return false;
-	*v = cpython.number(item);
-	return true;
+	*v = item ? cpython.number(item) : -1;
+	/* The program may call us by itself, with anything. */
+	if (*v == -1)
+		cpython.err_clear();
+	return *v != -1;
 }
 
 static void begins(void *info)
@@ -55,18 +56,19 @@ static void ends(void *info)
 /* gc's callback: (phase, info). */
 static void *called(void *self, void *arguments)
 {
-	const char *phase;
+	const char *phase = cpython_text_of(arguments, 0);
+	void *info = phase ? cpython.tuple_item(arguments, 1) : NULL;
 
 	(void)self;
-	if (python_recorded()) {
-		phase = cpython.text(cpython.tuple_item(arguments, 0));
-		if (phase && !strcmp(phase, "start"))
-			begins(cpython.tuple_item(arguments, 1));
-		else if (phase && open)
-			ends(cpython.tuple_item(arguments, 1));
-	} else {
+	if (!info)
+		cpython.err_clear();
+	python_trace_look();
+	if (!python_recorded())
 		open = false;
-	}
+	else if (phase && !strcmp(phase, "start"))
+		begins(info);
+	else if (open)
+		ends(info);
 	cpython.incref(cpython.none);
 	return cpython.none;
 }

@@ -85,7 +85,7 @@ static struct gil *find(const char *cond)
 /* ---- which there are ------------------------------------------------------------------------- */
 
 /* Return: false: nothing can be recorded. */
-static bool prepare(void)
+static bool prepare(const void *caller)
 {
 	enum { NEW, READY, OFF };
 	static int state;
@@ -95,7 +95,7 @@ static bool prepare(void)
 	if (state != NEW)
 		return state == READY;
 	state = OFF;
-	if (!python_user_open())
+	if (!python_open(caller) || !python_user_open())
 		return false;
 	category = python_user.category("python");
 	if (category < 0)
@@ -132,10 +132,18 @@ static void add(const char *cond)
 		__atomic_store_n(&gil_lowest, cond, __ATOMIC_RELAXED);
 }
 
+/* Is it what Python has before the lock is made, and not something else that it has? */
+static bool is_new(const char *cond)
+{
+	struct gil_head head;
+
+	return python_peek(&head, cond - sizeof(head), sizeof(head)) && head.locked == -1 &&
+	       head.interval && head.interval < UINT32_MAX;
+}
+
 /*
- * All versions make the two conditions of a lock one after the other, and Python makes no others.
- * The lock is made anew in the child of a fork. Interpreters are made with the first one's lock
- * held, one at a time.
+ * All versions make the two conditions of a lock one after the other. The lock is made anew in the
+ * child of a fork. Interpreters are made with the first one's lock held, one at a time.
  */
 void gil_makes(const void *what, const void *caller)
 {
@@ -143,13 +151,15 @@ void gil_makes(const void *what, const void *caller)
 	struct gil *gil;
 
 	self.made = what;
-	if (!cond || (const char *)what != cond + GIL_SWITCH)
+	if (__builtin_expect(!cond || (const char *)what != cond + GIL_SWITCH, 1) ||
+	    !python_has(caller) || !is_new(cond))
 		return;
 	gil = find(cond);
 	if (gil)
 		*gil = (struct gil){ .cond = cond };
-	else if (python_has(caller) && prepare())
+	else if (prepare(caller))
 		add(cond);
+	python_look_again();
 }
 
 void gil_destroys(const void *cond)

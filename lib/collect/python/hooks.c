@@ -32,11 +32,26 @@ static int (*real_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
 static int (*real_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			     const struct timespec *until);
 
+/*
+ * What comes behind us: the C library's, in the version that programs of today are linked with, or
+ * that of a library in between, as of a sanitizer.
+ */
+static void *find_next(const char *name)
+{
+	void *next = dlsym(RTLD_NEXT, name), *newest = dlvsym ? dlvsym(RTLD_NEXT, name, VERSION) :
+		     NULL;
+	Dl_info of_next, of_newest;
+
+	if (!next || !newest || !dladdr(next, &of_next) || !dladdr(newest, &of_newest))
+		return newest ? newest : next;
+	return of_next.dli_fbase == of_newest.dli_fbase ? newest : next;
+}
+
 /* Threads that look at once find the same. */
 static __attribute__((cold, noinline)) void look_up(void *to, const char *name)
 {
 	int saved = errno;
-	void *symbol = dlvsym ? dlvsym(RTLD_NEXT, name, VERSION) : dlsym(RTLD_NEXT, name);
+	void *symbol = find_next(name);
 
 	/* It was bound to us because the C library has one. */
 	if (!symbol) {
@@ -45,6 +60,19 @@ static __attribute__((cold, noinline)) void look_up(void *to, const char *name)
 	}
 	__atomic_store((void **)to, &symbol, __ATOMIC_RELAXED);
 	errno = saved;
+}
+
+/*
+ * Before the program runs: later the loader's lock may be held by who waits for this very call, in
+ * a constructor. One of a library that is initialised before us finds them itself.
+ */
+static __attribute__((constructor)) void look_up_all(void)
+{
+	look_up(&real_init, "pthread_cond_init");
+	look_up(&real_destroy, "pthread_cond_destroy");
+	look_up(&real_signal, "pthread_cond_signal");
+	look_up(&real_wait, "pthread_cond_wait");
+	look_up(&real_timedwait, "pthread_cond_timedwait");
 }
 
 #define REAL(function, name) ({ \

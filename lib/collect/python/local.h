@@ -27,8 +27,7 @@
  * @category: xsprof_category()
  * @name: xsprof_name_in()
  * @begin: xsprof_begin_args()
- * @begin_plain: xsprof_emit_begin()
- * @skip: xsprof_emit_skip()
+ * @complete: xsprof_emit_complete()
  * @end: xsprof_emit_end()
  * @end_args: xsprof_end_args()
  * @instant: xsprof_instant_args()
@@ -40,8 +39,7 @@ struct python_user {
 	int		(*category)(const char *name);
 	xsprof_name_t	(*name)(int category, const char *text);
 	void		(*begin)(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
-	void		(*begin_plain)(xsprof_name_t name);
-	void		(*skip)(void);
+	void		(*complete)(xsprof_name_t name, uint64_t begin);
 	void		(*end)(void);
 	void		(*end_args)(const struct xsprof_kv *kv, size_t n);
 	void		(*instant)(xsprof_name_t name, const struct xsprof_kv *kv, size_t n);
@@ -63,9 +61,13 @@ static inline bool python_recorded(void)
 
 /* ---- object.c -------------------------------------------------------------------------------- */
 
-/* Is the code at @caller of the object that has _PyRuntime? */
+/* Is the code at @caller of an object that has _PyRuntime?  It takes no lock. */
 bool python_has(const void *caller);
-/* Of the first that was found so; NULL: it has none. */
+/* Memory of this process that may not be there.  Return: false: it is not. */
+bool python_peek(void *to, const void *from, size_t len);
+/* The object with that code, once.  Return: false: it cannot be opened. */
+bool python_open(const void *caller);
+/* Of that; NULL: it has none. */
 void *python_symbol(const char *name);
 
 /* ---- gil.c ----------------------------------------------------------------------------------- */
@@ -78,6 +80,14 @@ void *python_symbol(const char *name);
  * mutex of threads that have to let another one take it.
  */
 #define GIL_SWITCH	(GIL_COND + GIL_MUTEX)
+
+/* Before the condition: how often threads take turns, in us, who had it last, and whether it is. */
+struct gil_head {
+	unsigned long	interval;
+	void		*last_holder;
+	int		locked;		/* -1: it is not made yet */
+	unsigned long	switches;
+};
 
 /* Between these are the conditions of all GILs; both NULL: there is none. */
 extern const char *gil_lowest;
@@ -121,44 +131,64 @@ struct python_method {
  * @initialized: does the interpreter run?
  * @version: text
  * @add_pending: a call in the main thread.  Return: not 0: there is no room for one
+ * @finalizing: is it about to end?
  * @import: of a module, new reference
  * @attribute: new reference
  * @call_method: by a format, new reference
  * @new_function: of a C function
  * @append: to a list
+ * @list_size: how many
+ * @list_item: borrowed
  * @tuple_item: borrowed
  * @dict_item: borrowed, NULL: there is none
  * @number: of an int
  * @text: of a str, as long as that lives; NULL: it has none, and there is an error
  * @set_profile: of the calling thread
+ * @new_capsule: an object that tells when it is gone
  * @frame_code: of a frame, new reference; NULL before 3.9
  * @incref: another reference
  * @decref: one less
  * @err_clear: what is raised is not any more
  * @none: the object
+ * @frame_type: of frames
  */
 struct cpython {
 	int		(*initialized)(void);
 	const char	*(*version)(void);
 	int		(*add_pending)(int (*call)(void *), void *argument);
+	int		(*finalizing)(void);
 	void		*(*import)(const char *name);
 	void		*(*attribute)(void *object, const char *name);
 	void		*(*call_method)(void *object, const char *name, const char *format, ...);
 	void		*(*new_function)(struct python_method *method, void *self, void *module);
 	int		(*append)(void *list, void *object);
+	intptr_t	(*list_size)(void *list);
+	void		*(*list_item)(void *list, intptr_t at);
 	void		*(*tuple_item)(void *tuple, intptr_t at);
 	void		*(*dict_item)(void *dict, const char *key);
 	long		(*number)(void *object);
 	const char	*(*text)(void *object);
 	void		(*set_profile)(int (*call)(void *, void *, int, void *), void *object);
+	void		*(*new_capsule)(void *pointer, const char *name,
+					void (*gone)(void *capsule));
 	void		*(*frame_code)(void *frame);
 	void		(*incref)(void *object);
 	void		(*decref)(void *object);
 	void		(*err_clear)(void);
 	void		*none;
+	void		*frame_type;
 };
 
 extern struct cpython cpython;
+
+/* Of an object: where its type is in memory has never changed in builds with a GIL. */
+static inline void *cpython_type(void *object)
+{
+	return object ? *(void **)((char *)object + sizeof(intptr_t)) : NULL;
+}
+
+/* An item of a tuple that is a text; NULL: it is not there, or is none.  No error is left. */
+const char *cpython_text_of(void *tuple, intptr_t at);
 
 /* Return: false: one is missing; the user has been told. */
 bool cpython_find(void);
@@ -169,9 +199,13 @@ void cpython_drop(void *object);
 
 /* A thread has taken the GIL: is it time to put something into the interpreter? */
 void python_look(void);
+/* A GIL was made: if it is that of an interpreter that begins again, it will be time again. */
+void python_look_again(void);
 /* With the GIL held, in the main thread. */
 void python_gc_begin(int category);
 void python_trace_begin(void);
+/* Now and then, with the GIL held: is the calling thread traced still? */
+void python_trace_look(void);
 
 /* ---- codes.c: the functions of the program --------------------------------------------------- */
 
@@ -181,9 +215,13 @@ struct python_code {
 	bool		wanted;
 };
 
-/* Those whose names are to be asked for: modules, by commas; "all". */
-void python_codes_init(const char *wanted);
-/* With the GIL held.  Return: NULL: there is no room for one more. */
-const struct python_code *python_code(void *code);
+/* Those whose names are to be asked for: modules, by commas; "all".  @module: sys, kept */
+void python_codes_init(const char *wanted, void *module);
+/*
+ * With the GIL held. @keep_all: those that are not wanted will be asked for as often.
+ *
+ * Return: good until the next call.
+ */
+const struct python_code *python_code(void *code, bool keep_all);
 
 #endif /* XSP_PYTHON_LOCAL_H */

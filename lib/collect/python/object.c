@@ -1,41 +1,166 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The object in the process that is Python: the program itself, or a library, which may have been
- * opened for one part of the program alone.
+ * opened for one part of the program alone. Which one has a code is asked wherever a program makes
+ * two conditions, so nothing here takes the loader's lock or memory.
  */
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "collect/python/local.h"
 
-static void *object;	/* its handle */
+/**
+ * struct object - an object of the process, where some code is
+ * @code: in it
+ * @begin: of its memory
+ * @end: of that
+ * @dynamic: its dynamic section, NULL: it has none
+ * @base: what addresses in it are relative to
+ * @seen: objects that were looked at
+ * @is_program: it is the program itself
+ */
+struct object {
+	uintptr_t		code;
+	uintptr_t		begin;
+	uintptr_t		end;
+	const ElfW(Dyn)		*dynamic;
+	uintptr_t		base;
+	uint32_t		seen;
+	bool			is_program;
+};
 
-void *python_symbol(const char *name)
+static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 {
-	return object ? dlsym(object, name) : NULL;
+	struct object *o = data;
+	uintptr_t begin = UINTPTR_MAX, end = 0;
+
+	(void)size;
+	o->dynamic = NULL;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_DYNAMIC)
+			o->dynamic = (const ElfW(Dyn) *)at;
+		if (ph->p_type != PT_LOAD)
+			continue;
+		begin = at < begin ? at : begin;
+		end = at + ph->p_memsz > end ? at + ph->p_memsz : end;
+	}
+	o->begin = begin;
+	o->end = end;
+	o->base = info->dlpi_addr;
+	/* The first of them. */
+	o->is_program = !o->seen++;
+	return o->code >= begin && o->code < end;
+}
+
+/* The loader has made these addresses absolute, in most C libraries. */
+static const void *pointer_of(const struct object *o, uintptr_t value)
+{
+	return (const void *)(value >= o->begin && value < o->end ? value : value + o->base);
+}
+
+/* Does it define that? By the hash that all linkers of today write. */
+static bool defines(const struct object *o, const char *name)
+{
+	const uint32_t *hash = NULL, *buckets, *chain;
+	const ElfW(Sym) *symbols = NULL;
+	const char *texts = NULL;
+	uint32_t h = 5381, i;
+
+	for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_GNU_HASH)
+			hash = pointer_of(o, d->d_un.d_ptr);
+		else if (d->d_tag == DT_SYMTAB)
+			symbols = pointer_of(o, d->d_un.d_ptr);
+		else if (d->d_tag == DT_STRTAB)
+			texts = pointer_of(o, d->d_un.d_ptr);
+	}
+	if (!hash || !symbols || !texts || !hash[0])
+		return false;
+	for (const char *c = name; *c; c++)
+		h = h * 33 + (unsigned char)*c;
+	/* Behind the head: words of a filter, of a pointer's size. */
+	buckets = hash + 4 + hash[2] * (sizeof(void *) / 4);
+	chain = buckets + hash[0];
+	i = buckets[h % hash[0]];
+	if (i < hash[1])
+		return false;
+	for (;; i++) {
+		uint32_t of = chain[i - hash[1]];
+
+		if ((of | 1) == (h | 1) && symbols[i].st_shndx != SHN_UNDEF &&
+		    !strcmp(texts + symbols[i].st_name, name))
+			return true;
+		if (of & 1)
+			return false;
+	}
 }
 
 bool python_has(const void *caller)
 {
-	Dl_info of_caller, of_runtime;
-	void *handle, *runtime;
+	/* The program stays where it is; of libraries nothing is remembered, they come and go. */
+	static uintptr_t begin, end;	/* of a program that is no Python; set in this order */
+	struct object o = { .code = (uintptr_t)caller };
 
+	/* Acquire: pairs with the release below. */
+	if (o.code < __atomic_load_n(&end, __ATOMIC_ACQUIRE) &&
+	    o.code >= __atomic_load_n(&begin, __ATOMIC_RELAXED))
+		return false;
+	if (!dl_iterate_phdr(look_at, &o))
+		return false;
+	if (defines(&o, "_PyRuntime"))
+		return true;
+	if (o.is_program) {
+		__atomic_store_n(&begin, o.begin, __ATOMIC_RELAXED);
+		/* Release: who sees the end sees the begin. */
+		__atomic_store_n(&end, o.end, __ATOMIC_RELEASE);
+	}
+	return false;
+}
+
+bool python_peek(void *to, const void *from, size_t len)
+{
+	struct iovec here = { to, len }, there = { (void *)(uintptr_t)from, len };
+
+	return syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0) == (long)len;
+}
+
+/* ---- what it has ----------------------------------------------------------------------------- */
+
+static void *object;	/* its handle */
+
+/* By a code of its own: the program itself has no name by which it could be opened. */
+bool python_open(const void *caller)
+{
+	Dl_info of_caller, of_runtime;
+	void *handle = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD), *runtime;
+
+	if (object)
+		return true;
+	runtime = handle ? dlsym(handle, "_PyRuntime") : NULL;
 	if (!dladdr(caller, &of_caller))
 		return false;
-	/* The program itself has no name under which it could be opened. */
-	handle = dlopen(of_caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle)
-		handle = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
-	runtime = handle ? dlsym(handle, "_PyRuntime") : NULL;
 	if (!runtime || !dladdr(runtime, &of_runtime) ||
 	    of_runtime.dli_fbase != of_caller.dli_fbase) {
+		/* A library for one part of the program: that has a path. */
 		if (handle)
 			dlclose(handle);
-		return false;
+		handle = strchr(of_caller.dli_fname, '/') ?
+			dlopen(of_caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	}
 	/* It stays open: what is looked up in it is called as long as the process lives. */
-	if (object)
-		dlclose(handle);
-	else
-		object = handle;
-	return true;
+	object = handle;
+	return handle;
+}
+
+void *python_symbol(const char *name)
+{
+	return object ? dlsym(object, name) : NULL;
 }

@@ -2,55 +2,125 @@
 /*
  * Each call of a Python function as a range, on request: by sys.monitoring from 3.12 on, else by
  * the profile hook, which each thread has of its own. A generator is in its function from where it
- * goes on to where it yields; an exception ends the ranges of the functions that it leaves.
+ * goes on to where it yields; an exception ends the calls that it leaves.
+ *
+ * A call is written when it is over, as one record: what the function begins may end behind it, and
+ * the other way round, as where a context manager has a range.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "collect/common/say.h"
 #include "collect/python/local.h"
 
-#define DEEP	4096u	/* calls of a thread that are remembered; Python itself ends at 1000 */
+#define FEW	64u	/* calls of a thread that there is room for at first */
+#define DEEP	65536u	/* calls inside each other beyond these are not recorded */
+#define NEAR	256u	/* with greenlets the call that ends is not always the innermost */
+
+/* A call under way. */
+struct call {
+	uint64_t	begin;		/* ticks */
+	xsprof_name_t	name;
+};
 
 /**
- * struct calls - the calling thread's calls under way
+ * struct calls - a thread's calls under way, the innermost last
  * @depth: how many
- * @recorded: those that have an open range, a bit each
+ * @room: of @call
+ * @call: they
  */
 struct calls {
 	uint32_t	depth;
-	uint64_t	recorded[DEEP / 64];
+	uint32_t	room;
+	struct call	*call;
 };
 
 /* Not the general model: that needs the dynamic linker of glibc by its name. */
-static __thread struct calls calls __attribute__((tls_model("initial-exec")));
+static __thread struct calls *calls __attribute__((tls_model("initial-exec")));
+
+/* glibc's; other C libraries have none of that name. */
+extern int __cxa_thread_atexit_impl(void (*call)(void *), void *arg, void *dso)
+	__attribute__((weak));
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
+static void thread_ends(void *mem)
+{
+	struct calls *c = mem;
+
+	calls = NULL;
+	free(c->call);
+	free(c);
+}
+
+/* What is under way in the parent is its own. */
+static void forked(void)
+{
+	if (calls)
+		calls->depth = 0;
+}
+
+/* Return: NULL: there is no memory, or no end of a thread to free it at. */
+static __attribute__((cold, noinline)) struct calls *make_calls(void)
+{
+	struct calls *c = __cxa_thread_atexit_impl ? calloc(1, sizeof(*c)) : NULL;
+
+	if (c && __cxa_thread_atexit_impl(thread_ends, c, &__dso_handle)) {
+		free(c);
+		c = NULL;
+	}
+	calls = c;
+	return c;
+}
+
+static __attribute__((cold, noinline)) bool grow(struct calls *c)
+{
+	uint32_t room = c->room ? 2 * c->room : FEW;
+	struct call *call = room <= DEEP ? realloc(c->call, room * sizeof(*call)) : NULL;
+
+	if (!call)
+		return false;
+	c->call = call;
+	c->room = room;
+	return true;
+}
+
+static bool is_recorded(xsprof_name_t name)
+{
+	return __atomic_load_n(&python_user.page->ctl.enabled, __ATOMIC_RELAXED) >>
+	       (name >> XSPROF_NAME_SHIFT) & 1;
+}
 
 static void begins(xsprof_name_t name)
 {
-	uint64_t enabled = __atomic_load_n(&python_user.page->ctl.enabled, __ATOMIC_RELAXED);
-	uint64_t bit = 1ull << calls.depth % 64;
+	struct calls *c = calls ? calls : make_calls();
 
-	if (calls.depth < DEEP) {
-		calls.recorded[calls.depth / 64] &= ~bit;
-		if (enabled)
-			calls.recorded[calls.depth / 64] |= bit;
-		if (enabled >> (name >> XSPROF_NAME_SHIFT) & 1)
-			python_user.begin_plain(name);
-		else if (enabled)
-			python_user.skip();
-	}
-	calls.depth++;
+	if (!is_recorded(name) || !c || (c->depth == c->room && !grow(c)))
+		return;
+	c->call[c->depth].name = name;
+	c->call[c->depth++].begin = python_user.now();
 }
 
-/* A call that was under way when tracing began has no range. */
-static void ends(void)
+/* A call that was under way when tracing began, or found no room, is none of these. */
+static void ends(xsprof_name_t name)
 {
-	if (!calls.depth)
+	struct calls *c = calls;
+	uint32_t least, at;
+
+	if (!c)
 		return;
-	calls.depth--;
-	if (calls.depth < DEEP && calls.recorded[calls.depth / 64] >> calls.depth % 64 & 1 &&
-	    python_recorded())
-		python_user.end();
+	least = c->depth > NEAR ? c->depth - NEAR : 0;
+	for (at = c->depth; at > least && c->call[at - 1].name != name; at--)
+		;
+	if (at == least)
+		return;
+	if (is_recorded(name))
+		python_user.complete(name, c->call[at - 1].begin);
+	memmove(&c->call[at - 1], &c->call[at], (c->depth - at) * sizeof(*c->call));
+	c->depth--;
 }
 
 /* ---- sys.monitoring -------------------------------------------------------------------------- */
@@ -66,7 +136,7 @@ static void *answer(void *object)
 /* (code, offset) */
 static void *monitor_begins(void *self, void *const *arguments, intptr_t nr)
 {
-	const struct python_code *code = nr ? python_code(arguments[0]) : NULL;
+	const struct python_code *code = nr ? python_code(arguments[0], false) : NULL;
 
 	(void)self;
 	if (!code || !code->wanted)
@@ -78,19 +148,19 @@ static void *monitor_begins(void *self, void *const *arguments, intptr_t nr)
 /* (code, offset, value) */
 static void *monitor_ends(void *self, void *const *arguments, intptr_t nr)
 {
-	const struct python_code *code = nr ? python_code(arguments[0]) : NULL;
+	const struct python_code *code = nr ? python_code(arguments[0], false) : NULL;
 
 	(void)self;
 	if (!code || !code->wanted)
 		return answer(disable);
-	ends();
+	ends(code->name);
 	return answer(cpython.none);
 }
 
 /* The same of events of all places, which cannot be disabled for one. */
 static void *monitor_throws(void *self, void *const *arguments, intptr_t nr)
 {
-	const struct python_code *code = nr ? python_code(arguments[0]) : NULL;
+	const struct python_code *code = nr ? python_code(arguments[0], false) : NULL;
 
 	(void)self;
 	if (code && code->wanted)
@@ -100,11 +170,11 @@ static void *monitor_throws(void *self, void *const *arguments, intptr_t nr)
 
 static void *monitor_unwinds(void *self, void *const *arguments, intptr_t nr)
 {
-	const struct python_code *code = nr ? python_code(arguments[0]) : NULL;
+	const struct python_code *code = nr ? python_code(arguments[0], false) : NULL;
 
 	(void)self;
 	if (code && code->wanted)
-		ends();
+		ends(code->name);
 	return answer(cpython.none);
 }
 
@@ -175,6 +245,11 @@ static bool monitor(void *monitoring)
 
 enum { HOOK_CALL = 0, HOOK_RETURN = 3 };
 
+static void *sys;			/* the module; NULL: it is not done by the hook */
+static xsprof_name_t taken_name, back_name;
+/* The hook of this thread was ours, and is another's. */
+static __thread bool taken __attribute__((tls_model("initial-exec")));
+
 static int hook(void *object, void *frame, int what, void *argument)
 {
 	const struct python_code *known;
@@ -185,25 +260,70 @@ static int hook(void *object, void *frame, int what, void *argument)
 	if (what != HOOK_CALL && what != HOOK_RETURN)
 		return 0;
 	code = cpython.frame_code(frame);
-	known = python_code(code);
+	known = python_code(code, true);
 	cpython.decref(code);
-	if (!known || !known->wanted)
+	if (!known->wanted)
 		return 0;
 	if (what == HOOK_CALL)
 		begins(known->name);
 	else
-		ends();
+		ends(known->name);
 	return 0;
+}
+
+/* Somebody else has set the hook of this thread, or it ends: when its calls end is not seen. */
+static void hook_is_gone(void *capsule)
+{
+	(void)capsule;
+	taken = true;
+	if (calls)
+		calls->depth = 0;
+	/* Of other threads it is not known whether they end. */
+	if (python_recorded() && (pid_t)syscall(SYS_gettid) == getpid() && cpython.finalizing &&
+	    !cpython.finalizing())
+		python_user.instant(taken_name, NULL, 0);
+}
+
+static bool set_hook(void)
+{
+	static char nothing;
+	void *capsule = cpython.new_capsule(&nothing, NULL, hook_is_gone);
+
+	if (!capsule) {
+		cpython.err_clear();
+		return false;
+	}
+	taken = false;
+	cpython.set_profile(hook, capsule);
+	/* The thread has a reference, as long as the hook is ours. */
+	cpython.decref(capsule);
+	return true;
+}
+
+void python_trace_look(void)
+{
+	void *current;
+
+	if (__builtin_expect(!taken, 1) || !sys)
+		return;
+	current = cpython.call_method(sys, "getprofile", NULL);
+	if (!current)
+		cpython.err_clear();
+	if (current == cpython.none && set_hook() && python_recorded())
+		python_user.instant(back_name, NULL, 0);
+	cpython_drop(current);
 }
 
 /* threading.setprofile()'s: (frame, event, argument), the first in a new thread. */
 static void *thread_begins(void *self, void *arguments)
 {
-	const char *event = cpython.text(cpython.tuple_item(arguments, 1));
+	const char *event = cpython_text_of(arguments, 1);
 
 	(void)self;
-	cpython.set_profile(hook, NULL);
-	if (event && !strcmp(event, "call"))
+	/* The program may call it by itself, with anything. */
+	if (!event || cpython_type(cpython.tuple_item(arguments, 0)) != cpython.frame_type)
+		return answer(cpython.none);
+	if (set_hook() && !strcmp(event, "call"))
 		hook(NULL, cpython.tuple_item(arguments, 0), HOOK_CALL, NULL);
 	return answer(cpython.none);
 }
@@ -214,29 +334,31 @@ static struct python_method thread_method = {
 
 static bool profile(void)
 {
+	int category = python_user.category("python_function");
 	void *threading, *function;
 	bool done;
 
 	if (!cpython.frame_code)
 		return false;
+	if (category < 0)
+		category = 0;
+	taken_name = python_user.name(category, "functions not recorded: another has the hook");
+	back_name = python_user.name(category, "functions recorded again");
 	threading = cpython.import("threading");
 	function = cpython.new_function(&thread_method, NULL, NULL);
 	done = threading && function &&
 	       succeeded(cpython.call_method(threading, "setprofile", "O", function));
 	cpython_drop(function);
 	cpython_drop(threading);
-	if (done)
-		cpython.set_profile(hook, NULL);
-	else
+	if (!done)
 		cpython.err_clear();
-	return done;
+	return done && set_hook();
 }
 
 void python_trace_begin(void)
 {
 	const char *wanted = getenv("XSPROF_PYTHON_TRACE");
-	void *sys, *monitoring;
-	bool done;
+	void *module, *monitoring;
 
 	if (!wanted || !*wanted)
 		return;
@@ -245,15 +367,25 @@ void python_trace_begin(void)
 			    "recorded");
 		return;
 	}
-	python_codes_init(wanted);
-	sys = cpython.import("sys");
-	monitoring = sys ? cpython.attribute(sys, "monitoring") : NULL;
+	module = cpython.import("sys");
+	if (!module) {
+		cpython.err_clear();
+		return;
+	}
+	python_codes_init(wanted, module);
+	if (__register_atfork)
+		(void)__register_atfork(NULL, NULL, forked, NULL);
+	monitoring = cpython.attribute(module, "monitoring");
 	if (!monitoring)
 		cpython.err_clear();
-	done = monitoring ? monitor(monitoring) : profile();
-	if (!done)
-		collect_say("Python: it has neither room for one more tool in sys.monitoring "
-			    "(3.12) nor the profile hook of 3.9: functions are not recorded");
+	if (monitoring && !monitor(monitoring)) {
+		collect_say("Python: sys.monitoring has no room for one more tool: functions are "
+			    "not recorded");
+	} else if (!monitoring) {
+		sys = module;
+		if (!profile())
+			collect_say("Python: functions are recorded of 3.9 and newer, and not of "
+				    "this version");
+	}
 	cpython_drop(monitoring);
-	cpython_drop(sys);
 }

@@ -19,6 +19,7 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 	uint32_t own = XSR_OWN_INDEX | XSR_OWN_EXTERNAL | xsr_kineto_post_keys(post) |
 		       how | (range->lost ? XSR_OWN_UNCERTAIN : 0);
 	bool op = range->kind == XSR_RANGE_OP;
+	const char *cat = "\"X\",\"cat\":\"user_annotation\"";
 	uint64_t begin = range->begin;
 	struct xsr_walk walk;
 	bool any = true;
@@ -26,9 +27,12 @@ static void put_range(struct xsr_kineto *k, struct xsp_track *thread, uint32_t p
 
 	if (!k->host || range->kind == XSR_RANGE_HIDDEN || !xsr_kineto_cut(k, &begin, &end))
 		return;
-	p = xsr_kineto_begin(k, thread, op ? "\"X\",\"cat\":\"cpu_op\"" :
-				     "\"X\",\"cat\":\"user_annotation\"",
-		     producer, range->name, begin);
+	if (op)
+		cat = "\"X\",\"cat\":\"cpu_op\"";
+	else if (!strcmp(xsprof_trace_category(k->w.trace, producer, range->name),
+			 "python_function"))
+		cat = "\"X\",\"cat\":\"python_function\"";
+	p = xsr_kineto_begin(k, thread, cat, producer, range->name, begin);
 	p = xsr_kineto_dur(k, p, begin, end);
 	p = put_u64(put_lit(p, ",\"args\":{\"Ev Idx\":"), range->index);
 	if (how == XSR_OWN_CUT)
