@@ -56,6 +56,8 @@ const char *xsp_device_word(const char *facts, uint32_t number, char text[XSP_DE
 		return "OpenCL device";
 	if (!strcmp(word, "vulkan"))
 		return "Vulkan device";
+	if (!strcmp(word, "levelzero"))
+		return "Level Zero device";
 	snprintf(text, XSP_DEVICE_KIND + 8, "%s device", *word ? word : "unknown");
 	return text;
 }

@@ -31,8 +31,9 @@ extern "C" {
  * @begin: ticks of xsprof_now()
  * @end: ticks of xsprof_now()
  * @correlation: the same number for a call and what the device did for it, and no other's in the
- *	process: CUDA counts from 1, OpenCL from 2^31, others from XSPROF_CORRELATION(@device); of
- *	32 bits, as readers of Kineto's files know no more; 0 for none
+ *	process: CUDA counts from 1, Level Zero from 2^30, OpenCL from 2^31, others from
+ *	XSPROF_CORRELATION(@device); of 32 bits, as readers of Kineto's files know no more; 0
+ *	for none
  * @device: number of the device, as xsprof_device_add() gave it
  * @context: context on the device
  * @stream: stream or queue of the context

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Finds PTI: the copy that the program has loaded already, as PyTorch has, or one beside the SYCL
+ * runtime that it uses, or where the linker looks, or where oneAPI is usually installed.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gpu/levelzero/local.h"
+
+#define VARIABLE	"XSPROF_PTI"
+#define FIRST_FUNCTION	1u		/* of Level Zero's, as PTI counts them */
+
+struct pti pti;
+
+/* Since 1.0 records have more at their end; the part that is read here is the same since 0.12. */
+static const char *const names[] = { "libpti_view.so.1", "libpti_view.so.0" };
+static const char *const runtimes[] = { "libsycl.so.9", "libsycl.so.8", "libsycl.so.7" };
+static const char *const installed[] = { "/opt/intel/oneapi/pti/latest/lib/" };
+/* What libpti_view opens: functions in it are calls of these. */
+static const char *const cores[] = { "pti/libpti.so", "libpti.so" };
+
+static void *try_in(const char *folder)
+{
+	char path[PATH_MAX];
+	void *lib = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
+		if (snprintf(path, sizeof(path), "%s%s", folder, names[i]) < (int)sizeof(path))
+			lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	return lib;
+}
+
+/* The folder that @function is in, with its slash. */
+static bool folder_of(const void *function, char *path, size_t size)
+{
+	char *slash;
+	Dl_info info;
+
+	if (!function || !dladdr(function, &info) || !info.dli_fname ||
+	    snprintf(path, size, "%s", info.dli_fname) >= (int)size)
+		return false;
+	slash = strrchr(path, '/');
+	if (slash)
+		slash[1] = '\0';
+	return slash;
+}
+
+/* Wheels of Python have both in one folder. */
+static void *try_beside_runtime(void)
+{
+	char path[PATH_MAX];
+	void *runtime, *lib = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes) && !lib; i++) {
+		runtime = dlopen(runtimes[i], RTLD_NOW | RTLD_NOLOAD);
+		if (runtime && folder_of(dlsym(runtime, "__sycl_register_lib"), path, sizeof(path)))
+			lib = try_in(path);
+	}
+	return lib;
+}
+
+static void *find(void)
+{
+	const char *named = secure_getenv(VARIABLE);
+	void *lib = NULL;
+
+	if (named && *named) {
+		lib = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+		if (!lib)
+			collect_say("%s: %s: Level Zero is not recorded", VARIABLE, dlerror());
+		return lib;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !lib; i++)
+		lib = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+	if (!lib)
+		lib = try_beside_runtime();
+	if (!lib)
+		lib = try_in("");
+	for (size_t i = 0; i < ARRAY_SIZE(installed) && !lib; i++)
+		lib = try_in(installed[i]);
+	if (!lib)
+		collect_say("no libpti_view.so.1 was found (it is Intel's PTI, part of oneAPI, and "
+			    "Python's package intel-pti): name it in %s; Level Zero is not "
+			    "recorded", VARIABLE);
+	return lib;
+}
+
+/* Return: the name of a function that is missing, or NULL. */
+static const char *fill(void *lib)
+{
+	const struct {
+		void		*to;
+		const char	*name;
+	} functions[] = {
+		{ &pti.version, "ptiVersionString" },
+		{ &pti.set_callbacks, "ptiViewSetCallbacks" },
+		{ &pti.set_timestamp, "ptiViewSetTimestampCallback" },
+		{ &pti.enable, "ptiViewEnable" },
+		{ &pti.disable, "ptiViewDisable" },
+		{ &pti.flush, "ptiFlushAllViews" },
+		{ &pti.get_next, "ptiViewGetNextRecord" },
+		{ &pti.get_name, "ptiViewGetApiIdName" },
+		{ &pti.enable_call, "ptiViewEnableDriverApi" },
+		{ &pti.enable_runtime_class, "ptiViewEnableRuntimeApiClass" },
+		{ &pti.text, "ptiResultTypeToString" },
+	};
+	void *symbol;
+
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		symbol = dlsym(lib, functions[i].name);
+		if (!symbol)
+			return functions[i].name;
+		memcpy(functions[i].to, &symbol, sizeof(symbol));
+	}
+	symbol = dlsym(lib, "xptiTraceInit");
+	memcpy(&pti.sycl_begins, &symbol, sizeof(symbol));
+	return NULL;
+}
+
+/* Why libpti_view has no more than its names: what the linker says of the library that it opens. */
+static void tell_core(void *lib)
+{
+	char folder[PATH_MAX], path[PATH_MAX + 32];
+	const char *why = "its libpti.so is not there";
+	FILE *file;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
+		if (!folder_of(dlsym(lib, "ptiViewEnable"), folder, sizeof(folder)))
+			break;
+		snprintf(path, sizeof(path), "%s%s", folder, cores[i]);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		fclose(file);
+		if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
+			why = dlerror();
+		break;
+	}
+	collect_say("PTI %s cannot work: %s; it needs libxptifw.so of the SYCL runtime (Python's "
+		    "package intel-cmplr-lib-rt) and a new Level Zero loader; Level Zero is not "
+		    "recorded", pti.version(), why);
+}
+
+/* PTI takes it that another tool has SYCL's calls where one is named there, as we are. */
+static void *find_alone(void)
+{
+	static const char variable[] = "XPTI_SUBSCRIBERS";
+	const char *theirs = secure_getenv(variable);
+	char *kept = theirs && strstr(theirs, "libxsprof-levelzero.so") && !strchr(theirs, ',') ?
+		     strdup(theirs) : NULL;
+	void *lib;
+
+	if (kept)
+		unsetenv(variable);
+	lib = find();
+	/* It names itself; children are to find us. */
+	if (kept)
+		setenv(variable, kept, 1);
+	free(kept);
+	return lib;
+}
+
+int levelzero_open(void)
+{
+	void *lib = find_alone();
+	const char *missing, *name;
+
+	if (!lib)
+		return -ENOENT;
+	missing = fill(lib);
+	if (missing) {
+		collect_say("this PTI has no %s: 0.12 or newer is needed; Level Zero is not "
+			    "recorded", missing);
+		return -ENOSYS;
+	}
+	if (pti.get_name(PTI_GROUP_LEVELZERO, FIRST_FUNCTION, &name) == PTI_NOT_IMPLEMENTED) {
+		tell_core(lib);
+		return -ENOSYS;
+	}
+	return 0;
+}
+
+const char *levelzero_text(int result)
+{
+	const char *text = pti.text(result);
+
+	return text ? text : "unknown error";
+}

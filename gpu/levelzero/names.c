@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Names of functions, and which of them are recorded.
+ */
+#include <stdio.h>
+
+#include "gpu/levelzero/local.h"
+
+#define FUNCTIONS	1024u		/* of a group; newer ones are asked for each time */
+#define LAST_GROUP	8u
+
+static xsprof_name_t calls[LAST_GROUP][FUNCTIONS];
+
+/* Functions that give a device something to do, wait for it, or take long. */
+static const char *const recorded[] = {
+	"zeCommandListAppend", "zeCommandListImmediateAppend", "zeCommandListHostSynchronize",
+	"zeCommandQueueExecute", "zeCommandQueueSynchronize", "zeEventHostSynchronize",
+	"zeFenceHostSynchronize", "zeDeviceSynchronize", "zeModuleCreate", "zeModuleDynamicLink",
+	"zeMemAlloc", "zeMemFree", "zeVirtualMemMap", "zeVirtualMemUnmap", "zePhysicalMemCreate",
+	"zePhysicalMemDestroy", "zeContextMakeMemoryResident", "zeContextEvictMemory",
+};
+
+int levelzero_category(void)
+{
+	static int category = -1;
+	int c = __atomic_load_n(&category, __ATOMIC_RELAXED);
+
+	if (c < 0) {
+		c = xsprof_category("levelzero");
+		__atomic_store_n(&category, c, __ATOMIC_RELAXED);
+	}
+	return c;
+}
+
+static bool is_recorded(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(recorded); i++)
+		if (!strncmp(name, recorded[i], strlen(recorded[i])))
+			return true;
+	return false;
+}
+
+/* PTI has all on once the view is, and all others off with the first that it is asked for. */
+void levelzero_choose_calls(void)
+{
+	const char *name;
+
+	for (uint32_t i = 1; i < FUNCTIONS; i++) {
+		name = NULL;
+		if (!pti.get_name(PTI_GROUP_LEVELZERO, i, &name) && name && is_recorded(name))
+			(void)pti.enable_call(1, PTI_GROUP_LEVELZERO, i);
+	}
+}
+
+xsprof_name_t levelzero_call_name(uint32_t group, uint32_t function)
+{
+	bool keep = group < LAST_GROUP && function < FUNCTIONS;
+	const char *name = NULL;
+	xsprof_name_t is;
+	char text[48];
+
+	if (keep && calls[group][function])
+		return calls[group][function];
+	/* One that PTI has no name for; the number is what is known. */
+	if (pti.get_name(group, function, &name) || !name) {
+		snprintf(text, sizeof(text), "%s function %u",
+			 group == PTI_GROUP_SYCL ? "SYCL" : "Level Zero", function);
+		name = text;
+	}
+	is = xsprof_name_in(levelzero_category(), name);
+	if (keep)
+		calls[group][function] = is;
+	return is;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What is preloaded into all processes of a command: the functions that initialise Level Zero,
+ * which a program that is linked with its loader finds here first.  They call the loader's, and
+ * open the collector.  In a process that calls neither, nothing of this runs.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/common/say.h"
+
+#define EXPORT		__attribute__((visibility("default")))
+#define LOADER		"libze_loader.so.1"
+#define COLLECTOR	"libxsprof-levelzero.so"
+#define UNINITIALIZED	0x78000001
+#define UNSUPPORTED	0x78000003
+
+EXPORT int zeInit(uint32_t flags);
+EXPORT int zeInitDrivers(uint32_t *n, void **drivers, void *description);
+
+/* One behind us, or that of a loader which was opened with a plug-in of the program. */
+static void *next(const char *name)
+{
+	void *symbol = dlsym(RTLD_NEXT, name), *lib;
+
+	if (symbol)
+		return symbol;
+	lib = dlopen(LOADER, RTLD_LAZY | RTLD_NOLOAD);
+	return lib ? dlsym(lib, name) : NULL;
+}
+
+/*
+ * It is in our folder: by its path, as a sanitizer that stands between does not know which library
+ * asks.
+ */
+static void *open_collector(void)
+{
+	char path[PATH_MAX + sizeof(COLLECTOR)];
+	const char *slash;
+	Dl_info info;
+	void *lib;
+
+	if (!dladdr((const void *)open_collector, &info) || !info.dli_fname)
+		return NULL;
+	slash = strrchr(info.dli_fname, '/');
+	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash + 1 - info.dli_fname) : 0,
+		 info.dli_fname, COLLECTOR);
+	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!lib)
+		collect_say("%s: Level Zero is not recorded", dlerror());
+	return lib;
+}
+
+/* PTI comes here again, from the collector. */
+static void begin(void)
+{
+	static void *lib;
+	static int failed;
+	void *found = __atomic_load_n(&lib, __ATOMIC_ACQUIRE), *symbol;
+	void (*collector)(void);
+
+	if (!found && !__atomic_load_n(&failed, __ATOMIC_RELAXED)) {
+		found = open_collector();
+		/* Release: whoever sees it may use it.  Of two threads both have the same. */
+		__atomic_store_n(&lib, found, __ATOMIC_RELEASE);
+		__atomic_store_n(&failed, !found, __ATOMIC_RELAXED);
+	}
+	symbol = found ? dlsym(found, "xsprof_levelzero_begin") : NULL;
+	memcpy(&collector, &symbol, sizeof(collector));
+	if (collector)
+		collector();
+}
+
+int zeInit(uint32_t flags)
+{
+	void *symbol = next("zeInit");
+	int (*function)(uint32_t flags), ret;
+
+	if (!symbol)
+		return UNINITIALIZED;
+	memcpy(&function, &symbol, sizeof(function));
+	ret = function(flags);
+	begin();
+	return ret;
+}
+
+/* The first call of a program asks how many there are. */
+int zeInitDrivers(uint32_t *n, void **drivers, void *description)
+{
+	void *symbol = next("zeInitDrivers");
+	int (*function)(uint32_t *n, void **drivers, void *description), ret;
+
+	if (!symbol)
+		return UNSUPPORTED;
+	memcpy(&function, &symbol, sizeof(function));
+	ret = function(n, drivers, description);
+	begin();
+	return ret;
+}

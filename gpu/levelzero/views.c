@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Which records PTI collects.
+ *
+ * PTI hands over buffers that are not full with ptiFlushAllViews(), which takes them away from
+ * threads that may be writing just then, and the program crashes of that.  So it is called only
+ * when all views have been off for a while.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "gpu/levelzero/local.h"
+
+#define QUIET_NS	20000000	/* a call that was recorded is over by then, or waits */
+
+static const uint32_t views[] = {
+	PTI_COPY, PTI_COPY_PEER, PTI_FILL, PTI_SYNC, PTI_RUNTIME_CALL,
+};
+
+static bool on;
+
+/* PTI takes the time from here. */
+static uint64_t now_ns(void)
+{
+	return xsprof_ticks_ns(xsprof_now());
+}
+
+/* Without kernels there is nothing to record; of the other views some may not be there. */
+int levelzero_views_on(void)
+{
+	static bool set;
+	int err = 0;
+
+	if (!set) {
+		err = pti.set_callbacks(levelzero_pool_request, levelzero_pool_complete);
+		if (!err)
+			err = pti.set_timestamp(now_ns);
+		set = !err;
+	}
+	if (!err)
+		err = pti.enable(PTI_KERNEL);
+	if (err)
+		return err;
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		(void)pti.enable(views[i]);
+	/* SYCL's are told of where PTI was there before SYCL began. */
+	(void)pti.enable_runtime_class(1, PTI_CLASS_WORK, PTI_GROUP_SYCL);
+	if (!pti.enable(PTI_DRIVER_CALL))
+		levelzero_choose_calls();
+	on = true;
+	return 0;
+}
+
+void levelzero_views_off(void)
+{
+	const struct timespec quiet = { .tv_nsec = QUIET_NS };
+
+	if (!on)
+		return;
+	on = false;
+	(void)pti.disable(PTI_KERNEL);
+	(void)pti.disable(PTI_DRIVER_CALL);
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		(void)pti.disable(views[i]);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &quiet, NULL);
+	(void)pti.flush();
+	levelzero_drain();
+}
+
+bool levelzero_views(void)
+{
+	return on;
+}
+
+void levelzero_tell(int err)
+{
+	if (err == PTI_NO_TRACING)
+		collect_say("Level Zero was initialised without ZE_ENABLE_TRACING_LAYER=1 in the "
+			    "environment: it is not recorded");
+	else
+		collect_say("PTI: %s (%d): Level Zero is not recorded", levelzero_text(err), err);
+}
