@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,25 +17,6 @@
 #include "cli/library.h"
 #include "cli/tool.h"
 #include "record/env.h"
-
-static int add(char **env, size_t *n, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int add(char **env, size_t *n, const char *fmt, ...)
-{
-	va_list ap;
-	int len;
-
-	va_start(ap, fmt);
-	len = vasprintf(&env[*n], fmt, ap);
-	va_end(ap);
-	if (len < 0) {
-		env[*n] = NULL;
-		return -ENOMEM;
-	}
-	env[++*n] = NULL;
-	return 0;
-}
 
 /*
  * The variables by which programs find a collector of the calls of some interface, and by which
@@ -97,8 +77,8 @@ static int add_collector(const struct record_options *opts, const struct collect
 				  c->library, c->calls);
 		return 0;
 	}
-	err = theirs ? add(env, n, "%s=%s", c->chain, theirs) : 0;
-	return err ? err : add(env, n, "%s=%s", c->variable, path);
+	err = theirs ? record_env_add(env, n, "%s=%s", c->chain, theirs) : 0;
+	return err ? err : record_env_add(env, n, "%s=%s", c->variable, path);
 }
 
 /* Is one of ours there by its path, of whichever build? */
@@ -131,7 +111,7 @@ static int add_opencl(const struct record_options *opts, char **env, size_t *n)
 	}
 	if (theirs && names_ours(theirs))
 		return 0;
-	return add(env, n, "OPENCL_LAYERS=%s%s%s", path, theirs && *theirs ? ":" : "",
+	return record_env_add(env, n, "OPENCL_LAYERS=%s%s%s", path, theirs && *theirs ? ":" : "",
 		   theirs ? theirs : "");
 }
 
@@ -159,8 +139,10 @@ static int add_to_list(const char *variable, const char *word, char **env, size_
 	const char *theirs = getenv(variable);
 
 	if (!theirs || !*theirs)
-		return add(env, n, "%s=%s", variable, word);
-	return in_list(theirs, word) ? 0 : add(env, n, "%s=%s:%s", variable, theirs, word);
+		return record_env_add(env, n, "%s=%s", variable, word);
+	if (in_list(theirs, word))
+		return 0;
+	return record_env_add(env, n, "%s=%s:%s", variable, theirs, word);
 }
 
 /*
@@ -218,12 +200,12 @@ static int add_torch(const struct record_options *opts, char **env, size_t *n, c
 		*path = '\0';
 		return 0;
 	}
-	err = add(env, n, "XSPROF_TORCH=%s%s", opts->torch ? opts->torch : "names",
+	err = record_env_add(env, n, "XSPROF_TORCH=%s%s", opts->torch ? opts->torch : "names",
 		  opts->cstack ? ",cstack" : "");
 	/* Stacks and the names of their frames take room that names of ops alone do not. */
 	if (!err && ((opts->torch && !strcmp(opts->torch, "all")) || opts->cstack) &&
 	    !getenv("XSPROF_ARENA_SIZE"))
-		err = add(env, n, "XSPROF_ARENA_SIZE=16M");
+		err = record_env_add(env, n, "XSPROF_ARENA_SIZE=16M");
 	return err;
 }
 
@@ -269,7 +251,7 @@ static int add_user(const struct record_options *opts, char **env, size_t *n, ch
 	if (!found && opts->collectors && named && *named && !opts->quiet)
 		tool_note("%s was not found beside xsprof: XSPROF_COLLECTORS has no effect in "
 			  "programs without it", LIBRARY_USER);
-	return opts->collectors ? 0 : add(env, n, "XSPROF_COLLECTORS=none");
+	return opts->collectors ? 0 : record_env_add(env, n, "XSPROF_COLLECTORS=none");
 }
 
 /* It does nothing where Python is not.  @path: "" where it is not to be loaded. */
@@ -285,14 +267,22 @@ static int add_python(const struct record_options *opts, char **env, size_t *n, 
 		return 0;
 	}
 	return opts->python_trace ?
-		add(env, n, "XSPROF_PYTHON_TRACE=%s", opts->python_trace) : 0;
+		record_env_add(env, n, "XSPROF_PYTHON_TRACE=%s", opts->python_trace) : 0;
+}
+
+/* It does nothing where Level Zero is not.  @path: "" where it is not to be loaded. */
+static void add_zeinit(const struct record_options *opts, char *path, size_t size)
+{
+	if (!opts->gpu || !library_find(LIBRARY_ZEINIT, path, size) ||
+	    !can_preload(opts, path, "programs of Level Zero are"))
+		*path = '\0';
 }
 
 /* Into every process of the command.  What was to be preloaded anyway still is, and comes first. */
 static int add_preload(const struct record_options *opts, char **env, size_t *n)
 {
 	const char *theirs = getenv("LD_PRELOAD");
-	char paths[3][PATH_MAX], all[3 * PATH_MAX] = "";
+	char paths[4][PATH_MAX], all[4 * PATH_MAX] = "";
 	size_t at = 0;
 	int err;
 
@@ -303,12 +293,13 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 		err = add_python(opts, env, n, paths[2], PATH_MAX);
 	if (err)
 		return err;
-	for (int i = 0; i < 3; i++)
+	add_zeinit(opts, paths[3], PATH_MAX);
+	for (int i = 0; i < 4; i++)
 		if (*paths[i])
 			at += (size_t)snprintf(all + at, sizeof(all) - at, ":%s", paths[i]);
 	if (!at)
 		return 0;
-	return add(env, n, "LD_PRELOAD=%s%s", theirs ? theirs : "",
+	return record_env_add(env, n, "LD_PRELOAD=%s%s", theirs ? theirs : "",
 		   all + !(theirs && *theirs));
 }
 
@@ -370,21 +361,21 @@ int record_env(const struct record_options *opts, const char *session,
 
 	env[0] = NULL;
 	check_variables(opts);
-	err = add(env, &n, "XSPROF_SESSION=%s", session);
+	err = record_env_add(env, &n, "XSPROF_SESSION=%s", session);
 	if (!err && opts->buffer)
-		err = add(env, &n, "XSPROF_BUFFER_SIZE=%" PRIu64, opts->buffer);
+		err = record_env_add(env, &n, "XSPROF_BUFFER_SIZE=%" PRIu64, opts->buffer);
 	if (!err && opts->mode)
-		err = add(env, &n, "XSPROF_MODE=%s", opts->mode);
+		err = record_env_add(env, &n, "XSPROF_MODE=%s", opts->mode);
 	if (!err && opts->categories)
-		err = add(env, &n, "XSPROF_CATEGORIES=%s", opts->categories);
+		err = record_env_add(env, &n, "XSPROF_CATEGORIES=%s", opts->categories);
 	if (!err && opts->prefault)
-		err = add(env, &n, "XSPROF_PREFAULT=1");
+		err = record_env_add(env, &n, "XSPROF_PREFAULT=1");
 	if (!err && opts->sched)
-		err = add(env, &n, "XSPROF_SCHED=1");
+		err = record_env_add(env, &n, "XSPROF_SCHED=1");
 	if (!err && opts->clock)
-		err = add(env, &n, "XSPROF_CLOCK=%s", opts->clock);
+		err = record_env_add(env, &n, "XSPROF_CLOCK=%s", opts->clock);
 	if (!err && opts->backend)
-		err = add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
+		err = record_env_add(env, &n, "XSPROF_BACKEND=%s", opts->backend);
 	if (!err && opts->itt)
 		err = add_collector(opts, &itt, env, &n);
 	if (!err && opts->itt)
@@ -394,13 +385,15 @@ int record_env(const struct record_options *opts, const char *session,
 	if (!err && opts->gpu)
 		err = add_collector(opts, &cuda, env, &n);
 	if (!err && opts->gpu_what)
-		err = add(env, &n, "XSPROF_GPU=%s", opts->gpu_what);
+		err = record_env_add(env, &n, "XSPROF_GPU=%s", opts->gpu_what);
 	if (!err && opts->gpu_budget)
-		err = add(env, &n, "XSPROF_GPU_BUDGET=%s", opts->gpu_budget);
+		err = record_env_add(env, &n, "XSPROF_GPU_BUDGET=%s", opts->gpu_budget);
 	if (!err && opts->gpu)
 		err = add_opencl(opts, env, &n);
 	if (!err && opts->gpu)
 		err = add_vulkan(opts, env, &n);
+	if (!err && opts->gpu)
+		err = record_env_levelzero(opts, env, &n);
 	if (!err)
 		err = add_preload(opts, env, &n);
 	return err;
