@@ -37,7 +37,7 @@ group_check="$group_demo $group_wheel g++ libclang-rt-14-dev|libclang-rt-dev llv
 	cpio xz-utils man-db groff-base file procps trace-cmd musl-tools libtcmalloc-minimal4
 	libprotobuf-c-dev protobuf-c-compiler python3-dev nodejs|@node npm|@npm
 	ca-certificates ocl-icd-opencl-dev libvulkan-dev mesa-vulkan-drivers vulkan-tools
-	vulkan-validationlayers xvfb xauth $group_kernel"
+	vulkan-validationlayers xvfb xauth libze1 libze-dev $group_kernel"
 # Viewers and readers of traces are unpacked into a cache, see tests/viewers/packages.sh.
 group_full="$group_check debootstrap chromium"
 # The demo's programs are measured as well, and the device in a guest. Only libkineto, which is no
