@@ -321,12 +321,17 @@ static int __init xsprof_init(void)
 	err = xsp_clock_init();
 	if (err)
 		goto err_wq;
+	err = xsp_exec_init();
+	if (err)
+		goto err_clock;
 	device.mode = mode;
 	err = misc_register(&device);
 	if (err)
-		goto err_clock;
+		goto err_exec;
 	return 0;
 
+err_exec:
+	xsp_exec_exit();
 err_clock:
 	xsp_clock_exit();
 err_wq:
@@ -340,6 +345,8 @@ static void __exit xsprof_exit(void)
 	struct workqueue_struct *wq = xsp_wq;
 
 	misc_deregister(&device);
+	/* Before the ends that are queued are waited for: then nothing queues another. */
+	xsp_exec_exit();
 	xsp_reader_exit();
 	xsp_clock_exit();
 	xsp_registry_exit();

@@ -5,7 +5,8 @@
  *
  * The end is learnt from the process itself: its struct pid wakes whoever waits for a pidfd when
  * the last thread is gone and the status is known, which is also when no store of its can come
- * any more.  The release of the file would not do: a forked child inherits the descriptor.
+ * any more.  The release of the file would not do: a forked child inherits the descriptor.  That it
+ * executes another program is told by exec.c.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -25,13 +26,14 @@ static void free_producer(struct kref *ref)
 {
 	struct xsp_producer *p = container_of(ref, struct xsp_producer, ref);
 
+	xsp_exec_remove(p);
 	xsp_sched_free(p);
 	xsp_memory_free(p);
 	xsp_registry_remove(p);
 	put_cred(p->cred);
 	put_pid(p->pid);
 	put_pid(p->parent);
-	kfree(p);
+	kfree_rcu(p, rcu);
 }
 
 void xsp_producer_put(struct xsp_producer *p)
@@ -39,21 +41,46 @@ void xsp_producer_put(struct xsp_producer *p)
 	kref_put(&p->ref, free_producer);
 }
 
-/* Is the caller a thread of the process that attached? */
+/* Is the caller a thread of the process that attached, in the program that attached? */
 bool xsp_producer_is_mine(const struct xsp_producer *p)
 {
-	return task_tgid(current) == p->pid;
+	return task_tgid(current) == p->pid && current->self_exec_id == p->exec_id;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-static void exit_worker(struct work_struct *work)
+/* The process has executed another program: all that it was by then end. */
+static void end_image(struct xsp_producer *p)
 {
-	struct xsp_producer *p = container_of(work, struct xsp_producer, exit_work);
-	int code = READ_ONCE(p->exit_code);
+	struct xsp_producer *next;
 
-	xsp_producer_end(p, code & 0x7f ? XSPROF_STATE_KILLED : XSPROF_STATE_EXITED, code);
+	xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);
+	while ((next = xsp_exec_next(p->pid, p->exec_id + 1))) {
+		xsp_producer_end(next, XSPROF_STATE_DETACHED, -1);
+		xsp_producer_put(next);
+		cond_resched();
+	}
+}
+
+static void end_worker(struct work_struct *work)
+{
+	struct xsp_producer *p = container_of(work, struct xsp_producer, end_work);
+	int code = p->exit_code;
+
+	if (code < 0)
+		end_image(p);
+	else
+		xsp_producer_end(p, code & 0x7f ? XSPROF_STATE_KILLED : XSPROF_STATE_EXITED, code);
 	xsp_producer_put(p);
+}
+
+/* As wait() will tell the parent; -1: it is not the program that attached which has ended. */
+static int exit_code_of(const struct xsp_producer *p, const struct task_struct *task)
+{
+	if (task->self_exec_id != p->exec_id)
+		return -1;
+	return task->signal->flags & SIGNAL_GROUP_EXIT ? task->signal->group_exit_code :
+							 task->exit_code;
 }
 
 /*
@@ -64,22 +91,13 @@ static int on_exit(wait_queue_entry_t *wait, unsigned int mode, int flags, void 
 {
 	struct xsp_producer *p = container_of(wait, struct xsp_producer, exit_wait);
 	struct task_struct *task;
-	bool gone = false;
 
 	rcu_read_lock();
 	task = pid_task(p->pid, PIDTYPE_TGID);
-	if (task && READ_ONCE(task->exit_state) && thread_group_empty(task)) {
-		/* As wait() will tell the parent. */
-		WRITE_ONCE(p->exit_code, task->signal->flags & SIGNAL_GROUP_EXIT ?
-			   task->signal->group_exit_code : task->exit_code);
-		gone = true;
-	}
+	if (task && READ_ONCE(task->exit_state) && thread_group_empty(task) &&
+	    xsp_producer_claim_end(p))
+		xsp_producer_queue_end(p, exit_code_of(p, task));
 	rcu_read_unlock();
-	if (gone) {
-		xsp_producer_get(p);
-		if (!queue_work(xsp_wq, &p->exit_work))
-			xsp_producer_put(p);	/* queued before: never the last reference */
-	}
 	return 0;
 }
 
@@ -116,6 +134,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 		return;
 	}
 	xsp_producer_forget_process(p);
+	xsp_exec_remove(p);
 	/* The kernel's own rings too: whoever sees the end has seen the last record. */
 	xsp_sched_end(p);
 	p->state = state;
@@ -140,7 +159,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
  * @p: producer; the file's reference to it is put
  *
  * Of a process that is on its way out the end follows, with its status.  One that goes on has
- * executed another program, or has done with this producer.
+ * executed another program, of which exec.c tells too, or has done with this producer.
  */
 void xsp_producer_let_go(struct xsp_producer *p)
 {
@@ -377,6 +396,7 @@ static void note_process(struct xsp_producer *p)
 {
 	p->cred = get_current_cred();
 	p->pid = get_pid(task_tgid(current));
+	p->exec_id = current->self_exec_id;
 	rcu_read_lock();
 	p->parent = get_pid(task_tgid(rcu_dereference(current->real_parent)));
 	rcu_read_unlock();
@@ -471,9 +491,10 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	init_waitqueue_head(&p->wait);
 	xa_init_flags(&p->pages, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&p->node);
-	INIT_WORK(&p->exit_work, exit_worker);
+	INIT_WORK(&p->end_work, end_worker);
 	init_waitqueue_func_entry(&p->exit_wait, on_exit);
 	INIT_LIST_HEAD(&p->exit_wait.entry);
+	INIT_HLIST_NODE(&p->exec_node);
 	p->state = XSPROF_STATE_LIVE;
 	p->status = -1;
 	p->mode = arg->mode;
@@ -496,6 +517,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
+	xsp_exec_add(p);
 	xsp_registry_publish(p);
 	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
 	xsp_producer_emit(p);

@@ -53,6 +53,7 @@ struct xsp_sched_cpu {
  * @free: frees it when no hook can hold it
  * @tgid: its process, as task_struct has it
  * @pid: its process; a tgid may be another's one day
+ * @exec_id: what that executed at attach; what it executes later is not looked at
  * @ns: the namespace that its records' thread ids are counted in
  * @uid: its user
  * @gid: its group
@@ -69,6 +70,7 @@ struct xsp_sched {
 	struct rcu_work		free;
 	pid_t			tgid;
 	struct pid		*pid;
+	u64			exec_id;
 	struct pid_namespace	*ns;
 	kuid_t			uid;
 	kgid_t			gid;
@@ -102,7 +104,17 @@ static struct hlist_head *bucket_of(pid_t tgid)
 static bool is_thread_of(const struct xsp_sched *s, const struct task_struct *task)
 {
 	/* Of a process whose last thread has been released there is no pid any more. */
-	return s->tgid == task->tgid && task_tgid((struct task_struct *)task) == s->pid;
+	if (s->tgid != task->tgid || task_tgid((struct task_struct *)task) != s->pid)
+		return false;
+	/*
+	 * Never of what it executes later, which may have other rights.  A task changes the number
+	 * itself, before its credentials.  Who switches to it or from it has the lock of a run
+	 * queue that it had after that.  Who wakes it or moves it has seen that it waits, and this
+	 * keeps the next load behind that one; the task's own stores are in order, since between
+	 * them it gave one lock back and took another, in execve() and on the way to sleep.
+	 */
+	smp_rmb();
+	return READ_ONCE(task->self_exec_id) == s->exec_id;
 }
 
 /* Under RCU.  Two producers may be of one process: @s is the one before, or NULL. */
@@ -471,6 +483,7 @@ static struct xsp_sched *make_sched(struct xsp_producer *p)
 	s->nr = nr;
 	s->pid = get_pid(p->pid);
 	s->tgid = pid_nr(p->pid);
+	s->exec_id = p->exec_id;
 	s->uid = p->cred->uid;
 	s->gid = p->cred->gid;
 	return s;

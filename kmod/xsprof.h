@@ -15,12 +15,13 @@
  *	sched.c		what is written there: the scheduler's events
  *	sysfs.c		counters for people
  *	emit.c		markers as events of the kernel's: trace.h has them
+ *	exec.c		processes that execute another program: their producers end
  *
  * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of emit.c,
  * xsp_producer.lock, xsp_registry_lock.  Nothing is copied to or from a process with one of the
  * last two held: that could fault, which takes the first.
- * The lock of clock.c is never held with another.  Those of sched.c and kernel-ring.c are
- * innermost; the latter are taken under the scheduler's own.
+ * The lock of clock.c is never held with another.  Those of sched.c, exec.c and
+ * kernel-ring.c are innermost; the last are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
 #define XSP_XSPROF_H
@@ -118,6 +119,7 @@ struct xsp_geometry {
  * @uid: who pays, by the module's count
  * @cred: of the process at attach; its user pays, by the system's count
  * @pid: its process
+ * @exec_id: how many programs it had executed at attach, task_struct.self_exec_id
  * @parent: that one's parent at attach
  * @start_time: of the process, in USER_HZ
  * @attached: CLOCK_MONOTONIC at attach, ns
@@ -125,9 +127,12 @@ struct xsp_geometry {
  * @clock: enum xsprof_clock_kind
  * @idle: under @lock: paused only because nobody reads; what is traced is not
  * @unwanted: not to be kept: whoever read it has done with it
+ * @exec_node: of the table of exec.c, while it lives
  * @exit_wait: on @pid: calls when the process ends
- * @exit_code: of the process, stored by @exit_wait
- * @exit_work: the end, where one may sleep
+ * @ending: somebody has found that it is to end: the first one does it
+ * @exit_code: of the process, -1 where that goes on; stored before @end_work is queued
+ * @end_work: the end, where one may sleep
+ * @rcu: frees it when no look under RCU can hold it
  * @node: of the list of ended producers, oldest first; under xsp_registry_lock
  * @kept: bytes counted for it there, 0 when it is not in it
  * @listed: the registry knows it; under xsp_registry_lock
@@ -160,6 +165,7 @@ struct xsp_producer {
 	struct xsp_uid		*uid;
 	const struct cred	*cred;
 	struct pid		*pid;
+	u64			exec_id;
 	struct pid		*parent;
 	u64			start_time;
 	u64			attached;
@@ -168,9 +174,12 @@ struct xsp_producer {
 	bool			idle;
 	bool			unwanted;
 
+	struct hlist_node	exec_node;
 	wait_queue_entry_t	exit_wait;
+	atomic_t		ending;
 	int			exit_code;
-	struct work_struct	exit_work;
+	struct work_struct	end_work;
+	struct rcu_head		rcu;
 
 	struct list_head	node;
 	u64			kept;
@@ -215,6 +224,22 @@ static inline struct xsp_producer *xsp_producer_get(struct xsp_producer *p)
 {
 	kref_get(&p->ref);
 	return p;
+}
+
+/*
+ * The end is due of a producer that may be about to be freed: one that was found under RCU.
+ * Return: it is the caller's to do, who has a reference; others need not.  Context: any.
+ */
+static inline bool xsp_producer_claim_end(struct xsp_producer *p)
+{
+	return !atomic_xchg(&p->ending, 1) && kref_get_unless_zero(&p->ref);
+}
+
+/* That is done where one may sleep; the work puts the reference. */
+static inline void xsp_producer_queue_end(struct xsp_producer *p, int exit_code)
+{
+	p->exit_code = exit_code;
+	queue_work(xsp_wq, &p->end_work);
 }
 
 /* ---- registry.c ---- */
@@ -291,6 +316,13 @@ int xsp_clock_copy(struct xsprof_syncs *arg);
 /* ---- emit.c ---- */
 u32 xsp_emit_types(void);
 long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg);
+
+/* ---- exec.c ---- */
+int xsp_exec_init(void);
+void xsp_exec_exit(void);
+void xsp_exec_add(struct xsp_producer *p);
+void xsp_exec_remove(struct xsp_producer *p);
+struct xsp_producer *xsp_exec_next(const struct pid *pid, u64 exec_id);
 
 /* ---- sched.c ---- */
 int xsp_sched_control(struct xsp_producer *p, struct xsprof_sched *arg);
