@@ -38,7 +38,7 @@ static long call(const struct xsp_command *c, void *self, void __user *arg)
 	if (ret)
 		return ret;
 	ret = c->call(self, &a);
-	if (ret < 0 || !c->out)
+	if (ret < 0 || !(_IOC_DIR(c->cmd) & _IOC_READ))
 		return ret;
 	/* What the caller can hold; its own word for the size stays. */
 	return put_argument(&a, c->size, given, arg) ?: ret;
@@ -49,7 +49,7 @@ static long call(const struct xsp_command *c, void *self, void __user *arg)
  * @commands: those this descriptor knows
  * @nr: how many
  * @self: what the descriptor is of
- * @cmd: as ioctl() gave it; its size is not looked at
+ * @cmd: as ioctl() gave it
  * @arg: as ioctl() gave it
  */
 long xsp_call(const struct xsp_command *commands, size_t nr, void *self, unsigned int cmd,
@@ -58,10 +58,9 @@ long xsp_call(const struct xsp_command *commands, size_t nr, void *self, unsigne
 	union xsp_argument a;
 	size_t i;
 
-	if (_IOC_TYPE(cmd) != XSPROF_IOC_MAGIC)
-		return -ENOTTY;
 	for (i = 0; i < nr; i++) {
-		if (commands[i].number != _IOC_NR(cmd))
+		/* All of it: so a filter of system calls knows what it lets pass. */
+		if (commands[i].cmd != cmd)
 			continue;
 		if (commands[i].size)
 			return call(&commands[i], self, (void __user *)arg);

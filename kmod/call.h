@@ -29,15 +29,14 @@ union xsp_argument {
 
 /**
  * struct xsp_command - one command
- * @number: low byte of the ioctl's number
+ * @cmd: as ioctl() is given it, all of it.  It says whether the structure goes back to the caller
+ *	when the call succeeds
  * @size: bytes of its structure, 0 for none
- * @out: the structure goes back to the caller when the call succeeds
  * @call: does it; @self is what the descriptor is of
  */
 struct xsp_command {
-	unsigned int	number;
+	unsigned int	cmd;
 	size_t		size;
-	bool		out;
 	long		(*call)(void *self, union xsp_argument *arg);
 };
 

@@ -268,7 +268,7 @@ static void take_sync(bool keep, struct xsprof_clock *now)
 	convert_from(&s);
 	*now = conversion;
 	mutex_unlock(&lock);
-	trace_clock_sync(&s);
+	trace_xsp_clock_sync(&s);
 }
 
 /* Readers of the page copy it between two equal, even values of seq. */

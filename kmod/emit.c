@@ -122,17 +122,17 @@ static bool traced(u32 kind)
 {
 	switch (kind) {
 	case XSPROF_EMIT_BEGIN:
-		return trace_begin_enabled();
+		return trace_xsp_begin_enabled();
 	case XSPROF_EMIT_END:
-		return trace_end_enabled();
+		return trace_xsp_end_enabled();
 	case XSPROF_EMIT_INSTANT:
-		return trace_instant_enabled();
+		return trace_xsp_instant_enabled();
 	case XSPROF_EMIT_COUNTER:
-		return trace_counter_enabled();
+		return trace_xsp_counter_enabled();
 	case XSPROF_EMIT_COMPLETE:
-		return trace_complete_enabled();
+		return trace_xsp_complete_enabled();
 	case XSPROF_EMIT_GPU:
-		return trace_gpu_activity_enabled();
+		return trace_xsp_gpu_activity_enabled();
 	}
 	return false;
 }
@@ -141,23 +141,23 @@ static void send_marker(struct xsp_producer *p, struct xsp_marker *m)
 {
 	switch (m->arg->kind) {
 	case XSPROF_EMIT_BEGIN:
-		trace_begin(m);
+		trace_xsp_begin(m);
 		break;
 	case XSPROF_EMIT_END:
-		trace_end(m);
+		trace_xsp_end(m);
 		break;
 	case XSPROF_EMIT_INSTANT:
-		trace_instant(m);
+		trace_xsp_instant(m);
 		break;
 	case XSPROF_EMIT_COUNTER:
-		trace_counter(m);
+		trace_xsp_counter(m);
 		break;
 	case XSPROF_EMIT_COMPLETE:
 		m->ns = xsp_clock_ns(p, m->arg->value);
-		trace_complete(m);
+		trace_xsp_complete(m);
 		break;
 	case XSPROF_EMIT_GPU:
-		trace_gpu_activity(m);
+		trace_xsp_gpu_activity(m);
 		break;
 	}
 }

@@ -268,15 +268,15 @@ static long call_sched(void *self, union xsp_argument *a)
 }
 
 static const struct xsp_command commands[] = {
-	{ _IOC_NR(XSPROF_IOC_ATTACH), sizeof(struct xsprof_attach), true, call_attach },
-	{ _IOC_NR(XSPROF_IOC_KICK), 0, false, call_kick },
-	{ _IOC_NR(XSPROF_IOC_LIST), sizeof(struct xsprof_list), true, call_list },
-	{ _IOC_NR(XSPROF_IOC_OPEN), sizeof(struct xsprof_open), false, call_open },
-	{ _IOC_NR(XSPROF_IOC_POPULATE), sizeof(struct xsprof_populate), false, call_populate },
-	{ _IOC_NR(XSPROF_IOC_CONTROL), sizeof(struct xsprof_control), true, call_control },
-	{ _IOC_NR(XSPROF_IOC_SYNCS), sizeof(struct xsprof_syncs), true, call_syncs },
-	{ _IOC_NR(XSPROF_IOC_EMIT), sizeof(struct xsprof_emit), false, call_emit },
-	{ _IOC_NR(XSPROF_IOC_SCHED), sizeof(struct xsprof_sched), true, call_sched },
+	{ XSPROF_IOC_ATTACH, sizeof(struct xsprof_attach), call_attach },
+	{ XSPROF_IOC_KICK, 0, call_kick },
+	{ XSPROF_IOC_LIST, sizeof(struct xsprof_list), call_list },
+	{ XSPROF_IOC_OPEN, sizeof(struct xsprof_open), call_open },
+	{ XSPROF_IOC_POPULATE, sizeof(struct xsprof_populate), call_populate },
+	{ XSPROF_IOC_CONTROL, sizeof(struct xsprof_control), call_control },
+	{ XSPROF_IOC_SYNCS, sizeof(struct xsprof_syncs), call_syncs },
+	{ XSPROF_IOC_EMIT, sizeof(struct xsprof_emit), call_emit },
+	{ XSPROF_IOC_SCHED, sizeof(struct xsprof_sched), call_sched },
 };
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -165,12 +165,12 @@ static long call_sched(void *self, union xsp_argument *a)
 }
 
 static const struct xsp_command commands[] = {
-	{ _IOC_NR(XSPROF_IOC_CONTROL), sizeof(struct xsprof_control), true, call_control },
-	{ _IOC_NR(XSPROF_IOC_WATCH), sizeof(struct xsprof_watch), false, call_watch },
-	{ _IOC_NR(XSPROF_IOC_EVENTS), sizeof(struct xsprof_events), true, call_events },
-	{ _IOC_NR(XSPROF_IOC_SYNCS), sizeof(struct xsprof_syncs), true, call_syncs },
-	{ _IOC_NR(XSPROF_IOC_DROP), 0, false, call_drop },
-	{ _IOC_NR(XSPROF_IOC_SCHED), sizeof(struct xsprof_sched), true, call_sched },
+	{ XSPROF_IOC_CONTROL, sizeof(struct xsprof_control), call_control },
+	{ XSPROF_IOC_WATCH, sizeof(struct xsprof_watch), call_watch },
+	{ XSPROF_IOC_EVENTS, sizeof(struct xsprof_events), call_events },
+	{ XSPROF_IOC_SYNCS, sizeof(struct xsprof_syncs), call_syncs },
+	{ XSPROF_IOC_DROP, 0, call_drop },
+	{ XSPROF_IOC_SCHED, sizeof(struct xsprof_sched), call_sched },
 };
 
 /* ---- the descriptor ------------------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tracepoints xsprof:*.  A marker's event comes from its own thread, by XSPROF_IOC_EMIT, and
- * carries the time of its record in the ring; clock_sync is the module's own.
+ * The tracepoints xsprof:xsp_*: a name makes symbols of the kernel, hence the prefix.  A marker's
+ * event comes from its own thread, by XSPROF_IOC_EMIT, and carries the time of its record in the
+ * ring; xsp_clock_sync is the module's own.
  *
  * The first and the last user of a marker's event are seen in emit.c, whoever they are: ftrace,
  * perf, BPF.
@@ -69,18 +70,18 @@ DECLARE_EVENT_CLASS(xsp_range,
 		    TP_printk("%s category=%s ticks=%llu",
 			      __get_str(name), __get_str(category), __entry->ticks));
 
-DEFINE_EVENT_FN(xsp_range, begin,
+DEFINE_EVENT_FN(xsp_range, xsp_begin,
 		TP_PROTO(const struct xsp_marker *m),
 		TP_ARGS(m),
 		xsp_emit_begin_on, xsp_emit_begin_off);
 
-DEFINE_EVENT_FN(xsp_range, end,
+DEFINE_EVENT_FN(xsp_range, xsp_end,
 		TP_PROTO(const struct xsp_marker *m),
 		TP_ARGS(m),
 		xsp_emit_end_on, xsp_emit_end_off);
 
 /* value: a step's number, else 0 */
-TRACE_EVENT_FN(instant,
+TRACE_EVENT_FN(xsp_instant,
 	       TP_PROTO(const struct xsp_marker *m),
 	       TP_ARGS(m),
 	       TP_STRUCT__entry(__string(name, m->name)
@@ -103,7 +104,7 @@ TRACE_EVENT_FN(instant,
 	       xsp_emit_instant_on, xsp_emit_instant_off);
 
 /* value: the number, or the bits of a double: the kernel has no floating point */
-TRACE_EVENT_FN(counter,
+TRACE_EVENT_FN(xsp_counter,
 	       TP_PROTO(const struct xsp_marker *m),
 	       TP_ARGS(m),
 	       TP_STRUCT__entry(__string(name, m->name)
@@ -124,7 +125,7 @@ TRACE_EVENT_FN(counter,
 	       xsp_emit_counter_on, xsp_emit_counter_off);
 
 /* It ended at ticks. */
-TRACE_EVENT_FN(complete,
+TRACE_EVENT_FN(xsp_complete,
 	       TP_PROTO(const struct xsp_marker *m),
 	       TP_ARGS(m),
 	       TP_STRUCT__entry(__string(name, m->name)
@@ -143,7 +144,7 @@ TRACE_EVENT_FN(complete,
 	       xsp_emit_complete_on, xsp_emit_complete_off);
 
 /* begin and end: ticks where clock is 0, else times of that clock */
-TRACE_EVENT_FN(gpu_activity,
+TRACE_EVENT_FN(xsp_gpu_activity,
 	       TP_PROTO(const struct xsp_marker *m),
 	       TP_ARGS(m),
 	       TP_STRUCT__entry(__string(name, m->name)
@@ -180,7 +181,7 @@ TRACE_EVENT_FN(gpu_activity,
 	       xsp_emit_gpu_on, xsp_emit_gpu_off);
 
 /* All clocks at one instant, at each attach and every second while a producer lives. */
-TRACE_EVENT(clock_sync,
+TRACE_EVENT(xsp_clock_sync,
 	    TP_PROTO(const struct xsprof_sync *s),
 	    TP_ARGS(s),
 	    TP_STRUCT__entry(__field(u64, ticks)

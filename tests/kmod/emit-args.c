@@ -54,25 +54,26 @@ TEST_F(emit_args, fields)
 
 	ASSERT_EQ(0, tracefs_set("", true));
 	EXPECT_EQ(ALL_KINDS, page_says(&self->d));
-	ASSERT_EQ(0, tracefs_set("clock_sync", false));
+	ASSERT_EQ(0, tracefs_set("xsp_clock_sync", false));
 	ASSERT_EQ(0, tracefs_clear());
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, UINT64_MAX, "step one", "torch"));
-	EXPECT_STREQ("begin: step one category=torch ticks=18446744073709551615", line());
+	EXPECT_STREQ("xsp_begin: step one category=torch ticks=18446744073709551615", line());
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_END, 0, "", ""));
-	EXPECT_STREQ("end:  category= ticks=0", line());
+	EXPECT_STREQ("xsp_end:  category= ticks=0", line());
 	e = marker(XSPROF_EMIT_INSTANT, 7, "cold", "cache");
 	e.aux = XSPROF_SCOPE_GLOBAL;
 	e.value = 42;
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
-	EXPECT_STREQ("instant: cold category=cache scope=global value=42 ticks=7", line());
+	EXPECT_STREQ("xsp_instant: cold category=cache scope=global value=42 ticks=7", line());
 	e = marker(XSPROF_EMIT_COUNTER, 8, "bytes", "mem");
 	e.value = (uint64_t)INT64_MIN;
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
-	EXPECT_STREQ("counter: bytes=-9223372036854775808 double=0 category=mem ticks=8", line());
+	EXPECT_STREQ("xsp_counter: bytes=-9223372036854775808 double=0 category=mem ticks=8",
+		     line());
 	e.flags = XSPROF_EMIT_DOUBLE;
 	memcpy(&e.value, &v, 8);
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
-	snprintf(want, sizeof(want), "counter: bytes=%lld double=1 category=mem ticks=8",
+	snprintf(want, sizeof(want), "xsp_counter: bytes=%lld double=1 category=mem ticks=8",
 		 (long long)e.value);
 	EXPECT_STREQ(want, line());
 	e = marker(XSPROF_EMIT_GPU, 9, "gemm", "gpu");
@@ -84,7 +85,7 @@ TEST_F(emit_args, fields)
 	e.stream = 3;
 	e.clock = 2;
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
-	EXPECT_STREQ("gpu_activity: gemm category=gpu kind=memcpy device=1 stream=3 "
+	EXPECT_STREQ("xsp_gpu_activity: gemm category=gpu kind=memcpy device=1 stream=3 "
 		     "correlation=77 begin=100 end=200 clock=2 ticks=9", line());
 	/* The shortest structure there is; a second has about as many ticks as the page says. */
 	e = marker(XSPROF_EMIT_COMPLETE, 10, "forward", "torch");
@@ -92,7 +93,7 @@ TEST_F(emit_args, fields)
 	e.value = self->d.ctl->clock.freq;
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
 	snprintf(want, sizeof(want), "%s", line());
-	EXPECT_EQ(&want[0], strstr(want, "complete: forward category=torch duration_ns="));
+	EXPECT_EQ(&want[0], strstr(want, "xsp_complete: forward category=torch duration_ns="));
 	EXPECT_NE(NULL, strstr(want, " ticks=10"));
 	v = strtod(strchr(want, '=') + strlen("=torch duration_ns="), NULL);
 	EXPECT_LT(fabs(v / 1e9 - 1), 0.05) {
@@ -106,34 +107,34 @@ TEST_F(emit_args, texts)
 	char text[4 * XSPROF_EMIT_TEXT_MAX], want[4 * XSPROF_EMIT_TEXT_MAX];
 	struct xsprof_emit e;
 
-	ASSERT_EQ(0, tracefs_set("begin", true));
+	ASSERT_EQ(0, tracefs_set("xsp_begin", true));
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, 1,
 			  "a\n root-1 [000] 0.1: sched_switch: \r\t\33[2J\177\302\233z", "b\nc"));
-	EXPECT_STREQ("begin: a? root-1 [000] 0.1: sched_switch: ???[2J???z category=b?c ticks=1",
-		     line());
+	EXPECT_STREQ("xsp_begin: a? root-1 [000] 0.1: sched_switch: ???[2J???z category=b?c "
+		     "ticks=1", line());
 	/* UTF-8 is left alone. */
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, 1, "\303\244\342\202\254\302\240", "c"));
-	EXPECT_STREQ("begin: \303\244\342\202\254\302\240 category=c ticks=1", line());
+	EXPECT_STREQ("xsp_begin: \303\244\342\202\254\302\240 category=c ticks=1", line());
 	/* As long as can be; longer; inside a character. */
 	for (unsigned int len = XSPROF_EMIT_TEXT_MAX - 2; len < XSPROF_EMIT_TEXT_MAX + 4; len++) {
 		memset(text, 'x', len);
 		text[len] = 0;
-		snprintf(want, sizeof(want), "begin: %.*s%s category=c ticks=1",
+		snprintf(want, sizeof(want), "xsp_begin: %.*s%s category=c ticks=1",
 			 XSPROF_EMIT_TEXT_MAX, text, len > XSPROF_EMIT_TEXT_MAX ? "..." : "");
 		EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, 1, text, "c"));
 		EXPECT_STREQ(want, line());
 	}
 	memset(text, 'x', sizeof(text));
 	memcpy(text + XSPROF_EMIT_TEXT_MAX - 2, "\342\202\254\342\202\254", 7);
-	snprintf(want, sizeof(want), "begin: %.*s... category=c ticks=1", XSPROF_EMIT_TEXT_MAX - 2,
-		 text);
+	snprintf(want, sizeof(want), "xsp_begin: %.*s... category=c ticks=1",
+		 XSPROF_EMIT_TEXT_MAX - 2, text);
 	EXPECT_EQ(1, emit(self->d.fd, XSPROF_EMIT_BEGIN, 1, text, "c"));
 	EXPECT_STREQ(want, line());
 	/* It ends at its first 0; what follows is not looked at. */
 	e = marker(XSPROF_EMIT_BEGIN, 1, "short", "c");
 	e.name_len = UINT32_MAX;
 	EXPECT_EQ(1, dev_call(self->d.fd, XSPROF_IOC_EMIT, &e));
-	EXPECT_STREQ("begin: short category=c ticks=1", line());
+	EXPECT_STREQ("xsp_begin: short category=c ticks=1", line());
 }
 
 /* Arguments that are refused, whoever traces. */

@@ -3,6 +3,7 @@
  * Markers as events of the kernel's, without the library: what tracers switch, of whatever kind
  * they are, is seen in every control page, and each EMIT is one event or none.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
@@ -26,6 +27,26 @@ FIXTURE_TEARDOWN(emit)
 	/* Whoever it was that had it on. */
 	EXPECT_EQ(0, page_says(&self->d));
 	dev_close(&self->d);
+}
+
+/* All names have the prefix: they are symbols beside all other symbols of the kernel. */
+TEST(names)
+{
+	DIR *dir = opendir(TRACEFS "events/xsprof");
+	const struct dirent *entry;
+	unsigned int n = 0;
+
+	ASSERT_NE(NULL, dir);
+	while ((entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		EXPECT_EQ(0, strncmp(entry->d_name, "xsp_", 4)) {
+			TH_LOG("%s", entry->d_name);
+		}
+		n++;
+	}
+	closedir(dir);
+	EXPECT_EQ(XSPROF_EMIT_KINDS + 1, n);
 }
 
 /* Each kind alone: as many events as calls, in order, and none of or for the others. */
@@ -64,7 +85,7 @@ TEST_F(emit, processes)
 	struct dev d;
 	int status;
 
-	ASSERT_EQ(0, tracefs_set("instant", true));
+	ASSERT_EQ(0, tracefs_set("xsp_instant", true));
 	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_OVERWRITE, 16 << 10, 1));
 	EXPECT_EQ(1 << XSPROF_EMIT_INSTANT, page_says(&d));
 	for (int i = 0; i < 4; i++) {
@@ -91,7 +112,7 @@ TEST_F(emit, processes)
 		EXPECT_EQ(n, total(&s));
 		EXPECT_EQ(0, s.strange);
 	}
-	ASSERT_EQ(0, tracefs_set("instant", false));
+	ASSERT_EQ(0, tracefs_set("xsp_instant", false));
 	EXPECT_EQ(0, page_says(&d));
 	dev_close(&d);
 }
@@ -100,7 +121,7 @@ TEST_F(emit, processes)
 TEST_F(emit, perf)
 {
 	uint64_t n = env_figure(1000, 100), count = 0;
-	int fd = perf_open("counter"), second;
+	int fd = perf_open("xsp_counter"), second;
 
 	ASSERT_GE(fd, 0);
 	EXPECT_EQ(1 << XSPROF_EMIT_COUNTER, page_says(&self->d));
@@ -108,13 +129,13 @@ TEST_F(emit, perf)
 		ASSERT_EQ(1, emit(self->d.fd, XSPROF_EMIT_COUNTER, i, "n", "c"));
 	EXPECT_EQ(8, read(fd, &count, 8));
 	EXPECT_EQ(n, count);
-	ASSERT_EQ(0, tracefs_set("counter", true));
-	second = perf_open("begin");
+	ASSERT_EQ(0, tracefs_set("xsp_counter", true));
+	second = perf_open("xsp_begin");
 	ASSERT_GE(second, 0);
 	EXPECT_EQ(1 << XSPROF_EMIT_COUNTER | 1 << XSPROF_EMIT_BEGIN, page_says(&self->d));
 	close(fd);
 	EXPECT_EQ(1 << XSPROF_EMIT_COUNTER | 1 << XSPROF_EMIT_BEGIN, page_says(&self->d));
-	ASSERT_EQ(0, tracefs_set("counter", false));
+	ASSERT_EQ(0, tracefs_set("xsp_counter", false));
 	EXPECT_EQ(1 << XSPROF_EMIT_BEGIN, page_says(&self->d));
 	close(second);
 	EXPECT_EQ(0, page_says(&self->d));
@@ -132,15 +153,15 @@ TEST_F(emit, idle)
 	EXPECT_EQ(0, dev_attach_as(&d, &a));
 	EXPECT_EQ(0, d.ctl->enabled);
 	EXPECT_EQ(XSPROF_PAUSED_RECORDER, d.ctl->paused);
-	EXPECT_EQ(0, tracefs_set("end", true));
+	EXPECT_EQ(0, tracefs_set("xsp_end", true));
 	EXPECT_EQ(5, d.ctl->enabled);
 	EXPECT_EQ(0, d.ctl->paused);
 	c.pause = XSPROF_PAUSED_PROGRAM;
 	EXPECT_EQ(0, dev_call(d.fd, XSPROF_IOC_CONTROL, &c));
 	EXPECT_EQ(0, d.ctl->enabled);
-	EXPECT_EQ(0, tracefs_set("end", false));
+	EXPECT_EQ(0, tracefs_set("xsp_end", false));
 	EXPECT_EQ(XSPROF_PAUSED_PROGRAM | XSPROF_PAUSED_RECORDER, d.ctl->paused);
-	EXPECT_EQ(0, tracefs_set("end", true));
+	EXPECT_EQ(0, tracefs_set("xsp_end", true));
 	EXPECT_EQ(0, d.ctl->enabled);
 	EXPECT_EQ(XSPROF_PAUSED_PROGRAM, d.ctl->paused);
 	c = (struct xsprof_control){ .size = sizeof(c), .resume = XSPROF_PAUSED_PROGRAM };
@@ -156,7 +177,7 @@ TEST_F(emit, idle)
 	EXPECT_EQ(0, dev_read_id(&r, d.fd, d.id, XSPROF_OPEN_CONSUME));
 	c = (struct xsprof_control){ .size = sizeof(c), .pause = XSPROF_PAUSED_RECORDER };
 	EXPECT_EQ(0, dev_call(r.fd, XSPROF_IOC_CONTROL, &c));
-	EXPECT_EQ(0, tracefs_set("begin", true));
+	EXPECT_EQ(0, tracefs_set("xsp_begin", true));
 	EXPECT_EQ(0, d.ctl->enabled);
 	c = (struct xsprof_control){ .size = sizeof(c), .resume = XSPROF_PAUSED_RECORDER };
 	EXPECT_EQ(0, dev_call(r.fd, XSPROF_IOC_CONTROL, &c));
@@ -197,11 +218,11 @@ static int read_syncs(struct sync_seen *s)
 	if (!f)
 		return -errno;
 	while (fgets(text, sizeof(text), f)) {
-		const char *at = strstr(text, "clock_sync: ");
+		const char *at = strstr(text, "xsp_clock_sync: ");
 
 		if (*text == '#' || !at)
 			continue;
-		if (sscanf(at, "clock_sync: kind=%15s ticks=%llu mono=%llu raw=%llu boot=%llu "
+		if (sscanf(at, "xsp_clock_sync: kind=%15s ticks=%llu mono=%llu raw=%llu boot=%llu "
 			   "real=%llu window=%u", kind, &v[0], &v[1], &v[2], &v[3], &v[4],
 			   &window) != 7 || v[1] < s->from || v[1] > s->to || !v[0] || !v[2] ||
 		    v[3] < v[1] || v[4] < s->first_real)
@@ -219,7 +240,7 @@ TEST_F(emit, clock_sync)
 			       .from = ns_of(CLOCK_MONOTONIC) };
 	struct dev d;
 
-	ASSERT_EQ(0, tracefs_set("clock_sync", true));
+	ASSERT_EQ(0, tracefs_set("xsp_clock_sync", true));
 	/* No producer sends it. */
 	EXPECT_EQ(0, page_says(&self->d));
 	for (int i = 0; i < 3; i++) {
@@ -331,7 +352,7 @@ TEST(emit_unload)
 	if (!path || access(path, R_OK))
 		SKIP(return, "XSPROF_MODULE names no module that can be read");
 	ASSERT_EQ(0, tracefs_open(1024));
-	fd = perf_open("begin");
+	fd = perf_open("xsp_begin");
 	ASSERT_GE(fd, 0);
 	/* Earlier processes' ends may hold it for a moment; perf holds it for good. */
 	for (int i = 0; i < 20; i++) {

@@ -15,12 +15,12 @@
 #define ALL_KINDS	((1u << XSPROF_EMIT_KINDS) - 1)
 
 static const char *const kinds[XSPROF_EMIT_KINDS] = {
-	[XSPROF_EMIT_BEGIN] = "begin",
-	[XSPROF_EMIT_END] = "end",
-	[XSPROF_EMIT_INSTANT] = "instant",
-	[XSPROF_EMIT_COUNTER] = "counter",
-	[XSPROF_EMIT_COMPLETE] = "complete",
-	[XSPROF_EMIT_GPU] = "gpu_activity",
+	[XSPROF_EMIT_BEGIN] = "xsp_begin",
+	[XSPROF_EMIT_END] = "xsp_end",
+	[XSPROF_EMIT_INSTANT] = "xsp_instant",
+	[XSPROF_EMIT_COUNTER] = "xsp_counter",
+	[XSPROF_EMIT_COMPLETE] = "xsp_complete",
+	[XSPROF_EMIT_GPU] = "xsp_gpu_activity",
 };
 
 /* Its texts are those of the caller. */

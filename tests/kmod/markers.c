@@ -333,7 +333,7 @@ TEST_F(markers, each_is_an_event)
 	pid_t pid;
 
 	ASSERT_EQ(0, tracefs_set("", true));
-	ASSERT_EQ(0, tracefs_set("clock_sync", false));
+	ASSERT_EQ(0, tracefs_set("xsp_clock_sync", false));
 	pid = start(turns, variant->mode, variant->size, variant->clock);
 	ASSERT_GT(pid, 0);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -388,13 +388,13 @@ TEST_F(markers, switched)
 	pid_t pid, ended = 0;
 	int status, switches = 0;
 
-	ASSERT_EQ(0, tracefs_set("begin", true));
+	ASSERT_EQ(0, tracefs_set("xsp_begin", true));
 	pid = start(env_figure(6000, 50), variant->mode, variant->size, variant->clock);
 	ASSERT_GT(pid, 0);
 	/* The first event, or an end with none, which fails below. */
 	while (!tracefs_any() && !(ended = waitpid(pid, &status, WNOHANG)))
 		env_nap(1000);
-	ASSERT_EQ(0, tracefs_set("begin", false));
+	ASSERT_EQ(0, tracefs_set("xsp_begin", false));
 	while (!ended && !(ended = waitpid(pid, &status, WNOHANG))) {
 		const char *kind = kinds[switches++ % XSPROF_EMIT_GPU];
 

@@ -24,7 +24,7 @@
 
 /**
  * struct tracefs_event - an event of ours
- * @kind: its name: "begin"
+ * @kind: its name: "xsp_begin"
  * @pid: thread that it came from
  * @text: what follows the kind, without the fields below
  * @category: text of the category
@@ -32,7 +32,7 @@
  * @line: all of the line
  */
 struct tracefs_event {
-	char		kind[16];
+	char		kind[32];
 	int		pid;
 	char		text[TRACEFS_TEXT];
 	char		category[TRACEFS_TEXT];
@@ -61,7 +61,7 @@ static inline int tracefs_close(void)
 	return rmdir(TRACEFS_OWN) ? -errno : 0;
 }
 
-/* @event: "begin", or "" for all of them.  Return: 0 or -errno. */
+/* @event: "xsp_begin", or "" for all of them.  Return: 0 or -errno. */
 __attribute__((unused)) static int tracefs_set(const char *event, bool on)
 {
 	char path[128];

@@ -51,31 +51,32 @@ count() { awk -v part=$1 '{ n[$1]++ } END { for (k in n) print "#=", part, k, n[
 	{ echo "# trace-cmd: $?"; tail -n 5 /tmp/record | sed 's/^/# /'; }
 ./trace-cmd report -i /tmp/t 2> /dev/null > /tmp/report
 # COMM-PID [CPU] TIME: EVENT: ...
-sed -nE 's/^ .*\[[0-9]+\] +([a-zA-Z.]+ +)?[0-9.]+: ([a-z_]+): .*/\2/p' /tmp/report | count trace-cmd
-grep -m 1 ' begin:' /tmp/report | sed 's/^/# trace-cmd: /'
-grep -m 1 ' counter:' /tmp/report | sed 's/^/# trace-cmd: /'
-grep -c ' begin: .*a range category=some-category ticks=[1-9]' /tmp/report |
+sed -nE 's/^ .*\[[0-9]+\] +([a-zA-Z.]+ +)?[0-9.]+: (xsp_)?([a-z_]+): .*/\3/p' /tmp/report |
+	count trace-cmd
+grep -m 1 ' xsp_begin:' /tmp/report | sed 's/^/# trace-cmd: /'
+grep -m 1 ' xsp_counter:' /tmp/report | sed 's/^/# trace-cmd: /'
+grep -c ' xsp_begin: .*a range category=some-category ticks=[1-9]' /tmp/report |
 	sed 's/^/#= trace-cmd named /'
 # The bits of 0.25
-grep -c ' counter: .*a thing=4598175219545276416 double=1 category=some-category' /tmp/report |
+grep -c ' xsp_counter: .*a thing=4598175219545276416 double=1 category=some-category' /tmp/report |
 	sed 's/^/#= trace-cmd double /'
 rm -f /tmp/t /tmp/report
 
 ./perf record -q -m 4096 -e 'xsprof:*' -a -o /tmp/p ./markers > /tmp/record 2>&1 ||
 	{ echo "# perf: $?"; tail -n 5 /tmp/record | sed 's/^/# /'; }
 ./perf script -i /tmp/p 2> /dev/null > /tmp/report
-sed -nE 's/.*[0-9.]+: +xsprof:([a-z_]+): .*/\1/p' /tmp/report | count perf
-grep -c 'xsprof:begin: a range category=some-category ticks=[1-9]' /tmp/report |
+sed -nE 's/.*[0-9.]+: +xsprof:xsp_([a-z_]+): .*/\1/p' /tmp/report | count perf
+grep -c 'xsprof:xsp_begin: a range category=some-category ticks=[1-9]' /tmp/report |
 	sed 's/^/#= perf named /'
 rm -f /tmp/p /tmp/report
 
 cat > /tmp/b.bt << 'BT'
-tracepoint:xsprof:begin { @begin = count(); }
-tracepoint:xsprof:begin /str(args->name) == "a range"/ { @named = count(); }
-tracepoint:xsprof:end { @end = count(); }
-tracepoint:xsprof:instant { @instant = count(); }
-tracepoint:xsprof:counter { @counter = count(); }
-tracepoint:xsprof:complete { @complete = count(); }
+tracepoint:xsprof:xsp_begin { @begin = count(); }
+tracepoint:xsprof:xsp_begin /str(args->name) == "a range"/ { @named = count(); }
+tracepoint:xsprof:xsp_end { @end = count(); }
+tracepoint:xsprof:xsp_instant { @instant = count(); }
+tracepoint:xsprof:xsp_counter { @counter = count(); }
+tracepoint:xsprof:xsp_complete { @complete = count(); }
 tracepoint:sched:sched_switch { @sched_switch = count(); }
 BT
 ./bpftrace -q -c ./markers /tmp/b.bt > /tmp/report 2> /tmp/error || echo "# bpftrace: $?"

@@ -138,7 +138,7 @@ enum xsprof_state {
 #define XSPROF_PAUSED_PROGRAM	0x1u	/* the program paused itself */
 #define XSPROF_PAUSED_RECORDER	0x2u	/* the recorder did; the program cannot undo it */
 
-/* Markers that are also sent to the tracepoints xsprof:begin, ... while these are enabled. */
+/* Markers that are also sent to the tracepoints xsprof:xsp_begin, ... while these are enabled. */
 enum xsprof_emit_kind {
 	XSPROF_EMIT_BEGIN	= 0,
 	XSPROF_EMIT_END		= 1,

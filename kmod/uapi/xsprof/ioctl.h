@@ -8,8 +8,10 @@
  *
  * Every argument structure starts with its size in the caller's version. A structure longer than
  * the kernel's is accepted if the bytes beyond are 0 (else -E2BIG); a shorter one is extended with
- * 0. Reserved fields and unknown flags must be 0 (else -EINVAL). Only the low byte of a command is
- * its number; the size encoded in it is ignored.
+ * 0. Reserved fields and unknown flags must be 0 (else -EINVAL).
+ *
+ * A command is known by all of its bits, direction and size included (else -ENOTTY). The size in it
+ * is that of the structure as it was first defined: a structure that grows keeps its command.
  */
 #ifndef _UAPI_XSPROF_IOCTL_H
 #define _UAPI_XSPROF_IOCTL_H
@@ -334,7 +336,11 @@ struct xsprof_sched {
 	__u32	reserved;
 };
 
-#define XSPROF_IOC_MAGIC	0xb7
+/*
+ * No driver of the kernel has this code, and ioctl-number.rst, the kernel's table of them, leaves
+ * it free with those around it, 0xd0 to 0xda.
+ */
+#define XSPROF_IOC_MAGIC	0xd7
 #define XSPROF_IOC_ATTACH	_IOWR(XSPROF_IOC_MAGIC, 0x01, struct xsprof_attach)
 #define XSPROF_IOC_KICK		_IO(XSPROF_IOC_MAGIC, 0x02)
 #define XSPROF_IOC_LIST		_IOWR(XSPROF_IOC_MAGIC, 0x03, struct xsprof_list)
@@ -349,6 +355,7 @@ struct xsprof_sched {
 /* 0x20 to 0x2f: markers sent through the device */
 #define XSPROF_IOC_EMIT		_IOW(XSPROF_IOC_MAGIC, 0x20, struct xsprof_emit)
 
+/* The commands above name these sizes: where a structure grows, its command names the old one. */
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_attach) == 88);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_populate) == 24);
 XSPROF_ABI_ASSERT(sizeof(struct xsprof_control) == 40);
