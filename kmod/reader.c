@@ -22,12 +22,14 @@
 /**
  * struct xsp_reader - an open reader
  * @p: whom it reads
+ * @writes: it may pause and drop, and say what is recorded: as of its opener
  * @consumer: it moves the tails
  * @seen: kicks acknowledged
  * @node: of the list of those that are watched for; under watch_lock
  */
 struct xsp_reader {
 	struct xsp_producer	*p;
+	bool			writes;
 	bool			consumer;
 	u64			seen;
 	struct list_head	node;
@@ -113,6 +115,8 @@ static long call_control(void *self, union xsp_argument *a)
 {
 	struct xsp_reader *r = self;
 
+	if (!r->writes)
+		return -EPERM;
 	return xsp_producer_control(r->p, &a->control,
 				    r->consumer ? XSPROF_PAUSED_RECORDER : 0);
 }
@@ -145,6 +149,8 @@ static long call_drop(void *self, union xsp_argument *a)
 {
 	struct xsp_reader *r = self;
 
+	if (!r->writes)
+		return -EPERM;
 	if (!a->value)
 		return xsp_registry_drop(r->p);
 	if (a->value != XSPROF_DROP_AT_END)
@@ -161,6 +167,8 @@ static long call_sched(void *self, union xsp_argument *a)
 {
 	struct xsp_reader *r = self;
 
+	if (!r->writes)
+		return -EPERM;
 	return xsp_sched_control(r->p, &a->sched);
 }
 
@@ -273,7 +281,8 @@ static int install(struct xsp_reader *r)
  * @arg: as the caller gave it
  *
  * Return: the descriptor; -EINVAL; -ENOENT: no such producer, or not the caller's to read;
- * -EBUSY: another one moves the tails; -ENOMEM, -EMFILE.
+ * -EPERM: it is to consume, and may read alone; -EBUSY: another one moves the tails; -ENOMEM,
+ * -EMFILE.
  */
 int xsp_reader_open(const struct xsprof_open *arg)
 {
@@ -292,7 +301,11 @@ int xsp_reader_open(const struct xsprof_open *arg)
 		goto err_free;
 	/* The first poll() finds it ready: what came before is there to be read. */
 	r->seen = atomic64_read(&r->p->kicks) - 1;
+	r->writes = xsp_registry_may_write(r->p);
 	r->consumer = arg->flags & XSPROF_OPEN_CONSUME;
+	ret = -EPERM;
+	if (r->consumer && !r->writes)
+		goto err_put;
 	ret = r->consumer ? claim(r) : 0;
 	if (ret)
 		goto err_put;

@@ -296,24 +296,41 @@ void xsp_registry_trim(void)
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
+/*
+ * "Own" as ptrace has it: all ids of the process at attach are the caller's, so what a set-user-id
+ * program records is not its caller's.
+ */
+static bool is_own(const struct xsp_producer *p)
+{
+	const struct cred *me = current_cred(), *it = p->cred;
+
+	return uid_eq(me->fsuid, it->uid) && uid_eq(me->fsuid, it->euid) &&
+	       uid_eq(me->fsuid, it->suid) && gid_eq(me->fsgid, it->gid) &&
+	       gid_eq(me->fsgid, it->egid) && gid_eq(me->fsgid, it->sgid);
+}
+
 /**
  * xsp_registry_may_read() - may the caller read this producer?
  * @p: producer
  *
- * Your own processes, or CAP_PERFMON for all.  "Own" as ptrace has it: all ids of the process
- * at attach are the caller's, so what a set-user-id program records is not its caller's to read.
- * perf_event_paranoid has no say: it is about what unprivileged users may learn of the kernel
- * and of the hardware, and there is neither in here, only what a program of theirs wrote.
+ * Your own processes, or CAP_PERFMON for all.  perf_event_paranoid has no say: it is about what
+ * unprivileged users may learn of the kernel and of the hardware, and there is neither in here,
+ * only what a program of theirs wrote.
  */
 bool xsp_registry_may_read(const struct xsp_producer *p)
 {
-	const struct cred *me = current_cred(), *it = p->cred;
+	return is_own(p) || perfmon_capable();
+}
 
-	if (uid_eq(me->fsuid, it->uid) && uid_eq(me->fsuid, it->euid) &&
-	    uid_eq(me->fsuid, it->suid) && gid_eq(me->fsgid, it->gid) &&
-	    gid_eq(me->fsgid, it->egid) && gid_eq(me->fsgid, it->sgid))
-		return true;
-	return perfmon_capable();
+/**
+ * xsp_registry_may_write() - may the caller change what this producer records, and for whom?
+ * @p: producer, which the caller may read
+ *
+ * CAP_PERFMON is to observe: it neither takes records from others nor stops their recording.
+ */
+bool xsp_registry_may_write(const struct xsp_producer *p)
+{
+	return is_own(p) || capable(CAP_SYS_ADMIN);
 }
 
 /* The first producer with a number above @after that the caller may read, or NULL. */

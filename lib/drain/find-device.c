@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ctl-check.h"
 #include "drain/local.h"
 
 /* What moved is told of no later than this. */
@@ -115,7 +114,7 @@ static int look_at(void *data, const struct xsprof_info *info)
 	snprintf(name, sizeof(name), "process %u (%.15s)", info->pid, info->comm);
 	xsp_drain_refuse(d, &d->shares.own, name,
 			 &(struct xsp_refusal){ .key = info->id, .err = err },
-			 err == -EBUSY ? xsp_device_strerror(err) : xsp_ctl_strerror(err));
+			 xsp_device_ring_strerror(err));
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/ctl-check.h"
 #include "base/hash.h"
 #include "base/own-fd.h"
 #include "read/ring-device.h"
@@ -74,10 +75,21 @@ const char *xsp_device_strerror(int err)
 	case -EPROTONOSUPPORT:
 		return "is not the device of this version of xsprof: load the module that was "
 		       "built with it";
-	case -EBUSY:
-		return "is being read by another recorder, and a producer has one at a time";
 	default:
 		return strerror(-err);
+	}
+}
+
+const char *xsp_device_ring_strerror(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "is being read by another recorder, and a producer has one at a time";
+	case -EPERM:
+		return "belongs to another user: with CAP_PERFMON 'xsprof snapshot' reads it; to "
+		       "record or change it takes CAP_SYS_ADMIN";
+	default:
+		return xsp_ctl_strerror(err);
 	}
 }
 

@@ -35,6 +35,9 @@ int xsp_device_open(void);
 /* What such an error says and what to do about it, after the device's name; constant text. */
 const char *xsp_device_strerror(int err);
 
+/* The same of an error of xsp_device_open_ring() or a call on what it opened, after its name. */
+const char *xsp_device_ring_strerror(int err);
+
 /**
  * xsp_device_each - visit every producer that we may read
  * @fd: the device
@@ -54,7 +57,8 @@ int xsp_device_each(int fd, uint64_t after,
  * @id: the producer's number
  * @consume: to move its tails: one reader at a time may
  *
- * Return: 0; -ENOENT: there is none of that number; -EBUSY: somebody else consumes it; -errno,
+ * Return: 0; -ENOENT: there is none of that number; -EBUSY: somebody else consumes it; -EPERM: we
+ * may look at it, and not consume it; -errno,
  * those of xsp_ctl_check() among them.
  */
 int xsp_device_open_ring(struct xsp_ring_file *rf, int fd, uint64_t id, bool consume);

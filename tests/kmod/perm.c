@@ -126,6 +126,15 @@ FIXTURE_TEARDOWN(perm)
 	close(self->fd);
 }
 
+/* Return: errno of an open of @arg's producer that consumes, 0 for none. */
+static int open_consuming(void *arg)
+{
+	const uint64_t *id = arg;
+	struct dev r;
+
+	return -dev_read_id(&r, dev_open(), *id, XSPROF_OPEN_CONSUME);
+}
+
 struct seen {
 	uint64_t	id[2];
 	unsigned int	mask;	/* out: 1 root's, 2 the other's, 4 own; 8 odd */
@@ -175,6 +184,66 @@ TEST_F(perm, capabilities)
 			TH_LOG("capability %u", cap);
 		}
 	}
+}
+
+/*
+ * What may be done with root's, the other's and its own besides reading: all of it or nothing.
+ * Return: a mask as of what_is_seen().
+ */
+static int what_is_written(void *arg)
+{
+	struct seen *s = arg;
+	uint64_t ids[3] = { s->id[0], s->id[1], 0 };
+	int mask = 0, fd;
+	struct dev d;
+
+	if (dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1) || dev_ring_open(&d, d.nr))
+		return 100;
+	ids[2] = d.id;
+	fd = dev_open();
+	for (int i = 0; i < 3; i++) {
+		struct xsprof_control c = { .size = sizeof(c), .set = 1 };
+		struct xsprof_sched on = { .size = sizeof(on), .flags = XSPROF_SCHED_ON };
+		struct xsprof_sched off = { .size = sizeof(off) };
+		struct dev r, w;
+		int n = 0;
+
+		if (dev_read_id(&r, fd, ids[i], 0))
+			continue;
+		/* Of one that lives a drop is refused anyway, but not for want of a right. */
+		n += dev_call(r.fd, XSPROF_IOC_DROP, NULL) != -EPERM;
+		n += dev_call(r.fd, XSPROF_IOC_CONTROL, &c) != -EPERM;
+		n += dev_call(r.fd, XSPROF_IOC_SCHED, &on) != -EPERM;
+		n += dev_call(r.fd, XSPROF_IOC_SCHED, &off) != -EPERM;
+		if (!dev_read_id(&w, fd, ids[i], XSPROF_OPEN_CONSUME)) {
+			n += !dev_tail_open(&w, w.nr);
+			dev_close(&w);
+		}
+		dev_close(&r);
+		mask |= n == 5 ? 1 << i : n ? 8 : 0;
+	}
+	return mask;
+}
+
+/* The right to read all is none to pause, drop or consume what is another's. */
+TEST_F(perm, write_capabilities)
+{
+	struct seen s = { .id = { self->id[0], self->id[1] } };
+
+	EXPECT_EQ(4, as(USER, 0, what_is_written, &s));
+	EXPECT_EQ(6, as(OTHER, 0, what_is_written, &s));
+	EXPECT_EQ(5, as(0, 0, what_is_written, &s));
+	for (unsigned int cap = 0; cap < 64; cap++) {
+		int all = cap == CAP_SYS_ADMIN ? 7 : 4;
+
+		if (prctl(PR_CAPBSET_READ, cap) != 1)
+			continue;
+		EXPECT_EQ(all, as(USER, 1ull << cap, what_is_written, &s)) {
+			TH_LOG("capability %u", cap);
+		}
+	}
+	/* Refused, and not hidden: it is there for whoever may read it. */
+	EXPECT_EQ(EPERM, as(USER, 1ull << CAP_PERFMON, open_consuming, &self->id[1]));
 }
 
 /* A program that was set-user-id is not its caller's to read. */

@@ -212,7 +212,7 @@ static void change_device(struct change *c, const struct found *found)
 		}
 	}
 	if (err) {
-		tool_note("%s: not changed: %s", found->name, strerror(-err));
+		tool_note("%s: not changed: %s", found->name, xsp_device_ring_strerror(err));
 		c->failed++;
 	}
 }

@@ -99,8 +99,8 @@ struct xsprof_populate {
  * @resume: bits to remove from it; applied first
  * @enabled: out: the enabled categories after it
  *
- * By the producer, or by a reader of it.  xsprof_ctl.enabled and .generation follow at once.
- * -ESHUTDOWN for a producer that has ended.
+ * By the producer, or by a reader of it that may write (xsprof_open).  xsprof_ctl.enabled and
+ * .generation follow at once. -ESHUTDOWN for a producer that has ended.
  */
 struct xsprof_control {
 	__u32	size;
@@ -203,6 +203,9 @@ struct xsprof_list {
  * a kick, after the watermark timer saw a head move, and at the end; POLLHUP from the end on.
  * XSPROF_IOC_EVENTS acknowledges. The producer's memory stays until the last such descriptor and
  * mapping are gone.
+ *
+ * The owner of the process may write, and CAP_SYS_ADMIN: consume, XSPROF_IOC_CONTROL, _SCHED and
+ * _DROP, which all are -EPERM for whoever may read alone (CAP_PERFMON). What counts is the opener.
  */
 struct xsprof_open {
 	__u32	size;
@@ -325,9 +328,9 @@ struct xsprof_emit {
  * The first call allocates all their memory, which stays. It is charged to the producer as every
  * page; only the memory cgroup is the caller's.
  *
- * Called by the producer or a reader of it. -ESHUTDOWN: the producer has ended; -EOPNOTSUPP: the
- * kernel has no such events, or more CPUs than there can be rings; -ENOMEM, -EPERM as
- * XSPROF_IOC_POPULATE.
+ * Called by the producer or a reader of it that may write (xsprof_open). -ESHUTDOWN: the producer
+ * has ended; -EOPNOTSUPP: the kernel has no such events, or more CPUs than there can be rings;
+ * -ENOMEM, -EPERM as XSPROF_IOC_POPULATE.
  */
 struct xsprof_sched {
 	__u32	size;
