@@ -7,7 +7,9 @@
 
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/sched/coredump.h>
 #include <linux/timekeeping.h>
+#include <linux/user_namespace.h>
 #include <linux/version.h>
 
 /* Plain words until 6.3; from then on every change goes through the memory manager. */
@@ -46,6 +48,33 @@ static inline struct file *xsp_exe_file(struct mm_struct *mm)
 	file = get_file_rcu(&mm->exe_file);
 	rcu_read_unlock();
 	return file;
+}
+#endif
+
+/*
+ * May those who are its like look into the calling process?  Where not, who has rights over @over.
+ * That was of the address space, and is of the process in 7.2.
+ */
+#if __has_include(<linux/sched/exec_state.h>)
+#include <linux/sched/exec_state.h>
+
+static inline bool xsp_dumpable(struct user_namespace **over)
+{
+	const struct task_exec_state *state;
+	bool dumpable;
+
+	rcu_read_lock();
+	state = rcu_dereference(current->exec_state);
+	dumpable = READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+	*over = get_user_ns(state->user_ns);
+	rcu_read_unlock();
+	return dumpable;
+}
+#else
+static inline bool xsp_dumpable(struct user_namespace **over)
+{
+	*over = get_user_ns(current->mm->user_ns);
+	return get_dumpable(current->mm) == SUID_DUMP_USER;
 }
 #endif
 

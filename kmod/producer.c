@@ -31,6 +31,7 @@ static void free_producer(struct kref *ref)
 	xsp_memory_free(p);
 	xsp_registry_remove(p);
 	put_cred(p->cred);
+	put_user_ns(p->over);
 	put_pid(p->pid);
 	put_pid(p->parent);
 	kfree_rcu(p, rcu);
@@ -395,6 +396,7 @@ static void note_program(struct xsp_producer *p)
 static void note_process(struct xsp_producer *p)
 {
 	p->cred = get_current_cred();
+	p->dumpable = xsp_dumpable(&p->over);
 	p->pid = get_pid(task_tgid(current));
 	p->exec_id = current->self_exec_id;
 	rcu_read_lock();
@@ -527,6 +529,7 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 
 err_cred:
 	put_cred(p->cred);
+	put_user_ns(p->over);
 	put_pid(p->pid);
 	put_pid(p->parent);
 	kfree(p);

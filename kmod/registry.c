@@ -5,6 +5,7 @@
  */
 #include <linux/capability.h>
 #include <linux/module.h>
+#include <linux/pid_namespace.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/uidgid.h>
@@ -296,30 +297,53 @@ void xsp_registry_trim(void)
 
 /* ---- looking ------------------------------------------------------------------------------- */
 
-/*
- * "Own" as ptrace has it: all ids of the process at attach are the caller's, so what a set-user-id
- * program records is not its caller's.
- */
-static bool is_own(const struct xsp_producer *p)
+static bool has_its_ids(const struct xsp_producer *p)
 {
 	const struct cred *me = current_cred(), *it = p->cred;
 
-	return uid_eq(me->fsuid, it->uid) && uid_eq(me->fsuid, it->euid) &&
-	       uid_eq(me->fsuid, it->suid) && gid_eq(me->fsgid, it->gid) &&
-	       gid_eq(me->fsgid, it->egid) && gid_eq(me->fsgid, it->sgid);
+	return uid_eq(me->uid, it->uid) && uid_eq(me->uid, it->euid) && uid_eq(me->uid, it->suid) &&
+	       gid_eq(me->gid, it->gid) && gid_eq(me->gid, it->egid) && gid_eq(me->gid, it->sgid);
+}
+
+/* Its rights are the caller's as well, and count in the same namespace. */
+static bool has_its_rights(const struct xsp_producer *p)
+{
+	const struct cred *me = current_cred(), *it = p->cred;
+
+	return me->user_ns == it->user_ns && cap_issubset(it->cap_permitted, me->cap_permitted);
+}
+
+/*
+ * "Own" as ptrace has it (PTRACE_MODE_READ_REALCREDS), with what the process was at attach: it may
+ * have ended.  Besides, the caller must be able to name it: its pid namespace has it.  A process is
+ * its own as long as it has the ids.  No security module is asked: that is not for modules to do.
+ */
+static bool is_own(const struct xsp_producer *p)
+{
+	if (!has_its_ids(p))
+		return false;
+	if (xsp_producer_is_mine(p))
+		return true;
+	return p->dumpable && has_its_rights(p) && pid_nr_ns(p->pid, task_active_pid_ns(current));
+}
+
+/* In the namespace of its user, or in that of whoever could not let it be looked into. */
+static bool capable_over(const struct xsp_producer *p, int cap)
+{
+	return ns_capable(p->dumpable ? p->cred->user_ns : p->over, cap);
 }
 
 /**
  * xsp_registry_may_read() - may the caller read this producer?
  * @p: producer
  *
- * Your own processes, or CAP_PERFMON for all.  perf_event_paranoid has no say: it is about what
- * unprivileged users may learn of the kernel and of the hardware, and there is neither in here,
- * only what a program of theirs wrote.
+ * Your own processes, or CAP_PERFMON for all that it holds for.  perf_event_paranoid has no say: it
+ * is about what unprivileged users may learn of the kernel and of the hardware, and there is
+ * neither in here, only what a program of theirs wrote.
  */
 bool xsp_registry_may_read(const struct xsp_producer *p)
 {
-	return is_own(p) || perfmon_capable();
+	return is_own(p) || capable_over(p, CAP_PERFMON) || capable_over(p, CAP_SYS_ADMIN);
 }
 
 /**
@@ -330,7 +354,7 @@ bool xsp_registry_may_read(const struct xsp_producer *p)
  */
 bool xsp_registry_may_write(const struct xsp_producer *p)
 {
-	return is_own(p) || capable(CAP_SYS_ADMIN);
+	return is_own(p) || capable_over(p, CAP_SYS_ADMIN);
 }
 
 /* The first producer with a number above @after that the caller may read, or NULL. */

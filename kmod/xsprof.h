@@ -118,6 +118,8 @@ struct xsp_geometry {
  * @locked: of these, charged to RLIMIT_MEMLOCK
  * @uid: who pays, by the module's count
  * @cred: of the process at attach; its user pays, by the system's count
+ * @dumpable: those who have its ids and rights could look into the process at attach
+ * @over: whose rights are wanted where they could not: a user namespace
  * @pid: its process
  * @exec_id: how many programs it had executed at attach, task_struct.self_exec_id
  * @parent: that one's parent at attach
@@ -164,6 +166,8 @@ struct xsp_producer {
 	atomic_long_t		locked;
 	struct xsp_uid		*uid;
 	const struct cred	*cred;
+	bool			dumpable;
+	struct user_namespace	*over;
 	struct pid		*pid;
 	u64			exec_id;
 	struct pid		*parent;

@@ -34,7 +34,7 @@ mapfile -t files < <(git ls-files 'kmod/*.[ch]')
 said=$("$scripts/checkpatch.pl" --no-tree --strict --terse --show-types --no-summary \
 	--max-line-length=100 --ignore FILE_PATH_CHANGES,LINUX_VERSION_CODE -f "${files[@]}" 2>&1 |
 	grep -vE '(compat\.h:[0-9]+: WARNING:CONSTANT_COMPARISON|CAMELCASE: .*<_Static_assert>$)' |
-	grep -vE "uapi/xsprof/abi\.h:[0-9]+: [A-Z]+:SPACING: .* around that '[</>]'")
+	grep -vE "(uapi/xsprof/abi|compat)\.h:[0-9]+: [A-Z]+:SPACING: .* around that '[</>]'")
 check 1 "checkpatch.pl --strict"
 said=$("$scripts/kernel-doc" -none "${files[@]}" 2>&1 |
 	grep -vE "uapi/.*: warning: (Enum value .*|.* member 'reserved[0-9]*') not described")
