@@ -171,10 +171,10 @@ void xsp_producer_let_go(struct xsp_producer *p)
 		goto out;
 	rcu_read_lock();
 	task = pid_task(p->pid, PIDTYPE_TGID);
+	/* Any thread: the first may have left.  One that ends is not counted when it closes. */
 	if (task)
-		goes_on = !READ_ONCE(task->exit_state) &&
-			  !(task->signal->flags & SIGNAL_GROUP_EXIT) &&
-			  !(READ_ONCE(task->flags) & PF_EXITING);
+		goes_on = atomic_read(&task->signal->live) &&
+			  !(READ_ONCE(task->signal->flags) & SIGNAL_GROUP_EXIT);
 	rcu_read_unlock();
 	if (goes_on)
 		xsp_producer_end(p, XSPROF_STATE_DETACHED, -1);

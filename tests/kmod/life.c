@@ -4,6 +4,7 @@
  * them all or changes its user: one answer for each, and a child can never write into its
  * parent's rings.  Owns the children; how processes end is kill.c's.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -365,6 +366,90 @@ TEST_F(life, close_all_and_rejoin)
 	self->d.fd = fd;
 	still_exact(_metadata, &self->d);
 	EXPECT_EQ(0, dev_ring_open(&self->d, self->d.nr + 1));
+}
+
+/* ---- a process whose first thread has left -------------------------------------------------- */
+
+struct leaderless {
+	struct dev	d;
+	int		told[2];
+	int		go[2];
+};
+
+static bool is_zombie(pid_t pid)
+{
+	char path[64], text[512];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (env_file_get(path, text, sizeof(text)))
+		return false;
+	at = strrchr(text, ')');
+	return at && at[2] == 'Z';
+}
+
+/* Rejoins, lets go, attaches: as any process might.  Exits with the line of what is wrong. */
+static void *alone(void *arg)
+{
+	struct xsprof_attach a = dev_attach_defaults();
+	struct leaderless *l = arg;
+	struct dev again;
+	char c;
+
+	while (!is_zombie(getpid()))
+		sched_yield();
+	a.flags = XSPROF_ATTACH_REJOIN;
+	a.id = l->d.id;
+	close(l->d.fd);
+	l->d.fd = dev_open();
+	if (dev_call(l->d.fd, XSPROF_IOC_ATTACH, &a) || dev_ring_open(&l->d, l->d.nr) ||
+	    !ring_put(&l->d, l->d.nr, 0, 0, 1))
+		_exit(1);
+	dev_close(&l->d);
+	if (write(l->told[1], "x", 1) != 1 || read(l->go[0], &c, 1) != 1)
+		_exit(2);
+	if (dev_attach(&again, XSPROF_MODE_DISCARD, 16 << 10, 1) ||
+	    dev_ring_open(&again, again.nr) || !ring_put(&again, again.nr, 0, 0, 1) ||
+	    write(l->told[1], &again.id, sizeof(again.id)) != sizeof(again.id))
+		_exit(3);
+	_exit(0);
+}
+
+TEST_F(life, leader_has_left)
+{
+	static struct leaderless l;
+	struct xsprof_info info;
+	uint64_t id[2] = { 0 };
+	pthread_t thread;
+	pid_t pid;
+	char c;
+
+	ASSERT_EQ(0, pipe(l.told));
+	ASSERT_EQ(0, pipe(l.go));
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid) {
+		if (dev_attach(&l.d, XSPROF_MODE_DISCARD, 16 << 10, 1) ||
+		    write(l.told[1], &l.d.id, sizeof(l.d.id)) != sizeof(l.d.id) ||
+		    pthread_create(&thread, NULL, alone, &l))
+			_exit(4);
+		/* As pthread_exit() ends, without what the harness has for that. */
+		syscall(SYS_exit, 0);
+	}
+	ASSERT_EQ(sizeof(id[0]), read(l.told[0], &id[0], sizeof(id[0])));
+	ASSERT_EQ(1, read(l.told[0], &c, 1));
+	ASSERT_EQ(0, dev_info(self->fd, id[0], &info));
+	EXPECT_EQ(XSPROF_STATE_DETACHED, info.state);
+	EXPECT_EQ(-1, info.status);
+	ASSERT_EQ(1, write(l.go[1], "x", 1));
+	ASSERT_EQ(sizeof(id[1]), read(l.told[0], &id[1], sizeof(id[1])));
+	EXPECT_EQ(0, status_of(pid));
+	/* Of that one the end is the process', with its status. */
+	do
+		c = (char)dev_info(self->fd, id[1], &info);
+	while (!c && info.state == XSPROF_STATE_LIVE);
+	EXPECT_EQ(XSPROF_STATE_EXITED, info.state);
+	EXPECT_EQ(0, info.status);
 }
 
 /* Without descriptor and mapping the process has done with it, and lives on. */
