@@ -53,8 +53,8 @@ result "report of it has no such columns" $?
 	"$xsprof" report --json "$dir/kernel.data" 2>"$dir/log" | python3 -c '
 import json, sys
 rows = {r["name"]: r["cause"] for r in json.load(sys.stdin)["ranges"]}
-rest = {"runnable_ns": 5000, "blocked_ns": 25000, "io_ns": 0, "syscall_ns": 900, "fault_ns": 0,
-        "irq_ns": 0, "softirq_ns": 0, "faults": 0}
+rest = {"runnable_ns": 5000, "blocked_ns": 25000, "gil_ns": 0, "io_ns": 0, "syscall_ns": 900,
+        "fault_ns": 0, "irq_ns": 0, "softirq_ns": 0, "faults": 0}
 assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=20400, unknown_ns=18700, **rest),
                 "wait": dict(wall_ns=40000, on_cpu_ns=9100, unknown_ns=0, **rest)}, rows
 ' 2>>"$dir/log"
@@ -64,8 +64,8 @@ result "report of a capture made by hand" $?
 	"$xsprof" report --json "$dir/entries.data" 2>"$dir/log" | python3 -c '
 import json, sys
 rows = {r["name"]: r["cause"] for r in json.load(sys.stdin)["ranges"]}
-rest = {"runnable_ns": 5000, "blocked_ns": 25000, "io_ns": 0, "syscall_ns": 0, "fault_ns": 0,
-        "irq_ns": 0, "softirq_ns": 0, "faults": 0}
+rest = {"runnable_ns": 5000, "blocked_ns": 25000, "gil_ns": 0, "io_ns": 0, "syscall_ns": 0,
+        "fault_ns": 0, "irq_ns": 0, "softirq_ns": 0, "faults": 0}
 assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=21300, unknown_ns=18700, **rest),
                 "wait": dict(wall_ns=40000, on_cpu_ns=10000, unknown_ns=0, **rest)}, rows
 ' 2>>"$dir/log" && "$xsprof" report "$dir/entries.data" 2>>"$dir/log" |
@@ -85,8 +85,8 @@ result "--why of it" $?
 import json, sys
 report = json.load(sys.stdin)
 rows = {r["name"]: r["cause"] for r in report["ranges"]}
-rest = {"runnable_ns": 0, "blocked_ns": 15000, "io_ns": 0, "syscall_ns": 900, "fault_ns": 0,
-        "irq_ns": 0, "softirq_ns": 0, "faults": 0}
+rest = {"runnable_ns": 0, "blocked_ns": 15000, "gil_ns": 0, "io_ns": 0, "syscall_ns": 900,
+        "fault_ns": 0, "irq_ns": 0, "softirq_ns": 0, "faults": 0}
 assert rows == {"step": dict(wall_ns=70000, on_cpu_ns=14100, unknown_ns=40000, **rest),
                 "wait": dict(wall_ns=40000, on_cpu_ns=4100, unknown_ns=20000, **rest)}, rows
 assert report["cause"]["after_ns"] == 60000, report["cause"]
