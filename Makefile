@@ -133,8 +133,9 @@ trace_srcs	:= $(filter-out $(no_srcs),$(sort $(wildcard $(trace_dirs:%=lib/%/*.c
 tools_srcs	:= $(sort $(wildcard tools/*.c $(tools_dirs:%=tools/%/*.c)))
 itt_srcs	:= $(sort $(wildcard lib/collect/itt/*.c))
 nvtx_srcs	:= $(sort $(wildcard gpu/nvtx/*.c))
-# What collectors share is linked into each.
-collect_srcs	:= $(sort $(wildcard lib/collect/common/*.c))
+# What collectors share is linked into each; what knows Python into those that look into it.
+collect_srcs	:= lib/collect/common/say.c
+python_common	:= $(filter-out $(collect_srcs),$(sort $(wildcard lib/collect/common/*.c)))
 cupti_srcs	:= $(sort $(wildcard gpu/cupti/*.c)) $(collect_srcs)
 opencl_srcs	:= $(sort $(wildcard gpu/opencl/*.c)) $(collect_srcs)
 vulkan_srcs	:= $(sort $(wildcard gpu/vulkan/*.c))
@@ -142,11 +143,13 @@ levelzero_srcs	:= $(sort $(wildcard gpu/levelzero/*.c)) $(collect_srcs)
 zeinit_srcs	:= $(sort $(wildcard gpu/levelzero/preload/*.c)) $(collect_srcs)
 # How libtorch's C++ calls and is called is known for these machines alone.
 torch_srcs	:= $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),\
-			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs))
+			$(sort $(wildcard lib/collect/torch/*.c)) $(collect_srcs) \
+			$(python_common))
 # So are the versions of the C library's functions that Python calls.
 python_map	:= $(wildcard lib/libxsprof-python.$(firstword $(subst -, ,$(shell $(CC) \
 			-dumpmachine 2>/dev/null))).map)
-python_srcs	:= $(if $(python_map),$(sort $(wildcard lib/collect/python/*.c)) $(collect_srcs))
+python_srcs	:= $(if $(python_map),$(sort $(wildcard lib/collect/python/*.c)) $(collect_srcs) \
+			$(python_common))
 
 user_objs	:= $(user_srcs:%.c=$(BUILD)/obj/user/%.o)
 trace_objs	:= $(trace_srcs:%.c=$(BUILD)/obj/trace/%.o)

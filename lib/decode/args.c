@@ -31,6 +31,7 @@ static size_t payload(const struct xsprof_event *ev)
 	case XSPROF_REC_STEP:
 	case XSPROF_REC_SYNC:
 	case XSPROF_REC_CONTROL:
+	case XSPROF_REC_SAMPLE:
 		return sizeof(struct xsprof_rec);
 	case XSPROF_REC_ALLOC:
 	case XSPROF_REC_FREE:
@@ -95,6 +96,22 @@ bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op)
 		op->correlation = rec->correlation;
 		op->stack = rec->stack;
 	}
+	return true;
+}
+
+bool xsprof_trace_sample(const struct xsprof_event *ev, struct xsprof_trace_sample *sample)
+{
+	if (ev->type != XSPROF_REC_SAMPLE)
+		return false;
+	*sample = (struct xsprof_trace_sample){
+		.thread = (uint32_t)(ev->value >> 32),
+		.how = ev->aux & XSPROF_SAMPLE_HOW,
+		.line = ev->aux >> XSPROF_SAMPLE_LINE_SHIFT,
+	};
+	if (sample->how == XSPROF_SAMPLE_MISSED)
+		sample->missed = (uint32_t)ev->value;
+	else
+		sample->stack = (uint32_t)ev->value;
 	return true;
 }
 

@@ -256,3 +256,14 @@ uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint32_t nr, uin
 	}
 	return add_new(hash_of_key(key), frames, nr, left_out);
 }
+
+void xsprof_sample(xsprof_name_t name, uint32_t thread, uint32_t stack, uint32_t how,
+		   uint32_t line)
+{
+	const uint64_t aux = (how & XSPROF_SAMPLE_HOW) |
+			     (uint64_t)(line << XSPROF_SAMPLE_LINE_SHIFT);
+	const uint64_t payload[2] = { name | aux << 32, (uint64_t)thread << 32 | stack };
+
+	if (xsprof_wants(name))
+		xsp_put_slow(xsp_hdr(xsp_this_tid(), XSPROF_REC_SAMPLE, 1), payload, 1, 0);
+}

@@ -29,7 +29,7 @@ static uint32_t nr_stacks;
 static uint32_t forgotten;
 static char said[400];
 
-bool torch_peek(void *to, const void *from, size_t len)
+bool collect_peek(void *to, const void *from, size_t len)
 {
 	struct iovec local = { to, len }, remote = { (void *)(uintptr_t)from, len };
 

@@ -184,8 +184,6 @@ static bool can_preload(const struct record_options *opts, const char *path, con
 static int add_torch(const struct record_options *opts, char **env, size_t *n, char *path,
 		     size_t size)
 {
-	int err;
-
 	*path = '\0';
 	if (opts->torch && !strcmp(opts->torch, "off"))
 		return 0;
@@ -200,13 +198,8 @@ static int add_torch(const struct record_options *opts, char **env, size_t *n, c
 		*path = '\0';
 		return 0;
 	}
-	err = record_env_add(env, n, "XSPROF_TORCH=%s%s", opts->torch ? opts->torch : "names",
-		  opts->cstack ? ",cstack" : "");
-	/* Stacks and the names of their frames take room that names of ops alone do not. */
-	if (!err && ((opts->torch && !strcmp(opts->torch, "all")) || opts->cstack) &&
-	    !getenv("XSPROF_ARENA_SIZE"))
-		err = record_env_add(env, n, "XSPROF_ARENA_SIZE=16M");
-	return err;
+	return record_env_add(env, n, "XSPROF_TORCH=%s%s", opts->torch ? opts->torch : "names",
+			      opts->cstack ? ",cstack" : "");
 }
 
 static int is_library(const struct dirent *entry)
@@ -258,16 +251,32 @@ static int add_user(const struct record_options *opts, char **env, size_t *n, ch
 static int add_python(const struct record_options *opts, char **env, size_t *n, char *path,
 		      size_t size)
 {
-	if (!opts->python || !library_find(LIBRARY_PYTHON, path, size) ||
-	    !can_preload(opts, path, "Python's waits are")) {
-		if (opts->python_trace && !opts->quiet)
+	bool loaded = opts->python && library_find(LIBRARY_PYTHON, path, size) &&
+		      can_preload(opts, path, "Python's waits are");
+	int err = 0;
+
+	if (!loaded) {
+		if ((opts->python_trace || opts->python_hz) && !opts->quiet)
 			tool_note("%s is not loaded: functions of Python are not recorded",
 				  LIBRARY_PYTHON);
 		*path = '\0';
 		return 0;
 	}
-	return opts->python_trace ?
-		record_env_add(env, n, "XSPROF_PYTHON_TRACE=%s", opts->python_trace) : 0;
+	if (opts->python_trace)
+		err = record_env_add(env, n, "XSPROF_PYTHON_TRACE=%s", opts->python_trace);
+	if (!err && opts->python_hz)
+		err = record_env_add(env, n, "XSPROF_PYTHON=%" PRIu32, opts->python_hz);
+	return err;
+}
+
+/* Stacks and the names of their frames take room that names of ops alone do not. */
+static int add_arena(const struct record_options *opts, char **env, size_t *n)
+{
+	bool stacks = (opts->torch && !strcmp(opts->torch, "all")) || opts->cstack ||
+		      opts->python_hz;
+
+	return stacks && !getenv("XSPROF_ARENA_SIZE") ?
+		record_env_add(env, n, "XSPROF_ARENA_SIZE=16M") : 0;
 }
 
 /* It does nothing where Level Zero is not.  @path: "" where it is not to be loaded. */
@@ -291,6 +300,8 @@ static int add_preload(const struct record_options *opts, char **env, size_t *n)
 		err = add_user(opts, env, n, paths[1], PATH_MAX);
 	if (!err)
 		err = add_python(opts, env, n, paths[2], PATH_MAX);
+	if (!err)
+		err = add_arena(opts, env, n);
 	if (err)
 		return err;
 	add_zeinit(opts, paths[3], PATH_MAX);

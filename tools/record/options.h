@@ -55,6 +55,7 @@ struct flight_options {
  * @cstack: their native stacks as well
  * @python: what Python's threads wait for is recorded
  * @python_trace: modules whose functions are recorded, by commas, "all"; NULL: none
+ * @python_hz: and where they are, so often a second; 0: not
  * @wait_all: until all descendants have ended
  * @allow_lost: lost records are no matter for the exit status
  * @quiet: errors only
@@ -74,6 +75,7 @@ struct record_options {
 	bool		cstack;
 	bool		python;
 	const char	*python_trace;
+	uint32_t	python_hz;
 	uint64_t	buffer;
 	uint64_t	duration;
 	int		level;

@@ -17,6 +17,8 @@
 
 #define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
 #define BUFFER_MAX	(1ull << 40)
+#define PYTHON_HZ	100u
+#define PYTHON_HZ_MAX	1000u
 
 enum {
 	OPT_NO_ITT = 256,
@@ -31,6 +33,7 @@ enum {
 	OPT_BACKEND,
 	OPT_TORCH,
 	OPT_NO_TORCH,
+	OPT_PYTHON,
 	OPT_NO_PYTHON,
 	OPT_PYTHON_TRACE,
 	OPT_SCHED,
@@ -51,6 +54,7 @@ static const struct option options[] = {
 	{ "gpu-budget",	 required_argument, NULL, OPT_GPU_BUDGET },
 	{ "torch",	 required_argument, NULL, OPT_TORCH },
 	{ "no-torch",	 no_argument,	    NULL, OPT_NO_TORCH },
+	{ "python",	 optional_argument, NULL, OPT_PYTHON },
 	{ "python-trace", optional_argument, NULL, OPT_PYTHON_TRACE },
 	{ "no-python",	 no_argument,	    NULL, OPT_NO_PYTHON },
 	{ "categories",	 required_argument, NULL, OPT_CATEGORIES },
@@ -105,6 +109,8 @@ static void help(void)
 	     "                          inputs as well, or all: memory, Python stacks and\n"
 	     "                          modules too; cstack: C and C++ stacks (all,cstack)\n"
 	     "      --no-torch          do not record PyTorch's ops\n"
+	     "      --python[=HZ]       also where Python's threads are, HZ times a second (100):\n"
+	     "                          their stacks, for report --by function\n"
 	     "      --python-trace[=MODULE,...]\n"
 	     "                          each call of a Python function as well, or of those of\n"
 	     "                          some modules: train,torch.nn\n"
@@ -157,6 +163,20 @@ static int take_word(const char *option, const char *text, const char *const *wo
 			       !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
 	}
 	return tool_usage("record", "--%s: '%s': %s", option, text, all);
+}
+
+static int take_hz(const char *text, uint32_t *hz)
+{
+	unsigned long value = PYTHON_HZ;
+	char *end = NULL;
+
+	if (text)
+		value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+	if ((text && *end) || !value || value > PYTHON_HZ_MAX)
+		return tool_usage("record", "--python: '%s': times a second, 1 to %u", text,
+				  PYTHON_HZ_MAX);
+	*hz = (uint32_t)value;
+	return -1;
 }
 
 /* A detail, cstack, or both. */
@@ -299,6 +319,9 @@ static int take(struct record_options *opts, int c, char **argv)
 		opts->torch = "off";
 		opts->cstack = false;
 		break;
+	case OPT_PYTHON:
+		opts->python = true;
+		return take_hz(optarg, &opts->python_hz);
 	case OPT_PYTHON_TRACE:
 		opts->python_trace = optarg ? optarg : "all";
 		if (!*opts->python_trace)
@@ -308,6 +331,7 @@ static int take(struct record_options *opts, int c, char **argv)
 	case OPT_NO_PYTHON:
 		opts->python = false;
 		opts->python_trace = NULL;
+		opts->python_hz = 0;
 		break;
 	case OPT_CATEGORIES:
 		return take_categories(optarg, &opts->categories);
@@ -358,6 +382,9 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 	if (opts->gpu)
 		return tool_usage("record", "--gpu: CUDA looks for a collector when it is "
 				  "initialised, which was before; not with --%s", which);
+	if (opts->python_hz)
+		return tool_usage("record", "--python: it is loaded when a program starts: not "
+				  "with --%s", which);
 	if (opts->backend && !strcmp(opts->backend, "tmpfs"))
 		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
 				  "device shows rings of processes that run", which);

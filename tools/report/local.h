@@ -70,6 +70,8 @@ struct report_threads {
  * @why: the ranges that are asked for with --why, else NULL
  * @gaps: --gaps was given
  * @gpu: --gpu was given
+ * @functions: --by function was given
+ * @samples: samples that --by function shows
  * @devices: there are activities of devices
  * @split: a name is in several categories: rows of ranges are by these too
  * @uncertain: --include-uncertain was given: times of ranges inside which records were lost count
@@ -108,6 +110,8 @@ struct report {
 	const char			*why;
 	bool				gaps;
 	bool				gpu;
+	bool				functions;
+	uint64_t			samples;
 	bool				devices;
 	bool				split;
 	bool				uncertain;

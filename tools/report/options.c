@@ -19,7 +19,8 @@ void report_help(void)
 	      "                        category, pattern (name with * for each number in it),\n"
 	      "                        shape (name and inputs), module or line (of PyTorch\n"
 	      "                        programs, recorded with --torch all), or several:\n"
-	      "                        module,name\n"
+	      "                        module,name; or by function, where sampled threads\n"
+	      "                        were (recorded with --python)\n"
 	      "  -s, --sort KEY        total (default), self, count, mean, min, p50, p99, max,\n"
 	      "                        memory, flops, name\n"
 	      "  -n, --limit N         the first N rows only\n"
@@ -57,6 +58,9 @@ static int parse_by(struct report *report, char *text)
 	char *word;
 	size_t i;
 
+	report->functions = !strcmp(text, "function");
+	if (report->functions)
+		return -1;
 	report->by = 0;
 	while ((word = strsep(&text, ","))) {
 		if (!strcmp(word, "op"))
@@ -65,7 +69,8 @@ static int parse_by(struct report *report, char *text)
 			;
 		if (i == n)
 			return tool_usage("report", "--by: '%s' is not one of name, thread, "
-					  "process, category, pattern, shape, module, line", word);
+					  "process, category, pattern, shape, module, line; or "
+					  "function alone", word);
 		report->by |= 1u << i;
 	}
 	if ((report->by & REPORT_BY_PLACE) == REPORT_BY_PLACE)
@@ -117,7 +122,7 @@ int report_options(struct report *report, int argc, char **argv)
 		XSP_FILTER_OPTIONS,
 		{ 0 },
 	};
-	bool rows = false;
+	bool rows = false, sorted = false;
 	int c, ret;
 
 	optind = 0;
@@ -129,7 +134,7 @@ int report_options(struct report *report, int argc, char **argv)
 			ret = parse_by(report, optarg);
 			break;
 		case 's':
-			rows = true;
+			rows = sorted = true;
 			ret = parse_sort(report, optarg);
 			break;
 		case OPT_OPEN:
@@ -179,6 +184,15 @@ int report_options(struct report *report, int argc, char **argv)
 		return tool_usage("report", "--why, --gaps, --steps and --gpu: one at a time");
 	if (report->gpu && (rows || report->uncertain))
 		return tool_usage("report", "--gpu: --by, --sort and --include-uncertain are for "
+				  "rows of ranges");
+	if (report->functions && sorted && report->sort != REPORT_SORT_TOTAL &&
+	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
+		return tool_usage("report", "--by function: sorted by self (default), total or "
+				  "name");
+	if (report->functions && !sorted)
+		report->sort = REPORT_SORT_SELF;
+	if (report->functions && (report->uncertain || report->show.all))
+		return tool_usage("report", "--by function: --include-uncertain and --open are for "
 				  "rows of ranges");
 	if (report->step && !*report->step)
 		return tool_usage("report", "--steps=: a name is missing");

@@ -290,6 +290,9 @@ void report_print(struct report *report)
 		       report->nr_uncertain, report->nr_uncertain == 1 ? "" : "s",
 		       report->uncertain ? "their times are counted" :
 		       "without times (--include-uncertain counts them)");
+	if (report->samples)
+		printf("# samples: %" PRIu64 " of where threads were: --by function shows them\n",
+		       report->samples);
 	if (report->steps) {
 		report_print_steps(report->steps);
 		report_print_out_of_memory(report);

@@ -10,6 +10,7 @@
 
 #include "cli/tool.h"
 #include "ranges/losses.h"
+#include "report/functions.h"
 #include "report/gpu.h"
 #include "report/join.h"
 #include "report/local.h"
@@ -49,6 +50,11 @@ static void add_event(struct report *report, const struct xsprof_event *ev)
 	report->events += xsp_event_counts(ev);
 	if (xsp_event_is_range(ev) || ev->type == XSPROF_REC_ARGS || xsp_event_nameless(ev))
 		return;
+	/* Rows of their own are those of functions. */
+	if (ev->type == XSPROF_REC_SAMPLE) {
+		report->samples++;
+		return;
+	}
 	group = report_row(report, ev->type, ev->producer, ev->pid, ev->tid, ev->name, NULL);
 	if (!group)
 		return;
@@ -270,7 +276,8 @@ int cmd_report(int argc, char **argv)
 		status = xsp_source_open(&report.source, &report.reading, NULL, 0);
 		if (!status) {
 			status = report.why || report.gaps ? why_run(&report) :
-				 report.gpu ? gpu_run(&report) : run(&report);
+				 report.gpu ? gpu_run(&report) :
+				 report.functions ? functions_run(&report) : run(&report);
 			xsp_source_close(&report.source);
 		}
 	}

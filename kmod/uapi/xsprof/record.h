@@ -43,6 +43,8 @@ enum xsprof_rec_type {
 	XSPROF_REC_STACK	= 0x18,	/* aux = frames, value = kind; then the frames, u64 each */
 	XSPROF_REC_RELATION	= 0x19,	/* aux = kind, value = id, struct xsprof_rec_relation */
 	XSPROF_REC_OP		= 0x1a,	/* a BEGIN; 2 slots or more: struct xsprof_rec_op */
+	XSPROF_REC_SAMPLE	= 0x1b,	/* name, aux = enum xsprof_sample_how and line << 8, */
+					/* value = thread << 32 | stack id; or how many */
 	/* the kernel's, of thread tid: aux = enum xsprof_sched_who and XSPROF_SCHED_* */
 	XSPROF_REC_SCHED_IN	= 0x80,	/* it runs on this CPU */
 	XSPROF_REC_SCHED_OUT	= 0x81,	/* it stops; value = thread id of the next task */
@@ -65,6 +67,25 @@ enum xsprof_scope {
 	XSPROF_SCOPE_PROCESS	= 1,
 	XSPROF_SCOPE_GLOBAL	= 2,
 };
+
+/**
+ * enum xsprof_sample_how - what a thread did when its stack was looked at
+ * @XSPROF_SAMPLE_MISSED: that could not be found out, as often as the lower half of value says
+ * @XSPROF_SAMPLE_RUNS: it ran, with its language's lock
+ * @XSPROF_SAMPLE_NATIVE: it ran without that
+ * @XSPROF_SAMPLE_LOCK: it waited for the lock
+ * @XSPROF_SAMPLE_OFF: it was off the CPU for any other reason
+ */
+enum xsprof_sample_how {
+	XSPROF_SAMPLE_MISSED	= 0,
+	XSPROF_SAMPLE_RUNS	= 1,
+	XSPROF_SAMPLE_NATIVE	= 2,
+	XSPROF_SAMPLE_LOCK	= 3,
+	XSPROF_SAMPLE_OFF	= 4,
+};
+
+#define XSPROF_SAMPLE_HOW	0xffu	/* aux of SAMPLE: the lower bits; above them the line */
+#define XSPROF_SAMPLE_LINE_SHIFT	8
 
 enum xsprof_sync_op {
 	XSPROF_SYNC_CREATE	= 1,

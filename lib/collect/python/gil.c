@@ -70,6 +70,7 @@ static void forked(void)
 {
 	self.tid = 0;
 	self.waits = self.range = false;
+	python_sample_forked();
 }
 
 static struct gil *find(const char *cond)
@@ -107,7 +108,8 @@ static bool prepare(const void *caller)
 	lock_key = python_user.name(0, "gil");
 	/* With no memory for it a child's waits have its parent's number. */
 	if (__register_atfork)
-		(void)__register_atfork(NULL, NULL, forked, NULL);
+		(void)__register_atfork(python_sample_forks, NULL, forked, NULL);
+	python_sample_init(category);
 	state = READY;
 	return true;
 }
@@ -188,6 +190,8 @@ static void begin_wait(const struct gil *gil)
 	size_t n;
 
 	self.waits = true;
+	if (python_sampling)
+		python_thread_waits(true);
 	self.range = python_recorded();
 	if (!self.range)
 		return;
@@ -202,6 +206,8 @@ static void end_wait(void)
 	if (self.range && python_recorded())
 		python_user.end();
 	self.waits = self.range = false;
+	if (python_sampling)
+		python_thread_waits(false);
 }
 
 static void taken(struct gil *gil)
@@ -217,6 +223,10 @@ static void taken(struct gil *gil)
 	if (!waited && gil->wanted)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
 	python_look();
+	if (python_sampling && gil == gils) {
+		python_thread_takes();
+		python_sample_look();
+	}
 }
 
 static void left(struct gil *gil)
@@ -226,6 +236,8 @@ static void left(struct gil *gil)
 				 (uint64_t)(gil - gils), 0);
 	gil->wanted = 0;
 	__atomic_store_n(&gil->holder, 0, __ATOMIC_RELAXED);
+	if (python_sampling && gil == gils)
+		python_thread_leaves();
 }
 
 void gil_signals(const void *cond)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include <xsprof/args.h>
+#include <xsprof/op.h>
 #include <xsprof/xsprof.h>
 
 /* ---- user.c: libxsprof-user ------------------------------------------------------------------ */
@@ -33,6 +34,10 @@
  * @instant: xsprof_instant_args()
  * @span: xsprof_span()
  * @now: xsprof_now()
+ * @fact: xsprof_fact(); this and what follows is there where threads are sampled
+ * @stack_find: xsprof_stack_find()
+ * @stack_add: xsprof_stack_add()
+ * @sample: xsprof_sample()
  */
 struct python_user {
 	const union xsprof_ctl_page *page;
@@ -46,12 +51,20 @@ struct python_user {
 	void		(*span)(xsprof_name_t name, uint64_t begin, uint64_t end, uint64_t id,
 				uint64_t parent);
 	uint64_t	(*now)(void);
+	int		(*fact)(const char *key, const char *value);
+	uint32_t	(*stack_find)(uint64_t key);
+	uint32_t	(*stack_add)(uint64_t key, const uint64_t *frames, uint32_t nr,
+				     uint32_t left_out);
+	void		(*sample)(xsprof_name_t name, uint32_t thread, uint32_t stack,
+				  uint32_t how, uint32_t line);
 };
 
 extern struct python_user python_user;
 
 /* Return: false: it is not there; the user has been told. */
 bool python_user_open(void);
+/* The same of what samples need. */
+bool python_user_can_sample(void);
 
 /* Does anybody record this process now? */
 static inline bool python_recorded(void)
@@ -69,6 +82,8 @@ bool python_peek(void *to, const void *from, size_t len);
 bool python_open(const void *caller);
 /* Of that; NULL: it has none. */
 void *python_symbol(const char *name);
+/* For dlsym(). */
+void *python_handle(void);
 
 /* ---- gil.c ----------------------------------------------------------------------------------- */
 
@@ -223,5 +238,25 @@ void python_codes_init(const char *wanted, void *module);
  * Return: good until the next call.
  */
 const struct python_code *python_code(void *code, bool keep_all);
+
+/* ---- where threads are sampled: sample.h ----------------------------------------------------- */
+
+/* They are: then threads say when they take and leave the first lock. */
+extern bool python_sampling;
+
+/* Python makes its first lock. */
+void python_sample_init(int category);
+/* A thread has taken the lock: is it time to begin? */
+void python_sample_look(void);
+/* Around a fork: before, and in the child. */
+void python_sample_forks(void);
+void python_sample_forked(void);
+
+/* ---- threads.c: the calling thread, with the mutex of the first lock held -------------------- */
+
+void python_thread_takes(void);
+void python_thread_leaves(void);
+/* It may have no mutex then. */
+void python_thread_waits(bool waits);
 
 #endif /* XSP_PYTHON_LOCAL_H */

@@ -164,3 +164,8 @@ void *python_symbol(const char *name)
 {
 	return object ? dlsym(object, name) : NULL;
 }
+
+void *python_handle(void)
+{
+	return object;
+}

@@ -15,12 +15,31 @@
 
 struct python_user python_user;
 
+struct symbol {
+	void		*to;
+	const char	*name;
+};
+
+static bool find(const struct symbol *symbols, size_t nr, const char *what)
+{
+	/* If the program has not loaded it, our DT_RUNPATH finds it in our folder. */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *symbol;
+
+	for (size_t i = 0; i < nr; i++) {
+		symbol = library ? dlsym(library, symbols[i].name) : NULL;
+		if (!symbol) {
+			collect_say("%s: not what a Python needs to be recorded: %s not", LIBRARY,
+				    what);
+			return false;
+		}
+		memcpy(symbols[i].to, &symbol, sizeof(symbol));
+	}
+	return true;
+}
+
 bool python_user_open(void)
 {
-	const struct {
-		void		*to;
-		const char	*symbol;
-	} symbols[] = {
+	const struct symbol symbols[] = {
 		{ &python_user.category, "xsprof_category" },
 		{ &python_user.name, "xsprof_name_in" },
 		{ &python_user.begin, "xsprof_begin_args" },
@@ -32,17 +51,19 @@ bool python_user_open(void)
 		{ &python_user.now, "xsprof_now" },
 		{ &python_user.page, "xsprof_ctl_page" },
 	};
-	/* If the program has not loaded it, our DT_RUNPATH finds it in our folder. */
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *symbol;
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		symbol = library ? dlsym(library, symbols[i].symbol) : NULL;
-		if (!symbol) {
-			collect_say("%s: not what a Python needs to be recorded: waits for the "
-				    "GIL and collections are not", LIBRARY);
-			return false;
-		}
-		memcpy(symbols[i].to, &symbol, sizeof(symbol));
-	}
-	return true;
+	return find(symbols, sizeof(symbols) / sizeof(symbols[0]),
+		    "waits for the GIL and collections are");
+}
+
+bool python_user_can_sample(void)
+{
+	const struct symbol symbols[] = {
+		{ &python_user.fact, "xsprof_fact" },
+		{ &python_user.stack_find, "xsprof_stack_find" },
+		{ &python_user.stack_add, "xsprof_stack_add" },
+		{ &python_user.sample, "xsprof_sample" },
+	};
+
+	return find(symbols, sizeof(symbols) / sizeof(symbols[0]), "its frames are");
 }

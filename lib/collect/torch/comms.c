@@ -61,7 +61,7 @@ static bool is_text(const struct torch_text *t, const struct node *node, const s
 	/* A short one is in itself. */
 	if (t->len < sizeof(t->own))
 		return t->data == own;
-	return torch_peek(copy, t->data, t->len + 1) && !copy[t->len];
+	return collect_peek(copy, t->data, t->len + 1) && !copy[t->len];
 }
 
 static bool is_map(const struct map *map)
@@ -70,7 +70,7 @@ static bool is_map(const struct map *map)
 	struct node node;
 
 	for (uint64_t n = map->nr; n; n--, at = node.next)
-		if (!torch_peek(&node, at, sizeof(node)) || !is_text(&node.key, &node, at) ||
+		if (!collect_peek(&node, at, sizeof(node)) || !is_text(&node.key, &node, at) ||
 		    !is_text(&node.value, &node, at))
 			return false;
 	return !at;

@@ -3,11 +3,6 @@
  * What libtorch itself says of a tensor, against what is in its memory.  Nothing there is taken for
  * granted: it is asked for by a call that fails where no memory is.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include "collect/torch/inputs.h"
 
 /* Before there was a function to ask, up to 2.1, they were here; nothing changes these any more. */
@@ -18,34 +13,10 @@
 
 unsigned int torch_compared;
 
-/* Where the other call is forbidden or missing; what is read has at most some thousand bytes. */
-static bool peek_by_pipe(void *to, const void *from, size_t len)
-{
-	int pipe[2];
-	bool good;
-
-	if (pipe2(pipe, O_CLOEXEC))
-		return false;
-	good = write(pipe[1], from, len) == (ssize_t)len && read(pipe[0], to, len) == (ssize_t)len;
-	close(pipe[0]);
-	close(pipe[1]);
-	return good;
-}
-
-bool torch_peek(void *to, const void *from, size_t len)
-{
-	struct iovec local = { to, len }, remote = { (void *)(uintptr_t)from, len };
-	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-
-	if (got < 0 && (errno == ENOSYS || errno == EPERM))
-		return peek_by_pipe(to, from, len);
-	return got == (ssize_t)len;
-}
-
 /* An input that is a tensor: its first bytes in @copy. */
 bool torch_tensor_copy(const char *value, char *copy)
 {
-	return torch_peek(copy, torch_ptr(value, 0), TORCH_FOUND(sizes) + TENSOR_READ);
+	return collect_peek(copy, torch_ptr(value, 0), TORCH_FOUND(sizes) + TENSOR_READ);
 }
 
 void torch_verify_over(int *state)
@@ -108,7 +79,7 @@ bool torch_same_tensor(const char *value, const struct torch_vector *sizes)
 		return false;
 	at = tensor + place + SIZES_INLINE;
 	if (ndim > MOST_INLINE) {
-		if (!torch_peek(many, torch_ptr(at, 0), ndim * sizeof(int64_t)))
+		if (!collect_peek(many, torch_ptr(at, 0), ndim * sizeof(int64_t)))
 			return false;
 		at = many;
 	}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collect/common/python-file.h"
 #include "collect/torch/native.h"
 #include "collect/torch/python.h"
 
@@ -71,27 +72,6 @@ static char *copy_of(void *code, const char *name)
 	return copy;
 }
 
-/* Below a folder of packages its path is that of the package, as in PyTorch's own profiler. */
-static const char *below_packages(const char *file)
-{
-	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
-	const char *at;
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		at = strstr(file, folders[i]);
-		if (at)
-			return at + strlen(folders[i]);
-	}
-	return file;
-}
-
-static bool is_foreign(const char *file)
-{
-	return below_packages(file) != file || strstr(file, "/lib/python3") ||
-	       strstr(file, "/lib64/python3") ||
-	       !strncmp(file, "<frozen ", 8);
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t len = strlen(text), n = strlen(end);
@@ -145,7 +125,7 @@ static bool describe(struct known_code *known, void *code, bool *more)
 {
 	char *file = copy_of(code, "co_filename");
 	char *function = copy_of(code, "co_qualname");
-	const char *shown = file ? below_packages(file) : NULL;
+	const char *shown = file ? python_file_shown(file) : NULL;
 	size_t len;
 
 	/* Before 3.11 a code knows the last part alone. */
@@ -156,7 +136,7 @@ static bool describe(struct known_code *known, void *code, bool *more)
 	known->where = len ? malloc(len) : NULL;
 	if (known->where) {
 		strcpy(known->where, shown);
-		known->foreign = is_foreign(file);
+		known->foreign = python_file_is_foreign(file);
 		known->function = strcpy(known->where + strlen(shown) + 1, function);
 		*more |= is_call(code, file, function) && note_call(code);
 		*more |= !strcmp(function, "<interpreter trampoline>") && note_entry(code);

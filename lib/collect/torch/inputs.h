@@ -7,6 +7,7 @@
 #ifndef XSP_TORCH_INPUTS_H
 #define XSP_TORCH_INPUTS_H
 
+#include "collect/common/peek.h"
 #include "collect/torch/local.h"
 
 #define TORCH_INPUTS	32	/* of an op that are recorded */
@@ -163,11 +164,6 @@ extern unsigned int torch_compared;
 /* Enough were compared, unless another thread found one that differs. */
 void torch_verify_over(int *state);
 
-/*
- * Memory that may not be there, as long as nothing is verified.  Return: false: it is not, or this
- * process may not ask.
- */
-bool torch_peek(void *to, const void *from, size_t len);
 /* An input that is a tensor: its first bytes in @copy. */
 bool torch_tensor_copy(const char *value, char *copy);
 /*

@@ -42,7 +42,7 @@ static bool is_text(const char *key, const char *at)
 
 	if (torch_old_texts()) {
 		t.data = torch_ptr(key, 0);
-		if (!torch_peek(&t.len, t.data - OLD_TEXT_LEN, sizeof(t.len)))
+		if (!collect_peek(&t.len, t.data - OLD_TEXT_LEN, sizeof(t.len)))
 			return false;
 	} else {
 		memcpy(&t, key, sizeof(t));
@@ -50,7 +50,7 @@ static bool is_text(const char *key, const char *at)
 		if (t.len < sizeof(t.own))
 			return t.data == at + KEY + offsetof(struct torch_text, own);
 	}
-	return t.len < LONGEST && torch_peek(copy, t.data, t.len + 1) && !copy[t.len];
+	return t.len < LONGEST && collect_peek(copy, t.data, t.len + 1) && !copy[t.len];
 }
 
 static bool is_map(const char *map)
@@ -60,7 +60,7 @@ static bool is_map(const char *map)
 	char node[NODE];
 
 	for (uint64_t n = torch_u64(map, TORCH_MAP_NR); n; n--, at = torch_ptr(node, 0))
-		if (!torch_peek(node, at, size) || !is_text(node + KEY, at) ||
+		if (!collect_peek(node, at, size) || !is_text(node + KEY, at) ||
 		    torch_u32(node + value_at(), IVALUE_TAG) > LAST_TAG)
 			return false;
 	return !at;
@@ -74,7 +74,7 @@ static bool is_string(const char *value, uint32_t tag)
 
 	if (known || !TORCH_FOUND(text))
 		return tag == known && known;
-	if (!torch_peek(&class, torch_ptr(value, 0), sizeof(class)) ||
+	if (!collect_peek(&class, torch_ptr(value, 0), sizeof(class)) ||
 	    class != TORCH_FOUND(text_class))
 		return false;
 	__atomic_store_n(&text_tag, tag, __ATOMIC_RELAXED);

@@ -46,7 +46,7 @@ static int elements(const char *impl, uint16_t at, char *copy, const char **wher
 	struct torch_vector v;
 	size_t len;
 
-	if (!torch_peek(&v, impl + at, sizeof(v)) || v.end < v.begin || v.room < v.end)
+	if (!collect_peek(&v, impl + at, sizeof(v)) || v.end < v.begin || v.room < v.end)
 		return -1;
 	len = (size_t)(v.end - v.begin);
 	if (len % IVALUE_SIZE)
@@ -55,7 +55,7 @@ static int elements(const char *impl, uint16_t at, char *copy, const char **wher
 		have->unsure = true;
 		return -1;
 	}
-	if (len && !torch_peek(copy, v.begin, len))
+	if (len && !collect_peek(copy, v.begin, len))
 		return -1;
 	*where = v.begin;
 	return (int)(len / IVALUE_SIZE);
@@ -132,7 +132,7 @@ static bool is_empty(const char *impl, uint16_t at)
 {
 	struct torch_vector v;
 
-	return torch_peek(&v, impl + at, sizeof(v)) && v.begin == v.end && v.room >= v.end;
+	return collect_peek(&v, impl + at, sizeof(v)) && v.begin == v.end && v.room >= v.end;
 }
 
 /*

@@ -176,7 +176,7 @@ static void *died(void *number, void *weak)
 	return python.none;
 }
 
-static struct python_method died_method = { "xsprof_died", died, PYTHON_METH_O, NULL };
+static struct python_callee died_method = { "xsprof_died", died, PYTHON_METH_O, NULL };
 
 static void *watch(struct known_module *known, void *module)
 {

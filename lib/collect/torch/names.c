@@ -100,7 +100,7 @@ static __attribute__((cold)) void add(uint32_t at, const void *fn, uint64_t sche
 	uint64_t there = 0, words[WORDS];
 	char *copy;
 
-	if (!torch_peek(words, (const void *)schema, sizeof(words)) ||
+	if (!collect_peek(words, (const void *)schema, sizeof(words)) ||
 	    words[TEXT] != (uintptr_t)text) {
 		__atomic_store_n(&no_schema, true, __ATOMIC_RELAXED);
 		return;

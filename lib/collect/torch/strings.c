@@ -17,13 +17,13 @@ static bool is_ours(const char *at)
 		t.data = torch_ptr(at, 0);
 	else
 		memcpy(&t, at, sizeof(t));
-	if (!torch_peek(text, t.data, sizeof(text)) || memcmp(text, PROBE, sizeof(text)))
+	if (!collect_peek(text, t.data, sizeof(text)) || memcmp(text, PROBE, sizeof(text)))
 		return false;
 	if (!torch_old_texts())
 		/* A short one has its text in itself. */
 		return t.data == at + offsetof(struct torch_text, own) &&
 		       t.len == sizeof(PROBE) - 1;
-	return torch_peek(&t.len, t.data - OLD_TEXT_LEN, sizeof(t.len)) &&
+	return collect_peek(&t.len, t.data - OLD_TEXT_LEN, sizeof(t.len)) &&
 	       t.len == sizeof(PROBE) - 1;
 }
 

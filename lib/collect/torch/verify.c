@@ -77,7 +77,7 @@ static bool verify(const void *fn, uint32_t arguments)
 	}
 	if (!n || n > TORCH_INPUTS)
 		return false;
-	if (!torch_peek(values, value, n * IVALUE_SIZE) ||
+	if (!collect_peek(values, value, n * IVALUE_SIZE) ||
 	    look(values, n) == BAD) {
 		give_up("the inputs of an op");
 		return false;

@@ -144,6 +144,19 @@ XSPROF_API uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint3
 
 #define XSPROF_STACK_FRAMES	64u
 
+/**
+ * xsprof_sample() - where a thread is, by whoever looks at it from time to time
+ * @name: of its innermost function; recorded only if its category is enabled
+ * @thread: which, as gettid() gives it
+ * @stack: of xsprof_stack_find() or xsprof_stack_add(); of XSPROF_SAMPLE_MISSED: how many
+ * @how: enum xsprof_sample_how
+ * @line: of the innermost function's file, 0: not known
+ *
+ * From any thread.  Signal-safe.
+ */
+XSPROF_API void xsprof_sample(xsprof_name_t name, uint32_t thread, uint32_t stack, uint32_t how,
+			      uint32_t line);
+
 /*
  * The scopes of ops to record, as XSPROF_OP(); 0 without a session and a recorder. Programs must
  * not write to it.

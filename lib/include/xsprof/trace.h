@@ -252,6 +252,25 @@ struct xsprof_trace_op {
 /* Return: false if the event is not the begin of an op. */
 bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op);
 
+/**
+ * struct xsprof_trace_sample - where a thread was
+ * @thread: which; the event's own is that of who looked
+ * @how: enum xsprof_sample_how
+ * @line: of the file of the event's name, its innermost function; 0: not known
+ * @missed: of XSPROF_SAMPLE_MISSED: how many could not be taken
+ * @stack: id for xsprof_trace_stack(), 0 for none, XSPROF_STACK_MISSED if there was no room for it
+ */
+struct xsprof_trace_sample {
+	uint32_t	thread;
+	uint32_t	how;
+	uint32_t	line;
+	uint32_t	missed;
+	uint32_t	stack;
+};
+
+/* Return: false if the event is no sample. */
+bool xsprof_trace_sample(const struct xsprof_event *ev, struct xsprof_trace_sample *sample);
+
 #define XSPROF_TENSOR_DIMS	24u
 
 /**

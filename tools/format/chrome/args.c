@@ -231,6 +231,21 @@ static char *put_frames(const struct xsprof_event *ev, char *p, bool *any)
 	return p;
 }
 
+static char *put_sample(const struct xsprof_event *ev, char *p, bool *any)
+{
+	struct xsprof_trace_sample sample;
+
+	if (!xsprof_trace_sample(ev, &sample))
+		return p;
+	p = ARG(p, any, "of", put_u32, sample.thread);
+	p = ARG(p, any, "how", put_word, xsp_word_sample(sample.how));
+	if (sample.how == XSPROF_SAMPLE_MISSED)
+		return ARG(p, any, "missed", put_u32, sample.missed);
+	if (sample.line)
+		p = ARG(p, any, "line", put_u32, sample.line);
+	return ARG(p, any, "stack", put_u32, sample.stack);
+}
+
 static char *put_exit(const struct xsp_out *out, const struct xsprof_event *ev, char *p, bool *any)
 {
 	uint64_t after = fmt_exit_after(out, ev);
@@ -338,6 +353,8 @@ char *chrome_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char
 		p = ARG(p, any, "kind", put_u32, ev->aux);
 		p = ARG(p, any, "head", put_ptr, ev->value);
 		return relation ? ARG(p, any, "tail", put_ptr, relation->tail) : p;
+	case XSPROF_REC_SAMPLE:
+		return put_sample(ev, p, any);
 	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
 		return put_sched(ev, ARG(p, any, "cpu", put_i64, ev->cpu), any);
 	case XSPROF_EV_LOST:

@@ -159,6 +159,7 @@ const char *xsp_word_scope(uint32_t scope);
 const char *xsp_words_off(const struct xsprof_trace *trace, const struct xsprof_event *ev);
 const char *xsp_word_sync(uint32_t op);
 const char *xsp_word_control(uint32_t op);
+const char *xsp_word_sample(uint32_t how);
 const char *xsp_word_gpu(uint32_t kind);
 const char *xsp_word_sched(uint32_t who);
 const char *xsp_word_how(uint32_t how);

@@ -40,6 +40,7 @@ const char *xsp_word_type(uint16_t type)
 		[XSPROF_REC_GPU] = "gpu",
 		[XSPROF_REC_STACK] = "stack",
 		[XSPROF_REC_RELATION] = "relation",
+		[XSPROF_REC_SAMPLE] = "sample",
 		[XSPROF_REC_SCHED_IN] = "sched-in",
 		[XSPROF_REC_SCHED_OUT] = "sched-out",
 		[XSPROF_REC_SCHED_WAKE] = "sched-wake",
@@ -66,6 +67,13 @@ const char *xsp_word_sync(uint32_t op)
 	};
 
 	return WORD(words, op);
+}
+
+const char *xsp_word_sample(uint32_t how)
+{
+	static const char *const words[] = { "missed", "runs", "native", "lock", "off" };
+
+	return WORD(words, how);
 }
 
 const char *xsp_word_control(uint32_t op)

@@ -201,6 +201,57 @@ static char *put_frames(const struct xsprof_event *ev, char *p)
 	return p;
 }
 
+/* A sample's are names; any other one is its address. */
+static char *put_stack(struct xsp_out *out, const struct xsprof_event *ev, uint32_t stack,
+		       char *p)
+{
+	uint32_t left_out = 0;
+	const uint64_t *frame;
+	const char *name;
+	size_t nr = 0, len;
+
+	frame = xsprof_trace_stack(out->trace, ev->producer, stack, &nr, &left_out);
+	p = put_lit(p, ",\"frames\":[");
+	for (size_t i = 0; frame && i < nr; i++) {
+		out->buf.p = p;
+		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+		if (i)
+			*p++ = ',';
+		if (!(frame[i] & XSPROF_FRAME_NAMED)) {
+			*p++ = '"';
+			p = put_hex(p, frame[i]);
+			*p++ = '"';
+			continue;
+		}
+		name = xsprof_trace_name_len(out->trace, ev->producer, (uint32_t)frame[i], &len);
+		*p++ = '"';
+		out->buf.p = p;
+		p = xsp_escape_json(out->scratch, name, len < XSP_NAME_BYTES ? len :
+				    XSP_NAME_BYTES, NULL);
+		xsp_buf_put(&out->buf, out->scratch, (size_t)(p - out->scratch));
+		p = xsp_buf_room(&out->buf, XSP_BUF_ROOM);
+		*p++ = '"';
+	}
+	*p++ = ']';
+	return left_out ? FIELD(p, "left_out", put_u32, left_out) : p;
+}
+
+static char *put_sample(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_sample sample;
+
+	if (!xsprof_trace_sample(ev, &sample))
+		return p;
+	p = FIELD(p, "of", put_u32, sample.thread);
+	p = FIELD(p, "how", put_word, xsp_word_sample(sample.how));
+	if (sample.how == XSPROF_SAMPLE_MISSED)
+		return FIELD(p, "missed", put_u32, sample.missed);
+	if (sample.line)
+		p = FIELD(p, "line", put_u32, sample.line);
+	p = FIELD(p, "stack", put_u32, sample.stack);
+	return put_stack(out, ev, sample.stack, p);
+}
+
 static char *put_span_record(const struct xsprof_event *ev, char *p)
 {
 	const struct xsprof_rec_span *span = xsp_record(ev, struct xsprof_rec_span);
@@ -349,6 +400,8 @@ static char *put_fields(struct xsp_out *out, const struct xsp_view *view, char *
 	case XSPROF_REC_RELATION:
 		relation = xsp_record(ev, struct xsprof_rec_relation);
 		return relation ? FIELD(p, "tail", put_u64, relation->tail) : p;
+	case XSPROF_REC_SAMPLE:
+		return put_sample(out, ev, p);
 	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
 		return put_sched(ev, p);
 	case XSPROF_EV_LOST:

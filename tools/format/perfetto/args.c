@@ -233,6 +233,21 @@ static char *put_frames(struct xsp_out *out, const struct xsprof_event *ev, char
 	return wire_close(list, p);
 }
 
+static char *put_sample(struct xsp_out *out, const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_sample sample;
+
+	if (!xsprof_trace_sample(ev, &sample))
+		return p;
+	p = pf_arg_u64(out, p, "of", sample.thread);
+	p = arg_word(out, p, "how", xsp_word_sample(sample.how));
+	if (sample.how == XSPROF_SAMPLE_MISSED)
+		return pf_arg_u64(out, p, "missed", sample.missed);
+	if (sample.line)
+		p = pf_arg_u64(out, p, "line", sample.line);
+	return pf_arg_u64(out, p, "stack", sample.stack);
+}
+
 static char *put_exit(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	uint64_t after = fmt_exit_after(out, ev);
@@ -348,6 +363,8 @@ char *pf_put_fields(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 	case XSPROF_REC_RELATION:
 		p = arg_ptr(out, pf_arg_u64(out, p, "kind", ev->aux), "head", ev->value);
 		return relation ? arg_ptr(out, p, "tail", relation->tail) : p;
+	case XSPROF_REC_SAMPLE:
+		return put_sample(out, ev, p);
 	case XSPROF_EV_LOST:
 		return put_lost(out, ev, p);
 	case XSPROF_EV_PRODUCER:

@@ -187,6 +187,21 @@ static char *put_sched(const struct xsprof_event *ev, char *p)
 	}
 }
 
+static char *put_sample(const struct xsprof_event *ev, char *p)
+{
+	struct xsprof_trace_sample sample;
+
+	if (!xsprof_trace_sample(ev, &sample))
+		return p;
+	p = FIELD(p, "of", put_u32, sample.thread);
+	p = FIELD(p, "how", put_word, xsp_word_sample(sample.how));
+	if (sample.how == XSPROF_SAMPLE_MISSED)
+		return FIELD(p, "missed", put_u32, sample.missed);
+	if (sample.line)
+		p = FIELD(p, "line", put_u32, sample.line);
+	return FIELD(p, "stack", put_u32, sample.stack);
+}
+
 static char *put_control(struct xsp_out *out, const struct xsprof_event *ev, char *p)
 {
 	const char *off = xsp_words_off(out->trace, ev);
@@ -257,6 +272,8 @@ char *text_put_fields(struct xsp_out *out, const struct xsp_view *view, char *p)
 		p = FIELD(p, "kind", put_u32, ev->aux);
 		p = FIELD(p, "head", put_hex, ev->value);
 		return relation ? FIELD(p, "tail", put_hex, relation->tail) : p;
+	case XSPROF_REC_SAMPLE:
+		return put_sample(ev, p);
 	case XSPROF_REC_SCHED_IN ... XSPROF_REC_SCHED_MIGRATE:
 		return put_sched(ev, p);
 	case XSPROF_EV_LOST:

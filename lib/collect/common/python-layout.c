@@ -5,10 +5,11 @@
  * and of its caller's is searched for what Python's interface says of the two. What holds in each
  * of three calls, of functions that have nothing else in common, is believed.
  */
-#include <stdio.h>
+#include <stddef.h>
+#include <string.h>
 
-#include "collect/torch/inputs.h"
-#include "collect/torch/python.h"
+#include "collect/common/peek.h"
+#include "collect/common/python-layout.h"
 
 #define SPAN		64u	/* words of a frame, and of a thread's state, that are looked at */
 #define INNER		4u	/* words of what a state points to */
@@ -41,7 +42,7 @@ static struct {
 
 static bool copy_words(uint64_t *copy, const void *at)
 {
-	return at && torch_peek(copy, at, SPAN * sizeof(*copy));
+	return at && collect_peek(copy, at, SPAN * sizeof(*copy));
 }
 
 /* ---- from a thread's state to its frame ----------------------------------------------------- */
@@ -54,7 +55,7 @@ static bool look_in_state(const uint64_t *state, const void *frame)
 
 	for (uint32_t i = 0; i < SPAN; i++) {
 		bool deep = state[i] > 4096 && !(state[i] & 7) &&
-			    torch_peek(inner, python_untagged(state[i]), sizeof(inner));
+			    collect_peek(inner, python_untagged(state[i]), sizeof(inner));
 		bool direct = state[i] == (uintptr_t)frame;
 
 		found.state[i] = direct && (first || found.state[i]);
@@ -181,7 +182,7 @@ static void *called(void *self, void *argument)
 	return python.none;
 }
 
-static struct python_method method = { "xsprof", called, PYTHON_METH_O, NULL };
+static struct python_callee method = { "xsprof", called, PYTHON_METH_O, NULL };
 
 /* Functions and callers that differ in all but the first argument. */
 static const char source[] =
@@ -197,8 +198,7 @@ static const char source[] =
 	"caller()\n"
 	"two([], x=1)\n";
 
-/* Return: whether it ran to its end. */
-static bool run_source(void)
+bool python_run(const char *program, struct python_callee *callee)
 {
 	void *(*dict_new)(void), *(*builtins)(void), *(*run)(const char *, int, void *, void *);
 	int (*dict_set)(void *, const char *, void *);
@@ -210,10 +210,10 @@ static bool run_source(void)
 	    !python_find(&dict_set, "PyDict_SetItemString", NULL))
 		return false;
 	globals = dict_new();
-	function = python.function_new(&method, NULL, NULL);
+	function = python.function_new(callee, NULL, NULL);
 	if (globals && function && !dict_set(globals, "__builtins__", builtins()) &&
-	    !dict_set(globals, "xsprof", function))
-		result = run(source, 257 /* Py_file_input */, globals, globals);
+	    !dict_set(globals, callee->name, function))
+		result = run(program, 257 /* Py_file_input */, globals, globals);
 	if (result)
 		python.decref(result);
 	if (function)
@@ -271,7 +271,7 @@ bool python_layout_find(void)
 {
 	struct python_layout *l = &python_layout;
 
-	if (!run_source() || found.wrong || found.calls != CALLS)
+	if (!python_run(source, &method) || found.wrong || found.calls != CALLS)
 		return false;
 	/* Without it there are stacks, and no modules. */
 	(void)take_word(found.self, &l->self);

@@ -3,17 +3,20 @@
  * The functions of CPython's interface that are called, as the process has them.
  */
 #include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
 
-#include "collect/torch/python.h"
+#include "collect/common/python-api.h"
 
 struct python_api python;
+void *python_object;
 
 bool python_find(void *to, const char *name, const char *other)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, name);
+	void *symbol = dlsym(python_object ? python_object : RTLD_DEFAULT, name);
 
 	if (!symbol && other)
-		symbol = dlsym(RTLD_DEFAULT, other);
+		symbol = dlsym(python_object ? python_object : RTLD_DEFAULT, other);
 	memcpy(to, &symbol, sizeof(symbol));
 	return symbol;
 }

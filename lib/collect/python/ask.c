@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * The thread that has the lock looks at its own frames, in the handler of a signal that is sent to
+ * it alone: it is the only one for which they stand still.
+ *
+ * The signal is one that is ignored where nobody handles it. Another kind, sent while the program
+ * becomes another one by execve(), would end that: signals that are on their way outlive handlers.
+ *
+ * There is one question at a time. Who answers it takes it first, so that one that is not waited
+ * for any longer is answered by nobody.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect/python/sample.h"
+
+enum { IDLE, ASKED, BUSY, GOOD, BAD };
+
+static struct {
+	int			is;
+	struct python_entry	*entry;
+	struct python_reading	reading;
+} question;
+
+static const int candidates[] = { SIGURG, SIGWINCH };
+static int number;	/* the signal; 0: none */
+
+static void futex(int op, int value, const struct timespec *until)
+{
+	syscall(SYS_futex, &question.is, op | FUTEX_PRIVATE_FLAG, value, until, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+}
+
+/* ---- in the thread that is asked ------------------------------------------------------------- */
+
+/* Return: IDLE: it has no frames, or has left the lock. */
+static int answer(struct python_entry *entry)
+{
+	void *state = python.finalizing() ? NULL : python.this_state();
+
+	if (!state || !(entry->turn & 1))
+		return IDLE;
+	return python_read_frames(&question.reading, state) ? GOOD : BAD;
+}
+
+static void asked(int sig, siginfo_t *info, void *context)
+{
+	struct python_entry *entry = python_entry_own();
+	int saved = errno, is = ASKED;
+
+	(void)sig;
+	(void)context;
+	if (!entry || info->si_code != SI_TKILL)
+		return;
+	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&question.entry, __ATOMIC_RELAXED) == entry &&
+	    __atomic_compare_exchange_n(&question.is, &is, BUSY, false, __ATOMIC_ACQUIRE,
+					__ATOMIC_RELAXED)) {
+		/* Release: who sees it sees what was read. */
+		__atomic_store_n(&question.is, answer(entry), __ATOMIC_RELEASE);
+		futex(FUTEX_WAKE, 1, NULL);
+	}
+	errno = saved;
+}
+
+/* ---- the signal ------------------------------------------------------------------------------ */
+
+static bool is_ours(int sig)
+{
+	struct sigaction now;
+
+	return !sigaction(sig, NULL, &now) && now.sa_flags & SA_SIGINFO &&
+	       now.sa_sigaction == asked;
+}
+
+static bool is_free(int sig)
+{
+	struct sigaction now;
+
+	return !sigaction(sig, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+	       (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
+}
+
+bool python_ask_ready(void)
+{
+	/* Not on another stack: a program's may be too small for more than it expects there. */
+	struct sigaction action = { .sa_sigaction = asked, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	/* The program may have begun to use it. */
+	if (number && is_ours(number))
+		return true;
+	number = 0;
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !number; i++)
+		if (is_ours(candidates[i]) || (is_free(candidates[i]) &&
+					       !sigaction(candidates[i], &action, NULL)))
+			number = candidates[i];
+	return number;
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+bool python_ask(struct python_entry *entry)
+{
+	/* It blocks the signal, or has not run since: more of them would tell nothing. */
+	if (__atomic_load_n(&entry->asked, __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
+	/* Release: who answers sees who is asked. */
+	__atomic_store_n(&question.is, ASKED, __ATOMIC_RELEASE);
+	if (!syscall(SYS_tgkill, getpid(), entry->tid, number))
+		return true;
+	__atomic_store_n(&entry->asked, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
+	return false;
+}
+
+bool python_ask_pending(void)
+{
+	return __atomic_load_n(&question.is, __ATOMIC_RELAXED) != IDLE;
+}
+
+enum python_answer python_ask_answer(uint64_t until, struct python_reading **reading,
+				     struct python_entry **entry)
+{
+	const struct timespec at = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	struct timespec now;
+	int is;
+
+	for (;;) {
+		is = __atomic_load_n(&question.is, __ATOMIC_ACQUIRE);
+		if (is != ASKED && is != BUSY)
+			break;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec >= until)
+			return PYTHON_NO_ANSWER;
+		futex(FUTEX_WAIT_BITSET, is, &at);
+	}
+	*reading = &question.reading;
+	*entry = question.entry;
+	/* What was read stays as it is until the next question. */
+	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
+	return is == GOOD ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD : PYTHON_NO_ANSWER;
+}
+
+bool python_ask_cancel(void)
+{
+	int is = ASKED;
+
+	return __atomic_compare_exchange_n(&question.is, &is, IDLE, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
+void python_ask_forked(void)
+{
+	question.is = IDLE;
+}

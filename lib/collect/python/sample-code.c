@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * What codes are called: "train.py(12): step", with the first line of the function. A code that is
+ * freed leaves its address to others, so what tells one is what is in it as well; and its strings
+ * are read when it is met first, while a frame has it.
+ *
+ * Owns the names of codes that were met. It is written by one thread, while no other reads it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/common/python-file.h"
+#include "collect/python/sample.h"
+
+#define SLOTS		(1u << 15)	/* of the table, a power of two */
+#define MOST		(SLOTS / 4 * 3)
+#define HIDDEN		UINT32_MAX	/* in place of a name */
+
+/* Where codes keep what they are; 0: not there. */
+static struct {
+	uint32_t		name;
+	uint32_t		file;
+	uint32_t		full;	/* the name with what it is in */
+	uint32_t		lines;
+	uint32_t		first;
+	uint32_t		size;
+	uint32_t		table;	/* where bytes begin in their object */
+	uint32_t		table_size;
+	enum python_lines	kind;
+} layout;
+
+static struct {
+	uint64_t	id;
+	xsprof_name_t	name;
+} known[SLOTS];
+
+static uint32_t nr_known;
+static int category;
+
+void python_code_init(int c)
+{
+	category = c;
+}
+
+uint32_t python_code_size(void)
+{
+	return layout.size;
+}
+
+static const void *pointer(const char *bytes, uint32_t at)
+{
+	uint64_t v = 0;
+
+	if (at)
+		memcpy(&v, bytes + at, sizeof(v));
+	return python_untagged(v);
+}
+
+/* ---- what is where --------------------------------------------------------------------------- */
+
+#define PROBES	2u
+
+static struct {
+	uint32_t	calls;
+	bool		wrong;
+} probe;
+
+/* Of an attribute of a code.  Return: 0: it is nowhere in it, or elsewhere than @before. */
+static uint32_t find_word(const char *bytes, void *code, const char *attribute, uint32_t before)
+{
+	void *object = python.attribute(code, attribute);
+	uint64_t v;
+
+	if (!object) {
+		python.err_clear();
+		return 0;
+	}
+	/* The code has a reference of its own. */
+	python.decref(object);
+	for (uint32_t i = before ? before : 16; i + 8 <= PYTHON_CODE_SPAN; i += 8) {
+		memcpy(&v, bytes + i, sizeof(v));
+		if ((uintptr_t)python_untagged(v) == (uintptr_t)object)
+			return i;
+		if (before)
+			break;
+	}
+	return 0;
+}
+
+static uint32_t find_first(const char *bytes, void *code, uint32_t before)
+{
+	void *object = python.attribute(code, "co_firstlineno");
+	long first = object ? python.number(object) : 0;
+	int32_t v;
+
+	if (object)
+		python.decref(object);
+	for (uint32_t i = before ? before : 16; i + 4 <= PYTHON_CODE_SPAN; i += 4) {
+		memcpy(&v, bytes + i, sizeof(v));
+		if (first && v == first)
+			return i;
+		if (before)
+			break;
+	}
+	return 0;
+}
+
+/* Bytes that the code has a table of lines in: where the object keeps them. */
+static bool find_table(void *code, const char *attribute)
+{
+	void *object = python.attribute(code, attribute);
+	const char *bytes = object ? python.bytes(object) : NULL;
+
+	if (bytes) {
+		layout.table = (uint32_t)(bytes - (const char *)object);
+		layout.table_size = 16;
+	}
+	if (object)
+		python.decref(object);
+	return bytes && layout.table < 64;
+}
+
+static void find_lines(const char *bytes, void *code)
+{
+	uint32_t before = layout.lines;
+	char buffer[1024];
+
+	if (probe.calls > 1 && layout.kind == PYTHON_LINES_NONE)
+		return;
+	layout.lines = find_word(bytes, code, "co_linetable", before);
+	layout.kind = layout.full ? PYTHON_LINES_PLACES : PYTHON_LINES_RANGES;
+	if (!layout.lines) {
+		layout.lines = find_word(bytes, code, "co_lnotab", before);
+		layout.kind = PYTHON_LINES_PAIRS;
+	}
+	if (!layout.lines || !find_table(code, layout.kind == PYTHON_LINES_PAIRS ? "co_lnotab" :
+					       "co_linetable"))
+		layout.kind = PYTHON_LINES_NONE;
+	/* What Python itself says of each place decides. */
+	for (int32_t at = 0; at < 64 && layout.kind != PYTHON_LINES_NONE; at += 2) {
+		int line = python.addr_line(code, at);
+
+		if (python_code_line(bytes, at, buffer, sizeof(buffer)) !=
+		    (uint32_t)(line > 0 ? line : 0))
+			layout.kind = PYTHON_LINES_NONE;
+	}
+}
+
+static uint32_t most_of(uint32_t most, uint32_t at)
+{
+	return at + 8 > most ? at + 8 : most;
+}
+
+/* Called by our program with a code. */
+static void *called(void *self, void *code)
+{
+	char bytes[PYTHON_CODE_SPAN];
+
+	(void)self;
+	probe.calls++;
+	if (!sample_peek(bytes, code, sizeof(bytes))) {
+		probe.wrong = true;
+	} else {
+		layout.name = find_word(bytes, code, "co_name", layout.name);
+		layout.file = find_word(bytes, code, "co_filename", layout.file);
+		layout.full = find_word(bytes, code, "co_qualname", layout.full);
+		layout.first = find_first(bytes, code, layout.first);
+		find_lines(bytes, code);
+		probe.wrong |= !layout.name || !layout.file || !layout.first;
+	}
+	python.incref(python.none);
+	return python.none;
+}
+
+static struct python_callee method = { "xsprof", called, PYTHON_METH_O, NULL };
+
+/* Codes that have nothing in common; each has more than the 64 bytes that are looked at. */
+static const char program[] =
+	"def outer():\n"
+	"    def inner(a, b):\n"
+	"        for i in a:\n"
+	"            b[i] = (a[0],\n"
+	"                    i + 1)\n"
+	"        return [x + 1 for x in b], a(b=1)(\n"
+	"            b, a, b)\n"
+	"    return inner\n"
+	"def other(x, *y):\n"
+	"    try:\n"
+	"        return x(y) + y[x:1] - x.a.b.c\n"
+	"    except Exception as e:\n"
+	"        raise ValueError(e) from None\n"
+	"xsprof(outer().__code__.replace(co_firstlineno=54321, co_filename='xsprof-one'))\n"
+	"xsprof(other.__code__.replace(co_firstlineno=43219, co_filename='xsprof-two'))\n";
+
+bool python_code_find(void)
+{
+	if (!python_text_find() || !python_run(program, &method) || probe.wrong ||
+	    probe.calls != PROBES)
+		return false;
+	layout.size = most_of(most_of(layout.name, layout.file), layout.full);
+	layout.size = most_of(most_of(layout.size - 8, layout.lines), layout.first);
+	return layout.size <= PYTHON_CODE_SPAN;
+}
+
+/* ---- one code -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0xd6e8feb86659fd93u;
+	return key ^ key >> 32;
+}
+
+/* Return: its place, or a free one. */
+static uint32_t place_of(uint64_t id)
+{
+	uint32_t at = (uint32_t)(id >> 40) % SLOTS;
+
+	while (known[at].id && known[at].id != id)
+		at = (at + 1) % SLOTS;
+	return at;
+}
+
+static bool read_texts(struct sampled_code *code, const char *bytes)
+{
+	if (!python_text_read(pointer(bytes, layout.file), code->file, sizeof(code->file)))
+		return false;
+	/* Before 3.11 a code knows the last part alone. */
+	return python_text_read(pointer(bytes, layout.full ? layout.full : layout.name),
+				code->function, sizeof(code->function));
+}
+
+bool python_code_read(struct sampled_code *code, const void *at, const char *bytes)
+{
+	const uint32_t parts[] = { layout.name, layout.file, layout.full, layout.lines };
+	uint32_t place;
+
+	if (pointer(bytes, sizeof(void *)) != python.code_type)
+		return false;
+	memcpy(&code->first, bytes + layout.first, sizeof(code->first));
+	code->id = mix((uintptr_t)at, (uint32_t)code->first);
+	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		code->id = mix(code->id, (uintptr_t)pointer(bytes, parts[i]));
+	code->id |= 1;
+	place = place_of(code->id);
+	code->hidden = known[place].id && known[place].name == HIDDEN;
+	code->name = code->hidden ? 0 : known[place].name;
+	return known[place].id || read_texts(code, bytes);
+}
+
+uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t room)
+{
+	const char *object = pointer(bytes, layout.lines);
+	int32_t first;
+	uint64_t size;
+
+	if (layout.kind == PYTHON_LINES_NONE || !object ||
+	    !sample_peek(&size, object + layout.table_size, sizeof(size)))
+		return 0;
+	size = size < room ? size : room;
+	if (!sample_peek(buffer, object + layout.table, size))
+		return 0;
+	memcpy(&first, bytes + layout.first, sizeof(first));
+	return python_line_at(layout.kind, (const uint8_t *)buffer, (uint32_t)size, first, at);
+}
+
+void python_code_name(struct sampled_code *code)
+{
+	char text[PYTHON_FILE_MAX + PYTHON_FUNCTION_MAX + 16];
+	uint32_t place = place_of(code->id);
+
+	if (known[place].id) {
+		code->hidden = known[place].name == HIDDEN;
+		code->name = code->hidden ? 0 : known[place].name;
+		return;
+	}
+	code->hidden = !strcmp(code->function, "<interpreter trampoline>");
+	if (!code->hidden) {
+		snprintf(text, sizeof(text), "%s(%d): %s", python_file_shown(code->file),
+			 code->first, code->function);
+		code->name = python_user.name(category, text);
+	}
+	/* A program that makes more of them: those that it still has are named again. */
+	if (nr_known == MOST) {
+		memset(known, 0, sizeof(known));
+		nr_known = 0;
+		place = place_of(code->id);
+	}
+	known[place].id = code->id;
+	known[place].name = code->hidden ? HIDDEN : code->name;
+	nr_known++;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-only */
+/*
+ * Where Python's threads are, looked at some 100 times a second.
+ *
+ * start.c begins it, a thread of the library's ticks (tick.c). The thread that has the lock changes
+ * its frames: it is asked by a signal, and looks itself (ask.c). All others cannot change theirs as
+ * long as they have not taken the lock, which threads.c counts: those are read from outside. Either
+ * way frames.c walks, sample-code.c knows what a code is called, text.c and lines.c read strings and line
+ * numbers. All memory of Python's is read by a call that fails where there is none (memory.c).
+ */
+#ifndef XSP_PYTHON_SAMPLE_H
+#define XSP_PYTHON_SAMPLE_H
+
+#include <sys/uio.h>
+
+#include "collect/common/python-layout.h"
+#include "collect/python/local.h"
+
+/* ---- threads.c: which there are -------------------------------------------------------------- */
+
+#define PYTHON_THREADS	1024u	/* of more nothing is known */
+
+/**
+ * struct python_entry - a thread that has had the lock
+ * @tid: its id; 0: a free place
+ * @turn: raised when it takes the lock, and when it leaves it: odd: it has it
+ * @state: Python's state of it when it left the lock; NULL: it had none
+ * @waits: for the lock
+ * @asked: a signal is on its way to it
+ * @seen: the turn at which it was read, 1: it was not; this and what follows is tick.c's
+ * @name: of its innermost function then
+ * @stack: its id; 0: it had no frames
+ * @line: of that function
+ * @cpu_ns: its CPU time at the last tick
+ * @at_ns: when that was
+ */
+struct python_entry {
+	uint32_t	tid;
+	uint32_t	turn;
+	void		*state;
+	bool		waits;
+	bool		asked;
+	uint32_t	seen;
+	xsprof_name_t	name;
+	uint32_t	stack;
+	uint32_t	line;
+	uint64_t	cpu_ns;
+	uint64_t	at_ns;
+};
+
+extern struct python_entry python_entries[PYTHON_THREADS];
+
+/* How many places are used, or were. */
+uint32_t python_entries_nr(void);
+/* That of the calling thread; NULL: it has none. */
+struct python_entry *python_entry_own(void);
+/* That of the thread that has the lock; NULL: there is none, or it has no entry. */
+struct python_entry *python_entry_holder(void);
+/* Gives places of threads that have ended to others. */
+void python_entries_sweep(void);
+void python_threads_forked(void);
+
+/* ---- memory.c: what may not be there --------------------------------------------------------- */
+
+/* Return: false: not all of it is there.  Signal-safe. */
+bool sample_peek(void *to, const void *from, size_t len);
+/* The same of @n places, @len bytes in all. */
+bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len);
+/* The child of a fork is another process. */
+void sample_peek_forked(void);
+
+/* ---- text.c: Python's strings ---------------------------------------------------------------- */
+
+/* The lock is held.  Return: false: they are not as they are expected to be. */
+bool python_text_find(void);
+/* Return: bytes of UTF-8 in @to, cut to @size and terminated; 0: it is no such string. */
+uint32_t python_text_read(const void *object, char *to, uint32_t size);
+
+/* ---- sample-code.c: what codes are called ----------------------------------------------------------- */
+
+#define PYTHON_CODE_SPAN	256u	/* bytes of a code that are looked at */
+#define PYTHON_FILE_MAX		240u
+#define PYTHON_FUNCTION_MAX	144u
+
+/**
+ * struct sampled_code - a code that was read
+ * @id: tells it from others, also from those that were at its address before
+ * @name: what it is called; 0: it is not named yet
+ * @hidden: Python has made it up
+ * @first: its first line
+ * @file: and file, where it is not named yet
+ * @function: the same
+ */
+struct sampled_code {
+	uint64_t	id;
+	xsprof_name_t	name;
+	bool		hidden;
+	int32_t		first;
+	char		file[PYTHON_FILE_MAX];
+	char		function[PYTHON_FUNCTION_MAX];
+};
+
+/* The lock is held.  Return: false: codes are not as they are expected to be. */
+bool python_code_find(void);
+/* How many bytes of a code have to be read. */
+uint32_t python_code_size(void);
+/* @bytes: of the code at @at.  Return: false: it is none. */
+bool python_code_read(struct sampled_code *code, const void *at, const char *bytes);
+/*
+ * The line at a place in a code; 0: not known.  @buffer: for its table of lines, of which no more
+ * is looked at.
+ */
+uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t room);
+/* Names it, where it is new; tick.c alone, while nobody else reads. */
+void python_code_name(struct sampled_code *code);
+void python_code_init(int category);
+
+/* ---- lines.c: line tables -------------------------------------------------------------------- */
+
+enum python_lines { PYTHON_LINES_NONE, PYTHON_LINES_PAIRS, PYTHON_LINES_RANGES,
+		    PYTHON_LINES_PLACES };
+
+/*
+ * @kind: of 3.9, 3.10, or from 3.11 on; @at: bytes into the code.  Return: 0: the table does not
+ * say.
+ */
+uint32_t python_line_at(enum python_lines kind, const uint8_t *table, uint32_t size, int32_t first,
+			int32_t at);
+
+/* ---- frames.c: the walk ---------------------------------------------------------------------- */
+
+#define PYTHON_DEPTH	64u	/* frames that are kept */
+#define PYTHON_WALKED	4096u	/* and counted */
+
+enum { PYTHON_PAGE = 4096 };
+
+/**
+ * struct python_reading - the frames of a thread
+ * @nr: how many are kept, innermost first
+ * @left: how many more there are
+ * @line: of the innermost; 0: not known
+ * @code: what they are of
+ * @at: where these are
+ * @place: how far into the innermost it is
+ * @window: what was read of Python's memory last: from @from to @to
+ * @bytes: of codes
+ * @local: for the call that reads these
+ * @remote: the same
+ */
+struct python_reading {
+	uint32_t		nr;
+	uint32_t		left;
+	uint32_t		line;
+	struct sampled_code	code[PYTHON_DEPTH];
+	const void		*at[PYTHON_DEPTH];
+	int32_t			place;
+	uintptr_t		from;
+	uintptr_t		to;
+	char			window[2 * PYTHON_PAGE];
+	char			bytes[PYTHON_DEPTH][PYTHON_CODE_SPAN];
+	struct iovec		local[PYTHON_DEPTH];
+	struct iovec		remote[PYTHON_DEPTH];
+};
+
+/*
+ * Reads what @state, a thread's, leads to.  Return: false: it is not a stack of frames, as when
+ * Python is in the middle of a change.  Signal-safe.
+ */
+bool python_read_frames(struct python_reading *reading, const void *state);
+
+/* ---- ask.c: the thread that has the lock looks itself ---------------------------------------- */
+
+enum python_answer { PYTHON_NO_ANSWER, PYTHON_ANSWER, PYTHON_ANSWER_BAD };
+
+/* Is there a signal that the program does not use?  Looks for one, where need be. */
+bool python_ask_ready(void);
+/* Return: false: it could not be asked. */
+bool python_ask(struct python_entry *entry);
+/* Is one asked that has not answered? */
+bool python_ask_pending(void);
+/*
+ * Waits for the answer, until @until (CLOCK_MONOTONIC, ns) at most.  Then *@reading and *@entry are
+ * set, until the next is asked.
+ */
+enum python_answer python_ask_answer(uint64_t until, struct python_reading **reading,
+				     struct python_entry **entry);
+/* The answer is not waited for any longer.  Return: false: it comes just now. */
+bool python_ask_cancel(void);
+void python_ask_forked(void);
+
+/* ---- tick.c: the thread that looks ----------------------------------------------------------- */
+
+#define PYTHON_HZ_MAX	1000u
+
+void python_tick_init(uint32_t hz);
+/* Where it does not run, it does then. */
+void python_tick_begin(void);
+/* It has ended when this returns. */
+void python_tick_stop(void);
+void python_tick_forked(void);
+
+#endif /* XSP_PYTHON_SAMPLE_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * When threads are sampled: where that is asked for (XSPROF_PYTHON), once Python has said in a
+ * pending call of ours what is where in its memory, while somebody records.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/common/say.h"
+#include "collect/python/sample.h"
+
+enum { OFF, NEW, BUSY, ASKED, READY };
+
+static int state;
+static bool met;	/* a lock was made */
+
+/* Return: times a second; 0: threads are not sampled. */
+static uint32_t asked_hz(void)
+{
+	const char *text = getenv("XSPROF_PYTHON");
+	unsigned long hz = text ? strtoul(text, NULL, 10) : 0;
+
+	return hz > PYTHON_HZ_MAX ? PYTHON_HZ_MAX : (uint32_t)hz;
+}
+
+/* Return: NULL: it can be done. */
+static const char *why_not(void)
+{
+	const char *(*version)(void);
+
+	if (!python_find(&version, "Py_GetVersion", NULL) || !python_functions_find())
+		return "this version lacks functions that are needed (3.9 has them)";
+	if (strstr(version(), "free-threading"))
+		return "this build has no lock that tells which thread runs";
+	return NULL;
+}
+
+void python_sample_init(int category)
+{
+	uint32_t hz = asked_hz();
+	const char *why;
+
+	met = true;
+	if (!hz || !python_user_can_sample())
+		return;
+	python_object = python_handle();
+	why = why_not();
+	if (why) {
+		collect_say("Python: %s: its frames are not recorded", why);
+		return;
+	}
+	sample_peek_forked();
+	python_code_init(category);
+	python_tick_init(hz);
+	state = NEW;
+	python_sampling = true;
+}
+
+/* The lock is held, in the main thread. */
+static int look_around(void *unused)
+{
+	void *type, *value, *trace;
+	bool found;
+
+	(void)unused;
+	python.err_fetch(&type, &value, &trace);
+	/* A build that has more in each object has other offsets than those that are known. */
+	found = !strcmp(*(char *const *)((const char *)python.code_type + PYTHON_TYPE_NAME),
+			"code") &&
+		python_layout_find() && python_code_find();
+	if (!found)
+		python.err_clear();
+	python.err_restore(type, value, trace);
+	if (!found) {
+		collect_say("Python: frames are not as they are expected to be, or this process "
+			    "may not read its own memory by process_vm_readv(): they are not "
+			    "recorded");
+		python_sampling = false;
+	}
+	__atomic_store_n(&state, found ? READY : OFF, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void ask_python(void)
+{
+	int (*initialized)(void), (*add_pending)(int (*call)(void *), void *argument);
+	int is = NEW;
+
+	if (!__atomic_compare_exchange_n(&state, &is, BUSY, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return;
+	if (!python_find(&initialized, "Py_IsInitialized", NULL) ||
+	    !python_find(&add_pending, "Py_AddPendingCall", NULL))
+		return;
+	/* No room among those that are pending: at a later time. */
+	is = initialized() && !add_pending(look_around, NULL) ? ASKED : NEW;
+	/* It may have run already. */
+	if (is == NEW)
+		__atomic_store_n(&state, NEW, __ATOMIC_RELAXED);
+}
+
+void python_sample_look(void)
+{
+	int is = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+
+	if (is == NEW && python_recorded())
+		ask_python();
+	else if (is == READY && python_recorded())
+		python_tick_begin();
+}
+
+void python_sample_forks(void)
+{
+	python_tick_stop();
+}
+
+void python_sample_forked(void)
+{
+	if (!python_sampling)
+		return;
+	sample_peek_forked();
+	python_threads_forked();
+	python_ask_forked();
+	/* The parent's other thread may have been in the middle of it. */
+	if (state == BUSY)
+		state = NEW;
+	python_tick_forked();
+}
+
+static __attribute__((destructor)) void ends(void)
+{
+	if (!met && asked_hz() && dlsym(RTLD_DEFAULT, "Py_GetVersion"))
+		collect_say("Python: no lock was seen that tells which thread runs, as of builds "
+			    "without one and of versions before 3.7: its frames are not recorded");
+}

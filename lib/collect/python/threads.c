@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * Python's threads, as far as they have had the lock: which one has it, and whether another one had
+ * it since it was looked at. Each writes its own entry, only where threads are sampled.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collect/python/sample.h"
+
+struct python_entry python_entries[PYTHON_THREADS];
+
+static uint32_t nr_entries;
+static struct python_entry *holder;	/* NULL: none, or not known */
+/* Not the general model: that needs the dynamic linker of glibc by its name. */
+static __thread struct python_entry *own __attribute__((tls_model("initial-exec")));
+
+uint32_t python_entries_nr(void)
+{
+	return __atomic_load_n(&nr_entries, __ATOMIC_ACQUIRE);
+}
+
+struct python_entry *python_entry_own(void)
+{
+	return own;
+}
+
+struct python_entry *python_entry_holder(void)
+{
+	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
+}
+
+/* The mutex of the lock is held: there is one at a time that looks for a place. */
+static __attribute__((noinline)) struct python_entry *enter(void)
+{
+	uint32_t nr = nr_entries, i;
+
+	for (i = 0; i < nr; i++)
+		/* Acquire: pairs with the release in python_entries_sweep(). */
+		if (!__atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE))
+			break;
+	if (i == PYTHON_THREADS)
+		return NULL;
+	python_entries[i] = (struct python_entry){ .seen = 1 };
+	__atomic_store_n(&python_entries[i].tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	if (i == nr)
+		__atomic_store_n(&nr_entries, nr + 1, __ATOMIC_RELEASE);
+	own = &python_entries[i];
+	return own;
+}
+
+void python_thread_waits(bool waits)
+{
+	struct python_entry *entry = own;
+
+	if (entry)
+		__atomic_store_n(&entry->waits, waits, __ATOMIC_RELAXED);
+}
+
+void python_thread_takes(void)
+{
+	struct python_entry *entry = own ? own : enter();
+
+	__atomic_store_n(&holder, entry, __ATOMIC_RELAXED);
+	if (!entry)
+		return;
+	__atomic_store_n(&entry->turn, entry->turn | 1, __ATOMIC_RELAXED);
+	/* Whoever sees a change of its frames sees as well that it has taken the lock. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+void python_thread_leaves(void)
+{
+	struct python_entry *entry = own;
+
+	__atomic_store_n(&holder, NULL, __ATOMIC_RELAXED);
+	if (!entry)
+		return;
+	__atomic_store_n(&entry->state, python.this_state(), __ATOMIC_RELAXED);
+	/* Release: whoever sees it sees the frames as they stay. */
+	__atomic_store_n(&entry->turn, (entry->turn | 1) + 1, __ATOMIC_RELEASE);
+}
+
+void python_entries_sweep(void)
+{
+	uint32_t nr = python_entries_nr(), tid;
+	pid_t pid = getpid();
+
+	for (uint32_t i = 0; i < nr; i++) {
+		tid = __atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE);
+		if (tid && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH)
+			__atomic_store_n(&python_entries[i].tid, 0, __ATOMIC_RELEASE);
+	}
+}
+
+void python_threads_forked(void)
+{
+	memset(python_entries, 0, sizeof(python_entries[0]) * nr_entries);
+	nr_entries = 0;
+	own = holder = NULL;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How the functions of sampled threads look, to people and to programs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "format/common/out.h"
+#include "report/functions.h"
+#include "text/json.h"
+
+/* Of the comparison, which gets nothing else. */
+static const struct functions *sorted;
+
+static const char *text_of(const struct functions *f, const struct function *row, size_t *len)
+{
+	*len = 1;
+	return row->word ? xsp_groups_word(f->report->groups, row->word, len) : "?";
+}
+
+static int by_number(uint64_t a, uint64_t b)
+{
+	return a == b ? 0 : a < b ? 1 : -1;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct function *a = pa, *b = pb;
+	enum report_sort sort = sorted->report->sort;
+	size_t la, lb;
+	const char *ta = text_of(sorted, a, &la), *tb = text_of(sorted, b, &lb);
+	int order = 0;
+
+	if (sort == REPORT_SORT_SELF)
+		order = by_number(functions_on_cpu(a->self), functions_on_cpu(b->self));
+	if (!order && sort != REPORT_SORT_NAME)
+		order = by_number(functions_on_cpu(a->total), functions_on_cpu(b->total));
+	if (!order && sort != REPORT_SORT_NAME)
+		order = by_number(functions_on_cpu(a->self), functions_on_cpu(b->self));
+	if (!order && sort != REPORT_SORT_NAME)
+		order = by_number(functions_all(a->self), functions_all(b->self));
+	if (!order)
+		order = memcmp(ta, tb, la < lb ? la : lb);
+	return order ? order : (la > lb) - (la < lb);
+}
+
+static bool is_wanted(const struct functions *f, const struct function *row)
+{
+	size_t len;
+	const char *text = text_of(f, row, &len);
+	uint8_t match = 0;
+	char name[4096];
+
+	if (!xsp_filter_names(&f->report->filter))
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : 0), text);
+	return xsp_filter_text(&f->report->filter, "python", name, &match);
+}
+
+/* Rows that are shown come first, in their order.  Return: how many. */
+static size_t sort(const struct functions *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->nr; i++)
+		if (is_wanted(f, &f->rows[i])) {
+			const struct function row = f->rows[i];
+
+			f->rows[i] = f->rows[n];
+			f->rows[n++] = row;
+		}
+	sorted = f;
+	if (n)
+		qsort(f->rows, n, sizeof(*f->rows), compare);
+	return n < f->report->reading.limit ? n : (size_t)f->report->reading.limit;
+}
+
+static void put_share(uint64_t part, uint64_t of)
+{
+	if (part)
+		printf("%8" PRIu64 "  %5.1f %%  ", part,
+		       100.0 * (double)part / (double)(of ? of : 1));
+	else
+		printf("%8s  %7s  ", "-", "-");
+}
+
+static void put_count(uint64_t n, int width)
+{
+	if (n)
+		printf("%*" PRIu64 "  ", width, n);
+	else
+		printf("%*s  ", width, "-");
+}
+
+static void print_summary(const struct functions *f)
+{
+	const uint64_t *s = f->samples;
+
+	printf("# %s: %" PRIu64 " samples", f->report->source.path, functions_all(s));
+	if (f->hz)
+		printf(", %" PRIu64 " a second of each thread", f->hz);
+	printf(": %" PRIu64 " with the GIL, %" PRIu64 " on CPU without it, %" PRIu64
+	       " waited for it, %" PRIu64 " off CPU\n",
+	       s[XSPROF_SAMPLE_RUNS], s[XSPROF_SAMPLE_NATIVE], s[XSPROF_SAMPLE_LOCK],
+	       s[XSPROF_SAMPLE_OFF]);
+	printf("# missed: %" PRIu64 " samples could not be taken; %" PRIu64
+	       " stacks found no room, %" PRIu64 " are without their outermost functions\n\n",
+	       s[XSPROF_SAMPLE_MISSED], f->no_stack, f->cut);
+}
+
+void functions_print(const struct functions *f)
+{
+	uint64_t all = functions_on_cpu(f->samples);
+	size_t n = sort(f), len;
+	const char *text;
+
+	print_summary(f);
+	printf("%8s  %7s  %8s  %7s  %8s  %8s  %s\n", "Self", "", "Total", "", "GIL wait", "Off CPU",
+	       "Function");
+	for (size_t i = 0; i < n; i++) {
+		const struct function *row = &f->rows[i];
+
+		put_share(functions_on_cpu(row->self), all);
+		put_share(functions_on_cpu(row->total), all);
+		put_count(row->self[XSPROF_SAMPLE_LOCK], 8);
+		put_count(row->self[XSPROF_SAMPLE_OFF], 8);
+		text = text_of(f, row, &len);
+		report_print_text(text, len, 0);
+		putchar('\n');
+	}
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void put_hows(const char *key, const uint64_t *by_how)
+{
+	printf("\"%s\":{", key);
+	for (uint32_t how = XSPROF_SAMPLE_RUNS; how < FUNCTION_HOWS; how++)
+		printf("%s\"%s\":%" PRIu64, how > XSPROF_SAMPLE_RUNS ? "," : "",
+		       xsp_word_sample(how), by_how[how]);
+	putchar('}');
+}
+
+/* "file.py(12): function": the parts of what is not called so are not told. */
+static void put_parts(const char *text, size_t len)
+{
+	const char *end = memmem(text, len, "): ", 3), *line = end;
+
+	while (line && line > text && line[-1] >= '0' && line[-1] <= '9')
+		line--;
+	if (!line || line == end || line == text || line[-1] != '(' || end - line > 9)
+		return;
+	fputs(",\"file\":", stdout);
+	xsp_json_print(stdout, text, (size_t)(line - 1 - text));
+	printf(",\"line\":%.*s,\"function\":", (int)(end - line), line);
+	xsp_json_print(stdout, end + 3, len - (size_t)(end + 3 - text));
+}
+
+void functions_print_json(const struct functions *f)
+{
+	size_t n = sort(f), len;
+	const char *text;
+
+	printf("{\"hz\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"no_stack\":%" PRIu64
+	       ",\"cut\":%" PRIu64 ",", f->hz, f->samples[XSPROF_SAMPLE_MISSED], f->no_stack,
+	       f->cut);
+	put_hows("samples", f->samples);
+	fputs(",\"functions\":[", stdout);
+	for (size_t i = 0; i < n; i++) {
+		text = text_of(f, &f->rows[i], &len);
+		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", stdout);
+		xsp_json_print(stdout, text, len);
+		put_parts(text, len);
+		putchar(',');
+		put_hows("self", f->rows[i].self);
+		putchar(',');
+		put_hows("total", f->rows[i].total);
+		putchar('}');
+	}
+	fputs("]}\n", stdout);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof report --by function: where sampled threads were.  Reads the trace once, and keeps rows.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "report/functions.h"
+
+#define BATCH	256u
+
+/* Return: NULL: no memory. */
+static struct function *row_of(struct functions *f, uint32_t word)
+{
+	uint64_t *at = xsp_map_get(&f->by_word, word + 1ull);
+	struct function *rows;
+
+	if (at)
+		return &f->rows[*at];
+	if (f->nr == f->room) {
+		f->room = f->room ? 2 * f->room : 256;
+		rows = realloc(f->rows, f->room * sizeof(*rows));
+		if (!rows)
+			return NULL;
+		f->rows = rows;
+	}
+	if (xsp_map_set(&f->by_word, word + 1ull, f->nr))
+		return NULL;
+	f->rows[f->nr] = (struct function){ .word = word };
+	return &f->rows[f->nr++];
+}
+
+static uint32_t word_of(struct functions *f, uint32_t producer, uint32_t name)
+{
+	uint32_t text = 0, category = 0;
+
+	if (name)
+		xsp_groups_words(f->report->groups, producer, name, &text, &category);
+	return text;
+}
+
+/* A function that calls itself is in it once. */
+static int add_total(struct functions *f, uint32_t producer, uint32_t name, uint32_t how,
+		     uint64_t number)
+{
+	struct function *row = row_of(f, word_of(f, producer, name));
+
+	if (!row)
+		return -ENOMEM;
+	if (row->seen != number)
+		row->total[how]++;
+	row->seen = number;
+	return 0;
+}
+
+static int add(struct functions *f, const struct xsprof_event *ev)
+{
+	struct xsprof_trace_sample sample;
+	const uint64_t *frame;
+	struct function *row;
+	uint32_t left = 0;
+	uint64_t number;
+	size_t nr = 0;
+	int ret = 0;
+
+	if (!xsprof_trace_sample(ev, &sample) || sample.how >= FUNCTION_HOWS ||
+	    !xsp_filter_thread(&f->report->filter, ev->pid, sample.thread))
+		return 0;
+	if (sample.how == XSPROF_SAMPLE_MISSED) {
+		f->samples[sample.how] += sample.missed;
+		return 0;
+	}
+	number = functions_all(f->samples) + 1;
+	f->samples[sample.how]++;
+	row = row_of(f, word_of(f, ev->producer, ev->name));
+	if (!row)
+		return -ENOMEM;
+	row->self[sample.how]++;
+	frame = xsprof_trace_stack(f->report->source.trace, ev->producer, sample.stack, &nr,
+				   &left);
+	f->no_stack += !frame;
+	f->cut += left != 0;
+	if (!frame)
+		return add_total(f, ev->producer, ev->name, sample.how, number);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = add_total(f, ev->producer,
+				frame[i] & XSPROF_FRAME_NAMED ? (uint32_t)frame[i] : 0,
+				sample.how, number);
+	return ret;
+}
+
+/* As its process said. */
+static void take_hz(struct functions *f, uint32_t producer)
+{
+	const char *text = xsprof_trace_fact(f->report->source.trace, producer, "python.hz");
+	uint64_t hz = text ? strtoull(text, NULL, 10) : 0;
+
+	if (hz && f->hz && f->hz != hz)
+		f->hz = UINT64_MAX;
+	else if (hz)
+		f->hz = hz;
+}
+
+static int read_all(struct functions *f)
+{
+	static struct xsprof_event evs[BATCH];
+	struct report *report = f->report;
+	bool first = true;
+	int n, ret = 0;
+
+	while (!ret && (n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) != 0) {
+		if (n < 0)
+			return xsp_source_error(&report->source, n);
+		if (first) {
+			struct xsprof_trace_info info = { .size_of = sizeof(info) };
+
+			ret = xsprof_trace_get_info(report->source.trace, &info);
+			if (ret < 0)
+				return xsp_source_error(&report->source, ret);
+			ret = xsp_filter_base(&report->filter, "report",
+					      info.first_ns && info.first_ns < evs[0].ns ?
+					      info.first_ns : evs[0].ns);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (int i = 0; i < n && !ret; i++)
+			if (evs[i].type == XSPROF_REC_SAMPLE &&
+			    xsp_filter_time(&report->filter, evs[i].ns))
+				ret = add(f, &evs[i]);
+		if (ret)
+			return tool_error("%s: %s", report->source.path, strerror(-ret));
+	}
+	return 0;
+}
+
+int functions_run(struct report *report)
+{
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	struct functions f = { .report = report };
+	int status;
+
+	if (xsp_groups_new(report->source.trace, false, false, &report->groups))
+		return tool_error("%s", strerror(ENOMEM));
+	status = read_all(&f);
+	(void)xsprof_trace_get_info(report->source.trace, &info);
+	for (uint32_t i = 0; i < info.producers; i++)
+		take_hz(&f, i);
+	if (f.hz == UINT64_MAX)
+		f.hz = 0;
+	if (!status && !functions_all(f.samples) && !f.samples[XSPROF_SAMPLE_MISSED])
+		status = tool_error(xsp_filter_given(&report->filter) ?
+				    "%s: no sample matches the options: leave out --pid, --tid, "
+				    "--from or --to" :
+				    "%s: holds no samples: record Python with --python",
+				    report->source.path);
+	if (!status) {
+		if (report->json)
+			functions_print_json(&f);
+		else
+			functions_print(&f);
+		status = tool_finish(0);
+	}
+	xsp_groups_free(report->groups);
+	report->groups = NULL;
+	xsp_map_free(&f.by_word);
+	free(f.rows);
+	if (!status)
+		status = xsp_source_losses(&report->source);
+	return status;
+}

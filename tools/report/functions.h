@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where sampled threads were, by functions: functions.c reads, functions-print.c prints.
+ */
+#ifndef XSPROF_REPORT_FUNCTIONS_H
+#define XSPROF_REPORT_FUNCTIONS_H
+
+#include "report/local.h"
+
+#define FUNCTION_HOWS	5u	/* enum xsprof_sample_how */
+
+/**
+ * struct function - a function
+ * @word: number of its text; 0: of what has no name
+ * @self: samples in which it was the innermost, by what the thread did
+ * @total: in which it was one of the stack
+ * @seen: the last of these
+ */
+struct function {
+	uint32_t	word;
+	uint64_t	self[FUNCTION_HOWS];
+	uint64_t	total[FUNCTION_HOWS];
+	uint64_t	seen;
+};
+
+/**
+ * struct functions - what was found
+ * @report: the report that it is part of
+ * @rows: functions
+ * @nr: how many
+ * @room: for how many
+ * @by_word: their places + 1, by words
+ * @samples: by what the thread did; those that could not be taken as the first
+ * @no_stack: of them, those whose stack found no room
+ * @cut: those whose stack is not there as a whole
+ * @hz: how often a second threads were looked at, 0: not known, or not the same for all
+ */
+struct functions {
+	struct report	*report;
+	struct function	*rows;
+	size_t		nr;
+	size_t		room;
+	struct xsp_map	by_word;
+	uint64_t	samples[FUNCTION_HOWS];
+	uint64_t	no_stack;
+	uint64_t	cut;
+	uint64_t	hz;
+};
+
+/* Samples in which a thread was on a CPU. */
+static inline uint64_t functions_on_cpu(const uint64_t *by_how)
+{
+	return by_how[XSPROF_SAMPLE_RUNS] + by_how[XSPROF_SAMPLE_NATIVE];
+}
+
+static inline uint64_t functions_all(const uint64_t *by_how)
+{
+	return functions_on_cpu(by_how) + by_how[XSPROF_SAMPLE_LOCK] +
+	       by_how[XSPROF_SAMPLE_OFF];
+}
+
+/* Reads the trace, and prints. Return: the exit status. */
+int functions_run(struct report *report);
+void functions_print(const struct functions *f);
+void functions_print_json(const struct functions *f);
+
+#endif /* XSPROF_REPORT_FUNCTIONS_H */
