@@ -70,6 +70,10 @@ static void names(void)
 	cap_entry(XSPROF_ENTRY_CATEGORY, 1, 0, "math", 4);
 	for (i = 1; i < sizeof(text) / sizeof(text[0]); i++)
 		cap_name(IN_MATH(i), i, text[i]);
+	/* The stack of a sample, without its outermost function. */
+	cap_entry(XSPROF_ENTRY_STACK, 1, 1, (const char *)(uint64_t[]){
+		XSPROF_FRAME_NAMED | N(LOAD), XSPROF_FRAME_NAMED | N(STEP),
+	}, 16);
 }
 
 /* Ranges, their arguments, and what does not pair. */
@@ -176,6 +180,11 @@ static void all_wide(struct cap_ring *r)
 	wide_put(r, &w);
 	relation.rec = cap_head(T(50), XSPROF_REC_RELATION, 100, 0, 2, 3);
 	cap_record(r, &relation, 2);
+	cap_event(r, T(50), XSPROF_REC_SAMPLE, 100, N(LOAD),
+		  XSPROF_SAMPLE_RUNS | 12 << XSPROF_SAMPLE_LINE_SHIFT, 101ull << 32 | 1);
+	cap_event(r, T(50), XSPROF_REC_SAMPLE, 100, N(CONV), XSPROF_SAMPLE_OFF,
+		  101ull << 32 | XSPROF_STACK_MISSED);
+	cap_event(r, T(50), XSPROF_REC_SAMPLE, 100, 0, XSPROF_SAMPLE_MISSED, 3);
 }
 
 /* What the kernel wrote, on CPU 1: each kind of the other one, with a name and without. */

@@ -17,10 +17,16 @@ import sys
 
 PROTO = os.path.join(os.path.dirname(__file__), "perfetto.proto")
 SCALARS = {"int32", "int64", "uint32", "uint64", "bool", "fixed64", "double", "string"}
-MARKERS, KERNEL, LOSSES = 1, 2, 3
+MARKERS, KERNEL, LOSSES, SAMPLES = 1, 2, 3, 4
 CLEARED, NEEDED = 1, 2
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 REALTIME, MONOTONIC, BOOTTIME = 1, 3, 6
+# What is interned that has no text: its fields, and what these are numbers of.
+REFERS = {
+    "frames": (("function_name_id", "function_names"), ("mapping_id", "mappings")),
+    "callstacks": (("frame_ids", "frames"),),
+    "mappings": (("path_string_ids", "mapping_paths"),),
+}
 
 
 def fail(text):
@@ -182,9 +188,14 @@ class Check:
             s.clock = p["trace_packet_defaults"].get("timestamp_clock_id")
         for kind, entries in p.get("interned_data", {}).items():
             for e in entries:
-                if not e.get("iid") or (kind, e["iid"]) in s.texts or "name" not in e:
+                if not e.get("iid") or (kind, e["iid"]) in s.texts or \
+                        ("name" not in e) != (kind in REFERS):
                     fail("interned twice or nothing: %r" % e)
-                s.texts[kind, e["iid"]] = e["name"]
+                for field, of in REFERS.get(kind, ()):
+                    for iid in e[field] if isinstance(e[field], list) else [e[field]]:
+                        if (of, iid) not in s.texts:
+                            fail("%s %d is not interned" % (of, iid))
+                s.texts[kind, e["iid"]] = e.get("name")
         return s, flags
 
     def text(self, s, flags, kind, iid):
@@ -304,6 +315,13 @@ class Check:
             before = self.track_event(p, s, flags)
         elif "ftrace_events" in p:
             self.bundle(p)
+        elif "perf_sample" in p:
+            e = p["perf_sample"]
+            if "timestamp" not in p or s.clock != MONOTONIC or not e.get("pid") or \
+                    not e.get("tid"):
+                fail("a sample of nothing: %r" % p)
+            self.text(s, flags, "callstacks", e["callstack_iid"])
+            self.counts["samples"] += 1
         elif "clock_snapshot" in p:
             self.snapshot(p)
         elif "process_tree" in p:
@@ -348,7 +366,8 @@ class Check:
         if c["kernel"] != a["xsprof.events_kernel"]:
             fail("%d events of the kernel, says there are %d" % (
                 c["kernel"], a["xsprof.events_kernel"]))
-        shown = c[BEGIN] + c[END] + c[INSTANT] + c[COUNTER] + c["kernel"]
+        shown = c[BEGIN] + c[END] + c[INSTANT] + c[COUNTER] + c["kernel"] + \
+            c["samples"]
         shown -= a["xsprof.ranges_in_one_event"] + a["xsprof.ranges_closed"]
         shown += a["xsprof.events_merged"] + a["xsprof.events_left_out"]
         if shown != a["xsprof.entries"]:
@@ -363,7 +382,7 @@ def main(args):
         if option == "-p":
             print(json.dumps(p, sort_keys=True, ensure_ascii=False))
         check.packet(p)
-    if set(check.sequences) != {MARKERS, KERNEL, LOSSES}:
+    if set(check.sequences) - {SAMPLES} != {MARKERS, KERNEL, LOSSES}:
         fail("sequences %r" % sorted(check.sequences))
     ranges = check.nest()
     shown = check.count()

@@ -42,7 +42,15 @@ static bool innermost(struct python_reading *r, const void *state, uint64_t *fra
 	       (!l->state_deep || !*frame || word(r, *frame + l->state_inner, frame));
 }
 
-static int32_t place_in(const char *frame, uint64_t code)
+static const void *code_of(const char *frame)
+{
+	uint64_t v;
+
+	memcpy(&v, frame + python_layout.code, sizeof(v));
+	return python_untagged(v);
+}
+
+static int32_t place_in(const char *frame, const void *code)
 {
 	const struct python_layout *l = &python_layout;
 	uint64_t pointer;
@@ -53,7 +61,7 @@ static int32_t place_in(const char *frame, uint64_t code)
 		return at * l->at_scale;
 	}
 	memcpy(&pointer, frame + l->at, sizeof(pointer));
-	return (int32_t)(pointer - code - l->at_base);
+	return (int32_t)(pointer - (uintptr_t)code - l->at_base);
 }
 
 static uint32_t frame_size(void)
@@ -67,9 +75,11 @@ static uint32_t frame_size(void)
 /* Where frames are, and what they are of. */
 static bool walk(struct python_reading *r, const void *state)
 {
+	const void *hidden = __atomic_load_n(&python_code_hidden, __ATOMIC_RELAXED);
 	uint32_t size = frame_size(), steps = 0;
-	uint64_t frame, code;
+	const void *code;
 	const char *bytes;
+	uint64_t frame;
 
 	if (!innermost(r, state, &frame))
 		return false;
@@ -78,14 +88,13 @@ static bool walk(struct python_reading *r, const void *state)
 		/* In a circle it has been changed meanwhile. */
 		if (!bytes || steps++ == PYTHON_WALKED)
 			return false;
-		memcpy(&code, bytes + python_layout.code, sizeof(code));
-		code = (uintptr_t)python_untagged(code);
+		code = code_of(bytes);
 		/* Where C calls Python there may be a frame of no code. */
-		if (code && (void *)(uintptr_t)code != python.none) {
+		if (code && code != python.none && code != hidden) {
 			if (!r->nr)
 				r->place = place_in(bytes, code);
 			if (r->nr < PYTHON_DEPTH)
-				r->at[r->nr++] = (const void *)(uintptr_t)code;
+				r->at[r->nr++] = code;
 			else
 				r->left++;
 		}

@@ -35,6 +35,8 @@ static struct {
 	xsprof_name_t	name;
 } known[SLOTS];
 
+const void *python_code_hidden;
+
 static uint32_t nr_known;
 static int category;
 
@@ -264,7 +266,7 @@ uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t ro
 	return python_line_at(layout.kind, (const uint8_t *)buffer, (uint32_t)size, first, at);
 }
 
-void python_code_name(struct sampled_code *code)
+void python_code_name(struct sampled_code *code, const void *at)
 {
 	char text[PYTHON_FILE_MAX + PYTHON_FUNCTION_MAX + 16];
 	uint32_t place = place_of(code->id);
@@ -275,6 +277,9 @@ void python_code_name(struct sampled_code *code)
 		return;
 	}
 	code->hidden = !strcmp(code->function, "<interpreter trampoline>");
+	/* It is one for all, and stays: walks need not count it. */
+	if (code->hidden)
+		__atomic_store_n(&python_code_hidden, at, __ATOMIC_RELAXED);
 	if (!code->hidden) {
 		snprintf(text, sizeof(text), "%s(%d): %s", python_file_shown(code->file),
 			 code->first, code->function);

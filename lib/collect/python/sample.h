@@ -112,7 +112,9 @@ bool python_code_read(struct sampled_code *code, const void *at, const char *byt
  */
 uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t room);
 /* Names it, where it is new; tick.c alone, while nobody else reads. */
-void python_code_name(struct sampled_code *code);
+void python_code_name(struct sampled_code *code, const void *at);
+/* What 3.12 has as code where C calls Python, once it was met. */
+extern const void *python_code_hidden;
 void python_code_init(int category);
 
 /* ---- lines.c: line tables -------------------------------------------------------------------- */

@@ -60,14 +60,15 @@ static uint64_t cpu_ns(uint32_t tid)
 /* Names what is new. Return: the stack's id; 0: there are no frames. */
 static uint32_t stack_of(struct python_reading *r, xsprof_name_t *name)
 {
-	uint64_t frames[PYTHON_DEPTH], key = r->left;
+	/* What is left out is nothing that a name may be. */
+	uint64_t frames[PYTHON_DEPTH], key = (r->left + 1ull) * 0x9e3779b97f4a7c15u;
 	uint32_t n = 0, stack;
 
 	for (uint32_t i = 0; i < r->nr; i++) {
 		struct sampled_code *code = &r->code[i];
 
 		if (!code->name && !code->hidden)
-			python_code_name(code);
+			python_code_name(code, r->at[i]);
 		if (code->hidden)
 			continue;
 		frames[n++] = XSPROF_FRAME_NAMED | code->name;

@@ -4,7 +4,7 @@
  * range.c those that are ranges, event.c has the pieces of one, kernel.c and sched.c those of the
  * kernel, task.c and end.c say when tasks began and ended, args.c and note.c write arguments;
  * meta.c has the clocks and what is said of the whole, track.c the tracks, bundle.c the events of
- * a CPU, names.c what is interned.  wire.h writes what is in packets; those that are rare are begun
+ * a CPU, names.c what is interned, sample.c samples of stacks.  wire.h writes what is in packets; those that are rare are begun
  * and ended by packet.c.
  *
  * The numbers of fields are Perfetto's.
@@ -20,7 +20,7 @@
 #include "text/keys.h"
 
 /* Who writes: a reader keeps what is interned, and what was lost, by this. */
-enum { PF_MARKERS = 1, PF_KERNEL = 2, PF_LOSSES = 3 };
+enum { PF_MARKERS = 1, PF_KERNEL = 2, PF_LOSSES = 3, PF_SAMPLES = 4 };
 
 enum { PF_CLEARED = 1, PF_NEEDED = 2 };
 
@@ -87,6 +87,7 @@ enum pf_interned {
 struct pf_bundles;
 struct pf_ends;
 struct pf_kernel;
+struct pf_samples;
 
 /**
  * struct perfetto - what the Perfetto format keeps
@@ -102,6 +103,7 @@ struct pf_kernel;
  * @bundles: what is drawn of CPUs, NULL while there is nothing
  * @sched: the module's records of the scheduler, NULL without
  * @running: what the tracer's events tell of running tasks, NULL without
+ * @samples: what was interned for samples, NULL without
  * @inferred: switches that the tracer left out
  * @ends: what is known of ends of processes, NULL without
  * @freed: ends of tasks that were told
@@ -128,6 +130,7 @@ struct perfetto {
 	struct pf_bundles	*bundles;
 	struct fmt_sched	*sched;
 	struct fmt_running	*running;
+	struct pf_samples	*samples;
 	uint64_t		inferred;
 	struct pf_ends		*ends;
 	uint64_t		freed;

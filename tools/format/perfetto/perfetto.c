@@ -13,6 +13,7 @@
 #include "format/common/sched.h"
 #include "format/perfetto/meta.h"
 #include "format/perfetto/names.h"
+#include "format/perfetto/sample.h"
 #include "text/put.h"
 
 static char *name_text(const struct xsprof_trace *trace, uint32_t producer, uint32_t name, char *p)
@@ -168,6 +169,10 @@ static void perfetto_event(struct xsp_out *out, const struct xsp_view *view)
 		if (!pf_sched_event(out, ev))
 			pf_instant(out, view, 0, NULL);
 		break;
+	case XSPROF_REC_SAMPLE:
+		if (!pf_sample(out, ev))
+			pf_instant(out, view, 0, NULL);
+		break;
 	case XSPROF_EV_LOST:
 		if (pf_of(out)->sched)
 			fmt_sched_lost(pf_of(out)->sched, ev->cpu);
@@ -231,6 +236,7 @@ static void perfetto_finish(struct xsp_out *out)
 	fmt_sched_free(pf->sched);
 	fmt_running_free(pf->running);
 	pf_bundles_free(pf->bundles);
+	pf_samples_free(pf->samples);
 	xsp_keys_free(&pf->keys);
 	free(pf);
 	out->priv = NULL;

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Where threads are, by samples, with each Python that is installed: stacks that the program can
+# have, shares of its functions, a thread that sleeps, a forked child; and programs that are left as
+# they are: calls that no signal ends, forks, execve(), signals of their own. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+. tests/torch/pythons.sh
+. tests/python/start.sh
+
+# On a busy machine threads get little of it: again then, and longer.
+sampled()
+{
+	local seconds
+
+	for seconds in 2 4 8; do
+		rm -f data
+		"$xsprof" record -q --python=400 -o data -- "$1" "$here/frames.py" run $seconds \
+			>said 2>log && [ ! -s log ] &&
+			"$dump" -q -f ndjson data >events 2>>log &&
+			python3 "$here/frames-check.py" events lossy <said >>log 2>&1 && return
+	done
+	return 1
+}
+
+while read -r version python; do
+	if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))'; then
+		"$xsprof" record -q --python -o data -- "$python" -c 'print(1)' >said 2>log
+		[ "$(cat said)" = 1 ] && grep -q '^xsprof: Python: .* frames are not recorded$' log
+		result "$version: it is said that frames are not recorded" $?
+		continue
+	fi
+	sampled "$python"
+	result "$version: stacks that can be, shares, a sleeper, a child, no call interrupted" $?
+done < <(pythons)
+
+"$xsprof" report -q --json --by function data >out 2>log && python3 - <<-'END' 2>>log
+	import json
+	r = json.load(open("out"))
+	rows = {f["function"]: f for f in r["functions"] if f.get("file", "").endswith("frames.py")}
+	heavy = rows["heavy"]
+	assert r["hz"] == 400 and heavy["line"] == 23, (r["hz"], heavy)
+	assert heavy["self"] == heavy["total"], heavy
+	ratio = rows["ratio"]
+	assert ratio["total"]["runs"] >= heavy["total"]["runs"] > ratio["self"]["runs"], ratio
+	# What calls itself counts once in each sample.
+	assert rows["recurse"]["total"]["runs"] <= r["samples"]["runs"], rows["recurse"]
+	assert sum(f["self"]["runs"] for f in r["functions"]) == r["samples"]["runs"], r["samples"]
+	self = [f["self"]["runs"] + f["self"]["native"] for f in r["functions"]]
+	assert self == sorted(self, reverse=True)
+END
+result "report --by function: files, lines, sums" $?
+"$xsprof" report -q --by function data >out 2>log &&
+	grep -q '^# data: [0-9]* samples, 400 a second of each thread: ' out &&
+	grep -qE '^ +[0-9]+ +[0-9.]+ % +[0-9]+ +[0-9.]+ % .*frames\.py\(23\): heavy$' out
+result "report --by function: the table" $?
+for format in text chrome perfetto kineto; do
+	"$dump" -q -f $format -o out data 2>>log && [ -s out ] || { format=; break; }
+done
+[ -n "$format" ]
+result "all formats take samples" $?
+
+"$xsprof" record -q --python=1000 -o data -- python3 "$here/frames.py" exec 30 2>log
+result "execve(): no signal outlives the program" $?
+new=$(pythons | tail -n 1 | cut -d' ' -f2)
+"$xsprof" record -q --python=1000 -o data -- "$new" -W error "$here/frames.py" fork 2>log
+result "a fork is not one of many threads" $?
+
+urg=$(kill -l URG) winch=$(kill -l WINCH)
+"$xsprof" record -q --python=500 -o data -- python3 "$here/frames.py" signals "$urg" 2>log &&
+	[ ! -s log ] && "$dump" -q -f ndjson data 2>>log | grep -q '"how":"runs".*frames.py'
+result "a signal that the program handles is left to it, and another one taken" $?
+"$xsprof" record -q --python=500 -o data -- python3 "$here/frames.py" signals "$urg" "$winch" \
+	2>log && grep -q '^xsprof: the program uses all signals' log &&
+	"$dump" -q -f ndjson data 2>>log | grep -q '"how":"missed"'
+result "where none is left it is said, and samples are counted as missed" $?
+
+"$xsprof" record -q -o data -- python3 "$here/frames.py" alone >said 2>log &&
+	[ "$(cat said)" = "1 0" ] && ! "$dump" -q -f ndjson data 2>>log | grep -q '"sample"' &&
+	! "$xsprof" report -q --by function data 2>>log &&
+	grep -q 'holds no samples: record Python with --python$' log
+result "without --python: no thread, no handler, no sample" $?
+"$xsprof" record -q --python -o data -- python3 "$here/frames.py" alone >said 2>log &&
+	[ "$(cat said)" = "2 1" ]
+result "with it: what is looked for without it" $?
+for hz in 0 1001 x 10x; do
+	"$xsprof" record -q --python=$hz -o data -- true 2>log && hz= && break
+	grep -q "^xsprof: --python: '$hz': times a second, 1 to 1000" log || { hz=; break; }
+done
+[ -n "$hz" ]
+result "--python=HZ: what makes no sense is refused" $?
+finish
