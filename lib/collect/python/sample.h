@@ -5,8 +5,9 @@
  * start.c begins it, a thread of the library's ticks (tick.c). The thread that has the lock changes
  * its frames: it is asked by a signal, and looks itself (ask.c). All others cannot change theirs as
  * long as they have not taken the lock, which threads.c counts: those are read from outside. Either
- * way frames.c walks, sample-code.c knows what a code is called, text.c and lines.c read strings and line
- * numbers. All memory of Python's is read by a call that fails where there is none (memory.c).
+ * way frames.c walks, sample-code.c knows what a code is called, text.c and lines.c read strings
+ * and line numbers. All memory of Python's is read by a call that fails where there is none
+ * (memory.c).
  */
 #ifndef XSP_PYTHON_SAMPLE_H
 #define XSP_PYTHON_SAMPLE_H
@@ -76,7 +77,7 @@ bool python_text_find(void);
 /* Return: bytes of UTF-8 in @to, cut to @size and terminated; 0: it is no such string. */
 uint32_t python_text_read(const void *object, char *to, uint32_t size);
 
-/* ---- sample-code.c: what codes are called ----------------------------------------------------------- */
+/* ---- sample-code.c: what codes are called ---------------------------------------------------- */
 
 #define PYTHON_CODE_SPAN	256u	/* bytes of a code that are looked at */
 #define PYTHON_FILE_MAX		240u

@@ -4,8 +4,8 @@
  * range.c those that are ranges, event.c has the pieces of one, kernel.c and sched.c those of the
  * kernel, task.c and end.c say when tasks began and ended, args.c and note.c write arguments;
  * meta.c has the clocks and what is said of the whole, track.c the tracks, bundle.c the events of
- * a CPU, names.c what is interned, sample.c samples of stacks.  wire.h writes what is in packets; those that are rare are begun
- * and ended by packet.c.
+ * a CPU, names.c what is interned, sample.c samples of stacks.  wire.h writes what is in packets;
+ * those that are rare are begun and ended by packet.c.
  *
  * The numbers of fields are Perfetto's.
  */
