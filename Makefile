@@ -124,8 +124,8 @@ zeinit_cflags	:= $(torch_cflags)
 user_dirs	:= base text ring read capture drain forward process activity profiler ondemand
 trace_dirs	:= base text decode ranges result export export/kineto
 tools_dirs	:= cli cause watch format/common format/text format/chrome format/perfetto \
-		   format/ndjson format/kineto ftrace snapshot list ctl report dump info record \
-		   recover
+		   format/ndjson format/kineto format/folded ftrace snapshot list ctl report dump \
+		   info record recover
 # Without elfutils there are no names of symbols.
 no_srcs		:= lib/result/symbols-$(if $(DW_LIBS),none,dw).c
 user_srcs	:= $(sort $(wildcard $(user_dirs:%=lib/%/*.c)))

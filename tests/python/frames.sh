@@ -50,7 +50,7 @@ done < <(pythons)
 	assert sum(f["self"]["runs"] for f in r["functions"]) == r["samples"]["runs"], r["samples"]
 	self = [f["self"]["runs"] + f["self"]["native"] for f in r["functions"]]
 	assert self == sorted(self, reverse=True)
-END
+	END
 result "report --by function: files, lines, sums" $?
 "$xsprof" report -q --by function data >out 2>log &&
 	grep -q '^# data: [0-9]* samples, 400 a second of each thread: ' out &&
@@ -61,6 +61,15 @@ for format in text chrome perfetto kineto; do
 done
 [ -n "$format" ]
 result "all formats take samples" $?
+"$dump" -q -f folded data >folded 2>>log &&
+	"$xsprof" report -q --json --by function data >out 2>>log && python3 - <<-'END' 2>>log
+	import json
+	lines = [line.rsplit(" ", 1) for line in open("folded", encoding="utf-8")]
+	report = json.load(open("out"))
+	assert sum(int(n) for _, n in lines) == sum(report["samples"].values()) + report["missed"]
+	assert any(stack.endswith("): ratio;" + stack.split(";")[-1]) for stack, _ in lines), lines
+	END
+result "-f folded: each sample is there" $?
 
 "$xsprof" record -q --python=1000 -o data -- python3 "$here/frames.py" exec 30 2>log
 result "execve(): no signal outlives the program" $?

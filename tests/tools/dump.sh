@@ -29,6 +29,8 @@ golden all.txt "$dump" --allow-lost -i "$dir/all.data"
 result "text" $?
 golden all.ndjson "$dump" --allow-lost -f ndjson -i "$dir/all.data"
 result "ndjson" $?
+golden all.folded "$dump" --allow-lost -f folded -i "$dir/all.data"
+result "folded" $?
 golden all.json "$dump" --allow-lost -f chrome -i "$dir/all.data"
 result "chrome" $?
 golden all.report "$xsprof" report --allow-lost -i "$dir/all.data"

@@ -16,7 +16,8 @@ static void help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "  -o, --output FILE     where to (default -, stdout); FILE.gz and FILE.zst are\n"
 	      "                        packed\n"
-	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto; for\n"
+	      "  -f, --format FORMAT   text (default), chrome, kineto, ndjson, perfetto, or\n"
+	      "                        folded (stacks of samples, for flame graphs); for\n"
 	      "                        PyTorch's other tools, of a process, into a file:\n"
 	      "                        execution-trace, memory-snapshot, memory-timeline\n"
 	      "  -r, --reltime         text: times since the start of the trace\n"
@@ -38,7 +39,7 @@ static void help(void)
 
 static const struct xsp_format *const formats[] = {
 	&xsp_format_text, &xsp_format_chrome, &xsp_format_kineto, &xsp_format_ndjson,
-	&xsp_format_perfetto,
+	&xsp_format_perfetto, &xsp_format_folded,
 };
 
 #define NR_FORMATS	(sizeof(formats) / sizeof(formats[0]))

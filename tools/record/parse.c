@@ -172,7 +172,7 @@ static int take_hz(const char *text, uint32_t *hz)
 
 	if (text)
 		value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-	if ((text && *end) || !value || value > PYTHON_HZ_MAX)
+	if (!value || value > PYTHON_HZ_MAX || (end && *end))
 		return tool_usage("record", "--python: '%s': times a second, 1 to %u", text,
 				  PYTHON_HZ_MAX);
 	*hz = (uint32_t)value;

@@ -195,7 +195,7 @@ void python_ask_forked(void);
 
 #define PYTHON_HZ_MAX	1000u
 
-void python_tick_init(uint32_t hz);
+void python_tick_init(uint32_t hz, int category);
 /* Where it does not run, it does then. */
 void python_tick_begin(void);
 /* It has ended when this returns. */

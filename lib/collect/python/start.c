@@ -52,7 +52,7 @@ void python_sample_init(int category)
 	}
 	sample_peek_forked();
 	python_code_init(category);
-	python_tick_init(hz);
+	python_tick_init(hz, category);
 	state = NEW;
 	python_sampling = true;
 }

@@ -25,6 +25,7 @@
 #define SECOND	1000000000ull
 #define STACK	(256u << 10)
 #define AT_ONCE	(SECOND / 250)	/* ns */
+#define LONGEST	(SECOND / 100)	/* that a fork may have to wait */
 #define PATIENCE	8u	/* ticks that an answer is waited for */
 
 bool python_sampling;
@@ -32,6 +33,7 @@ bool python_sampling;
 static struct {
 	uint32_t	hz;
 	uint32_t	unanswered;	/* ticks */
+	xsprof_name_t	missed;		/* of the category, as all samples are */
 	pthread_t	thread;
 	pid_t		tid;
 	int		stop;		/* a futex */
@@ -85,7 +87,7 @@ static uint32_t stack_of(struct python_reading *r, xsprof_name_t *name)
 
 static void missed(const struct python_entry *entry, uint32_t n)
 {
-	python_user.sample(0, entry ? entry->tid : 0, n, XSPROF_SAMPLE_MISSED, 0);
+	python_user.sample(ticker.missed, entry ? entry->tid : 0, n, XSPROF_SAMPLE_MISSED, 0);
 }
 
 /* Of a thread that has not got the lock. */
@@ -208,7 +210,7 @@ static void tick(uint64_t now, uint64_t next)
 		look_at(&python_entries[i], now);
 	/* Being woken twice a tick is what costs most: where ticks are close the next takes it. */
 	if (next - now > AT_ONCE)
-		take_answer(next);
+		take_answer(next - now > LONGEST ? now + LONGEST : next);
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */
@@ -249,8 +251,9 @@ static void *run(void *unused)
 	return NULL;
 }
 
-void python_tick_init(uint32_t hz)
+void python_tick_init(uint32_t hz, int category)
 {
+	ticker.missed = python_user.name(category, "sample missed");
 	ticker.hz = hz;
 }
 
@@ -300,7 +303,7 @@ void python_tick_stop(void)
 	syscall(SYS_futex, &ticker.stop, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 	pthread_join(ticker.thread, NULL);
 	/* Until then the kernel counts it among the threads. */
-	while (!syscall(SYS_tgkill, pid, ticker.tid, 0))
+	for (int i = 0; i < 10000 && !syscall(SYS_tgkill, pid, ticker.tid, 0); i++)
 		sched_yield();
 	ticker.runs = false;
 }

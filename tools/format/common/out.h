@@ -105,6 +105,7 @@ struct xsp_format {
 
 extern const struct xsp_format xsp_format_text;
 extern const struct xsp_format xsp_format_chrome;
+extern const struct xsp_format xsp_format_folded;
 extern const struct xsp_format xsp_format_kineto;
 extern const struct xsp_format xsp_format_ndjson;
 extern const struct xsp_format xsp_format_perfetto;
