@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads whose call graph is known, for frames.sh: frames-check.py knows it.
 
-Usage: frames.py run SECONDS, frames.py fork, frames.py exec N, frames.py signals NUMBER..., or
-frames.py alone.
+Usage: frames.py run SECONDS, frames.py shares SECONDS, frames.py fork, frames.py exec N,
+frames.py signals NUMBER..., or frames.py alone.
 
-run: prints a JSON line for each process. fork, exec and signals do what their names say, and fail
-where a sampler is in the way. alone: prints what a sampler would leave.
+run: prints a JSON line for each process. shares: two functions. fork, exec and signals fail where a
+sampler is in the way. alone: prints what a sampler would leave.
 """
 import ctypes
 import errno
@@ -155,6 +155,11 @@ def run(seconds):
         sys.exit("the child failed")
 
 
+def shares(seconds):
+    END[0] = time.monotonic() + seconds
+    ratio()
+
+
 # ---- what a sampler must not do ------------------------------------------------------------------
 
 def spin(seconds):
@@ -201,6 +206,8 @@ def alone():
 what = sys.argv[1]
 if what == "run":
     run(float(sys.argv[2]))
+elif what == "shares":
+    shares(float(sys.argv[2]))
 elif what == "fork":
     fork()
 elif what == "exec":
