@@ -89,7 +89,8 @@ def record(argv, env=None, cwd=None, options=()):
     """Runs argv under `xsprof record`; returns its output and the events, as dicts."""
     with tempfile.TemporaryDirectory() as tmp:
         capture = os.path.join(tmp, "capture")
-        out = run([XSPROF, "record", "-q", "--no-torch", "-o", capture, *options, "--", *argv],
+        out = run([XSPROF, "record", "-q", "--no-torch", "--no-python", "-o", capture, *options,
+                   "--", *argv],
                   env, cwd)
         lines = run([DUMP, "-i", capture, "-f", "ndjson"])
     return out, [json.loads(line) for line in lines.splitlines()]
