@@ -327,7 +327,7 @@ static bool is_own(const struct xsp_producer *p)
 	return p->dumpable && has_its_rights(p) && pid_nr_ns(p->pid, task_active_pid_ns(current));
 }
 
-/* In the namespace of its user, or in that of whoever could not let it be looked into. */
+/* Rights over the user namespace of the producer, or over @over where it was not dumpable. */
 static bool capable_over(const struct xsp_producer *p, int cap)
 {
 	return ns_capable(p->dumpable ? p->cred->user_ns : p->over, cap);
@@ -347,7 +347,7 @@ bool xsp_registry_may_read(const struct xsp_producer *p)
 }
 
 /**
- * xsp_registry_may_write() - may the caller change what this producer records, and for whom?
+ * xsp_registry_may_write() - may the caller change what this producer records?
  * @p: producer, which the caller may read
  *
  * CAP_PERFMON is to observe: it neither takes records from others nor stops their recording.

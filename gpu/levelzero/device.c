@@ -29,7 +29,7 @@ static uint32_t nr_devices;
 static struct handle contexts[HANDLES], queues[HANDLES];
 static uint32_t nr_contexts, nr_queues;
 
-/* Return: the one, or a free one; or that of another, whose place is taken. */
+/* Return: the place of this device, a free place, or one that it takes from another device. */
 static struct handle *find(struct handle *v, const void *at)
 {
 	uint32_t first = (uint32_t)(((uintptr_t)at * 0x9e3779b97f4a7c15ull) >> 40) & (HANDLES - 1);

@@ -24,7 +24,7 @@
 #define PTI_COPY_PEER		10u
 #define PTI_SYNC		11u
 
-/* Of whose functions a call is. */
+/* The interface that a call belongs to. */
 #define PTI_GROUP_LEVELZERO	1u
 #define PTI_GROUP_SYCL		3u
 

@@ -64,7 +64,7 @@ static void begin(void)
 
 	if (!found && !__atomic_load_n(&failed, __ATOMIC_RELAXED)) {
 		found = open_collector();
-		/* Release: whoever sees it may use it.  Of two threads both have the same. */
+		/* Release: whoever sees it may use it.  Two threads store the same value. */
 		__atomic_store_n(&lib, found, __ATOMIC_RELEASE);
 		__atomic_store_n(&failed, !found, __ATOMIC_RELAXED);
 	}

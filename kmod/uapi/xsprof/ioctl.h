@@ -205,7 +205,7 @@ struct xsprof_list {
  * mapping are gone.
  *
  * The owner of the process may write, and CAP_SYS_ADMIN: consume, XSPROF_IOC_CONTROL, _SCHED and
- * _DROP, which all are -EPERM for whoever may read alone (CAP_PERFMON). What counts is the opener.
+ * _DROP, which are -EPERM for callers that may only read (CAP_PERFMON). What counts is the opener.
  */
 struct xsprof_open {
 	__u32	size;

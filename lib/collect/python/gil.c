@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect/common/peek.h"
 #include "collect/python/local.h"
 
 #define GILS	64u	/* one of each interpreter that has its own; of more nothing is recorded */
@@ -139,7 +140,7 @@ static bool is_new(const char *cond)
 {
 	struct gil_head head;
 
-	return python_peek(&head, cond - sizeof(head), sizeof(head)) && head.locked == -1 &&
+	return collect_peek(&head, cond - sizeof(head), sizeof(head)) && head.locked == -1 &&
 	       head.interval && head.interval < UINT32_MAX;
 }
 

@@ -76,8 +76,6 @@ static inline bool python_recorded(void)
 
 /* Is the code at @caller of an object that has _PyRuntime?  It takes no lock. */
 bool python_has(const void *caller);
-/* Memory of this process that may not be there.  Return: false: it is not. */
-bool python_peek(void *to, const void *from, size_t len);
 /* The object with that code, once.  Return: false: it cannot be opened. */
 bool python_open(const void *caller);
 /* Of that; NULL: it has none. */

@@ -8,9 +8,6 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "collect/python/local.h"
 
@@ -123,13 +120,6 @@ bool python_has(const void *caller)
 		__atomic_store_n(&end, o.end, __ATOMIC_RELEASE);
 	}
 	return false;
-}
-
-bool python_peek(void *to, const void *from, size_t len)
-{
-	struct iovec here = { to, len }, there = { (void *)(uintptr_t)from, len };
-
-	return syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0) == (long)len;
 }
 
 /* ---- what it has ----------------------------------------------------------------------------- */
