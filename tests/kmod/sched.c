@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The scheduler's events of a process are all there, each once and in its place: they are compared
- * with the kernel's own trace, event by event; with the switches that the kernel counts; under
- * overload with another producer of the same process, whose rings hold all.
+ * with the kernel's own trace, event by event, under overload too; with the switches that the
+ * kernel counts.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,8 +30,10 @@ struct event {
 	uint32_t	other;
 };
 
+#define LIST_TIDS	6
+
 struct list {
-	uint32_t	tids[2];
+	uint32_t	tids[LIST_TIDS];
 	uint32_t	n[SCHED_CPUS];
 	struct event	*ev[SCHED_CPUS];
 	uint64_t	over;
@@ -52,7 +54,11 @@ static bool list_make(struct list *l)
 static void list_add(struct list *l, uint32_t cpu, uint32_t type, uint32_t tid, uint64_t x,
 		     uint32_t other)
 {
-	if (!tid || (tid != l->tids[0] && tid != l->tids[1]))
+	unsigned int i = 0;
+
+	while (i < LIST_TIDS && l->tids[i] != tid)
+		i++;
+	if (!tid || i == LIST_TIDS)
 		return;
 	if (cpu >= SCHED_CPUS || l->n[cpu] == MAX_EVENTS)
 		l->over++;
@@ -60,22 +66,37 @@ static void list_add(struct list *l, uint32_t cpu, uint32_t type, uint32_t tid, 
 		l->ev[cpu][l->n[cpu]++] = (struct event){ type, tid, x, other };
 }
 
-static void list_record(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+/* Return: false: it is no event of the scheduler's. */
+static bool event_of(struct event *e, const uint64_t *s)
 {
 	const struct xsprof_rec *r = &sched_rec(s)->rec;
-	struct list *l = arg;
-	uint64_t x = r->value;
-	uint32_t other = 0;
+
+	if (r->type < XSPROF_REC_SCHED_IN || r->type > XSPROF_REC_SCHED_MIGRATE)
+		return false;
+	*e = (struct event){ .type = r->type, .tid = r->tid, .x = r->value };
+	if (r->type == XSPROF_REC_SCHED_OUT)
+		e->x = (uint64_t)sched_state(s) << 1 | !!(r->aux & XSPROF_SCHED_PREEMPTED);
+	else if (r->type == XSPROF_REC_SCHED_WAKE)
+		e->x = !!(r->aux & XSPROF_SCHED_NEW);
+	if (r->type == XSPROF_REC_SCHED_OUT || r->type == XSPROF_REC_SCHED_WAKE)
+		e->other = (uint32_t)r->value;
+	return true;
+}
+
+/* @ours tells of no other task what is not the process' to know. */
+static bool event_same(const struct event *ours, const struct event *theirs)
+{
+	return ours->type == theirs->type && ours->tid == theirs->tid && ours->x == theirs->x &&
+	       (!ours->other || ours->other == theirs->other);
+}
+
+static void list_record(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
+{
+	struct event e;
 
 	(void)at, (void)n;
-	if (r->type == XSPROF_REC_SCHED_OUT)
-		x = (uint64_t)sched_state(s) << 1 | !!(r->aux & XSPROF_SCHED_PREEMPTED);
-	else if (r->type == XSPROF_REC_SCHED_WAKE)
-		x = !!(r->aux & XSPROF_SCHED_NEW);
-	if (r->type == XSPROF_REC_SCHED_OUT || r->type == XSPROF_REC_SCHED_WAKE)
-		other = (uint32_t)r->value;
-	if (r->type >= XSPROF_REC_SCHED_IN && r->type <= XSPROF_REC_SCHED_MIGRATE)
-		list_add(l, k, r->type, r->tid, x, other);
+	if (event_of(&e, s))
+		list_add(arg, k, e.type, e.tid, e.x, e.other);
 }
 
 static unsigned long long number(const char *line, const char *key)
@@ -189,10 +210,7 @@ TEST(truth)
 	for (unsigned int cpu = 0; cpu < SCHED_CPUS; cpu++) {
 		EXPECT_EQ(theirs.n[cpu], ours.n[cpu]);
 		for (uint32_t i = 0; i < ours.n[cpu] && i < theirs.n[cpu]; i++) {
-			struct event *a = &ours.ev[cpu][i], *b = &theirs.ev[cpu][i];
-
-			different += a->type != b->type || a->tid != b->tid || a->x != b->x ||
-				     (a->other && a->other != b->other);
+			different += !event_same(&ours.ev[cpu][i], &theirs.ev[cpu][i]);
 			events++;
 		}
 	}
@@ -261,74 +279,47 @@ TEST_F(counts, switches)
 
 /* ---- overload ------------------------------------------------------------------------------ */
 
-/* Every event of one CPU, as the rings hold it that are large enough. */
-struct full {
-	uint32_t	n[SCHED_CPUS];
-	uint64_t	*ts[SCHED_CPUS];
-	uint64_t	*hash[SCHED_CPUS];
-};
-
-static uint64_t hash_of(const uint64_t *s, unsigned int n)
-{
-	uint64_t h = s[0];
-
-	for (unsigned int i = 2; i < n * RING_WORDS; i++)
-		h = env_mix(h ^ s[i]);
-	return h;
-}
-
-static void take_full(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
-{
-	struct full *f = arg;
-
-	(void)at;
-	if (ring_rec_type(s) < XSPROF_REC_SCHED_IN || ring_rec_type(s) > XSPROF_REC_SCHED_MIGRATE)
-		return;
-	f->ts[k][f->n[k]] = s[1];
-	f->hash[k][f->n[k]++] = hash_of(s, n);
-}
-
-/* Noted now, and looked for when all is there. */
+/* What was read, and looked for when all is there. */
 struct kept {
 	uint32_t	n[SCHED_CPUS];
-	uint64_t	(*rec[SCHED_CPUS])[3];	/* time, hash, what LOST had told */
+	struct event	*ev[SCHED_CPUS];
+	uint64_t	*lost[SCHED_CPUS];	/* what LOST had told by then */
 	struct ring_cursor c[SCHED_CPUS];
 };
 
 static void take_sparse(void *arg, uint32_t k, uint64_t at, const uint64_t *s, unsigned int n)
 {
 	struct kept *o = arg;
-	uint64_t *to = o->rec[k][o->n[k]];
 
-	(void)at;
-	if (ring_rec_type(s) < XSPROF_REC_SCHED_IN || ring_rec_type(s) > XSPROF_REC_SCHED_MIGRATE)
-		return;
-	to[0] = s[1];
-	to[1] = hash_of(s, n);
-	to[2] = o->c[k].lost;
-	o->n[k]++;
+	(void)at, (void)n;
+	if (event_of(&o->ev[k][o->n[k]], s))
+		o->lost[k][o->n[k]++] = o->c[k].lost;
 }
 
-/*
- * Of one event the producer that came last writes first: with a record of @o the event is the
- * first one of @f that is not older.  Between two records of @o as many are left out as LOST says.
- */
-static uint64_t misplaced(const struct full *f, const struct kept *o, uint32_t k)
+/* Where in @all the events of @o begin: the recording began later than the trace. */
+static uint32_t begin_of(const struct list *all, const struct kept *o, uint32_t k)
 {
-	uint64_t wrong = 0, lost = 0;
-	uint32_t at = 0, last = 0;
+	uint32_t at = 0, i;
+
+	for (;; at++) {
+		for (i = 0; i < o->n[k] && at + i < all->n[k]; i++)
+			if (o->lost[k][i] || !event_same(&o->ev[k][i], &all->ev[k][at + i]))
+				break;
+		if (i == o->n[k] || at + i == all->n[k] || o->lost[k][i])
+			return at;
+	}
+}
+
+/* Between two records of @o as many are left out of @all as LOST says. */
+static uint64_t misplaced(const struct list *all, const struct kept *o, uint32_t k)
+{
+	uint32_t begin = begin_of(all, o, k);
+	uint64_t wrong = 0;
 
 	for (uint32_t i = 0; i < o->n[k]; i++) {
-		const uint64_t *rec = o->rec[k][i];
+		uint64_t at = begin + i + o->lost[k][i];
 
-		while (at < f->n[k] && f->ts[k][at] < rec[0])
-			at++;
-		if (at == f->n[k] || f->hash[k][at] != rec[1])
-			wrong++;
-		else if (i && at - last - 1 != rec[2] - lost)
-			wrong++;
-		last = at;
-		lost = rec[2];
+		wrong += at >= all->n[k] || !event_same(&o->ev[k][i], &all->ev[k][at]);
 	}
 	return wrong;
 }
@@ -344,6 +335,7 @@ static void *room(size_t n, size_t size)
 struct drain {
 	struct sched	*r;
 	struct kept	*kept;
+	uint32_t	tid;
 	uint32_t	stop;
 };
 
@@ -361,6 +353,7 @@ static void *drain_slowly(void *arg)
 {
 	struct drain *d = arg;
 
+	d->tid = syscall(SYS_gettid);
 	while (!__atomic_load_n(&d->stop, __ATOMIC_ACQUIRE)) {
 		drain_once(d);
 		env_nap(3000);
@@ -372,19 +365,23 @@ TEST(overload)
 {
 	struct sched_pair pair = { .rounds = env_figure(2000, 200) };
 	uint64_t drops = 0, read = 0, told = 0, wrong = 0;
-	static struct full full;
+	static struct list all;
 	static struct kept kept;
-	struct sched big, tiny, r;
+	struct sched tiny, r;
 	struct drain drain = { .r = &r, .kept = &kept };
 	pthread_t thread;
+	int err;
 
+	err = tracing_begin();
+	if (err == -ENOENT || err == -EACCES || err == -EPERM)
+		SKIP(return, "no tracefs to compare with: %s", strerror(-err));
+	ASSERT_EQ(0, err);
+	ASSERT_TRUE(list_make(&all));
 	for (unsigned int k = 0; k < SCHED_CPUS; k++) {
-		full.ts[k] = room(MAX_EVENTS, sizeof(*full.ts[k]));
-		full.hash[k] = room(MAX_EVENTS, sizeof(*full.hash[k]));
-		kept.rec[k] = room(MAX_EVENTS, sizeof(*kept.rec[k]));
-		ASSERT_TRUE(full.ts[k] && full.hash[k] && kept.rec[k]);
+		kept.ev[k] = room(MAX_EVENTS, sizeof(*kept.ev[k]));
+		kept.lost[k] = room(MAX_EVENTS, sizeof(*kept.lost[k]));
+		ASSERT_TRUE(kept.ev[k] && kept.lost[k]);
 	}
-	ASSERT_EQ(0, sched_attach(&big, XSPROF_MODE_DISCARD, BIG_RING));
 	ASSERT_EQ(0, sched_attach(&tiny, XSPROF_MODE_DISCARD, 1));
 	ASSERT_EQ(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE, tiny.k.ring_size);
 	ASSERT_LE(tiny.cpus, SCHED_CPUS);
@@ -392,11 +389,15 @@ TEST(overload)
 	ring_check = sched_whole;
 	/* First nobody reads at all, then somebody who is too slow. */
 	ASSERT_EQ(0, sched_run_pair(&pair));
+	memcpy(all.tids, pair.tid, sizeof(pair.tid));
 	pair = (struct sched_pair){ .rounds = pair.rounds };
 	ASSERT_EQ(0, pthread_create(&thread, NULL, drain_slowly, &drain));
 	ASSERT_EQ(0, sched_run_pair(&pair));
+	memcpy(all.tids + 2, pair.tid, sizeof(pair.tid));
 	__atomic_store_n(&drain.stop, 1, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
+	all.tids[4] = drain.tid;
+	all.tids[5] = getpid();
 	/* Room again: a last event on each CPU, before which the holes are told of. */
 	drain_once(&drain);
 	for (unsigned int cpu = 0; cpu < env_cpus(); cpu++) {
@@ -405,16 +406,17 @@ TEST(overload)
 	}
 	ASSERT_EQ(0, sched_switch_to(tiny.d.fd, 0, NULL));
 	drain_once(&drain);
-	ASSERT_EQ(0, sched_switch_to(big.d.fd, 0, NULL));
+	EXPECT_EQ(0, tracing("tracing_on", "0"));
+	ASSERT_EQ(0, list_trace(&all));
+	EXPECT_EQ(0, rmdir(TRACING));
+	EXPECT_EQ(0, all.over);
 
-	EXPECT_EQ(0, sched_walk(&big, take_full, &full));
-	EXPECT_EQ(0, sched_drops(&big));
 	for (uint32_t k = 0; k < tiny.cpus; k++) {
 		volatile struct xsprof_ring_writer *w = dev_writer(&tiny.k, k);
 
 		if (!kept.n[k])
 			continue;
-		wrong += misplaced(&full, &kept, k) + kept.c[k].torn + kept.c[k].back;
+		wrong += misplaced(&all, &kept, k) + kept.c[k].torn + kept.c[k].back;
 		EXPECT_EQ(w->head, kept.c[k].at);
 		read += kept.n[k];
 		drops += w->drops;
@@ -428,7 +430,6 @@ TEST(overload)
 	       (unsigned long long)drops);
 	dev_close(&r.d);
 	dev_close(&tiny.d);
-	dev_close(&big.d);
 }
 
 /* A tail that lies costs events, and they are counted. */
