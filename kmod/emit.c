@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Markers as events of the kernel's: which kinds somebody traces, how producers learn of it, and
- * the call by which they send them.  Owns the set of traced kinds; never touches a ring.
+ * Markers as events of the kernel's: who may trace them, and the call by which producers send them.
+ * Never touches a ring.
  *
  * ftrace, perf and BPF come and go by the same two callbacks of a tracepoint, which hold for all
  * of them together.  ftrace may do so before the module's init and after its exit, when there is
  * no producer.  A probe runs inside the call of a process that has the device open, or in
- * clock.c, so none is left when the module goes, and there is nothing to wait for.
+ * sync.c, so none is left when the module goes, and there is nothing to wait for.
  */
-#include <linux/mutex.h>
+#include <linux/capability.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -16,46 +16,32 @@
 #include "trace.h"
 #include "xsprof.h"
 
-static DEFINE_MUTEX(lock);
-static u32 types;		/* a bit a kind; changed under @lock */
-
-u32 xsp_emit_types(void)
-{
-	return READ_ONCE(types);
-}
+static bool guarded;		/* perf asks may_count() by now */
 
 /* ---- who traces what ----------------------------------------------------------------------- */
 
 /*
- * A producer that attaches meanwhile looks at the set after it can be found here, and so sees
- * this change or is seen by it.
+ * Before xsp_emit_init() perf can open an event and asks nobody.  Nor does it once that event is
+ * there: so it is refused, to those who may not trace the machine.
  */
-static void set_types(u32 set, u32 clear)
+static int switch_on(u32 kind)
 {
-	struct xsp_producer *p;
-	u64 id = 0;
-
-	mutex_lock(&lock);
-	WRITE_ONCE(types, (types & ~clear) | set);
-	while ((p = xsp_registry_next_live(id))) {
-		id = p->id;
-		xsp_producer_emit(p);
-		xsp_producer_put(p);
-	}
-	mutex_unlock(&lock);
+	if (!READ_ONCE(guarded) && !perfmon_capable())
+		return -EPERM;
+	xsp_producer_trace(BIT(kind), 0);
+	return 0;
 }
 
 #define SWITCH_ON(name, kind)			\
 	int xsp_emit_##name##_on(void)		\
 	{					\
-		set_types(BIT(kind), 0);	\
-		return 0;			\
+		return switch_on(kind);		\
 	}
 
 #define SWITCH_OFF(name, kind)			\
 	void xsp_emit_##name##_off(void)	\
 	{					\
-		set_types(0, BIT(kind));	\
+		xsp_producer_trace(0, BIT(kind));	\
 	}
 
 SWITCH_ON(begin, XSPROF_EMIT_BEGIN)
@@ -70,6 +56,29 @@ SWITCH_OFF(instant, XSPROF_EMIT_INSTANT)
 SWITCH_OFF(counter, XSPROF_EMIT_COUNTER)
 SWITCH_OFF(complete, XSPROF_EMIT_COMPLETE)
 SWITCH_OFF(gpu, XSPROF_EMIT_GPU)
+
+/*
+ * perf opens an event of ours.  One that only counts, of a task of its opener's, is nobody's
+ * secret; but it makes every marker of every program a system call.
+ */
+static int may_count(struct trace_event_call *call, struct perf_event *event)
+{
+	return perfmon_capable() ? 0 : -EPERM;
+}
+
+void xsp_emit_init(void)
+{
+#ifdef CONFIG_PERF_EVENTS
+	/* TRACE_EVENT_PERF_PERM() does it in an initcall, of which a module has one. */
+	event_xsp_begin.perf_perm = may_count;
+	event_xsp_end.perf_perm = may_count;
+	event_xsp_instant.perf_perm = may_count;
+	event_xsp_counter.perf_perm = may_count;
+	event_xsp_complete.perf_perm = may_count;
+	event_xsp_gpu_activity.perf_perm = may_count;
+#endif
+	WRITE_ONCE(guarded, true);
+}
 
 /* ---- a marker ------------------------------------------------------------------------------ */
 
@@ -153,7 +162,7 @@ static void send_marker(struct xsp_producer *p, struct xsp_marker *m)
 		trace_xsp_counter(m);
 		break;
 	case XSPROF_EMIT_COMPLETE:
-		m->ns = xsp_clock_ns(p, m->arg->value);
+		m->ns = xsp_ctl_ns(p, m->arg->value);
 		trace_xsp_complete(m);
 		break;
 	case XSPROF_EMIT_GPU:

@@ -83,7 +83,7 @@ static bool has_room(const struct xsp_kernel_ring *ring, u32 slots)
 /* The clock of markers; never back in one ring, which the fast one does not promise. */
 static u64 ticks(struct xsp_kernel_ring *ring)
 {
-	u64 now = xsp_clock_ticks_fast(ring->clock);
+	u64 now = xsp_counter_ticks_fast(ring->clock);
 
 	if (now > ring->last)
 		ring->last = now;

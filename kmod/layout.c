@@ -16,6 +16,7 @@
 
 #define XSP_MAX_RING_BYTES	BIT_ULL(40)
 #define XSP_MAX_ARENA_BYTES	BIT_ULL(32)
+#define XSP_MAX_KERNEL_BYTES	SZ_64M	/* of a ring that the kernel writes */
 
 /* The kernel's rings, where their size is its own to choose: all of them, and one. */
 #define XSP_KERNEL_BYTES	SZ_4M
@@ -114,7 +115,7 @@ int xsp_layout_make(struct xsp_geometry *geo, struct xsprof_attach *arg, u32 nr_
 	u64 kernel = arg->kernel_size ?: kernel_size();
 	unsigned long rings_pages, kernel_pages;
 
-	if (arg->ring_size > XSP_MAX_RING_BYTES || kernel > XSP_MAX_RING_BYTES ||
+	if (arg->ring_size > XSP_MAX_RING_BYTES || kernel > XSP_MAX_KERNEL_BYTES ||
 	    arg->arena_size > XSP_MAX_ARENA_BYTES)
 		return -EINVAL;
 	if (!arg->nr_lock_rings || arg->nr_lock_rings > XSPROF_MAX_LOCK_RINGS)

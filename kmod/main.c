@@ -25,7 +25,7 @@ static int set_uint_limit(const char *val, const struct kernel_param *kp)
 	int err = param_set_uint(val, kp);
 
 	if (!err && xsp_wq)
-		xsp_registry_trim();
+		xsp_retain_trim();
 	return err;
 }
 
@@ -34,7 +34,7 @@ static int set_ulong_limit(const char *val, const struct kernel_param *kp)
 	int err = param_set_ulong(val, kp);
 
 	if (!err && xsp_wq)
-		xsp_registry_trim();
+		xsp_retain_trim();
 	return err;
 }
 
@@ -135,7 +135,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct xsp_producer *p = producer_of(file->private_data);
 
-	return p ? xsp_memory_mmap(p, vma, true, false) : -ENODEV;
+	return p ? xsp_memory_mmap(p, vma, true, xsp_producer_is_mine(p), false) : -ENODEV;
 }
 
 static __poll_t device_poll(struct file *file, poll_table *wait)
@@ -148,6 +148,20 @@ static __poll_t device_poll(struct file *file, poll_table *wait)
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
+static long attach(struct xsprof_attach *arg, struct xsp_producer **p)
+{
+	long err;
+
+	if (arg->flags & XSPROF_ATTACH_REJOIN)
+		return xsp_producer_rejoin(arg, p);
+	err = xsp_producer_attach(arg, p);
+	if (err)
+		return err;
+	xsp_sync_start(*p);
+	xsp_producer_publish(*p);
+	return 0;
+}
+
 static long call_attach(void *self, union xsp_argument *a)
 {
 	struct xsp_file *f = self;
@@ -156,8 +170,7 @@ static long call_attach(void *self, union xsp_argument *a)
 
 	mutex_lock(&f->attaching);
 	if (!f->p)
-		err = a->attach.flags & XSPROF_ATTACH_REJOIN ?
-		      xsp_producer_rejoin(&a->attach, &p) : xsp_producer_attach(&a->attach, &p);
+		err = attach(&a->attach, &p);
 	if (!err)
 		smp_store_release(&f->p, p);	/* complete for whoever sees it */
 	mutex_unlock(&f->attaching);
@@ -186,7 +199,7 @@ static long call_control(void *self, union xsp_argument *a)
 		return -ENODEV;
 	if (!xsp_producer_is_mine(p))
 		return -EPERM;
-	return xsp_producer_control(p, &a->control, XSPROF_PAUSED_PROGRAM);
+	return xsp_ctl_control(p, &a->control, XSPROF_PAUSED_PROGRAM);
 }
 
 static long call_kick(void *self, union xsp_argument *a)
@@ -253,7 +266,7 @@ static long call_open(void *self, union xsp_argument *a)
 
 static long call_syncs(void *self, union xsp_argument *a)
 {
-	return xsp_clock_copy(&a->syncs);
+	return xsp_sync_copy(&a->syncs);
 }
 
 static long call_sched(void *self, union xsp_argument *a)
@@ -264,7 +277,7 @@ static long call_sched(void *self, union xsp_argument *a)
 		return -ENODEV;
 	if (!xsp_producer_is_mine(p))
 		return -EPERM;
-	return xsp_sched_control(p, &a->sched);
+	return xsp_retain_counted(p, xsp_sched_control(p, &a->sched));
 }
 
 static const struct xsp_command commands[] = {
@@ -318,12 +331,18 @@ static int __init xsprof_init(void)
 	xsp_wq = alloc_workqueue("xsprof", WQ_UNBOUND, 0);
 	if (!xsp_wq)
 		return -ENOMEM;
-	err = xsp_clock_init();
+	xsp_counter_init();
+	xsp_retain_init();
+	xsp_emit_init();
+	err = xsp_sched_init();
 	if (err)
 		goto err_wq;
+	err = xsp_sync_init();
+	if (err)
+		goto err_sched;
 	err = xsp_exec_init();
 	if (err)
-		goto err_clock;
+		goto err_sync;
 	device.mode = mode;
 	err = misc_register(&device);
 	if (err)
@@ -332,8 +351,10 @@ static int __init xsprof_init(void)
 
 err_exec:
 	xsp_exec_exit();
-err_clock:
-	xsp_clock_exit();
+err_sync:
+	xsp_sync_exit();
+err_sched:
+	xsp_sched_exit();
 err_wq:
 	destroy_workqueue(xsp_wq);
 	return err;
@@ -347,8 +368,8 @@ static void __exit xsprof_exit(void)
 	misc_deregister(&device);
 	/* Before the ends that are queued are waited for: then nothing queues another. */
 	xsp_exec_exit();
-	xsp_reader_exit();
-	xsp_clock_exit();
+	xsp_sync_exit();
+	xsp_retain_exit();
 	xsp_registry_exit();
 	xsp_sched_exit();
 	/* The parameters stay longer than this, and may be written: see set_uint_limit(). */

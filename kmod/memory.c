@@ -26,13 +26,13 @@ static struct page *new_page(struct xsp_producer *p, int node)
 	struct page *page;
 	int err;
 
-	err = xsp_charge_page(p);
+	err = xsp_payer_charge(&p->payer, 1);
 	if (err)
 		return ERR_PTR(err);
 	page = alloc_pages_node(node, XSP_GFP | __GFP_ZERO, 0);
 	if (page)
 		return page;
-	xsp_charge_undo(p);
+	xsp_payer_undo(&p->payer, 1);
 	return ERR_PTR(-ENOMEM);
 }
 
@@ -47,7 +47,7 @@ static struct page *store_page(struct xsp_producer *p, unsigned long index, stru
 	if (!old)
 		return page;
 	put_page(page);
-	xsp_charge_undo(p);
+	xsp_payer_undo(&p->payer, 1);
 	return xa_is_err(old) ? ERR_PTR(xa_err(old)) : old;
 }
 
@@ -100,7 +100,7 @@ void xsp_memory_ready(struct xsp_producer *p, u32 k)
  * For the producer's own process: it pays.
  *
  * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
- * -EPERM as xsp_charge_page().
+ * -EPERM as xsp_payer_charge().
  */
 struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 {
@@ -234,12 +234,13 @@ static bool may_write(const struct xsp_geometry *geo, unsigned long index, unsig
  * @p: producer
  * @vma: as mmap() prepared it; its file holds a reference to @p
  * @producer: the file is the producer's own
+ * @mine: and the caller the process that attached
  * @consumer: the file is a reader's that moves the tails
  *
  * Return: 0; -EINVAL: private, or beyond the layout; -EPERM: executable, or a producer's file
  * in the hands of another process that wants to write; -EACCES: more than this side may write.
  */
-int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer,
+int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer, bool mine,
 		    bool consumer)
 {
 	vm_flags_t set = VM_IO | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY;
@@ -255,7 +256,7 @@ int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool pro
 	if (vma->vm_flags & VM_WRITE) {
 		if (!may_write(&p->geo, index, pages, producer, consumer))
 			return -EACCES;
-		if (producer && !xsp_producer_is_mine(p))
+		if (producer && !mine)
 			return -EPERM;
 	} else {
 		/* For good: neither mprotect() nor a debugger makes it writable later. */
@@ -333,5 +334,4 @@ void xsp_memory_free(struct xsp_producer *p)
 		cond_resched();
 	}
 	xa_destroy(&p->pages);
-	xsp_charge_free(p);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One producer: attach, control, and the end of its process, which it outlives.  Owns the
- * control page, which nobody but the kernel writes.
+ * One producer: attach, and the end of its process, which it outlives.
  *
  * The end is learnt from the process itself: its struct pid wakes whoever waits for a pidfd when
  * the last thread is gone and the status is known, which is also when no store of its can come
@@ -22,6 +21,18 @@
 
 #include "layout.h"
 
+void (*xsp_producer_on_end)(struct xsp_producer *p);
+
+static DEFINE_MUTEX(trace_lock);	/* changes of what is traced */
+
+static void forget_process(struct xsp_producer *p)
+{
+	put_cred(p->cred);
+	put_user_ns(p->over);
+	put_pid(p->pid);
+	put_pid(p->parent);
+}
+
 static void free_producer(struct kref *ref)
 {
 	struct xsp_producer *p = container_of(ref, struct xsp_producer, ref);
@@ -29,23 +40,16 @@ static void free_producer(struct kref *ref)
 	xsp_exec_remove(p);
 	xsp_sched_free(p);
 	xsp_memory_free(p);
+	xsp_payer_free(&p->payer);
 	xsp_registry_remove(p);
-	put_cred(p->cred);
-	put_user_ns(p->over);
-	put_pid(p->pid);
-	put_pid(p->parent);
+	xsp_account_put(p->payer.account);
+	forget_process(p);
 	kfree_rcu(p, rcu);
 }
 
 void xsp_producer_put(struct xsp_producer *p)
 {
 	kref_put(&p->ref, free_producer);
-}
-
-/* Is the caller a thread of the process that attached, in the program that attached? */
-bool xsp_producer_is_mine(const struct xsp_producer *p)
-{
-	return task_tgid(current) == p->pid && current->self_exec_id == p->exec_id;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -141,7 +145,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	p->state = state;
 	p->status = status;
 	p->ended = ktime_get_ns();
-	WRITE_ONCE(ctl->exit_ticks, xsp_clock_ticks(p->clock));
+	WRITE_ONCE(ctl->exit_ticks, xsp_counter_ticks(p->clock));
 	/*
 	 * enabled stays: children that it left behind look at this page until their first
 	 * marker makes them producers of their own.  A reader that sees the state sees all of
@@ -149,8 +153,9 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	 */
 	smp_store_release(&ctl->state, state);
 	mutex_unlock(&p->lock);
-	xsp_producer_emit(p);
-	xsp_registry_ended(p);
+	xsp_ctl_tell_traced(p);
+	xsp_producer_on_end(p);
+	xsp_registry_ended();
 	atomic64_inc(&p->kicks);
 	wake_up_interruptible_all(&p->wait);
 }
@@ -220,108 +225,7 @@ int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out)
 	return 0;
 }
 
-/* ---- control ------------------------------------------------------------------------------- */
-
-/* Under p->lock, or before anybody else knows @p. */
-static void set_enabled(struct xsp_producer *p, u64 wanted, u32 paused)
-{
-	struct xsprof_ctl *ctl = p->ctl;
-
-	WRITE_ONCE(ctl->wanted, wanted);
-	WRITE_ONCE(ctl->paused, paused);
-	WRITE_ONCE(ctl->enabled, paused ? 0 : wanted);
-	/* Whoever sees the generation sees what it is of. */
-	smp_store_release(&ctl->generation, ctl->generation + 1);
-}
-
-/**
- * xsp_producer_emit() - tell it which of its markers are traced now
- * @p: producer
- *
- * Reads the set under the lock: whoever comes last has seen the latest.
- */
-void xsp_producer_emit(struct xsp_producer *p)
-{
-	struct xsprof_ctl *ctl = p->ctl;
-	u32 types, paused;
-
-	mutex_lock(&p->lock);
-	/* Of one that has ended nobody sends anything. */
-	types = p->state == XSPROF_STATE_LIVE ? xsp_emit_types() : 0;
-	WRITE_ONCE(ctl->emit_types, types);
-	WRITE_ONCE(ctl->emit, types ? U32_MAX : 0);
-	paused = ctl->paused & ~XSPROF_PAUSED_RECORDER;
-	if (!types)
-		paused |= XSPROF_PAUSED_RECORDER;
-	if (p->state == XSPROF_STATE_LIVE && p->idle && paused != ctl->paused) {
-		set_enabled(p, ctl->wanted, paused);
-		xsp_sched_settle(p);
-	}
-	mutex_unlock(&p->lock);
-}
-
-/*
- * Another process changed the set of categories: its reader is told when, and to what.  With the
- * last category off no end of a range is written any more.  Under p->lock.
- */
-static void note_switch(struct xsp_producer *p)
-{
-	struct xsprof_ctl *ctl = p->ctl;
-	u64 now = xsp_clock_ticks(ctl->clock.kind);
-
-	if (!ctl->wanted) {
-		WRITE_ONCE(ctl->quiet_ticks, now);
-		/* A reader that sees the count sees the time. */
-		smp_store_release(&ctl->quiets, ctl->quiets + 1);
-	}
-	WRITE_ONCE(ctl->switched, ctl->wanted);
-	WRITE_ONCE(ctl->switch_ticks, now);
-	/* A reader that sees the count sees both. */
-	smp_store_release(&ctl->switches, ctl->switches + 1);
-}
-
-/**
- * xsp_producer_control() - change what is enabled
- * @p: producer
- * @arg: as the caller gave it; enabled is set
- * @may_pause: bits of pause and resume that are this caller's
- *
- * Return: 0; -EPERM: a bit that is not; -EINVAL: a bit that is nobody's; -ESHUTDOWN: it has
- * ended.
- */
-int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause)
-{
-	struct xsprof_ctl *ctl = p->ctl;
-	u32 bits = arg->pause | arg->resume;
-	bool was_paused;
-	u64 before;
-	int err = 0;
-
-	if (arg->flags || bits & ~(XSPROF_PAUSED_PROGRAM | XSPROF_PAUSED_RECORDER))
-		return -EINVAL;
-	if (bits & ~may_pause)
-		return -EPERM;
-	mutex_lock(&p->lock);
-	before = ctl->wanted;
-	was_paused = ctl->paused;
-	/* A reader has decided; tracing no longer does. */
-	if (bits & XSPROF_PAUSED_RECORDER)
-		p->idle = false;
-	if (p->state != XSPROF_STATE_LIVE)
-		err = -ESHUTDOWN;
-	else if (arg->set || arg->clear || bits)
-		set_enabled(p, (ctl->wanted & ~arg->clear) | arg->set,
-			    (ctl->paused & ~arg->resume) | arg->pause);
-	/* The program itself writes down what it switches. */
-	if (!err && before != ctl->wanted && !was_paused && !ctl->paused &&
-	    !(may_pause & XSPROF_PAUSED_PROGRAM))
-		note_switch(p);
-	if (!err && arg->pause)
-		xsp_sched_settle(p);
-	arg->enabled = ctl->enabled;
-	mutex_unlock(&p->lock);
-	return err;
-}
+/* ---- readers ------------------------------------------------------------------------------- */
 
 /**
  * xsp_producer_kick() - the producer has something for its reader
@@ -343,10 +247,41 @@ bool xsp_producer_kick(struct xsp_producer *p, bool flush)
 	return READ_ONCE(p->consumer);
 }
 
+/**
+ * xsp_producer_trace() - other kinds of markers are traced from now on
+ * @set: kinds to add, a bit each
+ * @clear: kinds to remove; applied first
+ *
+ * A producer that attaches meanwhile looks at the set after it can be found here, and so sees this
+ * change or is seen by it.
+ */
+void xsp_producer_trace(u32 set, u32 clear)
+{
+	struct xsp_producer *p;
+	u64 id = 0;
+
+	mutex_lock(&trace_lock);
+	xsp_ctl_trace(set, clear);
+	while ((p = xsp_registry_next_live(id))) {
+		id = p->id;
+		xsp_ctl_tell_traced(p);
+		xsp_producer_put(p);
+		cond_resched();
+	}
+	mutex_unlock(&trace_lock);
+}
+
+/* CLOCK_MONOTONIC of the caller's time namespace; what was before that began is its beginning. */
+static u64 in_namespace(u64 ns, struct xsp_offset offset)
+{
+	return max_t(s64, ns + offset.mono, 1);
+}
+
 /* What the kernel knows of it, as the caller's namespaces name things.  May not be faulted on. */
 void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct xsp_offset offset = xsp_offset_here();
 
 	memset(info, 0, sizeof(*info));
 	info->id = p->id;
@@ -358,16 +293,16 @@ void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info)
 	info->ppid = pid_nr_ns(p->parent, ns);
 	info->mode = p->mode;
 	info->clock = p->clock;
-	info->start_time = p->start_time;
-	info->attached = p->attached;
-	info->bytes = (u64)atomic_long_read(&p->nr_pages) << PAGE_SHIFT;
+	info->start_time = xsp_ctl_start_time(p, offset);
+	info->attached = in_namespace(p->attached, offset);
+	info->bytes = (u64)atomic_long_read(&p->payer.pages) << PAGE_SHIFT;
 	info->total_size = (u64)p->geo.pages << PAGE_SHIFT;
 	memcpy(info->comm, p->comm, sizeof(info->comm));
 	memcpy(info->exe, p->exe, sizeof(info->exe));
 	mutex_lock(&p->lock);
 	info->state = p->state;
 	info->status = p->status;
-	info->ended = p->ended;
+	info->ended = p->ended ? in_namespace(p->ended, offset) : 0;
 	if (p->consumer)
 		info->flags |= XSPROF_INFO_CONSUMED;
 	mutex_unlock(&p->lock);
@@ -402,38 +337,9 @@ static void note_process(struct xsp_producer *p)
 	rcu_read_lock();
 	p->parent = get_pid(task_tgid(rcu_dereference(current->real_parent)));
 	rcu_read_unlock();
-	/* Field 22 of /proc/PID/stat, so that the two can be compared. */
-	p->start_time = div_u64(current->group_leader->start_boottime, NSEC_PER_SEC / USER_HZ);
+	p->started = current->group_leader->start_boottime;
+	p->offset = xsp_offset_here();
 	note_program(p);
-}
-
-static void fill_ctl(struct xsp_producer *p, const struct xsprof_attach *arg)
-{
-	struct xsprof_ctl *ctl = p->ctl;
-
-	ctl->abi_major = XSPROF_ABI_MAJOR;
-	ctl->abi_minor = XSPROF_ABI_MINOR;
-	ctl->page_size = PAGE_SIZE;
-	ctl->mode = p->mode;
-	ctl->nr_rings = p->geo.nr_rings;
-	ctl->nr_lock_rings = p->geo.rings - p->geo.nr_rings;
-	ctl->nr_kernel_rings = p->geo.kernel_rings;
-	ctl->kernel_off = (u64)p->geo.first_kernel << PAGE_SHIFT;
-	ctl->kernel_size = arg->kernel_size;
-	ctl->ring_size = arg->ring_size;
-	ctl->ring_stride = (u64)p->geo.stride << PAGE_SHIFT;
-	ctl->rings_off = (u64)p->geo.first_ring << PAGE_SHIFT;
-	ctl->arena_off = (u64)p->geo.arena << PAGE_SHIFT;
-	ctl->arena_size = arg->arena_size;
-	ctl->total_size = arg->total_size;
-	ctl->pid = pid_nr_ns(p->pid, ns_of_pid(p->pid));
-	ctl->uid = from_kuid_munged(current_user_ns(), p->cred->uid);
-	ctl->pid_ns = ns_of_pid(p->pid)->ns.inum;
-	ctl->start_time = p->start_time;
-	ctl->ppid = pid_nr_ns(p->parent, ns_of_pid(p->pid));
-	ctl->id = p->id;
-	ctl->session = p->session;
-	ctl->state = XSPROF_STATE_LIVE;
 }
 
 static int check_attach(const struct xsprof_attach *arg)
@@ -458,34 +364,23 @@ static int first_pages(struct xsp_producer *p)
 	return PTR_ERR_OR_ZERO(xsp_memory_page(p, p->geo.arena));
 }
 
-/**
- * xsp_producer_attach() - make the calling process a producer
- * @arg: as the caller gave it; what it gets is filled in
- * @out: the producer, with a reference
- *
- * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: what it asks for; -EUSERS: too
- * many of this user; -ENOMEM, -EPERM: its first pages cannot be had.
- */
-int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
+/* No process yet, and no memory. */
+static struct xsp_producer *new_producer(struct xsprof_attach *arg)
 {
-	struct xsp_producer *p;
+	struct xsp_producer *p = kzalloc(sizeof(*p), XSP_GFP);
 	u32 nr_rings;
 	int err;
 
-	err = check_attach(arg);
-	if (err)
-		return err;
-	p = kzalloc(sizeof(*p), XSP_GFP);
 	if (!p)
-		return -ENOMEM;
-	p->clock = arg->flags & XSPROF_ATTACH_MONO ? XSPROF_CLOCK_MONO_RAW : xsp_clock_kind();
+		return ERR_PTR(-ENOMEM);
+	p->clock = arg->flags & XSPROF_ATTACH_MONO ? XSPROF_CLOCK_MONO_RAW : xsp_counter_kind();
 	/* A clock that is a call cannot be read inside a restartable sequence. */
 	nr_rings = arg->flags & XSPROF_ATTACH_NO_RSEQ || p->clock == XSPROF_CLOCK_MONO_RAW ?
 		   0 : nr_cpu_ids;
 	err = xsp_layout_make(&p->geo, arg, nr_rings);
 	if (err) {
 		kfree(p);
-		return err;
+		return ERR_PTR(err);
 	}
 	kref_init(&p->ref);
 	atomic_set(&p->files, 1);
@@ -501,37 +396,68 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	p->status = -1;
 	p->mode = arg->mode;
 	p->session = arg->session;
-	p->attached = ktime_get_ns();
+	return p;
+}
+
+/**
+ * xsp_producer_attach() - the calling process as a producer, which nobody can find yet
+ * @arg: as the caller gave it; what it gets is filled in
+ * @out: the producer, with a reference, to be published once its clock is set
+ *
+ * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: what it asks for; -EUSERS: too
+ * many of this account; -ENOMEM, -EPERM: its first pages cannot be had.
+ */
+int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
+{
+	struct xsp_account *account;
+	struct xsp_producer *p;
+	int err;
+
+	err = check_attach(arg);
+	if (err)
+		return err;
+	p = new_producer(arg);
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	account = xsp_account_get(current_cred());
+	if (!account) {
+		kfree(p);
+		return -ENOMEM;
+	}
+	xsp_payer_init(&p->payer, account);
 	note_process(p);
-	/* Gives it its number and who pays; nobody can look it up before it is published. */
+	/* Gives it its number; nobody can look it up before it is published. */
 	err = xsp_registry_add(p);
 	if (err)
-		goto err_cred;
+		goto err_process;
 	err = first_pages(p);
 	if (err) {
 		xsp_producer_put(p);
 		return err;
 	}
-	fill_ctl(p, arg);
+	xsp_ctl_fill(p, arg);
 	p->idle = !xsp_always_on && !p->session;
-	set_enabled(p, arg->wanted, p->idle ? XSPROF_PAUSED_RECORDER : 0);
-	xsp_clock_start(p);
+	xsp_ctl_enable(p, arg->wanted, p->idle ? XSPROF_PAUSED_RECORDER : 0);
+	arg->id = p->id;
+	*out = p;
+	return 0;
+
+err_process:
+	xsp_payer_free(&p->payer);
+	xsp_account_put(account);
+	forget_process(p);
+	kfree(p);
+	return err;
+}
+
+/* From here on it can be found, and its end is seen. */
+void xsp_producer_publish(struct xsp_producer *p)
+{
 	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
 	xsp_exec_add(p);
 	xsp_registry_publish(p);
 	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
-	xsp_producer_emit(p);
-	arg->id = p->id;
-	*out = p;
-	return 0;
-
-err_cred:
-	put_cred(p->cred);
-	put_user_ns(p->over);
-	put_pid(p->pid);
-	put_pid(p->parent);
-	kfree(p);
-	return err;
+	xsp_ctl_tell_traced(p);
 }

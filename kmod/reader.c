@@ -2,16 +2,17 @@
 /*
  * Descriptors that read one producer: what they may map, when they wake, who moves the tails.
  *
- * A reader is woken by the producer's kicks and its end.  The looks of watch_worker() cover what
- * no kick told of: they compare a sum of heads with the one before, so that a producer with
- * nothing to say wakes nobody.
+ * A reader is woken by the producer's kicks and its end.  The looks of look_worker() cover what no
+ * kick told of: they compare a sum of heads with the one before, so that a producer with nothing to
+ * say wakes nobody.  Looks are work of the kernel's, outside of any cgroup, so that each account
+ * has so many of them a second and no more: who watches much is told a little later.
  */
 #include <linux/anon_inodes.h>
+#include <linux/capability.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 
 #include "call.h"
 #include "xsprof.h"
@@ -19,67 +20,71 @@
 #define WATCH_MIN_NS	NSEC_PER_MSEC
 #define WATCH_MAX_NS	(3600ull * NSEC_PER_SEC)
 
+/* An account's looks at rings are so far apart, on average. */
+#define LOOK_NS		(10 * NSEC_PER_USEC)
+
 /**
  * struct xsp_reader - an open reader
  * @p: whom it reads
+ * @account: its opener's, which pays for looks; NULL for one with rights over the machine
  * @writes: it may pause and drop, and say what is recorded: as of its opener
  * @consumer: it moves the tails
  * @seen: kicks acknowledged
- * @node: of the list of those that are watched for; under watch_lock
+ * @lock: changes of @period
+ * @period: a head that has moved for so long wakes the reader, ns; 0 for never
+ * @heads: sum of the heads when it was looked at last
+ * @look: the next look
  */
 struct xsp_reader {
 	struct xsp_producer	*p;
+	struct xsp_account	*account;
 	bool			writes;
 	bool			consumer;
 	u64			seen;
-	struct list_head	node;
+	struct mutex		lock;		/* as the comment above says */
+	u64			period;
+	u64			heads;
+	struct delayed_work	look;
 };
-
-static DEFINE_MUTEX(watch_lock);	/* outside of a producer's lock */
-static LIST_HEAD(watched);
-
-static void watch_worker(struct work_struct *work);
-static DECLARE_DELAYED_WORK(watch_work, watch_worker);
 
 /* ---- watching ------------------------------------------------------------------------------ */
 
-/* Return: when to look next, ns from now. */
-static u64 look(struct xsp_producer *p, u64 now)
+static long rings_of(const struct xsp_producer *p)
 {
-	u64 period = READ_ONCE(p->watch_ns), heads;
+	return p->geo.rings + p->geo.kernel_rings;
+}
+
+/* As asked for, or as long as all looks of the account take their turns. */
+static u64 next_look(const struct xsp_reader *r)
+{
+	long rings = r->account ? atomic_long_read(&r->account->watched) : 0;
+
+	return max_t(u64, r->period, rings * LOOK_NS);
+}
+
+static void look_worker(struct work_struct *work)
+{
+	struct xsp_reader *r = container_of(to_delayed_work(work), struct xsp_reader, look);
+	u64 heads;
 
 	/* Its end was told; there is nothing left to see. */
-	if (READ_ONCE(p->state) != XSPROF_STATE_LIVE)
-		return U64_MAX;
-	if (now < p->watch_at)
-		return p->watch_at - now;
-	p->watch_at = now + period;
-	heads = xsp_memory_heads(p);
-	if (heads != p->heads) {
-		p->heads = heads;
-		xsp_producer_kick(p, false);
+	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
+		return;
+	heads = xsp_memory_heads(r->p);
+	if (heads != r->heads) {
+		r->heads = heads;
+		xsp_producer_kick(r->p, false);
 	}
-	return period;
+	queue_delayed_work(xsp_wq, &r->look, max(nsecs_to_jiffies(next_look(r)), 1ul));
 }
 
-static void watch_worker(struct work_struct *work)
-{
-	u64 now = ktime_get_ns(), next = U64_MAX;
-	struct xsp_reader *r;
-
-	mutex_lock(&watch_lock);
-	list_for_each_entry(r, &watched, node)
-		next = min(next, look(r->p, now));
-	if (next != U64_MAX)
-		queue_delayed_work(xsp_wq, &watch_work, max(nsecs_to_jiffies(next), 1ul));
-	mutex_unlock(&watch_lock);
-}
-
+/* Under r->lock, or the last.  No look is under way when this returns. */
 static void unwatch(struct xsp_reader *r)
 {
-	mutex_lock(&watch_lock);
-	list_del_init(&r->node);
-	mutex_unlock(&watch_lock);
+	cancel_delayed_work_sync(&r->look);
+	if (r->period && r->account)
+		atomic_long_sub(rings_of(r->p), &r->account->watched);
+	r->period = 0;
 }
 
 static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
@@ -93,19 +98,19 @@ static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
 	if (!r->consumer)
 		return -EPERM;
 	/* All of it under the lock: two threads may call this for one reader. */
-	mutex_lock(&watch_lock);
+	mutex_lock(&r->lock);
+	unwatch(r);
 	mutex_lock(&p->lock);
 	WRITE_ONCE(p->ctl->watermark, arg->slots);
-	WRITE_ONCE(p->watch_ns, arg->period);
 	mutex_unlock(&p->lock);
-	list_del_init(&r->node);
 	if (arg->period) {
-		p->watch_at = 0;
-		p->heads = 0;
-		list_add(&r->node, &watched);
-		mod_delayed_work(xsp_wq, &watch_work, 0);
+		r->period = arg->period;
+		r->heads = 0;
+		if (r->account)
+			atomic_long_add(rings_of(p), &r->account->watched);
+		queue_delayed_work(xsp_wq, &r->look, 0);
 	}
-	mutex_unlock(&watch_lock);
+	mutex_unlock(&r->lock);
 	return 0;
 }
 
@@ -117,8 +122,7 @@ static long call_control(void *self, union xsp_argument *a)
 
 	if (!r->writes)
 		return -EPERM;
-	return xsp_producer_control(r->p, &a->control,
-				    r->consumer ? XSPROF_PAUSED_RECORDER : 0);
+	return xsp_ctl_control(r->p, &a->control, r->consumer ? XSPROF_PAUSED_RECORDER : 0);
 }
 
 static long call_watch(void *self, union xsp_argument *a)
@@ -142,7 +146,7 @@ static long call_events(void *self, union xsp_argument *a)
 
 static long call_syncs(void *self, union xsp_argument *a)
 {
-	return xsp_clock_copy(&a->syncs);
+	return xsp_sync_copy(&a->syncs);
 }
 
 static long call_drop(void *self, union xsp_argument *a)
@@ -152,14 +156,14 @@ static long call_drop(void *self, union xsp_argument *a)
 	if (!r->writes)
 		return -EPERM;
 	if (!a->value)
-		return xsp_registry_drop(r->p);
+		return xsp_retain_drop(r->p);
 	if (a->value != XSPROF_DROP_AT_END)
 		return -EINVAL;
 	if (!r->consumer)
 		return -EPERM;
 	WRITE_ONCE(r->p->unwanted, true);
 	/* When it has ended meanwhile, at once; while it lives that is for its end to do. */
-	xsp_registry_drop(r->p);
+	xsp_retain_drop(r->p);
 	return 0;
 }
 
@@ -169,7 +173,7 @@ static long call_sched(void *self, union xsp_argument *a)
 
 	if (!r->writes)
 		return -EPERM;
-	return xsp_sched_control(r->p, &a->sched);
+	return xsp_retain_counted(r->p, xsp_sched_control(r->p, &a->sched));
 }
 
 static const struct xsp_command commands[] = {
@@ -199,7 +203,7 @@ static int reader_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct xsp_reader *r = file->private_data;
 
-	return xsp_memory_mmap(r->p, vma, false, r->consumer);
+	return xsp_memory_mmap(r->p, vma, false, false, r->consumer);
 }
 
 static __poll_t reader_poll(struct file *file, poll_table *wait)
@@ -215,6 +219,13 @@ static __poll_t reader_poll(struct file *file, poll_table *wait)
 	return events;
 }
 
+static void free_reader(struct xsp_reader *r)
+{
+	if (r->account)
+		xsp_account_put(r->account);
+	kfree(r);
+}
+
 static int reader_release(struct inode *inode, struct file *file)
 {
 	struct xsp_reader *r = file->private_data;
@@ -224,12 +235,11 @@ static int reader_release(struct inode *inode, struct file *file)
 	mutex_lock(&p->lock);
 	if (p->consumer == r) {
 		p->consumer = NULL;
-		p->watch_ns = 0;
 		WRITE_ONCE(p->ctl->watermark, 0);
 	}
 	mutex_unlock(&p->lock);
 	xsp_producer_put(p);
-	kfree(r);
+	free_reader(r);
 	return 0;
 }
 
@@ -276,6 +286,24 @@ static int install(struct xsp_reader *r)
 	return fd;
 }
 
+/* Of nobody yet. */
+static struct xsp_reader *new_reader(void)
+{
+	struct xsp_reader *r = kzalloc(sizeof(*r), XSP_GFP);
+
+	if (!r)
+		return NULL;
+	mutex_init(&r->lock);
+	INIT_DELAYED_WORK(&r->look, look_worker);
+	if (capable(CAP_SYS_ADMIN))
+		return r;
+	r->account = xsp_account_get(current_cred());
+	if (r->account)
+		return r;
+	kfree(r);
+	return NULL;
+}
+
 /**
  * xsp_reader_open() - a descriptor that reads one producer
  * @arg: as the caller gave it
@@ -291,10 +319,9 @@ int xsp_reader_open(const struct xsprof_open *arg)
 
 	if (arg->flags & ~XSPROF_OPEN_CONSUME)
 		return -EINVAL;
-	r = kzalloc(sizeof(*r), XSP_GFP);
+	r = new_reader();
 	if (!r)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&r->node);
 	r->p = xsp_registry_find(arg->id);
 	ret = -ENOENT;
 	if (!r->p)
@@ -320,12 +347,6 @@ int xsp_reader_open(const struct xsprof_open *arg)
 err_put:
 	xsp_producer_put(r->p);
 err_free:
-	kfree(r);
+	free_reader(r);
 	return ret;
-}
-
-/* No reader is open any more. */
-void xsp_reader_exit(void)
-{
-	cancel_delayed_work_sync(&watch_work);
 }

@@ -14,7 +14,7 @@
 	{										\
 		struct xsp_counters c;							\
 											\
-		xsp_registry_counters(&c);						\
+		xsp_retain_counters(&c);						\
 		return sysfs_emit(buf, "%llu\n", c.field);				\
 	}										\
 	static DEVICE_ATTR_RO(name)
@@ -27,7 +27,7 @@ COUNTER(dropped_bytes, dropped_bytes);
 
 static ssize_t bytes_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", xsp_charge_total());
+	return sysfs_emit(buf, "%llu\n", xsp_account_total());
 }
 static DEVICE_ATTR_RO(bytes);
 

@@ -2,25 +2,35 @@
 /*
  * What the files of the module share.
  *
- *	main.c		the device and its parameters
- *	call.c		the calling convention of its ioctls
- *	producer.c	one producer, from attach to its process' end
- *	registry.c	all producers: who may see which, how long ended ones are kept
- *	layout.c	the layout of a producer's memory
- *	memory.c	a producer's pages: allocation, mmap, faults, copies
- *	charge.c	who pays for them
- *	reader.c	descriptors that read one producer
- *	clock.c		the counter and its sync points
- *	kernel-ring.c	a ring that the kernel writes
- *	sched.c		what is written there: the scheduler's events
- *	sysfs.c		counters for people
- *	emit.c		markers as events of the kernel's: trace.h has them
- *	exec.c		processes that execute another program: their producers end
+ * Each calls only those that stand above it here; tests/kmod/layers.sh holds that.
  *
- * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of emit.c,
- * xsp_producer.lock, xsp_registry_lock.  Nothing is copied to or from a process with one of the
- * last two held: that could fault, which takes the first.
- * The lock of clock.c is never held with another.  Those of sched.c, exec.c and
+ *	call.c		the calling convention of the ioctls
+ *	layout.c	the layout of a producer's memory
+ *	counter.c	the counter: its kind, its ticks
+ *	account.c	who pays for memory, and how much there may be
+ *	memory.c	a producer's pages: allocation, mmap, faults, copies
+ *	kernel-ring.c	a ring that the kernel writes
+ *	sched-who.c	what the scheduler's events may tell of a task
+ *	sched-hooks.c	the hooks in the scheduler, and the records that they write
+ *	sched.c		a producer's scheduling records, on and off
+ *	ctl.c		what a producer's control page says
+ *	registry.c	all producers: numbers, and who may see which
+ *	exec.c		processes that execute another program: their producers end
+ *	producer.c	one producer, from attach to its process' end
+ *	retain.c	producers that have ended: how long they are kept
+ *	emit.c		markers as events of the kernel's: trace.h has them
+ *	sync.c		sync points of the counter
+ *	sysfs.c		counters for people
+ *	reader.c	descriptors that read one producer
+ *	main.c		the device and its parameters
+ *
+ * Two pointers call upwards, both set by retain.c: xsp_account_reclaim, when there is no room, and
+ * xsp_producer_on_end.
+ *
+ * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of producer.c, those of
+ * readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing is copied to or from a
+ * process with one of the last three held: that could fault, which takes the first.
+ * The lock of sync.c is never held with another.  Those of sched-hooks.c, exec.c and
  * kernel-ring.c are innermost; the last are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
@@ -32,6 +42,7 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <linux/time_namespace.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -48,19 +59,43 @@
 #endif
 
 /**
- * struct xsp_uid - what one user's producers take
+ * struct xsp_account - who pays: a user, or all users of a user namespace
  * @node: of the list of all
- * @uid: whose
- * @refs: producers of it; under xsp_registry_lock
- * @pages: memory, of live and of ended ones
+ * @ns: the namespace, NULL for a user of the machine
+ * @uid: the user, or who made the namespace
+ * @refs: producers and readers of it; under the lock of account.c
+ * @pages: memory, of live producers and of ended ones
+ * @watched: rings that its readers have the kernel look at
+ * @producers: how many; under xsp_registry_lock
  * @kept: bytes of ended ones that are kept; under xsp_registry_lock
  */
-struct xsp_uid {
+struct xsp_account {
 	struct list_head	node;
+	struct user_namespace	*ns;
 	kuid_t			uid;
 	unsigned int		refs;
 	atomic_long_t		pages;
+	atomic_long_t		watched;
+	unsigned int		producers;
 	u64			kept;
+};
+
+/**
+ * struct xsp_payer - who pays for one producer, with the rights of its process at attach
+ * @account: the module's count
+ * @user: the system's count of locked memory; held by the producer's credentials
+ * @memcg: memory cgroup, with a reference
+ * @limit: RLIMIT_MEMLOCK in pages; LONG_MAX with CAP_IPC_LOCK
+ * @pages: charged
+ * @locked: of these, charged to @user
+ */
+struct xsp_payer {
+	struct xsp_account	*account;
+	struct user_struct	*user;
+	struct mem_cgroup	*memcg;
+	unsigned long		limit;
+	atomic_long_t		pages;
+	atomic_long_t		locked;
 };
 
 /**
@@ -95,6 +130,26 @@ struct xsp_geometry {
 };
 
 /**
+ * struct xsp_offset - what a time namespace adds to the machine's clocks
+ * @mono: to CLOCK_MONOTONIC, ns
+ * @boot: to CLOCK_BOOTTIME, ns
+ */
+struct xsp_offset {
+	s64	mono;
+	s64	boot;
+};
+
+/* Of the caller's. */
+static inline struct xsp_offset xsp_offset_here(void)
+{
+	struct timespec64 mono = {}, boot = {};
+
+	timens_add_monotonic(&mono);
+	timens_add_boottime(&boot);
+	return (struct xsp_offset){ timespec64_to_ns(&mono), timespec64_to_ns(&boot) };
+}
+
+/**
  * struct xsp_producer - one producer
  * @ref: references: its file, the registry, each reader, a queued end
  * @files: open files that are this producer
@@ -103,27 +158,23 @@ struct xsp_geometry {
  * @status: wait status of its process, -1 while there is none
  * @ended: CLOCK_MONOTONIC, ns, 0 while it lives
  * @consumer: the reader that moves the tails, NULL for none
- * @watch_ns: a head that has moved for so long wakes the consumer; 0 for never
  * @sched: its rings that the kernel writes, NULL before they were asked for; set once
  * @wait: readers that sleep
  * @kicks: reasons to wake them so far
- * @heads: sum of the heads when it was looked at last
- * @watch_at: CLOCK_MONOTONIC of the next look, ns
  * @id: its number
  * @session: as its process said
  * @geo: where its areas are
  * @ctl: its control page, as the kernel sees it
  * @pages: its memory by page of its layout
- * @nr_pages: of @pages
- * @locked: of these, charged to RLIMIT_MEMLOCK
- * @uid: who pays, by the module's count
- * @cred: of the process at attach; its user pays, by the system's count
+ * @payer: who pays for that
+ * @cred: of the process at attach
  * @dumpable: those who have its ids and rights could look into the process at attach
  * @over: whose rights are wanted where they could not: a user namespace
  * @pid: its process
  * @exec_id: how many programs it had executed at attach, task_struct.self_exec_id
  * @parent: that one's parent at attach
- * @start_time: of the process, in USER_HZ
+ * @offset: of its time namespace at attach; all times here are the machine's
+ * @started: CLOCK_BOOTTIME at the start of the process, ns
  * @attached: CLOCK_MONOTONIC at attach, ns
  * @mode: enum xsprof_mode
  * @clock: enum xsprof_clock_kind
@@ -149,29 +200,25 @@ struct xsp_producer {
 	s32			status;
 	u64			ended;
 	struct xsp_reader	*consumer;
-	u64			watch_ns;
 	struct xsp_sched	*sched;
 
 	wait_queue_head_t	wait;
 	atomic64_t		kicks;
-	u64			heads;
-	u64			watch_at;
 
 	u64			id;
 	u64			session;
 	struct xsp_geometry	geo;
 	struct xsprof_ctl	*ctl;
 	struct xarray		pages;
-	atomic_long_t		nr_pages;
-	atomic_long_t		locked;
-	struct xsp_uid		*uid;
+	struct xsp_payer	payer;
 	const struct cred	*cred;
 	bool			dumpable;
 	struct user_namespace	*over;
 	struct pid		*pid;
 	u64			exec_id;
 	struct pid		*parent;
-	u64			start_time;
+	struct xsp_offset	offset;
+	u64			started;
 	u64			attached;
 	u32			mode;
 	u32			clock;
@@ -211,23 +258,112 @@ extern unsigned long xsp_uid_free_bytes;
 extern unsigned int xsp_uid_max_producers;
 extern bool xsp_sched_comm;
 
+/* ---- counter.c ---- */
+void xsp_counter_init(void);
+u32 xsp_counter_kind(void);
+u32 xsp_counter_machine_kind(void);
+u64 xsp_counter_freq(void);
+u64 xsp_counter_ticks(u32 kind);
+u64 xsp_counter_ticks_fast(u32 kind);
+bool xsp_counter_lost_trust(void);
+
+/* ---- account.c ---- */
+/* Memory is wanted for the account: what it can spare goes.  Return: something did. */
+extern bool (*xsp_account_reclaim)(struct xsp_account *account);
+
+struct xsp_account *xsp_account_get(const struct cred *cred);
+void xsp_account_put(struct xsp_account *a);
+u64 xsp_account_total(void);
+void xsp_payer_init(struct xsp_payer *who, struct xsp_account *account);
+void xsp_payer_free(struct xsp_payer *who);
+struct mem_cgroup *xsp_payer_begin(const struct xsp_payer *who);
+void xsp_payer_end(struct mem_cgroup *before);
+int xsp_payer_charge(struct xsp_payer *who, long pages);
+void xsp_payer_undo(struct xsp_payer *who, long pages);
+
+/* ---- memory.c ---- */
+struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index);
+struct page *xsp_memory_kernel_page(struct xsp_producer *p, u32 cpu, unsigned long n);
+void xsp_memory_ready(struct xsp_producer *p, u32 k);
+int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes);
+int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer, bool mine,
+		    bool consumer);
+ssize_t xsp_memory_read(struct xsp_producer *p, struct kiocb *iocb, struct iov_iter *to);
+u64 xsp_memory_heads(struct xsp_producer *p);
+void xsp_memory_free(struct xsp_producer *p);
+
+/* ---- sched.c ---- */
+int xsp_sched_init(void);
+void xsp_sched_exit(void);
+int xsp_sched_control(struct xsp_producer *p, struct xsprof_sched *arg);
+void xsp_sched_settle(struct xsp_producer *p);
+void xsp_sched_end(struct xsp_producer *p);
+void xsp_sched_free(struct xsp_producer *p);
+
+/* ---- ctl.c ---- */
+u64 xsp_ctl_start_time(const struct xsp_producer *p, struct xsp_offset offset);
+void xsp_ctl_fill(struct xsp_producer *p, const struct xsprof_attach *arg);
+void xsp_ctl_enable(struct xsp_producer *p, u64 wanted, u32 paused);
+void xsp_ctl_trace(u32 set, u32 clear);
+void xsp_ctl_tell_traced(struct xsp_producer *p);
+int xsp_ctl_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause);
+u64 xsp_ctl_ns(const struct xsp_producer *p, u64 ticks);
+
+/* ---- registry.c ---- */
+extern struct mutex xsp_registry_lock;
+extern struct wait_queue_head xsp_registry_wait;
+
+void xsp_registry_exit(void);
+int xsp_registry_add(struct xsp_producer *p);
+void xsp_registry_publish(struct xsp_producer *p);
+void xsp_registry_ended(void);
+bool xsp_registry_has(const struct xsp_producer *p);
+bool xsp_registry_erase(struct xsp_producer *p);
+void xsp_registry_remove(struct xsp_producer *p);
+u64 xsp_registry_live(void);
+u64 xsp_registry_events(void);
+struct xsp_producer *xsp_registry_next(u64 after);
+struct xsp_producer *xsp_registry_next_live(u64 after);
+struct xsp_producer *xsp_registry_next_any(u64 after);
+struct xsp_producer *xsp_registry_find(u64 id);
+struct xsp_producer *xsp_registry_mine(u64 id);
+bool xsp_registry_may_read(const struct xsp_producer *p);
+bool xsp_registry_may_write(const struct xsp_producer *p);
+void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
+			   const void *data);
+
+/* ---- exec.c ---- */
+int xsp_exec_init(void);
+void xsp_exec_exit(void);
+void xsp_exec_add(struct xsp_producer *p);
+void xsp_exec_remove(struct xsp_producer *p);
+struct xsp_producer *xsp_exec_next(const struct pid *pid, u64 exec_id);
+
 /* ---- producer.c ---- */
+/* The producer has ended; it can be found still. */
+extern void (*xsp_producer_on_end)(struct xsp_producer *p);
+
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out);
 int xsp_producer_rejoin(struct xsprof_attach *arg, struct xsp_producer **out);
+void xsp_producer_publish(struct xsp_producer *p);
 void xsp_producer_let_go(struct xsp_producer *p);
 void xsp_producer_end(struct xsp_producer *p, u32 state, int status);
 void xsp_producer_forget_process(struct xsp_producer *p);
 void xsp_producer_put(struct xsp_producer *p);
-bool xsp_producer_is_mine(const struct xsp_producer *p);
-int xsp_producer_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause);
+void xsp_producer_trace(u32 set, u32 clear);
 bool xsp_producer_kick(struct xsp_producer *p, bool flush);
-void xsp_producer_emit(struct xsp_producer *p);
 void xsp_producer_info(struct xsp_producer *p, struct xsprof_info *info);
 
 static inline struct xsp_producer *xsp_producer_get(struct xsp_producer *p)
 {
 	kref_get(&p->ref);
 	return p;
+}
+
+/* Is the caller a thread of the process that attached, in the program that attached? */
+static inline bool xsp_producer_is_mine(const struct xsp_producer *p)
+{
+	return task_tgid(current) == p->pid && current->self_exec_id == p->exec_id;
 }
 
 /*
@@ -246,28 +382,7 @@ static inline void xsp_producer_queue_end(struct xsp_producer *p, int exit_code)
 	queue_work(xsp_wq, &p->end_work);
 }
 
-/* ---- registry.c ---- */
-extern struct mutex xsp_registry_lock;
-extern struct wait_queue_head xsp_registry_wait;
-
-void xsp_registry_exit(void);
-int xsp_registry_add(struct xsp_producer *p);
-void xsp_registry_publish(struct xsp_producer *p);
-int xsp_registry_drop(struct xsp_producer *p);
-u64 xsp_registry_live(void);
-void xsp_registry_ended(struct xsp_producer *p);
-void xsp_registry_remove(struct xsp_producer *p);
-void xsp_registry_trim(void);
-bool xsp_registry_make_room(const struct xsp_uid *uid);
-u64 xsp_registry_events(void);
-struct xsp_producer *xsp_registry_next(u64 after);
-struct xsp_producer *xsp_registry_find(u64 id);
-struct xsp_producer *xsp_registry_next_live(u64 after);
-struct xsp_producer *xsp_registry_mine(u64 id);
-bool xsp_registry_may_read(const struct xsp_producer *p);
-bool xsp_registry_may_write(const struct xsp_producer *p);
-void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
-			   const void *data);
+/* ---- retain.c ---- */
 
 /**
  * struct xsp_counters - what is shown in sysfs
@@ -285,58 +400,27 @@ struct xsp_counters {
 	u64	dropped_bytes;
 };
 
-void xsp_registry_counters(struct xsp_counters *c);
-
-/* ---- memory.c ---- */
-struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index);
-struct page *xsp_memory_kernel_page(struct xsp_producer *p, u32 cpu, unsigned long n);
-void xsp_memory_ready(struct xsp_producer *p, u32 k);
-int xsp_memory_populate(struct xsp_producer *p, u64 offset, u64 bytes);
-int xsp_memory_mmap(struct xsp_producer *p, struct vm_area_struct *vma, bool producer,
-		    bool consumer);
-ssize_t xsp_memory_read(struct xsp_producer *p, struct kiocb *iocb, struct iov_iter *to);
-u64 xsp_memory_heads(struct xsp_producer *p);
-void xsp_memory_free(struct xsp_producer *p);
-
-/* ---- charge.c ---- */
-int xsp_charge_page(struct xsp_producer *p);
-void xsp_charge_undo(struct xsp_producer *p);
-void xsp_charge_free(struct xsp_producer *p);
-u64 xsp_charge_total(void);
-
-/* ---- reader.c ---- */
-int xsp_reader_open(const struct xsprof_open *arg);
-void xsp_reader_exit(void);
-
-/* ---- clock.c ---- */
-int xsp_clock_init(void);
-void xsp_clock_exit(void);
-u32 xsp_clock_kind(void);
-u64 xsp_clock_ticks(u32 kind);
-u64 xsp_clock_ticks_fast(u32 kind);
-u64 xsp_clock_ns(const struct xsp_producer *p, u64 ticks);
-void xsp_clock_start(struct xsp_producer *p);
-int xsp_clock_copy(struct xsprof_syncs *arg);
+void xsp_retain_init(void);
+void xsp_retain_exit(void);
+int xsp_retain_drop(struct xsp_producer *p);
+int xsp_retain_counted(struct xsp_producer *p, int err);
+void xsp_retain_trim(void);
+void xsp_retain_counters(struct xsp_counters *c);
 
 /* ---- emit.c ---- */
-u32 xsp_emit_types(void);
+void xsp_emit_init(void);
 long xsp_emit(struct xsp_producer *p, const struct xsprof_emit *arg);
 
-/* ---- exec.c ---- */
-int xsp_exec_init(void);
-void xsp_exec_exit(void);
-void xsp_exec_add(struct xsp_producer *p);
-void xsp_exec_remove(struct xsp_producer *p);
-struct xsp_producer *xsp_exec_next(const struct pid *pid, u64 exec_id);
-
-/* ---- sched.c ---- */
-int xsp_sched_control(struct xsp_producer *p, struct xsprof_sched *arg);
-void xsp_sched_settle(struct xsp_producer *p);
-void xsp_sched_end(struct xsp_producer *p);
-void xsp_sched_free(struct xsp_producer *p);
-void xsp_sched_exit(void);
+/* ---- sync.c ---- */
+int xsp_sync_init(void);
+void xsp_sync_exit(void);
+void xsp_sync_start(struct xsp_producer *p);
+int xsp_sync_copy(struct xsprof_syncs *arg);
 
 /* ---- sysfs.c ---- */
 extern const struct attribute_group *xsp_sysfs_groups[];
+
+/* ---- reader.c ---- */
+int xsp_reader_open(const struct xsprof_open *arg);
 
 #endif /* XSP_XSPROF_H */

@@ -45,10 +45,22 @@ static bool known(const struct xsp_drain *d, uint64_t id)
 /* Records from before our own first sync point: the kernel has some of that time. */
 static void early_clocks(struct xsp_drain *d, const struct xsp_producer *p)
 {
-	if (d->early || p->rf.ctl.attach.mono >= d->first_mono)
+	if (d->early || p->info.attached >= d->first_mono)
 		return;
 	d->early = true;
 	xsp_drain_kernel_clocks(d, 0, d->first_mono - 1);
+}
+
+static const char *why_not(int err)
+{
+	switch (err) {
+	case -ENOTTY:
+		return "the module xsprof is older than they are";
+	case -EBUSY:
+		return "they are in another producer of the process";
+	default:
+		return strerror(-err);
+	}
 }
 
 /* A process asked for them at its attach where it had been told to; others are asked now. */
@@ -62,9 +74,7 @@ static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
 	p->sched = !before;
 	/* One that ended meanwhile has said all. */
 	if (before < 0 && before != -ESHUTDOWN)
-		xsp_store_note(&d->st, "%s: no scheduler events: %s", p->name,
-			       before == -ENOTTY ? "the module xsprof is older than they are" :
-						   strerror(-before));
+		xsp_store_note(&d->st, "%s: no scheduler events: %s", p->name, why_not(before));
 }
 
 static int take_up(struct xsp_drain *d, const struct xsprof_info *info)

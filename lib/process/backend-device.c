@@ -214,6 +214,8 @@ static const char *sched_reason(int err)
 	case -EOPNOTSUPP:
 		return "this kernel has no scheduler events for the module xsprof: they are not "
 		       "recorded";
+	case -EBUSY:
+		return "scheduler events are in another producer of this process";
 	default:
 		return "scheduler events could not be switched on: they are not recorded";
 	}

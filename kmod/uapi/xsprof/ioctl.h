@@ -44,8 +44,8 @@
  * @id: out: the producer's id, unique until the module is unloaded; in: with XSPROF_ATTACH_REJOIN,
  *	the producer whose descriptor was lost (-ESRCH: not the caller's, or ended); all fields
  *	except @size and the ABI version are then output
- * @kernel_size: bytes of data in one of the kernel's rings (XSPROF_IOC_SCHED), 0 for the default;
- *	out: actual size, a power of two
+ * @kernel_size: bytes of data in one of the kernel's rings (XSPROF_IOC_SCHED), at most 64 MiB, 0
+ *	for the default; out: actual size, a power of two
  * @reserved: must be 0
  *
  * The geometry cannot change afterwards. No ring memory is allocated yet.
@@ -79,7 +79,8 @@ struct xsprof_attach {
  * cpu) and sets the ring's bit in xsprof_ctl.ready. A store to memory that was not populated does
  * the same page by page, but a shortage of memory raises SIGBUS there and is an error here.
  *
- * Only the process that attached may call it; it is charged (memcg and RLIMIT_MEMLOCK).
+ * Only the process that attached may call it; it is charged (memcg and RLIMIT_MEMLOCK), with the
+ * limits and rights that it had at attach.
  */
 struct xsprof_populate {
 	__u32	size;
@@ -135,9 +136,10 @@ struct xsprof_control {
  * @mode: enum xsprof_mode
  * @clock: enum xsprof_clock_kind
  * @flags: XSPROF_INFO_*
- * @start_time: start of the process, as field 22 of /proc/PID/stat
- * @attached: CLOCK_MONOTONIC at attach, ns
- * @ended: CLOCK_MONOTONIC at its end, ns, 0 before
+ * @start_time: start of the process, as the reader finds it in field 22 of /proc/PID/stat
+ * @attached: CLOCK_MONOTONIC at attach, ns, in the reader's time namespace: xsprof_ctl.attach.mono,
+ *	which is in the producer's
+ * @ended: CLOCK_MONOTONIC at its end, ns, in the reader's time namespace, 0 before
  * @bytes: bytes of allocated memory
  * @total_size: bytes to map
  * @comm: name of the process at attach
@@ -219,7 +221,8 @@ struct xsprof_open {
  * @flags: must be 0
  * @slots: a ring's slots between two kicks of the producer, 0 for none: xsprof_ctl.watermark
  * @period: ns after which a head that has moved wakes the reader even without a kick; 0 for never,
- *	else at least a millisecond
+ *	else at least a millisecond. A reader without CAP_SYS_ADMIN is woken later where its user
+ *	has many rings watched: 100,000 of them are looked at in a second
  */
 struct xsprof_watch {
 	__u32	size;
@@ -257,8 +260,9 @@ struct xsprof_events {
  * @generation: out: raised when clocks jumped (suspend, a counter found unstable)
  *
  * One is taken every second while a producer is alive, and before and after a suspend; older ones
- * are thinned out evenly, so that they reach back to the first. Works on any descriptor of the
- * device.
+ * are thinned out evenly, so that they reach back to the first. CLOCK_MONOTONIC and CLOCK_BOOTTIME
+ * are those of the caller's time namespace; a point from before they were 0 is left out. Works on
+ * any descriptor of the device.
  */
 struct xsprof_syncs {
 	__u32	size;
@@ -326,11 +330,11 @@ struct xsprof_emit {
  *
  * The kernel writes SCHED_* records to separate rings, one per CPU, which user space cannot write.
  * The first call allocates all their memory, which stays. It is charged to the producer as every
- * page; only the memory cgroup is the caller's.
+ * page, whoever calls.
  *
  * Called by the producer or a reader of it that may write (xsprof_open). -ESHUTDOWN: the producer
- * has ended; -EOPNOTSUPP: the kernel has no such events, or more CPUs than there can be rings;
- * -ENOMEM, -EPERM as XSPROF_IOC_POPULATE.
+ * has ended; -EBUSY: another producer of the process has such rings; -EOPNOTSUPP: the kernel has no
+ * such events, or more CPUs than there can be rings; -ENOMEM, -EPERM as XSPROF_IOC_POPULATE.
  */
 struct xsprof_sched {
 	__u32	size;

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counter that timestamps count, and its sync points: all clocks at one instant, at every
- * attach, every second while a producer lives, before and after a suspend.  Nothing here is on
- * anybody's path; conversion is the decoder's.
+ * Sync points of the counter: all clocks at one instant, at every attach, every second while a
+ * producer lives, before and after a suspend.  Owns the list of them, and what producers' control
+ * pages say of the clock.  Nothing here is on anybody's path; conversion is the decoder's.
  *
- * A producer's counter is chosen at attach and stays, since time in a ring must not change its
- * meaning.  What may change is whether it can be trusted: then the generation is raised and
- * later producers get CLOCK_MONOTONIC_RAW.
+ * Where the counter is found unstable, or the clocks jump, the generation is raised.
  */
-#include <linux/clocksource.h>
+#include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/slab.h>
 #include <linux/suspend.h>
-#include <linux/timekeeping.h>
+#include <linux/time_namespace.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-
-#ifdef CONFIG_X86
-#include <asm/cpufeature.h>
-#include <asm/tsc.h>
-#endif
 
 #include "trace.h"
 #include "xsprof.h"
@@ -34,138 +27,10 @@ static unsigned int nr_syncs;
 static bool last_kept;			/* the last one is not to be replaced */
 static u64 gap_ns = TICK_NS;		/* between two of them */
 static u32 generation;
-static u32 counter_kind;		/* what this machine's sync points count */
-static bool trusted;			/* and whether new producers may count it too */
 static struct xsprof_clock conversion;
 
 static void tick(struct work_struct *work);
 static DECLARE_DELAYED_WORK(tick_work, tick);
-
-/* ---- the counter --------------------------------------------------------------------------- */
-
-#if defined(CONFIG_X86)
-
-#define COUNTER_KIND	XSPROF_CLOCK_TSC
-
-static u64 counter(void)
-{
-	return rdtsc_ordered();
-}
-
-static u64 counter_freq(void)
-{
-	return (u64)tsc_khz * 1000;
-}
-
-static bool counter_marked_unstable(void)
-{
-	return check_tsc_unstable();
-}
-
-/* The processor says that it runs at one rate through all power states. */
-static bool counter_invariant(void)
-{
-	return boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && boot_cpu_has(X86_FEATURE_NONSTOP_TSC);
-}
-
-#elif defined(CONFIG_ARM64)
-
-#define COUNTER_KIND	XSPROF_CLOCK_CNTVCT
-
-static u64 counter(void)
-{
-	u64 ticks;
-
-	isb();
-	ticks = read_sysreg(cntvct_el0);
-	isb();
-	return ticks;
-}
-
-static u64 counter_freq(void)
-{
-	return read_sysreg(cntfrq_el0);
-}
-
-static bool counter_marked_unstable(void)
-{
-	return false;
-}
-
-static bool counter_invariant(void)
-{
-	return true;
-}
-
-#else
-
-#define COUNTER_KIND	XSPROF_CLOCK_MONO_RAW
-
-static u64 counter(void)
-{
-	return ktime_get_raw_ns();
-}
-
-static u64 counter_freq(void)
-{
-	return NSEC_PER_SEC;
-}
-
-static bool counter_marked_unstable(void)
-{
-	return true;
-}
-
-static bool counter_invariant(void)
-{
-	return false;
-}
-
-#endif
-
-u64 xsp_clock_ticks(u32 kind)
-{
-	return kind == COUNTER_KIND ? counter() : ktime_get_raw_ns();
-}
-
-/* The same in any context; without a counter it may go back a little. */
-u64 xsp_clock_ticks_fast(u32 kind)
-{
-	return kind == XSPROF_CLOCK_MONO_RAW ? ktime_get_raw_fast_ns() : counter();
-}
-
-/*
- * Does the kernel's own time run on it?  Virtual machines often hide that the counter is
- * invariant and use it all the same.  What the clocksource read lies between two reads of ours
- * if it is this counter, and does not for long if it is another.
- */
-static bool counter_is_clocksource(void)
-{
-	u64 before, cycles, after;
-	int i;
-
-	for (i = 0; i < TRIES; i++) {
-		before = counter();
-		cycles = xsp_clocksource_cycles();
-		after = counter();
-		if (cycles < before || cycles > after)
-			return false;
-	}
-	return true;
-}
-
-static bool counter_can_be_trusted(void)
-{
-	return !counter_marked_unstable() && (counter_invariant() || counter_is_clocksource());
-}
-
-/* What new producers count: the counter may have been found wanting since. */
-u32 xsp_clock_kind(void)
-{
-	if (!READ_ONCE(trusted) || counter_marked_unstable())
-		return XSPROF_CLOCK_MONO_RAW;
-	return counter_kind;
-}
 
 /* ---- sync points --------------------------------------------------------------------------- */
 
@@ -175,12 +40,12 @@ static void read_once(struct xsprof_sync *s)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	before = xsp_clock_ticks(s->kind);
+	before = xsp_counter_ticks(s->kind);
 	s->mono = ktime_get_ns();
 	s->mono_raw = ktime_get_raw_ns();
 	s->boot = ktime_get_boottime_ns();
 	s->real = ktime_get_real_ns();
-	after = xsp_clock_ticks(s->kind);
+	after = xsp_counter_ticks(s->kind);
 	local_irq_restore(flags);
 	s->ticks = before + (after - before) / 2;
 	s->window = min_t(u64, after - before, U32_MAX);
@@ -259,11 +124,9 @@ static void take_sync(bool keep, struct xsprof_clock *now)
 	struct xsprof_sync s;
 
 	mutex_lock(&lock);
-	if (counter_kind == COUNTER_KIND && trusted && counter_marked_unstable()) {
-		WRITE_ONCE(trusted, false);
+	if (xsp_counter_lost_trust())
 		generation++;
-	}
-	read_sync(&s, counter_kind);
+	read_sync(&s, xsp_counter_machine_kind());
 	add_sync(&s, keep);
 	convert_from(&s);
 	*now = conversion;
@@ -303,16 +166,17 @@ static void convert_raw(struct xsprof_clock *c)
 	};
 }
 
+/* A producer's page has the clocks of the producer's time namespace. */
 static void update(struct xsp_producer *p, const void *data)
 {
-	const struct xsprof_clock *now = data;
-	struct xsprof_clock raw;
+	struct xsprof_clock now;
 
-	if (p->clock != counter_kind) {
-		convert_raw(&raw);
-		now = &raw;
-	}
-	store_clock(&p->ctl->clock, now);
+	if (p->clock == xsp_counter_machine_kind())
+		now = *(const struct xsprof_clock *)data;
+	else
+		convert_raw(&now);
+	now.base_ns += p->offset.mono;
+	store_clock(&p->ctl->clock, &now);
 }
 
 static void tick(struct work_struct *work)
@@ -326,41 +190,44 @@ static void tick(struct work_struct *work)
 		queue_delayed_work(xsp_wq, &tick_work, HZ);
 }
 
-/* How long so many ticks of the producer's counter are. */
-u64 xsp_clock_ns(const struct xsp_producer *p, u64 ticks)
-{
-	const struct xsprof_clock *c = &p->ctl->clock;
-	u32 seq, mult, shift;
-
-	do {
-		seq = READ_ONCE(c->seq);
-		smp_rmb();	/* pairs with store_clock() */
-		mult = READ_ONCE(c->mult);
-		shift = READ_ONCE(c->shift);
-		smp_rmb();	/* both of them before the second look */
-	} while (seq & 1 || READ_ONCE(c->seq) != seq);
-	return mul_u64_u32_shr(ticks, mult, shift);
-}
-
 /* A producer attaches: its own first sync point, and the clock ticks from now on. */
-void xsp_clock_start(struct xsp_producer *p)
+void xsp_sync_start(struct xsp_producer *p)
 {
+	struct xsprof_sync *attach = &p->ctl->attach;
 	struct xsprof_clock now;
 
 	take_sync(false, &now);
-	read_sync(&p->ctl->attach, p->clock);
+	read_sync(attach, p->clock);
+	p->attached = attach->mono;
+	attach->mono += p->offset.mono;
+	attach->boot += p->offset.boot;
 	p->ctl->clock.kind = p->clock;
 	update(p, &now);
 	queue_delayed_work(xsp_wq, &tick_work, HZ);
 }
 
+/* In the caller's time namespace.  Return: of so many; what was before its clocks began is not. */
+static unsigned int shift_syncs(struct xsprof_sync *s, unsigned int nr)
+{
+	struct xsp_offset offset = xsp_offset_here();
+	unsigned int i, to = 0;
+
+	for (i = 0; i < nr; i++) {
+		s[i].mono += offset.mono;
+		s[i].boot += offset.boot;
+		if ((s64)s[i].mono > 0 && (s64)s[i].boot > 0)
+			s[to++] = s[i];
+	}
+	return to;
+}
+
 /**
- * xsp_clock_copy() - the sync points so far, for a caller
+ * xsp_sync_copy() - the sync points so far, for a caller
  * @arg: as the caller gave it; count and generation are set
  *
  * Return: 0, -EINVAL, -ENOMEM, -EFAULT.
  */
-int xsp_clock_copy(struct xsprof_syncs *arg)
+int xsp_sync_copy(struct xsprof_syncs *arg)
 {
 	struct xsprof_sync *copy;
 	unsigned int n, skip;
@@ -378,6 +245,7 @@ int xsp_clock_copy(struct xsprof_syncs *arg)
 	memcpy(copy, syncs + skip, n * sizeof(*copy));
 	arg->generation = generation;
 	mutex_unlock(&lock);
+	n = shift_syncs(copy, n);
 	if (copy_to_user(u64_to_user_ptr(arg->syncs), copy, n * sizeof(*copy)))
 		err = -EFAULT;
 	kvfree(copy);
@@ -413,23 +281,21 @@ static struct notifier_block suspend_notifier = {
 	.notifier_call = on_suspend,
 };
 
-int xsp_clock_init(void)
+int xsp_sync_init(void)
 {
 	int err;
 
 	syncs = vzalloc(array_size(NR_SYNCS, sizeof(*syncs)));
 	if (!syncs)
 		return -ENOMEM;
-	trusted = counter_can_be_trusted();
-	counter_kind = trusted ? COUNTER_KIND : XSPROF_CLOCK_MONO_RAW;
-	conversion.freq = trusted ? counter_freq() : NSEC_PER_SEC;
+	conversion.freq = xsp_counter_freq();
 	err = register_pm_notifier(&suspend_notifier);
 	if (err)
 		vfree(syncs);
 	return err;
 }
 
-void xsp_clock_exit(void)
+void xsp_sync_exit(void)
 {
 	unregister_pm_notifier(&suspend_notifier);
 	cancel_delayed_work_sync(&tick_work);

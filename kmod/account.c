@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who pays for memory, and how much there may be of it.  Each page is charged three times: to the
+ * memory cgroup of the process that attached (by the page allocator), to the module's own limits,
+ * and, beyond what every account has free, to the user's locked memory, as perf does it.  What
+ * counts are that process' rights and limits at attach, whoever makes the kernel allocate: a reader
+ * with more rights lends none of them.  Nothing is allocated here but the accounts.
+ *
+ * An account is a user's.  One that made a user namespace pays for all users in it, whatever their
+ * numbers outside: subordinate ids are no further allowance.  A namespace that root made, as those
+ * of containers are, is an account of its own.
+ */
+#include <linux/capability.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
+
+#include "xsprof.h"
+
+bool (*xsp_account_reclaim)(struct xsp_account *account);
+
+static DEFINE_MUTEX(lock);	/* the list, and the counts of references; innermost of mutexes */
+static LIST_HEAD(accounts);
+static atomic_long_t total;	/* pages of all */
+
+/* ---- accounts ------------------------------------------------------------------------------ */
+
+static struct xsp_account *find_locked(const struct user_namespace *ns, kuid_t uid)
+{
+	struct xsp_account *a;
+
+	list_for_each_entry(a, &accounts, node)
+		if (a->ns == ns && uid_eq(a->uid, uid))
+			return a;
+	return NULL;
+}
+
+/*
+ * Return: the outermost user namespace around @ns that root made inside of no other, NULL where
+ * there is none: then @uid is set to the user of the machine whose it is.
+ */
+static struct user_namespace *whose(struct user_namespace *ns, kuid_t *uid)
+{
+	struct user_namespace *outermost = NULL;
+
+	for (; ns != &init_user_ns; ns = ns->parent) {
+		outermost = ns;
+		*uid = ns->owner;
+	}
+	return outermost && uid_eq(*uid, GLOBAL_ROOT_UID) ? outermost : NULL;
+}
+
+/**
+ * xsp_account_get() - the account that pays for who has these credentials
+ * @cred: credentials
+ *
+ * Return: the account, with a reference, or NULL: no memory.
+ */
+struct xsp_account *xsp_account_get(const struct cred *cred)
+{
+	kuid_t uid = cred->uid;
+	struct user_namespace *ns = whose(cred->user_ns, &uid);
+	struct xsp_account *a;
+
+	mutex_lock(&lock);
+	a = find_locked(ns, uid);
+	if (!a) {
+		a = kzalloc(sizeof(*a), GFP_KERNEL);
+		if (!a)
+			goto out;
+		a->ns = ns ? get_user_ns(ns) : NULL;
+		a->uid = uid;
+		list_add(&a->node, &accounts);
+	}
+	a->refs++;
+out:
+	mutex_unlock(&lock);
+	return a;
+}
+
+void xsp_account_put(struct xsp_account *a)
+{
+	bool last;
+
+	mutex_lock(&lock);
+	last = !--a->refs;
+	if (last)
+		list_del(&a->node);
+	mutex_unlock(&lock);
+	if (!last)
+		return;
+	if (a->ns)
+		put_user_ns(a->ns);
+	kfree(a);
+}
+
+/* ---- who pays ------------------------------------------------------------------------------ */
+
+/**
+ * xsp_payer_init() - the calling process pays from now on
+ * @who: filled in
+ * @account: the account; its reference is the caller's
+ */
+void xsp_payer_init(struct xsp_payer *who, struct xsp_account *account)
+{
+	who->account = account;
+	who->user = current_user();
+	who->limit = capable(CAP_IPC_LOCK) ? LONG_MAX : rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	who->memcg = get_mem_cgroup_from_mm(current->mm);
+}
+
+/* All of its pages, once nobody can add one. */
+void xsp_payer_free(struct xsp_payer *who)
+{
+	long pages = atomic_long_xchg(&who->pages, 0);
+
+	atomic_long_sub(atomic_long_xchg(&who->locked, 0), &who->user->locked_vm);
+	atomic_long_sub(pages, &who->account->pages);
+	atomic_long_sub(pages, &total);
+	mem_cgroup_put(who->memcg);
+}
+
+/**
+ * xsp_payer_begin() - what is allocated from here on is its memory cgroup's
+ * @who: payer
+ *
+ * Return: what xsp_payer_end() is to be given.
+ */
+struct mem_cgroup *xsp_payer_begin(const struct xsp_payer *who)
+{
+	return set_active_memcg(who->memcg);
+}
+
+void xsp_payer_end(struct mem_cgroup *before)
+{
+	set_active_memcg(before);
+}
+
+static bool over(unsigned long pages, unsigned long bytes)
+{
+	return bytes && pages > bytes >> PAGE_SHIFT;
+}
+
+static void give_back(struct xsp_payer *who, long pages, long locked)
+{
+	atomic_long_sub(locked, &who->user->locked_vm);
+	atomic_long_sub(locked, &who->locked);
+	atomic_long_sub(pages, &who->pages);
+	atomic_long_sub(pages, &who->account->pages);
+	atomic_long_sub(pages, &total);
+}
+
+static int charge(struct xsp_payer *who, long pages)
+{
+	long all, beyond, locked, users = 0;
+
+	all = atomic_long_add_return(pages, &total);
+	atomic_long_add(pages, &who->pages);
+	beyond = atomic_long_add_return(pages, &who->account->pages) -
+		 (long)(READ_ONCE(xsp_uid_free_bytes) >> PAGE_SHIFT);
+	locked = clamp(beyond, 0L, pages);
+	if (locked) {
+		/* The same count as perf's and io_uring's: together they stay below the limit. */
+		users = atomic_long_add_return(locked, &who->user->locked_vm);
+		atomic_long_add(locked, &who->locked);
+	}
+	if (over(all, READ_ONCE(xsp_max_bytes))) {
+		give_back(who, pages, locked);
+		return -ENOMEM;
+	}
+	/* Subordinate users have counts of their own: so that of the account as well. */
+	if (locked && max(users, beyond) > who->limit) {
+		give_back(who, pages, locked);
+		return -EPERM;
+	}
+	return 0;
+}
+
+/**
+ * xsp_payer_charge() - charge pages that are about to be allocated
+ * @who: who pays
+ * @pages: how many
+ *
+ * What is kept of the account's ended processes makes room for those that live; of no other's.
+ *
+ * Return: 0; -ENOMEM: the module's limit (max_bytes); -EPERM: the account's free allowance
+ * (uid_free_bytes) is used up and RLIMIT_MEMLOCK too.
+ */
+int xsp_payer_charge(struct xsp_payer *who, long pages)
+{
+	int err;
+
+	do {
+		err = charge(who, pages);
+	} while (err && xsp_account_reclaim(who->account));
+	return err;
+}
+
+/**
+ * xsp_payer_undo() - pages that were charged could not be had, or are no longer
+ * @who: who paid
+ * @pages: how many
+ *
+ * Pages are alike: locked memory is given back first.
+ */
+void xsp_payer_undo(struct xsp_payer *who, long pages)
+{
+	long locked = atomic_long_read(&who->locked), back;
+
+	do {
+		back = min(locked, pages);
+	} while (!atomic_long_try_cmpxchg(&who->locked, &locked, locked - back));
+	atomic_long_sub(back, &who->user->locked_vm);
+	give_back(who, pages, 0);
+}
+
+u64 xsp_account_total(void)
+{
+	return (u64)atomic_long_read(&total) << PAGE_SHIFT;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a producer's control page says: which categories are enabled, whether it is paused, which
+ * kinds of markers are traced.  Nobody but the kernel writes there.  Owns the set of traced kinds.
+ */
+#include <linux/math64.h>
+#include <linux/pid_namespace.h>
+
+#include "xsprof.h"
+
+static u32 traced;		/* kinds of markers, a bit each */
+
+/* As field 22 of /proc/PID/stat has it, in a time namespace: so the two can be compared. */
+u64 xsp_ctl_start_time(const struct xsp_producer *p, struct xsp_offset offset)
+{
+	return div_u64(p->started + offset.boot, NSEC_PER_SEC / USER_HZ);
+}
+
+/* What stays as it is from now on, and the state. */
+void xsp_ctl_fill(struct xsp_producer *p, const struct xsprof_attach *arg)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+
+	ctl->abi_major = XSPROF_ABI_MAJOR;
+	ctl->abi_minor = XSPROF_ABI_MINOR;
+	ctl->page_size = PAGE_SIZE;
+	ctl->mode = p->mode;
+	ctl->nr_rings = p->geo.nr_rings;
+	ctl->nr_lock_rings = p->geo.rings - p->geo.nr_rings;
+	ctl->nr_kernel_rings = p->geo.kernel_rings;
+	ctl->kernel_off = (u64)p->geo.first_kernel << PAGE_SHIFT;
+	ctl->kernel_size = arg->kernel_size;
+	ctl->ring_size = arg->ring_size;
+	ctl->ring_stride = (u64)p->geo.stride << PAGE_SHIFT;
+	ctl->rings_off = (u64)p->geo.first_ring << PAGE_SHIFT;
+	ctl->arena_off = (u64)p->geo.arena << PAGE_SHIFT;
+	ctl->arena_size = arg->arena_size;
+	ctl->total_size = arg->total_size;
+	ctl->pid = pid_nr_ns(p->pid, ns_of_pid(p->pid));
+	ctl->uid = from_kuid_munged(current_user_ns(), p->cred->uid);
+	ctl->pid_ns = ns_of_pid(p->pid)->ns.inum;
+	ctl->start_time = xsp_ctl_start_time(p, p->offset);
+	ctl->ppid = pid_nr_ns(p->parent, ns_of_pid(p->pid));
+	ctl->id = p->id;
+	ctl->session = p->session;
+	ctl->state = XSPROF_STATE_LIVE;
+}
+
+/* Under p->lock, or before anybody else knows @p. */
+void xsp_ctl_enable(struct xsp_producer *p, u64 wanted, u32 paused)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+
+	WRITE_ONCE(ctl->wanted, wanted);
+	WRITE_ONCE(ctl->paused, paused);
+	WRITE_ONCE(ctl->enabled, paused ? 0 : wanted);
+	/* Whoever sees the generation sees what it is of. */
+	smp_store_release(&ctl->generation, ctl->generation + 1);
+}
+
+/* Kinds of markers are traced from now on, or no longer.  One caller at a time. */
+void xsp_ctl_trace(u32 set, u32 clear)
+{
+	WRITE_ONCE(traced, (traced & ~clear) | set);
+}
+
+/*
+ * Tells a producer which of its markers are traced now.  Reads the set under the lock: whoever
+ * comes last has seen the latest.
+ */
+void xsp_ctl_tell_traced(struct xsp_producer *p)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+	u32 types, paused;
+
+	mutex_lock(&p->lock);
+	/* Of one that has ended nobody sends anything. */
+	types = p->state == XSPROF_STATE_LIVE ? READ_ONCE(traced) : 0;
+	WRITE_ONCE(ctl->emit_types, types);
+	WRITE_ONCE(ctl->emit, types ? U32_MAX : 0);
+	paused = ctl->paused & ~XSPROF_PAUSED_RECORDER;
+	if (!types)
+		paused |= XSPROF_PAUSED_RECORDER;
+	if (p->state == XSPROF_STATE_LIVE && p->idle && paused != ctl->paused) {
+		xsp_ctl_enable(p, ctl->wanted, paused);
+		xsp_sched_settle(p);
+	}
+	mutex_unlock(&p->lock);
+}
+
+/*
+ * Another process changed the set of categories: its reader is told when, and to what.  With the
+ * last category off no end of a range is written any more.  Under p->lock.
+ */
+static void note_switch(struct xsp_producer *p)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+	u64 now = xsp_counter_ticks(ctl->clock.kind);
+
+	if (!ctl->wanted) {
+		WRITE_ONCE(ctl->quiet_ticks, now);
+		/* A reader that sees the count sees the time. */
+		smp_store_release(&ctl->quiets, ctl->quiets + 1);
+	}
+	WRITE_ONCE(ctl->switched, ctl->wanted);
+	WRITE_ONCE(ctl->switch_ticks, now);
+	/* A reader that sees the count sees both. */
+	smp_store_release(&ctl->switches, ctl->switches + 1);
+}
+
+/**
+ * xsp_ctl_control() - change what is enabled
+ * @p: producer
+ * @arg: as the caller gave it; enabled is set
+ * @may_pause: bits of pause and resume that are this caller's
+ *
+ * Return: 0; -EPERM: a bit that is not; -EINVAL: a bit that is nobody's; -ESHUTDOWN: it has
+ * ended.
+ */
+int xsp_ctl_control(struct xsp_producer *p, struct xsprof_control *arg, u32 may_pause)
+{
+	struct xsprof_ctl *ctl = p->ctl;
+	u32 bits = arg->pause | arg->resume;
+	bool was_paused;
+	u64 before;
+	int err = 0;
+
+	if (arg->flags || bits & ~(XSPROF_PAUSED_PROGRAM | XSPROF_PAUSED_RECORDER))
+		return -EINVAL;
+	if (bits & ~may_pause)
+		return -EPERM;
+	mutex_lock(&p->lock);
+	before = ctl->wanted;
+	was_paused = ctl->paused;
+	/* A reader has decided; tracing no longer does. */
+	if (bits & XSPROF_PAUSED_RECORDER)
+		p->idle = false;
+	if (p->state != XSPROF_STATE_LIVE)
+		err = -ESHUTDOWN;
+	else if (arg->set || arg->clear || bits)
+		xsp_ctl_enable(p, (ctl->wanted & ~arg->clear) | arg->set,
+			       (ctl->paused & ~arg->resume) | arg->pause);
+	/* The program itself writes down what it switches. */
+	if (!err && before != ctl->wanted && !was_paused && !ctl->paused &&
+	    !(may_pause & XSPROF_PAUSED_PROGRAM))
+		note_switch(p);
+	if (!err && arg->pause)
+		xsp_sched_settle(p);
+	arg->enabled = ctl->enabled;
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/* How long so many ticks of the producer's counter are. */
+u64 xsp_ctl_ns(const struct xsp_producer *p, u64 ticks)
+{
+	const struct xsprof_clock *c = &p->ctl->clock;
+	u32 seq, mult, shift;
+
+	do {
+		seq = READ_ONCE(c->seq);
+		smp_rmb();	/* pairs with store_clock() of sync.c */
+		mult = READ_ONCE(c->mult);
+		shift = READ_ONCE(c->shift);
+		smp_rmb();	/* both of them before the second look */
+	} while (seq & 1 || READ_ONCE(c->seq) != seq);
+	return mul_u64_u32_shr(ticks, mult, shift);
+}

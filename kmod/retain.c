@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ended producers: how long they are kept, and what must go when there is no room.  Owns the list
+ * of them, under xsp_registry_lock.  Producers tell of their ends by a pointer that is set here,
+ * and accounts ask for room by another.
+ *
+ * One account's excess costs no other: whatever it keeps makes room only for what is its own.
+ */
+#include <linux/module.h>
+#include <linux/timekeeping.h>
+
+#include "xsprof.h"
+
+static LIST_HEAD(ended);		/* those kept, oldest first */
+static u64 nr_kept;
+static u64 kept_bytes;
+static u64 nr_dropped;
+static u64 dropped_bytes;
+
+static void trim_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(trim_work, trim_worker);
+
+/* ---- the list: under xsp_registry_lock ------------------------------------------------------ */
+
+static void count(struct xsp_producer *p, s64 bytes)
+{
+	p->kept += bytes;
+	kept_bytes += bytes;
+	p->payer.account->kept += bytes;
+}
+
+/*
+ * It is not kept, and can be found no longer.  Return: the reference that the registry had is the
+ * caller's to put, without the lock; false: it was forgotten before.
+ */
+static bool forget(struct xsp_producer *p)
+{
+	if (!xsp_registry_erase(p))
+		return false;
+	if (!list_empty(&p->node)) {
+		list_del_init(&p->node);
+		nr_kept--;
+		count(p, -(s64)p->kept);
+	}
+	return true;
+}
+
+/* Its memory is wanted for something else; the caller puts the reference. */
+static void drop(struct xsp_producer *p)
+{
+	nr_dropped++;
+	dropped_bytes += p->kept;
+	forget(p);
+}
+
+static u64 bytes_of(const struct xsp_producer *p)
+{
+	return (u64)atomic_long_read(&p->payer.pages) << PAGE_SHIFT;
+}
+
+/* One that never opened a ring has nothing to say; another may have been read for good. */
+static bool worth_keeping(const struct xsp_producer *p)
+{
+	return !READ_ONCE(p->unwanted) &&
+	       !bitmap_empty((const unsigned long *)p->ctl->ready,
+			     p->geo.rings + p->geo.kernel_rings);
+}
+
+/* ---- coming and going ---------------------------------------------------------------------- */
+
+/* The oldest of @account that must go, since all that is kept together is too much; or NULL. */
+static struct xsp_producer *beyond_all(const struct xsp_account *account)
+{
+	struct xsp_producer *p;
+
+	if (kept_bytes <= READ_ONCE(xsp_retain_bytes))
+		return NULL;
+	list_for_each_entry(p, &ended, node)
+		if (p->payer.account == account)
+			return p;
+	return NULL;
+}
+
+/* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */
+static void on_end(struct xsp_producer *p)
+{
+	struct xsp_producer *old;
+	bool gone = false;
+
+	mutex_lock(&xsp_registry_lock);
+	if (!xsp_registry_has(p)) {
+		/* A reader saw the end, and dropped it, before we came here. */
+	} else if (worth_keeping(p)) {
+		list_add_tail(&p->node, &ended);
+		nr_kept++;
+		count(p, bytes_of(p));
+	} else {
+		gone = forget(p);
+	}
+	/* It may be itself that goes: then the caller still has a reference. */
+	while ((old = beyond_all(p->payer.account))) {
+		drop(old);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(old);
+		mutex_lock(&xsp_registry_lock);
+	}
+	mutex_unlock(&xsp_registry_lock);
+	if (gone)
+		xsp_producer_put(p);
+	mod_delayed_work(xsp_wq, &trim_work, 0);
+}
+
+/**
+ * xsp_retain_counted() - memory may have come to a producer after its end: count it
+ * @p: producer
+ * @err: of the call that allocated; where that is 0, the producer lived
+ *
+ * Return: @err.
+ */
+int xsp_retain_counted(struct xsp_producer *p, int err)
+{
+	if (!err)
+		return 0;
+	mutex_lock(&xsp_registry_lock);
+	if (!list_empty(&p->node))
+		count(p, bytes_of(p) - p->kept);
+	mutex_unlock(&xsp_registry_lock);
+	xsp_retain_trim();
+	return err;
+}
+
+/**
+ * xsp_retain_drop() - an ended producer need not be kept any longer
+ * @p: producer
+ *
+ * Return: 0; -EBUSY: it has not ended.
+ */
+int xsp_retain_drop(struct xsp_producer *p)
+{
+	bool live, gone;
+
+	mutex_lock(&p->lock);
+	live = p->state == XSPROF_STATE_LIVE;
+	mutex_unlock(&p->lock);
+	if (live)
+		return -EBUSY;
+	mutex_lock(&xsp_registry_lock);
+	gone = forget(p);
+	mutex_unlock(&xsp_registry_lock);
+	if (gone)
+		xsp_producer_put(p);
+	return 0;
+}
+
+/* ---- room ---------------------------------------------------------------------------------- */
+
+/* It may have ended after the caller looked at the clock: that is 0, and not an eternity. */
+static u64 age_of(const struct xsp_producer *p, u64 now)
+{
+	return now > p->ended ? now - p->ended : 0;
+}
+
+/* Beyond all limits together only where one of them was lowered: see on_end(). */
+static bool too_much(const struct xsp_producer *p, u64 now)
+{
+	u64 keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
+
+	return age_of(p, now) >= keep || kept_bytes > READ_ONCE(xsp_retain_bytes) ||
+	       p->payer.account->kept > READ_ONCE(xsp_retain_uid_bytes);
+}
+
+/* Oldest first; one account's excess does not cost another's. */
+static struct xsp_producer *next_to_drop(u64 now)
+{
+	struct xsp_producer *p;
+
+	list_for_each_entry(p, &ended, node)
+		if (too_much(p, now))
+			return p;
+	return NULL;
+}
+
+/* Drops what is beyond the limits, and comes back when the next one is too old. */
+static void trim_worker(struct work_struct *work)
+{
+	struct xsp_producer *p;
+	u64 now = ktime_get_ns(), age, keep;
+
+	for (;;) {
+		mutex_lock(&xsp_registry_lock);
+		p = next_to_drop(now);
+		if (!p)
+			break;
+		drop(p);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(p);
+		cond_resched();
+	}
+	p = list_first_entry_or_null(&ended, struct xsp_producer, node);
+	if (p) {
+		keep = (u64)READ_ONCE(xsp_retain_seconds) * NSEC_PER_SEC;
+		age = age_of(p, now);
+		/* Not all at once for a limit of years. */
+		queue_delayed_work(xsp_wq, &trim_work, 1 +
+				   nsecs_to_jiffies(min_t(u64, keep - age, 3600 * NSEC_PER_SEC)));
+	}
+	mutex_unlock(&xsp_registry_lock);
+}
+
+/* A limit was changed. */
+void xsp_retain_trim(void)
+{
+	mod_delayed_work(xsp_wq, &trim_work, 0);
+}
+
+/*
+ * Drops the account's oldest ended producer for the sake of one that lives.  Return: its memory was
+ * freed: one that somebody reads is left alone.
+ */
+static bool reclaim(struct xsp_account *account)
+{
+	struct xsp_producer *p;
+
+	mutex_lock(&xsp_registry_lock);
+	list_for_each_entry(p, &ended, node) {
+		/* References come from here, under the lock, or from one that is there. */
+		if (p->payer.account != account || kref_read(&p->ref) > 1)
+			continue;
+		drop(p);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(p);
+		return true;
+	}
+	mutex_unlock(&xsp_registry_lock);
+	return false;
+}
+
+/* ---- the module ---------------------------------------------------------------------------- */
+
+/* What is kept; the producers that live are not counted here. */
+void xsp_retain_counters(struct xsp_counters *c)
+{
+	mutex_lock(&xsp_registry_lock);
+	c->live = xsp_registry_live();
+	c->kept = nr_kept;
+	c->kept_bytes = kept_bytes;
+	c->dropped = nr_dropped;
+	c->dropped_bytes = dropped_bytes;
+	mutex_unlock(&xsp_registry_lock);
+}
+
+void xsp_retain_init(void)
+{
+	xsp_account_reclaim = reclaim;
+	xsp_producer_on_end = on_end;
+}
+
+/* The module goes: no file is open, so nobody else has a reference but queued ends. */
+void xsp_retain_exit(void)
+{
+	struct xsp_producer *p;
+	u64 last = 0;
+	bool gone;
+
+	cancel_delayed_work_sync(&trim_work);
+	/* First nobody can queue another end, then those queued are waited for; they free some. */
+	while ((p = xsp_registry_next_any(last))) {
+		last = p->id;
+		xsp_producer_forget_process(p);
+		xsp_producer_put(p);
+	}
+	flush_workqueue(xsp_wq);
+	cancel_delayed_work_sync(&trim_work);
+	while ((p = xsp_registry_next_any(0))) {
+		mutex_lock(&xsp_registry_lock);
+		gone = forget(p);
+		mutex_unlock(&xsp_registry_lock);
+		if (gone)
+			xsp_producer_put(p);
+		xsp_producer_put(p);
+	}
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The hooks in the scheduler's tracepoints, and the records that they write: a thread comes to a
+ * CPU, leaves it, is woken, moves.  Owns the table of those who asked for them.
+ *
+ * The hooks are there while any producer wants them.  They run with interrupts off, and mostly
+ * under the scheduler's locks, for every task of the machine: for one that is no producer's they
+ * cost a look into the table, for another one record and no more, whatever anybody asks for.
+ */
+#include <linux/rhashtable.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include <trace/events/sched.h>
+
+#include "sched.h"
+
+static struct rhashtable sets;		/* by key; others cannot choose where theirs stand */
+
+static DEFINE_MUTEX(hooks_lock);	/* changes of the hooks */
+static atomic_t users;			/* producers that want them; more under the lock alone */
+static bool hooked;			/* under the lock */
+
+static void unhook_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(unhook_work, unhook_worker);
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static const struct rhashtable_params params = {
+	.key_len		= sizeof(struct xsp_sched_key),
+	.key_offset		= offsetof(struct xsp_sched, key),
+	.head_offset		= offsetof(struct xsp_sched, node),
+	.automatic_shrinking	= true,
+};
+
+/* Of the task's process, or NULL.  Under RCU; takes no lock. */
+static struct xsp_sched *set_of(const struct task_struct *task)
+{
+	struct xsp_sched_key key = xsp_sched_key_of(task);
+
+	return rhashtable_lookup(&sets, &key, params);
+}
+
+/* Return: 0; -EBUSY: the process has one; -ENOMEM. */
+int xsp_sched_table_add(struct xsp_sched *s)
+{
+	int err = rhashtable_lookup_insert_fast(&sets, &s->node, params);
+
+	if (err == -EEXIST)
+		return -EBUSY;
+	/* The table's own -EBUSY and -E2BIG: it could not grow in time. */
+	return err ? -ENOMEM : 0;
+}
+
+void xsp_sched_table_remove(struct xsp_sched *s)
+{
+	rhashtable_remove_fast(&sets, &s->node, params);
+}
+
+int xsp_sched_table_init(void)
+{
+	return rhashtable_init(&sets, &params);
+}
+
+/* ---- records: with interrupts off, under RCU ------------------------------------------------ */
+
+static struct xsprof_rec_sched record(u32 tid, u32 type)
+{
+	return (struct xsprof_rec_sched){
+		.rec = {
+			.tid = tid, .type = type, .size = 1 | XSPROF_RECF_CPU << 4,
+			.cpu = raw_smp_processor_id(),
+		},
+	};
+}
+
+static struct xsp_sched_cpu *this_cpu(struct xsp_sched *s)
+{
+	return &s->cpu[raw_smp_processor_id()];
+}
+
+/* Of no thread is no record: it would be anybody's. */
+static void put(struct xsp_sched_cpu *c, struct xsprof_rec_sched *rec)
+{
+	if (rec->rec.tid)
+		xsp_kernel_ring_put(&c->ring, &rec->rec, rec->rec.size & 0x0f);
+	else
+		xsp_kernel_ring_drop(&c->ring);
+}
+
+static void put_out(struct xsp_sched *s, struct task_struct *task, struct task_struct *next,
+		    bool preempt, unsigned int state)
+{
+	struct xsp_sched_cpu *c = this_cpu(s);
+	struct xsprof_rec_sched rec = record(xsp_sched_tid(s, task), XSPROF_REC_SCHED_OUT);
+	char letter = preempt ? 'R' :
+		      task_index_to_char(__task_state_index(state, task->exit_state));
+
+	rec.rec.aux = letter << XSPROF_SCHED_STATE_SHIFT | (preempt ? XSPROF_SCHED_PREEMPTED : 0);
+	xsp_sched_who(s, next, &rec);
+	xsp_sched_note_released(s, task, rec.rec.tid);
+	/* Pairs with the acquire of xsp_sched_tid(): what was noted is seen before this. */
+	smp_store_release(&c->running, 0);
+	put(c, &rec);
+}
+
+static void put_in(struct xsp_sched *s, struct task_struct *task)
+{
+	struct xsp_sched_cpu *c = this_cpu(s);
+	struct xsprof_rec_sched rec = record(xsp_sched_tid(s, task), XSPROF_REC_SCHED_IN);
+
+	/*
+	 * No barrier: who wakes it when it has no number any more knows that it waits by a lock
+	 * that it took after this, and that the waker takes as well.
+	 */
+	WRITE_ONCE(c->running, IDENTITY(task, rec.rec.tid));
+	put(c, &rec);
+}
+
+static void put_wake(struct xsp_sched *s, struct task_struct *task, u32 flags)
+{
+	struct xsp_sched_cpu *c = this_cpu(s);
+	struct xsprof_rec_sched rec = record(xsp_sched_tid(s, task), XSPROF_REC_SCHED_WAKE);
+
+	rec.rec.aux = flags;
+	/* Whatever an interrupt comes upon has nothing to do with it. */
+	if (in_task())
+		xsp_sched_who(s, current, &rec);
+	else
+		rec.rec.aux |= XSPROF_SCHED_IRQ;
+	put(c, &rec);
+}
+
+static void put_migrate(struct xsp_sched *s, struct task_struct *task, u32 to)
+{
+	struct xsp_sched_cpu *c = this_cpu(s);
+	struct xsprof_rec_sched rec = record(xsp_sched_tid(s, task), XSPROF_REC_SCHED_MIGRATE);
+
+	rec.rec.value = (u64)to << 32 | task_cpu(task);
+	put(c, &rec);
+}
+
+/* ---- hooks --------------------------------------------------------------------------------- */
+
+static void on_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state)
+{
+	struct xsp_sched *s;
+	unsigned long flags;
+
+	rcu_read_lock();
+	local_irq_save(flags);
+	s = set_of(prev);
+	if (s)
+		put_out(s, prev, next, preempt, prev_state);
+	s = set_of(next);
+	if (s)
+		put_in(s, next);
+	local_irq_restore(flags);
+	rcu_read_unlock();
+}
+
+static void wake(struct task_struct *task, u32 kind)
+{
+	struct xsp_sched *s;
+	unsigned long flags;
+
+	rcu_read_lock();
+	local_irq_save(flags);
+	s = set_of(task);
+	if (s)
+		put_wake(s, task, kind);
+	local_irq_restore(flags);
+	rcu_read_unlock();
+}
+
+static void on_waking(void *data, struct task_struct *task)
+{
+	wake(task, 0);
+}
+
+static void on_wakeup_new(void *data, struct task_struct *task)
+{
+	wake(task, XSPROF_SCHED_NEW);
+}
+
+static void on_migrate(void *data, struct task_struct *task, int cpu)
+{
+	struct xsp_sched *s;
+	unsigned long flags;
+
+	rcu_read_lock();
+	local_irq_save(flags);
+	s = set_of(task);
+	if (s)
+		put_migrate(s, task, cpu);
+	local_irq_restore(flags);
+	rcu_read_unlock();
+}
+
+/* Most of these tracepoints are not exported: they are found by name. */
+static struct hook {
+	const char		*name;
+	void			*probe;
+	struct tracepoint	*tp;
+} hooks[] = {
+	{ "sched_switch", on_switch },
+	{ "sched_waking", on_waking },
+	{ "sched_wakeup_new", on_wakeup_new },
+	{ "sched_migrate_task", on_migrate },
+};
+
+static void find_hook(struct tracepoint *tp, void *data)
+{
+	int i;
+
+	/* What a name does not promise: with another kernel's arguments this does not compile. */
+	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_sched_waking(on_waking);
+	check_trace_callback_type_sched_wakeup_new(on_wakeup_new);
+	check_trace_callback_type_sched_migrate_task(on_migrate);
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(tp->name, hooks[i].name))
+			hooks[i].tp = tp;
+}
+
+static void remove_hooks(int nr)
+{
+	while (nr--)
+		tracepoint_probe_unregister(hooks[nr].tp, hooks[nr].probe, NULL);
+}
+
+static int put_hooks(void)
+{
+	int i, err;
+
+	for_each_kernel_tracepoint(find_hook, NULL);
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		err = hooks[i].tp ?
+		      tracepoint_probe_register(hooks[i].tp, hooks[i].probe, NULL) : -EOPNOTSUPP;
+		if (err) {
+			remove_hooks(i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* One user more.  Return: 0, or why there can be no hooks. */
+int xsp_sched_use_hooks(void)
+{
+	int err = 0;
+
+	mutex_lock(&hooks_lock);
+	if (!hooked)
+		err = put_hooks();
+	if (!err) {
+		hooked = true;
+		atomic_inc(&users);
+	}
+	mutex_unlock(&hooks_lock);
+	return err;
+}
+
+/* One less.  Patching code is dear, and the next process may come soon: not at once. */
+void xsp_sched_leave_hooks(void)
+{
+	if (atomic_dec_and_test(&users))
+		queue_delayed_work(xsp_wq, &unhook_work, HZ);
+}
+
+static void unhook_worker(struct work_struct *work)
+{
+	mutex_lock(&hooks_lock);
+	if (hooked && !atomic_read(&users)) {
+		remove_hooks(ARRAY_SIZE(hooks));
+		hooked = false;
+	}
+	mutex_unlock(&hooks_lock);
+}
+
+/* No producer is left. */
+void xsp_sched_hooks_exit(void)
+{
+	cancel_delayed_work_sync(&unhook_work);
+	unhook_worker(NULL);
+	/* No hook runs any more, and none is about to. */
+	tracepoint_synchronize_unregister();
+	rhashtable_destroy(&sets);
+}
