@@ -41,6 +41,17 @@ static struct xsp_sched *set_of(const struct task_struct *task)
 	return rhashtable_lookup(&sets, &key, params);
 }
 
+/* Has the process one? */
+bool xsp_sched_table_has(const struct xsp_sched_key *key)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = rhashtable_lookup(&sets, key, params);
+	rcu_read_unlock();
+	return has;
+}
+
 /* Return: 0; -EBUSY: the process has one; -ENOMEM. */
 int xsp_sched_table_add(struct xsp_sched *s)
 {

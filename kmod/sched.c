@@ -148,6 +148,19 @@ static int switch_on(struct xsp_producer *p, struct xsp_sched *s)
 	return 0;
 }
 
+/* Are the process' records another producer's? */
+static bool is_another(struct xsp_producer *p)
+{
+	struct xsp_sched_key key = { p->pid, p->exec_id };
+	bool another;
+
+	/* Under the lock both are seen, or none: two threads may begin at once. */
+	mutex_lock(&p->lock);
+	another = !p->sched && xsp_sched_table_has(&key);
+	mutex_unlock(&p->lock);
+	return another;
+}
+
 static int begin(struct xsp_producer *p)
 {
 	struct xsp_sched *s = NULL;
@@ -157,6 +170,9 @@ static int begin(struct xsp_producer *p)
 	if (!p->geo.kernel_rings)
 		return -EOPNOTSUPP;
 	if (!READ_ONCE(p->sched)) {
+		/* Before it takes memory, which stays. */
+		if (is_another(p))
+			return -EBUSY;
 		before = xsp_payer_begin(&p->payer);
 		s = make_sched(p);
 		xsp_payer_end(before);

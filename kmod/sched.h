@@ -84,6 +84,7 @@ struct xsp_sched_key xsp_sched_key_of(const struct task_struct *task);
 
 /* ---- sched-hooks.c ---- */
 int xsp_sched_table_init(void);
+bool xsp_sched_table_has(const struct xsp_sched_key *key);
 int xsp_sched_table_add(struct xsp_sched *s);
 void xsp_sched_table_remove(struct xsp_sched *s);
 int xsp_sched_use_hooks(void);
