@@ -32,6 +32,7 @@ static struct xsp_sched *alloc_sched(struct xsp_producer *p)
 	size_t data, bytes;
 	struct xsp_sched *s;
 	long pages;
+	int err;
 
 	data = array3_size(nr, p->geo.kernel_pages, sizeof(*s->data));
 	bytes = size_add(struct_size(s, cpu, nr),
@@ -39,8 +40,9 @@ static struct xsp_sched *alloc_sched(struct xsp_producer *p)
 	if (bytes == SIZE_MAX)
 		return ERR_PTR(-ENOMEM);
 	pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
-	if (xsp_payer_charge(&p->payer, pages))
-		return ERR_PTR(-ENOMEM);
+	err = xsp_payer_charge(&p->payer, pages);
+	if (err)
+		return ERR_PTR(err);
 	s = kvzalloc(struct_size(s, cpu, nr), XSP_GFP);
 	if (s) {
 		s->data = kvzalloc(data, XSP_GFP);
