@@ -81,10 +81,25 @@ static struct xsp_producer *beyond_all(const struct xsp_account *account)
 	return NULL;
 }
 
+/*
+ * More is kept of @account: as much of it goes as is too much.  It may be the one that more is kept
+ * of: the caller has a reference.  Gives the lock back meanwhile.
+ */
+static void shed(const struct xsp_account *account)
+{
+	struct xsp_producer *p;
+
+	while ((p = beyond_all(account))) {
+		drop(p);
+		mutex_unlock(&xsp_registry_lock);
+		xsp_producer_put(p);
+		mutex_lock(&xsp_registry_lock);
+	}
+}
+
 /* The process of @p has ended, or has let go of it: keep it for whoever asks, within limits. */
 static void on_end(struct xsp_producer *p)
 {
-	struct xsp_producer *old;
 	bool gone = false;
 
 	mutex_lock(&xsp_registry_lock);
@@ -97,13 +112,7 @@ static void on_end(struct xsp_producer *p)
 	} else {
 		gone = forget(p);
 	}
-	/* It may be itself that goes: then the caller still has a reference. */
-	while ((old = beyond_all(p->payer.account))) {
-		drop(old);
-		mutex_unlock(&xsp_registry_lock);
-		xsp_producer_put(old);
-		mutex_lock(&xsp_registry_lock);
-	}
+	shed(p->payer.account);
 	mutex_unlock(&xsp_registry_lock);
 	if (gone)
 		xsp_producer_put(p);
@@ -111,19 +120,19 @@ static void on_end(struct xsp_producer *p)
 }
 
 /**
- * xsp_retain_counted() - memory may have come to a producer after its end: count it
+ * xsp_retain_counted() - memory may have come or gone after a producer's end: count it
  * @p: producer
- * @err: of the call that allocated; where that is 0, the producer lived
+ * @err: of the call that allocated; also where that is 0, the producer may have ended since
  *
  * Return: @err.
  */
 int xsp_retain_counted(struct xsp_producer *p, int err)
 {
-	if (!err)
-		return 0;
 	mutex_lock(&xsp_registry_lock);
-	if (!list_empty(&p->node))
+	if (!list_empty(&p->node)) {
 		count(p, bytes_of(p) - p->kept);
+		shed(p->payer.account);
+	}
 	mutex_unlock(&xsp_registry_lock);
 	xsp_retain_trim();
 	return err;
