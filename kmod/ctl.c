@@ -95,7 +95,7 @@ void xsp_ctl_tell_traced(struct xsp_producer *p)
 static void note_switch(struct xsp_producer *p)
 {
 	struct xsprof_ctl *ctl = p->ctl;
-	u64 now = xsp_counter_ticks(ctl->clock.kind);
+	u64 now = xsp_producer_ticks(p);
 
 	if (!ctl->wanted) {
 		WRITE_ONCE(ctl->quiet_ticks, now);

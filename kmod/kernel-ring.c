@@ -46,6 +46,7 @@ int xsp_kernel_ring_init(struct xsp_kernel_ring *ring, struct xsp_producer *p, u
 	ring->slots = p->geo.kernel_pages << (PAGE_SHIFT - XSPROF_SLOT_SHIFT);
 	ring->overwrite = p->mode == XSPROF_MODE_OVERWRITE;
 	ring->clock = p->clock;
+	ring->offset = xsp_producer_ticks_offset(p);
 	ring->ctl = p->ctl;
 	WRITE_ONCE(ring->writer->grown, U64_MAX);
 	return 0;
@@ -83,7 +84,7 @@ static bool has_room(const struct xsp_kernel_ring *ring, u32 slots)
 /* The clock of markers; never back in one ring, which the fast one does not promise. */
 static u64 ticks(struct xsp_kernel_ring *ring)
 {
-	u64 now = xsp_counter_ticks_fast(ring->clock);
+	u64 now = xsp_counter_ticks_fast(ring->clock) + ring->offset;
 
 	if (now > ring->last)
 		ring->last = now;

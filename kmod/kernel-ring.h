@@ -17,6 +17,7 @@
  * @open: it may be written to; only then is there anything behind the pointers
  * @overwrite: its producer's mode
  * @clock: its producer's clock
+ * @offset: of that, as the producer reads it
  * @head: slots published: this counts, the page's word is a copy
  * @drops: records dropped, as @head
  * @told: @drops in the latest LOST record
@@ -32,6 +33,7 @@ struct xsp_kernel_ring {
 	bool				open;
 	bool				overwrite;
 	u32				clock;
+	s64				offset;
 	u64				head;
 	u64				drops;
 	u64				told;

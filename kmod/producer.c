@@ -145,7 +145,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	p->state = state;
 	p->status = status;
 	p->ended = ktime_get_ns();
-	WRITE_ONCE(ctl->exit_ticks, xsp_counter_ticks(p->clock));
+	WRITE_ONCE(ctl->exit_ticks, xsp_producer_ticks(p));
 	/*
 	 * enabled stays: children that it left behind look at this page until their first
 	 * marker makes them producers of their own.  A reader that sees the state sees all of

@@ -175,6 +175,7 @@ static void update(struct xsp_producer *p, const void *data)
 		now = *(const struct xsprof_clock *)data;
 	else
 		convert_raw(&now);
+	now.base_ticks += xsp_producer_ticks_offset(p);
 	now.base_ns += p->offset.mono;
 	store_clock(&p->ctl->clock, &now);
 }
@@ -190,6 +191,16 @@ static void tick(struct work_struct *work)
 		queue_delayed_work(xsp_wq, &tick_work, HZ);
 }
 
+/* To the clocks of a time namespace; the counter too, where it is one of them. */
+static void shift_sync(struct xsprof_sync *s, struct xsp_offset offset)
+{
+	s->mono += offset.mono;
+	s->mono_raw += offset.mono;
+	s->boot += offset.boot;
+	if (s->kind == XSPROF_CLOCK_MONO_RAW)
+		s->ticks += offset.mono;
+}
+
 /* A producer attaches: its own first sync point, and the clock ticks from now on. */
 void xsp_sync_start(struct xsp_producer *p)
 {
@@ -199,8 +210,7 @@ void xsp_sync_start(struct xsp_producer *p)
 	take_sync(false, &now);
 	read_sync(attach, p->clock);
 	p->attached = attach->mono;
-	attach->mono += p->offset.mono;
-	attach->boot += p->offset.boot;
+	shift_sync(attach, p->offset);
 	p->ctl->clock.kind = p->clock;
 	update(p, &now);
 	queue_delayed_work(xsp_wq, &tick_work, HZ);
@@ -213,9 +223,8 @@ static unsigned int shift_syncs(struct xsprof_sync *s, unsigned int nr)
 	unsigned int i, to = 0;
 
 	for (i = 0; i < nr; i++) {
-		s[i].mono += offset.mono;
-		s[i].boot += offset.boot;
-		if ((s64)s[i].mono > 0 && (s64)s[i].boot > 0)
+		shift_sync(&s[i], offset);
+		if ((s64)s[i].mono > 0 && (s64)s[i].mono_raw > 0 && (s64)s[i].boot > 0)
 			s[to++] = s[i];
 	}
 	return to;

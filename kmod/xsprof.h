@@ -131,7 +131,7 @@ struct xsp_geometry {
 
 /**
  * struct xsp_offset - what a time namespace adds to the machine's clocks
- * @mono: to CLOCK_MONOTONIC, ns
+ * @mono: to CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns
  * @boot: to CLOCK_BOOTTIME, ns
  */
 struct xsp_offset {
@@ -364,6 +364,17 @@ static inline struct xsp_producer *xsp_producer_get(struct xsp_producer *p)
 static inline bool xsp_producer_is_mine(const struct xsp_producer *p)
 {
 	return task_tgid(current) == p->pid && current->self_exec_id == p->exec_id;
+}
+
+/* The counter as the producer itself reads it: where that is a clock, its namespace adds to it. */
+static inline s64 xsp_producer_ticks_offset(const struct xsp_producer *p)
+{
+	return p->clock == XSPROF_CLOCK_MONO_RAW ? p->offset.mono : 0;
+}
+
+static inline u64 xsp_producer_ticks(const struct xsp_producer *p)
+{
+	return xsp_counter_ticks(p->clock) + xsp_producer_ticks_offset(p);
 }
 
 /*

@@ -260,9 +260,9 @@ struct xsprof_events {
  * @generation: out: raised when clocks jumped (suspend, a counter found unstable)
  *
  * One is taken every second while a producer is alive, and before and after a suspend; older ones
- * are thinned out evenly, so that they reach back to the first. CLOCK_MONOTONIC and CLOCK_BOOTTIME
- * are those of the caller's time namespace; a point from before they were 0 is left out. Works on
- * any descriptor of the device.
+ * are thinned out evenly, so that they reach back to the first. CLOCK_MONOTONIC, the same raw and
+ * CLOCK_BOOTTIME are those of the caller's time namespace; a point from before they were 0 is left
+ * out. Works on any descriptor of the device.
  */
 struct xsprof_syncs {
 	__u32	size;
