@@ -4,55 +4,15 @@
  * or all; what may not be seen is not there.  Memory is charged to the free allowance, to
  * RLIMIT_MEMLOCK and to the memory cgroup, and all of it comes back.
  */
-#include <linux/capability.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "ring.h"
+#include "user.h"
 
 #define USER	1000
 #define OTHER	1001
-
-static long long counter(const char *name)
-{
-	char path[128], text[64];
-
-	snprintf(path, sizeof(path), "/sys/class/misc/xsprof/%s", name);
-	return env_file_get(path, text, sizeof(text)) ? -1 : strtoll(text, NULL, 0);
-}
-
-/* Become @uid with the capabilities in @caps and no others.  Return: 0 or -errno. */
-static int become(uid_t uid, uint64_t caps)
-{
-	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = (uint32_t)caps, .permitted = (uint32_t)caps },
-		{ .effective = caps >> 32, .permitted = caps >> 32 },
-	};
-
-	if (prctl(PR_SET_KEEPCAPS, 1) || setgid(uid) || setuid(uid) ||
-	    syscall(SYS_capset, &h, data))
-		return -errno;
-	/* As after an exec: the change of user forbids others of that user to look. */
-	return prctl(PR_SET_DUMPABLE, 1) ? -errno : 0;
-}
-
-/* Run @call in a child that is @uid with @caps.  Return: what it returns, 0 to 100. */
-static int as(uid_t uid, uint64_t caps, int (*call)(void *), void *arg)
-{
-	int status;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = fork();
-	if (!pid)
-		_exit(become(uid, caps) ? 101 : call(arg));
-	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 102;
-}
 
 FIXTURE(perm)
 {
@@ -70,10 +30,10 @@ FIXTURE(perm)
  */
 static void drop_all(const FIXTURE_DATA(perm) *self)
 {
-	while (counter("live") > self->live)
+	while (user_counter("live") > self->live)
 		sched_yield();
 	dev_drop_ended(self->fd);
-	while (counter("bytes") > self->bytes)
+	while (user_counter("bytes") > self->bytes)
 		sched_yield();
 }
 
@@ -81,7 +41,7 @@ static void hold(int out)
 {
 	struct dev d;
 
-	if (become(OTHER, 0) || dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1) ||
+	if (user_become(OTHER, 0) || dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1) ||
 	    dev_ring_open(&d, d.nr) || write(out, &d.id, 8) != 8)
 		_exit(1);
 	for (;;)
@@ -106,9 +66,9 @@ FIXTURE_SETUP(perm)
 	close(p[0]);
 	self->id[0] = self->root.id;
 	/* What another program left ends first. */
-	while (counter("live") > 2)
+	while (user_counter("live") > 2)
 		sched_yield();
-	self->live = counter("live");
+	self->live = user_counter("live");
 	for (unsigned int i = 0; i < 2; i++) {
 		struct xsprof_info info;
 
@@ -172,16 +132,16 @@ TEST_F(perm, capabilities)
 {
 	struct seen s = { .id = { self->id[0], self->id[1] } };
 
-	EXPECT_EQ(4, as(USER, 0, what_is_seen, &s));
-	EXPECT_EQ(6, as(OTHER, 0, what_is_seen, &s));
+	EXPECT_EQ(4, user_as(USER, 0, what_is_seen, &s));
+	EXPECT_EQ(6, user_as(OTHER, 0, what_is_seen, &s));
 	/* Root without any: its own, and not what root has that may do all. */
-	EXPECT_EQ(4, as(0, 0, what_is_seen, &s));
+	EXPECT_EQ(4, user_as(0, 0, what_is_seen, &s));
 	for (unsigned int cap = 0; cap < 64; cap++) {
 		bool all = cap == CAP_PERFMON || cap == CAP_SYS_ADMIN;
 
 		if (prctl(PR_CAPBSET_READ, cap) != 1)
 			continue;
-		EXPECT_EQ(all ? 7 : 4, as(USER, 1ull << cap, what_is_seen, &s)) {
+		EXPECT_EQ(all ? 7 : 4, user_as(USER, 1ull << cap, what_is_seen, &s)) {
 			TH_LOG("capability %u", cap);
 		}
 	}
@@ -231,20 +191,20 @@ TEST_F(perm, write_capabilities)
 {
 	struct seen s = { .id = { self->id[0], self->id[1] } };
 
-	EXPECT_EQ(4, as(USER, 0, what_is_written, &s));
-	EXPECT_EQ(6, as(OTHER, 0, what_is_written, &s));
-	EXPECT_EQ(4, as(0, 0, what_is_written, &s));
+	EXPECT_EQ(4, user_as(USER, 0, what_is_written, &s));
+	EXPECT_EQ(6, user_as(OTHER, 0, what_is_written, &s));
+	EXPECT_EQ(4, user_as(0, 0, what_is_written, &s));
 	for (unsigned int cap = 0; cap < 64; cap++) {
 		int all = cap == CAP_SYS_ADMIN ? 7 : 4;
 
 		if (prctl(PR_CAPBSET_READ, cap) != 1)
 			continue;
-		EXPECT_EQ(all, as(USER, 1ull << cap, what_is_written, &s)) {
+		EXPECT_EQ(all, user_as(USER, 1ull << cap, what_is_written, &s)) {
 			TH_LOG("capability %u", cap);
 		}
 	}
 	/* Refused, and not hidden: it is there for whoever may read it. */
-	EXPECT_EQ(EPERM, as(USER, 1ull << CAP_PERFMON, open_consuming, &self->id[1]));
+	EXPECT_EQ(EPERM, user_as(USER, 1ull << CAP_PERFMON, open_consuming, &self->id[1]));
 }
 
 /* A program that was set-user-id is not its caller's to read. */
@@ -280,8 +240,8 @@ TEST_F(perm, set_user_id)
 	close(p[1]);
 	ASSERT_EQ(8, read(p[0], &id, 8));
 	close(p[0]);
-	EXPECT_EQ(0, as(USER, 0, half_own, &id));
-	EXPECT_EQ(0, as(OTHER, 0, half_own, &id));
+	EXPECT_EQ(0, user_as(USER, 0, half_own, &id));
+	EXPECT_EQ(0, user_as(OTHER, 0, half_own, &id));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -324,7 +284,7 @@ static int pay(void *arg)
 
 static int paid(const FIXTURE_DATA(perm) *self, uint64_t caps, struct payment *p)
 {
-	int ret = as(USER, caps, pay, p);
+	int ret = user_as(USER, caps, pay, p);
 
 	drop_all(self);
 	return ret;
@@ -359,7 +319,7 @@ TEST_F(perm, locked_memory)
 TEST_F(perm, module_limit)
 {
 	struct payment p = { .ring_size = 1 << 20, .locked = 0, .want = -ENOMEM };
-	long long was = env_parameter("max_bytes"), now = counter("bytes");
+	long long was = env_parameter("max_bytes"), now = user_counter("bytes");
 
 	ASSERT_GT(was, 0);
 	ASSERT_GE(now, 0);
@@ -387,10 +347,10 @@ TEST_F(perm, producers_of_a_user)
 	unsigned int most = 10;
 
 	ASSERT_EQ(0, env_parameter_set("uid_max_producers", most));
-	EXPECT_EQ(0, as(USER, 0, attach_many, &most));
+	EXPECT_EQ(0, user_as(USER, 0, attach_many, &most));
 	/* Another user's are another's. */
 	most = 9;
-	EXPECT_EQ(0, as(OTHER, 0, attach_many, &most));
+	EXPECT_EQ(0, user_as(OTHER, 0, attach_many, &most));
 	ASSERT_EQ(0, env_parameter_set("uid_max_producers", was));
 }
 
@@ -402,26 +362,26 @@ TEST_F(perm, comes_back)
 	struct dev d, r;
 
 	drop_all(self);
-	before = counter("bytes");
+	before = user_counter("bytes");
 	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_OVERWRITE, 256 << 10, 3));
 	for (uint32_t k = d.nr; k < d.nr + d.nl; k++)
 		ASSERT_EQ(0, dev_ring_open(&d, k));
 	ASSERT_EQ(0, dev_info(self->fd, d.id, &info));
 	EXPECT_EQ(2 * d.page + 3 * d.stride, info.bytes);
-	EXPECT_EQ(before + (long long)info.bytes, counter("bytes"));
+	EXPECT_EQ(before + (long long)info.bytes, user_counter("bytes"));
 	/* An idle one costs its control page and a page of the arena. */
 	ASSERT_EQ(0, dev_read_id(&r, self->fd, d.id, 0));
 	dev_close(&d);
-	EXPECT_EQ(before + (long long)info.bytes, counter("bytes"));
+	EXPECT_EQ(before + (long long)info.bytes, user_counter("bytes"));
 	EXPECT_EQ(0, dev_call(r.fd, XSPROF_IOC_DROP, NULL));
 	/* As long as somebody has it mapped or open. */
-	EXPECT_EQ(before + (long long)info.bytes, counter("bytes"));
+	EXPECT_EQ(before + (long long)info.bytes, user_counter("bytes"));
 	close(r.fd);
 	r.fd = -1;
-	EXPECT_EQ(before + (long long)info.bytes, counter("bytes"));
+	EXPECT_EQ(before + (long long)info.bytes, user_counter("bytes"));
 	dev_close(&r);
 	/* The last reference may be put a moment after close(). */
-	while ((now = counter("bytes")) > before)
+	while ((now = user_counter("bytes")) > before)
 		sched_yield();
 	EXPECT_EQ(before, now);
 }
@@ -472,7 +432,7 @@ TEST_F(perm, memory_cgroup)
 	ASSERT_NE(MAP_FAILED, turn);
 	*turn = 0;
 	drop_all(self);
-	before = counter("bytes");
+	before = user_counter("bytes");
 	fflush(stdout);
 	pid = fork();
 	ASSERT_GE(pid, 0);
@@ -484,8 +444,8 @@ TEST_F(perm, memory_cgroup)
 	__atomic_store_n(turn, 2, __ATOMIC_RELEASE);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	EXPECT_GT(counter("bytes"), before + (3 << 20));
-	EXPECT_LT(counter("bytes"), before + (8 << 20));
+	EXPECT_GT(user_counter("bytes"), before + (3 << 20));
+	EXPECT_LT(user_counter("bytes"), before + (8 << 20));
 	drop_all(self);
 	rmdir(CGROUP);
 }
