@@ -9,19 +9,9 @@
 #include <sys/timex.h>
 #include <sys/utsname.h>
 
-#include "ring.h"
+#include "clock.h"
 
 #define THREADS	4
-/* The rate of a conversion is at most so far off: twice what adjtimex() can slew, and more. */
-#define PPM	2000
-
-static uint64_t now(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /* ---- brackets ------------------------------------------------------------------------------ */
 
@@ -164,75 +154,6 @@ TEST(kind)
 
 /* ---- conversion ---------------------------------------------------------------------------- */
 
-static struct xsprof_clock read_clock(const struct dev *d)
-{
-	volatile struct xsprof_clock *c = &d->ctl->clock;
-	struct xsprof_clock copy;
-	uint32_t seq;
-
-	do {
-		seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
-		copy.kind = c->kind;
-		copy.mult = c->mult;
-		copy.shift = c->shift;
-		copy.base_ticks = c->base_ticks;
-		copy.base_ns = c->base_ns;
-		copy.freq = c->freq;
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (seq & 1 || seq != c->seq);
-	return copy;
-}
-
-static uint64_t to_ns(const struct xsprof_clock *c, uint64_t ticks)
-{
-	__int128 delta = (__int128)(int64_t)(ticks - c->base_ticks) * c->mult;
-
-	return c->base_ns + (int64_t)(delta >> c->shift);
-}
-
-/* Is @ticks, taken between @before and @after of CLOCK_MONOTONIC, converted to lie there? */
-static bool agrees(const struct xsprof_clock *c, uint64_t before, uint64_t ticks, uint64_t after,
-		   uint64_t window_ns)
-{
-	uint64_t ns = to_ns(c, ticks), age = ns > c->base_ns ? ns - c->base_ns : c->base_ns - ns;
-	uint64_t slack = window_ns + age / 1000000 * PPM + 1000;
-
-	return ns + slack >= before && ns <= after + slack;
-}
-
-static void conversions(struct __test_metadata *_metadata, struct dev *d, uint64_t times)
-{
-	uint64_t off = 0, window = d->ctl->attach.window;
-
-	/* In ns; a tick may be longer than one. */
-	if (d->ctl->clock.freq)
-		window = window * 1000000000ull / d->ctl->clock.freq + 1;
-	for (uint64_t i = 0; i < times; i++) {
-		struct xsprof_clock c = read_clock(d);
-		uint64_t before, ticks, after;
-
-		before = now(CLOCK_MONOTONIC);
-		ticks = ring_ticks(d->clock);
-		after = now(CLOCK_MONOTONIC);
-		if (!agrees(&c, before, ticks, after, window)) {
-			if (!off++)
-				TH_LOG("%lld ns off, %lld ns after the base, window %llu ns",
-				       (long long)(to_ns(&c, ticks) - before),
-				       (long long)(before - c.base_ns), (unsigned long long)window);
-		}
-	}
-	EXPECT_EQ(0, off);
-}
-
-/* Wait for a later base: it ends by the tick of a second. */
-static void next_base(const struct dev *d)
-{
-	uint64_t base = read_clock(d).base_ticks;
-
-	while (read_clock(d).base_ticks == base)
-		env_nap(1000);
-}
-
 static void attach_sync_right(struct __test_metadata *_metadata, uint32_t flags)
 {
 	struct xsprof_attach a = dev_attach_defaults();
@@ -244,16 +165,16 @@ static void attach_sync_right(struct __test_metadata *_metadata, uint32_t flags)
 	dev_close(&d);
 	/* Once more, between two readings of each clock, now that its kind is known. */
 	t0[0] = ring_ticks(d.clock);
-	t0[1] = now(CLOCK_MONOTONIC);
-	t0[2] = now(CLOCK_MONOTONIC_RAW);
-	t0[3] = now(CLOCK_BOOTTIME);
-	t0[4] = now(CLOCK_REALTIME);
+	t0[1] = clock_now(CLOCK_MONOTONIC);
+	t0[2] = clock_now(CLOCK_MONOTONIC_RAW);
+	t0[3] = clock_now(CLOCK_BOOTTIME);
+	t0[4] = clock_now(CLOCK_REALTIME);
 	ASSERT_EQ(0, dev_attach_as(&d, &a));
 	t0[0] = d.clock == XSPROF_CLOCK_MONO_RAW ? t0[2] : t0[0];
-	t1[1] = now(CLOCK_MONOTONIC);
-	t1[2] = now(CLOCK_MONOTONIC_RAW);
-	t1[3] = now(CLOCK_BOOTTIME);
-	t1[4] = now(CLOCK_REALTIME);
+	t1[1] = clock_now(CLOCK_MONOTONIC);
+	t1[2] = clock_now(CLOCK_MONOTONIC_RAW);
+	t1[3] = clock_now(CLOCK_BOOTTIME);
+	t1[4] = clock_now(CLOCK_REALTIME);
 	t1[0] = ring_ticks(d.clock);
 	EXPECT_LE(t0[1], d.ctl->attach.mono);
 	EXPECT_GE(t1[1], d.ctl->attach.mono);
@@ -264,7 +185,7 @@ static void attach_sync_right(struct __test_metadata *_metadata, uint32_t flags)
 	EXPECT_LE(t0[4], d.ctl->attach.real);
 	EXPECT_GE(t1[4], d.ctl->attach.real);
 	EXPECT_GE(t1[0], d.ctl->attach.ticks);
-	conversions(_metadata, &d, 1000);
+	EXPECT_EQ(0, clock_wrong(&d, 1000));
 	dev_close(&d);
 }
 
@@ -272,15 +193,6 @@ TEST(sync_at_attach)
 {
 	attach_sync_right(_metadata, 0);
 	attach_sync_right(_metadata, XSPROF_ATTACH_MONO);
-}
-
-static int get_syncs(int fd, struct xsprof_sync *to, uint32_t max, uint32_t *generation)
-{
-	struct xsprof_syncs s = { .size = sizeof(s), .syncs = (uintptr_t)to, .count = max };
-	int err = dev_call(fd, XSPROF_IOC_SYNCS, &s);
-
-	*generation = s.generation;
-	return err < 0 ? err : (int)s.count;
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -297,7 +209,7 @@ static void syncs_agree(struct __test_metadata *_metadata, const struct xsprof_s
 		uint64_t mono = s[i].mono - s[i - 1].mono;
 		uint64_t ticks = s[i].ticks - s[i - 1].ticks, ns;
 		uint64_t slack = (s[i].window + (uint64_t)s[i - 1].window) * 1e9 / freq +
-				 raw / 1000000 * PPM + 1000;
+				 raw / 1000000 * CLOCK_PPM + 1000;
 
 		EXPECT_LT(s[i - 1].mono, s[i].mono);
 		EXPECT_LT(s[i - 1].ticks, s[i].ticks);
@@ -337,28 +249,28 @@ TEST(jumps_and_slewing)
 	int n, from;
 
 	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1));
-	n = get_syncs(d.fd, s, 512, &generation);
+	n = clock_syncs(d.fd, s, 512, &generation);
 	ASSERT_LE(1, n);
 	from = n - 1;
 	for (int i = 0; i < (env_full() ? 8 : 3); i++) {
 		slew(i & 1 ? 500 : -500);
 		step_real(i & 1 ? -7200 : 3600);
-		next_base(&d);
-		conversions(_metadata, &d, 2000);
+		clock_next_base(&d);
+		EXPECT_EQ(0, clock_wrong(&d, 2000));
 	}
 	slew(0);
 	step_real(0);
-	n = get_syncs(d.fd, s, 512, &generation);
+	n = clock_syncs(d.fd, s, 512, &generation);
 	/* A point that is too near to the one before is replaced by the next. */
 	for (int i = 0; i < 64 && n < from + 2; i++) {
-		next_base(&d);
-		n = get_syncs(d.fd, s, 512, &generation);
+		clock_next_base(&d);
+		n = clock_syncs(d.fd, s, 512, &generation);
 	}
 	ASSERT_LT(from + 1, n);
 	freq = d.clock == s[from].kind ? d.ctl->clock.freq : 1000000000;
 	syncs_agree(_metadata, s + from, n - from, freq);
 	/* The newest of them are given where there is no room for all. */
-	EXPECT_EQ(1, get_syncs(d.fd, &s[0], 1, &generation));
+	EXPECT_EQ(1, clock_syncs(d.fd, &s[0], 1, &generation));
 	EXPECT_LE(s[n - 1].mono, s[0].mono);
 	TH_LOG("%d sync points, generation %u", n - from, generation);
 	dev_close(&d);
@@ -398,12 +310,12 @@ TEST(suspend_shows)
 	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1));
 	ASSERT_EQ(0, dev_ring_open(&d, d.nr));
 	ASSERT_TRUE(ring_put(&d, d.nr, 0, 0, 1));
-	n = get_syncs(d.fd, s, 512, &before);
+	n = clock_syncs(d.fd, s, 512, &before);
 	ASSERT_LE(1, n);
 	err = suspend();
 	if (err)
 		SKIP(dev_close(&d); return, "cannot suspend: %s", strerror(-err));
-	m = get_syncs(d.fd, s, 512, &after);
+	m = clock_syncs(d.fd, s, 512, &after);
 	/* One before and one after; the first may take the place of one that was too near. */
 	EXPECT_LE(n + 1, m);
 	EXPECT_NE(before, after);
@@ -419,8 +331,8 @@ TEST(suspend_shows)
 	       after);
 	/* It goes on: records, rings, conversion. */
 	EXPECT_TRUE(ring_put(&d, d.nr, 0, 1, 1));
-	next_base(&d);
-	conversions(_metadata, &d, 1000);
+	clock_next_base(&d);
+	EXPECT_EQ(0, clock_wrong(&d, 1000));
 	dev_close(&d);
 }
 
