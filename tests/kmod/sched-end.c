@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * When the scheduler's events of a process begin and end: switched off, paused, forked, executed,
- * killed, with its memory, with the module.  Whoever sees an end has seen the last event.
+ * killed, with its memory, with the module.  Whoever sees an end has seen the last event.  Only one
+ * producer of a process can have them at a time.
  */
 #include <poll.h>
 #include <signal.h>
@@ -165,6 +166,133 @@ TEST(killed)
 TEST(executes)
 {
 	until_end(_metadata, true);
+}
+
+/* ---- one producer of a process --------------------------------------------------------------- */
+
+static int attach(struct sched *s)
+{
+	struct xsprof_attach a = dev_attach_defaults();
+	int err;
+
+	a.ring_size = 16 << 10;
+	a.kernel_size = 64 << 10;
+	err = dev_attach_as(&s->d, &a);
+	if (!err)
+		sched_view(s);
+	return err;
+}
+
+/* A forked child can have its own.  Return: 0, or which check failed. */
+static int have_own(void)
+{
+	static struct sched s;
+
+	if (attach(&s) || sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL))
+		return 1;
+	naps();
+	return heads(&s) < 20;
+}
+
+/*
+ * The program that one_of_a_program executes: IMAGE OUT.  Requests scheduling records and writes
+ * the result and the number of slots to descriptor OUT.
+ */
+#define IMAGE	"recorded"
+
+__attribute__((constructor)) static void recorded(int argc, char **argv)
+{
+	static struct sched s;
+	int said[2];
+
+	if (argc != 2 || strcmp(argv[0], IMAGE))
+		return;
+	said[0] = attach(&s) ?: sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL);
+	naps();
+	said[1] = said[0] ? 0 : (int)heads(&s);
+	if (write(atoi(argv[1]), said, sizeof(said)) != sizeof(said))
+		_exit(1);
+	_exit(0);
+}
+
+/* The second is refused and gets no memory; the first goes on. */
+TEST(one_of_a_process)
+{
+	struct sched first, second, r;
+	struct xsprof_info info;
+	uint64_t before, bytes;
+	int fd = dev_open(), status;
+	uint32_t was;
+	pid_t pid;
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, attach(&first));
+	ASSERT_EQ(0, attach(&second));
+	ASSERT_EQ(0, sched_switch_to(first.d.fd, XSPROF_SCHED_ON, NULL));
+	ASSERT_EQ(0, dev_info(fd, second.d.id, &info));
+	bytes = info.bytes;
+	EXPECT_EQ(-EBUSY, sched_switch_to(second.d.fd, XSPROF_SCHED_ON, NULL));
+	ASSERT_EQ(0, sched_read(&r, fd, second.d.id, 0));
+	EXPECT_EQ(-EBUSY, sched_switch_to(r.d.fd, XSPROF_SCHED_ON, NULL));
+	naps();
+	EXPECT_EQ(0, heads(&second));
+	for (uint32_t k = 0; k < second.cpus; k++)
+		EXPECT_FALSE(dev_ready(&second.d, second.d.nr + second.d.nl + k));
+	/* Refused calls allocate nothing. */
+	ASSERT_EQ(0, dev_info(fd, second.d.id, &info));
+	EXPECT_EQ(bytes, info.bytes);
+	pid = fork();
+	if (!pid)
+		_exit(have_own());
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	/* Switched off, the first still has the rings. */
+	EXPECT_EQ(0, sched_switch_to(first.d.fd, 0, &was));
+	EXPECT_EQ(XSPROF_SCHED_ON, was);
+	EXPECT_EQ(-EBUSY, sched_switch_to(second.d.fd, XSPROF_SCHED_ON, NULL));
+	ASSERT_EQ(0, sched_switch_to(first.d.fd, XSPROF_SCHED_ON, NULL));
+	before = heads(&first);
+	naps();
+	EXPECT_LE(before + 20, heads(&first));
+	/* After the end of the first. */
+	dev_close(&first.d);
+	EXPECT_EQ(0, sched_switch_to(second.d.fd, XSPROF_SCHED_ON, NULL));
+	naps();
+	EXPECT_LE(20, heads(&second));
+	dev_close(&r.d);
+	dev_close(&second.d);
+	close(fd);
+}
+
+/* The executed program can have them while its predecessor is not closed. */
+TEST(one_of_a_program)
+{
+	int p[2], said[2], status;
+	char out[16];
+	pid_t pid;
+
+	ASSERT_EQ(0, pipe(p));
+	snprintf(out, sizeof(out), "%d", p[1]);
+	pid = fork();
+	if (!pid) {
+		static struct sched s;
+
+		close(p[0]);
+		if (attach(&s) || sched_switch_to(s.d.fd, XSPROF_SCHED_ON, NULL))
+			_exit(1);
+		/* Inherited: the producer stays open. */
+		if (dup(s.d.fd) < 0)
+			_exit(2);
+		execl("/proc/self/exe", IMAGE, out, NULL);
+		_exit(3);
+	}
+	close(p[1]);
+	ASSERT_EQ(sizeof(said), read(p[0], said, sizeof(said)));
+	EXPECT_EQ(0, said[0]);
+	EXPECT_LE(20, said[1]);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	close(p[0]);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */

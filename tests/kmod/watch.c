@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel polls ring heads for readers that watch.  The rate is limited per account for readers
+ * without CAP_SYS_ADMIN, and still every reader is woken for heads that moved without a kick.
+ */
+#include <pthread.h>
+
+#include "ring.h"
+#include "user.h"
+
+#define USER		1000
+#define PRODUCERS	120		/* at most */
+#define LOCK_RINGS	64
+#define PERIOD_NS	1000000		/* the shortest allowed */
+#define POLL_NS		10000		/* average interval of polls of one account, per ring */
+#define TICK_NS		10000000	/* the kernel's timers are rounded down by up to so much */
+#define LONG_NS		1000000000ull
+
+struct watched {
+	unsigned int	n;		/* producers, and readers */
+	struct dev	d[PRODUCERS];
+	struct dev	r[PRODUCERS];
+	uint64_t	rings;		/* of all */
+	bool		stop;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t kicks(const struct dev *r)
+{
+	struct xsprof_events e = { .size = sizeof(e) };
+
+	return dev_call(r->fd, XSPROF_IOC_EVENTS, &e) ? 0 : e.kicks;
+}
+
+/* Move all heads all the time, without kicks: each poll finds a change. */
+static void *write_always(void *arg)
+{
+	struct watched *w = arg;
+
+	for (uint64_t i = 0; !__atomic_load_n(&w->stop, __ATOMIC_RELAXED); i++) {
+		for (unsigned int k = 0; k < w->n; k++)
+			ring_put(&w->d[k], w->d[k].nr, 0, i, 1);
+		env_nap(200);
+	}
+	return NULL;
+}
+
+static int watch(const struct dev *r)
+{
+	struct xsprof_watch w = { .size = sizeof(w), .period = PERIOD_NS };
+
+	return dev_call(r->fd, XSPROF_IOC_WATCH, &w);
+}
+
+static int begin(struct watched *w)
+{
+	int fd = dev_open(), err = fd < 0 ? fd : 0;
+
+	for (unsigned int k = 0; k < w->n && !err; k++) {
+		struct xsprof_attach a = dev_attach_defaults();
+
+		a.mode = XSPROF_MODE_OVERWRITE;
+		a.ring_size = 1;
+		a.kernel_size = 1;
+		a.nr_lock_rings = LOCK_RINGS;
+		err = dev_attach_as(&w->d[k], &a);
+		if (!err)
+			err = dev_ring_open(&w->d[k], w->d[k].nr);
+		if (!err)
+			err = dev_read_id(&w->r[k], fd, w->d[k].id, XSPROF_OPEN_CONSUME);
+		if (!err)
+			w->rings += w->d[k].nr + w->d[k].nl + w->d[k].ctl->nr_kernel_rings;
+		if (!err)
+			err = watch(&w->r[k]);
+	}
+	return err;
+}
+
+/* Wait for two polls of each: the interval of the second takes all rings into account. */
+static void settle(const struct watched *w)
+{
+	for (unsigned int k = 0; k < w->n; k++) {
+		uint64_t from = kicks(&w->r[k]);
+
+		while (kicks(&w->r[k]) < from + 2)
+			env_nap(1000);
+	}
+}
+
+/* As an unprivileged user.  Return: 0, or which check failed. */
+static int count_polls(void *arg)
+{
+	static uint64_t from[PRODUCERS], since[PRODUCERS];
+	static struct watched w;
+	uint64_t most = 0, wrong = 0;
+	pthread_t thread;
+
+	(void)arg;
+	w.n = env_debug() ? PRODUCERS / 2 : PRODUCERS;
+	if (begin(&w))
+		return 1;
+	if (pthread_create(&thread, NULL, write_always, &w))
+		return 2;
+	settle(&w);
+	for (unsigned int k = 0; k < w.n; k++) {
+		since[k] = now_ns();
+		from[k] = kicks(&w.r[k]);
+	}
+	env_nap(LONG_NS / 1000);
+	for (unsigned int k = 0; k < w.n; k++) {
+		uint64_t n = kicks(&w.r[k]) - from[k], ns = now_ns() - since[k];
+
+		most = n > most ? n : most;
+		/* An upper bound: a slow machine makes fewer polls. */
+		wrong += n > ns / (w.rings * POLL_NS - TICK_NS) + 2;
+	}
+	printf("# %llu rings: at most %llu polls in %llu ms\n", (unsigned long long)w.rings,
+	       (unsigned long long)most, LONG_NS / 1000000);
+	/* Polling continues. */
+	settle(&w);
+	__atomic_store_n(&w.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	fflush(stdout);
+	return wrong ? 3 : 0;
+}
+
+TEST(polls_are_limited)
+{
+	EXPECT_EQ(0, user_as(USER, 0, count_polls, NULL));
+}
+
+TEST_HARNESS_MAIN
