@@ -4,6 +4,7 @@
  * ring.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +78,17 @@ static void begin_sched(struct xsp_drain *d, struct xsp_producer *p)
 		xsp_store_note(&d->st, "%s: no scheduler events: %s", p->name, why_not(before));
 }
 
+/* A time namespace shifts this clock, and a capture has one of each. */
+static void look_at_clock(struct xsp_drain *d, const struct xsp_producer *p)
+{
+	const struct xsprof_ctl *ctl = &p->rf.ctl;
+	int64_t off = (int64_t)(ctl->attach.mono - p->info.attached);
+
+	if (off && ctl->clock.kind == XSPROF_CLOCK_MONO_RAW)
+		xsp_store_note(&d->st, "%s: in another time namespace: its times are off by %"
+			       PRId64 " s", p->name, off / 1000000000);
+}
+
 static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 {
 	struct xsp_producer *p;
@@ -101,6 +113,7 @@ static int take_up(struct xsp_drain *d, const struct xsprof_info *info)
 	/* Its chunk is written: what cannot wake us is read at a pace all the same. */
 	if (err)
 		xsp_store_note(&d->st, "%s: cannot be waited for: %s", p->name, strerror(-err));
+	look_at_clock(d, p);
 	d->on_device++;
 	xsp_drain_join(d, p);
 	early_clocks(d, p);
