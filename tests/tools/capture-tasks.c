@@ -46,7 +46,8 @@ static void exited(struct cpu *c, uint64_t ts, int32_t tid)
 
 /*
  * No process with markers.  Of the command, 600 runs from 10 to 20 us and from 52 to 70; its child
- * 601 from 20 to 35 and from 40 to 60, when it exits.  kworker/0:1 comes between.
+ * 601 from 20 to 35 and from 40 to 60, when it exits.  kworker/0:1 comes between.  Of 602, another
+ * child, nobody kept the name.
  */
 void cap_make_threads(void)
 {
@@ -57,10 +58,11 @@ void cap_make_threads(void)
 	cap_host("command_pid=600\n");
 	describe();
 	section(XSPROF_SECTION_FORMAT, fork_format);
-	section(XSPROF_SECTION_TASKS, "600 600 prog\n601 601 child\n");
+	section(XSPROF_SECTION_TASKS, "600 600 prog\n601 601 child\n602 602 \n");
 	describe_more();
 	sched_switch(&c0, T(10), 0, "swapper/0", 0, 600, "prog");
 	forked(&c0, T(15), 600, 601);
+	forked(&c0, T(16), 600, 602);
 	sched_switch(&c0, T(20), 600, "prog", 1, 601, "prog");
 	sched_switch(&c0, T(35), 601, "child", 256, 7, "kworker/0:1");
 	sched_switch(&c0, T(40), 7, "kworker/0:1", 128, 601, "child");

@@ -75,6 +75,11 @@ check -p "$dir/exec.pf" >"$dir/log"
 [ "$(grep -o '"sched_process_free": {"pid": 90}, "timestamp": [0-9]*' "$dir/log" |
 	grep -o '[0-9]*$' | xargs)" = "1000000049999 1000000100001" ]
 result "the end of a program by that another replaced it" $?
+"$make_capture" threads "$dir/threads.data" || exit 1
+dump_all threads
+check -p "$dir/threads.pf" >"$dir/log"
+grep -q '"processes": \[{"cmdline": \["prog"\], "pid": 602, "ppid": 600' "$dir/log"
+result "a process that nobody kept the name of: what it was called when it was forked" $?
 dump_all all -n 12
 dump_all all --from 5.5us --to 14.5us
 dump_all kernel --tid 100

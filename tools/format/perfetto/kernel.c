@@ -15,6 +15,7 @@
 #define TEXT_MAX	2048u		/* of a field: beyond it is cut */
 #define EVENT_MAX	(256u << 10)	/* of an event: fields beyond are left out */
 #define FIELDS		7u
+#define COMM_MAX	16u		/* TASK_COMM_LEN */
 
 /* Field numbers in FtraceEvent and GenericFtraceEvent. */
 enum { E_SWITCH = 4, E_FORK = 239 };
@@ -98,6 +99,7 @@ struct kind {
 	uint32_t				n;
 	uint32_t				least;	/* bytes that all of @fields are in */
 	const struct xsprof_kernel_field	*task;
+	const struct xsprof_kernel_field	*comm;	/* of a fork: the new task's name */
 	const struct xsprof_kernel_field	*prev;	/* of a switch: who, and its state */
 	const struct xsprof_kernel_field	*state;
 	struct field				fields[FIELDS];
@@ -170,6 +172,8 @@ static void choose(struct kind *kind, const struct xsprof_kernel_event *format)
 	kind->number = k->number;
 	if (k->task)
 		kind->task = xsprof_kernel_field(format, k->task);
+	if (k->number == E_FORK)
+		kind->comm = xsprof_kernel_field(format, "child_comm");
 	if (k->number == E_SWITCH) {
 		kind->prev = xsprof_kernel_field(format, "prev_pid");
 		kind->state = xsprof_kernel_field(format, "prev_state");
@@ -353,6 +357,26 @@ static char *put_event(struct xsp_out *out, const struct xsprof_event *ev,
 	return wire_close(event, wire_close(message, p));
 }
 
+/* The task that an event names beside its own. */
+static void tell_other(struct xsp_out *out, const struct kind *kind, const struct xsprof_event *ev)
+{
+	char comm[COMM_MAX + 1] = "";
+	const char *bytes;
+	uint64_t task;
+	size_t len;
+
+	if (!kind->task || !xsprof_kernel_value(ev, kind->task, &task) || task > UINT32_MAX)
+		return;
+	if (kind->number != E_FORK) {
+		pf_tell_kernel_task(out, (uint32_t)task, ev->ns);
+		return;
+	}
+	bytes = xsprof_kernel_bytes(ev, kind->comm, &len);
+	if (bytes)
+		memcpy(comm, bytes, strnlen(bytes, len < COMM_MAX ? len : COMM_MAX));
+	pf_tell_forked_task(out, (uint32_t)task, ev->tid, ev->ns, comm);
+}
+
 /* A task that ended is not on any CPU again. */
 static void tell_end(struct xsp_out *out, const struct kind *kind, const struct xsprof_event *ev)
 {
@@ -373,7 +397,6 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 	struct fmt_inferred inferred;
 	const struct kind *kind;
 	bool left_out;
-	uint64_t task;
 	char *end;
 
 	left_out = pf_running_take(out, ev, &inferred);
@@ -392,10 +415,8 @@ void pf_kernel_event(struct xsp_out *out, const struct xsprof_event *ev)
 		return;
 	}
 	kind = kind_of(out, pf->kernel, ev);
-	pf_tell_kernel_task(out, ev->tid, 0, ev->ns);
-	if (kind->task && xsprof_kernel_value(ev, kind->task, &task) && task <= UINT32_MAX)
-		pf_tell_kernel_task(out, (uint32_t)task, kind->number == E_FORK ? ev->tid : 0,
-				    ev->ns);
+	pf_tell_kernel_task(out, ev->tid, ev->ns);
+	tell_other(out, kind, ev);
 	if (left_out)
 		pf_sched_inferred(out, ev, &inferred);
 	end = put_event(out, ev, kind, out->scratch);

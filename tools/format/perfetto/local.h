@@ -273,8 +273,11 @@ uint64_t pf_kernel_written(const struct perfetto *pf);
 
 /* task.c: says which process a task is of, once: ask first. */
 void pf_tell_task(struct xsp_out *out, const struct pf_task *task);
-/* A task of the kernel's, unless it was told; @by: who made it, 0 not known. */
-void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns);
+/* A task of the kernel's, unless it was told. */
+void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint64_t ns);
+/* One that @by made at that moment, with the name that the kernel gave it. */
+void pf_tell_forked_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns,
+			 const char *comm);
 
 /* ---- end.c --------------------------------------------------------------------------------- */
 

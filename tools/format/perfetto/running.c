@@ -36,7 +36,7 @@ static void put_running(void *data, int32_t cpu, const struct fmt_inferred *infe
 
 	if (!pf_bundle_takes(data, cpu))
 		return;
-	pf_tell_kernel_task(data, inferred->to.tid, 0, inferred->ns);
+	pf_tell_kernel_task(data, inferred->to.tid, inferred->ns);
 	pf_sched_inferred(data, &at, inferred);
 }
 

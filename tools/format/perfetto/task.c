@@ -73,19 +73,36 @@ void pf_tell_task(struct xsp_out *out, const struct pf_task *task)
 }
 
 /* Which process a task is of: its name comes with the events. */
-void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns)
+static void tell(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns, const char *forked)
 {
 	bool told = pf_is_told(out, tid);
 	uint32_t tgid = told ? 0 : xsprof_trace_tgid(out->trace, tid);
+	const char *leader;
 
 	if (!told && !tgid)
 		tgid = pf_end_process_of(out, tid);
-	if (tgid)
-		pf_tell_task(out, &(struct pf_task){
-			.ns = ns, .tid = tid, .tgid = tgid,
-			/* One that is forked is a thread of its process, or begins one. */
-			.parent = tgid == tid ? xsprof_trace_tgid(out->trace, by) : 0,
-			.comm = xsprof_trace_comm(out->trace, tid),
-			.leader = xsprof_trace_comm(out->trace, tgid),
-		});
+	if (!tgid)
+		return;
+	leader = xsprof_trace_comm(out->trace, tgid);
+	/* Readers take nothing of a process that has no name, its parent neither. */
+	if (!*leader && tgid == tid)
+		leader = forked;
+	pf_tell_task(out, &(struct pf_task){
+		.ns = ns, .tid = tid, .tgid = tgid,
+		/* One that is forked is a thread of its process, or begins one. */
+		.parent = tgid == tid ? xsprof_trace_tgid(out->trace, by) : 0,
+		.comm = xsprof_trace_comm(out->trace, tid),
+		.leader = leader,
+	});
+}
+
+void pf_tell_kernel_task(struct xsp_out *out, uint32_t tid, uint64_t ns)
+{
+	tell(out, tid, 0, ns, "");
+}
+
+void pf_tell_forked_task(struct xsp_out *out, uint32_t tid, uint32_t by, uint64_t ns,
+			 const char *comm)
+{
+	tell(out, tid, by, ns, comm);
 }
