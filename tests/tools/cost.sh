@@ -15,8 +15,8 @@ work() # $1 file, then a verb: instructions
 	local file=$1
 
 	shift
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$xsprof" "$@" "$file" \
-		2>&1 >/dev/null | sed -n 's/.*Collected : //p'
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null \
+		"$xsprof" "$@" "$file" 2>&1 >/dev/null | sed -n '/ I *refs:/{s/.*: *//;s/,//gp}'
 }
 
 cost() # $1 kind, $2 how many, then a verb
