@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# wheel.sh [-p 3.9] VERSION [COMMAND...]: ops.sh and inputs.sh, or that command, with the Python
-# of a virtual environment outside of the tree that has that build of PyTorch, out of Python's
-# registry or where else pip is told to look; -p: for that version of Python. What was built for
-# CUDA comes without CUDA: cuda-stubs.py. TAP.
+# wheel.sh [-p 3.9] VERSION [COMMAND...]: ops.sh and inputs.sh, in tier full ways.sh too, or that
+# command, with the Python of a virtual environment outside of the tree that has that build of
+# PyTorch, out of Python's registry or where else pip is told to look; -p: for that version of
+# Python. What was built for CUDA comes without CUDA: cuda-stubs.py. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 dir=$(mktemp -d) || exit 1
@@ -36,4 +36,7 @@ rm -rf "$dir"
 [ $# = 0 ] || exec "$@" "$venv/bin/python"
 tests/torch/ops.sh "$venv/bin/python"
 status=$?
+if [ "${XSPROF_TIER:-quick}" = full ]; then
+	tests/torch/ways.sh "$venv/bin/python" || status=1
+fi
 tests/torch/inputs.sh "$venv/bin/python" && exit $status
