@@ -6,7 +6,7 @@ Usage: python-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER; LIBRA
 where nobody records.
 
 Processes of each way do the same work in turn, so that all meet the same machine; of each way the
-least CPU time. It writes lines of id, unit, min, median, max for table.py.
+least CPU time of some rounds. It writes lines of id, unit, min, median, max for table.py.
 """
 import os
 import statistics
@@ -16,6 +16,7 @@ import time
 
 XSPROF, LIBRARY, FOLDER, PYTHON = sys.argv[1:]
 ROUNDS = 20
+PART = 4
 CALLS = 500_000
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python-work.py")
 
@@ -73,16 +74,16 @@ def costs(ways):
     return took
 
 
-def figure(name, unit, values, value):
-    print("%s\t%s\t%.4f\t%.4f\t%.4f" % (name, unit, min(values), value, max(values)))
+def figure(name, unit, values):
+    print("%s\t%s\t%.4f\t%.4f\t%.4f" %
+          (name, unit, min(values), statistics.median(values), max(values)))
 
 
 def percent(name, took, way, bare="bare"):
-    """What it adds, of the least of all rounds, between those of thirds."""
+    """What it adds, in parts of the rounds: of each part the least of what it took."""
     def one(begin, end):
         return 100 * (min(took[way][begin:end]) / min(took[bare][begin:end]) - 1)
-    third = ROUNDS // 3
-    figure(name, "%", [one(i * third, (i + 1) * third) for i in range(3)], one(0, ROUNDS))
+    figure(name, "%", [one(i, i + PART) for i in range(0, ROUNDS, PART)])
 
 
 def main():
@@ -99,9 +100,8 @@ def main():
             print("%s\tdoubt\tbare ones differ by %.1f %%" % (row, differ))
     took = costs({"bare": Way("calls"), "traced": Way("calls", ["--python-trace=python-work"])})
     each = [(a - b) / CALLS for a, b in zip(took["traced"], took["bare"])]
-    figure("python_call", "ns", each, (min(took["traced"]) - min(took["bare"])) / CALLS)
-    figure("python_call_bare", "ns", [t / CALLS for t in took["bare"]],
-           statistics.median(took["bare"]) / CALLS)
+    figure("python_call", "ns", each)
+    figure("python_call_bare", "ns", [t / CALLS for t in took["bare"]])
 
 
 if __name__ == "__main__":
