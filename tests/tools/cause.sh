@@ -171,7 +171,8 @@ python3 - "$dir/late.json" 2>>"$dir/log" <<-'END'
 	import json, sys
 	rows = {r["name"]: r["cause"] for r in json.load(open(sys.argv[1]))["ranges"]}
 	assert rows["after"]["unknown_ns"] == rows["after"]["wall_ns"] > 0, rows
-	assert rows["before"]["blocked_ns"] * 2 > rows["before"]["wall_ns"], rows
+	# A hundred sleeps of 1 ms; on a busy machine it waits for a CPU for longer than that.
+	assert rows["before"]["blocked_ns"] > 50e6, rows
 END
 result "recovered: what the thread did after the recorder was killed is unknown" $?
 "$xsprof" report "$dir/late.data" 2>>"$dir/log" | grep -q "^# the kernel's events end .* earlier"
