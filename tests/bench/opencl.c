@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ROUNDS		40
+#define ROUNDS		200
 #define COMMANDS	500
 
 static void must(cl_int err, const char *what)

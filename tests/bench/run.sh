@@ -662,10 +662,11 @@ part_device()
 	figure device_ratio ratio "${device[@]}"
 }
 
-# Not recorded and recorded in turn, each its least: PoCL's own threads use the other CPU.
+# Not recorded and recorded in turn: PoCL's own threads use the other CPU, and how they and the
+# program meet is another one in each process.
 part_opencl()
 {
-	local bare=() layer=() least more i
+	local bare=() layer=() ratio=() i
 
 	if ! ${CC:-cc} -O2 -o "$work/opencl" tests/bench/opencl.c -lOpenCL \
 			2>"$work/opencl.log"; then
@@ -674,14 +675,14 @@ part_opencl()
 	fi
 	for i in $(seq $runs) $(seq $runs); do
 		bare+=("$("$work/opencl")") &&
-		layer+=("$("$bin/xsprof" record -q --gpu --no-torch -o "$work/opencl.data" \
-			"$work/opencl")") || { fail "opencl: failed"; return; }
+		layer+=("$("$bin/xsprof" record -q --gpu --no-torch -b 64M \
+			-o "$work/opencl.data" "$work/opencl")") ||
+			{ fail "opencl: failed"; return; }
+		ratio+=("$(calc "${layer[-1]} / ${bare[-1]} - 1")")
 	done
-	least=$(printf '%s\n' "${bare[@]}" | sort -g | head -n 1)
-	more=$(printf '%s\n' "${layer[@]}" | sort -g | head -n 1)
-	figure opencl_bare ns "$least"
-	figure opencl_layer ns "$more"
-	figure opencl_ratio ratio "$(calc "($more - $least) / $least")"
+	figure opencl_bare ns "${bare[@]}"
+	figure opencl_layer ns "${layer[@]}"
+	figure opencl_ratio ratio "${ratio[@]}"
 }
 
 # activities, more options of record: sets cost to what $here/cupti says.
