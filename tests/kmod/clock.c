@@ -88,12 +88,12 @@ static void brackets(struct __test_metadata *_metadata, uint32_t flags, uint64_t
 
 TEST(brackets_counter)
 {
-	brackets(_metadata, 0, env_figure(1000000, 50000));
+	brackets(_metadata, 0, env_costly(1000000, 50000));
 }
 
 TEST(brackets_monotonic_raw)
 {
-	brackets(_metadata, XSPROF_ATTACH_MONO, env_figure(100000, 5000));
+	brackets(_metadata, XSPROF_ATTACH_MONO, env_costly(100000, 5000));
 }
 
 /* ---- which counter ------------------------------------------------------------------------- */

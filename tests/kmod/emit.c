@@ -55,7 +55,7 @@ TEST(names)
 /* Each kind alone: as many events as calls, in order, and none of or for the others. */
 TEST_F(emit, each)
 {
-	uint64_t n = env_figure(5000, 500);
+	uint64_t n = env_costly(5000, 500);
 
 	for (unsigned int k = 0; k < XSPROF_EMIT_KINDS; k++) {
 		struct seen s = { .pid = getpid() };
@@ -123,7 +123,7 @@ TEST_F(emit, processes)
 /* perf is a tracer like another; what two have on goes off with the second. */
 TEST_F(emit, perf)
 {
-	uint64_t n = env_figure(1000, 100), count = 0;
+	uint64_t n = env_costly(1000, 100), count = 0;
 	int fd = perf_open("xsp_counter"), second;
 
 	ASSERT_GE(fd, 0);
@@ -293,7 +293,7 @@ static void *come_and_go(void *arg)
 
 TEST_F(emit, churn)
 {
-	uint64_t switches = env_figure(20, 5);
+	uint64_t switches = env_costly(20, 5);
 	struct seen s = { .name = "churn" };
 	struct churn c = { 0 };
 	pthread_t thread[3];
@@ -439,7 +439,13 @@ TEST(emit_unload)
 		EXPECT_EQ(0, emit(d.fd, XSPROF_EMIT_BEGIN, 1, "n", "c"));
 		dev_close(&d);
 	}
-	EXPECT_EQ(0, tracefs_close());
+	/* What is on goes off with the instance. */
+	ASSERT_EQ(0, dev_attach(&d, XSPROF_MODE_DISCARD, 16 << 10, 1));
+	ASSERT_EQ(0, tracefs_set("", true));
+	EXPECT_EQ(ALL_KINDS, page_says(&d));
+	EXPECT_EQ(0, rmdir(TRACEFS_OWN));
+	EXPECT_EQ(0, page_says(&d));
+	dev_close(&d);
 }
 
 TEST_HARNESS_MAIN

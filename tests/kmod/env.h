@@ -3,7 +3,7 @@
  * What a run of the device's tests is told from outside: how much to do, on which kind of kernel,
  * with which seed.  Owns the harness' settings and random numbers; never a verdict.
  *
- *	XSPROF_TIER=full	three times as much
+ *	XSPROF_TIER=full	three times as much, nine times of what costs most
  *	XSPROF_KERNEL=debug	a kernel with checkers: its own, lower figures
  *	XSPROF_SEED=N		repeat a run
  */
@@ -49,6 +49,12 @@ static inline bool env_debug(void)
 static inline uint64_t env_figure(uint64_t normal, uint64_t debug)
 {
 	return (env_debug() ? debug : normal) * (env_full() ? 3 : 1);
+}
+
+/* Of what costs most a third in tier quick, and what env_figure() says in tier full. */
+static inline uint64_t env_costly(uint64_t normal, uint64_t debug)
+{
+	return env_full() ? env_figure(normal, debug) : (env_figure(normal, debug) + 2) / 3;
 }
 
 static inline uint64_t env_mix(uint64_t x)

@@ -277,7 +277,7 @@ static void many(struct __test_metadata *_metadata, struct test *t)
 {
 	uint64_t id;
 
-	t->plan.producers = (unsigned int)env_figure(300, 30);
+	t->plan.producers = (unsigned int)env_costly(300, 30);
 	ASSERT_EQ(0, begin(t));
 	ASSERT_EQ(1, write(t->plan.go[1], "x", 1));
 	id = t->start.id;

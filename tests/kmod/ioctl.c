@@ -520,7 +520,7 @@ static void *scribble(void *arg)
 
 TEST_F(ioctl, racing)
 {
-	uint64_t calls = env_figure(40000, 4000);
+	uint64_t calls = env_costly(40000, 4000);
 	struct racer r = { .words = (uint32_t *)self->buf, .seed = env_seed() };
 	pthread_t thread;
 
@@ -545,7 +545,7 @@ TEST_F(ioctl, racing)
 /* Anything with anything.  What succeeds must be something that may. */
 TEST_F(ioctl, random)
 {
-	uint64_t calls = env_figure(1000000, 100000), x = env_seed(), done = 0;
+	uint64_t calls = env_costly(1000000, 100000), x = env_seed(), done = 0;
 	struct xsprof_open o = { .size = sizeof(o), .id = self->d.id };
 	int got;
 

@@ -221,7 +221,7 @@ static int bystander(struct victim *stop)
 
 TEST_F(kill, anywhere)
 {
-	uint64_t kills = env_figure(300, 30), seed = env_seed(), found = 0;
+	uint64_t kills = env_costly(300, 30), seed = env_seed(), found = 0;
 	struct victim *stop;
 	int status;
 	pid_t pid;

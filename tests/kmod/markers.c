@@ -371,7 +371,7 @@ TEST_F(markers, none_untraced)
 	int status;
 	pid_t pid;
 
-	pid = start(env_figure(200, 20), variant->mode, variant->size, variant->clock);
+	pid = start(env_costly(200, 20), variant->mode, variant->size, variant->clock);
 	ASSERT_GT(pid, 0);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	ASSERT_EQ(0, status);
@@ -389,7 +389,7 @@ TEST_F(markers, switched)
 	int status, switches = 0;
 
 	ASSERT_EQ(0, tracefs_set("xsp_begin", true));
-	pid = start(env_figure(6000, 50), variant->mode, variant->size, variant->clock);
+	pid = start(env_costly(6000, 50), variant->mode, variant->size, variant->clock);
 	ASSERT_GT(pid, 0);
 	/* The first event, or an end with none, which fails below. */
 	while (!tracefs_any() && !(ended = waitpid(pid, &status, WNOHANG)))

@@ -109,8 +109,9 @@ TEST_F(map, matrix)
 		0, 1, d->page, 2 * d->page, d->arena_size, d->ring_size, d->ring_size + d->page,
 		d->stride, d->len, d->len + d->page,
 	};
-	unsigned int cases = 0, maps = 0;
+	unsigned int cases = 0, maps = 0, i = 0, step = env_debug() && !env_full() ? 11 : 1;
 
+	/* On a slow kernel some of them, by a step that no number of values is a multiple of. */
 	for (unsigned int side = 0; side < SIDES; side++)
 	for (unsigned int o = 0; o < sizeof(offs) / sizeof(offs[0]); o++)
 	for (unsigned int l = 0; l < sizeof(lens) / sizeof(lens[0]); l++)
@@ -119,6 +120,8 @@ TEST_F(map, matrix)
 		int want = may_map(d, side, offs[o], lens[l], prot, types[t]), got = 0;
 		char *at;
 
+		if (i++ % step)
+			continue;
 		at = mmap(NULL, lens[l], prot, types[t], self->fd[side], offs[o]);
 		if (at == MAP_FAILED)
 			got = -errno;
@@ -139,7 +142,7 @@ TEST_F(map, matrix)
 		}
 		cases++;
 	}
-	EXPECT_GE(cases, 4000);
+	EXPECT_GE(cases, step > 1 ? 2400 : 4000);
 	EXPECT_GE(maps, 100);
 	TH_LOG("%u cases, %u of them mapped", cases, maps);
 }

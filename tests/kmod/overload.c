@@ -232,7 +232,7 @@ static void one(struct __test_metadata *_metadata, uint32_t mode, uint64_t ring_
 static void all(struct __test_metadata *_metadata, uint32_t mode)
 {
 	/* 32 combinations a mode; a good half of the records is lost. */
-	uint64_t records = env_figure(80000, 4000), seed = env_seed();
+	uint64_t records = env_costly(80000, 4000), seed = env_seed();
 
 	ck = mmap(NULL, sizeof(*ck), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, ck);
@@ -249,7 +249,7 @@ static void all(struct __test_metadata *_metadata, uint32_t mode)
 	EXPECT_LT(8 * records / 1000, taken[SLOW]);
 	EXPECT_LT(8 * records / 1000, taken[KILLED]);
 	EXPECT_LT(8 * 10 * records / 1000, taken[FAST]);
-	EXPECT_GE(losses, env_figure(1000000, 50000) / 2);
+	EXPECT_GE(losses, env_costly(1000000, 50000) / 2);
 }
 
 TEST(discard)

@@ -258,7 +258,7 @@ static int open_side(const struct dev *producer, enum side side)
 
 TEST_F(pairs, of_commands)
 {
-	uint64_t calls = env_figure(300, 60), seed = env_seed();
+	uint64_t calls = env_costly(300, 60), seed = env_seed();
 
 	for (unsigned int side = 0; side < SIDES; side++) {
 		uint64_t pairs = 0, done = 0;
@@ -284,7 +284,7 @@ TEST_F(pairs, of_commands)
 /* Two that stop watching and begin again, and the close of what they share. */
 TEST_F(pairs, watch)
 {
-	uint64_t rounds = env_figure(200, 40), seed = env_seed();
+	uint64_t rounds = env_costly(200, 40), seed = env_seed();
 	const struct command *watch = NULL;
 
 	for (size_t i = 0; i < COMMANDS; i++)

@@ -40,27 +40,6 @@ struct tracefs_event {
 	const char	*line;
 };
 
-/*
- * An instance with room for @kb on each CPU, less where figures are lower and pages are dear.
- * Return: 0 or -errno.
- */
-__attribute__((unused)) static int tracefs_open(unsigned int kb)
-{
-	char text[32];
-
-	rmdir(TRACEFS_OWN);
-	if (mkdir(TRACEFS_OWN, 0700))
-		return -errno;
-	snprintf(text, sizeof(text), "%u", env_debug() ? kb / 8 : kb);
-	return env_file_put(TRACEFS_OWN "buffer_size_kb", text);
-}
-
-/* Events that are on go off with it.  Return: 0 or -errno. */
-static inline int tracefs_close(void)
-{
-	return rmdir(TRACEFS_OWN) ? -errno : 0;
-}
-
 /* @event: "xsp_begin", or "" for all of them.  Return: 0 or -errno. */
 __attribute__((unused)) static int tracefs_set(const char *event, bool on)
 {
@@ -81,6 +60,40 @@ __attribute__((unused)) static int tracefs_clear(void)
 	else
 		fclose(f);
 	return err;
+}
+
+/*
+ * An instance with room for @kb on each CPU, less where figures are lower and pages are dear: that
+ * of the test before, if there was one, since making it takes a slow kernel many seconds.
+ * Return: 0 or -errno.
+ */
+__attribute__((unused)) static int tracefs_open(unsigned int kb)
+{
+	char text[32];
+	int err;
+
+	if (mkdir(TRACEFS_OWN, 0700) && errno != EEXIST)
+		return -errno;
+	snprintf(text, sizeof(text), "%u", env_debug() ? kb / 8 : kb);
+	err = env_file_put(TRACEFS_OWN "buffer_size_kb", text);
+	/* What a test that failed left behind. */
+	if (!err)
+		err = tracefs_set("", false);
+	return err ? err : tracefs_clear();
+}
+
+/* Nothing is on any more.  Return: 0 or -errno. */
+__attribute__((unused)) static int tracefs_close(void)
+{
+	int err = tracefs_set("", false);
+
+	return err ? err : tracefs_clear();
+}
+
+/* When the program ends, not when one of its tests does: those leave by _exit(). */
+__attribute__((destructor)) static void tracefs_remove(void)
+{
+	rmdir(TRACEFS_OWN);
 }
 
 /* Is there any event?  From the head of the text alone. */

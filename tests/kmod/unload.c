@@ -129,7 +129,7 @@ TEST_F(unload, busy)
 
 TEST_F(unload, cycles)
 {
-	uint64_t cycles = env_figure(20, 5);
+	uint64_t cycles = env_costly(20, 5);
 
 	for (uint64_t i = 0; self->path && i < cycles; i++) {
 		int err;
@@ -149,7 +149,7 @@ TEST_F(unload, cycles)
 /* A process that lives on with nothing of it open: it may end before or after the unload. */
 TEST_F(unload, process_outlives)
 {
-	for (int i = 0; self->path && i < 10; i++) {
+	for (int i = 0; self->path && i < (int)env_costly(10, 10); i++) {
 		int p[2], status, err;
 		char c = 0;
 		pid_t pid;
@@ -189,7 +189,7 @@ TEST_F(unload, process_outlives)
 TEST_F(unload, ends_are_under_way)
 {
 	enum { CHILDREN = 8 };
-	uint64_t cycles = env_figure(20, 5);
+	uint64_t cycles = env_costly(20, 5);
 
 	for (uint64_t i = 0; self->path && i < cycles; i++) {
 		pid_t pids[CHILDREN];
@@ -249,7 +249,7 @@ static void *change_limits(void *data)
 
 TEST_F(unload, while_limits_change)
 {
-	uint64_t cycles = env_figure(40, 10);
+	uint64_t cycles = env_costly(40, 10);
 	pthread_t threads[2];
 	int over = 0;
 
