@@ -6,8 +6,8 @@
 # Builds the module and the programs, boots the kernel as seldom as can be, and there loads
 # the module and runs what programs.list has for it, or the PROGRAMs named. Each program's
 # TAP comes out as it is; to it come a line for its exit status and, at the end of a boot,
-# lines for the unloading and for the kernel's log. On the debug kernel the boot ends with
-# the canary: if one of its planted bugs is not seen, a clean log means nothing.
+# lines for the unloading and for the kernel's log. On the debug kernels (debug, kcsan) the boot
+# ends with the canary: if one of its planted bugs is not seen, a clean log means nothing.
 #
 # A line of programs.list is NAME [ARG...] [@WORD...]. The @WORDs choose the boot:
 #
@@ -32,9 +32,9 @@ build=${BUILD:-build}
 tier=${XSPROF_TIER:-quick}
 . tests/common/tap.sh
 case $kernel:$tier in
-debug:full) program_limit=2700 limit=7200 ;;
+debug:full|kcsan:full) program_limit=2700 limit=7200 ;;
 *:full) program_limit=900 limit=3600 ;;
-debug:*) program_limit=900 limit=2400 ;;
+debug:*|kcsan:*) program_limit=900 limit=2400 ;;
 *) program_limit=300 limit=1200 ;;
 esac
 
@@ -83,7 +83,8 @@ plan()
 		case $kernel in
 		arm64)	# it has one clock, and its kernel patches no int3
 			clocks=default mode=${mode/--one-thread/-} ;;
-		debug) clocks=tsc smp=2 mem=1G mode=- ;; # one boot, which ends with the canary
+		debug|kcsan)	# one boot, which ends with the canary
+			clocks=tsc smp=2 mem=1G mode=- ;;
 		esac
 		for clock in ${clocks//,/ }; do
 			echo "$clock $smp $mem $mode ${command[*]}"
@@ -132,7 +133,7 @@ judge_log()
 		grep -qE "$words" "$dir/canary-$bug" 2> /dev/null &&
 			! $vm/dmesg-gate.sh "$dir/canary-$bug" > /dev/null
 		result "$kernel: a planted bug is seen: $bug" $?
-	done < <(grep -v "^#" "$vm/canary.list")
+	done <<< "$planted"
 }
 
 # boot CLOCK SMP MEM MODE COMMAND...: one boot for these commands
@@ -151,16 +152,16 @@ boot()
 		echo "export XSPROF_TIER=$tier XSPROF_SEED=${XSPROF_SEED:-}"
 		echo "export XSPROF_MODULE=/t/xsprof.ko XSPROF_PROGRAM_LIMIT=$program_limit"
 		[ -n "${XSPROF_SEED:-}" ] || echo "unset XSPROF_SEED"
-		[ "$kernel" = debug ] && echo "export XSPROF_KERNEL=debug"
+		[ -z "$planted" ] || echo "export XSPROF_KERNEL=debug"
 		cat "$here/guest-run"
 		for command; do
 			echo "run $command"
 			files+=("$programs/tests/kmod/${command%% *}")
 		done
 		echo "finish"
-		if [ "$kernel" = debug ]; then
+		if [ -n "$planted" ]; then
 			canary=y
-			awk -F "\t" '!/^#/ { print "plant " $1 }' "$vm/canary.list"
+			cut -f 1 <<< "$planted" | sed 's/^/plant /'
 		fi
 		echo "exit 0"
 	} > "$script"
@@ -202,12 +203,19 @@ case $? in
 77) echo "$module"; exit 77 ;;
 *) bail "$work/module" "$kernel: the module builds" ;;
 esac
-if [ "$kernel" = debug ]; then
+# What canary.list plants on this kernel, in lines BUG WORDS; nothing on one that is no debug kernel
+planted=
+case $kernel in
+debug|kcsan)
+	planted=$(awk -F '\t' -v OFS='\t' -v k="$kernel" \
+		'!/^#/ && ($3 == "" || $3 == k) { print $1, $2 }' $vm/canary.list) ;;
+esac
+if [ -n "$planted" ]; then
 	mkdir -p "$work/canary" && cp $vm/canary.c "$work/canary/" &&
 		echo 'obj-m := canary.o' > "$work/canary/Kbuild"
-	canary_module=$($vm/module.sh --source "$work/canary" debug "$work/canary-out" \
+	canary_module=$($vm/module.sh --source "$work/canary" "$kernel" "$work/canary-out" \
 		2> "$work/module" | tail -n 1)
-	[ -f "$canary_module" ] || bail "$work/module" "debug: the canary builds"
+	[ -f "$canary_module" ] || bail "$work/module" "$kernel: the canary builds"
 fi
 build_programs
 case $? in

@@ -13,7 +13,7 @@
 #	126	COMMAND passed, and the kernel's log has a complaint: dmesg-gate.sh
 #	2	wrong use
 #
-#  --kernel K	6.1 (default), 6.12, 6.12-rt, 7.2, new, debug, arm64: see kernels.sh
+#  --kernel K	6.1 (default), 6.12, 6.12-rt, 7.2, new, debug, kcsan, arm64: see kernels.sh
 #  --smp N	virtual CPUs (2)
 #  --mem SIZE	memory (1G)
 #  --limit S	seconds (120; debug 300; with --one-insn 600)
@@ -79,7 +79,7 @@ kernel_setup "$kernel" || vm_die "$deb_error"
 if [ -z "$vm_limit" ]; then
 	case $kernel:$one_insn in
 	*:y) vm_limit=600 ;;
-	debug:) vm_limit=300 ;;
+	debug:|kcsan:) vm_limit=300 ;;
 	*) vm_limit=120 ;;
 	esac
 fi
@@ -89,7 +89,7 @@ vm_boot_limit=${XSPROF_VM_BOOT_LIMIT:-240}
 vm_lockup=${XSPROF_VM_LOCKUP:-30}
 [[ $vm_lockup =~ ^(0|[1-9][0-9]*)$ ]] ||
 	vm_die "XSPROF_VM_LOCKUP=$vm_lockup: not a number of seconds"
-if [ "$kernel" = debug ] || [ -n "$one_insn" ]; then
+if [ -z "$k_pool" ] || [ -n "$one_insn" ]; then
 	vm_boot_limit=$((3 * vm_boot_limit))
 	vm_lockup=$((3 * vm_lockup))
 fi
@@ -141,7 +141,7 @@ aarch64)
 	console=ttyS0
 	machine=(-M q35 -device "isa-debug-exit,iobase=0xf4,iosize=0x04")
 	case $kernel in
-	debug) bus=isa ;;	# it has no PCI: kernels.sh
+	debug|kcsan) bus=isa ;;	# they have no PCI: debug.config
 	*) machine+=(-device virtio-serial-pci) ;;
 	esac
 	drivers=(virtio/virtio_ring virtio/virtio virtio/virtio_pci_legacy_dev
@@ -226,7 +226,11 @@ esac
 patience='rcupdate.rcu_cpu_stall_timeout=300 workqueue.watchdog_thresh=300'
 patience+=' sysctl.kernel.watchdog_thresh=60'
 # KASAN's first report is not to hide the others; freed pages are filled with 0xaa.
-[ "$kernel" = debug ] && append+=' kasan_multi_shot page_poison=1'
+case $kernel in
+debug) append+=' kasan_multi_shot page_poison=1' ;;
+# It looks at one access of so many, on each CPU; of itself it does not begin at all.
+kcsan) append+=' kcsan.early_enable=1 kcsan.skip_watch=500 page_poison=1' ;;
+esac
 # An NMI, which only lockup.sh sends, is a panic that shows what each CPU does.
 nmi='unknown_nmi_panic panic_print=0x40'
 [ "$k_arch:${accel%%,*}" = x86_64:tcg ] || nmi='' vm_lockup=0

@@ -8,6 +8,7 @@
 #include <linux/delay.h>
 #include <linux/irqflags.h>
 #include <linux/kdebug.h>
+#include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -38,6 +39,35 @@ static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(atomic);
 /* What the compiler must not know: an index or a distance one too large. */
 static volatile unsigned int beyond;
+
+/* A plain word that two CPUs count in, without a lock. */
+static unsigned long raced;
+
+static int race_thread(void *arg)
+{
+	while (!kthread_should_stop()) {
+		raced++;
+		cond_resched();
+	}
+	return 0;
+}
+
+static void bug_race(void)
+{
+	struct task_struct *threads[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		threads[i] = kthread_create(race_thread, NULL, "canary/%d", i);
+		if (IS_ERR(threads[i]))
+			break;
+		kthread_bind(threads[i], i % num_online_cpus());
+		wake_up_process(threads[i]);
+	}
+	msleep(4000);
+	while (i--)
+		kthread_stop(threads[i]);
+}
 
 /* A pointer that RCU protects, read by nobody's leave. */
 static void bug_rcu(void)
@@ -234,6 +264,7 @@ static const struct {
 	void		(*make)(void);
 	unsigned int	beyond;
 } bugs[] = {
+	{ "race",	bug_race },
 	{ "rcu",	bug_rcu },
 	{ "sleep",	bug_sleep },
 	{ "leak",	bug_leak },

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The debug kernel, built from Debian's source package with debug.config, and what else the
-# source lends to the tests: kselftest's headers, checkpatch, kernel-doc. Built once per
-# source version, configuration and compiler (6 CPU-minutes); what is kept is the kernel
-# and what a module is built against. Sourced by kernels.sh.
+# The debug kernels, built from Debian's source package: debug with debug.config, kcsan with what
+# kcsan.config has other than that. And what else the source lends to the tests: kselftest's
+# headers, checkpatch, kernel-doc. Built once per source version, configuration and compiler (6
+# CPU-minutes); what is kept is the kernel and what a module is built against. Sourced by
+# kernels.sh.
 
 # source_fetch: the source package of 6.1 in the cache: $k_source has usr/src with the
 # archive, and lent/ with the unpacked files that tests use
@@ -34,38 +35,50 @@ source_fetch()
 	[ -d "$tree" ]
 }
 
-# debug_name: $k_tree of the debug kernel, named after all that goes into it. The recipe
+# debug_config K: all lines of the configuration of K
+debug_config()
+{
+	if [ "$1" = debug ]; then
+		cat "$vm_src/debug.config"
+		return
+	fi
+	awk '{ symbol = /^# CONFIG_/ ? $2 : $1; sub(/=.*/, "", symbol) }
+		FNR == NR { if (symbol ~ /^CONFIG_/) other[symbol]; print; next }
+		!(symbol in other)' "$vm_src/$1.config" "$vm_src/debug.config"
+}
+
+# debug_name K: $k_tree of the debug kernel K, named after all that goes into it. The recipe
 # counts up when what is built, or what is kept of it, changes otherwise.
 debug_name()
 {
 	local hash
 
 	hash=$({ echo "recipe 1"; grep -v '^#' "$k_source/.packages"
-		grep -v '^# [^C]' "$vm_src/debug.config"; ${CC:-gcc} --version; } |
+		debug_config "$1" | grep -v '^# [^C]'; ${CC:-gcc} --version; } |
 			sha256sum) || return 1
-	k_tree=$vm_dir/trees/debug-${hash:0:16}
+	k_tree=$vm_dir/trees/$1-${hash:0:16}
 }
 
-# kernel_debug: $k_tree, built unless it is there
+# kernel_debug K: $k_tree, built unless it is there
 kernel_debug()
 {
-	local build log=$vm_dir/debug-kernel.log tool start=$SECONDS
+	local build log=$vm_dir/$1-kernel.log tool start=$SECONDS
 
-	source_fetch && debug_name || return 1
+	source_fetch && debug_name "$1" || return 1
 	[ -d "$k_tree" ] && return 0
 	for tool in make bc bison flex "${CC:-gcc}"; do
 		command -v "${tool%% *}" > /dev/null && continue
-		deb_error="$tool is not installed, which building the debug kernel takes"
+		deb_error="$tool is not installed, which building the $1 kernel takes"
 		return 1
 	done
-	echo "boot.sh: building the debug kernel, once; some minutes (see $log)" >&2
+	echo "boot.sh: building the $1 kernel, once; some minutes (see $log)" >&2
 	build=$k_tree.build
-	rm -rf "$build" "$vm_dir"/trees/debug-*.build
+	rm -rf "$build" "$vm_dir/trees/$1"-*.build
 	if ! { mkdir -p "$build" && tar -xJf "$k_source/usr/src/linux-source-6.1.tar.xz" \
 			-C "$build" --strip-components=1 --no-same-owner &&
-		debug_configure "$build" && debug_make "$build" bzImage modules &&
+		debug_configure "$build" "$1" && debug_make "$build" bzImage modules &&
 		debug_keep "$build"; } > "$log" 2>&1 < /dev/null; then
-		deb_error="cannot build the debug kernel: $(tail -n 1 "$log") (see $log)"
+		deb_error="cannot build the $1 kernel: $(tail -n 1 "$log") (see $log)"
 		rm -rf "$build"
 		return 1
 	fi
@@ -86,12 +99,13 @@ debug_make()
 		KBUILD_BUILD_TIMESTAMP=@0 "$@"
 }
 
-# debug_configure BUILD: every line of debug.config took effect, or it fails and says which
+# debug_configure BUILD K: every line of its configuration took effect, or it fails and says which
 debug_configure()
 {
 	local line failed=0
 
-	debug_make "$1" KCONFIG_ALLCONFIG="$vm_src/debug.config" allnoconfig || return
+	debug_config "$2" > "$1/wanted.config" &&
+		debug_make "$1" KCONFIG_ALLCONFIG=wanted.config allnoconfig || return
 	while read -r line; do
 		case $line in
 		CONFIG_*) grep -qxF "$line" "$1/.config" && continue ;;
@@ -100,9 +114,9 @@ debug_configure()
 			grep -q "^${line%% *}=" "$1/.config" || continue ;;
 		*) continue ;;
 		esac
-		echo "debug.config: $line: did not take effect"
+		echo "$2.config: $line: did not take effect"
 		failed=1
-	done < "$vm_src/debug.config"
+	done < "$1/wanted.config"
 	return $failed
 }
 

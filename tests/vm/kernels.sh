@@ -9,7 +9,7 @@
 #	6.1	Debian 12				6.12	its backports
 #	6.12-rt	the same with PREEMPT_RT		arm64	6.12 for arm64, cloud flavour
 #	7.2	Debian 13's backports, that series	new	and the newest there is
-#	debug	Debian 12's source, tests/vm/debug.config
+#	debug	Debian 12's source, debug.config	kcsan	the same, kcsan.config
 
 vm_src=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 vm_top=$(dirname "$(dirname "$vm_src")")
@@ -17,7 +17,7 @@ vm_dir=${XSPROF_VM_DIR:-${XDG_CACHE_HOME:-${HOME:-$vm_top/build}/.cache}/xsprof/
 . "$vm_src/packages.sh"
 . "$vm_src/debug-kernel.sh"
 
-kernel_names='6.1 6.12 6.12-rt 7.2 new debug arm64'
+kernel_names='6.1 6.12 6.12-rt 7.2 new debug kcsan arm64'
 kernel_filter='linux-(image|headers|kbuild|binary|modules|base-[0-9])[^=]*'
 
 # kernel_setup K: $k_pool, $k_packages, $k_arch of the kernel K and its $k_tree
@@ -32,7 +32,7 @@ kernel_setup()
 	new) k_pool=trixie k_packages='linux-image-amd64 linux-headers-amd64' ;;
 	arm64) k_pool=arm64 k_arch=aarch64
 		k_packages='linux-image-cloud-arm64 linux-headers-cloud-arm64' ;;
-	debug) k_pool='' k_packages='' ;;
+	debug|kcsan) k_pool='' k_packages='' ;;
 	*) deb_error="no kernel $1: there are $kernel_names"; return 1 ;;
 	esac
 }
@@ -65,11 +65,10 @@ kernel_fetch()
 	mkdir -p "$vm_dir/trees" || { deb_error="cannot write $vm_dir"; return 1; }
 	exec {lock}> "$vm_dir/lock-$1"
 	flock "$lock"
-	if [ "$1" = debug ]; then
-		kernel_debug
-	else
-		kernel_tree
-	fi || { exec {lock}>&-; return 1; }
+	case $1 in
+	debug|kcsan) kernel_debug "$1" ;;
+	*) kernel_tree ;;
+	esac || { exec {lock}>&-; return 1; }
 	exec {lock}>&-
 	kernel_parts
 }

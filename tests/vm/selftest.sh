@@ -175,6 +175,11 @@ check "gate: a process killed for its cgroup's limit has a trace" 0 "$(gate \
 check "gate: one killed for want of memory" 1 "$(gate 'Out of memory: Killed process 1 (x)')"
 check "gate: and hides nothing after it" 1 "$(gate \
 	'FAULT_INJECTION: forcing a failure.' 'Call Trace:' ' </TASK>' 'BUG: KASAN: x')"
+line='=================================================================='
+check "gate: a race in the module" 1 "$(gate "$line" 'BUG: KCSAN: data-race in f / g' \
+	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2 [xsprof]' "$line")"
+check "gate: one of the kernel's own" 0 "$(gate "$line" 'BUG: KCSAN: data-race in f / g' \
+	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2' "$line")"
 
 # arm64: is rseq there, and would a broken sequence be seen?
 restartable()
