@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/tool.h"
 #include "record/flight.h"
-#include "record/local.h"
+#include "record/load.h"
 
 #define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
 #define BUFFER_MAX	(1ull << 40)
@@ -382,10 +382,19 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 	if (opts->gpu)
 		return tool_usage("record", "--gpu: CUDA looks for a collector when it is "
 				  "initialised, which was before; not with --%s", which);
-	if (opts->python_hz)
-		return tool_usage("record", "--python: it is loaded when a program starts: not "
-				  "with --%s", which);
-	if (opts->backend && !strcmp(opts->backend, "tmpfs"))
+	if (opts->python_trace)
+		return tool_usage("record", "--python-trace: functions are recorded of programs "
+				  "that xsprof starts: --python shows where they are; not with "
+				  "--%s", which);
+	if (opts->python_hz && !opts->load)
+		return tool_usage("record", "--python: with --pid it can be had, not with --%s",
+				  opts->flight.on ? "flight" : which);
+	if (opts->load && !opts->python)
+		return tool_usage("record", "--no-python: without the module --pid is done by the "
+				  "library that records Python");
+	if (opts->load && opts->sched)
+		return tool_usage("record", "--sched: needs the kernel module");
+	if (!opts->load && opts->backend && !strcmp(opts->backend, "tmpfs"))
 		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
 				  "device shows rings of processes that run", which);
 	return -1;
@@ -422,6 +431,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	if (opts->flight.on && ftrace_wanted(&opts->kernel))
 		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
 	if (attach_on(&opts->attach)) {
+		opts->load = load_wanted(opts);
 		status = check_attach(opts, argc, argv);
 		return status < 0 ? flight_check(opts) : status;
 	}

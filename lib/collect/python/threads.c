@@ -24,11 +24,25 @@ uint32_t python_entries_nr(void)
 
 struct python_entry *python_entry_own(void)
 {
-	return own;
+	return python_late ? python_seen_own() : own;
+}
+
+bool python_entry_stands(const struct python_entry *entry, uint32_t turn,
+			 const struct python_reading *reading)
+{
+	return python_late ? python_seen_stands(entry, reading) :
+	       __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn;
+}
+
+bool python_entry_holds(const struct python_entry *entry, const void *state)
+{
+	return python_late ? python_seen_holds(state) : entry->turn & 1;
 }
 
 struct python_entry *python_entry_holder(void)
 {
+	if (python_late)
+		return python_seen_holder();
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
 
@@ -49,6 +63,26 @@ static __attribute__((noinline)) struct python_entry *enter(void)
 		__atomic_store_n(&nr_entries, nr + 1, __ATOMIC_RELEASE);
 	own = &python_entries[i];
 	return own;
+}
+
+struct python_entry *python_entry_of(uint32_t tid)
+{
+	uint32_t nr = nr_entries, room = nr, i, is;
+
+	for (i = 0; i < nr; i++) {
+		is = __atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE);
+		if (is == tid)
+			return &python_entries[i];
+		if (!is && room == nr)
+			room = i;
+	}
+	if (room == PYTHON_THREADS)
+		return NULL;
+	python_entries[room] = (struct python_entry){ .seen = 1 };
+	__atomic_store_n(&python_entries[room].tid, tid, __ATOMIC_RELEASE);
+	if (room == nr)
+		__atomic_store_n(&nr_entries, nr + 1, __ATOMIC_RELEASE);
+	return &python_entries[room];
 }
 
 void python_thread_waits(bool waits)
@@ -97,6 +131,8 @@ void python_entries_sweep(void)
 
 void python_threads_forked(void)
 {
+	if (python_late)
+		python_seen_forget();
 	memset(python_entries, 0, sizeof(python_entries[0]) * nr_entries);
 	nr_entries = 0;
 	own = holder = NULL;
