@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 
 #include "inject/local.h"
 
@@ -116,61 +115,6 @@ __asm__(
 
 extern const char inject_code[], inject_now[], inject_later[], inject_done[], inject_end[];
 
-/* ---- the frame that a thread goes on by where we are gone ------------------------------------ */
-
-#define FP_MAGIC1	0x46505853u
-#define FP_MAGIC2	0x46505845u
-#define FP_WORDS	464u	/* of the registers: words for whoever reads them */
-
-static bool write_frame(const struct stopped *s, uint64_t base)
-{
-	const struct user_regs_struct *r = &s->regs;
-	int64_t is = (int64_t)r->rax;
-	bool again = (int64_t)r->orig_rax >= 0 && is <= -512 && is >= -514;
-	struct { uint32_t magic1, extended; uint64_t features; uint32_t size; } words;
-	const uint32_t magic2 = FP_MAGIC2;
-	char xstate[XSTATE_MAX + sizeof(magic2)];
-	uint32_t len = (uint32_t)s->xstate_len;
-	ucontext_t u;
-	greg_t *g = u.uc_mcontext.gregs;
-
-	memset(&u, 0, sizeof(u));
-	u.uc_flags = 7;		/* all that there is of floating point; ss */
-	u.uc_stack.ss_flags = -1;	/* not one that there is: the thread's stays */
-	g[REG_R8] = (greg_t)r->r8;
-	g[REG_R9] = (greg_t)r->r9;
-	g[REG_R10] = (greg_t)r->r10;
-	g[REG_R11] = (greg_t)r->r11;
-	g[REG_R12] = (greg_t)r->r12;
-	g[REG_R13] = (greg_t)r->r13;
-	g[REG_R14] = (greg_t)r->r14;
-	g[REG_R15] = (greg_t)r->r15;
-	g[REG_RDI] = (greg_t)r->rdi;
-	g[REG_RSI] = (greg_t)r->rsi;
-	g[REG_RBP] = (greg_t)r->rbp;
-	g[REG_RBX] = (greg_t)r->rbx;
-	g[REG_RDX] = (greg_t)r->rdx;
-	g[REG_RCX] = (greg_t)r->rcx;
-	g[REG_RSP] = (greg_t)r->rsp;
-	g[REG_RAX] = (greg_t)(again ? r->orig_rax : is == -516 ? (uint64_t)-EINTR : r->rax);
-	g[REG_RIP] = (greg_t)(again ? r->rip - 2 : r->rip);
-	g[REG_EFL] = (greg_t)r->eflags;
-	g[REG_CSGSFS] = (greg_t)(r->cs | r->ss << 48);
-	u.uc_mcontext.fpregs = (void *)(uintptr_t)(base + XSTATE);
-	memcpy(&u.uc_sigmask, &s->mask, sizeof(s->mask));
-	memcpy(xstate, s->xstate, len);
-	memset(&words, 0, sizeof(words));
-	words.magic1 = FP_MAGIC1;
-	words.extended = len + (uint32_t)sizeof(magic2);
-	/* The kernel has the mask of what there is in the first of its words. */
-	memcpy(&words.features, s->xstate + FP_WORDS, sizeof(words.features));
-	words.size = len;
-	memcpy(xstate + FP_WORDS, &words, sizeof(words));
-	memcpy(xstate + len, &magic2, sizeof(magic2));
-	return target_write(s->t, base + FRAME, &u, offsetof(ucontext_t, uc_sigmask) + 8) &&
-	       target_write(s->t, base + XSTATE, xstate, len + sizeof(magic2));
-}
-
 /* ---- the memory ------------------------------------------------------------------------------ */
 
 static int prepare(struct stopped *s, const struct inject *what, struct call *call)
@@ -203,7 +147,7 @@ static int prepare(struct stopped *s, const struct inject *what, struct call *ca
 	if (!target_write(t, call->base, &plan, sizeof(plan)) ||
 	    !target_write(t, call->base + CODE, inject_code,
 			  (size_t)(inject_end - inject_code)) ||
-	    !write_frame(s, call->base))
+	    !frame_write(s, call->base + FRAME, call->base + XSTATE))
 		return -EIO;
 	return (int)thread_system_call(s, SYS_mprotect, call->base + CODE, 0x1000,
 				       PROT_READ | PROT_EXEC, 0);

@@ -152,6 +152,9 @@ static int said(const struct call *call, char *why)
 	if (call->result == -EALREADY)
 		return inject_refuse(why, -EALREADY, "it was started by 'xsprof record', whose "
 				     "library it has: it can be recorded once");
+	if (call->result == -EAGAIN)
+		return inject_refuse(why, -EAGAIN, "what recorded it before does not come to its "
+				     "end in it: its main thread is in a long call");
 	if (call->result)
 		return inject_refuse(why, call->result, "no thread of ours could be started in it: "
 				     "%s", strerror(-call->result));

@@ -12,7 +12,7 @@
 
 #include "inject/inject.h"
 
-/* Says why.  Return: @err. */
+/* permission.c: says why.  Return: @err. */
 int inject_refuse(char *why, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* permission.c: of an errno of ptrace().  Return: negative errno. */
@@ -51,7 +51,7 @@ int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uin
  * @dlerror: the same
  * @errno_at: __errno_location() of it
  * @restorer: the end of a signal's handler; its address is in the frame of each
- * @system_call: an instruction that makes a system call
+ * @system_call: syscall() of the C library
  * @add_pending: Py_AddPendingCall()
  * @add_pending_size: bytes of that
  */
@@ -74,7 +74,7 @@ void target_close(struct target *t);
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len);
 bool target_write(const struct target *t, uint64_t to, const void *from, size_t len);
 
-/* ---- thread.c: a thread that is stopped ------------------------------------------------------ */
+/* ---- frame.c, thread.c: a thread that is stopped ------------------------------------------------------ */
 
 #ifdef __x86_64__
 #include <sys/user.h>
@@ -99,11 +99,14 @@ struct stopped {
 	size_t			xstate_len;
 };
 
+/* Writes its state: a ucontext_t, and the rest of its registers.  Return: false: no memory there. */
+bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at);
+
 /* Return: 0; -ESRCH it has ended; another negative errno. */
 int thread_stop(struct stopped *s, const struct target *t, pid_t tid);
 /* It goes on as it was. */
 void thread_go_on(struct stopped *s);
-/* Its signals are blocked, and it is about to be used.  Return: 0 or a negative errno. */
+/* It is about to be used.  Return: 0 or a negative errno. */
 int thread_take(struct stopped *s);
 /* One system call of it.  Return: what that gave, a negative errno among them. */
 int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,

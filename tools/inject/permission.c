@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Why the kernel does not let us look into a process, and what would.
+ * Why something is not done; why the kernel does not let us look into a process, and what would.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/proc.h"
 #include "inject/local.h"
+
+int inject_refuse(char *why, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, INJECT_WHY, fmt, ap);
+	va_end(ap);
+	return err;
+}
 
 int inject_refuse_ptrace(pid_t pid, int err, char *why)
 {

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,6 @@
 
 #define PYTHON_FROM	0x03090000u
 #define PYTHON_TO	0x030e0000u	/* the first that is not known */
-
-int inject_refuse(char *why, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, INJECT_WHY, fmt, ap);
-	va_end(ap);
-	return err;
-}
 
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len)
 {
@@ -138,7 +127,7 @@ static int open_mapped(pid_t pid, const struct mapping *m)
 }
 
 /* Symbols that are wanted of all files. */
-enum { DLOPEN, DLSYM, DLERROR, ERRNO, RUNTIME, PENDING, VERSION, NR_SYMBOLS };
+enum { DLOPEN, DLSYM, DLERROR, ERRNO, SYSCALL, RUNTIME, PENDING, VERSION, NR_SYMBOLS };
 
 struct search {
 	struct target	*t;
@@ -155,6 +144,7 @@ static void take_file(struct search *s, const struct mapping *m)
 		[DLSYM] = { "dlsym", 0, 0 },
 		[DLERROR] = { "dlerror", 0, 0 },
 		[ERRNO] = { "__errno_location", 0, 0 },
+		[SYSCALL] = { "syscall", 0, 0 },
 		[RUNTIME] = { "_PyRuntime", 0, 0 },
 		[PENDING] = { "Py_AddPendingCall", 0, 0 },
 		[VERSION] = { "Py_Version", 0, 0 },
@@ -184,6 +174,8 @@ static void take_file(struct search *s, const struct mapping *m)
 				t->dlerror = base + symbols[DLERROR].value;
 			if (symbols[ERRNO].value)
 				t->errno_at = base + symbols[ERRNO].value;
+			if (symbols[SYSCALL].value)
+				t->system_call = base + symbols[SYSCALL].value;
 			if (restorer)
 				t->restorer = base + restorer;
 		}
@@ -200,20 +192,6 @@ static void take_file(struct search *s, const struct mapping *m)
 	close(fd);
 }
 
-static void take_vdso(struct target *t, const struct mapping *m)
-{
-	static const unsigned char code[] = { 0x0f, 0x05 };
-	static char bytes[1 << 16];
-	size_t len = m->end - m->begin;
-	const char *found;
-
-	if (len > sizeof(bytes) || !target_read(t, m->begin, bytes, len))
-		return;
-	found = memmem(bytes, len, code, sizeof(code));
-	if (found)
-		t->system_call = m->begin + (uint64_t)(found - bytes);
-}
-
 static int look_at_maps(struct search *s, char *why)
 {
 	char path[64], last[PATH_MAX] = "";
@@ -225,8 +203,6 @@ static int look_at_maps(struct search *s, char *why)
 	if (!f)
 		return inject_refuse(why, -errno, "%s: %s", path, strerror(errno));
 	while (next_mapping(f, &m)) {
-		if (!strcmp(m.path, "[vdso]"))
-			take_vdso(s->t, &m);
 		/* The first of each file is where it begins. */
 		if (*m.path != '/' || m.offset || !strcmp(m.path, last))
 			continue;
@@ -291,11 +267,10 @@ static int check_found(const struct search *s, char *why)
 		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.13 are "
 				     "known", (unsigned int)(s->version >> 24),
 				     (unsigned int)(s->version >> 16 & 0xff));
-	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer)
+	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer ||
+	    !t->system_call)
 		return inject_refuse(why, -ENOEXEC, "its C library is not one that is known: no "
 				     "dlopen() in it");
-	if (!t->system_call)
-		return inject_refuse(why, -ENOEXEC, "it has no vdso (vdso=0 of the kernel)");
 	return 0;
 }
 

@@ -30,6 +30,8 @@
 #define STOP_NS		1000000000u	/* a thread in the kernel may take a while */
 #define EVENT(status)	((status) >> 16)
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
+#define RED_ZONE	128u	/* bytes below the stack's end that a function may use */
+#define FRAME_ROOM	1024u	/* bytes of a ucontext_t, aligned */
 
 /* Return: 0; -ETIMEDOUT; -ESRCH. */
 static int wait_for(pid_t tid, int *status, uint64_t until)
@@ -91,14 +93,21 @@ int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 int thread_take(struct stopped *s)
 {
 	struct iovec iov = { s->xstate, sizeof(s->xstate) };
-	uint64_t all = ~(uint64_t)0;
 
 	if (ptrace(PTRACE_GETREGSET, s->tid, (void *)NT_X86_XSTATE, &iov) ||
-	    ptrace(PTRACE_GETSIGMASK, s->tid, (void *)sizeof(s->mask), &s->mask) ||
-	    ptrace(PTRACE_SETSIGMASK, s->tid, (void *)sizeof(all), &all))
+	    ptrace(PTRACE_GETSIGMASK, s->tid, (void *)sizeof(s->mask), &s->mask))
 		return -errno;
 	s->xstate_len = iov.iov_len;
 	return 0;
+}
+
+/* In this order: killed between the two we leave a thread that goes on by its frame. */
+static int begin(const struct stopped *s, const struct user_regs_struct *regs)
+{
+	uint64_t all = ~(uint64_t)0;
+
+	return ptrace(PTRACE_SETREGS, s->tid, 0, regs) ||
+	       ptrace(PTRACE_SETSIGMASK, s->tid, (void *)sizeof(all), &all) ? -errno : 0;
 }
 
 void thread_go_on(struct stopped *s)
@@ -107,42 +116,11 @@ void thread_go_on(struct stopped *s)
 
 	if (s->xstate_len) {
 		ptrace(PTRACE_SETREGSET, s->tid, (void *)NT_X86_XSTATE, &iov);
-		ptrace(PTRACE_SETREGS, s->tid, 0, &s->regs);
 		ptrace(PTRACE_SETSIGMASK, s->tid, (void *)sizeof(s->mask), &s->mask);
+		ptrace(PTRACE_SETREGS, s->tid, 0, &s->regs);
 	}
 	s->xstate_len = 0;
 	ptrace(PTRACE_DETACH, s->tid, 0, 0);
-}
-
-int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,
-			   uint64_t d)
-{
-	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + STOP_NS;
-	struct user_regs_struct regs = s->regs;
-	int status, err;
-
-	regs.rip = s->t->system_call;
-	regs.rax = (uint64_t)nr;
-	/* What was interrupted is not begun again here. */
-	regs.orig_rax = UINT64_MAX;
-	regs.rdi = a;
-	regs.rsi = b;
-	regs.rdx = c;
-	regs.r10 = d;
-	regs.r8 = UINT64_MAX;	/* mmap(): no file */
-	regs.r9 = 0;
-	if (ptrace(PTRACE_SETREGS, s->tid, 0, &regs))
-		return -errno;
-	do {
-		if (ptrace(PTRACE_SINGLESTEP, s->tid, 0, 0))
-			return -errno;
-		err = wait_for(s->tid, &status, until);
-		if (err)
-			return err;
-		if (ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
-			return -errno;
-	} while (regs.rip == s->t->system_call);
-	return (int64_t)regs.rax;
 }
 
 static int interrupt(struct stopped *s, int err)
@@ -156,6 +134,46 @@ static int interrupt(struct stopped *s, int err)
 	return stopped ? stopped : err;
 }
 
+/*
+ * By syscall() of the C library, which is called and returns into the end of a signal's handler: on
+ * the thread's stack, behind what it may use there below its end.
+ */
+int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,
+			   uint64_t d)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	uint64_t xstate = (s->regs.rsp - RED_ZONE - s->xstate_len - 64) & ~63ull;
+	uint64_t frame = xstate - FRAME_ROOM, back = frame - 8;
+	struct user_regs_struct regs = s->regs;
+	int status, err, stops = 0;
+
+	if (!frame_write(s, frame, xstate) ||
+	    !target_write(s->t, back, &s->t->restorer, sizeof(s->t->restorer)))
+		return -EAGAIN;
+	regs.rip = s->t->system_call;
+	regs.rsp = back;
+	/* What was interrupted is not begun again here. */
+	regs.orig_rax = UINT64_MAX;
+	regs.rdi = (uint64_t)nr;
+	regs.rsi = a;
+	regs.rdx = b;
+	regs.rcx = c;
+	regs.r8 = d;
+	regs.r9 = UINT64_MAX;	/* mmap(): no file; its offset is the frame's first word, 0 */
+	err = begin(s, &regs);
+	while (!err && stops < 2) {
+		if (ptrace(PTRACE_SYSCALL, s->tid, 0, 0))
+			return -errno;
+		err = wait_for(s->tid, &status, until);
+		stops += !err && !EVENT(status) && WSTOPSIG(status) == SYSCALL_STOP;
+	}
+	if (!err && ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
+		err = -errno;
+	if (!err || err == -ETIMEDOUT)
+		err = interrupt(s, err);
+	return err ? err : (int64_t)regs.rax;
+}
+
 int thread_run(struct stopped *s, const struct user_regs_struct *start, uint64_t at,
 	       uint64_t limit_ns)
 {
@@ -163,8 +181,9 @@ int thread_run(struct stopped *s, const struct user_regs_struct *start, uint64_t
 	struct user_regs_struct regs;
 	int status, err, sig = 0, there = 0;
 
-	if (ptrace(PTRACE_SETREGS, s->tid, 0, start))
-		return -errno;
+	err = begin(s, start);
+	if (err)
+		return err;
 	for (;;) {
 		if (ptrace(PTRACE_SYSCALL, s->tid, 0, (void *)(long)sig))
 			return -errno;

@@ -4,6 +4,7 @@
  * recording from there.  What it does there is lib/collect/python/attach.c.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +37,10 @@ bool load_wanted(const struct record_options *opts)
 static int load(const struct recording *r, pid_t pid, const char *library)
 {
 	uint32_t hz = r->opts.python_hz ? r->opts.python_hz : PYTHON_HZ;
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
+	const struct timespec pause = { 0, 50000000 };
 	char options[PATH_MAX + 64], why[INJECT_WHY];
+	int err;
 	struct inject what = {
 		.pid = pid,
 		.library = library,
@@ -45,7 +49,12 @@ static int load(const struct recording *r, pid_t pid, const char *library)
 	};
 
 	snprintf(options, sizeof(options), "%u %llu %s", hz, ARENA, r->session.path);
-	if (!inject(&what, why))
+	do {
+		err = inject(&what, why);
+		if (err == -EAGAIN)
+			nanosleep(&pause, NULL);
+	} while (err == -EAGAIN && xsp_clock_ns(CLOCK_MONOTONIC) < until);
+	if (!err)
 		return 0;
 	return tool_error("process %d: %s", (int)pid, why), TOOL_USAGE;
 }
@@ -59,8 +68,8 @@ int load_all(struct recording *r)
 	int status = 0;
 
 	if (!library_find(LIBRARY_PYTHON, library, sizeof(library)))
-		return tool_error("-p: %s was not found beside xsprof, and without the module it is "
-				  "loaded into the process", LIBRARY_PYTHON), TOOL_USAGE;
+		return tool_error("-p: %s was not found beside xsprof, and without the module it "
+				  "is loaded into the process", LIBRARY_PYTHON), TOOL_USAGE;
 	for (i = 0; i < a->nr && !status; i++) {
 		if (!xsp_proc_stat(a->pids[i], &st))
 			a->starts[i] = st.start_time;
@@ -73,8 +82,7 @@ int load_all(struct recording *r)
 	return status;
 }
 
-/* Is a thread of ours there? */
-static bool is_busy(pid_t pid)
+static bool has_thread(pid_t pid)
 {
 	char path[64], comm[16];
 	struct dirent *entry;
@@ -89,6 +97,19 @@ static bool is_busy(pid_t pid)
 	if (dir)
 		closedir(dir);
 	return busy;
+}
+
+/* Is a thread of ours there?  While the process forks it is not, for a moment. */
+static bool is_busy(pid_t pid)
+{
+	const struct timespec pause = { 0, 5000000 };
+
+	for (int i = 0; i < 4; i++) {
+		if (has_thread(pid))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
 }
 
 void load_end(const struct recording *r)
@@ -107,7 +128,7 @@ void load_end(const struct recording *r)
 			tool_note("process %d: our thread in it waits for Python's lock, and ends "
 				  "when it gets that", (int)a->pids[i]);
 		else if (r->opts.verbose && !kill(a->pids[i], 0))
-			tool_note("process %d: runs as before; our libraries stay in its memory and "
-				  "do nothing", (int)a->pids[i]);
+			tool_note("process %d: runs as before; our libraries stay in its memory "
+				  "and do nothing", (int)a->pids[i]);
 	}
 }

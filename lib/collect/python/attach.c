@@ -26,8 +26,6 @@
 
 #define STACK	(512u << 10)	/* Python runs some functions in it */
 
-bool python_late;
-
 /*
  * IDLE: nothing of ours is there. BEGINS and ENDS: the thread may wait for Python's lock, and a
  * fork does not wait for it. TICKS: a fork ends it, and its parent begins it again (FORKS).
@@ -67,10 +65,14 @@ static bool goes_on(void)
 		return errno == EMFILE || errno == ENFILE;
 	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
 	close(fd);
-	return held && !python.finalizing();
+	return held && (!python.finalizing || !python.finalizing());
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
+
+static void forks(void);
+static void forked_parent(void);
+static void forked_child(void);
 
 static bool join(void)
 {
@@ -86,8 +88,13 @@ static bool join(void)
 		collect_say("Python: %s: its frames are not recorded", why);
 		return false;
 	}
+	/* Behind those of the other library: its lock is taken when our thread is gone. */
+	if (!attached.forks_known && __register_atfork)
+		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child,
+							  NULL);
 	err = python_user.join(attached.session, attached.arena_size);
-	if (err)
+	/* A recording that was shorter than this is over. */
+	if (err && err != -ENOTCONN && err != -ENOENT)
 		collect_say("this process cannot be recorded: %s", strerror(-err));
 	return !err;
 }
@@ -132,6 +139,7 @@ static void wait_here(void)
 
 static void *run(void *again)
 {
+	bool sampled = again;
 	int category;
 
 	prctl(PR_SET_NAME, "xsprof-python");
@@ -147,12 +155,13 @@ static void *run(void *again)
 		sample_peek_forked();
 		python_code_init(category);
 		python_tick_init(attached.hz, category);
-		if (python.finalizing() || !find(category))
-			wait_here();
-		else
+		sampled = !python.finalizing() && find(category);
+		if (sampled)
 			__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
+		else
+			wait_here();
 	}
-	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) == TICKS) {
+	if (sampled) {
 		python_tick_here(goes_on);
 		/* A fork waits for us, and begins us again. */
 		if (!swap(TICKS, ENDS))
@@ -215,7 +224,7 @@ static void forked_child(void)
 		return;
 	python_ask_end();
 	python_ask_forked();
-	python_threads_forked();
+	python_seen_forget();
 	sample_peek_forked();
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }
@@ -237,19 +246,21 @@ static bool take(const char *text)
 	return true;
 }
 
-/* Return: 0; -EBUSY: it is being recorded so; -EALREADY: it was started by a recorder; -errno. */
+/*
+ * Return: 0; -EBUSY: it is being recorded so; -EAGAIN: the end of that is under way; -EALREADY: it
+ * was started by a recorder; another negative errno.
+ */
 __attribute__((visibility("default"))) int xsprof_python_attach(const char *text)
 {
 	int err;
 
 	if (python_sample_met())
 		return -EALREADY;
+	/* The last recording may have ended just now. */
 	if (!swap(IDLE, BEGINS))
-		return -EBUSY;
+		return goes_on() ? -EBUSY : -EAGAIN;
 	python_late = true;
 	err = take(text) ? 0 : EINVAL;
-	if (!err && !attached.forks_known && __register_atfork)
-		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child, NULL);
 	if (!err)
 		err = begin_thread(NULL);
 	if (err)

@@ -264,14 +264,14 @@ const char *python_sample_why_not(void);
 
 /* ---- attach.c: a process that ran before we were loaded -------------------------------------- */
 
-/* We were: the lock was not made by functions of ours, and nothing tells who takes it. */
-extern bool python_late;
 int xsprof_python_attach(const char *text);
 /* There is a lock that was made by functions of ours. */
 bool python_sample_met(void);
 
 /* ---- threads.c: the calling thread, with the mutex of the first lock held -------------------- */
 
+/* The process ran before we were loaded: nothing tells who takes the lock. */
+extern bool python_late;
 void python_thread_takes(void);
 void python_thread_leaves(void);
 /* It may have no mutex then. */

@@ -54,15 +54,21 @@ extern struct python_entry python_entries[PYTHON_THREADS];
 /* How many places are used, or were. */
 uint32_t python_entries_nr(void);
 /* That of the calling thread; NULL: it has none. */
-struct python_entry *python_entry_own(void);
+struct python_entry *python_thread_own(void);
 /* That of the thread that has the lock; NULL: there is none, or it has no entry. */
-struct python_entry *python_entry_holder(void);
+struct python_entry *python_thread_holder(void);
 /* Gives places of threads that have ended to others. */
 void python_entries_sweep(void);
 void python_threads_forked(void);
 /* That of a thread, made where there is none; one thread asks.  Return: NULL: there is no room. */
 struct python_entry *python_entry_of(uint32_t tid);
+
+/* ---- entry.c: of threads, by whichever way --------------------------------------------------- */
+
 struct python_reading;
+/* As python_thread_own() and python_thread_holder(). */
+struct python_entry *python_entry_own(void);
+struct python_entry *python_entry_holder(void);
 /* Of a thread that was read: has it not had the lock since @turn, as far as can be known? */
 bool python_entry_stands(const struct python_entry *entry, uint32_t turn,
 			 const struct python_reading *reading);
@@ -73,8 +79,8 @@ bool python_entry_holds(const struct python_entry *entry, const void *state);
 
 /* The lock is held by the calling thread.  Return: false: it is not as it is expected to be. */
 bool python_seen_find(void);
-/* Looks which threads there are, and which one has the lock. */
-void python_seen_look(void);
+/* Looks which threads there are, and which one has the lock.  @keep: none loses its entry. */
+void python_seen_look(bool keep);
 /* Nothing is known of threads any more. */
 void python_seen_forget(void);
 struct python_entry *python_seen_own(void);

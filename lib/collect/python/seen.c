@@ -206,7 +206,7 @@ static void see(const void *at, uint32_t tid, const void *holder)
 	__atomic_store_n(&entry->turn, turn + (at == holder), __ATOMIC_RELEASE);
 }
 
-void python_seen_look(void)
+void python_seen_look(bool keep)
 {
 	const void *holder = is_locked() ? last_holder() : NULL;
 	const void *state[SPAN];
@@ -226,8 +226,7 @@ void python_seen_look(void)
 	}
 	nr = python_entries_nr();
 	for (uint32_t i = 0; i < nr; i++)
-		/* One that is asked keeps its place until it has answered, or is not waited for. */
-		if (seen[i] != looks && !python_ask_pending())
+		if (seen[i] != looks && !keep)
 			__atomic_store_n(&python_entries[i].tid, 0, __ATOMIC_RELEASE);
 }
 

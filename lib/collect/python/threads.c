@@ -11,6 +11,7 @@
 #include "collect/python/sample.h"
 
 struct python_entry python_entries[PYTHON_THREADS];
+bool python_late;
 
 static uint32_t nr_entries;
 static struct python_entry *holder;	/* NULL: none, or not known */
@@ -22,27 +23,13 @@ uint32_t python_entries_nr(void)
 	return __atomic_load_n(&nr_entries, __ATOMIC_ACQUIRE);
 }
 
-struct python_entry *python_entry_own(void)
+struct python_entry *python_thread_own(void)
 {
-	return python_late ? python_seen_own() : own;
+	return own;
 }
 
-bool python_entry_stands(const struct python_entry *entry, uint32_t turn,
-			 const struct python_reading *reading)
+struct python_entry *python_thread_holder(void)
 {
-	return python_late ? python_seen_stands(entry, reading) :
-	       __atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn;
-}
-
-bool python_entry_holds(const struct python_entry *entry, const void *state)
-{
-	return python_late ? python_seen_holds(state) : entry->turn & 1;
-}
-
-struct python_entry *python_entry_holder(void)
-{
-	if (python_late)
-		return python_seen_holder();
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
 
@@ -131,8 +118,6 @@ void python_entries_sweep(void)
 
 void python_threads_forked(void)
 {
-	if (python_late)
-		python_seen_forget();
 	memset(python_entries, 0, sizeof(python_entries[0]) * nr_entries);
 	nr_entries = 0;
 	own = holder = NULL;

@@ -202,7 +202,8 @@ static void tick(uint64_t now, uint64_t next)
 	uint32_t nr;
 
 	if (python_late)
-		python_seen_look();
+		/* One that is asked keeps its entry until it has answered. */
+		python_seen_look(python_ask_pending());
 	nr = python_entries_nr();
 	/* It may have come when it was not waited for any longer. */
 	take_answer(0);
@@ -233,7 +234,8 @@ static void sleep_until(uint64_t at)
 static void ticks(bool (*goes_on)(void))
 {
 	uint64_t period = SECOND / ticker.hz, next = clock_ns(CLOCK_MONOTONIC), now, swept = next;
-	uint64_t asked = next;
+	/* A program that forks often begins this as often. */
+	static uint64_t asked;
 	uint32_t late;
 
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
