@@ -48,7 +48,8 @@ attach_often()
 
 	begin "$1" "$2"
 	for i in $(seq "$3"); do
-		timeout -k 1 20 "$xsprof" record -q -p $pid -d 0.02 -o data >out 2>log && [ ! -s log ] || {
+		timeout -k 1 20 "$xsprof" record -q -p $pid -d 0.02 -o data >out 2>log &&
+			[ ! -s log ] || {
 			echo "attach $i of $3 to $2 failed" >>log
 			break
 		}

@@ -6,7 +6,7 @@
  * The code loads the library and calls the function in it. It ends with a system call by which we
  * know that it is done. Should we be killed meanwhile, it goes on to the end of a signal's handler
  * (rt_sigreturn), whose frame has all of the thread's state: the program runs on as it was, but for
- * a sleep that ends early.
+ * a sleep that begins anew.
  */
 #ifdef __x86_64__
 

@@ -6,7 +6,6 @@
  */
 #ifdef __x86_64__
 
-#include <errno.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -20,8 +19,9 @@ bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at)
 {
 	const struct user_regs_struct *r = &s->regs;
 	int64_t is = (int64_t)r->rax;
-	bool again = (int64_t)r->orig_rax >= 0 && is <= -512 && is >= -514;
-	struct { uint32_t magic1, extended; uint64_t features; uint32_t size; } words;
+	/* One with a time begins anew, with all of it: what was left only the kernel knows. */
+	bool again = (int64_t)r->orig_rax >= 0 && is <= -512 && is >= -516;
+	struct { uint32_t magic1, len; uint64_t features; uint32_t size; } words;
 	const uint32_t magic2 = FP_MAGIC2;
 	char xstate[XSTATE_MAX + sizeof(magic2)];
 	uint32_t len = (uint32_t)s->xstate_len;
@@ -45,7 +45,7 @@ bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at)
 	g[REG_RDX] = (greg_t)r->rdx;
 	g[REG_RCX] = (greg_t)r->rcx;
 	g[REG_RSP] = (greg_t)r->rsp;
-	g[REG_RAX] = (greg_t)(again ? r->orig_rax : is == -516 ? (uint64_t)-EINTR : r->rax);
+	g[REG_RAX] = (greg_t)(again ? r->orig_rax : r->rax);
 	g[REG_RIP] = (greg_t)(again ? r->rip - 2 : r->rip);
 	g[REG_EFL] = (greg_t)r->eflags;
 	g[REG_CSGSFS] = (greg_t)(r->cs | r->ss << 48);
@@ -54,7 +54,7 @@ bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at)
 	memcpy(xstate, s->xstate, len);
 	memset(&words, 0, sizeof(words));
 	words.magic1 = FP_MAGIC1;
-	words.extended = len + (uint32_t)sizeof(magic2);
+	words.len = len + (uint32_t)sizeof(magic2);
 	/* The kernel has the mask of what there is in the first of its words. */
 	memcpy(&words.features, s->xstate + FP_WORDS, sizeof(words.features));
 	words.size = len;

@@ -74,7 +74,7 @@ void target_close(struct target *t);
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len);
 bool target_write(const struct target *t, uint64_t to, const void *from, size_t len);
 
-/* ---- frame.c, thread.c: a thread that is stopped ------------------------------------------------------ */
+/* ---- frame.c, thread.c: a thread that is stopped --------------------------------------------- */
 
 #ifdef __x86_64__
 #include <sys/user.h>
@@ -99,7 +99,7 @@ struct stopped {
 	size_t			xstate_len;
 };
 
-/* Writes its state: a ucontext_t, and the rest of its registers.  Return: false: no memory there. */
+/* Writes its state: a ucontext_t, and other registers.  Return: false: no memory is there. */
 bool frame_write(const struct stopped *s, uint64_t at, uint64_t xstate_at);
 
 /* Return: 0; -ESRCH it has ended; another negative errno. */
