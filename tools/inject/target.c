@@ -259,7 +259,8 @@ static int check_found(const struct search *s, char *why)
 	if (!s->any)
 		return inject_refuse(why, -ENOEXEC, "there is no Python in it: its program is "
 				     "something else, or has no symbols (a static one): "
-				     "'xsprof record COMMAND' starts programs with markers");
+				     "other programs need the kernel module (modprobe xsprof), or "
+				     "are started by 'xsprof record COMMAND'");
 	if (s->musl)
 		return inject_refuse(why, -ENOEXEC, "its C library is musl, and the libraries here "
 				     "are for glibc");
