@@ -125,7 +125,7 @@ user_dirs	:= base text ring read capture drain forward process activity profiler
 trace_dirs	:= base text decode ranges result export export/kineto
 tools_dirs	:= cli cause watch format/common format/text format/chrome format/perfetto \
 		   format/ndjson format/kineto format/folded ftrace snapshot list ctl report dump \
-		   info record recover
+		   info inject record recover
 # Without elfutils there are no names of symbols.
 no_srcs		:= lib/result/symbols-$(if $(DW_LIBS),none,dw).c
 user_srcs	:= $(sort $(wildcard $(user_dirs:%=lib/%/*.c)))

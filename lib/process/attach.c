@@ -4,11 +4,14 @@
  * backend, the path of a marker is ring/.
  */
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <xsprof/collector.h>
 
 #include "base/clock.h"
 #include "process/backend.h"
@@ -297,6 +300,99 @@ static void detach(void)
 	xsp_layout_clear();
 	xsp_thread_forget();
 	xsp_ops_attached();
+}
+
+/* ---- a recorder that comes to a process that runs ------------------------------------------- */
+
+/* What was asked for before it came. */
+static struct {
+	char		path[PATH_MAX];
+	const char	*session;
+	uint64_t	arena_size;
+	uint32_t	backend;
+	bool		on;
+} joined;
+
+static bool lock_attaching(void)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid), owner = 0;
+
+	while (!__atomic_compare_exchange_n(&attaching_tid, &owner, tid, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if (owner == tid)
+			return false;
+		sched_yield();
+		owner = 0;
+	}
+	return true;
+}
+
+/*
+ * No producer any more. Its memory stays where it is, and so does what leads to it: a marker that
+ * has begun in another thread may still write there.
+ */
+static void retire(void)
+{
+	if (!xsp_attached() || xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS)
+		return;
+	(void)xsp_kept.backend->control(0, 0, XSPROF_PAUSED_RECORDER, 0);
+	if (xsp_names_lock(true) < 0)
+		return;
+	__atomic_store_n(&xsp_set.state, XSP_FAILED, __ATOMIC_RELEASE);
+	xsp_rings_close();
+	xsp_kept.backend->goodbye();
+	xsp_shm_retire();
+	xsp_names_unlock();
+	xsp_ops_attached();
+}
+
+int xsprof_join(const char *session, uint64_t arena_size)
+{
+	int err = xsp_fork_check();
+
+	if (err < 0)
+		return err;
+	if (!session || *session != '/' || strlen(session) >= sizeof(joined.path) ||
+	    (arena_size && (arena_size < XSP_ARENA_MIN || arena_size > XSP_ARENA_MAX)))
+		return -EINVAL;
+	if (xsp_config.backend == XSP_CHOICE_NONE)
+		return -EPERM;
+	if (!lock_attaching())
+		return -EAGAIN;
+	if (xsp_attached() && (xsp_kept.backend->kind != XSPROF_BACKEND_TMPFS ||
+			       !xsp_config.session || !xsp_recording_live(xsp_config.session))) {
+		__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+		return -EBUSY;
+	}
+	retire();
+	if (!joined.on) {
+		joined.session = xsp_config.session;
+		joined.arena_size = xsp_config.arena_size;
+		joined.backend = xsp_config.backend;
+		joined.on = true;
+	}
+	xsp_config.session = strcpy(joined.path, session);
+	xsp_config.backend = XSP_CHOICE_TMPFS;
+	if (arena_size)
+		xsp_config.arena_size = arena_size;
+	__atomic_store_n(&xsp_set.state, XSP_DETACHED, __ATOMIC_RELEASE);
+	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
+	err = xsp_attach();
+	if (err)
+		xsprof_leave();
+	return err;
+}
+
+void xsprof_leave(void)
+{
+	if (!joined.on || xsp_fork_check() < 0 || !lock_attaching())
+		return;
+	retire();
+	xsp_config.session = joined.session;
+	xsp_config.arena_size = joined.arena_size;
+	xsp_config.backend = joined.backend;
+	joined.on = false;
+	__atomic_store_n(&attaching_tid, 0, __ATOMIC_RELEASE);
 }
 
 int xsprof_init(const struct xsprof_options *opts)

@@ -38,6 +38,9 @@ static struct xsprof_ctl *ctl_page;	/* xsp_set.ctl, to write to: nobody else her
 static char file_name[XSP_FILE_NAME];
 static struct xsp_fd_id file_id;	/* of the producer's file */
 static bool populates;		/* madvise() gives memory */
+/* Where an earlier producer's memory was, which markers may still write to. */
+static char *retired;
+static uint64_t retired_len;
 
 /* A lock of this process, not of the descriptor: a forked child does not inherit it. */
 static int lock_file(int fd)
@@ -275,9 +278,40 @@ static void shm_goodbye(void)
 static void shm_let_go(bool own)
 {
 	(void)own;
+	if (retired == xsp_kept.base)
+		retired = NULL;
 	munmap(xsp_kept.base, xsp_kept.len);
 	if (xsp_fd_is(&file_id, xsp_kept.fd))
 		close(xsp_kept.fd);
+}
+
+void xsp_shm_retire(void)
+{
+	struct stat st;
+
+	retired = xsp_kept.base;
+	retired_len = xsp_kept.len;
+	if (!xsp_fd_is(&file_id, xsp_kept.fd))
+		return;
+	/* A file that still has its name may be read by who recovers it; this one by nobody. */
+	if (!fstat(xsp_kept.fd, &st) && !st.st_nlink)
+		(void)fallocate(xsp_kept.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)xsp_set.rings_off,
+				(off_t)(retired_len - xsp_set.rings_off));
+	close(xsp_kept.fd);
+	xsp_kept.fd = -1;
+}
+
+/* In the place of what was retired, where it is as large: nothing is left mapped that way. */
+static char *map_file(int fd, uint64_t size)
+{
+	bool again = retired && retired_len == size;
+	char *base = mmap(again ? retired : NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_NORESERVE | (again ? MAP_FIXED : 0), fd, 0);
+
+	if (again && base != MAP_FAILED)
+		retired = NULL;
+	return base;
 }
 
 static const struct xsp_backend shm = {
@@ -361,8 +395,7 @@ int xsp_shm_attach(const struct xsp_want *want)
 		err = xsp_fd_note(&file_id, fd);
 	if (err < 0)
 		goto err_file;
-	base = mmap(NULL, geo.total_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-		    fd, 0);
+	base = map_file(fd, geo.total_size);
 	if (base == MAP_FAILED) {
 		err = -errno;
 		goto err_file;

@@ -32,6 +32,8 @@ struct xsp_want {
 /* ---- backend-shm.c ---- */
 int xsp_shm_attach(const struct xsp_want *want) XSP_HIDDEN;
 void xsp_shm_relock(void) XSP_HIDDEN;
+/* The producer is none any more: its file is closed, its memory stays for markers under way. */
+void xsp_shm_retire(void) XSP_HIDDEN;
 
 /* ---- backend-device.c ---- */
 int xsp_device_attach(const struct xsp_want *want) XSP_HIDDEN;

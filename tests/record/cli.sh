@@ -187,13 +187,17 @@ run "$xsprof" record -p 1 -a
 has "some or all" err '--pid, --all: either some or all'
 run "$xsprof" record -a -m discard
 has "rings are as they are" err '--mode: the rings of processes that run are as they are'
-run "$xsprof" record -p 1 --backend tmpfs
-has "tmpfs shows no running process" err '--pid needs the module'
+run "$xsprof" record -a --backend tmpfs
+has "tmpfs shows no running process" err '--all needs the module'
 if [ -c /dev/xsprof ]; then
 	skip "no module" "there is one"
 	skip "no module, said" "there is one"
 else
-	for need in '-p 1' -a '--backend=device true'; do
+	run "$xsprof" record -p $$ -o none.data
+	is "no module: a process that is no Python" $rc 2
+	has "no module, said: that" err \
+		"^xsprof: process $$: there is no Python in it: .* need the kernel module"
+	for need in -a '--backend=device true'; do
 		# shellcheck disable=SC2086
 		run "$xsprof" record $need
 		is "no module: $need" $rc 2

@@ -36,6 +36,8 @@ int record_device_open(struct record_options *opts, int *fd)
 	const char *kind = backend(opts);
 
 	*fd = -1;
+	if (opts->load)
+		return 0;
 	if (attach_on(&opts->attach))
 		return attach_device(&opts->attach, fd, true);
 	if (!strcmp(kind, "tmpfs") || !strcmp(kind, "none")) {

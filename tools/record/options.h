@@ -63,6 +63,7 @@ struct flight_options {
  * @flight: keep the last part only
  * @kernel: the events of the kernel
  * @attach: running processes instead of a command
+ * @load: our library is loaded into these
  * @argv: the command; empty with @attach
  */
 struct record_options {
@@ -94,6 +95,7 @@ struct record_options {
 	struct flight_options flight;
 	struct ftrace_options kernel;
 	struct attach	attach;
+	bool		load;
 	char		**argv;
 };
 

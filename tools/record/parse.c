@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/tool.h"
 #include "record/flight.h"
-#include "record/local.h"
+#include "record/load.h"
 
 #define BUFFER_MIN	(XSPROF_MIN_BLOCKS * XSPROF_BLOCK_SIZE)
 #define BUFFER_MAX	(1ull << 40)
@@ -78,10 +78,12 @@ static void help(void)
 	     "       xsprof record [options] -p PID[,PID...] | -a\n"
 	     "\n"
 	     "Runs COMMAND and records the markers of every process it starts, or records\n"
-	     "processes that run already (which needs the kernel module).\n"
+	     "processes that run already: with the kernel module those that have markers,\n"
+	     "without it those that are Python.\n"
 	     "\n"
 	     "  -p, --pid PID[,PID...]  these processes: what their rings hold now and new\n"
-	     "                          events, until they end, or Ctrl-C\n"
+	     "                          events, until they end, or Ctrl-C; without the module:\n"
+	     "                          samples of Python, whose library is loaded into them\n"
 	     "  -a, --all               all processes that you may read, also new ones\n"
 	     "  -o, --output FILE       write FILE (default xsprof.data; an existing one is\n"
 	     "                          renamed to FILE.old); - is standard output, and\n"
@@ -382,10 +384,19 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 	if (opts->gpu)
 		return tool_usage("record", "--gpu: CUDA looks for a collector when it is "
 				  "initialised, which was before; not with --%s", which);
-	if (opts->python_hz)
-		return tool_usage("record", "--python: it is loaded when a program starts: not "
-				  "with --%s", which);
-	if (opts->backend && !strcmp(opts->backend, "tmpfs"))
+	if (opts->python_trace)
+		return tool_usage("record", "--python-trace: functions are recorded of programs "
+				  "that xsprof starts: --python shows where they are; not with "
+				  "--%s", which);
+	if (opts->python_hz && !opts->load)
+		return tool_usage("record", "--python: with --pid it can be had, not with --%s",
+				  opts->flight.on ? "flight" : which);
+	if (opts->load && !opts->python)
+		return tool_usage("record", "--no-python: without the module --pid is done by the "
+				  "library that records Python");
+	if (opts->load && opts->sched)
+		return tool_usage("record", "--sched: needs the kernel module");
+	if (!opts->load && opts->backend && !strcmp(opts->backend, "tmpfs"))
 		return tool_usage("record", "--backend tmpfs: --%s needs the module: only the "
 				  "device shows rings of processes that run", which);
 	return -1;
@@ -422,6 +433,7 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	if (opts->flight.on && ftrace_wanted(&opts->kernel))
 		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
 	if (attach_on(&opts->attach)) {
+		opts->load = load_wanted(opts);
 		status = check_attach(opts, argc, argv);
 		return status < 0 ? flight_check(opts) : status;
 	}

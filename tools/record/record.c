@@ -23,6 +23,7 @@
 #include "record/device.h"
 #include "record/env.h"
 #include "record/flight.h"
+#include "record/load.h"
 #include "record/local.h"
 
 /* How long processes that outlive the command may take to end before they are let go. */
@@ -142,7 +143,7 @@ static int start_command(struct recording *r)
 		r->launch.ended = true;
 		if (r->ftrace)
 			start_tracing(r, r->opts.attach.pids, r->opts.attach.nr);
-		return 0;
+		return r->opts.load ? load_all(r) : 0;
 	}
 	if (r->ftrace) {
 		r->launch.held = held;
@@ -392,6 +393,8 @@ int cmd_record(int argc, char **argv)
 	flush_start(&r.flush, r.fd, &r.cap.size);
 	why = run(&r);
 	finish(&r, why);
+	if (r.opts.load)
+		load_end(&r);
 	sum_up(&r, why);
 	wait_command(&r);
 	return exit_status(&r);

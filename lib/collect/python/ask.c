@@ -29,6 +29,7 @@ static struct {
 
 static const int candidates[] = { SIGURG, SIGWINCH };
 static int number;	/* the signal; 0: none */
+static struct sigaction before;	/* what it was */
 
 static void futex(int op, int value, const struct timespec *until)
 {
@@ -43,7 +44,7 @@ static int answer(struct python_entry *entry)
 {
 	void *state = python.finalizing() ? NULL : python.this_state();
 
-	if (!state || !(entry->turn & 1))
+	if (!state || !python_entry_holds(entry, state))
 		return IDLE;
 	return python_read_frames(&question.reading, state) ? GOOD : BAD;
 }
@@ -97,9 +98,16 @@ bool python_ask_ready(void)
 	number = 0;
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !number; i++)
 		if (is_ours(candidates[i]) || (is_free(candidates[i]) &&
-					       !sigaction(candidates[i], &action, NULL)))
+					       !sigaction(candidates[i], &action, &before)))
 			number = candidates[i];
 	return number;
+}
+
+void python_ask_end(void)
+{
+	if (number && is_ours(number))
+		(void)sigaction(number, &before, NULL);
+	number = 0;
 }
 
 /* ---- who asks -------------------------------------------------------------------------------- */

@@ -75,6 +75,24 @@ static void *called(void *self, void *arguments)
 
 static struct python_method method = { "xsprof", called, PYTHON_METH_VARARGS, NULL };
 
+static void *added;	/* what is in the list; the list has the reference */
+
+/* It can be called until it has been removed, and by who has a copy of the list. */
+void python_gc_end(void)
+{
+	void *gc = added ? cpython.import("gc") : NULL;
+	void *list = gc ? cpython.attribute(gc, "callbacks") : NULL;
+	void *done = list ? cpython.call_method(list, "remove", "O", added) : NULL;
+
+	/* The program may have removed it itself. */
+	if (!done)
+		cpython.err_clear();
+	added = NULL;
+	cpython_drop(done);
+	cpython_drop(list);
+	cpython_drop(gc);
+}
+
 void python_gc_begin(int category)
 {
 	void *gc, *list, *function;
@@ -90,6 +108,8 @@ void python_gc_begin(int category)
 		cpython.err_clear();
 		collect_say("Python does not let us be one of gc.callbacks: its collections are "
 			    "not recorded");
+	} else {
+		added = function;
 	}
 	/* The list has the reference that lasts. */
 	cpython_drop(function);

@@ -38,6 +38,8 @@
  * @stack_find: xsprof_stack_find()
  * @stack_add: xsprof_stack_add()
  * @sample: xsprof_sample()
+ * @join: xsprof_join(); this and what follows is there where we came to a process that ran
+ * @leave: xsprof_leave()
  */
 struct python_user {
 	const union xsprof_ctl_page *page;
@@ -57,6 +59,8 @@ struct python_user {
 				     uint32_t left_out);
 	void		(*sample)(xsprof_name_t name, uint32_t thread, uint32_t stack,
 				  uint32_t how, uint32_t line);
+	int		(*join)(const char *session, uint64_t arena_size);
+	void		(*leave)(void);
 };
 
 extern struct python_user python_user;
@@ -65,6 +69,8 @@ extern struct python_user python_user;
 bool python_user_open(void);
 /* The same of what samples need. */
 bool python_user_can_sample(void);
+/* The same of what a process needs that runs. */
+bool python_user_can_join(void);
 
 /* Does anybody record this process now? */
 static inline bool python_recorded(void)
@@ -216,6 +222,8 @@ void python_look(void);
 void python_look_again(void);
 /* With the GIL held, in the main thread. */
 void python_gc_begin(int category);
+/* It is none of gc.callbacks any more. */
+void python_gc_end(void);
 void python_trace_begin(void);
 /* Now and then, with the GIL held: is the calling thread traced still? */
 void python_trace_look(void);
@@ -249,9 +257,21 @@ void python_sample_look(void);
 /* Around a fork: before, and in the child. */
 void python_sample_forks(void);
 void python_sample_forked(void);
+/* What is where in Python's memory; the lock is held.  Return: false: the user has been told. */
+bool python_sample_find(void);
+/* Return: NULL: threads can be sampled. */
+const char *python_sample_why_not(void);
+
+/* ---- attach.c: a process that ran before we were loaded -------------------------------------- */
+
+int xsprof_python_attach(const char *text);
+/* There is a lock that was made by functions of ours. */
+bool python_sample_met(void);
 
 /* ---- threads.c: the calling thread, with the mutex of the first lock held -------------------- */
 
+/* The process ran before we were loaded: nothing tells who takes the lock. */
+extern bool python_late;
 void python_thread_takes(void);
 void python_thread_leaves(void);
 /* It may have no mutex then. */

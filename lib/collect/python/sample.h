@@ -54,12 +54,41 @@ extern struct python_entry python_entries[PYTHON_THREADS];
 /* How many places are used, or were. */
 uint32_t python_entries_nr(void);
 /* That of the calling thread; NULL: it has none. */
-struct python_entry *python_entry_own(void);
+struct python_entry *python_thread_own(void);
 /* That of the thread that has the lock; NULL: there is none, or it has no entry. */
-struct python_entry *python_entry_holder(void);
+struct python_entry *python_thread_holder(void);
 /* Gives places of threads that have ended to others. */
 void python_entries_sweep(void);
 void python_threads_forked(void);
+/* That of a thread, made where there is none; one thread asks.  Return: NULL: there is no room. */
+struct python_entry *python_entry_of(uint32_t tid);
+
+/* ---- entry.c: of threads, by whichever way --------------------------------------------------- */
+
+struct python_reading;
+/* As python_thread_own() and python_thread_holder(). */
+struct python_entry *python_entry_own(void);
+struct python_entry *python_entry_holder(void);
+/* Of a thread that was read: has it not had the lock since @turn, as far as can be known? */
+bool python_entry_stands(const struct python_entry *entry, uint32_t turn,
+			 const struct python_reading *reading);
+/* The calling thread, whose state that is: has it the lock? */
+bool python_entry_holds(const struct python_entry *entry, const void *state);
+
+/* ---- seen.c: the same where nobody says when a thread takes the lock ------------------------- */
+
+/* The lock is held by the calling thread.  Return: false: it is not as it is expected to be. */
+bool python_seen_find(void);
+/* Looks which threads there are, and which one has the lock.  @keep: none loses its entry. */
+void python_seen_look(bool keep);
+/* Nothing is known of threads any more. */
+void python_seen_forget(void);
+struct python_entry *python_seen_own(void);
+struct python_entry *python_seen_holder(void);
+/* Before a thread is read, and after: does what was read stand? */
+void python_seen_reads(const struct python_entry *entry);
+bool python_seen_stands(const struct python_entry *entry, const struct python_reading *reading);
+bool python_seen_holds(const void *state);
 
 /* ---- memory.c: what may not be there --------------------------------------------------------- */
 
@@ -189,6 +218,8 @@ enum python_answer python_ask_answer(uint64_t until, struct python_reading **rea
 				     struct python_entry **entry);
 /* The answer is not waited for any longer.  Return: false: it comes just now. */
 bool python_ask_cancel(void);
+/* The signal is what it was before. */
+void python_ask_end(void);
 void python_ask_forked(void);
 
 /* ---- tick.c: the thread that looks ----------------------------------------------------------- */
@@ -201,5 +232,9 @@ void python_tick_begin(void);
 /* It has ended when this returns. */
 void python_tick_stop(void);
 void python_tick_forked(void);
+/* In the calling thread, until nobody records: @goes_on is asked a few times a second. */
+void python_tick_here(bool (*goes_on)(void));
+/* It has ended, or ends at once when it begins; not waited for. */
+void python_tick_quit(void);
 
 #endif /* XSP_PYTHON_SAMPLE_H */

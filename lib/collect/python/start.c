@@ -24,8 +24,7 @@ static uint32_t asked_hz(void)
 	return hz > PYTHON_HZ_MAX ? PYTHON_HZ_MAX : (uint32_t)hz;
 }
 
-/* Return: NULL: it can be done. */
-static const char *why_not(void)
+const char *python_sample_why_not(void)
 {
 	const char *(*version)(void);
 
@@ -45,7 +44,7 @@ void python_sample_init(int category)
 	if (!hz || !python_user_can_sample())
 		return;
 	python_object = python_handle();
-	why = why_not();
+	why = python_sample_why_not();
 	if (why) {
 		collect_say("Python: %s: its frames are not recorded", why);
 		return;
@@ -57,13 +56,18 @@ void python_sample_init(int category)
 	python_sampling = true;
 }
 
-/* The lock is held, in the main thread. */
-static int look_around(void *unused)
+bool python_sample_met(void)
+{
+	return met;
+}
+
+bool python_sample_find(void)
 {
 	void *type, *value, *trace;
-	bool found;
+	static bool found;
 
-	(void)unused;
+	if (found)
+		return true;
 	python.err_fetch(&type, &value, &trace);
 	/* A build that has more in each object has other offsets than those that are known. */
 	found = !strcmp(*(char *const *)((const char *)python.code_type + PYTHON_TYPE_NAME),
@@ -72,12 +76,21 @@ static int look_around(void *unused)
 	if (!found)
 		python.err_clear();
 	python.err_restore(type, value, trace);
-	if (!found) {
+	if (!found)
 		collect_say("Python: frames are not as they are expected to be, or this process "
 			    "may not read its own memory by process_vm_readv(): they are not "
 			    "recorded");
+	return found;
+}
+
+/* The lock is held, in the main thread. */
+static int look_around(void *unused)
+{
+	bool found = python_sample_find();
+
+	(void)unused;
+	if (!found)
 		python_sampling = false;
-	}
 	__atomic_store_n(&state, found ? READY : OFF, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -130,7 +143,7 @@ void python_sample_forked(void)
 
 static __attribute__((destructor)) void ends(void)
 {
-	if (!met && asked_hz() && dlsym(RTLD_DEFAULT, "Py_GetVersion"))
+	if (!met && !python_late && asked_hz() && dlsym(RTLD_DEFAULT, "Py_GetVersion"))
 		collect_say("Python: no lock was seen that tells which thread runs, as of builds "
 			    "without one and of versions before 3.7: its frames are not recorded");
 }

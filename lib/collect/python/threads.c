@@ -11,6 +11,7 @@
 #include "collect/python/sample.h"
 
 struct python_entry python_entries[PYTHON_THREADS];
+bool python_late;
 
 static uint32_t nr_entries;
 static struct python_entry *holder;	/* NULL: none, or not known */
@@ -22,12 +23,12 @@ uint32_t python_entries_nr(void)
 	return __atomic_load_n(&nr_entries, __ATOMIC_ACQUIRE);
 }
 
-struct python_entry *python_entry_own(void)
+struct python_entry *python_thread_own(void)
 {
 	return own;
 }
 
-struct python_entry *python_entry_holder(void)
+struct python_entry *python_thread_holder(void)
 {
 	return __atomic_load_n(&holder, __ATOMIC_RELAXED);
 }
@@ -49,6 +50,26 @@ static __attribute__((noinline)) struct python_entry *enter(void)
 		__atomic_store_n(&nr_entries, nr + 1, __ATOMIC_RELEASE);
 	own = &python_entries[i];
 	return own;
+}
+
+struct python_entry *python_entry_of(uint32_t tid)
+{
+	uint32_t nr = nr_entries, room = nr, i, is;
+
+	for (i = 0; i < nr; i++) {
+		is = __atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE);
+		if (is == tid)
+			return &python_entries[i];
+		if (!is && room == nr)
+			room = i;
+	}
+	if (room == PYTHON_THREADS)
+		return NULL;
+	python_entries[room] = (struct python_entry){ .seen = 1 };
+	__atomic_store_n(&python_entries[room].tid, tid, __ATOMIC_RELEASE);
+	if (room == nr)
+		__atomic_store_n(&nr_entries, nr + 1, __ATOMIC_RELEASE);
+	return &python_entries[room];
 }
 
 void python_thread_waits(bool waits)

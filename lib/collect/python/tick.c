@@ -26,6 +26,7 @@
 #define STACK	(256u << 10)
 #define AT_ONCE	(SECOND / 250)	/* ns */
 #define LONGEST	(SECOND / 100)	/* that a fork may have to wait */
+#define GOES_ON	(SECOND / 10)	/* how often that is asked */
 #define PATIENCE	8u	/* ticks that an answer is waited for */
 
 bool python_sampling;
@@ -116,11 +117,13 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 		entry->seen = turn;
 		return true;
 	}
+	if (python_late)
+		python_seen_reads(entry);
 	if (!python_read_frames(&reading, state))
 		return false;
 	/* Had it the lock meanwhile? */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&entry->turn, __ATOMIC_RELAXED) != turn)
+	if (!python_entry_stands(entry, turn, &reading))
 		return false;
 	entry->stack = stack_of(&reading, &entry->name);
 	entry->line = reading.line;
@@ -196,8 +199,12 @@ static void take_answer(uint64_t until)
 
 static void tick(uint64_t now, uint64_t next)
 {
-	uint32_t nr = python_entries_nr();
+	uint32_t nr;
 
+	if (python_late)
+		/* One that is asked keeps its entry until it has answered. */
+		python_seen_look(python_ask_pending());
+	nr = python_entries_nr();
 	/* It may have come when it was not waited for any longer. */
 	take_answer(0);
 	if (!python_ask_pending()) {
@@ -224,14 +231,13 @@ static void sleep_until(uint64_t at)
 			NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-static void *run(void *unused)
+static void ticks(bool (*goes_on)(void))
 {
 	uint64_t period = SECOND / ticker.hz, next = clock_ns(CLOCK_MONOTONIC), now, swept = next;
+	/* A program that forks often begins this as often. */
+	static uint64_t asked;
 	uint32_t late;
 
-	(void)unused;
-	prctl(PR_SET_NAME, "xsprof-python");
-	__atomic_store_n(&ticker.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
 		now = clock_ns(CLOCK_MONOTONIC);
 		/* Ticks that were missed are not made up for: they would tell of one moment. */
@@ -242,19 +248,52 @@ static void *run(void *unused)
 				missed(NULL, late);
 			tick(now, next);
 		}
-		if (now - swept > SECOND) {
+		if (now - swept > SECOND && !python_late) {
 			python_entries_sweep();
 			swept = now;
 		}
+		if (goes_on && now - asked > GOES_ON) {
+			if (!goes_on())
+				break;
+			asked = now;
+		}
 		sleep_until(next);
 	}
+}
+
+static void *run(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_NAME, "xsprof-python");
+	__atomic_store_n(&ticker.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	ticks(NULL);
 	return NULL;
+}
+
+void python_tick_here(bool (*goes_on)(void))
+{
+	char hz[16];
+
+	snprintf(hz, sizeof(hz), "%u", ticker.hz);
+	(void)python_user.fact("python.hz", hz);
+	ticks(goes_on);
+	/* What was asked and has not been answered is not waited for. */
+	for (uint32_t i = 0; python_ask_pending() && !python_ask_cancel() && i < PATIENCE; i++)
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
+	ticker.unanswered = 0;
+}
+
+void python_tick_quit(void)
+{
+	__atomic_store_n(&ticker.stop, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &ticker.stop, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
 void python_tick_init(uint32_t hz, int category)
 {
 	ticker.missed = python_user.name(category, "sample missed");
 	ticker.hz = hz;
+	ticker.stop = 0;
 }
 
 /* No lock of Python's is taken, nor is one needed by the new thread. */

@@ -67,3 +67,13 @@ bool python_user_can_sample(void)
 
 	return find(symbols, sizeof(symbols) / sizeof(symbols[0]), "its frames are");
 }
+
+bool python_user_can_join(void)
+{
+	const struct symbol symbols[] = {
+		{ &python_user.join, "xsprof_join" },
+		{ &python_user.leave, "xsprof_leave" },
+	};
+
+	return find(symbols, sizeof(symbols) / sizeof(symbols[0]), "a process that runs is");
+}

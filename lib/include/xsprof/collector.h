@@ -11,6 +11,7 @@
  *	activities	xsprof_device_activity(), xsprof_thread_id()
  *	a collector	xsprof_collector_add(), xsprof_collector_wake(), xsprof_collector_put(),
  *			xsprof_collector_missed(), XSPROF_COLLECTOR_ENTRY
+ *	a recorder that comes later	xsprof_join(), xsprof_leave()
  */
 #ifndef XSPROF_COLLECTOR_H
 #define XSPROF_COLLECTOR_H
@@ -115,6 +116,27 @@ static inline struct xsprof_kv xsprof_i32s(xsprof_name_t key, const int32_t *v, 
  * Return: what gettid() gives.
  */
 XSPROF_API uint32_t xsprof_thread_id(void);
+
+/**
+ * xsprof_join() - be recorded from now on, by a recorder that has come to this process
+ * @session: absolute path of its session, as XSPROF_SESSION has it
+ * @arena_size: bytes for names and stacks; 0: as before
+ *
+ * As if the program had been started by that recorder.  Markers that other threads are in go on.
+ * Children that are forked afterwards are recorded too.
+ *
+ * Return: 0; -EBUSY another one records this process; -ENOTCONN that recorder does not live;
+ * -EINVAL; -EPERM XSPROF_BACKEND=none; another negative errno: there are no rings.
+ */
+XSPROF_API int xsprof_join(const char *session, uint64_t arena_size);
+
+/**
+ * xsprof_leave() - not any more
+ *
+ * Markers cost what they cost before.  What they hold is read until then by the recorder; a second
+ * call does nothing.
+ */
+XSPROF_API void xsprof_leave(void);
 
 /* ---- devices -------------------------------------------------------------------------------- */
 

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-only
+/*
+ * A process that ran before we were loaded: `xsprof record -p` has loaded us, and calls
+ * xsprof_python_attach() once for a recording. All else is done by a thread of ours: it joins the
+ * recorder, samples Python's threads for as long as that lives, and takes back what it has put
+ * into the process.
+ *
+ * The caller is some thread of the program, at a moment that was chosen for it: nothing is done in
+ * it but to start the thread. Python's lock is taken by that, as any thread may that Python has not
+ * made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "collect/common/say.h"
+#include "collect/python/sample.h"
+
+#define STACK	(512u << 10)	/* Python runs some functions in it */
+
+/*
+ * IDLE: nothing of ours is there. BEGINS and ENDS: the thread may wait for Python's lock, and a
+ * fork does not wait for it. TICKS: a fork ends it, and its parent begins it again (FORKS).
+ */
+enum { IDLE, BEGINS, TICKS, FORKS, ENDS };
+
+static struct {
+	int		state;
+	pthread_t	thread;
+	uintptr_t	python;		/* an address in it */
+	uint32_t	hz;
+	uint64_t	arena_size;
+	char		session[PATH_MAX];
+	bool		forks_known;
+} attached;
+
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *dso) __attribute__((weak));
+
+static bool swap(int from, int to)
+{
+	return __atomic_compare_exchange_n(&attached.state, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* Does the recorder live?  It holds a lock for as long. */
+static bool goes_on(void)
+{
+	char path[PATH_MAX + 8];
+	bool held;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/lock", attached.session);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* No descriptor is left: nothing is known. */
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE;
+	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	close(fd);
+	return held && (!python.finalizing || !python.finalizing());
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void forks(void);
+static void forked_parent(void);
+static void forked_child(void);
+
+static bool join(void)
+{
+	const char *why;
+	int err;
+
+	if (!python_open((const void *)attached.python) || !python_user_open() ||
+	    !python_user_can_sample() || !python_user_can_join() || !cpython_find())
+		return false;
+	python_object = python_handle();
+	why = python_sample_why_not();
+	if (why) {
+		collect_say("Python: %s: its frames are not recorded", why);
+		return false;
+	}
+	/* Behind those of the other library: its lock is taken when our thread is gone. */
+	if (!attached.forks_known && __register_atfork)
+		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child,
+							  NULL);
+	err = python_user.join(attached.session, attached.arena_size);
+	/* A recording that was shorter than this is over. */
+	if (err && err != -ENOTCONN && err != -ENOENT)
+		collect_say("this process cannot be recorded: %s", strerror(-err));
+	return !err;
+}
+
+/* Return: false: Python is not as it is expected to be. */
+static bool find(int category)
+{
+	int lock = python.ensure();
+	bool found = python_sample_find();
+
+	if (found && !python_seen_find()) {
+		collect_say("Python: its lock or its threads are not as they are expected to be: "
+			    "its frames are not recorded");
+		found = false;
+	}
+	python_gc_begin(category);
+	python.release(lock);
+	return found;
+}
+
+static void end(void)
+{
+	int lock;
+
+	if (!python.finalizing()) {
+		lock = python.ensure();
+		python_gc_end();
+		python.release(lock);
+	}
+	python_ask_end();
+	python_seen_forget();
+	python_user.leave();
+}
+
+static void wait_here(void)
+{
+	const struct timespec tenth = { 0, 100000000 };
+
+	while (goes_on())
+		nanosleep(&tenth, NULL);
+}
+
+static void *run(void *again)
+{
+	bool sampled = again;
+	int category;
+
+	prctl(PR_SET_NAME, "xsprof-python");
+	if (!again) {
+		if (!join()) {
+			pthread_detach(pthread_self());
+			__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+			return NULL;
+		}
+		category = python_user.category("python");
+		if (category < 0)
+			category = 0;
+		sample_peek_forked();
+		python_code_init(category);
+		python_tick_init(attached.hz, category);
+		sampled = !python.finalizing() && find(category);
+		if (sampled)
+			__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
+		else
+			wait_here();
+	}
+	if (sampled) {
+		python_tick_here(goes_on);
+		/* A fork waits for us, and begins us again. */
+		if (!swap(TICKS, ENDS))
+			return NULL;
+	}
+	end();
+	pthread_detach(pthread_self());
+	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Return: 0 or an errno. */
+static int begin_thread(void *again)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	int err = pthread_attr_init(&attr);
+
+	if (err)
+		return err;
+	sigfillset(&all);
+	pthread_attr_setstacksize(&attr, STACK);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&attached.thread, &attr, run, again);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
+/* ---- forks: Python warns programs that fork with more than one thread ------------------------ */
+
+static void forks(void)
+{
+	if (!swap(TICKS, FORKS))
+		return;
+	python_tick_quit();
+	pthread_join(attached.thread, NULL);
+}
+
+static void forked_parent(void)
+{
+	static char again;
+
+	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) != FORKS)
+		return;
+	python_tick_init(attached.hz, python_user.category("python"));
+	__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
+	if (!begin_thread(&again))
+		return;
+	collect_say("no thread that looks where Python's are: its frames are recorded no longer");
+	python_ask_end();
+	python_user.leave();
+	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+}
+
+/* It is recorded as all children are, and nobody samples it. */
+static void forked_child(void)
+{
+	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) == IDLE)
+		return;
+	python_ask_end();
+	python_ask_forked();
+	python_seen_forget();
+	sample_peek_forked();
+	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+}
+
+/* ---- who has loaded us ----------------------------------------------------------------------- */
+
+/* "PYTHON HZ ARENA SESSION": an address in Python, hexadecimal, and the rest as options have it. */
+static bool take(const char *text)
+{
+	char *end;
+
+	attached.python = strtoul(text, &end, 16);
+	attached.hz = (uint32_t)strtoul(end, &end, 10);
+	attached.arena_size = strtoul(end, &end, 10);
+	if (*end++ != ' ' || *end != '/' || strlen(end) >= sizeof(attached.session) ||
+	    !attached.hz || attached.hz > PYTHON_HZ_MAX)
+		return false;
+	strcpy(attached.session, end);
+	return true;
+}
+
+/*
+ * Return: 0; -EBUSY: it is being recorded so; -EAGAIN: the end of that is under way; -EALREADY: it
+ * was started by a recorder; another negative errno.
+ */
+__attribute__((visibility("default"))) int xsprof_python_attach(const char *text)
+{
+	int err;
+
+	if (python_sample_met())
+		return -EALREADY;
+	/* The last recording may have ended just now. */
+	if (!swap(IDLE, BEGINS))
+		return goes_on() ? -EBUSY : -EAGAIN;
+	python_late = true;
+	err = take(text) ? 0 : EINVAL;
+	if (!err)
+		err = begin_thread(NULL);
+	if (err)
+		__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
+	return -err;
+}

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# record -p without the module: attach.sh COUNT. Programs of several kinds are attached to COUNT
+# times each: each has the right results, and is as it was afterwards. What is recorded; a recorder
+# that is killed, at any moment; and each refusal with its reason. TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tools/tap.sh
+. tests/torch/pythons.sh
+. tests/python/start.sh
+
+count=${1:-10}
+[ "$(uname -m)" = x86_64 ] || { skipped "attaching" "x86-64 only"; finish; }
+[ ! -e /dev/xsprof ] || { skipped "attaching" "the module is loaded"; finish; }
+
+pid=
+# $1 Python, $2 kind; set pid once it runs
+begin()
+{
+	rm -f stop
+	"$1" -W ignore::DeprecationWarning "$here/attach.py" "$2" stop >said 2>err &
+	pid=$!
+	# It has read its own file by then.
+	for _ in $(seq 100); do
+		[ "$(readlink /proc/$pid/exe)" != "$(readlink /proc/$$/exe)" ] &&
+			[ "$(grep -c . /proc/$pid/maps)" -gt 20 ] && break
+		sleep 0.05
+	done
+	sleep 0.3
+}
+
+# Return: it ended well, and was as before.
+ended()
+{
+	: >stop
+	for _ in $(seq 200); do
+		[ -e /proc/$pid/exe ] && sleep 0.05 || break
+	done
+	[ ! -e /proc/$pid/exe ] || { echo "it hangs" >>err; kill -9 $pid; }
+	wait $pid && [ "$(cat said)" = "ok $1 True" ] && [ ! -s err ]
+}
+
+# $1 Python, $2 kind, $3 how often
+attach_often()
+{
+	local i
+
+	begin "$1" "$2"
+	for i in $(seq "$3"); do
+		timeout -k 1 20 "$xsprof" record -q -p $pid -d 0.02 -o data >out 2>log &&
+			[ ! -s log ] || {
+			echo "attach $i of $3 to $2 failed" >>log
+			break
+		}
+	done
+	ended "$2" || { cat said err >>log; return 1; }
+	[ ! -s log ]
+}
+
+[ "$count" -gt 0 ] && while read -r version python; do
+	"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 14))' || continue
+	for kind in cpu waits calls forks; do
+		attach_often "$python" $kind 3
+		result "$version: $kind: attached to, and as before" $?
+	done
+	newest=$python
+done < <(pythons)
+
+for kind in cpu threads memory forks signals calls waits; do
+	attach_often "${newest:-python3}" $kind "$count"
+	result "$kind: attached to $count times: right results, and as before" $?
+done
+
+# ---- what is recorded ----
+
+begin "${newest:-python3}" threads
+"$xsprof" record --python=200 -p $pid -d 1 -o data >out 2>log
+status=$?
+[ $status = 0 ] && grep -q 'not who waits for the GIL' log && ended threads &&
+	"$xsprof" report -q --json --by function data >table 2>>log && python3 - 2>>log <<-'END'
+	import json
+	r = json.load(open("table"))
+	rows = {f["function"]: f for f in r["functions"] if f.get("file", "").endswith("attach.py")}
+	assert r["hz"] == 200 and rows["number"]["self"]["runs"] > 10, rows
+	assert rows["threads.<locals>.work" if "threads.<locals>.work" in rows else
+		    "work"]["total"]["runs"] > 10, rows
+	END
+result "samples of the functions that ran, and a word on the GIL" $?
+
+# ---- a recorder that is killed ----
+
+# $1 kind, $2 how often: while it records, and at any moment of its start
+kill_often()
+{
+	local i recorder
+
+	begin "${newest:-python3}" "$1"
+	for i in $(seq "$2"); do
+		"$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
+		recorder=$!
+		sleep "0.$(printf %03d $((RANDOM % 100)))"
+		kill -9 $recorder
+		wait $recorder 2>/dev/null
+	done
+	# It has seen that by now, and can be recorded again.
+	for i in $(seq 50); do
+		timeout 20 "$xsprof" record -q -p $pid -d 0.2 -o data >out 2>log && break
+		sleep 0.1
+	done
+	ended "$1" || { cat said err >>log; return 1; }
+	[ ! -s log ]
+}
+for kind in threads calls; do
+	kill_often $kind "$count" 2>/dev/null
+	result "$kind: the recorder is killed $count times: the program runs on" $?
+done
+
+# ---- refusals ----
+
+# $1 what is to be said
+refused()
+{
+	"$xsprof" record -q -p "$2" -d 0.1 -o none >out 2>log
+	[ $? = 2 ] && grep -qE "^xsprof: process $2: .*$1" log && [ ! -e none ]
+	result "refused: $1" $?
+}
+sleep 60 &
+other=$!
+sleep 0.3
+refused 'there is no Python in it' $other
+kill $other
+wait $other 2>/dev/null
+refused 'there is no such process' $other
+begin "${newest:-python3}" cpu
+"$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
+recorder=$!
+sleep 1
+refused 'it is being recorded in this way already' $pid
+kill -INT $recorder
+wait $recorder
+ended cpu
+result "the first one goes on, and ends with Ctrl-C" $?
+"$xsprof" record -q -o data -- /usr/bin/python3 -c 'import time; time.sleep(5)' >out 2>&1 &
+recorder=$!
+sleep 1.5
+refused 'it was started by .xsprof record.' "$(pgrep -P $recorder)"
+kill -INT $recorder
+wait $recorder 2>/dev/null
+if [ "$(id -u)" = 0 ]; then
+	setpriv --reuid=65534 --clear-groups /usr/bin/python3 -c 'import time; time.sleep(20)' &
+	other=$!
+	sleep 1
+	refused 'it is of another user \(65534\)' $other
+	kill $other
+	wait $other 2>/dev/null
+else
+	skipped "refused: another user" "root only"
+fi
+if command -v strace >/dev/null; then
+	begin "${newest:-python3}" waits
+	strace -qq -o /dev/null -p $pid &
+	other=$!
+	sleep 1
+	refused 'process [0-9]+ traces it' $pid
+	kill $other
+	wait $other
+	ended waits
+	result "it goes on" $?
+else
+	skipped "refused: traced" "no strace"
+fi
+finish

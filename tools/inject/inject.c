@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading a library of ours into a Python that runs: by a thread that waits for something, at once;
+ * where none does, by Python's main thread, when that comes to it.
+ */
+#include <errno.h>
+
+#include "inject/local.h"
+
+#ifdef __x86_64__
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define ROUND_NS	5000000u
+#define AT_ONCE		20u	/* rounds in which a thread that waits is looked for */
+#define ROUNDS		200u
+#define LATER_NS	10000000000u
+
+static void pause_ns(uint64_t ns)
+{
+	const struct timespec t = { 0, (long)ns };
+
+	nanosleep(&t, NULL);
+}
+
+/* Does with each thread that is stopped what is asked; until that says 0 or an error. */
+static int each_thread(const struct target *t, int (*look)(struct stopped *s, void *data),
+		       void *data, char *why)
+{
+	static struct stopped s;
+	struct dirent *entry;
+	char path[64];
+	int err = -EAGAIN, tid;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)t->pid);
+	dir = opendir(path);
+	if (!dir)
+		return inject_refuse(why, -ESRCH, "it has ended");
+	while (err == -EAGAIN && (entry = readdir(dir))) {
+		tid = atoi(entry->d_name);
+		if (!tid)
+			continue;
+		err = thread_stop(&s, t, tid);
+		if (err == -EPERM || err == -EACCES) {
+			inject_refuse_ptrace(t->pid, -err, why);
+			break;
+		}
+		if (err) {
+			err = -EAGAIN;
+			continue;
+		}
+		err = look(&s, data);
+		thread_go_on(&s);
+	}
+	closedir(dir);
+	return err;
+}
+
+struct attempt {
+	const struct inject	*what;
+	struct call		call;
+	bool			later;
+	bool			asked;
+};
+
+static int try_it(struct stopped *s, void *data)
+{
+	struct attempt *a = data;
+	int err;
+
+	if (safe_for_loader(s)) {
+		err = thread_take(s);
+		return err ? err : call_now(s, a->what, &a->call);
+	}
+	if (!a->later || !safe_for_pending(s))
+		return -EAGAIN;
+	err = thread_take(s);
+	if (!err)
+		err = call_later(s, a->what, &a->call);
+	a->asked = !err;
+	return err;
+}
+
+/* The main thread has run it: once that is out of it. */
+static int clear_up(struct stopped *s, void *data)
+{
+	struct attempt *a = data;
+
+	if (s->tid != s->t->pid)
+		return -EAGAIN;
+	if (s->regs.rip - a->call.base < 0x60000u || thread_take(s))
+		return -EINTR;
+	call_free(s, &a->call);
+	return 0;
+}
+
+static int cancel(struct stopped *s, void *data)
+{
+	struct attempt *a = data;
+
+	if (s->tid != s->t->pid)
+		return -EAGAIN;
+	return call_cancel(s, &a->call) ? 0 : -EBUSY;
+}
+
+static int wait_for_python(const struct target *t, struct attempt *a, char *why)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LATER_NS;
+	char unused[INJECT_WHY];
+	int i;
+
+	while (!call_done(t, &a->call)) {
+		if (xsp_clock_ns(CLOCK_MONOTONIC) > until &&
+		    each_thread(t, cancel, a, unused) != -EBUSY)
+			return inject_refuse(why, -ETIMEDOUT, "its main thread has run no Python "
+					     "for 10 s, and no other one waits for anything: it is "
+					     "in a long call: try again when that is over");
+		pause_ns(ROUND_NS);
+	}
+	for (i = 0; i < 100 && each_thread(t, clear_up, a, unused) == -EINTR; i++)
+		pause_ns(ROUND_NS);
+	return 0;
+}
+
+static int failed(int err, char *why)
+{
+	if (err == -ETIMEDOUT)
+		return inject_refuse(why, err, "the library was not loaded in time: it waits for a "
+				     "lock that another thread has, or for a disk: start it anew "
+				     "with 'xsprof record COMMAND'");
+	if (err == -EAGAIN)
+		return inject_refuse(why, err, "none of its threads could be used: they are in "
+				     "handlers of signals, or it is stopped (Ctrl-Z): try again");
+	if (*why)
+		return err;
+	return inject_refuse(why, err, "ptrace: %s", strerror(-err));
+}
+
+static int said(const struct call *call, char *why)
+{
+	if (call->result == INT32_MIN)
+		return inject_refuse(why, -ENOEXEC, "the library was not loaded: %s", call->text);
+	if (call->result == -EBUSY)
+		return inject_refuse(why, -EBUSY, "it is being recorded in this way already");
+	if (call->result == -EALREADY)
+		return inject_refuse(why, -EALREADY, "it was started by 'xsprof record', whose "
+				     "library it has: it can be recorded once");
+	if (call->result == -EAGAIN)
+		return inject_refuse(why, -EAGAIN, "what recorded it before does not come to its "
+				     "end in it: its main thread is in a long call");
+	if (call->result)
+		return inject_refuse(why, call->result, "no thread of ours could be started in it: "
+				     "%s", strerror(-call->result));
+	return 0;
+}
+
+int inject(const struct inject *what, char *why)
+{
+	static struct attempt a;
+	struct target t;
+	unsigned int i;
+	int err;
+
+	*why = '\0';
+	memset(&a, 0, sizeof(a));
+	a.what = what;
+	err = target_open(&t, what->pid, what->library, why);
+	if (err)
+		return err;
+	err = -EAGAIN;
+	for (i = 0; err == -EAGAIN && i < ROUNDS; i++) {
+		a.later = i >= AT_ONCE;
+		if (i)
+			pause_ns(ROUND_NS);
+		err = each_thread(&t, try_it, &a, why);
+	}
+	if (err)
+		err = failed(err, why);
+	else if (a.asked)
+		err = wait_for_python(&t, &a, why);
+	target_close(&t);
+	return err ? err : said(&a.call, why);
+}
+
+#else
+
+int inject(const struct inject *what, char *why)
+{
+	(void)what;
+	return inject_refuse(why, -ENOTSUP, "this is known on x86-64 only: start it by "
+			     "'xsprof record COMMAND'");
+}
+
+#endif /* __x86_64__ */

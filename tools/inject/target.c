@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process that something is to be loaded into: whether it can be, and where the functions are
+ * that this needs.  It stops nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "inject/local.h"
+
+#define PYTHON_FROM	0x03090000u
+#define PYTHON_TO	0x030e0000u	/* the first that is not known */
+
+bool target_read(const struct target *t, uint64_t from, void *to, size_t len)
+{
+	return pread(t->mem, to, len, (off_t)from) == (ssize_t)len;
+}
+
+bool target_write(const struct target *t, uint64_t to, const void *from, size_t len)
+{
+	return pwrite(t->mem, from, len, (off_t)to) == (ssize_t)len;
+}
+
+/* A number behind a word in /proc/PID/status; @nr: the first or a later one.  -1: not there. */
+static long status(pid_t pid, const char *word, int nr)
+{
+	char path[64], line[256];
+	long value = -1;
+	char *p;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, word, strlen(word)))
+			continue;
+		for (p = line + strlen(word); nr >= 0; nr--)
+			value = strtol(p, &p, 10);
+		break;
+	}
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static int check_process(pid_t pid, char *why)
+{
+	struct xsp_proc_stat st;
+	long tracer, euid;
+
+	if (xsp_proc_stat(pid, &st))
+		return inject_refuse(why, -ESRCH, "there is no such process");
+	if (st.state == 'Z' || st.exiting)
+		return inject_refuse(why, -ESRCH, "it has ended, or is about to");
+	if (status(pid, "Tgid:", 0) != pid)
+		return inject_refuse(why, -ESRCH, "is a thread of process %ld: name that",
+				     status(pid, "Tgid:", 0));
+	tracer = status(pid, "TracerPid:", 0);
+	if (tracer > 0)
+		return inject_refuse(why, -EBUSY, "process %ld traces it (a debugger, strace): one "
+				     "at a time can: end that first", tracer);
+	euid = status(pid, "Uid:", 1);
+	if (geteuid() && euid >= 0 && euid != (long)geteuid())
+		return inject_refuse(why, -EPERM, "it is of another user (%ld): run xsprof as that "
+				     "user, or as root", euid);
+	/* Its rings are the user's own files: root's would be closed to it. */
+	if (euid >= 0 && euid != (long)geteuid())
+		return inject_refuse(why, -EPERM, "it is of another user (%ld), who may not write "
+				     "where root's recordings are: run xsprof as that user", euid);
+	return 0;
+}
+
+/* ---- what it has mapped ---------------------------------------------------------------------- */
+
+/* A mapping of /proc/PID/maps. */
+struct mapping {
+	uint64_t	begin;
+	uint64_t	end;
+	uint64_t	offset;
+	uint64_t	inode;
+	dev_t		dev;
+	char		flags[8];
+	char		path[PATH_MAX];
+};
+
+static bool next_mapping(FILE *f, struct mapping *m)
+{
+	char line[PATH_MAX + 128];
+	unsigned int major, minor;
+	int at = 0;
+
+	if (!fgets(line, sizeof(line), f))
+		return false;
+	memset(m, 0, sizeof(*m));
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->begin,
+		   &m->end, m->flags, &m->offset, &major, &minor, &m->inode, &at) < 7)
+		return false;
+	m->dev = makedev(major, minor);
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(m->path, sizeof(m->path), "%s", line + at);
+	return true;
+}
+
+/* The file as the process sees it, if it is still the one that is mapped. */
+static int open_mapped(pid_t pid, const struct mapping *m)
+{
+	char path[PATH_MAX + 64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != m->inode)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Symbols that are wanted of all files. */
+enum { DLOPEN, DLSYM, DLERROR, ERRNO, SYSCALL, RUNTIME, PENDING, VERSION, NR_SYMBOLS };
+
+struct search {
+	struct target	*t;
+	bool		replaced;	/* a file is not there as it is mapped */
+	bool		musl;
+	bool		any;
+	uint64_t	version;
+};
+
+static void take_file(struct search *s, const struct mapping *m)
+{
+	struct symbol symbols[NR_SYMBOLS] = {
+		[DLOPEN] = { "dlopen", 0, 0 },
+		[DLSYM] = { "dlsym", 0, 0 },
+		[DLERROR] = { "dlerror", 0, 0 },
+		[ERRNO] = { "__errno_location", 0, 0 },
+		[SYSCALL] = { "syscall", 0, 0 },
+		[RUNTIME] = { "_PyRuntime", 0, 0 },
+		[PENDING] = { "Py_AddPendingCall", 0, 0 },
+		[VERSION] = { "Py_Version", 0, 0 },
+	};
+	const char *name = strrchr(m->path, '/') + 1;
+	bool libc = !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2", 6);
+	uint64_t begin, restorer = 0, base;
+	struct target *t = s->t;
+	unsigned long version = 0;
+	int fd;
+
+	s->musl |= !!strstr(name, "ld-musl");
+	fd = open_mapped(t->pid, m);
+	if (fd < 0) {
+		s->replaced = true;
+		return;
+	}
+	if (!symbols_find(fd, symbols, NR_SYMBOLS, &begin, libc ? &restorer : NULL)) {
+		base = m->begin - begin;
+		/* The program may have functions of these names of its own. */
+		if (libc || !strncmp(name, "libdl", 5)) {
+			if (symbols[DLOPEN].value)
+				t->dlopen = base + symbols[DLOPEN].value;
+			if (symbols[DLSYM].value)
+				t->dlsym = base + symbols[DLSYM].value;
+			if (symbols[DLERROR].value)
+				t->dlerror = base + symbols[DLERROR].value;
+			if (symbols[ERRNO].value)
+				t->errno_at = base + symbols[ERRNO].value;
+			if (symbols[SYSCALL].value)
+				t->system_call = base + symbols[SYSCALL].value;
+			if (restorer)
+				t->restorer = base + restorer;
+		}
+		if (symbols[RUNTIME].value && symbols[PENDING].value) {
+			s->any = true;
+			t->add_pending = base + symbols[PENDING].value;
+			t->add_pending_size = symbols[PENDING].size;
+			if (symbols[VERSION].value &&
+			    target_read(t, base + symbols[VERSION].value, &version,
+					sizeof(version)))
+				s->version = version;
+		}
+	}
+	close(fd);
+}
+
+static int look_at_maps(struct search *s, char *why)
+{
+	char path[64], last[PATH_MAX] = "";
+	struct mapping m;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->t->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return inject_refuse(why, -errno, "%s: %s", path, strerror(errno));
+	while (next_mapping(f, &m)) {
+		/* The first of each file is where it begins. */
+		if (*m.path != '/' || m.offset || !strcmp(m.path, last))
+			continue;
+		strcpy(last, m.path);
+		take_file(s, &m);
+	}
+	fclose(f);
+	return 0;
+}
+
+/* ---- what forbids it ------------------------------------------------------------------------- */
+
+static int check_program(pid_t pid, char *why)
+{
+	unsigned char head[5];
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (n == sizeof(head) && !memcmp(head, "\177ELF", 4) && head[4] != 2)
+		return inject_refuse(why, -ENOEXEC, "it is a program of 32 bits, and the libraries "
+				     "here are of 64");
+	return 0;
+}
+
+/* In another mount namespace the path may be that of nothing, or of something else. */
+static int check_library(pid_t pid, const char *library, char *why)
+{
+	char path[PATH_MAX + 64];
+	struct stat here, there;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
+	if (stat(library, &here))
+		return inject_refuse(why, -errno, "%s: %s", library, strerror(errno));
+	if (stat(path, &there) || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
+		return inject_refuse(why, -ENOENT, "it sees other files than we do (a container): "
+				     "%s is not there, or is another: run xsprof inside", library);
+	return 0;
+}
+
+static int check_found(const struct search *s, char *why)
+{
+	const struct target *t = s->t;
+
+	if (!s->any && s->replaced)
+		return inject_refuse(why, -ESTALE, "no Python was found in it, and some of its "
+				     "files are not those any more that it runs (an update): start "
+				     "it anew");
+	if (!s->any)
+		return inject_refuse(why, -ENOEXEC, "there is no Python in it: its program is "
+				     "something else, or has no symbols (a static one): "
+				     "other programs need the kernel module (modprobe xsprof), or "
+				     "are started by 'xsprof record COMMAND'");
+	if (s->musl)
+		return inject_refuse(why, -ENOEXEC, "its C library is musl, and the libraries here "
+				     "are for glibc");
+	if (s->version && (s->version < PYTHON_FROM || s->version >= PYTHON_TO))
+		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.13 are "
+				     "known", (unsigned int)(s->version >> 24),
+				     (unsigned int)(s->version >> 16 & 0xff));
+	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer ||
+	    !t->system_call)
+		return inject_refuse(why, -ENOEXEC, "its C library is not one that is known: no "
+				     "dlopen() in it");
+	return 0;
+}
+
+int target_open(struct target *t, pid_t pid, const char *library, char *why)
+{
+	struct search s = { .t = t };
+	char path[64];
+	int err = check_process(pid, why);
+
+	memset(t, 0, sizeof(*t));
+	t->pid = pid;
+	t->mem = -1;
+	if (!err)
+		err = check_program(pid, why);
+	if (!err)
+		err = check_library(pid, library, why);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	t->mem = open(path, O_RDWR | O_CLOEXEC);
+	if (t->mem < 0)
+		return inject_refuse_ptrace(pid, errno, why);
+	err = look_at_maps(&s, why);
+	if (!err)
+		err = check_found(&s, why);
+	if (err)
+		target_close(t);
+	return err;
+}
+
+void target_close(struct target *t)
+{
+	if (t->mem >= 0)
+		close(t->mem);
+	t->mem = -1;
+}

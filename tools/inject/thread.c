@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A thread of another process, stopped by ptrace(): how it is stopped, used and let go.
+ *
+ * Where its registers are put back it is always in a stop that the kernel makes before it looks
+ * whether a system call was interrupted. So a call that was is begun again by the kernel, as if
+ * there had been no stop: with the rest of its time, where it has one.
+ */
+#ifdef __x86_64__
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "inject/local.h"
+
+#ifndef PTRACE_GETSIGMASK
+#define PTRACE_GETSIGMASK	0x420a
+#define PTRACE_SETSIGMASK	0x420b
+#endif
+
+#define STOP_NS		1000000000u	/* a thread in the kernel may take a while */
+#define EVENT(status)	((status) >> 16)
+#define SYSCALL_STOP	(SIGTRAP | 0x80)
+#define RED_ZONE	128u	/* bytes below the stack's end that a function may use */
+#define FRAME_ROOM	1024u	/* bytes of a ucontext_t, aligned */
+
+/* Return: 0; -ETIMEDOUT; -ESRCH. */
+static int wait_for(pid_t tid, int *status, uint64_t until)
+{
+	const struct timespec pause = { 0, 50000 };
+	pid_t got;
+
+	for (;;) {
+		got = waitpid(tid, status, __WALL | WNOHANG);
+		if (got == tid)
+			return WIFSTOPPED(*status) ? 0 : -ESRCH;
+		if (got < 0 && errno != EINTR)
+			return -ESRCH;
+		if (xsp_clock_ns(CLOCK_MONOTONIC) > until)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* The stop that PTRACE_INTERRUPT makes; signals that come before are delivered. */
+static int wait_interrupted(pid_t tid)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	int status, err, sig;
+
+	for (;;) {
+		err = wait_for(tid, &status, until);
+		if (err)
+			return err;
+		sig = WSTOPSIG(status);
+		if (EVENT(status) == PTRACE_EVENT_STOP)
+			/* A process that is stopped (Ctrl-Z) is none that could be used. */
+			return sig == SIGTRAP ? 0 : -EAGAIN;
+		if (EVENT(status) || sig == SYSCALL_STOP)
+			sig = 0;
+		ptrace(PTRACE_CONT, tid, 0, (void *)(long)sig);
+	}
+}
+
+int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
+{
+	int err;
+
+	s->t = t;
+	s->tid = tid;
+	s->xstate_len = 0;
+	if (ptrace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
+		return -errno;
+	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+		return -errno;
+	err = wait_interrupted(tid);
+	if (!err && ptrace(PTRACE_GETREGS, tid, 0, &s->regs))
+		err = -errno;
+	if (err && err != -ESRCH)
+		ptrace(PTRACE_DETACH, tid, 0, 0);
+	return err;
+}
+
+int thread_take(struct stopped *s)
+{
+	struct iovec iov = { s->xstate, sizeof(s->xstate) };
+
+	if (ptrace(PTRACE_GETREGSET, s->tid, (void *)NT_X86_XSTATE, &iov) ||
+	    ptrace(PTRACE_GETSIGMASK, s->tid, (void *)sizeof(s->mask), &s->mask))
+		return -errno;
+	s->xstate_len = iov.iov_len;
+	return 0;
+}
+
+/* In this order: killed between the two we leave a thread that goes on by its frame. */
+static int begin(const struct stopped *s, const struct user_regs_struct *regs)
+{
+	uint64_t all = ~(uint64_t)0;
+
+	return ptrace(PTRACE_SETREGS, s->tid, 0, regs) ||
+	       ptrace(PTRACE_SETSIGMASK, s->tid, (void *)sizeof(all), &all) ? -errno : 0;
+}
+
+void thread_go_on(struct stopped *s)
+{
+	struct iovec iov = { s->xstate, s->xstate_len };
+
+	if (s->xstate_len) {
+		ptrace(PTRACE_SETREGSET, s->tid, (void *)NT_X86_XSTATE, &iov);
+		ptrace(PTRACE_SETSIGMASK, s->tid, (void *)sizeof(s->mask), &s->mask);
+		ptrace(PTRACE_SETREGS, s->tid, 0, &s->regs);
+	}
+	s->xstate_len = 0;
+	ptrace(PTRACE_DETACH, s->tid, 0, 0);
+}
+
+static int interrupt(struct stopped *s, int err)
+{
+	int stopped;
+
+	ptrace(PTRACE_INTERRUPT, s->tid, 0, 0);
+	if (!err)
+		ptrace(PTRACE_CONT, s->tid, 0, 0);
+	stopped = wait_interrupted(s->tid);
+	return stopped ? stopped : err;
+}
+
+/*
+ * By syscall() of the C library, which is called and returns into the end of a signal's handler: on
+ * the thread's stack, behind what it may use there below its end.
+ */
+int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,
+			   uint64_t d)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	uint64_t xstate = (s->regs.rsp - RED_ZONE - s->xstate_len - 64) & ~63ull;
+	uint64_t frame = xstate - FRAME_ROOM, back = frame - 8;
+	struct user_regs_struct regs = s->regs;
+	int status, err, stops = 0;
+
+	if (!frame_write(s, frame, xstate) ||
+	    !target_write(s->t, back, &s->t->restorer, sizeof(s->t->restorer)))
+		return -EAGAIN;
+	regs.rip = s->t->system_call;
+	regs.rsp = back;
+	/* What was interrupted is not begun again here. */
+	regs.orig_rax = UINT64_MAX;
+	regs.rdi = (uint64_t)nr;
+	regs.rsi = a;
+	regs.rdx = b;
+	regs.rcx = c;
+	regs.r8 = d;
+	regs.r9 = UINT64_MAX;	/* mmap(): no file; its offset is the frame's first word, 0 */
+	err = begin(s, &regs);
+	while (!err && stops < 2) {
+		if (ptrace(PTRACE_SYSCALL, s->tid, 0, 0))
+			return -errno;
+		err = wait_for(s->tid, &status, until);
+		stops += !err && !EVENT(status) && WSTOPSIG(status) == SYSCALL_STOP;
+	}
+	if (!err && ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
+		err = -errno;
+	if (!err || err == -ETIMEDOUT)
+		err = interrupt(s, err);
+	return err ? err : (int64_t)regs.rax;
+}
+
+int thread_run(struct stopped *s, const struct user_regs_struct *start, uint64_t at,
+	       uint64_t limit_ns)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + limit_ns;
+	struct user_regs_struct regs;
+	int status, err, sig = 0, there = 0;
+
+	err = begin(s, start);
+	if (err)
+		return err;
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, s->tid, 0, (void *)(long)sig))
+			return -errno;
+		err = wait_for(s->tid, &status, until);
+		if (err == -ETIMEDOUT)
+			return interrupt(s, err);
+		if (err)
+			return err;
+		sig = EVENT(status) ? 0 : WSTOPSIG(status);
+		if (sig != SYSCALL_STOP)
+			continue;
+		sig = 0;
+		if (ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
+			return -errno;
+		/* Behind the instruction, at the entry and at the exit. */
+		if (regs.rip == at + 2 && ++there == 2)
+			return interrupt(s, 0);
+	}
+}
+
+#endif /* __x86_64__ */

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * -p without the module: our library is loaded into each of the processes, and joins this
+ * recording from there.  What it does there is lib/collect/python/attach.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xsprof/ioctl.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "cli/library.h"
+#include "cli/tool.h"
+#include "inject/inject.h"
+#include "record/load.h"
+
+#define PYTHON_HZ	100u
+#define ARENA		(16ull << 20)	/* bytes: names of functions, and stacks */
+#define LEAVE_NS	5000000000u
+#define THREAD		"xsprof-python"	/* as the library names it */
+
+bool load_wanted(const struct record_options *opts)
+{
+	return opts->attach.nr && !opts->flight.on &&
+	       (opts->python_hz || (opts->backend && !strcmp(opts->backend, "tmpfs")) ||
+		access(XSPROF_DEVICE_PATH, F_OK));
+}
+
+static int load(const struct recording *r, pid_t pid, const char *library)
+{
+	uint32_t hz = r->opts.python_hz ? r->opts.python_hz : PYTHON_HZ;
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
+	const struct timespec pause = { 0, 50000000 };
+	char options[PATH_MAX + 64], why[INJECT_WHY];
+	int err;
+	struct inject what = {
+		.pid = pid,
+		.library = library,
+		.symbol = "xsprof_python_attach",
+		.options = options,
+	};
+
+	snprintf(options, sizeof(options), "%u %llu %s", hz, ARENA, r->session.path);
+	do {
+		err = inject(&what, why);
+		if (err == -EAGAIN)
+			nanosleep(&pause, NULL);
+	} while (err == -EAGAIN && xsp_clock_ns(CLOCK_MONOTONIC) < until);
+	if (!err)
+		return 0;
+	return tool_error("process %d: %s", (int)pid, why), TOOL_USAGE;
+}
+
+int load_all(struct recording *r)
+{
+	struct attach *a = &r->opts.attach;
+	struct xsp_proc_stat st;
+	char library[PATH_MAX];
+	uint32_t i;
+	int status = 0;
+
+	if (!library_find(LIBRARY_PYTHON, library, sizeof(library)))
+		return tool_error("-p: %s was not found beside xsprof, and without the module it "
+				  "is loaded into the process", LIBRARY_PYTHON), TOOL_USAGE;
+	for (i = 0; i < a->nr && !status; i++) {
+		if (!xsp_proc_stat(a->pids[i], &st))
+			a->starts[i] = st.start_time;
+		status = load(r, a->pids[i], library);
+	}
+	if (!status && !r->opts.quiet)
+		tool_note("-p: what Python's threads do, its collections and the program's markers "
+			  "are recorded; not who waits for the GIL, which only a program shows "
+			  "that 'xsprof record' has started");
+	return status;
+}
+
+static bool has_thread(pid_t pid)
+{
+	char path[64], comm[16];
+	struct dirent *entry;
+	bool busy = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && !busy && (entry = readdir(dir)))
+		busy = atoi(entry->d_name) && !xsp_proc_comm(pid, atoi(entry->d_name), comm) &&
+		       !strcmp(comm, THREAD);
+	if (dir)
+		closedir(dir);
+	return busy;
+}
+
+/* Is a thread of ours there?  While the process forks it is not, for a moment. */
+static bool is_busy(pid_t pid)
+{
+	const struct timespec pause = { 0, 5000000 };
+
+	for (int i = 0; i < 4; i++) {
+		if (has_thread(pid))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void load_end(const struct recording *r)
+{
+	const struct timespec pause = { 0, 20000000 };
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
+	const struct attach *a = &r->opts.attach;
+	uint32_t i;
+
+	for (i = 0; i < a->nr; i++) {
+		while (is_busy(a->pids[i]) && xsp_clock_ns(CLOCK_MONOTONIC) < until)
+			nanosleep(&pause, NULL);
+		if (r->opts.quiet)
+			continue;
+		if (is_busy(a->pids[i]))
+			tool_note("process %d: our thread in it waits for Python's lock, and ends "
+				  "when it gets that", (int)a->pids[i]);
+		else if (r->opts.verbose && !kill(a->pids[i], 0))
+			tool_note("process %d: runs as before; our libraries stay in its memory "
+				  "and do nothing", (int)a->pids[i]);
+	}
+}
