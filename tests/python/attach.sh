@@ -147,6 +147,12 @@ sleep 1.5
 refused 'it was started by .xsprof record.' "$(pgrep -P $recorder)"
 kill -INT $recorder
 wait $recorder 2>/dev/null
+# What is recorded of programs that xsprof starts alone
+for option in --torch=shapes --python-trace --gpu; do
+	"$xsprof" record -q $option -p $$ -d 0.1 -o none >out 2>log
+	[ $? = 2 ] && grep -q -- "${option%%=*}: .*not with --pid" log && [ ! -e none ]
+	result "refused: $option" $?
+done
 if [ "$(id -u)" = 0 ]; then
 	setpriv --reuid=65534 --clear-groups /usr/bin/python3 -c 'import time; time.sleep(20)' &
 	other=$!

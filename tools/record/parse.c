@@ -388,6 +388,9 @@ static int check_attach(const struct record_options *opts, int argc, char **argv
 		return tool_usage("record", "--python-trace: functions are recorded of programs "
 				  "that xsprof starts: --python shows where they are; not with "
 				  "--%s", which);
+	if (opts->torch && strcmp(opts->torch, "off"))
+		return tool_usage("record", "--torch: ops are recorded of programs that xsprof "
+				  "starts; not with --%s", which);
 	if (opts->python_hz && !opts->load)
 		return tool_usage("record", "--python: with --pid it can be had, not with --%s",
 				  opts->flight.on ? "flight" : which);
