@@ -229,7 +229,7 @@ patience+=' sysctl.kernel.watchdog_thresh=60'
 case $kernel in
 debug) append+=' kasan_multi_shot page_poison=1' ;;
 # It looks at one access of so many, on each CPU; of itself it does not begin at all.
-kcsan) append+=' kcsan.early_enable=1 kcsan.skip_watch=500 page_poison=1' ;;
+kcsan) append+=' kcsan.early_enable=1 kcsan.skip_watch=500' ;;
 esac
 # An NMI, which only lockup.sh sends, is a panic that shows what each CPU does.
 nmi='unknown_nmi_panic panic_print=0x40'

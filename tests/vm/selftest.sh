@@ -180,6 +180,9 @@ check "gate: a race in the module" 1 "$(gate "$line" 'BUG: KCSAN: data-race in f
 	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2 [xsprof]' "$line")"
 check "gate: one of the kernel's own" 0 "$(gate "$line" 'BUG: KCSAN: data-race in f / g' \
 	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2' "$line")"
+check "gate: one far below the module" 0 "$(gate "$line" 'BUG: KCSAN: data-race in f / g' \
+	'read to 0x1 of 8 bytes by task 1 on cpu 0:' ' f+0x1/0x2' ' g+0x1/0x2' ' h+0x1/0x2' \
+	' i+0x1/0x2 [xsprof]' "$line")"
 
 # arm64: is rseq there, and would a broken sequence be seen?
 restartable()
