@@ -93,6 +93,30 @@ static void faults(void)
 	cause_free(c);
 }
 
+/* A thread of another pid namespace: its switches are those of a number that nobody could map. */
+static void other_number(void)
+{
+	struct cause *c = fresh();
+
+	cause_switch(c, 0, 1000, 0, CAUSE_STATE_RUN, 5);
+	cause_marker(c, 0, 1100, 4711);
+	cause_switch(c, 0, 1200, 5, CAUSE_STATE_SLEEP, 0);
+	cause_switch(c, 0, 1900, 0, CAUSE_STATE_RUN, 5);
+	cause_marker(c, 0, 2000, 4711);
+	result("a thread with another number in the kernel", IS(c, 4711, 1100, 2000, false, W
+		{ 900, CAUSE_UNKNOWN },));
+	result("the one with that number", IS(c, 5, 1100, 2000, false, W
+		{ 100 + 100, CAUSE_CPU }, { 700, CAUSE_BLOCKED },));
+	cause_marker(c, 1, 2000, 6);
+	result("one on a CPU of which nothing was told", IS(c, 6, 2000, 2100, false, W
+		{ 100, CAUSE_CPU },));
+	cause_switch(c, 0, 2100, 5, CAUSE_STATE_SLEEP, 0);
+	cause_marker(c, 0, 2200, 7);
+	result("one that came from the idle loop unseen", IS(c, 7, 2200, 2300, false, W
+		{ 100, CAUSE_CPU },));
+	cause_free(c);
+}
+
 static uint64_t ran_of(uint64_t ns)
 {
 	return ns / 10 * 3 + (ns % 10 > 7 ? ns % 10 - 7 : 0);
@@ -291,6 +315,7 @@ int main(void)
 {
 	by_hand();
 	faults();
+	other_number();
 	long_past();
 	details();
 	shared();

@@ -285,6 +285,14 @@ static struct cause_task *running(struct cause *cause, int32_t cpu, uint64_t ns,
 	}
 	if (!task)
 		return NULL;
+	/*
+	 * The kernel has another one there: the switch was missed, or it knows this one by another
+	 * number, and then will never tell that it leaves.  Only from the idle loop it may have
+	 * come unseen.
+	 */
+	if (!certain && task->run == RUN_UNKNOWN && c && c->known && c->current &&
+	    c->current != key)
+		return task;
 	if (task->run == RUN_UNKNOWN || (certain && task->run != RUN_ON)) {
 		if (c && (certain || !c->known))
 			cause_set_current(cause, c, ns, key);
