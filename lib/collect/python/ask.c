@@ -4,7 +4,10 @@
  * it alone: it is the only one for which they stand still.
  *
  * The signal is one that is ignored where nobody handles it. Another kind, sent while the program
- * becomes another one by execve(), would end that: signals that are on their way outlive handlers.
+ * becomes another one by execve(), would end that: signals that are on their way outlive handlers,
+ * and those that are blocked then are there for the new program to find. So none is sent to a
+ * thread that blocks it, as far as /proc tells: a thread may begin to in between. Where there is no
+ * /proc one is sent, and the next when it has been handled, or after a second.
  *
  * There is one question at a time. Who answers it takes it first, so that one that is not waited
  * for any longer is answered by nobody.
@@ -19,7 +22,10 @@
 
 #include "collect/python/sample.h"
 
-enum { IDLE, ASKED, BUSY, GOOD, BAD };
+enum { IDLE, ASKED, BUSY, GOOD, BAD, NONE, LEFT };
+
+#define LOOKS		4000000ull	/* ns between those at a thread's signals */
+#define FORGOTTEN	1000000000ull	/* ns: what was sent is not on its way any more */
 
 static struct {
 	int			is;
@@ -39,13 +45,18 @@ static void futex(int op, int value, const struct timespec *until)
 
 /* ---- in the thread that is asked ------------------------------------------------------------- */
 
-/* Return: IDLE: it has no frames, or has left the lock. */
+/* Return: NONE: it has no frames; LEFT: it has left the lock. */
 static int answer(struct python_entry *entry)
 {
-	void *state = python.finalizing() ? NULL : python.this_state();
+	/* There is none while Python takes or leaves the lock. */
+	void *state = python.finalizing() ? NULL : python.current_state();
 
-	if (!state || !python_entry_holds(entry, state))
-		return IDLE;
+	if (!state && python.this_state())
+		state = entry->state;
+	if (state && !python_entry_holds(entry, state))
+		return LEFT;
+	if (!state)
+		return NONE;
 	return python_read_frames(&question.reading, state) ? GOOD : BAD;
 }
 
@@ -89,8 +100,13 @@ static bool is_free(int sig)
 
 bool python_ask_ready(void)
 {
-	/* Not on another stack: a program's may be too small for more than it expects there. */
-	struct sigaction action = { .sa_sigaction = asked, .sa_flags = SA_SIGINFO | SA_RESTART };
+	/*
+	 * On another stack where the thread has one: who runs on small stacks, as Go does, sees to
+	 * it that there is.
+	 */
+	const struct sigaction action = {
+		.sa_sigaction = asked, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+	};
 
 	/* The program may have begun to use it. */
 	if (number && is_ours(number))
@@ -112,11 +128,26 @@ void python_ask_end(void)
 
 /* ---- who asks -------------------------------------------------------------------------------- */
 
-bool python_ask(struct python_entry *entry)
+static enum python_signal look(struct python_entry *entry, bool asked_before, uint64_t now)
 {
-	/* It blocks the signal, or has not run since: more of them would tell nothing. */
-	if (__atomic_load_n(&entry->asked, __ATOMIC_RELAXED))
+	/* It costs as much as all else. */
+	if (asked_before || now - entry->signal_ns >= LOOKS) {
+		entry->signal = python_signal_of(entry->tid, number);
+		entry->signal_ns = now;
+	}
+	return entry->signal;
+}
+
+bool python_ask(struct python_entry *entry, uint64_t now)
+{
+	/* If it is set, another may have taken what was sent, or it was thrown away. */
+	bool asked_before = __atomic_load_n(&entry->asked, __ATOMIC_RELAXED);
+	enum python_signal is = look(entry, asked_before, now);
+
+	if (is == PYTHON_SIGNAL_BLOCKED ||
+	    (is == PYTHON_SIGNAL_UNKNOWN && asked_before && now - entry->sent_ns < FORGOTTEN))
 		return false;
+	entry->sent_ns = now;
 	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);
 	/* Release: who answers sees who is asked. */
@@ -153,7 +184,8 @@ enum python_answer python_ask_answer(uint64_t until, struct python_reading **rea
 	*entry = question.entry;
 	/* What was read stays as it is until the next question. */
 	__atomic_store_n(&question.is, IDLE, __ATOMIC_RELAXED);
-	return is == GOOD ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD : PYTHON_NO_ANSWER;
+	return is == GOOD ? PYTHON_ANSWER : is == BAD ? PYTHON_ANSWER_BAD :
+	       is == LEFT ? PYTHON_ANSWER_LEFT : PYTHON_NO_ANSWER;
 }
 
 bool python_ask_cancel(void)
@@ -162,6 +194,12 @@ bool python_ask_cancel(void)
 
 	return __atomic_compare_exchange_n(&question.is, &is, IDLE, false, __ATOMIC_RELAXED,
 					   __ATOMIC_RELAXED);
+}
+
+void python_ask_keep(sigset_t *set)
+{
+	if (number && is_ours(number))
+		sigdelset(set, number);
 }
 
 void python_ask_forked(void)

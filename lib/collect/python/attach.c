@@ -225,6 +225,7 @@ static void forked_child(void)
 	python_ask_end();
 	python_ask_forked();
 	python_seen_forget();
+	python_tick_forked();
 	sample_peek_forked();
 	__atomic_store_n(&attached.state, IDLE, __ATOMIC_RELEASE);
 }

@@ -79,15 +79,21 @@ static bool walk(struct python_reading *r, const void *state)
 	uint32_t size = frame_size(), steps = 0;
 	const void *code;
 	const char *bytes;
-	uint64_t frame;
+	uint64_t frame, earlier = 0;
 
 	if (!innermost(r, state, &frame))
 		return false;
 	while (frame) {
 		bytes = look(r, frame, size);
 		/* In a circle it has been changed meanwhile. */
-		if (!bytes || steps++ == PYTHON_WALKED)
+		if (!bytes || frame == earlier)
 			return false;
+		if (!(steps & (steps - 1)))
+			earlier = frame;
+		if (steps++ == PYTHON_WALKED) {
+			r->left = PYTHON_WALKED - PYTHON_DEPTH;
+			break;
+		}
 		code = code_of(bytes);
 		/* Where C calls Python there may be a frame of no code. */
 		if (code && code != python.none && code != hidden) {
@@ -103,14 +109,19 @@ static bool walk(struct python_reading *r, const void *state)
 	return true;
 }
 
+/* A function that calls itself is read once. */
+static bool is_again(const struct python_reading *r, uint32_t i)
+{
+	return i && r->at[i] == r->at[i - 1];
+}
+
 /* All of them in one call. */
 static bool read_codes(struct python_reading *r)
 {
 	uint32_t size = python_code_size(), n = 0;
 
 	for (uint32_t i = 0; i < r->nr; i++) {
-		/* A function that calls itself is read once. */
-		if (i && r->at[i] == r->at[i - 1])
+		if (is_again(r, i))
 			continue;
 		r->local[n] = (struct iovec){ r->bytes[i], size };
 		r->remote[n++] = (struct iovec){ (void *)(uintptr_t)r->at[i], size };
@@ -118,17 +129,56 @@ static bool read_codes(struct python_reading *r)
 	return !n || sample_peek_many(r->local, r->remote, n, n * size);
 }
 
+/* Codes that call each other are often of one file. */
+static bool is_same_text(const struct python_reading *r, uint32_t i, uint32_t k)
+{
+	return i && r->text[i][k] == r->text[i - 1][k];
+}
+
+/* What tells the texts that they are called by: all in one call, where Python has hashes. */
+static bool read_texts(struct python_reading *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->nr; i++) {
+		if (is_again(r, i))
+			memcpy(r->text[i], r->text[i - 1], sizeof(r->text[i]));
+		else if (!python_code_texts(r->bytes[i], r->text[i]))
+			return false;
+		for (uint32_t k = 0; k < PYTHON_TEXTS; k++) {
+			if (is_same_text(r, i, k))
+				continue;
+			r->local[n] = (struct iovec){ r->head[n], PYTHON_TEXT_HEAD };
+			r->remote[n++] = (struct iovec){ (void *)(uintptr_t)r->text[i][k],
+							 PYTHON_TEXT_HEAD };
+		}
+	}
+	if (n && !sample_peek_many(r->local, r->remote, n, (size_t)n * PYTHON_TEXT_HEAD))
+		return false;
+	n = 0;
+	for (uint32_t i = 0; i < r->nr; i++)
+		for (uint32_t k = 0; k < PYTHON_TEXTS; k++) {
+			r->id[i][k] = is_same_text(r, i, k) ? r->id[i - 1][k] :
+				      python_text_id(r->text[i][k], r->head[n++], r->window,
+						     sizeof(r->window));
+			if (!r->id[i][k])
+				return false;
+		}
+	return true;
+}
+
 bool python_read_frames(struct python_reading *r, const void *state)
 {
 	r->nr = r->left = r->line = 0;
 	r->from = r->to = 0;
 	r->place = -1;
-	if (!walk(r, state) || !read_codes(r))
+	if (!walk(r, state) || !read_codes(r) || !read_texts(r))
 		return false;
 	for (uint32_t i = 0; i < r->nr; i++) {
-		if (i && r->at[i] == r->at[i - 1])
+		if (is_again(r, i))
 			r->code[i] = r->code[i - 1];
-		else if (!python_code_read(&r->code[i], r->at[i], r->bytes[i]))
+		else if (!python_code_read(&r->code[i], r->bytes[i], r->id[i], r->window,
+					   sizeof(r->window)))
 			return false;
 	}
 	r->from = r->to = 0;

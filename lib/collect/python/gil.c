@@ -109,7 +109,8 @@ static bool prepare(const void *caller)
 	lock_key = python_user.name(0, "gil");
 	/* With no memory for it a child's waits have its parent's number. */
 	if (__register_atfork)
-		(void)__register_atfork(python_sample_forks, NULL, forked, NULL);
+		(void)__register_atfork(python_sample_forks, python_sample_parent, forked,
+					NULL);
 	python_sample_init(category);
 	state = READY;
 	return true;
@@ -211,6 +212,12 @@ static void end_wait(void)
 		python_thread_waits(false);
 }
 
+/* Python's state of the thread that takes or leaves it, of whichever interpreter that is. */
+static void *last_of(const struct gil *gil)
+{
+	return ((const struct gil_head *)(const void *)gil->cond - 1)->last_holder;
+}
+
 static void taken(struct gil *gil)
 {
 	bool recorded = python_recorded(), waited = self.waits;
@@ -225,7 +232,7 @@ static void taken(struct gil *gil)
 		python_user.instant(taken_name, &kv, number_of(gil, &kv));
 	python_look();
 	if (python_sampling && gil == gils) {
-		python_thread_takes();
+		python_thread_takes(last_of(gil));
 		python_sample_look();
 	}
 }
@@ -238,7 +245,7 @@ static void left(struct gil *gil)
 	gil->wanted = 0;
 	__atomic_store_n(&gil->holder, 0, __ATOMIC_RELAXED);
 	if (python_sampling && gil == gils)
-		python_thread_leaves();
+		python_thread_leaves(last_of(gil));
 }
 
 void gil_signals(const void *cond)

@@ -254,8 +254,9 @@ extern bool python_sampling;
 void python_sample_init(int category);
 /* A thread has taken the lock: is it time to begin? */
 void python_sample_look(void);
-/* Around a fork: before, and in the child. */
+/* Around a fork: before, in the parent, and in the child. */
 void python_sample_forks(void);
+void python_sample_parent(void);
 void python_sample_forked(void);
 /* What is where in Python's memory; the lock is held.  Return: false: the user has been told. */
 bool python_sample_find(void);
@@ -272,8 +273,9 @@ bool python_sample_met(void);
 
 /* The process ran before we were loaded: nothing tells who takes the lock. */
 extern bool python_late;
-void python_thread_takes(void);
-void python_thread_leaves(void);
+/* @state: Python's of it, as the lock has it. */
+void python_thread_takes(void *state);
+void python_thread_leaves(void *state);
 /* It may have no mutex then. */
 void python_thread_waits(bool waits);
 

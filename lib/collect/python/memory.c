@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * Memory of this process that may not be there, read by a call that fails then. Signal-safe.
+ *
+ * A filter of seccomp that is set later may refuse the call: then nothing can be read any more.
  */
+#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collect/python/sample.h"
 
 static pid_t own_pid;
+static int refused;	/* errno */
 
 void sample_peek_forked(void)
 {
@@ -16,7 +20,16 @@ void sample_peek_forked(void)
 
 bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len)
 {
-	return syscall(SYS_process_vm_readv, own_pid, to, n, from, n, 0ul) == (long)len;
+	long got = syscall(SYS_process_vm_readv, own_pid, to, n, from, n, 0ul);
+
+	if (__builtin_expect(got < 0, 0) && (errno == EPERM || errno == EACCES || errno == ENOSYS))
+		__atomic_store_n(&refused, errno, __ATOMIC_RELAXED);
+	return got == (long)len;
+}
+
+int sample_peek_refused(void)
+{
+	return __atomic_load_n(&refused, __ATOMIC_RELAXED);
 }
 
 bool sample_peek(void *to, const void *from, size_t len)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * What codes are called: "train.py(12): step", with the first line of the function. A code that is
- * freed leaves its address to others, so what tells one is what is in it as well; and its strings
- * are read when it is met first, while a frame has it.
+ * freed leaves its address to others, and so do its strings: what tells one is the text that it is
+ * called by, of which Python keeps hashes, and its first line. Two with the same have one name.
  *
  * Owns the names of codes that were met. It is written by one thread, while no other reads it.
  */
@@ -223,31 +223,32 @@ static uint32_t place_of(uint64_t id)
 	return at;
 }
 
-static bool read_texts(struct sampled_code *code, const char *bytes)
+bool python_code_texts(const char *bytes, const void *text[PYTHON_TEXTS])
 {
-	if (!python_text_read(pointer(bytes, layout.file), code->file, sizeof(code->file)))
-		return false;
-	/* Before 3.11 a code knows the last part alone. */
-	return python_text_read(pointer(bytes, layout.full ? layout.full : layout.name),
-				code->function, sizeof(code->function));
-}
-
-bool python_code_read(struct sampled_code *code, const void *at, const char *bytes)
-{
-	const uint32_t parts[] = { layout.name, layout.file, layout.full, layout.lines };
-	uint32_t place;
-
 	if (pointer(bytes, sizeof(void *)) != python.code_type)
 		return false;
+	text[0] = pointer(bytes, layout.file);
+	/* Before 3.11 a code knows the last part alone. */
+	text[1] = pointer(bytes, layout.full ? layout.full : layout.name);
+	return text[0] && text[1];
+}
+
+bool python_code_read(struct sampled_code *code, const char *bytes,
+		      const uint64_t ids[PYTHON_TEXTS], char *data, uint32_t room)
+{
+	const void *text[PYTHON_TEXTS];
+	uint32_t place;
+
 	memcpy(&code->first, bytes + layout.first, sizeof(code->first));
-	code->id = mix((uintptr_t)at, (uint32_t)code->first);
-	for (uint32_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		code->id = mix(code->id, (uintptr_t)pointer(bytes, parts[i]));
-	code->id |= 1;
+	code->id = mix(mix(mix(0, (uint32_t)code->first), ids[0]), ids[1]) | 1;
 	place = place_of(code->id);
 	code->hidden = known[place].id && known[place].name == HIDDEN;
 	code->name = code->hidden ? 0 : known[place].name;
-	return known[place].id || read_texts(code, bytes);
+	if (known[place].id)
+		return true;
+	return python_code_texts(bytes, text) &&
+	       python_text_read(text[0], code->file, sizeof(code->file), data, room) &&
+	       python_text_read(text[1], code->function, sizeof(code->function), data, room);
 }
 
 uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t room)

@@ -12,6 +12,7 @@
 #ifndef XSP_PYTHON_SAMPLE_H
 #define XSP_PYTHON_SAMPLE_H
 
+#include <signal.h>
 #include <sys/uio.h>
 
 #include "collect/common/python-layout.h"
@@ -19,15 +20,23 @@
 
 /* ---- threads.c: which there are -------------------------------------------------------------- */
 
-#define PYTHON_THREADS	1024u	/* of more nothing is known */
+/* Of more only the one that has the lock is looked at. */
+#define PYTHON_THREADS	1024u
+
+/* What the kernel says of a signal of a thread's. */
+enum python_signal { PYTHON_SIGNAL_UNKNOWN, PYTHON_SIGNAL_FREE, PYTHON_SIGNAL_PENDING,
+		     PYTHON_SIGNAL_BLOCKED };
 
 /**
  * struct python_entry - a thread that has had the lock
  * @tid: its id; 0: a free place
  * @turn: raised when it takes the lock, and when it leaves it: odd: it has it
- * @state: Python's state of it when it left the lock; NULL: it had none
+ * @state: Python's state of it when it took or left the lock; NULL: it had none
  * @waits: for the lock
  * @asked: a signal is on its way to it
+ * @signal: of ours, as last seen; this and what follows is ask.c's
+ * @signal_ns: when that was
+ * @sent_ns: when one was sent last
  * @seen: the turn at which it was read, 1: it was not; this and what follows is tick.c's
  * @name: of its innermost function then
  * @stack: its id; 0: it had no frames
@@ -41,6 +50,9 @@ struct python_entry {
 	void		*state;
 	bool		waits;
 	bool		asked;
+	enum python_signal signal;
+	uint64_t	signal_ns;
+	uint64_t	sent_ns;
 	uint32_t	seen;
 	xsprof_name_t	name;
 	uint32_t	stack;
@@ -50,6 +62,8 @@ struct python_entry {
 };
 
 extern struct python_entry python_entries[PYTHON_THREADS];
+/* There are more threads than that, or were. */
+extern bool python_crowded;
 
 /* How many places are used, or were. */
 uint32_t python_entries_nr(void);
@@ -98,13 +112,27 @@ bool sample_peek(void *to, const void *from, size_t len);
 bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len);
 /* The child of a fork is another process. */
 void sample_peek_forked(void);
+/* Return: the errno with which the call was refused; 0: it was not. */
+int sample_peek_refused(void);
 
 /* ---- text.c: Python's strings ---------------------------------------------------------------- */
 
 /* The lock is held.  Return: false: they are not as they are expected to be. */
 bool python_text_find(void);
-/* Return: bytes of UTF-8 in @to, cut to @size and terminated; 0: it is no such string. */
-uint32_t python_text_read(const void *object, char *to, uint32_t size);
+
+#define PYTHON_TEXT_HEAD	48u	/* bytes of a string that tell what it is */
+
+/*
+ * A number of what is in a string, by its first bytes. @data: for its characters, where Python has
+ * no hash of it, of which no more are looked at.  Return: 0: it is no such string.
+ */
+uint64_t python_text_id(const void *object, const char *head, char *data, uint32_t size);
+/*
+ * In UTF-8, in front cut to @size and terminated; what an empty one is shown as. @data: as above.
+ *
+ * Return: false: it is no such string.
+ */
+bool python_text_read(const void *object, char *to, uint32_t size, char *data, uint32_t room);
 
 /* ---- sample-code.c: what codes are called ---------------------------------------------------- */
 
@@ -114,7 +142,7 @@ uint32_t python_text_read(const void *object, char *to, uint32_t size);
 
 /**
  * struct sampled_code - a code that was read
- * @id: tells it from others, also from those that were at its address before
+ * @id: tells it from others that are called otherwise
  * @name: what it is called; 0: it is not named yet
  * @hidden: Python has made it up
  * @first: its first line
@@ -134,8 +162,14 @@ struct sampled_code {
 bool python_code_find(void);
 /* How many bytes of a code have to be read. */
 uint32_t python_code_size(void);
-/* @bytes: of the code at @at.  Return: false: it is none. */
-bool python_code_read(struct sampled_code *code, const void *at, const char *bytes);
+
+#define PYTHON_TEXTS		2u	/* that a code is called by: file and function */
+
+/* Where these are. @bytes: of a code.  Return: false: it is none. */
+bool python_code_texts(const char *bytes, const void *text[PYTHON_TEXTS]);
+/* @ids: of its texts; @data: for characters.  Return: false: it is none. */
+bool python_code_read(struct sampled_code *code, const char *bytes,
+		      const uint64_t ids[PYTHON_TEXTS], char *data, uint32_t room);
 /*
  * The line at a place in a code; 0: not known.  @buffer: for its table of lines, of which no more
  * is looked at.
@@ -162,7 +196,7 @@ uint32_t python_line_at(enum python_lines kind, const uint8_t *table, uint32_t s
 /* ---- frames.c: the walk ---------------------------------------------------------------------- */
 
 #define PYTHON_DEPTH	64u	/* frames that are kept */
-#define PYTHON_WALKED	4096u	/* and counted */
+#define PYTHON_WALKED	4096u	/* and counted: of more it is said that they are at least so many */
 
 enum { PYTHON_PAGE = 4096 };
 
@@ -176,6 +210,9 @@ enum { PYTHON_PAGE = 4096 };
  * @place: how far into the innermost it is
  * @window: what was read of Python's memory last: from @from to @to
  * @bytes: of codes
+ * @text: where texts of codes are
+ * @id: of these
+ * @head: the first bytes of those that differ
  * @local: for the call that reads these
  * @remote: the same
  */
@@ -190,8 +227,11 @@ struct python_reading {
 	uintptr_t		to;
 	char			window[2 * PYTHON_PAGE];
 	char			bytes[PYTHON_DEPTH][PYTHON_CODE_SPAN];
-	struct iovec		local[PYTHON_DEPTH];
-	struct iovec		remote[PYTHON_DEPTH];
+	const void		*text[PYTHON_DEPTH][PYTHON_TEXTS];
+	uint64_t		id[PYTHON_DEPTH][PYTHON_TEXTS];
+	char			head[PYTHON_DEPTH * PYTHON_TEXTS][PYTHON_TEXT_HEAD];
+	struct iovec		local[PYTHON_DEPTH * PYTHON_TEXTS];
+	struct iovec		remote[PYTHON_DEPTH * PYTHON_TEXTS];
 };
 
 /*
@@ -202,12 +242,13 @@ bool python_read_frames(struct python_reading *reading, const void *state);
 
 /* ---- ask.c: the thread that has the lock looks itself ---------------------------------------- */
 
-enum python_answer { PYTHON_NO_ANSWER, PYTHON_ANSWER, PYTHON_ANSWER_BAD };
+/* LEFT: it has not got the lock any more. */
+enum python_answer { PYTHON_NO_ANSWER, PYTHON_ANSWER, PYTHON_ANSWER_BAD, PYTHON_ANSWER_LEFT };
 
 /* Is there a signal that the program does not use?  Looks for one, where need be. */
 bool python_ask_ready(void);
-/* Return: false: it could not be asked. */
-bool python_ask(struct python_entry *entry);
+/* @now: CLOCK_MONOTONIC, ns.  Return: false: it could not be asked. */
+bool python_ask(struct python_entry *entry, uint64_t now);
 /* Is one asked that has not answered? */
 bool python_ask_pending(void);
 /*
@@ -221,20 +262,38 @@ bool python_ask_cancel(void);
 /* The signal is what it was before. */
 void python_ask_end(void);
 void python_ask_forked(void);
+/* Takes the signal out of those that are to be blocked. */
+void python_ask_keep(sigset_t *set);
+
+/* ---- signal.c: what the kernel says ---------------------------------------------------------- */
+
+enum python_signal python_signal_of(uint32_t tid, int number);
 
 /* ---- tick.c: the thread that looks ----------------------------------------------------------- */
 
 #define PYTHON_HZ_MAX	1000u
 
 void python_tick_init(uint32_t hz, int category);
-/* Where it does not run, it does then. */
-void python_tick_begin(void);
-/* It has ended when this returns. */
-void python_tick_stop(void);
+/* For forks.c: it begins.  Return: false: the user has been told. */
+bool python_ticker_make(void);
+/* And has ended. */
+void python_ticker_end(void);
+/* In the child of a fork. */
 void python_tick_forked(void);
 /* In the calling thread, until nobody records: @goes_on is asked a few times a second. */
 void python_tick_here(bool (*goes_on)(void));
 /* It has ended, or ends at once when it begins; not waited for. */
 void python_tick_quit(void);
+
+/* ---- forks.c: when it does ------------------------------------------------------------------- */
+
+/* The calling process may have the thread, and has not. */
+void python_ticker_own(void);
+/* Where it does not run, it does then. */
+void python_tick_begin(void);
+/* Before a fork: it has ended when this returns, and does not begin until all forks are over. */
+void python_tick_stop(void);
+/* In the parent of one. */
+void python_tick_forked_parent(void);
 
 #endif /* XSP_PYTHON_SAMPLE_H */

@@ -61,6 +61,32 @@ bool python_sample_met(void)
 	return met;
 }
 
+static bool calls_by_trampolines;
+
+static void *told(void *self, void *is)
+{
+	(void)self;
+	calls_by_trampolines = python.number(is) > 0;
+	python.incref(python.none);
+	return python.none;
+}
+
+/* No error is set. */
+static const char *why_not_found(void)
+{
+	static struct python_callee method = { "xsprof", told, PYTHON_METH_O, NULL };
+
+	if (sample_peek_refused())
+		return "this process may not read its own memory by process_vm_readv()";
+	/* Versions before 3.12 have no such function. */
+	if (!python_run("import sys\nxsprof(sys.is_stack_trampoline_active())\n", &method))
+		python.err_clear();
+	if (calls_by_trampolines)
+		return "functions are called by way of -X perf or PYTHONPERFSUPPORT, which hides "
+		       "who calls whom: run it without";
+	return "frames are not as they are expected to be";
+}
+
 bool python_sample_find(void)
 {
 	void *type, *value, *trace;
@@ -73,13 +99,11 @@ bool python_sample_find(void)
 	found = !strcmp(*(char *const *)((const char *)python.code_type + PYTHON_TYPE_NAME),
 			"code") &&
 		python_layout_find() && python_code_find();
-	if (!found)
+	if (!found) {
 		python.err_clear();
+		collect_say("Python: %s: its frames are not recorded", why_not_found());
+	}
 	python.err_restore(type, value, trace);
-	if (!found)
-		collect_say("Python: frames are not as they are expected to be, or this process "
-			    "may not read its own memory by process_vm_readv(): they are not "
-			    "recorded");
 	return found;
 }
 
@@ -126,6 +150,11 @@ void python_sample_look(void)
 void python_sample_forks(void)
 {
 	python_tick_stop();
+}
+
+void python_sample_parent(void)
+{
+	python_tick_forked_parent();
 }
 
 void python_sample_forked(void)

@@ -11,11 +11,11 @@ enum { ASCII, LATIN, TWO, FOUR, KINDS };
 
 #define HEAD	96u	/* bytes of a string that are looked at */
 #define LENGTH	13u	/* of ours */
-#define MOST	512u	/* bytes of one that are read */
 
 /**
  * struct layout - offsets in bytes
  * @length: of it: characters
+ * @hash: of what Python has as its hash, -1 until it was asked for; 0: not found
  * @state: of the byte that says of which kind it is
  * @mask: the bits of that
  * @kind: what they are
@@ -23,6 +23,7 @@ enum { ASCII, LATIN, TWO, FOUR, KINDS };
  */
 static struct {
 	uint32_t	length;
+	uint32_t	hash;
 	uint32_t	state;
 	uint32_t	mask;
 	uint32_t	kind[KINDS];
@@ -105,6 +106,27 @@ static bool find_state(char bytes[KINDS][HEAD + LENGTH * 4])
 	return false;
 }
 
+/* Python keeps it once it was asked for. */
+static void find_hash(void *const object[KINDS])
+{
+	intptr_t (*hash)(void *object), of[KINDS], v;
+
+	layout.hash = 0;
+	if (!python_find(&hash, "PyObject_Hash", NULL))
+		return;
+	for (uint32_t k = 0; k < KINDS; k++)
+		of[k] = hash(object[k]);
+	for (uint32_t i = 16; i + 8 <= PYTHON_TEXT_HEAD && !layout.hash; i += 8) {
+		uint32_t same = 0;
+
+		for (uint32_t k = 0; k < KINDS; k++)
+			same += sample_peek(&v, (const char *)object[k] + i, sizeof(v)) &&
+				v == of[k];
+		if (same == KINDS)
+			layout.hash = i;
+	}
+}
+
 bool python_text_find(void)
 {
 	void *(*make)(const char *text);
@@ -123,6 +145,8 @@ bool python_text_find(void)
 		found = object[k] && find_data(k, bytes[k], size);
 	}
 	found = found && find_length(bytes) && find_state(bytes);
+	if (found)
+		find_hash(object);
 	for (uint32_t k = 0; k < KINDS; k++)
 		if (object[k])
 			python.decref(object[k]);
@@ -143,35 +167,93 @@ static uint32_t put_utf8(char *to, uint32_t room, uint32_t c)
 	return n;
 }
 
-uint32_t python_text_read(const void *object, char *to, uint32_t size)
-{
-	char head[48], data[MOST];
-	uint32_t kind, used = 0, n, c;
-	uint64_t length;
+/**
+ * struct text - a string
+ * @kind: of it
+ * @length: characters
+ * @from: of these the first that was read: of one that is too long the end is
+ * @nr: how many were
+ * @data: room for @size bytes of them
+ */
+struct text {
+	uint32_t	kind;
+	uint64_t	length;
+	uint64_t	from;
+	uint32_t	nr;
+	char		*data;
+	uint32_t	size;
+};
 
-	if (!object || !sample_peek(head, object, sizeof(head)))
-		return 0;
+/* @head: its first bytes.  Return: false: it is no such string. */
+static bool read_text(struct text *t, const void *object, const char *head)
+{
+	uint32_t most;
+
+	memcpy(&t->length, head + layout.length, sizeof(t->length));
+	for (t->kind = 0; t->kind < KINDS; t->kind++)
+		if (((uint8_t)head[layout.state] & layout.mask) == layout.kind[t->kind])
+			break;
+	/* No more fit into memory: it is none. */
+	if (t->kind == KINDS || t->length > 1ull << 40)
+		return false;
+	most = t->size / width[t->kind];
+	t->nr = t->length < most ? (uint32_t)t->length : most;
+	t->from = t->length - t->nr;
+	return !t->nr || sample_peek(t->data, (const char *)object + layout.data[t->kind] +
+				     t->from * width[t->kind], t->nr * width[t->kind]);
+}
+
+uint64_t python_text_id(const void *object, const char *head, char *data, uint32_t size)
+{
+	struct text t = { .data = data, .size = size };
+	uint64_t hash = UINT64_MAX, length;
+
 	memcpy(&length, head + layout.length, sizeof(length));
-	for (kind = 0; kind < KINDS; kind++)
-		if (((uint8_t)head[layout.state] & layout.mask) == layout.kind[kind])
-			break;
-	if (kind == KINDS || !length || length > 1 << 16)
-		return 0;
-	n = length < MOST / width[kind] ? (uint32_t)length : MOST / width[kind];
-	/* Of a path that is too long the end tells more, here that of what is kept. */
-	if (!sample_peek(data, (const char *)object + layout.data[kind], n * width[kind]))
-		return 0;
-	for (uint32_t i = 0; i < n; i++) {
-		c = 0;
-		memcpy(&c, data + i * width[kind], width[kind]);
-		/* Half a pair stands for a byte that was no text; a 0 would end the name. */
-		if (!c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-			c = 0xfffd;
-		c = put_utf8(to + used, size - 1 - used, c);
-		if (!c)
-			break;
-		used += c;
+	if (layout.hash)
+		memcpy(&hash, head + layout.hash, sizeof(hash));
+	if (hash == UINT64_MAX) {
+		if (!read_text(&t, object, head))
+			return 0;
+		hash = 0xcbf29ce484222325u;
+		for (uint32_t i = 0; i < t.nr * width[t.kind]; i++)
+			hash = (hash ^ (uint8_t)data[i]) * 0x100000001b3u;
 	}
+	hash ^= length * 0x9e3779b97f4a7c15u;
+	return hash ? hash : 1;
+}
+
+/* Half a pair stands for a byte that was no text; a 0 would end the name. */
+static uint32_t character(const struct text *t, uint32_t i)
+{
+	uint32_t c = 0;
+
+	memcpy(&c, t->data + i * width[t->kind], width[t->kind]);
+	return !c || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c;
+}
+
+bool python_text_read(const void *object, char *to, uint32_t size, char *data, uint32_t room)
+{
+	static const char mark[] = "...", none[] = "<no name>";
+	struct text t = { .data = data, .size = room };
+	uint32_t used = 0, first = 0, bytes = 0;
+	char head[PYTHON_TEXT_HEAD], one[4];
+
+	if (!object || !sample_peek(head, object, sizeof(head)) || !read_text(&t, object, head))
+		return false;
+	/* Of what is too long the end tells more: of a path, and of names within others. */
+	for (uint32_t i = 0; i < t.nr; i++)
+		bytes += put_utf8(one, sizeof(one), character(&t, i));
+	for (; bytes + (first || t.from ? sizeof(mark) - 1 : 0) >= size; first++)
+		bytes -= put_utf8(one, sizeof(one), character(&t, first));
+	if (first || t.from) {
+		memcpy(to, mark, sizeof(mark));
+		used = sizeof(mark) - 1;
+	} else if (!t.nr) {
+		memcpy(to, none, sizeof(none));
+		used = sizeof(none) - 1;
+	}
+	for (uint32_t i = first; i < t.nr; i++)
+		used += put_utf8(to + used, size - 1 - used, character(&t, i));
 	to[used] = '\0';
-	return used;
+	return true;
 }

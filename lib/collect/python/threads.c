@@ -12,6 +12,11 @@
 
 struct python_entry python_entries[PYTHON_THREADS];
 bool python_late;
+bool python_crowded;
+
+/* Where all places are taken: that of the thread that has the lock, until it leaves it. */
+static struct python_entry spare;
+static bool full;	/* since the last sweep */
 
 static uint32_t nr_entries;
 static struct python_entry *holder;	/* NULL: none, or not known */
@@ -36,14 +41,21 @@ struct python_entry *python_thread_holder(void)
 /* The mutex of the lock is held: there is one at a time that looks for a place. */
 static __attribute__((noinline)) struct python_entry *enter(void)
 {
-	uint32_t nr = nr_entries, i;
+	uint32_t nr = nr_entries, i = 0;
 
-	for (i = 0; i < nr; i++)
+	if (__atomic_load_n(&full, __ATOMIC_RELAXED))
+		i = PYTHON_THREADS;
+	for (; i < nr; i++)
 		/* Acquire: pairs with the release in python_entries_sweep(). */
 		if (!__atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE))
 			break;
-	if (i == PYTHON_THREADS)
-		return NULL;
+	if (i == PYTHON_THREADS) {
+		__atomic_store_n(&full, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&python_crowded, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&spare.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+		own = &spare;
+		return own;
+	}
 	python_entries[i] = (struct python_entry){ .seen = 1 };
 	__atomic_store_n(&python_entries[i].tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	if (i == nr)
@@ -63,8 +75,10 @@ struct python_entry *python_entry_of(uint32_t tid)
 		if (!is && room == nr)
 			room = i;
 	}
-	if (room == PYTHON_THREADS)
+	if (room == PYTHON_THREADS) {
+		python_crowded = true;
 		return NULL;
+	}
 	python_entries[room] = (struct python_entry){ .seen = 1 };
 	__atomic_store_n(&python_entries[room].tid, tid, __ATOMIC_RELEASE);
 	if (room == nr)
@@ -80,45 +94,55 @@ void python_thread_waits(bool waits)
 		__atomic_store_n(&entry->waits, waits, __ATOMIC_RELAXED);
 }
 
-void python_thread_takes(void)
+void python_thread_takes(void *state)
 {
 	struct python_entry *entry = own ? own : enter();
 
-	__atomic_store_n(&holder, entry, __ATOMIC_RELAXED);
-	if (!entry)
-		return;
+	__atomic_store_n(&entry->state, state, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->turn, entry->turn | 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&holder, entry, __ATOMIC_RELAXED);
 	/* Whoever sees a change of its frames sees as well that it has taken the lock. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-void python_thread_leaves(void)
+void python_thread_leaves(void *state)
 {
 	struct python_entry *entry = own;
 
 	__atomic_store_n(&holder, NULL, __ATOMIC_RELAXED);
 	if (!entry)
 		return;
-	__atomic_store_n(&entry->state, python.this_state(), __ATOMIC_RELAXED);
+	/* One that is about to end has none any more, though it was the last that had the lock. */
+	__atomic_store_n(&entry->state, python.this_state() ? state : NULL, __ATOMIC_RELAXED);
 	/* Release: whoever sees it sees the frames as they stay. */
 	__atomic_store_n(&entry->turn, (entry->turn | 1) + 1, __ATOMIC_RELEASE);
+	if (__builtin_expect(entry == &spare, 0)) {
+		__atomic_store_n(&entry->tid, 0, __ATOMIC_RELEASE);
+		own = NULL;
+	}
 }
 
 void python_entries_sweep(void)
 {
-	uint32_t nr = python_entries_nr(), tid;
+	uint32_t nr = python_entries_nr(), tid, left = 0;
 	pid_t pid = getpid();
 
 	for (uint32_t i = 0; i < nr; i++) {
 		tid = __atomic_load_n(&python_entries[i].tid, __ATOMIC_ACQUIRE);
-		if (tid && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH)
+		if (tid && syscall(SYS_tgkill, pid, tid, 0) && errno == ESRCH) {
 			__atomic_store_n(&python_entries[i].tid, 0, __ATOMIC_RELEASE);
+			left++;
+		}
 	}
+	if (left)
+		__atomic_store_n(&full, false, __ATOMIC_RELAXED);
 }
 
 void python_threads_forked(void)
 {
 	memset(python_entries, 0, sizeof(python_entries[0]) * nr_entries);
+	spare = (struct python_entry){ .seen = 1 };
 	nr_entries = 0;
+	full = python_crowded = false;
 	own = holder = NULL;
 }

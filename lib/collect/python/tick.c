@@ -2,7 +2,8 @@
 /*
  * The thread that ticks: at each tick it asks the thread that has the lock, reads those that have
  * not, and records where each was. A thread that has not had the lock since it was read is where it
- * was. What could not be found out is recorded as that.
+ * was. What could not be found out is recorded as that: at each tick a thread has one sample, or
+ * one that was missed, unless it has no frames.
  *
  * It runs while somebody records, and not across a fork: Python warns programs that fork with more
  * than one thread.
@@ -33,14 +34,22 @@ bool python_sampling;
 
 static struct {
 	uint32_t	hz;
-	uint32_t	unanswered;	/* ticks */
 	xsprof_name_t	missed;		/* of the category, as all samples are */
 	pthread_t	thread;
 	pid_t		tid;
 	int		stop;		/* a futex */
-	bool		runs;
 	bool		mute;		/* it was told that there is no signal */
+	bool		mute_crowd;	/* and that there are more threads */
+	uint64_t	next;		/* tick, ns; 0: there was none */
 } ticker;
+
+/* Who is asked, and for how many ticks. */
+static struct {
+	struct python_entry	*entry;
+	uint32_t		tid;
+	uint32_t		turn;
+	uint32_t		ticks;
+} asked;
 
 static struct python_reading reading;
 
@@ -86,9 +95,10 @@ static uint32_t stack_of(struct python_reading *r, xsprof_name_t *name)
 	return stack ? stack : python_user.stack_add(key, frames, n, r->left);
 }
 
-static void missed(const struct python_entry *entry, uint32_t n)
+/* @tid: 0: of each thread */
+static void missed(uint32_t tid, uint32_t n)
 {
-	python_user.sample(ticker.missed, entry ? entry->tid : 0, n, XSPROF_SAMPLE_MISSED, 0);
+	python_user.sample(ticker.missed, tid, n, XSPROF_SAMPLE_MISSED, 0);
 }
 
 /* Of a thread that has not got the lock. */
@@ -131,44 +141,71 @@ static bool read_thread(struct python_entry *entry, uint32_t turn)
 	return true;
 }
 
-static void look_at(struct python_entry *entry, uint64_t now)
+/* @ticks: at which it was where it is */
+static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, uint64_t now)
 {
-	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
+	uint32_t did;
 
-	/* It is asked, or it has taken the lock just now. */
-	if (turn & 1 || !entry->tid)
-		return;
-	if (!read_thread(entry, turn)) {
-		/* One that has taken the lock since is the next one that is asked. */
-		if (__atomic_load_n(&entry->turn, __ATOMIC_RELAXED) == turn)
-			missed(entry, 1);
-		return;
-	}
-	if (entry->stack)
-		python_user.sample(entry->name, entry->tid, entry->stack, how(entry, now),
-				   entry->line);
+	if (turn & 1 || !read_thread(entry, turn))
+		return false;
+	did = entry->stack ? how(entry, now) : 0;
+	for (uint32_t i = 0; entry->stack && i < ticks; i++)
+		python_user.sample(entry->name, entry->tid, entry->stack, did, entry->line);
+	return true;
 }
 
 /* ---- the thread that has the lock ------------------------------------------------------------ */
 
-static void ask(void)
+/* Return: the thread that has had its part of this tick by that; NULL: none has the lock. */
+static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 {
-	struct python_entry *entry = python_entry_holder();
+	uint32_t tid = entry ? __atomic_load_n(&entry->tid, __ATOMIC_ACQUIRE) : 0;
 
-	if (!entry)
-		return;
+	if (!tid)
+		return NULL;
 	if (!python_ask_ready()) {
 		if (!ticker.mute)
 			collect_say("the program uses all signals by which a Python thread could "
 				    "be asked where it is: threads are only sampled while they "
 				    "wait");
 		ticker.mute = true;
-		missed(entry, 1);
-		return;
+		missed(tid, 1);
+		return entry;
 	}
-	ticker.unanswered = 0;
-	if (!python_ask(entry))
-		missed(entry, 1);
+	asked.entry = entry;
+	asked.tid = tid;
+	asked.turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
+	asked.ticks = 1;
+	if (!python_ask(entry, now))
+		missed(tid, 1);
+	return entry;
+}
+
+/* It was asked, and has left the lock, or has ended, or does not answer. */
+static void give_up(uint64_t now)
+{
+	struct python_entry *entry = asked.entry;
+	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
+
+	/* It has left it once, and has not had it since: it was there all the time. */
+	if (entry->tid != asked.tid || turn != asked.turn + 1 ||
+	    !look_at(entry, turn, asked.ticks, now))
+		missed(asked.tid, asked.ticks);
+}
+
+/* Return: whether it is still waited for. */
+static bool waits_on(uint64_t now)
+{
+	bool over = asked.entry->tid != asked.tid ||
+		    !(__atomic_load_n(&asked.entry->turn, __ATOMIC_ACQUIRE) & 1) ||
+		    asked.ticks >= PATIENCE;
+
+	if (over && python_ask_cancel()) {
+		give_up(now);
+		return false;
+	}
+	asked.ticks++;
+	return true;
 }
 
 static void take_answer(uint64_t until)
@@ -183,22 +220,47 @@ static void take_answer(uint64_t until)
 	switch (python_ask_answer(until, &r, &entry)) {
 	case PYTHON_ANSWER:
 		stack = stack_of(r, &name);
-		entry->cpu_ns = cpu_ns(entry->tid);
+		entry->cpu_ns = cpu_ns(asked.tid);
 		entry->at_ns = clock_ns(CLOCK_MONOTONIC);
 		/* Until it answered it did not run: so long it was where it is. */
-		for (uint32_t i = 0; stack && i <= ticker.unanswered; i++)
-			python_user.sample(name, entry->tid, stack, XSPROF_SAMPLE_RUNS, r->line);
+		for (uint32_t i = 0; stack && i < asked.ticks; i++)
+			python_user.sample(name, asked.tid, stack, XSPROF_SAMPLE_RUNS, r->line);
 		break;
 	case PYTHON_ANSWER_BAD:
-		missed(entry, ticker.unanswered + 1);
+		missed(asked.tid, asked.ticks);
+		break;
+	case PYTHON_ANSWER_LEFT:
+		give_up(clock_ns(CLOCK_MONOTONIC));
 		break;
 	case PYTHON_NO_ANSWER:
 		break;
 	}
 }
 
+/*
+ * A thread that takes the lock now is asked where none has been, else missed; one that had it when
+ * it was read is read again, once. @done: who has had its part already
+ */
+static struct python_entry *look(struct python_entry *entry, struct python_entry *done,
+				 uint64_t now)
+{
+	uint32_t turn;
+
+	for (int i = 0; entry->tid && entry != done && i < 2; i++) {
+		turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
+		if (look_at(entry, turn, 1, now))
+			return done;
+		if (!done && python_entry_holder() == entry)
+			done = ask(entry, now);
+	}
+	if (entry->tid && entry != done)
+		missed(entry->tid, 1);
+	return done;
+}
+
 static void tick(uint64_t now, uint64_t next)
 {
+	struct python_entry *done;
 	uint32_t nr;
 
 	if (python_late)
@@ -207,14 +269,15 @@ static void tick(uint64_t now, uint64_t next)
 	nr = python_entries_nr();
 	/* It may have come when it was not waited for any longer. */
 	take_answer(0);
-	if (!python_ask_pending()) {
-		ask();
-	} else if (++ticker.unanswered == PATIENCE && python_ask_cancel()) {
-		/* It blocks the signal, or has ended. */
-		missed(NULL, PATIENCE);
-	}
+	done = python_ask_pending() && waits_on(now) ? asked.entry :
+							   ask(python_entry_holder(), now);
 	for (uint32_t i = 0; i < nr; i++)
-		look_at(&python_entries[i], now);
+		done = look(&python_entries[i], done, now);
+	if (python_crowded && !ticker.mute_crowd) {
+		ticker.mute_crowd = true;
+		collect_say("Python has more than %u threads: of the others at most that which "
+			    "has the lock is looked at", PYTHON_THREADS);
+	}
 	/* Being woken twice a tick is what costs most: where ticks are close the next takes it. */
 	if (next - now > AT_ONCE)
 		take_answer(next - now > LONGEST ? now + LONGEST : next);
@@ -233,29 +296,43 @@ static void sleep_until(uint64_t at)
 
 static void ticks(bool (*goes_on)(void))
 {
-	uint64_t period = SECOND / ticker.hz, next = clock_ns(CLOCK_MONOTONIC), now, swept = next;
+	uint64_t period = SECOND / ticker.hz, now, swept = clock_ns(CLOCK_MONOTONIC);
+	/* Ticks while forks were under way are missed as well. */
+	uint64_t next = ticker.next ? ticker.next : swept;
 	/* A program that forks often begins this as often. */
-	static uint64_t asked;
+	static uint64_t asked_at;
 	uint32_t late;
 
 	while (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE)) {
 		now = clock_ns(CLOCK_MONOTONIC);
+		if (now < next) {
+			sleep_until(next);
+			continue;
+		}
+		if (sample_peek_refused()) {
+			collect_say("process_vm_readv() is refused from now on: %s: frames of "
+				    "Python are not recorded any more",
+				    strerror(sample_peek_refused()));
+			python_sampling = false;
+			break;
+		}
 		/* Ticks that were missed are not made up for: they would tell of one moment. */
 		late = (uint32_t)((now - next) / period);
 		next += (late + 1ull) * period;
+		ticker.next = next;
 		if (python_recorded() && !python.finalizing()) {
 			if (late)
-				missed(NULL, late);
+				missed(0, late);
 			tick(now, next);
 		}
 		if (now - swept > SECOND && !python_late) {
 			python_entries_sweep();
 			swept = now;
 		}
-		if (goes_on && now - asked > GOES_ON) {
+		if (goes_on && now - asked_at > GOES_ON) {
 			if (!goes_on())
 				break;
-			asked = now;
+			asked_at = now;
 		}
 		sleep_until(next);
 	}
@@ -277,10 +354,14 @@ void python_tick_here(bool (*goes_on)(void))
 	snprintf(hz, sizeof(hz), "%u", ticker.hz);
 	(void)python_user.fact("python.hz", hz);
 	ticks(goes_on);
+	/* A fork ends it for a while. */
+	if (!__atomic_load_n(&ticker.stop, __ATOMIC_ACQUIRE))
+		ticker.next = 0;
 	/* What was asked and has not been answered is not waited for. */
+	if (python_ask_pending())
+		missed(asked.tid, asked.ticks);
 	for (uint32_t i = 0; python_ask_pending() && !python_ask_cancel() && i < PATIENCE; i++)
 		sleep_until(clock_ns(CLOCK_MONOTONIC) + SECOND / 1000);
-	ticker.unanswered = 0;
 }
 
 void python_tick_quit(void)
@@ -294,13 +375,13 @@ void python_tick_init(uint32_t hz, int category)
 	ticker.missed = python_user.name(category, "sample missed");
 	ticker.hz = hz;
 	ticker.stop = 0;
+	python_ticker_own();
 }
 
-/* No lock of Python's is taken, nor is one needed by the new thread. */
-static __attribute__((noinline)) void begin(void)
+/* All signals are blocked, and are in the thread. */
+bool python_ticker_make(void)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 	char hz[16];
 	int err;
 
@@ -308,47 +389,40 @@ static __attribute__((noinline)) void begin(void)
 	ticker.tid = 0;
 	err = pthread_attr_init(&attr);
 	if (!err) {
-		sigfillset(&all);
 		pthread_attr_setstacksize(&attr, STACK);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
 		err = pthread_create(&ticker.thread, &attr, run, NULL);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		pthread_attr_destroy(&attr);
 	}
 	if (err) {
 		collect_say("no thread that looks where Python's are: %s: its frames are not "
 			    "recorded", strerror(err));
 		python_sampling = false;
-		return;
+		return false;
 	}
 	snprintf(hz, sizeof(hz), "%u", ticker.hz);
 	(void)python_user.fact("python.hz", hz);
-	ticker.runs = true;
+	return true;
 }
 
-void python_tick_begin(void)
-{
-	if (__builtin_expect(!ticker.runs, 0) && python_sampling)
-		begin();
-}
-
-void python_tick_stop(void)
+void python_ticker_end(void)
 {
 	pid_t pid = getpid();
+	int cancel;
 
-	if (!ticker.runs)
-		return;
 	__atomic_store_n(&ticker.stop, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &ticker.stop, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+	/* A fork is no place at which a thread may be cancelled. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_join(ticker.thread, NULL);
+	pthread_setcancelstate(cancel, &cancel);
 	/* Until then the kernel counts it among the threads. */
 	for (int i = 0; i < 10000 && !syscall(SYS_tgkill, pid, ticker.tid, 0); i++)
 		sched_yield();
-	ticker.runs = false;
 }
 
 void python_tick_forked(void)
 {
-	ticker.runs = false;
-	ticker.unanswered = 0;
+	python_ticker_own();
+	ticker.next = 0;
+	ticker.mute_crowd = false;
 }
