@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs in which it is hard to say where the threads are, for frames-hard.sh.
+
+Usage: frames-hard.py WHAT [LIBRARY]
+
+WHAT is one of the functions below that take no argument; LIBRARY is that of frames-hard.sh's, of
+functions that fork.
+"""
+import ctypes
+import itertools
+import os
+import platform
+import signal
+import struct
+import sys
+import threading
+import time
+
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        sum(range(100))
+
+
+# ---- forks ---------------------------------------------------------------------------------------
+
+def forks():
+    """Two threads that are no Python's fork at once, while Python's threads hand on the lock."""
+    library = ctypes.CDLL(sys.argv[2])
+
+    def yields():
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            time.sleep(0)
+    if library.start():
+        sys.exit("no threads")
+    threads = [threading.Thread(target=yields) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print("forks" if library.finish() > 0 else "none")
+
+
+def clone():
+    """A child that nothing was told of, and its own."""
+    library = ctypes.PyDLL(sys.argv[2])
+    spin(0.2)
+    pid = library.raw()
+    if not pid:
+        spin(0.1)
+        child = os.fork()
+        if not child:
+            spin(0.1)
+            os._exit(3)
+        os._exit(os.waitpid(child, 0)[1] >> 8)
+    print(os.waitpid(pid, 0)[1] >> 8)
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+SOURCE = "def %s(t):\n x = 0\n while time.perf_counter() < t: x += 1\n"
+
+
+def call(file, function, seconds):
+    scope = {"time": time}
+    exec(compile(SOURCE % function, file, "exec"), scope)
+    scope[function](time.perf_counter() + seconds)
+
+
+def reuse():
+    """Codes at the addresses of those that have gone, long after these."""
+    for kind in ("early", "later"):
+        for i in range(300):
+            call("%s_%03d.py" % (kind, i), "%s_%03d" % (kind, i), 0.002)
+        time.sleep(0.5)
+
+
+def names():
+    call("", "in_none", 0.3)
+    call("/a" + "/directory" * 100 + "/é.py", "in_long", 0.3)
+    call("long.py", "f" * 70000 + "_end", 0.3)
+
+
+def deep():
+    def recurse(n):
+        if n:
+            recurse(n - 1)
+        else:
+            spin(0.3)
+    sys.setrecursionlimit(7000)
+    recurse(6000)
+
+
+# ---- threads -------------------------------------------------------------------------------------
+
+def counts():
+    """Threads that take and leave the lock often, and one that does nothing."""
+    end = time.monotonic() + 1.5
+
+    def yields():
+        while time.monotonic() < end:
+            time.sleep(0)
+
+    def writes():
+        null = os.open("/dev/null", os.O_WRONLY)
+        while time.monotonic() < end:
+            os.write(null, b"x")
+
+    def works():
+        while time.monotonic() < end:
+            sum(range(50))
+
+    def idles():
+        threading.Event().wait(2)
+    threads = [threading.Thread(target=f) for f in (idles, yields, writes, works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        print(thread.native_id, flush=True)
+        thread.join()
+
+
+def many():
+    threading.stack_size(65536)
+    done = threading.Event()
+    threads = [threading.Thread(target=done.wait) for _ in range(1100)]
+    for thread in threads:
+        thread.start()
+
+    def last():
+        spin(0.5)
+    thread = threading.Thread(target=last)
+    thread.start()
+    thread.join()
+    done.set()
+    for thread in threads:
+        thread.join()
+
+
+def interpreters():
+    try:
+        import _xxsubinterpreters as module
+    except ImportError:
+        import _interpreters as module
+    kind = {"isolated": False} if sys.version_info[:2] == (3, 12) else {}
+    made = module.create("legacy") if sys.version_info >= (3, 13) else module.create(**kind)
+    module.run_string(made, "import time\ndef inside(t):\n while time.time() < t: sum(range(9))\n"
+                            "inside(time.time() + .5)\n")
+
+
+# ---- signals -------------------------------------------------------------------------------------
+
+def blocks():
+    """The new program has no signals but those that were sent."""
+    if os.environ.get("AGAIN"):
+        sys.exit("signals: %s" % signal.sigpending() if signal.sigpending() else 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    spin(0.3)
+    os.environ["AGAIN"] = "1"
+    os.execv(sys.executable, [sys.executable, "-S", "-E", __file__, "blocks"])
+
+
+def flushes():
+    """Signals are taken by who waits for them, as many as come."""
+    numbers = {signal.SIGURG, signal.SIGWINCH}
+    for _ in range(100):
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        spin(0.003)
+        while signal.sigtimedwait(numbers, 0):
+            pass
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+
+    def after():
+        spin(0.5)
+    after()
+
+
+def stack():
+    """Where a thread has another stack for handlers, that is used: how much of it is."""
+    size = 1 << 16
+    memory = ctypes.create_string_buffer(b"\xaa" * size, size)
+
+    class Stack(ctypes.Structure):
+        _fields_ = [("sp", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
+    if ctypes.CDLL(None).sigaltstack(
+            ctypes.byref(Stack(ctypes.addressof(memory), 0, size)), None):
+        sys.exit("sigaltstack")
+    spin(0.5)
+    print(size - sum(1 for _ in itertools.takewhile(lambda b: b == 0xaa, memory.raw)))
+
+
+def forbids():
+    """A filter of seccomp: process_vm_readv() is refused."""
+    number = {"x86_64": 310, "aarch64": 270}.get(platform.machine())
+    if not number:
+        print("skip")
+        return
+
+    def op(code, yes, no, value):
+        return struct.pack("HBBI", code, yes, no, value)
+    code = ctypes.create_string_buffer(op(0x20, 0, 0, 0) + op(0x15, 0, 1, number) +
+                                       op(0x06, 0, 0, 0x50001) + op(0x06, 0, 0, 0x7fff0000))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 4, ctypes.addressof(code)))
+    libc = ctypes.CDLL(None)
+    spin(0.2)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+        print("skip")
+        return
+    spin(0.3)
+
+
+globals()[sys.argv[1]]()
