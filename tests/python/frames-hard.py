@@ -7,7 +7,9 @@ Usage: frames-hard.py WHAT [LIBRARY]
 WHAT is one of the functions below that take no argument; LIBRARY is that of frames-hard.sh's, of
 functions that fork.
 """
+import array
 import ctypes
+import hashlib
 import itertools
 import os
 import platform
@@ -71,11 +73,15 @@ def call(file, function, seconds):
 
 
 def reuse():
-    """Codes at the addresses of those that have gone, long after these."""
-    for kind in ("early", "later"):
-        for i in range(300):
-            call("%s_%03d.py" % (kind, i), "%s_%03d" % (kind, i), 0.002)
-        time.sleep(0.5)
+    """Codes at the addresses of those that have gone: prints when each had ended."""
+    end = array.array("q", [0] * 500)
+    for i in range(500):
+        scope = {}
+        exec(compile(SOURCE % ("stage_%d" % (10000 + i)), "cell_%d.py" % (10000 + i), "exec"),
+             {"time": time}, scope)
+        scope["stage_%d" % (10000 + i)](time.perf_counter() + 0.002)
+        end[i] = time.perf_counter_ns()
+    print(list(end))
 
 
 def names():
@@ -109,13 +115,18 @@ def counts():
         while time.monotonic() < end:
             os.write(null, b"x")
 
+    def hashes():
+        data = b"x" * (1 << 20)
+        while time.monotonic() < end:
+            hashlib.sha256(data)
+
     def works():
         while time.monotonic() < end:
             sum(range(50))
 
     def idles():
         threading.Event().wait(2)
-    threads = [threading.Thread(target=f) for f in (idles, yields, writes, works)]
+    threads = [threading.Thread(target=f) for f in (idles, yields, writes, works, hashes)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +29,11 @@
 
 /*
  * IDLE: nothing of ours is there. BEGINS and ENDS: the thread may wait for Python's lock, and a
- * fork does not wait for it. TICKS: a fork ends it, and its parent begins it again (FORKS).
+ * fork does not wait for it. TICKS: a fork ends it (STOPS), and the last of those that are under
+ * way then (FORKS) begins it again (STARTS). What STOPS and STARTS is soon over, and needs nothing
+ * that one that forks has here: others wait.
  */
-enum { IDLE, BEGINS, TICKS, FORKS, ENDS };
+enum { IDLE, BEGINS, TICKS, STOPS, FORKS, STARTS, ENDS };
 
 static struct {
 	int		state;
@@ -40,10 +43,17 @@ static struct {
 	uint64_t	arena_size;
 	char		session[PATH_MAX];
 	bool		forks_known;
+	pid_t		pid;		/* the process that has the thread */
+	uint32_t	forks;		/* that are under way */
 } attached;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));
+
+static bool is(int state)
+{
+	return __atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) == state;
+}
 
 static bool swap(int from, int to)
 {
@@ -88,6 +98,7 @@ static bool join(void)
 		collect_say("Python: %s: its frames are not recorded", why);
 		return false;
 	}
+	attached.pid = getpid();
 	/* Behind those of the other library: its lock is taken when our thread is gone. */
 	if (!attached.forks_known && __register_atfork)
 		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child,
@@ -163,6 +174,8 @@ static void *run(void *again)
 	}
 	if (sampled) {
 		python_tick_here(goes_on);
+		while (is(STARTS))
+			sched_yield();
 		/* A fork waits for us, and begins us again. */
 		if (!swap(TICKS, ENDS))
 			return NULL;
@@ -195,22 +208,34 @@ static int begin_thread(void *again)
 
 static void forks(void)
 {
-	if (!swap(TICKS, FORKS))
+	/* A child by clone() itself has no such thread. */
+	if (getpid() != attached.pid)
 		return;
-	python_tick_quit();
-	pthread_join(attached.thread, NULL);
+	__atomic_fetch_add(&attached.forks, 1, __ATOMIC_SEQ_CST);
+	for (;;) {
+		if (swap(TICKS, STOPS)) {
+			python_tick_quit();
+			pthread_join(attached.thread, NULL);
+			__atomic_store_n(&attached.state, FORKS, __ATOMIC_RELEASE);
+		}
+		if (!is(TICKS) && !is(STOPS) && !is(STARTS))
+			return;
+		sched_yield();
+	}
 }
 
 static void forked_parent(void)
 {
 	static char again;
 
-	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) != FORKS)
+	if (getpid() != attached.pid ||
+	    __atomic_sub_fetch(&attached.forks, 1, __ATOMIC_SEQ_CST) || !swap(FORKS, STARTS))
 		return;
 	python_tick_init(attached.hz, python_user.category("python"));
-	__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
-	if (!begin_thread(&again))
+	if (!begin_thread(&again)) {
+		__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
 		return;
+	}
 	collect_say("no thread that looks where Python's are: its frames are recorded no longer");
 	python_ask_end();
 	python_user.leave();
@@ -220,6 +245,8 @@ static void forked_parent(void)
 /* It is recorded as all children are, and nobody samples it. */
 static void forked_child(void)
 {
+	attached.pid = getpid();
+	attached.forks = 0;
 	if (__atomic_load_n(&attached.state, __ATOMIC_ACQUIRE) == IDLE)
 		return;
 	python_ask_end();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * When the thread that ticks begins and ends: it runs while somebody records, and not across a fork.
+ * When the thread that ticks begins and ends: it runs while somebody records, and not across a
+ * fork.
  *
  * Any thread may begin it, and any may fork, several at once: one of them changes the phase, and
  * those that fork wait until it is NONE. Nobody begins it while a fork is under way: who begins

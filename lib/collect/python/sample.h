@@ -2,8 +2,9 @@
 /*
  * Where Python's threads are, looked at some 100 times a second.
  *
- * start.c begins it, a thread of the library's ticks (tick.c). The thread that has the lock changes
- * its frames: it is asked by a signal, and looks itself (ask.c). All others cannot change theirs as
+ * start.c begins it, a thread of the library's ticks (tick.c), though not across forks (forks.c).
+ * The thread that has the lock changes its frames: it is asked by a signal, unless it blocks that
+ * (signal.c), and looks itself (ask.c). All others cannot change theirs as
  * long as they have not taken the lock, which threads.c counts: those are read from outside. Either
  * way frames.c walks, sample-code.c knows what a code is called, text.c and lines.c read strings
  * and line numbers. All memory of Python's is read by a call that fails where there is none

@@ -52,6 +52,7 @@ void python_sample_init(int category)
 	sample_peek_forked();
 	python_code_init(category);
 	python_tick_init(hz, category);
+	python_ticker_own();
 	state = NEW;
 	python_sampling = true;
 }
@@ -168,6 +169,7 @@ void python_sample_forked(void)
 	if (state == BUSY)
 		state = NEW;
 	python_tick_forked();
+	python_ticker_own();
 }
 
 static __attribute__((destructor)) void ends(void)

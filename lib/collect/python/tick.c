@@ -375,7 +375,6 @@ void python_tick_init(uint32_t hz, int category)
 	ticker.missed = python_user.name(category, "sample missed");
 	ticker.hz = hz;
 	ticker.stop = 0;
-	python_ticker_own();
 }
 
 /* All signals are blocked, and are in the thread. */
@@ -422,7 +421,6 @@ void python_ticker_end(void)
 
 void python_tick_forked(void)
 {
-	python_ticker_own();
 	ticker.next = 0;
 	ticker.mute_crowd = false;
 }
