@@ -147,6 +147,9 @@ bool python_ask(struct python_entry *entry, uint64_t now)
 	if (is == PYTHON_SIGNAL_BLOCKED ||
 	    (is == PYTHON_SIGNAL_UNKNOWN && asked_before && now - entry->sent_ns < FORGOTTEN))
 		return false;
+	/* It may have left the lock in that time: a call that it waits in would end early. */
+	if (python_entry_holder() != entry)
+		return false;
 	entry->sent_ns = now;
 	__atomic_store_n(&question.entry, entry, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->asked, true, __ATOMIC_RELAXED);

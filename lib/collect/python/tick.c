@@ -156,6 +156,18 @@ static bool look_at(struct python_entry *entry, uint32_t turn, uint32_t ticks, u
 
 /* ---- the thread that has the lock ------------------------------------------------------------ */
 
+/* It was to be asked, and has left the lock, or has ended, or does not answer. */
+static void give_up(uint64_t now)
+{
+	struct python_entry *entry = asked.entry;
+	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
+
+	/* It has left it once, and has not had it since: it was there all the time. */
+	if (entry->tid != asked.tid || turn != asked.turn + 1 ||
+	    !look_at(entry, turn, asked.ticks, now))
+		missed(asked.tid, asked.ticks);
+}
+
 /* Return: the thread that has had its part of this tick by that; NULL: none has the lock. */
 static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 {
@@ -177,20 +189,8 @@ static struct python_entry *ask(struct python_entry *entry, uint64_t now)
 	asked.turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
 	asked.ticks = 1;
 	if (!python_ask(entry, now))
-		missed(tid, 1);
+		give_up(now);
 	return entry;
-}
-
-/* It was asked, and has left the lock, or has ended, or does not answer. */
-static void give_up(uint64_t now)
-{
-	struct python_entry *entry = asked.entry;
-	uint32_t turn = __atomic_load_n(&entry->turn, __ATOMIC_ACQUIRE);
-
-	/* It has left it once, and has not had it since: it was there all the time. */
-	if (entry->tid != asked.tid || turn != asked.turn + 1 ||
-	    !look_at(entry, turn, asked.ticks, now))
-		missed(asked.tid, asked.ticks);
 }
 
 /* Return: whether it is still waited for. */
