@@ -288,6 +288,10 @@ TEST_F(timens, ahead)
 	err = run_inside(self);
 	if (err == 77)
 		SKIP(return, "no time namespaces");
+	if (err)
+		TH_LOG("%d sync points inside, %d outside, the latest at %llu (raw %llu)", s->n, n,
+		       (unsigned long long)before[n - 1].mono,
+		       (unsigned long long)before[n - 1].mono_raw);
 	ASSERT_EQ(0, err);
 	m = clock_syncs(self->fd, after, SYNCS, &generation);
 	/* Both sides see the producer inside. */
