@@ -91,10 +91,13 @@ def main():
         "bare": Way("turns"), "again": Way("turns"),
         "off": Way("turns", LD_PRELOAD=LIBRARY),
         "gil": Way("turns", []),
+        "100": Way("turns", ["--python=100"]),
+        "1000": Way("turns", ["--python=1000"]),
     })
     differ = 100 * abs(min(took["bare"]) / min(took["again"]) - 1)
     took["bare"] = [min(both) for both in zip(took["bare"], took["again"])]
-    for row, way in (("python_gil_off", "off"), ("python_gil", "gil")):
+    for row, way in (("python_gil_off", "off"), ("python_gil", "gil"),
+                     ("python_100", "100"), ("python_1000", "1000")):
         percent(row, took, way)
         if differ > 0.5:
             print("%s\tdoubt\tbare ones differ by %.1f %%" % (row, differ))
