@@ -108,7 +108,8 @@ static int watch(struct xsp_reader *r, const struct xsprof_watch *arg)
 		r->heads = 0;
 		if (r->account)
 			atomic_long_add(rings_of(p), &r->account->watched);
-		queue_delayed_work(xsp_wq, &r->look, 0);
+		/* Not at once: that could be asked for in a loop. */
+		queue_delayed_work(xsp_wq, &r->look, 1);
 	}
 	mutex_unlock(&r->lock);
 	return 0;
