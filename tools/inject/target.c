@@ -18,7 +18,7 @@
 #include "inject/local.h"
 
 #define PYTHON_FROM	0x03090000u
-#define PYTHON_TO	0x030e0000u	/* the first that is not known */
+#define PYTHON_TO	0x030f0000u	/* the first that is not known */
 
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len)
 {
@@ -265,7 +265,7 @@ static int check_found(const struct search *s, char *why)
 		return inject_refuse(why, -ENOEXEC, "its C library is musl, and the libraries here "
 				     "are for glibc");
 	if (s->version && (s->version < PYTHON_FROM || s->version >= PYTHON_TO))
-		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.13 are "
+		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.14 are "
 				     "known", (unsigned int)(s->version >> 24),
 				     (unsigned int)(s->version >> 16 & 0xff));
 	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer ||
