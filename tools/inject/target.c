@@ -134,8 +134,18 @@ struct search {
 	bool		replaced;	/* a file is not there as it is mapped */
 	bool		musl;
 	bool		any;
+	bool		free_threaded;
 	uint64_t	version;
 };
+
+/* From 3.13 on Python's state begins with what debuggers are to know of it. */
+static bool is_free_threaded(const struct target *t, uint64_t runtime)
+{
+	struct { char cookie[8]; uint64_t version, free_threaded; } head;
+
+	return target_read(t, runtime, &head, sizeof(head)) &&
+	       !memcmp(head.cookie, "xdebugpy", sizeof(head.cookie)) && head.free_threaded;
+}
 
 static void take_file(struct search *s, const struct mapping *m)
 {
@@ -183,6 +193,7 @@ static void take_file(struct search *s, const struct mapping *m)
 			s->any = true;
 			t->add_pending = base + symbols[PENDING].value;
 			t->add_pending_size = symbols[PENDING].size;
+			s->free_threaded = is_free_threaded(t, base + symbols[RUNTIME].value);
 			if (symbols[VERSION].value &&
 			    target_read(t, base + symbols[VERSION].value, &version,
 					sizeof(version)))
@@ -268,6 +279,10 @@ static int check_found(const struct search *s, char *why)
 		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.14 are "
 				     "known", (unsigned int)(s->version >> 24),
 				     (unsigned int)(s->version >> 16 & 0xff));
+	if (s->free_threaded)
+		return inject_refuse(why, -ENOTSUP, "its Python is a free-threaded build, without "
+				     "the lock that tells which thread runs: run it by a build "
+				     "that has the GIL");
 	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer ||
 	    !t->system_call)
 		return inject_refuse(why, -ENOEXEC, "its C library is not one that is known: no "
