@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-A program that a recorder comes to: attach.py KIND STOP. It works until the file STOP is there,
-verifies each of its results, and at its end that it is as it was: its threads, handlers of signals,
-callbacks of the collector and hooks. It prints how often it went round.
+A program that a recorder comes to: attach.py KIND STOP. It makes the file STOP.begun and works
+until the file STOP is there. It verifies each of its results, and at its end that it is as it was:
+its threads, handlers of signals, callbacks of the collector and hooks. It prints how often it went
+round.
 """
 import ctypes
 import gc
@@ -184,6 +185,7 @@ threading.Thread(target=cpu).start()
 while threading.active_count() > 1 or len(tasks()) > 1:
     time.sleep(0.01)
 before = state()
+open(stop + ".begun", "w").close()
 for _ in {"cpu": once, "threads": threads, "memory": memory, "forks": forks, "signals": signals,
           "calls": calls, "waits": waits}[kind]():
     rounds += 1

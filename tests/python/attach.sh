@@ -8,58 +8,15 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
 . tests/torch/pythons.sh
+. tests/python/attached.sh
 . tests/python/start.sh
 
 count=${1:-10}
 [ "$(uname -m)" = x86_64 ] || { skipped "attaching" "x86-64 only"; finish; }
 [ ! -e /dev/xsprof ] || { skipped "attaching" "the module is loaded"; finish; }
 
-pid=
-# $1 Python, $2 kind; set pid once it runs
-begin()
-{
-	rm -f stop
-	"$1" -W ignore::DeprecationWarning "$here/attach.py" "$2" stop >said 2>err &
-	pid=$!
-	# It has read its own file by then.
-	for _ in $(seq 100); do
-		[ "$(readlink /proc/$pid/exe)" != "$(readlink /proc/$$/exe)" ] &&
-			[ "$(grep -c . /proc/$pid/maps)" -gt 20 ] && break
-		sleep 0.05
-	done
-	sleep 0.3
-}
-
-# Return: it ended well, and was as before.
-ended()
-{
-	: >stop
-	for _ in $(seq 200); do
-		[ -e /proc/$pid/exe ] && sleep 0.05 || break
-	done
-	[ ! -e /proc/$pid/exe ] || { echo "it hangs" >>err; kill -9 $pid; }
-	wait $pid && [ "$(cat said)" = "ok $1 True" ] && [ ! -s err ]
-}
-
-# $1 Python, $2 kind, $3 how often
-attach_often()
-{
-	local i
-
-	begin "$1" "$2"
-	for i in $(seq "$3"); do
-		timeout -k 1 20 "$xsprof" record -q -p $pid -d 0.02 -o data >out 2>log &&
-			[ ! -s log ] || {
-			echo "attach $i of $3 to $2 failed" >>log
-			break
-		}
-	done
-	ended "$2" || { cat said err >>log; return 1; }
-	[ ! -s log ]
-}
-
 [ "$count" -gt 0 ] && while read -r version python; do
-	"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 14))' || continue
+	"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))' || continue
 	for kind in cpu waits calls forks; do
 		attach_often "$python" $kind 3
 		result "$version: $kind: attached to, and as before" $?
@@ -90,29 +47,8 @@ result "samples of the functions that ran, and a word on the GIL" $?
 
 # ---- a recorder that is killed ----
 
-# $1 kind, $2 how often: while it records, and at any moment of its start
-kill_often()
-{
-	local i recorder
-
-	begin "${newest:-python3}" "$1"
-	for i in $(seq "$2"); do
-		"$xsprof" record -q -p $pid -d 20 -o data >out 2>&1 &
-		recorder=$!
-		sleep "0.$(printf %03d $((RANDOM % 100)))"
-		kill -9 $recorder
-		wait $recorder 2>/dev/null
-	done
-	# It has seen that by now, and can be recorded again.
-	for i in $(seq 50); do
-		timeout 20 "$xsprof" record -q -p $pid -d 0.2 -o data >out 2>log && break
-		sleep 0.1
-	done
-	ended "$1" || { cat said err >>log; return 1; }
-	[ ! -s log ]
-}
 for kind in threads calls; do
-	kill_often $kind "$count" 2>/dev/null
+	kill_often "${newest:-python3}" $kind "$count" 2>/dev/null
 	result "$kind: the recorder is killed $count times: the program runs on" $?
 done
 

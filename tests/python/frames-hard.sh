@@ -100,7 +100,8 @@ for one in "${all[@]}"; do
 		END
 	result "${one% *}: a code at the address of another has its own name" $?
 	record 200 "${one#* }" interpreters && judge <<-'END'
-		inside = [e for e in samples if e["name"] == "<string>(2): inside"]
+		# Its file is <string>, and <script> from 3.14 on.
+		inside = [e for e in samples if e["name"].endswith(">(2): inside")]
 		assert len(inside) > len(samples) / 4, (len(inside), len(samples))
 		END
 	result "${one% *}: an interpreter that shares the lock" $?

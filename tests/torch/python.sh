@@ -11,19 +11,9 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 tap_log=$dir/log
 pythons >"$dir/pythons"
-# The newest that Debian has, run by the C library that is beside it.
-newest()
-{
-	debian_fetch amd64 sid python3.14 && cat >"$new/python" <<-END && chmod +x "$new/python"
-		#!/bin/sh
-		exec $viewers/python-sid/lib64/ld-linux-x86-64.so.2 --library-path \\
-			$viewers/python-sid/usr/lib/x86_64-linux-gnu \\
-			$viewers/python-sid/usr/bin/python3.14 "\$@"
-	END
-}
-if [ "${XSPROF_TIER:-quick}" = full ] && [ "$(uname -m)" = x86_64 ]; then
-	if fetch python-sid newest; then
-		echo "3.14 $viewers/python-sid/python" >>"$dir/pythons"
+if [ "${XSPROF_TIER:-quick}" = full ]; then
+	if package_python314; then
+		echo "3.14 $python314" >>"$dir/pythons"
 	else
 		skipped "Python 3.14" "$why"
 	fi

@@ -48,6 +48,27 @@ debian_fetch()
 	done
 }
 
+python314_fetch()
+{
+	debian_fetch amd64 sid python3.14 && cat >"$new/python" <<-END && chmod +x "$new/python"
+		#!/bin/sh
+		exec $viewers/python-sid/lib64/ld-linux-x86-64.so.2 --library-path \\
+			$viewers/python-sid/usr/lib/x86_64-linux-gnu \\
+			$viewers/python-sid/usr/bin/python3.14 "\$@"
+	END
+}
+
+# The newest that Debian has, run by the C library that is beside it: $python314
+package_python314()
+{
+	[ "$(uname -m)" = x86_64 ] || {
+		why="the packages of Python 3.14 are for x86-64"
+		return 1
+	}
+	python314=$viewers/python-sid/python
+	fetch python-sid python314_fetch
+}
+
 # The Python that $venv is of, and what else is done in the new folder.
 python=python3
 python_then=:

@@ -18,7 +18,7 @@
 #include "inject/local.h"
 
 #define PYTHON_FROM	0x03090000u
-#define PYTHON_TO	0x030e0000u	/* the first that is not known */
+#define PYTHON_TO	0x030f0000u	/* the first that is not known */
 
 bool target_read(const struct target *t, uint64_t from, void *to, size_t len)
 {
@@ -134,8 +134,18 @@ struct search {
 	bool		replaced;	/* a file is not there as it is mapped */
 	bool		musl;
 	bool		any;
+	bool		free_threaded;
 	uint64_t	version;
 };
+
+/* From 3.13 on Python's state begins with what debuggers are to know of it. */
+static bool is_free_threaded(const struct target *t, uint64_t runtime)
+{
+	struct { char cookie[8]; uint64_t version, free_threaded; } head;
+
+	return target_read(t, runtime, &head, sizeof(head)) &&
+	       !memcmp(head.cookie, "xdebugpy", sizeof(head.cookie)) && head.free_threaded;
+}
 
 static void take_file(struct search *s, const struct mapping *m)
 {
@@ -183,6 +193,7 @@ static void take_file(struct search *s, const struct mapping *m)
 			s->any = true;
 			t->add_pending = base + symbols[PENDING].value;
 			t->add_pending_size = symbols[PENDING].size;
+			s->free_threaded = is_free_threaded(t, base + symbols[RUNTIME].value);
 			if (symbols[VERSION].value &&
 			    target_read(t, base + symbols[VERSION].value, &version,
 					sizeof(version)))
@@ -265,9 +276,13 @@ static int check_found(const struct search *s, char *why)
 		return inject_refuse(why, -ENOEXEC, "its C library is musl, and the libraries here "
 				     "are for glibc");
 	if (s->version && (s->version < PYTHON_FROM || s->version >= PYTHON_TO))
-		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.13 are "
+		return inject_refuse(why, -ENOTSUP, "its Python is %u.%u, and 3.9 to 3.14 are "
 				     "known", (unsigned int)(s->version >> 24),
 				     (unsigned int)(s->version >> 16 & 0xff));
+	if (s->free_threaded)
+		return inject_refuse(why, -ENOTSUP, "its Python is a free-threaded build, without "
+				     "the lock that tells which thread runs: run it by a build "
+				     "that has the GIL");
 	if (!t->dlopen || !t->dlsym || !t->dlerror || !t->errno_at || !t->restorer ||
 	    !t->system_call)
 		return inject_refuse(why, -ENOEXEC, "its C library is not one that is known: no "

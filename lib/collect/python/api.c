@@ -16,7 +16,6 @@ bool cpython_find(void)
 		const char	*name;
 	} symbols[] = {
 		{ &cpython.initialized, "Py_IsInitialized" },
-		{ &cpython.version, "Py_GetVersion" },
 		{ &cpython.add_pending, "Py_AddPendingCall" },
 		{ &cpython.import, "PyImport_ImportModule" },
 		{ &cpython.attribute, "PyObject_GetAttrString" },

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collect/common/peek.h"
+#include "collect/common/say.h"
 #include "collect/python/local.h"
 
 #define GILS	64u	/* one of each interpreter that has its own; of more nothing is recorded */
@@ -107,6 +108,10 @@ static bool prepare(const void *caller)
 	taken_name = python_user.name(category, "GIL taken");
 	held_by = python_user.name(0, "held_by");
 	lock_key = python_user.name(0, "gil");
+	/* All of that is begun by a thread that takes the lock. */
+	if (python_is_free_threaded())
+		collect_say("Python: a free-threaded build: while its global lock is off its "
+			    "collections and functions are not recorded");
 	/* With no memory for it a child's waits have its parent's number. */
 	if (__register_atfork)
 		(void)__register_atfork(python_sample_forks, python_sample_parent, forked,

@@ -88,6 +88,8 @@ bool python_open(const void *caller);
 void *python_symbol(const char *name);
 /* For dlsym(). */
 void *python_handle(void);
+/* It is a build that has the global lock only where that is asked for. */
+bool python_is_free_threaded(void);
 
 /* ---- gil.c ----------------------------------------------------------------------------------- */
 
@@ -148,7 +150,6 @@ struct python_method {
 /**
  * struct cpython - functions of CPython
  * @initialized: does the interpreter run?
- * @version: text
  * @add_pending: a call in the main thread.  Return: not 0: there is no room for one
  * @finalizing: is it about to end?
  * @import: of a module, new reference
@@ -173,7 +174,6 @@ struct python_method {
  */
 struct cpython {
 	int		(*initialized)(void);
-	const char	*(*version)(void);
 	int		(*add_pending)(int (*call)(void *), void *argument);
 	int		(*finalizing)(void);
 	void		*(*import)(const char *name);

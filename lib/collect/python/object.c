@@ -159,3 +159,12 @@ void *python_handle(void)
 {
 	return object;
 }
+
+bool python_is_free_threaded(void)
+{
+	const char *(*version)(void);
+	void *symbol = python_symbol("Py_GetVersion");
+
+	memcpy(&version, &symbol, sizeof(version));
+	return symbol && strstr(version(), "free-threading");
+}

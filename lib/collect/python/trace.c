@@ -362,11 +362,9 @@ void python_trace_begin(void)
 
 	if (!wanted || !*wanted)
 		return;
-	if (strstr(cpython.version(), "free-threading")) {
-		collect_say("Python: of a build without its global lock functions are not "
-			    "recorded");
+	/* That was said. */
+	if (python_is_free_threaded())
 		return;
-	}
 	module = cpython.import("sys");
 	if (!module) {
 		cpython.err_clear();
