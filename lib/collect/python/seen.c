@@ -22,6 +22,9 @@
 
 #include "collect/python/sample.h"
 
+/* Not every C library has it, and we are loaded into programs of all. */
+#pragma weak dladdr1
+
 #define SPAN		64u	/* words of a thread's state */
 #define HEAD_SPAN	32768u	/* bytes of an interpreter's */
 #define PTHREAD_SPAN	2048u	/* bytes of the C library's thread */
@@ -89,7 +92,8 @@ static size_t find_candidates(const void *state, const struct gil_head **found)
 	Dl_info info;
 	size_t nr = 0;
 
-	if (!runtime || !dladdr1(runtime, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+	if (!runtime || !dladdr1 || !dladdr1(runtime, &info, (void **)&symbol, RTLD_DL_SYMENT) ||
+	    !symbol)
 		return 0;
 	for (size_t at = 0; at + sizeof(*g) <= symbol->st_size; at += sizeof(void *)) {
 		g = (const struct gil_head *)(runtime + at);
