@@ -156,6 +156,17 @@ def waits():
     yield
 
 
+def emptied():
+    """It takes all callbacks of the collector away, ours too, and uses memory anew."""
+    while not ended():
+        if gc.callbacks:
+            gc.callbacks.clear()
+            kept = [{i: [i]} for i in range(2000)]
+            assert kept[7] == {7: [7]}
+        cpu()
+        yield
+
+
 def once():
     while not ended():
         cpu()
@@ -187,7 +198,7 @@ while threading.active_count() > 1 or len(tasks()) > 1:
 before = state()
 open(stop + ".begun", "w").close()
 for _ in {"cpu": once, "threads": threads, "memory": memory, "forks": forks, "signals": signals,
-          "calls": calls, "waits": waits}[kind]():
+          "calls": calls, "waits": waits, "emptied": emptied}[kind]():
     rounds += 1
 # The last one may be going yet.
 for _ in range(100):

@@ -24,7 +24,7 @@ count=${1:-10}
 	newest=$python
 done < <(pythons)
 
-for kind in cpu threads memory forks signals calls waits; do
+for kind in cpu threads memory forks signals calls waits emptied; do
 	attach_often "${newest:-python3}" $kind "$count"
 	result "$kind: attached to $count times: right results, and as before" $?
 done

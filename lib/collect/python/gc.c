@@ -75,7 +75,7 @@ static void *called(void *self, void *arguments)
 
 static struct python_method method = { "xsprof", called, PYTHON_METH_VARARGS, NULL };
 
-static void *added;	/* what is in the list; the list has the reference */
+static void *added;	/* what is in the list, unless the program has taken it out: a reference */
 
 /* It can be called until it has been removed, and by who has a copy of the list. */
 void python_gc_end(void)
@@ -87,6 +87,7 @@ void python_gc_end(void)
 	/* The program may have removed it itself. */
 	if (!done)
 		cpython.err_clear();
+	cpython_drop(added);
 	added = NULL;
 	cpython_drop(done);
 	cpython_drop(list);
@@ -108,11 +109,11 @@ void python_gc_begin(int category)
 		cpython.err_clear();
 		collect_say("Python does not let us be one of gc.callbacks: its collections are "
 			    "not recorded");
-	} else {
-		added = function;
+		cpython_drop(function);
+		function = NULL;
 	}
-	/* The list has the reference that lasts. */
-	cpython_drop(function);
+	/* The list's reference is the program's to drop: it may empty the list. */
+	added = function;
 	cpython_drop(list);
 	cpython_drop(gc);
 }
