@@ -42,13 +42,15 @@ struct plan {
 	uint64_t	error;		/* what dlerror() said */
 	uint64_t	errno_at;	/* __errno_location() */
 	char		symbol[64];
-	char		pad[384];
+	uint64_t	initialized;	/* Py_IsInitialized() */
+	char		pad[376];
 	char		library[0xe00];
 	char		options[0x2c00];
 };
 
-_Static_assert(offsetof(struct plan, symbol) == 64 && offsetof(struct plan, library) == 512 &&
-	       offsetof(struct plan, options) == 0x1000 && sizeof(struct plan) <= CODE,
+_Static_assert(offsetof(struct plan, symbol) == 64 && offsetof(struct plan, initialized) == 128 &&
+	       offsetof(struct plan, library) == 512 && offsetof(struct plan, options) == 0x1000 &&
+	       sizeof(struct plan) <= CODE && ENXIO == 6,
 	       "as the code has it");
 
 __asm__(
@@ -61,13 +63,23 @@ __asm__(
 "	call	*56(%rbx)\n"
 "	mov	%rax, %r12\n"
 "	mov	(%rax), %r13d\n"
+"	call	*128(%rbx)\n"
+"	test	%eax, %eax\n"
+"	je	4f\n"
 "	mov	%rbx, %rdi\n"
 "	call	5f\n"
+"	jmp	0f\n"
+/* Python does not run: it has no main thread that could be asked. */
+"4:	movl	$-6, 36(%rbx)\n"
+"	movl	$2, 32(%rbx)\n"
 "	jmp	0f\n"
 "inject_later:\n"
 "	call	*56(%rbx)\n"
 "	mov	%rax, %r12\n"
 "	mov	(%rax), %r13d\n"
+"	call	*128(%rbx)\n"
+"	test	%eax, %eax\n"
+"	je	4b\n"
 "	lea	5f(%rip), %rdi\n"
 "	mov	%rbx, %rsi\n"
 "	call	*24(%rbx)\n"
@@ -129,6 +141,7 @@ static int prepare(struct stopped *s, const struct inject *what, struct call *ca
 	plan.dlsym = t->dlsym;
 	plan.dlerror = t->dlerror;
 	plan.add_pending = t->add_pending;
+	plan.initialized = t->initialized;
 	plan.errno_at = t->errno_at;
 	if (strlen(what->symbol) >= sizeof(plan.symbol) ||
 	    strlen(what->library) >= sizeof(plan.library))

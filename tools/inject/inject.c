@@ -147,6 +147,10 @@ static int said(const struct call *call, char *why)
 {
 	if (call->result == INT32_MIN)
 		return inject_refuse(why, -ENOEXEC, "the library was not loaded: %s", call->text);
+	if (call->result == -ENXIO)
+		return inject_refuse(why, -ENXIO, "Python does not run in it: it has the library, "
+				     "and has not begun an interpreter, or has ended it: try "
+				     "again when it runs one");
 	if (call->result == -EBUSY)
 		return inject_refuse(why, -EBUSY, "it is being recorded in this way already");
 	if (call->result == -EALREADY)

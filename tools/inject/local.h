@@ -52,6 +52,7 @@ int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uin
  * @errno_at: __errno_location() of it
  * @restorer: the end of a signal's handler; its address is in the frame of each
  * @system_call: syscall() of the C library
+ * @initialized: Py_IsInitialized()
  * @add_pending: Py_AddPendingCall()
  * @add_pending_size: bytes of that
  */
@@ -64,6 +65,7 @@ struct target {
 	uint64_t	errno_at;
 	uint64_t	restorer;
 	uint64_t	system_call;
+	uint64_t	initialized;
 	uint64_t	add_pending;
 	uint64_t	add_pending_size;
 };
@@ -130,7 +132,8 @@ bool safe_for_pending(const struct stopped *s);
 /**
  * struct call - what was put into the process for a call
  * @base: its memory there
- * @result: what the function returned; INT32_MIN: the library was not loaded
+ * @result: what the function returned; INT32_MIN: the library was not loaded; -ENXIO: Python does
+ *	not run
  * @text: what dlerror() said then
  */
 struct call {

@@ -127,7 +127,7 @@ static int open_mapped(pid_t pid, const struct mapping *m)
 }
 
 /* Symbols that are wanted of all files. */
-enum { DLOPEN, DLSYM, DLERROR, ERRNO, SYSCALL, RUNTIME, PENDING, VERSION, NR_SYMBOLS };
+enum { DLOPEN, DLSYM, DLERROR, ERRNO, SYSCALL, RUNTIME, INITIALIZED, PENDING, VERSION, NR_SYMBOLS };
 
 struct search {
 	struct target	*t;
@@ -156,6 +156,7 @@ static void take_file(struct search *s, const struct mapping *m)
 		[ERRNO] = { "__errno_location", 0, 0 },
 		[SYSCALL] = { "syscall", 0, 0 },
 		[RUNTIME] = { "_PyRuntime", 0, 0 },
+		[INITIALIZED] = { "Py_IsInitialized", 0, 0 },
 		[PENDING] = { "Py_AddPendingCall", 0, 0 },
 		[VERSION] = { "Py_Version", 0, 0 },
 	};
@@ -189,8 +190,10 @@ static void take_file(struct search *s, const struct mapping *m)
 			if (restorer)
 				t->restorer = base + restorer;
 		}
-		if (symbols[RUNTIME].value && symbols[PENDING].value) {
+		if (symbols[RUNTIME].value && symbols[PENDING].value &&
+		    symbols[INITIALIZED].value) {
 			s->any = true;
+			t->initialized = base + symbols[INITIALIZED].value;
 			t->add_pending = base + symbols[PENDING].value;
 			t->add_pending_size = symbols[PENDING].size;
 			s->free_threaded = is_free_threaded(t, base + symbols[RUNTIME].value);
