@@ -17,6 +17,7 @@ bool cpython_find(void)
 	} symbols[] = {
 		{ &cpython.initialized, "Py_IsInitialized" },
 		{ &cpython.add_pending, "Py_AddPendingCall" },
+		{ &cpython.at_exit, "Py_AtExit" },
 		{ &cpython.import, "PyImport_ImportModule" },
 		{ &cpython.attribute, "PyObject_GetAttrString" },
 		{ &cpython.call_method, "PyObject_CallMethod" },

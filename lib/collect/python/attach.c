@@ -45,6 +45,8 @@ static struct {
 	bool		forks_known;
 	pid_t		pid;		/* the process that has the thread */
 	uint32_t	forks;		/* that are under way */
+	bool		told;		/* Python will call over() */
+	bool		over;		/* it has: what we know of it is of no use any more */
 } attached;
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
@@ -61,6 +63,26 @@ static bool swap(int from, int to)
 					   __ATOMIC_RELAXED);
 }
 
+/*
+ * Python's interpreter has ended. The program may begin another one: that has nothing of what was
+ * put into this one, or found in it.
+ */
+static void over(void)
+{
+	__atomic_store_n(&attached.told, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&attached.over, true, __ATOMIC_RELEASE);
+}
+
+/* Does the one run that we came to? */
+static bool runs(void)
+{
+	if (!cpython.initialized() || python.finalizing())
+		return false;
+	/* Behind the former: who sees that the next one runs sees that the last one has ended. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !__atomic_load_n(&attached.over, __ATOMIC_ACQUIRE);
+}
+
 /* Does the recorder live?  It holds a lock for as long. */
 static bool goes_on(void)
 {
@@ -75,7 +97,12 @@ static bool goes_on(void)
 		return errno == EMFILE || errno == ENFILE;
 	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
 	close(fd);
-	return held && (!python.finalizing || !python.finalizing());
+	return held;
+}
+
+static bool samples(void)
+{
+	return runs() && goes_on();
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -99,6 +126,7 @@ static bool join(void)
 		return false;
 	}
 	attached.pid = getpid();
+	attached.over = false;
 	/* Behind those of the other library: its lock is taken when our thread is gone. */
 	if (!attached.forks_known && __register_atfork)
 		attached.forks_known = !__register_atfork(forks, forked_parent, forked_child,
@@ -110,12 +138,18 @@ static bool join(void)
 	return !err;
 }
 
-/* Return: false: Python is not as it is expected to be. */
+/* Return: false: Python is not as it is expected to be, or ends. */
 static bool find(int category)
 {
-	int lock = python.ensure();
-	bool found = python_sample_find();
+	bool found;
+	int lock;
 
+	if (!runs())
+		return false;
+	lock = python.ensure();
+	if (!attached.told)
+		attached.told = !cpython.at_exit(over);
+	found = python_sample_find();
 	if (found && !python_seen_find()) {
 		collect_say("Python: its lock or its threads are not as they are expected to be: "
 			    "its frames are not recorded");
@@ -130,11 +164,12 @@ static void end(void)
 {
 	int lock;
 
-	if (!python.finalizing()) {
+	if (runs()) {
 		lock = python.ensure();
 		python_gc_end();
 		python.release(lock);
 	}
+	python_gc_forget();
 	python_ask_end();
 	python_seen_forget();
 	python_user.leave();
@@ -144,7 +179,7 @@ static void wait_here(void)
 {
 	const struct timespec tenth = { 0, 100000000 };
 
-	while (goes_on())
+	while (samples())
 		nanosleep(&tenth, NULL);
 }
 
@@ -166,14 +201,14 @@ static void *run(void *again)
 		sample_peek_forked();
 		python_code_init(category);
 		python_tick_init(attached.hz, category);
-		sampled = !python.finalizing() && find(category);
+		sampled = find(category);
 		if (sampled)
 			__atomic_store_n(&attached.state, TICKS, __ATOMIC_RELEASE);
 		else
 			wait_here();
 	}
 	if (sampled) {
-		python_tick_here(goes_on);
+		python_tick_here(samples);
 		while (is(STARTS))
 			sched_yield();
 		/* A fork waits for us, and begins us again. */

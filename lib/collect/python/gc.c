@@ -94,6 +94,11 @@ void python_gc_end(void)
 	cpython_drop(gc);
 }
 
+void python_gc_forget(void)
+{
+	added = NULL;
+}
+
 void python_gc_begin(int category)
 {
 	void *gc, *list, *function;

@@ -152,6 +152,7 @@ struct python_method {
  * @initialized: does the interpreter run?
  * @add_pending: a call in the main thread.  Return: not 0: there is no room for one
  * @finalizing: is it about to end?
+ * @at_exit: called when it has ended, without the lock.  Return: not 0: there is no room for one
  * @import: of a module, new reference
  * @attribute: new reference
  * @call_method: by a format, new reference
@@ -176,6 +177,7 @@ struct cpython {
 	int		(*initialized)(void);
 	int		(*add_pending)(int (*call)(void *), void *argument);
 	int		(*finalizing)(void);
+	int		(*at_exit)(void (*call)(void));
 	void		*(*import)(const char *name);
 	void		*(*attribute)(void *object, const char *name);
 	void		*(*call_method)(void *object, const char *name, const char *format, ...);
@@ -224,6 +226,8 @@ void python_look_again(void);
 void python_gc_begin(int category);
 /* It is none of gc.callbacks any more. */
 void python_gc_end(void);
+/* The interpreter is gone that had it. */
+void python_gc_forget(void);
 void python_trace_begin(void);
 /* Now and then, with the GIL held: is the calling thread traced still? */
 void python_trace_look(void);

@@ -173,11 +173,12 @@ bool python_seen_find(void)
 	void *(*main_one)(void) = NULL;
 	const char *own = python.this_state();
 
-	if (gil && id_at)
-		return true;
-	gil = NULL;
 	if (!own || !python_find(&main_one, "PyInterpreterState_Main", NULL))
 		return false;
+	/* Another one may run than at the last recording. */
+	if (gil && id_at && interpreter == main_one() && is_held_by(gil, own))
+		return true;
+	gil = NULL;
 	interpreter = main_one();
 	return interpreter && sample_peek(state, own, sizeof(state)) &&
 	       state[INTERPRETER] == interpreter && find_gil(own) && find_head() &&
