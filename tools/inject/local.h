@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "inject/inject.h"
@@ -32,13 +33,24 @@ struct symbol {
 	uint64_t	size;
 };
 
+#define SYMBOLS_BUDGET	(2ull << 30)	/* bytes that are read of all files of a process */
+
 /*
  * Looks up @nr symbols.  @begin: where the file's memory begins by its own addresses; @restorer:
- * where it has the C library's end of a signal's handler, 0: nowhere; both may be NULL.
+ * where it has the C library's end of a signal's handler, 0: nowhere; may be NULL; @budget: bytes
+ * that may be read yet.
  *
- * Return: 0, or a negative errno: it is no ELF file that can be read.
+ * Return: 0; -EFBIG: there are more; another negative errno: it is no ELF file that can be read.
  */
-int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uint64_t *restorer);
+int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uint64_t *restorer,
+		 uint64_t *budget);
+
+/* ---- file.c ---------------------------------------------------------------------------------- */
+
+/* A plain file, by the name that the process has for it.  Return: O_PATH, or a negative errno. */
+int file_find(pid_t pid, const char *path, struct stat *st);
+/* To read what was found. */
+int file_open(int found);
 
 /* ---- target.c -------------------------------------------------------------------------------- */
 

@@ -1,104 +1,206 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Symbols that an ELF file has for the dynamic linker.  Nothing in the file is believed.
+ * Symbols that an ELF file has for the dynamic linker.  Nothing in the file is believed: it may be
+ * made to keep us busy, and it may change and shrink while it is read. So it is read in pieces, a
+ * piece that is not there is the end of it, and no more is read than a limit.
+ *
+ * First the texts are looked through for the names; where none is there, as in nearly all files,
+ * no symbol is read.
  */
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "inject/local.h"
 
+#define PIECE		(64u << 10)
+#define HEADERS		64u		/* of a program */
+#define SECTIONS	512u
+#define TEXTS_MAX	(128u << 20)	/* bytes; the largest libraries have 30 MiB */
+#define SYMBOLS_MAX	(4u << 20)
+#define CODE_MAX	(32u << 20)	/* of the C library */
+#define NAMES		64u		/* places of a name: a text may be the end of another */
+#define NAME_MAX_LEN	32u
+
 struct file {
-	const char	*data;
-	uint64_t	size;
+	int		fd;
+	uint64_t	*budget;
 };
 
-static const void *at(const struct file *f, uint64_t offset, uint64_t len)
+static int read_at(struct file *f, uint64_t offset, void *to, size_t len)
 {
-	return len <= f->size && offset <= f->size - len ? f->data + offset : NULL;
+	if (offset > INT64_MAX - len)
+		return -ENOEXEC;
+	if (*f->budget < len)
+		return -EFBIG;
+	*f->budget -= len;
+	return pread(f->fd, to, len, (off_t)offset) == (ssize_t)len ? 0 : -ENOEXEC;
 }
 
-static void look(const struct file *f, const Elf64_Shdr *syms, const Elf64_Shdr *strs,
-		 struct symbol *symbols, size_t nr)
+/*
+ * Calls @look with a piece after the other of @len bytes at @offset; each begins with the last
+ * @keep bytes of the one before.  Return: 0; or what @look said, if that is not 0; or an error.
+ */
+static int each_piece(struct file *f, uint64_t offset, uint64_t len, size_t keep,
+		      int (*look)(void *data, const char *piece, size_t len, uint64_t at),
+		      void *data)
 {
-	const Elf64_Sym *sym = at(f, syms->sh_offset, syms->sh_size);
-	const char *texts = at(f, strs->sh_offset, strs->sh_size);
+	static char buffer[PIECE];
+	uint64_t at = 0;
+	size_t n;
+	int err = 0;
 
-	if (!sym || !texts || !strs->sh_size || texts[strs->sh_size - 1])
-		return;
-	for (uint64_t i = 0; i < syms->sh_size / sizeof(*sym); i++) {
-		if (sym[i].st_shndx == SHN_UNDEF || sym[i].st_name >= strs->sh_size)
-			continue;
-		for (size_t k = 0; k < nr; k++) {
-			if (strcmp(texts + sym[i].st_name, symbols[k].name))
+	while (!err && at < len) {
+		n = len - at < PIECE ? (size_t)(len - at) : PIECE;
+		err = read_at(f, offset + at, buffer, n);
+		if (!err)
+			err = look(data, buffer, n, at);
+		at += n < PIECE ? n : PIECE - keep;
+	}
+	return err;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+struct names {
+	struct symbol	*symbols;
+	size_t		nr;
+	uint64_t	places[NAMES];	/* in the texts */
+	size_t		of[NAMES];	/* which symbol */
+	size_t		nr_places;
+};
+
+static int look_for_names(void *data, const char *piece, size_t len, uint64_t at)
+{
+	struct names *n = data;
+	const char *from, *found;
+	size_t size, i;
+
+	for (size_t k = 0; k < n->nr; k++) {
+		size = strlen(n->symbols[k].name) + 1;
+		for (from = piece; n->nr_places < NAMES; from = found + 1) {
+			found = memmem(from, len - (size_t)(from - piece), n->symbols[k].name, size);
+			if (!found)
+				break;
+			/* Two pieces may have it. */
+			for (i = 0; i < n->nr_places; i++)
+				if (n->places[i] == at + (uint64_t)(found - piece) && n->of[i] == k)
+					break;
+			if (i < n->nr_places)
 				continue;
-			symbols[k].value = sym[i].st_value;
-			symbols[k].size = sym[i].st_size;
+			n->places[n->nr_places] = at + (uint64_t)(found - piece);
+			n->of[n->nr_places++] = k;
 		}
 	}
+	return 0;
 }
 
-static uint64_t find_restorer(const struct file *f, const Elf64_Phdr *ph)
+static int look_at_symbols(void *data, const char *piece, size_t len, uint64_t at)
 {
-	/* mov $15, %rax; syscall */
-	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
-	const char *text = at(f, ph->p_offset, ph->p_filesz), *found;
+	struct names *n = data;
+	Elf64_Sym sym;
 
-	found = text ? memmem(text, ph->p_filesz, code, sizeof(code)) : NULL;
-	return found ? ph->p_vaddr + (uint64_t)(found - text) : 0;
-}
-
-static int read_file(const struct file *f, struct symbol *symbols, size_t nr, uint64_t *begin,
-		     uint64_t *restorer)
-{
-	const Elf64_Ehdr *elf = at(f, 0, sizeof(*elf));
-	const Elf64_Phdr *ph;
-	const Elf64_Shdr *sh;
-	uint64_t lowest = UINT64_MAX;
-
-	if (!elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
-	    elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_phentsize != sizeof(*ph) ||
-	    elf->e_shentsize != sizeof(*sh))
-		return -ENOEXEC;
-	ph = at(f, elf->e_phoff, (uint64_t)elf->e_phnum * sizeof(*ph));
-	sh = at(f, elf->e_shoff, (uint64_t)elf->e_shnum * sizeof(*sh));
-	if (!ph || !sh)
-		return -ENOEXEC;
-	for (int i = 0; i < elf->e_phnum; i++) {
-		if (ph[i].p_type != PT_LOAD)
+	(void)at;
+	for (size_t i = 0; i + sizeof(sym) <= len; i += sizeof(sym)) {
+		memcpy(&sym, piece + i, sizeof(sym));
+		if (sym.st_shndx == SHN_UNDEF)
 			continue;
-		if (ph[i].p_vaddr < lowest)
-			lowest = ph[i].p_vaddr - (ph[i].p_vaddr & 0xfff);
-		if (restorer && !*restorer && ph[i].p_flags & PF_X)
-			*restorer = find_restorer(f, &ph[i]);
+		for (size_t k = 0; k < n->nr_places; k++) {
+			if (n->places[k] != sym.st_name)
+				continue;
+			n->symbols[n->of[k]].value = sym.st_value;
+			n->symbols[n->of[k]].size = sym.st_size;
+		}
 	}
-	for (int i = 0; i < elf->e_shnum; i++)
-		if (sh[i].sh_type == SHT_DYNSYM && sh[i].sh_link < elf->e_shnum)
-			look(f, &sh[i], &sh[sh[i].sh_link], symbols, nr);
-	if (begin)
-		*begin = lowest;
-	return lowest == UINT64_MAX ? -ENOEXEC : 0;
+	return 0;
 }
 
-int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uint64_t *restorer)
+static int look_up(struct file *f, const Elf64_Shdr *syms, const Elf64_Shdr *strs,
+		   struct symbol *symbols, size_t nr)
 {
-	struct file f;
-	struct stat st;
-	void *data;
+	struct names n = { .symbols = symbols, .nr = nr };
+	uint64_t len = syms->sh_size - syms->sh_size % sizeof(Elf64_Sym);
 	int err;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || !st.st_size)
+	if (strs->sh_size > TEXTS_MAX || len / sizeof(Elf64_Sym) > SYMBOLS_MAX)
 		return -ENOEXEC;
-	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED)
-		return -errno;
-	f.data = data;
-	f.size = (uint64_t)st.st_size;
-	err = read_file(&f, symbols, nr, begin, restorer);
-	munmap(data, (size_t)st.st_size);
+	err = each_piece(f, strs->sh_offset, strs->sh_size, NAME_MAX_LEN, look_for_names, &n);
+	/* A piece has no part of a symbol but the last bytes, which the next one begins with. */
+	if (!err && n.nr_places)
+		err = each_piece(f, syms->sh_offset, len, PIECE % sizeof(Elf64_Sym),
+				 look_at_symbols, &n);
 	return err;
+}
+
+/* ---- the end of a signal's handler ----------------------------------------------------------- */
+
+/* mov $15, %rax; syscall */
+static const unsigned char restorer_code[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+
+static int look_for_restorer(void *data, const char *piece, size_t len, uint64_t at)
+{
+	uint64_t *place = data;
+	const char *found = memmem(piece, len, restorer_code, sizeof(restorer_code));
+
+	if (!found)
+		return 0;
+	*place = at + (uint64_t)(found - piece);
+	return 1;
+}
+
+static int find_restorer(struct file *f, const Elf64_Phdr *ph, uint64_t *restorer)
+{
+	uint64_t len = ph->p_filesz < CODE_MAX ? ph->p_filesz : CODE_MAX, place;
+	int found = each_piece(f, ph->p_offset, len, sizeof(restorer_code), look_for_restorer,
+			       &place);
+
+	if (found == 1)
+		*restorer = ph->p_vaddr + place;
+	return found < 0 ? found : 0;
+}
+
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+static int look_at_segments(struct file *f, const Elf64_Ehdr *elf, uint64_t *begin,
+			    uint64_t *restorer)
+{
+	static Elf64_Phdr ph[HEADERS];
+	int err = read_at(f, elf->e_phoff, ph, elf->e_phnum * sizeof(ph[0]));
+
+	*begin = UINT64_MAX;
+	for (int i = 0; i < elf->e_phnum && !err; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		if (ph[i].p_vaddr < *begin)
+			*begin = ph[i].p_vaddr - (ph[i].p_vaddr & 0xfff);
+		if (restorer && !*restorer && ph[i].p_flags & PF_X)
+			err = find_restorer(f, &ph[i], restorer);
+	}
+	return err ? err : *begin == UINT64_MAX ? -ENOEXEC : 0;
+}
+
+int symbols_find(int fd, struct symbol *symbols, size_t nr, uint64_t *begin, uint64_t *restorer,
+		 uint64_t *budget)
+{
+	static Elf64_Shdr sh[SECTIONS];
+	struct file f = { fd, budget };
+	Elf64_Ehdr elf;
+	int err = read_at(&f, 0, &elf, sizeof(elf));
+
+	if (!err && (memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+		     elf.e_phentsize != sizeof(Elf64_Phdr) || elf.e_phnum > HEADERS ||
+		     elf.e_shentsize != sizeof(sh[0]) || elf.e_shnum > SECTIONS))
+		err = -ENOEXEC;
+	if (!err)
+		err = look_at_segments(&f, &elf, begin, restorer);
+	if (!err)
+		err = read_at(&f, elf.e_shoff, sh, elf.e_shnum * sizeof(sh[0]));
+	if (err)
+		return err;
+	/* There is one, and never more. */
+	for (int i = 0; i < elf.e_shnum; i++)
+		if (sh[i].sh_type == SHT_DYNSYM && sh[i].sh_link < elf.e_shnum)
+			return look_up(&f, &sh[i], &sh[sh[i].sh_link], symbols, nr);
+	return 0;
 }

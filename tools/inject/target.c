@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -110,20 +111,47 @@ static bool next_mapping(FILE *f, struct mapping *m)
 	return true;
 }
 
+static FILE *open_maps(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return fopen(path, "re");
+}
+
+/* As the kernel names a file's device where it is mapped: some file systems have others for stat. */
+static bool is_mapped_as(int fd, const struct mapping *m)
+{
+	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	FILE *f = at == MAP_FAILED ? NULL : open_maps(getpid());
+	static struct mapping own;
+	bool same = false;
+
+	while (f && next_mapping(f, &own))
+		if (own.begin == (uint64_t)(uintptr_t)at)
+			same = own.dev == m->dev && own.inode == m->inode;
+	if (f)
+		fclose(f);
+	if (at != MAP_FAILED)
+		munmap(at, 1);
+	return same;
+}
+
 /* The file as the process sees it, if it is still the one that is mapped. */
 static int open_mapped(pid_t pid, const struct mapping *m)
 {
-	char path[PATH_MAX + 64];
 	struct stat st;
-	int fd;
+	int found = file_find(pid, m->path, &st), fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != m->inode)) {
+	if (found < 0)
+		return found;
+	fd = st.st_ino == m->inode ? file_open(found) : -ESTALE;
+	close(found);
+	if (fd >= 0 && st.st_dev != m->dev && !is_mapped_as(fd, m)) {
 		close(fd);
 		return -ESTALE;
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
 }
 
 /* Symbols that are wanted of all files. */
@@ -135,6 +163,8 @@ struct search {
 	bool		musl;
 	bool		any;
 	bool		free_threaded;
+	bool		too_much;	/* more is in its files than is looked at */
+	uint64_t	budget;		/* bytes that are */
 	uint64_t	version;
 };
 
@@ -165,7 +195,7 @@ static void take_file(struct search *s, const struct mapping *m)
 	uint64_t begin, restorer = 0, base;
 	struct target *t = s->t;
 	unsigned long version = 0;
-	int fd;
+	int fd, err;
 
 	s->musl |= !!strstr(name, "ld-musl");
 	fd = open_mapped(t->pid, m);
@@ -173,7 +203,9 @@ static void take_file(struct search *s, const struct mapping *m)
 		s->replaced = true;
 		return;
 	}
-	if (!symbols_find(fd, symbols, NR_SYMBOLS, &begin, libc ? &restorer : NULL)) {
+	err = symbols_find(fd, symbols, NR_SYMBOLS, &begin, libc ? &restorer : NULL, &s->budget);
+	s->too_much |= err == -EFBIG;
+	if (!err) {
 		base = m->begin - begin;
 		/* The program may have functions of these names of its own. */
 		if (libc || !strncmp(name, "libdl", 5)) {
@@ -208,15 +240,14 @@ static void take_file(struct search *s, const struct mapping *m)
 
 static int look_at_maps(struct search *s, char *why)
 {
-	char path[64], last[PATH_MAX] = "";
+	char last[PATH_MAX] = "";
 	struct mapping m;
-	FILE *f;
+	FILE *f = open_maps(s->t->pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->t->pid);
-	f = fopen(path, "re");
 	if (!f)
-		return inject_refuse(why, -errno, "%s: %s", path, strerror(errno));
-	while (next_mapping(f, &m)) {
+		return inject_refuse(why, -errno, "/proc/%d/maps: %s", (int)s->t->pid,
+				     strerror(errno));
+	while (!s->too_much && next_mapping(f, &m)) {
 		/* The first of each file is where it begins. */
 		if (*m.path != '/' || m.offset || !strcmp(m.path, last))
 			continue;
@@ -250,13 +281,17 @@ static int check_program(pid_t pid, char *why)
 /* In another mount namespace the path may be that of nothing, or of something else. */
 static int check_library(pid_t pid, const char *library, char *why)
 {
-	char path[PATH_MAX + 64];
 	struct stat here, there;
+	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
 	if (stat(library, &here))
 		return inject_refuse(why, -errno, "%s: %s", library, strerror(errno));
-	if (stat(path, &there) || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
+	fd = file_find(pid, library, &there);
+	if (fd >= 0)
+		close(fd);
+	if (fd == -EACCES || fd == -EPERM)
+		return inject_refuse_ptrace(pid, -fd, why);
+	if (fd < 0 || here.st_ino != there.st_ino || here.st_dev != there.st_dev)
 		return inject_refuse(why, -ENOENT, "it sees other files than we do (a container): "
 				     "%s is not there, or is another: run xsprof inside", library);
 	return 0;
@@ -266,6 +301,10 @@ static int check_found(const struct search *s, char *why)
 {
 	const struct target *t = s->t;
 
+	if (s->too_much)
+		return inject_refuse(why, -EFBIG, "the files that it has mapped are too many, or "
+				     "too large, to look for Python in them: start it by 'xsprof "
+				     "record COMMAND'");
 	if (!s->any && s->replaced)
 		return inject_refuse(why, -ESTALE, "no Python was found in it, and some of its "
 				     "files are not those any more that it runs (an update): start "
@@ -295,7 +334,7 @@ static int check_found(const struct search *s, char *why)
 
 int target_open(struct target *t, pid_t pid, const char *library, char *why)
 {
-	struct search s = { .t = t };
+	struct search s = { .t = t, .budget = SYMBOLS_BUDGET };
 	char path[64];
 	int err = check_process(pid, why);
 
