@@ -39,6 +39,8 @@ static int each_thread(const struct target *t, int (*look)(struct stopped *s, vo
 	int err = -EAGAIN, tid;
 	DIR *dir;
 
+	inject_settle();
+	*why = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)t->pid);
 	dir = opendir(path);
 	if (!dir)
@@ -48,11 +50,14 @@ static int each_thread(const struct target *t, int (*look)(struct stopped *s, vo
 		if (!tid)
 			continue;
 		err = thread_stop(&s, t, tid);
-		if (err == -EPERM || err == -EACCES) {
-			inject_refuse_ptrace(t->pid, -err, why);
+		if (err == -EPERM || err == -EACCES)
+			err = inject_refuse_ptrace(tid, -err, why);
+		if (err == -EPERM || err == -EBUSY)
 			break;
-		}
 		if (err) {
+			/* Others may do, where it has ended. */
+			if (err == -ESRCH)
+				*why = '\0';
 			err = -EAGAIN;
 			continue;
 		}
@@ -135,11 +140,12 @@ static int failed(int err, char *why)
 		return inject_refuse(why, err, "the library was not loaded in time: it waits for a "
 				     "lock that another thread has, or for a disk: start it anew "
 				     "with 'xsprof record COMMAND'");
-	if (err == -EAGAIN)
-		return inject_refuse(why, err, "none of its threads could be used: they are in "
-				     "handlers of signals, or it is stopped (Ctrl-Z): try again");
 	if (*why)
 		return err;
+	if (err == -EAGAIN)
+		return inject_refuse(why, err, "none of its threads could be used: they are in "
+				     "handlers of signals, wait for a disk (state D), or it is "
+				     "stopped (Ctrl-Z): try again");
 	return inject_refuse(why, err, "ptrace: %s", strerror(-err));
 }
 

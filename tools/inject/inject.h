@@ -4,7 +4,7 @@
  *
  * inject.c decides, target.c knows what the process is and where its functions are, symbols.c reads
  * these in its files, safe.c knows the moments at which a thread may be used, call.c has a thread
- * call a function and go on as if nothing had been.
+ * call a function and go on as if nothing had been, left.c lets those go that stop too late.
  */
 #ifndef XSPROF_INJECT_H
 #define XSPROF_INJECT_H
@@ -39,5 +39,12 @@ struct inject {
  * Return: 0 or a negative errno, which the function may have returned.
  */
 int inject(const struct inject *what, char *why);
+
+/**
+ * inject_settle() - let threads go that were told to stop and have done so only now
+ *
+ * To be called now and then, by the thread that calls inject(): a stop is a SIGCHLD.
+ */
+void inject_settle(void);
 
 #endif /* XSPROF_INJECT_H */

@@ -16,8 +16,17 @@
 /* permission.c: says why.  Return: @err. */
 int inject_refuse(char *why, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* permission.c: of an errno of ptrace().  Return: negative errno. */
-int inject_refuse_ptrace(pid_t pid, int err, char *why);
+/*
+ * permission.c: of an errno of ptrace().  Return: negative errno; -EAGAIN: it is ours, or another
+ * xsprof's for a moment; -ESRCH: it ends.
+ */
+int inject_refuse_ptrace(pid_t tid, int err, char *why);
+
+/* permission.c: the same of one that is traced already.  Return: 0: it is not. */
+int inject_refuse_traced(pid_t tid, char *why);
+
+/* target.c: a number behind a word in /proc/PID/status; @nr: the first or a later one.  -1: none */
+long target_status(pid_t pid, const char *word, int nr);
 
 /* ---- symbols.c ------------------------------------------------------------------------------- */
 
@@ -99,6 +108,7 @@ bool target_write(const struct target *t, uint64_t to, const void *from, size_t 
  * struct stopped - a thread that is ours for a moment
  * @t: its process
  * @tid: it
+ * @stops: a SIGSTOP came for it meanwhile, which it is to get
  * @regs: as it was when it stopped
  * @mask: of signals, as it was
  * @xstate: its floating point and vector registers, as they were
@@ -107,6 +117,7 @@ bool target_write(const struct target *t, uint64_t to, const void *from, size_t 
 struct stopped {
 	const struct target	*t;
 	pid_t			tid;
+	bool			stops;
 	struct user_regs_struct	regs;
 	uint64_t		mask;
 	char			xstate[XSTATE_MAX] __attribute__((aligned(64)));
@@ -131,6 +142,12 @@ int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, u
  */
 int thread_run(struct stopped *s, const struct user_regs_struct *regs, uint64_t at,
 	       uint64_t limit_ns);
+
+/* ---- left.c: threads that are to be let go when they stop ------------------------------------ */
+
+bool left_has_room(void);
+void left_add(pid_t tid);
+bool left_has(pid_t tid);
 
 /* ---- safe.c: moments ------------------------------------------------------------------------- */
 

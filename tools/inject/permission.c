@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/proc.h"
 #include "inject/local.h"
@@ -21,16 +22,39 @@ int inject_refuse(char *why, int err, const char *fmt, ...)
 	return err;
 }
 
-int inject_refuse_ptrace(pid_t pid, int err, char *why)
+/* One that is traced, or ends, is refused with the errno of one that may not be traced. */
+int inject_refuse_traced(pid_t tid, char *why)
+{
+	long tracer = target_status(tid, "TracerPid:", 0);
+	char comm[16] = "";
+	struct xsp_proc_stat st;
+
+	if (xsp_proc_stat(tid, &st) || st.state == 'Z' || st.state == 'X')
+		return inject_refuse(why, -ESRCH, "it has ended, or is about to");
+	if (tracer <= 0)
+		return 0;
+	if (tracer == getpid())
+		return -EAGAIN;
+	(void)xsp_proc_comm((pid_t)tracer, (pid_t)tracer, comm);
+	if (!strcmp(comm, "xsprof"))
+		return inject_refuse(why, -EAGAIN, "another xsprof (process %ld) comes to it just "
+				     "now: try again", tracer);
+	return inject_refuse(why, -EBUSY, "process %ld traces it (a debugger, strace): one at a "
+			     "time can: end that first", tracer);
+}
+
+int inject_refuse_ptrace(pid_t tid, int err, char *why)
 {
 	char line[32] = "0";
-	int scope;
+	int scope, traced;
 
-	(void)pid;
-	(void)xsp_proc_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line));
-	scope = atoi(line);
 	if (err != EPERM && err != EACCES)
 		return inject_refuse(why, -err, "ptrace: %s", strerror(err));
+	traced = inject_refuse_traced(tid, why);
+	if (traced)
+		return traced;
+	(void)xsp_proc_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line));
+	scope = atoi(line);
 	if (scope == 3)
 		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 3: nobody may look "
 				     "into a process until the machine starts anew");

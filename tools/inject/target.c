@@ -31,8 +31,7 @@ bool target_write(const struct target *t, uint64_t to, const void *from, size_t 
 	return pwrite(t->mem, from, len, (off_t)to) == (ssize_t)len;
 }
 
-/* A number behind a word in /proc/PID/status; @nr: the first or a later one.  -1: not there. */
-static long status(pid_t pid, const char *word, int nr)
+long target_status(pid_t pid, const char *word, int nr)
 {
 	char path[64], line[256];
 	long value = -1;
@@ -56,20 +55,20 @@ static long status(pid_t pid, const char *word, int nr)
 static int check_process(pid_t pid, char *why)
 {
 	struct xsp_proc_stat st;
-	long tracer, euid;
+	long euid;
+	int err;
 
 	if (xsp_proc_stat(pid, &st))
 		return inject_refuse(why, -ESRCH, "there is no such process");
 	if (st.state == 'Z' || st.exiting)
 		return inject_refuse(why, -ESRCH, "it has ended, or is about to");
-	if (status(pid, "Tgid:", 0) != pid)
+	if (target_status(pid, "Tgid:", 0) != pid)
 		return inject_refuse(why, -ESRCH, "is a thread of process %ld: name that",
-				     status(pid, "Tgid:", 0));
-	tracer = status(pid, "TracerPid:", 0);
-	if (tracer > 0)
-		return inject_refuse(why, -EBUSY, "process %ld traces it (a debugger, strace): one "
-				     "at a time can: end that first", tracer);
-	euid = status(pid, "Uid:", 1);
+				     target_status(pid, "Tgid:", 0));
+	err = inject_refuse_traced(pid, why);
+	if (err)
+		return err;
+	euid = target_status(pid, "Uid:", 1);
 	if (geteuid() && euid >= 0 && euid != (long)geteuid())
 		return inject_refuse(why, -EPERM, "it is of another user (%ld): run xsprof as that "
 				     "user, or as root", euid);

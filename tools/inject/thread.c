@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proc.h"
 #include "inject/local.h"
 
 #ifndef PTRACE_GETSIGMASK
@@ -27,7 +28,8 @@
 #define PTRACE_SETSIGMASK	0x420b
 #endif
 
-#define STOP_NS		1000000000u	/* a thread in the kernel may take a while */
+#define STOP_NS		100000000u	/* one that takes longer is let go later */
+#define CALL_NS		1000000000u
 #define EVENT(status)	((status) >> 16)
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 #define RED_ZONE	128u	/* bytes below the stack's end that a function may use */
@@ -51,38 +53,68 @@ static int wait_for(pid_t tid, int *status, uint64_t until)
 	}
 }
 
-/* The stop that PTRACE_INTERRUPT makes; signals that come before are delivered. */
-static int wait_interrupted(pid_t tid)
+/*
+ * What it goes on with after a stop while it is used. All signals are blocked then but SIGSTOP,
+ * which it gets when it has come back: it is in the middle of what is ours. A stop of its process
+ * that others make is only seen, it runs on until then. SIGCONT makes a stop that says so.
+ */
+static int goes_on_with(struct stopped *s, int status)
 {
-	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	int sig = EVENT(status) ? 0 : WSTOPSIG(status);
+
+	if (EVENT(status) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP)
+		s->stops = false;
+	if (sig == SIGSTOP)
+		s->stops = true;
+	return sig == SIGSTOP || sig == SYSCALL_STOP ? 0 : sig;
+}
+
+/* The stop that PTRACE_INTERRUPT makes; signals that come before are delivered. */
+static int wait_interrupted(struct stopped *s, uint64_t ns)
+{
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + ns;
+	bool used = s->xstate_len;
 	int status, err, sig;
 
 	for (;;) {
-		err = wait_for(tid, &status, until);
+		err = wait_for(s->tid, &status, until);
 		if (err)
 			return err;
 		sig = WSTOPSIG(status);
 		if (EVENT(status) == PTRACE_EVENT_STOP)
 			/* A process that is stopped (Ctrl-Z) is none that could be used. */
-			return sig == SIGTRAP ? 0 : -EAGAIN;
-		if (EVENT(status) || sig == SYSCALL_STOP)
+			return sig == SIGTRAP || used ? 0 : -EAGAIN;
+		if (used)
+			sig = goes_on_with(s, status);
+		else if (EVENT(status) || sig == SYSCALL_STOP)
 			sig = 0;
-		ptrace(PTRACE_CONT, tid, 0, (void *)(long)sig);
+		ptrace(PTRACE_CONT, s->tid, 0, (void *)(long)sig);
 	}
 }
 
 int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 {
+	struct xsp_proc_stat st;
 	int err;
 
 	s->t = t;
 	s->tid = tid;
+	s->stops = false;
 	s->xstate_len = 0;
+	if (xsp_proc_stat(tid, &st))
+		return -ESRCH;
+	/* It stops no sooner than what it waits for has come, and there must be room for it. */
+	if (st.state == 'D' || st.state == 'T' || left_has(tid) || !left_has_room())
+		return -EAGAIN;
 	if (ptrace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
 		return -errno;
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return -errno;
-	err = wait_interrupted(tid);
+	err = wait_interrupted(s, STOP_NS);
+	if (err == -ETIMEDOUT) {
+		left_add(tid);
+		return -EAGAIN;
+	}
 	if (!err && ptrace(PTRACE_GETREGS, tid, 0, &s->regs))
 		err = -errno;
 	if (err && err != -ESRCH)
@@ -120,6 +152,9 @@ void thread_go_on(struct stopped *s)
 		ptrace(PTRACE_SETREGS, s->tid, 0, &s->regs);
 	}
 	s->xstate_len = 0;
+	/* It finds that when it is let go, unless a SIGCONT came behind it. */
+	if (s->stops)
+		syscall(SYS_tgkill, s->t->pid, s->tid, SIGSTOP);
 	ptrace(PTRACE_DETACH, s->tid, 0, 0);
 }
 
@@ -130,7 +165,7 @@ static int interrupt(struct stopped *s, int err)
 	ptrace(PTRACE_INTERRUPT, s->tid, 0, 0);
 	if (!err)
 		ptrace(PTRACE_CONT, s->tid, 0, 0);
-	stopped = wait_interrupted(s->tid);
+	stopped = wait_interrupted(s, CALL_NS);
 	return stopped ? stopped : err;
 }
 
@@ -141,7 +176,7 @@ static int interrupt(struct stopped *s, int err)
 int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, uint64_t c,
 			   uint64_t d)
 {
-	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + STOP_NS;
+	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + CALL_NS;
 	uint64_t xstate = (s->regs.rsp - RED_ZONE - s->xstate_len - 64) & ~63ull;
 	uint64_t frame = xstate - FRAME_ROOM, back = frame - 8;
 	struct user_regs_struct regs = s->regs;
@@ -165,7 +200,10 @@ int64_t thread_system_call(struct stopped *s, long nr, uint64_t a, uint64_t b, u
 		if (ptrace(PTRACE_SYSCALL, s->tid, 0, 0))
 			return -errno;
 		err = wait_for(s->tid, &status, until);
-		stops += !err && !EVENT(status) && WSTOPSIG(status) == SYSCALL_STOP;
+		if (err)
+			break;
+		(void)goes_on_with(s, status);
+		stops += !EVENT(status) && WSTOPSIG(status) == SYSCALL_STOP;
 	}
 	if (!err && ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
 		err = -errno;
@@ -192,10 +230,9 @@ int thread_run(struct stopped *s, const struct user_regs_struct *start, uint64_t
 			return interrupt(s, err);
 		if (err)
 			return err;
-		sig = EVENT(status) ? 0 : WSTOPSIG(status);
-		if (sig != SYSCALL_STOP)
+		sig = goes_on_with(s, status);
+		if (EVENT(status) || WSTOPSIG(status) != SYSCALL_STOP)
 			continue;
-		sig = 0;
 		if (ptrace(PTRACE_GETREGS, s->tid, 0, &regs))
 			return -errno;
 		/* Behind the instruction, at the entry and at the exit. */

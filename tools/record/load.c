@@ -120,8 +120,10 @@ void load_end(const struct recording *r)
 	uint32_t i;
 
 	for (i = 0; i < a->nr; i++) {
-		while (is_busy(a->pids[i]) && xsp_clock_ns(CLOCK_MONOTONIC) < until)
+		while (is_busy(a->pids[i]) && xsp_clock_ns(CLOCK_MONOTONIC) < until) {
+			inject_settle();
 			nanosleep(&pause, NULL);
+		}
 		if (r->opts.quiet)
 			continue;
 		if (is_busy(a->pids[i]))

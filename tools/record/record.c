@@ -19,6 +19,7 @@
 #include "cli/session.h"
 #include "cli/tool.h"
 #include "cli/why.h"
+#include "inject/inject.h"
 #include "read/ring-guard.h"
 #include "record/device.h"
 #include "record/env.h"
@@ -230,6 +231,8 @@ static uint32_t run(struct recording *r)
 
 		say_where(r, false);
 		record_look_at_room(r);
+		if (r->opts.load)
+			inject_settle();
 		if (launch_serve(&r->launch)) {
 			xsp_drain_look(r->drain);
 			continue;
