@@ -115,6 +115,11 @@ static int cancel(struct stopped *s, void *data)
 	return call_cancel(s, &a->call) ? 0 : -EBUSY;
 }
 
+static bool is_asked(const struct inject *what)
+{
+	return what->asked(what->data);
+}
+
 static int wait_for_python(const struct target *t, struct attempt *a, char *why)
 {
 	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LATER_NS;
@@ -122,6 +127,8 @@ static int wait_for_python(const struct target *t, struct attempt *a, char *why)
 	int i;
 
 	while (!call_done(t, &a->call)) {
+		if (is_asked(a->what) && each_thread(t, cancel, a, unused) != -EBUSY)
+			return -EINTR;
 		if (xsp_clock_ns(CLOCK_MONOTONIC) > until &&
 		    each_thread(t, cancel, a, unused) != -EBUSY)
 			return inject_refuse(why, -ETIMEDOUT, "its main thread has run no Python "
@@ -189,9 +196,11 @@ int inject(const struct inject *what, char *why)
 		a.later = i >= AT_ONCE;
 		if (i)
 			pause_ns(ROUND_NS);
-		err = each_thread(&t, try_it, &a, why);
+		err = is_asked(what) ? -EINTR : each_thread(&t, try_it, &a, why);
 	}
-	if (err)
+	if (err == -EINTR)
+		*why = '\0';
+	else if (err)
 		err = failed(err, why);
 	else if (a.asked)
 		err = wait_for_python(&t, &a, why);

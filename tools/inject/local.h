@@ -25,7 +25,10 @@ int inject_refuse_ptrace(pid_t tid, int err, char *why);
 /* permission.c: the same of one that is traced already.  Return: 0: it is not. */
 int inject_refuse_traced(pid_t tid, char *why);
 
-/* target.c: a number behind a word in /proc/PID/status; @nr: the first or a later one.  -1: none */
+/* process.c: may it be?  Return: 0, or a negative errno after @why was set. */
+int process_check(pid_t pid, char *why);
+
+/* process.c: a number behind a word in /proc/PID/status; @nr: which, from 0 on.  -1: none */
 long target_status(pid_t pid, const char *word, int nr);
 
 /* ---- symbols.c ------------------------------------------------------------------------------- */

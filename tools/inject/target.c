@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process that something is to be loaded into: whether it can be, and where the functions are
- * that this needs.  It stops nothing.
+ * The process that something is to be loaded into: where the functions are that this needs.  It
+ * stops nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/proc.h"
 #include "inject/local.h"
 
 #define PYTHON_FROM	0x03090000u
@@ -29,54 +27,6 @@ bool target_read(const struct target *t, uint64_t from, void *to, size_t len)
 bool target_write(const struct target *t, uint64_t to, const void *from, size_t len)
 {
 	return pwrite(t->mem, from, len, (off_t)to) == (ssize_t)len;
-}
-
-long target_status(pid_t pid, const char *word, int nr)
-{
-	char path[64], line[256];
-	long value = -1;
-	char *p;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, word, strlen(word)))
-			continue;
-		for (p = line + strlen(word); nr >= 0; nr--)
-			value = strtol(p, &p, 10);
-		break;
-	}
-	if (f)
-		fclose(f);
-	return value;
-}
-
-static int check_process(pid_t pid, char *why)
-{
-	struct xsp_proc_stat st;
-	long euid;
-	int err;
-
-	if (xsp_proc_stat(pid, &st))
-		return inject_refuse(why, -ESRCH, "there is no such process");
-	if (st.state == 'Z' || st.exiting)
-		return inject_refuse(why, -ESRCH, "it has ended, or is about to");
-	if (target_status(pid, "Tgid:", 0) != pid)
-		return inject_refuse(why, -ESRCH, "is a thread of process %ld: name that",
-				     target_status(pid, "Tgid:", 0));
-	err = inject_refuse_traced(pid, why);
-	if (err)
-		return err;
-	euid = target_status(pid, "Uid:", 1);
-	if (geteuid() && euid >= 0 && euid != (long)geteuid())
-		return inject_refuse(why, -EPERM, "it is of another user (%ld): run xsprof as that "
-				     "user, or as root", euid);
-	/* Its rings are the user's own files: root's would be closed to it. */
-	if (euid >= 0 && euid != (long)geteuid())
-		return inject_refuse(why, -EPERM, "it is of another user (%ld), who may not write "
-				     "where root's recordings are: run xsprof as that user", euid);
-	return 0;
 }
 
 /* ---- what it has mapped ---------------------------------------------------------------------- */
@@ -259,24 +209,6 @@ static int look_at_maps(struct search *s, char *why)
 
 /* ---- what forbids it ------------------------------------------------------------------------- */
 
-static int check_program(pid_t pid, char *why)
-{
-	unsigned char head[5];
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? read(fd, head, sizeof(head)) : -1;
-	if (fd >= 0)
-		close(fd);
-	if (n == sizeof(head) && !memcmp(head, "\177ELF", 4) && head[4] != 2)
-		return inject_refuse(why, -ENOEXEC, "it is a program of 32 bits, and the libraries "
-				     "here are of 64");
-	return 0;
-}
-
 /* In another mount namespace the path may be that of nothing, or of something else. */
 static int check_library(pid_t pid, const char *library, char *why)
 {
@@ -335,13 +267,11 @@ int target_open(struct target *t, pid_t pid, const char *library, char *why)
 {
 	struct search s = { .t = t, .budget = SYMBOLS_BUDGET };
 	char path[64];
-	int err = check_process(pid, why);
+	int err = process_check(pid, why);
 
 	memset(t, 0, sizeof(*t));
 	t->pid = pid;
 	t->mem = -1;
-	if (!err)
-		err = check_program(pid, why);
 	if (!err)
 		err = check_library(pid, library, why);
 	if (err)

@@ -25,6 +25,7 @@
 #define PYTHON_HZ	100u
 #define ARENA		(16ull << 20)	/* bytes: names of functions, and stacks */
 #define LEAVE_NS	5000000000u
+#define NEW_NS		2000000000u
 #define THREAD		"xsprof-python"	/* as the library names it */
 
 bool load_wanted(const struct record_options *opts)
@@ -34,7 +35,34 @@ bool load_wanted(const struct record_options *opts)
 		access(XSPROF_DEVICE_PATH, F_OK));
 }
 
-static int load(const struct recording *r, pid_t pid, const char *library)
+/* A process is put right before we end. */
+static bool is_asked(void *data)
+{
+	struct launch *l = data;
+
+	launch_serve(l);
+	return l->asked;
+}
+
+/* Has it begun just now?  It may be on its way to Python. */
+static bool is_new(pid_t pid)
+{
+	struct xsp_proc_stat st;
+	uint64_t start;
+
+	if (xsp_proc_stat(pid, &st))
+		return false;
+	start = st.start_time * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	return xsp_clock_ns(CLOCK_BOOTTIME) < start + NEW_NS;
+}
+
+/* Is it worth to try again in a moment? */
+static bool is_early(pid_t pid, int err)
+{
+	return err == -EAGAIN || ((err == -ENXIO || err == -ENOEXEC) && is_new(pid));
+}
+
+static int load(struct recording *r, pid_t pid, const char *library)
 {
 	uint32_t hz = r->opts.python_hz ? r->opts.python_hz : PYTHON_HZ;
 	uint64_t until = xsp_clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
@@ -46,16 +74,23 @@ static int load(const struct recording *r, pid_t pid, const char *library)
 		.library = library,
 		.symbol = "xsprof_python_attach",
 		.options = options,
+		.asked = is_asked,
+		.data = &r->launch,
 	};
 
 	snprintf(options, sizeof(options), "%u %llu %s", hz, ARENA, r->session.path);
 	do {
 		err = inject(&what, why);
-		if (err == -EAGAIN)
-			nanosleep(&pause, NULL);
-	} while (err == -EAGAIN && xsp_clock_ns(CLOCK_MONOTONIC) < until);
+		if (!is_early(pid, err) || xsp_clock_ns(CLOCK_MONOTONIC) > until)
+			break;
+		nanosleep(&pause, NULL);
+	} while (!is_asked(&r->launch));
 	if (!err)
 		return 0;
+	if (r->launch.asked)
+		return tool_error("process %d: not recorded: asked to end (signal %d) before that "
+				  "began", (int)pid, r->launch.last_signal),
+		       128 + r->launch.last_signal;
 	return tool_error("process %d: %s", (int)pid, why), TOOL_USAGE;
 }
 
