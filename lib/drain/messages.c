@@ -100,8 +100,8 @@ bool xsp_messages_take(struct xsp_messages *m, struct xsp_share *share, int dirf
 		snprintf(line, XSP_MESSAGE, "process %d%s gives more than %u reasons why it is "
 			 "not recorded: the others are not told", (int)pid, user, MOST_PROCESS);
 	else
-		snprintf(line, XSP_MESSAGE, "process %d%s is not recorded: %s", (int)pid, user,
-			 text);
+		snprintf(line, XSP_MESSAGE, "process %d%s%s%s", (int)pid, user,
+			 *text == ':' ? "" : " is not recorded: ", text);
 	return true;
 }
 

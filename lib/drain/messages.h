@@ -31,8 +31,10 @@ struct xsp_messages {
  * @m: messages
  * @share: of the user whose file it is
  * @dirfd: folder
- * @name: e.PID.START.0
+ * @name: e.PID.START.SEQ
  * @line: set to what is to be told of it
+ *
+ * A process that is recorded all the same, in part, has a colon before what it says.
  *
  * Return: is there anything to be told?
  */

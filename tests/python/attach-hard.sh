@@ -20,6 +20,17 @@ refused()
 	timeout -k 1 20 "$xsprof" record -q -p "$2" -d 0.1 -o none >out 2>log
 	[ $? = 2 ] && grep -qE "^xsprof: process $2: .*$1" log && [ ! -e none ]
 }
+newest=$(pythons | while read -r _ python; do
+	"$python" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info < (3, 15))' &&
+		echo "$python"
+done | tail -1)
+
+# ---- what is said ----
+
+begin "$newest" mute
+"$xsprof" record -p $pid -d 0.3 -o data >out 2>log &&
+	grep -q "process $pid: Python does not let us be one of gc.callbacks" log && ended mute
+result "what is said is said by the recorder, not on the program's standard error" $?
 
 # ---- a program that has Python as a library ----
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
- * A line for the user, on standard error.
+ * A line for the user, on standard error, or where a collector has it go.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "collect/common/say.h"
+
+void (*collect_listener)(const char *line);
 
 void collect_say(const char *fmt, ...)
 {
@@ -21,6 +23,10 @@ void collect_say(const char *fmt, ...)
 	va_end(ap);
 	if (len < 0)
 		return;
+	if (collect_listener) {
+		collect_listener(line + n);
+		return;
+	}
 	n = strlen(line);
 	line[n++] = '\n';
 	/* One write: lines of several processes do not mix. */

@@ -5,7 +5,10 @@
 #ifndef XSPROF_COLLECT_SAY_H
 #define XSPROF_COLLECT_SAY_H
 
-/* A line on standard error. */
+/* NULL, or who gets the lines, without their end. */
+extern void (*collect_listener)(const char *line) __attribute__((visibility("hidden")));
+
+/* A line on standard error, unless there is a listener. */
 void collect_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* XSPROF_COLLECT_SAY_H */

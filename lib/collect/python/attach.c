@@ -323,6 +323,7 @@ __attribute__((visibility("default"))) int xsprof_python_attach(const char *text
 	if (!swap(IDLE, BEGINS))
 		return goes_on() ? -EBUSY : -EAGAIN;
 	python_late = true;
+	python_tell(attached.session);
 	err = take(text) ? 0 : EINVAL;
 	if (!err)
 		err = begin_thread(NULL);

@@ -270,6 +270,8 @@ const char *python_sample_why_not(void);
 /* ---- attach.c: a process that ran before we were loaded -------------------------------------- */
 
 int xsprof_python_attach(const char *text);
+/* tell.c: from now on what is said goes to who records into that session; a path that stays. */
+void python_tell(const char *session);
 /* There is a lock that was made by functions of ours. */
 bool python_sample_met(void);
 
