@@ -45,7 +45,8 @@ static int each_thread(const struct target *t, int (*look)(struct stopped *s, vo
 	dir = opendir(path);
 	if (!dir)
 		return inject_refuse(why, -ESRCH, "it has ended");
-	while (err == -EAGAIN && (entry = readdir(dir))) {
+	while (err == -EAGAIN && xsp_clock_ns(CLOCK_MONOTONIC) < t->until &&
+	       (entry = readdir(dir))) {
 		tid = atoi(entry->d_name);
 		if (!tid)
 			continue;
@@ -188,16 +189,19 @@ int inject(const struct inject *what, char *why)
 	*why = '\0';
 	memset(&a, 0, sizeof(a));
 	a.what = what;
+	inject_settle();
 	err = target_open(&t, what->pid, what->library, why);
 	if (err)
 		return err;
 	err = -EAGAIN;
-	for (i = 0; err == -EAGAIN && i < ROUNDS; i++) {
+	t.until = xsp_clock_ns(CLOCK_MONOTONIC) + LATER_NS;
+	for (i = 0; err == -EAGAIN && i < ROUNDS && xsp_clock_ns(CLOCK_MONOTONIC) < t.until; i++) {
 		a.later = i >= AT_ONCE;
 		if (i)
 			pause_ns(ROUND_NS);
 		err = is_asked(what) ? -EINTR : each_thread(&t, try_it, &a, why);
 	}
+	t.until = UINT64_MAX;
 	if (err == -EINTR)
 		*why = '\0';
 	else if (err)

@@ -70,6 +70,7 @@ int file_open(int found);
  * struct target - a process and what is where in it
  * @pid: process
  * @mem: /proc/PID/mem
+ * @until: no thread is looked at after that
  * @dlopen: of the C library
  * @dlsym: the same
  * @dlerror: the same
@@ -83,6 +84,7 @@ int file_open(int found);
 struct target {
 	pid_t		pid;
 	int		mem;
+	uint64_t	until;
 	uint64_t	dlopen;
 	uint64_t	dlsym;
 	uint64_t	dlerror;

@@ -34,7 +34,8 @@ int inject_refuse_traced(pid_t tid, char *why)
 	if (tracer <= 0)
 		return 0;
 	if (tracer == getpid())
-		return -EAGAIN;
+		return inject_refuse(why, -EAGAIN, "a thread of it does not stop: it waits for a "
+				     "disk (state D), or gets no CPU: try again");
 	(void)xsp_proc_comm((pid_t)tracer, (pid_t)tracer, comm);
 	if (!strcmp(comm, "xsprof"))
 		return inject_refuse(why, -EAGAIN, "another xsprof (process %ld) comes to it just "

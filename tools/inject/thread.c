@@ -28,7 +28,8 @@
 #define PTRACE_SETSIGMASK	0x420b
 #endif
 
-#define STOP_NS		100000000u	/* one that takes longer is let go later */
+#define STOP_NS		1000000000u	/* one that takes longer, for want of a CPU, is let go later */
+#define LOOK_NS		20000000u	/* then it is seen whether it waits for a disk */
 #define CALL_NS		1000000000u
 #define EVENT(status)	((status) >> 16)
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
@@ -110,7 +111,9 @@ int thread_stop(struct stopped *s, const struct target *t, pid_t tid)
 		return -errno;
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return -errno;
-	err = wait_interrupted(s, STOP_NS);
+	err = wait_interrupted(s, LOOK_NS);
+	if (err == -ETIMEDOUT && !xsp_proc_stat(tid, &st) && st.state != 'D')
+		err = wait_interrupted(s, STOP_NS);
 	if (err == -ETIMEDOUT) {
 		left_add(tid);
 		return -EAGAIN;
