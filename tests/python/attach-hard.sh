@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # record -p without the module, of processes that are hard to come to: attach-hard.sh COUNT. Those
-# that have no interpreter, or several, one after the other. TAP.
+# that are stopped, or wait in the kernel; that have files made to harm whoever reads them; that may
+# not do what is needed; that have no interpreter, or several, one after the other. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -25,12 +26,160 @@ newest=$(pythons | while read -r _ python; do
 		echo "$python"
 done | tail -1)
 
+# $1 kind; set pid once it runs
+begin_hard()
+{
+	rm -f said err
+	"$newest" "$here/attach-hard.py" "$1" >said 2>err &
+	pid=$!
+	until [ -s said ] || [ -s err ]; do sleep 0.05; done
+	[ ! -s err ]
+}
+
 # ---- what is said ----
 
 begin "$newest" mute
-"$xsprof" record -p $pid -d 0.3 -o data >out 2>log &&
+timeout -k 1 60 "$xsprof" record -p $pid -d 50 -o data >out 2>log &
+recorder=$!
+for _ in $(seq 200); do
+	grep -q "process $pid: Python does not let us be one of gc.callbacks" log && break
+	sleep 0.1
+done
+kill -INT $recorder
+wait $recorder &&
 	grep -q "process $pid: Python does not let us be one of gc.callbacks" log && ended mute
 result "what is said is said by the recorder, not on the program's standard error" $?
+
+# ---- stops ----
+
+# $1 state
+has_state()
+{
+	local got
+
+	for _ in $(seq 100); do
+		got=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' /proc/$pid/status)
+		[ "$got" = "$1" ] && return
+		sleep 0.05
+	done
+	echo "process $pid is in state $got, not $1" >>log
+	return 1
+}
+
+begin "$newest" cpu
+kill -STOP $pid
+has_state T && refused 'it is stopped .*kill -CONT' $pid && has_state T
+result "a process that is stopped is refused, and stays so" $?
+kill -CONT $pid
+ended cpu
+result "it goes on" $?
+
+# At any moment of the attach.
+stopped=0
+for _ in $(seq $((count * 2))); do
+	begin "$newest" waits
+	timeout -k 1 20 "$xsprof" record -q -p $pid -d 0.1 -o data >out 2>log &
+	recorder=$!
+	sleep "0.0$(printf %02d $((RANDOM % 30)))"
+	kill -STOP $pid
+	wait $recorder
+	has_state T && stopped=$((stopped + 1))
+	kill -CONT $pid
+	ended waits || echo "it did not end well" >>log
+done
+[ $stopped = $((count * 2)) ] && [ ! -s log ] || grep -q 'it is stopped' log
+result "a SIGSTOP that comes meanwhile stops it" $?
+
+# A thread of it waits in the kernel for the child of a vfork(), which waits for a pipe.
+mkfifo pipe
+begin "$newest" spawns
+timeout -k 1 60 "$xsprof" record -q -p $pid -d 50 -o data >out 2>log &
+recorder=$!
+sleep 1
+: >pipe
+for _ in $(seq 200); do
+	[ -e stop.back ] && break
+	sleep 0.05
+done
+[ -e stop.back ] && kill -INT $recorder 2>>log
+result "a thread that waited in the kernel comes back while it is recorded" $?
+wait $recorder
+[ ! -s log ] && ended spawns
+result "and the program is as before" $?
+
+# Its main thread is in a long call, in which none of Python's is run.
+begin_hard calls
+"$xsprof" record -q -p $pid -d 1 -o none >out 2>log &
+recorder=$!
+sleep 1
+kill -TERM $recorder
+wait $recorder
+[ $? = 143 ] && grep -q "process $pid: not recorded: asked to end" log && [ ! -e none ] &&
+	has_state R && grep -q '^TracerPid:.0$' /proc/$pid/status
+result "SIGTERM while it is waited for: the process runs on" $?
+kill $pid
+wait $pid 2>/dev/null
+
+# ---- what it may not do, and what it is ----
+
+begin_hard filter
+refused 'it filters its system calls' $pid
+result "a process that filters its system calls is refused" $?
+kill $pid
+wait $pid 2>/dev/null
+if [ -e /proc/2/status ] && ! grep -q '^VmSize' /proc/2/status; then
+	refused 'it is a thread of the kernel' 2
+	result "a thread of the kernel is refused" $?
+else
+	skipped "a thread of the kernel" "there is none to be seen"
+fi
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 777 other
+	rm -f said
+	setpriv --reuid=65534 --clear-groups /usr/bin/python3 -c 'import ctypes, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+print("ready", flush=True)
+time.sleep(60)' >said 2>err &
+	pid=$!
+	until [ -s said ] || [ -s err ]; do sleep 0.05; done
+	chmod 755 "$dir"
+	XSPROF_SHM_DIR=$dir/other setpriv --reuid=65534 --clear-groups "$xsprof" record -q -p $pid \
+		-d 0.1 -o other/none >out 2>log
+	[ $? = 2 ] && grep -q "process $pid: it does not want to be looked into" log
+	result "a process that is not dumpable is refused" $?
+	kill $pid
+	wait $pid 2>/dev/null
+else
+	skipped "a process that is not dumpable" "root only"
+fi
+
+# Each has it, or says who has.
+begin "$newest" cpu
+for i in 1 2; do
+	timeout -k 1 30 "$xsprof" record -q -p $pid -d 0.3 -o data.$i >out.$i 2>log.$i &
+	eval "recorder$i=\$!"
+done
+# shellcheck disable=SC2154 # by eval
+wait $recorder1
+one=$?
+# shellcheck disable=SC2154
+wait $recorder2
+two=$?
+cat log.1 log.2 >log
+[ $one = 0 ] || [ $two = 0 ] && ended cpu &&
+	! grep -vE "process $pid: (it is being recorded in this way already|another xsprof)" log
+result "two recorders at once: one at least has it, the other one has or says why" $?
+
+# ---- its files ----
+
+for kind in sections shrinks pipe; do
+	begin_hard $kind
+	timeout -k 1 30 "$xsprof" record -q -p $pid -d 0.1 -o data >out 2>log
+	status=$?
+	kill $pid && [ $status = 0 ] && [ ! -s log ] && [ ! -s err ]
+	result "it has mapped a file made to harm us: $kind" $?
+	wait $pid 2>/dev/null
+done
 
 # ---- a program that has Python as a library ----
 

@@ -167,6 +167,28 @@ def emptied():
         yield
 
 
+def spawns():
+    """A thread waits in the kernel, as a child of vfork() does not get to its execve()."""
+    actions = ctypes.create_string_buffer(256)
+    argv = (ctypes.c_char_p * 2)(b"true", None)
+    pid = ctypes.c_int()
+    assert not libc.posix_spawn_file_actions_init(actions)
+    assert not libc.posix_spawn_file_actions_addopen(actions, 0, b"pipe", os.O_RDONLY, 0)
+
+    def spawn():
+        assert not libc.posix_spawn(ctypes.byref(pid), b"/bin/true", actions, None, argv, None)
+        assert not os.waitpid(pid.value, 0)[1]
+        open(stop + ".back", "w").close()
+
+    t = threading.Thread(target=spawn)
+    t.start()
+    while not ended():
+        cpu()
+        yield
+    t.join()
+    libc.posix_spawn_file_actions_destroy(actions)
+
+
 def once():
     while not ended():
         cpu()
@@ -201,7 +223,8 @@ if kind == "mute":
 before = state()
 open(stop + ".begun", "w").close()
 for _ in {"cpu": once, "threads": threads, "memory": memory, "forks": forks, "signals": signals,
-          "calls": calls, "waits": waits, "emptied": emptied, "mute": once}[kind]():
+          "calls": calls, "waits": waits, "emptied": emptied, "mute": once,
+          "spawns": spawns}[kind]():
     rounds += 1
 # The last one may be going yet.
 for _ in range(100):

@@ -7,7 +7,7 @@ pid=
 # $1 Python, $2 kind; set pid once it runs
 begin()
 {
-	rm -f stop stop.begun
+	rm -f stop stop.begun stop.back
 	"$1" -W ignore::DeprecationWarning "$here/attach.py" "$2" stop >said 2>err &
 	pid=$!
 	for _ in $(seq 400); do
