@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 attach-hard.py KIND: a program that somebody may want to record, and that is in a long call, filters
-its system calls, or has a file mapped that is made to harm whoever reads it. It prints a line and runs until it is
-killed, for a minute at most.
+its system calls, or has a file mapped that is made to harm whoever reads it. It prints a line and
+runs until it is killed, for a minute at most.
 """
 import ctypes
 import mmap

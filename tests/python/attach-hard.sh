@@ -189,7 +189,7 @@ cat >embed.c <<-'END'
 	#include <stdlib.h>
 	#include <unistd.h>
 
-	/* LIBRARY TIMES CODE SPINS: runs CODE in that many interpreters; then it waits, or spins. */
+	/* LIBRARY TIMES CODE SPINS: runs CODE in so many interpreters; then it waits, or spins. */
 	int main(int argc, char **argv)
 	{
 		void *python = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);

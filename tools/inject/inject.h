@@ -3,8 +3,9 @@
  * Loading a library of ours into a Python that runs.
  *
  * inject.c decides, process.c knows whether the process is one that can be used, target.c where its
- * functions are, symbols.c reads these in its files, safe.c knows the moments at which a thread may be used, call.c has a thread
- * call a function and go on as if nothing had been, left.c lets those go that stop too late.
+ * functions are, symbols.c reads these in its files, safe.c knows the moments at which a thread may
+ * be used, call.c has a thread call a function and go on as if nothing had been, left.c lets those
+ * go that stop too late.
  */
 #ifndef XSPROF_INJECT_H
 #define XSPROF_INJECT_H
@@ -41,8 +42,8 @@ struct inject {
  *
  * The process runs on while it is done, but for one thread, for a few milliseconds.
  *
- * Return: 0 or a negative errno, which the function may have returned; -EINTR: we were asked to give
- * up.
+ * Return: 0 or a negative errno, which the function may have returned; -EINTR: we were asked to
+ * give up.
  */
 int inject(const struct inject *what, char *why);
 

@@ -28,7 +28,7 @@ int inject_refuse_traced(pid_t tid, char *why);
 /* process.c: may it be?  Return: 0, or a negative errno after @why was set. */
 int process_check(pid_t pid, char *why);
 
-/* process.c: a number behind a word in /proc/PID/status; @nr: which, from 0 on.  -1: none */
+/* status.c: a number behind a word in /proc/PID/status; @nr: which, from 0 on.  -1: none */
 long target_status(pid_t pid, const char *word, int nr);
 
 /* ---- symbols.c ------------------------------------------------------------------------------- */

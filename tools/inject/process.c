@@ -14,27 +14,6 @@
 #include "base/proc.h"
 #include "inject/local.h"
 
-long target_status(pid_t pid, const char *word, int nr)
-{
-	char path[64], line[256];
-	long value = -1;
-	char *p;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, word, strlen(word)))
-			continue;
-		for (p = line + strlen(word); nr >= 0; nr--)
-			value = strtol(p, &p, 10);
-		break;
-	}
-	if (f)
-		fclose(f);
-	return value;
-}
-
 /* ---- filters of system calls ----------------------------------------------------------------- */
 
 /*
@@ -93,8 +72,8 @@ static int check_state(pid_t pid, char *why)
 		return inject_refuse(why, -ENOEXEC, "it is a thread of the kernel, and runs no "
 				     "program");
 	if (st.state == 'T' && target_status(pid, "TracerPid:", 0) <= 0)
-		return inject_refuse(why, -EPERM, "it is stopped (Ctrl-Z, SIGSTOP): 'kill -CONT %d' "
-				     "lets it go on, then try again", (int)pid);
+		return inject_refuse(why, -EPERM, "it is stopped (Ctrl-Z, SIGSTOP): 'kill -CONT "
+				     "%d' lets it go on, then try again", (int)pid);
 	return inject_refuse_traced(pid, why);
 }
 

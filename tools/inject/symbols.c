@@ -80,7 +80,8 @@ static int look_for_names(void *data, const char *piece, size_t len, uint64_t at
 	for (size_t k = 0; k < n->nr; k++) {
 		size = strlen(n->symbols[k].name) + 1;
 		for (from = piece; n->nr_places < NAMES; from = found + 1) {
-			found = memmem(from, len - (size_t)(from - piece), n->symbols[k].name, size);
+			found = memmem(from, len - (size_t)(from - piece), n->symbols[k].name,
+				       size);
 			if (!found)
 				break;
 			/* Two pieces may have it. */

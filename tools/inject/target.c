@@ -68,7 +68,7 @@ static FILE *open_maps(pid_t pid)
 	return fopen(path, "re");
 }
 
-/* As the kernel names a file's device where it is mapped: some file systems have others for stat. */
+/* By the device as it is where a file is mapped: some file systems have another for stat(). */
 static bool is_mapped_as(int fd, const struct mapping *m)
 {
 	void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -28,7 +28,7 @@
 #define PTRACE_SETSIGMASK	0x420b
 #endif
 
-#define STOP_NS		1000000000u	/* one that takes longer, for want of a CPU, is let go later */
+#define STOP_NS		1000000000u	/* one that takes longer is let go later */
 #define LOOK_NS		20000000u	/* then it is seen whether it waits for a disk */
 #define CALL_NS		1000000000u
 #define EVENT(status)	((status) >> 16)
