@@ -52,6 +52,7 @@ struct { char cookie[8]; uint64_t version, free_threaded; } _PyRuntime = {
 	{ 'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y' }, 0x030e00f0, FREE_THREADED
 };
 const unsigned long Py_Version = 0x030e00f0;
+int Py_IsInitialized(void) { return 0; }
 int Py_AddPendingCall(void) { return -1; }
 int main(void)
 {
