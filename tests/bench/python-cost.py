@@ -5,18 +5,19 @@
 Usage: python-cost.py XSPROF LIBRARY FOLDER PYTHON: captures go to FOLDER; LIBRARY is preloaded
 where nobody records.
 
-Processes of each way do the same work in turn, so that all meet the same machine; of each way the
-least CPU time of some rounds. It writes lines of id, unit, min, median, max for table.py.
+Processes of each way do the same work in turn, so that all meet the same machine. How memory of a
+process lies makes more of a difference than what is measured: each way has several processes, one
+after the other, and its figure is the least CPU time of all. It writes lines of id, unit, min,
+value, max for table.py.
 """
 import os
-import statistics
 import subprocess
 import sys
 import time
 
 XSPROF, LIBRARY, FOLDER, PYTHON = sys.argv[1:]
-ROUNDS = 20
-PART = 4
+PARTS = 6
+ROUNDS = 4
 CALLS = 500_000
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python-work.py")
 
@@ -62,37 +63,44 @@ class Way:
 
 
 def costs(ways):
-    """By way: what it took in each round."""
+    """By way: what it took in each round of each of its processes."""
     took = {name: [] for name in ways}
-    for i in range(ROUNDS):
-        print("python-cost.py: round %d of %d" % (i + 1, ROUNDS), file=sys.stderr)
-        for name, way in ways.items():
-            took[name].append(way.measure())
-        time.sleep(0.5)
-    for way in ways.values():
-        way.end()
+    for part in range(PARTS):
+        print("python-cost.py: part %d of %d" % (part + 1, PARTS), file=sys.stderr)
+        running = {name: way() for name, way in ways.items()}
+        for _ in range(ROUNDS):
+            for name, way in running.items():
+                took[name].append(way.measure())
+            time.sleep(0.5)
+        for way in running.values():
+            way.end()
     return took
 
 
-def figure(name, unit, values):
-    print("%s\t%s\t%.4f\t%.4f\t%.4f" %
-          (name, unit, min(values), statistics.median(values), max(values)))
+def without(values, part):
+    """All rounds but those of one part; -1: of none."""
+    return [v for i, v in enumerate(values) if i // ROUNDS != part]
+
+
+def figure(name, unit, one):
+    """@one: the figure without a part. The value is that of all."""
+    values = [one(part) for part in range(-1, PARTS)]
+    print("%s\t%s\t%.4f\t%.4f\t%.4f" % (name, unit, min(values), values[0], max(values)))
 
 
 def percent(name, took, way, bare="bare"):
-    """What it adds, in parts of the rounds: of each part the least of what it took."""
-    def one(begin, end):
-        return 100 * (min(took[way][begin:end]) / min(took[bare][begin:end]) - 1)
-    figure(name, "%", [one(i, i + PART) for i in range(0, ROUNDS, PART)])
+    """What it adds."""
+    figure(name, "%", lambda part: 100 * (min(without(took[way], part)) /
+                                          min(without(took[bare], part)) - 1))
 
 
 def main():
     took = costs({
-        "bare": Way("turns"), "again": Way("turns"),
-        "off": Way("turns", LD_PRELOAD=LIBRARY),
-        "gil": Way("turns", []),
-        "100": Way("turns", ["--python=100"]),
-        "1000": Way("turns", ["--python=1000"]),
+        "bare": lambda: Way("turns"), "again": lambda: Way("turns"),
+        "off": lambda: Way("turns", LD_PRELOAD=LIBRARY),
+        "gil": lambda: Way("turns", []),
+        "100": lambda: Way("turns", ["--python=100"]),
+        "1000": lambda: Way("turns", ["--python=1000"]),
     })
     differ = 100 * abs(min(took["bare"]) / min(took["again"]) - 1)
     took["bare"] = [min(both) for both in zip(took["bare"], took["again"])]
@@ -101,10 +109,11 @@ def main():
         percent(row, took, way)
         if differ > 0.5:
             print("%s\tdoubt\tbare ones differ by %.1f %%" % (row, differ))
-    took = costs({"bare": Way("calls"), "traced": Way("calls", ["--python-trace=python-work"])})
-    each = [(a - b) / CALLS for a, b in zip(took["traced"], took["bare"])]
-    figure("python_call", "ns", each)
-    figure("python_call_bare", "ns", [t / CALLS for t in took["bare"]])
+    took = costs({"bare": lambda: Way("calls"),
+                  "traced": lambda: Way("calls", ["--python-trace=python-work"])})
+    figure("python_call", "ns", lambda part: (min(without(took["traced"], part)) -
+                                              min(without(took["bare"], part))) / CALLS)
+    figure("python_call_bare", "ns", lambda part: min(without(took["bare"], part)) / CALLS)
 
 
 if __name__ == "__main__":
