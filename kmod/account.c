@@ -2,9 +2,9 @@
 /*
  * Who pays for memory, and how much there may be of it.  Each page is charged three times: to the
  * memory cgroup of the process that attached (by the page allocator), to the module's own limits,
- * and, beyond what every account has free, to the user's locked memory, as perf does it.  What
- * counts are that process' rights and limits at attach, whoever makes the kernel allocate: a reader
- * with more rights lends none of them.  Nothing is allocated here but the accounts.
+ * and, beyond what every account has free, to the user's locked memory, as perf does it.  The
+ * limits and rights are those of that process at attach.  A reader with more rights, for which the
+ * kernel allocates, lends none of them.  Nothing is allocated here but the accounts.
  *
  * An account is a user's.  One that made a user namespace pays for all users in it, whatever their
  * numbers outside: subordinate ids are no further allowance.  A namespace that root made, as those
@@ -41,10 +41,10 @@ static struct xsp_account *find_locked(const struct user_namespace *ns, kuid_t u
 }
 
 /*
- * Return: the outermost user namespace around @ns that root made inside of no other, NULL where
- * there is none: then @uid is set to the user of the machine whose it is.
+ * Finds the outermost user namespace around @ns, and sets @uid to its maker.  Return: it, if root
+ * made it: the namespace is the account.  NULL: the user @uid is.
  */
-static struct user_namespace *whose(struct user_namespace *ns, kuid_t *uid)
+static struct user_namespace *account_of(struct user_namespace *ns, kuid_t *uid)
 {
 	struct user_namespace *outermost = NULL;
 
@@ -64,7 +64,7 @@ static struct user_namespace *whose(struct user_namespace *ns, kuid_t *uid)
 struct xsp_account *xsp_account_get(const struct cred *cred)
 {
 	kuid_t uid = cred->uid;
-	struct user_namespace *ns = whose(cred->user_ns, &uid);
+	struct user_namespace *ns = account_of(cred->user_ns, &uid);
 	struct xsp_account *a;
 
 	mutex_lock(&lock);

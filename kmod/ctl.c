@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a producer's control page says: which categories are enabled, whether it is paused, which
- * kinds of markers are traced.  Nobody but the kernel writes there.  Owns the set of traced kinds.
+ * kinds of markers are traced.  Only the kernel writes it.  Owns the set of traced kinds.
  */
 #include <linux/math64.h>
 #include <linux/pid_namespace.h>
