@@ -84,7 +84,21 @@ def reuse():
     print(list(end))
 
 
+def at_the_end_of_memory(text):
+    """A string that no memory is behind."""
+    size = sys.getsizeof(text)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    # Readable, writable; of its own, and no file's.
+    pages = libc.mmap(None, ctypes.c_size_t(8192), 3, 0x22, -1, ctypes.c_long(0))
+    assert not libc.mprotect(ctypes.c_void_p(pages + 4096), ctypes.c_size_t(4096), 0)
+    at = pages + 4096 - (size + 7 & ~7)
+    ctypes.memmove(at, id(text), size)
+    return ctypes.cast(at, ctypes.py_object).value
+
+
 def names():
+    call(at_the_end_of_memory("".join(["at", "_end.py"])), "at_end", 0.3)
     call("", "in_none", 0.3)
     call("/a" + "/directory" * 100 + "/é.py", "in_long", 0.3)
     call("long.py", "f" * 70000 + "_end", 0.3)

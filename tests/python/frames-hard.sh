@@ -110,11 +110,12 @@ done
 record 200 "$newest" names && judge <<-'END'
 	names = {e["name"] for e in samples}
 	assert "<no name>(1): in_none" in names, names
+	assert "at_end.py(1): at_end" in names, names
 	long = [n for n in names if n.endswith("/directory/é.py(1): in_long")]
 	assert long and long[0].startswith("..."), names
 	assert [n for n in names if n.startswith("long.py(1): ...f") and n.endswith("f_end")], names
 	END
-result "names that are empty or long" $?
+result "names that are empty or long, or at the end of memory" $?
 for python in "$oldest" "$newest"; do
 	record 200 "$python" deep && judge <<-'END'
 		left = [e["left_out"] for e in samples if e["name"].endswith("): spin")]

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /*
  * The walk over a thread's frames. A frame that is being made or left may lead anywhere: nothing is
- * read but by a call that fails where no memory is, a page at a time, as frames lie side by side.
+ * read but by a call that fails where no memory is. Calls are what a sample costs: frames lie side
+ * by side and are read a page at a time, the first along with the state, from where it led to last
+ * time; codes by one call, and by one what these have, with the line table of the innermost.
  */
 #include <string.h>
 
@@ -16,30 +18,62 @@ static const char *look(struct python_reading *r, uintptr_t at, uint32_t len)
 	if (at < PYTHON_PAGE || at + len < at || at % sizeof(void *))
 		return NULL;
 	if (at >= r->from && at + len <= r->to)
-		return r->window + (at - r->from);
+		return r->view + (at - r->from);
 	r->from = r->to = 0;
+	r->view = r->window;
 	if (to - from > sizeof(r->window) || !sample_peek(r->window, (void *)from, to - from))
 		return NULL;
 	r->from = from;
 	r->to = to;
-	return r->window + (at - from);
+	return r->view + (at - from);
 }
 
-static bool word(struct python_reading *r, uintptr_t at, uint64_t *v)
+/* Adds to what one call reads.  Return: how much there is to read. */
+static uint32_t add(struct python_reading *r, uint32_t n, void *to, uintptr_t from, size_t len)
 {
-	const char *bytes = look(r, at, sizeof(*v));
-
-	if (bytes)
-		memcpy(v, bytes, sizeof(*v));
-	return bytes;
+	r->local[n] = (struct iovec){ to, len };
+	r->remote[n] = (struct iovec){ (void *)from, len };
+	return n + 1;
 }
 
+/* Reads the state with what it led to last time, and the page below: older frames are there. */
 static bool innermost(struct python_reading *r, const void *state, uint64_t *frame)
 {
 	const struct python_layout *l = &python_layout;
+	struct python_way *way = &r->ways[(uintptr_t)state / 64 % PYTHON_WAYS];
+	size_t words = l->state_deep ? 2 * sizeof(uint64_t) : sizeof(uint64_t), got;
+	uint64_t word[2];
+	uint32_t n;
 
-	return word(r, (uintptr_t)state + l->state, frame) &&
-	       (!l->state_deep || !*frame || word(r, *frame + l->state_inner, frame));
+	if (way->state != state)
+		*way = (struct python_way){ .state = state };
+	n = add(r, 0, &word[0], (uintptr_t)state + l->state, sizeof(word[0]));
+	if (l->state_deep)
+		n = add(r, n, &word[1], way->inner, sizeof(word[1]));
+	if (way->page) {
+		n = add(r, n, r->window + PYTHON_PAGE, way->page, PYTHON_PAGE);
+		n = add(r, n, r->window, way->page - PYTHON_PAGE, PYTHON_PAGE);
+	}
+	got = sample_peek_some(r->local, r->remote, n);
+	if (got < sizeof(word[0]))
+		return false;
+	*frame = word[0];
+	if (l->state_deep && word[0]) {
+		if (got >= words && word[0] + l->state_inner == way->inner) {
+			*frame = word[1];
+		} else {
+			way->inner = word[0] + l->state_inner;
+			if (!sample_peek(frame, (void *)way->inner, sizeof(*frame)))
+				return false;
+		}
+	}
+	if (got >= words + PYTHON_PAGE) {
+		r->to = way->page + PYTHON_PAGE;
+		r->from = got == words + 2 * PYTHON_PAGE ? way->page - PYTHON_PAGE : way->page;
+		r->view = r->window + (r->from == way->page ? PYTHON_PAGE : 0);
+	}
+	way->page = *frame & ~(uintptr_t)(PYTHON_PAGE - 1);
+	return true;
 }
 
 static const void *code_of(const char *frame)
@@ -123,10 +157,9 @@ static bool read_codes(struct python_reading *r)
 	for (uint32_t i = 0; i < r->nr; i++) {
 		if (is_again(r, i))
 			continue;
-		r->local[n] = (struct iovec){ r->bytes[i], size };
-		r->remote[n++] = (struct iovec){ (void *)(uintptr_t)r->at[i], size };
+		n = add(r, n, r->bytes[i], (uintptr_t)r->at[i], size);
 	}
-	return !n || sample_peek_many(r->local, r->remote, n, n * size);
+	return sample_peek_many(r->local, r->remote, n, n * size);
 }
 
 /* Codes that call each other are often of one file. */
@@ -135,8 +168,25 @@ static bool is_same_text(const struct python_reading *r, uint32_t i, uint32_t k)
 	return i && r->text[i][k] == r->text[i - 1][k];
 }
 
-/* What tells the texts that they are called by: all in one call, where Python has hashes. */
-static bool read_texts(struct python_reading *r)
+/* As much of the innermost one's table as most have. */
+#define LINES	1024u
+
+/* The call may fail in the page behind: that is last. */
+static uint32_t add_lines(struct python_reading *r, uint32_t n)
+{
+	uintptr_t at = (uintptr_t)python_code_lines(r->bytes[0]);
+	size_t here = PYTHON_PAGE - at % PYTHON_PAGE;
+
+	if (!at)
+		return n;
+	if (here >= LINES)
+		return add(r, n, r->lines, at, LINES);
+	n = add(r, n, r->lines, at, here);
+	return add(r, n, r->lines + here, at + here, LINES - here);
+}
+
+/* Return: how many texts there are to read; 0: these are no codes. */
+static uint32_t find_texts(struct python_reading *r)
 {
 	uint32_t n = 0;
 
@@ -144,27 +194,48 @@ static bool read_texts(struct python_reading *r)
 		if (is_again(r, i))
 			memcpy(r->text[i], r->text[i - 1], sizeof(r->text[i]));
 		else if (!python_code_texts(r->bytes[i], r->text[i]))
-			return false;
+			return 0;
 		for (uint32_t k = 0; k < PYTHON_TEXTS; k++) {
 			if (is_same_text(r, i, k))
 				continue;
-			r->local[n] = (struct iovec){ r->head[n], PYTHON_TEXT_HEAD };
-			r->remote[n++] = (struct iovec){ (void *)(uintptr_t)r->text[i][k],
-							 PYTHON_TEXT_HEAD };
+			n = add(r, n, r->head[n], (uintptr_t)r->text[i][k], PYTHON_TEXT_SPAN);
 		}
 	}
-	if (n && !sample_peek_many(r->local, r->remote, n, (size_t)n * PYTHON_TEXT_HEAD))
-		return false;
+	return n;
+}
+
+/* Return: bytes of each of @n texts; 0: they cannot be read. */
+static size_t read_heads(struct python_reading *r, uint32_t n)
+{
+	size_t len = (size_t)n * PYTHON_TEXT_SPAN;
+	size_t got = sample_peek_some(r->local, r->remote, add_lines(r, n));
+
+	r->lines_got = got > len ? got - len : 0;
+	if (got >= len)
+		return PYTHON_TEXT_SPAN;
+	/* There may be no memory behind one. */
+	for (uint32_t i = 0; i < n; i++)
+		r->local[i].iov_len = r->remote[i].iov_len = PYTHON_TEXT_HEAD;
+	len = (size_t)n * PYTHON_TEXT_HEAD;
+	return sample_peek_many(r->local, r->remote, n, len) ? PYTHON_TEXT_HEAD : 0;
+}
+
+/* What tells the texts that codes are called by; there is a code. */
+static bool read_texts(struct python_reading *r)
+{
+	uint32_t n = find_texts(r);
+	size_t known = n ? read_heads(r, n) : 0;
+
 	n = 0;
-	for (uint32_t i = 0; i < r->nr; i++)
+	for (uint32_t i = 0; known && i < r->nr; i++)
 		for (uint32_t k = 0; k < PYTHON_TEXTS; k++) {
 			r->id[i][k] = is_same_text(r, i, k) ? r->id[i - 1][k] :
-				      python_text_id(r->text[i][k], r->head[n++], r->window,
+				      python_text_id(r->text[i][k], r->head[n++], known, r->window,
 						     sizeof(r->window));
 			if (!r->id[i][k])
 				return false;
 		}
-	return true;
+	return known;
 }
 
 bool python_read_frames(struct python_reading *r, const void *state)
@@ -172,7 +243,11 @@ bool python_read_frames(struct python_reading *r, const void *state)
 	r->nr = r->left = r->line = 0;
 	r->from = r->to = 0;
 	r->place = -1;
-	if (!walk(r, state) || !read_codes(r) || !read_texts(r))
+	if (!walk(r, state))
+		return false;
+	if (!r->nr)
+		return true;
+	if (!read_codes(r) || !read_texts(r))
 		return false;
 	for (uint32_t i = 0; i < r->nr; i++) {
 		if (is_again(r, i))
@@ -182,7 +257,6 @@ bool python_read_frames(struct python_reading *r, const void *state)
 			return false;
 	}
 	r->from = r->to = 0;
-	if (r->nr)
-		r->line = python_code_line(r->bytes[0], r->place, r->window, sizeof(r->window));
+	r->line = python_code_line(r->bytes[0], r->place, r->lines, r->lines_got, sizeof(r->lines));
 	return true;
 }

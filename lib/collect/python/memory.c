@@ -18,13 +18,18 @@ void sample_peek_forked(void)
 	own_pid = getpid();
 }
 
-bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len)
+size_t sample_peek_some(const struct iovec *to, const struct iovec *from, size_t n)
 {
 	long got = syscall(SYS_process_vm_readv, own_pid, to, n, from, n, 0ul);
 
 	if (__builtin_expect(got < 0, 0) && (errno == EPERM || errno == EACCES || errno == ENOSYS))
 		__atomic_store_n(&refused, errno, __ATOMIC_RELAXED);
-	return got == (long)len;
+	return got < 0 ? 0 : (size_t)got;
+}
+
+bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len)
+{
+	return sample_peek_some(to, from, n) == len;
 }
 
 int sample_peek_refused(void)

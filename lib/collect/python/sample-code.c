@@ -120,7 +120,7 @@ static bool find_table(void *code, const char *attribute)
 	}
 	if (object)
 		python.decref(object);
-	return bytes && layout.table < 64;
+	return bytes && layout.table >= layout.table_size + sizeof(uint64_t) && layout.table < 64;
 }
 
 static void find_lines(const char *bytes, void *code)
@@ -143,7 +143,7 @@ static void find_lines(const char *bytes, void *code)
 	for (int32_t at = 0; at < 64 && layout.kind != PYTHON_LINES_NONE; at += 2) {
 		int line = python.addr_line(code, at);
 
-		if (python_code_line(bytes, at, buffer, sizeof(buffer)) !=
+		if (python_code_line(bytes, at, buffer, 0, sizeof(buffer)) !=
 		    (uint32_t)(line > 0 ? line : 0))
 			layout.kind = PYTHON_LINES_NONE;
 	}
@@ -251,20 +251,26 @@ bool python_code_read(struct sampled_code *code, const char *bytes,
 	       python_text_read(text[1], code->function, sizeof(code->function), data, room);
 }
 
-uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t room)
+const void *python_code_lines(const char *bytes)
 {
-	const char *object = pointer(bytes, layout.lines);
+	return layout.kind == PYTHON_LINES_NONE ? NULL : pointer(bytes, layout.lines);
+}
+
+uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t got, size_t room)
+{
+	const char *object = python_code_lines(bytes);
+	char *table = buffer + layout.table;
 	int32_t first;
 	uint64_t size;
 
-	if (layout.kind == PYTHON_LINES_NONE || !object ||
-	    !sample_peek(&size, object + layout.table_size, sizeof(size)))
+	if (!object || (got < layout.table && !sample_peek(buffer, object, layout.table)))
 		return 0;
-	size = size < room ? size : room;
-	if (!sample_peek(buffer, object + layout.table, size))
+	memcpy(&size, buffer + layout.table_size, sizeof(size));
+	size = size < room - layout.table ? size : room - layout.table;
+	if (got < layout.table + size && !sample_peek(table, object + layout.table, size))
 		return 0;
 	memcpy(&first, bytes + layout.first, sizeof(first));
-	return python_line_at(layout.kind, (const uint8_t *)buffer, (uint32_t)size, first, at);
+	return python_line_at(layout.kind, (const uint8_t *)table, (uint32_t)size, first, at);
 }
 
 void python_code_name(struct sampled_code *code, const void *at)

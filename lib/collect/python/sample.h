@@ -111,6 +111,8 @@ bool python_seen_holds(const void *state);
 bool sample_peek(void *to, const void *from, size_t len);
 /* The same of @n places, @len bytes in all. */
 bool sample_peek_many(const struct iovec *to, const struct iovec *from, size_t n, size_t len);
+/* The same up to the first of which not all is there.  Return: bytes. */
+size_t sample_peek_some(const struct iovec *to, const struct iovec *from, size_t n);
 /* The child of a fork is another process. */
 void sample_peek_forked(void);
 /* Return: the errno with which the call was refused; 0: it was not. */
@@ -122,12 +124,16 @@ int sample_peek_refused(void);
 bool python_text_find(void);
 
 #define PYTHON_TEXT_HEAD	48u	/* bytes of a string that tell what it is */
+#define PYTHON_TEXT_SPAN	192u	/* that hold most strings as a whole */
 
 /*
- * A number of what is in a string, by its first bytes. @data: for its characters, where Python has
- * no hash of it, of which no more are looked at.  Return: 0: it is no such string.
+ * A number of what is in a string, of which @head has the first @known bytes, PYTHON_TEXT_HEAD or
+ * more. @data: for its characters, where Python has no hash of it, of which no more are looked at.
+ *
+ * Return: 0: it is no such string.
  */
-uint64_t python_text_id(const void *object, const char *head, char *data, uint32_t size);
+uint64_t python_text_id(const void *object, const char *head, size_t known, char *data,
+			uint32_t size);
 /*
  * In UTF-8, in front cut to @size and terminated; what an empty one is shown as. @data: as above.
  *
@@ -171,11 +177,13 @@ bool python_code_texts(const char *bytes, const void *text[PYTHON_TEXTS]);
 /* @ids: of its texts; @data: for characters.  Return: false: it is none. */
 bool python_code_read(struct sampled_code *code, const char *bytes,
 		      const uint64_t ids[PYTHON_TEXTS], char *data, uint32_t room);
+/* Where the object with its table of lines is; NULL: it has none. */
+const void *python_code_lines(const char *bytes);
 /*
- * The line at a place in a code; 0: not known.  @buffer: for its table of lines, of which no more
- * is looked at.
+ * The line at a place in a code; 0: not known.  @buffer: for that object, of which no more than
+ * @room is looked at, and the first @got bytes have been read.
  */
-uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t room);
+uint32_t python_code_line(const char *bytes, int32_t at, char *buffer, size_t got, size_t room);
 /* Names it, where it is new; tick.c alone, while nobody else reads. */
 void python_code_name(struct sampled_code *code, const void *at);
 /* What 3.12 has as code where C calls Python, once it was met. */
@@ -201,6 +209,20 @@ uint32_t python_line_at(enum python_lines kind, const uint8_t *table, uint32_t s
 
 enum { PYTHON_PAGE = 4096 };
 
+#define PYTHON_WAYS	64u
+
+/**
+ * struct python_way - where a thread's state led to when it was read last
+ * @state: of Python's
+ * @inner: what it points to, where that is not the frame, and in it what does
+ * @page: that of the innermost frame
+ */
+struct python_way {
+	const void	*state;
+	uintptr_t	inner;
+	uintptr_t	page;
+};
+
 /**
  * struct python_reading - the frames of a thread
  * @nr: how many are kept, innermost first
@@ -209,7 +231,11 @@ enum { PYTHON_PAGE = 4096 };
  * @code: what they are of
  * @at: where these are
  * @place: how far into the innermost it is
- * @window: what was read of Python's memory last: from @from to @to
+ * @ways: by states; a state may have lost its place to another
+ * @window: for Python's memory
+ * @view: in it: what is from @from to @to
+ * @lines: the table of lines of the innermost
+ * @lines_got: how much of it was read
  * @bytes: of codes
  * @text: where texts of codes are
  * @id: of these
@@ -226,13 +252,17 @@ struct python_reading {
 	int32_t			place;
 	uintptr_t		from;
 	uintptr_t		to;
+	struct python_way	ways[PYTHON_WAYS];
 	char			window[2 * PYTHON_PAGE];
+	const char		*view;
+	char			lines[2 * PYTHON_PAGE];
+	size_t			lines_got;
 	char			bytes[PYTHON_DEPTH][PYTHON_CODE_SPAN];
 	const void		*text[PYTHON_DEPTH][PYTHON_TEXTS];
 	uint64_t		id[PYTHON_DEPTH][PYTHON_TEXTS];
-	char			head[PYTHON_DEPTH * PYTHON_TEXTS][PYTHON_TEXT_HEAD];
-	struct iovec		local[PYTHON_DEPTH * PYTHON_TEXTS];
-	struct iovec		remote[PYTHON_DEPTH * PYTHON_TEXTS];
+	char			head[PYTHON_DEPTH * PYTHON_TEXTS][PYTHON_TEXT_SPAN];
+	struct iovec		local[PYTHON_DEPTH * PYTHON_TEXTS + 2];
+	struct iovec		remote[PYTHON_DEPTH * PYTHON_TEXTS + 2];
 };
 
 /*

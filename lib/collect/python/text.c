@@ -184,10 +184,11 @@ struct text {
 	uint32_t	size;
 };
 
-/* @head: its first bytes.  Return: false: it is no such string. */
-static bool read_text(struct text *t, const void *object, const char *head)
+/* @head: its first @known bytes.  Return: false: it is no such string. */
+static bool read_text(struct text *t, const void *object, const char *head, size_t known)
 {
 	uint32_t most;
+	uint64_t at, len;
 
 	memcpy(&t->length, head + layout.length, sizeof(t->length));
 	for (t->kind = 0; t->kind < KINDS; t->kind++)
@@ -199,11 +200,16 @@ static bool read_text(struct text *t, const void *object, const char *head)
 	most = t->size / width[t->kind];
 	t->nr = t->length < most ? (uint32_t)t->length : most;
 	t->from = t->length - t->nr;
-	return !t->nr || sample_peek(t->data, (const char *)object + layout.data[t->kind] +
-				     t->from * width[t->kind], t->nr * width[t->kind]);
+	at = layout.data[t->kind] + t->from * width[t->kind];
+	len = (uint64_t)t->nr * width[t->kind];
+	if (at + len > known)
+		return !len || sample_peek(t->data, (const char *)object + at, len);
+	memcpy(t->data, head + at, len);
+	return true;
 }
 
-uint64_t python_text_id(const void *object, const char *head, char *data, uint32_t size)
+uint64_t python_text_id(const void *object, const char *head, size_t known, char *data,
+			uint32_t size)
 {
 	struct text t = { .data = data, .size = size };
 	uint64_t hash = UINT64_MAX, length;
@@ -212,7 +218,7 @@ uint64_t python_text_id(const void *object, const char *head, char *data, uint32
 	if (layout.hash)
 		memcpy(&hash, head + layout.hash, sizeof(hash));
 	if (hash == UINT64_MAX) {
-		if (!read_text(&t, object, head))
+		if (!read_text(&t, object, head, known))
 			return 0;
 		hash = 0xcbf29ce484222325u;
 		for (uint32_t i = 0; i < t.nr * width[t.kind]; i++)
@@ -238,7 +244,7 @@ bool python_text_read(const void *object, char *to, uint32_t size, char *data, u
 	uint32_t used = 0, first = 0, bytes = 0;
 	char head[PYTHON_TEXT_HEAD], one[4];
 
-	if (!object || !sample_peek(head, object, sizeof(head)) || !read_text(&t, object, head))
+	if (!object || !sample_peek(head, object, sizeof(head)) || !read_text(&t, object, head, sizeof(head)))
 		return false;
 	/* Of what is too long the end tells more: of a path, and of names within others. */
 	for (uint32_t i = 0; i < t.nr; i++)
