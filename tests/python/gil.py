@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threads that make each other wait, for gil.sh.
 
-Usage: gil.py run, gil.py steps, gil.py check EVENTS, or gil.py why REASONS.
+Usage: gil.py run, gil.py steps, gil.py check EVENTS, gil.py table REPORT EVENTS, or gil.py why
+REASONS.
 
 run: prints a JSON line for each process: its number, and those of the thread that keeps the GIL
-and of the one that waits for it. steps: in the fifth of nine "turn" it waits for long. check and
-why: read these from stdin. EVENTS: the capture as NDJSON. REASONS: what report --json --why
-'GIL wait' prints.
+and of the one that waits for it. steps: in the fifth of nine "turn" it waits for long. check,
+table and why: read these from stdin. EVENTS: the capture as NDJSON. REPORT: what report --json
+--gil prints. REASONS: what report --json --why 'GIL wait' prints.
 """
 import ctypes
 import gc
@@ -171,6 +172,43 @@ def check(path):
     assert all("collected" in p[4] for p in passes), passes
 
 
+def table(report, path):
+    with open(report, encoding="utf-8") as f:
+        got = json.load(f)
+    with open(path, encoding="utf-8") as f:
+        events = [json.loads(line) for line in f]
+    said = [json.loads(line) for line in sys.stdin]
+    assert not got["open"] and not got["doubtful"] and not got["left_out"], got
+    rows = {t["tid"]: t for t in got["threads"]}
+    want = {}
+    for pid in {one["pid"] for one in said}:
+        for tid, begin, end, _, _ in ranges(events, pid, "GIL wait"):
+            want.setdefault(tid, ([], []))[0].append(end - begin)
+        for begin, end, tid in held(events, pid):
+            want.setdefault(tid, ([], []))[1].append(end - begin)
+    assert set(rows) == set(want), set(rows) ^ set(want)
+    for tid, (waited, kept) in want.items():
+        row = rows[tid]
+        assert (row["waits"], row["waited_ns"], row["longest_wait_ns"], row["holds"],
+                row["held_ns"], row["longest_hold_ns"]) == (
+                    len(waited), sum(waited), max(waited, default=0),
+                    len(kept), sum(kept), max(kept, default=0)), (row, waited, kept)
+        pairs = [p for p in got["pairs"] if p["waiter"] == tid]
+        assert sum(p["waited_ns"] for p in pairs) == sum(waited), (pairs, waited)
+        assert sum(p["handed"] for p in pairs) == len(waited), (pairs, waited)
+        assert all(p["holder"] != tid and p["longest_ns"] <= p["waited_ns"] for p in pairs), pairs
+    assert got["waits"] == sum(len(w) for w, _ in want.values())
+    assert got["waited_ns"] == sum(sum(w) for w, _ in want.values())
+    for one in said:
+        pair, = [p for p in got["pairs"] if p["waiter"] == one["waiter"] and
+                 p["holder"] == one["holder"]]
+        assert pair["handed"] >= HOLDS and pair["pid"] == one["pid"], pair
+        # In each hold the shell sleeps for that long, and the other one waits.
+        assert pair["waited_ns"] > HOLDS * HELD_MS * 1_000_000, pair
+        assert pair["longest_ns"] > HELD_MS * 1_000_000, pair
+    print("# %d pairs" % len(got["pairs"]))
+
+
 def why(path):
     with open(path, encoding="utf-8") as f:
         windows = json.load(f)["ranges"]
@@ -193,6 +231,8 @@ if sys.argv[1] == "run":
     run()
 elif sys.argv[1] == "steps":
     steps()
+elif sys.argv[1] == "table":
+    table(*sys.argv[2:])
 elif sys.argv[1] == "why":
     why(sys.argv[2])
 else:

@@ -17,13 +17,23 @@ while read -r version python; do
 		"$dump" -q -f ndjson data >events 2>>log &&
 		"$python" "$here/gil.py" check events <said >>log 2>&1
 	result "$version: who waited for whom, who had it meanwhile, and collections" $?
+	"$xsprof" report --gil --json data >table 2>>log &&
+		"$python" "$here/gil.py" table table events <said >>log 2>&1
+	result "$version: report --gil: waits, holds, and to whom the lock went" $?
 done < <(pythons)
 
+tid=$(sed -n '1s/.*"waiter": \([0-9]*\).*/\1/p' said)
+"$xsprof" report --gil -n 1 --tid "$tid" data >out 2>log && cat out >>log &&
+	[ "$(grep -c "python3*-$tid\$" out)" = 2 ] && grep -q "^ *Handed .*Held by" out
+result "report --gil: the thread that was asked for" $?
 "$xsprof" record -q -o data --no-python -- /usr/bin/python3 "$here/gil.py" run >said 2>log
 rc=$?
 "$xsprof" report data >out 2>>log
 [ $rc = 0 ] && ! grep -q 'GIL\|garbage' out
 result "--no-python: nothing of it" $?
+"$xsprof" report --gil data >out 2>log
+[ $? = 1 ] && grep -q 'holds no wait .* --no-python was given$' log
+result "report --gil of a capture without it: a message" $?
 
 "$xsprof" record -q -e sched -o data -- /usr/bin/python3 "$here/gil.py" run >said 2>log
 if why=$(grep '^xsprof: no events of the kernel' log); then

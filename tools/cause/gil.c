@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that wait for Python's lock, and who has it meanwhile. What is recorded (collect/python):
- *
- *	BEGIN and END of "GIL wait"	a thread waits; behind the end it has the lock
- *	INSTANT of "GIL taken"		it had not to wait, and took it while others wait
- *	SPAN of "GIL held, wanted"	it had the lock while others waited, and has left it
- *
- * all in the category "python". An interpreter's own lock has a number, an argument "gil".
+ * Threads that wait for Python's lock, and which one has it meanwhile.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/hash.h"
 #include "cause/gil.h"
+#include "cause/gil-record.h"
 #include "cause/local.h"
 #include "cause/sched.h"
-
-#define NAMES	1024u
-
-enum what { NOT_SEEN, OTHER, WAIT, TAKEN, HELD };
 
 struct cause_gils {
 	const struct xsprof_trace *trace;
 	struct cause		*cause;
 	bool			any;		/* a wait was seen */
-	struct {
-		uint64_t	key;		/* producer, name */
-		enum what	what;
-	} names[NAMES];				/* the latest of each place */
+	struct gil_names	names;
 };
 
 int cause_gils_new(const struct xsprof_trace *trace, struct cause *cause, struct cause_gils **out)
@@ -94,47 +80,6 @@ static void changes(struct cause *cause, uint64_t ns, uint64_t lock, uint64_t ho
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static enum what what_of(struct cause_gils *gils, const struct xsprof_event *ev)
-{
-	uint64_t key = (uint64_t)ev->producer << 32 | ev->name;
-	uint32_t at = (uint32_t)xsp_hash_mix(key) % NAMES;
-	const char *name;
-
-	if (gils->names[at].what != NOT_SEEN && gils->names[at].key == key)
-		return gils->names[at].what;
-	name = xsprof_trace_name(gils->trace, ev->producer, ev->name);
-	gils->names[at].key = key;
-	gils->names[at].what = !strcmp(name, "GIL wait") ? WAIT :
-			       !strcmp(name, "GIL taken") ? TAKEN :
-			       !strcmp(name, "GIL held, wanted") ? HELD : OTHER;
-	if (gils->names[at].what != OTHER &&
-	    strcmp(xsprof_trace_category(gils->trace, ev->producer, ev->name), "python"))
-		gils->names[at].what = OTHER;
-	return gils->names[at].what;
-}
-
-/* @holder: what the record says, 0 where it says nothing.  Return: the lock. */
-static uint64_t lock_of(const struct cause_gils *gils, const struct xsprof_event *ev,
-			uint32_t *holder)
-{
-	uint64_t number = ev->type == XSPROF_REC_SPAN ? ev->value : 0;
-	struct xsprof_trace_arg arg;
-	size_t pos = 0;
-
-	*holder = 0;
-	while (xsprof_trace_args(ev, &pos, &arg)) {
-		const char *key = xsprof_trace_name(gils->trace, ev->producer, arg.key);
-
-		if (arg.type != XSPROF_ARG_U64)
-			continue;
-		if (!strcmp(key, "held_by"))
-			*holder = (uint32_t)arg.u.u64;
-		else if (!strcmp(key, "gil"))
-			number = arg.u.u64;
-	}
-	return (uint64_t)ev->producer << 32 | (uint32_t)number;
-}
-
 static void range_changes(struct cause_gils *gils, const struct xsprof_event *ev, uint64_t key)
 {
 	struct cause_task *task = gils->any ? cause_task_find(gils->cause, key) : NULL;
@@ -147,21 +92,23 @@ static void range_changes(struct cause_gils *gils, const struct xsprof_event *ev
 
 void cause_gils_event(struct cause_gils *gils, const struct xsprof_event *ev, uint64_t key)
 {
-	enum what what = ev->name && ev->type != XSPROF_REC_END ? what_of(gils, ev) : OTHER;
+	enum gil_record what = ev->name && ev->type != XSPROF_REC_END ?
+			       gil_record_of(&gils->names, gils->trace, ev->producer, ev->name) :
+			       GIL_OTHER;
 	struct cause_gil gil = { .waits = true };
 	struct cause *cause = gils->cause;
 
-	if (ev->type == XSPROF_REC_BEGIN && what == WAIT) {
+	if (ev->type == XSPROF_REC_BEGIN && what == GIL_WAIT) {
 		gils->any = true;
-		gil.lock = lock_of(gils, ev, &gil.tid);
+		gil.lock = gil_record_lock(gils->trace, ev, &gil.tid);
 		if (gil.tid)
 			gil.holder = cause_key(gils->trace, ev->producer, gil.tid);
 		begins(cause, ev->ns, key, &gil);
 	} else if (ev->type == XSPROF_REC_BEGIN || ev->type == XSPROF_REC_END) {
 		range_changes(gils, ev, key);
-	} else if (ev->type == XSPROF_REC_INSTANT && what == TAKEN) {
-		changes(cause, ev->ns, lock_of(gils, ev, &gil.tid), key, ev->tid);
-	} else if (ev->type == XSPROF_REC_SPAN && what == HELD) {
-		changes(cause, ev->ns, lock_of(gils, ev, &gil.tid), 0, 0);
+	} else if (ev->type == XSPROF_REC_INSTANT && what == GIL_TAKEN) {
+		changes(cause, ev->ns, gil_record_lock(gils->trace, ev, &gil.tid), key, ev->tid);
+	} else if (ev->type == XSPROF_REC_SPAN && what == GIL_HELD) {
+		changes(cause, ev->ns, gil_record_lock(gils->trace, ev, &gil.tid), 0, 0);
 	}
 }

@@ -70,6 +70,7 @@ struct report_threads {
  * @why: the ranges that are asked for with --why, else NULL
  * @gaps: --gaps was given
  * @gpu: --gpu was given
+ * @gil: --gil was given
  * @functions: --by function was given
  * @samples: samples that --by function shows
  * @devices: there are activities of devices
@@ -110,6 +111,7 @@ struct report {
 	const char			*why;
 	bool				gaps;
 	bool				gpu;
+	bool				gil;
 	bool				functions;
 	uint64_t			samples;
 	bool				devices;

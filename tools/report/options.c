@@ -34,6 +34,8 @@ void report_help(void)
 	      "      --gpu             what GPUs did: how busy each was, kernels and copies, with\n"
 	      "                        the delay since their calls, and these calls (recorded\n"
 	      "                        with --gpu)\n"
+	      "      --gil             which threads waited for Python's lock, which had it\n"
+	      "                        meanwhile, and to which it went\n"
 	      "      --include-uncertain\n"
 	      "                        count also the times of ranges inside which records\n"
 	      "                        were lost: their end may be that of another range\n"
@@ -105,7 +107,7 @@ static int parse_sort(struct report *report, const char *text)
 int report_options(struct report *report, int argc, char **argv)
 {
 	enum { OPT_BY = 0x100, OPT_JSON, OPT_OPEN, OPT_NO_OPEN, OPT_WHY, OPT_GAPS, OPT_GPU,
-	       OPT_UNCERTAIN, OPT_STEPS };
+	       OPT_GIL, OPT_UNCERTAIN, OPT_STEPS };
 	static const struct option options[] = {
 		READING_OPTIONS,
 		READING_LIMIT,
@@ -118,6 +120,7 @@ int report_options(struct report *report, int argc, char **argv)
 		{ "why",	required_argument, NULL, OPT_WHY },
 		{ "gaps",	no_argument,	   NULL, OPT_GAPS },
 		{ "gpu",	no_argument,	   NULL, OPT_GPU },
+		{ "gil",	no_argument,	   NULL, OPT_GIL },
 		{ "include-uncertain", no_argument, NULL, OPT_UNCERTAIN },
 		XSP_FILTER_OPTIONS,
 		{ 0 },
@@ -157,6 +160,9 @@ int report_options(struct report *report, int argc, char **argv)
 		case OPT_GPU:
 			report->gpu = true;
 			break;
+		case OPT_GIL:
+			report->gil = true;
+			break;
 		case OPT_UNCERTAIN:
 			report->uncertain = true;
 			break;
@@ -180,11 +186,15 @@ int report_options(struct report *report, int argc, char **argv)
 	ret = reading_file(&report->reading, argc, argv);
 	if (ret >= 0)
 		return ret;
-	if (!!report->why + report->gaps + report->by_step + report->gpu > 1)
-		return tool_usage("report", "--why, --gaps, --steps and --gpu: one at a time");
-	if (report->gpu && (rows || report->uncertain))
-		return tool_usage("report", "--gpu: --by, --sort and --include-uncertain are for "
-				  "rows of ranges");
+	if (!!report->why + report->gaps + report->by_step + report->gpu + report->gil > 1)
+		return tool_usage("report", "--why, --gaps, --steps, --gpu and --gil: one at a "
+				  "time");
+	if ((report->gpu || report->gil) && (rows || report->uncertain))
+		return tool_usage("report", "%s: --by, --sort and --include-uncertain are for "
+				  "rows of ranges", report->gpu ? "--gpu" : "--gil");
+	if (report->gil && xsp_filter_names(&report->filter))
+		return tool_usage("report", "--gil: its rows are threads: --name and --category "
+				  "do not apply");
 	if (report->functions && sorted && report->sort != REPORT_SORT_TOTAL &&
 	    report->sort != REPORT_SORT_SELF && report->sort != REPORT_SORT_NAME)
 		return tool_usage("report", "--by function: sorted by self (default), total or "

@@ -12,6 +12,7 @@
 #include "ranges/losses.h"
 #include "report/functions.h"
 #include "report/gpu.h"
+#include "report/handovers.h"
 #include "report/join.h"
 #include "report/local.h"
 #include "report/why-local.h"
@@ -277,6 +278,7 @@ int cmd_report(int argc, char **argv)
 		if (!status) {
 			status = report.why || report.gaps ? why_run(&report) :
 				 report.gpu ? gpu_run(&report) :
+				 report.gil ? handovers_run(&report) :
 				 report.functions ? functions_run(&report) : run(&report);
 			xsp_source_close(&report.source);
 		}

@@ -244,7 +244,8 @@ bool python_text_read(const void *object, char *to, uint32_t size, char *data, u
 	uint32_t used = 0, first = 0, bytes = 0;
 	char head[PYTHON_TEXT_HEAD], one[4];
 
-	if (!object || !sample_peek(head, object, sizeof(head)) || !read_text(&t, object, head, sizeof(head)))
+	if (!object || !sample_peek(head, object, sizeof(head)) ||
+	    !read_text(&t, object, head, sizeof(head)))
 		return false;
 	/* Of what is too long the end tells more: of a path, and of names within others. */
 	for (uint32_t i = 0; i < t.nr; i++)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The records of Python's lock, the GIL, as libxsprof-python writes them:
+ *
+ *	BEGIN and END of "GIL wait"	a thread waits; behind the end it has the lock
+ *	INSTANT of "GIL taken"		it had not to wait, and took it while others wait
+ *	SPAN of "GIL held, wanted"	it had the lock while others waited, and has left it
+ *
+ * all in the category "python". An interpreter's own lock has a number, an argument "gil".
+ */
+#ifndef XSPROF_CAUSE_GIL_RECORD_H
+#define XSPROF_CAUSE_GIL_RECORD_H
+
+#include <xsprof/trace.h>
+
+enum gil_record { GIL_NOT_SEEN, GIL_OTHER, GIL_WAIT, GIL_TAKEN, GIL_HELD };
+
+#define GIL_NAMES	1024u
+
+/* What names mean: the latest of each place. All zeros at first. */
+struct gil_names {
+	struct {
+		uint64_t	key;	/* producer, name */
+		enum gil_record	what;
+	} v[GIL_NAMES];
+};
+
+enum gil_record gil_record_of(struct gil_names *names, const struct xsprof_trace *trace,
+			      uint32_t producer, uint32_t name);
+/* @holder: the thread that the record names, 0 where it names none.  Return: the lock. */
+uint64_t gil_record_lock(const struct xsprof_trace *trace, const struct xsprof_event *ev,
+			 uint32_t *holder);
+
+#endif /* XSPROF_CAUSE_GIL_RECORD_H */

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xsprof report --gil: which threads waited for Python's lock, which had it meanwhile, and to which
+ * it went. Reads the trace once, and keeps rows.
+ *
+ * A wait is divided among those that had the lock in it, so the times of a thread's pairs add up to
+ * what it waited. A wait with a loss inside it is in no row: its end may be that of another one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tool.h"
+#include "report/handovers.h"
+
+#define BATCH	256u
+#define LOCKS	4096u
+#define THREADS	65536u
+#define PAIRS	262144u
+#define LISTED	1024u	/* of a lock's waiting threads: of more only the begin tells the holder */
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/*
+ * The place of @key in rows of @size bytes, of which @most fit; a new one is all zeros.
+ * Return: it, or -ENOSPC, -ENOMEM.
+ */
+static int64_t place_of(struct xsp_map *map, uint64_t key, void *rows, size_t size, uint32_t *nr,
+			uint32_t most)
+{
+	uint64_t *at = xsp_map_get(map, key);
+	char **base = rows;
+	char *grown;
+
+	if (at)
+		return (int64_t)*at;
+	if (*nr == most)
+		return -ENOSPC;
+	/* Grown at powers of two. */
+	if (!(*nr & (*nr - 1))) {
+		grown = realloc(*base, size * (*nr ? 2 * (size_t)*nr : 1));
+		if (!grown)
+			return -ENOMEM;
+		*base = grown;
+	}
+	if (xsp_map_set(map, key, *nr))
+		return -ENOMEM;
+	memset(*base + size * *nr, 0, size);
+	return (*nr)++;
+}
+
+static int64_t lock_at(struct handovers *h, uint64_t lock)
+{
+	uint32_t nr = h->nr_locks;
+	int64_t at = place_of(&h->lock_at, lock + 1, &h->locks, sizeof(*h->locks), &h->nr_locks,
+			      LOCKS);
+
+	if (nr < h->nr_locks)
+		h->locks[at] = (struct handover_lock){
+			.number = (uint32_t)lock, .first = HANDOVER_NONE,
+		};
+	return at;
+}
+
+static int64_t thread_at(struct handovers *h, uint32_t lock, const struct xsprof_event *ev,
+			 uint32_t tid)
+{
+	uint32_t nr = h->nr_threads;
+	int64_t at = place_of(&h->thread_at, ((uint64_t)lock << 32 | tid) + 1, &h->threads,
+			      sizeof(*h->threads), &h->nr_threads, THREADS);
+
+	if (nr < h->nr_threads) {
+		h->threads[at].producer = ev->producer;
+		h->threads[at].pid = ev->pid;
+		h->threads[at].tid = tid;
+		h->threads[at].lock = lock;
+	}
+	return at;
+}
+
+static struct handover_pair *pair_of(struct handovers *h, uint32_t holder, uint32_t waiter)
+{
+	int64_t at = place_of(&h->pair_at, ((uint64_t)holder << 32 | waiter) + 1, &h->pairs,
+			      sizeof(*h->pairs), &h->nr_pairs, PAIRS);
+
+	if (at < 0)
+		return NULL;
+	h->pairs[at].holder = holder;
+	h->pairs[at].waiter = waiter;
+	return &h->pairs[at];
+}
+
+/* ---- a wait ---------------------------------------------------------------------------------- */
+
+static void list(struct handovers *h, uint32_t at)
+{
+	struct handover_thread *t = &h->threads[at];
+	struct handover_lock *lock = &h->locks[t->lock];
+
+	if (lock->nr == LISTED)
+		return;
+	t->listed = true;
+	t->prev = HANDOVER_NONE;
+	t->next = lock->first;
+	if (lock->first != HANDOVER_NONE)
+		h->threads[lock->first].prev = at;
+	lock->first = at;
+	lock->nr++;
+}
+
+static void unlist(struct handovers *h, uint32_t at)
+{
+	struct handover_thread *t = &h->threads[at];
+
+	t->waiting = false;
+	if (!t->listed)
+		return;
+	t->listed = false;
+	if (t->prev == HANDOVER_NONE)
+		h->locks[t->lock].first = t->next;
+	else
+		h->threads[t->prev].next = t->next;
+	if (t->next != HANDOVER_NONE)
+		h->threads[t->next].prev = t->prev;
+	h->locks[t->lock].nr--;
+}
+
+/* Until @ns its holder had the lock. */
+static void add_part(struct handover_thread *t, uint64_t ns)
+{
+	uint64_t time = ns > t->since ? ns - t->since : 0;
+	uint32_t i;
+
+	t->since = ns > t->since ? ns : t->since;
+	for (i = 0; i < t->nr && t->parts[i].holder != t->holder; i++)
+		;
+	if (i == HANDOVER_PARTS) {
+		t->parts[i - 1].holder = HANDOVER_NONE;
+		i--;
+	} else if (i == t->nr) {
+		t->parts[t->nr++] = (struct handover_part){ .holder = t->holder };
+	}
+	t->parts[i].ns += time;
+}
+
+/* From @ns on another thread has the lock. */
+static void changes(struct handovers *h, uint32_t lock, uint32_t holder, uint64_t ns)
+{
+	for (uint32_t i = h->locks[lock].first; i != HANDOVER_NONE; i = h->threads[i].next) {
+		struct handover_thread *t = &h->threads[i];
+
+		if (t->holder == holder)
+			continue;
+		add_part(t, ns);
+		if (t->holder != HANDOVER_NONE)
+			t->from = t->holder;
+		t->holder = holder;
+	}
+}
+
+static int begins(struct handovers *h, const struct xsprof_event *ev)
+{
+	uint32_t tid, holder = HANDOVER_NONE;
+	int64_t lock = lock_at(h, gil_record_lock(h->report->source.trace, ev, &tid)), at, had;
+	struct handover_thread *t;
+
+	if (lock < 0)
+		return (int)lock;
+	at = thread_at(h, (uint32_t)lock, ev, ev->tid);
+	if (at < 0)
+		return (int)at;
+	if (tid) {
+		had = thread_at(h, (uint32_t)lock, ev, tid);
+		if (had < 0)
+			return (int)had;
+		holder = (uint32_t)had;
+	}
+	if (xsp_map_set(&h->waits_at, ((uint64_t)ev->producer << 32 | ev->tid) + 1,
+			(uint64_t)at))
+		return -ENOMEM;
+	/* Another one that it was in is over, or was never told to be. */
+	unlist(h, (uint32_t)at);
+	t = &h->threads[at];
+	t->waiting = true;
+	t->since = ev->ns;
+	t->holder = t->from = holder;
+	t->nr = 0;
+	list(h, (uint32_t)at);
+	return 0;
+}
+
+static void add_pairs(struct handovers *h, uint32_t at, bool ended)
+{
+	struct handover_thread *t = &h->threads[at];
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		struct handover_pair *pair = pair_of(h, t->parts[i].holder, at);
+
+		if (!pair) {
+			h->left_out++;
+			continue;
+		}
+		pair->waited += t->parts[i].ns;
+		if (t->parts[i].ns > pair->longest)
+			pair->longest = t->parts[i].ns;
+		pair->count += ended && t->parts[i].holder == t->from;
+	}
+}
+
+/* Of the pairer: a wait is over. */
+static void range(void *data, const struct xsprof_range *range)
+{
+	struct handovers *h = data;
+	struct handover_thread *t;
+	bool ended = range->how == XSPROF_RANGE_ENDED;
+	uint64_t *at, ns = range->end_ns - range->begin_ns;
+
+	if (range->kind != XSPROF_REC_BEGIN ||
+	    gil_record_of(&h->names, h->report->source.trace, range->producer, range->name) !=
+	    GIL_WAIT)
+		return;
+	at = xsp_map_get(&h->waits_at, ((uint64_t)range->producer << 32 | range->tid) + 1);
+	t = at ? &h->threads[*at] : NULL;
+	if (!t || !t->waiting)
+		return;
+	add_part(t, range->end_ns);
+	unlist(h, (uint32_t)*at);
+	if (ended)
+		changes(h, t->lock, (uint32_t)*at, range->end_ns);
+	if (!xsp_filter_thread(&h->report->filter, range->pid, range->tid) ||
+	    !xsp_filter_time(&h->report->filter, range->end_ns))
+		return;
+	if (range->flags & XSPROF_RANGEF_UNCERTAIN || range->how == XSPROF_RANGE_CUT) {
+		h->doubtful++;
+		return;
+	}
+	h->waits++;
+	h->waited += ns;
+	h->open += !ended;
+	t->waits++;
+	t->waited += ns;
+	if (ns > t->longest_wait)
+		t->longest_wait = ns;
+	add_pairs(h, (uint32_t)*at, ended);
+}
+
+/* ---- who has it ------------------------------------------------------------------------------ */
+
+static int holds(struct handovers *h, const struct xsprof_event *ev, enum gil_record what)
+{
+	uint64_t ns = ev->end_ns > ev->begin_ns ? ev->end_ns - ev->begin_ns : 0;
+	uint32_t unused;
+	int64_t lock = lock_at(h, gil_record_lock(h->report->source.trace, ev, &unused)), at;
+	struct handover_thread *t;
+
+	at = lock < 0 ? lock : thread_at(h, (uint32_t)lock, ev, ev->tid);
+	if (at < 0)
+		return (int)at;
+	if (what == GIL_TAKEN) {
+		changes(h, (uint32_t)lock, (uint32_t)at, ev->ns);
+		return 0;
+	}
+	changes(h, (uint32_t)lock, HANDOVER_NONE, ev->end_ns);
+	t = &h->threads[at];
+	if (!xsp_filter_thread(&h->report->filter, ev->pid, ev->tid) ||
+	    !xsp_filter_time(&h->report->filter, ev->end_ns))
+		return 0;
+	t->holds++;
+	t->held += ns;
+	if (ns > t->longest_hold)
+		t->longest_hold = ns;
+	return 0;
+}
+
+static int one(struct handovers *h, struct xsprof_pairer *pairer, const struct xsprof_event *ev)
+{
+	enum gil_record what = GIL_OTHER;
+	int ret = 0;
+
+	if (ev->name && (ev->type == XSPROF_REC_BEGIN || ev->type == XSPROF_REC_INSTANT ||
+			 ev->type == XSPROF_REC_SPAN))
+		what = gil_record_of(&h->names, h->report->source.trace, ev->producer, ev->name);
+	if (ev->type == XSPROF_REC_BEGIN && what == GIL_WAIT)
+		ret = begins(h, ev);
+	else if (ev->type == XSPROF_REC_INSTANT && what == GIL_TAKEN)
+		ret = holds(h, ev, what);
+	else if (ev->type == XSPROF_REC_SPAN && what == GIL_HELD)
+		ret = holds(h, ev, what);
+	if (ret == -ENOSPC) {
+		h->left_out++;
+		ret = 0;
+	}
+	return ret ? ret : xsprof_pairer_event(pairer, ev);
+}
+
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+static int read_all(struct handovers *h, struct xsprof_pairer *pairer)
+{
+	static struct xsprof_event evs[BATCH];
+	struct report *report = h->report;
+	struct xsprof_trace_info info = { .size_of = sizeof(info) };
+	bool first = true;
+	int n, ret;
+
+	while ((n = xsprof_trace_next_batch(report->source.trace, evs, BATCH)) > 0) {
+		if (first) {
+			ret = xsprof_trace_get_info(report->source.trace, &info);
+			if (ret < 0)
+				return xsp_source_error(&report->source, ret);
+			ret = xsp_filter_base(&report->filter, "report",
+					      info.first_ns && info.first_ns < evs[0].ns ?
+					      info.first_ns : evs[0].ns);
+			if (ret)
+				return ret;
+			first = false;
+		}
+		for (int i = 0; i < n; i++) {
+			if (evs[i].producer == XSPROF_NO_PRODUCER)
+				continue;
+			ret = one(h, pairer, &evs[i]);
+			if (ret < 0)
+				return tool_error("%s: %s", report->source.path, strerror(-ret));
+		}
+	}
+	if (n < 0)
+		return xsp_source_error(&report->source, n);
+	ret = xsprof_pairer_finish(pairer);
+	return ret ? tool_error("%s: %s", report->source.path, strerror(-ret)) : 0;
+}
+
+static bool any(const struct handovers *h)
+{
+	for (uint32_t i = 0; i < h->nr_threads; i++)
+		if (h->threads[i].waits || h->threads[i].holds)
+			return true;
+	return h->doubtful;
+}
+
+int handovers_run(struct report *report)
+{
+	struct handovers *h = calloc(1, sizeof(*h));
+	struct xsprof_pairer *pairer = NULL;
+	int status, ret;
+
+	if (!h || xsprof_pairer_new(report->source.trace, range, h, &pairer)) {
+		free(h);
+		return tool_error("%s", strerror(ENOMEM));
+	}
+	h->report = report;
+	status = read_all(h, pairer);
+	if (!status && !any(h))
+		status = tool_error(xsp_filter_given(&report->filter) ?
+				    "%s: no wait for Python's lock matches the options: leave out "
+				    "--pid, --tid, --from or --to" :
+				    "%s: holds no wait for Python's lock: no thread waited, no "
+				    "Python ran, or --no-python was given", report->source.path);
+	if (!status) {
+		ret = report->json ? handovers_print_json(h) : handovers_print(h);
+		status = ret ? tool_error("%s", strerror(-ret)) : tool_finish(0);
+	}
+	xsprof_pairer_free(pairer);
+	xsp_map_free(&h->thread_at);
+	xsp_map_free(&h->pair_at);
+	xsp_map_free(&h->lock_at);
+	xsp_map_free(&h->waits_at);
+	free(h->threads);
+	free(h->pairs);
+	free(h->locks);
+	free(h);
+	if (!status)
+		status = xsp_source_losses(&report->source);
+	return status;
+}
