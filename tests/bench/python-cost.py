@@ -11,6 +11,7 @@ after the other, and its figure is the least CPU time of all. It writes lines of
 value, max for table.py.
 """
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -94,6 +95,35 @@ def percent(name, took, way, bare="bare"):
                                           min(without(took[bare], part)) - 1))
 
 
+def left_alone():
+    """By part: how much slower a process is after record -p has left it, in %.
+
+    Another process that is let be runs beside it: what the machine does to both is taken off.
+    """
+    changed = []
+    for part in range(PARTS):
+        print("python-cost.py: record -p, part %d of %d" % (part + 1, PARTS), file=sys.stderr)
+        ways = Way("turns"), Way("turns")
+        times = []
+        for attached in False, True:
+            if attached:
+                data = os.path.join(FOLDER, "python-left.data")
+                subprocess.run([XSPROF, "record", "-q", "--python=1000", "-d", "0.3", "-o", data,
+                                "-p", str(ways[0].process.pid)], check=True,
+                               stderr=subprocess.DEVNULL)
+                os.unlink(data)
+            took = [[], []]
+            for _ in range(ROUNDS):
+                for i, way in enumerate(ways):
+                    took[i].append(way.measure())
+            times.append([min(t) for t in took])
+        for way in ways:
+            way.end()
+        (one, other), (one_after, other_after) = times
+        changed.append(100 * (one_after / one / (other_after / other) - 1))
+    return changed
+
+
 def main():
     took = costs({
         "bare": lambda: Way("turns"), "again": lambda: Way("turns"),
@@ -109,6 +139,9 @@ def main():
         percent(row, took, way)
         if differ > 0.5:
             print("%s\tdoubt\tbare ones differ by %.1f %%" % (row, differ))
+    changed = left_alone()
+    figure("python_left", "%", lambda part: statistics.median(
+        v for i, v in enumerate(changed) if i != part))
     took = costs({"bare": lambda: Way("calls"),
                   "traced": lambda: Way("calls", ["--python-trace=python-work"])})
     figure("python_call", "ns", lambda part: (min(without(took["traced"], part)) -
