@@ -309,6 +309,8 @@ turn=all
 if [ ${#turns[@]} -gt 0 ]; then
 	turn=$(choose_turn "${turn_asked:-${XSPROF_TURN:-}}" "${turns[@]}") || exit 2
 fi
+# For tests that have parts of their own that take turns.
+export XSPROF_TURN=$turn
 chosen=()
 others=()
 while IFS= read -r line; do
