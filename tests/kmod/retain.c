@@ -129,7 +129,7 @@ TEST_F(account, own_limit_first)
 		others = user_counter("kept_bytes");
 		ASSERT_EQ(0, crowd(USER, 16, 16 * KIB));
 		users = user_counter("kept_bytes") - others;
-		/* The first user may keep what it does; there is room for as much again of OTHER. */
+		/* USER may keep what it does; there is room for as much again of OTHER. */
 		ASSERT_EQ(0, env_parameter_set("retain_uid_bytes", users));
 		ASSERT_EQ(0, env_parameter_set("retain_bytes", users + 2 * others));
 		ASSERT_EQ(0, pipe(go));
