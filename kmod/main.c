@@ -317,6 +317,17 @@ static struct miscdevice device = {
 
 /* ---- the module ---------------------------------------------------------------------------- */
 
+/* The parameters are there longer than the queue, and may be written: see set_uint_limit(). */
+static void destroy_queue(void)
+{
+	struct workqueue_struct *wq = xsp_wq;
+
+	kernel_param_lock(THIS_MODULE);
+	xsp_wq = NULL;
+	kernel_param_unlock(THIS_MODULE);
+	destroy_workqueue(wq);
+}
+
 static int __init xsprof_init(void)
 {
 	int err;
@@ -356,15 +367,13 @@ err_sync:
 err_sched:
 	xsp_sched_exit();
 err_wq:
-	destroy_workqueue(xsp_wq);
+	destroy_queue();
 	return err;
 }
 
 /* No file is open and nothing is mapped: each of these holds the module. */
 static void __exit xsprof_exit(void)
 {
-	struct workqueue_struct *wq = xsp_wq;
-
 	misc_deregister(&device);
 	/* Before the ends that are queued are waited for: then nothing queues another. */
 	xsp_exec_exit();
@@ -372,11 +381,7 @@ static void __exit xsprof_exit(void)
 	xsp_retain_exit();
 	xsp_registry_exit();
 	xsp_sched_exit();
-	/* The parameters stay longer than this, and may be written: see set_uint_limit(). */
-	kernel_param_lock(THIS_MODULE);
-	xsp_wq = NULL;
-	kernel_param_unlock(THIS_MODULE);
-	destroy_workqueue(wq);
+	destroy_queue();
 }
 
 module_init(xsprof_init);
