@@ -361,6 +361,7 @@ static int __init xsprof_init(void)
 	return 0;
 
 err_exec:
+	xsp_exec_unhook();
 	xsp_exec_exit();
 err_sync:
 	xsp_sync_exit();
@@ -376,10 +377,11 @@ static void __exit xsprof_exit(void)
 {
 	misc_deregister(&device);
 	/* Before the ends that are queued are waited for: then nothing queues another. */
-	xsp_exec_exit();
+	xsp_exec_unhook();
 	xsp_sync_exit();
 	xsp_retain_exit();
 	xsp_registry_exit();
+	xsp_exec_exit();
 	xsp_sched_exit();
 	destroy_queue();
 }

@@ -405,7 +405,7 @@ static struct xsp_producer *new_producer(struct xsprof_attach *arg)
  * @out: the producer, with a reference, to be published once its clock is set
  *
  * Return: 0; -EPROTONOSUPPORT: another ABI; -EINVAL, -EFBIG: what it asks for; -EUSERS: too
- * many of this account; -ENOMEM, -EPERM: its first pages cannot be had.
+ * many of this account; -ENOMEM, -EPERM: its first pages cannot be had, or other memory.
  */
 int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 {
@@ -431,6 +431,8 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 	if (err)
 		goto err_process;
 	err = first_pages(p);
+	if (!err)
+		err = xsp_exec_add(p);
 	if (err) {
 		xsp_producer_put(p);
 		return err;
@@ -456,7 +458,6 @@ void xsp_producer_publish(struct xsp_producer *p)
 	/* Stored last: before it nothing in the page is to be read. */
 	smp_store_release(&p->ctl->magic, XSPROF_MAGIC);
 	add_wait_queue(&p->pid->wait_pidfd, &p->exit_wait);
-	xsp_exec_add(p);
 	xsp_registry_publish(p);
 	/* Whoever switches a tracepoint on from here on finds it; of those before we look. */
 	xsp_ctl_tell_traced(p);
