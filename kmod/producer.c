@@ -142,7 +142,7 @@ void xsp_producer_end(struct xsp_producer *p, u32 state, int status)
 	xsp_exec_remove(p);
 	/* The kernel's own rings too: whoever sees the end has seen the last record. */
 	xsp_sched_end(p);
-	p->state = state;
+	WRITE_ONCE(p->state, state);	/* the registry looks without this lock */
 	p->status = status;
 	p->ended = ktime_get_ns();
 	WRITE_ONCE(ctl->exit_ticks, xsp_producer_ticks(p));
@@ -438,7 +438,8 @@ int xsp_producer_attach(struct xsprof_attach *arg, struct xsp_producer **out)
 		return err;
 	}
 	xsp_ctl_fill(p, arg);
-	p->idle = !xsp_always_on && !p->session;
+	/* A parameter: root may write it meanwhile. */
+	p->idle = !READ_ONCE(xsp_always_on) && !p->session;
 	xsp_ctl_enable(p, arg->wanted, p->idle ? XSPROF_PAUSED_RECORDER : 0);
 	arg->id = p->id;
 	*out = p;
