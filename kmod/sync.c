@@ -13,7 +13,6 @@
 #include <linux/suspend.h>
 #include <linux/time_namespace.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "trace.h"
 #include "xsprof.h"
@@ -324,13 +323,13 @@ int xsp_sync_init(void)
 {
 	int err;
 
-	syncs = vzalloc(array_size(NR_SYNCS, sizeof(*syncs)));
+	syncs = kvcalloc(NR_SYNCS, sizeof(*syncs), GFP_KERNEL | __GFP_NOWARN);
 	if (!syncs)
 		return -ENOMEM;
 	conversion.freq = xsp_counter_freq();
 	err = register_pm_notifier(&suspend_notifier);
 	if (err)
-		vfree(syncs);
+		kvfree(syncs);
 	return err;
 }
 
@@ -338,5 +337,5 @@ void xsp_sync_exit(void)
 {
 	unregister_pm_notifier(&suspend_notifier);
 	cancel_delayed_work_sync(&tick_work);
-	vfree(syncs);
+	kvfree(syncs);
 }
