@@ -4,6 +4,8 @@
  * ended producers are left, and each time it starts from nothing.  XSPROF_MODULE names the file.
  */
 #include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -227,6 +229,97 @@ TEST_F(unload, ends_are_under_way)
 		close(go[0]);
 		close(up[0]);
 		close(up[1]);
+	}
+}
+
+#define CROWD	20u	/* processes */
+#define EACH	50u	/* producers of each */
+
+/* Keeps the CPUs busy: what ends is preempted anywhere. */
+static pid_t hog(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		;
+}
+
+/* @how it ends: by a signal, by itself, or by another program. */
+static void __attribute__((noreturn)) crowd_member(int up, int go, unsigned int how)
+{
+	struct dev d;
+	char c;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned int i = 0; i < EACH; i++)
+		if (dev_attach(&d, XSPROF_MODE_DISCARD, 1, 1) ||
+		    (i % 5 == 0 && dev_ring_open(&d, d.nr)))
+			_exit(1);
+	if (write(up, "x", 1) != 1 || read(go, &c, 1))
+		_exit(2);
+	if (how == 0)
+		pause();
+	if (how == 1)
+		execl("/bin/true", "true", NULL);
+	_exit(how == 2 ? 0 : 3);
+}
+
+/* A thousand producers: the last file is closed before the last end has begun. */
+TEST_F(unload, thousand_end)
+{
+	uint64_t cycles = env_costly(12, 3), seed = env_seed();
+	unsigned int hogs = self->path ? 2 * env_cpus() : 0;
+	pid_t pids[CROWD], busy[64];
+
+	for (unsigned int i = 0; i < hogs && i < 64; i++) {
+		busy[i] = hog();
+		ASSERT_LT(0, busy[i]);
+	}
+	for (uint64_t i = 0; self->path && i < cycles; i++) {
+		int go[2], up[2], err, status;
+		char c;
+
+		ASSERT_EQ(0, pipe(go));
+		ASSERT_EQ(0, pipe(up));
+		for (unsigned int k = 0; k < CROWD; k++) {
+			pids[k] = fork();
+			ASSERT_GE(pids[k], 0);
+			if (pids[k])
+				continue;
+			close(go[1]);
+			crowd_member(up[1], go[0], k % 3);
+		}
+		for (unsigned int k = 0; k < CROWD; k++)
+			ASSERT_EQ(1, read(up[0], &c, 1));
+		ASSERT_EQ(CROWD * EACH, counter("live"));
+		close(go[1]);
+		for (unsigned int k = 0; k < CROWD; k++) {
+			if (k % 3 == 0) {
+				ASSERT_EQ(0, kill(pids[k], SIGKILL));
+			}
+			if (env_random(&seed) % 4 == 0)
+				env_nap((long)(env_random(&seed) % 3000));
+		}
+		while ((err = unload()) == -EWOULDBLOCK)
+			env_nap((long)(env_random(&seed) % 300));
+		ASSERT_EQ(0, err);
+		for (unsigned int k = 0; k < CROWD; k++) {
+			ASSERT_EQ(pids[k], waitpid(pids[k], &status, 0));
+			EXPECT_EQ(k % 3 ? 0 : SIGKILL, status);
+		}
+		ASSERT_EQ(0, load(self->path, ""));
+		ASSERT_EQ(0, counter("live"));
+		ASSERT_EQ(0, counter("bytes"));
+		close(go[0]);
+		close(up[0]);
+		close(up[1]);
+	}
+	for (unsigned int i = 0; i < hogs && i < 64; i++) {
+		kill(busy[i], SIGKILL);
+		waitpid(busy[i], NULL, 0);
 	}
 }
 
