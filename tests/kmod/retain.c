@@ -83,7 +83,7 @@ static int crowd(uid_t uid, unsigned int n, uint64_t size)
 TEST_F(account, many_go_for_one)
 {
 	struct plan other = { .uid = OTHER, .ring_size = 64 * KIB, .kernel_size = 1 };
-	uint64_t rounds = env_costly(45, 9), left = 0;
+	uint64_t rounds = env_costly(45, 3), left = 0;
 	bool enough = false;
 	pthread_t looker;
 	void *said;
@@ -114,7 +114,7 @@ TEST_F(account, many_go_for_one)
 /* A user who is beyond its own limit leaves the others what is theirs of all. */
 TEST_F(account, own_limit_first)
 {
-	uint64_t rounds = env_costly(45, 9), left = 0;
+	uint64_t rounds = env_costly(45, 3), left = 0;
 	const uid_t uids[2] = { USER, OTHER };
 
 	for (uint64_t i = 0; i < rounds; i++) {
