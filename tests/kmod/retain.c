@@ -77,7 +77,7 @@ static int crowd(uid_t uid, unsigned int n, uint64_t size)
 	return pid < 0 ? -EPIPE : crowds_end(go, &pid, 1);
 }
 
-#define SMALL	150u	/* producers, of which a large one takes the place of most */
+#define SMALL	20u	/* producers of 1 MiB, of which a large one takes the place of most */
 
 /* One end takes many of the same user's with it; what is older, of another user, stays. */
 TEST_F(account, many_go_for_one)
@@ -94,12 +94,12 @@ TEST_F(account, many_go_for_one)
 		long long dropped;
 
 		ASSERT_NE(0, kept);
-		ASSERT_EQ(0, crowd(USER, SMALL, 16 * KIB));
+		ASSERT_EQ(0, crowd(USER, SMALL, MIB));
 		ASSERT_EQ(SMALL + 1, user_counter("kept"));
 		dropped = user_counter("dropped");
 		ASSERT_EQ(0, env_parameter_set("retain_bytes",
 					       user_counter("kept_bytes") + 4 * KIB));
-		ASSERT_EQ(0, crowd(USER, 1, 4 * MIB));
+		ASSERT_EQ(0, crowd(USER, 1, 16 * MIB));
 		EXPECT_LT(dropped + SMALL / 2, user_counter("dropped"));
 		left += bytes_of(self->fd, kept) != 0;
 		ASSERT_EQ(0, env_parameter_set("retain_bytes", self->was[2]));
