@@ -180,7 +180,7 @@ static inline struct xsp_offset xsp_offset_here(void)
  * @clock: enum xsprof_clock_kind
  * @idle: under @lock: paused only because nobody reads; what is traced is not
  * @unwanted: not to be kept: whoever read it has done with it
- * @exec_node: of the table of exec.c, while it lives
+ * @exec_node: of its process' entry in exec.c, while it lives
  * @exit_wait: on @pid: calls when the process ends
  * @ending: somebody has found that it is to end: the first one does it
  * @exit_code: of the process, -1 where that goes on; stored before @end_work is queued
@@ -327,15 +327,15 @@ struct xsp_producer *xsp_registry_next_live(u64 after);
 struct xsp_producer *xsp_registry_next_any(u64 after);
 struct xsp_producer *xsp_registry_find(u64 id);
 struct xsp_producer *xsp_registry_mine(u64 id);
-bool xsp_registry_may_read(const struct xsp_producer *p);
 bool xsp_registry_may_write(const struct xsp_producer *p);
 void xsp_registry_for_live(void (*fn)(struct xsp_producer *p, const void *data),
 			   const void *data);
 
 /* ---- exec.c ---- */
 int xsp_exec_init(void);
+void xsp_exec_unhook(void);
 void xsp_exec_exit(void);
-void xsp_exec_add(struct xsp_producer *p);
+int xsp_exec_add(struct xsp_producer *p);
 void xsp_exec_remove(struct xsp_producer *p);
 struct xsp_producer *xsp_exec_next(const struct pid *pid, u64 exec_id);
 

@@ -224,7 +224,7 @@ static inline uint64_t bytes_of(int fd, uint64_t id)
 /* ---- the module ------------------------------------------------------------------------------ */
 
 static const char *const limits[] = {
-	"uid_free_bytes", "max_bytes", "retain_bytes", "uid_max_producers",
+	"uid_free_bytes", "max_bytes", "retain_bytes", "uid_max_producers", "retain_uid_bytes",
 };
 
 #define LIMITS	(sizeof(limits) / sizeof(limits[0]))
