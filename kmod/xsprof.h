@@ -65,7 +65,7 @@
  * @uid: the user, or who made the namespace
  * @refs: producers and readers of it; under the lock of account.c
  * @pages: memory, of live producers and of ended ones
- * @watched: rings that its readers have the kernel look at
+ * @turns: CLOCK_MONOTONIC up to which its readers have taken turns to look at rings, ns
  * @producers: how many; under xsp_registry_lock
  * @kept: bytes of ended ones that are kept; under xsp_registry_lock
  */
@@ -75,7 +75,7 @@ struct xsp_account {
 	kuid_t			uid;
 	unsigned int		refs;
 	atomic_long_t		pages;
-	atomic_long_t		watched;
+	atomic64_t		turns;
 	unsigned int		producers;
 	u64			kept;
 };
