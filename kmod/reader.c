@@ -97,7 +97,7 @@ static void look_worker(struct work_struct *work)
 	struct xsp_reader *r = container_of(to_delayed_work(work), struct xsp_reader, look);
 	u64 heads;
 
-	/* Its end was told; there is nothing left to see. */
+	/* Its end was told; there is nothing left to see.  No order: one look more does no harm. */
 	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
 		return;
 	heads = xsp_memory_heads(r->p);
@@ -241,6 +241,7 @@ static __poll_t reader_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &r->p->wait, wait);
 	if (atomic64_read(&r->p->kicks) != READ_ONCE(r->seen))
 		events |= EPOLLIN | EPOLLRDNORM;
+	/* Its end changes this before it wakes: who sees it live is in the queue by then. */
 	if (READ_ONCE(r->p->state) != XSPROF_STATE_LIVE)
 		events |= EPOLLHUP;
 	return events;
@@ -261,7 +262,7 @@ static int reader_release(struct inode *inode, struct file *file)
 	unwatch(r);
 	mutex_lock(&p->lock);
 	if (p->consumer == r) {
-		p->consumer = NULL;
+		WRITE_ONCE(p->consumer, NULL);
 		WRITE_ONCE(p->ctl->watermark, 0);
 	}
 	mutex_unlock(&p->lock);
@@ -281,6 +282,10 @@ static const struct file_operations reader_fops = {
 	.llseek		= noop_llseek,
 };
 
+/*
+ * Changes are made under the lock.  xsp_producer_kick() looks without it, whether there is one and
+ * no more: the mark is for that, and no order is wanted.
+ */
 static int claim(struct xsp_reader *r)
 {
 	int err = 0;
@@ -289,7 +294,7 @@ static int claim(struct xsp_reader *r)
 	if (r->p->consumer)
 		err = -EBUSY;
 	else
-		r->p->consumer = r;
+		WRITE_ONCE(r->p->consumer, r);
 	mutex_unlock(&r->p->lock);
 	return err;
 }
@@ -368,7 +373,7 @@ int xsp_reader_open(const struct xsprof_open *arg)
 		return ret;
 	if (r->consumer) {
 		mutex_lock(&r->p->lock);
-		r->p->consumer = NULL;
+		WRITE_ONCE(r->p->consumer, NULL);
 		mutex_unlock(&r->p->lock);
 	}
 err_put:

@@ -27,11 +27,12 @@
  * Two pointers call upwards, both set by retain.c: xsp_account_reclaim, when there is no room, and
  * xsp_producer_on_end.
  *
- * Locks, outermost first: mmap_lock, the kernel's on tracepoints, that of producer.c, those of
- * readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing is copied to or from a
- * process with one of the last three held: that could fault, which takes the first.
- * The lock of sync.c is never held with another.  Those of sched-hooks.c, exec.c and
- * kernel-ring.c are innermost; the last are taken under the scheduler's own.
+ * Locks, outermost first: mmap_lock, that of sched-hooks.c, the kernel's on tracepoints, that of
+ * producer.c, those of readers, xsp_producer.lock, xsp_registry_lock, that of account.c.  Nothing
+ * is copied to or from a process with one of the last three held: that could fault, which takes the
+ * first.  No page is allocated with xsp_producer.lock held.
+ * The lock of sync.c is never held with another.  Those of exec.c and kernel-ring.c are innermost;
+ * the last are taken under the scheduler's own.
  */
 #ifndef XSP_XSPROF_H
 #define XSP_XSPROF_H
