@@ -193,11 +193,18 @@ static vm_fault_t xsp_fault(struct vm_fault *vmf)
 	return give_page(vmf, xa_load(&p->pages, vmf->pgoff));
 }
 
-/* The producer's own, of what it writes: a hole is filled. */
+/*
+ * The producer's own, of what it writes: a hole is filled, for the process that attached.  Whoever
+ * shares its memory shares what is there, and may outlive it: what is kept of the producer has
+ * been counted then, and grows no more.  Its own process is one whose producer lives, since the
+ * mapping holds the file.
+ */
 static vm_fault_t xsp_fault_owner(struct vm_fault *vmf)
 {
 	struct xsp_producer *p = vmf->vma->vm_private_data;
 
+	if (!xsp_producer_is_mine(p))
+		return xsp_fault(vmf);
 	return give_page(vmf, xsp_memory_page(p, vmf->pgoff));
 }
 
