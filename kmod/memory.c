@@ -92,24 +92,12 @@ void xsp_memory_ready(struct xsp_producer *p, u32 k)
 	set_bit(k, (unsigned long *)p->ctl->ready);
 }
 
-/**
- * xsp_memory_page() - a page of the layout, made if it is not there
- * @p: producer
- * @index: page of the layout
- *
- * For the producer's own process: it pays.
- *
- * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
- * -EPERM as xsp_payer_charge().
- */
-struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
+/* It is not there, or was not a moment ago.  Return: as xsp_memory_page(). */
+static struct page *make_page(struct xsp_producer *p, unsigned long index)
 {
-	struct page *page = xa_load(&p->pages, index);
 	int node = NUMA_NO_NODE, cpu, err;
 	struct xsp_area area;
 
-	if (page)
-		return page;
 	if (!xsp_layout_find(&p->geo, index, &area))
 		return ERR_PTR(-EINVAL);
 	cpu = area.kind >= XSP_AREA_WRITER ? xsp_layout_cpu(&p->geo, area.ring) : -1;
@@ -120,6 +108,29 @@ struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
 		return err ? ERR_PTR(err) : xa_load(&p->pages, index);
 	}
 	return store_page(p, index, new_page(p, node));
+}
+
+/**
+ * xsp_memory_page() - a page of the layout, made if it is not there
+ * @p: producer
+ * @index: page of the layout
+ *
+ * Charged to who attached, in the memory cgroup that it was in then.
+ *
+ * Return: the page, which stays as long as the producer; -EINVAL beyond the layout; -ENOMEM,
+ * -EPERM as xsp_payer_charge().
+ */
+struct page *xsp_memory_page(struct xsp_producer *p, unsigned long index)
+{
+	struct page *page = xa_load(&p->pages, index);
+	struct mem_cgroup *before;
+
+	if (page)
+		return page;
+	before = xsp_payer_begin(&p->payer);
+	page = make_page(p, index);
+	xsp_payer_end(before);
+	return page;
 }
 
 /**

@@ -309,4 +309,30 @@ TEST_F(account, memory_cgroup)
 	rmdir(READER);
 }
 
+/* What the process allocates itself is charged there too, wherever it has moved since. */
+TEST_F(account, moved_to_another_cgroup)
+{
+	struct plan p = { .uid = USER, .ring_size = 4 * MIB, .kernel_size = 1, .cgroup = PAYER };
+	int err = env_cgroup(PAYER, "max\n") ?: env_cgroup(READER, "max\n");
+	static const char how[] = { 'r', 'f' };
+	long long payer, reader;
+	char pid[16];
+
+	if (err)
+		SKIP(return, "no memory controller of cgroup v2 here: %s", strerror(-err));
+	ASSERT_EQ(0, begin(&self->s[0], &p));
+	snprintf(pid, sizeof(pid), "%d", self->s[0].pid);
+	ASSERT_EQ(0, env_file_put(READER "/cgroup.procs", pid));
+	for (unsigned int i = 0; i < sizeof(how); i++) {
+		payer = used(PAYER);
+		reader = used(READER);
+		EXPECT_EQ(0, tell(&self->s[0], how[i]));
+		EXPECT_LE(payer + (long long)(3 * MIB), used(PAYER));
+		EXPECT_GT(reader + (long long)(2 * MIB), used(READER));
+	}
+	EXPECT_EQ(0, end(self->fd, &self->s[0]));
+	rmdir(PAYER);
+	rmdir(READER);
+}
+
 TEST_HARNESS_MAIN
