@@ -63,6 +63,10 @@ static void fill_writer(const struct xsp_geometry *geo, u32 k, struct xsprof_rin
 /*
  * The two pages at the head of a ring come together, the writer's filled in before anybody can
  * see it; then the ring is ready, unless it is the kernel's, who says so itself.
+ *
+ * Under no lock: to allocate may take long in a memory cgroup that is full, and p->lock is wanted
+ * by whoever lists producers.  Of two who open one ring each finds the other's pages or has its
+ * own stored, and then both pages are there, whole, before either says that the ring is ready.
  */
 static int open_ring(struct xsp_producer *p, u32 k, int node)
 {
@@ -70,7 +74,6 @@ static int open_ring(struct xsp_producer *p, u32 k, int node)
 	struct page *page;
 	int err = 0;
 
-	mutex_lock(&p->lock);
 	if (!xa_load(&p->pages, first)) {
 		page = new_page(p, node);
 		if (!IS_ERR(page))
@@ -81,14 +84,14 @@ static int open_ring(struct xsp_producer *p, u32 k, int node)
 		err = PTR_ERR_OR_ZERO(store_page(p, first + 1, new_page(p, node)));
 	if (!err && k < p->geo.rings)
 		xsp_memory_ready(p, k);
-	mutex_unlock(&p->lock);
 	return err;
 }
 
 /* Ring @k may be read from now on: its pages are in place for whoever sees the bit. */
 void xsp_memory_ready(struct xsp_producer *p, u32 k)
 {
-	smp_mb__before_atomic();	/* pairs with the acquire of readers */
+	/* Pairs with the acquire of readers; a full one, since others may have stored the pages. */
+	smp_mb__before_atomic();
 	set_bit(k, (unsigned long *)p->ctl->ready);
 }
 
