@@ -9,6 +9,7 @@
  * sync.c, so none is left when the module goes, and there is nothing to wait for.
  */
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -60,10 +61,13 @@ SWITCH_OFF(gpu, XSPROF_EMIT_GPU)
 /*
  * perf opens an event of ours.  One that only counts, of a task of its opener's, is nobody's
  * secret; but it makes every marker of every program a system call.
+ *
+ * An event with a parent is that one's copy for a task that a traced one makes, and current is the
+ * one that makes it: the opener was judged, and a refusal would fail the fork.
  */
 static int may_count(struct trace_event_call *call, struct perf_event *event)
 {
-	return perfmon_capable() ? 0 : -EPERM;
+	return event->parent || perfmon_capable() ? 0 : -EPERM;
 }
 
 void xsp_emit_init(void)
