@@ -17,7 +17,8 @@ mkdir -p "$build/kmod" || exit 1
 work=$(mktemp -d "$build/kmod/delays.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/delays"
-cp -r "$tree/kmod" "$tree/Kbuild" "$work/delays" && cp tests/vm/delays.c "$work/delays/kmod" || exit 1
+cp -r "$tree/kmod" "$tree/Kbuild" "$work/delays" &&
+	cp tests/vm/delays.c "$work/delays/kmod" || exit 1
 cat >> "$work/delays/Kbuild" << 'END'
 xsprof-y += kmod/delays.o
 ccflags-y += -fsanitize-coverage=trace-pc
