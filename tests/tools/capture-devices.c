@@ -147,6 +147,43 @@ static void make_tasks(uint32_t n)
 	cap_end(T(2 * n + 3));
 }
 
+#define EVIL	"\x1b[31m\xc2\x9b" "1m\xe2\x80\xae\xff"
+
+/*
+ * Kernels, devices, streams, and functions that were sampled, of names that nobody would give: as
+ * bytes, and as what JSON makes of them.
+ */
+void cap_make_hostile_devices(void)
+{
+	static const char *const facts[] = {
+		"device.0={\"id\": 0, \"name\": \"" EVIL "\"}",
+		"device.1={\"id\": 1, \"name\": \"\\u001b[31m\\u009b1m\\u202e\\n\"}",
+		"stream.0.0.7=" EVIL "\n",
+		"exe=/tmp/" EVIL,
+	};
+	const uint64_t stack[] = { XSPROF_FRAME_NAMED | 2, XSPROF_FRAME_NAMED | 1 };
+	struct cap_ring r;
+
+	begin();
+	cap_producer(0, 100, T(0));
+	cap_name(0, 1, "kernel " EVIL);
+	cap_name(0, 2, "function\n" EVIL);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		fact(facts[i]);
+	cap_entry(XSPROF_ENTRY_STACK, 1, 0, (const char *)stack, sizeof(stack));
+	cap_arena(0);
+	cap_thread(0, 100, EVIL);
+	cap_ring_open(&r, 0, 0, 64);
+	for (uint32_t i = 0; i < 2; i++) {
+		gpu(&r, T(10 + 10 * i), XSPROF_GPU_KERNEL, i);
+		cap_event(&r, T(15 + 10 * i), XSPROF_REC_SAMPLE, 100, 2,
+			  XSPROF_SAMPLE_RUNS | 12 << XSPROF_SAMPLE_LINE_SHIFT, 100ull << 32 | 1);
+	}
+	cap_ring_close(&r, 0);
+	cap_exit(0, XSPROF_HOW_EXITED, 0, T(40));
+	cap_end(T(41));
+}
+
 int cap_make_devices(const char *kind, uint32_t n)
 {
 	if (!strcmp(kind, "devices"))
