@@ -58,6 +58,7 @@ SWITCH_OFF(counter, XSPROF_EMIT_COUNTER)
 SWITCH_OFF(complete, XSPROF_EMIT_COMPLETE)
 SWITCH_OFF(gpu, XSPROF_EMIT_GPU)
 
+#ifdef CONFIG_PERF_EVENTS
 /*
  * perf opens an event of ours.  One that only counts, of a task of its opener's, is nobody's
  * secret; but it makes every marker of every program a system call.
@@ -69,6 +70,7 @@ static int may_count(struct trace_event_call *call, struct perf_event *event)
 {
 	return event->parent || perfmon_capable() ? 0 : -EPERM;
 }
+#endif
 
 void xsp_emit_init(void)
 {
