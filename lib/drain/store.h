@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * Where what a recorder reads goes: the capture, the buffer it is copied through, the totals,
- * and whom to tell.  Shared by the drain (drain.c) and the producers it reads
- * (producer.c); it never reads anything itself.
+ * The sink of a recording: capture file, copy buffer, totals, and the owner's callbacks.  Shared by
+ * the drain (drain.c) and the producers it reads (producer.c); it never reads anything itself.
  */
 #ifndef XSP_CAP_STORE_H
 #define XSP_CAP_STORE_H
@@ -20,9 +19,9 @@ struct xsp_producer;
 struct xsp_producer_ring;
 
 /**
- * struct xsp_drain_ops - what a drain asks its owner; each may be NULL
+ * struct xsp_drain_ops - callbacks to the owner of a drain; each may be NULL
  * @wait_status: has this process been waited for?  Return: true and the status as wait() gave it
- * @say: a text for people: with @note what went wrong, without it what just happened
+ * @say: a message for the user: with @note a warning, without it progress
  * @closed: we are inside a program that is not ours, whose children and descriptors are its own:
  *	no descriptor of a producer's file is kept; called when one was closed, and with it went a
  *	lock of this process on the file
@@ -89,7 +88,7 @@ struct xsp_store {
  */
 int xsp_store_chunk(struct xsp_store *st, struct xsprof_chunk *chunk, const void *raw, size_t len);
 
-/* A NOTE in the capture, and the same text to whoever listens. */
+/* A NOTE in the capture, and the same text to the owner's @say. */
 void xsp_store_note(struct xsp_store *st, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -105,7 +104,7 @@ static inline int xsp_store_fd(const struct xsp_store *st, int fd)
 	return xsp_store_inside(st) ? xsp_fd_keep(fd) : fd;
 }
 
-/* A text for the listener alone. */
+/* A text for the owner's @say alone. */
 void xsp_store_say(struct xsp_store *st, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

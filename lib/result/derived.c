@@ -57,7 +57,7 @@ static char *put_module(struct xsr_writer *w, struct xsr_walk *walk, char *p)
 	return p;
 }
 
-const char *xsr_make(const struct xsprof_profiler_event *ev, enum xsr_made what)
+const char *xsr_derive(const struct xsprof_profiler_event *ev, enum xsr_derived what)
 {
 	static const struct xsr_facet *const lists[] = {
 		[XSR_SHAPES] = &xsr_sizes, [XSR_STRIDES] = &xsr_strides,

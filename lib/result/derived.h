@@ -8,7 +8,7 @@
 #include "result/handle.h"
 #include "result/writer.h"
 
-enum xsr_made {
+enum xsr_derived {
 	XSR_SHAPES,
 	XSR_STRIDES,
 	XSR_DTYPES,
@@ -19,13 +19,14 @@ enum xsr_made {
 };
 
 /* Of struct xsprof_result's @made. */
-static inline uint64_t xsr_made_key(const struct xsprof_profiler_event *ev, enum xsr_made what)
+static inline uint64_t xsr_derived_key(const struct xsprof_profiler_event *ev,
+				       enum xsr_derived what)
 {
 	return ((uint64_t)xsr_index(ev) << 3 | what) + 1;
 }
 
 /* The text, which lives as long as the result; NULL: no memory. */
-const char *xsr_make(const struct xsprof_profiler_event *ev, enum xsr_made what);
+const char *xsr_derive(const struct xsprof_profiler_event *ev, enum xsr_derived what);
 /* The result's scratch, with room for all strings of @ev, and a @walk over its arguments. */
 struct xsr_writer *xsr_event_writer(const struct xsprof_profiler_event *ev, struct xsr_walk *walk);
 

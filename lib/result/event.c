@@ -181,10 +181,10 @@ uint64_t xsprof_event_total_reserved(const struct xsprof_profiler_event *ev)
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made what)
+static const char *make(const struct xsprof_profiler_event *ev, enum xsr_derived what)
 {
 	struct xsprof_result *r = ev->result;
-	uint64_t key = xsr_made_key(ev, what);
+	uint64_t key = xsr_derived_key(ev, what);
 	const uint64_t *made = xsp_map_get(&r->made, key);
 	const char *text;
 
@@ -192,7 +192,7 @@ static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made wh
 		return "";
 	if (made)
 		return (const char *)(uintptr_t)*made;
-	text = xsr_make(ev, what);
+	text = xsr_derive(ev, what);
 	if (!text || xsp_map_set(&r->made, key, (uintptr_t)text)) {
 		xsr_fail(r, -ENOMEM, "no memory for the text of an event");
 		return "";
@@ -200,7 +200,7 @@ static const char *make(const struct xsprof_profiler_event *ev, enum xsr_made wh
 	return text;
 }
 
-static const char *make_input(const struct xsprof_profiler_event *ev, enum xsr_made what)
+static const char *make_input(const struct xsprof_profiler_event *ev, enum xsr_derived what)
 {
 	if (ev->kind != XSPROF_EVENT_OP || !xsr_wants(ev->result, report_input_shapes))
 		return "";

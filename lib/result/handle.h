@@ -167,7 +167,7 @@ _Static_assert(sizeof(struct xsprof_profiler_event) <= 160, "results hold millio
  * @saved: it was written
  * @last_ns: CLOCK_MONOTONIC at its end
  * @real: to be added for CLOCK_REALTIME
- * @made: what was made for events: xsr_made_key() to the text, or to the inputs
+ * @made: what was made for events: xsr_derived_key() to the text, or to the inputs
  * @posts: what the program said of ops: number of the record, to struct xsr_post
  * @scratch: for texts in the making, NULL before the first
  * @frames: stacks by name, NULL while nobody asked

@@ -151,7 +151,7 @@ static const struct xsr_inputs *make(const struct xsprof_profiler_event *ev)
 static const struct xsr_inputs *inputs_of(const struct xsprof_profiler_event *ev)
 {
 	struct xsprof_result *r = ev->result;
-	uint64_t key = xsr_made_key(ev, XSR_INPUTS);
+	uint64_t key = xsr_derived_key(ev, XSR_INPUTS);
 	const uint64_t *made = xsp_map_get(&r->made, key);
 	const struct xsr_inputs *inputs;
 

@@ -123,7 +123,7 @@ int xsprof_result_post_process(struct xsprof_result *r,
 	if (err)
 		return err;
 	if (!fn)
-		return xsr_fail(r, -EINVAL, "nobody to ask");
+		return xsr_fail(r, -EINVAL, "no function given");
 	for (uint32_t i = 0; !err && i < r->nr; i++)
 		if (r->events[i].kind == XSPROF_EVENT_OP)
 			err = fn(data, &r->events[i]);

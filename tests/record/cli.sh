@@ -196,7 +196,7 @@ else
 	run "$xsprof" record -p $$ -o none.data
 	is "no module: a process that is no Python" $rc 2
 	has "no module, said: that" err \
-		"^xsprof: process $$: there is no Python in it: .* need the kernel module"
+		"^xsprof: process $$: there is no Python in it, .* load the kernel module"
 	for need in -a '--backend=device true'; do
 		# shellcheck disable=SC2086
 		run "$xsprof" record $need

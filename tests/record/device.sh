@@ -82,7 +82,7 @@ recorder=$!
 wait_for grep -q rings: err
 run "$xsprof" record -p $pid -o no.data
 is "$name: one recorder at a time" $rc 2
-has "$name: one recorder at a time, said" err "process $pid \(steady\): is already being recorded"
+has "$name: one recorder at a time, said" err "process $pid \(steady\): already has a recorder"
 ok "$name: and no file is made" test ! -e no.data
 run "$xsprof" list
 has "$name: listed as being recorded" out "^  $pid .* yes +/"
@@ -94,7 +94,7 @@ has "$name: and knows how" seen 'how 2 status 11'
 wait $pid 2>/dev/null
 run "$xsprof" record -p $pid -o no.data
 is "$name: gone" $rc 2
-has "$name: gone, said" err "process $pid: is no producer that you may read: 'xsprof list'"
+has "$name: gone, said" err "process $pid: not a producer that you may read: 'xsprof list'"
 run "$xsprof" record -p 1 -o no.data
 is "$name: never a producer" $rc 2
 

@@ -76,7 +76,7 @@ if [ -c /dev/xsprof ]; then
 else
 	run timeout -k 1 60 "$xsprof" dump --live
 	is "only dead ones: fails by itself" $rc 1
-	has "only dead ones: said" err "^xsprof: no process of yours that has rings lives: "
+	has "only dead ones: said" err "^xsprof: no running process of yours has rings: "
 	has "only dead ones: what saves them is named" err "$left"
 	mv out dead
 fi

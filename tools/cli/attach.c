@@ -125,15 +125,14 @@ static int find(struct attach *a, int fd, uint32_t i, bool consume)
 		return TOOL_USAGE;
 	}
 	if (!s.any) {
-		tool_error("process %d: is no producer that you may read: 'xsprof list' shows "
-			   "those that are; a program becomes one when it passes its first marker",
+		tool_error("process %d: not a producer that you may read: 'xsprof list' shows "
+			   "them; a process becomes a producer at its first marker",
 			   (int)a->pids[i]);
 		return TOOL_USAGE;
 	}
 	if (consume && s.found.flags & XSPROF_INFO_CONSUMED) {
-		tool_error("process %d (%s): is already being recorded, and a process has one "
-			   "recorder: 'xsprof list' shows it; 'xsprof dump --live -p %d' reads "
-			   "along",
+		tool_error("process %d (%s): already has a recorder, which 'xsprof list' shows; "
+			   "'xsprof dump --live -p %d' shows its events beside that recorder",
 			   (int)a->pids[i], s.found.comm, (int)a->pids[i]);
 		return TOOL_USAGE;
 	}

@@ -33,7 +33,7 @@
  * @input: the capture, NULL where none was named
  * @limit: -n
  * @quiet: no warnings about the file
- * @allow_lost: lost records are no matter for the exit status
+ * @allow_lost: exit with status 0 if records were lost
  */
 struct reading {
 	const char		*verb;

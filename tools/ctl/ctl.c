@@ -44,7 +44,7 @@ static void help(void)
 	     "  -s, --set KEY=VALUE     one more line of Kineto's configuration\n"
 	     "  -w, --wait              until it has ended; then its file's name is printed\n"
 	     "  -t, --timeout TIME      give up on a process that does not hear (default 10)\n"
-	     "      --allow-lost        lost records are no matter for the exit status\n"
+	     "      --allow-lost        exit with status 0 if records were lost\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"
 	     "\n"

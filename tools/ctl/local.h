@@ -22,7 +22,7 @@
  * @timeout_ns: how long a process may not hear
  * @wait: until it has ended
  * @memory_snapshot: in place of a trace
- * @allow_lost: lost records are no matter for the exit status
+ * @allow_lost: exit with status 0 if records were lost
  * @flags: keys that are to be true
  * @nr_flags: how many
  * @lines: of --set

@@ -242,12 +242,12 @@ bool live_wait(struct live *live, const struct xsprof_trace *trace, bool wait)
 	return true;
 }
 
-/* What rings of the dead hold is shown, and stays where it is. */
+/* Ended processes: their records are shown and not consumed. */
 static void say_left(const struct live *live)
 {
 	if (live->nobody)
-		tool_error("no process of yours that has rings lives: of dead ones is shown what "
-			   "they left");
+		tool_error("no running process of yours has rings: these are the records that "
+			   "ended processes left");
 	if (live->left)
 		tool_note("%u ended process%s left rings: 'xsprof recover' saves and removes them, "
 			  "'xsprof snapshot' copies them", live->left,

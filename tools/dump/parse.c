@@ -28,7 +28,7 @@ static void help(void)
 	      "  -p PID[,PID...]       ... only of these, until they end\n"
 	      "  -a                    ... of all processes that you may read (needs the module)\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
-	      "      --allow-lost      lost records are no matter for the exit status\n"
+	      "      --allow-lost      exit with status 0 if records were lost\n"
 	      XSP_FILTER_HELP
 	      XSP_FILTER_HELP_CPU
 	      "  -h, --help            this text\n"

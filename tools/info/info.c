@@ -30,7 +30,7 @@ static void help(void)
 	      "  -i, --input FILE      the capture (default " XSP_INPUT ", - is stdin)\n"
 	      "      --json            as JSON\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
-	      "      --allow-lost      lost records are no matter for the exit status\n"
+	      "      --allow-lost      exit with status 0 if records were lost\n"
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"
 	      READING_STATUS_HELP,

@@ -57,11 +57,11 @@ int inject_refuse_ptrace(pid_t tid, int err, char *why)
 	(void)xsp_proc_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line));
 	scope = atoi(line);
 	if (scope == 3)
-		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 3: nobody may look "
-				     "into a process until the machine starts anew");
+		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 3: no process may "
+				     "use ptrace until the next boot");
 	if (scope == 2)
-		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 2: only who has "
-				     "CAP_SYS_PTRACE may look into a process: run xsprof as root");
+		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 2: ptrace needs "
+				     "CAP_SYS_PTRACE: run xsprof as root");
 	if (scope == 1)
 		return inject_refuse(why, -EPERM, "kernel.yama.ptrace_scope is 1: only parents may "
 				     "look into a process: 'sysctl kernel.yama.ptrace_scope=0', or "

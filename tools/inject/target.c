@@ -237,14 +237,12 @@ static int check_found(const struct search *s, char *why)
 				     "too large, to look for Python in them: start it by 'xsprof "
 				     "record COMMAND'");
 	if (!s->any && s->replaced)
-		return inject_refuse(why, -ESTALE, "no Python was found in it, and some of its "
-				     "files are not those any more that it runs (an update): start "
-				     "it anew");
+		return inject_refuse(why, -ESTALE, "no Python was found in it, and some files that "
+				     "it runs were replaced (an update): restart it");
 	if (!s->any)
-		return inject_refuse(why, -ENOEXEC, "there is no Python in it: its program is "
-				     "something else, or has no symbols (a static one): "
-				     "other programs need the kernel module (modprobe xsprof), or "
-				     "are started by 'xsprof record COMMAND'");
+		return inject_refuse(why, -ENOEXEC, "there is no Python in it, or a static one "
+				     "without symbols: load the kernel module (modprobe xsprof), "
+				     "or start it by 'xsprof record COMMAND'");
 	if (s->musl)
 		return inject_refuse(why, -ENOEXEC, "its C library is musl, and the libraries here "
 				     "are for glibc");

@@ -57,7 +57,7 @@ struct flight_options {
  * @python_trace: modules whose functions are recorded, by commas, "all"; NULL: none
  * @python_hz: and where they are, so often a second; 0: not
  * @wait_all: until all descendants have ended
- * @allow_lost: lost records are no matter for the exit status
+ * @allow_lost: exit with status 0 if records were lost
  * @quiet: errors only
  * @verbose: say what happens
  * @flight: keep the last part only

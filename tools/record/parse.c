@@ -431,10 +431,11 @@ int record_parse(int argc, char **argv, struct record_options *opts)
 	if (opts->kernel.tree && opts->attach.all)
 		return tool_usage("record", "--filter-tree: needs a command: not with --all");
 	if (opts->flight.on && !strcmp(opts->output, "/dev/stdout"))
-		return tool_usage("record", "--output: --flight writes a file at each trigger: "
-				  "name one, the others are called after it");
+		return tool_usage("record", "--output: not standard output with --flight, which "
+				  "writes a file at each trigger: give a file name");
 	if (opts->flight.on && ftrace_wanted(&opts->kernel))
-		return tool_usage("record", "-e: not with --flight, whose rings alone are kept");
+		return tool_usage("record", "-e: not with --flight, which records no kernel "
+				  "events");
 	if (attach_on(&opts->attach)) {
 		opts->load = load_wanted(opts);
 		status = check_attach(opts, argc, argv);

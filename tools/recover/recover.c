@@ -32,7 +32,7 @@
  * @found: sessions with a dead recorder
  * @failed: of these not saved
  * @lost: records of some that were saved had been lost
- * @allow_lost: that is no matter for the exit status
+ * @allow_lost: exit with status 0 if records were lost
  * @scan: what the capture holds
  */
 struct recovery {
@@ -242,19 +242,19 @@ static void help(void)
 	puts("usage: xsprof recover [options] [SESSION...]\n"
 	     "       xsprof recover -p PID[,PID...] [-o FILE]\n"
 	     "\n"
-	     "Completes captures whose recorder was killed: what it had not read yet is still in\n"
-	     "memory, and is appended to the file. Without SESSION, all of them.\n"
+	     "Completes captures whose recorder was killed: appends the records that it had not\n"
+	     "read yet, which are still in memory. Without SESSION, completes all of them.\n"
 	     "\n"
 	     "  -o, --output FILE  write FILE, and leave the cut capture as it is\n"
 	     "  -l, --list         only list them\n"
 	     "      --delete       remove them; their records are lost\n"
-	     "  -p, --pid PID      what the kernel module keeps of these processes, ended or\n"
-	     "                     running, that nobody reads; into FILE (default xsprof.data)\n"
-	     "      --allow-lost   lost records are no matter for the exit status\n"
+	     "  -p, --pid PID      save what the kernel module holds of these processes, ended or\n"
+	     "                     running, if they have no reader; into FILE (xsprof.data)\n"
+	     "      --allow-lost   exit with status 0 if records were lost\n"
 	     "  -h, --help         this text\n"
 	     "  -V, --version      the version\n"
 	     "\n"
-	     "A program that still runs is recovered up to now, and no longer recorded.");
+	     "The records of a running program are saved up to now; it is not recorded any more.");
 }
 
 static int run(struct recovery *r)

@@ -44,7 +44,7 @@ void report_help(void)
 	      "      --no-open         no list of what was open\n"
 	      "      --json            as JSON, times in nanoseconds\n"
 	      "  -q, --quiet           no warnings about the file; losses are still shown\n"
-	      "      --allow-lost      lost records are no matter for the exit status\n"
+	      "      --allow-lost      exit with status 0 if records were lost\n"
 	      XSP_FILTER_HELP
 	      "  -h, --help            this text\n"
 	      "  -V, --version         the version\n\n"

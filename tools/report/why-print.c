@@ -213,7 +213,7 @@ static void put_cause(const struct why *why, const struct why_window *w,
 			fputs(", held by ", stdout);
 			put_task(item->comm, (uint32_t)item->who.tid);
 		} else {
-			fputs(", which nobody held", stdout);
+			fputs(", which no thread held", stdout);
 		}
 		if (item->range) {
 			fputs(" in ", stdout);

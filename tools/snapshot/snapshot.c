@@ -21,7 +21,7 @@
  * @opts: its options
  * @who: of which processes
  * @quiet: errors only
- * @allow_lost: lost records are no matter for the exit status
+ * @allow_lost: exit with status 0 if records were lost
  * @left_out: files that could not be taken
  */
 struct asked {
@@ -50,7 +50,7 @@ static void help(void)
 	     "                          the module)\n"
 	     "  -l, --last TIME         only the last part: 5, 2.5, 500ms, 2m\n"
 	     "  -z, --compress[=LEVEL]  compress with zstd, LEVEL 1 to 19 (default 3)\n"
-	     "      --allow-lost        lost records are no matter for the exit status\n"
+	     "      --allow-lost        exit with status 0 if records were lost\n"
 	     "  -q, --quiet             say nothing but errors\n"
 	     "  -h, --help              this text\n"
 	     "  -V, --version           the version\n"

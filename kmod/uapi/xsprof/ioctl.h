@@ -330,7 +330,7 @@ struct xsprof_emit {
  *
  * The kernel writes SCHED_* records to separate rings, one per CPU, which user space cannot write.
  * The first call allocates all their memory, which stays. It is charged to the producer as every
- * page, whoever calls.
+ * page, also if a reader calls.
  *
  * Called by the producer or a reader of it that may write (xsprof_open). -ESHUTDOWN: the producer
  * has ended; -EBUSY: another producer of the process has such rings; -EOPNOTSUPP: the kernel has no

@@ -83,8 +83,8 @@ static const char *why_not_found(void)
 	if (!python_run("import sys\nxsprof(sys.is_stack_trampoline_active())\n", &method))
 		python.err_clear();
 	if (calls_by_trampolines)
-		return "functions are called by way of -X perf or PYTHONPERFSUPPORT, which hides "
-		       "who calls whom: run it without";
+		return "-X perf or PYTHONPERFSUPPORT calls functions through trampolines, which "
+		       "hide the callers: run it without";
 	return "frames are not as they are expected to be";
 }
 

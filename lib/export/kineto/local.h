@@ -100,8 +100,8 @@ struct xsr_step {
  * @w: where to, and the trace that is read
  * @opts: what of it
  * @tracks: threads, and other tracks
- * @posts: what the program said of ops, by the number of their records; NULL for nothing
- * @said: the same by the index of their ranges, for those that go on
+ * @posts: annotations that post_process set, by record number; NULL: none
+ * @said: the same by index of the range, for ranges that go on
  * @link: what belongs together
  * @stack: stacks as texts
  * @users: ids that were pushed
@@ -285,7 +285,7 @@ char *xsr_kineto_op(struct xsr_kineto *k, const struct xsp_range *range, struct 
 
 /* args.c */
 uint64_t xsr_kineto_range_id(const struct xsp_range *range);
-/* What the program said of it afterwards; @post may be NULL. */
+/* The annotations that post_process set; @post may be NULL. */
 char *xsr_kineto_post(struct xsr_kineto *k, const struct xsr_post *post, bool *any, char *p);
 /* The keys that has; XSR_OWN_... */
 uint32_t xsr_kineto_post_keys(const struct xsr_post *post);

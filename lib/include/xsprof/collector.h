@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /*
- * For collectors: libraries that record what devices do (kernels, copies), and the calls of their
- * runtimes, for programs that know nothing of it.  A program that drives a device by itself may
- * call these functions too: it is its own collector.  The rules for threads, signals and errno are
- * those of <xsprof/xsprof.h>.
+ * For collectors: libraries that record the activities of devices (kernels, copies) and the calls
+ * of their runtimes, in unmodified programs.  A program that drives a device itself may call these
+ * functions too.  The rules for threads, signals and errno are those of <xsprof/xsprof.h>.
  *
  *	devices		xsprof_device_add(), xsprof_context_name(), xsprof_stream_name()
  *	clocks		xsprof_device_clock(), xsprof_device_ticks(), xsprof_ticks_ns(),
@@ -70,9 +69,9 @@ struct xsprof_device_activity {
  * @kv: arguments; strings and lists are copied before it returns
  * @n: how many; 0 for none
  *
- * From any thread and in any order: readers put activities where their times say.  A ring that is
- * full drops records, and counts them: a collector that writes many at once uses
- * xsprof_collector_put(), which waits for the recorder.  Signal-safe.
+ * From any thread and in any order: readers place activities by their times.  A full ring drops
+ * records and counts them: a collector that writes many at once uses xsprof_collector_put(), which
+ * waits for the recorder.  Signal-safe.
  */
 #ifdef __cplusplus
 #pragma GCC diagnostic push
@@ -104,37 +103,37 @@ static inline struct xsprof_kv xsprof_i32s(xsprof_name_t key, const int32_t *v, 
 /**
  * xsprof_thread_id() - the calling thread, as records have it
  *
- * A collector notes it in a call of the program, with xsprof_now() before and after, and may write
- * the call later and from another thread: it is the @thread of the activity.  Readers find the op
- * and the range that were open on that thread when the call began, and all that has the call's
- * correlation id belongs to them too.  So there is nothing to push and pop, and no id of an op to
- * ask for: markers would have to store one.
+ * In a call of the program a collector stores this id, and xsprof_now() before and after; it may
+ * write the call later and from another thread, with the id as @thread of the activity.  Readers
+ * assign the call, and all activities with its correlation id, to the op and range that were open
+ * on that thread when the call began.  So a collector pushes and pops nothing, and asks for no id
+ * of an op.
  *
- * A load of thread-local memory, and a system call the first time.  Right also in the child of a
- * fork.  Signal-safe.
+ * Costs a load of thread-local memory, and a system call the first time.  Correct also in the child
+ * of a fork.  Signal-safe.
  *
  * Return: what gettid() gives.
  */
 XSPROF_API uint32_t xsprof_thread_id(void);
 
 /**
- * xsprof_join() - be recorded from now on, by a recorder that has come to this process
+ * xsprof_join() - make this running process a producer of a recorder's session
  * @session: absolute path of its session, as XSPROF_SESSION has it
  * @arena_size: bytes for names and stacks; 0: as before
  *
- * As if the program had been started by that recorder.  Markers that other threads are in go on.
- * Children that are forked afterwards are recorded too.
+ * From then on the process is recorded as if that recorder had started it, and so are children that
+ * it forks.  Other threads may be inside markers during the call.
  *
- * Return: 0; -EBUSY another one records this process; -ENOTCONN that recorder does not live;
+ * Return: 0; -EBUSY another recorder records this process; -ENOTCONN that recorder is dead;
  * -EINVAL; -EPERM XSPROF_BACKEND=none; another negative errno: there are no rings.
  */
 XSPROF_API int xsprof_join(const char *session, uint64_t arena_size);
 
 /**
- * xsprof_leave() - not any more
+ * xsprof_leave() - undo xsprof_join()
  *
- * Markers cost what they cost before.  What they hold is read until then by the recorder; a second
- * call does nothing.
+ * Markers then cost what they cost before.  The recorder reads the records written so far.  A
+ * second call does nothing.
  */
 XSPROF_API void xsprof_leave(void);
 
@@ -144,9 +143,9 @@ XSPROF_API void xsprof_leave(void);
 #define XSPROF_DEVICES_OF_KIND	32u
 
 /**
- * struct xsprof_device_property - something known of a device
- * @key: what, in JSON's words: "totalGlobalMem", "numSms", as "deviceProperties" of PyTorch's
- *	profiler has them, or others
+ * struct xsprof_device_property - a property of a device
+ * @key: its key in JSON: "totalGlobalMem", "numSms" and the others that "deviceProperties" of
+ *	PyTorch's profiler has, or further ones
  * @text: its value; NULL: it is @number
  * @number: its value
  */
@@ -159,16 +158,16 @@ struct xsprof_device_property {
 /**
  * struct xsprof_device - a device
  * @size: sizeof(struct xsprof_device) of the caller
- * @kind: by what interface it is used: "cuda", "opencl", "vulkan", or another word of at most 23
+ * @kind: the interface that drives it: "cuda", "opencl", "vulkan", or another word of at most 23
  *	bytes, such as the backend's name of a PyTorch PrivateUse1 device; also the category of the
- *	counter that tells how well its clock is known
- * @name: what people call it, or NULL
- * @uuid: tells it from all others, and is the same in all processes; or NULL
- * @index: which of its kind, from 0 to XSPROF_DEVICES_OF_KIND - 1
- * @nr_properties: of @properties
- * @properties: more
+ *	counter for the error of its clock
+ * @name: its product name, or NULL
+ * @uuid: identifies it, the same in all processes; or NULL
+ * @index: its number among devices of its kind, from 0 to XSPROF_DEVICES_OF_KIND - 1
+ * @nr_properties: number of @properties
+ * @properties: further properties
  *
- * Of texts, what is not printable ASCII, quotes and backslashes are left out.
+ * Quotes, backslashes and bytes that are not printable ASCII are removed from texts.
  */
 struct xsprof_device {
 	size_t					size;
@@ -181,20 +180,20 @@ struct xsprof_device {
 };
 
 /**
- * xsprof_device_add() - say that there is a device, and what it is
- * @device: what; not kept
+ * xsprof_device_add() - register a device
+ * @device: description; not kept
  *
- * The number that activities give is 32 times the number of the kind, plus @index: of "cuda" 0 to
- * 31, of "opencl" 32 to 63, of "vulkan" 64 to 95; other kinds have the next 32 each, from 96 on, in
- * the order in which a process first names them.  So devices of different collectors never have one
- * number, and the same device has the same number each time, also in the child of a fork.
+ * Returns the device number for activities: 32 times the number of the kind, plus @index.  "cuda"
+ * has 0 to 31, "opencl" 32 to 63, "vulkan" 64 to 95; other kinds have the next 32 each, from 96 on,
+ * in the order in which a process first registers them.  So devices of different collectors never
+ * share a number, and a device has the same number each time, also in the child of a fork.
  *
- * The process that is recorded states it, so the child of a fork says it again.  From any thread;
- * takes a lock: not signal-safe.
+ * The registration belongs to the recorded process: the child of a fork repeats it.  From any
+ * thread; takes a lock: not signal-safe.
  *
- * Return: the number; -EINVAL; -ENOSPC: a larger @index, more than 29 other kinds, or no room for
- * what is known in the arena; -E2BIG: more is known than fits into 1,900 bytes; -ENOTCONN: the
- * process is not recorded; -ENOMEM.
+ * Return: the number; -EINVAL; -ENOSPC: a larger @index, more than 29 other kinds, or no room in
+ * the arena; -E2BIG: the description is longer than 1,900 bytes; -ENOTCONN: the process is not
+ * recorded; -ENOMEM.
  */
 XSPROF_API int xsprof_device_add(const struct xsprof_device *device);
 
@@ -205,7 +204,7 @@ XSPROF_API int xsprof_device_add(const struct xsprof_device *device);
  * @stream: as activities have it
  * @name: what readers show beside the number; printable ASCII
  *
- * Of several names the last counts, for all that the stream did.  From any thread; not signal-safe.
+ * The last name counts, for all activities of the stream.  From any thread; not signal-safe.
  *
  * Return: 0; -EINVAL, -ENOTCONN or -ENOSPC as xsprof_fact().
  */
@@ -222,9 +221,9 @@ XSPROF_API int xsprof_context_name(uint32_t device, uint32_t context, const char
  * @ticks: ticks
  *
  * For runtimes that take nanoseconds from the collector or compare theirs with them.  The rate is
- * measured once in a process, by the thread of a collector, or by the first call of this function,
- * xsprof_ns_ticks() or xsprof_device_ticks(), to a few parts in a million; what comes back by
- * xsprof_ns_ticks() is divided by the same rate.
+ * measured once in a process, to a few parts in a million, by the thread of a collector or by the
+ * first call of this function, xsprof_ns_ticks() or xsprof_device_ticks().  xsprof_ns_ticks()
+ * divides by the same rate.
  *
  * From any thread.  Until the rate is known it may wait for up to 20 ms, and is not signal-safe.
  *
@@ -236,31 +235,31 @@ XSPROF_API uint64_t xsprof_ticks_ns(uint64_t ticks);
 XSPROF_API uint64_t xsprof_ns_ticks(uint64_t ns);
 
 /**
- * xsprof_device_clock() - tell what a device's clock said, and when
+ * xsprof_device_clock() - relate a time of a device to the markers' clock
  * @device: the device's number
  * @device_ns: its time, in nanoseconds of its clock
- * @before: ticks: it was no earlier
- * @after: ticks: and no later
+ * @before: ticks: the device had that time no earlier than this
+ * @after: ticks: and no later than this
  *
- * The time of the device was read between two readings of ours, or is one that it took within a
- * call of the program.  What the pairs of the last 20 to 40 ms agree on is what times are moved by,
- * so clocks of different rates, and clocks that are set, do no harm.  How far off that may be is a
- * counter in the trace, "clock of device N: known within ns", once a second where it changed, and
- * at the end of a collector.
+ * Read the device's clock between two calls of xsprof_now(), or use a time that the device stored
+ * during a call of the program.  xsprof_device_ticks() uses the offset that fits all pairs of the
+ * last 20 to 40 ms, so clocks of different rates, and clocks that are set, do no harm.  The bound
+ * of its error is a counter in the trace, "clock of device N: known within ns", once a second if it
+ * changed, and at the end of a collector.
  *
- * From any thread; never waits for the rate; takes the device's lock: not signal-safe.  Nothing
- * happens for a number that xsprof_device_add() has not given.
+ * From any thread; never waits for the rate; takes the device's lock: not signal-safe.  Ignores
+ * numbers that xsprof_device_add() has not returned.
  */
 XSPROF_API void xsprof_device_clock(uint32_t device, uint64_t device_ns, uint64_t before,
 				    uint64_t after);
 
 /**
- * xsprof_device_ticks() - a time of a device, as activities have it
+ * xsprof_device_ticks() - convert a time of a device to ticks, for activities
  * @device: the device's number
  * @device_ns: nanoseconds of its clock
  *
- * Tell pairs that bound the times before you ask for them.  From any thread; takes the device's
- * lock: not signal-safe.
+ * Call xsprof_device_clock() with pairs around the times first.  From any thread; takes the
+ * device's lock: not signal-safe.
  *
  * Return: ticks; before the first pair, as if the device had CLOCK_MONOTONIC_RAW.
  */
@@ -269,12 +268,12 @@ XSPROF_API uint64_t xsprof_device_ticks(uint32_t device, uint64_t device_ns);
 /* ---- collectors ----------------------------------------------------------------------------- */
 
 /**
- * struct xsprof_miss - something that a collector could not record
- * @text: why and what, as it stands behind "not recorded: "
- * @n: how much of it; xsprof_collector_missed() adds to it
- * @shown: the library's
+ * struct xsprof_miss - a count of activities that a collector could not record
+ * @text: the reason, which follows "not recorded: "
+ * @n: the count; xsprof_collector_missed() adds to it
+ * @shown: used by the library
  *
- * This structure stays as it is.
+ * This structure never changes.
  */
 struct xsprof_miss {
 	const char	*text;
@@ -285,37 +284,38 @@ struct xsprof_miss {
 #define XSPROF_COLLECTOR_VERSION	1u
 
 /**
- * struct xsprof_collector - what the library is to know of a collector
+ * struct xsprof_collector - a collector: its functions and what it could not record
  * @size: sizeof(struct xsprof_collector) of the caller
  * @version: XSPROF_COLLECTOR_VERSION of the caller
- * @nr_misses: of @misses
- * @name: of its thread ("xsprof-NAME", cut to 15 bytes), and what messages call it
- * @category: of its activities: the collector records while it is on
+ * @nr_misses: number of @misses
+ * @name: of its thread ("xsprof-NAME", cut to 15 bytes), and in messages
+ * @category: of its activities: the collector records while it is enabled
  * @misses: each a counter of the trace once it is not 0, "not recorded: TEXT"
- * @start: recording is on from here on.  Return: 0; else it is called again in a quarter of a
- *	second, and @work and @stop are not called before it has returned 0
- * @work: write what there is.  Return: after how many ns to call it again at the latest, 0: a
- *	quarter of a second, which is the most; xsprof_collector_wake() makes it earlier, and so
- *	does the end of a session of <xsprof/profiler.h>, which waits for it, up to a second
- * @stop: recording is off from here on (the category is, the process is paused, or the recorder has
- *	taken nothing for two seconds), or, with @last, the program ends: write all that there is,
- *	and leave the device alone.  With @last the program waits for it, for 10 seconds at most,
- *	and 5 of these for the recorder
- * @gave_up: the program does not wait any longer: add to @misses what is lost
- * @forget: in the child of a fork, before anything of it is recorded: no other thread of the parent
- *	is there, locks that they held are never given back, and what the parent had under way is
- *	not the child's.  What a signal handler may not do it may not either
- * @data: passed to them
- * @own: the library's
+ * @start: recording begins.  Return: 0; otherwise the library calls it again after a quarter of a
+ *	second, and does not call @work and @stop until it has returned 0
+ * @work: write the activities that are complete.  Return: ns until the next call at the latest; 0:
+ *	a quarter of a second, which is the maximum.  xsprof_collector_wake() makes the call
+ *	earlier, and so does the end of a session of <xsprof/profiler.h>, which waits for it, up to
+ *	a second
+ * @stop: recording stops (the category is disabled, the process is paused, or the recorder has read
+ *	nothing for two seconds), or, with @last, the program ends: write all activities that are
+ *	left, and stop using the device.  With @last the program waits for it, for 10 seconds at
+ *	most, of which at most 5 are spent waiting for the recorder
+ * @gave_up: the program does not wait any longer: add what is lost to @misses
+ * @forget: called in the child of a fork, before the child records anything: the parent's other
+ *	threads do not exist there, locks that they held are never released, and the parent's
+ *	activities are not the child's.  It may only do what a signal handler may do
+ * @data: passed to the functions
+ * @own: used by the library
  *
- * The first call is @start or @stop, as recording is on or off: what a collector had set up before,
- * so that nothing of the program's begin is missed, is undone there.  All but @work may be NULL.
- * Without @start, @work is called whether recording is on or off, for a
- * collector that has to follow up what it began, and @stop with @last only.
+ * The first call is @start if recording is on, else @stop, which undoes what a collector set up in
+ * advance in order to miss nothing at the program's start.  All functions except @work may be NULL.
+ * Without @start, the library calls @work whether recording is on or off, for a collector that has
+ * to finish what it began, and calls @stop with @last only.
  *
- * @start, @work and @stop are called in a thread of the library's, one at a time, in which all
- * signals are blocked, with a stack as the program's threads have it; @gave_up in the thread that
- * ends the program, while @work or @stop has not returned.
+ * A thread of the library calls @start, @work and @stop, one at a time, with all signals blocked
+ * and with a stack of the program's default size.  The thread that ends the program calls @gave_up,
+ * if @work or @stop has not returned.
  */
 struct xsprof_collector {
 	size_t			size;
@@ -334,18 +334,18 @@ struct xsprof_collector {
 };
 
 /**
- * xsprof_collector_add() - a collector is there
- * @collector: what; it stays in memory as long as the process
+ * xsprof_collector_add() - start a collector's thread
+ * @collector: the collector; must stay valid as long as the process
  *
- * Begins its thread.  Called again it does two things, each where it is needed: it begins the
- * thread in the child of a fork, which has none until then, and its end at exit() comes before what
- * has been registered with atexit() meanwhile, such as the end of the device's runtime.  The end of
- * one that was added before main() alone is among destructors, behind all of that.
+ * Call it again in the child of a fork, which has no thread until then.  Call it again also after
+ * the device's runtime has registered its end with atexit(): the collector then ends before the
+ * runtime does.  A collector that was added only before main() ends among destructors, after all
+ * atexit() functions.
  *
- * From any thread but the collector's; not signal-safe.  A process that nobody records gets no
- * thread.
+ * From any thread but the collector's; not signal-safe.  In a process that is not recorded it
+ * starts no thread.
  *
- * Return: 0; -ENOTCONN: nobody records this process: leave it alone; -EINVAL; -EPROTO: another
+ * Return: 0; -ENOTCONN: the process is not recorded: do nothing in it; -EINVAL; -EPROTO: another
  * version; -E2BIG: fields that this library does not know are not 0; -EAGAIN, -ENOMEM: no thread;
  * a line on standard error says so.
  */
@@ -360,15 +360,15 @@ XSPROF_API int xsprof_collector_add(struct xsprof_collector *collector);
 XSPROF_API void xsprof_collector_wake(struct xsprof_collector *collector);
 
 /**
- * xsprof_collector_put() - record one of many activities
+ * xsprof_collector_put() - record one activity of a batch
  * @collector: one that was added
- * @activity: what
+ * @activity: the activity
  * @kv: as of xsprof_device_activity()
- * @n: how many
+ * @n: number of arguments
  *
- * As xsprof_device_activity(), but where a ring would be full it waits for the recorder, up to a
- * second at a time, and none once that has gone; and what comes while recording is off is counted
- * ("not recorded: activities that came after recording was paused").
+ * As xsprof_device_activity(), with two differences.  If the ring is full it waits for the
+ * recorder, up to a second at a time, as long as the recorder lives.  While recording is off it
+ * counts the activity ("not recorded: activities that came after recording was paused").
  *
  * From the collector's own functions alone.
  */
@@ -377,9 +377,9 @@ XSPROF_API void xsprof_collector_put(struct xsprof_collector *collector,
 				     const struct xsprof_kv *kv, size_t n);
 
 /**
- * xsprof_collector_missed() - count what is not recorded
- * @miss: why
- * @n: how much
+ * xsprof_collector_missed() - count activities that are not recorded
+ * @miss: the count to add to
+ * @n: number of activities
  *
  * From any thread.  Signal-safe.
  */

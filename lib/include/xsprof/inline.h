@@ -5,10 +5,10 @@
  *	#define XSPROF_INLINE
  *	#include <xsprof/xsprof.h>
  *
- * Markers of one slot then make no call while they are recorded; each takes some 150 bytes of
- * code.  What cannot be done at once (the thread's first marker, a full ring, no rseq) takes the
- * call as without it, and so does every marker where the library does not offer this version of
- * the interface.  On machines other than x86-64 the call is always taken.
+ * A recorded marker of one slot then makes no call; it takes some 150 bytes of code.  The slow path
+ * (the thread's first marker, a full ring, no rseq) calls the library as before, and so does every
+ * marker if the library does not offer this version of the interface.  On machines other than
+ * x86-64 every marker is a call.
  *
  * Included by xsprof.h; nothing here is to be used directly.
  */
@@ -44,8 +44,8 @@ struct xsprof_inline_rings {
  * @key: xsprof_inline_rings.key plus the number of the CPU that @ring belongs to
  * @ring: a ring that has memory; the one that the thread wrote last
  *
- * A pointer to the CPU's ring could be looked up in a table, and was: but each load of a chain
- * waits for the one before it, and the clock is not read before the chain has ended.
+ * Why no table of rings by CPU: each load of such a chain waits for the one before it, and the
+ * clock is read only when the chain has ended.
  */
 struct xsprof_inline_thread {
 	uint32_t			tid;

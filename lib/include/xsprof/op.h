@@ -115,10 +115,10 @@ struct xsprof_op {
 
 /**
  * xsprof_stack_find() - a stack that the caller has added
- * @key: what tells it from the caller's other stacks: a hash of what it is made of
+ * @key: identifies it among the caller's stacks: a hash of its frames
  *
- * For the collectors of languages, the frames of which are not addresses on the thread's stack.
- * What was added before a fork is not there in the child.
+ * For collectors of languages whose frames are not addresses on the thread's stack.  A forked child
+ * does not have the stacks that were added before.
  *
  * Return: its id, XSPROF_STACK_MISSED: there was no room for it, or 0: it has not been added.
  * Signal-safe.
@@ -126,14 +126,14 @@ struct xsprof_op {
 XSPROF_API uint32_t xsprof_stack_find(uint64_t key);
 
 /**
- * xsprof_stack_add() - add one
+ * xsprof_stack_add() - add a stack
  * @key: as above
  * @frames: innermost first: addresses, or XSPROF_FRAME_NAMED | a name id
  * @nr: how many, at most XSPROF_STACK_FRAMES
- * @left_out: further ones that there are
+ * @left_out: number of further frames
  *
- * It is kept as long as the process records; there is room for some 12,000, as far as
- * XSPROF_ARENA_SIZE has it.
+ * It is kept as long as the process records; there is room for some 12,000, or fewer if the arena
+ * (XSPROF_ARENA_SIZE) is full.
  *
  * Return: its id, XSPROF_STACK_MISSED: there was no room for it, or 0: nothing is recorded, or @nr
  * is 0. Not signal-safe. It takes the loader's lock where the C library lacks _dl_find_object(),
@@ -145,9 +145,9 @@ XSPROF_API uint32_t xsprof_stack_add(uint64_t key, const uint64_t *frames, uint3
 #define XSPROF_STACK_FRAMES	64u
 
 /**
- * xsprof_sample() - where a thread is, by whoever looks at it from time to time
+ * xsprof_sample() - record a sample of a thread's stack
  * @name: of its innermost function; recorded only if its category is enabled
- * @thread: which, as gettid() gives it
+ * @thread: the sampled thread, as gettid() gives it
  * @stack: of xsprof_stack_find() or xsprof_stack_add(); of XSPROF_SAMPLE_MISSED: how many
  * @how: enum xsprof_sample_how
  * @line: of the innermost function's file, 0: not known
@@ -164,14 +164,14 @@ XSPROF_API void xsprof_sample(xsprof_name_t name, uint32_t thread, uint32_t stac
 extern XSPROF_API uint32_t xsprof_op_wanted;
 
 /**
- * enum xsprof_op_detail - what of ops is worth the time to find it out
+ * enum xsprof_op_detail - details of ops that are recorded now
  * @XSPROF_DETAIL_INPUTS: a session records inputs
  * @XSPROF_DETAIL_STACK: stacks
  * @XSPROF_DETAIL_MODULES: modules
  * @XSPROF_DETAIL_MEMORY: allocations
- * @XSPROF_DETAIL_RECORDER: a recorder takes all that there is
+ * @XSPROF_DETAIL_RECORDER: a recorder records all details
  *
- * What is not wanted may be given all the same: it is left out.
+ * A caller need not compute other details; if it passes them, they are not recorded.
  */
 enum xsprof_op_detail {
 	XSPROF_DETAIL_INPUTS	= 0x1,
@@ -188,23 +188,24 @@ XSPROF_API void xsprof_emit_op_begin(const struct xsprof_op *op);
 XSPROF_API void xsprof_emit_op_end(void);
 
 /**
- * xsprof_emit_op_end_earlier() - the calling thread's innermost op is open no more
+ * xsprof_emit_op_end_earlier() - the calling thread's innermost op ended at an unknown earlier time
  * @name: its name
  *
- * Instead of xsprof_op_end() for one that ended in another thread, or unseen: the trace shows it as
- * cut, not as ended here.  Ranges of the thread that began inside it may be open, and go on.  Where
- * no range of that name is open in the trace, nothing happens.  Needed also if ops are not being
- * recorded.  Signal-safe if xsprof_op_begin() is.
+ * Call it instead of xsprof_op_end() for an op that ended in another thread, or unseen: the trace
+ * shows it as cut, not as ended here.  Ranges of the thread that began inside it stay open.  If no
+ * range of that name is open in the trace, the call has no effect.  Needed also if ops are not
+ * being recorded.  Signal-safe if xsprof_op_begin() is.
  */
 XSPROF_API void xsprof_emit_op_end_earlier(xsprof_name_t name);
 
 /**
  * xsprof_emit_op_end_continued() - the calling thread's innermost op goes on as another
  *
- * For ops that do not nest: where one ends while others that began inside it go on, these end by
- * this call, the innermost first, then the one by xsprof_op_end(), and then these begin again, with
- * their names and in their order, before anything else of the thread.  Reports count each as one
- * op.  Needed also if ops are not being recorded.  Signal-safe if xsprof_op_begin() is.
+ * For ops that do not nest: if an op ends before others that began inside it, call this function
+ * for each of the others, the innermost first, then xsprof_op_end() for the op, and then begin the
+ * others again, with their names and in their order, before any other record of the thread.
+ * Reports count each as one op.  Needed also if ops are not being recorded.  Signal-safe if
+ * xsprof_op_begin() is.
  */
 XSPROF_API void xsprof_emit_op_end_continued(void);
 

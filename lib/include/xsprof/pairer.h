@@ -95,7 +95,7 @@ int xsprof_pairer_new(struct xsprof_trace *trace,
 		      void (*emit)(void *data, const struct xsprof_range *range), void *data,
 		      struct xsprof_pairer **pairer);
 int xsprof_pairer_event(struct xsprof_pairer *pairer, const struct xsprof_event *ev);
-/* Time went on to @ns with no event: what is open was open until then. */
+/* No event followed until @ns: open ranges were open until then. */
 void xsprof_pairer_pass(struct xsprof_pairer *pairer, uint64_t ns);
 /* End all open ranges (how = OPEN); after this call the pairer can only be freed. */
 int xsprof_pairer_finish(struct xsprof_pairer *pairer);

@@ -30,11 +30,11 @@ XSPROF_API int xsprof_thread_name(const char *name);
 /**
  * xsprof_fact() - state something about this process
  * @key: what: not empty, and without '='
- * @value: its value; of several the last counts
+ * @value: its value; the last one counts
  *
- * What is known of a process at its attach, such as its command line, is there already;
- * xsprof_trace_fact() reads both. "distributed.rank", "distributed.world_size" and
- * "distributed.backend" tell the ranks of a job from each other, before what the environment says.
+ * The library states some facts itself at the attach, such as the command line;
+ * xsprof_trace_fact() reads all. "distributed.rank", "distributed.world_size" and
+ * "distributed.backend" identify the ranks of a job, and override the environment.
  * Not signal-safe.
  *
  * Return: 0; -EINVAL; -ENOTCONN if the process is not recorded; -ENOSPC if the arena is full;

@@ -16,17 +16,17 @@ extern "C" {
 /**
  * xsprof_torch_attach() - record the ops of this process's PyTorch in its sessions
  *
- * Where PyTorch is loaded already, calls that the loader has bound to its functions are bound to
- * the collector's anew, in all that is loaded.  Sessions may record lines and modules, whatever
- * XSPROF_TORCH says for recorders.  Further calls bind what has been loaded since.
+ * If PyTorch is already loaded, this rebinds calls of its functions to the collector's, in all
+ * loaded objects.  Sessions can then record lines and modules, whatever XSPROF_TORCH says for
+ * recorders.  Call it again to rebind objects that were loaded later.
  *
- * The caller holds Python's lock, where there is an interpreter, and no other thread makes this
- * call.  Not signal-safe.
+ * The caller holds the GIL, if there is an interpreter, and no other thread makes this call.  Not
+ * signal-safe.
  *
- * Return: 0; -ENOENT: PyTorch is not loaded: its ops are recorded once it is, if that comes after
- * this call; -EPERM: recording it is switched off (XSPROF_TORCH=off); -ENOSYS: this version, or how
- * it is linked, is not known, as a line on standard error says; another negative errno if memory
- * that the loader protects cannot be changed.
+ * Return: 0; -ENOENT: PyTorch is not loaded: its ops are recorded once it is loaded; -EPERM:
+ * recording it is switched off (XSPROF_TORCH=off); -ENOSYS: this version of PyTorch, or how it is
+ * linked, is not supported, as a line on standard error says; another negative errno if memory that
+ * the loader protects cannot be changed.
  */
 int xsprof_torch_attach(void);
 

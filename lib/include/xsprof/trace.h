@@ -59,8 +59,8 @@ struct xsprof_trace_options {
 #define XSPROF_EV_PRODUCER	0x101	/* a producer appears */
 #define XSPROF_EV_EXIT		0x102	/* a producer ended; value: how << 32 | status */
 /*
- * The kernel's tracer saw thread tid of a producer end, which itself went on: what is open on the
- * thread ended there.  Not made in a file that grows.
+ * By an event of the kernel's tracer, thread tid of a producer ended before its process: the
+ * thread's open ranges end here.  Not made in a file that grows.
  */
 #define XSPROF_EV_THREAD_EXIT	0x103
 /*
@@ -77,9 +77,9 @@ struct xsprof_trace_options {
 #define XSPROF_EVF_UNKNOWN	0x4u	/* LOST: the number is not known; value is 0 */
 #define XSPROF_EVF_OP		0x8u	/* a BEGIN of an op: xsprof_trace_op() */
 /*
- * When it was written, records were being lost in another ring of its producer: its thread may have
- * been there since its last one. The LOST event with their number comes at the end of that hole;
- * one with this flag has no end but that of its producer.
+ * When it was written, records were being lost in another ring of its producer, and its thread may
+ * have written there since its last record. The LOST event with their number comes at the end of
+ * that hole; a LOST event with this flag has a hole that lasts to the end of its producer.
  */
 #define XSPROF_EVF_HOLE		0x10u
 #define XSPROF_EVF_THREAD_EXIT	0x20u	/* a SCHED_OUT that is a XSPROF_EV_THREAD_EXIT as well */
@@ -253,8 +253,8 @@ struct xsprof_trace_op {
 bool xsprof_trace_op(const struct xsprof_event *ev, struct xsprof_trace_op *op);
 
 /**
- * struct xsprof_trace_sample - where a thread was
- * @thread: which; the event's own is that of who looked
+ * struct xsprof_trace_sample - a sample of a thread's stack
+ * @thread: the sampled thread; the event's own thread is the sampler
  * @how: enum xsprof_sample_how
  * @line: of the file of the event's name, its innermost function; 0: not known
  * @missed: of XSPROF_SAMPLE_MISSED: how many could not be taken
@@ -344,8 +344,8 @@ const char *xsprof_trace_map(const struct xsprof_trace *trace, uint32_t producer
  * @producer: whose
  * @stack: its id
  *
- * What is mapped later may be where something else was: an address of the stack is of the newest
- * of its producer's first mappings that has it.
+ * A later mapping may reuse an earlier one's addresses: an address of the stack belongs to the
+ * newest mapping that contains it, among the first mappings of its producer that this returns.
  *
  * Return: how many these are; 0 if there is no such stack.
  */
@@ -433,13 +433,13 @@ int xsprof_trace_get_info(struct xsprof_trace *trace, struct xsprof_trace_info *
 int xsprof_trace_get_producer(struct xsprof_trace *trace, uint32_t number,
 			      struct xsprof_trace_producer *producer);
 /*
- * When the process of a producer was last known to run, ns, where it is known only that it ended
- * after that and not after its @exit_ns; else that, 0 for no producer.
+ * When the process of a producer was last known to exist, ns, if its end is known as an interval
+ * only, which @exit_ns ends; otherwise @exit_ns; 0 for no producer.
  */
 uint64_t xsprof_trace_lived_ns(const struct xsprof_trace *trace, uint32_t producer);
 /*
- * When it was last known to run its program, ns: what is open at its end ended after that and not
- * after its @exit_ns. A process that was killed lives until the kernel has freed its memory.
+ * When it was last known to run, ns: ranges open at its end ended between that and @exit_ns. A
+ * killed process exists until the kernel has freed its memory, but does not run.
  */
 uint64_t xsprof_trace_ran_ns(const struct xsprof_trace *trace, uint32_t producer);
 /* The ledger of ring @index (0, 1, ...) of a producer: -ENOENT past the last. */

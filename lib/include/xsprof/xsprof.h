@@ -111,11 +111,12 @@ XSPROF_API xsprof_name_t xsprof_name(const char *text);
 XSPROF_API xsprof_name_t xsprof_name_in(int category, const char *text);
 
 /**
- * xsprof_name_of_many() - intern a name of which there may be any number, as one with a request's
+ * xsprof_name_of_many() - intern a name that the program makes up without limit (one per request)
  * @category: from xsprof_category()
  * @text: as in xsprof_name()
  *
- * As xsprof_name_in(), but that new ones leave the last quarter of the memory for names to its.
+ * As xsprof_name_in(), except that such names may use only three quarters of the memory for names,
+ * so that xsprof_name() and xsprof_name_in() still have room.
  *
  * Return: as xsprof_name_in().
  */
@@ -144,7 +145,7 @@ XSPROF_API int xsprof_category_enable(int category, int on);
 
 /*
  * The id of a literal, interned at its first use and kept at the call site, with the category that
- * it had then. What is not a literal could be another text the next time: the compiler refuses it,
+ * it had then. Another expression could have another text the next time: the compiler refuses it
  * and prints the line below.
  */
 #define XSPROF_NAME(text) XSPROF_NAME_IN_(xsprof_name(XSPROF_LITERAL_(text)))
@@ -173,8 +174,8 @@ XSPROF_API void xsprof_emit_complete(xsprof_name_t name, uint64_t begin);
 XSPROF_API void xsprof_emit(uint32_t type, xsprof_name_t name, uint32_t aux, uint64_t value);
 
 /*
- * What a marker does when it is enabled: it writes its record here, where the program asked for
- * that (XSPROF_INLINE) and it can be done at once; else one of the above does it.
+ * What an enabled marker does: with XSPROF_INLINE it writes its record here if that needs no slow
+ * path; otherwise it calls one of the functions above.
  */
 #ifdef XSPROF_INLINE_HERE
 static inline uint32_t xsprof_emit_wanted_(void)
@@ -206,8 +207,8 @@ static inline void xsprof_put_end_(void)
 }
 
 /*
- * A thread inside a range that was left out has no number to write by itself: the library's
- * function then looks whether this end is left out too.
+ * A thread inside a suppressed range has thread id 0 and cannot write inline: the library's
+ * function then checks whether this end is suppressed too.
  */
 static inline void xsprof_put_end_of_(xsprof_name_t name)
 {

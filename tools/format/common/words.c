@@ -120,7 +120,7 @@ const char *xsp_word_gpu(uint32_t kind)
 const char *xsp_word_sched(uint32_t who)
 {
 	static const char *const words[] = {
-		"nobody", "idle", "thread", "process", "kernel", "irq", "other",
+		"none", "idle", "thread", "process", "kernel", "irq", "other",
 	};
 
 	return WORD(words, who);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """What a training or inference job does, recorded on one timeline with what Linux does.
 
-Markers cost little where nobody records them:
+Markers cost little without a recorder:
 
     import xsprof
 

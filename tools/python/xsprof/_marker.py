@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Markers: ranges, instants, counters, flows and what they are about.
 
-A marker that nobody records is one look at a word of memory. It interns no name, makes no call and
+Without a recorder a marker is one load. It interns no name, makes no call and
 looks at no argument. Nothing here raises because of the state of a recording: what could not be
 recorded is counted there.
 """

@@ -15,7 +15,7 @@ NAME = "libxsprof-torch.so"
 
 
 def load():
-    """Load the collector, unless it is there or nobody is to be listened to."""
+    """Load the collector, if the process serves requests and does not have it yet."""
     if os.environ.get("XSPROF_ONDEMAND", "0") in ("", "0"):
         return
     import ctypes

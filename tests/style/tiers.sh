@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds the table of Documentation/testing.rst that names the tests of tier full to the tests.list
+# files: none is missing there, and none of it is gone or in the quick tier. Prints TAP.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+doc=Documentation/testing.rst
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+# The first column of the table, sorted
+table()
+{
+	awk '/^=+  =+$/ { if (on && ++bars == 2) exit; next }
+		/Only in tier full are:$/ { on = 1 }
+		on && bars && match($0, /^``[^`]*``/) { print substr($0, 3, RLENGTH - 4) }
+		' "$1" | sort
+}
+
+# DIR/NAME of the tests that tests.list files have in tier full alone, sorted
+listed()
+{
+	awk '$1 == "full" || $1 == "quick" {
+		folder = FILENAME; sub(/\/tests\.list$/, "", folder); sub(/.*\//, "", folder)
+		tier[folder "/" $2] = tier[folder "/" $2] " " $1
+	} END { for (t in tier) if (tier[t] == " full") print t }' "$@" | sort
+}
+
+# Lines that only one of two files has
+differ()	# TABLE LISTED
+{
+	comm -23 "$1" "$2" | sed 's/$/: in the table, and no test of tier full/'
+	comm -13 "$1" "$2" | sed 's/$/: of tier full, and not in the table/'
+}
+
+n=0
+fails=0
+check()		# NAME FILE: one result, which holds where the file is empty
+{
+	n=$((n + 1))
+	if [ -s "$2" ]; then
+		sed 's/^/# /' "$2"
+		echo "not ok $n $1"
+		fails=$((fails + 1))
+	else
+		echo "ok $n $1"
+	fi
+}
+
+echo 1..3
+table $doc >"$dir/table"
+listed tests/*/tests.list >"$dir/listed"
+[ "$(wc -l <"$dir/listed")" -gt 20 ] || echo "too few" >"$dir/few"
+check "$(wc -l <"$dir/listed") tests are of tier full alone" "$dir/few"
+differ "$dir/table" "$dir/listed" >"$dir/bad"
+check "$doc names these and no others" "$dir/bad"
+{ sed 1d "$dir/table"; echo planted/gone; } | sort >"$dir/planted"
+[ "$(differ "$dir/planted" "$dir/listed" | wc -l)" -eq $(($(wc -l <"$dir/bad") + 2)) ] ||
+	echo "not seen" >"$dir/unseen"
+check "a planted name and a missing one are seen" "$dir/unseen"
+[ "$fails" = 0 ]
