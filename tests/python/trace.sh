@@ -22,7 +22,8 @@ while read -r version python; do
 	"$dump" -q -f kineto -o kineto data 2>log && "$python" - >>log 2>&1 <<-'END'
 		import collections, json
 		want = sum(json.load(open("counted")).values())
-		got = collections.Counter(e.get("cat") for e in json.load(open("kineto"))["traceEvents"])
+		events = json.load(open("kineto"))["traceEvents"]
+		got = collections.Counter(e.get("cat") for e in events)
 		assert got["python_function"] == want > 100, (got, want)
 	END
 	result "$version: kineto: as many python_function events as calls" $?

@@ -327,6 +327,19 @@ is "memory that there is not is not asked for" $rc 2
 has "said" err '^xsprof: --prefault: .* are free in the tmpfs'
 ok "no session stays behind" clean
 
+# While the recorder stands still nothing reads the rings: they fill, with room enough beside them.
+# shellcheck disable=SC2016
+full='kill -STOP $PPID; "$@"; kill -CONT $PPID'
+run "$xsprof" record --backend=tmpfs -b 64k -o b.data -- sh -c "$full" - "$marker" 20000 1 0
+cure='take a larger --buffer-size \(-b\), fewer --categories, or -m overwrite to keep the latest'
+has "full rings: what helps" err \
+	"^xsprof: events were lost: rings were full before they were read: $cure\$"
+run "$xsprof" record --backend=tmpfs -m overwrite -b 64k -o b.data -- \
+	sh -c "$full" - "$marker" 20000 1 0
+cure='a larger --buffer-size \(-b\) or fewer --categories keep more'
+has "the same in overwrite mode" err \
+	"^xsprof: events were overwritten before they were read: the latest are kept; $cure\$"
+
 # Two recorders
 run "$xsprof" record -o outer.data -- "$xsprof" record -o inner.data -- true
 is "a second recorder is refused" $rc 2

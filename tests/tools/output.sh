@@ -144,8 +144,8 @@ for format in text ndjson chrome kineto perfetto folded; do
 				LC_ALL=C sed "s|/packed.$end\"|/plain\"|" |
 				cmp - "$dir/plain" >>"$dir/log" 2>&1 &&
 			# Its few lines of folded stacks are not worth it.
-			{ [ $format = folded ] ||
-				[ "$(wc -c <"$dir/packed.$end")" -lt "$(wc -c <"$dir/plain")" ]; } &&
+			{ [ $format = folded ] || [ "$(wc -c <"$dir/packed.$end")" -lt \
+				"$(wc -c <"$dir/plain")" ]; } &&
 			[ "$(od -An -tx1 -N2 "$dir/packed.$end")" = "$magic" ]
 		result "-o $format.$end is the same, packed" $?
 	done

@@ -12,7 +12,8 @@ here=$PWD/tests/viewers
 
 package_perfetto || skip "$why"
 
-"$xsprof" record -o "$dir/marks.data" -- "$BUILD/tests/viewers/marks" >"$dir/made" 2>"$dir/counted" &&
+"$xsprof" record -o "$dir/marks.data" -- "$BUILD/tests/viewers/marks" >"$dir/made" \
+	2>"$dir/counted" &&
 	cp "$dir/counted" "$dir/log" &&
 	"$xsprof" report -q --json "$dir/marks.data" >"$dir/marks.report" 2>>"$dir/log" &&
 	"$xsprof" info --json "$dir/marks.data" >"$dir/marks.info" 2>>"$dir/log" &&
