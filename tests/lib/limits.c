@@ -255,6 +255,46 @@ static void test_no_clock(void)
 }
 #endif
 
+/* Only read(), write(), the end of the thread and sigreturn() are left to it. */
+static bool strict_child(bool paused, int *status)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		numbers(RECORDS);
+		if (paused && xsprof_pause())
+			_exit(98);
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+			_exit(77);
+		numbers(RECORDS);
+		/* exit_group() is none of them. */
+		syscall(SYS_exit, 0);
+	}
+	waitpid(pid, status, 0);
+	collect(pid);
+	return !WIFEXITED(*status) || WEXITSTATUS(*status) != 77;
+}
+
+static void test_strict(void)
+{
+	int status;
+
+	if (!strict_child(true, &status)) {
+		tap_skip("seccomp's strict mode", "no seccomp");
+		return;
+	}
+	CHECK_EQ(status, 0);
+	CHECK_EQ(got.drops, 0);
+	CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name), RECORDS);
+	tap_result("seccomp's strict mode, paused");
+#if defined(__x86_64__)
+	/* The clock is forbidden with it.  What it has recorded is there all the same. */
+	CHECK(strict_child(false, &status) && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	CHECK_EQ(collect_count(XSPROF_REC_COUNTER_I64, name), RECORDS);
+	tap_result("seccomp's strict mode, not paused: a marker is SIGSEGV");
+#endif
+}
+
 static void test_tmpfs(void)
 {
 	pid_t pid[12];
@@ -296,5 +336,6 @@ int main(int argc, char **argv)
 #if defined(__x86_64__)
 	test_no_clock();
 #endif
+	test_strict();
 	return tap_done();
 }
