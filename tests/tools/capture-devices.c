@@ -116,37 +116,6 @@ static void make_ends(uint32_t n)
 	}
 }
 
-/* Programs that the kernel's tracer knows, and facts of the host. */
-static void make_tasks(uint32_t n)
-{
-	static struct cpu cpu = { .cpu = 0 };
-	char text[64 * AT_ONCE / 2];
-	size_t used = 0;
-
-	begin();
-	describe();
-	for (uint32_t i = 0; i < n; i++) {
-		snprintf(text, sizeof(text), "fact%u=%u\n", i, i);
-		cap_host(text);
-		cap_producer(i, 1000 + i, T(0));
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%u %u task\n",
-					 1000 + i, 1000 + i);
-		if (i % AT_ONCE && i + 1 < n)
-			continue;
-		section(XSPROF_SECTION_TASKS, text);
-		describe_more();
-		used = 0;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		sched_switch(&cpu, T(2 * i + 1), 0, "swapper/0", 0, (int32_t)(1000 + i), "task");
-		sched_switch(&cpu, T(2 * i + 2), (int32_t)(1000 + i), "task", 1, 0, "swapper/0");
-	}
-	close_cpu(&cpu, 0);
-	cap_end(T(2 * n + 3));
-}
-
 /* CPUs with a sub-buffer at the beginning and one at the end: all of them are open at once. */
 static void make_ftrace_cpus(uint32_t n)
 {
@@ -217,6 +186,37 @@ static void make_index(uint32_t n)
 		cap_chunk(XSPROF_CHUNK_INDEX, XSPROF_NO_PRODUCER, 0, 0, entries, sizeof(entries));
 	}
 	cap_end(T(n + 1));
+}
+
+/* Programs that the kernel's tracer knows, and facts of the host. */
+static void make_tasks(uint32_t n)
+{
+	static struct cpu cpu = { .cpu = 0 };
+	char text[64 * AT_ONCE / 2];
+	size_t used = 0;
+
+	begin();
+	describe();
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "fact%u=%u\n", i, i);
+		cap_host(text);
+		cap_producer(i, 1000 + i, T(0));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%u %u task\n",
+					 1000 + i, 1000 + i);
+		if (i % AT_ONCE && i + 1 < n)
+			continue;
+		section(XSPROF_SECTION_TASKS, text);
+		describe_more();
+		used = 0;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		sched_switch(&cpu, T(2 * i + 1), 0, "swapper/0", 0, (int32_t)(1000 + i), "task");
+		sched_switch(&cpu, T(2 * i + 2), (int32_t)(1000 + i), "task", 1, 0, "swapper/0");
+	}
+	close_cpu(&cpu, 0);
+	cap_end(T(2 * n + 3));
 }
 
 int cap_make_devices(const char *kind, uint32_t n)

@@ -7,6 +7,7 @@
  *	make-capture keys FILE		keys of arguments that are there already
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
+ *	make-capture hostile-lock FILE	such names of threads that wait for Python's lock
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture tasks FILE		a name in two categories
  *	make-capture waits FILE		waits for two objects
@@ -468,6 +469,8 @@ int main(int argc, char **argv)
 		make_rows();
 	else if (!strcmp(what, "links") && argc == 3)
 		make_links();
+	else if (!strcmp(what, "hostile-lock") && argc == 3)
+		cap_make_hostile_lock();
 	else if (!strcmp(what, "tasks") && argc == 3)
 		make_tasks();
 	else if (!strcmp(what, "waits") && argc == 3)

@@ -108,6 +108,9 @@ for verb in dump report info "report --open" "report --json" "info --json" "dump
 	    "dump -f chrome" "dump -f kineto" "report --by name,thread,process,category"; do
 	plain "$verb of a made-up capture" "$xsprof" $verb hostile.data
 done
+"$make_capture" hostile-lock lock.data
+plain "report --gil" "$xsprof" report --gil lock.data
+plain "report --gil --json" "$xsprof" report --gil --json lock.data
 # Other tests have recordings too: a folder of its own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir shm
