@@ -469,8 +469,6 @@ int main(int argc, char **argv)
 		make_rows();
 	else if (!strcmp(what, "links") && argc == 3)
 		make_links();
-	else if (!strcmp(what, "hostile-lock") && argc == 3)
-		cap_make_hostile_lock();
 	else if (!strcmp(what, "tasks") && argc == 3)
 		make_tasks();
 	else if (!strcmp(what, "waits") && argc == 3)
@@ -515,6 +513,8 @@ int main(int argc, char **argv)
 		cap_make_late();
 	else if (!strcmp(what, "hung") && argc == 3)
 		cap_make_hung();
+	else if (!strcmp(what, "hostile-lock") && argc == 3)
+		cap_make_hostile_lock();
 	else if (!strcmp(what, "parts") && argc == 3)
 		cap_make_parts();
 	else if (!strcmp(what, "usage") && argc == 3)

@@ -108,9 +108,6 @@ for verb in dump report info "report --open" "report --json" "info --json" "dump
 	    "dump -f chrome" "dump -f kineto" "report --by name,thread,process,category"; do
 	plain "$verb of a made-up capture" "$xsprof" $verb hostile.data
 done
-"$make_capture" hostile-lock lock.data
-plain "report --gil" "$xsprof" report --gil lock.data
-plain "report --gil --json" "$xsprof" report --gil --json lock.data
 # Other tests have recordings too: a folder of its own.
 export XSPROF_SHM_DIR=$dir/shm XSPROF_BACKEND=tmpfs
 mkdir shm
@@ -124,6 +121,9 @@ plain "an option that is none" "$xsprof" dump "--none$bad"
 plain "a verb that is none" "$xsprof" "none$bad"
 plain "a program that is not there" "$xsprof" record -- "./none$bad"
 plain "recover" "$xsprof" recover "none$bad"
+"$make_capture" hostile-lock lock.data
+plain "report --gil" "$xsprof" report --gil lock.data
+plain "report --gil --json" "$xsprof" report --gil --json lock.data
 plain "record -v" "$xsprof" record -v -o "said$bad.data" -- "$program" "$dir/pid" </dev/null
 # What the library says by itself, and passes on of others.
 for variable in XSPROF_RECORD XSPROF_MODE XSPROF_SESSION XSPROF_CATEGORIES; do
