@@ -69,8 +69,8 @@ recorded()
 
 	# shellcheck disable=SC2086 # words on purpose
 	$1 -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -pedantic $2 -Ikmod/uapi \
-		-Ilib/include "$dir/program.c" -o "$dir/program" "$build/lib/libxsprof-user.a" 2>&1 ||
-		return
+		-Ilib/include "$dir/program.c" -o "$dir/program" \
+		"$build/lib/libxsprof-user.a" 2>&1 || return
 	"$dir/program" 2>&1 || echo "unrecorded: status $?"
 	# Without rseq a marker needs a free lock ring: one for each thread and handler, and more.
 	XSPROF_LOCK_RINGS=64 "$xsprof" record --backend tmpfs -q -o "$dir/data" -- \
