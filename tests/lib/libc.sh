@@ -3,6 +3,7 @@
 #
 # The archive in programs of another C library, musl, which registers no rseq: shared and static;
 # with threads that somebody else registered for, and whose first marker is in a signal handler.
+# The same with glibc, told to register none.
 # And markers beside another allocator, tcmalloc. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -14,7 +15,7 @@ mkdir "$dir/shm"
 export XSPROF_SHM_DIR=$dir/shm
 . tests/common/tap.sh
 
-cat >"$dir/musl.c" <<'END'
+cat >"$dir/program.c" <<'END'
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -61,19 +62,19 @@ int main(void)
 }
 END
 
-# $1 flags; prints what is wrong.
-musl()
+# $1 compiler, $2 flags; prints what is wrong.
+recorded()
 {
 	local name count
 
 	# shellcheck disable=SC2086 # words on purpose
-	musl-gcc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -pedantic $1 -Ikmod/uapi \
-		-Ilib/include "$dir/musl.c" -o "$dir/musl" "$build/lib/libxsprof-user.a" 2>&1 ||
-		return
-	"$dir/musl" 2>&1 || echo "unrecorded: status $?"
+	$1 -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -pedantic $2 -Ikmod/uapi \
+		-Ilib/include "$dir/program.c" -o "$dir/program" \
+		"$build/lib/libxsprof-user.a" 2>&1 || return
+	"$dir/program" 2>&1 || echo "unrecorded: status $?"
 	# Without rseq a marker needs a free lock ring: one for each thread and handler, and more.
 	XSPROF_LOCK_RINGS=64 "$xsprof" record --backend tmpfs -q -o "$dir/data" -- \
-		"$dir/musl" 2>&1 ||
+		"$dir/program" 2>&1 ||
 		echo "recorded: status $?"
 	"$xsprof" dump "$dir/data" >"$dir/text" 2>&1 || cat "$dir/text"
 	for name in "instant: +thread 4000" "instant: +handler 4" "begin: +main 1"; do
@@ -89,9 +90,16 @@ for flags in "" -static; do
 	elif [ "$(uname -m)" != x86_64 ]; then
 		skipped "$what" "the signature of rseq is that of x86"
 	else
-		correct "$what" "$(musl "$flags")"
+		correct "$what" "$(recorded musl-gcc "$flags")"
 	fi
 done
+what="a program of glibc that registers threads itself"
+if [ "$(uname -m)" != x86_64 ]; then
+	skipped "$what" "the signature of rseq is that of x86"
+else
+	correct "$what" "$(export GLIBC_TUNABLES=glibc.pthread.rseq=0
+		recorded "${CC:-gcc}" -pthread)"
+fi
 
 tcmalloc=$(ldconfig -p | sed -n 's/.*libtcmalloc_minimal\.so\.4 .*=> //p' | head -n 1)
 if [ -z "$tcmalloc" ]; then

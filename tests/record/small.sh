@@ -64,5 +64,16 @@ has "$name: what helps" err \
 'for larger ones: name a larger tmpfs in XSPROF_SHM_DIR'
 run "$xsprof" record -q -o s.data -- "$actor" lose 300000
 is "$name: not a word with -q" "$(cat err)" ""
+
+name="rings that are too small, and room for larger ones"
+mount -o remount,size=256m "$shm" || { echo "Bail out! remount"; exit 1; }
+run "$xsprof" record -b 64k -o s.data -- "$actor" lose 300000
+has "$name: what helps" err \
+	'^xsprof: events were lost: rings were full before they were read: take a larger '\
+'--buffer-size \(-b\), fewer --categories, or -m overwrite to keep the latest'
+run "$xsprof" record -b 64k -m overwrite -o s.data -- "$actor" lose 300000
+has "$name: what helps when the latest are kept" err \
+	'^xsprof: events were overwritten before they were read: the latest are kept; a larger '\
+'--buffer-size \(-b\) or fewer --categories keep more'
 umount "$shm"
 finish

@@ -64,6 +64,8 @@ void cap_make_all(void);
 void cap_make_hostile(void);
 void cap_make_keys(void);
 void cap_make_crowded(void);
+/* capture-hostile.c */
+void cap_make_hostile_lock(void);
 /* capture-args.c */
 void cap_make_long(void);
 void cap_make_empty(void);

@@ -470,4 +470,14 @@ for format in chrome kineto ndjson perfetto; do
 done
 cat "$dir/all.data" | "$dump" --allow-lost -i - 2>/dev/null | cmp -s - "$dir/all.txt"
 result "from a pipe" $?
+# PyTorch's other formats have no place for losses: they are said with the file's name.
+losses=$dir/losses.data
+"$make_capture" cost-records "$losses" 100
+for format in execution-trace memory-snapshot memory-timeline; do
+	rm -f "$dir/made"
+	status 4 "$dump" -q -f $format -o "$dir/made" "$losses" && [ -s "$dir/made" ] &&
+		grep -q "^xsprof-dump: $losses: lost [1-9][0-9]* records" "$dir/log" &&
+		status 0 "$dump" -q --allow-lost -f $format -o "$dir/made" "$losses"
+	result "-f $format says what was lost, and of which file" $?
+done
 finish

@@ -8,6 +8,7 @@
  *	make-capture keys FILE		keys of arguments that are there already
  *	make-capture big FILE N		N events of 4 threads, as real programs have them
  *	make-capture many FILE N	N threads, each with a range of its own name left open
+ *	make-capture hostile-lock FILE	such names of threads that wait for Python's lock
  *	make-capture grow FILE MS	written in three parts with pauses
  *	make-capture tasks FILE		a name in two categories
  *	make-capture waits FILE		waits for two objects
@@ -515,6 +516,8 @@ int main(int argc, char **argv)
 		cap_make_late();
 	else if (!strcmp(what, "hung") && argc == 3)
 		cap_make_hung();
+	else if (!strcmp(what, "hostile-lock") && argc == 3)
+		cap_make_hostile_lock();
 	else if (!strcmp(what, "parts") && argc == 3)
 		cap_make_parts();
 	else if (!strcmp(what, "usage") && argc == 3)

@@ -131,6 +131,9 @@ plain "an option that is none" "$xsprof" dump "--none$bad"
 plain "a verb that is none" "$xsprof" "none$bad"
 plain "a program that is not there" "$xsprof" record -- "./none$bad"
 plain "recover" "$xsprof" recover "none$bad"
+"$make_capture" hostile-lock lock.data
+plain "report --gil" "$xsprof" report --gil lock.data
+plain "report --gil --json" "$xsprof" report --gil --json lock.data
 plain "record -v" "$xsprof" record -v -o "said$bad.data" -- "$program" "$dir/pid" </dev/null
 # What the library says by itself, and passes on of others.
 for variable in XSPROF_RECORD XSPROF_MODE XSPROF_SESSION XSPROF_CATEGORIES; do

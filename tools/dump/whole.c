@@ -71,23 +71,28 @@ static bool several(struct dump *dump)
 	return false;
 }
 
-/* Return: what it is made of is in the capture; else TOOL_FAILED after a message. */
+/*
+ * It reads to the end: of what was lost, some is only known there, where the file is cut.
+ * Return: what it is made of is in the capture; else TOOL_FAILED after a message.
+ */
 static int check_held(struct dump *dump)
 {
 	static struct xsprof_event evs[256];
 	uint32_t pid = xsp_filter_one_pid(&dump->filter);
 	bool memory = dump->whole->memory;
 	struct xsprof_trace_op op;
+	bool held = false;
 	int n;
 
 	while ((n = xsprof_trace_next_batch(dump->source.trace, evs, 256)) > 0)
 		for (int i = 0; i < n; i++)
-			if ((!pid || evs[i].pid == pid) &&
-			    (memory ? evs[i].type == XSPROF_REC_ALLOC :
-			     xsprof_trace_op(&evs[i], &op)))
-				return 0;
+			if (!held && (!pid || evs[i].pid == pid))
+				held = memory ? evs[i].type == XSPROF_REC_ALLOC :
+				       xsprof_trace_op(&evs[i], &op);
 	if (n < 0)
 		return xsp_source_error(&dump->source, n);
+	if (held)
+		return 0;
 	return tool_error("%s: holds no %s, which %s is made of: record with --torch %s",
 			  dump->source.path, memory ? "allocations of PyTorch" : "ops of PyTorch",
 			  dump->whole->name, memory ? "all" : "shapes");
