@@ -56,12 +56,14 @@ make_file()
 make_file trace.json "$dump" -i "$out/xsprof.data" -f chrome -o - --allow-lost
 make_file trace.pftrace "$dump" -i "$out/xsprof.data" -f perfetto -o - --allow-lost
 make_file trace.txt "$dump" -i "$out/xsprof.data" -f text -o - --allow-lost
+make_file kineto.json "$dump" -i "$out/xsprof.data" -f kineto -o - --allow-lost
 make_file report.txt "$xsprof" report -i "$out/xsprof.data" --allow-lost
 make_file info.txt "$xsprof" info -i "$out/xsprof.data" --allow-lost
-# Of everything that was traced the slowest of oneDNN's convolutions, and what each waited for.
+make_file steps.txt "$xsprof" report -i "$out/xsprof.data" --steps --allow-lost
+# Of everything that was traced the slowest of PyTorch's convolutions, and what each waited for.
 rm -f "$out/why.txt"
 if grep -q '^tracer ' "$out/info.txt"; then
-	make_file why.txt "$xsprof" report -i "$out/xsprof.data" --why convolution -n 3 --allow-lost
+	make_file why.txt "$xsprof" report -i "$out/xsprof.data" --why aten::conv2d -n 3 --allow-lost
 fi
 
 # On any machine: PoCL's device is the CPU.
@@ -92,6 +94,9 @@ width=${COLUMNS:-120}
 fit() { sed -E "s/^(.{$((width - 3))}).{4,}\$/\1.../"; }
 
 echo
+echo "== $xsprof report -i $out/xsprof.data --steps   (the training: its first lines)"
+sed -n 1,14p "$out/steps.txt" | fit
+echo
 echo "== $xsprof report -i $out/xsprof.data   (its first lines)"
 sed -n 1,14p "$out/report.txt" | fit
 if [ -f "$out/why.txt" ]; then
@@ -99,7 +104,7 @@ if [ -f "$out/why.txt" ]; then
 	awk '/^# the time of threads/ { on = 1 } on && !$0 && ++blank == 2 { exit } on' \
 		"$out/report.txt" | sed -n 1,10p | fit
 	echo
-	echo "== $xsprof report -i $out/xsprof.data --why convolution -n 3"
+	echo "== $xsprof report -i $out/xsprof.data --why aten::conv2d -n 3"
 	sed -n 1,16p "$out/why.txt" | fit
 fi
 
@@ -122,10 +127,13 @@ cat <<END
   $here/trace.pftrace
         the same in Perfetto's own format, for ui.perfetto.dev: with the kernel's scheduler on
         tracks of its own
+  $here/kineto.json
+        the ops of the training as PyTorch's own profiler writes them, for what reads its traces
+  less -S $out/steps.txt        what the time of each step of the training was for
   less -S $out/trace.txt        every event, a line each, in time order
   less -S $out/report.txt       count, total, self, percentiles per name
-  less $out/why.txt             the slowest convolutions and what each waited for, if the kernel
-                                could be traced: 'xsprof report --why NAME', '--gaps'
+  less $out/why.txt             the slowest convolutions of the training and what each waited for,
+                                if the kernel could be traced: 'xsprof report --why NAME', '--gaps'
   less $out/opencl.txt          kernels of OpenCL, and the calls that started them;
                                 opencl.pftrace has their timeline, opencl.data is the capture
   less -S $out/nvtx.txt         ranges of NVTX, and where their time went, if Python's package

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demo does what it says: oneDNN's tasks are there to the last one, OpenMP's and mold's
+# The demo does what it says: PyTorch's ops and oneDNN's tasks are there to the last one, OpenMP's and mold's
 # beside them, of one recording, equal in every output, and the programs' own output is as
 # without a recorder; OpenCL's kernels and NVTX's ranges are as many as made. TAP.
 set -u
@@ -29,7 +29,7 @@ result() # $1 name, $2 what was found, $3 what should be
 lines() { grep -cE "$1" "$dir/trace.txt"; }
 
 export XSPROF_VIEWERS_DIR=${XSPROF_VIEWERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/xsprof/viewers}
-echo "1..16"
+echo "1..18"
 if ! OUT=$dir tests/demo/demo.sh >"$dir/log" 2>&1; then
 	tail -n 20 "$dir/log" | sed 's/^/# /'
 	echo "not ok 1 the demo runs"
@@ -70,6 +70,46 @@ counts()
 result "JSON: the same counts, numbers as pid and tid everywhere" "$(counts "$dir/trace.json")" \
 	"100 300 0"
 
+# Each op by its name, as often in every output.
+"$BUILD/bin/xsprof" report --json --allow-lost -i "$dir/xsprof.data" >"$dir/report.json"
+python3 tests/tools/check-perfetto.py -r "$dir/trace.pftrace" >"$dir/ranges" 2>&1
+/usr/bin/python3 - "$dir" >"$dir/ops" 2>&1 <<-'END'
+	import collections
+	import json
+	import re
+	import sys
+
+	def of(names):
+	    return collections.Counter(n for n in names if n.startswith("aten::"))
+
+	def events(file):
+	    with open(sys.argv[1] + file, "rb") as f:
+	        trace = json.load(f)
+	    trace = trace["traceEvents"] if isinstance(trace, dict) else trace
+	    return of(e["name"] for e in trace if e["ph"] in "BX" and "name" in e)
+
+	with open(sys.argv[1] + "/trace.txt") as f:
+	    text = of(re.findall(r" begin: +(\S+)", f.read()))
+	with open(sys.argv[1] + "/report.txt") as f:
+	    table = of(row.split()[-1] for row in f if row.split()[:1] and row.split()[0].isdigit()
+	               for _ in range(int(row.split()[0])))
+	with open(sys.argv[1] + "/report.json") as f:
+	    rows = of(r["name"] for r in json.load(f)["ranges"] for _ in range(r["count"]))
+	with open(sys.argv[1] + "/ranges") as f:
+	    perfetto = of(json.loads(row.split(None, 2)[2]) for row in f)
+	for what, got in (("chrome", events("/trace.json")), ("kineto", events("/kineto.json")),
+	                  ("perfetto", perfetto), ("report", rows), ("table", table)):
+	    for name in sorted(set(got) | set(text)):
+	        if got[name] != text[name]:
+	            print("%s: %d of %s, not %d" % (what, got[name], name, text[name]))
+	print(len(text) > 30, text["aten::conv2d"], text["aten::convolution_backward"],
+	      text["aten::linear"])
+END
+result "PyTorch's ops: 20 steps of them, as many in each output" \
+	"$(cat "$dir/ops")" "True 40 40 20"
+result "report --steps: 20 steps" \
+	"$(grep -oE "^# python3-[0-9]+: [0-9]+ steps" "$dir/steps.txt" | cut -d" " -f3-)" "20 steps"
+
 row() { awk -v name="$1" '$NF == name { print $1; exit }' "$dir/report.txt"; }
 result "report: the same counts" "$(row convolution) $(row reorder)" "100 300"
 result "nothing lost" "$(grep -oE '[0-9]+ lost' "$dir/log" | head -n 1)" "0 lost"
@@ -81,7 +121,7 @@ result "report --gpu: 20,002 kernels of OpenCL" \
 result "and the calls that started them" \
 	"$(awk '$NF == "clEnqueueNDRangeKernel" { print $1 }' "$dir/opencl.txt")" 20002
 
-for i in report opencl nvtx why; do
+for i in steps report opencl nvtx why; do
 	[ ! -f "$dir/$i.txt" ] || cat "$dir/$i.txt"
 done >"$dir/tables"
 # What is shown of a table is a line of a report, whole or with "..." where it was cut.

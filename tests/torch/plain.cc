@@ -3,7 +3,11 @@
  * A C++ program that links libtorch: 13 aten::mm in the main thread, 17 in another, and an op whose
  * weight is an undefined tensor.
  */
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/nll_loss_backward.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 #include <thread>
 
 static void run(int times)
