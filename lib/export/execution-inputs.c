@@ -92,19 +92,17 @@ char *xsr_et_value(struct xsr_writer *w, struct xsr_walk *walk, const struct xsp
 	}
 }
 
-/* A word for each element of a list of numbers, which may go on in the next record. */
-static char *put_number_types(struct xsr_writer *w, const struct xsr_walk *walk,
-			      const struct xsprof_trace_arg *arg, char *p)
+/* The same word for each element of a list of numbers, which may go on in the next record. */
+static char *put_each(struct xsr_writer *w, const struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *arg, const char *word, char *p)
 {
-	const char *of = arg->type == XSPROF_ARG_F64S ? "Double" : "Int";
 	struct xsr_walk ahead = *walk;
 	size_t len = xsr_walk_bytes(&ahead, arg, w->text, w->room);
 	bool any = false;
 
-	p = put_lit(xsr_writer_room(w, p), "GenericList[");
 	for (size_t at = 0; at + 8 <= len; at += 8)
-		p = stpcpy(comma(p, &any), of);
-	return put_lit(p, "]");
+		p = stpcpy(comma(xsr_writer_room(w, p), &any), word);
+	return put_lit(xsr_writer_room(w, p), "]");
 }
 
 char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xsprof_trace_arg *arg,
@@ -123,7 +121,8 @@ char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xspr
 		return put_lit(p, ")");
 	case XSPROF_ARG_I64S:
 	case XSPROF_ARG_F64S:
-		return put_number_types(w, walk, arg, p);
+		return put_each(w, walk, arg, arg->type == XSPROF_ARG_F64S ? "Double" : "Int",
+				put_lit(xsr_writer_room(w, p), "GenericList["));
 	case XSPROF_ARG_I64:
 	case XSPROF_ARG_U64:
 	case XSPROF_ARG_PTR:
@@ -143,17 +142,43 @@ char *xsr_et_type(struct xsr_writer *w, struct xsr_walk *walk, const struct xspr
 	}
 }
 
+/*
+ * Lists of numbers are lists here as well: a reader takes the elements of a list, their types and
+ * their shapes side by side, and has none of them where a shape is missing.
+ */
+static char *put_dims(struct xsr_writer *w, struct xsr_walk *walk,
+		      const struct xsprof_trace_arg *arg, const struct xsr_facet *of_tensor, char *p)
+{
+	if (arg->type == XSPROF_ARG_I64S || arg->type == XSPROF_ARG_F64S)
+		return put_each(w, walk, arg, "[]", put_lit(p, "["));
+	return of_tensor->put(w, walk, arg, p);
+}
+
+static char *put_shape(struct xsr_writer *w, struct xsr_walk *walk,
+		       const struct xsprof_trace_arg *arg, char *p)
+{
+	return put_dims(w, walk, arg, &xsr_sizes, p);
+}
+
+static char *put_strides(struct xsr_writer *w, struct xsr_walk *walk,
+			 const struct xsprof_trace_arg *arg, char *p)
+{
+	return put_dims(w, walk, arg, &xsr_strides, p);
+}
+
 static const struct xsr_facet et_values = { .put = xsr_et_value, .list = "[" };
 static const struct xsr_facet et_types = {
 	.put = xsr_et_type, .list = "GenericList[", .quoted = true,
 };
+static const struct xsr_facet et_shapes = { .put = put_shape, .list = "[" };
+static const struct xsr_facet et_strides = { .put = put_strides, .list = "[" };
 
 char *xsr_et_inputs(struct xsr_writer *w, const struct xsr_walk *walk, char *p)
 {
 	p = put_lit(p, "\"inputs\":{\"values\":");
 	p = xsr_put_inputs(w, walk, &et_values, false, p);
-	p = xsr_put_inputs(w, walk, &xsr_sizes, false, put_lit(p, ",\"shapes\":"));
+	p = xsr_put_inputs(w, walk, &et_shapes, false, put_lit(p, ",\"shapes\":"));
 	p = xsr_put_inputs(w, walk, &et_types, false, put_lit(p, ",\"types\":"));
-	p = xsr_put_inputs(w, walk, &xsr_strides, false, put_lit(p, ",\"strides\":"));
+	p = xsr_put_inputs(w, walk, &et_strides, false, put_lit(p, ",\"strides\":"));
 	return put_lit(p, "},");
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Recordings of PyTorch jobs (tests/torch/jobs) in the hands of HolisticTraceAnalysis and
-# TensorBoard's profiler plugin: they find the ops that the captures have, and of two ranks which is
-# which. TAP.
+# Recordings of PyTorch jobs (tests/torch/jobs) in the hands of HolisticTraceAnalysis, TensorBoard's
+# profiler plugin and the loader of Chakra's execution traces: they find the ops that the captures
+# have, and of two ranks which is which. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 skip() { echo "1..0 # SKIP $*"; exit 77; }
@@ -53,6 +53,11 @@ for job in conv transformer loader killed; do
 done
 reads tensorboard conv.kineto
 reads tensorboard transformer.kineto
+for job in conv transformer; do
+	"$dump" -q -f execution-trace -o $job.et $job.data 2>log &&
+		"$venv/bin/python" "$here/chakra.py" $job.ndjson $job.kineto $job.et >>log 2>&1
+	result "et_replay: $job's execution trace: its ops, their parents, inputs and forward ops" $?
+done
 "$venv/bin/python" "$here/readers.py" ranks ranks.ndjson rank0.kineto rank1.kineto >log 2>&1
 result "hta and tensorboard: each rank has its ops" $?
 finish
