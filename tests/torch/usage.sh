@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What xsprof report and the exports say of a PyTorch program, against what torch.profiler says of
-# the same run: the sums of key_averages(), with memory and FLOPs, and each allocation.
-# Usage: usage.sh PYTHON. TAP.
+# the same run: the sums of key_averages(), with memory and FLOPs, and each allocation, of a device
+# as well. Usage: usage.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
@@ -81,4 +81,10 @@ got = [[o[k] for k in ("bytes", "device_type", "device", "allocated", "reserved"
 assert got == [[1 << 20, 1, 2, 1000, 3000, "allocates"], [1 << 30, 1, 2, 1000, 3000, None]], got' \
 	2>>log
 result "what an allocator had no memory for: report has it, and torch.profiler as before" $?
+record "$python" -W ignore "$here/device-memory.py" theirs &&
+	"$xsprof" report --json data >report 2>>log && "$dump" -q -f kineto -o ours data 2>>log &&
+	"$dump" -q -f memory-snapshot -o snapshot data 2>>log &&
+	"$python" "$here/device-memory.py" compare theirs report ours snapshot >>log 2>&1
+status=$?
+result "memory of a device, as report, trace and snapshot: $(tail -n 1 log)" $status
 finish
