@@ -31,11 +31,13 @@ result "report has the sums of key_averages(): $(tail -n 1 log)" $status
 		steps >>log 2>&1
 status=$?
 result "each allocation, as a trace, timeline and snapshot: $(tail -n 1 log)" $status
-for by in name shape line module; do
+for by in name op shape line module; do
 	"$xsprof" report --by $by --json data >by.$by 2>log || break
 done
 [ $by = module ] && python3 - 2>>log <<'END'
 import json, re
+# Its name for who looks for ops.
+assert json.load(open("by.op")) == json.load(open("by.name"))
 rows = {by: json.load(open("by." + by))["ranges"] for by in ("name", "shape", "line", "module")}
 def total(by, what):
     return sum(r[what] for r in rows[by])
