@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# PyTorch in a C++ program that links libtorch, the one that PYTHON has. Usage: plain.sh PYTHON. TAP.
+# PyTorch in a C++ program that links libtorch, the one that PYTHON has.
+# Usage: plain.sh PYTHON. TAP.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tools/tap.sh
